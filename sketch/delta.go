@@ -1,9 +1,11 @@
 package sketch
 
 import (
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/klauspost/compress/zstd"
@@ -51,6 +53,14 @@ type Delta struct {
 func NewDelta(c Config) *Delta {
 	c = c.withDefaults()
 	return &Delta{Fingerprint: Fingerprint(c.Seed), Sets: c.Sets, CounterBytes: c.CounterBytes}
+}
+
+// First returns the earliest second of the windows, 0 when there is none.
+func (d *Delta) First() int64 {
+	if len(d.Windows) == 0 {
+		return 0
+	}
+	return slices.MinFunc(d.Windows, func(a, b Window) int { return cmp.Compare(a.Second, b.Second) }).Second
 }
 
 // Fingerprint identifies a seed without revealing it.

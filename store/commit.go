@@ -20,6 +20,9 @@ type Commit struct {
 	// A nil Body writes no delta and only moves positions and watermarks.
 	Version int
 	Body    []byte
+	// First is the earliest event-time second in Body, in Unix seconds; 0 where it is
+	// not known.
+	First int64
 	// Moves are the positions that the delta covers, each partition once.
 	Moves []Move
 	// Watermarks are those of every partition that the writer owns, idle ones
@@ -77,7 +80,7 @@ func (c Commit) check() error {
 }
 
 func (t *tx) commit(ctx context.Context, c Commit) error {
-	previous, err := t.advanceWriter(ctx, c)
+	previous, promised, err := t.advanceWriter(ctx, c)
 	if err != nil {
 		return err
 	}
@@ -87,7 +90,7 @@ func (t *tx) commit(ctx context.Context, c Commit) error {
 	if err := t.putWatermarks(ctx, c.Writer, c.Watermarks); err != nil {
 		return err
 	}
-	if err := t.putDelta(ctx, c, previous); err != nil {
+	if err := t.putDelta(ctx, c, previous, promised); err != nil {
 		return err
 	}
 	if err := t.putGaps(ctx, c.Writer, c.Gaps); err != nil {
@@ -98,36 +101,42 @@ func (t *tx) commit(ctx context.Context, c Commit) error {
 
 // advanceWriter records the commit's number: once, and never below an earlier one. The
 // writer's row is locked from here to the end of the transaction. It returns the
-// number of the writer's delta before.
-func (t *tx) advanceWriter(ctx context.Context, c Commit) (previous int64, err error) {
+// number of the writer's delta before, and the event time up to which all of the writer's
+// partitions were counted before.
+func (t *tx) advanceWriter(ctx context.Context, c Commit) (previous int64, promised time.Time, err error) {
 	var last int64
+	var mark orZero
 	err = t.QueryRowContext(ctx, `
 		INSERT INTO writers (writer, host, started, stopped, seen, last_seq, last_delta)
 		VALUES ($1, '', $2, $3, $2, 0, 0)
 		ON CONFLICT (writer) DO UPDATE SET seen = excluded.seen
-		RETURNING last_seq, last_delta`,
-		c.Writer, t.now, utc(time.Time{})).Scan(&last, &previous)
+		RETURNING last_seq, last_delta,
+			(SELECT w.watermark FROM watermarks AS w WHERE w.writer = $1 ORDER BY w.watermark LIMIT 1)`,
+		c.Writer, t.now, utc(time.Time{})).Scan(&last, &previous, &mark)
 	switch {
 	case err != nil:
-		return 0, err
+		return 0, promised, err
 	case last >= c.Seq:
-		return 0, ErrDuplicate
+		return 0, promised, ErrDuplicate
 	case last < c.After:
-		return 0, fmt.Errorf("commit %d is the newest, after %d: %w", last, c.After, ErrWentBack)
+		return 0, promised, fmt.Errorf("commit %d is the newest, after %d: %w", last, c.After, ErrWentBack)
 	}
 	delta := previous
 	if c.Body != nil {
 		delta = c.Seq
 	}
 	_, err = t.exec(ctx, `UPDATE writers SET last_seq = $1, last_delta = $2 WHERE writer = $3`, c.Seq, delta, c.Writer)
-	return previous, err
+	return previous, time.Time(mark), err
 }
 
-func (t *tx) putDelta(ctx context.Context, c Commit, previous int64) error {
+// putDelta stores the delta. A sample of a second that was promised before is late: whether
+// it was read decides about no second.
+func (t *tx) putDelta(ctx context.Context, c Commit, previous int64, promised time.Time) error {
 	if c.Body == nil {
 		return nil
 	}
+	since := max(0, c.First, promised.Unix())
 	return t.run(ctx, `
-		INSERT INTO deltas (writer, seq, version, body, committed, previous)
-		VALUES ($1, $2, $3, $4, $5, $6)`, c.Writer, c.Seq, c.Version, c.Body, t.now, previous)
+		INSERT INTO deltas (writer, seq, version, body, committed, previous, since)
+		VALUES ($1, $2, $3, $4, $5, $6, $7)`, c.Writer, c.Seq, c.Version, c.Body, t.now, previous, since)
 }

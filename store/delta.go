@@ -27,8 +27,9 @@ type Delta struct {
 
 // ReadLimit bounds one Read. Zero fields mean the defaults.
 type ReadLimit struct {
-	// Deltas is how many are read at most, shared evenly by the writers that
-	// have any; at least one of each.
+	// Deltas is how many are read at most, shared evenly by the writers that have
+	// any. If they are fewer than the writers, the writers with the earliest seconds
+	// have one each.
 	Deltas int
 	// Bytes of bodies after which reading stops; the delta that passes it is
 	// still read.
@@ -51,12 +52,13 @@ type Snapshot struct {
 	Now time.Time
 	// Watermarks are those of all known partitions, in key order.
 	Watermarks []Watermark
-	// Deltas are the ones beyond the cursors, ordered by writer and sequence
-	// number.
+	// Deltas are the ones beyond the cursors, those of each writer in the order of
+	// their numbers.
 	Deltas []Delta
 	// Behind reports that the limit left some out. The watermarks promise more
-	// than was read then, and must not close a second.
+	// than was read then, and must close no second from Unread on, in Unix seconds.
 	Behind bool
+	Unread int64
 }
 
 // Read returns the deltas beyond a cursor for each writer, and the watermarks
@@ -90,6 +92,8 @@ func (s *Store) Read(ctx context.Context, after map[string]int64, l ReadLimit) (
 type seqRange struct {
 	writer      string
 	after, last int64
+	// since is the earliest second of what is unread, where it is known.
+	since int64
 }
 
 // ahead returns the writers that have more than their cursor says.
@@ -106,11 +110,18 @@ func (t *tx) ahead(ctx context.Context, after map[string]int64) ([]seqRange, err
 	return slices.DeleteFunc(all, func(s seqRange) bool { return s.last <= s.after }), err
 }
 
-// readDeltas gives every writer its share of the limit, so that one with a
-// long backlog does not keep the others' newest seconds from being seen.
+// readDeltas gives every writer its share of the limit, those first that keep the earliest
+// seconds open: seconds then close as soon as they can, and few are open at once.
 func (t *tx) readDeltas(ctx context.Context, snap *Snapshot, ahead []seqRange, l ReadLimit) error {
+	if err := t.sortBySince(ctx, ahead, l); err != nil {
+		return err
+	}
 	for i, s := range ahead {
 		left := len(ahead) - i
+		if len(snap.Deltas) >= l.Deltas {
+			snap.leaveOut(s.since)
+			continue
+		}
 		deltas, err := t.deltas(ctx, s, ReadLimit{
 			Deltas: max(1, (l.Deltas-len(snap.Deltas))/left),
 			Bytes:  max(1, (l.Bytes-size(snap.Deltas))/left),
@@ -118,12 +129,48 @@ func (t *tx) readDeltas(ctx context.Context, snap *Snapshot, ahead []seqRange, l
 		if err != nil {
 			return err
 		}
-		if len(deltas) > 0 && deltas[len(deltas)-1].Seq < s.last {
-			snap.Behind = true
-		}
 		snap.Deltas = append(snap.Deltas, deltas...)
+		if n := len(deltas); n > 0 && deltas[n-1].Seq < s.last {
+			s.after = deltas[n-1].Seq
+			if err := t.since(ctx, &s); err != nil {
+				return err
+			}
+			snap.leaveOut(s.since)
+		}
 	}
 	return nil
+}
+
+// leaveOut records that deltas from a second on are not read.
+func (s *Snapshot) leaveOut(since int64) {
+	if !s.Behind || since < s.Unread {
+		s.Unread = since
+	}
+	s.Behind = true
+}
+
+// sortBySince orders writers by the earliest second of what is unread of them, if the
+// limit may leave any out.
+func (t *tx) sortBySince(ctx context.Context, ahead []seqRange, l ReadLimit) error {
+	var unread int64
+	for _, s := range ahead {
+		unread += s.last - s.after
+	}
+	if unread <= int64(l.Deltas) {
+		return nil
+	}
+	for i := range ahead {
+		if err := t.since(ctx, &ahead[i]); err != nil {
+			return err
+		}
+	}
+	slices.SortStableFunc(ahead, func(a, b seqRange) int { return cmp.Compare(a.since, b.since) })
+	return nil
+}
+
+// since looks up the earliest second of what is unread of a writer.
+func (t *tx) since(ctx context.Context, s *seqRange) error {
+	return t.QueryRowContext(ctx, `SELECT coalesce(min(since), 0) FROM deltas WHERE writer = $1 AND seq > $2`, s.writer, s.after).Scan(&s.since)
 }
 
 func (t *tx) deltas(ctx context.Context, s seqRange, l ReadLimit) ([]Delta, error) {

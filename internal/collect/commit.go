@@ -145,7 +145,7 @@ func (c *Collector) deliver(f *inFlightCommit) error {
 		if err != nil {
 			return fmt.Errorf("write the delta: %w", err)
 		}
-		f.commit.Version, f.commit.Body = sketch.Version, body
+		f.commit.Version, f.commit.Body, f.commit.First = sketch.Version, body, f.delta.First()
 	}
 	f.delta = nil
 	c.inFlight.Store(int64(len(f.commit.Body)))

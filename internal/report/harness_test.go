@@ -75,6 +75,8 @@ type collector struct {
 	config sketch.Config
 	claim  store.Position
 	seq    int64
+	// first is the earliest second of the delta that is written next.
+	first int64
 	// of is the account and Region that its records tell; old writes version 2 of
 	// the binary form, which has no place for them.
 	of  sample.Target
@@ -126,13 +128,14 @@ func (c *collector) commit(watermark int, loads ...load) {
 		body, err = d.MarshalBinary()
 		must(c.t, err)
 	}
+	c.first = d.First()
 	c.write(watermark, version, body)
 }
 
 func (c *collector) write(watermark, version int, body []byte) {
 	c.t.Helper()
 	c.seq++
-	commit := store.Commit{Writer: c.name, Seq: c.seq, Version: version, Body: body}
+	commit := store.Commit{Writer: c.name, Seq: c.seq, Version: version, Body: body, First: c.first}
 	if watermark >= 0 {
 		commit.Watermarks = []store.Watermark{{
 			PartitionID: c.claim.PartitionID, Epoch: c.claim.Epoch,

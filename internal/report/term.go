@@ -166,7 +166,7 @@ func (t *term) renew(ctx context.Context) error {
 func (t *term) load(ctx context.Context) (store.Snapshot, error) {
 	st := t.judge.store
 	again := time.Since(t.tried) >= t.judge.config.LookEvery
-	snap, err := st.Read(ctx, t.after(again), t.judge.config.Read)
+	snap, err := st.Read(ctx, t.after(again), t.limit())
 	if err != nil {
 		return snap, err
 	}
@@ -199,6 +199,17 @@ func (t *term) load(ctx context.Context) (store.Snapshot, error) {
 		return snap, err
 	}
 	return snap, t.loadFacts(ctx, snap.Now)
+}
+
+// limit returns how much is read at once. While the open seconds take much memory, it is
+// the one delta that keeps the earliest of them open: memory costs time then, and no second
+// closes as incomplete.
+func (t *term) limit() store.ReadLimit {
+	limit := t.judge.config.Read
+	if t.state.Crowded() {
+		limit.Deltas = 1
+	}
+	return limit
 }
 
 // loadSilences shows the state which silences are active. One that cannot be read

@@ -24,19 +24,13 @@ type Horizon struct {
 	Over int64
 }
 
-// nothingOver is the horizon that closes nothing.
-var nothingOver = Horizon{Complete: NothingStored, Over: NothingStored}
-
-// NewHorizon returns the horizon that follows from the watermarks of a snapshot that had everything which
-// the watermarks promise. A partition is stalled when its watermark has not
+// NewHorizon returns the horizon that follows from the watermarks of a snapshot. They promise
+// nothing of seconds that unread deltas may add to. A partition is stalled when its watermark has not
 // moved for stall, or when its deltas cannot be read. One that
 // no collector has reported in forget is gone, and is not waited for. No second is over
 // before its time has come by the store's clock, whatever a watermark promises: the time of
 // a producer whose clock is ahead must not pass for everybody.
 func NewHorizon(snap store.Snapshot, stall, forget time.Duration, unreadable func(writer string) bool) Horizon {
-	if snap.Behind {
-		return nothingOver
-	}
 	marks := slices.DeleteFunc(slices.Clone(snap.Watermarks), func(m store.Watermark) bool {
 		return snap.Now.Sub(m.Seen) > forget
 	})
@@ -54,7 +48,11 @@ func NewHorizon(snap store.Snapshot, stall, forget time.Duration, unreadable fun
 	if len(marks) == 0 {
 		all = store.Beginning
 	}
-	return Horizon{Complete: all.Unix(), Over: max(all.Unix(), moving.Unix())}
+	h := Horizon{Complete: all.Unix(), Over: max(all.Unix(), moving.Unix())}
+	if snap.Behind {
+		h = Horizon{Complete: min(h.Complete, snap.Unread), Over: min(h.Over, snap.Unread)}
+	}
+	return h
 }
 
 func earlier(a, b time.Time) time.Time {

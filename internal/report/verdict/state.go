@@ -186,6 +186,9 @@ func (s *State) Fold(deltas []fold.Delta, now time.Time) {
 	}
 }
 
+// Crowded reports whether the open seconds list more than half of the keys that they may.
+func (s *State) Crowded() bool { return s.Windows.Keys > s.options.MaxKeys/2 }
+
 // Closing returns the seconds to write now: those that are over, and beyond the
 // bound of memory the oldest of the others, but none before its time has come.
 func (s *State) Closing(h fold.Horizon, now time.Time) []fold.Instant {
