@@ -167,7 +167,7 @@ func TestFaultRun(t *testing.T) {
 func faultRun(t *testing.T, killed time.Duration) {
 	hour := time.Hour
 	if testing.Short() {
-		hour = 10 * time.Minute
+		hour = 4 * time.Minute
 	}
 	awayFrom, awayTo := hour, 3*hour
 	rng := rand.New(rand.NewPCG(13, uint64(killed)))
@@ -304,7 +304,7 @@ func TestTwoReporters(t *testing.T) {
 		if whole := held(t, "pager", slices.Concat(frozen.seen(), second.seen())); whole != incidents {
 			t.Errorf("%d incidents were told of", whole)
 		}
-		time.Sleep(time.Hour)
+		time.Sleep(11 * time.Minute)
 		first.stop()
 		other.stop()
 		again := func(a arrival) bool { return a.id == frozen.seen()[7].id }
