@@ -225,8 +225,8 @@ func (t *Times) slot(table uint16, caller uint64) *slot {
 	return nil
 }
 
-// Of returns the arrivals of a table's requests, weighed by their number.
-func (t *Times) Of(table uint16) (a Arrivals) {
+// Arrivals returns the arrivals of a table's requests, weighed by their number.
+func (t *Times) Arrivals(table uint16) (a Arrivals) {
 	for _, i := range t.used {
 		if s := &t.slots[i]; s.table == table {
 			a.Producers = append(a.Producers, s.producer(s.caller))

@@ -58,12 +58,12 @@ func TestBatches(t *testing.T) {
 					want += uint64(r.N)
 				}
 			}
-			got, at := times.Of(7).Decide()
-			if other, _ := times.Of(8).Decide(); got != want || other != 0 || (at != 0) != c.flushed {
+			got, at := times.Arrivals(7).Decide()
+			if other, _ := times.Arrivals(8).Decide(); got != want || other != 0 || (at != 0) != c.flushed {
 				t.Errorf("%d requests are flushed at %b, want %d", got, at, want)
 			}
 			times.Clear()
-			if got, at := times.Of(7).Decide(); got != 0 || at != 0 {
+			if got, at := times.Arrivals(7).Decide(); got != 0 || at != 0 {
 				t.Errorf("%d requests are flushed in the next second", got)
 			}
 		})
@@ -83,13 +83,13 @@ func TestProducersAreTold(t *testing.T) {
 		add(1, &sample.Record{Time: 300, Caller: "flushes", Op: sample.PutItem, Rate: 1, N: 1})
 		add(1, &sample.Record{Time: int64(random.IntN(1000)), Caller: "does not", Op: sample.PutItem, Rate: 1, N: 1})
 	}
-	if got, at := times.Of(1).Decide(); got != 50 || at != 1<<15 {
+	if got, at := times.Arrivals(1).Decide(); got != 50 || at != 1<<15 {
 		t.Errorf("%d requests are flushed at %b, want those of one of both producers at 300 ms", got, at)
 	}
 	for i := range 10_000 {
 		add(2, &sample.Record{Time: 300, Caller: fmt.Sprint(i), Op: sample.PutItem, Rate: 1, N: 20})
 	}
-	if got, _ := times.Of(2).Decide(); got == 0 || got > 20*256 {
+	if got, _ := times.Arrivals(2).Decide(); got == 0 || got > 20*256 {
 		t.Errorf("%d requests of ten thousand producers are flushed", got)
 	}
 }
@@ -152,7 +152,7 @@ func TestPartsOfASecond(t *testing.T) {
 			}
 			var sum arrival.Arrivals
 			for _, i := range rand.Perm(parts) {
-				sum = all[i].Of(1).Plus(sum)
+				sum = all[i].Arrivals(1).Plus(sum)
 			}
 			return sum
 		}
