@@ -59,6 +59,7 @@ func TestMoving(t *testing.T) {
 		"three keys among shorter ones":     {beside(3, steady, flicker), 0},
 		"three keys long after others":      {beside(3, hot("x", -400, -300, 0.1), hot("y", -300, -90, 0.1)), 3},
 		"five keys of five seconds":         {importOf(5, 5), 5},
+		"spikes while others go on":         {[]detect.Finding{hot("a", 36, 43, 0.2), hot("b", 36, 43, 0.2), hot("c", 40, 40, 0.2), hot("d", 47, 48, 0.2), hot("e", 48, 48, 0.2)}, 0},
 		"three keys of one second":          {importOf(3, 1), 3},
 		"two keys":                          {importOf(2, 5), 0},
 		"keys of five minutes":              {importOf(5, 300), 0},

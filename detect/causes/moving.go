@@ -78,7 +78,8 @@ func newest(keys []*detect.Finding) succession {
 	for i := 1; i < len(keys); i++ {
 		pause := keys[i].FirstSeen.Sub(lastOf(keys[from:i]))
 		begins := keys[i].FirstSeen.After(keys[i-1].FirstSeen)
-		if pause > detect.MovingPause*time.Second || !begins {
+		ends := keys[i].LastSeen.Before(keys[i-1].LastSeen) // a load that moved on to it would not stay longer on the other
+		if pause > detect.MovingPause*time.Second || !begins || ends {
 			from = i
 		}
 	}
