@@ -48,7 +48,7 @@ browser: ## Hold the pages to a real Chromium, at three widths and in both colou
 	CHROMIUM="$$chromium" AXE="$$axe" PGBIN="$$pgbin" go test -count=1 -timeout 400s -run '$(or $(RUN),.)' ./... -args $(if $(SHOTS),-shots=$(abspath $(SHOTS)))
 
 # The packages in which goroutines meet.
-CONCURRENT := ./internal/source/... ./internal/collect/... ./internal/report/... ./internal/alert/... ./internal/health/... ./internal/admin/... ./internal/catalog/... ./shardkey/... \
+CONCURRENT := ./internal/source/... ./internal/collect/... ./internal/judge/... ./internal/alert/... ./internal/daemon/health/... ./internal/daemon/admin/... ./internal/aws/catalog/... ./shardkey/... \
 	./internal/demo/... ./sample/awssdk/... ./sample/kafkasink/...
 
 .PHONY: race
@@ -125,7 +125,7 @@ latency: ## Measure how long a hot key takes to reach a receiver, on a real Kafk
 .PHONY: histories
 histories: ## Play random histories of incidents, and hold what receivers were told to what was true; HISTORIES=1000
 	pgbin=$$(scripts/ensure-postgres) && export PGBIN="$$pgbin"; \
-	go test ./internal/report -run 'TestHistories$$' -count=1 -timeout 5h -parallel 4 -args -histories.n=$(or $(HISTORIES),1000)
+	go test ./internal/judge -run 'TestHistories$$' -count=1 -timeout 5h -parallel 4 -args -histories.n=$(or $(HISTORIES),1000)
 
 .PHONY: month
 month: ## Store a month of 100 tables with 200 warm keys each, 15 GB, and print how long the pages take and what the database is

@@ -10,7 +10,7 @@ import (
 	boom "github.com/tylertreat/BoomFilters"
 	"tailscale.com/util/topk"
 
-	"github.com/keyheat/keyheat/internal/trace"
+	"github.com/keyheat/keyheat/internal/generate/trace"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sketch"
 )
@@ -19,7 +19,7 @@ import (
 // times over with later times, sealed every two seconds as a collector does: of five times
 // a tenth was the kernel's first pages, which a process that runs on does not ask for.
 const (
-	traceFile    = "../internal/trace/testdata/orm-busy.trace.zst"
+	traceFile    = "../internal/generate/trace/testdata/orm-busy.trace.zst"
 	tracePer     = 200_000
 	traceRecords = 400_000
 	traceTimes   = 50

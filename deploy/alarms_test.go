@@ -8,7 +8,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"github.com/keyheat/keyheat/internal/cloudwatch/publish"
+	"github.com/keyheat/keyheat/internal/aws/cloudwatch/publish"
 )
 
 // TestAlarmsAreOnMetricsThatAreWritten: an alarm on a metric, a dimension or a namespace

@@ -15,15 +15,15 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/keyheat/keyheat/internal/alert/routing"
+	"github.com/keyheat/keyheat/internal/alert/silence"
 	"github.com/keyheat/keyheat/internal/collect"
-	"github.com/keyheat/keyheat/internal/digest"
-	"github.com/keyheat/keyheat/internal/lineage"
+	"github.com/keyheat/keyheat/internal/judge"
 	"github.com/keyheat/keyheat/internal/report"
-	"github.com/keyheat/keyheat/internal/silence"
 	"github.com/keyheat/keyheat/internal/source"
 	"github.com/keyheat/keyheat/internal/testsupport/pgtest"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/store"
+	"github.com/keyheat/keyheat/store/lineage"
 )
 
 // as returns the URL of a database for a role.
@@ -82,7 +82,7 @@ func TestRolesSuffice(t *testing.T) {
 	defer reader.Close()
 	now, err := reader.Now(t.Context())
 	must(t, err)
-	_, err = digest.Load(t.Context(), reader, digest.Request{Zone: "UTC", From: now.Add(-time.Hour), To: now}, nil)
+	_, err = report.Load(t.Context(), reader, report.Request{Zone: "UTC", From: now.Add(-time.Hour), To: now}, nil)
 	must(t, err)
 	if totals, err := reader.Totals(t.Context()); err != nil || len(totals) != 1 {
 		t.Errorf("the reader sees %+v, %v", totals, err)
@@ -278,7 +278,7 @@ func reported(t *testing.T, database string) {
 	st, err := store.Open(t.Context(), database, store.Options{})
 	must(t, err)
 	defer st.Close()
-	judge, err := report.New(report.Config{Route: routing.Everything("webhook").Destinations}, st, "here", slog.New(slog.DiscardHandler))
+	judge, err := judge.New(judge.Config{Route: routing.Everything("webhook").Destinations}, st, "here", slog.New(slog.DiscardHandler))
 	must(t, err)
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)

@@ -15,13 +15,13 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kgo"
 
-	"github.com/keyheat/keyheat/internal/trace"
+	"github.com/keyheat/keyheat/internal/generate/trace"
 	"github.com/keyheat/keyheat/sample"
 )
 
 const (
 	partitions = 8
-	traceFile  = "../internal/trace/testdata/orm-busy.trace.zst"
+	traceFile  = "../internal/generate/trace/testdata/orm-busy.trace.zst"
 	seed       = 20251121
 	// linesPerMessage is how many samples a producer folds into one message.
 	linesPerMessage = 50

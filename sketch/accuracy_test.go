@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/keyheat/keyheat/internal/trace"
+	"github.com/keyheat/keyheat/internal/generate/trace"
 	"github.com/keyheat/keyheat/sample"
 )
 
@@ -89,7 +89,7 @@ func write(second int64, key string, wcu sample.Milli) sample.Record {
 
 func fromTrace(perSecond, most int) iter.Seq[sample.Record] {
 	return func(yield func(sample.Record) bool) {
-		file, err := os.Open("../internal/trace/testdata/orm-busy.trace.zst")
+		file, err := os.Open("../internal/generate/trace/testdata/orm-busy.trace.zst")
 		if err != nil {
 			panic(err)
 		}

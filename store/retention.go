@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/keyheat/keyheat/internal/options"
+	"github.com/keyheat/keyheat/internal/settings/options"
 )
 
 // Retention is how long things are kept. A zero field means its default.

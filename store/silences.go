@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/keyheat/keyheat/internal/silence"
+	"github.com/keyheat/keyheat/internal/alert/silence"
 )
 
 // maxSilences bounds the silences that are not over, which each judgement compares

@@ -8,7 +8,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/keyheat/keyheat/internal/lineage"
+	"github.com/keyheat/keyheat/store/lineage"
 )
 
 // RegisterShards records shards of a stream, each with its position at

@@ -12,7 +12,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"github.com/keyheat/keyheat/internal/loopback"
+	"github.com/keyheat/keyheat/internal/daemon/loopback"
 )
 
 // verified is the sslmode that a URL without one gets when its server is not on this

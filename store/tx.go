@@ -10,7 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/stdlib"
 
-	"github.com/keyheat/keyheat/internal/retry"
+	"github.com/keyheat/keyheat/internal/daemon/retry"
 )
 
 // maxTries is how often a transaction is tried that fails only because of

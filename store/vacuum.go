@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/keyheat/keyheat/internal/retry"
+	"github.com/keyheat/keyheat/internal/daemon/retry"
 )
 
 // keyTables are the tables that keys may be in.

@@ -9,11 +9,11 @@ import (
 
 	"github.com/keyheat/keyheat/internal/cli"
 	"github.com/keyheat/keyheat/internal/collect"
-	"github.com/keyheat/keyheat/internal/config"
-	"github.com/keyheat/keyheat/internal/form"
+	"github.com/keyheat/keyheat/internal/settings/config"
+	"github.com/keyheat/keyheat/internal/settings/format"
+	"github.com/keyheat/keyheat/internal/settings/tables"
 	"github.com/keyheat/keyheat/internal/source/kafka"
 	"github.com/keyheat/keyheat/internal/source/shards"
-	"github.com/keyheat/keyheat/internal/tables"
 	"github.com/keyheat/keyheat/sketch"
 )
 
@@ -55,7 +55,7 @@ type Admin struct {
 func defaults() *Config {
 	gathers := collect.Default()
 	return &Config{
-		Kafka:       Kafka{Group: "keyheat", Format: []string{string(form.Keyheat)}, MaxBatch: kafka.DefaultMaxBatchBytes},
+		Kafka:       Kafka{Group: "keyheat", Format: []string{string(format.Keyheat)}, MaxBatch: kafka.DefaultMaxBatchBytes},
 		Streams:     Streams{Consumer: "keyheat", Lease: shards.Default().Lease},
 		FileSection: tables.DefaultFile(),
 		Commit:      Commit{Interval: gathers.CommitInterval, Early: gathers.EarlyCommit},

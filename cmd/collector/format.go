@@ -6,23 +6,23 @@ import (
 	"strings"
 
 	"github.com/keyheat/keyheat/internal/collect"
-	"github.com/keyheat/keyheat/internal/form"
+	"github.com/keyheat/keyheat/internal/settings/format"
 )
 
 // topicForms are the forms of topics; that of the empty name is all others'.
-type topicForms map[string]form.Form
+type topicForms map[string]format.Form
 
 // forms reads kafka.format: one form for all topics, and topic=form for single
 // ones.
 func (k *Kafka) forms() (topicForms, error) {
-	forms := topicForms{"": form.Keyheat}
+	forms := topicForms{"": format.Keyheat}
 	given := make(map[string]bool)
 	for _, entry := range k.Format {
 		topic, name, single := strings.Cut(entry, "=")
 		if !single {
 			topic, name = "", entry
 		}
-		f, err := form.Parse(name)
+		f, err := format.Parse(name)
 		switch {
 		case err != nil:
 			return nil, err
@@ -37,7 +37,7 @@ func (k *Kafka) forms() (topicForms, error) {
 }
 
 // of is the form of a partition, whose name is topic/number.
-func (t topicForms) of(partition string) form.Form {
+func (t topicForms) of(partition string) format.Form {
 	topic := partition[:max(0, strings.LastIndexByte(partition, '/'))]
 	if f, ok := t[topic]; ok {
 		return f
@@ -46,6 +46,6 @@ func (t topicForms) of(partition string) form.Form {
 }
 
 // decoders returns the decoders of topics by their forms.
-func (t topicForms) decoders(tables form.Tables) func(partition string) collect.Decoder {
-	return func(partition string) collect.Decoder { return form.NewDecoder(t.of(partition), tables) }
+func (t topicForms) decoders(tables format.Tables) func(partition string) collect.Decoder {
+	return func(partition string) collect.Decoder { return format.NewDecoder(t.of(partition), tables) }
 }

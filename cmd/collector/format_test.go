@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/keyheat/keyheat/internal/form"
-	"github.com/keyheat/keyheat/internal/tables"
+	"github.com/keyheat/keyheat/internal/settings/format"
+	"github.com/keyheat/keyheat/internal/settings/tables"
 	"github.com/keyheat/keyheat/sample"
 )
 
@@ -14,14 +14,14 @@ func TestEachTopicHasItsFormat(t *testing.T) {
 	for _, c := range []struct {
 		format, topics string
 		partition      string
-		want           form.Form
+		want           format.Form
 		fault          string
 	}{
-		{"", "a", "a/0", form.Keyheat, ""},
-		{"cloudtrail", "a", "a/0", form.CloudTrail, ""},
-		{"keyheat b=dynamodb-stream", "a b", "a/7", form.Keyheat, ""},
-		{"keyheat b=dynamodb-stream", "a b", "b/7", form.Stream, ""},
-		{"b=dynamodb-stream", "a b", "a/7", form.Keyheat, ""},
+		{"", "a", "a/0", format.Keyheat, ""},
+		{"cloudtrail", "a", "a/0", format.CloudTrail, ""},
+		{"keyheat b=dynamodb-stream", "a b", "a/7", format.Keyheat, ""},
+		{"keyheat b=dynamodb-stream", "a b", "b/7", format.Stream, ""},
+		{"b=dynamodb-stream", "a b", "a/7", format.Keyheat, ""},
 		{"avro", "a", "", "", `format "avro": give one of`},
 		{"a=avro", "a", "", "", `format "avro": give one of`},
 		{"b=keyheat", "a", "", "", `kafka.topics has no topic "b"`},

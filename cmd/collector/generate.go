@@ -12,11 +12,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/keyheat/keyheat/internal/cli"
-	"github.com/keyheat/keyheat/internal/form"
+	"github.com/keyheat/keyheat/internal/cli/terminal"
 	"github.com/keyheat/keyheat/internal/generate"
 	"github.com/keyheat/keyheat/internal/generate/sink"
-	"github.com/keyheat/keyheat/internal/terminal"
-	"github.com/keyheat/keyheat/internal/trace"
+	"github.com/keyheat/keyheat/internal/generate/trace"
+	"github.com/keyheat/keyheat/internal/settings/format"
 	"github.com/keyheat/keyheat/sample"
 )
 
@@ -61,7 +61,7 @@ func (g *generated) addFlags(c *cobra.Command) {
 	f.StringSliceVar(&g.brokers, "brokers", nil, "host:port of Kafka's brokers, instead of a file")
 	f.StringVar(&g.topic, "topic", "", "the Kafka topic; it must exist")
 	f.StringVar(&g.partitionBy, "partition-by", string(sink.ByKey), "key keeps a key's samples in one partition, random spreads them")
-	f.StringVar(&g.format, "format", string(form.Keyheat), "what the topic holds: keyheat, a sample a message, or keyheat-protobuf, many")
+	f.StringVar(&g.format, "format", string(format.Keyheat), "what the topic holds: keyheat, a sample a message, or keyheat-protobuf, many")
 	f.BoolVar(&g.realTime, "pace", false, "generate in real time instead of as fast as possible")
 
 	f.Uint64Var(&t.Seed, "seed", t.Seed, "seed of everything that is random")
@@ -176,12 +176,12 @@ func withoutErrors(records iter.Seq[sample.Record]) iter.Seq2[sample.Record, err
 // open returns where the samples go.
 func (g *generated) open(stdout io.Writer) (sink.Sink, error) {
 	to := sink.KafkaOptions{Brokers: g.brokers, Topic: g.topic, By: sink.Partitioning(g.partitionBy), Seed: g.traffic.Seed}
-	switch f := form.Form(g.format); {
-	case f != form.Keyheat && f != form.Protobuf:
-		return nil, fmt.Errorf("--format %q: give %s or %s", g.format, form.Keyheat, form.Protobuf)
-	case f == form.Protobuf && len(g.brokers) == 0:
-		return nil, fmt.Errorf("--format %s is for Kafka: give --brokers and --topic", form.Protobuf)
-	case f == form.Protobuf:
+	switch f := format.Form(g.format); {
+	case f != format.Keyheat && f != format.Protobuf:
+		return nil, fmt.Errorf("--format %q: give %s or %s", g.format, format.Keyheat, format.Protobuf)
+	case f == format.Protobuf && len(g.brokers) == 0:
+		return nil, fmt.Errorf("--format %s is for Kafka: give --brokers and --topic", format.Protobuf)
+	case f == format.Protobuf:
 		return sink.NewBatches(to)
 	case len(g.brokers) > 0:
 		return sink.NewKafka(to)

@@ -13,9 +13,9 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/sync/errgroup"
 
-	"github.com/keyheat/keyheat/internal/buildinfo"
 	"github.com/keyheat/keyheat/internal/cli"
 	"github.com/keyheat/keyheat/internal/collect"
+	"github.com/keyheat/keyheat/internal/daemon/buildinfo"
 	"github.com/keyheat/keyheat/internal/source"
 )
 

@@ -9,8 +9,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 
 	"github.com/keyheat/keyheat/internal/cli"
-	"github.com/keyheat/keyheat/internal/config"
-	"github.com/keyheat/keyheat/internal/loopback"
+	"github.com/keyheat/keyheat/internal/daemon/loopback"
+	"github.com/keyheat/keyheat/internal/settings/config"
 	"github.com/keyheat/keyheat/internal/source/kafka/auth"
 )
 

@@ -28,7 +28,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
-	"github.com/keyheat/keyheat/internal/config"
+	"github.com/keyheat/keyheat/internal/settings/config"
 )
 
 // msk is a listener in front of a fake cluster that lets a connection through once its

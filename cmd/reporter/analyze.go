@@ -24,12 +24,12 @@ import (
 	"github.com/keyheat/keyheat/detect/wording"
 	"github.com/keyheat/keyheat/docs"
 	"github.com/keyheat/keyheat/internal/analyze"
+	"github.com/keyheat/keyheat/internal/analyze/tableinsights"
+	"github.com/keyheat/keyheat/internal/analyze/tablestream"
 	"github.com/keyheat/keyheat/internal/cli"
-	"github.com/keyheat/keyheat/internal/config"
+	"github.com/keyheat/keyheat/internal/settings/config"
+	"github.com/keyheat/keyheat/internal/settings/tables"
 	"github.com/keyheat/keyheat/internal/source/files/bucket"
-	"github.com/keyheat/keyheat/internal/tableinsights"
-	"github.com/keyheat/keyheat/internal/tables"
-	"github.com/keyheat/keyheat/internal/tablestream"
 	"github.com/keyheat/keyheat/sample/mapped"
 )
 

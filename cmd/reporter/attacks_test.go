@@ -16,8 +16,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/keyheat/keyheat/internal/admin"
 	"github.com/keyheat/keyheat/internal/cli"
+	"github.com/keyheat/keyheat/internal/daemon/admin"
 	"github.com/keyheat/keyheat/internal/web"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/store"

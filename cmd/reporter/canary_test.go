@@ -24,11 +24,11 @@ import (
 
 	"github.com/keyheat/keyheat/internal/cli"
 	collector "github.com/keyheat/keyheat/internal/collect"
-	"github.com/keyheat/keyheat/internal/config"
-	"github.com/keyheat/keyheat/internal/form"
-	"github.com/keyheat/keyheat/internal/heat"
+	"github.com/keyheat/keyheat/internal/judge/heat"
+	"github.com/keyheat/keyheat/internal/settings/config"
+	"github.com/keyheat/keyheat/internal/settings/format"
+	"github.com/keyheat/keyheat/internal/settings/tables"
 	"github.com/keyheat/keyheat/internal/source"
-	"github.com/keyheat/keyheat/internal/tables"
 	"github.com/keyheat/keyheat/internal/testsupport/pgtest"
 	"github.com/keyheat/keyheat/internal/testsupport/port"
 	"github.com/keyheat/keyheat/sketch"
@@ -216,7 +216,7 @@ func collect(t *testing.T, url, policy, secret string, out *heard, next string, 
 	}
 	settings := collector.Config{
 		Source: "kafka:canary", Shards: 1, CommitInterval: 50 * time.Millisecond,
-		Decoder: func(string) collector.Decoder { return form.NewDetectingDecoder(nil) },
+		Decoder: func(string) collector.Decoder { return format.NewDetectingDecoder(nil) },
 	}
 	if hider := section.Hider(tables.Hashing{Secret: config.Secret(secret)}); hider != nil {
 		settings.Hider = func() collector.Hider { return hider() }

@@ -11,14 +11,14 @@ import (
 	awscloudwatch "github.com/aws/aws-sdk-go-v2/service/cloudwatch"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
+	"github.com/keyheat/keyheat/internal/aws/cloudwatch"
+	"github.com/keyheat/keyheat/internal/aws/cloudwatch/publish"
+	"github.com/keyheat/keyheat/internal/aws/contributorinsights"
+	"github.com/keyheat/keyheat/internal/aws/contributorinsights/watch"
 	"github.com/keyheat/keyheat/internal/cli"
-	"github.com/keyheat/keyheat/internal/cloudwatch"
-	"github.com/keyheat/keyheat/internal/cloudwatch/publish"
-	"github.com/keyheat/keyheat/internal/config"
-	"github.com/keyheat/keyheat/internal/contributorinsights"
-	"github.com/keyheat/keyheat/internal/contributorinsights/watch"
-	"github.com/keyheat/keyheat/internal/report"
-	"github.com/keyheat/keyheat/internal/tables"
+	"github.com/keyheat/keyheat/internal/judge"
+	"github.com/keyheat/keyheat/internal/settings/config"
+	"github.com/keyheat/keyheat/internal/settings/tables"
 	"github.com/keyheat/keyheat/sample"
 )
 
@@ -62,7 +62,7 @@ func (c *CloudWatch) check(f *config.Faults) {
 	}
 }
 
-// config is the configuration of internal/cloudwatch/publish.
+// config is the configuration of internal/aws/cloudwatch/publish.
 func (p *Publish) config() publish.Config {
 	return publish.Config{Namespace: p.Namespace, MonthlyCost: p.MonthlyCost}
 }
@@ -94,7 +94,7 @@ func (p *Publish) probe() cli.Probe {
 	}}
 }
 
-// reader is the configuration of internal/cloudwatch.
+// reader is the configuration of internal/aws/cloudwatch.
 func (c *CloudWatch) reader() cloudwatch.Config {
 	return cloudwatch.Config{Tables: c.Tables, Every: c.Every, EveryOpen: c.EveryOpen, MonthlyCost: c.MonthlyCost}
 }
@@ -143,7 +143,7 @@ func (c *CloudWatch) probe() cli.Probe {
 const judging = 30 * time.Second
 
 // newWatcher returns what reads Contributor Insights beside open incidents.
-func newWatcher(ctx context.Context, c *Config, d cli.Daemon, judge *report.Judge) (*watch.Watcher, error) {
+func newWatcher(ctx context.Context, c *Config, d cli.Daemon, judge *judge.Judge) (*watch.Watcher, error) {
 	settings, err := cli.AWS(ctx)
 	if err != nil {
 		return nil, cli.Wrong(err)

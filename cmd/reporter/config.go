@@ -11,10 +11,10 @@ import (
 	"github.com/keyheat/keyheat/internal/alert"
 	"github.com/keyheat/keyheat/internal/alert/routing"
 	"github.com/keyheat/keyheat/internal/cli"
-	"github.com/keyheat/keyheat/internal/config"
-	"github.com/keyheat/keyheat/internal/growth"
-	"github.com/keyheat/keyheat/internal/report"
-	"github.com/keyheat/keyheat/internal/tables"
+	"github.com/keyheat/keyheat/internal/judge"
+	"github.com/keyheat/keyheat/internal/judge/heat"
+	"github.com/keyheat/keyheat/internal/settings/config"
+	"github.com/keyheat/keyheat/internal/settings/tables"
 	"github.com/keyheat/keyheat/store"
 )
 
@@ -53,15 +53,15 @@ type Judge struct {
 
 // check checks the section.
 func (j *Judge) check(f *config.Faults) {
-	if j.Memory < report.LeastMemory {
-		f.Addf("judge.memory", "what a judge needs before it has a table: give at least %dMiB", report.LeastMemory>>20)
+	if j.Memory < judge.LeastMemory {
+		f.Addf("judge.memory", "what a judge needs before it has a table: give at least %dMiB", judge.LeastMemory>>20)
 	}
 }
 
 // probe says what the memory is enough for.
 func (j *Judge) probe() cli.Probe {
 	return cli.Probe{Name: "memory", Run: func(context.Context) (string, error) {
-		l := report.LimitsOf(int64(j.Memory))
+		l := judge.LimitsOf(int64(j.Memory))
 		return fmt.Sprintf("judge.memory, %dMiB, is for %d tables and indexes, %d keys near a limit, and %d keys in seconds that are not over", j.Memory>>20, l.Tables, l.Keys, l.OpenKeys), nil
 	}}
 }
@@ -144,7 +144,7 @@ func (r Retention) check(f *config.Faults) {
 	}{
 		{"deltas", r.Deltas, time.Minute}, {"windows", r.Windows, time.Hour},
 		{"cardinality", r.Cardinality, time.Hour},
-		{"peaks", r.Peaks, growth.Span}, {"views", r.Views, time.Hour}, {"findings", r.Findings, time.Hour},
+		{"peaks", r.Peaks, heat.GrowthSpan}, {"views", r.Views, time.Hour}, {"findings", r.Findings, time.Hour},
 		{"heat.ten_seconds", r.Heat.Tens, time.Hour}, {"heat.minutes", r.Heat.Minutes, 2 * time.Hour},
 		{"heat.ten_minutes", r.Heat.TenMinutes, 2 * time.Hour}, {"heat.hours", r.Heat.Hours, 2 * time.Hour},
 		{"history", r.History, time.Hour}, {"notifications", r.Notifications, time.Hour},
@@ -173,10 +173,10 @@ func (c *Config) probes() []cli.Probe {
 	return probes
 }
 
-// judge is the configuration of internal/report. What is said of tables and routes is
+// judge is the configuration of internal/judge. What is said of tables and routes is
 // asked of the configuration that is current then.
-func (c *Config) judge(current func() *Config) report.Config {
-	return report.Config{
+func (c *Config) judge(current func() *Config) judge.Config {
+	return judge.Config{
 		Policy: func(of detect.Target) detect.Policy { return current().DetectPolicy(of) },
 		Facts:  func(of detect.Target) *detect.TableFacts { return current().Tables.Facts(of) },
 		Route: func(i *detect.Incident, root *detect.Finding) []routing.Destination {

@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"github.com/keyheat/keyheat/internal/alert/receiver"
-	"github.com/keyheat/keyheat/internal/config"
+	"github.com/keyheat/keyheat/internal/settings/config"
 )
 
 // Heartbeat is what a dead man's switch is told.

@@ -3,7 +3,7 @@ package main
 import (
 	"time"
 
-	"github.com/keyheat/keyheat/internal/config"
+	"github.com/keyheat/keyheat/internal/settings/config"
 )
 
 // Pipeline says from when on Keyheat's own health makes incidents: pipeline.Thresholds,

@@ -18,9 +18,9 @@ import (
 	"time"
 
 	"github.com/keyheat/keyheat/internal/alert/routing"
+	"github.com/keyheat/keyheat/internal/alert/silence"
 	"github.com/keyheat/keyheat/internal/cli"
-	"github.com/keyheat/keyheat/internal/report"
-	"github.com/keyheat/keyheat/internal/silence"
+	"github.com/keyheat/keyheat/internal/judge"
 	"github.com/keyheat/keyheat/internal/source"
 	"github.com/keyheat/keyheat/internal/testsupport/pgtest"
 	"github.com/keyheat/keyheat/sample"
@@ -74,12 +74,12 @@ func forgets(t *testing.T, url, policy string, directory func() string) {
 	defer st.Close()
 	begin := time.Now().Add(-time.Duration(*purgedHours) * time.Hour).Truncate(time.Hour)
 	out := &heard{all: map[string]*bytes.Buffer{}}
-	var judge *report.Judge
+	var running *judge.Judge
 	for hour := range *purgedHours {
 		start := begin.Add(time.Duration(hour) * time.Hour)
 		collect(t, url, policy, hashSecret, out, fmt.Sprint(hour+1), start.Add(judgedSeconds*time.Second), everywhere(start))
 		var stop func()
-		judge, stop = runJudge(t, st, fmt.Sprint("judge ", hour))
+		running, stop = runJudge(t, st, fmt.Sprint("judge ", hour))
 		awaitSeconds(t, st, judgedSeconds*(hour+1))
 		if hour < *purgedHours-1 {
 			stop()
@@ -120,7 +120,7 @@ func forgets(t *testing.T, url, policy string, directory func() string) {
 		t.Fatalf("exit code %d: %s", code, again)
 	}
 	ended := time.Now()
-	await(t, "a judge, whose lease the purge took", func() bool { return judge.Judges(time.Since(ended)) })
+	await(t, "a judge, whose lease the purge took", func() bool { return running.Judges(time.Since(ended)) })
 	code, again = reporter(t, "keys", "purge", canary, "--table", "orders", "--config", config, "--keys-secret-file", secret, "--containing")
 	if code != cli.OK || again != "nothing of orders names the key\n" {
 		t.Errorf("the running judge wrote it again: %d %s", code, again)
@@ -159,16 +159,16 @@ func everywhere(start time.Time) iter.Seq[source.Message] {
 }
 
 // runJudge runs a judge whose notifications nobody sends.
-func runJudge(t *testing.T, st *store.Store, holder string) (judge *report.Judge, stop func()) {
+func runJudge(t *testing.T, st *store.Store, holder string) (j *judge.Judge, stop func()) {
 	t.Helper()
-	judge, err := report.New(report.Config{Route: routing.Everything("webhook").Destinations}, st, holder, slog.New(slog.DiscardHandler))
+	j, err := judge.New(judge.Config{Route: routing.Everything("webhook").Destinations}, st, holder, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
-	go func() { ended <- judge.Run(ctx) }()
-	return judge, func() {
+	go func() { ended <- j.Run(ctx) }()
+	return j, func() {
 		cancel()
 		if err := <-ended; err != nil {
 			t.Error(err)

@@ -10,7 +10,7 @@ import (
 	"github.com/keyheat/keyheat/internal/alert/notify"
 	"github.com/keyheat/keyheat/internal/alert/receiver"
 	"github.com/keyheat/keyheat/internal/alert/routing"
-	"github.com/keyheat/keyheat/internal/config"
+	"github.com/keyheat/keyheat/internal/settings/config"
 )
 
 // Receivers are where notifications go, by name.

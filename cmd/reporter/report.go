@@ -11,8 +11,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/keyheat/keyheat/internal/cli"
-	"github.com/keyheat/keyheat/internal/digest"
-	"github.com/keyheat/keyheat/internal/digest/schedule"
+	"github.com/keyheat/keyheat/internal/report"
+	"github.com/keyheat/keyheat/internal/report/schedule"
 	"github.com/keyheat/keyheat/store"
 )
 
@@ -33,19 +33,19 @@ func reportCommand() *cobra.Command {
 	to := c.Flags().String("to", "", "the `end`, which is not in the period: a date, a time, or how long ago; now when empty")
 	zone := c.Flags().String("time-zone", "UTC", "the IANA `zone` of dates, and of times in the report")
 	only := c.Flags().StringSlice("tables", nil, "the `names` of tables, as NAME, REGION/NAME or ACCOUNT/REGION/NAME; all when empty")
-	format := c.Flags().StringP("output", "o", string(digest.Markdown), "the `format`: "+strings.Join(digest.FormatNames(), ", "))
+	format := c.Flags().StringP("output", "o", string(report.Markdown), "the `format`: "+strings.Join(report.FormatNames(), ", "))
 	out := c.Flags().String("out", "", "the `file` to write, whole or not at all; standard output when empty")
-	_ = c.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(digest.FormatNames(), cobra.ShellCompDirectiveNoFileComp))
+	_ = c.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(report.FormatNames(), cobra.ShellCompDirectiveNoFileComp))
 	return cli.Configured(c, config, func(c *cobra.Command) error {
-		if !slices.Contains(digest.FormatNames(), *format) {
-			return cli.Wrong(fmt.Errorf("--output %q: give one of %s", *format, strings.Join(digest.FormatNames(), ", ")))
+		if !slices.Contains(report.FormatNames(), *format) {
+			return cli.Wrong(fmt.Errorf("--output %q: give one of %s", *format, strings.Join(report.FormatNames(), ", ")))
 		}
 		location, err := time.LoadLocation(*zone)
 		if err != nil || *zone == "Local" {
 			return cli.Wrong(fmt.Errorf("--time-zone %q: give a name such as Europe/Berlin", *zone))
 		}
-		report, err := reportNow(c.Context(), config.Store, func(now time.Time) (digest.Request, error) {
-			q := digest.Request{Zone: *zone, Tables: *only, To: now}
+		summary, err := reportNow(c.Context(), config.Store, func(now time.Time) (report.Request, error) {
+			q := report.Request{Zone: *zone, Tables: *only, To: now}
 			if *to != "" {
 				if q.To, err = moment("--to", *to, now, location); err != nil {
 					return q, err
@@ -62,12 +62,12 @@ func reportCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return writeReport(c.OutOrStdout(), report, digest.Format(*format), *out)
+		return writeReport(c.OutOrStdout(), summary, report.Format(*format), *out)
 	})
 }
 
 // reportNow makes a report of the period that is asked for at the store's time.
-func reportNow(ctx context.Context, from cli.Store, ask func(now time.Time) (digest.Request, error)) (report *digest.Report, err error) {
+func reportNow(ctx context.Context, from cli.Store, ask func(now time.Time) (report.Request, error)) (summary *report.Report, err error) {
 	err = from.With(ctx, func(db *store.Store) error {
 		now, err := db.Now(ctx)
 		if err != nil {
@@ -77,17 +77,17 @@ func reportNow(ctx context.Context, from cli.Store, ask func(now time.Time) (dig
 		if err != nil {
 			return err
 		}
-		rows, err := digest.Load(ctx, db, q, nil)
+		rows, err := report.Load(ctx, db, q, nil)
 		if err != nil {
 			return fmt.Errorf("make the report: %w", err)
 		}
-		report, err = digest.New(rows)
+		summary, err = report.New(rows)
 		return err
 	})
-	return report, err
+	return summary, err
 }
 
-func writeReport(out io.Writer, p *digest.Report, f digest.Format, path string) error {
+func writeReport(out io.Writer, p *report.Report, f report.Format, path string) error {
 	if path == "" {
 		return p.Write(out, f)
 	}

@@ -5,9 +5,9 @@ import (
 	"slices"
 	"time"
 
-	"github.com/keyheat/keyheat/internal/config"
-	"github.com/keyheat/keyheat/internal/digest"
-	"github.com/keyheat/keyheat/internal/digest/schedule"
+	"github.com/keyheat/keyheat/internal/report"
+	"github.com/keyheat/keyheat/internal/report/schedule"
+	"github.com/keyheat/keyheat/internal/settings/config"
 )
 
 // Reports are the schedules of reports, by name.
@@ -25,14 +25,14 @@ type Report struct {
 	Receivers []string      `yaml:"receivers" help:"tell these receivers of it"`
 }
 
-// schedules are the configuration of internal/digest/schedule, by name.
+// schedules are the configuration of internal/report/schedule, by name.
 func (c *Config) schedules() []schedule.Schedule {
 	var all []schedule.Schedule
 	for _, name := range slices.Sorted(maps.Keys(c.Reports)) {
 		r := c.Reports[name]
 		s := schedule.Schedule{Name: name, Cron: r.Cron, Zone: r.TimeZone, Tables: r.Tables, Period: r.Period, Folder: r.Folder}
 		for _, f := range r.Formats {
-			s.Formats = append(s.Formats, digest.Format(f))
+			s.Formats = append(s.Formats, report.Format(f))
 		}
 		s.Routes = r.Receivers
 		if r.Notify {

@@ -14,11 +14,11 @@ import (
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/contributors"
 	"github.com/keyheat/keyheat/internal/alert"
+	"github.com/keyheat/keyheat/internal/aws/contributorinsights/watch"
 	"github.com/keyheat/keyheat/internal/cli"
-	"github.com/keyheat/keyheat/internal/contributorinsights/watch"
-	"github.com/keyheat/keyheat/internal/digest/schedule"
-	"github.com/keyheat/keyheat/internal/report"
-	"github.com/keyheat/keyheat/internal/tables"
+	"github.com/keyheat/keyheat/internal/judge"
+	"github.com/keyheat/keyheat/internal/report/schedule"
+	"github.com/keyheat/keyheat/internal/settings/tables"
 	"github.com/keyheat/keyheat/internal/web"
 )
 
@@ -73,7 +73,7 @@ func serve(ctx context.Context, config *Config, again func() (*Config, error), l
 			})
 			return read
 		}
-		judge, err := report.New(settings, d.Store, holder, d.Log)
+		judge, err := judge.New(settings, d.Store, holder, d.Log)
 		if err != nil {
 			return cli.Wrong(err)
 		}
@@ -101,7 +101,7 @@ func serve(ctx context.Context, config *Config, again func() (*Config, error), l
 
 // parts are what runs beside the judge, and can be replaced while that runs: a receiver
 // each, and what is made at times.
-func (c *Config) parts(d cli.Daemon, holder string, judge *report.Judge) []cli.Part {
+func (c *Config) parts(d cli.Daemon, holder string, judge *judge.Judge) []cli.Part {
 	var all []cli.Part
 	add := func(name string, settings any, open func(ctx context.Context) (cli.Component, error)) {
 		all = append(all, cli.Part{Name: name, Settings: settings, Open: open})

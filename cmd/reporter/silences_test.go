@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/keyheat/keyheat/cmd/reporter/internal/operate"
+	"github.com/keyheat/keyheat/internal/alert/silence"
 	"github.com/keyheat/keyheat/internal/cli"
-	"github.com/keyheat/keyheat/internal/silence"
 	"github.com/keyheat/keyheat/store"
 )
 

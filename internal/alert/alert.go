@@ -40,8 +40,8 @@ import (
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/internal/alert/notify"
 	"github.com/keyheat/keyheat/internal/alert/receiver"
-	"github.com/keyheat/keyheat/internal/health"
-	"github.com/keyheat/keyheat/internal/retry"
+	"github.com/keyheat/keyheat/internal/daemon/health"
+	"github.com/keyheat/keyheat/internal/daemon/retry"
 	"github.com/keyheat/keyheat/store"
 )
 

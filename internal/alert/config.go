@@ -7,7 +7,7 @@ import (
 
 	"github.com/keyheat/keyheat/internal/alert/notify"
 	"github.com/keyheat/keyheat/internal/alert/receiver"
-	"github.com/keyheat/keyheat/internal/options"
+	"github.com/keyheat/keyheat/internal/settings/options"
 )
 
 // DefaultRoute is the route of a Config without one.

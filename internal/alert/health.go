@@ -9,7 +9,7 @@ import (
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/wording"
 	"github.com/keyheat/keyheat/internal/alert/notify"
-	"github.com/keyheat/keyheat/internal/health"
+	"github.com/keyheat/keyheat/internal/daemon/health"
 	"github.com/keyheat/keyheat/store"
 )
 

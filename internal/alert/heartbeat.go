@@ -8,9 +8,9 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/keyheat/keyheat/internal/alert/receiver"
-	"github.com/keyheat/keyheat/internal/health"
-	"github.com/keyheat/keyheat/internal/metrics"
-	"github.com/keyheat/keyheat/internal/retry"
+	"github.com/keyheat/keyheat/internal/daemon/health"
+	"github.com/keyheat/keyheat/internal/daemon/metrics"
+	"github.com/keyheat/keyheat/internal/daemon/retry"
 )
 
 // Heartbeat tells a URL again and again that incidents are found and told of. Whoever

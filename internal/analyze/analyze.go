@@ -25,10 +25,10 @@ import (
 	"github.com/keyheat/keyheat/detect/recipe"
 	"github.com/keyheat/keyheat/detect/whatif"
 	"github.com/keyheat/keyheat/detect/wording"
-	"github.com/keyheat/keyheat/internal/form"
-	"github.com/keyheat/keyheat/internal/intake"
+	"github.com/keyheat/keyheat/internal/analyze/intake"
+	"github.com/keyheat/keyheat/internal/cli/terminal"
+	"github.com/keyheat/keyheat/internal/settings/format"
 	"github.com/keyheat/keyheat/internal/source/files"
-	"github.com/keyheat/keyheat/internal/terminal"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sample/mapped"
 	"github.com/keyheat/keyheat/sketch"
@@ -70,7 +70,7 @@ type Options struct {
 	Policy func(detect.Target) detect.Policy
 	// Tables are what stream records and CloudTrail events leave open; nil is
 	// enough for tables without a sort key, whose indexes are then not seen.
-	Tables form.Tables
+	Tables format.Tables
 	// Mapping says where the fields of samples are, where they are not Keyheat JSON's.
 	// It is valid.
 	Mapping mapped.Mapping
@@ -252,7 +252,7 @@ func (f *fold) result(o Options) *Result {
 	for i := range tables {
 		t := &tables[i]
 		if t.View = f.census.View(t.Target, policy(t.Target)); t.View != nil {
-			t.View.Growing = grown.OfTable(t.Target)
+			t.View.Growing = grown.growingIn(t.Target)
 		}
 		judge.SetView(t.Target, t.View)
 	}
@@ -266,7 +266,7 @@ func (f *fold) result(o Options) *Result {
 	for i := range r.Findings {
 		r.Findings[i].Quality.Gaps = r.Gaps
 		found := &r.Findings[i]
-		forecast.Apply(found, grown.OfFinding(found), policy(found.Target).Headroom)
+		forecast.Apply(found, grown.forecastFinding(found), policy(found.Target).Headroom)
 	}
 	r.Incidents = detect.Incidents(r.Findings)
 	wording.SetTitles(r.Incidents, r.Findings)

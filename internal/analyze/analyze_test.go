@@ -18,10 +18,10 @@ import (
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/internal/analyze"
-	"github.com/keyheat/keyheat/internal/form"
+	"github.com/keyheat/keyheat/internal/analyze/intake"
+	"github.com/keyheat/keyheat/internal/analyze/packed"
 	"github.com/keyheat/keyheat/internal/generate"
-	"github.com/keyheat/keyheat/internal/intake"
-	"github.com/keyheat/keyheat/internal/packed"
+	"github.com/keyheat/keyheat/internal/settings/format"
 	"github.com/keyheat/keyheat/sample"
 )
 
@@ -246,7 +246,7 @@ func TestARateIsAskedForWhereOneCanBeStated(t *testing.T) {
 		var out bytes.Buffer
 		must(t, analyze.Run(t.Context(), analyze.Options{
 			Paths: []string{"-"}, In: strings.NewReader(text), Out: &out, Format: analyze.FormatTable,
-			Tables: form.Tables{"trail": {Schema: sample.Schema{KeySchema: sample.Keys("id")}}},
+			Tables: format.Tables{"trail": {Schema: sample.Schema{KeySchema: sample.Keys("id")}}},
 		}))
 		if got := strings.Contains(out.String(), "No line states a sampling rate below 1"); got != want || !strings.Contains(out.String(), "1 samples counted") && !strings.Contains(out.String(), "2 samples counted") {
 			t.Errorf("%s: %s", text, out.String())

@@ -16,7 +16,7 @@ import (
 
 	"github.com/keyheat/keyheat/detect/recipe"
 	"github.com/keyheat/keyheat/internal/analyze"
-	"github.com/keyheat/keyheat/internal/digest"
+	"github.com/keyheat/keyheat/internal/report"
 )
 
 // attacks are keys that do something where a program shows them without care.
@@ -107,9 +107,9 @@ func TestAttacksOnOutputs(t *testing.T) {
 
 			rows, err := csv.NewReader(strings.NewReader(run(t, text, analyze.FormatCSV))).ReadAll()
 			must(t, err)
-			report := digest.OfFiles(digest.Found{Incidents: found.Incidents, Findings: found.Findings, Tables: found.Tables})
+			summary := report.OfFiles(report.Found{Incidents: found.Incidents, Findings: found.Findings, Tables: found.Tables})
 			var out bytes.Buffer
-			must(t, report.Write(&out, digest.CSV))
+			must(t, summary.Write(&out, report.CSV))
 			more, err := csv.NewReader(&out).ReadAll()
 			must(t, err)
 			for _, row := range append(rows, more...) {
@@ -138,7 +138,7 @@ func TestAttacksOnOutputs(t *testing.T) {
 			}
 
 			out.Reset()
-			must(t, report.Write(&out, digest.Markdown))
+			must(t, summary.Write(&out, report.Markdown))
 			if what := inert(out.String()); what != "" {
 				t.Errorf("Markdown lets %s through", what)
 			}

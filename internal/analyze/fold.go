@@ -7,9 +7,9 @@ import (
 	"fmt"
 
 	"github.com/keyheat/keyheat/detect/wording"
-	"github.com/keyheat/keyheat/internal/form"
-	"github.com/keyheat/keyheat/internal/intake"
-	"github.com/keyheat/keyheat/internal/packed"
+	"github.com/keyheat/keyheat/internal/analyze/intake"
+	"github.com/keyheat/keyheat/internal/analyze/packed"
+	"github.com/keyheat/keyheat/internal/settings/format"
 	"github.com/keyheat/keyheat/internal/source"
 	"github.com/keyheat/keyheat/sample"
 )
@@ -18,8 +18,8 @@ import (
 // each candidate key. It is the sink of the source.
 type fold struct {
 	*sketches
-	decoder    form.Decoder
-	files      *form.FileDecoder // the decoder, of files; else nil
+	decoder    format.Decoder
+	files      *format.FileDecoder // the decoder, of files; else nil
 	tally      *intake.Tally
 	gaps       []sample.Gap
 	notes      []string
@@ -40,9 +40,9 @@ func newFold(o Options) *fold {
 	memory := cmp.Or(o.Memory, DefaultMemory) / int64(1+len(o.Candidates))
 	f := &fold{sketches: newSeconds(memory), tally: &intake.Tally{Hidden: o.Hide != nil}, hide: o.Hide}
 	if o.Source != nil {
-		f.decoder = form.NewDecoder(o.Source.Form(), o.Tables)
+		f.decoder = format.NewDecoder(o.Source.Form(), o.Tables)
 	} else {
-		f.files = form.NewFileDecoder(o.Tables, o.Mapping)
+		f.files = format.NewFileDecoder(o.Tables, o.Mapping)
 		f.decoder, f.tally.Fields = f.files, f.files
 	}
 	for _, c := range o.Candidates {

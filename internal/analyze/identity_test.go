@@ -12,7 +12,7 @@ import (
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/whatif"
 	"github.com/keyheat/keyheat/internal/analyze"
-	"github.com/keyheat/keyheat/internal/tables"
+	"github.com/keyheat/keyheat/internal/settings/tables"
 )
 
 const account, other = "123456789012", "210987654321"

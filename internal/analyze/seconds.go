@@ -4,8 +4,7 @@ import (
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/board"
 	"github.com/keyheat/keyheat/detect/keydesign"
-	"github.com/keyheat/keyheat/internal/growth"
-	"github.com/keyheat/keyheat/internal/packed"
+	"github.com/keyheat/keyheat/internal/analyze/packed"
 	"github.com/keyheat/keyheat/sketch"
 )
 
@@ -67,9 +66,9 @@ const judgeEvery = 300
 
 // judge lets a board and the census observe every second, in the order of time, and
 // returns what grows too. It is called once.
-func (s *sketches) judge(o board.Options) (*board.Board, growth.Keys) {
+func (s *sketches) judge(o board.Options) (*board.Board, growingKeys) {
 	judge, from, to := s.observe(o, s.census.Observe)
-	return judge, growth.Of(s.windows.All(), from, to, seed)
+	return judge, followGrowth(s.windows.All(), from, to, seed)
 }
 
 // observe lets a board, and one more, observe every second, in the order of time. It

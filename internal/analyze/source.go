@@ -8,8 +8,8 @@ import (
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/wording"
-	"github.com/keyheat/keyheat/internal/form"
-	"github.com/keyheat/keyheat/internal/retry"
+	"github.com/keyheat/keyheat/internal/daemon/retry"
+	"github.com/keyheat/keyheat/internal/settings/format"
 	"github.com/keyheat/keyheat/internal/source"
 	"github.com/keyheat/keyheat/internal/source/files"
 	"github.com/keyheat/keyheat/sample"
@@ -24,7 +24,7 @@ type Source interface {
 	// Name names what is read, for a person.
 	Name() string
 	// Form is the form of its messages.
-	Form() form.Form
+	Form() format.Form
 	// Notes are sentences about what was read, once Run has returned.
 	Notes() []string
 	// Following returns how long load counts where Run goes on until ctx ends: findings

@@ -11,7 +11,7 @@ import (
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/internal/analyze"
-	"github.com/keyheat/keyheat/internal/form"
+	"github.com/keyheat/keyheat/internal/settings/format"
 	"github.com/keyheat/keyheat/sample"
 )
 
@@ -104,7 +104,7 @@ func peak(seconds map[int]int) (most, over int) {
 	return most, over
 }
 
-var orders = form.Tables{"orders": {Schema: sample.Schema{
+var orders = format.Tables{"orders": {Schema: sample.Schema{
 	KeySchema: sample.Keys("customer", "id"),
 	Indexes: map[string]sample.IndexSchema{
 		"by-status": {KeySchema: sample.Keys("status"), Projection: sample.ProjectKeysOnly},

@@ -10,7 +10,7 @@ import (
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/wording"
-	"github.com/keyheat/keyheat/internal/terminal"
+	"github.com/keyheat/keyheat/internal/cli/terminal"
 )
 
 // The widths that keep a line within 120 characters.

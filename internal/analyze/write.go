@@ -14,9 +14,9 @@ import (
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/wording"
-	"github.com/keyheat/keyheat/internal/digest"
-	"github.com/keyheat/keyheat/internal/intake"
-	"github.com/keyheat/keyheat/internal/terminal"
+	"github.com/keyheat/keyheat/internal/analyze/intake"
+	"github.com/keyheat/keyheat/internal/cli/terminal"
+	"github.com/keyheat/keyheat/internal/report"
 	"github.com/keyheat/keyheat/sample"
 )
 
@@ -28,7 +28,7 @@ func (r *Result) write(out io.Writer, o *Options) error {
 	case FormatCSV:
 		err = r.writeCSV(out)
 	case FormatHTML:
-		err = r.report().Write(out, digest.HTML)
+		err = r.report().Write(out, report.HTML)
 	case FormatTable:
 		_, err = io.WriteString(out, r.text(screen{terminal.WidthOf(out), cmp.Or(o.Top, maxRows), terminal.Is(out) && terminal.Colours()}))
 	}
@@ -39,9 +39,9 @@ func (r *Result) write(out io.Writer, o *Options) error {
 }
 
 // report returns the result in the form of the reports.
-func (r *Result) report() *digest.Report {
-	return digest.OfFiles(digest.Found{
-		Files: digest.Files{Samples: r.Samples.Good, Bad: r.Samples.Bad, Unjudged: r.Samples.Unjudged(), Notes: r.notes()}, Made: time.Now(),
+func (r *Result) report() *report.Report {
+	return report.OfFiles(report.Found{
+		Files: report.Files{Samples: r.Samples.Good, Bad: r.Samples.Bad, Unjudged: r.Samples.Unjudged(), Notes: r.notes()}, Made: time.Now(),
 		Incidents: r.Incidents, Findings: r.Findings, Tables: r.Tables, Gaps: r.Gaps,
 	})
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/aws/smithy-go/logging"
 	"github.com/aws/smithy-go/middleware"
 
-	"github.com/keyheat/keyheat/internal/awserror"
+	"github.com/keyheat/keyheat/internal/aws/awserror"
 )
 
 // AWS returns what the SDK finds by itself: the region, the endpoint and the

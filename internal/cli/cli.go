@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/keyheat/keyheat/internal/config"
+	"github.com/keyheat/keyheat/internal/settings/config"
 )
 
 // The exit codes. Configuration is whatever the operator wrote, flags included:

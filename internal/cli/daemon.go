@@ -13,8 +13,8 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/sync/errgroup"
 
-	"github.com/keyheat/keyheat/internal/admin"
-	"github.com/keyheat/keyheat/internal/health"
+	"github.com/keyheat/keyheat/internal/daemon/admin"
+	"github.com/keyheat/keyheat/internal/daemon/health"
 	"github.com/keyheat/keyheat/store"
 )
 

@@ -5,7 +5,7 @@ import (
 	"io"
 
 	"github.com/keyheat/keyheat/detect/wording"
-	"github.com/keyheat/keyheat/internal/terminal"
+	"github.com/keyheat/keyheat/internal/cli/terminal"
 )
 
 // InSeconds is how lists write times.

@@ -4,7 +4,7 @@ import (
 	"io"
 	"log/slog"
 
-	"github.com/keyheat/keyheat/internal/config"
+	"github.com/keyheat/keyheat/internal/settings/config"
 )
 
 // Log says what is logged, and in what form. Logs go to standard error.

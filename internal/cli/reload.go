@@ -8,8 +8,8 @@ import (
 	"os"
 	"slices"
 
-	"github.com/keyheat/keyheat/internal/config"
-	"github.com/keyheat/keyheat/internal/metrics"
+	"github.com/keyheat/keyheat/internal/daemon/metrics"
+	"github.com/keyheat/keyheat/internal/settings/config"
 )
 
 // Reload is how a daemon takes on new settings at SIGHUP: those that can change while it

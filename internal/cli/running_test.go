@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/keyheat/keyheat/internal/admin"
 	"github.com/keyheat/keyheat/internal/cli"
+	"github.com/keyheat/keyheat/internal/daemon/admin"
 )
 
 // TestTheRunningDaemonIsAsked: `check --daemon` says what a daemon itself says, through

@@ -10,8 +10,8 @@ import (
 
 	"github.com/cenkalti/backoff/v5"
 
-	"github.com/keyheat/keyheat/internal/config"
-	"github.com/keyheat/keyheat/internal/health"
+	"github.com/keyheat/keyheat/internal/daemon/health"
+	"github.com/keyheat/keyheat/internal/settings/config"
 	"github.com/keyheat/keyheat/store"
 )
 

@@ -5,7 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/keyheat/keyheat/internal/buildinfo"
+	"github.com/keyheat/keyheat/internal/daemon/buildinfo"
 )
 
 // VersionCommand returns the command that says which build this is.

@@ -5,8 +5,8 @@ import (
 	"net"
 	"net/netip"
 
-	"github.com/keyheat/keyheat/internal/admin"
-	"github.com/keyheat/keyheat/internal/config"
+	"github.com/keyheat/keyheat/internal/daemon/admin"
+	"github.com/keyheat/keyheat/internal/settings/config"
 )
 
 // Web is who may reach a daemon's server, and what they may do there.

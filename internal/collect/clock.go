@@ -6,7 +6,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/keyheat/keyheat/internal/retry"
+	"github.com/keyheat/keyheat/internal/daemon/retry"
 	"github.com/keyheat/keyheat/internal/source"
 	"github.com/keyheat/keyheat/sketch"
 )

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/keyheat/keyheat/internal/options"
+	"github.com/keyheat/keyheat/internal/settings/options"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sample/keyheatjson"
 	"github.com/keyheat/keyheat/sketch"

@@ -8,7 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/keyheat/keyheat/internal/redact"
+	"github.com/keyheat/keyheat/internal/keys/keypolicy"
 	"github.com/keyheat/keyheat/internal/source"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sample/change"
@@ -133,7 +133,7 @@ func (f *recordHandler) Record(r *sample.Record) {
 // Bad implements sample.Handler.
 func (f *recordHandler) Bad(reason sample.Reason, excerpt []byte) {
 	f.shard.counters.addBad(reason, func() string {
-		return strings.TrimSpace(redact.Excerpt(excerpt) + " " + change.Hint(reason))
+		return strings.TrimSpace(keypolicy.Excerpt(excerpt) + " " + change.Hint(reason))
 	})
 }
 

@@ -21,11 +21,11 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/keyheat/keyheat/detect"
-	"github.com/keyheat/keyheat/internal/admin"
 	"github.com/keyheat/keyheat/internal/alert/routing"
 	"github.com/keyheat/keyheat/internal/collect"
-	"github.com/keyheat/keyheat/internal/report"
-	"github.com/keyheat/keyheat/internal/tables"
+	"github.com/keyheat/keyheat/internal/daemon/admin"
+	"github.com/keyheat/keyheat/internal/judge"
+	"github.com/keyheat/keyheat/internal/settings/tables"
 	"github.com/keyheat/keyheat/internal/web"
 	"github.com/keyheat/keyheat/store"
 )
@@ -132,7 +132,7 @@ func assemble(ctx context.Context, st *store.Store, server *admin.Server, in *in
 		within += o.Behind()
 	}
 	everything := routing.Everything(inboxRoute)
-	judge, err := report.New(report.Config{
+	judge, err := judge.New(judge.Config{
 		Policy: policy.DetectPolicy, Facts: factsOf, PageWithin: within, Notified: route.Wake,
 		Route: func(i *detect.Incident, root *detect.Finding) []routing.Destination {
 			return everything.Destinations(i, root)

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/keyheat/keyheat/internal/digest"
+	"github.com/keyheat/keyheat/internal/report"
 	"github.com/keyheat/keyheat/store"
 )
 
@@ -74,7 +74,7 @@ func (p *reportsPage) cut(schedule string) {
 func (s *Site) showReport(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeout(r.Context(), queryTimeout)
 	defer cancel()
-	format := digest.Format(cmp.Or(r.URL.Query().Get("format"), string(digest.HTML)))
+	format := report.Format(cmp.Or(r.URL.Query().Get("format"), string(report.HTML)))
 	row, body, err := s.report(ctx, r.PathValue("id"), format)
 	if err != nil {
 		s.showError(w, r, err)
@@ -82,16 +82,16 @@ func (s *Site) showReport(w http.ResponseWriter, r *http.Request) {
 	}
 	header := w.Header()
 	header.Set("Content-Type", format.MediaType())
-	header.Set("Content-Security-Policy", digest.ContentSecurityPolicy+"; frame-ancestors 'none'")
-	if format != digest.HTML {
+	header.Set("Content-Security-Policy", report.ContentSecurityPolicy+"; frame-ancestors 'none'")
+	if format != report.HTML {
 		name := row.Schedule + "-" + row.Due.UTC().Format("20060102T1504Z") + format.Extension()
 		header.Set("Content-Disposition", fmt.Sprintf("attachment; filename=%q", name))
 	}
 	_, _ = w.Write(body) //nolint:gosec // made by html/template, or not shown as HTML; the client may be gone
 }
 
-func (s *Site) report(ctx context.Context, id string, f digest.Format) (store.Report, []byte, error) {
-	if err := oneOf("format", string(f), digest.FormatNames()); err != nil {
+func (s *Site) report(ctx context.Context, id string, f report.Format) (store.Report, []byte, error) {
+	if err := oneOf("format", string(f), report.FormatNames()); err != nil {
 		return store.Report{}, nil, err
 	}
 	row, err := s.store.Report(ctx, id)
@@ -101,7 +101,7 @@ func (s *Site) report(ctx context.Context, id string, f digest.Format) (store.Re
 	if err != nil {
 		return row, nil, err
 	}
-	report, err := digest.Read(row.Document)
+	report, err := report.Read(row.Document)
 	if err != nil {
 		return row, nil, fmt.Errorf("stored report %s: %w", row.ID, err)
 	}

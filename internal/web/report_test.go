@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
-	"github.com/keyheat/keyheat/internal/digest"
+	"github.com/keyheat/keyheat/internal/report"
 	"github.com/keyheat/keyheat/store"
 )
 
@@ -22,18 +22,18 @@ func reported(t *testing.T, s *store.Store, schedule string, days int) (ids []st
 	must(t, err)
 	for day := range days {
 		due := monday.AddDate(0, 0, day)
-		report, err := digest.New(digest.Rows{
-			Request: digest.Request{Name: schedule, From: due.AddDate(0, 0, -1), To: due},
+		summary, err := report.New(report.Rows{
+			Request: report.Request{Name: schedule, From: due.AddDate(0, 0, -1), To: due},
 			Made:    due, Gaps: []store.Gap{{Noticed: due}},
 			Writers: []store.Writer{{ID: "w", Host: hostile, Started: due.Add(-time.Hour), Seen: due.Add(-time.Minute - time.Second)}},
 		})
 		must(t, err)
-		report.Hot = []digest.Incident{{ID: "i", Cause: detect.CauseHotKey, KeyRef: detect.KeyRef{Key: hostile}, State: detect.Firing}}
-		document, err := json.Marshal(report)
+		summary.Hot = []report.Incident{{ID: "i", Cause: detect.CauseHotKey, KeyRef: detect.KeyRef{Key: hostile}, State: detect.Firing}}
+		document, err := json.Marshal(summary)
 		must(t, err)
 		id := fmt.Sprintf("%s-%d", schedule, day)
-		_, err = s.PutReport(t.Context(), store.Report{ID: id, Schedule: schedule, Due: due, From: report.From, To: report.To,
-			Summary: report.Summary + hostile, Document: document}, nil)
+		_, err = s.PutReport(t.Context(), store.Report{ID: id, Schedule: schedule, Due: due, From: summary.From, To: summary.To,
+			Summary: summary.Summary + hostile, Document: document}, nil)
 		must(t, err)
 		ids = append(ids, id)
 	}
@@ -88,7 +88,7 @@ func TestAReportIsServedUnderItsOwnPolicy(t *testing.T) {
 	address, id := serve(t, s), reported(t, s, "daily", 1)[0]
 	text, header := get(t, address+"/reports/"+id, http.StatusOK)
 	policy := header.Get("Content-Security-Policy")
-	if !strings.HasPrefix(policy, digest.ContentSecurityPolicy) || strings.Contains(policy, "script-src") || strings.Contains(policy, "unsafe") {
+	if !strings.HasPrefix(policy, report.ContentSecurityPolicy) || strings.Contains(policy, "script-src") || strings.Contains(policy, "unsafe") {
 		t.Errorf("the policy is %q", policy)
 	}
 	if strings.Contains(text, hostile) || !strings.Contains(text, "&lt;script&gt;") || strings.Contains(text, "<script") {

@@ -20,7 +20,7 @@ const (
 )
 
 // limited are the packages, with those below, that decide by limits or show them.
-var limited = []string{"detect", "internal/analyze", "internal/report", "internal/web"}
+var limited = []string{"detect", "internal/analyze", "internal/judge", "internal/web"}
 
 // leastDistinct is the least value that is unlikely to be meant otherwise: any
 // literal of a limit's value from there on is one. Below, only use tells.

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/keyheat/keyheat/internal/silence"
+	"github.com/keyheat/keyheat/internal/alert/silence"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/store"
 )

@@ -6,9 +6,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/keyheat/keyheat/internal/lineage"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/store"
+	"github.com/keyheat/keyheat/store/lineage"
 )
 
 var streams = []obligation{

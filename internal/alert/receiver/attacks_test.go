@@ -20,7 +20,7 @@ import (
 	"github.com/keyheat/keyheat/detect/wording"
 	"github.com/keyheat/keyheat/internal/alert/notify"
 	"github.com/keyheat/keyheat/internal/alert/receiver"
-	"github.com/keyheat/keyheat/internal/awserror"
+	"github.com/keyheat/keyheat/internal/aws/awserror"
 	attack "github.com/keyheat/keyheat/internal/testsupport/hostile"
 	"github.com/keyheat/keyheat/store"
 )

@@ -12,7 +12,7 @@ import (
 	"github.com/wneessen/go-mail"
 
 	"github.com/keyheat/keyheat/internal/alert/notify"
-	"github.com/keyheat/keyheat/internal/loopback"
+	"github.com/keyheat/keyheat/internal/daemon/loopback"
 )
 
 // email sends plain text by SMTP. Beyond loopback it speaks TLS or nothing: implicitly

@@ -18,7 +18,7 @@ import (
 	"github.com/aws/smithy-go/middleware"
 
 	"github.com/keyheat/keyheat/internal/alert/notify"
-	"github.com/keyheat/keyheat/internal/awserror"
+	"github.com/keyheat/keyheat/internal/aws/awserror"
 )
 
 const (

@@ -7,8 +7,8 @@ import (
 	"context"
 	"time"
 
-	"github.com/keyheat/keyheat/internal/lineage"
 	"github.com/keyheat/keyheat/store"
+	"github.com/keyheat/keyheat/store/lineage"
 )
 
 // Store is what a Registry needs of the store; *store.Store is one.

@@ -10,7 +10,7 @@ import (
 	"iter"
 	"time"
 
-	"github.com/keyheat/keyheat/internal/retry"
+	"github.com/keyheat/keyheat/internal/daemon/retry"
 	"github.com/keyheat/keyheat/sample"
 )
 

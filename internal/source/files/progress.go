@@ -8,7 +8,7 @@ import (
 
 	"github.com/jedib0t/go-pretty/v6/progress"
 
-	"github.com/keyheat/keyheat/internal/terminal"
+	"github.com/keyheat/keyheat/internal/cli/terminal"
 )
 
 // maxBars is up to how many files have a bar each.

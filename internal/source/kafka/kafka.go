@@ -15,8 +15,8 @@ import (
 
 	"github.com/segmentio/kafka-go/sasl"
 
-	"github.com/keyheat/keyheat/internal/health"
-	"github.com/keyheat/keyheat/internal/options"
+	"github.com/keyheat/keyheat/internal/daemon/health"
+	"github.com/keyheat/keyheat/internal/settings/options"
 	"github.com/keyheat/keyheat/internal/source/kafka/recordbatch"
 	"github.com/keyheat/keyheat/internal/source/memory"
 )

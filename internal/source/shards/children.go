@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/keyheat/keyheat/internal/lineage"
-	"github.com/keyheat/keyheat/internal/retry"
+	"github.com/keyheat/keyheat/internal/daemon/retry"
+	"github.com/keyheat/keyheat/store/lineage"
 )
 
 // childrenPatience is the longest pause between two requests for the children of a

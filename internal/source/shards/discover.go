@@ -12,9 +12,9 @@ import (
 	"github.com/cenkalti/backoff/v5"
 	"golang.org/x/sync/errgroup"
 
-	"github.com/keyheat/keyheat/internal/health"
-	"github.com/keyheat/keyheat/internal/lineage"
-	"github.com/keyheat/keyheat/internal/retry"
+	"github.com/keyheat/keyheat/internal/daemon/health"
+	"github.com/keyheat/keyheat/internal/daemon/retry"
+	"github.com/keyheat/keyheat/store/lineage"
 )
 
 const (

@@ -3,7 +3,7 @@ package shards
 import (
 	"time"
 
-	"github.com/keyheat/keyheat/internal/lineage"
+	"github.com/keyheat/keyheat/store/lineage"
 )
 
 // What follows lets tests reach arithmetic that no server can be made to exercise

@@ -14,9 +14,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/keyheat/keyheat/internal/lineage"
 	"github.com/keyheat/keyheat/internal/source"
 	"github.com/keyheat/keyheat/sample"
+	"github.com/keyheat/keyheat/store/lineage"
 )
 
 // fakeStore keeps the state of all collectors in memory: positions, watermarks and

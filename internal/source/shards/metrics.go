@@ -3,7 +3,7 @@ package shards
 import (
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/keyheat/keyheat/internal/metrics"
+	"github.com/keyheat/keyheat/internal/daemon/metrics"
 )
 
 // Kinds of failures, the values of the errors' label.

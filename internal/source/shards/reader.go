@@ -10,9 +10,9 @@ import (
 
 	"github.com/cenkalti/backoff/v5"
 
-	"github.com/keyheat/keyheat/internal/lineage"
-	"github.com/keyheat/keyheat/internal/retry"
+	"github.com/keyheat/keyheat/internal/daemon/retry"
 	"github.com/keyheat/keyheat/internal/source"
+	"github.com/keyheat/keyheat/store/lineage"
 )
 
 // reclaimPause is the middle of the pause before a shard is claimed again after

@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/keyheat/keyheat/internal/lineage"
+	"github.com/keyheat/keyheat/store/lineage"
 )
 
 // Registry is the state that the collectors of one source share. It has one clock

@@ -7,9 +7,9 @@ import (
 	"sync"
 	"time"
 
-	"github.com/keyheat/keyheat/internal/health"
-	"github.com/keyheat/keyheat/internal/lineage"
+	"github.com/keyheat/keyheat/internal/daemon/health"
 	"github.com/keyheat/keyheat/internal/source"
+	"github.com/keyheat/keyheat/store/lineage"
 )
 
 // round renews the membership, reads the open shards, and starts and stops readers

@@ -3,7 +3,7 @@ package shards
 import (
 	"slices"
 
-	"github.com/keyheat/keyheat/internal/lineage"
+	"github.com/keyheat/keyheat/store/lineage"
 )
 
 // plan is which shards one collector reads until the next round.

@@ -8,9 +8,9 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/keyheat/keyheat/internal/lineage"
 	"github.com/keyheat/keyheat/internal/source/shards"
 	"github.com/keyheat/keyheat/internal/source/shards/streams"
+	"github.com/keyheat/keyheat/store/lineage"
 )
 
 // owned writes shards as "owner owner -", where - is nobody's.

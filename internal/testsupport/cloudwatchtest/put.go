@@ -18,7 +18,7 @@ import (
 	"github.com/aws/smithy-go/encoding/cbor"
 	"github.com/aws/smithy-go/middleware"
 
-	"github.com/keyheat/keyheat/internal/awserror"
+	"github.com/keyheat/keyheat/internal/aws/awserror"
 )
 
 // The documented limits of PutMetricData.

@@ -7,9 +7,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/keyheat/keyheat/internal/admin"
-	"github.com/keyheat/keyheat/internal/digest"
-	"github.com/keyheat/keyheat/internal/silence"
+	"github.com/keyheat/keyheat/internal/alert/silence"
+	"github.com/keyheat/keyheat/internal/daemon/admin"
+	"github.com/keyheat/keyheat/internal/report"
 	"github.com/keyheat/keyheat/internal/web"
 	"github.com/keyheat/keyheat/store"
 )
@@ -44,9 +44,9 @@ func TestOperators(t *testing.T) {
 	}
 	for day, id := range []string{"oldest", "middle", "newest"} {
 		to := time.Now().AddDate(0, 0, day-2)
-		rows, err := digest.Load(t.Context(), w.store, digest.Request{Name: "daily", Zone: "Europe/Berlin", From: to.AddDate(0, 0, -1), To: to}, nil)
+		rows, err := report.Load(t.Context(), w.store, report.Request{Name: "daily", Zone: "Europe/Berlin", From: to.AddDate(0, 0, -1), To: to}, nil)
 		must(t, err)
-		report, err := digest.New(rows)
+		report, err := report.New(rows)
 		must(t, err)
 		document, err := json.Marshal(report)
 		must(t, err)

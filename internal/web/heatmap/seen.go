@@ -5,7 +5,7 @@ import (
 	"math/bits"
 	"time"
 
-	"github.com/keyheat/keyheat/internal/heat"
+	"github.com/keyheat/keyheat/internal/judge/heat"
 	"github.com/keyheat/keyheat/store"
 )
 

@@ -12,9 +12,9 @@ import (
 
 	"github.com/keyheat/keyheat/detect/wording"
 	"github.com/keyheat/keyheat/internal/alert/routing"
+	"github.com/keyheat/keyheat/internal/alert/silence"
 	"github.com/keyheat/keyheat/internal/cli"
-	"github.com/keyheat/keyheat/internal/silence"
-	"github.com/keyheat/keyheat/internal/terminal"
+	"github.com/keyheat/keyheat/internal/cli/terminal"
 	"github.com/keyheat/keyheat/store"
 )
 

@@ -29,7 +29,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
 	"github.com/keyheat/keyheat/detect/wording"
-	"github.com/keyheat/keyheat/internal/terminal"
+	"github.com/keyheat/keyheat/internal/cli/terminal"
 )
 
 // Scheme begins a path that is read here.

@@ -16,7 +16,7 @@ import (
 
 	"go.uber.org/goleak"
 
-	"github.com/keyheat/keyheat/internal/awserror"
+	"github.com/keyheat/keyheat/internal/aws/awserror"
 	"github.com/keyheat/keyheat/internal/source"
 	"github.com/keyheat/keyheat/internal/source/files"
 	"github.com/keyheat/keyheat/internal/source/files/bucket"

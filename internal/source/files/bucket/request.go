@@ -16,8 +16,8 @@ import (
 	"github.com/aws/smithy-go"
 
 	"github.com/keyheat/keyheat/detect/wording"
-	"github.com/keyheat/keyheat/internal/awserror"
-	pause "github.com/keyheat/keyheat/internal/retry"
+	"github.com/keyheat/keyheat/internal/aws/awserror"
+	pause "github.com/keyheat/keyheat/internal/daemon/retry"
 )
 
 const (

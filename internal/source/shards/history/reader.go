@@ -7,7 +7,7 @@ import (
 	"iter"
 	"time"
 
-	"github.com/keyheat/keyheat/internal/retry"
+	"github.com/keyheat/keyheat/internal/daemon/retry"
 	"github.com/keyheat/keyheat/internal/source"
 	"github.com/keyheat/keyheat/internal/source/shards"
 	"github.com/keyheat/keyheat/sample"

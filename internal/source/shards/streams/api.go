@@ -18,7 +18,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
 	"github.com/aws/smithy-go"
 
-	"github.com/keyheat/keyheat/internal/awserror"
+	"github.com/keyheat/keyheat/internal/aws/awserror"
 	"github.com/keyheat/keyheat/internal/source/shards"
 )
 

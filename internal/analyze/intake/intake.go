@@ -1,0 +1,347 @@
+// Package intake keeps account of what is read of files: how much of it was counted,
+// what was not and why, and what a person can do about it. A verdict over no data is
+// none, so that what was read stands beside every verdict.
+package intake
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"maps"
+	"regexp"
+	"slices"
+
+	"github.com/keyheat/keyheat/internal/keys/keypolicy"
+	"github.com/keyheat/keyheat/sample"
+	"github.com/keyheat/keyheat/sample/change"
+	"github.com/keyheat/keyheat/sample/cloudtrail"
+	"github.com/keyheat/keyheat/sample/mapped"
+)
+
+// Reading is what was read.
+type Reading struct {
+	// Good were counted; Bad were not, by reason.
+	Good int64                   `json:"good"`
+	Bad  map[sample.Reason]int64 `json:"bad"`
+	// Judged reports whether there is a verdict: false when nothing was counted, or
+	// too little to say that no key is hot.
+	Judged bool `json:"judged"`
+	// Share is the part of the lines that the verdict covers, 0 to 1; nil when no line
+	// could have been counted. Lines that are no load are not among them, such as another
+	// service's events.
+	Share *float64 `json:"share"`
+	// Unsized counts the samples that tell neither units nor a size: each counts as the
+	// least that its operation costs.
+	Unsized int64 `json:"unsized"`
+	// Faults are a bad line of each reason: the first one of those for which most of the
+	// first bad lines ask the same, where some look like requests the first one of these.
+	// The most frequent reason is first; where nothing was counted, one whose line looks
+	// like a request.
+	Faults []Fault `json:"faults"`
+	// Unread are files of which nothing was counted, up to maxUnread; UnreadFiles is how
+	// many there are.
+	Unread      []string `json:"unread"`
+	UnreadFiles int      `json:"unread_files"`
+	// unrated counts the samples that could state a sampling rate below 1, and state neither
+	// that nor the calls that they come from.
+	unrated int64
+	// sized counts the samples that tell a size and no units.
+	sized int64
+	// noun is what most that was read is, in the plural; lines when empty.
+	noun string
+}
+
+// Fault is a line that could not be counted for a reason.
+type Fault struct {
+	File string `json:"file"`
+	// Line is the line's number, from 1; 0 when it is not known.
+	Line int64 `json:"line"`
+	// Record is the number of the object in the list that it is in, from 1, where a line has
+	// several; 0 where the line tells which it is.
+	Record int64         `json:"record"`
+	Reason sample.Reason `json:"reason"`
+	// Text is the beginning of the line; where keys are hidden, its structure.
+	Text string `json:"text"`
+	// Remedy says what to do, or what the line seems to be; never empty.
+	Remedy string `json:"remedy"`
+}
+
+// Reasons beside those of decoders.
+const (
+	// ReasonUnreadable is a sample that the source could not read completely.
+	ReasonUnreadable sample.Reason = "unreadable"
+	// ReasonTooManyTables is a sample of one table or index too many.
+	ReasonTooManyTables sample.Reason = "too_many_tables"
+)
+
+// What is kept of a reading, which no file may make larger.
+const (
+	maxUnread = 5
+	maxText   = 80
+)
+
+// enough is the share of the lines from which on "no hot keys" says something. Below
+// it what was counted may be the odd lines of a file in another form.
+const enough = 0.01
+
+// noLoad are the reasons for what is no request that cost anything, or whose load on
+// the table was counted all the same.
+var noLoad = map[sample.Reason]bool{
+	cloudtrail.ReasonNotRequest: true, cloudtrail.ReasonFailed: true, change.ReasonNoImages: true,
+}
+
+// Fields is what a file calls the fields of Keyheat JSON.
+type Fields interface {
+	// Called returns the file's name of a field.
+	Called(field string) string
+	// Columns returns the names of the file's columns; none for JSON.
+	Columns() []string
+	// Value returns the text that a line has for a field; empty for none.
+	Value(line []byte, field string) string
+	// Rated reports whether samples in the form of the message at hand may state a sampling
+	// rate, and a mapping can state one for them.
+	Rated() bool
+}
+
+// own are the names of Keyheat JSON.
+type own struct{}
+
+func (own) Called(field string) string { return field }
+func (own) Columns() []string          { return nil }
+func (own) Rated() bool                { return false }
+
+func (own) Value(line []byte, field string) string { return mapped.Value(line, field) }
+
+// Tally counts what is read. It is for one goroutine.
+type Tally struct {
+	// Hidden reports that keys must not be shown: a fault's text is its structure.
+	Hidden bool
+	// Fields is what the file at hand calls its fields; nil is Keyheat JSON's names, where no
+	// mapping can change them.
+	Fields Fields
+
+	good, unsized, unrated, sized int64
+	bad                           map[sample.Reason]int64
+	faults                        map[sample.Reason]*faults
+	unread                        []string
+	unreadFiles                   int
+
+	file    string
+	open    bool
+	atOpen  int64  // how many were good before the file
+	objects bool   // bad lines of it have objects
+	columns int    // of its line of names, where that is a bad one; 0 for none
+	noun    string // of what was read in lists of one line; empty for lines
+	message []byte // at hand
+	records records
+	line    int64 // of its first byte
+}
+
+// Begin begins a file.
+func (t *Tally) Begin(file string) {
+	t.End()
+	t.file, t.open, t.atOpen, t.objects, t.columns, t.records = file, true, t.good, false, 0, records{}
+}
+
+// End ends the file at hand, if there is one.
+func (t *Tally) End() {
+	if t.open && t.good == t.atOpen {
+		t.unreadFiles++
+		if len(t.unread) < maxUnread {
+			t.unread = append(t.unread, t.file)
+		}
+	}
+	t.open = false
+}
+
+// Message notes the message that is decoded next: the lines of a file from that one on.
+// The message must stay as it is until the next one.
+func (t *Tally) Message(value []byte, line int64) {
+	t.message, t.line = value, line
+	t.records.begin(value)
+}
+
+// Good counts a sample.
+func (t *Tally) Good(r *sample.Record) {
+	t.good++
+	if r.Rate >= 1 && r.Calls == 0 && t.Fields != nil && t.Fields.Rated() {
+		t.unrated++
+	}
+	switch {
+	case r.Estimated && r.Bytes == 0:
+		t.unsized++
+	case r.Estimated:
+		t.sized++
+	}
+}
+
+// Counted returns how many samples were counted so far.
+func (t *Tally) Counted() int64 { return t.good }
+
+// Bad counts a line, or an element of an array, that could not be counted. Its excerpt is
+// a part of the message at hand, or its content.
+func (t *Tally) Bad(reason sample.Reason, excerpt []byte) {
+	if t.bad == nil {
+		t.bad, t.faults = map[sample.Reason]int64{}, map[sample.Reason]*faults{}
+	}
+	of := t.faults[reason]
+	if of == nil {
+		of = &faults{}
+		t.faults[reason] = of
+	}
+	if t.bad[reason]++; t.bad[reason] > lookedAt {
+		return
+	}
+	number, whole, behind := t.locate(excerpt)
+	fault := Fault{File: t.file, Line: number, Record: t.record(excerpt), Reason: reason, Text: shorten(whole, maxText)}
+	if fault.Record > 0 {
+		t.noun = "records"
+		if bytes.Contains(whole, []byte(`"eventSource"`)) {
+			t.noun = "events"
+		}
+	}
+	inJSON := t.inJSON(behind)
+	t.objects = t.objects || hasObject(whole) // for the lines after this one
+	a := adviceOn(reason, glimpse{line: whole, behind: behind, inJSON: inJSON, inside: number > 1 && !t.underPreamble(whole), named: !t.Hidden, of: t.Fields})
+	fault.Remedy = a.text
+	if a.columns > 0 {
+		t.columns = a.columns
+	} else if a.row > 0 && a.row == t.columns {
+		return // what it needs is said of the line of names above it
+	}
+	if t.Hidden {
+		fault.Text = keypolicy.Excerpt(whole)
+	}
+	of.add(fault, a.fits)
+}
+
+// inJSON reports whether other lines of the file at hand have objects: those that were seen, or
+// some of those behind.
+func (t *Tally) inJSON(behind []byte) bool {
+	found := t.objects || t.good > t.atOpen && (t.Fields == nil || len(t.Fields.Columns()) == 0)
+	for line := range bytes.Lines(behind) {
+		if found {
+			break
+		}
+		found = hasObject(line)
+	}
+	return found
+}
+
+// hasObject reports whether a line ends with an object of JSON.
+func hasObject(line []byte) bool {
+	line = bytes.TrimSpace(line)
+	at := bytes.IndexByte(line, '{')
+	return at >= 0 && bytes.HasSuffix(line, []byte("}")) && json.Valid(line[at:])
+}
+
+// underPreamble reports whether a line is the first of a file but for what may stand before
+// a line of names.
+func (t *Tally) underPreamble(line []byte) bool {
+	return t.line == 1 && offset(t.message, line) == mapped.Preamble(t.message)
+}
+
+// record returns the number of the object that an excerpt begins in its list, where its line has
+// others; 0 where it has not.
+func (t *Tally) record(excerpt []byte) int64 {
+	number := t.records.number(excerpt)
+	at := offset(t.message, excerpt)
+	if number == 0 || at < 0 {
+		return 0
+	}
+	before := t.message[bytes.LastIndexByte(t.message[:at], '\n')+1 : at]
+	behind, _, _ := bytes.Cut(t.message[at:min(len(t.message), at+maxLine)], []byte("\n"))
+	if len(bytes.Trim(before, "[ \t")) == 0 && len(behind) < maxLine && !besides.Match(behind) {
+		return 0
+	}
+	return number
+}
+
+// besides is what is between two objects of a list.
+var besides = regexp.MustCompile(`\}\s*,\s*\{`)
+
+// maxLine is how much of a line is looked at for what it is.
+const maxLine = 8 << 10
+
+// locate returns the number of the line that an excerpt stands in, 0 when that is not
+// known, the line from the excerpt on, and what is behind it.
+func (t *Tally) locate(excerpt []byte) (number int64, whole, behind []byte) {
+	at := offset(t.message, excerpt)
+	if at < 0 {
+		return 0, excerpt, nil
+	}
+	if t.line > 0 {
+		number = t.line + int64(bytes.Count(t.message[:at], []byte("\n")))
+	}
+	whole = t.message[at:min(len(t.message), at+maxLine)]
+	if end := bytes.IndexByte(whole, '\n'); end >= len(excerpt) { // an object may span lines
+		whole = whole[:end]
+	}
+	if before := t.message[bytes.LastIndexByte(t.message[:at], '\n')+1 : at]; excerpt[0] != '{' && len(bytes.Trim(before, "[ \t")) == 0 {
+		whole = t.message[at-len(before) : at+len(whole)] // a bracket that begins a line
+	}
+	behind = t.message[at:]
+	behind = bytes.TrimLeft(behind[min(len(behind), len(whole)):], "\r\n")
+	return number, bytes.TrimRight(whole, "\r\n"), behind[:min(len(behind), maxLine)]
+}
+
+// offset returns where a part begins in a text: by where it lies in memory, since a
+// line may come again, or else by its content; -1 when it is not there.
+func offset(text, part []byte) int {
+	if len(part) == 0 || len(text) == 0 {
+		return -1
+	}
+	if at := cap(text) - cap(part); at >= 0 && at < len(text) && &text[at] == &part[0] {
+		return at
+	}
+	return bytes.Index(text, part)
+}
+
+// shorten returns the beginning of a line, or of lines as one, of so many bytes at most.
+func shorten(line []byte, limit int) string {
+	if bytes.IndexByte(line, '\n') >= 0 {
+		line = bytes.Join(bytes.Fields(line), []byte(" "))
+	}
+	if len(line) <= limit {
+		return string(line)
+	}
+	return string(bytes.ToValidUTF8(line[:limit], nil)) + "…"
+}
+
+// Reading returns what was read so far. Nothing may be added afterwards.
+func (t *Tally) Reading() Reading {
+	t.End()
+	r := Reading{
+		Good: t.good, Bad: t.bad, Unsized: t.unsized, unrated: t.unrated, sized: t.sized, noun: t.noun, Faults: []Fault{},
+		Unread: append([]string{}, t.unread...), UnreadFiles: t.unreadFiles,
+	}
+	if r.Bad == nil {
+		r.Bad = map[sample.Reason]int64{}
+	}
+	if all := r.Good + r.Missed(); all > 0 {
+		r.Share = new(float64(r.Good) / float64(all))
+	}
+	r.Judged = r.Good > 0 && *r.Share >= enough
+	fits := func(reason sample.Reason) int { // which tells more than how often it is, where nothing was counted
+		if r.Good > 0 {
+			return 0
+		}
+		return t.faults[reason].best().fits / looksRight
+	}
+	for _, reason := range slices.SortedFunc(maps.Keys(t.faults), func(a, b sample.Reason) int {
+		return cmp.Or(cmp.Compare(fits(b), fits(a)), cmp.Compare(t.bad[b], t.bad[a]), cmp.Compare(a, b))
+	}) {
+		r.Faults = append(r.Faults, t.faults[reason].best().Fault)
+	}
+	return r
+}
+
+// Missed returns how many lines may have been load that was not counted.
+func (r *Reading) Missed() (n int64) {
+	for reason, bad := range r.Bad {
+		if !noLoad[reason] {
+			n += bad
+		}
+	}
+	return n
+}

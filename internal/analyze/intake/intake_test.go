@@ -1,0 +1,351 @@
+package intake_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/internal/analyze/intake"
+	"github.com/keyheat/keyheat/internal/testsupport/reasons"
+	"github.com/keyheat/keyheat/sample"
+	"github.com/keyheat/keyheat/sample/change"
+	"github.com/keyheat/keyheat/sample/cloudtrail"
+)
+
+// read returns the reading of so many good samples and bad lines.
+func read(good int, bad map[sample.Reason]int) intake.Reading {
+	var t intake.Tally
+	t.Begin("a")
+	for range good {
+		t.Good(&sample.Record{})
+	}
+	for reason, n := range bad {
+		for range n {
+			t.Bad(reason, nil)
+		}
+	}
+	return t.Reading()
+}
+
+func TestAVerdictNeedsData(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		story   string
+		good    int
+		bad     map[sample.Reason]int
+		judged  bool
+		covers  string
+		because string
+	}{
+		{"nothing", 0, nil, false, "", "a holds no samples"},
+		{"one line", 0, map[sample.Reason]int{sample.ReasonSyntax: 1}, false, "", "the only line could not be counted"},
+		{"nothing good", 0, map[sample.Reason]int{sample.ReasonSyntax: 3}, false, "", "none of 3 lines"},
+		{"too little", 1, map[sample.Reason]int{sample.ReasonSyntax: 100}, false, "", "only 1 of 101 lines"},
+		{"little", 1, map[sample.Reason]int{sample.ReasonSyntax: 99}, true, "covers 1% of the lines", ""},
+		{"most", 98, map[sample.Reason]int{sample.ReasonSyntax: 2}, true, "covers 98% of the lines", ""},
+		{"all but an odd line", 999, map[sample.Reason]int{sample.ReasonSyntax: 1}, true, "", ""},
+		{"events that are no load", 1, map[sample.Reason]int{cloudtrail.ReasonNotRequest: 999, cloudtrail.ReasonFailed: 1}, true, "", ""},
+		{"nothing but those", 0, map[sample.Reason]int{cloudtrail.ReasonNotRequest: 2}, false, "", "none of 2 lines"},
+	} {
+		r := read(c.good, c.bad)
+		if r.Judged != c.judged || !strings.Contains(r.Covers(), c.covers) || c.covers == "" && r.Covers() != "" {
+			t.Errorf("%s: judged is %v, %q", c.story, r.Judged, r.Covers())
+		}
+		if !strings.Contains(r.Unjudged(), c.because) || (c.because == "") != (r.Unjudged() == "") {
+			t.Errorf("%s: %q", c.story, r.Unjudged())
+		}
+	}
+}
+
+// A line that comes again is told by where it stands, not by what it says.
+func TestALineIsTheOneThatIsBad(t *testing.T) {
+	t.Parallel()
+	var tally intake.Tally
+	message := []byte("same\nsame\nsame\nother\n")
+	tally.Begin("a")
+	tally.Message(message, 7)
+	tally.Bad(sample.ReasonSyntax, message[10:14])
+	tally.Bad(sample.ReasonNoKey, []byte("other")) // a copy
+	for _, fault := range tally.Reading().Faults {
+		if want := map[sample.Reason]int64{sample.ReasonSyntax: 9, sample.ReasonNoKey: 10}[fault.Reason]; fault.Line != want {
+			t.Errorf("%s is in line %d, want %d", fault.Reason, fault.Line, want)
+		}
+	}
+}
+
+// Every reason has something to do, or to know, and no line makes it panic or show what
+// is hidden.
+func TestEveryReasonHasARemedy(t *testing.T) {
+	t.Parallel()
+	lines := []string{"", "{", "{}", "[{", "secret,secret2\n", "secret\tb", `{"secret":{"secret":["secret",{"secret":1}]}}`, "<", "\x00", `x {"secret":1}`,
+		`{"dynamodb":{"Keys":{"secret":{"S":"a"},"secret2":{"S":"b"}}},"tableName":"secret"}`}
+	for _, reason := range append(reasons.All(), intake.ReasonUnreadable, intake.ReasonTooManyTables) {
+		for _, line := range lines {
+			if intake.Remedy(reason, []byte(line), true, nil) == "" {
+				t.Errorf("%s has no remedy", reason)
+			}
+			if hidden := intake.Remedy(reason, []byte(line), false, nil); strings.Contains(hidden, "secret") || hidden == "" {
+				t.Errorf("%s of %q shows %q", reason, line, hidden)
+			}
+		}
+	}
+}
+
+// TestALineOfManyEvents: of a file that is one line each complaint has the number of the event,
+// however the file comes.
+func TestALineOfManyEvents(t *testing.T) {
+	t.Parallel()
+	event := func(n int) string {
+		return fmt.Sprintf(`{"eventSource":"dynamodb.amazonaws.com","text":"]}{[\"\\","list":[{"a":[%d]},{}]}`, n)
+	}
+	var tally intake.Tally
+	tally.Begin("trail")
+	n := 0
+	for _, events := range []int{3, 40, 2} { // as a list that is cut between its elements
+		var parts []string
+		for range events {
+			n++
+			parts = append(parts, event(n))
+		}
+		message := []byte("[" + strings.Join(parts, ", ") + "]")
+		tally.Message(message, 1)
+		for i, at := n-events+1, 1; i <= n; i, at = i+1, at+len(event(i))+2 {
+			switch i {
+			case 7:
+				tally.Bad(cloudtrail.ReasonQuery, message[at:at+20])
+			case 45:
+				tally.Bad(cloudtrail.ReasonBatch, message[at:at+20])
+			default:
+				tally.Good(&sample.Record{})
+			}
+		}
+	}
+	r := tally.Reading()
+	for _, f := range r.Faults {
+		if want := map[sample.Reason]int64{cloudtrail.ReasonQuery: 7, cloudtrail.ReasonBatch: 45}[f.Reason]; f.Record != want || !strings.Contains(f.String(), fmt.Sprintf("trail, line 1, record %d: ", want)) {
+			t.Errorf("%s is record %d, want %d: %s", f.Reason, f.Record, want, f.String())
+		}
+	}
+	if len(r.Faults) != 2 || !strings.Contains(r.Covers(), "95% of the events") {
+		t.Errorf("%+v: %s", r.Faults, r.Covers())
+	}
+}
+
+// TestOtherKeys: much that was throttled without anything found may be counted by another key.
+func TestOtherKeys(t *testing.T) {
+	t.Parallel()
+	orders := detect.Target{Table: "orders"}
+	table := func(served, throttled int64) []detect.Table {
+		return []detect.Table{{Target: orders, Requests: served, Throttled: detect.Throttled{Requests: throttled}}}
+	}
+	var found detect.Finding
+	found.Target = orders
+	if all := intake.OtherKeys(table(15_000, 5200), nil); len(all) != 1 || !strings.Contains(all[0], "orders: 25.7% of the requests seen were throttled") {
+		t.Errorf("a quarter throttled and nothing found: %q", all)
+	}
+	for story, all := range map[string][]string{
+		"a finding":       intake.OtherKeys(table(15_000, 5200), []detect.Finding{found}),
+		"few throttled":   intake.OtherKeys(table(15_000, 120), nil),
+		"hardly any seen": intake.OtherKeys(table(10, 9), nil),
+	} {
+		if len(all) > 0 {
+			t.Errorf("%s: %q", story, all)
+		}
+	}
+}
+
+// TestUnitsThatAreNotReported: which are the least, and which are computed from sizes.
+func TestUnitsThatAreNotReported(t *testing.T) {
+	t.Parallel()
+	count := func(records ...sample.Record) intake.Reading {
+		var tally intake.Tally
+		tally.Begin("a")
+		for i := range records {
+			tally.Good(&records[i])
+		}
+		return tally.Reading()
+	}
+	least, sized, told := sample.Record{Estimated: true}, sample.Record{Estimated: true, Bytes: 900}, sample.Record{WCU: 1000}
+	for _, c := range []struct {
+		story           string
+		r               intake.Reading
+		bound, computed string
+	}{
+		{"least", count(least, least), "100% of the samples count as the least", ""},
+		{"half of them", count(least, told), "50% of the samples", ""},
+		{"sizes", count(sized, told), "", "Units of 1 of 2 samples are computed from sizes. They are rather too low"},
+		{"all told", count(told), "", ""},
+	} {
+		for _, said := range [][2]string{{c.r.LowerBound(), c.bound}, {c.r.Computed(), c.computed}} {
+			if !strings.Contains(said[0], said[1]) || (said[0] == "") != (said[1] == "") {
+				t.Errorf("%s: %q, want %q", c.story, said[0], said[1])
+			}
+		}
+	}
+}
+
+// TestColumnsAreGuessed: what the columns of a CSV are, as far as their names tell, told from the
+// line of names however many rows are below it.
+func TestColumnsAreGuessed(t *testing.T) {
+	t.Parallel()
+	for names, want := range map[string]string{
+		"time;customer;order;operation;item_bytes;price":            "these are CSV columns: --map 'ts=time,table=const:NAME,pk=customer,sk=order,op=operation,bytes=item_bytes'",
+		"Zeitpunkt;Kunde;Auftrag;Aktion;Größe (Bytes);Gedrosselt":   "--map 'ts=Zeitpunkt,table=const:NAME,pk=Kunde,sk=Auftrag,op=Aktion,bytes=Größe (Bytes),throttle=Gedrosselt'",
+		"datum;customer;user;order;event;verb":                      "these are CSV columns, datum, customer, user, order, event, verb: --map 'ts=datum,table=const:NAME,pk=FIELD,op=verb' with one of them in the place of each FIELD",
+		"Zeile;Wert;Name":                                           "these are CSV columns, Zeile, Wert, Name: --map 'ts=FIELD,table=const:NAME,pk=FIELD,op=const:OPERATION'",
+		"time;customer_id;order_id;size;throttled;consumed_wcu;foo": "--map 'ts=time,table=const:NAME,pk=customer_id,sk=order_id,wcu=consumed_wcu,bytes=size,throttle=throttled'",
+		"time;Gr\xf6\xdfe":                                          "it is not UTF-8",
+	} {
+		columns := strings.Count(names, ";")
+		lines := names + "\n" + strings.Repeat("20.11.2026 12:00:00"+strings.Repeat(";x", columns)+"\n", 50)
+		var tally intake.Tally
+		tally.Begin("a")
+		tally.Message([]byte(lines), 1)
+		at := 0
+		for line := range strings.Lines(lines) {
+			tally.Bad(sample.ReasonSyntax, []byte(lines)[at:at+len(line)-1:at+len(line)-1])
+			at += len(line)
+		}
+		r := tally.Reading()
+		if f := r.Faults[0]; f.Line != 1 || !strings.Contains(f.Remedy, want) || r.Bad[sample.ReasonSyntax] != 51 {
+			t.Errorf("%s: %v %s", names, r.Bad, f.String())
+		}
+	}
+}
+
+// TestRemediesOfAThrottle: what a throttle must be, with the value that it is not.
+func TestRemediesOfAThrottle(t *testing.T) {
+	t.Parallel()
+	for line, want := range map[string]string{
+		`{"throttle":"400"}`:   "throttle is “400”, which does not tell whether the request was throttled: it may be true or false",
+		`{"throttle":"false"}`: "throttle says that the request was not throttled, and is there for those that were: leave it out",
+	} {
+		if got := intake.Remedy(sample.ReasonBadThrottle, []byte(line), true, nil); !strings.HasPrefix(got, want) {
+			t.Errorf("%s: %s", line, got)
+		}
+	}
+}
+
+func TestAMappingIsSuggested(t *testing.T) {
+	t.Parallel()
+	for line, want := range map[string]string{
+		`{"ts":1,"ddb_tbl":"t","pk":"a","op":"GetItem"}`:                              "--map 'table=ddb_tbl'",
+		`{"time":1,"dyn":{"key":"a","call":"PutItem"},"tbl":"t"}`:                     "--map 'ts=time,table=tbl,pk=dyn.key,op=dyn.call'",
+		`{"when":1,"orderId":"a","verb":"put"}`:                                       "--map 'ts=when,table=const:NAME,pk=orderId,op=verb'",
+		`{"@timestamp":1,"ddb":{"tableName":"t","hash_key":"a","consumed_wcu":1}}`:    "--map 'ts=@timestamp,table=ddb.tableName,pk=ddb.hash_key,wcu=ddb.consumed_wcu'",
+		`{"list":[{"time":1}],"eventTime":"2026","Partition-Key":{"S":"a"},"size":1,`: "--map 'ts=eventTime,table=const:NAME,pk=Partition-Key,op=const:OPERATION,bytes=size'",
+	} {
+		if got := intake.Remedy(sample.ReasonNoTime, []byte(line), true, nil); !strings.HasSuffix(got, want+"; look among all names for units (wcu, rcu), sizes (bytes) and a sampling rate, too") {
+			t.Errorf("%s: %s", line, got)
+		}
+	}
+}
+
+// What a file is told of is what most of its first bad lines that look like requests ask
+// for, wherever they stand.
+func TestTheRemedyIsOfLinesThatLookLikeRequests(t *testing.T) {
+	t.Parallel()
+	const request, other = `{"when":1,"customer_id":"a","verb":"put"}`, `{"time":1,"id":"a","type":"login"}`
+	for _, c := range []struct {
+		story, lines, want string
+		line               int64
+	}{
+		{"the first line is none", `{"msg":"up"}` + "\n" + request + "\n", "pk=customer_id", 2},
+		{"few are", strings.Repeat(`{"msg":"up"}`+"\n", 300) + request + "\n", "pk=customer_id", 301},
+		{"of two forms the most frequent", other + "\n" + request + "\n" + request + "\n", "pk=customer_id", 2},
+		{"as frequent, the first", other + "\n" + request + "\n", "op=type", 1},
+		{"many forms", strings.Repeat(`{"msg":"up"}`+"\n", 3) + many(100) + request + "\n", "pk=customer_id", 104},
+		{"none is", `{"msg":"up"}` + "\n" + `{"text":"on"}` + "\n" + `{"text":"on"}` + "\n", "its fields are text", 2},
+	} {
+		var tally intake.Tally
+		tally.Begin("a")
+		tally.Message([]byte(c.lines), 1)
+		at := 0
+		for line := range strings.Lines(c.lines) {
+			tally.Bad(sample.ReasonNoTime, []byte(c.lines)[at:at+len(line)-1:at+len(line)-1])
+			at += len(line)
+		}
+		if f := tally.Reading().Faults[0]; f.Line != c.line || !strings.Contains(f.Remedy, c.want) {
+			t.Errorf("%s: %s", c.story, f.String())
+		}
+	}
+}
+
+// TestRemediesOfATrail: events of other services, or about a table itself, are no fault of a
+// trail; and a key of one attribute cannot be told apart from what settings say.
+func TestRemediesOfATrail(t *testing.T) {
+	t.Parallel()
+	const put = `{"eventSource":"dynamodb.amazonaws.com","eventName":"PutItem","requestParameters":{"tableName":"orders","key":{"id":"a"}}}`
+	for _, c := range []struct {
+		reason     sample.Reason
+		line, want string
+	}{
+		{cloudtrail.ReasonNotRequest, `{"eventSource":"sts.amazonaws.com"}`, "an event of sts.amazonaws.com, and may stay in the file"},
+		{cloudtrail.ReasonNotRequest, `{"eventSource":"dynamodb.amazonaws.com","eventName":"DescribeTable"}`, "about a table as a whole, and may stay"},
+		{cloudtrail.ReasonNotRequest, `{"eventSource":"a customer"}`, "it is no data event of DynamoDB: requests to tables"},
+		{change.ReasonKeySchema, put, "its key has one attribute, id, and the file of --tables says something else of orders: where orders has no sort key write tables: {orders: {partition_key: id, sort_key: []}}"},
+	} {
+		if got := intake.Remedy(c.reason, []byte(c.line), true, nil); !strings.Contains(got, c.want) {
+			t.Errorf("%s: %s", c.line, got)
+		}
+	}
+}
+
+// TestTextBetweenObjects: a line without JSON is no row of CSV in a file whose other lines have
+// JSON, before it or behind.
+func TestTextBetweenObjects(t *testing.T) {
+	t.Parallel()
+	const text, object, csv = "WARN connection reset, retrying", `INFO {"a":1}`, "these are CSV columns"
+	for lines, want := range map[string]string{
+		text + "\n" + object + "\n": "it is text without JSON", text + "\n" + text + "\n": csv, object + "\n" + text + "\n": "it is text without JSON",
+	} {
+		var tally intake.Tally
+		tally.Begin("a")
+		tally.Message([]byte(lines), 1)
+		at := 0
+		for line := range strings.Lines(lines) {
+			reason, end := sample.ReasonSyntax, at+len(line)-1
+			if strings.Contains(line, "{") {
+				reason = sample.ReasonNoTime
+			}
+			tally.Bad(reason, []byte(lines)[at:end:end])
+			at += len(line)
+		}
+		seen := 0
+		for _, f := range tally.Reading().Faults {
+			if f.Reason != sample.ReasonSyntax {
+				continue
+			}
+			if seen++; !strings.Contains(f.Remedy, want) {
+				t.Errorf("%q: %s", lines, f.Remedy)
+			}
+		}
+		if seen == 0 {
+			t.Errorf("%q: no fault of the text is told", lines)
+		}
+	}
+}
+
+// many are lines of as many forms.
+func many(n int) string {
+	var b strings.Builder
+	for i := range n {
+		b.WriteString(`{"field` + strings.Repeat("x", i) + `":1}` + "\n")
+	}
+	return b.String()
+}
+
+// FuzzRemedy looks at any line: it must not panic, and say something.
+func FuzzRemedy(f *testing.F) {
+	for _, seed := range []string{`{"a":{"b":[1,{"c":2}]},"d":1`, "a,b\n1,2", "[[{", "2026-11-21 {\"a\":1}", "}]", `{"a":{}}{`} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, line string) {
+		for _, reason := range reasons.All() {
+			if intake.Remedy(reason, []byte(line), true, nil) == "" {
+				t.Errorf("%s of %q has no remedy", reason, line)
+			}
+		}
+	})
+}

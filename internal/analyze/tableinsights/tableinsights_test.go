@@ -1,0 +1,291 @@
+package tableinsights_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+	"go.uber.org/goleak"
+
+	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/contributors"
+	"github.com/keyheat/keyheat/detect/corroboration"
+	"github.com/keyheat/keyheat/internal/analyze"
+	"github.com/keyheat/keyheat/internal/analyze/tableinsights"
+	"github.com/keyheat/keyheat/internal/testsupport/cloudwatchtest"
+)
+
+func TestMain(m *testing.M) {
+	goleak.VerifyTestMain(m,
+		// The SDK's client keeps its idle connections.
+		goleak.IgnoreAnyFunction("net/http.(*persistConn).readLoop"), goleak.IgnoreAnyFunction("net/http.(*persistConn).writeLoop"))
+}
+
+// load is what a key consumes in a second, in units.
+type load struct{ w, r float64 }
+
+// world is a table of keys, each with its load of each second.
+type world struct {
+	from time.Time
+	keys map[string][]load
+}
+
+const (
+	span     = 12 // minutes
+	accessed = "DynamoDBContributorInsights-PKC-orders-1"
+)
+
+// newWorld makes keys of every kind: calm ones, keys that are over by writes, by reads or
+// by both in some minutes, keys that are over for some seconds of a minute only, and keys
+// just below the limits.
+func newWorld(seed uint64, keys int, reads bool) world {
+	random := rand.New(rand.NewPCG(seed, 14))
+	w := world{time.Now().UTC().Truncate(time.Minute).Add(-(span + 10) * time.Minute), map[string][]load{}}
+	for k := range keys {
+		all := make([]load, 60*span)
+		kind := random.IntN(7)
+		for minute := range span {
+			var of load
+			switch {
+			case kind == 0 && random.IntN(3) == 0:
+				of.w = 950 + float64(random.IntN(400))
+			case kind == 1 && reads && random.IntN(3) == 0:
+				of.r = 2900 + float64(random.IntN(900))
+			case kind == 2 && reads && random.IntN(3) == 0:
+				of = load{400 + float64(random.IntN(800)), 1000 + float64(random.IntN(3000))}
+			default:
+				of.w = float64(random.IntN(6))
+				if reads {
+					of.r = float64(random.IntN(20))
+				}
+			}
+			for second := range 60 {
+				all[60*minute+second] = of
+			}
+			if kind == 3 && random.IntN(3) == 0 { // a burst, which no minute's mean shows
+				all[60*minute+random.IntN(60)].w = 3000
+			}
+		}
+		w.keys[fmt.Sprint("k", k)] = all
+	}
+	return w
+}
+
+// samples writes every second of the world as a sample.
+func (w *world) samples(t *testing.T) string {
+	t.Helper()
+	var b bytes.Buffer
+	for _, key := range slices.Sorted(maps.Keys(w.keys)) {
+		for second, of := range w.keys[key] {
+			if of != (load{}) {
+				fmt.Fprintf(&b, `{"ts":%d,"table":"orders","pk":%q,"wcu":%g,"rcu":%g}`+"\n", w.from.Add(time.Duration(second)*time.Second).UnixMilli(), key, of.w, of.r)
+			}
+		}
+	}
+	path := filepath.Join(t.TempDir(), "samples.ndjson")
+	if err := os.WriteFile(path, b.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// minutes are what a key has in each minute, in units.
+func minutesOf(all []load) (minutes [span]load) {
+	for second, of := range all {
+		minutes[second/60].w += of.w
+		minutes[second/60].r += of.r
+	}
+	return minutes
+}
+
+// put puts the world into a CloudWatch. With throttled, some requests were throttled because
+// of a key range in each minute in which a key is over a limit; else all is served.
+func (w *world) put(s *cloudwatchtest.Server, throttled bool) (table [span]load) {
+	s.Describe("orders", "", cloudwatchtest.Insights{Status: "ENABLED", Mode: "ACCESSED_AND_THROTTLED_KEYS", Rules: []string{accessed, strings.Replace(accessed, "PKC", "PKT", 1)}})
+	for key, all := range w.keys {
+		for m, of := range minutesOf(all) {
+			if value := 3*of.w + of.r; value > 0 {
+				s.Contribute(accessed, w.from.Add(time.Duration(m)*time.Minute), value, key)
+			}
+			table[m].w, table[m].r = table[m].w+of.w, table[m].r+of.r
+			if throttled && (of.w > 60_000 || of.r > 180_000) {
+				s.Put(cloudwatchtest.Metric{Table: "orders", Name: string(corroboration.WriteKeyRangeThrottles)}, w.from.Add(time.Duration(m)*time.Minute), 1)
+			}
+		}
+	}
+	for m, of := range table {
+		at := w.from.Add(time.Duration(m) * time.Minute)
+		if of.w > 0 {
+			s.Put(cloudwatchtest.Metric{Table: "orders", Name: string(corroboration.ConsumedWrite)}, at, of.w)
+		}
+		if of.r > 0 {
+			s.Put(cloudwatchtest.Metric{Table: "orders", Name: string(corroboration.ConsumedRead)}, at, of.r)
+		}
+	}
+	return table
+}
+
+// decided reports whether a key's value of a minute can only be a load over a limit: the
+// oracle tries what it can be made of, step by step.
+func decided(value float64, table load) bool {
+	const steps = 20_000
+	for i := range steps + 1 {
+		w := value / 3 * float64(i) / steps
+		r := value - 3*w
+		if w <= table.w+1e-6 && r <= table.r+1e-6 && w <= 60_000 && r <= 180_000 {
+			return false
+		}
+	}
+	return true
+}
+
+// insights judges a CloudWatch.
+func insights(t *testing.T, s *cloudwatchtest.Server) (r tableinsights.Result) {
+	t.Helper()
+	var out, errs bytes.Buffer
+	err := tableinsights.Run(t.Context(), settings(s), tableinsights.Options{
+		Table: "orders", Last: time.Hour, Format: analyze.FormatJSON, Out: &out, Err: &errs,
+		Policy: func(detect.Target) detect.Policy { return detect.DefaultPolicy() },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(out.Bytes(), &r); err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// judged returns the keys that samples prove to be over a limit in some second.
+func judged(t *testing.T, path string) map[string]bool {
+	t.Helper()
+	var out bytes.Buffer
+	if err := analyze.Run(t.Context(), analyze.Options{Paths: []string{path}, Out: &out, Format: analyze.FormatJSON}); err != nil {
+		t.Fatal(err)
+	}
+	var result analyze.Result
+	if err := json.Unmarshal(out.Bytes(), &result); err != nil {
+		t.Fatal(err)
+	}
+	over := map[string]bool{}
+	for i := range result.Findings {
+		if f := &result.Findings[i]; f.Kind.OfKey() && f.Over() > 0 {
+			over[f.Key] = true
+		}
+	}
+	return over
+}
+
+// TestASeededWorld judges worlds by Contributor Insights beside their samples: no key is
+// over that is not, every key is that the bounds decide, and what is open or not over in
+// minutes is never what the samples contradict.
+func TestASeededWorld(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		keys  int
+		reads bool
+	}{{6, true}, {14, false}, {30, true}, {50, false}} {
+		t.Run(fmt.Sprintf("%d keys, reads %t", c.keys, c.reads), func(t *testing.T) {
+			t.Parallel()
+			total := map[contributors.Verdict]int{}
+			for seed := range uint64(4) {
+				w, s := newWorld(seed, c.keys, c.reads), cloudwatchtest.New(t)
+				throttled := seed%2 == 0
+				table := w.put(s, throttled)
+				got := insights(t, s)
+				sampled := judged(t, w.samples(t))
+				verdicts := map[string]contributors.Key{}
+				for _, k := range got.Keys {
+					verdicts[k.Key] = k
+					total[k.Verdict]++
+				}
+				for key, all := range w.keys {
+					over, must := 0, 0
+					for m, of := range minutesOf(all) {
+						if of.w > 60_000 || of.r > 180_000 {
+							over++
+						}
+						if decided(3*of.w+of.r, table[m]) {
+							must++
+						}
+					}
+					k, listed := verdicts[key]
+					switch {
+					case k.Verdict == contributors.Over && (over == 0 || !sampled[key]):
+						t.Errorf("seed %d: %s is called over; it is in %d minutes; by samples %t: %s", seed, key, over, sampled[key], k.Why)
+					case k.Verdict == contributors.OverNotThrottled && (over == 0 || throttled), k.Verdict == contributors.Over && !throttled:
+						t.Errorf("seed %d, throttled %t: %s is called %s; it is over in %d minutes: %s", seed, throttled, key, k.Verdict, over, k.Why)
+					case k.OverMinutes > over || k.OverMinutes < must:
+						t.Errorf("seed %d: %s is over in %d minutes, of which the bounds decide %d; %d were found", seed, key, over, must, k.OverMinutes)
+					case over > 0 && (!listed || k.Verdict == contributors.NotOver):
+						t.Errorf("seed %d: %s is over in %d minutes, and called %q", seed, key, over, k.Verdict)
+					case k.OverMinutes+k.PossibleMinutes < over:
+						t.Errorf("seed %d: %s is over in %d minutes, of which %d are called over and %d possible", seed, key, over, k.OverMinutes, k.PossibleMinutes)
+					}
+					if listed {
+						holds(t, minutesOf(all), w.from, k)
+					}
+				}
+				if got.OpenMinutes > 0 {
+					t.Errorf("seed %d: %d minutes are open", seed, got.OpenMinutes)
+				}
+			}
+			t.Logf("verdicts: %v", total)
+			if total[contributors.Over] == 0 || total[contributors.OverNotThrottled] == 0 || c.reads && c.keys > 25 && total[contributors.Possible] == 0 {
+				t.Errorf("the worlds do not hold what is to be told apart: %v", total)
+			}
+		})
+	}
+}
+
+// holds checks that the bounds of the minute that a verdict rests on hold the truth.
+func holds(t *testing.T, minutes [span]load, from time.Time, k contributors.Key) {
+	t.Helper()
+	of := minutes[int(k.Minute.Sub(from)/time.Minute)]
+	for what, b := range map[string]struct {
+		truth float64
+		in    contributors.Range
+	}{"writes": {of.w / 60, k.WCU}, "reads": {of.r / 60, k.RCU}} {
+		if b.truth < b.in.Low-1e-6 || b.truth > b.in.High+1e-6 || math.IsNaN(b.in.Low) {
+			t.Errorf("%s had %g %s in %s, outside of %v", k.Key, b.truth, what, k.Minute, b.in)
+		}
+	}
+}
+
+// TestInterrupted: a reading that is interrupted is no verdict.
+func TestInterrupted(t *testing.T) {
+	t.Parallel()
+	w, s := newWorld(1, 3, true), cloudwatchtest.New(t)
+	w.put(s, true)
+	ctx, cancel := context.WithCancel(t.Context())
+	var out bytes.Buffer
+	err := tableinsights.Run(ctx, settings(s), tableinsights.Options{
+		Table: "orders", Last: time.Hour, Out: &out, Err: interrupt(cancel), // what is said before the first report
+		Policy: func(detect.Target) detect.Policy { return detect.DefaultPolicy() },
+	})
+	if !errors.Is(err, analyze.ErrNothingJudged) || out.Len() > 0 {
+		t.Errorf("%v: %s", err, out.String())
+	}
+}
+
+// interrupt is a writer that ends a context.
+type interrupt func()
+
+func (i interrupt) Write(p []byte) (int, error) { i(); return len(p), nil }
+
+func settings(s *cloudwatchtest.Server) aws.Config {
+	return aws.Config{Region: "eu-west-1", BaseEndpoint: aws.String(s.URL), Credentials: credentials.NewStaticCredentialsProvider("a", "b", "")}
+}

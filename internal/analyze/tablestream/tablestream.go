@@ -1,0 +1,282 @@
+// Package tablestream has analyze read a table's DynamoDB stream in the place of files:
+// what the table is, what a person is told before, meanwhile and afterwards.
+package tablestream
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams"
+
+	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/wording"
+	"github.com/keyheat/keyheat/internal/analyze"
+	"github.com/keyheat/keyheat/internal/aws/catalog"
+	"github.com/keyheat/keyheat/internal/cli/terminal"
+	"github.com/keyheat/keyheat/internal/settings/format"
+	"github.com/keyheat/keyheat/internal/settings/tables"
+	"github.com/keyheat/keyheat/internal/source"
+	"github.com/keyheat/keyheat/internal/source/shards/history"
+	"github.com/keyheat/keyheat/internal/source/shards/streams"
+)
+
+// Options say which stream to read, and how.
+type Options struct {
+	// Table is the table's name.
+	Table string
+	// Last is the time up to now that is judged; up to [Longest].
+	Last time.Duration
+	// Follow goes on until the context ends.
+	Follow bool
+	// Rate is how many requests for records a second each shard has; up to [MostRequests].
+	Rate float64
+	// Tables is what is written about tables: it serves where DynamoDB may not be asked.
+	Tables tables.Tables
+	// Out is where the progress is shown, and what a person is to know before.
+	Out io.Writer
+}
+
+// Longest is how long a stream keeps what was written.
+const Longest = streams.Retention
+
+// MostRequests is the most requests a second and shard: DynamoDB serves five, of all
+// readers together.
+const MostRequests = 4
+
+// Source is a table's stream, read once. It implements [analyze.Source].
+type Source struct {
+	Options
+	source *history.Source
+	out    terminal.Progress
+	notes  []string
+	cut    bool // the reading was interrupted
+}
+
+// Open describes the table, lets analyze read its stream, and says what is going to be
+// read.
+func Open(ctx context.Context, settings aws.Config, options Options, o *analyze.Options) error {
+	s := &Source{Options: options, out: terminal.Progress{Out: options.Out}}
+	described, err := catalog.Describe(ctx, dynamodb.NewFromConfig(settings), s.Table)
+	_, written := s.Tables.Schemas(settings.Region)[s.Table]
+	switch {
+	case errors.Is(err, catalog.ErrDenied) && written: // the file says which keys it has
+		s.notes = append(s.notes, err.Error()+". The verdict lacks the table's capacity.")
+	case errors.Is(err, catalog.ErrDenied):
+		return fmt.Errorf("%s: %w, or write its keys into a file for --tables", s.Table, err)
+	case err != nil:
+		return fmt.Errorf("%s in %s: %w", s.Table, settings.Region, err)
+	default:
+		s.learn(o, &described)
+	}
+	config := history.Config{
+		Table: s.Table, Since: time.Now().Add(-s.Last).Truncate(time.Second), Follow: s.Follow,
+		PageEvery: time.Duration(float64(time.Second) / s.Rate),
+	}
+	if s.Follow {
+		config.Listed = func(open int) { s.out.Paragraph(s.running(open)) }
+	}
+	s.source = history.New(config, streams.NewLog(dynamodbstreams.NewFromConfig(settings)))
+	o.Source = s
+	s.out.Paragraph(s.warning(len(described.Facts.Replicas) > 0))
+	return nil
+}
+
+// learn takes over what DynamoDB says of the table.
+func (s *Source) learn(o *analyze.Options, d *catalog.Table) {
+	all := make(format.Tables, len(o.Tables)+1)
+	for name, table := range o.Tables {
+		all[name] = table
+	}
+	all[s.Table] = format.Table{Schema: d.Schema}
+	o.Tables = all
+	facts, written := make(detect.FactsByTable), o.Facts
+	facts.Add(d.Target, &d.Facts)
+	o.Facts = func(of detect.Target) *detect.TableFacts { return written(of).Over(facts.Of(of)) }
+	if d.Facts.Stream == "" {
+		return // said when its streams are listed
+	}
+	view, err := d.StreamView()
+	if err != nil {
+		view = err.Error()
+	}
+	s.notes = append(s.notes, s.Table+": "+view+".")
+}
+
+// warning says before anything is read what that means to other readers.
+func (s *Source) warning(replicated bool) string {
+	readers := "two readers of a shard at a time: this is one, so beside two Lambda triggers or other consumers all may be throttled"
+	if replicated {
+		readers = "one reader of a shard of a global table at a time: this is one, so beside a Lambda trigger or another consumer both may be throttled"
+	}
+	end := "Ctrl-C ends it with the verdict on what was read, a second one at once"
+	if s.Follow {
+		end = fmt.Sprintf("It goes on, at %s requests an hour for each open shard, until Ctrl-C, which ends it with the verdict on "+
+			"what was read; a second one ends it at once", wording.Count(s.hourly(1)))
+	} else {
+		end += "; it ends by itself when everything is read"
+	}
+	return fmt.Sprintf("Reading the stream of %s, the last %s, with %s a second and shard. "+
+		"DynamoDB serves %s. %s.",
+		s.Table, span(s.Last), perSecond(s.Rate), readers, end)
+}
+
+// hourly returns how many requests for records an hour it takes to follow so many shards.
+func (s *Source) hourly(open int) int64 {
+	return int64(math.Round(float64(open) * s.Rate * float64(time.Hour/time.Second)))
+}
+
+// running says what following costs, once that is known.
+func (s *Source) running(open int) string {
+	requests, shards := s.hourly(open), wording.Count(int64(open))+" shards are open"
+	if open == 1 {
+		shards = "1 shard is open"
+	}
+	const hours = 24 * 30
+	return fmt.Sprintf("%s: to follow them takes %s requests for records an hour, $%.3f in US East, or $%.2f in 30 days. "+
+		"%s a month are free in an account and Region. A lower --requests costs less, and is as much later.",
+		shards, wording.Count(requests), history.Dollars(requests), hours*history.Dollars(requests), wording.Count(history.FreeRequests))
+}
+
+// span writes a time without its zeros: 3h, and not 3h0m0s.
+func span(d time.Duration) string {
+	text := d.Round(time.Second).String()
+	if strings.HasSuffix(text, "m0s") {
+		text = strings.TrimSuffix(text, "0s")
+	}
+	if strings.HasSuffix(text, "h0m") {
+		text = strings.TrimSuffix(text, "0m")
+	}
+	return text
+}
+
+func perSecond(rate float64) string {
+	if rate == 1 {
+		return "one request"
+	}
+	return fmt.Sprintf("%g requests", rate)
+}
+
+// Name implements analyze.Source.
+func (s *Source) Name() string { return "the stream of " + s.Table }
+
+// Form implements analyze.Source.
+func (s *Source) Form() format.Form { return format.Stream }
+
+// Following implements analyze.Source.
+func (s *Source) Following() time.Duration {
+	if s.Follow {
+		return s.Last
+	}
+	return 0
+}
+
+// Tell implements analyze.Source.
+func (s *Source) Tell(line string) { s.out.Paragraph(line) }
+
+// Notes implements analyze.Source.
+func (s *Source) Notes() []string { return s.notes }
+
+// enable is how a table gets a stream that shows all that is needed.
+func (s *Source) enable() string {
+	return "enable one with aws dynamodb update-table --table-name " + s.Table +
+		" --stream-specification StreamEnabled=true,StreamViewType=NEW_AND_OLD_IMAGES, which shows what is written from then on"
+}
+
+// Run implements analyze.Source.
+func (s *Source) Run(ctx context.Context, sink source.Sink) error {
+	drawn := s.draw(ctx)
+	err := s.source.Run(ctx, sink)
+	s.cut = ctx.Err() != nil && !s.Follow
+	drawn()
+	status := s.source.Status()
+	switch {
+	case errors.Is(err, history.ErrNoStream):
+		return fmt.Errorf("%s has no stream: %s", s.Table, s.enable())
+	case err != nil:
+		return fmt.Errorf("%s: %w", s.Table, err)
+	case status.Disabled && status.Records == 0 && status.Done == status.Shards:
+		return fmt.Errorf("the stream of %s is disabled, and holds nothing of the last %s: %s", s.Table, span(s.Last), s.enable())
+	case status.Disabled:
+		s.notes = append(s.notes, "The stream is disabled: later writes are not in it.")
+	}
+	s.notes = append([]string{s.account(&status), blind}, s.notes...)
+	if s.cut {
+		s.notes = append(s.notes, "Nothing of it is kept: the same command reads from the beginning again.")
+	}
+	return nil
+}
+
+// blind is what no stream shows.
+const blind = "A stream shows the writes that succeeded: reads, and what was throttled, are not in it."
+
+// account says what was read, and what that cost.
+func (s *Source) account(a *history.Status) string {
+	read := wording.Count(a.Records) + " changes"
+	if a.Records > 0 {
+		read += ", written from " + a.From.UTC().Format(time.RFC3339) + " to " + a.To.UTC().Format(time.RFC3339)
+	}
+	price := fmt.Sprintf("$%.2f", history.Dollars(a.Requests))
+	if history.Dollars(a.Requests) < 0.01 {
+		price = "less than $0.01"
+	}
+	throttled := ""
+	if a.Throttled > 0 {
+		throttled = fmt.Sprintf("; %s were throttled, and repeated", wording.Count(a.Throttled))
+	}
+	return fmt.Sprintf("Read from the stream of %s: %s, in %s of %s shards. Requests: %s GetRecords, "+
+		"which cost %s in US East unless they are among the %s of a month that are free, and %s others, which are free%s.",
+		s.Table, read, wording.Count(int64(a.Done)), wording.Count(int64(a.Shards)), wording.Count(a.Requests),
+		price, wording.Count(history.FreeRequests), wording.Count(a.Others), throttled)
+}
+
+// followEvery is how often a log of lines is told how a reading goes that does not end.
+const followEvery = 10 * time.Minute
+
+// draw shows how far the reading is until the returned function is called.
+func (s *Source) draw(ctx context.Context) (stop func()) {
+	elsewhere := terminal.TellEvery
+	if s.Follow {
+		elsewhere = followEvery
+	}
+	return s.out.Draw(ctx, elsewhere, func() string {
+		status := s.source.Status()
+		return s.line(&status)
+	})
+}
+
+// line says how far the reading is, in as many words as a line has room for.
+func (s *Source) line(a *history.Status) string {
+	line := "listing shards"
+	if a.Shards > 0 {
+		line = fmt.Sprintf("%d%%", int(100*a.Share))
+	}
+	if s.Follow {
+		line = "following"
+	}
+	more := []string{
+		fmt.Sprintf("%s of %s shards", wording.Count(int64(a.Done)), wording.Count(int64(a.Shards))),
+		wording.Count(a.Records) + " changes", wording.Count(a.Requests) + " requests",
+	}
+	if s.Follow {
+		more[0] = wording.Count(int64(a.Shards)) + " shards"
+	} else if a.Left > 0 {
+		more = append(more, "about "+span(a.Left.Round(max(time.Second, a.Left/50).Round(time.Second)))+" left")
+	}
+	if a.Throttled > 0 {
+		more = append(more, wording.Count(a.Throttled)+" throttled")
+	}
+	for _, part := range more {
+		if next := line + ", " + part; utf8.RuneCountInString(next) <= terminal.Width {
+			line = next
+		}
+	}
+	return line
+}

@@ -1,0 +1,185 @@
+package catalog
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/smithy-go"
+
+	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/internal/aws/awserror"
+	"github.com/keyheat/keyheat/sample"
+)
+
+// API is what is asked of DynamoDB; *dynamodb.Client is one.
+type API interface {
+	DescribeTable(context.Context, *dynamodb.DescribeTableInput, ...func(*dynamodb.Options)) (*dynamodb.DescribeTableOutput, error)
+}
+
+// ErrDenied means that this role may not describe the table.
+var ErrDenied = errors.New("DescribeTable is denied: allow dynamodb:DescribeTable on the table to this role")
+
+// Table is what DynamoDB says of a table.
+type Table struct {
+	// Target is the table, with the account and the Region of its ARN.
+	Target sample.Target
+	// Schema is what decoders of stream records need.
+	Schema sample.Schema
+	// Facts are what the verdict needs; the store keeps them as JSON.
+	Facts detect.TableFacts
+}
+
+// Describe asks for a table. Its error is a sentence that says what is wrong and
+// what to do.
+func Describe(ctx context.Context, api API, table string) (Table, error) {
+	out, err := api.DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: aws.String(table)})
+	var failed smithy.APIError
+	switch {
+	case err == nil:
+		if err := check(out.Table); err != nil {
+			return Table{}, fmt.Errorf("DescribeTable: %w: does AWS_ENDPOINT_URL name the right server?", err)
+		}
+		described := read(out.Table)
+		described.Target.Table = table
+		return described, nil
+	case awserror.Unanswered(err) != nil:
+		return Table{}, fmt.Errorf("DescribeTable: %w", awserror.Unanswered(err))
+	case awserror.Unreadable(err, "DynamoDB") != nil:
+		return Table{}, fmt.Errorf("DescribeTable: %w", awserror.Unreadable(err, "DynamoDB"))
+	case !errors.As(err, &failed):
+		return Table{}, fmt.Errorf("DescribeTable: %w", err)
+	case failed.ErrorCode() == "ResourceNotFoundException":
+		return Table{}, errors.New("there is no such table in this account and region: correct its name, AWS_REGION or the credentials, or create it")
+	case strings.HasPrefix(failed.ErrorCode(), "AccessDenied"):
+		return Table{}, ErrDenied
+	}
+	if wrong := awserror.Refused(failed.ErrorCode()); wrong != nil {
+		return Table{}, fmt.Errorf("DescribeTable: %w", wrong)
+	}
+	return Table{}, fmt.Errorf("DescribeTable: %s", awserror.Text(failed))
+}
+
+// check returns why a description is none of a table of DynamoDB's.
+func check(d *types.TableDescription) error {
+	if d == nil {
+		return errors.New("the answer describes no table")
+	}
+	account, region := owner(aws.ToString(d.TableArn))
+	names, keys := []string{account, region}, [][]types.KeySchemaElement{d.KeySchema}
+	capacities := []*types.ProvisionedThroughputDescription{d.ProvisionedThroughput}
+	for _, r := range d.Replicas {
+		names = append(names, aws.ToString(r.RegionName))
+	}
+	for _, x := range d.LocalSecondaryIndexes {
+		names = append(names, aws.ToString(x.IndexName))
+	}
+	for _, x := range d.VectorIndexes {
+		names = append(names, aws.ToString(x.IndexName))
+	}
+	for i := range d.GlobalSecondaryIndexes {
+		x := &d.GlobalSecondaryIndexes[i]
+		names, keys, capacities = append(names, aws.ToString(x.IndexName)), append(keys, x.KeySchema), append(capacities, x.ProvisionedThroughput)
+	}
+	for _, name := range names {
+		if !sample.IsName(name) {
+			return fmt.Errorf("the name %.100q is none that DynamoDB can have", name)
+		}
+	}
+	for _, key := range keys {
+		if !slices.ContainsFunc(key, func(e types.KeySchemaElement) bool {
+			return e.KeyType == types.KeyTypeHash && aws.ToString(e.AttributeName) != ""
+		}) {
+			return errors.New("the table, or an index of it, has no partition key")
+		}
+	}
+	for _, c := range capacities {
+		if wcu, rcu := capacity(c); wcu < 0 || rcu < 0 {
+			return errors.New("the capacity of the table, or of an index of it, is negative")
+		}
+	}
+	return nil
+}
+
+// read takes from a description what is needed of it.
+func read(d *types.TableDescription) Table {
+	key := keySchema(d.KeySchema)
+	t := Table{
+		Schema: sample.Schema{KeySchema: key, Indexes: map[string]sample.IndexSchema{}},
+		Facts: detect.TableFacts{
+			Billing: string(types.BillingModeProvisioned), LSIs: []string{}, KeySchema: key, Indexes: map[string]detect.IndexFacts{},
+		},
+	}
+	if b := d.BillingModeSummary; b != nil && b.BillingMode != "" { // missing where it never changed
+		t.Facts.Billing = string(b.BillingMode)
+	}
+	t.Target.Account, t.Target.Region = owner(aws.ToString(d.TableArn))
+	for _, r := range d.Replicas {
+		if name := aws.ToString(r.RegionName); name != t.Target.Region {
+			t.Facts.Replicas = append(t.Facts.Replicas, name)
+		}
+	}
+	slices.Sort(t.Facts.Replicas)
+	t.Facts.WCU, t.Facts.RCU = capacity(d.ProvisionedThroughput)
+	if s := d.StreamSpecification; s != nil && aws.ToBool(s.StreamEnabled) {
+		t.Facts.Stream = string(s.StreamViewType)
+	}
+	for _, x := range d.LocalSecondaryIndexes {
+		t.Facts.LSIs = append(t.Facts.LSIs, aws.ToString(x.IndexName))
+	}
+	slices.Sort(t.Facts.LSIs)
+	for _, x := range d.VectorIndexes {
+		t.Facts.VectorIndexes = append(t.Facts.VectorIndexes, aws.ToString(x.IndexName))
+	}
+	slices.Sort(t.Facts.VectorIndexes)
+	for i := range d.GlobalSecondaryIndexes {
+		t.add(&d.GlobalSecondaryIndexes[i])
+	}
+	return t
+}
+
+// add adds a global index, also one that is being created or deleted.
+func (t *Table) add(x *types.GlobalSecondaryIndexDescription) {
+	name := aws.ToString(x.IndexName)
+	key := keySchema(x.KeySchema)
+	facts := detect.IndexFacts{KeySchema: key}
+	facts.WCU, facts.RCU = capacity(x.ProvisionedThroughput)
+	t.Facts.Indexes[name] = facts
+	index := sample.IndexSchema{KeySchema: key}
+	if p := x.Projection; p != nil {
+		index.Projection, index.Include = sample.Projection(p.ProjectionType), p.NonKeyAttributes
+	}
+	t.Schema.Indexes[name] = index
+}
+
+// owner returns the account and the Region of an ARN; nothing of what is none.
+func owner(arn string) (account, region string) {
+	if parts := strings.SplitN(arn, ":", 6); len(parts) == 6 {
+		return parts[4], parts[3]
+	}
+	return "", ""
+}
+
+func keySchema(elements []types.KeySchemaElement) sample.KeySchema {
+	k := sample.KeySchema{PartitionKey: []string{}, SortKey: []string{}}
+	for _, e := range elements {
+		if e.KeyType == types.KeyTypeRange {
+			k.SortKey = append(k.SortKey, aws.ToString(e.AttributeName))
+		} else {
+			k.PartitionKey = append(k.PartitionKey, aws.ToString(e.AttributeName))
+		}
+	}
+	return k
+}
+
+func capacity(p *types.ProvisionedThroughputDescription) (wcu, rcu float64) {
+	if p == nil {
+		return 0, 0
+	}
+	return float64(aws.ToInt64(p.WriteCapacityUnits)), float64(aws.ToInt64(p.ReadCapacityUnits))
+}

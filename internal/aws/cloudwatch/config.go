@@ -1,0 +1,71 @@
+package cloudwatch
+
+import (
+	"time"
+
+	"github.com/keyheat/keyheat/internal/settings/options"
+)
+
+const (
+	// poll is how often it is looked for tables that are due.
+	poll = 10 * time.Second
+	// lease is how long other reporters wait for one that reads and does not
+	// renew its lease.
+	lease = 2 * time.Minute
+	// callTimeout bounds the reading of a Region's tables, retries included.
+	callTimeout = time.Minute
+	// active is how much event time ago a table had load that is read.
+	active = time.Hour
+	// overlap is how far a reading goes back behind the last one: CloudWatch
+	// publishes minutes late, and completes them.
+	overlap = 15 * time.Minute
+	// month is the longest month.
+	month = 31 * 24 * time.Hour
+)
+
+// Config is what is read of CloudWatch, and how often. A zero field takes its default.
+type Config struct {
+	// Tables are read beside those that the samples show, by name.
+	Tables []string
+	// Every is the pause between two readings of a table, EveryOpen that while it
+	// has an open incident.
+	Every, EveryOpen time.Duration
+	// MonthlyCost is what may be spent in a month, in US dollars, by all reporters
+	// of the store together.
+	MonthlyCost float64
+
+	holder string
+}
+
+// Default returns the defaults of Config.
+func Default() Config {
+	return Config{Every: 5 * time.Minute, EveryOpen: time.Minute, MonthlyCost: 50}
+}
+
+func (c Config) withDefaults() Config {
+	return options.OrDefault(c, Default())
+}
+
+// Validate returns everything that is wrong with a configuration.
+func (c Config) Validate() error {
+	c = c.withDefaults()
+	var faults options.Faults
+	faults.Check(c.Every < time.Minute || c.EveryOpen < time.Minute, "give a minute or more between two readings: CloudWatch has nothing newer")
+	faults.Check(c.EveryOpen > c.Every, "read tables with an open incident at least as often as others")
+	faults.Check(c.MonthlyCost < 0, "a monthly cost of %g: give US dollars, such as 50", c.MonthlyCost)
+	return faults.Err()
+}
+
+// CostOf returns what reading one calm table, or index, costs in a month, in US
+// dollars.
+func (c Config) CostOf() float64 {
+	c = c.withDefaults()
+	return float64(month/c.Every) * float64(len(Calm)) * Price
+}
+
+// CostOpen returns what reading one table, without its indexes, costs more in a day while it has an open
+// incident, in US dollars.
+func (c Config) CostOpen() float64 {
+	c = c.withDefaults()
+	return float64(24*time.Hour/c.EveryOpen) * float64(len(Watched)+len(ByOperation)) * Price
+}

@@ -1,0 +1,27 @@
+package cloudwatch
+
+import (
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/keyheat/keyheat/detect/corroboration"
+	"github.com/keyheat/keyheat/internal/daemon/metrics"
+)
+
+// measures are the metrics of a Reader.
+type measures struct {
+	*metrics.Set
+	reads     *prometheus.CounterVec
+	requested prometheus.Counter
+	spent     prometheus.Gauge
+}
+
+func newMeasures() measures {
+	s := metrics.New("cloudwatch", nil)
+	return measures{
+		Set: s,
+		reads: s.CounterVec("reads_total", "Readings of a table or index, by what came of it.", "state",
+			string(corroboration.Read), string(corroboration.NoData), string(corroboration.Denied), string(corroboration.Failed)),
+		requested: s.Counter("metrics_requested_total", "Metrics asked for with GetMetricData, which is what is paid."),
+		spent:     s.Gauge("month_cost_usd", "What all reporters of the store have spent on GetMetricData and GetInsightRuleReport in this month, in US dollars, by its usual price."),
+	}
+}

@@ -1,0 +1,22 @@
+package publish
+
+import (
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/keyheat/keyheat/internal/daemon/metrics"
+)
+
+// measures are the metrics of a Publisher.
+type measures struct {
+	*metrics.Set
+	written, failures prometheus.Counter
+}
+
+func newMeasures() measures {
+	s := metrics.New("cloudwatch_metrics", nil)
+	return measures{
+		Set:      s,
+		written:  s.Counter("written_total", "Data that were written with PutMetricData."),
+		failures: s.Counter("failures_total", "Calls of PutMetricData that failed, after the SDK's own retries."),
+	}
+}

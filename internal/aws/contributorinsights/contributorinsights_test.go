@@ -1,0 +1,290 @@
+package contributorinsights_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	awsretry "github.com/aws/aws-sdk-go-v2/aws/retry"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/aws/aws-sdk-go-v2/service/cloudwatch"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/smithy-go"
+	"github.com/aws/smithy-go/middleware"
+
+	"github.com/keyheat/keyheat/internal/aws/awserror"
+	"github.com/keyheat/keyheat/internal/aws/contributorinsights"
+	"github.com/keyheat/keyheat/internal/testsupport/cloudwatchtest"
+	"github.com/keyheat/keyheat/sample"
+)
+
+const accessed = "DynamoDBContributorInsights-PKC-orders-1576629651520"
+
+var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+
+// documented is the answer that the AWS CLI's documents show of get-insight-rule-report.
+const documented = `{
+	"KeyLabels": ["PartitionKey"], "AggregationStatistic": "Sum", "AggregateValue": 0.5, "ApproximateUniqueCount": 1,
+	"Contributors": [{"Keys": ["RequestID"], "ApproximateAggregateValue": 0.5, "Datapoints": [{"Timestamp": "2024-10-13T21:00:00+00:00", "ApproximateValue": 0.5}]}]
+}`
+
+// TestTheDocumentedExample holds the fake to the documents: the same data give the same
+// answer through the SDK's client.
+func TestTheDocumentedExample(t *testing.T) {
+	t.Parallel()
+	var want cloudwatch.GetInsightRuleReportOutput
+	if err := json.Unmarshal([]byte(documented), &want); err != nil {
+		t.Fatal(err)
+	}
+	s := cloudwatchtest.New(t)
+	at := time.Date(2024, 10, 13, 21, 0, 0, 0, time.UTC)
+	s.Contribute("Rule-A", at, 0.5, "RequestID")
+	got, err := s.Client().GetInsightRuleReport(t.Context(), &cloudwatch.GetInsightRuleReportInput{
+		RuleName: aws.String("Rule-A"), StartTime: aws.Time(at), EndTime: aws.Time(at.Add(15 * time.Minute)), Period: aws.Int32(300),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got.ResultMetadata = want.ResultMetadata
+	a, b := text(t, got), text(t, &want)
+	if a != b {
+		t.Errorf("the fake answers\n%s, the documents say\n%s", a, b)
+	}
+	// What the documents refuse for DynamoDB's rules.
+	_, err = s.Client().GetInsightRuleReport(t.Context(), &cloudwatch.GetInsightRuleReportInput{
+		RuleName: aws.String("Rule-A"), StartTime: aws.Time(at), EndTime: aws.Time(at.Add(time.Hour)), Period: aws.Int32(60), MaxContributorCount: aws.Int32(26),
+	})
+	if err == nil || !strings.Contains(err.Error(), "at most 25") {
+		t.Errorf("26 contributors: %v", err)
+	}
+}
+
+// text is an answer as JSON, whose times are all UTC.
+func text(t *testing.T, out *cloudwatch.GetInsightRuleReportOutput) string {
+	t.Helper()
+	for i := range out.Contributors {
+		for n := range out.Contributors[i].Datapoints {
+			p := &out.Contributors[i].Datapoints[n]
+			p.Timestamp = aws.Time(p.Timestamp.UTC())
+		}
+	}
+	all, err := json.Marshal(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(all)
+}
+
+// TestReportsAreComplete: whatever keys there are, what is not listed is below the bound
+// that the report states, which is what was asked for but in minutes with too many keys.
+func TestReportsAreComplete(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		keys  int
+		mean  float64
+		idle  int   // in how many of four minutes a key has nothing
+		calls int64 // the most that it may take; 0 for any number
+	}{{20, 1e5, 3, 1}, {300, 9000, 3, 3}, {300, 60_000, 3, 0}, {60, 300_000, 3, 0}, {60, 300_000, 0, 0}} {
+		t.Run(fmt.Sprintf("%d keys of %g, idle %d", c.keys, c.mean, c.idle), func(t *testing.T) {
+			t.Parallel()
+			const span, enough = 90, 144_000
+			random := rand.New(rand.NewPCG(uint64(c.keys), uint64(c.mean)))
+			s := cloudwatchtest.New(t)
+			type keyMinute struct {
+				key string
+				at  int64
+			}
+			truth := map[keyMinute]float64{}
+			above := map[int64]int{}
+			for k := range c.keys {
+				for m := range span {
+					if random.IntN(4) < c.idle {
+						continue
+					}
+					at, key, value := noon.Add(time.Duration(m)*time.Minute), fmt.Sprint("k", k), random.ExpFloat64()*c.mean
+					s.Contribute(accessed, at, value, key)
+					truth[keyMinute{key, at.Unix()}] = value
+					if value > enough {
+						above[at.Unix()]++
+					}
+				}
+			}
+			// Of some ten thousand calls one loses its connection: as in use, the SDK repeats it.
+			r := contributorinsights.Reader{API: cloudwatch.New(s.Client().Options(), func(o *cloudwatch.Options) { o.Retryer = awsretry.NewStandard() })}
+			got, err := r.Read(t.Context(), accessed, noon, noon.Add(span*time.Minute), enough)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, series := range got.Series {
+				for _, p := range series.Points {
+					at := keyMinute{series.Keys[0], p.At.Unix()}
+					if truth[at] != p.Value {
+						t.Fatalf("%v has %g, and is reported with %g", at, truth[at], p.Value)
+					}
+					delete(truth, at)
+				}
+			}
+			full := 0
+			for _, n := range above {
+				if n > contributorinsights.MostContributors {
+					full++
+				}
+			}
+			for at, value := range truth {
+				if value > got.Unlisted || value > enough && above[at.at] < contributorinsights.MostContributors {
+					t.Errorf("%v had %g, and is not listed; all others had at most %g", at, value, got.Unlisted)
+				}
+			}
+			if got.Unlisted > enough && got.Open == 0 || got.Open < full {
+				t.Errorf("unlisted keys had up to %g, in %d minutes; %d have more keys than a report lists", got.Unlisted, got.Open, full)
+			}
+			if c.calls > 0 && r.Calls > c.calls || r.Calls > 2*span-1 || r.Calls > int64(s.Reports()) {
+				t.Errorf("it took %d calls", r.Calls)
+			}
+			if c.idle == 0 && full == 0 {
+				t.Error("no minute has more keys above what matters than a report lists")
+			}
+			t.Logf("%d keys in %d minutes: %d calls, at most %.0f unlisted, %d minutes open", c.keys, span, r.Calls, got.Unlisted, got.Open)
+		})
+	}
+}
+
+// TestThrottledCallsAreRepeated: and counted.
+func TestThrottledCallsAreRepeated(t *testing.T) {
+	t.Parallel()
+	s := cloudwatchtest.New(t)
+	s.Contribute(accessed, noon, 7, "acme")
+	slow := cloudwatchtest.Failure{Status: 400, Code: "ThrottlingException", Message: "Rate exceeded"}
+	s.Fail(slow, slow)
+	r := contributorinsights.Reader{API: s.Client()}
+	got, err := r.Read(t.Context(), accessed, noon, noon.Add(time.Hour), 1)
+	if err != nil || len(got.Series) != 1 || r.Calls != 3 || r.Throttled != 2 {
+		t.Errorf("%+v, %v after %d calls, %d of them throttled", got, err, r.Calls, r.Throttled)
+	}
+}
+
+// busy is a CloudWatch that throttles everything.
+type busy struct{ contributorinsights.API }
+
+func (busy) GetInsightRuleReport(context.Context, *cloudwatch.GetInsightRuleReportInput, ...func(*cloudwatch.Options)) (*cloudwatch.GetInsightRuleReportOutput, error) {
+	return nil, &smithy.GenericAPIError{Code: "Throttling", Message: "Rate exceeded"}
+}
+
+// TestThrottlingEnds: a CloudWatch that throttles for ever is not asked for ever.
+func TestThrottlingEnds(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r, begin := contributorinsights.Reader{API: busy{}}, time.Now()
+		_, err := r.Read(t.Context(), accessed, noon, noon.Add(time.Hour), 1)
+		if took := time.Since(begin); !errors.Is(err, contributorinsights.ErrThrottled) || r.Calls < 5 || r.Calls != r.Throttled || took < 2*time.Second || took > 2*time.Minute {
+			t.Errorf("%v after %d calls in %s", err, r.Calls, took)
+		}
+	})
+}
+
+// TestReportFailures: each says what is wrong, and what to do.
+func TestReportFailures(t *testing.T) {
+	t.Parallel()
+	for code, want := range map[string]error{
+		"AccessDeniedException": contributorinsights.ErrReportDenied, "AccessDenied": contributorinsights.ErrReportDenied,
+		"ResourceNotFoundException": contributorinsights.ErrNoRule, "ExpiredTokenException": awserror.ErrExpired,
+		"UnrecognizedClientException": awserror.ErrInvalid, "InternalServiceFault": nil,
+	} {
+		s := cloudwatchtest.New(t)
+		s.FailAll("GetInsightRuleReport", cloudwatchtest.Failure{Status: 400, Code: code, Message: "no"})
+		r := contributorinsights.Reader{API: s.Client()}
+		_, err := r.Read(t.Context(), accessed, noon, noon.Add(time.Hour), 1)
+		if err == nil || want != nil && !errors.Is(err, want) || want == nil && !strings.Contains(err.Error(), code) {
+			t.Errorf("%s: %v", code, err)
+		}
+	}
+}
+
+// TestStates: rules have their states, over several pages, and a missing one has none.
+func TestStates(t *testing.T) {
+	t.Parallel()
+	s := cloudwatchtest.New(t)
+	for i := range 9 {
+		s.Contribute(fmt.Sprint("DynamoDBContributorInsights-PKC-t", i), noon, 1, "a")
+	}
+	s.Disable("DynamoDBContributorInsights-PKC-t7")
+	r := contributorinsights.Reader{API: s.Client()}
+	got, err := r.States(t.Context())
+	if err != nil || len(got) != 9 {
+		t.Fatal(got, err)
+	}
+	for rule, want := range map[string]string{"t7": "DISABLED", "t8": "ENABLED", "t": ""} {
+		if got := got["DynamoDBContributorInsights-PKC-"+rule]; got != want {
+			t.Errorf("%s is %q", rule, got)
+		}
+	}
+	s.FailAll("DescribeInsightRules", cloudwatchtest.Failure{Status: 403, Code: "AccessDenied", Message: "no"})
+	if _, err := r.States(t.Context()); !errors.Is(err, contributorinsights.ErrRulesDenied) {
+		t.Error(err)
+	}
+}
+
+func tables(s *cloudwatchtest.Server) *dynamodb.Client {
+	return dynamodb.New(dynamodb.Options{
+		Region: "eu-west-1", BaseEndpoint: aws.String(s.URL), Credentials: credentials.NewStaticCredentialsProvider("AKID", "secret", ""), Retryer: aws.NopRetryer{},
+		APIOptions: []func(*middleware.Stack) error{awserror.Bound},
+	})
+}
+
+// TestSetup: how Contributor Insights is enabled, and what to do where it is not.
+func TestSetup(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		in       cloudwatchtest.Insights
+		disabled string // empty where it is enabled
+		says     string
+	}{
+		"all keys": {cloudwatchtest.Insights{Status: "ENABLED", Mode: "ACCESSED_AND_THROTTLED_KEYS", Rules: []string{accessed, strings.Replace(accessed, "PKC", "PKT", 1)}},
+			"", "throttled keys only, which costs little: aws dynamodb update-contributor-insights --table-name orders --index-name by-status --contributor-insights-action ENABLE --contributor-insights-mode THROTTLED_KEYS"},
+		"throttled keys": {cloudwatchtest.Insights{Status: "ENABLED", Mode: "THROTTLED_KEYS", Rules: []string{strings.Replace(accessed, "PKC", "PKT", 1)}},
+			"", "--contributor-insights-mode ACCESSED_AND_THROTTLED_KEYS"},
+		"no rules":  {cloudwatchtest.Insights{Status: "ENABLED"}, "has no rules: disable and enable it", "has no rules"},
+		"disabled":  {cloudwatchtest.Insights{Status: "DISABLED"}, "is not enabled: enable it for as long as you look", "--contributor-insights-mode THROTTLED_KEYS"},
+		"enabling":  {cloudwatchtest.Insights{Status: "ENABLING"}, "try again in some minutes", "being enabled"},
+		"disabling": {cloudwatchtest.Insights{Status: "DISABLING", Rules: []string{accessed}}, "its counts are deleted", "being disabled"},
+		"failed": {cloudwatchtest.Insights{Status: "FAILED", Failure: [2]string{"LimitExceededException", "Per-account limit reached."}},
+			"could not be enabled (LimitExceededException: Per-account limit reached.): mend that", "could not"},
+	} {
+		s := cloudwatchtest.New(t)
+		s.Describe("orders", "by-status", c.in)
+		got, err := contributorinsights.Describe(t.Context(), tables(s), sample.Target{Table: "orders", Index: "by-status"})
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		disabled := got.Disabled()
+		if (disabled == nil) != (c.disabled == "") || disabled != nil && !strings.Contains(disabled.Error(), c.disabled) || !strings.Contains(got.Says(), c.says) {
+			t.Errorf("%s: %v; %s", name, disabled, got.Says())
+		}
+		if len(c.in.Rules) == 2 && got.Rules[contributorinsights.AccessedKeys] != accessed {
+			t.Errorf("%s: the rules are %v", name, got.Rules)
+		}
+	}
+}
+
+// TestDescribeFailures: a table that is not there, and one that may not be asked for.
+func TestDescribeFailures(t *testing.T) {
+	t.Parallel()
+	s := cloudwatchtest.New(t)
+	if _, err := contributorinsights.Describe(t.Context(), tables(s), sample.Target{Table: "order"}); err == nil || !strings.Contains(err.Error(), "no such table or index") {
+		t.Error(err)
+	}
+	for code, want := range map[string]error{"AccessDeniedException": contributorinsights.ErrDenied, "ExpiredTokenException": awserror.ErrExpired} {
+		s.FailAll("DescribeContributorInsights", cloudwatchtest.Failure{Status: 400, Code: code, Message: "no"})
+		if _, err := contributorinsights.Describe(t.Context(), tables(s), sample.Target{Table: "orders"}); !errors.Is(err, want) {
+			t.Errorf("%s: %v", code, err)
+		}
+	}
+}

@@ -1,0 +1,169 @@
+package contributorinsights
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/smithy-go"
+
+	"github.com/keyheat/keyheat/internal/aws/awserror"
+	"github.com/keyheat/keyheat/sample"
+)
+
+// Tables is what is asked of DynamoDB; *dynamodb.Client is one.
+type Tables interface {
+	DescribeContributorInsights(context.Context, *dynamodb.DescribeContributorInsightsInput, ...func(*dynamodb.Options)) (*dynamodb.DescribeContributorInsightsOutput, error)
+}
+
+// Rule is what one of DynamoDB's rules counts, as its name says it.
+type Rule string
+
+// The rules of a table or index; those of items exist where it has a sort key.
+const (
+	AccessedKeys   Rule = "PKC"
+	AccessedItems  Rule = "SKC"
+	ThrottledKeys  Rule = "PKT"
+	ThrottledItems Rule = "SKT"
+)
+
+// prefix begins the names of DynamoDB's rules; the rule and what it is of follow.
+const prefix = "DynamoDBContributorInsights-"
+
+// plain are the names of rules: prefix, a table's and an index's name and a number.
+var plain = regexp.MustCompile(`^[a-zA-Z0-9_.-]+$`)
+
+// ErrDenied means that this role may not ask whether Contributor Insights is enabled.
+var ErrDenied = errors.New("DescribeContributorInsights is denied: allow dynamodb:DescribeContributorInsights on the table and its indexes to this role")
+
+// Setup is how Contributor Insights is enabled for a table or index.
+type Setup struct {
+	Target sample.Target
+	// Rules are the names of the rules that exist.
+	Rules map[Rule]string
+	// status and failure are DynamoDB's.
+	status  types.ContributorInsightsStatus
+	failure string
+}
+
+// Describe asks how Contributor Insights is enabled. Its error is a sentence that says
+// what is wrong and what to do; that it is not enabled is none.
+func Describe(ctx context.Context, api Tables, of sample.Target) (Setup, error) {
+	in := &dynamodb.DescribeContributorInsightsInput{TableName: aws.String(of.Table)}
+	if of.Index != "" {
+		in.IndexName = aws.String(of.Index)
+	}
+	out, err := api.DescribeContributorInsights(ctx, in)
+	if err != nil {
+		return Setup{}, meaning("DescribeContributorInsights", err, ErrDenied,
+			errors.New("there is no such table or index in this account and region: correct its name, AWS_REGION or the credentials"))
+	}
+	s := Setup{Target: of, Rules: map[Rule]string{}, status: out.ContributorInsightsStatus}
+	for _, name := range out.ContributorInsightsRuleList {
+		if !plain.MatchString(name) {
+			continue // it would be part of a command that people run
+		}
+		rule, _, _ := strings.Cut(strings.TrimPrefix(name, prefix), "-")
+		s.Rules[Rule(rule)] = name
+	}
+	if f := out.FailureException; f != nil {
+		s.failure = awserror.Text(&smithy.GenericAPIError{Code: aws.ToString(f.ExceptionName), Message: aws.ToString(f.ExceptionDescription)})
+	}
+	return s, nil
+}
+
+// Disabled returns a sentence that says why there is nothing to read, and what to do; nil
+// where Contributor Insights is enabled.
+func (s *Setup) Disabled() error {
+	switch s.status {
+	case types.ContributorInsightsStatusEnabled:
+		if len(s.Rules) == 0 {
+			return errors.New("its Contributor Insights is enabled, and has no rules: disable and enable it")
+		}
+		return nil
+	case types.ContributorInsightsStatusEnabling:
+		return errors.New("its Contributor Insights is being enabled: try again in some minutes, when it has counted some")
+	case types.ContributorInsightsStatusDisabling:
+		return fmt.Errorf("its Contributor Insights is being disabled, and its counts are deleted: %s", s.advice())
+	case types.ContributorInsightsStatusFailed:
+		return fmt.Errorf("its Contributor Insights could not be enabled (%s): mend that, and then %s", cmp.Or(s.failure, "DynamoDB does not say why"), s.advice())
+	}
+	return fmt.Errorf("its Contributor Insights is not enabled: %s", s.advice())
+}
+
+// advice says how to enable it.
+func (s *Setup) advice() string {
+	return fmt.Sprintf("enable it for as long as you look for hot keys, with %s; or leave it enabled for throttled keys only, which is paid by throttled requests, with %s",
+		s.enable(types.ContributorInsightsModeAccessedAndThrottledKeys), s.enable(types.ContributorInsightsModeThrottledKeys))
+}
+
+// enable returns the command that enables a mode.
+func (s *Setup) enable(mode types.ContributorInsightsMode) string {
+	command := "aws dynamodb update-contributor-insights --table-name " + s.Target.Table
+	if s.Target.Index != "" {
+		command += " --index-name " + s.Target.Index
+	}
+	return command + " --contributor-insights-action ENABLE --contributor-insights-mode " + string(mode)
+}
+
+// EnableThrottled returns the command that has only throttled keys counted, EnableAll that
+// which has all keys counted.
+func (s *Setup) EnableThrottled() string { return s.enable(types.ContributorInsightsModeThrottledKeys) }
+
+// EnableAll is described at EnableThrottled.
+func (s *Setup) EnableAll() string {
+	return s.enable(types.ContributorInsightsModeAccessedAndThrottledKeys)
+}
+
+// Says tells in a sentence what is counted, and how to change that.
+func (s *Setup) Says() string {
+	if err := s.Disabled(); err != nil {
+		return err.Error()
+	}
+	if _, all := s.Rules[AccessedKeys]; all {
+		return "its Contributor Insights counts accessed and throttled keys, which is paid by every request (" + s.listed() + "); throttled keys only, which costs little: " + s.EnableThrottled()
+	}
+	return "its Contributor Insights counts throttled keys only, which costs little (" + s.listed() + "); accessed keys too, which is paid by every request: " + s.EnableAll()
+}
+
+// listed names the rules.
+func (s *Setup) listed() string {
+	return strings.Join(slices.Sorted(maps.Values(s.Rules)), ", ")
+}
+
+// meaning returns a sentence for an error of the SDK's: what is wrong, and what to do.
+func meaning(operation string, err, denied, missing error) error {
+	var failed smithy.APIError
+	switch {
+	case awserror.Unanswered(err) != nil:
+		return fmt.Errorf("%s: %w", operation, awserror.Unanswered(err))
+	case awserror.Unreadable(err, service(operation)) != nil:
+		return fmt.Errorf("%s: %w", operation, awserror.Unreadable(err, service(operation)))
+	case !errors.As(err, &failed):
+		return fmt.Errorf("%s: %w", operation, err)
+	case strings.HasPrefix(failed.ErrorCode(), "AccessDenied"), failed.ErrorCode() == "UnauthorizedOperation":
+		return denied
+	case strings.HasPrefix(failed.ErrorCode(), "ResourceNotFound"):
+		return missing
+	}
+	if wrong := awserror.Refused(failed.ErrorCode()); wrong != nil {
+		return fmt.Errorf("%s: %w", operation, wrong)
+	}
+	return fmt.Errorf("%s: %s", operation, awserror.Text(failed))
+}
+
+// service returns the name of the one that has an operation.
+func service(operation string) string {
+	if operation == "DescribeContributorInsights" {
+		return "DynamoDB"
+	}
+	return "CloudWatch"
+}

@@ -1,0 +1,90 @@
+package terminal
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/jedib0t/go-pretty/v6/text"
+
+	"github.com/keyheat/keyheat/internal/daemon/retry"
+)
+
+// Width is what a terminal of 80 columns shows in one line.
+const Width = 79
+
+// Progress is where a person reads what is going on: a terminal, in which the last line
+// changes, or a log of lines. Its methods may be called from any goroutine.
+type Progress struct {
+	// Out is where it is written.
+	Out io.Writer
+
+	mu    sync.Mutex
+	shown bool // the last line is to be replaced
+}
+
+// How often a state is drawn on a terminal, and told elsewhere.
+const (
+	drawEvery = time.Second
+	// TellEvery is the time between two lines of a log.
+	TellEvery = 30 * time.Second
+)
+
+// Draw shows what line returns, again and again until the returned function is called: on
+// a terminal every second, and elsewhere so often.
+func (p *Progress) Draw(ctx context.Context, elsewhere time.Duration, line func() string) (stop func()) {
+	every := elsewhere
+	if Is(p.Out) {
+		every = drawEvery
+	}
+	drawing, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	var drawn sync.WaitGroup
+	drawn.Go(func() {
+		for retry.Pause(drawing, every); drawing.Err() == nil; retry.Pause(drawing, every) {
+			p.show(line())
+		}
+		p.clear()
+	})
+	return func() { cancel(); drawn.Wait() }
+}
+
+// show shows a line in the place of the one that it showed before.
+func (p *Progress) show(line string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !Is(p.Out) {
+		fmt.Fprintln(p.Out, line)
+		return
+	}
+	p.erase()
+	fmt.Fprint(p.Out, line)
+	p.shown = true
+}
+
+// Paragraph writes sentences that stay.
+func (p *Progress) Paragraph(sentences string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.erase()
+	for line := range strings.Lines(text.WrapSoft(sentences, Width) + "\n") {
+		fmt.Fprintln(p.Out, strings.TrimRight(line, " \n"))
+	}
+}
+
+// clear takes the shown line away.
+func (p *Progress) clear() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.erase()
+}
+
+// erase empties the last line, if it is to be replaced. The lock is held.
+func (p *Progress) erase() {
+	if p.shown {
+		fmt.Fprint(p.Out, "\r\x1b[K")
+		p.shown = false
+	}
+}

@@ -1,0 +1,223 @@
+// Package admin is a daemon's operations server, for orchestrators, Prometheus
+// and people with curl:
+//
+//	GET /-/healthy   200 while the process serves at all
+//	GET /-/ready     200, or 503 with {"ready":false,"reasons":["kafka: …"]}
+//	GET /metrics     Prometheus, from a registry of the server's own
+//
+// Components register why they are not ready and what they measure; a daemon
+// with pages adds them with Handle. The default address is on loopback,
+// because metrics and reasons name tables and topics.
+package admin
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+	"github.com/prometheus/exporter-toolkit/web"
+
+	"github.com/keyheat/keyheat/detect/wording"
+	"github.com/keyheat/keyheat/internal/daemon/buildinfo"
+	"github.com/keyheat/keyheat/internal/daemon/loopback"
+)
+
+// Bounds of one connection, so that a slow or silent client holds nothing.
+const (
+	headerTimeout = 5 * time.Second
+	readTimeout   = 30 * time.Second
+	writeTimeout  = 60 * time.Second
+	idleTimeout   = 2 * time.Minute
+	maxHeader     = 64 << 10
+)
+
+// stopTimeout is how long requests under way may go on once Run's context
+// ended.
+const stopTimeout = 3 * time.Second
+
+// Server is an operations server that listens already.
+type Server struct {
+	listener net.Listener
+	hosts    []string
+	access   Access
+	mux      *http.ServeMux
+	registry *prometheus.Registry
+	log      *slog.Logger
+
+	mu       sync.Mutex
+	gates    []gate
+	stopping []func()
+}
+
+// gate is one component and why it is not ready.
+type gate struct {
+	name    string
+	reasons func() []string
+}
+
+// Options say where a server listens.
+type Options struct {
+	// Address is a host:port such as "127.0.0.1:9411"; port 0 takes a free one.
+	Address string
+	// Hosts are the names by which the server may be called, beside localhost and
+	// any IP address.
+	Hosts []string
+	// Access is who may reach it. Open does not judge whether that is wise:
+	// [Access.Validate] does.
+	Access Access
+}
+
+// Open listens. The caller calls Run, or Close.
+func Open(ctx context.Context, o Options, logger *slog.Logger) (*Server, error) {
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", o.Address)
+	if err != nil {
+		return nil, fmt.Errorf("%w: stop the process that listens there, or set another address", err)
+	}
+	s := &Server{listener: listener, hosts: o.Hosts, access: o.Access, mux: http.NewServeMux(), registry: newRegistry(), log: logger}
+	s.mux.HandleFunc("GET /-/healthy", healthy)
+	s.mux.HandleFunc("GET /-/ready", s.ready)
+	s.mux.Handle("GET /metrics", promhttp.HandlerFor(s.registry, promhttp.HandlerOpts{Registry: s.registry}))
+	return s, nil
+}
+
+// newRegistry holds what every daemon measures.
+func newRegistry() *prometheus.Registry {
+	build := buildinfo.Read()
+	info := prometheus.NewGauge(prometheus.GaugeOpts{
+		Name: "keyheat_build_info", Help: "1, with the build in its labels.",
+		ConstLabels: prometheus.Labels{"version": build.Version, "revision": build.Revision, "goversion": build.Go},
+	})
+	info.Set(1)
+	registry := prometheus.NewRegistry()
+	registry.MustRegister(info, collectors.NewGoCollector(),
+		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	return registry
+}
+
+// Addr is where the server listens, as host:port.
+func (s *Server) Addr() string { return s.listener.Addr().String() }
+
+// Registry is where components register what they measure. A metric's label is
+// never a key.
+func (s *Server) Registry() prometheus.Registerer { return s.registry }
+
+// Handle adds a page. The pattern is ServeMux's.
+func (s *Server) Handle(pattern string, h http.Handler) { s.mux.Handle(pattern, h) }
+
+// Ready adds a component by name, in the place of another one of that name; nil takes
+// it away. reasons returns why it is not ready, a sentence each; none when it is. It is
+// called for every request, so it must not block.
+func (s *Server) Ready(name string, reasons func() []string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	// Into another slice: requests read the one before without the lock.
+	gates := slices.DeleteFunc(slices.Clone(s.gates), func(g gate) bool { return g.name == name })
+	if reasons != nil {
+		gates = append(gates, gate{name, reasons})
+	}
+	s.gates = gates
+}
+
+// OnShutdown adds what is called when the server begins to shut down, so that requests
+// that would not end by themselves do.
+func (s *Server) OnShutdown(f func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.stopping = append(s.stopping, f)
+}
+
+// Run serves until ctx ends, and then lets requests under way finish, for a few
+// seconds. Call it once.
+func (s *Server) Run(ctx context.Context) error {
+	server := &http.Server{
+		Handler:           hostGuard(s.hosts, s.access.guard(loopback.Address(s.Addr()), s.mux)),
+		ReadHeaderTimeout: headerTimeout, ReadTimeout: readTimeout,
+		WriteTimeout: writeTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader,
+		ErrorLog: slog.NewLogLogger(s.log.Handler(), slog.LevelWarn),
+	}
+	s.mu.Lock()
+	for _, f := range s.stopping {
+		server.RegisterOnShutdown(f)
+	}
+	s.mu.Unlock()
+	served := make(chan error, 1)
+	go func() { served <- s.serve(server) }()
+	s.log.Info("serving", "address", s.Addr())
+	select {
+	case err := <-served:
+		return fmt.Errorf("serve operations: %w", err)
+	case <-ctx.Done():
+	}
+	bound, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout)
+	defer cancel()
+	if err := server.Shutdown(bound); errors.Is(err, context.DeadlineExceeded) {
+		return server.Close() // the remaining clients read too slowly
+	} else if err != nil {
+		return fmt.Errorf("stop serving operations: %w", err)
+	}
+	return nil
+}
+
+// serve accepts connections, with the TLS and the users of the web configuration file.
+func (s *Server) serve(server *http.Server) error {
+	if s.access.ConfigFile == "" {
+		return server.Serve(s.listener)
+	}
+	return web.Serve(s.listener, server, &web.FlagConfig{WebConfigFile: &s.access.ConfigFile}, s.log)
+}
+
+// Close stops listening; for a Server that will not run.
+func (s *Server) Close() error { return s.listener.Close() }
+
+func healthy(w http.ResponseWriter, _ *http.Request) {
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	fmt.Fprintln(w, "healthy")
+}
+
+// readiness is the response's JSON.
+type readiness struct {
+	Ready   bool     `json:"ready"`
+	Reasons []string `json:"reasons"`
+}
+
+func (s *Server) ready(w http.ResponseWriter, _ *http.Request) {
+	status := readiness{Reasons: s.reasons()}
+	status.Ready = len(status.Reasons) == 0
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Cache-Control", "no-store")
+	if !status.Ready {
+		w.WriteHeader(http.StatusServiceUnavailable)
+	}
+	body, err := json.Marshal(status)
+	if err == nil { // what servers wrote into errors is shown in terminals
+		_, err = io.WriteString(w, wording.InertJSON(string(body))+"\n")
+	}
+	if err != nil {
+		s.log.Debug("the client left before the response", "error", err)
+	}
+}
+
+// reasons asks every component; never nil, so that JSON has a list.
+func (s *Server) reasons() []string {
+	s.mu.Lock()
+	gates := s.gates
+	s.mu.Unlock()
+	all := []string{}
+	for _, g := range gates {
+		for _, reason := range g.reasons() {
+			all = append(all, g.name+": "+reason)
+		}
+	}
+	return all
+}

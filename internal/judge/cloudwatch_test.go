@@ -1,0 +1,310 @@
+package judge_test
+
+import (
+	"bytes"
+	"reflect"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/contributors"
+	"github.com/keyheat/keyheat/detect/corroboration"
+	"github.com/keyheat/keyheat/internal/judge"
+	"github.com/keyheat/keyheat/sample"
+	"github.com/keyheat/keyheat/store"
+)
+
+// orders is the table that the harness's collectors tell of.
+var orders = sample.Target{Table: table}
+
+// watching is quick, and looks at what CloudWatch says in every pass.
+func watching() judge.Config {
+	return watchingUnder(func(*detect.Policy) {})
+}
+
+// watchingUnder is watching, under the default policy with a change.
+func watchingUnder(change func(*detect.Policy)) judge.Config {
+	c := quick()
+	c.CloudWatchEvery = time.Nanosecond
+	p := detect.DefaultPolicy()
+	change(&p)
+	c.Policy = func(detect.Target) detect.Policy { return p }
+	return c
+}
+
+// says writes what CloudWatch says of the first minutes of a test, from its start on:
+// what it consumed, and the throttle events of a metric in each.
+func says(t *testing.T, s *store.Store, start time.Time, minutes int, consumed float64, throttled detect.Metric, events float64) {
+	t.Helper()
+	read := store.CloudWatchRead{Target: orders, State: string(corroboration.Read), Through: start.Add(time.Duration(minutes) * time.Minute)}
+	var all []store.CloudWatchMinute
+	for i := range minutes {
+		m := store.CloudWatchMinute{Target: orders, Minute: start.Add(time.Duration(i) * time.Minute), Metrics: map[string]float64{string(corroboration.ConsumedWrite): consumed}}
+		if events > 0 {
+			m.Metrics[string(throttled)] = events
+		}
+		all = append(all, m)
+	}
+	must(t, s.PutCloudWatch(t.Context(), read, all))
+}
+
+// found returns the findings of a kind, as they are stored.
+func found(t *testing.T, s *store.Store, kind detect.Kind) (all []detect.Finding) {
+	t.Helper()
+	rows, err := s.Findings(t.Context(), store.FindingQuery{Limit: 100})
+	must(t, err)
+	for _, row := range rows {
+		f, err := detect.ReadFinding(row.Document)
+		must(t, err)
+		if f.Kind == kind {
+			all = append(all, f)
+		}
+	}
+	return all
+}
+
+// pages returns the events of all notifications, in order.
+func pages(t *testing.T, s *store.Store) string {
+	t.Helper()
+	rows, err := s.Findings(t.Context(), store.FindingQuery{Limit: 100})
+	must(t, err)
+	var events []string
+	for _, row := range rows {
+		told, err := s.Notifications(t.Context(), row.Fingerprint)
+		must(t, err)
+		for _, n := range told {
+			events = append(events, n.Event)
+		}
+	}
+	return strings.Join(events, " ")
+}
+
+// TestCloudWatchConfirms: a hot key's finding says what CloudWatch throttled in its
+// minutes, and keeps saying it while CloudWatch is away.
+func TestCloudWatchConfirms(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, s *store.Store) {
+		start := begin()
+		c := collect(t, s, "a", 0, start)
+		j := run(t, watching(), &probe{Store: s})
+		c.commit(30, hot("hot", 1200, 0, 30)...)
+		j.quiet(t)
+		if f := found(t, s, detect.HotKeyWrite); len(f) != 1 || f[0].CloudWatch != nil {
+			t.Fatalf("before CloudWatch is read there are %+v", f)
+		}
+		says(t, s, start, 2, 36_000, corroboration.WriteKeyRangeThrottles, 70)
+		j.quiet(t)
+		confirmed := found(t, s, detect.HotKeyWrite)[0]
+		if w := confirmed.CloudWatch; w == nil || w.Verdict != detect.CloudWatchConfirms || w.Throttles[corroboration.WriteKeyRangeThrottles] != 70 {
+			t.Errorf("the finding has %+v", w)
+		}
+		if f := found(t, s, detect.HotPartition); len(f) != 0 {
+			t.Errorf("beside the key that fills the partition there is %+v", f)
+		}
+		must(t, s.PutCloudWatch(t.Context(), store.CloudWatchRead{Target: orders, State: string(corroboration.Failed), Message: "no route"}, nil))
+		j.quiet(t)
+		equal(t, "the verdict while CloudWatch is away", found(t, s, detect.HotKeyWrite)[0].CloudWatch.Verdict, detect.CloudWatchConfirms)
+		equal(t, "notifications", pages(t, s), "firing")
+	})
+}
+
+// TestUnconfirmedIsHeld: where the policy wants it, a hot key pages only once
+// CloudWatch counts what it throttled.
+func TestUnconfirmedIsHeld(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, s *store.Store) {
+		start := begin()
+		c := collect(t, s, "a", 0, start)
+		says(t, s, start, 2, 36_000, "", 0)
+		j := run(t, watchingUnder(func(p *detect.Policy) { p.HoldUnconfirmed = true }), &probe{Store: s})
+		c.commit(30, hot("hot", 1200, 0, 30)...)
+		j.quiet(t)
+		held := found(t, s, detect.HotKeyWrite)[0]
+		if held.State != detect.Pending || held.CloudWatch.Verdict != detect.CloudWatchQuiet || pages(t, s) != "" {
+			t.Errorf("not throttled, it is %s, by CloudWatch %s, with notifications %q", held.State, held.CloudWatch.Verdict, pages(t, s))
+		}
+		says(t, s, start, 2, 36_000, corroboration.WriteKeyRangeThrottles, 70)
+		j.quiet(t)
+		equal(t, "once it is throttled", pages(t, s), "firing")
+	})
+}
+
+// TestCloudWatchAlone: what CloudWatch alone tells opens an incident, which a restart
+// and an outage leave as it is, and which ends when nothing is throttled any more.
+func TestCloudWatchAlone(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, s *store.Store) {
+		start := begin()
+		c := collect(t, s, "a", 0, start)
+		j := run(t, watching(), &probe{Store: s})
+		c.commit(30, hot("cool", 5, 0, 30)...)
+		says(t, s, start, 3, 36_000, corroboration.ReadKeyRangeThrottles, 70)
+		j.quiet(t)
+		open := incidentWith(t, s, detect.CauseHotPartition)
+		if open.State != detect.Firing || open.Quality.Source != detect.SourceMinutes {
+			t.Fatalf("the incident is %+v", open)
+		}
+		must(t, s.PutCloudWatch(t.Context(), store.CloudWatchRead{Target: orders, State: string(corroboration.Failed), Message: "no route"}, nil))
+		j.quiet(t)
+		j.stop()
+		j = run(t, watching(), &probe{Store: s})
+		j.quiet(t)
+		equal(t, "after an outage and a restart", incidentWith(t, s, detect.CauseHotPartition).State, detect.Firing)
+		equal(t, "notifications", pages(t, s), "firing")
+
+		must(t, s.PutCloudWatch(t.Context(), store.CloudWatchRead{Target: orders, State: string(corroboration.Read), Through: start.Add(20 * time.Minute)}, nil))
+		j.quiet(t)
+		equal(t, "when it is over", incidentWith(t, s, detect.CauseHotPartition).State, detect.Resolved)
+		equal(t, "notifications", pages(t, s), "firing resolved")
+	})
+}
+
+// TestContributorInsights: a finding says what was read of its key, which changes nothing
+// else of it; so does one of a judge that has taken over, when it is read again.
+func TestContributorInsights(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, s *store.Store) {
+		start := begin()
+		c := collect(t, s, "a", 0, start)
+		var read atomic.Pointer[map[detect.Target]*contributors.Reading]
+		config := watching()
+		config.ContributorInsights = func() map[detect.Target]*contributors.Reading {
+			if now := read.Load(); now != nil {
+				return *now
+			}
+			return nil
+		}
+		j := run(t, config, &probe{Store: s})
+		c.commit(30, hot("hot", 1200, 0, 30)...)
+		j.quiet(t)
+		says(t, s, start, 2, 36_000, corroboration.WriteKeyRangeThrottles, 70)
+		j.quiet(t)
+		before := found(t, s, detect.HotKeyWrite)[0]
+		if before.CloudWatch == nil || before.CloudWatch.ContributorInsights != nil {
+			t.Fatalf("before it is read there is %+v", before.CloudWatch)
+		}
+		after := func(r contributors.Reading) *detect.ContributorInsights {
+			t.Helper()
+			r.From, r.To, r.Names = start, start.Add(5*time.Minute), map[string]string{"hot": "hot"}
+			read.Store(&map[detect.Target]*contributors.Reading{orders: &r})
+			j.quiet(t)
+			f := found(t, s, detect.HotKeyWrite)[0]
+			said := f.CloudWatch.ContributorInsights
+			f.CloudWatch.ContributorInsights = nil
+			if f.Severity != before.Severity || f.State != before.State || f.Why != before.Why || !reflect.DeepEqual(f.CloudWatch, before.CloudWatch) {
+				t.Errorf("the finding is %+v, and was %+v", f, before)
+			}
+			if said == nil {
+				t.Fatal("nothing is said")
+			}
+			return said
+		}
+		key := []contributors.Series{{Keys: []string{"hot"}, Points: []contributors.Point{{At: start, Value: 108_000}}}}
+		listed := after(contributors.Reading{Accessed: contributors.Counts{Exists: true, Series: key}})
+		equal(t, "listed", listed.Verdict, detect.CountedListed)
+		if !strings.Contains(listed.Why, "600 WCU/s") {
+			t.Errorf("it says %q, and not what the table's consumption makes of it", listed.Why)
+		}
+		equal(t, "denied", after(contributors.Reading{Unread: "denied"}).Verdict, detect.CountedNotAssessed)
+		equal(t, "empty", after(contributors.Reading{Accessed: contributors.Counts{Exists: true}}).Verdict, detect.CountedNotAssessed)
+		equal(t, "over", after(contributors.Reading{Accessed: contributors.Counts{Exists: true, Series: []contributors.Series{
+			{Keys: []string{"hot"}, Points: []contributors.Point{{At: start, Value: 400_000}}},
+		}}}).Verdict, detect.CountedOver)
+		equal(t, "notifications", pages(t, s), "firing")
+
+		validFinding(t, s, detect.HotKeyWrite)
+	})
+}
+
+// validFinding holds the stored finding of a kind to the published schema.
+func validFinding(t *testing.T, s *store.Store, kind detect.Kind) {
+	t.Helper()
+	compiler := jsonschema.NewCompiler()
+	compiler.AssertFormat()
+	schema, err := compiler.Compile("../../docs/findings.schema.json#/$defs/finding")
+	must(t, err)
+	rows, err := s.Findings(t.Context(), store.FindingQuery{Kind: string(kind)})
+	must(t, err)
+	document, err := jsonschema.UnmarshalJSON(bytes.NewReader(rows[0].Document))
+	must(t, err)
+	must(t, schema.Validate(document))
+}
+
+// TestOperations: a finding has the figures by operation of the minute of its highest
+// second, as the store keeps them, in the published form.
+func TestOperations(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, s *store.Store) {
+		start := begin()
+		c := collect(t, s, "a", 0, start)
+		j := run(t, watching(), &probe{Store: s})
+		c.commit(30, hot("hot", 1200, 0, 30)...)
+		j.quiet(t)
+		says(t, s, start, 2, 36_000, corroboration.Throttled(sample.UpdateItem).Metric(), 12_340)
+		j.quiet(t)
+		w := found(t, s, detect.HotKeyWrite)[0].CloudWatch
+		if w == nil || len(w.Operations) != 1 || *w.Operations[0].Throttled != 12_340 || w.Operations[0].Latency != nil ||
+			!strings.Contains(w.Why, "DynamoDB throttled 12,340 UpdateItem requests.") {
+			t.Errorf("the finding has %+v", w)
+		}
+		validFinding(t, s, detect.HotKeyWrite)
+	})
+}
+
+// TestUnseenKeyIsSaid: a key that Contributor Insights proves over and the samples do not
+// show is said in the table's view, without its name.
+func TestUnseenKeyIsSaid(t *testing.T) {
+	t.Parallel()
+	s := open(t, "sqlite::memory:")
+	start := begin()
+	c := collect(t, s, "a", 0, start)
+	says(t, s, start, 2, 70_000, "", 0)
+	config := watching()
+	config.ContributorInsights = func() map[detect.Target]*contributors.Reading {
+		return map[detect.Target]*contributors.Reading{orders: {
+			From: start, To: start.Add(10 * time.Minute), SampledTo: start.Add(10 * time.Minute),
+			Names:   map[string]string{"hot": "hot", "unsampled-7": "unsampled-7"},
+			Sampled: map[int64]map[string]contributors.Sampled{start.Unix(): {"hot": {Peak: 1.2}}},
+			Accessed: contributors.Counts{Exists: true, Series: []contributors.Series{
+				{Keys: []string{"unsampled-7"}, Points: []contributors.Point{{At: start, Value: 198_000}}},
+			}},
+		}}
+	}
+	j := run(t, config, &probe{Store: s})
+	c.commit(30, hot("hot", 1200, 0, 30)...)
+	j.quiet(t)
+	view := viewOf(t, s)
+	if w := view.CloudWatch; w == nil || !strings.Contains(w.Why, "Contributor Insights counts 1 key over a limit") || strings.Contains(w.Why, "unsampled-7") {
+		t.Errorf("the view has %+v", w)
+	}
+}
+
+// TestScaledByCoverage: where the policy asks, a finding says its key's load as if what
+// CloudWatch counts beside the samples were spread as they are; elsewhere it does not.
+func TestScaledByCoverage(t *testing.T) {
+	t.Parallel()
+	for _, wanted := range []bool{true, false} {
+		each(t, func(t *testing.T, s *store.Store) {
+			start := begin()
+			c := collect(t, s, "a", 0, start)
+			j := run(t, watchingUnder(func(p *detect.Policy) { p.ScaleByCoverage = wanted }), &probe{Store: s})
+			c.commit(600, hot("hot", 1200, 0, 600)...)
+			j.quiet(t)
+			says(t, s, start, 20, 120_000, "", 0) // of which the samples show 72,000
+			j.quiet(t)
+			said := found(t, s, detect.HotKeyWrite)[0].CloudWatch
+			switch {
+			case said == nil || said.Coverage == nil:
+				t.Errorf("the finding has %+v", said)
+			case (said.Scaled != nil) != wanted:
+				t.Errorf("wanted is %t: %+v", wanted, said.Scaled)
+			case wanted && (said.Scaled.Low != 1200 || said.Scaled.Value < 1990 || said.Scaled.Value > 2010):
+				t.Errorf("scaled is %+v", said.Scaled)
+			}
+		})
+	}
+}

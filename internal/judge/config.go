@@ -1,0 +1,129 @@
+package judge
+
+import (
+	"cmp"
+	"time"
+
+	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/board"
+	"github.com/keyheat/keyheat/detect/contributors"
+	"github.com/keyheat/keyheat/detect/pipeline"
+	"github.com/keyheat/keyheat/internal/alert/routing"
+	"github.com/keyheat/keyheat/internal/judge/verdict"
+	"github.com/keyheat/keyheat/internal/settings/options"
+	"github.com/keyheat/keyheat/store"
+)
+
+// defaults are those of Config.
+var defaults = Config{
+	Lease: 15 * time.Second, Poll: time.Second, Stall: 10 * time.Second, Forget: time.Hour, PageWithin: 15 * time.Minute,
+	Memory: 1 << 30, PeakDelay: time.Minute, PruneEvery: 5 * time.Minute,
+	CloudWatchEvery: 10 * time.Second, // short: only what was read anew is loaded
+	LookEvery:       5 * time.Second,
+}
+
+// LeastMemory is the smallest Config.Memory.
+const LeastMemory = 64 << 20
+
+// Config is how a Judge judges. A zero field takes its default.
+type Config struct {
+	// Policy returns the policy of a table or index; detect's default for all
+	// when nil.
+	Policy func(detect.Target) detect.Policy
+	// Facts returns what an operator has configured of a table, nil for nothing;
+	// that takes precedence over what is stored. Nil for none.
+	Facts func(detect.Target) *detect.TableFacts
+	// Route returns who is told of an incident with its root finding, and how; nobody is
+	// when nil, and only the history shows it.
+	Route func(i *detect.Incident, root *detect.Finding) []routing.Destination
+	// Notified is called when notifications were written; nil for nobody.
+	Notified func()
+	// Lease is how long the others wait for a judge that does not renew its lease.
+	Lease time.Duration
+	// Poll is the longest pause between two readings of the store.
+	Poll time.Duration
+	// Stall is how long a partition's watermark may stand still before its
+	// seconds are closed without it.
+	Stall time.Duration
+	// Forget is how long a partition may be missing from every commit before it
+	// is not waited for at all: its topic was deleted, or its group renamed. A
+	// collector reports a partition even while its broker is unreachable.
+	Forget time.Duration
+	// PageWithin is how old, by event time, a finding's newest second may be
+	// to be notified. What is older is only recorded in the history.
+	PageWithin time.Duration
+	// Memory is about how many bytes a judge may have for what it keeps: see [LimitsOf].
+	Memory int64
+	// MaxKeys, when not 0, takes the place of Limits.OpenKeys.
+	MaxKeys int
+	// PeakDelay is how long a key's raised hourly peak may stay unwritten:
+	// forecasts are of days, so a minute is no loss.
+	PeakDelay time.Duration
+	// Read bounds one reading of deltas.
+	Read store.ReadLimit
+	// CloudWatchEvery is the pause between two loads of what CloudWatch says.
+	CloudWatchEvery time.Duration
+	// ContributorInsights returns what was read of Contributor Insights, by table or
+	// index, as values that nobody changes; nil where it is not read.
+	ContributorInsights func() map[detect.Target]*contributors.Reading
+	// Pipeline says from when on Keyheat's own health makes findings; the zero value
+	// makes none. LookEvery is the pause between two looks at it.
+	Pipeline  pipeline.Thresholds
+	LookEvery time.Duration
+	// PruneEvery is the pause between prunings; Retention what they leave.
+	PruneEvery time.Duration
+	Retention  store.Retention
+}
+
+func (c Config) withDefaults() Config {
+	c = options.OrDefault(c, defaults)
+	c.Read.Bytes = cmp.Or(c.Read.Bytes, LimitsOf(c.Memory).ReadBytes)
+	return c
+}
+
+// Limits is what a judge's memory is enough for.
+type Limits struct {
+	// Tables is of how many tables and indexes it is kept what their keys look like: one for
+	// each 64 KiB, more than one of some hundred keys takes as docs/PERFORMANCE.md measures
+	// it. Others are judged without.
+	Tables int
+	// Keys is how many keys are followed that are, or were, near a limit: some 10 KiB each,
+	// and 130 KiB of a tenth of them. The least hot ones are left out, and a finding says so.
+	Keys int
+	// OpenKeys is how many keys all open seconds may list, about 150 bytes each. Beyond it
+	// the oldest seconds are closed early, as incomplete.
+	OpenKeys int
+	// ReadBytes is how much one reading of deltas has, as they are stored: in memory, and
+	// added up, they take some 40 times as much.
+	ReadBytes int
+}
+
+// LimitsOf returns what so many bytes are enough for. Each limit by itself takes a good
+// part of them: all at once take more, and then the garbage collector runs more often.
+func LimitsOf(memory int64) Limits {
+	return Limits{
+		Tables: int(memory / (64 << 10)), Keys: int(memory * board.DefaultKeys >> 30),
+		OpenKeys: int(memory >> 9), ReadBytes: int(memory >> 8),
+	}
+}
+
+// state returns what judging needs of the configuration.
+func (c Config) state() verdict.Options {
+	limits := LimitsOf(c.Memory)
+	return verdict.Options{
+		Policy: c.Policy, Facts: c.Facts, Route: c.Route, Pipeline: c.Pipeline,
+		PageWithin: c.PageWithin, PeakDelay: c.PeakDelay, MaxKeys: cmp.Or(c.MaxKeys, limits.OpenKeys), Keys: limits.Keys, Tables: limits.Tables,
+	}
+}
+
+// Validate returns everything that is wrong with a configuration.
+func (c Config) Validate() error {
+	c = c.withDefaults()
+	var faults options.Faults
+	faults.Check(min(c.Lease, c.Poll, c.Stall, c.Forget, c.PageWithin, c.PeakDelay, c.PruneEvery, c.CloudWatchEvery, c.LookEvery) < 0,
+		"judge: give no negative duration")
+	faults.Check(c.Lease < 3*c.Poll, "judge lease: give at least three times the poll interval, or it runs out between two polls")
+	faults.Check(c.Memory < LeastMemory, "judge memory is %d bytes: give at least %d MiB", c.Memory, LeastMemory>>20)
+	faults.Check(c.MaxKeys < 0, "judge max keys: give a number above 0")
+	return faults.Err()
+}

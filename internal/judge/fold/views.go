@@ -1,0 +1,279 @@
+package fold
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/keydesign"
+	"github.com/keyheat/keyheat/internal/judge/heat"
+	"github.com/keyheat/keyheat/sample"
+	"github.com/keyheat/keyheat/sketch"
+	"github.com/keyheat/keyheat/store"
+)
+
+const (
+	// viewSettled is how many seconds of an hour must be seen before its view
+	// takes the place of the one of the hour before.
+	viewSettled = 600
+	// growingTargets is for how many tables growing keys are loaded at one
+	// writing: each takes some queries.
+	growingTargets = 20
+)
+
+// Views are what tables' keys look like in each hour of event time.
+type Views struct {
+	most    int // tables and indexes of an hour; 0 for no bound
+	policy  func(detect.Target) detect.Policy
+	hours   map[int64]*hourView // by the hour's beginning
+	newest  int64               // second
+	dirty   time.Time           // the database's time at the first second not written
+	written bool
+	growing map[sample.Target]growing
+	// kept are the times of views that a judge before has stored: a new judge
+	// does not write over an hour what it saw in its first minutes.
+	kept map[sample.Target]span
+}
+
+// span are seconds, to exclusive.
+type span struct{ from, to int64 }
+
+// hourView is what is counted of an hour. When the next one begins its census gives way to
+// the views that follow from it, which take a tenth of its memory.
+type hourView struct {
+	census *keydesign.Census // nil once the hour is over
+	views  map[sample.Target]*detect.View
+	totals map[sample.Target]*detect.Table
+	first  int64 // second that was observed
+	full   bool  // there was no room for some table or index
+}
+
+// growing are a target's growing keys, as of an hour.
+type growing struct {
+	hour int64
+	keys []detect.GrowingKey
+}
+
+// NewViews returns no views, with room for so many tables and indexes, 0 for any number,
+// whose keys are judged by a policy.
+func NewViews(most int, policy func(detect.Target) detect.Policy) *Views {
+	return &Views{
+		most: most, policy: policy,
+		hours: make(map[int64]*hourView), growing: make(map[sample.Target]growing), kept: make(map[sample.Target]span),
+	}
+}
+
+// at returns the hour of a second; nil when it is past.
+func (v *Views) at(second int64) *hourView {
+	hour := heat.HourOf(second)
+	h := v.hours[hour]
+	if h == nil {
+		if hour < heat.HourOf(v.newest) {
+			return nil
+		}
+		h = &hourView{census: keydesign.NewCensus(), totals: make(map[sample.Target]*detect.Table), first: math.MaxInt64}
+		v.hours[hour] = h
+	}
+	return h
+}
+
+// Observe counts a second that closes, before it is trimmed. One that closes
+// again, for late samples or after a write that failed, is counted already. One that closes
+// first when its hour is over is in findings and roll-ups, and not in the hour's view nor
+// the view's totals.
+func (v *Views) Observe(at Instant, o *OpenWindow, now time.Time) {
+	h := v.at(at.Second)
+	if h == nil || h.census == nil || o.reopened || o.viewed {
+		return
+	}
+	o.viewed = true
+	v.advance(at.Second)
+	if !v.hasRoom(h, at.Target) {
+		h.full = true
+		return
+	}
+	h.census.Observe(&o.Window)
+	h.add(at.Target, &o.Window)
+	h.first = min(h.first, at.Second)
+	if v.dirty.IsZero() {
+		v.dirty = now
+	}
+	for hour, old := range v.hours {
+		if old != v.shown() && hour < heat.HourOf(v.newest) {
+			delete(v.hours, hour)
+		}
+	}
+}
+
+// advance takes a second for the newest, and ends the hours before it.
+func (v *Views) advance(second int64) {
+	if second <= v.newest {
+		return
+	}
+	v.newest = second
+	for hour, h := range v.hours {
+		if hour < heat.HourOf(second) && h.census != nil {
+			h.views = make(map[sample.Target]*detect.View, len(h.totals))
+			for of := range h.totals {
+				h.views[of] = h.census.View(of, v.policy(of))
+			}
+			h.census = nil
+		}
+	}
+}
+
+// view returns what a target's keys look like, as the caller's own.
+func (v *Views) view(h *hourView, of sample.Target) *detect.View {
+	if h.census != nil {
+		return h.census.View(of, v.policy(of))
+	}
+	if ended := h.views[of]; ended != nil {
+		return new(*ended)
+	}
+	return nil
+}
+
+// hasRoom reports whether a table or index is, or may be, among those of an hour.
+func (v *Views) hasRoom(h *hourView, of sample.Target) bool {
+	return v.most == 0 || h.totals[of] != nil || len(h.totals) < v.most
+}
+
+// Full reports whether the newest hour had no room for some table or index, of which it is
+// not known then what its keys look like.
+func (v *Views) Full() bool {
+	h := v.hours[heat.HourOf(v.newest)]
+	return h != nil && h.full
+}
+
+// add counts a second to its target's totals.
+func (h *hourView) add(at sample.Target, w *sketch.Window) {
+	t := h.totals[at]
+	if t == nil {
+		t = &detect.Table{Target: at}
+		h.totals[at] = t
+	}
+	t.Seconds++
+	served := detect.Sub(w.Total.Load, w.Total.Throttled)
+	t.Requests += w.Total.Requests - w.Total.ThrottledRequests
+	t.WCU += detect.Units(served.Write)
+	t.RCU += detect.Units(served.Read)
+	t.Throttled.Requests += w.Total.ThrottledRequests
+	t.Throttled.WCU += detect.Units(w.Total.Throttled.Write)
+	t.Throttled.RCU += detect.Units(w.Total.Throttled.Read)
+	t.Unseen.WCU = max(t.Unseen.WCU, float64(w.Unseen.Write)/1000)
+	t.Unseen.RCU = max(t.Unseen.RCU, float64(w.Unseen.Read)/1000)
+}
+
+// Count adds registers of distinct keys.
+func (v *Views) Count(r sketch.Registers) {
+	if h := v.at(r.Minute); h != nil && h.census != nil && v.hasRoom(h, r.Target) {
+		h.census.Count(r)
+	}
+}
+
+// Restore records which views are stored.
+func (v *Views) Restore(rows []store.TableView) {
+	for _, row := range rows {
+		var stored detect.Table
+		if err := json.Unmarshal(row.Document, &stored); err == nil && stored.View != nil {
+			v.kept[row.Target] = span{stored.View.From.Unix(), stored.View.To.Unix()}
+		} // one that cannot be read is written anew
+	}
+}
+
+// keeps reports whether the stored view of a target is better than what h has seen:
+// it is recent, and of more time.
+func (v *Views) keeps(at sample.Target, h *hourView) bool {
+	stored, any := v.kept[at]
+	seen := v.newest - h.first + 1
+	return any && seen < min(viewSettled, stored.to-stored.from) && v.newest-stored.to < 3600
+}
+
+// Due reports whether it is time to write: at once when nothing was written yet,
+// then after a while.
+func (v *Views) Due(now time.Time, delay time.Duration) bool {
+	return !v.dirty.IsZero() && (!v.written || now.Sub(v.dirty) >= delay.Truncate(time.Microsecond))
+}
+
+// Written records that what was due is stored.
+func (v *Views) Written() { v.dirty, v.written = time.Time{}, true }
+
+// shown returns the hour whose view is written: the newest, or for its first minutes
+// the one before.
+func (v *Views) shown() *hourView {
+	hour := v.newest - v.newest%3600
+	now, before := v.hours[hour], v.hours[hour-3600]
+	if before != nil && (now == nil || v.newest-now.first < viewSettled) {
+		return before
+	}
+	return now
+}
+
+// Tables returns what the keys of each target look like, as far as it is to be
+// written, ordered by target.
+func (v *Views) Tables() []detect.Table {
+	h := v.shown()
+	if h == nil {
+		return nil
+	}
+	var all []detect.Table
+	for at, total := range h.totals {
+		if v.keeps(at, h) {
+			continue
+		}
+		table := *total
+		if table.View = v.view(h, at); table.View != nil {
+			all = append(all, table)
+		}
+	}
+	slices.SortFunc(all, func(a, b detect.Table) int {
+		return a.Target.Compare(b.Target)
+	})
+	return all
+}
+
+// Settled reports whether the hour that is shown was seen for so long that its
+// keys are not merely the first of many.
+func (v *Views) Settled() bool {
+	h := v.shown()
+	return h != nil && v.newest-h.first >= viewSettled
+}
+
+// WithoutGrowth returns the targets of tables whose growing keys are to be loaded, once
+// an hour of event time, and not of too many at once.
+func (v *Views) WithoutGrowth(tables []detect.Table, newest int64) []sample.Target {
+	var all []sample.Target
+	for _, t := range tables {
+		at := t.Target
+		if known, ok := v.growing[at]; len(all) < growingTargets && !(ok && known.hour == heat.HourOf(newest)) {
+			all = append(all, at)
+		}
+	}
+	return all
+}
+
+// SetGrowing records the growing keys of a target.
+func (v *Views) SetGrowing(at sample.Target, newest int64, keys []detect.GrowingKey) {
+	if len(v.growing) > maxTargets {
+		clear(v.growing)
+	}
+	v.growing[at] = growing{heat.HourOf(newest), keys}
+}
+
+// Rows returns tables in the store's form.
+func (v *Views) Rows(tables []detect.Table) ([]store.TableView, error) {
+	rows := make([]store.TableView, len(tables))
+	for i, t := range tables {
+		known := v.growing[t.Target]
+		t.View.Growing = append([]detect.GrowingKey{}, known.keys...)
+		document, err := json.Marshal(t)
+		if err != nil {
+			return nil, fmt.Errorf("write the view of %s: %w", t.Name(), err)
+		}
+		rows[i] = store.TableView{Target: t.Target, Document: document}
+	}
+	return rows, nil
+}

@@ -1,0 +1,72 @@
+package judge
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/keyheat/keyheat/internal/judge/fold"
+	"github.com/keyheat/keyheat/internal/judge/heat"
+	"github.com/keyheat/keyheat/internal/judge/verdict"
+	"github.com/keyheat/keyheat/sample"
+	"github.com/keyheat/keyheat/store"
+)
+
+// heatStore is where roll-ups are, and which seconds were counted whole.
+type heatStore interface {
+	EachRollups(ctx context.Context, all []store.RollupQuery) ([][]store.Rollup, error)
+	RollupSpans(ctx context.Context, of *sample.Target, levels []int64) ([]store.RollupSpan, error)
+	LastSeenMinute(ctx context.Context) (store.SeenMinute, bool, error)
+}
+
+// loadHeat loads where the judge before has left off.
+func loadHeat(ctx context.Context, st heatStore, s *verdict.State) error {
+	levels := make([]int64, len(heat.Levels))
+	for i, l := range heat.Levels {
+		levels[i] = int64(l)
+	}
+	spans, err := st.RollupSpans(ctx, nil, levels)
+	if err != nil {
+		return err
+	}
+	s.Heat = fold.NewHeat(spans)
+	unfinished, err := st.EachRollups(ctx, s.Heat.Unfinished())
+	if err != nil {
+		return err
+	}
+	s.Heat.Finish(slices.Concat(unfinished...))
+	newest, any, err := st.LastSeenMinute(ctx)
+	if err == nil && any {
+		s.Seen = fold.NewSeen(&newest)
+	}
+	return err
+}
+
+// loadTens loads the stored seconds beside closing ones.
+func loadTens(ctx context.Context, st windowStore, s *verdict.State, closing []fold.Instant) error {
+	missing := s.Heat.Missing(closing, s.Windows.Newest)
+	queries := make([]store.WindowQuery, len(missing))
+	for i, b := range missing {
+		begins := time.Unix(b.Begins, 0)
+		queries[i] = store.WindowQuery{Target: b.Target, From: begins, To: begins.Add(b.Level.Duration())}
+	}
+	rows, err := st.EachWindows(ctx, queries)
+	if err != nil {
+		return err
+	}
+	for i, b := range missing {
+		if err := s.Heat.Reopen(b, rows[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// loadRollups loads what the roll-ups that are due are made of.
+func loadRollups(ctx context.Context, st heatStore, s *verdict.State, h fold.Horizon) error {
+	rows, err := st.EachRollups(ctx, s.Heat.Wanted(h))
+	if err == nil {
+		s.Heat.SetStored(slices.Concat(rows...))
+	}
+	return err
+}

@@ -1,0 +1,91 @@
+package judge_test
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/store"
+)
+
+// TestEachFindingIsAnIncident tells of a key that is hot twice: one incident, its
+// times and revisions as they were, and a second episode that begins anew.
+func TestEachFindingIsAnIncident(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, s *store.Store) {
+		start := begin()
+		c := collect(t, s, "a", 0, start)
+		j := run(t, quick(), &probe{Store: s})
+		c.commit(3, hot("hot", 1200, 0, 3)...)
+		j.quiet(t)
+		open := incident(t, s)
+		if open.Cause != detect.CauseHotKey || open.State != detect.Firing || open.Severity != detect.Critical || open.Table != table ||
+			!open.OpenedAt.Equal(start) || open.FiredAt == nil || open.ResolvedAt != nil || open.Revision != 1 || open.FirstFix == "" {
+			t.Errorf("while it fires the incident is %+v", open)
+		}
+		found, err := s.Finding(t.Context(), open.Root)
+		must(t, err)
+		f, err := detect.ReadFinding(found.Document)
+		must(t, err)
+		equal(t, "the finding's incident", f.Incident, open.ID)
+
+		// Another judge takes over, and the key cools.
+		j.stop()
+		j = run(t, quick(), &probe{Store: s})
+		c.commit(100, hot("cold", 5, 3, 100)...)
+		j.quiet(t)
+		over := incident(t, s)
+		if over.State != detect.Resolved || over.Revision != 2 || !over.OpenedAt.Equal(open.OpenedAt) || over.ResolvedAt == nil ||
+			over.FiredAt == nil || !over.FiredAt.Equal(*open.FiredAt) {
+			t.Errorf("when it is over the incident is %+v, was %+v", over, open)
+		}
+
+		c.commit(203, hot("hot", 1500, 200, 203)...)
+		j.quiet(t)
+		again := incident(t, s)
+		if again.ID != open.ID || again.Revision != 3 || !again.Announced || !again.OpenedAt.After(over.OpenedAt) || again.ResolvedAt != nil {
+			t.Errorf("the second episode is %+v", again)
+		}
+		told, err := s.Notifications(t.Context(), open.Root)
+		must(t, err)
+		var ids []string
+		for _, n := range told {
+			equal(t, "the notification's incident", n.Incident, open.ID)
+			ids = append(ids, n.ID)
+		}
+		equal(t, "notifications", ids, []string{
+			detect.NotificationID(open.ID, open.OpenedAt, 1, detect.EventFiring, route),
+			detect.NotificationID(open.ID, open.OpenedAt, 2, detect.EventResolved, route),
+			detect.NotificationID(open.ID, again.OpenedAt, 3, detect.EventFiring, route),
+		})
+		history, err := s.IncidentHistory(t.Context(), open.ID)
+		must(t, err)
+		var steps []string
+		for _, h := range history {
+			steps = append(steps, h.From+" → "+h.To)
+		}
+		equal(t, "history", steps, []string{" → firing", "firing → resolved", "resolved → firing"})
+	})
+}
+
+// incident is the only stored one of the hot key.
+func incident(t *testing.T, s *store.Store) detect.Incident {
+	t.Helper()
+	return incidentWith(t, s, detect.CauseHotKey)
+}
+
+// incidentWith returns the only incident with a cause.
+func incidentWith(t *testing.T, s *store.Store, cause detect.Cause) detect.Incident {
+	t.Helper()
+	rows, err := s.Incidents(t.Context(), store.IncidentQuery{Cause: string(cause)})
+	must(t, err)
+	if len(rows) != 1 {
+		t.Fatalf("%d incidents, want 1", len(rows))
+	}
+	var i detect.Incident
+	must(t, json.Unmarshal(rows[0].Document, &i))
+	equal(t, "findings", rows[0].Findings, []string{i.Root})
+	equal(t, "columns", []any{rows[0].ID, rows[0].State, rows[0].Revision, rows[0].Target},
+		[]any{i.ID, string(i.State), int64(i.Revision), i.Target})
+	return i
+}

@@ -1,0 +1,331 @@
+package judge
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/internal/judge/fold"
+	"github.com/keyheat/keyheat/internal/judge/heat"
+	"github.com/keyheat/keyheat/internal/judge/verdict"
+	"github.com/keyheat/keyheat/sample"
+	"github.com/keyheat/keyheat/sketch"
+	"github.com/keyheat/keyheat/store"
+)
+
+// windowStore is where closed seconds and minutes are.
+type windowStore interface {
+	LastWindows(ctx context.Context, of []sample.Target) ([]time.Time, error)
+	EachWindows(ctx context.Context, all []store.WindowQuery) ([][]store.Window, error)
+	EachCardinalities(ctx context.Context, all []store.CardinalityQuery) ([][]store.Cardinality, error)
+}
+
+// findingStore is where earlier findings, their incidents, and keys' hourly peaks are.
+type findingStore interface {
+	Findings(ctx context.Context, q store.FindingQuery) ([]store.Finding, error)
+	FindingsByFingerprint(ctx context.Context, fingerprints []string) ([]store.Finding, error)
+	IncidentsByID(ctx context.Context, ids []string) ([]store.Incident, error)
+	Incidents(ctx context.Context, q store.IncidentQuery) ([]store.Incident, error)
+	EachHourPeaks(ctx context.Context, all []store.PeakQuery) ([][]store.HourPeak, error)
+	Groups(ctx context.Context) ([]store.Group, error)
+	EachWarmKeys(ctx context.Context, of []sample.Target, since time.Time, most int) ([][]store.WarmKey, error)
+}
+
+// loadOpen loads the stored windows and minutes that deltas add to. When the store
+// fails, no window is loaded.
+func loadOpen(ctx context.Context, st windowStore, s *verdict.State, deltas []fold.Delta) error {
+	if err := loadMinutes(ctx, st, s, s.Minutes.Missing(deltas)); err != nil {
+		return err
+	}
+	missing := s.Windows.Missing(deltas)
+	if err := loadNewest(ctx, st, s.Windows, missing); err != nil {
+		return err
+	}
+	var queries []store.WindowQuery
+	for at, seconds := range missing {
+		newest, _ := s.Windows.Newest(at)
+		stored := slices.DeleteFunc(seconds, func(second int64) bool { return second > newest })
+		missing[at] = stored
+		queries = append(queries, queriesOf(at, stored)...)
+	}
+	all, err := st.EachWindows(ctx, queries)
+	if err != nil {
+		return err
+	}
+	loaded := make(map[fold.Instant]*fold.OpenWindow)
+	for i, rows := range all {
+		at := queries[i].Target // as the deltas have it
+		for _, row := range rows {
+			second := row.Second.Unix()
+			if _, want := slices.BinarySearch(missing[at], second); !want {
+				continue
+			}
+			if loaded[fold.Instant{Target: at, Second: second}], err = fold.Reopened(row); err != nil {
+				return err
+			}
+		}
+	}
+	s.Windows.Reopen(loaded)
+	return nil
+}
+
+// loadMinutes loads minutes as far as they are stored.
+func loadMinutes(ctx context.Context, st windowStore, s *verdict.State, missing []fold.Instant) error {
+	queries := make([]store.CardinalityQuery, len(missing))
+	for i, at := range missing {
+		minute := time.Unix(at.Second, 0)
+		queries[i] = store.CardinalityQuery{Target: at.Target, From: minute, To: minute.Add(time.Second)}
+	}
+	rows, err := st.EachCardinalities(ctx, queries)
+	if err != nil {
+		return err
+	}
+	for i, at := range missing {
+		if err := s.Minutes.Reopen(at, rows[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// loadNewest loads the newest stored second of targets of which it is not known.
+func loadNewest(ctx context.Context, st windowStore, l *fold.Windows, of map[sample.Target][]int64) error {
+	var unknown []sample.Target
+	for at := range of {
+		if _, known := l.Newest(at); !known {
+			unknown = append(unknown, at)
+		}
+	}
+	newest, err := st.LastWindows(ctx, unknown)
+	if err != nil {
+		return err
+	}
+	for i, at := range unknown {
+		second := int64(fold.NothingStored)
+		if !newest[i].IsZero() {
+			second = newest[i].Unix()
+		}
+		l.SetNewest(at, second)
+	}
+	return nil
+}
+
+// queriesOf returns queries of the wanted seconds of a target, which are in order: one for
+// those that lie close to each other.
+func queriesOf(at sample.Target, wanted []int64) (all []store.WindowQuery) {
+	for len(wanted) > 0 {
+		n := 1
+		for n < len(wanted) && wanted[n]-wanted[0] < store.DefaultLimit {
+			n++
+		}
+		all = append(all, store.WindowQuery{Target: at, From: time.Unix(wanted[0], 0), To: time.Unix(wanted[n-1]+1, 0)})
+		wanted = wanted[n:]
+	}
+	return all
+}
+
+// loadEarlier loads what is stored of the findings that the board has, and
+// the peaks that their forecasts are made of.
+func loadEarlier(ctx context.Context, st findingStore, s *verdict.State, now time.Time) error {
+	members := s.UnknownMembers(now)
+	earlier, err := loadFindings(ctx, st, slices.Concat(s.Unknown(), s.Ending(now), members))
+	if err != nil {
+		return err
+	}
+	for _, e := range earlier {
+		if err := s.SetEarlier(e); err != nil {
+			return err
+		}
+	}
+	for ids := range slices.Chunk(s.UnknownIncidents(), 1000) {
+		rows, err := st.IncidentsByID(ctx, ids)
+		if err != nil {
+			return err
+		}
+		if err := s.SetIncidents(ids, rows); err != nil {
+			return err
+		}
+	}
+	for _, root := range members {
+		s.Looked(root)
+	}
+	unforeseen := s.Unforeseen()
+	queries := make([]store.PeakQuery, len(unforeseen))
+	for i, q := range unforeseen {
+		queries[i] = store.PeakQuery{Target: q.Target, Hash: q.Hash, Since: q.Since}
+	}
+	peaks, err := st.EachHourPeaks(ctx, queries)
+	if err != nil {
+		return err
+	}
+	for i, q := range unforeseen {
+		s.SetPeaks(q.Fingerprint, peaks[i])
+	}
+	return nil
+}
+
+// loadFindings loads those of some findings that are stored, each with its incident.
+func loadFindings(ctx context.Context, st findingStore, fingerprints []string) ([]verdict.Earlier, error) {
+	if len(fingerprints) == 0 {
+		return nil, nil
+	}
+	rows, err := st.FindingsByFingerprint(ctx, fingerprints)
+	if err != nil {
+		return nil, err
+	}
+	all, of, ids := make([]verdict.Earlier, len(rows)), make([]string, len(rows)), make(map[string]bool)
+	for i, row := range rows {
+		f, err := detect.ReadFinding(row.Document)
+		if err != nil {
+			return nil, fmt.Errorf("stored finding %s: %w", row.Fingerprint, err)
+		}
+		all[i].Finding, of[i], ids[f.Incident] = row, f.Incident, true
+	}
+	incidents, err := st.IncidentsByID(ctx, slices.Sorted(maps.Keys(ids)))
+	if err != nil {
+		return nil, err
+	}
+	for i := range all {
+		at := slices.IndexFunc(incidents, func(n store.Incident) bool { return n.ID == of[i] })
+		if at >= 0 {
+			all[i].Incident = &incidents[at]
+			continue
+		}
+		// One of before causes were told apart: each finding had its own.
+		own, err := st.Incidents(ctx, store.IncidentQuery{Finding: all[i].Finding.Fingerprint, Limit: 1})
+		if err != nil {
+			return nil, err
+		}
+		if len(own) > 0 {
+			all[i].Incident = &own[0]
+		}
+	}
+	return all, nil
+}
+
+// warmKeys is how many of the highest warm keys are tried for the growing keys of
+// a view.
+const warmKeys = 25
+
+// loadGrowth loads the growing keys of tables: their warm keys with a forecast.
+func loadGrowth(ctx context.Context, st findingStore, s *verdict.State, tables []detect.Table) error {
+	of, newest := s.Views.WithoutGrowth(tables, s.Newest), s.Newest
+	since := verdict.ForecastFrom(newest)
+	warm, err := st.EachWarmKeys(ctx, of, since, warmKeys)
+	if err != nil {
+		return err
+	}
+	var queries []store.PeakQuery
+	for i, keys := range warm {
+		for _, k := range keys {
+			queries = append(queries, store.PeakQuery{Target: of[i], Hash: k.Hash, Since: since})
+		}
+	}
+	peaks, err := st.EachHourPeaks(ctx, queries)
+	if err != nil {
+		return err
+	}
+	for i, keys := range warm {
+		s.Views.SetGrowing(of[i], newest, growingOf(of[i], keys, peaks[:len(keys)], newest))
+		peaks = peaks[len(keys):]
+	}
+	return nil
+}
+
+// growingOf returns the warm keys of a target with a forecast, which follows from their
+// hourly peaks.
+func growingOf(at sample.Target, warm []store.WarmKey, peaks [][]store.HourPeak, newest int64) (keys []detect.GrowingKey) {
+	for i, k := range warm {
+		if len(keys) == heat.GrowingListed {
+			break
+		}
+		most := sketch.Load{Write: sample.Milli(k.WriteMilli), Read: sample.Milli(k.ReadMilli)}
+		if f := verdict.Foresee(peaks[i], heat.GrowthKind(at.Index, most), newest); f != nil {
+			keys = append(keys, heat.GrowingKey(sample.Key{Type: k.KeyType, Text: k.Key}, most, f))
+		}
+	}
+	return keys
+}
+
+// loadUnresolved loads the stored findings that are not resolved.
+func loadUnresolved(ctx context.Context, st findingStore) ([]detect.Finding, error) {
+	var all []detect.Finding
+	for _, state := range []detect.State{detect.Firing, detect.Pending} {
+		rows, err := st.Findings(ctx, store.FindingQuery{State: string(state), Limit: verdict.MaxKnown})
+		if err != nil {
+			return nil, err
+		}
+		for _, row := range rows {
+			f, err := detect.ReadFinding(row.Document)
+			if err != nil {
+				return nil, fmt.Errorf("stored finding %s: %w", row.Fingerprint, err)
+			}
+			all = append(all, f)
+		}
+	}
+	return all, nil
+}
+
+// loadGroups loads the groups of incidents that receivers are told of.
+func loadGroups(ctx context.Context, st findingStore, s *verdict.State, now time.Time) error {
+	rows, err := st.Groups(ctx)
+	if err != nil || len(rows) == 0 {
+		return err
+	}
+	return s.SetGroups(rows, now)
+}
+
+// loadFiring loads the stored incidents that fire, with their roots.
+func loadFiring(ctx context.Context, st findingStore, s *verdict.State, unresolved []detect.Finding) error {
+	rows, err := st.Incidents(ctx, store.IncidentQuery{State: string(detect.Firing), Limit: verdict.MaxKnown})
+	if err != nil {
+		return err
+	}
+	roots := make([]string, len(rows))
+	for i := range rows {
+		roots[i] = rows[i].Root
+	}
+	findings, err := st.FindingsByFingerprint(ctx, roots)
+	if err != nil {
+		return err
+	}
+	var open []verdict.Earlier
+	for i := range rows {
+		if root := slices.IndexFunc(findings, func(f store.Finding) bool { return f.Fingerprint == rows[i].Root }); root >= 0 {
+			open = append(open, verdict.Earlier{Finding: findings[root], Incident: &rows[i]})
+		}
+	}
+	return s.SetOpen(open, unresolved)
+}
+
+// loadRecent loads the windows of targets in the time to replay, which ends with
+// each target's newest window, or now where that is ahead, in the order of time.
+func loadRecent(ctx context.Context, st windowStore, targets []sample.Target, now time.Time) ([]store.Window, error) {
+	last, err := st.LastWindows(ctx, targets)
+	if err != nil {
+		return nil, err
+	}
+	var queries []store.WindowQuery
+	for i, at := range targets {
+		newest := last[i]
+		if newest.IsZero() {
+			continue
+		}
+		if newest.After(now) {
+			newest = now
+		}
+		queries = append(queries, store.WindowQuery{
+			Target: at, From: newest.Add(-verdict.Replay), To: newest.Add(time.Second), Limit: int(verdict.Replay/time.Second) + 1,
+		})
+	}
+	rows, err := st.EachWindows(ctx, queries)
+	if err != nil {
+		return nil, err
+	}
+	all := slices.Concat(rows...)
+	slices.SortStableFunc(all, func(a, b store.Window) int { return a.Second.Compare(b.Second) })
+	return all, nil
+}

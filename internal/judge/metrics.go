@@ -1,0 +1,53 @@
+package judge
+
+import (
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/keyheat/keyheat/internal/daemon/metrics"
+	"github.com/keyheat/keyheat/internal/judge/fold"
+	"github.com/keyheat/keyheat/store"
+)
+
+// measures are the metrics of what the judge does.
+type measures struct {
+	*metrics.Set
+	leader, openWindows, openKeys                       prometheus.Gauge
+	deltas, windows, transitions, notifications, errors prometheus.Counter
+	conflicts                                           prometheus.Counter
+	seconds                                             prometheus.Histogram
+}
+
+func newMeasures() measures {
+	s := metrics.New("report", nil)
+	return measures{
+		Set:           s,
+		leader:        s.Gauge("leader", "1 while this process judges, 0 while it waits for the lease."),
+		openWindows:   s.Gauge("open_windows", "Seconds of tables and indexes that are open in memory."),
+		openKeys:      s.Gauge("open_keys", "Keys in the open seconds."),
+		deltas:        s.Counter("deltas_total", "Deltas that were read."),
+		windows:       s.Counter("windows_written_total", "Seconds written, again for late samples."),
+		transitions:   s.Counter("transitions_total", "State and severity changes of findings that were written."),
+		notifications: s.Counter("notifications_total", "Notifications put into the outbox."),
+		conflicts:     s.Counter("notification_conflicts_total", "Notifications lost because the outbox held others with their IDs."),
+		errors:        s.Counter("errors_total", "Passes that failed and were retried."),
+		seconds: s.Histogram("pass_seconds", "Time from reading the deltas to the stored judgement, in seconds.",
+			[]float64{.003, .01, .03, .1, .3, 1, 3, 10}),
+	}
+}
+
+func (m *measures) pass(l *fold.Windows, deltas int, took time.Duration, err error) {
+	m.openWindows.Set(float64(l.Len()))
+	m.openKeys.Set(float64(l.Keys))
+	m.deltas.Add(float64(deltas))
+	if err == nil {
+		m.seconds.Observe(took.Seconds())
+	}
+}
+
+func (m *measures) wrote(j store.Judgement) {
+	m.windows.Add(float64(len(j.Windows)))
+	m.transitions.Add(float64(len(j.Transitions)))
+	m.notifications.Add(float64(len(j.Notifications)))
+}

@@ -1,0 +1,274 @@
+// Package judge judges what the collectors have counted. A Judge reads their
+// deltas from the store, folds them into whole seconds, lets the board of
+// package detect decide, and writes seconds, findings, the findings' changes
+// and the notifications that they cause.
+//
+// # One at a time
+//
+// Any number of processes may run a Judge; the holder of a lease judges and
+// the others wait. Everything that follows from one reading is one
+// transaction, which the lease guards: a judge that was frozen past its lease
+// writes nothing.
+//
+// # What is lost with the process
+//
+// A second is folded in memory and written when it is over, once, and again
+// when late samples come. What is in memory is also in deltas beyond the stored
+// cursors, so a judge that dies is continued by reading them again: a stored
+// second carries the vector of the deltas that it holds, and none of these is
+// added twice. After a restart the totals and seconds are what they would have
+// been; a finding may resolve later, never earlier, and the view of what a table's
+// keys look like begins anew.
+//
+// # When a second is over
+//
+// A second is complete when the watermark of every known partition has passed
+// its end. A partition whose watermark stands still is waited for only so long:
+// its seconds are then closed as incomplete. What they prove still counts, and
+// they prove no silence: a finding never resolves on them.
+package judge
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/keyheat/keyheat/internal/alert/silence"
+	"github.com/keyheat/keyheat/internal/daemon/health"
+	"github.com/keyheat/keyheat/internal/daemon/retry"
+	"github.com/keyheat/keyheat/store"
+)
+
+// Store is what a Judge needs of the store; *store.Store has it.
+type Store interface {
+	// The judges take turns.
+	AcquireLease(ctx context.Context, name, holder string, ttl time.Duration) (store.Lease, bool, error)
+	RenewLease(ctx context.Context, l store.Lease, ttl time.Duration) (store.Lease, error)
+	ReleaseLease(ctx context.Context, l store.Lease) error
+	Session() int64
+
+	// What collectors stored, and how they are.
+	HashSeed(ctx context.Context) (uint64, error)
+	Listen(ctx context.Context) <-chan struct{}
+	Read(ctx context.Context, after map[string]int64, l store.ReadLimit) (store.Snapshot, error)
+	Now(ctx context.Context) (time.Time, error)
+	Writers(ctx context.Context) ([]store.Writer, error)
+	Gaps(ctx context.Context, q store.GapQuery) ([]store.Gap, error)
+	RecordWentBack(ctx context.Context, noticedBy string, since time.Time) error
+
+	// What is known of tables, and which incidents are silenced.
+	Silences(ctx context.Context, q store.SilenceQuery) ([]silence.Silence, error)
+	TableViews(ctx context.Context) ([]store.TableView, error)
+	TableFacts(ctx context.Context) ([]store.TableFacts, error)
+	windowStore
+	heatStore
+	findingStore
+	cloudWatchStore
+
+	// Where judgements go.
+	Cursors(ctx context.Context) (map[string]int64, error)
+	Judge(ctx context.Context, l store.Lease, j store.Judgement) error
+	Prune(ctx context.Context, r store.Retention) (store.Pruned, error)
+}
+
+// maxBehind is how long what is stored may wait to be judged before the judge is not ready:
+// an alert is late by then.
+const maxBehind = 30 * time.Second
+
+// Judge is the reporter's judge.
+type Judge struct {
+	measures
+	config Config
+	store  Store
+	holder string
+	logger *slog.Logger
+	health health.Status
+	// judged is when this process last judged all that there was and stored what
+	// followed; nil while another one judges.
+	judged atomic.Pointer[time.Time]
+	// current is when the newest pass began that left nothing to read, or this process
+	// began to judge; nil while another one judges.
+	current atomic.Pointer[time.Time]
+
+	// last is the newest lease that this judge used; lacks is since when the database
+	// lacks what was written, where that is not recorded yet, or zero.
+	last  store.Lease
+	lacks time.Time
+}
+
+// New returns a judge that is ready to Run. The holder names this process for
+// the lease: another name at every start.
+func New(c Config, st Store, holder string, logger *slog.Logger) (*Judge, error) {
+	c = c.withDefaults()
+	if err := c.Validate(); err != nil {
+		return nil, err
+	}
+	return &Judge{measures: newMeasures(), config: c, store: st, holder: holder, logger: logger}, nil
+}
+
+// Run judges, and prunes what is older than its retention, until ctx ends. It
+// waits for a store that is unavailable.
+func (j *Judge) Run(ctx context.Context) error {
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error { return j.judge(ctx) })
+	group.Go(func() error { return j.pruneAtIntervals(ctx) })
+	return group.Wait()
+}
+
+// judge judges whenever it holds the lease. The memory lives as long as the lease, and
+// through an outage of the store.
+func (j *Judge) judge(ctx context.Context) error {
+	wake := j.store.Listen(ctx)
+	wait := retry.NewBackOff(j.config.Poll/4, 10*j.config.Poll)
+	var term *term
+	defer func() { j.release(ctx, term) }()
+	for ctx.Err() == nil {
+		next, err := j.turn(ctx, term)
+		term = next
+		switch {
+		case err == nil:
+			j.health.Heal(health.Whole)
+			wait.Reset()
+			j.sleep(ctx, wake, term)
+		case ctx.Err() == nil:
+			j.recordFailure(err)
+			retry.Pause(ctx, wait.NextBackOff())
+		}
+	}
+	return nil
+}
+
+// turn takes the lease if it must, and makes one pass. It returns the term to
+// go on with, nil when there is none.
+func (j *Judge) turn(ctx context.Context, t *term) (*term, error) {
+	if t == nil {
+		lease, leads, err := j.store.AcquireLease(ctx, store.JudgeLease, j.holder, j.config.Lease)
+		if err != nil || !leads {
+			return nil, err
+		}
+		if err := j.compare(ctx, lease); err != nil {
+			return nil, err
+		}
+		if t, err = j.begin(ctx, lease); err != nil {
+			return nil, fmt.Errorf("begin to judge: %w", err)
+		}
+		j.logger.Info("judging", "holder", j.holder, "token", lease.Token)
+		j.measures.leader.Set(1)
+	}
+	began := time.Now()
+	j.current.CompareAndSwap(nil, &began)
+	err := t.pass(ctx)
+	j.last = t.lease
+	if err == nil {
+		j.judged.Store(new(time.Now()))
+		if !t.behind {
+			j.current.Store(&began)
+		}
+	}
+	if errors.Is(err, store.ErrWentBack) {
+		j.last.Writes = math.MaxInt64 // whatever the lease's row says
+	}
+	if errors.Is(err, store.ErrLeaseLost) || errors.Is(err, store.ErrAmbiguous) || errors.Is(err, store.ErrWentBack) {
+		j.measures.leader.Set(0)
+		j.current.Store(nil)
+		j.logger.Warn("restarting from what is stored", "cause", err)
+		return nil, nil
+	}
+	return t, err
+}
+
+// compare looks whether the database went back since this judge used its lease last, and
+// records it.
+func (j *Judge) compare(ctx context.Context, lease store.Lease) error {
+	if j.last.Token == 0 || !j.last.Behind(lease) {
+		return nil
+	}
+	if j.lacks.IsZero() { // else the lease was taken since
+		j.lacks = lease.Used
+		j.logger.Error("the database went back to an earlier state; starting over from what is stored", "state_of", j.lacks)
+	}
+	if err := j.store.RecordWentBack(ctx, j.holder, j.lacks); err != nil {
+		return err
+	}
+	j.last, j.lacks = lease, time.Time{}
+	return nil
+}
+
+// sleep waits for new deltas: a wake-up, or the poll interval, or not at all while
+// there is more to read.
+func (j *Judge) sleep(ctx context.Context, wake <-chan struct{}, t *term) {
+	if t != nil && t.behind {
+		return
+	}
+	retry.Wait(ctx, j.config.Poll, wake)
+}
+
+// release lets another judge take over at once; it takes no longer than a poll.
+func (j *Judge) release(ctx context.Context, t *term) {
+	if t == nil {
+		return
+	}
+	j.measures.leader.Set(0)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), j.config.Poll)
+	defer cancel()
+	if err := j.store.ReleaseLease(ctx, t.lease); err != nil {
+		j.logger.Warn("could not release the lease; it expires by itself", "cause", err)
+	}
+}
+
+func (j *Judge) recordFailure(err error) {
+	j.measures.errors.Inc()
+	if j.health.Fail(health.Whole, fmt.Sprintf("judging fails: %v", err)) {
+		j.logger.Error("judging fails; retrying", "error", err)
+	}
+}
+
+// pruneAtIntervals prunes at intervals. Any process may, whether it judges or
+// not.
+func (j *Judge) pruneAtIntervals(ctx context.Context) error {
+	for retry.Pause(ctx, j.config.PruneEvery); ctx.Err() == nil; retry.Pause(ctx, j.config.PruneEvery) {
+		if err := j.prune(ctx); err != nil && ctx.Err() == nil {
+			j.measures.errors.Inc()
+			j.logger.Warn("pruning fails; retrying later", "error", err)
+		}
+	}
+	return nil
+}
+
+// prune deletes what is too old, unless another process does.
+func (j *Judge) prune(ctx context.Context) error {
+	lease, mine, err := j.store.AcquireLease(ctx, "prune", j.holder, j.config.PruneEvery)
+	if err != nil || !mine {
+		return err
+	}
+	pruned, err := j.store.Prune(ctx, j.config.Retention)
+	j.logger.Debug("pruned", "rows", pruned)
+	return errors.Join(err, j.store.ReleaseLease(ctx, lease))
+}
+
+// Judges reports whether this process has judged within some time, and stored what
+// followed, with its notifications.
+func (j *Judge) Judges(within time.Duration) bool {
+	at := j.judged.Load()
+	return at != nil && time.Since(*at) < within
+}
+
+// Ready returns why the judge is not ready; nothing when it is. A judge that
+// waits for the lease is ready.
+func (j *Judge) Ready() []string {
+	reasons := j.health.Reasons()
+	at := j.current.Load()
+	if at == nil {
+		return reasons
+	}
+	if behind := time.Since(*at); behind > maxBehind+j.config.Poll {
+		reasons = append(reasons, fmt.Sprintf("what collectors have stored was judged up to %s ago: the judge is too slow for it, or its database too far away; look at keyheat_report_pass_seconds", behind.Round(time.Second)))
+	}
+	return reasons
+}

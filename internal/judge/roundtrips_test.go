@@ -1,0 +1,167 @@
+package judge_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/url"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/keyheat/keyheat/internal/judge"
+	"github.com/keyheat/keyheat/internal/testsupport/pgtest"
+	"github.com/keyheat/keyheat/sample"
+	"github.com/keyheat/keyheat/store"
+)
+
+// turns counts the round trips to a server: how often a client sends something after an
+// answer.
+type turns struct {
+	server string
+	n      atomic.Int64
+}
+
+// newTurns returns a counter and a database's URL through it.
+func newTurns(t *testing.T, database string) (*turns, string) {
+	t.Helper()
+	u, err := url.Parse(database)
+	must(t, err)
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	must(t, err)
+	c := &turns{server: u.Host}
+	var group sync.WaitGroup
+	t.Cleanup(func() { _ = l.Close(); group.Wait() })
+	group.Go(func() {
+		for {
+			client, err := l.Accept()
+			if err != nil {
+				return
+			}
+			group.Go(func() { c.serve(client) })
+		}
+	})
+	u.Host = l.Addr().String()
+	return c, u.String()
+}
+
+func (c *turns) serve(client net.Conn) {
+	defer client.Close()
+	server, err := net.Dial("tcp", c.server)
+	if err != nil {
+		return
+	}
+	defer server.Close()
+	var answered atomic.Bool
+	var group sync.WaitGroup
+	group.Go(func() {
+		defer client.Close()
+		defer server.Close()
+		_, _ = io.Copy(noted{client, func() { answered.Store(true) }}, server)
+	})
+	_, _ = io.Copy(noted{server, func() {
+		if answered.Swap(false) {
+			c.n.Add(1)
+		}
+	}}, client)
+	_ = server.Close()
+	group.Wait()
+}
+
+// noted notes what is written.
+type noted struct {
+	io.Writer
+	note func()
+}
+
+func (n noted) Write(b []byte) (int, error) { n.note(); return n.Writer.Write(b) }
+
+// passes is a store that knows the round trips of each pass that has read something.
+type passes struct {
+	*store.Store
+	turns *turns
+	mu    sync.Mutex
+	began int64
+	busy  bool
+	each  []int64
+}
+
+func (p *passes) Read(ctx context.Context, after map[string]int64, l store.ReadLimit) (store.Snapshot, error) {
+	p.mu.Lock()
+	now := p.turns.n.Load()
+	if p.busy {
+		p.each = append(p.each, now-p.began)
+	}
+	p.began = now
+	p.mu.Unlock()
+	snap, err := p.Store.Read(ctx, after, l)
+	p.mu.Lock()
+	p.busy = err == nil && len(snap.Deltas) > 0
+	p.mu.Unlock()
+	return snap, err
+}
+
+// count returns how many passes have read something.
+func (p *passes) count() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return len(p.each)
+}
+
+// TestRoundTripsDoNotGrowWithTables: a database may be far away, and a pass of many tables
+// must not take longer for that.
+func TestRoundTripsDoNotGrowWithTables(t *testing.T) {
+	t.Parallel()
+	most := make(map[int]int64)
+	for _, tables := range []int{5, 100} {
+		most[tables] = mostRoundTrips(t, tables)
+	}
+	t.Logf("round trips of a pass, at most: %v", most)
+	if most[100] > most[5]+10 || most[100] == 0 {
+		t.Errorf("a pass of 100 tables takes %d round trips, one of 5 tables %d", most[100], most[5])
+	}
+}
+
+// mostRoundTrips returns how many round trips a pass takes at most: one of so many tables
+// with a hot key each.
+func mostRoundTrips(t *testing.T, tables int) (most int64) {
+	database := pgtest.Database(t)
+	direct, start := open(t, database), begin()
+	counter, through := newTurns(t, database)
+	p := &passes{Store: open(t, through), turns: counter}
+	c := quick()
+	c.Poll, c.PeakDelay, c.Lease = 50*time.Millisecond, time.Minute, time.Minute
+	j, err := judge.New(c, p, "judge", slog.New(slog.DiscardHandler))
+	must(t, err)
+	ctx, stop := context.WithCancel(t.Context())
+	var group sync.WaitGroup
+	group.Go(func() { _ = j.Run(ctx) })
+	defer group.Wait()
+	defer stop()
+	writer := collect(t, direct, "a", 0, start)
+	// A minute turns in the second half: by then all statements are known to the connections.
+	const seconds = 66
+	for second := range seconds {
+		for n := range tables {
+			units := 5
+			if second >= 20 && second < 40 {
+				units = 1200
+			}
+			must(t, writer.shard.Add(&sample.Record{
+				Time: start.Add(time.Duration(second) * time.Second).UnixMilli(), Table: fmt.Sprint("table-", n), PK: sample.KeyString("k"),
+				Op: sample.UpdateItem, WCU: sample.Milli(units) * 1000, Rate: 1, N: 1,
+			}))
+		}
+		before := p.count()
+		writer.commit(second + 1)
+		await(t, func() bool { return p.count() > before })
+	}
+	must(t, ctx.Err())
+	for _, n := range p.each[10:] {
+		most = max(most, n)
+	}
+	return most
+}

@@ -1,0 +1,358 @@
+package judge
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/keyheat/keyheat/internal/alert/silence"
+	"github.com/keyheat/keyheat/internal/judge/fold"
+	"github.com/keyheat/keyheat/internal/judge/verdict"
+	"github.com/keyheat/keyheat/sketch"
+	"github.com/keyheat/keyheat/store"
+)
+
+// term is what the judge has while it holds one lease. It loads what a pass needs, has the state judge it,
+// and writes what follows.
+type term struct {
+	judge   *Judge
+	lease   store.Lease
+	renewed time.Time
+	state   *verdict.State
+	// fingerprint identifies the installation's hash seed; deltas of another seed
+	// are not read.
+	fingerprint uint64
+	// unreadable are the writers with a delta that could not be read, and why.
+	// Nothing after that delta is read of them either: the cursor could not
+	// express that one was left out.
+	unreadable map[string]error
+	// tried is when deltas that could not be read were tried last.
+	tried time.Time
+	// newest is the newest delta that this term has folded of each writer.
+	newest map[string]int64
+	// factsAt is the database's time when tables' facts were loaded last.
+	factsAt time.Time
+	// silences are the ones that are active.
+	silences silence.Cache
+	// witness is what CloudWatch says.
+	witness witness
+	// lookedAt is the database's time of the newest look at the collectors.
+	lookedAt time.Time
+	// behind reports that there was more to read.
+	behind bool
+}
+
+// begin loads what the judge before has stored.
+func (j *Judge) begin(ctx context.Context, lease store.Lease) (*term, error) {
+	seed, err := j.store.HashSeed(ctx)
+	if err != nil {
+		return nil, err
+	}
+	cursors, err := j.store.Cursors(ctx)
+	if err != nil {
+		return nil, err
+	}
+	views, err := j.store.TableViews(ctx)
+	if err != nil {
+		return nil, err
+	}
+	findings, err := loadUnresolved(ctx, j.store)
+	if err != nil {
+		return nil, err
+	}
+	now, err := j.store.Now(ctx)
+	if err != nil {
+		return nil, err
+	}
+	windows, err := loadRecent(ctx, j.store, verdict.Targets(findings), now)
+	if err != nil {
+		return nil, err
+	}
+	s := verdict.NewState(j.config.state(), seed, cursors)
+	s.Views.Restore(views)
+	if err := loadHeat(ctx, j.store, s); err != nil {
+		return nil, err
+	}
+	if err := loadFiring(ctx, j.store, s, findings); err != nil {
+		return nil, err
+	}
+	if err := loadGroups(ctx, j.store, s, now); err != nil {
+		return nil, err
+	}
+	return &term{
+		judge: j, lease: lease, renewed: time.Now(), state: s,
+		fingerprint: sketch.Fingerprint(seed), unreadable: make(map[string]error), newest: make(map[string]int64), witness: newWitness(),
+	}, s.Restore(findings, windows)
+}
+
+// pass loads what is new, judges it and writes the judgement.
+func (t *term) pass(ctx context.Context) error {
+	started := time.Now()
+	if err := t.renew(ctx); err != nil {
+		return err
+	}
+	snap, err := t.load(ctx)
+	if err != nil {
+		return err
+	}
+	h := fold.NewHorizon(snap, t.judge.config.Stall, t.judge.config.Forget, func(w string) bool { return t.unreadable[w] != nil })
+	closing := t.state.Closing(h, snap.Now)
+	if err := loadTens(ctx, t.judge.store, t.state, closing); err != nil {
+		return err
+	}
+	if err := t.decide(ctx, closing, h, snap.Now); err != nil {
+		return err
+	}
+	err = t.write(ctx, closing, h, snap.Now)
+	t.judge.measures.pass(t.state.Windows, len(snap.Deltas), time.Since(started), err)
+	t.sayFull()
+	t.sayAhead(snap.Now)
+	return err
+}
+
+// maxAhead is how far ahead of the store's clock a second may lie: twice as much as
+// collectors count by default.
+const maxAhead = 2 * time.Minute
+
+// sayAhead makes the judge not ready while seconds lie ahead of the store's clock.
+func (t *term) sayAhead(now time.Time) {
+	const part = "clock"
+	newest, ahead := t.state.Windows.After(now.Add(maxAhead).Unix())
+	if !ahead {
+		t.judge.health.Heal(part)
+		return
+	}
+	reason := fmt.Sprintf("samples of %s are up to %s ahead of the database's clock: correct the clock of their producer, or the database's; they are judged when their time has come",
+		newest.Name(), time.Unix(newest.Second, 0).Sub(now).Round(time.Minute))
+	if t.judge.health.Fail(part, reason) {
+		t.judge.logger.Warn("a clock is ahead", "reason", reason)
+	}
+}
+
+// sayFull makes the judge not ready while there are more tables than its memory is for.
+func (t *term) sayFull() {
+	const part = "tables"
+	if !t.state.Views.Full() {
+		t.judge.health.Heal(part)
+		return
+	}
+	reason := fmt.Sprintf("judge.memory is %d MiB, room for what the keys of %d tables and indexes look like: of others nothing is said of their key's design; give more",
+		t.judge.config.Memory>>20, LimitsOf(t.judge.config.Memory).Tables)
+	if t.judge.health.Fail(part, reason) {
+		t.judge.logger.Warn("there are more tables than memory", "reason", reason)
+	}
+}
+
+// renew prolongs the lease when a third of it has gone, or when it names a session that
+// is not this process's.
+func (t *term) renew(ctx context.Context) error {
+	if time.Since(t.renewed) < t.judge.config.Lease/3 && t.lease.Session == t.judge.store.Session() {
+		return nil
+	}
+	now := time.Now()
+	lease, err := t.judge.store.RenewLease(ctx, t.lease, t.judge.config.Lease)
+	if err == nil {
+		t.lease, t.renewed = lease, now
+	}
+	return err
+}
+
+// load reads what the collectors have written since the last pass, and folds it
+// in: all that can be read, or, when the store fails, none.
+func (t *term) load(ctx context.Context) (store.Snapshot, error) {
+	st := t.judge.store
+	again := time.Since(t.tried) >= t.judge.config.LookEvery
+	snap, err := st.Read(ctx, t.after(again), t.limit())
+	if err != nil {
+		return snap, err
+	}
+	if err := t.chained(snap.Deltas); err != nil {
+		return snap, err
+	}
+	deltas := t.decode(snap.Deltas, again)
+	if err := loadOpen(ctx, st, t.state, deltas); err != nil {
+		return snap, err
+	}
+	t.state.Fold(deltas, snap.Now)
+	for _, d := range snap.Deltas {
+		if t.unreadable[d.Writer] == nil || d.Seq <= t.state.Windows.Read[d.Writer] {
+			t.newest[d.Writer] = d.Seq
+		}
+	}
+	gaps, err := st.Gaps(ctx, store.GapQuery{Limit: verdict.MaxGaps})
+	if err != nil {
+		return snap, err
+	}
+	t.state.SetGaps(gaps)
+	if err := t.loadSilences(ctx); err != nil {
+		return snap, err
+	}
+	t.behind = snap.Behind
+	if err := t.loadCloudWatch(ctx, snap.Now); err != nil {
+		return snap, err
+	}
+	if err := t.loadPipeline(ctx, &snap); err != nil {
+		return snap, err
+	}
+	return snap, t.loadFacts(ctx, snap.Now)
+}
+
+// limit returns how much is read at once. While the open seconds take much memory, it is
+// the one delta that keeps the earliest of them open: memory costs time then, and no second
+// closes as incomplete.
+func (t *term) limit() store.ReadLimit {
+	limit := t.judge.config.Read
+	if t.state.Crowded() {
+		limit.Deltas = 1
+	}
+	return limit
+}
+
+// loadSilences shows the state which silences are active. One that cannot be read
+// silences nothing.
+func (t *term) loadSilences(ctx context.Context) error {
+	active, err := t.judge.store.Silences(ctx, store.SilenceQuery{State: silence.Active})
+	if err != nil {
+		return err
+	}
+	set, err := t.silences.Set(active)
+	t.state.SetSilences(set)
+	const part = "silences"
+	if err == nil {
+		t.judge.health.Heal(part)
+	} else if t.judge.health.Fail(part, fmt.Sprintf("%v: expire it, and add another one", err)) {
+		t.judge.logger.Error("a silence cannot be read", "error", err)
+	}
+	return nil
+}
+
+// chained fails with store.ErrWentBack when a writer's delta was written without
+// the one that was folded before it. Those that were read and not folded, because the
+// store failed meanwhile, are read again.
+func (t *term) chained(deltas []store.Delta) error {
+	for _, d := range deltas {
+		if read, ok := t.newest[d.Writer]; ok && d.Previous >= 0 && d.Previous < read {
+			return fmt.Errorf("delta %d of writer %s follows on %d, and not on %d, which was read: %w", d.Seq, d.Writer, d.Previous, read, store.ErrWentBack)
+		}
+	}
+	return nil
+}
+
+// after returns from where each writer is read; again those, too, that could not be.
+func (t *term) after(again bool) map[string]int64 {
+	after := maps.Clone(t.state.Windows.Read)
+	if !again {
+		for writer := range t.unreadable {
+			after[writer] = math.MaxInt64
+		}
+	}
+	return after
+}
+
+// decode reads the deltas' bodies. One that cannot be read stays in the store,
+// with all of its writer's that follow, and is tried again: it may be deleted or restored.
+func (t *term) decode(rows []store.Delta, again bool) []fold.Delta {
+	if before := t.unreadable; again {
+		t.tried, t.unreadable = time.Now(), make(map[string]error)
+		defer func() {
+			for writer := range before {
+				if t.unreadable[writer] == nil {
+					t.judge.health.Heal(partCollector + writer)
+				}
+			}
+		}()
+	}
+	deltas := make([]fold.Delta, 0, len(rows))
+	for _, row := range rows {
+		if t.unreadable[row.Writer] != nil {
+			continue
+		}
+		var d sketch.Delta
+		err := d.UnmarshalBinary(row.Body)
+		if err == nil && d.Fingerprint != t.fingerprint {
+			err = sketch.ErrSeed
+		}
+		if err != nil {
+			t.setAside(row, err)
+			continue
+		}
+		deltas = append(deltas, fold.NewDelta(row.Writer, row.Seq, &d))
+	}
+	return deltas
+}
+
+// partCollector, with a writer's name, is the part of the health that is about its deltas.
+const partCollector = "collector "
+
+func (t *term) setAside(row store.Delta, err error) {
+	t.unreadable[row.Writer] = err
+	todo := "restore or delete that row"
+	if errors.Is(err, sketch.ErrVersion) {
+		todo = "upgrade the reporter"
+	}
+	reason := fmt.Sprintf("delta %d (version %d) cannot be read; it and the deltas after it stay in the store: %v: %s",
+		row.Seq, row.Version, err, todo)
+	if t.judge.health.Fail(partCollector+row.Writer, reason) {
+		t.judge.logger.Error("delta cannot be read", "writer", row.Writer, "seq", row.Seq, "version", row.Version, "error", err)
+	}
+}
+
+// decide has the state observe the closing seconds, and compare what it finds with
+// what is stored of it, which is loaded in between. It begins with what was
+// observed in a pass that could not load that.
+func (t *term) decide(ctx context.Context, closing []fold.Instant, h fold.Horizon, now time.Time) error {
+	for left, done := closing, false; ; left, done = t.state.Observe(left, h, now) {
+		if err := loadEarlier(ctx, t.judge.store, t.state, now); err != nil {
+			return err
+		}
+		if err := t.state.Compare(now); err != nil || done {
+			return err
+		}
+	}
+}
+
+// write stores what is due, if there is anything to store, and then forgets
+// what is stored.
+func (t *term) write(ctx context.Context, closing []fold.Instant, h fold.Horizon, now time.Time) error {
+	tables := t.state.Tables(now)
+	if err := loadGrowth(ctx, t.judge.store, t.state, tables); err != nil {
+		return err
+	}
+	if err := loadRollups(ctx, t.judge.store, t.state, h); err != nil {
+		return err
+	}
+	p, err := t.state.Pending(closing, tables, h, now)
+	if err != nil {
+		return err
+	}
+	if !p.Empty() {
+		if err := t.writeJudgement(ctx, &p.Judgement); err != nil {
+			return err
+		}
+		t.lease.Writes++
+		if notified := t.judge.config.Notified; notified != nil && len(p.Notifications) > 0 {
+			notified()
+		}
+	}
+	t.state.Written(p)
+	t.judge.measures.wrote(p.Judgement)
+	return nil
+}
+
+// writeJudgement stores a judgement. Notifications that the outbox refuses, because it holds others
+// with their IDs, are left out: the rest must not wait for what would be refused again.
+func (t *term) writeJudgement(ctx context.Context, j *store.Judgement) error {
+	err := t.judge.store.Judge(ctx, t.lease, *j)
+	var conflict *store.ConflictError
+	if !errors.As(err, &conflict) {
+		return err
+	}
+	t.judge.measures.conflicts.Add(float64(len(conflict.IDs)))
+	t.judge.logger.Error("notifications are lost, report this as a bug: the outbox holds others with their IDs", "ids", conflict.IDs)
+	j.Notifications = slices.DeleteFunc(slices.Clone(j.Notifications), func(n store.Notification) bool { return slices.Contains(conflict.IDs, n.ID) })
+	return t.judge.store.Judge(ctx, t.lease, *j)
+}

@@ -1,0 +1,483 @@
+// Package verdict is the pure part of the judge. A State folds deltas, shows the
+// closed seconds to detect's board, compares the board's findings with what is
+// stored, and returns everything that follows as one value to write. It calls no
+// store and reads no clock: the caller loads what it asks for and passes the time.
+//
+// One pass is: Fold, Closing, Observe, then with what Unknown and Unforeseen ask
+// for loaded Compare, Tables, Pending, and Written once it is stored.
+package verdict
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/board"
+	"github.com/keyheat/keyheat/detect/forecast"
+	"github.com/keyheat/keyheat/detect/pipeline"
+	"github.com/keyheat/keyheat/internal/alert/grouping"
+	"github.com/keyheat/keyheat/internal/alert/routing"
+	"github.com/keyheat/keyheat/internal/alert/silence"
+	"github.com/keyheat/keyheat/internal/judge/fold"
+	"github.com/keyheat/keyheat/store"
+)
+
+// Options are how a State judges.
+type Options struct {
+	// Policy returns the policy of a table or index; detect's default for all
+	// when nil.
+	Policy func(detect.Target) detect.Policy
+	// Facts returns what an operator has configured of a table, nil for nothing.
+	// It takes precedence over what is stored. Nil for none.
+	Facts func(detect.Target) *detect.TableFacts
+	// Route returns who is told of an incident with its root finding, and how; nobody is
+	// when nil.
+	Route func(i *detect.Incident, root *detect.Finding) []routing.Destination
+	// Pipeline says from when on Keyheat's own health makes findings; the zero value
+	// makes none.
+	Pipeline pipeline.Thresholds
+	// PageWithin is how old, by event time, a finding's newest second may be to
+	// be notified.
+	PageWithin time.Duration
+	// PeakDelay is how long a raised peak or a view may stay unwritten.
+	PeakDelay time.Duration
+	// MaxKeys bounds the keys that all open seconds list.
+	MaxKeys int
+	// Keys bounds the keys that the board follows, Tables the tables and indexes of which
+	// it is kept what their keys look like; 0 for the board's default, and for no bound.
+	Keys, Tables int
+}
+
+// State is what the judge keeps in memory between two passes, and everything that
+// decides. It may be dropped at any time: what it holds is stored, or follows from
+// deltas beyond the cursors.
+type State struct {
+	options Options
+	// Windows and Minutes are the open ones, Views what tables look like.
+	Windows *fold.Windows
+	Minutes fold.Minutes
+	Views   *fold.Views
+	// Heat and Seen are the roll-ups, and which seconds were counted whole.
+	Heat *fold.Heat
+	Seen *fold.Seen
+	// Newest is the newest second that was closed.
+	Newest int64
+
+	peaks *fold.Peaks
+	board *board.Board
+	// facts are what is stored of tables.
+	facts detect.FactsByTable
+	known known
+	draft *draft
+	// unresolved are the stored findings that are not resolved.
+	unresolved unresolved
+	// restored are the findings that the board took over from the store, by
+	// fingerprint, until they are resolved.
+	restored map[string]detect.Finding
+	// observations are what the board found and what is not in the draft yet.
+	observations []observation
+	// gaps are the newest ones, the newest first.
+	gaps []store.Gap
+	// silences are those that are active now.
+	silences silence.Set
+	// cloudWatch is what CloudWatch says; nil where it is not read.
+	cloudWatch *cloudWatch
+	// pipeline is Keyheat's own health.
+	pipeline *pipeline.Watch
+	// ending are the incidents that are over but go on firing for a while, and told is
+	// when people were told of incidents last, both by ID.
+	ending map[string]ending
+	told   map[string]time.Time
+	// claims are those of the moment that is compared, and held the incidents that do not
+	// fire yet because of one, each with an incident that fires instead.
+	claims claims
+	held   map[string]string
+	// groups are the incidents that receivers are told of together, and looked the
+	// roots of their members that were looked for in the store for a message.
+	groups *grouping.Set
+	looked map[string]bool
+	// cursors are the stored ones.
+	cursors map[string]int64
+	// seed is the installation's hash seed.
+	seed uint64
+	// forecasts are those of the findings' keys, and rows the stored peaks that
+	// the next ones are made of, by fingerprint.
+	forecasts map[string]keyForecast
+	rows      map[string][]store.HourPeak
+}
+
+// observation is a finding of the board at one moment: when newest was the newest
+// second that was closed.
+type observation struct {
+	finding detect.Finding
+	newest  int64
+	// last reports that it is the last one of its moment.
+	last bool
+}
+
+// NewState returns a state that has seen nothing and reads on from the stored
+// cursors.
+func NewState(o Options, seed uint64, cursors map[string]int64) *State {
+	s := &State{
+		options: o, Windows: fold.NewWindows(cursors), Minutes: make(fold.Minutes), peaks: fold.NewPeaks(o.PeakDelay),
+		Heat: fold.NewHeat(nil), Seen: fold.NewSeen(nil),
+		known: newKnown(), draft: newDraft(), unresolved: make(unresolved), restored: make(map[string]detect.Finding), cursors: cursors, seed: seed,
+		pipeline: pipeline.NewWatch(o.Pipeline), ending: make(map[string]ending), told: make(map[string]time.Time),
+		groups: grouping.NewSet(), looked: make(map[string]bool), forecasts: make(map[string]keyForecast), rows: make(map[string][]store.HourPeak),
+	}
+	s.Views = fold.NewViews(o.Tables, s.policy)
+	s.board = board.New(board.Options{Policy: o.Policy, Facts: s.factsOf, Keys: o.Keys})
+	return s
+}
+
+// SetFacts replaces what is stored of tables.
+func (s *State) SetFacts(stored detect.FactsByTable) { s.facts = stored }
+
+// factsOf returns what is known of a table: what an operator has configured over
+// what is stored.
+func (s *State) factsOf(of detect.Target) *detect.TableFacts {
+	stored := s.facts.Of(of)
+	if s.options.Facts != nil {
+		return s.options.Facts(of).Over(stored)
+	}
+	return stored
+}
+
+// MaxGaps bounds the gaps that are loaded, the newest of them: a log that loses
+// records again and again makes one each time.
+const MaxGaps = 256
+
+// SetGaps replaces the newest gaps, the newest first.
+func (s *State) SetGaps(newest []store.Gap) { s.gaps = newest }
+
+// SetSilences replaces the silences that are active.
+func (s *State) SetSilences(active silence.Set) { s.silences = active }
+
+// LookAtPipeline shows the state how the collectors and what they read are now.
+func (s *State) LookAtPipeline(now pipeline.Status) {
+	now.Gaps = make([]pipeline.Gap, len(s.gaps))
+	for i, g := range s.gaps {
+		now.Gaps[i] = pipeline.Gap{Gap: g.Gap, Noticed: g.Noticed}
+	}
+	s.pipeline.Look(now)
+}
+
+func (s *State) policy(of detect.Target) detect.Policy {
+	if s.options.Policy == nil {
+		return detect.DefaultPolicy()
+	}
+	return s.options.Policy(of)
+}
+
+// Fold takes deltas into memory whose seconds and minutes are loaded.
+func (s *State) Fold(deltas []fold.Delta, now time.Time) {
+	s.Windows.Fold(deltas)
+	s.Minutes.Fold(deltas, now)
+	for i := range deltas {
+		for _, r := range deltas[i].Cardinality {
+			s.Views.Count(r)
+		}
+	}
+}
+
+// Crowded reports whether the open seconds list more than half of the keys that they may.
+func (s *State) Crowded() bool { return s.Windows.Keys > s.options.MaxKeys/2 }
+
+// Closing returns the seconds to write now: those that are over, and beyond the
+// bound of memory the oldest of the others, but none before its time has come.
+func (s *State) Closing(h fold.Horizon, now time.Time) []fold.Instant {
+	var closing []fold.Instant
+	keys := s.Windows.Keys
+	for _, at := range s.Windows.Oldest() {
+		over, _ := h.IsOver(at.Second)
+		if !over && (keys <= s.options.MaxKeys || at.Second >= now.Unix()) {
+			break
+		}
+		keys -= len(s.Windows.At(at).Window.Keys)
+		closing = append(closing, at)
+	}
+	return closing
+}
+
+const (
+	// stride is how much event time passes between two readings of the findings:
+	// less than a finding takes to resolve, so that a long reading does not step
+	// over its beginning.
+	stride = detect.ResolveSeconds / 2
+	// maxObservations bounds the observations of one call, some KB each: a long
+	// reading is many strides.
+	maxObservations = 4096
+)
+
+// Observe has the board observe everything that is new, lets event time pass, and
+// records the board's findings on the way. When these are many it returns the
+// seconds that are left, for another call; done reports that none is left.
+func (s *State) Observe(closing []fold.Instant, h fold.Horizon, now time.Time) (left []fold.Instant, done bool) {
+	for len(closing) > 0 {
+		if len(s.observations) >= maxObservations {
+			return closing, false
+		}
+		// Seconds that lie close together are one step; the quiet time before
+		// them passes first.
+		s.settle(closing[0].Second-1, h, now)
+		s.record()
+		end := closing[0].Second + stride
+		for len(closing) > 0 && closing[0].Second <= end {
+			o := s.Windows.At(closing[0])
+			s.Views.Observe(closing[0], o, now)
+			s.Windows.Trim(o)
+			s.board.Observe(&o.Window)
+			o.Unjudged = false
+			s.peaks.Observe(closing[0], o, now)
+			s.Heat.Observe(closing[0], o, h)
+			s.Seen.Observe(closing[0])
+			s.Newest = max(s.Newest, closing[0].Second)
+			closing = closing[1:]
+		}
+		// Before the quiet time after them passes: a finding that it resolves would be
+		// over without ever having fired.
+		s.record()
+	}
+	for _, at := range s.Windows.Oldest() {
+		if at.Second > now.Unix() {
+			break // a clock is ahead; what the board has seen of the future would count now
+		}
+		if o := s.Windows.At(at); o.Unjudged {
+			s.board.Observe(&o.Window)
+			o.Unjudged = false
+		}
+	}
+	s.settle(math.MaxInt64, h, now)
+	s.record()
+	return nil, true
+}
+
+// settle lets event time pass up to a second, as far as the horizon allows.
+// Where no watermark promises anything more it passes with the clock; without
+// all watermarks, only with what was counted.
+func (s *State) settle(second int64, h fold.Horizon, now time.Time) {
+	if complete := min(second, h.Complete-1, now.Unix()); complete > 0 {
+		s.board.Settle(complete, true)
+	}
+	if over := min(second, h.Over-1, s.Newest); over > 0 && h.Over > h.Complete {
+		s.board.Settle(over, false)
+	}
+}
+
+// record keeps what the board finds now.
+func (s *State) record() {
+	found := s.findings()
+	for i, f := range found {
+		s.observations = append(s.observations, observation{f, s.Newest, i == len(found)-1})
+	}
+}
+
+// findings returns the board's, and the restored ones that the board has dropped:
+// it drops a finding when it is over.
+func (s *State) findings() []detect.Finding {
+	found := s.cloudWatch.add(s.board.Findings())
+	for _, f := range s.pipeline.Findings() {
+		f.Severity = s.policy(f.Target).Cap(f.Severity)
+		found = append(found, f)
+	}
+	if len(s.restored) == 0 {
+		return found
+	}
+	gone := maps.Clone(s.restored)
+	for i := range found {
+		delete(gone, found[i].Fingerprint)
+	}
+	for _, f := range gone {
+		f.State = detect.Resolved
+		found = append(found, f)
+	}
+	return found
+}
+
+// Unknown returns the fingerprints of observations of which it is not known
+// whether anything is stored, and of findings that may be about the same key, each
+// once.
+func (s *State) Unknown() []string {
+	var all []string
+	asked := make(map[string]bool)
+	for i := range s.observations {
+		f := &s.observations[i].finding
+		for _, fingerprint := range append(s.unresolved.twins(f), f.Fingerprint) {
+			if _, known := s.stored(fingerprint); !known && !asked[fingerprint] {
+				asked[fingerprint] = true
+				all = append(all, fingerprint)
+			}
+		}
+	}
+	return all
+}
+
+// Compare drafts what the observations change of what is stored, or about to be.
+// What [State.Unknown] and [State.Unforeseen] return must be loaded before.
+func (s *State) Compare(now time.Time) error {
+	observations := s.observations
+	s.observations = nil
+	defer clear(s.rows)
+	for len(observations) > 0 {
+		moment := observations[:1+slices.IndexFunc(observations, func(o observation) bool { return o.last })]
+		observations = observations[len(moment):]
+		if err := s.compareMoment(moment, now); err != nil {
+			return err
+		}
+	}
+	if err := s.end(now); err != nil {
+		return err
+	}
+	return s.tellDueGroups(now)
+}
+
+// compareMoment drafts what the findings of one moment change, and then what their
+// incidents do.
+func (s *State) compareMoment(moment []observation, now time.Time) error {
+	s.continueKnown(moment)
+	s.holdCauses(moment)
+	found := make([]detect.Finding, 0, len(moment))
+	for i := range moment {
+		f := moment[i].finding
+		f.Quality.Gaps = gapsOf(&f, s.gaps)
+		policy := s.policy(f.Target)
+		forecast.Apply(&f, s.forecastOf(&f, moment[i].newest), policy.Headroom)
+		before, _ := s.stored(f.Fingerprint)
+		s.cloudWatch.assess(&f, policy)
+		if policy.HoldUnconfirmed && s.cloudWatch.holds(&f, before.finding.State, now) {
+			f.State = detect.Pending
+		}
+		if old := before.finding; f.State == detect.Resolved && old.Incident != "" && !f.FirstSeen.After(old.LastSeen) {
+			f.Incident = old.Incident // what else was hot then may be forgotten by now
+		}
+		document, err := json.Marshal(f)
+		if err != nil {
+			return fmt.Errorf("write finding %s: %w", f.Fingerprint, err)
+		}
+		if isOlder(f, before) {
+			f = before.finding
+		} else if !bytes.Equal(before.document, document) {
+			s.draft.after.findings[f.Fingerprint] = s.draft.compare(f, before, document, s.options, now)
+			s.unresolved.record(&f)
+		}
+		found = append(found, f)
+		if f.State == detect.Resolved {
+			delete(s.restored, f.Fingerprint) // only now that what is stored of it is loaded
+		}
+	}
+	return s.compareIncidents(found, now)
+}
+
+// stored returns what is stored of a finding, or about to be.
+func (s *State) stored(fingerprint string) (stored, bool) {
+	if f, drafted := s.draft.after.findings[fingerprint]; drafted {
+		return f, true
+	}
+	f, known := s.known.findings[fingerprint]
+	return f, known
+}
+
+// Tables returns the views that are due, for which the growing keys are to be
+// loaded. The board sees from them what tables' keys look like.
+func (s *State) Tables(now time.Time) []detect.Table {
+	if !s.Views.Due(now, s.options.PeakDelay) {
+		return nil
+	}
+	tables := s.Views.Tables()
+	if s.Views.Settled() {
+		for _, t := range tables {
+			s.board.SetView(t.Target, t.View)
+		}
+	}
+	for i := range tables {
+		tables[i].CloudWatch = s.cloudWatch.of(tables[i].Target, s.policy(tables[i].Target))
+	}
+	return tables
+}
+
+// Pending is what a pass has to write, and what to release once it is written.
+type Pending struct {
+	store.Judgement
+	closing, minutes []fold.Instant
+	hours, views     bool
+	horizon          fold.Horizon
+}
+
+// Pending returns everything that is to be written now. What [fold.Heat.Wanted] asks
+// for must be loaded before.
+func (s *State) Pending(closing []fold.Instant, tables []detect.Table, h fold.Horizon, now time.Time) (p Pending, err error) {
+	p = Pending{
+		Judgement: s.draft.Judgement, closing: closing, minutes: s.Minutes.Due(h, now), hours: s.peaks.Due(now),
+		views: s.Views.Due(now, s.options.PeakDelay), horizon: h,
+	}
+	p.Cardinality = s.Minutes.Rows(p.minutes)
+	for _, at := range closing {
+		row, err := s.Windows.Row(at, h)
+		if err != nil {
+			return p, err
+		}
+		p.Windows = append(p.Windows, row)
+	}
+	if p.Groups, err = s.groupRows(); err != nil {
+		return p, err
+	}
+	waiting := s.Minutes.Unsaved(p.minutes)
+	if p.hours {
+		p.Peaks = s.peaks.Rows()
+	} else {
+		holdBack(waiting, s.peaks.Unsaved)
+	}
+	if p.Views, err = s.Views.Rows(tables); err != nil {
+		return p, err
+	}
+	if p.Rollups, err = s.Heat.Rows(); err != nil {
+		return p, err
+	}
+	s.Heat.Waiting(waiting)
+	p.Cursors = s.Windows.Cursors(closing, waiting)
+	maps.DeleteFunc(p.Cursors, func(writer string, seq int64) bool { return seq <= s.cursors[writer] })
+	if s.Seen.Advance(h, s.gaps, now); !p.Empty() || s.Seen.Due() {
+		p.Seen = s.Seen.Rows()
+	}
+	return p, nil
+}
+
+// Written releases what is stored now.
+func (s *State) Written(p Pending) {
+	s.Windows.Closed(p.closing)
+	s.Minutes.Written(p.minutes, p.horizon)
+	if p.hours {
+		s.peaks.Written()
+	}
+	if p.views {
+		s.Views.Written()
+	}
+	s.Heat.Written()
+	if p.Seen != nil {
+		s.Seen.Written()
+	}
+	s.groups.Written()
+	s.known.apply(s.draft)
+	s.draft = newDraft()
+	maps.Copy(s.cursors, p.Cursors)
+}
+
+// holdBack lowers the sequence numbers that cursors wait for.
+func holdBack(waiting, unsaved map[string]int64) {
+	for writer, seq := range unsaved {
+		waiting[writer] = min(cmp.Or(waiting[writer], seq), seq)
+	}
+}
+
+// Empty reports whether there is nothing to write.
+func (p *Pending) Empty() bool {
+	return len(p.Windows)+len(p.Rollups)+len(p.Seen)+len(p.Cardinality)+len(p.Peaks)+len(p.Judgement.Views)+
+		len(p.Findings)+len(p.Transitions)+len(p.Incidents)+len(p.IncidentTransitions)+
+		len(p.Groups)+len(p.Notifications)+len(p.Cursors) == 0
+}

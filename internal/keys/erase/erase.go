@@ -1,0 +1,344 @@
+// Package erase takes a key out of what is stored: summaries, JSON and sentences.
+package erase
+
+import (
+	"bytes"
+	"encoding/json"
+	"iter"
+	"maps"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/keyheat/keyheat/detect/wording"
+	"github.com/keyheat/keyheat/internal/judge/heat"
+	"github.com/keyheat/keyheat/sample"
+	"github.com/keyheat/keyheat/shardkey"
+	"github.com/keyheat/keyheat/sketch"
+)
+
+// Erased stands where a text named the key.
+const Erased = "(purged)"
+
+// shortest is from how many bytes on a key is also looked for inside of other texts: a
+// shorter one, such as 42, is part of many. Quoted and as a whole value it is always found.
+const shortest = 5
+
+// Keys takes a key out, in each form in which it may be stored, with its key shards and
+// its dated forms. It is a store.Eraser, for one goroutine.
+type Keys struct {
+	keys []sample.Key
+	o    Options
+	// others are what contains the key and stays.
+	others map[string]bool
+}
+
+// Options are which other keys are taken for forms of the key.
+type Options struct {
+	// Suffixes are the forms in which the tables' policies number key shards. Forms
+	// with a word, such as bob#SHARD_7, are known without.
+	Suffixes []shardkey.Form
+	// Containing takes out every text that has the key as a component.
+	Containing bool
+}
+
+// New returns what takes out a key. keys are the forms in which it may be stored: plain,
+// and as each hash that a policy makes of it.
+func New(keys []sample.Key, o Options) *Keys {
+	return &Keys{keys: keys, o: o, others: map[string]bool{}}
+}
+
+// maxOthers bounds how many other texts are remembered.
+const maxOthers = 10_000
+
+// Others returns the keys, sort keys and callers that contain the key as a component and
+// were left, in order; complete is false where there were too many to remember.
+func (keys *Keys) Others() (others []string, complete bool) {
+	return slices.Sorted(maps.Keys(keys.others)), len(keys.others) < maxOthers
+}
+
+// Is implements store.Eraser.
+func (keys *Keys) Is(stored sample.Key) bool { return keys.is(stored, false) }
+
+// text reports whether a stored text without a type, such as a caller, is the key. cut
+// says that the text may be only a beginning.
+func (keys *Keys) text(stored string, cut bool) bool {
+	return keys.is(sample.Key{Text: stored}, cut)
+}
+
+// is reports whether a stored key is the key, a key shard of it, or a dated form of it.
+// It remembers one that merely contains it.
+func (keys *Keys) is(stored sample.Key, cut bool) bool {
+	for _, key := range keys.keys {
+		sameType := stored.Type == "" || stored.Type == key.Type
+		switch {
+		case key.Text == "" || stored.Text == "":
+		case sameType && (stored.Text == key.Text || cut && strings.HasPrefix(key.Text, stored.Text)),
+			sameType && key.Type == sample.TypeString && keys.derived(stored.Text, key.Text):
+			return true
+		case contains(stored.Text, key.Text):
+			if keys.o.Containing {
+				return true
+			}
+			if len(keys.others) < maxOthers {
+				keys.others[strings.Clone(stored.Text)] = true
+			}
+		}
+	}
+	return false
+}
+
+// derived reports whether a text is a key shard or a dated form of a key.
+func (keys *Keys) derived(text, key string) bool {
+	for _, form := range keys.o.Suffixes {
+		// A group of them has a * for the number.
+		if base, _, is := form.Parse(strings.Replace(text, "*", "0", 1)); is && base == key {
+			return true
+		}
+	}
+	for i := range occurrences(text, key) {
+		if before.MatchString(text[:i]) && behind.MatchString(text[i+len(key):]) {
+			return true
+		}
+	}
+	return false
+}
+
+// before and behind are dates and marks of key shards on either side of a key, and what
+// stands for them in the pattern of a group of keys. Compact
+// dates and Unix times are not among them: user#20261123 may be a user of that number.
+var before, behind = func() (*regexp.Regexp, *regexp.Regexp) {
+	const (
+		separator = `[#|:/_., -]`
+		clock     = `(?:[T #-][0-2]\d(?:[:-]?[0-5]\d(?:[:-]?[0-5]\d(?:\.\d+)?)?)?Z?)?`
+		day       = `(?:19|20)\d\d(?:-[01]\d(?:-[0-3]\d` + clock + `)?|/[01]\d/[0-3]\d|\.[01]\d\.[0-3]\d|-?[Ww][0-5]\d)`
+		mark      = `(?:SHARD[_#]|shard-)(?:\d{1,6}|\*)|<(?:second|minute|hour|date|week|epoch)>`
+		part      = `(?:` + day + `|` + mark + `)`
+	)
+	return regexp.MustCompile(`^(?:` + part + separator + `)*$`), regexp.MustCompile(`^(?:` + separator + part + `)*$`)
+}()
+
+// contains reports whether a text has a key as a component, between separators.
+func contains(text, key string) bool {
+	for i := range occurrences(text, key) {
+		first, last := i == 0, i+len(key) == len(text)
+		if (first || isSeparator(text[i-1])) && (last || isSeparator(text[i+len(key)])) {
+			return true
+		}
+	}
+	return false
+}
+
+func isSeparator(c byte) bool { return strings.IndexByte("#|:/_-., ", c) >= 0 }
+
+// occurrences returns where a key begins in a text.
+func occurrences(text, key string) iter.Seq[int] {
+	return func(yield func(int) bool) {
+		for from := 0; ; {
+			i := strings.Index(text[from:], key)
+			if i < 0 || !yield(from+i) {
+				return
+			}
+			from += i + 1
+		}
+	}
+}
+
+// Window implements store.Eraser.
+func (keys *Keys) Window(body []byte) (erased []byte, was bool, err error) {
+	var w sketch.Window
+	if err := w.UnmarshalBinary(body); err != nil {
+		return nil, false, err
+	}
+	if !keys.forget(&w) {
+		return nil, false, nil
+	}
+	erased, err = w.MarshalBinary()
+	return erased, err == nil, err
+}
+
+// Rollup implements store.Eraser.
+func (keys *Keys) Rollup(body []byte) (erased []byte, was bool, err error) {
+	var r heat.Rollup
+	if err := r.UnmarshalBinary(body); err != nil {
+		return nil, false, err
+	}
+	kept := r.Keys[:0]
+	for _, k := range r.Keys {
+		if keys.is(k.Key, k.Cut) {
+			r.Drop(k)
+			was = true
+			continue
+		}
+		kept = append(kept, k)
+	}
+	if r.Keys = kept; !was {
+		return nil, false, nil
+	}
+	erased, err = r.MarshalBinary()
+	return erased, err == nil, err
+}
+
+// Delta implements store.Eraser: of windows of other tables nothing is taken out.
+func (keys *Keys) Delta(table sample.Target, body []byte) (erased []byte, version int, was bool, err error) {
+	var d sketch.Delta
+	if err := d.UnmarshalBinary(body); err != nil {
+		return nil, 0, false, err
+	}
+	for i := range d.Windows {
+		w := &d.Windows[i]
+		if w.Table != table.Table || table.Account != "" && w.Account != table.Account || table.Region != "" && w.Region != table.Region {
+			continue
+		}
+		was = keys.forget(w) || was
+	}
+	if !was {
+		return nil, 0, false, nil
+	}
+	erased, err = d.MarshalBinary()
+	return erased, sketch.Version, err == nil, err
+}
+
+// ours are the members of documents whose values are Keyheat's own words, or names that
+// are not keys: where a key is called pending, or N, it is not in them.
+var ours = []string{
+	"action", "basis", "cause", "direction", "effort", "event", "kind", "op", "partition", "period", "sampling", "severity", "source", "state", "unit", "verdict",
+	"account", "fingerprint", "id", "incident", "index", "key_type", "owner", "region", "root", "route", "runbook_url", "table", "version",
+}
+
+// Document implements store.Eraser. Numbers stay as they are written; what is no JSON
+// is a text.
+func (keys *Keys) Document(document []byte) (erased []byte, was bool, err error) {
+	if !json.Valid(document) {
+		text, was := keys.Text(string(document))
+		return []byte(text), was, nil
+	}
+	decoder := json.NewDecoder(bytes.NewReader(document))
+	decoder.UseNumber()
+	var v any
+	if err := decoder.Decode(&v); err != nil {
+		return nil, false, err
+	}
+	v, was = keys.value(v)
+	if !was {
+		return document, false, nil
+	}
+	var out bytes.Buffer
+	encoder := json.NewEncoder(&out)
+	encoder.SetEscapeHTML(false)
+	err = encoder.Encode(v)
+	return bytes.TrimRight(out.Bytes(), "\n"), err == nil, err
+}
+
+func (keys *Keys) value(v any) (erased any, was bool) {
+	switch v := v.(type) {
+	case string:
+		return keys.Text(v)
+	case []any:
+		for i := range v {
+			var in bool
+			v[i], in = keys.value(v[i])
+			was = was || in
+		}
+	case map[string]any:
+		for name, of := range v {
+			if word, is := of.(string); is && slices.Contains(ours, name) && !strings.Contains(word, " ") {
+				continue
+			}
+			without, in := keys.value(of)
+			v[name] = without
+			was = was || in
+			// A name with nothing but small letters is a member's, and no key.
+			if renamed, named := keys.Text(name); named && strings.Trim(name, "abcdefghijklmnopqrstuvwxyz_") != "" {
+				delete(v, name)
+				v[renamed], was = without, true
+			}
+		}
+	}
+	return v, was
+}
+
+// Text implements store.Eraser.
+func (keys *Keys) Text(text string) (erased string, was bool) {
+	if !strings.ContainsAny(text, " “\n") && keys.text(text, false) {
+		return Erased, true
+	}
+	text = quotation.ReplaceAllStringFunc(text, func(quote string) string {
+		if !keys.text(strings.Trim(quote, "“”"), false) {
+			return quote
+		}
+		was = true
+		return "“" + Erased + "”"
+	})
+	for _, k := range keys.keys {
+		for _, form := range formsOf(k.Text) {
+			var in bool
+			if text, in = replace(text, form); in {
+				was = true
+			}
+		}
+	}
+	return text, was
+}
+
+// quotation is how sentences write keys.
+var quotation = regexp.MustCompile(`“[^”]*”`)
+
+// formsOf returns a key as it may be written: as it is, as it is shown, and as an
+// address holds it.
+func formsOf(text string) []string {
+	forms := []string{text}
+	for _, form := range []string{wording.Printable(text), url.QueryEscape(text), url.PathEscape(text), strings.ToValidUTF8(strings.ReplaceAll(text, "\x00", "\uFFFD"), "\uFFFD")} {
+		if !slices.Contains(forms, form) {
+			forms = append(forms, form)
+		}
+	}
+	return forms
+}
+
+// replace replaces a key in a text: the whole text, what is quoted, and, of a key that
+// is not short, each place where it stands by itself.
+func replace(text, key string) (string, bool) {
+	if key == "" || !strings.Contains(text, key) {
+		return text, false
+	}
+	if text == key {
+		return Erased, true
+	}
+	var out strings.Builder
+	was := false
+	for rest := text; ; {
+		i := strings.Index(rest, key)
+		if i < 0 {
+			out.WriteString(rest)
+			return out.String(), was
+		}
+		before, after := rest[:i], rest[i+len(key):]
+		out.WriteString(before)
+		written := out.String()
+		if apart(written, after) && (len(key) >= shortest || quoted(written, after)) {
+			out.WriteString(Erased)
+			was = true
+		} else {
+			out.WriteString(key)
+		}
+		rest = after
+	}
+}
+
+// apart reports whether a key between two texts is no part of a longer word.
+func apart(before, after string) bool {
+	last, _ := utf8.DecodeLastRuneInString(before)
+	first, _ := utf8.DecodeRuneInString(after)
+	return !isWord(last, before) && !isWord(first, after)
+}
+
+func isWord(r rune, in string) bool { return in != "" && (unicode.IsLetter(r) || unicode.IsDigit(r)) }
+
+// quoted reports whether the key begins what is quoted, as in “42” and “42#SHARD_7”.
+func quoted(before, after string) bool {
+	return strings.HasSuffix(before, "“") && strings.Contains(after, "”")
+}

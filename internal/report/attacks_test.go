@@ -1,0 +1,62 @@
+package report_test
+
+import (
+	"encoding/csv"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/internal/report"
+	attack "github.com/keyheat/keyheat/internal/testsupport/hostile"
+	"github.com/keyheat/keyheat/sample"
+)
+
+// signed is a cell that is a number, which may have a sign.
+var signed = regexp.MustCompile(`^-[0-9.]+$`)
+
+// TestNoReportShowsATextRaw writes a report of every kind of finding, of which every text is
+// an attack, in each format.
+func TestNoReportShowsATextRaw(t *testing.T) {
+	t.Parallel()
+	m := attack.New(6)
+	found := report.Found{Made: time.Now(), Gaps: []sample.Gap{{Source: m.Text(), Partition: m.Text(), Reason: m.Text()}}}
+	for _, kind := range attack.Kinds() {
+		for _, state := range []detect.State{detect.Pending, detect.Firing, detect.Resolved} {
+			f := m.Finding(kind)
+			f.State, f.Why = state, "Why."
+			f.Fingerprint = string(kind) + string(state)
+			f.Incident = f.Fingerprint
+			found.Findings = append(found.Findings, f)
+			found.Incidents = append(found.Incidents, m.Incident(&f))
+		}
+		found.Tables = append(found.Tables, m.Table(detect.Target{Account: m.Text(), Region: m.Text(), Table: m.Text(), Index: m.Text()}))
+	}
+	p := report.OfFiles(found)
+	for _, f := range report.Formats() {
+		text := written(t, p, f)
+		if f != report.JSON { // of which the texts are for programs, and the bytes are checked below
+			if wrong := attack.Fault(text); wrong != "" {
+				t.Errorf("%s has %s", f, wrong)
+			}
+		}
+	}
+	for line := range strings.Lines(written(t, p, report.Markdown)) {
+		if bare := withoutCode(line); strings.ContainsAny(bare, "<[`@") || strings.Contains(bare, "://") {
+			t.Errorf("markdown holds %.200q", bare)
+		}
+	}
+	if page := written(t, p, report.HTML); strings.Contains(page, "<script>alert") {
+		t.Error("the page has a script")
+	}
+	rows, err := csv.NewReader(strings.NewReader(written(t, p, report.CSV))).ReadAll()
+	must(t, err)
+	for _, row := range rows[1:] {
+		for i, cell := range row {
+			if cell != "" && strings.ContainsAny(cell[:1], "=+-@") && !signed.MatchString(cell) {
+				t.Errorf("%s is %.40q", rows[0][i], cell)
+			}
+		}
+	}
+}

@@ -1,0 +1,499 @@
+package report_test
+
+import (
+	"bytes"
+	"encoding/csv"
+	"encoding/json"
+	"flag"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+	"unicode"
+
+	"golang.org/x/net/html"
+
+	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/internal/alert/silence"
+	"github.com/keyheat/keyheat/internal/report"
+	"github.com/keyheat/keyheat/sample"
+	"github.com/keyheat/keyheat/store"
+)
+
+var update = flag.Bool("update", false, "write the golden files")
+
+// monday is when the period of the tests ends, a week after it began.
+var monday = time.Date(2026, 11, 16, 8, 0, 0, 0, time.UTC)
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func ptr[T any](v T) *T { return &v }
+
+func ago(d time.Duration) time.Time { return monday.Add(-d) }
+
+func document(v any) []byte {
+	text, err := json.Marshal(v)
+	if err != nil {
+		panic(err)
+	}
+	return text
+}
+
+// hostile is a key of 2 KB that would break whatever trusts it.
+var hostile = "=HYPERLINK(\"https://evil.example\")<script>alert(1)</script></style>|`**[x](https://evil.example)**\x1b[31m\u202egnp\u2066\x00\nwww.evil.example @all " + strings.Repeat("k", 1900)
+
+var orders = sample.Target{Account: "123456789012", Region: "eu-west-1", Table: "orders"}
+
+// episode is an incident with its root finding.
+type episode struct {
+	id, key                 string
+	at                      sample.Target
+	kind                    detect.Kind
+	utilization             float64
+	severity                detect.Severity
+	opened, fired, resolved time.Time
+}
+
+func (e episode) add(r *report.Rows) {
+	f := detect.NewFinding(e.kind, e.at, sample.KeyString(e.key))
+	f.Utilization, f.Severity = e.utilization, e.severity
+	f.Quality.CannotSee = []string{detect.BlindSeconds}
+	f.CloudWatch = &detect.CloudWatch{Verdict: detect.CloudWatchConfirms}
+	state := detect.Pending
+	switch {
+	case !e.resolved.IsZero():
+		state = detect.Resolved
+	case !e.fired.IsZero():
+		state = detect.Firing
+	}
+	i := detect.Incident{Summary: "One item alone has more than a partition serves: “" + e.key + "”.", FirstFix: "Shard " + e.key + " over 3 keys.", Owner: "team-orders"}
+	r.Incidents = append(r.Incidents, store.Incident{
+		ID: e.id, Cause: string(detect.CauseHotKey), Target: e.at, Severity: string(e.severity), State: string(state),
+		OpenedAt: e.opened, FiredAt: e.fired, ResolvedAt: e.resolved, LastSeen: e.opened, Root: f.Fingerprint, Document: document(i),
+	})
+	r.Roots[f.Fingerprint] = store.Finding{Fingerprint: f.Fingerprint, Document: document(f)}
+}
+
+func move(id string, at time.Time, from, to detect.State) store.Transition {
+	return store.Transition{Of: id, At: at, From: string(from), To: string(to), Severity: string(detect.Critical)}
+}
+
+func peaks(at sample.Target, key string, of func(hour int) int64) (all []store.HourPeak) {
+	for hour := range 7 * 24 {
+		if units := of(hour); units > 0 {
+			all = append(all, store.HourPeak{Target: at, Key: key, KeyType: "S", Hour: ago(7 * 24 * time.Hour).Add(time.Duration(hour) * time.Hour), WriteMilli: units * 1000})
+		}
+	}
+	return all
+}
+
+// busy is a week with a bit of everything.
+func busy() report.Rows {
+	const hour, day = time.Hour, 24 * time.Hour
+	r := report.Rows{
+		Request: report.Request{Name: "weekly", From: ago(7 * day), To: monday, Zone: "Europe/Berlin"},
+		Made:    monday.Add(5 * time.Second), Roots: map[string]store.Finding{},
+	}
+	users := sample.Target{Table: "users", Index: "by-mail"}
+	episode{"i-firing", "customer#42", orders, detect.HotKeyWrite, 2.6, detect.Critical, ago(3 * hour), ago(3 * hour), time.Time{}}.add(&r)
+	episode{"i-healed", "OPEN", users, detect.HotKeyRead, 1.2, detect.Warning, ago(4 * day), ago(4 * day), ago(4*day - hour)}.add(&r)
+	episode{"i-warm", "warm", orders, detect.HotKeyWrite, 0.85, detect.Warning, ago(day), time.Time{}, time.Time{}}.add(&r)
+	episode{"i-hostile", hostile, orders, detect.HotKeyWrite, 1.1, detect.Critical, ago(2 * day), ago(2 * day), time.Time{}}.add(&r)
+	episode{"i-old", "old", orders, detect.HotKeyWrite, 9, detect.Critical, ago(30 * day), ago(30 * day), ago(29 * day)}.add(&r)
+	episode{"i-later", "later", orders, detect.HotKeyWrite, 9, detect.Critical, monday.Add(hour), monday.Add(hour), time.Time{}}.add(&r)
+	r.Transitions = []store.Transition{
+		move("i-later", ago(5*day), "", detect.Pending), move("i-later", ago(5*day), detect.Pending, detect.Firing),
+		move("i-later", ago(5*day-hour), detect.Firing, detect.Resolved),
+		move("i-firing", ago(3*hour), "", detect.Firing),
+		move("i-healed", ago(5*day), "", detect.Firing), move("i-healed", ago(5*day-hour), detect.Firing, detect.Resolved),
+		move("i-healed", ago(4*day), "", detect.Firing), move("i-healed", ago(4*day-hour), detect.Firing, detect.Resolved),
+	}
+	figure := func(v float64) *detect.Figure { return &detect.Figure{Value: v, Low: v - 0.02, High: v + 0.02} }
+	view := func(at sample.Target, updated time.Time, t detect.Table) {
+		r.Views = append(r.Views, store.TableView{Target: at, Updated: updated, Document: document(t)})
+	}
+	view(orders, monday, detect.Table{
+		View: &detect.View{Growing: []detect.GrowingKey{
+			{Key: "slow", KeyType: "S", Forecast: detect.Forecast{Unit: "rcu", Level: 900, Growth: detect.Figure{Value: 2, Low: 1, High: 3}}},
+			{Key: "customer#7", KeyType: "S", Forecast: detect.Forecast{Unit: "wcu", Level: 640, Growth: detect.Figure{Value: 9, Low: 8, High: 10},
+				At100: &detect.Crossing{At: monday.Add(40 * day), Earliest: monday.Add(36 * day), Latest: monday.Add(45 * day)}}},
+		}},
+		CloudWatch: &detect.TableCloudWatch{Write: figure(0.97), Why: "The samples show 97% of the table's writes."},
+	})
+	view(users, monday, detect.Table{})
+	view(sample.Target{Table: "sessions"}, ago(9*day), detect.Table{View: &detect.View{Growing: []detect.GrowingKey{{Key: "stale"}}}})
+	r.Gaps = []store.Gap{
+		{Gap: sample.Gap{Source: "kafka:c/samples", Partition: "3", Since: ago(day), Until: ago(day - hour), Reason: "the topic was cut: " + hostile}, Noticed: ago(day - hour)},
+		{Gap: sample.Gap{Source: "streams", Partition: "shard-1", Reason: "trimmed"}, Noticed: ago(2 * day)},
+		{Gap: sample.Gap{Source: "streams", Partition: "shard-0", Reason: "of before"}, Noticed: ago(8 * day)},
+	}
+	r.Writers = []store.Writer{
+		{ID: "a", Host: "well", Started: ago(9 * day), Seen: monday},
+		{ID: "b", Host: "silent", Started: ago(9 * day), Seen: ago(day)},
+		{ID: "c", Host: "poor", Started: ago(day), Seen: monday, WriterStatus: store.WriterStatus{
+			State: "failing", Reason: "no such topic", RefusedTables: []string{"t1", "t2"}, BadShare: ptr(0.02)}},
+		{ID: "d", Host: "replaced", Started: ago(3 * day), Seen: ago(2 * day)},
+		{ID: "e", Host: "replaced", Started: ago(2 * day), Seen: monday},
+		{ID: "f", Host: "stopped", Started: ago(3 * day), Seen: ago(day), Stopped: ago(day)},
+		{ID: "g", Host: "of before", Started: ago(20 * day), Seen: ago(10 * day)},
+	}
+	r.Silences = []silence.Silence{
+		{ID: "s-now", Matchers: []string{`table="orders"`, `severity="warning"`}, StartsAt: ago(2 * day), EndsAt: monday.Add(2 * hour), Author: "ada", Reason: "load test of the checkout"},
+		{ID: "s-hostile", Matchers: []string{`labels.x!="<script>alert(1)</script>|**[x](https://evil.example)** @all"`}, StartsAt: ago(day), EndsAt: monday, Author: hostile, Reason: hostile},
+		{ID: "s-over", Matchers: []string{`table=~"users|sessions"`}, StartsAt: ago(5*day + hour), EndsAt: ago(5*day - hour/2), Author: "bob", Reason: "migration"},
+	}
+	r.Transitions[len(r.Transitions)-4].Note = silence.Note(&detect.Silenced{By: "s-over", Until: monday})
+	warm := detect.Incident{Summary: "It is warm.", Owner: "team-orders", Silenced: &detect.Silenced{By: "s-now"}}
+	r.Incidents[2].Document = document(warm)
+	r.Peaks = [][]store.HourPeak{
+		peaks(orders, "customer#42", func(hour int) int64 {
+			if hour >= 165 {
+				return 2600
+			}
+			return []int64{0, 0, 0, 0, 0, 0, 120, 180, 260, 340, 420, 460, 480, 470, 450, 430, 420, 400, 330, 250, 180, 120, 0, 0}[hour%24]
+		}),
+		peaks(orders, hostile, func(hour int) int64 { return map[int]int64{120: 1100, 121: 1050, 122: 300}[hour] }),
+		{{Target: users, Key: "OPEN", KeyType: "S", Hour: ago(4 * day), ReadMilli: 3_600_000}, {Target: users, Key: "OPEN", KeyType: "S", Hour: monday.Add(hour), ReadMilli: 9_000_000}},
+	}
+	r.Last = &report.Report{
+		Request: report.Request{From: ago(14 * day), To: ago(7 * day)},
+		Hot: []report.Incident{
+			{ID: "i-firing", Severity: detect.Warning, State: detect.Firing, KeyRef: detect.KeyRef{Target: orders, Key: "customer#42"}},
+			{ID: "i-healed", Severity: detect.Warning, State: detect.Firing, KeyRef: detect.KeyRef{Target: users, Key: "OPEN"}},
+			{ID: "i-gone", Severity: detect.Warning, State: detect.Firing, KeyRef: detect.KeyRef{Target: orders, Key: "forgotten"}},
+		},
+		Coming:  []report.Coming{{KeyRef: detect.KeyRef{Target: orders, Key: "slow", KeyType: "S"}}},
+		NotSeen: report.NotSeen{Coverage: []report.Coverage{{Target: sample.Target{Table: "sessions"}}, {Target: orders}}},
+	}
+	return r
+}
+
+// blind is a day of which nothing is known.
+func blind() report.Rows {
+	return report.Rows{Request: report.Request{From: ago(24 * time.Hour), To: monday, Tables: []string{"orders"}}, Made: monday}
+}
+
+func made(t *testing.T, r report.Rows) *report.Report {
+	t.Helper()
+	summary, err := report.New(r)
+	must(t, err)
+	return summary
+}
+
+func written(t *testing.T, p *report.Report, f report.Format) string {
+	t.Helper()
+	var b bytes.Buffer
+	must(t, p.Write(&b, f))
+	return b.String()
+}
+
+// The golden files are what people and programs get. After a change that is meant:
+// go test ./internal/report -update
+func TestGolden(t *testing.T) {
+	t.Parallel()
+	for name, rows := range map[string]report.Rows{"busy": busy(), "blind": blind()} {
+		summary := made(t, rows)
+		for _, f := range report.Formats() {
+			got, path := written(t, summary, f), filepath.Join("testdata", name+f.Extension())
+			if *update {
+				must(t, os.WriteFile(path, []byte(got), 0o600))
+			}
+			want, err := os.ReadFile(path)
+			must(t, err)
+			if got != string(want) {
+				t.Errorf("%s is not what is written; see the difference with -update and git diff", path)
+			}
+		}
+	}
+}
+
+func ids(all []report.Incident) (names []string) {
+	for _, i := range all {
+		names = append(names, i.ID)
+	}
+	return names
+}
+
+func keys(all []report.Ref) (names []string) {
+	for _, r := range all {
+		names = append(names, r.Name()+" "+r.Key)
+	}
+	return names
+}
+
+func same(t *testing.T, what string, got, want []string) {
+	t.Helper()
+	if !slices.Equal(got, want) {
+		t.Errorf("%s: got %q, want %q", what, got, want)
+	}
+}
+
+func TestWhatGotHotAndWhatHealed(t *testing.T) {
+	t.Parallel()
+	p := made(t, busy())
+	same(t, "hot", ids(p.Hot), []string{"i-firing", "i-hostile", "i-later", "i-healed"})
+	same(t, "warm", ids(p.Warm), []string{"i-warm"})
+	same(t, "healed", ids(p.Healed), []string{"i-later", "i-healed"})
+	later, healed := p.Hot[2], p.Hot[3]
+	if later.Utilization != nil || later.Why != "" || !later.Began.Equal(ago(5*24*time.Hour)) || later.Resolved == nil {
+		t.Errorf("the earlier episode has the later one's figures: %+v", later)
+	}
+	if healed.Times == nil || *healed.Times != 2 || healed.Unit != "rcu" {
+		t.Errorf("healed is %+v", healed)
+	}
+	if hostile := p.Hot[1]; hostile.Times != nil {
+		t.Errorf("without a history it fired %d times", *hostile.Times)
+	}
+	if !strings.Contains(p.Summary, "4 incidents fired and 2 are still firing") || !strings.Contains(p.Summary, "260%") || !strings.Contains(p.Summary, "2 gaps") {
+		t.Errorf("summary: %s", p.Summary)
+	}
+}
+
+// That capacity does not help is no fix, but for a table that lacks it.
+func TestTheFirstFixChangesSomething(t *testing.T) {
+	t.Parallel()
+	for kind, want := range map[detect.Kind]string{detect.HotKeyWrite: "Shard it.", detect.TableStarvation: "Capacity."} {
+		f := detect.NewFinding(kind, orders, sample.KeyString("k"))
+		f.State, f.Advice = detect.Firing, []detect.Step{{Action: detect.ActionCapacity, Text: "Capacity."}, {Action: detect.ActionShard, Text: "Shard it."}}
+		found := []detect.Finding{f}
+		p := report.OfFiles(report.Found{Files: report.Files{Samples: 1}, Incidents: detect.Incidents(found), Findings: found})
+		if len(p.Hot) != 1 || p.Hot[0].FirstFix != want {
+			t.Errorf("%s: got %+v, want %q", kind, p.Hot, want)
+		}
+	}
+}
+
+// A period that ended an hour before the newest incident resolved says that it fired.
+func TestStateIsThatOfTheEndOfThePeriod(t *testing.T) {
+	t.Parallel()
+	rows := report.Rows{Request: report.Request{From: ago(24 * time.Hour), To: monday}, Made: monday.Add(48 * time.Hour), Roots: map[string]store.Finding{}}
+	episode{"i", "k", orders, detect.HotKeyWrite, 2, detect.Critical, ago(time.Hour), ago(time.Hour), monday.Add(time.Hour)}.add(&rows)
+	rows.Transitions = []store.Transition{move("i", ago(time.Hour), "", detect.Firing), move("i", monday.Add(time.Hour), detect.Firing, detect.Resolved)}
+	p := made(t, rows)
+	if len(p.Hot) != 1 || p.Hot[0].State != detect.Firing || p.Hot[0].Resolved != nil || len(p.Healed) != 0 {
+		t.Errorf("got %+v", p.Hot)
+	}
+}
+
+func TestWhatCouldNotBeSeen(t *testing.T) {
+	t.Parallel()
+	n := made(t, busy()).NotSeen
+	var problems, gaps []string
+	for _, c := range n.Problems {
+		problems = append(problems, c.Host)
+	}
+	for _, g := range n.Gaps {
+		gaps = append(gaps, g.Partition)
+	}
+	same(t, "problems", problems, []string{"silent", "poor"})
+	same(t, "gaps", gaps, []string{"3", "shard-1"})
+	if n.Collectors == nil || *n.Collectors != 6 || n.Stopped != nil {
+		t.Errorf("collectors: %v, stopped: %v", n.Collectors, n.Stopped)
+	}
+	if c := n.Coverage[0]; c.Table != "sessions" || !c.Stale || c.Write != nil {
+		t.Errorf("least is known of %+v", c)
+	}
+
+	rows := blind()
+	p := made(t, rows)
+	if !strings.Contains(p.Summary, "not known") || p.NotSeen.Collectors == nil || *p.NotSeen.Collectors != 0 {
+		t.Errorf("a period without a collector: %s", p.Summary)
+	}
+	rows.Made = rows.Made.AddDate(0, 1, 0)
+	if p := made(t, rows); p.NotSeen.Collectors != nil {
+		t.Errorf("a month later there were %d collectors", *p.NotSeen.Collectors)
+	}
+	rows = blind()
+	rows.Writers = []store.Writer{{ID: "a", Started: ago(time.Hour), Seen: ago(10 * time.Minute)}}
+	if p := made(t, rows); p.NotSeen.Stopped == nil || !strings.Contains(p.Summary, "collection stopped") {
+		t.Errorf("all are silent: %s", p.Summary)
+	}
+}
+
+// TestWhatWasSilenced: each silence of the period has the incidents that its history, or
+// what is stored of them, says that it silenced; one of another table is of no report
+// about this one.
+func TestWhatWasSilenced(t *testing.T) {
+	t.Parallel()
+	silenced := func(r report.Rows) (all []string) {
+		for _, s := range made(t, r).Silences {
+			var of []string
+			for _, i := range s.Incidents {
+				of = append(of, i.Incident)
+			}
+			all = append(all, s.ID+": "+strings.Join(of, ", "))
+		}
+		return all
+	}
+	rows := busy()
+	same(t, "all tables", silenced(rows), []string{"s-now: i-warm", "s-hostile: ", "s-over: i-healed"})
+	rows.Tables = []string{"123456789012/eu-west-1/orders"}
+	same(t, "orders", silenced(rows), []string{"s-now: i-warm", "s-hostile: "})
+	rows.Tables = []string{"sessions"}
+	same(t, "sessions", silenced(rows), []string{"s-hostile: ", "s-over: "})
+	rows = busy()
+	rows.Silences = nil
+	p := made(t, rows)
+	for _, f := range report.Formats() {
+		if text := written(t, p, f); f != report.JSON && strings.Contains(strings.ToLower(strings.ReplaceAll(text, report.ContentSecurityPolicy, "")), "silence") {
+			t.Errorf("%s without a silence speaks of one", f)
+		}
+	}
+	if text := written(t, p, report.JSON); !strings.Contains(text, `"silences": []`) {
+		t.Errorf("without a silence: %.300s", text)
+	}
+}
+
+func TestChanges(t *testing.T) {
+	t.Parallel()
+	c := made(t, busy()).Changes
+	at := orders.Name() + " "
+	same(t, "new", keys(c.New), []string{at + hostile, at + "later"})
+	same(t, "worse", keys(c.Worse), []string{at + "customer#42"})
+	same(t, "still", keys(c.Still), []string{at + "customer#42"})
+	same(t, "over", keys(c.Over), []string{"users/by-mail OPEN"})
+	same(t, "lost", keys(c.Lost), []string{at + "forgotten"})
+	same(t, "coming", keys(c.Coming), []string{at + "customer#7"})
+	same(t, "silent", keys(c.Silent), []string{"sessions "})
+}
+
+func TestTablesAreChosen(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]bool{
+		"orders": true, "eu-west-1/orders": true, "123456789012/eu-west-1/orders": true, "us-east-1/orders": false, "order": false,
+	} {
+		q := report.Request{Tables: []string{name}}
+		at := orders
+		at.Index = "by-day"
+		if q.Covers(orders) != want || q.Covers(at) != want {
+			t.Errorf("%s covers orders: %t", name, !want)
+		}
+	}
+	rows := busy()
+	rows.Tables = []string{"users"}
+	p := made(t, rows)
+	same(t, "hot", ids(p.Hot), []string{"i-healed"})
+	if len(p.NotSeen.Coverage) != 1 || len(p.Coming) != 0 {
+		t.Errorf("%+v", p.NotSeen.Coverage)
+	}
+}
+
+func TestReadsWhatItWrites(t *testing.T) {
+	t.Parallel()
+	p := made(t, busy())
+	again, err := report.Read([]byte(written(t, p, report.JSON)))
+	must(t, err)
+	if got, want := written(t, again, report.JSON), written(t, p, report.JSON); got != want {
+		t.Error("read and written again it differs")
+	}
+	if again.Hot[1].Key != hostile {
+		t.Errorf("the key is %q", again.Hot[1].Key)
+	}
+	if _, err := report.Read([]byte(`{"version":99}`)); err == nil {
+		t.Error("a newer version was read")
+	}
+	if err := p.Write(io.Discard, "pdf"); err == nil || !strings.Contains(err.Error(), "markdown") {
+		t.Errorf("an unknown format: %v", err)
+	}
+}
+
+// The file works from a disk and asks nobody for anything.
+func TestHTMLIsOneInertFile(t *testing.T) {
+	t.Parallel()
+	text := written(t, made(t, busy()), report.HTML)
+	root, err := html.Parse(strings.NewReader(text))
+	must(t, err)
+	var walk func(*html.Node)
+	walk = func(n *html.Node) {
+		if n.Type == html.ElementNode {
+			if slices.Contains([]string{"script", "link", "img", "iframe", "object", "a", "form", "base", "image", "use"}, n.Data) {
+				t.Errorf("there is a <%s>", n.Data)
+			}
+			for _, a := range n.Attr {
+				if strings.HasPrefix(a.Key, "on") || a.Key == "style" || a.Key == "src" || a.Key == "href" {
+					t.Errorf("<%s> has %s=%q", n.Data, a.Key, a.Val)
+				}
+			}
+		}
+		for c := range n.ChildNodes() {
+			walk(c)
+		}
+	}
+	walk(root)
+	if strings.Count(text, "<style>") != 1 || regexp.MustCompile(`url\(|@import`).MatchString(text) {
+		t.Error("the style loads something, or there is another")
+	}
+	if len(text) > 100_000 {
+		t.Errorf("it has %d bytes", len(text))
+	}
+}
+
+// What a key says does nothing in any format.
+func TestHostileKeys(t *testing.T) {
+	t.Parallel()
+	p := made(t, busy())
+	for _, f := range report.Formats() {
+		for _, r := range written(t, p, f) {
+			if r != '\n' && (unicode.IsControl(r) || unicode.Is(unicode.Cf, r)) {
+				t.Errorf("%s holds %U", f, r)
+				break
+			}
+		}
+	}
+	text := written(t, p, report.Markdown)
+	for line := range strings.Lines(text) {
+		bare := withoutCode(line)
+		if strings.ContainsAny(bare, "<[`@") || strings.Contains(bare, "://") {
+			t.Errorf("markdown holds %.200q", bare)
+		}
+	}
+	rows, err := csv.NewReader(strings.NewReader(written(t, p, report.CSV))).ReadAll()
+	must(t, err)
+	for _, row := range rows[1:] {
+		for i, cell := range row {
+			if cell != "" && strings.ContainsAny(cell[:1], "=+@\t\r") || strings.HasPrefix(cell, "-") && rows[0][i] != "value" && rows[0][i] != "low" {
+				t.Errorf("%s is %.40q", rows[0][i], cell)
+			}
+		}
+	}
+}
+
+// withoutCode returns a line of Markdown without its code spans and what is escaped: a span
+// ends with as many backticks as it begins with.
+func withoutCode(line string) string {
+	run := func(s string) int { return len(s) - len(strings.TrimLeft(s, "`")) }
+	var bare strings.Builder
+next:
+	for line != "" {
+		n := run(line)
+		if n == 0 {
+			if strings.HasPrefix(line, `\`) && len(line) > 1 {
+				line = line[2:]
+				continue
+			}
+			bare.WriteByte(line[0])
+			line = line[1:]
+			continue
+		}
+		for end := n; end < len(line); end++ {
+			if m := run(line[end:]); m == n {
+				line = line[end+n:]
+				continue next
+			} else if m > 0 {
+				end += m - 1
+			}
+		}
+		bare.WriteString(line[:n])
+		line = line[n:]
+	}
+	return bare.String()
+}

@@ -1,0 +1,109 @@
+package report
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/wording"
+	"github.com/keyheat/keyheat/sample"
+	"github.com/keyheat/keyheat/store"
+)
+
+// Files is what was read, where a report is of files and not of the store.
+type Files struct {
+	// Samples were counted; Bad were not, by reason.
+	Samples int64                   `json:"samples"`
+	Bad     map[sample.Reason]int64 `json:"bad"`
+	// Unjudged says why there is no verdict; empty when there is one.
+	Unjudged string `json:"unjudged"`
+	// Notes are sentences about what the verdict covers, and what it does not.
+	Notes []string `json:"notes"`
+}
+
+// Found is what was found in files.
+type Found struct {
+	Files
+	Made      time.Time
+	Incidents []detect.Incident
+	Findings  []detect.Finding
+	Tables    []detect.Table
+	Gaps      []sample.Gap
+}
+
+// OfFiles returns the report of what was found in files: of the time from the first
+// second in them to the last.
+func OfFiles(f Found) *Report {
+	p := &Report{
+		Version: Version, Request: Request{Tables: []string{}}, Made: f.Made, Files: &f.Files,
+		Hot: []Incident{}, Warm: []Incident{}, Healed: []Incident{}, Silences: []Silence{}, Coming: []Coming{}, Keys: []Key{},
+		NotSeen: NotSeen{Problems: []CollectorProblem{}, Gaps: []Gap{}, Coverage: []Coverage{}, Cut: []string{}},
+		NotTold: []string{"What was before and after the samples in the files.", "What it costs: samples hold no prices."},
+	}
+	var tables []table
+	for _, t := range f.Tables {
+		if v := t.View; v != nil {
+			if p.From.IsZero() || v.From.Before(p.From) {
+				p.From = v.From
+			}
+			if v.To.After(p.To) {
+				p.To = v.To
+			}
+		}
+		tables = append(tables, table{t, f.Made})
+		p.NotSeen.Coverage = append(p.NotSeen.Coverage, Coverage{
+			Target: t.Target, Updated: f.Made, Why: "Nothing in files tells what part of its load the samples show.",
+		})
+	}
+	p.addComing(tables)
+	roots := make(map[string]*detect.Finding, len(f.Findings))
+	for i := range f.Findings {
+		roots[f.Findings[i].Fingerprint] = &f.Findings[i]
+	}
+	for _, i := range f.Incidents {
+		p.addFound(i, roots[i.Root])
+	}
+	for _, all := range [][]Incident{p.Hot, p.Warm, p.Healed} {
+		slices.SortStableFunc(all, worseFirst)
+	}
+	for _, g := range f.Gaps {
+		p.NotSeen.Gaps = append(p.NotSeen.Gaps, gapOf(store.Gap{Gap: g, Noticed: f.Made}))
+	}
+	p.Summary = p.summary()
+	return p
+}
+
+// addFound adds an incident of which only the last state is known.
+func (p *Report) addFound(found detect.Incident, root *detect.Finding) {
+	i := Incident{
+		ID: found.ID, Cause: found.Cause, KeyRef: detect.KeyRef{Target: found.Target}, Unit: "wcu",
+		Severity: found.Severity, State: found.State, Began: found.OpenedAt, Fired: found.FiredAt, Resolved: found.ResolvedAt,
+		Why: found.Summary, FirstFix: found.FirstFix, Owner: found.Owner,
+	}
+	if root != nil {
+		i.tell(root)
+	}
+	switch i.State {
+	case detect.Pending:
+		p.Warm = append(p.Warm, i)
+		return
+	case detect.Resolved:
+		p.Healed = append(p.Healed, i)
+	}
+	p.Hot = append(p.Hot, i)
+}
+
+// read says how much was read.
+func (f *Files) read() string {
+	s := plural(int(f.Samples), "sample was", "samples were") + " counted"
+	var bad []string
+	for _, reason := range slices.Sorted(maps.Keys(f.Bad)) {
+		bad = append(bad, wording.Count(f.Bad[reason])+" because of "+wording.Printable(string(reason)))
+	}
+	if len(bad) > 0 {
+		s += ", and others were not: " + strings.Join(bad, ", ")
+	}
+	return strings.Join(append([]string{s + "."}, f.Notes...), " ")
+}

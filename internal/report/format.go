@@ -1,0 +1,225 @@
+package report
+
+import (
+	"bytes"
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/wording"
+)
+
+// Format is how a report is written.
+type Format string
+
+// The formats.
+const (
+	HTML     Format = "html"
+	Markdown Format = "markdown"
+	JSON     Format = "json"
+	CSV      Format = "csv"
+)
+
+// Formats lists every format.
+func Formats() []Format { return []Format{HTML, Markdown, JSON, CSV} }
+
+// FormatNames lists every format's name.
+func FormatNames() []string { return wording.Names(Formats()) }
+
+// Extension returns the ending of a file's name, with its dot.
+func (f Format) Extension() string {
+	if f == Markdown {
+		return ".md"
+	}
+	return "." + string(f)
+}
+
+// MediaType returns the type that a server gives.
+func (f Format) MediaType() string {
+	switch f {
+	case Markdown:
+		return "text/markdown; charset=utf-8"
+	case JSON:
+		return "application/json; charset=utf-8"
+	case CSV:
+		return "text/csv; charset=utf-8"
+	}
+	return "text/html; charset=utf-8"
+}
+
+// Write writes the report.
+func (p *Report) Write(out io.Writer, f Format) (err error) {
+	var body []byte
+	switch f {
+	case HTML:
+		body, err = p.html()
+	case Markdown:
+		body, err = p.markdown()
+	case JSON:
+		body, err = p.json()
+	case CSV:
+		body, err = p.csv()
+	default:
+		return fmt.Errorf("format %q: give one of %s", f, strings.Join(FormatNames(), ", "))
+	}
+	if err != nil {
+		return fmt.Errorf("write the report as %s: %w", f, err)
+	}
+	_, err = out.Write(body)
+	return err
+}
+
+// Read reads the JSON form.
+func Read(document []byte) (*Report, error) {
+	var p Report
+	if err := json.Unmarshal(document, &p); err != nil {
+		return nil, fmt.Errorf("read a report: %w", err)
+	}
+	if p.Version > Version {
+		return nil, fmt.Errorf("read a report: it has version %d and this program knows %d: use the program that made it", p.Version, Version)
+	}
+	return &p, nil
+}
+
+func (p *Report) json() ([]byte, error) {
+	text, err := wording.JSON(p)
+	return []byte(text), err
+}
+
+// csvColumns are those of the CSV form: a row is one thing, and section says what. A
+// cell of which nothing is known is empty.
+var csvColumns = []string{
+	"section", "incident", "cause", "severity", "state", "account", "region", "table", "index", "key", "key_type", "unit",
+	"utilization", "from", "to", "fired", "resolved", "value", "low", "high", "text", "first_fix", "owner",
+}
+
+// line is a row of the CSV form, by column.
+type line map[string]string
+
+func (p *Report) csv() ([]byte, error) {
+	var text bytes.Buffer
+	w := csv.NewWriter(&text)
+	_ = w.Write(csvColumns) // Error returns what went wrong with any
+	for _, l := range p.lines() {
+		row := make([]string, len(csvColumns))
+		for i, name := range csvColumns {
+			row[i] = l[name]
+		}
+		_ = w.Write(row)
+	}
+	w.Flush()
+	return text.Bytes(), w.Error()
+}
+
+// lines returns the rows of the CSV form.
+func (p *Report) lines() []line {
+	all := []line{{"section": "report", "from": instant(&p.From), "to": instant(&p.To), "text": wording.Cell(p.Summary)}}
+	for _, s := range []struct {
+		name string
+		all  []Incident
+	}{{"hot", p.Hot}, {"warm", p.Warm}, {"healed", p.Healed}} {
+		for i := range s.all {
+			all = append(all, s.all[i].line(s.name))
+		}
+	}
+	for _, s := range p.Silences {
+		all = append(all, s.lines()...)
+	}
+	for _, c := range p.Coming {
+		l := c.line("coming")
+		l["unit"], l["text"] = c.Forecast.Unit, "Growth of the weekly peak, a day; to is when it reaches the limit."
+		l["value"], l["low"], l["high"] = decimal(c.Forecast.Growth.Value), decimal(c.Forecast.Growth.Low), decimal(c.Forecast.Growth.High)
+		l["from"] = instant(&c.AsOf)
+		if at := c.Forecast.At100; at != nil {
+			l["to"] = instant(&at.At)
+		}
+		all = append(all, l)
+	}
+	for _, k := range p.Keys {
+		for _, h := range k.Hours {
+			l := Coming{KeyRef: k.KeyRef}.line("hour")
+			l["unit"], l["from"], l["value"], l["utilization"] = k.Unit, instant(&h.At), decimal(h.Units), decimal(h.Units/k.Limit)
+			all = append(all, l)
+		}
+	}
+	return append(all, p.notSeenLines()...)
+}
+
+// lines are a silence's, and one for each incident that it silenced.
+func (s *Silence) lines() []line {
+	all := []line{{
+		"section": "silence", "from": instant(&s.StartsAt), "to": instant(&s.EndsAt),
+		"text": wording.Cell(strings.Join(s.Matchers, ", ") + ", by " + s.Author + ": " + s.Reason),
+	}}
+	for _, i := range s.Incidents {
+		l := Coming{KeyRef: i.KeyRef}.line("silenced")
+		l["incident"], l["severity"] = wording.Cell(i.Incident), string(i.Severity)
+		l["from"], l["to"], l["text"] = instant(&s.StartsAt), instant(&s.EndsAt), wording.Cell("By "+s.Author+": "+s.Reason)
+		all = append(all, l)
+	}
+	return all
+}
+
+func (i *Incident) line(section string) line {
+	l := Coming{KeyRef: i.KeyRef}.line(section)
+	l["incident"], l["cause"], l["severity"], l["state"] = wording.Cell(i.ID), wording.Cell(string(i.Cause)), string(i.Severity), string(i.State)
+	l["from"], l["fired"], l["resolved"] = instant(&i.Began), instant(i.Fired), instant(i.Resolved)
+	if l["unit"] = i.Unit; i.Utilization != nil {
+		l["utilization"] = decimal(*i.Utilization)
+	}
+	l["text"], l["first_fix"], l["owner"] = wording.Cell(i.Why), wording.Cell(i.FirstFix), wording.Cell(i.Owner)
+	return l
+}
+
+func (c Coming) line(section string) line {
+	return line{
+		"section": section, "account": wording.Cell(c.Account), "region": wording.Cell(c.Region),
+		"table": wording.Cell(c.Table), "index": wording.Cell(c.Index), "key": wording.Cell(c.Key), "key_type": wording.Cell(c.KeyType),
+	}
+}
+
+func (p *Report) notSeenLines() (all []line) {
+	n := &p.NotSeen
+	if n.Stopped != nil {
+		all = append(all, line{"section": "stopped", "from": instant(n.Stopped), "text": "No collector wrote since."})
+	}
+	for _, c := range n.Problems {
+		all = append(all, line{"section": "collector", "from": instant(&c.Seen), "text": wording.Cell(c.Host + ": " + c.What)})
+	}
+	for _, g := range n.Gaps {
+		all = append(all, line{"section": "gap", "from": instant(g.Since), "to": instant(g.Until),
+			"text": wording.Cell(g.Source + "/" + g.Partition + ": " + g.Reason)})
+	}
+	for _, c := range n.Coverage {
+		for _, d := range []struct {
+			unit string
+			*detect.Figure
+		}{{"wcu", c.Write}, {"rcu", c.Read}} {
+			l := Coming{KeyRef: detect.KeyRef{Target: c.Target}}.line("coverage")
+			l["unit"], l["text"] = d.unit, wording.Cell(c.Why)
+			if d.Figure != nil {
+				l["value"], l["low"], l["high"] = decimal(d.Value), decimal(d.Low), decimal(d.High)
+			}
+			all = append(all, l)
+		}
+	}
+	for _, s := range append(append([]string{}, n.Cut...), p.NotTold...) {
+		all = append(all, line{"section": "not_told", "text": wording.Cell(s)})
+	}
+	return all
+}
+
+func decimal(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
+
+// instant writes a time; nothing of an unknown one.
+func instant(t *time.Time) string {
+	if t == nil || t.IsZero() {
+		return ""
+	}
+	return t.UTC().Format(time.RFC3339)
+}

@@ -1,0 +1,281 @@
+package report
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/store"
+)
+
+// New returns the report of a period.
+func New(r Rows) (*Report, error) {
+	report := &Report{
+		Version: Version, Request: r.Request, Made: r.Made,
+		Hot: []Incident{}, Warm: []Incident{}, Healed: []Incident{}, Silences: []Silence{}, Coming: []Coming{}, Keys: []Key{},
+		NotTold: []string{
+			"What it costs: the store knows neither prices nor bills.",
+			"How capacity changed: only what a table was given last is kept.",
+		},
+	}
+	if report.Tables == nil {
+		report.Tables = []string{}
+	}
+	if err := report.addIncidents(&r); err != nil {
+		return nil, err
+	}
+	report.addSilences(&r)
+	tables, err := r.tables()
+	if err != nil {
+		return nil, err
+	}
+	report.addComing(tables)
+	report.addKeys(r.Peaks)
+	report.NotSeen = r.notSeen(tables)
+	if r.Last != nil {
+		report.Changes = report.since(r.Last)
+	}
+	report.Summary = report.summary()
+	return report, nil
+}
+
+// addIncidents adds those of the period.
+func (p *Report) addIncidents(r *Rows) error {
+	moved := r.moved()
+	for i := range r.Incidents {
+		row := &r.Incidents[i]
+		if !r.Covers(row.Target) || !r.within(row) && len(moved[row.ID]) == 0 {
+			continue
+		}
+		incident, fired, err := r.incident(row, moved[row.ID])
+		if err != nil {
+			return err
+		}
+		if !fired {
+			p.Warm = append(p.Warm, incident)
+			continue
+		}
+		p.Hot = append(p.Hot, incident)
+		if incident.State == detect.Resolved {
+			p.Healed = append(p.Healed, incident)
+		}
+	}
+	for _, all := range [][]Incident{p.Hot, p.Warm, p.Healed} {
+		slices.SortStableFunc(all, worseFirst)
+	}
+	return nil
+}
+
+// worseFirst orders incidents: open ones first, then by severity and by load. One of
+// which the load is not known comes before those that are known to have less than the
+// limit.
+func worseFirst(a, b Incident) int {
+	open := func(i Incident) int {
+		return slices.Index([]detect.State{detect.Firing, detect.Pending, detect.Resolved}, i.State)
+	}
+	load := func(i Incident) float64 {
+		if i.Utilization == nil {
+			return 1
+		}
+		return *i.Utilization
+	}
+	return cmp.Or(
+		cmp.Compare(open(a), open(b)),
+		cmp.Compare(detect.Rank(b.Severity), detect.Rank(a.Severity)),
+		cmp.Compare(load(b), load(a)),
+		cmp.Compare(a.ID, b.ID),
+	)
+}
+
+// incident returns an incident as it stood at the end of the period, and whether it
+// fired in it.
+func (r *Rows) incident(row *store.Incident, moved []store.Transition) (Incident, bool, error) {
+	document, err := readIncident(row)
+	if err != nil {
+		return Incident{}, false, err
+	}
+	i := Incident{
+		ID: row.ID, Cause: detect.Cause(row.Cause), KeyRef: detect.KeyRef{Target: row.Target},
+		Severity: detect.Severity(row.Severity), Owner: document.Owner, FirstFix: document.FirstFix, Unit: "wcu", Began: row.OpenedAt,
+	}
+	fired := r.states(&i, row, moved)
+	if root, kept := r.Roots[row.Root]; kept {
+		f, err := detect.ReadFinding(root.Document)
+		if err != nil {
+			return Incident{}, false, fmt.Errorf("stored finding %s: %w", root.Fingerprint, err)
+		}
+		i.tell(&f)
+		i.Target = row.Target
+		if !row.OpenedAt.Before(r.To) { // its figures are of a later episode
+			i.Utilization, i.Limits, i.CloudWatch = nil, "", ""
+		}
+	}
+	if row.OpenedAt.Before(r.To) {
+		i.Why = document.Summary
+	}
+	return i, fired, nil
+}
+
+func readIncident(row *store.Incident) (i detect.Incident, err error) {
+	if err = json.Unmarshal(row.Document, &i); err != nil {
+		err = fmt.Errorf("stored incident %s: %w", row.ID, err)
+	}
+	return i, err
+}
+
+// tell adds what the finding tells that the incident is about.
+func (i *Incident) tell(root *detect.Finding) {
+	i.KeyRef = root.KeyRef
+	i.Unit = detect.Side(root.Kind, "wcu", "rcu")
+	if fix := root.FirstFix(); fix != "" {
+		i.FirstFix = fix
+	}
+	i.Utilization, i.Limits = new(root.Utilization), root.Quality.Sentence()
+	if root.CloudWatch != nil {
+		i.CloudWatch = root.CloudWatch.Verdict
+	}
+}
+
+// states sets what state the incident was in at the end of the period, and when it
+// fired and resolved, and returns whether it fired in the period.
+func (r *Rows) states(i *Incident, row *store.Incident, moved []store.Transition) (fired bool) {
+	before := func(at time.Time) *time.Time {
+		if at.IsZero() || !at.Before(r.To) {
+			return nil
+		}
+		return &at
+	}
+	i.Fired, i.Resolved = before(row.FiredAt), before(row.ResolvedAt)
+	i.State = detect.Pending
+	switch {
+	case !r.within(row): // only its history tells of the period
+	case i.Resolved != nil:
+		i.State, fired = detect.Resolved, i.Fired != nil
+	case i.Fired != nil:
+		i.State, fired = detect.Firing, true
+	}
+	if len(moved) == 0 {
+		return fired
+	}
+	times := 0
+	for n, t := range moved {
+		if t.From == string(detect.Firing) || t.To == string(detect.Firing) {
+			fired = true
+		}
+		if t.To == string(detect.Firing) && t.From != t.To {
+			times++
+		}
+		if !r.within(row) {
+			if n == 0 {
+				i.Began = t.At
+			}
+			i.Severity = detect.Severity(t.Severity)
+			at := t.At
+			switch detect.State(t.To) {
+			case detect.Firing:
+				i.Fired, i.Resolved = &at, nil
+			case detect.Resolved:
+				i.Resolved = &at
+			}
+		}
+	}
+	i.Times = &times
+	i.State = detect.State(moved[len(moved)-1].To)
+	return fired
+}
+
+// table is a view with what it holds.
+type table struct {
+	detect.Table
+	updated time.Time
+}
+
+// tables decodes the views.
+func (r *Rows) tables() ([]table, error) {
+	var all []table
+	for _, v := range r.Views {
+		if !r.Covers(v.Target) {
+			continue
+		}
+		t := table{updated: v.Updated}
+		if err := json.Unmarshal(v.Document, &t.Table); err != nil {
+			return nil, fmt.Errorf("stored view of %s: %w", v.Name(), err)
+		}
+		t.Target = v.Target
+		all = append(all, t)
+	}
+	return all, nil
+}
+
+// addComing adds the growing keys, the ones that reach the limit first before those
+// of which that is not known.
+func (p *Report) addComing(tables []table) {
+	for _, t := range tables {
+		if t.View == nil || t.updated.Before(p.From) {
+			continue // not seen in the period: its forecast is of before
+		}
+		for _, k := range t.View.Growing {
+			p.Coming = append(p.Coming, Coming{
+				KeyRef:   detect.KeyRef{Target: t.Target, Key: k.Key, KeyType: k.KeyType},
+				Forecast: k.Forecast, AsOf: t.updated,
+			})
+		}
+	}
+	when := func(c *detect.Crossing) time.Time {
+		if c == nil {
+			return store.Infinity
+		}
+		return c.At
+	}
+	slices.SortStableFunc(p.Coming, func(a, b Coming) int {
+		return cmp.Or(when(a.Forecast.At100).Compare(when(b.Forecast.At100)), when(a.Forecast.At70).Compare(when(b.Forecast.At70)),
+			a.Target.Compare(b.Target), cmp.Compare(a.Key, b.Key))
+	})
+}
+
+// addKeys adds the keys with the highest hours in the period.
+func (p *Report) addKeys(peaks [][]store.HourPeak) {
+	for _, hours := range peaks {
+		hours = slices.DeleteFunc(slices.Clone(hours), func(h store.HourPeak) bool {
+			return h.Hour.Before(p.From.Truncate(time.Hour)) || !h.Hour.Before(p.To)
+		})
+		if len(hours) > 0 {
+			p.Keys = append(p.Keys, keyOf(hours))
+		}
+	}
+	slices.SortStableFunc(p.Keys, func(a, b Key) int {
+		return cmp.Or(cmp.Compare(b.Peak.Units/b.Limit, a.Peak.Units/a.Limit), a.Target.Compare(b.Target), cmp.Compare(a.Key, b.Key))
+	})
+	p.Keys = p.Keys[:min(len(p.Keys), maxKeys)]
+}
+
+// keyOf returns a key with its hours in the dimension that is nearer to its limit.
+func keyOf(hours []store.HourPeak) Key {
+	var write, read int64
+	key := Key{KeyRef: detect.KeyRef{Target: hours[0].Target}, Unit: "wcu", Limit: detect.Units(detect.PartitionWrite)}
+	for _, h := range hours {
+		write, read = max(write, h.WriteMilli), max(read, h.ReadMilli)
+		if len(h.Key) >= len(key.Key) { // of some only the beginning was known
+			key.Key, key.KeyType = h.Key, h.KeyType
+		}
+	}
+	reads := share(0, read) > share(write, 0)
+	if reads {
+		key.Unit, key.Limit = "rcu", detect.Units(detect.PartitionRead)
+	}
+	for _, h := range hours {
+		units := float64(h.WriteMilli) / 1000
+		if reads {
+			units = float64(h.ReadMilli) / 1000
+		}
+		hour := Hour{At: h.Hour, Units: units}
+		key.Hours = append(key.Hours, hour)
+		if units > key.Peak.Units || key.Peak.At.IsZero() {
+			key.Peak = hour
+		}
+	}
+	return key
+}

@@ -1,0 +1,258 @@
+package report
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/wording"
+)
+
+// maxListed is how many rows of a kind a page for people has. JSON and CSV have all.
+const maxListed = 50
+
+// maxDetailed is how many incidents a page tells in sentences.
+const maxDetailed = 5
+
+// page is a report in the words of a page for people, for HTML and Markdown.
+type page struct {
+	Title, Summary, Period, Zone, About, Made string
+	// OfFiles says that the report is of files, which have no report before them.
+	OfFiles bool
+	// Facts are four numbers with a name.
+	Facts []fact
+	// Top and WarmTop are the worst of Hot and of Warm in sentences.
+	Top      []topic
+	WarmTop  []topic
+	Hot      list[incidentRow]
+	Warm     list[incidentRow]
+	Healed   list[incidentRow]
+	Coming   list[comingRow]
+	Silences list[silenceRow]
+	Keys     []chart
+	Changes  []change
+	// Since is the earlier report's end; empty without one.
+	Since    string
+	Stopped  string
+	Wrote    string
+	Problems list[problemRow]
+	Gaps     list[gapRow]
+	Coverage list[coverageRow]
+	NotTold  []string
+}
+
+type fact struct{ Name, Value string }
+
+// list is the rows that are shown, and how many more there are.
+type list[T any] struct {
+	Rows []T
+	More int
+}
+
+func listOf[F, T any](from []F, row func(F) T) list[T] {
+	var l list[T]
+	for _, f := range from[:min(len(from), maxListed)] {
+		l.Rows = append(l.Rows, row(f))
+	}
+	l.More = len(from) - len(l.Rows)
+	return l
+}
+
+// subject is a key of a table or index.
+type subject struct{ Key, Table, Where string }
+
+type topic struct {
+	incidentRow
+	Why, Limits string
+}
+
+type incidentRow struct {
+	subject
+	Cause, Load, Began, Until, Times, Fix, Owner, CloudWatch string
+	Severity                                                 detect.Severity
+	State                                                    detect.State
+	// Silenced reports that people were not told of it for a while.
+	Silenced bool
+}
+
+type comingRow struct {
+	subject
+	Now, Growth, At70, At100 string
+}
+
+type problemRow struct{ Who, Seen, What string }
+
+type gapRow struct{ Where, Since, Until, Noticed, Reason string }
+
+type coverageRow struct {
+	subject
+	Write, Read, Why string
+}
+
+// change is a kind of change with what changed.
+type change struct {
+	Name string
+	Refs list[subject]
+}
+
+func (p *Report) page() page {
+	v := page{
+		Title: p.title(), Summary: sentences(p.Summary), Period: p.moment(p.From) + " to " + p.moment(p.To),
+		Zone: p.location().String(), About: p.about(), Made: p.moment(p.Made), OfFiles: p.Files != nil,
+		Hot: listOf(p.Hot, p.incidentRow), Warm: listOf(p.Warm, p.incidentRow), Healed: listOf(p.Healed, p.incidentRow),
+		Silences: listOf(p.Silences, p.silenceRow), Coming: listOf(p.Coming, p.comingRow), NotTold: append(append([]string{}, p.NotSeen.Cut...), p.NotTold...),
+	}
+	firing := 0
+	for _, i := range p.Hot {
+		if i.State == detect.Firing {
+			firing++
+		}
+	}
+	v.Facts = []fact{{"fired", count(len(p.Hot))}, {"firing at the end", count(firing)}, {"healed", count(len(p.Healed))},
+		{"growing keys", count(len(p.Coming))}, {"gaps", count(len(p.NotSeen.Gaps))}}
+	if p.blind() {
+		for i := range v.Facts {
+			v.Facts[i].Value = "not known"
+		}
+	}
+	v.Top = p.topics(p.Hot, maxDetailed)
+	v.WarmTop = p.topics(p.Warm, maxDetailed-len(v.Top))
+	for i := range p.Keys {
+		v.Keys = append(v.Keys, p.chart(&p.Keys[i]))
+	}
+	p.addChanges(&v)
+	p.addNotSeen(&v)
+	return v
+}
+
+// topics returns the worst incidents in sentences.
+func (p *Report) topics(from []Incident, most int) (all []topic) {
+	for _, i := range from[:min(len(from), most)] {
+		all = append(all, topic{p.incidentRow(i), sentences(i.Why), sentences(i.Limits)})
+	}
+	return all
+}
+
+func subjectOf(k detect.KeyRef) subject {
+	if k == (detect.KeyRef{}) {
+		return subject{Table: wording.Place(k.Target)}
+	}
+	s := subject{Table: short(k.Table)}
+	if s.Key = short(k.Key); k.Key == "" {
+		s.Key = "(whole table)"
+		if k.Index != "" {
+			s.Key = "(whole index)"
+		}
+	}
+	if k.Index != "" {
+		s.Table += " / " + short(k.Index)
+	}
+	switch {
+	case k.Account != "" && k.Region != "":
+		s.Where = short(k.Account) + ", " + short(k.Region)
+	default:
+		s.Where = short(k.Account + k.Region)
+	}
+	return s
+}
+
+func (p *Report) incidentRow(i Incident) incidentRow {
+	r := incidentRow{
+		subject: subjectOf(i.KeyRef), Cause: causeName(i.Cause), Severity: i.Severity, State: i.State,
+		Load: known(i.Utilization, whole), Began: p.moment(i.Began), Until: "still open", Times: known(i.Times, count),
+		Fix: sentences(i.FirstFix), Owner: short(i.Owner), CloudWatch: corroborations[i.CloudWatch], Silenced: p.silenced(i.ID),
+	}
+	switch {
+	case i.State != detect.Resolved:
+	case i.Resolved != nil:
+		r.Until = p.moment(*i.Resolved)
+	default:
+		r.Until = "over"
+	}
+	return r
+}
+
+func (p *Report) comingRow(c Coming) comingRow {
+	unit := unitName(c.Forecast.Unit)
+	return comingRow{
+		subject: subjectOf(c.KeyRef), Now: about(c.Forecast.Level) + " " + unit, Growth: "+" + about(c.Forecast.Growth.Value) + " a day",
+		At70: p.crossing(c.Forecast.At70), At100: p.crossing(c.Forecast.At100),
+	}
+}
+
+func (p *Report) addChanges(v *page) {
+	c := p.Changes
+	if c == nil {
+		return
+	}
+	v.Since = p.moment(c.Since)
+	for _, kind := range []struct {
+		name string
+		refs []Ref
+	}{
+		{"New", c.New}, {"Worse", c.Worse}, {"Still firing", c.Still}, {"Over", c.Over}, {"Not known any more", c.Lost},
+		{"New forecast", c.Coming}, {"Not seen any more", c.Silent},
+	} {
+		if len(kind.refs) > 0 {
+			v.Changes = append(v.Changes, change{kind.name, listOf(kind.refs, func(r Ref) subject { return subjectOf(r.KeyRef) })})
+		}
+	}
+}
+
+func (p *Report) addNotSeen(v *page) {
+	n := &p.NotSeen
+	if n.Stopped != nil {
+		v.Stopped = "No collector has written since " + p.moment(*n.Stopped) + ". Nothing is known of the keys after that."
+	}
+	switch {
+	case p.Files != nil:
+		v.Wrote = p.Files.read()
+	case n.Collectors == nil:
+		v.Wrote = "How many collectors wrote in this period is not kept any more."
+	case *n.Collectors == 0:
+		v.Wrote = "No collector wrote in this period."
+	default:
+		v.Wrote = plural(*n.Collectors, "collector", "collectors") + " wrote in this period."
+	}
+	v.Problems = listOf(n.Problems, func(c CollectorProblem) problemRow {
+		return problemRow{short(cmp.Or(c.Host, c.ID)), p.moment(c.Seen), sentences(c.What)}
+	})
+	v.Gaps = listOf(n.Gaps, func(g Gap) gapRow {
+		return gapRow{
+			Where: short(g.Source + "/" + g.Partition), Since: known(g.Since, p.moment), Until: known(g.Until, p.moment),
+			Noticed: p.moment(g.Noticed), Reason: clip(g.Reason, maxLong),
+		}
+	})
+	v.Coverage = listOf(n.Coverage, func(c Coverage) coverageRow {
+		return coverageRow{subjectOf(detect.KeyRef{Target: c.Target}), part(c.Write), part(c.Read), sentences(c.Why)}
+	})
+}
+
+// silenced reports whether a silence of the report silenced an incident.
+func (p *Report) silenced(id string) bool {
+	return slices.ContainsFunc(p.Silences, func(s Silence) bool {
+		return slices.ContainsFunc(s.Incidents, func(r Ref) bool { return r.Incident == id })
+	})
+}
+
+// maxReason is how much of a reason a page for people shows, in characters.
+const maxReason = 240
+
+// silenceRow is a silence in the words of a page.
+type silenceRow struct {
+	Matchers                    []string
+	Author, Reason, From, Until string
+	// Refs are the incidents that it silenced.
+	Refs list[subject]
+}
+
+func (p *Report) silenceRow(s Silence) silenceRow {
+	row := silenceRow{
+		Author: short(s.Author), Reason: clip(s.Reason, maxReason), From: p.moment(s.StartsAt), Until: p.moment(s.EndsAt),
+		Refs: listOf(s.Incidents, func(r Ref) subject { return subjectOf(r.KeyRef) }),
+	}
+	for _, m := range s.Matchers {
+		row.Matchers = append(row.Matchers, short(m))
+	}
+	return row
+}

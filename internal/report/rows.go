@@ -1,0 +1,191 @@
+package report
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/internal/alert/silence"
+	"github.com/keyheat/keyheat/sample"
+	"github.com/keyheat/keyheat/store"
+)
+
+// Store is what reports are made from; *store.Store has it.
+type Store interface {
+	Now(ctx context.Context) (time.Time, error)
+	Incidents(ctx context.Context, q store.IncidentQuery) ([]store.Incident, error)
+	IncidentTransitions(ctx context.Context, from, to time.Time, most int) ([]store.Transition, error)
+	Finding(ctx context.Context, fingerprint string) (store.Finding, error)
+	TableViews(ctx context.Context) ([]store.TableView, error)
+	Silences(ctx context.Context, q store.SilenceQuery) ([]silence.Silence, error)
+	Gaps(ctx context.Context, q store.GapQuery) ([]store.Gap, error)
+	Writers(ctx context.Context) ([]store.Writer, error)
+	WarmKeys(ctx context.Context, at sample.Target, since time.Time, most int) ([]store.WarmKey, error)
+	HourPeaks(ctx context.Context, at sample.Target, hash uint64, since time.Time) ([]store.HourPeak, error)
+}
+
+// Rows are what is stored of a period.
+type Rows struct {
+	Request
+	// Made is the store's time.
+	Made        time.Time
+	Incidents   []store.Incident
+	Transitions []store.Transition
+	// Roots are the findings that the incidents are about, by fingerprint, as far as
+	// they are kept.
+	Roots map[string]store.Finding
+	Views []store.TableView
+	// Peaks are the hours of each of the warmest keys.
+	Peaks [][]store.HourPeak
+	Gaps  []store.Gap
+	// Silences are those that were in force in the period.
+	Silences []silence.Silence
+	Writers  []store.Writer
+	// Cut says what was left out because there was too much.
+	Cut []string
+	// Last is the report before; nil for none.
+	Last *Report
+}
+
+// A report is bounded in what it reads and lists.
+const (
+	maxIncidents   = 2000
+	maxTransitions = 20000
+	maxGaps        = 200
+	maxSilences    = 200
+	maxTables      = 500
+	// warmest is how many keys of a table may be among the Keys of a report.
+	warmest = 5
+	// charts is how many keys have their hours read, and maxKeys how many are shown:
+	// the highest hour of some may be after the period.
+	charts  = 20
+	maxKeys = 6
+)
+
+// Load reads the rows of a period.
+func Load(ctx context.Context, st Store, q Request, last *Report) (r Rows, err error) {
+	r = Rows{Request: q, Last: last, Roots: map[string]store.Finding{}}
+	if r.Made, err = st.Now(ctx); err != nil {
+		return r, err
+	}
+	if r.Incidents, err = st.Incidents(ctx, store.IncidentQuery{Limit: maxIncidents}); err != nil {
+		return r, err
+	}
+	r.cut(len(r.Incidents), maxIncidents, "incidents: only those that were seen last are looked at")
+	if r.Transitions, err = st.IncidentTransitions(ctx, q.From, q.To, maxTransitions); err != nil {
+		return r, err
+	}
+	r.cut(len(r.Transitions), maxTransitions, "changes of incidents: later ones of the period are left out")
+	if err := r.loadRoots(ctx, st); err != nil {
+		return r, err
+	}
+	if r.Gaps, err = st.Gaps(ctx, store.GapQuery{From: q.From, To: q.To, Limit: maxGaps}); err != nil {
+		return r, err
+	}
+	r.cut(len(r.Gaps), maxGaps, "gaps: only those that were noticed last are listed")
+	if r.Silences, err = st.Silences(ctx, store.SilenceQuery{From: q.From, To: q.To, Limit: maxSilences}); err != nil {
+		return r, err
+	}
+	r.cut(len(r.Silences), maxSilences, "silences: only those that end last are listed")
+	if r.Writers, err = st.Writers(ctx); err != nil {
+		return r, err
+	}
+	if r.Views, err = st.TableViews(ctx); err != nil {
+		return r, err
+	}
+	r.Views = slices.DeleteFunc(r.Views, func(v store.TableView) bool { return !q.Covers(v.Target) })
+	if r.cut(len(r.Views), maxTables, "tables and indexes: the others are left out"); len(r.Views) > maxTables {
+		r.Views = r.Views[:maxTables]
+	}
+	return r, r.loadPeaks(ctx, st)
+}
+
+// cut notes that a bound was reached.
+func (r *Rows) cut(n, most int, what string) {
+	if n >= most {
+		r.Cut = append(r.Cut, "There are "+count(most)+" or more "+what+".")
+	}
+}
+
+// Covers reports whether the report is about a table or index.
+func (q Request) Covers(at detect.Target) bool {
+	if len(q.Tables) == 0 {
+		return true
+	}
+	at.Index = ""
+	names := []string{at.Table}
+	if at.Region != "" {
+		names = append(names, at.Region+"/"+at.Table)
+	}
+	return slices.ContainsFunc(append(names, at.Name()), func(name string) bool { return slices.Contains(q.Tables, name) })
+}
+
+// loadRoots loads the findings of the incidents that the report is about.
+func (r *Rows) loadRoots(ctx context.Context, st Store) error {
+	r.Incidents = slices.DeleteFunc(r.Incidents, func(i store.Incident) bool { return !r.Covers(i.Target) })
+	moved := r.moved()
+	r.Incidents = slices.DeleteFunc(r.Incidents, func(i store.Incident) bool { return !r.within(&i) && len(moved[i.ID]) == 0 })
+	for _, i := range r.Incidents {
+		f, err := st.Finding(ctx, i.Root)
+		switch {
+		case err == nil:
+			r.Roots[i.Root] = f
+		case !errors.Is(err, store.ErrNotFound):
+			return err
+		}
+	}
+	return nil
+}
+
+// moved returns the transitions in the period, by incident, in their order.
+func (r *Rows) moved() map[string][]store.Transition {
+	all := make(map[string][]store.Transition)
+	for _, t := range r.Transitions {
+		if !t.At.Before(r.From) && t.At.Before(r.To) {
+			all[t.Of] = append(all[t.Of], t)
+		}
+	}
+	return all
+}
+
+// within reports whether the last episode of an incident overlaps the period.
+func (r *Rows) within(i *store.Incident) bool {
+	return i.OpenedAt.Before(r.To) && (i.ResolvedAt.IsZero() || !i.ResolvedAt.Before(r.From))
+}
+
+// loadPeaks loads the hours of the keys that were warmest since the period began.
+func (r *Rows) loadPeaks(ctx context.Context, st Store) error {
+	type warm struct {
+		at  sample.Target
+		key store.WarmKey
+	}
+	var all []warm
+	for _, v := range r.Views {
+		keys, err := st.WarmKeys(ctx, v.Target, r.From, warmest)
+		if err != nil {
+			return err
+		}
+		for _, k := range keys {
+			all = append(all, warm{v.Target, k})
+		}
+	}
+	slices.SortStableFunc(all, func(a, b warm) int {
+		return cmp.Compare(share(b.key.WriteMilli, b.key.ReadMilli), share(a.key.WriteMilli, a.key.ReadMilli))
+	})
+	for _, w := range all[:min(len(all), charts)] {
+		hours, err := st.HourPeaks(ctx, w.at, w.key.Hash, r.From)
+		if err != nil {
+			return err
+		}
+		r.Peaks = append(r.Peaks, hours)
+	}
+	return nil
+}
+
+// share returns the larger share of a partition's limits.
+func share(writeMilli, readMilli int64) float64 {
+	return max(float64(writeMilli)/float64(detect.PartitionWrite), float64(readMilli)/float64(detect.PartitionRead))
+}

@@ -1,0 +1,95 @@
+package schedule
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/keyheat/keyheat/internal/report"
+)
+
+// Schedule is when a report is made, and of what.
+type Schedule struct {
+	// Name is unique; it is in the names of files.
+	Name string
+	// Cron says when, in Zone, an IANA time zone; UTC when empty.
+	Cron, Zone string
+	// Tables are those that it is about; see [report.Request].
+	Tables []string
+	// Period is how long before the due time the report begins. When 0 it begins where
+	// the one before ended, at first at the due time before.
+	Period time.Duration
+	// Folder is where its files are written; none are when empty. Formats are their
+	// formats, HTML when empty.
+	Folder  string
+	Formats []report.Format
+	// Routes are told of each report.
+	Routes []string
+}
+
+// named are names that are safe in a file's name and in a URL.
+var named = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
+
+// Fault is what is wrong with a field, by its name in a file.
+type Fault struct {
+	Field string
+	Err   error
+}
+
+// Faults returns everything that is wrong with a schedule.
+func (s Schedule) Faults() (all []Fault) {
+	if !named.MatchString(s.Name) {
+		all = append(all, Fault{"name", fmt.Errorf("the name %q: give up to 64 letters, digits, dots, dashes and underscores, a letter or digit first", s.Name)})
+	}
+	if _, err := ParseTimes(s.Cron, s.Zone); errors.Is(err, errZone) {
+		all = append(all, Fault{"time_zone", err})
+	} else if err != nil {
+		all = append(all, Fault{"cron", err})
+	}
+	if s.Period != 0 && s.Period < time.Hour {
+		all = append(all, Fault{"period", fmt.Errorf("a period of %s: give an hour or more, or 0 for all time since the report before", s.Period)})
+	}
+	for _, f := range s.Formats {
+		if !slices.Contains(report.Formats(), f) {
+			all = append(all, Fault{"formats", fmt.Errorf("format %q: give one of %s", f, strings.Join(report.FormatNames(), ", "))})
+		}
+	}
+	return all
+}
+
+// Validate returns everything that is wrong with a schedule as one error.
+func (s Schedule) Validate() error {
+	var wrong []error
+	for _, f := range s.Faults() {
+		wrong = append(wrong, fmt.Errorf("%s: %w", f.Field, f.Err))
+	}
+	return errors.Join(wrong...)
+}
+
+// spec is when the schedule is due, as the store compares it.
+func (s Schedule) spec() string { return s.Cron + " " + s.Zone }
+
+// formats are those of the files.
+func (s Schedule) formats() []report.Format {
+	if len(s.Formats) == 0 {
+		return []report.Format{report.HTML}
+	}
+	return s.Formats
+}
+
+// The defaults and bounds of a [Maker].
+const (
+	// DefaultPoll is how often it is looked whether a report is due.
+	DefaultPoll = 15 * time.Second
+	// Settle is how long after its due time a report is made: the last seconds of its
+	// period have to be stored and judged.
+	Settle = time.Minute
+	// lease is how long other reporters wait for one that does not renew it.
+	lease = 2 * time.Minute
+	// maxFiled is how many reports a pass writes to a folder that could not be written
+	// for a while.
+	maxFiled = 20
+)

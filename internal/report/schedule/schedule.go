@@ -1,0 +1,261 @@
+package schedule
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"path/filepath"
+	"time"
+
+	"github.com/keyheat/keyheat/internal/daemon/health"
+	"github.com/keyheat/keyheat/internal/daemon/retry"
+	"github.com/keyheat/keyheat/internal/report"
+	"github.com/keyheat/keyheat/store"
+)
+
+// Store is where reports are made from and kept; *store.Store is one.
+type Store interface {
+	report.Store
+	AcquireLease(ctx context.Context, name, holder string, ttl time.Duration) (store.Lease, bool, error)
+	SeeSchedule(ctx context.Context, name, spec string) (store.ReportSchedule, error)
+	PutReport(ctx context.Context, r store.Report, notify []store.Notification) (bool, error)
+	Reports(ctx context.Context, q store.ReportQuery) ([]store.Report, error)
+	Report(ctx context.Context, id string) (store.Report, error)
+	MarkFiled(ctx context.Context, id string) error
+}
+
+// Options say what a [Maker] makes. The zero value makes nothing.
+type Options struct {
+	Schedules []Schedule
+	// Poll is DefaultPoll when 0.
+	Poll time.Duration
+	// Holder names this process among those that share the store.
+	Holder string
+}
+
+// Maker makes reports when they are due.
+type Maker struct {
+	measures
+	options Options
+	times   []Times
+	store   Store
+	log     *slog.Logger
+	health  health.Status
+}
+
+// New returns a maker that is ready to Run.
+func New(o Options, st Store, log *slog.Logger) (*Maker, error) {
+	o.Poll = cmp.Or(o.Poll, DefaultPoll)
+	m := &Maker{options: o, store: st, log: log, measures: newMeasures(o.Schedules)}
+	for _, s := range o.Schedules {
+		if err := s.Validate(); err != nil {
+			return nil, fmt.Errorf("report %s: %w", s.Name, err)
+		}
+		times, err := ParseTimes(s.Cron, s.Zone)
+		if err != nil {
+			return nil, err
+		}
+		m.times = append(m.times, times)
+	}
+	return m, nil
+}
+
+// Run makes reports until ctx ends. One that cannot be made is tried again, and is no
+// reason for the reporter not to be ready.
+func (m *Maker) Run(ctx context.Context) error {
+	retry.Every(ctx, m.options.Poll, m.pass)
+	return nil
+}
+
+// pass makes what is due, if it is this process that does.
+func (m *Maker) pass(ctx context.Context) {
+	_, mine, err := m.store.AcquireLease(ctx, "reports", m.options.Holder, lease)
+	m.tell(ctx, health.Whole, err)
+	if err != nil || !mine {
+		return
+	}
+	for i, s := range m.options.Schedules {
+		err := m.make(ctx, s, m.times[i])
+		if err == nil {
+			err = m.file(ctx, s)
+		}
+		m.tell(ctx, s.Name, err)
+	}
+}
+
+// tell logs and counts an error of a schedule once, until it is over.
+func (m *Maker) tell(ctx context.Context, name string, err error) {
+	switch {
+	case err == nil:
+		m.health.Heal(name)
+	case ctx.Err() == nil:
+		m.measures.failed.Inc()
+		if m.health.Fail(name, err.Error()) {
+			m.log.Error("a report could not be made; trying again", "report", name, "error", err)
+		}
+	}
+}
+
+// make makes the report of the last due time, unless it is made.
+func (m *Maker) make(ctx context.Context, s Schedule, times Times) error {
+	known, err := m.store.SeeSchedule(ctx, s.Name, s.spec())
+	if err != nil {
+		return err
+	}
+	due := times.Last(known.Now.Add(-Settle))
+	if !due.After(known.Since) || !due.After(known.LastDue) {
+		return nil
+	}
+	last, err := m.last(ctx, s.Name)
+	if err != nil {
+		return err
+	}
+	q := report.Request{Name: s.Name, From: begin(s, times, due, last), To: due, Zone: s.Zone, Tables: s.Tables}
+	rows, err := report.Load(ctx, m.store, q, last)
+	if err != nil {
+		return fmt.Errorf("make the report: %w", err)
+	}
+	report, err := report.New(rows)
+	if err != nil {
+		return fmt.Errorf("make the report: %w", err)
+	}
+	return m.put(ctx, s, report)
+}
+
+// begin returns when the period of a report begins.
+func begin(s Schedule, times Times, due time.Time, last *report.Report) time.Time {
+	if s.Period > 0 {
+		return due.Add(-s.Period)
+	}
+	if last != nil && last.To.Before(due) {
+		return last.To
+	}
+	if before := times.Last(due.Add(-time.Nanosecond)); !before.IsZero() {
+		return before
+	}
+	return due.Add(-24 * time.Hour)
+}
+
+// last returns the newest report of a schedule; nil for none, and for one that a newer
+// program wrote: there is then nothing to compare with.
+func (m *Maker) last(ctx context.Context, name string) (*report.Report, error) {
+	all, err := m.store.Reports(ctx, store.ReportQuery{Schedule: name, Limit: 1})
+	if err != nil || len(all) == 0 {
+		return nil, err
+	}
+	row, err := m.store.Report(ctx, all[0].ID)
+	if errors.Is(err, store.ErrNotFound) { // pruned meanwhile
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	report, err := report.Read(row.Document)
+	if err != nil {
+		m.log.Warn("the last report cannot be compared with", "report", row.ID, "error", err)
+		return nil, nil
+	}
+	return report, nil
+}
+
+// put stores a report.
+func (m *Maker) put(ctx context.Context, s Schedule, report *report.Report) error {
+	document, err := json.Marshal(report)
+	if err != nil {
+		return err
+	}
+	row := store.Report{
+		ID: id(s.Name, report.To), Schedule: s.Name, Due: report.To, From: report.From, To: report.To,
+		Summary: report.Summary, Document: document,
+	}
+	if s.Folder == "" {
+		row.Filed = report.Made // there is nothing to file
+	}
+	notify, err := notices(s, row.ID, report)
+	if err != nil {
+		return err
+	}
+	stored, err := m.store.PutReport(ctx, row, notify)
+	if err == nil && stored {
+		m.measures.made.WithLabelValues(s.Name).Inc()
+		m.log.Info("made a report", "report", s.Name, "id", row.ID, "from", report.From, "to", report.To)
+	}
+	return err
+}
+
+// id names the report of a schedule and due time.
+func id(name string, due time.Time) string {
+	sum := sha256.Sum256([]byte(name + "\x00" + due.UTC().Format(time.RFC3339)))
+	return hex.EncodeToString(sum[:16])
+}
+
+// notice is what a webhook tells of a report.
+type notice struct {
+	ID      string    `json:"id"`
+	Name    string    `json:"name"`
+	From    time.Time `json:"from"`
+	To      time.Time `json:"to"`
+	Summary string    `json:"summary"`
+	// Path is where the reporter serves it.
+	Path string `json:"path"`
+	// Hot are the worst incidents.
+	Hot []report.Incident `json:"hot"`
+}
+
+// maxTold is how many incidents a notice has.
+const maxTold = 5
+
+// notices returns what is to be sent of a report.
+func notices(s Schedule, id string, p *report.Report) ([]store.Notification, error) {
+	payload, err := json.Marshal(notice{
+		ID: id, Name: s.Name, From: p.From, To: p.To, Summary: p.Summary, Path: "/reports/" + id, Hot: p.Hot[:min(len(p.Hot), maxTold)],
+	})
+	if err != nil {
+		return nil, err
+	}
+	var all []store.Notification
+	for _, route := range s.Routes {
+		all = append(all, store.Notification{ID: id + "-" + route, Fingerprint: id, Event: store.EventReport, Route: route, Payload: payload})
+	}
+	return all, nil
+}
+
+// file writes what is not in the schedule's folder yet. A reporter that is killed in
+// between writes the same file again.
+func (m *Maker) file(ctx context.Context, s Schedule) error {
+	if s.Folder == "" {
+		return nil
+	}
+	missing, err := m.store.Reports(ctx, store.ReportQuery{Schedule: s.Name, Unfiled: true, Limit: maxFiled})
+	if err != nil {
+		return err
+	}
+	for _, listed := range missing {
+		row, err := m.store.Report(ctx, listed.ID)
+		if errors.Is(err, store.ErrNotFound) { // pruned meanwhile
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		report, err := report.Read(row.Document)
+		if err != nil {
+			return err
+		}
+		for _, f := range s.formats() {
+			name := s.Name + "-" + row.Due.UTC().Format("20060102T1504Z") + f.Extension()
+			if err := WriteFile(filepath.Join(s.Folder, name), report, f); err != nil {
+				return err
+			}
+		}
+		if err := m.store.MarkFiled(ctx, row.ID); err != nil && !errors.Is(err, store.ErrNotFound) {
+			return err
+		}
+	}
+	return nil
+}

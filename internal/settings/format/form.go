@@ -1,0 +1,234 @@
+// Package format knows the forms in which samples arrive, and detects which one a
+// message has.
+package format
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/keyheat/keyheat/sample"
+	"github.com/keyheat/keyheat/sample/change"
+	"github.com/keyheat/keyheat/sample/cloudtrail"
+	"github.com/keyheat/keyheat/sample/keyheatjson"
+	"github.com/keyheat/keyheat/sample/mapped"
+	"github.com/keyheat/keyheat/sample/samplepb"
+)
+
+// Form is what the messages of a topic or a file hold.
+type Form string
+
+// The forms.
+const (
+	// Keyheat is Keyheat JSON.
+	Keyheat Form = "keyheat"
+	// Protobuf is batches of package samplepb.
+	Protobuf Form = "keyheat-protobuf"
+	// Stream is DynamoDB stream records as JSON.
+	Stream Form = "dynamodb-stream"
+	// CloudTrail is CloudTrail's DynamoDB data events.
+	CloudTrail Form = "cloudtrail"
+)
+
+// Forms lists every form.
+func Forms() []Form { return []Form{Keyheat, Protobuf, Stream, CloudTrail} }
+
+// Parse returns the form of that name.
+func Parse(name string) (Form, error) {
+	if f := Form(name); slices.Contains(Forms(), f) {
+		return f, nil
+	}
+	return "", fmt.Errorf("format %q: give one of %v", name, Forms())
+}
+
+// Decoder reads messages of one form. It is for one goroutine.
+type Decoder interface {
+	// Decode hands out what a message holds. at is the message's own time in
+	// Unix milliseconds, 0 for none.
+	Decode(message []byte, at int64, h sample.Handler)
+}
+
+// Tables are what samples leave open about their tables, by the table's name.
+type Tables map[string]Table
+
+// Table is what the samples of one table leave open.
+type Table struct {
+	// Schema names the keys and indexes of stream records and CloudTrail events.
+	Schema sample.Schema
+	// Rate is the sampling rate of samples in Keyheat JSON and protobuf that do not give
+	// theirs; 0 is 1. Stream records and CloudTrail events are never sampled.
+	Rate float64
+}
+
+// NewDecoder returns a decoder of a form for these tables.
+func NewDecoder(f Form, tables Tables) Decoder {
+	schemas, rates := split(tables)
+	switch f {
+	case Stream:
+		return change.NewDecoder(schemas)
+	case CloudTrail:
+		return cloudtrail.NewDecoder(schemas)
+	case Protobuf:
+		d := samplepb.NewDecoder()
+		d.SetRates(rates)
+		return d
+	}
+	d := keyheatjson.NewDecoder()
+	d.SetRates(rates)
+	return d
+}
+
+// split returns what each decoder needs of tables.
+func split(tables Tables) (sample.Schemas, map[string]float64) {
+	schemas, rates := make(sample.Schemas), make(map[string]float64)
+	for name, table := range tables {
+		schemas[name] = table.Schema
+		if table.Rate > 0 {
+			rates[name] = table.Rate
+		}
+	}
+	return schemas, rates
+}
+
+// DetectingDecoder decodes messages of any form of text, each by the form that it detects.
+type DetectingDecoder struct {
+	decoders map[Form]Decoder
+	detected Form // of the message at hand
+}
+
+// NewDetectingDecoder returns a decoder for these tables.
+func NewDetectingDecoder(tables Tables) *DetectingDecoder {
+	b := &DetectingDecoder{decoders: make(map[Form]Decoder)}
+	for _, f := range []Form{Keyheat, Stream, CloudTrail} { // what Detect tells apart
+		b.decoders[f] = NewDecoder(f, tables)
+	}
+	return b
+}
+
+// Decode implements Decoder.
+func (b *DetectingDecoder) Decode(message []byte, at int64, h sample.Handler) {
+	b.detected = Detect(message)
+	b.decoders[b.detected].Decode(message, at, h)
+}
+
+// FileDecoder decodes the messages of files, one file after the other: of any form, or
+// with other people's fields. CSV and TSV need no mapping where their columns have the
+// names of Keyheat JSON.
+type FileDecoder struct {
+	detecting *DetectingDecoder
+	mapped    *mapped.Decoder
+	mapping   mapped.Mapping
+	begun     bool // the file at hand
+	columns   bool // it has a line of names that are Keyheat JSON's
+	foreign   bool // the message at hand was mapped
+}
+
+// NewFileDecoder returns a decoder for these tables, and for a mapping that is valid.
+func NewFileDecoder(tables Tables, m mapped.Mapping) *FileDecoder {
+	_, rates := split(tables)
+	return &FileDecoder{detecting: NewDetectingDecoder(tables), mapped: mapped.NewDecoder(m, rates), mapping: m}
+}
+
+// Begin begins another file.
+func (f *FileDecoder) Begin() {
+	f.mapped.Begin()
+	f.begun, f.columns, f.foreign = false, false, false
+}
+
+// Decode implements Decoder.
+func (f *FileDecoder) Decode(message []byte, at int64, h sample.Handler) {
+	if !f.begun {
+		f.begun, f.columns = true, mapped.HasHeader(message)
+	}
+	f.foreign = f.columns || len(f.mapping.Fields) > 0 || !f.mapping.IsZero() && Detect(message) == Keyheat
+	if f.foreign {
+		f.mapped.Decode(message, at, h)
+		return
+	}
+	f.detecting.Decode(message, at, h)
+}
+
+// Called returns what the file at hand calls a field of Keyheat JSON.
+func (f *FileDecoder) Called(field string) string {
+	if f.foreign {
+		return f.mapped.Called(field)
+	}
+	return field
+}
+
+// Columns returns the names of the columns of the file at hand; none of JSON.
+func (f *FileDecoder) Columns() []string {
+	if f.foreign {
+		return f.mapped.Columns()
+	}
+	return nil
+}
+
+// Rated reports whether the message at hand is Keyheat JSON or was mapped: other forms of
+// files state no sampling rate.
+func (f *FileDecoder) Rated() bool { return f.foreign || f.detecting.detected == Keyheat }
+
+// Value returns the text that a line of the file at hand has for a field of Keyheat JSON.
+func (f *FileDecoder) Value(line []byte, field string) string {
+	if f.foreign {
+		return f.mapped.Value(line, field)
+	}
+	return mapped.Value(line, field)
+}
+
+// detectLines is how many lines of a message are read before it counts as Keyheat
+// JSON, in which broken lines are counted too.
+const detectLines = 16
+
+// detectRecords is how many records of a message are asked for their form: one alone, in
+// front of others, might be a broken one.
+const detectRecords = 5
+
+// Detect returns the form of a message: that of most of the first records in it that are
+// JSON, and of the first where none has more.
+func Detect(message []byte) Form {
+	rest := bytes.TrimPrefix(message, []byte("\xef\xbb\xbf"))
+	counts, best, records := make(map[Form]int), Keyheat, 0
+	for range detectLines {
+		if rest = bytes.TrimLeft(rest, " \t\r\n[,"); len(rest) == 0 || records == detectRecords {
+			break
+		}
+		var next members
+		d := json.NewDecoder(bytes.NewReader(rest))
+		if rest[0] != '{' || d.Decode(&next) != nil {
+			_, rest, _ = bytes.Cut(rest, []byte("\n"))
+			continue
+		}
+		rest = rest[d.InputOffset():]
+		f := next.form()
+		if counts[f]++; records == 0 || counts[f] > counts[best] {
+			best = f
+		}
+		records++
+	}
+	return best
+}
+
+// members are those in which the forms differ.
+type members struct {
+	Records  []members       `json:"Records"`
+	DynamoDB json.RawMessage `json:"dynamodb"`
+	Source   json.RawMessage `json:"eventSource"`
+	Request  json.RawMessage `json:"requestParameters"`
+	Table    json.RawMessage `json:"table"`
+}
+
+func (m *members) form() Form {
+	switch {
+	case len(m.Records) > 0:
+		return m.Records[0].form()
+	case m.Table != nil:
+		return Keyheat
+	case m.DynamoDB != nil:
+		return Stream
+	case m.Source != nil || m.Request != nil:
+		return CloudTrail
+	}
+	return Keyheat
+}

@@ -1,0 +1,91 @@
+package tables
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/keyheat/keyheat/internal/keys/keypolicy"
+	"github.com/keyheat/keyheat/internal/settings/config"
+	"github.com/keyheat/keyheat/sample"
+	"github.com/keyheat/keyheat/shardkey"
+)
+
+// Hashing is the secret of hidden keys, in the settings of what hides them.
+type Hashing struct {
+	Secret     config.Secret `yaml:"secret" help:"the secret of hashed keys: base64 of 16 bytes or more; further lines, each with the time from which it holds before it, rotate it"`
+	SecretFile string        `yaml:"secret_file" help:"a file with the secret"`
+}
+
+// CheckHiding adds what is wrong with what hides keys: for programs that do so.
+func (s *FileSection) CheckHiding(h Hashing, f *config.Faults) {
+	if err := (*Section)(s).ValidateHiding(h); err != nil {
+		f.Addf("keys.secret", "%w", err)
+	}
+}
+
+// ValidateHiding returns what is wrong with the secret of hashed keys, also that a
+// policy needs one and there is none.
+func (s *Section) ValidateHiding(h Hashing) error {
+	if h.Secret == "" && !s.hashes() {
+		return nil
+	}
+	_, err := keypolicy.ParseSecrets(string(h.Secret))
+	return err
+}
+
+// hashes reports whether the keys of any table are hashed.
+func (s *Section) hashes() bool {
+	return s.Policy.hiding().Hashes() || slices.ContainsFunc(slices.Collect(maps.Values(s.Tables)), func(t Table) bool { return t.Policy.hiding().Hashes() })
+}
+
+// Hider is [Section.Hider].
+func (s *FileSection) Hider(h Hashing) func() *keypolicy.Hider { return (*Section)(s).Hider(h) }
+
+// Hider returns what hides the keys of tables as their policies say, one for each
+// goroutine; nil when all keys are plain. The sections are ones that Check and
+// CheckHiding found nothing wrong with.
+func (s *Section) Hider(h Hashing) func() *keypolicy.Hider {
+	plain := func(p Policy) bool { return p.hiding().Mode == keypolicy.Plain }
+	if plain(s.Policy) && !slices.ContainsFunc(slices.Collect(maps.Values(s.Tables)), func(t Table) bool { return !plain(t.Policy) }) {
+		return nil
+	}
+	secrets, _ := keypolicy.ParseSecrets(string(h.Secret))
+	return func() *keypolicy.Hider {
+		return keypolicy.NewHider(func(of sample.Target) keypolicy.Policy { return s.policyOf(of).hiding() }, secrets)
+	}
+}
+
+// Named returns a table, and those of single accounts and Regions with entries of their
+// own that it stands for where it is given without: their keys may be hidden in other
+// ways.
+func (t Tables) Named(table sample.Target) []sample.Target {
+	all := []sample.Target{table}
+	for _, name := range slices.Sorted(maps.Keys(t)) {
+		of, err := ParseName(name)
+		if err == nil && of != table && of.Table == table.Table && (table.Account == "" || of.Account == table.Account) && (table.Region == "" || of.Region == table.Region) {
+			all = append(all, of)
+		}
+	}
+	return all
+}
+
+// Suffixes returns the forms in which the policies of a table number key shards.
+func (s *Section) Suffixes(table sample.Target) (forms []shardkey.Form) {
+	for _, of := range s.Tables.Named(table) {
+		if form := s.policyOf(of).hiding().Shards; form != nil {
+			forms = append(forms, *form)
+		}
+	}
+	return forms
+}
+
+// hiding returns the policy as keypolicy takes it.
+func (p Policy) hiding() keypolicy.Policy {
+	// Check found nothing wrong with either.
+	hiding, _ := keypolicy.Parse(p.Keys)
+	hiding.Words = p.Words
+	if form, err := parseSuffix(p.Suffix); p.Suffix != "" && err == nil {
+		hiding.Shards = &form
+	}
+	return hiding
+}

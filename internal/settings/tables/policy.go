@@ -1,0 +1,168 @@
+package tables
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/internal/keys/keypolicy"
+	"github.com/keyheat/keyheat/internal/settings/config"
+	"github.com/keyheat/keyheat/internal/settings/options"
+	"github.com/keyheat/keyheat/shardkey"
+)
+
+// Policy decides from when on a key is hot, and how a finding is reported.
+type Policy struct {
+	Warning         float64       `yaml:"warning" help:"share of a partition's limit above which a key is a warning"`
+	Headroom        float64       `yaml:"headroom" help:"how many times the peak the advised shards carry"`
+	MinUnits        float64       `yaml:"min_units" help:"units in a table's highest second from which its key design is judged"`
+	Severity        string        `yaml:"severity" help:"the worst severity that a finding gets: critical, warning or info; with info nobody is woken; critical when empty"`
+	Suffix          string        `yaml:"suffix" help:"how new shards are named, as the shard 7 of BASE: BASE#SHARD_7; the form that a key has already, or BASE#SHARD_7, when empty"`
+	HoldUnconfirmed bool          `yaml:"hold_unconfirmed" help:"nobody is woken for a hot key of which CloudWatch counts no throttled requests; needs cloudwatch.enabled"`
+	ScaleByCoverage bool          `yaml:"scale_by_coverage" help:"findings also say a key's load scaled by the part of the table's load that the samples show; needs cloudwatch.enabled"`
+	For             string        `yaml:"for" help:"when an incident of hot keys fires: harm is requests that a partition refuses in 2 of 3 seconds, or 5 of 10 seconds proven over the limit (over the policy's share for a warning); a time is for how long it has to hold then, such as 30s, and 0s is at once, with 2 of 3 seconds over the policy's share"`
+	KeepFiring      time.Duration `yaml:"keep_firing" help:"how long after its last hot second an incident goes on firing, so that one that comes and goes pages once; a minute at least passes in any case"`
+	Repeat          time.Duration `yaml:"repeat" help:"after which time a firing incident is told of again, as updated; never when 0"`
+
+	WarningFor        string        `yaml:"warning_for" help:"for, of an incident that is only a warning; as for when empty"`
+	WarningKeepFiring time.Duration `yaml:"warning_keep_firing" help:"keep_firing of one that is only a warning; as keep_firing when 0"`
+	WarningRepeat     time.Duration `yaml:"warning_repeat" help:"repeat of one that is only a warning; as repeat when 0"`
+
+	Exclude []string `yaml:"exclude" help:"keys that no finding is made of; * stands for any text without /, ? for one character"`
+	Keys    string   `yaml:"keys" help:"what collectors keep of keys: plain, prefix(N) for the first N characters with a hash of the rest, hmac for hashes, or none; see [SECURITY.md](SECURITY.md#key-policy)"`
+	Words   []string `yaml:"words" help:"components of keys that stay readable in hashed keys, such as user and order"`
+
+	Owner  string            `yaml:"owner" help:"who answers for the table: routes match it, and notifications say it"`
+	Labels map[string]string `yaml:"labels" help:"what routes can match beside it, and Alertmanager gets as labels"`
+
+	RunbookURL string `yaml:"runbook_url" help:"where your own instructions are, for a link in notifications, such as https://wiki.example.com/dynamodb#{kind}; {kind} is replaced by the finding's kind"`
+}
+
+// DetectPolicy returns the policy of a table or index as detect takes it. The
+// sections are ones that Check found nothing wrong with.
+func (s *Section) DetectPolicy(of detect.Target) detect.Policy {
+	p, _ := s.policyOf(of).detect()
+	return p
+}
+
+// policyOf returns the policy of one table: what it leaves out is the general
+// one's.
+func (s *Section) policyOf(of detect.Target) Policy {
+	t, _ := s.Tables.of(of)
+	return options.OrDefault(t.Policy, s.Policy)
+}
+
+func (p Policy) detect() (detect.Policy, error) {
+	d := detect.Policy{
+		Warning: p.Warning, Headroom: p.Headroom, MinUnits: p.MinUnits,
+		Severest: detect.Severity(p.Severity), HoldUnconfirmed: p.HoldUnconfirmed, ScaleByCoverage: p.ScaleByCoverage, Exclude: p.Exclude,
+		Owner: p.Owner, Labels: p.Labels, RunbookURL: p.RunbookURL,
+	}
+	var err error
+	if d.Lifecycle, err = lifecycle(p.For, p.KeepFiring, p.Repeat); err != nil {
+		return d, err
+	}
+	if p.WarningFor != "" || p.WarningKeepFiring != 0 || p.WarningRepeat != 0 {
+		l, err := lifecycle(cmp.Or(p.WarningFor, p.For), cmp.Or(p.WarningKeepFiring, p.KeepFiring), cmp.Or(p.WarningRepeat, p.Repeat))
+		if err != nil {
+			return d, err
+		}
+		d.Warnings = &l
+	}
+	if p.Suffix == "" {
+		return d, nil
+	}
+	form, err := parseSuffix(p.Suffix)
+	if err != nil {
+		return d, err
+	}
+	d.Suffix = &form
+	return d, nil
+}
+
+// onHarm is the setting for that stands for no time.
+const onHarm = "harm"
+
+func lifecycle(holds string, keep, repeat time.Duration) (l detect.Lifecycle, err error) {
+	l.KeepFiring, l.Repeat = keep, repeat
+	if l.OnHarm = holds == onHarm; !l.OnHarm {
+		l.For, err = parseFor(holds)
+	}
+	return l, err
+}
+
+// parseFor reads for how long an incident has to hold.
+func parseFor(text string) (time.Duration, error) {
+	if text == "" {
+		return 0, nil
+	}
+	d, err := time.ParseDuration(text)
+	if err != nil || d < 0 {
+		return 0, fmt.Errorf("%q: give harm, or a time such as 30s, or 0s", text)
+	}
+	return d, nil
+}
+
+// check adds what is wrong with a policy, field by field: each is put alone into
+// a policy that is sound, so that detect's rules stand in detect.
+func (p Policy) check(path string, f *config.Faults) {
+	for _, field := range []struct {
+		name string
+		set  func(*detect.Policy)
+	}{
+		{"warning", func(d *detect.Policy) { d.Warning = p.Warning }},
+		{"headroom", func(d *detect.Policy) { d.Headroom = p.Headroom }},
+		{"min_units", func(d *detect.Policy) { d.MinUnits = p.MinUnits }},
+		{"severity", func(d *detect.Policy) { d.Severest = detect.Severity(p.Severity) }},
+		{"labels", func(d *detect.Policy) { d.Labels = p.Labels }},
+		{"runbook_url", func(d *detect.Policy) { d.RunbookURL = p.RunbookURL }},
+		{"keep_firing", func(d *detect.Policy) { d.KeepFiring = p.KeepFiring }},
+		{"repeat", func(d *detect.Policy) { d.Repeat = p.Repeat }},
+		{"warning_keep_firing", func(d *detect.Policy) { d.KeepFiring = p.WarningKeepFiring }},
+		{"warning_repeat", func(d *detect.Policy) { d.Repeat = p.WarningRepeat }},
+		{"exclude", func(d *detect.Policy) { d.Exclude = p.Exclude }},
+	} {
+		sound := detect.DefaultPolicy()
+		field.set(&sound)
+		if err := sound.Validate(); err != nil {
+			f.Addf(path+"."+field.name, "%w", err)
+		}
+	}
+	if _, err := keypolicy.Parse(p.Keys); err != nil {
+		f.Addf(path+".keys", "%w", err)
+	}
+	for name, holds := range map[string]string{"for": p.For, "warning_for": p.WarningFor} {
+		if _, err := lifecycle(holds, 0, 0); err != nil {
+			f.Addf(path+"."+name, "%w", err)
+		}
+	}
+	if _, err := parseSuffix(p.Suffix); p.Suffix != "" && err != nil {
+		f.Addf(path+".suffix", "%w", err)
+	}
+}
+
+// The parts of a form's example.
+const baseExample, shardExample = "BASE", "7"
+
+// parseSuffix reads the example of a form: the shard 7 of BASE.
+func parseSuffix(example string) (shardkey.Form, error) {
+	var form shardkey.Form
+	after, isSuffix := strings.CutPrefix(example, baseExample)
+	before, isPrefix := strings.CutSuffix(example, baseExample)
+	switch {
+	case example == shardExample:
+		form = shardkey.NumberOnly()
+	case isSuffix && strings.HasSuffix(after, shardExample):
+		form.Before = strings.TrimSuffix(after, shardExample)
+	case isPrefix && strings.HasPrefix(before, shardExample):
+		form.Prefix, form.After = true, strings.TrimPrefix(before, shardExample)
+	default:
+		return form, fmt.Errorf("%q: write the shard 7 of BASE, such as BASE#SHARD_7, 7#BASE or 7", example)
+	}
+	if _, err := shardkey.New(1, form); err != nil {
+		return form, err
+	}
+	return form, nil
+}

@@ -1,0 +1,213 @@
+// Package tables is what an operator writes about tables, once and for every
+// program: the section tables of a YAML file, and the section policy that holds
+// for all tables. A collector takes keys, indexes and sampling rates from it, a
+// reporter and `reporter analyze` also capacity and policies.
+package tables
+
+import (
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/internal/settings/config"
+	"github.com/keyheat/keyheat/internal/settings/format"
+	"github.com/keyheat/keyheat/sample"
+)
+
+// Section is both sections, as a part of a program's settings or as a file of
+// its own.
+type Section struct {
+	Policy Policy `yaml:"policy"`
+	Tables Tables `yaml:"tables" help:"single tables, by name: see [Tables](#tables)" layers:"file"`
+}
+
+// FileSection is Section in the settings of a program that does not judge: it
+// reads and checks policies, so that all programs can share a file, and has
+// neither flags nor variables for them.
+type FileSection struct {
+	Policy Policy `yaml:"policy" help:"policies of all tables: a collector reads keys, words and suffix of it" layers:"file"`
+	Tables Tables `yaml:"tables" help:"single tables, by name: see [Tables](#tables)" layers:"file"`
+}
+
+// Default returns the sections where nobody says otherwise.
+func Default() Section {
+	p := detect.DefaultPolicy()
+	return Section{Policy: Policy{Warning: p.Warning, Headroom: p.Headroom, MinUnits: p.MinUnits, For: onHarm, KeepFiring: time.Minute}}
+}
+
+// DefaultFile returns the same for a program that does not judge.
+func DefaultFile() FileSection { return FileSection(Default()) }
+
+// Tables are single tables, by name, by Region/name or by account/Region/name. The
+// most specific name wins; what its entry leaves out is the less specific one's.
+type Tables map[string]Table
+
+// Table is what an operator may write about one table. What is left out is the less
+// specific entry's; else not known, or, of the policy, the general one's.
+type Table struct {
+	PartitionKey []string         `yaml:"partition_key" help:"the attribute that is the partition key; needed where the table has a sort key too"`
+	SortKey      []string         `yaml:"sort_key" help:"the attribute that is the sort key, [] for none: every key is then one item"`
+	Indexes      map[string]Index `yaml:"indexes" help:"the global secondary indexes, by name; their load is derived from stream images"`
+	LSIs         []string         `yaml:"lsis" help:"the names of the local secondary indexes, [] for none: a table with one never splits an item collection"`
+	Billing      string           `yaml:"billing" help:"PAY_PER_REQUEST or PROVISIONED"`
+	WCU          float64          `yaml:"wcu" help:"provisioned write units a second"`
+	RCU          float64          `yaml:"rcu" help:"provisioned read units a second"`
+	Vectors      []string         `yaml:"vector_indexes" help:"the names of the vector indexes: their units are no partition's, and are not judged"`
+	Replicas     []string         `yaml:"replicas" help:"the Regions of a global table, to which its writes are replicated; its own may be among them"`
+	Rate         float64          `yaml:"rate" help:"the share of requests that is sampled, for samples in Keyheat JSON without a rate of their own; 1 when 0"`
+	Policy
+}
+
+// Index is what an operator may write about a global secondary index.
+type Index struct {
+	PartitionKey []string `yaml:"partition_key" help:"the attributes of the index's partition key, 1 to 4"`
+	SortKey      []string `yaml:"sort_key" help:"the attributes of the index's sort key, up to 4; none without one"`
+	Projection   string   `yaml:"projection" help:"ALL, KEYS_ONLY or INCLUDE; ALL when empty"`
+	Include      []string `yaml:"include" help:"the attributes that INCLUDE projects beside the keys"`
+	WCU          float64  `yaml:"wcu" help:"provisioned write units a second"`
+	RCU          float64  `yaml:"rcu" help:"provisioned read units a second"`
+}
+
+// Moved implements config.Mover: the key, the indexes and the capacity stood in
+// a section facts once.
+func (*Table) Moved() map[string]string {
+	return map[string]string{
+		"facts.pk": "partition_key", "facts.sk": "sort_key", "facts.indexes": "indexes", "facts.lsis": "lsis",
+		"facts.billing": "billing", "facts.wcu": "wcu", "facts.rcu": "rcu", "pk": "partition_key", "sk": "sort_key",
+	}
+}
+
+// Moved implements config.Mover.
+func (*Index) Moved() map[string]string {
+	return map[string]string{"pk": "partition_key", "sk": "sort_key"}
+}
+
+// Check implements config.Checker.
+func (s *Section) Check(f *config.Faults) {
+	s.Policy.check("policy", f)
+	for _, name := range slices.Sorted(maps.Keys(s.Tables)) {
+		of, err := ParseName(name)
+		if err != nil {
+			f.Addf("tables."+name, "%w", err)
+			continue
+		}
+		whole, _ := s.Tables.of(of)
+		whole.Policy = s.policyOf(of)
+		whole.Policy.check("tables."+name, f)
+		whole.check("tables."+name, f)
+	}
+}
+
+// Check implements config.Checker.
+func (s *FileSection) Check(f *config.Faults) { (*Section)(s).Check(f) }
+
+func (t Table) check(path string, f *config.Faults) {
+	if t.Billing != "" && t.Billing != detect.BillingOnDemand && t.Billing != detect.BillingProvisioned {
+		f.Addf(path+".billing", "%q: give %s or %s", t.Billing, detect.BillingOnDemand, detect.BillingProvisioned)
+	}
+	if t.Rate != 0 && !(t.Rate >= sample.MinRate && t.Rate <= 1) {
+		f.Addf(path+".rate", "%g: give a share above 0 up to 1, such as 0.01", t.Rate)
+	}
+	if err := t.schema().Validate(); err != nil {
+		f.Addf(path, "%w", err)
+	}
+	checkCapacity(path, t.WCU, t.RCU, f)
+	for _, region := range t.Replicas {
+		if !regionForm.MatchString(region) {
+			f.Addf(path+".replicas", "%q is no Region: write one such as eu-west-1", region)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(t.Indexes)) {
+		checkCapacity(path+".indexes."+name, t.Indexes[name].WCU, t.Indexes[name].RCU, f)
+		if slices.Contains(t.LSIs, name) {
+			f.Addf(path+".lsis", "%s is a global secondary index: an index is in one of both lists", name)
+		}
+	}
+}
+
+func checkCapacity(path string, wcu, rcu float64, f *config.Faults) {
+	if !(wcu >= 0) {
+		f.Addf(path+".wcu", "%g: give units a second, 0 when not known", wcu)
+	}
+	if !(rcu >= 0) {
+		f.Addf(path+".rcu", "%g: give units a second, 0 when not known", rcu)
+	}
+}
+
+// schema returns the table's key and indexes.
+func (t Table) schema() sample.Schema {
+	s := sample.Schema{KeySchema: sample.KeySchema{PartitionKey: t.PartitionKey, SortKey: t.SortKey}}
+	for name, x := range t.Indexes {
+		if s.Indexes == nil {
+			s.Indexes = make(map[string]sample.IndexSchema, len(t.Indexes))
+		}
+		s.Indexes[name] = sample.IndexSchema{
+			KeySchema:  sample.KeySchema{PartitionKey: x.PartitionKey, SortKey: x.SortKey},
+			Projection: sample.Projection(x.Projection), Include: x.Include,
+		}
+	}
+	return s
+}
+
+// Schemas returns the keys and indexes of the tables of a Region, by the table's
+// name alone.
+func (t Tables) Schemas(region string) sample.Schemas {
+	all := make(sample.Schemas, len(t))
+	for name := range t {
+		of, _ := ParseName(name)
+		if table, written := t.of(sample.Target{Region: region, Table: of.Table}); written {
+			all[of.Table] = table.schema()
+		}
+	}
+	return all
+}
+
+// Decoding returns what decoders of samples need to know of all tables.
+func (t Tables) Decoding() format.Tables {
+	all := make(format.Tables, len(t))
+	for name := range t {
+		table := t.entry(name)
+		all[name] = format.Table{Schema: table.schema(), Rate: table.Rate}
+	}
+	return all
+}
+
+// entry returns what is written under a name that Check found nothing wrong with,
+// with what it leaves out.
+func (t Tables) entry(name string) Table {
+	of, _ := ParseName(name)
+	all, _ := t.of(of)
+	return all
+}
+
+// Facts returns what is written about a table beside its traffic; nil when
+// nothing is.
+func (t Tables) Facts(of detect.Target) *detect.TableFacts {
+	w, _ := t.of(of)
+	if w.Billing == "" && w.WCU == 0 && w.RCU == 0 && w.LSIs == nil && w.Replicas == nil && w.Vectors == nil && w.PartitionKey == nil && w.SortKey == nil && w.Indexes == nil {
+		return nil
+	}
+	schema := w.schema()
+	facts := &detect.TableFacts{Billing: w.Billing, WCU: w.WCU, RCU: w.RCU, LSIs: w.LSIs, Replicas: w.Replicas, VectorIndexes: w.Vectors, KeySchema: schema.KeySchema}
+	for name, x := range w.Indexes {
+		if facts.Indexes == nil {
+			facts.Indexes = make(map[string]detect.IndexFacts, len(w.Indexes))
+		}
+		facts.Indexes[name] = detect.IndexFacts{KeySchema: schema.Indexes[name].KeySchema, WCU: x.WCU, RCU: x.RCU}
+	}
+	return facts
+}
+
+// Read reads a file that holds nothing but the two sections. Of no path it
+// returns the defaults.
+func Read(path string) (*Section, error) {
+	s := Default()
+	if path == "" {
+		return &s, nil
+	}
+	if err := config.Load(&s, config.Options{Files: []string{path}}); err != nil {
+		return nil, err
+	}
+	return &s, nil
+}

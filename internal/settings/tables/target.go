@@ -1,0 +1,72 @@
+package tables
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/keyheat/keyheat/internal/settings/options"
+	"github.com/keyheat/keyheat/sample"
+)
+
+// The forms of an entry's name. DynamoDB allows no slash in a table's name.
+var (
+	accountForm = regexp.MustCompile(`^\d{12}$`)
+	regionForm  = regexp.MustCompile(`^[a-z]+(-[a-z]+)+-\d+$`)
+	errName     = errors.New("write a table, Region/table or account/Region/table, such as orders, eu-west-1/orders or 123456789012/eu-west-1/orders")
+)
+
+// ParseName returns the table that an entry is about: of every account and Region,
+// of one Region, or of one account and Region.
+func ParseName(name string) (sample.Target, error) {
+	parts := strings.Split(name, "/")
+	var of sample.Target
+	switch len(parts) {
+	case 1:
+		of.Table = parts[0]
+	case 2:
+		of.Region, of.Table = parts[0], parts[1]
+	case 3:
+		of.Account, of.Region, of.Table = parts[0], parts[1], parts[2]
+	default:
+		return of, errName
+	}
+	switch {
+	case of.Table == "":
+		return of, errName
+	case len(parts) == 2 && accountForm.MatchString(of.Region):
+		return of, fmt.Errorf("%s is an account without a Region: write account/Region/table", of.Region)
+	case len(parts) > 1 && !regionForm.MatchString(of.Region):
+		return of, fmt.Errorf("%q is no Region: %w", of.Region, errName)
+	case len(parts) > 2 && !accountForm.MatchString(of.Account):
+		return of, fmt.Errorf("%q is no account of 12 digits: %w", of.Account, errName)
+	}
+	return of, nil
+}
+
+// of returns what is written about a target's table: what a more specific entry
+// leaves out is the less specific one's. An entry of a Region or an account says
+// nothing of a table of which these are not known.
+func (t Tables) of(target sample.Target) (all Table, written bool) {
+	names := sample.LookupNames(target)
+	for _, name := range slices.Backward(names[:]) {
+		if entry, is := t[name]; is && name != "" {
+			all, written = entry.over(all), true
+		}
+	}
+	return all, written
+}
+
+// over returns an entry with what it leaves out taken from another.
+func (t Table) over(other Table) Table {
+	if other.Indexes != nil {
+		all := maps.Clone(other.Indexes)
+		maps.Copy(all, t.Indexes)
+		t.Indexes = all
+	}
+	t.Policy = options.OrDefault(t.Policy, other.Policy)
+	return options.OrDefault(t, other)
+}
