@@ -99,7 +99,7 @@ func Efforts() []Effort {
 }
 
 // The actions of advice. In which order steps come follows from their effect and
-// effort: see detect/fixes.
+// effort: see detect/internal/fixes.
 const (
 	ActionCaller      = "caller"      // fix the caller
 	ActionShuffle     = "shuffle"     // change the order of the input

@@ -15,7 +15,6 @@ import (
 	"github.com/keyheat/keyheat/internal/aws/catalog"
 	"github.com/keyheat/keyheat/internal/cli"
 	"github.com/keyheat/keyheat/internal/collect"
-	"github.com/keyheat/keyheat/internal/collect/registry"
 	"github.com/keyheat/keyheat/internal/settings/config"
 	"github.com/keyheat/keyheat/internal/source/shards"
 	"github.com/keyheat/keyheat/internal/source/shards/streams"
@@ -77,7 +76,7 @@ func (s *Streams) open(ctx context.Context, config *Config, d cli.Daemon) (*read
 	from.Known = tables.Known
 	share := config.share()
 	_, from.MemoryBytes, _ = share.memory()
-	source, err := streams.New(from, dynamodbstreams.NewFromConfig(settings), registry.New(d.Store, name, collector.Writer()), d.Log)
+	source, err := streams.New(from, dynamodbstreams.NewFromConfig(settings), shards.NewStoredRegistry(d.Store, name, collector.Writer()), d.Log)
 	if err != nil {
 		return nil, cli.Wrong(err)
 	}

@@ -11,7 +11,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/keyheat/keyheat/cmd/reporter/internal/operate"
 	"github.com/keyheat/keyheat/detect/wording"
 	"github.com/keyheat/keyheat/internal/cli"
 	"github.com/keyheat/keyheat/internal/keys/erase"
@@ -185,7 +184,7 @@ func keysPurgeCommand() *cobra.Command {
 			keys = append(keys, plain)
 		}
 		eraser := erase.New(keys, erase.Options{Suffixes: f.config.Suffixes(table), Containing: *containing})
-		purge := store.Purge{Table: table, Eraser: eraser, Who: operate.Operator(), Progress: func(of string, rows int) {
+		purge := store.Purge{Table: table, Eraser: eraser, Who: operatorName(), Progress: func(of string, rows int) {
 			if rows >= manyRows {
 				fmt.Fprintf(c.ErrOrStderr(), "looking through %d rows of %s\n", rows, of)
 			}

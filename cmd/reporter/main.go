@@ -13,7 +13,6 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/keyheat/keyheat/cmd/reporter/internal/operate"
 	"github.com/keyheat/keyheat/internal/cli"
 )
 
@@ -28,7 +27,7 @@ func command() *cobra.Command {
 			"and says what to do. Run as many as you like; one judges at a time.",
 	}
 	root.AddCommand(serveCommand(), analyzeCommand(), reportCommand(), demoCommand(), checkCommand(), migrateCommand(), keysCommand(), routeCommand(), alertCommand(), cli.VersionCommand("reporter"))
-	root.AddCommand(operate.Commands(stored)...)
+	root.AddCommand(storeCommands(stored)...)
 	return root
 }
 

@@ -2,256 +2,99 @@ package main
 
 import (
 	"context"
-	"crypto/rand"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
-	"maps"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/keyheat/keyheat/detect"
-	"github.com/keyheat/keyheat/detect/wording"
-	"github.com/keyheat/keyheat/internal/alert/notify"
 	"github.com/keyheat/keyheat/internal/alert/routing"
 	"github.com/keyheat/keyheat/internal/cli"
-	"github.com/keyheat/keyheat/internal/daemon/retry"
-	"github.com/keyheat/keyheat/sample"
+	"github.com/keyheat/keyheat/internal/cli/terminal"
 	"github.com/keyheat/keyheat/store"
 )
 
-// routeCommand shows which receivers would be told of an incident.
-func routeCommand() *cobra.Command {
+// notifications shows the outbox and has a notification tried again.
+func notifications(settings storeSettings) *cobra.Command {
 	c := &cobra.Command{
-		Use:     "route",
-		Short:   "Show which receivers are told of which incidents",
-		Example: "  reporter route test --config reporter.yaml --table orders --severity critical",
+		Use:     "notifications",
+		Short:   "Show what was and will be sent to receivers, and retry what failed",
+		Example: "  reporter notifications list --store-url sqlite:keyheat.db --state dead\n  reporter notifications retry --store-url sqlite:keyheat.db ID",
 	}
-	test := &cobra.Command{
-		Use:     "test",
-		Short:   "Show which receivers would be told of an incident",
-		Long:    "Shows which receivers the routes of the configuration choose for an incident, and in which\ngroup and how soon each is told. Owner and labels are those of the table's policy. Nothing\nis sent.",
-		Example: "  reporter route test --config reporter.yaml --table orders --severity critical\n  reporter route test --config reporter.yaml --account 111122223333 --region eu-west-1 --table orders --index by-status",
-		Args:    cobra.NoArgs,
-	}
-	config := defaults()
-	load := cli.Layers(test, config)
-	var i detect.Incident
-	for name, field := range map[string]*string{"account": &i.Account, "region": &i.Region, "table": &i.Table, "index": &i.Index} {
-		test.Flags().StringVar(field, name, "", "the "+name+" of the incident")
-	}
-	severity := test.Flags().String("severity", string(detect.Critical), "critical or warning")
-	kind := test.Flags().String("kind", string(detect.HotKeyWrite), "the `kind` of the finding that it is about")
-	cause := test.Flags().String("cause", string(detect.CauseHotKey), "the incident's `cause`")
-	test.RunE = func(c *cobra.Command, _ []string) error {
-		if err := load(); err != nil {
-			return err
-		}
-		if err := checkSeverity(*severity); err != nil {
-			return err
-		}
-		i.Severity, i.Cause = detect.Severity(*severity), detect.Cause(*cause)
-		policy := config.DetectPolicy(i.Target)
-		i.Owner, i.Labels = policy.Owner, policy.Labels
-		root := detect.NewFinding(detect.Kind(*kind), i.Target, sample.Key{})
-		to := config.tree().Destinations(&i, &root)
-		if len(to) == 0 {
-			fmt.Fprintln(c.OutOrStdout(), "nobody: no route with a receiver matches")
-		}
-		for _, d := range to {
-			fmt.Fprintln(c.OutOrStdout(), describe(d, &i, &root))
-		}
-		return nil
-	}
-	c.AddCommand(test)
+	c.AddCommand(listNotifications(settings), retryNotification(settings))
 	return c
 }
 
-// describe says which receiver is told of an incident with its root finding, in which
-// group, and when.
-func describe(d routing.Destination, i *detect.Incident, root *detect.Finding) string {
-	if d.Group == nil {
-		return d.Receiver
-	}
-	return fmt.Sprintf("%s, in the group of %s: told after %s, and then every %s at most", d.Receiver, routing.GroupName(d.Group.Labels(i, root)), d.Group.Wait, d.Group.Interval)
-}
-
-// checkSeverity returns what is wrong with the flag of an incident's severity.
-func checkSeverity(text string) error {
-	if s := detect.Severity(text); s != detect.Critical && s != detect.Warning {
-		return cli.Wrong(fmt.Errorf("--severity %q: give critical or warning", text))
-	}
-	return nil
-}
-
-// alertCommand tries the way to the receivers.
-func alertCommand() *cobra.Command {
+func listNotifications(settings storeSettings) *cobra.Command {
 	c := &cobra.Command{
-		Use:     "alert",
-		Short:   "Try the way to the receivers",
-		Example: "  reporter alert test --config reporter.yaml --receiver pagers",
+		Use: "list", Short: "List notifications, the newest first", Args: cobra.NoArgs,
+		Example: "  reporter notifications list --store-url sqlite:keyheat.db --state pending",
 	}
-	test := &cobra.Command{
-		Use:   "test",
-		Short: "Send a marked incident to receivers, and then its end",
-		Long: "Puts the beginning of an incident into the outbox that says of itself that it is a\n" +
-			"test, waits until a running reporter has delivered it, and then does the same with its end.",
-		Example: "  reporter alert test --config reporter.yaml\n  reporter alert test --config reporter.yaml --receiver pagers --severity critical",
-		Args:    cobra.NoArgs,
-	}
-	config := defaults()
-	load := cli.Layers(test, config)
-	only := test.Flags().StringSlice("receiver", nil, "the `names` of the receivers; all when empty")
-	severity := test.Flags().String("severity", string(detect.Warning), "critical or warning")
-	timeout := test.Flags().Duration("timeout", time.Minute, "how long to wait for the delivery")
-	test.RunE = func(c *cobra.Command, _ []string) error {
-		if err := load(); err != nil {
-			return err
-		}
-		if err := checkSeverity(*severity); err != nil {
-			return err
-		}
-		known := config.receiverNames()
-		for _, name := range *only {
-			if !slices.Contains(known, name) {
-				return cli.Wrong(fmt.Errorf("--receiver %q: the configuration has %s", name, strings.Join(known, ", ")))
-			}
-		}
-		if *only == nil {
-			*only = known
-		}
-		if len(*only) == 0 {
-			return cli.Wrong(errors.New("the configuration has no receivers: give some under receivers"))
-		}
-		return config.Store.With(c.Context(), func(db *store.Store) error {
-			return testAlert(c.Context(), db, *only, detect.Severity(*severity), config.DetectPolicy, *timeout, c.OutOrStdout())
-		})
-	}
-	c.AddCommand(test)
-	return c
-}
-
-// testAlert sends a made-up incident, and its end, by the outbox. The end follows also
-// where the beginning was not delivered in time: a test must not stay open in a pager
-// that is told of it later.
-func testAlert(ctx context.Context, db *store.Store, to []string, severity detect.Severity, policy func(detect.Target) detect.Policy, timeout time.Duration, out io.Writer) error {
-	limited, cancel := context.WithTimeout(ctx, timeout)
-	defer cancel()
-	i, f := testIncident(severity, policy)
-	put := func(event detect.Event) error {
-		payload, err := testPayload(i, f, event)
+	var q store.NotificationQuery
+	c.Flags().StringVar(&q.Route, "receiver", "", "the `name` of a receiver; all when empty")
+	states := []string{store.Pending, store.Delivered, store.Dead, store.Cancelled, store.Summarised}
+	list(c, settings, states, &q.State, &q.Limit, func(ctx context.Context, db *store.Store, out io.Writer, f cli.Format) error {
+		all, err := db.RecentNotifications(ctx, q)
 		if err != nil {
 			return err
 		}
-		for _, name := range to {
-			err := db.PutNotification(context.WithoutCancel(ctx), store.Notification{
-				ID: i.ID + "-" + string(event) + "-" + name, Fingerprint: f.Fingerprint, Incident: i.ID, Event: string(event), Route: name, Payload: payload,
-			})
-			if err != nil {
-				return err
-			}
-		}
-		return nil
-	}
-	if err := put(detect.EventFiring); err != nil {
-		return err
-	}
-	told := awaitDelivery(limited, db, f.Fingerprint, detect.EventFiring, to, out)
-	if err := errors.Join(told, put(detect.EventResolved)); err != nil {
-		return err
-	}
-	return awaitDelivery(limited, db, f.Fingerprint, detect.EventResolved, to, out)
+		return writeNotifications(out, all, f)
+	})
+	return c
 }
 
-// awaitDelivery prints what becomes of the notifications of an event, until all
-// receivers are told or ctx ends.
-func awaitDelivery(ctx context.Context, db *store.Store, fingerprint string, event detect.Event, to []string, out io.Writer) error {
-	left := make(map[string]string) // by receiver, why it is not told yet
-	for _, name := range to {
-		left[name] = "nobody has tried: is a reporter running with this store and these receivers?"
-	}
-	for {
-		all, err := db.Notifications(ctx, fingerprint)
-		if err != nil && ctx.Err() == nil {
-			return err
-		}
-		for _, n := range all {
-			if why, waits := left[n.Route]; waits && n.Event == string(event) {
-				switch {
-				case n.State == store.Delivered:
-					fmt.Fprintf(out, "%s: %s delivered\n", n.Route, event)
-					delete(left, n.Route)
-				case n.State == store.Dead, n.State == store.Cancelled:
-					return fmt.Errorf("%s: %s %s: %s", n.Route, event, n.State, n.LastError)
-				case n.LastError != "" && n.LastError != why:
-					fmt.Fprintf(out, "%s: %s fails and is tried again: %s\n", n.Route, event, n.LastError)
-					left[n.Route] = n.LastError
-				}
-			}
-		}
-		if len(left) == 0 {
-			return nil
-		}
-		if ctx.Err() != nil {
-			var lines strings.Builder
-			for _, name := range slices.Sorted(maps.Keys(left)) {
-				fmt.Fprintf(&lines, "\n  %s: %s", name, left[name])
-			}
-			return fmt.Errorf("not told of %s in time:%s", event, lines.String())
-		}
-		retry.Pause(ctx, 200*time.Millisecond)
-	}
+// listed is one notification as it is listed: without what it says, which may hold keys.
+type listed struct {
+	ID          string    `json:"id"`
+	Receiver    string    `json:"receiver"`
+	Event       string    `json:"event"`
+	Incident    string    `json:"incident"`
+	Group       *group    `json:"group"`
+	State       string    `json:"state"`
+	Created     time.Time `json:"created"`
+	NextAttempt time.Time `json:"next_attempt"`
+	Attempts    int       `json:"attempts"`
+	LastError   string    `json:"last_error"`
 }
 
-// testIncident is an incident that says of itself that it is a test.
-func testIncident(severity detect.Severity, policy func(detect.Target) detect.Policy) (detect.Incident, detect.Finding) {
-	now := time.Now().UTC().Truncate(time.Second)
-	f := detect.NewFinding(detect.HotKeyWrite, detect.Target{Table: "keyheat-test"}, sample.Key{Text: "test-" + rand.Text()[:8], Type: "S"})
-	f.Severity, f.State, f.FirstSeen, f.LastSeen = severity, detect.Firing, now, now
-	peak := 1.5 * detect.Units(detect.Limit(detect.HotKeyWrite))
-	f.Peak.WCU = detect.Figure{Value: peak, Low: peak, High: peak}
-	f.Why = "This is a test of the way from Keyheat to this receiver. Nothing is wrong."
-	f.Peak.At, f.Through = now, now
-	f.Reason, f.Shards = detect.Undetermined, 1
-	f.Advice = []detect.Step{{Action: detect.ActionShard, Text: "Nothing is to be done."}}
-	i := detect.Incidents([]detect.Finding{f})[0]
-	i.Title = wording.Title(&f)
-	i.FiredAt, i.Labels, i.RunbookURL = &now, map[string]string{notify.TestLabel: "true"}, policy(f.Target).Runbook(f.Kind)
-	return i, f
+// group is what is listed of the group of incidents that a notification is of; its ID
+// stands in the place of the incident's.
+type group struct {
+	Labels    map[string]string `json:"labels"`
+	Incidents int               `json:"incidents"`
 }
 
-// testPayload is what the outbox keeps of an event of a test.
-func testPayload(i detect.Incident, f detect.Finding, event detect.Event) ([]byte, error) {
-	if event == detect.EventResolved {
-		now := time.Now().UTC()
-		i.State, i.ResolvedAt, f.State = detect.Resolved, &now, detect.Resolved
+// about says what a notification is of.
+func (l *listed) about() string {
+	switch {
+	case l.Group != nil:
+		return fmt.Sprintf("%d of %s", l.Group.Incidents, routing.GroupName(l.Group.Labels))
+	case l.Incident != "":
+		return "1"
 	}
-	document, err := json.Marshal(f)
-	if err != nil {
-		return nil, err
-	}
-	p, err := detect.NewPayload(&i, document)
-	if err != nil {
-		return nil, err
-	}
-	if event != detect.EventResolved {
-		p.Recent = testLoad(&f)
-	}
-	return json.Marshal(p)
+	return ""
 }
 
-// testLoad is the load of a test's key: it rises for half of the time, to the peak.
-func testLoad(f *detect.Finding) *detect.Recent {
-	r := &detect.Recent{
-		From: f.LastSeen.Add(-(detect.RecentSeconds - 1) * time.Second), Unit: "wcu",
-		Limit: detect.Units(detect.Limit(f.Kind)), Loads: make([]*float64, detect.RecentSeconds),
+func writeNotifications(out io.Writer, all []store.Notification, f cli.Format) error {
+	rows := make([]listed, len(all))
+	for i, n := range all {
+		rows[i] = listed{n.ID, n.Route, n.Event, n.Incident, nil, n.State, n.Created, n.NextAttempt, n.Attempts, n.LastError}
+		if g := detect.ReadPayload(n.Payload).Group; g != nil {
+			rows[i].Group = &group{g.Labels, g.Firing + g.Over}
+		}
 	}
-	for i := range r.Loads {
-		r.Loads[i] = new(f.Peak.WCU.Value * min(1, float64(i+1)/(detect.RecentSeconds/2)))
+	columns := []terminal.Column{
+		{Name: "created", Spare: 1}, {Name: "receiver"}, {Name: "event"}, {Name: "state"}, {Name: "failed", Right: true},
+		{Name: "incidents", Spare: 2}, {Name: "id"}, {Name: "last error", Least: 20},
 	}
-	return r
+	return cli.WriteList(out, rows, f, "notifications", columns, func(r listed) []string {
+		return []string{r.Created.UTC().Format(cli.InSeconds), r.Receiver, r.Event, r.State, fmt.Sprint(r.Attempts), r.about(), r.ID, r.LastError}
+	})
+}
+
+func retryNotification(settings storeSettings) *cobra.Command {
+	c := &cobra.Command{Use: "retry ID...", Short: "Have notifications tried again at once that are dead or wait", Example: "  reporter notifications retry --store-url sqlite:keyheat.db 3f2a…"}
+	return forEachID(c, settings, "due", "no notification %s is dead or waits: reporter notifications list shows them",
+		func(ctx context.Context, db *store.Store, id string) error { return db.RetryNotification(ctx, id) })
 }

@@ -7,7 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/keyheat/keyheat/cmd/reporter/internal/operate"
 	"github.com/keyheat/keyheat/internal/alert/silence"
 	"github.com/keyheat/keyheat/internal/cli"
 	"github.com/keyheat/keyheat/store"
@@ -48,7 +47,7 @@ func TestASilenceIsListedAndExpires(t *testing.T) {
 		t.Errorf("listed is %q", listed)
 	}
 	audit, err := st.Audit(t.Context(), 0)
-	if err != nil || len(audit) != 3 || audit[0].Action != "expire a silence" || audit[0].About != id || audit[0].Who != operate.Operator() || audit[1].Who != operate.Operator() {
+	if err != nil || len(audit) != 3 || audit[0].Action != "expire a silence" || audit[0].About != id || audit[0].Who != operatorName() || audit[1].Who != operatorName() {
 		t.Errorf("the audit is %+v, %v", audit, err)
 	}
 }

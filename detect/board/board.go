@@ -7,14 +7,13 @@ import (
 	"strings"
 
 	"github.com/keyheat/keyheat/detect"
-	"github.com/keyheat/keyheat/detect/advice"
-	"github.com/keyheat/keyheat/detect/causes"
-	"github.com/keyheat/keyheat/detect/episode"
-	"github.com/keyheat/keyheat/detect/fixes"
+	"github.com/keyheat/keyheat/detect/internal/causes"
+	"github.com/keyheat/keyheat/detect/internal/diagnosis"
+	"github.com/keyheat/keyheat/detect/internal/episode"
+	"github.com/keyheat/keyheat/detect/internal/fixes"
+	"github.com/keyheat/keyheat/detect/internal/throttling"
 	"github.com/keyheat/keyheat/detect/keydesign"
-	"github.com/keyheat/keyheat/detect/rolling"
-	"github.com/keyheat/keyheat/detect/sharding"
-	"github.com/keyheat/keyheat/detect/throttling"
+	"github.com/keyheat/keyheat/detect/keypatterns"
 	"github.com/keyheat/keyheat/sample/keyhash"
 	"github.com/keyheat/keyheat/sketch"
 )
@@ -39,13 +38,13 @@ type Options struct {
 type Board struct {
 	options  Options
 	timeline episode.Timeline
-	newest   int64            // the newest second observed
-	tracks   *tracks          // keys, tables and indexes that are or were near a limit
-	totals   totals           // sums of every table and index
-	groups   *sharding.Groups // keys that are, or may be, shards of one key
-	patterns rolling.Patterns // hot keys that are named after a time
-	views    views            // what tables' keys look like as a whole
-	related  related          // related findings, as they were last returned
+	newest   int64               // the newest second observed
+	tracks   *tracks             // keys, tables and indexes that are or were near a limit
+	totals   totals              // sums of every table and index
+	groups   *keypatterns.Groups // keys that are, or may be, shards of one key
+	patterns keypatterns.Rolling // hot keys that are named after a time
+	views    views               // what tables' keys look like as a whole
+	related  related             // related findings, as they were last returned
 	adviser  *fixes.Adviser
 	// shown are the keys that had a finding when Findings was called last, evicted the
 	// findings of keys that are not followed any more.
@@ -63,7 +62,7 @@ func New(o Options) *Board {
 	}
 	o.Keys = cmp.Or(o.Keys, DefaultKeys)
 	return &Board{
-		options: o, tracks: newTracks(), shown: map[trackID]bool{}, evicted: related{}, totals: newTotals(), groups: sharding.New(o.OneEpisode), patterns: rolling.Patterns{},
+		options: o, tracks: newTracks(), shown: map[trackID]bool{}, evicted: related{}, totals: newTotals(), groups: keypatterns.NewGroups(o.OneEpisode), patterns: keypatterns.Rolling{},
 		views: views{}, related: related{}, adviser: fixes.New(),
 	}
 }
@@ -218,7 +217,7 @@ func (b *Board) Findings() []detect.Finding {
 	also = append(also, few...)
 	for i := range found {
 		if found[i].Kind.OfKey() {
-			also = append(also, advice.Related(&found[i], b.options.Facts(found[i].Target), callers[found[i].Target])...)
+			also = append(also, diagnosis.Related(&found[i], b.options.Facts(found[i].Target), callers[found[i].Target])...)
 		}
 	}
 	also = append(also, b.crowded()...)
@@ -286,7 +285,7 @@ func (b *Board) growing(grew []*episode.Track, found []detect.Finding) (all []de
 		if of.IsWhole() || facts == nil || len(facts.LSIs) == 0 || hot[detect.KeyRef{Target: of.Target, Key: of.Key.Text, KeyType: of.Key.Type}] {
 			continue
 		}
-		if f, grows := advice.Growing(of, t.Growth(), facts); grows && !b.options.Policy(of.Target).Excludes(f.Key) {
+		if f, grows := diagnosis.Growing(of, t.Growth(), facts); grows && !b.options.Policy(of.Target).Excludes(f.Key) {
 			all = append(all, f)
 		}
 	}
@@ -342,8 +341,8 @@ func (b *Board) keyFinding(t *episode.Track, e *episode.Episode, r episode.Rules
 	if f.Quality.Sampling == detect.SamplingAssumed && (f.Evidence == nil || len(f.Evidence.Callers) == 0) {
 		f.Quality.CannotSee = append(f.Quality.CannotSee, detect.BlindHosts)
 	}
-	f.Rolling = rolling.Of(f.Key, f.Peak.At)
-	because := advice.Diagnose(&f, b.options.Facts(f.Target))
+	f.Rolling = keypatterns.MatchTime(f.Key, f.Peak.At)
+	because := diagnosis.Diagnose(&f, b.options.Facts(f.Target))
 	f.Reason, f.Why = because.Reason, because.Why
 	add := func(sentences string) {
 		if sentences != "" {
@@ -351,19 +350,19 @@ func (b *Board) keyFinding(t *episode.Track, e *episode.Episode, r episode.Rules
 		}
 	}
 	if f.SaturatedSeconds > 0 && f.Over() == 0 && f.Severity == detect.Critical {
-		add(advice.WhySaturated(&f))
+		add(diagnosis.WhySaturated(&f))
 	}
-	add(advice.WhyThrottled(&f))
-	add(advice.Toll(&f))
+	add(diagnosis.WhyThrottled(&f))
+	add(diagnosis.Toll(&f))
 	add(f.Quality.Sentence())
 	if open := e.Shards(&f, r); open != "" {
 		f.Why += " " + open // of a number of shards that another diagnosis may not advise
 	}
 	if f.Combined > 1 && f.Utilization <= 1 {
-		add(advice.WhyCombined(&f))
+		add(diagnosis.WhyCombined(&f))
 	}
 	f.Replication = e.Replication(r.Kind, b.options.Facts(f.Target).Regions(f.Region))
-	add(advice.Replication(&f))
+	add(diagnosis.Replication(&f))
 	return f
 }
 
@@ -402,13 +401,13 @@ func (b *Board) tableFinding(t *episode.Track, e *episode.Episode, r episode.Rul
 		if !b.isOpen(target, second) {
 			second = f.LastSeen.Unix()
 		}
-		f.Reason, f.Why = advice.WhyHotPartition(&e.Pressure, t.Spread(), e.Over, b.tracks.warmest(target, second), b.isOpen(target, second))
+		f.Reason, f.Why = diagnosis.WhyHotPartition(&e.Pressure, t.Spread(), e.Over, b.tracks.warmest(target, second), b.isOpen(target, second))
 	case detect.TableStarvation:
 		f.Utilization = max(1, e.Pressure.Demand)
-		f.Reason, f.Why = detect.Starved, advice.WhyStarved(&e.Pressure, e.Over, b.options.Facts(target), target.Index)
+		f.Reason, f.Why = detect.Starved, diagnosis.WhyStarved(&e.Pressure, e.Over, b.options.Facts(target), target.Index)
 	}
 	f.Evidence = t.Evidence(e)
-	f.Advice = advice.ForTable(&f, &e.Pressure, e.PeakLoad(), b.options.Facts(target))
+	f.Advice = diagnosis.ForTable(&f, &e.Pressure, e.PeakLoad(), b.options.Facts(target))
 	return f
 }
 

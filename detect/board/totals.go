@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/keyheat/keyheat/detect"
-	"github.com/keyheat/keyheat/detect/episode"
+	"github.com/keyheat/keyheat/detect/internal/episode"
 	"github.com/keyheat/keyheat/detect/sampling"
 	"github.com/keyheat/keyheat/sketch"
 )

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/keyheat/keyheat/detect"
-	"github.com/keyheat/keyheat/detect/episode"
+	"github.com/keyheat/keyheat/detect/internal/episode"
 	"github.com/keyheat/keyheat/detect/wording"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sketch"

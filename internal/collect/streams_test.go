@@ -16,7 +16,6 @@ import (
 
 	"github.com/keyheat/keyheat/internal/aws/catalog"
 	"github.com/keyheat/keyheat/internal/collect"
-	"github.com/keyheat/keyheat/internal/collect/registry"
 	"github.com/keyheat/keyheat/internal/source/shards"
 	"github.com/keyheat/keyheat/internal/source/shards/streams"
 	"github.com/keyheat/keyheat/internal/testsupport/streamstest"
@@ -97,7 +96,7 @@ var errKilled = errors.New("killed")
 
 // killableStore is the store as one process reaches it, until it is killed.
 type killableStore struct {
-	registry.Store
+	shards.RegistryStore
 	dead atomic.Bool
 }
 
@@ -105,21 +104,21 @@ func (c *killableStore) Attend(ctx context.Context, source, member string, ttl t
 	if c.dead.Load() {
 		return nil, errKilled
 	}
-	return c.Store.Attend(ctx, source, member, ttl)
+	return c.RegistryStore.Attend(ctx, source, member, ttl)
 }
 
 func (c *killableStore) Leave(ctx context.Context, source, member string) error {
 	if c.dead.Load() {
 		return errKilled
 	}
-	return c.Store.Leave(ctx, source, member)
+	return c.RegistryStore.Leave(ctx, source, member)
 }
 
 func (c *killableStore) FreeShard(ctx context.Context, source, member, name string) error {
 	if c.dead.Load() {
 		return errKilled
 	}
-	return c.Store.FreeShard(ctx, source, member, name)
+	return c.RegistryStore.FreeShard(ctx, source, member, name)
 }
 
 // start runs a collector until it is stopped, or killed.
@@ -133,9 +132,9 @@ func (s *scenario) start(name string) *process {
 	}, quiet)
 	config.Decoder = func(shard string) collect.Decoder { return tables.Decoder(shards.TableOf(shard)) }
 	c := newCollector(s, config, st)
-	killable := &killableStore{Store: s.store}
+	killable := &killableStore{RegistryStore: s.store}
 	source, err := streams.New(shards.Config{Tables: []string{"orders"}, Known: tables.Known},
-		dynamodbstreams.NewFromConfig(settings), registry.New(killable, config.Source, c.Writer()), quiet)
+		dynamodbstreams.NewFromConfig(settings), shards.NewStoredRegistry(killable, config.Source, c.Writer()), quiet)
 	if err != nil {
 		s.Fatal(err)
 	}

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
-	"github.com/keyheat/keyheat/internal/web/contributors"
 	"github.com/keyheat/keyheat/internal/web/fleet"
 	"github.com/keyheat/keyheat/internal/web/heatmap"
 	"github.com/keyheat/keyheat/sample"
@@ -112,7 +111,7 @@ func (s *Site) heatQuery(ctx context.Context, values url.Values) (q heatmap.Quer
 }
 
 func (s *Site) apiContributors(ctx context.Context, r *http.Request) (any, error) {
-	most, err := contributors.ParseCount(r.URL.Query())
+	most, err := parseContributorCount(r.URL.Query())
 	if err != nil {
 		return nil, badRequest{err}
 	}
@@ -120,7 +119,7 @@ func (s *Site) apiContributors(ctx context.Context, r *http.Request) (any, error
 	if err != nil {
 		return nil, err
 	}
-	return contributors.Load(ctx, s.store, q, most)
+	return loadContributors(ctx, s.store, q, most)
 }
 
 func (s *Site) apiHeat(ctx context.Context, r *http.Request) (any, error) {

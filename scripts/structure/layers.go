@@ -74,7 +74,6 @@ var declared = []edge{
 	{"internal/web", "internal/daemon/admin", "who adds a silence on a page is who was let in there"},
 	{"internal/web/keychart", "internal/web/heatmap", "a key's chart is the row of a heatmap"},
 	{"internal/web/fleet", "internal/web/heatmap", "what was not counted is known there"},
-	{"internal/web/contributors", "internal/web/heatmap", "contributors are the rows of a heatmap"},
 	{"internal/web/overview", "internal/web/cursor", "a list's places are written alike everywhere"},
 	{"internal/web/fleet", "internal/web/cursor", "a list's places are written alike everywhere"},
 	{"internal/web", "internal/report", "a stored report is rendered when somebody asks for it"},

@@ -10,7 +10,7 @@ import (
 // The measure of a package: beyond it there is a second thought to be found.
 const (
 	maxLines = 2000
-	maxFiles = 15
+	maxFiles = 25
 )
 
 // sizeProblems reports a package with too many lines of code or files.

@@ -1,7 +1,3 @@
-// Package heat holds what following the growth of keys takes, whether their
-// hourly peaks are in files or in the store: which keys are warm enough, which
-// hour a second belongs to, and what a peak and a growing key look like to
-// [forecast.New].
 package heat
 
 import (

@@ -11,7 +11,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/keyheat/keyheat/detect/rolling"
+	"github.com/keyheat/keyheat/detect/keypatterns"
 	"github.com/keyheat/keyheat/internal/keys/keypolicy"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/shardkey"
@@ -184,7 +184,7 @@ func TestRollingKeysStillRoll(t *testing.T) {
 			for _, shift := range []time.Duration{-11 * time.Hour, 0, 13 * time.Hour} {
 				key := fmt.Sprintf(form, noon.Add(shift).Format(layout))
 				hidden := hide(h, sample.KeyString(key), noon).Text
-				plain, found := rolling.Of(key, noon), rolling.Of(hidden, noon)
+				plain, found := keypatterns.MatchTime(key, noon), keypatterns.MatchTime(hidden, noon)
 				if plain == nil || found == nil || found.Period != plain.Period {
 					t.Errorf("%s rolls as %+v, %s as %+v", key, plain, hidden, found)
 				}
@@ -196,7 +196,7 @@ func TestRollingKeysStillRoll(t *testing.T) {
 		if key == "smith#2026-W47" {
 			at = noon
 		}
-		if hidden := hide(h, sample.KeyString(key), at).Text; rolling.Of(hidden, at) == nil || rolling.Of(key, at) == nil {
+		if hidden := hide(h, sample.KeyString(key), at).Text; keypatterns.MatchTime(hidden, at) == nil || keypatterns.MatchTime(key, at) == nil {
 			t.Errorf("%s does not roll as %s", key, hidden)
 		}
 	}

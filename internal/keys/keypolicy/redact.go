@@ -1,4 +1,3 @@
-// Package keypolicy shows what is wrong with a bad sample without showing what it holds.
 package keypolicy
 
 import (

@@ -15,8 +15,7 @@ import (
 	"github.com/segmentio/kafka-go/protocol"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
-	"github.com/keyheat/keyheat/internal/source/kafka/exchange"
-	"github.com/keyheat/keyheat/internal/source/kafka/lowwater"
+	"github.com/keyheat/keyheat/internal/source/kafka/wire"
 )
 
 // metadataAge is how old the known leaders of partitions may be. kafka-go has
@@ -31,7 +30,7 @@ const dialTimeout = 3 * time.Second
 // connections that we can close.
 type connection struct {
 	conns     conns
-	versions  exchange.Versions
+	versions  wire.Versions
 	transport *kafka.Transport
 	client    *kafka.Client
 }
@@ -145,13 +144,13 @@ func (l *connection) leaders(ctx context.Context, topics []string) (map[partitio
 
 // call makes a request to any broker.
 func (l *connection) call(ctx context.Context, request kmsg.Request, newest int16) (kmsg.Response, error) {
-	return l.roundTrip(ctx, &exchange.Call{Versions: &l.versions, ClientID: l.transport.ClientID, Request: request, Newest: newest})
+	return l.roundTrip(ctx, &wire.Call{Versions: &l.versions, ClientID: l.transport.ClientID, Request: request, Newest: newest})
 }
 
 // callGroup makes a request to the coordinator of a group.
 func (l *connection) callGroup(ctx context.Context, group string, request kmsg.Request, newest int16) (kmsg.Response, error) {
-	return l.roundTrip(ctx, &exchange.GroupCall{
-		Call: exchange.Call{Versions: &l.versions, ClientID: l.transport.ClientID, Request: request, Newest: newest}, Name: group,
+	return l.roundTrip(ctx, &wire.GroupCall{
+		Call: wire.Call{Versions: &l.versions, ClientID: l.transport.ClientID, Request: request, Newest: newest}, Name: group,
 	})
 }
 
@@ -160,7 +159,7 @@ func (l *connection) roundTrip(ctx context.Context, m protocol.Message) (kmsg.Re
 	if err != nil {
 		return nil, err
 	}
-	return response.(*exchange.Response).Response, nil
+	return response.(*wire.Response).Response, nil
 }
 
 // conns are open network connections. Closing them ends the requests that wait on
@@ -204,7 +203,7 @@ func (s *conns) dial(ctx context.Context, network, address string) (net.Conn, er
 	}
 	// Only exchange.Bytes reads more at a time than a record of TLS or a buffer of kafka-go's,
 	// and all of that comes.
-	c := &conn{Conn: lowwater.New(raw), owner: s}
+	c := &conn{Conn: wire.WakeOnce(raw), owner: s}
 	s.open[c] = struct{}{}
 	return c, nil
 }

@@ -3,8 +3,8 @@ package kafka
 import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 
-	"github.com/keyheat/keyheat/internal/source/kafka/exchange"
 	"github.com/keyheat/keyheat/internal/source/kafka/recordbatch"
+	"github.com/keyheat/keyheat/internal/source/kafka/wire"
 	"github.com/keyheat/keyheat/internal/source/memory"
 )
 
@@ -24,7 +24,7 @@ type Partition struct {
 func ParsePartition(buf []byte, version int16) (Partition, error) {
 	request := kmsg.NewPtrFetchRequest()
 	request.Version = version
-	body, err := exchange.Body(buf, request)
+	body, err := wire.Body(buf, request)
 	if err != nil {
 		return Partition{}, err
 	}
@@ -47,7 +47,7 @@ type TestPart struct {
 func ParseParts(buf []byte, version int16, asked []TestPart) (records [][]byte, err error) {
 	request := kmsg.NewPtrFetchRequest()
 	request.Version = version
-	body, err := exchange.Body(buf, request)
+	body, err := wire.Body(buf, request)
 	if err != nil {
 		return nil, err
 	}

@@ -12,8 +12,8 @@ import (
 	"github.com/segmentio/kafka-go/protocol/fetch"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
-	"github.com/keyheat/keyheat/internal/source/kafka/exchange"
 	"github.com/keyheat/keyheat/internal/source/kafka/recordbatch"
+	"github.com/keyheat/keyheat/internal/source/kafka/wire"
 	"github.com/keyheat/keyheat/internal/source/memory"
 )
 
@@ -38,7 +38,7 @@ const readCommitted = 1
 // A request is used once: when its context ends, the exchange goes on in the
 // background until its deadline, and still owns the buffer.
 type fetchRequest struct {
-	versions *exchange.Versions
+	versions *wire.Versions
 	parts    []fetchPart
 	maxWait  time.Duration
 	maxBytes int32
@@ -158,8 +158,8 @@ func (r *fetchRequest) RawExchange(rw io.ReadWriter) (protocol.Message, error) {
 	if err != nil {
 		return nil, err
 	}
-	body, buf, err := exchange.Bytes(rw, r.clientID, r.request(version), r.buffer)
-	if large := (*exchange.TooLargeError)(nil); errors.As(err, &large) {
+	body, buf, err := wire.Bytes(rw, r.clientID, r.request(version), r.buffer)
+	if large := (*wire.TooLargeError)(nil); errors.As(err, &large) {
 		return nil, fmt.Errorf("the batch at offset %d: %w: raise kafka.max_batch to the topic's max.message.bytes", r.parts[0].offset, err)
 	}
 	if err != nil {
@@ -176,7 +176,7 @@ func (r *fetchRequest) RawExchange(rw io.ReadWriter) (protocol.Message, error) {
 func (r *fetchRequest) buffer(n int) ([]byte, error) {
 	switch {
 	case n > r.limit:
-		return nil, &exchange.TooLargeError{Size: n, Limit: r.limit}
+		return nil, &wire.TooLargeError{Size: n, Limit: r.limit}
 	case !r.hold.Grow(int64(n)):
 		return nil, &shortError{n}
 	}

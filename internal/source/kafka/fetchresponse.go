@@ -41,7 +41,7 @@ func (p *partitionData) end() int64 {
 // parse reads the response to a fetch in the given version, which has to have each part
 // once, and returns what it says of them.
 func (r *fetchRequest) parse(body []byte, version int16) ([]partitionData, error) {
-	w := wire.New(body, version >= fetchFlexible)
+	w := wire.NewReader(body, version >= fetchFlexible)
 	w.Int32() // how long the broker throttled the client
 	var code int16
 	if version >= 7 {

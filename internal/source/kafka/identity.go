@@ -92,7 +92,7 @@ type topicResponse struct {
 
 // ReadFrom implements kmsg.Response.
 func (r *topicResponse) ReadFrom(body []byte) error {
-	w := wire.New(body, r.IsFlexible())
+	w := wire.NewReader(body, r.IsFlexible())
 	version := r.Version
 	if version >= 3 {
 		w.Int32() // how long the broker throttled the client

@@ -57,7 +57,7 @@ type Member struct {
 
 // ReadFrom implements kmsg.Response, up to version 5.
 func (r *JoinResponse) ReadFrom(body []byte) error {
-	w := wire.New(body, false)
+	w := wire.NewReader(body, false)
 	if r.Version >= 2 {
 		w.Int32() // how long the broker throttled the client
 	}
@@ -134,7 +134,7 @@ func Assignment(topics map[string][]int, counts map[string]int) []byte {
 // ReadSubscription reads which topics a member wants to read, and what its balancer adds.
 // What newer versions have behind it is left out.
 func ReadSubscription(raw []byte) (topics []string, userData []byte, err error) {
-	w := wire.New(raw, false)
+	w := wire.NewReader(raw, false)
 	w.Int16() // the version
 	w.Each(func() {
 		if topic := w.Text(); w.Err == nil {
@@ -171,7 +171,7 @@ func readAssignment(raw []byte) (all map[string][]int, userData []byte, err erro
 	if len(raw) == 0 {
 		return all, nil, nil
 	}
-	w := wire.New(raw, false)
+	w := wire.NewReader(raw, false)
 	w.Int16() // the version
 	w.Each(func() {
 		topic := w.Text()

@@ -1,4 +1,3 @@
-// Package wire reads the fields of Kafka's responses.
 package wire
 
 import (
@@ -19,9 +18,9 @@ type Reader struct {
 	flexible bool
 }
 
-// New returns a reader of a response's fields. Flexible responses have compact lengths,
+// NewReader returns a reader of a response's fields. Flexible responses have compact lengths,
 // and tags (KIP-482).
-func New(body []byte, flexible bool) Reader { return Reader{rest: body, flexible: flexible} }
+func NewReader(body []byte, flexible bool) Reader { return Reader{rest: body, flexible: flexible} }
 
 // Bytes returns the next n bytes, which are part of the response.
 func (w *Reader) Bytes(n int) []byte {

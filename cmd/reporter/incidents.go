@@ -1,0 +1,129 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/wording"
+	"github.com/keyheat/keyheat/internal/cli"
+	"github.com/keyheat/keyheat/internal/cli/terminal"
+	"github.com/keyheat/keyheat/store"
+)
+
+// incidents lists incidents as the first page does.
+func incidents(settings storeSettings) *cobra.Command {
+	c := &cobra.Command{
+		Use:   "incidents",
+		Short: "List incidents: those that fire first, the worst first",
+		Long: "Lists the incidents that the store keeps: those that fire, then those that may come to\n" +
+			"fire, then those that are over; each by severity and by how much of a partition it takes.",
+		Example: "  reporter incidents --store-url sqlite:keyheat.db\n" +
+			"  reporter incidents --config reporter.yaml --table orders --since 24h --top 5\n" +
+			"  reporter incidents --config reporter.yaml --state firing -o json",
+		Args: cobra.NoArgs,
+	}
+	db, load := settings(c)
+	q := store.HeadQuery{}
+	c.Flags().StringVar(&q.Table, "table", "", "the `name` of a table; all when empty")
+	c.Flags().StringVar(&q.State, "state", "", "firing, pending or resolved; all when empty")
+	c.Flags().StringVar(&q.Severity, "severity", "", "critical or warning; all when empty")
+	c.Flags().StringVar(&q.Search, "search", "", "`text` that the table or a key of the incident holds")
+	c.Flags().IntVar(&q.Limit, "top", 20, "how many")
+	since := c.Flags().Duration("since", 0, "only those that were seen in the `time` up to now, such as 24h; all when 0")
+	format := cli.OutputFlag(c)
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		if err := load(); err != nil {
+			return err
+		}
+		if err := check(q, *since); err != nil {
+			return cli.Wrong(err)
+		}
+		return db.With(c.Context(), func(db *store.Store) error {
+			if *since > 0 {
+				now, err := db.Now(c.Context())
+				if err != nil {
+					return err
+				}
+				q.Since = now.Add(-*since)
+			}
+			heads, err := db.IncidentHeads(c.Context(), q)
+			if err != nil {
+				return err
+			}
+			rows := make([]incident, len(heads))
+			for i := range heads {
+				rows[i] = incidentOf(&heads[i])
+			}
+			out := c.OutOrStdout()
+			colours := terminal.Is(out) && terminal.Colours()
+			return cli.WriteList(out, rows, *format, "incidents", incidentColumns, func(i incident) []string { return i.cells(colours) })
+		})
+	}
+	return c
+}
+
+// check returns what is wrong with the flags of a query.
+func check(q store.HeadQuery, since time.Duration) error {
+	states := []string{string(detect.Firing), string(detect.Pending), string(detect.Resolved)}
+	severities := []string{string(detect.Critical), string(detect.Warning)}
+	switch {
+	case q.State != "" && !slices.Contains(states, q.State):
+		return fmt.Errorf("--state %q: give one of %s", q.State, strings.Join(states, ", "))
+	case q.Severity != "" && !slices.Contains(severities, q.Severity):
+		return fmt.Errorf("--severity %q: give one of %s", q.Severity, strings.Join(severities, ", "))
+	case q.Limit <= 0:
+		return fmt.Errorf("--top %d: give how many incidents to list", q.Limit)
+	case since < 0:
+		return fmt.Errorf("--since %s: give how long ago, such as 24h", since)
+	}
+	return nil
+}
+
+// incident is one incident as it is listed.
+type incident struct {
+	ID          string    `json:"id"`
+	State       string    `json:"state"`
+	Severity    string    `json:"severity"`
+	Account     string    `json:"account"`
+	Region      string    `json:"region"`
+	Table       string    `json:"table"`
+	Index       string    `json:"index"`
+	Kind        string    `json:"kind"`
+	Key         string    `json:"key"`
+	Utilization float64   `json:"utilization"`
+	OpenedAt    time.Time `json:"opened_at"`
+	LastSeen    time.Time `json:"last_seen"`
+	name        string
+}
+
+func incidentOf(h *store.IncidentHead) incident {
+	return incident{
+		ID: h.ID, State: h.State, Severity: h.Severity, Account: h.Account, Region: h.Region, Table: h.Table, Index: h.Index,
+		Kind: h.Kind, Key: h.Key, Utilization: h.Utilization, OpenedAt: h.OpenedAt, LastSeen: h.LastSeen, name: h.Name(),
+	}
+}
+
+var incidentColumns = []terminal.Column{
+	{Name: "severity"}, {Name: "state"}, {Name: "kind", Spare: 2}, {Name: "key", Least: 16}, {Name: "table", Least: 10},
+	{Name: "of limit", Right: true}, {Name: "opened", Spare: 3}, {Name: "last seen", Spare: 1}, {Name: "id", Spare: 4},
+}
+
+// cells returns an incident's row. What is over is not told in a colour.
+func (i *incident) cells(colours bool) []string {
+	severity, of := i.Severity, ""
+	if colours && i.State == string(detect.Firing) {
+		severity = terminal.Severity(severity)
+	}
+	if i.Utilization > 0 && !detect.Kind(i.Kind).OfTable() {
+		of = fmt.Sprintf("%.0f%%", 100*i.Utilization)
+	}
+	return []string{
+		severity, i.State, i.Kind, wording.Printable(i.Key), wording.Printable(i.name), of,
+		i.OpenedAt.UTC().Format(cli.InSeconds), i.LastSeen.UTC().Format(cli.InSeconds), i.ID,
+	}
+}

@@ -1,0 +1,85 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/user"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/keyheat/keyheat/internal/cli"
+	"github.com/keyheat/keyheat/store"
+)
+
+// storeSettings adds the flags of the reporter's configuration to a command. It returns the
+// store that they name, and what reads them when the command runs.
+type storeSettings func(c *cobra.Command) (db *cli.Store, load func() error)
+
+// storeCommands returns the commands.
+func storeCommands(settings storeSettings) []*cobra.Command {
+	return []*cobra.Command{incidents(settings), notifications(settings), silences(settings)}
+}
+
+// list has a command show what the store has, of one state if that is given, in the format
+// that is asked for.
+func list(c *cobra.Command, settings storeSettings, states []string, state *string, limit *int,
+	show func(ctx context.Context, db *store.Store, out io.Writer, f cli.Format) error,
+) {
+	db, load := settings(c)
+	among := strings.Join(states, ", ")
+	c.Flags().StringVar(state, "state", "", among+"; all when empty")
+	c.Flags().IntVar(limit, "limit", 50, "how many")
+	format := cli.OutputFlag(c)
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		if err := load(); err != nil {
+			return err
+		}
+		if *state != "" && !slices.Contains(states, *state) {
+			return cli.Wrong(fmt.Errorf("--state %q: give one of %s", *state, among))
+		}
+		return db.With(c.Context(), func(db *store.Store) error { return show(c.Context(), db, c.OutOrStdout(), *format) })
+	}
+}
+
+// forEachID has a command do something to each of what its arguments name, and say done
+// of it; missing is what to say of one that the store does not have.
+func forEachID(c *cobra.Command, settings storeSettings, done, missing string, do func(ctx context.Context, db *store.Store, id string) error) *cobra.Command {
+	db, load := settings(c)
+	c.Args = cobra.MinimumNArgs(1)
+	c.RunE = func(c *cobra.Command, ids []string) error {
+		if err := load(); err != nil {
+			return err
+		}
+		return db.With(c.Context(), func(db *store.Store) error {
+			for _, id := range ids {
+				err := do(c.Context(), db, id)
+				if errors.Is(err, store.ErrNotFound) {
+					return fmt.Errorf(missing, id)
+				}
+				if err != nil {
+					return err
+				}
+				fmt.Fprintf(c.OutOrStdout(), "%s is %s\n", id, done)
+			}
+			return nil
+		})
+	}
+	return c
+}
+
+// operatorName names who runs this, for the audit.
+func operatorName() string {
+	name := "unknown"
+	if u, err := user.Current(); err == nil {
+		name = u.Username
+	}
+	if host, err := os.Hostname(); err == nil {
+		name += "@" + host
+	}
+	return strings.TrimSpace(name)
+}

@@ -1,0 +1,476 @@
+package episode
+
+import (
+	"slices"
+
+	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/internal/throttling"
+	"github.com/keyheat/keyheat/detect/sampling"
+	"github.com/keyheat/keyheat/sample"
+	"github.com/keyheat/keyheat/sketch"
+)
+
+// Episode is what one kind of finding knows of one subject: a fold over its
+// seconds in time order. An episode begins with a second above the policy's share
+// of the limit and ends when it is resolved; the next one begins anew.
+type Episode struct {
+	state detect.State // empty before the first hot second
+	// write and read are the highest second of each; At and consumed belong to the
+	// highest of what the kind is about.
+	write, read sampling.Interval
+	At          int64
+	consumed    sketch.Load
+	// replicated is the part of that second's writes that other Regions made.
+	replicated sample.Milli
+	// readTotal and writeTotal are the subject's demand in the seconds counted, sumTable
+	// that of the whole table or index in those in which it was seen.
+	readTotal, writeTotal sampling.Total
+	sumTable              sketch.Load
+	// requests are those of the whole table or index, changes those of them that
+	// come from a stream.
+	requests, changes int64
+	seconds           int64
+	// Over counts the seconds above the limit for certain, possible those that may
+	// have been, saturated those on a plateau at it.
+	Over, possible, saturated int
+	// overIn are the seconds that Over counts, as far as this judge counted them.
+	overIn []detect.Span
+
+	isSaturated bool
+	warned      bool            // something was above the policy's share
+	sustained   bool            // a mean is proven over the limit
+	combined    float64         // the largest sum of both utilisations
+	means       *sampling.Means // of a sampled key
+	sampled     bool
+	// peak is that of a sampled key; restoredPeak is what the judge before this one
+	// found.
+	peak         sampling.Peak
+	restoredPeak sample.Milli
+	// draws is how all requests were sampled. believed reports that something was
+	// above the policy's share only if requests were drawn independently, which they
+	// do not say.
+	draws    sketch.Draws
+	believed bool
+	// flushes are the seconds with times of a flush. flushed is in how many the load
+	// is above the policy's share only if these times are those of requests, exact in
+	// how many it is for certain.
+	flushes        sampling.Flushes
+	flushed, exact int
+	// opening is the flush with which the figures begin, as it was added to them, until
+	// another one follows; nil of others.
+	opening *point
+
+	first, last int64                     // the hot seconds
+	through     int64                     // the last second that was counted
+	plateaus    [detect.SaturatedOf]int64 // seconds just at the limit, newest first
+	levelled    int64                     // the last second that is counted as saturated
+	hottest     [detect.FireOf]int64      // seconds above the share, newest first
+
+	// over, above and refused are seconds over the limit, above the share, and with
+	// requests that the partition refused, each the newest first; lasting is how severe
+	// the episode is by what lasted.
+	over, above [detect.HarmSeconds]int64
+	refused     [detect.FireSeconds]int64
+	lasting     detect.Severity
+
+	// kind is that of an episode of a table or index as a whole, empty of a key's;
+	// escalated reports that it does not mend itself.
+	kind      detect.Kind
+	escalated bool
+	// Pressure is that of a table or index as a whole.
+	Pressure throttling.Pressure
+	// restoredEvidence is what the judge before this one left.
+	restoredEvidence *detect.Evidence
+}
+
+// Rules are what an episode is judged by.
+type Rules struct {
+	Kind detect.Kind
+	detect.Policy
+	// oneEpisode keeps everything in one episode, as when a file is analysed.
+	oneEpisode bool
+	// largest is what one more sampled request of the table would have added.
+	largest Largest
+	table   TableLoad
+}
+
+// Largest is the most that one sampled request of a table stands for, in units.
+type Largest struct{ Read, Write float64 }
+
+// clone returns a copy that shares nothing with e.
+func (e *Episode) clone() Episode {
+	c := *e
+	c.overIn = slices.Clone(e.overIn)
+	if e.means != nil {
+		kept := *e.means
+		c.means = &kept
+	}
+	return c
+}
+
+// observeAll records the next seconds.
+func (e *Episode) observeAll(points []point, r Rules, t Timeline) {
+	for i := range points {
+		e.observe(&points[i], r, t)
+	}
+}
+
+// observe records the next second.
+func (e *Episode) observe(p *point, r Rules, t Timeline) {
+	s := e.view(p)
+	if p.second <= e.through { // counted before a restart
+		e.raisePeaks(s.likely, r.largest)
+		return
+	}
+	since := p.second - e.through
+	if e.through == 0 {
+		since = 0
+	}
+	e.through = p.second
+	if since > 1 {
+		e.plateaus = [detect.SaturatedOf]int64{} // nothing shows that the load stayed there
+	}
+	if p.pressure != nil {
+		e.observePressure(p, r, t)
+		return
+	}
+	mean, believed := e.mean(s.likely, r.Kind)
+	independent, _ := s.likely.believed(r.Kind)
+	share := detect.ShareOf(detect.Limit(r.Kind), r.Warning)
+	hot := s.certain.of(r.Kind).Proven > share
+	sustained := mean > share && !s.flushed
+	flush := s.flushed && !hot && (s.likely.of(r.Kind).Proven > share || mean > share)
+	unproven := (independent.Proven > share || believed > share) && !hot && !sustained && !flush
+	plateau := isPlateau(p, r.Kind) && !s.flushed
+	combined := s.certain.overCombined(r)
+	e.settle(p.second-1, t)
+	if e.state == detect.Resolved && !r.oneEpisode {
+		if !hot && !sustained && !plateau && !combined && !unproven && !flush {
+			return
+		}
+		*e = Episode{through: p.second, means: e.means, flushes: e.flushes}
+	}
+	switch {
+	case hot || sustained:
+		e.exact++
+	case s.flushed && p.of(r.Kind).Proven > share:
+		e.flushed++
+	}
+	e.count(s, r, 1+e.gather(s, since, r, t))
+	if unproven {
+		e.believed = true
+	}
+	e.warned = e.warned || flush
+	opens := e.state == "" || e.state == detect.Resolved
+	if combined || unproven || flush {
+		e.extendPending(p.second)
+	}
+	if flush && opens {
+		e.backDate(p.second, r)
+	}
+	if plateau {
+		e.addPlateau(p.second)
+	}
+	if hot {
+		e.isSaturated = e.isSaturated || p.throttledByPartition(r.Kind)
+		e.addHot(p.second)
+		e.addHarm(s.certain, r)
+	}
+	if sustained {
+		if e.sustained = e.sustained || mean > detect.Limit(r.Kind); e.sustained {
+			e.lasting = detect.Critical
+		} else if e.lasting == "" {
+			e.lasting = detect.Warning
+		}
+		e.fire(p.second, p.second)
+	}
+}
+
+// mean returns the largest mean of the last seconds that is proven, and that would be
+// if requests were drawn independently; zero for a key that is not sampled, whose
+// single seconds are exact.
+func (e *Episode) mean(p *point, k detect.Kind) (proven, believed sample.Milli) {
+	seen := p.drawn(k)
+	if e.means == nil {
+		if seen.Spread.Variance == 0 {
+			return 0, 0
+		}
+		e.means = &sampling.Means{}
+	}
+	e.means.Add(p.second, seen)
+	return e.means.Proven(p.second, detect.TrackShare*detect.Units(detect.Limit(k)))
+}
+
+// view is a second as its times show it.
+type view struct {
+	*point
+	// certain is what is certain of it, without what was flushed, and likely what is most
+	// likely, with the mean of that.
+	certain, likely *point
+	flushed         bool
+}
+
+// view returns a second as its times show it.
+func (e *Episode) view(p *point) view {
+	if p.batch.Part > 0 {
+		if span, flushed := e.flushes.Span(p.second, p.load(), p.batch, p.ahead); flushed {
+			certain, likely := p.withoutBatch(), p.over(span)
+			return view{p, &certain, &likely, true}
+		}
+	}
+	return view{p, p, p, false}
+}
+
+// count adds a second to the figures: to peaks what is likely, and to sums all. The second
+// stands for so many, that gather has counted.
+func (e *Episode) count(s view, r Rules, standsFor int64) {
+	p := s.point
+	if e.seconds == 0 || s.likely.of(r.Kind).Value > e.Peak(r.Kind).Value {
+		e.At, e.consumed, e.replicated = p.second, s.likely.consumed(), s.likely.replicated
+	}
+	high := e.raisePeaks(s.likely, r.largest)
+	if both := s.certain.combined(); both > e.combined {
+		e.combined = both
+	}
+	if e.seconds == 0 && s.flushed {
+		p, e.opening = s.likely, s.likely // of what was flushed first nothing tells how long it gathered
+	}
+	e.seconds++
+	e.readTotal.Add(p.read, p.drawn(detect.HotKeyRead))
+	e.writeTotal.Add(p.write, p.drawn(detect.HotKeyWrite))
+	e.sumTable = e.sumTable.Plus(p.table)
+	e.sampled = e.sampled || p.write.Spread.Variance > 0 || p.read.Spread.Variance > 0
+	if e.seconds == 1 {
+		e.draws = p.draws
+	} else {
+		e.draws = e.draws.Plus(p.draws)
+	}
+	if e.means != nil {
+		e.peak.Raise(e.means, p.second)
+	}
+	e.requests, e.changes = e.requests+p.tableRequests, e.changes+p.tableChanges
+	switch most := detect.Limit(r.Kind); {
+	case s.certain.of(r.Kind).Proven > most:
+		e.addOver(p.second)
+	case detect.Amount(r.Kind, high) > most || s.certain.overCombined(r), s.flushed && detect.Milli(e.total(r.Kind).Mean(0).Value) > most:
+		e.possible += int(standsFor)
+	}
+}
+
+// addOver records a second proven above the limit.
+func (e *Episode) addOver(second int64) {
+	e.Over++
+	e.overIn = detect.AddSecond(e.overIn, second)
+}
+
+// backDate makes an episode begin with the time in which what was flushed has gathered. It
+// takes some flushes to tell that time, and until then the mean over it is not known: a load
+// that is hot on average over all of it was so before that is noticed.
+func (e *Episode) backDate(noticed int64, r Rules) {
+	all := e.total(r.Kind)
+	if detect.Milli(all.Mean(0).Value) > detect.ShareOf(detect.Limit(r.Kind), r.Warning) {
+		e.extend(noticed-all.Seconds()+1, noticed)
+	}
+}
+
+// smooth raises the peak of a load that was flushed to its mean: how long the first flush
+// gathered is not known, which holds what is likely of the next ones down for a while.
+func (e *Episode) smooth(r Rules) {
+	if e.flushed == 0 {
+		return
+	}
+	before := e.Peak(r.Kind).Value
+	e.write = e.write.Max(intervalOf(e.writeTotal.Mean(r.largest.Write)))
+	e.read = e.read.Max(intervalOf(e.readTotal.Mean(r.largest.Read)))
+	if grown := detect.Ratio(float64(e.Peak(r.Kind).Value), float64(before)); grown > 1 {
+		e.consumed, e.replicated = detect.PartOf(e.consumed, grown), detect.ShareOf(e.replicated, grown)
+	}
+}
+
+// gather counts the seconds before one with the key, since the last one with it, and
+// returns in how many of them what was flushed has gathered. Of a sampled key it counts
+// complete ones: it may have been there, and the mean of those in which a sample shows it
+// would be too high.
+func (e *Episode) gather(s view, since int64, r Rules, t Timeline) (gathered int64) {
+	switch {
+	case since <= 1:
+		return 0
+	case s.flushed && e.seconds > 0:
+		e.leaveOpening()
+		gathered = min(since, detect.MeanLongest) - 1
+		e.pass(gathered)
+		if r.table != nil {
+			e.sumTable = e.sumTable.Plus(r.table(s.second-gathered, s.second-1))
+		}
+	case !s.flushed && since <= detect.ResolveSeconds && (e.sampled || s.write.Spread.Variance > 0 || s.read.Spread.Variance > 0):
+		e.pass(t.complete(s.second-since, s.second-1))
+	}
+	return gathered
+}
+
+// leaveOpening takes the first flush out of the sums: between two flushes lies what the
+// second one gathered.
+func (e *Episode) leaveOpening() {
+	p := e.opening
+	if p == nil {
+		return
+	}
+	e.opening = nil
+	e.readTotal.Remove(p.read, p.drawn(detect.HotKeyRead))
+	e.writeTotal.Remove(p.write, p.drawn(detect.HotKeyWrite))
+	e.sumTable = detect.Sub(e.sumTable, p.table)
+}
+
+func (e *Episode) pass(seconds int64) {
+	e.readTotal.Pass(seconds)
+	e.writeTotal.Pass(seconds)
+}
+
+// raisePeaks raises the peaks to a second's, and returns its upper bounds.
+func (e *Episode) raisePeaks(p *point, l Largest) (high sketch.Load) {
+	high = sketch.Load{Read: p.read.High(l.Read), Write: p.write.High(l.Write)}
+	e.write = e.write.Max(sampling.Interval{Value: p.write.Value, Low: p.write.Low, High: high.Write})
+	e.read = e.read.Max(sampling.Interval{Value: p.read.Value, Low: p.read.Low, High: high.Read})
+	return high
+}
+
+// addPlateau records a second just at the limit; enough of them close together are a
+// plateau. A load that goes up and down passes the limit's height, too, in seconds that
+// stand alone: these are no part of one.
+func (e *Episode) addPlateau(second int64) {
+	copy(e.plateaus[1:], e.plateaus[:])
+	e.plateaus[0] = second
+	earliest := e.plateaus[detect.SaturatedSeconds-1]
+	if earliest == 0 || second-earliest >= detect.SaturatedOf {
+		return
+	}
+	for _, at := range e.plateaus {
+		if at > e.levelled && second-at < detect.SaturatedOf {
+			e.saturated++
+		}
+	}
+	e.levelled = second
+	e.isSaturated, e.lasting = true, detect.Critical
+	e.fire(earliest, second)
+}
+
+// extendPending extends the episode, or begins it, by a second worth knowing.
+func (e *Episode) extendPending(second int64) {
+	if e.state == "" || e.state == detect.Resolved {
+		e.state = detect.Pending
+	}
+	e.extend(second, second)
+}
+
+// addHot records a second above the policy's share.
+func (e *Episode) addHot(second int64) {
+	e.warned = true
+	e.extendPending(second)
+	copy(e.hottest[1:], e.hottest[:])
+	e.hottest[0] = second
+	if earliest := e.hottest[detect.FireSeconds-1]; earliest != 0 && second-earliest < detect.FireOf {
+		e.state = detect.Firing
+	}
+}
+
+// addHarm records what a second above the policy's share says of harm.
+func (e *Episode) addHarm(p *point, r Rules) {
+	if within(e.above[:], p.second, detect.HarmOf) && e.lasting == "" {
+		e.lasting = detect.Warning
+	}
+	if p.of(r.Kind).Proven > detect.Limit(r.Kind) && within(e.over[:], p.second, detect.HarmOf) ||
+		p.throttledByPartition(r.Kind) && within(e.refused[:], p.second, detect.FireOf) {
+		e.lasting = detect.Critical
+	}
+}
+
+// within adds a second to the newest ones, and reports whether they are as many as are
+// kept, among so many seconds.
+func within(newest []int64, second, of int64) bool {
+	copy(newest[1:], newest)
+	newest[0] = second
+	earliest := newest[len(newest)-1]
+	return earliest != 0 && second-earliest < of
+}
+
+// fire makes the episode firing, for some seconds at once.
+func (e *Episode) fire(from, to int64) {
+	e.state, e.warned = detect.Firing, true
+	e.extend(from, to)
+}
+
+// extend makes the episode include some seconds.
+func (e *Episode) extend(from, to int64) {
+	if e.first == 0 || from < e.first {
+		e.first = from
+	}
+	e.last = max(e.last, to)
+}
+
+// settle resolves the episode when enough complete seconds have passed by
+// second, with nothing hot in them.
+func (e *Episode) settle(second int64, t Timeline) {
+	if (e.state == detect.Pending || e.state == detect.Firing) && t.complete(e.last, second) >= detect.ResolveSeconds {
+		e.state = detect.Resolved
+	}
+}
+
+// Severity returns the worst of the episode; empty when there is no finding. What a
+// table as a whole throttles is a warning, since a setting or a split mends it: but not
+// what splits have not mended in the time that they take, nor an index that holds back
+// its table's writes.
+func (e *Episode) Severity() detect.Severity {
+	switch {
+	case e.escalated:
+		return detect.Critical
+	case e.kind.OfTable() && e.warned:
+		return detect.Warning
+	case e.Over > 0 || e.isSaturated || e.sustained:
+		return detect.Critical
+	case e.warned:
+		return detect.Warning
+	case e.state != "":
+		return detect.Info
+	}
+	return ""
+}
+
+// isCold reports whether nothing was found yet, and nothing is in the last seconds which a
+// cold one could complete.
+func (e *Episode) isCold() bool { return e.Severity() == "" && e.means == nil }
+
+// observePressure records the next second of a table or index as a whole.
+func (e *Episode) observePressure(p *point, r Rules, t Timeline) {
+	hit, throttled := p.pressure.Hits(r.Kind)
+	e.settle(p.second-1, t)
+	if !hit {
+		return
+	}
+	if e.state == detect.Resolved && !r.oneEpisode {
+		*e = Episode{through: p.second}
+	}
+	e.kind = r.Kind
+	if detect.Weight(p.table) > detect.Weight(e.PeakLoad()) {
+		e.At, e.consumed = p.second, p.consumed()
+	}
+	e.raisePeaks(p, Largest{})
+	e.seconds++
+	e.readTotal.Add(p.read, p.drawn(detect.HotKeyRead))
+	e.writeTotal.Add(p.write, p.drawn(detect.HotKeyWrite))
+	e.sumTable = e.sumTable.Plus(p.table)
+	e.Pressure = e.Pressure.Plus(*p.pressure)
+	if !throttled {
+		e.extendPending(p.second) // burst capacity still serves it: nothing pages
+		return
+	}
+	e.addOver(p.second)
+	e.addHot(p.second)
+	e.escalated = e.escalated || r.Kind == detect.HotPartition && (p.pressure.HoldsWritesBack() || e.lasts())
+}
+
+// lasts reports whether a partition has throttled for longer than splits take, and not
+// only at the ends of that time.
+func (e *Episode) lasts() bool {
+	span := e.last - e.first + 1
+	return span >= detect.HealSeconds && float64(e.Over) >= detect.HealShare*float64(span)
+}

@@ -1,0 +1,120 @@
+package episode
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/sampling"
+	"github.com/keyheat/keyheat/sample"
+	"github.com/keyheat/keyheat/sketch"
+)
+
+// callersShown is how many callers a finding names.
+const callersShown = 5
+
+// retryRing is how the calls of a key were sent in its last seconds. The zero value is ready.
+type retryRing []retrySecond
+
+// retrySecond is what is known of one; it is shared and never changed.
+type retrySecond struct {
+	at      int64
+	retries *sketch.Retries
+}
+
+// add records what is known of a second, in place of what was known of it. Seconds far
+// from a limit are left out, but not those of a sampled key, of which chance decides how
+// many samples they have; so are those of which no record tells how calls were sent.
+func (r *retryRing) add(at int64, k *sketch.KeyLoad) {
+	if k.Retries == nil {
+		return
+	}
+	if k.Draws.RateLow == 0 && detect.Weight(k.Low) < detect.ShareOf(detect.WritesInReads*detect.PartitionWrite, detect.EvidenceShare) {
+		return
+	}
+	all := *r
+	s := retrySecond{at, k.Retries.Cut()}
+	i, found := slices.BinarySearchFunc(all, at, func(s retrySecond, at int64) int { return cmp.Compare(s.at, at) })
+	switch {
+	case found:
+		all[i] = s
+		return
+	case i == 0 && len(all) == detect.TollSeconds:
+		return
+	}
+	all = slices.Insert(all, i, s)
+	if n := len(all) - detect.TollSeconds; n > 0 {
+		all = slices.Delete(all, 0, n)
+	}
+	*r = all
+}
+
+// summarise returns how calls were sent in the last minute up to a second, not before first;
+// where nothing is known of it, in the last minute that is. Nil where none is.
+func (r retryRing) summarise(first, last int64) *detect.Retries {
+	within := r.within(max(first, last-detect.TollSeconds+1), last)
+	if len(within) == 0 && len(r) > 0 {
+		last = r[len(r)-1].at
+		within = r.within(last-detect.TollSeconds+1, last)
+	}
+	if len(within) == 0 {
+		return nil
+	}
+	var sum *sketch.Retries
+	for _, s := range within {
+		sum = sum.Plus(s.retries)
+	}
+	of := summariseRetries(sum)
+	of.From, of.To, of.Seconds = detect.At(within[0].at), detect.At(within[len(within)-1].at+1), len(within)
+	return of
+}
+
+func (r retryRing) within(first, last int64) retryRing {
+	from, _ := slices.BinarySearchFunc(r, first, func(s retrySecond, at int64) int { return cmp.Compare(s.at, at) })
+	to := from
+	for to < len(r) && r[to].at <= last {
+		to++
+	}
+	return r[from:to]
+}
+
+// summariseRetries returns sums as a finding shows them.
+func summariseRetries(r *sketch.Retries) *detect.Retries {
+	all := countSent(r.Sent)
+	of := &detect.Retries{
+		SentCalls: all, Estimated: r.FailedLargest > 0, Partial: r.Untold > 0,
+		Waited:  withInterval(sample.Milli(r.Waited), sketch.Spread{Variance: r.WaitedVariance * 1e-6, Largest: r.WaitedLargest * 1e-3}),
+		Failed:  withInterval(sample.Milli(r.Failed), sketch.Spread{Variance: r.FailedVariance, Largest: r.FailedLargest}),
+		Callers: []detect.CallerRetries{},
+	}
+	for _, c := range r.Callers {
+		of.Callers = append(of.Callers, detect.CallerRetries{
+			Caller: c.Text, SentCalls: countSent(c.Sent),
+			Share:  detect.Ratio(float64(c.Attempts), float64(r.Attempts)),
+			Waited: detect.Units(sample.Milli(c.Waited)), Failed: detect.Units(sample.Milli(c.Failed)),
+		})
+	}
+	slices.SortFunc(of.Callers, func(a, b detect.CallerRetries) int {
+		return cmp.Or(cmp.Compare(b.Refused, a.Refused), cmp.Compare(b.Attempts, a.Attempts), cmp.Compare(a.Caller, b.Caller))
+	})
+	of.Callers = of.Callers[:min(callersShown, len(of.Callers))]
+	return of
+}
+
+// countSent returns how calls were sent. Refused are the attempts after which a call was
+// sent again, and the last ones of those that failed.
+func countSent(s sample.Sent) detect.SentCalls {
+	return detect.SentCalls{
+		Calls: detect.Units(sample.Milli(s.Calls)), Attempts: detect.Units(sample.Milli(s.Attempts)),
+		Refused: detect.Units(sample.Milli(max(0, s.Attempts-s.Calls+s.Failed))), Amplification: detect.Ratio(float64(s.Attempts), float64(s.Calls)),
+	}
+}
+
+// withInterval returns an amount, given in thousandths, with its 95% interval.
+func withInterval(value sample.Milli, s sketch.Spread) detect.Figure {
+	if s.Largest == 0 {
+		return detect.Figure{Value: detect.Units(value), Low: detect.Units(value), High: detect.Units(value)}
+	}
+	a := sampling.NewAmounts(value, 0, s)
+	return detect.Figure{Value: detect.Units(value), Low: detect.Units(a.Low), High: detect.Units(a.High(0))}
+}

@@ -1,0 +1,150 @@
+package keypatterns
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/keyheat/keyheat/detect"
+)
+
+// The periods, the finest first.
+const (
+	second = "second"
+	minute = "minute"
+	hour   = "hour"
+	day    = "day"
+	week   = "week"
+)
+
+var periods = []string{second, minute, hour, day, week}
+
+// finer returns the finer of two periods: the key of a minute's first second is
+// written like that of its second.
+func finer(a, b string) string {
+	if slices.Index(periods, a) <= slices.Index(periods, b) {
+		return a
+	}
+	return b
+}
+
+// timeFormat is a way of writing a time into a key.
+type timeFormat struct {
+	layout, period, placeholder string
+}
+
+// timeFormats are the ones found in the field, the finer ones first: an hour's name
+// holds a day's.
+var timeFormats = []timeFormat{
+	{"2006-01-02T15:04:05", second, "<second>"},
+	{"2006-01-02 15:04:05", second, "<second>"},
+	{"20060102150405", second, "<second>"},
+	{"2006-01-02T15:04", minute, "<minute>"},
+	{"2006-01-02T15-04", minute, "<minute>"},
+	{"2006-01-02 15:04", minute, "<minute>"},
+	{"2006-01-02-15-04", minute, "<minute>"},
+	{"20060102T1504", minute, "<minute>"},
+	{"200601021504", minute, "<minute>"},
+	{"2006-01-02T15", hour, "<hour>"},
+	{"2006-01-02-15", hour, "<hour>"},
+	{"2006-01-02 15", hour, "<hour>"},
+	{"2006-01-02#15", hour, "<hour>"},
+	{"20060102T15", hour, "<hour>"},
+	{"2006010215", hour, "<hour>"},
+	{"2006-01-02", day, "<date>"},
+	{"2006/01/02", day, "<date>"},
+	{"2006.01.02", day, "<date>"},
+	{"20060102", day, "<date>"},
+}
+
+// weekFormats write the year and the number of an ISO week.
+var weekFormats = []string{"%d-W%02d", "%dW%02d", "%d-w%02d", "%dw%02d"}
+
+// maxClockShift is how far a writer's clock may be from UTC: a key's date is the one
+// where the writer is. Offsets are whole hours but for a few, of half an hour.
+const (
+	maxClockShift  = 14 * time.Hour
+	clockShiftStep = 30 * time.Minute
+)
+
+// MatchTime returns the pattern of a key that is named after the time in which it was hot,
+// so that its successor will be as hot; nil when it is not.
+func MatchTime(key string, at time.Time) *detect.Rolling {
+	if r := matchEpoch(key, at); r != nil {
+		return r
+	}
+	if !strings.Contains(key, strconv.Itoa(at.Add(-maxClockShift).Year())) && !strings.Contains(key, strconv.Itoa(at.Add(maxClockShift).Year())) {
+		return nil // nearly every key
+	}
+	for _, n := range timeFormats {
+		for shift := -maxClockShift; shift <= maxClockShift; shift += clockShiftStep {
+			if r := named(key, at.Add(shift).Format(n.layout), n.period, n.placeholder); r != nil {
+				return r
+			}
+		}
+	}
+	for _, form := range weekFormats {
+		for _, shift := range []time.Duration{-maxClockShift, 0, maxClockShift} {
+			year, number := at.Add(shift).ISOWeek()
+			if r := named(key, fmt.Sprintf(form, year, number), week, "<week>"); r != nil {
+				return r
+			}
+		}
+	}
+	return nil
+}
+
+// named returns the pattern of a key that holds the text of a time.
+func named(key, text, period, placeholder string) *detect.Rolling {
+	i := strings.Index(key, text)
+	if i < 0 || digitAt(key, i-1) || digitAt(key, i+len(text)) {
+		return nil
+	}
+	return &detect.Rolling{Period: period, Template: key[:i] + placeholder + key[i+len(text):], Keys: []string{}}
+}
+
+func digitAt(s string, i int) bool { return i >= 0 && i < len(s) && s[i] >= '0' && s[i] <= '9' }
+
+// epochs are the periods whose beginnings are written as Unix times, the longest
+// first, since a day's beginning is that of an hour, too.
+var epochs = []struct {
+	period  string
+	seconds int64
+}{{day, 24 * 3600}, {hour, 3600}, {minute, 60}, {second, 1}}
+
+// epochDigits and milliDigits are the digits of a Unix time in seconds and in
+// milliseconds, from 2001 to 2286; epochShift is how many seconds a writer's clock may
+// be off.
+const (
+	epochDigits, milliDigits = 10, 13
+	epochShift               = 2
+)
+
+// matchEpoch returns the pattern of a key that holds the Unix time in which it was hot, or
+// that of the beginning of its minute, hour or day.
+func matchEpoch(key string, at time.Time) *detect.Rolling {
+	for i := 0; i < len(key); i++ {
+		if !digitAt(key, i) || digitAt(key, i-1) {
+			continue
+		}
+		end := i
+		for digitAt(key, end) {
+			end++
+		}
+		if n := end - i; n != epochDigits && n != milliDigits {
+			continue
+		}
+		unix, err := strconv.ParseInt(key[i:i+epochDigits], 10, 64)
+		if err != nil {
+			continue
+		}
+		for _, e := range epochs {
+			if since := at.Unix() - unix; unix%e.seconds == 0 && since >= -epochShift && since < e.seconds+epochShift {
+				return &detect.Rolling{Period: e.period, Template: key[:i] + "<epoch>" + key[end:], Keys: []string{}}
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,192 @@
+package keypatterns
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/wording"
+)
+
+// keysKept is how many keys of a pattern are kept, keptSeconds for how many seconds
+// after the last of them was hot, and maxPatterns how many patterns.
+const (
+	keysKept    = 8
+	keptSeconds = 8 * 24 * 3600
+	maxPatterns = 1000
+	maxSpans    = 10_000 // of seconds over a limit, of a pattern
+)
+
+// patternID is a key pattern of a table or index.
+type patternID struct {
+	target   detect.Target
+	template string
+}
+
+// hotKeys are the newest hot keys of a pattern, by key.
+type hotKeys map[string]detect.Finding
+
+// adding returns the pattern's keys with one more hot key, or with more known of one:
+// its worst figures, and open as long as any of its findings is.
+func (r hotKeys) adding(f detect.Finding) hotKeys {
+	all := make(hotKeys, len(r)+1)
+	maps.Copy(all, r)
+	if known, seen := all[f.Key]; seen {
+		worse, other := f, known
+		if known.Utilization > f.Utilization {
+			worse, other = known, f
+		}
+		if worse.State == detect.Resolved {
+			worse.State = other.State
+		}
+		if worse.LastSeen.Before(other.LastSeen) {
+			worse.LastSeen = other.LastSeen
+		}
+		worse.FirstSeen = earlier(known.FirstSeen, f.FirstSeen)
+		worse.OverSeconds, worse.OverIn = detect.AnyOver([]*detect.Finding{&known, &f})
+		f = worse
+	}
+	all[f.Key] = f
+	if len(all) > keysKept {
+		inOrder := slices.SortedFunc(maps.Values(all), byPeak)
+		delete(all, inOrder[0].Key)
+		all[inOrder[1].Key] = continuing(inOrder[1], inOrder[0])
+	}
+	return all
+}
+
+// continuing returns the finding of what is the oldest key now, from when on a key of the
+// pattern was hot, and with the seconds in which one was over a limit.
+func continuing(f, before detect.Finding) detect.Finding {
+	f.FirstSeen = earlier(f.FirstSeen, before.FirstSeen)
+	if f.OverSeconds, f.OverIn = detect.AnyOver([]*detect.Finding{&before, &f}); len(f.OverIn) > maxSpans {
+		f.OverSeconds, f.OverIn = nil, nil // not known
+	}
+	return f
+}
+
+func earlier(a, b time.Time) time.Time {
+	if b.Before(a) {
+		return b
+	}
+	return a
+}
+
+func byPeak(a, b detect.Finding) int {
+	return cmp.Or(a.Peak.At.Compare(b.Peak.At), strings.Compare(a.Key, b.Key))
+}
+
+// finding returns that of the pattern; false as long as only one of its keys was hot.
+func (r hotKeys) finding(template string, p detect.Policy) (detect.Finding, bool) {
+	if len(r) < 2 {
+		return detect.Finding{}, false
+	}
+	all := slices.SortedFunc(maps.Values(r), byPeak)
+	worst, open, firing := all[0], false, false
+	period := worst.Rolling.Period
+	keys, members := []string{}, []*detect.Finding{}
+	for i, f := range all {
+		members = append(members, &all[i])
+		if i > 0 && f.FirstSeen.Sub(all[i-1].LastSeen) < detect.FireOf*time.Second {
+			firing = true // each key is perhaps hot for too short a time to fire
+		}
+		period = finer(period, f.Rolling.Period)
+		if f.Utilization > worst.Utilization || f.Utilization == worst.Utilization && f.Seconds > worst.Seconds {
+			worst = f // of equal keys the one that is known for longest
+		}
+		open = open || f.State != detect.Resolved
+		keys = append(keys, f.Key)
+	}
+	f := detect.NewRelated(&worst, detect.RollingHotKey, template)
+	f.Severity, f.State = p.Cap(worst.Severity), detect.Resolved
+	if open {
+		f.State = detect.Pending
+		if firing && f.Severity != detect.Info {
+			f.State = detect.Firing
+		}
+	}
+	f.OverSeconds, f.OverIn = detect.AnyOver(members)
+	f.FirstSeen, f.LastSeen = all[0].FirstSeen, all[len(all)-1].LastSeen
+	f.Rolling = &detect.Rolling{Period: period, Template: template, Keys: keys}
+	number := wording.Count(int64(len(keys)))
+	if len(keys) == keysKept {
+		number = "At least " + number // the others are not kept
+	}
+	f.Reason, f.Why = detect.RollingKey, fmt.Sprintf("%s keys of the pattern %s were hot, each in its own %s, the last %s: the next %s's key will be hot, too.",
+		number, wording.Printable(template), period, wording.Quote(keys[len(keys)-1]), period)
+	f.Advice = slices.DeleteFunc(slices.Clone(worst.Advice), func(s detect.Step) bool {
+		return s.Action != detect.ActionRename && s.Action != detect.ActionShard && s.Action != detect.ActionMigrate && s.Action != detect.ActionCapacity && !ofSize(s)
+	})
+	if slices.ContainsFunc(f.Advice, ofSize) && f.Evidence != nil {
+		f.Why += fmt.Sprintf(" Two causes meet: each %s's load is on one key, and its items are of %s KB on average, so that few requests are a high load.", period, wording.About(f.Evidence.ItemBytes/1024))
+	}
+	return f, true
+}
+
+// ofSize reports whether a step makes items smaller, which leaves keys as they are.
+func ofSize(s detect.Step) bool {
+	return s.Action == detect.ActionVertical || s.Action == detect.ActionCompress || s.Action == detect.ActionObject
+}
+
+// Rolling are the hot keys named after a time, by their pattern.
+type Rolling map[patternID]hotKeys
+
+// Observe records the finding about a hot key, if it is named after a time.
+func (p Rolling) Observe(f *detect.Finding) {
+	if f.Rolling == nil || detect.Rank(f.Severity) < detect.Rank(detect.Warning) {
+		return
+	}
+	id := patternID{f.Target, f.Rolling.Template}
+	if len(p) < maxPatterns || p[id] != nil {
+		p[id] = p[id].adding(*f)
+	}
+}
+
+// Findings returns those of patterns, given those of keys.
+func (p Rolling) Findings(found []detect.Finding, policy func(detect.Target) detect.Policy) (related []detect.Finding) {
+	now := maps.Clone(p)
+	for i := range found {
+		if f := &found[i]; f.Rolling != nil && detect.Rank(f.Severity) >= detect.Rank(detect.Warning) {
+			id := patternID{f.Target, f.Rolling.Template}
+			now[id] = now[id].adding(*f)
+		}
+	}
+	for id, keys := range now {
+		if f, yes := keys.finding(id.template, policy(id.target)); yes {
+			related = append(related, f)
+		}
+	}
+	return related
+}
+
+// Evict drops patterns that have been cool for a long time.
+func (p Rolling) Evict(settled int64) {
+	for id, keys := range p {
+		newest := int64(0)
+		for _, f := range keys {
+			newest = max(newest, f.LastSeen.Unix())
+		}
+		if newest+keptSeconds < settled {
+			delete(p, id)
+		}
+	}
+}
+
+// Restore continues a pattern from its finding, with the figures of its worst key.
+// Keys that are still hot are restored by themselves, and open the pattern.
+func (p Rolling) Restore(f *detect.Finding) {
+	if f.Rolling == nil {
+		return
+	}
+	keys := hotKeys{}
+	for _, key := range f.Rolling.Keys {
+		worst := *f
+		worst.Key, worst.State, worst.OverSeconds = key, detect.Resolved, nil // which key's they are is not known
+		keys[key] = worst
+	}
+	p[patternID{f.Target, f.Rolling.Template}] = keys
+}

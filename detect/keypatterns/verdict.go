@@ -1,0 +1,296 @@
+package keypatterns
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/sampling"
+	"github.com/keyheat/keyheat/detect/whatif"
+	"github.com/keyheat/keyheat/detect/wording"
+	"github.com/keyheat/keyheat/sample"
+	"github.com/keyheat/keyheat/shardkey"
+	"github.com/keyheat/keyheat/sketch"
+)
+
+// isSharded reports whether this is a sharded key, and returns how many shards it has.
+// A mere number is a shard when the policy says so, or when the numbers are all there,
+// most of them carry about the same, and half of them do so at the same time: users'
+// numbers do not, nor do those of a sorted import.
+func (g *period) isSharded(form shardkey.Form, p detect.Policy) (shards int, sharded bool) {
+	n := len(g.members)
+	if n < 2 || n > maxMembers {
+		return 0, false
+	}
+	lowest, highest := math.MaxInt, 0
+	for shard := range g.members {
+		lowest, highest = min(lowest, shard), max(highest, shard)
+	}
+	dense := lowest <= 1 && n >= (highest-lowest+1)*9/10
+	shards = n
+	if dense {
+		shards = highest - lowest + 1
+	}
+	if namesShards(form) || p.Suffix != nil && *p.Suffix == form {
+		return shards, true
+	}
+	return shards, dense && n >= 3 && g.even() && 2*g.together >= n
+}
+
+// minUtilization returns from which utilisation of all shards together a key is
+// judged: of a mere number only when the shards would be a hot key, since small
+// numbers are common and mostly no shards.
+func minUtilization(form shardkey.Form, p detect.Policy) float64 {
+	if namesShards(form) || p.Suffix != nil && *p.Suffix == form {
+		return p.MinUnits / detect.Units(detect.PartitionWrite)
+	}
+	return p.Warning
+}
+
+func (g *period) utilization() float64 {
+	return max(detect.Units(g.write.Value)/detect.Units(detect.PartitionWrite), detect.Units(g.read.Value)/detect.Units(detect.PartitionRead))
+}
+
+// fullest returns what the fullest shard has of the limit of its partition, in the highest
+// second: that of all shards together is held to no partition's limit.
+func (g *period) fullest() float64 {
+	var most sample.Milli
+	for _, m := range g.members {
+		most = max(most, detect.Weight(m.low))
+	}
+	if most == 0 {
+		return g.utilization() / float64(max(len(g.members), 1))
+	}
+	return g.utilization() * float64(most) / g.mean(1)
+}
+
+// even reports whether four of five shards are within half of the mean.
+func (g *period) even() bool {
+	mean, within := g.mean(len(g.members)), 0
+	for _, m := range g.members {
+		if math.Abs(float64(detect.Weight(m.low))-mean) <= mean/2 {
+			within++
+		}
+	}
+	return 5*within >= 4*len(g.members)
+}
+
+func (g *period) mean(shards int) float64 {
+	var sum sample.Milli
+	for _, m := range g.members {
+		sum += detect.Weight(m.low)
+	}
+	return float64(sum) / float64(max(shards, 1))
+}
+
+// deviation returns by how much a shard differs from the mean for certain, whatever
+// the sketch left open, as a share of the mean, and the shard with most. certain
+// reports whether chance alone does not explain it: requests are counted, a count of
+// n varies by its root, and the largest of many varies more than one; where callers may
+// have been drawn as a whole, those that were not may be another shard's.
+func (g *period) deviation(shards int) (most float64, hottest string, certain bool) {
+	var requests int64
+	var low, missing, highest, coldest sample.Milli = 0, 0, -1, math.MaxInt64
+	for _, m := range g.members {
+		has, may := detect.Weight(m.low), detect.Weight(m.err)+g.unseen-m.unseen
+		low, missing, requests = low+has, missing+may, requests+m.requests
+		if has > highest || has == highest && m.key < hottest {
+			highest, hottest = has, m.key
+		}
+		coldest = min(coldest, has+may)
+	}
+	if none := shards - len(g.members); none > 0 {
+		missing += sample.Milli(none) * g.unseen
+		coldest = min(coldest, g.unseen) // one gets nothing that was seen
+	}
+	n := float64(shards)
+	if low > 0 {
+		most = max(0, float64(highest)*n/float64(low+missing)-1, 1-float64(coldest)*n/float64(low))
+	}
+	each := float64(requests) / n
+	return most, hottest, each > 0 && most-(3+math.Sqrt(2*math.Log(n)))*(1/math.Sqrt(each)+g.whole) > detect.UnevenShare
+}
+
+// shareOf returns a shard's part of the load of all.
+func (g *period) shareOf(key string) float64 {
+	for _, m := range g.members {
+		if m.key == key {
+			return detect.Ratio(float64(detect.Weight(m.low)), g.mean(1))
+		}
+	}
+	return 0
+}
+
+// Findings returns those about keys that are sharded already, and puts the sharding
+// into the given findings about their shards.
+func (gs *Groups) Findings(found []detect.Finding, policy func(detect.Target) detect.Policy) (related []detect.Finding) {
+	judged := map[groupID]verdict{}
+	for id, g := range gs.known {
+		p := policy(id.target)
+		if len(g.periods) == 0 || g.utilization() < minUtilization(id.form, p) {
+			continue
+		}
+		recent := g.recentPeriods()
+		shards, yes := recent.isSharded(id.form, p)
+		if !yes {
+			continue
+		}
+		v, all := recent.judge(id, shards, groupPeak{Interval: sampling.Interval{Value: g.mostWrite}}, groupPeak{Interval: sampling.Interval{Value: g.mostRead}}, p)
+		judged[id] = v
+		related = append(related, all...)
+	}
+	for i := range found {
+		f := &found[i]
+		id, _, may := mayBeShard(&sketch.Window{Target: f.Target},
+			&sketch.KeyLoad{Key: sample.Key{Text: f.Key}, Low: sketch.Load{Write: detect.PartitionWrite}}, policy(f.Target))
+		if v, is := judged[id]; may && is {
+			f.Sharding = v.Sharded
+			adviseSharding(f, v)
+		}
+	}
+	return related
+}
+
+// verdict is how a key is sharded, and the load of each of the shards that it needs, and
+// of those that it has if they were even.
+type verdict struct {
+	*detect.Sharded
+	after, even *detect.After
+}
+
+// adviseSharding puts the whole key's number of shards, and what each of them has, in
+// place of one shard's, and leaves out what belongs to sharding that shard again: how all
+// of them get there stands with the whole key.
+func adviseSharding(f *detect.Finding, v verdict) {
+	at := slices.IndexFunc(f.Advice, func(s detect.Step) bool { return s.Action == detect.ActionShard })
+	if at < 0 {
+		return
+	}
+	step := f.Advice[at]
+	step.Names, step.After, step.Basis = nil, v.after, "the load of all shards together, divided evenly over those that are needed"
+	if f.Index == "" {
+		step.Effort = detect.EffortCode // as for the whole key: its old names stay names of shards
+	}
+	differ, as := "", ""
+	if v.Deviation > detect.UnevenShare {
+		differ, as = fmt.Sprintf(", which differ by up to %.0f%% from their mean", 100*v.Deviation), ", if they are even"
+	}
+	step.Text = fmt.Sprintf("The key is one of %d shards of %s%s: judged as one key it needs %d%s. Change the number of shards, not this shard's own.", v.Shards, wording.Quote(v.Base), differ, v.Needed, as)
+	if v.Needed <= v.Shards && differ != "" {
+		step.After, step.Basis = v.even, "the load of all shards together, divided evenly over those that there are"
+		step.Text = fmt.Sprintf("The key is one of %d shards of %s%s. Their number suffices, for %d carry the peak of all if they are even: keep it, and make them even.", v.Shards, wording.Quote(v.Base), differ, v.Needed)
+	}
+	rest := f.Advice[at+1:]
+	if to := slices.IndexFunc(rest, func(s detect.Step) bool { return s.Action == detect.ActionMigrate }); to >= 0 {
+		rest = rest[to+1:]
+	}
+	f.Advice = slices.Concat(f.Advice[:at], []detect.Step{step}, rest)
+}
+
+// nearerToLimit returns the peak that is nearer to its limit, and what it is of.
+func nearerToLimit(write, read groupPeak) (detect.Kind, groupPeak) {
+	if detect.Units(read.Value)/detect.Units(detect.PartitionRead) > detect.Units(write.Value)/detect.Units(detect.PartitionWrite) {
+		return detect.HotKeyRead, read
+	}
+	return detect.HotKeyWrite, write
+}
+
+// shardsFor returns how many shards carry a peak, with the arithmetic.
+func shardsFor(peak sample.Milli, k detect.Kind, p detect.Policy) (int, string) {
+	n := detect.Shards(peak, detect.Limit(k), p.Headroom)
+	return n, fmt.Sprintf("ceil(%s / %s × %g) = %d", wording.Amount(peak), wording.Amount(detect.Limit(k)), p.Headroom, n)
+}
+
+// judge returns the sharding of a key and what is wrong with it. Too few shards
+// follow from what is proven of the recent peak, too many from the highest ever seen:
+// nobody removes shards for a quiet night.
+func (g *period) judge(id groupID, shards int, mostWrite, mostRead groupPeak, p detect.Policy) (verdict, []detect.Finding) {
+	kind, peak := nearerToLimit(g.write, g.read)
+	needed, sum := shardsFor(peak.Value, kind, p)
+	mostKind, most := nearerToLimit(mostWrite, mostRead)
+	ever, everSum := shardsFor(most.Value, mostKind, p)
+	deviation, hottest, certain := g.deviation(shards)
+	base := id.base + id.tail
+	if id.form.Alone {
+		base = id.pattern()
+	}
+	s := &detect.Sharded{Base: base, Form: id.form.String(), Shards: shards, Needed: needed, Deviation: deviation, Hottest: hottest}
+	each := peak.Value / sample.Milli(shards)
+	evenly := func(k detect.Kind, load sample.Milli, over int) *detect.After {
+		part := detect.Units(load) / float64(over)
+		return detect.NewAfter(k, part, part)
+	}
+
+	var all []detect.Finding
+	add := func(k detect.Kind, severity detect.Severity, why string, step detect.Step) {
+		f := g.finding(id, k, peak.at)
+		f.Severity, f.Shards, f.Sharding = p.Cap(severity), needed, s
+		f.Reason, f.Why, f.Advice = detect.Undetermined, why, []detect.Step{step}
+		all = append(all, f)
+	}
+	beyond := ""
+	if more := wording.BeyondQuota(detect.Units(peak.Value), kind); more != "" {
+		beyond = fmt.Sprintf(". All shards together take %s a second%s", wording.PerSecond(peak.Value, kind), more)
+	}
+	loads := fmt.Sprintf("%d shards of %s receive %s a second together, %s each if they are even", shards, wording.Quote(base), wording.PerSecond(peak.Value, kind), wording.Amount(each))
+	switch {
+	case detect.Shards(peak.proven, detect.Limit(kind), p.Headroom) > shards:
+		add(detect.TooFewShards, loadSeverity(peak.proven/sample.Milli(shards), kind, p), fmt.Sprintf("%s: %s are needed.", loads, sum),
+			detect.Step{Action: detect.ActionShard, Effort: detect.EffortCode, Guide: "shards", Basis: "the peak of all shards, divided evenly",
+				After: evenly(kind, peak.Value, needed), Text: fmt.Sprintf("Raise the number of shards from %d to %d: %s. Write to the new number, and read old and new shards together: all old names stay names of shards. %s%s.",
+					shards, needed, sum, wording.ReadingAll(needed), beyond)})
+	case shards > detect.TooManyFactor*ever:
+		add(detect.TooManyShards, detect.Info, fmt.Sprintf("The %d shards of %s never received more than %s a second together: %s would do. Every read of the whole key takes %d queries.", shards, wording.Quote(base), wording.PerSecond(most.Value, mostKind), everSum, shards),
+			detect.Step{Action: detect.ActionShard, Effort: detect.EffortKeys, After: evenly(mostKind, most.Value, ever), Basis: "the highest peak of all shards, divided evenly", Guide: "shards", Text: fmt.Sprintf("%d shards carry the highest peak seen: %s. Fewer shards make reads of the whole key cheaper, at least %g RCU a query; leave room for growth.", ever, everSum, detect.QueryMinimum)})
+	}
+	if certain {
+		highest := sample.Milli(float64(peak.proven) * g.shareOf(hottest))
+		severity := detect.Info
+		if detect.Rank(loadSeverity(highest, kind, p)) > detect.Rank(detect.Info) {
+			severity = detect.Warning
+		}
+		add(detect.UnevenShards, severity, fmt.Sprintf("The %d shards of %s differ by up to %.0f%% from their mean; %s has the most. Where they differ by more than %.0f%%, the fullest bounds what all can carry, and not their number.",
+			shards, wording.Quote(base), 100*deviation, wording.Quote(hottest), 100*detect.UnevenShare),
+			detect.Step{Action: detect.ActionShard, Effort: detect.EffortCode, After: evenly(kind, peak.Value, shards), Basis: "the peak of all shards, divided evenly", Guide: "shards", Text: "Check how the suffix is chosen: a hash of an attribute with few values, or a random number that some writers do not draw, leaves shards uneven. Choose it at random, or by a hash of an attribute with many values; only items that are looked up by a calculated suffix have to be moved for that." + crowded(kind, peak.Value, shards)})
+	}
+	return verdict{s, evenly(kind, peak.Value, needed), evenly(kind, peak.Value, shards)}, all
+}
+
+// crowded is a caution: how many even shards fill a partition that they share. Empty where all
+// of them fill none. A sentence more begins with a space.
+func crowded(k detect.Kind, load sample.Milli, shards int) string {
+	few := whatif.Filling(k, load, shards)
+	if few < 2 {
+		return ""
+	}
+	return fmt.Sprintf(" %s: a partition that %d even ones share is full until DynamoDB splits it.", wording.NotPartitions(shards), few)
+}
+
+// loadSeverity returns that of a load on one key.
+func loadSeverity(l sample.Milli, k detect.Kind, p detect.Policy) detect.Severity {
+	switch {
+	case l > detect.Limit(k):
+		return detect.Critical
+	case l > detect.ShareOf(detect.Limit(k), p.Warning):
+		return detect.Warning
+	}
+	return detect.Info
+}
+
+// finding returns one about all shards together.
+func (g *period) finding(id groupID, k detect.Kind, second int64) detect.Finding {
+	key := id.pattern()
+	var read, write sample.Milli
+	for _, m := range g.members {
+		read, write = read+m.low.Read, write+m.low.Write
+	}
+	n := max(1, g.last-g.first+1)
+	mean := detect.Loads{WCU: sampling.Interval{Value: write, Low: write, High: write}.PerSecond(n), RCU: sampling.Interval{Value: read, Low: read, High: read}.PerSecond(n)}
+	f := detect.NewFinding(k, id.target, sample.Key{Type: g.keyType, Text: key})
+	f.Peak = detect.Peak{Loads: detect.Loads{WCU: g.write.PerSecond(1), RCU: g.read.PerSecond(1)}, At: detect.At(second)}
+	f.Mean, f.Consumed = mean, detect.Consumed{WCU: detect.Units(g.write.Value), RCU: detect.Units(g.read.Value)}
+	f.Utilization, f.OverSeconds = g.fullest(), new(g.over)
+	f.FirstSeen, f.LastSeen, f.Through, f.Seconds = detect.At(g.first), detect.At(g.last), detect.At(g.last), n
+	return f
+}
