@@ -15,8 +15,10 @@
 // The pause after a failure belongs to the route, not to the notification: one
 // notification at a time tries the receiver again, after pauses that grow to
 // [Config.MaxPause], and its first success makes everything that waits due at once. Only
-// a notification that the receiver rejected has a pause of its own. How the receiver
-// answers is a row in the store, which all processes share and which outlives them.
+// a notification that the receiver rejected has a pause of its own. A rejected notification
+// is given up only if the receiver takes others meanwhile: a receiver that rejects all of
+// them fails. How the receiver answers is a row in the store, which all processes share and
+// which outlives them.
 //
 // What waited longer than a minute says so, and is told as the incident is now: updates
 // that wait are merged into the first message that has not arrived.
@@ -243,7 +245,7 @@ func (r *Route) deliver(ctx context.Context, n store.Notification) (answered boo
 		return false, err
 	}
 	now := time.Now()
-	v := judge(r.config, n, response, now)
+	v := judge(r.config, n, response, r.receiver.Failures, now)
 	r.measures.attempts.WithLabelValues(string(v.outcome)).Inc()
 	r.logAttempt(ctx, &n, v)
 	// First, so that a process which ends between the two does it again: of what is
@@ -262,7 +264,7 @@ func (r *Route) deliver(ctx context.Context, n store.Notification) (answered boo
 	case dead:
 		err = r.store.MarkDead(ctx, n.ID, v.cause)
 	}
-	return response.Err == nil || response.Refused, ignoreNotFound(err)
+	return response.Err == nil || !r.pausesAfter(response), ignoreNotFound(err)
 }
 
 // fallBack gives a notification to the fallback too.

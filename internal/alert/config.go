@@ -43,7 +43,8 @@ type Config struct {
 	// attempts: at most 30 s by default, because a critical incident may wait for them.
 	MinPause, MaxPause time.Duration
 	// Refusals is how often a receiver may reject a notification (a status that
-	// is neither success nor temporary) before it is dropped.
+	// is neither success nor temporary) before it is dropped, if the receiver took
+	// another one since the first.
 	Refusals int
 	// GiveUp is the age at which a notification is dropped whatever the cause: a
 	// page from yesterday helps no one.

@@ -70,22 +70,32 @@ func (r *Route) relieve(ctx context.Context, now time.Time) error {
 	return err
 }
 
-// note records how the receiver answered. One that rejects a notification takes others,
-// so the route does not pause.
+// note records how the receiver answered. A receiver that rejects a notification may take
+// others, so the route pauses only after as many failures in a row as give one up.
 func (r *Route) note(ctx context.Context, response notify.Response, now time.Time) error {
 	if response.Err == nil {
 		if r.target.Heal(health.Whole) {
 			r.logger.Info("the receiver takes notifications again")
 		}
+		r.receiver.Failures = 0
 		return r.store.ReceiverSucceeded(ctx, r.config.Route)
 	}
 	cause, pause := response.Err.Error(), time.Duration(0)
-	if !response.Refused {
+	if r.pausesAfter(response) {
 		pause = pauseAfter(response, r.config.MinPause, r.config.MaxPause, r.receiver.Failures, now)
 	}
 	r.report(&r.target, cause)
+	if !r.receiver.Failing() {
+		r.receiver.FailedSince = now
+	}
+	r.receiver.Failures++
 	r.receiver.NextAttempt = now.Add(pause)
 	return r.store.ReceiverFailed(ctx, r.config.Route, cause, pause)
+}
+
+// pausesAfter reports whether the route waits after a failed attempt.
+func (r *Route) pausesAfter(response notify.Response) bool {
+	return !response.Refused || r.receiver.Failures >= r.config.Refusals
 }
 
 // lateAfter is from which age on a notification is late.

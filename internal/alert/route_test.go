@@ -238,7 +238,7 @@ func TestTheFallbackHearsOfTheEndWheneverAProcessEnds(t *testing.T) {
 	for changes := range int32(7) {
 		s := told(t, "a1 a firing")
 		refuses := quick(receive(t, status(http.StatusBadRequest)).URL)
-		refuses.Fallback, refuses.Refusals = "second", 1
+		refuses.Fallback, refuses.FallbackAfter, refuses.GiveUp = "second", 1, 1
 		takes := quick(receive(t, status(http.StatusOK)).URL)
 		takes.Fallback = "second"
 		var left atomic.Int32

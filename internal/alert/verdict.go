@@ -32,18 +32,25 @@ type verdict struct {
 }
 
 // judge decides what an attempt means. n.Attempts are the failed ones before, and
-// n.Refusals those that the receiver rejected: what failed on the way says nothing
-// of the next attempt.
-func judge(c Config, n store.Notification, r notify.Response, now time.Time) verdict {
+// n.Refusals the rejected ones: an attempt that failed on the way proves nothing about
+// the next one. failures counts the receiver's failed attempts since it last took a
+// notification, with this one. Where n was rejected more often, the receiver took another
+// one in between, so n is at fault; otherwise the receiver may reject everything, as with
+// a revoked token, and n is kept.
+func judge(c Config, n store.Notification, r notify.Response, failures int, now time.Time) verdict {
 	if r.Err == nil {
 		return verdict{outcome: delivered}
 	}
 	v := verdict{outcome: failed, cause: r.Err.Error()}
+	atFault, longest := r.Refused && n.Refusals+1 > failures, c.MaxPause
+	if atFault {
+		longest = maxRefusedPause
+	}
 	if r.Refused {
-		v.next = now.Add(pauseAfter(r, c.MinPause, maxRefusedPause, n.Refusals, now))
+		v.next = now.Add(pauseAfter(r, c.MinPause, longest, n.Refusals, now))
 	}
 	switch {
-	case r.Refused && n.Refusals+1 >= c.Refusals:
+	case atFault && n.Refusals+1 >= c.Refusals:
 		v.outcome = dead
 	case now.Sub(n.Created) >= c.GiveUp:
 		v.outcome, v.cause = dead, fmt.Sprintf("not delivered within %s: %s", c.GiveUp, v.cause)
@@ -51,7 +58,8 @@ func judge(c Config, n store.Notification, r notify.Response, now time.Time) ver
 	return v
 }
 
-// maxRefusedPause bounds the pause of a notification that its receiver rejects.
+// maxRefusedPause bounds the pause of a notification that its receiver rejects while it
+// takes others.
 const maxRefusedPause = 15 * time.Minute
 
 // pauseAfter is how long to wait after a failed attempt: it doubles with every failure
