@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/keyheat/keyheat/internal/silence"
 	"github.com/keyheat/keyheat/store"
 )
 
@@ -30,4 +31,37 @@ func TestSilenceIsNoHealth(t *testing.T) {
 			t.Errorf("%s: silent %t since %s, want %t since %s", name, silent, since, c.silent, c.since)
 		}
 	}
+}
+
+// TestASilenceWithUnreadableMatchersIsRead: without matchers, so that the others are read
+// too, and it can be expired.
+func TestASilenceWithUnreadableMatchersIsRead(t *testing.T) {
+	onEveryEngine(t, func(t *testing.T, url string) {
+		s := open(t, url)
+		now, err := s.Now(t.Context())
+		check(t, err)
+		add := func(reason string) string {
+			n, err := s.AddSilence(t.Context(), silence.Silence{Matchers: []string{"table=orders"}, StartsAt: now, EndsAt: now.Add(time.Hour), Author: "ada", Reason: reason})
+			check(t, err)
+			return n.ID
+		}
+		want := map[string]int{"good": 1}
+		add("good")
+		for _, text := range []string{``, `null`, `{`, `"table=orders"`, `["table=orders",7]`, `{"table":"orders"}`} {
+			want[text] = 0
+			_, err := raw(t, url).Exec(`UPDATE silences SET matchers = $1 WHERE id = $2`, text, add(text))
+			check(t, err)
+		}
+		all, err := s.Silences(t.Context(), store.SilenceQuery{State: silence.Active})
+		check(t, err)
+		if len(all) != len(want) {
+			t.Errorf("read are %d silences, want %d", len(all), len(want))
+		}
+		for _, n := range all {
+			if n.Matchers == nil || len(n.Matchers) != want[n.Reason] {
+				t.Errorf("the matchers of %q are %#v", n.Reason, n.Matchers)
+			}
+			check(t, s.ExpireSilence(t.Context(), n.ID, "ada"))
+		}
+	})
 }

@@ -107,9 +107,21 @@ func (t *tx) silences(ctx context.Context, q SilenceQuery, id string) ([]silence
 	}
 	bounded := !q.From.IsZero() || !q.To.IsZero()
 	return selectAll(ctx, t, func(n *silence.Silence) []any {
-		return []any{&n.ID, asJSON{&n.Matchers}, &n.StartsAt, &n.EndsAt, &n.Author, &n.Reason, &n.State}
+		return []any{&n.ID, readableMatchers{&n.Matchers}, &n.StartsAt, &n.EndsAt, &n.Author, &n.Reason, &n.State}
 	}, `
 		SELECT `+silenceColumns+`, state FROM (SELECT `+silenceColumns+`, `+silenceState+` AS state FROM silences) AS s
 		WHERE ($2 = '' OR state = $2) AND ($3 = '' OR id = $3) AND (NOT $4 OR starts_at < ends_at AND ends_at > $5 AND starts_at < $6)
 		ORDER BY ends_at DESC, id LIMIT $7`, t.now, q.State, id, bounded, utc(from), utc(to), cmp.Or(max(q.Limit, 0), maxSilences))
+}
+
+// readableMatchers reads matchers, or none where they are unreadable: package silence
+// reports a silence without matchers, and the others are read.
+type readableMatchers struct{ matchers *[]string }
+
+// Scan implements sql.Scanner.
+func (m readableMatchers) Scan(v any) error {
+	if err := (asJSON{m.matchers}).Scan(v); err != nil || *m.matchers == nil {
+		*m.matchers = []string{}
+	}
+	return nil
 }

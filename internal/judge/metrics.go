@@ -13,7 +13,7 @@ import (
 // measures are the metrics of what the judge does.
 type measures struct {
 	*metrics.Set
-	leader, openWindows, openKeys                       prometheus.Gauge
+	leader, openWindows, openKeys, unreadable           prometheus.Gauge
 	deltas, windows, transitions, notifications, errors prometheus.Counter
 	conflicts                                           prometheus.Counter
 	seconds                                             prometheus.Histogram
@@ -26,6 +26,7 @@ func newMeasures() measures {
 		leader:        s.Gauge("leader", "1 while this process judges, 0 while it waits for the lease."),
 		openWindows:   s.Gauge("open_windows", "Seconds of tables and indexes that are open in memory."),
 		openKeys:      s.Gauge("open_keys", "Keys in the open seconds."),
+		unreadable:    s.Gauge("unreadable_silences", "Active silences that cannot be read, so they silence nothing."),
 		deltas:        s.Counter("deltas_total", "Deltas that were read."),
 		windows:       s.Counter("windows_written_total", "Seconds written, again for late samples."),
 		transitions:   s.Counter("transitions_total", "State and severity changes of findings that were written."),
@@ -35,6 +36,12 @@ func newMeasures() measures {
 		seconds: s.Histogram("pass_seconds", "Time from reading the deltas to the stored judgement, in seconds.",
 			[]float64{.003, .01, .03, .1, .3, 1, 3, 10}),
 	}
+}
+
+// rest shows that this process does not judge.
+func (m *measures) rest() {
+	m.leader.Set(0)
+	m.unreadable.Set(0)
 }
 
 func (m *measures) pass(l *fold.Windows, deltas int, took time.Duration, err error) {

@@ -175,7 +175,7 @@ func (j *Judge) turn(ctx context.Context, t *term) (*term, error) {
 		j.last.Writes = math.MaxInt64 // whatever the lease's row says
 	}
 	if errors.Is(err, store.ErrLeaseLost) || errors.Is(err, store.ErrAmbiguous) || errors.Is(err, store.ErrWentBack) {
-		j.measures.leader.Set(0)
+		j.measures.rest()
 		j.current.Store(nil)
 		j.logger.Warn("restarting from what is stored", "cause", err)
 		return nil, nil
@@ -214,7 +214,7 @@ func (j *Judge) release(ctx context.Context, t *term) {
 	if t == nil {
 		return
 	}
-	j.measures.leader.Set(0)
+	j.measures.rest()
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), j.config.Poll)
 	defer cancel()
 	if err := j.store.ReleaseLease(ctx, t.lease); err != nil {

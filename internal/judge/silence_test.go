@@ -1,11 +1,18 @@
 package judge_test
 
 import (
+	"bytes"
+	"database/sql"
+	"errors"
 	"fmt"
+	"log/slog"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/internal/alert/silence"
@@ -278,18 +285,58 @@ func TestKeyheatsOwnHealthIsSilenced(t *testing.T) {
 	equal(t, "when the silence is over", events(t, s), []string{"firing"})
 }
 
-// TestAnUnreadableSilenceSilencesNothing, and is a reason not to be ready.
+// TestAnUnreadableSilenceSilencesNothing: the judge stays ready and judges on, the log and
+// a metric show the silence, and the silences beside it hold.
 func TestAnUnreadableSilenceSilencesNothing(t *testing.T) {
 	t.Parallel()
-	s := open(t, engines["sqlite"](t))
-	g := enter(t, s, quick(), &probe{Store: s})
-	g.play(silencing(0, "tabel="+table), loads(10, 1200))
-	equal(t, "notifications", events(t, s), []string{"firing"})
-	if ready := g.judge.Ready(); len(ready) != 1 || !strings.Contains(ready[0], "silence "+g.silence) || !strings.Contains(ready[0], `there is no "tabel"`) {
-		t.Errorf("ready: %q", ready)
+	for name, stored := range map[string]string{"an unknown name": `["tabel=` + table + `"]`, "no JSON": `[`} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			path := filepath.Join(t.TempDir(), "keyheat.db")
+			s := open(t, "sqlite:"+path)
+			var log bytes.Buffer
+			p := &probe{Store: s}
+			j, err := report.New(quick(), p, "judge", slog.New(slog.NewTextHandler(&log, nil)))
+			must(t, err)
+			g := &stage{t: t, store: s, w: collect(t, s, "a", 0, begin()), probe: p, judge: &judge{Judge: j, probe: p, stop: goRun(t, j.Run)}}
+			corrupt := func(g *stage) {
+				db, err := sql.Open("sqlite", path)
+				must(t, err)
+				_, err = db.ExecContext(t.Context(), `UPDATE silences SET matchers = $1 WHERE id = $2`, stored, g.silence)
+				must(t, errors.Join(err, db.Close()))
+			}
+			unreadable := func(want float64) {
+				t.Helper()
+				equal(t, "ready", j.Ready(), nil)
+				equal(t, "unreadable", gauge(t, j, "keyheat_report_unreadable_silences"), want)
+			}
+			g.play(silencing(0, "table=other"), silencing(0, "table="+table), corrupt, loads(10, 1200))
+			equal(t, "notifications", events(t, s), []string{"firing"})
+			unreadable(1)
+			g.play(expire)
+			unreadable(0)
+			g.judge.stop()
+			if lines := strings.Count(log.String(), "a silence cannot be read"); lines != 1 || !strings.Contains(log.String(), g.silence) {
+				t.Errorf("%d log lines are about the silence %s", lines, g.silence)
+			}
+		})
 	}
-	g.play(expire)
-	equal(t, "ready", g.judge.Ready(), nil)
+}
+
+// gauge returns the value of a judge's gauge.
+func gauge(t *testing.T, j prometheus.Collector, name string) float64 {
+	t.Helper()
+	registry := prometheus.NewPedanticRegistry()
+	must(t, registry.Register(j))
+	families, err := registry.Gather()
+	must(t, err)
+	for _, f := range families {
+		if f.GetName() == name {
+			return f.GetMetric()[0].GetGauge().GetValue()
+		}
+	}
+	t.Fatalf("there is no %s", name)
+	return 0
 }
 
 // TestAJudgeKilledUnderASilence kills the judge at every single call to the store, before

@@ -36,8 +36,10 @@ type term struct {
 	newest map[string]int64
 	// factsAt is the database's time when tables' facts were loaded last.
 	factsAt time.Time
-	// silences are the ones that are active.
-	silences silence.Cache
+	// silences are the ones that are active, and unreadableSilences names the ones among
+	// them that cannot be read.
+	silences           silence.Cache
+	unreadableSilences error
 	// witness is what CloudWatch says.
 	witness witness
 	// lookedAt is the database's time of the newest look at the collectors.
@@ -219,14 +221,13 @@ func (t *term) loadSilences(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	set, err := t.silences.Set(active)
+	set, wrong := t.silences.Set(active)
 	t.state.SetSilences(set)
-	const part = "silences"
-	if err == nil {
-		t.judge.health.Heal(part)
-	} else if t.judge.health.Fail(part, fmt.Sprintf("%v: expire it, and add another one", err)) {
-		t.judge.logger.Error("a silence cannot be read", "error", err)
+	t.judge.measures.unreadable.Set(float64(len(active) - len(set)))
+	if was := t.unreadableSilences; wrong != nil && (was == nil || was.Error() != wrong.Error()) {
+		t.judge.logger.Error("a silence cannot be read, so it silences nothing: expire it, and add another one", "error", wrong)
 	}
+	t.unreadableSilences = wrong
 	return nil
 }
 

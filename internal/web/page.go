@@ -13,6 +13,7 @@ import (
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/wording"
+	"github.com/keyheat/keyheat/internal/alert/silence"
 	"github.com/keyheat/keyheat/internal/daemon/admin"
 	"github.com/keyheat/keyheat/internal/web/live"
 	"github.com/keyheat/keyheat/internal/web/overview"
@@ -36,6 +37,8 @@ type frame struct {
 	Silent  time.Time
 	// Failing are the receivers whose newest attempt failed, in the last day.
 	Failing []store.Receiver
+	// Unreadable names the active silences that cannot be read, and says why.
+	Unreadable []string
 }
 
 // The banner shows the gaps of a day, and partitions that lag by more than a minute.
@@ -76,6 +79,13 @@ func (s *Site) frame(ctx context.Context, title, page string) (frame, error) {
 		if r.Failing() && f.Now.Sub(r.Attempted) < failingShown {
 			f.Failing = append(f.Failing, r)
 		}
+	}
+	active, err := s.store.Silences(ctx, store.SilenceQuery{State: silence.Active})
+	if err != nil {
+		return f, err
+	}
+	if _, wrong := silence.NewSet(active); wrong != nil {
+		f.Unreadable = strings.Split(wrong.Error(), "\n")
 	}
 	return f, s.listen(ctx, &f)
 }

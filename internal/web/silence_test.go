@@ -2,12 +2,15 @@ package web_test
 
 import (
 	"context"
+	"database/sql"
 	"encoding/json"
+	"errors"
 	"io"
 	"log/slog"
 	"net/http"
 	"net/netip"
 	"net/url"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -86,6 +89,45 @@ func allSilences(t *testing.T, s *store.Store) []silence.Silence {
 	all, err := s.Silences(t.Context(), store.SilenceQuery{})
 	must(t, err)
 	return all
+}
+
+// TestAnUnreadableSilenceIsOnEveryPage: the pages work, and an operator can expire it.
+func TestAnUnreadableSilenceIsOnEveryPage(t *testing.T) {
+	t.Parallel()
+	for stored, want := range map[string]string{
+		`["tabel=<b>orders</b>"]`: `there is no &#34;tabel&#34;`, `[`: "no matchers",
+	} {
+		path := filepath.Join(t.TempDir(), "keyheat.db")
+		s, err := store.Open(t.Context(), "sqlite:"+path, store.Options{Migrate: true})
+		must(t, err)
+		defer s.Close()
+		n, err := s.AddSilence(t.Context(), silence.Silence{
+			Matchers: []string{"table=orders"}, StartsAt: time.Now().Add(-time.Minute), EndsAt: time.Now().Add(time.Hour), Author: "ada", Reason: "load test",
+		})
+		must(t, err)
+		db, err := sql.Open("sqlite", path)
+		must(t, err)
+		_, err = db.ExecContext(t.Context(), `UPDATE silences SET matchers = $1`, stored)
+		must(t, errors.Join(err, db.Close()))
+		at := guarded(t, s)
+		pages := func(shown bool) {
+			t.Helper()
+			for _, path := range []string{"/", "/silences", "/tables", "/reports"} {
+				code, body := sent{user: "ada", method: "GET", path: path}.to(t, at)
+				if has := strings.Contains(body, "1 active silence cannot be read") && strings.Contains(body, n.ID) && strings.Contains(body, want); code != 200 || has != shown || strings.Contains(body, "<b>orders") {
+					t.Errorf("%s: %d, shown: %t, in %s", path, code, has, body)
+				}
+			}
+		}
+		pages(true)
+		if code, body := (sent{user: "ada", method: "GET", path: apiAt}).to(t, at); code != 200 || !strings.Contains(body, `"matchers":[`) {
+			t.Errorf("%d %s", code, body)
+		}
+		if code, body := (sent{user: "ada", method: "POST", path: "/silences/" + n.ID + "/expire", kind: asForm}).to(t, at); code != http.StatusSeeOther {
+			t.Errorf("%d %s", code, body)
+		}
+		pages(false)
+	}
 }
 
 func TestSilencesByTheAPI(t *testing.T) {
