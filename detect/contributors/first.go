@@ -64,7 +64,7 @@ func (k *Key) relief(at Place) string {
 	}
 	first := "Let clients back off between retries, and wait some minutes: DynamoDB splits a partition that stays full"
 	if at.Index == "" {
-		first = fmt.Sprintf("See whether the table has a local secondary index (aws dynamodb describe-table --table-name %s --query Table.LocalSecondaryIndexes): with one a key's items are never split. Without one let clients back off between retries, and wait some minutes: DynamoDB splits a partition that stays full", at.Table)
+		first = fmt.Sprintf("See whether the table has a local secondary index (aws dynamodb describe-table --table-name %s --query Table.LocalSecondaryIndexes): with one a key's items are never split. Without one let clients back off between retries, and wait some minutes: DynamoDB splits a partition that stays full", wording.Printable(at.Table))
 	}
 	if k.LargestItem == nil {
 		return first + fmt.Sprintf(", unless one item has most of the load, which is not known: %s tell. Still throttled after a quarter of an hour: take samples before you shard the key%s.", sampling, k.atLeast(at))
@@ -106,5 +106,5 @@ func (k *Key) orStream(at Place) string {
 	if k.Bounds == nil || k.WCU.High == 0 {
 		return ""
 	}
-	return ", or, of writes that succeeded, reporter analyze --stream " + at.Table
+	return ", or, of writes that succeeded, reporter analyze --stream " + wording.Printable(at.Table)
 }

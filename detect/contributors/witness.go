@@ -243,9 +243,9 @@ func (r *Reading) Unseen(of detect.Target, table []corroboration.Minute, p detec
 	if n == 0 {
 		return ""
 	}
-	command := "reporter analyze --contributor-insights " + of.Table
+	command := "reporter analyze --contributor-insights " + wording.Printable(of.Table)
 	if of.Index != "" {
-		command += " --index " + of.Index
+		command += " --index " + wording.Printable(of.Index)
 	}
 	return fmt.Sprintf("Contributor Insights counts %s over a limit of which the samples show no such load: %s in the minute %s. A caller is not sampled. %s names what it lists.",
 		keys(n), worst.alternatives(), worst.at(), command)
