@@ -80,7 +80,7 @@ func throttled(of detect.Target, r *Reading, k detect.Kind) (f detect.Finding, a
 		f.Why = within + " because of a key range: a partition was full. Which key filled it cannot be told from CloudWatch, and the samples show no key near a limit: several warm keys share the partition, or the samples do not show the requests."
 		f.Advice = []detect.Step{
 			{Action: detect.ActionWait, Effort: detect.EffortNone, Basis: "CloudWatch names no keys", Text: "See whether it ends by itself within some minutes: DynamoDB can split a partition between its keys, if the load lasts. If it returns, or the table is new, pre-warm (raise its warm throughput, which is charged once), or provision more."},
-			{Action: detect.ActionPipeline, Effort: detect.EffortSetting, Text: "Look for callers that are not sampled, and switch on CloudWatch Contributor Insights for throttled keys, which names the keys and costs little: reporter analyze --contributor-insights " + of.Table + " reads it."},
+			{Action: detect.ActionPipeline, Effort: detect.EffortSetting, Text: "Look for callers that are not sampled, and switch on CloudWatch Contributor Insights for throttled keys, which names the keys and costs little: reporter analyze --contributor-insights " + wording.Printable(of.Table) + " reads it."},
 		}
 		return f, true
 	}
