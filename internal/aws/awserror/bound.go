@@ -38,3 +38,13 @@ const maxText = 300
 func Text(err smithy.APIError) string {
 	return wording.Printable(wording.Shorten(err.ErrorCode()+": "+err.ErrorMessage(), maxText))
 }
+
+// Inert returns an error of the SDK's whose text does nothing but be read. The SDK repeats
+// the Region that it refuses, and a sample may have named that.
+func Inert(err error) error { return inert{err} }
+
+type inert struct{ error }
+
+func (i inert) Error() string { return wording.Printable(i.error.Error()) }
+
+func (i inert) Unwrap() error { return i.error }

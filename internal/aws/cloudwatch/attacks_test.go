@@ -9,13 +9,17 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/credentials"
+	awscloudwatch "github.com/aws/aws-sdk-go-v2/service/cloudwatch"
 	"github.com/aws/smithy-go/encoding/cbor"
 
+	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/corroboration"
 	"github.com/keyheat/keyheat/internal/aws/awserror"
 	"github.com/keyheat/keyheat/internal/aws/cloudwatch"
 	"github.com/keyheat/keyheat/internal/testsupport/cloudwatchtest"
 	"github.com/keyheat/keyheat/internal/testsupport/hostile"
+	"github.com/keyheat/keyheat/sample"
 )
 
 // metricData is an answer with values of the first metric that was asked for.
@@ -104,5 +108,18 @@ func TestAttacksByMetrics(t *testing.T) {
 	}
 	if taken.Load() > 4*awserror.MaxResponse {
 		t.Errorf("of a gigabyte %d MiB were read", taken.Load()>>20)
+	}
+}
+
+// TestNoReadingShowsATextRaw: the SDK repeats a Region that it refuses, and a sample may have
+// named it.
+func TestNoReadingShowsATextRaw(t *testing.T) {
+	t.Parallel()
+	m := hostile.New(10)
+	of := sample.Target{Region: m.Text(), Table: m.Text()}
+	api := awscloudwatch.New(awscloudwatch.Options{Region: of.Region, Credentials: credentials.NewStaticCredentialsProvider("a", "b", ""), RetryMaxAttempts: 1})
+	got := cloudwatch.ReadTarget(t.Context(), api, of, []detect.Metric{corroboration.ConsumedWrite}, time.Unix(0, 0), time.Unix(60, 0))
+	if wrong := hostile.FaultOfSentence(got.Message); wrong != "" || got.State != corroboration.Failed {
+		t.Errorf("%s lets %s through: %q", got.State, wrong, got.Message)
 	}
 }

@@ -196,7 +196,7 @@ func meaning(err error) (corroboration.State, string) {
 	}
 	var failed smithy.APIError
 	if !errors.As(err, &failed) {
-		return corroboration.Failed, err.Error()
+		return corroboration.Failed, awserror.Inert(err).Error()
 	}
 	switch code := failed.ErrorCode(); {
 	case strings.HasPrefix(code, "AccessDenied"), code == "UnauthorizedOperation":

@@ -10,6 +10,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/aws/aws-sdk-go-v2/service/cloudwatch"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/smithy-go/encoding/cbor"
 
 	"github.com/keyheat/keyheat/internal/aws/awserror"
@@ -152,5 +155,49 @@ func TestAttacksBySize(t *testing.T) {
 				t.Errorf("%v after %d MiB", err, taken.Load()>>20)
 			}
 		})
+	}
+}
+
+// TestNoSetupShowsATextRaw: a table and an index in a Region, of which every name is an attack,
+// in each state, and where no request can be made.
+func TestNoSetupShowsATextRaw(t *testing.T) {
+	t.Parallel()
+	m := hostile.New(9)
+	check := func(text string) {
+		t.Helper()
+		if wrong := hostile.FaultOfSentence(text); wrong != "" {
+			t.Errorf("it lets %s through: %q", wrong, text)
+		}
+	}
+	for _, index := range []string{"", m.Text()} {
+		of := sample.Target{Table: m.Text(), Index: index}
+		for _, answer := range []string{
+			`{"ContributorInsightsStatus":"ENABLED","ContributorInsightsRuleList":["` + accessed + `"]}`,
+			`{"ContributorInsightsStatus":"ENABLED","ContributorInsightsRuleList":["DynamoDBContributorInsights-PKT-orders-1"]}`,
+			`{"ContributorInsightsStatus":"ENABLED"}`, `{"ContributorInsightsStatus":"ENABLING"}`, `{"ContributorInsightsStatus":"DISABLING"}`,
+			`{"ContributorInsightsStatus":"DISABLED"}`, `{"ContributorInsightsStatus":"FAILED"}`,
+		} {
+			s := cloudwatchtest.New(t)
+			s.Raw("DescribeContributorInsights", cloudwatchtest.Reply(answer))
+			got, err := contributorinsights.Describe(t.Context(), tables(s), of)
+			if err != nil {
+				t.Fatal(err)
+			}
+			check(got.Says())
+			check(got.EnableAll())
+			check(got.EnableThrottled())
+		}
+		api := dynamodb.New(dynamodb.Options{Region: m.Text(), Credentials: credentials.NewStaticCredentialsProvider("a", "b", ""), RetryMaxAttempts: 1})
+		if _, err := contributorinsights.Describe(t.Context(), api, of); err == nil {
+			t.Error("a request to a Region that cannot be was answered")
+		} else {
+			check(err.Error())
+		}
+		reports := contributorinsights.Reader{API: cloudwatch.New(cloudwatch.Options{Region: m.Text(), Credentials: credentials.NewStaticCredentialsProvider("a", "b", ""), RetryMaxAttempts: 1})}
+		if _, err := reports.Read(t.Context(), accessed, noon, noon.Add(time.Minute), 1); err == nil {
+			t.Error("a report of a Region that cannot be was read")
+		} else {
+			check(err.Error())
+		}
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/smithy-go"
 
+	"github.com/keyheat/keyheat/detect/wording"
 	"github.com/keyheat/keyheat/internal/aws/awserror"
 	"github.com/keyheat/keyheat/sample"
 )
@@ -107,9 +108,9 @@ func (s *Setup) advice() string {
 
 // enable returns the command that enables a mode.
 func (s *Setup) enable(mode types.ContributorInsightsMode) string {
-	command := "aws dynamodb update-contributor-insights --table-name " + s.Target.Table
+	command := "aws dynamodb update-contributor-insights --table-name " + wording.Printable(s.Target.Table)
 	if s.Target.Index != "" {
-		command += " --index-name " + s.Target.Index
+		command += " --index-name " + wording.Printable(s.Target.Index)
 	}
 	return command + " --contributor-insights-action ENABLE --contributor-insights-mode " + string(mode)
 }
@@ -148,7 +149,7 @@ func meaning(operation string, err, denied, missing error) error {
 	case awserror.Unreadable(err, service(operation)) != nil:
 		return fmt.Errorf("%s: %w", operation, awserror.Unreadable(err, service(operation)))
 	case !errors.As(err, &failed):
-		return fmt.Errorf("%s: %w", operation, err)
+		return fmt.Errorf("%s: %w", operation, awserror.Inert(err))
 	case strings.HasPrefix(failed.ErrorCode(), "AccessDenied"), failed.ErrorCode() == "UnauthorizedOperation":
 		return denied
 	case strings.HasPrefix(failed.ErrorCode(), "ResourceNotFound"):
