@@ -1,11 +1,11 @@
-package rolling_test
+package keypatterns_test
 
 import (
 	"testing"
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
-	"github.com/keyheat/keyheat/detect/rolling"
+	"github.com/keyheat/keyheat/detect/keypatterns"
 	"github.com/keyheat/keyheat/internal/testsupport/hostile"
 )
 
@@ -24,11 +24,11 @@ func TestNoPatternShowsATextRaw(t *testing.T) {
 				f := m.Finding(detect.HotKeyWrite)
 				f.Target = detect.Target{Table: table, Index: table}
 				f.Key, f.KeyType, f.Severity, f.State = before+at.Format(layout)+behind, "S", detect.Critical, detect.Firing
-				f.Rolling = rolling.Of(f.Key, at)
+				f.Rolling = keypatterns.MatchTime(f.Key, at)
 				f.FirstSeen, f.LastSeen, f.Peak.At = at, at.Add(time.Minute), at
 				hot = append(hot, f)
 			}
-			for _, f := range (rolling.Patterns{}).Findings(hot, func(detect.Target) detect.Policy { return detect.DefaultPolicy() }) {
+			for _, f := range (keypatterns.Rolling{}).Findings(hot, func(detect.Target) detect.Policy { return detect.DefaultPolicy() }) {
 				patterns++
 				if wrong := hostile.FaultOfSentence(f.Why); wrong != "" {
 					t.Fatalf("it lets %s through: %q", wrong, f.Why)
