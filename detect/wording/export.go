@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"unicode/utf16"
 )
 
 // Cell returns text for a cell of a CSV file. A spreadsheet takes what begins like a
@@ -18,8 +19,8 @@ func Cell(s string) string {
 }
 
 // InertJSON returns JSON text so that it can also be looked at: JSON lets through
-// characters that steer a terminal or turn the direction of text, which only names
-// that others gave hold; escaped they are the same JSON.
+// characters that steer a terminal, turn the direction of text or cannot be seen, which
+// only names that others gave hold; escaped they are the same JSON.
 func InertJSON(text string) string { return steering.Replace(text) }
 
 // JSON returns a value as indented JSON, for people and programs: it does nothing to a
@@ -33,12 +34,18 @@ func JSON(v any) (string, error) {
 	return InertJSON(text.String()), err
 }
 
-// steering escapes C1 controls and marks of direction.
+// steering escapes C1 controls, marks of direction and characters that nobody sees.
 var steering = func() *strings.Replacer {
 	var pairs []string
-	for _, span := range [][2]rune{{0x7f, 0x9f}, {0x200e, 0x200f}, {0x202a, 0x202e}, {0x2066, 0x2069}, {0x61c, 0x61c}} {
+	for _, span := range [][2]rune{
+		{0x7f, 0x9f}, {0xad, 0xad}, {0x61c, 0x61c}, {0x200b, 0x200f}, {0x202a, 0x202e}, {0x2060, 0x206f}, {0xfeff, 0xfeff}, {0xfff9, 0xfffb}, {0xe0001, 0xe007f},
+	} {
 		for r := span[0]; r <= span[1]; r++ {
-			pairs = append(pairs, string(r), fmt.Sprintf(`\u%04x`, r))
+			escaped := ""
+			for _, unit := range utf16.Encode([]rune{r}) {
+				escaped += fmt.Sprintf(`\u%04x`, unit)
+			}
+			pairs = append(pairs, string(r), escaped)
 		}
 	}
 	return strings.NewReplacer(pairs...)

@@ -11,8 +11,10 @@ import (
 	"golang.org/x/net/html"
 
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/internal/heat"
 	attack "github.com/keyheat/keyheat/internal/testsupport/hostile"
 	"github.com/keyheat/keyheat/sample"
+	"github.com/keyheat/keyheat/sketch"
 	"github.com/keyheat/keyheat/store"
 )
 
@@ -95,4 +97,35 @@ func faultOfPage(t *testing.T, text string) string {
 		}
 	}
 	return ""
+}
+
+// TestNoContributorShowsATextRaw: the contributors of a table are JSON that does nothing but be
+// read, and so is the error of an address that is wrong.
+func TestNoContributorShowsATextRaw(t *testing.T) {
+	t.Parallel()
+	s, err := store.Open(t.Context(), "sqlite::memory:", store.Options{})
+	must(t, err)
+	t.Cleanup(func() { _ = s.Close() })
+	m := attack.New(15)
+	w := &sketch.Window{Target: sample.Target{Table: strings.ReplaceAll(m.Text(), "\x00", "")}}
+	for n := range uint64(9) {
+		w.Keys = append(w.Keys, sketch.KeyLoad{Hash: n + 1, Key: sample.KeyString(m.Text()), Low: sketch.Load{Write: 1_500_000}})
+	}
+	body, err := heat.OfSecond(w, true).MarshalBinary()
+	must(t, err)
+	l, ok, err := s.AcquireLease(t.Context(), "judge", "test", time.Minute)
+	if err != nil || !ok {
+		t.Fatalf("lease: %t, %v", ok, err)
+	}
+	at := time.Now().Add(-time.Minute).Truncate(10 * time.Second)
+	must(t, s.Judge(t.Context(), l, store.Judgement{Rollups: []store.Rollup{{Target: w.Target, Level: int64(heat.TenSeconds), Begins: at, Body: body}}}))
+	address := serve(t, s) + "/api/v1/contributors?" + url.Values{"table": {w.Table}}.Encode()
+	text, _ := get(t, address+"&span=1h", http.StatusOK)
+	if wrong := attack.Fault(text); wrong != "" || !strings.Contains(text, "evil.example") {
+		t.Errorf("the contributors have %s: %.500q", wrong, text)
+	}
+	text, _ = get(t, address+"&"+url.Values{"max_contributors": {m.Text()}}.Encode(), http.StatusBadRequest)
+	if wrong := attack.Fault(text); wrong != "" {
+		t.Errorf("the error has %s: %q", wrong, text)
+	}
 }
