@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/keyheat/keyheat/internal/silence"
+	"github.com/keyheat/keyheat/internal/alert/silence"
 	"github.com/keyheat/keyheat/store"
 )
 

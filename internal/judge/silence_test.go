@@ -296,7 +296,7 @@ func TestAnUnreadableSilenceSilencesNothing(t *testing.T) {
 			s := open(t, "sqlite:"+path)
 			var log bytes.Buffer
 			p := &probe{Store: s}
-			j, err := report.New(quick(), p, "judge", slog.New(slog.NewTextHandler(&log, nil)))
+			j, err := judge.New(quick(), p, "judge", slog.New(slog.NewTextHandler(&log, nil)))
 			must(t, err)
 			g := &stage{t: t, store: s, w: collect(t, s, "a", 0, begin()), probe: p, judge: &judge{Judge: j, probe: p, stop: goRun(t, j.Run)}}
 			corrupt := func(g *stage) {
