@@ -127,6 +127,10 @@ histories: ## Play random histories of incidents, and hold what receivers were t
 	pgbin=$$(scripts/ensure-postgres) && export PGBIN="$$pgbin"; \
 	go test ./internal/judge -run 'TestHistories$$' -count=1 -timeout 5h -parallel 4 -args -histories.n=$(or $(HISTORIES),1000)
 
+.PHONY: followed
+followed: ## Follow the 20,000 keys that 1 GiB of judge.memory is for, and hold the heap to it
+	go test ./internal/judge -run 'TestMemoryOfFollowedKeys$$' -count=1 -v -timeout 60m -args -followed.memory=1024 | grep -v '"level"'
+
 .PHONY: month
 month: ## Store a month of 100 tables with 200 warm keys each, 15 GB, and print how long the pages take and what the database is
 	pgbin=$$(scripts/ensure-postgres) && export PGBIN="$$pgbin"; \
@@ -139,7 +143,7 @@ purge: ## Collect a day, purge a key of it, and look for the key in every file o
 
 .PHONY: night
 night: FAULTS = $(NIGHT)
-night: faults failover latency histories e2e-full eval bench month purge ## Run everything that is too heavy for CI, which takes hours; then each fuzz target for ten minutes
+night: faults failover latency histories followed e2e-full eval bench month purge ## Run everything that is too heavy for CI, which takes hours; then each fuzz target for ten minutes
 	$(MAKE) fuzz FUZZTIME=10m
 
 .PHONY: eval

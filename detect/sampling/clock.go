@@ -33,7 +33,7 @@ const (
 // Observe records a second of the table or index, again or for the first time.
 func (c *Clocks) Observe(w *sketch.Window) {
 	c.table, c.flushed = batchOf(w)
-	if c.table.at != wholeSeconds || c.table.Part < allShare {
+	if c.table.At != wholeSeconds || c.table.Part < allShare {
 		return
 	}
 	if c.kept == nil {
@@ -59,7 +59,7 @@ func (c *Clocks) Observe(w *sketch.Window) {
 // write times in whole seconds.
 func (c *Clocks) Batch(w *sketch.Window, k *sketch.KeyLoad) Batch {
 	b := batchOfKey(w, k, c.table, c.flushed)
-	b.own = b.at == wholeSeconds && c.keep(w, k)
+	b.Own = b.At == wholeSeconds && c.keep(w, k)
 	return b
 }
 

@@ -11,10 +11,10 @@ import (
 // where that is little, and a bit for each 20 ms in which they are.
 type Batch struct {
 	Part float64
-	at   uint64
-	// own reports that the times are the requests' own, as far as their producers tell
+	At   uint64
+	// Own reports that the times are the requests' own, as far as their producers tell
 	// them: see [Clocks].
-	own bool
+	Own bool
 }
 
 // batchOf returns that of all requests of a table or index in a second, and how many have
@@ -63,13 +63,13 @@ func newBatch(flushed, all float64, at uint64) Batch {
 	if part < detect.FlushedShare {
 		return Batch{}
 	}
-	return Batch{Part: min(part, 1), at: at}
+	return Batch{Part: min(part, 1), At: at}
 }
 
 // Follows reports whether a batch is where that of the second before it was: those of
 // several hosts, who flush one after another, are not.
 func (b Batch) Follows(before Batch) bool {
-	return b.Part > 0 && b.at&^(before.at<<1|before.at|before.at>>1) == 0
+	return b.Part > 0 && b.At&^(before.At<<1|before.At|before.At>>1) == 0
 }
 
 // Batches add up those of several keys.
@@ -82,8 +82,8 @@ type Batches struct {
 // Add adds a key's load, and what of it was flushed.
 func (s *Batches) Add(l sketch.Load, b Batch) {
 	s.load = s.load.Plus(l)
-	if !b.own {
-		s.flushed, s.at = s.flushed+b.Part*float64(detect.Weight(l)), s.at|b.at
+	if !b.Own {
+		s.flushed, s.at = s.flushed+b.Part*float64(detect.Weight(l)), s.at|b.At
 	}
 }
 
@@ -152,7 +152,7 @@ func (f *Flushes) Span(second int64, of sketch.Load, b Batch, ahead int) (second
 		}
 		time, sum = time+gap, sum+x.load
 	}
-	flushed = !b.own && steady < SteadySeconds
+	flushed = !b.Own && steady < SteadySeconds
 	if sum <= 0 {
 		return detect.MeanLongest, flushed
 	}

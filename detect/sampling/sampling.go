@@ -75,7 +75,8 @@ func quantile(mean, variance, probability float64) float64 {
 // Amounts are what is known of a key's reads or writes in a second, in thousandths
 // of a unit.
 type Amounts struct {
-	Value, missing sample.Milli
+	// Missing is how much more a sketch may have left out.
+	Value, Missing sample.Milli
 	Spread         sketch.Spread
 	// Low holds with 97.5%, Proven with 1 − 10⁻⁶.
 	Low, Proven sample.Milli
@@ -86,7 +87,7 @@ type Amounts struct {
 func NewAmounts(value, missing sample.Milli, s sketch.Spread) Amounts {
 	e := Estimate{detect.Units(value), s}
 	return Amounts{
-		Value: value, missing: missing, Spread: s,
+		Value: value, Missing: missing, Spread: s,
 		Low: detect.Milli(e.below(detect.ShowTail)), Proven: detect.Milli(e.below(detect.DecideTail)),
 	}
 }
@@ -102,18 +103,18 @@ func Proven(w *sketch.Window, k *sketch.KeyLoad) sketch.Load {
 // would have added at least so large.
 func (a Amounts) Widen(s sketch.Spread) Amounts {
 	s.Variance, s.Largest = max(s.Variance, a.Spread.Variance), max(s.Largest, a.Spread.Largest)
-	return NewAmounts(a.Value, a.missing, s)
+	return NewAmounts(a.Value, a.Missing, s)
 }
 
 // Plus returns the sum of two amounts that were sampled apart.
 func (a Amounts) Plus(o Amounts) Amounts {
 	s := sketch.Spread{Variance: a.Spread.Variance + o.Spread.Variance, Largest: max(a.Spread.Largest, o.Spread.Largest)}
-	return NewAmounts(a.Value+o.Value, a.missing+o.missing, s)
+	return NewAmounts(a.Value+o.Value, a.Missing+o.Missing, s)
 }
 
 // Less returns the amount without a known part of it.
 func (a Amounts) Less(part sample.Milli) Amounts {
-	return NewAmounts(a.Value-part, a.missing, a.Spread)
+	return NewAmounts(a.Value-part, a.Missing, a.Spread)
 }
 
 // Left returns which part of a load is left where a part of it counts as its mean over so
@@ -125,7 +126,7 @@ func Left(part, seconds float64) float64 { return 1 - part + part/seconds }
 func (a Amounts) SpreadOver(part, seconds float64) Amounts {
 	rest := Left(part, seconds)
 	s := sketch.Spread{Variance: a.Spread.Variance * (1 - part + part/(seconds*seconds)), Largest: a.Spread.Largest * rest}
-	return NewAmounts(detect.ShareOf(a.Value, rest), detect.ShareOf(a.missing, rest), s)
+	return NewAmounts(detect.ShareOf(a.Value, rest), detect.ShareOf(a.Missing, rest), s)
 }
 
 // High returns the upper bound, which holds with 97.5%. largest is what one more
@@ -134,7 +135,7 @@ func (a Amounts) SpreadOver(part, seconds float64) Amounts {
 func (a Amounts) High(largest float64) sample.Milli {
 	e := Estimate{detect.Units(a.Value), a.Spread}
 	e.Spread.Largest = max(e.Spread.Largest, largest)
-	return milliUp(e.above(detect.ShowTail)) + a.missing
+	return milliUp(e.above(detect.ShowTail)) + a.Missing
 }
 
 func milliUp(u float64) sample.Milli { return sample.Milli(math.Ceil(u*1000 - 1e-6)) }

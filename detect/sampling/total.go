@@ -50,7 +50,7 @@ type Total struct {
 // Add adds a second. a is what is known of it, s what that would be if requests were
 // drawn independently.
 func (t *Total) Add(a Amounts, s Second) {
-	t.value, t.missing = t.value+a.Value, t.missing+a.missing
+	t.value, t.missing = t.value+a.Value, t.missing+a.Missing
 	t.sum.add(&meanSecond{units: s.Units, variance: s.Spread.Variance, whole: math.Sqrt(s.Whole), assumed: s.Assumed})
 	t.sum.seconds++
 	t.largest = max(t.largest, s.Spread.Largest)
@@ -62,7 +62,7 @@ func (t *Total) Add(a Amounts, s Second) {
 // Remove takes back a second that was added. The largest draws stay: what another one
 // would have added may be as much.
 func (t *Total) Remove(a Amounts, s Second) {
-	t.value, t.missing = t.value-a.Value, t.missing-a.missing
+	t.value, t.missing = t.value-a.Value, t.missing-a.Missing
 	t.sum.units -= s.Units
 	t.sum.variance -= s.Spread.Variance
 	t.sum.whole -= math.Sqrt(s.Whole)

@@ -298,7 +298,7 @@ func TestAnUnreadableSilenceSilencesNothing(t *testing.T) {
 			p := &probe{Store: s}
 			j, err := judge.New(quick(), p, "judge", slog.New(slog.NewTextHandler(&log, nil)))
 			must(t, err)
-			g := &stage{t: t, store: s, w: collect(t, s, "a", 0, begin()), probe: p, judge: &judge{Judge: j, probe: p, stop: goRun(t, j.Run)}}
+			g := &stage{t: t, store: s, w: collect(t, s, "a", 0, begin()), probe: p, judge: &runner{Judge: j, probe: p, stop: goRun(t, j.Run)}}
 			corrupt := func(g *stage) {
 				db, err := sql.Open("sqlite", path)
 				must(t, err)

@@ -108,13 +108,6 @@ func (e *Episode) clone() Episode {
 	return c
 }
 
-// observeAll records the next seconds.
-func (e *Episode) observeAll(points []point, r Rules, t Timeline) {
-	for i := range points {
-		e.observe(&points[i], r, t)
-	}
-}
-
 // observe records the next second.
 func (e *Episode) observe(p *point, r Rules, t Timeline) {
 	s := e.view(p)

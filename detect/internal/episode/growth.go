@@ -28,9 +28,8 @@ func (t *Track) Grew() bool { return t.grew }
 // Growth returns that of the track's key.
 func (t *Track) Growth() (g Growth) {
 	grown, of := 0.0, sample.Milli(0)
-	for i := range t.points {
-		p := &t.points[i]
-		if i == 0 {
+	for p := range t.points.after(noSecond) {
+		if g.Seconds == 0 {
 			g.First = p.second
 		}
 		g.Last, g.Seconds = p.second, g.Seconds+1

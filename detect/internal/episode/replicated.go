@@ -30,12 +30,11 @@ func (t *Track) Replicate(region string, w *sketch.Window, k *sketch.KeyLoad, ba
 
 // ReplicateAll adds every second that the track of another Region has.
 func (t *Track) ReplicateAll(region string, of *Track, oldest int64) {
-	for i := range of.points {
-		p := of.points[i]
+	for p := range of.points.after(noSecond) {
 		if p.regions != nil {
-			p = p.regions.own
+			p = &p.regions.own
 		}
-		t.replicate(region, p, oldest)
+		t.replicate(region, *p, oldest)
 	}
 }
 
@@ -43,13 +42,12 @@ func (t *Track) replicate(region string, p point, oldest int64) {
 	if p.tableChanges > 0 || p.write.Value == 0 || p.second < oldest {
 		return
 	}
-	if slices.ContainsFunc(t.points, func(q point) bool { return q.tableChanges > 0 }) {
+	if !t.points.empty() && t.changed >= t.points.first() {
 		return // what is read of a stream shows what is replicated, perhaps a second later
 	}
-	i, found := t.at(p.second)
-	own := point{second: p.second}
-	if found {
-		own = t.points[i]
+	own, found := t.points.get(p.second)
+	if !found {
+		own = point{second: p.second}
 	}
 	t.put(own.with(part{region, p}), oldest, Largest{})
 }

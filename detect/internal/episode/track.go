@@ -1,9 +1,7 @@
 package episode
 
 import (
-	"cmp"
 	"math"
-	"slices"
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/internal/split"
@@ -38,7 +36,7 @@ func (c Conditions) Rules(k detect.Kind) Rules {
 // was near a limit: its open seconds, and the episodes that older ones made.
 type Track struct {
 	Subject Subject
-	points  []point        // by second, within the horizon
+	points  series         // within the horizon
 	hottest hottestSeconds // of the hottest seconds
 	// places are where among the sort keys the load was; they begin anew when another
 	// judge takes over.
@@ -50,23 +48,30 @@ type Track struct {
 	calls retryRing
 	// past are the episodes before points.
 	past map[detect.Kind]*Episode
-	// cached are the episodes up to and including the first `settled` points, by
-	// the place of their kind: what is settled is judged once, unless late data
-	// change it.
+	// cached are the episodes up to and including the second `settled`, by the place of
+	// their kind: what is settled is judged once, unless late data change it.
 	cached  [2]Episode
-	settled int
+	settled int64
 	// grew reports that it was known of a second by how much the key's items grew.
 	grew bool
-	// largest is what cached was judged with.
+	// changed is the newest second with requests that come from a stream.
+	changed int64
+	// largest and warning are what cached was judged with.
 	largest Largest
-	// cold is how many of the first points are known to be cold under a policy that warns
-	// from coldBelow.
-	cold      int
+	warning float64
+	// cold is the second up to which all points are known to be cold under a policy that
+	// warns from coldBelow.
+	cold      int64
 	coldBelow float64
 }
 
+// noSecond is before every second.
+const noSecond = math.MinInt64
+
 // NewTrack returns an empty track.
-func NewTrack(of Subject) *Track { return &Track{Subject: of, past: map[detect.Kind]*Episode{}} }
+func NewTrack(of Subject) *Track {
+	return &Track{Subject: of, past: map[detect.Kind]*Episode{}, settled: noSecond, cold: noSecond}
+}
 
 // Observe records what a window has of the track's key, and the batch in it, in place of
 // what was known of that second. A second before oldest only raises the peaks. With
@@ -104,64 +109,71 @@ func (t *Track) put(p point, oldest int64, l Largest) {
 		for _, e := range t.past {
 			e.raisePeaks(&p, l)
 		}
+		t.settled = noSecond
 		return
 	}
-	i, found := t.at(p.second)
-	if i < t.settled {
-		t.settled = 0
+	if p.second <= t.settled {
+		t.settled = noSecond
 	}
-	t.cold, t.grew = min(t.cold, i), t.grew || p.grownKnown
-	if found {
-		t.points[i] = p.besideRegionsOf(&t.points[i])
-	} else {
-		t.points = slices.Insert(t.points, i, p)
+	t.cold, t.grew = min(t.cold, p.second-1), t.grew || p.grownKnown
+	if p.tableChanges > 0 {
+		t.changed = max(t.changed, p.second)
 	}
-	t.lookAhead(i)
+	if before, found := t.points.get(p.second); found {
+		p = p.besideRegionsOf(&before)
+	}
+	t.points.put(&p)
+	t.lookAhead(p.second)
 }
 
 // aheadSeconds is how many later seconds tell what the times of a second are.
 const aheadSeconds = sampling.SteadySeconds - 1
 
-// lookAhead counts again what follows on a point, and on those before it.
-func (t *Track) lookAhead(i int) {
-	for j := max(0, i-aheadSeconds); j <= i; j++ {
-		n := 0
-		for n < aheadSeconds && j+n+1 < len(t.points) && t.points[j+n+1].follows(&t.points[j+n]) {
-			n++
+// lookAhead counts again what follows on a second, and on those before it.
+func (t *Track) lookAhead(second int64) {
+	for at := second - aheadSeconds; at <= second; at++ {
+		p, found := t.points.get(at)
+		if !found {
+			continue
 		}
-		if t.points[j].ahead != n && j < t.settled {
-			t.settled = 0
+		n, before := 0, p
+		for n < aheadSeconds {
+			next, found := t.points.get(before.second + 1)
+			if !found || !next.follows(&before) {
+				break
+			}
+			n, before = n+1, next
 		}
-		t.points[j].ahead = n
+		if p.ahead == n {
+			continue
+		}
+		if at <= t.settled {
+			t.settled = noSecond
+		}
+		p.ahead = n
+		t.points.put(&p)
 	}
-}
-
-// at returns the place of a second's point, and whether there is one.
-func (t *Track) at(second int64) (i int, found bool) {
-	return slices.BinarySearchFunc(t.points, second, func(q point, s int64) int { return cmp.Compare(q.second, s) })
 }
 
 // Fold moves the seconds before oldest into the past episodes.
 func (t *Track) Fold(oldest int64, c Conditions) {
-	n := 0
-	for n < len(t.points) && t.points[n].second < oldest {
-		n++
-	}
-	if n == 0 {
+	if t.points.empty() || t.points.first() >= oldest {
 		return
 	}
-	for _, k := range t.Subject.Kinds() {
-		e := t.before(k)
-		e.observeAll(t.points[:n], c.Rules(k), c.Time)
-		t.past[k] = &e
+	var past [2]Episode
+	for i, k := range t.Subject.Kinds() {
+		past[i] = t.before(k)
+		t.past[k] = &past[i]
 	}
-	t.points = slices.Delete(t.points, 0, n)
-	t.settled, t.cold = 0, max(0, t.cold-n)
+	if t.observe(&past, noSecond, oldest, c) > t.settled {
+		t.settled = noSecond
+	}
+	t.points.dropBefore(oldest)
 }
 
 // Ages reports whether Fold or Done would do anything: most tracks have open seconds, and
 // none before oldest.
-func (t *Track) Ages(oldest int64) bool { return len(t.points) == 0 || t.points[0].second < oldest }
+func (t *Track) Ages(oldest int64) bool { return t.points.empty() || t.points.first() < oldest }
 
 // Cold reports whether nothing can be found of the track, which then need not be asked for
 // its episodes. Most keys that are followed are near enough to a limit to be, and no more,
@@ -175,16 +187,19 @@ func (t *Track) Cold(p detect.Policy) bool {
 			return false
 		}
 	}
-	if t.settled > 0 && !(t.cached[0].isCold() && t.cached[1].isCold()) { // perhaps under the policy before
+	if t.settled != noSecond && !(t.cached[0].isCold() && t.cached[1].isCold()) { // perhaps under the policy before
 		return false
 	}
 	if t.coldBelow != p.Warning {
-		t.cold, t.coldBelow = 0, p.Warning
+		t.cold, t.coldBelow = noSecond, p.Warning
 	}
-	for t.cold < len(t.points) && t.points[t.cold].isCold(p.Warning) {
-		t.cold++
+	for q := range t.points.after(t.cold) {
+		if !q.isCold(p.Warning) {
+			return false
+		}
+		t.cold = q.second
 	}
-	return t.cold == len(t.points)
+	return true
 }
 
 // before returns the episode before the first point.
@@ -198,9 +213,11 @@ func (t *Track) before(k detect.Kind) Episode {
 // Episodes returns the current episode of each of the subject's kinds.
 func (t *Track) Episodes(c Conditions) (now [2]Episode) {
 	t.advance(c)
-	for i, k := range t.Subject.Kinds() {
+	for i := range now {
 		now[i] = t.cached[i].clone()
-		now[i].observeAll(t.points[t.settled:], c.Rules(k), c.Time)
+	}
+	t.observe(&now, t.settled, math.MaxInt64, c)
+	for i, k := range t.Subject.Kinds() {
 		now[i].settle(c.Time.Settled, c.Time)
 		now[i].smooth(c.Rules(k))
 	}
@@ -210,26 +227,41 @@ func (t *Track) Episodes(c Conditions) (now [2]Episode) {
 // advance judges what has been settled since the last call. A point is final once
 // the seconds before it are settled, and those after it that tell what its times are.
 func (t *Track) advance(c Conditions) {
-	if c.Largest != t.largest {
-		t.largest, t.settled = c.Largest, 0
+	if c.Largest != t.largest || c.Policy.Warning != t.warning {
+		t.largest, t.warning, t.settled = c.Largest, c.Policy.Warning, noSecond
 	}
-	n := t.settled
-	for n < len(t.points) && t.points[n].second < c.Time.Settled-aheadSeconds {
-		n++
-	}
-	for i, k := range t.Subject.Kinds() {
-		if t.settled == 0 {
+	if t.settled == noSecond {
+		for i, k := range t.Subject.Kinds() {
 			t.cached[i] = t.before(k)
 		}
-		t.cached[i].observeAll(t.points[t.settled:n], c.Rules(k), c.Time)
 	}
-	t.settled = n
+	t.settled = t.observe(&t.cached, t.settled, c.Time.Settled-aheadSeconds, c)
+}
+
+// observe records the seconds between two in the episodes of the subject's kinds, and returns
+// the last second that is recorded then.
+func (t *Track) observe(all *[2]Episode, after, before int64, c Conditions) (last int64) {
+	var rules [2]Rules
+	for i, k := range t.Subject.Kinds() {
+		rules[i] = c.Rules(k)
+	}
+	last = after
+	for p := range t.points.after(after) {
+		if p.second >= before {
+			break
+		}
+		for i := range all {
+			all[i].observe(p, rules[i], c.Time)
+		}
+		last = p.second
+	}
+	return last
 }
 
 // Done reports whether the track can be dropped: it has no open seconds, and what
 // was found of it was resolved a horizon ago.
 func (t *Track) Done(c Conditions) bool {
-	if len(t.points) > 0 {
+	if !t.points.empty() {
 		return false
 	}
 	for _, e := range t.Episodes(c) {
@@ -275,10 +307,8 @@ func (t *Track) Evidence(e *Episode) *detect.Evidence {
 
 // LoadAt returns the key's demand in one second.
 func (t *Track) LoadAt(second int64) (l sketch.Load, seen bool) {
-	if i, found := t.at(second); found {
-		return t.points[i].load(), true
-	}
-	return l, false
+	p, seen := t.points.get(second)
+	return p.load(), seen
 }
 
 // Recent returns the key's load in the seconds up to and including one; nil when it had
@@ -292,8 +322,8 @@ func (t *Track) Recent(k detect.Kind, last int64, within Timeline) *detect.Recen
 	for n := range r.Loads {
 		second := from + int64(n)
 		load, seen := sample.Milli(0), within.complete(second-1, second) == 1
-		if i, found := t.at(second); found {
-			load = t.points[i].of(k).Value
+		if p, found := t.points.get(second); found {
+			load = p.of(k).Value
 			seen = load > 0 || within.seen(second)
 			known = known || seen
 		}
@@ -310,12 +340,7 @@ func (t *Track) Recent(k detect.Kind, last int64, within Timeline) *detect.Recen
 // HotSeconds returns in how many seconds the key's weight was at least `hot`, and its
 // highest weight.
 func (t *Track) HotSeconds(hot sample.Milli) (seconds int, most sample.Milli) {
-	for i := range t.points {
-		weight := max(detect.WritesInReads*t.points[i].write.Value, t.points[i].read.Value)
-		if most = max(most, weight); weight >= hot {
-			seconds++
-		}
-	}
+	seconds, most = t.points.hotSeconds(hot)
 	for _, e := range t.past {
 		seconds += int(e.seconds)
 	}
