@@ -32,6 +32,8 @@ type Options struct {
 	// Keys is how many keys are followed at once, 0 for DefaultKeys; of one table or index
 	// it is a tenth unless everything is OneEpisode. See tracks.
 	Keys int
+	// KeyBytes is about how many bytes the followed keys may take, 0 for no bound.
+	KeyBytes int64
 }
 
 // Board is the state of one judge. It is not safe for concurrent use.
@@ -50,6 +52,9 @@ type Board struct {
 	// findings of keys that are not followed any more.
 	shown   map[trackID]bool
 	evicted related
+	// evictions counts the keys that were evicted for want of memory, shedAt is the settled
+	// second in which that was because of their bytes.
+	evictions, shedAt int64
 }
 
 // New returns an empty board.
@@ -81,12 +86,13 @@ func (b *Board) Observe(w *sketch.Window) {
 	b.groups.Observe(w, b.newest, b.options.Policy(w.Target), clocks)
 	largest := b.totals.largest(w.Target)
 	regions := b.options.Facts(w.Target).Regions(w.Region)
+	share := b.followedFrom(w.Target)
 	for i := range w.Keys {
 		k := &w.Keys[i]
 		id := trackID{w.Target, k.Hash}
 		t := b.tracks.all[id]
 		if t == nil {
-			if !nearLimit(k, len(regions)) && !b.mayGrow(id, k) && !b.tracks.inOther(regions, w.Target, k) {
+			if !nearLimit(k, len(regions), share) && !b.mayGrow(id, k) && !b.tracks.inOther(regions, w.Target, k) {
 				continue
 			}
 			t = b.tracks.add(id, k.Key)
@@ -123,12 +129,12 @@ func (b *Board) observeTable(w *sketch.Window) {
 // a horizon ahead of it.
 func (b *Board) oldest() int64 { return min(b.newest, b.timeline.Settled) - detect.Horizon }
 
-// nearLimit reports whether a key may be near enough to a limit to be followed, of a
-// global table together with as much in each of its Regions.
-func nearLimit(k *sketch.KeyLoad, regions int) bool {
+// nearLimit reports whether a key may have such a share of a limit, of a global table
+// together with as much in each of its Regions.
+func nearLimit(k *sketch.KeyLoad, regions int, share float64) bool {
 	high := k.High()
-	return high.Write >= detect.ShareOf(detect.PartitionWrite, detect.TrackShare/float64(max(1, regions))) ||
-		high.Read >= detect.ShareOf(detect.PartitionRead, detect.TrackShare)
+	return high.Write >= detect.ShareOf(detect.PartitionWrite, share/float64(max(1, regions))) ||
+		high.Read >= detect.ShareOf(detect.PartitionRead, share)
 }
 
 // mayGrow reports whether a key that is far from a limit is followed because of what a
@@ -155,10 +161,12 @@ func (b *Board) evict() {
 	oldest := b.timeline.Settled - detect.Horizon
 	b.timeline.Evict(oldest)
 	b.tracks.placed = 0
+	bytes := int64(0)
 	for id, t := range b.tracks.all {
 		if t.Placed() {
 			b.tracks.placed++
 		}
+		bytes += t.Bytes()
 		if !t.Ages(oldest) {
 			continue
 		}
@@ -180,6 +188,7 @@ func (b *Board) evict() {
 	}
 	b.groups.Evict(b.newest)
 	b.patterns.Evict(b.timeline.Settled)
+	b.shed(bytes)
 	b.limitAll()
 	b.forgetCrowds()
 }

@@ -105,7 +105,46 @@ func (b *Board) limitAll() {
 
 // evictLeastHot follows at most so many of the chosen keys.
 func (b *Board) evictLeastHot(most int, chosen func(trackID) bool) {
-	var all []standing
+	all := b.hottestFirst(chosen)
+	for _, s := range all[min(most, len(all)):] {
+		b.evictKey(s)
+	}
+}
+
+// shed evicts the least hot keys when all take more than KeyBytes, and some more, so that not
+// every second has to. The hottest key of each table or index stays.
+func (b *Board) shed(taken int64) {
+	most := b.options.KeyBytes
+	if most == 0 || taken <= most {
+		return
+	}
+	b.shedAt = b.timeline.Settled
+	hottest := map[detect.Target]bool{}
+	others := slices.DeleteFunc(b.hottestFirst(func(trackID) bool { return true }), func(s standing) bool {
+		first := !hottest[s.id.target]
+		hottest[s.id.target] = true
+		return first
+	})
+	for _, s := range slices.Backward(others) {
+		if taken <= most-most/8 {
+			return
+		}
+		taken -= b.tracks.all[s.id].Bytes()
+		b.evictKey(s)
+	}
+}
+
+// followedFrom returns the share of a limit from which further keys of a table or index are
+// followed. While keys are evicted it is the policy's: those below would be evicted next.
+func (b *Board) followedFrom(of detect.Target) float64 {
+	if b.shedAt == 0 || b.timeline.Settled-b.shedAt > crowdedFor || b.tracks.crowds[of] == nil {
+		return detect.TrackShare
+	}
+	return max(detect.TrackShare, b.options.Policy(of).Warning)
+}
+
+// hottestFirst returns the chosen keys, the hottest first.
+func (b *Board) hottestFirst(chosen func(trackID) bool) (all []standing) {
 	for id, t := range b.tracks.all {
 		if t.Subject.IsWhole() || !chosen(id) {
 			continue
@@ -116,9 +155,7 @@ func (b *Board) evictLeastHot(most int, chosen func(trackID) bool) {
 		all = append(all, standing{id, seconds + before, b.shown[id], highest})
 	}
 	slices.SortFunc(all, hotter)
-	for _, s := range all[min(most, len(all)):] {
-		b.evictKey(s)
-	}
+	return all
 }
 
 // evictKey no longer follows a key. What people were told of it is over: nothing will
@@ -136,8 +173,12 @@ func (b *Board) evictKey(s standing) {
 	if s.seconds > 0 {
 		c.remember(s.id.hash, s.seconds-int(c.recurring[s.id.hash]), b.newest)
 	}
+	b.evictions++
 	b.tracks.drop(s.id)
 }
+
+// Evictions returns how many keys were evicted so far for want of memory.
+func (b *Board) Evictions() int64 { return b.evictions }
 
 // forgetCrowds lets go what is remembered of keys that were evicted long ago.
 func (b *Board) forgetCrowds() {

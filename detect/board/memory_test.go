@@ -2,6 +2,7 @@ package board_test
 
 import (
 	"fmt"
+	"reflect"
 	"runtime"
 	"testing"
 
@@ -64,4 +65,63 @@ func liveBytes() int64 {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	return int64(m.HeapAlloc)
+}
+
+// TestFollowedKeysFitTheirBytes: of more keys than memory the least hot are evicted, which is
+// counted. Hot keys, and the hottest key of each table, are judged as with plenty of memory.
+func TestFollowedKeysFitTheirBytes(t *testing.T) {
+	const tables, keys, seconds, begin, most = 3, 80, 400, 1_800_000_000, 3 << 20
+	type result struct {
+		hot       []detect.Finding
+		recent    []*detect.Recent
+		evictions int64
+		taken     int64
+	}
+	play := func(o board.Options) (r result) {
+		before := liveBytes()
+		b := board.New(o)
+		for second := range int64(seconds) {
+			for n := range tables {
+				of := sample.Target{Table: fmt.Sprint("table-", n)}
+				w := &sketch.Window{Target: of, Second: begin + second}
+				for i := range keys {
+					key := sample.KeyString(fmt.Sprint("customer#", i))
+					k := sketch.KeyLoad{Hash: sketch.Hash(of, key, 1), Key: key, Requests: 200, Low: sketch.Load{Write: sample.Milli(200_000 + 1000*i)}}
+					if i == 0 && n > 0 {
+						k.Low.Write, k.Requests = 1_200_000, 1200
+						k.Evidence = &sketch.Evidence{Seen: 1200, Load: k.Low, Records: 256, Ops: []sketch.OpLoad{{Op: sample.UpdateItem, Requests: 1200, Load: k.Low}}}
+					}
+					w.Keys = append(w.Keys, k)
+					w.Total.Load, w.Total.Requests = w.Total.Plus(k.Low), w.Total.Requests+k.Requests
+				}
+				b.Observe(w)
+			}
+			b.Settle(begin+second-3, true)
+		}
+		for _, f := range b.Findings() {
+			if f.Kind == detect.HotKeyWrite {
+				r.hot = append(r.hot, f)
+			}
+		}
+		hottest := detect.NewFinding(detect.HotKeyWrite, sample.Target{Table: "table-0"}, sample.KeyString(fmt.Sprint("customer#", keys-1)))
+		hottest.Through = detect.At(begin + seconds - 4)
+		r.recent = append(r.recent, b.Recent(&hottest, 1))
+		r.taken, r.evictions = liveBytes()-before, b.Evictions()
+		runtime.KeepAlive(b)
+		return r
+	}
+	plenty, little := play(board.Options{}), play(board.Options{KeyBytes: most})
+	t.Logf("%d KiB without a bound, %d KiB of %d with one, after %d evictions", plenty.taken>>10, little.taken>>10, most>>10, little.evictions)
+	if plenty.evictions != 0 || little.evictions == 0 {
+		t.Errorf("%d keys evicted without a bound and %d with one", plenty.evictions, little.evictions)
+	}
+	if plenty.taken <= most || little.taken > most {
+		t.Errorf("%d KiB without a bound and %d with one, of %d", plenty.taken>>10, little.taken>>10, most>>10)
+	}
+	if len(little.hot) != tables-1 || !reflect.DeepEqual(little.hot, plenty.hot) {
+		t.Errorf("findings of hot keys:\n%+v\nwant\n%+v", little.hot, plenty.hot)
+	}
+	if little.recent[0] == nil || !reflect.DeepEqual(little.recent, plenty.recent) {
+		t.Errorf("the hottest key of a table without a hot one has %+v, want %+v", little.recent[0], plenty.recent[0])
+	}
 }

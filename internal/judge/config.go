@@ -87,9 +87,11 @@ type Limits struct {
 	// each 64 KiB, more than one of some hundred keys takes as docs/PERFORMANCE.md measures
 	// it. Others are judged without.
 	Tables int
-	// Keys is how many keys are followed that are, or were, near a limit: some 10 KiB each,
-	// and 130 KiB of a tenth of them. The least hot ones are left out, and a finding says so.
-	Keys int
+	// Keys is how many keys are followed that are, or were, near a limit, some 28 KiB each,
+	// and KeyBytes what they may take. A sampled key or a hot one takes more. Beyond either the
+	// least hot keys are evicted, which a metric counts, and of hot ones a finding, too.
+	Keys     int
+	KeyBytes int64
 	// OpenKeys is how many keys all open seconds may list, about 150 bytes each. Beyond it
 	// the oldest seconds are closed early, as incomplete.
 	OpenKeys int
@@ -102,7 +104,7 @@ type Limits struct {
 // part of them: all at once take more, and then the garbage collector runs more often.
 func LimitsOf(memory int64) Limits {
 	return Limits{
-		Tables: int(memory / (64 << 10)), Keys: int(memory * board.DefaultKeys >> 30),
+		Tables: int(memory / (64 << 10)), Keys: int(memory * board.DefaultKeys >> 30), KeyBytes: memory / 4 * 3,
 		OpenKeys: int(memory >> 9), ReadBytes: int(memory >> 8),
 	}
 }
@@ -112,7 +114,7 @@ func (c Config) state() verdict.Options {
 	limits := LimitsOf(c.Memory)
 	return verdict.Options{
 		Policy: c.Policy, Facts: c.Facts, Route: c.Route, Pipeline: c.Pipeline,
-		PageWithin: c.PageWithin, PeakDelay: c.PeakDelay, MaxKeys: cmp.Or(c.MaxKeys, limits.OpenKeys), Keys: limits.Keys, Tables: limits.Tables,
+		PageWithin: c.PageWithin, PeakDelay: c.PeakDelay, MaxKeys: cmp.Or(c.MaxKeys, limits.OpenKeys), Keys: limits.Keys, KeyBytes: limits.KeyBytes, Tables: limits.Tables,
 	}
 }
 

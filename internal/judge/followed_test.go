@@ -19,7 +19,7 @@ var followedMemory = flag.Int64("followed.memory", 16, "judge.memory of TestMemo
 
 // TestMemoryOfFollowedKeys follows as many keys as judge.memory allows through a horizon of
 // event time: one in sixteen is sampled, and every eighth second comes again five seconds late.
-// The heap stays within judge.memory, and each hot key fires with every second counted.
+// The heap stays within judge.memory, no key is evicted, and each hot key fires with every second counted.
 func TestMemoryOfFollowedKeys(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes some seconds")
@@ -28,7 +28,7 @@ func TestMemoryOfFollowedKeys(t *testing.T) {
 	memory := *followedMemory << 20
 	limits := judge.LimitsOf(memory)
 	before := liveBytes()
-	s := newState(verdict.Options{MaxKeys: limits.OpenKeys, Keys: limits.Keys, Tables: limits.Tables})
+	s := newState(verdict.Options{MaxKeys: limits.OpenKeys, Keys: limits.Keys, KeyBytes: limits.KeyBytes, Tables: limits.Tables})
 	begins := time.Now().Truncate(time.Hour).Unix() - 2*seconds
 	var peak int64
 	hottest := map[string]detect.Finding{}
@@ -58,6 +58,7 @@ func TestMemoryOfFollowedKeys(t *testing.T) {
 	if peak > memory {
 		t.Errorf("the judge takes %d MiB, more than judge.memory", peak>>20)
 	}
+	equal(t, "evicted keys", s.Evictions(), int64(0))
 	equal(t, "hot keys", len(hottest), hot)
 	for _, f := range hottest {
 		equal(t, "state", f.State, detect.Firing)

@@ -15,7 +15,7 @@ type measures struct {
 	*metrics.Set
 	leader, openWindows, openKeys, unreadable           prometheus.Gauge
 	deltas, windows, transitions, notifications, errors prometheus.Counter
-	conflicts                                           prometheus.Counter
+	conflicts, evictedKeys                              prometheus.Counter
 	seconds                                             prometheus.Histogram
 }
 
@@ -27,6 +27,7 @@ func newMeasures() measures {
 		openWindows:   s.Gauge("open_windows", "Seconds of tables and indexes that are open in memory."),
 		openKeys:      s.Gauge("open_keys", "Keys in the open seconds."),
 		unreadable:    s.Gauge("unreadable_silences", "Active silences that cannot be read, so they silence nothing."),
+		evictedKeys:   s.Counter("evicted_keys_total", "Keys near a limit that the judge stopped following for want of judge.memory."),
 		deltas:        s.Counter("deltas_total", "Deltas that were read."),
 		windows:       s.Counter("windows_written_total", "Seconds written, again for late samples."),
 		transitions:   s.Counter("transitions_total", "State and severity changes of findings that were written."),

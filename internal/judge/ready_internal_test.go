@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
 )
 
 // TestAJudgeThatIsBehindIsNotReady, also in the middle of a pass that does not end.
@@ -23,5 +25,46 @@ func TestAJudgeThatIsBehindIsNotReady(t *testing.T) {
 		if reasons := strings.Join(j.Ready(), "; "); (reasons == "") != ready || !ready && !strings.Contains(reasons, "33s ago") {
 			t.Errorf("%s behind readiness says %q", behind, reasons)
 		}
+	}
+}
+
+// TestEvictedKeysAreCounted: they are logged once an hour, and the judge stays ready.
+func TestEvictedKeysAreCounted(t *testing.T) {
+	t.Parallel()
+	var logged strings.Builder
+	j, err := New(Config{}, nil, "judge", slog.New(slog.NewTextHandler(&logged, nil)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	registry := prometheus.NewRegistry()
+	registry.MustRegister(j.measures)
+	counted := func() (n float64) {
+		families, err := registry.Gather()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range families {
+			if f.GetName() == "keyheat_report_evicted_keys_total" {
+				n = f.GetMetric()[0].GetCounter().GetValue()
+			}
+		}
+		return n
+	}
+	judged, start := &term{judge: j}, time.Unix(1_800_000_000, 0)
+	for _, c := range []struct {
+		evicted int64
+		after   time.Duration
+		logs    int
+	}{{0, 0, 0}, {7, time.Minute, 1}, {9, 2 * time.Minute, 1}, {9, 2 * time.Hour, 1}, {12, 3 * time.Hour, 2}} {
+		judged.sayEvicted(c.evicted, start.Add(c.after))
+		if n := counted(); int64(n) != c.evicted {
+			t.Errorf("after %s the metric is %v, want %d", c.after, n, c.evicted)
+		}
+		if n := strings.Count(logged.String(), "more keys near a limit"); n != c.logs {
+			t.Errorf("after %s it was logged %d times, want %d", c.after, n, c.logs)
+		}
+	}
+	if reasons := j.Ready(); len(reasons) > 0 {
+		t.Errorf("not ready: %q", reasons)
 	}
 }

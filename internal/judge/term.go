@@ -44,6 +44,10 @@ type term struct {
 	witness witness
 	// lookedAt is the database's time of the newest look at the collectors.
 	lookedAt time.Time
+	// evicted is how many of the evicted keys the metric counts, saidEvicted when the newest
+	// of them were logged.
+	evicted     int64
+	saidEvicted time.Time
 	// behind reports that there was more to read.
 	behind bool
 }
@@ -112,6 +116,7 @@ func (t *term) pass(ctx context.Context) error {
 	err = t.write(ctx, closing, h, snap.Now)
 	t.judge.measures.pass(t.state.Windows, len(snap.Deltas), time.Since(started), err)
 	t.sayFull()
+	t.sayEvicted(t.state.Evictions(), snap.Now)
 	t.sayAhead(snap.Now)
 	return err
 }
@@ -147,6 +152,25 @@ func (t *term) sayFull() {
 	if t.judge.health.Fail(part, reason) {
 		t.judge.logger.Warn("there are more tables than memory", "reason", reason)
 	}
+}
+
+// evictedEvery is the time between two logs about evicted keys.
+const evictedEvery = time.Hour
+
+// sayEvicted counts the keys near a limit that were evicted, and logs it once an hour: the
+// hottest are judged all the same.
+func (t *term) sayEvicted(evicted int64, now time.Time) {
+	if evicted == t.evicted {
+		return
+	}
+	t.judge.measures.evictedKeys.Add(float64(evicted - t.evicted))
+	t.evicted = evicted
+	if now.Sub(t.saidEvicted) < evictedEvery {
+		return
+	}
+	t.saidEvicted = now
+	t.judge.logger.Warn("there are more keys near a limit than memory: the least hot are not judged; give more judge.memory",
+		"memory", t.judge.config.Memory, "evicted", evicted)
 }
 
 // renew prolongs the lease when a third of it has gone, or when it names a session that

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math"
 	"slices"
+	"unsafe"
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/internal/throttling"
@@ -167,4 +168,19 @@ func summarisePressure(p *throttling.Pressure, seconds int64) *detect.Evidence {
 		summary.Operations = append(summary.Operations, detect.Operation{Op: sample.Scan.String(), Share: detect.Ratio(float64(scanned), float64(detect.Weight(p.Load)))})
 	}
 	return summary
+}
+
+// bytes returns about how much memory the evidence takes.
+func (s hottestSeconds) bytes() (n int64) {
+	n = int64(cap(s)) * int64(unsafe.Sizeof(hottestSecond{}))
+	for i := range s {
+		e := s[i].evidence
+		n += int64(unsafe.Sizeof(*e)) + int64(cap(e.Ops))*int64(unsafe.Sizeof(sketch.OpLoad{}))
+		for _, top := range []sketch.Top{e.Items, e.Callers, e.Attributes} {
+			for _, entry := range top.Entries {
+				n += int64(unsafe.Sizeof(entry)) + int64(len(entry.Text))
+			}
+		}
+	}
+	return n
 }

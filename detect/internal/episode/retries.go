@@ -3,6 +3,7 @@ package episode
 import (
 	"cmp"
 	"slices"
+	"unsafe"
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/sampling"
@@ -117,4 +118,16 @@ func withInterval(value sample.Milli, s sketch.Spread) detect.Figure {
 	}
 	a := sampling.NewAmounts(value, 0, s)
 	return detect.Figure{Value: detect.Units(value), Low: detect.Units(a.Low), High: detect.Units(a.High(0))}
+}
+
+// bytes returns about how much memory the ring takes.
+func (r retryRing) bytes() (n int64) {
+	n = int64(cap(r)) * int64(unsafe.Sizeof(retrySecond{}))
+	for _, s := range r {
+		n += int64(unsafe.Sizeof(*s.retries))
+		for _, c := range s.retries.Callers {
+			n += int64(unsafe.Sizeof(c)) + int64(len(c.Text))
+		}
+	}
+	return n
 }

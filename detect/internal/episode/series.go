@@ -5,6 +5,7 @@ import (
 	"iter"
 	"math/bits"
 	"slices"
+	"unsafe"
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/internal/throttling"
@@ -14,7 +15,7 @@ import (
 const (
 	// openPoints is how many of a track's newest points are not packed. Late parts of a
 	// second replace these again and again.
-	openPoints = 12
+	openPoints = 16
 	// blockSeconds is the length of a block: one bit of block.present each.
 	blockSeconds = 64
 )
@@ -183,6 +184,15 @@ func (s *series) hotSeconds(hot sample.Milli) (seconds int, most sample.Milli) {
 		count(&s.open[i])
 	}
 	return seconds, most
+}
+
+// bytes returns about how much memory the points take.
+func (s *series) bytes() int64 {
+	n := cap(s.open)*int(unsafe.Sizeof(point{})) + cap(s.blocks)*int(unsafe.Sizeof(block{}))
+	for i := range s.blocks {
+		n += cap(s.blocks[i].packed) + len(s.blocks[i].pressures)*int(unsafe.Sizeof(throttling.Pressure{}))
+	}
+	return int64(n)
 }
 
 func (b *block) begin() int64 { return b.number * blockSeconds }

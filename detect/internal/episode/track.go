@@ -2,6 +2,7 @@ package episode
 
 import (
 	"math"
+	"unsafe"
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/internal/split"
@@ -345,4 +346,16 @@ func (t *Track) HotSeconds(hot sample.Milli) (seconds int, most sample.Milli) {
 		seconds += int(e.seconds)
 	}
 	return seconds, most
+}
+
+// Bytes returns about how much memory the track takes.
+func (t *Track) Bytes() int64 {
+	const kept = int64(unsafe.Sizeof(Track{}) + 2*unsafe.Sizeof(Episode{}) + 512) // with its key and its places in maps
+	n := kept + t.points.bytes() + t.hottest.bytes() + t.calls.bytes() + t.places.Bytes()
+	for _, e := range []*Episode{&t.cached[0], &t.cached[1], t.past[t.Subject.Kinds()[0]], t.past[t.Subject.Kinds()[1]]} {
+		if e != nil && e.means != nil {
+			n += int64(unsafe.Sizeof(*e.means))
+		}
+	}
+	return n
 }

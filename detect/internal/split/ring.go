@@ -3,6 +3,7 @@ package split
 import (
 	"cmp"
 	"slices"
+	"unsafe"
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/sketch"
@@ -136,4 +137,13 @@ func floorDiv(a, b int64) int64 {
 		q--
 	}
 	return q
+}
+
+// Bytes returns about how much memory the ring takes.
+func (r *Ring) Bytes() (n int64) {
+	n = int64(cap(r.slots)) * int64(unsafe.Sizeof(slot{}))
+	for i := range r.slots {
+		n += int64(cap(r.slots[i].places)) * int64(unsafe.Sizeof(place{}))
+	}
+	return n
 }

@@ -52,6 +52,8 @@ type Options struct {
 	// Keys bounds the keys that the board follows, Tables the tables and indexes of which
 	// it is kept what their keys look like; 0 for the board's default, and for no bound.
 	Keys, Tables int
+	// KeyBytes is about how many bytes the followed keys may take, 0 for no bound.
+	KeyBytes int64
 }
 
 // State is what the judge keeps in memory between two passes, and everything that
@@ -132,7 +134,7 @@ func NewState(o Options, seed uint64, cursors map[string]int64) *State {
 		groups: grouping.NewSet(), looked: make(map[string]bool), forecasts: make(map[string]keyForecast), rows: make(map[string][]store.HourPeak),
 	}
 	s.Views = fold.NewViews(o.Tables, s.policy)
-	s.board = board.New(board.Options{Policy: o.Policy, Facts: s.factsOf, Keys: o.Keys})
+	s.board = board.New(board.Options{Policy: o.Policy, Facts: s.factsOf, Keys: o.Keys, KeyBytes: o.KeyBytes})
 	return s
 }
 
@@ -185,6 +187,9 @@ func (s *State) Fold(deltas []fold.Delta, now time.Time) {
 		}
 	}
 }
+
+// Evictions returns how many keys the board has evicted for want of memory.
+func (s *State) Evictions() int64 { return s.board.Evictions() }
 
 // Crowded reports whether the open seconds list more than half of the keys that they may.
 func (s *State) Crowded() bool { return s.Windows.Keys > s.options.MaxKeys/2 }
