@@ -28,7 +28,7 @@ var layers = []layer{
 	{name: "sketch", roots: []string{"sketch"}},
 	{name: "judgement", roots: []string{"detect"}, siblings: true},
 	{name: "tools", roots: []string{
-		"docs", "internal/alert/grouping", "internal/alert/routing", "internal/aws/awserror", "internal/daemon/buildinfo", "internal/settings/config", "internal/keys/erase", "internal/judge/heat", "internal/daemon/health", "internal/judge/heat", "internal/analyze/intake", "internal/keys/keypolicy", "store/lineage", "internal/daemon/loopback", "internal/daemon/metrics", "internal/settings/options", "internal/analyze/packed", "internal/keys/keypolicy", "internal/daemon/retry", "internal/alert/silence", "internal/cli/terminal",
+		"docs", "internal/alert/grouping", "internal/alert/routing", "internal/aws/awserror", "internal/daemon/buildinfo", "internal/settings/config", "internal/keys/erase", "internal/daemon/health", "internal/judge/heat", "internal/analyze/intake", "internal/keys/keypolicy", "store/lineage", "internal/daemon/loopback", "internal/daemon/metrics", "internal/settings/options", "internal/analyze/packed", "internal/daemon/retry", "internal/alert/silence", "internal/cli/terminal",
 	}},
 	{name: "store", roots: []string{"store", "migrations"}},
 	{name: "adapters", roots: []string{"internal"}, either: true},
