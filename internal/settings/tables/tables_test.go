@@ -361,13 +361,13 @@ func TestReferenceIsTrue(t *testing.T) {
 	var section struct {
 		Tables tables.Tables `yaml:"tables" help:"single tables, by name"`
 	}
-	reference.Check(t, "../../docs/CONFIGURATION.md", "tables", &section)
+	reference.Check(t, "../../../docs/CONFIGURATION.md", "tables", &section)
 }
 
 // The example in the documentation is read without a fault.
 func TestExampleIsRead(t *testing.T) {
 	t.Parallel()
-	page, err := os.ReadFile("../../docs/CONFIGURATION.md")
+	page, err := os.ReadFile("../../../docs/CONFIGURATION.md")
 	if err != nil {
 		t.Fatal(err)
 	}
