@@ -328,7 +328,7 @@ func (*nowhere) StartWriter(context.Context, store.Writer) error                
 func (*nowhere) Now(context.Context) (time.Time, error)                         { return time.Now(), nil }
 func (*nowhere) ReportWriter(context.Context, string, store.WriterStatus) error { return nil }
 func (*nowhere) StopWriter(context.Context, string) error                       { return nil }
-func (*nowhere) Committed(context.Context, string, int64) (bool, error)         { return true, nil }
+func (*nowhere) IsCommitted(context.Context, string, int64) (bool, error)       { return true, nil }
 func (n *nowhere) Commit(_ context.Context, c store.Commit) error               { n.bytes += len(c.Body); return nil }
 func (*nowhere) Claim(_ context.Context, writer string, c store.Claim) (store.Position, error) {
 	return store.Position{PartitionID: c.PartitionID, Next: c.First, Epoch: 1, Writer: writer}, nil
@@ -346,7 +346,7 @@ func (c *counter) Claim(_ context.Context, claim source.Claim) (source.Partition
 }
 func (c *counter) Position() string                          { return c.at }
 func (c *counter) Mark() string                              { return "" }
-func (c *counter) Committed() string                         { return "" }
+func (c *counter) CommittedPosition() string                         { return "" }
 func (c *counter) Gap(_ context.Context, g sample.Gap) error { return fmt.Errorf("a gap: %+v", g) }
 func (c *counter) Release(context.Context) error             { return nil }
 

@@ -41,9 +41,9 @@ type Evidence struct {
 	Retries *Retries `json:"retries"`
 }
 
-// Throttled returns how many throttled requests there are among those that were looked
+// ThrottledRequests returns how many throttled requests there are among those that were looked
 // at. The receiver may be nil.
-func (e *Evidence) Throttled() (n int64) {
+func (e *Evidence) ThrottledRequests() (n int64) {
 	if e == nil {
 		return 0
 	}
@@ -94,8 +94,8 @@ type SentCalls struct {
 	Amplification float64 `json:"amplification"`
 }
 
-// Again returns how many attempts were made beyond the first of each call.
-func (s *SentCalls) Again() float64 { return max(0, s.Attempts-s.Calls) }
+// Retries returns how many attempts were made beyond the first of each call.
+func (s *SentCalls) Retries() float64 { return max(0, s.Attempts-s.Calls) }
 
 // CallerRetries is how one caller of a key sent calls. Its amounts are lower bounds where
 // there are more than eight callers.

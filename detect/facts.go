@@ -46,9 +46,9 @@ const (
 	BillingProvisioned = "PROVISIONED"
 )
 
-// Provisioned returns the units a second that a table or index is provisioned with;
+// Capacity returns the units a second that a table or index is provisioned with;
 // zero where that is not known or not bounded.
-func (f *TableFacts) Provisioned(index string) (wcu, rcu float64) {
+func (f *TableFacts) Capacity(index string) (wcu, rcu float64) {
 	switch {
 	case f == nil || f.Billing == BillingOnDemand:
 		return 0, 0
@@ -77,9 +77,9 @@ func (f *TableFacts) Regions(own string) []string {
 	return all
 }
 
-// Over returns the facts with what is not known in them taken from others. Both
+// Merge returns the facts with what is not known in them taken from others. Both
 // may be nil, and neither is changed.
-func (f *TableFacts) Over(others *TableFacts) *TableFacts {
+func (f *TableFacts) Merge(others *TableFacts) *TableFacts {
 	switch {
 	case f == nil:
 		return others
@@ -98,14 +98,14 @@ func (f *TableFacts) Over(others *TableFacts) *TableFacts {
 			*list.into = *list.known
 		}
 	}
-	all.KeySchema = f.KeySchema.Over(others.KeySchema)
+	all.KeySchema = f.KeySchema.Merge(others.KeySchema)
 	all.Indexes = maps.Clone(others.Indexes)
 	for name, x := range f.Indexes {
 		if all.Indexes == nil {
 			all.Indexes = make(map[string]IndexFacts)
 		}
 		known := all.Indexes[name]
-		known.KeySchema = x.KeySchema.Over(known.KeySchema)
+		known.KeySchema = x.KeySchema.Merge(known.KeySchema)
 		if x.WCU != 0 || x.RCU != 0 {
 			known.WCU, known.RCU = x.WCU, x.RCU
 		}
@@ -130,10 +130,10 @@ func (all FactsByTable) Add(of Target, facts *TableFacts) {
 	all[of.Table] = append(all[of.Table], FactsOf{of, facts})
 }
 
-// Of returns the facts of a target's table: its own, or else those of the only
+// Find returns the facts of a target's table: its own, or else those of the only
 // table that it may be while an account or Region of one of both is not known.
 // Nil when nothing is known, also because it may be one of several.
-func (all FactsByTable) Of(target Target) (only *TableFacts) {
+func (all FactsByTable) Find(target Target) (only *TableFacts) {
 	of := Target{Account: target.Account, Region: target.Region, Table: target.Table}
 	found := 0
 	for _, f := range all[of.Table] {

@@ -114,7 +114,7 @@ func (q *Quality) Sentence() string {
 	if of := q.Times(); of != "" {
 		all = append(all, of)
 	}
-	all = append(all, q.drawn()...)
+	all = append(all, q.samplingTexts()...)
 	if q.Estimated != nil && *q.Estimated {
 		all = append(all, "Some units were computed from what is known of the requests, since DynamoDB did not report them: the load is an estimate.")
 	}
@@ -138,9 +138,9 @@ func (q *Quality) Times() string {
 	return ""
 }
 
-// drawn says how requests were sampled, and which rate was believed: one that is
+// samplingTexts says how requests were sampled, and which rate was believed: one that is
 // stated ten times too small makes every figure ten times too large.
-func (q *Quality) drawn() (all []string) {
+func (q *Quality) samplingTexts() (all []string) {
 	sampled := "Requests were sampled at rates that differ"
 	if q.Rate != nil {
 		sampled = fmt.Sprintf("The samples say that %s%% of requests were sampled", strconv.FormatFloat(100**q.Rate, 'g', 4, 64))

@@ -36,7 +36,7 @@ func TestFactsOverOthers(t *testing.T) {
 			Indexes: map[string]detect.IndexFacts{"a": {KeySchema: sample.Keys("x"), WCU: 5}, "b": {}, "c": {KeySchema: sample.Keys("z")}},
 		}},
 	} {
-		if got := c.written.Over(c.stored); !reflect.DeepEqual(got, c.want) {
+		if got := c.written.Merge(c.stored); !reflect.DeepEqual(got, c.want) {
 			t.Errorf("%s:\n got %+v\nwant %+v", c.story, got, c.want)
 		}
 	}
@@ -77,14 +77,14 @@ func TestFactsOf(t *testing.T) {
 		{"unknown table", detect.Target{Table: "absent"}, 0},
 	} {
 		var wcu float64
-		if f := all.Of(c.of); f != nil {
+		if f := all.Find(c.of); f != nil {
 			wcu = f.WCU
 		}
 		if wcu != c.wcu {
 			t.Errorf("%s: %s has the facts %v, want %v", c.says, c.of.Name(), wcu, c.wcu)
 		}
 	}
-	if detect.FactsByTable(nil).Of(here) != nil {
+	if detect.FactsByTable(nil).Find(here) != nil {
 		t.Error("facts of nothing")
 	}
 }

@@ -54,8 +54,8 @@ func Ratio(part, whole float64) float64 {
 	return part / whole
 }
 
-// At returns the time of a second.
-func At(second int64) time.Time { return time.Unix(second, 0).UTC() }
+// TimeOf returns the time of a second.
+func TimeOf(second int64) time.Time { return time.Unix(second, 0).UTC() }
 
 // Shards returns how many shards carry a peak of one second, with headroom:
 //
@@ -96,8 +96,8 @@ func lengthOf(in []Span) (n int) {
 	return n
 }
 
-// Over returns how many seconds are proven above the limit, as far as that is known.
-func (f *Finding) Over() int {
+// PercentOver returns how many seconds are proven above the limit, as far as that is known.
+func (f *Finding) PercentOver() int {
 	if f.OverSeconds == nil {
 		return 0
 	}

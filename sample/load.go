@@ -35,7 +35,7 @@ func (r *Record) Load() (read, write Milli) {
 	return r.load(r.RCU), r.load(r.WCU)
 }
 
-// Sent is how calls were sent, as records tell it: the calls themselves, their attempts
+// SentCalls is how calls were sent, as records tell it: the calls themselves, their attempts
 // and those of them that failed for good, each in thousandths, and for how many
 // milliseconds their callers waited in retries.
 type Sent struct {
@@ -47,10 +47,10 @@ func (s Sent) Plus(o Sent) Sent {
 	return Sent{s.Calls + o.Calls, s.Attempts + o.Attempts, s.Failed + o.Failed, s.Waited + o.Waited}
 }
 
-// Sent returns what the record says of retries, as often as it stands for others, each
+// SentCalls returns what the record says of retries, as often as it stands for others, each
 // at most MaxLoad; false where it says nothing. Items of one call add up to it, so
 // items of a batch that do not tell how many came together (Calls) say nothing.
-func (r *Record) Sent() (s Sent, told bool) {
+func (r *Record) SentCalls() (s Sent, told bool) {
 	if r.Attempts == 0 || r.Calls == 0 && r.Op.TakesMany() {
 		return s, false
 	}
@@ -59,16 +59,16 @@ func (r *Record) Sent() (s Sent, told bool) {
 		calls = float64(r.N)
 	}
 	calls /= r.Rate
-	s.Calls = whole(1000 * calls)
-	s.Attempts = whole(1000 * calls * float64(r.Attempts))
-	s.Waited = whole(calls * r.Waited)
+	s.Calls = roundLoad(1000 * calls)
+	s.Attempts = roundLoad(1000 * calls * float64(r.Attempts))
+	s.Waited = roundLoad(calls * r.Waited)
 	if r.Failed {
 		s.Failed = s.Calls
 	}
 	return s, true
 }
 
-func whole(amount float64) int64 { return int64(math.Round(min(amount, float64(MaxLoad)))) }
+func roundLoad(amount float64) int64 { return int64(math.Round(min(amount, float64(MaxLoad)))) }
 
 func (r *Record) load(units Milli) Milli {
 	if units <= 0 {

@@ -25,7 +25,7 @@ func (k Key) AppendOrder(dst []byte) []byte {
 			continue
 		}
 		from := len(dst)
-		dst = escaped(appendOrder(dst, part), from)
+		dst = escapeFrom(appendOrder(dst, part), from)
 	}
 	return dst
 }
@@ -44,7 +44,7 @@ func appendOrder(dst []byte, k Key) []byte {
 
 // escaped ends a part so that a shorter one comes first and no part runs into the
 // next: a zero byte in it becomes 0 255, and its end is 0 1.
-func escaped(dst []byte, from int) []byte {
+func escapeFrom(dst []byte, from int) []byte {
 	if strings.IndexByte(string(dst[from:]), 0) >= 0 {
 		part := strings.ReplaceAll(string(dst[from:]), "\x00", "\x00\xff")
 		dst = append(dst[:from], part...)

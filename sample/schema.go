@@ -23,8 +23,8 @@ func Keys(partition string, sort ...string) KeySchema {
 	return KeySchema{PartitionKey: []string{partition}, SortKey: append([]string{}, sort...)}
 }
 
-// Over returns the key schema with what is not known in it taken from another.
-func (k KeySchema) Over(other KeySchema) KeySchema {
+// Merge returns the key schema with what is not known in it taken from another.
+func (k KeySchema) Merge(other KeySchema) KeySchema {
 	if k.PartitionKey != nil {
 		other.PartitionKey = k.PartitionKey
 	}

@@ -23,7 +23,7 @@ func ReadUnits(bytes int64, c Consistency) Milli {
 	if int(c) >= len(readPrice) {
 		c = Eventual
 	}
-	return begun(bytes, ReadUnitBytes) * readPrice[c]
+	return countBlocks(bytes, ReadUnitBytes) * readPrice[c]
 }
 
 // WriteUnits returns what writing that many bytes costs: one write unit for each
@@ -31,7 +31,7 @@ func ReadUnits(bytes int64, c Consistency) Milli {
 // of a put or an update are the larger of the item before and after it; of a
 // delete those of the deleted item; a failed condition costs the same.
 func WriteUnits(bytes int64, transactional bool) Milli {
-	units := begun(bytes, WriteUnitBytes) * 1000
+	units := countBlocks(bytes, WriteUnitBytes) * 1000
 	if transactional {
 		units *= 2
 	}
@@ -75,8 +75,8 @@ func (r *Record) CompleteUnits(hasRCU, hasWCU bool) bool {
 	return true
 }
 
-// begun returns how many blocks of that size the bytes begin, at least one.
-func begun(bytes, block int64) Milli {
+// countBlocks returns how many blocks of that size the bytes begin, at least one.
+func countBlocks(bytes, block int64) Milli {
 	if bytes <= block {
 		return 1
 	}

@@ -18,11 +18,11 @@ func ExampleNew() {
 	// Output: [user#42#0 user#42#1 user#42#2 user#42#3]
 }
 
-func ExampleSharding_For() {
+func ExampleSharding_Pick() {
 	s, _ := shardkey.New(8, shardkey.HashShardUnderscore())
 	// The writer and the reader of one order both know its number.
-	write, _ := s.For("user#42", "order-1")
-	read, _ := s.For("user#42", "order-1")
+	write, _ := s.Pick("user#42", "order-1")
+	read, _ := s.Pick("user#42", "order-1")
 	fmt.Println(write == read)
 	// Output: true
 }

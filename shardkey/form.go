@@ -146,7 +146,7 @@ func Parse(name string) (Parsed, bool) {
 			return Parsed{Base: base, Shard: shard, Form: f}, true
 		}
 		if len(f.Before) > 1 {
-			if p, ok := f.within(name); ok {
+			if p, ok := f.find(name); ok {
 				return p, true
 			}
 		}
@@ -155,7 +155,7 @@ func Parse(name string) (Parsed, bool) {
 }
 
 // within finds a worded shard that other parts follow.
-func (f Form) within(name string) (Parsed, bool) {
+func (f Form) find(name string) (Parsed, bool) {
 	for end := len(name); ; {
 		i := strings.LastIndex(name[:end], f.Before)
 		if i <= 0 {

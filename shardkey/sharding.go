@@ -56,11 +56,11 @@ func (s Sharding) Random(base string) (string, error) {
 	return s.Name(base, rand.IntN(s.n))
 }
 
-// For returns the partition key of the shard that an attribute belongs to: always the
+// Pick returns the partition key of the shard that an attribute belongs to: always the
 // same for the same base, attribute and number of shards, and evenly spread
 // over attributes. The attribute is one that the reader of a single item knows,
 // such as an order's number; a base with one attribute stays in one shard.
-func (s Sharding) For(base, attribute string) (string, error) {
+func (s Sharding) Pick(base, attribute string) (string, error) {
 	if s.n == 0 || attribute == "" {
 		if attribute == "" {
 			return "", errors.New("shardkey: the attribute is empty: every such item would share a shard")
@@ -131,11 +131,11 @@ func (g Growth) All(base string) ([]string, error) { return g.to.All(base) }
 // Find returns the partition keys that may hold the item with this attribute: where
 // it would be written now and, when that is another, where it was before.
 func (g Growth) Find(base, attribute string) ([]string, error) {
-	now, err := g.to.For(base, attribute)
+	now, err := g.to.Pick(base, attribute)
 	if err != nil {
 		return nil, err
 	}
-	before, err := g.from.For(base, attribute)
+	before, err := g.from.Pick(base, attribute)
 	if err != nil || before == now {
 		return []string{now}, err
 	}

@@ -93,7 +93,7 @@ func TestBadArguments(t *testing.T) {
 	_, fails["a negative shard"] = s.Name("b", -1)
 	_, fails["a shard too many"] = s.Name("b", 4)
 	_, fails["a random one without base"] = s.Random("")
-	_, fails["no attribute"] = s.For("b", "")
+	_, fails["no attribute"] = s.Pick("b", "")
 	_, fails["all without base"] = s.All("")
 	_, fails["the zero sharding"] = shardkey.Sharding{}.All("b")
 	_, fails["another form"] = shardkey.Grow(s, must(t, 8, shardkey.DotNumber()))
@@ -117,8 +117,8 @@ func TestUniform(t *testing.T) {
 	const n, draws = 16, 64_000
 	s := must(t, n, shardkey.HashNumber())
 	for what, draw := range map[string]func(i int) (string, error){
-		"sequential attributes": func(i int) (string, error) { return s.For("user#42", fmt.Sprint("order-", i)) },
-		"one letter apart":      func(i int) (string, error) { return s.For(strings.Repeat("a", i%40+1), fmt.Sprint(i/40)) },
+		"sequential attributes": func(i int) (string, error) { return s.Pick("user#42", fmt.Sprint("order-", i)) },
+		"one letter apart":      func(i int) (string, error) { return s.Pick(strings.Repeat("a", i%40+1), fmt.Sprint(i/40)) },
 		"random":                func(int) (string, error) { return s.Random("user#42") },
 	} {
 		counts := make([]float64, n)
@@ -155,7 +155,7 @@ func TestCalculatedShardsNeverChange(t *testing.T) {
 		{1, "x", "y", "x#0"},
 		{100_000, "ключ", "значение", "ключ#58148"},
 	} {
-		got, err := must(t, c.n, shardkey.HashNumber()).For(c.base, c.attribute)
+		got, err := must(t, c.n, shardkey.HashNumber()).Pick(c.base, c.attribute)
 		if err != nil || got != c.want {
 			t.Errorf("%d shards, %q, %q: %q, want %q", c.n, c.base, c.attribute, got, c.want)
 		}
@@ -175,8 +175,8 @@ func TestGrowKeepsEverythingReadable(t *testing.T) {
 		if err != nil {
 			rt.Fatal(err)
 		}
-		was, _ := old.For("b", attribute)
-		is, _ := g.Write().For("b", attribute)
+		was, _ := old.Pick("b", attribute)
+		is, _ := g.Write().Pick("b", attribute)
 		find, err := g.Find("b", attribute)
 		if err != nil || find[0] != is || find[len(find)-1] != was {
 			rt.Fatalf("written to %q, then to %q, looked for in %v (%v)", was, is, find, err)

@@ -20,10 +20,10 @@ const (
 // writer appends the contents of a summary. Numbers are varints.
 type writer struct{ bytes []byte }
 
-func (w *writer) fixed(v uint64) { w.bytes = binary.LittleEndian.AppendUint64(w.bytes, v) }
-func (w *writer) uint(v uint64)  { w.bytes = binary.AppendUvarint(w.bytes, v) }
-func (w *writer) int(v int64)    { w.bytes = binary.AppendVarint(w.bytes, v) }
-func (w *writer) count(v int)    { w.uint(uint64(v)) }
+func (w *writer) writeFixed(v uint64) { w.bytes = binary.LittleEndian.AppendUint64(w.bytes, v) }
+func (w *writer) uint(v uint64)       { w.bytes = binary.AppendUvarint(w.bytes, v) }
+func (w *writer) int(v int64)         { w.bytes = binary.AppendVarint(w.bytes, v) }
+func (w *writer) count(v int)         { w.uint(uint64(v)) }
 
 // natural writes a number that is none below zero. A sum of absurd records may have
 // overflowed: it is written as the largest, since a reader refuses what holds another.
@@ -53,10 +53,10 @@ func (w *writer) window(v *Window) {
 	w.natural(v.Total.ThrottledRequests)
 	w.load(v.Total.Throttled)
 	w.natural(v.Total.Changes)
-	w.refused(v.Total.Refused)
+	w.writeRefused(v.Total.Refused)
 	w.load(v.Total.Keyless)
-	w.fixed(math.Float64bits(v.Total.ReadLargest))
-	w.fixed(math.Float64bits(v.Total.WriteLargest))
+	w.writeFixed(math.Float64bits(v.Total.ReadLargest))
+	w.writeFixed(math.Float64bits(v.Total.WriteLargest))
 	w.arrivals(v.Arrivals)
 	w.top(v.Callers)
 	w.load(v.Unseen)
@@ -79,11 +79,11 @@ func (w *writer) key(k *KeyLoad, before uint64) {
 	w.load(k.Err)
 	w.load(k.Throttled)
 	if sampled {
-		w.spread(k.ReadSpread)
-		w.spread(k.WriteSpread)
+		w.writeSpread(k.ReadSpread)
+		w.writeSpread(k.WriteSpread)
 		w.natural(k.Draws.Assumed)
-		w.fixed(math.Float64bits(k.Draws.RateLow))
-		w.fixed(math.Float64bits(k.Draws.RateHigh))
+		w.writeFixed(math.Float64bits(k.Draws.RateLow))
+		w.writeFixed(math.Float64bits(k.Draws.RateHigh))
 	}
 	w.natural(k.Draws.Estimated)
 	if k.Evidence != nil {
@@ -99,9 +99,9 @@ func flag(set bool) uint64 {
 	return 0
 }
 
-func (w *writer) spread(s Spread) {
-	w.fixed(math.Float64bits(s.Variance))
-	w.fixed(math.Float64bits(s.Largest))
+func (w *writer) writeSpread(s Spread) {
+	w.writeFixed(math.Float64bits(s.Variance))
+	w.writeFixed(math.Float64bits(s.Largest))
 }
 
 func (w *writer) registers(r *Registers) {
@@ -137,7 +137,7 @@ func (r *reader) end() error {
 	return nil
 }
 
-func (r *reader) fixed() uint64 {
+func (r *reader) readFixed() uint64 {
 	if len(r.rest) < 8 {
 		return r.fail()
 	}
@@ -216,7 +216,7 @@ func (r *reader) window() Window {
 	w.Total.ThrottledRequests = r.natural()
 	w.Total.Throttled = r.load()
 	w.Total.Changes = r.natural()
-	w.Total.Refused = r.refused()
+	w.Total.Refused = r.readRefused()
 	w.Total.Keyless = r.load()
 	w.Total.ReadLargest, w.Total.WriteLargest = r.positive(), r.positive()
 	if r.version > 2 {
@@ -256,7 +256,7 @@ func (r *reader) key(before uint64) KeyLoad {
 	k.Requests = r.natural()
 	k.Low, k.Err, k.Throttled = r.load(), r.load(), r.load()
 	if head&2 != 0 {
-		k.ReadSpread, k.WriteSpread = r.spread(), r.spread()
+		k.ReadSpread, k.WriteSpread = r.readSpread(), r.readSpread()
 		if r.version > 2 {
 			k.Draws.Assumed, k.Draws.RateLow, k.Draws.RateHigh = r.natural(), r.positive(), r.positive()
 		}
@@ -273,11 +273,11 @@ func (r *reader) key(before uint64) KeyLoad {
 	return k
 }
 
-func (r *reader) spread() Spread { return Spread{Variance: r.positive(), Largest: r.positive()} }
+func (r *reader) readSpread() Spread { return Spread{Variance: r.positive(), Largest: r.positive()} }
 
 // positive returns a finite number of at least zero.
 func (r *reader) positive() float64 {
-	v := math.Float64frombits(r.fixed())
+	v := math.Float64frombits(r.readFixed())
 	if !(v >= 0) || math.IsInf(v, 0) {
 		r.fail()
 		return 0

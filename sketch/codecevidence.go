@@ -29,7 +29,7 @@ func (w *writer) evidence(e *Evidence) {
 		w.natural(o.Requests)
 		w.load(o.Load)
 	}
-	w.refused(e.Refused)
+	w.writeRefused(e.Refused)
 	w.amount(e.Strong)
 	w.natural(e.Sorted)
 	if e.Sorted > 0 {
@@ -55,7 +55,7 @@ func (w *writer) arrivals(a Arrivals) {
 	w.uint(a.FlushedAt)
 	w.count(len(a.Producers))
 	for _, p := range a.Producers {
-		w.fixed(p.Caller)
+		w.writeFixed(p.Caller)
 		w.count(len(p.Bins))
 		for _, b := range p.Bins {
 			w.bytes = append(w.bytes, b.At)
@@ -71,21 +71,21 @@ func (w *writer) retries(t *Retries) {
 	}
 	sampled := t.WaitedVariance != 0 || t.WaitedLargest != 0 || t.FailedVariance != 0 || t.FailedLargest != 0
 	w.uint(flag(sampled))
-	w.sent(t.Sent)
+	w.writeSent(t.Sent)
 	w.natural(t.Untold)
 	if sampled {
-		w.spread(Spread{Variance: t.WaitedVariance, Largest: t.WaitedLargest})
-		w.spread(Spread{Variance: t.FailedVariance, Largest: t.FailedLargest})
+		w.writeSpread(Spread{Variance: t.WaitedVariance, Largest: t.WaitedLargest})
+		w.writeSpread(Spread{Variance: t.FailedVariance, Largest: t.FailedLargest})
 	}
 	w.count(len(t.Callers))
 	for _, c := range t.Callers {
-		w.fixed(c.Hash)
+		w.writeFixed(c.Hash)
 		w.text(c.Text)
-		w.sent(c.Sent)
+		w.writeSent(c.Sent)
 	}
 }
 
-func (w *writer) sent(s sample.Sent) {
+func (w *writer) writeSent(s sample.Sent) {
 	w.natural(s.Calls)
 	w.natural(s.Attempts)
 	w.natural(s.Failed)
@@ -101,7 +101,7 @@ func (w *writer) places(all []Place) {
 	}
 }
 
-func (w *writer) refused(counts [sample.Causes]int64) {
+func (w *writer) writeRefused(counts [sample.Causes]int64) {
 	for _, n := range counts {
 		w.natural(n)
 	}
@@ -111,7 +111,7 @@ func (w *writer) top(t Top) {
 	w.uint(t.Missing)
 	w.count(len(t.Entries))
 	for _, e := range t.Entries {
-		w.fixed(e.Hash)
+		w.writeFixed(e.Hash)
 		w.text(e.Text)
 		w.uint(e.Weight)
 	}
@@ -130,7 +130,7 @@ func (r *reader) evidence() *Evidence {
 		}
 		e.Ops = append(e.Ops, OpLoad{Op: sample.Op(op), Requests: r.natural(), Load: r.load()})
 	}
-	e.Refused = r.refused()
+	e.Refused = r.readRefused()
 	e.Strong = sample.Milli(r.natural())
 	if e.Sorted = r.natural(); e.Sorted > 0 {
 		e.SortKeys = r.distinct()
@@ -158,7 +158,7 @@ func (r *reader) arrivals() Arrivals {
 		return a
 	}
 	for n := r.length(producerLeast); n > 0 && r.ok(); n-- {
-		p := arrival.Producer{Caller: r.fixed()}
+		p := arrival.Producer{Caller: r.readFixed()}
 		if len(a.Producers) > 0 && p.Caller <= a.Producers[len(a.Producers)-1].Caller { // not in order: merging would go wrong
 			r.fail()
 		}
@@ -179,13 +179,13 @@ func (r *reader) arrivals() Arrivals {
 
 func (r *reader) retries() *Retries {
 	sampled := r.natural()
-	t := &Retries{Sent: r.sent(), Untold: r.natural()}
+	t := &Retries{Sent: r.readSent(), Untold: r.natural()}
 	if sampled != 0 {
 		t.WaitedVariance, t.WaitedLargest = r.positive(), r.positive()
 		t.FailedVariance, t.FailedLargest = r.positive(), r.positive()
 	}
 	for n := r.length(callerLeast); n > 0 && r.ok(); n-- {
-		c := CallerRetries{Hash: r.fixed(), Text: r.text(), Sent: r.sent()}
+		c := CallerRetries{Hash: r.readFixed(), Text: r.text(), Sent: r.readSent()}
 		if len(t.Callers) > 0 && c.Hash <= t.Callers[len(t.Callers)-1].Hash { // not in order: merging would go wrong
 			r.fail()
 		}
@@ -194,7 +194,7 @@ func (r *reader) retries() *Retries {
 	return t
 }
 
-func (r *reader) sent() sample.Sent {
+func (r *reader) readSent() sample.Sent {
 	return sample.Sent{Calls: r.natural(), Attempts: r.natural(), Failed: r.natural(), Waited: r.natural()}
 }
 
@@ -207,7 +207,7 @@ func (r *reader) distinct() (d Distinct) {
 				return d
 			}
 		}
-		return refined(ranks)
+		return refine(ranks)
 	}
 	copy(d[:], r.take(len(d)))
 	for _, rank := range d {
@@ -234,7 +234,7 @@ func (r *reader) places() (all []Place) {
 	return all
 }
 
-func (r *reader) refused() (counts [sample.Causes]int64) {
+func (r *reader) readRefused() (counts [sample.Causes]int64) {
 	for c := range counts {
 		if r.version < 3 && c >= int(sample.OfIndex) {
 			break // it was charged to the table
@@ -247,7 +247,7 @@ func (r *reader) refused() (counts [sample.Causes]int64) {
 func (r *reader) top() Top {
 	t := Top{Missing: r.uint()}
 	for n := r.length(entryLeast); n > 0 && r.ok(); n-- {
-		e := Entry{Hash: r.fixed(), Text: r.text(), Weight: r.uint()}
+		e := Entry{Hash: r.readFixed(), Text: r.text(), Weight: r.uint()}
 		if len(t.Entries) > 0 && e.Hash <= t.Entries[len(t.Entries)-1].Hash { // not in order: merging would go wrong
 			r.fail()
 		}

@@ -105,7 +105,7 @@ var (
 // MarshalBinary writes the delta's binary form.
 func (d *Delta) MarshalBinary() ([]byte, error) {
 	w := writer{}
-	w.fixed(d.Fingerprint)
+	w.writeFixed(d.Fingerprint)
 	w.count(d.Sets)
 	w.count(d.CounterBytes)
 	w.count(len(d.Windows))
@@ -127,7 +127,7 @@ func (d *Delta) UnmarshalBinary(b []byte) error {
 		return err
 	}
 	r := reader{version: version, rest: contents}
-	read := Delta{Fingerprint: r.fixed(), Sets: r.count(), CounterBytes: r.count()}
+	read := Delta{Fingerprint: r.readFixed(), Sets: r.count(), CounterBytes: r.count()}
 	for n := r.length(windowLeast); n > 0 && r.ok(); n-- {
 		read.Windows = append(read.Windows, r.window())
 	}

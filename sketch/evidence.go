@@ -173,7 +173,7 @@ func (e *Evidence) Cut() *Evidence {
 	}
 	c := *e
 	c.Items, c.Callers, c.Attributes = e.Items.cut(itemsKept), e.Callers.cut(callersKept), e.Attributes.cut(attributesKept)
-	c.Arrivals = e.Arrivals.Decided()
+	c.Arrivals = e.Arrivals.Settle()
 	return &c
 }
 
@@ -214,9 +214,9 @@ func (d *Distinct) add(hash uint64) {
 	d[register] = max(d[register], rank)
 }
 
-// refined returns a HyperLogLog of those hashes that the 64 registers of version 2
+// refine returns a HyperLogLog of those hashes that the 64 registers of version 2
 // remember, one each: of what only an old collector saw, the estimate is then too low.
-func refined(coarse []byte) (d Distinct) {
+func refine(coarse []byte) (d Distinct) {
 	const finer = distinctBits - coarseBits
 	for register, rank := range coarse {
 		switch {

@@ -31,5 +31,5 @@ func InsertHash(hashes ...uint64) []byte {
 	for _, hash := range hashes {
 		d.Insert(hash)
 	}
-	return d.Counted()
+	return d.CountedRegisters()
 }

@@ -88,8 +88,8 @@ func (f *front) begin() {
 // set returns the set of a hash, by bits that the count-min sketch's line does not use.
 func (f *front) set(hash uint64) *set.Set { return &f.sets[hash>>32&f.mask] }
 
-// reserved returns a set of a reserve.
-func (f *front) reserved(number uint32) *set.Set { return &f.sets[f.mask+1+uint64(number)] }
+// reserveSet returns a set of a reserve.
+func (f *front) reserveSet(number uint32) *set.Set { return &f.sets[f.mask+1+uint64(number)] }
 
 // find returns the candidate of a key, nil when it has none.
 func (f *front) find(s *set.Set, hash uint64) *candidate {

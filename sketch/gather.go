@@ -74,7 +74,7 @@ func (s *second) earn(c *candidate, hash uint64, r *sample.Record) bool {
 func (g *gather) begin() {
 	*g = gather{
 		lastOrder: g.lastOrder[:0], order: g.order[:0], places: g.places,
-		items: g.items.Emptied(itemsKept), callers: g.callers.Emptied(callersKept), attributes: g.attributes.Emptied(attributesKept),
+		items: g.items.Emptying(itemsKept), callers: g.callers.Emptying(callersKept), attributes: g.attributes.Emptying(attributesKept),
 	}
 	g.places.Clear()
 }
@@ -127,7 +127,7 @@ func (g *gather) look(r *sample.Record, l Load, seed, caller uint64) {
 		g.Bytes += times * r.Bytes
 	}
 	if r.Edit != nil {
-		g.edited(r, times, weight, seed)
+		g.addEdit(r, times, weight, seed)
 	}
 	g.taken++
 	g.stands, g.squares = g.stands+times, g.squares+times*times
@@ -151,7 +151,7 @@ func (g *gather) step(k sample.Key) {
 	g.lastOrder, g.order = g.order, g.lastOrder
 }
 
-func (g *gather) edited(r *sample.Record, times int64, weight, seed uint64) {
+func (g *gather) addEdit(r *sample.Record, times int64, weight, seed uint64) {
 	g.Edited += times
 	g.ItemBytes += times * r.Bytes
 	g.ChangedBytes += times * r.Edit.Changed
@@ -161,15 +161,15 @@ func (g *gather) edited(r *sample.Record, times int64, weight, seed uint64) {
 	}
 }
 
-// sealed returns what was gathered, in memory of its own.
-func (g *gather) sealed() *Evidence {
+// seal returns what was gathered, in memory of its own.
+func (g *gather) seal() *Evidence {
 	e := g.Evidence
 	// What some requests stand for more than others is worth fewer of the same weight
 	// (Kish's effective sample size).
 	if g.squares > 0 {
 		e.Records = g.stands * g.stands / g.squares
 	}
-	e.Places = g.places.Sealed()
+	e.Places = g.places.Seal()
 	e.Arrivals = g.times.Arrivals()
 	for op := range g.ops {
 		if g.ops[op].Requests > 0 {

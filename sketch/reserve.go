@@ -33,7 +33,7 @@ func (s *second) reserve(t *sums, hash uint64) (in *set.Set, number uint32) {
 		t.reserve = s.reserves
 	}
 	number = uint32(t.reserve-1)*reserveSets + uint32(hash>>24)%reserveSets // bits that nothing else uses
-	return s.front.reserved(number), number
+	return s.front.reserveSet(number), number
 }
 
 // findReserved returns the candidate of a key in its table's reserve, nil when it has none.
@@ -81,7 +81,7 @@ func (s *second) putOut(in *set.Set, hash, high uint64) {
 func (s *second) moveToReserve(at int) bool {
 	f := &s.front
 	c := f.candidates[at]
-	key := sample.Key{Type: f.texts.Type(c.text), Text: string(f.texts.Of(at, c.text))}
+	key := sample.Key{Type: f.texts.Type(c.text), Text: string(f.texts.Bytes(at, c.text))}
 	to := s.admitReserved(&s.sums[c.table], c.table, c.hash, key, c.err)
 	if to == nil {
 		return false

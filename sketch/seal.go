@@ -72,7 +72,7 @@ func (s *second) order(l *list) {
 // package comment.
 func (s *second) list(to []Window, l *list) {
 	var texts keytext.Block
-	for _, o := range l.candidates.Sorted() {
+	for _, o := range l.candidates.SortedKeys() {
 		c := &s.front.candidates[o.At]
 		in := &l.tables[c.table]
 		w := &to[in.window]
@@ -81,15 +81,15 @@ func (s *second) list(to []Window, l *list) {
 		k.Hash, k.Requests, k.Low, k.Err = o.Hash, c.requests, c.load, loadOf(c.err).min(in.rest)
 		if c.detail > 0 {
 			d := s.front.detailOf(c)
-			k.Throttled, k.ReadSpread, k.WriteSpread, k.Draws = d.throttled, d.read, d.write, d.draws.Sealed(c.whole)
+			k.Throttled, k.ReadSpread, k.WriteSpread, k.Draws = d.throttled, d.read, d.write, d.draws.Seal(c.whole)
 		}
 		if c.resends != resend.Nowhere {
-			k.Retries = s.resends.Sealed(c.resends)
+			k.Retries = s.resends.Seal(c.resends)
 		}
 		if c.gather >= 0 {
-			k.Evidence = s.gathers[c.gather].sealed()
+			k.Evidence = s.gathers[c.gather].seal()
 		}
-		text := s.front.texts.Of(int(o.At), c.text)
+		text := s.front.texts.Bytes(int(o.At), c.text)
 		k.Key.Type = s.front.texts.Type(c.text)
 		switch warm := c.high() >= WarmWeight; {
 		case warm:

@@ -51,8 +51,8 @@ func newSecond(c Config) *second {
 	return &second{front: newFront(c.Sets), counts: countmin.New(c.CounterBytes), limit: c.Limit}
 }
 
-// of returns the running sums of a table.
-func (s *second) of(table uint16) *sums {
+// tableSums returns the running sums of a table.
+func (s *second) tableSums(table uint16) *sums {
 	if int(table) >= len(s.sums) || s.sums[table].Requests == 0 {
 		s.touch(table)
 	}
@@ -80,21 +80,21 @@ func isPlain(r *sample.Record) bool {
 // has had a place in the front before.
 func (s *second) add(table uint16, hash, seed uint64, r *sample.Record, l Load) (t *sums, known bool) {
 	weight := l.weight()
-	t = s.of(table)
+	t = s.tableSums(table)
 	t.Requests += r.N
 	t.Read += l.Read
 	t.Write += l.Write
 	var when arrival.Moment
 	plain := isPlain(r)
 	if plain {
-		when = arrival.At(uint64(r.Time-1000*s.at), r.N)
+		when = arrival.MomentAt(uint64(r.Time-1000*s.at), r.N)
 	} else {
-		when = arrival.Of(r)
+		when = arrival.MomentOf(r)
 		t.note(r, l)
 	}
 	caller := uint64(0)
 	if r.Caller != "" {
-		caller = t.caller.Of(r.Caller, seed)
+		caller = t.caller.Hash(r.Caller, seed)
 		t.callers.Add(caller, r.Caller, weight)
 	}
 	s.times.Add(table, caller, r.N, when)
@@ -136,7 +136,7 @@ func (t *sums) note(r *sample.Record, l Load) {
 		t.Changes += r.N
 	}
 	if r.Rate < 1 {
-		largest := calls.Together(r) / 1000 / r.Rate
+		largest := calls.CallSize(r) / 1000 / r.Rate
 		t.ReadLargest = max(t.ReadLargest, float64(r.RCU)*largest)
 		t.WriteLargest = max(t.WriteLargest, float64(r.WCU)*largest)
 	}
@@ -157,7 +157,7 @@ func (s *second) note(c *candidate, t *sums, r *sample.Record, l Load) {
 		d.throttled = d.throttled.Plus(l)
 	}
 	if r.Rate < 1 {
-		s.sampled(c, &t.Total, r)
+		s.addSampled(c, &t.Total, r)
 	}
 }
 
@@ -175,15 +175,15 @@ func (s *second) look(c *candidate, hash, seed, caller uint64, r *sample.Record,
 	}
 }
 
-// sampled adds a sampled record to what sampling leaves open of its key.
-func (s *second) sampled(c *candidate, t *Total, r *sample.Record) {
+// addSampled adds a sampled record to what sampling leaves open of its key.
+func (s *second) addSampled(c *candidate, t *Total, r *sample.Record) {
 	d := s.front.ownDetail(c)
 	read, write := float64(r.RCU)/1000, float64(r.WCU)/1000
 	id, named := calls.ID(r)
 	if !named {
 		n := float64(r.N)
-		d.read.Note(n, calls.Together(r), read, r.Rate)
-		d.write.Note(n, calls.Together(r), write, r.Rate)
+		d.read.Note(n, calls.CallSize(r), read, r.Rate)
+		d.write.Note(n, calls.CallSize(r), write, r.Rate)
 		return
 	}
 	call, at := s.calls.Find(d.calls, id)
@@ -249,7 +249,7 @@ func (s *second) clear() {
 	s.front.clear()
 	s.counts.Clear()
 	for _, t := range s.touched {
-		s.sums[t] = sums{callers: s.sums[t].callers.Emptied(tableCallersKept), caller: s.sums[t].caller}
+		s.sums[t] = sums{callers: s.sums[t].callers.Emptying(tableCallersKept), caller: s.sums[t].caller}
 	}
 	s.touched, s.reserves = s.touched[:0], 0
 	s.gathered, s.growing = 0, draw.Keys{}

@@ -58,7 +58,7 @@ func (s *Shard) Add(r *sample.Record) error {
 	hash := textHash(r.PK.Text, typeSeed(r.PK.Type, seed)) // as keyHash, without a call
 	if t, known := sec.add(table, hash, seed, r, l); !known {
 		if t.distinct == nil {
-			t.distinct = s.minute.Of(table, sec.at, &s.tables, s.isLive)
+			t.distinct = s.minute.Distinct(table, sec.at, &s.tables, s.isLive)
 		}
 		t.distinct.Insert(hash)
 	}
@@ -134,7 +134,7 @@ func (s *Shard) Seal(d *Delta) {
 	s.minute.Drop(s.tables.Evict())
 }
 
-// Over is a key that is over [Config.Limit] for certain in a second.
+// OverLimit is a key that is over [Config.Limit] for certain in a second.
 type Over struct {
 	// Hash identifies the key: see [Hash].
 	Hash uint64
@@ -142,10 +142,10 @@ type Over struct {
 	Second int64
 }
 
-// Over returns the keys that came over Config.Limit since the last call, each once a
+// OverLimit returns the keys that came over Config.Limit since the last call, each once a
 // second. Only what was added since the last Seal counts, and only of keys that
 // evidence is gathered of.
-func (s *Shard) Over() []Over {
+func (s *Shard) OverLimit() []Over {
 	var all []Over
 	for _, sec := range s.ring {
 		for _, hash := range sec.over {

@@ -358,7 +358,7 @@ func TestOver(t *testing.T) {
 			t.Parallel()
 			s := sketch.NewShard(sketch.Config{Seed: seed, Limit: c.limit})
 			add(t, s, c.records...)
-			over := s.Over()
+			over := s.OverLimit()
 			if len(over) != c.want {
 				t.Fatalf("%d keys over the limit, want %d", len(over), c.want)
 			}
@@ -366,7 +366,7 @@ func TestOver(t *testing.T) {
 			if c.want > 0 && over[0] != (sketch.Over{Hash: hash, Second: start}) {
 				t.Errorf("%+v is over the limit, want key %d in second %d", over[0], hash, start)
 			}
-			if again := s.Over(); again != nil {
+			if again := s.OverLimit(); again != nil {
 				t.Errorf("returned again: %+v", again)
 			}
 		})

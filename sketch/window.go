@@ -151,10 +151,10 @@ func (w *Window) Merge(o *Window) {
 	for len(a) > 0 || len(b) > 0 {
 		switch {
 		case len(b) == 0 || len(a) > 0 && a[0].Hash < b[0].Hash:
-			merged = append(merged, a[0].beside(o.Unseen))
+			merged = append(merged, a[0].addUnseen(o.Unseen))
 			a = a[1:]
 		case len(a) == 0 || b[0].Hash < a[0].Hash:
-			merged = append(merged, b[0].beside(w.Unseen))
+			merged = append(merged, b[0].addUnseen(w.Unseen))
 			b = b[1:]
 		default:
 			merged = append(merged, a[0].plus(&b[0]))
@@ -168,8 +168,8 @@ func (w *Window) Merge(o *Window) {
 	w.Unseen = w.Unseen.Plus(o.Unseen)
 }
 
-// beside returns the key's load when the other part does not list it.
-func (k KeyLoad) beside(unseen Load) KeyLoad {
+// addUnseen returns the key's load when the other part does not list it.
+func (k KeyLoad) addUnseen(unseen Load) KeyLoad {
 	k.Err = k.Err.Plus(unseen)
 	return k
 }
@@ -196,7 +196,7 @@ func (k *KeyLoad) retriesBeside(o *KeyLoad) *Retries {
 	if o.Retries != nil || o.Low == (Load{}) {
 		return k.Retries
 	}
-	return k.Retries.Besides(o.Requests)
+	return k.Retries.AddUntold(o.Requests)
 }
 
 // Trim drops keys whose upper bounds are below floor, and of the others keeps
@@ -228,7 +228,7 @@ func (w *Window) Trim(floor Load, most int) {
 		kept = slices.Clip(kept[:most])
 		slices.SortFunc(kept, byHash)
 	}
-	w.Keys, w.Callers, w.Arrivals = kept, w.Callers.cut(tableCallersKept), w.Arrivals.Decided()
+	w.Keys, w.Callers, w.Arrivals = kept, w.Callers.cut(tableCallersKept), w.Arrivals.Settle()
 }
 
 // Key returns a key's load by its hash; what is known of a key that is not

@@ -61,11 +61,11 @@ func (t *tx) badCounts(ctx context.Context, q BadQuery) ([]BadSample, error) {
 		SELECT writer, hour, source, reason, count FROM bad_samples
 		WHERE ($1 = '' OR source = $1) AND hour >= $2 AND hour <= $3
 		ORDER BY hour DESC, writer, source, reason LIMIT $4`,
-		q.Source, utc(q.From), until(q.To), limit(q.Limit))
+		q.Source, utc(q.From), orForever(q.To), limit(q.Limit))
 }
 
 func (t *tx) excerpts(ctx context.Context, writer string, b BadSample) ([]string, error) {
-	return selectAll(ctx, t, only[string], `
+	return selectAll(ctx, t, singleColumn[string], `
 		SELECT excerpt FROM bad_excerpts
 		WHERE hour = $1 AND writer = $2 AND source = $3 AND reason = $4 ORDER BY slot`,
 		b.Hour, writer, b.Source, b.Reason)

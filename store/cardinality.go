@@ -37,7 +37,7 @@ func (s *Store) Cardinalities(ctx context.Context, q CardinalityQuery) ([]Cardin
 func (s *Store) EachCardinalities(ctx context.Context, all []CardinalityQuery) ([][]Cardinality, error) {
 	each := make([][]any, len(all))
 	for i, q := range all {
-		each[i] = targetArgs(q.Target, utc(q.From), until(q.To), limit(q.Limit))
+		each[i] = targetArgs(q.Target, utc(q.From), orForever(q.To), limit(q.Limit))
 	}
 	return listEach(ctx, s, "read cardinalities", func(c *Cardinality) []any {
 		return append(targetFields(&c.Target), &c.Minute, &c.Registers)
@@ -51,6 +51,6 @@ func (t *tx) putCardinality(ctx context.Context, all []Cardinality, ids targetID
 	return insertAll(ctx, t, `INSERT INTO cardinalities (target, minute, registers, updated)`, `
 		ON CONFLICT (target, minute) DO UPDATE
 		SET registers = excluded.registers, updated = excluded.updated`, all, func(c Cardinality) []any {
-		return []any{ids.of(c.Target), utc(c.Minute), present(c.Registers), t.now}
+		return []any{ids.id(c.Target), utc(c.Minute), present(c.Registers), t.now}
 	})
 }

@@ -39,7 +39,7 @@ func (s *Store) PutCloudWatch(ctx context.Context, read CloudWatchRead, minutes 
 		if err != nil {
 			return err
 		}
-		id := ids.of(read.Target)
+		id := ids.id(read.Target)
 		err = t.run(ctx, `
 			INSERT INTO cloudwatch_reads (target, attempted, through, state, message, month, requested)
 			VALUES ($1, $2, $3, $4, $5, $6, $7)

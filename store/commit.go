@@ -55,10 +55,10 @@ func (s *Store) Commit(ctx context.Context, c Commit) error {
 	return err
 }
 
-// Committed reports whether a writer's commit is stored: the remedy for
+// IsCommitted reports whether a writer's commit is stored: the remedy for
 // ErrAmbiguous. It is certain, because a COMMIT that is still in flight holds
 // the writer's row, and Committed waits for its end.
-func (s *Store) Committed(ctx context.Context, writer string, seq int64) (bool, error) {
+func (s *Store) IsCommitted(ctx context.Context, writer string, seq int64) (bool, error) {
 	var last int64
 	err := s.change(ctx, fmt.Sprintf("check commit %s/%d", writer, seq), func(t *tx) error {
 		// Not a select, which would not wait, and not an update, which would

@@ -79,7 +79,7 @@ func (s *Store) Read(ctx context.Context, after map[string]int64, l ReadLimit) (
 		if snap.Watermarks, err = selectAll(ctx, t, (*Watermark).fields, allWatermarks); err != nil {
 			return err
 		}
-		ahead, err := t.ahead(ctx, after)
+		ahead, err := t.readAhead(ctx, after)
 		if err != nil {
 			return err
 		}
@@ -92,12 +92,12 @@ func (s *Store) Read(ctx context.Context, after map[string]int64, l ReadLimit) (
 type seqRange struct {
 	writer      string
 	after, last int64
-	// since is the earliest second of what is unread, where it is known.
+	// readEarliest is the earliest second of what is unread, where it is known.
 	since int64
 }
 
-// ahead returns the writers that have more than their cursor says.
-func (t *tx) ahead(ctx context.Context, after map[string]int64) ([]seqRange, error) {
+// readAhead returns the writers that have more than their cursor says.
+func (t *tx) readAhead(ctx context.Context, after map[string]int64) ([]seqRange, error) {
 	all, err := selectAll(ctx, t, func(s *seqRange) []any { return []any{&s.writer, &s.last} }, `
 		SELECT writer, last_delta FROM writers WHERE last_delta > 0 ORDER BY writer`)
 	for i := range all {
@@ -132,7 +132,7 @@ func (t *tx) readDeltas(ctx context.Context, snap *Snapshot, ahead []seqRange, l
 		snap.Deltas = append(snap.Deltas, deltas...)
 		if n := len(deltas); n > 0 && deltas[n-1].Seq < s.last {
 			s.after = deltas[n-1].Seq
-			if err := t.since(ctx, &s); err != nil {
+			if err := t.readEarliest(ctx, &s); err != nil {
 				return err
 			}
 			snap.leaveOut(s.since)
@@ -160,7 +160,7 @@ func (t *tx) sortBySince(ctx context.Context, ahead []seqRange, l ReadLimit) err
 		return nil
 	}
 	for i := range ahead {
-		if err := t.since(ctx, &ahead[i]); err != nil {
+		if err := t.readEarliest(ctx, &ahead[i]); err != nil {
 			return err
 		}
 	}
@@ -169,7 +169,7 @@ func (t *tx) sortBySince(ctx context.Context, ahead []seqRange, l ReadLimit) err
 }
 
 // since looks up the earliest second of what is unread of a writer.
-func (t *tx) since(ctx context.Context, s *seqRange) error {
+func (t *tx) readEarliest(ctx context.Context, s *seqRange) error {
 	return t.QueryRowContext(ctx, `SELECT coalesce(min(since), 0) FROM deltas WHERE writer = $1 AND seq > $2`, s.writer, s.after).Scan(&s.since)
 }
 

@@ -100,7 +100,7 @@ func wrap(ctx context.Context, doing string, err error) error {
 	switch {
 	case err == nil:
 		return nil
-	case classified(err):
+	case isClassified(err):
 		return fmt.Errorf("%s: %w", doing, err)
 	case errors.Is(ctx.Err(), context.Canceled):
 		return fmt.Errorf("%s: %w: %w", doing, context.Canceled, err)
@@ -110,8 +110,8 @@ func wrap(ctx context.Context, doing string, err error) error {
 	return fmt.Errorf("%s: %w", doing, err)
 }
 
-// classified reports whether an error is one of this package's sentinels already.
-func classified(err error) bool {
+// isClassified reports whether an error is one of this package's sentinels already.
+func isClassified(err error) bool {
 	return slices.ContainsFunc([]error{
 		ErrFenced, ErrDuplicate, ErrLeaseLost, ErrWentBack, ErrHeld, ErrFormerLog, ErrSchemaNewer, ErrSchemaOlder,
 		ErrUnavailable, ErrNotFound, sql.ErrNoRows,

@@ -26,7 +26,7 @@ func (s *Store) PutTableFacts(ctx context.Context, at sample.Target, facts []byt
 		return t.run(ctx, `
 			INSERT INTO table_facts (target, facts, updated) VALUES ($1, $2, $3)
 			ON CONFLICT (target) DO UPDATE SET facts = excluded.facts, updated = excluded.updated`,
-			ids.of(at), clean(string(facts)), t.now)
+			ids.id(at), clean(string(facts)), t.now)
 	})
 }
 

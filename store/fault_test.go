@@ -47,7 +47,7 @@ func TestAmbiguousCommitIsResolved(t *testing.T) {
 				if line.cuts.Load() != 1 {
 					t.Fatalf("the line was cut %d times, want once", line.cuts.Load())
 				}
-				stored, err := s.Committed(t.Context(), writer, 1)
+				stored, err := s.IsCommitted(t.Context(), writer, 1)
 				check(t, err)
 				if stored != c.stored {
 					t.Errorf("committed is %t, want %t", stored, c.stored)
@@ -90,7 +90,7 @@ func TestCommittedWaitsForACommitUnderWay(t *testing.T) {
 
 	answer := make(chan bool, 1)
 	go func() {
-		stored, err := s.Committed(t.Context(), "a", 1)
+		stored, err := s.IsCommitted(t.Context(), "a", 1)
 		answer <- stored && err == nil
 	}()
 	waitForLock(t, url)
@@ -222,7 +222,7 @@ func persist(ctx context.Context, s *store.Store, p store.Position, last int64, 
 		for errors.Is(err, store.ErrUnavailable) && !stored {
 			time.Sleep(5 * time.Millisecond)
 			var asked error
-			if stored, asked = s.Committed(ctx, "a", seq); asked == nil {
+			if stored, asked = s.IsCommitted(ctx, "a", seq); asked == nil {
 				break
 			} else if !errors.Is(asked, store.ErrUnavailable) {
 				return asked

@@ -119,7 +119,7 @@ func (t *tx) putFindings(ctx context.Context, findings []Finding, ids targetIDs)
 			utilization = excluded.utilization, first_seen = excluded.first_seen,
 			last_seen = excluded.last_seen, updated_at = excluded.updated_at,
 			document = excluded.document`, findings, func(f Finding) []any {
-		return []any{ids.of(f.Target), f.Fingerprint, f.Kind, clean(f.Key), f.Severity, f.State, f.Utilization,
+		return []any{ids.id(f.Target), f.Fingerprint, f.Kind, clean(f.Key), f.Severity, f.State, f.Utilization,
 			utc(f.FirstSeen), utc(f.LastSeen), t.now, clean(string(f.Document))}
 	})
 }

@@ -37,8 +37,8 @@ func limit(n int) int {
 	return n
 }
 
-// until is an inclusive end of time, open when zero.
-func until(t time.Time) time.Time {
+// orForever is an inclusive end of time, open when zero.
+func orForever(t time.Time) time.Time {
 	if t.IsZero() {
 		return Infinity
 	}
@@ -56,7 +56,7 @@ func (s *Store) Gaps(ctx context.Context, q GapQuery) ([]Gap, error) {
 		WHERE ($1 = '' OR source = $1)
 			AND (until = $2 OR until >= $3) AND since <= $4
 		ORDER BY noticed DESC, id DESC LIMIT $5`,
-		q.Source, unknown, utc(q.From), until(q.To), limit(q.Limit))
+		q.Source, unknown, utc(q.From), orForever(q.To), limit(q.Limit))
 }
 
 // reasonWentBack is the reason of the gap over the time that a database lost.

@@ -172,7 +172,7 @@ func (t *tx) putIncidents(ctx context.Context, all []Incident, ids targetIDs) er
 			opened_at = excluded.opened_at, fired_at = excluded.fired_at, resolved_at = excluded.resolved_at,
 			last_seen = excluded.last_seen, revision = excluded.revision, root = excluded.root,
 			document = excluded.document, updated = excluded.updated`, all, func(n Incident) []any {
-		return []any{ids.of(n.Target), n.ID, n.Cause, n.Severity, n.State, utc(n.OpenedAt), orNull(n.FiredAt), orNull(n.ResolvedAt),
+		return []any{ids.id(n.Target), n.ID, n.Cause, n.Severity, n.State, utc(n.OpenedAt), orNull(n.FiredAt), orNull(n.ResolvedAt),
 			utc(n.LastSeen), n.Revision, n.Root, clean(string(n.Document)), t.now}
 	})
 	if err != nil {

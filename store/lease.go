@@ -30,9 +30,9 @@ type Lease struct {
 	Session int64
 }
 
-// Behind reports whether a lease that was taken later shows that the database went
+// IsBehind reports whether a lease that was taken later shows that the database went
 // back since this one was used: tokens and writes only rise.
-func (l Lease) Behind(later Lease) bool {
+func (l Lease) IsBehind(later Lease) bool {
 	return later.Token <= l.Token || later.Writes < l.Writes
 }
 

@@ -26,7 +26,7 @@ func (s *Store) Attend(ctx context.Context, source, member string, ttl time.Dura
 			source, utc(t.now.Add(-memberMemory))); err != nil {
 			return err
 		}
-		all, err = selectAll(ctx, t, only[string], `
+		all, err = selectAll(ctx, t, singleColumn[string], `
 			SELECT member FROM members WHERE source = $1 AND expires > $2 ORDER BY member`, source, t.now)
 		return err
 	})

@@ -109,7 +109,7 @@ func (t *tx) putPeaks(ctx context.Context, peaks []HourPeak, ids targetIDs) erro
 			read_milli = CASE WHEN excluded.read_milli > hourly_peaks.read_milli
 				THEN excluded.read_milli ELSE hourly_peaks.read_milli END,
 			updated = excluded.updated`, peaks, func(p HourPeak) []any {
-		return []any{ids.of(p.Target), int64(p.Hash), utc(p.Hour), p.KeyType, clean(p.Key), p.WriteMilli, p.ReadMilli, t.now}
+		return []any{ids.id(p.Target), int64(p.Hash), utc(p.Hour), p.KeyType, clean(p.Key), p.WriteMilli, p.ReadMilli, t.now}
 	})
 }
 
@@ -120,7 +120,7 @@ const DefaultWarmKeys = 1000
 // overfull returns the ids of targets with peaks of more than the most keys. It scans the
 // hours without a lock, which is why it stands apart from the deleting.
 func (s *Store) overfull(ctx context.Context, most int) ([]int64, error) {
-	return list(ctx, s, "count warm keys", only[int64], `
+	return list(ctx, s, "count warm keys", singleColumn[int64], `
 		SELECT target
 		FROM (SELECT DISTINCT target, key_hash FROM hourly_peaks) AS kept
 		GROUP BY target HAVING count(*) > $1`, most)

@@ -165,7 +165,7 @@ func (g *purging) purge(ctx context.Context) error {
 // targets returns the ids of the table and its indexes.
 func (g *purging) targets(ctx context.Context) ([]int64, error) {
 	table := cleanTarget(g.Table)
-	return list(ctx, g.store, "find a table", only[int64], `
+	return list(ctx, g.store, "find a table", singleColumn[int64], `
 		SELECT id FROM targets
 		WHERE table_name = $1 AND ($2 = '' OR account = $2) AND ($3 = '' OR region = $3) ORDER BY id`,
 		table.Table, table.Account, table.Region)
@@ -192,7 +192,7 @@ func (g *purging) purgeTarget(ctx context.Context, target int64) error {
 			return err
 		}
 	}
-	levels, err := list(ctx, g.store, "find roll-ups", only[int64], `SELECT DISTINCT level FROM rollups WHERE target = $1`, target)
+	levels, err := list(ctx, g.store, "find roll-ups", singleColumn[int64], `SELECT DISTINCT level FROM rollups WHERE target = $1`, target)
 	for _, level := range levels {
 		if err == nil {
 			err = g.rewrite(ctx, rewriting{"rollups", "begins", "body", g.rollup}, &g.erased.Rollups, fmt.Sprintf("target = %d AND level = %d", target, level))

@@ -113,7 +113,7 @@ func (s *Store) Reports(ctx context.Context, q ReportQuery) ([]Report, error) {
 	return list(ctx, s, "read reports", (*Report).fields, `
 		SELECT `+reportColumns+` FROM reports
 		WHERE ($1 = '' OR schedule = $1) AND due < $2 AND (NOT $3 OR filed IS NULL)
-		ORDER BY due DESC, schedule LIMIT $4`, clean(q.Schedule), until(q.Before), q.Unfiled, limit(q.Limit))
+		ORDER BY due DESC, schedule LIMIT $4`, clean(q.Schedule), orForever(q.Before), q.Unfiled, limit(q.Limit))
 }
 
 // reportColumns are those of a report without its document.

@@ -69,8 +69,8 @@ func DefaultRetention() Retention {
 	}
 }
 
-// unreferenced is the condition that no row refers to a target.
-func unreferenced() string {
+// unreferencedTargets is the condition that no row refers to a target.
+func unreferencedTargets() string {
 	var b strings.Builder
 	for _, table := range []string{"windows", "cardinalities", "findings", "hourly_peaks", "table_views", "table_facts", "incidents",
 		"cloudwatch_minutes", "cloudwatch_reads", "rollups"} {
@@ -154,7 +154,7 @@ func (r Retention) rules(p *Pruned) []rule {
 		{"silences", "id", `ends_at < $1`, "", r.History, &uncounted},
 		{"audit", "id", `at < $1`, "", r.Audit, &uncounted},
 		{"table_facts", "target", `updated < $1`, "", r.Facts, &p.Facts},
-		{"targets", "id", `used < $1` + unreferenced(), `AND used < $1`,
+		{"targets", "id", `used < $1` + unreferencedTargets(), `AND used < $1`,
 			r.Targets, &p.Targets},
 	}
 }

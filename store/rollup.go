@@ -37,7 +37,7 @@ func (s *Store) Rollups(ctx context.Context, q RollupQuery) ([]Rollup, error) {
 func (s *Store) EachRollups(ctx context.Context, all []RollupQuery) ([][]Rollup, error) {
 	each := make([][]any, len(all))
 	for i, q := range all {
-		each[i] = targetArgs(q.Target, q.Level, utc(q.From), until(q.To), limit(q.Limit))
+		each[i] = targetArgs(q.Target, q.Level, utc(q.From), orForever(q.To), limit(q.Limit))
 	}
 	return listEach(ctx, s, "read roll-ups", func(r *Rollup) []any {
 		return append(targetFields(&r.Target), &r.Level, &r.Begins, &r.Body)
@@ -75,7 +75,7 @@ func (s *Store) Heat(ctx context.Context, q HeatQuery) ([]Rollup, error) {
 	}, fmt.Sprintf(`
 		SELECT `+targetColumns+`, level, begins, body FROM targets AS t CROSS JOIN rollups AS r
 		WHERE %s AND r.target = t.id AND level = $%d AND begins >= $%d AND begins < $%d
-		ORDER BY begins`, chosen, len(args)+1, len(args)+2, len(args)+3), append(args, q.Level, utc(q.From), until(q.To))...)
+		ORDER BY begins`, chosen, len(args)+1, len(args)+2, len(args)+3), append(args, q.Level, utc(q.From), orForever(q.To))...)
 }
 
 // RollupSpan is from when to when roll-ups of a level are stored of a table or index.
@@ -120,7 +120,7 @@ func (t *tx) putRollups(ctx context.Context, all []Rollup, ids targetIDs) error 
 	return insertAll(ctx, t, `INSERT INTO rollups (target, level, begins, body, updated)`, `
 		ON CONFLICT (target, level, begins) DO UPDATE
 		SET body = excluded.body, updated = excluded.updated`, all, func(r Rollup) []any {
-		return []any{ids.of(r.Target), r.Level, utc(r.Begins), present(r.Body), t.now}
+		return []any{ids.id(r.Target), r.Level, utc(r.Begins), present(r.Body), t.now}
 	})
 }
 
@@ -136,7 +136,7 @@ type SeenMinute struct {
 func (s *Store) SeenMinutes(ctx context.Context, from, to time.Time, most int) ([]SeenMinute, error) {
 	return list(ctx, s, "read seen minutes", (*SeenMinute).fields, `
 		SELECT minute, seconds FROM seen_minutes WHERE minute >= $1 AND minute < $2 ORDER BY minute LIMIT $3`,
-		utc(from), until(to), limit(most))
+		utc(from), orForever(to), limit(most))
 }
 
 // LastSeenMinute returns the newest one, and whether there is any.

@@ -133,8 +133,8 @@ type querier interface {
 	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
 }
 
-// only returns where the one column of a row goes.
-func only[T any](column *T) []any { return []any{column} }
+// singleColumn returns where the one column of a row goes.
+func singleColumn[T any](column *T) []any { return []any{column} }
 
 // first returns the one row of a query by a name, or ErrNotFound.
 func first[T any](rows []T, err error) (row T, _ error) {

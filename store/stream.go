@@ -92,7 +92,7 @@ func (s *Store) Lineage(ctx context.Context, source, stream string) (lineage.Str
 		if err != nil && !errors.Is(err, sql.ErrNoRows) {
 			return err
 		}
-		l.Names, err = selectAll(ctx, t, only[string], `
+		l.Names, err = selectAll(ctx, t, singleColumn[string], `
 			SELECT name FROM shards WHERE source = $1 AND stream = $2 ORDER BY name`, source, stream)
 		return err
 	})
@@ -102,7 +102,7 @@ func (s *Store) Lineage(ctx context.Context, source, stream string) (lineage.Str
 // LastListed returns when all shards of a stream whose name has this prefix were
 // listed last; zero when there is none.
 func (s *Store) LastListed(ctx context.Context, source, prefix string) (time.Time, error) {
-	last, err := first(list(ctx, s, "read when "+prefix+" was listed last", only[time.Time], `
+	last, err := first(list(ctx, s, "read when "+prefix+" was listed last", singleColumn[time.Time], `
 		SELECT listed FROM streams
 		WHERE source = $1 AND substr(stream, 1, $2) = $3 ORDER BY listed DESC LIMIT 1`,
 		source, utf8.RuneCountInString(prefix), prefix))

@@ -50,7 +50,7 @@ func cleanTarget(at sample.Target) sample.Target {
 // targetIDs are the ids of targets, as cleanTarget writes them.
 type targetIDs map[sample.Target]int64
 
-func (ids targetIDs) of(at sample.Target) int64 { return ids[cleanTarget(at)] }
+func (ids targetIDs) id(at sample.Target) int64 { return ids[cleanTarget(at)] }
 
 // targets returns the ids of the wanted targets, those of new ones too. It keeps
 // them from being pruned until a while after this transaction.

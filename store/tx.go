@@ -83,7 +83,7 @@ func (t *tx) execFound(ctx context.Context, query string, args ...any) error {
 // change runs f in a writing transaction, again when only concurrency failed
 // it, and wraps the error with what was being done.
 func (s *Store) change(ctx context.Context, doing string, f func(*tx) error) error {
-	return wrap(ctx, doing, repeat(ctx, func() error { return s.once(ctx, f) }))
+	return wrap(ctx, doing, repeat(ctx, func() error { return s.runOnce(ctx, f) }))
 }
 
 // repeat calls f again while only what runs beside it makes it fail, up to
@@ -102,7 +102,7 @@ func repeat(ctx context.Context, f func() error) error {
 }
 
 // once runs and commits one writing transaction.
-func (s *Store) once(ctx context.Context, f func(*tx) error) error {
+func (s *Store) runOnce(ctx context.Context, f func(*tx) error) error {
 	t, err := s.begin(ctx, s.write, nil)
 	if err != nil {
 		return err

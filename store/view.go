@@ -31,6 +31,6 @@ func (t *tx) putViews(ctx context.Context, views []TableView, ids targetIDs) err
 	return insertAll(ctx, t, `INSERT INTO table_views (target, updated, document)`, `
 		ON CONFLICT (target) DO UPDATE
 		SET updated = excluded.updated, document = excluded.document`, views, func(v TableView) []any {
-		return []any{ids.of(v.Target), t.now, clean(string(v.Document))}
+		return []any{ids.id(v.Target), t.now, clean(string(v.Document))}
 	})
 }

@@ -55,7 +55,7 @@ func (s *Store) Window(ctx context.Context, at sample.Target, second time.Time) 
 // LastWindow returns the newest second that is stored of a table or index, and
 // whether there is any: no later one has to be queried.
 func (s *Store) LastWindow(ctx context.Context, at sample.Target) (time.Time, bool, error) {
-	second, err := first(list(ctx, s, "read the newest window", only[time.Time], lastWindow, targetArgs(at)...))
+	second, err := first(list(ctx, s, "read the newest window", singleColumn[time.Time], lastWindow, targetArgs(at)...))
 	return second, err == nil, unlessMissing(err)
 }
 
@@ -66,7 +66,7 @@ func (s *Store) LastWindows(ctx context.Context, of []sample.Target) ([]time.Tim
 	for i, at := range of {
 		each[i] = targetArgs(at)
 	}
-	rows, err := listEach(ctx, s, "read the newest windows", only[time.Time], lastWindow, each)
+	rows, err := listEach(ctx, s, "read the newest windows", singleColumn[time.Time], lastWindow, each)
 	newest := make([]time.Time, len(rows))
 	for i, last := range rows {
 		if len(last) > 0 {
@@ -89,7 +89,7 @@ func (s *Store) Windows(ctx context.Context, q WindowQuery) ([]Window, error) {
 func (s *Store) EachWindows(ctx context.Context, all []WindowQuery) ([][]Window, error) {
 	each := make([][]any, len(all))
 	for i, q := range all {
-		each[i] = targetArgs(q.Target, utc(q.From), until(q.To), limit(q.Limit))
+		each[i] = targetArgs(q.Target, utc(q.From), orForever(q.To), limit(q.Limit))
 	}
 	return listEach(ctx, s, "read windows", (*Window).fields, `
 		SELECT `+targetColumns+`, `+windowColumns+` FROM `+windowTables+`
@@ -115,7 +115,7 @@ func (t *tx) putWindows(ctx context.Context, windows []Window, ids targetIDs) er
 			complete = excluded.complete,
 			body = excluded.body,
 			updated = excluded.updated`, windows, func(w Window) []any {
-		return []any{ids.of(w.Target), utc(w.Second), w.Requests, w.ReadMilli, w.WriteMilli,
+		return []any{ids.id(w.Target), utc(w.Second), w.Requests, w.ReadMilli, w.WriteMilli,
 			w.ThrottledRequests, w.ThrottledReadMilli, w.ThrottledWriteMilli, asJSON{w.Vector}, w.Complete, present(w.Body), t.now}
 	})
 }

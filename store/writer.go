@@ -53,7 +53,7 @@ func (s *Store) StartWriter(ctx context.Context, w Writer) error {
 func (s *Store) RestartWriter(ctx context.Context, w Writer) error {
 	return s.change(ctx, "restart writer "+w.ID, func(t *tx) error {
 		// Only claims and commits write this, in contrast to the writer's row.
-		since, err := first(selectAll(ctx, t, only[time.Time], `SELECT seen FROM watermarks WHERE writer = $1 ORDER BY seen DESC LIMIT 1`, w.ID))
+		since, err := first(selectAll(ctx, t, singleColumn[time.Time], `SELECT seen FROM watermarks WHERE writer = $1 ORDER BY seen DESC LIMIT 1`, w.ID))
 		if err = unlessMissing(err); err != nil {
 			return err
 		}

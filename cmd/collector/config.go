@@ -137,8 +137,8 @@ func (c *Collect) memory() (shards int, reading, pending int64) {
 type input interface {
 	// name is that of the section.
 	name() string
-	// wanted reports whether it is to be read.
-	wanted() bool
+	// isConfigured reports whether it is to be read.
+	isConfigured() bool
 	check(f *config.Faults)
 	// probes check what reading it needs.
 	probes(c *Config) []cli.Probe
@@ -154,7 +154,7 @@ type input interface {
 // inputs are what is read: Kafka, where nothing is wanted.
 func (c *Config) inputs() (all []input) {
 	for _, i := range []input{&c.Kafka, &c.Streams} {
-		if i.wanted() {
+		if i.isConfigured() {
 			all = append(all, i)
 		}
 	}

@@ -36,8 +36,8 @@ func (k *Kafka) forms() (topicForms, error) {
 	return forms, nil
 }
 
-// of is the form of a partition, whose name is topic/number.
-func (t topicForms) of(partition string) format.Form {
+// partitionFormat is the form of a partition, whose name is topic/number.
+func (t topicForms) partitionFormat(partition string) format.Form {
 	topic := partition[:max(0, strings.LastIndexByte(partition, '/'))]
 	if f, ok := t[topic]; ok {
 		return f
@@ -47,5 +47,5 @@ func (t topicForms) of(partition string) format.Form {
 
 // decoders returns the decoders of topics by their forms.
 func (t topicForms) decoders(tables format.Tables) func(partition string) collect.Decoder {
-	return func(partition string) collect.Decoder { return format.NewDecoder(t.of(partition), tables) }
+	return func(partition string) collect.Decoder { return format.NewDecoder(t.partitionFormat(partition), tables) }
 }

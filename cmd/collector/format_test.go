@@ -36,8 +36,8 @@ func TestEachTopicHasItsFormat(t *testing.T) {
 			}
 			continue
 		}
-		if err != nil || forms.of(c.partition) != c.want {
-			t.Errorf("%q: %s is %s, %v; want %s", c.format, c.partition, forms.of(c.partition), err, c.want)
+		if err != nil || forms.partitionFormat(c.partition) != c.want {
+			t.Errorf("%q: %s is %s, %v; want %s", c.format, c.partition, forms.partitionFormat(c.partition), err, c.want)
 		}
 	}
 }

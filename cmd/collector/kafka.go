@@ -51,7 +51,7 @@ type SASL struct {
 func (k *Kafka) name() string { return "kafka" }
 
 // wanted implements input.
-func (k *Kafka) wanted() bool { return len(k.Brokers)+len(k.Topics) > 0 }
+func (k *Kafka) isConfigured() bool { return len(k.Brokers)+len(k.Topics) > 0 }
 
 // check implements input.
 func (k *Kafka) check(f *config.Faults) {
@@ -163,7 +163,7 @@ func (k *Kafka) probes(*Config) []cli.Probe {
 		}
 		limits, err := settings.Probe(ctx)
 		found := fmt.Sprintf("%s answers and has %s", strings.Join(settings.Brokers, ", "), strings.Join(settings.Topics, ", "))
-		if exposed := k.exposed(); exposed != "" {
+		if exposed := k.describeExposure(); exposed != "" {
 			found += "; " + exposed
 		}
 		if limits != "" {
@@ -192,7 +192,7 @@ func (k *Kafka) open(ctx context.Context, config *Config, d cli.Daemon) (*readin
 	}
 	share := config.share()
 	_, settings.MemoryBytes, _ = share.memory()
-	if exposed := k.exposed(); exposed != "" {
+	if exposed := k.describeExposure(); exposed != "" {
 		d.Log.Warn(exposed)
 	}
 	source, err := kafka.New(settings, d.Log)

@@ -75,9 +75,9 @@ func (i *iam) token(ctx context.Context) (string, error) {
 	return token, err
 }
 
-// exposed says what crosses the network in the clear; empty when nothing that matters
+// describeExposure says what crosses the network in the clear; empty when nothing that matters
 // does.
-func (k *Kafka) exposed() string {
+func (k *Kafka) describeExposure() string {
 	local := !slices.ContainsFunc(k.Brokers, func(b string) bool { return !loopback.Address(b) })
 	if k.TLS.Enabled || k.SASL.Mechanism == "" || local {
 		return ""

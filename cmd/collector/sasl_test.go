@@ -237,7 +237,7 @@ func TestWhatIsSentInTheClear(t *testing.T) {
 		{"127.0.0.1:9092", "PLAIN", false, ""}, {"localhost:9092", "PLAIN", false, ""}, {"[::1]:9092", "PLAIN", false, ""},
 	} {
 		k := Kafka{Brokers: []string{c.broker}, SASL: SASL{Mechanism: c.mechanism}, TLS: TLS{Enabled: c.encrypted}}
-		if got := k.exposed(); !strings.Contains(got, c.says) || (c.says == "") != (got == "") {
+		if got := k.describeExposure(); !strings.Contains(got, c.says) || (c.says == "") != (got == "") {
 			t.Errorf("%+v: %q", c, got)
 		}
 	}

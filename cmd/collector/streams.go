@@ -54,7 +54,7 @@ func (s *Streams) check(f *config.Faults) {
 func (s *Streams) name() string { return "streams" }
 
 // wanted implements input.
-func (s *Streams) wanted() bool { return len(s.Tables) > 0 }
+func (s *Streams) isConfigured() bool { return len(s.Tables) > 0 }
 
 // open implements input.
 func (s *Streams) open(ctx context.Context, config *Config, d cli.Daemon) (*reading, error) {
@@ -73,7 +73,7 @@ func (s *Streams) open(ctx context.Context, config *Config, d cli.Daemon) (*read
 		return nil, err
 	}
 	from := s.source()
-	from.Known = tables.Known
+	from.Known = tables.Check
 	share := config.share()
 	_, from.MemoryBytes, _ = share.memory()
 	source, err := streams.New(from, dynamodbstreams.NewFromConfig(settings), shards.NewStoredRegistry(d.Store, name, collector.Writer()), d.Log)

@@ -166,7 +166,7 @@ func analyzeCommand() *cobra.Command {
 			}
 			candidates = append(candidates, candidate)
 		}
-		if insights.wanted(c) {
+		if insights.isRequested(c) {
 			err := insights.run(c, files, tableinsights.Options{
 				Policy: section.DetectPolicy, Hide: hide, Format: analyze.Format(*format), FailOn: detect.Severity(*failOn),
 			})
@@ -343,8 +343,8 @@ func newInsightsFlags(c *cobra.Command) *insightsFlags {
 // insightsLast is the time that is judged unless another one is given.
 const insightsLast = 3 * time.Hour
 
-// wanted reports whether Contributor Insights is to be read, or what belongs to it given.
-func (f *insightsFlags) wanted(c *cobra.Command) bool {
+// isRequested reports whether Contributor Insights is to be read, or what belongs to it given.
+func (f *insightsFlags) isRequested(c *cobra.Command) bool {
 	return c.Flags().Changed("contributor-insights") || c.Flags().Changed("index")
 }
 

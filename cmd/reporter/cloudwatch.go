@@ -158,7 +158,7 @@ func newWatcher(ctx context.Context, c *Config, d cli.Daemon, judge *judge.Judge
 			return metrics(region), dynamodb.NewFromConfig(settings, func(o *dynamodb.Options) { o.Region = cmp.Or(region, o.Region) })
 		},
 		Store: d.Store, Log: d.Log, Hashes: hashes,
-		Budget: func(now time.Time) float64 { return cloudwatch.Allowed(c.CloudWatch.MonthlyCost, now) },
+		Budget: func(now time.Time) float64 { return cloudwatch.AllowedRequests(c.CloudWatch.MonthlyCost, now) },
 		Judges: func() bool { return judge.Judges(judging) },
 	}), nil
 }

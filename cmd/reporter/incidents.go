@@ -43,7 +43,7 @@ func incidents(settings storeSettings) *cobra.Command {
 		if err := check(q, *since); err != nil {
 			return cli.Wrong(err)
 		}
-		return db.With(c.Context(), func(db *store.Store) error {
+		return db.Use(c.Context(), func(db *store.Store) error {
 			if *since > 0 {
 				now, err := db.Now(c.Context())
 				if err != nil {

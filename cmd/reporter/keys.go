@@ -78,9 +78,9 @@ func newKeyFlags(c *cobra.Command) keyFlags {
 	return f
 }
 
-// stored returns the table, and how the key stands in what is stored of it, as hashes
+// storedKeys returns the table, and how the key stands in what is stored of it, as hashes
 // finds it.
-func (f keyFlags) stored(value string, hashes func(*keypolicy.Hider, sample.Target, sample.Key) ([]sample.Key, error)) (sample.Target, []sample.Key, error) {
+func (f keyFlags) storedKeys(value string, hashes func(*keypolicy.Hider, sample.Target, sample.Key) ([]sample.Key, error)) (sample.Target, []sample.Key, error) {
 	var none sample.Target
 	if err := f.load(); err != nil {
 		return none, nil, err
@@ -102,7 +102,7 @@ func (f keyFlags) stored(value string, hashes func(*keypolicy.Hider, sample.Targ
 		return table, []sample.Key{key}, nil
 	}
 	var keys []sample.Key
-	for _, of := range f.config.Tables.Named(table) {
+	for _, of := range f.config.Tables.NamedTargets(table) {
 		found, wrong := hashes(hider(), of, key)
 		err = cmp.Or(err, wrong)
 		keys = append(keys, found...)
@@ -139,7 +139,7 @@ func keysHashCommand() *cobra.Command {
 	}
 	f := newKeyFlags(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		_, keys, err := f.stored(args[0], (*keypolicy.Hider).Hashes)
+		_, keys, err := f.storedKeys(args[0], (*keypolicy.Hider).Hashes)
 		if err != nil {
 			return err
 		}
@@ -175,7 +175,7 @@ func keysPurgeCommand() *cobra.Command {
 	containing := c.Flags().Bool("containing", false, "also remove other keys that contain the value as a component")
 	vacuum := c.Flags().Bool("vacuum", true, "write the database's files again without deleted rows")
 	c.RunE = func(c *cobra.Command, args []string) error {
-		table, keys, err := f.stored(args[0], (*keypolicy.Hider).Everywhere)
+		table, keys, err := f.storedKeys(args[0], (*keypolicy.Hider).Everywhere)
 		if err != nil && !errors.Is(err, keypolicy.ErrNothingKept) {
 			return err
 		}
@@ -189,7 +189,7 @@ func keysPurgeCommand() *cobra.Command {
 				fmt.Fprintf(c.ErrOrStderr(), "looking through %d rows of %s\n", rows, of)
 			}
 		}}
-		return f.config.Store.With(c.Context(), func(db *store.Store) error {
+		return f.config.Store.Use(c.Context(), func(db *store.Store) error {
 			if err := knownTable(c.Context(), db, table, *f.table); err != nil {
 				return err
 			}

@@ -27,13 +27,13 @@ func command() *cobra.Command {
 			"and says what to do. Run as many as you like; one judges at a time.",
 	}
 	root.AddCommand(serveCommand(), analyzeCommand(), reportCommand(), demoCommand(), checkCommand(), migrateCommand(), keysCommand(), routeCommand(), alertCommand(), cli.VersionCommand("reporter"))
-	root.AddCommand(storeCommands(stored)...)
+	root.AddCommand(storeCommands(storeOnly)...)
 	return root
 }
 
-// stored has a command read the configuration of which it needs the store only: its help
+// storeOnly has a command read the configuration of which it needs the store only: its help
 // leaves the other flags out.
-func stored(c *cobra.Command) (db *cli.Store, load func() error) {
+func storeOnly(c *cobra.Command) (db *cli.Store, load func() error) {
 	config := defaults()
 	load = cli.Layers(c, config)
 	c.Flags().VisitAll(func(f *pflag.Flag) {

@@ -20,7 +20,7 @@ func migrateCommand() *cobra.Command {
 		Args: cobra.NoArgs,
 	}
 	config := defaults()
-	return cli.Configured(c, config, func(c *cobra.Command) error {
+	return cli.WithConfig(c, config, func(c *cobra.Command) error {
 		applied, err := store.Migrate(c.Context(), string(config.Store.URL))
 		if err != nil {
 			return err

@@ -65,8 +65,8 @@ type group struct {
 	Incidents int               `json:"incidents"`
 }
 
-// about says what a notification is of.
-func (l *listed) about() string {
+// subject says what a notification is of.
+func (l *listed) subject() string {
 	switch {
 	case l.Group != nil:
 		return fmt.Sprintf("%d of %s", l.Group.Incidents, routing.GroupName(l.Group.Labels))
@@ -89,7 +89,7 @@ func writeNotifications(out io.Writer, all []store.Notification, f cli.Format) e
 		{Name: "incidents", Spare: 2}, {Name: "id"}, {Name: "last error", Least: 20},
 	}
 	return cli.WriteList(out, rows, f, "notifications", columns, func(r listed) []string {
-		return []string{r.Created.UTC().Format(cli.InSeconds), r.Receiver, r.Event, r.State, fmt.Sprint(r.Attempts), r.about(), r.ID, r.LastError}
+		return []string{r.Created.UTC().Format(cli.InSeconds), r.Receiver, r.Event, r.State, fmt.Sprint(r.Attempts), r.subject(), r.ID, r.LastError}
 	})
 }
 

@@ -42,7 +42,7 @@ func list(c *cobra.Command, settings storeSettings, states []string, state *stri
 		if *state != "" && !slices.Contains(states, *state) {
 			return cli.Wrong(fmt.Errorf("--state %q: give one of %s", *state, among))
 		}
-		return db.With(c.Context(), func(db *store.Store) error { return show(c.Context(), db, c.OutOrStdout(), *format) })
+		return db.Use(c.Context(), func(db *store.Store) error { return show(c.Context(), db, c.OutOrStdout(), *format) })
 	}
 }
 
@@ -55,7 +55,7 @@ func forEachID(c *cobra.Command, settings storeSettings, done, missing string, d
 		if err := load(); err != nil {
 			return err
 		}
-		return db.With(c.Context(), func(db *store.Store) error {
+		return db.Use(c.Context(), func(db *store.Store) error {
 			for _, id := range ids {
 				err := do(c.Context(), db, id)
 				if errors.Is(err, store.ErrNotFound) {

@@ -36,7 +36,7 @@ func reportCommand() *cobra.Command {
 	format := c.Flags().StringP("output", "o", string(report.Markdown), "the `format`: "+strings.Join(report.FormatNames(), ", "))
 	out := c.Flags().String("out", "", "the `file` to write, whole or not at all; standard output when empty")
 	_ = c.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(report.FormatNames(), cobra.ShellCompDirectiveNoFileComp))
-	return cli.Configured(c, config, func(c *cobra.Command) error {
+	return cli.WithConfig(c, config, func(c *cobra.Command) error {
 		if !slices.Contains(report.FormatNames(), *format) {
 			return cli.Wrong(fmt.Errorf("--output %q: give one of %s", *format, strings.Join(report.FormatNames(), ", ")))
 		}
@@ -68,7 +68,7 @@ func reportCommand() *cobra.Command {
 
 // reportNow makes a report of the period that is asked for at the store's time.
 func reportNow(ctx context.Context, from cli.Store, ask func(now time.Time) (report.Request, error)) (summary *report.Report, err error) {
-	err = from.With(ctx, func(db *store.Store) error {
+	err = from.Use(ctx, func(db *store.Store) error {
 		now, err := db.Now(ctx)
 		if err != nil {
 			return err

@@ -127,7 +127,7 @@ func alertCommand() *cobra.Command {
 		if len(*only) == 0 {
 			return cli.Wrong(errors.New("the configuration has no receivers: give some under receivers"))
 		}
-		return config.Store.With(c.Context(), func(db *store.Store) error {
+		return config.Store.Use(c.Context(), func(db *store.Store) error {
 			return testAlert(c.Context(), db, *only, detect.Severity(*severity), config.DetectPolicy, *timeout, c.OutOrStdout())
 		})
 	}

@@ -63,7 +63,7 @@ func addSilence(settings storeSettings) *cobra.Command {
 				r.Matchers = append(r.Matchers, routing.Matcher{Name: name, Op: "=", Value: *values[name]}.String())
 			}
 		}
-		return db.With(c.Context(), func(db *store.Store) error {
+		return db.Use(c.Context(), func(db *store.Store) error {
 			s, err := silence.Add(c.Context(), db, r, operatorName())
 			if wrong, is := errors.AsType[silence.Invalid](err); is {
 				return cli.Wrong(wrong)

@@ -110,7 +110,7 @@ func (b *Board) Observe(w *sketch.Window) {
 // exceeds its provisioned capacity.
 func (b *Board) observeTable(w *sketch.Window) {
 	likely := b.totals.likely(w)
-	p := throttling.Of(w, likely, b.options.Policy(w.Target).Warning, b.options.Facts(w.Target))
+	p := throttling.Measure(w, likely, b.options.Policy(w.Target).Warning, b.options.Facts(w.Target))
 	id := wholeID(w.Target)
 	t := b.tracks.all[id]
 	if t == nil {
@@ -163,7 +163,7 @@ func (b *Board) evict() {
 	b.tracks.placed = 0
 	bytes := int64(0)
 	for id, t := range b.tracks.all {
-		if t.Placed() {
+		if t.HasPlaces() {
 			b.tracks.placed++
 		}
 		bytes += t.Bytes()
@@ -172,7 +172,7 @@ func (b *Board) evict() {
 		}
 		c := b.conditions(t)
 		t.Fold(oldest, c)
-		if !t.Done(c) {
+		if !t.IsDone(c) {
 			continue
 		}
 		found := b.judge(t)
@@ -229,7 +229,7 @@ func (b *Board) Findings() []detect.Finding {
 			also = append(also, diagnosis.Related(&found[i], b.options.Facts(found[i].Target), callers[found[i].Target])...)
 		}
 	}
-	also = append(also, b.crowded()...)
+	also = append(also, b.crowdFindings()...)
 	also = append(also, b.unseen()...)
 	also = append(also, b.growing(grew, found)...)
 	also = append(also, causes.Moving(found, b.options.Policy)...)
@@ -338,7 +338,7 @@ func (b *Board) conditions(t *episode.Track) episode.Conditions {
 	return episode.Conditions{
 		Policy:     b.options.Policy(target),
 		OneEpisode: b.options.OneEpisode, Largest: b.totals.largest(target), Time: b.timeline,
-		Table: func(from, to int64) sketch.Load { return b.totals.between(target, from, to) },
+		Table: func(from, to int64) sketch.Load { return b.totals.sumBetween(target, from, to) },
 	}
 }
 
@@ -358,7 +358,7 @@ func (b *Board) keyFinding(t *episode.Track, e *episode.Episode, r episode.Rules
 			f.Why, f.Observed = f.Why+" "+sentences, f.Observed+" "+sentences
 		}
 	}
-	if f.SaturatedSeconds > 0 && f.Over() == 0 && f.Severity == detect.Critical {
+	if f.SaturatedSeconds > 0 && f.PercentOver() == 0 && f.Severity == detect.Critical {
 		add(diagnosis.WhySaturated(&f))
 	}
 	add(diagnosis.WhyThrottled(&f))
@@ -410,7 +410,7 @@ func (b *Board) tableFinding(t *episode.Track, e *episode.Episode, r episode.Rul
 		if !b.isOpen(target, second) {
 			second = f.LastSeen.Unix()
 		}
-		f.Reason, f.Why = diagnosis.WhyHotPartition(&e.Pressure, t.Spread(), e.Over, b.tracks.warmest(target, second), b.isOpen(target, second))
+		f.Reason, f.Why = diagnosis.WhyHotPartition(&e.Pressure, t.LoadSpread(), e.Over, b.tracks.warmest(target, second), b.isOpen(target, second))
 	case detect.TableStarvation:
 		f.Utilization = max(1, e.Pressure.Demand)
 		f.Reason, f.Why = detect.Starved, diagnosis.WhyStarved(&e.Pressure, e.Over, b.options.Facts(target), target.Index)

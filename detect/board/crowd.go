@@ -192,9 +192,9 @@ func (b *Board) forgetCrowds() {
 	}
 }
 
-// crowded returns the findings about tables and indexes with more hot keys than are
+// crowdFindings returns the findings about tables and indexes with more hot keys than are
 // followed.
-func (b *Board) crowded() (all []detect.Finding) {
+func (b *Board) crowdFindings() (all []detect.Finding) {
 	for target, c := range b.tracks.crowds {
 		if c.evicted == 0 || b.timeline.Settled-c.last > crowdedFor {
 			continue

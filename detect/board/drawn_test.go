@@ -89,7 +89,7 @@ func TestIntervalsCoverCalls(t *testing.T) {
 		for range *evalIntervals {
 			truth := sample.Milli(1000 * d.second(random, shard, scenario.Began))
 			var k sketch.KeyLoad
-			if w := scenario.Sealed(shard); len(w) == 1 {
+			if w := scenario.SealedWindows(shard); len(w) == 1 {
 				k, largest = w[0].Keys[0], max(largest, w[0].Total.WriteLargest)
 			}
 			a := sampling.NewAmounts(k.Low.Write, 0, k.WriteSpread)
@@ -278,7 +278,7 @@ func judgedBy(seconds, every int64, second func(at int64) []sample.Record) []det
 				panic(err)
 			}
 		}
-		for _, w := range scenario.Sealed(shard) {
+		for _, w := range scenario.SealedWindows(shard) {
 			judge.Observe(&w)
 		}
 		judge.Settle(at, true)

@@ -59,17 +59,19 @@ func withSpike(r *rand.Rand, to []request, key string, mean float64, read bool) 
 
 // seededScenarios are those of the evaluation.
 var seededScenarios = []seededScenario{
-	{name: "Zipf", each: func(r *rand.Rand, _ int, _ float64) []request { return zipfRequests(r, 5000, 6000, scenario.Fixed(1)) }},
+	{name: "Zipf", each: func(r *rand.Rand, _ int, _ float64) []request {
+		return zipfRequests(r, 5000, 6000, scenario.Constant(1))
+	}},
 	{name: "Zipf, unequal items", each: func(r *rand.Rand, _ int, _ float64) []request { return zipfRequests(r, 5000, 3000, scenario.Unequal) }},
 	{name: "planted", each: func(r *rand.Rand, _ int, _ float64) []request {
-		all := zipfRequests(r, 20_000, 1500, scenario.Fixed(1))
+		all := zipfRequests(r, 20_000, 1500, scenario.Constant(1))
 		for i, mean := range []float64{900, 980, 1020, 1300, 4000} {
 			all = withSpike(r, all, fmt.Sprintf("planted#%d", i), mean, false)
 		}
 		return withSpike(r, all, "planted#reads", 3100, true)
 	}},
 	{name: "rolling", each: func(r *rand.Rand, _ int, _ float64) []request {
-		return withSpike(r, zipfRequests(r, 5000, 500, scenario.Fixed(1)), "2025-11-21T02", 1500, false)
+		return withSpike(r, zipfRequests(r, 5000, 500, scenario.Constant(1)), "2025-11-21T02", 1500, false)
 	}},
 	{name: "GSI", index: "by-status", each: func(r *rand.Rand, _ int, _ float64) []request {
 		return withSpike(r, withSpike(r, nil, "open", 1900, false), "closed", 300, false)
@@ -79,10 +81,10 @@ var seededScenarios = []seededScenario{
 		if second%5 == 3 {
 			mean = 6000
 		}
-		return withSpike(r, zipfRequests(r, 5000, 1000, scenario.Fixed(1)), "event#1", mean, false)
+		return withSpike(r, zipfRequests(r, 5000, 1000, scenario.Constant(1)), "event#1", mean, false)
 	}},
 	{name: "diurnal growth", each: func(r *rand.Rand, _ int, day float64) []request {
-		return withSpike(r, zipfRequests(r, 5000, 1000, scenario.Fixed(1)), "tenant#big", 700+600*math.Sin(day*math.Pi), false)
+		return withSpike(r, zipfRequests(r, 5000, 1000, scenario.Constant(1)), "tenant#big", 700+600*math.Sin(day*math.Pi), false)
 	}},
 	{name: "all even", each: func(r *rand.Rand, _ int, _ float64) (all []request) {
 		for range 8000 {
@@ -148,7 +150,7 @@ func evaluate(w seededScenario, rate float64, collectors int, seed uint64) (s sc
 		}
 		seen := &sketch.Window{Target: sample.Target{Table: "orders", Index: w.index}, Second: scenario.Began + int64(second)}
 		for _, shard := range shards {
-			for _, part := range scenario.Sealed(shard) {
+			for _, part := range scenario.SealedWindows(shard) {
 				seen.Merge(&part)
 			}
 		}
@@ -284,7 +286,7 @@ func TestEvaluationOfThrottling(t *testing.T) {
 				t.Errorf("%v requested, throttling seen %t: %+v", requested, seen, f)
 				continue
 			}
-			out.AppendRow(table.Row{requested, seen, f.Severity, f.State, fmt.Sprintf("%.0f", f.Peak.WCU.Value), f.Over(), f.SaturatedSeconds})
+			out.AppendRow(table.Row{requested, seen, f.Severity, f.State, fmt.Sprintf("%.0f", f.Peak.WCU.Value), f.PercentOver(), f.SaturatedSeconds})
 		}
 	}
 	show("A table that really throttles at 1,000 WCU", out)
@@ -308,7 +310,7 @@ func throttledFinding(requested float64, throttling bool) *detect.Finding {
 				panic(err)
 			}
 		}
-		for _, w := range scenario.Sealed(shard) {
+		for _, w := range scenario.SealedWindows(shard) {
 			judge.Observe(&w)
 		}
 		judge.Settle(scenario.Began+second, true)

@@ -69,7 +69,7 @@ func TestNoFindingShowsATextRaw(t *testing.T) {
 			add("partition", fmt.Sprint(base, i), 10, throttled(keyRangeCause))
 			add("starved", fmt.Sprint(base, i), 10, throttled(provisionedCause))
 		}
-		add("rolling", base+detect.At(at).Format("2006-01-02T15:04:05"), 400, nil)
+		add("rolling", base+detect.TimeOf(at).Format("2006-01-02T15:04:05"), 400, nil)
 		d := sketch.NewDelta(config)
 		shard.Seal(d)
 		for i := range d.Windows {

@@ -74,7 +74,7 @@ func meanOf(random *rand.Rand, restart int64, second func(random *rand.Rand, at 
 				panic(err)
 			}
 		}
-		for _, w := range scenario.Sealed(shard) {
+		for _, w := range scenario.SealedWindows(shard) {
 			judge.Observe(&w)
 		}
 		judge.Settle(at, true)

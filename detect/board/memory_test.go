@@ -104,7 +104,7 @@ func TestFollowedKeysFitTheirBytes(t *testing.T) {
 			}
 		}
 		hottest := detect.NewFinding(detect.HotKeyWrite, sample.Target{Table: "table-0"}, sample.KeyString(fmt.Sprint("customer#", keys-1)))
-		hottest.Through = detect.At(begin + seconds - 4)
+		hottest.Through = detect.TimeOf(begin + seconds - 4)
 		r.recent = append(r.recent, b.Recent(&hottest, 1))
 		r.taken, r.evictions = liveBytes()-before, b.Evictions()
 		runtime.KeepAlive(b)

@@ -83,8 +83,8 @@ func (s *openSeconds) has(second int64) bool {
 	return found && second >= s.since && s.blocks[at].present&bit != 0
 }
 
-// at returns a second to change, made if it is not there, until the next call.
-func (s *openSeconds) at(second int64) *openSecond {
+// ensure returns a second to change, made if it is not there, until the next call.
+func (s *openSeconds) ensure(second int64) *openSecond {
 	number, bit := blockOf(second)
 	at, found := s.find(number)
 	newest := len(s.blocks) - 1
@@ -153,7 +153,7 @@ func (s *openSeconds) loads(from, to int64, each func(sketch.Load)) {
 }
 
 // kept calls each with every second that is still here, the oldest first.
-func (s *openSeconds) kept(each func(*openSecond)) {
+func (s *openSeconds) eachKept(each func(*openSecond)) {
 	for i := range s.blocks {
 		s.blocks[i].each(each)
 	}
@@ -172,7 +172,7 @@ func (s *openSeconds) close(oldest int64, each func(*openSecond)) {
 
 // each calls f with the block's seconds in the order of time.
 func (b *openBlock) each(f func(*openSecond)) {
-	for _, part := range [][]openSecond{b.unpacked(), b.loose} {
+	for _, part := range [][]openSecond{b.readPacked(), b.loose} {
 		for i := range part {
 			f(&part[i])
 		}
@@ -210,11 +210,11 @@ func (b *openBlock) packedBits() uint64 {
 
 // unpack makes all of the block loose.
 func (b *openBlock) unpack() {
-	b.loose = append(b.unpacked(), b.loose...)
+	b.loose = append(b.readPacked(), b.loose...)
 	b.packed, b.again, b.texts = nil, 0, nil
 }
 
-func (b *openBlock) unpacked() []openSecond {
+func (b *openBlock) readPacked() []openSecond {
 	all := make([]openSecond, 0, bits.OnesCount64(b.present)+1)
 	b.eachPacked(func(second, requests int64, l sketch.Load, callers varints) {
 		all = append(all, openSecond{second, requests, l, b.callers(callers, l)})

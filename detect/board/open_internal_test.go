@@ -34,7 +34,7 @@ func TestOpenSecondsLoseNothing(t *testing.T) {
 		}
 		o := randomSecond(random, second)
 		plain[second] = o
-		*s.at(second) = o
+		*s.ensure(second) = o
 		if n%97 == 0 {
 			since = max(since, newest-450)
 			s.close(since, func(o *openSecond) {
@@ -79,7 +79,7 @@ func same(t *testing.T, s *openSeconds, plain map[int64]openSecond, since, newes
 		t.Fatalf("from %d to %d there is %+v, want %+v", from, to, got, want)
 	}
 	var order []int64
-	s.kept(func(o *openSecond) {
+	s.eachKept(func(o *openSecond) {
 		order = append(order, o.second)
 		if !reflect.DeepEqual(*o, plain[o.second]) {
 			t.Fatalf("%+v is kept as %+v", plain[o.second], *o)
@@ -104,7 +104,7 @@ func BenchmarkManyCallers(b *testing.B) {
 				for range callers {
 					o.callers.Entries = append(o.callers.Entries, sketch.Entry{Hash: random.Uint64(), Text: "session", Weight: 1})
 				}
-				*s.at(o.second) = o
+				*s.ensure(o.second) = o
 			}
 			var pack, read time.Duration
 			for b.Loop() {

@@ -54,7 +54,7 @@ func TestNoFalsePages(t *testing.T) {
 					}
 				}
 				if second%4 == 3 {
-					for _, w := range scenario.Sealed(shard) {
+					for _, w := range scenario.SealedWindows(shard) {
 						judge.Observe(&w)
 					}
 					judge.Settle(at, true)
@@ -76,11 +76,11 @@ func TestSampledHeatIsFound(t *testing.T) {
 	random := rand.New(rand.NewPCG(7, 8))
 	judge := board.New(board.Options{})
 	shard := sketch.NewShard(sketch.Config{})
-	key := scenario.Traffic{Requests: 1500, Units: scenario.Fixed(1), Rate: scenario.Fixed(0.01)}
+	key := scenario.Traffic{Requests: 1500, Units: scenario.Constant(1), Rate: scenario.Constant(0.01)}
 	judge.Settle(scenario.Began-1, true)
 	for second := range int64(60) {
 		key.Second(random, shard, scenario.Began+second)
-		for _, w := range scenario.Sealed(shard) {
+		for _, w := range scenario.SealedWindows(shard) {
 			judge.Observe(&w)
 		}
 		judge.Settle(scenario.Began+second, true)
@@ -90,8 +90,8 @@ func TestSampledHeatIsFound(t *testing.T) {
 		t.Fatalf("found %+v", found)
 	}
 	f := found[0]
-	if f.Over() != 0 || f.PossibleSeconds < 50 || f.Mean.WCU.Low > 1500 || f.Mean.WCU.High < 1500 {
-		t.Errorf("over %d, possible %d, mean %+v", f.Over(), f.PossibleSeconds, f.Mean.WCU)
+	if f.PercentOver() != 0 || f.PossibleSeconds < 50 || f.Mean.WCU.Low > 1500 || f.Mean.WCU.High < 1500 {
+		t.Errorf("over %d, possible %d, mean %+v", f.PercentOver(), f.PossibleSeconds, f.Mean.WCU)
 	}
 }
 
@@ -108,7 +108,7 @@ func TestRestoredSampling(t *testing.T) {
 		before.Settle(scenario.Began-1, true)
 		for second := range int64(30) {
 			way.second(random, shard, scenario.Began+second)
-			for _, w := range scenario.Sealed(shard) {
+			for _, w := range scenario.SealedWindows(shard) {
 				before.Observe(&w)
 			}
 			before.Settle(scenario.Began+second, true)

@@ -33,7 +33,7 @@ func TestTooFewShardsEnds(t *testing.T) {
 		if i >= 60 {
 			units = 20
 		}
-		b.Observe(scenario.Loaded(scenario.Began+i, units, names...))
+		b.Observe(scenario.LoadedWindow(scenario.Began+i, units, names...))
 		b.Settle(scenario.Began+i, true)
 		if i%20 > 0 && i != 59 {
 			continue
@@ -58,7 +58,7 @@ func TestUnevenIsProven(t *testing.T) {
 	b.Settle(scenario.Began-1, true)
 	names := shardNames("celebrity", 10)
 	for i := range int64(100) {
-		w := scenario.Loaded(scenario.Began+i, 100, names...)
+		w := scenario.LoadedWindow(scenario.Began+i, 100, names...)
 		w.Unseen = sketch.Load{Write: scenario.Milli(100)}
 		if i%2 == 0 {
 			w.Keys = w.Keys[:9] // the last is not listed
@@ -83,7 +83,7 @@ func TestSampledShardsAreProven(t *testing.T) {
 	}{{700, ""}, {1250, detect.Info}, {2500, detect.Critical}} {
 		b := board.New(board.Options{})
 		b.Settle(scenario.Began-1, true)
-		w := scenario.Loaded(scenario.Began, c.units, shardNames("celebrity", 10)...)
+		w := scenario.LoadedWindow(scenario.Began, c.units, shardNames("celebrity", 10)...)
 		w.Total.WriteLargest = 100
 		for i := range w.Keys { // units of 1 at a rate of 1%
 			w.Keys[i].WriteSpread = sketch.Spread{Variance: c.units * 99, Largest: 100}
@@ -116,7 +116,7 @@ func TestRoomForShardedKeysIsGivenInOrder(t *testing.T) {
 	for range 3 {
 		b := board.New(board.Options{OneEpisode: true})
 		b.Settle(scenario.Began-1, true)
-		b.Observe(scenario.Loaded(scenario.Began, 700, names...))
+		b.Observe(scenario.LoadedWindow(scenario.Began, 700, names...))
 		b.Settle(scenario.Began, true)
 		got := b.Findings()
 		if want == nil {
@@ -154,8 +154,8 @@ func TestAShardIsNotShardedAgain(t *testing.T) {
 		b.Settle(scenario.Began-1, true)
 		last := len(c.names) - 1
 		for i := range int64(60) {
-			w := scenario.Loaded(scenario.Began+i, c.other, c.names[:last]...)
-			w.Merge(scenario.Loaded(scenario.Began+i, c.hot, c.names[last]))
+			w := scenario.LoadedWindow(scenario.Began+i, c.other, c.names[:last]...)
+			w.Merge(scenario.LoadedWindow(scenario.Began+i, c.hot, c.names[last]))
 			b.Observe(w)
 			b.Settle(scenario.Began+i, true)
 		}

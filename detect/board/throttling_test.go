@@ -58,7 +58,7 @@ func TestAMovingKeySaysWhatWasObserved(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		for _, w := range scenario.Sealed(shard) {
+		for _, w := range scenario.SealedWindows(shard) {
 			judge.Observe(&w)
 		}
 		judge.Settle(scenario.Began+second, true)

@@ -61,7 +61,7 @@ func (t totals) observe(w *sketch.Window, settled int64) {
 		}
 		s.seconds++
 	}
-	before, now := s.open.at(w.Second), &w.Total
+	before, now := s.open.ensure(w.Second), &w.Total
 	s.total.Requests += now.Requests - before.requests
 	s.total.Write += now.Write - before.load.Write
 	s.total.Read += now.Read - before.load.Read
@@ -94,8 +94,8 @@ func (t totals) isOpen(of detect.Target, second int64) bool {
 	return s != nil && s.open.has(second)
 }
 
-// between returns the load of a table or index in some seconds, both ends included.
-func (t totals) between(of detect.Target, from, to int64) (l sketch.Load) {
+// sumBetween returns the load of a table or index in some seconds, both ends included.
+func (t totals) sumBetween(of detect.Target, from, to int64) (l sketch.Load) {
 	s := t.sums[of]
 	if s == nil {
 		return l
@@ -108,7 +108,7 @@ func (t totals) between(of detect.Target, from, to int64) (l sketch.Load) {
 // was flushed as its mean.
 func (t totals) likely(w *sketch.Window) sketch.Load {
 	part, seconds := t.sums[w.Target].flushes.Table(w)
-	return detect.PartOf(w.Total.Load, sampling.Left(part, seconds))
+	return detect.PartOf(w.Total.Load, sampling.RemainingPart(part, seconds))
 }
 
 // evict closes the seconds before oldest.
@@ -158,7 +158,7 @@ func (t totals) callers(wanted map[detect.Target]bool) map[detect.Target]map[str
 	for of := range wanted {
 		if s := t.sums[of]; s != nil {
 			top := s.callers
-			s.open.kept(func(o *openSecond) { top = top.Plus(o.callers) }) // in order: sums of callers are bounded, and depend on it
+			s.open.eachKept(func(o *openSecond) { top = top.Plus(o.callers) }) // in order: sums of callers are bounded, and depend on it
 			tops[of] = top
 		}
 	}

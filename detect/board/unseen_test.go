@@ -100,7 +100,7 @@ func TestFloodIsNotSilent(t *testing.T) {
 			}
 			windows := map[string]*sketch.Window{}
 			for _, shard := range shards {
-				for _, part := range scenario.Sealed(shard) {
+				for _, part := range scenario.SealedWindows(shard) {
 					if windows[part.Table] == nil {
 						windows[part.Table] = &sketch.Window{Target: part.Target, Second: part.Second}
 					}

@@ -44,10 +44,10 @@ type consumed struct {
 	known       bool
 }
 
-// of returns what CloudWatch says of a minute. DynamoDB publishes no data point of what
+// consumedIn returns what CloudWatch says of a minute. DynamoDB publishes no data point of what
 // was not consumed at all: where one of both has a point, the other one's absence is zero;
 // where neither has, nothing is known.
-func of(m corroboration.Minute) consumed {
+func consumedIn(m corroboration.Minute) consumed {
 	w, writes := m.Metrics[corroboration.ConsumedWrite]
 	r, reads := m.Metrics[corroboration.ConsumedRead]
 	return consumed{w, r, writes || reads}
@@ -60,13 +60,13 @@ func (c consumed) fits(values float64) bool {
 	return c.known && values <= whole*(detect.WritesInReads*c.write+c.read)
 }
 
-// between returns what a key's value of one minute can be made of:
+// boundsOf returns what a key's value of one minute can be made of:
 //
 //	W ≥ (V − R of the table) / 3, W ≤ V/3, W ≤ W of the table
 //	R ≥ V − 3 × W of the table,   R ≤ V,   R ≤ R of the table
 //
 // Where nothing is known of the table, it may be all writes, or all reads.
-func (c consumed) between(value float64) Bounds {
+func (c consumed) boundsOf(value float64) Bounds {
 	w, r := Range{High: value / detect.WritesInReads}, Range{High: value}
 	if c.known {
 		w = Range{(value - c.read) / detect.WritesInReads, min(w.High, c.write)}
@@ -109,7 +109,7 @@ type Series struct {
 func NewSeries(keys []string, values map[int64]float64) Series {
 	s := Series{Keys: keys}
 	for _, at := range slices.Sorted(maps.Keys(values)) {
-		s.Points = append(s.Points, Point{detect.At(at), values[at]})
+		s.Points = append(s.Points, Point{detect.TimeOf(at), values[at]})
 	}
 	return s
 }

@@ -286,7 +286,7 @@ func TestWhatToDoFirst(t *testing.T) {
 			t.Parallel()
 			reports := contributors.Reports{Accessed: []contributors.Series{series("acme", c.value)}, Throttled: []contributors.Series{series("acme", c.throttled)}, Minutes: minutesOf(c.table...), Warning: detect.DefaultWarning}
 			k := reports.Judge()[0]
-			k.Spread(c.items)
+			k.SetItems(c.items)
 			k.Advise(contributors.Place{Table: "orders", Index: c.index, Headroom: detect.DefaultHeadroom})
 			for _, text := range c.says {
 				if !strings.Contains(k.First, text) {

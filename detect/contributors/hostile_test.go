@@ -47,7 +47,7 @@ func TestNoContributorShowsATextRaw(t *testing.T) {
 		}
 		for _, k := range reports.Judge() {
 			if m.Odds(2) {
-				k.Spread([]contributors.Series{one(key, m.Text(), value/3), one(key, m.Text()+"2", value/2)})
+				k.SetItems([]contributors.Series{one(key, m.Text(), value/3), one(key, m.Text()+"2", value/2)})
 			}
 			at := contributors.Place{Table: m.Text(), Headroom: detect.DefaultHeadroom}
 			if m.Odds(2) {

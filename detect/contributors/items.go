@@ -10,9 +10,9 @@ import (
 // of it to divide.
 const divisible = 0.5
 
-// Spread adds to a partition key how its load was spread over its items in the minute that
+// SetItems adds to a partition key how its load was spread over its items in the minute that
 // its verdict rests on, of what a rule reports of items, and says so in Why.
-func (k *Key) Spread(items []Series) {
+func (k *Key) SetItems(items []Series) {
 	if k.Bounds == nil || *k.Value <= 0 {
 		return
 	}

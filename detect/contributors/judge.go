@@ -162,11 +162,11 @@ func (r *Reports) judge(k *Key, s Series, table map[int64]corroboration.Minute, 
 	var best Range
 	for _, p := range s.Points {
 		at := p.At.Unix()
-		whole := of(table[at])
+		whole := consumedIn(table[at])
 		whole.known = whole.fits(listed[at])
-		b := whole.between(p.Value)
+		b := whole.boundsOf(p.Value)
 		share := b.shares(p.Value)
-		served := of(table[at]).known && (keyRange(table[at]) == 0 || r.AllThrottled && !throttled[at])
+		served := consumedIn(table[at]).known && (keyRange(table[at]) == 0 || r.AllThrottled && !throttled[at])
 		v := r.verdict(share, throttled[at] && keyRange(table[at]) > 0, served)
 		k.Minutes++
 		k.refused = k.refused || share.High > over && !served
@@ -180,7 +180,7 @@ func (r *Reports) judge(k *Key, s Series, table map[int64]corroboration.Minute, 
 			continue
 		}
 		best = share
-		k.Verdict, k.Minute, k.Value, k.Bounds, k.whole = v, &p.At, &p.Value, &b, of(table[at]).known
+		k.Verdict, k.Minute, k.Value, k.Bounds, k.whole = v, &p.At, &p.Value, &b, consumedIn(table[at]).known
 	}
 }
 

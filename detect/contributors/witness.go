@@ -76,21 +76,21 @@ func (r *Reading) Assess(f *detect.Finding, table []corroboration.Minute, warnin
 		c.Why = fmt.Sprintf("Contributor Insights was read for %s, which has none of these minutes yet, or any more.", span(r.From, r.To))
 	case !listed && !r.Hashes && keyhash.Find(f.Key) >= 0:
 		c.Why = "Contributor Insights was not assessed: the key is hidden by a policy, and the reporter has no secret with which to recognise it (cloudwatch.keys_secret_file)."
-	case !listed && !r.known():
+	case !listed && !r.isKnown():
 		c.Why = fmt.Sprintf("Contributor Insights was not assessed: none of the %s that it lists for %s is among those of the samples, so that they may be those of another account or Region, or hidden with another secret.", keys(len(r.Accessed.Series)+len(r.Throttled.Series)), span(r.From, r.To))
 	default:
 		k := r.key(id, from, to, table, warning)
 		c.Verdict, c.Why = r.verdict(k, listed, from, to)
-		if why := r.less(f, id, from, to, table); why != "" {
+		if why := r.explainLess(f, id, from, to, table); why != "" {
 			c.Verdict, c.Why = detect.CountedLess, why+" "+c.Why
 		}
 	}
 	return c
 }
 
-// known reports whether the samples have some key that is listed, which shows that both
+// isKnown reports whether the samples have some key that is listed, which shows that both
 // have keys in the same form.
-func (r *Reading) known() bool {
+func (r *Reading) isKnown() bool {
 	for _, minute := range r.Sampled {
 		for name := range minute {
 			if _, listed := r.Names[name]; listed {
@@ -112,7 +112,7 @@ func (r *Reading) empty() string {
 
 // key judges a key by some minutes; its verdict is empty where it is not listed in them.
 func (r *Reading) key(id string, from, to time.Time, table []corroboration.Minute, warning float64) (k Key) {
-	reports := Reports{Accessed: within(r.Accessed.Series, from, to), Throttled: within(r.Throttled.Series, from, to), AllThrottled: r.Throttled.ListsAll(), Minutes: table, Warning: warning}
+	reports := Reports{Accessed: cutSeries(r.Accessed.Series, from, to), Throttled: cutSeries(r.Throttled.Series, from, to), AllThrottled: r.Throttled.ListsAll(), Minutes: table, Warning: warning}
 	all := reports.Judge()
 	if i := slices.IndexFunc(all, func(k Key) bool { return k.Key == id }); i >= 0 {
 		k = all[i]
@@ -120,8 +120,8 @@ func (r *Reading) key(id string, from, to time.Time, table []corroboration.Minut
 	return k
 }
 
-// within returns the points of series in some minutes.
-func within(all []Series, from, to time.Time) []Series {
+// cutSeries returns the points of series in some minutes.
+func cutSeries(all []Series, from, to time.Time) []Series {
 	var in []Series
 	for _, s := range all {
 		s.Points = slices.DeleteFunc(slices.Clone(s.Points), func(p Point) bool { return p.At.Before(from) || !p.At.Before(to) })
@@ -165,10 +165,10 @@ func (r *Reading) others() string {
 	return fmt.Sprintf("It lists %s, all that it counted.", keys(len(r.Accessed.Series)))
 }
 
-// less returns that a key had less than the samples show; empty where that does not
+// explainLess returns that a key had less than the samples show; empty where that does not
 // follow. Both may put a request at a minute's edge into different minutes: what the
 // samples show in some minutes is compared with those and one more on each side.
-func (r *Reading) less(f *detect.Finding, id string, from, to time.Time, table []corroboration.Minute) string {
+func (r *Reading) explainLess(f *detect.Finding, id string, from, to time.Time, table []corroboration.Minute) string {
 	if !r.Accessed.Exists || len(r.Accessed.Series) == 0 {
 		return ""
 	}
@@ -191,7 +191,7 @@ func (r *Reading) less(f *detect.Finding, id string, from, to time.Time, table [
 		if !has {
 			value = r.Accessed.Unlisted
 		}
-		b := minutes(at.Unix()).between(value)
+		b := minutes(at.Unix()).boundsOf(value)
 		most += seconds * side(b.WCU.High, b.RCU.High)
 	}
 	if sampled <= approximate*most {
@@ -215,7 +215,7 @@ func (r *Reading) minutes(id string, table []corroboration.Minute) (func(int64) 
 	}
 	byMinute := make(map[int64]consumed, len(table))
 	for _, m := range table {
-		whole := of(m)
+		whole := consumedIn(m)
 		whole.known = whole.fits(listed[m.At.Unix()])
 		byMinute[m.At.Unix()] = whole
 	}
@@ -226,14 +226,14 @@ func (r *Reading) minutes(id string, table []corroboration.Minute) (func(int64) 
 // no load of theirs that is near it; nothing where there are none. It names no key: what
 // it is said in is stored, and a policy may hide keys.
 func (r *Reading) Unseen(of detect.Target, table []corroboration.Minute, p detect.Policy) string {
-	if !r.known() {
+	if !r.isKnown() {
 		return ""
 	}
 	reports := Reports{Accessed: r.Accessed.Series, Minutes: table, Warning: p.Warning}
 	n, worst := 0, Key{}
 	for _, k := range reports.Judge() {
 		// What has not been counted by the samples yet, or cannot be compared, is not unseen.
-		if k.OverMinutes == 0 || !k.Minute.Add(2*time.Minute).Before(r.SampledTo) || p.Excludes(k.Key) || r.shown(&k, p.Warning) {
+		if k.OverMinutes == 0 || !k.Minute.Add(2*time.Minute).Before(r.SampledTo) || p.Excludes(k.Key) || r.isShown(&k, p.Warning) {
 			continue
 		}
 		if n++; n == 1 {
@@ -248,12 +248,12 @@ func (r *Reading) Unseen(of detect.Target, table []corroboration.Minute, p detec
 		command += " --index " + wording.Printable(of.Index)
 	}
 	return fmt.Sprintf("Contributor Insights counts %s over a limit of which the samples show no such load: %s in the minute %s. A caller is not sampled. %s names what it lists.",
-		keys(n), worst.alternatives(), worst.at(), command)
+		keys(n), worst.alternatives(), worst.minuteText(), command)
 }
 
-// shown reports whether the samples show that a key was near a limit about the minute
+// isShown reports whether the samples show that a key was near a limit about the minute
 // of its verdict, or may.
-func (r *Reading) shown(k *Key, warning float64) bool {
+func (r *Reading) isShown(k *Key, warning float64) bool {
 	for _, beside := range []time.Duration{-time.Minute, 0, time.Minute} {
 		for name, s := range r.Sampled[k.Minute.Add(beside).Unix()] {
 			hidden := !r.Hashes && keyhash.Find(name) >= 0

@@ -18,25 +18,25 @@ func (k *Key) why() string {
 	s := ""
 	switch k.Verdict {
 	case Over:
-		s = fmt.Sprintf("Over the limit: %s in the mean of the minute %s, so some second had at least as much. %s %s", k.proven(), k.at(), k.inMinutes(), k.beside())
+		s = fmt.Sprintf("Over the limit: %s in the mean of the minute %s, so some second had at least as much. %s %s", k.proven(), k.minuteText(), k.inMinutes(), k.besideText())
 	case AtLimit:
-		s = fmt.Sprintf("At the limit: %s in the mean of the minute %s, and requests of it were throttled in that minute, while a partition was full. What was throttled is not in its load: it asks for more.", k.proven(), k.at())
+		s = fmt.Sprintf("At the limit: %s in the mean of the minute %s, and requests of it were throttled in that minute, while a partition was full. What was throttled is not in its load: it asks for more.", k.proven(), k.minuteText())
 	case PartitionFull:
-		s = fmt.Sprintf("Requests of it were throttled in the minute %s, in which a partition was full. Whether this key fills it is not proven: its load was %s in the mean of that minute.%s", k.at(), k.alternatives(), k.maybe())
+		s = fmt.Sprintf("Requests of it were throttled in the minute %s, in which a partition was full. Whether this key fills it is not proven: its load was %s in the mean of that minute.%s", k.minuteText(), k.alternatives(), k.maybe())
 	case OverNotThrottled:
-		s = fmt.Sprintf("Over what one partition serves, by values that are approximate: %s in the mean of the minute %s. %s No request of it was throttled because of a key range meanwhile%s", k.proven(), k.at(), k.inMinutes(), k.unrefused())
+		s = fmt.Sprintf("Over what one partition serves, by values that are approximate: %s in the mean of the minute %s. %s No request of it was throttled because of a key range meanwhile%s", k.proven(), k.minuteText(), k.inMinutes(), k.unrefusedText())
 	case Near:
-		s = fmt.Sprintf("Near the limit: %s in the mean of the minute %s.%s", k.proven(), k.at(), k.maybe())
+		s = fmt.Sprintf("Near the limit: %s in the mean of the minute %s.%s", k.proven(), k.minuteText(), k.maybe())
 	case Possible:
-		s = fmt.Sprintf("May be over: its %s in the minute %s may be %s: what the table or index consumed in that minute does not tell which. %s", k.value(), k.at(), k.alternatives(), k.inMinutes())
+		s = fmt.Sprintf("May be over: its %s in the minute %s may be %s: what the table or index consumed in that minute does not tell which. %s", k.value(), k.minuteText(), k.alternatives(), k.inMinutes())
 		if !k.refused {
 			s += " No request of it was throttled because of a key range meanwhile."
 		}
 	case PossiblyNear:
 		s = fmt.Sprintf("May be near the limit: its %s in the minute %s may be %s, up to %s of what one partition serves: what the table or index consumed in that minute does not tell which.",
-			k.value(), k.at(), k.alternatives(), wording.PercentAtMost(k.shares(*k.Value).High))
+			k.value(), k.minuteText(), k.alternatives(), wording.PercentAtMost(k.shares(*k.Value).High))
 	case NotOver, Throttled:
-		s = fmt.Sprintf("Not over a limit in the mean of %s; single seconds are not seen. At most %s in the minute %s.", k.of(k.Minutes), k.most(), k.at())
+		s = fmt.Sprintf("Not over a limit in the mean of %s; single seconds are not seen. At most %s in the minute %s.", k.countText(k.Minutes), k.mostText(), k.minuteText())
 	case NotCounted:
 		s = "Its load was not reported."
 	}
@@ -46,7 +46,7 @@ func (k *Key) why() string {
 	return s
 }
 
-func (k *Key) at() string { return k.Minute.UTC().Format(time.RFC3339) }
+func (k *Key) minuteText() string { return k.Minute.UTC().Format(time.RFC3339) }
 
 func (k *Key) value() string {
 	return wording.About(*k.Value) + " ConsumedThroughputUnits"
@@ -75,8 +75,8 @@ func (r Range) String() string {
 	return wording.Range(r.Low, r.High)
 }
 
-// most says what a key had at most.
-func (k *Key) most() string {
+// mostText says what a key had at most.
+func (k *Key) mostText() string {
 	return fmt.Sprintf("%s WCU/s and %s RCU/s", wording.AtMost(k.WCU.High), wording.AtMost(k.RCU.High))
 }
 
@@ -94,13 +94,13 @@ func (k *Key) inMinutes() string {
 	case k.OverMinutes > 0 && k.PossibleMinutes > 0:
 		return fmt.Sprintf("It was so in %s of %d, and may have been in %d more.", minutes(k.OverMinutes), k.Minutes, k.PossibleMinutes)
 	case k.OverMinutes > 0:
-		return fmt.Sprintf("It was so in %s.", k.of(k.OverMinutes))
+		return fmt.Sprintf("It was so in %s.", k.countText(k.OverMinutes))
 	}
-	return fmt.Sprintf("It may have been in %s.", k.of(k.PossibleMinutes))
+	return fmt.Sprintf("It may have been in %s.", k.countText(k.PossibleMinutes))
 }
 
-// of says in how many of the minutes in which its load was reported something of a key was so.
-func (k *Key) of(n int) string {
+// countText says in how many of the minutes in which its load was reported something of a key was so.
+func (k *Key) countText(n int) string {
 	switch {
 	case k.Minutes == 1:
 		return "the only minute that reports it"
@@ -110,16 +110,16 @@ func (k *Key) of(n int) string {
 	return fmt.Sprintf("%s of the %d that report it", minutes(n), k.Minutes)
 }
 
-// beside says what is known of throttled requests beside a load that is over a limit.
-func (k *Key) beside() string {
+// besideText says what is known of throttled requests beside a load that is over a limit.
+func (k *Key) besideText() string {
 	if k.whole {
 		return "In that minute requests were throttled because of a key range."
 	}
 	return "Whether requests were throttled because of a key range in that minute is not known."
 }
 
-// unrefused says why a load above a limit may have been served.
-func (k *Key) unrefused() string {
+// unrefusedText says why a load above a limit may have been served.
+func (k *Key) unrefusedText() string {
 	if k.SortKey != nil {
 		return ": an item is on one partition, so its real load is probably a little lower."
 	}

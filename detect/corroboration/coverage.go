@@ -10,8 +10,8 @@ import (
 // where too few minutes tell.
 type Coverage struct{ Write, Read *detect.Figure }
 
-// Of returns the coverage of the dimension that a kind is about.
-func (c Coverage) Of(k detect.Kind) *detect.Figure { return detect.Side(k, c.Write, c.Read) }
+// Figure returns the coverage of the dimension that a kind is about.
+func (c Coverage) Figure(k detect.Kind) *detect.Figure { return detect.Side(k, c.Write, c.Read) }
 
 // CoverageOf estimates the coverage of the last minutes. The reading's minutes must not
 // change after it.

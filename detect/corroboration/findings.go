@@ -15,7 +15,7 @@ import (
 // none of them.
 func Findings(of detect.Target, r *Reading) (found []detect.Finding) {
 	for _, k := range []detect.Kind{detect.HotPartition, detect.TableStarvation} {
-		if f, any := throttled(of, r, k); any {
+		if f, any := throttledFinding(of, r, k); any {
 			found = append(found, f)
 		}
 	}
@@ -39,9 +39,9 @@ func causesOf(k detect.Kind) (metrics []detect.Metric) {
 	return metrics
 }
 
-// throttled returns the finding about the last time in which requests were throttled
+// throttledFinding returns the finding about the last time in which requests were throttled
 // for a kind's reasons.
-func throttled(of detect.Target, r *Reading, k detect.Kind) (f detect.Finding, any bool) {
+func throttledFinding(of detect.Target, r *Reading, k detect.Kind) (f detect.Finding, any bool) {
 	metrics := causesOf(k)
 	var harmed []Minute // the last episode
 	for _, m := range r.Minutes {
@@ -85,7 +85,7 @@ func throttled(of detect.Target, r *Reading, k detect.Kind) (f detect.Finding, a
 		return f, true
 	}
 	f.Reason = detect.Starved
-	f.Why = fmt.Sprintf("%s (%s): the %s as a whole has too little, whatever its keys.", within, wording.List(named(byCause)), noun(of))
+	f.Why = fmt.Sprintf("%s (%s): the %s as a whole has too little, whatever its keys.", within, wording.List(causeTexts(byCause)), noun(of))
 	f.Advice = []detect.Step{{Action: detect.ActionCapacity, Effort: detect.EffortSetting, Basis: "CloudWatch counts what got through, and not what was asked for", Text: "Raise what the throttle events name: the provisioned capacity or its scaling's maximum, the on-demand maximum that the owner set, or the account's quota in this Region. No other key helps."}}
 	return f, true
 }
@@ -121,7 +121,7 @@ func higher(p detect.Peak, m Minute) detect.Peak {
 func exactly(v float64) detect.Figure { return detect.Figure{Value: v, Low: v, High: v} }
 
 // named lists throttle events by cause.
-func named(byCause map[detect.Metric]float64) (all []string) {
+func causeTexts(byCause map[detect.Metric]float64) (all []string) {
 	for _, s := range []side{writes, reads} {
 		for _, o := range s.others {
 			if n := byCause[o.metric]; n > 0 {

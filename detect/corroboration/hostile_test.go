@@ -62,7 +62,7 @@ func TestNoCorroborationShowsATextRaw(t *testing.T) {
 		corroboration.Scale(&c, &f)
 		verdicts[c.Verdict]++
 		check(string(c.Verdict), c.Why)
-		whole := corroboration.Of(of, r)
+		whole := corroboration.Judge(of, r)
 		check("a table", whole.Why)
 	}
 	for _, k := range []detect.Kind{detect.HotPartition, detect.TableStarvation, detect.CoverageFell} {

@@ -28,9 +28,9 @@ type ByOperation struct {
 	Statistic string
 }
 
-// Throttled is how many requests of an operation were throttled. A batch counts once all
+// ThrottledMetric is how many requests of an operation were throttled. A batch counts once all
 // of its items were.
-func Throttled(op sample.Op) ByOperation { return ByOperation{"ThrottledRequests", op, "Sum"} }
+func ThrottledMetric(op sample.Op) ByOperation { return ByOperation{"ThrottledRequests", op, "Sum"} }
 
 // Latency is how long successful requests of an operation took on average, in
 // milliseconds within DynamoDB: the network and the client are not in it.
@@ -71,7 +71,7 @@ func operationsOf(m Minute) (all []detect.OperationMinute) {
 	}
 	for _, op := range Operations {
 		o := detect.OperationMinute{
-			Operation: op.String(), Throttled: figure(Throttled(op)), Latency: figure(Latency(op)), MaxLatency: figure(MaxLatency(op)),
+			Operation: op.String(), Throttled: figure(ThrottledMetric(op)), Latency: figure(Latency(op)), MaxLatency: figure(MaxLatency(op)),
 		}
 		if o.Throttled != nil || o.Latency != nil || o.MaxLatency != nil {
 			all = append(all, o)
@@ -82,7 +82,7 @@ func operationsOf(m Minute) (all []detect.OperationMinute) {
 
 // atPeak returns the figures by operation of the minute of a finding's highest second.
 func atPeak(f *detect.Finding, r *Reading) []detect.OperationMinute {
-	for _, m := range r.within(f.Peak.At, f.Peak.At) {
+	for _, m := range r.minutesBetween(f.Peak.At, f.Peak.At) {
 		return operationsOf(m)
 	}
 	return nil
@@ -92,7 +92,7 @@ func atPeak(f *detect.Finding, r *Reading) []detect.OperationMinute {
 // when that was; none where it is not of the last minutes.
 func lately(r *Reading) (all []detect.OperationMinute, at time.Time) {
 	final := r.Through.Add(-Delay)
-	for _, m := range r.within(final.Add(-recentMinutes*time.Minute), final) {
+	for _, m := range r.minutesBetween(final.Add(-recentMinutes*time.Minute), final) {
 		if of := operationsOf(m); of != nil {
 			all, at = of, m.At
 		}

@@ -14,11 +14,11 @@ import (
 // long, and reads were not throttled.
 func byOperation() map[detect.Metric]float64 {
 	m := consumed(120_000)
-	m[corroboration.Throttled(sample.UpdateItem).Metric()] = 12_340
-	m[corroboration.Throttled(sample.DeleteItem).Metric()] = 0
+	m[corroboration.ThrottledMetric(sample.UpdateItem).Metric()] = 12_340
+	m[corroboration.ThrottledMetric(sample.DeleteItem).Metric()] = 0
 	m[corroboration.Latency(sample.PutItem).Metric()] = 8
 	m[corroboration.MaxLatency(sample.PutItem).Metric()] = 41.3
-	m[corroboration.Throttled(sample.Query).Metric()] = 7
+	m[corroboration.ThrottledMetric(sample.Query).Metric()] = 7
 	return m
 }
 
@@ -80,7 +80,7 @@ func TestOperationsOfATable(t *testing.T) {
 			}
 			return consumed(120_000)
 		})
-		why := corroboration.Of(orders, r).Why
+		why := corroboration.Judge(orders, r).Why
 		if said := strings.Contains(why, "In the minute of 12:54 UTC DynamoDB throttled 7 Query, 12,340 UpdateItem and no DeleteItem requests"); said != c.says || strings.Contains(why, "UTC") != c.says {
 			t.Errorf("%s: %q", story, why)
 		}
@@ -92,7 +92,7 @@ func TestOperationsOfATable(t *testing.T) {
 func TestMetricsByOperation(t *testing.T) {
 	t.Parallel()
 	for _, op := range corroboration.Operations {
-		for _, b := range []corroboration.ByOperation{corroboration.Throttled(op), corroboration.Latency(op), corroboration.MaxLatency(op)} {
+		for _, b := range []corroboration.ByOperation{corroboration.ThrottledMetric(op), corroboration.Latency(op), corroboration.MaxLatency(op)} {
 			if got, ok := corroboration.ParseByOperation(b.Metric()); !ok || got != b {
 				t.Errorf("%s is %+v, %t", b.Metric(), got, ok)
 			}

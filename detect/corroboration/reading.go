@@ -87,8 +87,8 @@ var (
 // sideOf returns the dimension that a kind is about.
 func sideOf(k detect.Kind) side { return detect.Side(k, writes, reads) }
 
-// within returns the minutes from one time to another, both included.
-func (r *Reading) within(from, to time.Time) (minutes []Minute) {
+// minutesBetween returns the minutes from one time to another, both included.
+func (r *Reading) minutesBetween(from, to time.Time) (minutes []Minute) {
 	from, to = from.Truncate(time.Minute), to.Truncate(time.Minute)
 	for _, m := range r.Minutes {
 		if !m.At.Before(from) && !m.At.After(to) {

@@ -47,10 +47,10 @@ func (u *Use) Join(o Use) {
 	u.Read += o.Read
 }
 
-// unused returns what to say of an index that costs writes and that nobody has read;
+// unusedText returns what to say of an index that costs writes and that nobody has read;
 // empty where that is not so, or not known. CloudWatch has no data point of reads where
 // there are none.
-func (u *Use) unused() string {
+func (u *Use) unusedText() string {
 	if u.Write == 0 || u.Read > 0 || u.Until.Sub(u.Since) < leastUse {
 		return ""
 	}

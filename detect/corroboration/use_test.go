@@ -39,7 +39,7 @@ func TestAnIndexThatNobodyReads(t *testing.T) {
 			}
 			r.Use.Add(began.Add(time.Duration(hour)*time.Hour+59*time.Minute), metrics)
 		}
-		why := corroboration.Of(c.of, r).Why
+		why := corroboration.Judge(c.of, r).Why
 		if strings.Contains(why, "Nobody has read") != c.want || c.want && !strings.Contains(why, said) {
 			t.Errorf("%s: %s", c.story, why)
 		}

@@ -13,11 +13,11 @@ import (
 // index as a whole.
 func Assess(f *detect.Finding, r *Reading) detect.CloudWatch {
 	s := sideOf(f.Kind)
-	c := detect.CloudWatch{Verdict: detect.CloudWatchNotAssessed, Coverage: CoverageOf(r).Of(f.Kind)}
+	c := detect.CloudWatch{Verdict: detect.CloudWatchNotAssessed, Coverage: CoverageOf(r).Figure(f.Kind)}
 	if !r.Through.IsZero() {
 		c.Through = new(r.Through)
 	}
-	minutes := r.within(f.FirstSeen, f.LastSeen)
+	minutes := r.minutesBetween(f.FirstSeen, f.LastSeen)
 	consumed, known := sum(minutes, s.consumed)
 	switch {
 	case known:
@@ -30,7 +30,7 @@ func Assess(f *detect.Finding, r *Reading) detect.CloudWatch {
 	default:
 		c.Why = fmt.Sprintf("CloudWatch has no %s consumption for these minutes. That is neither zero nor health: the table may be another Region's or account's.", s.noun)
 	}
-	if sentence := shown(c.Coverage, s, f.Index); sentence != "" {
+	if sentence := coverageText(c.Coverage, s, f.Index); sentence != "" {
 		c.Why += " " + sentence
 	}
 	c.Operations = atPeak(f, r)
@@ -40,8 +40,8 @@ func Assess(f *detect.Finding, r *Reading) detect.CloudWatch {
 	return c
 }
 
-// Of returns what CloudWatch says of a table or index as a whole.
-func Of(target detect.Target, r *Reading) detect.TableCloudWatch {
+// Figure returns what CloudWatch says of a table or index as a whole.
+func Judge(target detect.Target, r *Reading) detect.TableCloudWatch {
 	c := CoverageOf(r)
 	t := detect.TableCloudWatch{Write: c.Write, Read: c.Read}
 	if !r.Through.IsZero() {
@@ -55,14 +55,14 @@ func Of(target detect.Target, r *Reading) detect.TableCloudWatch {
 		side
 		coverage *detect.Figure
 	}{{writes, c.Write}, {reads, c.Read}} {
-		if sentence := shown(s.coverage, s.side, target.Index); sentence != "" {
+		if sentence := coverageText(s.coverage, s.side, target.Index); sentence != "" {
 			all = append(all, sentence)
 		}
 	}
 	if len(all) == 0 {
 		all = append(all, fmt.Sprintf("What part of the load the samples show is not known yet: that takes %s with load in both.", minutesText(leastMinutes)))
 	}
-	if unused := r.Use.unused(); unused != "" && target.Index != "" {
+	if unused := r.Use.unusedText(); unused != "" && target.Index != "" {
 		all = append(all, unused)
 	}
 	operations, at := lately(r)
@@ -133,8 +133,8 @@ func ofKey(f *detect.Finding, s side) float64 {
 	return s.sampled(Units{Write: f.Mean.WCU.Low, Read: f.Mean.RCU.Low}) * float64(f.Seconds)
 }
 
-// shown says what part of the load the samples show.
-func shown(c *detect.Figure, s side, index string) string {
+// coverageText says what part of the load the samples show.
+func coverageText(c *detect.Figure, s side, index string) string {
 	if c == nil {
 		return ""
 	}

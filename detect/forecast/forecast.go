@@ -88,12 +88,12 @@ func dailyPeaks(peaks []HourPeak, k detect.Kind, now time.Time) []day {
 	if len(days) > 0 {
 		days = days[:len(days)-1]
 	}
-	return evened(days)
+	return smoothDays(days)
 }
 
 // evened removes the week from the days: a weekend that has half of a workday's load
 // has half of its growth too.
-func evened(days []day) []day {
+func smoothDays(days []day) []day {
 	middle := weekdayMedians(days, func(d day) float64 { return d.peak })
 	var all []float64
 	for _, m := range middle {

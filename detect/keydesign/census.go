@@ -83,7 +83,7 @@ func (c *Census) Observe(w *sketch.Window) {
 	t.first, t.last = min(t.first, w.Second), max(t.last, w.Second)
 	t.clocks.Observe(w)
 	part, seconds := t.flushes.Table(w)
-	t.highest = detect.MaxLoad(t.highest, detect.PartOf(w.Total.Load, sampling.Left(part, seconds)))
+	t.highest = detect.MaxLoad(t.highest, detect.PartOf(w.Total.Load, sampling.RemainingPart(part, seconds)))
 	t.flushed += part * float64(detect.Weight(w.Total.Load))
 	t.whole = max(t.whole, sampling.WholeCallersOf(w).Deviation)
 	t.unlisted = t.unlisted || w.Unseen != (sketch.Load{})
@@ -262,4 +262,6 @@ func (t *counters) countSeen() detect.Figure {
 }
 
 // span returns the time of the seconds that were observed.
-func (t *counters) span() (from, to time.Time) { return detect.At(t.first), detect.At(t.last + 1) }
+func (t *counters) span() (from, to time.Time) {
+	return detect.TimeOf(t.first), detect.TimeOf(t.last + 1)
+}

@@ -330,15 +330,15 @@ func longKey(t traits) (detect.Design, bool) {
 	switch {
 	case len(parts) >= deepParts:
 		return detect.Design{Verdict: detect.DesignGood, Why: fmt.Sprintf("Spreads well, but %s has %d parts: a query must know all of them.", t.shownTemplate(), len(parts))}, true
-	case undelimited(t.template):
+	case isUndelimited(t.template):
 		return detect.Design{Verdict: detect.DesignGood, Why: fmt.Sprintf("Spreads well, but the parts of %s stand together without a delimiter: different values can make the same key.", t.shownTemplate())}, true
 	}
 	return detect.Design{}, false
 }
 
-// undelimited reports whether two values of a template have nothing between them that
+// isUndelimited reports whether two values of a template have nothing between them that
 // ends the first.
-func undelimited(template string) bool {
+func isUndelimited(template string) bool {
 	last := ""
 	for {
 		before, part, rest := nextToken(template)

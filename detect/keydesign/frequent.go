@@ -133,7 +133,7 @@ func (f *frequentKeys) all() bool { return f.most == sketch.Load{} }
 
 // evict drops the keys that can have had least.
 func (f *frequentKeys) evict(room int) {
-	order := f.ordered(f.highest)
+	order := f.sortedBy(f.highest)
 	for _, c := range order[room:] {
 		f.most = detect.MaxLoad(f.most, f.high(c))
 	}
@@ -146,8 +146,8 @@ func (f *frequentKeys) evict(room int) {
 	}
 }
 
-// ordered returns the kept keys, those with the most first.
-func (f *frequentKeys) ordered(by func(*keyCounters) sample.Milli) []*keyCounters {
+// sortedBy returns the kept keys, those with the most first.
+func (f *frequentKeys) sortedBy(by func(*keyCounters) sample.Milli) []*keyCounters {
 	all := make([]*keyCounters, len(f.keys))
 	for i := range f.keys {
 		all[i] = &f.keys[i]
@@ -160,6 +160,6 @@ func (f *frequentKeys) ordered(by func(*keyCounters) sample.Milli) []*keyCounter
 
 // top returns the keys that have proven the most load.
 func (f *frequentKeys) top(n int) []*keyCounters {
-	all := f.ordered(func(c *keyCounters) sample.Milli { return detect.Weight(c.low) })
+	all := f.sortedBy(func(c *keyCounters) sample.Milli { return detect.Weight(c.low) })
 	return all[:min(n, len(all))]
 }

@@ -15,7 +15,7 @@ func TestTheHottestSecondIsProven(t *testing.T) {
 	t.Parallel()
 	for _, sampled := range []bool{false, true} {
 		c := keydesign.NewCensus()
-		w := scenario.Loaded(scenario.Began, 1700, "a")
+		w := scenario.LoadedWindow(scenario.Began, 1700, "a")
 		if sampled { // 17 samples of a unit each, at a rate of 1%
 			w.Keys[0].WriteSpread = sketch.Spread{Variance: 1700 * 99, Largest: 100}
 			w.Keys[0].Requests, w.Total.Requests, w.Total.WriteLargest = 17, 17, 100

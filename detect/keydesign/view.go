@@ -46,7 +46,7 @@ func (c *Census) View(of detect.Target, p detect.Policy) *detect.View {
 		RCU: inverse(detect.Units(detect.PartitionRead), share.readThroughout.of),
 	}
 	other := otherForm(v.Template.Pattern, largest.key)
-	alike := t.alike(v.Template, largest.key, other)
+	alike := t.countAlike(v.Template, largest.key, other)
 	v.Design = judgeDesign(traits{
 		peakWCU: detect.Units(t.highest.Write), peakRCU: detect.Units(t.highest.Read), minUnits: p.MinUnits,
 		distinct: v.DistinctKeys.Value, drawn: t.drawn, effective: cmp.Or(value(effective), v.DistinctKeys.Value), share: largest.of, used: used, reads: readMostly(v), whole: t.whole, burst: v.Hottest.Utilization,
@@ -145,7 +145,7 @@ func (t *counters) top() []detect.TopKey {
 func (h hottestSecond) view() detect.HottestSecond {
 	write, read := detect.Units(h.load.Write), detect.Units(h.load.Read)
 	return detect.HottestSecond{
-		Key: h.key.Text, KeyType: h.key.Type, At: detect.At(h.second), WCU: write, RCU: read,
+		Key: h.key.Text, KeyType: h.key.Type, At: detect.TimeOf(h.second), WCU: write, RCU: read,
 		Utilization: max(write/detect.Units(detect.PartitionWrite), read/detect.Units(detect.PartitionRead)),
 	}
 }
@@ -174,7 +174,7 @@ func (s *share) raise(o share) {
 func (t *counters) shares(times bool) (s shares) {
 	alone := t.count().High == 1
 	least := min(detect.CeilingSeconds, (t.last-t.first)/4+1)
-	for _, c := range t.frequent.ordered(func(c *keyCounters) sample.Milli { return detect.Weight(c.low) }) {
+	for _, c := range t.frequent.sortedBy(func(c *keyCounters) sample.Milli { return detect.Weight(c.low) }) {
 		seconds, key := int64(c.last)-int64(c.first)+1, t.types.key(&c.shortKey)
 		if c.requests < shareRequests && !alone || seconds < least && !times {
 			continue
@@ -220,9 +220,9 @@ func otherForm(template string, key sample.Key) string {
 	return key.Text
 }
 
-// alike returns how many keys were compared beside one of another form, if all of them have
+// countAlike returns how many keys were compared beside one of another form, if all of them have
 // the template's; else 0.
-func (t *counters) alike(template detect.Template, largest sample.Key, other string) int {
+func (t *counters) countAlike(template detect.Template, largest sample.Key, other string) int {
 	if other == "" {
 		return 0
 	}

@@ -118,8 +118,8 @@ type shardCounts struct {
 	counts
 }
 
-// of returns what a shard had; nothing when it was not listed.
-func (s *groupSecond) of(shard int) counts {
+// shardCounts returns what a shard had; nothing when it was not listed.
+func (s *groupSecond) shardCounts(shard int) counts {
 	i, found := slices.BinarySearchFunc(s.parts, shard, func(p shardCounts, n int) int { return cmp.Compare(p.shard, n) })
 	if !found {
 		return counts{}
@@ -280,7 +280,7 @@ func (g *group) put(w *sketch.Window, seen []memberLoad, at int64, clocks *sampl
 			m = &member{key: k.Key.Text}
 			e.members[x.shard], e.keyType = m, k.Key.Type
 		}
-		m.replace(before.of(x.shard), has)
+		m.replace(before.shardCounts(x.shard), has)
 	}
 	slices.SortFunc(now.parts, func(a, b shardCounts) int { return cmp.Compare(a.shard, b.shard) })
 	part, seconds := g.flushes.Sum(&batches, w.Second)
@@ -291,7 +291,7 @@ func (g *group) put(w *sketch.Window, seen []memberLoad, at int64, clocks *sampl
 	e.read = e.read.max(read.peak(w.Second, w.Total.ReadLargest, part, seconds))
 	e.together = max(e.together, len(seen))
 	e.first, e.last = min(e.first, w.Second), max(e.last, w.Second)
-	g.mostWrite, g.mostRead = max(g.mostWrite, write.most(w.Total.WriteLargest)), max(g.mostRead, read.most(w.Total.ReadLargest))
+	g.mostWrite, g.mostRead = max(g.mostWrite, write.upperBound(w.Total.WriteLargest)), max(g.mostRead, read.upperBound(w.Total.ReadLargest))
 }
 
 // isOver reports whether a shard is proven above its partition's limit, of which a part
@@ -343,8 +343,8 @@ func (s *secondSum) amounts() sampling.Amounts {
 	return sampling.NewAmounts(s.value, s.missing, sketch.Spread{Variance: max(s.spread.Variance, s.whole*s.whole), Largest: max(s.spread.Largest, s.largest)})
 }
 
-// most returns the most that the second can have had, whenever its requests were.
-func (s *secondSum) most(largest float64) sample.Milli {
+// upperBound returns the most that the second can have had, whenever its requests were.
+func (s *secondSum) upperBound(largest float64) sample.Milli {
 	a := s.amounts()
 	return a.High(largest)
 }

@@ -18,7 +18,7 @@ func TestShardedKeysAreBounded(t *testing.T) {
 	}
 	groups := NewGroups(false)
 	for table := range 15 {
-		w := scenario.Loaded(scenario.Began, 1, names...)
+		w := scenario.LoadedWindow(scenario.Began, 1, names...)
 		w.Table = fmt.Sprint(table)
 		groups.Observe(w, scenario.Began, detect.DefaultPolicy(), &sampling.Clocks{})
 	}

@@ -80,7 +80,7 @@ func MatchTime(key string, at time.Time) *detect.Rolling {
 	}
 	for _, n := range timeFormats {
 		for shift := -maxClockShift; shift <= maxClockShift; shift += clockShiftStep {
-			if r := named(key, at.Add(shift).Format(n.layout), n.period, n.placeholder); r != nil {
+			if r := newRolling(key, at.Add(shift).Format(n.layout), n.period, n.placeholder); r != nil {
 				return r
 			}
 		}
@@ -88,7 +88,7 @@ func MatchTime(key string, at time.Time) *detect.Rolling {
 	for _, form := range weekFormats {
 		for _, shift := range []time.Duration{-maxClockShift, 0, maxClockShift} {
 			year, number := at.Add(shift).ISOWeek()
-			if r := named(key, fmt.Sprintf(form, year, number), week, "<week>"); r != nil {
+			if r := newRolling(key, fmt.Sprintf(form, year, number), week, "<week>"); r != nil {
 				return r
 			}
 		}
@@ -96,8 +96,8 @@ func MatchTime(key string, at time.Time) *detect.Rolling {
 	return nil
 }
 
-// named returns the pattern of a key that holds the text of a time.
-func named(key, text, period, placeholder string) *detect.Rolling {
+// newRolling returns the pattern of a key that holds the text of a time.
+func newRolling(key, text, period, placeholder string) *detect.Rolling {
 	i := strings.Index(key, text)
 	if i < 0 || digitAt(key, i-1) || digitAt(key, i+len(text)) {
 		return nil

@@ -40,9 +40,9 @@ func TestNoShardedKeyShowsATextRaw(t *testing.T) {
 			names[i] = fmt.Sprintf("%s#SHARD_%d", base, i)
 		}
 		for second := range int64(10) {
-			w := scenario.Loaded(scenario.Began+second, units, names...)
+			w := scenario.LoadedWindow(scenario.Began+second, units, names...)
 			if n%3 == 2 {
-				extra := scenario.Loaded(scenario.Began+second, 4*units, names[0])
+				extra := scenario.LoadedWindow(scenario.Began+second, 4*units, names[0])
 				w.Keys[0], w.Total.Load = extra.Keys[0], w.Total.Plus(extra.Total.Load)
 			}
 			w.Table = table

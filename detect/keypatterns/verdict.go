@@ -252,14 +252,14 @@ func (g *period) judge(id groupID, shards int, mostWrite, mostRead groupPeak, p 
 		}
 		add(detect.UnevenShards, severity, fmt.Sprintf("The %d shards of %s differ by up to %.0f%% from their mean; %s has the most. Where they differ by more than %.0f%%, the fullest bounds what all can carry, and not their number.",
 			shards, wording.Quote(base), 100*deviation, wording.Quote(hottest), 100*detect.UnevenShare),
-			detect.Step{Action: detect.ActionShard, Effort: detect.EffortCode, After: evenly(kind, peak.Value, shards), Basis: "the peak of all shards, divided evenly", Guide: "shards", Text: "Check how the suffix is chosen: a hash of an attribute with few values, or a random number that some writers do not draw, leaves shards uneven. Choose it at random, or by a hash of an attribute with many values; only items that are looked up by a calculated suffix have to be moved for that." + crowded(kind, peak.Value, shards)})
+			detect.Step{Action: detect.ActionShard, Effort: detect.EffortCode, After: evenly(kind, peak.Value, shards), Basis: "the peak of all shards, divided evenly", Guide: "shards", Text: "Check how the suffix is chosen: a hash of an attribute with few values, or a random number that some writers do not draw, leaves shards uneven. Choose it at random, or by a hash of an attribute with many values; only items that are looked up by a calculated suffix have to be moved for that." + crowdedText(kind, peak.Value, shards)})
 	}
 	return verdict{s, evenly(kind, peak.Value, needed), evenly(kind, peak.Value, shards)}, all
 }
 
-// crowded is a caution: how many even shards fill a partition that they share. Empty where all
+// crowdedText is a caution: how many even shards fill a partition that they share. Empty where all
 // of them fill none. A sentence more begins with a space.
-func crowded(k detect.Kind, load sample.Milli, shards int) string {
+func crowdedText(k detect.Kind, load sample.Milli, shards int) string {
 	few := whatif.Filling(k, load, shards)
 	if few < 2 {
 		return ""
@@ -288,9 +288,9 @@ func (g *period) finding(id groupID, k detect.Kind, second int64) detect.Finding
 	n := max(1, g.last-g.first+1)
 	mean := detect.Loads{WCU: sampling.Interval{Value: write, Low: write, High: write}.PerSecond(n), RCU: sampling.Interval{Value: read, Low: read, High: read}.PerSecond(n)}
 	f := detect.NewFinding(k, id.target, sample.Key{Type: g.keyType, Text: key})
-	f.Peak = detect.Peak{Loads: detect.Loads{WCU: g.write.PerSecond(1), RCU: g.read.PerSecond(1)}, At: detect.At(second)}
+	f.Peak = detect.Peak{Loads: detect.Loads{WCU: g.write.PerSecond(1), RCU: g.read.PerSecond(1)}, At: detect.TimeOf(second)}
 	f.Mean, f.Consumed = mean, detect.Consumed{WCU: detect.Units(g.write.Value), RCU: detect.Units(g.read.Value)}
 	f.Utilization, f.OverSeconds = g.fullest(), new(g.over)
-	f.FirstSeen, f.LastSeen, f.Through, f.Seconds = detect.At(g.first), detect.At(g.last), detect.At(g.last), n
+	f.FirstSeen, f.LastSeen, f.Through, f.Seconds = detect.TimeOf(g.first), detect.TimeOf(g.last), detect.TimeOf(g.last), n
 	return f
 }

@@ -16,8 +16,8 @@ func step(effort detect.Effort, text string) detect.Step {
 	return detect.Step{Action: detect.ActionPipeline, Effort: effort, Text: text}
 }
 
-// stopped is the finding that no collector is heard any more.
-func stopped(s *Status) detect.Finding {
+// stoppedFinding is the finding that no collector is heard any more.
+func stoppedFinding(s *Status) detect.Finding {
 	return newFinding(detect.CollectionStopped, detect.Critical,
 		fmt.Sprintf("No collector has attended since %s. What is shown is of then: a key that is hot now would not be seen.", moment(s.Silent)),
 		step(detect.EffortSetting, "Start a collector. Where one should be running, look at its log and its /-/ready: it ended, or does not reach the database."),
@@ -50,7 +50,7 @@ func lags(s *Status, behind time.Duration) detect.Finding {
 func badSamples(s *Status, share float64) detect.Finding {
 	return newFinding(detect.BadSamples, detect.Warning,
 		fmt.Sprintf("%s of what a collector reads is rejected%s: the load of what is rejected is not seen.",
-			wording.Percent(share), at(s, func(c *detect.Collector) bool { return c.BadShare != nil && *c.BadShare == share })),
+			wording.Percent(share), hostsText(s, func(c *detect.Collector) bool { return c.BadShare != nil && *c.BadShare == share })),
 		step(detect.EffortSetting, "See what is rejected and why: GET /api/v1/bad-samples has reasons and redacted excerpts, the collector's log has them, too. Most often a producer sends another form, or a table's keys are not configured."),
 	)
 }
@@ -89,7 +89,7 @@ func samplesLost(gaps []Gap) detect.Finding {
 }
 
 // at names the collectors for which something holds.
-func at(s *Status, holds func(*detect.Collector) bool) string {
+func hostsText(s *Status, holds func(*detect.Collector) bool) string {
 	var hosts []string
 	for i := range s.Collectors {
 		if c := &s.Collectors[i]; holds(c) && c.Host != "" && len(hosts) < most {

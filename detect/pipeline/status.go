@@ -49,9 +49,9 @@ func (s *Status) waiting() (all []Partition) {
 	return all
 }
 
-// behind returns by how much the slowest of the partitions is behind of which records
+// lag returns by how much the slowest of the partitions is behind of which records
 // wait.
-func (s *Status) behind() (most time.Duration) {
+func (s *Status) lag() (most time.Duration) {
 	for _, p := range s.waiting() {
 		through := p.Through
 		if through.IsZero() {
@@ -84,9 +84,9 @@ func (s *Status) badShare() (most float64, known bool) {
 	return most, known
 }
 
-// refused returns for how many tables a collector has no room, the most of any; false
+// refusedTables returns for how many tables a collector has no room, the most of any; false
 // where nobody tells.
-func (s *Status) refused() (most int, known bool) {
+func (s *Status) refusedTables() (most int, known bool) {
 	for _, c := range s.Collectors {
 		if c.RefusedTables != nil {
 			most, known = max(most, int(*c.RefusedTables)), true

@@ -53,7 +53,7 @@ func (w *Watch) Look(s Status) {
 	t := w.thresholds
 	w.lookForCollectors(&s)
 	if t.Lag > 0 {
-		behind := s.behind()
+		behind := s.lag()
 		w.weigh(&s, lags(&s, behind), behind >= t.Lag, s.Silent.IsZero() && len(s.Collectors) > 0)
 	}
 	if t.BadShare > 0 {
@@ -61,7 +61,7 @@ func (w *Watch) Look(s Status) {
 		w.weigh(&s, badSamples(&s, most), most >= t.BadShare, known)
 	}
 	if t.RefusedTables > 0 {
-		most, known := s.refused()
+		most, known := s.refusedTables()
 		w.weigh(&s, tablesRefused(&s, most), most >= t.RefusedTables, known)
 	}
 	if t.Lost > 0 {
@@ -69,7 +69,7 @@ func (w *Watch) Look(s Status) {
 		w.set(&s, samplesLost(gaps), len(gaps) > 0, first, last)
 	}
 	for k, f := range w.found {
-		if w.off(k) && f.State != detect.Resolved {
+		if w.isOff(k) && f.State != detect.Resolved {
 			f.State = detect.Resolved
 			w.found[k] = f
 		}
@@ -79,8 +79,8 @@ func (w *Watch) Look(s Status) {
 	}
 }
 
-// off reports whether the operator wants no findings of a kind: open ones end.
-func (w *Watch) off(k detect.Kind) bool {
+// isOff reports whether the operator wants no findings of a kind: open ones end.
+func (w *Watch) isOff(k detect.Kind) bool {
 	t := w.thresholds
 	switch k {
 	case detect.CollectionStopped:
@@ -107,7 +107,7 @@ func (w *Watch) lookForCollectors(s *Status) {
 	if !s.Silent.IsZero() {
 		began := later(s.Silent, w.since)
 		if s.Now.Sub(began) >= t.Stopped {
-			w.set(s, stopped(s), true, s.Silent, s.Now)
+			w.set(s, stoppedFinding(s), true, s.Silent, s.Now)
 		}
 		return
 	}

@@ -55,10 +55,10 @@ func AttributesOf(k sample.KeySchema) (a Attributes) {
 //go:embed code/*.tmpl
 var files embed.FS
 
-// For returns the code for the step of a finding that shards its key; false where no
+// Code returns the code for the step of a finding that shards its key; false where no
 // step does, or its names are not of text with the base in them, or the base is hidden:
 // an application does not know its keys by their hashes.
-func For(f *detect.Finding, attributes Attributes, language Language) (string, bool) {
+func Code(f *detect.Finding, attributes Attributes, language Language) (string, bool) {
 	if keyhash.Find(f.Key) >= 0 {
 		return "", false
 	}
@@ -116,7 +116,7 @@ func write(f *detect.Finding, n *detect.ShardNames, a Attributes, language Langu
 	if n.Suffix == detect.SuffixCounter {
 		name += "-counter"
 	}
-	comment, quote := " // ", quoted
+	comment, quote := " // ", quote
 	switch language {
 	case Node:
 		quote = quotedUTF16
@@ -145,7 +145,7 @@ func write(f *detect.Finding, n *detect.ShardNames, a Attributes, language Langu
 }
 
 // quoted writes text as Go and Python read it, in ASCII.
-func quoted(text string) string { return strconv.QuoteToASCII(text) }
+func quote(text string) string { return strconv.QuoteToASCII(text) }
 
 // quotedUTF16 writes text as JavaScript reads it, in ASCII.
 func quotedUTF16(text string) string {

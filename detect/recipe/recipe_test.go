@@ -39,7 +39,7 @@ var suffixes = []detect.Suffix{detect.SuffixRandom, detect.SuffixCalculated, det
 
 func code(t *testing.T, f *detect.Finding, a recipe.Attributes, l recipe.Language) string {
 	t.Helper()
-	text, known := recipe.For(f, a, l)
+	text, known := recipe.Code(f, a, l)
 	if !known {
 		t.Fatalf("no code of %s for %q", l, f.Key)
 	}
@@ -244,7 +244,7 @@ func check(t *testing.T, key string, form shardkey.Form, how detect.Suffix, r *r
 		return
 	}
 	for i, shard := range r.Chosen {
-		if name, err := s.For(key, fmt.Sprintf("id-%d-ß", i)); err != nil || name != names[shard] {
+		if name, err := s.Pick(key, fmt.Sprintf("id-%d-ß", i)); err != nil || name != names[shard] {
 			t.Fatalf("id %d of %q goes to %d, want %s (%v)", i, key, shard, name, err)
 		}
 	}
@@ -269,7 +269,7 @@ func TestNoCode(t *testing.T) {
 		"no shards": waits, "numbers alone": finding("S", "7", named("7", shardkey.NumberOnly(), detect.SuffixRandom)),
 		"several attributes": finding("SN", "k", named("k", forms[0], detect.SuffixRandom)),
 	} {
-		if text, known := recipe.For(f, recipe.Attributes{}, recipe.Go); known {
+		if text, known := recipe.Code(f, recipe.Attributes{}, recipe.Go); known {
 			t.Errorf("%s: %s", name, text)
 		}
 	}

@@ -17,8 +17,8 @@ type Whole struct {
 	Deviation, Largest float64
 }
 
-// Of returns what is left open of an amount.
-func (w Whole) Of(amount sample.Milli) sketch.Spread {
+// SpreadOf returns what is left open of an amount.
+func (w Whole) SpreadOf(amount sample.Milli) sketch.Spread {
 	units := detect.Units(amount)
 	return sketch.Spread{Variance: w.Deviation * w.Deviation * units * units, Largest: w.Largest * units}
 }
@@ -27,8 +27,8 @@ func (w Whole) Of(amount sample.Milli) sketch.Spread {
 // drawn independently, with 1 − 10⁻⁶.
 func (w Whole) proven(amount sample.Milli, variance float64) sample.Milli {
 	e := Estimate{Units: detect.Units(amount)}
-	e.Spread.Variance = max(variance, w.Of(amount).Variance)
-	return detect.Milli(e.below(detect.DecideTail))
+	e.Spread.Variance = max(variance, w.SpreadOf(amount).Variance)
+	return detect.Milli(e.lowerBound(detect.DecideTail))
 }
 
 // WholeCallers returns what is left open of a key's load: by the callers in its evidence,

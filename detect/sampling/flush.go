@@ -92,7 +92,7 @@ func (s *Batches) Batch() Batch { return newBatch(s.flushed, float64(detect.Weig
 
 // Sum records what the keys flushed in a second, as [Flushes.Table] does.
 func (f *Flushes) Sum(s *Batches, second int64) (part, seconds float64) {
-	return f.over(second, s.load, s.Batch())
+	return f.partOf(second, s.load, s.Batch())
 }
 
 // Table records what was flushed of a table or index in a second, and returns the part of
@@ -100,10 +100,10 @@ func (f *Flushes) Sum(s *Batches, second int64) (part, seconds float64) {
 // requests.
 func (f *Flushes) Table(w *sketch.Window) (part, seconds float64) {
 	b, _ := batchOf(w)
-	return f.over(w.Second, w.Total.Load, b)
+	return f.partOf(w.Second, w.Total.Load, b)
 }
 
-func (f *Flushes) over(second int64, of sketch.Load, b Batch) (part, seconds float64) {
+func (f *Flushes) partOf(second int64, of sketch.Load, b Batch) (part, seconds float64) {
 	if b.Part > 0 {
 		if seconds, flushed := f.Span(second, of, b, 0); flushed {
 			return b.Part, seconds

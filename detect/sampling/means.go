@@ -52,7 +52,7 @@ func (m *Means) Proven(at int64, least float64) (most, believed sample.Milli) {
 		mean := func(variance float64) sample.Milli {
 			e := Estimate{Units: sum.units}
 			e.Spread.Variance = variance
-			return detect.Milli(e.below(detect.DecideTail) / float64(length))
+			return detect.Milli(e.lowerBound(detect.DecideTail) / float64(length))
 		}
 		independent := mean(sum.variance)
 		believed = max(believed, independent)
@@ -120,12 +120,12 @@ type PeakLoad struct {
 	Value, Low, Sure sample.Milli
 }
 
-// Of returns the peak after so many seconds of which requests were drawn at a rate, or at
+// Load returns the peak after so many seconds of which requests were drawn at a rate, or at
 // none that is known, 0.
-func (p *Peak) Of(seconds int64, rate float64) PeakLoad {
+func (p *Peak) Load(seconds int64, rate float64) PeakLoad {
 	most := highestOf(float64(seconds))
 	z := detect.PeakNoise * addedBy(rate) * most
-	return PeakLoad{p.at(z), p.at(z + detect.PeakRange), p.at(most + detect.PeakRange)}
+	return PeakLoad{p.lowerBound(z), p.lowerBound(z + detect.PeakRange), p.lowerBound(most + detect.PeakRange)}
 }
 
 // addedBy returns which share of what sampling's noise is by itself it adds to the highest
@@ -138,7 +138,7 @@ func addedBy(rate float64) float64 {
 	return (1 - math.Sqrt(rate)) / math.Sqrt(1-rate)
 }
 
-func (p *Peak) at(z float64) sample.Milli {
+func (p *Peak) lowerBound(z float64) sample.Milli {
 	z = min(max(z/peakStep, 0), peakSteps-1)
 	i := min(int(z), peakSteps-2)
 	part := z - float64(i)

@@ -75,7 +75,7 @@ func TestPeakDoesNotGrow(t *testing.T) {
 		highest = max(highest, units)
 		m.Add(i+1, sampling.Second{Estimate: sampling.Estimate{Units: units, Spread: sketch.Spread{Variance: units * 99, Largest: 100}}})
 		p.Raise(&m, i+1)
-		if peak := p.Of(i+1, 0.01); i >= 3600 && (peak.Value < 1_350_000 || peak.Value > 1_725_000 || peak.Low > peak.Value || peak.Sure > 1_530_000) {
+		if peak := p.Load(i+1, 0.01); i >= 3600 && (peak.Value < 1_350_000 || peak.Value > 1_725_000 || peak.Low > peak.Value || peak.Sure > 1_530_000) {
 			t.Fatalf("after %d s the peak of 1,500 is %+v", i, peak)
 		}
 	}
@@ -100,7 +100,7 @@ func TestPeakIsNearTheLoad(t *testing.T) {
 				m.Add(i+1, sampling.Second{Estimate: sampling.Estimate{Units: units, Spread: sketch.Spread{Variance: units * (1 - rate) / rate, Largest: 1 / rate}}})
 				p.Raise(&m, i+1)
 			}
-			peak := p.Of(seconds, rate)
+			peak := p.Load(seconds, rate)
 			if math.Abs(detect.Units(peak.Value)/load-1) <= 0.15 {
 				near++
 			}

@@ -17,12 +17,12 @@ type Estimate struct {
 	Spread sketch.Spread
 }
 
-// below returns the amount's lower bound, which the truth is under with the given
+// lowerBound returns the amount's lower bound, which the truth is under with the given
 // probability: the gamma interval of Fay and Feuer ("Confidence intervals for
 // directly standardized rates", 1997) for a weighted sum of Poisson counts, which
 // covers where counts are few and weights differ, as the normal interval does not.
 // Where all requests were seen it is the amount itself.
-func (e Estimate) below(probability float64) float64 {
+func (e Estimate) lowerBound(probability float64) float64 {
 	v := e.Spread.Variance
 	if v <= 0 || e.Units <= 0 {
 		return e.Units
@@ -30,8 +30,8 @@ func (e Estimate) below(probability float64) float64 {
 	return quantile(e.Units, v, probability)
 }
 
-// above returns the upper bound, which the truth is over with the given probability.
-func (e Estimate) above(probability float64) float64 {
+// upperBound returns the upper bound, which the truth is over with the given probability.
+func (e Estimate) upperBound(probability float64) float64 {
 	w := e.Spread.Largest
 	if w <= 0 {
 		return e.Units
@@ -48,7 +48,7 @@ func Provable(limit sample.Milli, each float64) float64 {
 	}
 	low, high := detect.Units(limit), detect.Units(limit)+each
 	proves := func(load float64) bool {
-		return Estimate{load, sketch.Spread{Variance: load * each, Largest: each}}.below(detect.DecideTail) > detect.Units(limit)
+		return Estimate{load, sketch.Spread{Variance: load * each, Largest: each}}.lowerBound(detect.DecideTail) > detect.Units(limit)
 	}
 	for !proves(high) {
 		high *= 2
@@ -88,7 +88,7 @@ func NewAmounts(value, missing sample.Milli, s sketch.Spread) Amounts {
 	e := Estimate{detect.Units(value), s}
 	return Amounts{
 		Value: value, Missing: missing, Spread: s,
-		Low: detect.Milli(e.below(detect.ShowTail)), Proven: detect.Milli(e.below(detect.DecideTail)),
+		Low: detect.Milli(e.lowerBound(detect.ShowTail)), Proven: detect.Milli(e.lowerBound(detect.DecideTail)),
 	}
 }
 
@@ -112,19 +112,19 @@ func (a Amounts) Plus(o Amounts) Amounts {
 	return NewAmounts(a.Value+o.Value, a.Missing+o.Missing, s)
 }
 
-// Less returns the amount without a known part of it.
-func (a Amounts) Less(part sample.Milli) Amounts {
+// Reduce returns the amount without a known part of it.
+func (a Amounts) Reduce(part sample.Milli) Amounts {
 	return NewAmounts(a.Value-part, a.Missing, a.Spread)
 }
 
-// Left returns which part of a load is left where a part of it counts as its mean over so
+// RemainingPart returns which part of a load is left where a part of it counts as its mean over so
 // many seconds.
-func Left(part, seconds float64) float64 { return 1 - part + part/seconds }
+func RemainingPart(part, seconds float64) float64 { return 1 - part + part/seconds }
 
 // SpreadOver returns the amount with a part of it as its mean over so many seconds: an
 // infinite number of them leaves the part out.
 func (a Amounts) SpreadOver(part, seconds float64) Amounts {
-	rest := Left(part, seconds)
+	rest := RemainingPart(part, seconds)
 	s := sketch.Spread{Variance: a.Spread.Variance * (1 - part + part/(seconds*seconds)), Largest: a.Spread.Largest * rest}
 	return NewAmounts(detect.ShareOf(a.Value, rest), detect.ShareOf(a.Missing, rest), s)
 }
@@ -135,7 +135,7 @@ func (a Amounts) SpreadOver(part, seconds float64) Amounts {
 func (a Amounts) High(largest float64) sample.Milli {
 	e := Estimate{detect.Units(a.Value), a.Spread}
 	e.Spread.Largest = max(e.Spread.Largest, largest)
-	return milliUp(e.above(detect.ShowTail)) + a.Missing
+	return milliUp(e.upperBound(detect.ShowTail)) + a.Missing
 }
 
 func milliUp(u float64) sample.Milli { return sample.Milli(math.Ceil(u*1000 - 1e-6)) }

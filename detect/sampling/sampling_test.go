@@ -75,12 +75,12 @@ func TestIntervalsCover(t *testing.T) {
 	t.Parallel()
 	mixed := func(r *rand.Rand) float64 { return []float64{0.01, 0.1, 1}[r.IntN(3)] }
 	for name, c := range map[string]scenario.Traffic{
-		"ten samples of one unit":        {Requests: 1000, Units: scenario.Fixed(1), Rate: scenario.Fixed(0.01)},
-		"three samples of one unit":      {Requests: 300, Units: scenario.Fixed(1), Rate: scenario.Fixed(0.01)},
-		"a hundred samples of one unit":  {Requests: 1000, Units: scenario.Fixed(1), Rate: scenario.Fixed(0.1)},
-		"few samples of unequal weight":  {Requests: 300, Units: scenario.Unequal, Rate: scenario.Fixed(0.01)},
-		"many samples of unequal weight": {Requests: 1500, Units: scenario.Unequal, Rate: scenario.Fixed(0.05)},
-		"mixed rates":                    {Requests: 400, Units: scenario.Fixed(1), Rate: mixed},
+		"ten samples of one unit":        {Requests: 1000, Units: scenario.Constant(1), Rate: scenario.Constant(0.01)},
+		"three samples of one unit":      {Requests: 300, Units: scenario.Constant(1), Rate: scenario.Constant(0.01)},
+		"a hundred samples of one unit":  {Requests: 1000, Units: scenario.Constant(1), Rate: scenario.Constant(0.1)},
+		"few samples of unequal weight":  {Requests: 300, Units: scenario.Unequal, Rate: scenario.Constant(0.01)},
+		"many samples of unequal weight": {Requests: 1500, Units: scenario.Unequal, Rate: scenario.Constant(0.05)},
+		"mixed rates":                    {Requests: 400, Units: scenario.Constant(1), Rate: mixed},
 		"mixed rates, unequal weight":    {Requests: 400, Units: scenario.Unequal, Rate: mixed},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -93,7 +93,7 @@ func TestIntervalsCover(t *testing.T) {
 			for range rounds {
 				truth := scenario.Milli(c.Second(random, shard, scenario.Began))
 				var k sketch.KeyLoad
-				if w := scenario.Sealed(shard); len(w) == 1 {
+				if w := scenario.SealedWindows(shard); len(w) == 1 {
 					k = w[0].Keys[0]
 					largest = max(largest, w[0].Total.WriteLargest)
 				}

@@ -90,16 +90,16 @@ func (t *Total) Mean(largest float64) detect.Figure {
 	if w := max(t.largest, t.callers, largest); v > 0 || w > 0 {
 		e := Estimate{Units: detect.Units(t.value)}
 		e.Spread.Variance, e.Spread.Largest = v, w
-		i.Low, i.High = min(t.value, detect.Milli(e.below(detect.ShowTail))), max(t.value, milliUp(e.above(detect.ShowTail)))+t.missing
+		i.Low, i.High = min(t.value, detect.Milli(e.lowerBound(detect.ShowTail))), max(t.value, milliUp(e.upperBound(detect.ShowTail)))+t.missing
 	}
 	return i.PerSecond(t.Seconds())
 }
 
-// Continued returns the total of which another judge wrote the mean of so many seconds.
+// ContinueTotal returns the total of which another judge wrote the mean of so many seconds.
 // What sampling leaves open follows from the interval. Of which draws that came is not
 // known any more, so that it is taken for what whole callers leave open, too, where
 // those are not excluded.
-func Continued(mean detect.Figure, seconds int64, sampled, assumed bool) (t Total) {
+func ContinueTotal(mean detect.Figure, seconds int64, sampled, assumed bool) (t Total) {
 	n := float64(seconds)
 	t.value, t.sum.seconds, t.sum.units = detect.Milli(mean.Value*n), n, mean.Value*n
 	if !sampled {

@@ -93,9 +93,9 @@ func (p Placement) Chance(k int) float64 {
 	return float64(len(p.fullest)-sort.SearchInts(p.fullest, k)) / float64(len(p.fullest))
 }
 
-// Over returns the probability that the load of the fullest partition exceeds limit
+// ShareOver returns the probability that the load of the fullest partition exceeds limit
 // units a second.
-func (p Placement) Over(limit float64) float64 {
+func (p Placement) ShareOver(limit float64) float64 {
 	first := sort.Search(len(p.fullest), func(i int) bool { return float64(p.fullest[i])*p.perShard > limit })
 	return float64(len(p.fullest)-first) / float64(len(p.fullest))
 }

@@ -105,12 +105,12 @@ func TestPlacementIsDeterministicAndBounded(t *testing.T) {
 	if one.Chance(1) != 1 || one.Chance(2) != 0 || one.Mean != 1500 || one.P95 != 1500 {
 		t.Errorf("one shard on one partition carries all of it: %+v", one)
 	}
-	if one.Over(1000) != 1 || one.Over(1500) != 0 {
+	if one.ShareOver(1000) != 1 || one.ShareOver(1500) != 0 {
 		t.Error("1,500 units are over 1,000 and not over 1,500")
 	}
 	// 8 shards of 400 units: a partition is over its limit when three share it.
-	if p := whatif.Place(8, 8, 3200, placementSeed); p.Over(1000) != p.Chance(3) {
-		t.Errorf("over the limit with %v, three together with %v", p.Over(1000), p.Chance(3))
+	if p := whatif.Place(8, 8, 3200, placementSeed); p.ShareOver(1000) != p.Chance(3) {
+		t.Errorf("over the limit with %v, three together with %v", p.ShareOver(1000), p.Chance(3))
 	}
 }
 

@@ -14,7 +14,7 @@ const sharedOften = 0.05
 // they have room at once.
 func (w *Answer) Summary() string {
 	switch {
-	case w.Undivided() && w.PerShard <= w.Limit:
+	case w.IsUndivided() && w.PerShard <= w.Limit:
 		return fmt.Sprintf("Only if the item can be divided: one item alone has about %s %s, and shards divide items. As it is, the shard that has it exceeds the limit, whatever their number; if its value can be divided, %s carry it.", wording.About(w.Item), w.Unit, countShards(w.Needed))
 	case w.AllAsked && w.Shards > 1 && w.PerShard <= w.Limit:
 		return fmt.Sprintf("Only where a query knows its shard: one that asks all of them is %d queries of at least %g RCU each, and where each of these costs as much as one of the key does now, each shard is loaded as the key is. Where each query knows its shard, %s carry the load.", w.Shards, detect.QueryMinimum, countShards(w.Needed))

@@ -92,9 +92,9 @@ func makesShards(s detect.Step) bool {
 	return s.Action == detect.ActionShard || s.Action == detect.ActionSplit || s.Action == detect.ActionCopies
 }
 
-// Undivided reports whether one item alone has more than a partition serves: then no
+// IsUndivided reports whether one item alone has more than a partition serves: then no
 // number of shards carries the load.
-func (w *Answer) Undivided() bool { return w.Reason == detect.HotItem || w.Item > w.Limit }
+func (w *Answer) IsUndivided() bool { return w.Reason == detect.HotItem || w.Item > w.Limit }
 
 // PlacedOn is a simulated placement of the shards.
 type PlacedOn struct {
@@ -172,7 +172,7 @@ func Ask(q Question, t detect.Target, seconds []Second, p detect.Policy) *Answer
 	if q.Shards <= MaxPlaced {
 		for _, times := range []int{1, 2, 4} {
 			p := Place(q.Shards, times*q.Shards, w.Peak, PlacementSeed)
-			w.Placements = append(w.Placements, PlacedOn{Partitions: times * q.Shards, Share: p.Chance(2), Over: p.Over(w.Limit), Mean: p.Mean})
+			w.Placements = append(w.Placements, PlacedOn{Partitions: times * q.Shards, Share: p.Chance(2), Over: p.ShareOver(w.Limit), Mean: p.Mean})
 		}
 	}
 	return w

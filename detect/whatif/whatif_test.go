@@ -115,7 +115,7 @@ func TestAgreesWithTheVerdict(t *testing.T) {
 	} {
 		w := whatif.Ask(whatif.Question{Key: "user#42", Shards: 8, Factor: c.factor}, target, seconds, detect.DefaultPolicy())
 		w.Agree(c.f)
-		if w.Undivided() != c.undivided || w.Item != c.item {
+		if w.IsUndivided() != c.undivided || w.Item != c.item {
 			t.Errorf("%s of %v, %v times: %+v", c.f.Reason, c.f.Evidence.Split.Item, c.factor, w)
 		}
 	}

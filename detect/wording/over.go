@@ -13,11 +13,11 @@ func IsLoad(k detect.Kind) bool {
 	return k.OfKey() || k.OfTable() || k == detect.RollingHotKey || k == detect.MovingHotSpot
 }
 
-// Over says for how long the load of a finding was over, or at, the limit; empty where it was
+// PercentOver says for how long the load of a finding was over, or at, the limit; empty where it was
 // not, and nothing is expected to be.
 func Over(f *detect.Finding) string {
 	if f.Kind.OfTable() {
-		return Seconds(f.Over()) + " in which requests were throttled, or asked for more than there is"
+		return Seconds(f.PercentOver()) + " in which requests were throttled, or asked for more than there is"
 	}
 	var parts []string
 	over := " proven above the limit"
@@ -28,8 +28,8 @@ func Over(f *detect.Finding) string {
 		over = " in which any " + of + " was proven above the limit"
 	}
 	named := "the limit" // where it is named first
-	if f.Over() > 0 {
-		parts, named = append(parts, Seconds(f.Over())+over), "it"
+	if f.PercentOver() > 0 {
+		parts, named = append(parts, Seconds(f.PercentOver())+over), "it"
 	}
 	if f.PossibleSeconds > 0 {
 		possible := Seconds(f.PossibleSeconds) + " possibly above " + named

@@ -60,7 +60,7 @@ func (j *groupJudge) tell(now time.Time) {
 			ID: j.set.Tell(g, event, now), Fingerprint: "f", Incident: g.ID, Event: string(event), Route: g.Receiver, Payload: []byte(`{}`),
 		})
 	}
-	for id, g := range j.set.Changed() {
+	for id, g := range j.set.ChangedGroups() {
 		row := store.Group{ID: id, Receiver: j.to.Receiver}
 		if g != nil {
 			var err error
@@ -74,7 +74,7 @@ func (j *groupJudge) tell(now time.Time) {
 		j.t.Fatal(err)
 	}
 	j.lease.Writes++
-	j.set.Written()
+	j.set.MarkWritten()
 }
 
 // TestFaultRunOfGroups: hours in which incidents of four tables begin and end, told in

@@ -96,7 +96,7 @@ func TestAttacksOnOutputs(t *testing.T) {
 				t.Error("--explain lets a tab through")
 			}
 			for _, names := range attributesOfCode {
-				code, ok := recipe.For(f, names, recipe.Go)
+				code, ok := recipe.Code(f, names, recipe.Go)
 				if !ok {
 					continue
 				}

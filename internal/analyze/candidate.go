@@ -101,7 +101,7 @@ func (c Candidate) Key(r *sample.Record) (sample.Key, bool) {
 	if !ok {
 		return sample.Key{}, false
 	}
-	name, err := c.shards.For(b.String(), value)
+	name, err := c.shards.Pick(b.String(), value)
 	return sample.KeyString(name), err == nil
 }
 

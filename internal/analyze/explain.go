@@ -162,7 +162,7 @@ func (e *explanation) write(out io.Writer) error {
 func (e *explanation) recipe(p *page, l recipe.Language) {
 	for i := range e.found {
 		f := &e.found[i]
-		text, known := recipe.For(f, attributes(f, e.facts), l)
+		text, known := recipe.Code(f, attributes(f, e.facts), l)
 		if known {
 			p.rule()
 			p.WriteString("\n" + text)

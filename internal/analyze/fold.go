@@ -101,7 +101,7 @@ func (f *fold) message(m source.Message) error {
 		err = errors.Join(err, c.sealIfFull())
 	}
 	if errors.Is(err, packed.ErrFull) {
-		return fmt.Errorf("%w, after %s samples: read a shorter time, the lines of one table, or allow more with --memory", packed.ErrFull, wording.Count(f.tally.Counted()))
+		return fmt.Errorf("%w, after %s samples: read a shorter time, the lines of one table, or allow more with --memory", packed.ErrFull, wording.Count(f.tally.GoodRecords()))
 	}
 	return err
 }
@@ -126,7 +126,7 @@ func (f *file) Position() string { return f.position }
 func (f *file) Mark() string { return "" }
 
 // Committed implements source.Partition: nothing is ever durable here.
-func (f *file) Committed() string { return "" }
+func (f *file) CommittedPosition() string { return "" }
 
 // Release implements source.Partition.
 func (f *file) Release(context.Context) error { return nil }

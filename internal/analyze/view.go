@@ -32,7 +32,7 @@ func (r *Result) views(on screen) string {
 		}
 		name := r.target(s.Target)
 		top, share := topKey(s.View)
-		t.Add(short(name, tableWidth), keys(s.View), effective(s.View), like(s.View), top, share, ceiling(s.View), string(s.View.Design.Verdict))
+		t.Add(short(name, tableWidth), keys(s.View), effective(s.View), shapeText(s.View), top, share, ceiling(s.View), string(s.View.Design.Verdict))
 		sentences = append(sentences, wrap(name+": "+s.View.Design.Why+judgedOver(&s)))
 		if len(s.View.Top) > 1 {
 			sentences = append(sentences, wrap("  most load: "+mostLoaded(s.View)))
@@ -54,7 +54,7 @@ func (r *Result) candidates(on screen) string {
 		{Name: "hottest second", Right: true}, {Name: "key like", Least: 10, Spare: 2}, {Name: "ceiling/s", Right: true, Spare: 1}, {Name: "design"},
 	}}
 	add := func(name, key string, v *detect.View) {
-		t.Add(short(name, tableWidth), short(printable(key), keyWidth), keys(v), effective(v), hottest(v), like(v), ceiling(v), string(v.Design.Verdict))
+		t.Add(short(name, tableWidth), short(printable(key), keyWidth), keys(v), effective(v), hottest(v), shapeText(v), ceiling(v), string(v.Design.Verdict))
 	}
 	var sentences []string
 	last := detect.Target{}
@@ -121,7 +121,7 @@ func effective(v *detect.View) string {
 	}
 }
 
-func like(v *detect.View) string {
+func shapeText(v *detect.View) string {
 	if v.Template.Pattern == "" {
 		return "(mixed)"
 	}
@@ -289,7 +289,7 @@ func (w *wholeTable) write(p *page) {
 		p.line("and %s more incidents", wording.Count(int64(more)))
 	}
 	p.heading("Load")
-	p.fact("seen", "%s", w.seen())
+	p.fact("seen", "%s", w.spanText())
 	for _, l := range []struct {
 		name, unit string
 		sum        float64
@@ -309,9 +309,9 @@ func (w *wholeTable) write(p *page) {
 	w.keys(p)
 }
 
-// seen says how many requests there were. Samples may not tell what was throttled: that
+// spanText says how many requests there were. Samples may not tell what was throttled: that
 // the others were served is known where some do.
-func (w *wholeTable) seen() string {
+func (w *wholeTable) spanText() string {
 	if w.Throttled.Requests > 0 {
 		return fmt.Sprintf("%s requests that were served in %s", wording.Count(w.Requests), wording.Seconds(int(w.Seconds)))
 	}

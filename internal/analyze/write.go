@@ -41,7 +41,7 @@ func (r *Result) write(out io.Writer, o *Options) error {
 // report returns the result in the form of the reports.
 func (r *Result) report() *report.Report {
 	return report.OfFiles(report.Found{
-		Files: report.Files{Samples: r.Samples.Good, Bad: r.Samples.Bad, Unjudged: r.Samples.Unjudged(), Notes: r.notes()}, Made: time.Now(),
+		Files: report.Files{Samples: r.Samples.Good, Bad: r.Samples.Bad, Unjudged: r.Samples.UnjudgedText(), Notes: r.notes()}, Made: time.Now(),
 		Incidents: r.Incidents, Findings: r.Findings, Tables: r.Tables, Gaps: r.Gaps,
 	})
 }
@@ -49,7 +49,7 @@ func (r *Result) report() *report.Report {
 // notes are what a report of files says beside how many samples were counted.
 func (r *Result) notes() []string {
 	all := []string{}
-	for _, s := range slices.Concat([]string{r.Samples.Covers(), r.Samples.Least(), r.Samples.Computed()}, intake.OtherKeys(r.Tables, r.Findings), r.Samples.FaultSentences(), r.Notes) {
+	for _, s := range slices.Concat([]string{r.Samples.Covers(), r.Samples.LowerBoundText(), r.Samples.ComputedText()}, intake.OtherKeys(r.Tables, r.Findings), r.Samples.FaultSentences(), r.Notes) {
 		if s != "" {
 			all = append(all, strings.TrimSuffix(s, ".")+".")
 		}
@@ -86,7 +86,7 @@ func (r *Result) note() (kind, note string) {
 	parts := []string{r.Samples.Covers()}
 	switch {
 	case !r.Samples.Judged:
-		kind, parts = kindUnjudged, []string{r.Samples.Unjudged()}
+		kind, parts = kindUnjudged, []string{r.Samples.UnjudgedText()}
 	case r.Samples.Partial() || len(r.Gaps) > 0:
 		kind = kindPartly
 	default:
@@ -153,7 +153,7 @@ func (r *Result) text(on screen) string {
 		b.WriteString(r.incidents(on) + "\n" + r.findings(on) + "\n")
 	}
 	if len(r.Tables) > 0 {
-		b.WriteString("\n" + r.tables(on) + "\n" + r.shared())
+		b.WriteString("\n" + r.tables(on) + "\n" + r.sharedText())
 		if views := r.views(on); views != "" {
 			b.WriteString("\n" + views + "\n")
 		}
@@ -170,7 +170,7 @@ func (r *Result) text(on screen) string {
 func (r *Result) verdict() string {
 	switch s := &r.Samples; {
 	case !s.Judged:
-		return s.Unjudged() + "\n"
+		return s.UnjudgedText() + "\n"
 	case s.Partial() && len(r.Findings) == 0:
 		return "No hot keys in what could be read. " + s.Covers() + "\n"
 	case len(r.Findings) > 0:
@@ -192,20 +192,20 @@ func (r *Result) verdict() string {
 // samplesRead returns what was read, and what was not.
 func (r *Result) samplesRead() string {
 	var b strings.Builder
-	b.WriteString(r.Samples.Counted() + "\n")
+	b.WriteString(r.Samples.CountedText() + "\n")
 	for _, fault := range r.Samples.FaultSentences() {
 		fmt.Fprintf(&b, "  %s\n", fault)
 	}
-	if least := r.Samples.Least(); least != "" {
+	if least := r.Samples.LowerBoundText(); least != "" {
 		b.WriteString(least + "\n")
 	}
-	if computed := r.Samples.Computed(); computed != "" && r.Samples.Judged {
+	if computed := r.Samples.ComputedText(); computed != "" && r.Samples.Judged {
 		b.WriteString(wrap(computed) + "\n")
 	}
 	for _, sentence := range intake.OtherKeys(r.Tables, r.Findings) {
 		b.WriteString(sentence + "\n")
 	}
-	if unrated := r.Samples.Unrated(); unrated != "" && r.Samples.Judged && len(r.Findings) == 0 {
+	if unrated := r.Samples.RateWarning(); unrated != "" && r.Samples.Judged && len(r.Findings) == 0 {
 		b.WriteString(wrap(unrated) + "\n")
 	}
 	for i := range r.Gaps {
@@ -391,9 +391,9 @@ func (r *Result) target(of detect.Target) string {
 	return target(of)
 }
 
-// shared says which account and Region the columns leave out; nothing where they
+// sharedText says which account and Region the columns leave out; nothing where they
 // are not known.
-func (r *Result) shared() string {
+func (r *Result) sharedText() string {
 	if len(r.Tables) == 0 {
 		return ""
 	}

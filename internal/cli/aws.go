@@ -20,7 +20,7 @@ import (
 func AWS(ctx context.Context) (aws.Config, error) {
 	// What the SDK warns of, such as the rest of an answer that it could not read, nobody can
 	// mend; what matters is an error.
-	c, err := awsconfig.LoadDefaultConfig(ctx, awsconfig.WithLogger(logging.Nop{}), awsconfig.WithAPIOptions([]func(*middleware.Stack) error{awserror.Bound}))
+	c, err := awsconfig.LoadDefaultConfig(ctx, awsconfig.WithLogger(logging.Nop{}), awsconfig.WithAPIOptions([]func(*middleware.Stack) error{awserror.LimitResponse}))
 	switch {
 	case err != nil:
 		return c, fmt.Errorf("load the AWS SDK's settings: %w", err)

@@ -22,9 +22,9 @@ const fileVariable = config.EnvPrefix + "CONFIG"
 // a daemon started by them does not take them for a mistake.
 var reserved = []string{fileVariable, config.EnvPrefix + "CACHE", config.EnvPrefix + "TEST_"}
 
-// Configured has a command read its configuration before it runs; config points to the
+// WithConfig has a command read its configuration before it runs; config points to the
 // defaults.
-func Configured(c *cobra.Command, config any, run func(c *cobra.Command) error) *cobra.Command {
+func WithConfig(c *cobra.Command, config any, run func(c *cobra.Command) error) *cobra.Command {
 	load := Layers(c, config)
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		if err := load(); err != nil {
@@ -35,7 +35,7 @@ func Configured(c *cobra.Command, config any, run func(c *cobra.Command) error) 
 	return c
 }
 
-// Reloadable is [Configured] for a daemon, which can read all layers again while it runs:
+// Reloadable is [WithConfig] for a daemon, which can read all layers again while it runs:
 // run gets the configuration, and what reads the next one. defaults returns a new struct
 // with the defaults at each call.
 func Reloadable[C any](c *cobra.Command, defaults func() *C, run func(c *cobra.Command, config *C, again func() (*C, error)) error) *cobra.Command {

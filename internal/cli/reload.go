@@ -78,8 +78,8 @@ func (r Reload[C]) Runner(d Daemon) (run func(ctx context.Context) error) {
 // that have since the start and wait for a restart.
 func (r Reload[C]) differences(applied, next *C) (changed, waiting []string) {
 	live := func(path string) bool { return r.Live(path, next) }
-	changed = slices.DeleteFunc(config.Changed(applied, next), func(path string) bool { return !live(path) })
-	return changed, slices.DeleteFunc(config.Changed(r.Started, next), live)
+	changed = slices.DeleteFunc(config.ChangedFields(applied, next), func(path string) bool { return !live(path) })
+	return changed, slices.DeleteFunc(config.ChangedFields(r.Started, next), live)
 }
 
 func (r Reload[C]) files(of *C) map[string]string {

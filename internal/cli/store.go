@@ -66,7 +66,7 @@ func (s Store) Reauthenticate(db *store.Store, next Store) error {
 }
 
 // With does some work with the database, for a command that ends by itself.
-func (s Store) With(ctx context.Context, work func(*store.Store) error) (err error) {
+func (s Store) Use(ctx context.Context, work func(*store.Store) error) (err error) {
 	db, err := store.Open(ctx, string(s.URL), store.Options{})
 	if err != nil {
 		return fmt.Errorf("open %s: %w", s, err)

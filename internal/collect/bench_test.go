@@ -46,7 +46,7 @@ func (*null) RestartWriter(context.Context, store.Writer) error              { r
 func (*null) Now(context.Context) (time.Time, error)                         { return time.Now(), nil }
 func (*null) ReportWriter(context.Context, string, store.WriterStatus) error { return nil }
 func (*null) StopWriter(context.Context, string) error                       { return nil }
-func (*null) Committed(context.Context, string, int64) (bool, error)         { return true, nil }
+func (*null) IsCommitted(context.Context, string, int64) (bool, error)       { return true, nil }
 func (n *null) Commit(_ context.Context, c store.Commit) error               { n.bytes += len(c.Body); return nil }
 func (*null) Claim(_ context.Context, writer string, c store.Claim) (store.Position, error) {
 	return store.Position{PartitionID: c.PartitionID, Next: c.First, Epoch: 1, Writer: writer}, nil

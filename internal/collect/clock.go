@@ -49,7 +49,7 @@ func (l *logClock) begin(now time.Time) {
 	l.lastSeen.Store(now.UnixMilli())
 }
 
-func (l *logClock) seen(now time.Time) { l.lastSeen.Store(now.UnixMilli()) }
+func (l *logClock) markSeen(now time.Time) { l.lastSeen.Store(now.UnixMilli()) }
 
 // advance records where the partition is. A batch without a time leaves it there,
 // unless the end of the log is reached: then nobody waits for it.
@@ -88,7 +88,7 @@ func (p *partition) admit(ctx context.Context, messages bool, yield func() bool)
 		}
 		p.collector.drain()
 		retry.Wait(ctx, recheck, changed)
-		p.clock.seen(time.Now())
+		p.clock.markSeen(time.Now())
 	}
 }
 
@@ -100,11 +100,11 @@ func (p *partition) keepClose(ctx context.Context, wanted func() bool) {
 	for {
 		changed := p.collector.changed.listen()
 		now := time.Now()
-		if !now.Before(until) || p.usable(ctx) != nil || wanted() || !p.ahead(now, closeAhead) {
+		if !now.Before(until) || p.usable(ctx) != nil || wanted() || !p.isAhead(now, closeAhead) {
 			return
 		}
 		retry.Wait(ctx, until.Sub(now), changed)
-		p.clock.seen(time.Now())
+		p.clock.markSeen(time.Now())
 	}
 }
 
@@ -125,7 +125,7 @@ func (p *partition) mustWait(ctx context.Context, messages bool, maxAhead time.D
 		return nowait, err
 	}
 	full := p.collector.pendingBytes() >= p.collector.config.PendingBytes
-	ahead := messages && !full && p.ahead(time.Now(), maxAhead)
+	ahead := messages && !full && p.isAhead(time.Now(), maxAhead)
 	p.clock.waiting.Store(ahead)
 	switch {
 	case full:
@@ -143,8 +143,8 @@ func (c *Collector) drain() {
 	}
 }
 
-// ahead reports whether the partition is further ahead of a slower one than it may be.
-func (p *partition) ahead(now time.Time, by time.Duration) bool {
+// isAhead reports whether the partition is further ahead of a slower one than it may be.
+func (p *partition) isAhead(now time.Time, by time.Duration) bool {
 	own := p.clock.newest.Load()
 	if own == nothingRead {
 		return false

@@ -61,7 +61,7 @@ type Store interface {
 	StopWriter(ctx context.Context, id string) error
 	Claim(ctx context.Context, writer string, c store.Claim) (store.Position, error)
 	Commit(ctx context.Context, c store.Commit) error
-	Committed(ctx context.Context, writer string, seq int64) (bool, error)
+	IsCommitted(ctx context.Context, writer string, seq int64) (bool, error)
 }
 
 // Collector gathers what a source reads. It is a source.Sink and a

@@ -152,7 +152,7 @@ func (c *Collector) deliver(f *inFlightCommit) error {
 	ambiguous := false
 	return c.retry(f.ctx, commitTask, func(ctx context.Context) error {
 		if ambiguous {
-			done, err := c.store.Committed(ctx, f.commit.Writer, f.commit.Seq)
+			done, err := c.store.IsCommitted(ctx, f.commit.Writer, f.commit.Seq)
 			if err != nil || done {
 				return err
 			}

@@ -46,7 +46,7 @@ func transcript(t *testing.T, st testStore) []string {
 		note(st.Commit(t.Context(), store.Commit{Writer: writer, Seq: seq, Body: []byte("x"), Moves: moves}))
 	}
 	committed := func(writer string, seq int64) {
-		done, err := st.Committed(t.Context(), writer, seq)
+		done, err := st.IsCommitted(t.Context(), writer, seq)
 		note(err)
 		all = append(all, map[bool]string{true: "yes", false: "no"}[done])
 	}

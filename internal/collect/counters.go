@@ -46,8 +46,8 @@ type badCounter struct {
 	excerpts []string
 }
 
-// of returns the counter of a reason.
-func (t *counters) of(reason sample.Reason) *badCounter {
+// counter returns the counter of a reason.
+func (t *counters) counter(reason sample.Reason) *badCounter {
 	if t.bad == nil {
 		t.bad = make(map[sample.Reason]*badCounter)
 	}
@@ -60,7 +60,7 @@ func (t *counters) of(reason sample.Reason) *badCounter {
 // addBad counts a bad sample. Only the first few of a commit are described;
 // the store keeps the first few of an hour.
 func (t *counters) addBad(reason sample.Reason, describe func() string) {
-	r := t.of(reason)
+	r := t.counter(reason)
 	r.count++
 	if len(r.excerpts) < store.DefaultExcerpts {
 		if text := describe(); text != "" {
@@ -80,7 +80,7 @@ func (t *counters) add(o counters) {
 		t.refused[name] = true
 	}
 	for reason, more := range o.bad {
-		r := t.of(reason)
+		r := t.counter(reason)
 		r.count += more.count
 		r.excerpts = append(r.excerpts, more.excerpts...)
 		r.excerpts = r.excerpts[:min(len(r.excerpts), store.DefaultExcerpts)]

@@ -55,7 +55,7 @@ func (h *hotKeys) add(o sketch.Over) bool {
 			return false // so many are no emergency of one key, as after a wrong sampling rate
 		}
 	}
-	if k.resolved(o.Second) {
+	if k.isResolved(o.Second) {
 		k = hotKey{}
 	}
 	k.last, k.seconds = o.Second, min(k.seconds+1, detect.HarmSeconds+1)
@@ -63,13 +63,13 @@ func (h *hotKeys) add(o sketch.Over) bool {
 	return k.seconds <= detect.HarmSeconds
 }
 
-// resolved reports whether the key had been below the limit for long before a second.
-func (k hotKey) resolved(second int64) bool { return second-k.last > detect.ResolveSeconds }
+// isResolved reports whether the key had been below the limit for long before a second.
+func (k hotKey) isResolved(second int64) bool { return second-k.last > detect.ResolveSeconds }
 
 // forget forgets the keys that are not hot any more.
 func (h *hotKeys) forget(second int64) {
 	for hash, k := range h.keys {
-		if k.resolved(second) {
+		if k.isResolved(second) {
 			delete(h.keys, hash)
 		}
 	}

@@ -107,11 +107,11 @@ func (f *flaky) Commit(ctx context.Context, c store.Commit) error {
 	return f.Store.Commit(ctx, c)
 }
 
-func (f *flaky) Committed(ctx context.Context, writer string, seq int64) (bool, error) {
+func (f *flaky) IsCommitted(ctx context.Context, writer string, seq int64) (bool, error) {
 	if f.fault("before", "away") == "before" {
 		return false, fmt.Errorf("%w: %w", store.ErrUnavailable, errConnection)
 	}
-	return f.Store.Committed(ctx, writer, seq)
+	return f.Store.IsCommitted(ctx, writer, seq)
 }
 
 func (f *flaky) StartWriter(ctx context.Context, w store.Writer) error {

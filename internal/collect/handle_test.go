@@ -56,16 +56,16 @@ func TestPositionsOfAHandle(t *testing.T) {
 	t.Parallel()
 	bubble(t, config(), func(t *testing.T, c *collect.Collector, m *memory) {
 		p := claim(t, c, "p")
-		if p.Position() != "0" || p.Committed() != "" {
-			t.Errorf("a new handle is at %q, committed %q", p.Position(), p.Committed())
+		if p.Position() != "0" || p.CommittedPosition() != "" {
+			t.Errorf("a new handle is at %q, committed %q", p.Position(), p.CommittedPosition())
 		}
 		must(t, p.Fold(t.Context(), at(noon, "7")))
-		if p.Position() != "7" || p.Committed() != "" {
-			t.Errorf("after a fold the handle is at %q, committed %q", p.Position(), p.Committed())
+		if p.Position() != "7" || p.CommittedPosition() != "" {
+			t.Errorf("after a fold the handle is at %q, committed %q", p.Position(), p.CommittedPosition())
 		}
 		time.Sleep(time.Second)
-		if p.Committed() != "7" || m.position("p").Next != "7" {
-			t.Errorf("committed %q, stored %q, want 7", p.Committed(), m.position("p").Next)
+		if p.CommittedPosition() != "7" || m.position("p").Next != "7" {
+			t.Errorf("committed %q, stored %q, want 7", p.CommittedPosition(), m.position("p").Next)
 		}
 		must(t, p.Release(t.Context()))
 	})
@@ -289,8 +289,8 @@ func TestACommitThatHadGoneThroughIsNotMadeAgain(t *testing.T) {
 		p := claim(t, c, "p")
 		must(t, p.Fold(t.Context(), at(noon, "1")))
 		time.Sleep(time.Second)
-		if p.Committed() != "1" {
-			t.Errorf("committed %q, want 1", p.Committed())
+		if p.CommittedPosition() != "1" {
+			t.Errorf("committed %q, want 1", p.CommittedPosition())
 		}
 		must(t, p.Release(t.Context()))
 		must(t, stop())

@@ -116,7 +116,7 @@ func (m *memory) Claim(_ context.Context, writer string, c store.Claim) (store.P
 	return p, nil
 }
 
-func (m *memory) Committed(_ context.Context, writer string, seq int64) (bool, error) {
+func (m *memory) IsCommitted(_ context.Context, writer string, seq int64) (bool, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.writers[writer] >= seq, nil

@@ -85,7 +85,7 @@ func (p *partition) Mark() string {
 }
 
 // Committed implements source.Partition.
-func (p *partition) Committed() string {
+func (p *partition) CommittedPosition() string {
 	p.shard.mu.Lock()
 	defer p.shard.mu.Unlock()
 	if !p.committed {
@@ -97,7 +97,7 @@ func (p *partition) Committed() string {
 // Fold implements source.Partition.
 func (p *partition) Fold(ctx context.Context, b source.Batch) error {
 	now := time.Now() // before any waiting: an End is true of then at best
-	p.clock.seen(now)
+	p.clock.markSeen(now)
 	if b.Messages != nil && b.Wanted != nil {
 		p.keepClose(ctx, b.Wanted)
 	}
@@ -107,7 +107,7 @@ func (p *partition) Fold(ctx context.Context, b source.Batch) error {
 	if err := p.fold(ctx, b, now); err != nil {
 		return err
 	}
-	p.clock.seen(now)
+	p.clock.markSeen(now)
 	p.collector.drain()
 	p.collector.changed.notify()
 	return nil
@@ -123,7 +123,7 @@ func (p *partition) fold(ctx context.Context, b source.Batch, now time.Time) err
 	p.at, p.mark, p.lag, p.read, p.ended = b.Next, b.Mark, b.Lag, true, b.Final
 	p.changes++
 	p.advance(b, now)
-	if over := p.shard.sketch.Over(); len(over) > 0 && p.collector.hot.observe(over, p.collector.hostClock.storeTime(now)) {
+	if over := p.shard.sketch.OverLimit(); len(over) > 0 && p.collector.hot.observe(over, p.collector.hostClock.storeTime(now)) {
 		retry.Signal(p.collector.earlyRequested)
 	}
 	return nil
@@ -191,21 +191,21 @@ func (p *partition) Release(ctx context.Context) error {
 		return source.ErrReclaim
 	}
 	defer p.collector.unregister(p)
-	if !p.unsaved() {
+	if !p.hasUnsaved() {
 		return nil
 	}
-	if err := p.collector.commit(ctx, p.unsaved); err != nil {
+	if err := p.collector.commit(ctx, p.hasUnsaved); err != nil {
 		p.collector.reset(p.resets, err)
 		return fmt.Errorf("release %s: %w: %w", p.id, source.ErrReclaim, err)
 	}
-	if p.unsaved() { // thrown away while it waited for its turn
+	if p.hasUnsaved() { // thrown away while it waited for its turn
 		return source.ErrReclaim
 	}
 	return nil
 }
 
-// unsaved reports whether something of this handle is not stored.
-func (p *partition) unsaved() bool {
+// hasUnsaved reports whether something of this handle is not stored.
+func (p *partition) hasUnsaved() bool {
 	p.shard.mu.Lock()
 	defer p.shard.mu.Unlock()
 	return p.changes != p.saved

@@ -133,7 +133,7 @@ func (s *scenario) start(name string) *process {
 	config.Decoder = func(shard string) collect.Decoder { return tables.Decoder(shards.TableOf(shard)) }
 	c := newCollector(s, config, st)
 	killable := &killableStore{RegistryStore: s.store}
-	source, err := streams.New(shards.Config{Tables: []string{"orders"}, Known: tables.Known},
+	source, err := streams.New(shards.Config{Tables: []string{"orders"}, Known: tables.Check},
 		dynamodbstreams.NewFromConfig(settings), shards.NewStoredRegistry(killable, config.Source, c.Writer()), quiet)
 	if err != nil {
 		s.Fatal(err)

@@ -74,7 +74,7 @@ type view struct {
 type link struct{ Path, Text string }
 
 func (s *story) page(ctx context.Context, _ *http.Request) (any, error) {
-	h, err := s.happened(ctx)
+	h, err := s.readEvents(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -85,7 +85,7 @@ func (s *story) page(ctx context.Context, _ *http.Request) (any, error) {
 		}
 	}
 	if h.page != nil && h.plan.Sharded.IsZero() {
-		v.Shards = recommended(h.campaign)
+		v.Shards = adviseShards(h.campaign)
 	}
 	key, write := simulation.Merchant, true
 	if h.ofProduct() {
@@ -101,7 +101,7 @@ func (s *story) page(ctx context.Context, _ *http.Request) (any, error) {
 
 // ofProduct reports that the story is of the product now, and not of the merchant.
 func (h *happened) ofProduct() bool {
-	return h.planned("", h.plan.Views).Begun && h.secondResolved == nil
+	return h.plannedScene("", h.plan.Views).Begun && h.secondResolved == nil
 }
 
 // links are the pages that show what goes on.

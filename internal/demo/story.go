@@ -57,7 +57,7 @@ func (s *story) Run(ctx context.Context) error {
 
 // advance goes on with the traffic where what it waits for has happened.
 func (s *story) advance(ctx context.Context) error {
-	h, err := s.happened(ctx)
+	h, err := s.readEvents(ctx)
 	if err != nil {
 		return err
 	}
@@ -72,14 +72,14 @@ func (s *story) advance(ctx context.Context) error {
 	return nil
 }
 
-// happened is what has happened so far, as the parts know it. Times are zero of what has
+// readEvents is what has happened so far, as the parts know it. Times are zero of what has
 // not.
 type happened struct {
 	now  time.Time
 	plan simulation.Plan
 	// campaign and product are the findings, imported that of the backlog; nil without one.
 	campaign, product, imported *detect.Finding
-	// refused is when the campaign's first request was refused; zero also where that was
+	// refusedAt is when the campaign's first request was refused; zero also where that was
 	// before the demo was started again.
 	refused time.Time
 	// page and secondPage are what on-call got, resolved and secondResolved what it got at
@@ -88,10 +88,10 @@ type happened struct {
 }
 
 // happened asks the parts.
-func (s *story) happened(ctx context.Context) (h happened, err error) {
+func (s *story) readEvents(ctx context.Context) (h happened, err error) {
 	h.now = s.traffic.now()
 	var begun bool
-	if h.plan, begun = s.traffic.planned(); !begun {
+	if h.plan, begun = s.traffic.currentPlan(); !begun {
 		return h, nil
 	}
 	for of, into := range map[string]**detect.Finding{campaignFinding: &h.campaign, productFinding: &h.product, importFinding: &h.imported} {
@@ -99,7 +99,7 @@ func (s *story) happened(ctx context.Context) (h happened, err error) {
 			return h, err
 		}
 	}
-	h.refused = s.traffic.refused(simulation.Merchant)
+	h.refused = s.traffic.refusedAt(simulation.Merchant)
 	h.page = s.inbox.first(campaignFinding, detect.EventFiring, h.plan.Campaign)
 	h.resolved = s.inbox.first(campaignFinding, detect.EventResolved, h.plan.Sharded)
 	h.secondPage = s.inbox.first(productFinding, detect.EventFiring, h.plan.Views)
@@ -123,8 +123,8 @@ func (s *story) finding(ctx context.Context, fingerprint string) (*detect.Findin
 // errNoShards is returned while nothing says that shards would help.
 var errNoShards = errors.New("no shards are recommended yet: wait for the page in the inbox")
 
-// recommended returns the shards that a finding's advice names; nil where it names none.
-func recommended(f *detect.Finding) *detect.ShardNames {
+// adviseShards returns the shards that a finding's advice names; nil where it names none.
+func adviseShards(f *detect.Finding) *detect.ShardNames {
 	if f == nil {
 		return nil
 	}
@@ -143,7 +143,7 @@ func (s *story) shard(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	names := recommended(f)
+	names := adviseShards(f)
 	if names == nil {
 		return errNoShards
 	}
@@ -169,7 +169,7 @@ type scene struct {
 
 // scenes returns the story, the scene that goes on among them.
 func (h *happened) scenes() []scene {
-	all := []scene{h.calm(), h.campaignBegins(), h.refuses(), h.paged(), h.sharded(), h.over(), h.oneItem(), h.pagedAgain(), h.quiet()}
+	all := []scene{h.calm(), h.campaignBegins(), h.refuses(), h.pagedScene(), h.shardedScene(), h.lastScene(), h.oneItem(), h.pagedAgain(), h.quiet()}
 	last := 0
 	for i := range all {
 		if all[i].Begun {
@@ -183,13 +183,13 @@ func (h *happened) scenes() []scene {
 	return all
 }
 
-// planned returns a scene that begins at a time of the plan.
-func (h *happened) planned(title string, at time.Time) scene {
+// plannedScene returns a scene that begins at a time of the plan.
+func (h *happened) plannedScene(title string, at time.Time) scene {
 	return scene{Title: title, At: at, Begun: !at.IsZero() && !at.After(h.now)}
 }
 
-// told returns a scene that begins with a notification.
-func told(title string, by *arrived) scene {
+// alertScene returns a scene that begins with a notification.
+func alertScene(title string, by *arrived) scene {
 	if by == nil {
 		return scene{Title: title}
 	}
@@ -215,7 +215,7 @@ func (h *happened) calm() scene {
 }
 
 func (h *happened) campaignBegins() scene {
-	s := h.planned("Campaign", h.plan.Campaign)
+	s := h.plannedScene("Campaign", h.plan.Campaign)
 	s.Text = "The campaign of " + simulation.Merchant + " has begun, and orders come in. All have one partition key, and so all are written to one partition, which serves 1,000 write units a second, whatever the table has."
 	s.Next = "Orders grow to about 1,600 a second. What the partition cannot serve it refuses."
 	return s
@@ -229,14 +229,14 @@ func (h *happened) refuses() scene {
 	}
 }
 
-func (h *happened) paged() scene {
-	s := told("Paged", h.page)
+func (h *happened) pagedScene() scene {
+	s := alertScene("Paged", h.page)
 	s.Text = "On-call is paged. The page is in the inbox below, as a telephone shows it: which key, how much, since when, and what to do first."
 	s.Next = "Nothing, until you apply the shards: the campaign goes on, and so do the refusals."
 	return s
 }
 
-func (h *happened) sharded() scene {
+func (h *happened) shardedScene() scene {
 	s := scene{Title: "Shards", At: h.plan.Sharded, Begun: !h.plan.Sharded.IsZero()}
 	if n := h.plan.Shards; n != nil {
 		s.Text = fmt.Sprintf("From %s on each order is written under one of %d keys, %s to %s. Each of them is in a partition of its own, which serves all of it: nothing is refused any more.",
@@ -246,8 +246,8 @@ func (h *happened) sharded() scene {
 	return s
 }
 
-func (h *happened) over() scene {
-	s := told("Resolved", h.resolved)
+func (h *happened) lastScene() scene {
+	s := alertScene("Resolved", h.resolved)
 	s.Text = "The first incident is resolved, and on-call was told so. The campaign goes on, over its shards."
 	s.Next = "Everybody opens the page of one product."
 	if !h.plan.Views.IsZero() {
@@ -257,20 +257,20 @@ func (h *happened) over() scene {
 }
 
 func (h *happened) oneItem() scene {
-	s := h.planned("One item", h.plan.Views)
+	s := h.plannedScene("One item", h.plan.Views)
 	s.Text = "Everybody opens the page of " + simulation.Product + ": one item of 20 KB, read strongly consistent 800 times a second. That is 4,000 read units; a partition serves 3,000."
 	s.Next = "Another page. This time shards cannot help."
 	return s
 }
 
 func (h *happened) pagedAgain() scene {
-	s := told("Paged again", h.secondPage)
+	s := alertScene("Paged again", h.secondPage)
 	s.Text = "One item is in one partition, whatever its key is called, and no split helps it. The page names what does instead."
 	s.Next = "The rush ends soon."
 	if end := h.plan.ViewsEnd; !end.IsZero() {
 		s.Next = "The rush ends at " + timeOfDay(end) + "."
 	}
-	if over := h.planned("", h.plan.ViewsEnd); over.Begun {
+	if over := h.plannedScene("", h.plan.ViewsEnd); over.Begun {
 		s.Text = "The rush ended at " + timeOfDay(h.plan.ViewsEnd) + ", by itself. In an application of yours it would come again until the item is read in another way: the page names the ways."
 		s.Next = resolves(h.plan.ViewsEnd)
 	}
@@ -278,7 +278,7 @@ func (h *happened) pagedAgain() scene {
 }
 
 func (h *happened) quiet() scene {
-	s := told("Quiet", h.secondResolved)
+	s := alertScene("Quiet", h.secondResolved)
 	s.Text = "Both incidents are resolved. The traffic goes on quietly, with the campaign over its shards: look around in the heatmap, in the findings and in the tables."
 	s.Next = "Nothing more. Ctrl-C stops the demo."
 	return s

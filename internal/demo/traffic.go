@@ -116,7 +116,7 @@ func (t *traffic) begin(at, now time.Time, mark string) error {
 		}
 	}
 	t.sim, t.told = simulation.New(seed, at, simulation.Merchant, simulation.Product), at
-	t.sim.Until(at, &t.plan)
+	t.sim.Advance(at, &t.plan)
 	return nil
 }
 
@@ -148,7 +148,7 @@ func (t *traffic) feed(ctx context.Context, p source.Partition, at time.Time) er
 // batch returns the calls that were made before a time.
 func (t *traffic) batch(to time.Time) (source.Batch, error) {
 	t.mu.Lock()
-	records := t.sim.Until(to, &t.plan)
+	records := t.sim.Advance(to, &t.plan)
 	t.told = to
 	mark, err := json.Marshal(t.plan)
 	t.mu.Unlock()
@@ -177,8 +177,8 @@ func (t *traffic) decide(change func(p *simulation.Plan, next time.Time)) {
 	change(&t.plan, t.now().Truncate(time.Second).Add(time.Second))
 }
 
-// planned returns the plan; false before the traffic has begun.
-func (t *traffic) planned() (simulation.Plan, bool) {
+// currentPlan returns the plan; false before the traffic has begun.
+func (t *traffic) currentPlan() (simulation.Plan, bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.plan, t.sim != nil
@@ -194,12 +194,12 @@ func (t *traffic) seconds(key string) []simulation.Second {
 	return t.sim.Seconds(key, t.told)
 }
 
-// refused returns when the first attempt for a key was refused; zero before.
-func (t *traffic) refused(key string) time.Time {
+// refusedAt returns when the first attempt for a key was refused; zero before.
+func (t *traffic) refusedAt(key string) time.Time {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.sim == nil {
 		return time.Time{}
 	}
-	return t.sim.Refused(key)
+	return t.sim.RefusedAt(key)
 }

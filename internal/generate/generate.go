@@ -44,15 +44,15 @@ type stream struct {
 	fill func(draw *rand.Rand, r *sample.Record)
 }
 
-// at returns the event time of the stream's next request, Unix nanoseconds. Whole
+// nextMilli returns the event time of the stream's next request, Unix nanoseconds. Whole
 // seconds are taken apart, so that it is exact however long the stream is.
-func (s *stream) at() int64 {
+func (s *stream) nextMilli() int64 {
 	seconds, rest := s.made/s.perSecond, s.made%s.perSecond
 	return s.from + seconds*int64(time.Second) + rest*int64(time.Second)/s.perSecond
 }
 
 func (s *stream) next(rate float64) (r sample.Record, sampled bool) {
-	r = sample.Record{Time: s.at() / int64(time.Millisecond), Rate: rate, N: 1}
+	r = sample.Record{Time: s.nextMilli() / int64(time.Millisecond), Rate: rate, N: 1}
 	s.made++
 	s.fill(s.draw, &r)
 	return r, rate == 1 || s.draw.Float64() < rate
@@ -62,7 +62,7 @@ func (s *stream) next(rate float64) (r sample.Record, sampled bool) {
 // same time, nil when all have ended.
 func earliest(streams []*stream) (first *stream) {
 	for _, s := range streams {
-		if s.at() < s.to && (first == nil || s.at() < first.at()) {
+		if s.nextMilli() < s.to && (first == nil || s.nextMilli() < first.nextMilli()) {
 			first = s
 		}
 	}

@@ -244,7 +244,7 @@ func TestOperations(t *testing.T) {
 		j := run(t, watching(), &probe{Store: s})
 		c.commit(30, hot("hot", 1200, 0, 30)...)
 		j.quiet(t)
-		says(t, s, start, 2, 36_000, corroboration.Throttled(sample.UpdateItem).Metric(), 12_340)
+		says(t, s, start, 2, 36_000, corroboration.ThrottledMetric(sample.UpdateItem).Metric(), 12_340)
 		j.quiet(t)
 		w := found(t, s, detect.HotKeyWrite)[0].CloudWatch
 		if w == nil || len(w.Operations) != 1 || *w.Operations[0].Throttled != 12_340 || w.Operations[0].Latency != nil ||

@@ -30,7 +30,7 @@ func loadHeat(ctx context.Context, st heatStore, s *verdict.State) error {
 		return err
 	}
 	s.Heat = fold.NewHeat(spans)
-	unfinished, err := st.EachRollups(ctx, s.Heat.Unfinished())
+	unfinished, err := st.EachRollups(ctx, s.Heat.UnfinishedRollups())
 	if err != nil {
 		return err
 	}
@@ -64,7 +64,7 @@ func loadTens(ctx context.Context, st windowStore, s *verdict.State, closing []f
 
 // loadRollups loads what the roll-ups that are due are made of.
 func loadRollups(ctx context.Context, st heatStore, s *verdict.State, h fold.Horizon) error {
-	rows, err := st.EachRollups(ctx, s.Heat.Wanted(h))
+	rows, err := st.EachRollups(ctx, s.Heat.MissingRollups(h))
 	if err == nil {
 		s.Heat.SetStored(slices.Concat(rows...))
 	}

@@ -63,7 +63,7 @@ func loadOpen(ctx context.Context, st windowStore, s *verdict.State, deltas []fo
 			if _, want := slices.BinarySearch(missing[at], second); !want {
 				continue
 			}
-			if loaded[fold.Instant{Target: at, Second: second}], err = fold.Reopened(row); err != nil {
+			if loaded[fold.Instant{Target: at, Second: second}], err = fold.Reopen(row); err != nil {
 				return err
 			}
 		}
@@ -150,7 +150,7 @@ func loadEarlier(ctx context.Context, st findingStore, s *verdict.State, now tim
 		}
 	}
 	for _, root := range members {
-		s.Looked(root)
+		s.MarkLooked(root)
 	}
 	unforeseen := s.Unforeseen()
 	queries := make([]store.PeakQuery, len(unforeseen))

@@ -199,11 +199,11 @@ func judgeDeltas(t testing.TB, s *verdict.State, deltas []fold.Delta, h fold.Hor
 		must(t, s.Compare(now))
 	}
 	tables := s.Tables(now)
-	s.Heat.Wanted(h)
+	s.Heat.MissingRollups(h)
 	s.Heat.SetStored(nil)
 	p, err := s.Pending(closing, tables, h, now)
 	must(t, err)
-	s.Written(p)
+	s.MarkWritten(p)
 	return p
 }
 

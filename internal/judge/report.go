@@ -186,7 +186,7 @@ func (j *Judge) turn(ctx context.Context, t *term) (*term, error) {
 // compare looks whether the database went back since this judge used its lease last, and
 // records it.
 func (j *Judge) compare(ctx context.Context, lease store.Lease) error {
-	if j.last.Token == 0 || !j.last.Behind(lease) {
+	if j.last.Token == 0 || !j.last.IsBehind(lease) {
 		return nil
 	}
 	if j.lacks.IsZero() { // else the lease was taken since

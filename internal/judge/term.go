@@ -128,7 +128,7 @@ const maxAhead = 2 * time.Minute
 // sayAhead makes the judge not ready while seconds lie ahead of the store's clock.
 func (t *term) sayAhead(now time.Time) {
 	const part = "clock"
-	newest, ahead := t.state.Windows.After(now.Add(maxAhead).Unix())
+	newest, ahead := t.state.Windows.NewestAfter(now.Add(maxAhead).Unix())
 	if !ahead {
 		t.judge.health.Heal(part)
 		return
@@ -192,11 +192,11 @@ func (t *term) renew(ctx context.Context) error {
 func (t *term) load(ctx context.Context) (store.Snapshot, error) {
 	st := t.judge.store
 	again := time.Since(t.tried) >= t.judge.config.LookEvery
-	snap, err := st.Read(ctx, t.after(again), t.limit())
+	snap, err := st.Read(ctx, t.cursors(again), t.limit())
 	if err != nil {
 		return snap, err
 	}
-	if err := t.chained(snap.Deltas); err != nil {
+	if err := t.checkChain(snap.Deltas); err != nil {
 		return snap, err
 	}
 	deltas := t.decode(snap.Deltas, again)
@@ -232,7 +232,7 @@ func (t *term) load(ctx context.Context) (store.Snapshot, error) {
 // closes as incomplete.
 func (t *term) limit() store.ReadLimit {
 	limit := t.judge.config.Read
-	if t.state.Crowded() {
+	if t.state.IsCrowded() {
 		limit.Deltas = 1
 	}
 	return limit
@@ -258,7 +258,7 @@ func (t *term) loadSilences(ctx context.Context) error {
 // chained fails with store.ErrWentBack when a writer's delta was written without
 // the one that was folded before it. Those that were read and not folded, because the
 // store failed meanwhile, are read again.
-func (t *term) chained(deltas []store.Delta) error {
+func (t *term) checkChain(deltas []store.Delta) error {
 	for _, d := range deltas {
 		if read, ok := t.newest[d.Writer]; ok && d.Previous >= 0 && d.Previous < read {
 			return fmt.Errorf("delta %d of writer %s follows on %d, and not on %d, which was read: %w", d.Seq, d.Writer, d.Previous, read, store.ErrWentBack)
@@ -267,8 +267,8 @@ func (t *term) chained(deltas []store.Delta) error {
 	return nil
 }
 
-// after returns from where each writer is read; again those, too, that could not be.
-func (t *term) after(again bool) map[string]int64 {
+// cursors returns from where each writer is read; again those, too, that could not be.
+func (t *term) cursors(again bool) map[string]int64 {
 	after := maps.Clone(t.state.Windows.Read)
 	if !again {
 		for writer := range t.unreadable {
@@ -363,7 +363,7 @@ func (t *term) write(ctx context.Context, closing []fold.Instant, h fold.Horizon
 			notified()
 		}
 	}
-	t.state.Written(p)
+	t.state.MarkWritten(p)
 	t.judge.measures.wrote(p.Judgement)
 	return nil
 }

@@ -5,7 +5,7 @@ import (
 )
 
 // since compares a report with an earlier one.
-func (p *Report) since(last *Report) *Changes {
+func (p *Report) changesSince(last *Report) *Changes {
 	c := &Changes{
 		Since: last.To, New: []Ref{}, Worse: []Ref{}, Over: []Ref{}, Still: []Ref{}, Lost: []Ref{}, Coming: []Ref{}, Silent: []Ref{},
 	}

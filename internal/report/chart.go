@@ -8,7 +8,7 @@ import (
 	"github.com/keyheat/keyheat/detect/wording"
 )
 
-func about(v float64) string { return wording.About(v) }
+func formatAbout(v float64) string { return wording.About(v) }
 
 // maxBars is how many bars a chart has at most: a longer period has several hours in
 // each.
@@ -48,7 +48,7 @@ func (p *Report) chart(k *Key) chart {
 	each := (hours + maxBars - 1) / maxBars
 	c := chart{
 		subject: subjectOf(k.KeyRef), Width: (hours + each - 1) / each, Each: "hour",
-		Peak: about(k.Peak.Units) + " " + unitName(k.Unit) + ", " + whole(k.Peak.Units/k.Limit) + " of the limit, in the hour of " + p.moment(k.Peak.At),
+		Peak: formatAbout(k.Peak.Units) + " " + unitName(k.Unit) + ", " + percent(k.Peak.Units/k.Limit) + " of the limit, in the hour of " + p.moment(k.Peak.At),
 		Over: k.Peak.Units > k.Limit,
 	}
 	if each > 1 {
@@ -71,7 +71,7 @@ func (p *Report) chart(k *Key) chart {
 		}
 		u := h.Units / k.Limit
 		below := min(u, 1)
-		b := bar{X: strconv.Itoa(at), Y: decimals(y(below)), Height: decimals(100 - y(below)), Title: p.moment(h.At) + ": " + about(h.Units) + " " + unitName(k.Unit)}
+		b := bar{X: strconv.Itoa(at), Y: decimals(y(below)), Height: decimals(100 - y(below)), Title: p.moment(h.At) + ": " + formatAbout(h.Units) + " " + unitName(k.Unit)}
 		if u > 1 {
 			over++
 			b.HasOver, b.OverY, b.OverHeight = true, decimals(y(u)), decimals(y(1)-y(u))

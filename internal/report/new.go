@@ -36,7 +36,7 @@ func New(r Rows) (*Report, error) {
 	report.addKeys(r.Peaks)
 	report.NotSeen = r.notSeen(tables)
 	if r.Last != nil {
-		report.Changes = report.since(r.Last)
+		report.Changes = report.changesSince(r.Last)
 	}
 	report.Summary = report.summary()
 	return report, nil
@@ -44,10 +44,10 @@ func New(r Rows) (*Report, error) {
 
 // addIncidents adds those of the period.
 func (p *Report) addIncidents(r *Rows) error {
-	moved := r.moved()
+	moved := r.transitions()
 	for i := range r.Incidents {
 		row := &r.Incidents[i]
-		if !r.Covers(row.Target) || !r.within(row) && len(moved[row.ID]) == 0 {
+		if !r.Covers(row.Target) || !r.overlaps(row) && len(moved[row.ID]) == 0 {
 			continue
 		}
 		incident, fired, err := r.incident(row, moved[row.ID])
@@ -151,7 +151,7 @@ func (r *Rows) states(i *Incident, row *store.Incident, moved []store.Transition
 	i.Fired, i.Resolved = before(row.FiredAt), before(row.ResolvedAt)
 	i.State = detect.Pending
 	switch {
-	case !r.within(row): // only its history tells of the period
+	case !r.overlaps(row): // only its history tells of the period
 	case i.Resolved != nil:
 		i.State, fired = detect.Resolved, i.Fired != nil
 	case i.Fired != nil:
@@ -168,7 +168,7 @@ func (r *Rows) states(i *Incident, row *store.Incident, moved []store.Transition
 		if t.To == string(detect.Firing) && t.From != t.To {
 			times++
 		}
-		if !r.within(row) {
+		if !r.overlaps(row) {
 			if n == 0 {
 				i.Began = t.At
 			}

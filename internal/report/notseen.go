@@ -36,7 +36,7 @@ func (r *Rows) notSeen(tables []table) NotSeen {
 		}
 		n.Coverage = append(n.Coverage, c)
 	}
-	slices.SortStableFunc(n.Coverage, func(a, b Coverage) int { return cmp.Compare(shown(a), shown(b)) })
+	slices.SortStableFunc(n.Coverage, func(a, b Coverage) int { return cmp.Compare(seenShare(a), seenShare(b)) })
 	return n
 }
 
@@ -48,7 +48,7 @@ func gapOf(g store.Gap) Gap {
 }
 
 // shown orders what is known least of first.
-func shown(c Coverage) float64 {
+func seenShare(c Coverage) float64 {
 	switch {
 	case c.Stale:
 		return -2

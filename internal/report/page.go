@@ -98,7 +98,7 @@ type change struct {
 func (p *Report) page() page {
 	v := page{
 		Title: p.title(), Summary: sentences(p.Summary), Period: p.moment(p.From) + " to " + p.moment(p.To),
-		Zone: p.location().String(), About: p.about(), Made: p.moment(p.Made), OfFiles: p.Files != nil,
+		Zone: p.location().String(), About: p.subject(), Made: p.moment(p.Made), OfFiles: p.Files != nil,
 		Hot: listOf(p.Hot, p.incidentRow), Warm: listOf(p.Warm, p.incidentRow), Healed: listOf(p.Healed, p.incidentRow),
 		Silences: listOf(p.Silences, p.silenceRow), Coming: listOf(p.Coming, p.comingRow), NotTold: append(append([]string{}, p.NotSeen.Cut...), p.NotTold...),
 	}
@@ -159,8 +159,8 @@ func subjectOf(k detect.KeyRef) subject {
 func (p *Report) incidentRow(i Incident) incidentRow {
 	r := incidentRow{
 		subject: subjectOf(i.KeyRef), Cause: causeName(i.Cause), Severity: i.Severity, State: i.State,
-		Load: known(i.Utilization, whole), Began: p.moment(i.Began), Until: "still open", Times: known(i.Times, count),
-		Fix: sentences(i.FirstFix), Owner: short(i.Owner), CloudWatch: corroborations[i.CloudWatch], Silenced: p.silenced(i.ID),
+		Load: orUnknown(i.Utilization, percent), Began: p.moment(i.Began), Until: "still open", Times: orUnknown(i.Times, count),
+		Fix: sentences(i.FirstFix), Owner: short(i.Owner), CloudWatch: corroborations[i.CloudWatch], Silenced: p.isSilenced(i.ID),
 	}
 	switch {
 	case i.State != detect.Resolved:
@@ -175,7 +175,7 @@ func (p *Report) incidentRow(i Incident) incidentRow {
 func (p *Report) comingRow(c Coming) comingRow {
 	unit := unitName(c.Forecast.Unit)
 	return comingRow{
-		subject: subjectOf(c.KeyRef), Now: about(c.Forecast.Level) + " " + unit, Growth: "+" + about(c.Forecast.Growth.Value) + " a day",
+		subject: subjectOf(c.KeyRef), Now: formatAbout(c.Forecast.Level) + " " + unit, Growth: "+" + formatAbout(c.Forecast.Growth.Value) + " a day",
 		At70: p.crossing(c.Forecast.At70), At100: p.crossing(c.Forecast.At100),
 	}
 }
@@ -219,7 +219,7 @@ func (p *Report) addNotSeen(v *page) {
 	})
 	v.Gaps = listOf(n.Gaps, func(g Gap) gapRow {
 		return gapRow{
-			Where: short(g.Source + "/" + g.Partition), Since: known(g.Since, p.moment), Until: known(g.Until, p.moment),
+			Where: short(g.Source + "/" + g.Partition), Since: orUnknown(g.Since, p.moment), Until: orUnknown(g.Until, p.moment),
 			Noticed: p.moment(g.Noticed), Reason: clip(g.Reason, maxLong),
 		}
 	})
@@ -228,8 +228,8 @@ func (p *Report) addNotSeen(v *page) {
 	})
 }
 
-// silenced reports whether a silence of the report silenced an incident.
-func (p *Report) silenced(id string) bool {
+// isSilenced reports whether a silence of the report silenced an incident.
+func (p *Report) isSilenced(id string) bool {
 	return slices.ContainsFunc(p.Silences, func(s Silence) bool {
 		return slices.ContainsFunc(s.Incidents, func(r Ref) bool { return r.Incident == id })
 	})

@@ -126,8 +126,8 @@ func (q Request) Covers(at detect.Target) bool {
 // loadRoots loads the findings of the incidents that the report is about.
 func (r *Rows) loadRoots(ctx context.Context, st Store) error {
 	r.Incidents = slices.DeleteFunc(r.Incidents, func(i store.Incident) bool { return !r.Covers(i.Target) })
-	moved := r.moved()
-	r.Incidents = slices.DeleteFunc(r.Incidents, func(i store.Incident) bool { return !r.within(&i) && len(moved[i.ID]) == 0 })
+	moved := r.transitions()
+	r.Incidents = slices.DeleteFunc(r.Incidents, func(i store.Incident) bool { return !r.overlaps(&i) && len(moved[i.ID]) == 0 })
 	for _, i := range r.Incidents {
 		f, err := st.Finding(ctx, i.Root)
 		switch {
@@ -140,8 +140,8 @@ func (r *Rows) loadRoots(ctx context.Context, st Store) error {
 	return nil
 }
 
-// moved returns the transitions in the period, by incident, in their order.
-func (r *Rows) moved() map[string][]store.Transition {
+// transitions returns the transitions in the period, by incident, in their order.
+func (r *Rows) transitions() map[string][]store.Transition {
 	all := make(map[string][]store.Transition)
 	for _, t := range r.Transitions {
 		if !t.At.Before(r.From) && t.At.Before(r.To) {
@@ -151,8 +151,8 @@ func (r *Rows) moved() map[string][]store.Transition {
 	return all
 }
 
-// within reports whether the last episode of an incident overlaps the period.
-func (r *Rows) within(i *store.Incident) bool {
+// overlaps reports whether the last episode of an incident overlaps the period.
+func (r *Rows) overlaps(i *store.Incident) bool {
 	return i.OpenedAt.Before(r.To) && (i.ResolvedAt.IsZero() || !i.ResolvedAt.Before(r.From))
 }
 

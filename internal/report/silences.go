@@ -28,7 +28,7 @@ func (p *Report) addSilences(r *Rows) {
 // the period names, and the one that it has now, if it had begun in the period.
 func (r *Rows) silencedBy() map[string][]string {
 	by := make(map[string][]string)
-	for id, moved := range r.moved() {
+	for id, moved := range r.transitions() {
 		for _, t := range moved {
 			if s := silence.NotedID(t.Note); s != "" {
 				by[id] = append(by[id], s)
@@ -38,7 +38,7 @@ func (r *Rows) silencedBy() map[string][]string {
 	for i := range r.Incidents {
 		row := &r.Incidents[i]
 		document, err := readIncident(row)
-		if err == nil && document.Silenced != nil && r.within(row) {
+		if err == nil && document.Silenced != nil && r.overlaps(row) {
 			by[row.ID] = append(by[row.ID], document.Silenced.By)
 		}
 	}

@@ -29,14 +29,14 @@ func (p *Report) summary() string {
 	case len(p.Hot) == 0:
 		s = "Nothing fired in what was seen"
 		if n := len(p.Warm); n > 0 {
-			s += "; " + plural(n, "incident was", "incidents were") + " open without that, " + named(p.Warm[0].KeyRef) + " the worst" + at(p.Warm[0].Utilization)
+			s += "; " + plural(n, "incident was", "incidents were") + " open without that, " + keyName(p.Warm[0].KeyRef) + " the worst" + percentOfLimit(p.Warm[0].Utilization)
 		}
 	case firing > 0:
 		s = fmt.Sprintf("%s fired and %s still firing at the end: %s is the worst%s", plural(len(p.Hot), "incident", "incidents"),
-			plural(firing, "is", "are"), named(p.Hot[0].KeyRef), at(p.Hot[0].Utilization))
+			plural(firing, "is", "are"), keyName(p.Hot[0].KeyRef), percentOfLimit(p.Hot[0].Utilization))
 	default:
 		s = fmt.Sprintf("%s fired and none is firing at the end: %s was the worst%s", plural(len(p.Hot), "incident", "incidents"),
-			named(p.Hot[0].KeyRef), at(p.Hot[0].Utilization))
+			keyName(p.Hot[0].KeyRef), percentOfLimit(p.Hot[0].Utilization))
 	}
 	if p.NotSeen.Stopped != nil {
 		s += "; collection stopped at " + p.moment(*p.NotSeen.Stopped) + ", and nothing is known of what came after"
@@ -58,18 +58,18 @@ func (p *Report) blind() bool {
 }
 
 // at writes a load against the limit; nothing of an unknown one.
-func at(utilization *float64) string {
+func percentOfLimit(utilization *float64) string {
 	if utilization == nil {
 		return ""
 	}
-	return fmt.Sprintf(" at %s of a partition's limit", whole(*utilization))
+	return fmt.Sprintf(" at %s of a partition's limit", percent(*utilization))
 }
 
 // whole writes a share in whole percents: 1,250%.
-func whole(share float64) string { return wording.Count(int64(share*100+0.5)) + "%" }
+func percent(share float64) string { return wording.Count(int64(share*100+0.5)) + "%" }
 
 // named names a key of a table, or the table.
-func named(k detect.KeyRef) string {
+func keyName(k detect.KeyRef) string {
 	if k.Key == "" {
 		return short(wording.Place(k.Target))
 	}
@@ -188,7 +188,7 @@ func (p *Report) title() string {
 }
 
 // known writes a value; of an unknown one, that.
-func known[T any](value *T, write func(T) string) string {
+func orUnknown[T any](value *T, write func(T) string) string {
 	if value == nil {
 		return "not known"
 	}
@@ -197,20 +197,20 @@ func known[T any](value *T, write func(T) string) string {
 
 // crossing writes when a forecast reaches a share of the limit.
 func (p *Report) crossing(c *detect.Crossing) string {
-	return known(c, func(c detect.Crossing) string {
+	return orUnknown(c, func(c detect.Crossing) string {
 		return fmt.Sprintf("%s (%s to %s)", p.day(c.At), p.day(c.Earliest), p.day(c.Latest))
 	})
 }
 
 // part writes a coverage; of an unknown one, that.
 func part(f *detect.Figure) string {
-	return known(f, func(f detect.Figure) string {
-		return fmt.Sprintf("%s (%s to %s)", whole(min(1, f.Value)), whole(min(1, f.Low)), whole(min(1, f.High)))
+	return orUnknown(f, func(f detect.Figure) string {
+		return fmt.Sprintf("%s (%s to %s)", percent(min(1, f.Value)), percent(min(1, f.Low)), percent(min(1, f.High)))
 	})
 }
 
 // about writes what the report is about.
-func (p *Report) about() string {
+func (p *Report) subject() string {
 	if len(p.Tables) == 0 {
 		return "all tables"
 	}

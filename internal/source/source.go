@@ -149,10 +149,10 @@ type Partition interface {
 	// knows the gap's Source and Partition, which are left empty. Its errors are
 	// those of Fold.
 	Gap(ctx context.Context, g sample.Gap) error
-	// Committed returns the position up to which everything is durable; empty when
+	// CommittedPosition returns the position up to which everything is durable; empty when
 	// this handle has committed nothing yet. The source commits it to Kafka for lag
 	// tools, and relies on it for nothing.
-	Committed() string
+	CommittedPosition() string
 	// Release commits what is folded and gives the partition up, within ctx.
 	// It is the last call on a handle.
 	Release(ctx context.Context) error

@@ -192,7 +192,7 @@ func TestEveryAnswerIsDescribed(t *testing.T) {
 func closedStore(t *testing.T) string {
 	s, err := store.Open(t.Context(), "sqlite::memory:", store.Options{})
 	must(t, err)
-	at := guarded(t, s)
+	at := guard(t, s)
 	must(t, s.Close())
 	return at
 }
@@ -206,7 +206,7 @@ func fullOfSilences(t *testing.T) string {
 		_, err := silence.Add(t.Context(), s, silence.Request{Matchers: []string{"table=orders"}, For: "1h", Reason: "test"}, "ada")
 		must(t, err)
 	}
-	return guarded(t, s)
+	return guard(t, s)
 }
 
 // brokenStore serves a store with a finding whose document is no JSON.
@@ -220,7 +220,7 @@ func brokenStore(t *testing.T, fingerprint string) string {
 	must(t, s.Judge(t.Context(), l, store.Judgement{Findings: []store.Finding{{
 		Fingerprint: fingerprint, Kind: "hot_key_write", Severity: "critical", State: "firing", FirstSeen: now, LastSeen: now, Document: []byte(`{"finding":`),
 	}}}))
-	return guarded(t, s)
+	return guard(t, s)
 }
 
 // awayStore serves a store whose Postgres was killed.
@@ -230,7 +230,7 @@ func awayStore(t *testing.T) string {
 	must(t, err)
 	t.Cleanup(func() { _ = s.Close() })
 	must(t, server.Kill())
-	return guarded(t, s)
+	return guard(t, s)
 }
 
 // lockedSites serves a store to users with a password, once with its settings and once after

@@ -97,7 +97,7 @@ func (s *Site) apiCollectors(ctx context.Context, r *http.Request) (any, error) 
 	if err != nil {
 		return nil, err
 	}
-	page, next, err := listed(r.URL.Query(), collectors, func(c *detect.Collector) listPlace { return listPlace{c.Seen, []string{c.ID}} })
+	page, next, err := paginate(r.URL.Query(), collectors, func(c *detect.Collector) listPlace { return listPlace{c.Seen, []string{c.ID}} })
 	return map[string]any{"collectors": page, "next": next}, err
 }
 
@@ -160,7 +160,7 @@ func (s *Site) apiReceivers(ctx context.Context, r *http.Request) (any, error) {
 			all[i].FailingSince, all[i].NextAttempt = known(r.FailedSince), known(r.NextAttempt)
 		}
 	}
-	page, next, err := listed(r.URL.Query(), all, func(r *receiver) listPlace { return listPlace{Names: []string{r.Name}} })
+	page, next, err := paginate(r.URL.Query(), all, func(r *receiver) listPlace { return listPlace{Names: []string{r.Name}} })
 	return map[string]any{"receivers": page, "next": next}, err
 }
 
@@ -207,7 +207,7 @@ func (s *Site) apiTables(ctx context.Context, r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	page, next, err := listed(r.URL.Query(), tables, func(t *tableTotals) listPlace {
+	page, next, err := paginate(r.URL.Query(), tables, func(t *tableTotals) listPlace {
 		return listPlace{Names: []string{t.Table, t.Index, t.Account, t.Region}}
 	})
 	return map[string]any{"tables": page, "gaps": gaps(lost), "next": next}, err
@@ -218,7 +218,7 @@ func (s *Site) apiGaps(ctx context.Context, r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	page, next, err := listed(r.URL.Query(), gaps(lost), func(g *gap) listPlace {
+	page, next, err := paginate(r.URL.Query(), gaps(lost), func(g *gap) listPlace {
 		return listPlace{g.Noticed, []string{g.Source, g.Partition, g.From, g.To}}
 	})
 	return map[string]any{"gaps": page, "next": next}, err
@@ -244,7 +244,7 @@ func (s *Site) apiBadSamples(ctx context.Context, r *http.Request) (any, error) 
 	for i, b := range rows {
 		all[i] = badSamples{b.Hour, b.Writer, b.Source, b.Reason, b.Count, append([]string{}, b.Excerpts...)}
 	}
-	page, next, err := listed(r.URL.Query(), all, func(b *badSamples) listPlace {
+	page, next, err := paginate(r.URL.Query(), all, func(b *badSamples) listPlace {
 		return listPlace{b.Hour, []string{b.Collector, b.Source, b.Reason}}
 	})
 	return map[string]any{"bad_samples": page, "next": next}, err

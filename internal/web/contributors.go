@@ -109,7 +109,7 @@ func rankContributor(m *heatmap.Map, row *heatmap.Row) topContributor {
 		}
 		if value = roundTenth(value); value > 0 {
 			c.ApproximateAggregateValue += value
-			c.Datapoints = append(c.Datapoints, contributorPoint{m.At(cell.Column), value})
+			c.Datapoints = append(c.Datapoints, contributorPoint{m.ColumnTime(cell.Column), value})
 		}
 	}
 	c.ApproximateAggregateValue = roundTenth(c.ApproximateAggregateValue)

@@ -70,7 +70,7 @@ type code struct{ Language, Text string }
 func codeOf(f *detect.Finding) (all []code) {
 	names := map[recipe.Language]string{recipe.Go: "Go", recipe.Python: "Python", recipe.Node: "Node"}
 	for _, l := range recipe.Languages() {
-		if text, known := recipe.For(f, recipe.Attributes{}, l); known {
+		if text, known := recipe.Code(f, recipe.Attributes{}, l); known {
 			all = append(all, code{names[l], text})
 		}
 	}

@@ -61,8 +61,8 @@ func (p listPlace) compare(o listPlace) int {
 	return slices.Compare(p.Names, o.Names)
 }
 
-// listed returns the part of a whole list that an address asks for.
-func listed[T any](values url.Values, all []T, place func(*T) listPlace) (page []T, next *string, err error) {
+// paginate returns the part of a whole list that an address asks for.
+func paginate[T any](values url.Values, all []T, place func(*T) listPlace) (page []T, next *string, err error) {
 	limit, err := listLimit(values)
 	if err != nil {
 		return nil, nil, err

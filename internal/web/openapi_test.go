@@ -47,7 +47,7 @@ func newDescribed(t *testing.T) (*described, *store.Store, []detect.Finding) {
 	must(t, err)
 	fillPipeline(t, s)
 	rollUp(t, s)
-	d := &described{T: t, address: guarded(t, s), called: make(map[string]bool), empty: make(map[string]bool)}
+	d := &described{T: t, address: guard(t, s), called: make(map[string]bool), empty: make(map[string]bool)}
 	text, _ := get(t, d.address+"/api/v1/openapi.json", http.StatusOK)
 	d.doc, err = openapi3.NewLoader().LoadFromData([]byte(text))
 	must(t, err)

@@ -269,7 +269,7 @@ func (s *Site) page(name string, load loader) http.HandlerFunc {
 	once := serve(load, s.showError, func(w http.ResponseWriter, r *http.Request, v any) { s.render(w, r, http.StatusOK, name, v) })
 	return func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Add("Vary", "Accept")
-		if !live.Wanted(r) {
+		if !live.IsRequested(r) {
 			once(w, r)
 			return
 		}

@@ -32,7 +32,7 @@ func (s *Site) apiSilences(ctx context.Context, r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	page, next, err := listed(r.URL.Query(), all, func(n *silence.Silence) listPlace { return listPlace{n.EndsAt, []string{n.ID}} })
+	page, next, err := paginate(r.URL.Query(), all, func(n *silence.Silence) listPlace { return listPlace{n.EndsAt, []string{n.ID}} })
 	return map[string]any{"silences": page, "next": next}, err
 }
 
@@ -120,16 +120,16 @@ func (s *Site) addSilence(w http.ResponseWriter, r *http.Request) {
 		s.showError(w, r, badRequest{fmt.Errorf("the form: %w", err)})
 		return
 	}
-	_, err := s.add(ctx, asked(r.PostForm))
+	_, err := s.add(ctx, readRequest(r.PostForm))
 	if wrong, is := errors.AsType[badRequest](err); is {
 		s.showForm(ctx, w, r, wrong)
 		return
 	}
-	s.changed(w, r, err)
+	s.answerChange(w, r, err)
 }
 
-// asked returns the silence that a form asks for.
-func asked(form url.Values) silence.Request {
+// readRequest returns the silence that a form asks for.
+func readRequest(form url.Values) silence.Request {
 	q := silence.Request{For: form.Get("for"), Reason: form.Get("reason")}
 	for _, name := range routing.Names() {
 		if v := strings.TrimSpace(form.Get(name)); v != "" {
@@ -159,11 +159,11 @@ func (s *Site) showForm(ctx context.Context, w http.ResponseWriter, r *http.Requ
 func (s *Site) expireSilence(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeout(r.Context(), queryTimeout)
 	defer cancel()
-	s.changed(w, r, s.expire(ctx, r.PathValue("id")))
+	s.answerChange(w, r, s.expire(ctx, r.PathValue("id")))
 }
 
 // changed leads back to the silences after a change, or shows why there was none.
-func (s *Site) changed(w http.ResponseWriter, r *http.Request, err error) {
+func (s *Site) answerChange(w http.ResponseWriter, r *http.Request, err error) {
 	if err != nil {
 		s.showError(w, r, err)
 		return

@@ -25,7 +25,7 @@ import (
 )
 
 // guarded serves a store behind a proxy that names the user, of whom ada is an operator.
-func guarded(t *testing.T, s *store.Store) string {
+func guard(t *testing.T, s *store.Store) string {
 	t.Helper()
 	return guardedBy(t, s, admin.Access{
 		Operators: []string{"ada"}, UserHeader: "X-User", Proxies: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")},
@@ -109,7 +109,7 @@ func TestAnUnreadableSilenceIsOnEveryPage(t *testing.T) {
 		must(t, err)
 		_, err = db.ExecContext(t.Context(), `UPDATE silences SET matchers = $1`, stored)
 		must(t, errors.Join(err, db.Close()))
-		at := guarded(t, s)
+		at := guard(t, s)
 		pages := func(shown bool) {
 			t.Helper()
 			for _, path := range []string{"/", "/silences", "/tables", "/reports"} {
@@ -133,7 +133,7 @@ func TestAnUnreadableSilenceIsOnEveryPage(t *testing.T) {
 func TestSilencesByTheAPI(t *testing.T) {
 	t.Parallel()
 	s, _ := filled(t)
-	at := guarded(t, s)
+	at := guard(t, s)
 	const good = `{"matchers":["table=orders","severity=~\"warning|critical\""],"for":"2h","reason":"load test"}`
 	code, body := sent{user: "ada", method: "POST", path: apiAt, kind: asJSON, body: good}.to(t, at)
 	var added struct{ Silence silence.Silence }
@@ -199,7 +199,7 @@ func parsed(t *testing.T, body string) page {
 func TestSilencesOnThePage(t *testing.T) {
 	t.Parallel()
 	s, _ := filled(t)
-	at := guarded(t, s)
+	at := guard(t, s)
 	see := func(user string) page {
 		_, body := sent{user: user, method: "GET", path: "/silences"}.to(t, at)
 		return parsed(t, body)
@@ -264,7 +264,7 @@ func TestSilencesOnThePage(t *testing.T) {
 func TestAFindingSaysWhoSilencedIt(t *testing.T) {
 	t.Parallel()
 	s, found := filled(t)
-	at := guarded(t, s)
+	at := guard(t, s)
 	f := found[0]
 	path := "/findings/" + f.Fingerprint
 	read := func(user, path string) page {

@@ -147,7 +147,7 @@ type heatKey struct {
 	Highest     heatmap.Cell
 	At          time.Time
 	Utilization float64
-	// Around is the map of the highest cell.
+	// LinkAround is the map of the highest cell.
 	Around string
 }
 
@@ -167,8 +167,8 @@ func (s *Site) heatPage(ctx context.Context, r *http.Request) (any, error) {
 	page.frame.Live = live // a map of another time does not change
 	for _, row := range m.Rows {
 		k := heatKey{Row: row, Highest: row.Hottest()}
-		k.At, k.Utilization = m.At(k.Highest.Column), detect.Ratio(k.Highest.Value, m.Limit)
-		k.Around = m.Around(of, k.At)
+		k.At, k.Utilization = m.ColumnTime(k.Highest.Column), detect.Ratio(k.Highest.Value, m.Limit)
+		k.Around = m.LinkAround(of, k.At)
 		page.Keys = append(page.Keys, k)
 	}
 	return page, nil

@@ -20,7 +20,7 @@ func (s *Site) views(ctx context.Context) (map[sample.Target]detect.Table, error
 	}
 	all := make(map[sample.Target]detect.Table, len(rows))
 	for _, row := range rows {
-		t, err := viewed(row)
+		t, err := readView(row)
 		if err != nil {
 			return nil, err
 		}
@@ -29,7 +29,7 @@ func (s *Site) views(ctx context.Context) (map[sample.Target]detect.Table, error
 	return all, nil
 }
 
-func viewed(row store.TableView) (detect.Table, error) {
+func readView(row store.TableView) (detect.Table, error) {
 	var t detect.Table
 	if err := json.Unmarshal(row.Document, &t); err != nil {
 		return t, fmt.Errorf("stored view of %s: %w", row.Name(), err)
@@ -72,7 +72,7 @@ func (s *Site) table(ctx context.Context, r *http.Request) (any, error) {
 			of.Account != "" && row.Account != of.Account || of.Region != "" && row.Region != of.Region {
 			continue
 		}
-		t, err := viewed(row)
+		t, err := readView(row)
 		if err != nil {
 			return nil, err
 		}

@@ -116,8 +116,8 @@ func New(st *store.Store, logger *slog.Logger, o Options) (*Site, error) {
 	for pattern, handler := range s.routes() {
 		s.mux.Handle(pattern, handler)
 	}
-	s.mux.Handle("GET /static/", http.StripPrefix("/static/", cached(http.FileServerFS(files))))
-	s.Handler = guarded(gzhttp.GzipHandler(s.legible(s.mux)))
+	s.mux.Handle("GET /static/", http.StripPrefix("/static/", cache(http.FileServerFS(files))))
+	s.Handler = guard(gzhttp.GzipHandler(s.legible(s.mux)))
 	return s, nil
 }
 
@@ -159,7 +159,7 @@ const policy = "default-src 'none'; style-src 'self'; script-src 'self'; connect
 
 // guarded sets what browsers are to enforce, and rejects requests that another
 // site makes with a visitor's rights.
-func guarded(h http.Handler) http.Handler {
+func guard(h http.Handler) http.Handler {
 	h = http.NewCrossOriginProtection().Handler(h)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		header := w.Header()
@@ -197,7 +197,7 @@ func (s *Site) legible(h http.Handler) http.Handler {
 	})
 }
 
-func cached(h http.Handler) http.Handler {
+func cache(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Cache-Control", "max-age=300")
 		h.ServeHTTP(w, r)

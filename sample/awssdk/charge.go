@@ -93,12 +93,12 @@ func (r *request) chargeTable(accesses []access.Access, c *types.ConsumedCapacit
 	}
 	if c.Table == nil && len(c.GlobalSecondaryIndexes) == 0 { // TOTAL, or an index alone
 		both := append(base, read...)
-		r.split(both, milli(c.CapacityUnits), r.mayHideIndexes(both))
+		r.splitTotal(both, milli(c.CapacityUnits), r.mayHideIndexes(both))
 		return
 	}
-	r.split(base, tableUnits(c), false)
+	r.splitTotal(base, tableUnits(c), false)
 	if len(read) > 0 {
-		r.split(read, milli(c.GlobalSecondaryIndexes[read[0].Index].CapacityUnits), false)
+		r.splitTotal(read, milli(c.GlobalSecondaryIndexes[read[0].Index].CapacityUnits), false)
 		return
 	}
 	for name, units := range c.GlobalSecondaryIndexes {
@@ -124,7 +124,7 @@ func (r *request) mayHideIndexes(accesses []*access.Access) bool {
 	if len(accesses) == 0 || !accesses[0].Write {
 		return false
 	}
-	schema := r.sampler.schemas.Of(accesses[0].Table)
+	schema := r.sampler.schemas.Schema(accesses[0].Table)
 	if schema == nil {
 		return true
 	}
@@ -136,10 +136,10 @@ func (r *request) mayHideIndexes(accesses []*access.Access) bool {
 	return false
 }
 
-// split gives each access its share of the total by its estimate, to the last
+// splitTotal gives each access its share of the total by its estimate, to the last
 // thousandth, and emits it. Where the estimates are not the total it is a guess
 // which key cost what, and the records say so.
-func (r *request) split(accesses []*access.Access, total sample.Milli, guessed bool) {
+func (r *request) splitTotal(accesses []*access.Access, total sample.Milli, guessed bool) {
 	var weight sample.Milli
 	for _, t := range accesses {
 		weight += t.Units
@@ -178,7 +178,7 @@ func (r *request) chargeIndex(accesses []*access.Access, index string, total sam
 		r.sampler.count.unknownIndexKeys.Add(1)
 		return
 	}
-	r.split(entries, total, false)
+	r.splitTotal(entries, total, false)
 }
 
 // indexEntries returns the entries of an index that a write may have changed, as
@@ -204,7 +204,7 @@ func (r *request) indexKey(t *access.Access, index string) (pk, sk sample.Key) {
 }
 
 func (r *request) keyInIndex(it access.Item, table, index string) (pk, sk sample.Key) {
-	schema := r.sampler.schemas.Of(table)
+	schema := r.sampler.schemas.Schema(table)
 	if schema == nil || it == nil {
 		return pk, sk
 	}

@@ -137,13 +137,13 @@ func (r *request) observe(params, result any, err error) {
 		r.sampler.count.notReadable.Add(v.NotReadable)
 	}()
 	v.Read(params, result)
-	r.refused(v.Accesses, err != nil)
+	r.recordRefused(v.Accesses, err != nil)
 	r.ended = outcome{attempts: r.attempts, failed: err != nil}
 	if !r.firstEnded.IsZero() {
 		r.ended.waited = time.Since(r.firstEnded).Round(time.Millisecond).Milliseconds()
 	}
 	if err != nil {
-		r.failed(v.Accesses, err)
+		r.recordFailed(v.Accesses, err)
 		return
 	}
 	v.MarkUnprocessed(params, result)
@@ -152,7 +152,7 @@ func (r *request) observe(params, result any, err error) {
 
 // refused records the throttled attempts that were followed by another, or by a
 // success: they are no demand of their own.
-func (r *request) refused(accesses []access.Access, failed bool) {
+func (r *request) recordRefused(accesses []access.Access, failed bool) {
 	r.sampler.count.throttledAttempts.Add(int64(len(r.refusedAttempts)))
 	retried := r.refusedAttempts
 	if failed && len(retried) > 0 {
@@ -186,7 +186,7 @@ func (c *cell) items() items {
 func (r *request) flush() {
 	if len(r.cells) == 1 {
 		r.cells[0].together = 1
-		r.sampler.fold.add(r.cells[0], r.once(&r.cells[0]))
+		r.sampler.fold.add(r.cells[0], r.foldOnce(&r.cells[0]))
 		return
 	}
 	together := make(map[items]int, len(r.cells))
@@ -195,12 +195,12 @@ func (r *request) flush() {
 	}
 	for i := range r.cells {
 		r.cells[i].together = together[r.cells[i].items()]
-		r.sampler.fold.add(r.cells[i], r.once(&r.cells[i]))
+		r.sampler.fold.add(r.cells[i], r.foldOnce(&r.cells[i]))
 	}
 }
 
-// once returns one of a cell's requests: its caller waited for the call as a whole.
-func (r *request) once(c *cell) folded {
+// foldOnce returns one of a cell's requests: its caller waited for the call as a whole.
+func (r *request) foldOnce(c *cell) folded {
 	if c.attempts == 0 {
 		return folded{n: 1}
 	}

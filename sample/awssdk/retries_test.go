@@ -193,7 +193,7 @@ func demandUnder(t *testing.T, retryer func() aws.Retryer) *dynamodb.Client {
 		if r.Throttle != "" {
 			refused += r.N
 		}
-		if sent, tells := r.Sent(); tells {
+		if sent, tells := r.SentCalls(); tells {
 			told = told.Plus(sent)
 		}
 	}

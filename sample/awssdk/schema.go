@@ -86,8 +86,8 @@ func newSchemas(given map[string]sample.Schema, describe describeFunc, w *worker
 	return s
 }
 
-// Of returns the table's schema, or nil when it is not known, or not yet.
-func (s *schemas) Of(table string) *sample.Schema {
+// Schema returns the table's schema, or nil when it is not known, or not yet.
+func (s *schemas) Schema(table string) *sample.Schema {
 	s.mu.RLock()
 	schema, asked := s.known[table]
 	s.mu.RUnlock()
@@ -104,7 +104,7 @@ func (s *schemas) ask(table string) {
 		return
 	}
 	s.known[table] = nil
-	s.worker.beside(func(ctx context.Context) {
+	s.worker.runBeside(func(ctx context.Context) {
 		schema, err := s.describe(ctx, table)
 		if err != nil || checkSchema(schema) != nil {
 			s.count.describeErrors.Add(1)

@@ -107,7 +107,7 @@ func (w *worker) write(records []sample.Record) (err error) {
 }
 
 // beside runs a task that Close waits for; none once it closes.
-func (w *worker) beside(task func(ctx context.Context)) {
+func (w *worker) runBeside(task func(ctx context.Context)) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.closing {

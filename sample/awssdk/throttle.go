@@ -63,13 +63,13 @@ func firstReason(reasons []types.ThrottlingReason, code string) throttling {
 // failed records a request that ended in an error: demand, when it was
 // throttled; consumption, when it was a condition that did not hold; and else
 // nothing, but a count.
-func (r *request) failed(accesses []access.Access, err error) {
+func (r *request) recordFailed(accesses []access.Access, err error) {
 	var cancelled *types.TransactionCanceledException
 	var condition *types.ConditionalCheckFailedException
 	final, throttled := throttlingOf(err)
 	switch {
 	case errors.As(err, &cancelled):
-		r.cancelled(accesses, cancelled.CancellationReasons)
+		r.recordCancelled(accesses, cancelled.CancellationReasons)
 	case errors.As(err, &condition):
 		if len(accesses) == 1 && condition.Item != nil {
 			accesses[0].Before = condition.Item
@@ -77,16 +77,16 @@ func (r *request) failed(accesses []access.Access, err error) {
 		}
 		r.emitAll(accesses)
 	case throttled:
-		r.throttled(accesses, final)
+		r.recordThrottled(accesses, final)
 	case len(r.refusedAttempts) > 0: // given up between two attempts
-		r.throttled(accesses, r.refusedAttempts[len(r.refusedAttempts)-1])
+		r.recordThrottled(accesses, r.refusedAttempts[len(r.refusedAttempts)-1])
 	default:
 		r.sampler.count.failed.Add(1)
 	}
 }
 
 // throttled records the demand of a request that was throttled as a whole.
-func (r *request) throttled(accesses []access.Access, why throttling) {
+func (r *request) recordThrottled(accesses []access.Access, why throttling) {
 	for i := range accesses {
 		accesses[i].Throttle = why.reason
 		r.emitThrottled(&accesses[i], why, true)
@@ -113,7 +113,7 @@ func (r *request) emitThrottled(t *access.Access, why throttling, estimated bool
 // cancelled records a cancelled transaction: the items that were throttled are
 // demand. The others have passed, or failed, their condition in the prepare
 // phase, and are charged like a failed condition.
-func (r *request) cancelled(accesses []access.Access, reasons []types.CancellationReason) {
+func (r *request) recordCancelled(accesses []access.Access, reasons []types.CancellationReason) {
 	for i := range accesses {
 		if i >= len(reasons) {
 			break

@@ -59,12 +59,12 @@ func (c *Change) records(s sample.Schema, indexes []string) ([]sample.Record, sa
 		}
 		keys[name] = k
 	}
-	pk, sk, reason := Split(s.KeySchema, keys)
+	pk, sk, reason := SplitKeys(s.KeySchema, keys)
 	if reason != "" {
 		return nil, reason
 	}
 	all := []sample.Record{c.record("", pk, sk, c.Op, max(c.Old.Size(), c.New.Size()))}
-	if !c.whole() {
+	if !c.isWhole() {
 		all[0].Bytes, all[0].Estimated = 0, true
 		if len(indexes) > 0 {
 			return all, ReasonNoImages
@@ -73,13 +73,13 @@ func (c *Change) records(s sample.Schema, indexes []string) ([]sample.Record, sa
 	}
 	all[0].Edit = c.edit()
 	for _, name := range indexes {
-		all = append(all, c.indexed(name, s.Indexes[name])...)
+		all = append(all, c.indexRecords(name, s.Indexes[name])...)
 	}
 	return all, ""
 }
 
-// whole reports whether the images show the whole write.
-func (c *Change) whole() bool {
+// isWhole reports whether the images show the whole write.
+func (c *Change) isWhole() bool {
 	switch c.Op {
 	case sample.PutItem:
 		return c.New != nil

@@ -13,9 +13,9 @@ type entry struct {
 	item   Item
 }
 
-// indexed returns the writes that the change, whose images are whole, makes to an
+// indexRecords returns the writes that the change, whose images are whole, makes to an
 // index.
-func (c *Change) indexed(name string, x sample.IndexSchema) []sample.Record {
+func (c *Change) indexRecords(name string, x sample.IndexSchema) []sample.Record {
 	before, was := entryOf(x, c.Keys, c.Old)
 	after, is := entryOf(x, c.Keys, c.New)
 	put := func() sample.Record {
@@ -44,16 +44,16 @@ func (c *Change) indexed(name string, x sample.IndexSchema) []sample.Record {
 // because a key attribute is missing. (An attribute that can be no key counts
 // as missing: DynamoDB rejects such an item.)
 func entryOf(x sample.IndexSchema, tableKeys, item Item) (entry, bool) {
-	pk, ok := joined(item, x.PartitionKey)
+	pk, ok := joinKey(item, x.PartitionKey)
 	if !ok {
 		return entry{}, false
 	}
-	sk, ok := joined(item, x.SortKey)
+	sk, ok := joinKey(item, x.SortKey)
 	return entry{pk, sk, project(x, tableKeys, item)}, ok
 }
 
-// joined returns the key that these attributes of an item make.
-func joined(item Item, names []string) (sample.Key, bool) {
+// joinKey returns the key that these attributes of an item make.
+func joinKey(item Item, names []string) (sample.Key, bool) {
 	parts := make([]sample.Key, len(names))
 	for i, name := range names {
 		var ok bool

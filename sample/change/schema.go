@@ -10,7 +10,7 @@ import (
 // sort key. A single key is the partition key; of two a record does
 // not say which is which, so the schema must: else the reason is
 // ReasonKeySchema, as when the schema names other keys.
-func Split(s sample.KeySchema, keys map[string]sample.Key) (pk, sk sample.Key, reason sample.Reason) {
+func SplitKeys(s sample.KeySchema, keys map[string]sample.Key) (pk, sk sample.Key, reason sample.Reason) {
 	switch {
 	case len(keys) == 0:
 		return pk, sk, sample.ReasonNoKey

@@ -131,7 +131,7 @@ func (t *target) fill(r *sample.Record, tables sample.Schemas) sample.Reason {
 	}
 	var reason sample.Reason
 	schema, _ := sample.Lookup(tables, r.Target())
-	if r.PK, r.SK, reason = change.Split(schema.KeySchema, keys); reason != "" {
+	if r.PK, r.SK, reason = change.SplitKeys(schema.KeySchema, keys); reason != "" {
 		return reason
 	}
 	return r.Check()

@@ -40,9 +40,9 @@ func newBatches(w *kafka.Writer) *batches {
 	return &batches{client: &kafka.Client{Addr: w.Addr, Transport: w.Transport}, topic: w.Topic, encoder: samplepb.NewEncoder()}
 }
 
-// of returns the messages of these records. A message has the time of its last record:
+// encode returns the messages of these records. A message has the time of its last record:
 // once it is counted, all that its partition has up to then is.
-func (b *batches) of(ctx context.Context, records []sample.Record) ([]kafka.Message, error) {
+func (b *batches) encode(ctx context.Context, records []sample.Record) ([]kafka.Message, error) {
 	if err := b.ask(ctx); err != nil {
 		return nil, err
 	}
@@ -56,7 +56,7 @@ func (b *batches) of(ctx context.Context, records []sample.Record) ([]kafka.Mess
 	for _, in := range b.partitions {
 		for rest := parts[in]; len(rest) > 0; {
 			var some []sample.Record
-			some, rest = split(rest)
+			some, rest = halve(rest)
 			last := slices.MaxFunc(some, func(x, y sample.Record) int { return int(x.Time - y.Time) })
 			messages = append(messages, kafka.Message{
 				Value: b.encoder.Append(nil, some), Time: time.UnixMilli(last.Time), WriterData: in,
@@ -66,8 +66,8 @@ func (b *batches) of(ctx context.Context, records []sample.Record) ([]kafka.Mess
 	return messages, nil
 }
 
-// split returns the records of one message, and the rest.
-func split(records []sample.Record) (some, rest []sample.Record) {
+// halve returns the records of one message, and the rest.
+func halve(records []sample.Record) (some, rest []sample.Record) {
 	size := 0
 	for i := range records {
 		if size += sizeBound(&records[i]); i == batchRecords || i > 0 && size > batchBytes {

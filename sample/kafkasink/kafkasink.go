@@ -88,7 +88,7 @@ func (s *Sink) Write(ctx context.Context, records []sample.Record) error {
 
 func (s *Sink) messages(ctx context.Context, records []sample.Record) ([]kafka.Message, error) {
 	if s.batches != nil {
-		return s.batches.of(ctx, records)
+		return s.batches.encode(ctx, records)
 	}
 	messages := make([]kafka.Message, len(records))
 	for i := range records {

@@ -54,7 +54,7 @@ func (d *Decoder) buildTime(at int64) sample.Reason {
 	}
 	if d.given[fieldTime].kind == kindNumber {
 		var ok bool
-		if r.Time, ok = d.whole(fieldTime); !ok {
+		if r.Time, ok = d.wholeNumber(fieldTime); !ok {
 			return sample.ReasonBadTime
 		}
 		return ""
@@ -92,7 +92,7 @@ func (d *Decoder) buildRequest() sample.Reason {
 		return sample.ReasonBadOp
 	}
 	if d.seen.has(fieldBytes) {
-		if r.Bytes, ok = d.whole(fieldBytes); !ok {
+		if r.Bytes, ok = d.wholeNumber(fieldBytes); !ok {
 			return sample.ReasonBadBytes
 		}
 	}
@@ -146,7 +146,7 @@ func (d *Decoder) buildWeight() sample.Reason {
 		}
 	}
 	if d.seen.has(fieldN) {
-		if d.rec.N, ok = d.whole(fieldN); !ok {
+		if d.rec.N, ok = d.wholeNumber(fieldN); !ok {
 			return sample.ReasonBadN
 		}
 	}
@@ -172,7 +172,7 @@ func (d *Decoder) buildRetries() sample.Reason {
 	}
 	var ok bool
 	// None is not "unknown": each was sent.
-	if d.rec.Attempts, ok = d.whole(fieldAttempts); !ok || d.rec.Attempts <= 0 {
+	if d.rec.Attempts, ok = d.wholeNumber(fieldAttempts); !ok || d.rec.Attempts <= 0 {
 		return sample.ReasonBadRetries
 	}
 	if d.seen.has(fieldWaited) {

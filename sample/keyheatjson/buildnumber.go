@@ -8,8 +8,8 @@ import (
 	"github.com/keyheat/keyheat/sample/internal/decimal"
 )
 
-// whole returns a field that is a whole number, however it is written: 2, 2.0, 2e0.
-func (d *Decoder) whole(f field) (int64, bool) {
+// wholeNumber returns a field that is a whole number, however it is written: 2, 2.0, 2e0.
+func (d *Decoder) wholeNumber(f field) (int64, bool) {
 	v := d.given[f]
 	if v.kind != kindNumber {
 		return 0, false
@@ -21,7 +21,7 @@ func (d *Decoder) whole(f field) (int64, bool) {
 	if !ok {
 		return 0, false
 	}
-	n, exact, ok := dec.Scaled(0)
+	n, exact, ok := dec.Scale(0)
 	return n, exact && ok
 }
 
@@ -39,7 +39,7 @@ func (d *Decoder) milli(f field) (sample.Milli, bool) {
 	if !ok {
 		return 0, false
 	}
-	n, _, ok := dec.Scaled(3)
+	n, _, ok := dec.Scale(3)
 	switch {
 	case n != 0 || dec.Digits == "":
 	case dec.Negative:

@@ -108,7 +108,7 @@ var byteOrderMark = []byte("\xef\xbb\xbf")
 // line reads an object, behind which only another may stand in the same line.
 func (d *Decoder) line(at int64, h sample.Handler) {
 	start := d.pos
-	known := d.known(at)
+	known := d.isKnownTime(at)
 	if !known && !d.scan() {
 		d.bad(h, start, d.behindObject(start))
 		return
@@ -155,7 +155,7 @@ func (d *Decoder) list(at int64, h sample.Handler) {
 func (d *Decoder) element(at int64, h sample.Handler) bool {
 	start := d.pos
 	if start < len(d.src) && d.src[start] == '{' {
-		if d.known(at) {
+		if d.isKnownTime(at) {
 			h.Record(&d.rec)
 			return true
 		}

@@ -16,9 +16,9 @@ const (
 	contentShape                // a record of a shape, with the fields in Decoder.has
 )
 
-// known reads an object of a known shape into the record, and moves behind it. It
+// isKnownTime reads an object of a known shape into the record, and moves behind it. It
 // returns false where the whole decoder has to decide; the cursor is then where it was.
-func (d *Decoder) known(at int64) bool {
+func (d *Decoder) isKnownTime(at int64) bool {
 	if !d.shapes.try() {
 		return false
 	}
@@ -131,7 +131,7 @@ func (d *Decoder) plainText() (string, bool) {
 		break
 	}
 	d.pos--
-	v := d.quoted()
+	v := d.scanQuoted()
 	if d.reason != "" {
 		return "", false
 	}

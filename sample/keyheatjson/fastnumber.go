@@ -80,7 +80,7 @@ func (d *Decoder) readWhole(f field) (int64, bool) {
 		return n, true
 	}
 	d.given[f] = d.value()
-	n, ok := d.whole(f)
+	n, ok := d.wholeNumber(f)
 	return n, ok && d.reason == ""
 }
 

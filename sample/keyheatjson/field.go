@@ -143,7 +143,7 @@ func (d *Decoder) name() (field, bool) {
 }
 
 func (d *Decoder) anyName() (field, bool) {
-	v := d.quoted()
+	v := d.scanQuoted()
 	d.blank()
 	if !d.take(':') {
 		d.fail(sample.ReasonSyntax)

@@ -83,7 +83,7 @@ func (c *cursor) value() value {
 	start := c.pos
 	switch b := c.src[start]; b {
 	case '"':
-		return c.quoted()
+		return c.scanQuoted()
 	case '{':
 		c.object(nil)
 		return value{start, c.pos, kindObject}
@@ -109,7 +109,7 @@ func (c *cursor) object(visit func(name, v value)) {
 		if first && c.take('}') {
 			break
 		}
-		name := c.quoted()
+		name := c.scanQuoted()
 		c.blank()
 		if !c.take(':') {
 			c.fail(sample.ReasonSyntax)
@@ -237,7 +237,7 @@ func special(w uint64) uint64 {
 
 // quoted checks the string at the cursor. Here is most of a decoder's time, so
 // the plain string, of ASCII without escapes, has a loop to itself.
-func (c *cursor) quoted() value {
+func (c *cursor) scanQuoted() value {
 	src, start := c.src, c.pos+1
 	if start > len(src) || src[start-1] != '"' {
 		c.fail(sample.ReasonSyntax)

@@ -74,8 +74,8 @@ func formOf(f field, k kind) form {
 	return formAny
 }
 
-// quoted reports whether what stands before the value ends with its quote.
-func (f form) quoted() bool { return f >= formText }
+// isQuoted reports whether what stands before the value ends with its quote.
+func (f form) isQuoted() bool { return f >= formText }
 
 // step is one value of a shape.
 type step struct {
@@ -270,7 +270,7 @@ type lesson struct {
 
 // member learns the next member, and returns false where that cannot be.
 func (l *lesson) member() bool {
-	name := l.quoted()
+	name := l.scanQuoted()
 	l.blank()
 	l.take(':')
 	l.blank()
@@ -291,7 +291,7 @@ func (l *lesson) member() bool {
 		l.from = l.pos
 	default:
 		form := formOf(f, v.kind)
-		if form.quoted() {
+		if form.isQuoted() {
 			start++
 		}
 		l.step(start, f, form)

@@ -17,7 +17,7 @@ func appendUnescaped(dst, s []byte) ([]byte, bool) {
 			continue
 		}
 		if s[i+1] != 'u' {
-			dst = append(dst, unescaped(s[i+1]))
+			dst = append(dst, unescapeLetter(s[i+1]))
 			i += 2
 			continue
 		}
@@ -31,8 +31,8 @@ func appendUnescaped(dst, s []byte) ([]byte, bool) {
 	return dst, true
 }
 
-// unescaped returns what a backslash and that letter stand for.
-func unescaped(letter byte) byte {
+// unescapeLetter returns what a backslash and that letter stand for.
+func unescapeLetter(letter byte) byte {
 	switch letter {
 	case 'b':
 		return '\b'

@@ -64,9 +64,9 @@ func (d *Decoder) InRows() bool { return d.layout == rows }
 // Columns returns the names of the columns of the file at hand, none for JSON.
 func (d *Decoder) Columns() []string { return d.columns.Names }
 
-// Called returns what a field of Keyheat JSON is called in the files; the field's own
+// FieldName returns what a field of Keyheat JSON is called in the files; the field's own
 // name where that is not said.
-func (d *Decoder) Called(field string) string {
+func (d *Decoder) FieldName(field string) string {
 	for i := range d.rules {
 		if r := &d.rules[i]; r.name == field && r.path != "" {
 			return r.path
@@ -92,7 +92,7 @@ func (d *Decoder) Value(line []byte, field string) string {
 	if !ok || len(row) != len(d.columns.Names) {
 		return ""
 	}
-	return textIn(d.at[at].of(row))
+	return textIn(d.at[at].value(row))
 }
 
 // Value returns the text that the JSON object in a line has at a path; empty for none.

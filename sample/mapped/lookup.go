@@ -19,7 +19,7 @@ func lookup(fields map[string]json.RawMessage, path string) json.RawMessage {
 			continue
 		}
 		if value := present(fields[path[:at]]); value != nil {
-			if value = within(value, path[at+1:]); value != nil {
+			if value = lookUp(value, path[at+1:]); value != nil {
 				return value
 			}
 		}
@@ -27,9 +27,9 @@ func lookup(fields map[string]json.RawMessage, path string) json.RawMessage {
 	return nil
 }
 
-// within returns the value at a path in a value: an object, a text that holds one as JSON,
+// lookUp returns the value at a path in a value: an object, a text that holds one as JSON,
 // alone or behind other text, or an array, whose elements are numbered from 0.
-func within(value json.RawMessage, path string) json.RawMessage {
+func lookUp(value json.RawMessage, path string) json.RawMessage {
 	if text, isText := textOf(value); isText {
 		value = objectIn([]byte(text))
 	}
@@ -54,7 +54,7 @@ func within(value json.RawMessage, path string) json.RawMessage {
 	if value = present(elements[n]); value == nil || !deeper {
 		return value
 	}
-	return within(value, rest)
+	return lookUp(value, rest)
 }
 
 // present returns a value, nil for null.

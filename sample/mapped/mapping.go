@@ -87,7 +87,7 @@ func nextPair(text string) (pair [2]string, behind string, more bool, err error)
 		return pair, behind, more, nil
 	}
 	_, rest, _ := strings.Cut(text, `"`)
-	n := quoted([]byte(rest))
+	n := countQuoted([]byte(rest))
 	if n < 0 {
 		return pair, "", false, fmt.Errorf("%q: the quote is not closed", text)
 	}

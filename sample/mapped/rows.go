@@ -131,7 +131,7 @@ func (c *Columns) scan(text []byte) (n int, at place) {
 		n++
 		switch {
 		case begins && b == '"':
-			length := quoted(text[n:])
+			length := countQuoted(text[n:])
 			if length < 0 {
 				return len(text), inQuote
 			}
@@ -148,9 +148,9 @@ func (c *Columns) scan(text []byte) (n int, at place) {
 	return n, inRow
 }
 
-// quoted returns how long the rest of a quoted field is, with its last quote; below 0 when
+// countQuoted returns how long the rest of a quoted field is, with its last quote; below 0 when
 // it has none.
-func quoted(text []byte) (n int) {
+func countQuoted(text []byte) (n int) {
 	for {
 		at := bytes.IndexByte(text[n:], '"')
 		if at < 0 {
@@ -211,7 +211,7 @@ func (d *Decoder) row(line []byte, closed bool) {
 		d.relay.Handler.Bad(ReasonRow, frame.Excerpt(line))
 		return
 	}
-	d.emit(line, func(i int) json.RawMessage { return d.at[i].of(row) })
+	d.emit(line, func(i int) json.RawMessage { return d.at[i].value(row) })
 }
 
 // cell is where rows have a value: in a column, at a path of the JSON that it holds when
@@ -238,8 +238,8 @@ func (c *Columns) find(name string) cell {
 	return cell{column: -1}
 }
 
-// of returns the cell's value in a row, nil for none.
-func (c cell) of(row []string) json.RawMessage {
+// value returns the cell's value in a row, nil for none.
+func (c cell) value(row []string) json.RawMessage {
 	if c.column < 0 || row[c.column] == "" {
 		return nil
 	}
@@ -247,5 +247,5 @@ func (c cell) of(row []string) json.RawMessage {
 	if c.path == "" {
 		return text
 	}
-	return within(text, c.path)
+	return lookUp(text, c.path)
 }

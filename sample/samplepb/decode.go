@@ -38,7 +38,7 @@ func (d *Decoder) Decode(message []byte, at int64, h sample.Handler) {
 		return
 	}
 	d.base, d.at = 0, at
-	if samples, ok := d.shared(message); ok {
+	if samples, ok := d.splitShared(message); ok {
 		d.samples(samples, h)
 	} else {
 		h.Bad(sample.ReasonSyntax, frame.Excerpt(message))

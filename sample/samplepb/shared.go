@@ -25,9 +25,9 @@ type key struct {
 	checkedPK, checkedSK bool
 }
 
-// shared reads what samples share, wherever in the batch it is. It returns the batch from
+// splitShared reads what samples share, wherever in the batch it is. It returns the batch from
 // its first sample on, and false where the batch is broken.
-func (d *Decoder) shared(message []byte) (samples []byte, ok bool) {
+func (d *Decoder) splitShared(message []byte) (samples []byte, ok bool) {
 	for rest := message; len(rest) > 0; {
 		if n := plainSamples(rest); n > 0 {
 			if samples == nil {

@@ -7,17 +7,25 @@ import (
 	"strings"
 )
 
-// maxCircle is the most files of a package that may all refer to each other,
-// directly or through others. A reader of one of them has to read all.
-const maxCircle = 8
+const (
+	// maxCircle is the most files of a package that may all refer to each other, directly
+	// or through others. A reader of one of them has to read all.
+	maxCircle = 8
+	// smallPackage is the most files of a package that may form any circle: a reader of
+	// such a package reads all of it anyway.
+	smallPackage = 12
+)
 
 // circleProblems reports the circles of files that are larger than maxCircle.
 func circleProblems(p *pkg) []finding {
+	if len(p.files) <= smallPackage {
+		return nil
+	}
 	var all []finding
 	for _, circle := range circles(fileReferences(p)) {
 		if len(circle) > maxCircle {
 			all = append(all, finding{ruleCircle, fmt.Sprintf(
-				"%d files refer to each other in one circle, more than %d: move one thought to a package of its own (%s)",
+				"%d files refer to each other in one circle, more than %d: move one idea to a package of its own (%s)",
 				len(circle), maxCircle, strings.Join(circle, " "))})
 		}
 	}

@@ -32,9 +32,16 @@ type pkg struct {
 	imports []string
 	fset    *token.FileSet
 	files   []*ast.File
+	sources []source
 	info    *types.Info
 	types   *types.Package
 }
+
+// source is the text of one file.
+type source struct{ path, text string }
+
+// at is a line, counted from 0, as path/file.go:line.
+func (s source) at(line int) string { return fmt.Sprintf("%s:%d", s.path, line+1) }
 
 // name is the base name of the file that a position is in.
 func (p *pkg) name(pos token.Pos) string {
@@ -117,10 +124,15 @@ func (m *module) parse(l listed, from types.Importer) (*pkg, error) {
 		}
 	}
 	for _, name := range l.GoFiles {
-		f, err := parser.ParseFile(m.fset, filepath.Join(l.Dir, name), nil, parser.ParseComments)
+		text, err := os.ReadFile(filepath.Join(l.Dir, name))
 		if err != nil {
 			return nil, err
 		}
+		f, err := parser.ParseFile(m.fset, filepath.Join(l.Dir, name), text, parser.ParseComments)
+		if err != nil {
+			return nil, err
+		}
+		p.sources = append(p.sources, source{p.path + "/" + name, string(text)})
 		p.files = append(p.files, f)
 	}
 	var err error

@@ -1,13 +1,11 @@
-// Structure checks what no linter of the short list checks: that the files of a
-// package do not all need each other, that packages stay small, that imports
-// point down the layers, and that DynamoDB's limits stand in one file.
+// Structure checks the rules of the tree that no linter of the short list knows: imports
+// point down the layers, packages stay small, DynamoDB's limits stand in one file, and
+// comments and names are plain English.
 //
 //	go run ./scripts/structure
 //
-// It prints one line per problem and exits with 1 when there is any. `make lint`
-// runs it. The rules are in circle.go, size.go, layers.go and limits.go, each
-// with what it allows and why; packages that may exceed a measure are listed,
-// with the reason, in docs/ARCHITECTURE.md.
+// It prints one line for each problem and exits with 1 if there is any. `make lint` runs
+// it. layers.txt is the map of the layers, with the packages that may exceed a measure.
 package main
 
 import (
@@ -50,17 +48,18 @@ func check(ctx context.Context, dir string) ([]problem, error) {
 	if err != nil {
 		return nil, err
 	}
-	exempt, err := readExemptions(dir)
+	s, err := readMap(dir)
 	if err != nil {
 		return nil, err
 	}
 	var all []problem
 	for _, p := range m.packages {
-		all = append(all, exempt.filter(p, circleProblems(p), sizeProblems(p))...)
+		all = append(all, s.filter(p, circleProblems(p), sizeProblems(p))...)
 	}
-	all = append(all, exempt.unused()...)
-	all = append(all, layerProblems(m)...)
+	all = append(all, s.unusedExemptions()...)
+	all = append(all, s.checkImports(m)...)
 	all = append(all, limitProblems(m)...)
+	all = append(all, wordProblems(m)...)
 	slices.SortStableFunc(all, func(a, b problem) int { return strings.Compare(a.where, b.where) })
 	return all, nil
 }

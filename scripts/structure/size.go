@@ -7,11 +7,26 @@ import (
 	"os"
 )
 
-// The measure of a package: beyond it there is a second thought to be found.
+// The measure of a package. A larger one holds a second idea.
 const (
 	maxLines = 2000
 	maxFiles = 25
 )
+
+// rule is the name by which mapFile exempts a package.
+type rule string
+
+const (
+	ruleCircle rule = "circle"
+	ruleLines  rule = "lines"
+	ruleFiles  rule = "files"
+)
+
+// finding is a violation of a rule from which a package may be exempt.
+type finding struct {
+	rule rule
+	what string
+}
 
 // sizeProblems reports a package with too many lines of code or files.
 func sizeProblems(p *pkg) []finding {
@@ -21,10 +36,10 @@ func sizeProblems(p *pkg) []finding {
 		lines += codeLines(p.fset.Position(f.Package).Filename)
 	}
 	if lines > maxLines {
-		all = append(all, finding{ruleLines, fmt.Sprintf("%d lines of code, more than %d: find the second thought in it", lines, maxLines)})
+		all = append(all, finding{ruleLines, fmt.Sprintf("%d lines of code, more than %d: move its second idea to a package of its own", lines, maxLines)})
 	}
 	if n := len(p.files); n > maxFiles {
-		all = append(all, finding{ruleFiles, fmt.Sprintf("%d files, more than %d: find the second thought in it", n, maxFiles)})
+		all = append(all, finding{ruleFiles, fmt.Sprintf("%d files, more than %d: move its second idea to a package of its own", n, maxFiles)})
 	}
 	return all
 }

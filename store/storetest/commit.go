@@ -41,10 +41,10 @@ func commitWentBack(t *testing.T, s *store.Store) {
 func commitOnce(t *testing.T, s *store.Store) {
 	p := claim(t, s, "a", 1)
 	c := store.Commit{Writer: "a", Seq: 1, Version: 3, Body: body("a", 1), Moves: []store.Move{move(p, "7")}}
-	equal(t, "committed before", value[bool](t)(s.Committed(t.Context(), "a", 1)), false)
+	equal(t, "committed before", value[bool](t)(s.IsCommitted(t.Context(), "a", 1)), false)
 	must(t, s.Commit(t.Context(), c))
-	equal(t, "committed after", value[bool](t)(s.Committed(t.Context(), "a", 1)), true)
-	equal(t, "the next is committed", value[bool](t)(s.Committed(t.Context(), "a", 2)), false)
+	equal(t, "committed after", value[bool](t)(s.IsCommitted(t.Context(), "a", 1)), true)
+	equal(t, "the next is committed", value[bool](t)(s.IsCommitted(t.Context(), "a", 2)), false)
 
 	// The position has moved on, but that the commit is known comes first: the
 	// writer must not believe itself fenced.
@@ -63,7 +63,7 @@ func commitOnce(t *testing.T, s *store.Store) {
 func commitWithoutBody(t *testing.T, s *store.Store) {
 	p := claim(t, s, "a", 1)
 	must(t, s.Commit(t.Context(), store.Commit{Writer: "a", Seq: 1, Moves: []store.Move{move(p, "7")}}))
-	equal(t, "committed", value[bool](t)(s.Committed(t.Context(), "a", 1)), true)
+	equal(t, "committed", value[bool](t)(s.IsCommitted(t.Context(), "a", 1)), true)
 	equal(t, "position", claim(t, s, "a", 1).Next, "7")
 	commit(t, s, "a", 2)
 	must(t, s.Commit(t.Context(), store.Commit{Writer: "a", Seq: 3}))

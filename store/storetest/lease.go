@@ -112,10 +112,10 @@ func leaseBehind(t *testing.T, s *store.Store) {
 	next := lead(t, s, "a")
 	near(t, "used", next.Used)
 	equal(t, "writes", next.Writes, 1)
-	equal(t, "an older one is behind", next.Behind(first), true)
-	equal(t, "the next is behind", first.Behind(next), false)
+	equal(t, "an older one is behind", next.IsBehind(first), true)
+	equal(t, "the next is behind", first.IsBehind(next), false)
 	next.Writes = 0
-	equal(t, "one of fewer writes is behind", first.Behind(next), true)
+	equal(t, "one of fewer writes is behind", first.IsBehind(next), true)
 }
 
 func leaseRace(t *testing.T, s *store.Store) {

@@ -71,7 +71,7 @@ func allOrNothing(t *testing.T, s *store.Store) {
 	equal(t, "watermark", snap.Watermarks[0].Time, store.Beginning)
 	equal(t, "gaps", value[[]store.Gap](t)(s.Gaps(t.Context(), store.GapQuery{})), nil)
 	equal(t, "bad samples", value[[]store.BadSample](t)(s.BadSamples(t.Context(), store.BadQuery{})), nil)
-	equal(t, "committed", value[bool](t)(s.Committed(t.Context(), "a", 1)), false)
+	equal(t, "committed", value[bool](t)(s.IsCommitted(t.Context(), "a", 1)), false)
 }
 
 func olderClaim(t *testing.T, s *store.Store) {

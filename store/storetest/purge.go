@@ -198,7 +198,7 @@ func purgeEndsLease(t *testing.T, s *store.Store) {
 	taken, ok, err := s.AcquireLease(t.Context(), "judge", "reporter", time.Minute)
 	must(t, err)
 	equal(t, "taken at once", ok, true)
-	equal(t, "the database did not go back", held.Behind(taken), false)
+	equal(t, "the database did not go back", held.IsBehind(taken), false)
 	must(t, s.Judge(t.Context(), taken, store.Judgement{}))
 }
 

@@ -255,7 +255,7 @@ func isPressed(f *detect.Finding) bool {
 // too little capacity, and for no want of the table's own.
 func isShortOfIndex(f *detect.Finding) bool {
 	return f.Kind == detect.TableStarvation && f.Index == "" && f.Evidence != nil &&
-		f.Evidence.Refused[sample.OfIndexCapacity.String()] > 0 && f.Evidence.Throttled() == f.Evidence.Refused[sample.OfIndexCapacity.String()]
+		f.Evidence.Refused[sample.OfIndexCapacity.String()] > 0 && f.Evidence.ThrottledRequests() == f.Evidence.Refused[sample.OfIndexCapacity.String()]
 }
 
 // shortIndex returns the finding about the table's index that throttled most for want of
@@ -264,7 +264,7 @@ func shortIndex(found []detect.Finding, of *detect.Finding) (most *detect.Findin
 	for i := range found {
 		f := &found[i]
 		if f.Kind == detect.TableStarvation && f.Index != "" && baseOf(f) == of.Target && (f.State != detect.Resolved || of.State == detect.Resolved) &&
-			f.Evidence.Throttled() > 0 && (most == nil || f.Evidence.Throttled() > most.Evidence.Throttled()) {
+			f.Evidence.ThrottledRequests() > 0 && (most == nil || f.Evidence.ThrottledRequests() > most.Evidence.ThrottledRequests()) {
 			most = f
 		}
 	}

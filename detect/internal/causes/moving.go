@@ -60,7 +60,7 @@ func successions(found []detect.Finding) (all []succession) {
 		by[of] = append(by[of], f)
 	}
 	for _, keys := range by {
-		if s := newest(slices.Clone(keys)); len(s.keys) >= 2 && s.most(keys) {
+		if s := newest(slices.Clone(keys)); len(s.keys) >= 2 && s.coversMost(keys) {
 			all = append(all, s)
 		}
 	}
@@ -119,9 +119,9 @@ func (s succession) oneAfterAnother() bool {
 	return each <= detect.MovingOverlap*all
 }
 
-// most reports whether the succession is what was hot at its time: of many keys that are
+// coversMost reports whether the succession is what was hot at its time: of many keys that are
 // hot for a while, some come one after another by chance.
-func (s succession) most(keys []*detect.Finding) bool {
+func (s succession) coversMost(keys []*detect.Finding) bool {
 	first, last := s.keys[0].FirstSeen, lastOf(s.keys)
 	meanwhile := 0 // its own among them
 	for _, f := range keys {
@@ -166,7 +166,7 @@ func (s succession) finding() detect.Finding {
 	if worst.Kind == detect.HotKeyRead {
 		what, as = "reads", "an export or a sorted list"
 	}
-	spread, bounded := s.shuffled(), detect.DefaultWarning*detect.Units(detect.Limit(worst.Kind))
+	spread, bounded := s.shuffledShare(), detect.DefaultWarning*detect.Units(detect.Limit(worst.Kind))
 	f.Advice = []detect.Step{
 		{Action: detect.ActionShuffle, Effort: detect.EffortSetting, After: detect.NewAfter(worst.Kind, spread, spread), Basis: "what the key with the most had in all, over the time of all of them; what a partition has depends on how many keys share it", Guide: "bulk-loads", Text: fmt.Sprintf("Shuffle the input: whatever %s these keys takes them in their order, as %s does. In random order, or from many places of the file at once, the same %s go to all partitions together.", what, as, what)},
 		{Action: detect.ActionRetry, Effort: detect.EffortSetting, After: detect.NewAfter(worst.Kind, bounded, bounded), Basis: "the rate that is set", Guide: "retries", Text: fmt.Sprintf("If the order cannot be changed, bound the rate to %s a second, %.0f%% of what one partition serves, and let the client back off exponentially, with jitter, when it is throttled.", wording.PerSecond(detect.Milli(bounded), worst.Kind), 100*detect.DefaultWarning)},
@@ -188,9 +188,9 @@ func (s succession) mean(seconds int64) (l detect.Loads) {
 	return l
 }
 
-// shuffled returns the load of the fullest key if all requests of the succession came in
+// shuffledShare returns the load of the fullest key if all requests of the succession came in
 // random order in the same time.
-func (s succession) shuffled() (most float64) {
+func (s succession) shuffledShare() (most float64) {
 	for _, f := range s.keys {
 		most = max(most, detect.Side(f.Kind, f.Mean.WCU, f.Mean.RCU).Value*float64(f.Seconds))
 	}

@@ -84,10 +84,10 @@ func Growing(of episode.Subject, g episode.Growth, facts *detect.TableFacts) (de
 	loads := func(l sketch.Load, n float64) detect.Loads {
 		return detect.Loads{WCU: figure(detect.Units(l.Write) / n), RCU: figure(detect.Units(l.Read) / n)}
 	}
-	f.Peak, f.Mean = detect.Peak{Loads: loads(g.Peak, 1), At: detect.At(g.At)}, loads(g.Sum, float64(g.Seconds))
+	f.Peak, f.Mean = detect.Peak{Loads: loads(g.Peak, 1), At: detect.TimeOf(g.At)}, loads(g.Sum, float64(g.Seconds))
 	f.Consumed = detect.Consumed{WCU: f.Peak.WCU.Value, RCU: f.Peak.RCU.Value}
 	f.Utilization = max(f.Peak.WCU.Value/detect.Units(detect.PartitionWrite), f.Peak.RCU.Value/detect.Units(detect.PartitionRead))
-	f.FirstSeen, f.LastSeen, f.Through, f.Seconds = detect.At(g.First), detect.At(g.Last), detect.At(g.Last), g.Seconds
+	f.FirstSeen, f.LastSeen, f.Through, f.Seconds = detect.TimeOf(g.First), detect.TimeOf(g.Last), detect.TimeOf(g.Last), g.Seconds
 	f.OverSeconds = new(int) // a key that is hot has another finding
 	f.Reason, f.Why = detect.Undetermined, whyLarge("about", g.Bytes, "", hours, facts)
 	f.Advice = []detect.Step{boundedKey(&f)}

@@ -23,7 +23,7 @@ func WhyHotPartition(s *throttling.Pressure, spread *throttling.Spread, over int
 	if s.Refused[sample.KeyRange] == 0 {
 		return detect.Undetermined, fmt.Sprintf("DynamoDB throttled %s writes to the table in %s because a partition of one of its indexes is full: an index that falls behind holds the table's writes back, whatever their own keys.", wording.Count(s.Refused[sample.OfIndex]), wording.Seconds(over))
 	}
-	served, several := spread.Beyond(s, over)
+	served, several := spread.LoadBeyond(s, over)
 	partitions := "At least one partition"
 	if several {
 		partitions = "Several partitions"
@@ -83,7 +83,7 @@ func WhyStarved(s *throttling.Pressure, over int, facts *detect.TableFacts, inde
 	if index != "" {
 		what = "index"
 	}
-	wcu, rcu := facts.Provisioned(index)
+	wcu, rcu := facts.Capacity(index)
 	given := ""
 	switch {
 	case wcu == 0 && rcu == 0:
@@ -92,11 +92,11 @@ func WhyStarved(s *throttling.Pressure, over int, facts *detect.TableFacts, inde
 	default:
 		given = fmt.Sprintf(" It is given %.0f WCU and %.0f RCU a second, and was asked for up to %.0f%% of that.", wcu, rcu, 100*s.Demand)
 	}
-	if s.Starved() == 0 {
+	if s.StarvedRequests() == 0 {
 		return fmt.Sprintf("The %s was asked for more than it is provisioned with, so far out of its burst capacity.%s", what, given)
 	}
-	if s.Refused[sample.OfIndexCapacity] == s.Starved() {
-		return fmt.Sprintf("DynamoDB throttled %s writes to the table in %s because %s has too little write capacity, provisioned or as its owner set a maximum: the index holds the table's writes back.", wording.Count(s.Starved()), wording.Seconds(over), anIndex(facts))
+	if s.Refused[sample.OfIndexCapacity] == s.StarvedRequests() {
+		return fmt.Sprintf("DynamoDB throttled %s writes to the table in %s because %s has too little write capacity, provisioned or as its owner set a maximum: the index holds the table's writes back.", wording.Count(s.StarvedRequests()), wording.Seconds(over), anIndex(facts))
 	}
 	cause := sample.Provisioned
 	for _, c := range []sample.Cause{sample.MaxOnDemand, sample.AccountLimit} {
@@ -105,7 +105,7 @@ func WhyStarved(s *throttling.Pressure, over int, facts *detect.TableFacts, inde
 		}
 	}
 	return fmt.Sprintf("DynamoDB throttled %s requests in %s with %s: the %s as a whole has too little capacity.%s",
-		wording.Count(s.Starved()), wording.Seconds(over), cause, what, given)
+		wording.Count(s.StarvedRequests()), wording.Seconds(over), cause, what, given)
 }
 
 // anIndex names the index that a reason is of: where the table has only one, that one.
@@ -165,7 +165,7 @@ func warmKeysAdvice(f *detect.Finding, s *throttling.Pressure, peak sketch.Load,
 
 func starvationAdvice(s *throttling.Pressure, peak sketch.Load) string {
 	switch {
-	case s.Refused[sample.OfIndexCapacity] == s.Starved() && s.Starved() > 0:
+	case s.Refused[sample.OfIndexCapacity] == s.StarvedRequests() && s.StarvedRequests() > 0:
 		return "Raise the write capacity of the index that the reason names to that of the table's writes at least, let it scale with the table's, or change to on-demand. Fewer projected attributes, or a sparse index, make it write less."
 	case s.Refused[sample.AccountLimit] > s.Refused[sample.Provisioned]+s.Refused[sample.MaxOnDemand]:
 		return "Ask AWS to raise the account's quota in this Region, or move load to another one: no key or table setting helps."

@@ -47,7 +47,7 @@ func Toll(f *detect.Finding) string {
 // WhyThrottled says that requests on a key were throttled, where the samples show it;
 // empty where they do not.
 func WhyThrottled(f *detect.Finding) string {
-	n := f.Evidence.Throttled()
+	n := f.Evidence.ThrottledRequests()
 	if n == 0 {
 		return ""
 	}

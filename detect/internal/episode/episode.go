@@ -128,11 +128,11 @@ func (e *Episode) observe(p *point, r Rules, t Timeline) {
 		return
 	}
 	mean, believed := e.mean(s.likely, r.Kind)
-	independent, _ := s.likely.believed(r.Kind)
+	independent, _ := s.likely.believedAmounts(r.Kind)
 	share := detect.ShareOf(detect.Limit(r.Kind), r.Warning)
-	hot := s.certain.of(r.Kind).Proven > share
+	hot := s.certain.amounts(r.Kind).Proven > share
 	sustained := mean > share && !s.flushed
-	flush := s.flushed && !hot && (s.likely.of(r.Kind).Proven > share || mean > share)
+	flush := s.flushed && !hot && (s.likely.amounts(r.Kind).Proven > share || mean > share)
 	unproven := (independent.Proven > share || believed > share) && !hot && !sustained && !flush
 	plateau := isPlateau(p, r.Kind) && !s.flushed
 	combined := s.certain.overCombined(r)
@@ -146,7 +146,7 @@ func (e *Episode) observe(p *point, r Rules, t Timeline) {
 	switch {
 	case hot || sustained:
 		e.exact++
-	case s.flushed && p.of(r.Kind).Proven > share:
+	case s.flushed && p.amounts(r.Kind).Proven > share:
 		e.flushed++
 	}
 	e.count(s, r, 1+e.gather(s, since, r, t))
@@ -183,7 +183,7 @@ func (e *Episode) observe(p *point, r Rules, t Timeline) {
 // if requests were drawn independently; zero for a key that is not sampled, whose
 // single seconds are exact.
 func (e *Episode) mean(p *point, k detect.Kind) (proven, believed sample.Milli) {
-	seen := p.drawn(k)
+	seen := p.sampledSecond(k)
 	if e.means == nil {
 		if seen.Spread.Variance == 0 {
 			return 0, 0
@@ -207,7 +207,7 @@ type view struct {
 func (e *Episode) view(p *point) view {
 	if p.batch.Part > 0 {
 		if span, flushed := e.flushes.Span(p.second, p.load(), p.batch, p.ahead); flushed {
-			certain, likely := p.withoutBatch(), p.over(span)
+			certain, likely := p.withoutBatch(), p.spreadOver(span)
 			return view{p, &certain, &likely, true}
 		}
 	}
@@ -218,19 +218,19 @@ func (e *Episode) view(p *point) view {
 // stands for so many, that gather has counted.
 func (e *Episode) count(s view, r Rules, standsFor int64) {
 	p := s.point
-	if e.seconds == 0 || s.likely.of(r.Kind).Value > e.Peak(r.Kind).Value {
-		e.At, e.consumed, e.replicated = p.second, s.likely.consumed(), s.likely.replicated
+	if e.seconds == 0 || s.likely.amounts(r.Kind).Value > e.Peak(r.Kind).Value {
+		e.At, e.consumed, e.replicated = p.second, s.likely.consumedLoad(), s.likely.replicated
 	}
 	high := e.raisePeaks(s.likely, r.largest)
-	if both := s.certain.combined(); both > e.combined {
+	if both := s.certain.combinedShare(); both > e.combined {
 		e.combined = both
 	}
 	if e.seconds == 0 && s.flushed {
 		p, e.opening = s.likely, s.likely // of what was flushed first nothing tells how long it gathered
 	}
 	e.seconds++
-	e.readTotal.Add(p.read, p.drawn(detect.HotKeyRead))
-	e.writeTotal.Add(p.write, p.drawn(detect.HotKeyWrite))
+	e.readTotal.Add(p.read, p.sampledSecond(detect.HotKeyRead))
+	e.writeTotal.Add(p.write, p.sampledSecond(detect.HotKeyWrite))
 	e.sumTable = e.sumTable.Plus(p.table)
 	e.sampled = e.sampled || p.write.Spread.Variance > 0 || p.read.Spread.Variance > 0
 	if e.seconds == 1 {
@@ -243,7 +243,7 @@ func (e *Episode) count(s view, r Rules, standsFor int64) {
 	}
 	e.requests, e.changes = e.requests+p.tableRequests, e.changes+p.tableChanges
 	switch most := detect.Limit(r.Kind); {
-	case s.certain.of(r.Kind).Proven > most:
+	case s.certain.amounts(r.Kind).Proven > most:
 		e.addOver(p.second)
 	case detect.Amount(r.Kind, high) > most || s.certain.overCombined(r), s.flushed && detect.Milli(e.total(r.Kind).Mean(0).Value) > most:
 		e.possible += int(standsFor)
@@ -309,8 +309,8 @@ func (e *Episode) leaveOpening() {
 		return
 	}
 	e.opening = nil
-	e.readTotal.Remove(p.read, p.drawn(detect.HotKeyRead))
-	e.writeTotal.Remove(p.write, p.drawn(detect.HotKeyWrite))
+	e.readTotal.Remove(p.read, p.sampledSecond(detect.HotKeyRead))
+	e.writeTotal.Remove(p.write, p.sampledSecond(detect.HotKeyWrite))
 	e.sumTable = detect.Sub(e.sumTable, p.table)
 }
 
@@ -368,18 +368,18 @@ func (e *Episode) addHot(second int64) {
 
 // addHarm records what a second above the policy's share says of harm.
 func (e *Episode) addHarm(p *point, r Rules) {
-	if within(e.above[:], p.second, detect.HarmOf) && e.lasting == "" {
+	if allWithin(e.above[:], p.second, detect.HarmOf) && e.lasting == "" {
 		e.lasting = detect.Warning
 	}
-	if p.of(r.Kind).Proven > detect.Limit(r.Kind) && within(e.over[:], p.second, detect.HarmOf) ||
-		p.throttledByPartition(r.Kind) && within(e.refused[:], p.second, detect.FireOf) {
+	if p.amounts(r.Kind).Proven > detect.Limit(r.Kind) && allWithin(e.over[:], p.second, detect.HarmOf) ||
+		p.throttledByPartition(r.Kind) && allWithin(e.refused[:], p.second, detect.FireOf) {
 		e.lasting = detect.Critical
 	}
 }
 
-// within adds a second to the newest ones, and reports whether they are as many as are
+// allWithin adds a second to the newest ones, and reports whether they are as many as are
 // kept, among so many seconds.
-func within(newest []int64, second, of int64) bool {
+func allWithin(newest []int64, second, of int64) bool {
 	copy(newest[1:], newest)
 	newest[0] = second
 	earliest := newest[len(newest)-1]
@@ -444,12 +444,12 @@ func (e *Episode) observePressure(p *point, r Rules, t Timeline) {
 	}
 	e.kind = r.Kind
 	if detect.Weight(p.table) > detect.Weight(e.PeakLoad()) {
-		e.At, e.consumed = p.second, p.consumed()
+		e.At, e.consumed = p.second, p.consumedLoad()
 	}
 	e.raisePeaks(p, Largest{})
 	e.seconds++
-	e.readTotal.Add(p.read, p.drawn(detect.HotKeyRead))
-	e.writeTotal.Add(p.write, p.drawn(detect.HotKeyWrite))
+	e.readTotal.Add(p.read, p.sampledSecond(detect.HotKeyRead))
+	e.writeTotal.Add(p.write, p.sampledSecond(detect.HotKeyWrite))
 	e.sumTable = e.sumTable.Plus(p.table)
 	e.Pressure = e.Pressure.Plus(*p.pressure)
 	if !throttled {

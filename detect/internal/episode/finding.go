@@ -27,7 +27,7 @@ func (e *Episode) sustainedPeak(k detect.Kind) sampling.PeakLoad {
 	if !e.sampled || e.means == nil && e.restoredPeak == 0 {
 		return sampling.PeakLoad{Value: most.Value, Low: most.Low, Sure: most.Low}
 	}
-	peak := e.peak.Of(e.seconds, e.draws.RateLow)
+	peak := e.peak.Load(e.seconds, e.draws.RateLow)
 	low := peak.Low
 	if e.restoredPeak > peak.Value {
 		low = most.Low // what the judge before this one wrote
@@ -114,12 +114,12 @@ func (e *Episode) KeyFinding(s Subject, r Rules) detect.Finding {
 func (e *Episode) Finding(s Subject, r Rules) detect.Finding {
 	f := detect.NewFinding(r.Kind, s.Target, s.Key)
 	f.Severity, f.State, f.Lasting = r.Cap(e.Severity()), e.state, r.Cap(e.lasting)
-	f.Peak = detect.Peak{Loads: detect.Loads{WCU: e.write.PerSecond(1), RCU: e.read.PerSecond(1)}, At: detect.At(e.At)}
+	f.Peak = detect.Peak{Loads: detect.Loads{WCU: e.write.PerSecond(1), RCU: e.read.PerSecond(1)}, At: detect.TimeOf(e.At)}
 	f.Mean = detect.Loads{WCU: e.writeTotal.Mean(r.largest.Write), RCU: e.readTotal.Mean(r.largest.Read)}
 	f.Consumed = detect.Consumed{WCU: detect.Units(e.consumed.Write), RCU: detect.Units(e.consumed.Read)}
 	f.OverSeconds, f.OverIn, f.PossibleSeconds, f.SaturatedSeconds = new(e.Over), e.overIn, e.possible, e.saturated
-	f.FirstSeen, f.LastSeen = detect.At(e.first), detect.At(e.last)
-	f.Seconds, f.Through = e.writeTotal.Seconds(), detect.At(e.through)
+	f.FirstSeen, f.LastSeen = detect.TimeOf(e.first), detect.TimeOf(e.last)
+	f.Seconds, f.Through = e.writeTotal.Seconds(), detect.TimeOf(e.through)
 	f.Quality = qualityOf(e)
 	if f.Severity == detect.Info && f.State == detect.Firing {
 		f.State = detect.Pending // the policy caps it: nothing pages
@@ -165,14 +165,14 @@ func qualityOf(e *Episode) detect.Quality {
 // when the load was.
 func (e *Episode) inBatches() bool { return e.flushed > e.exact }
 
-// restored returns the episode that made the finding.
-func restored(f *detect.Finding) *Episode {
+// restoreEpisode returns the episode that made the finding.
+func restoreEpisode(f *detect.Finding) *Episode {
 	e := &Episode{
 		state: f.State, seconds: f.Seconds, through: f.Through.Unix(),
 		write: intervalOf(f.Peak.WCU), read: intervalOf(f.Peak.RCU), At: f.Peak.At.Unix(),
 		consumed: sketch.Load{Read: detect.Milli(f.Consumed.RCU), Write: detect.Milli(f.Consumed.WCU)},
-		Over:     f.Over(), possible: f.PossibleSeconds, saturated: f.SaturatedSeconds,
-		isSaturated: f.Severity == detect.Critical && f.Over() == 0,
+		Over:     f.PercentOver(), possible: f.PossibleSeconds, saturated: f.SaturatedSeconds,
+		isSaturated: f.Severity == detect.Critical && f.PercentOver() == 0,
 		warned:      detect.Rank(f.Severity) >= detect.Rank(detect.Warning), combined: f.Combined, restoredEvidence: f.Evidence,
 		first: f.FirstSeen.Unix(), last: f.LastSeen.Unix(),
 	}
@@ -183,8 +183,8 @@ func restored(f *detect.Finding) *Episode {
 		e.kind, e.isSaturated, e.escalated = f.Kind, false, f.Severity == detect.Critical && f.Kind == detect.HotPartition
 	}
 	e.restoreQuality(f)
-	e.readTotal = sampling.Continued(f.Mean.RCU, f.Seconds, e.sampled, e.draws.Assumed > 0)
-	e.writeTotal = sampling.Continued(f.Mean.WCU, f.Seconds, e.sampled, e.draws.Assumed > 0)
+	e.readTotal = sampling.ContinueTotal(f.Mean.RCU, f.Seconds, e.sampled, e.draws.Assumed > 0)
+	e.writeTotal = sampling.ContinueTotal(f.Mean.WCU, f.Seconds, e.sampled, e.draws.Assumed > 0)
 	e.hottest[0] = e.last
 	switch f.Quality.Source {
 	case detect.SourceChanges:

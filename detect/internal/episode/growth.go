@@ -28,7 +28,7 @@ func (t *Track) Grew() bool { return t.grew }
 // Growth returns that of the track's key.
 func (t *Track) Growth() (g Growth) {
 	grown, of := 0.0, sample.Milli(0)
-	for p := range t.points.after(noSecond) {
+	for p := range t.points.pointsAfter(noSecond) {
 		if g.Seconds == 0 {
 			g.First = p.second
 		}

@@ -68,18 +68,18 @@ func keyPoint(w *sketch.Window, k *sketch.KeyLoad, batch sampling.Batch) point {
 	p.independent = [2]sampling.Amounts{p.read, p.write}
 	if whole := sampling.WholeCallers(w, k); whole.Deviation > 0 {
 		for i, a := range []*sampling.Amounts{&p.read, &p.write} {
-			s := whole.Of(a.Value)
+			s := whole.SpreadOf(a.Value)
 			p.whole[i], *a = s.Variance, a.Widen(s)
 		}
 	}
 	return p
 }
 
-// over returns the second with what was flushed as the mean over so many seconds.
-func (p point) over(seconds float64) point {
+// spreadOver returns the second with what was flushed as the mean over so many seconds.
+func (p point) spreadOver(seconds float64) point {
 	before := p.load()
 	p.read, p.write = p.read.SpreadOver(p.batch.Part, seconds), p.write.SpreadOver(p.batch.Part, seconds)
-	rest := sampling.Left(p.batch.Part, seconds)
+	rest := sampling.RemainingPart(p.batch.Part, seconds)
 	for i := range p.independent {
 		p.independent[i] = p.independent[i].SpreadOver(p.batch.Part, seconds)
 		p.whole[i] *= rest * rest // of the same callers
@@ -96,36 +96,36 @@ func (p *point) follows(before *point) bool {
 }
 
 // withoutBatch returns the second without what was flushed: what is certain of it.
-func (p point) withoutBatch() point { return p.over(math.Inf(1)) }
+func (p point) withoutBatch() point { return p.spreadOver(math.Inf(1)) }
 
-// believed returns the part of the second that a kind is about, and the variance if
+// believedAmounts returns the part of the second that a kind is about, and the variance if
 // whole callers were drawn.
-func (p *point) believed(k detect.Kind) (a *sampling.Amounts, whole float64) {
+func (p *point) believedAmounts(k detect.Kind) (a *sampling.Amounts, whole float64) {
 	if k == detect.HotKeyRead {
 		return &p.independent[0], p.whole[0]
 	}
 	return &p.independent[1], p.whole[1]
 }
 
-// drawn returns what is known of the part of the second that a kind is about if requests
+// sampledSecond returns what is known of the part of the second that a kind is about if requests
 // were drawn independently, and what whole callers would leave open.
-func (p *point) drawn(k detect.Kind) sampling.Second {
-	seen, whole := p.believed(k)
+func (p *point) sampledSecond(k detect.Kind) sampling.Second {
+	seen, whole := p.believedAmounts(k)
 	return sampling.Second{
 		Estimate: sampling.Estimate{Units: detect.Units(seen.Value), Spread: seen.Spread}, Whole: whole, Assumed: p.draws.Assumed > 0,
 	}
 }
 
-// of returns the part of the second that a kind is about.
-func (p *point) of(k detect.Kind) *sampling.Amounts {
+// amounts returns the part of the second that a kind is about.
+func (p *point) amounts(k detect.Kind) *sampling.Amounts {
 	if k == detect.HotKeyRead {
 		return &p.read
 	}
 	return &p.write
 }
 
-// consumed returns what was not throttled.
-func (p *point) consumed() sketch.Load {
+// consumedLoad returns what was not throttled.
+func (p *point) consumedLoad() sketch.Load {
 	return sketch.Load{Read: p.read.Value - p.throttled.Read, Write: p.write.Value - p.throttled.Write}
 }
 
@@ -149,11 +149,11 @@ func (p *point) load() sketch.Load {
 // budget, if they share one, while each is below its limit. It is part of the
 // finding about writes.
 func (p *point) overCombined(r Rules) bool {
-	return r.Kind != detect.HotKeyRead && p.combined() > 1 && p.write.Proven <= detect.PartitionWrite && p.read.Proven <= detect.PartitionRead
+	return r.Kind != detect.HotKeyRead && p.combinedShare() > 1 && p.write.Proven <= detect.PartitionWrite && p.read.Proven <= detect.PartitionRead
 }
 
-// combined returns the proven sum of both utilisations.
-func (p *point) combined() float64 {
+// combinedShare returns the proven sum of both utilisations.
+func (p *point) combinedShare() float64 {
 	return detect.Units(p.write.Proven)/detect.Units(detect.PartitionWrite) + detect.Units(p.read.Proven)/detect.Units(detect.PartitionRead)
 }
 
@@ -166,25 +166,25 @@ func (p *point) throttledByPartition(k detect.Kind) bool {
 // isPlateau reports whether what the second consumed lies just at the limit, as far
 // as sampling shows it.
 func isPlateau(p *point, k detect.Kind) bool {
-	if math.Sqrt(p.of(k).Spread.Variance) > detect.PlateauSpread*detect.Units(detect.Limit(k)) {
+	if math.Sqrt(p.amounts(k).Spread.Variance) > detect.PlateauSpread*detect.Units(detect.Limit(k)) {
 		return false
 	}
 	if p.tableChanges < p.tableRequests && (p.otherwise || detect.Amount(k, p.throttled) == 0) {
 		return false // requests are visible, and the partition throttles none
 	}
-	used := detect.Amount(k, p.consumed())
+	used := detect.Amount(k, p.consumedLoad())
 	return used >= detect.ShareOf(detect.Limit(k), detect.SaturatedFrom) && used <= detect.ShareOf(detect.Limit(k), detect.SaturatedTo)
 }
 
 // isCold reports whether the second of a key neither begins an episode nor has a part in
 // one that it does not follow: of it all is known, and that is below the policy's share.
 func (p *point) isCold(warning float64) bool {
-	if p.batch.Part != 0 || p.whole != [2]float64{} || p.combined() > 1 {
+	if p.batch.Part != 0 || p.whole != [2]float64{} || p.combinedShare() > 1 {
 		return false
 	}
 	for i, k := range []detect.Kind{detect.HotKeyRead, detect.HotKeyWrite} {
 		most := detect.ShareOf(detect.Limit(k), min(warning, 1))
-		for _, a := range []*sampling.Amounts{p.of(k), &p.independent[i]} {
+		for _, a := range []*sampling.Amounts{p.amounts(k), &p.independent[i]} {
 			if a.Spread != (sketch.Spread{}) || a.Proven > most {
 				return false
 			}

@@ -30,7 +30,7 @@ func (t *Track) Replicate(region string, w *sketch.Window, k *sketch.KeyLoad, ba
 
 // ReplicateAll adds every second that the track of another Region has.
 func (t *Track) ReplicateAll(region string, of *Track, oldest int64) {
-	for p := range of.points.after(noSecond) {
+	for p := range of.points.pointsAfter(noSecond) {
 		if p.regions != nil {
 			p = &p.regions.own
 		}
@@ -49,11 +49,11 @@ func (t *Track) replicate(region string, p point, oldest int64) {
 	if !found {
 		own = point{second: p.second}
 	}
-	t.put(own.with(part{region, p}), oldest, Largest{})
+	t.put(own.addPart(part{region, p}), oldest, Largest{})
 }
 
-// with returns the second with what another Region has of it.
-func (p point) with(other part) point {
+// addPart returns the second with what another Region has of it.
+func (p point) addPart(other part) point {
 	r := regions{own: p}
 	if p.regions != nil {
 		r = regions{p.regions.own, slices.DeleteFunc(slices.Clone(p.regions.parts), func(o part) bool { return o.region == other.region })}
@@ -83,9 +83,9 @@ func (r *regions) sum() point {
 	batches.Add(p.load(), p.batch)
 	for i := range r.parts {
 		o := &r.parts[i]
-		written := o.write.Less(o.throttled.Write)
+		written := o.write.Reduce(o.throttled.Write)
 		p.write = p.write.Plus(written)
-		p.independent[1] = p.independent[1].Plus(o.independent[1].Less(o.throttled.Write))
+		p.independent[1] = p.independent[1].Plus(o.independent[1].Reduce(o.throttled.Write))
 		p.whole[1] += o.whole[1]
 		p.replicated += written.Value
 		p.table.Write += o.table.Write - o.throttled.Write

@@ -53,10 +53,10 @@ func (r *retryRing) add(at int64, k *sketch.KeyLoad) {
 // summarise returns how calls were sent in the last minute up to a second, not before first;
 // where nothing is known of it, in the last minute that is. Nil where none is.
 func (r retryRing) summarise(first, last int64) *detect.Retries {
-	within := r.within(max(first, last-detect.TollSeconds+1), last)
+	within := r.cut(max(first, last-detect.TollSeconds+1), last)
 	if len(within) == 0 && len(r) > 0 {
 		last = r[len(r)-1].at
-		within = r.within(last-detect.TollSeconds+1, last)
+		within = r.cut(last-detect.TollSeconds+1, last)
 	}
 	if len(within) == 0 {
 		return nil
@@ -66,11 +66,11 @@ func (r retryRing) summarise(first, last int64) *detect.Retries {
 		sum = sum.Plus(s.retries)
 	}
 	of := summariseRetries(sum)
-	of.From, of.To, of.Seconds = detect.At(within[0].at), detect.At(within[len(within)-1].at+1), len(within)
+	of.From, of.To, of.Seconds = detect.TimeOf(within[0].at), detect.TimeOf(within[len(within)-1].at+1), len(within)
 	return of
 }
 
-func (r retryRing) within(first, last int64) retryRing {
+func (r retryRing) cut(first, last int64) retryRing {
 	from, _ := slices.BinarySearchFunc(r, first, func(s retrySecond, at int64) int { return cmp.Compare(s.at, at) })
 	to := from
 	for to < len(r) && r[to].at <= last {

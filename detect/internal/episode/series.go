@@ -56,7 +56,7 @@ func (s *series) put(p *point) {
 		return
 	}
 	full := len(s.open) == openPoints
-	if i == 0 && (full || len(s.blocks) > 0 && p.second <= s.blocks[len(s.blocks)-1].last()) {
+	if i == 0 && (full || len(s.blocks) > 0 && p.second <= s.blocks[len(s.blocks)-1].lastSecond()) {
 		s.pack(p)
 		return
 	}
@@ -91,7 +91,7 @@ func (s *series) pack(p *point) {
 		s.blocks = slices.Insert(s.blocks, i, block{number: blockNumber(p.second)})
 	}
 	b := &s.blocks[i]
-	if b.present == 0 || p.second > b.last() {
+	if b.present == 0 || p.second > b.lastSecond() {
 		b.append(p)
 		return
 	}
@@ -127,11 +127,11 @@ func (s *series) get(second int64) (p point, found bool) {
 	return p, false
 }
 
-// after returns the points of the seconds after one, in order. Each is valid until the next.
-func (s *series) after(second int64) iter.Seq[*point] {
+// pointsAfter returns the points of the seconds after one, in order. Each is valid until the next.
+func (s *series) pointsAfter(second int64) iter.Seq[*point] {
 	return func(yield func(*point) bool) {
 		for i := range s.blocks {
-			if s.blocks[i].last() <= second {
+			if s.blocks[i].lastSecond() <= second {
 				continue
 			}
 			for p := range s.blocks[i].points() {
@@ -151,7 +151,7 @@ func (s *series) after(second int64) iter.Seq[*point] {
 // dropBefore drops the points of the seconds before one.
 func (s *series) dropBefore(oldest int64) {
 	n := 0
-	for n < len(s.blocks) && s.blocks[n].last() < oldest {
+	for n < len(s.blocks) && s.blocks[n].lastSecond() < oldest {
 		n++
 	}
 	s.blocks = slices.Delete(s.blocks, 0, n)
@@ -197,7 +197,7 @@ func (s *series) bytes() int64 {
 
 func (b *block) begin() int64 { return b.number * blockSeconds }
 
-func (b *block) last() int64 { return b.begin() + int64(bits.Len64(b.present)) - 1 }
+func (b *block) lastSecond() int64 { return b.begin() + int64(bits.Len64(b.present)) - 1 }
 
 func (b *block) bit(second int64) uint64 { return 1 << (second - b.begin()) }
 

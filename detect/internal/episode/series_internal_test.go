@@ -66,7 +66,7 @@ func compare(t *testing.T, random *rand.Rand, s *series, want []point) {
 	}
 	after := want[random.IntN(len(want))].second - random.Int64N(2)
 	var later []point
-	for p := range s.after(after) {
+	for p := range s.pointsAfter(after) {
 		later = append(later, *p)
 	}
 	from := slices.IndexFunc(want, func(q point) bool { return q.second > after })

@@ -28,8 +28,8 @@ func (t Timeline) complete(from, to int64) int64 {
 	return max(0, n)
 }
 
-// seen reports whether nothing is known to be missing of a second.
-func (t Timeline) seen(second int64) bool {
+// wasSeen reports whether nothing is known to be missing of a second.
+func (t Timeline) wasSeen(second int64) bool {
 	return !slices.ContainsFunc(t.incomplete, func(s span) bool { return s.from <= second && second <= s.to })
 }
 

@@ -84,13 +84,13 @@ func (t *Track) Observe(w *sketch.Window, k *sketch.KeyLoad, batch sampling.Batc
 	t.put(keyPoint(w, k, batch), oldest, l)
 	t.hottest.add(w.Second, k)
 	t.calls.add(w.Second, k)
-	if mayPlace || t.Placed() {
+	if mayPlace || t.HasPlaces() {
 		t.places.Add(w.Second, k)
 	}
 }
 
-// Placed reports whether it is kept where among the sort keys the load was.
-func (t *Track) Placed() bool { return !t.places.Empty() }
+// HasPlaces reports whether it is kept where among the sort keys the load was.
+func (t *Track) HasPlaces() bool { return !t.places.Empty() }
 
 // ObserveTable records a second of a table or index as a whole, and its likely load.
 func (t *Track) ObserveTable(w *sketch.Window, likely sketch.Load, p *throttling.Pressure, oldest int64) {
@@ -98,11 +98,11 @@ func (t *Track) ObserveTable(w *sketch.Window, likely sketch.Load, p *throttling
 	t.spread.Observe(w)
 }
 
-// Spread returns over how many keys it is spread what a table's or index's partitions throttle.
-func (t *Track) Spread() *throttling.Spread { return &t.spread }
+// LoadSpread returns over how many keys it is spread what a table's or index's partitions throttle.
+func (t *Track) LoadSpread() *throttling.Spread { return &t.spread }
 
 // Restore continues the episode that made a finding.
-func (t *Track) Restore(f *detect.Finding) { t.past[f.Kind] = restored(f) }
+func (t *Track) Restore(f *detect.Finding) { t.past[f.Kind] = restoreEpisode(f) }
 
 func (t *Track) put(p point, oldest int64, l Largest) {
 	if p.second < oldest {
@@ -163,7 +163,7 @@ func (t *Track) Fold(oldest int64, c Conditions) {
 	}
 	var past [2]Episode
 	for i, k := range t.Subject.Kinds() {
-		past[i] = t.before(k)
+		past[i] = t.pastEpisode(k)
 		t.past[k] = &past[i]
 	}
 	if t.observe(&past, noSecond, oldest, c) > t.settled {
@@ -194,7 +194,7 @@ func (t *Track) Cold(p detect.Policy) bool {
 	if t.coldBelow != p.Warning {
 		t.cold, t.coldBelow = noSecond, p.Warning
 	}
-	for q := range t.points.after(t.cold) {
+	for q := range t.points.pointsAfter(t.cold) {
 		if !q.isCold(p.Warning) {
 			return false
 		}
@@ -203,8 +203,8 @@ func (t *Track) Cold(p detect.Policy) bool {
 	return true
 }
 
-// before returns the episode before the first point.
-func (t *Track) before(k detect.Kind) Episode {
+// pastEpisode returns the episode before the first point.
+func (t *Track) pastEpisode(k detect.Kind) Episode {
 	if past := t.past[k]; past != nil {
 		return past.clone()
 	}
@@ -233,7 +233,7 @@ func (t *Track) advance(c Conditions) {
 	}
 	if t.settled == noSecond {
 		for i, k := range t.Subject.Kinds() {
-			t.cached[i] = t.before(k)
+			t.cached[i] = t.pastEpisode(k)
 		}
 	}
 	t.settled = t.observe(&t.cached, t.settled, c.Time.Settled-aheadSeconds, c)
@@ -247,7 +247,7 @@ func (t *Track) observe(all *[2]Episode, after, before int64, c Conditions) (las
 		rules[i] = c.Rules(k)
 	}
 	last = after
-	for p := range t.points.after(after) {
+	for p := range t.points.pointsAfter(after) {
 		if p.second >= before {
 			break
 		}
@@ -259,9 +259,9 @@ func (t *Track) observe(all *[2]Episode, after, before int64, c Conditions) (las
 	return last
 }
 
-// Done reports whether the track can be dropped: it has no open seconds, and what
+// IsDone reports whether the track can be dropped: it has no open seconds, and what
 // was found of it was resolved a horizon ago.
-func (t *Track) Done(c Conditions) bool {
+func (t *Track) IsDone(c Conditions) bool {
 	if !t.points.empty() {
 		return false
 	}
@@ -318,14 +318,14 @@ func (t *Track) LoadAt(second int64) (l sketch.Load, seen bool) {
 // little that the key was not followed: less than TrackShare of a limit.
 func (t *Track) Recent(k detect.Kind, last int64, within Timeline) *detect.Recent {
 	from := last - detect.RecentSeconds + 1
-	r := &detect.Recent{From: detect.At(from), Unit: detect.Side(k, "wcu", "rcu"), Limit: detect.Units(detect.Limit(k)), Loads: make([]*float64, detect.RecentSeconds)}
+	r := &detect.Recent{From: detect.TimeOf(from), Unit: detect.Side(k, "wcu", "rcu"), Limit: detect.Units(detect.Limit(k)), Loads: make([]*float64, detect.RecentSeconds)}
 	known := false
 	for n := range r.Loads {
 		second := from + int64(n)
 		load, seen := sample.Milli(0), within.complete(second-1, second) == 1
 		if p, found := t.points.get(second); found {
-			load = p.of(k).Value
-			seen = load > 0 || within.seen(second)
+			load = p.amounts(k).Value
+			seen = load > 0 || within.wasSeen(second)
 			known = known || seen
 		}
 		if seen {

@@ -106,7 +106,7 @@ func (c *Case) amount(units float64) string { return wording.PerSecond(detect.Mi
 // provisioned returns the units of what the case is about that are provisioned; 0 where
 // that is not known, and on demand.
 func (c *Case) provisioned() float64 {
-	wcu, rcu := c.Facts.Provisioned(c.Index)
+	wcu, rcu := c.Facts.Capacity(c.Index)
 	return detect.Side(c.Kind, wcu, rcu)
 }
 

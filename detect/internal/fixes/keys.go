@@ -302,7 +302,7 @@ func prewarm(c *Case) string {
 // capacityForCopies returns what a provisioned table or index needs while old items are
 // copied.
 func capacityForCopies(c *Case) string {
-	wcu, _ := c.Facts.Provisioned(c.Index)
+	wcu, _ := c.Facts.Capacity(c.Index)
 	if c.reads() || c.Rolling != nil || c.Share <= 0 || wcu <= 0 || c.Index == "" && c.isQueue() {
 		return ""
 	}

@@ -237,4 +237,4 @@ func (c *Case) requests(ops ...sample.Op) (n float64) {
 
 // throttled returns how many requests on the key were throttled in the seconds looked
 // at.
-func (c *Case) throttled() int64 { return c.Evidence.Throttled() }
+func (c *Case) throttled() int64 { return c.Evidence.ThrottledRequests() }

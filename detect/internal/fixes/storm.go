@@ -17,7 +17,7 @@ func Storm(f *detect.Finding) (*detect.CallerRetries, bool) {
 	}
 	r := f.Evidence.Retries
 	who := &r.Callers[0]
-	if r.Amplification < detect.StormAmplification || who.Again() < detect.StormShare*r.Again() || demand(f) > detect.StormDemand {
+	if r.Amplification < detect.StormAmplification || who.Retries() < detect.StormShare*r.Retries() || demand(f) > detect.StormDemand {
 		return nil, false
 	}
 	return who, true
@@ -57,7 +57,7 @@ func retryStorm(_ *Adviser, c *Case) (fix, bool) {
 		left += "; why its partition throttles at that is not in the samples of this key"
 	}
 	paused := ""
-	if who.Waited < noPause*who.Again() {
+	if who.Waited < noPause*who.Retries() {
 		paused = ", and a retry without a pause is refused like the one before"
 	}
 	alone := ""

@@ -25,9 +25,9 @@ func Hash(table, index string, key sample.Key) uint64 {
 	return sketch.Hash(sample.Target{Table: table, Index: index}, key, Seed)
 }
 
-// Loaded returns a second of the table orders in which each of the keys has so
+// LoadedWindow returns a second of the table orders in which each of the keys has so
 // many write units, and a request for each of them.
-func Loaded(second int64, units float64, keys ...string) *sketch.Window {
+func LoadedWindow(second int64, units float64, keys ...string) *sketch.Window {
 	w := &sketch.Window{Target: sample.Target{Table: "orders"}, Second: second}
 	for _, key := range keys {
 		k := sample.KeyString(key)
@@ -39,8 +39,8 @@ func Loaded(second int64, units float64, keys ...string) *sketch.Window {
 	return w
 }
 
-// Sealed returns what a shard holds, and empties it.
-func Sealed(s *sketch.Shard) []sketch.Window {
+// SealedWindows returns what a shard holds, and empties it.
+func SealedWindows(s *sketch.Shard) []sketch.Window {
 	d := sketch.NewDelta(sketch.Config{})
 	s.Seal(d)
 	return d.Windows
@@ -77,7 +77,7 @@ func (c Traffic) Second(r *rand.Rand, s *sketch.Shard, at int64) (truth float64)
 }
 
 // Fixed draws always the same.
-func Fixed(v float64) func(*rand.Rand) float64 { return func(*rand.Rand) float64 { return v } }
+func Constant(v float64) func(*rand.Rand) float64 { return func(*rand.Rand) float64 { return v } }
 
 // Unequal draws the units of a request as the layout of the real trace has them:
 // 1 to 24.

@@ -191,7 +191,7 @@ func (s *sender) requests(at, key, n int, refused float64) (all []sample.Record)
 			if rate > 0 { // what is sampled says so, as the SDK's middleware does
 				r.Calls = 1 / float64(together)
 			}
-			all = append(append(append(all, r), s.again(&r)...), s.onIndex(at, &r)...)
+			all = append(append(append(all, r), s.retry(&r)...), s.onIndex(at, &r)...)
 			s.sent++
 		}
 	}
@@ -267,9 +267,9 @@ func (s *sender) send(r *sample.Record) {
 	r.Waited = float64(r.Attempts-1) * l.Wait
 }
 
-// again returns the record of a request's throttled attempts before its last, which the
+// retry returns the record of a request's throttled attempts before its last, which the
 // SDK's middleware writes beside it.
-func (s *sender) again(r *sample.Record) []sample.Record {
+func (s *sender) retry(r *sample.Record) []sample.Record {
 	if r.Attempts < 2 {
 		return nil
 	}

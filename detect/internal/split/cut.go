@@ -102,7 +102,7 @@ func evenly(keys []weighed) (lowest, highest int) {
 
 // middle splits half-way between the first key and the last.
 func middle(keys []weighed) (first int, from string) {
-	from = between(keys[0].order, keys[len(keys)-1].order)
+	from = midText(keys[0].order, keys[len(keys)-1].order)
 	first, _ = slices.BinarySearchFunc(keys, from, func(k weighed, at string) int { return strings.Compare(k.order, at) })
 	if first < 1 || first >= len(keys) { // so close that bytes do not tell
 		first = len(keys) - 1
@@ -111,8 +111,8 @@ func middle(keys []weighed) (first int, from string) {
 	return first, from
 }
 
-// between returns bytes half-way from a to b.
-func between(a, b string) string {
+// midText returns bytes half-way from a to b.
+func midText(a, b string) string {
 	common := 0
 	for common < min(len(a), len(b)) && a[common] == b[common] {
 		common++

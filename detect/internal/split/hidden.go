@@ -2,10 +2,10 @@ package split
 
 import "github.com/keyheat/keyheat/sample/keyhash"
 
-// hidden reports whether a policy hides the order of sort keys: behind what all have in
+// areHidden reports whether a policy hides the order of sort keys: behind what all have in
 // common most of them begin alike, and then with a hash, which orders them as no item
 // is. What is plain before it, such as a date, is an order where it differs.
-func hidden(places []timed) bool {
+func areHidden(places []timed) bool {
 	if len(places) == 0 {
 		return false
 	}

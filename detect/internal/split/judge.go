@@ -82,7 +82,7 @@ func (r *Ring) see(k detect.Kind, from int64) seen {
 		for n := range slot.seconds {
 			if at := began + int64(n); slot.seconds[n].hot && at >= from {
 				s.first = min(s.first, at)
-				s.seconds = append(s.seconds, slot.seconds[n].of(k, at))
+				s.seconds = append(s.seconds, slot.seconds[n].load(k, at))
 			}
 		}
 		for _, p := range slot.places {
@@ -94,9 +94,9 @@ func (r *Ring) see(k detect.Kind, from int64) seen {
 	return s
 }
 
-// of returns the reads or writes of a second. Of what is proven of an item all of the
+// load returns the reads or writes of a second. Of what is proven of an item all of the
 // other may be part.
-func (s *second) of(k detect.Kind, at int64) loaded {
+func (s *second) load(k detect.Kind, at int64) loaded {
 	l := loaded{second: at, units: s.write, variance: s.writeVariance}
 	unit, other := 1000*detect.WritesInReads, 1000*s.read
 	if k == detect.HotKeyRead {
@@ -114,10 +114,10 @@ func (s *second) of(k detect.Kind, at int64) loaded {
 // length returns how many seconds there are from the first to the last.
 func (s *seen) length() int64 { return s.last - s.first + 1 }
 
-// between returns the seconds with load from one to another, and over how many seconds
+// loadsBetween returns the seconds with load from one to another, and over how many seconds
 // their mean is to be taken. Of n loads with pauses n−1 pauses are seen where the time
 // begins with one of them: the first belongs to the pause before it, which is not.
-func (s *seen) between(from, to int64) (all []loaded, n float64) {
+func (s *seen) loadsBetween(from, to int64) (all []loaded, n float64) {
 	if from == s.first && to > from && int64(len(s.seconds)) < s.length() {
 		from++
 	}
@@ -132,7 +132,7 @@ func (s *seen) between(from, to int64) (all []loaded, n float64) {
 // load returns the mean load from one second to another, as a share of the limit, and
 // its variance.
 func (s *seen) load(from, to int64) (mean, variance float64) {
-	seconds, n := s.between(from, to)
+	seconds, n := s.loadsBetween(from, to)
 	for _, l := range seconds {
 		mean += l.units
 		variance += l.variance
@@ -140,8 +140,8 @@ func (s *seen) load(from, to int64) (mean, variance float64) {
 	return mean / n / s.limit, variance / (n * n) / (s.limit * s.limit)
 }
 
-// within returns the places from one second to another.
-func (s *seen) within(from, to int64) (places []timed) {
+// placesBetween returns the places from one second to another.
+func (s *seen) placesBetween(from, to int64) (places []timed) {
 	for _, p := range s.places {
 		if p.second >= from && p.second <= to {
 			places = append(places, p)
@@ -170,17 +170,17 @@ func (s *seen) judge() detect.Split {
 		v.Refused = (v.Residual - s.limit) / v.Load
 		return v
 	}
-	if hidden(s.places) {
+	if areHidden(s.places) {
 		v.Verdict = detect.SplitHidden
 		return v
 	}
 	third := (s.length() + 1) / 3
-	before, after := s.within(s.first, s.first+third-1), s.within(s.last-third+1, s.last)
+	before, after := s.placesBetween(s.first, s.first+third-1), s.placesBetween(s.last-third+1, s.last)
 	if len(before) < eachPlaces || len(after) < eachPlaces {
 		return v
 	}
 	c := comparison{
-		before: shares(before), between: shares(s.within(s.first+third, s.last-third)), after: shares(after), places: after,
+		before: shares(before), between: shares(s.placesBetween(s.first+third, s.last-third)), after: shares(after), places: after,
 	}
 	c.load, c.variance = s.load(s.last-third+1, s.last)
 	if math.Abs(c.load-mean) <= deviations*math.Sqrt(c.variance+variance) && variance > 0 {
@@ -192,18 +192,18 @@ func (s *seen) judge() detect.Split {
 
 // decide judges the comparison of the first third and the last.
 func (s *seen) decide(v *detect.Split, c comparison) {
-	shown := c.split(c.load, heatShare, median)
-	v.Splits, v.Residual, v.Refused = len(shown.loads)-1, shown.most*c.load*s.limit, shown.refused(c.load)
+	shown := c.splitLoad(c.load, heatShare, median)
+	v.Splits, v.Residual, v.Refused = len(shown.loads)-1, shown.most*c.load*s.limit, shown.refusedShare(c.load)
 	v.ResidualLow, v.ResidualHigh = v.Residual, v.Residual
 	for _, at := range [...]splitPoint{lowest, highest, middle} {
-		other := c.split(c.load, heatShare, at).most * c.load * s.limit
+		other := c.splitLoad(c.load, heatShare, at).most * c.load * s.limit
 		v.ResidualLow, v.ResidualHigh = min(v.ResidualLow, other), max(v.ResidualHigh, other)
 	}
 	at, variance := c.load, c.variance
 	if at < 1 {
 		at, variance = judgedAt, 0
 	}
-	byLoad, byKeys := c.split(at, coolShare, median), c.split(at, coolShare, middle)
+	byLoad, byKeys := c.splitLoad(at, coolShare, median), c.splitLoad(at, coolShare, middle)
 	whole, halves := byLoad.bounds(at, variance, len(c.places)), byKeys.bounds(at, variance, len(c.places))
 	inTurn := c.inTurn(byLoad)
 	peak := s.peak()
@@ -218,7 +218,7 @@ func (s *seen) decide(v *detect.Split, c comparison) {
 		v.Residual = inTurn.mean * c.load * s.limit
 		v.ResidualLow, v.ResidualHigh = v.Residual, v.Residual
 		v.Refused = max(v.Refused, 1-1/(inTurn.mean*c.load))
-	case s.length() >= burstSeconds && peak > 1 && peak > burstPeak*mean && c.split(mean, heatShare, median).most*peak > 1:
+	case s.length() >= burstSeconds && peak > 1 && peak > burstPeak*mean && c.splitLoad(mean, heatShare, median).most*peak > 1:
 		v.Verdict = detect.SplitBursts
 	case inTurn.low > byLoad.pairs() && math.Sqrt(inTurn.mean)*at > 1:
 	case c.goes() != "":
@@ -248,7 +248,7 @@ func (c *comparison) moves(load, variance float64) bool {
 // most a share of the limit, is above it for certain, for either split point.
 func (c *comparison) fills(load, most, variance float64) bool {
 	for _, at := range [...]splitPoint{median, middle} {
-		if c.split(load, most, at).bounds(load, variance, len(c.places)).low <= 1 {
+		if c.splitLoad(load, most, at).bounds(load, variance, len(c.places)).low <= 1 {
 			return false
 		}
 	}
@@ -268,7 +268,7 @@ func (s *seen) peak() (most float64) {
 // limit. variance is that of the mean load, in the same measure.
 func (s *seen) item(variance float64) float64 {
 	sums := map[uint64]uint64{}
-	seconds, n := s.between(s.first, s.last)
+	seconds, n := s.loadsBetween(s.first, s.last)
 	for _, l := range seconds {
 		for _, i := range l.items {
 			if i.weight > 0 {
@@ -339,14 +339,14 @@ type parts struct {
 }
 
 // split cuts the earlier keys as if they had this load.
-func (c *comparison) split(load, most float64, at splitPoint) parts {
+func (c *comparison) splitLoad(load, most float64, at splitPoint) parts {
 	from := cut(c.before, load, most, at)
 	loads, which := fullest(from, c.after)
 	return parts{from, loads, loads[which], which}
 }
 
-// refused returns the share of the load beyond what each part serves.
-func (p parts) refused(load float64) (share float64) {
+// refusedShare returns the share of the load beyond what each part serves.
+func (p parts) refusedShare(load float64) (share float64) {
 	if load <= 0 {
 		return 0
 	}
@@ -434,17 +434,17 @@ func (c *comparison) direction(p parts) string {
 // before it; empty in none.
 func (c *comparison) goes() string {
 	switch {
-	case above(c.before, c.between) >= stepped && above(c.between, c.after) >= stepped:
+	case shareAbove(c.before, c.between) >= stepped && shareAbove(c.between, c.after) >= stepped:
 		return detect.Rising
-	case above(c.between, c.before) >= stepped && above(c.after, c.between) >= stepped:
+	case shareAbove(c.between, c.before) >= stepped && shareAbove(c.after, c.between) >= stepped:
 		return detect.Falling
 	}
 	return ""
 }
 
-// above returns how likely a request of `these` has a greater sort key than one of
+// shareAbove returns how likely a request of `these` has a greater sort key than one of
 // `those`; 1 where either has none, since nothing speaks against it then.
-func above(those, these []weighed) (share float64) {
+func shareAbove(those, these []weighed) (share float64) {
 	if len(those) == 0 || len(these) == 0 {
 		return 1
 	}

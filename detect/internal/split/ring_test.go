@@ -30,7 +30,7 @@ func seconds(n int, sk func(r *rand.Rand, at float64) sample.Key) (all []sketch.
 				panic(err)
 			}
 		}
-		all = append(all, scenario.Sealed(shard)...)
+		all = append(all, scenario.SealedWindows(shard)...)
 	}
 	return all
 }
@@ -121,7 +121,7 @@ func TestReadsAndWritesAreJudgedApart(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		for _, w := range scenario.Sealed(shard) {
+		for _, w := range scenario.SealedWindows(shard) {
 			ring.Add(w.Second, &w.Keys[0])
 		}
 	}

@@ -49,7 +49,7 @@ func (p *pattern) verdicts(rate float64, seed uint64, after []int) map[int]detec
 					panic(err)
 				}
 			}
-			for _, w := range scenario.Sealed(shard) {
+			for _, w := range scenario.SealedWindows(shard) {
 				ring.Add(w.Second, &w.Keys[0])
 			}
 		}

@@ -38,8 +38,8 @@ func (s Pressure) Plus(o Pressure) Pressure {
 	return s
 }
 
-// Starved returns how many requests were throttled for want of capacity.
-func (s *Pressure) Starved() int64 {
+// StarvedRequests returns how many requests were throttled for want of capacity.
+func (s *Pressure) StarvedRequests() int64 {
 	return s.Refused[sample.Provisioned] + s.Refused[sample.MaxOnDemand] + s.Refused[sample.AccountLimit] + s.Refused[sample.OfIndexCapacity]
 }
 
@@ -50,7 +50,7 @@ func (s *Pressure) Hits(k detect.Kind) (hit, throttled bool) {
 		throttled = s.noHotKey && s.Refused[sample.KeyRange] > 0 || s.Refused[sample.OfIndex] > 0
 		return throttled, throttled
 	}
-	throttled = s.Starved() > 0
+	throttled = s.StarvedRequests() > 0
 	return throttled || s.Demand > 1, throttled
 }
 
@@ -63,10 +63,10 @@ func (s *Pressure) OnlyWarm() bool {
 // partition of one of its indexes.
 func (s *Pressure) HoldsWritesBack() bool { return s.Refused[sample.OfIndex] > 0 }
 
-// Of returns the pressure on a table or index in a second, likely its load, which of what
+// Measure returns the pressure on a table or index in a second, likely its load, which of what
 // was flushed is the mean. warning is the policy's share of a limit: a key above it may
 // be what a partition throttles for.
-func Of(w *sketch.Window, likely sketch.Load, warning float64, facts *detect.TableFacts) Pressure {
+func Measure(w *sketch.Window, likely sketch.Load, warning float64, facts *detect.TableFacts) Pressure {
 	s := Pressure{
 		Refused: w.Total.Refused, Requests: w.Total.Requests, Scanned: w.Total.Keyless, Load: w.Total.Load, Throttled: w.Total.Throttled, noHotKey: true,
 	}
@@ -85,7 +85,7 @@ func Of(w *sketch.Window, likely sketch.Load, warning float64, facts *detect.Tab
 		}
 		s.noHotKey = s.noHotKey && !near(w.Unseen)
 	}
-	if wcu, rcu := facts.Provisioned(w.Index); wcu > 0 || rcu > 0 {
+	if wcu, rcu := facts.Capacity(w.Index); wcu > 0 || rcu > 0 {
 		proven := sampling.ProvenTotal(w, likely)
 		s.Demand = max(demandShare(proven.Write, wcu), demandShare(proven.Read, rcu))
 	}

@@ -83,10 +83,10 @@ func (s *Spread) share() float64 {
 	return detect.Ratio(float64(throttled), float64(all))
 }
 
-// Beyond returns what a second those of the keys were served that were throttled, given the
+// LoadBeyond returns what a second those of the keys were served that were throttled, given the
 // pressure in so many seconds, and whether that is more than one partition serves: then
 // several throttled.
-func (s *Spread) Beyond(p *Pressure, seconds int) (perSecond sketch.Load, several bool) {
+func (s *Spread) LoadBeyond(p *Pressure, seconds int) (perSecond sketch.Load, several bool) {
 	perSecond = detect.PartOf(p.Cool, detect.Ratio(s.share(), float64(seconds)))
 	return perSecond, perSecond.Write > detect.ShareOf(detect.PartitionWrite, beyondOne) || perSecond.Read > detect.ShareOf(detect.PartitionRead, beyondOne)
 }

@@ -47,9 +47,9 @@ func TestSpread(t *testing.T) {
 				w.Keys = append(w.Keys, k)
 			}
 			spread.Observe(w)
-			all = all.Plus(throttling.Of(w, w.Total.Load, 0.8, nil))
+			all = all.Plus(throttling.Measure(w, w.Total.Load, 0.8, nil))
 		}
-		served, several := spread.Beyond(&all, seconds)
+		served, several := spread.LoadBeyond(&all, seconds)
 		if got := detect.Units(served.Write); several != c.several || got < c.least || got > c.most {
 			t.Errorf("%s: %v write units a second were served, of several partitions: %v", c.story, got, several)
 		}

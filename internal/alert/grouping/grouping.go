@@ -93,8 +93,8 @@ func Read(document []byte) (*Group, error) {
 	return g, nil
 }
 
-// Ordered returns the members, those that fire first, and of these the worst.
-func (g *Group) Ordered() []*Member {
+// SortedMembers returns the members, those that fire first, and of these the worst.
+func (g *Group) SortedMembers() []*Member {
 	return slices.SortedFunc(maps.Values(g.Members), func(a, b *Member) int {
 		return cmp.Or(
 			cmp.Compare(asInt(a.Over), asInt(b.Over)),

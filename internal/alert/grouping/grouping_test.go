@@ -70,7 +70,7 @@ func (w *world) passes(d time.Duration) {
 				continue
 			}
 			var members []string
-			for _, m := range g.Ordered() {
+			for _, m := range g.SortedMembers() {
 				name := m.ID
 				if m.Over {
 					name = "!" + name
@@ -101,7 +101,7 @@ func (w *world) passes(d time.Duration) {
 func (w *world) stored() {
 	w.t.Helper()
 	var all []*grouping.Group
-	for id, g := range w.set.Changed() {
+	for id, g := range w.set.ChangedGroups() {
 		if g == nil {
 			continue
 		}
@@ -115,7 +115,7 @@ func (w *world) stored() {
 		}
 		all = append(all, again)
 	}
-	if len(w.set.Changed()) > 0 { // there is one group at most
+	if len(w.set.ChangedGroups()) > 0 { // there is one group at most
 		w.set = grouping.NewSet(all...)
 	}
 }

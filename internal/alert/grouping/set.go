@@ -139,8 +139,8 @@ func (s *Set) Skip(g *Group) {
 	s.changed[g.ID] = true
 }
 
-// Changed returns the groups to store, and nil for those that are over, by ID.
-func (s *Set) Changed() map[string]*Group {
+// ChangedGroups returns the groups to store, and nil for those that are over, by ID.
+func (s *Set) ChangedGroups() map[string]*Group {
 	all := make(map[string]*Group, len(s.changed))
 	for id := range s.changed {
 		all[id] = s.groups[id]
@@ -149,4 +149,4 @@ func (s *Set) Changed() map[string]*Group {
 }
 
 // Written records that what changed is stored.
-func (s *Set) Written() { clear(s.changed) }
+func (s *Set) MarkWritten() { clear(s.changed) }

@@ -11,7 +11,7 @@ import (
 
 // groupFacts are what to know of a group of incidents beside its title.
 func (n *Notice) groupFacts() []Fact {
-	facts := append(n.delayed(), Fact{Name: "Severity", Value: string(n.Severity())})
+	facts := append(n.delayFacts(), Fact{Name: "Severity", Value: string(n.Severity())})
 	if common := wording.GroupLabels(n.Group, ", ", func(name, value string) string { return name + " " + value }); common != "" {
 		facts = append(facts, Fact{Name: "Group", Value: common})
 	}

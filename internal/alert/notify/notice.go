@@ -106,8 +106,8 @@ func (n *Notice) readFinding(payload []byte) {
 // TestLabel marks the incident of a test of the way to a receiver.
 const TestLabel = "keyheat_test"
 
-// Resolved reports whether the notice is of an end.
-func (n *Notice) Resolved() bool { return n.Event == string(detect.EventResolved) }
+// IsResolved reports whether the notice is of an end.
+func (n *Notice) IsResolved() bool { return n.Event == string(detect.EventResolved) }
 
 // Severity is the incident's or the group's; info of a report.
 func (n *Notice) Severity() detect.Severity {
@@ -120,9 +120,9 @@ func (n *Notice) Severity() detect.Severity {
 	return n.Incident.Severity
 }
 
-// Since is when the incident or the group began; zero where that is not known, and of a
+// OpenedAt is when the incident or the group began; zero where that is not known, and of a
 // report.
-func (n *Notice) Since() time.Time {
+func (n *Notice) OpenedAt() time.Time {
 	if n.Group != nil {
 		return n.Group.OpenedAt
 	}
@@ -172,7 +172,7 @@ func (n *Notice) Facts() []Fact {
 	if f.Kind.OfPipeline() {
 		about = "About"
 	}
-	facts := append(n.delayed(), Fact{Name: "Severity", Value: string(n.Severity())}, Fact{Name: about, Value: n.Table()})
+	facts := append(n.delayFacts(), Fact{Name: "Severity", Value: string(n.Severity())}, Fact{Name: about, Value: n.Table()})
 	add := func(name, value string) {
 		if value != "" {
 			facts = append(facts, Fact{Name: name, Value: value})
@@ -184,7 +184,7 @@ func (n *Notice) Facts() []Fact {
 		add("Since", instant(n.Incident.OpenedAt))
 	}
 	add("Owner", wording.Printable(n.Incident.Owner))
-	if related := n.related(); related != "" {
+	if related := n.relatedText(); related != "" {
 		facts = append(facts, Fact{Name: "Related findings", Value: related, Wide: len(n.Related) > 0})
 	}
 	if drawn := sparkline(n.Recent); drawn != "" {
@@ -193,8 +193,8 @@ func (n *Notice) Facts() []Fact {
 	return facts
 }
 
-// delayed is the delay as a fact; none where the notice is in time.
-func (n *Notice) delayed() []Fact {
+// delayFacts is the delay as a fact; none where the notice is in time.
+func (n *Notice) delayFacts() []Fact {
 	if n.Delay == "" {
 		return nil
 	}
@@ -203,9 +203,9 @@ func (n *Notice) delayed() []Fact {
 
 func instant(at time.Time) string { return at.UTC().Format("2006-01-02 15:04:05 UTC") }
 
-// related says how many findings the incident has beside its root, and what the worst of
+// relatedText says how many findings the incident has beside its root, and what the worst of
 // them are about; nothing where there are none.
-func (n *Notice) related() string {
+func (n *Notice) relatedText() string {
 	all := len(n.Incident.Findings) - 1
 	if all <= 0 {
 		return ""

@@ -77,7 +77,7 @@ func (a *alertmanager) Notify(ctx context.Context, n *notify.Notice) notify.Resp
 // before: a label that changes makes another alert.
 func alertsOf(n *notify.Notice, now time.Time) []alert {
 	ends := now.Add(alertmanagerEnds)
-	if n.Resolved() {
+	if n.IsResolved() {
 		ends = now
 	}
 	alerts := []alert{alertAs(n, n.Severity(), ends)}
@@ -93,7 +93,7 @@ func alertAs(n *notify.Notice, severity detect.Severity, ends time.Time) alert {
 	if n.Group == nil {
 		labels["key"] = wording.Printable(wording.Shorten(n.Finding.Key, alertLabel))
 	}
-	starts := n.Since()
+	starts := n.OpenedAt()
 	if starts.IsZero() {
 		starts = n.At
 	}

@@ -53,7 +53,7 @@ func (j *jsm) Notify(ctx context.Context, n *notify.Notice) notify.Response {
 	if n.Event == store.EventReport {
 		return notify.Response{} // a report is no alert
 	}
-	if n.Resolved() {
+	if n.IsResolved() {
 		r, _ := j.post(ctx, j.alert(n, "close"), map[string]string{"source": "keyheat", "note": notify.Cut(n.Headline(), jsmDescription)}, j.header)
 		return r
 	}

@@ -75,7 +75,7 @@ func (p *pagerDuty) Notify(ctx context.Context, n *notify.Notice) notify.Respons
 
 func (p *pagerDuty) event(n *notify.Notice) pagerDutyEvent {
 	e := pagerDutyEvent{RoutingKey: p.routingKey, EventAction: "resolve", DedupKey: n.Subject}
-	if n.Resolved() {
+	if n.IsResolved() {
 		return e
 	}
 	e.EventAction, e.Client, e.ClientURL = "trigger", "Keyheat", n.URL
@@ -96,7 +96,7 @@ func (p *pagerDuty) event(n *notify.Notice) pagerDutyEvent {
 
 		Component: n.Table(), Group: n.Labels()["owner"], Class: n.Labels()["kind"], CustomDetails: present(details),
 	}
-	if since := n.Since(); !since.IsZero() {
+	if since := n.OpenedAt(); !since.IsZero() {
 		e.Payload.Timestamp = since.UTC().Format(time.RFC3339)
 	}
 	return e

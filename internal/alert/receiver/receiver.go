@@ -55,7 +55,7 @@ func Faults(s notify.Settings) []notify.Fault {
 	add := func(field, format string, args ...any) {
 		all = append(all, notify.Fault{Field: field, Err: fmt.Errorf(format, args...)})
 	}
-	for field, set := range given(&s) {
+	for field, set := range givenFields(&s) {
 		needs := slices.Contains(k.needs, field)
 		switch {
 		case needs && !set:
@@ -80,8 +80,8 @@ func Faults(s notify.Settings) []notify.Fault {
 	return all
 }
 
-// given reports of each setting whether it was given.
-func given(s *notify.Settings) map[string]bool {
+// givenFields reports of each setting whether it was given.
+func givenFields(s *notify.Settings) map[string]bool {
 	return map[string]bool{
 		"url": s.URL != "", "secret": s.Secret != "", "channel": s.Channel != "", "server": s.Server != "",
 		"user": s.User != "", "from": s.From != "", "to": len(s.To) > 0, "topic": s.Topic != "",

@@ -160,7 +160,7 @@ func slackMessageOf(n *notify.Notice) slackMessage {
 		m.Blocks = append(m.Blocks, slackBlock{Type: "section", Fields: fields})
 	}
 	m.Blocks = append(m.Blocks, wide...)
-	if n.FirstFix != "" && !n.Resolved() {
+	if n.FirstFix != "" && !n.IsResolved() {
 		m.Blocks = append(m.Blocks, slackBlock{Type: "section", Text: plainText("First fix: "+n.FirstFix, slackSection)})
 	}
 	var buttons []slackItem

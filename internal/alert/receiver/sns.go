@@ -78,7 +78,7 @@ func (t *topic) connect(ctx context.Context) (*sns.Client, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.client == nil {
-		loaded, err := config.LoadDefaultConfig(ctx, config.WithRegion(t.region), config.WithLogger(logging.Nop{}), config.WithAPIOptions([]func(*middleware.Stack) error{awserror.Bound}))
+		loaded, err := config.LoadDefaultConfig(ctx, config.WithRegion(t.region), config.WithLogger(logging.Nop{}), config.WithAPIOptions([]func(*middleware.Stack) error{awserror.LimitResponse}))
 		if err != nil {
 			return nil, fmt.Errorf("AWS credentials: %w", err)
 		}

@@ -78,7 +78,7 @@ func teamsMessageOf(n *notify.Notice) teamsMessage {
 	for _, f := range n.Facts() {
 		add(teamsRun{Text: f.Name + ": ", Weight: "Bolder"}, teamsRun{Text: f.Value})
 	}
-	if n.FirstFix != "" && !n.Resolved() {
+	if n.FirstFix != "" && !n.IsResolved() {
 		add(teamsRun{Text: "First fix: ", Weight: "Bolder"}, teamsRun{Text: n.FirstFix})
 	}
 	for _, l := range n.Links() {
@@ -90,7 +90,7 @@ func teamsMessageOf(n *notify.Notice) teamsMessage {
 // teamsColor is the colour of a headline, in Teams' words.
 func teamsColor(n *notify.Notice) string {
 	switch {
-	case n.Resolved():
+	case n.IsResolved():
 		return "Good"
 	case n.Severity() == detect.Critical:
 		return "Attention"

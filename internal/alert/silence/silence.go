@@ -236,9 +236,9 @@ func same(a, b Silence) bool {
 		a.Author == b.Author && a.Reason == b.Reason && slices.Equal(a.Matchers, b.Matchers)
 }
 
-// Of returns the silence of an incident with its root finding: of several the one that
+// Match returns the silence of an incident with its root finding: of several the one that
 // ends last; nil for none.
-func (s Set) Of(i *detect.Incident, root *detect.Finding) *detect.Silenced {
+func (s Set) Match(i *detect.Incident, root *detect.Finding) *detect.Silenced {
 	var last *Silence
 	for n := range s {
 		c := &s[n]

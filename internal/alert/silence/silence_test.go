@@ -86,11 +86,11 @@ func TestSet(t *testing.T) {
 	i := detect.Incident{Target: detect.Target{Table: "orders"}, Severity: detect.Warning}
 	root := detect.Finding{Kind: detect.HotKeyWrite}
 	want := detect.Silenced{By: "long", Author: "ada", Reason: "why", Until: now.Add(2 * time.Hour)}
-	if got := set.Of(&i, &root); got == nil || *got != want {
+	if got := set.Match(&i, &root); got == nil || *got != want {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
 	i.Table = "carts"
-	if got := set.Of(&i, &root); got != nil {
+	if got := set.Match(&i, &root); got != nil {
 		t.Errorf("a silence of another table silences it: %+v", got)
 	}
 	if !set.Has("short") || set.Has("unreadable") {
@@ -110,7 +110,7 @@ func TestExpressionsAreCompiledOncePerChange(t *testing.T) {
 	read := func(want string, all ...silence.Silence) silence.Set {
 		t.Helper()
 		set, err := c.Set(all)
-		by := set.Of(&i, &root)
+		by := set.Match(&i, &root)
 		if err != nil || (by != nil) != (want != "") || by != nil && by.By+" "+by.Until.Sub(now).String() != want {
 			t.Errorf("got %+v, %v; want %q", by, err, want)
 		}

@@ -92,23 +92,23 @@ var noLoad = map[sample.Reason]bool{
 
 // Fields is what a file calls the fields of Keyheat JSON.
 type Fields interface {
-	// Called returns the file's name of a field.
-	Called(field string) string
+	// FieldName returns the file's name of a field.
+	FieldName(field string) string
 	// Columns returns the names of the file's columns; none for JSON.
 	Columns() []string
 	// Value returns the text that a line has for a field; empty for none.
 	Value(line []byte, field string) string
-	// Rated reports whether samples in the form of the message at hand may state a sampling
+	// HasRates reports whether samples in the form of the message at hand may state a sampling
 	// rate, and a mapping can state one for them.
-	Rated() bool
+	HasRates() bool
 }
 
 // own are the names of Keyheat JSON.
 type own struct{}
 
-func (own) Called(field string) string { return field }
-func (own) Columns() []string          { return nil }
-func (own) Rated() bool                { return false }
+func (own) FieldName(field string) string { return field }
+func (own) Columns() []string             { return nil }
+func (own) HasRates() bool                { return false }
 
 func (own) Value(line []byte, field string) string { return mapped.Value(line, field) }
 
@@ -164,7 +164,7 @@ func (t *Tally) Message(value []byte, line int64) {
 // Good counts a sample.
 func (t *Tally) Good(r *sample.Record) {
 	t.good++
-	if r.Rate >= 1 && r.Calls == 0 && t.Fields != nil && t.Fields.Rated() {
+	if r.Rate >= 1 && r.Calls == 0 && t.Fields != nil && t.Fields.HasRates() {
 		t.unrated++
 	}
 	switch {
@@ -175,8 +175,8 @@ func (t *Tally) Good(r *sample.Record) {
 	}
 }
 
-// Counted returns how many samples were counted so far.
-func (t *Tally) Counted() int64 { return t.good }
+// GoodRecords returns how many samples were counted so far.
+func (t *Tally) GoodRecords() int64 { return t.good }
 
 // Bad counts a line, or an element of an array, that could not be counted. Its excerpt is
 // a part of the message at hand, or its content.
@@ -318,7 +318,7 @@ func (t *Tally) Reading() Reading {
 	if r.Bad == nil {
 		r.Bad = map[sample.Reason]int64{}
 	}
-	if all := r.Good + r.Missed(); all > 0 {
+	if all := r.Good + r.MissedRequests(); all > 0 {
 		r.Share = new(float64(r.Good) / float64(all))
 	}
 	r.Judged = r.Good > 0 && *r.Share >= enough
@@ -336,8 +336,8 @@ func (t *Tally) Reading() Reading {
 	return r
 }
 
-// Missed returns how many lines may have been load that was not counted.
-func (r *Reading) Missed() (n int64) {
+// MissedRequests returns how many lines may have been load that was not counted.
+func (r *Reading) MissedRequests() (n int64) {
 	for reason, bad := range r.Bad {
 		if !noLoad[reason] {
 			n += bad

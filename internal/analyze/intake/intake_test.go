@@ -52,8 +52,8 @@ func TestAVerdictNeedsData(t *testing.T) {
 		if r.Judged != c.judged || !strings.Contains(r.Covers(), c.covers) || c.covers == "" && r.Covers() != "" {
 			t.Errorf("%s: judged is %v, %q", c.story, r.Judged, r.Covers())
 		}
-		if !strings.Contains(r.Unjudged(), c.because) || (c.because == "") != (r.Unjudged() == "") {
-			t.Errorf("%s: %q", c.story, r.Unjudged())
+		if !strings.Contains(r.UnjudgedText(), c.because) || (c.because == "") != (r.UnjudgedText() == "") {
+			t.Errorf("%s: %q", c.story, r.UnjudgedText())
 		}
 	}
 }
@@ -177,7 +177,7 @@ func TestUnitsThatAreNotReported(t *testing.T) {
 		{"sizes", count(sized, told), "", "Units of 1 of 2 samples are computed from sizes. They are rather too low"},
 		{"all told", count(told), "", ""},
 	} {
-		for _, said := range [][2]string{{c.r.LowerBound(), c.bound}, {c.r.Computed(), c.computed}} {
+		for _, said := range [][2]string{{c.r.LowerBound(), c.bound}, {c.r.ComputedText(), c.computed}} {
 			if !strings.Contains(said[0], said[1]) || (said[0] == "") != (said[1] == "") {
 				t.Errorf("%s: %q, want %q", c.story, said[0], said[1])
 			}

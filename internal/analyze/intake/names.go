@@ -145,7 +145,7 @@ var subjects = map[string][]string{
 // operation would.
 func (n Names) hasUnits() bool {
 	for _, s := range synonyms {
-		if (s.field == "wcu" || s.field == "rcu") && n.like(s.names, nil) != "" {
+		if (s.field == "wcu" || s.field == "rcu") && n.similarName(s.names, nil) != "" {
 			return true
 		}
 	}
@@ -161,12 +161,12 @@ func (n Names) guesses(operation string) map[string]string {
 	all := make(map[string]string)
 	taken := make(map[string]bool)
 	for _, s := range synonyms {
-		from := n.like(s.names, taken)
+		from := n.similarName(s.names, taken)
 		if s.field == "op" && operation != "" {
 			from = operation
 		}
 		if from == "" {
-			from = n.only(subjects[s.field], taken)
+			from = n.singleName(subjects[s.field], taken)
 		}
 		if s.field == "pk" && from == "" {
 			from = n.ending(taken, "id", "key")
@@ -227,9 +227,9 @@ const maxLooked = 100
 // shellQuote writes a word for a shell, which takes what is in quotes as it is.
 func shellQuote(word string) string { return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'" }
 
-// like returns the field whose last part is one of those names, the likeliest; empty
+// similarName returns the field whose last part is one of those names, the likeliest; empty
 // for none.
-func (n Names) like(names []string, taken map[string]bool) string {
+func (n Names) similarName(names []string, taken map[string]bool) string {
 	for _, name := range names {
 		for _, field := range n {
 			path := strings.TrimSuffix(field, firstElement)
@@ -242,14 +242,14 @@ func (n Names) like(names []string, taken map[string]bool) string {
 	return ""
 }
 
-// only returns the one field of those that like finds; empty where there is none, or another.
-func (n Names) only(names []string, taken map[string]bool) string {
-	found := n.like(names, taken)
+// singleName returns the one field of those that like finds; empty where there is none, or another.
+func (n Names) singleName(names []string, taken map[string]bool) string {
+	found := n.similarName(names, taken)
 	if found == "" {
 		return ""
 	}
 	without := slices.DeleteFunc(slices.Clone(n), func(field string) bool { return field == found })
-	if without.like(names, taken) != "" {
+	if without.similarName(names, taken) != "" {
 		return ""
 	}
 	return found

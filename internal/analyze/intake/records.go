@@ -14,7 +14,7 @@ type records struct {
 
 // begin begins another message of the same file.
 func (r *records) begin(message []byte) {
-	r.until(len(r.message))
+	r.advance(len(r.message))
 	message = bytes.TrimLeft(message, " \t\r\n")
 	r.at, r.depth, r.inText = 0, 0, false
 	if r.message = nil; len(message) > 0 && message[0] == '[' {
@@ -29,12 +29,12 @@ func (r *records) number(part []byte) int64 {
 	if at < r.at { // not in it, or a part that was passed already
 		return 0
 	}
-	r.until(at + 1)
+	r.advance(at + 1)
 	return r.n
 }
 
-// until reads up to a place.
-func (r *records) until(to int) {
+// advance reads up to a place.
+func (r *records) advance(to int) {
 	for ; r.at < to; r.at++ {
 		switch b := r.message[r.at]; {
 		case r.inText && b == '\\':

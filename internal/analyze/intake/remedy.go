@@ -128,7 +128,7 @@ func adviceOn(reason sample.Reason, g glimpse) advice {
 
 // throttleAdvice says what a line's throttle must be.
 func throttleAdvice(g glimpse) advice {
-	field, value := wording.Printable(g.of.Called("throttle")), g.of.Value(g.line, "throttle")
+	field, value := wording.Printable(g.of.FieldName("throttle")), g.of.Value(g.line, "throttle")
 	if reason, known := sample.ParseThrottle(value); known && reason == "" {
 		return advice{text: field + " says that the request was not throttled, and is there for those that were: leave it out, or read it with --map throttle=" + field, fits: 3}
 	}
@@ -201,7 +201,7 @@ func keysRemedy(line []byte) string {
 	which := "No event tells which is the partition key. This does, as HASH: aws dynamodb describe-table --table-name " + table +
 		" --query Table.KeySchema. If it is " + wording.Printable(keys[0]) + ", write"
 	for range 2 {
-		if len(keys[:1].like(partitionNames, nil))+len(keys[1:].like(sortNames, nil)) > 0 {
+		if len(keys[:1].similarName(partitionNames, nil))+len(keys[1:].similarName(sortNames, nil)) > 0 {
 			which = "Going by their names alone, write"
 			break
 		}
@@ -239,7 +239,7 @@ func missingAdvice(reason sample.Reason, g glimpse) advice {
 	}
 	_, fits := names.suggest("")
 	for _, field := range []string{"ts", "pk"} {
-		if theirs := of.Called(field); theirs != field && names.has(theirs) {
+		if theirs := of.FieldName(field); theirs != field && names.has(theirs) {
 			fits++ // what was said counts for as much as what a name tells
 		}
 	}
@@ -256,11 +256,11 @@ func missingAdvice(reason sample.Reason, g glimpse) advice {
 		return advice{text: "it is a report of Contributor Insights, which has no single requests: --contributor-insights TABLE reads and judges those"}
 	case names.has("Datapoints") || names.has("MetricDataResults"):
 		return advice{text: "these are CloudWatch's figures, which know no keys"}
-	case reason == sample.ReasonNoTable && (names.has(of.Called("pk")) || !g.named):
+	case reason == sample.ReasonNoTable && (names.has(of.FieldName("pk")) || !g.named):
 		return say("it names no table: say which with --table NAME")
 	}
 	what := "it has no " + missing[reason]
-	switch theirs := of.Called(fieldOf[reason]); {
+	switch theirs := of.FieldName(fieldOf[reason]); {
 	case theirs != fieldOf[reason] && names.has(theirs):
 		return say(what + ": " + wording.Printable(theirs) + " is empty in it")
 	case theirs != fieldOf[reason] && g.named && len(names) > 0:
@@ -345,7 +345,7 @@ func behindAdvice(before, object []byte, named bool) advice {
 		return advice{text: what + "name its fields with --map"}
 	}
 	suggested, fits := names.suggest(names.operation(object))
-	if names.like(synonyms[0].names, nil) == "" && bytes.ContainsAny(before, "0123456789") {
+	if names.similarName(synonyms[0].names, nil) == "" && bytes.ContainsAny(before, "0123456789") {
 		suggested, fits = strings.Replace(suggested, "ts=FIELD", "ts=begin:", 1), fits+1
 	}
 	return advice{text: what + suggested + lookAmong, fits: fits}

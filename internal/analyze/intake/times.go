@@ -18,7 +18,7 @@ var units = map[int][2]string{
 
 // timeAdvice says what is wrong with a time: in which unit, or layout, it seems to be.
 func timeAdvice(g glimpse) advice {
-	field, value := g.of.Called("ts"), strings.TrimSpace(g.of.Value(g.line, "ts"))
+	field, value := g.of.FieldName("ts"), strings.TrimSpace(g.of.Value(g.line, "ts"))
 	if number, err := strconv.ParseFloat(strings.Replace(value, ",", ".", 1), 64); err == nil {
 		value = strconv.FormatFloat(number, 'f', 0, 64)
 	}

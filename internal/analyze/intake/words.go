@@ -39,8 +39,8 @@ func (r *Reading) percent() string {
 	return wording.Percent(p / 100)
 }
 
-// Unjudged says why there is no verdict; nothing when there is one.
-func (r *Reading) Unjudged() string {
+// UnjudgedText says why there is no verdict; nothing when there is one.
+func (r *Reading) UnjudgedText() string {
 	if r.Judged {
 		return ""
 	}
@@ -66,8 +66,8 @@ func (r *Reading) why() string {
 	return fmt.Sprintf("only %s of %s %s could be counted", wording.Count(r.Good), wording.Count(all), r.lines())
 }
 
-// Counted returns how many samples were counted, and how many were bad, by reason.
-func (r *Reading) Counted() string {
+// CountedText returns how many samples were counted, and how many were bad, by reason.
+func (r *Reading) CountedText() string {
 	text := wording.Count(r.Good) + " samples counted"
 	for _, reason := range slices.Sorted(maps.Keys(r.Bad)) {
 		text += fmt.Sprintf(", %d bad (%s)", r.Bad[reason], reason)
@@ -75,9 +75,9 @@ func (r *Reading) Counted() string {
 	return text
 }
 
-// Least returns the words for units that are not known and so the least; empty when they
+// LowerBoundText returns the words for units that are not known and so the least; empty when they
 // are.
-func (r *Reading) Least() string {
+func (r *Reading) LowerBoundText() string {
 	if r.Unsized == 0 {
 		return ""
 	}
@@ -94,9 +94,9 @@ func (r *Reading) LowerBound() string {
 		wording.Percent(float64(r.Unsized)/float64(r.Good)))
 }
 
-// Computed returns that units are computed from sizes, and in which direction they may be
+// ComputedText returns that units are computed from sizes, and in which direction they may be
 // wrong; empty where few are.
-func (r *Reading) Computed() string {
+func (r *Reading) ComputedText() string {
 	if r.sized == 0 || float64(r.sized) < leastFrom*float64(r.Good) {
 		return ""
 	}
@@ -110,15 +110,15 @@ func (r *Reading) OfPeak() string {
 		return bound
 	}
 	text := "Every sample was counted, and none states a rate below 1, but some units were computed and not reported by DynamoDB: the peak is an estimate."
-	if how := r.Computed(); how != "" {
+	if how := r.ComputedText(); how != "" {
 		text += " " + how
 	}
 	return text
 }
 
-// Unrated returns that every line was taken for all that there was, where none states a rate
+// RateWarning returns that every line was taken for all that there was, where none states a rate
 // below 1, and how to state one; empty where some do, and where lines are in a form that has no rate.
-func (r *Reading) Unrated() string {
+func (r *Reading) RateWarning() string {
 	if r.Good == 0 || r.unrated < r.Good {
 		return ""
 	}

@@ -123,7 +123,7 @@ func (w *Windows) Pack() error {
 		w.keys -= len(w.open[at].Keys)
 		delete(w.open, at)
 	}
-	return w.bound()
+	return w.enforceBudget()
 }
 
 // slack is how many bytes runs may have before they are merged, beside as many as they
@@ -134,7 +134,7 @@ const slack = 16 << 20
 const maxRuns = 64
 
 // bound merges runs that hold many seconds twice, and keeps them within their bytes.
-func (w *Windows) bound() error {
+func (w *Windows) enforceBudget() error {
 	if len(w.runs) > maxRuns || len(w.runs) > 1 && w.bytes > min(2*w.merged+slack, w.options.Bytes) {
 		if err := w.merge(nil); err != nil {
 			return err
@@ -160,7 +160,7 @@ func (w *Windows) merge(t *Trim) error {
 	runs := w.runs
 	w.runs, w.bytes = nil, 0
 	err := w.add(0, func(yield func(*sketch.Window) bool) {
-		for of := range merged(w.from, runs, nil, true) {
+		for of := range mergeRuns(w.from, runs, nil, true) {
 			if t != nil {
 				of.Trim(t.Floor, t.Most)
 			}
@@ -186,7 +186,7 @@ func (w *Windows) All() iter.Seq[*sketch.Window] {
 			open = open[1:]
 			return of
 		}
-		for of := range merged(w.from, w.runs, rest, false) {
+		for of := range mergeRuns(w.from, w.runs, rest, false) {
 			if !yield(of) {
 				return
 			}

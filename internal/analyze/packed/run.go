@@ -112,7 +112,7 @@ func (c *cursor) step() {
 // merged yields the seconds of runs from one second on, and those that rest returns unless
 // it is nil, all in the order of time, parts of one second as one. used gives runs up as
 // they are read.
-func merged(from int64, runs []run, rest func() *sketch.Window, used bool) iter.Seq[*sketch.Window] {
+func mergeRuns(from int64, runs []run, rest func() *sketch.Window, used bool) iter.Seq[*sketch.Window] {
 	return func(yield func(*sketch.Window) bool) {
 		var cursors []*cursor
 		for i := range runs {

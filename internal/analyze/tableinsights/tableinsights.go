@@ -101,7 +101,7 @@ func Run(ctx context.Context, settings aws.Config, o Options) error {
 	named := sample.Target{Table: o.Table, Index: o.Index}
 	setup, err := contributorinsights.Describe(ctx, dynamodb.NewFromConfig(settings), named)
 	if err == nil {
-		err = setup.Disabled()
+		err = setup.ErrDisabled()
 	}
 	if err != nil {
 		return fmt.Errorf("%s in %s: %w", named.Name(), settings.Region, err)
@@ -113,7 +113,7 @@ func Run(ctx context.Context, settings aws.Config, o Options) error {
 		result: Result{Target: target, From: to.Add(-o.Last).Truncate(time.Minute), To: to, Keys: []contributors.Key{}, Items: []contributors.Key{}, Notes: []string{}},
 	}
 	r.reports.API = r.client
-	paragraph(o.Err, 0, r.before())
+	paragraph(o.Err, 0, r.costText())
 	err = r.read(ctx)
 	if ctx.Err() != nil {
 		return fmt.Errorf("%w: the reading was interrupted", analyze.ErrNothingJudged)
@@ -138,8 +138,8 @@ type reading struct {
 	result  Result
 }
 
-// before says what is going to be read, and what that takes at most.
-func (r *reading) before() string {
+// costText says what is going to be read, and what that takes at most.
+func (r *reading) costText() string {
 	minutes := int(r.result.To.Sub(r.result.From) / time.Minute)
 	return fmt.Sprintf("Reading Contributor Insights of %s, %s up to %s. It takes one report a rule where few keys have much load, and %s a rule at most, at $%.2f for 1,000.",
 		r.named.Name(), plural(int64(minutes), "minute"), r.result.To.Format(time.RFC3339), wording.Count(int64(2*minutes-1)), 1000*contributorinsights.Price)
@@ -171,7 +171,7 @@ func (r *reading) read(ctx context.Context) error {
 		}
 		out.Items = r.judge(items, table.Minutes)
 		for i := range out.Keys {
-			out.Keys[i].Spread(items.accessed.Series)
+			out.Keys[i].SetItems(items.accessed.Series)
 		}
 	}
 	for i := range out.Keys {
@@ -278,7 +278,7 @@ func (r *reading) empty(ctx context.Context) {
 	if _, all := r.setup.Rules[contributorinsights.AccessedKeys]; !all {
 		why = "no throttled key is reported for these minutes. Only throttled keys are counted, so that nothing tells whether that is calm or a table that nobody used. For all keys: " + r.setup.EnableAll()
 	}
-	if rule := r.reports.Disabled(ctx, &r.setup, contributorinsights.AccessedKeys, contributorinsights.ThrottledKeys); rule != "" {
+	if rule := r.reports.ExplainDisabled(ctx, &r.setup, contributorinsights.AccessedKeys, contributorinsights.ThrottledKeys); rule != "" {
 		why = "no key is reported: " + rule
 	}
 	r.result.Unjudged = why
@@ -314,7 +314,7 @@ func (r *reading) notes(ctx context.Context, keys pair, table *cloudwatch.Result
 		out.Notes = append(out.Notes, fmt.Sprintf("Some key was reported in %s of %s. Of the others nothing is known.", wording.Count(int64(out.Minutes)), plural(int64(asked), "minute")))
 	}
 	if len(keys.accessed.Series) == 0 || len(keys.throttled.Series) == 0 {
-		if rule := r.reports.Disabled(ctx, &r.setup, contributorinsights.AccessedKeys, contributorinsights.ThrottledKeys); rule != "" {
+		if rule := r.reports.ExplainDisabled(ctx, &r.setup, contributorinsights.AccessedKeys, contributorinsights.ThrottledKeys); rule != "" {
 			out.incomplete = rule
 			out.Notes = append(out.Notes, "Not all is counted: "+rule+".")
 		}

@@ -46,7 +46,7 @@ func (r *Result) text() string {
 		explain(&b, r.Keys)
 	}
 	if worst := r.Items; len(worst) > 0 && worthItems(worst) {
-		b.WriteString("\nSingle items\n" + rows(alike(worst)) + "\n")
+		b.WriteString("\nSingle items\n" + rows(groupAlike(worst)) + "\n")
 		if v := worst[0].Verdict; v == contributors.Over || v == contributors.AtLimit {
 			paragraph(&b, 0, "An item that is over a limit stays so: no split of its partition helps it.")
 		}
@@ -144,8 +144,8 @@ func columns(keys []contributors.Key) string {
 // row tells of all.
 const fewAlike = 3
 
-// alike returns items, with one in the place of those of one key that differ only in figures.
-func alike(items []contributors.Key) (all []contributors.Key) {
+// groupAlike returns items, with one in the place of those of one key that differ only in figures.
+func groupAlike(items []contributors.Key) (all []contributors.Key) {
 	type kind struct {
 		key     string
 		verdict contributors.Verdict
@@ -162,15 +162,15 @@ func alike(items []contributors.Key) (all []contributors.Key) {
 			all = append(all, k)
 		case !told[as]:
 			told[as] = true
-			all = append(all, together(of[as]))
+			all = append(all, sumKeys(of[as]))
 		}
 	}
 	return all
 }
 
-// together returns items as one: the bounds hold each of them, and what was throttled is their
+// sumKeys returns items as one: the bounds hold each of them, and what was throttled is their
 // sum. It has no minute where theirs differ.
-func together(items []contributors.Key) contributors.Key {
+func sumKeys(items []contributors.Key) contributors.Key {
 	k := items[0]
 	k.SortKey = new(plural(int64(len(items)), "item"))
 	for _, other := range items[1:] {

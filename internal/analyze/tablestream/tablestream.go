@@ -99,7 +99,7 @@ func (s *Source) learn(o *analyze.Options, d *catalog.Table) {
 	o.Tables = all
 	facts, written := make(detect.FactsByTable), o.Facts
 	facts.Add(d.Target, &d.Facts)
-	o.Facts = func(of detect.Target) *detect.TableFacts { return written(of).Over(facts.Of(of)) }
+	o.Facts = func(of detect.Target) *detect.TableFacts { return written(of).Merge(facts.Find(of)) }
 	if d.Facts.Stream == "" {
 		return // said when its streams are listed
 	}

@@ -34,9 +34,9 @@ var codes = []struct {
 	{ErrNone, []string{"MissingAuthenticationTokenException", "MissingAuthenticationToken"}},
 }
 
-// Refused returns what the code of a service's error says of the credentials; nil when it
+// ErrRefused returns what the code of a service's error says of the credentials; nil when it
 // is about something else.
-func Refused(code string) error {
+func ErrRefused(code string) error {
 	for _, c := range codes {
 		if slices.Contains(c.codes, code) {
 			return c.meaning
@@ -45,9 +45,9 @@ func Refused(code string) error {
 	return nil
 }
 
-// Unanswered returns an error for one of the SDK's that means that there was no response;
+// ErrUnanswered returns an error for one of the SDK's that means that there was no response;
 // nil for any other. It has nothing in it that differs from request to request.
-func Unanswered(err error) error {
+func ErrUnanswered(err error) error {
 	var response *awshttp.ResponseError
 	if !errors.As(err, &response) || response.HTTPStatusCode() != 0 { // how the SDK reports it
 		return nil

@@ -16,7 +16,7 @@ func TestRefused(t *testing.T) {
 		"AccessDeniedException":       nil,
 		"ThrottlingException":         nil,
 	} {
-		if got := awserror.Refused(code); !errors.Is(got, want) {
+		if got := awserror.ErrRefused(code); !errors.Is(got, want) {
 			t.Errorf("%s: %v, want %v", code, got, want)
 		}
 	}
@@ -25,7 +25,7 @@ func TestRefused(t *testing.T) {
 // Another error than one without a response is left alone.
 func TestAnswered(t *testing.T) {
 	t.Parallel()
-	if err := awserror.Unanswered(errors.New("some other")); err != nil {
+	if err := awserror.ErrUnanswered(errors.New("some other")); err != nil {
 		t.Error(err)
 	}
 }

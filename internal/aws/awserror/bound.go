@@ -15,10 +15,10 @@ import (
 // listing of S3: 1,000 keys of 1 KB, each byte of which XML may write with six.
 const MaxResponse = 16 << 20
 
-// Bound makes a client refuse a response of more than [MaxResponse] bytes: the SDK reads each
+// LimitResponse makes a client refuse a response of more than [MaxResponse] bytes: the SDK reads each
 // response whole, and an endpoint that is not AWS may never end one. It belongs into
 // aws.Config's APIOptions.
-func Bound(stack *middleware.Stack) error {
+func LimitResponse(stack *middleware.Stack) error {
 	return stack.Deserialize.Add(middleware.DeserializeMiddlewareFunc("BoundResponse", func(
 		ctx context.Context, in middleware.DeserializeInput, next middleware.DeserializeHandler,
 	) (out middleware.DeserializeOutput, metadata middleware.Metadata, err error) {

@@ -44,7 +44,7 @@ func (e *endless) Read(p []byte) (int, error) {
 func client(e endpoint) *dynamodb.Client {
 	return dynamodb.New(dynamodb.Options{
 		Region: "eu-west-1", HTTPClient: e, BaseEndpoint: aws.String("http://dynamodb.fake"), Retryer: aws.NopRetryer{},
-		Credentials: credentials.NewStaticCredentialsProvider("a", "b", ""), APIOptions: []func(*middleware.Stack) error{awserror.Bound},
+		Credentials: credentials.NewStaticCredentialsProvider("a", "b", ""), APIOptions: []func(*middleware.Stack) error{awserror.LimitResponse},
 	})
 }
 

@@ -126,8 +126,8 @@ func (e *entry) fail(err error) {
 	}
 }
 
-// Known returns why the records of a table cannot be understood; nil when they can.
-func (c *Catalog) Known(table string) error {
+// Check returns why the records of a table cannot be understood; nil when they can.
+func (c *Catalog) Check(table string) error {
 	e := c.tables[table]
 	if e == nil {
 		return errors.New("it is not one of the tables to read")
@@ -141,7 +141,7 @@ func (c *Catalog) Known(table string) error {
 func (c *Catalog) Ready() []string {
 	var out []string
 	for _, name := range slices.Sorted(maps.Keys(c.tables)) {
-		if err := c.Known(name); err != nil {
+		if err := c.Check(name); err != nil {
 			out = append(out, name+": "+err.Error())
 		}
 	}

@@ -93,10 +93,10 @@ func TestFactsAreWhatDescribeTableSays(t *testing.T) {
 		if k.facts["000000000000/eu-west-1/orders"] != want {
 			t.Errorf("facts\n got %s\nwant %s", k.facts["000000000000/eu-west-1/orders"], want)
 		}
-		if err := c.Known("orders"); err != nil || len(c.Ready()) > 0 {
+		if err := c.Check("orders"); err != nil || len(c.Ready()) > 0 {
 			t.Errorf("known: %v, ready: %q", err, c.Ready())
 		}
-		if c.Known("users") == nil {
+		if c.Check("users") == nil {
 			t.Error("a table that was not asked for is known")
 		}
 	})

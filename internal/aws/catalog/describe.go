@@ -48,8 +48,8 @@ func Describe(ctx context.Context, api API, table string) (Table, error) {
 		described := read(out.Table)
 		described.Target.Table = table
 		return described, nil
-	case awserror.Unanswered(err) != nil:
-		return Table{}, fmt.Errorf("DescribeTable: %w", awserror.Unanswered(err))
+	case awserror.ErrUnanswered(err) != nil:
+		return Table{}, fmt.Errorf("DescribeTable: %w", awserror.ErrUnanswered(err))
 	case awserror.Unreadable(err, "DynamoDB") != nil:
 		return Table{}, fmt.Errorf("DescribeTable: %w", awserror.Unreadable(err, "DynamoDB"))
 	case !errors.As(err, &failed):
@@ -59,7 +59,7 @@ func Describe(ctx context.Context, api API, table string) (Table, error) {
 	case strings.HasPrefix(failed.ErrorCode(), "AccessDenied"):
 		return Table{}, ErrDenied
 	}
-	if wrong := awserror.Refused(failed.ErrorCode()); wrong != nil {
+	if wrong := awserror.ErrRefused(failed.ErrorCode()); wrong != nil {
 		return Table{}, fmt.Errorf("DescribeTable: %w", wrong)
 	}
 	return Table{}, fmt.Errorf("DescribeTable: %s", awserror.Text(failed))

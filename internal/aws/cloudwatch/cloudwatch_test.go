@@ -251,7 +251,7 @@ func TestOperationsGoWithoutBudget(t *testing.T) {
 	now, err := s.store.Now(t.Context())
 	must(t, err)
 	// What is left is 14 metrics for each of 20 tables, and 30 more for one of them.
-	spent := int64(cloudwatch.Allowed(1, now)/cloudwatch.Price) - (20*14 + 45)
+	spent := int64(cloudwatch.AllowedRequests(1, now)/cloudwatch.Price) - (20*14 + 45)
 	must(t, s.store.PutCloudWatch(t.Context(), store.CloudWatchRead{Target: orders, State: "read", Requested: spent}, nil))
 	s.pass()
 	with := 0
@@ -287,7 +287,7 @@ func TestTheMonthsBudget(t *testing.T) {
 	s.pass()
 	s.pass()
 	_, asked := s.server.Asked()
-	if cost := float64(asked) * cloudwatch.Price; cost > cloudwatch.Allowed(0.001, s.now.Add(time.Hour)) || asked == 0 {
+	if cost := float64(asked) * cloudwatch.Price; cost > cloudwatch.AllowedRequests(0.001, s.now.Add(time.Hour)) || asked == 0 {
 		t.Errorf("%d metrics cost $%g, want some, within the budget's share", asked, cost)
 	}
 	if n := strings.Count(s.logs.String(), "budget is used up"); n != 1 {
@@ -295,7 +295,7 @@ func TestTheMonthsBudget(t *testing.T) {
 	}
 	first := time.Date(2026, 2, 1, 0, 0, 0, 0, time.UTC)
 	for at, want := range map[time.Time]float64{first: 1, first.AddDate(0, 0, 13): 14, first.AddDate(0, 0, 27).Add(23 * time.Hour): 28} {
-		if got := cloudwatch.Allowed(28, at); math.Abs(got-want) > 1e-9 {
+		if got := cloudwatch.AllowedRequests(28, at); math.Abs(got-want) > 1e-9 {
 			t.Errorf("of 28 dollars in February %g may be spent by %s, want %g", got, at, want)
 		}
 	}

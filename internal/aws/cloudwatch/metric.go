@@ -41,7 +41,7 @@ var ByOperation = byOperation()
 
 func byOperation() (all []detect.Metric) {
 	for _, op := range corroboration.Operations {
-		all = append(all, corroboration.Throttled(op).Metric(), corroboration.Latency(op).Metric(), corroboration.MaxLatency(op).Metric())
+		all = append(all, corroboration.ThrottledMetric(op).Metric(), corroboration.Latency(op).Metric(), corroboration.MaxLatency(op).Metric())
 	}
 	return all
 }

@@ -120,11 +120,11 @@ func (r *Reader) due(ctx context.Context, now time.Time) ([]turn, error) {
 		spent += float64(read.Requested) * Price
 	}
 	r.measures.spent.Set(spent)
-	budget := Allowed(r.config.MonthlyCost, now) - spent
+	budget := AllowedRequests(r.config.MonthlyCost, now) - spent
 	var due []turn
 	skipped := 0
 	for _, target := range targets {
-		t := turn{target: target, metrics: Calm, from: from(last[target], now)}
+		t := turn{target: target, metrics: Calm, from: firstMinute(last[target], now)}
 		every := r.config.Every
 		if open[baseOf(target)] {
 			t.metrics, t.open, every = Watched, true, r.config.EveryOpen
@@ -173,18 +173,18 @@ func (r *Reader) sayBudget(skipped int, spent float64) {
 	}
 }
 
-// Allowed returns what may be spent by now: the month's share of the budget, and a
+// AllowedRequests returns what may be spent by now: the month's share of the budget, and a
 // day's share in advance, so that an incident can be watched on the first day.
-func Allowed(monthly float64, now time.Time) float64 {
+func AllowedRequests(monthly float64, now time.Time) float64 {
 	now = now.UTC()
 	begin := time.Date(now.Year(), now.Month(), 1, 0, 0, 0, 0, time.UTC)
 	elapsed := now.Sub(begin) + 24*time.Hour
 	return min(monthly, monthly*float64(elapsed)/float64(begin.AddDate(0, 1, 0).Sub(begin)))
 }
 
-// from returns where a reading begins: behind the last one, and the first as far back
+// firstMinute returns where a reading begins: behind the last one, and the first as far back
 // as coverage is estimated from.
-func from(last store.CloudWatchRead, now time.Time) time.Time {
+func firstMinute(last store.CloudWatchRead, now time.Time) time.Time {
 	span := corroboration.Span * time.Minute
 	if last.Through.IsZero() || now.Sub(last.Through) > span {
 		return now.Add(-span).Truncate(time.Minute)

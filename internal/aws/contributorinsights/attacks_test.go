@@ -118,7 +118,7 @@ func TestAttacksByRules(t *testing.T) {
 		}
 	})
 	for _, text := range []string{`{}`, `{"ContributorInsightsStatus":"\u0000"}`, `{"ContributorInsightsRuleList":null}`} {
-		if got, err := setup(t, cloudwatchtest.Reply(text)); err != nil || got.Disabled() == nil {
+		if got, err := setup(t, cloudwatchtest.Reply(text)); err != nil || got.ErrDisabled() == nil {
 			t.Errorf("%s: %+v, %v", text, got, err)
 		}
 	}

@@ -234,7 +234,7 @@ func TestStates(t *testing.T) {
 func tables(s *cloudwatchtest.Server) *dynamodb.Client {
 	return dynamodb.New(dynamodb.Options{
 		Region: "eu-west-1", BaseEndpoint: aws.String(s.URL), Credentials: credentials.NewStaticCredentialsProvider("AKID", "secret", ""), Retryer: aws.NopRetryer{},
-		APIOptions: []func(*middleware.Stack) error{awserror.Bound},
+		APIOptions: []func(*middleware.Stack) error{awserror.LimitResponse},
 	})
 }
 
@@ -264,7 +264,7 @@ func TestSetup(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		disabled := got.Disabled()
+		disabled := got.ErrDisabled()
 		if (disabled == nil) != (c.disabled == "") || disabled != nil && !strings.Contains(disabled.Error(), c.disabled) || !strings.Contains(got.Says(), c.says) {
 			t.Errorf("%s: %v; %s", name, disabled, got.Says())
 		}

@@ -151,7 +151,7 @@ func (r *Reader) ask(ctx context.Context, rule string, from, to time.Time) (*clo
 			return out, nil
 		}
 		told := meaning("GetInsightRuleReport", err, ErrReportDenied, ErrNoRule)
-		if !throttled(err) {
+		if !isThrottled(err) {
 			return nil, backoff.Permanent(told)
 		}
 		r.Throttled++
@@ -160,8 +160,8 @@ func (r *Reader) ask(ctx context.Context, rule string, from, to time.Time) (*clo
 	return out, retry.Cause(err)
 }
 
-// throttled reports whether CloudWatch takes no more calls at the moment.
-func throttled(err error) bool {
+// isThrottled reports whether CloudWatch takes no more calls at the moment.
+func isThrottled(err error) bool {
 	var failed smithy.APIError
 	if !errors.As(err, &failed) {
 		return false
@@ -200,9 +200,9 @@ func (r *Reader) Probe(ctx context.Context) error {
 	return err
 }
 
-// Disabled returns that one of these rules does not count, and what to do; empty where
+// ExplainDisabled returns that one of these rules does not count, and what to do; empty where
 // they do, or CloudWatch does not say: a report that is empty is said to be so.
-func (r *Reader) Disabled(ctx context.Context, s *Setup, rules ...Rule) string {
+func (r *Reader) ExplainDisabled(ctx context.Context, s *Setup, rules ...Rule) string {
 	states, err := r.States(ctx)
 	if err != nil {
 		return ""

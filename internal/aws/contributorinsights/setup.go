@@ -81,9 +81,9 @@ func Describe(ctx context.Context, api Tables, of sample.Target) (Setup, error) 
 	return s, nil
 }
 
-// Disabled returns a sentence that says why there is nothing to read, and what to do; nil
+// ErrDisabled returns a sentence that says why there is nothing to read, and what to do; nil
 // where Contributor Insights is enabled.
-func (s *Setup) Disabled() error {
+func (s *Setup) ErrDisabled() error {
 	switch s.status {
 	case types.ContributorInsightsStatusEnabled:
 		if len(s.Rules) == 0 {
@@ -126,17 +126,17 @@ func (s *Setup) EnableAll() string {
 
 // Says tells in a sentence what is counted, and how to change that.
 func (s *Setup) Says() string {
-	if err := s.Disabled(); err != nil {
+	if err := s.ErrDisabled(); err != nil {
 		return err.Error()
 	}
 	if _, all := s.Rules[AccessedKeys]; all {
-		return "its Contributor Insights counts accessed and throttled keys, which is paid by every request (" + s.listed() + "); throttled keys only, which costs little: " + s.EnableThrottled()
+		return "its Contributor Insights counts accessed and throttled keys, which is paid by every request (" + s.ruleNames() + "); throttled keys only, which costs little: " + s.EnableThrottled()
 	}
-	return "its Contributor Insights counts throttled keys only, which costs little (" + s.listed() + "); accessed keys too, which is paid by every request: " + s.EnableAll()
+	return "its Contributor Insights counts throttled keys only, which costs little (" + s.ruleNames() + "); accessed keys too, which is paid by every request: " + s.EnableAll()
 }
 
 // listed names the rules.
-func (s *Setup) listed() string {
+func (s *Setup) ruleNames() string {
 	return strings.Join(slices.Sorted(maps.Values(s.Rules)), ", ")
 }
 
@@ -144,8 +144,8 @@ func (s *Setup) listed() string {
 func meaning(operation string, err, denied, missing error) error {
 	var failed smithy.APIError
 	switch {
-	case awserror.Unanswered(err) != nil:
-		return fmt.Errorf("%s: %w", operation, awserror.Unanswered(err))
+	case awserror.ErrUnanswered(err) != nil:
+		return fmt.Errorf("%s: %w", operation, awserror.ErrUnanswered(err))
 	case awserror.Unreadable(err, service(operation)) != nil:
 		return fmt.Errorf("%s: %w", operation, awserror.Unreadable(err, service(operation)))
 	case !errors.As(err, &failed):
@@ -155,7 +155,7 @@ func meaning(operation string, err, denied, missing error) error {
 	case strings.HasPrefix(failed.ErrorCode(), "ResourceNotFound"):
 		return missing
 	}
-	if wrong := awserror.Refused(failed.ErrorCode()); wrong != nil {
+	if wrong := awserror.ErrRefused(failed.ErrorCode()); wrong != nil {
 		return fmt.Errorf("%s: %w", operation, wrong)
 	}
 	return fmt.Errorf("%s: %s", operation, awserror.Text(failed))

@@ -16,7 +16,7 @@ import (
 // no name use addresses.
 func hostGuard(names []string, h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if !addressed(r.Host, names) {
+		if !isAddressed(r.Host, names) {
 			http.Error(w, fmt.Sprintf("this server is not called %q: use its IP address, or add the name to the setting hosts", r.Host), http.StatusMisdirectedRequest)
 			return
 		}
@@ -24,8 +24,8 @@ func hostGuard(names []string, h http.Handler) http.Handler {
 	})
 }
 
-// addressed reports whether a Host header names this server.
-func addressed(host string, names []string) bool {
+// isAddressed reports whether a Host header names this server.
+func isAddressed(host string, names []string) bool {
 	if name, _, err := net.SplitHostPort(host); err == nil {
 		host = name
 	}

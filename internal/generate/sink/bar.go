@@ -33,7 +33,7 @@ func (b *bar) draw(n, eventTime int64) {
 }
 
 // done ends the line, if one was begun.
-func (b *bar) done() {
+func (b *bar) finish() {
 	if b.drawn != b.begun {
 		fmt.Fprintln(b.out)
 	}

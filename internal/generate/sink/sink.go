@@ -49,7 +49,7 @@ const checkEvery = 1024
 // ctx's.
 func Copy(ctx context.Context, records iter.Seq2[sample.Record, error], to Sink, o Options) (n int64, err error) {
 	bar := newBar(o.Progress)
-	defer bar.done()
+	defer bar.finish()
 	sending, cancel := retry.WithGrace(ctx, flushBound)
 	defer cancel()
 	var p pace

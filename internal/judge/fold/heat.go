@@ -21,8 +21,8 @@ type Bucket struct {
 
 func (b Bucket) end() int64 { return b.Begins + int64(b.Level) }
 
-// within returns the bucket of a level that holds this one.
-func (b Bucket) within(level heat.Level) Bucket {
+// enclosing returns the bucket of a level that holds this one.
+func (b Bucket) enclosing(level heat.Level) Bucket {
 	return Bucket{b.Target, level, level.Begin(b.Begins)}
 }
 
@@ -64,7 +64,7 @@ type Heat struct {
 }
 
 // NewHeat returns no open roll-ups; spans are those that are stored. What else is
-// needed to go on, [Heat.Unfinished] says.
+// needed to go on, [Heat.UnfinishedRollups] says.
 func NewHeat(spans []store.RollupSpan) *Heat {
 	h := &Heat{open: make(map[Bucket]*openTen), changed: make(map[Bucket]bool), newest: make(map[level]int64)}
 	for _, s := range spans {
@@ -73,9 +73,9 @@ func NewHeat(spans []store.RollupSpan) *Heat {
 	return h
 }
 
-// Unfinished returns where roll-ups may be stored of which the level above was not
+// UnfinishedRollups returns where roll-ups may be stored of which the level above was not
 // written, because it was not over.
-func (h *Heat) Unfinished() (all []store.RollupQuery) {
+func (h *Heat) UnfinishedRollups() (all []store.RollupQuery) {
 	for at, newest := range h.newest {
 		i := slices.Index(heat.Levels, at.Level)
 		if i < 0 || i+1 == len(heat.Levels) {
@@ -107,7 +107,7 @@ func (h *Heat) Finish(rows []store.Rollup) {
 // change marks the bucket above one that is written.
 func (h *Heat) change(b Bucket) {
 	if i := slices.Index(heat.Levels, b.Level); i+1 < len(heat.Levels) {
-		h.changed[b.within(heat.Levels[i+1])] = true
+		h.changed[b.enclosing(heat.Levels[i+1])] = true
 	}
 }
 
@@ -138,12 +138,12 @@ func (h *Heat) Reopen(b Bucket, rows []store.Window) error {
 		if err != nil {
 			return err
 		}
-		h.at(b).seconds[row.Second.Unix()-b.Begins] = heat.OfSecond(&w, row.Complete)
+		h.openBucket(b).seconds[row.Second.Unix()-b.Begins] = heat.OfSecond(&w, row.Complete)
 	}
 	return nil
 }
 
-func (h *Heat) at(b Bucket) *openTen {
+func (h *Heat) openBucket(b Bucket) *openTen {
 	o := h.open[b]
 	if o == nil {
 		o = &openTen{}
@@ -155,17 +155,17 @@ func (h *Heat) at(b Bucket) *openTen {
 // Observe records a second that is about to be stored, in place of what was known of it.
 func (h *Heat) Observe(at Instant, w *OpenWindow, hz Horizon) {
 	b := tenOf(at)
-	o := h.at(b)
+	o := h.openBucket(b)
 	_, complete := hz.IsOver(at.Second)
 	o.seconds[at.Second-b.Begins] = heat.OfSecond(&w.Window, complete)
-	for writer, seq := range w.writers.unsaved() {
-		o.writers.of(writer).wait(seq)
+	for writer, seq := range w.writers.unsavedDeltas() {
+		o.writers.writer(writer).wait(seq)
 	}
 }
 
 // Wanted chooses what the next writing has, and returns what has to be loaded for it:
 // roll-ups that it replaces, and the parts that it is made of.
-func (h *Heat) Wanted(hz Horizon) (all []store.RollupQuery) {
+func (h *Heat) MissingRollups(hz Horizon) (all []store.RollupQuery) {
 	h.due, h.order, h.stored = make(map[Bucket]*heat.Rollup), nil, make(map[Bucket]*heat.Rollup)
 	for b := range h.open {
 		if h.isDue(b, hz) || len(h.open) > maxOpenTens {
@@ -176,7 +176,7 @@ func (h *Heat) Wanted(hz Horizon) (all []store.RollupQuery) {
 	for i, l := range heat.Levels {
 		for b := range h.due {
 			if i > 0 && b.Level == heat.Levels[i-1] {
-				changed[b.within(l)] = true
+				changed[b.enclosing(l)] = true
 			}
 		}
 		for b := range changed {
@@ -192,7 +192,7 @@ func (h *Heat) Wanted(hz Horizon) (all []store.RollupQuery) {
 		if newest, any := h.newest[level{b.Target, b.Level}]; any && newest >= b.Begins {
 			all = append(all, store.RollupQuery{Target: b.Target, Level: int64(b.Level), From: unix(b.Begins), To: unix(b.Begins + 1)})
 		}
-		below := b.Level.Below()
+		below := b.Level.PartLevel()
 		if newest, any := h.newest[level{b.Target, below}]; any && newest >= b.Begins {
 			all = append(all, store.RollupQuery{Target: b.Target, Level: int64(below), From: unix(b.Begins), To: unix(b.end())})
 		}
@@ -250,7 +250,7 @@ func (h *Heat) make(b Bucket) *heat.Rollup {
 		}
 		return sum
 	}
-	below := b.Level.Below()
+	below := b.Level.PartLevel()
 	for begins := b.Begins; begins < b.end(); begins += int64(below) {
 		part := Bucket{b.Target, below, begins}
 		if r := h.due[part]; r != nil {
@@ -269,14 +269,14 @@ func (h *Heat) Waiting(unsaved map[string]int64) {
 		if _, due := h.due[b]; due {
 			continue
 		}
-		for writer, seq := range o.writers.unsaved() {
+		for writer, seq := range o.writers.unsavedDeltas() {
 			unsaved[writer] = min(cmp.Or(unsaved[writer], seq), seq)
 		}
 	}
 }
 
 // Written forgets what is stored now.
-func (h *Heat) Written() {
+func (h *Heat) MarkWritten() {
 	for _, b := range h.order {
 		at := level{b.Target, b.Level}
 		if newest, any := h.newest[at]; !any || newest < b.Begins {

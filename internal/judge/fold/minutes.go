@@ -63,7 +63,7 @@ func (m Minutes) Fold(deltas []Delta, now time.Time) {
 		for _, r := range d.Cardinality {
 			o := m[minuteOf(r)]
 			o.registers.Merge(r)
-			o.writers.of(d.writer).wait(d.seq)
+			o.writers.writer(d.writer).wait(d.seq)
 			if o.dirty.IsZero() {
 				o.dirty = now
 			}
@@ -99,15 +99,15 @@ func (m Minutes) Rows(due []Instant) []store.Cardinality {
 	return rows
 }
 
-// Unsaved returns the lowest sequence number of each writer in the minutes that are
+// UnsavedDeltas returns the lowest sequence number of each writer in the minutes that are
 // not due.
-func (m Minutes) Unsaved(due []Instant) map[string]int64 {
+func (m Minutes) UnsavedDeltas(due []Instant) map[string]int64 {
 	lowest := make(map[string]int64)
 	for at, o := range m {
 		if _, written := slices.BinarySearchFunc(due, at, Instant.compare); written {
 			continue
 		}
-		for writer, seq := range o.writers.unsaved() {
+		for writer, seq := range o.writers.unsavedDeltas() {
 			lowest[writer] = min(cmp.Or(lowest[writer], seq), seq)
 		}
 	}
@@ -115,7 +115,7 @@ func (m Minutes) Unsaved(due []Instant) map[string]int64 {
 }
 
 // Written drops minutes that are over, and marks the others as stored.
-func (m Minutes) Written(due []Instant, h Horizon) {
+func (m Minutes) MarkWritten(due []Instant, h Horizon) {
 	for _, at := range due {
 		if over, _ := h.IsOver(at.Second + 59); over {
 			delete(m, at)

@@ -62,7 +62,7 @@ func (h *Peaks) Observe(at Instant, o *OpenWindow, now time.Time) {
 	if h.dirty.IsZero() {
 		h.dirty = now
 	}
-	for writer, seq := range o.writers.unsaved() {
+	for writer, seq := range o.writers.unsavedDeltas() {
 		h.Unsaved[writer] = min(cmp.Or(h.Unsaved[writer], seq), seq)
 	}
 }
@@ -124,7 +124,7 @@ func (h *Peaks) Rows() []store.HourPeak {
 }
 
 // Written drops hours that are long over, and marks the others as stored.
-func (h *Peaks) Written() {
+func (h *Peaks) MarkWritten() {
 	for id, p := range h.peaks {
 		if p.raised = false; id.hour+3600+peakMemory <= h.newest || len(h.peaks) > 8*store.DefaultWarmKeys {
 			delete(h.peaks, id)

@@ -75,6 +75,6 @@ func (s *Seen) Rows() []store.SeenMinute {
 }
 
 // Written forgets the minutes that are over.
-func (s *Seen) Written() {
+func (s *Seen) MarkWritten() {
 	maps.DeleteFunc(s.minutes, func(minute int64, _ uint64) bool { return minute+60 <= s.next })
 }

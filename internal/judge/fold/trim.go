@@ -17,13 +17,13 @@ const (
 func (l *Windows) Trim(o *OpenWindow) {
 	l.Keys -= len(o.Window.Keys)
 	o.Window.Trim(sketch.Load{Read: detect.PartitionRead / keptShare, Write: detect.PartitionWrite / keptShare},
-		max(keptKeys, judged(&o.Window)))
+		max(keptKeys, countJudged(&o.Window)))
 	l.Keys += len(o.Window.Keys)
 }
 
 // judged counts the keys that the verdict may be about, in the weight that Trim
 // orders keys by: both limits are the same in it.
-func judged(w *sketch.Window) (n int) {
+func countJudged(w *sketch.Window) (n int) {
 	for i := range w.Keys {
 		if detect.Weight(w.Keys[i].High()) >= detect.ShareOf(detect.PartitionRead, detect.TrackShare) {
 			n++

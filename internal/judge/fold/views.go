@@ -66,8 +66,8 @@ func NewViews(most int, policy func(detect.Target) detect.Policy) *Views {
 	}
 }
 
-// at returns the hour of a second; nil when it is past.
-func (v *Views) at(second int64) *hourView {
+// hour returns the hour of a second; nil when it is past.
+func (v *Views) hour(second int64) *hourView {
 	hour := heat.HourOf(second)
 	h := v.hours[hour]
 	if h == nil {
@@ -85,7 +85,7 @@ func (v *Views) at(second int64) *hourView {
 // first when its hour is over is in findings and roll-ups, and not in the hour's view nor
 // the view's totals.
 func (v *Views) Observe(at Instant, o *OpenWindow, now time.Time) {
-	h := v.at(at.Second)
+	h := v.hour(at.Second)
 	if h == nil || h.census == nil || o.reopened || o.viewed {
 		return
 	}
@@ -102,7 +102,7 @@ func (v *Views) Observe(at Instant, o *OpenWindow, now time.Time) {
 		v.dirty = now
 	}
 	for hour, old := range v.hours {
-		if old != v.shown() && hour < heat.HourOf(v.newest) {
+		if old != v.shownHour() && hour < heat.HourOf(v.newest) {
 			delete(v.hours, hour)
 		}
 	}
@@ -169,7 +169,7 @@ func (h *hourView) add(at sample.Target, w *sketch.Window) {
 
 // Count adds registers of distinct keys.
 func (v *Views) Count(r sketch.Registers) {
-	if h := v.at(r.Minute); h != nil && h.census != nil && v.hasRoom(h, r.Target) {
+	if h := v.hour(r.Minute); h != nil && h.census != nil && v.hasRoom(h, r.Target) {
 		h.census.Count(r)
 	}
 }
@@ -199,11 +199,11 @@ func (v *Views) Due(now time.Time, delay time.Duration) bool {
 }
 
 // Written records that what was due is stored.
-func (v *Views) Written() { v.dirty, v.written = time.Time{}, true }
+func (v *Views) MarkWritten() { v.dirty, v.written = time.Time{}, true }
 
-// shown returns the hour whose view is written: the newest, or for its first minutes
+// shownHour returns the hour whose view is written: the newest, or for its first minutes
 // the one before.
-func (v *Views) shown() *hourView {
+func (v *Views) shownHour() *hourView {
 	hour := v.newest - v.newest%3600
 	now, before := v.hours[hour], v.hours[hour-3600]
 	if before != nil && (now == nil || v.newest-now.first < viewSettled) {
@@ -215,7 +215,7 @@ func (v *Views) shown() *hourView {
 // Tables returns what the keys of each target look like, as far as it is to be
 // written, ordered by target.
 func (v *Views) Tables() []detect.Table {
-	h := v.shown()
+	h := v.shownHour()
 	if h == nil {
 		return nil
 	}
@@ -235,10 +235,10 @@ func (v *Views) Tables() []detect.Table {
 	return all
 }
 
-// Settled reports whether the hour that is shown was seen for so long that its
+// IsSettled reports whether the hour that is shown was seen for so long that its
 // keys are not merely the first of many.
-func (v *Views) Settled() bool {
-	h := v.shown()
+func (v *Views) IsSettled() bool {
+	h := v.shownHour()
 	return h != nil && v.newest-h.first >= viewSettled
 }
 

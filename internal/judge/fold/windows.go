@@ -135,7 +135,7 @@ func (l *Windows) admit(at Instant, writer string, seq int64) bool {
 		o = &OpenWindow{Window: sketch.Window{Target: at.Target, Second: at.Second}}
 		l.open[at] = o
 	}
-	w := o.writers.of(writer)
+	w := o.writers.writer(writer)
 	w.wait(seq)
 	if w.newest >= seq {
 		return false
@@ -149,7 +149,7 @@ func (l *Windows) admit(at Instant, writer string, seq int64) bool {
 func (l *Windows) add(at Instant, parts []*sketch.Window) {
 	o := l.open[at]
 	l.Keys -= len(o.Window.Keys)
-	part := joined(parts)
+	part := joinWindows(parts)
 	var keys []sketch.KeyLoad
 	if len(o.Window.Keys) == 0 && o.Window.Unseen == (sketch.Load{}) { // most come at once: their keys are not copied
 		keys, part.Keys = part.Keys, nil
@@ -161,10 +161,10 @@ func (l *Windows) add(at Instant, parts []*sketch.Window) {
 	o.Unjudged = true
 }
 
-// joined returns the sum of parts, in parts[0]. They are added in pairs, and the sums in
+// joinWindows returns the sum of parts, in parts[0]. They are added in pairs, and the sums in
 // pairs again: each key of fifty collectors' is then copied some six times, and not for each
 // collector that comes after.
-func joined(parts []*sketch.Window) *sketch.Window {
+func joinWindows(parts []*sketch.Window) *sketch.Window {
 	for n := len(parts); n > 1; n = (n + 1) / 2 {
 		for i := range n / 2 {
 			parts[i].Merge(parts[n-1-i])
@@ -195,8 +195,8 @@ func (l *Windows) SetNewest(at sample.Target, second int64) {
 	l.stored[at] = second
 }
 
-// Reopened returns a stored window as an open one.
-func Reopened(row store.Window) (*OpenWindow, error) {
+// Reopen returns a stored window as an open one.
+func Reopen(row store.Window) (*OpenWindow, error) {
 	w, err := Sketch(row)
 	if err != nil {
 		return nil, err
@@ -213,8 +213,8 @@ func Sketch(row store.Window) (sketch.Window, error) {
 	return w, nil
 }
 
-// After returns the newest second after one, open or stored, of the targets at hand.
-func (l *Windows) After(second int64) (newest Instant, any bool) {
+// NewestAfter returns the newest second after one, open or stored, of the targets at hand.
+func (l *Windows) NewestAfter(second int64) (newest Instant, any bool) {
 	newest.Second = second
 	for at := range l.open {
 		if at.Second > newest.Second {
@@ -232,8 +232,8 @@ func (l *Windows) After(second int64) (newest Instant, any bool) {
 // Len returns how many windows are open.
 func (l *Windows) Len() int { return len(l.open) }
 
-// At returns the open window of a second, nil when there is none.
-func (l *Windows) At(at Instant) *OpenWindow { return l.open[at] }
+// Window returns the open window of a second, nil when there is none.
+func (l *Windows) Window(at Instant) *OpenWindow { return l.open[at] }
 
 // Cursors returns how far each writer's deltas are wholly stored, once the windows
 // in closing are.
@@ -250,7 +250,7 @@ func (l *Windows) Cursors(closing []Instant, minutes map[string]int64) map[strin
 	}
 	for at, o := range l.open {
 		if !closes[at] {
-			hold(o.writers.unsaved())
+			hold(o.writers.unsavedDeltas())
 		}
 	}
 	hold(maps.All(minutes))
@@ -258,7 +258,7 @@ func (l *Windows) Cursors(closing []Instant, minutes map[string]int64) map[strin
 }
 
 // Closed drops windows that are stored now.
-func (l *Windows) Closed(closing []Instant) {
+func (l *Windows) Close(closing []Instant) {
 	for _, at := range closing {
 		l.Keys -= len(l.open[at].Window.Keys)
 		delete(l.open, at)

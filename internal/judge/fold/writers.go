@@ -16,7 +16,7 @@ type writer struct {
 	name string
 	// newest is the highest sequence number of its deltas that are in.
 	newest int64
-	// unsaved is the lowest sequence number that is to be read again where what is made of
+	// unsavedDeltas is the lowest sequence number that is to be read again where what is made of
 	// it is lost before it is stored; 0 for none.
 	unsaved int64
 }
@@ -30,8 +30,8 @@ func writersOf(vector map[string]int64) writers {
 	return ws
 }
 
-// of returns the one of a name, made if it is not there, until the next call.
-func (ws *writers) of(name string) *writer {
+// writer returns the one of a name, made if it is not there, until the next call.
+func (ws *writers) writer(name string) *writer {
 	i, known := slices.BinarySearchFunc(*ws, name, func(w writer, name string) int { return strings.Compare(w.name, name) })
 	if !known {
 		*ws = slices.Insert(*ws, i, writer{name: name})
@@ -43,7 +43,7 @@ func (ws *writers) of(name string) *writer {
 func (w *writer) wait(seq int64) { w.unsaved = min(cmp.Or(w.unsaved, seq), seq) }
 
 // unsaved calls yield with the names and the lowest sequence numbers that are not stored.
-func (ws writers) unsaved() iter.Seq2[string, int64] {
+func (ws writers) unsavedDeltas() iter.Seq2[string, int64] {
 	return func(yield func(string, int64) bool) {
 		for _, w := range ws {
 			if w.unsaved != 0 && !yield(w.name, w.unsaved) {

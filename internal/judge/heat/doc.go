@@ -45,8 +45,8 @@ func (l Level) Begin(second int64) int64 {
 // Duration returns the level's length.
 func (l Level) Duration() time.Duration { return time.Duration(l) * time.Second }
 
-// Below returns the level that this one is made of, and 1, a second, for the lowest.
-func (l Level) Below() Level {
+// PartLevel returns the level that this one is made of, and 1, a second, for the lowest.
+func (l Level) PartLevel() Level {
 	below := Level(1)
 	for _, level := range Levels {
 		if level >= l {

@@ -113,13 +113,13 @@ func (c *cloudWatch) holds(f *detect.Finding, before detect.State, now time.Time
 	return false
 }
 
-// of returns what CloudWatch says of a table or index; nil where it is not read.
-func (c *cloudWatch) of(target detect.Target, p detect.Policy) *detect.TableCloudWatch {
+// table returns what CloudWatch says of a table or index; nil where it is not read.
+func (c *cloudWatch) table(target detect.Target, p detect.Policy) *detect.TableCloudWatch {
 	if c == nil || c.readings[target] == nil {
 		return nil
 	}
 	r := c.readings[target]
-	said := corroboration.Of(target, r)
+	said := corroboration.Judge(target, r)
 	if counted := c.counted[target]; counted != nil {
 		if unseen := counted.Unseen(target, r.Minutes, p); unseen != "" {
 			said.Why += " " + unseen

@@ -26,7 +26,7 @@ func (s *State) SetGroups(rows []store.Group, now time.Time) error {
 	}
 	s.groups = grouping.NewSet(groups...)
 	for _, g := range groups {
-		for _, m := range g.Ordered() {
+		for _, m := range g.SortedMembers() {
 			if i, known := s.incident(m.ID); !m.Over && (!known || i.State != detect.Firing) {
 				s.groups.Leave(g.ID, m.ID, now)
 			}
@@ -37,7 +37,7 @@ func (s *State) SetGroups(rows []store.Group, now time.Time) error {
 
 // groupRows returns the groups that changed, as they are stored.
 func (s *State) groupRows() (rows []store.Group, err error) {
-	changed := s.groups.Changed()
+	changed := s.groups.ChangedGroups()
 	for _, id := range slices.Sorted(maps.Keys(changed)) {
 		row := store.Group{ID: id}
 		if g := changed[id]; g != nil {
@@ -126,12 +126,12 @@ func (s *State) join(d routing.Destination, i *detect.Incident, root *detect.Fin
 func (s *State) leaveGroups(i *detect.Incident, now time.Time) {
 	for _, g := range i.Groups {
 		s.groups.Leave(g.ID, i.ID, now)
-		i.Notified = without(i.Notified, g.Receiver)
+		i.Notified = removeText(i.Notified, g.Receiver)
 	}
 	i.Groups = nil
 }
 
-func without(all []string, one string) []string {
+func removeText(all []string, one string) []string {
 	return slices.DeleteFunc(slices.Clone(all), func(s string) bool { return s == one })
 }
 
@@ -143,7 +143,7 @@ func (s *State) UnknownMembers(now time.Time) (roots []string) {
 		clear(s.looked)
 	}
 	for _, g := range due {
-		for _, m := range listed(g) {
+		for _, m := range listMembers(g) {
 			if !s.ready(m) {
 				roots = append(roots, m.Root)
 			}
@@ -154,19 +154,19 @@ func (s *State) UnknownMembers(now time.Time) (roots []string) {
 
 // Looked records that what is stored of a member's root was looked for, and set as far as
 // it is there. What is not stored any more is told of without its title.
-func (s *State) Looked(root string) { s.looked[root] = true }
+func (s *State) MarkLooked(root string) { s.looked[root] = true }
 
 // ready reports whether a message may list a member: it is known what is stored of it, as
 // far as there is something.
 func (s *State) ready(m *grouping.Member) bool {
 	_, incident := s.incident(m.ID)
-	_, root := s.stored(m.Root)
+	_, root := s.storedFinding(m.Root)
 	return incident && root || s.looked[m.Root]
 }
 
-// listed are the members of a group that a message lists.
-func listed(g *grouping.Group) []*grouping.Member {
-	all := g.Ordered()
+// listMembers are the members of a group that a message lists.
+func listMembers(g *grouping.Group) []*grouping.Member {
+	all := g.SortedMembers()
 	return all[:min(len(all), detect.GroupMembers)]
 }
 
@@ -180,7 +180,7 @@ func (s *State) tellDueGroups(now time.Time) error {
 		if len(g.Members) == 0 && g.Revision == 0 {
 			continue // all of them are silenced
 		}
-		members := listed(g)
+		members := listMembers(g)
 		if slices.ContainsFunc(members, func(m *grouping.Member) bool { return !s.ready(m) }) {
 			continue
 		}
@@ -199,19 +199,19 @@ func (s *State) tellDueGroups(now time.Time) error {
 // mute takes the members out of a group that nobody was told of and that a silence
 // chooses by now: they are told of when it is over.
 func (s *State) mute(g *grouping.Group, now time.Time) error {
-	for _, m := range g.Ordered() {
+	for _, m := range g.SortedMembers() {
 		before, known := s.incident(m.ID)
 		if m.Told || m.Over || !known {
 			continue
 		}
-		root, _ := s.stored(before.Root)
-		by := s.silences.Of(&before.Incident, &root.finding)
+		root, _ := s.storedFinding(before.Root)
+		by := s.silences.Match(&before.Incident, &root.finding)
 		if by == nil {
 			continue
 		}
 		after := before
 		after.Silenced, after.Withheld = by, true
-		after.Notified = without(before.Notified, g.Receiver)
+		after.Notified = removeText(before.Notified, g.Receiver)
 		after.Groups = slices.DeleteFunc(slices.Clone(before.Groups), func(in detect.InGroup) bool { return in.ID == g.ID })
 		s.groups.Leave(g.ID, m.ID, now)
 		if err := s.putIncident(after, before); err != nil {
@@ -243,9 +243,9 @@ func (s *State) tellGroup(g *grouping.Group, members []*grouping.Member, event d
 	if !known {
 		i.Incident = detect.Incident{ID: worst.ID, Root: worst.Root, Severity: worst.Severity, State: detect.Firing, OpenedAt: g.Opened}
 	}
-	root, known := s.stored(i.Root) // which may be another one by now
+	root, known := s.storedFinding(i.Root) // which may be another one by now
 	if !known {
-		root, _ = s.stored(worst.Root)
+		root, _ = s.storedFinding(worst.Root)
 	}
 	id := s.groups.Tell(g, event, now)
 	of.Severity = g.Severity

@@ -95,13 +95,13 @@ func twinOf(begun []*detect.Finding, f *detect.Finding) string {
 // openTwin returns the ID of the open incident that a finding is evidence of because
 // of a twin; none without one.
 func (s *State) openTwin(f *detect.Finding) string {
-	before, _ := s.stored(f.Fingerprint)
+	before, _ := s.storedFinding(f.Fingerprint)
 	goesOn := before.incident != "" && before.finding.State != detect.Resolved
 	if i, known := s.incident(before.incident); goesOn && known && i.State != detect.Resolved && f.HasCause(i.Cause) {
 		return i.ID
 	}
 	for _, fingerprint := range s.unresolved.twins(f) {
-		twin, _ := s.stored(fingerprint)
+		twin, _ := s.storedFinding(fingerprint)
 		i, known := s.incident(twin.incident)
 		if known && i.State != detect.Resolved && i.MayBe(f.Target) && (!goesOn || before.incident == i.ID) {
 			return i.ID
@@ -165,7 +165,7 @@ func (s *State) holdCauses(moment []observation) {
 // firesFor returns the incident that fires and has a finding that is not over; nil for
 // none.
 func (s *State) firesFor(f *detect.Finding) *incident {
-	before, _ := s.stored(f.Fingerprint)
+	before, _ := s.storedFinding(f.Fingerprint)
 	if i, known := s.incident(before.incident); known && i.State == detect.Firing && f.State != detect.Resolved {
 		return &i
 	}

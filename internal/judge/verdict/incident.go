@@ -26,9 +26,9 @@ type incident struct {
 	document []byte
 }
 
-// notified reports whether the incident's firing was notified, so that its end will
+// wasNotified reports whether the incident's firing was notified, so that its end will
 // be.
-func (i *incident) notified() bool { return i.State == detect.Firing && i.Announced }
+func (i *incident) wasNotified() bool { return i.State == detect.Firing && i.Announced }
 
 // compareIncidents drafts the incidents that findings of one moment are evidence of.
 func (s *State) compareIncidents(found []detect.Finding, now time.Time) error {
@@ -46,7 +46,7 @@ func (s *State) compareIncidents(found []detect.Finding, now time.Time) error {
 	wording.SetTitles(all, found)
 	for i := range all {
 		policy := s.policy(all[i].Target)
-		root, _ := s.stored(all[i].Root)
+		root, _ := s.storedFinding(all[i].Root)
 		all[i].Owner, all[i].Labels, all[i].RunbookURL = policy.Owner, maps.Clone(policy.Labels), policy.Runbook(root.finding.Kind)
 		if all[i].Labels == nil {
 			all[i].Labels = map[string]string{}
@@ -98,7 +98,7 @@ func boolToInt(b bool) int {
 // are several. It notes of each finding where it is now.
 func (s *State) leftFor(i *detect.Incident, present map[string]bool) (left []incident) {
 	for _, fingerprint := range i.Findings {
-		f, known := s.stored(fingerprint)
+		f, known := s.storedFinding(fingerprint)
 		if !known || f.incident == i.ID {
 			continue
 		}
@@ -119,12 +119,12 @@ func (s *State) leftFor(i *detect.Incident, present map[string]bool) (left []inc
 // own is stored under its own ID. Its revision goes on from the higher one of both, since
 // a notification's ID is made of it.
 func (s *State) compareIncident(now detect.Incident, before, own incident, at time.Time) error {
-	after := incident{Incident: continued(before, now, at)}
+	after := incident{Incident: continueIncident(before, now, at)}
 	i, old, was, o := &after.Incident, before.State, own.State, s.options
 	i.Revision = max(i.Revision, own.Revision)
 	s.keepFiring(i, old, at)
 	s.silence(i)
-	notified := before.notified()
+	notified := before.wasNotified()
 	var err error
 	switch {
 	case i.State == detect.Firing && old != detect.Firing && tooOld(i.LastSeen, o, at):
@@ -172,7 +172,7 @@ func (s *State) closeJoined(joined incident, by string, now time.Time) error {
 	s.silence(&after.Incident)
 	s.leaveGroups(&after.Incident, now)
 	s.draft.stepIncident(&after.Incident, from, now, "continued by incident "+by)
-	if joined.notified() {
+	if joined.wasNotified() {
 		if err := s.notify(&after.Incident, detect.EventResolved, now); err != nil {
 			return err
 		}
@@ -202,9 +202,9 @@ func (s *State) putIncident(after, before incident) error {
 	return nil
 }
 
-// continued returns an incident as it is now: the stored one goes on until it is
+// continueIncident returns an incident as it is now: the stored one goes on until it is
 // resolved, as severe as it was at worst, and firing once it fired.
-func continued(before incident, i detect.Incident, now time.Time) detect.Incident {
+func continueIncident(before incident, i detect.Incident, now time.Time) detect.Incident {
 	if before.ID != "" && (before.State != detect.Resolved || i.State == detect.Resolved) {
 		i.Account, i.Region = cmp.Or(i.Account, before.Account), cmp.Or(i.Region, before.Region)
 		if i.ID == before.ID {
@@ -277,7 +277,7 @@ func (s *State) notify(i *detect.Incident, event detect.Event, now time.Time) er
 	if s.told[i.ID] = now; event == detect.EventResolved {
 		delete(s.told, i.ID)
 	}
-	root, _ := s.stored(i.Root)
+	root, _ := s.storedFinding(i.Root)
 	alone := s.tellGroups(i, &root.finding, event, now)
 	if len(alone) == 0 {
 		return nil
@@ -304,16 +304,16 @@ func (s *State) payload(i *detect.Incident, root *stored, event detect.Event, of
 	}
 	p.Group = of
 	if event != detect.EventResolved {
-		p.Recent, p.Related = s.board.Recent(&root.finding, s.seed), s.related(i, &root.finding)
+		p.Recent, p.Related = s.board.Recent(&root.finding, s.seed), s.relatedTitles(i, &root.finding)
 	}
 	return json.Marshal(p)
 }
 
-// related says what the worst open findings of an incident beside its root are about.
-func (s *State) related(i *detect.Incident, root *detect.Finding) (all []string) {
+// relatedTitles says what the worst open findings of an incident beside its root are about.
+func (s *State) relatedTitles(i *detect.Incident, root *detect.Finding) (all []string) {
 	var open []detect.Finding
 	for _, fingerprint := range i.Findings {
-		if f, known := s.stored(fingerprint); known && fingerprint != i.Root && f.finding.State != detect.Resolved {
+		if f, known := s.storedFinding(fingerprint); known && fingerprint != i.Root && f.finding.State != detect.Resolved {
 			open = append(open, f.finding)
 		}
 	}

@@ -115,7 +115,7 @@ func (s *State) end(now time.Time) error {
 		after.State, after.ResolvedAt = detect.Resolved, &now
 		s.silence(&after.Incident)
 		s.draft.stepIncident(&after.Incident, detect.Firing, now, "")
-		if e.incident.notified() {
+		if e.incident.wasNotified() {
 			if err := s.notify(&after.Incident, detect.EventResolved, now); err != nil {
 				return err
 			}
@@ -131,7 +131,7 @@ func (s *State) end(now time.Time) error {
 // is not known what is stored.
 func (s *State) Ending(now time.Time) (roots []string) {
 	for _, e := range s.ending {
-		if _, known := s.stored(e.incident.Root); !known && !now.Before(e.at) {
+		if _, known := s.storedFinding(e.incident.Root); !known && !now.Before(e.at) {
 			roots = append(roots, e.incident.Root)
 		}
 	}
@@ -160,8 +160,8 @@ func (s *State) silence(i *detect.Incident) {
 		i.Withheld = false
 		return
 	}
-	root, _ := s.stored(i.Root)
-	i.Silenced = s.silences.Of(i, &root.finding)
+	root, _ := s.storedFinding(i.Root)
+	i.Silenced = s.silences.Match(i, &root.finding)
 }
 
 // due reports whether an incident is no longer silenced, of which something was withheld,

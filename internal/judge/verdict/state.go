@@ -144,9 +144,9 @@ func (s *State) SetFacts(stored detect.FactsByTable) { s.facts = stored }
 // factsOf returns what is known of a table: what an operator has configured over
 // what is stored.
 func (s *State) factsOf(of detect.Target) *detect.TableFacts {
-	stored := s.facts.Of(of)
+	stored := s.facts.Find(of)
 	if s.options.Facts != nil {
-		return s.options.Facts(of).Over(stored)
+		return s.options.Facts(of).Merge(stored)
 	}
 	return stored
 }
@@ -191,8 +191,8 @@ func (s *State) Fold(deltas []fold.Delta, now time.Time) {
 // Evictions returns how many keys the board has evicted for want of memory.
 func (s *State) Evictions() int64 { return s.board.Evictions() }
 
-// Crowded reports whether the open seconds list more than half of the keys that they may.
-func (s *State) Crowded() bool { return s.Windows.Keys > s.options.MaxKeys/2 }
+// IsCrowded reports whether the open seconds list more than half of the keys that they may.
+func (s *State) IsCrowded() bool { return s.Windows.Keys > s.options.MaxKeys/2 }
 
 // Closing returns the seconds to write now: those that are over, and beyond the
 // bound of memory the oldest of the others, but none before its time has come.
@@ -204,7 +204,7 @@ func (s *State) Closing(h fold.Horizon, now time.Time) []fold.Instant {
 		if !over && (keys <= s.options.MaxKeys || at.Second >= now.Unix()) {
 			break
 		}
-		keys -= len(s.Windows.At(at).Window.Keys)
+		keys -= len(s.Windows.Window(at).Window.Keys)
 		closing = append(closing, at)
 	}
 	return closing
@@ -234,7 +234,7 @@ func (s *State) Observe(closing []fold.Instant, h fold.Horizon, now time.Time) (
 		s.record()
 		end := closing[0].Second + stride
 		for len(closing) > 0 && closing[0].Second <= end {
-			o := s.Windows.At(closing[0])
+			o := s.Windows.Window(closing[0])
 			s.Views.Observe(closing[0], o, now)
 			s.Windows.Trim(o)
 			s.board.Observe(&o.Window)
@@ -253,7 +253,7 @@ func (s *State) Observe(closing []fold.Instant, h fold.Horizon, now time.Time) (
 		if at.Second > now.Unix() {
 			break // a clock is ahead; what the board has seen of the future would count now
 		}
-		if o := s.Windows.At(at); o.Unjudged {
+		if o := s.Windows.Window(at); o.Unjudged {
 			s.board.Observe(&o.Window)
 			o.Unjudged = false
 		}
@@ -314,7 +314,7 @@ func (s *State) Unknown() []string {
 	for i := range s.observations {
 		f := &s.observations[i].finding
 		for _, fingerprint := range append(s.unresolved.twins(f), f.Fingerprint) {
-			if _, known := s.stored(fingerprint); !known && !asked[fingerprint] {
+			if _, known := s.storedFinding(fingerprint); !known && !asked[fingerprint] {
 				asked[fingerprint] = true
 				all = append(all, fingerprint)
 			}
@@ -353,7 +353,7 @@ func (s *State) compareMoment(moment []observation, now time.Time) error {
 		f.Quality.Gaps = gapsOf(&f, s.gaps)
 		policy := s.policy(f.Target)
 		forecast.Apply(&f, s.forecastOf(&f, moment[i].newest), policy.Headroom)
-		before, _ := s.stored(f.Fingerprint)
+		before, _ := s.storedFinding(f.Fingerprint)
 		s.cloudWatch.assess(&f, policy)
 		if policy.HoldUnconfirmed && s.cloudWatch.holds(&f, before.finding.State, now) {
 			f.State = detect.Pending
@@ -379,8 +379,8 @@ func (s *State) compareMoment(moment []observation, now time.Time) error {
 	return s.compareIncidents(found, now)
 }
 
-// stored returns what is stored of a finding, or about to be.
-func (s *State) stored(fingerprint string) (stored, bool) {
+// storedFinding returns what is stored of a finding, or about to be.
+func (s *State) storedFinding(fingerprint string) (stored, bool) {
 	if f, drafted := s.draft.after.findings[fingerprint]; drafted {
 		return f, true
 	}
@@ -395,13 +395,13 @@ func (s *State) Tables(now time.Time) []detect.Table {
 		return nil
 	}
 	tables := s.Views.Tables()
-	if s.Views.Settled() {
+	if s.Views.IsSettled() {
 		for _, t := range tables {
 			s.board.SetView(t.Target, t.View)
 		}
 	}
 	for i := range tables {
-		tables[i].CloudWatch = s.cloudWatch.of(tables[i].Target, s.policy(tables[i].Target))
+		tables[i].CloudWatch = s.cloudWatch.table(tables[i].Target, s.policy(tables[i].Target))
 	}
 	return tables
 }
@@ -432,7 +432,7 @@ func (s *State) Pending(closing []fold.Instant, tables []detect.Table, h fold.Ho
 	if p.Groups, err = s.groupRows(); err != nil {
 		return p, err
 	}
-	waiting := s.Minutes.Unsaved(p.minutes)
+	waiting := s.Minutes.UnsavedDeltas(p.minutes)
 	if p.hours {
 		p.Peaks = s.peaks.Rows()
 	} else {
@@ -454,20 +454,20 @@ func (s *State) Pending(closing []fold.Instant, tables []detect.Table, h fold.Ho
 }
 
 // Written releases what is stored now.
-func (s *State) Written(p Pending) {
-	s.Windows.Closed(p.closing)
-	s.Minutes.Written(p.minutes, p.horizon)
+func (s *State) MarkWritten(p Pending) {
+	s.Windows.Close(p.closing)
+	s.Minutes.MarkWritten(p.minutes, p.horizon)
 	if p.hours {
-		s.peaks.Written()
+		s.peaks.MarkWritten()
 	}
 	if p.views {
-		s.Views.Written()
+		s.Views.MarkWritten()
 	}
-	s.Heat.Written()
+	s.Heat.MarkWritten()
 	if p.Seen != nil {
-		s.Seen.Written()
+		s.Seen.MarkWritten()
 	}
-	s.groups.Written()
+	s.groups.MarkWritten()
 	s.known.apply(s.draft)
 	s.draft = newDraft()
 	maps.Copy(s.cursors, p.Cursors)

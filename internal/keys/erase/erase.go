@@ -77,7 +77,7 @@ func (keys *Keys) is(stored sample.Key, cut bool) bool {
 		switch {
 		case key.Text == "" || stored.Text == "":
 		case sameType && (stored.Text == key.Text || cut && strings.HasPrefix(key.Text, stored.Text)),
-			sameType && key.Type == sample.TypeString && keys.derived(stored.Text, key.Text):
+			sameType && key.Type == sample.TypeString && keys.isDerived(stored.Text, key.Text):
 			return true
 		case contains(stored.Text, key.Text):
 			if keys.o.Containing {
@@ -91,8 +91,8 @@ func (keys *Keys) is(stored sample.Key, cut bool) bool {
 	return false
 }
 
-// derived reports whether a text is a key shard or a dated form of a key.
-func (keys *Keys) derived(text, key string) bool {
+// isDerived reports whether a text is a key shard or a dated form of a key.
+func (keys *Keys) isDerived(text, key string) bool {
 	for _, form := range keys.o.Suffixes {
 		// A group of them has a * for the number.
 		if base, _, is := form.Parse(strings.Replace(text, "*", "0", 1)); is && base == key {
@@ -319,7 +319,7 @@ func replace(text, key string) (string, bool) {
 		before, after := rest[:i], rest[i+len(key):]
 		out.WriteString(before)
 		written := out.String()
-		if apart(written, after) && (len(key) >= shortest || quoted(written, after)) {
+		if isApart(written, after) && (len(key) >= shortest || isQuoted(written, after)) {
 			out.WriteString(Erased)
 			was = true
 		} else {
@@ -329,8 +329,8 @@ func replace(text, key string) (string, bool) {
 	}
 }
 
-// apart reports whether a key between two texts is no part of a longer word.
-func apart(before, after string) bool {
+// isApart reports whether a key between two texts is no part of a longer word.
+func isApart(before, after string) bool {
 	last, _ := utf8.DecodeLastRuneInString(before)
 	first, _ := utf8.DecodeRuneInString(after)
 	return !isWord(last, before) && !isWord(first, after)
@@ -338,7 +338,7 @@ func apart(before, after string) bool {
 
 func isWord(r rune, in string) bool { return in != "" && (unicode.IsLetter(r) || unicode.IsDigit(r)) }
 
-// quoted reports whether the key begins what is quoted, as in “42” and “42#SHARD_7”.
-func quoted(before, after string) bool {
+// isQuoted reports whether the key begins what is quoted, as in “42” and “42#SHARD_7”.
+func isQuoted(before, after string) bool {
 	return strings.HasSuffix(before, "“") && strings.Contains(after, "”")
 }

@@ -19,7 +19,7 @@ func (keys *Keys) forget(w *sketch.Window) (was bool) {
 			was = true
 			continue
 		}
-		e, changed := keys.without(k.Evidence)
+		e, changed := keys.eraseEvidence(k.Evidence)
 		r, resent := keys.withoutCallers(k.Retries)
 		k.Evidence, k.Retries = e, r
 		was = was || changed || resent
@@ -31,9 +31,9 @@ func (keys *Keys) forget(w *sketch.Window) (was bool) {
 	return was || changed
 }
 
-// without returns evidence without the key as a sort key, with the places of its items,
+// eraseEvidence returns evidence without the key as a sort key, with the places of its items,
 // as a caller and as an attribute.
-func (keys *Keys) without(e *sketch.Evidence) (*sketch.Evidence, bool) {
+func (keys *Keys) eraseEvidence(e *sketch.Evidence) (*sketch.Evidence, bool) {
 	if e == nil {
 		return nil, false
 	}

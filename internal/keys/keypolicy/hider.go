@@ -62,8 +62,8 @@ func NewHider(policy func(sample.Target) Policy, secrets Secrets) *Hider {
 	return h
 }
 
-// of returns the policy of a record's table.
-func (h *Hider) of(r *sample.Record) *Policy {
+// recordPolicy returns the policy of a record's table.
+func (h *Hider) recordPolicy(r *sample.Record) *Policy {
 	table := sample.Target{Account: r.Account, Region: r.Region, Table: r.Table}
 	if h.last != nil && h.last.target == table {
 		return &h.last.Policy
@@ -94,7 +94,7 @@ func (h *Hider) policyOf(table sample.Target) Policy {
 
 // Hide replaces what the policy of the record's table hides.
 func (h *Hider) Hide(r *sample.Record) {
-	p := h.of(r)
+	p := h.recordPolicy(r)
 	if !p.hides() {
 		return
 	}
@@ -170,7 +170,7 @@ func (h *Hider) hashes(table sample.Target, k sample.Key, hide func(p *Policy, s
 }
 
 func (h *Hider) key(p *Policy, k sample.Key, at int64) sample.Key {
-	return h.keyWith(p, h.secrets.at(at), k, at)
+	return h.keyWith(p, h.secrets.index(at), k, at)
 }
 
 func (h *Hider) keyWith(p *Policy, secret int, k sample.Key, at int64) sample.Key {
@@ -187,7 +187,7 @@ func (h *Hider) keyWith(p *Policy, secret int, k sample.Key, at int64) sample.Ke
 }
 
 func (h *Hider) text(p *Policy, kind, text string, at int64) string {
-	return h.textWith(p, h.secrets.at(at), kind, text, at)
+	return h.textWith(p, h.secrets.index(at), kind, text, at)
 }
 
 // textWith hides a text but for what stays readable.
@@ -207,17 +207,17 @@ func (h *Hider) textWith(p *Policy, secret int, kind, text string, at int64) str
 			continue
 		}
 		s.from = max(s.from, from)
-		h.between(&out, secret, kind, text[from:s.from], &components)
+		h.hideBetween(&out, secret, kind, text[from:s.from], &components)
 		out.WriteString(text[s.from:s.to])
 		from = s.to
 	}
-	h.between(&out, secret, kind, text[from:], &components)
+	h.hideBetween(&out, secret, kind, text[from:], &components)
 	return out.String()
 }
 
 // between writes what is between two readable parts: components as hashes, and the
 // separators at its ends as they are.
-func (h *Hider) between(out *strings.Builder, secret int, kind, text string, components *int) {
+func (h *Hider) hideBetween(out *strings.Builder, secret int, kind, text string, components *int) {
 	body := strings.TrimLeft(text, separators)
 	out.WriteString(text[:len(text)-len(body)])
 	hidden := strings.TrimRight(body, separators)

@@ -141,7 +141,7 @@ func timeLength(text string, at int64) int {
 			continue
 		}
 		day, err := time.Parse(form, text[:len(form)])
-		if err != nil || !near(day.UnixMilli(), at) {
+		if err != nil || !isNear(day.UnixMilli(), at) {
 			continue
 		}
 		return len(form) + clockLength(text[len(form):])
@@ -149,8 +149,8 @@ func timeLength(text string, at int64) int {
 	return 0
 }
 
-// near reports whether a day's beginning is that of a day near a request's.
-func near(day, at int64) bool {
+// isNear reports whether a day's beginning is that of a day near a request's.
+func isNear(day, at int64) bool {
 	began := time.UnixMilli(at).UTC().Truncate(24 * time.Hour).UnixMilli()
 	return day >= began-nearby.Milliseconds() && day <= began+nearby.Milliseconds()
 }

@@ -68,9 +68,9 @@ func parseSecret(line string, first bool) (s secret, err error) {
 	return s, nil
 }
 
-// at returns which secret hashes a request of a time in Unix milliseconds. The first
+// index returns which secret hashes a request of a time in Unix milliseconds. The first
 // one's is also what came before.
-func (s Secrets) at(time int64) int {
+func (s Secrets) index(time int64) int {
 	i, found := slices.BinarySearchFunc(s, time, func(x secret, time int64) int { return int(min(1, max(-1, x.from-time))) })
 	if !found {
 		i--

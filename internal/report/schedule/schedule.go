@@ -107,11 +107,11 @@ func (m *Maker) make(ctx context.Context, s Schedule, times Times) error {
 	if err != nil {
 		return err
 	}
-	due := times.Last(known.Now.Add(-Settle))
+	due := times.LastDue(known.Now.Add(-Settle))
 	if !due.After(known.Since) || !due.After(known.LastDue) {
 		return nil
 	}
-	last, err := m.last(ctx, s.Name)
+	last, err := m.lastReport(ctx, s.Name)
 	if err != nil {
 		return err
 	}
@@ -135,15 +135,15 @@ func begin(s Schedule, times Times, due time.Time, last *report.Report) time.Tim
 	if last != nil && last.To.Before(due) {
 		return last.To
 	}
-	if before := times.Last(due.Add(-time.Nanosecond)); !before.IsZero() {
+	if before := times.LastDue(due.Add(-time.Nanosecond)); !before.IsZero() {
 		return before
 	}
 	return due.Add(-24 * time.Hour)
 }
 
-// last returns the newest report of a schedule; nil for none, and for one that a newer
+// lastReport returns the newest report of a schedule; nil for none, and for one that a newer
 // program wrote: there is then nothing to compare with.
-func (m *Maker) last(ctx context.Context, name string) (*report.Report, error) {
+func (m *Maker) lastReport(ctx context.Context, name string) (*report.Report, error) {
 	all, err := m.store.Reports(ctx, store.ReportQuery{Schedule: name, Limit: 1})
 	if err != nil || len(all) == 0 {
 		return nil, err

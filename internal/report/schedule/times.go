@@ -61,7 +61,7 @@ func ParseTimes(expression, zone string) (Times, error) {
 func (t Times) Next(after time.Time) time.Time {
 	// What the wall shows is due now or was before: a time that it shows the second
 	// time was due the first time.
-	for wall := t.wall.Next(t.shown(after)); !wall.IsZero(); wall = t.wall.Next(wall) {
+	for wall := t.wall.Next(t.localTime(after)); !wall.IsZero(); wall = t.wall.Next(wall) {
 		if due := t.instant(wall); due.After(after) {
 			return due
 		}
@@ -69,10 +69,10 @@ func (t Times) Next(after time.Time) time.Time {
 	return time.Time{}
 }
 
-// Last returns the last due time until an instant, which may be one; the zero time when
+// LastDue returns the last due time until an instant, which may be one; the zero time when
 // there was none for years.
-func (t Times) Last(until time.Time) time.Time {
-	wall := t.wall.Prev(t.shown(until).Add(time.Second))
+func (t Times) LastDue(until time.Time) time.Time {
+	wall := t.wall.Prev(t.localTime(until).Add(time.Second))
 	if wall.IsZero() {
 		return time.Time{}
 	}
@@ -84,8 +84,8 @@ func (t Times) Last(until time.Time) time.Time {
 	return last
 }
 
-// shown returns what a wall's clock shows, as a time in UTC, in whole seconds.
-func (t Times) shown(at time.Time) time.Time {
+// localTime returns what a wall's clock shows, as a time in UTC, in whole seconds.
+func (t Times) localTime(at time.Time) time.Time {
 	at = at.In(t.zone)
 	return time.Date(at.Year(), at.Month(), at.Day(), at.Hour(), at.Minute(), at.Second(), 0, time.UTC)
 }
@@ -101,14 +101,14 @@ func (t Times) instant(wall time.Time) time.Time {
 		}
 		_, offset := beside.In(t.zone).Zone()
 		at := wall.Add(-time.Duration(offset) * time.Second)
-		if t.shown(at).Equal(wall) && (first.IsZero() || at.Before(first)) {
+		if t.localTime(at).Equal(wall) && (first.IsZero() || at.Before(first)) {
 			first = at
 		}
 	}
 	switch {
 	case !first.IsZero():
 		return first
-	case t.shown(guess).After(wall): // the guess is after what was skipped
+	case t.localTime(guess).After(wall): // the guess is after what was skipped
 		return begin.UTC()
 	}
 	return end.UTC()

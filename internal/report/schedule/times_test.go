@@ -57,7 +57,7 @@ func TestTimesOverDaylightSaving(t *testing.T) {
 				t.Errorf("%s: got %s, want %s", story.name, got, want)
 				break
 			}
-			if last := times.Last(at); !last.Equal(at) {
+			if last := times.LastDue(at); !last.Equal(at) {
 				t.Errorf("%s: the last until %s is %s", story.name, want, last)
 			}
 		}
@@ -90,7 +90,7 @@ func TestEveryDayHasItsTimeOnce(t *testing.T) {
 		for range 200 {
 			i := random.IntN(len(all) - 1)
 			at := all[i].Add(time.Duration(random.Int64N(int64(all[i+1].Sub(all[i])))))
-			if last := times.Last(at); !last.Equal(all[i]) {
+			if last := times.LastDue(at); !last.Equal(all[i]) {
 				t.Fatalf("%s in %s: the last until %s is %s, want %s", expression, zone, at.In(zone), last.In(zone), all[i].In(zone))
 			}
 			if next := times.Next(at); !next.Equal(all[i+1]) {

@@ -5,10 +5,10 @@ import (
 	"slices"
 )
 
-// Changed returns the paths of the settings that differ between two structs of one type,
+// ChangedFields returns the paths of the settings that differ between two structs of one type,
 // sorted: field by field, also within a map of sections. A list of sections is one
 // setting. Values are not told, because some are secrets.
-func Changed(a, b any) []string {
+func ChangedFields(a, b any) []string {
 	var paths []string
 	compare("", reflect.ValueOf(a).Elem(), reflect.ValueOf(b).Elem(), &paths)
 	slices.Sort(paths)

@@ -25,7 +25,7 @@ func TestChanged(t *testing.T) {
 	var a, b all
 	a.Names, b.Names = []string{"x"}, []string{"x"}
 	a.Nested.A = 7 // no setting
-	if got := config.Changed(&a, &b); len(got) > 0 {
+	if got := config.ChangedFields(&a, &b); len(got) > 0 {
 		t.Errorf("equal settings differ in %q", got)
 	}
 	b.Names, b.Nested.B = []string{"x", "y"}, "z"
@@ -33,7 +33,7 @@ func TestChanged(t *testing.T) {
 	b.Entries = map[string]entry{"kept": {Rate: 1, Secret: "new"}, "new": {}}
 	b.List = []entry{{Rate: 1}}
 	want := []string{"entries.gone", "entries.kept.secret", "entries.new", "list", "names", "nested.b"}
-	if got := config.Changed(&a, &b); !slices.Equal(got, want) {
+	if got := config.ChangedFields(&a, &b); !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
 }

@@ -58,8 +58,8 @@ type Options struct {
 
 // Mover is a struct some of whose keys have moved.
 type Mover interface {
-	// Moved returns the new keys by the old ones, as paths below the struct.
-	Moved() map[string]string
+	// MovedKeys returns the new keys by the old ones, as paths below the struct.
+	MovedKeys() map[string]string
 }
 
 // Checker is a configuration that checks its values once all layers are in.
@@ -114,7 +114,7 @@ type origin struct {
 func (f *fields) set(l *leaf, at origin, text string) {
 	f.claim(l, at)
 	if err := setText(l.value, text); err != nil {
-		f.faults.bad(l.path, "%s: %s %q: %w", at.text, l.path, shown(l, text), err)
+		f.faults.bad(l.path, "%s: %s %q: %w", at.text, l.path, display(l, text), err)
 	}
 }
 

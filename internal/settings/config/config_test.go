@@ -351,7 +351,7 @@ type room struct {
 }
 
 // Moved implements config.Mover.
-func (*room) Moved() map[string]string { return map[string]string{"w": "width", "size.w": "width"} }
+func (*room) MovedKeys() map[string]string { return map[string]string{"w": "width", "size.w": "width"} }
 
 type house struct {
 	Name   string          `yaml:"name" help:"what it is called"`

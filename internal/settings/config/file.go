@@ -46,12 +46,12 @@ type walker struct {
 	layer layer
 }
 
-func (w *walker) at(n *yaml.Node) origin {
+func (w *walker) origin(n *yaml.Node) origin {
 	return origin{w.layer, w.file + ":" + strconv.Itoa(n.Line)}
 }
 
 func (w *walker) fault(path string, n *yaml.Node, format string, args ...any) {
-	w.faults.bad(path, "%s: "+format, append([]any{w.at(n).text}, args...)...)
+	w.faults.bad(path, "%s: "+format, append([]any{w.origin(n).text}, args...)...)
 }
 
 // fill sets the value at a path to what a node holds.
@@ -87,7 +87,7 @@ func (w *walker) text(path string, n *yaml.Node, v reflect.Value) {
 		if l == nil { // within a map: no other layer reaches it
 			l = &leaf{path: path, value: v}
 		}
-		w.set(l, w.at(n), n.Value)
+		w.set(l, w.origin(n), n.Value)
 	}
 }
 
@@ -101,9 +101,9 @@ func (w *walker) list(path string, n *yaml.Node, v reflect.Value) {
 		list = append(list, item.Value)
 	}
 	if l := w.leaf(path); l != nil {
-		w.claim(l, w.at(n))
+		w.claim(l, w.origin(n))
 	} else {
-		w.faults.origins[path] = w.at(n).text
+		w.faults.origins[path] = w.origin(n).text
 	}
 	v.Set(reflect.ValueOf(list))
 }
@@ -122,16 +122,16 @@ func (w *walker) section(path string, n *yaml.Node, v reflect.Value) {
 				return
 			}
 		}
-		if m, ok := v.Addr().Interface().(Mover); ok && w.moved(path, m.Moved(), key, value) {
+		if m, ok := v.Addr().Interface().(Mover); ok && w.reportMoved(path, m.MovedKeys(), key, value) {
 			return
 		}
 		w.fault("", key, "unknown key %q%s", join(path, key.Value), Suggest(key.Value, known))
 	})
 }
 
-// moved reports whether a key has moved, or keys below it, and adds a fault for
+// reportMoved reports whether a key has moved, or keys below it, and adds a fault for
 // each that names the new place.
-func (w *walker) moved(path string, to map[string]string, key, value *yaml.Node) bool {
+func (w *walker) reportMoved(path string, to map[string]string, key, value *yaml.Node) bool {
 	if now, ok := to[key.Value]; ok {
 		w.fault("", key, "%q is now %q", join(path, key.Value), join(path, now))
 		return true

@@ -129,8 +129,8 @@ func readFile(path string, limit int64) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(f, limit+1))
 }
 
-// shown returns the text of a field as an error may repeat it.
-func shown(l *leaf, text string) string {
+// display returns the text of a field as an error may repeat it.
+func display(l *leaf, text string) string {
 	if l.secret {
 		return hidden
 	}

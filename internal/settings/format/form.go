@@ -63,7 +63,7 @@ type Table struct {
 
 // NewDecoder returns a decoder of a form for these tables.
 func NewDecoder(f Form, tables Tables) Decoder {
-	schemas, rates := split(tables)
+	schemas, rates := splitTables(tables)
 	switch f {
 	case Stream:
 		return change.NewDecoder(schemas)
@@ -79,8 +79,8 @@ func NewDecoder(f Form, tables Tables) Decoder {
 	return d
 }
 
-// split returns what each decoder needs of tables.
-func split(tables Tables) (sample.Schemas, map[string]float64) {
+// splitTables returns what each decoder needs of tables.
+func splitTables(tables Tables) (sample.Schemas, map[string]float64) {
 	schemas, rates := make(sample.Schemas), make(map[string]float64)
 	for name, table := range tables {
 		schemas[name] = table.Schema
@@ -126,7 +126,7 @@ type FileDecoder struct {
 
 // NewFileDecoder returns a decoder for these tables, and for a mapping that is valid.
 func NewFileDecoder(tables Tables, m mapped.Mapping) *FileDecoder {
-	_, rates := split(tables)
+	_, rates := splitTables(tables)
 	return &FileDecoder{detecting: NewDetectingDecoder(tables), mapped: mapped.NewDecoder(m, rates), mapping: m}
 }
 
@@ -149,10 +149,10 @@ func (f *FileDecoder) Decode(message []byte, at int64, h sample.Handler) {
 	f.detecting.Decode(message, at, h)
 }
 
-// Called returns what the file at hand calls a field of Keyheat JSON.
-func (f *FileDecoder) Called(field string) string {
+// FieldName returns what the file at hand calls a field of Keyheat JSON.
+func (f *FileDecoder) FieldName(field string) string {
 	if f.foreign {
-		return f.mapped.Called(field)
+		return f.mapped.FieldName(field)
 	}
 	return field
 }
@@ -165,9 +165,9 @@ func (f *FileDecoder) Columns() []string {
 	return nil
 }
 
-// Rated reports whether the message at hand is Keyheat JSON or was mapped: other forms of
+// HasRates reports whether the message at hand is Keyheat JSON or was mapped: other forms of
 // files state no sampling rate.
-func (f *FileDecoder) Rated() bool { return f.foreign || f.detecting.detected == Keyheat }
+func (f *FileDecoder) HasRates() bool { return f.foreign || f.detecting.detected == Keyheat }
 
 // Value returns the text that a line of the file at hand has for a field of Keyheat JSON.
 func (f *FileDecoder) Value(line []byte, field string) string {

@@ -55,10 +55,10 @@ func (s *Section) Hider(h Hashing) func() *keypolicy.Hider {
 	}
 }
 
-// Named returns a table, and those of single accounts and Regions with entries of their
+// NamedTargets returns a table, and those of single accounts and Regions with entries of their
 // own that it stands for where it is given without: their keys may be hidden in other
 // ways.
-func (t Tables) Named(table sample.Target) []sample.Target {
+func (t Tables) NamedTargets(table sample.Target) []sample.Target {
 	all := []sample.Target{table}
 	for _, name := range slices.Sorted(maps.Keys(t)) {
 		of, err := ParseName(name)
@@ -71,7 +71,7 @@ func (t Tables) Named(table sample.Target) []sample.Target {
 
 // Suffixes returns the forms in which the policies of a table number key shards.
 func (s *Section) Suffixes(table sample.Target) (forms []shardkey.Form) {
-	for _, of := range s.Tables.Named(table) {
+	for _, of := range s.Tables.NamedTargets(table) {
 		if form := s.policyOf(of).hiding().Shards; form != nil {
 			forms = append(forms, *form)
 		}

@@ -50,7 +50,7 @@ func (s *Section) DetectPolicy(of detect.Target) detect.Policy {
 // policyOf returns the policy of one table: what it leaves out is the general
 // one's.
 func (s *Section) policyOf(of detect.Target) Policy {
-	t, _ := s.Tables.of(of)
+	t, _ := s.Tables.find(of)
 	return options.OrDefault(t.Policy, s.Policy)
 }
 

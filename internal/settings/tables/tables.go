@@ -71,7 +71,7 @@ type Index struct {
 
 // Moved implements config.Mover: the key, the indexes and the capacity stood in
 // a section facts once.
-func (*Table) Moved() map[string]string {
+func (*Table) MovedKeys() map[string]string {
 	return map[string]string{
 		"facts.pk": "partition_key", "facts.sk": "sort_key", "facts.indexes": "indexes", "facts.lsis": "lsis",
 		"facts.billing": "billing", "facts.wcu": "wcu", "facts.rcu": "rcu", "pk": "partition_key", "sk": "sort_key",
@@ -79,7 +79,7 @@ func (*Table) Moved() map[string]string {
 }
 
 // Moved implements config.Mover.
-func (*Index) Moved() map[string]string {
+func (*Index) MovedKeys() map[string]string {
 	return map[string]string{"pk": "partition_key", "sk": "sort_key"}
 }
 
@@ -92,7 +92,7 @@ func (s *Section) Check(f *config.Faults) {
 			f.Addf("tables."+name, "%w", err)
 			continue
 		}
-		whole, _ := s.Tables.of(of)
+		whole, _ := s.Tables.find(of)
 		whole.Policy = s.policyOf(of)
 		whole.Policy.check("tables."+name, f)
 		whole.check("tables."+name, f)
@@ -156,7 +156,7 @@ func (t Tables) Schemas(region string) sample.Schemas {
 	all := make(sample.Schemas, len(t))
 	for name := range t {
 		of, _ := ParseName(name)
-		if table, written := t.of(sample.Target{Region: region, Table: of.Table}); written {
+		if table, written := t.find(sample.Target{Region: region, Table: of.Table}); written {
 			all[of.Table] = table.schema()
 		}
 	}
@@ -177,14 +177,14 @@ func (t Tables) Decoding() format.Tables {
 // with what it leaves out.
 func (t Tables) entry(name string) Table {
 	of, _ := ParseName(name)
-	all, _ := t.of(of)
+	all, _ := t.find(of)
 	return all
 }
 
 // Facts returns what is written about a table beside its traffic; nil when
 // nothing is.
 func (t Tables) Facts(of detect.Target) *detect.TableFacts {
-	w, _ := t.of(of)
+	w, _ := t.find(of)
 	if w.Billing == "" && w.WCU == 0 && w.RCU == 0 && w.LSIs == nil && w.Replicas == nil && w.Vectors == nil && w.PartitionKey == nil && w.SortKey == nil && w.Indexes == nil {
 		return nil
 	}

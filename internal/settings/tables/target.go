@@ -47,21 +47,21 @@ func ParseName(name string) (sample.Target, error) {
 	return of, nil
 }
 
-// of returns what is written about a target's table: what a more specific entry
+// find returns what is written about a target's table: what a more specific entry
 // leaves out is the less specific one's. An entry of a Region or an account says
 // nothing of a table of which these are not known.
-func (t Tables) of(target sample.Target) (all Table, written bool) {
+func (t Tables) find(target sample.Target) (all Table, written bool) {
 	names := sample.LookupNames(target)
 	for _, name := range slices.Backward(names[:]) {
 		if entry, is := t[name]; is && name != "" {
-			all, written = entry.over(all), true
+			all, written = entry.merge(all), true
 		}
 	}
 	return all, written
 }
 
-// over returns an entry with what it leaves out taken from another.
-func (t Table) over(other Table) Table {
+// merge returns an entry with what it leaves out taken from another.
+func (t Table) merge(other Table) Table {
 	if other.Indexes != nil {
 		all := maps.Clone(other.Indexes)
 		maps.Copy(all, t.Indexes)

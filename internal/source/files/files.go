@@ -47,7 +47,7 @@ type Source struct {
 // read, is an error before anything is counted; one that ends in the middle (a truncated
 // gzip) is a gap. One file is open at a time: a trail has thousands.
 func (f *Source) Run(ctx context.Context, sink source.Sink) error {
-	local, remote := f.split()
+	local, remote := f.splitPaths()
 	paths, err := expand(local)
 	if err != nil {
 		return err
@@ -83,7 +83,7 @@ func (f *Source) readAll(ctx context.Context, paths []string, sizes []int64, sin
 	bars := drawBars(f.Progress, paths, sizes)
 	defer bars.stop()
 	for i, path := range paths {
-		if err := f.read(ctx, path, sink, bars.of(i)); err != nil {
+		if err := f.read(ctx, path, sink, bars.bar(i)); err != nil {
 			return err
 		}
 	}
@@ -203,7 +203,7 @@ func (f *file) read(ctx context.Context, p source.Partition, s *splitter) error 
 		position := strconv.FormatInt(s.at, 10)
 		switch {
 		case err == nil:
-			err = p.Fold(ctx, source.Batch{Messages: only(m), Next: position, Bytes: len(m.Value)})
+			err = p.Fold(ctx, source.Batch{Messages: singleMessage(m), Next: position, Bytes: len(m.Value)})
 		case atEOF(err):
 			return p.Fold(ctx, source.Batch{Next: position, End: true, Final: true})
 		default:
@@ -218,7 +218,7 @@ func (f *file) read(ctx context.Context, p source.Partition, s *splitter) error 
 	}
 }
 
-func only(m source.Message) func(func(source.Message) bool) {
+func singleMessage(m source.Message) func(func(source.Message) bool) {
 	return func(yield func(source.Message) bool) { yield(m) }
 }
 

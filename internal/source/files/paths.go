@@ -21,7 +21,7 @@ func expand(paths []string) (all []string, err error) {
 		case path == Stdin:
 			some, err = []string{path}, nil
 		case err == nil && info.IsDir():
-			some, err = below(path)
+			some, err = listFolder(path)
 		case errors.Is(err, fs.ErrNotExist) && strings.ContainsAny(path, "*?["):
 			some, err = matching(path)
 		default:
@@ -35,8 +35,8 @@ func expand(paths []string) (all []string, err error) {
 	return all, nil
 }
 
-// below returns the files in a folder and all below it.
-func below(folder string) (all []string, err error) {
+// listFolder returns the files in a folder and all below it.
+func listFolder(folder string) (all []string, err error) {
 	err = filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
@@ -70,7 +70,7 @@ func matching(pattern string) (all []string, err error) {
 	for _, path := range paths {
 		some := []string{path}
 		if info, err := os.Stat(path); err == nil && info.IsDir() {
-			if some, err = below(path); err != nil {
+			if some, err = listFolder(path); err != nil {
 				return nil, err
 			}
 		}

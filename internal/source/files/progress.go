@@ -97,8 +97,8 @@ func drawBars(out io.Writer, paths []string, sizes []int64) *bars {
 	return b
 }
 
-// of returns the bar of a file; nil without any.
-func (b *bars) of(i int) *bar {
+// bar returns the bar of a file; nil without any.
+func (b *bars) bar(i int) *bar {
 	if b == nil {
 		return nil
 	}

@@ -23,8 +23,8 @@ type Remote interface {
 	Each(ctx context.Context, read func(path string, body io.ReadCloser) error) error
 }
 
-// split returns the paths of this machine's files, and those of the remote ones.
-func (f *Source) split() (local, remote []string) {
+// splitPaths returns the paths of this machine's files, and those of the remote ones.
+func (f *Source) splitPaths() (local, remote []string) {
 	if f.Remote == nil {
 		return f.Paths, nil
 	}

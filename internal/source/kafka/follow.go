@@ -191,5 +191,5 @@ func (f *fetched) part(i int, hold *memory.Hold) *fetchResponse {
 	p := f.parts[i]
 	p.records = bytes.Clone(p.records)
 	n := len(p.records)
-	return &fetchResponse{partitionData: p, version: f.version, buf: p.records, asked: f.asked, hold: hold.Split(int64(n)), held: n}
+	return &fetchResponse{partitionData: p, version: f.version, buf: p.records, asked: f.asked, hold: hold.SplitOff(int64(n)), held: n}
 }

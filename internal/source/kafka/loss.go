@@ -34,8 +34,8 @@ type lossCheck struct {
 	step   int64 // length of the last range that was skipped unread; 0 none
 }
 
-// confirmed reports whether it was seen often enough at this offset.
-func (d *lossCheck) confirmed(offset int64) bool {
+// confirm reports whether it was seen often enough at this offset.
+func (d *lossCheck) confirm(offset int64) bool {
 	if d.offset != offset {
 		d.offset, d.seen = offset, 0
 	}
@@ -53,7 +53,7 @@ func (r *reader) outOfRange(ctx context.Context) error {
 	case r.at < first:
 		return r.recordLoss(ctx, first, reasonRetention)
 	case r.at > end:
-		return r.beyond(ctx, first, end)
+		return r.checkEnd(ctx, first, end)
 	case r.epoch >= 0: // the leader does not know the epoch any more
 		r.epoch = -1
 		return nil
@@ -64,7 +64,7 @@ func (r *reader) outOfRange(ctx context.Context) error {
 // beyond goes on at the end of a log that ends before the position. Reading it from
 // its start would count it twice; a topic that was made anew has another id, and
 // begins at its start under another claim.
-func (r *reader) beyond(ctx context.Context, first, end int64) error {
+func (r *reader) checkEnd(ctx context.Context, first, end int64) error {
 	if err := r.sameTopic(ctx); err != nil {
 		return err
 	}
@@ -72,7 +72,7 @@ func (r *reader) beyond(ctx context.Context, first, end int64) error {
 		r.lossCheck = lossCheck{end: end}
 	}
 	switch {
-	case !r.lossCheck.confirmed(r.at):
+	case !r.lossCheck.confirm(r.at):
 		return fmt.Errorf("offset %d: %w (the log holds %d to %d)", r.at, kafka.OffsetOutOfRange, first, end)
 	case r.is.topic == (topicID{}):
 		return r.recordLoss(ctx, end, reasonShorter)
@@ -82,7 +82,7 @@ func (r *reader) beyond(ctx context.Context, first, end int64) error {
 
 // cut goes on where the leader says that its log and what was read part.
 func (r *reader) cut(ctx context.Context, at int64) error {
-	if !r.lossCheck.confirmed(r.at) {
+	if !r.lossCheck.confirm(r.at) {
 		return fmt.Errorf("offset %d: the log was cut at %d", r.at, at)
 	}
 	return r.recordLoss(ctx, at, reasonCut)
@@ -105,7 +105,7 @@ func (r *reader) sameTopic(ctx context.Context) error {
 // gap when that does not help. Where the batch does not say where it ends,
 // ever larger steps find the next readable one.
 func (r *reader) skipCorrupt(ctx context.Context, c *recordbatch.CorruptError, end int64) error {
-	if !r.lossCheck.confirmed(c.From) {
+	if !r.lossCheck.confirm(c.From) {
 		return c
 	}
 	to := c.To

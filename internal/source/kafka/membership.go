@@ -165,12 +165,12 @@ func (m *membership) join(ctx context.Context) (*generation, error) {
 		return nil, err
 	}
 	synced := response.(*kmsg.SyncGroupResponse)
-	if err := m.refused(synced.ErrorCode); err != nil {
+	if err := m.explainRefusal(synced.ErrorCode); err != nil {
 		return nil, err
 	}
 	// A leader that was started again is not told that it leads, and gets what it shared
 	// before: it has to see by the numbers then that a topic has grown meanwhile.
-	assignments, shared, err := sharing.Assigned(synced.MemberAssignment)
+	assignments, shared, err := sharing.ParseAssignment(synced.MemberAssignment)
 	gen.assignments = assignments
 	if len(shared) > 0 {
 		gen.partitions = shared
@@ -195,7 +195,7 @@ func (m *membership) requestJoin(ctx context.Context) (*sharing.JoinResponse, er
 			m.member = joined.Member
 			continue
 		}
-		if err := m.refused(joined.Code); err != nil {
+		if err := m.explainRefusal(joined.Code); err != nil {
 			return nil, err
 		}
 		m.member = joined.Member
@@ -203,9 +203,9 @@ func (m *membership) requestJoin(ctx context.Context) (*sharing.JoinResponse, er
 	}
 }
 
-// refused returns the error of a response. The member's id is kept unless the
+// explainRefusal returns the error of a response. The member's id is kept unless the
 // coordinator does not know it: one that is away, or starts, knows it later.
-func (m *membership) refused(code int16) error {
+func (m *membership) explainRefusal(code int16) error {
 	err := codeError(code)
 	m.forget(err)
 	return err

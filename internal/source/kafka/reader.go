@@ -206,19 +206,19 @@ func (r *reader) read(ctx context.Context) error {
 			r.reportUnlessEnded(ctx, kind, err)
 			retry.Pause(ctx, min(r.backoff.NextBackOff(), fetchPause))
 		default:
-			r.succeeded()
+			r.markSuccess()
 		}
 	}
 }
 
 // succeeded records that a fetch succeeded.
-func (r *reader) succeeded() {
+func (r *reader) markSuccess() {
 	r.backoff.Reset()
 	if r.source.health.Heal(r.name) {
 		r.source.log.Info("samples are read again", "partition", r.name)
 	}
 	if time.Since(r.polled) >= r.source.config.CommitInterval/2 {
-		r.durable.set(r.handle.Committed())
+		r.durable.set(r.handle.CommittedPosition())
 		r.polled = time.Now()
 	}
 }
@@ -280,7 +280,7 @@ func (r *reader) fold(ctx context.Context, res *fetchResponse) error {
 	decoder, claimed := res.decode(r.at, r.source.config.MaxBatchBytes), int64(0)
 	err := r.foldChunks(ctx, decoder, res)
 	if errors.Is(err, io.EOF) {
-		claimed = decoder.Claimed()
+		claimed = decoder.ClaimedRecords()
 	}
 	r.foreseen = r.at == end && r.epoch == epoch
 	held := res.held
@@ -366,14 +366,14 @@ func (r *reader) foldChunk(ctx context.Context, c recordbatch.Chunk, res *fetchR
 		Messages: messages(c.Records), Next: strconv.FormatInt(c.Next, 10), Mark: mark(epoch),
 		Time: c.Time, End: c.Next >= res.end(), Read: res.asked.UnixMilli(), Lag: lag, Bytes: c.Bytes,
 		Yield: func() bool {
-			wanted := r.source.memory.Wanted()
+			wanted := r.source.memory.HasWaiters()
 			if wanted {
 				res.release()
 				r.dropAhead()
 			}
 			return wanted
 		},
-		Wanted: r.source.memory.Wanted,
+		Wanted: r.source.memory.HasWaiters,
 	})
 	if errors.Is(err, source.ErrReread) {
 		return err

@@ -29,8 +29,8 @@ func New(size int64) *Budget {
 	return &Budget{size: size, free: semaphore.NewWeighted(size)}
 }
 
-// Wanted reports whether somebody waits for memory.
-func (b *Budget) Wanted() bool { return b.waiting.Load() > 0 }
+// HasWaiters reports whether somebody waits for memory.
+func (b *Budget) HasWaiters() bool { return b.waiting.Load() > 0 }
 
 // Hold is what one holder has. It is safe for use by many goroutines, so that one that
 // was given up on can go on asking in vain.
@@ -97,8 +97,8 @@ func (h *Hold) Shrink(n int64) {
 	}
 }
 
-// Split makes n bytes of the hold, or as many as it has, a hold of their own.
-func (h *Hold) Split(n int64) *Hold {
+// SplitOff makes n bytes of the hold, or as many as it has, a hold of their own.
+func (h *Hold) SplitOff(n int64) *Hold {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	n = min(n, h.bytes)

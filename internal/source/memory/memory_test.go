@@ -43,13 +43,13 @@ func TestOneWaitsInLine(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := memory.New(100)
 		one, small := acquire(t, b, 60), acquire(t, b, 10)
-		if b.Wanted() {
+		if b.HasWaiters() {
 			t.Error("wanted, and nobody waits")
 		}
 		got := make(chan *memory.Hold)
 		go func() { got <- acquire(t, b, 1000) }()
 		synctest.Wait()
-		if !b.Wanted() {
+		if !b.HasWaiters() {
 			t.Error("not wanted, and somebody waits")
 		}
 		if small.Grow(11) {
@@ -63,7 +63,7 @@ func TestOneWaitsInLine(t *testing.T) {
 		one.Release()
 		small.Release()
 		large := <-got
-		if b.Wanted() || large.Grow(100) != true {
+		if b.HasWaiters() || large.Grow(100) != true {
 			t.Error("who asked for more than all has not all")
 		}
 		large.Release()

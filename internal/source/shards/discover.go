@@ -147,7 +147,7 @@ func (s *Source) listStreams(ctx context.Context, table string) ([]string, error
 		}
 		all = append(all, p.names...)
 		if cursor = p.next; cursor == "" {
-			return Ordered(all, s.client.log.Parts), nil
+			return OrderStreams(all, s.client.log.Parts), nil
 		}
 	}
 }

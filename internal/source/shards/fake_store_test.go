@@ -271,8 +271,8 @@ func (d *session) Claim(_ context.Context, claim source.Claim) (source.Partition
 // Mark implements source.Partition.
 func (h *handle) Mark() string { return "" }
 
-func (h *handle) Position() string  { return h.next }
-func (h *handle) Committed() string { return h.next }
+func (h *handle) Position() string          { return h.next }
+func (h *handle) CommittedPosition() string { return h.next }
 
 // Fold implements source.Partition. It commits now and then, as the clock of a
 // collector does, and sometimes loses what waits.

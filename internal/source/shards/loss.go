@@ -39,7 +39,7 @@ func (r *reader) initialLoss() *loss {
 	case r.at == orphaned:
 		return &loss{since: r.shard.UnseenSince, reason: reasonOrphan}
 	case begins && time.Since(known) > r.retention()-retentionSlack:
-		return &loss{from: string(TrimHorizon), since: known, reason: r.after(reasonUnread)}
+		return &loss{from: string(TrimHorizon), since: known, reason: r.resumePoint(reasonUnread)}
 	}
 	return nil
 }
@@ -83,7 +83,7 @@ func (r *reader) checkMissing(ctx context.Context, cause error) error {
 // they were there before it was known; initialLoss covers those that were not.
 func (r *reader) noteTrimmed() {
 	if r.lost == nil && !r.at.unread() {
-		r.lost = &loss{from: string(r.at), since: r.lastCounted(), reason: r.after(reasonTrimmed)}
+		r.lost = &loss{from: string(r.at), since: r.lastCounted(), reason: r.resumePoint(reasonTrimmed)}
 	}
 }
 
@@ -143,7 +143,7 @@ func (r *reader) boundLoss(ctx context.Context, p Page, end bool) error {
 		return nil
 	case len(p.Records) > 0:
 		first := p.Records[0]
-		return r.recordGap(ctx, at(first.Sequence), time.UnixMilli(first.Time))
+		return r.recordGap(ctx, atSequence(first.Sequence), time.UnixMilli(first.Time))
 	case p.Next == "":
 		return r.recordGap(ctx, shardEnd, r.horizon())
 	case end:
@@ -157,8 +157,8 @@ func (r *reader) horizon() time.Time { return time.Now().Add(-r.retention()) }
 
 func (r *reader) retention() time.Duration { return r.source.client.traits.Retention }
 
-// after returns a reason that names the retention in hours.
-func (r *reader) after(reason string) string {
+// resumePoint returns a reason that names the retention in hours.
+func (r *reader) resumePoint(reason string) string {
 	return fmt.Sprintf(reason, int(r.retention().Hours()))
 }
 

@@ -25,9 +25,9 @@ const (
 	atPrefix = "at:"
 )
 
-// at returns the position at which the record of that sequence number is the next
+// atSequence returns the position at which the record of that sequence number is the next
 // one: the end of a gap.
-func at(sequence string) Position { return Position(atPrefix + sequence) }
+func atSequence(sequence string) Position { return Position(atPrefix + sequence) }
 
 // unread reports whether nothing of the shard was counted.
 func (p Position) unread() bool { return p == TrimHorizon || p == orphaned || p == afterGap }
@@ -44,9 +44,9 @@ func (p Position) Sequence() (sequence string, after bool) {
 	return string(p), true
 }
 
-// Passed reports whether the record of that sequence number lies before the
+// HasPassed reports whether the record of that sequence number lies before the
 // position.
-func (p Position) Passed(sequence string) bool {
+func (p Position) HasPassed(sequence string) bool {
 	begin, after := p.Sequence()
 	switch {
 	case begin == "":
@@ -73,8 +73,8 @@ func TableOf(partition string) string {
 	return table
 }
 
-// Ordered returns the streams of a table without repetition, the oldest first.
-func Ordered(streams []string, parts func(stream string) (table, label string)) []string {
+// OrderStreams returns the streams of a table without repetition, the oldest first.
+func OrderStreams(streams []string, parts func(stream string) (table, label string)) []string {
 	slices.SortFunc(streams, func(a, b string) int {
 		_, of := parts(a)
 		_, other := parts(b)

@@ -38,7 +38,7 @@ func TestPositions(t *testing.T) {
 		{"10", "9", true}, {"10", "10", true}, {"10", "11", false},
 		{"at:10", "9", true}, {"at:10", "10", false}, {"at:10", "100", false},
 	} {
-		if got := shards.Position(c.position).Passed(c.sequence); got != c.passed {
+		if got := shards.Position(c.position).HasPassed(c.sequence); got != c.passed {
 			t.Errorf("record %s at position %s: passed is %v", c.sequence, c.position, got)
 		}
 	}

@@ -142,13 +142,13 @@ func (r *reader) read(ctx context.Context) error {
 			r.source.reportFailure(r.shard.Name, failureRecords, err)
 			retry.Pause(ctx, r.backoff.NextBackOff())
 		default:
-			r.succeeded()
+			r.markSuccess()
 		}
 	}
 }
 
 // succeeded records that a step succeeded.
-func (r *reader) succeeded() {
+func (r *reader) markSuccess() {
 	r.backoff.Reset()
 	if r.source.health.Heal(r.shard.Name) {
 		r.source.log.Debug("samples are read again", "shard", r.shard.Name)
@@ -210,7 +210,7 @@ func (r *reader) request(ctx context.Context) (p Page, err error) {
 
 // fold hands a page to the Sink.
 func (r *reader) fold(ctx context.Context, p Page, m *pageMemory) error {
-	p.Records = r.uncounted(p.Records)
+	p.Records = r.dropCounted(p.Records)
 	r.idle.Add(p.asked, len(p.Records))
 	r.next = p.asked.Add(r.idle.interval(r.source.client.traits.PageEvery))
 	end, read := r.idle.End()
@@ -223,7 +223,7 @@ func (r *reader) fold(ctx context.Context, p Page, m *pageMemory) error {
 	}
 	fillBatch(&b, p.Records)
 	b.Yield = func() bool {
-		wanted := r.source.memory.Wanted()
+		wanted := r.source.memory.HasWaiters()
 		if wanted {
 			m.release()
 		}
@@ -252,9 +252,9 @@ func (r *reader) fold(ctx context.Context, p Page, m *pageMemory) error {
 
 // uncounted leaves out the records that were counted already. A log does not
 // return them; a stand-in may begin AT the number when asked to begin AFTER it.
-func (r *reader) uncounted(all []Record) []Record {
+func (r *reader) dropCounted(all []Record) []Record {
 	for i := range all {
-		if !r.at.Passed(all[i].Sequence) {
+		if !r.at.HasPassed(all[i].Sequence) {
 			return all[i:]
 		}
 	}

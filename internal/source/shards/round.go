@@ -26,7 +26,7 @@ func (s *Source) round(ctx context.Context, sink source.Sink, all *sync.WaitGrou
 		return fmt.Errorf("read the open shards: %w", err)
 	}
 	s.noteChildren(open)
-	readable := readable(open, s.client.log.Parts, s.wanted)
+	readable := readable(open, s.client.log.Parts, s.isWanted)
 	p := share(readable, me.name, me.members)
 	s.stopAllBut(p.keep)
 	taken, err := s.take(bounded, p.take)
@@ -65,8 +65,8 @@ func (s *Source) keepAlive(ctx context.Context) (membership, error) {
 	return membership{me, members}, nil
 }
 
-// wanted reports whether a table is to be read, and can be.
-func (s *Source) wanted(table string) bool {
+// isWanted reports whether a table is to be read, and can be.
+func (s *Source) isWanted(table string) bool {
 	return slices.Contains(s.config.Tables, table) && s.config.Known(table) == nil
 }
 

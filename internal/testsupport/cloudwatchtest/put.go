@@ -58,7 +58,7 @@ func onlyConnections() aws.Retryer {
 func (s *Server) ClientIn(region string) *cloudwatch.Client {
 	return cloudwatch.New(cloudwatch.Options{
 		Region: region, BaseEndpoint: aws.String(s.URL), Credentials: credentials.NewStaticCredentialsProvider("AKID", "secret", ""),
-		Retryer: onlyConnections(), APIOptions: []func(*middleware.Stack) error{awserror.Bound},
+		Retryer: onlyConnections(), APIOptions: []func(*middleware.Stack) error{awserror.LimitResponse},
 	})
 }
 

@@ -113,7 +113,7 @@ func (h *handle) Position() string { return h.at }
 func (h *handle) Mark() string { return h.mark }
 
 // Committed implements source.Partition.
-func (h *handle) Committed() string { return h.stored }
+func (h *handle) CommittedPosition() string { return h.stored }
 
 // Fold implements source.Partition.
 func (h *handle) Fold(ctx context.Context, b source.Batch) error {

@@ -86,7 +86,7 @@ func addTrends(ctx context.Context, st Store, rows []Row, end time.Time) error {
 		h := hours[rows[i].Target]
 		for n := range h.cells {
 			minute := from.Add(time.Duration(n) * time.Minute)
-			missed := counted.Before(minute) || counted.Decided(minute) && counted.Seconds(minute, 60) < 60
+			missed := counted.IsBefore(minute) || counted.IsDecided(minute) && counted.Seconds(minute, 60) < 60
 			h.cells[n].unknown = missed && !h.cells[n].load
 		}
 		rows[i].Trend = draw(&h.cells, from)

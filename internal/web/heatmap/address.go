@@ -138,8 +138,8 @@ func shortDuration(d time.Duration) string {
 	return text
 }
 
-// Around returns the address of a map of shorter steps around a column.
-func (m *Map) Around(of url.Values, at time.Time) string {
+// LinkAround returns the address of a map of shorter steps around a column.
+func (m *Map) LinkAround(of url.Values, at time.Time) string {
 	half := max(10*time.Duration(m.Step)*time.Second, time.Minute)
 	return LinkTo(of, m.What, at.Add(-half), at.Add(half))
 }

@@ -122,8 +122,8 @@ func (c Cell) MarshalJSON() ([]byte, error) {
 // Hottest returns the row's highest cell.
 func (r *Row) Hottest() Cell { return r.Cells[r.highest] }
 
-// At returns the beginning of a column.
-func (m *Map) At(column int) time.Time {
+// ColumnTime returns the beginning of a column.
+func (m *Map) ColumnTime(column int) time.Time {
 	return m.From.Add(time.Duration(int64(column)*m.Step) * time.Second)
 }
 
@@ -188,7 +188,7 @@ func load(ctx context.Context, st Store, q Query) (m *Map, columns map[int64]*he
 	if columns, err = l.load(ctx, step, from, to); err != nil {
 		return nil, nil, err
 	}
-	m.Seen, err = l.seen(ctx, m, columns)
+	m.Seen, err = l.seenSeconds(ctx, m, columns)
 	return m, columns, err
 }
 
@@ -294,23 +294,23 @@ func (l loader) load(ctx context.Context, step heat.Level, from, to int64) (map[
 		next = row.Begins.Unix() + int64(step)
 	}
 	to = min(to, l.end)
-	return all, l.unfinished(ctx, step, max(next, step.Begin(to)-behind*int64(step)), to, all)
+	return all, l.addUnfinished(ctx, step, max(next, step.Begin(to)-behind*int64(step)), to, all)
 }
 
 // behind is for how many newest steps what is stored below is looked at.
 const behind = 40
 
-// unfinished adds what is stored below of the newest buckets, which are written when
+// addUnfinished adds what is stored below of the newest buckets, which are written when
 // they are over.
-func (l loader) unfinished(ctx context.Context, step heat.Level, from, to int64, all map[int64]*heat.Rollup) error {
+func (l loader) addUnfinished(ctx context.Context, step heat.Level, from, to int64, all map[int64]*heat.Rollup) error {
 	if from >= to {
 		return nil
 	}
-	parts, err := l.load(ctx, step.Below(), from, to)
+	parts, err := l.load(ctx, step.PartLevel(), from, to)
 	if err != nil {
 		return err
 	}
-	for begins := from; begins < to; begins += int64(step.Below()) {
+	for begins := from; begins < to; begins += int64(step.PartLevel()) {
 		part := parts[begins]
 		if part == nil {
 			continue

@@ -61,28 +61,28 @@ func (c Counted) Seconds(from time.Time, step int64) int64 {
 	return count(c.minutes, from.Unix(), step)
 }
 
-// Before reports whether a time lies before the first minute of which this is known.
-func (c Counted) Before(at time.Time) bool { return c.first.IsZero() || at.Before(c.first) }
+// IsBefore reports whether a time lies before the first minute of which this is known.
+func (c Counted) IsBefore(at time.Time) bool { return c.first.IsZero() || at.Before(c.first) }
 
-// Decided reports whether it is known by now which seconds of a minute were counted: that
+// IsDecided reports whether it is known by now which seconds of a minute were counted: that
 // is written when a minute is over.
-func (c Counted) Decided(minute time.Time) bool { return !minute.After(c.last) }
+func (c Counted) IsDecided(minute time.Time) bool { return !minute.After(c.last) }
 
-// seen returns how many seconds of each column were counted whole.
-func (l loader) seen(ctx context.Context, m *Map, columns map[int64]*heat.Rollup) ([]int64, error) {
+// seenSeconds returns how many seconds of each column were counted whole.
+func (l loader) seenSeconds(ctx context.Context, m *Map, columns map[int64]*heat.Rollup) ([]int64, error) {
 	counted, err := LoadCounted(ctx, l, m.From, m.To)
 	if err != nil {
 		return nil, err
 	}
 	all := make([]int64, m.To.Sub(m.From)/(time.Duration(m.Step)*time.Second))
 	for i := range all {
-		at := m.At(i)
+		at := m.ColumnTime(i)
 		all[i] = counted.Seconds(at, m.Step)
 		r := columns[at.Unix()]
 		if r == nil {
 			continue
 		}
-		if counted.Before(at) {
+		if counted.IsBefore(at) {
 			all[i] = max(all[i], r.Seconds)
 		}
 		all[i] = max(0, all[i]-r.Incomplete)

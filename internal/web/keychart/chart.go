@@ -233,7 +233,7 @@ func (l *layout) times() (all []Tick) {
 		format = "01-02 15:04"
 	}
 	for column := 0; column < len(l.m.Seen); column += every {
-		all = append(all, Tick{X: pixel(l.x(column) + l.cell/2), Text: l.m.At(column).UTC().Format(format)})
+		all = append(all, Tick{X: pixel(l.x(column) + l.cell/2), Text: l.m.ColumnTime(column).UTC().Format(format)})
 	}
 	return all
 }

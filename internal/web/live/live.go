@@ -28,8 +28,8 @@ const (
 	MaxStreams = 100
 )
 
-// Wanted reports whether a request is for a page's stream.
-func Wanted(r *http.Request) bool {
+// IsRequested reports whether a request is for a page's stream.
+func IsRequested(r *http.Request) bool {
 	return strings.Contains(r.Header.Get("Accept"), "text/event-stream")
 }
 

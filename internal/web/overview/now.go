@@ -156,11 +156,11 @@ func (n *Now) Sentence(nobody bool, since time.Time) string {
 		if n.More {
 			loser = "of the hottest tables " + loser
 		}
-		parts = append(parts, loser+whole(n.Refused)+" of its "+map[bool]string{false: "writes", true: "reads"}[n.Reads]+" are refused")
+		parts = append(parts, loser+percent(n.Refused)+" of its "+map[bool]string{false: "writes", true: "reads"}[n.Reads]+" are refused")
 	case n.Worst != nil && n.Worst.Key != "":
-		parts = append(parts, named(n.Worst)+" is the worst"+reached(n.Worst))
+		parts = append(parts, incidentName(n.Worst)+" is the worst"+peakText(n.Worst))
 	case n.Worst == nil && n.Nearest != nil && n.Nearest.Key != "":
-		parts = append(parts, named(n.Nearest)+" is the nearest"+reached(n.Nearest))
+		parts = append(parts, incidentName(n.Nearest)+" is the nearest"+peakText(n.Nearest))
 	}
 	return strings.Join(parts, "; ") + "."
 }
@@ -172,20 +172,20 @@ func atLeast(more bool) string {
 	return ""
 }
 
-func named(h *store.IncidentHead) string {
+func incidentName(h *store.IncidentHead) string {
 	return wording.Quote(wording.Shorten(h.Key, longestKey)) + " in " + wording.Place(h.Target)
 }
 
-// reached says how high an incident's key came; nothing where that is unknown.
-func reached(h *store.IncidentHead) string {
+// peakText says how high an incident's key came; nothing where that is unknown.
+func peakText(h *store.IncidentHead) string {
 	if h.Utilization <= 0 {
 		return ""
 	}
-	return ", " + whole(h.Utilization) + " of the limit at its peak"
+	return ", " + percent(h.Utilization) + " of the limit at its peak"
 }
 
 // whole writes a share in whole percents; one that is not nothing is not called 0%.
-func whole(share float64) string {
+func percent(share float64) string {
 	if share < 0.01 {
 		return "less than 1%"
 	}

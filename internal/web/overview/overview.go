@@ -93,7 +93,7 @@ func Load(ctx context.Context, st Store, q Query) (*Page, error) {
 	if err := p.lay(ctx, st, listed); err != nil {
 		return nil, err
 	}
-	if q.Filtered() {
+	if q.IsFiltered() {
 		if heads, err = st.IncidentHeads(ctx, store.HeadQuery{Limit: MaxIncidents}); err != nil {
 			return nil, err
 		}

@@ -83,8 +83,8 @@ func oneOf[T ~string](name, word string, known []T) error {
 	return fmt.Errorf("%s %q: give one of %s", name, word, strings.Join(words, ", "))
 }
 
-// Filtered reports whether the query leaves incidents out.
-func (q Query) Filtered() bool {
+// IsFiltered reports whether the query leaves incidents out.
+func (q Query) IsFiltered() bool {
 	return q.State+q.Severity+q.Account+q.Region+q.Table+q.Search != ""
 }
 

@@ -154,10 +154,10 @@ func writeZeros(b *strings.Builder, n int64) {
 	}
 }
 
-// Scaled returns the number times ten to the places, rounded to the nearest whole
+// Scale returns the number times ten to the places, rounded to the nearest whole
 // number (a half upwards), and whether that was exact. It returns false when the
 // result has more than 18 digits.
-func (d *Decimal) Scaled(places int64) (v int64, exact, ok bool) {
+func (d *Decimal) Scale(places int64) (v int64, exact, ok bool) {
 	if d.Digits == "" {
 		return 0, true, true
 	}

@@ -95,7 +95,7 @@ func (w *walker) list(text []byte) int {
 			reason = sample.ReasonSyntax
 		}
 		if reason != "" {
-			return w.broken(text, at, reason)
+			return w.reject(text, at, reason)
 		}
 		w.element(text[at : at+n])
 		at += n
@@ -107,14 +107,14 @@ func (w *walker) list(text []byte) int {
 			at++
 			at += blank(text[at:])
 		default:
-			return w.broken(text, at, sample.ReasonSyntax)
+			return w.reject(text, at, sample.ReasonSyntax)
 		}
 	}
 }
 
 // broken ends an array at something that is not JSON. Elements in lines of
 // their own are not read again.
-func (w *walker) broken(text []byte, at int, reason sample.Reason) int {
+func (w *walker) reject(text []byte, at int, reason sample.Reason) int {
 	next := at + NextLine(text[at:])
 	w.bad(reason, text[at:next])
 	if NextLine(text) == next {

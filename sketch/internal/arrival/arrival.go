@@ -45,13 +45,13 @@ type Moment struct {
 	calls uint64 // in hundredths
 }
 
-// Of returns when a record's requests were, if a flush could have made its time. Of a
+// MomentOf returns when a record's requests were, if a flush could have made its time. Of a
 // record which says how many calls it came from it could not: its n requests are within
 // the second by contract, and the middleware that writes such records folds their times
 // to the second. Nor of a change, whose time has no parts of a second. One that was
 // folded and then drawn is one time for many requests whatever its producer does: that
 // nothing of it can be proven, its draws tell.
-func Of(r *sample.Record) (m Moment) {
+func MomentOf(r *sample.Record) (m Moment) {
 	if r.Calls != 0 || r.Change || r.N > 1 && r.Rate < 1 {
 		return m
 	}
@@ -73,9 +73,9 @@ func Of(r *sample.Record) (m Moment) {
 	return m
 }
 
-// At returns when n requests were that were a call each, by their milliseconds in the
+// MomentAt returns when n requests were that were a call each, by their milliseconds in the
 // second.
-func At(ms uint64, n int64) Moment {
+func MomentAt(ms uint64, n int64) Moment {
 	return Moment{bin: int(ms / binMillis), calls: oneCall * uint64(n)}
 }
 
@@ -105,9 +105,9 @@ type run struct {
 	weight, calls uint64
 }
 
-// flushed returns the weight of the requests whose times are those of a flush, as it
+// findFlush returns the weight of the requests whose times are those of a flush, as it
 // seems, and a bit for each 20 ms in which they are; zero where that is little of all.
-func (b *Bins) flushed() (weight, at uint64) {
+func (b *Bins) findFlush() (weight, at uint64) {
 	rest := b.weight
 	var all uint64
 	for _, w := range rest {

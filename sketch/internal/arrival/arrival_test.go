@@ -53,7 +53,7 @@ func TestBatches(t *testing.T) {
 				if c.change != nil {
 					c.change(&r, i)
 				}
-				times.Add(7, 0, r.N, arrival.Of(&r))
+				times.Add(7, 0, r.N, arrival.MomentOf(&r))
 				if c.flushed {
 					want += uint64(r.N)
 				}
@@ -77,7 +77,7 @@ func TestProducersAreTold(t *testing.T) {
 	random := rand.New(rand.NewPCG(2, 2))
 	var times arrival.Times
 	add := func(table uint16, r *sample.Record) {
-		times.Add(table, xxh3.HashString(r.Caller), r.N, arrival.Of(r))
+		times.Add(table, xxh3.HashString(r.Caller), r.N, arrival.MomentOf(r))
 	}
 	for range 50 {
 		add(1, &sample.Record{Time: 300, Caller: "flushes", Op: sample.PutItem, Rate: 1, N: 1})
@@ -107,7 +107,7 @@ func TestBatchesBesideHonestRequests(t *testing.T) {
 				for range seconds {
 					var b arrival.Bins
 					add := func(ms int) {
-						b.Add(arrival.Of(&sample.Record{Time: int64(ms), Op: sample.PutItem, Rate: 1, N: 1}), 1)
+						b.Add(arrival.MomentOf(&sample.Record{Time: int64(ms), Op: sample.PutItem, Rate: 1, N: 1}), 1)
 					}
 					for range honest {
 						add(random.IntN(width))
@@ -148,7 +148,7 @@ func TestPartsOfASecond(t *testing.T) {
 			all := make([]arrival.Times, parts)
 			for i := range records {
 				r := &records[i]
-				all[rand.IntN(parts)].Add(1, xxh3.HashString(r.Caller), r.N, arrival.Of(r))
+				all[rand.IntN(parts)].Add(1, xxh3.HashString(r.Caller), r.N, arrival.MomentOf(r))
 			}
 			var sum arrival.Arrivals
 			for _, i := range rand.Perm(parts) {
@@ -163,7 +163,7 @@ func TestPartsOfASecond(t *testing.T) {
 				t.Fatalf("over %d parts %d requests are flushed at %b, over one %d at %b", parts, got, in, flushed, at)
 			}
 		}
-		if got, in := whole.Decided().Decide(); got != flushed || in != at {
+		if got, in := whole.Settle().Decide(); got != flushed || in != at {
 			t.Fatalf("decided, %d requests are flushed at %b, want %d at %b", got, in, flushed, at)
 		}
 	})

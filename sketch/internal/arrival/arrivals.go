@@ -76,14 +76,14 @@ func (a Arrivals) Decide() (flushed, at uint64) {
 		for _, in := range a.Producers[i].Bins {
 			b.weight[in.At], b.calls[in.At] = in.Weight, uint32(in.Calls)
 		}
-		w, in := b.flushed()
+		w, in := b.findFlush()
 		flushed, at = flushed+w, at|in
 	}
 	return flushed, at
 }
 
-// Decided returns the arrivals with nothing left to decide.
-func (a Arrivals) Decided() (d Arrivals) {
+// Settle returns the arrivals with nothing left to decide.
+func (a Arrivals) Settle() (d Arrivals) {
 	d.Flushed, d.FlushedAt = a.Decide()
 	return d
 }

@@ -24,9 +24,9 @@ func (l *List) Clear() { l.keys = l.keys[:0] }
 // Add adds a key.
 func (l *List) Add(hash uint64, at uint32) { l.keys = append(l.keys, Key{hash, at}) }
 
-// Sorted returns the keys in order, until the next Clear. Hashes are spread evenly: by
+// SortedKeys returns the keys in order, until the next Clear. Hashes are spread evenly: by
 // its first bits each comes to where it belongs, or next to it.
-func (l *List) Sorted() []Key {
+func (l *List) SortedKeys() []Key {
 	n := len(l.keys)
 	shift := 64 - bits.Len(uint(n))
 	l.starts = append(l.starts[:0], make([]uint32, 1<<bits.Len(uint(n))+1)...)

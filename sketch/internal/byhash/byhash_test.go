@@ -27,7 +27,7 @@ func TestSorted(t *testing.T) {
 				hashes[i] = draw(i)
 				l.Add(hashes[i], uint32(i))
 			}
-			sorted := l.Sorted()
+			sorted := l.SortedKeys()
 			if len(sorted) != n {
 				t.Fatalf("%d keys of %d", len(sorted), n)
 			}

@@ -8,9 +8,9 @@ import (
 	"github.com/keyheat/keyheat/sample"
 )
 
-// Together returns how many of a record's requests were drawn at once. Where a
+// CallSize returns how many of a record's requests were drawn at once. Where a
 // record does not say, it may have been folded first and drawn then.
-func Together(r *sample.Record) float64 {
+func CallSize(r *sample.Record) float64 {
 	if r.Calls > 0 {
 		return float64(r.N) / r.Calls
 	}

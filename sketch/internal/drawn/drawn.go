@@ -60,11 +60,11 @@ func (d *Draws) Note(r *sample.Record) {
 	if r.Rate < 1 && r.Calls == 0 && r.Call == "" {
 		d.Assumed += r.N
 	}
-	*d = d.with(r.Rate)
+	*d = d.addRate(r.Rate)
 }
 
-// with returns the draws with a request of that rate.
-func (d Draws) with(rate float64) Draws {
+// addRate returns the draws with a request of that rate.
+func (d Draws) addRate(rate float64) Draws {
 	if d.RateLow == 0 || rate < d.RateLow {
 		d.RateLow = rate
 	}
@@ -72,11 +72,11 @@ func (d Draws) with(rate float64) Draws {
 	return d
 }
 
-// Sealed returns what leaves the second; whole says that there were other requests, which
+// Seal returns what leaves the second; whole says that there were other requests, which
 // were not sampled.
-func (d Draws) Sealed(whole bool) Draws {
+func (d Draws) Seal(whole bool) Draws {
 	if whole {
-		d = d.with(1)
+		d = d.addRate(1)
 	}
 	if d.RateLow == 1 {
 		d.RateLow, d.RateHigh = 0, 0

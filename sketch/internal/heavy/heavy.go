@@ -23,8 +23,8 @@ type Place[T any] struct {
 	Of T
 }
 
-// Emptied returns the summary without its texts, for the most of the next ones.
-func (s Summary[T]) Emptied(most int) Summary[T] {
+// Emptying returns the summary without its texts, for the most of the next ones.
+func (s Summary[T]) Emptying(most int) Summary[T] {
 	return Summary[T]{Places: s.Places[:0], Most: most}
 }
 

@@ -62,8 +62,8 @@ func (s *Store) typeOf(t string) uint32 {
 	return uint32(len(s.types) - 1)
 }
 
-// Of returns the text of a place, until another is put there.
-func (s *Store) Of(at int, t Text) []byte {
+// Bytes returns the text of a place, until another is put there.
+func (s *Store) Bytes(at int, t Text) []byte {
 	if t.length > inline {
 		return s.long[t.long]
 	}

@@ -73,10 +73,10 @@ type Minutes struct {
 // New returns none.
 func New() Minutes { return Minutes{open: map[id]*Distinct{}} }
 
-// Of returns the HyperLogLog of a table in a second's minute, which stays until
+// Distinct returns the HyperLogLog of a table in a second's minute, which stays until
 // [Minutes.Risen], or until live says that nobody uses those of its minute, by the
 // minute's start.
-func (m *Minutes) Of(table uint16, second int64, t Tables, live func(minute int64) bool) *Distinct {
+func (m *Minutes) Distinct(table uint16, second int64, t Tables, live func(minute int64) bool) *Distinct {
 	of := id{table, Start(second)}
 	if d := m.open[of]; d != nil {
 		return d
@@ -109,8 +109,8 @@ func Start(second int64) int64 {
 	return second - past
 }
 
-// Counted returns the registers.
-func (d *Distinct) Counted() []byte { return d.counted[:] }
+// CountedRegisters returns the registers.
+func (d *Distinct) CountedRegisters() []byte { return d.counted[:] }
 
 // Insert counts a hash as the library does that estimates; TestInsertsAsTheLibraryDoes
 // compares them.
@@ -143,7 +143,7 @@ func (d *Distinct) appendRisen(to []Registers, t Tables) []Registers {
 		return to
 	}
 	d.touched = false
-	if set := d.changed(); len(set) > 0 {
+	if set := d.changedRegisters(); len(set) > 0 {
 		to = append(to, Registers{Target: t.Name(d.of.table), Minute: d.of.at, Set: set})
 	}
 	return to
@@ -157,8 +157,8 @@ func (m *Minutes) Spare(tables int) int {
 	return max(0, len(m.open)-2*tables-kept)*2*Count + m.earlyBytes
 }
 
-// changed returns d's registers above what was sent, and marks them sent.
-func (d *Distinct) changed() []Register {
+// changedRegisters returns d's registers above what was sent, and marks them sent.
+func (d *Distinct) changedRegisters() []Register {
 	var set []Register
 	for i, value := range d.counted {
 		if value > d.sent[i] {

@@ -136,8 +136,8 @@ func (p *Sample) room() *keptPlace {
 	return &p.kept[n]
 }
 
-// Sealed returns the sample, in memory of its own.
-func (p *Sample) Sealed() []Place {
+// Seal returns the sample, in memory of its own.
+func (p *Sample) Seal() []Place {
 	if len(p.kept) == 0 {
 		return nil
 	}

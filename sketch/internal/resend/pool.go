@@ -37,7 +37,7 @@ type sums struct {
 // Add adds what a record tells to the retries of its key, which are at a place, and
 // returns the place from then on. weight is the key's so far, the record included.
 func (p *Pool) Add(place int16, r *sample.Record, weight, seed uint64) int16 {
-	sent, told := r.Sent()
+	sent, told := r.SentCalls()
 	if place == Nowhere || place == once {
 		if found := p.place(weight, told && (r.Attempts > 1 || r.Failed)); found != Nowhere {
 			place = found
@@ -71,7 +71,7 @@ func (p *Pool) place(weight uint64, again bool) int16 {
 	if p.used == len(p.all) {
 		p.all = append(p.all, &sums{})
 	}
-	*p.all[p.used] = sums{senders: p.all[p.used].senders.Emptied(CallersKept)}
+	*p.all[p.used] = sums{senders: p.all[p.used].senders.Emptying(CallersKept)}
 	p.used++
 	return int16(p.used - 1)
 }
@@ -82,7 +82,7 @@ func (p *Pool) Clear() { p.used = 0 }
 func (s *sums) add(r *sample.Record, sent sample.Sent, seed uint64) {
 	s.Sent = s.Sent.Plus(sent)
 	if r.Rate < 1 {
-		s.sampled(r)
+		s.addSampled(r)
 	}
 	if r.Caller == "" {
 		return
@@ -92,8 +92,8 @@ func (s *sums) add(r *sample.Record, sent sample.Sent, seed uint64) {
 	}
 }
 
-// sampled adds to what sampling leaves open.
-func (s *sums) sampled(r *sample.Record) {
+// addSampled adds to what sampling leaves open.
+func (s *sums) addSampled(r *sample.Record) {
 	calls, squares := r.Calls, 1.0
 	if calls == 0 {
 		calls = float64(r.N)
@@ -113,9 +113,9 @@ func (s *sums) sampled(r *sample.Record) {
 // sentOnce are the retries of a key of few calls.
 var sentOnce = &Retries{}
 
-// Sealed returns what was added up at a place, in memory of its own; nil where nothing
+// Seal returns what was added up at a place, in memory of its own; nil where nothing
 // tells.
-func (p *Pool) Sealed(place int16) *Retries {
+func (p *Pool) Seal(place int16) *Retries {
 	switch {
 	case place == once:
 		return sentOnce

@@ -68,8 +68,8 @@ func (r *Retries) Plus(o *Retries) *Retries {
 	}
 }
 
-// Besides returns the retries with so many requests more that tell nothing.
-func (r *Retries) Besides(untold int64) *Retries {
+// AddUntold returns the retries with so many requests more that tell nothing.
+func (r *Retries) AddUntold(untold int64) *Retries {
 	if r == nil || untold == 0 {
 		return r
 	}

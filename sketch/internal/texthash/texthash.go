@@ -13,8 +13,8 @@ type Last struct {
 	seed, hash uint64
 }
 
-// Of returns the seeded hash of a text that is not empty.
-func (l *Last) Of(text string, seed uint64) uint64 {
+// Hash returns the seeded hash of a text that is not empty.
+func (l *Last) Hash(text string, seed uint64) uint64 {
 	if l.seed == seed && string(l.text) == text {
 		return l.hash
 	}

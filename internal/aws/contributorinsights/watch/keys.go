@@ -94,8 +94,8 @@ func (w *Watcher) loadSampled(ctx context.Context, target sample.Target, r *cont
 		keys := make(map[string]contributors.Sampled)
 		for i := range minute.Keys {
 			k := &minute.Keys[i]
-			write, writePeak := served(k.Write, detect.PartitionWrite)
-			read, readPeak := served(k.Read, detect.PartitionRead)
+			write, writePeak := servedLoad(k.Write, detect.PartitionWrite)
+			read, readPeak := servedLoad(k.Read, detect.PartitionRead)
 			_, listed := r.Names[k.Key.Text]
 			if k.Cut || !listed && max(writePeak, readPeak) < shown {
 				continue
@@ -108,8 +108,8 @@ func (w *Watcher) loadSampled(ctx context.Context, target sample.Target, r *cont
 	return nil
 }
 
-// served returns the units of a key that were not throttled, and the share of a limit
+// servedLoad returns the units of a key that were not throttled, and the share of a limit
 // that its highest second had, at least.
-func served(s heat.Side, limit sample.Milli) (units, peak float64) {
+func servedLoad(s heat.Side, limit sample.Milli) (units, peak float64) {
 	return max(0, detect.Units(s.Sum-s.Throttled)), float64(s.Max.Low) / float64(limit)
 }

@@ -161,7 +161,7 @@ func (w *Watcher) pass(ctx context.Context) error {
 	}
 	budget := w.Budget(now) - spent
 	for _, target := range targets {
-		if !known[target] || now.Sub(w.attempted(target)) < every {
+		if !known[target] || now.Sub(w.lastAttempt(target)) < every {
 			continue
 		}
 		if budget -= rules * contributorinsights.Price; budget < 0 {
@@ -195,8 +195,8 @@ func (w *Watcher) open(ctx context.Context) ([]sample.Target, error) {
 	return all[:min(len(all), Most)], nil
 }
 
-// attempted is when a target was read last, or tried to be.
-func (w *Watcher) attempted(target sample.Target) time.Time {
+// lastAttempt is when a target was read last, or tried to be.
+func (w *Watcher) lastAttempt(target sample.Target) time.Time {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.readings[target].attempted
@@ -241,7 +241,7 @@ func (w *Watcher) read(ctx context.Context, target sample.Target, now time.Time)
 	api, tables := w.Clients(target.Region)
 	setup, err := contributorinsights.Describe(called, tables, target)
 	if err == nil {
-		err = setup.Disabled()
+		err = setup.ErrDisabled()
 	}
 	if err != nil {
 		return unread(err.Error()), ctx.Err()
@@ -269,7 +269,7 @@ func (w *Watcher) read(ctx context.Context, target sample.Target, now time.Time)
 		*counts = contributors.Counts{Exists: true, Series: report.Series, Unlisted: report.Unlisted}
 	}
 	if len(r.Accessed.Series) == 0 {
-		if rule := reports.Disabled(called, &setup, contributorinsights.AccessedKeys, contributorinsights.ThrottledKeys); rule != "" {
+		if rule := reports.ExplainDisabled(called, &setup, contributorinsights.AccessedKeys, contributorinsights.ThrottledKeys); rule != "" {
 			return unread(rule), ctx.Err()
 		}
 	}

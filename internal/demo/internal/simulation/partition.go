@@ -69,8 +69,8 @@ func newTable() *table {
 	return &t
 }
 
-// of returns the partition of a partition key, which its hash chooses.
-func (t *table) of(key string) *partition {
+// locate returns the partition of a partition key, which its hash chooses.
+func (t *table) locate(key string) *partition {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(key)) // never fails
 	sum := h.Sum64()

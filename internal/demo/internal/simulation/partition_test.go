@@ -91,7 +91,7 @@ func TestKeysSpreadOverPartitions(t *testing.T) {
 	used := make(map[*partition]int)
 	keys := newTable()
 	for i := range 6400 {
-		used[keys.of("cart#"+string(rune('a'+i%26))+time.Duration(i).String())]++
+		used[keys.locate("cart#"+string(rune('a'+i%26))+time.Duration(i).String())]++
 	}
 	for _, n := range used {
 		if n > 200 {

@@ -38,16 +38,16 @@ type Plan struct {
 	ViewsEnd time.Time `json:"views_end"`
 }
 
-// within reports whether a second is in a span; one that ends at the zero time does not
+// isWithin reports whether a second is in a span; one that ends at the zero time does not
 // end.
-func within(second int64, from, to time.Time) bool {
+func isWithin(second int64, from, to time.Time) bool {
 	return !from.IsZero() && second >= from.Unix() && (to.IsZero() || second < to.Unix())
 }
 
 // sharding returns how the merchant's orders are named in a second; false while they are
 // all of one key.
 func (p *Plan) sharding(second int64) (shardkey.Sharding, bool) {
-	if p.Shards == nil || !within(second, p.Sharded, time.Time{}) {
+	if p.Shards == nil || !isWithin(second, p.Sharded, time.Time{}) {
 		return shardkey.Sharding{}, false
 	}
 	n := p.Shards

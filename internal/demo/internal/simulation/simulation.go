@@ -63,10 +63,10 @@ type call struct {
 	order int64
 }
 
-// Until returns the records of the calls that were made before a time, after what was
+// Advance returns the records of the calls that were made before a time, after what was
 // returned already. They are over [Longest] after that time. The records are valid until
 // the next call.
-func (s *Simulation) Until(at time.Time, p *Plan) []sample.Record {
+func (s *Simulation) Advance(at time.Time, p *Plan) []sample.Record {
 	made, over := at.UnixMilli(), at.Add(Longest).UnixMilli()
 	s.records = s.records[:0]
 	for _, r := range s.take() {
@@ -112,7 +112,7 @@ func (s *Simulation) attempt(c *call) sample.Record {
 	c.attempts++
 	r, asked := c.Record, c.request
 	r.Time = c.began
-	served := s.tables[c.Table].of(c.PK.Text).serve(c.at, c.RCU, c.WCU)
+	served := s.tables[c.Table].locate(c.PK.Text).serve(c.at, c.RCU, c.WCU)
 	if !served {
 		r.Throttle = readReason
 		if c.WCU > 0 {

@@ -20,7 +20,7 @@ func after(seconds int) time.Time { return start.Add(time.Duration(seconds) * ti
 func run(t *testing.T, s *Simulation, seconds int, p *Plan) (all []sample.Record) {
 	t.Helper()
 	for i := range seconds {
-		records := s.Until(after(i+1), p)
+		records := s.Advance(after(i+1), p)
 		for _, r := range records {
 			if reason := r.Check(); reason != "" || r.Time < after(i).UnixMilli() || r.Time >= after(i+1).UnixMilli() {
 				t.Fatalf("%+v in second %d is %q", r, i, reason)
@@ -82,7 +82,7 @@ func TestEachCallIsDemandOnce(t *testing.T) {
 	if longest := float64((firstPause + 2*firstPause + 4*firstPause).Milliseconds()); waited <= float64(firstPause.Milliseconds()) || waited > longest {
 		t.Errorf("the longest wait is %v ms, of at most %v", waited, longest)
 	}
-	if at := s.Refused(Merchant); at.Before(start) || at.After(after(5)) {
+	if at := s.RefusedAt(Merchant); at.Before(start) || at.After(after(5)) {
 		t.Errorf("the first is refused at %s", at)
 	}
 }
@@ -103,7 +103,7 @@ func TestCalmIsCalm(t *testing.T) {
 			second int64
 		}
 		loads := make(map[at]float64)
-		for _, r := range s.Until(from.Add(45*time.Second), &Plan{}) {
+		for _, r := range s.Advance(from.Add(45*time.Second), &Plan{}) {
 			if r.Throttle != "" {
 				t.Fatalf("%+v is refused", r)
 			}
@@ -150,7 +150,7 @@ func TestNoBurstIsBesideTheCampaign(t *testing.T) {
 	t.Parallel()
 	from := time.Date(2026, 12, 1, 9, 53, 55, 0, time.UTC)
 	p := &Plan{Campaign: from, Sharded: from, Shards: &detect.ShardNames{Base: Merchant, Shards: 3, Before: "#SHARD_"}}
-	for _, r := range New(1, from).Until(from.Add(15*time.Second), p) {
+	for _, r := range New(1, from).Advance(from.Add(15*time.Second), p) {
 		if r.Throttle != "" {
 			t.Fatalf("%+v is refused", r)
 		}
@@ -187,7 +187,7 @@ func TestHalfOfTheReadsIsWithinTheLimit(t *testing.T) {
 	for hour := range 24 {
 		from := start.Add(time.Duration(hour) * time.Hour)
 		s := New(uint64(hour), from, Product)
-		s.Until(from.Add(SecondsKept*time.Second), &Plan{Views: from})
+		s.Advance(from.Add(SecondsKept*time.Second), &Plan{Views: from})
 		for _, second := range s.Seconds(Product, from.Add(SecondsKept*time.Second)) {
 			if room := detect.ShareOf(detect.PartitionRead, detect.DefaultWarning); second.Asked/2 > room {
 				t.Errorf("%s: half of %d is above %d", second.At, second.Asked, room)
@@ -207,7 +207,7 @@ func TestTheSameSeedIsTheSameTraffic(t *testing.T) {
 		t.Error("another seed gives the same records")
 	}
 	asked := func(s *Simulation) string {
-		s.Until(after(10), p)
+		s.Advance(after(10), p)
 		return fmt.Sprint(s.Seconds(Merchant, after(10))[SecondsKept-3].Asked)
 	}
 	if one, two := asked(New(1, start, Merchant)), asked(New(1, after(6), Merchant)); one != two {

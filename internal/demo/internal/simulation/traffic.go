@@ -42,17 +42,17 @@ func popularity(draw *rand.Rand) *rand.Zipf { return rand.NewZipf(draw, 1.1, 3, 
 func (s *Simulation) requests(second int64, p *Plan) []request {
 	a := newAsking(s.seed, second)
 	a.calm()
-	a.burst(s.seed+1, s.crowded(second, p))
-	if within(second, p.Import, p.Import.Add(ImportLasts)) {
-		a.some(a.about(imported), func(r *request) { a.write(r, CatalogTable, Feed, "row#"+a.id(), 600) })
+	a.burst(s.seed+1, s.pickCrowd(second, p))
+	if isWithin(second, p.Import, p.Import.Add(ImportLasts)) {
+		a.some(a.drawCount(imported), func(r *request) { a.write(r, CatalogTable, Feed, "row#"+a.id(), 600) })
 	}
-	if within(second, p.Campaign, time.Time{}) {
+	if isWithin(second, p.Campaign, time.Time{}) {
 		a.campaign(p)
 	} else {
-		a.some(a.about(usual), func(r *request) { a.write(r, OrdersTable, Merchant, a.order(), 400+a.draw.Int64N(600)) })
+		a.some(a.drawCount(usual), func(r *request) { a.write(r, OrdersTable, Merchant, a.order(), 400+a.draw.Int64N(600)) })
 	}
-	if within(second, p.Views, p.ViewsEnd) {
-		a.some(a.about(views*ramp(second-p.Views.Unix(), 4)), func(r *request) {
+	if isWithin(second, p.Views, p.ViewsEnd) {
+		a.some(a.drawCount(views*ramp(second-p.Views.Unix(), 4)), func(r *request) {
 			a.read(r, CatalogTable, Product, page, productBytes, sample.Strong)
 		})
 	}
@@ -94,7 +94,7 @@ func ramp(age, seconds int64) float64 { return min(1, float64(age+1)/float64(sec
 // calm adds the ordinary traffic: some keys are asked for more than others.
 func (a *asking) calm() {
 	level := wave(a.second)
-	a.some(a.about(orders*level), func(r *request) {
+	a.some(a.drawCount(orders*level), func(r *request) {
 		merchant := "merchant#" + strconv.FormatUint(100+a.popular.Uint64(), 10)
 		if a.draw.IntN(10) < 7 {
 			a.write(r, OrdersTable, merchant, a.order(), 300+a.draw.Int64N(2200))
@@ -102,7 +102,7 @@ func (a *asking) calm() {
 		}
 		a.read(r, OrdersTable, merchant, "", 2000+a.draw.Int64N(20_000), sample.Eventual)
 	})
-	a.some(a.about(catalog*level), func(r *request) {
+	a.some(a.drawCount(catalog*level), func(r *request) {
 		product := "product#" + strconv.FormatUint(2000+a.popular.Uint64(), 10)
 		if a.draw.IntN(50) == 0 {
 			a.write(r, CatalogTable, product, page, 1000+a.draw.Int64N(6000))
@@ -110,7 +110,7 @@ func (a *asking) calm() {
 		}
 		a.read(r, CatalogTable, product, page, 1000+a.draw.Int64N(9000), sample.Eventual)
 	})
-	a.some(a.about(carts*level), func(r *request) {
+	a.some(a.drawCount(carts*level), func(r *request) {
 		cart := "cart#" + strconv.FormatInt(a.draw.Int64N(50_000), 36)
 		if a.draw.IntN(2) == 0 {
 			a.write(r, CartsTable, cart, "line#"+strconv.Itoa(a.draw.IntN(9)), 200+a.draw.Int64N(900))
@@ -120,10 +120,10 @@ func (a *asking) calm() {
 	})
 }
 
-// crowded returns whether a partition key of orders is in a partition of the campaign's. A
+// pickCrowd returns whether a partition key of orders is in a partition of the campaign's. A
 // burst beside that would be refused, of which the story does not tell.
-func (s *Simulation) crowded(second int64, p *Plan) func(key string) bool {
-	if !within(second, p.Campaign, time.Time{}) {
+func (s *Simulation) pickCrowd(second int64, p *Plan) func(key string) bool {
+	if !isWithin(second, p.Campaign, time.Time{}) {
 		return func(string) bool { return false }
 	}
 	names := []string{Merchant}
@@ -132,7 +132,7 @@ func (s *Simulation) crowded(second int64, p *Plan) func(key string) bool {
 	}
 	orders := s.tables[OrdersTable]
 	return func(key string) bool {
-		return slices.ContainsFunc(names, func(name string) bool { return orders.of(name) == orders.of(key) })
+		return slices.ContainsFunc(names, func(name string) bool { return orders.locate(name) == orders.locate(key) })
 	}
 }
 
@@ -148,12 +148,12 @@ func (a *asking) burst(seed uint64, crowded func(key string) bool) {
 	}
 	size := high * (1 - math.Abs(2*float64(age)+1-float64(lasts))/float64(lasts+1))
 	if draw.IntN(3) == 0 {
-		a.some(a.about(3000*size/5), func(r *request) {
+		a.some(a.drawCount(3000*size/5), func(r *request) {
 			a.read(r, OrdersTable, merchant, "", 39_000, sample.Eventual)
 		})
 		return
 	}
-	a.some(a.about(1000*size), func(r *request) { a.write(r, OrdersTable, merchant, a.order(), 800) })
+	a.some(a.drawCount(1000*size), func(r *request) { a.write(r, OrdersTable, merchant, a.order(), 800) })
 }
 
 // campaign adds the orders of a merchant whom everybody buys from, some of whom look at
@@ -162,18 +162,18 @@ func (a *asking) campaign(p *Plan) {
 	age := a.second - p.Campaign.Unix()
 	size := ramp(age, 4) * (1 + 0.05*math.Sin(2*math.Pi*float64(age)/23))
 	shards, sharded := p.sharding(a.second)
-	a.some(a.about(campaign*size), func(r *request) {
+	a.some(a.drawCount(campaign*size), func(r *request) {
 		name, order := Merchant, a.order()
 		if sharded {
-			name, _ = shards.For(p.Shards.Base, order) // of a base that is a key, and so never too long
+			name, _ = shards.Pick(p.Shards.Base, order) // of a base that is a key, and so never too long
 		}
 		a.write(r, OrdersTable, name, order, 400+a.draw.Int64N(600))
 		r.key = Merchant
 	})
 }
 
-// about returns a number of requests near an expected one.
-func (a *asking) about(expected float64) int {
+// drawCount returns a number of requests near an expected one.
+func (a *asking) drawCount(expected float64) int {
 	return max(0, int(math.Round(expected*(1+0.03*a.draw.NormFloat64()))))
 }
 

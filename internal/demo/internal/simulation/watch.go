@@ -17,7 +17,7 @@ type Second struct {
 	// Asked is what was asked for, retries not counted again, and Served what partitions
 	// served; Fullest is the part of it that was of one name, where the key is sharded.
 	Asked, Served, Fullest sample.Milli
-	// Refused is how many attempts were refused, and Failed how many calls were given up.
+	// RefusedAt is how many attempts were refused, and Failed how many calls were given up.
 	Refused, Failed int
 
 	byName map[string]sample.Milli
@@ -68,8 +68,8 @@ func (s *Simulation) watch(r *request, count func(*Second)) {
 	}
 }
 
-// Refused returns when the first attempt for a watched key was refused; zero before.
-func (s *Simulation) Refused(key string) time.Time { return s.watched[key].refused }
+// RefusedAt returns when the first attempt for a watched key was refused; zero before.
+func (s *Simulation) RefusedAt(key string) time.Time { return s.watched[key].refused }
 
 // Seconds returns the seconds of a watched key that are over at a time, the last
 // SecondsKept of them; those without a request are zero.

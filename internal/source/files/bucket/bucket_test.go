@@ -453,7 +453,7 @@ func TestHostileListings(t *testing.T) {
 			t.Parallel()
 			settings := (&buckettest.Server{}).Config()
 			settings.HTTPClient = c.answer
-			settings.APIOptions = append(settings.APIOptions, awserror.Bound)
+			settings.APIOptions = append(settings.APIOptions, awserror.LimitResponse)
 			var out bytes.Buffer
 			r := bucket.New(bucket.NewClient(settings), "eu-west-1", bucket.Options{Out: &out})
 			err := (&files.Source{Paths: []string{"s3://logs/"}, Remote: r}).Run(t.Context(), sinktest.New())

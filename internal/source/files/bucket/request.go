@@ -139,7 +139,7 @@ func (m marked) Unwrap() error        { return m.error }
 
 // explain returns a sentence that says what is wrong and what to do.
 func (r *Reader) explain(operation, bucket string, err error) error {
-	if err := awserror.Unanswered(err); err != nil {
+	if err := awserror.ErrUnanswered(err); err != nil {
 		return marked{fmt.Errorf("%s: %w", operation, err), errForAll}
 	}
 	if err := awserror.Unreadable(err, "S3"); err != nil {
@@ -152,7 +152,7 @@ func (r *Reader) explain(operation, bucket string, err error) error {
 	if region := regionOf(err, failed); region != "" && region != r.region {
 		return marked{fmt.Errorf("the bucket %s is in %s, and the settings say %s: set AWS_REGION=%s", bucket, region, r.region, region), errForAll}
 	}
-	if refused := awserror.Refused(failed.ErrorCode()); refused != nil {
+	if refused := awserror.ErrRefused(failed.ErrorCode()); refused != nil {
 		return marked{fmt.Errorf("%s: %w", operation, refused), errForAll}
 	}
 	switch code := failed.ErrorCode(); code {
@@ -161,7 +161,7 @@ func (r *Reader) explain(operation, bucket string, err error) error {
 	case "PermanentRedirect", "IllegalLocationConstraintException", "AuthorizationHeaderMalformed":
 		return marked{fmt.Errorf("the bucket %s is not in %s: set AWS_REGION to its Region", bucket, r.region), errForAll}
 	case "AccessDenied", "AllAccessDisabled", "Forbidden":
-		return marked{errors.New(denied(operation, bucket, failed.ErrorMessage())), errDenied}
+		return marked{errors.New(explainDenied(operation, bucket, failed.ErrorMessage())), errDenied}
 	case "NoSuchKey":
 		return errors.New("it was deleted after it was listed")
 	case "PreconditionFailed":
@@ -173,8 +173,8 @@ func (r *Reader) explain(operation, bucket string, err error) error {
 	}
 }
 
-// denied says which permission is missing.
-func denied(operation, bucket, message string) string {
+// explainDenied says which permission is missing.
+func explainDenied(operation, bucket, message string) string {
 	switch {
 	case strings.Contains(message, "kms:"):
 		return operation + " is denied: allow kms:Decrypt on the key that encrypts the objects to this role"

@@ -154,7 +154,7 @@ func (d *Decoder) begin(raw []byte, c *Chunk) error {
 		return nil
 	}
 	d.epoch = h.epoch
-	if d.skipped(h, raw[headerSize:]) {
+	if d.skips(h, raw[headerSize:]) {
 		d.position = h.next
 		c.moved = true
 		return nil
@@ -164,7 +164,7 @@ func (d *Decoder) begin(raw []byte, c *Chunk) error {
 	if codec := h.attributes & codecMask; codec != codecNone {
 		var err error
 		if d.body, err = d.inflate.begin(codec, raw[headerSize:]); err != nil {
-			return d.failed(err)
+			return d.fail(err)
 		}
 	}
 	d.left, d.giants = h.count, 0
@@ -205,9 +205,9 @@ func parseHeader(raw []byte) header {
 	return h
 }
 
-// skipped reports whether a batch holds nothing to count, and follows the
+// skips reports whether a batch holds nothing to count, and follows the
 // transactions: one that aborted is dead from its first record to its marker.
-func (d *Decoder) skipped(h header, body []byte) bool {
+func (d *Decoder) skips(h header, body []byte) bool {
 	for len(d.aborted) > 0 && d.aborted[0].FirstOffset <= h.last {
 		if d.dead == nil {
 			d.dead = make(map[int64]struct{})
@@ -267,14 +267,14 @@ func (d *Decoder) finish(c *Chunk) {
 	}
 }
 
-// Claimed returns the offset up to which the last batch of a response reaches by its own
+// ClaimedRecords returns the offset up to which the last batch of a response reaches by its own
 // word, when no batch behind it confirms that and no record lies there; 0 else. Read on
 // from Chunk.Next, and believe it only where nothing else is there.
-func (d *Decoder) Claimed() int64 { return d.claimed }
+func (d *Decoder) ClaimedRecords() int64 { return d.claimed }
 
-// failed returns the error of reading the batch in progress: that memory is short, or
+// fail returns the error of reading the batch in progress: that memory is short, or
 // what is wrong with the batch.
-func (d *Decoder) failed(err error) error {
+func (d *Decoder) fail(err error) error {
 	d.left = 0
 	if errors.Is(err, ErrMemory) {
 		return err

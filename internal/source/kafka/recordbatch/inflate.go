@@ -121,7 +121,7 @@ func (f *inflater) open(codec int16, src []byte) error {
 		f.src = f.gzip
 		return decompressing(f.gzip.Reset(&f.in))
 	case codecLZ4:
-		if err := f.grown(lz4State(src)); err != nil {
+		if err := f.grow(lz4State(src)); err != nil {
 			return err
 		}
 		if f.lz4 == nil {
@@ -137,7 +137,7 @@ func (f *inflater) open(codec int16, src []byte) error {
 }
 
 // grown asks for a codec's larger state.
-func (f *inflater) grown(state int) error {
+func (f *inflater) grow(state int) error {
 	f.state = max(f.state, state)
 	return f.hold(cap(f.buf))
 }
@@ -163,7 +163,7 @@ func (f *inflater) openZstd(src []byte) error {
 	if err := h.Decode(src); err != nil {
 		return decompressing(err)
 	}
-	if room := cap(f.buf) - len(f.buf); h.HasFCS && h.FrameContentSize <= uint64(room) && f.whole(src) {
+	if room := cap(f.buf) - len(f.buf); h.HasFCS && h.FrameContentSize <= uint64(room) && f.isWhole(src) {
 		return nil
 	}
 	window := zstdLargest(src)
@@ -171,7 +171,7 @@ func (f *inflater) openZstd(src []byte) error {
 	if window > uint64(bound) {
 		return fmt.Errorf("decompress: a window of %d bytes is %w", window, errTooLarge)
 	}
-	if err := f.grown(int(window)); err != nil {
+	if err := f.grow(int(window)); err != nil {
 		return err
 	}
 	if f.stream == nil || f.bound != bound {
@@ -216,7 +216,7 @@ func zstdLargest(src []byte) (largest uint64) {
 
 // whole decompresses a batch into what is left of the buffer, and reports whether it
 // could.
-func (f *inflater) whole(src []byte) bool {
+func (f *inflater) isWhole(src []byte) bool {
 	if f.zstd == nil {
 		d, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecodeAllCapLimit(true))
 		if err != nil {
@@ -269,7 +269,7 @@ func (f *inflater) fill(n int) error {
 	for len(f.buf) < n && f.src != nil {
 		read, err := f.src.Read(f.buf[len(f.buf):min(cap(f.buf), max(n, len(f.buf)+aheadBytes))])
 		f.buf = f.buf[:len(f.buf)+read]
-		if err = f.ended(err); err != nil {
+		if err = f.finish(err); err != nil {
 			return err
 		}
 	}
@@ -281,7 +281,7 @@ func (f *inflater) discard(n int) error {
 	for n > 0 && f.src != nil {
 		read, err := f.src.Read(f.buf[:min(n, cap(f.buf))])
 		n -= read
-		if err = f.ended(err); err != nil {
+		if err = f.finish(err); err != nil {
 			return err
 		}
 	}
@@ -292,7 +292,7 @@ func (f *inflater) discard(n int) error {
 }
 
 // ended notes the end of the batch in progress.
-func (f *inflater) ended(err error) error {
+func (f *inflater) finish(err error) error {
 	if err == nil {
 		return nil
 	}

@@ -172,8 +172,8 @@ func TestTheLastBatchHidesNothing(t *testing.T) {
 	d := new(recordbatch.Decoder)
 	d.Reset(0, layOut(liar), nil, limits)
 	c, err := d.Next()
-	if err != nil || c.Next != 3 || len(c.Records) != 3 || d.Claimed() != 10 {
-		t.Fatalf("%+v, %v, claimed %d: want records up to 3, and 10 claimed", c, err, d.Claimed())
+	if err != nil || c.Next != 3 || len(c.Records) != 3 || d.ClaimedRecords() != 10 {
+		t.Fatalf("%+v, %v, claimed %d: want records up to 3, and 10 claimed", c, err, d.ClaimedRecords())
 	}
 	expect(t, decode(3, layOut(liar, next)), 5, "d", "e")
 	// Behind holes of compaction a batch that begins where they end confirms them.

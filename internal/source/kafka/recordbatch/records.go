@@ -12,7 +12,7 @@ import (
 func (d *Decoder) readRecords(c *Chunk) error {
 	r := cursor{b: d.body}
 	for d.left > 0 && len(d.records) < MaxChunk {
-		if d.inflate.src != nil && !r.whole() {
+		if d.inflate.src != nil && !r.isWhole() {
 			d.body, r.b = r.b, nil // the only reference to a buffer that may be replaced
 			passed, err := d.readOn()
 			r.b = d.body
@@ -25,7 +25,7 @@ func (d *Decoder) readRecords(c *Chunk) error {
 		}
 		rec, offset := r.record(&d.batch)
 		if r.bad || offset > d.batch.last-int64(d.left-1) { // each record left needs an offset
-			return d.failed(errBroken)
+			return d.fail(errBroken)
 		}
 		d.left--
 		d.last = offset
@@ -93,7 +93,7 @@ func (d *Decoder) require(want int) error {
 	ok, err := d.inflate.room(have, want, len(d.records) == 0)
 	switch {
 	case err != nil:
-		return d.failed(err)
+		return d.fail(err)
 	case !ok:
 		return errFull
 	}
@@ -101,7 +101,7 @@ func (d *Decoder) require(want int) error {
 	err = d.inflate.fill(start + want)
 	d.body = d.inflate.buf[start:]
 	if err != nil {
-		return d.failed(err)
+		return d.fail(err)
 	}
 	return nil
 }
@@ -120,14 +120,14 @@ func (d *Decoder) passLarge(length, n int) error {
 	head.varint()
 	offset := d.batch.base + head.varint()
 	if head.bad || offset < d.batch.base || offset > d.batch.last-int64(d.left-1) {
-		return d.failed(errBroken)
+		return d.fail(errBroken)
 	}
 	if offset >= d.position {
 		d.left = 0
 		return &CorruptError{From: d.position, To: offset + 1, Reason: fmt.Sprintf("a record of %d bytes is %v", length, errTooLarge)}
 	}
 	if d.giants += length; d.giants > maxGiants*d.inflate.limits.Record {
-		return d.failed(errGiants)
+		return d.fail(errGiants)
 	}
 	d.left--
 	d.last = offset
@@ -138,7 +138,7 @@ func (d *Decoder) passLarge(length, n int) error {
 	n -= len(d.body)
 	d.inflate.buf, d.body = d.inflate.buf[:0], nil
 	if err := d.inflate.discard(n); err != nil {
-		return d.failed(err)
+		return d.fail(err)
 	}
 	return nil
 }
@@ -150,8 +150,8 @@ type cursor struct {
 	bad bool
 }
 
-// whole reports whether b begins with a whole record.
-func (r *cursor) whole() bool {
+// isWhole reports whether b begins with a whole record.
+func (r *cursor) isWhole() bool {
 	length, n := binary.Varint(r.b)
 	return n > 0 && length >= 0 && length <= int64(len(r.b)-n)
 }

@@ -21,7 +21,7 @@ const xerialHeader = 16 // the magic, a version and the oldest reader's version
 type snappyBlocks struct {
 	src   []byte
 	limit int
-	// grown is asked before a block is kept of which only a part was asked for.
+	// grow is asked before a block is kept of which only a part was asked for.
 	grown func(bytes int) error
 	block []byte
 	rest  []byte // of the block, not read yet
@@ -31,7 +31,7 @@ type snappyBlocks struct {
 // as a stream. It returns where in the buffer the batch begins.
 func (f *inflater) openSnappy(src []byte) (start int, err error) {
 	if len(src) >= xerialHeader && bytes.HasPrefix(src, xerial) {
-		f.snappy = snappyBlocks{src: src[xerialHeader:], limit: f.limits.Record, grown: f.grown, block: f.snappy.block}
+		f.snappy = snappyBlocks{src: src[xerialHeader:], limit: f.limits.Record, grown: f.grow, block: f.snappy.block}
 		f.src = &f.snappy
 		return len(f.buf), nil
 	}

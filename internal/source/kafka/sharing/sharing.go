@@ -145,9 +145,9 @@ func ReadSubscription(raw []byte) (topics []string, userData []byte, err error) 
 	return topics, userData, w.Err
 }
 
-// Assigned returns what a member is to read, nothing when there are more members than
+// ParseAssignment returns what a member is to read, nothing when there are more members than
 // partitions; and how many partitions of each topic were shared, if the leader says so.
-func Assigned(raw []byte) (all map[string][]int, shared map[string]int, err error) {
+func ParseAssignment(raw []byte) (all map[string][]int, shared map[string]int, err error) {
 	all, added, err := readAssignment(raw)
 	if err != nil {
 		return nil, nil, fmt.Errorf("read the assignment: %w", err)

@@ -81,12 +81,12 @@ func TestSubscriptionsAndAssignments(t *testing.T) {
 			}
 		}
 		a.UserData = rapid.SliceOf(rapid.Byte()).Draw(t, "assigner's data") // of another leader's balancer
-		got, _, err := sharing.Assigned(a.AppendTo(nil))
+		got, _, err := sharing.ParseAssignment(a.AppendTo(nil))
 		if err != nil || !maps.EqualFunc(got, want, slices.Equal) {
 			t.Fatalf("read as %v, %v, want %v", got, err, want)
 		}
 		counts := rapid.MapOf(rapid.String(), rapid.IntRange(0, 1000)).Draw(t, "counts")
-		got, shared, err := sharing.Assigned(sharing.Assignment(want, counts))
+		got, shared, err := sharing.ParseAssignment(sharing.Assignment(want, counts))
 		if err != nil || !maps.EqualFunc(got, want, slices.Equal) || !maps.Equal(shared, counts) {
 			t.Fatalf("our own is read as %v of %v, %v, want %v of %v", got, shared, err, want, counts)
 		}
@@ -113,7 +113,7 @@ func TestClaimsOfElementsTakeNoMemory(t *testing.T) {
 			return err
 		},
 		"assignment": func() error {
-			_, _, err := sharing.Assigned(slices.Concat([]byte{0, 1}, claim, []byte{0, 0}, claim, body[:1<<20]))
+			_, _, err := sharing.ParseAssignment(slices.Concat([]byte{0, 1}, claim, []byte{0, 0}, claim, body[:1<<20]))
 			return err
 		},
 	} {
@@ -141,7 +141,7 @@ func FuzzGroupResponses(f *testing.F) {
 		if topics, _, err := sharing.ReadSubscription(body); err == nil && len(topics) > len(body) {
 			t.Fatal("topics from nowhere")
 		}
-		if all, shared, err := sharing.Assigned(body); err == nil && len(all)+len(shared) > len(body) {
+		if all, shared, err := sharing.ParseAssignment(body); err == nil && len(all)+len(shared) > len(body) {
 			t.Fatal("partitions from nowhere")
 		}
 	})

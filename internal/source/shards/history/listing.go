@@ -47,7 +47,7 @@ func (s *Source) streams(ctx context.Context, pace *rate.Limiter) (all []string,
 			return nil, err
 		}
 		if all = append(all, page...); cursor == "" {
-			return shards.Ordered(all, s.log.Parts), nil
+			return shards.OrderStreams(all, s.log.Parts), nil
 		}
 	}
 }

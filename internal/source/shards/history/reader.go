@@ -193,7 +193,7 @@ func (r *reader) fold(ctx context.Context, handle source.Partition, page shards.
 	wanted, later := page.Records[:0], false
 	bytes := 0
 	for _, record := range page.Records {
-		if r.at.Passed(record.Sequence) {
+		if r.at.HasPassed(record.Sequence) {
 			continue // a stand-in may begin AT the number when asked to begin AFTER it
 		}
 		r.at = shards.Position(record.Sequence)
@@ -204,7 +204,7 @@ func (r *reader) fold(ctx context.Context, handle source.Partition, page shards.
 			wanted = append(wanted, record)
 			bytes += len(record.Value)
 		}
-		r.source.seen(r, time.UnixMilli(record.Time))
+		r.source.recordTime(r, time.UnixMilli(record.Time))
 	}
 	r.iterator = page.Next
 	b := source.Batch{Next: string(r.at), Bytes: bytes}
@@ -239,7 +239,7 @@ func messages(records []shards.Record) iter.Seq[source.Message] {
 
 // seen records the time of a record. The first one of a child tells that its parents hold
 // none that is younger.
-func (s *Source) seen(r *reader, at time.Time) {
+func (s *Source) recordTime(r *reader, at time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if r.first.IsZero() {

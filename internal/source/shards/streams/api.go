@@ -32,7 +32,7 @@ type DynamoDBStreams interface {
 
 // once turns the client's own retries off: they would exceed our rate, and every
 // request here is retried anyway.
-func once(o *dynamodbstreams.Options) { o.Retryer = aws.NopRetryer{} }
+func withoutRetries(o *dynamodbstreams.Options) { o.Retryer = aws.NopRetryer{} }
 
 // meanings are the error codes that need more than a retry.
 var meanings = []struct {
@@ -56,7 +56,7 @@ func explain(operation string, err error) error {
 	var refused smithy.APIError
 	if !errors.As(err, &refused) {
 		var response *awshttp.ResponseError
-		switch wrong := awserror.Unanswered(err); {
+		switch wrong := awserror.ErrUnanswered(err); {
 		case wrong != nil:
 			return fmt.Errorf("%s: %w: %w", operation, shards.ErrServer, wrong)
 		case errors.As(err, &response):
@@ -64,7 +64,7 @@ func explain(operation string, err error) error {
 		}
 		return fmt.Errorf("%s: %w", operation, err)
 	}
-	if wrong := awserror.Refused(refused.ErrorCode()); wrong != nil {
+	if wrong := awserror.ErrRefused(refused.ErrorCode()); wrong != nil {
 		return fmt.Errorf("%s: %w: %w", operation, shards.ErrDenied, wrong)
 	}
 	for _, m := range meanings {
@@ -132,8 +132,8 @@ func parts(arn string) (table, label string) {
 // Streams implements shards.Log.
 func (l Log) Streams(ctx context.Context, table, cursor string) (streams []string, next string, err error) {
 	out, err := l.server.ListStreams(ctx, &dynamodbstreams.ListStreamsInput{
-		TableName: aws.String(table), ExclusiveStartStreamArn: given(cursor),
-	}, once)
+		TableName: aws.String(table), ExclusiveStartStreamArn: optional(cursor),
+	}, withoutRetries)
 	if err != nil {
 		return nil, "", explain(operations.Streams, err)
 	}
@@ -148,11 +148,11 @@ func (l Log) Streams(ctx context.Context, table, cursor string) (streams []strin
 
 // Describe implements shards.Log.
 func (l Log) Describe(ctx context.Context, stream, cursor, parent string) (d shards.Description, err error) {
-	in := &dynamodbstreams.DescribeStreamInput{StreamArn: aws.String(stream), ExclusiveStartShardId: given(cursor)}
+	in := &dynamodbstreams.DescribeStreamInput{StreamArn: aws.String(stream), ExclusiveStartShardId: optional(cursor)}
 	if parent != "" {
 		in.ShardFilter = &types.ShardFilter{Type: types.ShardFilterTypeChildShards, ShardId: aws.String(parent)}
 	}
-	out, err := l.server.DescribeStream(ctx, in, once)
+	out, err := l.server.DescribeStream(ctx, in, withoutRetries)
 	if err != nil {
 		return d, explain(operations.Describe, err)
 	}
@@ -179,7 +179,7 @@ func (l Log) Open(ctx context.Context, stream, shard string, p shards.Position) 
 			in.ShardIteratorType = types.ShardIteratorTypeAfterSequenceNumber
 		}
 	}
-	out, err := l.server.GetShardIterator(ctx, in, once)
+	out, err := l.server.GetShardIterator(ctx, in, withoutRetries)
 	if err != nil {
 		return "", explain(operations.Open, err)
 	}
@@ -190,7 +190,7 @@ func (l Log) Open(ctx context.Context, stream, shard string, p shards.Position) 
 func (l Log) Read(ctx context.Context, stream, iterator string, limit int32, buffer []byte) (p shards.Page, err error) {
 	out, err := l.server.GetRecords(ctx, &dynamodbstreams.GetRecordsInput{
 		ShardIterator: aws.String(iterator), Limit: aws.Int32(limit),
-	}, once)
+	}, withoutRetries)
 	if err != nil {
 		return p, explain(operations.Read, err)
 	}
@@ -217,8 +217,8 @@ func (l Log) Read(ctx context.Context, stream, iterator string, limit int32, buf
 	return p, nil
 }
 
-// given returns nil for an empty text.
-func given(text string) *string {
+// optional returns nil for an empty text.
+func optional(text string) *string {
 	if text == "" {
 		return nil
 	}

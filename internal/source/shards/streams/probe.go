@@ -68,7 +68,7 @@ func (p *Probe) list(ctx context.Context) error {
 			break
 		}
 	}
-	all = shards.Ordered(all, parts)
+	all = shards.OrderStreams(all, parts)
 	if len(all) == 0 {
 		return errors.New("the table has no stream: enable one with NEW_AND_OLD_IMAGES")
 	}

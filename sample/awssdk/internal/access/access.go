@@ -14,8 +14,8 @@ import (
 
 // Schemas knows the schemas of tables.
 type Schemas interface {
-	// Of returns the schema of a table, nil when it is not known.
-	Of(table string) *sample.Schema
+	// Schema returns the schema of a table, nil when it is not known.
+	Schema(table string) *sample.Schema
 }
 
 // Reader reads the accesses of a request from its typed input and output.
@@ -149,7 +149,7 @@ func (v *Reader) key(table *string, key Item) Access {
 // item returns an access of an item whose key attributes only the schema names.
 func (v *Reader) item(table *string, it Item) Access {
 	t := Access{Table: TableName(table)}
-	if schema := v.Schemas.Of(t.Table); schema != nil {
+	if schema := v.Schemas.Schema(t.Table); schema != nil {
 		t.PK, _ = KeyOf(it, schema.PartitionKey)
 		t.SK, _ = KeyOf(it, schema.SortKey)
 	}
@@ -159,7 +159,7 @@ func (v *Reader) item(table *string, it Item) Access {
 // readIndex returns the index that a read is charged to: none for a local one.
 func (v *Reader) readIndex(table string, name *string) string {
 	index := aws.ToString(name)
-	if schema := v.Schemas.Of(table); index != "" && schema != nil && schema.Indexes[index].Local {
+	if schema := v.Schemas.Schema(table); index != "" && schema != nil && schema.Indexes[index].Local {
 		return ""
 	}
 	return index

@@ -53,7 +53,7 @@ func (v *Reader) fromEqual(table, index string, equal Item) (pk, sk sample.Key, 
 // keyNames returns the key attributes of a table or index, nil when not known. The
 // sort key of a local index is none of the table's.
 func (v *Reader) keyNames(table, index string) (partition, sort []string) {
-	schema := v.Schemas.Of(table)
+	schema := v.Schemas.Schema(table)
 	if schema == nil {
 		return nil, nil
 	}

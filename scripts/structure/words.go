@@ -1,0 +1,102 @@
+package main
+
+import (
+	"fmt"
+	"go/ast"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// density is the most words of a kind in 1,000 words of comments.
+type density struct {
+	name string
+	find *regexp.Regexp
+	most float64
+}
+
+// densities are words that stand where a noun is missing. The limits are above the
+// measure of pgx, franz-go and client_golang, which CONTRIBUTING.md names as examples.
+var densities = []density{
+	{"what", regexp.MustCompile(`\bwhat\b`), 2},
+	{"which", regexp.MustCompile(`\bwhich\b`), 3},
+	{"those", regexp.MustCompile(`\bthose\b`), 1},
+	{"of which, that of, those of", regexp.MustCompile(`\b(of which|that of|those of)\b`), 0.2},
+	{"says, tells, told", regexp.MustCompile(`\b(says|tells|told)\b`), 0.5},
+}
+
+var word = regexp.MustCompile(`[a-z']+`)
+
+// bare are prepositions, adverbs and participles that name no function: a function is
+// named by a verb phrase, a getter by a noun.
+var bare = strings.Fields(`about above across after again ahead alike alone along also among anew anyhow apart around as aside at
+	away before behind below beside besides between beyond both by down else elsewhere ever for forth from further here hence how
+	in inside instead into just known last least left less like made meanwhile more most much near never of off often on once
+	only onto otherwise out outside over past rather said seen shown since so soon taken than then thence there thereby through
+	till to together told too toward twice under until up upon whole with within without yet drawn given gone held kept meant
+	heard bound bent built begun broken chosen come done driven grown hidden sent split spread spent sworn torn worn written`)
+
+// allowed end like participles, or are methods of other people's interfaces.
+var allowed = []string{"Required", "Less", "Seed", "embed", "exceed", "feed", "need", "proceed", "seed", "shed", "succeed"}
+
+// leftToIssue names the packages and files whose words wait for the change that moves
+// their sentences to one package.
+var leftToIssue = []string{"detect/internal/fixes", "detect/internal/diagnosis", "detect/wording", "internal/analyze/explain.go"}
+
+// wordProblems reports words that are too frequent in comments, and functions without a
+// verb or noun in their names.
+func wordProblems(m *module) []problem {
+	var all []problem
+	counts, total := make([]int, len(densities)), 0
+	for _, p := range m.packages {
+		if within(p.path, "internal/testsupport") || within(p.path, "store/storetest") || within(p.path, "scripts") {
+			continue
+		}
+		for i, f := range p.files {
+			if isLeft(p.sources[i].path) {
+				continue
+			}
+			text := commentText(f)
+			total += len(word.FindAllString(text, -1))
+			for i, d := range densities {
+				counts[i] += len(d.find.FindAllString(text, -1))
+			}
+			for _, d := range f.Decls {
+				if fn, ok := d.(*ast.FuncDecl); ok && isBare(fn.Name.Name) {
+					all = append(all, problem{p.at(fn.Pos()), fn.Name.Name + ": name a function by a verb phrase, a getter by a noun"})
+				}
+			}
+		}
+	}
+	for i, d := range densities {
+		if n := 1000 * float64(counts[i]) / float64(max(total, 1)); n > d.most {
+			all = append(all, problem{"comments", fmt.Sprintf("%.1f of 1,000 words are %q, more than %.1f: name the thing", n, d.name, d.most)})
+		}
+	}
+	return all
+}
+
+func isLeft(path string) bool {
+	return slices.ContainsFunc(leftToIssue, func(root string) bool { return within(path, root) })
+}
+
+// commentText returns the line comments of a file in lower case, without directives.
+func commentText(f *ast.File) string {
+	var b strings.Builder
+	for _, g := range f.Comments {
+		for _, c := range g.List {
+			if text, ok := strings.CutPrefix(c.Text, "// "); ok {
+				b.WriteString(strings.ToLower(text) + "\n")
+			}
+		}
+	}
+	return b.String()
+}
+
+func isBare(name string) bool {
+	if slices.Contains(allowed, name) {
+		return false
+	}
+	lower := strings.ToLower(name[:1]) + name[1:]
+	return slices.Contains(bare, lower) || strings.HasSuffix(lower, "ed") && strings.ToLower(lower) == lower
+}
