@@ -114,8 +114,8 @@ type taken struct {
 	bad   int
 }
 
-func (t *taken) Record(r *sample.Record)   { t.units += r.WCU }
-func (t *taken) Bad(sample.Reason, []byte) { t.bad++ }
+func (t *taken) Record(r *sample.Record)         { t.units += r.WCU }
+func (t *taken) Bad(sample.RejectReason, []byte) { t.bad++ }
 
 func readWithKeyheat(m *meter) error {
 	all := lines()
@@ -134,8 +134,8 @@ func readWithKeyheat(m *meter) error {
 // collected keeps what our decoder reads.
 type collected []sample.Record
 
-func (c *collected) Record(r *sample.Record)   { *c = append(*c, r.Clone()) }
-func (c *collected) Bad(sample.Reason, []byte) {}
+func (c *collected) Record(r *sample.Record)         { *c = append(*c, r.Clone()) }
+func (c *collected) Bad(sample.RejectReason, []byte) {}
 
 // readProtobuf reads the same records as batches of a thousand.
 func readProtobuf(m *meter) error {

@@ -346,7 +346,7 @@ func (c *counter) Claim(_ context.Context, claim source.Claim) (source.Partition
 }
 func (c *counter) Position() string                          { return c.at }
 func (c *counter) Mark() string                              { return "" }
-func (c *counter) CommittedPosition() string                         { return "" }
+func (c *counter) CommittedPosition() string                 { return "" }
 func (c *counter) Gap(_ context.Context, g sample.Gap) error { return fmt.Errorf("a gap: %+v", g) }
 func (c *counter) Release(context.Context) error             { return nil }
 

@@ -128,36 +128,36 @@ const (
 	Resolved State = "resolved"
 )
 
-// Reason says why the table will not heal itself.
-type Reason string
+// Diagnosis names why adaptive capacity will not help.
+type Diagnosis string
 
-// The reasons.
+// The diagnoses.
 const (
 	// HotItem means that one item alone has more than a partition serves: it is held
 	// to that for ever, and no split helps it.
-	HotItem Reason = "HOT_ITEM"
+	HotItem Diagnosis = "HOT_ITEM"
 	// RollingKey means that the key is named after the time in which it is
 	// hot: by the time DynamoDB has split its partition, the next one is hot.
-	RollingKey Reason = "ROLLING_KEY"
+	RollingKey Diagnosis = "ROLLING_KEY"
 	// LSIBlocked means that the table has a local secondary index: DynamoDB never
 	// splits an item collection of such a table.
-	LSIBlocked Reason = "LSI_BLOCKED"
+	LSIBlocked Diagnosis = "LSI_BLOCKED"
 	// MonotonicSortKey means that the load follows the sort key, rising or falling: a
 	// split leaves all of what comes next on one side.
-	MonotonicSortKey Reason = "MONOTONIC_SORT_KEY"
+	MonotonicSortKey Diagnosis = "MONOTONIC_SORT_KEY"
 	// Scanned means that Scans make the load: they go on to the next partition
 	// before DynamoDB splits one.
-	Scanned Reason = "SCAN"
+	Scanned Diagnosis = "SCAN"
 	// MovingLoad means that the load goes from key to key, or over the sort keys of
 	// one, faster than DynamoDB splits partitions.
-	MovingLoad Reason = "MOVING_LOAD"
+	MovingLoad Diagnosis = "MOVING_LOAD"
 	// Splittable means that splits would have divided the load of the last minutes
 	// over partitions that serve it: adaptive capacity can, after some minutes.
-	Splittable Reason = "SPLITTABLE"
+	Splittable Diagnosis = "SPLITTABLE"
 	// Starved means that no partition is hot: the table has too little capacity.
-	Starved Reason = "STARVED"
+	Starved Diagnosis = "STARVED"
 	// Undetermined means that the samples do not show it.
-	Undetermined Reason = "UNDETERMINED"
+	Undetermined Diagnosis = "UNDETERMINED"
 )
 
 // Peak is the highest second.
@@ -213,10 +213,10 @@ type Finding struct {
 	// differ on whether reads and writes share one budget; where this is above 1
 	// and Utilization is not, throttling is possible.
 	Combined float64 `json:"combined"`
-	// Reason says why the table will not heal itself, in a word; Why in
+	// Diagnosis says why the table will not heal itself, in a word; Why in
 	// sentences, with what they rest on.
-	Reason Reason `json:"reason"`
-	Why    string `json:"why"`
+	Reason Diagnosis `json:"reason"`
+	Why    string    `json:"why"`
 	// Observed are those sentences of Why that hold whatever the reason is, such as what was
 	// throttled and how requests were sampled, each behind a space. They are known of a key,
 	// while it is judged, and not stored.

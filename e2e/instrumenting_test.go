@@ -107,7 +107,7 @@ func (l *recorder) Record(r *sample.Record) {
 	l.lines = append(l.lines, index+fmt.Sprint(r.PK, " ", r.SK, " ", r.Op, " ", int64(r.RCU), " ", int64(r.WCU), " ", r.Read, " ", r.Throttle, " ", r.Attempts, " ", r.Failed))
 }
 
-func (l *recorder) Bad(reason sample.Reason, excerpt []byte) {
+func (l *recorder) Bad(reason sample.RejectReason, excerpt []byte) {
 	l.t.Errorf("a sample that a collector refuses, %s: %s", reason, excerpt)
 }
 

@@ -25,7 +25,7 @@ const (
 // Decoder hands out has passed it; whoever makes records by other means should
 // call it. Of texts only the names of a table and index, its account and Region are checked,
 // and that the reason of a throttled record is not "no".
-func (r *Record) Check() Reason {
+func (r *Record) Check() RejectReason {
 	if r.isUsual() {
 		return ""
 	}
@@ -33,18 +33,18 @@ func (r *Record) Check() Reason {
 }
 
 // fault is Check by one field after another.
-func (r *Record) fault() Reason {
+func (r *Record) fault() RejectReason {
 	switch {
 	case r.isUntimely():
-		return ReasonBadTime
+		return RejectBadTime
 	case r.Table == "":
-		return ReasonNoTable
+		return RejectNoTable
 	case !IsName(r.Table) || !IsName(r.Index):
-		return ReasonBadTable
+		return RejectBadTable
 	case !IsName(r.Account) || !IsName(r.Region):
-		return ReasonBadText
+		return RejectBadText
 	case r.PK.IsZero() && r.Op != Scan:
-		return ReasonNoKey
+		return RejectNoKey
 	}
 	if reason := r.PK.check(MaxKeyBytes); reason != "" {
 		return reason
@@ -56,7 +56,7 @@ func (r *Record) fault() Reason {
 		return reason
 	}
 	if r.Throttle != "" && isWord(r.Throttle, notThrottled) {
-		return ReasonBadThrottle
+		return RejectBadThrottle
 	}
 	return ""
 }
@@ -66,7 +66,7 @@ func (r *Record) fault() Reason {
 //
 // Of each bound that is passed a difference is negative, and the differences have one sign
 // together: a record costs one branch, and not one for each of its fields.
-func (r *Record) CheckAmounts() Reason {
+func (r *Record) CheckAmounts() RejectReason {
 	units := r.RCU | (MaxUnits - r.RCU) | r.WCU | (MaxUnits - r.WCU)
 	others := (r.Time - minTime) | (maxTime - r.Time) | r.Bytes | (maxItemBytes - r.Bytes) |
 		(r.N - 1) | (MaxN - r.N) | r.Attempts | (MaxAttempts - r.Attempts)
@@ -76,7 +76,7 @@ func (r *Record) CheckAmounts() Reason {
 		return ""
 	}
 	if r.isUntimely() {
-		return ReasonBadTime
+		return RejectBadTime
 	}
 	return r.checkAmounts()
 }
@@ -125,30 +125,30 @@ func (r *Record) isBounded() bool {
 	return float64(max(r.RCU, r.WCU))*float64(r.N) < float64(MaxLoad)*r.Rate
 }
 
-func (r *Record) checkAmounts() Reason {
+func (r *Record) checkAmounts() RejectReason {
 	switch {
 	case r.Bytes < 0:
-		return ReasonBadBytes
+		return RejectBadBytes
 	case r.Bytes > maxItemBytes && (r.Bytes > maxPageBytes || !r.Op.readsPages()):
-		return ReasonTooLarge
+		return RejectTooLarge
 	case r.Read > Transactional:
-		return ReasonBadRead
+		return RejectBadRead
 	case r.RCU < 0 || r.RCU > MaxUnits || r.WCU < 0 || r.WCU > MaxUnits,
 		r.WCU > 0 && r.Op.IsRead(): // a write may have read units: those of a transaction that is sent again
-		return ReasonBadUnits
+		return RejectBadUnits
 	case !(r.Rate >= MinRate && r.Rate <= 1): // NaN too
-		return ReasonBadRate
+		return RejectBadRate
 	case r.N < 1 || r.N > MaxN:
-		return ReasonBadN
+		return RejectBadN
 	case r.Calls != 0 && !(r.Calls >= MinCalls && r.Calls <= float64(r.N)): // NaN too
-		return ReasonBadCalls
+		return RejectBadCalls
 	case r.Attempts != 0 || r.Waited != 0 || r.Failed:
 		if r.Attempts < 1 || r.Attempts > MaxAttempts || !(r.Waited >= 0 && r.Waited <= MaxWaited) {
-			return ReasonBadRetries
+			return RejectBadRetries
 		}
 	}
 	if !r.isBounded() {
-		return ReasonBadUnits
+		return RejectBadUnits
 	}
 	return ""
 }
@@ -164,26 +164,26 @@ func (o Op) readsPages() bool {
 
 // check returns what is wrong with a key that may have so many bytes. The unknown
 // key is right.
-func (k Key) check(limit int) Reason {
+func (k Key) check(limit int) RejectReason {
 	if len(k.Type) > MaxKeyParts || k.Type == "" && k.Text != "" {
-		return ReasonBadKey
+		return RejectBadKey
 	}
 	if len(k.Type) == 1 {
 		if k.Text == "" {
-			return ReasonBadKey
+			return RejectBadKey
 		}
 	} else {
 		rest := k.Text
 		for range len(k.Type) {
 			var part string
 			if part, rest = cutPart(rest); part == "" {
-				return ReasonBadKey
+				return RejectBadKey
 			}
 		}
 	}
 	// Only a text that is too long can be a key that is: the rest need no count.
 	if len(k.Text) > limit && k.Size() > limit {
-		return ReasonKeyTooLong
+		return RejectKeyTooLong
 	}
 	return ""
 }

@@ -17,7 +17,7 @@ func TestCheckOfForeignRecords(t *testing.T) {
 	}
 	read := sound
 	read.Op, read.WCU = sample.Query, 1
-	if reason := read.Check(); reason != sample.ReasonBadUnits {
+	if reason := read.Check(); reason != sample.RejectBadUnits {
 		t.Errorf("a query with write units is %q", reason)
 	}
 	again := sound // a transaction that is sent again reads what it wrote
@@ -25,17 +25,17 @@ func TestCheckOfForeignRecords(t *testing.T) {
 	if reason := again.Check(); reason != "" {
 		t.Errorf("a transaction that was sent again is %q", reason)
 	}
-	for want, spoil := range map[sample.Reason]func(r *sample.Record){
-		sample.ReasonBadTime:     func(r *sample.Record) { r.Time = 0 },
-		sample.ReasonBadRead:     func(r *sample.Record) { r.Read = 3 },
-		sample.ReasonBadRate:     func(r *sample.Record) { r.Rate = math.NaN() },
-		sample.ReasonBadN:        func(r *sample.Record) { r.N = 0 },
-		sample.ReasonBadCalls:    func(r *sample.Record) { r.Calls = math.NaN() },
-		sample.ReasonBadRetries:  func(r *sample.Record) { r.Attempts, r.Waited = 2, math.NaN() },
-		sample.ReasonBadUnits:    func(r *sample.Record) { r.WCU = math.MinInt64 },
-		sample.ReasonBadText:     func(r *sample.Record) { r.Region = strings.Repeat("r", 256) },
-		sample.ReasonBadThrottle: func(r *sample.Record) { r.Throttle = "false" },
-		sample.ReasonBadKey:      func(r *sample.Record) { r.SK = sample.Key{Type: "SN", Text: "a|"} },
+	for want, spoil := range map[sample.RejectReason]func(r *sample.Record){
+		sample.RejectBadTime:     func(r *sample.Record) { r.Time = 0 },
+		sample.RejectBadRead:     func(r *sample.Record) { r.Read = 3 },
+		sample.RejectBadRate:     func(r *sample.Record) { r.Rate = math.NaN() },
+		sample.RejectBadN:        func(r *sample.Record) { r.N = 0 },
+		sample.RejectBadCalls:    func(r *sample.Record) { r.Calls = math.NaN() },
+		sample.RejectBadRetries:  func(r *sample.Record) { r.Attempts, r.Waited = 2, math.NaN() },
+		sample.RejectBadUnits:    func(r *sample.Record) { r.WCU = math.MinInt64 },
+		sample.RejectBadText:     func(r *sample.Record) { r.Region = strings.Repeat("r", 256) },
+		sample.RejectBadThrottle: func(r *sample.Record) { r.Throttle = "false" },
+		sample.RejectBadKey:      func(r *sample.Record) { r.SK = sample.Key{Type: "SN", Text: "a|"} },
 	} {
 		r := sound
 		spoil(&r)

@@ -101,7 +101,7 @@ func (w *writer) places(all []Place) {
 	}
 }
 
-func (w *writer) writeRefused(counts [sample.Causes]int64) {
+func (w *writer) writeRefused(counts [sample.ThrottleReasons]int64) {
 	for _, n := range counts {
 		w.natural(n)
 	}
@@ -234,7 +234,7 @@ func (r *reader) places() (all []Place) {
 	return all
 }
 
-func (r *reader) readRefused() (counts [sample.Causes]int64) {
+func (r *reader) readRefused() (counts [sample.ThrottleReasons]int64) {
 	for c := range counts {
 		if r.version < 3 && c >= int(sample.OfIndex) {
 			break // it was charged to the table

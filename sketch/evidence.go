@@ -39,7 +39,7 @@ type Evidence struct {
 	Ops []OpLoad
 	// Refused counts throttled requests by cause, all of them since the key came
 	// over a tenth of a limit.
-	Refused [sample.Causes]int64
+	Refused [sample.ThrottleReasons]int64
 	// Strong is the part of Load.Read that was read strongly consistently, or in
 	// transactions.
 	Strong sample.Milli

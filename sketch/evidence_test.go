@@ -171,7 +171,7 @@ func TestRefusedByCause(t *testing.T) {
 		add(t, s, r)
 	}
 	w := sealed(s).Windows[0]
-	want := [sample.Causes]int64{sample.KeyRange: 6, sample.Provisioned: 3}
+	want := [sample.ThrottleReasons]int64{sample.KeyRange: 6, sample.Provisioned: 3}
 	if w.Total.Refused != want || w.Keys[0].Evidence.Refused != want {
 		t.Errorf("table %v, key %v, want %v", w.Total.Refused, w.Keys[0].Evidence.Refused, want)
 	}

@@ -83,7 +83,7 @@ func (g *gather) begin() {
 // sample of them is looked at more closely. caller is the hash of its caller.
 func (g *gather) add(r *sample.Record, l Load, seed, caller uint64) {
 	if r.Throttle != "" {
-		g.Refused[sample.ThrottleCause(r.Throttle, r.Index)] += r.N
+		g.Refused[sample.ParseThrottleReason(r.Throttle, r.Index)] += r.N
 	}
 	g.Seen++
 	g.Load = g.Load.Plus(l)

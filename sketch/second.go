@@ -130,7 +130,7 @@ func (t *sums) note(r *sample.Record, l Load) {
 	if r.Throttle != "" {
 		t.ThrottledRequests += r.N
 		t.Throttled = t.Throttled.Plus(l)
-		t.Refused[sample.ThrottleCause(r.Throttle, r.Index)] += r.N
+		t.Refused[sample.ParseThrottleReason(r.Throttle, r.Index)] += r.N
 	}
 	if r.Change {
 		t.Changes += r.N

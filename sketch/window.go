@@ -50,7 +50,7 @@ type Total struct {
 	// reads nor throttled writes.
 	Changes int64
 	// Refused are the throttled requests by cause.
-	Refused [sample.Causes]int64
+	Refused [sample.ThrottleReasons]int64
 	// Keyless is the part of Load whose requests have no key: Scans.
 	Keyless Load
 	// ReadLargest and WriteLargest are the largest w/p of what one sampled call had

@@ -10,7 +10,7 @@ import (
 )
 
 // topicForms are the forms of topics; that of the empty name is all others'.
-type topicForms map[string]format.Form
+type topicForms map[string]format.Format
 
 // forms reads kafka.format: one form for all topics, and topic=form for single
 // ones.
@@ -37,7 +37,7 @@ func (k *Kafka) forms() (topicForms, error) {
 }
 
 // partitionFormat is the form of a partition, whose name is topic/number.
-func (t topicForms) partitionFormat(partition string) format.Form {
+func (t topicForms) partitionFormat(partition string) format.Format {
 	topic := partition[:max(0, strings.LastIndexByte(partition, '/'))]
 	if f, ok := t[topic]; ok {
 		return f

@@ -14,7 +14,7 @@ func TestEachTopicHasItsFormat(t *testing.T) {
 	for _, c := range []struct {
 		format, topics string
 		partition      string
-		want           format.Form
+		want           format.Format
 		fault          string
 	}{
 		{"", "a", "a/0", format.Keyheat, ""},
@@ -45,8 +45,8 @@ func TestEachTopicHasItsFormat(t *testing.T) {
 // found are the tables and indexes of samples.
 type found []string
 
-func (f *found) Record(r *sample.Record)            { *f = append(*f, r.Table+"/"+r.Index) }
-func (f *found) Bad(reason sample.Reason, _ []byte) { *f = append(*f, string(reason)) }
+func (f *found) Record(r *sample.Record)                  { *f = append(*f, r.Table+"/"+r.Index) }
+func (f *found) Bad(reason sample.RejectReason, _ []byte) { *f = append(*f, string(reason)) }
 
 // What the operator says about formats and tables reaches the partition's
 // decoder.

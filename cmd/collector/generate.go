@@ -176,7 +176,7 @@ func withoutErrors(records iter.Seq[sample.Record]) iter.Seq2[sample.Record, err
 // open returns where the samples go.
 func (g *generated) open(stdout io.Writer) (sink.Sink, error) {
 	to := sink.KafkaOptions{Brokers: g.brokers, Topic: g.topic, By: sink.Partitioning(g.partitionBy), Seed: g.traffic.Seed}
-	switch f := format.Form(g.format); {
+	switch f := format.Format(g.format); {
 	case f != format.Keyheat && f != format.Protobuf:
 		return nil, fmt.Errorf("--format %q: give %s or %s", g.format, format.Keyheat, format.Protobuf)
 	case f == format.Protobuf && len(g.brokers) == 0:

@@ -324,7 +324,7 @@ func throttledFinding(requested float64, throttling bool) *detect.Finding {
 }
 
 // scenariosByReason returns stories of which the reason is known.
-func scenariosByReason(r *rand.Rand) map[detect.Reason][]story {
+func scenariosByReason(r *rand.Rand) map[detect.Diagnosis][]story {
 	units := 1500 + 3000*r.Float64()
 	shift := r.IntN(1 << 20)
 	moved := func(f func(int) sample.Key) func(int) sample.Key {
@@ -339,7 +339,7 @@ func scenariosByReason(r *rand.Rand) map[detect.Reason][]story {
 		return s
 	}
 	lsi := withFacts(detect.TableFacts{LSIs: []string{"by-date"}})
-	return map[detect.Reason][]story{
+	return map[detect.Diagnosis][]story{
 		detect.HotItem:          {of(workload{sk: mostly(8)}), of(workload{sk: oneItem}), of(workload{}, withFacts(detect.TableFacts{KeySchema: sample.Keys("pk")}))},
 		detect.MonotonicSortKey: {of(workload{sk: moved(rising)}), of(workload{sk: falling})},
 		detect.MovingLoad:       {of(workload{sk: moved(inTurn)})},
@@ -356,19 +356,19 @@ func scenariosByReason(r *rand.Rand) map[detect.Reason][]story {
 // confusion matrix.
 func TestEvaluationOfReasons(t *testing.T) {
 	t.Parallel()
-	known := []detect.Reason{
+	known := []detect.Diagnosis{
 		detect.HotItem, detect.RollingKey, detect.LSIBlocked, detect.MonotonicSortKey, detect.MovingLoad, detect.Scanned,
 		detect.Splittable, detect.Starved, detect.Undetermined,
 	}
 	for _, rate := range []float64{1, 0.1} {
-		matrix := map[detect.Reason]map[detect.Reason]int{}
+		matrix := map[detect.Diagnosis]map[detect.Diagnosis]int{}
 		right, total := 0, 0
 		for seed := range *evalReasons {
 			for want, scenarios := range scenariosByReason(rand.New(rand.NewPCG(uint64(seed), 3))) {
 				for _, s := range scenarios {
 					got := s.sampled(rate).classified()
 					if matrix[want] == nil {
-						matrix[want] = map[detect.Reason]int{}
+						matrix[want] = map[detect.Diagnosis]int{}
 					}
 					matrix[want][got]++
 					total++
@@ -420,7 +420,7 @@ func (s story) sampled(rate float64) story {
 }
 
 // classified returns the reason of the worst finding that pages, or would.
-func (s story) classified() detect.Reason {
+func (s story) classified() detect.Diagnosis {
 	for _, f := range paging(s.findings()) {
 		return f.Reason
 	}

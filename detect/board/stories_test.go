@@ -111,7 +111,7 @@ var arithmetic = []story{
 }
 
 // hot is a story of 1,500 writes a second of one key and nothing else.
-func hot(name string, reason detect.Reason, a workload, texts ...string) story {
+func hot(name string, reason detect.Diagnosis, a workload, texts ...string) story {
 	a.key, a.units = cmpString(a.key, "k"), 1500
 	s := story{
 		name: name, workloads: []workload{a}, share: 1, reason: reason, says: texts, index: a.index,
@@ -222,7 +222,7 @@ var relatedStories = []story{
 }
 
 // tableStory is a story of a table as a whole.
-func tableStory(name string, kind detect.Kind, reason detect.Reason, workloads []workload, says ...string) story {
+func tableStory(name string, kind detect.Kind, reason detect.Diagnosis, workloads []workload, says ...string) story {
 	return story{
 		name: name, workloads: workloads, share: 1, reason: reason, says: says,
 		kind: kind, severity: detect.Warning, state: detect.Firing, peak: 900, over: 3, shards: 1, utilization: 1,

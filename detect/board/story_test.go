@@ -46,8 +46,8 @@ type story struct {
 	name       string
 	reads      bool // the seconds are reads, not writes
 	index      string
-	key        string        // user#42 when empty
-	reason     detect.Reason // undetermined when empty
+	key        string           // user#42 when empty
+	reason     detect.Diagnosis // undetermined when empty
 	seconds    []demand
 	incomplete bool   // what settles is never completely seen
 	lost       [2]int // from which second to which nothing was seen

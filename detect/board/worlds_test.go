@@ -39,7 +39,7 @@ type fieldWorld struct {
 	}
 	Expect struct {
 		Key, Kind, Severity, State, Because, Fix string
-		Reason                                   detect.Reason
+		Reason                                   detect.Diagnosis
 		Pages, Children                          int
 		Never                                    []string
 		Share, Quiet                             bool

@@ -53,11 +53,11 @@ type Answer struct {
 	Placements []PlacedOn `json:"placements"`
 	// Seed is that of every simulation.
 	Seed uint64 `json:"seed"`
-	// Reason is that of the key's finding, empty when it has none, and Item what is
+	// Diagnosis is that of the key's finding, empty when it has none, and Item what is
 	// proven of its heaviest item's own load, Factor times, in units a second: shards
 	// divide items, and so no number of them helps a hot item.
-	Reason detect.Reason `json:"reason"`
-	Item   float64       `json:"item"`
+	Reason detect.Diagnosis `json:"reason"`
+	Item   float64          `json:"item"`
 	// Instead is what the key's finding advises in place of shards, because it
 	// suffices; empty where shards are among its advice.
 	Instead string `json:"instead"`

@@ -95,7 +95,7 @@ func TestAgreesWithTheVerdict(t *testing.T) {
 	t.Parallel()
 	target, key := detect.Target{Table: "orders"}, sample.KeyString("user#42")
 	seconds := []whatif.Second{{At: 1_763_596_800, Low: sketch.Load{Write: 4_000_000}, Requests: 4000}}
-	finding := func(kind detect.Kind, reason detect.Reason, item float64) *detect.Finding {
+	finding := func(kind detect.Kind, reason detect.Diagnosis, item float64) *detect.Finding {
 		f := detect.NewFinding(kind, target, key)
 		f.Reason, f.Evidence = reason, &detect.Evidence{Split: &detect.Split{Item: item}}
 		return &f

@@ -201,17 +201,17 @@ func TestBadSamplesAreCountedBesideGoodOnes(t *testing.T) {
 		line(0, "orders", "a", 1), `{"ts":`, `{"table":"orders","pk":"a","op":"GetItem"}`,
 		line(0, "orders", "b", -1), line(1, "orders", "c", 1), strings.Repeat("x", 2<<20),
 	}, "\n"))
-	want := map[sample.Reason]int64{
-		sample.ReasonSyntax: 1, sample.ReasonNoTime: 1, sample.ReasonBadUnits: 1, intake.ReasonUnreadable: 1,
+	want := map[sample.RejectReason]int64{
+		sample.RejectSyntax: 1, sample.RejectNoTime: 1, sample.RejectBadUnits: 1, intake.ReasonUnreadable: 1,
 	}
 	if r.Samples.Good != 2 || !reflect.DeepEqual(r.Samples.Bad, want) || *r.Samples.Share != 1.0/3 {
 		t.Errorf("samples %+v, want %+v", r.Samples, want)
 	}
-	lines := map[sample.Reason]int64{}
+	lines := map[sample.RejectReason]int64{}
 	for _, fault := range r.Samples.Faults {
 		lines[fault.Reason] = fault.Line
 	}
-	if want := (map[sample.Reason]int64{sample.ReasonSyntax: 2, sample.ReasonNoTime: 3, sample.ReasonBadUnits: 4, intake.ReasonUnreadable: 6}); !reflect.DeepEqual(lines, want) {
+	if want := (map[sample.RejectReason]int64{sample.RejectSyntax: 2, sample.RejectNoTime: 3, sample.RejectBadUnits: 4, intake.ReasonUnreadable: 6}); !reflect.DeepEqual(lines, want) {
 		t.Errorf("the first bad lines are %v, want %v", lines, want)
 	}
 }

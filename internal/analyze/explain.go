@@ -495,7 +495,7 @@ func requests(p *page, f *detect.Finding) {
 		p.fact("changes", "a write changes %.1f%% of an item's bytes", 100**e.ChangedShare)
 		shares(p, "attributes", "", e.Attributes)
 	}
-	for _, cause := range []sample.Cause{sample.KeyRange, sample.Provisioned, sample.MaxOnDemand, sample.AccountLimit, sample.CauseUnknown} {
+	for _, cause := range []sample.ThrottleReason{sample.KeyRange, sample.Provisioned, sample.MaxOnDemand, sample.AccountLimit, sample.ThrottleUnknown} {
 		if n := e.Refused[cause.String()]; n > 0 {
 			p.fact("throttled", "at least %s attempts, reason %s", wording.Count(n), cause)
 		}

@@ -86,7 +86,7 @@ func (c *candidate) add(r *sample.Record) {
 }
 
 // Bad implements sample.Handler.
-func (f *fold) Bad(reason sample.Reason, excerpt []byte) { f.tally.Bad(reason, excerpt) }
+func (f *fold) Bad(reason sample.RejectReason, excerpt []byte) { f.tally.Bad(reason, excerpt) }
 
 // message decodes one message of a source.
 func (f *fold) message(m source.Message) error {

@@ -23,8 +23,8 @@ type Source interface {
 	Run(ctx context.Context, sink source.Sink) error
 	// Name names what is read, for a person.
 	Name() string
-	// Form is the form of its messages.
-	Form() format.Form
+	// Format is the form of its messages.
+	Form() format.Format
 	// Notes are sentences about what was read, once Run has returned.
 	Notes() []string
 	// Following returns how long load counts where Run goes on until ctx ends: findings

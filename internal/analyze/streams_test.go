@@ -189,7 +189,7 @@ func TestCloudTrailShowsTheHotReadKey(t *testing.T) {
 	if len(r.Findings) != 1 || r.Findings[0].Key != "hot" || r.Findings[0].Peak.RCU.Value != 4000 {
 		t.Errorf("%+v", r.Findings)
 	}
-	if r.Samples.Good != 8000 || r.Samples.Bad[sample.Reason("query_without_key")] != 1 {
+	if r.Samples.Good != 8000 || r.Samples.Bad[sample.RejectReason("query_without_key")] != 1 {
 		t.Errorf("%+v", r.Samples)
 	}
 }

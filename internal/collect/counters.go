@@ -11,28 +11,28 @@ import (
 const (
 	// reasonTooOld is a record that is older than its message by more than
 	// Config.TooOld.
-	reasonTooOld sample.Reason = "too_old"
+	reasonTooOld sample.RejectReason = "too_old"
 	// reasonTooFarAhead is a record that is younger than its message by more
 	// than Config.TooFarAhead.
-	reasonTooFarAhead sample.Reason = "too_far_ahead"
+	reasonTooFarAhead sample.RejectReason = "too_far_ahead"
 	// reasonAheadOfClock is a record that is younger than the store's clock by more than
 	// Config.TooFarAhead.
-	reasonAheadOfClock sample.Reason = "ahead_of_clock"
+	reasonAheadOfClock sample.RejectReason = "ahead_of_clock"
 	// reasonTooManyTables is a record of a table or index beyond those that a
 	// sketch may keep.
-	reasonTooManyTables sample.Reason = "too_many_tables"
+	reasonTooManyTables sample.RejectReason = "too_many_tables"
 	// reasonTooScattered is a record of a message, or of a few small ones, whose records
 	// have so many times and tables that what was counted of them takes too much memory.
-	reasonTooScattered sample.Reason = "too_scattered"
+	reasonTooScattered sample.RejectReason = "too_scattered"
 	// reasonUnreadable is a message that the source could not bring whole.
-	reasonUnreadable sample.Reason = "unreadable"
+	reasonUnreadable sample.RejectReason = "unreadable"
 )
 
 // counters counts samples by what became of them. The zero value is empty.
 type counters struct {
 	good int64
 	// bad is keyed by a closed set of reasons.
-	bad map[sample.Reason]*badCounter
+	bad map[sample.RejectReason]*badCounter
 	// refused are the names of tables and indexes that there was no room for, some
 	// of them.
 	refused map[string]bool
@@ -47,9 +47,9 @@ type badCounter struct {
 }
 
 // counter returns the counter of a reason.
-func (t *counters) counter(reason sample.Reason) *badCounter {
+func (t *counters) counter(reason sample.RejectReason) *badCounter {
 	if t.bad == nil {
-		t.bad = make(map[sample.Reason]*badCounter)
+		t.bad = make(map[sample.RejectReason]*badCounter)
 	}
 	if t.bad[reason] == nil {
 		t.bad[reason] = new(badCounter)
@@ -59,7 +59,7 @@ func (t *counters) counter(reason sample.Reason) *badCounter {
 
 // addBad counts a bad sample. Only the first few of a commit are described;
 // the store keeps the first few of an hour.
-func (t *counters) addBad(reason sample.Reason, describe func() string) {
+func (t *counters) addBad(reason sample.RejectReason, describe func() string) {
 	r := t.counter(reason)
 	r.count++
 	if len(r.excerpts) < store.DefaultExcerpts {

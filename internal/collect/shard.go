@@ -131,7 +131,7 @@ func (f *recordHandler) Record(r *sample.Record) {
 }
 
 // Bad implements sample.Handler.
-func (f *recordHandler) Bad(reason sample.Reason, excerpt []byte) {
+func (f *recordHandler) Bad(reason sample.RejectReason, excerpt []byte) {
 	f.shard.counters.addBad(reason, func() string {
 		return strings.TrimSpace(keypolicy.Excerpt(excerpt) + " " + change.Hint(reason))
 	})

@@ -15,8 +15,8 @@ import (
 // Files is what was read, where a report is of files and not of the store.
 type Files struct {
 	// Samples were counted; Bad were not, by reason.
-	Samples int64                   `json:"samples"`
-	Bad     map[sample.Reason]int64 `json:"bad"`
+	Samples int64                         `json:"samples"`
+	Bad     map[sample.RejectReason]int64 `json:"bad"`
 	// Unjudged says why there is no verdict; empty when there is one.
 	Unjudged string `json:"unjudged"`
 	// Notes are sentences about what the verdict covers, and what it does not.

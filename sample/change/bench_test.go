@@ -12,8 +12,8 @@ import (
 // counter is a handler that only counts.
 type counter struct{ records, bad int }
 
-func (t *counter) Record(*sample.Record)     { t.records++ }
-func (t *counter) Bad(sample.Reason, []byte) { t.bad++ }
+func (t *counter) Record(*sample.Record)           { t.records++ }
+func (t *counter) Bad(sample.RejectReason, []byte) { t.bad++ }
 
 // BenchmarkDecode reads an update of an item of 0.5 KB, with one index.
 func BenchmarkDecode(b *testing.B) {

@@ -50,12 +50,12 @@ type Change struct {
 // records returns the samples of the change: the table's, and those of these global
 // indexes of the schema. A reason says why nothing could be made; but ReasonNoImages
 // comes beside the table's own record. The records are not yet checked.
-func (c *Change) records(s sample.Schema, indexes []string) ([]sample.Record, sample.Reason) {
+func (c *Change) records(s sample.Schema, indexes []string) ([]sample.Record, sample.RejectReason) {
 	keys := make(map[string]sample.Key, len(c.Keys))
 	for name, v := range c.Keys {
 		k, ok := v.Key()
 		if !ok {
-			return nil, sample.ReasonBadKey
+			return nil, sample.RejectBadKey
 		}
 		keys[name] = k
 	}
@@ -67,7 +67,7 @@ func (c *Change) records(s sample.Schema, indexes []string) ([]sample.Record, sa
 	if !c.isWhole() {
 		all[0].Bytes, all[0].Estimated = 0, true
 		if len(indexes) > 0 {
-			return all, ReasonNoImages
+			return all, RejectNoImages
 		}
 		return all, ""
 	}

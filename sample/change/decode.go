@@ -85,36 +85,36 @@ var operations = map[string]sample.Op{
 }
 
 // read makes a change of one record.
-func read(raw []byte, at int64) (*Change, sample.Reason) {
+func read(raw []byte, at int64) (*Change, sample.RejectReason) {
 	var e event
 	if json.Unmarshal(raw, &e) != nil {
-		return nil, sample.ReasonBadText
+		return nil, sample.RejectBadText
 	}
 	if e.Body == nil {
-		return nil, ReasonNotChange
+		return nil, RejectNotChange
 	}
 	c := &Change{
 		Table: e.TableName, Region: e.Region, ID: e.EventID,
 		Expired: e.UserIdentity.Type == "Service" && e.UserIdentity.PrincipalID == "dynamodb.amazonaws.com",
 	}
 	c.locate(e.EventSourceARN)
-	var reason sample.Reason
+	var reason sample.RejectReason
 	if c.Time, c.FromMessage, reason = readTime(e.Body.Time, at); reason != "" {
 		return nil, reason
 	}
 	if c.Table == "" {
-		return nil, sample.ReasonNoTable
+		return nil, sample.RejectNoTable
 	}
 	var known bool
 	if c.Op, known = operations[e.EventName]; !known {
-		return nil, sample.ReasonBadOp
+		return nil, sample.RejectBadOp
 	}
 	c.Expired = c.Expired && c.Op == sample.DeleteItem
 	if !readItem(e.Body.Keys, &c.Keys) {
-		return nil, sample.ReasonBadKey
+		return nil, sample.RejectBadKey
 	}
 	if !readItem(e.Body.NewImage, &c.New) || !readItem(e.Body.OldImage, &c.Old) {
-		return nil, ReasonBadImage
+		return nil, RejectBadImage
 	}
 	return c, ""
 }
@@ -150,24 +150,24 @@ const (
 
 // readTime reads a creation time: DynamoDB Streams write seconds, Kinesis Data
 // Streams milliseconds or microseconds, some connectors RFC 3339.
-func readTime(raw json.RawMessage, at int64) (ms int64, fromMessage bool, reason sample.Reason) {
+func readTime(raw json.RawMessage, at int64) (ms int64, fromMessage bool, reason sample.RejectReason) {
 	if len(raw) == 0 || string(raw) == "null" {
 		if at <= 0 {
-			return 0, true, sample.ReasonNoTime
+			return 0, true, sample.RejectNoTime
 		}
 		return at, true, ""
 	}
 	if raw[0] == '"' {
 		var t time.Time
 		if json.Unmarshal(raw, &t) != nil {
-			return 0, false, sample.ReasonBadTime
+			return 0, false, sample.RejectBadTime
 		}
 		return t.UnixMilli(), false, ""
 	}
 	n, err := strconv.ParseFloat(string(raw), 64)
 	switch {
 	case err != nil || n < 0 || n >= microsecondsBelow:
-		return 0, false, sample.ReasonBadTime
+		return 0, false, sample.RejectBadTime
 	case n < secondsBelow:
 		n = math.Round(n * 1000) // a fraction is no exact float
 	case n >= millisecondsBelow:

@@ -118,7 +118,7 @@ func TestKeyVectors(t *testing.T) {
 			Name, Type, Text string
 			JSON             json.RawMessage
 			Also             []json.RawMessage
-			Bad              sample.Reason
+			Bad              sample.RejectReason
 		}
 	}
 	if err := json.Unmarshal(text, &file); err != nil {
@@ -168,7 +168,7 @@ func TestWhichKeyIsWhich(t *testing.T) {
 			t.Errorf("%s: %q, want %q", c.story, got, c.want)
 		}
 	}
-	if hint := change.Hint(change.ReasonKeySchema); !strings.Contains(hint, "tables.NAME.partition_key") {
+	if hint := change.Hint(change.RejectKeySchema); !strings.Contains(hint, "tables.NAME.partition_key") {
 		t.Errorf("the hint %q does not say what to configure", hint)
 	}
 }
@@ -181,36 +181,36 @@ func TestBadRecords(t *testing.T) {
 	change := func(from, to string) string { return strings.Replace(good, from, to, 1) }
 	for _, c := range []struct {
 		story, record string
-		want          sample.Reason
+		want          sample.RejectReason
 	}{
-		{"no JSON", `{"eventName":`, sample.ReasonSyntax},
-		{"a text with a line end", "{\"eventName\":\"INS\n", sample.ReasonSyntax},
-		{"no object", `7`, sample.ReasonNotObject},
-		{"words", `hello`, sample.ReasonSyntax},
-		{"a bare bracket", `}`, sample.ReasonSyntax},
-		{"too deep", strings.Repeat(`{"a":`, 100) + "1" + strings.Repeat("}", 100), sample.ReasonTooDeep},
-		{"half a surrogate pair", change(`"S":"1"`, `"S":"\ud83d"`), sample.ReasonBadUTF8},
-		{"a pair of wrong halves", change(`"S":"1"`, `"S":"\ud83d\u0041"`), sample.ReasonBadUTF8},
-		{"invalid UTF-8", change(`"S":"1"`, "\"S\":\"\xff\""), sample.ReasonBadUTF8},
+		{"no JSON", `{"eventName":`, sample.RejectSyntax},
+		{"a text with a line end", "{\"eventName\":\"INS\n", sample.RejectSyntax},
+		{"no object", `7`, sample.RejectNotObject},
+		{"words", `hello`, sample.RejectSyntax},
+		{"a bare bracket", `}`, sample.RejectSyntax},
+		{"too deep", strings.Repeat(`{"a":`, 100) + "1" + strings.Repeat("}", 100), sample.RejectTooDeep},
+		{"half a surrogate pair", change(`"S":"1"`, `"S":"\ud83d"`), sample.RejectBadUTF8},
+		{"a pair of wrong halves", change(`"S":"1"`, `"S":"\ud83d\u0041"`), sample.RejectBadUTF8},
+		{"invalid UTF-8", change(`"S":"1"`, "\"S\":\"\xff\""), sample.RejectBadUTF8},
 		{"Keyheat's own form", `{"ts":1763692032185,"table":"t","pk":"a","wcu":1}`, "not_stream_record"},
-		{"an event of another name", change("INSERT", "insert"), sample.ReasonBadOp},
-		{"no table", change(`"tableName":"t",`, ""), sample.ReasonNoTable},
-		{"a table that is no text", change(`"tableName":"t"`, `"tableName":7`), sample.ReasonBadText},
-		{"no time anywhere", change(`"ApproximateCreationDateTime":1763692032`, `"SizeBytes":1`), sample.ReasonNoTime},
-		{"a time before DynamoDB", change("1763692032", "1"), sample.ReasonBadTime},
-		{"a negative time", change("1763692032", "-1"), sample.ReasonBadTime},
-		{"a time beyond all", change("1763692032", "1e300"), sample.ReasonBadTime},
-		{"a time that is none", change("1763692032", `"yesterday"`), sample.ReasonBadTime},
-		{"keys that are no attributes", change(`"Keys":{"id":{"S":"1"}}`, `"Keys":[]`), sample.ReasonBadKey},
+		{"an event of another name", change("INSERT", "insert"), sample.RejectBadOp},
+		{"no table", change(`"tableName":"t",`, ""), sample.RejectNoTable},
+		{"a table that is no text", change(`"tableName":"t"`, `"tableName":7`), sample.RejectBadText},
+		{"no time anywhere", change(`"ApproximateCreationDateTime":1763692032`, `"SizeBytes":1`), sample.RejectNoTime},
+		{"a time before DynamoDB", change("1763692032", "1"), sample.RejectBadTime},
+		{"a negative time", change("1763692032", "-1"), sample.RejectBadTime},
+		{"a time beyond all", change("1763692032", "1e300"), sample.RejectBadTime},
+		{"a time that is none", change("1763692032", `"yesterday"`), sample.RejectBadTime},
+		{"keys that are no attributes", change(`"Keys":{"id":{"S":"1"}}`, `"Keys":[]`), sample.RejectBadKey},
 		{"an image that is none", change(`"body":{"S"`, `"body":{"s"`), "bad_image"},
-		{"an item that no table holds", record("INSERT", `{"id":{"S":"1"}}`, "", sized(500<<10)), sample.ReasonTooLarge},
+		{"an item that no table holds", record("INSERT", `{"id":{"S":"1"}}`, "", sized(500<<10)), sample.RejectTooLarge},
 	} {
 		k := decode(nil, c.record+"\n"+good, 0)
 		if len(k.records) != 1 || len(k.bad) != 1 || k.bad[0] != c.want {
 			t.Errorf("%s: %s, want %s and one good", c.story, k.reports(), c.want)
 		}
 	}
-	sameReasons(t, decode(nil, " \n", 0).bad, sample.ReasonEmpty)
+	sameReasons(t, decode(nil, " \n", 0).bad, sample.RejectEmpty)
 }
 
 // TestListsKeepTheirGoodRecords tells what of a broken array counts.
@@ -220,16 +220,16 @@ func TestListsKeepTheirGoodRecords(t *testing.T) {
 	for _, c := range []struct {
 		story, message string
 		records        int
-		bad            []sample.Reason
+		bad            []sample.RejectReason
 	}{
 		{"an empty one", "[ ]\n" + good, 1, nil},
-		{"with something else in it", "[" + good + ",7," + good + "]", 2, []sample.Reason{sample.ReasonNotObject}},
-		{"cut off", "[" + good + "," + good[:40], 1, []sample.Reason{sample.ReasonSyntax}},
-		{"cut off behind a comma", "[" + good + ",", 1, []sample.Reason{sample.ReasonSyntax}},
-		{"with elements that nothing divides", "[" + good + good + "]\n" + good, 2, []sample.Reason{sample.ReasonSyntax}},
-		{"broken over lines, another behind it", "[\n" + good + ",\n{]\n" + good + "]\n[" + good + "]", 2, []sample.Reason{sample.ReasonSyntax}},
-		{"an object over lines, broken", "{\n\"a\":1,,\n}\n" + good, 1, []sample.Reason{sample.ReasonSyntax}},
-		{"Records that are none", `{"Records":7}`, 0, []sample.Reason{change.ReasonNotChange}},
+		{"with something else in it", "[" + good + ",7," + good + "]", 2, []sample.RejectReason{sample.RejectNotObject}},
+		{"cut off", "[" + good + "," + good[:40], 1, []sample.RejectReason{sample.RejectSyntax}},
+		{"cut off behind a comma", "[" + good + ",", 1, []sample.RejectReason{sample.RejectSyntax}},
+		{"with elements that nothing divides", "[" + good + good + "]\n" + good, 2, []sample.RejectReason{sample.RejectSyntax}},
+		{"broken over lines, another behind it", "[\n" + good + ",\n{]\n" + good + "]\n[" + good + "]", 2, []sample.RejectReason{sample.RejectSyntax}},
+		{"an object over lines, broken", "{\n\"a\":1,,\n}\n" + good, 1, []sample.RejectReason{sample.RejectSyntax}},
+		{"Records that are none", `{"Records":7}`, 0, []sample.RejectReason{change.RejectNotChange}},
 		{"no Records", `{"Records":[]}`, 0, nil},
 	} {
 		k := decode(nil, c.message, 0)

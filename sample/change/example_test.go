@@ -13,7 +13,9 @@ func (printer) Record(r *sample.Record) {
 	fmt.Printf("%s %s: %s, %d write units\n", r.Table, r.Index, r.PK, r.WCU/1000)
 }
 
-func (printer) Bad(reason sample.Reason, _ []byte) { fmt.Println("bad:", reason, change.Hint(reason)) }
+func (printer) Bad(reason sample.RejectReason, _ []byte) {
+	fmt.Println("bad:", reason, change.Hint(reason))
+}
 
 // An order changes its status: a write on the table, and, in the index, a
 // delete on the old status and a put on the new one.

@@ -120,7 +120,7 @@ func FuzzDecode(f *testing.F) {
 		"x": {KeySchema: sample.Keys("s", "x")},
 		"y": {KeySchema: sample.KeySchema{PartitionKey: []string{"x", "s"}}, Projection: sample.ProjectKeysOnly},
 	}}}
-	known := make(map[sample.Reason]bool)
+	known := make(map[sample.RejectReason]bool)
 	for _, r := range append(reasons.OfSample(), reasons.OfChange()...) {
 		known[r] = true
 	}

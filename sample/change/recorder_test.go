@@ -14,12 +14,12 @@ import (
 // recorder is a handler that keeps what it is given.
 type recorder struct {
 	records []sample.Record
-	bad     []sample.Reason
+	bad     []sample.RejectReason
 }
 
 func (k *recorder) Record(r *sample.Record) { k.records = append(k.records, r.Clone()) }
 
-func (k *recorder) Bad(reason sample.Reason, _ []byte) { k.bad = append(k.bad, reason) }
+func (k *recorder) Bad(reason sample.RejectReason, _ []byte) { k.bad = append(k.bad, reason) }
 
 // reports says in a line each what was found: where, what, the units.
 func (k *recorder) reports() string {
@@ -67,7 +67,7 @@ func record(event, keys, before, after string) string {
 		event, strings.Join(images, ","))
 }
 
-func sameReasons(t *testing.T, got []sample.Reason, want ...sample.Reason) {
+func sameReasons(t *testing.T, got []sample.RejectReason, want ...sample.RejectReason) {
 	t.Helper()
 	if !slices.Equal(got, want) {
 		t.Errorf("bad samples %v, want %v", got, want)

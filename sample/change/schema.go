@@ -10,14 +10,14 @@ import (
 // sort key. A single key is the partition key; of two a record does
 // not say which is which, so the schema must: else the reason is
 // ReasonKeySchema, as when the schema names other keys.
-func SplitKeys(s sample.KeySchema, keys map[string]sample.Key) (pk, sk sample.Key, reason sample.Reason) {
+func SplitKeys(s sample.KeySchema, keys map[string]sample.Key) (pk, sk sample.Key, reason sample.RejectReason) {
 	switch {
 	case len(keys) == 0:
-		return pk, sk, sample.ReasonNoKey
+		return pk, sk, sample.RejectNoKey
 	case len(keys) > 2:
-		return pk, sk, sample.ReasonBadKey
+		return pk, sk, sample.RejectBadKey
 	case len(s.PartitionKey) == 0 && len(keys) == 2:
-		return pk, sk, ReasonKeySchema
+		return pk, sk, RejectKeySchema
 	}
 	for name, k := range keys {
 		switch {
@@ -26,11 +26,11 @@ func SplitKeys(s sample.KeySchema, keys map[string]sample.Key) (pk, sk sample.Ke
 		case len(s.SortKey) == 0 || slices.Contains(s.SortKey, name):
 			sk = k
 		default:
-			return pk, sk, ReasonKeySchema
+			return pk, sk, RejectKeySchema
 		}
 	}
 	if pk.IsZero() || sk.IsZero() && len(s.SortKey) > 0 {
-		return pk, sk, ReasonKeySchema
+		return pk, sk, RejectKeySchema
 	}
 	return pk, sk, ""
 }

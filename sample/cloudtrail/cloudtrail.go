@@ -21,20 +21,20 @@ import (
 // The reasons beside those of sample and change.ReasonKeySchema. They too are a
 // closed set.
 const (
-	// ReasonNotRequest is JSON that is no data event of DynamoDB.
-	ReasonNotRequest sample.Reason = "not_data_event"
-	// ReasonFailed is a request that DynamoDB rejected before it cost anything,
+	// RejectNotRequest is JSON that is no data event of DynamoDB.
+	RejectNotRequest sample.RejectReason = "not_data_event"
+	// RejectFailed is a request that DynamoDB rejected before it cost anything,
 	// or that failed at unknown cost.
-	ReasonFailed sample.Reason = "failed_request"
-	// ReasonQuery is a Query, whose key stands in an expression.
-	ReasonQuery sample.Reason = "query_without_key"
-	// ReasonBatch is a BatchGetItem or BatchWriteItem.
-	ReasonBatch sample.Reason = "batch_without_key"
-	// ReasonTransaction is a transaction, or an item of one, that lacks its
+	RejectFailed sample.RejectReason = "failed_request"
+	// RejectQuery is a Query, whose key stands in an expression.
+	RejectQuery sample.RejectReason = "query_without_key"
+	// RejectBatch is a BatchGetItem or BatchWriteItem.
+	RejectBatch sample.RejectReason = "batch_without_key"
+	// RejectTransaction is a transaction, or an item of one, that lacks its
 	// key.
-	ReasonTransaction sample.Reason = "transaction_without_key"
-	// ReasonStatement is a PartiQL statement.
-	ReasonStatement sample.Reason = "statement_without_key"
+	RejectTransaction sample.RejectReason = "transaction_without_key"
+	// RejectStatement is a PartiQL statement.
+	RejectStatement sample.RejectReason = "statement_without_key"
 )
 
 // Decoder reads CloudTrail events.
@@ -50,10 +50,10 @@ func NewDecoder(tables sample.Schemas) *Decoder { return &Decoder{tables: tables
 // event is one bad sample, and the good ones beside it count.
 func (d *Decoder) Decode(message []byte, _ int64, h sample.Handler) {
 	frame.Each(message, h, func(raw []byte) {
-		bad := func(reason sample.Reason) { h.Bad(reason, frame.Excerpt(raw)) }
+		bad := func(reason sample.RejectReason) { h.Bad(reason, frame.Excerpt(raw)) }
 		var e event
 		if json.Unmarshal(raw, &e) != nil {
-			bad(sample.ReasonBadText)
+			bad(sample.RejectBadText)
 			return
 		}
 		base, reason := e.base()

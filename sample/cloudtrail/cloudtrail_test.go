@@ -14,12 +14,12 @@ import (
 // recorder is a handler that keeps what it is given.
 type recorder struct {
 	records []sample.Record
-	bad     []sample.Reason
+	bad     []sample.RejectReason
 }
 
 func (k *recorder) Record(r *sample.Record) { k.records = append(k.records, r.Clone()) }
 
-func (k *recorder) Bad(reason sample.Reason, _ []byte) { k.bad = append(k.bad, reason) }
+func (k *recorder) Bad(reason sample.RejectReason, _ []byte) { k.bad = append(k.bad, reason) }
 
 // reports says in a line each what was found: where, what, the units.
 func (k *recorder) reports() string {
@@ -126,8 +126,8 @@ func FuzzDecode(f *testing.F) {
 	} {
 		f.Add([]byte(message))
 	}
-	known := make(map[sample.Reason]bool)
-	for _, r := range append(append(reasons.OfSample(), reasons.OfCloudTrail()...), change.ReasonKeySchema) {
+	known := make(map[sample.RejectReason]bool)
+	for _, r := range append(append(reasons.OfSample(), reasons.OfCloudTrail()...), change.RejectKeySchema) {
 		known[r] = true
 	}
 	f.Fuzz(func(t *testing.T, message []byte) {

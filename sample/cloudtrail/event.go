@@ -50,25 +50,25 @@ var throttles = map[string]bool{
 const costsAnyway = "ConditionalCheckFailedException"
 
 // base returns what all samples of an event have in common.
-func (e *event) base() (sample.Record, sample.Reason) {
+func (e *event) base() (sample.Record, sample.RejectReason) {
 	r := sample.Record{
 		Rate: 1, N: 1, Estimated: true, Index: e.Request.IndexName,
 		Caller: e.Principal.ARN, Account: e.account(), Region: e.Region, ID: e.ID,
 	}
 	var known bool
 	if r.Op, known = sample.ParseOp(e.Name); !known || e.Source != "dynamodb.amazonaws.com" {
-		return r, ReasonNotRequest
+		return r, RejectNotRequest
 	}
 	at, err := time.Parse(time.RFC3339, e.Time)
 	if err != nil {
-		return r, sample.ReasonBadTime
+		return r, sample.RejectBadTime
 	}
 	r.Time = at.UnixMilli()
 	switch {
 	case throttles[e.Error]:
 		r.Throttle = e.Error
 	case e.Error != "" && e.Error != costsAnyway:
-		return r, ReasonFailed
+		return r, RejectFailed
 	}
 	switch {
 	case r.Op == sample.TransactGetItems:
@@ -92,20 +92,20 @@ func (e *event) account() string {
 
 // targets returns the keys that the request names, at least one, or the reason why
 // there is none.
-func (e *event) targets(op sample.Op) ([]target, sample.Reason) {
+func (e *event) targets(op sample.Op) ([]target, sample.RejectReason) {
 	switch op {
 	case sample.Scan:
 		return []target{{Table: e.Request.Table}}, ""
 	case sample.Query:
-		return nil, ReasonQuery
+		return nil, RejectQuery
 	case sample.BatchGetItem, sample.BatchWriteItem:
-		return nil, ReasonBatch
+		return nil, RejectBatch
 	case sample.ExecuteStatement, sample.BatchExecuteStatement, sample.ExecuteTransaction:
-		return nil, ReasonStatement
+		return nil, RejectStatement
 	case sample.TransactGetItems, sample.TransactWriteItems:
 		var items []target
 		if json.Unmarshal(e.Request.Items, &items) != nil || len(items) == 0 {
-			return nil, ReasonTransaction
+			return nil, RejectTransaction
 		}
 		return items, ""
 	}
@@ -113,23 +113,23 @@ func (e *event) targets(op sample.Op) ([]target, sample.Reason) {
 }
 
 // fill puts the target into a record, and returns why it cannot be true.
-func (t *target) fill(r *sample.Record, tables sample.Schemas) sample.Reason {
+func (t *target) fill(r *sample.Record, tables sample.Schemas) sample.RejectReason {
 	locate(r, t.Table)
 	if t.Key == nil && r.Op == sample.Scan {
 		return r.Check()
 	}
 	if t.Key == nil && (r.Op == sample.TransactGetItems || r.Op == sample.TransactWriteItems) {
-		return ReasonTransaction
+		return RejectTransaction
 	}
 	keys := make(map[string]sample.Key, len(t.Key))
 	for name, raw := range t.Key {
 		k, ok := readKey(raw)
 		if !ok {
-			return sample.ReasonBadKey
+			return sample.RejectBadKey
 		}
 		keys[name] = k
 	}
-	var reason sample.Reason
+	var reason sample.RejectReason
 	schema, _ := sample.Lookup(tables, r.Target())
 	if r.PK, r.SK, reason = change.SplitKeys(schema.KeySchema, keys); reason != "" {
 		return reason

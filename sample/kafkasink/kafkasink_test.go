@@ -155,8 +155,8 @@ func TestBatchesStayUnderTheBrokersLimit(t *testing.T) {
 // into is a handler of good records; a bad one stops the test by being missed.
 type into func(r *sample.Record)
 
-func (f into) Record(r *sample.Record) { f(r) }
-func (into) Bad(sample.Reason, []byte) {}
+func (f into) Record(r *sample.Record)       { f(r) }
+func (into) Bad(sample.RejectReason, []byte) {}
 
 // read reads so many records of the topic.
 func read(t *testing.T, brokers []string, n int) []*kgo.Record {

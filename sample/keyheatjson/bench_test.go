@@ -29,7 +29,7 @@ func (t *counter) Record(r *sample.Record) {
 	t.load += w
 }
 
-func (t *counter) Bad(sample.Reason, []byte) { t.bad++ }
+func (t *counter) Bad(sample.RejectReason, []byte) { t.bad++ }
 
 // BenchmarkDecode decodes one record a message, in turn with encoding/json into a
 // struct, without any check: records of one shape, and records that have none, which the

@@ -7,7 +7,7 @@ import (
 )
 
 // build makes a record of the fields seen, and returns why it cannot be true.
-func (d *Decoder) build(at int64) sample.Reason {
+func (d *Decoder) build(at int64) sample.RejectReason {
 	d.renew()
 	if reason := d.buildTime(at); reason != "" {
 		return reason
@@ -34,7 +34,7 @@ func (d *Decoder) build(at int64) sample.Reason {
 }
 
 // judge returns why a record of these fields cannot be true.
-func (d *Decoder) judge(has fieldSet) sample.Reason {
+func (d *Decoder) judge(has fieldSet) sample.RejectReason {
 	if !has.has(fieldRate) && len(d.rates) > 0 {
 		if rate, known := sample.Lookup(d.rates, d.rec.Target()); known {
 			d.rec.Rate = rate
@@ -43,66 +43,66 @@ func (d *Decoder) judge(has fieldSet) sample.Reason {
 	return d.rec.Check()
 }
 
-func (d *Decoder) buildTime(at int64) sample.Reason {
+func (d *Decoder) buildTime(at int64) sample.RejectReason {
 	r := &d.rec
 	if !d.seen.has(fieldTime) {
 		r.Time, r.TimeFromMessage = at, true
 		if at <= 0 {
-			return sample.ReasonNoTime
+			return sample.RejectNoTime
 		}
 		return ""
 	}
 	if d.given[fieldTime].kind == kindNumber {
 		var ok bool
 		if r.Time, ok = d.wholeNumber(fieldTime); !ok {
-			return sample.ReasonBadTime
+			return sample.RejectBadTime
 		}
 		return ""
 	}
-	text, reason := d.text(fieldTime, sample.ReasonBadTime)
+	text, reason := d.text(fieldTime, sample.RejectBadTime)
 	if reason != "" {
 		return reason
 	}
 	t, err := time.Parse(time.RFC3339, text)
 	if err != nil {
-		return sample.ReasonBadTime
+		return sample.RejectBadTime
 	}
 	r.Time = t.UnixMilli()
 	return ""
 }
 
-func (d *Decoder) buildNames() (reason sample.Reason) {
-	if d.rec.Table, reason = d.text(fieldTable, sample.ReasonBadTable); reason != "" {
+func (d *Decoder) buildNames() (reason sample.RejectReason) {
+	if d.rec.Table, reason = d.text(fieldTable, sample.RejectBadTable); reason != "" {
 		return reason
 	}
-	d.rec.Index, reason = d.text(fieldIndex, sample.ReasonBadTable)
+	d.rec.Index, reason = d.text(fieldIndex, sample.RejectBadTable)
 	return reason
 }
 
 // buildRequest reads what was asked for: the operation, on how many bytes, and
 // how consistent.
-func (d *Decoder) buildRequest() sample.Reason {
+func (d *Decoder) buildRequest() sample.RejectReason {
 	r := &d.rec
-	name, reason := d.text(fieldOp, sample.ReasonBadOp)
+	name, reason := d.text(fieldOp, sample.RejectBadOp)
 	if reason != "" {
 		return reason
 	}
 	var ok bool
 	if r.Op, ok = sample.ParseOp(name); !ok && name != "" {
-		return sample.ReasonBadOp
+		return sample.RejectBadOp
 	}
 	if d.seen.has(fieldBytes) {
 		if r.Bytes, ok = d.wholeNumber(fieldBytes); !ok {
-			return sample.ReasonBadBytes
+			return sample.RejectBadBytes
 		}
 	}
-	name, reason = d.text(fieldRead, sample.ReasonBadRead)
+	name, reason = d.text(fieldRead, sample.RejectBadRead)
 	if reason != "" {
 		return reason
 	}
 	if name != "" {
 		if r.Read, ok = sample.ParseConsistency(name); !ok {
-			return sample.ReasonBadRead
+			return sample.RejectBadRead
 		}
 	}
 	if r.Op == sample.TransactGetItems {
@@ -112,48 +112,48 @@ func (d *Decoder) buildRequest() sample.Reason {
 }
 
 // buildUnits reads the units, and computes those that are not given.
-func (d *Decoder) buildUnits() sample.Reason {
+func (d *Decoder) buildUnits() sample.RejectReason {
 	r := &d.rec
 	var ok bool
 	if d.seen.has(fieldRCU) {
 		if r.RCU, ok = d.milli(fieldRCU); !ok {
-			return sample.ReasonBadUnits
+			return sample.RejectBadUnits
 		}
 	}
 	if d.seen.has(fieldWCU) {
 		if r.WCU, ok = d.milli(fieldWCU); !ok {
-			return sample.ReasonBadUnits
+			return sample.RejectBadUnits
 		}
 	}
 	return d.estimate(d.seen)
 }
 
 // estimate computes the units that are not given.
-func (d *Decoder) estimate(has fieldSet) sample.Reason {
+func (d *Decoder) estimate(has fieldSet) sample.RejectReason {
 	hasRead, hasWrite := has.has(fieldRCU), has.has(fieldWCU)
 	if (!hasRead || !hasWrite) && !d.rec.CompleteUnits(hasRead, hasWrite) {
-		return sample.ReasonNoOp
+		return sample.RejectNoOp
 	}
 	return ""
 }
 
 // buildWeight reads how many requests the record stands for.
-func (d *Decoder) buildWeight() sample.Reason {
+func (d *Decoder) buildWeight() sample.RejectReason {
 	var ok bool
 	if d.seen.has(fieldRate) {
 		if d.rec.Rate, ok = d.float(fieldRate); !ok {
-			return sample.ReasonBadRate
+			return sample.RejectBadRate
 		}
 	}
 	if d.seen.has(fieldN) {
 		if d.rec.N, ok = d.wholeNumber(fieldN); !ok {
-			return sample.ReasonBadN
+			return sample.RejectBadN
 		}
 	}
 	if d.seen.has(fieldCalls) {
 		// None is not "unknown": nothing comes from no call.
 		if d.rec.Calls, ok = d.float(fieldCalls); !ok || d.rec.Calls <= 0 {
-			return sample.ReasonBadCalls
+			return sample.RejectBadCalls
 		}
 	}
 	if d.seen&retryFields != 0 {
@@ -166,18 +166,18 @@ func (d *Decoder) buildWeight() sample.Reason {
 const retryFields fieldSet = 1<<fieldAttempts | 1<<fieldWaited | 1<<fieldFailed
 
 // buildRetries reads how the record's calls were sent.
-func (d *Decoder) buildRetries() sample.Reason {
+func (d *Decoder) buildRetries() sample.RejectReason {
 	if !d.seen.has(fieldAttempts) {
-		return sample.ReasonBadRetries // nothing is known of calls whose attempts are not
+		return sample.RejectBadRetries // nothing is known of calls whose attempts are not
 	}
 	var ok bool
 	// None is not "unknown": each was sent.
 	if d.rec.Attempts, ok = d.wholeNumber(fieldAttempts); !ok || d.rec.Attempts <= 0 {
-		return sample.ReasonBadRetries
+		return sample.RejectBadRetries
 	}
 	if d.seen.has(fieldWaited) {
 		if d.rec.Waited, ok = d.float(fieldWaited); !ok {
-			return sample.ReasonBadRetries
+			return sample.RejectBadRetries
 		}
 	}
 	if d.seen.has(fieldFailed) {
@@ -186,10 +186,10 @@ func (d *Decoder) buildRetries() sample.Reason {
 	return ""
 }
 
-func (d *Decoder) buildFailed() sample.Reason {
+func (d *Decoder) buildFailed() sample.RejectReason {
 	v := d.given[fieldFailed]
 	if v.kind != kindBool {
-		return sample.ReasonBadRetries
+		return sample.RejectBadRetries
 	}
 	d.rec.Failed = d.src[v.start] == 't'
 	return ""
@@ -199,27 +199,27 @@ func (d *Decoder) buildFailed() sample.Reason {
 const contextFields fieldSet = 1<<fieldThrottle | 1<<fieldCall | 1<<fieldCaller | 1<<fieldAccount |
 	1<<fieldRegion | 1<<fieldID | 1<<fieldAttrs
 
-func (d *Decoder) buildContext() (reason sample.Reason) {
+func (d *Decoder) buildContext() (reason sample.RejectReason) {
 	if d.seen&contextFields == 0 {
 		return ""
 	}
 	r := &d.rec
-	if r.Throttle, reason = d.text(fieldThrottle, sample.ReasonBadText); reason != "" {
+	if r.Throttle, reason = d.text(fieldThrottle, sample.RejectBadText); reason != "" {
 		return reason
 	}
-	if r.Call, reason = d.text(fieldCall, sample.ReasonBadText); reason != "" {
+	if r.Call, reason = d.text(fieldCall, sample.RejectBadText); reason != "" {
 		return reason
 	}
-	if r.Caller, reason = d.text(fieldCaller, sample.ReasonBadText); reason != "" {
+	if r.Caller, reason = d.text(fieldCaller, sample.RejectBadText); reason != "" {
 		return reason
 	}
-	if r.Account, reason = d.text(fieldAccount, sample.ReasonBadText); reason != "" {
+	if r.Account, reason = d.text(fieldAccount, sample.RejectBadText); reason != "" {
 		return reason
 	}
-	if r.Region, reason = d.text(fieldRegion, sample.ReasonBadText); reason != "" {
+	if r.Region, reason = d.text(fieldRegion, sample.RejectBadText); reason != "" {
 		return reason
 	}
-	if r.ID, reason = d.text(fieldID, sample.ReasonBadText); reason != "" {
+	if r.ID, reason = d.text(fieldID, sample.RejectBadText); reason != "" {
 		return reason
 	}
 	r.Attrs, reason = d.textMap(fieldAttrs)
@@ -228,7 +228,7 @@ func (d *Decoder) buildContext() (reason sample.Reason) {
 
 // text returns the text of a field, empty when it is absent, or that reason when it
 // is no string.
-func (d *Decoder) text(f field, otherwise sample.Reason) (string, sample.Reason) {
+func (d *Decoder) text(f field, otherwise sample.RejectReason) (string, sample.RejectReason) {
 	if !d.seen.has(f) {
 		return "", ""
 	}
@@ -241,15 +241,15 @@ func (d *Decoder) text(f field, otherwise sample.Reason) (string, sample.Reason)
 
 // textMap returns a field of text to text, nil when it is absent or empty. The map
 // is the decoder's own.
-func (d *Decoder) textMap(f field) (map[string]string, sample.Reason) {
+func (d *Decoder) textMap(f field) (map[string]string, sample.RejectReason) {
 	if !d.seen.has(f) {
 		return nil, ""
 	}
 	if d.given[f].kind != kindObject {
-		return nil, sample.ReasonBadAttrs
+		return nil, sample.RejectBadAttrs
 	}
 	d.clearAttrs()
-	var reason sample.Reason
+	var reason sample.RejectReason
 	c := cursor{src: d.src, pos: d.given[f].start}
 	c.object(func(name, v value) {
 		if reason == "" {
@@ -262,9 +262,9 @@ func (d *Decoder) textMap(f field) (map[string]string, sample.Reason) {
 	return d.attrs, reason
 }
 
-func (d *Decoder) attr(name, v value) sample.Reason {
+func (d *Decoder) attr(name, v value) sample.RejectReason {
 	if v.kind != kindString && v.kind != kindEscaped {
-		return sample.ReasonBadAttrs
+		return sample.RejectBadAttrs
 	}
 	key, reason := d.textOf(name)
 	if reason != "" {

@@ -6,7 +6,7 @@ import (
 	"github.com/keyheat/keyheat/sample"
 )
 
-func (d *Decoder) buildKeys() (reason sample.Reason) {
+func (d *Decoder) buildKeys() (reason sample.RejectReason) {
 	if d.rec.PK, reason = d.key(fieldPK); reason != "" {
 		return reason
 	}
@@ -15,7 +15,7 @@ func (d *Decoder) buildKeys() (reason sample.Reason) {
 }
 
 // key returns a key field: one attribute, or an array of up to MaxKeyParts.
-func (d *Decoder) key(f field) (sample.Key, sample.Reason) {
+func (d *Decoder) key(f field) (sample.Key, sample.RejectReason) {
 	if !d.seen.has(f) {
 		return sample.Key{}, ""
 	}
@@ -24,21 +24,21 @@ func (d *Decoder) key(f field) (sample.Key, sample.Reason) {
 		return d.attribute(v)
 	}
 	var parts [sample.MaxKeyParts]sample.Key
-	var reason sample.Reason
+	var reason sample.RejectReason
 	n := 0
 	c := cursor{src: d.src, pos: v.start}
 	c.array(func(v value) {
 		switch {
 		case reason != "":
 		case n == sample.MaxKeyParts:
-			reason = sample.ReasonBadKey
+			reason = sample.RejectBadKey
 		default:
 			parts[n], reason = d.attribute(v)
 			n++
 		}
 	})
 	if reason == "" && n == 0 {
-		reason = sample.ReasonBadKey
+		reason = sample.RejectBadKey
 	}
 	if reason != "" {
 		return sample.Key{}, reason
@@ -47,7 +47,7 @@ func (d *Decoder) key(f field) (sample.Key, sample.Reason) {
 }
 
 // attribute returns one key attribute: a string, a number, or {"S"|"N"|"B": …}.
-func (d *Decoder) attribute(v value) (sample.Key, sample.Reason) {
+func (d *Decoder) attribute(v value) (sample.Key, sample.RejectReason) {
 	switch v.kind {
 	case kindString, kindEscaped:
 		return d.stringKey(v)
@@ -56,11 +56,11 @@ func (d *Decoder) attribute(v value) (sample.Key, sample.Reason) {
 	case kindObject:
 		return d.typedKey(v)
 	}
-	return sample.Key{}, sample.ReasonBadKey
+	return sample.Key{}, sample.RejectBadKey
 }
 
 // typedKey returns an attribute in DynamoDB's own JSON, which has one member.
-func (d *Decoder) typedKey(object value) (sample.Key, sample.Reason) {
+func (d *Decoder) typedKey(object value) (sample.Key, sample.RejectReason) {
 	var letter string
 	var inner value
 	single, members := true, 0
@@ -72,13 +72,13 @@ func (d *Decoder) typedKey(object value) (sample.Key, sample.Reason) {
 		members++
 	})
 	if !single {
-		return sample.Key{}, sample.ReasonBadKey
+		return sample.Key{}, sample.RejectBadKey
 	}
 	if letter == sample.TypeNumber && inner.kind == kindNumber {
 		return d.attribute(inner)
 	}
 	if inner.kind != kindString && inner.kind != kindEscaped {
-		return sample.Key{}, sample.ReasonBadKey
+		return sample.Key{}, sample.RejectBadKey
 	}
 	switch letter {
 	case sample.TypeString:
@@ -93,33 +93,33 @@ func (d *Decoder) typedKey(object value) (sample.Key, sample.Reason) {
 		}
 		return binaryKey(text)
 	}
-	return sample.Key{}, sample.ReasonBadKey
+	return sample.Key{}, sample.RejectBadKey
 }
 
-func (d *Decoder) stringKey(v value) (sample.Key, sample.Reason) {
+func (d *Decoder) stringKey(v value) (sample.Key, sample.RejectReason) {
 	text, reason := d.textOf(v)
 	if reason == "" && text == "" {
-		reason = sample.ReasonBadKey // DynamoDB forbids it
+		reason = sample.RejectBadKey // DynamoDB forbids it
 	}
 	return sample.KeyString(text), reason
 }
 
-func numberKey(text string) (sample.Key, sample.Reason) {
+func numberKey(text string) (sample.Key, sample.RejectReason) {
 	k, err := sample.KeyNumber(text)
 	if err != nil {
-		return sample.Key{}, sample.ReasonBadKey
+		return sample.Key{}, sample.RejectBadKey
 	}
 	return k, ""
 }
 
 // binaryKey reads base64 with its padding or without.
-func binaryKey(text string) (sample.Key, sample.Reason) {
+func binaryKey(text string) (sample.Key, sample.RejectReason) {
 	raw, err := base64.StdEncoding.DecodeString(text)
 	if err != nil {
 		raw, err = base64.RawStdEncoding.DecodeString(text)
 	}
 	if err != nil || len(raw) == 0 {
-		return sample.Key{}, sample.ReasonBadKey
+		return sample.Key{}, sample.RejectBadKey
 	}
 	return sample.KeyBinary(raw), ""
 }

@@ -63,7 +63,7 @@ func (d *Decoder) Decode(message []byte, at int64, h sample.Handler) {
 	}
 	d.blank()
 	if d.pos == len(d.src) {
-		h.Bad(sample.ReasonEmpty, nil)
+		h.Bad(sample.RejectEmpty, nil)
 	}
 	for d.pos < len(d.src) {
 		switch d.src[d.pos] {
@@ -115,7 +115,7 @@ func (d *Decoder) line(at int64, h sample.Handler) {
 	}
 	end := d.pos
 	if d.inline(); d.pos < len(d.src) && d.src[d.pos] != '{' && d.src[d.pos] != '\n' {
-		d.fail(sample.ReasonSyntax)
+		d.fail(sample.RejectSyntax)
 		d.bad(h, start, d.nextLine(end))
 		return
 	}
@@ -169,7 +169,7 @@ func (d *Decoder) element(at int64, h sample.Handler) bool {
 	if d.value(); d.reason != "" {
 		return false
 	}
-	h.Bad(sample.ReasonNotObject, d.excerpt(start, d.pos))
+	h.Bad(sample.RejectNotObject, d.excerpt(start, d.pos))
 	return true
 }
 
@@ -180,9 +180,9 @@ func (d *Decoder) stray(h sample.Handler) {
 	if d.value(); d.reason == "" {
 		d.inline()
 		if d.pos == len(d.src) || d.src[d.pos] == '\n' {
-			d.fail(sample.ReasonNotObject)
+			d.fail(sample.RejectNotObject)
 		} else {
-			d.fail(sample.ReasonSyntax)
+			d.fail(sample.RejectSyntax)
 		}
 	}
 	d.bad(h, start, d.nextLine(start))

@@ -15,7 +15,7 @@ func (printer) Record(r *sample.Record) {
 	fmt.Printf("%s %s %s: %d read and %d write, in thousandths\n", r.Table, r.PK, r.Op, read, write)
 }
 
-func (printer) Bad(reason sample.Reason, excerpt []byte) {
+func (printer) Bad(reason sample.RejectReason, excerpt []byte) {
 	fmt.Printf("bad (%s): %s\n", reason, excerpt)
 }
 

@@ -242,7 +242,7 @@ func (d *Decoder) forget(gone fieldSet) {
 
 // finishRare builds what no step reads by itself.
 func (d *Decoder) finishRare(has fieldSet, at int64) bool {
-	reason := sample.Reason("")
+	reason := sample.RejectReason("")
 	if !has.has(fieldTime) || d.seen.has(fieldTime) {
 		reason = d.buildTime(at)
 	}

@@ -146,7 +146,7 @@ func (d *Decoder) anyName() (field, bool) {
 	v := d.scanQuoted()
 	d.blank()
 	if !d.take(':') {
-		d.fail(sample.ReasonSyntax)
+		d.fail(sample.RejectSyntax)
 	}
 	if d.reason != "" {
 		return 0, false
@@ -161,14 +161,14 @@ func (d *Decoder) anyName() (field, bool) {
 
 // textOf returns a JSON string's text, which aliases the message when it is there
 // as it is, and the scratch memory when it had escapes.
-func (d *Decoder) textOf(v value) (string, sample.Reason) {
+func (d *Decoder) textOf(v value) (string, sample.RejectReason) {
 	if v.kind == kindString {
 		return alias(d.src[v.start:v.end]), ""
 	}
 	start := len(d.scratch)
 	var ok bool
 	if d.scratch, ok = appendUnescaped(d.scratch, d.src[v.start:v.end]); !ok {
-		return "", sample.ReasonBadUTF8
+		return "", sample.RejectBadUTF8
 	}
 	return alias(d.scratch[start:]), ""
 }

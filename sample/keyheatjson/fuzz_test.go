@@ -135,8 +135,8 @@ func sameAs(want *recorder, d *keyheatjson.Decoder, message []byte, at int64) st
 func (k *recorder) blur() {
 	for i := range k.bad {
 		switch k.bad[i].Reason {
-		case sample.ReasonBadUTF8, sample.ReasonTooDeep:
-			k.bad[i].Reason = sample.ReasonSyntax
+		case sample.RejectBadUTF8, sample.RejectTooDeep:
+			k.bad[i].Reason = sample.RejectSyntax
 		}
 		k.bad[i].Excerpt = ""
 	}

@@ -10,12 +10,12 @@ import (
 
 // keyVector is one entry of ../testdata/keys.json, which says what it means.
 type keyVector struct {
-	Name string            `json:"name"`
-	JSON json.RawMessage   `json:"json"`
-	Also []json.RawMessage `json:"also"`
-	Type string            `json:"type"`
-	Text string            `json:"text"`
-	Bad  sample.Reason     `json:"bad"`
+	Name string              `json:"name"`
+	JSON json.RawMessage     `json:"json"`
+	Also []json.RawMessage   `json:"also"`
+	Type string              `json:"type"`
+	Text string              `json:"text"`
+	Bad  sample.RejectReason `json:"bad"`
 }
 
 func keyVectors(t *testing.T) []keyVector {

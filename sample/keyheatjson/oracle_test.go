@@ -32,7 +32,7 @@ func oracleDecode(message []byte, at int64) *recorder {
 	o := &oracle{src: bytes.TrimPrefix(message, []byte("\xef\xbb\xbf")), at: at}
 	pos := o.blank(0)
 	if pos == len(o.src) {
-		o.Bad(sample.ReasonEmpty, nil)
+		o.Bad(sample.RejectEmpty, nil)
 	}
 	for pos < len(o.src) {
 		switch o.src[pos] {
@@ -52,7 +52,7 @@ func (o *oracle) blank(pos int) int {
 	return len(o.src) - len(bytes.TrimLeft(o.src[pos:], " \t\r\n"))
 }
 
-func (o *oracle) broken() { o.Bad(sample.ReasonSyntax, nil) }
+func (o *oracle) broken() { o.Bad(sample.RejectSyntax, nil) }
 
 // value returns the JSON value at pos and where it ends.
 func (o *oracle) value(pos int) (raw json.RawMessage, end int, ok bool) {
@@ -133,7 +133,7 @@ func (o *oracle) list(opened int) int {
 		if raw[0] == '{' {
 			o.object(raw)
 		} else {
-			o.Bad(sample.ReasonNotObject, nil)
+			o.Bad(sample.RejectNotObject, nil)
 		}
 		pos = o.blank(end)
 		switch {
@@ -154,7 +154,7 @@ func (o *oracle) stray(pos int) int {
 		ok = len(tail) == 0 || tail[0] == '\n'
 	}
 	if ok {
-		o.Bad(sample.ReasonNotObject, nil)
+		o.Bad(sample.RejectNotObject, nil)
 	} else {
 		o.broken()
 	}
@@ -172,8 +172,8 @@ func (o *oracle) object(raw json.RawMessage) {
 		}
 	}
 	r, reason := oracleRecord(fields, o.at)
-	if reason == sample.ReasonBadUTF8 {
-		reason = sample.ReasonSyntax
+	if reason == sample.RejectBadUTF8 {
+		reason = sample.RejectSyntax
 	}
 	if reason != "" {
 		o.Bad(reason, nil)
@@ -184,23 +184,23 @@ func (o *oracle) object(raw json.RawMessage) {
 
 // oracleRecord reads the fields in the documented order of checks: first the
 // form of each, then the limits.
-func oracleRecord(fields map[string]json.RawMessage, at int64) (r sample.Record, reason sample.Reason) {
-	fail := func(why sample.Reason) {
+func oracleRecord(fields map[string]json.RawMessage, at int64) (r sample.Record, reason sample.RejectReason) {
+	fail := func(why sample.RejectReason) {
 		if reason == "" {
 			reason = why
 		}
 	}
-	text := func(name string, why sample.Reason) string {
+	text := func(name string, why sample.RejectReason) string {
 		s, lone, ok := oracleText(fields[name])
 		if fields[name] != nil && !ok {
 			fail(why)
 		}
 		if lone {
-			fail(sample.ReasonBadUTF8)
+			fail(sample.RejectBadUTF8)
 		}
 		return s
 	}
-	whole := func(name string, otherwise int64, why sample.Reason) int64 {
+	whole := func(name string, otherwise int64, why sample.RejectReason) int64 {
 		if fields[name] == nil {
 			return otherwise
 		}
@@ -215,41 +215,41 @@ func oracleRecord(fields map[string]json.RawMessage, at int64) (r sample.Record,
 	case ts == nil:
 		r.Time, r.TimeFromMessage = at, true
 		if at <= 0 {
-			fail(sample.ReasonNoTime)
+			fail(sample.RejectNoTime)
 		}
 	case ts[0] == '"':
-		t, err := time.Parse(time.RFC3339, text("ts", sample.ReasonBadTime))
+		t, err := time.Parse(time.RFC3339, text("ts", sample.RejectBadTime))
 		if err != nil {
-			fail(sample.ReasonBadTime)
+			fail(sample.RejectBadTime)
 		}
 		r.Time = t.UnixMilli()
 	default:
-		r.Time = whole("ts", 0, sample.ReasonBadTime)
+		r.Time = whole("ts", 0, sample.RejectBadTime)
 	}
-	r.Table = text("table", sample.ReasonBadTable)
-	r.Index = text("index", sample.ReasonBadTable)
-	var why sample.Reason
+	r.Table = text("table", sample.RejectBadTable)
+	r.Index = text("index", sample.RejectBadTable)
+	var why sample.RejectReason
 	if r.PK, why = oracleKey(fields["pk"]); why != "" {
 		fail(why)
 	}
 	if r.SK, why = oracleKey(fields["sk"]); why != "" {
 		fail(why)
 	}
-	op := text("op", sample.ReasonBadOp)
+	op := text("op", sample.RejectBadOp)
 	if i := slices.Index(operations, op); i >= 0 {
 		r.Op = sample.Op(i)
 	} else {
-		fail(sample.ReasonBadOp)
+		fail(sample.RejectBadOp)
 	}
-	r.Bytes = whole("bytes", 0, sample.ReasonBadBytes)
-	switch text("read", sample.ReasonBadRead) {
+	r.Bytes = whole("bytes", 0, sample.RejectBadBytes)
+	switch text("read", sample.RejectBadRead) {
 	case "", "eventual":
 	case "strong":
 		r.Read = sample.Strong
 	case "transactional":
 		r.Read = sample.Transactional
 	default:
-		fail(sample.ReasonBadRead)
+		fail(sample.RejectBadRead)
 	}
 	if op == "TransactGetItems" {
 		r.Read = sample.Transactional
@@ -259,29 +259,29 @@ func oracleRecord(fields map[string]json.RawMessage, at int64) (r sample.Record,
 	}
 	r.Rate = 1
 	if v := fields["rate"]; v != nil && json.Unmarshal(v, &r.Rate) != nil {
-		fail(sample.ReasonBadRate)
+		fail(sample.RejectBadRate)
 	}
-	r.N = whole("n", 1, sample.ReasonBadN)
+	r.N = whole("n", 1, sample.RejectBadN)
 	if v := fields["calls"]; v != nil && (json.Unmarshal(v, &r.Calls) != nil || r.Calls <= 0) {
-		fail(sample.ReasonBadCalls)
+		fail(sample.RejectBadCalls)
 	}
 	if fields["attempts"] == nil && (fields["waited_ms"] != nil || fields["failed"] != nil) {
-		fail(sample.ReasonBadRetries)
+		fail(sample.RejectBadRetries)
 	}
-	if r.Attempts = whole("attempts", 0, sample.ReasonBadRetries); fields["attempts"] != nil && r.Attempts < 1 {
-		fail(sample.ReasonBadRetries)
+	if r.Attempts = whole("attempts", 0, sample.RejectBadRetries); fields["attempts"] != nil && r.Attempts < 1 {
+		fail(sample.RejectBadRetries)
 	}
 	for name, to := range map[string]any{"waited_ms": &r.Waited, "failed": &r.Failed} {
 		if v := fields[name]; v != nil && json.Unmarshal(v, to) != nil {
-			fail(sample.ReasonBadRetries)
+			fail(sample.RejectBadRetries)
 		}
 	}
-	r.Throttle = text("throttle", sample.ReasonBadText)
-	r.Call = text("call", sample.ReasonBadText)
-	r.Caller = text("caller", sample.ReasonBadText)
-	r.Account = text("account", sample.ReasonBadText)
-	r.Region = text("region", sample.ReasonBadText)
-	r.ID = text("id", sample.ReasonBadText)
+	r.Throttle = text("throttle", sample.RejectBadText)
+	r.Call = text("call", sample.RejectBadText)
+	r.Caller = text("caller", sample.RejectBadText)
+	r.Account = text("account", sample.RejectBadText)
+	r.Region = text("region", sample.RejectBadText)
+	r.ID = text("id", sample.RejectBadText)
 	if r.Attrs, why = oracleAttrs(fields["attrs"]); why != "" {
 		fail(why)
 	}
@@ -396,7 +396,7 @@ func oracleMilli(raw json.RawMessage) (sample.Milli, bool) {
 	return sample.Milli(v), true
 }
 
-func oracleUnits(r *sample.Record, fields map[string]json.RawMessage) sample.Reason {
+func oracleUnits(r *sample.Record, fields map[string]json.RawMessage) sample.RejectReason {
 	name := operations[r.Op]
 	reads := strings.Contains(name, "Get") || name == "Query" || name == "Scan"
 	writes := strings.HasSuffix(name, "Item") && name != "GetItem" || strings.Contains(name, "Write")
@@ -415,7 +415,7 @@ func oracleUnits(r *sample.Record, fields map[string]json.RawMessage) sample.Rea
 		r.Estimated = fields["wcu"] == nil
 	}
 	if !reads && !writes && fields["rcu"] == nil && fields["wcu"] == nil {
-		return sample.ReasonNoOp
+		return sample.RejectNoOp
 	}
 	ok := true
 	if v := fields["rcu"]; v != nil {
@@ -425,12 +425,12 @@ func oracleUnits(r *sample.Record, fields map[string]json.RawMessage) sample.Rea
 		r.WCU, ok = oracleMilli(v)
 	}
 	if !ok {
-		return sample.ReasonBadUnits
+		return sample.RejectBadUnits
 	}
 	return ""
 }
 
-func oracleKey(raw json.RawMessage) (sample.Key, sample.Reason) {
+func oracleKey(raw json.RawMessage) (sample.Key, sample.RejectReason) {
 	if raw == nil {
 		return sample.Key{}, ""
 	}
@@ -439,12 +439,12 @@ func oracleKey(raw json.RawMessage) (sample.Key, sample.Reason) {
 	}
 	var elements []json.RawMessage
 	if json.Unmarshal(raw, &elements) != nil || len(elements) == 0 {
-		return sample.Key{}, sample.ReasonBadKey
+		return sample.Key{}, sample.RejectBadKey
 	}
 	var joined sample.Key
 	for i, e := range elements {
 		if i == sample.MaxKeyParts {
-			return sample.Key{}, sample.ReasonBadKey
+			return sample.Key{}, sample.RejectBadKey
 		}
 		k, reason := oracleAttribute(e)
 		if reason != "" {
@@ -462,8 +462,8 @@ func oracleKey(raw json.RawMessage) (sample.Key, sample.Reason) {
 	return joined, ""
 }
 
-func oracleAttribute(raw json.RawMessage) (k sample.Key, reason sample.Reason) {
-	bad := sample.ReasonBadKey
+func oracleAttribute(raw json.RawMessage) (k sample.Key, reason sample.RejectReason) {
+	bad := sample.RejectBadKey
 	if raw[0] != '{' {
 		if isNumber(raw) {
 			return oracleNumberKey(string(raw))
@@ -471,7 +471,7 @@ func oracleAttribute(raw json.RawMessage) (k sample.Key, reason sample.Reason) {
 		s, lone, ok := oracleText(raw)
 		switch {
 		case lone:
-			return k, sample.ReasonBadUTF8
+			return k, sample.RejectBadUTF8
 		case !ok || s == "":
 			return k, bad
 		}
@@ -489,7 +489,7 @@ func oracleAttribute(raw json.RawMessage) (k sample.Key, reason sample.Reason) {
 		case !ok || !strings.Contains("SNB", letter) || letter == "":
 			return k, bad
 		case lone:
-			return k, sample.ReasonBadUTF8
+			return k, sample.RejectBadUTF8
 		case letter == "N":
 			return oracleNumberKey(s)
 		case letter == "S" && s != "":
@@ -511,19 +511,19 @@ func oracleAttribute(raw json.RawMessage) (k sample.Key, reason sample.Reason) {
 
 var numberSyntax = regexp.MustCompile(`^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$`)
 
-func oracleNumberKey(text string) (sample.Key, sample.Reason) {
+func oracleNumberKey(text string) (sample.Key, sample.RejectReason) {
 	if !numberSyntax.MatchString(text) {
-		return sample.Key{}, sample.ReasonBadKey
+		return sample.Key{}, sample.RejectBadKey
 	}
 	r, _ := oracleNumber(text)
 	if r == nil {
-		return sample.Key{}, sample.ReasonBadKey
+		return sample.Key{}, sample.RejectBadKey
 	}
 	// 130 places and 38 digits fit into 167 decimals; what does not, DynamoDB
 	// cannot hold.
 	plain := r.FloatString(168)
 	if back, ok := new(big.Rat).SetString(plain); !ok || back.Cmp(r) != 0 {
-		return sample.Key{}, sample.ReasonBadKey
+		return sample.Key{}, sample.RejectBadKey
 	}
 	plain = strings.TrimRight(strings.TrimRight(plain, "0"), ".")
 	if r.Sign() == 0 {
@@ -537,17 +537,17 @@ func oracleNumberKey(text string) (sample.Key, sample.Reason) {
 	high, _ := new(big.Rat).SetString("1e126")
 	digits := strings.Trim(strings.NewReplacer("-", "", ".", "").Replace(plain), "0")
 	if len(digits) > 38 || size.Cmp(low) < 0 || size.Cmp(high) >= 0 {
-		return sample.Key{}, sample.ReasonBadKey
+		return sample.Key{}, sample.RejectBadKey
 	}
 	return sample.Key{Type: "N", Text: plain}, ""
 }
 
-func oracleAttrs(raw json.RawMessage) (map[string]string, sample.Reason) {
+func oracleAttrs(raw json.RawMessage) (map[string]string, sample.RejectReason) {
 	if raw == nil {
 		return nil, ""
 	}
 	if raw[0] != '{' {
-		return nil, sample.ReasonBadAttrs
+		return nil, sample.RejectBadAttrs
 	}
 	var attrs map[string]string
 	dec := json.NewDecoder(bytes.NewReader(raw))
@@ -563,9 +563,9 @@ func oracleAttrs(raw json.RawMessage) (map[string]string, sample.Reason) {
 		s, lone, ok := oracleText(v)
 		switch {
 		case !ok:
-			return nil, sample.ReasonBadAttrs
+			return nil, sample.RejectBadAttrs
 		case lone || hasLoneSurrogate(string(name)):
-			return nil, sample.ReasonBadUTF8
+			return nil, sample.RejectBadUTF8
 		}
 		if attrs == nil {
 			attrs = map[string]string{}
@@ -575,7 +575,7 @@ func oracleAttrs(raw json.RawMessage) (map[string]string, sample.Reason) {
 	return attrs, ""
 }
 
-func oracleLimits(r *sample.Record) sample.Reason {
+func oracleLimits(r *sample.Record) sample.RejectReason {
 	maxBytes := int64(400 * 1024)
 	switch operations[r.Op] {
 	case "Query", "Scan", "ExecuteStatement", "BatchExecuteStatement":
@@ -591,24 +591,24 @@ func oracleLimits(r *sample.Record) sample.Reason {
 	until := time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC)
 	for _, check := range []struct {
 		bad    bool
-		reason sample.Reason
+		reason sample.RejectReason
 	}{
-		{!r.TimeFromMessage && (r.Time < from.UnixMilli() || r.Time >= until.UnixMilli()), sample.ReasonBadTime},
-		{r.Table == "", sample.ReasonNoTable},
-		{!isName(r.Table) || !isName(r.Index), sample.ReasonBadTable},
-		{!isName(r.Account) || !isName(r.Region), sample.ReasonBadText},
-		{r.PK.Type == "" && operations[r.Op] != "Scan", sample.ReasonNoKey},
-		{oracleKeyBytes(r.PK) > 2048 || oracleKeyBytes(r.SK) > 1024, sample.ReasonKeyTooLong},
-		{r.Bytes < 0, sample.ReasonBadBytes},
-		{r.Bytes > maxBytes, sample.ReasonTooLarge},
-		{r.RCU < 0 || r.WCU < 0 || r.RCU > 1e9 || r.WCU > 1e9, sample.ReasonBadUnits},
-		{r.WCU > 0 && slices.Contains([]string{"GetItem", "BatchGetItem", "Query", "Scan", "TransactGetItems"}, operations[r.Op]), sample.ReasonBadUnits},
-		{r.Rate < 1e-9 || r.Rate > 1, sample.ReasonBadRate},
-		{r.N < 1 || r.N > 1e9, sample.ReasonBadN},
-		{r.Calls != 0 && (r.Calls < 0.001 || r.Calls > float64(r.N)), sample.ReasonBadCalls},
-		{r.Attempts > 1000 || r.Waited < 0 || r.Waited > 86_400_000, sample.ReasonBadRetries},
-		{tooMuch(r.RCU) || tooMuch(r.WCU), sample.ReasonBadUnits},
-		{r.Throttle != "" && slices.Contains(oracleDenials, strings.ToLower(strings.TrimSpace(r.Throttle))), sample.ReasonBadThrottle},
+		{!r.TimeFromMessage && (r.Time < from.UnixMilli() || r.Time >= until.UnixMilli()), sample.RejectBadTime},
+		{r.Table == "", sample.RejectNoTable},
+		{!isName(r.Table) || !isName(r.Index), sample.RejectBadTable},
+		{!isName(r.Account) || !isName(r.Region), sample.RejectBadText},
+		{r.PK.Type == "" && operations[r.Op] != "Scan", sample.RejectNoKey},
+		{oracleKeyBytes(r.PK) > 2048 || oracleKeyBytes(r.SK) > 1024, sample.RejectKeyTooLong},
+		{r.Bytes < 0, sample.RejectBadBytes},
+		{r.Bytes > maxBytes, sample.RejectTooLarge},
+		{r.RCU < 0 || r.WCU < 0 || r.RCU > 1e9 || r.WCU > 1e9, sample.RejectBadUnits},
+		{r.WCU > 0 && slices.Contains([]string{"GetItem", "BatchGetItem", "Query", "Scan", "TransactGetItems"}, operations[r.Op]), sample.RejectBadUnits},
+		{r.Rate < 1e-9 || r.Rate > 1, sample.RejectBadRate},
+		{r.N < 1 || r.N > 1e9, sample.RejectBadN},
+		{r.Calls != 0 && (r.Calls < 0.001 || r.Calls > float64(r.N)), sample.RejectBadCalls},
+		{r.Attempts > 1000 || r.Waited < 0 || r.Waited > 86_400_000, sample.RejectBadRetries},
+		{tooMuch(r.RCU) || tooMuch(r.WCU), sample.RejectBadUnits},
+		{r.Throttle != "" && slices.Contains(oracleDenials, strings.ToLower(strings.TrimSpace(r.Throttle))), sample.RejectBadThrottle},
 	} {
 		if check.bad {
 			return check.reason

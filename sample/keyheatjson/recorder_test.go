@@ -12,13 +12,13 @@ type recorder struct {
 }
 
 type badSample struct {
-	Reason  sample.Reason
+	Reason  sample.RejectReason
 	Excerpt string
 }
 
 func (k *recorder) Record(r *sample.Record) { k.records = append(k.records, r.Clone()) }
 
-func (k *recorder) Bad(reason sample.Reason, excerpt []byte) {
+func (k *recorder) Bad(reason sample.RejectReason, excerpt []byte) {
 	k.bad = append(k.bad, badSample{reason, string(excerpt)})
 }
 

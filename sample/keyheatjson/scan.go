@@ -40,10 +40,10 @@ type cursor struct {
 	src    []byte
 	pos    int
 	depth  int
-	reason sample.Reason
+	reason sample.RejectReason
 }
 
-func (c *cursor) fail(r sample.Reason) {
+func (c *cursor) fail(r sample.RejectReason) {
 	if c.reason == "" {
 		c.reason = r
 	}
@@ -77,7 +77,7 @@ func (c *cursor) take(b byte) bool {
 // value checks the value that begins at the cursor and moves behind it.
 func (c *cursor) value() value {
 	if c.pos >= len(c.src) {
-		c.fail(sample.ReasonSyntax)
+		c.fail(sample.RejectSyntax)
 		return value{}
 	}
 	start := c.pos
@@ -112,7 +112,7 @@ func (c *cursor) object(visit func(name, v value)) {
 		name := c.scanQuoted()
 		c.blank()
 		if !c.take(':') {
-			c.fail(sample.ReasonSyntax)
+			c.fail(sample.RejectSyntax)
 		}
 		c.blank()
 		if c.reason != "" {
@@ -159,7 +159,7 @@ func (c *cursor) array(visit func(v value)) {
 func (c *cursor) enter() {
 	c.pos++
 	if c.depth++; c.depth > MaxDepth {
-		c.fail(sample.ReasonTooDeep)
+		c.fail(sample.RejectTooDeep)
 	}
 }
 
@@ -170,7 +170,7 @@ func (c *cursor) closes(bracket byte) bool {
 		return false
 	}
 	if !c.take(bracket) {
-		c.fail(sample.ReasonSyntax)
+		c.fail(sample.RejectSyntax)
 	}
 	return true
 }
@@ -178,7 +178,7 @@ func (c *cursor) closes(bracket byte) bool {
 func (c *cursor) literal(word string, k kind) value {
 	end := c.pos + len(word)
 	if end > len(c.src) || string(c.src[c.pos:end]) != word {
-		c.fail(sample.ReasonSyntax)
+		c.fail(sample.RejectSyntax)
 		return value{}
 	}
 	v := value{c.pos, end, k}
@@ -213,7 +213,7 @@ func (c *cursor) digits() {
 		i++
 	}
 	if i == c.pos {
-		c.fail(sample.ReasonSyntax)
+		c.fail(sample.RejectSyntax)
 	}
 	c.pos = i
 }
@@ -240,7 +240,7 @@ func special(w uint64) uint64 {
 func (c *cursor) scanQuoted() value {
 	src, start := c.src, c.pos+1
 	if start > len(src) || src[start-1] != '"' {
-		c.fail(sample.ReasonSyntax)
+		c.fail(sample.RejectSyntax)
 		return value{}
 	}
 	i := start
@@ -268,25 +268,25 @@ func (c *cursor) anyQuoted(start, i int) value {
 		case b == '"':
 			v.end, c.pos = i, i+1
 			if !ascii && !utf8.Valid(c.src[start:i]) {
-				c.fail(sample.ReasonBadUTF8)
+				c.fail(sample.RejectBadUTF8)
 			}
 			return v
 		case b == '\\':
 			n := escapeLength(c.src[i:])
 			if n == 0 {
-				c.fail(sample.ReasonSyntax)
+				c.fail(sample.RejectSyntax)
 				return v
 			}
 			v.kind = kindEscaped
 			i += n - 1
 		case b < ' ':
-			c.fail(sample.ReasonSyntax)
+			c.fail(sample.RejectSyntax)
 			return v
 		case b >= utf8.RuneSelf:
 			ascii = false
 		}
 	}
-	c.fail(sample.ReasonSyntax)
+	c.fail(sample.RejectSyntax)
 	return v
 }
 

@@ -12,12 +12,12 @@ import (
 
 // Reasons beside those of [keyheatjson].
 const (
-	// ReasonRow is a row of CSV or TSV with more or fewer columns than the line of names,
+	// RejectRow is a row of CSV or TSV with more or fewer columns than the line of names,
 	// or with a quote in the midst of a field.
-	ReasonRow sample.Reason = "bad_row"
-	// ReasonQuote is a line of CSV in which a quote begins that does not end, within
+	RejectRow sample.RejectReason = "bad_row"
+	// RejectQuote is a line of CSV in which a quote begins that does not end, within
 	// [MaxRow] bytes or before another row.
-	ReasonQuote sample.Reason = "bad_quote"
+	RejectQuote sample.RejectReason = "bad_quote"
 )
 
 // layout is how a file holds its samples.
@@ -193,7 +193,7 @@ func (d *Decoder) frames(text []byte) { frame.Each(text, d.relay.Handler, d.obje
 func (d *Decoder) object(raw []byte) {
 	var fields map[string]json.RawMessage
 	if json.Unmarshal(raw, &fields) != nil {
-		d.relay.Handler.Bad(sample.ReasonSyntax, frame.Excerpt(raw))
+		d.relay.Handler.Bad(sample.RejectSyntax, frame.Excerpt(raw))
 		return
 	}
 	d.emit(raw, func(i int) json.RawMessage { return lookup(fields, d.rules[i].path) })
@@ -252,4 +252,6 @@ type relay struct {
 }
 
 // Bad implements sample.Handler.
-func (r *relay) Bad(reason sample.Reason, _ []byte) { r.Handler.Bad(reason, frame.Excerpt(r.line)) }
+func (r *relay) Bad(reason sample.RejectReason, _ []byte) {
+	r.Handler.Bad(reason, frame.Excerpt(r.line))
+}

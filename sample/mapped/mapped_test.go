@@ -16,7 +16,7 @@ import (
 type heard []string
 
 func (h *heard) Record(r *sample.Record) { *h = append(*h, string(r.AppendJSON(nil))) }
-func (h *heard) Bad(reason sample.Reason, excerpt []byte) {
+func (h *heard) Bad(reason sample.RejectReason, excerpt []byte) {
 	*h = append(*h, string(reason)+": "+string(excerpt))
 }
 

@@ -202,13 +202,13 @@ func (d *Decoder) row(line []byte, closed bool) {
 	row, ok := cells(line, d.columns.Separator)
 	switch {
 	case !utf8.Valid(line):
-		d.relay.Handler.Bad(sample.ReasonBadUTF8, frame.Excerpt(line))
+		d.relay.Handler.Bad(sample.RejectBadUTF8, frame.Excerpt(line))
 		return
 	case !ok && !closed:
-		d.relay.Handler.Bad(ReasonQuote, frame.Excerpt(line))
+		d.relay.Handler.Bad(RejectQuote, frame.Excerpt(line))
 		return
 	case !ok || len(row) != len(d.columns.Names):
-		d.relay.Handler.Bad(ReasonRow, frame.Excerpt(line))
+		d.relay.Handler.Bad(RejectRow, frame.Excerpt(line))
 		return
 	}
 	d.emit(line, func(i int) json.RawMessage { return d.at[i].value(row) })

@@ -15,8 +15,8 @@ type counter struct {
 	load         sample.Milli
 }
 
-func (c *counter) Record(r *sample.Record)   { c.records++; c.load += r.WCU }
-func (c *counter) Bad(sample.Reason, []byte) { c.bad++ }
+func (c *counter) Record(r *sample.Record)         { c.records++; c.load += r.WCU }
+func (c *counter) Bad(sample.RejectReason, []byte) { c.bad++ }
 
 // BenchmarkDecode reads batches of a thousand samples, of so many keys: those of a producer
 // that says no more than what a request took, and of one that tells of calls and attempts, as

@@ -34,14 +34,14 @@ func (d *Decoder) SetRates(rates map[string]float64) { d.rates = rates }
 // batch itself is broken, all of it is one bad sample.
 func (d *Decoder) Decode(message []byte, at int64, h sample.Handler) {
 	if len(message) == 0 {
-		h.Bad(sample.ReasonEmpty, nil)
+		h.Bad(sample.RejectEmpty, nil)
 		return
 	}
 	d.base, d.at = 0, at
 	if samples, ok := d.splitShared(message); ok {
 		d.samples(samples, h)
 	} else {
-		h.Bad(sample.ReasonSyntax, frame.Excerpt(message))
+		h.Bad(sample.RejectSyntax, frame.Excerpt(message))
 	}
 	d.letGo()
 }

@@ -21,10 +21,10 @@ func (d *Decoder) sample(raw []byte, h sample.Handler) {
 }
 
 // read returns the record of a sample, which is valid until the next one is read.
-func (d *Decoder) read(raw []byte) (*sample.Record, sample.Reason) {
+func (d *Decoder) read(raw []byte) (*sample.Record, sample.RejectReason) {
 	var p plain
 	if !p.read(raw) || p.kind >= uint64(len(d.kinds)) || p.pk > uint64(len(d.keys)) || p.sk > uint64(len(d.keys)) {
-		return nil, sample.ReasonSyntax
+		return nil, sample.RejectSyntax
 	}
 	k := &d.kinds[p.kind]
 	if k.reason != "" {
@@ -46,7 +46,7 @@ func (d *Decoder) read(raw []byte) (*sample.Record, sample.Reason) {
 	r := &k.rec
 	r.PK, r.SK = pk.key, sk.key
 	if !d.setTime(r, p.time) {
-		return nil, sample.ReasonNoTime
+		return nil, sample.RejectNoTime
 	}
 	r.RCU, r.WCU, r.Estimated = p.rcu, p.wcu, false
 	r.Bytes, r.N = p.bytes, 1
@@ -62,7 +62,7 @@ func (d *Decoder) read(raw []byte) (*sample.Record, sample.Reason) {
 		}
 	}
 	if (!p.hasRCU || !p.hasWCU) && !r.CompleteUnits(p.hasRCU, p.hasWCU) {
-		return nil, sample.ReasonNoOp
+		return nil, sample.RejectNoOp
 	}
 	if k.isSound(pk, sk) {
 		return r, r.CheckAmounts()
@@ -169,7 +169,7 @@ func (p *plain) read(raw []byte) bool {
 }
 
 // readRare reads what few samples have, of fields that are not broken.
-func (d *Decoder) readRare(raw []byte) sample.Reason {
+func (d *Decoder) readRare(raw []byte) sample.RejectReason {
 	r := &d.rare
 	d.clearAttrs()
 	fields := wire{src: raw, of: &sampleTypes}
@@ -185,7 +185,7 @@ func (d *Decoder) readRare(raw []byte) sample.Reason {
 			r.Failed = fields.varint != 0
 		case sampleCall, sampleID:
 			if !utf8.Valid(fields.value) {
-				return sample.ReasonBadUTF8
+				return sample.RejectBadUTF8
 			}
 			if fields.number == sampleCall {
 				r.Call = alias(fields.value)
@@ -202,7 +202,7 @@ func (d *Decoder) readRare(raw []byte) sample.Reason {
 	return ""
 }
 
-func (d *Decoder) attr(raw []byte) sample.Reason {
+func (d *Decoder) attr(raw []byte) sample.RejectReason {
 	var name, value []byte
 	fields := wire{src: raw, of: &entryTypes}
 	for fields.next() {
@@ -215,9 +215,9 @@ func (d *Decoder) attr(raw []byte) sample.Reason {
 	}
 	switch {
 	case fields.bad:
-		return sample.ReasonSyntax
+		return sample.RejectSyntax
 	case !utf8.Valid(name) || !utf8.Valid(value):
-		return sample.ReasonBadUTF8
+		return sample.RejectBadUTF8
 	}
 	d.attrs[alias(name)] = alias(value)
 	return ""

@@ -30,11 +30,11 @@ import (
 // recorder is a handler that keeps what it is given.
 type recorder struct {
 	records []sample.Record
-	bad     []sample.Reason
+	bad     []sample.RejectReason
 }
 
-func (k *recorder) Record(r *sample.Record)            { k.records = append(k.records, r.Clone()) }
-func (k *recorder) Bad(reason sample.Reason, _ []byte) { k.bad = append(k.bad, reason) }
+func (k *recorder) Record(r *sample.Record)                  { k.records = append(k.records, r.Clone()) }
+func (k *recorder) Bad(reason sample.RejectReason, _ []byte) { k.bad = append(k.bad, reason) }
 
 func decode(message []byte, at int64) *recorder {
 	k := new(recorder)
@@ -202,24 +202,24 @@ func TestFlaws(t *testing.T) {
 		story   string
 		message []byte
 		records int
-		want    []sample.Reason
+		want    []sample.RejectReason
 	}{
-		{"nothing", nil, 0, []sample.Reason{sample.ReasonEmpty}},
-		{"JSON", []byte(`{"ts":1763692032185,"table":"t"}`), 0, []sample.Reason{sample.ReasonSyntax}},
-		{"cut off", good[:len(good)-1], 0, []sample.Reason{sample.ReasonSyntax}},
-		{"no kind", build(t, `{`+kinds+`,"samples":[{"kind":1,"pk":1},{"pk":1}]}`), 1, []sample.Reason{sample.ReasonSyntax}},
-		{"no such key", build(t, `{`+kinds+`,"samples":[{"pk":2},{"pk":1}]}`), 1, []sample.Reason{sample.ReasonSyntax}},
-		{"no key", build(t, `{`+kinds+`,"samples":[{},{"pk":1}]}`), 1, []sample.Reason{sample.ReasonNoKey}},
-		{"no time", build(t, `{"kinds":[{"table":"t","op":"PUT_ITEM"}],"keys":[{"s":"a"}],"samples":[{"pk":1}]}`), 0, []sample.Reason{sample.ReasonNoTime}},
-		{"no units and no operation", build(t, `{"base":"1763692032185","kinds":[{"table":"t"}],"keys":[{"s":"a"}],"samples":[{"pk":1}]}`), 0, []sample.Reason{sample.ReasonNoOp}},
-		{"no table", build(t, `{"base":"1763692032185","kinds":[{"op":"PUT_ITEM"}],"keys":[{"s":"a"}],"samples":[{"pk":1}]}`), 0, []sample.Reason{sample.ReasonNoTable}},
-		{"an operation of a later schema", build(t, `{"base":"1763692032185","kinds":[{"table":"t","op":77}],"keys":[{"s":"a"}],"samples":[{"pk":1}]}`), 0, []sample.Reason{sample.ReasonBadOp}},
-		{"an empty key", build(t, `{"base":"1763692032185","kinds":[{"table":"t","op":"PUT_ITEM"}],"keys":[{}],"samples":[{"pk":1}]}`), 0, []sample.Reason{sample.ReasonBadKey}},
-		{"no number", build(t, `{"base":"1763692032185","kinds":[{"table":"t","op":"PUT_ITEM"}],"keys":[{"n":"x"}],"samples":[{"pk":1}]}`), 0, []sample.Reason{sample.ReasonBadKey}},
-		{"five parts", build(t, `{"base":"1763692032185","kinds":[{"table":"t","op":"PUT_ITEM"}],"keys":[{"parts":[{"s":"a"},{"s":"a"},{"s":"a"},{"s":"a"},{"s":"a"}]}],"samples":[{"pk":1}]}`), 0, []sample.Reason{sample.ReasonBadKey}},
-		{"seconds", build(t, `{"base":"1763692032","kinds":[{"table":"t","op":"PUT_ITEM"}],"keys":[{"s":"a"}],"samples":[{"pk":1}]}`), 0, []sample.Reason{sample.ReasonBadTime}},
-		{"absurd units", build(t, `{`+kinds+`,"samples":[{"pk":1,"wcu":"18446744073709551615"},{"pk":1}]}`), 1, []sample.Reason{sample.ReasonBadUnits}},
-		{"absurd n", build(t, `{`+kinds+`,"samples":[{"pk":1,"n":"18446744073709551615"}]}`), 0, []sample.Reason{sample.ReasonBadN}},
+		{"nothing", nil, 0, []sample.RejectReason{sample.RejectEmpty}},
+		{"JSON", []byte(`{"ts":1763692032185,"table":"t"}`), 0, []sample.RejectReason{sample.RejectSyntax}},
+		{"cut off", good[:len(good)-1], 0, []sample.RejectReason{sample.RejectSyntax}},
+		{"no kind", build(t, `{`+kinds+`,"samples":[{"kind":1,"pk":1},{"pk":1}]}`), 1, []sample.RejectReason{sample.RejectSyntax}},
+		{"no such key", build(t, `{`+kinds+`,"samples":[{"pk":2},{"pk":1}]}`), 1, []sample.RejectReason{sample.RejectSyntax}},
+		{"no key", build(t, `{`+kinds+`,"samples":[{},{"pk":1}]}`), 1, []sample.RejectReason{sample.RejectNoKey}},
+		{"no time", build(t, `{"kinds":[{"table":"t","op":"PUT_ITEM"}],"keys":[{"s":"a"}],"samples":[{"pk":1}]}`), 0, []sample.RejectReason{sample.RejectNoTime}},
+		{"no units and no operation", build(t, `{"base":"1763692032185","kinds":[{"table":"t"}],"keys":[{"s":"a"}],"samples":[{"pk":1}]}`), 0, []sample.RejectReason{sample.RejectNoOp}},
+		{"no table", build(t, `{"base":"1763692032185","kinds":[{"op":"PUT_ITEM"}],"keys":[{"s":"a"}],"samples":[{"pk":1}]}`), 0, []sample.RejectReason{sample.RejectNoTable}},
+		{"an operation of a later schema", build(t, `{"base":"1763692032185","kinds":[{"table":"t","op":77}],"keys":[{"s":"a"}],"samples":[{"pk":1}]}`), 0, []sample.RejectReason{sample.RejectBadOp}},
+		{"an empty key", build(t, `{"base":"1763692032185","kinds":[{"table":"t","op":"PUT_ITEM"}],"keys":[{}],"samples":[{"pk":1}]}`), 0, []sample.RejectReason{sample.RejectBadKey}},
+		{"no number", build(t, `{"base":"1763692032185","kinds":[{"table":"t","op":"PUT_ITEM"}],"keys":[{"n":"x"}],"samples":[{"pk":1}]}`), 0, []sample.RejectReason{sample.RejectBadKey}},
+		{"five parts", build(t, `{"base":"1763692032185","kinds":[{"table":"t","op":"PUT_ITEM"}],"keys":[{"parts":[{"s":"a"},{"s":"a"},{"s":"a"},{"s":"a"},{"s":"a"}]}],"samples":[{"pk":1}]}`), 0, []sample.RejectReason{sample.RejectBadKey}},
+		{"seconds", build(t, `{"base":"1763692032","kinds":[{"table":"t","op":"PUT_ITEM"}],"keys":[{"s":"a"}],"samples":[{"pk":1}]}`), 0, []sample.RejectReason{sample.RejectBadTime}},
+		{"absurd units", build(t, `{`+kinds+`,"samples":[{"pk":1,"wcu":"18446744073709551615"},{"pk":1}]}`), 1, []sample.RejectReason{sample.RejectBadUnits}},
+		{"absurd n", build(t, `{`+kinds+`,"samples":[{"pk":1,"n":"18446744073709551615"}]}`), 0, []sample.RejectReason{sample.RejectBadN}},
 	} {
 		t.Run(c.story, func(t *testing.T) {
 			t.Parallel()
@@ -287,7 +287,7 @@ func TestSamplesAreCheckedBehindSoundOnes(t *testing.T) {
 		c.spoil(&spoiled)
 		want := spoiled.Check()
 		got := decode(samplepb.NewEncoder().Append(nil, []sample.Record{c.of, spoiled, c.of}), 0)
-		if want == "" || len(got.records) != 2 || !slices.Equal(got.bad, []sample.Reason{want}) {
+		if want == "" || len(got.records) != 2 || !slices.Equal(got.bad, []sample.RejectReason{want}) {
 			t.Errorf("%s: %d good and %v, want two good and %q", story, len(got.records), got.bad, want)
 		}
 	}

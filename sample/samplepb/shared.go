@@ -14,13 +14,13 @@ import (
 // writes its keys, time, units, bytes, N, calls and retries over those of the one before.
 type kind struct {
 	rec     sample.Record
-	reason  sample.Reason // why none of its samples counts
-	checked bool          // a sample of it passed sample.Record.Check
+	reason  sample.RejectReason // why none of its samples counts
+	checked bool                // a sample of it passed sample.Record.Check
 }
 
 type key struct {
 	key    sample.Key
-	reason sample.Reason
+	reason sample.RejectReason
 	// as a partition key, or a sort key, it passes sample.Record.Check
 	checkedPK, checkedSK bool
 }
@@ -55,7 +55,7 @@ func (d *Decoder) splitShared(message []byte) (samples []byte, ok bool) {
 		case batchKeys:
 			k, reason := readKey(fields.value, 0)
 			if reason == "" && k.Size() > sample.MaxKeyBytes {
-				reason = sample.ReasonKeyTooLong // said once, since samples would look at all of it
+				reason = sample.RejectKeyTooLong // said once, since samples would look at all of it
 			}
 			d.keys = append(d.keys, key{key: k, reason: reason})
 		case batchSamples:
@@ -72,7 +72,7 @@ func (d *Decoder) kind(raw []byte) (k kind) {
 	r := &k.rec
 	r.N = 1
 	if len(raw) > MaxKindBytes {
-		k.fail(sample.ReasonBadText)
+		k.fail(sample.RejectBadText)
 		return k
 	}
 	fields := wire{src: raw, of: &kindTypes}
@@ -100,9 +100,9 @@ func (d *Decoder) kind(raw []byte) (k kind) {
 	}
 	switch {
 	case fields.bad:
-		k.fail(sample.ReasonSyntax)
+		k.fail(sample.RejectSyntax)
 	case r.Op != sample.OpUnknown && r.Op.String() == "":
-		k.fail(sample.ReasonBadOp)
+		k.fail(sample.RejectBadOp)
 	}
 	if r.Op == sample.TransactGetItems {
 		r.Read = sample.Transactional
@@ -117,7 +117,7 @@ func (d *Decoder) kind(raw []byte) (k kind) {
 }
 
 // fail keeps the first reason.
-func (k *kind) fail(reason sample.Reason) {
+func (k *kind) fail(reason sample.RejectReason) {
 	if k.reason == "" {
 		k.reason = reason
 	}
@@ -125,7 +125,7 @@ func (k *kind) fail(reason sample.Reason) {
 
 func (k *kind) text(raw []byte) string {
 	if !utf8.Valid(raw) {
-		k.fail(sample.ReasonBadUTF8)
+		k.fail(sample.RejectBadUTF8)
 	}
 	return alias(raw)
 }
@@ -158,29 +158,29 @@ func isASCII(text []byte) bool {
 }
 
 // readKey reads a key, or one attribute of a key that has several.
-func readKey(raw []byte, depth int) (k sample.Key, reason sample.Reason) {
+func readKey(raw []byte, depth int) (k sample.Key, reason sample.RejectReason) {
 	var parts []sample.Key
 	fields := wire{src: raw, of: &keyTypes}
 	for fields.next() {
 		switch fields.number {
 		case keyString:
 			if k = sample.KeyString(alias(fields.value)); !utf8.Valid(fields.value) {
-				reason = sample.ReasonBadUTF8
+				reason = sample.RejectBadUTF8
 			}
 		case keyNumber:
 			var err error
 			if k, err = sample.KeyNumber(string(fields.value)); err != nil {
-				reason = sample.ReasonBadKey
+				reason = sample.RejectBadKey
 			}
 		case keyBinary:
 			k = sample.KeyBinary(fields.value)
 		case keyParts:
 			if depth > 0 || len(parts) == sample.MaxKeyParts {
-				return k, sample.ReasonBadKey
+				return k, sample.RejectBadKey
 			}
 			part, r := readKey(fields.value, depth+1)
 			if r == "" && part.Text == "" {
-				r = sample.ReasonBadKey
+				r = sample.RejectBadKey
 			}
 			if r != "" {
 				return k, r
@@ -190,13 +190,13 @@ func readKey(raw []byte, depth int) (k sample.Key, reason sample.Reason) {
 	}
 	switch {
 	case fields.bad:
-		return k, sample.ReasonSyntax
+		return k, sample.RejectSyntax
 	case reason != "":
 		return k, reason
 	case len(parts) > 0:
 		return sample.JoinKeys(parts...), ""
 	case k.Text == "":
-		return k, sample.ReasonBadKey // DynamoDB forbids empty keys
+		return k, sample.RejectBadKey // DynamoDB forbids empty keys
 	}
 	return k, ""
 }

@@ -21,7 +21,7 @@ func TestUsualSamplesAreReadAsAllAre(t *testing.T) {
 	t.Parallel()
 	w := writer{rand.New(rand.NewPCG(4, 13))}
 	const at = 1_763_692_033_000
-	good, flaws := 0, map[sample.Reason]int{}
+	good, flaws := 0, map[sample.RejectReason]int{}
 	for range 4000 {
 		head := w.shared()
 		batch, alone := head, new(recorder)

@@ -137,7 +137,7 @@ func TestCauses(t *testing.T) {
 	pressed.Evidence = &detect.Evidence{Refused: map[string]int64{sample.OfIndex.String(): 100}}
 	heated := pressed
 	heated.Evidence = &detect.Evidence{Refused: map[string]int64{sample.KeyRange.String(): 100}}
-	starved := func(index string, cause sample.Cause, state detect.State) detect.Finding {
+	starved := func(index string, cause sample.ThrottleReason, state detect.State) detect.Finding {
 		f := detect.NewFinding(detect.TableStarvation, detect.Target{Table: "orders", Index: index}, sample.Key{})
 		f.Severity, f.State = detect.Warning, state
 		f.Evidence = &detect.Evidence{Refused: map[string]int64{cause.String(): 100}}

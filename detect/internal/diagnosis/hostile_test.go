@@ -13,7 +13,7 @@ import (
 func TestNoDiagnosisShowsATextRaw(t *testing.T) {
 	t.Parallel()
 	m := hostile.New(2)
-	given, kinds := map[detect.Reason]int{}, map[detect.Kind]int{}
+	given, kinds := map[detect.Diagnosis]int{}, map[detect.Kind]int{}
 	check := func(what, text string) {
 		t.Helper()
 		if wrong := hostile.FaultOfSentence(text); wrong != "" {
@@ -51,7 +51,7 @@ func TestNoDiagnosisShowsATextRaw(t *testing.T) {
 			}
 		}
 	}
-	for _, reason := range []detect.Reason{detect.HotItem, detect.RollingKey, detect.LSIBlocked, detect.MonotonicSortKey, detect.MovingLoad, detect.Splittable, detect.Undetermined} {
+	for _, reason := range []detect.Diagnosis{detect.HotItem, detect.RollingKey, detect.LSIBlocked, detect.MonotonicSortKey, detect.MovingLoad, detect.Splittable, detect.Undetermined} {
 		if given[reason] == 0 {
 			t.Errorf("no key has the reason %s: %v", reason, given)
 		}

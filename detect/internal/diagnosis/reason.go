@@ -11,7 +11,7 @@ import (
 
 // Diagnosis is why a table will not heal itself, in a word and in sentences.
 type Diagnosis struct {
-	Reason detect.Reason
+	Reason detect.Diagnosis
 	Why    string
 }
 
@@ -35,7 +35,7 @@ const (
 // served says what it means that writes near or above the limit for long are not marked as
 // throttled, in units that DynamoDB reports of what it served. A sentence more begins with a
 // space; empty where nothing follows.
-func served(f *detect.Finding, reason detect.Reason) string {
+func served(f *detect.Finding, reason detect.Diagnosis) string {
 	estimated := f.Quality.Estimated
 	if f.Kind == detect.HotKeyRead || f.Quality.Source != detect.SourceRequests || estimated == nil || *estimated || f.Quality.InBatches() ||
 		f.Evidence == nil || f.Evidence.Records < detect.MinRecords || f.Evidence.ThrottledRequests() > 0 || f.Seconds < servedLong {

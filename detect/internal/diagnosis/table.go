@@ -19,7 +19,7 @@ const warmNamed = 5
 // WhyHotPartition returns why partitions without a hot key throttle, and whether that
 // heals. warm are the keys that were warm in one of its seconds, the warmest first, and
 // known reports whether that second is still known.
-func WhyHotPartition(s *throttling.Pressure, spread *throttling.Spread, over int, warm []string, known bool) (detect.Reason, string) {
+func WhyHotPartition(s *throttling.Pressure, spread *throttling.Spread, over int, warm []string, known bool) (detect.Diagnosis, string) {
 	if s.Refused[sample.KeyRange] == 0 {
 		return detect.Undetermined, fmt.Sprintf("DynamoDB throttled %s writes to the table in %s because a partition of one of its indexes is full: an index that falls behind holds the table's writes back, whatever their own keys.", wording.Count(s.Refused[sample.OfIndex]), wording.Seconds(over))
 	}
@@ -99,7 +99,7 @@ func WhyStarved(s *throttling.Pressure, over int, facts *detect.TableFacts, inde
 		return fmt.Sprintf("DynamoDB throttled %s writes to the table in %s because %s has too little write capacity, provisioned or as its owner set a maximum: the index holds the table's writes back.", wording.Count(s.StarvedRequests()), wording.Seconds(over), anIndex(facts))
 	}
 	cause := sample.Provisioned
-	for _, c := range []sample.Cause{sample.MaxOnDemand, sample.AccountLimit} {
+	for _, c := range []sample.ThrottleReason{sample.MaxOnDemand, sample.AccountLimit} {
 		if s.Refused[c] > s.Refused[cause] {
 			cause = c
 		}

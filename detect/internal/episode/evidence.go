@@ -123,7 +123,7 @@ func summariseEvidence(e *sketch.Evidence, seconds int, weight float64) *detect.
 	slices.SortStableFunc(summary.Operations, func(a, b detect.Operation) int { return cmp.Compare(b.Share, a.Share) })
 	for c, n := range e.Refused {
 		if n > 0 {
-			summary.Refused[sample.Cause(c).String()] = n
+			summary.Refused[sample.ThrottleReason(c).String()] = n
 		}
 	}
 	summary.StrongReads = detect.Ratio(float64(e.Strong), float64(looked.Read))

@@ -58,7 +58,7 @@ func keyPoint(w *sketch.Window, k *sketch.KeyLoad, batch sampling.Batch) point {
 	}
 	if k.Evidence != nil {
 		p.keyRange = k.Evidence.Refused[sample.KeyRange]
-		p.otherwise = p.keyRange+k.Evidence.Refused[sample.CauseUnknown] == 0 && k.Evidence.Refused != [sample.Causes]int64{}
+		p.otherwise = p.keyRange+k.Evidence.Refused[sample.ThrottleUnknown] == 0 && k.Evidence.Refused != [sample.ThrottleReasons]int64{}
 		if base := float64(detect.Weight(k.Evidence.Load)); k.Evidence.Edited > 0 && base > 0 {
 			p.grown, p.grownKnown = float64(k.Evidence.GrownBytes)*max(1, float64(detect.Weight(k.Low))/base), true
 		}

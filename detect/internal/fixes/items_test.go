@@ -120,7 +120,7 @@ func TestReadsOfLargeItemsWantProof(t *testing.T) {
 func TestWhetherASplitIsPossible(t *testing.T) {
 	t.Parallel()
 	const says = "the key's items are in several only where DynamoDB has split them."
-	for _, reason := range []detect.Reason{detect.Undetermined, detect.Splittable} {
+	for _, reason := range []detect.Diagnosis{detect.Undetermined, detect.Splittable} {
 		steps := fixes.New().Steps(with(hot(detect.HotKeyWrite, 1100, op(sample.PutItem, 1, 1100, 1)), func(c *fixes.Case) { c.Reason = reason }))
 		if last := steps[len(steps)-1].Text; !strings.Contains(last, says) {
 			t.Errorf("%s: %s", reason, last)

@@ -100,7 +100,7 @@ func starvedTable(_ *Adviser, c *Case) (fix, bool) {
 		return fix{}, false
 	}
 	starved := int64(0)
-	for _, cause := range []sample.Cause{sample.Provisioned, sample.MaxOnDemand, sample.AccountLimit} {
+	for _, cause := range []sample.ThrottleReason{sample.Provisioned, sample.MaxOnDemand, sample.AccountLimit} {
 		starved += c.Evidence.Refused[cause.String()]
 	}
 	if starved <= c.Evidence.Refused[sample.KeyRange.String()] {

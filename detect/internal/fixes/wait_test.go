@@ -21,7 +21,7 @@ func TestWaitingHasAnEnd(t *testing.T) {
 		refused  int64
 		says     string
 		saysNot  string
-		reason   detect.Reason
+		reason   detect.Diagnosis
 		isSilent bool
 		mean     detect.Figure // of a quarter of an hour
 	}{

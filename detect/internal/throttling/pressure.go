@@ -11,7 +11,7 @@ import (
 // episode of them, and what DynamoDB throttled of it.
 type Pressure struct {
 	// Refused counts throttled requests by cause, Requests all of them.
-	Refused  [sample.Causes]int64
+	Refused  [sample.ThrottleReasons]int64
 	Requests int64
 	// Scanned is the part of the load that Scans made, load all of it.
 	Scanned, Load sketch.Load

@@ -39,7 +39,7 @@ type spreadKey struct {
 // does not tell why it was throttled.
 func (s *Spread) Observe(w *sketch.Window) {
 	for cause, n := range w.Total.Refused {
-		if (n > 0) != (sample.Cause(cause) == sample.KeyRange) {
+		if (n > 0) != (sample.ThrottleReason(cause) == sample.KeyRange) {
 			return
 		}
 	}

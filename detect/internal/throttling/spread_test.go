@@ -19,7 +19,7 @@ func TestSpread(t *testing.T) {
 	for _, c := range []struct {
 		story       string
 		throttle    func(key int) bool
-		cause       sample.Cause
+		cause       sample.ThrottleReason
 		keys        int
 		several     bool
 		least, most float64 // WCU a second that those keys were served

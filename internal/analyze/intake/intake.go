@@ -21,8 +21,8 @@ import (
 // Reading is what was read.
 type Reading struct {
 	// Good were counted; Bad were not, by reason.
-	Good int64                   `json:"good"`
-	Bad  map[sample.Reason]int64 `json:"bad"`
+	Good int64                         `json:"good"`
+	Bad  map[sample.RejectReason]int64 `json:"bad"`
 	// Judged reports whether there is a verdict: false when nothing was counted, or
 	// too little to say that no key is hot.
 	Judged bool `json:"judged"`
@@ -58,8 +58,8 @@ type Fault struct {
 	Line int64 `json:"line"`
 	// Record is the number of the object in the list that it is in, from 1, where a line has
 	// several; 0 where the line tells which it is.
-	Record int64         `json:"record"`
-	Reason sample.Reason `json:"reason"`
+	Record int64               `json:"record"`
+	Reason sample.RejectReason `json:"reason"`
 	// Text is the beginning of the line; where keys are hidden, its structure.
 	Text string `json:"text"`
 	// Remedy says what to do, or what the line seems to be; never empty.
@@ -69,9 +69,9 @@ type Fault struct {
 // Reasons beside those of decoders.
 const (
 	// ReasonUnreadable is a sample that the source could not read completely.
-	ReasonUnreadable sample.Reason = "unreadable"
+	ReasonUnreadable sample.RejectReason = "unreadable"
 	// ReasonTooManyTables is a sample of one table or index too many.
-	ReasonTooManyTables sample.Reason = "too_many_tables"
+	ReasonTooManyTables sample.RejectReason = "too_many_tables"
 )
 
 // What is kept of a reading, which no file may make larger.
@@ -86,8 +86,8 @@ const enough = 0.01
 
 // noLoad are the reasons for what is no request that cost anything, or whose load on
 // the table was counted all the same.
-var noLoad = map[sample.Reason]bool{
-	cloudtrail.ReasonNotRequest: true, cloudtrail.ReasonFailed: true, change.ReasonNoImages: true,
+var noLoad = map[sample.RejectReason]bool{
+	cloudtrail.RejectNotRequest: true, cloudtrail.RejectFailed: true, change.RejectNoImages: true,
 }
 
 // Fields is what a file calls the fields of Keyheat JSON.
@@ -121,8 +121,8 @@ type Tally struct {
 	Fields Fields
 
 	good, unsized, unrated, sized int64
-	bad                           map[sample.Reason]int64
-	faults                        map[sample.Reason]*faults
+	bad                           map[sample.RejectReason]int64
+	faults                        map[sample.RejectReason]*faults
 	unread                        []string
 	unreadFiles                   int
 
@@ -180,9 +180,9 @@ func (t *Tally) GoodRecords() int64 { return t.good }
 
 // Bad counts a line, or an element of an array, that could not be counted. Its excerpt is
 // a part of the message at hand, or its content.
-func (t *Tally) Bad(reason sample.Reason, excerpt []byte) {
+func (t *Tally) Bad(reason sample.RejectReason, excerpt []byte) {
 	if t.bad == nil {
-		t.bad, t.faults = map[sample.Reason]int64{}, map[sample.Reason]*faults{}
+		t.bad, t.faults = map[sample.RejectReason]int64{}, map[sample.RejectReason]*faults{}
 	}
 	of := t.faults[reason]
 	if of == nil {
@@ -316,19 +316,19 @@ func (t *Tally) Reading() Reading {
 		Unread: append([]string{}, t.unread...), UnreadFiles: t.unreadFiles,
 	}
 	if r.Bad == nil {
-		r.Bad = map[sample.Reason]int64{}
+		r.Bad = map[sample.RejectReason]int64{}
 	}
 	if all := r.Good + r.MissedRequests(); all > 0 {
 		r.Share = new(float64(r.Good) / float64(all))
 	}
 	r.Judged = r.Good > 0 && *r.Share >= enough
-	fits := func(reason sample.Reason) int { // which tells more than how often it is, where nothing was counted
+	fits := func(reason sample.RejectReason) int { // which tells more than how often it is, where nothing was counted
 		if r.Good > 0 {
 			return 0
 		}
 		return t.faults[reason].best().fits / looksRight
 	}
-	for _, reason := range slices.SortedFunc(maps.Keys(t.faults), func(a, b sample.Reason) int {
+	for _, reason := range slices.SortedFunc(maps.Keys(t.faults), func(a, b sample.RejectReason) int {
 		return cmp.Or(cmp.Compare(fits(b), fits(a)), cmp.Compare(t.bad[b], t.bad[a]), cmp.Compare(a, b))
 	}) {
 		r.Faults = append(r.Faults, t.faults[reason].best().Fault)

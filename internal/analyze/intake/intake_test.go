@@ -14,7 +14,7 @@ import (
 )
 
 // read returns the reading of so many good samples and bad lines.
-func read(good int, bad map[sample.Reason]int) intake.Reading {
+func read(good int, bad map[sample.RejectReason]int) intake.Reading {
 	var t intake.Tally
 	t.Begin("a")
 	for range good {
@@ -33,20 +33,20 @@ func TestAVerdictNeedsData(t *testing.T) {
 	for _, c := range []struct {
 		story   string
 		good    int
-		bad     map[sample.Reason]int
+		bad     map[sample.RejectReason]int
 		judged  bool
 		covers  string
 		because string
 	}{
 		{"nothing", 0, nil, false, "", "a holds no samples"},
-		{"one line", 0, map[sample.Reason]int{sample.ReasonSyntax: 1}, false, "", "the only line could not be counted"},
-		{"nothing good", 0, map[sample.Reason]int{sample.ReasonSyntax: 3}, false, "", "none of 3 lines"},
-		{"too little", 1, map[sample.Reason]int{sample.ReasonSyntax: 100}, false, "", "only 1 of 101 lines"},
-		{"little", 1, map[sample.Reason]int{sample.ReasonSyntax: 99}, true, "covers 1% of the lines", ""},
-		{"most", 98, map[sample.Reason]int{sample.ReasonSyntax: 2}, true, "covers 98% of the lines", ""},
-		{"all but an odd line", 999, map[sample.Reason]int{sample.ReasonSyntax: 1}, true, "", ""},
-		{"events that are no load", 1, map[sample.Reason]int{cloudtrail.ReasonNotRequest: 999, cloudtrail.ReasonFailed: 1}, true, "", ""},
-		{"nothing but those", 0, map[sample.Reason]int{cloudtrail.ReasonNotRequest: 2}, false, "", "none of 2 lines"},
+		{"one line", 0, map[sample.RejectReason]int{sample.RejectSyntax: 1}, false, "", "the only line could not be counted"},
+		{"nothing good", 0, map[sample.RejectReason]int{sample.RejectSyntax: 3}, false, "", "none of 3 lines"},
+		{"too little", 1, map[sample.RejectReason]int{sample.RejectSyntax: 100}, false, "", "only 1 of 101 lines"},
+		{"little", 1, map[sample.RejectReason]int{sample.RejectSyntax: 99}, true, "covers 1% of the lines", ""},
+		{"most", 98, map[sample.RejectReason]int{sample.RejectSyntax: 2}, true, "covers 98% of the lines", ""},
+		{"all but an odd line", 999, map[sample.RejectReason]int{sample.RejectSyntax: 1}, true, "", ""},
+		{"events that are no load", 1, map[sample.RejectReason]int{cloudtrail.RejectNotRequest: 999, cloudtrail.RejectFailed: 1}, true, "", ""},
+		{"nothing but those", 0, map[sample.RejectReason]int{cloudtrail.RejectNotRequest: 2}, false, "", "none of 2 lines"},
 	} {
 		r := read(c.good, c.bad)
 		if r.Judged != c.judged || !strings.Contains(r.Covers(), c.covers) || c.covers == "" && r.Covers() != "" {
@@ -65,10 +65,10 @@ func TestALineIsTheOneThatIsBad(t *testing.T) {
 	message := []byte("same\nsame\nsame\nother\n")
 	tally.Begin("a")
 	tally.Message(message, 7)
-	tally.Bad(sample.ReasonSyntax, message[10:14])
-	tally.Bad(sample.ReasonNoKey, []byte("other")) // a copy
+	tally.Bad(sample.RejectSyntax, message[10:14])
+	tally.Bad(sample.RejectNoKey, []byte("other")) // a copy
 	for _, fault := range tally.Reading().Faults {
-		if want := map[sample.Reason]int64{sample.ReasonSyntax: 9, sample.ReasonNoKey: 10}[fault.Reason]; fault.Line != want {
+		if want := map[sample.RejectReason]int64{sample.RejectSyntax: 9, sample.RejectNoKey: 10}[fault.Reason]; fault.Line != want {
 			t.Errorf("%s is in line %d, want %d", fault.Reason, fault.Line, want)
 		}
 	}
@@ -113,9 +113,9 @@ func TestALineOfManyEvents(t *testing.T) {
 		for i, at := n-events+1, 1; i <= n; i, at = i+1, at+len(event(i))+2 {
 			switch i {
 			case 7:
-				tally.Bad(cloudtrail.ReasonQuery, message[at:at+20])
+				tally.Bad(cloudtrail.RejectQuery, message[at:at+20])
 			case 45:
-				tally.Bad(cloudtrail.ReasonBatch, message[at:at+20])
+				tally.Bad(cloudtrail.RejectBatch, message[at:at+20])
 			default:
 				tally.Good(&sample.Record{})
 			}
@@ -123,7 +123,7 @@ func TestALineOfManyEvents(t *testing.T) {
 	}
 	r := tally.Reading()
 	for _, f := range r.Faults {
-		if want := map[sample.Reason]int64{cloudtrail.ReasonQuery: 7, cloudtrail.ReasonBatch: 45}[f.Reason]; f.Record != want || !strings.Contains(f.String(), fmt.Sprintf("trail, line 1, record %d: ", want)) {
+		if want := map[sample.RejectReason]int64{cloudtrail.RejectQuery: 7, cloudtrail.RejectBatch: 45}[f.Reason]; f.Record != want || !strings.Contains(f.String(), fmt.Sprintf("trail, line 1, record %d: ", want)) {
 			t.Errorf("%s is record %d, want %d: %s", f.Reason, f.Record, want, f.String())
 		}
 	}
@@ -204,11 +204,11 @@ func TestColumnsAreGuessed(t *testing.T) {
 		tally.Message([]byte(lines), 1)
 		at := 0
 		for line := range strings.Lines(lines) {
-			tally.Bad(sample.ReasonSyntax, []byte(lines)[at:at+len(line)-1:at+len(line)-1])
+			tally.Bad(sample.RejectSyntax, []byte(lines)[at:at+len(line)-1:at+len(line)-1])
 			at += len(line)
 		}
 		r := tally.Reading()
-		if f := r.Faults[0]; f.Line != 1 || !strings.Contains(f.Remedy, want) || r.Bad[sample.ReasonSyntax] != 51 {
+		if f := r.Faults[0]; f.Line != 1 || !strings.Contains(f.Remedy, want) || r.Bad[sample.RejectSyntax] != 51 {
 			t.Errorf("%s: %v %s", names, r.Bad, f.String())
 		}
 	}
@@ -221,7 +221,7 @@ func TestRemediesOfAThrottle(t *testing.T) {
 		`{"throttle":"400"}`:   "throttle is “400”, which does not tell whether the request was throttled: it may be true or false",
 		`{"throttle":"false"}`: "throttle says that the request was not throttled, and is there for those that were: leave it out",
 	} {
-		if got := intake.Remedy(sample.ReasonBadThrottle, []byte(line), true, nil); !strings.HasPrefix(got, want) {
+		if got := intake.Remedy(sample.RejectBadThrottle, []byte(line), true, nil); !strings.HasPrefix(got, want) {
 			t.Errorf("%s: %s", line, got)
 		}
 	}
@@ -236,7 +236,7 @@ func TestAMappingIsSuggested(t *testing.T) {
 		`{"@timestamp":1,"ddb":{"tableName":"t","hash_key":"a","consumed_wcu":1}}`:    "--map 'ts=@timestamp,table=ddb.tableName,pk=ddb.hash_key,wcu=ddb.consumed_wcu'",
 		`{"list":[{"time":1}],"eventTime":"2026","Partition-Key":{"S":"a"},"size":1,`: "--map 'ts=eventTime,table=const:NAME,pk=Partition-Key,op=const:OPERATION,bytes=size'",
 	} {
-		if got := intake.Remedy(sample.ReasonNoTime, []byte(line), true, nil); !strings.HasSuffix(got, want+"; look among all names for units (wcu, rcu), sizes (bytes) and a sampling rate, too") {
+		if got := intake.Remedy(sample.RejectNoTime, []byte(line), true, nil); !strings.HasSuffix(got, want+"; look among all names for units (wcu, rcu), sizes (bytes) and a sampling rate, too") {
 			t.Errorf("%s: %s", line, got)
 		}
 	}
@@ -263,7 +263,7 @@ func TestTheRemedyIsOfLinesThatLookLikeRequests(t *testing.T) {
 		tally.Message([]byte(c.lines), 1)
 		at := 0
 		for line := range strings.Lines(c.lines) {
-			tally.Bad(sample.ReasonNoTime, []byte(c.lines)[at:at+len(line)-1:at+len(line)-1])
+			tally.Bad(sample.RejectNoTime, []byte(c.lines)[at:at+len(line)-1:at+len(line)-1])
 			at += len(line)
 		}
 		if f := tally.Reading().Faults[0]; f.Line != c.line || !strings.Contains(f.Remedy, c.want) {
@@ -278,13 +278,13 @@ func TestRemediesOfATrail(t *testing.T) {
 	t.Parallel()
 	const put = `{"eventSource":"dynamodb.amazonaws.com","eventName":"PutItem","requestParameters":{"tableName":"orders","key":{"id":"a"}}}`
 	for _, c := range []struct {
-		reason     sample.Reason
+		reason     sample.RejectReason
 		line, want string
 	}{
-		{cloudtrail.ReasonNotRequest, `{"eventSource":"sts.amazonaws.com"}`, "an event of sts.amazonaws.com, and may stay in the file"},
-		{cloudtrail.ReasonNotRequest, `{"eventSource":"dynamodb.amazonaws.com","eventName":"DescribeTable"}`, "about a table as a whole, and may stay"},
-		{cloudtrail.ReasonNotRequest, `{"eventSource":"a customer"}`, "it is no data event of DynamoDB: requests to tables"},
-		{change.ReasonKeySchema, put, "its key has one attribute, id, and the file of --tables says something else of orders: where orders has no sort key write tables: {orders: {partition_key: id, sort_key: []}}"},
+		{cloudtrail.RejectNotRequest, `{"eventSource":"sts.amazonaws.com"}`, "an event of sts.amazonaws.com, and may stay in the file"},
+		{cloudtrail.RejectNotRequest, `{"eventSource":"dynamodb.amazonaws.com","eventName":"DescribeTable"}`, "about a table as a whole, and may stay"},
+		{cloudtrail.RejectNotRequest, `{"eventSource":"a customer"}`, "it is no data event of DynamoDB: requests to tables"},
+		{change.RejectKeySchema, put, "its key has one attribute, id, and the file of --tables says something else of orders: where orders has no sort key write tables: {orders: {partition_key: id, sort_key: []}}"},
 	} {
 		if got := intake.Remedy(c.reason, []byte(c.line), true, nil); !strings.Contains(got, c.want) {
 			t.Errorf("%s: %s", c.line, got)
@@ -305,16 +305,16 @@ func TestTextBetweenObjects(t *testing.T) {
 		tally.Message([]byte(lines), 1)
 		at := 0
 		for line := range strings.Lines(lines) {
-			reason, end := sample.ReasonSyntax, at+len(line)-1
+			reason, end := sample.RejectSyntax, at+len(line)-1
 			if strings.Contains(line, "{") {
-				reason = sample.ReasonNoTime
+				reason = sample.RejectNoTime
 			}
 			tally.Bad(reason, []byte(lines)[at:end:end])
 			at += len(line)
 		}
 		seen := 0
 		for _, f := range tally.Reading().Faults {
-			if f.Reason != sample.ReasonSyntax {
+			if f.Reason != sample.RejectSyntax {
 				continue
 			}
 			if seen++; !strings.Contains(f.Remedy, want) {

@@ -18,41 +18,41 @@ import (
 )
 
 // remedies are what to do about reasons that need no look at the line.
-var remedies = map[sample.Reason]string{
+var remedies = map[sample.RejectReason]string{
 	ReasonTooManyTables:     "there are more tables and indexes than can be judged at once: split the files by table",
-	sample.ReasonEmpty:      "there is nothing in it",
-	sample.ReasonTooDeep:    "its JSON nests too deep: map the fields that matter with --map",
-	sample.ReasonBadUTF8:    "it is not UTF-8: convert the file, as in iconv -f LATIN1 -t UTF-8 FILE",
-	sample.ReasonBadTable:   "the name of the table or index is none of DynamoDB's: up to 255 letters, digits, underscores, hyphens and dots; give the name, not the ARN",
-	sample.ReasonBadOp:      "the operation is none of DynamoDB's: write it as the API does, such as PutItem, or name another field, --map op=FIELD",
-	sample.ReasonBadKey:     "the key is empty, or no text, number or binary",
-	sample.ReasonKeyTooLong: "the key is longer than DynamoDB allows",
-	sample.ReasonBadBytes:   "the size is no whole number of bytes from 0",
-	sample.ReasonTooLarge:   "the size is more than DynamoDB allows: is it in bytes?",
-	sample.ReasonBadRead:    "read is one of eventual, strong and transactional; leave a field of that name out with --map read=",
-	sample.ReasonBadUnits: "its units are no numbers from 0, more than DynamoDB could serve, or write units (wcu) of an operation " +
+	sample.RejectEmpty:      "there is nothing in it",
+	sample.RejectTooDeep:    "its JSON nests too deep: map the fields that matter with --map",
+	sample.RejectBadUTF8:    "it is not UTF-8: convert the file, as in iconv -f LATIN1 -t UTF-8 FILE",
+	sample.RejectBadTable:   "the name of the table or index is none of DynamoDB's: up to 255 letters, digits, underscores, hyphens and dots; give the name, not the ARN",
+	sample.RejectBadOp:      "the operation is none of DynamoDB's: write it as the API does, such as PutItem, or name another field, --map op=FIELD",
+	sample.RejectBadKey:     "the key is empty, or no text, number or binary",
+	sample.RejectKeyTooLong: "the key is longer than DynamoDB allows",
+	sample.RejectBadBytes:   "the size is no whole number of bytes from 0",
+	sample.RejectTooLarge:   "the size is more than DynamoDB allows: is it in bytes?",
+	sample.RejectBadRead:    "read is one of eventual, strong and transactional; leave a field of that name out with --map read=",
+	sample.RejectBadUnits: "its units are no numbers from 0, more than DynamoDB could serve, or write units (wcu) of an operation " +
 		"that only reads, whose units are rcu",
-	sample.ReasonBadRate:         "rate is the share of requests that was sampled, above 0 up to 1; leave a field of that name out with --map rate=",
-	sample.ReasonBadN:            "n is how many requests a line stands for, a whole number from 1; leave a field of that name out with --map n=",
-	sample.ReasonBadCalls:        "calls is above 0 and at most n; leave a field of that name out with --map calls=",
-	sample.ReasonBadRetries:      "attempts is a whole number from 1, waited_ms a number, failed true or false",
-	sample.ReasonBadText:         "a field that should be a text is none, or an account or Region holds more than letters, digits, underscores, hyphens and dots",
-	sample.ReasonBadAttrs:        "attrs are texts by name",
-	change.ReasonNotChange:       "it is no stream record: a file has one form",
-	change.ReasonBadImage:        "its image is not DynamoDB JSON",
-	cloudtrail.ReasonFailed:      "the request was rejected before it cost anything",
-	cloudtrail.ReasonQuery:       "CloudTrail does not tell the key of a Query",
-	cloudtrail.ReasonBatch:       "CloudTrail does not tell the keys of a batch",
-	cloudtrail.ReasonTransaction: "CloudTrail does not tell the keys of this transaction",
-	cloudtrail.ReasonStatement:   "CloudTrail does not tell the keys of a statement",
-	mapped.ReasonQuote: fmt.Sprintf("a quote begins in this line and is not closed within %d KiB, or not before the next row: "+
+	sample.RejectBadRate:         "rate is the share of requests that was sampled, above 0 up to 1; leave a field of that name out with --map rate=",
+	sample.RejectBadN:            "n is how many requests a line stands for, a whole number from 1; leave a field of that name out with --map n=",
+	sample.RejectBadCalls:        "calls is above 0 and at most n; leave a field of that name out with --map calls=",
+	sample.RejectBadRetries:      "attempts is a whole number from 1, waited_ms a number, failed true or false",
+	sample.RejectBadText:         "a field that should be a text is none, or an account or Region holds more than letters, digits, underscores, hyphens and dots",
+	sample.RejectBadAttrs:        "attrs are texts by name",
+	change.RejectNotChange:       "it is no stream record: a file has one form",
+	change.RejectBadImage:        "its image is not DynamoDB JSON",
+	cloudtrail.RejectFailed:      "the request was rejected before it cost anything",
+	cloudtrail.RejectQuery:       "CloudTrail does not tell the key of a Query",
+	cloudtrail.RejectBatch:       "CloudTrail does not tell the keys of a batch",
+	cloudtrail.RejectTransaction: "CloudTrail does not tell the keys of this transaction",
+	cloudtrail.RejectStatement:   "CloudTrail does not tell the keys of a statement",
+	mapped.RejectQuote: fmt.Sprintf("a quote begins in this line and is not closed within %d KiB, or not before the next row: "+
 		"close it, or double it where it is part of the text", mapped.MaxRow>>10),
 }
 
 // dataEvents are the reasons for what is a request of DynamoDB as a trail tells it, with how
 // many fields of one it has: that the trail logs them is known then.
-var dataEvents = map[sample.Reason]int{
-	cloudtrail.ReasonFailed: 3, cloudtrail.ReasonQuery: 3, cloudtrail.ReasonBatch: 3, cloudtrail.ReasonTransaction: 3, cloudtrail.ReasonStatement: 3,
+var dataEvents = map[sample.RejectReason]int{
+	cloudtrail.RejectFailed: 3, cloudtrail.RejectQuery: 3, cloudtrail.RejectBatch: 3, cloudtrail.RejectTransaction: 3, cloudtrail.RejectStatement: 3,
 }
 
 // advice is what to do about a line.
@@ -80,18 +80,18 @@ type glimpse struct {
 // Remedy says what to do about a line that could not be counted, or what it seems to be.
 // It shows names of the line's fields only with named. Fields is what they are called, nil
 // for the names of Keyheat JSON.
-func Remedy(reason sample.Reason, line []byte, named bool, of Fields) string {
+func Remedy(reason sample.RejectReason, line []byte, named bool, of Fields) string {
 	return adviceOn(reason, glimpse{line: line, named: named, of: of}).text
 }
 
-func adviceOn(reason sample.Reason, g glimpse) advice {
+func adviceOn(reason sample.RejectReason, g glimpse) advice {
 	if g.of == nil {
 		g.of = own{}
 	}
 	if text := remedies[reason]; text != "" {
 		return advice{text: text, fits: dataEvents[reason]}
 	}
-	if reason == change.ReasonKeySchema && g.named {
+	if reason == change.RejectKeySchema && g.named {
 		if remedy := keysRemedy(g.line); remedy != "" {
 			return advice{text: remedy, fits: 3}
 		}
@@ -100,27 +100,27 @@ func adviceOn(reason sample.Reason, g glimpse) advice {
 		return advice{text: hint + ", in the file of --tables"}
 	}
 	switch reason {
-	case cloudtrail.ReasonNotRequest:
+	case cloudtrail.RejectNotRequest:
 		return advice{text: otherEvent(g.line)}
 	case ReasonUnreadable:
 		if a, is := aroundList(g.line); is {
 			return a
 		}
 		return advice{text: "it is longer than 1 MiB, which no sample is"}
-	case sample.ReasonNotObject:
+	case sample.RejectNotObject:
 		if json.Valid(g.line) {
 			return advice{text: "it is JSON, but no object: a sample is one object a line"}
 		}
 		return syntaxAdvice(g) // a line that begins as JSON would
-	case sample.ReasonSyntax:
+	case sample.RejectSyntax:
 		return syntaxAdvice(g)
-	case sample.ReasonBadTime:
+	case sample.RejectBadTime:
 		return timeAdvice(g)
-	case sample.ReasonBadThrottle:
+	case sample.RejectBadThrottle:
 		return throttleAdvice(g)
-	case sample.ReasonNoTime, sample.ReasonNoTable, sample.ReasonNoKey, sample.ReasonNoOp:
+	case sample.RejectNoTime, sample.RejectNoTable, sample.RejectNoKey, sample.RejectNoOp:
 		return missingAdvice(reason, g)
-	case mapped.ReasonRow:
+	case mapped.RejectRow:
 		return advice{text: fmt.Sprintf("it has not the %d columns of the line of names, or a quote stands in the midst of a field", len(g.of.Columns()))}
 	}
 	return advice{text: "it is no sample"}
@@ -219,20 +219,20 @@ var (
 )
 
 // fieldOf is the field that a reason finds missing.
-var fieldOf = map[sample.Reason]string{
-	sample.ReasonNoTime: "ts", sample.ReasonNoTable: "table", sample.ReasonNoKey: "pk", sample.ReasonNoOp: "op",
+var fieldOf = map[sample.RejectReason]string{
+	sample.RejectNoTime: "ts", sample.RejectNoTable: "table", sample.RejectNoKey: "pk", sample.RejectNoOp: "op",
 }
 
 // missing says it in words.
-var missing = map[sample.Reason]string{
-	sample.ReasonNoTime: "time (ts)", sample.ReasonNoTable: "table (table)", sample.ReasonNoKey: "partition key (pk)",
-	sample.ReasonNoOp: "operation (op) and no units (rcu, wcu)",
+var missing = map[sample.RejectReason]string{
+	sample.RejectNoTime: "time (ts)", sample.RejectNoTable: "table (table)", sample.RejectNoKey: "partition key (pk)",
+	sample.RejectNoOp: "operation (op) and no units (rcu, wcu)",
 }
 
 // lookAmong follows a mapping that was guessed by names.
 const lookAmong = "; look among all names for units (wcu, rcu), sizes (bytes) and a sampling rate, too"
 
-func missingAdvice(reason sample.Reason, g glimpse) advice {
+func missingAdvice(reason sample.RejectReason, g glimpse) advice {
 	names, of := Names(g.of.Columns()), g.of
 	if at := bytes.IndexByte(g.line, '{'); len(names) == 0 && at >= 0 {
 		names = fieldsOf(g.line[at:])
@@ -256,7 +256,7 @@ func missingAdvice(reason sample.Reason, g glimpse) advice {
 		return advice{text: "it is a report of Contributor Insights, which has no single requests: --contributor-insights TABLE reads and judges those"}
 	case names.has("Datapoints") || names.has("MetricDataResults"):
 		return advice{text: "these are CloudWatch's figures, which know no keys"}
-	case reason == sample.ReasonNoTable && (names.has(of.FieldName("pk")) || !g.named):
+	case reason == sample.RejectNoTable && (names.has(of.FieldName("pk")) || !g.named):
 		return say("it names no table: say which with --table NAME")
 	}
 	what := "it has no " + missing[reason]
@@ -301,7 +301,7 @@ func syntaxAdvice(g glimpse) advice {
 	case inColumns && g.inside, inColumns && slices.ContainsFunc(columns, isFigure):
 		return advice{text: fmt.Sprintf("it is a row of %s: the first line must name the columns", kindOf(header.Separator)), row: len(columns)}
 	case inColumns && !utf8.Valid(g.line):
-		return advice{text: remedies[sample.ReasonBadUTF8], columns: len(columns)}
+		return advice{text: remedies[sample.RejectBadUTF8], columns: len(columns)}
 	case inColumns && g.named:
 		return columnsAdvice(&header, g.behind)
 	case inColumns:

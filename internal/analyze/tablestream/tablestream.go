@@ -168,7 +168,7 @@ func perSecond(rate float64) string {
 func (s *Source) Name() string { return "the stream of " + s.Table }
 
 // Form implements analyze.Source.
-func (s *Source) Form() format.Form { return format.Stream }
+func (s *Source) Form() format.Format { return format.Stream }
 
 // Following implements analyze.Source.
 func (s *Source) Following() time.Duration {

@@ -57,8 +57,8 @@ func (k *kept) keep(_ context.Context, of sample.Target, facts []byte) error {
 // samples, and why others are bad.
 type reasons []string
 
-func (r *reasons) Record(s *sample.Record)            { *r = append(*r, s.Table+"/"+s.Index) }
-func (r *reasons) Bad(reason sample.Reason, _ []byte) { *r = append(*r, string(reason)) }
+func (r *reasons) Record(s *sample.Record)                  { *r = append(*r, s.Table+"/"+s.Index) }
+func (r *reasons) Bad(reason sample.RejectReason, _ []byte) { *r = append(*r, string(reason)) }
 
 const put = `{"eventName":"INSERT","tableName":"orders","dynamodb":{"ApproximateCreationDateTime":1763692032,
 	"Keys":{"customer":{"S":"a"},"id":{"S":"1"}},
@@ -149,7 +149,7 @@ func TestDeniedDescribeTable(t *testing.T) {
 		if got := strings.Join(c.Ready(), "\n"); got != want {
 			t.Errorf("ready\n got %q\nwant %q", got, want)
 		}
-		if got := decoded(d); got != string(change.ReasonKeySchema) {
+		if got := decoded(d); got != string(change.RejectKeySchema) {
 			t.Errorf("samples %q of an unknown table", got)
 		}
 		fake.Allow("DescribeTable")

@@ -76,8 +76,8 @@ type recorder struct {
 	units sample.Milli
 }
 
-func (k *recorder) Record(r *sample.Record)       { k.good++; k.units += r.WCU }
-func (k *recorder) Bad(r sample.Reason, _ []byte) { panic("bad sample: " + string(r)) }
+func (k *recorder) Record(r *sample.Record)             { k.good++; k.units += r.WCU }
+func (k *recorder) Bad(r sample.RejectReason, _ []byte) { panic("bad sample: " + string(r)) }
 
 func check(t *testing.T, err error) {
 	t.Helper()
@@ -164,8 +164,8 @@ func TestBatchesHoldEverySample(t *testing.T) {
 // lastRecord keeps the record of a message.
 type lastRecord struct{ record sample.Record }
 
-func (l *lastRecord) Record(r *sample.Record)       { l.record = *r }
-func (l *lastRecord) Bad(r sample.Reason, _ []byte) { panic("bad sample: " + string(r)) }
+func (l *lastRecord) Record(r *sample.Record)             { l.record = *r }
+func (l *lastRecord) Bad(r sample.RejectReason, _ []byte) { panic("bad sample: " + string(r)) }
 
 // consume reads n messages with a client that is not ours.
 func consume(t *testing.T, brokers []string, n int) []*kgo.Record {

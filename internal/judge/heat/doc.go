@@ -61,13 +61,13 @@ func (l Level) PartLevel() Level {
 const Keys = 150
 
 // Reasons are the causes for which requests of a key were throttled, a bit for each
-// [sample.Cause].
+// [sample.ThrottleReason].
 type Reasons uint16
 
 // Words returns the causes in AWS's words.
 func (r Reasons) Words() []string {
 	words := []string{}
-	for c := range sample.Cause(sample.Causes) {
+	for c := range sample.ThrottleReason(sample.ThrottleReasons) {
 		if r&(1<<c) != 0 {
 			words = append(words, c.String())
 		}

@@ -91,7 +91,7 @@ func reasons(e *sketch.Evidence) (r Reasons) {
 		}
 	}
 	if r == 0 {
-		r = 1 << sample.CauseUnknown
+		r = 1 << sample.ThrottleUnknown
 	}
 	return r
 }

@@ -13,14 +13,14 @@ import (
 // heard is what a decoder hands out.
 type heard struct {
 	good []sample.Record
-	bad  map[sample.Reason]int
+	bad  map[sample.RejectReason]int
 }
 
 func (h *heard) Record(r *sample.Record) { h.good = append(h.good, r.Clone()) }
 
-func (h *heard) Bad(reason sample.Reason, excerpt []byte) {
+func (h *heard) Bad(reason sample.RejectReason, excerpt []byte) {
 	if h.bad == nil {
-		h.bad = map[sample.Reason]int{}
+		h.bad = map[sample.RejectReason]int{}
 	}
 	h.bad[reason]++
 	if len(excerpt) > 128 {
@@ -99,7 +99,7 @@ func TestAttacksBySamples(t *testing.T) {
 	} {
 		t.Run(a.name, func(t *testing.T) {
 			t.Parallel()
-			for _, f := range append(format.Forms(), "detected") {
+			for _, f := range append(format.Formats(), "detected") {
 				var decoder format.Decoder = format.NewDetectingDecoder(nil)
 				if f != "detected" {
 					decoder = format.NewDecoder(f, nil)

@@ -12,30 +12,34 @@ import (
 )
 
 // OfSample are those of Keyheat's own form, and of every other.
-func OfSample() []sample.Reason {
-	return []sample.Reason{
-		sample.ReasonEmpty, sample.ReasonSyntax, sample.ReasonBadUTF8, sample.ReasonTooDeep, sample.ReasonNotObject,
-		sample.ReasonNoTime, sample.ReasonBadTime, sample.ReasonNoTable, sample.ReasonBadTable, sample.ReasonBadOp,
-		sample.ReasonNoKey, sample.ReasonBadKey, sample.ReasonKeyTooLong, sample.ReasonBadBytes, sample.ReasonTooLarge,
-		sample.ReasonBadRead, sample.ReasonNoOp, sample.ReasonBadUnits, sample.ReasonBadRate, sample.ReasonBadN,
-		sample.ReasonBadCalls, sample.ReasonBadRetries, sample.ReasonBadThrottle, sample.ReasonBadText, sample.ReasonBadAttrs,
+func OfSample() []sample.RejectReason {
+	return []sample.RejectReason{
+		sample.RejectEmpty, sample.RejectSyntax, sample.RejectBadUTF8, sample.RejectTooDeep, sample.RejectNotObject,
+		sample.RejectNoTime, sample.RejectBadTime, sample.RejectNoTable, sample.RejectBadTable, sample.RejectBadOp,
+		sample.RejectNoKey, sample.RejectBadKey, sample.RejectKeyTooLong, sample.RejectBadBytes, sample.RejectTooLarge,
+		sample.RejectBadRead, sample.RejectNoOp, sample.RejectBadUnits, sample.RejectBadRate, sample.RejectBadN,
+		sample.RejectBadCalls, sample.RejectBadRetries, sample.RejectBadThrottle, sample.RejectBadText, sample.RejectBadAttrs,
 	}
 }
 
 // OfChange are those of stream records beside these.
-func OfChange() []sample.Reason {
-	return []sample.Reason{change.ReasonNotChange, change.ReasonBadImage, change.ReasonKeySchema, change.ReasonNoImages}
+func OfChange() []sample.RejectReason {
+	return []sample.RejectReason{change.RejectNotChange, change.RejectBadImage, change.RejectKeySchema, change.RejectNoImages}
 }
 
 // OfCloudTrail are those of CloudTrail's events beside these and change.ReasonKeySchema.
-func OfCloudTrail() []sample.Reason {
-	return []sample.Reason{
-		cloudtrail.ReasonNotRequest, cloudtrail.ReasonFailed, cloudtrail.ReasonQuery, cloudtrail.ReasonBatch, cloudtrail.ReasonTransaction, cloudtrail.ReasonStatement,
+func OfCloudTrail() []sample.RejectReason {
+	return []sample.RejectReason{
+		cloudtrail.RejectNotRequest, cloudtrail.RejectFailed, cloudtrail.RejectQuery, cloudtrail.RejectBatch, cloudtrail.RejectTransaction, cloudtrail.RejectStatement,
 	}
 }
 
 // OfMapped are those of other people's fields beside the first.
-func OfMapped() []sample.Reason { return []sample.Reason{mapped.ReasonRow, mapped.ReasonQuote} }
+func OfMapped() []sample.RejectReason {
+	return []sample.RejectReason{mapped.RejectRow, mapped.RejectQuote}
+}
 
 // All are those of every form.
-func All() []sample.Reason { return slices.Concat(OfSample(), OfChange(), OfCloudTrail(), OfMapped()) }
+func All() []sample.RejectReason {
+	return slices.Concat(OfSample(), OfChange(), OfCloudTrail(), OfMapped())
+}

@@ -175,7 +175,7 @@ func LoadKey(ctx context.Context, st Store, q Query, key sample.Key) (*Map, erro
 
 // load returns a map without rows, and what its rows are made of.
 func load(ctx context.Context, st Store, q Query) (m *Map, columns map[int64]*heat.Rollup, err error) {
-	m = &Map{Target: q.Target, Reasons: heat.Reasons(1<<sample.Causes - 1).Words()}
+	m = &Map{Target: q.Target, Reasons: heat.Reasons(1<<sample.ThrottleReasons - 1).Words()}
 	k, err := loadKept(ctx, st, q)
 	if err != nil {
 		return nil, nil, err

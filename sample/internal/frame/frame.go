@@ -32,7 +32,7 @@ func Each(message []byte, h sample.Handler, record func(raw []byte)) {
 	w := walker{h: h, record: record}
 	rest := bytes.TrimLeft(bytes.TrimPrefix(message, []byte("\xef\xbb\xbf")), blanks)
 	if len(rest) == 0 {
-		h.Bad(sample.ReasonEmpty, nil)
+		h.Bad(sample.RejectEmpty, nil)
 	}
 	for len(rest) > 0 {
 		var n int
@@ -53,7 +53,7 @@ type walker struct {
 	record func(raw []byte)
 }
 
-func (w *walker) bad(reason sample.Reason, raw []byte) {
+func (w *walker) bad(reason sample.RejectReason, raw []byte) {
 	w.h.Bad(reason, bytes.TrimRight(Excerpt(raw), "\r\n"))
 }
 
@@ -61,7 +61,7 @@ func (w *walker) bad(reason sample.Reason, raw []byte) {
 func (w *walker) object(text []byte) int {
 	n, reason := end(text)
 	if reason == "" && !json.Valid(text[:n]) {
-		reason = sample.ReasonSyntax
+		reason = sample.RejectSyntax
 	}
 	if reason != "" {
 		next := NextLine(text)
@@ -92,7 +92,7 @@ func (w *walker) list(text []byte) int {
 	for {
 		n, reason := end(text[at:])
 		if reason == "" && !json.Valid(text[at:at+n]) {
-			reason = sample.ReasonSyntax
+			reason = sample.RejectSyntax
 		}
 		if reason != "" {
 			return w.reject(text, at, reason)
@@ -107,14 +107,14 @@ func (w *walker) list(text []byte) int {
 			at++
 			at += blank(text[at:])
 		default:
-			return w.reject(text, at, sample.ReasonSyntax)
+			return w.reject(text, at, sample.RejectSyntax)
 		}
 	}
 }
 
 // broken ends an array at something that is not JSON. Elements in lines of
 // their own are not read again.
-func (w *walker) reject(text []byte, at int, reason sample.Reason) int {
+func (w *walker) reject(text []byte, at int, reason sample.RejectReason) int {
 	next := at + NextLine(text[at:])
 	w.bad(reason, text[at:next])
 	if NextLine(text) == next {
@@ -127,9 +127,9 @@ func (w *walker) reject(text []byte, at int, reason sample.Reason) int {
 func (w *walker) element(raw []byte) {
 	switch {
 	case raw[0] != '{':
-		w.bad(sample.ReasonNotObject, raw)
+		w.bad(sample.RejectNotObject, raw)
 	case !utf8.Valid(raw) || halfPair(raw):
-		w.bad(sample.ReasonBadUTF8, raw)
+		w.bad(sample.RejectBadUTF8, raw)
 	default:
 		w.record(raw)
 	}
@@ -138,9 +138,9 @@ func (w *walker) element(raw []byte) {
 // stray reads a line that begins with neither an object nor an array.
 func (w *walker) stray(text []byte) int {
 	n := NextLine(text)
-	reason := sample.ReasonSyntax
+	reason := sample.RejectSyntax
 	if json.Valid(text[:n]) {
-		reason = sample.ReasonNotObject
+		reason = sample.RejectNotObject
 	}
 	w.bad(reason, text[:n])
 	return n

@@ -11,7 +11,7 @@ import (
 // end returns where the value that begins text ends, going by brackets and quotes
 // alone. It stops at what is no JSON for certain (a line end within a string,
 // too many brackets), so that broken lines are not read again and again.
-func end(text []byte) (int, sample.Reason) {
+func end(text []byte) (int, sample.RejectReason) {
 	depth, quoted := 0, false
 	for i := 0; i < len(text); i++ {
 		switch b := text[i]; {
@@ -23,11 +23,11 @@ func end(text []byte) (int, sample.Reason) {
 				return i + 1, ""
 			}
 		case quoted && b == '\n':
-			return 0, sample.ReasonSyntax
+			return 0, sample.RejectSyntax
 		case quoted:
 		case b == '{' || b == '[':
 			if depth++; depth > maxDepth {
-				return 0, sample.ReasonTooDeep
+				return 0, sample.RejectTooDeep
 			}
 		case (b == '}' || b == ']') && depth > 1:
 			depth--
@@ -38,7 +38,7 @@ func end(text []byte) (int, sample.Reason) {
 		}
 	}
 	if depth > 0 || quoted {
-		return 0, sample.ReasonSyntax
+		return 0, sample.RejectSyntax
 	}
 	return len(text), ""
 }

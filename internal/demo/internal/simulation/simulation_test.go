@@ -50,7 +50,7 @@ func TestEachCallIsDemandOnce(t *testing.T) {
 		if r.Throttle == "" {
 			served += r.WCU
 		}
-		if r.Throttle != "" && sample.ThrottleCause(r.Throttle, "") != sample.KeyRange {
+		if r.Throttle != "" && sample.ParseThrottleReason(r.Throttle, "") != sample.KeyRange {
 			t.Fatalf("%q is not of a hot partition", r.Throttle)
 		}
 		if r.Attempts == 0 && (r.WCU != 0 || r.Throttle == "") {

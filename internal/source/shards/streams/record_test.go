@@ -20,11 +20,11 @@ const stream = "arn:aws:dynamodb:eu-west-1:123456789012:table/orders/stream/2026
 // kept are the samples of a message.
 type kept struct {
 	records []sample.Record
-	bad     []sample.Reason
+	bad     []sample.RejectReason
 }
 
-func (k *kept) Record(r *sample.Record)            { k.records = append(k.records, *r) }
-func (k *kept) Bad(reason sample.Reason, _ []byte) { k.bad = append(k.bad, reason) }
+func (k *kept) Record(r *sample.Record)                  { k.records = append(k.records, *r) }
+func (k *kept) Bad(reason sample.RejectReason, _ []byte) { k.bad = append(k.bad, reason) }
 
 // A record becomes JSON in which the decoder finds everything that it needs.
 func TestRecordsAreWhatTheDecoderReads(t *testing.T) {
@@ -129,7 +129,7 @@ func TestUnknownTypeIsABadImage(t *testing.T) {
 	}}
 	var k kept
 	change.NewDecoder(nil).Decode(streams.AppendRecord(nil, stream, &r), 0, &k)
-	if len(k.bad) != 1 || k.bad[0] != change.ReasonBadImage {
+	if len(k.bad) != 1 || k.bad[0] != change.RejectBadImage {
 		t.Errorf("bad %v, records %v", k.bad, k.records)
 	}
 }

@@ -1,5 +1,5 @@
-// Package format knows the forms in which samples arrive, and detects which one a
-// message has.
+// Package format knows the formats of sample messages, and detects the format of a
+// message.
 package format
 
 import (
@@ -16,33 +16,33 @@ import (
 	"github.com/keyheat/keyheat/sample/samplepb"
 )
 
-// Form is what the messages of a topic or a file hold.
-type Form string
+// Format is what the messages of a topic or a file hold.
+type Format string
 
-// The forms.
+// The formats.
 const (
 	// Keyheat is Keyheat JSON.
-	Keyheat Form = "keyheat"
+	Keyheat Format = "keyheat"
 	// Protobuf is batches of package samplepb.
-	Protobuf Form = "keyheat-protobuf"
+	Protobuf Format = "keyheat-protobuf"
 	// Stream is DynamoDB stream records as JSON.
-	Stream Form = "dynamodb-stream"
+	Stream Format = "dynamodb-stream"
 	// CloudTrail is CloudTrail's DynamoDB data events.
-	CloudTrail Form = "cloudtrail"
+	CloudTrail Format = "cloudtrail"
 )
 
-// Forms lists every form.
-func Forms() []Form { return []Form{Keyheat, Protobuf, Stream, CloudTrail} }
+// Formats lists every format.
+func Formats() []Format { return []Format{Keyheat, Protobuf, Stream, CloudTrail} }
 
-// Parse returns the form of that name.
-func Parse(name string) (Form, error) {
-	if f := Form(name); slices.Contains(Forms(), f) {
+// Parse returns the format with a name.
+func Parse(name string) (Format, error) {
+	if f := Format(name); slices.Contains(Formats(), f) {
 		return f, nil
 	}
-	return "", fmt.Errorf("format %q: give one of %v", name, Forms())
+	return "", fmt.Errorf("format %q: give one of %v", name, Formats())
 }
 
-// Decoder reads messages of one form. It is for one goroutine.
+// Decoder reads messages of one format. It is for one goroutine.
 type Decoder interface {
 	// Decode hands out what a message holds. at is the message's own time in
 	// Unix milliseconds, 0 for none.
@@ -62,7 +62,7 @@ type Table struct {
 }
 
 // NewDecoder returns a decoder of a form for these tables.
-func NewDecoder(f Form, tables Tables) Decoder {
+func NewDecoder(f Format, tables Tables) Decoder {
 	schemas, rates := splitTables(tables)
 	switch f {
 	case Stream:
@@ -93,14 +93,14 @@ func splitTables(tables Tables) (sample.Schemas, map[string]float64) {
 
 // DetectingDecoder decodes messages of any form of text, each by the form that it detects.
 type DetectingDecoder struct {
-	decoders map[Form]Decoder
-	detected Form // of the message at hand
+	decoders map[Format]Decoder
+	detected Format // of the message at hand
 }
 
 // NewDetectingDecoder returns a decoder for these tables.
 func NewDetectingDecoder(tables Tables) *DetectingDecoder {
-	b := &DetectingDecoder{decoders: make(map[Form]Decoder)}
-	for _, f := range []Form{Keyheat, Stream, CloudTrail} { // what Detect tells apart
+	b := &DetectingDecoder{decoders: make(map[Format]Decoder)}
+	for _, f := range []Format{Keyheat, Stream, CloudTrail} { // what Detect tells apart
 		b.decoders[f] = NewDecoder(f, tables)
 	}
 	return b
@@ -187,9 +187,9 @@ const detectRecords = 5
 
 // Detect returns the form of a message: that of most of the first records in it that are
 // JSON, and of the first where none has more.
-func Detect(message []byte) Form {
+func Detect(message []byte) Format {
 	rest := bytes.TrimPrefix(message, []byte("\xef\xbb\xbf"))
-	counts, best, records := make(map[Form]int), Keyheat, 0
+	counts, best, records := make(map[Format]int), Keyheat, 0
 	for range detectLines {
 		if rest = bytes.TrimLeft(rest, " \t\r\n[,"); len(rest) == 0 || records == detectRecords {
 			break
@@ -219,7 +219,7 @@ type members struct {
 	Table    json.RawMessage `json:"table"`
 }
 
-func (m *members) form() Form {
+func (m *members) form() Format {
 	switch {
 	case len(m.Records) > 0:
 		return m.Records[0].form()

@@ -5,16 +5,16 @@ import (
 	"strings"
 )
 
-// Cause is why DynamoDB throttled a request: the one of its throttling reasons
+// ThrottleReason is why DynamoDB throttled a request: the one of its throttling reasons
 // that says what to do about it.
-type Cause uint8
+type ThrottleReason uint8
 
 // The causes, in the words of ThrottlingReasons. Source: API reference,
 // ThrottlingReason; Developer Guide, "Diagnosing throttling".
 const (
-	// CauseUnknown is throttling without a reason, or with one that is not known:
+	// ThrottleUnknown is throttling without a reason, or with one that is not known:
 	// an exception's class does not name it.
-	CauseUnknown Cause = iota
+	ThrottleUnknown ThrottleReason = iota
 	// KeyRange is a partition that got more than it takes: heat.
 	KeyRange
 	// Provisioned is a table or index that got more than it was given.
@@ -29,12 +29,12 @@ const (
 	OfIndex
 	OfIndexCapacity
 
-	// Causes is how many there are.
-	Causes = iota
+	// ThrottleReasons is how many there are.
+	ThrottleReasons = iota
 )
 
-// causes are the ends of AWS's words, behind {Table|Index}{Read|Write}.
-var causes = [Causes]string{
+// throttleReasons are the ends of AWS's words, behind {Table|Index}{Read|Write}.
+var throttleReasons = [ThrottleReasons]string{
 	KeyRange:     "KeyRangeThroughputExceeded",
 	Provisioned:  "ProvisionedThroughputExceeded",
 	MaxOnDemand:  "MaxOnDemandThroughputExceeded",
@@ -45,11 +45,11 @@ var causes = [Causes]string{
 }
 
 // String returns the end of AWS's word, "unknown" for CauseUnknown.
-func (c Cause) String() string {
-	if int(c) >= len(causes) || c == CauseUnknown {
+func (c ThrottleReason) String() string {
+	if int(c) >= len(throttleReasons) || c == ThrottleUnknown {
 		return "unknown"
 	}
-	return causes[c]
+	return throttleReasons[c]
 }
 
 // indexWrite is the beginning of the reasons that an index has for a write.
@@ -59,16 +59,16 @@ const indexWrite = "IndexWrite"
 // reasons: heat comes first, for it is what no other capacity mends. index is the one
 // that the request was counted for, empty for the table itself, to which the reason of
 // an index is not charged.
-func ThrottleCause(text, index string) Cause {
+func ParseThrottleReason(text, index string) ThrottleReason {
 	if index == "" && strings.Contains(text, indexWrite) && !strings.Contains(text, "TableWrite") {
-		if strings.Contains(text, causes[OfIndex]) {
+		if strings.Contains(text, throttleReasons[OfIndex]) {
 			return OfIndex
 		}
 		return OfIndexCapacity
 	}
 	for c := KeyRange; c < OfIndex; c++ {
 		for rest := text; ; {
-			i := strings.Index(rest, causes[c])
+			i := strings.Index(rest, throttleReasons[c])
 			if i < 0 {
 				break
 			}
@@ -78,7 +78,7 @@ func ThrottleCause(text, index string) Cause {
 			rest = rest[i+1:]
 		}
 	}
-	return CauseUnknown
+	return ThrottleUnknown
 }
 
 // notThrottled and throttled are the words for a request that was not throttled, and for one

@@ -20,14 +20,14 @@ const (
 // tables are the tables of the good samples, and the reasons of the bad ones.
 type tables []string
 
-func (t *tables) Record(r *sample.Record)            { *t = append(*t, r.Table) }
-func (t *tables) Bad(reason sample.Reason, _ []byte) { *t = append(*t, string(reason)) }
+func (t *tables) Record(r *sample.Record)                  { *t = append(*t, r.Table) }
+func (t *tables) Bad(reason sample.RejectReason, _ []byte) { *t = append(*t, string(reason)) }
 
 func TestFormsAreDetected(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		story, message string
-		want           format.Form
+		want           format.Format
 		found          string
 	}{
 		{"Keyheat JSON", keyheat + "\n" + keyheat, format.Keyheat, "orders orders"},
@@ -58,17 +58,17 @@ func TestFormsAreDetected(t *testing.T) {
 func TestFormsHaveTheirNames(t *testing.T) {
 	t.Parallel()
 	one := sample.Record{Time: 1763692032185, Table: "orders", PK: sample.KeyString("a"), Op: sample.PutItem, Rate: 1, N: 1}
-	messages := map[format.Form]string{
+	messages := map[format.Format]string{
 		format.Keyheat: keyheat, format.Stream: stream, format.CloudTrail: trail,
 		format.Protobuf: string(samplepb.NewEncoder().Append(nil, []sample.Record{one})),
 	}
-	for _, f := range format.Forms() {
+	for _, f := range format.Formats() {
 		if parsed, err := format.Parse(string(f)); err != nil || parsed != f {
 			t.Errorf("%s is %s, %v", f, parsed, err)
 		}
 		var found tables
 		format.NewDecoder(f, format.Tables{}).Decode([]byte(messages[f]), 0, &found)
-		if len(found) != 1 || slices.Contains(reasons.All(), sample.Reason(found[0])) {
+		if len(found) != 1 || slices.Contains(reasons.All(), sample.RejectReason(found[0])) {
 			t.Errorf("%s: found %v", f, found)
 		}
 	}
@@ -90,8 +90,8 @@ func TestReasonsDiffer(t *testing.T) {
 // rates keep each good sample's rate.
 type rates []float64
 
-func (r *rates) Record(s *sample.Record)   { *r = append(*r, s.Rate) }
-func (r *rates) Bad(sample.Reason, []byte) {}
+func (r *rates) Record(s *sample.Record)         { *r = append(*r, s.Rate) }
+func (r *rates) Bad(sample.RejectReason, []byte) {}
 
 // A table's sampling rate is that of its samples which do not say one; stream
 // records are all there are.

@@ -35,18 +35,18 @@ func TestParseThrottle(t *testing.T) {
 // class" (DYNAMODB.md's rule, from the API reference's ThrottlingReason).
 func TestThrottleCause(t *testing.T) {
 	t.Parallel()
-	for text, want := range map[string]sample.Cause{
-		"":                                        sample.CauseUnknown,
+	for text, want := range map[string]sample.ThrottleReason{
+		"":                                        sample.ThrottleUnknown,
 		"TableWriteKeyRangeThroughputExceeded":    sample.KeyRange,
 		"IndexReadKeyRangeThroughputExceeded":     sample.KeyRange,
 		"TableReadProvisionedThroughputExceeded":  sample.Provisioned,
 		"IndexWriteMaxOnDemandThroughputExceeded": sample.MaxOnDemand,
 		"TableReadAccountLimitExceeded":           sample.AccountLimit,
-		"ProvisionedThroughputExceededException":  sample.CauseUnknown,
-		"ThrottlingException":                     sample.CauseUnknown,
+		"ProvisionedThroughputExceededException":  sample.ThrottleUnknown,
+		"ThrottlingException":                     sample.ThrottleUnknown,
 		"TableWriteProvisionedThroughputExceeded,TableWriteKeyRangeThroughputExceeded": sample.KeyRange,
 	} {
-		if got := sample.ThrottleCause(text, "i"); got != want {
+		if got := sample.ParseThrottleReason(text, "i"); got != want {
 			t.Errorf("%q is %v, want %v", text, got, want)
 		}
 	}
