@@ -86,7 +86,7 @@ func TestIntervalsCoverCalls(t *testing.T) {
 		random := rand.New(rand.NewPCG(21, uint64(len(d.name))))
 		shard := sketch.NewShard(sketch.Config{CounterBytes: 4096, Sets: 1})
 		held, tooMuch, width, largest := 0, 0, 0.0, 0.0
-		for range *evalIntervals {
+		for range brief(*evalIntervals, 3000) {
 			truth := sample.Milli(1000 * d.second(random, shard, scenario.Began))
 			var k sketch.KeyLoad
 			if w := scenario.SealedWindows(shard); len(w) == 1 {
@@ -102,10 +102,10 @@ func TestIntervalsCoverCalls(t *testing.T) {
 			}
 			width += detect.Units(high - a.Low)
 		}
-		cover := float64(held) / float64(*evalIntervals)
+		cover := float64(held) / float64(brief(*evalIntervals, 3000))
 		out.AppendRow(table.Row{
-			d.name, d.calls, sampledAs(d.rate), *evalIntervals, fmt.Sprintf("%.2f%%", 100*cover), tooMuch,
-			fmt.Sprintf("%.0f%%", 100*width/float64(*evalIntervals)/(d.calls*float64(d.size))),
+			d.name, d.calls, sampledAs(d.rate), brief(*evalIntervals, 3000), fmt.Sprintf("%.2f%%", 100*cover), tooMuch,
+			fmt.Sprintf("%.0f%%", 100*width/float64(brief(*evalIntervals, 3000))/(d.calls*float64(d.size))),
 		})
 		if cover < 0.94 || tooMuch > 0 {
 			t.Errorf("%s: the interval holds in %.2f%% of seconds, and %d prove too much", d.name, 100*cover, tooMuch)
@@ -186,7 +186,7 @@ func TestCannotBeProven(t *testing.T) {
 	out.AppendHeader(table.Row{"sampled", "truth", "worlds", "highest shown", "found", "critical", "paged", "cannot be proven"})
 	for _, u := range unknowables {
 		for _, truth := range []float64{500, 700, 1200} {
-			const worlds = 20
+			worlds := brief(20, 5)
 			found, critical, paged, unproven, silent, highest := 0, 0, 0, 0, 0, 0.0
 			for seed := range uint64(worlds) {
 				random := rand.New(rand.NewPCG(seed, uint64(len(u.name))))
@@ -329,7 +329,7 @@ func TestFlushedTimes(t *testing.T) {
 			return all
 		}
 	}
-	for _, c := range []struct {
+	for n, c := range []struct {
 		name    string
 		units   float64
 		second  func(*rand.Rand, int64) []sample.Record
@@ -369,6 +369,9 @@ func TestFlushedTimes(t *testing.T) {
 			return []sample.Record{r}
 		}, true, false},
 	} {
+		if testing.Short() && n%3 > 0 {
+			continue
+		}
 		random := rand.New(rand.NewPCG(31, uint64(len(c.name))))
 		var worst detect.Finding
 		for _, f := range judgedBy(600, 10, func(at int64) []sample.Record { return c.second(random, at) }) {

@@ -40,6 +40,14 @@ type seededScenario struct {
 	each func(r *rand.Rand, second int, day float64) []request
 }
 
+// brief returns a smaller number of repetitions with -short.
+func brief(usual, short int) int {
+	if testing.Short() {
+		return min(usual, short)
+	}
+	return usual
+}
+
 // zipfRequests draws keys of which the i-th has a part as 1/(i+1).
 func zipfRequests(r *rand.Rand, n int, requests int, units func(*rand.Rand) float64) (all []request) {
 	z := rand.NewZipf(r, 1.2, 1, uint64(n-1))
@@ -363,7 +371,7 @@ func TestEvaluationOfReasons(t *testing.T) {
 	for _, rate := range []float64{1, 0.1} {
 		matrix := map[detect.Diagnosis]map[detect.Diagnosis]int{}
 		right, total := 0, 0
-		for seed := range *evalReasons {
+		for seed := range brief(*evalReasons, 2) {
 			for want, scenarios := range scenariosByReason(rand.New(rand.NewPCG(uint64(seed), 3))) {
 				for _, s := range scenarios {
 					got := s.sampled(rate).classified()

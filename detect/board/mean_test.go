@@ -112,6 +112,7 @@ func TestIntervalsCoverMeans(t *testing.T) {
 		d := &knowable[i]
 		ways = append(ways, way{d.name, d.rate, float64(d.size), d.records})
 	}
+	means := brief(*evalMeans, 8)
 	for _, w := range ways {
 		for _, restart := range []int64{0, meanSeconds / 2} {
 			if restart > 0 && w.size > 5 && w.rate < 0.1 {
@@ -119,7 +120,7 @@ func TestIntervalsCoverMeans(t *testing.T) {
 			}
 			random := rand.New(rand.NewPCG(22, uint64(len(w.name))))
 			held, none, width := 0, 0, 0.0
-			for range *evalMeans {
+			for range means {
 				f, truth := meanOf(random, restart, w.second)
 				if f == nil {
 					none++
@@ -130,7 +131,7 @@ func TestIntervalsCoverMeans(t *testing.T) {
 				}
 				width += (f.Mean.WCU.High - f.Mean.WCU.Low) / f.Mean.WCU.Value
 			}
-			n := *evalMeans - none
+			n := means - none
 			cover, wide := float64(held)/float64(n), width/float64(n)
 			// Of a sum of calls of one size at rate p the deviation is the root of size × (1−p)/p
 			// of the units; the interval has 3.92 of them.
@@ -140,7 +141,7 @@ func TestIntervalsCoverMeans(t *testing.T) {
 			if n < 1000 {
 				enough -= 3 * math.Sqrt(0.05*float64(n)) // few may miss by chance
 			}
-			if float64(held) < enough || none > *evalMeans/20 {
+			if float64(held) < enough || none > means/20 {
 				t.Errorf("%s, restart %d: the interval of the mean holds for %.2f%% of %d, of %d there is no finding", w.name, restart, 100*cover, n, none)
 			}
 			if wide > 2*ideal {

@@ -35,9 +35,9 @@ func TestNoFalsePages(t *testing.T) {
 			judge := board.New(board.Options{})
 			shard := sketch.NewShard(sketch.Config{CounterBytes: 4096, Sets: 1})
 			judge.Settle(scenario.Began-1, true)
-			hours := int64(24)
+			hours := int64(brief(24, 4))
 			if c.size > 1 && *evalHours < 10 {
-				hours = 4 // all 24 in make eval
+				hours = int64(brief(4, 1)) // all 24 in make eval
 			}
 			for second := range hours * 3600 {
 				at := scenario.Began + second

@@ -344,7 +344,7 @@ func TestFortyKeysAreOnePage(t *testing.T) {
 // of the others it is told.
 func TestAPurgedIncidentLeavesItsGroup(t *testing.T) {
 	t.Parallel()
-	s := open(t, engines["sqlite"](t))
+	s := open(t, engines[anyEngine()](t))
 	g := enter(t, s, grouped(t, "table"), &probe{Store: s})
 	g.play(heated(0, 10, harmful("alpha", "beta")), later(time.Minute), cooled(40))
 	keys := []sample.Key{sample.KeyString("alpha")}

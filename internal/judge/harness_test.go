@@ -48,6 +48,14 @@ var engines = map[string]func(t *testing.T) string{
 	"postgres": func(t *testing.T) string { return pgtest.Database(t) },
 }
 
+// anyEngine is the engine of tests that do with one: Postgres under the race detector.
+func anyEngine() string {
+	if underRace {
+		return "postgres"
+	}
+	return "sqlite"
+}
+
 func open(t *testing.T, url string) *store.Store {
 	t.Helper()
 	s, err := store.Open(t.Context(), url, store.Options{Migrate: true})

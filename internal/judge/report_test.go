@@ -82,8 +82,13 @@ func hot(key string, wcu, from, to int) []load {
 	return all
 }
 
+// each runs a test on both engines; with -short on SQLite alone, under the race detector
+// on Postgres alone. The contract of store holds both to the same behaviour.
 func each(t *testing.T, test func(t *testing.T, s *store.Store)) {
 	for name, url := range engines {
+		if (testing.Short() || underRace) && name != anyEngine() {
+			continue
+		}
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			test(t, open(t, url(t)))
