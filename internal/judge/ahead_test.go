@@ -15,7 +15,7 @@ import (
 func TestAClockAheadBlindsNobody(t *testing.T) {
 	t.Parallel()
 	for name, ahead := range map[string]int{"55 minutes": 55 * 60, "10 minutes": 10 * 60} {
-		for engine, url := range engines {
+		for engine, url := range enginesFor(t) {
 			t.Run(name+" on "+engine, func(t *testing.T) {
 				t.Parallel()
 				s, c := open(t, url(t)), quick()

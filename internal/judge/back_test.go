@@ -61,7 +61,7 @@ func after(c *collector) {
 // uneventful tells the story on a database that stays as it is.
 func uneventful(t *testing.T, start time.Time) sound {
 	t.Helper()
-	s := open(t, "sqlite::memory:")
+	s := open(t, database(t))
 	j := run(t, quick(), &probe{Store: s})
 	c := collect(t, s, "a", 0, start)
 	for _, chapter := range []func(*collector){before, lost, after} {
@@ -194,7 +194,7 @@ func TestAnErrorBehindTheReadingIsNoSetback(t *testing.T) {
 	t.Parallel()
 	start := begin()
 	want := uneventful(t, start)
-	s := open(t, "sqlite::memory:")
+	s := open(t, database(t))
 	p := &probe{Store: s}
 	j := run(t, quick(), p)
 	c := collect(t, s, "a", 0, start)

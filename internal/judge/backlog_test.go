@@ -14,7 +14,7 @@ import (
 // differ in length.
 func TestABacklogInLittleMemory(t *testing.T) {
 	t.Parallel()
-	for engine, url := range engines {
+	for engine, url := range enginesFor(t) {
 		t.Run(engine, func(t *testing.T) {
 			t.Parallel()
 			start := begin()

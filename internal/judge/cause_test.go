@@ -33,7 +33,7 @@ func openIncidents(t *testing.T, s *store.Store) (all []store.Incident) {
 // page.
 func TestShardsPageOnce(t *testing.T) {
 	t.Parallel()
-	s := open(t, "sqlite::memory:")
+	s := open(t, database(t))
 	c := collect(t, s, "a", 0, begin())
 	j := run(t, quick(), &probe{Store: s})
 	var all []load

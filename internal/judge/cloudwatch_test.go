@@ -259,7 +259,7 @@ func TestOperations(t *testing.T) {
 // show is said in the table's view, without its name.
 func TestUnseenKeyIsSaid(t *testing.T) {
 	t.Parallel()
-	s := open(t, "sqlite::memory:")
+	s := open(t, database(t))
 	start := begin()
 	c := collect(t, s, "a", 0, start)
 	says(t, s, start, 2, 70_000, "", 0)

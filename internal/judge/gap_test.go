@@ -63,7 +63,7 @@ func only(t *testing.T, s *store.Store) detect.Finding {
 // the API and posted to webhooks to the form that analyze prints.
 func TestDocumentsFollowTheSchema(t *testing.T) {
 	t.Parallel()
-	s := open(t, "sqlite::memory:")
+	s := open(t, database(t))
 	c := collect(t, s, "a", 0, begin())
 	c.lose(store.Gap{Gap: sample.Gap{From: "9", To: "10", Reason: "of unknown bounds"}})
 	j := run(t, quick(), &probe{Store: s})

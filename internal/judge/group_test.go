@@ -197,7 +197,7 @@ var groupStories = map[string]struct {
 func TestWhatIsToldOfGroups(t *testing.T) {
 	t.Parallel()
 	for sentence, c := range groupStories {
-		for name, url := range engines {
+		for name, url := range enginesFor(t) {
 			t.Run(sentence+" "+name, func(t *testing.T) {
 				t.Parallel()
 				s := open(t, url(t))
@@ -277,7 +277,7 @@ func TestAKilledJudgesGroupsAreContinued(t *testing.T) {
 	t.Parallel()
 	start := begin()
 	outcomeOf := func(t *testing.T, p *probe) (messages, ids []string) {
-		s := open(t, "sqlite::memory:")
+		s := open(t, database(t))
 		p.Store, p.stands = s, start.Add(10*time.Minute)
 		c := grouped(t, "table")
 		g := &stage{t: t, store: s, w: collect(t, s, "a", 0, start), config: c, probe: p, judge: run(t, c, p)}
@@ -344,7 +344,7 @@ func TestFortyKeysAreOnePage(t *testing.T) {
 // of the others it is told.
 func TestAPurgedIncidentLeavesItsGroup(t *testing.T) {
 	t.Parallel()
-	s := open(t, engines[anyEngine()](t))
+	s := open(t, database(t))
 	g := enter(t, s, grouped(t, "table"), &probe{Store: s})
 	g.play(heated(0, 10, harmful("alpha", "beta")), later(time.Minute), cooled(40))
 	keys := []sample.Key{sample.KeyString("alpha")}

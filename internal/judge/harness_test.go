@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"log/slog"
 	"math/rand/v2"
 	"path/filepath"
@@ -48,12 +49,24 @@ var engines = map[string]func(t *testing.T) string{
 	"postgres": func(t *testing.T) string { return pgtest.Database(t) },
 }
 
-// anyEngine is the engine of tests that do with one: Postgres under the race detector.
+// anyEngine is the engine of tests that need only one: Postgres under the race detector.
 func anyEngine() string {
 	if underRace {
 		return "postgres"
 	}
 	return "sqlite"
+}
+
+// database returns the URL of a fresh database of anyEngine.
+func database(t *testing.T) string { return engines[anyEngine()](t) }
+
+// enginesFor returns the engines that a test runs on: both; with -short anyEngine, and the
+// other one in every fourth test. The contract of store holds both to one behaviour.
+func enginesFor(t *testing.T) map[string]func(t *testing.T) string {
+	if !testing.Short() || crc32.ChecksumIEEE([]byte(t.Name()))%4 == 0 {
+		return engines
+	}
+	return map[string]func(t *testing.T) string{anyEngine(): engines[anyEngine()]}
 }
 
 func open(t *testing.T, url string) *store.Store {

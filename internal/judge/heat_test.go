@@ -90,7 +90,7 @@ func randomLoads(random *rand.Rand, n int) []load {
 // is stored is what a map adds up.
 func TestRollupsAreWhatAMapAddsUp(t *testing.T) {
 	t.Parallel()
-	for engine, url := range engines {
+	for engine, url := range enginesFor(t) {
 		t.Run(engine, func(t *testing.T) {
 			t.Parallel()
 			s := open(t, url(t))
@@ -165,7 +165,7 @@ func TestRollupsOfAKilledJudge(t *testing.T) {
 	}
 	want := oracle(start, told, 600)
 	for at := range kills {
-		s := open(t, "sqlite::memory:")
+		s := open(t, database(t))
 		c := collect(t, s, "a", 0, start)
 		for killed := range 2 {
 			j := run(t, quick(), &probe{Store: s, killAt: at + int64(killed), late: at%2 == 0})
@@ -191,7 +191,7 @@ func TestRollupsOfAKilledJudge(t *testing.T) {
 // covers, or that is still to come, also over a restart.
 func TestSeenSeconds(t *testing.T) {
 	t.Parallel()
-	for engine, url := range engines {
+	for engine, url := range enginesFor(t) {
 		t.Run(engine, func(t *testing.T) {
 			t.Parallel()
 			s := open(t, url(t))
@@ -235,7 +235,7 @@ func TestSeenSeconds(t *testing.T) {
 // second lowers nothing.
 func TestLateSecondsBeyondTheirWindows(t *testing.T) {
 	t.Parallel()
-	s := open(t, "sqlite::memory:")
+	s := open(t, database(t))
 	start := anHourAgo()
 	c := collect(t, s, "a", 0, start)
 	j := run(t, quick(), &probe{Store: s})
@@ -272,7 +272,7 @@ func TestRollupsSurviveAStoreThatFails(t *testing.T) {
 	for name, carried := range map[string]bool{"refused": false, "carried out unsaid": true} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := open(t, "sqlite::memory:")
+			s := open(t, database(t))
 			start := anHourAgo()
 			c := collect(t, s, "a", 0, start)
 			p := &probe{Store: s, fault: func(n int64) (error, bool) {
@@ -304,7 +304,7 @@ func TestRollupsSurviveAStoreThatFails(t *testing.T) {
 // over, also where nothing more is counted in it and another judge has begun meanwhile.
 func TestAnotherJudgeEndsLevels(t *testing.T) {
 	t.Parallel()
-	for engine, url := range engines {
+	for engine, url := range enginesFor(t) {
 		t.Run(engine, func(t *testing.T) {
 			t.Parallel()
 			s := open(t, url(t))
@@ -352,7 +352,7 @@ func TestCursorsWaitForOpenRollups(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes 20 s")
 	}
-	s := open(t, "sqlite::memory:")
+	s := open(t, database(t))
 	start := anHourAgo()
 	c := collect(t, s, "a", 0, start)
 	told := []load{{1, "key", 900}, {3, "other", 300}}

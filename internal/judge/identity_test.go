@@ -231,7 +231,7 @@ func TestAKilledJudgeContinuesTheIncident(t *testing.T) {
 		for _, late := range []bool{false, true} {
 			t.Run(fmt.Sprintf("call %d late %t", at, late), func(t *testing.T) {
 				t.Parallel()
-				s := open(t, "sqlite::memory:")
+				s := open(t, database(t))
 				p := &probe{Store: s, killAt: at, late: late}
 				c, j := collect(t, s, "a", 0, begin()), run(t, quick(), p)
 				c.old = true

@@ -64,7 +64,7 @@ func TestWhatPages(t *testing.T) {
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			t.Parallel()
-			s := open(t, engines[anyEngine()](t))
+			s := open(t, database(t))
 			w := collect(t, s, "a", 0, begin())
 			j := run(t, under(c.policy), &probe{Store: s})
 			// As a collector does, second by second: what lasts is seen to.
@@ -100,7 +100,7 @@ func TestRefusalsPage(t *testing.T) {
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			t.Parallel()
-			s := open(t, engines[anyEngine()](t))
+			s := open(t, database(t))
 			w := collect(t, s, "a", 0, begin())
 			j := run(t, under(func(*detect.Policy) {}), &probe{Store: s})
 			w.tells = func(r *sample.Record) {
@@ -176,7 +176,7 @@ func TestFlappingPagesOnce(t *testing.T) {
 // TestAnIncidentIsToldAgain: with repeat, and while it fires only.
 func TestAnIncidentIsToldAgain(t *testing.T) {
 	t.Parallel()
-	s := open(t, engines[anyEngine()](t))
+	s := open(t, database(t))
 	w := collect(t, s, "a", 0, begin())
 	j := run(t, under(func(p *detect.Policy) { p.Repeat = 20 * time.Millisecond }), &probe{Store: s})
 	w.commit(10, hot("k", 1200, 0, 10)...)
@@ -194,7 +194,7 @@ func TestAnIncidentIsToldAgain(t *testing.T) {
 // import, are told of once, updated once at most, and resolved once.
 func TestManyKeysOfOneCauseAreOnePage(t *testing.T) {
 	t.Parallel()
-	s := open(t, engines[anyEngine()](t))
+	s := open(t, database(t))
 	w := collect(t, s, "a", 0, begin())
 	j := run(t, under(func(*detect.Policy) {}), &probe{Store: s})
 	for k := range 300 {
@@ -232,7 +232,7 @@ func TestManyKeysOfOneCauseAreOnePage(t *testing.T) {
 // TestBelowTheShareNobodyIsTold: 24 hours below 80% of a limit.
 func TestBelowTheShareNobodyIsTold(t *testing.T) {
 	t.Parallel()
-	s := open(t, engines[anyEngine()](t))
+	s := open(t, database(t))
 	w := collect(t, s, "a", 0, time.Now().Add(-time.Duration(unlessShort(24))*time.Hour).Truncate(time.Second))
 	j := run(t, under(func(*detect.Policy) {}), &probe{Store: s})
 	for from := 0; from < unlessShort(24)*3600; from += 3600 {
@@ -255,7 +255,7 @@ func TestBelowTheShareNobodyIsTold(t *testing.T) {
 // every receiver was told.
 func TestToldNobodyIsWritten(t *testing.T) {
 	t.Parallel()
-	s := open(t, engines[anyEngine()](t))
+	s := open(t, database(t))
 	w := collect(t, s, "a", 0, time.Now().Add(-time.Minute).Truncate(time.Second))
 	c := under(func(*detect.Policy) {})
 	c.Route = nil

@@ -29,7 +29,7 @@ func peaksOf(t *testing.T, s *store.Store, key string) []store.HourPeak {
 // The highest second of each hour of a warm key is kept, of cold keys none.
 func TestWarmKeysLeaveTheirPeaks(t *testing.T) {
 	t.Parallel()
-	for engine, url := range engines {
+	for engine, url := range enginesFor(t) {
 		t.Run(engine, func(t *testing.T) {
 			t.Parallel()
 			s := open(t, url(t))
@@ -54,7 +54,7 @@ func TestWarmKeysLeaveTheirPeaks(t *testing.T) {
 // none of them.
 func TestAKilledJudgeLosesNoPeak(t *testing.T) {
 	t.Parallel()
-	s := open(t, engines[anyEngine()](t))
+	s := open(t, database(t))
 	c := collect(t, s, "a", 1, begin())
 	c.commit(10, load{1, "warm", 400}, load{2, "warm", 300})
 	slow := quick()
@@ -77,7 +77,7 @@ func TestAKilledJudgeLosesNoPeak(t *testing.T) {
 // not.
 func TestAFindingCarriesItsForecast(t *testing.T) {
 	t.Parallel()
-	s := open(t, engines[anyEngine()](t))
+	s := open(t, database(t))
 	lease, ok, err := s.AcquireLease(t.Context(), "judge", "past", time.Second)
 	if must(t, err); !ok {
 		t.Fatal("no lease")
@@ -130,7 +130,7 @@ func viewOf(t *testing.T, s *store.Store) detect.Table {
 // keys that grow, of which there is no finding.
 func TestATableHasItsView(t *testing.T) {
 	t.Parallel()
-	for engine, url := range engines {
+	for engine, url := range enginesFor(t) {
 		t.Run(engine, func(t *testing.T) {
 			t.Parallel()
 			s := open(t, url(t))
@@ -175,7 +175,7 @@ func TestATableHasItsView(t *testing.T) {
 // Late samples do not count a second twice.
 func TestAViewCountsASecondOnce(t *testing.T) {
 	t.Parallel()
-	s := open(t, engines[anyEngine()](t))
+	s := open(t, database(t))
 	c := collect(t, s, "a", 1, begin())
 	j := run(t, quick(), &probe{Store: s})
 	c.commit(10, load{1, "a", 100})
@@ -190,7 +190,7 @@ func TestAViewCountsASecondOnce(t *testing.T) {
 // A judge that takes over does not write its first seconds over an hour's view.
 func TestAViewOutlivesItsJudge(t *testing.T) {
 	t.Parallel()
-	s := open(t, engines[anyEngine()](t))
+	s := open(t, database(t))
 	c := collect(t, s, "a", 1, begin())
 	first := run(t, quick(), &probe{Store: s})
 	c.commit(10, load{1, "a", 100}, load{2, "b", 100})
@@ -216,7 +216,7 @@ func TestFactsReachTheVerdict(t *testing.T) {
 	for name, configured := range map[string]*detect.TableFacts{"stored": nil, "configured": {KeySchema: sample.Keys("id")}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := open(t, engines[anyEngine()](t))
+			s := open(t, database(t))
 			must(t, s.PutTableFacts(t.Context(), sample.Target{Table: table}, []byte(`{"lsis":["by-date"]}`)))
 			c := collect(t, s, "a", 1, begin())
 			c.commit(10, load{1, "hot", 1500}, load{2, "hot", 1500})
@@ -245,7 +245,7 @@ func TestFactsReachTheVerdict(t *testing.T) {
 // again.
 func TestAViewCountsASecondOnceThroughAnOutage(t *testing.T) {
 	t.Parallel()
-	s := open(t, engines[anyEngine()](t))
+	s := open(t, database(t))
 	c := collect(t, s, "a", 1, begin())
 	c.commit(10, load{1, "a", 100}, load{2, "a", 100})
 	run(t, quick(), &probe{Store: s, fault: func(n int64) (err error, carried bool) {

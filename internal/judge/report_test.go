@@ -82,13 +82,9 @@ func hot(key string, wcu, from, to int) []load {
 	return all
 }
 
-// each runs a test on both engines; with -short on SQLite alone, under the race detector
-// on Postgres alone. The contract of store holds both to the same behaviour.
+// each runs a test on enginesFor.
 func each(t *testing.T, test func(t *testing.T, s *store.Store)) {
-	for name, url := range engines {
-		if (testing.Short() || underRace) && name != anyEngine() {
-			continue
-		}
+	for name, url := range enginesFor(t) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			test(t, open(t, url(t)))
@@ -149,7 +145,7 @@ func payloads(t *testing.T, s *store.Store) []detect.Payload {
 // the runbook of the policy, too.
 func TestATransitionTellsTheSecondsBeforeIt(t *testing.T) {
 	t.Parallel()
-	s := open(t, "sqlite::memory:")
+	s := open(t, database(t))
 	start := begin()
 	c := collect(t, s, "a", 0, start)
 	config := quick()
@@ -190,7 +186,7 @@ func TestATransitionTellsTheSecondsBeforeIt(t *testing.T) {
 
 func TestAnOpenSecondAlreadyFires(t *testing.T) {
 	t.Parallel()
-	s := open(t, "sqlite::memory:")
+	s := open(t, database(t))
 	c := collect(t, s, "a", 0, begin())
 	collect(t, s, "b", 1, begin()) // has no commit: nothing is complete
 	j := run(t, quick(), &probe{Store: s})
@@ -206,7 +202,7 @@ func TestAnOpenSecondAlreadyFires(t *testing.T) {
 // notifications, which are then in the outbox.
 func TestWhoeverDeliversIsCalled(t *testing.T) {
 	t.Parallel()
-	s := open(t, "sqlite::memory:")
+	s := open(t, database(t))
 	c := collect(t, s, "a", 0, begin())
 	config := quick()
 	var calls [][]string
@@ -224,7 +220,7 @@ func TestWhoeverDeliversIsCalled(t *testing.T) {
 
 func TestSeverityThatRisesIsAnUpdate(t *testing.T) {
 	t.Parallel()
-	s := open(t, "sqlite::memory:")
+	s := open(t, database(t))
 	c := collect(t, s, "a", 0, begin())
 	j := run(t, quick(), &probe{Store: s})
 	c.commit(1, hot("hot", 900, 0, 1)...)
@@ -244,7 +240,7 @@ func TestSeverityThatRisesIsAnUpdate(t *testing.T) {
 
 func TestSeverityThatRoseLongAgoIsNoPage(t *testing.T) {
 	t.Parallel()
-	s := open(t, "sqlite::memory:")
+	s := open(t, database(t))
 	c := collect(t, s, "a", 0, begin())
 	j := run(t, quick(), &probe{Store: s})
 	c.commit(3, hot("hot", 900, 0, 3)...)
@@ -269,7 +265,7 @@ func TestSeverityThatRoseLongAgoIsNoPage(t *testing.T) {
 
 func TestWhatIsLongPastMakesHistoryAndNoPage(t *testing.T) {
 	t.Parallel()
-	s := open(t, "sqlite::memory:")
+	s := open(t, database(t))
 	c := collect(t, s, "a", 0, begin().Add(-time.Hour))
 	config := quick()
 	config.PageWithin = 15 * time.Minute
@@ -284,7 +280,7 @@ func TestWhatIsLongPastMakesHistoryAndNoPage(t *testing.T) {
 
 func TestOneLongReadingStepsOverNothing(t *testing.T) {
 	t.Parallel()
-	s := open(t, "sqlite::memory:")
+	s := open(t, database(t))
 	c := collect(t, s, "a", 0, begin())
 	// The whole story is there before the judge begins, twice.
 	c.commit(300, append(hot("hot", 1200, 0, 3), hot("hot", 1500, 200, 203)...)...)
@@ -313,7 +309,7 @@ func TestLateSamplesReopenASecond(t *testing.T) {
 
 func TestAStalledPartitionIsNotWaitedForAndProvesNoSilence(t *testing.T) {
 	t.Parallel()
-	s := open(t, "sqlite::memory:")
+	s := open(t, database(t))
 	start := begin()
 	a, b := collect(t, s, "a", 0, start), collect(t, s, "b", 1, start)
 	config := quick()
@@ -336,7 +332,7 @@ func TestAStalledPartitionIsNotWaitedForAndProvesNoSilence(t *testing.T) {
 // silent: seconds of which nothing is stored were not quiet, they were not seen.
 func TestARestartInAnOutageResolvesNothing(t *testing.T) {
 	t.Parallel()
-	s := open(t, "sqlite::memory:")
+	s := open(t, database(t))
 	start := begin()
 	a, b := collect(t, s, "a", 0, start), collect(t, s, "b", 1, start)
 	config := quick()
@@ -361,7 +357,7 @@ func TestARestartInAnOutageResolvesNothing(t *testing.T) {
 // partition again, and what is found elsewhere has to end all the same.
 func TestAPartitionThatIsGoneHoldsNothing(t *testing.T) {
 	t.Parallel()
-	s := open(t, "sqlite::memory:")
+	s := open(t, database(t))
 	start := begin()
 	a, b := collect(t, s, "a", 0, start), collect(t, s, "b", 1, start)
 	config := quick()
@@ -379,7 +375,7 @@ func TestAPartitionThatIsGoneHoldsNothing(t *testing.T) {
 
 func TestABoundOfMemoryClosesTheOldestEarly(t *testing.T) {
 	t.Parallel()
-	s := open(t, "sqlite::memory:")
+	s := open(t, database(t))
 	c := collect(t, s, "a", 0, begin())
 	config := quick()
 	config.MaxKeys = 10
@@ -395,7 +391,7 @@ func TestABoundOfMemoryClosesTheOldestEarly(t *testing.T) {
 
 func TestTheBoundOfMemoryCountsOnlyWhatIsHeld(t *testing.T) {
 	t.Parallel()
-	s := open(t, "sqlite::memory:")
+	s := open(t, database(t))
 	c := collect(t, s, "a", 0, begin())
 	config := quick()
 	config.MaxKeys = 300
@@ -416,7 +412,7 @@ func TestTheBoundOfMemoryCountsOnlyWhatIsHeld(t *testing.T) {
 
 func TestMoreHotKeysThanAPictureShows(t *testing.T) {
 	t.Parallel()
-	s := open(t, "sqlite::memory:")
+	s := open(t, database(t))
 	c := collect(t, s, "a", 0, begin())
 	j := run(t, quick(), &probe{Store: s})
 	var all []load
@@ -461,7 +457,7 @@ func TestADeletedDeltaIsNotWaitedFor(t *testing.T) {
 
 func TestADeltaOfAnUnknownVersionWaits(t *testing.T) {
 	t.Parallel()
-	s := open(t, "sqlite::memory:")
+	s := open(t, database(t))
 	start := begin()
 	old, other := collect(t, s, "new", 0, start), collect(t, s, "b", 1, start)
 	config := quick()
@@ -548,7 +544,7 @@ func story(t *testing.T, s *store.Store, start time.Time) []func() {
 func TestAKilledJudgeIsContinued(t *testing.T) {
 	t.Parallel()
 	start := begin()
-	calm := open(t, "sqlite::memory:")
+	calm := open(t, database(t))
 	calmProbe := &probe{Store: calm}
 	play(t, calm, start, calmProbe)
 	want := left(t, calm)
@@ -559,7 +555,7 @@ func TestAKilledJudgeIsContinued(t *testing.T) {
 		for _, late := range []bool{false, true} {
 			t.Run(fmt.Sprintf("call %d late %t", at, late), func(t *testing.T) {
 				t.Parallel()
-				s := open(t, "sqlite::memory:")
+				s := open(t, database(t))
 				play(t, s, start, &probe{Store: s, killAt: at, late: late})
 				got := left(t, s)
 				equal(t, "totals", got.Totals, want.Totals)
@@ -595,7 +591,7 @@ func play(t *testing.T, s *store.Store, start time.Time, p *probe) {
 // beginning is no longer replayed.
 func TestALongEpisodeOutlivesItsWindows(t *testing.T) {
 	t.Parallel()
-	s := open(t, "sqlite::memory:")
+	s := open(t, database(t))
 	c := collect(t, s, "a", 0, begin().Add(-20*time.Minute))
 	config := quick()
 	config.PageWithin = time.Hour
@@ -622,7 +618,7 @@ func TestALongEpisodeOutlivesItsWindows(t *testing.T) {
 func TestAFailingStoreChangesNothing(t *testing.T) {
 	t.Parallel()
 	start := begin()
-	calm := open(t, "sqlite::memory:")
+	calm := open(t, database(t))
 	play(t, calm, start, &probe{Store: calm})
 	want := left(t, calm)
 	ambiguous := fmt.Errorf("%w: %w", store.ErrUnavailable, store.ErrAmbiguous)
@@ -634,7 +630,7 @@ func TestAFailingStoreChangesNothing(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := open(t, "sqlite::memory:")
+			s := open(t, database(t))
 			play(t, s, start, &probe{Store: s, fault: fault})
 			got := left(t, s)
 			got.Cursors = want.Cursors // held back by open minutes for a while
@@ -655,7 +651,7 @@ func every(n, k int64, err error, carried bool) (error, bool) {
 // over learns that a finding of the judge before is long over.
 func TestAnOutageForgetsNoEnd(t *testing.T) {
 	t.Parallel()
-	s := open(t, "sqlite::memory:")
+	s := open(t, database(t))
 	c := collect(t, s, "a", 0, begin().Add(-time.Hour))
 	config := quick()
 	config.PageWithin = 2 * time.Hour

@@ -122,7 +122,7 @@ func TestWhatSilencesWithhold(t *testing.T) {
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			t.Parallel()
-			s := open(t, engines[anyEngine()](t))
+			s := open(t, database(t))
 			g := enter(t, s, quick(), &probe{Store: s})
 			g.play(c.steps...)
 			equal(t, "notifications", events(t, s), c.want)
@@ -146,7 +146,7 @@ func TestARegionsSilenceKeepsOthersTold(t *testing.T) {
 		for _, writes := range []sample.Target{ireland, oregon} {
 			t.Run(matcher+" "+writes.Region, func(t *testing.T) {
 				t.Parallel()
-				s := open(t, engines[anyEngine()](t))
+				s := open(t, database(t))
 				c := quick()
 				c.Facts = func(detect.Target) *detect.TableFacts {
 					return &detect.TableFacts{Replicas: []string{"eu-west-1", "us-west-2"}}
@@ -200,7 +200,7 @@ func TestASilencedIncidentShows(t *testing.T) {
 // on that is over. It is told of only if it is hot again.
 func TestWhatOnlyKeepsFiringIsNotTold(t *testing.T) {
 	t.Parallel()
-	s := open(t, engines[anyEngine()](t))
+	s := open(t, database(t))
 	keep := under(func(p *detect.Policy) { p.KeepFiring = time.Hour })
 	g := enter(t, s, keep, &probe{Store: s})
 	g.play(silencing(0, "table="+table), loads(10, 1200), cool)
@@ -219,7 +219,7 @@ func TestWhatOnlyKeepsFiringIsNotTold(t *testing.T) {
 // TestNobodyIsToldAgainUnderASilence: with repeat.
 func TestNobodyIsToldAgainUnderASilence(t *testing.T) {
 	t.Parallel()
-	s := open(t, engines[anyEngine()](t))
+	s := open(t, database(t))
 	g := enter(t, s, under(func(p *detect.Policy) { p.Repeat = 20 * time.Millisecond }), &probe{Store: s})
 	g.play(loads(10, 1200), silencing(0, "table="+table))
 	told := len(events(t, s))
@@ -252,7 +252,7 @@ func TestManySilencedKeysAreOnePage(t *testing.T) {
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			t.Parallel()
-			s := open(t, engines[anyEngine()](t))
+			s := open(t, database(t))
 			g := enter(t, s, quick(), &probe{Store: s})
 			g.play(c.begin...)
 			g.play(func(g *stage) {
@@ -271,7 +271,7 @@ func TestManySilencedKeysAreOnePage(t *testing.T) {
 // TestKeyheatsOwnHealthIsSilenced by its cause.
 func TestKeyheatsOwnHealthIsSilenced(t *testing.T) {
 	t.Parallel()
-	s := open(t, engines[anyEngine()](t))
+	s := open(t, database(t))
 	g := enter(t, s, watchful(), &probe{Store: s})
 	g.play(silencing(0, "cause=pipeline"), func(g *stage) {
 		must(t, s.StartWriter(t.Context(), store.Writer{ID: "b", Host: "host-1", Started: time.Now()}))
@@ -368,7 +368,7 @@ func TestAJudgeKilledUnderASilence(t *testing.T) {
 		for _, late := range []bool{false, true} {
 			t.Run(fmt.Sprintf("call %d late %t", at, late), func(t *testing.T) {
 				t.Parallel()
-				s := open(t, "sqlite::memory:")
+				s := open(t, database(t))
 				enter(t, s, quick(), &probe{Store: s, killAt: at, late: late}).play(story...)
 				equal(t, "notified", tell(t, s), want)
 			})
