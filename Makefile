@@ -18,7 +18,7 @@ ROUNDS ?= 5
 
 .PHONY: help
 help: ## List every target
-	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: demo
 demo: ## Run everything in one process, as a story on simulated traffic, and print its address
@@ -37,23 +37,27 @@ sbom: build ## Write bin/*.cdx.json, what each program is linked of, and bin/THI
 	for program in collector reporter; do go run ./scripts/modules sbom bin/$$program > bin/$$program.cdx.json; done
 	go run ./scripts/modules licences > bin/THIRD_PARTY_NOTICES
 
+# The packages that start goroutines or hold locks, and those whose tests deliver side by
+# side. store is left out: the race detector makes its SQLite some twenty times slower.
+RACED = ./internal/alert $(addprefix ./,$(sort $(patsubst %/,%,$(dir $(shell git grep -lE '\.Go\b|\bgo func|sync\.Mutex|sync\.RWMutex|atomic\.' -- \
+	'internal/*.go' 'sample/*.go' 'shardkey/*.go' ':!*_test.go' ':!internal/testsupport' ':!internal/web/browser')))))
+
 .PHONY: test
-test: ## Run the tests, on SQLite and on a Postgres of their own
-	pgbin=$$(scripts/ensure-postgres) && PGBIN="$$pgbin" go test -timeout 20m ./...
+test: ## Run the tests at their short lengths, with the race detector where goroutines meet, on SQLite and a Postgres of their own
+	pgbin=$$(scripts/ensure-postgres) && export PGBIN="$$pgbin" && \
+	go test -short -timeout 15m $$(go list ./... | grep -vxFf <(go list $(RACED))) && \
+	go test -race -short -timeout 15m $(RACED)
 	cd internal/alert/receiver/conformance && go test ./...
+
+.PHONY: test-full
+test-full: ## Run the tests at full length, and once more under the race detector
+	pgbin=$$(scripts/ensure-postgres) && export PGBIN="$$pgbin" && \
+	go test -timeout 60m ./... && go test -race -timeout 120m $(RACED)
 
 .PHONY: browser
 browser: ## Hold the pages to a real Chromium, at three widths and in both colour schemes; RUN chooses, SHOTS=folder keeps pictures
 	chromium=$$(scripts/ensure-chromium) && axe=$$(scripts/ensure-axe) && pgbin=$$(scripts/ensure-postgres) && cd internal/web/browser && go vet ./... && \
 	CHROMIUM="$$chromium" AXE="$$axe" PGBIN="$$pgbin" go test -count=1 -timeout 400s -run '$(or $(RUN),.)' ./... -args $(if $(SHOTS),-shots=$(abspath $(SHOTS)))
-
-# The packages in which goroutines meet.
-CONCURRENT := ./internal/source/... ./internal/collect/... ./internal/judge/... ./internal/alert/... ./internal/daemon/health/... ./internal/daemon/admin/... ./internal/aws/catalog/... ./shardkey/... \
-	./internal/demo/... ./sample/awssdk/... ./sample/kafkasink/...
-
-.PHONY: race
-race: ## Run the tests of the concurrent packages under the race detector, with fewer repetitions than make test
-	pgbin=$$(scripts/ensure-postgres) && PGBIN="$$pgbin" go test -race -short -timeout 15m $(CONCURRENT)
 
 .PHONY: cover
 cover: ## Print the coverage of every package, and write .cache/cover.out
@@ -88,8 +92,17 @@ $(LINT):
 	GOBIN=$(@D)/build go install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(LINT_VERSION)
 	mv $(@D)/build/golangci-lint $@
 
+# One path through each source, sender and receiver, and a kill of each daemon.
+SMOKE := TestPath$$|TestKafkaAndStreamsTogether|TestMiddlewareIsInvisible|TestFromAProgramToAFinding|TestKilledWhenSettled|TestKilledReporters|TestAnalyzeATrailInS3
+
+.PHONY: smoke
+smoke: ## Run the programs as processes on a real Kafka, Postgres, Alertmanager and DynamoDB stand-ins, and kill each once
+	pgbin=$$(scripts/ensure-postgres) && export PGBIN="$$pgbin" && \
+	alertmanager=$$(scripts/ensure-alertmanager) && ALERTMANAGER="$$alertmanager" go test -tags e2e ./internal/alert -run TestReal -count=1 -timeout 120s && \
+	go test -tags e2e ./e2e -run '$(SMOKE)' -count=1 -timeout 15m -parallel 4 -args -faults.kills=1 -faults.reporters=1 -path.samples=200000
+
 .PHONY: e2e
-e2e: ## Run the end-to-end tests against a real Kafka and Postgres
+e2e: ## Run all end-to-end tests
 	pgbin=$$(scripts/ensure-postgres) && export PGBIN="$$pgbin" && \
 	alertmanager=$$(scripts/ensure-alertmanager) && ALERTMANAGER="$$alertmanager" go test -tags e2e ./internal/alert -run TestReal -count=1 -timeout 120s && \
 	go test -tags e2e ./internal/source/kafka -run TestReal -count=1 -timeout 300s && \
@@ -143,7 +156,7 @@ purge: ## Collect a day, purge a key of it, and look for the key in every file o
 
 .PHONY: night
 night: FAULTS = $(NIGHT)
-night: faults failover latency histories followed e2e-full eval bench month purge ## Run everything that is too heavy for CI, which takes hours; then each fuzz target for ten minutes
+night: test-full e2e faults failover latency histories followed e2e-full eval bench month purge ## Run everything that is too heavy for CI, which takes hours; then each fuzz target for ten minutes
 	$(MAKE) fuzz FUZZTIME=10m
 
 .PHONY: eval
