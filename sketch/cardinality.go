@@ -9,12 +9,12 @@ import (
 
 	"github.com/axiomhq/hyperloglog"
 
-	"github.com/keyheat/keyheat/sketch/internal/minutes"
+	"github.com/keyheat/keyheat/sketch/internal/distinct"
 )
 
 const (
-	precision = minutes.Precision
-	registers = minutes.Count
+	precision = distinct.Precision
+	registers = distinct.RegisterCount
 	// headerBytes precede the registers in the library's dense binary form:
 	// version, precision, base, sparse flag and the length. See checkDense.
 	headerBytes = 8
@@ -22,10 +22,10 @@ const (
 
 // Registers are the registers of one table's or index's HyperLogLog of one
 // minute that have risen since they were last sent.
-type Registers = minutes.Registers
+type Registers = distinct.Registers
 
 // Register is one register of a HyperLogLog.
-type Register = minutes.Register
+type Register = distinct.Register
 
 // checkDense reports an error unless the library's dense binary form is the one
 // that this package reads registers from and writes them to. It is tried once,

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"math"
 
-	"github.com/keyheat/keyheat/sketch/internal/set"
+	"github.com/keyheat/keyheat/sketch/internal/front"
 )
 
 // Geometry and its defaults. The measurements behind them are repeated by this
@@ -19,7 +19,7 @@ const (
 	// proves them all.
 	DefaultSets = 1024
 	// Ways is the associativity of the front.
-	Ways = set.Ways
+	Ways = front.Ways
 	// DefaultCounterBytes is the size of a second's count-min sketch. Four times
 	// as much, and a quarter, give the same bounds on every stream of the tests to
 	// a few units; what counts is that a second stays in a core's second-level cache.

@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/keyheat/keyheat/sample"
-	"github.com/keyheat/keyheat/sketch/internal/place"
+	"github.com/keyheat/keyheat/sketch/internal/gather"
 )
 
 // itemsKept, callersKept and attributesKept are the sizes of the Tops.
@@ -154,7 +154,7 @@ func (e *Evidence) Plus(o *Evidence) *Evidence {
 	sum := &Evidence{
 		Seen: e.Seen + o.Seen, Load: e.Load.Plus(o.Load), Arrivals: e.Arrivals.Plus(o.Arrivals), Records: e.Records + o.Records, Ops: addOps(e.Ops, o.Ops),
 		Strong: e.Strong + o.Strong, Sorted: e.Sorted + o.Sorted, SortKeys: e.SortKeys.plus(&o.SortKeys),
-		Places: place.Union(e.Places, o.Places, place.Merged),
+		Places: gather.UnionPlaces(e.Places, o.Places, gather.PlacesMerged),
 		Rises:  e.Rises + o.Rises, Falls: e.Falls + o.Falls,
 		Items: e.Items.plus(o.Items), Callers: e.Callers.plus(o.Callers), Attributes: e.Attributes.plus(o.Attributes),
 		Sized: e.Sized + o.Sized, Bytes: e.Bytes + o.Bytes, Edited: e.Edited + o.Edited,
@@ -194,7 +194,7 @@ func addOps(a, b []OpLoad) []OpLoad {
 // Place is where in the order of sort keys a part of a key's load is: one of a priority
 // sample of a second's requests. Sums over places are unbiased for every range of sort keys,
 // and exact where nothing was dropped.
-type Place = place.Place
+type Place = gather.Place
 
 // The small HyperLogLog: 256 registers, standard error 6.5%. Version 2 had 64.
 const (

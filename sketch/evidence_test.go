@@ -13,7 +13,7 @@ import (
 
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sketch"
-	"github.com/keyheat/keyheat/sketch/internal/place"
+	"github.com/keyheat/keyheat/sketch/internal/gather"
 )
 
 // hot returns a write of a key that a fifth of a second's limit is on.
@@ -384,12 +384,12 @@ func TestUnionInAnyOrder(t *testing.T) {
 		for i := range parts {
 			for _, w := range rapid.SliceOfN(rapid.Uint64Range(1, 1000), 0, 20).Draw(t, "weights") {
 				of := []sketch.Place{{Priority: float32(w) * rapid.Float32Range(1, 50).Draw(t, "priority"), Weight: w, Order: fmt.Sprint(w % 7)}}
-				parts[i] = place.Union(parts[i], of, 16)
+				parts[i] = gather.UnionPlaces(parts[i], of, 16)
 			}
 		}
 		unite := func(order []int) (all []sketch.Place) {
 			for _, i := range order {
-				all = place.Union(all, parts[i], 16)
+				all = gather.UnionPlaces(all, parts[i], 16)
 			}
 			return all
 		}

@@ -2,7 +2,7 @@ package sketch
 
 import (
 	"github.com/keyheat/keyheat/sample"
-	"github.com/keyheat/keyheat/sketch/internal/set"
+	"github.com/keyheat/keyheat/sketch/internal/front"
 )
 
 const (
@@ -21,7 +21,7 @@ const (
 // the set's number. A key of a table that its set has no room for competes there with keys
 // of the same table alone, so that no flood of other tables' keys puts it out. Tables get
 // reserves when a set is crowded, unless they are alone or have next to no load.
-func (s *second) reserve(t *sums, hash uint64) (in *set.Set, number uint32) {
+func (s *second) reserve(t *sums, hash uint64) (in *front.Set, number uint32) {
 	if t.reserve == 0 {
 		if len(s.touched) == 1 || s.reserves == maxReserves || t.weight() < reserveFrom {
 			return nil, 0
@@ -72,7 +72,7 @@ func (s *second) admitReserved(t *sums, table uint16, hash uint64, key sample.Ke
 }
 
 // putOut counts a key that is a candidate no longer; high is its upper bound.
-func (s *second) putOut(in *set.Set, hash, high uint64) {
+func (s *second) putOut(in *front.Set, hash, high uint64) {
 	s.counts.Line(hash).Raise(hash, high)
 	in.Turned = max(in.Turned, high)
 }

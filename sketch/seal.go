@@ -4,10 +4,8 @@ import (
 	"math"
 
 	"github.com/keyheat/keyheat/sample"
-	"github.com/keyheat/keyheat/sketch/internal/byhash"
-	"github.com/keyheat/keyheat/sketch/internal/keytext"
-	"github.com/keyheat/keyheat/sketch/internal/resend"
-	"github.com/keyheat/keyheat/sketch/internal/tables"
+	"github.com/keyheat/keyheat/sketch/internal/front"
+	"github.com/keyheat/keyheat/sketch/internal/gather"
 )
 
 const (
@@ -22,7 +20,7 @@ const (
 
 // list is memory that sealing uses again.
 type list struct {
-	candidates byhash.List
+	candidates front.HashOrder
 	tables     []listed
 }
 
@@ -34,7 +32,7 @@ type listed struct {
 }
 
 // windows appends what the second holds, one window a table or index.
-func (s *second) windows(to []Window, t *tables.Tables, l *list) []Window {
+func (s *second) windows(to []Window, t *front.Tables, l *list) []Window {
 	s.order(l)
 	worst := loadOf(s.front.worst())
 	for _, table := range s.touched {
@@ -71,7 +69,7 @@ func (s *second) order(l *list) {
 // admission is in no key's load, so that it is no more than all other keys have: see the
 // package comment.
 func (s *second) list(to []Window, l *list) {
-	var texts keytext.Block
+	var texts front.TextBlock
 	for _, o := range l.candidates.SortedKeys() {
 		c := &s.front.candidates[o.At]
 		in := &l.tables[c.table]
@@ -83,7 +81,7 @@ func (s *second) list(to []Window, l *list) {
 			d := s.front.detailOf(c)
 			k.Throttled, k.ReadSpread, k.WriteSpread, k.Draws = d.throttled, d.read, d.write, d.draws.Seal(c.whole)
 		}
-		if c.resends != resend.Nowhere {
+		if c.resends != gather.RetriesNowhere {
 			k.Retries = s.resends.Seal(c.resends)
 		}
 		if c.gather >= 0 {

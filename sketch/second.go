@@ -3,29 +3,25 @@ package sketch
 import (
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sketch/internal/arrival"
-	"github.com/keyheat/keyheat/sketch/internal/calls"
-	"github.com/keyheat/keyheat/sketch/internal/countmin"
-	"github.com/keyheat/keyheat/sketch/internal/draw"
-	"github.com/keyheat/keyheat/sketch/internal/minutes"
-	"github.com/keyheat/keyheat/sketch/internal/resend"
-	"github.com/keyheat/keyheat/sketch/internal/set"
-	"github.com/keyheat/keyheat/sketch/internal/texthash"
+	"github.com/keyheat/keyheat/sketch/internal/distinct"
+	"github.com/keyheat/keyheat/sketch/internal/front"
+	"github.com/keyheat/keyheat/sketch/internal/gather"
 )
 
 // second is the summary of one live event-time second.
 type second struct {
 	at      int64 // Unix seconds
 	live    bool
-	front   front
-	counts  countmin.Sketch
+	front   candidateTable
+	counts  front.CountMin
 	sums    []sums   // by table number
 	touched []uint16 // the tables that have some
 	// gathers is the evidence of the first `gathered` keys that earned one.
-	gathers  []*gather
+	gathers  []*evidenceSums
 	gathered int
-	growing  draw.Keys   // that are not warm, and of which evidence is gathered
-	calls    calls.Pool  // of the keys whose sampled records name their call
-	resends  resend.Pool // of the keys that tell of retries
+	growing  gather.Turns     // that are not warm, and of which evidence is gathered
+	calls    gather.CallPool  // of the keys whose sampled records name their call
+	resends  gather.RetryPool // of the keys that tell of retries
 	times    arrival.Times
 	// over are the keys that came over the limit since they were asked for.
 	limit Load
@@ -41,14 +37,14 @@ type second struct {
 type sums struct {
 	Total
 	callers texts
-	caller  texthash.Last
+	caller  gather.TextHasher
 	reserve uint16 // its number, 0 for none
 	// distinct counts the keys of the second's minute; nil before the first.
-	distinct *minutes.Distinct
+	distinct *distinct.Minute
 }
 
 func newSecond(c Config) *second {
-	return &second{front: newFront(c.Sets), counts: countmin.New(c.CounterBytes), limit: c.Limit}
+	return &second{front: newCandidateTable(c.Sets), counts: front.NewCountMin(c.CounterBytes), limit: c.Limit}
 }
 
 // tableSums returns the running sums of a table.
@@ -136,7 +132,7 @@ func (t *sums) note(r *sample.Record, l Load) {
 		t.Changes += r.N
 	}
 	if r.Rate < 1 {
-		largest := calls.CallSize(r) / 1000 / r.Rate
+		largest := gather.CallSize(r) / 1000 / r.Rate
 		t.ReadLargest = max(t.ReadLargest, float64(r.RCU)*largest)
 		t.WriteLargest = max(t.WriteLargest, float64(r.WCU)*largest)
 	}
@@ -179,11 +175,11 @@ func (s *second) look(c *candidate, hash, seed, caller uint64, r *sample.Record,
 func (s *second) addSampled(c *candidate, t *Total, r *sample.Record) {
 	d := s.front.ownDetail(c)
 	read, write := float64(r.RCU)/1000, float64(r.WCU)/1000
-	id, named := calls.ID(r)
+	id, named := gather.CallID(r)
 	if !named {
 		n := float64(r.N)
-		d.read.Note(n, calls.CallSize(r), read, r.Rate)
-		d.write.Note(n, calls.CallSize(r), write, r.Rate)
+		d.read.Note(n, gather.CallSize(r), read, r.Rate)
+		d.write.Note(n, gather.CallSize(r), write, r.Rate)
 		return
 	}
 	call, at := s.calls.Find(d.calls, id)
@@ -195,7 +191,7 @@ func (s *second) addSampled(c *candidate, t *Total, r *sample.Record) {
 
 // admit makes a candidate of a key that is none, when it has earned a place; it returns
 // nil when it stays outside, its weight then counted.
-func (s *second) admit(in *set.Set, t *sums, table uint16, hash uint64, r *sample.Record, weight uint64) *candidate {
+func (s *second) admit(in *front.Set, t *sums, table uint16, hash uint64, r *sample.Record, weight uint64) *candidate {
 	if in.Keys < Ways {
 		if in.Keys == 0 {
 			s.front.used = append(s.front.used, uint32(hash>>32&s.front.mask))
@@ -252,7 +248,7 @@ func (s *second) clear() {
 		s.sums[t] = sums{callers: s.sums[t].callers.Emptying(tableCallersKept), caller: s.sums[t].caller}
 	}
 	s.touched, s.reserves = s.touched[:0], 0
-	s.gathered, s.growing = 0, draw.Keys{}
+	s.gathered, s.growing = 0, gather.Turns{}
 	s.calls.Clear()
 	s.resends.Clear()
 	s.times.Clear()

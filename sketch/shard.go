@@ -4,21 +4,21 @@ import (
 	"github.com/zeebo/xxh3"
 
 	"github.com/keyheat/keyheat/sample"
-	"github.com/keyheat/keyheat/sketch/internal/minutes"
-	"github.com/keyheat/keyheat/sketch/internal/tables"
+	"github.com/keyheat/keyheat/sketch/internal/distinct"
+	"github.com/keyheat/keyheat/sketch/internal/front"
 )
 
 // Shard summarises one stream of records. It is not safe for concurrent use:
 // there is one a core, and no lock on the way of a record.
 type Shard struct {
-	config Config
-	tables tables.Tables
-	ring   [SecondsInRing]*second
-	last   *second // of the latest record: most records share its second
-	sealed []Window
-	list   list // reused by seal
-	minute minutes.Minutes
-	bytes  int
+	config  Config
+	tables  front.Tables
+	ring    [SecondsInRing]*second
+	last    *second // of the latest record: most records share its second
+	sealed  []Window
+	list    list // reused by seal
+	minutes distinct.Minutes
+	bytes   int
 }
 
 // NewShard makes an empty shard. Its live seconds take up to about SecondsInRing ×
@@ -32,7 +32,7 @@ func NewShard(c Config) *Shard {
 		panic(err)
 	}
 	c = c.withDefaults()
-	s := &Shard{config: c, tables: tables.New(c.Tables, c.Seed), minute: minutes.New()}
+	s := &Shard{config: c, tables: front.NewTables(c.Tables, c.Seed), minutes: distinct.NewMinutes()}
 	for i := range s.ring {
 		s.ring[i] = newSecond(c)
 	}
@@ -58,7 +58,7 @@ func (s *Shard) Add(r *sample.Record) error {
 	hash := textHash(r.PK.Text, typeSeed(r.PK.Type, seed)) // as keyHash, without a call
 	if t, known := sec.add(table, hash, seed, r, l); !known {
 		if t.distinct == nil {
-			t.distinct = s.minute.Distinct(table, sec.at, &s.tables, s.isLive)
+			t.distinct = s.minutes.Open(table, sec.at, &s.tables, s.isLive)
 		}
 		t.distinct.Insert(hash)
 	}
@@ -68,7 +68,7 @@ func (s *Shard) Add(r *sample.Record) error {
 // isLive reports whether a second of that minute is.
 func (s *Shard) isLive(minute int64) bool {
 	for _, sec := range s.ring {
-		if sec.live && minutes.Start(sec.at) == minute {
+		if sec.live && distinct.MinuteStart(sec.at) == minute {
 			return true
 		}
 	}
@@ -130,8 +130,8 @@ func (s *Shard) Seal(d *Delta) {
 	d.Windows = append(d.Windows, s.sealed...)
 	clear(s.sealed)
 	s.sealed, s.bytes = s.sealed[:0], 0
-	d.Cardinality = s.minute.Risen(d.Cardinality, &s.tables)
-	s.minute.Drop(s.tables.Evict())
+	d.Cardinality = s.minutes.Risen(d.Cardinality, &s.tables)
+	s.minutes.Drop(s.tables.Evict())
 }
 
 // OverLimit is a key that is over [Config.Limit] for certain in a second.
@@ -166,13 +166,13 @@ func (s *Shard) Discard() {
 	s.last = nil
 	clear(s.sealed)
 	s.sealed, s.bytes = s.sealed[:0], 0
-	s.minute.Forget()
+	s.minutes.Forget()
 }
 
 // Pending returns about how many bytes the next Seal frees: what seconds that have
 // left the ring hold, and the HyperLogLogs of minutes long past. A caller that
 // seals when it passes a bound keeps the shard's memory bounded.
-func (s *Shard) Pending() int { return s.bytes + s.minute.Spare(s.tables.Len()) }
+func (s *Shard) Pending() int { return s.bytes + s.minutes.Spare(s.tables.Len()) }
 
 // floorDiv rounds towards the past, also before 1970.
 func floorDiv(a, b int64) int64 {
@@ -186,5 +186,5 @@ func floorDiv(a, b int64) int64 {
 // Hash returns what identifies a key of a target in windows that were made with
 // this seed.
 func Hash(of sample.Target, key sample.Key, seed uint64) uint64 {
-	return keyHash(key, tables.Seed(of, seed))
+	return keyHash(key, front.TargetSeed(of, seed))
 }

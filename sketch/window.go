@@ -7,8 +7,7 @@ import (
 
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sketch/internal/arrival"
-	"github.com/keyheat/keyheat/sketch/internal/drawn"
-	"github.com/keyheat/keyheat/sketch/internal/resend"
+	"github.com/keyheat/keyheat/sketch/internal/gather"
 )
 
 // Load is an amount of reads and of writes, each in thousandths of a unit.
@@ -106,19 +105,19 @@ type KeyLoad struct {
 }
 
 // Retries is how the calls of a key were sent.
-type Retries = resend.Retries
+type Retries = gather.Retries
 
 // CallerRetries is how those of one of its callers were.
-type CallerRetries = resend.Caller
+type CallerRetries = gather.CallerRetries
 
 // Arrivals are the times of requests in a second: they tell what a producer flushed.
 type Arrivals = arrival.Arrivals
 
 // Spread is what sampling leaves open of an amount.
-type Spread = drawn.Spread
+type Spread = gather.Spread
 
 // Draws is how the requests of a key were sampled.
-type Draws = drawn.Draws
+type Draws = gather.Draws
 
 // High returns the upper bound of the key's load, sampling aside.
 func (k *KeyLoad) High() Load { return k.Low.Plus(k.Err) }

@@ -15,7 +15,7 @@ import (
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sketch"
 	"github.com/keyheat/keyheat/sketch/internal/arrival"
-	"github.com/keyheat/keyheat/sketch/internal/place"
+	"github.com/keyheat/keyheat/sketch/internal/gather"
 )
 
 // orders is a table of which everything is known.
@@ -82,7 +82,7 @@ func evidence(t *rapid.T) *sketch.Evidence {
 	}
 	for _, w := range rapid.SliceOfN(rapid.Uint64Range(1, 1000), 0, 5).Draw(t, "places") {
 		of := []sketch.Place{{Priority: float32(w) * 1.5, Weight: w, Write: w%2 == 0, Order: string(rune(w))}}
-		e.Places = place.Union(e.Places, of, 128)
+		e.Places = gather.UnionPlaces(e.Places, of, 128)
 	}
 	e.Items.Missing = uint64(count.Draw(t, "missing"))
 	for _, h := range rapid.SliceOfNDistinct(rapid.Uint64Range(1, 30), 0, 8, rapid.ID).Draw(t, "items") {

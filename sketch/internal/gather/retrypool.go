@@ -1,4 +1,4 @@
-package resend
+package gather
 
 import (
 	"slices"
@@ -6,43 +6,42 @@ import (
 	"github.com/zeebo/xxh3"
 
 	"github.com/keyheat/keyheat/sample"
-	"github.com/keyheat/keyheat/sketch/internal/heavy"
 )
 
 // Places of keys whose retries are not added up.
 const (
 	// Nowhere is that of a key that has told of none yet.
-	Nowhere = -1
+	RetriesNowhere = -1
 	// lost is that of a key for which there was no room when its calls were sent again:
 	// nothing is known of it.
-	lost = -2
+	retriesLost = -2
 	// once is that of a key of few calls, of which all were sent once.
-	once = -3
+	retriesOnce = -3
 )
 
-// Pool holds the retries of the keys of a second. Its memory is kept from second to
+// RetryPool holds the retries of the keys of a second. Its memory is kept from second to
 // second.
-type Pool struct {
-	all  []*sums
+type RetryPool struct {
+	all  []*retrySums
 	used int
 }
 
-// sums are a key's retries while they are added up.
-type sums struct {
+// retrySums are a key's retries while they are added up.
+type retrySums struct {
 	Retries
 	// senders are the callers of most attempts, each with what it sent since it came.
-	senders heavy.Summary[sample.Sent]
+	senders HeavyTexts[sample.Sent]
 }
 
 // Add adds what a record tells to the retries of its key, which are at a place, and
 // returns the place from then on. weight is the key's so far, the record included.
-func (p *Pool) Add(place int16, r *sample.Record, weight, seed uint64) int16 {
+func (p *RetryPool) Add(place int16, r *sample.Record, weight, seed uint64) int16 {
 	sent, told := r.SentCalls()
-	if place == Nowhere || place == once {
-		if found := p.place(weight, told && (r.Attempts > 1 || r.Failed)); found != Nowhere {
+	if place == RetriesNowhere || place == retriesOnce {
+		if found := p.place(weight, told && (r.Attempts > 1 || r.Failed)); found != RetriesNowhere {
 			place = found
 		} else if told {
-			place = once
+			place = retriesOnce
 		}
 	}
 	if place < 0 {
@@ -58,28 +57,28 @@ func (p *Pool) Add(place int16, r *sample.Record, weight, seed uint64) int16 {
 }
 
 // place finds a place for a key; again says that its calls were sent again.
-func (p *Pool) place(weight uint64, again bool) int16 {
+func (p *RetryPool) place(weight uint64, again bool) int16 {
 	switch {
 	case !again && weight < leastWeight:
-		return Nowhere
+		return RetriesNowhere
 	case p.used < poolKeys/2, p.used < poolKeys && weight >= warmWeight:
 	case again:
-		return lost
+		return retriesLost
 	default:
-		return Nowhere
+		return RetriesNowhere
 	}
 	if p.used == len(p.all) {
-		p.all = append(p.all, &sums{})
+		p.all = append(p.all, &retrySums{})
 	}
-	*p.all[p.used] = sums{senders: p.all[p.used].senders.Emptying(CallersKept)}
+	*p.all[p.used] = retrySums{senders: p.all[p.used].senders.Emptying(retryCallersKept)}
 	p.used++
 	return int16(p.used - 1)
 }
 
 // Clear forgets everything.
-func (p *Pool) Clear() { p.used = 0 }
+func (p *RetryPool) Clear() { p.used = 0 }
 
-func (s *sums) add(r *sample.Record, sent sample.Sent, seed uint64) {
+func (s *retrySums) add(r *sample.Record, sent sample.Sent, seed uint64) {
 	s.Sent = s.Sent.Plus(sent)
 	if r.Rate < 1 {
 		s.addSampled(r)
@@ -88,12 +87,12 @@ func (s *sums) add(r *sample.Record, sent sample.Sent, seed uint64) {
 		return
 	}
 	if by := s.senders.Add(xxh3.HashStringSeed(r.Caller, seed), r.Caller, uint64(sent.Attempts)); by != nil {
-		by.Of = by.Of.Plus(sent)
+		by.Extra = by.Extra.Plus(sent)
 	}
 }
 
 // addSampled adds to what sampling leaves open.
-func (s *sums) addSampled(r *sample.Record) {
+func (s *retrySums) addSampled(r *sample.Record) {
 	calls, squares := r.Calls, 1.0
 	if calls == 0 {
 		calls = float64(r.N)
@@ -115,17 +114,17 @@ var sentOnce = &Retries{}
 
 // Seal returns what was added up at a place, in memory of its own; nil where nothing
 // tells.
-func (p *Pool) Seal(place int16) *Retries {
+func (p *RetryPool) Seal(place int16) *Retries {
 	switch {
-	case place == once:
+	case place == retriesOnce:
 		return sentOnce
 	case place < 0 || p.all[place].Calls == 0:
 		return nil
 	}
 	r := p.all[place].Retries
 	for _, by := range p.all[place].senders.Places {
-		r.Callers = append(r.Callers, Caller{Hash: by.Hash, Text: string(by.Text), Sent: by.Of})
+		r.Callers = append(r.Callers, CallerRetries{Hash: by.Hash, Text: string(by.Text), Sent: by.Extra})
 	}
-	slices.SortFunc(r.Callers, byHash)
+	slices.SortFunc(r.Callers, compareCallers)
 	return &r
 }

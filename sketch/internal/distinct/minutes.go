@@ -1,6 +1,6 @@
-// Package minutes counts the distinct keys of tables by the minute, as HyperLogLogs of which
-// those registers are sent that rose.
-package minutes
+// Package distinct counts the distinct keys of each table and index by the minute, in
+// HyperLogLogs. It sends only the registers that rose.
+package distinct
 
 import (
 	"cmp"
@@ -23,8 +23,8 @@ const (
 // Precision is how many bits of a hash choose its register, and Count how many registers
 // there are.
 const (
-	Precision = 12
-	Count     = 1 << Precision
+	Precision     = 12
+	RegisterCount = 1 << Precision
 )
 
 // Registers are the registers of one table's or index's HyperLogLog of one
@@ -53,16 +53,16 @@ type id struct {
 	at    int64 // the minute's start, Unix seconds
 }
 
-// Distinct is a HyperLogLog with what was last sent of it.
-type Distinct struct {
+// Minute is a HyperLogLog with what was last sent of it.
+type Minute struct {
 	of            id
-	counted, sent [Count]uint8
+	counted, sent [RegisterCount]uint8
 	touched       bool
 }
 
 // Minutes are a shard's HyperLogLogs.
 type Minutes struct {
-	open map[id]*Distinct
+	open map[id]*Minute
 	// early is what rose in those that left before the Seal, and earlyBytes its size.
 	early      []Registers
 	earlyBytes int
@@ -71,18 +71,18 @@ type Minutes struct {
 }
 
 // New returns none.
-func New() Minutes { return Minutes{open: map[id]*Distinct{}} }
+func NewMinutes() Minutes { return Minutes{open: map[id]*Minute{}} }
 
-// Distinct returns the HyperLogLog of a table in a second's minute, which stays until
+// Open returns the HyperLogLog of a table in a second's minute, which stays until
 // [Minutes.Risen], or until live says that nobody uses those of its minute, by the
 // minute's start.
-func (m *Minutes) Distinct(table uint16, second int64, t Tables, live func(minute int64) bool) *Distinct {
-	of := id{table, Start(second)}
+func (m *Minutes) Open(table uint16, second int64, t Tables, live func(minute int64) bool) *Minute {
+	of := id{table, MinuteStart(second)}
 	if d := m.open[of]; d != nil {
 		return d
 	}
 	if most := 2*t.Len() + kept; len(m.open) >= max(m.full, most+more) {
-		m.leave(most, func(d *Distinct) bool {
+		m.leave(most, func(d *Minute) bool {
 			if live(d.of.at) {
 				return false
 			}
@@ -95,13 +95,13 @@ func (m *Minutes) Distinct(table uint16, second int64, t Tables, live func(minut
 		})
 		m.full = len(m.open) + more // where all are live nothing has left
 	}
-	d := &Distinct{of: of}
+	d := &Minute{of: of}
 	m.open[of] = d
 	return d
 }
 
-// Start returns the start of a second's minute.
-func Start(second int64) int64 {
+// MinuteStart returns the start of a second's minute.
+func MinuteStart(second int64) int64 {
 	past := second % 60
 	if past < 0 { // before 1970
 		past += 60
@@ -110,11 +110,11 @@ func Start(second int64) int64 {
 }
 
 // CountedRegisters returns the registers.
-func (d *Distinct) CountedRegisters() []byte { return d.counted[:] }
+func (d *Minute) CountedRegisters() []byte { return d.counted[:] }
 
 // Insert counts a hash as the library does that estimates; TestInsertsAsTheLibraryDoes
 // compares them.
-func (d *Distinct) Insert(hash uint64) {
+func (d *Minute) Insert(hash uint64) {
 	at := hash >> (64 - Precision)
 	rank := uint8(bits.LeadingZeros64(hash<<Precision|1<<(Precision-1)) + 1)
 	if rank > d.counted[at] {
@@ -133,12 +133,12 @@ func (m *Minutes) Risen(to []Registers, t Tables) []Registers {
 	slices.SortFunc(to, func(a, b Registers) int {
 		return cmp.Or(a.Target.Compare(b.Target), cmp.Compare(a.Minute, b.Minute))
 	})
-	m.leave(2*t.Len()+kept, func(*Distinct) bool { return true })
+	m.leave(2*t.Len()+kept, func(*Minute) bool { return true })
 	return to
 }
 
 // appendRisen appends d's registers that rose since they were last sent, where some did.
-func (d *Distinct) appendRisen(to []Registers, t Tables) []Registers {
+func (d *Minute) appendRisen(to []Registers, t Tables) []Registers {
 	if !d.touched {
 		return to
 	}
@@ -154,11 +154,11 @@ const registersBytes, registerBytes = 100, 4
 
 // Spare returns how many bytes the next Seal may let go.
 func (m *Minutes) Spare(tables int) int {
-	return max(0, len(m.open)-2*tables-kept)*2*Count + m.earlyBytes
+	return max(0, len(m.open)-2*tables-kept)*2*RegisterCount + m.earlyBytes
 }
 
 // changedRegisters returns d's registers above what was sent, and marks them sent.
-func (d *Distinct) changedRegisters() []Register {
+func (d *Minute) changedRegisters() []Register {
 	var set []Register
 	for i, value := range d.counted {
 		if value > d.sent[i] {
@@ -170,7 +170,7 @@ func (d *Distinct) changedRegisters() []Register {
 }
 
 // leave lets the oldest minutes go, of those that may, until so many are left.
-func (m *Minutes) leave(most int, may func(d *Distinct) bool) {
+func (m *Minutes) leave(most int, may func(d *Minute) bool) {
 	if len(m.open) <= most {
 		return
 	}
@@ -200,7 +200,7 @@ func (m *Minutes) Drop(tables map[uint16]bool) {
 func (m *Minutes) Forget() {
 	m.early, m.earlyBytes = nil, 0
 	for _, d := range m.open {
-		d.sent = [Count]uint8{}
+		d.sent = [RegisterCount]uint8{}
 		d.touched = true
 	}
 }

@@ -4,11 +4,8 @@ import (
 	"math/bits"
 
 	"github.com/keyheat/keyheat/sample"
-	"github.com/keyheat/keyheat/sketch/internal/calls"
-	"github.com/keyheat/keyheat/sketch/internal/countmin"
-	"github.com/keyheat/keyheat/sketch/internal/keytext"
-	"github.com/keyheat/keyheat/sketch/internal/resend"
-	"github.com/keyheat/keyheat/sketch/internal/set"
+	"github.com/keyheat/keyheat/sketch/internal/front"
+	"github.com/keyheat/keyheat/sketch/internal/gather"
 )
 
 // candidate is a key of the front: exact since it was admitted. It is one cache line, and
@@ -18,7 +15,7 @@ type candidate struct {
 	load     Load
 	requests int64
 	err      uint64 // the most weight it can have had before
-	text     keytext.Text
+	text     front.KeyText
 	detail   uint32 // where in front.details its own are, 0 for nowhere
 	table    uint16
 	gather   int16 // where its evidence is gathered, -1 for nowhere
@@ -40,7 +37,7 @@ func (c *candidate) high() uint64 {
 	if high := c.load.weight() + c.err; high >= c.err {
 		return high
 	}
-	return countmin.Unlimited // as is its sum with whatever else
+	return front.Unlimited // as is its sum with whatever else
 }
 
 // exceeds reports whether the key is over a limit for certain.
@@ -61,38 +58,40 @@ func provenAbove(low, limit sample.Milli, variance float64) bool {
 	return above*above > doubt*doubt*variance
 }
 
-// front is the set-associative table of candidates of one second. It takes memory for
+// candidateTable is the set-associative table of candidates of one second. It takes memory for
 // what is used.
-type front struct {
+type candidateTable struct {
 	mask uint64
-	sets []set.Set // nil until begin; the last ones are the reserves of tables
+	sets []front.Set // nil until begin; the last ones are the reserves of tables
 	// used are the sets that have keys, in the order in which they came. Each has Ways
 	// candidates, with their texts.
 	used       []uint32
 	candidates []candidate
-	texts      keytext.Store
+	texts      front.KeyTexts
 	details    []detail // of some candidates; the first is nobody's
 }
 
-func newFront(sets int) front {
-	return front{mask: uint64(sets - 1), texts: keytext.NewStore(), details: make([]detail, 1)}
+func newCandidateTable(sets int) candidateTable {
+	return candidateTable{mask: uint64(sets - 1), texts: front.NewKeyTexts(), details: make([]detail, 1)}
 }
 
 // begin makes ready for keys.
-func (f *front) begin() {
+func (f *candidateTable) begin() {
 	if f.sets == nil {
-		f.sets = make([]set.Set, f.mask+1+reserveSets*maxReserves)
+		f.sets = make([]front.Set, f.mask+1+reserveSets*maxReserves)
 	}
 }
 
 // set returns the set of a hash, by bits that the count-min sketch's line does not use.
-func (f *front) set(hash uint64) *set.Set { return &f.sets[hash>>32&f.mask] }
+func (f *candidateTable) set(hash uint64) *front.Set { return &f.sets[hash>>32&f.mask] }
 
 // reserveSet returns a set of a reserve.
-func (f *front) reserveSet(number uint32) *set.Set { return &f.sets[f.mask+1+uint64(number)] }
+func (f *candidateTable) reserveSet(number uint32) *front.Set {
+	return &f.sets[f.mask+1+uint64(number)]
+}
 
 // find returns the candidate of a key, nil when it has none.
-func (f *front) find(s *set.Set, hash uint64) *candidate {
+func (f *candidateTable) find(s *front.Set, hash uint64) *candidate {
 	for places := s.Match(hash); places != 0; places &= places - 1 {
 		if c := &f.candidates[int(s.First)+bits.TrailingZeros64(places)/8]; c.hash == hash {
 			return c
@@ -103,8 +102,8 @@ func (f *front) find(s *set.Set, hash uint64) *candidate {
 
 // smallest returns the place of a full set's candidate with the smallest upper bound,
 // that bound, and the smallest of the others.
-func (f *front) smallest(s *set.Set) (place int, high, next uint64) {
-	high, next = countmin.Unlimited, countmin.Unlimited
+func (f *candidateTable) smallest(s *front.Set) (place int, high, next uint64) {
+	high, next = front.Unlimited, front.Unlimited
 	all := f.candidates[s.First:][:Ways]
 	for i := range all {
 		h := all[i].high()
@@ -118,7 +117,7 @@ func (f *front) smallest(s *set.Set) (place int, high, next uint64) {
 }
 
 // open gives a set that has no key yet its candidates.
-func (f *front) open(s *set.Set) {
+func (f *candidateTable) open(s *front.Set) {
 	n := len(f.candidates)
 	if n+Ways > cap(f.candidates) {
 		f.candidates = append(f.candidates, make([]candidate, Ways)...)
@@ -130,7 +129,7 @@ func (f *front) open(s *set.Set) {
 }
 
 // put makes the key the candidate of a place; err is the most it had before.
-func (f *front) put(s *set.Set, place int, table uint16, hash uint64, key sample.Key, err uint64) *candidate {
+func (f *candidateTable) put(s *front.Set, place int, table uint16, hash uint64, key sample.Key, err uint64) *candidate {
 	if s.Keys == 0 {
 		f.open(s)
 	}
@@ -142,28 +141,28 @@ func (f *front) put(s *set.Set, place int, table uint16, hash uint64, key sample
 	// Field by field: what is made elsewhere and copied waits for its own stores.
 	c.text = f.texts.Put(at, c.text, key)
 	c.hash, c.load, c.requests, c.err = hash, Load{}, 0, err
-	c.table, c.gather, c.resends, c.whole = table, -1, resend.Nowhere, false
+	c.table, c.gather, c.resends, c.whole = table, -1, gather.RetriesNowhere, false
 	if c.detail > 0 {
-		f.details[c.detail] = detail{calls: calls.Nowhere}
+		f.details[c.detail] = detail{calls: gather.CallsNowhere}
 	}
 	s.Put(place, hash)
 	return c
 }
 
 // detailOf returns the details of a candidate.
-func (f *front) detailOf(c *candidate) *detail { return &f.details[c.detail] }
+func (f *candidateTable) detailOf(c *candidate) *detail { return &f.details[c.detail] }
 
 // ownDetail returns the details of a candidate, to add to.
-func (f *front) ownDetail(c *candidate) *detail {
+func (f *candidateTable) ownDetail(c *candidate) *detail {
 	if c.detail == 0 {
 		c.detail = uint32(len(f.details))
-		f.details = append(f.details, detail{calls: calls.Nowhere})
+		f.details = append(f.details, detail{calls: gather.CallsNowhere})
 	}
 	return &f.details[c.detail]
 }
 
 // worst returns the largest weight that any key outside the front can have had.
-func (f *front) worst() uint64 {
+func (f *candidateTable) worst() uint64 {
 	var worst uint64
 	for _, at := range f.used {
 		worst = max(worst, f.sets[at].Turned)
@@ -172,13 +171,13 @@ func (f *front) worst() uint64 {
 }
 
 // clear forgets everything, keeping the memory.
-func (f *front) clear() {
+func (f *candidateTable) clear() {
 	for _, at := range f.used {
-		f.sets[at] = set.Set{}
+		f.sets[at] = front.Set{}
 	}
 	f.used, f.candidates, f.details = f.used[:0], f.candidates[:0], f.details[:1]
 	f.texts.Clear()
 }
 
 // release gives the memory back.
-func (f *front) release() { *f = newFront(int(f.mask) + 1) }
+func (f *candidateTable) release() { *f = newCandidateTable(int(f.mask) + 1) }

@@ -1,35 +1,32 @@
-// Package heavy keeps the heaviest of many texts in bounded memory, each with a lower
-// bound of its weight, and the most that any of them misses: Misra and Gries's summary
-// (1982), weighted.
-package heavy
+package gather
 
-// Text is how much of a text is kept.
-const Text = 64
+// TextBytes is how much of a text is kept.
+const TextBytes = 64
 
-// Summary is of at most so many texts, each with what else is known of it. Its memory
+// HeavyTexts is of at most so many texts, each with what else is known of it. Its memory
 // is kept from use to use.
-type Summary[T any] struct {
-	Places []Place[T]
+type HeavyTexts[T any] struct {
+	Places []HeavyText[T]
 	Most   int
 	// Missing is the most that any text, kept or not, has beyond its weight.
 	Missing uint64
 }
 
-// Place is one text.
-type Place[T any] struct {
+// HeavyText is one text.
+type HeavyText[T any] struct {
 	Hash, Weight uint64
 	Text         []byte
-	// Of is what the user of the summary knows of it since it came.
-	Of T
+	// Extra is what the user of the summary knows of it since it came.
+	Extra T
 }
 
 // Emptying returns the summary without its texts, for the most of the next ones.
-func (s Summary[T]) Emptying(most int) Summary[T] {
-	return Summary[T]{Places: s.Places[:0], Most: most}
+func (s HeavyTexts[T]) Emptying(most int) HeavyTexts[T] {
+	return HeavyTexts[T]{Places: s.Places[:0], Most: most}
 }
 
 // Add adds a weight to a text, and returns its place; nil where it has none.
-func (s *Summary[T]) Add(hash uint64, text string, weight uint64) *Place[T] {
+func (s *HeavyTexts[T]) Add(hash uint64, text string, weight uint64) *HeavyText[T] {
 	if weight == 0 {
 		return nil
 	}
@@ -50,7 +47,7 @@ func (s *Summary[T]) Add(hash uint64, text string, weight uint64) *Place[T] {
 
 // lower takes the same from every place and from the newcomer, as much as the
 // lightest of them has, and returns what the newcomer is left with.
-func (s *Summary[T]) lower(weight uint64) uint64 {
+func (s *HeavyTexts[T]) lower(weight uint64) uint64 {
 	least := weight
 	for i := range s.Places {
 		least = min(least, s.Places[i].Weight)
@@ -68,14 +65,14 @@ func (s *Summary[T]) lower(weight uint64) uint64 {
 	return weight - least
 }
 
-func (s *Summary[T]) put(hash uint64, text string, weight uint64) *Place[T] {
+func (s *HeavyTexts[T]) put(hash uint64, text string, weight uint64) *HeavyText[T] {
 	n := len(s.Places)
 	if n < cap(s.Places) {
 		s.Places = s.Places[:n+1]
 	} else {
-		s.Places = append(s.Places, Place[T]{})
+		s.Places = append(s.Places, HeavyText[T]{})
 	}
 	p := &s.Places[n]
-	*p = Place[T]{Hash: hash, Weight: weight, Text: append(p.Text[:0], text[:min(len(text), Text)]...)}
+	*p = HeavyText[T]{Hash: hash, Weight: weight, Text: append(p.Text[:0], text[:min(len(text), TextBytes)]...)}
 	return p
 }

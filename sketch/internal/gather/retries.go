@@ -1,6 +1,4 @@
-// Package resend adds up how the calls of keys were sent: how often, how long their
-// callers waited for that, and what failed, with the callers who sent most.
-package resend
+package gather
 
 import (
 	"cmp"
@@ -12,7 +10,7 @@ import (
 const (
 	// CallersKept is how many callers of a key one part of a second keeps: of more, those
 	// who send little come and go, and little is known of them.
-	CallersKept = 8
+	retryCallersKept = 8
 	// poolKeys is of how many keys a second's retries are added up; half of them are
 	// for keys that are near a limit.
 	poolKeys = 1024
@@ -40,11 +38,11 @@ type Retries struct {
 	FailedVariance, FailedLargest float64
 	// Callers are those who sent most, ordered by Hash, each with a lower bound of what
 	// it sent. The rest is of others.
-	Callers []Caller
+	Callers []CallerRetries
 }
 
-// Caller is how one caller sent calls.
-type Caller struct {
+// CallerRetries is how one caller sent calls.
+type CallerRetries struct {
 	// Hash identifies Text, of which only the beginning is kept when it is long.
 	Hash uint64
 	Text string
@@ -78,10 +76,10 @@ func (r *Retries) AddUntold(untold int64) *Retries {
 	return &more
 }
 
-func addCallers(a, b []Caller) []Caller {
+func addCallers(a, b []CallerRetries) []CallerRetries {
 	sum := slices.Clone(a)
 	for _, c := range b {
-		i, found := slices.BinarySearchFunc(sum, c.Hash, func(x Caller, hash uint64) int { return cmp.Compare(x.Hash, hash) })
+		i, found := slices.BinarySearchFunc(sum, c.Hash, func(x CallerRetries, hash uint64) int { return cmp.Compare(x.Hash, hash) })
 		if found {
 			sum[i].Sent = sum[i].Plus(c.Sent)
 		} else {
@@ -93,17 +91,17 @@ func addCallers(a, b []Caller) []Caller {
 
 // Cut keeps the callers who sent most.
 func (r *Retries) Cut() *Retries {
-	if r == nil || len(r.Callers) <= CallersKept {
+	if r == nil || len(r.Callers) <= retryCallersKept {
 		return r
 	}
 	kept := *r
 	kept.Callers = slices.Clone(r.Callers)
-	slices.SortFunc(kept.Callers, func(a, b Caller) int {
+	slices.SortFunc(kept.Callers, func(a, b CallerRetries) int {
 		return cmp.Or(cmp.Compare(b.Attempts, a.Attempts), cmp.Compare(a.Hash, b.Hash))
 	})
-	kept.Callers = slices.Clip(kept.Callers[:CallersKept])
-	slices.SortFunc(kept.Callers, byHash)
+	kept.Callers = slices.Clip(kept.Callers[:retryCallersKept])
+	slices.SortFunc(kept.Callers, compareCallers)
 	return &kept
 }
 
-func byHash(a, b Caller) int { return cmp.Compare(a.Hash, b.Hash) }
+func compareCallers(a, b CallerRetries) int { return cmp.Compare(a.Hash, b.Hash) }

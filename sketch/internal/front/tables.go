@@ -1,5 +1,4 @@
-// Package tables numbers the tables and indexes of requests.
-package tables
+package front
 
 import (
 	"strings"
@@ -25,9 +24,9 @@ type Tables struct {
 	recent [256]uint16
 }
 
-// New returns numbers for at most so many tables and indexes at a time. seed is that of
+// NewTables returns numbers for at most so many tables and indexes at a time. seed is that of
 // all keys.
-func New(most int, seed uint64) Tables {
+func NewTables(most int, seed uint64) Tables {
 	return Tables{numbers: map[sample.Target]uint16{}, most: most, seed: seed}
 }
 
@@ -96,7 +95,7 @@ func (t *Tables) add(n sample.Target) uint16 {
 		t.names, t.seeds, t.used = append(t.names, n), append(t.seeds, 0), append(t.used, 0)
 	}
 	t.numbers[n] = number
-	t.names[number], t.seeds[number] = n, Seed(n, t.seed)
+	t.names[number], t.seeds[number] = n, TargetSeed(n, t.seed)
 	return number
 }
 
@@ -122,11 +121,11 @@ func (t *Tables) Evict() (evicted map[uint16]bool) {
 	return evicted
 }
 
-// Seed stands for a table or index in its keys' hashes. Two seeded hashes in
+// TargetSeed stands for a table or index in its keys' hashes. Two seeded hashes in
 // a row keep ("ab","c") and ("a","bc") apart. Where neither the account nor the
 // Region is known they have no part in it, so that what was stored before records
 // had them keeps its hashes.
-func Seed(n sample.Target, seed uint64) uint64 {
+func TargetSeed(n sample.Target, seed uint64) uint64 {
 	seed = xxh3.HashStringSeed(n.Index, xxh3.HashStringSeed(n.Table, seed))
 	if n.Account == "" && n.Region == "" {
 		return seed

@@ -1,11 +1,11 @@
-package set_test
+package front_test
 
 import (
 	"math/bits"
 	"math/rand/v2"
 	"testing"
 
-	"github.com/keyheat/keyheat/sketch/internal/set"
+	"github.com/keyheat/keyheat/sketch/internal/front"
 )
 
 // TestMatch holds that a key is found where it was put, and that no place is named that
@@ -14,8 +14,8 @@ func TestMatch(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(1, 4))
 	for range 200_000 {
-		var s set.Set
-		keys := 1 + random.IntN(set.Ways)
+		var s front.Set
+		keys := 1 + random.IntN(front.Ways)
 		hashes := make([]uint64, keys)
 		for i := range hashes {
 			hashes[i] = random.Uint64N(4) << 48
@@ -27,10 +27,10 @@ func TestMatch(t *testing.T) {
 				t.Fatalf("the key of place %d is not there: %x", i, s.Match(hash))
 			}
 		}
-		if at := s.Match(random.Uint64N(4) << 48); at != 0 && (63-bits.LeadingZeros64(at))/8 >= set.Ways {
+		if at := s.Match(random.Uint64N(4) << 48); at != 0 && (63-bits.LeadingZeros64(at))/8 >= front.Ways {
 			t.Fatalf("%x names a place that there is not", at)
 		}
-		var empty set.Set
+		var empty front.Set
 		if at := empty.Match(hashes[0]); at != 0 {
 			t.Fatalf("%x names a place of an empty set", at)
 		}
@@ -48,15 +48,15 @@ func TestSetIsAMap(t *testing.T) {
 		draw := func() uint64 { // few, so that they come again
 			return of[random.IntN(len(of))]<<48 | random.Uint64N(8)
 		}
-		var s set.Set
-		hashes := [set.Ways]uint64{}
+		var s front.Set
+		hashes := [front.Ways]uint64{}
 		has := map[uint64]int{}
 		for range 40 {
 			hash := draw()
 			if _, known := has[hash]; !known {
 				place := len(has)
-				if place == set.Ways {
-					place = random.IntN(set.Ways)
+				if place == front.Ways {
+					place = random.IntN(front.Ways)
 					delete(has, hashes[place])
 				}
 				hashes[place], has[hash] = hash, place

@@ -1,6 +1,4 @@
-// Package set finds keys in a set of a set-associative table, by a byte of their hash
-// each: two sets are one cache line.
-package set
+package front
 
 // Ways is how many keys a set has room for.
 const Ways = 7

@@ -1,6 +1,4 @@
-// Package keytext keeps the texts of keys beside what is counted of them, without a
-// pointer each: most are short.
-package keytext
+package front
 
 import (
 	"strings"
@@ -11,28 +9,28 @@ import (
 // inline is how many bytes of a text lie at its place. Longer texts are elsewhere.
 const inline = 48
 
-// Text is where the text and the type of a key are, with its place. The zero value is
+// KeyText is where the text and the type of a key are, with its place. The zero value is
 // that of a place that had no key yet.
-type Text struct {
+type KeyText struct {
 	length  uint32
 	long    uint32 // where in Store.long, 0 for nowhere yet
 	keyType uint32 // in Store.types
 }
 
-// Store keeps a key a place, as long as it is not cleared.
-type Store struct {
+// KeyTexts keeps a key a place, as long as it is not cleared.
+type KeyTexts struct {
 	places [][inline]byte
 	long   [][]byte // the first is nobody's
 	longs  int      // how many of long are in use
 	types  []string
 }
 
-// NewStore returns a store without keys.
-func NewStore() Store { return Store{longs: 1, types: []string{sample.TypeString}} }
+// NewKeyTexts returns a store without keys.
+func NewKeyTexts() KeyTexts { return KeyTexts{longs: 1, types: []string{sample.TypeString}} }
 
 // Put keeps the key of a place, which had the text before.
-func (s *Store) Put(at int, before Text, key sample.Key) Text {
-	t := Text{length: uint32(len(key.Text)), long: before.long, keyType: s.typeOf(key.Type)}
+func (s *KeyTexts) Put(at int, before KeyText, key sample.Key) KeyText {
+	t := KeyText{length: uint32(len(key.Text)), long: before.long, keyType: s.typeOf(key.Type)}
 	if len(key.Text) > inline {
 		if t.long == 0 {
 			for s.longs >= len(s.long) {
@@ -52,7 +50,7 @@ func (s *Store) Put(at int, before Text, key sample.Key) Text {
 }
 
 // typeOf returns the number of a type: there are at most 3+9+27+81.
-func (s *Store) typeOf(t string) uint32 {
+func (s *KeyTexts) typeOf(t string) uint32 {
 	for i, known := range s.types {
 		if known == t {
 			return uint32(i)
@@ -63,7 +61,7 @@ func (s *Store) typeOf(t string) uint32 {
 }
 
 // Bytes returns the text of a place, until another is put there.
-func (s *Store) Bytes(at int, t Text) []byte {
+func (s *KeyTexts) Bytes(at int, t KeyText) []byte {
 	if t.length > inline {
 		return s.long[t.long]
 	}
@@ -71,19 +69,19 @@ func (s *Store) Bytes(at int, t Text) []byte {
 }
 
 // Type returns the type of a key.
-func (s *Store) Type(t Text) string { return s.types[t.keyType] }
+func (s *KeyTexts) Type(t KeyText) string { return s.types[t.keyType] }
 
 // Clear forgets all texts, keeping the memory.
-func (s *Store) Clear() { s.longs = 1 }
+func (s *KeyTexts) Clear() { s.longs = 1 }
 
-// Block makes strings, several in one piece of memory: one that is kept keeps at most
+// TextBlock makes strings, several in one piece of memory: one that is kept keeps at most
 // blockBytes besides itself. The zero value is ready.
-type Block struct{ b strings.Builder }
+type TextBlock struct{ b strings.Builder }
 
 const blockBytes = 256
 
 // String returns the text as a string.
-func (b *Block) String(text []byte) string {
+func (b *TextBlock) String(text []byte) string {
 	if b.b.Len()+len(text) > b.b.Cap() {
 		b.b.Reset()
 		b.b.Grow(max(blockBytes, len(text)))

@@ -1,6 +1,4 @@
-// Package countmin counts, within a bound, the keys of a second that have no place of
-// their own.
-package countmin
+package front
 
 import (
 	"math"
@@ -13,25 +11,25 @@ const Unlimited = math.MaxUint64
 // countersPerLine is how many counters one cache line has.
 const countersPerLine = 16
 
-// Sketch is a blocked count-min sketch with conservative update. A key's
+// CountMin is a blocked count-min sketch with conservative update. A key's
 // counters lie in one cache line, one in each quarter of it. Alone such a
 // sketch is unsound in its errors (a cold key can share all four counters with
 // a hot one); behind the front it holds only what is not hot.
-type Sketch struct {
-	lines []Line // nil until something is counted
+type CountMin struct {
+	lines []CounterLine // nil until something is counted
 	mask  uint64
 	// used has a bit for each line that is not all zero, so that forgetting costs as
 	// much as what was counted.
 	used []uint64
 }
 
-// Line is the counters of some keys.
-type Line [countersPerLine]uint32
+// CounterLine is the counters of some keys.
+type CounterLine [countersPerLine]uint32
 
-// New returns an empty sketch of so many bytes, a power of two from 4,096. It takes
+// NewCountMin returns an empty sketch of so many bytes, a power of two from 4,096. It takes
 // memory once something is counted.
-func New(bytes int) Sketch {
-	return Sketch{mask: uint64(bytes/(4*countersPerLine) - 1)}
+func NewCountMin(bytes int) CountMin {
+	return CountMin{mask: uint64(bytes/(4*countersPerLine) - 1)}
 }
 
 // cells returns the places of a key's counters in its line.
@@ -40,9 +38,9 @@ func cells(hash uint64) (a, b, c, d uint64) {
 }
 
 // Line returns the counters of a hash, to be read and raised.
-func (s *Sketch) Line(hash uint64) *Line {
+func (s *CountMin) Line(hash uint64) *CounterLine {
 	if s.lines == nil {
-		s.lines, s.used = make([]Line, s.mask+1), make([]uint64, (s.mask+1)/64)
+		s.lines, s.used = make([]CounterLine, s.mask+1), make([]uint64, (s.mask+1)/64)
 	}
 	at := hash & s.mask
 	s.used[at/64] |= 1 << (at % 64)
@@ -51,7 +49,7 @@ func (s *Sketch) Line(hash uint64) *Line {
 
 // Estimate returns no less than the weight that was added under the hash, which is one
 // of the line.
-func (l *Line) Estimate(hash uint64) uint64 {
+func (l *CounterLine) Estimate(hash uint64) uint64 {
 	a, b, c, d := cells(hash)
 	least := min(l[a], l[b], l[c], l[d])
 	if least == math.MaxUint32 {
@@ -62,21 +60,21 @@ func (l *Line) Estimate(hash uint64) uint64 {
 
 // Raise lifts the key's counters to at least weight, and no further: the
 // conservative update.
-func (l *Line) Raise(hash, weight uint64) {
+func (l *CounterLine) Raise(hash, weight uint64) {
 	value := uint32(min(weight, math.MaxUint32))
 	a, b, c, d := cells(hash)
 	l[a], l[b], l[c], l[d] = max(l[a], value), max(l[b], value), max(l[c], value), max(l[d], value)
 }
 
 // Clear forgets everything, keeping the memory.
-func (s *Sketch) Clear() {
+func (s *CountMin) Clear() {
 	for i, marks := range s.used {
 		for ; marks != 0; marks &= marks - 1 {
-			s.lines[i*64+bits.TrailingZeros64(marks)] = Line{}
+			s.lines[i*64+bits.TrailingZeros64(marks)] = CounterLine{}
 		}
 		s.used[i] = 0
 	}
 }
 
 // Release gives the memory back. What was counted is forgotten.
-func (s *Sketch) Release() { s.lines, s.used = nil, nil }
+func (s *CountMin) Release() { s.lines, s.used = nil, nil }

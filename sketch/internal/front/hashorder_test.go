@@ -1,10 +1,10 @@
-package byhash_test
+package front_test
 
 import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/keyheat/keyheat/sketch/internal/byhash"
+	"github.com/keyheat/keyheat/sketch/internal/front"
 )
 
 // TestSorted orders lists of several lengths in one memory, of hashes that are spread
@@ -12,7 +12,7 @@ import (
 func TestSorted(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(1, 5))
-	var l byhash.List
+	var l front.HashOrder
 	for _, n := range []int{0, 1, 2, 7168, 300, 255, 256, 257} {
 		for _, draw := range []func(i int) uint64{
 			func(int) uint64 { return random.Uint64() },

@@ -1,17 +1,17 @@
-package countmin_test
+package front_test
 
 import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/keyheat/keyheat/sketch/internal/countmin"
+	"github.com/keyheat/keyheat/sketch/internal/front"
 )
 
 // TestClear counts in all lines and in few, and finds nothing left of it.
 func TestClear(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(1, 2))
-	s := countmin.New(8192)
+	s := front.NewCountMin(8192)
 	for _, keys := range []int{0, 1, 7, 100, 5000} {
 		hashes := make([]uint64, keys)
 		for i := range hashes {

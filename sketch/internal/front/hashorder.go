@@ -1,32 +1,31 @@
-// Package byhash orders keys by their hashes.
-package byhash
+package front
 
 import (
 	"math/bits"
 	"slices"
 )
 
-// Key is where the key of a hash is.
-type Key struct {
+// Position is where the key of a hash is.
+type Position struct {
 	Hash uint64
 	At   uint32
 }
 
-// List is keys to be ordered. Its memory is used again.
-type List struct {
-	keys, order []Key
+// HashOrder is keys to be ordered. Its memory is used again.
+type HashOrder struct {
+	keys, order []Position
 	starts      []uint32 // where in order those begin whose hashes begin alike
 }
 
 // Clear forgets all keys.
-func (l *List) Clear() { l.keys = l.keys[:0] }
+func (l *HashOrder) Clear() { l.keys = l.keys[:0] }
 
 // Add adds a key.
-func (l *List) Add(hash uint64, at uint32) { l.keys = append(l.keys, Key{hash, at}) }
+func (l *HashOrder) Add(hash uint64, at uint32) { l.keys = append(l.keys, Position{hash, at}) }
 
 // SortedKeys returns the keys in order, until the next Clear. Hashes are spread evenly: by
 // its first bits each comes to where it belongs, or next to it.
-func (l *List) SortedKeys() []Key {
+func (l *HashOrder) SortedKeys() []Position {
 	n := len(l.keys)
 	shift := 64 - bits.Len(uint(n))
 	l.starts = append(l.starts[:0], make([]uint32, 1<<bits.Len(uint(n))+1)...)

@@ -1,5 +1,4 @@
-// Package drawn adds up how requests were sampled, and what that leaves open of sums.
-package drawn
+package gather
 
 import "github.com/keyheat/keyheat/sample"
 

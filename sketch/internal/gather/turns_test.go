@@ -1,9 +1,9 @@
-package draw_test
+package gather_test
 
 import (
 	"testing"
 
-	"github.com/keyheat/keyheat/sketch/internal/draw"
+	"github.com/keyheat/keyheat/sketch/internal/gather"
 )
 
 // TestKeysHaveTheirTurn asks for more keys than there are places for: none is left out for
@@ -13,10 +13,10 @@ func TestKeysHaveTheirTurn(t *testing.T) {
 	const keys = 300
 	seen := map[uint64]int{}
 	for second := range int64(600) {
-		var places draw.Keys
+		var places gather.Turns
 		taken := 0
 		for key := range uint64(keys) {
-			if places.Take(draw.Mix(key+1), second) {
+			if places.Take(gather.Mix(key+1), second) {
 				seen[key]++
 				taken++
 			}

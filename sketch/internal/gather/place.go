@@ -1,6 +1,4 @@
-// Package place keeps where in the order of sort keys the load of a key is, as a sample in
-// bounded memory.
-package place
+package gather
 
 import (
 	"cmp"
@@ -12,10 +10,10 @@ import (
 
 const (
 	// Gathered is how many places of the sort-key space one part of a second keeps of a key.
-	Gathered = 32
+	placesGathered = 32
 	// Merged is how many a union keeps: of ten seconds of one collector, or of one second of
 	// several.
-	Merged = 128
+	PlacesMerged = 128
 	// placeBytes is how much of a sort key's order is kept behind what all sort keys
 	// of the sample have in common.
 	placeBytes = 64
@@ -38,9 +36,9 @@ type Place struct {
 	Order string
 }
 
-// Union returns the places of two samples of different requests as one of at
+// UnionPlaces returns the places of two samples of different requests as one of at
 // most n: in whatever order samples are united, the result is the same.
-func Union(a, b []Place, n int) []Place {
+func UnionPlaces(a, b []Place, n int) []Place {
 	switch {
 	case len(b) == 0 && len(a) <= n:
 		return a
@@ -48,13 +46,13 @@ func Union(a, b []Place, n int) []Place {
 		return b
 	}
 	all := slices.Concat(a, b)
-	slices.SortFunc(all, compare)
-	return cut(all, n)
+	slices.SortFunc(all, comparePlaces)
+	return cutPlaces(all, n)
 }
 
-// cut keeps the n of the highest priorities: the next one is what the others
+// cutPlaces keeps the n of the highest priorities: the next one is what the others
 // then count as at least.
-func cut(sorted []Place, n int) []Place {
+func cutPlaces(sorted []Place, n int) []Place {
 	if len(sorted) <= n {
 		return sorted
 	}
@@ -66,15 +64,15 @@ func cut(sorted []Place, n int) []Place {
 	return sorted
 }
 
-// compare orders places. The weight comes last: it is raised when others are left
+// comparePlaces orders places. The weight comes last: it is raised when others are left
 // out, and places of one priority must not change places by that.
-func compare(a, b Place) int {
+func comparePlaces(a, b Place) int {
 	return cmp.Or(cmp.Compare(b.Priority, a.Priority), strings.Compare(a.Order, b.Order), compareBool(a.Write, b.Write), cmp.Compare(b.Weight, a.Weight))
 }
 
-// Sample is the sample while it is gathered. Its memory is kept from second to second.
+// PlaceSample is the sample while it is gathered. Its memory is kept from second to second.
 // The zero value is ready.
-type Sample struct {
+type PlaceSample struct {
 	kept []keptPlace
 	// least is the place with the lowest priority, once there is one too many.
 	least int
@@ -91,15 +89,15 @@ type keptPlace struct {
 }
 
 // Clear forgets all places.
-func (p *Sample) Clear() { p.kept, p.prefix = p.kept[:0], p.prefix[:0] }
+func (p *PlaceSample) Clear() { p.kept, p.prefix = p.kept[:0], p.prefix[:0] }
 
 // Add adds a request. draw is uniform over 32 bits.
-func (p *Sample) Add(k sample.Key, weight uint64, write bool, draw uint32) {
+func (p *PlaceSample) Add(k sample.Key, weight uint64, write bool, draw uint32) {
 	if weight == 0 {
 		return
 	}
 	priority := float32(float64(weight) * (1 << 32) / (float64(draw) + 1))
-	if len(p.kept) > Gathered && priority <= p.kept[p.least].priority {
+	if len(p.kept) > placesGathered && priority <= p.kept[p.least].priority {
 		return
 	}
 	p.order = k.AppendOrder(p.order[:0])
@@ -123,10 +121,10 @@ func (p *Sample) Add(k sample.Key, weight uint64, write bool, draw uint32) {
 }
 
 // room returns a free place, or the one with the lowest priority.
-func (p *Sample) room() *keptPlace {
+func (p *PlaceSample) room() *keptPlace {
 	n := len(p.kept)
 	switch {
-	case n > Gathered:
+	case n > placesGathered:
 		return &p.kept[p.least]
 	case n < cap(p.kept):
 		p.kept = p.kept[:n+1]
@@ -137,7 +135,7 @@ func (p *Sample) room() *keptPlace {
 }
 
 // Seal returns the sample, in memory of its own.
-func (p *Sample) Seal() []Place {
+func (p *PlaceSample) Seal() []Place {
 	if len(p.kept) == 0 {
 		return nil
 	}
@@ -146,8 +144,8 @@ func (p *Sample) Seal() []Place {
 		k := &p.kept[i]
 		all[i] = Place{Priority: k.priority, Weight: k.weight, Write: k.write, Order: string(k.order[:min(len(k.order), len(p.prefix)+placeBytes)])}
 	}
-	slices.SortFunc(all, compare)
-	return cut(all, Gathered)
+	slices.SortFunc(all, comparePlaces)
+	return cutPlaces(all, placesGathered)
 }
 
 func compareBool(a, b bool) int {

@@ -10,9 +10,7 @@ import (
 
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sketch/internal/arrival"
-	"github.com/keyheat/keyheat/sketch/internal/draw"
-	"github.com/keyheat/keyheat/sketch/internal/heavy"
-	"github.com/keyheat/keyheat/sketch/internal/place"
+	"github.com/keyheat/keyheat/sketch/internal/gather"
 )
 
 const (
@@ -27,17 +25,17 @@ const (
 	// secondary index does not allow.
 	growingWeight = 12_000
 	// EntryText is how many bytes of a text are kept.
-	EntryText = heavy.Text
+	EntryText = gather.TextBytes
 )
 
-// gather is evidence while it is gathered.
-type gather struct {
+// evidenceSums is evidence while it is gathered.
+type evidenceSums struct {
 	Evidence
 	ops        [sample.ExecuteTransaction + 1]OpLoad
 	items      texts
 	callers    texts
 	attributes texts
-	places     place.Sample
+	places     gather.PlaceSample
 	times      arrival.Bins
 	over       bool // the key is over the limit
 	// thinned is how often the share of the requests that are looked at was halved,
@@ -62,7 +60,7 @@ func (s *second) earn(c *candidate, hash uint64, r *sample.Record) bool {
 		}
 	}
 	if s.gathered == len(s.gathers) {
-		s.gathers = append(s.gathers, &gather{})
+		s.gathers = append(s.gathers, &evidenceSums{})
 	}
 	c.gather = int16(s.gathered)
 	s.gathered++
@@ -71,8 +69,8 @@ func (s *second) earn(c *candidate, hash uint64, r *sample.Record) bool {
 }
 
 // begin forgets everything, keeping the memory.
-func (g *gather) begin() {
-	*g = gather{
+func (g *evidenceSums) begin() {
+	*g = evidenceSums{
 		lastOrder: g.lastOrder[:0], order: g.order[:0], places: g.places,
 		items: g.items.Emptying(itemsKept), callers: g.callers.Emptying(callersKept), attributes: g.attributes.Emptying(attributesKept),
 	}
@@ -81,7 +79,7 @@ func (g *gather) begin() {
 
 // add adds a record of load l. Of every record its sort key is counted; a uniform
 // sample of them is looked at more closely. caller is the hash of its caller.
-func (g *gather) add(r *sample.Record, l Load, seed, caller uint64) {
+func (g *evidenceSums) add(r *sample.Record, l Load, seed, caller uint64) {
 	if r.Throttle != "" {
 		g.Refused[sample.ParseThrottleReason(r.Throttle, r.Index)] += r.N
 	}
@@ -91,7 +89,7 @@ func (g *gather) add(r *sample.Record, l Load, seed, caller uint64) {
 	if r.SK.Type != "" {
 		hash = keyHash(r.SK, seed)
 	}
-	drawn := draw.Mix(hash ^ uint64(r.Time)*0x9e3779b97f4a7c15 ^ uint64(g.Seen)<<40)
+	drawn := gather.Mix(hash ^ uint64(r.Time)*0x9e3779b97f4a7c15 ^ uint64(g.Seen)<<40)
 	if hash != 0 {
 		g.Sorted++
 		g.SortKeys.add(hash)
@@ -105,7 +103,7 @@ func (g *gather) add(r *sample.Record, l Load, seed, caller uint64) {
 }
 
 // look adds a record that is looked at closely, as often as it stands for others.
-func (g *gather) look(r *sample.Record, l Load, seed, caller uint64) {
+func (g *evidenceSums) look(r *sample.Record, l Load, seed, caller uint64) {
 	times := int64(1) << g.thinned
 	l = Load{Read: l.Read * sample.Milli(times), Write: l.Write * sample.Milli(times)}
 	weight := l.weight()
@@ -137,7 +135,7 @@ func (g *gather) look(r *sample.Record, l Load, seed, caller uint64) {
 }
 
 // step counts the direction from the last write's sort key to this one's.
-func (g *gather) step(k sample.Key) {
+func (g *evidenceSums) step(k sample.Key) {
 	g.order = k.AppendOrder(g.order[:0])
 	if g.lastType == k.Type {
 		switch bytes.Compare(g.lastOrder, g.order) {
@@ -151,7 +149,7 @@ func (g *gather) step(k sample.Key) {
 	g.lastOrder, g.order = g.order, g.lastOrder
 }
 
-func (g *gather) addEdit(r *sample.Record, times int64, weight, seed uint64) {
+func (g *evidenceSums) addEdit(r *sample.Record, times int64, weight, seed uint64) {
 	g.Edited += times
 	g.ItemBytes += times * r.Bytes
 	g.ChangedBytes += times * r.Edit.Changed
@@ -162,7 +160,7 @@ func (g *gather) addEdit(r *sample.Record, times int64, weight, seed uint64) {
 }
 
 // seal returns what was gathered, in memory of its own.
-func (g *gather) seal() *Evidence {
+func (g *evidenceSums) seal() *Evidence {
 	e := g.Evidence
 	// What some requests stand for more than others is worth fewer of the same weight
 	// (Kish's effective sample size).
@@ -183,7 +181,7 @@ func (g *gather) seal() *Evidence {
 }
 
 // texts is a summary of which nothing but the weights is known.
-type texts = heavy.Summary[struct{}]
+type texts = gather.HeavyTexts[struct{}]
 
 func topOf(h *texts) Top {
 	t := Top{Missing: h.Missing}

@@ -1,6 +1,4 @@
-// Package calls tells which sampled records of a key are of one call: calls are
-// sampled, and items are counted.
-package calls
+package gather
 
 import (
 	"github.com/zeebo/xxh3"
@@ -17,10 +15,10 @@ func CallSize(r *sample.Record) float64 {
 	return float64(r.N)
 }
 
-// ID returns which call a sampled record is of, where its size on the key is not
+// CallID returns which call a sampled record is of, where its size on the key is not
 // known. A batch that does not name itself is told by time, caller and operation:
 // two in one millisecond are taken for one, which errs to the wide side.
-func ID(r *sample.Record) (id uint64, known bool) {
+func CallID(r *sample.Record) (id uint64, known bool) {
 	switch {
 	case r.Calls > 0:
 		return 0, false
@@ -39,14 +37,14 @@ type Call struct {
 	Read, Write float64
 }
 
-// last are the last few calls with items on a key, by which its records are
+// lastCalls are the last few calls with items on a key, by which its records are
 // added up: collectors read the items of a call one after another.
-type last struct {
+type lastCalls struct {
 	calls [4]Call
 	next  int
 }
 
-func (l *last) find(id uint64) *Call {
+func (l *lastCalls) find(id uint64) *Call {
 	for i := range l.calls {
 		if c := &l.calls[i]; c.known && c.id == id {
 			return c
@@ -58,29 +56,29 @@ func (l *last) find(id uint64) *Call {
 	return c
 }
 
-// Nowhere is the place of a key that has none in a Pool.
-const Nowhere int32 = -1
+// CallsNowhere is the place of a key that has none in a Pool.
+const CallsNowhere int32 = -1
 
-// Pool is where the last calls of the keys of one second are kept, whose records name
+// CallPool is where the last calls of the keys of one second are kept, whose records name
 // their call. Its memory is used again for the next second.
-type Pool struct {
-	kept []*last
+type CallPool struct {
+	kept []*lastCalls
 	used int
 }
 
 // Find returns a call of the key that is kept at a place, and that place: a new one
 // for Nowhere.
-func (p *Pool) Find(at int32, id uint64) (*Call, int32) {
-	if at == Nowhere {
+func (p *CallPool) Find(at int32, id uint64) (*Call, int32) {
+	if at == CallsNowhere {
 		if p.used == len(p.kept) {
-			p.kept = append(p.kept, &last{})
+			p.kept = append(p.kept, &lastCalls{})
 		}
 		at = int32(p.used)
-		*p.kept[at] = last{}
+		*p.kept[at] = lastCalls{}
 		p.used++
 	}
 	return p.kept[at].find(id), at
 }
 
 // Clear forgets all calls, keeping the memory.
-func (p *Pool) Clear() { p.used = 0 }
+func (p *CallPool) Clear() { p.used = 0 }
