@@ -117,9 +117,8 @@ func (w *writer) registers(r *Registers) {
 // reader reads what a writer wrote. After the first fault it returns zeros; end
 // tells.
 type reader struct {
-	version byte
-	rest    []byte
-	failed  bool
+	rest   []byte
+	failed bool
 }
 
 func (r *reader) ok() bool { return !r.failed }
@@ -200,13 +199,8 @@ func (r *reader) load() Load {
 	return Load{Read: sample.Milli(r.natural()), Write: sample.Milli(r.natural())}
 }
 
-// target returns a target; version 2 knows no account and no Region.
 func (r *reader) target() sample.Target {
-	t := sample.Target{Table: r.text(), Index: r.text()}
-	if r.version > 2 {
-		t.Account, t.Region = r.text(), r.text()
-	}
-	return t
+	return sample.Target{Table: r.text(), Index: r.text(), Account: r.text(), Region: r.text()}
 }
 
 func (r *reader) window() Window {
@@ -219,10 +213,8 @@ func (r *reader) window() Window {
 	w.Total.Refused = r.readRefused()
 	w.Total.Keyless = r.load()
 	w.Total.ReadLargest, w.Total.WriteLargest = r.positive(), r.positive()
-	if r.version > 2 {
-		w.Arrivals = r.arrivals()
-		w.Callers = r.top()
-	}
+	w.Arrivals = r.arrivals()
+	w.Callers = r.top()
 	w.Unseen = r.load()
 	n := r.length(keyLeast)
 	if n > 0 {
@@ -235,9 +227,6 @@ func (r *reader) window() Window {
 			r.fail()
 		}
 		before = k.Hash
-		if r.version < 5 && k.Evidence != nil && w.Total.Requests > 0 { // as for the table as a whole
-			k.Evidence.Arrivals.Flushed = uint64(float64(k.Evidence.Load.weight()) * min(1, float64(w.Arrivals.Flushed)/float64(w.Total.Requests)))
-		}
 		w.Keys = append(w.Keys, k)
 	}
 	return w
@@ -247,27 +236,19 @@ func (r *reader) key(before uint64) KeyLoad {
 	k := KeyLoad{Hash: before + r.uint()}
 	head := r.natural()
 	k.Cut = head&1 == 1
-	length := head >> 3
-	if r.version > 3 {
-		length = head >> 4
-	}
-	k.Key.Type = keyType(r.take(int(length)))
+	k.Key.Type = keyType(r.take(int(head >> 4)))
 	k.Key.Text = r.text()
 	k.Requests = r.natural()
 	k.Low, k.Err, k.Throttled = r.load(), r.load(), r.load()
 	if head&2 != 0 {
 		k.ReadSpread, k.WriteSpread = r.readSpread(), r.readSpread()
-		if r.version > 2 {
-			k.Draws.Assumed, k.Draws.RateLow, k.Draws.RateHigh = r.natural(), r.positive(), r.positive()
-		}
+		k.Draws.Assumed, k.Draws.RateLow, k.Draws.RateHigh = r.natural(), r.positive(), r.positive()
 	}
-	if r.version > 2 {
-		k.Draws.Estimated = r.natural()
-	}
+	k.Draws.Estimated = r.natural()
 	if head&4 != 0 {
 		k.Evidence = r.evidence()
 	}
-	if r.version > 3 && head&8 != 0 {
+	if head&8 != 0 {
 		k.Retries = r.retries()
 	}
 	return k

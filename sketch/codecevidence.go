@@ -118,10 +118,7 @@ func (w *writer) top(t Top) {
 }
 
 func (r *reader) evidence() *Evidence {
-	e := &Evidence{Records: r.natural(), Load: r.load()}
-	if r.version > 4 {
-		e.Arrivals = r.arrivals()
-	}
+	e := &Evidence{Records: r.natural(), Load: r.load(), Arrivals: r.arrivals()}
 	for n := r.length(opLoadLeast); n > 0 && r.ok(); n-- {
 		op := r.natural()
 		if op > int64(sample.ExecuteTransaction) || len(e.Ops) > 0 && sample.Op(op) <= e.Ops[len(e.Ops)-1].Op {
@@ -140,23 +137,12 @@ func (r *reader) evidence() *Evidence {
 	e.Sized, e.Bytes = r.natural(), r.natural()
 	e.Edited, e.ItemBytes, e.ChangedBytes = r.natural(), r.natural(), r.natural()
 	e.GrownBytes = r.int()
-	e.Seen = e.Records
-	if r.version > 2 {
-		e.Seen, e.Places = r.natural(), r.places()
-	}
+	e.Seen, e.Places = r.natural(), r.places()
 	return e
 }
 
-// arrivals reads the times of requests. Versions before 6 have only what was decided,
-// those before 5 only how much that is.
 func (r *reader) arrivals() Arrivals {
-	a := Arrivals{Flushed: uint64(r.natural())}
-	if r.version > 4 {
-		a.FlushedAt = r.uint()
-	}
-	if r.version < 6 {
-		return a
-	}
+	a := Arrivals{Flushed: uint64(r.natural()), FlushedAt: r.uint()}
 	for n := r.length(producerLeast); n > 0 && r.ok(); n-- {
 		p := arrival.Producer{Caller: r.readFixed()}
 		if len(a.Producers) > 0 && p.Caller <= a.Producers[len(a.Producers)-1].Caller { // not in order: merging would go wrong
@@ -199,16 +185,6 @@ func (r *reader) readSent() sample.Sent {
 }
 
 func (r *reader) distinct() (d Distinct) {
-	if r.version == 2 {
-		ranks := r.take(coarseRegisters)
-		for _, rank := range ranks {
-			if rank > 64-coarseBits+1 {
-				r.fail()
-				return d
-			}
-		}
-		return refine(ranks)
-	}
 	copy(d[:], r.take(len(d)))
 	for _, rank := range d {
 		if rank > 64-distinctBits+1 {
@@ -236,9 +212,6 @@ func (r *reader) places() (all []Place) {
 
 func (r *reader) readRefused() (counts [sample.ThrottleReasons]int64) {
 	for c := range counts {
-		if r.version < 3 && c >= int(sample.OfIndex) {
-			break // it was charged to the table
-		}
 		counts[c] = r.natural()
 	}
 	return counts

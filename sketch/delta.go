@@ -12,16 +12,8 @@ import (
 	"github.com/zeebo/xxh3"
 )
 
-// Version is the version of the binary form that this package writes. It reads
-// this one and the four before. Version 5 told of requests whether they were flushed, as each
-// part alone decided, and not their times. Version 4 told nothing of the times of a key's requests,
-// which are taken for like those of its table. Version 3 told nothing of retries. Of version 2 neither
-// account nor Region is known, and it told neither how requests were drawn, nor the
-// callers of a table, what its indexes refuse, nor places of load among sort keys.
-const (
-	Version = 6
-	oldest  = 2
-)
+// Version is the version of the binary form, the only one that this package writes and reads.
+const Version = 1
 
 // Errors of the binary form.
 var (
@@ -122,11 +114,11 @@ func (d *Delta) MarshalBinary() ([]byte, error) {
 // UnmarshalBinary reads what MarshalBinary wrote. Its errors are ErrCorrupt and
 // ErrVersion; d is then not changed.
 func (d *Delta) UnmarshalBinary(b []byte) error {
-	version, contents, err := unframe(kindDelta, b)
+	contents, err := unframe(kindDelta, b)
 	if err != nil {
 		return err
 	}
-	r := reader{version: version, rest: contents}
+	r := reader{rest: contents}
 	read := Delta{Fingerprint: r.readFixed(), Sets: r.count(), CounterBytes: r.count()}
 	for n := r.length(windowLeast); n > 0 && r.ok(); n-- {
 		read.Windows = append(read.Windows, r.window())
@@ -151,11 +143,11 @@ func (w *Window) MarshalBinary() ([]byte, error) {
 // UnmarshalBinary reads what MarshalBinary wrote. Its errors are ErrCorrupt and
 // ErrVersion; w is then not changed.
 func (w *Window) UnmarshalBinary(b []byte) error {
-	version, contents, err := unframe(kindWindow, b)
+	contents, err := unframe(kindWindow, b)
 	if err != nil {
 		return err
 	}
-	r := reader{version: version, rest: contents}
+	r := reader{rest: contents}
 	read := r.window()
 	if err := r.end(); err != nil {
 		return err
@@ -177,29 +169,29 @@ func frame(kind byte, contents []byte) ([]byte, error) {
 	return out, nil
 }
 
-func unframe(kind byte, b []byte) (version byte, contents []byte, err error) {
+func unframe(kind byte, b []byte) ([]byte, error) {
 	if len(b) < headerSize || string(b[:3]) != magic {
-		return 0, nil, fmt.Errorf("%w: no header", ErrCorrupt)
+		return nil, fmt.Errorf("%w: no header", ErrCorrupt)
 	}
-	if b[3] < oldest || b[3] > Version {
-		return 0, nil, fmt.Errorf("%w %d: this build reads versions %d to %d", ErrVersion, b[3], oldest, Version)
+	if b[3] != Version {
+		return nil, fmt.Errorf("%w %d: this build reads version %d", ErrVersion, b[3], Version)
 	}
 	if b[4] != kind {
-		return 0, nil, fmt.Errorf("%w: another kind of summary", ErrCorrupt)
+		return nil, fmt.Errorf("%w: another kind of summary", ErrCorrupt)
 	}
 	length := binary.LittleEndian.Uint64(b[5:])
 	if length > maxContents {
-		return 0, nil, fmt.Errorf("%w: impossible length", ErrCorrupt)
+		return nil, fmt.Errorf("%w: impossible length", ErrCorrupt)
 	}
 	if xxh3.HashSeed(b[headerSize:], length) != binary.LittleEndian.Uint64(b[13:]) {
-		return 0, nil, fmt.Errorf("%w: wrong checksum", ErrCorrupt)
+		return nil, fmt.Errorf("%w: wrong checksum", ErrCorrupt)
 	}
-	contents, err = decoder().DecodeAll(b[headerSize:], nil)
+	contents, err := decoder().DecodeAll(b[headerSize:], nil)
 	if err != nil {
-		return 0, nil, fmt.Errorf("%w: %w", ErrCorrupt, err)
+		return nil, fmt.Errorf("%w: %w", ErrCorrupt, err)
 	}
 	if uint64(len(contents)) != length {
-		return 0, nil, fmt.Errorf("%w: %d bytes instead of %d", ErrCorrupt, len(contents), length)
+		return nil, fmt.Errorf("%w: %d bytes instead of %d", ErrCorrupt, len(contents), length)
 	}
-	return b[3], contents, nil
+	return contents, nil
 }

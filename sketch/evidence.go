@@ -196,13 +196,10 @@ func addOps(a, b []OpLoad) []OpLoad {
 // and exact where nothing was dropped.
 type Place = gather.Place
 
-// The small HyperLogLog: 256 registers, standard error 6.5%. Version 2 had 64.
+// A Distinct has 256 registers, for a standard error of 6.5%.
 const (
 	distinctBits      = 8
 	distinctRegisters = 1 << distinctBits
-	// coarseBits is of version 2.
-	coarseBits      = 6
-	coarseRegisters = 1 << coarseBits
 )
 
 // Distinct is a small HyperLogLog (Flajolet and others, 2007).
@@ -212,21 +209,6 @@ func (d *Distinct) add(hash uint64) {
 	register := hash >> (64 - distinctBits)
 	rank := uint8(bits.LeadingZeros64(hash<<distinctBits|1<<(distinctBits-1)) + 1)
 	d[register] = max(d[register], rank)
-}
-
-// refine returns a HyperLogLog of those hashes that the 64 registers of version 2
-// remember, one each: of what only an old collector saw, the estimate is then too low.
-func refine(coarse []byte) (d Distinct) {
-	const finer = distinctBits - coarseBits
-	for register, rank := range coarse {
-		switch {
-		case rank > finer:
-			d[register<<finer] = rank - finer
-		case rank > 0: // the next bits are 1, or 0 and 1
-			d[register<<finer|1<<(finer-rank)] = 1
-		}
-	}
-	return d
 }
 
 func (d Distinct) plus(o *Distinct) Distinct {

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"os"
 	"reflect"
 	"strings"
 	"testing"
@@ -189,76 +188,6 @@ func TestEdits(t *testing.T) {
 	e := sealed(s).Windows[0].Keys[0].Evidence
 	if most, _ := e.Attributes.Largest(); most.Text != "counter" || e.Edited != 3 || e.ItemBytes != 12000 || e.ChangedBytes != 30 || e.GrownBytes != -3 {
 		t.Errorf("evidence %+v", e)
-	}
-}
-
-// TestVersion2 reads what collectors wrote before tables had an account and a
-// Region, and summaries told how requests were drawn: all of that is unknown, and
-// keys have the hashes that records without it still get.
-func TestVersion2(t *testing.T) {
-	t.Parallel()
-	body, err := os.ReadFile("testdata/version2.delta")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var d sketch.Delta
-	if err := d.UnmarshalBinary(body); err != nil {
-		t.Fatal(err)
-	}
-	if len(d.Windows) != 2 || len(d.Cardinality) != 2 {
-		t.Fatalf("%d windows and %d minutes, want 2 of each", len(d.Windows), len(d.Cardinality))
-	}
-	orm, index := d.Windows[0], d.Windows[1]
-	if orm.Target != (sample.Target{Table: "orm"}) || index.Target != (sample.Target{Table: "orm", Index: "by-status"}) {
-		t.Errorf("windows of %v and %v", orm.Target, index.Target)
-	}
-	if orm.Total.Requests != 100 || len(orm.Keys) != 4 || orm.Second != start || index.Total.Write != 400_000 {
-		t.Errorf("windows %+v and %+v", orm.Total, index.Total)
-	}
-	for i := range 4 {
-		key := sample.KeyString(fmt.Sprint("user#", i))
-		k, listed := orm.Key(sketch.Hash(orm.Target, key, seed))
-		if !listed || k.Key != key || k.Low.Write != 50*sample.Milli(4+i)*1000 {
-			t.Errorf("%s is %+v", key.Text, k)
-		}
-	}
-	again, err := d.MarshalBinary()
-	if err != nil {
-		t.Fatal(err)
-	}
-	var read sketch.Delta
-	if err := read.UnmarshalBinary(again); err != nil || !reflect.DeepEqual(read, d) {
-		t.Errorf("in version %d it reads %+v (%v), was %+v", sketch.Version, read, err, d)
-	}
-}
-
-// TestEvidenceOfVersion2 reads what collectors wrote before there were places: of 64 registers
-// a lower bound of the sort keys is left.
-func TestEvidenceOfVersion2(t *testing.T) {
-	t.Parallel()
-	body, err := os.ReadFile("testdata/evidence2.delta")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var d sketch.Delta
-	if err := d.UnmarshalBinary(body); err != nil {
-		t.Fatal(err)
-	}
-	w := d.Windows[0]
-	if w.Total.Requests != 520 || len(w.Keys) != 21 {
-		t.Errorf("window %+v", w)
-	}
-	for i := range w.Keys {
-		e := w.Keys[i].Evidence
-		if (e != nil) != (w.Keys[i].Key.Text == "hot") {
-			t.Fatalf("key %+v", w.Keys[i])
-		}
-		if e == nil {
-			continue
-		}
-		if n := e.SortKeys.Estimate(); e.Records != 256 || e.Seen != 256 || e.Places != nil || n < 20 || n > 42 {
-			t.Errorf("%v of 40 sort keys in %+v", n, e)
-		}
 	}
 }
 

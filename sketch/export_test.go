@@ -18,7 +18,7 @@ func Frame(t testing.TB, contents []byte) []byte {
 
 // Unframe is the inverse of Frame.
 func Unframe(t testing.TB, body []byte) []byte {
-	_, contents, err := unframe(kindDelta, body)
+	contents, err := unframe(kindDelta, body)
 	if err != nil {
 		t.Fatal(err)
 	}

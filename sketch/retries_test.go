@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"os"
 	"reflect"
 	"testing"
 
@@ -217,48 +216,5 @@ func TestRetriesHaveRoomForHotKeys(t *testing.T) {
 	add(t, s, r)
 	if got := retriesOf(t, []*sketch.Delta{sealed(s)}, []int{0}); got == nil || got.Attempts != 2000 {
 		t.Errorf("a key that is hot at once has %+v", got)
-	}
-}
-
-// TestVersion3 reads what collectors wrote before records told of retries, beside what
-// they write now: nothing is told of the former.
-func TestVersion3(t *testing.T) {
-	t.Parallel()
-	body, err := os.ReadFile("testdata/version3.delta")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var old sketch.Delta
-	if err := old.UnmarshalBinary(body); err != nil {
-		t.Fatal(err)
-	}
-	w := old.Windows[0]
-	if w.Total.Requests != 800 || len(w.Keys) != 21 || w.Region != "eu-west-1" {
-		t.Fatalf("window %+v", w)
-	}
-	e := evidenceOf(t, []*sketch.Delta{&old}, []int{0})
-	if w.Keys[0].Retries != nil || e.Seen != 400 || len(e.Callers.Entries) != 3 || len(e.Places) == 0 || e.Refused[sample.KeyRange] == 0 {
-		t.Errorf("evidence %+v", e)
-	}
-	again, err := old.MarshalBinary()
-	if err != nil {
-		t.Fatal(err)
-	}
-	var read sketch.Delta
-	if err := read.UnmarshalBinary(again); err != nil || !reflect.DeepEqual(read, old) {
-		t.Errorf("in version %d it reads %+v (%v), was %+v", sketch.Version, read, err, old)
-	}
-	s := newShard()
-	for i := range 20 {
-		r := resent(i, "role/1", 3, 400, false)
-		r.Region = "eu-west-1"
-		add(t, s, r)
-	}
-	fresh := sealed(s)
-	for _, order := range [][]int{{0, 1}, {1, 0}} {
-		got := retriesOf(t, []*sketch.Delta{&old, fresh}, order)
-		if got == nil || got.Attempts != 60_000 || got.Untold != 400 || len(got.Callers) != 1 {
-			t.Errorf("beside a collector that tells: %+v", got)
-		}
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"reflect"
 	"slices"
 	"testing"
@@ -193,8 +192,9 @@ func TestDamage(t *testing.T) {
 		}
 	}
 	body[3] = sketch.Version + 1
-	if err := new(sketch.Delta).UnmarshalBinary(body); !errors.Is(err, sketch.ErrVersion) {
-		t.Fatalf("a newer version is answered with %v", err)
+	want := fmt.Sprintf("unknown summary version %d: this build reads version %d", sketch.Version+1, sketch.Version)
+	if err := new(sketch.Delta).UnmarshalBinary(body); !errors.Is(err, sketch.ErrVersion) || err.Error() != want {
+		t.Fatalf("another version is answered with %v, want %s", err, want)
 	}
 }
 
@@ -253,13 +253,6 @@ func FuzzUnmarshal(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Add(body)
-	for _, old := range []string{"version2", "evidence2", "version3", "version4", "version5"} {
-		body, err := os.ReadFile("testdata/" + old + ".delta")
-		if err != nil {
-			f.Fatal(err)
-		}
-		f.Add(body)
-	}
 	f.Fuzz(func(t *testing.T, body []byte) {
 		var d sketch.Delta
 		var w sketch.Window
