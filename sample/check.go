@@ -21,11 +21,19 @@ const (
 	maxTime = 253_402_300_799_999
 )
 
-// Check returns why the record cannot be true, or an empty Reason. What a
-// Decoder hands out has passed it; whoever makes records by other means should
-// call it. Of texts only the names of a table and index, its account and Region are checked,
-// and that the reason of a throttled record is not "no".
+// Check returns the reason to reject the record, or an empty RejectReason. Every record of a
+// decoder has passed it; call it for records that you make yourself. Of the texts it checks
+// only table, index, account, Region, and that Throttle is not a word for "no".
 func (r *Record) Check() RejectReason {
+	if r.isUsual() && IsName(r.Table) && IsName(r.Index) && IsName(r.Account) && IsName(r.Region) {
+		return ""
+	}
+	return r.fault()
+}
+
+// CheckExceptNames is Check of a record whose table, index, account and Region have passed
+// [IsName]: a decoder checks a name that many records share only once.
+func (r *Record) CheckExceptNames() RejectReason {
 	if r.isUsual() {
 		return ""
 	}
@@ -85,15 +93,14 @@ func (r *Record) isUntimely() bool {
 	return !r.TimeFromMessage && (r.Time < minTime || r.Time > maxTime)
 }
 
-// isUsual reports whether the record is one of the usual kind, and can be true: by signs, as
-// in CheckAmounts.
+// isUsual reports whether a record, apart from its names, is of the usual kind and can be
+// true. It compares by signs, as CheckAmounts does.
 func (r *Record) isUsual() bool {
 	table, index, pk, sk := len(r.Table), len(r.Index), len(r.PK.Text), len(r.SK.Text)
 	texts := (table - 1) | (maxNameBytes - table) | (maxNameBytes - index) | (maxNameBytes - len(r.Account)) | (maxNameBytes - len(r.Region)) |
 		(pk - 1) | (MaxKeyBytes - pk) | (sk - len(r.SK.Type)) | (maxSKBytes*len(r.SK.Type) - sk)
 	return texts >= 0 && len(r.Throttle) == 0 && len(r.PK.Type) == 1 && len(r.SK.Type) <= 1 && r.Read <= Transactional &&
-		r.Rate >= MinRate && r.Rate <= 1 && r.CheckAmounts() == "" &&
-		IsName(r.Table) && IsName(r.Index) && IsName(r.Account) && IsName(r.Region)
+		r.Rate >= MinRate && r.Rate <= 1 && r.CheckAmounts() == ""
 }
 
 // nameBytes are the bytes of the names of tables and indexes.

@@ -31,9 +31,9 @@ func TestParseThrottle(t *testing.T) {
 	}
 }
 
-// TestThrottleCause: "Take the cause from the reason, never from the exception
+// TestParseThrottleReason: "Take the cause from the reason, never from the exception
 // class" (DYNAMODB.md's rule, from the API reference's ThrottlingReason).
-func TestThrottleCause(t *testing.T) {
+func TestParseThrottleReason(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]sample.ThrottleReason{
 		"":                                        sample.ThrottleUnknown,

@@ -30,17 +30,17 @@ func (d *Decoder) build(at int64) sample.RejectReason {
 	if reason := d.buildContext(); reason != "" {
 		return reason
 	}
-	return d.judge(d.seen)
+	d.setRate(d.seen)
+	return d.rec.Check()
 }
 
-// judge returns why a record of these fields cannot be true.
-func (d *Decoder) judge(has fieldSet) sample.RejectReason {
+// setRate gives a record without a rate of its own the rate of its table.
+func (d *Decoder) setRate(has fieldSet) {
 	if !has.has(fieldRate) && len(d.rates) > 0 {
 		if rate, known := sample.Lookup(d.rates, d.rec.Target()); known {
 			d.rec.Rate = rate
 		}
 	}
-	return d.rec.Check()
 }
 
 func (d *Decoder) buildTime(at int64) sample.RejectReason {

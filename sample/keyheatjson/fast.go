@@ -157,13 +157,17 @@ func (d *Decoder) sameText(s *step) bool {
 	return true
 }
 
-// otherText reads a text that is not that of the record before.
+// nameFields are the fields that [sample.IsName] checks.
+const nameFields fieldSet = 1<<fieldTable | 1<<fieldIndex | 1<<fieldAccount | 1<<fieldRegion
+
+// otherText reads a text that differs from the text of the record before. It accepts only
+// sound names, so that sameText need not check a repeated name.
 func (d *Decoder) otherText(s *step) bool {
 	start := d.pos
 	s.last.text = s.last.text[:0]
 	text, ok := d.plainText()
 	switch {
-	case !ok:
+	case !ok, nameFields.has(s.field) && !sample.IsName(text):
 		return false
 	case s.form == formOp:
 		d.rec.Op, ok = sample.ParseOp(text)
@@ -213,7 +217,11 @@ func (d *Decoder) finish(has fieldSet, at int64) bool {
 	if has&retryFields != 0 && !has.has(fieldAttempts) {
 		return false
 	}
-	return d.estimate(has) == "" && d.judge(has) == ""
+	if d.estimate(has) != "" {
+		return false
+	}
+	d.setRate(has)
+	return r.CheckExceptNames() == "" // otherText has checked the names
 }
 
 // forget empties fields that the record before had and this one does not have, but for those

@@ -12,6 +12,25 @@ import (
 	"github.com/keyheat/keyheat/sample/keyheatjson"
 )
 
+// TestNamesOfKnownShapes reads records of one shape in a row: a bad name is rejected each
+// time that it occurs, and a good one is accepted after it.
+func TestNamesOfKnownShapes(t *testing.T) {
+	t.Parallel()
+	for _, field := range []string{"table", "index", "account", "region"} {
+		line := `{"ts":1763692032185,"table":"t","pk":"a","op":"GetItem","rcu":1,"` + field + `":"orders"}` + "\n"
+		if field == "table" {
+			line = `{"ts":1763692032185,"table":"orders","pk":"a","op":"GetItem","rcu":1}` + "\n"
+		}
+		bad := strings.Replace(line, "orders", "a<b>c", 1)
+		long := strings.Replace(line, "orders", strings.Repeat("x", 256), 1)
+		k := &recorder{}
+		keyheatjson.NewDecoder().Decode([]byte(line+line+bad+bad+line+long+long+line+bad+line+line), 0, k)
+		if len(k.records) != 6 || len(k.bad) != 5 {
+			t.Errorf("%s: %d records and %d bad samples, want 6 and 5", field, len(k.records), len(k.bad))
+		}
+	}
+}
+
 // TestShapesAreLearned tells after which first record a second one is read by its shape.
 func TestShapesAreLearned(t *testing.T) {
 	t.Parallel()

@@ -58,9 +58,6 @@ func NewDecoder(m Mapping, rates map[string]float64) *Decoder {
 // Begin begins another file, which may have another layout.
 func (d *Decoder) Begin() { d.layout, d.columns = unknown, Columns{} }
 
-// InRows reports whether the file at hand has rows of CSV or TSV.
-func (d *Decoder) InRows() bool { return d.layout == rows }
-
 // Columns returns the names of the columns of the file at hand, none for JSON.
 func (d *Decoder) Columns() []string { return d.columns.Names }
 
