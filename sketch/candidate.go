@@ -8,28 +8,28 @@ import (
 	"github.com/keyheat/keyheat/sketch/internal/gather"
 )
 
-// candidate is a key of the front: exact since it was admitted. It is one cache line, and
-// has no pointer, so that the garbage collector passes it by.
+// candidate is a key of the front, with exact counts since its admission. It fits one cache
+// line and holds no pointer, so the garbage collector skips it.
 type candidate struct {
 	hash     uint64
 	load     Load
 	requests int64
-	err      uint64 // the most weight it can have had before
+	err      uint64 // the most weight that the key can have had before its admission
 	text     front.KeyText
-	detail   uint32 // where in front.details its own are, 0 for nowhere
+	detail   uint32 // index into candidateTable.details, 0 for none
 	table    uint16
-	gather   int16 // where its evidence is gathered, -1 for nowhere
-	resends  int16 // where its retries are added up, below 0 for nowhere
-	whole    bool  // some requests were neither sampled nor estimated: its draws do not have them
+	gather   int16 // index into second.gathers, -1 for none
+	resends  int16 // the key's place in second.resends, below 0 for none
+	whole    bool  // some requests were neither sampled nor estimated, so draws does not count them
 }
 
-// detail is what only requests add to that were sampled, estimated or throttled.
+// detail holds the sums that only sampled, estimated or throttled requests add to.
 type detail struct {
 	read      Spread
 	write     Spread
 	draws     Draws
 	throttled Load
-	calls     int32 // where its last calls are
+	calls     int32 // the key's place in second.calls
 }
 
 // high returns the upper bound of the candidate's weight.
@@ -37,7 +37,7 @@ func (c *candidate) high() uint64 {
 	if high := c.load.weight() + c.err; high >= c.err {
 		return high
 	}
-	return front.Unlimited // as is its sum with whatever else
+	return front.Unlimited // no further load can raise it
 }
 
 // exceeds reports whether the key is over a limit for certain.
@@ -45,9 +45,9 @@ func (c *candidate) exceeds(limit Load, d *detail) bool {
 	return provenAbove(c.load.Write, limit.Write, d.write.Variance) || provenAbove(c.load.Read, limit.Read, d.read.Variance)
 }
 
-// doubt is how many standard deviations a sampled load has to be above a limit: with
-// fewer than one in a million it is below. The bound of package sampling, for the
-// judge, is closer and takes longer.
+// doubt is the number of standard deviations by which a sampled load must exceed a limit. Fewer
+// than one key in a million passes it below the limit. The judge uses the closer but slower
+// bound of package sampling.
 const doubt = 5
 
 func provenAbove(low, limit sample.Milli, variance float64) bool {
@@ -58,34 +58,32 @@ func provenAbove(low, limit sample.Milli, variance float64) bool {
 	return above*above > doubt*doubt*variance
 }
 
-// candidateTable is the set-associative table of candidates of one second. It takes memory for
-// what is used.
+// candidateTable is the set-associative table of the candidates of one second. It allocates
+// memory as keys come.
 type candidateTable struct {
 	mask uint64
-	sets []front.Set // nil until begin; the last ones are the reserves of tables
-	// used are the sets that have keys, in the order in which they came. Each has Ways
-	// candidates, with their texts.
+	sets []front.Set // nil until begin; the tables' reserves come last
+	// used lists the sets that have keys, in order of their first key. Each set has Ways
+	// candidates with their texts.
 	used       []uint32
 	candidates []candidate
 	texts      front.KeyTexts
-	details    []detail // of some candidates; the first is nobody's
+	details    []detail // of some candidates; index 0 stands for none
 }
 
 func newCandidateTable(sets int) candidateTable {
 	return candidateTable{mask: uint64(sets - 1), texts: front.NewKeyTexts(), details: make([]detail, 1)}
 }
 
-// begin makes ready for keys.
 func (f *candidateTable) begin() {
 	if f.sets == nil {
 		f.sets = make([]front.Set, f.mask+1+reserveSets*maxReserves)
 	}
 }
 
-// set returns the set of a hash, by bits that the count-min sketch's line does not use.
+// set returns the set of a hash. It uses bits that do not choose the line of counters.
 func (f *candidateTable) set(hash uint64) *front.Set { return &f.sets[hash>>32&f.mask] }
 
-// reserveSet returns a set of a reserve.
 func (f *candidateTable) reserveSet(number uint32) *front.Set {
 	return &f.sets[f.mask+1+uint64(number)]
 }
@@ -100,8 +98,8 @@ func (f *candidateTable) find(s *front.Set, hash uint64) *candidate {
 	return nil
 }
 
-// smallest returns the place of a full set's candidate with the smallest upper bound,
-// that bound, and the smallest of the others.
+// smallest returns the candidate of a full set with the smallest upper bound, as its place,
+// that bound, and the smallest bound of the other candidates.
 func (f *candidateTable) smallest(s *front.Set) (place int, high, next uint64) {
 	high, next = front.Unlimited, front.Unlimited
 	all := f.candidates[s.First:][:Ways]
@@ -116,7 +114,7 @@ func (f *candidateTable) smallest(s *front.Set) (place int, high, next uint64) {
 	return place, high, next
 }
 
-// open gives a set that has no key yet its candidates.
+// open gives candidates to a set that has no key yet.
 func (f *candidateTable) open(s *front.Set) {
 	n := len(f.candidates)
 	if n+Ways > cap(f.candidates) {
@@ -128,7 +126,7 @@ func (f *candidateTable) open(s *front.Set) {
 	s.First = uint32(n)
 }
 
-// put makes the key the candidate of a place; err is the most it had before.
+// put makes the key a candidate at a place. err is the most weight that the key had before.
 func (f *candidateTable) put(s *front.Set, place int, table uint16, hash uint64, key sample.Key, err uint64) *candidate {
 	if s.Keys == 0 {
 		f.open(s)
@@ -138,7 +136,7 @@ func (f *candidateTable) put(s *front.Set, place int, table uint16, hash uint64,
 	}
 	at := int(s.First) + place
 	c := &f.candidates[at]
-	// Field by field: what is made elsewhere and copied waits for its own stores.
+	// Assign field by field: copying a whole struct would wait for its own stores.
 	c.text = f.texts.Put(at, c.text, key)
 	c.hash, c.load, c.requests, c.err = hash, Load{}, 0, err
 	c.table, c.gather, c.resends, c.whole = table, -1, gather.RetriesNowhere, false
@@ -152,7 +150,7 @@ func (f *candidateTable) put(s *front.Set, place int, table uint16, hash uint64,
 // detailOf returns the details of a candidate.
 func (f *candidateTable) detailOf(c *candidate) *detail { return &f.details[c.detail] }
 
-// ownDetail returns the details of a candidate, to add to.
+// ownDetail returns the candidate's details for writing, and allocates them if needed.
 func (f *candidateTable) ownDetail(c *candidate) *detail {
 	if c.detail == 0 {
 		c.detail = uint32(len(f.details))
@@ -161,7 +159,7 @@ func (f *candidateTable) ownDetail(c *candidate) *detail {
 	return &f.details[c.detail]
 }
 
-// worst returns the largest weight that any key outside the front can have had.
+// worst returns the largest weight that any key outside the front can have.
 func (f *candidateTable) worst() uint64 {
 	var worst uint64
 	for _, at := range f.used {
@@ -170,7 +168,6 @@ func (f *candidateTable) worst() uint64 {
 	return worst
 }
 
-// clear forgets everything, keeping the memory.
 func (f *candidateTable) clear() {
 	for _, at := range f.used {
 		f.sets[at] = front.Set{}
@@ -179,5 +176,4 @@ func (f *candidateTable) clear() {
 	f.texts.Clear()
 }
 
-// release gives the memory back.
 func (f *candidateTable) release() { *f = newCandidateTable(int(f.mask) + 1) }

@@ -14,21 +14,20 @@ import (
 )
 
 const (
-	// evidenceKeys is of how many keys a second's evidence is gathered.
+	// evidenceKeys is the most keys of a second with evidence.
 	evidenceKeys = 256
-	// evidenceRecords requests of a key are looked at closely, then half of as many
-	// again, then a quarter of as many, and so on.
+	// evidenceRecords is how many requests of a key are sampled before the sampling rate
+	// halves, again and again.
 	evidenceRecords = 256
-	// growingWeight is the weight of a key that is not warm, and whose items grow, from
-	// which evidence is gathered of some such keys, too: that of four write units. From
-	// there on an item collection of new items has 10 GB within a month, which a local
-	// secondary index does not allow.
+	// growingWeight is the weight, that of four write units, from which some keys with growing
+	// items get evidence before they are warm. At that rate an item collection of new items
+	// reaches 10 GB within a month, the most that a local secondary index allows.
 	growingWeight = 12_000
-	// EntryText is how many bytes of a text are kept.
+	// EntryText is the length in bytes to which the text of an Entry is cut.
 	EntryText = gather.TextBytes
 )
 
-// evidenceSums is evidence while it is gathered.
+// evidenceSums accumulates the evidence of one key.
 type evidenceSums struct {
 	Evidence
 	ops        [sample.ExecuteTransaction + 1]OpLoad
@@ -38,17 +37,18 @@ type evidenceSums struct {
 	places     gather.PlaceSample
 	times      arrival.Bins
 	over       bool // the key is over the limit
-	// thinned is how often the share of the requests that are looked at was halved,
-	// taken how many were; stands and squares are the sums of what these stand for.
+	// thinned is how often the sampling rate was halved, and taken the number of sampled
+	// requests. stands is the number of requests that they represent, and squares the sum of
+	// the squares.
 	thinned                uint
 	taken, stands, squares int64
-	// lastType and lastOrder are the sort key of the last write looked at.
+	// lastType and lastOrder are the sort key of the last sampled write.
 	lastType         string
 	lastOrder, order []byte
 }
 
-// earn begins to gather evidence of a candidate if it has earned it and there is room,
-// and reports whether it did.
+// earn starts gathering evidence of a candidate if it is heavy enough and there is room. It
+// reports whether it did.
 func (s *second) earn(c *candidate, hash uint64, r *sample.Record) bool {
 	if s.gathered >= evidenceKeys {
 		return false
@@ -68,7 +68,6 @@ func (s *second) earn(c *candidate, hash uint64, r *sample.Record) bool {
 	return true
 }
 
-// begin forgets everything, keeping the memory.
 func (g *evidenceSums) begin() {
 	*g = evidenceSums{
 		lastOrder: g.lastOrder[:0], order: g.order[:0], places: g.places,
@@ -77,8 +76,8 @@ func (g *evidenceSums) begin() {
 	g.places.Clear()
 }
 
-// add adds a record of load l. Of every record its sort key is counted; a uniform
-// sample of them is looked at more closely. caller is the hash of its caller.
+// add adds a record of load l. It counts the sort key of every record, and takes a uniform
+// sample for the rest. caller is the hash of the record's caller.
 func (g *evidenceSums) add(r *sample.Record, l Load, seed, caller uint64) {
 	if r.Throttle != "" {
 		g.Refused[sample.ParseThrottleReason(r.Throttle, r.Index)] += r.N
@@ -102,13 +101,13 @@ func (g *evidenceSums) add(r *sample.Record, l Load, seed, caller uint64) {
 	}
 }
 
-// look adds a record that is looked at closely, as often as it stands for others.
+// look adds a sampled record, as often as it represents others.
 func (g *evidenceSums) look(r *sample.Record, l Load, seed, caller uint64) {
 	times := int64(1) << g.thinned
 	l = Load{Read: l.Read * sample.Milli(times), Write: l.Write * sample.Milli(times)}
 	weight := l.weight()
 	op := &g.ops[min(int(r.Op), len(g.ops)-1)]
-	// Check bounds the load of a record, and requests without units have none.
+	// Check bounds the load of a record, but not the number of requests without units.
 	op.Requests += times * int64(math.Round(min(float64(r.N)/r.Rate, float64(sample.MaxLoad))))
 	op.Load = op.Plus(l)
 	if r.Read != sample.Eventual {
@@ -134,7 +133,7 @@ func (g *evidenceSums) look(r *sample.Record, l Load, seed, caller uint64) {
 	}
 }
 
-// step counts the direction from the last write's sort key to this one's.
+// step counts the direction from the last sampled write's sort key to this one's.
 func (g *evidenceSums) step(k sample.Key) {
 	g.order = k.AppendOrder(g.order[:0])
 	if g.lastType == k.Type {
@@ -159,11 +158,11 @@ func (g *evidenceSums) addEdit(r *sample.Record, times int64, weight, seed uint6
 	}
 }
 
-// seal returns what was gathered, in memory of its own.
+// seal returns the evidence in memory of its own.
 func (g *evidenceSums) seal() *Evidence {
 	e := g.Evidence
-	// What some requests stand for more than others is worth fewer of the same weight
-	// (Kish's effective sample size).
+	// Requests with unequal weights prove less than as many of equal weight (Kish's effective
+	// sample size).
 	if g.squares > 0 {
 		e.Records = g.stands * g.stands / g.squares
 	}
@@ -180,7 +179,7 @@ func (g *evidenceSums) seal() *Evidence {
 	return &e
 }
 
-// texts is a summary of which nothing but the weights is known.
+// texts is a summary that keeps only weights.
 type texts = gather.HeavyTexts[struct{}]
 
 func topOf(h *texts) Top {

@@ -15,31 +15,31 @@ type second struct {
 	front   candidateTable
 	counts  front.CountMin
 	sums    []sums   // by table number
-	touched []uint16 // the tables that have some
-	// gathers is the evidence of the first `gathered` keys that earned one.
+	touched []uint16 // tables with load
+	// gathers holds the evidence of the first `gathered` keys that earned it.
 	gathers  []*evidenceSums
 	gathered int
-	growing  gather.Turns     // that are not warm, and of which evidence is gathered
-	calls    gather.CallPool  // of the keys whose sampled records name their call
-	resends  gather.RetryPool // of the keys that tell of retries
+	growing  gather.Turns     // grants evidence to keys that grow before they are warm
+	calls    gather.CallPool  // for keys whose sampled records name their call
+	resends  gather.RetryPool // for keys whose records count attempts
 	times    arrival.Times
-	// over are the keys that came over the limit since they were asked for.
+	// over lists the keys that exceeded limit since the last OverLimit.
 	limit Load
 	over  []uint64
-	// reserves is how many tables have a reserve, and inherited has, for each place of their
+	// reserves is the number of tables with a reserve. inherited has, for each place of their
 	// sets, the weight of the key before.
 	reserves  uint16
 	inherited [][Ways]uint64
-	idle      int // how many Seals it was not needed for
+	idle      int // number of Seals since its last use
 }
 
-// sums are what all keys of a table or index have in a second.
+// sums are the sums over all keys of a table or index in a second.
 type sums struct {
 	Total
 	callers texts
 	caller  gather.TextHasher
-	reserve uint16 // its number, 0 for none
-	// distinct counts the keys of the second's minute; nil before the first.
+	reserve uint16 // number of the table's reserve, 0 for none
+	// distinct counts the distinct keys of the second's minute; nil before the first key.
 	distinct *distinct.Minute
 }
 
@@ -47,7 +47,6 @@ func newSecond(c Config) *second {
 	return &second{front: newCandidateTable(c.Sets), counts: front.NewCountMin(c.CounterBytes), limit: c.Limit}
 }
 
-// tableSums returns the running sums of a table.
 func (s *second) tableSums(table uint16) *sums {
 	if int(table) >= len(s.sums) || s.sums[table].Requests == 0 {
 		s.touch(table)
@@ -55,7 +54,7 @@ func (s *second) tableSums(table uint16) *sums {
 	return &s.sums[table]
 }
 
-// touch makes a table one that has sums.
+// touch adds sums for a table.
 func (s *second) touch(table uint16) {
 	for int(table) >= len(s.sums) {
 		s.sums = append(s.sums, sums{callers: texts{Most: tableCallersKept}})
@@ -63,17 +62,16 @@ func (s *second) touch(table uint16) {
 	s.touched = append(s.touched, table)
 }
 
-// isPlain reports whether all that a record tells of its requests are units, a key, a time
-// and a caller: each was a call of its own that was not sampled, estimated, throttled or
-// sent again.
+// isPlain reports whether a record has only units, a key, a time and a caller. Each of its
+// requests was then a call of its own: not sampled, estimated, throttled or retried.
 func isPlain(r *sample.Record) bool {
 	return r.Rate == 1 && len(r.Throttle)|len(r.Call) == 0 && r.Attempts == 0 && r.Calls == 0 &&
 		!r.Change && !r.Estimated && len(r.PK.Type) > 0 && !r.Op.TakesMany()
 }
 
-// add counts one record's load under its key's hash, and returns the sums of its table.
-// A record without a key (a Scan) counts to the table alone. known reports that the key
-// has had a place in the front before.
+// add counts one record's load under its key's hash, and returns the sums of its table. A
+// record without a key (a Scan) counts only for the table. known is true if the key already had
+// a place in the front.
 func (s *second) add(table uint16, hash, seed uint64, r *sample.Record, l Load) (t *sums, known bool) {
 	weight := l.weight()
 	t = s.tableSums(table)
@@ -121,7 +119,7 @@ func (s *second) add(table uint16, hash, seed uint64, r *sample.Record, l Load) 
 	return t, known
 }
 
-// note adds what a record tells that is not plain.
+// note adds a record that is not plain to the table's sums.
 func (t *sums) note(r *sample.Record, l Load) {
 	if r.Throttle != "" {
 		t.ThrottledRequests += r.N
@@ -141,7 +139,7 @@ func (t *sums) note(r *sample.Record, l Load) {
 	}
 }
 
-// note adds what a record tells of a key that is not plain.
+// note adds a record that is not plain to its key.
 func (s *second) note(c *candidate, t *sums, r *sample.Record, l Load) {
 	if r.Rate == 1 && !r.Estimated {
 		c.whole = true
@@ -157,7 +155,7 @@ func (s *second) note(c *candidate, t *sums, r *sample.Record, l Load) {
 	}
 }
 
-// look adds a record to the evidence of its key, where it has earned one.
+// look adds a record to the evidence of its key, if the key has earned evidence.
 func (s *second) look(c *candidate, hash, seed, caller uint64, r *sample.Record, l Load, when arrival.Moment) {
 	if c.gather < 0 && !s.earn(c, hash, r) {
 		return
@@ -171,7 +169,7 @@ func (s *second) look(c *candidate, hash, seed, caller uint64, r *sample.Record,
 	}
 }
 
-// addSampled adds a sampled record to what sampling leaves open of its key.
+// addSampled adds the uncertainty of a sampled record to its key.
 func (s *second) addSampled(c *candidate, t *Total, r *sample.Record) {
 	d := s.front.ownDetail(c)
 	read, write := float64(r.RCU)/1000, float64(r.WCU)/1000
@@ -189,8 +187,8 @@ func (s *second) addSampled(c *candidate, t *Total, r *sample.Record) {
 	t.ReadLargest, t.WriteLargest = max(t.ReadLargest, d.read.Largest), max(t.WriteLargest, d.write.Largest)
 }
 
-// admit makes a candidate of a key that is none, when it has earned a place; it returns
-// nil when it stays outside, its weight then counted.
+// admit makes a key a candidate if it has earned a place. Otherwise it counts the key's weight
+// and returns nil.
 func (s *second) admit(in *front.Set, t *sums, table uint16, hash uint64, r *sample.Record, weight uint64) *candidate {
 	if in.Keys < Ways {
 		if in.Keys == 0 {
@@ -229,13 +227,11 @@ func (s *second) admit(in *front.Set, t *sums, table uint16, hash uint64, r *sam
 	return nil
 }
 
-// begin makes the summary one of a new second.
 func (s *second) begin(at int64) {
 	s.at, s.live = at, true
 	s.front.begin()
 }
 
-// clear forgets everything, keeping the memory.
 func (s *second) clear() {
 	if !s.live {
 		return
@@ -255,11 +251,10 @@ func (s *second) clear() {
 	s.over = s.over[:0]
 }
 
-// idleSeals is for how many Seals in a row a second may not be needed before its memory
-// is given back.
+// idleSeals is the number of Seals in a row after which an unused second frees its memory.
 const idleSeals = 8
 
-// rest gives the memory back of a second that is not live, when it has not been for long.
+// rest frees the memory of a second that has been unused for long.
 func (s *second) rest() {
 	if s.idle++; s.idle > idleSeals {
 		*s = second{front: s.front, counts: s.counts, limit: s.limit, idle: s.idle}

@@ -12,23 +12,23 @@ import (
 )
 
 const (
-	// kept is how many (table, minute) pairs stay in memory beyond two for
-	// each table: late records reopen a minute that had to leave.
+	// kept is how many HyperLogLogs stay in memory beyond two for each table. A late record
+	// opens its minute again.
 	kept = 256
-	// more is how many more may come until the next Seal. With as many the oldest
-	// leave at once, as what rose in them: a record of any time costs 8 KiB else.
+	// more is how many more may come until the next Seal. Beyond it the oldest leave at once
+	// and keep only their risen registers, since each record of an odd time costs 8 KiB.
 	more = 256
 )
 
-// Precision is how many bits of a hash choose its register, and Count how many registers
-// there are.
+// Precision is the number of bits of a hash that choose its register, and RegisterCount the
+// number of registers.
 const (
 	Precision     = 12
 	RegisterCount = 1 << Precision
 )
 
-// Registers are the registers of one table's or index's HyperLogLog of one
-// minute that have risen since they were last sent.
+// Registers are the registers of one HyperLogLog (of one table or index and one minute) that
+// have risen since they were last sent.
 type Registers struct {
 	sample.Target
 	Minute int64 // the minute's start, Unix seconds
@@ -41,7 +41,7 @@ type Register struct {
 	Value uint8
 }
 
-// Tables knows the tables and indexes by their numbers.
+// Tables names the tables and indexes by their numbers.
 type Tables interface {
 	Name(number uint16) sample.Target
 	// Len is one more than the largest number.
@@ -53,7 +53,7 @@ type id struct {
 	at    int64 // the minute's start, Unix seconds
 }
 
-// Minute is a HyperLogLog with what was last sent of it.
+// Minute is the HyperLogLog of one table or index and one minute, with the registers last sent.
 type Minute struct {
 	of            id
 	counted, sent [RegisterCount]uint8
@@ -63,19 +63,19 @@ type Minute struct {
 // Minutes are a shard's HyperLogLogs.
 type Minutes struct {
 	open map[id]*Minute
-	// early is what rose in those that left before the Seal, and earlyBytes its size.
+	// early holds the risen registers of minutes that left before the Seal, and earlyBytes
+	// their size.
 	early      []Registers
 	earlyBytes int
-	// full is with how many open ones some leave early.
+	// full is the number of open minutes at which some leave early.
 	full int
 }
 
-// New returns none.
+// NewMinutes returns an empty set.
 func NewMinutes() Minutes { return Minutes{open: map[id]*Minute{}} }
 
-// Open returns the HyperLogLog of a table in a second's minute, which stays until
-// [Minutes.Risen], or until live says that nobody uses those of its minute, by the
-// minute's start.
+// Open returns the HyperLogLog of a table for a second's minute. It stays valid until
+// [Minutes.Risen], or until live(start of the minute) is false.
 func (m *Minutes) Open(table uint16, second int64, t Tables, live func(minute int64) bool) *Minute {
 	of := id{table, MinuteStart(second)}
 	if d := m.open[of]; d != nil {
@@ -93,7 +93,7 @@ func (m *Minutes) Open(table uint16, second int64, t Tables, live func(minute in
 			}
 			return true
 		})
-		m.full = len(m.open) + more // where all are live nothing has left
+		m.full = len(m.open) + more // if all are live, none has left
 	}
 	d := &Minute{of: of}
 	m.open[of] = d
@@ -109,10 +109,10 @@ func MinuteStart(second int64) int64 {
 	return second - past
 }
 
-// CountedRegisters returns the registers.
+// CountedRegisters returns the registers, one a byte.
 func (d *Minute) CountedRegisters() []byte { return d.counted[:] }
 
-// Insert counts a hash as the library does that estimates; TestInsertsAsTheLibraryDoes
+// Insert counts a hash exactly as the estimating library does. TestInsertsAsTheLibraryDoes
 // compares them.
 func (d *Minute) Insert(hash uint64) {
 	at := hash >> (64 - Precision)
@@ -122,8 +122,8 @@ func (d *Minute) Insert(hash uint64) {
 	}
 }
 
-// Risen appends the registers that rose since they were last sent, then lets
-// the oldest minutes go.
+// Risen appends the registers that rose since they were last sent, and then drops the oldest
+// minutes.
 func (m *Minutes) Risen(to []Registers, t Tables) []Registers {
 	to = append(to, m.early...)
 	m.early, m.earlyBytes, m.full = nil, 0, 0
@@ -137,7 +137,7 @@ func (m *Minutes) Risen(to []Registers, t Tables) []Registers {
 	return to
 }
 
-// appendRisen appends d's registers that rose since they were last sent, where some did.
+// appendRisen appends the minute's registers if some rose since they were last sent.
 func (d *Minute) appendRisen(to []Registers, t Tables) []Registers {
 	if !d.touched {
 		return to
@@ -149,15 +149,17 @@ func (d *Minute) appendRisen(to []Registers, t Tables) []Registers {
 	return to
 }
 
-// registersBytes and registerBytes are about the memory that registers take, and each.
+// registersBytes and registerBytes are the approximate sizes in memory of a Registers and of
+// each register in it.
 const registersBytes, registerBytes = 100, 4
 
-// Spare returns how many bytes the next Seal may let go.
+// Spare returns the approximate number of bytes that the next Seal frees.
 func (m *Minutes) Spare(tables int) int {
 	return max(0, len(m.open)-2*tables-kept)*2*RegisterCount + m.earlyBytes
 }
 
-// changedRegisters returns d's registers above what was sent, and marks them sent.
+// changedRegisters returns the registers that rose since they were last sent, and marks them as
+// sent.
 func (d *Minute) changedRegisters() []Register {
 	var set []Register
 	for i, value := range d.counted {
@@ -169,7 +171,7 @@ func (d *Minute) changedRegisters() []Register {
 	return set
 }
 
-// leave lets the oldest minutes go, of those that may, until so many are left.
+// leave drops the oldest minutes for which may returns true, until `most` are left.
 func (m *Minutes) leave(most int, may func(d *Minute) bool) {
 	if len(m.open) <= most {
 		return
@@ -184,7 +186,7 @@ func (m *Minutes) leave(most int, may func(d *Minute) bool) {
 	}
 }
 
-// Drop lets the minutes of tables go whose numbers are free.
+// Drop drops the minutes of tables that no longer have a number.
 func (m *Minutes) Drop(tables map[uint16]bool) {
 	if len(tables) == 0 {
 		return
@@ -196,7 +198,7 @@ func (m *Minutes) Drop(tables map[uint16]bool) {
 	}
 }
 
-// Forget makes every register count as never sent.
+// Forget marks every register as never sent.
 func (m *Minutes) Forget() {
 	m.early, m.earlyBytes = nil, 0
 	for _, d := range m.open {

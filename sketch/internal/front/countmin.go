@@ -11,23 +11,22 @@ const Unlimited = math.MaxUint64
 // countersPerLine is how many counters one cache line has.
 const countersPerLine = 16
 
-// CountMin is a blocked count-min sketch with conservative update. A key's
-// counters lie in one cache line, one in each quarter of it. Alone such a
-// sketch is unsound in its errors (a cold key can share all four counters with
-// a hot one); behind the front it holds only what is not hot.
+// CountMin is a blocked count-min sketch with conservative update. A key's four counters lie in
+// one cache line, one in each quarter. Alone, such a sketch errs widely, because a cold key can
+// share all four counters with a hot one. Behind the front it holds only keys that are not hot.
 type CountMin struct {
-	lines []CounterLine // nil until something is counted
+	lines []CounterLine // nil until the first count
 	mask  uint64
-	// used has a bit for each line that is not all zero, so that forgetting costs as
-	// much as what was counted.
+	// used has a bit for each line that is not all zero, so that Clear costs no more than the
+	// counting did.
 	used []uint64
 }
 
-// CounterLine is the counters of some keys.
+// CounterLine is one cache line of counters.
 type CounterLine [countersPerLine]uint32
 
-// NewCountMin returns an empty sketch of so many bytes, a power of two from 4,096. It takes
-// memory once something is counted.
+// NewCountMin returns an empty sketch of a size in bytes, a power of two from 4,096. It
+// allocates with the first count.
 func NewCountMin(bytes int) CountMin {
 	return CountMin{mask: uint64(bytes/(4*countersPerLine) - 1)}
 }
@@ -37,7 +36,7 @@ func cells(hash uint64) (a, b, c, d uint64) {
 	return hash >> 56 & 3, 4 + hash>>58&3, 8 + hash>>60&3, 12 + hash>>62&3
 }
 
-// Line returns the counters of a hash, to be read and raised.
+// Line returns the line of counters of a hash, for reading and raising.
 func (s *CountMin) Line(hash uint64) *CounterLine {
 	if s.lines == nil {
 		s.lines, s.used = make([]CounterLine, s.mask+1), make([]uint64, (s.mask+1)/64)
@@ -47,8 +46,8 @@ func (s *CountMin) Line(hash uint64) *CounterLine {
 	return &s.lines[at]
 }
 
-// Estimate returns no less than the weight that was added under the hash, which is one
-// of the line.
+// Estimate returns an upper bound of the weight added under the hash. The hash must belong to
+// the line.
 func (l *CounterLine) Estimate(hash uint64) uint64 {
 	a, b, c, d := cells(hash)
 	least := min(l[a], l[b], l[c], l[d])
@@ -58,15 +57,14 @@ func (l *CounterLine) Estimate(hash uint64) uint64 {
 	return uint64(least)
 }
 
-// Raise lifts the key's counters to at least weight, and no further: the
-// conservative update.
+// Raise lifts the key's counters to at least weight: the conservative update.
 func (l *CounterLine) Raise(hash, weight uint64) {
 	value := uint32(min(weight, math.MaxUint32))
 	a, b, c, d := cells(hash)
 	l[a], l[b], l[c], l[d] = max(l[a], value), max(l[b], value), max(l[c], value), max(l[d], value)
 }
 
-// Clear forgets everything, keeping the memory.
+// Clear sets all counters to zero and keeps the memory.
 func (s *CountMin) Clear() {
 	for i, marks := range s.used {
 		for ; marks != 0; marks &= marks - 1 {
@@ -76,5 +74,5 @@ func (s *CountMin) Clear() {
 	}
 }
 
-// Release gives the memory back. What was counted is forgotten.
+// Release frees the memory and forgets all counts.
 func (s *CountMin) Release() { s.lines, s.used = nil, nil }

@@ -5,26 +5,26 @@ import (
 	"slices"
 )
 
-// Position is where the key of a hash is.
+// Position is a key's hash and its index.
 type Position struct {
 	Hash uint64
 	At   uint32
 }
 
-// HashOrder is keys to be ordered. Its memory is used again.
+// HashOrder sorts keys by their hashes. It reuses its memory.
 type HashOrder struct {
 	keys, order []Position
-	starts      []uint32 // where in order those begin whose hashes begin alike
+	starts      []uint32 // by the first bits of a hash, the next free index in order
 }
 
-// Clear forgets all keys.
+// Clear forgets all keys and keeps the memory.
 func (l *HashOrder) Clear() { l.keys = l.keys[:0] }
 
 // Add adds a key.
 func (l *HashOrder) Add(hash uint64, at uint32) { l.keys = append(l.keys, Position{hash, at}) }
 
-// SortedKeys returns the keys in order, until the next Clear. Hashes are spread evenly: by
-// its first bits each comes to where it belongs, or next to it.
+// SortedKeys returns the keys in order, until the next Clear. Hashes are evenly spread, so the
+// first bits of a hash bring its key to its final place or near it.
 func (l *HashOrder) SortedKeys() []Position {
 	n := len(l.keys)
 	shift := 64 - bits.Len(uint(n))

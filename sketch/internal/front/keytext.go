@@ -6,29 +6,30 @@ import (
 	"github.com/keyheat/keyheat/sample"
 )
 
-// inline is how many bytes of a text lie at its place. Longer texts are elsewhere.
+// inline is the most bytes of a text that are kept in KeyTexts.places.
 const inline = 48
 
-// KeyText is where the text and the type of a key are, with its place. The zero value is
-// that of a place that had no key yet.
+// KeyText refers to the text and the type of a key. The zero value belongs to a place that has
+// had no key yet.
 type KeyText struct {
 	length  uint32
-	long    uint32 // where in Store.long, 0 for nowhere yet
-	keyType uint32 // in Store.types
+	long    uint32 // index into KeyTexts.long, 0 for none yet
+	keyType uint32 // index into KeyTexts.types
 }
 
-// KeyTexts keeps a key a place, as long as it is not cleared.
+// KeyTexts keeps the text of one key for each place, without a pointer for each, since most
+// texts are short.
 type KeyTexts struct {
 	places [][inline]byte
-	long   [][]byte // the first is nobody's
-	longs  int      // how many of long are in use
+	long   [][]byte // index 0 stands for none
+	longs  int      // the next free index of long
 	types  []string
 }
 
 // NewKeyTexts returns a store without keys.
 func NewKeyTexts() KeyTexts { return KeyTexts{longs: 1, types: []string{sample.TypeString}} }
 
-// Put keeps the key of a place, which had the text before.
+// Put keeps a key's text at a place. before is the reference of the place's last key.
 func (s *KeyTexts) Put(at int, before KeyText, key sample.Key) KeyText {
 	t := KeyText{length: uint32(len(key.Text)), long: before.long, keyType: s.typeOf(key.Type)}
 	if len(key.Text) > inline {
@@ -49,7 +50,7 @@ func (s *KeyTexts) Put(at int, before KeyText, key sample.Key) KeyText {
 	return t
 }
 
-// typeOf returns the number of a type: there are at most 3+9+27+81.
+// typeOf returns the number of a type. There are at most 3+9+27+81 types.
 func (s *KeyTexts) typeOf(t string) uint32 {
 	for i, known := range s.types {
 		if known == t {
@@ -60,7 +61,7 @@ func (s *KeyTexts) typeOf(t string) uint32 {
 	return uint32(len(s.types) - 1)
 }
 
-// Bytes returns the text of a place, until another is put there.
+// Bytes returns the text at a place, valid until the next Put there.
 func (s *KeyTexts) Bytes(at int, t KeyText) []byte {
 	if t.length > inline {
 		return s.long[t.long]
@@ -71,16 +72,15 @@ func (s *KeyTexts) Bytes(at int, t KeyText) []byte {
 // Type returns the type of a key.
 func (s *KeyTexts) Type(t KeyText) string { return s.types[t.keyType] }
 
-// Clear forgets all texts, keeping the memory.
+// Clear forgets all texts and keeps the memory.
 func (s *KeyTexts) Clear() { s.longs = 1 }
 
-// TextBlock makes strings, several in one piece of memory: one that is kept keeps at most
+// TextBlock makes several strings in one allocation. A string that stays in use keeps at most
 // blockBytes besides itself. The zero value is ready.
 type TextBlock struct{ b strings.Builder }
 
 const blockBytes = 256
 
-// String returns the text as a string.
 func (b *TextBlock) String(text []byte) string {
 	if b.b.Len()+len(text) > b.b.Cap() {
 		b.b.Reset()

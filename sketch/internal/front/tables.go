@@ -8,24 +8,24 @@ import (
 	"github.com/keyheat/keyheat/sample"
 )
 
-// Tables numbers those that were seen of late.
+// Tables numbers the tables and indexes of recent requests.
 type Tables struct {
 	numbers map[sample.Target]uint16
 	names   []sample.Target
 	seeds   []uint64
-	// used is before which Evict each was counted last, and round the next one.
+	// used is the round in which each table was last counted. Each Evict begins a round.
 	used  []uint64
 	round uint64
 	free  []uint16 // numbers without a name
 	most  int
 	seed  uint64
-	last  uint16 // most records are of the table of the one before
-	// recent has the numbers of tables that came of late.
+	last  uint16 // most records share the table of the record before
+	// recent caches the numbers of recent tables.
 	recent [256]uint16
 }
 
-// NewTables returns numbers for at most so many tables and indexes at a time. seed is that of
-// all keys.
+// NewTables returns an empty numbering for at most `most` tables and indexes at a time. seed is
+// the seed of all keys.
 func NewTables(most int, seed uint64) Tables {
 	return Tables{numbers: map[sample.Target]uint16{}, most: most, seed: seed}
 }
@@ -33,11 +33,11 @@ func NewTables(most int, seed uint64) Tables {
 // Name returns the table or index of a number.
 func (t *Tables) Name(number uint16) sample.Target { return t.names[number] }
 
-// Len returns one more than the largest number.
+// Len returns the largest number plus one.
 func (t *Tables) Len() int { return len(t.names) }
 
-// Number returns the number of a record's table or index and the seed of its keys; false
-// when it is new and there are as many as may be.
+// Number returns the number of a record's table or index and the seed of its keys. It returns
+// false for a new table if all numbers are taken.
 func (t *Tables) Number(r *sample.Record) (number uint16, seed uint64, ok bool) {
 	if int(t.last) < len(t.names) {
 		if isTarget(&t.names[t.last], r) {
@@ -58,14 +58,14 @@ func (t *Tables) Number(r *sample.Record) (number uint16, seed uint64, ok bool) 
 		}
 		*recent = number
 	}
-	t.used[t.last] = t.round // perhaps: records of the table of the one before do not say it
+	t.used[t.last] = t.round // the fast path above does not note its use
 	t.last = number
 	t.used[number] = t.round
 	return number, t.seeds[number], true
 }
 
-// isTarget reports whether a record is of that table or index. Of most nothing but the
-// table's name is known.
+// isTarget reports whether a record belongs to the table or index. Most records name only a
+// table.
 func isTarget(n *sample.Target, r *sample.Record) bool {
 	if len(n.Index)|len(r.Index)|len(n.Region)|len(r.Region)|len(n.Account)|len(r.Account) != 0 &&
 		(n.Index != r.Index || n.Region != r.Region || n.Account != r.Account) {
@@ -74,8 +74,8 @@ func isTarget(n *sample.Target, r *sample.Record) bool {
 	return n.Table == r.Table
 }
 
-// recentSlot returns where in Tables.recent the number of a record's table may be, by a
-// few letters in which names differ.
+// recentSlot returns the slot of a record's table in Tables.recent, from a few letters in which
+// names differ.
 func recentSlot(r *sample.Record) uint8 {
 	h := uint8(len(r.Table)) + 3*uint8(len(r.Index))
 	if n := len(r.Table); n > 2 {
@@ -99,12 +99,12 @@ func (t *Tables) add(n sample.Target) uint16 {
 	return number
 }
 
-// Evict forgets what was not counted since the last Evict, once names are scarce:
-// a job that makes a table an hour would else fill them in time. It returns the
-// numbers that are free now, of which nobody may make use any more.
+// Evict frees the numbers of tables without load since the last Evict, if more than half of the
+// numbers are taken. Otherwise a job that creates a table every hour would use up all numbers.
+// The caller must forget the freed numbers that it returns.
 func (t *Tables) Evict() (evicted map[uint16]bool) {
 	if int(t.last) < len(t.used) {
-		t.used[t.last] = t.round // it may have been the only one
+		t.used[t.last] = t.round // it may have been the only table
 	}
 	if len(t.numbers) > t.most/2 {
 		evicted = map[uint16]bool{}
@@ -121,10 +121,9 @@ func (t *Tables) Evict() (evicted map[uint16]bool) {
 	return evicted
 }
 
-// TargetSeed stands for a table or index in its keys' hashes. Two seeded hashes in
-// a row keep ("ab","c") and ("a","bc") apart. Where neither the account nor the
-// Region is known they have no part in it, so that what was stored before records
-// had them keeps its hashes.
+// TargetSeed returns the seed for the hashes of a table's or index's keys. It hashes twice, so
+// that ("ab","c") differs from ("a","bc"). An unknown account and Region do not change the
+// seed, so keys keep their hashes.
 func TargetSeed(n sample.Target, seed uint64) uint64 {
 	seed = xxh3.HashStringSeed(n.Index, xxh3.HashStringSeed(n.Table, seed))
 	if n.Account == "" && n.Region == "" {

@@ -6,8 +6,8 @@ import (
 	"github.com/keyheat/keyheat/sample"
 )
 
-// CallSize returns how many of a record's requests were drawn at once. Where a
-// record does not say, it may have been folded first and drawn then.
+// CallSize returns how many of a record's requests were drawn at once. A record without a
+// number of calls may have been folded before it was sampled, so all of its requests count.
 func CallSize(r *sample.Record) float64 {
 	if r.Calls > 0 {
 		return float64(r.N) / r.Calls
@@ -15,9 +15,9 @@ func CallSize(r *sample.Record) float64 {
 	return float64(r.N)
 }
 
-// CallID returns which call a sampled record is of, where its size on the key is not
-// known. A batch that does not name itself is told by time, caller and operation:
-// two in one millisecond are taken for one, which errs to the wide side.
+// CallID returns the hash of a sampled record's call, if the call's size on the key is unknown.
+// A batch without a call name is identified by time, caller and operation. Two such batches in
+// one millisecond count as one, which widens the bound.
 func CallID(r *sample.Record) (id uint64, known bool) {
 	switch {
 	case r.Calls > 0:
@@ -30,15 +30,15 @@ func CallID(r *sample.Record) (id uint64, known bool) {
 	return 0, false
 }
 
-// Call is what one call had on a key so far, in units.
+// Call is the load of one call on a key so far, in units.
 type Call struct {
 	id          uint64
 	known       bool
 	Read, Write float64
 }
 
-// lastCalls are the last few calls with items on a key, by which its records are
-// added up: collectors read the items of a call one after another.
+// lastCalls are the last few calls with items on a key. Collectors read the items of one call
+// in a row, so few are enough.
 type lastCalls struct {
 	calls [4]Call
 	next  int
@@ -56,18 +56,18 @@ func (l *lastCalls) find(id uint64) *Call {
 	return c
 }
 
-// CallsNowhere is the place of a key that has none in a Pool.
+// CallsNowhere is the place of a key without calls in a CallPool.
 const CallsNowhere int32 = -1
 
-// CallPool is where the last calls of the keys of one second are kept, whose records name
-// their call. Its memory is used again for the next second.
+// CallPool keeps the last calls of the keys of one second, for records that name their call. It
+// reuses its memory for the next second.
 type CallPool struct {
 	kept []*lastCalls
 	used int
 }
 
-// Find returns a call of the key that is kept at a place, and that place: a new one
-// for Nowhere.
+// Find returns a call of the key at a place, and the place. For CallsNowhere it assigns a new
+// place.
 func (p *CallPool) Find(at int32, id uint64) (*Call, int32) {
 	if at == CallsNowhere {
 		if p.used == len(p.kept) {
@@ -80,5 +80,5 @@ func (p *CallPool) Find(at int32, id uint64) (*Call, int32) {
 	return p.kept[at].find(id), at
 }
 
-// Clear forgets all calls, keeping the memory.
+// Clear forgets all calls and keeps the memory.
 func (p *CallPool) Clear() { p.used = 0 }

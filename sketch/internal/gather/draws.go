@@ -2,21 +2,21 @@ package gather
 
 import "github.com/keyheat/keyheat/sample"
 
-// Spread is what sampling leaves open of an amount: the amount is a sum over
-// sampled calls, each divided by its rate.
+// Spread is the uncertainty that sampling adds to an amount. The amount is a sum over sampled
+// calls, each divided by its rate.
 type Spread struct {
-	// Variance bounds Σ s²(1−p)/p² over calls of s units on the key, sampled at rate
-	// p: the variance of the sum, in squared units.
+	// Variance is an upper bound of the sum's variance in squared units: Σ s²(1−p)/p² over
+	// calls of s units on the key, sampled at rate p.
 	Variance float64
-	// Largest is the largest s/p: what one more sampled call would have added, in
-	// units.
+	// Largest is the largest s/p in units: the most that one more sampled call would have
+	// added.
 	Largest float64
 }
 
-// Note adds a record of n requests of w units, of which so many were drawn at once,
-// at rate p below 1. The square of a sum of m parts is at most m times the sum of
-// their squares: so records of one call add up to a bound without having met, and
-// to the variance itself where its items are equal.
+// Note adds a record of n requests of w units at rate p below 1. `together` of them were drawn
+// at once. The square of a sum of m parts is at most m times the sum of their squares. So the
+// records of one call add up to a bound although they never meet, and to the variance itself if
+// its items are equal.
 func (s *Spread) Note(n, together, w, p float64) {
 	if w > 0 {
 		s.Variance += n * together * w * w * (1 - p) / (p * p)
@@ -24,7 +24,7 @@ func (s *Spread) Note(n, together, w, p float64) {
 	}
 }
 
-// Extend adds w units to a call that had some before, sampled at rate p below 1.
+// Extend adds w units to a call that already has `before`, sampled at rate p below 1.
 func (s *Spread) Extend(before *float64, w, p float64) {
 	if w > 0 {
 		s.Variance += (2**before*w + w*w) * (1 - p) / (p * p)
@@ -33,25 +33,24 @@ func (s *Spread) Extend(before *float64, w, p float64) {
 	}
 }
 
-// Plus adds that of other calls.
+// Plus adds the spread of other calls.
 func (s Spread) Plus(o Spread) Spread {
 	return Spread{s.Variance + o.Variance, max(s.Largest, o.Largest)}
 }
 
-// Draws is how the requests of a key were sampled, as their records state it. It is
-// zero for summaries that do not tell.
+// Draws describes the sampling of a key's requests, as their records state it.
 type Draws struct {
 	// Estimated counts the requests whose units DynamoDB did not report.
 	Estimated int64
-	// Assumed counts the sampled requests that do not say which were drawn together:
-	// they are taken for independent.
+	// Assumed counts the sampled requests whose records do not state which were drawn together.
+	// They are taken as independent.
 	Assumed int64
-	// RateLow and RateHigh are the smallest and the largest rate; zero when all
-	// requests were seen.
+	// RateLow and RateHigh are the smallest and the largest sampling rate; zero if no request
+	// was sampled.
 	RateLow, RateHigh float64
 }
 
-// Note adds how the requests of a record were sampled.
+// Note adds the sampling of a record's requests.
 func (d *Draws) Note(r *sample.Record) {
 	if r.Estimated {
 		d.Estimated += r.N
@@ -62,7 +61,7 @@ func (d *Draws) Note(r *sample.Record) {
 	*d = d.addRate(r.Rate)
 }
 
-// addRate returns the draws with a request of that rate.
+// addRate returns the draws with one more rate.
 func (d Draws) addRate(rate float64) Draws {
 	if d.RateLow == 0 || rate < d.RateLow {
 		d.RateLow = rate
@@ -71,7 +70,7 @@ func (d Draws) addRate(rate float64) Draws {
 	return d
 }
 
-// Seal returns what leaves the second; whole says that there were other requests, which
+// Seal returns the final draws of a second. whole means that the key had other requests, which
 // were not sampled.
 func (d Draws) Seal(whole bool) Draws {
 	if whole {
@@ -83,8 +82,8 @@ func (d Draws) Seal(whole bool) Draws {
 	return d
 }
 
-// Plus adds those of other requests of the key. Where one part saw all of its
-// requests, the rates differ.
+// Plus adds the draws of other requests of the key. If only one part was sampled, the rates
+// differ.
 func (d Draws) Plus(o Draws) Draws {
 	sum := Draws{Estimated: d.Estimated + o.Estimated, Assumed: d.Assumed + o.Assumed, RateLow: d.RateLow, RateHigh: max(d.RateHigh, o.RateHigh)}
 	switch {

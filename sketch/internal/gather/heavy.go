@@ -1,31 +1,31 @@
 package gather
 
-// TextBytes is how much of a text is kept.
+// TextBytes is the length in bytes to which a text is cut.
 const TextBytes = 64
 
-// HeavyTexts is of at most so many texts, each with what else is known of it. Its memory
-// is kept from use to use.
+// HeavyTexts keeps the heaviest of many texts in bounded memory, each with a lower bound of its
+// weight: Misra and Gries's summary (1982), weighted. It reuses its memory.
 type HeavyTexts[T any] struct {
 	Places []HeavyText[T]
 	Most   int
-	// Missing is the most that any text, kept or not, has beyond its weight.
+	// Missing is the most weight that any text, kept or not, has beyond its listed weight.
 	Missing uint64
 }
 
-// HeavyText is one text.
+// HeavyText is one text of a summary.
 type HeavyText[T any] struct {
 	Hash, Weight uint64
 	Text         []byte
-	// Extra is what the user of the summary knows of it since it came.
+	// Extra is the caller's data about the text since it entered the summary.
 	Extra T
 }
 
-// Emptying returns the summary without its texts, for the most of the next ones.
+// Emptying returns the summary without its texts, with room for `most` texts.
 func (s HeavyTexts[T]) Emptying(most int) HeavyTexts[T] {
 	return HeavyTexts[T]{Places: s.Places[:0], Most: most}
 }
 
-// Add adds a weight to a text, and returns its place; nil where it has none.
+// Add adds weight to a text and returns the text's place, or nil if it has none.
 func (s *HeavyTexts[T]) Add(hash uint64, text string, weight uint64) *HeavyText[T] {
 	if weight == 0 {
 		return nil
@@ -45,8 +45,8 @@ func (s *HeavyTexts[T]) Add(hash uint64, text string, weight uint64) *HeavyText[
 	return s.put(hash, text, weight)
 }
 
-// lower takes the same from every place and from the newcomer, as much as the
-// lightest of them has, and returns what the newcomer is left with.
+// lower takes the same weight from every place and from the newcomer: the weight of the
+// lightest of them. It returns the newcomer's remaining weight.
 func (s *HeavyTexts[T]) lower(weight uint64) uint64 {
 	least := weight
 	for i := range s.Places {
@@ -57,7 +57,7 @@ func (s *HeavyTexts[T]) lower(weight uint64) uint64 {
 	for i := range s.Places {
 		s.Places[i].Weight -= least
 		if s.Places[i].Weight > 0 {
-			s.Places[i], s.Places[kept] = s.Places[kept], s.Places[i] // texts keep their memory
+			s.Places[i], s.Places[kept] = s.Places[kept], s.Places[i] // swap, so that texts keep their memory
 			kept++
 		}
 	}

@@ -9,35 +9,35 @@ import (
 )
 
 const (
-	// Gathered is how many places of the sort-key space one part of a second keeps of a key.
+	// placesGathered is the number of places that one part of a second keeps for a key.
 	placesGathered = 32
-	// Merged is how many a union keeps: of ten seconds of one collector, or of one second of
-	// several.
+	// PlacesMerged is the number that a union keeps: of ten seconds of one collector, or of one
+	// second of several collectors.
 	PlacesMerged = 128
-	// placeBytes is how much of a sort key's order is kept behind what all sort keys
-	// of the sample have in common.
+	// placeBytes is how many bytes of a sort key's order are kept behind the prefix that all
+	// sort keys of the sample share.
 	placeBytes = 64
 )
 
-// Place is where in the order of sort keys a part of a key's load is. The places of a
-// second are a priority sample of its requests (Duffield, Lund and Thorup, 2007): a
-// request of w units has the priority w/u, u uniform in (0,1], the k highest are kept,
-// and each counts as the larger of w and the next highest priority. Sums over places
-// are unbiased for every range of sort keys, and exact where nothing was dropped.
+// Place locates a part of a key's load in the order of sort keys. The places of a second are a
+// priority sample of its requests (Duffield, Lund and Thorup, 2007). A request of w units has
+// the priority w/u, with u uniform in (0,1]. The k highest priorities are kept, and each counts
+// as the larger of w and the next highest priority. Sums over places are unbiased for every
+// range of sort keys, and exact if no place was dropped.
 type Place struct {
-	// Priority decides what a union keeps.
+	// Priority decides which places a union keeps.
 	Priority float32
-	// Weight is what the place stands for: 3·write + read, in thousandths.
+	// Weight is the load that the place represents: 3·write + read, in thousandths.
 	Weight uint64
-	// Write tells writes from reads.
+	// Write is true for a write and false for a read.
 	Write bool
-	// Order are bytes that compare as DynamoDB sorts: see sample.Key.AppendOrder. They end
-	// 64 bytes behind what all places of one part have in common.
+	// Order compares bytewise as DynamoDB sorts: see sample.Key.AppendOrder. It ends 64 bytes
+	// behind the prefix that all places of one part share.
 	Order string
 }
 
-// UnionPlaces returns the places of two samples of different requests as one of at
-// most n: in whatever order samples are united, the result is the same.
+// UnionPlaces unites the places of two samples of different requests, and keeps at most n. The
+// order of unions does not change the result.
 func UnionPlaces(a, b []Place, n int) []Place {
 	switch {
 	case len(b) == 0 && len(a) <= n:
@@ -50,8 +50,8 @@ func UnionPlaces(a, b []Place, n int) []Place {
 	return cutPlaces(all, n)
 }
 
-// cutPlaces keeps the n of the highest priorities: the next one is what the others
-// then count as at least.
+// cutPlaces keeps the n highest priorities. Each kept place then weighs at least the next
+// priority.
 func cutPlaces(sorted []Place, n int) []Place {
 	if len(sorted) <= n {
 		return sorted
@@ -64,21 +64,21 @@ func cutPlaces(sorted []Place, n int) []Place {
 	return sorted
 }
 
-// comparePlaces orders places. The weight comes last: it is raised when others are left
-// out, and places of one priority must not change places by that.
+// comparePlaces orders places by priority. It compares weights last, because cutPlaces raises
+// them and must not change the order.
 func comparePlaces(a, b Place) int {
 	return cmp.Or(cmp.Compare(b.Priority, a.Priority), strings.Compare(a.Order, b.Order), compareBool(a.Write, b.Write), cmp.Compare(b.Weight, a.Weight))
 }
 
-// PlaceSample is the sample while it is gathered. Its memory is kept from second to second.
-// The zero value is ready.
+// PlaceSample accumulates the places of one key in one second. It reuses its memory. The zero
+// value is ready.
 type PlaceSample struct {
 	kept []keptPlace
-	// least is the place with the lowest priority, once there is one too many.
+	// least is the index of the lowest priority, once there is one place too many.
 	least int
-	// prefix is the first sort key's order, as far as all others have it.
+	// prefix is the longest common beginning of all sort keys' orders.
 	prefix []byte
-	order  []byte // of the sort key at hand
+	order  []byte // scratch memory for the current sort key
 }
 
 type keptPlace struct {
@@ -88,7 +88,7 @@ type keptPlace struct {
 	order    []byte
 }
 
-// Clear forgets all places.
+// Clear forgets all places and keeps the memory.
 func (p *PlaceSample) Clear() { p.kept, p.prefix = p.kept[:0], p.prefix[:0] }
 
 // Add adds a request. draw is uniform over 32 bits.
@@ -120,7 +120,7 @@ func (p *PlaceSample) Add(k sample.Key, weight uint64, write bool, draw uint32) 
 	}
 }
 
-// room returns a free place, or the one with the lowest priority.
+// room returns a free place, or the place with the lowest priority.
 func (p *PlaceSample) room() *keptPlace {
 	n := len(p.kept)
 	switch {
@@ -134,7 +134,7 @@ func (p *PlaceSample) room() *keptPlace {
 	return &p.kept[n]
 }
 
-// Seal returns the sample, in memory of its own.
+// Seal returns the places in memory of their own.
 func (p *PlaceSample) Seal() []Place {
 	if len(p.kept) == 0 {
 		return nil

@@ -8,49 +8,48 @@ import (
 )
 
 const (
-	// CallersKept is how many callers of a key one part of a second keeps: of more, those
-	// who send little come and go, and little is known of them.
+	// retryCallersKept is the number of callers that one part of a second keeps for a key.
+	// Callers who send less come and go, so little is known about them.
 	retryCallersKept = 8
-	// poolKeys is of how many keys a second's retries are added up; half of them are
-	// for keys that are near a limit.
+	// poolKeys is the most keys of a second with retries. Half of the places are reserved for
+	// keys near a limit.
 	poolKeys = 1024
-	// warmWeight is the weight, in thousandths, of a key that is: a tenth of a limit.
+	// warmWeight is the weight of a key near a limit, in thousandths: a tenth of a limit.
 	warmWeight = 300_000
-	// leastWeight is the weight from which a key's calls are added up while none was
-	// sent again: a hundredth of a limit, so that at most so much is missing of them.
+	// leastWeight is the weight from which a key's calls are added up even if none was retried:
+	// a hundredth of a limit. So at most a hundredth is missing from the sums.
 	leastWeight = warmWeight / 10
-	// foldedSquares times the square of their mean is taken for the mean square of times
-	// that were folded: as of exponential ones. Backoff with full jitter has 4/3.
+	// foldedSquares is the ratio of the mean square of folded waiting times to the square of
+	// their mean, as for an exponential distribution. Backoff with full jitter has 4/3.
 	foldedSquares = 2
 )
 
-// Retries is how the calls of one key in one second were sent, by what records tell of
-// it. What was sent again, waited and failed is all of that; of calls that were sent
-// once as many may be missing as make a hundredth of a limit.
+// Retries adds up the attempts of one key's calls in one second, as far as records count them.
+// Attempts, waiting times and failures of retried calls are complete. Calls sent once may be
+// missing, up to a hundredth of a limit.
 type Retries struct {
 	sample.Sent
-	// Untold is how many requests tell nothing of it, at least.
+	// Untold is a lower bound of the requests whose records do not count attempts.
 	Untold int64
-	// WaitedVariance is what sampling leaves open of Waited, in squared milliseconds, and
-	// WaitedLargest what one more sampled call would have added; FailedVariance and
-	// FailedLargest are of Failed, in calls. All are zero where all requests were seen.
+	// WaitedVariance is the variance that sampling adds to Waited, in squared milliseconds, and
+	// WaitedLargest the most that one more sampled call would have added. FailedVariance and
+	// FailedLargest are the same for Failed, in calls. All are zero if no request was sampled.
 	WaitedVariance, WaitedLargest float64
 	FailedVariance, FailedLargest float64
-	// Callers are those who sent most, ordered by Hash, each with a lower bound of what
-	// it sent. The rest is of others.
+	// Callers are the callers who sent most, ordered by Hash, each with lower bounds. The sums
+	// above include all other callers.
 	Callers []CallerRetries
 }
 
-// CallerRetries is how one caller sent calls.
+// CallerRetries adds up the calls of one caller.
 type CallerRetries struct {
-	// Hash identifies Text, of which only the beginning is kept when it is long.
+	// Hash identifies Text. Of a long text only the beginning is kept.
 	Hash uint64
 	Text string
 	sample.Sent
 }
 
-// Plus adds the retries of other requests of the key. Neither is changed; either may
-// be nil.
+// Plus adds the retries of other requests of the key. It changes neither; either may be nil.
 func (r *Retries) Plus(o *Retries) *Retries {
 	switch {
 	case r == nil:
@@ -66,7 +65,7 @@ func (r *Retries) Plus(o *Retries) *Retries {
 	}
 }
 
-// AddUntold returns the retries with so many requests more that tell nothing.
+// AddUntold returns the retries with more requests whose records do not count attempts.
 func (r *Retries) AddUntold(untold int64) *Retries {
 	if r == nil || untold == 0 {
 		return r

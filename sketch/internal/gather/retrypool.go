@@ -8,33 +8,33 @@ import (
 	"github.com/keyheat/keyheat/sample"
 )
 
-// Places of keys whose retries are not added up.
+// Places of keys without sums in a RetryPool.
 const (
-	// Nowhere is that of a key that has told of none yet.
+	// RetriesNowhere is the place of a key whose records have not counted attempts yet.
 	RetriesNowhere = -1
-	// lost is that of a key for which there was no room when its calls were sent again:
-	// nothing is known of it.
+	// retriesLost is the place of a key that found no room when its calls were retried. Its
+	// retries are unknown.
 	retriesLost = -2
-	// once is that of a key of few calls, of which all were sent once.
+	// retriesOnce is the place of a key with few calls, each sent once.
 	retriesOnce = -3
 )
 
-// RetryPool holds the retries of the keys of a second. Its memory is kept from second to
+// RetryPool holds the retries of the keys of one second. It reuses its memory for the next
 // second.
 type RetryPool struct {
 	all  []*retrySums
 	used int
 }
 
-// retrySums are a key's retries while they are added up.
+// retrySums accumulates a key's retries.
 type retrySums struct {
 	Retries
-	// senders are the callers of most attempts, each with what it sent since it came.
+	// senders are the callers with the most attempts, each with its sums since it entered.
 	senders HeavyTexts[sample.Sent]
 }
 
-// Add adds what a record tells to the retries of its key, which are at a place, and
-// returns the place from then on. weight is the key's so far, the record included.
+// Add adds a record to the retries of its key at a place, and returns the key's new place.
+// weight is the key's weight so far, including the record.
 func (p *RetryPool) Add(place int16, r *sample.Record, weight, seed uint64) int16 {
 	sent, told := r.SentCalls()
 	if place == RetriesNowhere || place == retriesOnce {
@@ -50,13 +50,13 @@ func (p *RetryPool) Add(place int16, r *sample.Record, weight, seed uint64) int1
 	switch to := p.all[place]; {
 	case told:
 		to.add(r, sent, seed)
-	case r.RCU > 0 || r.WCU > 0: // an attempt of no units is told of by the call's end
+	case r.RCU > 0 || r.WCU > 0: // an attempt without units is counted when its call ends
 		to.Untold += r.N
 	}
 	return place
 }
 
-// place finds a place for a key; again says that its calls were sent again.
+// place finds a place for a key. again means that the key's calls were retried.
 func (p *RetryPool) place(weight uint64, again bool) int16 {
 	switch {
 	case !again && weight < leastWeight:
@@ -75,7 +75,7 @@ func (p *RetryPool) place(weight uint64, again bool) int16 {
 	return int16(p.used - 1)
 }
 
-// Clear forgets everything.
+// Clear forgets all retries and keeps the memory.
 func (p *RetryPool) Clear() { p.used = 0 }
 
 func (s *retrySums) add(r *sample.Record, sent sample.Sent, seed uint64) {
@@ -91,7 +91,7 @@ func (s *retrySums) add(r *sample.Record, sent sample.Sent, seed uint64) {
 	}
 }
 
-// addSampled adds to what sampling leaves open.
+// addSampled adds the uncertainty of a sampled record.
 func (s *retrySums) addSampled(r *sample.Record) {
 	calls, squares := r.Calls, 1.0
 	if calls == 0 {
@@ -109,11 +109,10 @@ func (s *retrySums) addSampled(r *sample.Record) {
 	s.FailedLargest = max(s.FailedLargest, 1/r.Rate)
 }
 
-// sentOnce are the retries of a key of few calls.
+// sentOnce is the result for a key with few calls, each sent once.
 var sentOnce = &Retries{}
 
-// Seal returns what was added up at a place, in memory of its own; nil where nothing
-// tells.
+// Seal returns the retries at a place in memory of their own, or nil if unknown.
 func (p *RetryPool) Seal(place int16) *Retries {
 	switch {
 	case place == retriesOnce:
