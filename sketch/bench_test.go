@@ -94,8 +94,7 @@ func benchmarkAdd(b *testing.B, records *stream) {
 	cputime.Report(b, "map", len(records.all), ours, exact)
 }
 
-// BenchmarkQuietSecond is what a second costs in which little happens, from its birth to
-// its seal.
+// BenchmarkQuietSecond measures a second with one record, from its start to its Seal.
 func BenchmarkQuietSecond(b *testing.B) {
 	s := newShard()
 	r := write(start, "k", 1)

@@ -33,9 +33,9 @@
 // is a count-min sketch with conservative update (Estan and Varghese, 2002; Cormode and
 // Muthukrishnan, 2005). It is blocked, so that a key touches one cache line.
 //
-// The count-min sketch counts the keys outside the front and decides about admission. A key
-// enters when its upper bound exceeds the smallest upper bound in its full set, and replaces
-// that candidate, as in Space-Saving (Metwally, Agrawal and El Abbadi, 2005). A request weighs
+// The count-min sketch counts the keys outside the front and decides about admission. A key enters
+// when its upper bound exceeds the smallest upper bound in its full set. It replaces that
+// candidate, as in Space-Saving (Metwally, Agrawal and El Abbadi, 2005). A request weighs
 // 3·write units + read units. In this measure both limits of a partition are 3,000 a second, so
 // one sketch serves reads and writes.
 //

@@ -23,8 +23,7 @@ func hot(i int, sk sample.Key, caller string) sample.Record {
 	return r
 }
 
-// evidenceOf returns what is known of the hot key in all deltas, merged in a random
-// order.
+// evidenceOf returns the hot key's evidence in all deltas, merged in the given order.
 func evidenceOf(t interface{ Fatalf(string, ...any) }, deltas []*sketch.Delta, order []int) *sketch.Evidence {
 	merged := map[identity]*sketch.Window{}
 	for _, i := range order {
@@ -41,9 +40,8 @@ func evidenceOf(t interface{ Fatalf(string, ...any) }, deltas []*sketch.Delta, o
 	return nil
 }
 
-// TestEvidence spreads requests with many sort keys and callers over shards: what
-// adds exactly is exact, what does not is bounded, and the order of merging is of
-// no account.
+// TestEvidence spreads requests with many sort keys and callers over shards. Sums are exact,
+// Tops are within their bounds, and the order of merging does not matter.
 func TestEvidence(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -86,7 +84,7 @@ func TestEvidence(t *testing.T) {
 	})
 }
 
-// bounded reports whether every text's weight lies within what a Top says of it.
+// bounded checks that every text's weight lies within the bounds of a Top.
 func bounded(t *rapid.T, top sketch.Top, exact map[string]uint64) {
 	listed := map[string]uint64{}
 	for _, e := range top.Entries {
@@ -99,8 +97,8 @@ func bounded(t *rapid.T, top sketch.Top, exact map[string]uint64) {
 	}
 }
 
-// TestEvidenceIsForWarmKeys says that a key below a tenth of a limit has none,
-// and that of no more than 256 keys any is gathered.
+// TestEvidenceIsForWarmKeys: a key below a tenth of a limit gets no evidence, and at most 256
+// keys get evidence.
 func TestEvidenceIsForWarmKeys(t *testing.T) {
 	t.Parallel()
 	s := newShard()
@@ -132,7 +130,7 @@ func TestEvidenceIsForWarmKeys(t *testing.T) {
 	}
 }
 
-// TestDirection tells writes that follow the sort key from those that do not.
+// TestDirection distinguishes writes that follow the sort key from other writes.
 func TestDirection(t *testing.T) {
 	t.Parallel()
 	number := func(text string) sample.Key { return sample.Key{Type: "N", Text: text} }
@@ -164,9 +162,9 @@ func TestDirection(t *testing.T) {
 func TestRefusedByCause(t *testing.T) {
 	t.Parallel()
 	s := newShard()
-	for i, cause := range []string{"TableWriteKeyRangeThroughputExceeded", "TableWriteKeyRangeThroughputExceeded", "TableWriteProvisionedThroughputExceeded", ""} {
+	for i, throttleReason := range []string{"TableWriteKeyRangeThroughputExceeded", "TableWriteKeyRangeThroughputExceeded", "TableWriteProvisionedThroughputExceeded", ""} {
 		r := hot(i, sample.Key{}, "")
-		r.Throttle, r.N = cause, 3
+		r.Throttle, r.N = throttleReason, 3
 		add(t, s, r)
 	}
 	w := sealed(s).Windows[0]
@@ -176,7 +174,7 @@ func TestRefusedByCause(t *testing.T) {
 	}
 }
 
-// TestEdits sums what images tell.
+// TestEdits sums the changes between images.
 func TestEdits(t *testing.T) {
 	t.Parallel()
 	s := newShard()
@@ -191,9 +189,8 @@ func TestEdits(t *testing.T) {
 	}
 }
 
-// TestEvidenceIsOfTheWholeSecond changes what requests are like in the middle of a
-// second with 8,000 of them, and counts 1,300 sort keys: both halves are in the
-// evidence, and all sort keys.
+// TestEvidenceIsOfTheWholeSecond changes the requests in the middle of a second with 8,000 of
+// them, and counts 1,300 sort keys. The evidence covers both halves, and all sort keys.
 func TestEvidenceIsOfTheWholeSecond(t *testing.T) {
 	t.Parallel()
 	s := newShard()
@@ -279,8 +276,8 @@ func TestPlaces(t *testing.T) {
 	}
 }
 
-// TestFewPlacesAreExact says that nothing is estimated of what few requests ask for,
-// and what is kept of long sort keys.
+// TestFewPlacesAreExact checks that the places of few requests are exact, and how long sort
+// keys are cut.
 func TestFewPlacesAreExact(t *testing.T) {
 	t.Parallel()
 	s := newShard()
@@ -328,7 +325,7 @@ func TestUnionInAnyOrder(t *testing.T) {
 	})
 }
 
-// BenchmarkHot is what a record of a hot key costs: all of them are of one.
+// BenchmarkHot measures a record of a hot key: all records are of one key.
 func BenchmarkHot(b *testing.B) {
 	records := make([]sample.Record, 4096)
 	for i := range records {
@@ -349,7 +346,7 @@ func BenchmarkHot(b *testing.B) {
 	}
 }
 
-// TestBytesOfAHotKey states what a hot key costs a delta each second.
+// TestBytesOfAHotKey bounds the bytes of a hot key in a delta, per second.
 func TestBytesOfAHotKey(t *testing.T) {
 	t.Parallel()
 	s := newShard()

@@ -8,9 +8,8 @@ import (
 	"github.com/keyheat/keyheat/sketch"
 )
 
-// TestFlushedByKey has a caller who flushes its key's requests beside keys whose requests
-// have their own times, over two collectors: of each key is known what part of its load
-// was flushed.
+// TestFlushedByKey has a caller who flushes one key's requests beside keys whose requests have
+// their own times, over two collectors. The flushed part of each key's load is known.
 func TestFlushedByKey(t *testing.T) {
 	t.Parallel()
 	shards := []*sketch.Shard{newShard(), newShard()}
@@ -43,8 +42,8 @@ func TestFlushedByKey(t *testing.T) {
 	}
 }
 
-// TestTimesThatTellNothing holds that folded records and changes are no flush: their
-// times are whole seconds because of what wrote them.
+// TestTimesThatTellNothing checks that folded records and changes do not count as flushed.
+// Their writers cut times to whole seconds.
 func TestTimesThatTellNothing(t *testing.T) {
 	t.Parallel()
 	for story, change := range map[string]func(r *sample.Record){

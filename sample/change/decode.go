@@ -16,14 +16,13 @@ type Decoder struct {
 	tables map[string]table
 }
 
-// table is a table's schema, with the names of its global secondary indexes in
-// order.
+// table is a table's schema, with the names of its global secondary indexes in order.
 type table struct {
 	schema  sample.Schema
 	indexes []string
 }
 
-// NewDecoder returns a Decoder that knows these tables, which may be nil.
+// NewDecoder returns a Decoder for these tables. The map may be nil.
 func NewDecoder(tables sample.Schemas) *Decoder {
 	d := &Decoder{tables: make(map[string]table, len(tables))}
 	for name, s := range tables {
@@ -32,10 +31,9 @@ func NewDecoder(tables sample.Schemas) *Decoder {
 	return d
 }
 
-// Decode reads every record in one message: one object, an array, NDJSON, or
-// {"Records":[…]}. A record without a time takes at, the message's own, in Unix
-// milliseconds; with at 0 or less it is a bad sample. A bad record is one bad
-// sample, and the good ones beside it count.
+// Decode reads every record in one message: one object, an array, NDJSON, or {"Records":[…]}. A
+// record without a time takes the message's own time, at, in Unix milliseconds. If at is 0 or
+// less, such a record is a bad sample. Bad records do not affect the good ones beside them.
 func (d *Decoder) Decode(message []byte, at int64, h sample.Handler) {
 	frame.Each(message, h, func(raw []byte) {
 		c, reason := read(raw, at)
@@ -58,8 +56,8 @@ func (d *Decoder) Decode(message []byte, at int64, h sample.Handler) {
 	})
 }
 
-// event is a stream record's JSON. Names are taken in any case, as writers
-// differ; the SDKs of some languages change the first letter.
+// event is the JSON of a stream record. Names match in any case, because the SDKs of some
+// languages change the first letter.
 type event struct {
 	EventID        string `json:"eventID"`
 	EventName      string `json:"eventName"`
@@ -78,13 +76,13 @@ type event struct {
 	} `json:"dynamodb"`
 }
 
-// operations are the requests that events stand for. A put over an item that
-// was there is a MODIFY like any update.
+// operations are the requests behind the events. A put over an existing item is a MODIFY, like
+// any update.
 var operations = map[string]sample.Op{
 	"INSERT": sample.PutItem, "MODIFY": sample.UpdateItem, "REMOVE": sample.DeleteItem,
 }
 
-// read makes a change of one record.
+// read converts one record to a change.
 func read(raw []byte, at int64) (*Change, sample.RejectReason) {
 	var e event
 	if json.Unmarshal(raw, &e) != nil {
@@ -119,7 +117,7 @@ func read(raw []byte, at int64) (*Change, sample.RejectReason) {
 	return c, ""
 }
 
-// locate takes from a stream's or table's ARN what the record itself lacks:
+// locate completes the change from a stream's or table's ARN:
 // arn:aws:dynamodb:region:account:table/NAME/stream/LABEL.
 func (c *Change) locate(arn string) {
 	parts := strings.SplitN(arn, ":", 6)
@@ -135,21 +133,21 @@ func (c *Change) locate(arn string) {
 	}
 }
 
-// readItem fills an item, which stays nil where there is none.
+// readItem fills an item. A missing item stays nil.
 func readItem(raw json.RawMessage, into *Item) bool {
 	return len(raw) == 0 || string(raw) == "null" || json.Unmarshal(raw, into) == nil
 }
 
-// Numbers below these are seconds, milliseconds, and microseconds since 1970:
-// each of them is 1973 in the unit after it, when DynamoDB was not.
+// Numbers below these are seconds, milliseconds and microseconds since 1970. Read in the next
+// smaller unit, each of them would lie before 1973, and so before DynamoDB.
 const (
 	secondsBelow      = 1e11
 	millisecondsBelow = 1e14
 	microsecondsBelow = 1e17
 )
 
-// readTime reads a creation time: DynamoDB Streams write seconds, Kinesis Data
-// Streams milliseconds or microseconds, some connectors RFC 3339.
+// readTime reads a creation time. DynamoDB Streams write seconds, Kinesis Data Streams
+// milliseconds or microseconds, and some connectors RFC 3339.
 func readTime(raw json.RawMessage, at int64) (ms int64, fromMessage bool, reason sample.RejectReason) {
 	if len(raw) == 0 || string(raw) == "null" {
 		if at <= 0 {
@@ -169,7 +167,7 @@ func readTime(raw json.RawMessage, at int64) (ms int64, fromMessage bool, reason
 	case err != nil || n < 0 || n >= microsecondsBelow:
 		return 0, false, sample.RejectBadTime
 	case n < secondsBelow:
-		n = math.Round(n * 1000) // a fraction is no exact float
+		n = math.Round(n * 1000) // a fraction is not an exact float
 	case n >= millisecondsBelow:
 		n /= 1000
 	}

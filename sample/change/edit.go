@@ -6,9 +6,8 @@ import (
 	"github.com/keyheat/keyheat/sample"
 )
 
-// edit returns what the change, whose images are whole, did to the item: which
-// attributes it set, changed or removed, and how many bytes these have, in the
-// larger of both images.
+// edit describes the effect of a change with whole images: the attributes that it set, changed
+// or removed, and their bytes in the larger of both images.
 func (c *Change) edit() *sample.Edit {
 	e := &sample.Edit{Grown: c.New.Size() - c.Old.Size()}
 	for name, was := range c.Old {

@@ -31,7 +31,8 @@ func TestNamesOfKnownShapes(t *testing.T) {
 	}
 }
 
-// TestShapesAreLearned tells after which first record a second one is read by its shape.
+// TestShapesAreLearned checks, for pairs of records, whether the first one teaches the shape of
+// the second.
 func TestShapesAreLearned(t *testing.T) {
 	t.Parallel()
 	const first = `{"ts":1763692032185,"table":"orders","pk":"a","op":"GetItem","rcu":0.5,"rate":0.1}`
@@ -96,8 +97,8 @@ func TestShapesAreBounded(t *testing.T) {
 	}
 }
 
-// TestShapesOfGiantsAreNotLearned: what is kept of shapes does not grow with the length of
-// a record, whether it has many names or much white space.
+// TestShapesOfGiantsAreNotLearned: the memory of shapes does not grow with the length of a
+// record, whether it has many names or much white space.
 func TestShapesOfGiantsAreNotLearned(t *testing.T) {
 	t.Parallel()
 	names := func(n int) string {
@@ -126,8 +127,8 @@ func TestShapesOfGiantsAreNotLearned(t *testing.T) {
 	}
 }
 
-// TestShapesForgetTheRecordBefore decodes records of known shapes in turn, one of which
-// has all fields and the other lacks one: each is as a new decoder reads it.
+// TestShapesForgetTheRecordBefore decodes records of two shapes in turn: one has all fields,
+// and the other lacks one. Each result equals a new decoder's.
 func TestShapesForgetTheRecordBefore(t *testing.T) {
 	t.Parallel()
 	fields := strings.Split(strings.Trim(lesson, "{}"), ",")
@@ -169,7 +170,8 @@ func TestDecoderKeepsNoMessage(t *testing.T) {
 	runtime.KeepAlive(d)
 }
 
-// TestDecoderKeepsLittleOfGiants measures what a decoder keeps of a record of many megabytes.
+// TestDecoderKeepsLittleOfGiants measures the memory that a decoder keeps after a record of
+// many megabytes.
 func TestDecoderKeepsLittleOfGiants(t *testing.T) { // not parallel: it looks at the heap
 	var attrs, escapes strings.Builder
 	for i := range 200_000 {

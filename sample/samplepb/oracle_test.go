@@ -82,8 +82,8 @@ func texts(m message, into map[protowire.Number]*string) bool {
 	return true
 }
 
-// oracle decodes a batch by the schema, with nothing kept from sample to sample. It does not
-// tell why a sample is bad.
+// oracle decodes a batch by the schema and keeps no state between samples. It does not give
+// reject reasons.
 type oracle struct {
 	base  int64
 	kinds []*sample.Record // nil for one that is bad

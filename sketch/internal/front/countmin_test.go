@@ -7,7 +7,7 @@ import (
 	"github.com/keyheat/keyheat/sketch/internal/front"
 )
 
-// TestClear counts in all lines and in few, and finds nothing left of it.
+// TestClear counts in many lines and in few, and finds all counters at zero afterwards.
 func TestClear(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(1, 2))

@@ -8,8 +8,8 @@ import (
 	"github.com/keyheat/keyheat/sketch/internal/front"
 )
 
-// TestMatch holds that a key is found where it was put, and that no place is named that
-// there is not, whatever the bytes of keys are: two that differ by one are the hardest.
+// TestMatch checks that Match finds a key at its place, and never returns a place that does not
+// exist. Keys whose bytes differ by one are the hardest.
 func TestMatch(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(1, 4))
@@ -37,8 +37,8 @@ func TestMatch(t *testing.T) {
 	}
 }
 
-// TestSetIsAMap has keys come into a set, and take each other's places, whose bytes are all
-// the same, or next to each other: what is found by them is what a map has.
+// TestSetIsAMap puts keys into a set, and replaces them, with equal or neighbouring bytes. The
+// set finds the same keys as a map.
 func TestSetIsAMap(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(1, 6))
