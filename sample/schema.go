@@ -95,7 +95,7 @@ func (k KeySchema) validate(most int, local bool) error {
 	case slices.Contains(names, ""):
 		return errors.New("a key attribute without a name")
 	case len(distinct) < len(names):
-		return fmt.Errorf("an attribute stands in the key twice (%q)", names)
+		return fmt.Errorf("the key names an attribute twice (%q)", names)
 	}
 	return nil
 }

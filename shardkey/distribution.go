@@ -25,7 +25,7 @@ func (s Sharding) Distribution(base string, counts map[string]int64) (Distributi
 		of, shard, ok := s.form.Parse(name)
 		switch {
 		case !ok || !s.form.Alone && of != base || shard >= s.n:
-			return Distribution{}, fmt.Errorf("shardkey: %q is none of the %d shards of %q", name, s.n, base)
+			return Distribution{}, fmt.Errorf("shardkey: %q is not one of the %d shards of %q", name, s.n, base)
 		case n < 0:
 			return Distribution{}, fmt.Errorf("shardkey: the count of %q is negative", name)
 		}

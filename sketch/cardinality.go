@@ -90,7 +90,7 @@ func (c *Cardinality) raise(r Register, from int) int {
 		c.all[r.Index] = max(c.all[r.Index], r.Value)
 		return 0
 	}
-	n, found := slices.BinarySearchFunc(c.few[from:], r.Index, func(of Register, index uint16) int { return cmp.Compare(of.Index, index) })
+	n, found := slices.BinarySearchFunc(c.few[from:], r.Index, func(r Register, index uint16) int { return cmp.Compare(r.Index, index) })
 	at := from + n
 	switch {
 	case found:

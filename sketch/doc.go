@@ -9,8 +9,10 @@
 // binary form for storage and transport. Join the windows of one second and table with
 // [Window.Merge], in any order, and then ask the merged window:
 //
-//   - [KeyLoad.Low] is the load that is proven for a key, and [KeyLoad.High] the most that it can be.
-//   - [Window.Unseen] is the most that any unlisted key can have had. If it is below a limit, the window lists every key over that limit.
+//   - [KeyLoad.Low] is the load that is proven for a key, and [KeyLoad.High] the most that it
+//     can be.
+//   - [Window.Unseen] is the most that any unlisted key can have had. If it is below a limit,
+//     the window lists every key over that limit.
 //   - [Cardinality.Estimate] is the number of distinct keys in a minute.
 //
 // DynamoDB's limits are per second, so each event-time second has a summary of its own. A Shard
@@ -33,8 +35,8 @@
 // is a count-min sketch with conservative update (Estan and Varghese, 2002; Cormode and
 // Muthukrishnan, 2005). It is blocked, so that a key touches one cache line.
 //
-// The count-min sketch counts the keys outside the front and decides about admission. A key enters
-// when its upper bound exceeds the smallest upper bound in its full set. It replaces that
+// The count-min sketch counts the keys outside the front and decides about admission. A key
+// enters when its upper bound exceeds the smallest upper bound in its full set. It replaces that
 // candidate, as in Space-Saving (Metwally, Agrawal and El Abbadi, 2005). A request weighs
 // 3·write units + read units. In this measure both limits of a partition are 3,000 a second, so
 // one sketch serves reads and writes.

@@ -181,6 +181,6 @@ func floorDiv(a, b int64) int64 {
 }
 
 // Hash returns the hash that identifies a key of a target in windows of this seed.
-func Hash(of sample.Target, key sample.Key, seed uint64) uint64 {
-	return keyHash(key, front.TargetSeed(of, seed))
+func Hash(target sample.Target, key sample.Key, seed uint64) uint64 {
+	return keyHash(key, front.TargetSeed(target, seed))
 }

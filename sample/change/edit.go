@@ -11,17 +11,17 @@ import (
 func (c *Change) edit() *sample.Edit {
 	e := &sample.Edit{Grown: c.New.Size() - c.Old.Size()}
 	for name, was := range c.Old {
-		is, kept := c.New[name]
-		if kept && is.Equal(was) {
+		now, kept := c.New[name]
+		if kept && now.Equal(was) {
 			continue
 		}
 		e.Attributes = append(e.Attributes, name)
-		e.Changed += int64(len(name)) + max(was.Size(), is.Size())
+		e.Changed += int64(len(name)) + max(was.Size(), now.Size())
 	}
-	for name, is := range c.New {
+	for name, now := range c.New {
 		if _, was := c.Old[name]; !was {
 			e.Attributes = append(e.Attributes, name)
-			e.Changed += int64(len(name)) + is.Size()
+			e.Changed += int64(len(name)) + now.Size()
 		}
 	}
 	slices.Sort(e.Attributes)

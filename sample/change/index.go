@@ -15,8 +15,8 @@ type entry struct {
 
 // indexRecords returns the writes of a change with whole images to an index.
 func (c *Change) indexRecords(name string, x sample.IndexSchema) []sample.Record {
-	before, was := entryOf(x, c.Keys, c.Old)
-	after, is := entryOf(x, c.Keys, c.New)
+	before, wasIn := entryOf(x, c.Keys, c.Old)
+	after, isIn := entryOf(x, c.Keys, c.New)
 	put := func() sample.Record {
 		return c.record(name, after.pk, after.sk, sample.PutItem, after.item.Size())
 	}
@@ -24,11 +24,11 @@ func (c *Change) indexRecords(name string, x sample.IndexSchema) []sample.Record
 		return c.record(name, before.pk, before.sk, sample.DeleteItem, before.item.Size())
 	}
 	switch {
-	case !was && !is:
+	case !wasIn && !isIn:
 		return nil
-	case !was:
+	case !wasIn:
 		return []sample.Record{put()}
-	case !is:
+	case !isIn:
 		return []sample.Record{remove()}
 	case before.pk != after.pk || before.sk != after.sk:
 		return []sample.Record{remove(), put()}

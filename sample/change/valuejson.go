@@ -8,7 +8,7 @@ import (
 	"github.com/keyheat/keyheat/sample"
 )
 
-var errValue = errors.New(`no attribute in DynamoDB JSON: write one type, as in {"S":"text"}`)
+var errValue = errors.New(`not an attribute in DynamoDB JSON: write one type, as in {"S":"text"}`)
 
 // UnmarshalJSON reads DynamoDB JSON. It accepts numbers without quotes and base64 without
 // padding. The caller bounds the depth, as Decoder does.
@@ -52,13 +52,13 @@ func (v *Value) readSet(inner []byte) error {
 	if err := readInto(inner, '[', &all); err != nil {
 		return err
 	}
-	of := v.Type[:1]
+	elementType := v.Type[:1]
 	for _, raw := range all {
-		text, err := readText(of, raw)
+		text, err := readText(elementType, raw)
 		if err != nil {
 			return err
 		}
-		v.Elements = append(v.Elements, Value{Type: of, Text: text})
+		v.Elements = append(v.Elements, Value{Type: elementType, Text: text})
 	}
 	return nil
 }

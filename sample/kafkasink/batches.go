@@ -100,7 +100,7 @@ func (b *batches) ask(ctx context.Context) error {
 		return err
 	}
 	if len(m.Topics) != 1 || m.Topics[0].Error != nil || len(m.Topics[0].Partitions) == 0 {
-		return fmt.Errorf("its partitions are not known: %v", m.Topics)
+		return fmt.Errorf("its partitions are unknown: %v", m.Topics)
 	}
 	b.partitions = b.partitions[:0]
 	for _, p := range m.Topics[0].Partitions {

@@ -186,7 +186,7 @@ func TestAMappingSaysWhatIsWrongWithIt(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
 		"pk":              `"pk": write FIELD=THEIRS, such as pk=customer_id`,
-		"key=customer_id": `"key" is no field of a sample: give one of account, attempts, attrs,`,
+		"key=customer_id": `"key" is not a field of a sample: give one of account, attempts, attrs,`,
 		"attrs.=x":        `"attrs." is no field`,
 	} {
 		var m mapped.Mapping

@@ -79,7 +79,7 @@ func nextPair(text string) (pair [2]string, behind string, more bool, err error)
 	plain, behind, more := strings.Cut(text, ",")
 	name, from, found := strings.Cut(plain, "=")
 	if !found {
-		return pair, "", false, fmt.Errorf("%q: write FIELD=THEIRS, such as pk=customer_id; a name with a comma stands in quotes, such as pk=\"Customer, ID\"", plain)
+		return pair, "", false, fmt.Errorf("%q: write FIELD=THEIRS, such as pk=customer_id; put a name with a comma in quotes, such as pk=\"Customer, ID\"", plain)
 	}
 	pair = [2]string{strings.TrimSpace(name), strings.TrimSpace(from)}
 	if !strings.HasPrefix(pair[1], `"`) {
@@ -109,11 +109,11 @@ func Quote(name string) string {
 // Validate returns the error of a mapping, or nil.
 func (m *Mapping) Validate() error {
 	for _, name := range slices.Sorted(maps.Keys(m.Fields)) {
-		if attribute, is := strings.CutPrefix(name, attribute); is && attribute != "" {
+		if attribute, ok := strings.CutPrefix(name, attribute); ok && attribute != "" {
 			continue
 		}
 		if kinds[name] == 0 {
-			return fmt.Errorf("%q is no field of a sample: give one of %s, or attrs.NAME", name, strings.Join(Fields(), ", "))
+			return fmt.Errorf("%q is not a field of a sample: give one of %s, or attrs.NAME", name, strings.Join(Fields(), ", "))
 		}
 	}
 	if m.Unit != "" && !slices.Contains(Units(), m.Unit) {
@@ -124,7 +124,7 @@ func (m *Mapping) Validate() error {
 	}
 	for name, from := range m.Fields {
 		if from == begin && name != "ts" {
-			return fmt.Errorf("%s=%s: only the time, ts, can be what a line begins with", name, begin)
+			return fmt.Errorf("%s=%s: only ts, the time, can be at the beginning of a line", name, begin)
 		}
 	}
 	_, err := compileLayout(m.Layout)
@@ -195,7 +195,7 @@ func (m *Mapping) rules() (all []rule) {
 func isAttribute(name string) bool { return strings.HasPrefix(name, attribute) }
 
 func ruleOf(name string, k kind, from string, said bool) rule {
-	if fixed, is := strings.CutPrefix(from, constant); is {
+	if fixed, ok := strings.CutPrefix(from, constant); ok {
 		return rule{name: name, kind: k, fixed: fixed, said: said}
 	}
 	return rule{name: name, kind: k, path: from, said: said}

@@ -133,11 +133,11 @@ func compileLayout(text string) ([]string, error) {
 // variants returns a layout with every notation of zones and halves of the day.
 func variants(layout string) []string {
 	all := []string{layout}
-	for _, of := range [][]string{{"Z0700", "Z07:00", "Z07"}, {"PM", "pm"}} {
+	for _, notations := range [][]string{{"Z0700", "Z07:00", "Z07"}, {"PM", "pm"}} {
 		for _, known := range all {
-			for _, other := range of[1:] {
-				if strings.Contains(known, of[0]) {
-					all = append(all, strings.Replace(known, of[0], other, 1))
+			for _, other := range notations[1:] {
+				if strings.Contains(known, notations[0]) {
+					all = append(all, strings.Replace(known, notations[0], other, 1))
 				}
 			}
 		}

@@ -55,7 +55,7 @@ type id struct {
 
 // Minute is the HyperLogLog of one table or index and one minute, with the registers last sent.
 type Minute struct {
-	of            id
+	id            id
 	counted, sent [RegisterCount]uint8
 	touched       bool
 }
@@ -77,13 +77,13 @@ func NewMinutes() Minutes { return Minutes{open: map[id]*Minute{}} }
 // Open returns the HyperLogLog of a table for a second's minute. It stays valid until
 // [Minutes.Risen], or until live(start of the minute) is false.
 func (m *Minutes) Open(table uint16, second int64, t Tables, live func(minute int64) bool) *Minute {
-	of := id{table, MinuteStart(second)}
-	if d := m.open[of]; d != nil {
+	minute := id{table, MinuteStart(second)}
+	if d := m.open[minute]; d != nil {
 		return d
 	}
 	if most := 2*t.Len() + kept; len(m.open) >= max(m.full, most+more) {
 		m.leave(most, func(d *Minute) bool {
-			if live(d.of.at) {
+			if live(d.id.at) {
 				return false
 			}
 			before := len(m.early)
@@ -95,8 +95,8 @@ func (m *Minutes) Open(table uint16, second int64, t Tables, live func(minute in
 		})
 		m.full = len(m.open) + more // if all are live, none has left
 	}
-	d := &Minute{of: of}
-	m.open[of] = d
+	d := &Minute{id: minute}
+	m.open[minute] = d
 	return d
 }
 
@@ -144,7 +144,7 @@ func (d *Minute) appendRisen(to []Registers, t Tables) []Registers {
 	}
 	d.touched = false
 	if set := d.changedRegisters(); len(set) > 0 {
-		to = append(to, Registers{Target: t.Name(d.of.table), Minute: d.of.at, Set: set})
+		to = append(to, Registers{Target: t.Name(d.id.table), Minute: d.id.at, Set: set})
 	}
 	return to
 }
@@ -179,9 +179,9 @@ func (m *Minutes) leave(most int, may func(d *Minute) bool) {
 	all := slices.SortedFunc(maps.Keys(m.open), func(a, b id) int {
 		return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.table, b.table))
 	})
-	for _, of := range all[:len(all)-most] {
-		if may(m.open[of]) {
-			delete(m.open, of)
+	for _, minute := range all[:len(all)-most] {
+		if may(m.open[minute]) {
+			delete(m.open, minute)
 		}
 	}
 }
@@ -191,9 +191,9 @@ func (m *Minutes) Drop(tables map[uint16]bool) {
 	if len(tables) == 0 {
 		return
 	}
-	for of := range m.open {
-		if tables[of.table] {
-			delete(m.open, of)
+	for minute := range m.open {
+		if tables[minute.table] {
+			delete(m.open, minute)
 		}
 	}
 }
