@@ -187,7 +187,7 @@ func TestAMappingSaysWhatIsWrongWithIt(t *testing.T) {
 	for text, want := range map[string]string{
 		"pk":              `"pk": write FIELD=THEIRS, such as pk=customer_id`,
 		"key=customer_id": `"key" is not a field of a sample: give one of account, attempts, attrs,`,
-		"attrs.=x":        `"attrs." is no field`,
+		"attrs.=x":        `"attrs." is not a field`,
 	} {
 		var m mapped.Mapping
 		if err := m.ParseFields(text); err == nil || !strings.Contains(err.Error(), want) {
