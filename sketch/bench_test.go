@@ -47,7 +47,7 @@ func (s stream) spread(n int) *stream {
 	return &s
 }
 
-// each hands out every record, as a decoder does: one and the same, written anew.
+// each passes on every record in one reused Record, as a decoder does.
 func (s *stream) each(use func(r *sample.Record)) {
 	r := sample.Record{Table: s.table, PK: sample.Key{Type: sample.TypeString}, Rate: 1, N: 1}
 	from := uint32(0)

@@ -18,8 +18,8 @@ type field struct {
 
 type message []field
 
-// parse reads a message by protobuf's own library, but for fields of types that the schema
-// has none of.
+// parse reads a message with protobuf's own library. It skips fields of wire types that the
+// schema does not use.
 func parse(raw []byte) (all message, ok bool) {
 	for len(raw) > 0 {
 		number, of, n := protowire.ConsumeField(raw)

@@ -70,8 +70,8 @@ func TestBatches(t *testing.T) {
 	}
 }
 
-// TestProducersAreTold holds that a producer's flush is seen beside others, and that
-// there are never more of them than have room.
+// TestProducersAreTold finds a producer's flush beside other producers, and checks that their
+// number stays within its bound.
 func TestProducersAreTold(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(2, 2))
