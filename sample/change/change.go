@@ -2,8 +2,7 @@
 // load on the table's key, and on the key of every global secondary index.
 //
 // A Decoder reads stream records as JSON, from Kinesis Data Streams for DynamoDB, from a Lambda
-// function's event {"Records":[…]}, or from connectors to Kafka. A reader of DynamoDB Streams
-// fills a Change itself.
+// function's event {"Records":[…]}, or from connectors to Kafka.
 //
 // # Limits
 //
@@ -28,30 +27,30 @@ package change
 
 import "github.com/keyheat/keyheat/sample"
 
-// Change is one changed item.
-type Change struct {
-	// Time is the time of the change, in Unix milliseconds. FromMessage means that it is the
+// itemChange is one changed item.
+type itemChange struct {
+	// time is the time of the change, in Unix milliseconds. fromMessage means that it is the
 	// message's own time.
-	Time        int64
-	FromMessage bool
-	// Table is the table's name. Account, Region and ID belong to the event, and are empty if
+	time        int64
+	fromMessage bool
+	// table is the table's name. account, region and id belong to the event, and are empty if
 	// unknown.
-	Table, Account, Region, ID string
-	// Op is PutItem for a new item, UpdateItem for a changed one, or DeleteItem.
-	Op sample.Op
-	// Expired means that time to live deleted the item.
-	Expired bool
-	// Keys are the item's key attributes. Old and New are the item before and after the change;
+	table, account, region, id string
+	// op is PutItem for a new item, UpdateItem for a changed one, or DeleteItem.
+	op sample.Op
+	// expired means that time to live deleted the item.
+	expired bool
+	// keys are the item's key attributes. old and new are the item before and after the change;
 	// nil if the item did not exist, or if the stream does not show it.
-	Keys, Old, New Item
+	keys, old, new Item
 }
 
 // records returns the samples of the change for the table and for these global indexes. A
 // reject reason means that no sample could be made, except RejectNoImages, which comes beside
 // the table's own record. The records are not yet checked.
-func (c *Change) records(s sample.Schema, indexes []string) ([]sample.Record, sample.RejectReason) {
-	keys := make(map[string]sample.Key, len(c.Keys))
-	for name, v := range c.Keys {
+func (c *itemChange) records(s sample.Schema, indexes []string) ([]sample.Record, sample.RejectReason) {
+	keys := make(map[string]sample.Key, len(c.keys))
+	for name, v := range c.keys {
 		k, ok := v.Key()
 		if !ok {
 			return nil, sample.RejectBadKey
@@ -62,7 +61,7 @@ func (c *Change) records(s sample.Schema, indexes []string) ([]sample.Record, sa
 	if reason != "" {
 		return nil, reason
 	}
-	all := []sample.Record{c.record("", pk, sk, c.Op, max(c.Old.Size(), c.New.Size()))}
+	all := []sample.Record{c.record("", pk, sk, c.op, max(c.old.Size(), c.new.Size()))}
 	if !c.isWhole() {
 		all[0].Bytes, all[0].Estimated = 0, true
 		if len(indexes) > 0 {
@@ -78,23 +77,23 @@ func (c *Change) records(s sample.Schema, indexes []string) ([]sample.Record, sa
 }
 
 // isWhole reports whether the images show the whole write.
-func (c *Change) isWhole() bool {
-	switch c.Op {
+func (c *itemChange) isWhole() bool {
+	switch c.op {
 	case sample.PutItem:
-		return c.New != nil
+		return c.new != nil
 	case sample.DeleteItem:
-		return c.Old != nil
+		return c.old != nil
 	}
-	return c.Old != nil && c.New != nil
+	return c.old != nil && c.new != nil
 }
 
 // record returns a sample of the change, on the table or an index, with a size in bytes.
-func (c *Change) record(index string, pk, sk sample.Key, op sample.Op, bytes int64) sample.Record {
+func (c *itemChange) record(index string, pk, sk sample.Key, op sample.Op, bytes int64) sample.Record {
 	r := sample.Record{
-		Time: c.Time, TimeFromMessage: c.FromMessage, Table: c.Table, Index: index, PK: pk, SK: sk,
-		Op: op, Bytes: bytes, Rate: 1, N: 1, Account: c.Account, Region: c.Region, ID: c.ID, Change: true,
+		Time: c.time, TimeFromMessage: c.fromMessage, Table: c.table, Index: index, PK: pk, SK: sk,
+		Op: op, Bytes: bytes, Rate: 1, N: 1, Account: c.account, Region: c.region, ID: c.id, Change: true,
 	}
-	if !c.Expired {
+	if !c.expired {
 		r.WCU = sample.WriteUnits(bytes, false)
 	}
 	return r

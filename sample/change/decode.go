@@ -41,7 +41,7 @@ func (d *Decoder) Decode(message []byte, at int64, h sample.Handler) {
 			h.Bad(reason, frame.Excerpt(raw))
 			return
 		}
-		of, _ := sample.Lookup(d.tables, sample.Target{Account: c.Account, Region: c.Region, Table: c.Table})
+		of, _ := sample.Lookup(d.tables, sample.Target{Account: c.account, Region: c.region, Table: c.table})
 		records, reason := c.records(of.schema, of.indexes)
 		for i := range records {
 			if wrong := records[i].Check(); wrong != "" {
@@ -83,7 +83,7 @@ var operations = map[string]sample.Op{
 }
 
 // read converts one record to a change.
-func read(raw []byte, at int64) (*Change, sample.RejectReason) {
+func read(raw []byte, at int64) (*itemChange, sample.RejectReason) {
 	var e event
 	if json.Unmarshal(raw, &e) != nil {
 		return nil, sample.RejectBadText
@@ -91,27 +91,27 @@ func read(raw []byte, at int64) (*Change, sample.RejectReason) {
 	if e.Body == nil {
 		return nil, RejectNotChange
 	}
-	c := &Change{
-		Table: e.TableName, Region: e.Region, ID: e.EventID,
-		Expired: e.UserIdentity.Type == "Service" && e.UserIdentity.PrincipalID == "dynamodb.amazonaws.com",
+	c := &itemChange{
+		table: e.TableName, region: e.Region, id: e.EventID,
+		expired: e.UserIdentity.Type == "Service" && e.UserIdentity.PrincipalID == "dynamodb.amazonaws.com",
 	}
 	c.locate(e.EventSourceARN)
 	var reason sample.RejectReason
-	if c.Time, c.FromMessage, reason = readTime(e.Body.Time, at); reason != "" {
+	if c.time, c.fromMessage, reason = readTime(e.Body.Time, at); reason != "" {
 		return nil, reason
 	}
-	if c.Table == "" {
+	if c.table == "" {
 		return nil, sample.RejectNoTable
 	}
 	var known bool
-	if c.Op, known = operations[e.EventName]; !known {
+	if c.op, known = operations[e.EventName]; !known {
 		return nil, sample.RejectBadOp
 	}
-	c.Expired = c.Expired && c.Op == sample.DeleteItem
-	if !readItem(e.Body.Keys, &c.Keys) {
+	c.expired = c.expired && c.op == sample.DeleteItem
+	if !readItem(e.Body.Keys, &c.keys) {
 		return nil, sample.RejectBadKey
 	}
-	if !readItem(e.Body.NewImage, &c.New) || !readItem(e.Body.OldImage, &c.Old) {
+	if !readItem(e.Body.NewImage, &c.new) || !readItem(e.Body.OldImage, &c.old) {
 		return nil, RejectBadImage
 	}
 	return c, ""
@@ -119,17 +119,17 @@ func read(raw []byte, at int64) (*Change, sample.RejectReason) {
 
 // locate completes the change from a stream's or table's ARN:
 // arn:aws:dynamodb:region:account:table/NAME/stream/LABEL.
-func (c *Change) locate(arn string) {
+func (c *itemChange) locate(arn string) {
 	parts := strings.SplitN(arn, ":", 6)
 	if len(parts) < 6 {
 		return
 	}
-	c.Account = parts[4]
-	if c.Region == "" {
-		c.Region = parts[3]
+	c.account = parts[4]
+	if c.region == "" {
+		c.region = parts[3]
 	}
-	if rest, ok := strings.CutPrefix(parts[5], "table/"); ok && c.Table == "" {
-		c.Table, _, _ = strings.Cut(rest, "/")
+	if rest, ok := strings.CutPrefix(parts[5], "table/"); ok && c.table == "" {
+		c.table, _, _ = strings.Cut(rest, "/")
 	}
 }
 

@@ -14,9 +14,9 @@ type entry struct {
 }
 
 // indexRecords returns the writes of a change with whole images to an index.
-func (c *Change) indexRecords(name string, x sample.IndexSchema) []sample.Record {
-	before, wasIn := entryOf(x, c.Keys, c.Old)
-	after, isIn := entryOf(x, c.Keys, c.New)
+func (c *itemChange) indexRecords(name string, x sample.IndexSchema) []sample.Record {
+	before, wasIn := entryOf(x, c.keys, c.old)
+	after, isIn := entryOf(x, c.keys, c.new)
 	put := func() sample.Record {
 		return c.record(name, after.pk, after.sk, sample.PutItem, after.item.Size())
 	}
