@@ -7,13 +7,13 @@ import (
 	"unicode/utf8"
 )
 
-// AppendJSON appends the record as one object of Keyheat JSON, without a line
-// end: add "\n" for NDJSON. What has its default value is left out, and so are
-// units that a decoder would compute alike, and the time when the message has
-// it. A record that passes Check decodes to itself, but for Estimated on units
-// that cannot be computed again from operation, bytes and consistency: such
-// units are written out, because the load matters more. Text that is not UTF-8
-// has each bad byte replaced by U+FFFD.
+// AppendJSON appends the record as one object of Keyheat JSON, without a line end: add "\n" for
+// NDJSON. It leaves out defaults, units that a decoder would compute alike, and the time if the
+// message has it. It replaces bytes that are not UTF-8 by U+FFFD.
+//
+// A record that passes Check decodes to itself, with one exception. Estimated units that cannot
+// be computed again from operation, bytes and consistency are written out, and decode as
+// reported units, because the load matters more.
 func (r *Record) AppendJSON(dst []byte) []byte {
 	w := objectWriter{dst: append(dst, '{')}
 	if !r.TimeFromMessage {
@@ -63,10 +63,10 @@ func (r *Record) AppendJSON(dst []byte) []byte {
 	return append(w.dst, '}')
 }
 
-// StatedUnits returns which units a form has to state so that a decoder finds them:
-// those that are not zero, those of the operation even then, but no estimate that
-// [Record.CompleteUnits] repeats. Without an operation that is either, it is one of the
-// two at least.
+// StatedUnits returns which units an encoder must write so that a decoder finds them. These are
+// the units above zero and the units of the operation, except estimates that
+// [Record.CompleteUnits] repeats. Without an operation that reads or writes, it is at least one
+// of the two.
 func (r *Record) StatedUnits() (rcu, wcu bool) {
 	readUnits, writeUnits, known := EstimateUnits(r.Op, r.Bytes, r.Read)
 	reads, writes := r.Op.IsRead(), r.Op.IsWrite()
@@ -128,7 +128,7 @@ func (w *objectWriter) milli(name string, v Milli) {
 	}
 }
 
-// key writes a string key as a string, any other in DynamoDB's JSON.
+// key writes a string key as a string, and any other key in DynamoDB's JSON.
 func (w *objectWriter) key(name string, k Key) {
 	switch len(k.Type) {
 	case 0:
@@ -160,8 +160,7 @@ func appendAttribute(dst []byte, k Key) []byte {
 	return append(dst, '}')
 }
 
-// attrs are written in the order of their names, so that equal records are
-// equal lines.
+// attrs writes attributes in the order of their names, so that equal records give equal lines.
 func (w *objectWriter) attrs(attrs map[string]string) {
 	if len(attrs) == 0 {
 		return
@@ -179,8 +178,8 @@ func (w *objectWriter) attrs(attrs map[string]string) {
 	w.dst = append(w.dst, '}')
 }
 
-// appendString appends a JSON string. Only what must be escaped is, and line
-// ends are among that: a record stays in its line.
+// appendString appends a JSON string. It escapes only the characters that JSON requires, line
+// ends among them, so a record stays in its line.
 func appendString(dst []byte, s string) []byte {
 	const hex = "0123456789abcdef"
 	dst = append(dst, '"')

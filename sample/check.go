@@ -1,38 +1,43 @@
 package sample
 
-// Limits of what DynamoDB holds. Source: Developer Guide, "Quotas in Amazon
-// DynamoDB".
+// Limits of DynamoDB. Source: Developer Guide, "Quotas in Amazon DynamoDB".
 const (
-	// MaxKeyBytes is how long a partition key may be, in bytes; a sort key may be half as
-	// long.
+	// MaxKeyBytes is the longest partition key in bytes. A sort key may have half as many.
 	MaxKeyBytes  = 2048
 	maxSKBytes   = 1024
 	maxNameBytes = 255
 	maxItemBytes = 400 << 10
-	// maxPageBytes is what one Query, Scan or statement reads at most.
+	// maxPageBytes is the most that one Query, Scan or statement reads.
 	maxPageBytes = 1 << 20
 )
 
-// The times that a request can have, Unix milliseconds: from January 2012,
-// when DynamoDB opened, to the end of 9999. Seconds, or microseconds, taken
-// for milliseconds lie outside.
+// The range of request times in Unix milliseconds: from January 2012, when DynamoDB opened, to
+// the end of 9999. Seconds or microseconds, mistaken for milliseconds, lie outside.
 const (
 	minTime = 1_325_376_000_000
 	maxTime = 253_402_300_799_999
 )
 
-// Check returns why the record cannot be true, or an empty Reason. What a
-// Decoder hands out has passed it; whoever makes records by other means should
-// call it. Of texts only the names of a table and index, its account and Region are checked,
-// and that the reason of a throttled record is not "no".
+// Check returns the reason to reject the record, or an empty RejectReason. Every record of a
+// decoder has passed it; call it for records that you make yourself. Of the texts it checks
+// only table, index, account, Region, and that Throttle is not a word for "no".
 func (r *Record) Check() RejectReason {
+	if r.isUsual() && IsName(r.Table) && IsName(r.Index) && IsName(r.Account) && IsName(r.Region) {
+		return ""
+	}
+	return r.fault()
+}
+
+// CheckExceptNames is Check of a record whose table, index, account and Region have passed
+// [IsName]: a decoder checks a name that many records share only once.
+func (r *Record) CheckExceptNames() RejectReason {
 	if r.isUsual() {
 		return ""
 	}
 	return r.fault()
 }
 
-// fault is Check by one field after another.
+// fault is the slow form of Check: it checks one field after the other.
 func (r *Record) fault() RejectReason {
 	switch {
 	case r.isUntimely():
@@ -61,11 +66,11 @@ func (r *Record) fault() RejectReason {
 	return ""
 }
 
-// CheckAmounts is Check of a record of which the names, the keys, the operation, the
-// consistency and the rate have passed it, as those of a batch have that share them.
+// CheckAmounts is Check of a record whose names, keys, operation, consistency and rate have
+// passed it, as in a batch that shares them.
 //
-// Of each bound that is passed a difference is negative, and the differences have one sign
-// together: a record costs one branch, and not one for each of its fields.
+// It subtracts each field from its bounds and combines the signs: a negative difference is a
+// fault. So a record costs one branch, instead of one for each field.
 func (r *Record) CheckAmounts() RejectReason {
 	units := r.RCU | (MaxUnits - r.RCU) | r.WCU | (MaxUnits - r.WCU)
 	others := (r.Time - minTime) | (maxTime - r.Time) | r.Bytes | (maxItemBytes - r.Bytes) |
@@ -85,18 +90,17 @@ func (r *Record) isUntimely() bool {
 	return !r.TimeFromMessage && (r.Time < minTime || r.Time > maxTime)
 }
 
-// isUsual reports whether the record is one of the usual kind, and can be true: by signs, as
-// in CheckAmounts.
+// isUsual reports whether a record, apart from its names, is of the usual kind and can be
+// true. It compares by signs, as CheckAmounts does.
 func (r *Record) isUsual() bool {
 	table, index, pk, sk := len(r.Table), len(r.Index), len(r.PK.Text), len(r.SK.Text)
 	texts := (table - 1) | (maxNameBytes - table) | (maxNameBytes - index) | (maxNameBytes - len(r.Account)) | (maxNameBytes - len(r.Region)) |
 		(pk - 1) | (MaxKeyBytes - pk) | (sk - len(r.SK.Type)) | (maxSKBytes*len(r.SK.Type) - sk)
 	return texts >= 0 && len(r.Throttle) == 0 && len(r.PK.Type) == 1 && len(r.SK.Type) <= 1 && r.Read <= Transactional &&
-		r.Rate >= MinRate && r.Rate <= 1 && r.CheckAmounts() == "" &&
-		IsName(r.Table) && IsName(r.Index) && IsName(r.Account) && IsName(r.Region)
+		r.Rate >= MinRate && r.Rate <= 1 && r.CheckAmounts() == ""
 }
 
-// nameBytes are the bytes of the names of tables and indexes.
+// nameBytes are the bytes allowed in names of tables and indexes.
 var nameBytes = func() (allowed [256]bool) {
 	for _, b := range []byte("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-") {
 		allowed[b] = true
@@ -104,9 +108,10 @@ var nameBytes = func() (allowed [256]bool) {
 	return allowed
 }()
 
-// IsName reports whether a text is made as DynamoDB names tables and indexes: of these bytes,
-// and at most 255 of them. Names stand in commands, labels and pages, where others do harm. An
-// empty text is unknown; a name under the three bytes that DynamoDB asks for does none.
+// IsName reports whether a text can be the name of a table or index: at most 255 bytes, all of
+// them letters, digits, "_", "-" or ".". Names occur in commands, labels and pages, where other
+// bytes could do harm. IsName accepts an empty text (unknown), and names under DynamoDB's
+// minimum of three bytes.
 func IsName(text string) bool {
 	if len(text) > maxNameBytes {
 		return false
@@ -119,8 +124,8 @@ func IsName(text string) bool {
 	return true
 }
 
-// isBounded reports whether the load is within MaxLoad, without the division of Load,
-// which would cost as much as all the rest.
+// isBounded reports whether the load is within MaxLoad. It avoids the division in Load, which
+// would cost as much as all other checks.
 func (r *Record) isBounded() bool {
 	return float64(max(r.RCU, r.WCU))*float64(r.N) < float64(MaxLoad)*r.Rate
 }
@@ -134,13 +139,13 @@ func (r *Record) checkAmounts() RejectReason {
 	case r.Read > Transactional:
 		return RejectBadRead
 	case r.RCU < 0 || r.RCU > MaxUnits || r.WCU < 0 || r.WCU > MaxUnits,
-		r.WCU > 0 && r.Op.IsRead(): // a write may have read units: those of a transaction that is sent again
+		r.WCU > 0 && r.Op.IsRead(): // a write may have read units, if a transaction was retried
 		return RejectBadUnits
-	case !(r.Rate >= MinRate && r.Rate <= 1): // NaN too
+	case !(r.Rate >= MinRate && r.Rate <= 1): // also rejects NaN
 		return RejectBadRate
 	case r.N < 1 || r.N > MaxN:
 		return RejectBadN
-	case r.Calls != 0 && !(r.Calls >= MinCalls && r.Calls <= float64(r.N)): // NaN too
+	case r.Calls != 0 && !(r.Calls >= MinCalls && r.Calls <= float64(r.N)): // also rejects NaN
 		return RejectBadCalls
 	case r.Attempts != 0 || r.Waited != 0 || r.Failed:
 		if r.Attempts < 1 || r.Attempts > MaxAttempts || !(r.Waited >= 0 && r.Waited <= MaxWaited) {
@@ -153,7 +158,7 @@ func (r *Record) checkAmounts() RejectReason {
 	return ""
 }
 
-// readsPages reports whether the operation's bytes may be those of many items.
+// readsPages reports whether the operation's bytes may cover many items.
 func (o Op) readsPages() bool {
 	switch o {
 	case Query, Scan, ExecuteStatement, BatchExecuteStatement:
@@ -162,8 +167,7 @@ func (o Op) readsPages() bool {
 	return false
 }
 
-// check returns what is wrong with a key that may have so many bytes. The unknown
-// key is right.
+// check returns the reject reason of a key with a limit in bytes. An unknown key passes.
 func (k Key) check(limit int) RejectReason {
 	if len(k.Type) > MaxKeyParts || k.Type == "" && k.Text != "" {
 		return RejectBadKey
@@ -181,7 +185,7 @@ func (k Key) check(limit int) RejectReason {
 			}
 		}
 	}
-	// Only a text that is too long can be a key that is: the rest need no count.
+	// Size counts fewer bytes than the text has, so a short text needs no count.
 	if len(k.Text) > limit && k.Size() > limit {
 		return RejectKeyTooLong
 	}

@@ -56,10 +56,15 @@ func TestWhatIsUsualHasNoFault(t *testing.T) {
 		if seldom() {
 			r.Throttle = [...]string{"ThrottlingException", "false"}[random.IntN(2)]
 		}
+		if got, want := r.Check(), r.fault(); got != want {
+			t.Fatalf("%+v is %q, and in the short way %q", r, want, got)
+		}
+		named := IsName(r.Table) && IsName(r.Index) && IsName(r.Account) && IsName(r.Region)
+		if got, want := r.CheckExceptNames(), r.fault(); named && got != want {
+			t.Fatalf("%+v is %q, and without a look at its names %q", r, want, got)
+		}
 		if r.isUsual() {
-			if usual++; r.fault() != "" {
-				t.Fatalf("%+v is usual, and is %s", r, r.fault())
-			}
+			usual++
 		}
 		// Who calls CheckAmounts has checked the rest.
 		passed := r

@@ -8,7 +8,7 @@ import (
 	"github.com/keyheat/keyheat/sample"
 )
 
-// TestCheckOfForeignRecords holds what a decoder of another form may try.
+// TestCheckOfForeignRecords checks records that a decoder of another format might make.
 func TestCheckOfForeignRecords(t *testing.T) {
 	t.Parallel()
 	sound := sample.Record{Time: 1763692032185, Table: "t", PK: sample.KeyString("a"), Op: sample.GetItem, Rate: 1, N: 1}
@@ -20,7 +20,7 @@ func TestCheckOfForeignRecords(t *testing.T) {
 	if reason := read.Check(); reason != sample.RejectBadUnits {
 		t.Errorf("a query with write units is %q", reason)
 	}
-	again := sound // a transaction that is sent again reads what it wrote
+	again := sound // a retried transaction reads the items that it wrote
 	again.Op, again.WCU, again.RCU = sample.TransactWriteItems, 0, 2000
 	if reason := again.Check(); reason != "" {
 		t.Errorf("a transaction that was sent again is %q", reason)

@@ -12,7 +12,7 @@ func (c Consistency) String() string {
 	return ""
 }
 
-// ParseConsistency returns the consistency of that name in Keyheat JSON.
+// ParseConsistency parses the consistency's name in Keyheat JSON.
 func ParseConsistency(name string) (Consistency, bool) {
 	for c, known := range consistencyNames {
 		if name == known {

@@ -12,29 +12,27 @@ const (
 	TypeBinary = "B"
 )
 
-// The parts of a multi-attribute key are joined with keySeparator; either of
-// these two bytes inside a part has keyEscape before it.
+// keySeparator joins the parts of a multi-attribute key. keyEscape precedes either byte inside
+// a part.
 const (
 	keySeparator = '|'
 	keyEscape    = '\\'
 )
 
-// MaxKeyParts is how many attributes one key of a global secondary index may
-// have. Source: Developer Guide, "Multi-attribute keys pattern".
+// MaxKeyParts is the most attributes of one key of a global secondary index. Source: Developer
+// Guide, "Multi-attribute keys pattern".
 const MaxKeyParts = 4
 
 // KeyString returns the key of a string attribute.
 func KeyString(s string) Key { return Key{Type: TypeString, Text: s} }
 
-// KeyBinary returns the key of a binary attribute: its bytes in standard base64,
-// padded.
+// KeyBinary returns the key of a binary attribute: standard base64 with padding.
 func KeyBinary(b []byte) Key {
 	return Key{Type: TypeBinary, Text: base64.StdEncoding.EncodeToString(b)}
 }
 
-// JoinKeys returns the key that has all these as its attributes, in order; those of
-// a multi-attribute key follow one by one. One key joined is that key itself,
-// and none is the unknown key.
+// JoinKeys returns the multi-attribute key with all attributes of the keys, in order. Joining
+// one key returns the key itself, and joining none the unknown key.
 func JoinKeys(keys ...Key) Key {
 	if len(keys) == 1 {
 		return keys[0]
@@ -51,7 +49,7 @@ func JoinKeys(keys ...Key) Key {
 	return Key{Type: string(types), Text: string(text)}
 }
 
-// appendPart adds one attribute to the joined form of a key.
+// appendPart appends one attribute to the joined form of a key.
 func appendPart(types, text []byte, part Key) (joinedTypes, joinedText []byte) {
 	if len(types) > 0 {
 		text = append(text, keySeparator)
@@ -66,8 +64,7 @@ func appendPart(types, text []byte, part Key) (joinedTypes, joinedText []byte) {
 	return types, text
 }
 
-// Parts returns the key's attributes, each a key of its own; none of the unknown
-// key.
+// Parts returns the key's attributes as keys, or none for the unknown key.
 func (k Key) Parts() []Key {
 	if len(k.Type) <= 1 {
 		if k.Type == "" {
@@ -112,17 +109,15 @@ func unescapePart(part string) string {
 	return b.String()
 }
 
-// String returns the key as a person reads it: its text alone. Two keys of
-// different types may read the same, so it is for showing, not for telling
-// keys apart.
+// String returns the key's text for display. Keys of different types may have the same text, so
+// do not compare keys by it.
 func (k Key) String() string { return k.Text }
 
-// IsZero reports whether the key is not known.
+// IsZero reports whether the key is unknown.
 func (k Key) IsZero() bool { return k == Key{} }
 
-// Size returns how many bytes the key itself has, which is what DynamoDB's limits
-// are about: a string's UTF-8 bytes, a binary's raw bytes, a number's text; of
-// a multi-attribute key the sum of its parts.
+// Size returns the size of the key in bytes, as DynamoDB limits it: a string's UTF-8 bytes, a
+// binary's raw bytes, a number's text, or the sum of a multi-attribute key's parts.
 func (k Key) Size() int {
 	if len(k.Type) == 1 {
 		return partSize(k.Type[0], k.Text)

@@ -55,7 +55,7 @@ func TestKeyNumberSaysWhatIsWrong(t *testing.T) {
 	}
 }
 
-// TestForeignKeys holds that keys which no constructor made do no harm.
+// TestForeignKeys checks that keys from no constructor do no harm.
 func TestForeignKeys(t *testing.T) {
 	t.Parallel()
 	for _, k := range []sample.Key{

@@ -1,12 +1,11 @@
 package sample
 
-// Op is one of DynamoDB's data operations, as the API names them. A delete by
-// time to live is a DeleteItem of zero write units; a ConditionCheck is part
-// of its TransactWriteItems.
+// Op is one of DynamoDB's data operations, by their API names. A delete by time to live is a
+// DeleteItem of zero write units; a ConditionCheck is part of its TransactWriteItems.
 type Op uint8
 
-// The operations. The three PartiQL ones read or write as their statement
-// says, which their name does not show: their records need units.
+// The operations. PartiQL's three operations read or write as their statement does, which their
+// name does not show. Their records need units.
 const (
 	OpUnknown Op = iota
 	GetItem
@@ -49,8 +48,8 @@ func (o Op) String() string {
 	return ""
 }
 
-// ParseOp finds the operation of that name, spelled as the API spells it. It
-// returns false for any other name, and for the empty one.
+// ParseOp returns the operation with an API name. It returns false for any other name, and for
+// the empty one.
 func ParseOp(name string) (Op, bool) {
 	switch name {
 	case "GetItem":
@@ -86,7 +85,7 @@ func ParseOp(name string) (Op, bool) {
 // TakesMany reports whether one call of the operation may have several items.
 func (o Op) TakesMany() bool { return takesMany>>o&1 != 0 }
 
-// takesMany has a bit for each such operation.
+// takesMany has a bit for each operation with several items.
 const takesMany uint32 = 1<<BatchGetItem | 1<<TransactGetItems | 1<<BatchWriteItem | 1<<TransactWriteItems |
 	1<<BatchExecuteStatement | 1<<ExecuteTransaction
 

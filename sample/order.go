@@ -5,16 +5,15 @@ import (
 	"strings"
 )
 
-// The bytes of a sort key's order. exponentZero is a number's exponent 0.
+// The bytes of a sort key's order. exponentZero encodes a number's exponent 0.
 const (
 	numberNegative, numberZero, numberPositive = 0x7f, 0x80, 0x81
 
 	exponentZero = 1 << 14
 )
 
-// AppendOrder appends bytes that compare as DynamoDB sorts: a string by its bytes, a
-// number by its value, a binary by its own bytes and not by their base64, the
-// attributes of a multi-attribute key one by one.
+// AppendOrder appends bytes that compare as DynamoDB sorts: strings by their bytes, numbers by
+// value, binaries by their decoded bytes, and multi-attribute keys attribute by attribute.
 func (k Key) AppendOrder(dst []byte) []byte {
 	if len(k.Type) == 1 {
 		return appendOrder(dst, k)
@@ -42,8 +41,8 @@ func appendOrder(dst []byte, k Key) []byte {
 	return append(dst, k.Text...)
 }
 
-// escaped ends a part so that a shorter one comes first and no part runs into the
-// next: a zero byte in it becomes 0 255, and its end is 0 1.
+// escapeFrom ends a part so that shorter parts sort first and no part runs into the next. A
+// zero byte in the part becomes 0 255, and its end is 0 1.
 func escapeFrom(dst []byte, from int) []byte {
 	if strings.IndexByte(string(dst[from:]), 0) >= 0 {
 		part := strings.ReplaceAll(string(dst[from:]), "\x00", "\x00\xff")
@@ -52,8 +51,8 @@ func escapeFrom(dst []byte, from int) []byte {
 	return append(dst, 0, 1)
 }
 
-// appendNumber appends a canonical decimal: its sign, its exponent, its digits, and
-// an end that sorts before any digit. Of negative numbers all is reversed.
+// appendNumber appends a canonical decimal: its sign, its exponent, its digits, and an end that
+// sorts before any digit. Negative numbers are inverted.
 func appendNumber(dst []byte, text string) []byte {
 	digits, negative := strings.CutPrefix(text, "-")
 	whole, fraction, _ := strings.Cut(digits, ".")
@@ -77,7 +76,7 @@ func appendNumber(dst []byte, text string) []byte {
 		for i := range len(part) {
 			dst = append(dst, (part[i]-'0'+1)^reverse)
 			if part[i] != '0' {
-				last = len(dst) // zeros at the end have no weight
+				last = len(dst) // trailing zeros do not count
 			}
 		}
 	}

@@ -11,8 +11,8 @@ import (
 	"github.com/keyheat/keyheat/sample"
 )
 
-// TestKeysInOrder compares sort keys as the Developer Guide says that DynamoDB sorts them:
-// strings and binaries by bytes, numbers by value.
+// TestKeysInOrder compares sort keys in DynamoDB's order, by the Developer Guide: strings and
+// binaries by bytes, numbers by value.
 func TestKeysInOrder(t *testing.T) {
 	t.Parallel()
 	number := func(text string) sample.Key { return sample.Key{Type: "N", Text: text} }

@@ -1,144 +1,137 @@
-// Package sample holds one observed DynamoDB request as one key saw it, with the
-// schema of tables and what DynamoDB charges.
+// Package sample defines one observed DynamoDB request as one key saw it, the schema of tables,
+// and DynamoDB's prices.
 //
-// A producer makes a [Record] of each request that it samples and writes it with
-// [Record.AppendJSON], in Keyheat JSON. A collector reads such messages with the
-// decoder of package keyheatjson, and other forms with their own decoders; each
-// hands out to a [Handler] what is sound, and the rest with its [Reason]:
+// A producer makes a [Record] of each sampled request, and writes it as Keyheat JSON with
+// [Record.AppendJSON]. A collector reads Keyheat JSON with package keyheatjson, and other
+// formats with their own decoders. Each decoder passes good records to a [Handler], and bad
+// samples with their [RejectReason]:
 //
 //	{"ts":1763692032185,"table":"orders","pk":"user#42","op":"UpdateItem","wcu":2,"rate":0.01}
 //
-// What a record stands for is its Load, n × units ÷ rate. Units are those that
-// DynamoDB reported; where a producer has none they are computed from the
-// operation, the item's size and the consistency (EstimateUnits), and the
-// record says so.
+// A record represents a load of n × units ÷ rate ([Record.Load]). Units are the consumed
+// capacity that DynamoDB reported. If a producer has none, they are computed from the
+// operation, the item's size and the consistency ([EstimateUnits]), and the record is marked as
+// Estimated.
 //
-// Requests are sampled by call, and a record is one item: the items of a call come
-// together or not at all. What samples prove depends on that, so a record says how
-// many calls its requests came from (Calls), or which call it is of (Call). Where
-// neither is known, requests are taken for independent.
+// Requests are sampled by call, and a record is one item: the items of a call are kept or
+// dropped together. The error of an estimate depends on that. So a record states the number of
+// its calls (Calls) or names its call (Call). Without either, its requests are treated as
+// independent.
 //
-// A call that is throttled is sent again, and its demand is one all the same. What the
-// retries were, and what they cost the caller, a record says where its producer sees
-// it: Attempts, Waited, Failed.
+// A call that is throttled and retried counts once as requested load. If the producer sees
+// retries, the record counts the attempts (Attempts), the caller's waiting time (Waited), and
+// the final failure (Failed).
 //
-// A Key is an identity and not a text: 42 the string and 42 the number differ,
-// 42 and 4.2e1 do not. testdata/keys.json holds the examples which every
-// decoder, of whatever form, must agree on.
+// A Key is an identity, not a text. The string 42 and the number 42 differ; the numbers 42 and
+// 4.2e1 are equal. testdata/keys.json has examples that all decoders must agree on.
 //
-// The package takes nothing on trust. A record that cannot be true (Check) is
-// a bad sample with a reason: never a panic, and never a silent zero. It needs
-// the standard library only, so that an application can import it.
+// An impossible record (see [Record.Check]) is a bad sample with a reject reason, never a
+// panic, and never a silent zero. The package needs only the standard library, so that any
+// application can import it.
 package sample
 
 import "strings"
 
-// Milli is an amount of capacity in thousandths of a unit: a WCU or an RCU.
-// DynamoDB charges in halves of a unit, so a thousandth loses nothing, and
-// whole numbers add without rounding.
+// Milli is an amount of capacity in thousandths of a unit (WCU or RCU). DynamoDB charges in
+// halves of a unit, so a thousandth is exact, and whole numbers add without rounding.
 type Milli int64
 
-// Consistency is how a read was asked for; it sets the price of a read.
+// Consistency is the requested consistency of a read. It sets the price of the read.
 type Consistency uint8
 
-// The consistencies, the cheapest first. Eventual is also what a record
-// without one means.
+// The consistencies, the cheapest first. Eventual is the default.
 const (
 	Eventual Consistency = iota
 	Strong
 	Transactional
 )
 
-// Key is one partition or sort key as an identity: two keys are the same key
-// exactly when their Keys are equal. The zero Key is "not known".
+// Key is the identity of one partition or sort key: two keys are the same exactly if their Keys
+// are equal. The zero Key is unknown.
 type Key struct {
-	// Type is S, N or B; for a multi-attribute key one letter an attribute
-	// ("SN"). "42" the string and 42 the number are different keys.
+	// Type is S, N or B, or one letter for each attribute of a multi-attribute key ("SN"). The
+	// string 42 and the number 42 are different keys.
 	Type string
-	// Text is the string as it is, the number in DynamoDB's canonical decimal
-	// form, the binary in base64; of a multi-attribute key its parts, joined.
+	// Text is the string itself, a number in DynamoDB's canonical decimal form, or a binary in
+	// base64. The parts of a multi-attribute key are joined.
 	Text string
 }
 
-// Record is one observed request, or n equal ones, on one key of one table
-// or index.
+// Record is one observed request, or n equal ones, on one key of one table or index.
 //
-// A record that a Decoder hands out may alias the decoder's buffers: it is
-// valid until the handler returns. Clone keeps it.
+// A decoder's Record may alias the decoder's buffers, and is valid until the handler returns.
+// Clone makes a lasting copy.
 type Record struct {
-	// Time is when the request was made, in Unix milliseconds.
+	// Time is the time of the request in Unix milliseconds.
 	Time int64
-	// TimeFromMessage reports that the producer gave no time, and Time is the
-	// message's own.
+	// TimeFromMessage means that the producer gave no time, and that Time is the message's own.
 	TimeFromMessage bool
-	// Table is the table's name; Index the index read or written, empty for
-	// the table itself.
+	// Table is the table's name. Index is the index that was read or written, empty for the
+	// table itself.
 	Table, Index string
-	// PK and SK are the keys in that table or index. PK is unknown only for a
-	// Scan. SK is unknown when the producer did not say.
+	// PK and SK are the keys in that table or index. PK is unknown only for a Scan. SK is
+	// unknown if the producer left it out.
 	PK, SK Key
-	// Op is the operation; OpUnknown when only units were given.
+	// Op is the operation, or OpUnknown if only units were given.
 	Op Op
-	// RCU and WCU are the units that one request consumed, or asked for when
-	// it was throttled. Never negative.
+	// RCU and WCU are the units that one request consumed, or requested if it was throttled.
+	// They are never negative.
 	RCU, WCU Milli
-	// Estimated reports that the units were not reported by DynamoDB, nor follow
-	// from whole images of the item: they were computed from what is known.
+	// Estimated means that the units were computed. They were neither reported by DynamoDB, nor
+	// do they follow from whole images of the item.
 	Estimated bool
-	// Bytes is the item size, 0 when unknown.
+	// Bytes is the item size, 0 if unknown.
 	Bytes int64
 	// Read is the consistency of a read.
 	Read Consistency
-	// Throttle is AWS's reason text when the request was throttled: such a
-	// record is demand, not consumption. Empty when it went through.
+	// Throttle is AWS's reason text of a throttled request. Such a record is requested load,
+	// not consumed. It is empty for other requests.
 	Throttle string
-	// Rate is the share of requests that were sampled, in (0,1].
+	// Rate is the sampling rate of the requests, in (0,1].
 	Rate float64
-	// N is how many equal requests the record stands for, at least 1, all within
-	// one second.
+	// N is the number of equal requests that the record represents, at least 1, all within one
+	// second.
 	N int64
-	// Call identifies the call that the request was an item of, for as long as its
-	// records are near each other: the items of one sampled call come together.
-	// Empty when unknown.
+	// Call names the call that the request was an item of. It need only be unique among nearby
+	// records, because the items of one sampled call arrive together. It is empty if unknown.
 	Call string
-	// Calls is how many sampled calls the N requests came from, in (0,N]; 0 when
-	// unknown. An item of a call that has 25 on this key counts a twenty-fifth, so
-	// that N/Calls is how many came together, and Calls add up.
+	// Calls is the number of sampled calls that the N requests came from, in (0,N], or 0 if
+	// unknown. Calls add up: one item of a call with 25 items on this key counts a
+	// twenty-fifth. N/Calls is the number of requests that were sampled together.
 	Calls float64
-	// Attempts is how often the call of each request was sent, the first time
-	// included, and 0 when unknown. It is told once, by the record of the call's end
-	// and not by those of its throttled attempts.
+	// Attempts is the number of attempts of each request's call, including the first, or 0 if
+	// unknown. Only the record of the call's end counts them, not the records of its throttled
+	// attempts.
 	Attempts int64
-	// Waited is how long the caller of each request waited because its call was sent
-	// again, in milliseconds: from the end of the first attempt to the call's end. The
-	// mean of all N. Zero when Attempts is unknown.
+	// Waited is the time in milliseconds that each request's caller waited because of retries:
+	// from the end of the first attempt to the call's end. It is the mean over all N, and zero
+	// if Attempts is unknown.
 	Waited float64
-	// Failed reports that the calls failed for good because they were throttled. False
-	// when Attempts is unknown.
+	// Failed means that the calls were throttled after all retries. It is false if Attempts is
+	// unknown.
 	Failed bool
-	// Caller, Account, Region and ID are empty when unknown.
+	// Caller, Account, Region and ID are empty if unknown.
 	Caller, Account, Region, ID string
-	// Attrs are other attributes, text to text, that may serve as candidate
-	// keys. Nil when none were given.
+	// Attrs are other attributes, text to text, that may serve as candidate keys. Nil if there
+	// are none.
 	Attrs map[string]string
-	// Change reports that the record was made of a changed item, as streams show
-	// them: they show neither reads nor what was throttled.
+	// Change means that the record comes from a stream of changed items. Such streams show
+	// neither reads nor throttled requests.
 	Change bool
-	// Edit is what whole images of the item show of a write; nil without them.
+	// Edit describes a write whose images of the item are whole; nil otherwise.
 	Edit *Edit
 }
 
-// Edit is what a write did to its item.
+// Edit describes the effect of a write on its item.
 type Edit struct {
-	// Changed is how many of the item's bytes, those of the attributes that the
-	// write set, changed or removed; Grown by how many bytes the item grew,
-	// negative when it shrank.
+	// Changed is the number of bytes of the attributes that the write set, changed or removed.
+	// Grown is the growth of the item in bytes, negative if it shrank.
 	Changed, Grown int64
 	// Attributes are the names of the changed attributes.
 	Attributes []string
 }
 
-// Clone returns a copy that aliases nothing and may be kept.
+// Clone returns a lasting copy, which aliases nothing.
 func (r *Record) Clone() Record {
 	c := *r
 	for _, s := range []*string{

@@ -1,83 +1,82 @@
 package sample
 
-// Handler takes what a decoder finds in a message.
+// Handler receives a decoder's results.
 type Handler interface {
-	// Record takes one good sample. It must not be changed, and is valid until Record
+	// Record receives one good sample. It must not change it. The sample is valid until Record
 	// returns.
 	Record(r *Record)
-	// Bad takes one bad sample: why, and a short raw prefix of it, which is
-	// valid until Bad returns and may hold personal data.
+	// Bad receives one bad sample with its reject reason. The excerpt is a short raw prefix of
+	// it, is valid until Bad returns, and may hold personal data.
 	Bad(reason RejectReason, excerpt []byte)
 }
 
-// RejectReason names in one word why a sample was not counted. The set is closed, so that
-// it may be a metric label.
+// RejectReason names in one word why a sample was not counted. The set is closed, so a reject
+// reason may be a metric label.
 type RejectReason string
 
-// The reasons. A bad sample has one, the first that is found: its JSON is
-// checked before its fields, and every field's form before any field's
-// limits.
+// The reject reasons. A bad sample has the first that applies. Decoders check JSON before
+// fields, and the format of all fields before their limits.
 const (
-	// RejectEmpty is a message without any value: a Kafka tombstone, or blanks.
+	// RejectEmpty rejects a message without a value: a Kafka tombstone, or white space.
 	RejectEmpty RejectReason = "empty"
-	// RejectSyntax is text that is not JSON, or bytes that are no batch of package
+	// RejectSyntax rejects text that is not JSON, and bytes that are not a batch of package
 	// samplepb.
 	RejectSyntax RejectReason = "syntax"
-	// RejectBadUTF8 is a string that is no Unicode text: invalid UTF-8, or half
-	// a surrogate pair.
+	// RejectBadUTF8 rejects a string that is not Unicode: invalid UTF-8, or half a surrogate
+	// pair.
 	RejectBadUTF8 RejectReason = "bad_utf8"
-	// RejectTooDeep is JSON that is nested too deep.
+	// RejectTooDeep rejects JSON that is nested too deep.
 	RejectTooDeep RejectReason = "too_deep"
-	// RejectNotObject is a JSON value that is no object.
+	// RejectNotObject rejects a JSON value that is not an object.
 	RejectNotObject RejectReason = "not_object"
-	// RejectNoTime is a missing ts where the message has no time of its own.
+	// RejectNoTime rejects a missing ts if the message has no time of its own.
 	RejectNoTime RejectReason = "no_time"
-	// RejectBadTime is a ts that is neither Unix milliseconds nor RFC 3339, or
-	// lies before DynamoDB was (seconds mistaken for milliseconds) or after 9999.
+	// RejectBadTime rejects a ts that is neither Unix milliseconds nor RFC 3339, lies before
+	// DynamoDB existed (seconds mistaken for milliseconds), or after 9999.
 	RejectBadTime RejectReason = "bad_time"
-	// RejectNoTable is a missing or empty table.
+	// RejectNoTable rejects a missing or empty table.
 	RejectNoTable RejectReason = "no_table"
-	// RejectBadTable is a table or index that DynamoDB cannot have: its name is no text, longer
-	// than 255 bytes, or holds more than letters, digits, "_", "-" and ".", as an ARN does.
+	// RejectBadTable rejects a table or index with an impossible name: not a text, longer than
+	// 255 bytes, or with bytes other than letters, digits, "_", "-" and ".", such as an ARN.
 	RejectBadTable RejectReason = "bad_table"
-	// RejectBadOp is an op that is none of DynamoDB's data operations.
+	// RejectBadOp rejects an op that is not a data operation of DynamoDB.
 	RejectBadOp RejectReason = "bad_op"
-	// RejectNoKey is a missing pk on anything but a Scan.
+	// RejectNoKey rejects a missing pk, except on a Scan.
 	RejectNoKey RejectReason = "no_key"
-	// RejectBadKey is a pk or sk that DynamoDB could not hold: empty, of a type
-	// that is no key's, an impossible number, broken base64, too many parts.
+	// RejectBadKey rejects a pk or sk that DynamoDB could not hold: empty, of another type than
+	// keys have, an impossible number, broken base64, too many parts.
 	RejectBadKey RejectReason = "bad_key"
-	// RejectKeyTooLong is a pk over 2,048 bytes or an sk over 1,024.
+	// RejectKeyTooLong rejects a pk over 2,048 bytes or an sk over 1,024.
 	RejectKeyTooLong RejectReason = "key_too_long"
-	// RejectBadBytes is bytes that is no whole number from 0.
+	// RejectBadBytes rejects bytes that is not a whole number from 0.
 	RejectBadBytes RejectReason = "bad_bytes"
-	// RejectTooLarge is bytes over what DynamoDB allows: 400 KB an item, 1 MB a
-	// page of a Query, a Scan or a statement.
+	// RejectTooLarge rejects bytes over DynamoDB's limits: 400 KB for an item, 1 MB for a page
+	// of a Query, a Scan or a statement.
 	RejectTooLarge RejectReason = "too_large"
-	// RejectBadRead is a read that is none of the three consistencies.
+	// RejectBadRead rejects a read that is none of the three consistencies.
 	RejectBadRead RejectReason = "bad_read"
-	// RejectNoOp is a record without units whose op does not say whether it
-	// read or wrote.
+	// RejectNoOp rejects a record without units whose op may read or write.
 	RejectNoOp RejectReason = "no_op"
-	// RejectBadUnits is rcu or wcu negative, infinite, no number or absurd, or
-	// a load (n × units ÷ rate) beyond MaxLoad; or wcu of an operation that only reads.
+	// RejectBadUnits rejects an rcu or wcu that is negative, infinite, absurd or not a number.
+	// It also rejects a load (n × units ÷ rate) beyond MaxLoad, and wcu for an operation that
+	// only reads.
 	RejectBadUnits RejectReason = "bad_units"
-	// RejectBadRate is a rate outside (0,1], or under MinRate.
+	// RejectBadRate rejects a rate outside (0,1], or under MinRate.
 	RejectBadRate RejectReason = "bad_rate"
-	// RejectBadN is an n that is no whole number from 1 to MaxN.
+	// RejectBadN rejects an n that is not a whole number from 1 to MaxN.
 	RejectBadN RejectReason = "bad_n"
-	// RejectBadCalls is a number of calls that is not above 0 and at most n.
+	// RejectBadCalls rejects a number of calls that is not above 0 and at most n.
 	RejectBadCalls RejectReason = "bad_calls"
-	// RejectBadRetries is attempts that are no whole number from 1 to MaxAttempts,
-	// waited_ms that is no number from 0 to MaxWaited, failed that is neither true nor
-	// false, or one of these two without attempts.
+	// RejectBadRetries rejects attempts that is not a whole number from 1 to MaxAttempts, and
+	// waited_ms that is not a number from 0 to MaxWaited. It also rejects failed that is
+	// neither true nor false, and waited_ms or failed without attempts.
 	RejectBadRetries RejectReason = "bad_retries"
-	// RejectBadThrottle is a throttle that says that nothing was throttled, such as "false",
-	// or, of other people's fields, one that [ParseThrottle] does not know.
+	// RejectBadThrottle rejects a throttle that means "not throttled", such as "false", and in
+	// foreign fields a throttle that [ParseThrottle] does not know.
 	RejectBadThrottle RejectReason = "bad_throttle"
-	// RejectBadText is a throttle, caller, account, region or id that is no
-	// string, or an account or region that is not made as the name of a table is.
+	// RejectBadText rejects a throttle, caller, account, region or id that is not a string, and
+	// an account or region that [IsName] rejects.
 	RejectBadText RejectReason = "bad_text"
-	// RejectBadAttrs is attrs that are not text to text.
+	// RejectBadAttrs rejects attrs that does not map text to text.
 	RejectBadAttrs RejectReason = "bad_attrs"
 )

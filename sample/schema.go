@@ -9,21 +9,21 @@ import (
 
 // KeySchema names the attributes of the key of a table or of an index.
 type KeySchema struct {
-	// PartitionKey names the attributes of the partition key: one of a table,
-	// one to MaxKeyParts of an index. It is empty when it is not known.
+	// PartitionKey names the attributes of the partition key: one for a table, one to
+	// MaxKeyParts for an index. It is empty if unknown.
 	PartitionKey []string `json:"pk"`
-	// SortKey names those of the sort key, up to as many. Nil is "not known"; a
-	// list without names says that there is none.
+	// SortKey names the attributes of the sort key, up to as many. Nil means unknown; an empty
+	// list means that there is no sort key.
 	SortKey []string `json:"sk"`
 }
 
-// Keys returns a key schema with a partition key of one attribute, and a sort
-// key of those that follow, or none.
+// Keys returns a key schema with one partition key attribute, and a sort key of the other
+// attributes, if any.
 func Keys(partition string, sort ...string) KeySchema {
 	return KeySchema{PartitionKey: []string{partition}, SortKey: append([]string{}, sort...)}
 }
 
-// Merge returns the key schema with what is not known in it taken from another.
+// Merge returns the key schema with its unknown parts taken from another.
 func (k KeySchema) Merge(other KeySchema) KeySchema {
 	if k.PartitionKey != nil {
 		other.PartitionKey = k.PartitionKey
@@ -34,12 +34,11 @@ func (k KeySchema) Merge(other KeySchema) KeySchema {
 	return other
 }
 
-// Schemas are the schemas of tables, by a name of LookupNames. A table that is
-// missing has the empty Schema.
+// Schemas are the schemas of tables, by a name of LookupNames. A missing table has the empty
+// Schema.
 type Schemas map[string]Schema
 
-// Schema is the key schema of a table, with its secondary indexes. The empty
-// Schema is a table of which nothing is known.
+// Schema is the key schema of a table, with its secondary indexes. The empty Schema is unknown.
 type Schema struct {
 	KeySchema
 	// Indexes are the secondary indexes, by name.
@@ -49,25 +48,25 @@ type Schema struct {
 // IndexSchema is a secondary index.
 type IndexSchema struct {
 	KeySchema
-	// Local reports that it is a local secondary index: it lives in the table's
-	// partitions, and what it costs is charged to the table.
+	// Local means that the index is a local secondary index: it shares the table's partitions,
+	// and its cost is charged to the table.
 	Local      bool
 	Projection Projection
-	// Include names what ProjectInclude projects beside the keys.
+	// Include names the attributes that ProjectInclude projects beside the keys.
 	Include []string
 }
 
-// Projection says which attributes an index holds. Empty is ProjectAll.
+// Projection selects the attributes of an index. Empty is ProjectAll.
 type Projection string
 
-// The projections, as DynamoDB names them.
+// The projections, by DynamoDB's names.
 const (
 	ProjectAll      Projection = "ALL"
 	ProjectKeysOnly Projection = "KEYS_ONLY"
 	ProjectInclude  Projection = "INCLUDE"
 )
 
-// Validate returns what is wrong with a schema, every fault at once.
+// Validate returns all errors of a schema, joined, or nil.
 func (s Schema) Validate() error {
 	faults := []error{s.validate(1, false)}
 	for _, name := range slices.Sorted(maps.Keys(s.Indexes)) {
@@ -81,8 +80,8 @@ func (s Schema) Validate() error {
 	return errors.Join(faults...)
 }
 
-// validate returns what is wrong with a key whose parts have up to most
-// attributes each. Of a local index the sort key may stand alone.
+// validate returns the errors of a key with up to `most` attributes in each part. A local index
+// may have only a sort key.
 func (k KeySchema) validate(most int, local bool) error {
 	names := slices.Concat(k.PartitionKey, k.SortKey)
 	distinct := slices.Compact(slices.Sorted(slices.Values(names)))
@@ -96,7 +95,7 @@ func (k KeySchema) validate(most int, local bool) error {
 	case slices.Contains(names, ""):
 		return errors.New("a key attribute without a name")
 	case len(distinct) < len(names):
-		return fmt.Errorf("an attribute stands in the key twice (%q)", names)
+		return fmt.Errorf("the key names an attribute twice (%q)", names)
 	}
 	return nil
 }

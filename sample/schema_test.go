@@ -29,7 +29,7 @@ func TestSchemaValidate(t *testing.T) {
 		{local(sample.KeySchema{SortKey: []string{"b"}}), ""},
 		{local(sample.KeySchema{}), ""},
 		{sample.Schema{KeySchema: sample.KeySchema{SortKey: []string{"b"}}}, "a sort key without a partition key: name both"},
-		{sample.Schema{KeySchema: sample.Keys("a", "a")}, `stands in the key twice (["a" "a"])`},
+		{sample.Schema{KeySchema: sample.Keys("a", "a")}, `the key names an attribute twice (["a" "a"])`},
 		{sample.Schema{KeySchema: sample.Keys("a", "b", "c")}, "2 attributes in the sort key: name one, only an index may have more"},
 		{sample.Schema{KeySchema: sample.KeySchema{PartitionKey: []string{"a", "b"}}}, "2 attributes in the partition key: name one"},
 		{sample.Schema{KeySchema: sample.Keys("")}, "a key attribute without a name"},

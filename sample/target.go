@@ -2,8 +2,8 @@ package sample
 
 import "cmp"
 
-// Target is what load is counted for: a table, or an index of one. A field that is
-// not known is empty; Index is empty for the table itself.
+// Target is a table or an index that load is counted for. Unknown fields are empty; Index is
+// empty for the table itself.
 type Target struct {
 	Account string `json:"account"`
 	Region  string `json:"region"`
@@ -11,14 +11,13 @@ type Target struct {
 	Index   string `json:"index"`
 }
 
-// Compare orders targets by account, region, table and index.
+// Compare orders targets by account, Region, table and index.
 func (t Target) Compare(o Target) int {
 	return cmp.Or(cmp.Compare(t.Account, o.Account), cmp.Compare(t.Region, o.Region),
 		cmp.Compare(t.Table, o.Table), cmp.Compare(t.Index, o.Index))
 }
 
-// Name returns "table" or "table/index", after the account and the region
-// where these are known.
+// Name returns "table" or "table/index", after the account and the Region if they are known.
 func (t Target) Name() string {
 	name := t.Table
 	if t.Index != "" {
@@ -33,21 +32,21 @@ func (t Target) Name() string {
 	return name
 }
 
-// Target returns what the record is a request for.
+// Target returns the table or index of the record.
 func (r *Record) Target() Target {
 	return Target{Account: r.Account, Region: r.Region, Table: r.Table, Index: r.Index}
 }
 
-// MayBe reports whether both may be the same table or index: their names are
-// equal, and so are their account and Region as far as both know them.
+// MayBe reports whether both may be the same table or index: their names are equal, and their
+// accounts and Regions are equal if both are known.
 func (t Target) MayBe(o Target) bool {
 	same := func(a, b string) bool { return a == b || a == "" || b == "" }
 	return t.Table == o.Table && t.Index == o.Index && same(t.Account, o.Account) && same(t.Region, o.Region)
 }
 
-// LookupNames returns under which names something may be kept of a target's table,
-// the most specific first: account/Region/table, Region/table and table. One that
-// needs what is not known is empty.
+// LookupNames returns the possible names of a target's table in configuration, the most
+// specific first: account/Region/table, Region/table and table. A name with an unknown part is
+// empty.
 func LookupNames(t Target) (names [3]string) {
 	if t.Region != "" {
 		names[1] = t.Region + "/" + t.Table
@@ -59,8 +58,8 @@ func LookupNames(t Target) (names [3]string) {
 	return names
 }
 
-// Lookup returns what is kept of a target's table under the most specific of its
-// names. It allocates nothing: decoders call it for each record.
+// Lookup returns the value of a target's table under the most specific of its names. It
+// allocates nothing, because decoders call it for each record.
 func Lookup[V any](all map[string]V, t Target) (found V, ok bool) {
 	if len(all) == 0 {
 		return found, false

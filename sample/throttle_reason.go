@@ -5,35 +5,35 @@ import (
 	"strings"
 )
 
-// ThrottleReason is why DynamoDB throttled a request: the one of its throttling reasons
-// that says what to do about it.
+// ThrottleReason is the reason for which DynamoDB throttled a request. If DynamoDB gave
+// several, it is the most useful one.
 type ThrottleReason uint8
 
-// The causes, in the words of ThrottlingReasons. Source: API reference,
-// ThrottlingReason; Developer Guide, "Diagnosing throttling".
+// The throttle reasons, named as in ThrottlingReasons. Source: API reference, ThrottlingReason;
+// Developer Guide, "Diagnosing throttling".
 const (
-	// ThrottleUnknown is throttling without a reason, or with one that is not known:
-	// an exception's class does not name it.
+	// ThrottleUnknown is a missing or unknown throttle reason. An exception's class does not
+	// reveal it.
 	ThrottleUnknown ThrottleReason = iota
-	// KeyRange is a partition that got more than it takes: heat.
+	// KeyRange is a partition over its limit: heat.
 	KeyRange
-	// Provisioned is a table or index that got more than it was given.
+	// Provisioned is a table or index over its provisioned capacity.
 	Provisioned
-	// MaxOnDemand is one that got more than its owner lets it have.
+	// MaxOnDemand is a table or index over its owner's limit for on-demand capacity.
 	MaxOnDemand
-	// AccountLimit is an account that got more than it may have.
+	// AccountLimit is an account over its quota.
 	AccountLimit
-	// OfIndex is a write to a table that a partition of one of its indexes could
-	// not take, and OfIndexCapacity one that an index has too little capacity for:
-	// the table itself is neither hot nor starved.
+	// OfIndex is a write to a table that a hot partition of one of its indexes throttled.
+	// OfIndexCapacity is a write that an index with too little capacity throttled. The table
+	// itself has neither problem.
 	OfIndex
 	OfIndexCapacity
 
-	// ThrottleReasons is how many there are.
+	// ThrottleReasons is the number of throttle reasons.
 	ThrottleReasons = iota
 )
 
-// throttleReasons are the ends of AWS's words, behind {Table|Index}{Read|Write}.
+// throttleReasons are the ends of AWS's reason texts, behind {Table|Index}{Read|Write}.
 var throttleReasons = [ThrottleReasons]string{
 	KeyRange:     "KeyRangeThroughputExceeded",
 	Provisioned:  "ProvisionedThroughputExceeded",
@@ -44,21 +44,21 @@ var throttleReasons = [ThrottleReasons]string{
 	OfIndexCapacity: "IndexWriteThroughputExceeded",
 }
 
-// String returns the end of AWS's word, "unknown" for CauseUnknown.
-func (c ThrottleReason) String() string {
-	if int(c) >= len(throttleReasons) || c == ThrottleUnknown {
+// String returns the end of AWS's reason text, or "unknown" for ThrottleUnknown.
+func (r ThrottleReason) String() string {
+	if int(r) >= len(throttleReasons) || r == ThrottleUnknown {
 		return "unknown"
 	}
-	return throttleReasons[c]
+	return throttleReasons[r]
 }
 
-// indexWrite is the beginning of the reasons that an index has for a write.
+// indexWrite begins the reasons of an index for throttling a write.
 const indexWrite = "IndexWrite"
 
-// ThrottleCause finds the cause in AWS's reason text, which may hold several
-// reasons: heat comes first, for it is what no other capacity mends. index is the one
-// that the request was counted for, empty for the table itself, to which the reason of
-// an index is not charged.
+// ParseThrottleReason finds the throttle reason in AWS's reason text. Of several it prefers
+// heat, because more capacity does not help against heat. index is the index that the request
+// was counted for, empty for the table itself. The table is not charged for the reasons of an
+// index.
 func ParseThrottleReason(text, index string) ThrottleReason {
 	if index == "" && strings.Contains(text, indexWrite) && !strings.Contains(text, "TableWrite") {
 		if strings.Contains(text, throttleReasons[OfIndex]) {
@@ -66,14 +66,14 @@ func ParseThrottleReason(text, index string) ThrottleReason {
 		}
 		return OfIndexCapacity
 	}
-	for c := KeyRange; c < OfIndex; c++ {
+	for reason := KeyRange; reason < OfIndex; reason++ {
 		for rest := text; ; {
-			i := strings.Index(rest, throttleReasons[c])
+			i := strings.Index(rest, throttleReasons[reason])
 			if i < 0 {
 				break
 			}
 			if before := rest[:i]; strings.HasSuffix(before, "Read") || strings.HasSuffix(before, "Write") {
-				return c
+				return reason
 			}
 			rest = rest[i+1:]
 		}
@@ -81,9 +81,9 @@ func ParseThrottleReason(text, index string) ThrottleReason {
 	return ThrottleUnknown
 }
 
-// notThrottled and throttled are the words for a request that was not throttled, and for one
-// that was for a reason that is not told, in any case. A failed condition is no throttle: it
-// consumes what the write would have.
+// notThrottled are the words for a request that was not throttled, and throttled the words for
+// a request that was, without a reason, in any case of letters. A failed condition is not a
+// throttle: it consumes as much as the write would have.
 var (
 	notThrottled = []string{
 		"", "-", "0", "f", "false", "n", "n/a", "nein", "nil", "no", "none", "not throttled", "null", "ok", "success", "succeeded",
@@ -94,19 +94,18 @@ var (
 	}
 )
 
-// refusals are what texts of DynamoDB have in them that say that a request was throttled: its
-// reasons, its exceptions, and their messages, in lower case.
+// refusals are the parts of DynamoDB's texts that mean throttling, in lower case: reasons,
+// exceptions and their messages.
 var refusals = []string{
 	"throughputexceeded", "accountlimitexceeded", "requestlimitexceeded", "throttlingexception", "throttlingerror",
 	"provisioned throughput for the table was exceeded", "exceeds the current capacity", "exceeds the allowed throughput", "exceeds the current throughput limit",
 }
 
-// ParseThrottle reads what others write of whether a request was throttled: yes or no, in
-// several words, or DynamoDB's reason or exception. It returns the text of a throttled
-// record, empty for a request that was not throttled. known is false of any other text, such as
-// an HTTP status, which does not tell a throttled request from one that was rejected for
-// another reason.
-func ParseThrottle(text string) (reason string, known bool) {
+// ParseThrottle parses a foreign text about throttling: yes or no in several words, or
+// DynamoDB's reason or exception. It returns the text of a throttled record, or "" for a
+// request that was not throttled. known is false for any other text, such as an HTTP status,
+// which is the same for throttled and otherwise rejected requests.
+func ParseThrottle(text string) (throttleReason string, known bool) {
 	switch {
 	case isWord(text, notThrottled):
 		return "", true
@@ -122,7 +121,8 @@ func ParseThrottle(text string) (reason string, known bool) {
 	return text, false
 }
 
-// isWord reports whether a text is one of some words, but for its case and the blanks around it.
+// isWord reports whether a text is one of the words, apart from case and surrounding white
+// space.
 func isWord(text string, words []string) bool {
 	text = strings.TrimSpace(text)
 	return slices.ContainsFunc(words, func(word string) bool { return len(word) == len(text) && strings.EqualFold(word, text) })

@@ -6,7 +6,7 @@ import (
 	"github.com/keyheat/keyheat/sample"
 )
 
-// TestParseThrottle: what others write of whether a request was throttled.
+// TestParseThrottle parses foreign texts about throttling.
 func TestParseThrottle(t *testing.T) {
 	t.Parallel()
 	for _, no := range []string{"", " ", "no", "No", "N", "nein", "false", "FALSE", "f", "0", "-", "none", "null", "n/a", "ok", "success", "ConditionalCheckFailedException"} {
@@ -31,9 +31,9 @@ func TestParseThrottle(t *testing.T) {
 	}
 }
 
-// TestThrottleCause: "Take the cause from the reason, never from the exception
-// class" (DYNAMODB.md's rule, from the API reference's ThrottlingReason).
-func TestThrottleCause(t *testing.T) {
+// TestParseThrottleReason takes the throttle reason from the reason text, and never from the
+// exception class (API reference, ThrottlingReason).
+func TestParseThrottleReason(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]sample.ThrottleReason{
 		"":                                        sample.ThrottleUnknown,

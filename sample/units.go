@@ -1,24 +1,22 @@
 package sample
 
-// The prices of DynamoDB, from the Developer Guide, "DynamoDB read and write
-// operations" (capacity unit consumption), with 1 KB = 1,024 bytes. They price
-// one item; whoever reads many in one Query adds their sizes first, whoever
-// reads a batch prices each item and adds the prices.
+// DynamoDB's prices, from the Developer Guide, "DynamoDB read and write operations" (capacity
+// unit consumption), with 1 KB = 1,024 bytes. They are the price of one item. A Query adds the
+// sizes of its items before rounding; a batch adds the prices of its items.
 const (
-	// ReadUnitBytes is what one strongly consistent read unit reads.
+	// ReadUnitBytes is the size that one strongly consistent read unit covers.
 	ReadUnitBytes = 4096
-	// WriteUnitBytes is what one write unit writes.
+	// WriteUnitBytes is the size that one write unit covers.
 	WriteUnitBytes = 1024
 )
 
-// readPrice is what each begun 4 KB of a read costs, by Consistency.
+// readPrice is the price of each 4 KB of a read, by Consistency.
 var readPrice = [...]Milli{Eventual: 500, Strong: 1000, Transactional: 2000}
 
-// ReadUnits returns what reading that many bytes costs: one read unit for each
-// begun 4 KB when strongly consistent, half as much when eventually
-// consistent, twice as much in a transaction. An item that is missing, or of
-// unknown size (0 or less), costs the minimum, as one of 4 KB does. A Query is
-// priced by the summed size of what matched its key condition.
+// ReadUnits returns the price of reading a number of bytes: one read unit for each 4 KB,
+// rounded up, if strongly consistent; half as much if eventually consistent; twice as much in a
+// transaction. A missing item, or a size of 0 or less (unknown), costs the minimum, as 4 KB do.
+// A Query is priced by the summed size of the items that match its key condition.
 func ReadUnits(bytes int64, c Consistency) Milli {
 	if int(c) >= len(readPrice) {
 		c = Eventual
@@ -26,10 +24,10 @@ func ReadUnits(bytes int64, c Consistency) Milli {
 	return countBlocks(bytes, ReadUnitBytes) * readPrice[c]
 }
 
-// WriteUnits returns what writing that many bytes costs: one write unit for each
-// begun 1 KB, twice as much in a transaction, never less than one. The bytes
-// of a put or an update are the larger of the item before and after it; of a
-// delete those of the deleted item; a failed condition costs the same.
+// WriteUnits returns the price of writing a number of bytes: one write unit for each 1 KB,
+// rounded up, twice as much in a transaction, and never less than one. The bytes of a put or
+// update are the larger of the item before and after it; the bytes of a delete are the deleted
+// item's. A failed condition costs the same.
 func WriteUnits(bytes int64, transactional bool) Milli {
 	units := countBlocks(bytes, WriteUnitBytes) * 1000
 	if transactional {
@@ -38,10 +36,9 @@ func WriteUnits(bytes int64, transactional bool) Milli {
 	return units
 }
 
-// EstimateUnits returns what one request costs by its operation, the bytes it
-// touched (0 when unknown: the operation's minimum) and its consistency. It
-// returns false when the operation may read or write.
-// The operations in a transaction cost double whatever c says.
+// EstimateUnits returns the price of one request by its operation, its bytes (0 if unknown: the
+// operation's minimum) and its consistency. It returns false if the operation may read or
+// write. Operations of a transaction cost double for any consistency.
 func EstimateUnits(op Op, bytes int64, c Consistency) (rcu, wcu Milli, ok bool) {
 	switch {
 	case op == TransactGetItems:
@@ -54,10 +51,10 @@ func EstimateUnits(op Op, bytes int64, c Consistency) (rcu, wcu Milli, ok bool) 
 	return 0, 0, false
 }
 
-// CompleteUnits sets the units of a record that were not given, to what [EstimateUnits]
-// returns. It returns false where none were given, and the operation may read or write.
+// CompleteUnits sets a record's missing units to the result of [EstimateUnits]. It returns
+// false if it has no units and the operation may read or write.
 func (r *Record) CompleteUnits(hasRCU, hasWCU bool) bool {
-	if hasWCU && !hasRCU && r.Op.IsWrite() { // the usual record: nothing has to be computed
+	if hasWCU && !hasRCU && r.Op.IsWrite() { // most records need no estimate
 		r.RCU, r.Estimated = 0, false
 		return true
 	}
@@ -75,7 +72,7 @@ func (r *Record) CompleteUnits(hasRCU, hasWCU bool) bool {
 	return true
 }
 
-// countBlocks returns how many blocks of that size the bytes begin, at least one.
+// countBlocks returns the number of blocks that the bytes need, at least one.
 func countBlocks(bytes, block int64) Milli {
 	if bytes <= block {
 		return 1

@@ -8,11 +8,10 @@ import (
 
 const kb = 1024
 
-// TestReadUnitsOfTheGuide restates the worked examples of the Developer Guide,
-// "DynamoDB read and write operations", capacity unit consumption for read
-// operations: of GetItem those of 3.5 and 10 KB, of BatchGetItem that of 1.5 and
-// 6.5 KB, of Query those of 40.8 KB and of 1,500 items. The others are the edges
-// of its rules.
+// TestReadUnitsOfTheGuide repeats the worked examples of the Developer Guide, "DynamoDB read
+// and write operations", capacity unit consumption for read operations: GetItem of 3.5 and 10
+// KB, BatchGetItem of 1.5 and 6.5 KB, Query of 40.8 KB and of 1,500 items. The other rows are
+// the edges of its rules.
 func TestReadUnitsOfTheGuide(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

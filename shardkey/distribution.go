@@ -2,22 +2,22 @@ package shardkey
 
 import "fmt"
 
-// Distribution is how evenly the shards of one base are used.
+// Distribution shows how evenly the shards of one base are used.
 type Distribution struct {
 	// Counts are the counts by shard.
 	Counts []int64
-	// Mean is the count of an even shard.
+	// Mean is the mean count of a shard.
 	Mean float64
-	// Deviation is the largest distance of a shard from the mean, as a share of
-	// the mean: above 0.2 is worth an investigation. 0 when nothing was counted.
+	// Deviation is the largest distance of a shard's count from the mean, relative to the mean.
+	// Above 0.2 it is worth an investigation. It is 0 if all counts are 0.
 	Deviation float64
 	// Hottest is the shard with the highest count.
 	Hottest int
 }
 
-// Distribution counts by shard. counts has the partition keys of one base, and
-// how much each was used; a name that is no shard of this sharding is an error,
-// since leaving it out would make the shards look more even than they are.
+// Distribution sorts counts by shard. counts has the partition keys of one base and the use of
+// each. A name that is not a shard of this sharding is an error, because without it the shards
+// would look more even than they are.
 func (s Sharding) Distribution(base string, counts map[string]int64) (Distribution, error) {
 	d := Distribution{Counts: make([]int64, s.n)}
 	sum := int64(0)
@@ -25,7 +25,7 @@ func (s Sharding) Distribution(base string, counts map[string]int64) (Distributi
 		of, shard, ok := s.form.Parse(name)
 		switch {
 		case !ok || !s.form.Alone && of != base || shard >= s.n:
-			return Distribution{}, fmt.Errorf("shardkey: %q is none of the %d shards of %q", name, s.n, base)
+			return Distribution{}, fmt.Errorf("shardkey: %q is not one of the %d shards of %q", name, s.n, base)
 		case n < 0:
 			return Distribution{}, fmt.Errorf("shardkey: the count of %q is negative", name)
 		}

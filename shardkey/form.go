@@ -6,19 +6,18 @@ import (
 	"strings"
 )
 
-// MaxShards is the most shards that a Sharding may have. More than this want
-// another key design.
+// MaxShards is the most key shards of a Sharding. A key that needs more needs another design.
 const MaxShards = 100_000
 
-// Form is how a shard's number stands in a partition key.
+// Form is the position of a shard's number in a partition key.
 type Form struct {
 	// Before and After surround the number: "#SHARD_" and "" in BASE#SHARD_7,
 	// "" and "#" in 7#BASE.
 	Before, After string
-	// Prefix reports that the number stands before the base, not behind it.
+	// Prefix means that the number is before the base, not behind it.
 	Prefix bool
-	// Alone reports that the number is the whole partition key, the real key being
-	// in the sort key, as in a sharded index of a status.
+	// Alone means that the number is the whole partition key. The base is then in the sort key,
+	// as in a sharded index of a status.
 	Alone bool
 }
 
@@ -43,12 +42,11 @@ func NumberHash() Form { return Form{After: "#", Prefix: true} }
 // NumberDash returns the form 7-BASE.
 func NumberDash() Form { return Form{After: "-", Prefix: true} }
 
-// NumberOnly returns the form 7: the base is in the sort key.
+// NumberOnly returns the form 7, with the base in the sort key.
 func NumberOnly() Form { return Form{Prefix: true, Alone: true} }
 
-// Forms returns the forms that are found in the field, in the order in which
-// [Parse] tries them: those that name a shard by a word before those that are
-// only a number.
+// Forms returns the common forms, in the order in which [Parse] tries them: forms with a word
+// before forms with only a number.
 func Forms() []Form {
 	return []Form{
 		HashShardUnderscore(), HashShardHash(), HashShardDash(), HashNumber(), DotNumber(),
@@ -56,7 +54,7 @@ func Forms() []Form {
 	}
 }
 
-// String returns an example: the shard 7 of BASE.
+// String returns an example: shard 7 of BASE.
 func (f Form) String() string { return f.name("BASE", 7) }
 
 func (f Form) name(base string, shard int) string {
@@ -70,7 +68,7 @@ func (f Form) name(base string, shard int) string {
 	return base + number
 }
 
-// check returns what is wrong with a form that a caller made.
+// check returns the error of a caller's own form.
 func (f Form) check() error {
 	mark := f.Before + f.After
 	switch {
@@ -86,9 +84,8 @@ func (f Form) check() error {
 
 func digitAt(s string, i int) bool { return i >= 0 && i < len(s) && s[i] >= '0' && s[i] <= '9' }
 
-// Parse takes a name of this form apart. It is the exact inverse of
-// Sharding.Name, whatever the base; of the form NumberOnly the base is in the sort
-// key, and empty here.
+// Parse splits a name of this form. It is the exact inverse of Sharding.Name for any base. For
+// NumberOnly the base is empty, because it is in the sort key.
 func (f Form) Parse(name string) (base string, shard int, ok bool) {
 	var digits string
 	switch {
@@ -113,7 +110,7 @@ func (f Form) Parse(name string) (base string, shard int, ok bool) {
 	return base, shard, true
 }
 
-// number reads a shard's number as strconv.Itoa writes it.
+// number reads a shard's number in the format of strconv.Itoa.
 func number(digits string) (int, bool) {
 	if len(digits) == 0 || len(digits) > 6 || len(digits) > 1 && digits[0] == '0' {
 		return 0, false
@@ -128,18 +125,18 @@ func number(digits string) (int, bool) {
 	return n, n < MaxShards
 }
 
-// Parsed is a partition key taken apart.
+// Parsed is a split partition key.
 type Parsed struct {
-	// Base is the key as it would be without shards. Where a part follows the
-	// shard, as in user#42#SHARD_7#2026, it is in Tail.
+	// Base is the key without its shard. Tail is the part behind the shard, as in
+	// user#42#SHARD_7#2026.
 	Base, Tail string
 	Shard      int
 	Form       Form
 }
 
-// Parse reports whether a partition key looks like a shard, and of what. Forms with
-// a word are found anywhere in the key; a number alone only at its ends, and
-// that much is a guess: user#42 is read as shard 42 of user.
+// Parse splits a partition key that looks like a key shard. It finds forms with a word anywhere
+// in the key, and a number alone only at the ends. The latter is a guess: user#42 is read as
+// shard 42 of user.
 func Parse(name string) (Parsed, bool) {
 	for _, f := range Forms() {
 		if base, shard, ok := f.Parse(name); ok {
@@ -154,7 +151,7 @@ func Parse(name string) (Parsed, bool) {
 	return Parsed{}, false
 }
 
-// within finds a worded shard that other parts follow.
+// find finds a shard with a word, perhaps with other parts behind it.
 func (f Form) find(name string) (Parsed, bool) {
 	for end := len(name); ; {
 		i := strings.LastIndex(name[:end], f.Before)

@@ -10,35 +10,34 @@ import (
 	"sync"
 )
 
-// Page is what one query of one shard returns.
+// Page is the result of one query of one shard.
 type Page[T any] struct {
 	// Items are in sort-key order.
 	Items []T
-	// Next is where the shard's next page begins, as the caller's client has it
-	// (LastEvaluatedKey); nil when there is none.
+	// Next is the start of the shard's next page, in the form of the caller's client
+	// (LastEvaluatedKey), or nil if there is none.
 	Next any
 }
 
-// Reader reads all shards of a key as if they were one.
+// Reader reads all shards of a key like one partition key.
 type Reader[T any] struct {
-	// Fetch queries one shard by its partition key, from where a page left off;
-	// next is nil for the first page. It is called for different shards at the
-	// same time.
+	// Fetch queries one shard by its partition key, from the end of its last page; next is nil
+	// for the first page. Fetch is called concurrently for different shards.
 	Fetch func(ctx context.Context, name string, next any) (Page[T], error)
-	// Less is the sort key's order, the one in which Fetch returns.
+	// Less is the sort key's order. Fetch returns items in this order.
 	Less func(a, b T) bool
-	// Parallel is how many queries may be under way at once; 8 when zero.
+	// Parallel is the most concurrent queries, 8 if zero.
 	Parallel int
-	// Limit ends the reading after so many items; 0 reads all.
+	// Limit is the most items to read; 0 reads all.
 	Limit int
 }
 
 const defaultParallel = 8
 
-// Query reads shards side by side and yields their items in sort-key order,
-// equal ones by the order of names. It reads ahead one page a shard, and stops
-// reading when the caller stops or the limit is reached. An error is yielded
-// once, as the last, after every item that comes before it for certain.
+// Query reads the shards concurrently, and yields their items in sort-key order, equal ones in
+// the order of names. It reads one page ahead for each shard, and stops when the caller stops
+// or the limit is reached. It yields an error once, as the last, after all items that certainly
+// come before it.
 func (r Reader[T]) Query(ctx context.Context, names []string) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		var zero T
@@ -71,14 +70,14 @@ func (r Reader[T]) check() error {
 	return nil
 }
 
-// result is a page or why there is none; last says that no page follows.
+// result is a page or an error. last means that no page follows.
 type result[T any] struct {
 	items []T
 	err   error
 	last  bool
 }
 
-// read fetches a shard's pages, one ahead of what was asked for.
+// read fetches a shard's pages, one ahead of the consumer.
 func (r Reader[T]) read(ctx context.Context, s *stream[T], slots chan struct{}) {
 	var next any
 	for {
@@ -133,7 +132,7 @@ func (r Reader[T]) drain(ctx context.Context, m *merge[T], yield func(T, error) 
 	}
 }
 
-// stream is one shard's items, as far as they are known.
+// stream is one shard's items, as far as they have been fetched.
 type stream[T any] struct {
 	name  string
 	place int
@@ -142,8 +141,7 @@ type stream[T any] struct {
 	last  bool
 }
 
-// fill waits for the next page when all known items are used up; pages may be
-// empty.
+// fill waits for the next page if all fetched items are used up. Pages may be empty.
 func (s *stream[T]) fill(ctx context.Context) error {
 	for len(s.items) == 0 && !s.last {
 		select {
@@ -159,7 +157,7 @@ func (s *stream[T]) fill(ctx context.Context) error {
 	return nil
 }
 
-// merge is a heap of the streams that have an item, by their first.
+// merge is a heap of the streams with an item, by their first item.
 type merge[T any] struct {
 	less    func(a, b T) bool
 	streams []*stream[T]
@@ -175,7 +173,7 @@ func (m *merge[T]) begin() {
 	heap.Init(m)
 }
 
-// settle puts the first stream where its next item belongs.
+// settle moves the first stream to the position of its next item.
 func (m *merge[T]) settle() {
 	if len(m.ready[0].items) == 0 {
 		heap.Pop(m)

@@ -141,7 +141,8 @@ func TestQueryEqualsSequential(t *testing.T) {
 	})
 }
 
-// TestQueryErrors says which shard failed, after everything before it.
+// TestQueryErrors checks that the error names the failed shard, and comes after everything
+// before it.
 func TestQueryErrors(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -7,17 +7,17 @@ import (
 	"math/rand/v2"
 )
 
-// ErrBase is returned for a base that no name can be made of.
+// ErrBase is returned for an empty base.
 var ErrBase = errors.New("shardkey: the base is empty")
 
-// Sharding is a number of shards and the form of their names. The zero value is
-// of no use: see New.
+// Sharding is a number of shards and the form of their names. Make one with New; the zero value
+// is not usable.
 type Sharding struct {
 	n    int
 	form Form
 }
 
-// New returns a sharding into n shards, 1 to MaxShards, whose names have this form.
+// New returns a sharding into n shards, 1 to MaxShards, with this form of names.
 func New(n int, form Form) (Sharding, error) {
 	if n < 1 || n > MaxShards {
 		return Sharding{}, fmt.Errorf("shardkey: %d shards: give 1 to %d", n, MaxShards)
@@ -31,10 +31,10 @@ func New(n int, form Form) (Sharding, error) {
 // Shards returns the number of shards.
 func (s Sharding) Shards() int { return s.n }
 
-// Form returns the form of their names.
+// Form returns the form of the names.
 func (s Sharding) Form() Form { return s.form }
 
-// Name returns the partition key of one shard of a base, shards counting from 0.
+// Name returns the partition key of one shard of a base. Shards count from 0.
 func (s Sharding) Name(base string, shard int) (string, error) {
 	switch {
 	case s.n == 0:
@@ -47,8 +47,8 @@ func (s Sharding) Name(base string, shard int) (string, error) {
 	return s.form.name(base, shard), nil
 }
 
-// Random returns the partition key of a shard chosen evenly at random: for items that
-// are only ever read all together.
+// Random returns the partition key of a random shard. Use it only for items that are always
+// read all together.
 func (s Sharding) Random(base string) (string, error) {
 	if s.n == 0 {
 		return s.Name(base, 0)
@@ -56,10 +56,9 @@ func (s Sharding) Random(base string) (string, error) {
 	return s.Name(base, rand.IntN(s.n))
 }
 
-// Pick returns the partition key of the shard that an attribute belongs to: always the
-// same for the same base, attribute and number of shards, and evenly spread
-// over attributes. The attribute is one that the reader of a single item knows,
-// such as an order's number; a base with one attribute stays in one shard.
+// Pick returns the partition key of an attribute's shard. It is always the same for the same
+// base, attribute and number of shards, and evenly spread over attributes. Use an attribute
+// that the reader of a single item knows, such as an order's number.
 func (s Sharding) Pick(base, attribute string) (string, error) {
 	if s.n == 0 || attribute == "" {
 		if attribute == "" {
@@ -70,16 +69,16 @@ func (s Sharding) Pick(base, attribute string) (string, error) {
 	return s.Name(base, s.shard(base, attribute))
 }
 
-// shard returns FNV-1a over base, a zero byte and attribute, mixed by the finalizer
-// of MurmurHash3 and scaled to the number of shards. Stored items depend on it:
-// it never changes.
+// shard returns FNV-1a over base, a zero byte and attribute, mixed by the finalizer of
+// MurmurHash3 and scaled to the number of shards. It never changes, because stored items depend
+// on it.
 func (s Sharding) shard(base, attribute string) int {
 	const offset, prime = 14695981039346656037, 1099511628211
 	h := uint64(offset)
 	for i := range len(base) {
 		h = (h ^ uint64(base[i])) * prime
 	}
-	h *= prime // the zero byte
+	h *= prime // a zero byte
 	for i := range len(attribute) {
 		h = (h ^ uint64(attribute[i])) * prime
 	}
@@ -90,8 +89,8 @@ func (s Sharding) shard(base, attribute string) int {
 	return int(scaled)
 }
 
-// All returns the partition keys of every shard of a base, in order: what a reader
-// of the whole key has to query.
+// All returns the partition keys of all shards of a base, in order. Query all of them to read
+// the whole key.
 func (s Sharding) All(base string) ([]string, error) {
 	names := make([]string, 0, s.n)
 	for i := range max(s.n, 1) {
@@ -104,12 +103,11 @@ func (s Sharding) All(base string) ([]string, error) {
 	return names, nil
 }
 
-// Growth is a change of the number of shards that keeps what was written
-// readable.
+// Growth is a change of the number of shards that keeps older items readable.
 type Growth struct{ from, to Sharding }
 
-// Grow changes a sharding to a larger one of the same form. Every shard of the
-// old one is a shard of the new one, so All of the new one reads everything.
+// Grow changes a sharding to a larger one of the same form. Every old shard is also a shard of
+// the new sharding, so All of the new one finds everything.
 func Grow(from, to Sharding) (Growth, error) {
 	switch {
 	case from.n == 0 || to.n == 0:
@@ -122,14 +120,14 @@ func Grow(from, to Sharding) (Growth, error) {
 	return Growth{from, to}, nil
 }
 
-// Write returns where items are written from now on.
+// Write returns the sharding for new items.
 func (g Growth) Write() Sharding { return g.to }
 
-// All returns the partition keys that hold items of the base, old or new.
+// All returns the partition keys of all items of the base, old and new.
 func (g Growth) All(base string) ([]string, error) { return g.to.All(base) }
 
-// Find returns the partition keys that may hold the item with this attribute: where
-// it would be written now and, when that is another, where it was before.
+// Find returns the partition keys that may hold the item with this attribute: its new shard,
+// and its old shard if it differs.
 func (g Growth) Find(base, attribute string) ([]string, error) {
 	now, err := g.to.Pick(base, attribute)
 	if err != nil {

@@ -48,7 +48,7 @@ func TestParseIsTheInverseOfName(t *testing.T) {
 	}
 }
 
-// TestParse names what is found in the field.
+// TestParse parses the common forms of key shards.
 func TestParse(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

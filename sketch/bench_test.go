@@ -47,7 +47,7 @@ func (s stream) spread(n int) *stream {
 	return &s
 }
 
-// each hands out every record, as a decoder does: one and the same, written anew.
+// each passes on every record in one reused Record, as a decoder does.
 func (s *stream) each(use func(r *sample.Record)) {
 	r := sample.Record{Table: s.table, PK: sample.Key{Type: sample.TypeString}, Rate: 1, N: 1}
 	from := uint32(0)
@@ -94,8 +94,7 @@ func benchmarkAdd(b *testing.B, records *stream) {
 	cputime.Report(b, "map", len(records.all), ours, exact)
 }
 
-// BenchmarkQuietSecond is what a second costs in which little happens, from its birth to
-// its seal.
+// BenchmarkQuietSecond measures a second with one record, from its start to its Seal.
 func BenchmarkQuietSecond(b *testing.B) {
 	s := newShard()
 	r := write(start, "k", 1)

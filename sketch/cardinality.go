@@ -9,35 +9,34 @@ import (
 
 	"github.com/axiomhq/hyperloglog"
 
-	"github.com/keyheat/keyheat/sketch/internal/minutes"
+	"github.com/keyheat/keyheat/sketch/internal/distinct"
 )
 
 const (
-	precision = minutes.Precision
-	registers = minutes.Count
-	// headerBytes precede the registers in the library's dense binary form:
-	// version, precision, base, sparse flag and the length. See checkDense.
+	precision = distinct.Precision
+	registers = distinct.RegisterCount
+	// headerBytes is the size of the header of the library's dense binary form: version,
+	// precision, base, sparse flag and length. See checkDense.
 	headerBytes = 8
 )
 
-// Registers are the registers of one table's or index's HyperLogLog of one
-// minute that have risen since they were last sent.
-type Registers = minutes.Registers
+// Registers are the registers of one HyperLogLog (of one table or index and one minute) that
+// have risen since the last Seal.
+type Registers = distinct.Registers
 
 // Register is one register of a HyperLogLog.
-type Register = minutes.Register
+type Register = distinct.Register
 
-// checkDense reports an error unless the library's dense binary form is the one
-// that this package reads registers from and writes them to. It is tried once,
-// when a configuration is validated, so that an upgrade of the library that
-// changes the form stops a program at its start.
+// checkDense returns an error unless the library still has the dense binary form that this
+// package reads and writes. Config.Validate runs it once, so a changed library stops a program
+// at its start.
 var checkDense = sync.OnceValue(func() error {
 	unknown := errors.New("sketch: this version of github.com/axiomhq/hyperloglog has another binary form: build with the version of go.mod")
 	sketch, err := hyperloglog.NewSketch(precision, false)
 	if err != nil {
 		return unknown
 	}
-	const at, value = registers - 1, 2 // of a hash with this register's bits and one zero behind them
+	const at, value = registers - 1, 2 // the hash has this register's bits, followed by one zero
 	sketch.InsertHash(at<<(64-precision) | 1<<(64-precision-value))
 	raw, err := sketch.AppendBinary(nil)
 	if err != nil || len(raw) != headerBytes+registers || raw[headerBytes+at] != value {
@@ -50,26 +49,26 @@ var checkDense = sync.OnceValue(func() error {
 	return nil
 })
 
-// CardinalityError is the standard error of a Cardinality's estimate, as a share
-// of the truth: 1.04/√4096 (Flajolet, Fusy, Gandouet and Meunier 2007).
+// CardinalityError is the standard error of a Cardinality's estimate, relative to the true
+// number: 1.04/√4096 (Flajolet, Fusy, Gandouet and Meunier 2007).
 const CardinalityError = 0.0163
 
-// Cardinality counts the distinct keys of one table or index in one minute,
-// merged from the registers that shards have sent. The zero value is ready.
+// Cardinality counts the distinct keys of one table or index in one minute, merged from the
+// registers of all shards. The zero value is ready.
 //
-// A table with few keys has few registers above zero, and it takes about five bytes for
-// each of these; with more than some 500 it takes a byte for each register.
+// It takes about five bytes for each register above zero, until there are some 500 of them.
+// From then on it takes one byte for each of the 4,096 registers.
 type Cardinality struct {
-	few []Register        // those above zero, by index, until they are many
-	all *[registers]uint8 // nil until then
+	few []Register        // registers above zero, by index, while they are few
+	all *[registers]uint8 // nil while they are few
 }
 
-// fewRegisters is how many registers above zero are kept one by one.
+// fewRegisters is the most registers that are kept one by one.
 const fewRegisters = registers / 8
 
-// Merge adds registers. Doing so twice changes nothing.
+// Merge adds registers. Adding the same registers twice changes nothing.
 func (c *Cardinality) Merge(r Registers) {
-	at, before := 0, uint16(0) // they come in order: only what is behind the last one is searched
+	at, before := 0, uint16(0) // registers arrive in order, so each search starts behind the one before
 	for _, reg := range r.Set {
 		if reg.Index %= registers; reg.Index < before {
 			at = 0
@@ -84,14 +83,14 @@ func (c *Cardinality) Join(o *Cardinality) {
 	o.each(func(r Register) { at = c.raise(r, at) })
 }
 
-// raise raises a register to a value, and returns its place among the few, which is not
-// before from.
+// raise raises a register to a value and returns its place in few. The place is not before
+// from.
 func (c *Cardinality) raise(r Register, from int) int {
 	if c.all != nil {
 		c.all[r.Index] = max(c.all[r.Index], r.Value)
 		return 0
 	}
-	n, found := slices.BinarySearchFunc(c.few[from:], r.Index, func(of Register, index uint16) int { return cmp.Compare(of.Index, index) })
+	n, found := slices.BinarySearchFunc(c.few[from:], r.Index, func(r Register, index uint16) int { return cmp.Compare(r.Index, index) })
 	at := from + n
 	switch {
 	case found:
@@ -102,7 +101,7 @@ func (c *Cardinality) raise(r Register, from int) int {
 		c.few, c.all[r.Index] = nil, r.Value
 		return 0
 	default:
-		if len(c.few) == cap(c.few) { // by a quarter: append would double it
+		if len(c.few) == cap(c.few) { // grow by a quarter, where append would double
 			c.few = append(make([]Register, 0, len(c.few)+max(16, len(c.few)/4)), c.few...)
 		}
 		c.few = slices.Insert(c.few, at, r)
@@ -125,17 +124,16 @@ func (c *Cardinality) each(f func(Register)) {
 	}
 }
 
-// registers returns all registers.
 func (c *Cardinality) registers() *[registers]uint8 {
 	all := new([registers]uint8)
 	c.each(func(r Register) { all[r.Index] = r.Value })
 	return all
 }
 
-// Bytes returns the registers, one a byte, as the store keeps them.
+// Bytes returns the registers as the store keeps them, one byte each.
 func (c *Cardinality) Bytes() []byte { return c.registers()[:] }
 
-// CardinalityFromBytes reads what Bytes wrote, or returns [ErrCorrupt].
+// CardinalityFromBytes reads the result of Bytes, or returns [ErrCorrupt].
 func CardinalityFromBytes(b []byte) (*Cardinality, error) {
 	c, at := &Cardinality{}, 0
 	if len(b) != registers {
@@ -150,7 +148,7 @@ func CardinalityFromBytes(b []byte) (*Cardinality, error) {
 	return c, nil
 }
 
-// Estimate returns about how many distinct keys were seen.
+// Estimate returns the approximate number of distinct keys.
 func (c *Cardinality) Estimate() uint64 {
 	empty, err := hyperloglog.NewSketch(precision, false)
 	if err != nil {

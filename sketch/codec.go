@@ -8,8 +8,8 @@ import (
 	"github.com/keyheat/keyheat/sample"
 )
 
-// The fewest bytes that the parts of a summary take: what a reader is asked to
-// make room for must fit in what is left to read.
+// The smallest encoded sizes of parts, in bytes. A reader allocates for a number of parts only
+// if the remaining bytes can hold as many.
 const (
 	windowLeast    = 3 + 9 + 16 + 2 + 1
 	keyLeast       = 1 + 3 + 7
@@ -25,8 +25,8 @@ func (w *writer) uint(v uint64)       { w.bytes = binary.AppendUvarint(w.bytes, 
 func (w *writer) int(v int64)         { w.bytes = binary.AppendVarint(w.bytes, v) }
 func (w *writer) count(v int)         { w.uint(uint64(v)) }
 
-// natural writes a number that is none below zero. A sum of absurd records may have
-// overflowed: it is written as the largest, since a reader refuses what holds another.
+// natural writes a number of at least zero. A negative sum has overflowed and is written as the
+// largest number, because the reader refuses larger ones.
 func (w *writer) natural(v int64) {
 	if v < 0 {
 		v = math.MaxInt64
@@ -69,7 +69,7 @@ func (w *writer) window(v *Window) {
 }
 
 func (w *writer) key(k *KeyLoad, before uint64) {
-	w.uint(k.Hash - before) // ordered: the step is shorter than the hash
+	w.uint(k.Hash - before) // keys are in order of their hashes, and the difference is shorter
 	sampled := k.ReadSpread != (Spread{}) || k.WriteSpread != (Spread{}) || k.Draws.RateLow != 0 || k.Draws.Assumed != 0
 	w.uint(uint64(len(k.Key.Type))<<4 | flag(k.Retries != nil)<<3 | flag(k.Evidence != nil)<<2 | flag(sampled)<<1 | flag(k.Cut))
 	w.bytes = append(w.bytes, k.Key.Type...)
@@ -114,12 +114,11 @@ func (w *writer) registers(r *Registers) {
 	}
 }
 
-// reader reads what a writer wrote. After the first fault it returns zeros; end
-// tells.
+// reader reads a writer's output. After the first fault it returns zeros, and end returns the
+// error.
 type reader struct {
-	version byte
-	rest    []byte
-	failed  bool
+	rest   []byte
+	failed bool
 }
 
 func (r *reader) ok() bool { return !r.failed }
@@ -129,7 +128,7 @@ func (r *reader) fail() uint64 {
 	return 0
 }
 
-// end reports whether everything was read, and nothing but sound values.
+// end returns an error after a fault, or if bytes are left.
 func (r *reader) end() error {
 	if r.failed || len(r.rest) > 0 {
 		return fmt.Errorf("%w: impossible contents", ErrCorrupt)
@@ -164,7 +163,7 @@ func (r *reader) int() int64 {
 	return v
 }
 
-// natural returns a number that fits an int64.
+// natural reads a number that fits an int64.
 func (r *reader) natural() int64 {
 	v := r.uint()
 	if v > math.MaxInt64 {
@@ -175,7 +174,7 @@ func (r *reader) natural() int64 {
 
 func (r *reader) count() int { return int(r.natural()) }
 
-// length returns a number of parts, each of at least `least` bytes.
+// length reads a number of parts, each of at least `least` bytes.
 func (r *reader) length(least int) int {
 	n := r.natural()
 	if n > int64(len(r.rest)/least) {
@@ -200,13 +199,8 @@ func (r *reader) load() Load {
 	return Load{Read: sample.Milli(r.natural()), Write: sample.Milli(r.natural())}
 }
 
-// target returns a target; version 2 knows no account and no Region.
 func (r *reader) target() sample.Target {
-	t := sample.Target{Table: r.text(), Index: r.text()}
-	if r.version > 2 {
-		t.Account, t.Region = r.text(), r.text()
-	}
-	return t
+	return sample.Target{Table: r.text(), Index: r.text(), Account: r.text(), Region: r.text()}
 }
 
 func (r *reader) window() Window {
@@ -219,10 +213,8 @@ func (r *reader) window() Window {
 	w.Total.Refused = r.readRefused()
 	w.Total.Keyless = r.load()
 	w.Total.ReadLargest, w.Total.WriteLargest = r.positive(), r.positive()
-	if r.version > 2 {
-		w.Arrivals = r.arrivals()
-		w.Callers = r.top()
-	}
+	w.Arrivals = r.arrivals()
+	w.Callers = r.top()
 	w.Unseen = r.load()
 	n := r.length(keyLeast)
 	if n > 0 {
@@ -231,13 +223,10 @@ func (r *reader) window() Window {
 	before := uint64(0)
 	for ; n > 0 && r.ok(); n-- {
 		k := r.key(before)
-		if k.Hash <= before { // not in order: merging would go wrong
+		if k.Hash <= before { // out of order: merging would go wrong
 			r.fail()
 		}
 		before = k.Hash
-		if r.version < 5 && k.Evidence != nil && w.Total.Requests > 0 { // as for the table as a whole
-			k.Evidence.Arrivals.Flushed = uint64(float64(k.Evidence.Load.weight()) * min(1, float64(w.Arrivals.Flushed)/float64(w.Total.Requests)))
-		}
 		w.Keys = append(w.Keys, k)
 	}
 	return w
@@ -247,27 +236,19 @@ func (r *reader) key(before uint64) KeyLoad {
 	k := KeyLoad{Hash: before + r.uint()}
 	head := r.natural()
 	k.Cut = head&1 == 1
-	length := head >> 3
-	if r.version > 3 {
-		length = head >> 4
-	}
-	k.Key.Type = keyType(r.take(int(length)))
+	k.Key.Type = keyType(r.take(int(head >> 4)))
 	k.Key.Text = r.text()
 	k.Requests = r.natural()
 	k.Low, k.Err, k.Throttled = r.load(), r.load(), r.load()
 	if head&2 != 0 {
 		k.ReadSpread, k.WriteSpread = r.readSpread(), r.readSpread()
-		if r.version > 2 {
-			k.Draws.Assumed, k.Draws.RateLow, k.Draws.RateHigh = r.natural(), r.positive(), r.positive()
-		}
+		k.Draws.Assumed, k.Draws.RateLow, k.Draws.RateHigh = r.natural(), r.positive(), r.positive()
 	}
-	if r.version > 2 {
-		k.Draws.Estimated = r.natural()
-	}
+	k.Draws.Estimated = r.natural()
 	if head&4 != 0 {
 		k.Evidence = r.evidence()
 	}
-	if r.version > 3 && head&8 != 0 {
+	if head&8 != 0 {
 		k.Retries = r.retries()
 	}
 	return k
@@ -275,7 +256,7 @@ func (r *reader) key(before uint64) KeyLoad {
 
 func (r *reader) readSpread() Spread { return Spread{Variance: r.positive(), Largest: r.positive()} }
 
-// positive returns a finite number of at least zero.
+// positive reads a finite number of at least zero.
 func (r *reader) positive() float64 {
 	v := math.Float64frombits(r.readFixed())
 	if !(v >= 0) || math.IsInf(v, 0) {
@@ -285,7 +266,7 @@ func (r *reader) positive() float64 {
 	return v
 }
 
-// keyType spares the commonest types an allocation each.
+// keyType returns the commonest types without an allocation.
 func keyType(b []byte) string {
 	switch string(b) {
 	case "S":

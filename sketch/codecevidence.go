@@ -8,13 +8,12 @@ import (
 	"github.com/keyheat/keyheat/sketch/internal/arrival"
 )
 
-// The fewest bytes that a Top's entry and an operation take.
+// The smallest encoded sizes of parts, in bytes, as in codec.go.
 const (
-	entryLeast  = 8 + 1 + 1
-	opLoadLeast = 1 + 1 + 2
-	callerLeast = 8 + 1 + 4
-	placeLeast  = 4 + 1 + 1
-	// A producer and a bin of its times.
+	entryLeast    = 8 + 1 + 1
+	opLoadLeast   = 1 + 1 + 2
+	callerLeast   = 8 + 1 + 4
+	placeLeast    = 4 + 1 + 1
 	producerLeast = 8 + 1
 	binLeast      = 1 + 1 + 1
 )
@@ -118,10 +117,7 @@ func (w *writer) top(t Top) {
 }
 
 func (r *reader) evidence() *Evidence {
-	e := &Evidence{Records: r.natural(), Load: r.load()}
-	if r.version > 4 {
-		e.Arrivals = r.arrivals()
-	}
+	e := &Evidence{Records: r.natural(), Load: r.load(), Arrivals: r.arrivals()}
 	for n := r.length(opLoadLeast); n > 0 && r.ok(); n-- {
 		op := r.natural()
 		if op > int64(sample.ExecuteTransaction) || len(e.Ops) > 0 && sample.Op(op) <= e.Ops[len(e.Ops)-1].Op {
@@ -140,26 +136,15 @@ func (r *reader) evidence() *Evidence {
 	e.Sized, e.Bytes = r.natural(), r.natural()
 	e.Edited, e.ItemBytes, e.ChangedBytes = r.natural(), r.natural(), r.natural()
 	e.GrownBytes = r.int()
-	e.Seen = e.Records
-	if r.version > 2 {
-		e.Seen, e.Places = r.natural(), r.places()
-	}
+	e.Seen, e.Places = r.natural(), r.places()
 	return e
 }
 
-// arrivals reads the times of requests. Versions before 6 have only what was decided,
-// those before 5 only how much that is.
 func (r *reader) arrivals() Arrivals {
-	a := Arrivals{Flushed: uint64(r.natural())}
-	if r.version > 4 {
-		a.FlushedAt = r.uint()
-	}
-	if r.version < 6 {
-		return a
-	}
+	a := Arrivals{Flushed: uint64(r.natural()), FlushedAt: r.uint()}
 	for n := r.length(producerLeast); n > 0 && r.ok(); n-- {
 		p := arrival.Producer{Caller: r.readFixed()}
-		if len(a.Producers) > 0 && p.Caller <= a.Producers[len(a.Producers)-1].Caller { // not in order: merging would go wrong
+		if len(a.Producers) > 0 && p.Caller <= a.Producers[len(a.Producers)-1].Caller { // out of order: merging would go wrong
 			r.fail()
 		}
 		for bins := r.length(binLeast); bins > 0 && r.ok(); bins-- {
@@ -186,7 +171,7 @@ func (r *reader) retries() *Retries {
 	}
 	for n := r.length(callerLeast); n > 0 && r.ok(); n-- {
 		c := CallerRetries{Hash: r.readFixed(), Text: r.text(), Sent: r.readSent()}
-		if len(t.Callers) > 0 && c.Hash <= t.Callers[len(t.Callers)-1].Hash { // not in order: merging would go wrong
+		if len(t.Callers) > 0 && c.Hash <= t.Callers[len(t.Callers)-1].Hash { // out of order: merging would go wrong
 			r.fail()
 		}
 		t.Callers = append(t.Callers, c)
@@ -199,16 +184,6 @@ func (r *reader) readSent() sample.Sent {
 }
 
 func (r *reader) distinct() (d Distinct) {
-	if r.version == 2 {
-		ranks := r.take(coarseRegisters)
-		for _, rank := range ranks {
-			if rank > 64-coarseBits+1 {
-				r.fail()
-				return d
-			}
-		}
-		return refine(ranks)
-	}
 	copy(d[:], r.take(len(d)))
 	for _, rank := range d {
 		if rank > 64-distinctBits+1 {
@@ -227,7 +202,7 @@ func (r *reader) places() (all []Place) {
 		}
 		p := Place{Priority: math.Float32frombits(binary.LittleEndian.Uint32(bits)), Weight: weight >> 1, Write: weight&1 == 1, Order: order}
 		if !(p.Priority > 0) || math.IsInf(float64(p.Priority), 0) || len(all) > 0 && p.Priority > all[len(all)-1].Priority {
-			r.fail() // not in order: merging would go wrong
+			r.fail() // out of order: merging would go wrong
 		}
 		all = append(all, p)
 	}
@@ -236,9 +211,6 @@ func (r *reader) places() (all []Place) {
 
 func (r *reader) readRefused() (counts [sample.ThrottleReasons]int64) {
 	for c := range counts {
-		if r.version < 3 && c >= int(sample.OfIndex) {
-			break // it was charged to the table
-		}
 		counts[c] = r.natural()
 	}
 	return counts
@@ -248,7 +220,7 @@ func (r *reader) top() Top {
 	t := Top{Missing: r.uint()}
 	for n := r.length(entryLeast); n > 0 && r.ok(); n-- {
 		e := Entry{Hash: r.readFixed(), Text: r.text(), Weight: r.uint()}
-		if len(t.Entries) > 0 && e.Hash <= t.Entries[len(t.Entries)-1].Hash { // not in order: merging would go wrong
+		if len(t.Entries) > 0 && e.Hash <= t.Entries[len(t.Entries)-1].Hash { // out of order: merging would go wrong
 			r.fail()
 		}
 		t.Entries = append(t.Entries, e)

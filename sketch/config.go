@@ -5,51 +5,49 @@ import (
 	"errors"
 	"math"
 
-	"github.com/keyheat/keyheat/sketch/internal/set"
+	"github.com/keyheat/keyheat/sketch/internal/front"
 )
 
-// Geometry and its defaults. The measurements behind them are repeated by this
-// package's accuracy tests on a real trace.
+// The geometry and its defaults. This package's accuracy tests repeat the measurements behind
+// them on a real trace.
 const (
-	// SecondsInRing is how many event-time seconds are live at once in a shard.
+	// SecondsInRing is the number of event-time seconds that a shard keeps open at once.
 	SecondsInRing = 4
-	// DefaultSets times Ways is how many candidates a second's front holds. A
-	// quarter of it proves every hot key at 20,000 requests a second of the
-	// trace, but at 200,000 a second only 309 of 326 hot key-seconds; this
-	// proves them all.
+	// DefaultSets times Ways is the number of candidates in a second's front. On the trace at
+	// 200,000 requests a second it proves all 326 hot key-seconds; a quarter of it proves 309.
+	// At 20,000 requests a second a quarter proves all.
 	DefaultSets = 1024
-	// Ways is the associativity of the front.
-	Ways = set.Ways
-	// DefaultCounterBytes is the size of a second's count-min sketch. Four times
-	// as much, and a quarter, give the same bounds on every stream of the tests to
-	// a few units; what counts is that a second stays in a core's second-level cache.
+	// Ways is the number of candidates in a set of the front.
+	Ways = front.Ways
+	// DefaultCounterBytes is the size of a second's count-min sketch. On every test stream,
+	// four times as much and a quarter as much give the same bounds within a few units. It is
+	// small enough for a second to fit in a core's second-level cache.
 	DefaultCounterBytes = 1 << 18
-	// DefaultTables is how many tables and indexes a shard keeps apart at a time.
+	// DefaultTables is the number of tables and indexes that a shard keeps apart.
 	DefaultTables = 1000
 )
 
-// ErrTooManyTables is returned for a record of a table or index that is new
-// when the shard already keeps as many as it may; after the next Seal there may be
-// room again.
+// ErrTooManyTables is returned for a record of a new table or index when the shard is full. The
+// next Seal may make room.
 var ErrTooManyTables = errors.New("too many tables and indexes")
 
-// Config is the geometry of a shard. Zero fields take the defaults. Deltas of
-// different geometry merge; those of different seeds do not.
+// Config is the geometry of a shard. Zero fields take the defaults. Deltas merge if their
+// geometry differs, but not if their seeds differ.
 type Config struct {
-	// Sets is the number of sets of the front, a power of two: 1,024 by default.
-	// Fewer save memory and bytes to the store where traffic is light.
+	// Sets is the number of sets of the front, a power of two: 1,024 by default. With light
+	// traffic, fewer sets save memory and bytes in the store.
 	Sets int
-	// CounterBytes is the size of the count-min sketch of one second, a power of
-	// two of at least 4 KiB.
+	// CounterBytes is the size of the count-min sketch of one second in bytes, a power of two
+	// of at least 4 KiB.
 	CounterBytes int
-	// Tables bounds the number of tables and indexes between two Seals. Of those
-	// that are not counted any more the names are forgotten.
+	// Tables bounds the tables and indexes between two Seals. A shard forgets the names of
+	// tables without load.
 	Tables int
-	// Limit is the load of a key in a second, reads and writes apart, above which
-	// [Shard.Over] returns it; none is above zero.
+	// Limit is the load of a key in one second, for reads and writes apart, above which
+	// [Shard.OverLimit] returns the key. Zero means no limit.
 	Limit Load
-	// Seed keys the hash. Summaries merge only when made with the same seed. It
-	// keeps outsiders from choosing keys that collide: keep it secret.
+	// Seed keys the hash. Summaries merge only if their seeds are equal. Keep it secret, so
+	// that outsiders cannot choose keys that collide.
 	Seed uint64
 }
 
@@ -67,7 +65,7 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// Validate returns what is wrong with a configuration, nil when it is sound.
+// Validate returns the first error of a configuration, or nil.
 func (c Config) Validate() error {
 	c = c.withDefaults()
 	switch {

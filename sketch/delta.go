@@ -12,40 +12,31 @@ import (
 	"github.com/zeebo/xxh3"
 )
 
-// Version is the version of the binary form that this package writes. It reads
-// this one and the four before. Version 5 told of requests whether they were flushed, as each
-// part alone decided, and not their times. Version 4 told nothing of the times of a key's requests,
-// which are taken for like those of its table. Version 3 told nothing of retries. Of version 2 neither
-// account nor Region is known, and it told neither how requests were drawn, nor the
-// callers of a table, what its indexes refuse, nor places of load among sort keys.
-const (
-	Version = 6
-	oldest  = 2
-)
+// Version is the version of the binary form. This package writes and reads no other.
+const Version = 1
 
 // Errors of the binary form.
 var (
-	// ErrCorrupt is returned for bytes that are damaged, cut off or were never
-	// a summary. Such bytes are rejected whole.
+	// ErrCorrupt is returned for bytes that are damaged, cut off, or not a summary. Nothing of
+	// them is read.
 	ErrCorrupt = errors.New("corrupt summary")
-	// ErrVersion is returned for a summary of a version that this build does
-	// not read. Upgrade the reader; the bytes are sound.
+	// ErrVersion is returned for a summary of another version. The bytes are sound: upgrade the
+	// reader.
 	ErrVersion = errors.New("unknown summary version")
-	// ErrSeed is returned when summaries were made with different hash seeds
-	// and so cannot be merged.
+	// ErrSeed is returned when summaries cannot be merged because their hash seeds differ.
 	ErrSeed = errors.New("summary made with another hash seed")
 )
 
-// Delta is what one or more shards gathered between two commits.
+// Delta holds the summaries that one or more shards made between two commits.
 type Delta struct {
 	// Fingerprint identifies the hash seed without revealing it.
 	Fingerprint uint64
-	// Sets and CounterBytes are the geometry that made the bounds.
+	// Sets and CounterBytes are the geometry that the bounds result from.
 	Sets, CounterBytes int
-	// Windows are parts of seconds: the same second of the same table may occur
-	// several times, once a shard and once each time it was sealed.
+	// Windows are parts of seconds. The same second of one table may occur once for each shard,
+	// and once for each time a shard sealed it.
 	Windows []Window
-	// Cardinality holds the registers that have risen.
+	// Cardinality holds the registers that rose.
 	Cardinality []Registers
 }
 
@@ -55,7 +46,7 @@ func NewDelta(c Config) *Delta {
 	return &Delta{Fingerprint: Fingerprint(c.Seed), Sets: c.Sets, CounterBytes: c.CounterBytes}
 }
 
-// First returns the earliest second of the windows, 0 when there is none.
+// First returns the earliest second of the windows, or 0 without windows.
 func (d *Delta) First() int64 {
 	if len(d.Windows) == 0 {
 		return 0
@@ -68,20 +59,20 @@ func Fingerprint(seed uint64) uint64 {
 	return xxh3.HashStringSeed("keyheat seed fingerprint", seed)
 }
 
-// Empty reports whether the delta holds nothing.
+// Empty reports whether the delta has neither windows nor registers.
 func (d *Delta) Empty() bool { return len(d.Windows) == 0 && len(d.Cardinality) == 0 }
 
-// The binary form is a header, in clear, and a zstd frame:
+// The binary form is a header in clear, followed by a zstd frame:
 //
 //	"KHS" version kind  length of the contents (8)  xxh3 of the frame (8)  frame
 //
-// with fixed-size numbers little-endian.
+// Fixed-size numbers are little-endian.
 const (
 	magic      = "KHS"
 	headerSize = len(magic) + 2 + 8 + 8
 	kindDelta  = 'D'
 	kindWindow = 'W'
-	// maxContents bounds the memory that a summary can make its reader take.
+	// maxContents bounds the memory, in bytes, that a reader allocates for a summary.
 	maxContents = 1 << 30
 )
 
@@ -89,20 +80,20 @@ var (
 	encoder = sync.OnceValue(func() *zstd.Encoder {
 		e, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderCRC(false))
 		if err != nil {
-			panic(err) // only constant options
+			panic(err) // all options are constant
 		}
 		return e
 	})
 	decoder = sync.OnceValue(func() *zstd.Decoder {
 		d, err := zstd.NewReader(nil, zstd.WithDecoderMaxMemory(maxContents))
 		if err != nil {
-			panic(err) // only constant options
+			panic(err) // all options are constant
 		}
 		return d
 	})
 )
 
-// MarshalBinary writes the delta's binary form.
+// MarshalBinary returns the delta's binary form.
 func (d *Delta) MarshalBinary() ([]byte, error) {
 	w := writer{}
 	w.writeFixed(d.Fingerprint)
@@ -119,14 +110,14 @@ func (d *Delta) MarshalBinary() ([]byte, error) {
 	return frame(kindDelta, w.bytes)
 }
 
-// UnmarshalBinary reads what MarshalBinary wrote. Its errors are ErrCorrupt and
-// ErrVersion; d is then not changed.
+// UnmarshalBinary reads the binary form. Its errors are ErrCorrupt and ErrVersion, and leave d
+// unchanged.
 func (d *Delta) UnmarshalBinary(b []byte) error {
-	version, contents, err := unframe(kindDelta, b)
+	contents, err := unframe(kindDelta, b)
 	if err != nil {
 		return err
 	}
-	r := reader{version: version, rest: contents}
+	r := reader{rest: contents}
 	read := Delta{Fingerprint: r.readFixed(), Sets: r.count(), CounterBytes: r.count()}
 	for n := r.length(windowLeast); n > 0 && r.ok(); n-- {
 		read.Windows = append(read.Windows, r.window())
@@ -141,21 +132,21 @@ func (d *Delta) UnmarshalBinary(b []byte) error {
 	return nil
 }
 
-// MarshalBinary writes the window's binary form.
+// MarshalBinary returns the window's binary form.
 func (w *Window) MarshalBinary() ([]byte, error) {
 	out := writer{}
 	out.window(w)
 	return frame(kindWindow, out.bytes)
 }
 
-// UnmarshalBinary reads what MarshalBinary wrote. Its errors are ErrCorrupt and
-// ErrVersion; w is then not changed.
+// UnmarshalBinary reads the binary form. Its errors are ErrCorrupt and ErrVersion, and leave w
+// unchanged.
 func (w *Window) UnmarshalBinary(b []byte) error {
-	version, contents, err := unframe(kindWindow, b)
+	contents, err := unframe(kindWindow, b)
 	if err != nil {
 		return err
 	}
-	r := reader{version: version, rest: contents}
+	r := reader{rest: contents}
 	read := r.window()
 	if err := r.end(); err != nil {
 		return err
@@ -177,29 +168,29 @@ func frame(kind byte, contents []byte) ([]byte, error) {
 	return out, nil
 }
 
-func unframe(kind byte, b []byte) (version byte, contents []byte, err error) {
+func unframe(kind byte, b []byte) ([]byte, error) {
 	if len(b) < headerSize || string(b[:3]) != magic {
-		return 0, nil, fmt.Errorf("%w: no header", ErrCorrupt)
+		return nil, fmt.Errorf("%w: no header", ErrCorrupt)
 	}
-	if b[3] < oldest || b[3] > Version {
-		return 0, nil, fmt.Errorf("%w %d: this build reads versions %d to %d", ErrVersion, b[3], oldest, Version)
+	if b[3] != Version {
+		return nil, fmt.Errorf("%w %d: this build reads version %d", ErrVersion, b[3], Version)
 	}
 	if b[4] != kind {
-		return 0, nil, fmt.Errorf("%w: another kind of summary", ErrCorrupt)
+		return nil, fmt.Errorf("%w: another kind of summary", ErrCorrupt)
 	}
 	length := binary.LittleEndian.Uint64(b[5:])
 	if length > maxContents {
-		return 0, nil, fmt.Errorf("%w: impossible length", ErrCorrupt)
+		return nil, fmt.Errorf("%w: impossible length", ErrCorrupt)
 	}
 	if xxh3.HashSeed(b[headerSize:], length) != binary.LittleEndian.Uint64(b[13:]) {
-		return 0, nil, fmt.Errorf("%w: wrong checksum", ErrCorrupt)
+		return nil, fmt.Errorf("%w: wrong checksum", ErrCorrupt)
 	}
-	contents, err = decoder().DecodeAll(b[headerSize:], nil)
+	contents, err := decoder().DecodeAll(b[headerSize:], nil)
 	if err != nil {
-		return 0, nil, fmt.Errorf("%w: %w", ErrCorrupt, err)
+		return nil, fmt.Errorf("%w: %w", ErrCorrupt, err)
 	}
 	if uint64(len(contents)) != length {
-		return 0, nil, fmt.Errorf("%w: %d bytes instead of %d", ErrCorrupt, len(contents), length)
+		return nil, fmt.Errorf("%w: %d bytes instead of %d", ErrCorrupt, len(contents), length)
 	}
-	return b[3], contents, nil
+	return contents, nil
 }

@@ -1,102 +1,108 @@
-// Package sketch summarises a stream of requests in bounded memory, so that
-// every key that comes near a DynamoDB partition's limits is found, with
-// bounds that hold for certain.
+// Package sketch finds the hot keys of a stream of requests in bounded memory. Every key near a
+// limit of a DynamoDB partition is listed, and every load comes with two bounds that always
+// hold.
 //
-// # How it is used
+// # Use
 //
-// One Shard takes records, by one goroutine at a time; a collector has one a
-// core. Limits are per second, so a Shard keeps a ring of live event-time
-// seconds, each with a summary of its own; a second that leaves the ring is
-// sealed, and a late record opens its second again. Seal hands everything over
-// as a Delta, which travels in binary form and whose windows Merge in any
-// order.
+// Make one [Shard] for each core and call [Shard.Add] with each record, from one goroutine at a
+// time. Call [Shard.Seal] every few seconds. It moves the summaries into a [Delta], which has a
+// binary form for storage and transport. Join the windows of one second and table with
+// [Window.Merge], in any order, and then ask the merged window:
 //
-// # What a second holds
+//   - [KeyLoad.Low] is the load that is proven for a key, and [KeyLoad.High] the most that it
+//     can be.
+//   - [Window.Unseen] is the most that any unlisted key can have had. If it is below a limit,
+//     the window lists every key over that limit.
+//   - [Cardinality.Estimate] is the number of distinct keys in a minute.
 //
-// The front is a set-associative table of candidate keys. A key in the front
-// has exact counts since its admission, and an admission error: the most that
-// it can have had before. Behind the front stands a count-min sketch with
-// conservative update (Estan and Varghese, 2002; Cormode and Muthukrishnan,
-// 2005), blocked so that a key touches one cache line. It counts what has no
-// place in the front, and decides who enters: a key whose upper bound passes the
-// smallest upper bound in its full set takes that candidate's place, as in
-// Space-Saving (Metwally, Agrawal and El Abbadi, 2005). The weight of a
-// request is 3·write units + read units, DynamoDB's own measure of
-// consumption, in which both of a partition's limits are 3,000 a second; so one
-// sketch serves both.
+// DynamoDB's limits are per second, so each event-time second has a summary of its own. A Shard
+// keeps four seconds open at once. A newer second seals the oldest, and a late record opens its
+// second again.
 //
-// A set whose smallest key is heavy is crowded: keys of other tables may fill it. Keys that
-// it has no room for then compete for the reserve of their own table, fourteen places by
-// Space-Saving, so that a flood in one table leaves each other table its heaviest keys. At
-// most 256 tables of a second have a reserve; of the others Window.Unseen tells.
+// # Limits of the method
 //
-// Totals of requests and units are exact per table and index.
+// The bounds cover the records that were added. If the records are samples,
+// [KeyLoad.ReadSpread] and [KeyLoad.WriteSpread] bound the variance that sampling adds.
+// Summaries merge only if their [Config.Seed] is the same. Two keys with the same 64-bit hash
+// count as one; among a million keys a second, that happens once in 37 million seconds. A shard
+// keeps a limited number of tables apart ([Config.Tables]) and returns [ErrTooManyTables] for
+// more.
+//
+// # The front and the counters
+//
+// The front is a set-associative table of candidate keys. A candidate has exact counts since
+// its admission, and an admission error: the most load it can have had before. Behind the front
+// is a count-min sketch with conservative update (Estan and Varghese, 2002; Cormode and
+// Muthukrishnan, 2005). It is blocked, so that a key touches one cache line.
+//
+// The count-min sketch counts the keys outside the front and decides about admission. A key
+// enters when its upper bound exceeds the smallest upper bound in its full set. It replaces that
+// candidate, as in Space-Saving (Metwally, Agrawal and El Abbadi, 2005). A request weighs
+// 3·write units + read units. In this measure both limits of a partition are 3,000 a second, so
+// one sketch serves reads and writes.
+//
+// A set is crowded when its smallest key is heavy, perhaps because of keys of other tables.
+// Keys without room in a crowded set compete for the reserve of their own table, which has
+// fourteen places under Space-Saving. So a flood in one table leaves each other table its
+// heaviest keys. At most 256 tables of a second have a reserve; for the others Window.Unseen
+// rises.
+//
+// Totals of requests and units are exact for each table and index.
 //
 // # Bounds
 //
-// In one sealed second of one table let T be the exact total of requests with a key, Σc the counts of
-// all listed keys, R = T − Σc what unlisted keys had, ε the admission error of
-// a listed key, and A the largest upper bound that any key had when its set
-// turned it away or put it out. Then for a listed key
+// Take one sealed second of one table. Let T be the exact total of requests with a key, and Σc
+// the counts of all listed keys. R = T − Σc is then the load of all unlisted keys. Let ε be the
+// admission error of a listed key, and A the largest upper bound of any key when its set
+// rejected or evicted it. For a listed key
 //
 //	c ≤ true ≤ c + min(ε/a, R)
 //
-// and for a key that is not listed
+// and for an unlisted key
 //
 //	true ≤ min(A/a, R)
 //
-// where a is 3 for write units and 1 for read units, since ε and A are weights.
-// The first holds because ε is the smaller of two upper bounds of what the key
-// had: its count-min estimate, and the largest upper bound with which its set
-// ever left a key outside. Both hold also with
-// R, because what the key had before its admission, or had at all, is counted
-// in T and in no c.
+// where a is 3 for write units and 1 for read units, because ε and A are weights. The bound by
+// ε holds because ε is the smaller of two upper bounds of the key's earlier load: its count-min
+// estimate, and the largest upper bound that its set ever left outside. The bound by R holds
+// because T counts the load of unlisted keys and of keys before their admission, and no c does.
 //
-// Windows of the same second add: low bounds add, and each window adds its own
-// error for the keys it lists and its own "unseen" for those it does not. The
-// merged bounds are therefore the sums that the windows would have given one by
-// one, whatever the order. Window.Unseen below a limit proves that no key over
-// that limit was missed. R is taken window by window, which is never wider than
-// taking it over all of them.
+// Windows of the same second add. Low bounds add; each window adds its own error for the keys
+// it lists, and its own Unseen for the others. So the merged bounds are the sums of the single
+// windows' bounds, in any order. R is taken for each window alone, which is never wider than R
+// over all of them.
 //
-// A counter that is full stands for an unlimited amount; then only R bounds.
-//
-// Two keys that share all 64 bits of the hash are taken for one. Among a million
-// keys a second that happens once in 37 million seconds.
+// A full counter stands for an unlimited amount, and then only R bounds the load.
 //
 // # Evidence
 //
-// Of a key that reaches a tenth of a limit in a second it is also gathered what
-// its requests were like: operations, causes of throttling, sort keys and their
-// direction, callers, sizes. Hottest items and callers are kept by Misra and
-// Gries's summary (1982): a lower bound each, and the most that any misses; both
-// add when windows merge, so that a share decides by its lower bound.
+// From a tenth of a limit on, a key gets [Evidence]: operations, throttle reasons, sort keys
+// and their direction, callers, sizes. The hottest items and callers come from Misra and
+// Gries's summary (1982). Each has a lower bound, and one number bounds the weight that any of
+// them misses. Both add when windows merge, so a share is judged by its lower bound.
 //
-// Where records tell it, how often its calls were sent, how long their callers waited
-// for that and what failed is added up as well, of all requests, with the eight callers
-// who sent most (Retries). A caller that is not listed is in the sums.
+// [Retries] adds up attempts, waiting times and failures of all requests whose records have
+// them, with the eight callers who sent most. The sums include all other callers.
 //
 // # Sampling
 //
-// What samples leave open of a key's load is the variance of the sums of its calls
-// (Spread), since calls are sampled and items are counted. A record that says how
-// many of its requests were drawn together adds a bound, one that names its call the
-// variance against the last few calls of the key; bounds add over collectors, and so
-// do the others as long as the records of a call come to one collector. Draws keeps
-// what the records stated.
+// Calls are sampled, and items are counted, so the uncertainty of a key's load is the variance
+// of the sums of its calls ([Spread]). A record that states how many of its requests were drawn
+// together adds a bound. A record that names its call adds the variance against the last few
+// calls of the key. Bounds add over collectors. Variances add too, as long as one collector
+// gets all records of a call. [Draws] keeps the sampling that records stated.
 //
 // # Times
 //
-// Window.Arrivals tells of the requests of each producer which have the times of a flush,
-// as it seems, and not their own. Evidence.Arrivals tells it of a key's load, whoever sent
-// the requests: so that one caller who flushes says nothing of the keys of others. Parts of
-// a second carry the times themselves, and only the merged second decides: the verdict is
-// the same over however many parts the records went.
+// Some producers write the time of a flush into their records, instead of the times of the
+// requests. Window.Arrivals finds such requests by producer, and Evidence.Arrivals finds them
+// by key, so one caller who flushes does not mark the keys of others. Each part of a second
+// carries the times, and only the merged second decides. So the verdict does not depend on how
+// records were spread over parts.
 //
 // # Distinct keys
 //
-// Beside the ring there is a HyperLogLog a table, index and minute (precision
-// 12, standard error 1.6%), fed with the same hash. A Delta carries only
-// registers that have risen; merging is by maximum, so sending one twice
-// changes nothing.
+// A HyperLogLog for each table, index and minute counts distinct keys with the same hash
+// (precision 12, standard error 1.6%). A Delta carries only registers that have risen. They
+// merge by maximum, so sending one twice changes nothing.
 package sketch

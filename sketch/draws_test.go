@@ -17,9 +17,9 @@ func drawn(change func(*sample.Record)) sample.Record {
 	return r
 }
 
-// TestWhatIsDrawnTogether holds the variance of a key to that of the sums of its
-// calls, in each of the ways in which records tell of them: a call of b units that
-// was drawn at p leaves b²(1−p)/p² open.
+// TestWhatIsDrawnTogether compares the variance of a key with the exact variance of the sums of
+// its calls, for each way in which records describe calls. A call of b units, sampled at p,
+// adds b²(1−p)/p².
 func TestWhatIsDrawnTogether(t *testing.T) {
 	t.Parallel()
 	batch := func(name func(r *sample.Record, call, item int)) (all []sample.Record) {
@@ -104,7 +104,7 @@ func TestSizesBoundCallsOfUnequalItems(t *testing.T) {
 	}
 }
 
-// TestDrawsOfParts holds what is told of a key whose requests came to two collectors.
+// TestDrawsOfParts merges the draws of a key whose requests came to two collectors.
 func TestDrawsOfParts(t *testing.T) {
 	t.Parallel()
 	part := func(change func(*sample.Record)) sketch.Window {

@@ -7,89 +7,83 @@ import (
 	"slices"
 
 	"github.com/keyheat/keyheat/sample"
-	"github.com/keyheat/keyheat/sketch/internal/place"
+	"github.com/keyheat/keyheat/sketch/internal/gather"
 )
 
-// itemsKept, callersKept and attributesKept are the sizes of the Tops.
+// itemsKept, callersKept and attributesKept are the sizes of the Tops of one part.
 const itemsKept, callersKept, attributesKept = 8, 4, 8
 
 // tableCallersKept is the size of the Top of a table's callers.
 const tableCallersKept = 8
 
-// Evidence is what the requests of one key in one second were like. It is
-// gathered of keys that reach a tenth of a limit, at most 256 of them, from then on.
-// Sort keys and load are of all requests since; the rest is of a uniform sample of
-// them, each counted as often as it stands for others: see Records.
+// Evidence describes the requests of one key in one second. It is gathered for up to 256 keys,
+// from the moment a key reaches a tenth of a limit. Load and sort keys cover all requests since
+// then. Everything else covers a uniform sample of them, in which each request counts for as
+// many as it represents: see Records.
 //
-// Everything merges by adding, by maximum, by union, or with a bound of what is
-// missing, and so in every order to the same result.
+// All parts merge by adding, by maximum, by union, or with a bound of the missing weight. So
+// the result is the same in every order.
 type Evidence struct {
-	// Seen is how many records there were since the key came over a tenth of a
-	// limit, Load what they stand for.
+	// Seen counts the records since the key reached a tenth of a limit, and Load is their load.
 	Seen int64
 	Load Load
-	// Arrivals are the times of the requests of Load, weighed by 3·write + read, whoever
-	// sent them.
+	// Arrivals are the times of all requests in Load, weighed by 3·write + read.
 	Arrivals Arrivals
-	// Records is how many records of equal weight the sample is worth that all
-	// below but sort keys, items and places rest on: all that were seen, where they
-	// are few, and never less than 256 where they are more.
+	// Records is the effective size of the sample: the number of records of equal weight that
+	// would prove as much. It is Seen if that is small, and otherwise at least 256. Sort keys,
+	// items and places do not depend on it.
 	Records int64
 	// Ops are the requests by operation, in the order of sample.Op.
 	Ops []OpLoad
-	// Refused counts throttled requests by cause, all of them since the key came
-	// over a tenth of a limit.
+	// Refused counts throttled requests by throttle reason, all of them since the key reached a
+	// tenth of a limit.
 	Refused [sample.ThrottleReasons]int64
-	// Strong is the part of Load.Read that was read strongly consistently, or in
-	// transactions.
+	// Strong is the part of Load.Read from strongly consistent reads and transactions.
 	Strong sample.Milli
-	// Sorted is how many of Seen have a sort key, and SortKeys a small
-	// HyperLogLog of these: see Distinct. Places are where in the order of sort keys
-	// the load is.
+	// Sorted counts the records of Seen with a sort key, and SortKeys their distinct sort keys:
+	// see Distinct. Places locate the load in the order of sort keys.
 	Sorted   int64
 	SortKeys Distinct
 	Places   []Place
-	// Rises and Falls are steps of the sort key from one write that was looked at
-	// to the next.
+	// Rises and Falls count steps of the sort key from one sampled write to the next.
 	Rises, Falls int64
-	// Items are the weights of the hottest sort keys of all requests, Callers those
-	// of the callers, Attributes those of the writes that changed them.
+	// Items are the hottest sort keys of all requests. Callers are the callers with the most
+	// weight, and Attributes the attributes that writes with the most weight changed.
 	Items, Callers, Attributes Top
-	// Sized is how many requests have an item size, Bytes the sum of these.
-	// Of Edited records whole images are known: ItemBytes is the sum of their
-	// sizes, ChangedBytes the part that changed, and GrownBytes what the item
-	// collection grew by.
+	// Sized counts requests with an item size, and Bytes is the sum of these sizes. Edited
+	// counts records with whole images: ItemBytes is the sum of their sizes, ChangedBytes the
+	// changed part, and GrownBytes the growth of the item collection.
 	Sized, Bytes                        int64
 	Edited                              int64
 	ItemBytes, ChangedBytes, GrownBytes int64
 }
 
-// OpLoad is what one operation asked for. Requests are estimated where they were
-// sampled: each stands for n ÷ rate.
+// OpLoad is the load of one operation. Requests are an estimate if they were sampled: each
+// stands for n ÷ rate.
 type OpLoad struct {
 	Op       sample.Op
 	Requests int64
 	Load
 }
 
-// Top are the largest of many, in weights of thousandths: 3·write + read.
+// Top lists the largest texts of many, by weight in thousandths: 3·write + read.
 type Top struct {
 	// Entries are ordered by Hash.
 	Entries []Entry
-	// Missing is the most that any text, listed or not, has beyond its Weight.
+	// Missing is the most weight that any text, listed or not, has beyond its Weight.
 	Missing uint64
 }
 
-// Entry is one of a Top.
+// Entry is one text of a Top.
 type Entry struct {
-	// Hash identifies Text, of which only the beginning is kept when it is long.
+	// Hash identifies Text. Of a long text only the beginning is kept.
 	Hash uint64
 	Text string
 	// Weight is a lower bound.
 	Weight uint64
 }
 
-// Largest returns the entry with the largest weight; false when there is none.
+// Largest returns the entry with the largest weight, or false without entries.
 func (t Top) Largest() (most Entry, ok bool) {
 	for _, e := range t.Entries {
 		if !ok || e.Weight > most.Weight || e.Weight == most.Weight && e.Text < most.Text {
@@ -99,7 +93,7 @@ func (t Top) Largest() (most Entry, ok bool) {
 	return most, ok
 }
 
-// plus returns the union: nothing is dropped, so that the order does not matter.
+// plus returns the union. It drops nothing, so the order does not matter.
 func (t Top) plus(o Top) Top {
 	sum := Top{Missing: t.Missing + o.Missing}
 	if len(t.Entries)+len(o.Entries) > 0 {
@@ -121,13 +115,13 @@ func (t Top) plus(o Top) Top {
 	return sum
 }
 
-// callersSummed is of how many callers a sum of many seconds keeps.
+// callersSummed is the most callers that a sum of many seconds keeps.
 const callersSummed = 64
 
 // Plus returns the sum of two Tops over time, of at most 64 texts.
 func (t Top) Plus(o Top) Top { return t.plus(o).cut(callersSummed) }
 
-// cut keeps the n largest; what is dropped may be missing from then on.
+// cut keeps the n largest. Missing rises by the largest weight that it drops.
 func (t Top) cut(n int) Top {
 	if len(t.Entries) <= n {
 		return t
@@ -142,8 +136,7 @@ func (t Top) cut(n int) Top {
 	return Top{Entries: kept, Missing: missing}
 }
 
-// Plus adds another part's evidence of the same key. Neither is changed; either
-// may be nil.
+// Plus adds another part's evidence of the same key. It changes neither; either may be nil.
 func (e *Evidence) Plus(o *Evidence) *Evidence {
 	switch {
 	case e == nil:
@@ -154,7 +147,7 @@ func (e *Evidence) Plus(o *Evidence) *Evidence {
 	sum := &Evidence{
 		Seen: e.Seen + o.Seen, Load: e.Load.Plus(o.Load), Arrivals: e.Arrivals.Plus(o.Arrivals), Records: e.Records + o.Records, Ops: addOps(e.Ops, o.Ops),
 		Strong: e.Strong + o.Strong, Sorted: e.Sorted + o.Sorted, SortKeys: e.SortKeys.plus(&o.SortKeys),
-		Places: place.Union(e.Places, o.Places, place.Merged),
+		Places: gather.UnionPlaces(e.Places, o.Places, gather.PlacesMerged),
 		Rises:  e.Rises + o.Rises, Falls: e.Falls + o.Falls,
 		Items: e.Items.plus(o.Items), Callers: e.Callers.plus(o.Callers), Attributes: e.Attributes.plus(o.Attributes),
 		Sized: e.Sized + o.Sized, Bytes: e.Bytes + o.Bytes, Edited: e.Edited + o.Edited,
@@ -166,7 +159,7 @@ func (e *Evidence) Plus(o *Evidence) *Evidence {
 	return sum
 }
 
-// Cut keeps as much of each Top as one part gathers, and decides what was flushed.
+// Cut trims each Top to the size of one part, and decides which requests were flushed.
 func (e *Evidence) Cut() *Evidence {
 	if e == nil || len(e.Arrivals.Producers) == 0 && len(e.Items.Entries) <= itemsKept && len(e.Callers.Entries) <= callersKept && len(e.Attributes.Entries) <= attributesKept {
 		return e
@@ -191,18 +184,15 @@ func addOps(a, b []OpLoad) []OpLoad {
 	return sum
 }
 
-// Place is where in the order of sort keys a part of a key's load is: one of a priority
-// sample of a second's requests. Sums over places are unbiased for every range of sort keys,
-// and exact where nothing was dropped.
-type Place = place.Place
+// Place locates a part of a key's load in the order of sort keys. The places of a second are a
+// priority sample of its requests. Sums over places are unbiased for every range of sort keys,
+// and exact if no place was dropped.
+type Place = gather.Place
 
-// The small HyperLogLog: 256 registers, standard error 6.5%. Version 2 had 64.
+// A Distinct has 256 registers, for a standard error of 6.5%.
 const (
 	distinctBits      = 8
 	distinctRegisters = 1 << distinctBits
-	// coarseBits is of version 2.
-	coarseBits      = 6
-	coarseRegisters = 1 << coarseBits
 )
 
 // Distinct is a small HyperLogLog (Flajolet and others, 2007).
@@ -214,21 +204,6 @@ func (d *Distinct) add(hash uint64) {
 	d[register] = max(d[register], rank)
 }
 
-// refine returns a HyperLogLog of those hashes that the 64 registers of version 2
-// remember, one each: of what only an old collector saw, the estimate is then too low.
-func refine(coarse []byte) (d Distinct) {
-	const finer = distinctBits - coarseBits
-	for register, rank := range coarse {
-		switch {
-		case rank > finer:
-			d[register<<finer] = rank - finer
-		case rank > 0: // the next bits are 1, or 0 and 1
-			d[register<<finer|1<<(finer-rank)] = 1
-		}
-	}
-	return d
-}
-
 func (d Distinct) plus(o *Distinct) Distinct {
 	for i := range d {
 		d[i] = max(d[i], o[i])
@@ -236,8 +211,8 @@ func (d Distinct) plus(o *Distinct) Distinct {
 	return d
 }
 
-// Estimate returns how many were added, apart from each other: within 6.5%, one
-// standard deviation, and nearly exact up to some fifty.
+// Estimate returns the approximate number of distinct hashes, with a standard deviation of
+// 6.5%. Up to some fifty it is nearly exact.
 func (d *Distinct) Estimate() float64 {
 	const alpha = 0.7213 / (1 + 1.079/distinctRegisters)
 	sum, empty := 0.0, 0

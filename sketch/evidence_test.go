@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"os"
 	"reflect"
 	"strings"
 	"testing"
@@ -13,7 +12,7 @@ import (
 
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sketch"
-	"github.com/keyheat/keyheat/sketch/internal/place"
+	"github.com/keyheat/keyheat/sketch/internal/gather"
 )
 
 // hot returns a write of a key that a fifth of a second's limit is on.
@@ -24,8 +23,7 @@ func hot(i int, sk sample.Key, caller string) sample.Record {
 	return r
 }
 
-// evidenceOf returns what is known of the hot key in all deltas, merged in a random
-// order.
+// evidenceOf returns the hot key's evidence in all deltas, merged in the given order.
 func evidenceOf(t interface{ Fatalf(string, ...any) }, deltas []*sketch.Delta, order []int) *sketch.Evidence {
 	merged := map[identity]*sketch.Window{}
 	for _, i := range order {
@@ -42,9 +40,8 @@ func evidenceOf(t interface{ Fatalf(string, ...any) }, deltas []*sketch.Delta, o
 	return nil
 }
 
-// TestEvidence spreads requests with many sort keys and callers over shards: what
-// adds exactly is exact, what does not is bounded, and the order of merging is of
-// no account.
+// TestEvidence spreads requests with many sort keys and callers over shards. Sums are exact,
+// Tops are within their bounds, and the order of merging does not matter.
 func TestEvidence(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -87,7 +84,7 @@ func TestEvidence(t *testing.T) {
 	})
 }
 
-// bounded reports whether every text's weight lies within what a Top says of it.
+// bounded checks that every text's weight lies within the bounds of a Top.
 func bounded(t *rapid.T, top sketch.Top, exact map[string]uint64) {
 	listed := map[string]uint64{}
 	for _, e := range top.Entries {
@@ -100,8 +97,8 @@ func bounded(t *rapid.T, top sketch.Top, exact map[string]uint64) {
 	}
 }
 
-// TestEvidenceIsForWarmKeys says that a key below a tenth of a limit has none,
-// and that of no more than 256 keys any is gathered.
+// TestEvidenceIsForWarmKeys: a key below a tenth of a limit gets no evidence, and at most 256
+// keys get evidence.
 func TestEvidenceIsForWarmKeys(t *testing.T) {
 	t.Parallel()
 	s := newShard()
@@ -133,7 +130,7 @@ func TestEvidenceIsForWarmKeys(t *testing.T) {
 	}
 }
 
-// TestDirection tells writes that follow the sort key from those that do not.
+// TestDirection distinguishes writes that follow the sort key from other writes.
 func TestDirection(t *testing.T) {
 	t.Parallel()
 	number := func(text string) sample.Key { return sample.Key{Type: "N", Text: text} }
@@ -165,9 +162,9 @@ func TestDirection(t *testing.T) {
 func TestRefusedByCause(t *testing.T) {
 	t.Parallel()
 	s := newShard()
-	for i, cause := range []string{"TableWriteKeyRangeThroughputExceeded", "TableWriteKeyRangeThroughputExceeded", "TableWriteProvisionedThroughputExceeded", ""} {
+	for i, throttleReason := range []string{"TableWriteKeyRangeThroughputExceeded", "TableWriteKeyRangeThroughputExceeded", "TableWriteProvisionedThroughputExceeded", ""} {
 		r := hot(i, sample.Key{}, "")
-		r.Throttle, r.N = cause, 3
+		r.Throttle, r.N = throttleReason, 3
 		add(t, s, r)
 	}
 	w := sealed(s).Windows[0]
@@ -177,7 +174,7 @@ func TestRefusedByCause(t *testing.T) {
 	}
 }
 
-// TestEdits sums what images tell.
+// TestEdits sums the changes between images.
 func TestEdits(t *testing.T) {
 	t.Parallel()
 	s := newShard()
@@ -192,79 +189,8 @@ func TestEdits(t *testing.T) {
 	}
 }
 
-// TestVersion2 reads what collectors wrote before tables had an account and a
-// Region, and summaries told how requests were drawn: all of that is unknown, and
-// keys have the hashes that records without it still get.
-func TestVersion2(t *testing.T) {
-	t.Parallel()
-	body, err := os.ReadFile("testdata/version2.delta")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var d sketch.Delta
-	if err := d.UnmarshalBinary(body); err != nil {
-		t.Fatal(err)
-	}
-	if len(d.Windows) != 2 || len(d.Cardinality) != 2 {
-		t.Fatalf("%d windows and %d minutes, want 2 of each", len(d.Windows), len(d.Cardinality))
-	}
-	orm, index := d.Windows[0], d.Windows[1]
-	if orm.Target != (sample.Target{Table: "orm"}) || index.Target != (sample.Target{Table: "orm", Index: "by-status"}) {
-		t.Errorf("windows of %v and %v", orm.Target, index.Target)
-	}
-	if orm.Total.Requests != 100 || len(orm.Keys) != 4 || orm.Second != start || index.Total.Write != 400_000 {
-		t.Errorf("windows %+v and %+v", orm.Total, index.Total)
-	}
-	for i := range 4 {
-		key := sample.KeyString(fmt.Sprint("user#", i))
-		k, listed := orm.Key(sketch.Hash(orm.Target, key, seed))
-		if !listed || k.Key != key || k.Low.Write != 50*sample.Milli(4+i)*1000 {
-			t.Errorf("%s is %+v", key.Text, k)
-		}
-	}
-	again, err := d.MarshalBinary()
-	if err != nil {
-		t.Fatal(err)
-	}
-	var read sketch.Delta
-	if err := read.UnmarshalBinary(again); err != nil || !reflect.DeepEqual(read, d) {
-		t.Errorf("in version %d it reads %+v (%v), was %+v", sketch.Version, read, err, d)
-	}
-}
-
-// TestEvidenceOfVersion2 reads what collectors wrote before there were places: of 64 registers
-// a lower bound of the sort keys is left.
-func TestEvidenceOfVersion2(t *testing.T) {
-	t.Parallel()
-	body, err := os.ReadFile("testdata/evidence2.delta")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var d sketch.Delta
-	if err := d.UnmarshalBinary(body); err != nil {
-		t.Fatal(err)
-	}
-	w := d.Windows[0]
-	if w.Total.Requests != 520 || len(w.Keys) != 21 {
-		t.Errorf("window %+v", w)
-	}
-	for i := range w.Keys {
-		e := w.Keys[i].Evidence
-		if (e != nil) != (w.Keys[i].Key.Text == "hot") {
-			t.Fatalf("key %+v", w.Keys[i])
-		}
-		if e == nil {
-			continue
-		}
-		if n := e.SortKeys.Estimate(); e.Records != 256 || e.Seen != 256 || e.Places != nil || n < 20 || n > 42 {
-			t.Errorf("%v of 40 sort keys in %+v", n, e)
-		}
-	}
-}
-
-// TestEvidenceIsOfTheWholeSecond changes what requests are like in the middle of a
-// second with 8,000 of them, and counts 1,300 sort keys: both halves are in the
-// evidence, and all sort keys.
+// TestEvidenceIsOfTheWholeSecond changes the requests in the middle of a second with 8,000 of
+// them, and counts 1,300 sort keys. The evidence covers both halves, and all sort keys.
 func TestEvidenceIsOfTheWholeSecond(t *testing.T) {
 	t.Parallel()
 	s := newShard()
@@ -350,8 +276,8 @@ func TestPlaces(t *testing.T) {
 	}
 }
 
-// TestFewPlacesAreExact says that nothing is estimated of what few requests ask for,
-// and what is kept of long sort keys.
+// TestFewPlacesAreExact checks that the places of few requests are exact, and how long sort
+// keys are cut.
 func TestFewPlacesAreExact(t *testing.T) {
 	t.Parallel()
 	s := newShard()
@@ -384,12 +310,12 @@ func TestUnionInAnyOrder(t *testing.T) {
 		for i := range parts {
 			for _, w := range rapid.SliceOfN(rapid.Uint64Range(1, 1000), 0, 20).Draw(t, "weights") {
 				of := []sketch.Place{{Priority: float32(w) * rapid.Float32Range(1, 50).Draw(t, "priority"), Weight: w, Order: fmt.Sprint(w % 7)}}
-				parts[i] = place.Union(parts[i], of, 16)
+				parts[i] = gather.UnionPlaces(parts[i], of, 16)
 			}
 		}
 		unite := func(order []int) (all []sketch.Place) {
 			for _, i := range order {
-				all = place.Union(all, parts[i], 16)
+				all = gather.UnionPlaces(all, parts[i], 16)
 			}
 			return all
 		}
@@ -399,7 +325,7 @@ func TestUnionInAnyOrder(t *testing.T) {
 	})
 }
 
-// BenchmarkHot is what a record of a hot key costs: all of them are of one.
+// BenchmarkHot measures a record of a hot key: all records are of one key.
 func BenchmarkHot(b *testing.B) {
 	records := make([]sample.Record, 4096)
 	for i := range records {
@@ -420,7 +346,7 @@ func BenchmarkHot(b *testing.B) {
 	}
 }
 
-// TestBytesOfAHotKey states what a hot key costs a delta each second.
+// TestBytesOfAHotKey bounds the bytes of a hot key in a delta, per second.
 func TestBytesOfAHotKey(t *testing.T) {
 	t.Parallel()
 	s := newShard()

@@ -3,7 +3,7 @@ package sketch
 import (
 	"testing"
 
-	"github.com/keyheat/keyheat/sketch/internal/minutes"
+	"github.com/keyheat/keyheat/sketch/internal/distinct"
 )
 
 // Frame and Unframe let a fuzzer write contents that the checksum would hide
@@ -18,7 +18,7 @@ func Frame(t testing.TB, contents []byte) []byte {
 
 // Unframe is the inverse of Frame.
 func Unframe(t testing.TB, body []byte) []byte {
-	_, contents, err := unframe(kindDelta, body)
+	contents, err := unframe(kindDelta, body)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -27,7 +27,7 @@ func Unframe(t testing.TB, body []byte) []byte {
 
 // InsertHash counts a hash in registers as a shard does, and returns the registers.
 func InsertHash(hashes ...uint64) []byte {
-	var d minutes.Distinct
+	var d distinct.Minute
 	for _, hash := range hashes {
 		d.Insert(hash)
 	}

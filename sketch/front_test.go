@@ -10,8 +10,8 @@ import (
 	"github.com/keyheat/keyheat/sketch"
 )
 
-// plainFront is the front and the counters behind it as the package comment describes
-// them, with nothing kept beside what decides: an oracle.
+// plainFront is an oracle: the front and its counters as the package comment describes them,
+// without any cached values.
 type plainFront struct {
 	sets     [4]plainSet
 	counters map[[2]uint64]uint64 // by line and place
@@ -97,8 +97,8 @@ func (f *plainFront) place(hash, weight uint64) *plainKey {
 	return out
 }
 
-// TestFrontDecidesAsDescribed holds that a second lists the keys of the oracle, each with
-// its counts and its admission error, of streams in which most keys have no place.
+// TestFrontDecidesAsDescribed checks that a second lists the oracle's keys, each with its
+// counts and its admission error, for streams in which most keys have no place.
 func TestFrontDecidesAsDescribed(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -9,7 +9,7 @@ import (
 	"github.com/keyheat/keyheat/sketch"
 )
 
-// identity is a key of a second, told apart without hashes.
+// identity identifies a key of a second without hashes.
 type identity struct {
 	sample.Target
 	second int64
@@ -25,9 +25,8 @@ func (e exactCounts) add(r *sample.Record) {
 	e[id] = e[id].Plus(sketch.Load{Read: read, Write: write})
 }
 
-// run spreads a stream at random over collectors, each of which seals every two
-// seconds at a moment of its own, as collectors commit; it returns the merged
-// windows by target and second.
+// run spreads a stream at random over collectors. Each collector seals every two seconds at a
+// moment of its own, as collectors commit. It returns the merged windows by target and second.
 func run(stream iter.Seq[sample.Record], collectors int, exact exactCounts) map[identity]*sketch.Window {
 	config := sketch.Config{Seed: seed}
 	random := rand.New(rand.NewPCG(seed, uint64(collectors)))
@@ -88,8 +87,8 @@ type findings struct {
 	unseen                      sample.Milli
 }
 
-// compare holds every true value against its bounds, every total against the
-// exact one, and counts what is over a limit.
+// compare checks every true value against its bounds, and every total against the exact one,
+// and counts the keys over a limit.
 func (e exactCounts) compare(t *testing.T, merged map[identity]*sketch.Window) findings {
 	t.Helper()
 	f := findings{keys: len(e)}

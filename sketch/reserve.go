@@ -2,26 +2,27 @@ package sketch
 
 import (
 	"github.com/keyheat/keyheat/sample"
-	"github.com/keyheat/keyheat/sketch/internal/set"
+	"github.com/keyheat/keyheat/sketch/internal/front"
 )
 
 const (
-	// crowdedWeight is the weight of a set's smallest key from which the set is crowded: at
-	// 200,000 requests a second of the trace one set in 2,000 is.
+	// crowdedWeight is the weight of a set's smallest key from which the set is crowded. On the
+	// trace at 200,000 requests a second, one set in 2,000 is crowded.
 	crowdedWeight = WarmWeight
-	// reserveFrom is the weight of a table from which it may have a reserve: a key at a limit
-	// has that over 600 collectors.
+	// reserveFrom is the weight of a table from which it may have a reserve. A key at a limit
+	// has this weight even when spread over 600 collectors.
 	reserveFrom = WarmWeight / 64
-	// reserveSets times Ways is how many keys a table's reserve holds, and maxReserves how
-	// many tables of a second have one: 2 KiB each, half of what the front has at most.
+	// reserveSets times Ways is the number of keys in a table's reserve, and maxReserves the
+	// number of tables with a reserve in a second. A reserve takes 2 KiB; all together take at
+	// most half of the front.
 	reserveSets, maxReserves = 2, 256
 )
 
-// reserve returns the set of the table's reserve for a key, nil if the table has none, and
-// the set's number. A key of a table that its set has no room for competes there with keys
-// of the same table alone, so that no flood of other tables' keys puts it out. Tables get
-// reserves when a set is crowded, unless they are alone or have next to no load.
-func (s *second) reserve(t *sums, hash uint64) (in *set.Set, number uint32) {
+// reserve returns a key's set in its table's reserve and the set's number, or nil if the table
+// has no reserve. In a reserve, a key competes only with keys of its own table, so a flood of
+// other tables' keys cannot evict it. A table gets a reserve when a set is crowded, unless it
+// is the only table or has little load.
+func (s *second) reserve(t *sums, hash uint64) (in *front.Set, number uint32) {
 	if t.reserve == 0 {
 		if len(s.touched) == 1 || s.reserves == maxReserves || t.weight() < reserveFrom {
 			return nil, 0
@@ -32,11 +33,11 @@ func (s *second) reserve(t *sums, hash uint64) (in *set.Set, number uint32) {
 		s.reserves++
 		t.reserve = s.reserves
 	}
-	number = uint32(t.reserve-1)*reserveSets + uint32(hash>>24)%reserveSets // bits that nothing else uses
+	number = uint32(t.reserve-1)*reserveSets + uint32(hash>>24)%reserveSets // bits with no other use
 	return s.front.reserveSet(number), number
 }
 
-// findReserved returns the candidate of a key in its table's reserve, nil when it has none.
+// findReserved returns the candidate of a key in its table's reserve, or nil.
 func (s *second) findReserved(t *sums, hash uint64) *candidate {
 	if in, _ := s.reserve(t, hash); in != nil {
 		return s.front.find(in, hash)
@@ -44,9 +45,8 @@ func (s *second) findReserved(t *sums, hash uint64) *candidate {
 	return nil
 }
 
-// admitReserved makes a key the candidate of a place in its table's reserve, as Space-Saving
-// does: in place of the key with the least weight, and with that weight on top of its own.
-// It returns nil if the table has no reserve.
+// admitReserved admits a key to its table's reserve by Space-Saving: the key replaces the key
+// with the least weight and inherits that weight. It returns nil if the table has no reserve.
 func (s *second) admitReserved(t *sums, table uint16, hash uint64, key sample.Key, err uint64) *candidate {
 	in, number := s.reserve(t, hash)
 	if in == nil {
@@ -71,13 +71,14 @@ func (s *second) admitReserved(t *sums, table uint16, hash uint64, key sample.Ke
 	return s.front.put(in, place, table, hash, key, err)
 }
 
-// putOut counts a key that is a candidate no longer; high is its upper bound.
-func (s *second) putOut(in *set.Set, hash, high uint64) {
+// putOut counts a key that has just been evicted. high is the key's upper bound.
+func (s *second) putOut(in *front.Set, hash, high uint64) {
 	s.counts.Line(hash).Raise(hash, high)
 	in.Turned = max(in.Turned, high)
 }
 
-// moveToReserve moves a candidate to its table's reserve, and reports whether there is one.
+// moveToReserve moves a candidate to its table's reserve. It returns false if the table has
+// none.
 func (s *second) moveToReserve(at int) bool {
 	f := &s.front
 	c := f.candidates[at]

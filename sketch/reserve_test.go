@@ -9,9 +9,9 @@ import (
 	"github.com/keyheat/keyheat/sketch"
 )
 
-// TestFloodOfAnotherTable has a flood of 100,000 keys a second that are each hot, beside a
-// table with a hot key at 1,500 write units a second. The hot key stays proven, whatever
-// else its table has, and however many tables the flood is of; all bounds hold.
+// TestFloodOfAnotherTable has a flood of 100,000 hot keys a second beside a table with a hot
+// key at 1,500 write units a second. The hot key stays proven for any other load of its table,
+// and any number of flooding tables. All bounds hold.
 func TestFloodOfAnotherTable(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

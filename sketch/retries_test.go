@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"os"
 	"reflect"
 	"testing"
 
@@ -38,8 +37,8 @@ func retriesOf(t interface{ Fatalf(string, ...any) }, deltas []*sketch.Delta, or
 	return nil
 }
 
-// TestRetries spreads calls of many callers over shards: sums are exact, a caller's are
-// a lower bound of what it sent, and the order of merging is of no account.
+// TestRetries spreads calls of many callers over shards. Sums are exact, a caller's sums are
+// lower bounds, and the order of merging does not matter.
 func TestRetries(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -88,7 +87,7 @@ func TestRetries(t *testing.T) {
 			if missing < 0 || missing > 1000*int64(len(shards)) || truth.Attempts-r.Attempts != missing || r.Failed != truth.Failed || r.Waited != truth.Waited {
 				t.Fatalf("%+v, the truth is %+v", r.Sent, truth)
 			}
-			if r.Untold > untold { // those before the first one that tells are not counted
+			if r.Untold > untold { // records before the first one with attempts are not counted
 				t.Fatalf("%d requests tell nothing, said to be at least %d", untold, r.Untold)
 			}
 			var listed sample.Sent
@@ -109,8 +108,8 @@ func TestRetries(t *testing.T) {
 	})
 }
 
-// TestRetriesOfCalls counts calls and not items, folded or not, and says nothing where
-// records do not tell, or not of how many calls they are.
+// TestRetriesOfCalls counts calls and not items, folded or not. It counts none if records lack
+// attempts or the number of calls.
 func TestRetriesOfCalls(t *testing.T) {
 	t.Parallel()
 	batch := func(change func(*sample.Record)) (all []sample.Record) {
@@ -125,7 +124,7 @@ func TestRetriesOfCalls(t *testing.T) {
 	folded := resent(0, "role/a", 3, 400, true)
 	folded.N, folded.Calls = 50, 2
 	without := resent(0, "role/a", 0, 0, false)
-	attempt := without // which was throttled, of a call that tells
+	attempt := without // a throttled attempt of a call whose end counts attempts
 	attempt.WCU, attempt.Throttle, attempt.N = 0, "TableWriteKeyRangeThroughputExceeded", 2
 	one := sample.Sent{Calls: 1000, Attempts: 3000, Failed: 1000, Waited: 400}
 	for _, c := range []struct {
@@ -145,7 +144,7 @@ func TestRetriesOfCalls(t *testing.T) {
 			t.Parallel()
 			s := newShard()
 			add(t, s, c.records...)
-			warm := without // makes it a key with evidence, and tells nothing of retries itself
+			warm := without // gives the key evidence, without counting attempts itself
 			warm.WCU, warm.N = 0, 1
 			warm.RCU = 900_000
 			add(t, s, warm)
@@ -166,9 +165,8 @@ func TestRetriesOfCalls(t *testing.T) {
 	}
 }
 
-// TestRetriesOfSamples holds what is left open where calls are sampled: the variance of
-// unfolded calls exactly, that of folded ones for times that differ as much as
-// exponential ones.
+// TestRetriesOfSamples checks the uncertainty of sampled calls: the exact variance for unfolded
+// calls, and for folded ones the variance of exponentially distributed times.
 func TestRetriesOfSamples(t *testing.T) {
 	t.Parallel()
 	s := newShard()
@@ -191,8 +189,7 @@ func TestRetriesOfSamples(t *testing.T) {
 	}
 }
 
-// TestRetriesHaveRoomForHotKeys sends the calls of many keys again, before those of one
-// that is hot.
+// TestRetriesHaveRoomForHotKeys retries the calls of many keys before the calls of a hot key.
 func TestRetriesHaveRoomForHotKeys(t *testing.T) {
 	t.Parallel()
 	s := newShard()
@@ -217,48 +214,5 @@ func TestRetriesHaveRoomForHotKeys(t *testing.T) {
 	add(t, s, r)
 	if got := retriesOf(t, []*sketch.Delta{sealed(s)}, []int{0}); got == nil || got.Attempts != 2000 {
 		t.Errorf("a key that is hot at once has %+v", got)
-	}
-}
-
-// TestVersion3 reads what collectors wrote before records told of retries, beside what
-// they write now: nothing is told of the former.
-func TestVersion3(t *testing.T) {
-	t.Parallel()
-	body, err := os.ReadFile("testdata/version3.delta")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var old sketch.Delta
-	if err := old.UnmarshalBinary(body); err != nil {
-		t.Fatal(err)
-	}
-	w := old.Windows[0]
-	if w.Total.Requests != 800 || len(w.Keys) != 21 || w.Region != "eu-west-1" {
-		t.Fatalf("window %+v", w)
-	}
-	e := evidenceOf(t, []*sketch.Delta{&old}, []int{0})
-	if w.Keys[0].Retries != nil || e.Seen != 400 || len(e.Callers.Entries) != 3 || len(e.Places) == 0 || e.Refused[sample.KeyRange] == 0 {
-		t.Errorf("evidence %+v", e)
-	}
-	again, err := old.MarshalBinary()
-	if err != nil {
-		t.Fatal(err)
-	}
-	var read sketch.Delta
-	if err := read.UnmarshalBinary(again); err != nil || !reflect.DeepEqual(read, old) {
-		t.Errorf("in version %d it reads %+v (%v), was %+v", sketch.Version, read, err, old)
-	}
-	s := newShard()
-	for i := range 20 {
-		r := resent(i, "role/1", 3, 400, false)
-		r.Region = "eu-west-1"
-		add(t, s, r)
-	}
-	fresh := sealed(s)
-	for _, order := range [][]int{{0, 1}, {1, 0}} {
-		got := retriesOf(t, []*sketch.Delta{&old, fresh}, order)
-		if got == nil || got.Attempts != 60_000 || got.Untold != 400 || len(got.Callers) != 1 {
-			t.Errorf("beside a collector that tells: %+v", got)
-		}
 	}
 }

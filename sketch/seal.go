@@ -4,37 +4,34 @@ import (
 	"math"
 
 	"github.com/keyheat/keyheat/sample"
-	"github.com/keyheat/keyheat/sketch/internal/byhash"
-	"github.com/keyheat/keyheat/sketch/internal/keytext"
-	"github.com/keyheat/keyheat/sketch/internal/resend"
-	"github.com/keyheat/keyheat/sketch/internal/tables"
+	"github.com/keyheat/keyheat/sketch/internal/front"
+	"github.com/keyheat/keyheat/sketch/internal/gather"
 )
 
 const (
-	// longKey is the length in bytes from which the key of a cold candidate
-	// leaves as its beginning; shortKey is how much of it.
+	// The text of a cold key longer than longKey bytes is cut to shortKey bytes.
 	longKey, shortKey = 64, 32
-	// WarmWeight is the weight of a key in a second, in thousandths, from which its
-	// evidence is gathered and its name kept whole: that of a key which the judge
-	// follows, a tenth of what one partition serves.
+	// WarmWeight is the weight in thousandths from which a key gets evidence and keeps its
+	// whole name. It is a tenth of a partition's limit in a second, the load from which the
+	// judge follows a key.
 	WarmWeight = 300_000
 )
 
-// list is memory that sealing uses again.
+// list is memory that sealing reuses.
 type list struct {
-	candidates byhash.List
+	candidates front.HashOrder
 	tables     []listed
 }
 
-// listed is what is listed of a table: how many keys and their load, where among the
-// windows its own is, and what all other keys have.
+// listed counts a table's listed keys and their load. window is the index of the table's
+// window, and rest the load of all unlisted keys.
 type listed struct {
 	keys, window int
 	low, rest    Load
 }
 
-// windows appends what the second holds, one window a table or index.
-func (s *second) windows(to []Window, t *tables.Tables, l *list) []Window {
+// windows appends the second's windows, one for each table and index.
+func (s *second) windows(to []Window, t *front.Tables, l *list) []Window {
 	s.order(l)
 	worst := loadOf(s.front.worst())
 	for _, table := range s.touched {
@@ -51,13 +48,13 @@ func (s *second) windows(to []Window, t *tables.Tables, l *list) []Window {
 	return to
 }
 
-// order lists the candidates by hash, and adds up those of each table.
+// order sorts the candidates by hash, and adds up the candidates of each table.
 func (s *second) order(l *list) {
 	l.candidates.Clear()
 	l.tables = append(l.tables[:0], make([]listed, len(s.sums))...)
 	for at := range s.front.candidates {
 		c := &s.front.candidates[at]
-		if c.hash == 0 { // a place to which no key came
+		if c.hash == 0 { // no key came to this place
 			continue
 		}
 		l.candidates.Add(c.hash, uint32(at))
@@ -67,11 +64,11 @@ func (s *second) order(l *list) {
 	}
 }
 
-// list appends every candidate to its table's window. What it can have had before its
-// admission is in no key's load, so that it is no more than all other keys have: see the
-// package comment.
+// list appends every candidate to its table's window. No key's count includes the load before
+// its admission, so this load is at most the load of all unlisted keys: see the package
+// comment.
 func (s *second) list(to []Window, l *list) {
-	var texts keytext.Block
+	var texts front.TextBlock
 	for _, o := range l.candidates.SortedKeys() {
 		c := &s.front.candidates[o.At]
 		in := &l.tables[c.table]
@@ -83,7 +80,7 @@ func (s *second) list(to []Window, l *list) {
 			d := s.front.detailOf(c)
 			k.Throttled, k.ReadSpread, k.WriteSpread, k.Draws = d.throttled, d.read, d.write, d.draws.Seal(c.whole)
 		}
-		if c.resends != resend.Nowhere {
+		if c.resends != gather.RetriesNowhere {
 			k.Retries = s.resends.Seal(c.resends)
 		}
 		if c.gather >= 0 {
@@ -102,8 +99,8 @@ func (s *second) list(to []Window, l *list) {
 	}
 }
 
-// loadOf returns the most reads, and the most writes, that a weight can stand for;
-// writes rounded up.
+// loadOf returns the most reads and the most writes that a weight can stand for. It rounds
+// writes up.
 func loadOf(weight uint64) Load {
 	weight = min(weight, math.MaxInt64-2)
 	return Load{Read: sample.Milli(weight), Write: sample.Milli((weight + 2) / 3)}

@@ -3,55 +3,50 @@ package sketch
 import (
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sketch/internal/arrival"
-	"github.com/keyheat/keyheat/sketch/internal/calls"
-	"github.com/keyheat/keyheat/sketch/internal/countmin"
-	"github.com/keyheat/keyheat/sketch/internal/draw"
-	"github.com/keyheat/keyheat/sketch/internal/minutes"
-	"github.com/keyheat/keyheat/sketch/internal/resend"
-	"github.com/keyheat/keyheat/sketch/internal/set"
-	"github.com/keyheat/keyheat/sketch/internal/texthash"
+	"github.com/keyheat/keyheat/sketch/internal/distinct"
+	"github.com/keyheat/keyheat/sketch/internal/front"
+	"github.com/keyheat/keyheat/sketch/internal/gather"
 )
 
 // second is the summary of one live event-time second.
 type second struct {
 	at      int64 // Unix seconds
 	live    bool
-	front   front
-	counts  countmin.Sketch
+	front   candidateTable
+	counts  front.CountMin
 	sums    []sums   // by table number
-	touched []uint16 // the tables that have some
-	// gathers is the evidence of the first `gathered` keys that earned one.
-	gathers  []*gather
+	touched []uint16 // tables with load
+	// gathers holds the evidence of the first `gathered` keys that earned it.
+	gathers  []*evidenceSums
 	gathered int
-	growing  draw.Keys   // that are not warm, and of which evidence is gathered
-	calls    calls.Pool  // of the keys whose sampled records name their call
-	resends  resend.Pool // of the keys that tell of retries
+	growing  gather.Turns     // grants evidence to keys that grow before they are warm
+	calls    gather.CallPool  // for keys whose sampled records name their call
+	resends  gather.RetryPool // for keys whose records count attempts
 	times    arrival.Times
-	// over are the keys that came over the limit since they were asked for.
+	// over lists the keys that exceeded limit since the last OverLimit.
 	limit Load
 	over  []uint64
-	// reserves is how many tables have a reserve, and inherited has, for each place of their
+	// reserves is the number of tables with a reserve. inherited has, for each place of their
 	// sets, the weight of the key before.
 	reserves  uint16
 	inherited [][Ways]uint64
-	idle      int // how many Seals it was not needed for
+	idle      int // number of Seals since its last use
 }
 
-// sums are what all keys of a table or index have in a second.
+// sums are the sums over all keys of a table or index in a second.
 type sums struct {
 	Total
 	callers texts
-	caller  texthash.Last
-	reserve uint16 // its number, 0 for none
-	// distinct counts the keys of the second's minute; nil before the first.
-	distinct *minutes.Distinct
+	caller  gather.TextHasher
+	reserve uint16 // number of the table's reserve, 0 for none
+	// distinct counts the distinct keys of the second's minute; nil before the first key.
+	distinct *distinct.Minute
 }
 
 func newSecond(c Config) *second {
-	return &second{front: newFront(c.Sets), counts: countmin.New(c.CounterBytes), limit: c.Limit}
+	return &second{front: newCandidateTable(c.Sets), counts: front.NewCountMin(c.CounterBytes), limit: c.Limit}
 }
 
-// tableSums returns the running sums of a table.
 func (s *second) tableSums(table uint16) *sums {
 	if int(table) >= len(s.sums) || s.sums[table].Requests == 0 {
 		s.touch(table)
@@ -59,7 +54,7 @@ func (s *second) tableSums(table uint16) *sums {
 	return &s.sums[table]
 }
 
-// touch makes a table one that has sums.
+// touch adds sums for a table.
 func (s *second) touch(table uint16) {
 	for int(table) >= len(s.sums) {
 		s.sums = append(s.sums, sums{callers: texts{Most: tableCallersKept}})
@@ -67,17 +62,16 @@ func (s *second) touch(table uint16) {
 	s.touched = append(s.touched, table)
 }
 
-// isPlain reports whether all that a record tells of its requests are units, a key, a time
-// and a caller: each was a call of its own that was not sampled, estimated, throttled or
-// sent again.
+// isPlain reports whether a record has only units, a key, a time and a caller. Each of its
+// requests was then a call of its own: not sampled, estimated, throttled or retried.
 func isPlain(r *sample.Record) bool {
 	return r.Rate == 1 && len(r.Throttle)|len(r.Call) == 0 && r.Attempts == 0 && r.Calls == 0 &&
 		!r.Change && !r.Estimated && len(r.PK.Type) > 0 && !r.Op.TakesMany()
 }
 
-// add counts one record's load under its key's hash, and returns the sums of its table.
-// A record without a key (a Scan) counts to the table alone. known reports that the key
-// has had a place in the front before.
+// add counts one record's load under its key's hash, and returns the sums of its table. A
+// record without a key (a Scan) counts only for the table. known is true if the key already had
+// a place in the front.
 func (s *second) add(table uint16, hash, seed uint64, r *sample.Record, l Load) (t *sums, known bool) {
 	weight := l.weight()
 	t = s.tableSums(table)
@@ -125,7 +119,7 @@ func (s *second) add(table uint16, hash, seed uint64, r *sample.Record, l Load) 
 	return t, known
 }
 
-// note adds what a record tells that is not plain.
+// note adds a record that is not plain to the table's sums.
 func (t *sums) note(r *sample.Record, l Load) {
 	if r.Throttle != "" {
 		t.ThrottledRequests += r.N
@@ -136,7 +130,7 @@ func (t *sums) note(r *sample.Record, l Load) {
 		t.Changes += r.N
 	}
 	if r.Rate < 1 {
-		largest := calls.CallSize(r) / 1000 / r.Rate
+		largest := gather.CallSize(r) / 1000 / r.Rate
 		t.ReadLargest = max(t.ReadLargest, float64(r.RCU)*largest)
 		t.WriteLargest = max(t.WriteLargest, float64(r.WCU)*largest)
 	}
@@ -145,7 +139,7 @@ func (t *sums) note(r *sample.Record, l Load) {
 	}
 }
 
-// note adds what a record tells of a key that is not plain.
+// note adds a record that is not plain to its key.
 func (s *second) note(c *candidate, t *sums, r *sample.Record, l Load) {
 	if r.Rate == 1 && !r.Estimated {
 		c.whole = true
@@ -161,7 +155,7 @@ func (s *second) note(c *candidate, t *sums, r *sample.Record, l Load) {
 	}
 }
 
-// look adds a record to the evidence of its key, where it has earned one.
+// look adds a record to the evidence of its key, if the key has earned evidence.
 func (s *second) look(c *candidate, hash, seed, caller uint64, r *sample.Record, l Load, when arrival.Moment) {
 	if c.gather < 0 && !s.earn(c, hash, r) {
 		return
@@ -175,15 +169,15 @@ func (s *second) look(c *candidate, hash, seed, caller uint64, r *sample.Record,
 	}
 }
 
-// addSampled adds a sampled record to what sampling leaves open of its key.
+// addSampled adds the uncertainty of a sampled record to its key.
 func (s *second) addSampled(c *candidate, t *Total, r *sample.Record) {
 	d := s.front.ownDetail(c)
 	read, write := float64(r.RCU)/1000, float64(r.WCU)/1000
-	id, named := calls.ID(r)
+	id, named := gather.CallID(r)
 	if !named {
 		n := float64(r.N)
-		d.read.Note(n, calls.CallSize(r), read, r.Rate)
-		d.write.Note(n, calls.CallSize(r), write, r.Rate)
+		d.read.Note(n, gather.CallSize(r), read, r.Rate)
+		d.write.Note(n, gather.CallSize(r), write, r.Rate)
 		return
 	}
 	call, at := s.calls.Find(d.calls, id)
@@ -193,9 +187,9 @@ func (s *second) addSampled(c *candidate, t *Total, r *sample.Record) {
 	t.ReadLargest, t.WriteLargest = max(t.ReadLargest, d.read.Largest), max(t.WriteLargest, d.write.Largest)
 }
 
-// admit makes a candidate of a key that is none, when it has earned a place; it returns
-// nil when it stays outside, its weight then counted.
-func (s *second) admit(in *set.Set, t *sums, table uint16, hash uint64, r *sample.Record, weight uint64) *candidate {
+// admit makes a key a candidate if it has earned a place. Otherwise it counts the key's weight
+// and returns nil.
+func (s *second) admit(in *front.Set, t *sums, table uint16, hash uint64, r *sample.Record, weight uint64) *candidate {
 	if in.Keys < Ways {
 		if in.Keys == 0 {
 			s.front.used = append(s.front.used, uint32(hash>>32&s.front.mask))
@@ -233,13 +227,11 @@ func (s *second) admit(in *set.Set, t *sums, table uint16, hash uint64, r *sampl
 	return nil
 }
 
-// begin makes the summary one of a new second.
 func (s *second) begin(at int64) {
 	s.at, s.live = at, true
 	s.front.begin()
 }
 
-// clear forgets everything, keeping the memory.
 func (s *second) clear() {
 	if !s.live {
 		return
@@ -252,18 +244,17 @@ func (s *second) clear() {
 		s.sums[t] = sums{callers: s.sums[t].callers.Emptying(tableCallersKept), caller: s.sums[t].caller}
 	}
 	s.touched, s.reserves = s.touched[:0], 0
-	s.gathered, s.growing = 0, draw.Keys{}
+	s.gathered, s.growing = 0, gather.Turns{}
 	s.calls.Clear()
 	s.resends.Clear()
 	s.times.Clear()
 	s.over = s.over[:0]
 }
 
-// idleSeals is for how many Seals in a row a second may not be needed before its memory
-// is given back.
+// idleSeals is the number of Seals in a row after which an unused second frees its memory.
 const idleSeals = 8
 
-// rest gives the memory back of a second that is not live, when it has not been for long.
+// rest frees the memory of a second that has been unused for long.
 func (s *second) rest() {
 	if s.idle++; s.idle > idleSeals {
 		*s = second{front: s.front, counts: s.counts, limit: s.limit, idle: s.idle}

@@ -4,49 +4,49 @@ import (
 	"github.com/zeebo/xxh3"
 
 	"github.com/keyheat/keyheat/sample"
-	"github.com/keyheat/keyheat/sketch/internal/minutes"
-	"github.com/keyheat/keyheat/sketch/internal/tables"
+	"github.com/keyheat/keyheat/sketch/internal/distinct"
+	"github.com/keyheat/keyheat/sketch/internal/front"
 )
 
-// Shard summarises one stream of records. It is not safe for concurrent use:
-// there is one a core, and no lock on the way of a record.
+// Shard summarises one stream of records. It is not safe for concurrent use: make one for each
+// core, so that adding a record takes no lock.
 type Shard struct {
-	config Config
-	tables tables.Tables
-	ring   [SecondsInRing]*second
-	last   *second // of the latest record: most records share its second
-	sealed []Window
-	list   list // reused by seal
-	minute minutes.Minutes
-	bytes  int
+	config  Config
+	tables  front.Tables
+	ring    [SecondsInRing]*second
+	last    *second // second of the latest record; most records share it
+	sealed  []Window
+	list    list // reused by seal
+	minutes distinct.Minutes
+	bytes   int
 }
 
-// NewShard makes an empty shard. Its live seconds take up to about SecondsInRing ×
-// (CounterBytes + 1 KiB a set), 5 MiB with the defaults, and half as much again where
-// requests are sampled. A flood of heavy keys adds 2 KiB a second for each of at most 256
-// tables. They take it as keys come, and give it back when they are idle.
+// NewShard returns an empty shard. It panics if the configuration does not Validate.
 //
-// A configuration that does not Validate is a programming error and panics.
+// Its live seconds take up to about SecondsInRing × (CounterBytes + 1 KiB a set): 5 MiB with
+// the defaults, and half as much again if requests are sampled. A flood of heavy keys adds 2
+// KiB a second for each of at most 256 tables. Memory is allocated as keys come, and freed when
+// seconds are idle.
 func NewShard(c Config) *Shard {
 	if err := c.Validate(); err != nil {
 		panic(err)
 	}
 	c = c.withDefaults()
-	s := &Shard{config: c, tables: tables.New(c.Tables, c.Seed), minute: minutes.New()}
+	s := &Shard{config: c, tables: front.NewTables(c.Tables, c.Seed), minutes: distinct.NewMinutes()}
 	for i := range s.ring {
 		s.ring[i] = newSecond(c)
 	}
 	return s
 }
 
-// Add counts a record. It copies what it keeps. The only error is
-// ErrTooManyTables; the record is then not counted.
+// Add counts a record, and copies everything that it keeps. Its only error is ErrTooManyTables,
+// for a record that was not counted.
 func (s *Shard) Add(r *sample.Record) error {
 	table, seed, ok := s.tables.Number(r)
 	if !ok {
 		return ErrTooManyTables
 	}
-	l := Load{r.RCU, r.WCU} // what one request stands for, without a call
+	l := Load{r.RCU, r.WCU} // the load of one request, without a call
 	if r.N != 1 || r.Rate != 1 || uint64(r.RCU|r.WCU) > uint64(sample.MaxLoad) {
 		l.Read, l.Write = r.Load()
 	}
@@ -55,31 +55,31 @@ func (s *Shard) Add(r *sample.Record) error {
 		sec = s.second(floorDiv(r.Time, 1000))
 		s.last = sec
 	}
-	hash := textHash(r.PK.Text, typeSeed(r.PK.Type, seed)) // as keyHash, without a call
+	hash := textHash(r.PK.Text, typeSeed(r.PK.Type, seed)) // keyHash, without a call
 	if t, known := sec.add(table, hash, seed, r, l); !known {
 		if t.distinct == nil {
-			t.distinct = s.minute.Distinct(table, sec.at, &s.tables, s.isLive)
+			t.distinct = s.minutes.Open(table, sec.at, &s.tables, s.isLive)
 		}
 		t.distinct.Insert(hash)
 	}
 	return nil
 }
 
-// isLive reports whether a second of that minute is.
+// isLive reports whether a live second belongs to the minute.
 func (s *Shard) isLive(minute int64) bool {
 	for _, sec := range s.ring {
-		if sec.live && minutes.Start(sec.at) == minute {
+		if sec.live && distinct.MinuteStart(sec.at) == minute {
 			return true
 		}
 	}
 	return false
 }
 
-// keyHash returns the key's one hash, used by the front, the count-min sketch and
-// the HyperLogLog. seed stands for the table and index. Never zero.
+// keyHash returns the key's hash for the front, the count-min sketch and the HyperLogLog. seed
+// identifies the table or index. The hash is never zero.
 func keyHash(k sample.Key, seed uint64) uint64 { return textHash(k.Text, typeSeed(k.Type, seed)) }
 
-// typeSeed makes a key's type part of its identity; strings pay nothing.
+// typeSeed makes a key's type part of its identity. Strings cost nothing.
 func typeSeed(keyType string, seed uint64) uint64 {
 	if keyType == sample.TypeString {
 		return seed
@@ -89,8 +89,8 @@ func typeSeed(keyType string, seed uint64) uint64 {
 
 func textHash(text string, seed uint64) uint64 { return max(xxh3.HashStringSeed(text, seed), 1) }
 
-// second returns the live summary of an event-time second. A second that is
-// neither live nor free takes the place of the oldest, which is sealed.
+// second returns the live summary of an event-time second. If the second is not live and none
+// is free, it seals the oldest one and takes its place.
 func (s *Shard) second(at int64) *second {
 	oldest := s.ring[0]
 	for _, sec := range s.ring {
@@ -110,7 +110,7 @@ func (s *Shard) second(at int64) *second {
 	return oldest
 }
 
-// seal moves one live second to the sealed windows.
+// seal moves a live second to the sealed windows.
 func (s *Shard) seal(sec *second) {
 	if !sec.live {
 		return
@@ -119,8 +119,7 @@ func (s *Shard) seal(sec *second) {
 	sec.clear()
 }
 
-// Seal appends everything that was added since the last Seal to d, and begins
-// anew. What it hands over is not counted again.
+// Seal appends all summaries since the last Seal to d, and starts anew.
 func (s *Shard) Seal(d *Delta) {
 	for _, sec := range s.ring {
 		s.seal(sec)
@@ -130,11 +129,11 @@ func (s *Shard) Seal(d *Delta) {
 	d.Windows = append(d.Windows, s.sealed...)
 	clear(s.sealed)
 	s.sealed, s.bytes = s.sealed[:0], 0
-	d.Cardinality = s.minute.Risen(d.Cardinality, &s.tables)
-	s.minute.Drop(s.tables.Evict())
+	d.Cardinality = s.minutes.Risen(d.Cardinality, &s.tables)
+	s.minutes.Drop(s.tables.Evict())
 }
 
-// OverLimit is a key that is over [Config.Limit] for certain in a second.
+// Over is a key that certainly exceeds [Config.Limit] in a second.
 type Over struct {
 	// Hash identifies the key: see [Hash].
 	Hash uint64
@@ -142,9 +141,8 @@ type Over struct {
 	Second int64
 }
 
-// OverLimit returns the keys that came over Config.Limit since the last call, each once a
-// second. Only what was added since the last Seal counts, and only of keys that
-// evidence is gathered of.
+// OverLimit returns the keys that exceeded Config.Limit since the last call, each once a
+// second. It covers only records since the last Seal, and only keys with evidence.
 func (s *Shard) OverLimit() []Over {
 	var all []Over
 	for _, sec := range s.ring {
@@ -156,9 +154,8 @@ func (s *Shard) OverLimit() []Over {
 	return all
 }
 
-// Discard forgets everything since the last Seal, and makes the next one send
-// all registers of the HyperLogLogs again: what was sealed before may have been
-// lost with its delta.
+// Discard forgets everything since the last Seal. The next Seal sends all registers of the
+// HyperLogLogs again, because an earlier delta may have been lost.
 func (s *Shard) Discard() {
 	for _, sec := range s.ring {
 		sec.clear()
@@ -166,13 +163,13 @@ func (s *Shard) Discard() {
 	s.last = nil
 	clear(s.sealed)
 	s.sealed, s.bytes = s.sealed[:0], 0
-	s.minute.Forget()
+	s.minutes.Forget()
 }
 
-// Pending returns about how many bytes the next Seal frees: what seconds that have
-// left the ring hold, and the HyperLogLogs of minutes long past. A caller that
-// seals when it passes a bound keeps the shard's memory bounded.
-func (s *Shard) Pending() int { return s.bytes + s.minute.Spare(s.tables.Len()) }
+// Pending returns the approximate number of bytes that the next Seal frees: sealed seconds, and
+// HyperLogLogs of past minutes. To bound a shard's memory, call Seal when Pending exceeds a
+// limit.
+func (s *Shard) Pending() int { return s.bytes + s.minutes.Spare(s.tables.Len()) }
 
 // floorDiv rounds towards the past, also before 1970.
 func floorDiv(a, b int64) int64 {
@@ -183,8 +180,7 @@ func floorDiv(a, b int64) int64 {
 	return q
 }
 
-// Hash returns what identifies a key of a target in windows that were made with
-// this seed.
-func Hash(of sample.Target, key sample.Key, seed uint64) uint64 {
-	return keyHash(key, tables.Seed(of, seed))
+// Hash returns the hash that identifies a key of a target in windows of this seed.
+func Hash(target sample.Target, key sample.Key, seed uint64) uint64 {
+	return keyHash(key, front.TargetSeed(target, seed))
 }

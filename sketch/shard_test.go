@@ -51,8 +51,8 @@ func TestLateSecondsOpenAgain(t *testing.T) {
 	}
 }
 
-// TestIdentity tells apart what differs only in account, Region, table, index, type
-// or order.
+// TestIdentity keeps keys apart that differ only in account, Region, table, index, type or
+// order.
 func TestIdentity(t *testing.T) {
 	t.Parallel()
 	s := newShard()
@@ -139,9 +139,9 @@ func TestTablesAreBounded(t *testing.T) {
 	}
 }
 
-// TestNamesAreForgotten has a job make three tables between two Seals for ever, beside
-// one that stays: nothing is refused, each table's sums are whole, and the distinct
-// keys of the one that stays, or comes back, are what they are without the job.
+// TestNamesAreForgotten has a job create three tables between two Seals for ever, beside a
+// table that stays. No record is refused, each table's sums are complete, and the distinct keys
+// of the staying or returning table are the same as without the job.
 func TestNamesAreForgotten(t *testing.T) {
 	t.Parallel()
 	s, alone := sketch.NewShard(sketch.Config{Tables: 12}), sketch.NewShard(sketch.Config{})
@@ -191,8 +191,8 @@ func TestNamesAreForgotten(t *testing.T) {
 	}
 }
 
-// TestCounterOverflow fills counters beyond their range: what is no longer known
-// is bounded by the table's remainder, never by a wrapped number.
+// TestCounterOverflow fills counters beyond their range. The table's remainder then bounds the
+// unknown load, never a wrapped number.
 func TestCounterOverflow(t *testing.T) {
 	t.Parallel()
 	s := sketch.NewShard(sketch.Config{Sets: 1, CounterBytes: 4096})
@@ -222,8 +222,8 @@ func TestLongColdKeys(t *testing.T) {
 	}
 }
 
-// TestSealAndDiscard: what is sealed is gone, what is discarded never comes, and
-// registers come again after Discard.
+// TestSealAndDiscard: sealed windows come once, discarded ones never, and registers come again
+// after Discard.
 func TestSealAndDiscard(t *testing.T) {
 	t.Parallel()
 	s := newShard()
@@ -247,8 +247,8 @@ func TestSealAndDiscard(t *testing.T) {
 	}
 }
 
-// TestIdleSecondsGiveMemoryBack fills the live seconds of some shards, and lets them be:
-// what they held is free after a few Seals, and they count as before.
+// TestIdleSecondsGiveMemoryBack fills the live seconds of some shards and lets them idle. Their
+// memory is free after a few Seals, and they count as before.
 func TestIdleSecondsGiveMemoryBack(t *testing.T) {
 	heap := func() int {
 		runtime.GC()
@@ -325,7 +325,7 @@ func TestConfigIsChecked(t *testing.T) {
 	}
 }
 
-// TestOver holds what comes over the limit to what is added.
+// TestOver compares the keys over the limit with the added load.
 func TestOver(t *testing.T) {
 	t.Parallel()
 	limit := sketch.Load{Read: 3_000_000, Write: 1_000_000}
@@ -373,9 +373,9 @@ func TestOver(t *testing.T) {
 	}
 }
 
-// TestAbsurdRecordsAreReadBack: what passes sample.Record.Check, however large, and however
-// often it is merged, is a summary that can be read: one that cannot would hold its
-// collector's others back.
+// TestAbsurdRecordsAreReadBack: records that pass sample.Record.Check make a readable summary,
+// at any size and after any number of merges. An unreadable one would hold back its collector's
+// other summaries.
 func TestAbsurdRecordsAreReadBack(t *testing.T) {
 	t.Parallel()
 	huge := write(start, "k", 1)

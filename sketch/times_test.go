@@ -2,17 +2,14 @@ package sketch_test
 
 import (
 	"fmt"
-	"os"
-	"reflect"
 	"testing"
 
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sketch"
 )
 
-// TestFlushedByKey has a caller who flushes its key's requests beside keys whose requests
-// have their own times, over two collectors: of each key is known what part of its load
-// was flushed.
+// TestFlushedByKey has a caller who flushes one key's requests beside keys whose requests have
+// their own times, over two collectors. The flushed part of each key's load is known.
 func TestFlushedByKey(t *testing.T) {
 	t.Parallel()
 	shards := []*sketch.Shard{newShard(), newShard()}
@@ -45,8 +42,8 @@ func TestFlushedByKey(t *testing.T) {
 	}
 }
 
-// TestTimesThatTellNothing holds that folded records and changes are no flush: their
-// times are whole seconds because of what wrote them.
+// TestTimesThatTellNothing checks that folded records and changes do not count as flushed.
+// Their writers cut times to whole seconds.
 func TestTimesThatTellNothing(t *testing.T) {
 	t.Parallel()
 	for story, change := range map[string]func(r *sample.Record){
@@ -64,65 +61,6 @@ func TestTimesThatTellNothing(t *testing.T) {
 		key, _ := w.Keys[0].Evidence.Arrivals.Decide()
 		if table != 0 || key != 0 {
 			t.Errorf("%s: %d of the table's requests, and %d of the key's weight are said to be flushed", story, table, key)
-		}
-	}
-}
-
-// TestVersion4 reads what collectors wrote before they told of the times of a key's
-// requests: half of the table's were flushed, so that a half of each key's is taken for
-// that.
-func TestVersion4(t *testing.T) {
-	t.Parallel()
-	body, err := os.ReadFile("testdata/version4.delta")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var old sketch.Delta
-	if err := old.UnmarshalBinary(body); err != nil {
-		t.Fatal(err)
-	}
-	w := old.Windows[0]
-	if w.Total.Requests != 800 || w.Arrivals.Flushed != 400 || len(w.Keys) != 2 || w.Region != "eu-west-1" {
-		t.Fatalf("window %+v", w)
-	}
-	for _, k := range w.Keys {
-		if got := k.Evidence.Arrivals.Flushed; got != 3*400*200_000/2 || k.Evidence.Seen != 400 || len(k.Evidence.Places) == 0 {
-			t.Errorf("%s: of %d, %d is flushed", k.Key.Text, k.Evidence.Seen, got)
-		}
-	}
-	if w.Keys[0].Retries == nil && w.Keys[1].Retries == nil {
-		t.Error("nothing is told of retries")
-	}
-	again, err := old.MarshalBinary()
-	if err != nil {
-		t.Fatal(err)
-	}
-	var read sketch.Delta
-	if err := read.UnmarshalBinary(again); err != nil || !reflect.DeepEqual(read, old) {
-		t.Errorf("in version %d it reads %+v (%v), was %+v", sketch.Version, read, err, old)
-	}
-}
-
-// TestVersion5 reads what collectors wrote that decided alone what was flushed: it stays
-// decided.
-func TestVersion5(t *testing.T) {
-	t.Parallel()
-	body, err := os.ReadFile("testdata/version5.delta")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var old sketch.Delta
-	if err := old.UnmarshalBinary(body); err != nil {
-		t.Fatal(err)
-	}
-	w := old.Windows[0]
-	if requests, at := w.Arrivals.Decide(); requests != 200 || at != 1<<20 || len(w.Keys) != 2 {
-		t.Fatalf("window %+v", w)
-	}
-	for _, k := range w.Keys {
-		part := float64(k.Evidence.Arrivals.Flushed) / float64(3*k.Evidence.Load.Write+k.Evidence.Load.Read)
-		if want := map[string]float64{"honest": 0, "hot": 1}[k.Key.Text]; part != want {
-			t.Errorf("%s: %.2f of the load was flushed, want %g", k.Key.Text, part, want)
 		}
 	}
 }

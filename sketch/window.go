@@ -7,16 +7,15 @@ import (
 
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sketch/internal/arrival"
-	"github.com/keyheat/keyheat/sketch/internal/drawn"
-	"github.com/keyheat/keyheat/sketch/internal/resend"
+	"github.com/keyheat/keyheat/sketch/internal/gather"
 )
 
-// Load is an amount of reads and of writes, each in thousandths of a unit.
+// Load is an amount of reads and an amount of writes, in thousandths of a unit.
 type Load struct {
 	Read, Write sample.Milli
 }
 
-// Plus adds two loads. A sum that is too large is the largest.
+// Plus adds two loads. If a sum overflows, it is the largest number.
 func (l Load) Plus(o Load) Load { return Load{plus(l.Read, o.Read), plus(l.Write, o.Write)} }
 
 func plus(a, b sample.Milli) sample.Milli {
@@ -27,35 +26,33 @@ func plus(a, b sample.Milli) sample.Milli {
 	return sum
 }
 
-// weight returns 3·write + read: the measure in which both of a partition's limits
-// are the same 3,000 a second.
+// weight returns 3·write + read. In this measure both limits of a partition are 3,000 a second.
 func (l Load) weight() uint64 { return 3*uint64(l.Write) + uint64(l.Read) }
 
-// max returns the larger of both, read and write apart.
+// max returns the larger read and the larger write.
 func (l Load) max(o Load) Load { return Load{max(l.Read, o.Read), max(l.Write, o.Write)} }
 
-// min returns the smaller of both, read and write apart.
+// min returns the smaller read and the smaller write.
 func (l Load) min(o Load) Load { return Load{min(l.Read, o.Read), min(l.Write, o.Write)} }
 
-// Total is what all keys of a table or index together asked for: exact.
+// Total is the exact load of all keys of a table or index together.
 type Total struct {
 	// Requests counts requests, throttled ones included.
 	Requests int64
-	// Load is the demand: consumed and throttled.
+	// Load is the requested load: consumed and throttled.
 	Load
-	// ThrottledRequests and Throttled are the throttled part of it.
+	// ThrottledRequests and Throttled are the throttled part.
 	ThrottledRequests int64
 	Throttled         Load
-	// Changes is how many of Requests came from a stream, which shows neither
-	// reads nor throttled writes.
+	// Changes counts the requests that came from a stream. A stream shows neither reads nor
+	// throttled writes.
 	Changes int64
-	// Refused are the throttled requests by cause.
+	// Refused counts the throttled requests by throttle reason.
 	Refused [sample.ThrottleReasons]int64
 	// Keyless is the part of Load whose requests have no key: Scans.
 	Keyless Load
-	// ReadLargest and WriteLargest are the largest w/p of what one sampled call had
-	// on one key: what a key may have had of which nothing was seen. Zero when all
-	// requests were seen.
+	// ReadLargest and WriteLargest are the largest w/p of one sampled call on one key. An
+	// unseen key may have had as much. They are zero if no request was sampled.
 	ReadLargest, WriteLargest float64
 }
 
@@ -76,55 +73,55 @@ func (t Total) plus(o Total) Total {
 	return sum
 }
 
-// KeyLoad is one key's load in one second, with its bounds: what the samples
-// stand for lies between Low and Low + Err, for reads and writes each.
+// KeyLoad is one key's load in one second, with its bounds. The load that the records stand for
+// is between Low and Low + Err, for reads and for writes.
 type KeyLoad struct {
 	// Hash identifies the key among all tables and indexes, for one seed.
 	Hash uint64
-	// Key is the key; when Cut is true, Text is only its beginning, as for long
-	// keys that are far from any limit.
+	// Key is the key. If Cut is true, Text has only its beginning; long keys far from any limit
+	// are cut.
 	Key sample.Key
 	Cut bool
 	// Requests is a lower bound of the number of requests.
 	Requests int64
-	// Low is the demand that is proven, Err the most that may be missing.
+	// Low is the proven requested load, and Err the most that may be missing from it.
 	Low, Err Load
 	// Throttled is the part of Low that was throttled.
 	Throttled Load
-	// ReadSpread and WriteSpread bound how far Low may be from the truth because
-	// requests were sampled; zero when all were.
+	// ReadSpread and WriteSpread bound the variance that sampling adds to Low. They are zero if
+	// no request was sampled.
 	ReadSpread, WriteSpread Spread
-	// Draws is how the requests were sampled.
+	// Draws describes the sampling of the requests.
 	Draws Draws
-	// Evidence is what the requests were like; nil for keys far from any
-	// limit. It is shared and never changed.
+	// Evidence describes the requests. It is nil for keys far from any limit. It is shared and
+	// never changed.
 	Evidence *Evidence
-	// Retries is how its calls were sent, also of keys far from any limit whose calls
-	// were sent again: a call is told of when it ends, and may be all that is told of
-	// its second then. Nil where no record tells. It is shared and never changed.
+	// Retries adds up the attempts of the key's calls. It may exist for a key far from any
+	// limit, because a retried call is counted when it ends, perhaps in a later second. It is
+	// nil if no record counts attempts. It is shared and never changed.
 	Retries *Retries
 }
 
-// Retries is how the calls of a key were sent.
-type Retries = resend.Retries
+// Retries adds up the attempts of a key's calls.
+type Retries = gather.Retries
 
-// CallerRetries is how those of one of its callers were.
-type CallerRetries = resend.Caller
+// CallerRetries adds up the calls of one caller.
+type CallerRetries = gather.CallerRetries
 
-// Arrivals are the times of requests in a second: they tell what a producer flushed.
+// Arrivals are the times of requests in a second, which show whether a producer flushed them.
 type Arrivals = arrival.Arrivals
 
-// Spread is what sampling leaves open of an amount.
-type Spread = drawn.Spread
+// Spread is the uncertainty that sampling adds to an amount.
+type Spread = gather.Spread
 
-// Draws is how the requests of a key were sampled.
-type Draws = drawn.Draws
+// Draws describes the sampling of a key's requests.
+type Draws = gather.Draws
 
-// High returns the upper bound of the key's load, sampling aside.
+// High returns the upper bound of the key's load, before the uncertainty of sampling.
 func (k *KeyLoad) High() Load { return k.Low.Plus(k.Err) }
 
-// Window is one event-time second of one table or index: a whole one, or the
-// part of it that one shard saw.
+// Window is one event-time second of one table or index: the whole second, or one shard's part
+// of it.
 type Window struct {
 	sample.Target
 	// Second is the event-time second, in Unix seconds.
@@ -135,16 +132,16 @@ type Window struct {
 	Callers Top
 	// Arrivals are the times of the requests by producer, weighed by their number.
 	Arrivals Arrivals
-	// Unseen is the most that any key not in Keys can have had.
+	// Unseen is the most load that any key outside of Keys can have had.
 	Unseen Load
 	// Keys are ordered by Hash.
 	Keys []KeyLoad
 }
 
-// Merge adds another part of the same second of the same table or index. Merging
-// is commutative and, until Trim, gives the same result in every order. o is not
-// changed; w may share its keys' text. Into a window without keys the keys of the first
-// part may be put as they are: nothing here changes keys in place.
+// Merge adds another part of the same second and table or index. The order of merges does not
+// change the result until Trim. Merge does not change o, but w may share texts with it. To
+// start a merge, the keys of the first part may be assigned to an empty window: Merge never
+// changes keys in place.
 func (w *Window) Merge(o *Window) {
 	merged := make([]KeyLoad, 0, max(len(w.Keys), len(o.Keys))+min(len(w.Keys), len(o.Keys))/4)
 	a, b := w.Keys, o.Keys
@@ -168,13 +165,13 @@ func (w *Window) Merge(o *Window) {
 	w.Unseen = w.Unseen.Plus(o.Unseen)
 }
 
-// addUnseen returns the key's load when the other part does not list it.
+// addUnseen returns the key's load if the other part does not list it.
 func (k KeyLoad) addUnseen(unseen Load) KeyLoad {
 	k.Err = k.Err.Plus(unseen)
 	return k
 }
 
-// plus returns the key's load when both parts list it.
+// plus returns the key's load if both parts list it.
 func (k KeyLoad) plus(o *KeyLoad) KeyLoad {
 	if k.Cut && !o.Cut {
 		k.Key, k.Cut = o.Key, false
@@ -190,8 +187,9 @@ func (k KeyLoad) plus(o *KeyLoad) KeyLoad {
 	return k
 }
 
-// retriesBeside returns the retries as they are beside another part, which may tell
-// nothing. A part without load is of throttled attempts, of which the call's end tells.
+// retriesBeside returns the key's retries for merging with another part. If the other part does
+// not count attempts, its requests are added as untold. A part without load holds throttled
+// attempts, which are counted when their call ends.
 func (k *KeyLoad) retriesBeside(o *KeyLoad) *Retries {
 	if o.Retries != nil || o.Low == (Load{}) {
 		return k.Retries
@@ -199,11 +197,10 @@ func (k *KeyLoad) retriesBeside(o *KeyLoad) *Retries {
 	return k.Retries.AddUntold(o.Requests)
 }
 
-// Trim drops keys whose upper bounds are below floor, and of the others keeps
-// the most loaded ones, at most `most`. A key that is dropped is one not seen
-// from then on: Unseen rises to its upper bound. So the bounds stay true, but a
-// window is trimmed when it is complete, since what is dropped is not proven
-// any more, and what was flushed is decided.
+// Trim drops keys whose upper bounds are below floor, and keeps at most `most` of the others,
+// the most loaded ones. Unseen rises to the upper bound of each dropped key, so all bounds stay
+// true. Trim also decides which requests were flushed. Call it only when the window is
+// complete, because dropped keys are no longer proven.
 func (w *Window) Trim(floor Load, most int) {
 	hot := func(k *KeyLoad) bool {
 		h := k.High()
@@ -231,8 +228,8 @@ func (w *Window) Trim(floor Load, most int) {
 	w.Keys, w.Callers, w.Arrivals = kept, w.Callers.cut(tableCallersKept), w.Arrivals.Settle()
 }
 
-// Key returns a key's load by its hash; what is known of a key that is not
-// listed is Unseen.
+// Key returns a key's load by its hash. The load of an unlisted key is bounded by Unseen, and
+// the second result is then false.
 func (w *Window) Key(hash uint64) (KeyLoad, bool) {
 	i, ok := slices.BinarySearchFunc(w.Keys, hash, func(k KeyLoad, h uint64) int { return cmp.Compare(k.Hash, h) })
 	if !ok {
@@ -243,14 +240,14 @@ func (w *Window) Key(hash uint64) (KeyLoad, bool) {
 
 func byHash(a, b KeyLoad) int { return cmp.Compare(a.Hash, b.Hash) }
 
-// producerSize and binSize are about the memory that the times of a producer take.
+// producerSize and binSize are the approximate bytes in memory of a producer's times.
 const producerSize, binSize = 32, 16
 
-// evidenceSize is about the memory that one key's evidence takes, retriesSize and
-// callerSize that of its retries and of each of their callers.
+// These are the approximate bytes in memory of one key's evidence, of its retries, and of each
+// caller in them.
 const evidenceSize, retriesSize, callerSize = 4000, 100, 100
 
-// size returns about how much memory the window takes.
+// size returns the approximate memory of the window in bytes.
 func (w *Window) size() int {
 	bytes := 160
 	for _, p := range w.Arrivals.Producers {

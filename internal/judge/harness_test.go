@@ -98,14 +98,10 @@ type collector struct {
 	seq    int64
 	// first is the earliest second of the delta that is written next.
 	first int64
-	// of is the account and Region that its records tell; old writes version 2 of
-	// the binary form, which has no place for them.
-	of  sample.Target
-	old bool
-	// version3 writes version 3, which has no place for retries; tells, when set, writes
-	// into each record what its producer tells.
-	version3 bool
-	tells    func(r *sample.Record)
+	// of is the account and Region of its records.
+	of sample.Target
+	// tells, if set, adds to each record the fields that its producer knows.
+	tells func(r *sample.Record)
 }
 
 func collect(t *testing.T, s *store.Store, name string, partition int, start time.Time) *collector {
@@ -137,20 +133,13 @@ func (c *collector) commit(watermark int, loads ...load) {
 	d := sketch.NewDelta(c.config)
 	c.shard.Seal(d)
 	var body []byte
-	version := sketch.Version
-	switch {
-	case d.Empty():
-	case c.old:
-		version, body = 2, marshalOlder(c.t, 2, d)
-	case c.version3:
-		version, body = 3, marshalOlder(c.t, 3, d)
-	default:
+	if !d.Empty() {
 		var err error
 		body, err = d.MarshalBinary()
 		must(c.t, err)
 	}
 	c.first = d.First()
-	c.write(watermark, version, body)
+	c.write(watermark, sketch.Version, body)
 }
 
 func (c *collector) write(watermark, version int, body []byte) {

@@ -117,8 +117,8 @@ func TestTheSameNameTwiceIsTwoIncidents(t *testing.T) {
 	})
 }
 
-// TestAKnownTableContinuesItsIncident upgrades a collector while a key is hot, or
-// takes the upgrade back: one incident, one page at its beginning and one at its
+// TestAKnownTableContinuesItsIncident has samples begin, or cease, to carry account and
+// Region while a key is hot: one incident, one page at its beginning and one at its
 // end, with the judge that saw the beginning and with another one.
 func TestAKnownTableContinuesItsIncident(t *testing.T) {
 	t.Parallel()
@@ -133,7 +133,6 @@ func TestAKnownTableContinuesItsIncident(t *testing.T) {
 				t.Parallel()
 				each(t, func(t *testing.T, s *store.Store) {
 					c := collect(t, s, "a", 0, begin()).at(change.before)
-					c.old = change.before == unknown
 					j := run(t, quick(), &probe{Store: s})
 					next := func() {
 						if j.quiet(t); restart {
@@ -144,7 +143,7 @@ func TestAKnownTableContinuesItsIncident(t *testing.T) {
 					}
 					c.commit(10, hot("hot", 1200, 0, 10)...)
 					next()
-					c.at(change.after).old = change.after == unknown
+					c.at(change.after)
 					for second := 10; second < 130; second += 20 {
 						c.commit(second+20, hot("hot", 1200, second, second+20)...)
 						next()
@@ -184,17 +183,16 @@ func TestAKnownTableContinuesItsIncident(t *testing.T) {
 	}
 }
 
-// TestAMixedFleetPagesOnce has an old collector beside a new one, both with the hot
-// key, at once and for as long.
+// TestAMixedFleetPagesOnce has two collectors with the hot key at once and for as long.
+// The samples of one carry account and Region, and the samples of the other do not.
 func TestAMixedFleetPagesOnce(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *store.Store) {
 		start := begin()
 		j := run(t, quick(), &probe{Store: s})
-		old, recent := collect(t, s, "old", 0, start), collect(t, s, "new", 1, start).at(ireland)
-		old.old = true
+		bare, recent := collect(t, s, "bare", 0, start), collect(t, s, "new", 1, start).at(ireland)
 		for second := 0; second < 20; second += 5 {
-			old.commit(second+5, hot("hot", 1100, second, second+5)...)
+			bare.commit(second+5, hot("hot", 1100, second, second+5)...)
 			recent.commit(second+5, hot("hot", 1200, second, second+5)...)
 			j.quiet(t)
 		}
@@ -202,13 +200,13 @@ func TestAMixedFleetPagesOnce(t *testing.T) {
 			t.Errorf("told %q, want one page", told)
 		}
 		equal(t, "written", written(t, s), map[sample.Target]int64{unknown: 22000, ireland: 24000})
-		old.commit(120, hot("cold", 5, 20, 120)...)
+		bare.commit(120, hot("cold", 5, 20, 120)...)
 		recent.commit(120, append(hot("hot", 1200, 20, 100), hot("cold", 5, 100, 120)...)...)
 		j.quiet(t)
 		if told := chain(t, s); len(told) != 1 {
 			t.Errorf("while one of both is hot: told %q, want one page", told)
 		}
-		for _, c := range []*collector{old, recent} {
+		for _, c := range []*collector{bare, recent} {
 			c.commit(220, hot("cold", 5, 120, 220)...)
 		}
 		j.quiet(t)
@@ -234,7 +232,6 @@ func TestAKilledJudgeContinuesTheIncident(t *testing.T) {
 				s := open(t, database(t))
 				p := &probe{Store: s, killAt: at, late: late}
 				c, j := collect(t, s, "a", 0, begin()), run(t, quick(), p)
-				c.old = true
 				next := func() {
 					if j.quiet(t); p.dead.Load() {
 						j.stop()
@@ -245,7 +242,7 @@ func TestAKilledJudgeContinuesTheIncident(t *testing.T) {
 				}
 				c.commit(5, hot("hot", 1200, 0, 5)...)
 				next()
-				c.at(ireland).old = false
+				c.at(ireland)
 				c.commit(15, hot("hot", 1200, 5, 15)...)
 				next()
 				c.commit(95, hot("hot", 1200, 15, 95)...)

@@ -25,24 +25,23 @@ func retriesOf(t *testing.T, s *store.Store) *detect.Retries {
 	return nil
 }
 
-// TestRetriesBesideAnOldCollector has a collector of version 3 beside one whose producers
-// tell of retries: the finding says what is known, and that it is not all. A judge that
-// takes over goes on with it.
-func TestRetriesBesideAnOldCollector(t *testing.T) {
+// TestRetriesOfSomeProducers has two collectors, and the samples of only one count their
+// attempts. The finding has the retries that are known, and is marked as partial. A judge
+// that takes over keeps both.
+func TestRetriesOfSomeProducers(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *store.Store) {
 		start := begin()
 		p := &probe{Store: s}
 		j := run(t, quick(), p)
-		old, recent := collect(t, s, "old", 0, start).at(ireland), collect(t, s, "new", 1, start).at(ireland)
-		old.version3 = true
+		bare, recent := collect(t, s, "bare", 0, start).at(ireland), collect(t, s, "new", 1, start).at(ireland)
 		recent.tells = func(r *sample.Record) {
 			r.Caller, r.Calls, r.Attempts, r.Waited = "reindex", 1, 4, 500
 			r.WCU, r.N = r.WCU/100, 100
 			r.Calls = 100
 		}
 		for second := 0; second < 20; second += 5 {
-			old.commit(second+5, hot("hot", 500, second, second+5)...)
+			bare.commit(second+5, hot("hot", 500, second, second+5)...)
 			recent.commit(second+5, hot("hot", 600, second, second+5)...)
 			j.quiet(t)
 		}
@@ -55,7 +54,7 @@ func TestRetriesBesideAnOldCollector(t *testing.T) {
 		check(retriesOf(t, s))
 		j.stop()
 		j = run(t, quick(), &probe{Store: s})
-		for _, c := range []*collector{old, recent} {
+		for _, c := range []*collector{bare, recent} {
 			c.tells = nil
 			c.commit(22, hot("cold", 5, 20, 22)...)
 		}

@@ -1,38 +1,51 @@
-// Package awssdk makes samples of a program's own DynamoDB requests: middleware
-// for aws-sdk-go-v2 that sees each request with its keys, and hands records of
-// it to a sink.
+// Package awssdk samples a program's own DynamoDB requests. It is middleware for aws-sdk-go-v2
+// that observes each request with its keys, and sends records to a sink:
 //
 //	sampler, err := awssdk.Instrument(&cfg, awssdk.Options{Sink: awssdk.WriterSink(file)})
 //	…
 //	defer sampler.Close(ctx)
 //
-// Every client made of cfg from then on is sampled. A request is kept or not
-// before it is sent, by chance alone, and the records of a kept one carry the
-// rate with which it was kept, so that what they add up to is unbiased. The items of one
-// request on one key are kept or not together, and their records say so (Calls):
-// what they prove follows from that. Equal
-// records of one second fold into one with n, exactly: a hot key costs a record
-// a second however hot it is, and while it is throttled one for each number of attempts.
+// Every DynamoDB client made from cfg after this call is sampled. Use [InstrumentClient] for a
+// single client, and package kafkasink to send records to Kafka.
 //
-// The middleware is never in the way. It holds a bounded number of folded
-// records and hands them over once a second from a goroutine of its own; what
-// does not fit is dropped and counted in Stats. A panic in it or in the sink is
-// contained and counted. What the program gets, responses and errors, is what
-// it would have got without: also where DynamoDB was asked for consumed
-// capacity (Options.AskCapacity) that the program did not ask for.
+// # Choosing a rate
 //
-// Units are those that DynamoDB reported, and else computed from the item sizes
-// that request and response show, which is a lower bound: the record says that
-// it is estimated. A read through a local index is charged to the table, where
-// its partition is.
+// Options.Rate keeps a fixed part of the requests. Options.MaxPerSecond adapts the rate to the
+// traffic instead. Without either, every request is kept. Chance alone decides, before a
+// request is sent. Records carry the rate, so their sums are unbiased estimates. All items of
+// one request on one key are kept or dropped together, and the record's Calls states how many
+// they were. Without it, nobody could compute the error of the estimate.
 //
-// A request that was throttled and got through on a later attempt is one
-// request of demand. Its throttled attempts are kept as a throttled record of no
-// units, one request an attempt; the same holds for the attempts before the last
-// of a request that never got through, whose last one carries the demand. A record of
-// demand says how often the call was sent (Attempts), how long the program waited
-// since the first attempt ended in an error (Waited), and whether it was refused for
-// good (Failed).
+// Equal records of one second fold into one record with a count. So a hot key costs about one
+// record a second at any load. While the key is throttled, it costs one record for each number
+// of attempts.
+//
+// # Safety
+//
+// The middleware never blocks a request. It holds a bounded number of folded records, and a
+// goroutine of its own sends them to the sink once a second. Records beyond the bound are
+// dropped and counted in [Stats]. A panic in the middleware or in the sink is contained and
+// counted. The program gets the same responses and errors as without the middleware, even if
+// the middleware asked DynamoDB for consumed capacity (Options.AskCapacity).
+//
+// # Units and retries
+//
+// Units are the consumed capacity that DynamoDB reported. If it reported none, they are
+// computed from the item sizes in request and response. That is a lower bound, and the record
+// is marked as Estimated. DynamoDB charges reads through a local index to the table, and so do
+// the records.
+//
+// A request that was throttled and then succeeded counts once as requested load. Each throttled
+// attempt adds one request without units to a throttled record. If the request never succeeds,
+// its last attempt carries the requested load. The record of the load also counts the attempts
+// (Attempts), the time since the first failed attempt (Waited), and whether the request failed
+// after all retries (Failed).
+//
+// # Limits
+//
+// The middleware finds keys in the typed input and output, so it needs a table's key schema for
+// whole items and index keys (Options.Tables, Options.DescribeTables). It reads simple PartiQL
+// statements and key conditions; Stats counts the others.
 package awssdk
 
 import (
@@ -47,48 +60,44 @@ import (
 	"github.com/keyheat/keyheat/sample"
 )
 
-// Off keeps, as Options.Rate, no request at all: the middleware is there and
-// does nothing.
+// Off as Options.Rate keeps no request: the middleware is installed and does nothing.
 const Off = -1
 
-// DefaultMaxPending is how many different folded records wait for the sink
-// when Options does not say: about 4 MB of them.
+// DefaultMaxPending is the default of Options.MaxPending: about 4 MB of records.
 const DefaultMaxPending = 10_000
 
-// minMaxPerSecond is the smallest Options.MaxPerSecond: below it the steps in
-// which an adaptive rate falls would be coarser than its limit.
+// minMaxPerSecond is the smallest Options.MaxPerSecond. Below it, the steps of an adaptive rate
+// would be coarser than the limit.
 const minMaxPerSecond = 16
 
-// Options say what is sampled, and where the records go. Only Sink must be set.
+// Options configure a sampler. Only Sink is required.
 type Options struct {
 	// Sink takes the records, about once a second.
 	Sink Sink
-	// Rate is the share of requests that is kept, in (0,1]; Off keeps none. 0
-	// is all of them, unless MaxPerSecond is set.
+	// Rate is the part of the requests that is kept, in (0,1]; Off keeps none. Zero keeps all
+	// of them, unless MaxPerSecond is set.
 	Rate float64
-	// MaxPerSecond, when set, makes the rate adaptive: this process keeps at
-	// most about so many records a second, before folding. At least 16. It
-	// excludes Rate.
+	// MaxPerSecond makes the rate adaptive: this process keeps at most about so many records a
+	// second, counted before folding. It is at least 16, and excludes Rate.
 	MaxPerSecond int
-	// AskCapacity allows to ask DynamoDB for the consumed capacity by index of
-	// kept requests whose caller did not ask. The answer is taken out of the
-	// response again. It costs some bytes a response and no capacity.
+	// AskCapacity allows the middleware to request the consumed capacity by index if the caller
+	// did not. The middleware removes it from the response again. This costs some bytes a
+	// response and no capacity.
 	AskCapacity bool
-	// DescribeTables allows one DescribeTable for each table that Tables does
-	// not name, beside the requests and never in their way. Until it has
-	// answered, keys that need the schema are unknown, and counted.
+	// DescribeTables allows one DescribeTable call for each table that Tables does not name.
+	// The call never delays a request. Until it returns, keys that need the schema are unknown,
+	// and counted.
 	DescribeTables bool
-	// Tables are the key schemas that are known, by table name.
+	// Tables are the known key schemas, by table name.
 	Tables sample.Schemas
-	// Caller is written into each record: who asks, a service's name.
+	// Caller is the name of the calling service, written into each record.
 	Caller string
-	// HMACKey, at least 16 bytes, makes every key leave the process only as a
-	// keyed hash: see the package's document about personal data.
+	// HMACKey, of at least 16 bytes, replaces every key by a keyed hash before it leaves the
+	// process: see the package's document about personal data.
 	HMACKey []byte
-	// Unfolded keeps every record for itself, with its own milliseconds.
+	// Unfolded keeps every record apart, with its own milliseconds.
 	Unfolded bool
-	// MaxPending bounds the records that wait for the sink; 0 is
-	// DefaultMaxPending.
+	// MaxPending bounds the records that wait for the sink. Zero means DefaultMaxPending.
 	MaxPending int
 }
 
@@ -115,8 +124,8 @@ func (o *Options) check() error {
 	return nil
 }
 
-// Instrument adds the middleware to a configuration: every DynamoDB client
-// made of it afterwards is sampled, other services' are left alone.
+// Instrument adds the middleware to a configuration. It samples every DynamoDB client made from
+// it afterwards, and ignores other services.
 func Instrument(cfg *aws.Config, options Options) (*Sampler, error) {
 	s, err := newSampler(options, dynamodb.NewFromConfig(cfg.Copy()))
 	if err != nil {
@@ -126,8 +135,8 @@ func Instrument(cfg *aws.Config, options Options) (*Sampler, error) {
 	return s, nil
 }
 
-// InstrumentClient adds the middleware to one client's options: call it in the
-// function that dynamodb.New and NewFromConfig take.
+// InstrumentClient adds the middleware to one client. Call it in the options function of
+// dynamodb.New or NewFromConfig.
 func InstrumentClient(client *dynamodb.Options, options Options) (*Sampler, error) {
 	s, err := newSampler(options, dynamodb.New(client.Copy()))
 	if err != nil {
@@ -137,8 +146,7 @@ func InstrumentClient(client *dynamodb.Options, options Options) (*Sampler, erro
 	return s, nil
 }
 
-// Sampler is the middleware with what it has gathered. It is safe for
-// concurrent use.
+// Sampler is the middleware with its pending records. It is safe for concurrent use.
 type Sampler struct {
 	options Options
 	gate    gate
@@ -179,9 +187,9 @@ func (s *Sampler) Stats() Stats {
 	}
 }
 
-// Close hands over what is gathered and ends the sampler's goroutines; requests
-// go on unsampled. It returns within ctx, also when the sink does not: what was
-// not handed over is then an error, and counted as dropped.
+// Close sends the pending records and ends the sampler's goroutines. Later requests are not
+// sampled. Close returns when ctx ends, even if the sink hangs; the remaining records are then
+// counted as dropped, and Close returns an error.
 func (s *Sampler) Close(ctx context.Context) error {
 	return s.worker.close(ctx)
 }

@@ -74,8 +74,8 @@ func TestFoldedTotalsAreTheUnfoldedOnes(t *testing.T) {
 	}
 }
 
-// TestItemsOfOneCall holds that records say what was sampled together: of a batch
-// with 24 items on one key each counts a 24th of a call, whether they fold or not.
+// TestItemsOfOneCall checks that records state which requests were sampled together: of a batch
+// with 24 items on one key, each item counts as 1/24 of a call, folded or not.
 func TestItemsOfOneCall(t *testing.T) {
 	t.Parallel()
 	for _, unfolded := range []bool{false, true} {
@@ -382,8 +382,8 @@ func TestOptionsThatCannotBe(t *testing.T) {
 	}
 }
 
-// TestAdaptiveRateAddsUp floods one key at an adaptive rate: what the records
-// stand for is what was asked, within six of its own deviations.
+// TestAdaptiveRateAddsUp floods one key at an adaptive rate. The load of the records is within
+// six standard deviations of the requested load.
 func TestAdaptiveRateAddsUp(t *testing.T) {
 	t.Parallel()
 	sink := &kept{}

@@ -14,9 +14,9 @@ import (
 	"github.com/keyheat/keyheat/sample/awssdk"
 )
 
-// instant responses each request at once with nothing: what is left is the
-// client's own time, of which the middleware's is a share. Against a real
-// network that share is many times smaller.
+// instant answers each request at once with nothing, so only the client's own time remains,
+// including the middleware's. Against a real network the middleware's part is many times
+// smaller.
 type instant struct{}
 
 var header = http.Header{"Content-Type": {"application/x-amz-json-1.0"}}
@@ -25,10 +25,9 @@ func (instant) Do(request *http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: 200, Body: io.NopCloser(bytes.NewReader([]byte(`{}`))), ContentLength: 2, Header: header, Request: request}, nil
 }
 
-// BenchmarkOverhead measures what the middleware adds to a request, against the
-// bare client in the same run. The clients take turns in short blocks, either
-// first, so that a busy machine slows both alike; "ratio" is the median of the
-// pairs of blocks.
+// BenchmarkOverhead compares a client with the middleware to a bare client in the same run. The
+// clients take turns in short blocks, either one first, so that a busy machine slows both
+// alike. "ratio" is the median over pairs of blocks.
 func BenchmarkOverhead(b *testing.B) {
 	for _, c := range []struct {
 		name    string

@@ -6,9 +6,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
 
-// field returns the named field of a pointer to a struct; nil where it has none of this
-// type. The inputs and outputs of DynamoDB's data operations name alike what they have in
-// common, and have no interface for it.
+// field returns a field of a pointer to a struct by name, or nil if the struct has no such
+// field of type T. The inputs and outputs of DynamoDB's operations share names of fields, but
+// no interface.
 func field[T any](of any, name string) *T {
 	v := reflect.ValueOf(of)
 	if v.Kind() != reflect.Pointer || v.IsNil() || v.Elem().Kind() != reflect.Struct {
@@ -22,18 +22,19 @@ func field[T any](of any, name string) *T {
 	return found
 }
 
-// asking returns where an input says what is to be reported; nil for another service's.
+// asking returns the field of an input that requests consumed capacity, or nil for another
+// service's input.
 func asking(params any) *types.ReturnConsumedCapacity {
 	return field[types.ReturnConsumedCapacity](params, "ReturnConsumedCapacity")
 }
 
-// askCapacity returns a copy of the input that asks for the consumed capacity by
-// index, and true; or the input itself where its caller asked, or it must stay
-// as it is. The caller's own input is never written to.
+// askCapacity returns a copy of the input that requests the consumed capacity by index, and
+// true. It returns the input itself if its caller requested capacity, or if the input must stay
+// as it is. It never changes the caller's input.
 //
-// A transaction with a token of its caller's must stay: DynamoDB rejects the same token
-// with another parameter (IdempotentParameterMismatch), and of two such requests one may
-// be sampled and the other not.
+// A transaction with the caller's token must stay, because DynamoDB rejects the same token with
+// another parameter (IdempotentParameterMismatch). Of two such requests, one may be sampled and
+// the other not.
 func askCapacity(params any) (any, bool) {
 	given, token := asking(params), field[*string](params, "ClientRequestToken")
 	if given == nil || token != nil && *token != nil || *given != "" && *given != types.ReturnConsumedCapacityNone {
@@ -45,10 +46,10 @@ func askCapacity(params any) (any, bool) {
 	return in.Interface(), true
 }
 
-// reported is the field of an output that reports consumed capacity.
+// reported is the field of an output with the consumed capacity.
 const reported = "ConsumedCapacity"
 
-// forgetCapacity removes what askCapacity asked for from a response.
+// forgetCapacity removes the capacity that askCapacity requested from a response.
 func forgetCapacity(result any) {
 	if one := field[*types.ConsumedCapacity](result, reported); one != nil {
 		*one = nil
@@ -58,7 +59,7 @@ func forgetCapacity(result any) {
 	}
 }
 
-// capacities returns what a response reports, a table each.
+// capacities returns the reports of a response, one for each table.
 func capacities(result any) []types.ConsumedCapacity {
 	if one := field[*types.ConsumedCapacity](result, reported); one != nil && *one != nil {
 		return []types.ConsumedCapacity{**one}

@@ -12,12 +12,11 @@ import (
 	"github.com/keyheat/keyheat/sample/awssdk/internal/access"
 )
 
-// charge gives a successful request's accesses the units that DynamoDB reported,
-// or leaves them their estimates, and emits them with those of the indexes that
-// were written.
+// charge emits a successful request's accesses with the units that DynamoDB reported, or with
+// their estimates, and adds accesses for the written indexes.
 func (r *request) charge(accesses []access.Access, reported []types.ConsumedCapacity) {
 	if len(reported) == len(accesses) && (r.op == sample.BatchExecuteStatement || r.op == sample.ExecuteTransaction) {
-		for i := range reported { // a statement each, in order
+		for i := range reported { // one report for each statement, in order
 			r.chargeOnce(accesses[i:i+1], reported[i:i+1])
 		}
 		return
@@ -25,7 +24,7 @@ func (r *request) charge(accesses []access.Access, reported []types.ConsumedCapa
 	r.chargeOnce(accesses, byTable(reported))
 }
 
-// chargeOnce charges what has one report a table at most.
+// chargeOnce charges a request with at most one report for each table.
 func (r *request) chargeOnce(accesses []access.Access, reported []types.ConsumedCapacity) {
 	for i := range reported {
 		r.chargeTable(accesses, &reported[i])
@@ -37,8 +36,8 @@ func (r *request) chargeOnce(accesses []access.Access, reported []types.Consumed
 	}
 }
 
-// byTable adds the reports of one table, so that it is split only once. Where
-// a table has one report, which is nearly always, they are left as they are.
+// byTable adds the reports of the same table, so that each table is split once. It returns the
+// list unchanged if each table has one report, as nearly always.
 func byTable(reported []types.ConsumedCapacity) []types.ConsumedCapacity {
 	var sums []types.ConsumedCapacity
 	for _, c := range reported {
@@ -54,12 +53,12 @@ func byTable(reported []types.ConsumedCapacity) []types.ConsumedCapacity {
 	return sums
 }
 
-// plus adds two reports. The caller's own are not written to.
+// plus adds two reports. It does not change the caller's reports.
 func plus(a, b types.ConsumedCapacity) types.ConsumedCapacity {
 	a.CapacityUnits = aws.Float64(aws.ToFloat64(a.CapacityUnits) + aws.ToFloat64(b.CapacityUnits))
 	if a.Table != nil || b.Table != nil {
 		a.Table = &types.Capacity{CapacityUnits: aws.Float64(float64(tableUnits(&a)+tableUnits(&b)) / 1000)}
-		a.LocalSecondaryIndexes = nil // they are in the table's
+		a.LocalSecondaryIndexes = nil // included in the table's units
 	}
 	indexes := maps.Clone(a.GlobalSecondaryIndexes)
 	for name, c := range b.GlobalSecondaryIndexes {
@@ -77,10 +76,10 @@ func (r *request) isCharged(table string, reported []types.ConsumedCapacity) boo
 	return slices.ContainsFunc(reported, func(c types.ConsumedCapacity) bool { return access.TableName(c.TableName) == table })
 }
 
-// chargeTable splits one table's report over the keys that were accessed.
+// chargeTable splits one table's report over the accessed keys.
 func (r *request) chargeTable(accesses []access.Access, c *types.ConsumedCapacity) {
 	table := access.TableName(c.TableName)
-	var base, read []*access.Access // of the table, and of an index that was read
+	var base, read []*access.Access // accesses of the table, and of an index that was read
 	for i := range accesses {
 		t := &accesses[i]
 		switch {
@@ -91,7 +90,7 @@ func (r *request) chargeTable(accesses []access.Access, c *types.ConsumedCapacit
 			base = append(base, t)
 		}
 	}
-	if c.Table == nil && len(c.GlobalSecondaryIndexes) == 0 { // TOTAL, or an index alone
+	if c.Table == nil && len(c.GlobalSecondaryIndexes) == 0 { // a report of TOTAL, or of an index alone
 		both := append(base, read...)
 		r.splitTotal(both, milli(c.CapacityUnits), r.mayHideIndexes(both))
 		return
@@ -106,8 +105,8 @@ func (r *request) chargeTable(accesses []access.Access, c *types.ConsumedCapacit
 	}
 }
 
-// tableUnits returns the table's own units and those of its local indexes, which
-// live in the same partitions.
+// tableUnits returns the units of the table and of its local indexes, which share its
+// partitions.
 func tableUnits(c *types.ConsumedCapacity) sample.Milli {
 	var units sample.Milli
 	if c.Table != nil {
@@ -119,7 +118,7 @@ func tableUnits(c *types.ConsumedCapacity) sample.Milli {
 	return units
 }
 
-// mayHideIndexes reports whether a total of writes may hold what global indexes cost.
+// mayHideIndexes reports whether a total of writes may include the cost of global indexes.
 func (r *request) mayHideIndexes(accesses []*access.Access) bool {
 	if len(accesses) == 0 || !accesses[0].Write {
 		return false
@@ -136,9 +135,9 @@ func (r *request) mayHideIndexes(accesses []*access.Access) bool {
 	return false
 }
 
-// splitTotal gives each access its share of the total by its estimate, to the last
-// thousandth, and emits it. Where the estimates are not the total it is a guess
-// which key cost what, and the records say so.
+// splitTotal splits the total over the accesses by their estimates, to the last thousandth, and
+// emits them. If the estimates do not add up to the total, the split is a guess, and the
+// records are marked as estimated.
 func (r *request) splitTotal(accesses []*access.Access, total sample.Milli, guessed bool) {
 	var weight sample.Milli
 	for _, t := range accesses {
@@ -157,15 +156,14 @@ func (r *request) splitTotal(accesses []*access.Access, total sample.Milli, gues
 	}
 }
 
-// emitReported emits units that are not computed from the item's size.
+// emitReported emits units that were reported, and not computed from the item's size.
 func (r *request) emitReported(t *access.Access, guessed bool) {
 	t.Bytes = 0
 	r.emit(t, guessed)
 }
 
-// chargeIndex charges what writing a global index cost to the keys of its
-// entries. An item that has moved to another key is a delete on the one and a
-// put on the other.
+// chargeIndex charges a global index's units to the keys of its changed entries. An item that
+// moved to another key is a delete on the old key and a put on the new one.
 func (r *request) chargeIndex(accesses []*access.Access, index string, total sample.Milli) {
 	if total == 0 {
 		return
@@ -181,8 +179,8 @@ func (r *request) chargeIndex(accesses []*access.Access, index string, total sam
 	r.splitTotal(entries, total, false)
 }
 
-// indexEntries returns the entries of an index that a write may have changed, as
-// far as the item is known before and after it, each weighing the least it costs.
+// indexEntries returns the entries of an index that a write may have changed, as far as the
+// item is known before and after it. Each entry weighs its smallest possible cost.
 func (r *request) indexEntries(t *access.Access, index string) (entries []*access.Access) {
 	for _, it := range []access.Item{t.Before, t.After} {
 		entry := &access.Access{Table: t.Table, Index: index, Write: true, Units: sample.WriteUnits(0, false)}
@@ -195,7 +193,7 @@ func (r *request) indexEntries(t *access.Access, index string) (entries []*acces
 	return entries
 }
 
-// indexKey returns the key that the item has, or else had, in an index.
+// indexKey returns the item's new key in an index, or its old key if it has no new one.
 func (r *request) indexKey(t *access.Access, index string) (pk, sk sample.Key) {
 	if pk, sk = r.keyInIndex(t.After, t.Table, index); pk.IsZero() {
 		return r.keyInIndex(t.Before, t.Table, index)
@@ -217,7 +215,7 @@ func (r *request) keyInIndex(it access.Item, table, index string) (pk, sk sample
 	return pk, sk
 }
 
-// milli returns DynamoDB's number of units in thousandths.
+// milli converts DynamoDB's units to thousandths.
 func milli(units *float64) sample.Milli {
 	return sample.Milli(math.Round(aws.ToFloat64(units) * 1000))
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/keyheat/keyheat/sample/awssdk"
 )
 
-// One line makes every client of a configuration tell what it does.
+// One line instruments every client of a configuration.
 func ExampleInstrument() {
 	ctx := context.Background()
 	cfg := config(instant{}) // an application has it from config.LoadDefaultConfig

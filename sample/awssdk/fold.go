@@ -7,12 +7,12 @@ import (
 	"github.com/keyheat/keyheat/sample"
 )
 
-// cell is a record as an identity: all but how many requests it stands for.
-// Records of one cell add up exactly.
+// cell identifies a record by all of its fields but the number of requests. Records of one cell
+// add up exactly.
 type cell struct {
 	time           int64
-	number         int64 // tells unfolded records apart
-	together       int   // how many items of the request are on this key
+	number         int64 // keeps unfolded records apart
+	together       int   // number of the request's items on this key
 	table, index   string
 	pk, sk         sample.Key
 	op             sample.Op
@@ -27,8 +27,8 @@ type cell struct {
 	caller, region string
 }
 
-// folded are the requests of one cell: how many there are, and for how many
-// milliseconds their callers waited in retries, which differs from one to the next.
+// folded counts the requests of one cell, and the milliseconds that their callers waited in
+// retries.
 type folded struct{ n, waited int64 }
 
 func (c *cell) record(f folded) sample.Record {
@@ -42,14 +42,14 @@ func (c *cell) record(f folded) sample.Record {
 	}
 }
 
-// fold gathers records until the worker takes them. It never waits: what finds
-// no place is dropped, and counted.
+// fold collects records until the worker takes them. It never blocks: it drops and counts
+// records beyond its bound.
 type fold struct {
 	limit    int
 	unfolded bool
 	count    *counters
 
-	closed atomic.Bool // set under mu, so that nothing is added after the last take
+	closed atomic.Bool // set under mu, so that no record is added after the last take
 
 	mu     sync.Mutex
 	number int64
@@ -80,7 +80,7 @@ func (f *fold) add(c cell, more folded) {
 	f.cells[c] = folded{had.n + more.n, had.waited + more.waited}
 }
 
-// take returns and removes everything.
+// take returns and removes all records.
 func (f *fold) take() []sample.Record {
 	f.mu.Lock()
 	cells := f.cells
@@ -93,7 +93,7 @@ func (f *fold) take() []sample.Record {
 	return records
 }
 
-// close makes add drop what comes from now on.
+// close makes add drop all further records.
 func (f *fold) close() {
 	f.mu.Lock()
 	defer f.mu.Unlock()

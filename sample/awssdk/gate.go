@@ -8,10 +8,10 @@ import (
 	"github.com/keyheat/keyheat/sample"
 )
 
-// gate decides, before a request is sent, whether it is kept, and says with
-// what rate it was kept.
+// gate decides, before a request is sent, whether it is kept, and returns the rate of that
+// decision.
 type gate interface {
-	// admit is asked for a request that will make about so many records.
+	// admit decides about a request that will make about this many records.
 	admit(records int) (rate float64, ok bool)
 }
 
@@ -25,14 +25,14 @@ func newGate(o Options) gate {
 	return fixed(o.Rate)
 }
 
-// fixed keeps this share of the requests.
+// fixed keeps a fixed part of the requests.
 type fixed float64
 
 func (f fixed) admit(int) (float64, bool) {
 	return float64(f), f > 0 && (f == 1 || rand.Float64() < float64(f))
 }
 
-// adaptive is a pace that many goroutines share.
+// adaptive is a pace shared by many goroutines.
 type adaptive struct {
 	mu sync.Mutex
 	pace
@@ -45,19 +45,18 @@ func (a *adaptive) admit(records int) (float64, bool) {
 	return a.pace.admit(second, records, rand.Float64())
 }
 
-// pace is an adaptive rate. It is unbiased for any traffic, because the rate of
-// each request is fixed by what came before it and never by its own chance:
-// weighted by 1/rate, every request counts as one on average (Horvitz and
-// Thompson; the sum's error is a martingale).
+// pace is an adaptive rate. It is unbiased for any traffic, because a request's rate depends
+// only on earlier requests, and never on the chance that decides about it. Weighted by 1/rate,
+// every request counts as one on average (Horvitz and Thompson; the sum's error is a
+// martingale).
 //
-// A second begins with the rate that would have kept half the limit of the
-// last one's requests, counted before chance. Whenever another 32nd of the
-// limit is kept beyond that half, the rate halves: to reach the limit a second
-// would need thousands of times the requests that its first rate was made for.
+// A second begins with the rate that would have kept half the limit of the last second's
+// requests. Beyond that half, the rate halves for each further 1/32 of the limit. So a second
+// reaches the limit only with thousands of times the expected requests.
 type pace struct {
 	limit        float64
 	second       int64
-	seen, kept   float64 // records in this second: offered, and kept
+	seen, kept   float64 // records offered and kept in this second
 	first, slice float64 // the second's first rate, and the records per halving
 }
 
@@ -78,15 +77,15 @@ func (p *pace) admit(second int64, records int, chance float64) (float64, bool) 
 	return rate, true
 }
 
-// turn begins a second. A pause of more than a second says nothing about what
-// comes, and begins with all requests, as a new process does.
+// turn begins a second. After a pause of more than a second it starts with a rate of 1, as a
+// new process does.
 func (p *pace) turn(second int64) {
 	p.first = 1
 	if second == p.second+1 && p.seen > p.limit/2 {
 		p.first = p.limit / 2 / p.seen
 	}
 	p.slice = p.limit / 32
-	// Below its half the second keeps its first rate, so that ordinary traffic
-	// is kept with one rate and folds into one record.
+	// Up to half of the limit the rate stays constant, so that ordinary traffic folds into one
+	// record.
 	p.second, p.seen, p.kept = second, 0, -p.limit/2
 }

@@ -7,15 +7,14 @@ import (
 	"github.com/keyheat/keyheat/sample/keyhash"
 )
 
-// maxHidden is how many components of one key are hashed apart: the rest is
-// one more, so that a key of separators stays short.
+// maxHidden is the most components of one key that are hashed apart. The rest of the key is one
+// more component, so that a key of separators stays short.
 const maxHidden = 16
 
-// hider replaces keys by keyed hashes, so that plain keys never leave the
-// process. It works by component: each attribute of a multi-attribute key, and
-// in a string each part between '#', is hashed for itself. Equal components
-// stay equal, so that keys of one base still show what they share. Nil hides
-// nothing.
+// hider replaces keys by keyed hashes, so that plain keys never leave the process. It hashes
+// each component alone: each attribute of a multi-attribute key, and each part of a string
+// between '#'. Equal components get equal hashes, so related keys stay recognisable. A nil
+// hider changes nothing.
 type hider struct{ key []byte }
 
 func newHider(key []byte) *hider {
@@ -41,7 +40,7 @@ func (h *hider) text(part sample.Key) string {
 	if part.Type == "S" {
 		components = strings.SplitN(part.Text, "#", maxHidden)
 	}
-	hasher := keyhash.New(h.key) // clients hide keys side by side
+	hasher := keyhash.New(h.key) // clients hide keys concurrently
 	for i, c := range components {
 		components[i] = hasher.Hide(part.Type, c)
 	}

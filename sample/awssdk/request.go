@@ -14,33 +14,32 @@ import (
 // stepID is the middleware's name in the SDK's stacks.
 const stepID = "Keyheat"
 
-// request is the middleware of one request: outermost in Initialize, where it
-// sees what the program gave and what it will get, and outermost in
-// Deserialize, which every attempt passes.
+// request is the middleware of one request. It is outermost in Initialize, where it sees the
+// program's input and output, and outermost in Deserialize, where it sees every attempt.
 type request struct {
 	sampler         *Sampler
 	op              sample.Op
-	decided         bool // kept by a fixed rate
+	decided         bool // a fixed rate has kept it
 	kept            bool
 	rate            float64
 	time            int64
 	region          string
-	refusedAttempts []throttling // of the throttled attempts, in order
+	refusedAttempts []throttling // throttled attempts, in order
 	attempts        int64
-	firstEnded      time.Time // when the first attempt ended in an error
-	ended           outcome   // of the call, once it is over
-	cells           []cell    // its records, until all are known
+	firstEnded      time.Time // end of the first failed attempt
+	ended           outcome   // set when the call has ended
+	cells           []cell    // the request's records, until all are known
 }
 
-// outcome is how a call ended: after how many attempts, how many milliseconds after the
-// first of them, and whether the program got an error.
+// outcome is the end of a call: its attempts, the milliseconds since the end of the first one,
+// and whether the program got an error.
 type outcome struct {
 	attempts, waited int64
 	failed           bool
 }
 
-// add is called by the SDK for each request. One that a fixed rate does not
-// keep costs a look at its name and a coin.
+// add is called by the SDK for each request. A request that a fixed rate drops costs a
+// comparison of its name and a random number.
 func (s *Sampler) add(stack *middleware.Stack) error {
 	op, ok := sample.ParseOp(stack.ID())
 	if !ok || s.fold.closed.Load() {
@@ -57,7 +56,7 @@ func (s *Sampler) add(stack *middleware.Stack) error {
 	}
 	r := &request{sampler: s, op: op, decided: decided, kept: decided, rate: rate}
 	if stack.Initialize.Add(r, middleware.Before) != nil {
-		return nil // instrumented twice: the first sees everything
+		return nil // instrumented twice: the first one observes all requests
 	}
 	return stack.Deserialize.Add(r, middleware.Before)
 }
@@ -65,8 +64,8 @@ func (s *Sampler) add(stack *middleware.Stack) error {
 // ID returns the middleware's name.
 func (r *request) ID() string { return stepID }
 
-// HandleInitialize observes the whole request. What goes wrong here is
-// contained; what goes wrong below is the program's own and passes.
+// HandleInitialize observes the whole request. It contains the middleware's own panics and
+// passes on the program's.
 func (r *request) HandleInitialize(ctx context.Context, in middleware.InitializeInput, next middleware.InitializeHandler) (
 	middleware.InitializeOutput, middleware.Metadata, error,
 ) {
@@ -87,7 +86,7 @@ func (r *request) HandleInitialize(ctx context.Context, in middleware.Initialize
 	return out, metadata, err
 }
 
-// HandleDeserialize counts the attempts, and notes those that were throttled.
+// HandleDeserialize counts the attempts, and notes the throttled ones.
 func (r *request) HandleDeserialize(ctx context.Context, in middleware.DeserializeInput, next middleware.DeserializeHandler) (
 	middleware.DeserializeOutput, middleware.Metadata, error,
 ) {
@@ -104,12 +103,11 @@ func (r *request) HandleDeserialize(ctx context.Context, in middleware.Deseriali
 	return out, metadata, err
 }
 
-// keep decides about the request where the rate depends on how many records it
-// will make.
+// keep decides about the request if the rate depends on the number of its records.
 func (r *request) keep(params any) bool {
 	records := access.Count(params)
 	if records == 0 {
-		r.kept = false // another service's operation of that name
+		r.kept = false // an operation of another service with the same name
 		return false
 	}
 	if !r.decided {
@@ -150,8 +148,8 @@ func (r *request) observe(params, result any, err error) {
 	r.charge(v.Accesses, capacities(result))
 }
 
-// refused records the throttled attempts that were followed by another, or by a
-// success: they are no demand of their own.
+// recordRefused records the throttled attempts before another attempt or a success. They carry
+// no requested load.
 func (r *request) recordRefused(accesses []access.Access, failed bool) {
 	r.sampler.count.throttledAttempts.Add(int64(len(r.refusedAttempts)))
 	retried := r.refusedAttempts
@@ -161,16 +159,16 @@ func (r *request) recordRefused(accesses []access.Access, failed bool) {
 	for _, refusal := range retried {
 		for _, t := range accesses {
 			if t.PK.IsZero() {
-				continue // of a Scan the table's own throttles tell; others are counted with the last
+				continue // the last attempt alone counts an access without a key
 			}
-			t.Throttle, t.Units = refusal.reason, 0
+			t.Throttle, t.Units = refusal.throttleReason, 0
 			r.emitThrottled(&t, refusal, false)
 		}
 	}
 }
 
-// items are what of a request comes together: its items on one key, reads and
-// writes apart. Throttled attempts, which have no units, are apart too.
+// items counts a request's items on one key. Reads, writes, and throttled attempts without
+// units are kept apart.
 type items struct {
 	table, index string
 	pk           sample.Key
@@ -181,8 +179,8 @@ func (c *cell) items() items {
 	return items{table: c.table, index: c.index, pk: c.pk, write: c.wcu > 0, none: c.wcu == 0 && c.rcu == 0}
 }
 
-// flush adds the request's records to the fold, each with how many of the request
-// are on its key: those were kept by one coin.
+// flush adds the request's records to the fold, each with the number of the request's items on
+// its key.
 func (r *request) flush() {
 	if len(r.cells) == 1 {
 		r.cells[0].together = 1
@@ -199,7 +197,7 @@ func (r *request) flush() {
 	}
 }
 
-// foldOnce returns one of a cell's requests: its caller waited for the call as a whole.
+// foldOnce returns one request of a cell. Its caller waited for the call as a whole.
 func (r *request) foldOnce(c *cell) folded {
 	if c.attempts == 0 {
 		return folded{n: 1}
@@ -207,7 +205,7 @@ func (r *request) foldOnce(c *cell) folded {
 	return folded{n: 1, waited: r.ended.waited}
 }
 
-// emit adds one record to those of the request.
+// emit adds one record to the request's records.
 func (r *request) emit(t *access.Access, estimated bool) {
 	if t.PK.IsZero() && r.op != sample.Scan {
 		if !t.Unreadable {

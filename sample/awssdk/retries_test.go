@@ -62,8 +62,8 @@ func (p *partition) decide() (status int) {
 	return http.StatusOK
 }
 
-// exponential backs off from a time on, twice as long each time, up to 20 seconds, each
-// drawn from nothing to that.
+// exponential backs off with full jitter: a delay between zero and a bound that doubles with
+// each attempt, up to 20 seconds.
 func exponential(r *rand.Rand, from time.Duration) retry.BackoffDelayer {
 	var mu sync.Mutex
 	return retry.BackoffDelayerFunc(func(attempt int, _ error) (time.Duration, error) {
@@ -74,16 +74,15 @@ func exponential(r *rand.Rand, from time.Duration) retry.BackoffDelayer {
 	})
 }
 
-// toll is what retries cost programs, as they see it themselves.
+// toll sums the cost of retries as the programs see it.
 type toll struct {
 	calls, failed int64
 	waited        time.Duration
 }
 
-// TestDemandUnderRetries asks a partition for half as much again as it serves, under each
-// way in which clients try again: what records show as demand is what programs asked
-// for, second for second, however often it was tried; and what they show of retries is
-// what the programs waited, and what they did not get.
+// TestDemandUnderRetries asks a partition for 1.5 times its limit, under each retry strategy.
+// In every second the records' load equals the load that the programs requested, however often
+// they tried. The records' waiting times and failures equal the programs' own.
 func TestDemandUnderRetries(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -113,8 +112,8 @@ func TestDemandUnderRetries(t *testing.T) {
 	}
 }
 
-// TestDemandUnderTheSDKsNewRetries is the same under the SDK's own default from November
-// 2026, which lies behind a variable of the environment until then.
+// TestDemandUnderTheSDKsNewRetries repeats it with the SDK's new default from November 2026,
+// behind an environment variable until then.
 func TestDemandUnderTheSDKsNewRetries(t *testing.T) {
 	t.Setenv("AWS_NEW_RETRIES_2026", "true")
 	synctest.Test(t, func(t *testing.T) {
@@ -136,8 +135,8 @@ func TestDemandUnderTheSDKsNewRetries(t *testing.T) {
 	})
 }
 
-// demandUnder holds what the records show of programs whose clients try again in a way,
-// nil for the SDK's own, and returns the client.
+// demandUnder compares the records with the programs' own counts, for one retry strategy (nil
+// for the SDK's default), and returns the client.
 func demandUnder(t *testing.T, retryer func() aws.Retryer) *dynamodb.Client {
 	t.Helper()
 	const limit, offered, seconds, window = 20, 30, 60, 10
@@ -167,7 +166,7 @@ func demandUnder(t *testing.T, retryer func() aws.Retryer) *dynamodb.Client {
 				mu.Lock()
 				defer mu.Unlock()
 				paid.calls++
-				paid.waited += time.Since(sent) - latency // what one attempt would have taken
+				paid.waited += time.Since(sent) - latency // minus the duration of one attempt
 				if err != nil {
 					paid.failed++
 				}
@@ -219,8 +218,8 @@ func demandUnder(t *testing.T, retryer func() aws.Retryer) *dynamodb.Client {
 	return client
 }
 
-// isFound lets a judge see the records, with items so large that 20 a second are what a
-// partition serves: its finding says what programs paid.
+// isFound passes the records to a judge, with items so large that a partition serves 20 a
+// second. The finding has the programs' waiting times and failures.
 func (paid *toll) isFound(t *testing.T, records []sample.Record, began int64, seconds int) {
 	t.Helper()
 	b := board.New(board.Options{})

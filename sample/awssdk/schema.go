@@ -13,7 +13,7 @@ import (
 	"github.com/keyheat/keyheat/sample"
 )
 
-// checkSchema returns what is wrong with a schema that keys are to be read by.
+// checkSchema returns the error of a configured schema.
 func checkSchema(s sample.Schema) error {
 	if len(s.PartitionKey) == 0 {
 		return errors.New("name the partition key's attribute")
@@ -21,10 +21,10 @@ func checkSchema(s sample.Schema) error {
 	return s.Validate()
 }
 
-// describeFunc learns one table's schema.
+// describeFunc returns one table's schema.
 type describeFunc func(ctx context.Context, table string) (sample.Schema, error)
 
-// describeTimeout bounds one DescribeTable with its retries.
+// describeTimeout bounds one DescribeTable call with its retries.
 const describeTimeout = 30 * time.Second
 
 func describeBy(client *dynamodb.Client) describeFunc {
@@ -64,18 +64,18 @@ func keySchemaOf(elements []types.KeySchemaElement) (k sample.KeySchema) {
 	return k
 }
 
-// maxSchemas bounds the tables that are remembered, learned or asked for.
+// maxSchemas is the most tables that are remembered, described or not.
 const maxSchemas = 1000
 
-// schemas holds what is known of the tables. A table is asked for once; one
-// that could not be described is not asked for again.
+// schemas holds the known schemas. It describes each table once, and does not repeat a failed
+// attempt.
 type schemas struct {
 	describe describeFunc
 	worker   *worker
 	count    *counters
 
 	mu    sync.RWMutex
-	known map[string]*sample.Schema // nil: asked for, no answer
+	known map[string]*sample.Schema // nil: asked for, without an answer
 }
 
 func newSchemas(given map[string]sample.Schema, describe describeFunc, w *worker, count *counters) *schemas {
@@ -86,7 +86,7 @@ func newSchemas(given map[string]sample.Schema, describe describeFunc, w *worker
 	return s
 }
 
-// Schema returns the table's schema, or nil when it is not known, or not yet.
+// Schema returns the table's schema, or nil while it is unknown.
 func (s *schemas) Schema(table string) *sample.Schema {
 	s.mu.RLock()
 	schema, asked := s.known[table]

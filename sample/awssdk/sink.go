@@ -10,10 +10,9 @@ import (
 	"github.com/keyheat/keyheat/sample"
 )
 
-// Sink takes records. Write is called from one goroutine, about once a second,
-// and may take its time: what gathers meanwhile is bounded. It may keep the
-// records. An error means that none was taken; they are dropped, and counted.
-// When ctx ends, Write should return soon.
+// Sink takes records. One goroutine calls Write, about once a second. Write may take its time,
+// because pending records are bounded, and it may keep the records. After an error all of them
+// count as dropped. When ctx ends, Write should return soon.
 type Sink interface {
 	Write(ctx context.Context, records []sample.Record) error
 }
@@ -24,7 +23,8 @@ type SinkFunc func(ctx context.Context, records []sample.Record) error
 // Write calls the function.
 func (f SinkFunc) Write(ctx context.Context, records []sample.Record) error { return f(ctx, records) }
 
-// WriterSink writes Keyheat JSON, a record a line, in one Write for all.
+// WriterSink returns a sink that writes Keyheat JSON, one record a line, with one Write for
+// each batch.
 func WriterSink(w io.Writer) Sink {
 	var line []byte
 	return SinkFunc(func(_ context.Context, records []sample.Record) error {
@@ -39,18 +39,18 @@ func WriterSink(w io.Writer) Sink {
 	})
 }
 
-// worker hands folded records to the sink, once a second, at the second's end.
+// worker sends folded records to the sink at the end of every second.
 type worker struct {
 	sink  Sink
 	fold  *fold
 	count *counters
 
-	ctx    context.Context // of the sink and of DescribeTable
+	ctx    context.Context // for the sink and for DescribeTable
 	cancel context.CancelFunc
 	stop   chan struct{}
 	ended  chan struct{}
 
-	mu      sync.Mutex // orders the last beside before close
+	mu      sync.Mutex // orders the last runBeside before close
 	closing bool
 	tasks   sync.WaitGroup
 }
@@ -78,7 +78,7 @@ func (w *worker) run() {
 	}
 }
 
-// flush sends what is folded to the sink. A sink that panics has taken nothing.
+// flush sends the folded records to the sink. A sink that panics has taken none.
 func (w *worker) flush() {
 	records := w.fold.take()
 	if len(records) == 0 {
@@ -106,7 +106,7 @@ func (w *worker) write(records []sample.Record) (err error) {
 	return w.sink.Write(w.ctx, records)
 }
 
-// beside runs a task that Close waits for; none once it closes.
+// runBeside starts a task that Close waits for, unless the worker is closing.
 func (w *worker) runBeside(task func(ctx context.Context)) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -138,7 +138,7 @@ func (w *worker) close(ctx context.Context) error {
 	case <-ctx.Done():
 		return fmt.Errorf("awssdk: the sink did not take all records in time: %w", ctx.Err())
 	}
-	w.cancel() // a DescribeTable that is under way has no reader any more
+	w.cancel() // nobody reads the result of a running DescribeTable any more
 	w.tasks.Wait()
 	if n := w.count.dropped.Load() - dropped; n > 0 {
 		return fmt.Errorf("awssdk: the sink did not take the last %d records", n)

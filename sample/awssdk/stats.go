@@ -2,28 +2,27 @@ package awssdk
 
 import "sync/atomic"
 
-// Stats are the sampler's counts since it began. All that it does not know or
-// could not keep is here: nothing vanishes.
+// Stats are the sampler's counts since its start. They include all requests and records that it
+// could not keep or understand.
 type Stats struct {
-	// Requests were seen, Kept of them sampled. ThrottledAttempts are those of
-	// kept requests.
+	// Requests counts all requests, Kept the sampled ones, and ThrottledAttempts the throttled
+	// attempts of kept requests.
 	Requests, Kept, ThrottledAttempts int64
-	// Records were made of the kept requests; Sent have been taken by the sink.
-	// One that folded several counts as all of them.
+	// Records counts the records of kept requests, and Sent the records that the sink took. A
+	// folded record counts once for each request.
 	Records, Sent int64
-	// Dropped records found no place, or the sink did not take them.
+	// Dropped counts records without room, and records that the sink refused.
 	Dropped int64
-	// UnknownKeys are items whose key cannot be named without the table's
-	// schema; NotReadable are PartiQL statements and key conditions from which
-	// no key could be read.
+	// UnknownKeys counts items whose key needs an unknown schema. NotReadable counts PartiQL
+	// statements and key conditions without a readable key.
 	UnknownKeys, NotReadable int64
-	// UnknownIndexKeys are charges to an index whose key neither request nor
-	// response shows.
+	// UnknownIndexKeys counts charges to an index whose key is neither in the request nor in
+	// the response.
 	UnknownIndexKeys int64
-	// Failed are kept requests that ended in an error which is no sign of
-	// capacity used or throttled.
+	// Failed counts kept requests that ended in an error without consumed or throttled
+	// capacity.
 	Failed int64
-	// DescribeErrors, SinkErrors and Panics are what went wrong inside.
+	// DescribeErrors, SinkErrors and Panics count internal errors.
 	DescribeErrors, SinkErrors, Panics int64
 }
 

@@ -11,16 +11,16 @@ import (
 	"github.com/keyheat/keyheat/sample/awssdk/internal/access"
 )
 
-// throttling is why one attempt was throttled.
+// throttling describes why one attempt was throttled.
 type throttling struct {
-	// reason is AWS's own text. Where DynamoDB gave no reason it is the error's
-	// code, from which no cause can be read.
-	reason string
-	// table and index are the throttled resource, empty when not known.
+	// throttleReason is AWS's reason text. If DynamoDB gave none, it is the error's code, and the
+	// throttle reason is unknown.
+	throttleReason string
+	// table and index are the throttled resource, empty if unknown.
 	table, index string
 }
 
-// refusalOf reads a throttling error; false when it is another.
+// throttlingOf reads a throttling error, or returns false for another error.
 func throttlingOf(err error) (throttling, bool) {
 	var (
 		provisioned *types.ProvisionedThroughputExceededException
@@ -30,27 +30,27 @@ func throttlingOf(err error) (throttling, bool) {
 	)
 	switch {
 	case errors.As(err, &provisioned):
-		return firstReason(provisioned.ThrottlingReasons, provisioned.ErrorCode()), true
+		return firstThrottleReason(provisioned.ThrottlingReasons, provisioned.ErrorCode()), true
 	case errors.As(err, &throttled):
-		return firstReason(throttled.ThrottlingReasons, throttled.ErrorCode()), true
+		return firstThrottleReason(throttled.ThrottlingReasons, throttled.ErrorCode()), true
 	case errors.As(err, &limit):
-		return firstReason(limit.ThrottlingReasons, limit.ErrorCode()), true
+		return firstThrottleReason(limit.ThrottlingReasons, limit.ErrorCode()), true
 	case errors.As(err, &api) && access.IsThrottle(api.ErrorCode()):
-		return throttling{reason: api.ErrorCode()}, true
+		return throttling{throttleReason: api.ErrorCode()}, true
 	}
 	return throttling{}, false
 }
 
-// firstReason prefers a hot partition among several reasons: it is what the
-// other causes would hide.
-func firstReason(reasons []types.ThrottlingReason, code string) throttling {
-	chosen := throttling{reason: code}
+// firstThrottleReason prefers a hot partition among several throttle reasons, because the others would
+// hide it.
+func firstThrottleReason(reasons []types.ThrottlingReason, code string) throttling {
+	chosen := throttling{throttleReason: code}
 	for i, r := range reasons {
 		text := aws.ToString(r.Reason)
 		if text == "" || i > 0 && !strings.Contains(text, "KeyRange") {
 			continue
 		}
-		chosen = throttling{reason: text}
+		chosen = throttling{throttleReason: text}
 		chosen.table = access.TableName(r.Resource)
 		_, chosen.index, _ = strings.Cut(aws.ToString(r.Resource), "/index/")
 		if i > 0 {
@@ -60,9 +60,8 @@ func firstReason(reasons []types.ThrottlingReason, code string) throttling {
 	return chosen
 }
 
-// failed records a request that ended in an error: demand, when it was
-// throttled; consumption, when it was a condition that did not hold; and else
-// nothing, but a count.
+// recordFailed records a request that ended in an error. A throttled request counts as
+// requested load, and a failed condition as consumed. Any other error is only counted.
 func (r *request) recordFailed(accesses []access.Access, err error) {
 	var cancelled *types.TransactionCanceledException
 	var condition *types.ConditionalCheckFailedException
@@ -78,23 +77,24 @@ func (r *request) recordFailed(accesses []access.Access, err error) {
 		r.emitAll(accesses)
 	case throttled:
 		r.recordThrottled(accesses, final)
-	case len(r.refusedAttempts) > 0: // given up between two attempts
+	case len(r.refusedAttempts) > 0: // cancelled between two attempts
 		r.recordThrottled(accesses, r.refusedAttempts[len(r.refusedAttempts)-1])
 	default:
 		r.sampler.count.failed.Add(1)
 	}
 }
 
-// throttled records the demand of a request that was throttled as a whole.
+// recordThrottled records the requested load of a request that was throttled as a whole.
 func (r *request) recordThrottled(accesses []access.Access, why throttling) {
 	for i := range accesses {
-		accesses[i].Throttle = why.reason
+		accesses[i].Throttle = why.throttleReason
 		r.emitThrottled(&accesses[i], why, true)
 	}
 }
 
-// emitThrottled adds the record of a throttled access. What an index throttled is demand
-// on the index's own key too: its reason is not charged to the table alone.
+// emitThrottled adds the record of a throttled access. A write that an index throttled is
+// requested load on the index's own key too, so that its throttle reason is not charged to the
+// table alone.
 func (r *request) emitThrottled(t *access.Access, why throttling, estimated bool) {
 	r.emit(t, estimated)
 	if why.index == "" || why.index == t.Index || t.Table != why.table {
@@ -110,9 +110,9 @@ func (r *request) emitThrottled(t *access.Access, why throttling, estimated bool
 	r.emit(&entry, estimated)
 }
 
-// cancelled records a cancelled transaction: the items that were throttled are
-// demand. The others have passed, or failed, their condition in the prepare
-// phase, and are charged like a failed condition.
+// recordCancelled records a cancelled transaction. Its throttled items are requested load. The
+// other items have passed, or failed, their condition in the prepare phase, and are charged
+// like a failed condition.
 func (r *request) recordCancelled(accesses []access.Access, reasons []types.CancellationReason) {
 	for i := range accesses {
 		if i >= len(reasons) {

@@ -32,8 +32,8 @@ type response struct {
 	body   string
 }
 
-// script responses requests one after the other, the last for ever. Only what
-// asked for capacity gets the ConsumedCapacity in it, as from DynamoDB.
+// script answers requests one after another, and the last answer repeats. Only requests that
+// ask for capacity get its ConsumedCapacity, as from DynamoDB.
 type script struct {
 	mu        sync.Mutex
 	responses []response
@@ -92,7 +92,7 @@ func config(transport aws.HTTPClient) aws.Config {
 	}
 }
 
-// kept gathers what a sink is given.
+// kept collects a sink's records.
 type kept struct {
 	mu      sync.Mutex
 	records []sample.Record
@@ -105,8 +105,8 @@ func (k *kept) Write(_ context.Context, records []sample.Record) error {
 	return nil
 }
 
-// lines returns the records without what differs between runs, sorted. Each must
-// be one that a collector takes.
+// lines returns the records, sorted, without the fields that differ between runs. A collector
+// must accept each of them.
 func (k *kept) lines(t *testing.T) []string {
 	t.Helper()
 	lines := []string{}
@@ -119,7 +119,7 @@ func (k *kept) lines(t *testing.T) []string {
 			mark = " estimated"
 		}
 		r.TimeFromMessage, r.Region = true, ""
-		if r.Calls == 1 { // all stories are one request; what comes together is TestItemsOfOneCall's
+		if r.Calls == 1 { // all stories have one request; TestItemsOfOneCall checks Calls
 			r.Calls = 0
 		}
 		if r.Waited = 0; r.Attempts == 1 && !r.Failed { // most stories are of one attempt; for how long is TestDemandUnderRetries's
@@ -137,8 +137,8 @@ func (k *kept) lines(t *testing.T) []string {
 // call is one request of a program.
 type call func(ctx context.Context, c *dynamodb.Client) (any, error)
 
-// outcome returns what the program got, in a form that can be compared: all fields
-// of the response but the transport's own metadata, and the error's text.
+// outcome describes the program's result for comparison: all fields of the response except the
+// transport's own metadata, and the error's text.
 func outcome(result any, err error) string {
 	if v := reflect.ValueOf(result); v.Kind() == reflect.Pointer && !v.IsNil() {
 		v.Elem().FieldByName("ResultMetadata").SetZero()
@@ -147,8 +147,8 @@ func outcome(result any, err error) string {
 	return fmt.Sprintf("%T %s %v %T %v", result, body, fault, err, err)
 }
 
-// run makes the call with the middleware, and holds that the program cannot
-// tell.
+// run makes the call with and without the middleware, and checks that the program's results are
+// equal.
 func run(t *testing.T, do call, responses []response, options awssdk.Options) (*kept, awssdk.Stats, *script) {
 	t.Helper()
 	bareScript, tapped := &script{responses: responses}, &script{responses: responses}

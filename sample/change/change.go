@@ -1,58 +1,56 @@
-// Package change turns what DynamoDB says about changed items into samples:
-// the load on the table's key, and on the key of every global secondary index.
+// Package change converts changed items, as DynamoDB's streams show them, into samples: the
+// load on the table's key, and on the key of every global secondary index.
 //
-// A Decoder reads stream records as JSON: those of Kinesis Data Streams for
-// DynamoDB, a Lambda function's event {"Records":[…]}, and what connectors lay
-// on Kafka. A reader of DynamoDB Streams itself fills a Change.
+// A Decoder reads stream records as JSON, from Kinesis Data Streams for DynamoDB, from a Lambda
+// function's event {"Records":[…]}, or from connectors to Kafka.
 //
-// # What a stream does not show
+// # Limits
 //
-// Reads, throttled and failed writes, writes that changed nothing, and the
-// double price of a transaction. The load is therefore a lower bound of the
-// write load. A record's time may be rounded down to the second.
+// A stream does not show reads, throttled and failed writes, writes without a change, and the
+// double price of a transaction. The load is therefore a lower bound of the write load. A
+// record's time may be rounded down to the second.
 //
 // # Units
 //
-// A write costs one unit for each begun 1,024 bytes of the larger of the item
-// before and after it; a delete by time to live costs nothing. Both images are
-// needed to know: with fewer, the units are those of what is seen, at least
-// one, and the record is marked Estimated.
+// A write costs one unit for each 1,024 bytes, rounded up, of the larger of the item before and
+// after it. A delete by time to live costs nothing. The exact cost needs both images. Otherwise
+// the units are computed from the visible part, at least one, and the record is marked as
+// Estimated.
 //
 // # Indexes
 //
-// An index whose Schema is given is charged for what changes in it: an entry
-// that appears, disappears or changes in a projected attribute, once, by the
-// entry's size; a changed index key as a delete on the old key and a put on
-// the new one; anything else not at all. Source: Developer Guide, "Using
-// global secondary indexes", provisioned throughput considerations.
+// An index with a Schema is charged once, by the entry's size, if an entry appears, disappears,
+// or changes in a projected attribute. A changed index key is a delete on the old key and a put
+// on the new one. Other changes cost the index nothing. Source: Developer Guide, "Using global
+// secondary indexes", provisioned throughput considerations.
 package change
 
 import "github.com/keyheat/keyheat/sample"
 
-// Change is one changed item.
-type Change struct {
-	// Time is when it changed, in Unix milliseconds; FromMessage says that it is
-	// the message's own time.
-	Time        int64
-	FromMessage bool
-	// Table is the table's name; Account, Region and ID, the event's, are empty
-	// when unknown.
-	Table, Account, Region, ID string
-	// Op is PutItem for a new item, UpdateItem for a changed one and DeleteItem.
-	Op sample.Op
-	// Expired reports that time to live deleted the item.
-	Expired bool
-	// Keys are the item's key attributes. Old and New are the item before and
-	// after; nil for what was not there, or what the stream does not show.
-	Keys, Old, New Item
+// itemChange is one changed item.
+type itemChange struct {
+	// time is the time of the change, in Unix milliseconds. fromMessage means that it is the
+	// message's own time.
+	time        int64
+	fromMessage bool
+	// table is the table's name. account, region and id belong to the event, and are empty if
+	// unknown.
+	table, account, region, id string
+	// op is PutItem for a new item, UpdateItem for a changed one, or DeleteItem.
+	op sample.Op
+	// expired means that time to live deleted the item.
+	expired bool
+	// keys are the item's key attributes. old and new are the item before and after the change;
+	// nil if the item did not exist, or if the stream does not show it.
+	keys, old, new Item
 }
 
-// records returns the samples of the change: the table's, and those of these global
-// indexes of the schema. A reason says why nothing could be made; but ReasonNoImages
-// comes beside the table's own record. The records are not yet checked.
-func (c *Change) records(s sample.Schema, indexes []string) ([]sample.Record, sample.RejectReason) {
-	keys := make(map[string]sample.Key, len(c.Keys))
-	for name, v := range c.Keys {
+// records returns the samples of the change for the table and for these global indexes. A
+// reject reason means that no sample could be made, except RejectNoImages, which comes beside
+// the table's own record. The records are not yet checked.
+func (c *itemChange) records(s sample.Schema, indexes []string) ([]sample.Record, sample.RejectReason) {
+	keys := make(map[string]sample.Key, len(c.keys))
+	for name, v := range c.keys {
 		k, ok := v.Key()
 		if !ok {
 			return nil, sample.RejectBadKey
@@ -63,7 +61,7 @@ func (c *Change) records(s sample.Schema, indexes []string) ([]sample.Record, sa
 	if reason != "" {
 		return nil, reason
 	}
-	all := []sample.Record{c.record("", pk, sk, c.Op, max(c.Old.Size(), c.New.Size()))}
+	all := []sample.Record{c.record("", pk, sk, c.op, max(c.old.Size(), c.new.Size()))}
 	if !c.isWhole() {
 		all[0].Bytes, all[0].Estimated = 0, true
 		if len(indexes) > 0 {
@@ -79,23 +77,23 @@ func (c *Change) records(s sample.Schema, indexes []string) ([]sample.Record, sa
 }
 
 // isWhole reports whether the images show the whole write.
-func (c *Change) isWhole() bool {
-	switch c.Op {
+func (c *itemChange) isWhole() bool {
+	switch c.op {
 	case sample.PutItem:
-		return c.New != nil
+		return c.new != nil
 	case sample.DeleteItem:
-		return c.Old != nil
+		return c.old != nil
 	}
-	return c.Old != nil && c.New != nil
+	return c.old != nil && c.new != nil
 }
 
-// record returns a sample of the change, on the table or an index, of so many bytes.
-func (c *Change) record(index string, pk, sk sample.Key, op sample.Op, bytes int64) sample.Record {
+// record returns a sample of the change, on the table or an index, with a size in bytes.
+func (c *itemChange) record(index string, pk, sk sample.Key, op sample.Op, bytes int64) sample.Record {
 	r := sample.Record{
-		Time: c.Time, TimeFromMessage: c.FromMessage, Table: c.Table, Index: index, PK: pk, SK: sk,
-		Op: op, Bytes: bytes, Rate: 1, N: 1, Account: c.Account, Region: c.Region, ID: c.ID, Change: true,
+		Time: c.time, TimeFromMessage: c.fromMessage, Table: c.table, Index: index, PK: pk, SK: sk,
+		Op: op, Bytes: bytes, Rate: 1, N: 1, Account: c.account, Region: c.region, ID: c.id, Change: true,
 	}
-	if !c.Expired {
+	if !c.expired {
 		r.WCU = sample.WriteUnits(bytes, false)
 	}
 	return r

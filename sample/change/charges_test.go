@@ -38,9 +38,9 @@ func schemaOf(s model.Schema) sample.Schema {
 	return out
 }
 
-// TestLoadEqualsASecondComputation draws writes, and holds what a record of
-// them is charged, on the table and on every index, to the fake's own prices,
-// which share no code with this package.
+// TestLoadEqualsASecondComputation draws writes, and compares the charges of their records, on
+// the table and on every index, with the fake's own prices. The fake shares no code with this
+// package.
 func TestLoadEqualsASecondComputation(t *testing.T) {
 	t.Parallel()
 	tables := sample.Schemas{"t": schemaOf(indexed)}
@@ -75,8 +75,8 @@ func TestLoadEqualsASecondComputation(t *testing.T) {
 	})
 }
 
-// drawn returns attributes to set and to remove: those of keys are short texts, the
-// others may be anything.
+// drawn returns attributes to set and to remove. Key attributes are short texts; the others may
+// be anything.
 func drawn(r *rapid.T) (set model.Item, remove []string) {
 	set = model.Item{}
 	for _, name := range []string{"a", "b", "c", "x", "y"} {
@@ -145,7 +145,7 @@ func recordOf(r *rapid.T, w model.Write) string {
 	return out
 }
 
-// charged says in a line each what the fake charges.
+// charged formats the fake's charges, one a line.
 func charged(charges []model.Charge) (all []string) {
 	for _, c := range charges {
 		names := []string{"id"}

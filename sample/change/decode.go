@@ -16,14 +16,13 @@ type Decoder struct {
 	tables map[string]table
 }
 
-// table is a table's schema, with the names of its global secondary indexes in
-// order.
+// table is a table's schema, with the names of its global secondary indexes in order.
 type table struct {
 	schema  sample.Schema
 	indexes []string
 }
 
-// NewDecoder returns a Decoder that knows these tables, which may be nil.
+// NewDecoder returns a Decoder for these tables. The map may be nil.
 func NewDecoder(tables sample.Schemas) *Decoder {
 	d := &Decoder{tables: make(map[string]table, len(tables))}
 	for name, s := range tables {
@@ -32,10 +31,9 @@ func NewDecoder(tables sample.Schemas) *Decoder {
 	return d
 }
 
-// Decode reads every record in one message: one object, an array, NDJSON, or
-// {"Records":[…]}. A record without a time takes at, the message's own, in Unix
-// milliseconds; with at 0 or less it is a bad sample. A bad record is one bad
-// sample, and the good ones beside it count.
+// Decode reads every record in one message: one object, an array, NDJSON, or {"Records":[…]}. A
+// record without a time takes the message's own time, at, in Unix milliseconds. If at is 0 or
+// less, such a record is a bad sample. Bad records do not affect the good ones beside them.
 func (d *Decoder) Decode(message []byte, at int64, h sample.Handler) {
 	frame.Each(message, h, func(raw []byte) {
 		c, reason := read(raw, at)
@@ -43,7 +41,7 @@ func (d *Decoder) Decode(message []byte, at int64, h sample.Handler) {
 			h.Bad(reason, frame.Excerpt(raw))
 			return
 		}
-		of, _ := sample.Lookup(d.tables, sample.Target{Account: c.Account, Region: c.Region, Table: c.Table})
+		of, _ := sample.Lookup(d.tables, sample.Target{Account: c.account, Region: c.region, Table: c.table})
 		records, reason := c.records(of.schema, of.indexes)
 		for i := range records {
 			if wrong := records[i].Check(); wrong != "" {
@@ -58,8 +56,8 @@ func (d *Decoder) Decode(message []byte, at int64, h sample.Handler) {
 	})
 }
 
-// event is a stream record's JSON. Names are taken in any case, as writers
-// differ; the SDKs of some languages change the first letter.
+// event is the JSON of a stream record. Names match in any case, because the SDKs of some
+// languages change the first letter.
 type event struct {
 	EventID        string `json:"eventID"`
 	EventName      string `json:"eventName"`
@@ -78,14 +76,14 @@ type event struct {
 	} `json:"dynamodb"`
 }
 
-// operations are the requests that events stand for. A put over an item that
-// was there is a MODIFY like any update.
+// operations are the requests behind the events. A put over an existing item is a MODIFY, like
+// any update.
 var operations = map[string]sample.Op{
 	"INSERT": sample.PutItem, "MODIFY": sample.UpdateItem, "REMOVE": sample.DeleteItem,
 }
 
-// read makes a change of one record.
-func read(raw []byte, at int64) (*Change, sample.RejectReason) {
+// read converts one record to a change.
+func read(raw []byte, at int64) (*itemChange, sample.RejectReason) {
 	var e event
 	if json.Unmarshal(raw, &e) != nil {
 		return nil, sample.RejectBadText
@@ -93,63 +91,63 @@ func read(raw []byte, at int64) (*Change, sample.RejectReason) {
 	if e.Body == nil {
 		return nil, RejectNotChange
 	}
-	c := &Change{
-		Table: e.TableName, Region: e.Region, ID: e.EventID,
-		Expired: e.UserIdentity.Type == "Service" && e.UserIdentity.PrincipalID == "dynamodb.amazonaws.com",
+	c := &itemChange{
+		table: e.TableName, region: e.Region, id: e.EventID,
+		expired: e.UserIdentity.Type == "Service" && e.UserIdentity.PrincipalID == "dynamodb.amazonaws.com",
 	}
 	c.locate(e.EventSourceARN)
 	var reason sample.RejectReason
-	if c.Time, c.FromMessage, reason = readTime(e.Body.Time, at); reason != "" {
+	if c.time, c.fromMessage, reason = readTime(e.Body.Time, at); reason != "" {
 		return nil, reason
 	}
-	if c.Table == "" {
+	if c.table == "" {
 		return nil, sample.RejectNoTable
 	}
 	var known bool
-	if c.Op, known = operations[e.EventName]; !known {
+	if c.op, known = operations[e.EventName]; !known {
 		return nil, sample.RejectBadOp
 	}
-	c.Expired = c.Expired && c.Op == sample.DeleteItem
-	if !readItem(e.Body.Keys, &c.Keys) {
+	c.expired = c.expired && c.op == sample.DeleteItem
+	if !readItem(e.Body.Keys, &c.keys) {
 		return nil, sample.RejectBadKey
 	}
-	if !readItem(e.Body.NewImage, &c.New) || !readItem(e.Body.OldImage, &c.Old) {
+	if !readItem(e.Body.NewImage, &c.new) || !readItem(e.Body.OldImage, &c.old) {
 		return nil, RejectBadImage
 	}
 	return c, ""
 }
 
-// locate takes from a stream's or table's ARN what the record itself lacks:
+// locate completes the change from a stream's or table's ARN:
 // arn:aws:dynamodb:region:account:table/NAME/stream/LABEL.
-func (c *Change) locate(arn string) {
+func (c *itemChange) locate(arn string) {
 	parts := strings.SplitN(arn, ":", 6)
 	if len(parts) < 6 {
 		return
 	}
-	c.Account = parts[4]
-	if c.Region == "" {
-		c.Region = parts[3]
+	c.account = parts[4]
+	if c.region == "" {
+		c.region = parts[3]
 	}
-	if rest, ok := strings.CutPrefix(parts[5], "table/"); ok && c.Table == "" {
-		c.Table, _, _ = strings.Cut(rest, "/")
+	if rest, ok := strings.CutPrefix(parts[5], "table/"); ok && c.table == "" {
+		c.table, _, _ = strings.Cut(rest, "/")
 	}
 }
 
-// readItem fills an item, which stays nil where there is none.
+// readItem fills an item. A missing item stays nil.
 func readItem(raw json.RawMessage, into *Item) bool {
 	return len(raw) == 0 || string(raw) == "null" || json.Unmarshal(raw, into) == nil
 }
 
-// Numbers below these are seconds, milliseconds, and microseconds since 1970:
-// each of them is 1973 in the unit after it, when DynamoDB was not.
+// Numbers below these are seconds, milliseconds and microseconds since 1970. Read in the next
+// smaller unit, each of them would lie before 1973, and so before DynamoDB.
 const (
 	secondsBelow      = 1e11
 	millisecondsBelow = 1e14
 	microsecondsBelow = 1e17
 )
 
-// readTime reads a creation time: DynamoDB Streams write seconds, Kinesis Data
-// Streams milliseconds or microseconds, some connectors RFC 3339.
+// readTime reads a creation time. DynamoDB Streams write seconds, Kinesis Data Streams
+// milliseconds or microseconds, and some connectors RFC 3339.
 func readTime(raw json.RawMessage, at int64) (ms int64, fromMessage bool, reason sample.RejectReason) {
 	if len(raw) == 0 || string(raw) == "null" {
 		if at <= 0 {
@@ -169,7 +167,7 @@ func readTime(raw json.RawMessage, at int64) (ms int64, fromMessage bool, reason
 	case err != nil || n < 0 || n >= microsecondsBelow:
 		return 0, false, sample.RejectBadTime
 	case n < secondsBelow:
-		n = math.Round(n * 1000) // a fraction is no exact float
+		n = math.Round(n * 1000) // a fraction is not an exact float
 	case n >= millisecondsBelow:
 		n /= 1000
 	}

@@ -10,9 +10,9 @@ import (
 	"github.com/keyheat/keyheat/sample/change"
 )
 
-// TestUnits tells what writes cost, by the Developer Guide, "DynamoDB read and
-// write operations": PutItem, UpdateItem by the larger of the item before and
-// after it, and DeleteItem.
+// TestUnits checks the price of writes by the Developer Guide, "DynamoDB read and write
+// operations": PutItem, UpdateItem by the larger of the item before and after it, and
+// DeleteItem.
 func TestUnits(t *testing.T) {
 	t.Parallel()
 	const keys = `{"id":{"S":"1"}}`
@@ -62,7 +62,7 @@ func TestTimeToLiveIsFree(t *testing.T) {
 	}
 }
 
-// TestForms reads one change in each form in which AWS and others write it.
+// TestForms reads one change in each format that AWS and others write.
 func TestForms(t *testing.T) {
 	t.Parallel()
 	const body = `"Keys":{"id":{"N":"7"}},"NewImage":{"id":{"N":"7"}},"SizeBytes":20,"StreamViewType":"NEW_AND_OLD_IMAGES"`
@@ -145,7 +145,7 @@ func TestKeyVectors(t *testing.T) {
 	}
 }
 
-// TestWhichKeyIsWhich tells how the two key attributes are told apart.
+// TestWhichKeyIsWhich separates the partition key from the sort key.
 func TestWhichKeyIsWhich(t *testing.T) {
 	t.Parallel()
 	both := `{"order":{"N":"7"},"customer":{"S":"ann"}}`
@@ -173,8 +173,8 @@ func TestWhichKeyIsWhich(t *testing.T) {
 	}
 }
 
-// TestBadRecords tells why a record does not count. The good one behind each
-// always does.
+// TestBadRecords checks the reject reason of bad records. The good record behind each always
+// counts.
 func TestBadRecords(t *testing.T) {
 	t.Parallel()
 	good := record("INSERT", `{"id":{"S":"1"}}`, "", sized(100))
@@ -213,7 +213,7 @@ func TestBadRecords(t *testing.T) {
 	sameReasons(t, decode(nil, " \n", 0).bad, sample.RejectEmpty)
 }
 
-// TestListsKeepTheirGoodRecords tells what of a broken array counts.
+// TestListsKeepTheirGoodRecords reads broken arrays and counts their good records.
 func TestListsKeepTheirGoodRecords(t *testing.T) {
 	t.Parallel()
 	good := record("INSERT", `{"id":{"S":"1"}}`, "", "")

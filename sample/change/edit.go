@@ -6,23 +6,22 @@ import (
 	"github.com/keyheat/keyheat/sample"
 )
 
-// edit returns what the change, whose images are whole, did to the item: which
-// attributes it set, changed or removed, and how many bytes these have, in the
-// larger of both images.
-func (c *Change) edit() *sample.Edit {
-	e := &sample.Edit{Grown: c.New.Size() - c.Old.Size()}
-	for name, was := range c.Old {
-		is, kept := c.New[name]
-		if kept && is.Equal(was) {
+// edit describes the effect of a change with whole images: the attributes that it set, changed
+// or removed, and their bytes in the larger of both images.
+func (c *itemChange) edit() *sample.Edit {
+	e := &sample.Edit{Grown: c.new.Size() - c.old.Size()}
+	for name, was := range c.old {
+		now, kept := c.new[name]
+		if kept && now.Equal(was) {
 			continue
 		}
 		e.Attributes = append(e.Attributes, name)
-		e.Changed += int64(len(name)) + max(was.Size(), is.Size())
+		e.Changed += int64(len(name)) + max(was.Size(), now.Size())
 	}
-	for name, is := range c.New {
-		if _, was := c.Old[name]; !was {
+	for name, now := range c.new {
+		if _, was := c.old[name]; !was {
 			e.Attributes = append(e.Attributes, name)
-			e.Changed += int64(len(name)) + is.Size()
+			e.Changed += int64(len(name)) + now.Size()
 		}
 	}
 	slices.Sort(e.Attributes)

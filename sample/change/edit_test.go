@@ -7,7 +7,7 @@ import (
 	"github.com/keyheat/keyheat/sample"
 )
 
-// TestEdits tells which attributes changed, and by how many bytes.
+// TestEdits checks the names and bytes of changed attributes.
 func TestEdits(t *testing.T) {
 	t.Parallel()
 	const keys = `{"id":{"S":"1"}}`

@@ -106,8 +106,7 @@ func exactSize(number any) int64 {
 	return (int64(len(digits))+1)/2 + 1
 }
 
-// FuzzDecode holds what is decoded to what every record must be, whatever the
-// message.
+// FuzzDecode checks that every decoded record of any message is sound.
 func FuzzDecode(f *testing.F) {
 	keys := `{"id":{"S":"1"},"s":{"N":"2"}}`
 	for _, message := range []string{

@@ -13,11 +13,10 @@ type entry struct {
 	item   Item
 }
 
-// indexRecords returns the writes that the change, whose images are whole, makes to an
-// index.
-func (c *Change) indexRecords(name string, x sample.IndexSchema) []sample.Record {
-	before, was := entryOf(x, c.Keys, c.Old)
-	after, is := entryOf(x, c.Keys, c.New)
+// indexRecords returns the writes of a change with whole images to an index.
+func (c *itemChange) indexRecords(name string, x sample.IndexSchema) []sample.Record {
+	before, wasIn := entryOf(x, c.keys, c.old)
+	after, isIn := entryOf(x, c.keys, c.new)
 	put := func() sample.Record {
 		return c.record(name, after.pk, after.sk, sample.PutItem, after.item.Size())
 	}
@@ -25,11 +24,11 @@ func (c *Change) indexRecords(name string, x sample.IndexSchema) []sample.Record
 		return c.record(name, before.pk, before.sk, sample.DeleteItem, before.item.Size())
 	}
 	switch {
-	case !was && !is:
+	case !wasIn && !isIn:
 		return nil
-	case !was:
+	case !wasIn:
 		return []sample.Record{put()}
-	case !is:
+	case !isIn:
 		return []sample.Record{remove()}
 	case before.pk != after.pk || before.sk != after.sk:
 		return []sample.Record{remove(), put()}
@@ -40,9 +39,8 @@ func (c *Change) indexRecords(name string, x sample.IndexSchema) []sample.Record
 	return []sample.Record{c.record(name, after.pk, after.sk, sample.UpdateItem, size)}
 }
 
-// entryOf returns what the index holds of an item; false when it holds nothing,
-// because a key attribute is missing. (An attribute that can be no key counts
-// as missing: DynamoDB rejects such an item.)
+// entryOf returns an item's entry in the index, or false if a key attribute is missing. An
+// attribute that cannot be a key counts as missing, because DynamoDB rejects such an item.
 func entryOf(x sample.IndexSchema, tableKeys, item Item) (entry, bool) {
 	pk, ok := joinKey(item, x.PartitionKey)
 	if !ok {
@@ -52,7 +50,7 @@ func entryOf(x sample.IndexSchema, tableKeys, item Item) (entry, bool) {
 	return entry{pk, sk, project(x, tableKeys, item)}, ok
 }
 
-// joinKey returns the key that these attributes of an item make.
+// joinKey returns the key of an item by the names of its attributes.
 func joinKey(item Item, names []string) (sample.Key, bool) {
 	parts := make([]sample.Key, len(names))
 	for i, name := range names {
@@ -64,8 +62,8 @@ func joinKey(item Item, names []string) (sample.Key, bool) {
 	return sample.JoinKeys(parts...), true
 }
 
-// project returns the part of an item that the index holds: at least the keys of
-// both, index and table.
+// project returns the part of an item that the index holds: at least the keys of the index and
+// of the table.
 func project(x sample.IndexSchema, tableKeys, item Item) Item {
 	if x.Projection == "" || x.Projection == sample.ProjectAll {
 		return item

@@ -7,9 +7,9 @@ import (
 	"github.com/keyheat/keyheat/sample"
 )
 
-// TestIndexes tells what a write costs each index, by the cases of the Developer
-// Guide, "Using global secondary indexes", write capacity units. The item is {id, s, n, big}:
-// "big" is an attribute of 2,000 bytes.
+// TestIndexes checks the price of a write on each index, by the cases of the Developer Guide,
+// "Using global secondary indexes", write capacity units. The item is {id, s, n, big}: "big" is
+// an attribute of 2,000 bytes.
 func TestIndexes(t *testing.T) {
 	t.Parallel()
 	const id = `"id":{"S":"1"}`
@@ -57,7 +57,7 @@ func TestIndexes(t *testing.T) {
 	}
 }
 
-// TestIndexesNeedImages tells that the load on an index is not guessed.
+// TestIndexesNeedImages checks that the load on an index is never guessed.
 func TestIndexesNeedImages(t *testing.T) {
 	t.Parallel()
 	tables := sample.Schemas{"t": {Indexes: map[string]sample.IndexSchema{"x": {KeySchema: sample.Keys("id")}}}}

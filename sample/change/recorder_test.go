@@ -11,7 +11,7 @@ import (
 	"github.com/keyheat/keyheat/sample/change"
 )
 
-// recorder is a handler that keeps what it is given.
+// recorder is a handler that keeps samples.
 type recorder struct {
 	records []sample.Record
 	bad     []sample.RejectReason
@@ -21,7 +21,7 @@ func (k *recorder) Record(r *sample.Record) { k.records = append(k.records, r.Cl
 
 func (k *recorder) Bad(reason sample.RejectReason, _ []byte) { k.bad = append(k.bad, reason) }
 
-// reports says in a line each what was found: where, what, the units.
+// reports formats each sample in a line: target, key and operation, units.
 func (k *recorder) reports() string {
 	var all []string
 	for _, r := range k.records {

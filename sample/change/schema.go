@@ -6,10 +6,9 @@ import (
 	"github.com/keyheat/keyheat/sample"
 )
 
-// Split separates an item's key attributes into the table's partition key and
-// sort key. A single key is the partition key; of two a record does
-// not say which is which, so the schema must: else the reason is
-// ReasonKeySchema, as when the schema names other keys.
+// SplitKeys separates an item's key attributes into the table's partition key and sort key. A
+// single key is the partition key. A record does not name the roles of two keys, so the schema
+// must. Otherwise, or if the schema names other keys, the reject reason is RejectKeySchema.
 func SplitKeys(s sample.KeySchema, keys map[string]sample.Key) (pk, sk sample.Key, reason sample.RejectReason) {
 	switch {
 	case len(keys) == 0:
@@ -35,8 +34,8 @@ func SplitKeys(s sample.KeySchema, keys map[string]sample.Key) (pk, sk sample.Ke
 	return pk, sk, ""
 }
 
-// globalIndexes returns the names of the global secondary indexes, in order. A
-// local one is charged with its table.
+// globalIndexes returns the names of the global secondary indexes, in order. Local ones are
+// charged with their table.
 func globalIndexes(s sample.Schema) []string {
 	var names []string
 	for name, x := range s.Indexes {

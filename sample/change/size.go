@@ -2,20 +2,20 @@ package change
 
 import "github.com/keyheat/keyheat/sample"
 
-// What an item's size is made of beside its names and texts, in bytes. Source:
-// Developer Guide, "DynamoDB item sizes and formats".
+// Sizes in bytes of an item's parts, beside names and texts. Source: Developer Guide, "DynamoDB
+// item sizes and formats".
 const (
-	// wordSize is a boolean's, and a null's.
+	// wordSize is the size of a boolean or a null.
 	wordSize = 1
-	// documentSize is what a list or a map has before its contents.
+	// documentSize is the size of an empty list or map.
 	documentSize = 3
-	// elementSize is what each element of a list or a map adds to its own.
+	// elementSize is the overhead of each element of a list or map.
 	elementSize = 1
 )
 
-// Size returns the item's size in bytes, by which DynamoDB charges: of each
-// attribute its name in UTF-8 and its value. It lacks the 100 bytes an item
-// that are the storage bill's only. A nil Item has none.
+// Size returns the item's size in bytes, as DynamoDB charges reads and writes: each attribute's
+// name in UTF-8 and its value. It excludes the 100 bytes an item that only storage is charged
+// for. The size of a nil Item is 0.
 func (i Item) Size() int64 {
 	var size int64
 	for name, v := range i {

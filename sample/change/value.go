@@ -28,25 +28,24 @@ const (
 // Value is the value of one attribute. Its JSON is DynamoDB's: {"S":"text"}.
 type Value struct {
 	Type Type
-	// Text is the text of a String, a Number in the canonical form that
-	// sample.KeyNumber makes, the raw bytes of a Binary, "true" or "false".
+	// Text is the text of a String, the canonical form of a Number (see sample.KeyNumber), the
+	// raw bytes of a Binary, or "true" or "false".
 	Text string
-	// Elements are those of a List or of a set; a set's have the set's own type
+	// Elements are the elements of a List or a set. An element of a set has the set's type
 	// without its last letter.
 	Elements []Value
-	// Members are those of a Map.
+	// Members are the attributes of a Map.
 	Members Item
 }
 
-// Item is an item, or a part of one: its attributes by name. A nil Item is one
-// that is not there, or not known.
+// Item is an item, or a part of it: attributes by name. A nil Item is missing or unknown.
 type Item map[string]Value
 
-// isSet reports whether the order of the elements means nothing.
+// isSet reports whether the order of the elements is irrelevant.
 func (t Type) isSet() bool { return t == StringSet || t == NumberSet || t == BinarySet }
 
-// Equal reports whether DynamoDB would call two values equal: numbers by their
-// value, sets in any order.
+// Equal reports whether DynamoDB treats two values as equal: numbers by value, sets in any
+// order.
 func (v Value) Equal(o Value) bool {
 	if v.Type != o.Type || v.Text != o.Text || len(v.Elements) != len(o.Elements) {
 		return false
@@ -63,8 +62,8 @@ func byText(a, b Value) int { return strings.Compare(a.Text, b.Text) }
 // Equal reports whether both have the same attributes with equal values.
 func (i Item) Equal(o Item) bool { return maps.EqualFunc(i, o, Value.Equal) }
 
-// Key returns the value as a key attribute; false when it can be none: not a
-// string, number or binary, or empty.
+// Key returns the value as a key attribute. It returns false for an empty value, and for any
+// type but string, number and binary.
 func (v Value) Key() (sample.Key, bool) {
 	if v.Text == "" {
 		return sample.Key{}, false

@@ -8,11 +8,10 @@ import (
 	"github.com/keyheat/keyheat/sample"
 )
 
-var errValue = errors.New(`no attribute in DynamoDB JSON: write one type, as in {"S":"text"}`)
+var errValue = errors.New(`not an attribute in DynamoDB JSON: write one type, as in {"S":"text"}`)
 
-// UnmarshalJSON reads DynamoDB JSON, where a number may stand without quotes
-// and base64 without its padding. How deep it may nest is for the caller to
-// bound; what a Decoder hands to it is.
+// UnmarshalJSON reads DynamoDB JSON. It accepts numbers without quotes and base64 without
+// padding. The caller bounds the depth, as Decoder does.
 func (v *Value) UnmarshalJSON(raw []byte) error {
 	var typed map[Type]json.RawMessage
 	if err := json.Unmarshal(raw, &typed); err != nil || len(typed) != 1 {
@@ -25,7 +24,7 @@ func (v *Value) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
-// read fills in what stands behind the type.
+// read reads the JSON value behind the type.
 func (v *Value) read(inner []byte) (err error) {
 	switch v.Type {
 	case String, Number, Binary:
@@ -53,18 +52,18 @@ func (v *Value) readSet(inner []byte) error {
 	if err := readInto(inner, '[', &all); err != nil {
 		return err
 	}
-	of := v.Type[:1]
+	elementType := v.Type[:1]
 	for _, raw := range all {
-		text, err := readText(of, raw)
+		text, err := readText(elementType, raw)
 		if err != nil {
 			return err
 		}
-		v.Elements = append(v.Elements, Value{Type: of, Text: text})
+		v.Elements = append(v.Elements, Value{Type: elementType, Text: text})
 	}
 	return nil
 }
 
-// readInto reads JSON that begins with that bracket: null is no value here.
+// readInto reads JSON that begins with the bracket. It does not accept null.
 func readInto(raw []byte, bracket byte, into any) error {
 	if raw[0] != bracket || json.Unmarshal(raw, into) != nil {
 		return errValue

@@ -1,14 +1,13 @@
-// Package cloudtrail turns CloudTrail's DynamoDB data events into samples.
+// Package cloudtrail converts CloudTrail's DynamoDB data events into samples.
 //
-// A trail sees what a stream does not: reads, and requests that were throttled,
-// throttled ones among them. It does not see sizes, so units are the least that
-// the operation costs, and every record is Estimated. Only what names a key is
-// counted to one; queries, batches and statements mostly do not, and are bad
-// samples by a reason of their own: nothing is guessed.
+// Unlike a stream, a trail shows reads and failed requests, throttled ones among them. It does
+// not show sizes, so units are the minimum cost of the operation, and every record is
+// Estimated. Most queries, batches and statements do not name a key. They are bad samples with
+// reject reasons of their own; the decoder never guesses a key.
 //
-// A trail writes keys without their types. A key in quotes is taken for a
-// string, so a number key may appear as one, unlike in a stream. Source:
-// Developer Guide, "Understanding DynamoDB log file entries".
+// A trail writes keys without their types. The decoder takes a key in quotes as a string, so a
+// number key may appear as a string, unlike in a stream. Source: Developer Guide,
+// "Understanding DynamoDB log file entries".
 package cloudtrail
 
 import (
@@ -18,22 +17,21 @@ import (
 	"github.com/keyheat/keyheat/sample/internal/frame"
 )
 
-// The reasons beside those of sample and change.ReasonKeySchema. They too are a
-// closed set.
+// The reject reasons beside the ones of package sample and change.RejectKeySchema. They too are
+// a closed set.
 const (
-	// RejectNotRequest is JSON that is no data event of DynamoDB.
+	// RejectNotRequest rejects JSON that is not a data event of DynamoDB.
 	RejectNotRequest sample.RejectReason = "not_data_event"
-	// RejectFailed is a request that DynamoDB rejected before it cost anything,
-	// or that failed at unknown cost.
+	// RejectFailed rejects a request that DynamoDB refused before it cost anything, or that
+	// failed at an unknown cost.
 	RejectFailed sample.RejectReason = "failed_request"
-	// RejectQuery is a Query, whose key stands in an expression.
+	// RejectQuery rejects a Query, whose key is in an expression.
 	RejectQuery sample.RejectReason = "query_without_key"
-	// RejectBatch is a BatchGetItem or BatchWriteItem.
+	// RejectBatch rejects a BatchGetItem or BatchWriteItem.
 	RejectBatch sample.RejectReason = "batch_without_key"
-	// RejectTransaction is a transaction, or an item of one, that lacks its
-	// key.
+	// RejectTransaction rejects a transaction, or an item of it, without its key.
 	RejectTransaction sample.RejectReason = "transaction_without_key"
-	// RejectStatement is a PartiQL statement.
+	// RejectStatement rejects a PartiQL statement.
 	RejectStatement sample.RejectReason = "statement_without_key"
 )
 
@@ -42,12 +40,12 @@ type Decoder struct {
 	tables sample.Schemas
 }
 
-// NewDecoder returns a Decoder that knows these tables, which may be nil.
+// NewDecoder returns a Decoder for these tables. The map may be nil.
 func NewDecoder(tables sample.Schemas) *Decoder { return &Decoder{tables: tables} }
 
-// Decode reads every event in one message: one object, an array, NDJSON, or a
-// trail's file {"Records":[…]}. at is not needed: events have a time. A bad
-// event is one bad sample, and the good ones beside it count.
+// Decode reads every event in one message: one object, an array, NDJSON, or a trail's file
+// {"Records":[…]}. It ignores the message's time, because events have one. Bad events do not
+// affect the good ones beside them.
 func (d *Decoder) Decode(message []byte, _ int64, h sample.Handler) {
 	frame.Each(message, h, func(raw []byte) {
 		bad := func(reason sample.RejectReason) { h.Bad(reason, frame.Excerpt(raw)) }
@@ -68,7 +66,7 @@ func (d *Decoder) Decode(message []byte, _ int64, h sample.Handler) {
 		}
 		for _, t := range targets {
 			r := base
-			r.Calls = 1 / float64(len(targets)) // an event is a call; its time is DynamoDB's own
+			r.Calls = 1 / float64(len(targets)) // an event is one call, with DynamoDB's own time
 			if reason := t.fill(&r, d.tables); reason != "" {
 				bad(reason)
 				continue

@@ -11,7 +11,7 @@ import (
 	"github.com/keyheat/keyheat/sample/cloudtrail"
 )
 
-// recorder is a handler that keeps what it is given.
+// recorder is a handler that keeps samples.
 type recorder struct {
 	records []sample.Record
 	bad     []sample.RejectReason
@@ -21,7 +21,7 @@ func (k *recorder) Record(r *sample.Record) { k.records = append(k.records, r.Cl
 
 func (k *recorder) Bad(reason sample.RejectReason, _ []byte) { k.bad = append(k.bad, reason) }
 
-// reports says in a line each what was found: where, what, the units.
+// reports formats each sample in a line: target, key and operation, units.
 func (k *recorder) reports() string {
 	var all []string
 	for _, r := range k.records {
@@ -117,8 +117,7 @@ func TestAFile(t *testing.T) {
 	}
 }
 
-// FuzzDecode holds what is decoded to what every record must be, whatever the
-// message.
+// FuzzDecode checks that every decoded record of any message is sound.
 func FuzzDecode(f *testing.F) {
 	for _, message := range []string{
 		event("PutItem", `{`+song+`}`, ""), event("TransactGetItems", `{"requestItems":[{`+song+`},null,{}]}`, ""),

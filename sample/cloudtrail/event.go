@@ -9,7 +9,7 @@ import (
 	"github.com/keyheat/keyheat/sample/change"
 )
 
-// event is what is read of an event's JSON.
+// event has the fields of an event's JSON that samples need.
 type event struct {
 	ID        string `json:"eventID"`
 	Time      string `json:"eventTime"`
@@ -25,7 +25,7 @@ type event struct {
 		target
 		IndexName      string `json:"indexName"`
 		ConsistentRead bool   `json:"consistentRead"`
-		// Items have a form that is known of transactions only.
+		// Items has a documented form only for transactions.
 		Items json.RawMessage `json:"requestItems"`
 	} `json:"requestParameters"`
 	Resources []struct {
@@ -33,23 +33,23 @@ type event struct {
 	} `json:"resources"`
 }
 
-// target is a table and a key that a request named. The names of some are
-// written with a capital.
+// target is a table and a key that a request named. Some of its names are written with a
+// capital.
 type target struct {
 	Table string                     `json:"tableName"`
 	Key   map[string]json.RawMessage `json:"key"`
 }
 
-// throttles are the errors that say that the request was demand and not
-// consumption.
+// throttles are the errors of requests that DynamoDB throttled, so that their load was
+// requested and not consumed.
 var throttles = map[string]bool{
 	"ProvisionedThroughputExceededException": true, "ThrottlingException": true, "RequestLimitExceeded": true,
 }
 
-// costsAnyway is the error of a request that costs what it would have.
+// costsAnyway is the error of a request that consumes as much as a success.
 const costsAnyway = "ConditionalCheckFailedException"
 
-// base returns what all samples of an event have in common.
+// base returns the common fields of an event's samples.
 func (e *event) base() (sample.Record, sample.RejectReason) {
 	r := sample.Record{
 		Rate: 1, N: 1, Estimated: true, Index: e.Request.IndexName,
@@ -80,7 +80,7 @@ func (e *event) base() (sample.Record, sample.RejectReason) {
 	return r, ""
 }
 
-// account returns the table's account, which may be another than the caller's.
+// account returns the table's account, which may differ from the caller's.
 func (e *event) account() string {
 	for _, resource := range e.Resources {
 		if parts := strings.SplitN(resource.ARN, ":", 6); len(parts) == 6 {
@@ -90,8 +90,7 @@ func (e *event) account() string {
 	return e.Account
 }
 
-// targets returns the keys that the request names, at least one, or the reason why
-// there is none.
+// targets returns the keys that the request names, at least one, or the reject reason.
 func (e *event) targets(op sample.Op) ([]target, sample.RejectReason) {
 	switch op {
 	case sample.Scan:
@@ -112,7 +111,7 @@ func (e *event) targets(op sample.Op) ([]target, sample.RejectReason) {
 	return []target{e.Request.target}, ""
 }
 
-// fill puts the target into a record, and returns why it cannot be true.
+// fill copies the target into a record, and returns the reject reason if it is wrong.
 func (t *target) fill(r *sample.Record, tables sample.Schemas) sample.RejectReason {
 	locate(r, t.Table)
 	if t.Key == nil && r.Op == sample.Scan {
@@ -137,8 +136,8 @@ func (t *target) fill(r *sample.Record, tables sample.Schemas) sample.RejectReas
 	return r.Check()
 }
 
-// locate fills the record's table from what may be an ARN: requests take both, and
-// an ARN may be of another account than the caller's.
+// locate fills the record's table from a name or an ARN. An ARN may belong to another account
+// than the caller's.
 func locate(r *sample.Record, text string) {
 	r.Table = text
 	parts := strings.SplitN(text, ":", 6)
@@ -150,7 +149,7 @@ func locate(r *sample.Record, text string) {
 	}
 }
 
-// readKey reads a key attribute: plain, or in DynamoDB JSON.
+// readKey reads a key attribute, plain or in DynamoDB JSON.
 func readKey(raw json.RawMessage) (sample.Key, bool) {
 	switch raw[0] {
 	case '"':

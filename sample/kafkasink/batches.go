@@ -12,18 +12,18 @@ import (
 	"github.com/keyheat/keyheat/sample/samplepb"
 )
 
-// A message has so many records and bytes at most, whichever comes first: some 40 KB of
-// plain ones, and under a broker's default of 1 MB whatever their texts.
+// The most records and bytes of a message. Plain records make some 40 KB. The bytes stay under
+// a broker's default of 1 MB for any texts.
 const (
 	batchRecords = 2000
 	batchBytes   = 500_000
 )
 
-// partitionsFor is how long the number of partitions is believed. One more is seen by
-// then, as Java producers see it after five minutes.
+// partitionsFor is how long the number of partitions is cached. Java producers cache it for
+// five minutes.
 const partitionsFor = time.Minute
 
-// batches makes messages of all records that belong into one partition.
+// batches encodes the records of each partition into messages.
 type batches struct {
 	client     *kafka.Client
 	topic      string
@@ -32,7 +32,7 @@ type batches struct {
 	encoder    *samplepb.Encoder
 }
 
-// newBatches also has the writer send each message to its partition.
+// newBatches also makes the writer send each message to its partition.
 func newBatches(w *kafka.Writer) *batches {
 	w.Balancer = kafka.BalancerFunc(func(m kafka.Message, _ ...int) int {
 		return m.WriterData.(int)
@@ -40,8 +40,8 @@ func newBatches(w *kafka.Writer) *batches {
 	return &batches{client: &kafka.Client{Addr: w.Addr, Transport: w.Transport}, topic: w.Topic, encoder: samplepb.NewEncoder()}
 }
 
-// encode returns the messages of these records. A message has the time of its last record:
-// once it is counted, all that its partition has up to then is.
+// encode returns the messages of the records. A message has the time of its last record, so a
+// counted message means that its partition is counted up to that time.
 func (b *batches) encode(ctx context.Context, records []sample.Record) ([]kafka.Message, error) {
 	if err := b.ask(ctx); err != nil {
 		return nil, err
@@ -66,7 +66,7 @@ func (b *batches) encode(ctx context.Context, records []sample.Record) ([]kafka.
 	return messages, nil
 }
 
-// halve returns the records of one message, and the rest.
+// halve splits off the records of one message.
 func halve(records []sample.Record) (some, rest []sample.Record) {
 	size := 0
 	for i := range records {
@@ -77,9 +77,9 @@ func halve(records []sample.Record) (some, rest []sample.Record) {
 	return records, nil
 }
 
-// sizeBound is the most that a record takes in a batch.
+// sizeBound returns the most bytes of a record in a batch.
 func sizeBound(r *sample.Record) int {
-	const fields = 150 // all that are no texts, and the tags and lengths of those that are
+	const fields = 150 // all fields but texts, and the tags and lengths of texts
 	size := fields + len(r.Table) + len(r.Index) + len(r.PK.Text) + len(r.SK.Text) + len(r.Throttle) +
 		len(r.Call) + len(r.Caller) + len(r.Account) + len(r.Region) + len(r.ID)
 	for name, value := range r.Attrs {
@@ -88,7 +88,7 @@ func sizeBound(r *sample.Record) int {
 	return size
 }
 
-// ask learns which partitions the topic has, unless that is known.
+// ask loads the topic's partitions, unless they are cached.
 func (b *batches) ask(ctx context.Context) error {
 	if time.Since(b.asked) < partitionsFor {
 		return nil
@@ -100,7 +100,7 @@ func (b *batches) ask(ctx context.Context) error {
 		return err
 	}
 	if len(m.Topics) != 1 || m.Topics[0].Error != nil || len(m.Topics[0].Partitions) == 0 {
-		return fmt.Errorf("its partitions are not known: %v", m.Topics)
+		return fmt.Errorf("its partitions are unknown: %v", m.Topics)
 	}
 	b.partitions = b.partitions[:0]
 	for _, p := range m.Topics[0].Partitions {

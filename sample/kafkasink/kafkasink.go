@@ -1,6 +1,5 @@
-// Package kafkasink sends the records of sample/awssdk to Kafka, as a
-// collector reads them: Keyheat JSON, a record a message, or protobuf, many records a
-// message.
+// Package kafkasink sends the records of package awssdk to Kafka for a collector: as Keyheat
+// JSON, one record a message, or as protobuf, many records a message.
 //
 //	sink := kafkasink.New(kafkasink.Options{Brokers: []string{"kafka:9092"}, Topic: "keyheat-samples"})
 //	sampler, err := awssdk.Instrument(&cfg, awssdk.Options{Sink: sink})
@@ -8,12 +7,11 @@
 //	sampler.Close(ctx)
 //	sink.Close()
 //
-// Messages are keyed by table and partition key, so that all samples of a key,
-// from any process, lie in one partition and meet in one collector: its counts
-// are exact there. The key is the table's name, a zero byte, the partition
-// key's type, a zero byte and its text; Kafka's own murmur2 spreads it, as a
-// Java producer would. A write that fails may have been taken in part, since
-// Kafka's producer protocol without transactions cannot tell.
+// Messages are keyed by table and partition key. So all samples of a key, from any process, go
+// to one partition and one collector, which counts them exactly. The message key is the table's
+// name, a zero byte, the partition key's type, a zero byte and its text. Partitions are chosen
+// by Kafka's murmur2, as in Java producers. A failed write may have been accepted in part,
+// because Kafka's producer protocol without transactions does not report it.
 package kafkasink
 
 import (
@@ -26,40 +24,40 @@ import (
 	"github.com/keyheat/keyheat/sample"
 )
 
-// Options say where to. Brokers and Topic must be set.
+// Options configure a Sink. Brokers and Topic are required.
 type Options struct {
-	// Brokers are host:port, any of the cluster.
+	// Brokers are addresses host:port of any brokers of the cluster.
 	Brokers []string
 	// Topic must exist.
 	Topic string
 	// Transport carries TLS and SASL; nil is plain text.
 	Transport *kafka.Transport
-	// Protobuf has the records of a Write that belong into one partition sent as batches
-	// of package samplepb. The collector's kafka.format has to say keyheat-protobuf.
+	// Protobuf sends the records of a Write in batches of package samplepb, one or more for
+	// each partition. Set the collector's kafka.format to keyheat-protobuf.
 	Protobuf bool
 }
 
-// Sink writes to one topic. It is what awssdk.Options.Sink takes.
+// Sink writes to one topic. It implements awssdk.Sink.
 type Sink struct {
 	writer *kafka.Writer
-	// batches makes messages of many records; nil where each is one of its own.
+	// batches is nil if each record is a message of its own.
 	batches *batches
 }
 
-// attempts and the time of one bound how long a dead broker holds a write up:
-// meanwhile the sampler gathers, within its own bound.
+// attempts and the time of one attempt bound how long a dead broker delays a write. Meanwhile
+// the sampler collects records, within its own bound.
 const (
 	attempts     = 3
 	writeTimeout = 5 * time.Second
 )
 
-// New makes a sink. It does not connect; the first Write does.
+// New returns a sink. The first Write connects.
 func New(o Options) *Sink {
 	w := &kafka.Writer{
 		Addr: kafka.TCP(o.Brokers...), Topic: o.Topic, Balancer: byKey,
 		RequiredAcks: kafka.RequireAll, Compression: kafka.Lz4,
 		MaxAttempts: attempts, WriteTimeout: writeTimeout, ReadTimeout: writeTimeout,
-		BatchTimeout: 10 * time.Millisecond, // a Write brings a second's records: there is nothing to wait for
+		BatchTimeout: 10 * time.Millisecond, // a Write has a second's records, so waiting for more is useless
 	}
 	if o.Transport != nil {
 		w.Transport = o.Transport
@@ -71,7 +69,7 @@ func New(o Options) *Sink {
 	return s
 }
 
-// byKey is Kafka's own choice of a partition, as Java producers make it.
+// byKey chooses partitions as Kafka's Java producers do.
 var byKey = kafka.Murmur2Balancer{Consistent: true}
 
 // Write sends the records, and returns when all in-sync replicas have them.
@@ -103,8 +101,8 @@ func (s *Sink) Close() error {
 	return s.writer.Close()
 }
 
-// key returns the same for all records of a key, also those of its indexes with an
-// equal one, and for no others.
+// key returns the message key. It is the same for all records of a partition key, including
+// equal keys of the table's indexes, and differs for all others.
 func key(r *sample.Record) []byte {
 	k := make([]byte, 0, len(r.Table)+len(r.PK.Type)+len(r.PK.Text)+2)
 	k = append(append(k, r.Table...), 0)

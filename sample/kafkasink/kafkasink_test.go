@@ -71,8 +71,8 @@ func TestAKeyIsOnePartition(t *testing.T) {
 	}
 }
 
-// TestBatchesLieWhereSingleRecordsDo sends the same records as JSON and as protobuf: what
-// is in the partitions is the same, in few messages.
+// TestBatchesLieWhereSingleRecordsDo sends the same records as JSON and as protobuf. Each
+// partition gets the same records either way, and protobuf takes few messages.
 func TestBatchesLieWhereSingleRecordsDo(t *testing.T) {
 	t.Parallel()
 	cluster, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.SeedTopics(8, topic, "batches"))

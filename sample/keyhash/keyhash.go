@@ -1,5 +1,4 @@
-// Package keyhash is the form of hidden keys: what stands for a text of a key that a
-// policy hides, wherever it is hidden and wherever it is recognised.
+// Package keyhash makes and recognises the hashes that replace hidden keys.
 package keyhash
 
 import (
@@ -10,28 +9,28 @@ import (
 	"strings"
 )
 
-// What stands for a hidden text: mark and 16 bytes of its HMAC-SHA-256, in
-// base64 without padding. The mark tells a hash from any other text of its length.
+// A hash is a mark and 16 bytes of HMAC-SHA-256, in base64 without padding. The mark
+// distinguishes a hash from other texts of the same length.
 const (
 	mark = '~'
 	size = 16
-	// Length is the length of what [Hasher.Hide] returns.
+	// Length is the length of a hash in bytes.
 	Length = 1 + (size*8+5)/6
 )
 
-// Hasher hides texts of keys by a keyed hash: equal texts stay equal, and nobody
-// without the key tells which they were, also not by trying. It is for one
+// Hasher replaces texts of keys by keyed hashes. Equal texts get equal hashes. Without the
+// secret key, nobody can recover a text, even by trying all of them. A Hasher is for one
 // goroutine.
 type Hasher struct {
 	mac    hash.Hash
 	buffer []byte
 }
 
-// New returns a hasher of a secret key.
+// New returns a hasher with a secret key.
 func New(key []byte) *Hasher { return &Hasher{mac: hmac.New(sha256.New, key)} }
 
-// Hide returns the hash of a text of a kind, such as the letter of a key's type: the
-// number 42 and the text 42 have different ones.
+// Hide returns the hash of a text of a kind, such as the letter of a key's type. The number 42
+// and the text 42 have different hashes.
 func (h *Hasher) Hide(kind, text string) string {
 	h.mac.Reset()
 	h.buffer = append(append(h.buffer[:0], kind...), text...)
@@ -40,7 +39,7 @@ func (h *Hasher) Hide(kind, text string) string {
 	return string(mark) + base64.RawURLEncoding.EncodeToString(h.buffer[:size])
 }
 
-// Find returns where the first hash in a text begins, -1 when there is none.
+// Find returns the position of the first hash in a text, or -1.
 func Find(text string) int {
 	for i := 0; i < len(text); i++ {
 		next := strings.IndexByte(text[i:], mark)

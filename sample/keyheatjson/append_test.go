@@ -8,8 +8,8 @@ import (
 	"github.com/keyheat/keyheat/sample"
 )
 
-// TestAppendJSONUnits holds which units are written: those that decoding would
-// not find by itself.
+// TestAppendJSONUnits checks that AppendJSON writes exactly the units that decoding would not
+// compute.
 func TestAppendJSONUnits(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -41,8 +41,7 @@ func TestAppendJSONUnits(t *testing.T) {
 	}
 }
 
-// TestAppendJSONStaysInItsLine holds that whatever text a record has, a line
-// end is none of the bytes written, and that they are JSON.
+// TestAppendJSONStaysInItsLine checks that records with any text give JSON without a line end.
 func TestAppendJSONStaysInItsLine(t *testing.T) {
 	t.Parallel()
 	r := sample.Record{

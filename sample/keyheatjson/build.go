@@ -6,7 +6,7 @@ import (
 	"github.com/keyheat/keyheat/sample"
 )
 
-// build makes a record of the fields seen, and returns why it cannot be true.
+// build makes a record from the fields seen, and returns its reject reason.
 func (d *Decoder) build(at int64) sample.RejectReason {
 	d.renew()
 	if reason := d.buildTime(at); reason != "" {
@@ -30,17 +30,17 @@ func (d *Decoder) build(at int64) sample.RejectReason {
 	if reason := d.buildContext(); reason != "" {
 		return reason
 	}
-	return d.judge(d.seen)
+	d.setRate(d.seen)
+	return d.rec.Check()
 }
 
-// judge returns why a record of these fields cannot be true.
-func (d *Decoder) judge(has fieldSet) sample.RejectReason {
+// setRate gives a record without a rate of its own the rate of its table.
+func (d *Decoder) setRate(has fieldSet) {
 	if !has.has(fieldRate) && len(d.rates) > 0 {
 		if rate, known := sample.Lookup(d.rates, d.rec.Target()); known {
 			d.rec.Rate = rate
 		}
 	}
-	return d.rec.Check()
 }
 
 func (d *Decoder) buildTime(at int64) sample.RejectReason {
@@ -79,8 +79,7 @@ func (d *Decoder) buildNames() (reason sample.RejectReason) {
 	return reason
 }
 
-// buildRequest reads what was asked for: the operation, on how many bytes, and
-// how consistent.
+// buildRequest reads the operation, the bytes and the consistency.
 func (d *Decoder) buildRequest() sample.RejectReason {
 	r := &d.rec
 	name, reason := d.text(fieldOp, sample.RejectBadOp)
@@ -111,7 +110,7 @@ func (d *Decoder) buildRequest() sample.RejectReason {
 	return ""
 }
 
-// buildUnits reads the units, and computes those that are not given.
+// buildUnits reads the units, and estimates missing ones.
 func (d *Decoder) buildUnits() sample.RejectReason {
 	r := &d.rec
 	var ok bool
@@ -128,7 +127,7 @@ func (d *Decoder) buildUnits() sample.RejectReason {
 	return d.estimate(d.seen)
 }
 
-// estimate computes the units that are not given.
+// estimate computes the units that the record does not have.
 func (d *Decoder) estimate(has fieldSet) sample.RejectReason {
 	hasRead, hasWrite := has.has(fieldRCU), has.has(fieldWCU)
 	if (!hasRead || !hasWrite) && !d.rec.CompleteUnits(hasRead, hasWrite) {
@@ -137,7 +136,7 @@ func (d *Decoder) estimate(has fieldSet) sample.RejectReason {
 	return ""
 }
 
-// buildWeight reads how many requests the record stands for.
+// buildWeight reads the number of requests that the record represents.
 func (d *Decoder) buildWeight() sample.RejectReason {
 	var ok bool
 	if d.seen.has(fieldRate) {
@@ -151,7 +150,7 @@ func (d *Decoder) buildWeight() sample.RejectReason {
 		}
 	}
 	if d.seen.has(fieldCalls) {
-		// None is not "unknown": nothing comes from no call.
+		// 0 is not "unknown": every request comes from a call.
 		if d.rec.Calls, ok = d.float(fieldCalls); !ok || d.rec.Calls <= 0 {
 			return sample.RejectBadCalls
 		}
@@ -162,16 +161,16 @@ func (d *Decoder) buildWeight() sample.RejectReason {
 	return ""
 }
 
-// retryFields are those of calls that may have been sent again.
+// retryFields are the fields about retries.
 const retryFields fieldSet = 1<<fieldAttempts | 1<<fieldWaited | 1<<fieldFailed
 
-// buildRetries reads how the record's calls were sent.
+// buildRetries reads the attempts, waiting time and failure of the record's calls.
 func (d *Decoder) buildRetries() sample.RejectReason {
 	if !d.seen.has(fieldAttempts) {
-		return sample.RejectBadRetries // nothing is known of calls whose attempts are not
+		return sample.RejectBadRetries // the other retry fields need attempts
 	}
 	var ok bool
-	// None is not "unknown": each was sent.
+	// 0 is not "unknown": every call was sent.
 	if d.rec.Attempts, ok = d.wholeNumber(fieldAttempts); !ok || d.rec.Attempts <= 0 {
 		return sample.RejectBadRetries
 	}
@@ -195,7 +194,7 @@ func (d *Decoder) buildFailed() sample.RejectReason {
 	return ""
 }
 
-// contextFields are all but the first few that records have.
+// contextFields are the less common fields, which most records lack.
 const contextFields fieldSet = 1<<fieldThrottle | 1<<fieldCall | 1<<fieldCaller | 1<<fieldAccount |
 	1<<fieldRegion | 1<<fieldID | 1<<fieldAttrs
 
@@ -226,8 +225,8 @@ func (d *Decoder) buildContext() (reason sample.RejectReason) {
 	return reason
 }
 
-// text returns the text of a field, empty when it is absent, or that reason when it
-// is no string.
+// text returns the text of a field, or "" if it is absent. A value that is not a string gets
+// the reject reason `otherwise`.
 func (d *Decoder) text(f field, otherwise sample.RejectReason) (string, sample.RejectReason) {
 	if !d.seen.has(f) {
 		return "", ""
@@ -239,8 +238,8 @@ func (d *Decoder) text(f field, otherwise sample.RejectReason) (string, sample.R
 	return d.textOf(v)
 }
 
-// textMap returns a field of text to text, nil when it is absent or empty. The map
-// is the decoder's own.
+// textMap returns the map of a field, or nil if it is absent or empty. The decoder reuses the
+// map.
 func (d *Decoder) textMap(f field) (map[string]string, sample.RejectReason) {
 	if !d.seen.has(f) {
 		return nil, ""

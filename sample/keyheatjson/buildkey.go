@@ -14,7 +14,7 @@ func (d *Decoder) buildKeys() (reason sample.RejectReason) {
 	return reason
 }
 
-// key returns a key field: one attribute, or an array of up to MaxKeyParts.
+// key reads a key field: one attribute, or an array of up to MaxKeyParts.
 func (d *Decoder) key(f field) (sample.Key, sample.RejectReason) {
 	if !d.seen.has(f) {
 		return sample.Key{}, ""
@@ -46,7 +46,7 @@ func (d *Decoder) key(f field) (sample.Key, sample.RejectReason) {
 	return sample.JoinKeys(parts[:n]...), ""
 }
 
-// attribute returns one key attribute: a string, a number, or {"S"|"N"|"B": …}.
+// attribute reads one key attribute: a string, a number, or {"S"|"N"|"B": …}.
 func (d *Decoder) attribute(v value) (sample.Key, sample.RejectReason) {
 	switch v.kind {
 	case kindString, kindEscaped:
@@ -59,7 +59,7 @@ func (d *Decoder) attribute(v value) (sample.Key, sample.RejectReason) {
 	return sample.Key{}, sample.RejectBadKey
 }
 
-// typedKey returns an attribute in DynamoDB's own JSON, which has one member.
+// typedKey reads an attribute in DynamoDB's own JSON, which has one member.
 func (d *Decoder) typedKey(object value) (sample.Key, sample.RejectReason) {
 	var letter string
 	var inner value
@@ -99,7 +99,7 @@ func (d *Decoder) typedKey(object value) (sample.Key, sample.RejectReason) {
 func (d *Decoder) stringKey(v value) (sample.Key, sample.RejectReason) {
 	text, reason := d.textOf(v)
 	if reason == "" && text == "" {
-		reason = sample.RejectBadKey // DynamoDB forbids it
+		reason = sample.RejectBadKey // DynamoDB forbids empty keys
 	}
 	return sample.KeyString(text), reason
 }
@@ -112,7 +112,7 @@ func numberKey(text string) (sample.Key, sample.RejectReason) {
 	return k, ""
 }
 
-// binaryKey reads base64 with its padding or without.
+// binaryKey reads base64 with or without padding.
 func binaryKey(text string) (sample.Key, sample.RejectReason) {
 	raw, err := base64.StdEncoding.DecodeString(text)
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/keyheat/keyheat/sample/internal/decimal"
 )
 
-// wholeNumber returns a field that is a whole number, however it is written: 2, 2.0, 2e0.
+// wholeNumber reads a field with a whole number in any notation: 2, 2.0, 2e0.
 func (d *Decoder) wholeNumber(f field) (int64, bool) {
 	v := d.given[f]
 	if v.kind != kindNumber {
@@ -25,8 +25,8 @@ func (d *Decoder) wholeNumber(f field) (int64, bool) {
 	return n, exact && ok
 }
 
-// milli returns a field that is an amount of units, rounded to the nearest
-// thousandth, but never to none.
+// milli reads a field with an amount of units. It rounds to the nearest thousandth, but never
+// to zero.
 func (d *Decoder) milli(f field) (sample.Milli, bool) {
 	v := d.given[f]
 	if v.kind != kindNumber {
@@ -50,7 +50,7 @@ func (d *Decoder) milli(f field) (sample.Milli, bool) {
 	return sample.Milli(n), ok
 }
 
-// plainInteger reads up to 18 digits and nothing else.
+// plainInteger reads up to 18 digits without anything else.
 func plainInteger(text []byte) (int64, bool) {
 	if len(text) > 18 {
 		return 0, false
@@ -65,7 +65,7 @@ func plainInteger(text []byte) (int64, bool) {
 	return n, true
 }
 
-// float returns a field that is a number, as near as a float64 comes.
+// float reads a field with a number, as the nearest float64.
 func (d *Decoder) float(f field) (float64, bool) {
 	v := d.given[f]
 	if v.kind != kindNumber {
@@ -73,7 +73,7 @@ func (d *Decoder) float(f field) (float64, bool) {
 	}
 	text := d.src[v.start:v.end]
 	if digits := len(text) - 2; digits > 0 && digits <= 15 && text[0] == '0' {
-		// 0.01 is 1/100: both are exact, so the division alone rounds, once.
+		// 0.01 is 1/100: both are exact, so only the division rounds, once.
 		if n, ok := plainInteger(text[2:]); ok && text[1] == '.' {
 			return float64(n) / math.Pow10(digits), true
 		}

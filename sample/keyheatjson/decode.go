@@ -1,10 +1,10 @@
-// Package keyheatjson reads Keyheat JSON, the form in which sampled requests
-// arrive; [sample.Record.AppendJSON] writes it:
+// Package keyheatjson reads Keyheat JSON, the format of sampled requests.
+// [sample.Record.AppendJSON] writes it:
 //
 //	{"ts":1763692032185,"table":"orders","pk":"user#42","op":"UpdateItem","wcu":2,"rate":0.01}
 //
-// What is no sound record is a bad sample with a reason, and the records beside
-// it count.
+// A wrong record is a bad sample with a reject reason, and does not affect the records beside
+// it.
 package keyheatjson
 
 import (
@@ -14,48 +14,46 @@ import (
 	"github.com/keyheat/keyheat/sample/internal/frame"
 )
 
-// Decoder reads Keyheat JSON. It is for one goroutine, and to be reused: it
-// then allocates nothing for a plain record. The strings of its records alias
-// the message, or the decoder's own scratch memory.
+// Decoder reads Keyheat JSON. It is for one goroutine. Reuse it: it then allocates nothing for
+// a plain record. The strings of its records alias the message or the decoder's scratch memory.
 type Decoder struct {
 	cursor
-	// given are the record's fields, seen the set of those it has.
+	// given are the values of the record's fields, and seen is the set of these fields.
 	given [fieldCount]value
 	seen  fieldSet
 	rec   sample.Record
-	// content is what rec holds; of a shape's record has are the fields, and inMessage is
-	// set where others of its texts than keys and ids are in the message.
+	// content describes rec. For a record of a known shape, `has` is the set of its fields.
+	// inMessage means that other texts than keys and ids alias the message.
 	content   content
 	has       fieldSet
 	inMessage bool
-	// shapes are those of the records before.
+	// shapes are the known shapes of records.
 	shapes shapes
-	// scratch holds the texts that differ from their JSON form.
+	// scratch holds texts whose JSON has escapes.
 	scratch []byte
 	attrs   map[string]string
 	rates   map[string]float64
 }
 
-// NewDecoder returns a ready Decoder.
+// NewDecoder returns a Decoder.
 func NewDecoder() *Decoder {
 	d := &Decoder{attrs: make(map[string]string), shapes: shapes{lessons: maxLessons}}
 	d.shapes.into = &d.rec
 	return d
 }
 
-// SetRates sets the rates, in (0,1], at which tables are sampled, by a name of
-// [sample.LookupNames], for records without a rate of their own. Without either it is 1.
+// SetRates sets the sampling rates of tables, in (0,1], for records without a rate of their
+// own. The names are those of [sample.LookupNames]. The default rate is 1.
 func (d *Decoder) SetRates(rates map[string]float64) { d.rates = rates }
 
-// Decode reads every record in one message: one object, an array of objects,
-// or NDJSON. at is the message's own time in Unix milliseconds, which a record
-// without ts takes; with at 0 or less such a record is a bad sample.
+// Decode reads every record in one message: one object, an array of objects, or NDJSON. A
+// record without ts takes the message's own time, at, in Unix milliseconds. If at is 0 or less,
+// such a record is a bad sample.
 //
-// A bad object is one bad sample, and the good ones beside it count. After an
-// object that is not JSON, reading goes on in the next line; where that object
-// was spread over lines in the way of a pretty printer (nothing follows the
-// brace in its first line), at the next line that begins with a brace. After
-// an array element that is not JSON, the array ends.
+// Bad records do not affect the good ones beside them. After an object that is not JSON, Decode
+// continues with the next line. If that object is spread over lines (nothing follows the brace
+// in its first line), it continues with the next line that begins with a brace. A broken
+// element ends its array.
 func (d *Decoder) Decode(message []byte, at int64, h sample.Handler) {
 	d.src, d.pos = message, 0
 	if len(message) > 0 && message[0] == byteOrderMark[0] {
@@ -85,14 +83,14 @@ func (d *Decoder) Decode(message []byte, at int64, h sample.Handler) {
 }
 
 const (
-	// keptScratch is how much scratch memory is kept for the next message.
+	// keptScratch is the most scratch memory in bytes that is kept for the next message.
 	keptScratch = 64 << 10
-	// keptAttrs is of how many attributes the memory is kept.
+	// keptAttrs is the largest map of attributes that is kept for the next record.
 	keptAttrs = 1 << 10
 )
 
-// clearAttrs forgets the attributes of the record before. A map does not shrink, so that
-// one that was large is left.
+// clearAttrs forgets the attributes of the last record. A map does not shrink, so it replaces a
+// large one.
 func (d *Decoder) clearAttrs() {
 	switch n := len(d.attrs); {
 	case n > keptAttrs:
@@ -102,10 +100,10 @@ func (d *Decoder) clearAttrs() {
 	}
 }
 
-// byteOrderMark begins the files of some Windows programs.
+// byteOrderMark is the first bytes of files from some Windows programs.
 var byteOrderMark = []byte("\xef\xbb\xbf")
 
-// line reads an object, behind which only another may stand in the same line.
+// line reads an object. Only another object may follow in its line.
 func (d *Decoder) line(at int64, h sample.Handler) {
 	start := d.pos
 	known := d.isKnownTime(at)
@@ -150,8 +148,7 @@ func (d *Decoder) list(at int64, h sample.Handler) {
 	}
 }
 
-// element reads one element of an array and returns false when it is not
-// JSON.
+// element reads one element of an array, and returns false if it is not JSON.
 func (d *Decoder) element(at int64, h sample.Handler) bool {
 	start := d.pos
 	if start < len(d.src) && d.src[start] == '{' {
@@ -188,8 +185,8 @@ func (d *Decoder) stray(h sample.Handler) {
 	d.bad(h, start, d.nextLine(start))
 }
 
-// scan checks the object at the cursor, notes its fields, and returns false
-// when it is not JSON.
+// scan checks the object at the cursor and notes its fields. It returns false if it is not
+// JSON.
 func (d *Decoder) scan() bool {
 	d.begin()
 	d.seen = 0
@@ -200,7 +197,7 @@ func (d *Decoder) scan() bool {
 
 func (d *Decoder) begin() { d.reason, d.depth = "", 0 }
 
-// emit makes a record of the fields noted, and hands it out.
+// emit builds a record from the noted fields, and passes it on.
 func (d *Decoder) emit(start, end int, at int64, h sample.Handler) {
 	if reason := d.build(at); reason != "" {
 		h.Bad(reason, d.excerpt(start, end))
@@ -210,14 +207,14 @@ func (d *Decoder) emit(start, end int, at int64, h sample.Handler) {
 	h.Record(&d.rec)
 }
 
-// bad reports what was noted against the text from start, and goes on at next.
+// bad reports a bad sample that begins at start, and continues at next.
 func (d *Decoder) bad(h sample.Handler, start, next int) {
 	h.Bad(d.reason, d.excerpt(start, next))
 	d.begin()
 	d.pos = next
 }
 
-// excerpt returns the beginning of what stands there, without line ends behind it.
+// excerpt returns the beginning of a text, without line ends behind it.
 func (d *Decoder) excerpt(start, end int) []byte {
 	return bytes.TrimRight(frame.Excerpt(d.src[start:end]), "\r\n")
 }
@@ -229,10 +226,10 @@ func (d *Decoder) inline() {
 	}
 }
 
-// nextLine returns where the line behind that position begins.
+// nextLine returns the position of the line behind a position.
 func (d *Decoder) nextLine(from int) int { return from + frame.NextLine(d.src[from:]) }
 
-// behindObject returns where to read on after a broken object.
+// behindObject returns the position to continue from after a broken object.
 func (d *Decoder) behindObject(start int) int {
 	next := d.nextLine(start)
 	if len(bytes.TrimRight(d.src[start:next], " \t\r\n")) == 1 {
@@ -241,9 +238,8 @@ func (d *Decoder) behindObject(start int) int {
 	return next
 }
 
-// behindArray returns where to read on after an array, opened there, with a broken
-// element. Elements in lines of their own are not read again: they belong
-// to the array that has ended.
+// behindArray returns the position to continue from after a broken element of an array. It
+// skips the elements in the following lines, because they belong to the array.
 func (d *Decoder) behindArray(opened, element int) int {
 	next := d.nextLine(element)
 	if d.nextLine(opened) == next {

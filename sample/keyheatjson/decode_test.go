@@ -11,7 +11,7 @@ import (
 	"github.com/keyheat/keyheat/sample/keyheatjson"
 )
 
-// good makes a sound record with that id, and whatever else is given.
+// good makes a sound record with an id and further members.
 func good(id string, more ...string) string {
 	return `{"ts":1763692032185,"table":"orders","pk":"user#42","op":"UpdateItem","id":"` + id + `"` +
 		strings.Join(append([]string{""}, more...), ",") + `}`
@@ -49,8 +49,8 @@ func TestDecodeDefaults(t *testing.T) {
 	}
 }
 
-// TestDecodeForms holds what each form of a message yields: the ids of the
-// good samples, and the reasons of the bad ones with their excerpts.
+// TestDecodeForms checks the samples of each form of message: the ids of the good ones, and the
+// reject reasons and excerpts of the bad ones.
 func TestDecodeForms(t *testing.T) {
 	t.Parallel()
 	syntax := func(excerpt string) badSample { return badSample{sample.RejectSyntax, excerpt} }
@@ -196,7 +196,7 @@ func TestDecodeReasons(t *testing.T) {
 	}
 }
 
-// TestDecodeAccepts holds that what is odd but possible is no bad sample.
+// TestDecodeAccepts checks that odd but possible values are not bad samples.
 func TestDecodeAccepts(t *testing.T) {
 	t.Parallel()
 	for story, object := range map[string]string{
@@ -269,8 +269,8 @@ func TestCloneOutlivesTheMessage(t *testing.T) {
 	}
 }
 
-// TestBrokenLinesCostNoSquare bounds the work on a large message in which
-// every line begins anew what is never closed.
+// TestBrokenLinesCostNoSquare bounds the work on a large message with an unclosed value in
+// every line.
 func TestBrokenLinesCostNoSquare(t *testing.T) {
 	t.Parallel()
 	const lines = 50_000

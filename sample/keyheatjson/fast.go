@@ -7,22 +7,22 @@ import (
 	"github.com/keyheat/keyheat/sample"
 )
 
-// content is what the decoder's record holds.
+// content describes the decoder's record.
 type content uint8
 
 const (
-	contentNone  content = iota // nothing
-	contentBuilt                // what the whole decoder built, or what is half read
-	contentShape                // a record of a shape, with the fields in Decoder.has
+	contentNone  content = iota // empty
+	contentBuilt                // built by the slow path, or read in part
+	contentShape                // a record of a known shape with the fields in Decoder.has
 )
 
-// isKnownTime reads an object of a known shape into the record, and moves behind it. It
-// returns false where the whole decoder has to decide; the cursor is then where it was.
+// isKnownTime reads an object of a known shape into the record and moves behind it. It returns
+// false, with the cursor at its old position, if the slow path must read the object.
 func (d *Decoder) isKnownTime(at int64) bool {
 	if !d.shapes.try() {
 		return false
 	}
-	// The record before mostly has the same fields, which are written over.
+	// Most records overwrite the same fields as the record before.
 	if d.content != contentShape {
 		d.renew()
 		d.has = 0
@@ -66,8 +66,8 @@ func (d *Decoder) renew() {
 	d.rec.Rate, d.rec.N, d.content = 1, 1, contentBuilt
 }
 
-// letGo drops what of the record is in the message, which is the caller's again: its texts
-// would keep all of it.
+// letGo drops the parts of the record that alias the message. The caller owns the message
+// again, and the texts would keep all of it in memory.
 func (d *Decoder) letGo() {
 	switch {
 	case d.content == contentShape && !d.inMessage:
@@ -78,7 +78,7 @@ func (d *Decoder) letGo() {
 	}
 }
 
-// read reads the value of a step, and moves behind it.
+// read reads the value of a step and moves behind it.
 func (d *Decoder) read(s *step) (ok bool) {
 	switch s.form {
 	case formSame, formOp, formRead:
@@ -102,7 +102,7 @@ func (d *Decoder) read(s *step) (ok bool) {
 		return ok
 	case formWhole:
 		*s.whole, ok = d.readWhole(s.field)
-		return ok && (s.field != fieldAttempts || *s.whole > 0) // each call was sent
+		return ok && (s.field != fieldAttempts || *s.whole > 0) // every call was sent
 	case formFloat:
 		return d.sameNumber(s)
 	case formAny:
@@ -116,7 +116,7 @@ func (d *Decoder) read(s *step) (ok bool) {
 	return d.reason == ""
 }
 
-// plainText reads the string whose text begins at the cursor.
+// plainText reads a string. The cursor is at the first byte of its text.
 func (d *Decoder) plainText() (string, bool) {
 	src, start := d.src, d.pos
 	for i := start; i+8 <= len(src); i += 8 {
@@ -139,7 +139,7 @@ func (d *Decoder) plainText() (string, bool) {
 	return text, reason == ""
 }
 
-// sameText reads a text that is mostly that of the record before.
+// sameText reads a text that is usually equal to the text of the record before.
 func (d *Decoder) sameText(s *step) bool {
 	n := len(s.last.text)
 	if n == 0 || !s.last.stands(d.src, d.pos) {
@@ -157,13 +157,17 @@ func (d *Decoder) sameText(s *step) bool {
 	return true
 }
 
-// otherText reads a text that is not that of the record before.
+// nameFields are the fields that [sample.IsName] checks.
+const nameFields fieldSet = 1<<fieldTable | 1<<fieldIndex | 1<<fieldAccount | 1<<fieldRegion
+
+// otherText reads a text that differs from the text of the record before. It accepts only
+// sound names, so that sameText need not check a repeated name.
 func (d *Decoder) otherText(s *step) bool {
 	start := d.pos
 	s.last.text = s.last.text[:0]
 	text, ok := d.plainText()
 	switch {
-	case !ok:
+	case !ok, nameFields.has(s.field) && !sample.IsName(text):
 		return false
 	case s.form == formOp:
 		d.rec.Op, ok = sample.ParseOp(text)
@@ -175,7 +179,7 @@ func (d *Decoder) otherText(s *step) bool {
 	if !ok && text != "" {
 		return false
 	}
-	// A text with escapes is shorter than it stands there, and is not compared.
+	// A text with escapes differs in length from its JSON and is not compared.
 	if len(text)+1 == d.pos-start && len(text) < maxLast {
 		s.last.set(d.src[start:d.pos])
 		text = alias(s.last.text[:len(text)])
@@ -188,13 +192,13 @@ func (d *Decoder) otherText(s *step) bool {
 	return true
 }
 
-// finish makes of what was read a record, and reports whether it can be true.
+// finish completes the record from its values, and reports whether it is sound.
 func (d *Decoder) finish(has fieldSet, at int64) bool {
 	r := &d.rec
 	if gone := d.has &^ has; gone != 0 {
 		d.forget(gone)
 	}
-	// What follows from the fields of the record before is no more true.
+	// These fields do not carry over from the record before.
 	r.TimeFromMessage, r.Estimated = false, false
 	if !has.has(fieldRead) {
 		r.Read = sample.Eventual
@@ -213,11 +217,15 @@ func (d *Decoder) finish(has fieldSet, at int64) bool {
 	if has&retryFields != 0 && !has.has(fieldAttempts) {
 		return false
 	}
-	return d.estimate(has) == "" && d.judge(has) == ""
+	if d.estimate(has) != "" {
+		return false
+	}
+	d.setRate(has)
+	return r.CheckExceptNames() == "" // otherText has checked the names
 }
 
-// forget empties fields that the record before had and this one does not have, but for those
-// that finish writes.
+// forget clears fields that the last record had and this one lacks, except the fields that
+// finish sets.
 func (d *Decoder) forget(gone fieldSet) {
 	r := &d.rec
 	for ; gone != 0; gone &= gone - 1 {
@@ -240,7 +248,7 @@ func (d *Decoder) forget(gone fieldSet) {
 	}
 }
 
-// finishRare builds what no step reads by itself.
+// finishRare builds the fields that no step reads.
 func (d *Decoder) finishRare(has fieldSet, at int64) bool {
 	reason := sample.RejectReason("")
 	if !has.has(fieldTime) || d.seen.has(fieldTime) {

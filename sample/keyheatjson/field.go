@@ -43,7 +43,7 @@ type fieldSet uint32
 
 func (s fieldSet) has(f field) bool { return s&(1<<f) != 0 }
 
-// parseField finds the field of that name, and false for a name to ignore.
+// parseField returns the field with a name, or false for a name to ignore.
 func parseField(name string) (field, bool) {
 	switch name {
 	case "ts":
@@ -96,9 +96,8 @@ func parseField(name string) (field, bool) {
 	return 0, false
 }
 
-// members checks the object at the cursor as cursor.object does, and notes the
-// fields in it. Of a name given twice the last counts, and null is as if the
-// name were absent.
+// members checks the object at the cursor as cursor.object does, and notes its fields. The last
+// value of a repeated name counts, and null counts as absent.
 func (d *Decoder) members() {
 	d.enter()
 	d.blank()
@@ -126,8 +125,8 @@ func (d *Decoder) members() {
 	}
 }
 
-// name reads a member's name and its colon. In compact JSON most names have up
-// to seven letters, and one look at eight bytes finds their end.
+// name reads a member's name and its colon. In compact JSON most names have up to seven
+// letters, so a search in eight bytes finds their end.
 func (d *Decoder) name() (field, bool) {
 	src, i := d.src, d.pos+1
 	if i+9 <= len(src) && src[i-1] == '"' {
@@ -154,13 +153,13 @@ func (d *Decoder) anyName() (field, bool) {
 	d.blank()
 	text, reason := d.textOf(v)
 	if reason != "" {
-		return 0, false // half a surrogate pair: no name of ours
+		return 0, false // half a surrogate pair is in no known name
 	}
 	return parseField(text)
 }
 
-// textOf returns a JSON string's text, which aliases the message when it is there
-// as it is, and the scratch memory when it had escapes.
+// textOf returns the text of a JSON string. It aliases the message, or the scratch memory if
+// the string has escapes.
 func (d *Decoder) textOf(v value) (string, sample.RejectReason) {
 	if v.kind == kindString {
 		return alias(d.src[v.start:v.end]), ""
@@ -173,8 +172,7 @@ func (d *Decoder) textOf(v value) (string, sample.RejectReason) {
 	return alias(d.scratch[start:]), ""
 }
 
-// alias returns the bytes as a string without a copy. Nothing writes to them while
-// the string is in use: the message is the caller's until Decode returns, and
-// scratch only grows within a record. (Growing moves it, which leaves what
-// older strings see as it was.)
+// alias returns the bytes as a string without a copy. Nothing writes to them while the string
+// is in use: the message is stable until Decode returns, and scratch only grows within a
+// record. (Growing moves scratch, and leaves older strings unchanged.)
 func alias(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) } //nolint:gosec // see above

@@ -43,8 +43,8 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-// FuzzSequence holds a decoder that is used for one message after another, which a zero byte
-// parts, to a new one for each and to the oracle.
+// FuzzSequence decodes one message after another (separated by a zero byte) with one decoder,
+// with a new one for each, and with the oracle. All three agree.
 func FuzzSequence(f *testing.F) {
 	for _, messages := range [][]string{
 		{plain, plain, plain},
@@ -77,7 +77,7 @@ func FuzzSequence(f *testing.F) {
 	})
 }
 
-// with returns a sound record in which one field has that value.
+// with returns a sound record with one field set to a value.
 func with(name, value string) string {
 	members := []string{fmt.Sprintf("%q:%s", name, value)}
 	for _, m := range [][2]string{{"ts", `1763692032185`}, {"table", `"t"`}, {"pk", `"k"`}, {"op", `"Query"`}, {"bytes", `9000`}} {
@@ -116,8 +116,8 @@ func TestEveryFragmentBehindEveryOther(t *testing.T) {
 	}
 }
 
-// sameAs returns how what a decoder makes of a message differs from what is wanted, or "".
-// The message is overwritten before that is compared.
+// sameAs compares a decoder's samples of a message with the wanted ones, and returns the
+// difference or "". It overwrites the message before the comparison.
 func sameAs(want *recorder, d *keyheatjson.Decoder, message []byte, at int64) string {
 	got, lent := &recorder{}, bytes.Clone(message)
 	d.Decode(lent, at, got)
@@ -131,7 +131,7 @@ func sameAs(want *recorder, d *keyheatjson.Decoder, message []byte, at int64) st
 	return fmt.Sprintf("\n   got %+v\noracle %+v", *got, *want)
 }
 
-// blur leaves out of bad samples what the oracle does not tell.
+// blur removes the parts of bad samples that the oracle does not produce.
 func (k *recorder) blur() {
 	for i := range k.bad {
 		switch k.bad[i].Reason {

@@ -8,7 +8,7 @@ import (
 	"github.com/keyheat/keyheat/sample"
 )
 
-// keyVector is one entry of ../testdata/keys.json, which says what it means.
+// keyVector is one entry of ../testdata/keys.json, which describes its format.
 type keyVector struct {
 	Name string              `json:"name"`
 	JSON json.RawMessage     `json:"json"`

@@ -18,10 +18,10 @@ import (
 	"github.com/keyheat/keyheat/sample/keyheatjson"
 )
 
-// oracle decodes as Decoder documents it, slowly and by other means:
-// encoding/json splits and reads the text, math/big the numbers. The two share
-// only the types. Where the text itself is broken it says "syntax" for every
-// such reason, because which of several flaws is met first is no promise.
+// oracle decodes as Decoder documents it, slowly and by other means: encoding/json splits and
+// reads the text, math/big the numbers. The two share only the types. If the text itself is
+// broken, the oracle's reject reason is always "syntax", because the order of several faults is
+// not specified.
 type oracle struct {
 	recorder
 	src []byte
@@ -82,7 +82,7 @@ func depth(raw []byte) int {
 	}
 }
 
-// lines are what is left from pos on, cut behind each line end.
+// nextLine returns the rest from pos on, split behind each line end.
 func (o *oracle) nextLine(pos int) int {
 	line, _, _ := bytes.Cut(o.src[pos:], []byte("\n"))
 	return min(pos+len(line)+1, len(o.src))
@@ -289,7 +289,7 @@ func oracleRecord(fields map[string]json.RawMessage, at int64) (r sample.Record,
 	return r, reason
 }
 
-// oracleDenials are the reasons of a throttled request that say that it was not throttled.
+// oracleDenials are the throttle texts that mean "not throttled".
 var oracleDenials = []string{
 	"", "-", "0", "f", "false", "n", "n/a", "nein", "nil", "no", "none", "not throttled", "null", "ok", "success", "succeeded",
 	"conditionalcheckfailedexception",
@@ -335,8 +335,8 @@ func hasLoneSurrogate(raw string) bool {
 
 var exponentPart = regexp.MustCompile(`[eE]([+-]?)(\d+)$`)
 
-// oracleNumber returns the number exactly, or false when it is so large or small
-// that the caller may take it for infinite; then the sign of size says which.
+// oracleNumber returns the exact number, or nil if it is so large or small that the caller may
+// treat it as infinite or zero, by the sign of size.
 func oracleNumber(text string) (r *big.Rat, size int) {
 	if m := exponentPart.FindStringSubmatch(text); m != nil {
 		mantissa := strings.TrimSuffix(text, m[0])
@@ -519,8 +519,7 @@ func oracleNumberKey(text string) (sample.Key, sample.RejectReason) {
 	if r == nil {
 		return sample.Key{}, sample.RejectBadKey
 	}
-	// 130 places and 38 digits fit into 167 decimals; what does not, DynamoDB
-	// cannot hold.
+	// 167 decimals hold 130 places and 38 digits. DynamoDB cannot hold more.
 	plain := r.FloatString(168)
 	if back, ok := new(big.Rat).SetString(plain); !ok || back.Cmp(r) != 0 {
 		return sample.Key{}, sample.RejectBadKey
@@ -628,7 +627,7 @@ func oracleKeyBytes(k sample.Key) (n int) {
 	return n
 }
 
-// oracleName is what DynamoDB's API reference allows a name, and short ones.
+// oracleName matches the names that DynamoDB's API reference allows, and shorter ones.
 var oracleName = regexp.MustCompile(`^[a-zA-Z0-9_.-]{0,255}$`)
 
 func isName(text string) bool { return oracleName.MatchString(text) && !strings.HasSuffix(text, "\n") }

@@ -14,7 +14,7 @@ import (
 	"github.com/keyheat/keyheat/sample/keyheatjson"
 )
 
-// fragments are what hostile and rare messages are made of.
+// fragments are the parts of hostile and rare messages.
 var fragments = map[string][]string{
 	"ts": {`1763692032185`, `1763692032185.0`, `1.763692032185e12`, `"2025-11-21T02:27:12.185Z"`,
 		`"2025-11-21T03:27:12+01:00"`, `1763692032`, `1763692032185000`, `-5`, `"now"`, `1.5`, `true`, `null`,
@@ -64,7 +64,7 @@ func object(t *rapid.T) string {
 	return "{" + strings.Join(members, separator) + "}"
 }
 
-// sortedNames has a fixed order, which keeps rapid's failures repeatable.
+// sortedNames has a fixed order, so that rapid's failures are repeatable.
 var sortedNames = slices.Sorted(maps.Keys(fragments))
 
 // message draws objects joined in one of the accepted forms, or in none, with
@@ -84,9 +84,9 @@ func message(t *rapid.T) string {
 	return b.String()
 }
 
-// same returns how the decoder and the oracle differ on a message, or "": a decoder that
-// knows no shape of records, the same one again, which has learned of the message, and
-// one that has learned of lessons.
+// same returns the difference between the decoder and the oracle on a message, or "". It tries
+// a decoder without shapes, the same decoder again after it has learned from the message, and a
+// decoder that has learned from lessons.
 func same(message []byte, at int64, lessons ...string) string {
 	want := oracleDecode(message, at)
 	fresh, taught := keyheatjson.NewDecoder(), keyheatjson.NewDecoder()

@@ -5,7 +5,7 @@ import (
 	"github.com/keyheat/keyheat/sample/keyheatjson"
 )
 
-// recorder is a handler that keeps what it is given.
+// recorder is a handler that keeps samples.
 type recorder struct {
 	records []sample.Record
 	bad     []badSample
@@ -22,7 +22,7 @@ func (k *recorder) Bad(reason sample.RejectReason, excerpt []byte) {
 	k.bad = append(k.bad, badSample{reason, string(excerpt)})
 }
 
-// decode returns what one message holds.
+// decode returns the samples of one message.
 func decode(message string, at int64) *recorder {
 	k := &recorder{}
 	keyheatjson.NewDecoder().Decode([]byte(message), at, k)

@@ -9,11 +9,10 @@ import (
 	"github.com/keyheat/keyheat/sample/internal/frame"
 )
 
-// MaxDepth is how deep JSON may nest in one record, which bounds the
-// decoder's stack.
+// MaxDepth is the deepest nesting of JSON in one record. It bounds the decoder's stack.
 const MaxDepth = 32
 
-// kind is what a JSON value is.
+// kind is the kind of a JSON value.
 type kind uint8
 
 const (
@@ -27,15 +26,14 @@ const (
 	kindArray
 )
 
-// value is where a valid JSON value stands in the message; of a string,
-// without its quotes.
+// value is the position of a valid JSON value in the message, without the quotes of a string.
 type value struct {
 	start, end int
 	kind       kind
 }
 
-// cursor checks and walks JSON in one pass. At the first error it notes the
-// reason and stops where it is; what it then returns means nothing.
+// cursor checks and walks JSON in one pass. At the first error it notes the reject reason and
+// stops. Its later results are meaningless.
 type cursor struct {
 	src    []byte
 	pos    int
@@ -49,8 +47,7 @@ func (c *cursor) fail(r sample.RejectReason) {
 	}
 }
 
-// blank skips white space. Compact JSON has none, so the call should cost one
-// comparison.
+// blank skips white space. Compact JSON has none, so the call must cost only one comparison.
 func (c *cursor) blank() {
 	if c.pos < len(c.src) && c.src[c.pos] <= ' ' {
 		c.skipBlank()
@@ -65,7 +62,7 @@ func (c *cursor) skipBlank() {
 
 func isBlank(b byte) bool { return b == ' ' || b == '\n' || b == '\t' || b == '\r' }
 
-// take skips that byte if it comes next.
+// take skips a byte if it comes next.
 func (c *cursor) take(b byte) bool {
 	if c.pos < len(c.src) && c.src[c.pos] == b {
 		c.pos++
@@ -74,7 +71,7 @@ func (c *cursor) take(b byte) bool {
 	return false
 }
 
-// value checks the value that begins at the cursor and moves behind it.
+// value checks the value at the cursor and moves behind it.
 func (c *cursor) value() value {
 	if c.pos >= len(c.src) {
 		c.fail(sample.RejectSyntax)
@@ -100,8 +97,7 @@ func (c *cursor) value() value {
 	return c.number()
 }
 
-// object checks the object at the cursor, and shows each of its members to
-// visit, which may be nil.
+// object checks the object at the cursor, and calls visit (if not nil) for each member.
 func (c *cursor) object(visit func(name, v value)) {
 	c.enter()
 	for first := true; c.reason == ""; first = false {
@@ -132,8 +128,7 @@ func (c *cursor) object(visit func(name, v value)) {
 	c.depth--
 }
 
-// array checks the array at the cursor, and shows each of its elements to
-// visit, which may be nil.
+// array checks the array at the cursor, and calls visit (if not nil) for each element.
 func (c *cursor) array(visit func(v value)) {
 	c.enter()
 	for first := true; c.reason == ""; first = false {
@@ -163,7 +158,7 @@ func (c *cursor) enter() {
 	}
 }
 
-// closes steps over the bracket and returns true, or over a comma.
+// closes steps over the closing bracket and returns true, or over a comma and returns false.
 func (c *cursor) closes(bracket byte) bool {
 	c.blank()
 	if c.take(',') {
@@ -186,8 +181,7 @@ func (c *cursor) literal(word string, k kind) value {
 	return v
 }
 
-// number follows JSON's grammar, which knows no plus sign, no leading zero,
-// and no bare point.
+// number follows JSON's grammar, without plus signs, leading zeros and bare points.
 func (c *cursor) number() value {
 	start := c.pos
 	c.take('-')
@@ -206,7 +200,7 @@ func (c *cursor) number() value {
 	return value{start, c.pos, kindNumber}
 }
 
-// digits reads one digit or more.
+// digits reads one or more digits.
 func (c *cursor) digits() {
 	i := c.pos
 	for i < len(c.src) && c.src[i]-'0' <= 9 {
@@ -218,25 +212,23 @@ func (c *cursor) digits() {
 	c.pos = i
 }
 
-// Eight bytes at a time: a byte repeated in every lane, and the lanes' top
-// bits.
+// Eight bytes at a time: a byte repeated in every lane, and the top bits of the lanes.
 const (
 	lanes = 0x0101010101010101
 	tops  = 0x8080808080808080
 )
 
-// special marks the lanes whose byte a string cannot just pass over: a quote,
-// a backslash, a control character, or one that is not ASCII. The lowest mark
-// is exact; those above it may be false. After "Determine if a word has a byte
-// less than n" in Anderson's Bit Twiddling Hacks.
+// special marks the bytes in a string that need attention: quotes, backslashes, control
+// characters, and bytes beyond ASCII. The lowest mark is exact; higher ones may be false. After
+// "Determine if a word has a byte less than n" in Anderson's Bit Twiddling Hacks.
 func special(w uint64) uint64 {
 	quote := w ^ lanes*'"'
 	slash := w ^ lanes*'\\'
 	return ((quote-lanes)&^quote | (slash-lanes)&^slash | (w-lanes*' ')&^w | w) & tops
 }
 
-// quoted checks the string at the cursor. Here is most of a decoder's time, so
-// the plain string, of ASCII without escapes, has a loop to itself.
+// scanQuoted checks the string at the cursor. Decoders spend most of their time here, so plain
+// ASCII without escapes has a loop of its own.
 func (c *cursor) scanQuoted() value {
 	src, start := c.src, c.pos+1
 	if start > len(src) || src[start-1] != '"' {
@@ -259,7 +251,7 @@ func (c *cursor) scanQuoted() value {
 	return c.anyQuoted(start, i)
 }
 
-// anyQuoted checks a string whose text begins at start and is plain up to i.
+// anyQuoted checks a string. Its text begins at start and is plain up to i.
 func (c *cursor) anyQuoted(start, i int) value {
 	v := value{start: start, kind: kindString}
 	ascii := true
@@ -290,8 +282,8 @@ func (c *cursor) anyQuoted(start, i int) value {
 	return v
 }
 
-// escapeLength returns how many bytes the escape at the start of s has, 0 when it
-// is none of JSON's.
+// escapeLength returns the length of the escape at the start of s, or 0 if JSON has no such
+// escape.
 func escapeLength(s []byte) int {
 	if len(s) < 2 {
 		return 0

@@ -6,44 +6,45 @@ import (
 	"github.com/keyheat/keyheat/sample"
 )
 
-// A producer writes its records in one of few shapes: the same names in the same order,
-// with the same white space. Shapes are learned of records that the whole decoder has
-// read, as a tree of steps: what stands before a value, and how the value is read. In a
-// record of a known shape only the values have to be looked at. Whatever is not as it
-// was learned is read by the whole decoder.
+// A producer writes its records in few shapes: the same names in the same order, with the same
+// white space. The decoder learns shapes from records that the slow path has read. A shape is a
+// path in a tree of steps. Each step holds the text before a value and the way to read the
+// value. In a record of a known shape the decoder examines only the values. The slow path reads
+// every other record.
 
 const (
-	// maxSteps is how many steps are kept; a record that finds as many has all forgotten, and
-	// one that would make more ends there. maxOthers is how many steps may come in one
-	// place. maxBefore is the longest text that is kept before a value: that of many nulls.
+	// maxSteps is the most steps that are kept. A record that finds the tree full clears it,
+	// and a record that would overfill it is learned in part. maxOthers is the most steps that
+	// may come at one position. maxBefore is the longest text that is kept before a value, such
+	// as many nulls.
 	maxSteps, maxOthers, maxBefore = 256, 8, 1 << 10
-	// maxLessons is how many records may be learned of in a row that are no use: records
-	// of known shapes earn others, one for lessonHits.
+	// maxLessons is the most records in a row that are learned without being useful. Every
+	// lessonHits records of known shapes allow one more.
 	maxLessons, lessonHits = 32, 64
-	// maxLast is the length of a text up to which it is compared with the next one: that
-	// of a caller, which may be the name of a role and its session.
+	// maxLast is the longest text that is compared with the next record's. It fits a caller
+	// made of a role and its session.
 	maxLast = 256
 )
 
-// form is how a value is read.
+// form is the way to read a value.
 type form uint8
 
 const (
-	formEnd     form = iota // there is none: the object ends
-	formIgnored             // any value, of a name to ignore
-	formAny                 // any value, left to what builds records of fields
+	formEnd     form = iota // no value: the object ends
+	formIgnored             // any value of a name to ignore
+	formAny                 // any value, read by the slow path
 	formTime                // a whole number of milliseconds
 	formWhole               // a whole number
 	formMilli               // an amount of units
-	formFloat               // a number, mostly that of the record before
+	formFloat               // a number, usually equal to the last record's
 	formText                // a text
 	formKey                 // a string key
-	formSame                // a text, mostly that of the record before
-	formOp                  // the name of an operation, mostly that of the record before
-	formRead                // the name of a consistency, mostly that of the record before
+	formSame                // a text, usually equal to the last record's
+	formOp                  // an operation, usually equal to the last record's
+	formRead                // a consistency, usually equal to the last record's
 )
 
-// formOf returns how a field's value is read which was of that kind.
+// formOf returns the form for a field's value of a kind.
 func formOf(f field, k kind) form {
 	switch k {
 	case kindString, kindEscaped:
@@ -74,31 +75,30 @@ func formOf(f field, k kind) form {
 	return formAny
 }
 
-// isQuoted reports whether what stands before the value ends with its quote.
+// isQuoted reports whether the text before the value ends with the value's quote.
 func (f form) isQuoted() bool { return f >= formText }
 
 // step is one value of a shape.
 type step struct {
-	before constant // what stands before the value, from the end of the one before on
+	before constant // text before the value, since the end of the value before
 	field  field
 	form   form
-	// next is the first of the steps that may follow, other the next one that may come in
-	// this one's place.
+	// next is the first of the possible following steps, and other the next alternative to this
+	// step.
 	next, other *step
 	place
-	// last is the value's text in the record before, with the quote that ends a text, and
-	// number or code what it was read as.
+	// last is the last record's JSON of the value, with the closing quote of a text, and number
+	// or code is its meaning.
 	last   constant
 	number float64
 	code   uint8
-	// first are the first eight digits of the time in the record before, and high their
-	// value.
+	// first is the first eight digits of the last record's time, and high their value.
 	first uint64
 	high  int64
 }
 
-// place is where in a record a field's value belongs: at most one is not nil, and none where
-// a value is more than what stands there.
+// place points to a field's value in a record. At most one pointer is set, and none if the
+// value needs more than one field.
 type place struct {
 	text  *string
 	whole *int64
@@ -151,7 +151,7 @@ func placeOf(f field, into *sample.Record) (p place) {
 	return p
 }
 
-// empty makes the value there zero.
+// empty sets the value to zero.
 func (p place) empty() {
 	switch {
 	case p.text != nil:
@@ -165,22 +165,21 @@ func (p place) empty() {
 	}
 }
 
-// newStep returns a step whose values belong into a record.
+// newStep returns a step for values of a record.
 func newStep(before []byte, f field, form form, into *sample.Record) *step {
 	s := &step{field: f, form: form, place: placeOf(f, into)}
 	s.before.set(before)
 	return s
 }
 
-// constant is a text to compare with what stands in messages.
+// constant is a text for comparison with messages.
 type constant struct {
 	text []byte
-	// head are its first bytes, up to eight, in the mask; tail the last eight, of nine or
-	// more.
+	// head is the first eight bytes (fewer in the mask), and tail the last eight bytes of nine
+	// or more.
 	head, mask, tail uint64
 }
 
-// set makes it another text.
 func (c *constant) set(text []byte) {
 	c.text = append(c.text[:0], text...)
 	c.mask = ^uint64(0)
@@ -193,7 +192,7 @@ func (c *constant) set(text []byte) {
 	c.head = binary.LittleEndian.Uint64(head[:])
 }
 
-// stands reports whether the text stands there.
+// stands reports whether the text is at a position.
 func (c *constant) stands(src []byte, pos int) bool {
 	n := len(c.text)
 	if pos+8 <= len(src) {
@@ -210,21 +209,21 @@ func (c *constant) stands(src []byte, pos int) bool {
 	return pos+n <= len(src) && string(src[pos:pos+n]) == string(c.text)
 }
 
-// shapes are those that were learned.
+// shapes are the learned shapes.
 type shapes struct {
-	into  *sample.Record // the decoder's
+	into  *sample.Record // the decoder's record
 	first *step
 	steps int
-	// lessons is how many records may be learned of, hits how many records had a known
-	// shape, misses how many had none since the last one that had.
+	// lessons is how many more records may be learned, hits the number of records of known
+	// shapes, and misses the number of records since the last hit.
 	lessons, hits, misses int
 }
 
-// tried is how many records in a row are tried that have no known shape; then one in as
-// many is: a producer may have none.
+// tried is how many records in a row are tried without a hit. Later only one in `tried` is
+// tried, because the producer may have no fixed shape.
 const tried = 16
 
-// try reports whether a record should be tried.
+// try reports whether to try the next record.
 func (s *shapes) try() bool {
 	s.misses++
 	return s.first != nil && (s.misses <= tried || s.misses%tried == 0)
@@ -238,7 +237,7 @@ func (s *shapes) hit() {
 	}
 }
 
-// learn adds the shape of an object that was read, unless it gives a name twice.
+// learn adds the shape of an object, unless it repeats a name.
 func (s *shapes) learn(object []byte) {
 	if s.lessons == 0 {
 		return
@@ -259,16 +258,16 @@ func (s *shapes) learn(object []byte) {
 	l.step(l.pos, fieldCount, formEnd)
 }
 
-// lesson is one object that is learned of. It is sound JSON.
+// lesson is one object to learn from. It is sound JSON.
 type lesson struct {
 	cursor
 	shapes *shapes
-	at     **step // where the next step belongs; nil when there is no room
-	from   int    // where what stands before it begins
+	at     **step // where to add the next step; nil if there is no room
+	from   int    // start of the text before the next value
 	seen   fieldSet
 }
 
-// member learns the next member, and returns false where that cannot be.
+// member learns the next member, and returns false if it cannot.
 func (l *lesson) member() bool {
 	name := l.scanQuoted()
 	l.blank()
@@ -285,7 +284,7 @@ func (l *lesson) member() bool {
 		l.seen |= 1 << f
 	}
 	switch {
-	case v.kind == kindNull: // as if the name were absent: it stands before the next one
+	case v.kind == kindNull: // null counts as an absent name, so it belongs to the text before the next value
 	case !known:
 		l.step(start, fieldCount, formIgnored)
 		l.from = l.pos
@@ -300,7 +299,7 @@ func (l *lesson) member() bool {
 	return l.at != nil
 }
 
-// step adds a step before whose value the text ends there, unless it is known.
+// step adds a step, unless it exists. The text before its value ends at `end`.
 func (l *lesson) step(end int, f field, form form) {
 	if l.at == nil {
 		return

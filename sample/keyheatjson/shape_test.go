@@ -12,7 +12,27 @@ import (
 	"github.com/keyheat/keyheat/sample/keyheatjson"
 )
 
-// TestShapesAreLearned tells after which first record a second one is read by its shape.
+// TestNamesOfKnownShapes reads records of one shape in a row: a bad name is rejected each
+// time that it occurs, and a good one is accepted after it.
+func TestNamesOfKnownShapes(t *testing.T) {
+	t.Parallel()
+	for _, field := range []string{"table", "index", "account", "region"} {
+		line := `{"ts":1763692032185,"table":"t","pk":"a","op":"GetItem","rcu":1,"` + field + `":"orders"}` + "\n"
+		if field == "table" {
+			line = `{"ts":1763692032185,"table":"orders","pk":"a","op":"GetItem","rcu":1}` + "\n"
+		}
+		bad := strings.Replace(line, "orders", "a<b>c", 1)
+		long := strings.Replace(line, "orders", strings.Repeat("x", 256), 1)
+		k := &recorder{}
+		keyheatjson.NewDecoder().Decode([]byte(line+line+bad+bad+line+long+long+line+bad+line+line), 0, k)
+		if len(k.records) != 6 || len(k.bad) != 5 {
+			t.Errorf("%s: %d records and %d bad samples, want 6 and 5", field, len(k.records), len(k.bad))
+		}
+	}
+}
+
+// TestShapesAreLearned checks, for pairs of records, whether the first one teaches the shape of
+// the second.
 func TestShapesAreLearned(t *testing.T) {
 	t.Parallel()
 	const first = `{"ts":1763692032185,"table":"orders","pk":"a","op":"GetItem","rcu":0.5,"rate":0.1}`
@@ -77,8 +97,8 @@ func TestShapesAreBounded(t *testing.T) {
 	}
 }
 
-// TestShapesOfGiantsAreNotLearned: what is kept of shapes does not grow with the length of
-// a record, whether it has many names or much white space.
+// TestShapesOfGiantsAreNotLearned: the memory of shapes does not grow with the length of a
+// record, whether it has many names or much white space.
 func TestShapesOfGiantsAreNotLearned(t *testing.T) {
 	t.Parallel()
 	names := func(n int) string {
@@ -107,8 +127,8 @@ func TestShapesOfGiantsAreNotLearned(t *testing.T) {
 	}
 }
 
-// TestShapesForgetTheRecordBefore decodes records of known shapes in turn, one of which
-// has all fields and the other lacks one: each is as a new decoder reads it.
+// TestShapesForgetTheRecordBefore decodes records of two shapes in turn: one has all fields,
+// and the other lacks one. Each result equals a new decoder's.
 func TestShapesForgetTheRecordBefore(t *testing.T) {
 	t.Parallel()
 	fields := strings.Split(strings.Trim(lesson, "{}"), ",")
@@ -150,7 +170,8 @@ func TestDecoderKeepsNoMessage(t *testing.T) {
 	runtime.KeepAlive(d)
 }
 
-// TestDecoderKeepsLittleOfGiants measures what a decoder keeps of a record of many megabytes.
+// TestDecoderKeepsLittleOfGiants measures the memory that a decoder keeps after a record of
+// many megabytes.
 func TestDecoderKeepsLittleOfGiants(t *testing.T) { // not parallel: it looks at the heap
 	var attrs, escapes strings.Builder
 	for i := range 200_000 {

@@ -6,9 +6,9 @@ import (
 	"github.com/keyheat/keyheat/sample/internal/frame"
 )
 
-// appendUnescaped appends the text of a checked JSON string that has escapes.
-// It returns false when an escape is half a surrogate pair: encoding/json
-// would write U+FFFD there, and two different keys would become one.
+// appendUnescaped appends the text of a checked JSON string with escapes. It returns false for
+// half a surrogate pair: encoding/json would decode it as U+FFFD, and two different keys would
+// become equal.
 func appendUnescaped(dst, s []byte) ([]byte, bool) {
 	for i := 0; i < len(s); {
 		if s[i] != '\\' {
@@ -31,7 +31,7 @@ func appendUnescaped(dst, s []byte) ([]byte, bool) {
 	return dst, true
 }
 
-// unescapeLetter returns what a backslash and that letter stand for.
+// unescapeLetter returns the byte that an escape with this letter encodes.
 func unescapeLetter(letter byte) byte {
 	switch letter {
 	case 'b':

@@ -10,17 +10,17 @@ import (
 	"github.com/keyheat/keyheat/sample/keyheatjson"
 )
 
-// Reasons beside those of [keyheatjson].
+// Reject reasons beside the ones of [keyheatjson].
 const (
-	// RejectRow is a row of CSV or TSV with more or fewer columns than the line of names,
-	// or with a quote in the midst of a field.
+	// RejectRow rejects a row of CSV or TSV with more or fewer columns than the line of names,
+	// or with a quote within a field.
 	RejectRow sample.RejectReason = "bad_row"
-	// RejectQuote is a line of CSV in which a quote begins that does not end, within
-	// [MaxRow] bytes or before another row.
+	// RejectQuote rejects a line of CSV with a quote that does not end, within [MaxRow] bytes
+	// or before another row.
 	RejectQuote sample.RejectReason = "bad_quote"
 )
 
-// layout is how a file holds its samples.
+// layout is the structure of a file with samples.
 type layout int
 
 const (
@@ -29,7 +29,7 @@ const (
 	rows           // CSV or TSV under a line of names
 )
 
-// Decoder reads the messages of one file after the other. It is for one goroutine.
+// Decoder reads the messages of one file after another. It is for one goroutine.
 type Decoder struct {
 	mapping Mapping
 	rules   []rule
@@ -38,18 +38,18 @@ type Decoder struct {
 
 	layout  layout
 	columns Columns
-	at      []cell   // where each rule's value is
-	before  []byte   // the text before the object at hand, in its line
+	at      []cell   // position of each rule's value
+	before  []byte   // the text before the object in its line
 	times   []string // the layouts of times that are texts
 	buf     []byte
 }
 
-// NewDecoder returns a decoder for a mapping that is valid. Rates are those of
-// [keyheatjson.Decoder.SetRates].
+// NewDecoder returns a decoder for a valid mapping. [keyheatjson.Decoder.SetRates] explains
+// rates.
 func NewDecoder(m Mapping, rates map[string]float64) *Decoder {
 	d := &Decoder{mapping: m, rules: m.rules(), inner: keyheatjson.NewDecoder(), times: knownTimes}
 	if m.Layout != "" {
-		d.times, _ = compileLayout(m.Layout) // it is valid
+		d.times, _ = compileLayout(m.Layout) // the mapping is valid
 	}
 	d.inner.SetRates(rates)
 	return d
@@ -58,14 +58,11 @@ func NewDecoder(m Mapping, rates map[string]float64) *Decoder {
 // Begin begins another file, which may have another layout.
 func (d *Decoder) Begin() { d.layout, d.columns = unknown, Columns{} }
 
-// InRows reports whether the file at hand has rows of CSV or TSV.
-func (d *Decoder) InRows() bool { return d.layout == rows }
-
-// Columns returns the names of the columns of the file at hand, none for JSON.
+// Columns returns the names of the file's columns, or none for JSON.
 func (d *Decoder) Columns() []string { return d.columns.Names }
 
-// FieldName returns what a field of Keyheat JSON is called in the files; the field's own
-// name where that is not said.
+// FieldName returns the files' name of a Keyheat JSON field, or the field's own name without a
+// mapping.
 func (d *Decoder) FieldName(field string) string {
 	for i := range d.rules {
 		if r := &d.rules[i]; r.name == field && r.path != "" {
@@ -75,8 +72,7 @@ func (d *Decoder) FieldName(field string) string {
 	return field
 }
 
-// Value returns the text that a line, or row, of the file at hand has for a field; empty for
-// none.
+// Value returns a field's text in a line or row of the current file, or "".
 func (d *Decoder) Value(line []byte, field string) string {
 	at := slices.IndexFunc(d.rules, func(r rule) bool { return r.name == field && r.path != "" })
 	switch {
@@ -95,7 +91,7 @@ func (d *Decoder) Value(line []byte, field string) string {
 	return textIn(d.at[at].value(row))
 }
 
-// Value returns the text that the JSON object in a line has at a path; empty for none.
+// Value returns the text at a path in the JSON object of a line, or "".
 func Value(line []byte, path string) string {
 	var fields map[string]json.RawMessage
 	if json.Unmarshal(objectIn(line), &fields) != nil {
@@ -112,8 +108,8 @@ func textIn(value json.RawMessage) string {
 	return text
 }
 
-// Decode reads every sample in one message: whole lines, an object, or an array of them.
-// at is not needed: a sample that has no time is a bad one.
+// Decode reads every sample in one message: whole lines, an object, or an array of objects. It
+// ignores the message's time, so a sample without a time is a bad one.
 func (d *Decoder) Decode(message []byte, _ int64, h sample.Handler) {
 	d.relay.Handler = h
 	defer func() { d.relay = relay{} }()
@@ -130,8 +126,8 @@ func (d *Decoder) Decode(message []byte, _ int64, h sample.Handler) {
 	}
 }
 
-// recognise determines the layout by the first line, and returns what is behind the line
-// of names.
+// recognise determines the layout from the first line, and returns the text behind the line of
+// names.
 func (d *Decoder) recognise(message []byte) []byte {
 	d.layout = objects
 	message = message[Preamble(message):]
@@ -148,7 +144,7 @@ func (d *Decoder) recognise(message []byte) []byte {
 	return rest
 }
 
-// names reports whether a line of columns names one that was said to be there, or a key.
+// names reports whether a line of columns has a mapped name or a key.
 func (d *Decoder) names(c Columns) bool {
 	for i := range d.rules {
 		if r := &d.rules[i]; (r.said || r.name == "pk") && r.path != "" && c.find(r.path).column >= 0 {
@@ -158,15 +154,15 @@ func (d *Decoder) names(c Columns) bool {
 	return false
 }
 
-// HasHeader reports whether a text begins with a line that names columns as Keyheat JSON
-// names its fields, so that the rows below it need no mapping.
+// HasHeader reports whether a text begins with a line of column names that are fields of
+// Keyheat JSON. The rows below it then need no mapping.
 func HasHeader(text []byte) bool {
 	line, _, _ := bytes.Cut(text[Preamble(text):], []byte("\n"))
 	c, ok := ColumnsOf(line)
 	return ok && slices.Contains(c.Names, "pk") && slices.Contains(c.Names, "ts")
 }
 
-// each hands out the lines of a message that are not blank.
+// each calls do for every line of a message that is not blank.
 func (d *Decoder) each(message []byte, do func(line []byte)) {
 	for len(message) > 0 {
 		n := frame.NextLine(message)
@@ -183,7 +179,7 @@ func (d *Decoder) line(line []byte) {
 		d.before = line[:bytes.Index(line, object)]
 		line = object
 	}
-	d.frames(line) // which says why it is none
+	d.frames(line) // frames reports the reject reason
 	d.before = nil
 }
 
@@ -199,8 +195,8 @@ func (d *Decoder) object(raw []byte) {
 	d.emit(raw, func(i int) json.RawMessage { return lookup(fields, d.rules[i].path) })
 }
 
-// emit hands on what a line holds, in Keyheat JSON: value returns what it has for a rule
-// that is no constant.
+// emit converts a line to Keyheat JSON and passes it on. value returns the line's value for a
+// rule that is not a constant.
 func (d *Decoder) emit(line []byte, value func(rule int) json.RawMessage) {
 	dst, hasTable := append(d.buf[:0], '{'), false
 	attrs := []byte(nil)
@@ -244,8 +240,8 @@ func (d *Decoder) appendField(dst []byte, name string, k kind, raw json.RawMessa
 	return d.appendValue(append(append(append(dst, '"'), name...), `":`...), k, raw)
 }
 
-// relay hands on what the decoder of Keyheat JSON finds, and shows the line that it came
-// from.
+// relay passes on the results of the decoder of Keyheat JSON, and shows the original line of a
+// bad sample.
 type relay struct {
 	sample.Handler
 	line []byte

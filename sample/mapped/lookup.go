@@ -7,9 +7,8 @@ import (
 	"strings"
 )
 
-// lookup returns the value at a path in an object, nil when there is none or it is null. A
-// name may have dots of its own at every depth: attributes.db.name is db.name in the object
-// attributes, too.
+// lookup returns the value at a path in an object, or nil if it is missing or null. Names may
+// contain dots at every depth: attributes.db.name also finds db.name in the object attributes.
 func lookup(fields map[string]json.RawMessage, path string) json.RawMessage {
 	if value := present(fields[path]); value != nil {
 		return value
@@ -27,8 +26,8 @@ func lookup(fields map[string]json.RawMessage, path string) json.RawMessage {
 	return nil
 }
 
-// lookUp returns the value at a path in a value: an object, a text that holds one as JSON,
-// alone or behind other text, or an array, whose elements are numbered from 0.
+// lookUp returns the value at a path in a value: an object, an array (elements are numbered
+// from 0), or a text that contains an object as JSON.
 func lookUp(value json.RawMessage, path string) json.RawMessage {
 	if text, isText := textOf(value); isText {
 		value = objectIn([]byte(text))
@@ -65,11 +64,10 @@ func present(value json.RawMessage) json.RawMessage {
 	return value
 }
 
-// maxBrackets is in how many places of a line JSON is looked for.
+// maxBrackets is the most positions of a line that are tried as JSON.
 const maxBrackets = 8
 
-// objectIn returns the JSON object in a line that is one, or has one with other text around
-// it; nil when there is none.
+// objectIn returns the JSON object in a line, which may have other text around it, or nil.
 func objectIn(line []byte) []byte {
 	end := bytes.LastIndexByte(line, '}') + 1
 	from := 0

@@ -12,7 +12,7 @@ import (
 	"github.com/keyheat/keyheat/sample/mapped"
 )
 
-// heard is what a decoder hands out: good samples in Keyheat JSON, bad ones by reason.
+// heard lists a decoder's samples: good ones in Keyheat JSON, bad ones by reject reason.
 type heard []string
 
 func (h *heard) Record(r *sample.Record) { *h = append(*h, string(r.AppendJSON(nil))) }
@@ -141,7 +141,8 @@ func TestRowsOverLines(t *testing.T) {
 	}
 }
 
-// Cut anywhere, the rows of a text are the same: what may go on is waited for.
+// FuzzRows cuts a text anywhere. Its rows stay the same, because an unfinished row waits for
+// its rest.
 func FuzzRows(f *testing.F) {
 	for _, seed := range []string{"1,\"a\nb\",c\n2,b,c\n", "1,\"a\n2,b,c\n3,\"\"\"\n\",d", "\"", "1,\"a\"\"\nb\"x\n"} {
 		f.Add(seed, 3)
@@ -185,8 +186,8 @@ func TestAMappingSaysWhatIsWrongWithIt(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
 		"pk":              `"pk": write FIELD=THEIRS, such as pk=customer_id`,
-		"key=customer_id": `"key" is no field of a sample: give one of account, attempts, attrs,`,
-		"attrs.=x":        `"attrs." is no field`,
+		"key=customer_id": `"key" is not a field of a sample: give one of account, attempts, attrs,`,
+		"attrs.=x":        `"attrs." is not a field`,
 	} {
 		var m mapped.Mapping
 		if err := m.ParseFields(text); err == nil || !strings.Contains(err.Error(), want) {
@@ -198,8 +199,8 @@ func TestAMappingSaysWhatIsWrongWithIt(t *testing.T) {
 	}
 }
 
-// The fields that can be mapped are those of Keyheat JSON: each is read by its decoder,
-// which finds nothing of the field in a sample without it.
+// TestEveryFieldIsOneOfKeyheatJSON checks that Keyheat JSON's decoder reads every field that
+// can be mapped, and finds none of it in a sample without the field.
 func TestEveryFieldIsOneOfKeyheatJSON(t *testing.T) {
 	t.Parallel()
 	whole := `{"ts":1763692032185,"table":"orders","index":"i","pk":"a","sk":"b","op":"ExecuteStatement","rcu":3,"wcu":4,"bytes":900,"read":"strong",` +
@@ -220,8 +221,8 @@ func TestEveryFieldIsOneOfKeyheatJSON(t *testing.T) {
 	}
 }
 
-// FuzzDecode reads any text: it must not panic, no line may vanish, and nothing is left of
-// the file before, whose memory is overwritten.
+// FuzzDecode reads any text. It must not panic, no line may vanish, and no part of the file
+// before may remain, whose memory is overwritten.
 func FuzzDecode(f *testing.F) {
 	seeds := []string{
 		sound, "ts,pk,op\n1763692032185,a,PutItem\n", "INFO {} {\"a\":{}}", "[{}]", "\"ts\"\t\"pk\"\n\"\t", "ts;a;y;table\n1763692032,5;{\"b\":\"k\"};v;t\n",
@@ -319,7 +320,7 @@ func TestTimeLayouts(t *testing.T) {
 	}
 }
 
-// A name is read as it is quoted, whatever it is.
+// FuzzQuote checks that any quoted name parses back to itself.
 func FuzzQuote(f *testing.F) {
 	for _, seed := range []string{"id", "Customer, ID", `a "b"`, ` x`, `"`, "a=b"} {
 		f.Add(seed)

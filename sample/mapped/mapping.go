@@ -1,12 +1,12 @@
-// Package mapped reads samples that have other people's fields: JSON, JSON in the lines
-// of a log, and CSV or TSV under a line of names. A [Mapping] says which of their fields
-// is which of Keyheat JSON's:
+// Package mapped reads samples with foreign field names: JSON, JSON in the lines of a log, and
+// CSV or TSV under a line of names. A [Mapping] assigns foreign fields to the fields of Keyheat
+// JSON:
 //
 //	ts=time,pk=detail.key,op=detail.operation,table=const:orders
 //
-// What is mapped is checked as Keyheat JSON is. Fields that no mapping names keep their
-// own names: a column wcu counts without a word. Nothing is dropped silently: a line
-// without a key or a time is a bad sample, and so is a row with too few columns.
+// Mapped samples pass the same checks as Keyheat JSON. Fields without a mapping keep their own
+// names, so a column wcu needs none. Nothing is dropped silently: a line without a key or a
+// time is a bad sample, and so is a row with too few columns.
 package mapped
 
 import (
@@ -16,10 +16,10 @@ import (
 	"strings"
 )
 
-// Unit is what numbers that are times count since 1970.
+// Unit is the unit of times that are numbers since 1970.
 type Unit string
 
-// The units.
+// The units of time.
 const (
 	Seconds      Unit = "s"
 	Milliseconds Unit = "ms"
@@ -30,35 +30,34 @@ const (
 // Units lists every unit.
 func Units() []Unit { return []Unit{Seconds, Milliseconds, Microseconds, Nanoseconds} }
 
-// Mapping says where the fields of a sample are. The zero Mapping is Keyheat JSON's own
-// names.
+// Mapping assigns foreign fields to the fields of a sample. The zero Mapping keeps Keyheat
+// JSON's own names.
 type Mapping struct {
-	// Fields are the names or paths of their fields, by the name of ours; or
-	// "const:" and a value, or nothing for a field to leave out. A path has dots:
-	// detail.key is key in the object detail, or in a text that holds it as JSON. An
-	// attribute for candidate keys is named attrs.NAME. "begin:" is the time with which a
-	// line begins, in front of its object.
+	// Fields are foreign names or paths, by the name of our field; or "const:" and a value, or
+	// "" to leave a field out. A path has dots: detail.key is key in the object detail, or in a
+	// text that contains the object as JSON. An attribute for candidate keys is named
+	// attrs.NAME. "begin:" is the time at the beginning of a line, in front of its object.
 	Fields map[string]string
-	// Unit is that of times which are numbers; milliseconds when empty.
+	// Unit is the unit of times that are numbers, milliseconds by default.
 	Unit Unit
-	// Layout is the form of all times, in the letters of strftime: %d.%m.%Y %H:%M:%S.
-	// Empty, numbers are of Unit, and texts have one of the forms that are known.
+	// Layout is the layout of all times, in the letters of strftime: %d.%m.%Y %H:%M:%S. If it
+	// is empty, numbers are of Unit, and texts have one of the known layouts.
 	Layout string
-	// Table is the table of samples that name none.
+	// Table is the table of samples without a table.
 	Table string
 }
 
-// constant begins a value that all samples have.
+// constant begins a value that all samples share.
 const constant = "const:"
 
-// IsZero reports whether nothing is mapped.
+// IsZero reports whether the mapping is empty.
 func (m *Mapping) IsZero() bool {
 	return len(m.Fields) == 0 && m.Unit == "" && m.Layout == "" && m.Table == ""
 }
 
-// ParseFields reads pairs such as "ts=time,pk=detail.key" into the mapping. A name with a
-// comma stands in quotes, as [Quote] writes it: pk="Customer, ID". A field that the mapping
-// has already is replaced.
+// ParseFields adds pairs such as "ts=time,pk=detail.key" to the mapping. [Quote] shows how to
+// write a name with a comma: pk="Customer, ID". A later pair replaces an earlier one for the
+// same field.
 func (m *Mapping) ParseFields(text string) error {
 	for rest := text; ; {
 		pair, behind, more, err := nextPair(rest)
@@ -75,12 +74,12 @@ func (m *Mapping) ParseFields(text string) error {
 	}
 }
 
-// nextPair reads the pair that a text begins with; more reports whether another one follows.
+// nextPair reads the pair at the start of a text. more means that another pair follows.
 func nextPair(text string) (pair [2]string, behind string, more bool, err error) {
 	plain, behind, more := strings.Cut(text, ",")
 	name, from, found := strings.Cut(plain, "=")
 	if !found {
-		return pair, "", false, fmt.Errorf("%q: write FIELD=THEIRS, such as pk=customer_id; a name with a comma stands in quotes, such as pk=\"Customer, ID\"", plain)
+		return pair, "", false, fmt.Errorf("%q: write FIELD=THEIRS, such as pk=customer_id; put a name with a comma in quotes, such as pk=\"Customer, ID\"", plain)
 	}
 	pair = [2]string{strings.TrimSpace(name), strings.TrimSpace(from)}
 	if !strings.HasPrefix(pair[1], `"`) {
@@ -99,8 +98,7 @@ func nextPair(text string) (pair [2]string, behind string, more bool, err error)
 	return pair, behind, more, nil
 }
 
-// Quote returns a name as [Mapping.ParseFields] reads it: in quotes where it would be taken
-// for something else.
+// Quote returns a name for [Mapping.ParseFields], in quotes if it is ambiguous otherwise.
 func Quote(name string) string {
 	if !strings.ContainsAny(name, `",`) && strings.TrimSpace(name) == name {
 		return name
@@ -108,14 +106,14 @@ func Quote(name string) string {
 	return `"` + strings.ReplaceAll(name, `"`, `""`) + `"`
 }
 
-// Validate returns what is wrong with the mapping.
+// Validate returns the error of a mapping, or nil.
 func (m *Mapping) Validate() error {
 	for _, name := range slices.Sorted(maps.Keys(m.Fields)) {
-		if attribute, is := strings.CutPrefix(name, attribute); is && attribute != "" {
+		if attribute, ok := strings.CutPrefix(name, attribute); ok && attribute != "" {
 			continue
 		}
 		if kinds[name] == 0 {
-			return fmt.Errorf("%q is no field of a sample: give one of %s, or attrs.NAME", name, strings.Join(Fields(), ", "))
+			return fmt.Errorf("%q is not a field of a sample: give one of %s, or attrs.NAME", name, strings.Join(Fields(), ", "))
 		}
 	}
 	if m.Unit != "" && !slices.Contains(Units(), m.Unit) {
@@ -126,7 +124,7 @@ func (m *Mapping) Validate() error {
 	}
 	for name, from := range m.Fields {
 		if from == begin && name != "ts" {
-			return fmt.Errorf("%s=%s: only the time, ts, can be what a line begins with", name, begin)
+			return fmt.Errorf("%s=%s: only ts, the time, can be at the beginning of a line", name, begin)
 		}
 	}
 	_, err := compileLayout(m.Layout)
@@ -136,7 +134,7 @@ func (m *Mapping) Validate() error {
 // attribute begins the name of an attribute for candidate keys.
 const attribute = "attrs."
 
-// kind is what a field's value is.
+// kind is the kind of a field's value.
 type kind int
 
 const (
@@ -160,19 +158,19 @@ var kinds = map[string]kind{
 	"id": kindText, "attrs": kindAttrs,
 }
 
-// Fields returns the names of the fields that a mapping may have, in order.
+// Fields returns the names of all fields that a mapping may have, in order.
 func Fields() []string { return slices.Sorted(maps.Keys(kinds)) }
 
-// rule is one field of samples, with where it is.
+// rule is one field of samples, with its source.
 type rule struct {
 	name  string
 	kind  kind
-	path  string // of theirs; empty for a constant
-	fixed string // a constant's value
-	said  bool   // by the operator
+	path  string // foreign path; empty for a constant
+	fixed string // value of a constant
+	said  bool   // given by the operator
 }
 
-// rules returns the rules of a mapping, in an order that does not change.
+// rules returns the rules of a mapping, always in the same order.
 func (m *Mapping) rules() (all []rule) {
 	for _, name := range Fields() {
 		from, said := m.Fields[name]
@@ -180,7 +178,7 @@ func (m *Mapping) rules() (all []rule) {
 			from = name
 		}
 		if name == "attrs" && slices.ContainsFunc(slices.Collect(maps.Keys(m.Fields)), isAttribute) {
-			continue // single ones are named
+			continue // single attributes are named
 		}
 		if from != "" {
 			all = append(all, ruleOf(name, kinds[name], from, said))
@@ -197,7 +195,7 @@ func (m *Mapping) rules() (all []rule) {
 func isAttribute(name string) bool { return strings.HasPrefix(name, attribute) }
 
 func ruleOf(name string, k kind, from string, said bool) rule {
-	if fixed, is := strings.CutPrefix(from, constant); is {
+	if fixed, ok := strings.CutPrefix(from, constant); ok {
 		return rule{name: name, kind: k, fixed: fixed, said: said}
 	}
 	return rule{name: name, kind: k, path: from, said: said}

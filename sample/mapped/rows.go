@@ -12,18 +12,18 @@ import (
 	"github.com/keyheat/keyheat/sample/internal/frame"
 )
 
-// Columns are those of a line of names.
+// Columns are the columns of a line of names.
 type Columns struct {
-	// Separator is the character between them: a comma, a tab, a semicolon or a bar.
+	// Separator separates columns: a comma, a tab, a semicolon or a bar.
 	Separator rune
 	Names     []string
 }
 
-// separators are what may stand between columns.
+// separators are the possible column separators.
 const separators = ",\t;|"
 
-// Preamble returns how many bytes of a text stand before the line of names: lines that
-// begin with #, and Excel's sep=;.
+// Preamble returns the length of the text before the line of names: lines that begin with #,
+// and Excel's sep=;.
 func Preamble(text []byte) (n int) {
 	for {
 		line := bytes.TrimPrefix(text[n:], []byte("\ufeff"))
@@ -35,8 +35,8 @@ func Preamble(text []byte) (n int) {
 	}
 }
 
-// ColumnsOf returns the columns of a line, separated by what makes the most of them;
-// false when there are not two.
+// ColumnsOf returns the columns of a line, with the separator that gives the most of them. It
+// returns false for fewer than two.
 func ColumnsOf(line []byte) (best Columns, ok bool) {
 	line = bytes.TrimPrefix(bytes.TrimRight(line, "\r\n"), []byte("\ufeff"))
 	if len(line) == 0 || line[0] == '{' || line[0] == '[' {
@@ -58,8 +58,8 @@ func ColumnsOf(line []byte) (best Columns, ok bool) {
 // hasSpaceAround reports whether a bar stands between words, as in a line of a log.
 func hasSpaceAround(name string) bool { return strings.TrimSpace(name) != name }
 
-// Cells returns the cells of the row that a text begins with, by name; none when it has
-// more or fewer than there are columns.
+// Cells returns the cells of the first row of a text, by name. It returns none if the row has
+// more or fewer cells than columns.
 func (c *Columns) Cells(text []byte) map[string]string {
 	n, _ := c.Next(text, true)
 	row, ok := cells(bytes.TrimRight(text[:n], "\r\n"), c.Separator)
@@ -73,7 +73,7 @@ func (c *Columns) Cells(text []byte) map[string]string {
 	return all
 }
 
-// cells returns the cells of one row; false when its quotes do not end.
+// cells returns the cells of one row, or false if a quote does not end.
 func cells(line []byte, separator rune) ([]string, bool) {
 	if bytes.IndexByte(line, '"') < 0 {
 		return strings.Split(string(line), string(separator)), true
@@ -84,15 +84,14 @@ func cells(line []byte, separator rune) ([]string, bool) {
 	return row, err == nil
 }
 
-// MaxRow is the largest row that may span lines, in bytes. Behind a quote that does not end
-// within it reading goes on in the next line.
+// MaxRow is the largest row that may span lines, in bytes. If a quote does not end within it,
+// reading continues with the next line.
 const MaxRow = 64 << 10
 
-// Next returns the length of the row that begins a text, with its line end: a quoted field
-// may have line breaks in it. It is 0 while the row may go on behind the text; whole says
-// that nothing follows. A quote that has no end, or whose end seems to be that of another
-// row's, is a lost one: ok is then false, and the length that of the line alone, so that no
-// other line is lost with it.
+// Next returns the length of the first row of a text, with its line end. A quoted field may
+// contain line breaks. The length is 0 while the row may continue behind the text; whole means
+// that nothing follows. If a quote has no end, or seems to end in another row, ok is false. The length
+// then covers only one line, so that no other line is lost.
 func (c *Columns) Next(text []byte, whole bool) (n int, ok bool) {
 	line := bytes.IndexByte(text, '\n') + 1
 	switch {
@@ -114,17 +113,17 @@ func (c *Columns) Next(text []byte, whole bool) (n int, ok bool) {
 	return line, false
 }
 
-// place is where a scan of a row has ended.
+// place is the state at the end of a scan of a row.
 type place int
 
 const (
-	inRow       place = iota // in its last field, as far as the text tells
+	inRow       place = iota // in its last field, as far as the text shows
 	inQuote                  // in a field whose quote has no end
-	brokenQuote              // behind a quote in the midst of a quoted field
+	brokenQuote              // behind a quote within a quoted field
 	behindRow
 )
 
-// scan reads the row that begins a text, and returns where that ended.
+// scan reads the first row of a text, and returns its length and its final state.
 func (c *Columns) scan(text []byte) (n int, at place) {
 	for begins := true; n < len(text); {
 		b := text[n]
@@ -148,8 +147,8 @@ func (c *Columns) scan(text []byte) (n int, at place) {
 	return n, inRow
 }
 
-// countQuoted returns how long the rest of a quoted field is, with its last quote; below 0 when
-// it has none.
+// countQuoted returns the length of the rest of a quoted field with its last quote, or a
+// negative number without that quote.
 func countQuoted(text []byte) (n int) {
 	for {
 		at := bytes.IndexByte(text[n:], '"')
@@ -159,17 +158,17 @@ func countQuoted(text []byte) (n int) {
 		if n += at + 1; n == len(text) || text[n] != '"' {
 			return n
 		}
-		n++ // two stand for one
+		n++ // a doubled quote is one character
 	}
 }
 
-// swallows reports whether what seems to be a row over lines has others in it: a line that
-// has as many columns as a row and begins as this one does, with a digit or without. A line
-// of a longer text seldom has both.
+// swallows reports whether a row that spans lines seems to contain other rows: a line with as
+// many columns as a row, whose first byte is a digit if the row's is. A line of a longer text
+// is rarely both.
 func (c *Columns) swallows(row []byte) bool {
 	lines := bytes.SplitAfter(bytes.TrimRight(row, "\r\n"), []byte("\n"))
 	for i, line := range lines[1:] {
-		last := i+2 == len(lines) // of which a sound row has the end of a field
+		last := i+2 == len(lines) // a sound row's last line ends with a closing quote
 		if c.count(line) == len(c.Names) && startsWithDigit(line) == startsWithDigit(row) && (!last || c.count(lines[0]) >= len(c.Names)) {
 			return true
 		}
@@ -177,7 +176,7 @@ func (c *Columns) swallows(row []byte) bool {
 	return false
 }
 
-// count returns how many columns a line has, whatever is quoted.
+// count returns the number of columns of a line, ignoring quotes.
 func (c *Columns) count(line []byte) int { return bytes.Count(line, []byte(string(c.Separator))) + 1 }
 
 func startsWithDigit(line []byte) bool {
@@ -185,7 +184,6 @@ func startsWithDigit(line []byte) bool {
 	return len(line) > 0 && '0' <= line[0] && line[0] <= '9'
 }
 
-// rows reads the rows of a message.
 func (d *Decoder) rows(message []byte) {
 	for len(message) > 0 {
 		n, ok := d.columns.Next(message, true)
@@ -196,8 +194,8 @@ func (d *Decoder) rows(message []byte) {
 	}
 }
 
-// row maps a row. An empty cell is a field that is not there. closed reports whether its
-// quotes end. In a text that is not UTF-8 two keys that differ would become one.
+// row maps a row. An empty cell is a missing field. closed means that the row's quotes end. A
+// row that is not UTF-8 is bad, because two different keys could become equal.
 func (d *Decoder) row(line []byte, closed bool) {
 	row, ok := cells(line, d.columns.Separator)
 	switch {
@@ -214,15 +212,15 @@ func (d *Decoder) row(line []byte, closed bool) {
 	d.emit(line, func(i int) json.RawMessage { return d.at[i].value(row) })
 }
 
-// cell is where rows have a value: in a column, at a path of the JSON that it holds when
-// that is not empty.
+// cell is the position of a value in rows: a column, and a path within the column's JSON unless
+// it is empty.
 type cell struct {
-	column int // below 0 for none
+	column int // negative for none
 	path   string
 }
 
-// find returns where a name is: a column of that name, or what is in one whose name a path
-// begins with, as in the export of a log whose lines are JSON.
+// find returns the position of a name: a column with this name, or a path within a column whose
+// name begins the path, as in exports of logs with JSON lines.
 func (c *Columns) find(name string) cell {
 	if column := slices.Index(c.Names, name); column >= 0 || name == "" {
 		return cell{column: column}
@@ -238,7 +236,7 @@ func (c *Columns) find(name string) cell {
 	return cell{column: -1}
 }
 
-// value returns the cell's value in a row, nil for none.
+// value returns the cell's value in a row, or nil.
 func (c cell) value(row []string) json.RawMessage {
 	if c.column < 0 || row[c.column] == "" {
 		return nil

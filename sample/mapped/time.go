@@ -10,10 +10,10 @@ import (
 	"time"
 )
 
-// knownTimes are the forms of times that are texts, as package time writes them: those in
-// which nobody can take the day for the month. Without a zone they are UTC: hot keys are
-// found alike whatever the zone is. A fraction may follow the seconds in all of them. None
-// is without seconds: a minute's requests in one second would make any key hot.
+// knownTimes are the known layouts of times, in package time's notation. None can confuse day
+// and month. Without a zone a time is UTC; the zone does not change which keys are hot. Any
+// layout may have a fraction behind the seconds. No layout lacks seconds, because a minute's
+// requests within one second would make any key hot.
 var knownTimes = []string{
 	time.RFC3339, "2006-01-02 15:04:05Z07:00", "2006-01-02T15:04:05Z0700", "2006-01-02 15:04:05 Z0700", "2006-01-02 15:04:05 MST",
 	"2006-01-02 15:04:05 Z07:00", "2006-01-02 15:04:05Z07", "2006-01-02T15:04:05Z07", "20060102T150405Z07:00",
@@ -37,14 +37,14 @@ func (d *Decoder) millis(text string) (int64, bool) {
 	return 0, false
 }
 
-// begin is where a time stands that is not in an object, but in front of it in its line.
+// begin marks a time that is in front of the object in its line.
 const begin = "begin:"
 
-// maxWords is of how many words a time in front of an object may be.
+// maxWords is the most words of a time in front of an object.
 const maxWords = 6
 
-// timeBefore returns the time with which the line of the object at hand begins, maybe in
-// brackets; nil for none.
+// timeBefore returns the time at the beginning of the object's line, perhaps in brackets, or
+// nil.
 func (d *Decoder) timeBefore() json.RawMessage {
 	words := strings.Fields(strings.TrimLeft(string(d.before[:min(len(d.before), 200)]), "["))
 	for n := min(len(words), maxWords); n > 0; n-- {
@@ -56,8 +56,8 @@ func (d *Decoder) timeBefore() json.RawMessage {
 	return nil
 }
 
-// millis returns a time that is a number of units in milliseconds. ok is false when no
-// time is so large.
+// millis converts a time that is a number of units to milliseconds. ok is false if it is too
+// large for a time.
 func (u Unit) millis(text string) (ms int64, isNumber, ok bool) {
 	if n, err := strconv.ParseInt(text, 10, 64); err == nil {
 		switch u {
@@ -78,25 +78,26 @@ func (u Unit) millis(text string) (ms int64, isNumber, ok bool) {
 	return int64(math.Round(v)), true, math.Abs(v) < 1e15
 }
 
-// directives are the letters of strftime, in package time's words. Months, days and hours
-// may have one digit where they stand alone.
+// directives are the letters of strftime, in package time's notation. Months, days and hours
+// may have one digit if other characters surround them.
 var directives = map[byte]string{
 	'Y': "2006", 'y': "06", 'm': "1", 'd': "2", 'e': "_2", 'j': "002", 'H': "15", 'I': "3", 'M': "4", 'S': "5",
 	'b': "Jan", 'h': "Jan", 'B': "January", 'a': "Mon", 'A': "Monday", 'p': "PM", 'z': "Z0700", 'Z': "MST",
 	'T': "15:4:5", 'F': "2006-1-2", 'D': "1/2/06", '%': "%",
 }
 
-// padded are those of fixed width, for layouts without anything between two of them.
+// padded are the directives of fixed width, for layouts without characters between two
+// directives.
 var padded = map[byte]string{'m': "01", 'd': "02", 'I': "03", 'M': "04", 'S': "05"}
 
-// compileLayout returns the layouts of package time for one of strftime: several where one
-// letter stands for more than one form.
+// compileLayout converts a layout of strftime to layouts of package time: several if a letter
+// allows several notations.
 func compileLayout(text string) ([]string, error) {
 	if text == "" {
 		return nil, nil
 	}
 	var b strings.Builder
-	last := byte(0) // the directive right before
+	last := byte(0) // the directive directly before
 	for i := 0; i < len(text); i++ {
 		if text[i] != '%' {
 			b.WriteByte(text[i])
@@ -129,14 +130,14 @@ func compileLayout(text string) ([]string, error) {
 	return variants(b.String()), checkLayout(text, b.String())
 }
 
-// variants returns a layout with every form that zones and halves of the day have.
+// variants returns a layout with every notation of zones and halves of the day.
 func variants(layout string) []string {
 	all := []string{layout}
-	for _, of := range [][]string{{"Z0700", "Z07:00", "Z07"}, {"PM", "pm"}} {
+	for _, notations := range [][]string{{"Z0700", "Z07:00", "Z07"}, {"PM", "pm"}} {
 		for _, known := range all {
-			for _, other := range of[1:] {
-				if strings.Contains(known, of[0]) {
-					all = append(all, strings.Replace(known, of[0], other, 1))
+			for _, other := range notations[1:] {
+				if strings.Contains(known, notations[0]) {
+					all = append(all, strings.Replace(known, notations[0], other, 1))
 				}
 			}
 		}
@@ -144,8 +145,8 @@ func variants(layout string) []string {
 	return all
 }
 
-// checkLayout returns what is wrong with a layout: a time must be the same when it is
-// written and read, but for fractions of a second.
+// checkLayout returns an error unless a time survives writing and reading with the layout,
+// except for fractions of a second.
 func checkLayout(text, layout string) error {
 	if !strings.Contains(text, "%") {
 		return fmt.Errorf("time layout %q: write it in the letters of strftime, such as %%d.%%m.%%Y %%H:%%M:%%S", text)

@@ -9,8 +9,8 @@ import (
 	"github.com/keyheat/keyheat/sample"
 )
 
-// appendValue appends a value in the form that Keyheat JSON wants for a field. What cannot
-// be is appended as it is, so that the sample is a bad one with the field's reason.
+// appendValue appends a value in Keyheat JSON's format for its field. It appends an impossible
+// value unchanged, so that the sample gets the field's reject reason.
 func (d *Decoder) appendValue(dst []byte, k kind, raw json.RawMessage) []byte {
 	text, isText := textOf(raw)
 	switch k {
@@ -28,8 +28,8 @@ func (d *Decoder) appendValue(dst []byte, k kind, raw json.RawMessage) []byte {
 			return append(dst, text...)
 		}
 	case kindThrottle:
-		if reason, known := sample.ParseThrottle(text); known {
-			return appendText(dst, reason)
+		if throttleReason, known := sample.ParseThrottle(text); known {
+			return appendText(dst, throttleReason)
 		}
 		return append(dst, unknownThrottle...)
 	case kindOp:
@@ -42,12 +42,12 @@ func (d *Decoder) appendValue(dst []byte, k kind, raw json.RawMessage) []byte {
 	return append(dst, raw...)
 }
 
-// unknownThrottle is a throttle of Keyheat JSON that is a bad one, for the reason of those that
-// nobody can read.
+// unknownThrottle is a throttle that Keyheat JSON rejects with bad_throttle. It replaces
+// unknown texts.
 const unknownThrottle = `"-"`
 
-// number returns a number with a point where rows have a comma: who separates columns with
-// semicolons has the comma for decimals.
+// number returns a number with a decimal point. Rows with semicolons as separators have decimal
+// commas.
 func (d *Decoder) number(text string) string {
 	if d.layout != rows || d.columns.Separator != ';' || strings.Count(text, ",") != 1 || strings.Contains(text, ".") {
 		return text
@@ -55,7 +55,7 @@ func (d *Decoder) number(text string) string {
 	return strings.Replace(text, ",", ".", 1)
 }
 
-// textOf returns the text of a JSON string, and any other value's JSON.
+// textOf returns the text of a JSON string, or the JSON of any other value.
 func textOf(raw json.RawMessage) (text string, isText bool) {
 	if raw[0] == '"' && json.Unmarshal(raw, &text) == nil {
 		return text, true
@@ -66,13 +66,13 @@ func textOf(raw json.RawMessage) (text string, isText bool) {
 // appendText appends a JSON string.
 func appendText(dst []byte, text string) []byte {
 	raw, err := json.Marshal(text)
-	if err != nil { // of a string there is none
+	if err != nil { // strings always encode
 		return append(dst, `""`...)
 	}
 	return append(dst, raw...)
 }
 
-// verbs are what others call DynamoDB's operations.
+// verbs are foreign names of DynamoDB's operations.
 var verbs = map[string]sample.Op{
 	"get": sample.GetItem, "read": sample.GetItem, "select": sample.GetItem,
 	"put": sample.PutItem, "insert": sample.PutItem, "create": sample.PutItem, "write": sample.PutItem,
@@ -80,8 +80,7 @@ var verbs = map[string]sample.Op{
 	"delete": sample.DeleteItem, "remove": sample.DeleteItem,
 }
 
-// operations are the verbs and the API's own names, in lower case and without what joins
-// words.
+// operations are the verbs and the API's own names, in lower case and without word separators.
 var operations = func() map[string]sample.Op {
 	all := maps.Clone(verbs)
 	for op := sample.GetItem; op.String() != ""; op++ {
@@ -92,8 +91,8 @@ var operations = func() map[string]sample.Op {
 
 var joints = strings.NewReplacer("_", "", "-", "", " ", "")
 
-// operation returns the API's name of what others call an operation: put_item,
-// dynamodb:PutItem, DynamoDB.PutItem, INSERT. Another text is returned as it is.
+// operation converts a foreign name of an operation to the API's name: put_item,
+// dynamodb:PutItem, DynamoDB.PutItem, INSERT. It returns an unknown name unchanged.
 func operation(text string) string {
 	short := text[strings.LastIndexAny(text, ":./")+1:]
 	if op := operations[joints.Replace(strings.ToLower(short))]; op != sample.OpUnknown {

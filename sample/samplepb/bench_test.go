@@ -18,9 +18,8 @@ type counter struct {
 func (c *counter) Record(r *sample.Record)         { c.records++; c.load += r.WCU }
 func (c *counter) Bad(sample.RejectReason, []byte) { c.bad++ }
 
-// BenchmarkDecode reads batches of a thousand samples, of so many keys: those of a producer
-// that says no more than what a request took, and of one that tells of calls and attempts, as
-// package awssdk does.
+// BenchmarkDecode reads batches of a thousand samples with various numbers of keys: batches
+// with units only, and batches with calls and attempts, as package awssdk sends.
 func BenchmarkDecode(b *testing.B) {
 	for _, c := range []struct {
 		name     string
@@ -45,7 +44,7 @@ func BenchmarkDecode(b *testing.B) {
 			d, k := samplepb.NewDecoder(), new(counter)
 			b.SetBytes(int64(len(message)))
 			b.ReportAllocs()
-			used := cputime.Used() // the clock's time would be that of what else the machine does, too
+			used := cputime.Used() // wall-clock time would include the machine's other work
 			for b.Loop() {
 				d.Decode(message, 0, k)
 			}

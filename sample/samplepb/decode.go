@@ -7,31 +7,31 @@ import (
 	"github.com/keyheat/keyheat/sample/internal/frame"
 )
 
-// Decoder reads batches. It is for one goroutine, and to be reused: it then allocates
-// nothing for a batch of plain samples. The strings of its records alias the message.
+// Decoder reads batches. It is for one goroutine. Reuse it: it then allocates nothing for a
+// batch of plain samples. The strings of its records alias the message.
 type Decoder struct {
-	// the times of the batch and of its message; 0 where the batch has none
+	// times of the batch and of its message, 0 if the batch has none
 	base, at int64
 
 	kinds []kind
 	keys  []key
-	rare  sample.Record // that of a sample which has more than its kind's record takes
+	rare  sample.Record // for a sample with more fields than its kind's record takes
 	attrs map[string]string
 	rates map[string]float64
 }
 
-// NewDecoder returns a ready Decoder.
+// NewDecoder returns a Decoder.
 func NewDecoder() *Decoder { return &Decoder{attrs: make(map[string]string)} }
 
-// SetRates sets the rates, in (0,1], at which tables are sampled, by a name of
-// [sample.LookupNames], for kinds without a rate of their own. Without either it is 1.
+// SetRates sets the sampling rates of tables, in (0,1], for kinds without a rate of their own.
+// The names are those of [sample.LookupNames]. The default rate is 1.
 func (d *Decoder) SetRates(rates map[string]float64) { d.rates = rates }
 
-// Decode reads every sample of one batch. at is the message's own time in Unix
-// milliseconds, which the samples of a batch without base take.
+// Decode reads every sample of one batch. Samples of a batch without base take the message's
+// own time, at, in Unix milliseconds.
 //
-// A sample that cannot be true is a bad sample, and those beside it count. Where the
-// batch itself is broken, all of it is one bad sample.
+// Bad samples do not affect the good ones beside them. A batch that is broken itself is one bad
+// sample.
 func (d *Decoder) Decode(message []byte, at int64, h sample.Handler) {
 	if len(message) == 0 {
 		h.Bad(sample.RejectEmpty, nil)
@@ -66,8 +66,8 @@ func (d *Decoder) samples(rest []byte, h sample.Handler) {
 	}
 }
 
-// letGo drops what is in the message, which is the caller's again: texts that are kept would
-// keep all of it. What a rare giant needed goes, too.
+// letGo drops aliases of the message, because kept texts would keep all of it in memory. It
+// also frees the memory of rare giants.
 func (d *Decoder) letGo() {
 	clear(d.kinds)
 	clear(d.keys)
@@ -81,8 +81,8 @@ func (d *Decoder) letGo() {
 	d.rare = sample.Record{}
 }
 
-// clearAttrs forgets the attributes of the sample before. A map does not shrink, so that
-// one that was large is left.
+// clearAttrs forgets the attributes of the last sample. A map does not shrink, so it replaces a
+// large one.
 func (d *Decoder) clearAttrs() {
 	if len(d.attrs) > keptAttrs {
 		d.attrs = make(map[string]string)
@@ -90,9 +90,8 @@ func (d *Decoder) clearAttrs() {
 	clear(d.attrs)
 }
 
-// plainSample returns the length of the field that fields begin with, where that is a
-// sample of less than 128 bytes: two bytes and the sample. It is 0 where it is something
-// else. It is what [wire] reads, without what most samples do not need.
+// plainSample returns the length of the first field if it is a sample of less than 128 bytes
+// (two bytes and the sample), and 0 otherwise. It is a fast form of [wire] for most samples.
 func plainSample(fields []byte) (n int) {
 	if len(fields) < 2 || fields[0] != sampleTag || fields[1] >= 0x80 {
 		return 0
@@ -103,13 +102,13 @@ func plainSample(fields []byte) (n int) {
 	return n
 }
 
-// A plain sample begins with its tag and its length, a byte each.
+// A plain sample begins with one byte of tag and one byte of length.
 const (
 	sampleTag  = batchSamples<<3 | byte(protowire.BytesType)
 	sampleHead = 2
 )
 
-// plainSamples returns the length of all plain samples that fields begin with.
+// plainSamples returns the total length of the plain samples at the start of fields.
 func plainSamples(fields []byte) (n int) {
 	for n+1 < len(fields) && fields[n] == sampleTag && fields[n+1] < 0x80 {
 		next := n + sampleHead + int(fields[n+1])

@@ -1,9 +1,9 @@
-// Package samplepb reads and writes samples as protobuf: a batch of many in one message
-// (samples.proto), in which tables, callers and keys are said once. A collector decodes
-// it several times as fast as Keyheat JSON, and it is a fraction of the size.
+// Package samplepb reads and writes samples as protobuf: a batch of many samples in one message
+// (samples.proto), with each table, caller and key written once. A collector decodes it several
+// times as fast as Keyheat JSON, and it is a fraction of the size.
 //
-// The decoder is written by hand, because it hands out records without making a message
-// of its own for each; tests hold it, and the encoder, to the schema.
+// The decoder is written by hand, because it passes on records without allocating a message for
+// each. Tests compare it and the encoder with the schema.
 package samplepb
 
 import "google.golang.org/protobuf/encoding/protowire"
@@ -50,8 +50,8 @@ const (
 	entryValue = 2
 )
 
-// The types of the fields in samples.proto. A field of another type is one that this schema
-// does not know.
+// The wire types of the fields in samples.proto. A field of another type belongs to another
+// schema and is skipped.
 var (
 	batchTypes  = typesOf(numbers{batchKinds, batchKeys, batchSamples}, numbers{batchBase}, nil)
 	kindTypes   = typesOf(numbers{kindTable, kindIndex, kindAccount, kindRegion, kindCaller, kindThrottle}, numbers{kindOp, kindRead}, numbers{kindRate})
@@ -63,17 +63,17 @@ var (
 
 type numbers = []protowire.Number
 
-// Bounds of a batch. Two bytes are enough to name an empty kind or key, each of which takes
-// some hundred, and a sample costs no more to read than what it refers to: without them a
-// small message makes a decoder large, or busy for minutes.
+// Bounds of a batch. Two bytes can name an empty kind or key that takes some hundred bytes in
+// memory. A sample costs as much to read as its kind and keys. Without bounds a small
+// message could make a decoder large, or busy for minutes.
 const (
-	// MaxKinds is how many kinds a batch may have: one with more is broken.
+	// MaxKinds is the most kinds of a batch. A batch with more is broken.
 	MaxKinds = 1 << 16
-	// MaxKeys is how many keys a batch may have.
+	// MaxKeys is the most keys of a batch.
 	MaxKeys = 1 << 18
-	// MaxKindBytes is how large a kind may be.
+	// MaxKindBytes is the largest kind in bytes.
 	MaxKindBytes = 8 << 10
-	// keptKinds and keptKeys are for how many the memory is kept, keptAttrs of how many
-	// attributes of a sample.
+	// keptKinds, keptKeys and keptAttrs are the most kinds, keys, and attributes of a sample
+	// that memory is kept for.
 	keptKinds, keptKeys, keptAttrs = 1 << 12, 1 << 14, 1 << 10
 )

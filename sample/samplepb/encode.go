@@ -11,7 +11,7 @@ import (
 	"github.com/keyheat/keyheat/sample"
 )
 
-// Encoder writes batches. It is for one goroutine; reused, it allocates little.
+// Encoder writes batches. It is for one goroutine. Reuse it: it then allocates little.
 type Encoder struct {
 	kinds   map[common]uint64
 	keys    map[sample.Key]uint64
@@ -20,7 +20,7 @@ type Encoder struct {
 	part    []byte
 }
 
-// common is what samples of one kind have in common.
+// common has the fields that samples of one kind share.
 type common struct {
 	table, index, account, region string
 	op                            sample.Op
@@ -29,15 +29,15 @@ type common struct {
 	rate                          float64
 }
 
-// NewEncoder returns a ready Encoder.
+// NewEncoder returns an Encoder.
 func NewEncoder() *Encoder {
 	return &Encoder{kinds: make(map[common]uint64), keys: make(map[sample.Key]uint64)}
 }
 
-// Append appends one batch of these records to a message. A record that passes
-// [sample.Record.Check] decodes to itself as one does that [sample.Record.AppendJSON]
-// wrote: but for Estimated on units that cannot be computed again, and what streams show
-// of a change. Where the first record has the time of its message all have.
+// Append appends one batch of the records to a message. A record that passes
+// [sample.Record.Check] decodes to itself, with the exception that [sample.Record.AppendJSON]
+// names, and without Change and Edit. Either all records have the time of their message or none
+// has.
 func (e *Encoder) Append(dst []byte, records []sample.Record) []byte {
 	clear(e.kinds)
 	clear(e.keys)
@@ -62,7 +62,7 @@ func (e *Encoder) Append(dst []byte, records []sample.Record) []byte {
 	return append(dst, e.samples...)
 }
 
-// kind returns the number of a record's kind, which it appends where it is new.
+// kind returns the number of a record's kind, and appends a new kind.
 func (e *Encoder) kind(dst []byte, r *sample.Record) (appended []byte, number uint64) {
 	c := common{r.Table, r.Index, r.Account, r.Region, r.Op, r.Read, r.Caller, r.Throttle, r.Rate}
 	number, known := e.kinds[c]
@@ -88,7 +88,7 @@ func (e *Encoder) kind(dst []byte, r *sample.Record) (appended []byte, number ui
 	return appendBytes(dst, batchKinds, b), number
 }
 
-// key returns the number of a key, which it appends where it is new; 0 for none.
+// key returns the number of a key, and appends a new key; 0 stands for no key.
 func (e *Encoder) key(dst []byte, k sample.Key) (appended []byte, number uint64) {
 	if k.IsZero() {
 		return dst, 0
@@ -110,7 +110,7 @@ func appendKey(b []byte, k sample.Key) []byte {
 	case sample.TypeNumber:
 		return appendText(b, keyNumber, k.Text)
 	case sample.TypeBinary:
-		raw, _ := base64.StdEncoding.DecodeString(k.Text) // of a record that passes Check it is base64
+		raw, _ := base64.StdEncoding.DecodeString(k.Text) // Check has verified the base64
 		return appendBytes(b, keyBinary, raw)
 	}
 	for _, part := range k.Parts() {
@@ -151,7 +151,7 @@ func appendSample(b []byte, r *sample.Record, kind, pk, sk uint64, base int64) [
 	return b
 }
 
-// The appending functions leave out what has its default value, as protobuf does.
+// The appending functions omit default values, as protobuf does.
 
 func appendVarint(b []byte, field protowire.Number, v uint64) []byte {
 	if v == 0 {

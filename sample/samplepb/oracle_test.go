@@ -18,8 +18,8 @@ type field struct {
 
 type message []field
 
-// parse reads a message by protobuf's own library, but for fields of types that the schema
-// has none of.
+// parse reads a message with protobuf's own library. It skips fields of wire types that the
+// schema does not use.
 func parse(raw []byte) (all message, ok bool) {
 	for len(raw) > 0 {
 		number, of, n := protowire.ConsumeField(raw)
@@ -46,7 +46,7 @@ func parse(raw []byte) (all message, ok bool) {
 // every returns all values of a field that are of its type.
 func every[T any](m message, number protowire.Number) (all []T) {
 	for _, f := range m {
-		if v, is := f.value.(T); is && f.number == number {
+		if v, ok := f.value.(T); ok && f.number == number {
 			all = append(all, v)
 		}
 	}
@@ -82,8 +82,8 @@ func texts(m message, into map[protowire.Number]*string) bool {
 	return true
 }
 
-// oracle decodes a batch by the schema, with nothing kept from sample to sample. It does not
-// tell why a sample is bad.
+// oracle decodes a batch by the schema and keeps no state between samples. It does not give
+// reject reasons.
 type oracle struct {
 	base  int64
 	kinds []*sample.Record // nil for one that is bad
@@ -138,8 +138,8 @@ func oracleKey(raw []byte, depth int) *sample.Key {
 	var k sample.Key
 	var parts []sample.Key
 	for _, f := range m {
-		raw, is := f.value.([]byte)
-		if !is {
+		raw, isBytes := f.value.([]byte)
+		if !isBytes {
 			continue
 		}
 		switch f.number {
@@ -175,15 +175,15 @@ func (o *oracle) sample(raw []byte, at int64) (r sample.Record, ok bool) {
 		return r, false
 	}
 	r = *o.kinds[kind]
-	for _, of := range []struct {
+	for _, part := range []struct {
 		number uint64
 		into   *sample.Key
 	}{{pk, &r.PK}, {sk, &r.SK}} {
-		if of.number > uint64(len(o.keys)) || of.number > 0 && o.keys[of.number-1] == nil {
+		if part.number > uint64(len(o.keys)) || part.number > 0 && o.keys[part.number-1] == nil {
 			return r, false
 		}
-		if of.number > 0 {
-			*of.into = *o.keys[of.number-1]
+		if part.number > 0 {
+			*part.into = *o.keys[part.number-1]
 		}
 	}
 	if r.Time = o.base + protowire.DecodeZigZag(last[uint64](m, 4)); o.base == 0 {

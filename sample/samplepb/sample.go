@@ -10,7 +10,7 @@ import (
 	"github.com/keyheat/keyheat/sample/internal/frame"
 )
 
-// sample reads one sample and hands it out.
+// sample reads one sample and passes it on.
 func (d *Decoder) sample(raw []byte, h sample.Handler) {
 	r, reason := d.read(raw)
 	if reason != "" {
@@ -20,7 +20,7 @@ func (d *Decoder) sample(raw []byte, h sample.Handler) {
 	h.Record(r)
 }
 
-// read returns the record of a sample, which is valid until the next one is read.
+// read returns the record of a sample. It is valid until the next sample.
 func (d *Decoder) read(raw []byte) (*sample.Record, sample.RejectReason) {
 	var p plain
 	if !p.read(raw) || p.kind >= uint64(len(d.kinds)) || p.pk > uint64(len(d.keys)) || p.sk > uint64(len(d.keys)) {
@@ -80,8 +80,8 @@ func (d *Decoder) read(raw []byte) (*sample.Record, sample.RejectReason) {
 	return r, reason
 }
 
-// setTime sets the time of a sample that says so many milliseconds, and returns false where
-// neither the batch nor its message has one.
+// setTime sets the time of a sample from its milliseconds, and returns false if neither the
+// batch nor its message has a time.
 func (d *Decoder) setTime(r *sample.Record, milliseconds int64) bool {
 	if d.base != 0 {
 		r.Time = d.base + milliseconds
@@ -91,26 +91,26 @@ func (d *Decoder) setTime(r *sample.Record, milliseconds int64) bool {
 	return d.at > 0
 }
 
-// isSound reports whether a sample of these is known to pass sample.Record.Check, as long as
-// its amounts do.
+// isSound reports whether samples of this kind and these keys pass sample.Record.Check if their
+// amounts do.
 func (k *kind) isSound(pk, sk *key) bool {
 	return k.checked && (pk.checkedPK || pk == &noKey && k.rec.Op == sample.Scan) && sk.checkedSK
 }
 
-// noKey is the partition key, or the sort key, of samples without one.
+// noKey is the missing partition key or sort key of a sample.
 var noKey = key{checkedSK: true}
 
-// plain are the fields that most samples have.
+// plain has the fields of most samples.
 type plain struct {
 	kind, pk, sk   uint64
 	time           int64
 	rcu, wcu       sample.Milli
 	hasRCU, hasWCU bool
 	bytes, n       int64
-	rare           bool // there are others
+	rare           bool // the sample has other fields
 }
 
-// read reads a sample's plain fields, and returns false where its fields are broken.
+// read reads a sample's plain fields, and returns false if the sample is broken.
 func (p *plain) read(raw []byte) bool {
 	for i := 0; i < len(raw); {
 		tag := raw[i]
@@ -128,7 +128,7 @@ func (p *plain) read(raw []byte) bool {
 				i += n + value
 				continue
 			}
-			tag = byte(number << 3) // in more bytes than it needs
+			tag = byte(number << 3) // the tag is in more bytes than it needs
 			i += n - 1
 		}
 		i++
@@ -168,7 +168,7 @@ func (p *plain) read(raw []byte) bool {
 	return true
 }
 
-// readRare reads what few samples have, of fields that are not broken.
+// readRare reads the rare fields of a sample that is not broken.
 func (d *Decoder) readRare(raw []byte) sample.RejectReason {
 	r := &d.rare
 	d.clearAttrs()

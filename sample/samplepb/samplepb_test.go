@@ -27,7 +27,7 @@ import (
 	"github.com/keyheat/keyheat/sample/samplepb"
 )
 
-// recorder is a handler that keeps what it is given.
+// recorder is a handler that keeps samples.
 type recorder struct {
 	records []sample.Record
 	bad     []sample.RejectReason
@@ -42,7 +42,7 @@ func decode(message []byte, at int64) *recorder {
 	return k
 }
 
-// schema is what samples.proto says.
+// schema returns the message of samples.proto.
 func schema(t testing.TB) protoreflect.MessageDescriptor {
 	t.Helper()
 	source, err := os.ReadFile("samples.proto")
@@ -83,8 +83,7 @@ func drawKey(t *rapid.T, label string) sample.Key {
 	return sample.JoinKeys(parts...)
 }
 
-// drawRecord draws a record that Keyheat JSON can hold, by what a decoder of that makes
-// of it.
+// drawRecord draws a record that Keyheat JSON can hold, by decoding drawn JSON.
 func drawRecord(t *rapid.T, fromMessage bool) sample.Record {
 	text := func(label string) string { return rapid.SampledFrom(append([]string{"", ""}, pool...)).Draw(t, label) }
 	r := sample.Record{
@@ -113,7 +112,8 @@ func drawRecord(t *rapid.T, fromMessage bool) sample.Record {
 	return r
 }
 
-// A batch of records decodes to what their Keyheat JSON decodes to.
+// TestAppendIsReadAsJSON checks that a batch of records decodes to the same records as their
+// Keyheat JSON.
 func TestAppendIsReadAsJSON(t *testing.T) {
 	t.Parallel()
 	encoder := samplepb.NewEncoder()
@@ -142,7 +142,7 @@ func TestAppendIsReadAsJSON(t *testing.T) {
 				t.Fatalf("record %d is %+v\nof JSON %+v", i, got.records[i], want.records[i])
 			}
 		}
-		// What is written has no field that the schema does not know.
+		// The batch has no field that the schema lacks.
 		m := dynamicpb.NewMessage(batch)
 		if err := proto.Unmarshal(message, m); err != nil {
 			t.Fatal(err)
@@ -177,7 +177,7 @@ func holdNoUnknown(t *rapid.T, m protoreflect.Message) {
 	})
 }
 
-// build makes a message of what protobuf's JSON says.
+// build makes a message from protobuf's JSON.
 func build(t *testing.T, text string) []byte {
 	t.Helper()
 	m := dynamicpb.NewMessage(schema(t))
@@ -230,8 +230,8 @@ func TestFlaws(t *testing.T) {
 	}
 }
 
-// Samples of one kind beside each other are what each is alone: of what one has, the next
-// has nothing.
+// TestSamplesAreApart decodes samples of one kind in a row. Each equals the sample decoded
+// alone, so no field carries over.
 func TestSamplesAreApart(t *testing.T) {
 	t.Parallel()
 	plain := sample.Record{
@@ -256,8 +256,8 @@ func TestSamplesAreApart(t *testing.T) {
 	}
 }
 
-// TestSamplesAreCheckedBehindSoundOnes: that a sample of the same kind and keys was sound
-// says nothing of the next one's amounts, nor of a key in another place.
+// TestSamplesAreCheckedBehindSoundOnes: a sound sample does not prove the amounts of the next
+// sample of the same kind and keys, or a key in another place.
 func TestSamplesAreCheckedBehindSoundOnes(t *testing.T) {
 	t.Parallel()
 	sound := sample.Record{
@@ -304,9 +304,9 @@ func TestRatesOfTables(t *testing.T) {
 	}
 }
 
-// FuzzDecode holds that whatever messages are, what is handed out of them is what the oracle
-// reads, passes Check, and decodes to itself when it is written again. One decoder reads the
-// two in turn, as a new one reads each, and the messages are overwritten behind it.
+// FuzzDecode checks that the records of any message equal the oracle's, pass Check, and decode
+// to themselves when written again. One decoder reads both messages in turn with the same
+// results as new ones. The messages are overwritten afterwards.
 func FuzzDecode(f *testing.F) {
 	for _, seed := range batches(f) {
 		for _, before := range batches(f) {
@@ -395,7 +395,7 @@ func TestDecoderKeepsNoMessage(t *testing.T) {
 }
 
 // TestHostileBatches: a message of a megabyte or two makes a decoder neither large nor slow,
-// whatever it says twice.
+// however often it repeats its parts.
 func TestHostileBatches(t *testing.T) { // not parallel: it looks at the heap
 	const base, kind, key, one = "\x08\xd9\xba\xcd\xcc\xaa\x33", "\x12\x05\x0a\x01t\x28\x07", "\x1a\x03\x0a\x01a", "\x22\x02\x10\x01"
 	named := func(tag string, text string) string {

@@ -10,23 +10,23 @@ import (
 	"github.com/keyheat/keyheat/sample"
 )
 
-// kind is what samples have in common, as the record of one. Each plain sample of the kind
-// writes its keys, time, units, bytes, N, calls and retries over those of the one before.
+// kind is the record of the fields that samples share. Each plain sample overwrites the keys,
+// time, units, bytes, N, calls and retries of the one before.
 type kind struct {
 	rec     sample.Record
-	reason  sample.RejectReason // why none of its samples counts
-	checked bool                // a sample of it passed sample.Record.Check
+	reason  sample.RejectReason // reject reason of all its samples
+	checked bool                // one of its samples passed sample.Record.Check
 }
 
 type key struct {
 	key    sample.Key
 	reason sample.RejectReason
-	// as a partition key, or a sort key, it passes sample.Record.Check
+	// passes sample.Record.Check as a partition key, and as a sort key
 	checkedPK, checkedSK bool
 }
 
-// splitShared reads what samples share, wherever in the batch it is. It returns the batch from
-// its first sample on, and false where the batch is broken.
+// splitShared reads the shared parts of a batch, at any position. It returns the batch from its
+// first sample on, or false if the batch is broken.
 func (d *Decoder) splitShared(message []byte) (samples []byte, ok bool) {
 	for rest := message; len(rest) > 0; {
 		if n := plainSamples(rest); n > 0 {
@@ -38,7 +38,7 @@ func (d *Decoder) splitShared(message []byte) (samples []byte, ok bool) {
 		}
 		if text, n := plainKey(rest); n > 0 && len(d.keys) < MaxKeys {
 			d.keys = append(d.keys, key{})
-			k := &d.keys[len(d.keys)-1] // written where it stays, which takes half as long as a copy
+			k := &d.keys[len(d.keys)-1] // written in place, which takes half as long as a copy
 			k.key, k.checkedPK, k.checkedSK = sample.KeyString(text), true, true
 			rest = rest[n:]
 			continue
@@ -55,7 +55,7 @@ func (d *Decoder) splitShared(message []byte) (samples []byte, ok bool) {
 		case batchKeys:
 			k, reason := readKey(fields.value, 0)
 			if reason == "" && k.Size() > sample.MaxKeyBytes {
-				reason = sample.RejectKeyTooLong // said once, since samples would look at all of it
+				reason = sample.RejectKeyTooLong // rejected once here, because each sample would examine all of it
 			}
 			d.keys = append(d.keys, key{key: k, reason: reason})
 		case batchSamples:
@@ -116,7 +116,7 @@ func (d *Decoder) kind(raw []byte) (k kind) {
 	return k
 }
 
-// fail keeps the first reason.
+// fail keeps the first reject reason.
 func (k *kind) fail(reason sample.RejectReason) {
 	if k.reason == "" {
 		k.reason = reason
@@ -130,9 +130,9 @@ func (k *kind) text(raw []byte) string {
 	return alias(raw)
 }
 
-// plainKey returns the key that fields begin with, and the field's length, where that is
-// a plain string key: ASCII of less than 126 bytes, which is sound as either key. The length
-// is 0 where it is something else.
+// plainKey returns the key at the start of fields and the length of its field, if it is a plain
+// string: ASCII of less than 126 bytes, which is sound as either key. Otherwise the length is
+// 0.
 func plainKey(fields []byte) (text string, n int) {
 	const tag, inner = batchKeys<<3 | byte(protowire.BytesType), keyString<<3 | byte(protowire.BytesType)
 	if len(fields) < 5 || fields[0] != tag || fields[2] != inner {
@@ -145,7 +145,6 @@ func plainKey(fields []byte) (text string, n int) {
 	return alias(fields[4:n]), n
 }
 
-// isASCII reports whether text has ASCII only.
 func isASCII(text []byte) bool {
 	var all uint64
 	for ; len(text) >= 8; text = text[8:] {
@@ -157,7 +156,7 @@ func isASCII(text []byte) bool {
 	return all&0x8080808080808080 == 0
 }
 
-// readKey reads a key, or one attribute of a key that has several.
+// readKey reads a key, or one attribute of a multi-attribute key.
 func readKey(raw []byte, depth int) (k sample.Key, reason sample.RejectReason) {
 	var parts []sample.Key
 	fields := wire{src: raw, of: &keyTypes}

@@ -9,14 +9,13 @@ import (
 	"github.com/keyheat/keyheat/sample"
 )
 
-// Most samples have their fields in the order of the schema, as every library writes them,
-// their numbers are short, and they have no text of their own; their kind and their keys
-// were checked before. Of such a sample only numbers have to be read, and these stay in
-// registers until they are in the record. Every other one is left to Decoder.read.
+// Most samples have their fields in the order of the schema, as every library writes them, with
+// short numbers and without texts of their own; their kind and keys have been checked before.
+// Only the numbers of such a sample must be read, and they stay in registers until they are in
+// the record. Decoder.read reads all other samples.
 
-// usual returns the record of the sample that rest begins with and that ends there, or nil
-// where the sample is not as most are, or cannot be true. The record is valid until the next
-// one is read.
+// usual returns the record of the sample at the start of rest, which ends at `end`, or nil if
+// the sample is unusual or impossible. The record is valid until the next sample.
 func (d *Decoder) usual(rest []byte, end int) *sample.Record {
 	kind, i := number(rest, sampleHead, sampleKind<<3)
 	pk, i := number(rest, i, samplePK<<3)
@@ -50,7 +49,7 @@ func (d *Decoder) usual(rest []byte, end int) *sample.Record {
 	r.RCU, r.WCU, r.Estimated = sample.Milli(rcu), sample.Milli(wcu), false
 	r.Bytes, r.N = int64(bytes), int64(max(n, 1))
 	r.Calls, r.Attempts, r.Waited, r.Failed = calls, int64(attempts), waited, failed != 0
-	// Of an operation that only reads, or only writes, the units of the other kind are none.
+	// An operation that only reads has no write units, and the reverse.
 	given := hasRCU && r.Op.IsRead() || hasWCU && r.Op.IsWrite()
 	if !given && !r.CompleteUnits(hasRCU, hasWCU) || r.CheckAmounts() != "" {
 		return nil
@@ -58,14 +57,14 @@ func (d *Decoder) usual(rest []byte, end int) *sample.Record {
 	return r
 }
 
-// number returns the number at i, and where the next field begins, where the number has that
-// tag, of one byte, and itself three or fewer. Otherwise it returns i, and no later field is
-// found there. It wants three bytes behind the tag, and so finds none at the end of a batch.
+// number returns the number at i and the position of the next field. The field at i must have
+// the one-byte tag and a number of up to three bytes. Otherwise it returns i. It needs three bytes
+// behind the tag, so it finds no number at the end of a batch.
 func number(rest []byte, i int, tag byte) (v uint64, next int) {
 	if i+4 > len(rest) || rest[i] != tag {
 		return 0, i
 	}
-	// The highest bit of a byte says that another one follows, which takes it away.
+	// The highest bit of a byte marks that another byte follows, and must be removed.
 	if v = uint64(rest[i+1]); v < 1<<7 {
 		return v, i + 2
 	}
@@ -78,7 +77,7 @@ func number(rest []byte, i int, tag byte) (v uint64, next int) {
 	return 0, i
 }
 
-// float is as number, for a tag of a field of eight bytes.
+// float is like number, for a field of eight bytes.
 func float(rest []byte, i int, tag byte) (v float64, next int) {
 	if i+9 > len(rest) || rest[i] != tag {
 		return 0, i

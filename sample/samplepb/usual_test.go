@@ -13,10 +13,10 @@ import (
 	"github.com/keyheat/keyheat/sample/samplepb"
 )
 
-// TestUsualSamplesAreReadAsAllAre has samples as most are, and samples that almost are so: of
-// numbers of every length, at bounds and beyond, with fields that are missing, twice, in
-// another order, unknown or cut off. Beside others each is what the oracle reads, and bad for
-// the reason for which it is alone.
+// TestUsualSamplesAreReadAsAllAre decodes usual samples and nearly usual ones: numbers of every
+// length, at bounds and beyond, and fields that are missing, repeated, in another order,
+// unknown or cut off. Beside others, each gives the oracle's record, and the same reject reason
+// as alone.
 func TestUsualSamplesAreReadAsAllAre(t *testing.T) {
 	t.Parallel()
 	w := writer{rand.New(rand.NewPCG(4, 13))}
@@ -53,7 +53,7 @@ type writer struct{ *rand.Rand }
 
 func (w writer) seldom() bool { return w.IntN(40) == 0 }
 
-// shared writes what samples share.
+// shared writes the shared parts of samples.
 func (w writer) shared() (b []byte) {
 	if !w.seldom() {
 		b = append(b, "\x08\xd9\xba\xcd\xcc\xaa\x33"...)

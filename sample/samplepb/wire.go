@@ -6,13 +6,14 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// types are those of a message's fields, by number.
+// types are the wire types of a message's fields, by number.
 type types [sampleAttrs + 1]protowire.Type
 
-// none is the type of a number that no field has.
+// none is the type of an unused number.
 const none protowire.Type = -1
 
-// typesOf returns the types of fields: those with a length, varints, and those of eight bytes.
+// typesOf returns the wire types of three groups of fields: with a length, varints, and eight
+// bytes.
 func typesOf(lengths, varints, fixed numbers) (t types) {
 	for i := range t {
 		t[i] = none
@@ -29,20 +30,20 @@ func typesOf(lengths, varints, fixed numbers) (t types) {
 	return t
 }
 
-// wire goes through the fields of one message.
+// wire walks through the fields of one message.
 type wire struct {
 	src []byte
 	of  *types
-	// number is the field at hand, value its bytes where it has a length, varint its bits
-	// where it has none.
+	// number is the current field. value has its bytes if it has a length, and varint its bits
+	// otherwise.
 	number protowire.Number
 	value  []byte
 	varint uint64
-	// bad reports that what follows is no field.
+	// bad means that the rest is not a field.
 	bad bool
 }
 
-// next reads the next field, and returns false when there is none.
+// next reads the next field, and returns false at the end.
 func (w *wire) next() bool {
 	if len(w.src) == 0 {
 		return false
@@ -63,7 +64,7 @@ func (w *wire) next() bool {
 		n = protowire.ConsumeFieldValue(number, of, w.src)
 	}
 	if int(number) >= len(w.of) || w.of[number] != of {
-		w.number = 0 // one of a later schema
+		w.number = 0 // a field of a later schema
 	}
 	if n < 0 {
 		return w.fail()

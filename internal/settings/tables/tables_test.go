@@ -317,7 +317,7 @@ func TestMistakesSayWhatToDo(t *testing.T) {
 		"tables: {a: {rate: 2}}":                                         "tables.a.rate: 2: give a share above 0 up to 1",
 		"tables: {a: {rate: -0.1}}":                                      "tables.a.rate: -0.1",
 		"tables: {a: {sort_key: b}}":                                     "tables.a: a sort key without a partition key: name both",
-		"tables: {a: {partition_key: b, sort_key: b}}":                   "tables.a: an attribute stands in the key twice",
+		"tables: {a: {partition_key: b, sort_key: b}}":                   "tables.a: the key names an attribute twice",
 		"tables: {a: {partition_key: [b, c]}}":                           "tables.a: 2 attributes in the partition key: name one, only an index may have more",
 		"tables: {a: {indexes: {i: {rcu: -1, partition_key: p}}}}":       "tables.a.indexes.i.rcu: -1",
 		"tables: {a: {indexes: {i: {wcu: 1}}}}":                          "tables.a: index i: no partition key: name 1 to 4 attributes",

@@ -1,5 +1,5 @@
-// Package decimal reads decimal numbers without loss, as DynamoDB keeps them:
-// never through a float.
+// Package decimal reads decimal numbers exactly, as DynamoDB keeps them, without converting
+// them to floats.
 package decimal
 
 import (
@@ -9,11 +9,11 @@ import (
 	"strings"
 )
 
-// DynamoDB's numbers: up to MaxDigits significant digits, zero, or a magnitude from
-// 1E-130 to 9.99…E+125. Source: Developer Guide, "Supported data types and
-// naming rules", Number.
+// DynamoDB's numbers have up to MaxDigits significant digits, and are zero or have a magnitude
+// from 1E-130 to 9.99…E+125. Source: Developer Guide, "Supported data types and naming rules",
+// Number.
 const (
-	// MaxDigits is the most significant digits that a number has.
+	// MaxDigits is the most significant digits of a number.
 	MaxDigits    = 38
 	minMagnitude = -130
 	maxMagnitude = 125
@@ -24,20 +24,20 @@ var (
 	errOutOfRange = errors.New("magnitude outside 1E-130 to 9.99E+125")
 )
 
-// Decimal is a decimal number without loss: its significant digits, and the
-// power of ten of the first of them.
+// Decimal is an exact decimal number: its significant digits, and the power of ten of the first
+// digit.
 type Decimal struct {
 	Negative bool
-	// Digits neither begin nor end in zero; they are empty for zero. They may
-	// hold a point, which is no digit.
+	// Digits neither begin nor end with zero, and are empty for zero. They may include the
+	// decimal point.
 	Digits string
 	// Count is the number of significant digits.
 	Count     int
 	magnitude int64
 }
 
-// Parse reads [+-]digits[.digits][e[+-]digits], where a digit is needed
-// on one side of the point. It allocates nothing.
+// Parse reads [+-]digits[.digits][e[+-]digits]. It needs a digit on one side of the point. It
+// allocates nothing.
 func Parse(text string) (Decimal, bool) {
 	var d Decimal
 	if text != "" && (text[0] == '-' || text[0] == '+') {
@@ -62,8 +62,8 @@ func Parse(text string) (Decimal, bool) {
 	return d, true
 }
 
-// parseExponent saturates far beyond any length that a text can have. What follows the
-// digits that are too many is looked at first, which strconv does not.
+// parseExponent saturates far beyond the length of any text. Unlike strconv, it checks the
+// characters behind too many digits.
 func parseExponent(text string) (int64, bool) {
 	if strings.Trim(text, "+-0123456789") != "" {
 		return 0, false
@@ -72,7 +72,7 @@ func parseExponent(text string) (int64, bool) {
 	return min(max(e, -1<<48), 1<<48), err == nil || errors.Is(err, strconv.ErrRange) && strings.LastIndexAny(text, "+-") <= 0
 }
 
-// checkMantissa returns where the point is, or would be.
+// checkMantissa returns the position of the point, or the end without a point.
 func checkMantissa(mantissa string) (point int, ok bool) {
 	point = len(mantissa)
 	digits := 0
@@ -89,7 +89,7 @@ func checkMantissa(mantissa string) (point int, ok bool) {
 	return point, digits > 0
 }
 
-// trim keeps the significant digits of a mantissa whose point is known.
+// trim keeps the significant digits of a mantissa with its point at a position.
 func (d *Decimal) trim(mantissa string, point int) {
 	first := strings.IndexAny(mantissa, "123456789")
 	if first < 0 {
@@ -99,7 +99,7 @@ func (d *Decimal) trim(mantissa string, point int) {
 	d.Digits = mantissa[first : last+1]
 	d.Count = len(d.Digits)
 	if first < point && point < last {
-		d.Count-- // the point
+		d.Count-- // the point is not a digit
 	}
 	d.magnitude = int64(point - first)
 	if first < point {
@@ -107,7 +107,7 @@ func (d *Decimal) trim(mantissa string, point int) {
 	}
 }
 
-// Fits returns why DynamoDB cannot hold the number, nil when it can.
+// Fits returns an error if DynamoDB cannot hold the number.
 func (d *Decimal) Fits() error {
 	switch {
 	case d.Digits == "":
@@ -133,7 +133,7 @@ func (d *Decimal) String() string {
 		b.WriteString("0.")
 		writeZeros(&b, -d.magnitude-1)
 	}
-	whole := d.magnitude + 1 // digits still to come before the point
+	whole := d.magnitude + 1 // digits left before the point
 	for i := range len(d.Digits) {
 		if d.Digits[i] == '.' {
 			continue
@@ -154,9 +154,8 @@ func writeZeros(b *strings.Builder, n int64) {
 	}
 }
 
-// Scale returns the number times ten to the places, rounded to the nearest whole
-// number (a half upwards), and whether that was exact. It returns false when the
-// result has more than 18 digits.
+// Scale returns the number times 10^places, rounded to the nearest whole number (half upwards),
+// and whether it was exact. ok is false for more than 18 digits.
 func (d *Decimal) Scale(places int64) (v int64, exact, ok bool) {
 	if d.Digits == "" {
 		return 0, true, true

@@ -1,6 +1,6 @@
-// Package frame finds the records in a message of JSON that others wrote: one
-// object, an array of objects, NDJSON, or AWS's {"Records":[…]} around them.
-// What is no record is a bad sample; the records beside it count.
+// Package frame finds the records in a message of JSON: one object, an array of objects,
+// NDJSON, or AWS's {"Records":[…]} around them. Everything else is a bad sample, and does not
+// affect the records beside it.
 package frame
 
 import (
@@ -11,23 +11,23 @@ import (
 	"github.com/keyheat/keyheat/sample"
 )
 
-// maxDepth is how deep the JSON of one record may nest. DynamoDB allows 32
-// levels in an attribute, of two brackets each, and records wrap them.
+// maxDepth is the deepest nesting of a record's JSON. DynamoDB allows 32 levels in an
+// attribute, with two brackets each, and records wrap them.
 const maxDepth = 80
 
-// maxExcerpt is how many bytes of a bad sample a handler is shown.
+// maxExcerpt is the length in bytes of the excerpt of a bad sample.
 const maxExcerpt = 128
 
-// Excerpt returns the beginning of a record, to show as that of a bad sample.
+// Excerpt returns the beginning of a record, for showing a bad sample.
 func Excerpt(raw []byte) []byte { return raw[:min(len(raw), maxExcerpt)] }
 
 // blanks are JSON's white space.
 const blanks = " \t\r\n"
 
-// Each hands out every object of a message: valid JSON of bounded depth, and
-// Unicode text. The rest goes to h as bad samples. After an object that is not
-// JSON, reading goes on in the next line; where the object was spread over
-// lines, at the next line that begins with a brace.
+// Each calls record for every object of a message that is valid JSON of bounded depth and
+// Unicode text. It reports the rest to h as bad samples. After an object that is not JSON, it
+// continues with the next line. If that object spans lines, it continues with the next line
+// that begins with a brace.
 func Each(message []byte, h sample.Handler, record func(raw []byte)) {
 	w := walker{h: h, record: record}
 	rest := bytes.TrimLeft(bytes.TrimPrefix(message, []byte("\xef\xbb\xbf")), blanks)
@@ -57,7 +57,7 @@ func (w *walker) bad(reason sample.RejectReason, raw []byte) {
 	w.h.Bad(reason, bytes.TrimRight(Excerpt(raw), "\r\n"))
 }
 
-// object reads the object that begins text, and returns where to go on.
+// object reads the object at the start of text, and returns the position to continue from.
 func (w *walker) object(text []byte) int {
 	n, reason := end(text)
 	if reason == "" && !json.Valid(text[:n]) {
@@ -82,8 +82,8 @@ func (w *walker) object(text []byte) int {
 	return n
 }
 
-// list reads the array that begins text up to its end, or to the first element
-// that is not JSON, and returns where to go on.
+// list reads the array at the start of text, up to its end or its first broken element, and
+// returns the position to continue from.
 func (w *walker) list(text []byte) int {
 	at := 1 + blank(text[1:])
 	if at < len(text) && text[at] == ']' {
@@ -112,8 +112,8 @@ func (w *walker) list(text []byte) int {
 	}
 }
 
-// broken ends an array at something that is not JSON. Elements in lines of
-// their own are not read again.
+// reject ends an array at a broken element. It skips the elements in the following lines,
+// because they belong to the array.
 func (w *walker) reject(text []byte, at int, reason sample.RejectReason) int {
 	next := at + NextLine(text[at:])
 	w.bad(reason, text[at:next])
@@ -123,7 +123,7 @@ func (w *walker) reject(text []byte, at int, reason sample.RejectReason) int {
 	return next + LineWith('[', text[next:])
 }
 
-// element hands out valid JSON that is an object of Unicode text.
+// element passes on valid JSON if it is an object of Unicode text.
 func (w *walker) element(raw []byte) {
 	switch {
 	case raw[0] != '{':
@@ -148,7 +148,7 @@ func (w *walker) stray(text []byte) int {
 
 func blank(text []byte) int { return len(text) - len(bytes.TrimLeft(text, blanks)) }
 
-// NextLine returns where the next line begins.
+// NextLine returns the position of the next line.
 func NextLine(text []byte) int {
 	if n := bytes.IndexByte(text, '\n'); n >= 0 {
 		return n + 1
@@ -156,8 +156,7 @@ func NextLine(text []byte) int {
 	return len(text)
 }
 
-// LineWith returns where the first line begins that has that byte first, of lines
-// of which text begins one.
+// LineWith returns the position of the first line of text that begins with a byte.
 func LineWith(first byte, text []byte) (at int) {
 	for at < len(text) && text[at] != first {
 		at += NextLine(text[at:])

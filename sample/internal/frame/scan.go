@@ -8,9 +8,9 @@ import (
 	"github.com/keyheat/keyheat/sample"
 )
 
-// end returns where the value that begins text ends, going by brackets and quotes
-// alone. It stops at what is no JSON for certain (a line end within a string,
-// too many brackets), so that broken lines are not read again and again.
+// end returns the end of the value at the start of text, by brackets and quotes alone. It stops
+// at certain faults (a line end within a string, too many brackets), so that broken lines are
+// not read again and again.
 func end(text []byte) (int, sample.RejectReason) {
 	depth, quoted := 0, false
 	for i := 0; i < len(text); i++ {
@@ -43,7 +43,7 @@ func end(text []byte) (int, sample.RejectReason) {
 	return len(text), ""
 }
 
-// ends reports whether a number or a word is over before that byte.
+// ends reports whether the byte ends a number or a word.
 func ends(b byte) bool {
 	switch b {
 	case ',', ']', '}', ' ', '\t', '\r', '\n':
@@ -52,9 +52,8 @@ func ends(b byte) bool {
 	return false
 }
 
-// halfPair reports whether an escape in valid JSON is half a surrogate pair:
-// encoding/json would write U+FFFD there, and two different keys would become
-// one.
+// halfPair reports whether valid JSON has an escape of half a surrogate pair. encoding/json
+// would decode it as U+FFFD, and two different keys would become equal.
 func halfPair(raw []byte) bool {
 	for i := 0; i+1 < len(raw); i++ {
 		switch {
@@ -72,8 +71,8 @@ func halfPair(raw []byte) bool {
 	return false
 }
 
-// UnicodeEscape reads the \uXXXX with which s begins, or two of them that are a
-// surrogate pair, and returns the bytes read, 0 for half a pair.
+// UnicodeEscape reads \uXXXX, or a surrogate pair of two, at the start of s. It returns the
+// number of bytes read, 0 for half a pair.
 func UnicodeEscape(s []byte) (rune, int) {
 	r, _ := Hex4(s[2:])
 	if !utf16.IsSurrogate(r) {
@@ -89,7 +88,7 @@ func UnicodeEscape(s []byte) (rune, int) {
 	return r, 12
 }
 
-// Hex4 reads the four hexadecimal digits with which s begins.
+// Hex4 reads four hexadecimal digits at the start of s.
 func Hex4(s []byte) (rune, bool) {
 	if len(s) < 4 {
 		return 0, false

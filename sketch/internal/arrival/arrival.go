@@ -1,10 +1,10 @@
-// Package arrival tells whether the times of a second's records are those of
-// requests, or of the moment at which a producer flushed what it had gathered.
+// Package arrival decides whether the times of a second's records are the times of the
+// requests, or of a moment at which a producer flushed its buffer.
 //
-// Times are counted in bins of 20 ms: of a key, and of a producer, which is the caller
-// where it is known and the table where it is not. A burst of 20 ms looks like a flush,
-// and so does a second whose times are written in whole seconds: whoever judges a flushed
-// second knows how long nothing came before it.
+// It counts times in bins of 20 ms, for each key and for each producer. A producer is the
+// caller if it is known, and the table otherwise. A burst of 20 ms looks like a flush, and so
+// does a second whose times are whole seconds. The judge of a flushed second knows how long the
+// requests before it had stopped.
 package arrival
 
 import (
@@ -17,40 +17,41 @@ import (
 )
 
 const (
-	// binMillis is the length of a bin: a flush takes less.
+	// binMillis is the length of a bin. A flush takes less.
 	binMillis = 20
 	bins      = 1000 / binMillis
-	// producers is how many are told apart in a second, over all tables; those
-	// beyond it are not looked at.
+	// producers is the most producers kept apart in a second, over all tables. Further ones are
+	// ignored.
 	producers = 256
 	probes    = 4
-	// A batch is batchCalls calls or more in at most batchWidth neighbouring bins, which
-	// are over batchExcess times as full as others that have any. What has less
-	// than a batchEdge of the fullest bin is beside it. batches are looked for: hosts that
-	// flush under one name do so at different times.
+	// A batch is batchCalls calls or more in at most batchWidth neighbouring bins, over
+	// batchExcess times as full as the mean of the other used bins. A bin with less than
+	// 1/batchEdge of the fullest bin's load ends the batch. Up to `batches` are looked for,
+	// because hosts that flush under one name do so at different times.
 	batches, batchWidth, batchEdge, batchExcess, batchCalls = 8, 3, 5, 5, 10
-	// flushedShare is the part of the load from which batches matter: a load of four fifths
-	// of a limit is over it when a fifth of what is seen is another second's.
+	// flushedShare is the part of the load from which batches matter. If a fifth of the
+	// observed load belongs to another second, four fifths of a limit look like the whole
+	// limit.
 	flushedShare = 0.2
-	// An item of a BatchWriteItem or BatchGetItem whose call is unknown counts by the most
-	// items that a call has, 25 written or 100 read, in hundredths of a call.
+	// These are hundredths of a call. An item of a batch whose call is unknown counts as one of
+	// a full call: 25 items in BatchWriteItem, 100 in BatchGetItem.
 	oneCall, itemWritten, itemRead = 100, 4, 1
 )
 
-// Moment is when a record's requests were, within their second; the zero value tells
-// nothing.
+// Moment is the time of a record's requests within their second. The zero value is unknown.
 type Moment struct {
 	bin   int
-	call  uint64 // which one, where that is known
+	call  uint64 // a hash of the call's name, 0 if unknown
 	calls uint64 // in hundredths
 }
 
-// MomentOf returns when a record's requests were, if a flush could have made its time. Of a
-// record which says how many calls it came from it could not: its n requests are within
-// the second by contract, and the middleware that writes such records folds their times
-// to the second. Nor of a change, whose time has no parts of a second. One that was
-// folded and then drawn is one time for many requests whatever its producer does: that
-// nothing of it can be proven, its draws tell.
+// MomentOf returns the time of a record's requests if a flush could have caused it, and
+// otherwise the zero Moment.
+//
+// A record with a number of calls has a true time: by contract its requests are within the
+// second, and the middleware that writes such records truncates their times to the second. The
+// time of a change has no fraction of a second. A record that was folded before it was sampled
+// has one time for many requests; its Draws already show that it proves nothing.
 func MomentOf(r *sample.Record) (m Moment) {
 	if r.Calls != 0 || r.Change || r.N > 1 && r.Rate < 1 {
 		return m
@@ -73,7 +74,7 @@ func MomentOf(r *sample.Record) (m Moment) {
 	return m
 }
 
-// MomentAt returns when n requests were that were a call each, by their milliseconds in the
+// MomentAt returns the time of n requests, each a call of its own, at a millisecond of the
 // second.
 func MomentAt(ms uint64, n int64) Moment {
 	return Moment{bin: int(ms / binMillis), calls: oneCall * uint64(n)}
@@ -99,14 +100,14 @@ func (b *Bins) Add(m Moment, weight uint64) {
 	b.calls[m.bin] = uint32(min(uint64(b.calls[m.bin])+m.calls, 1<<30))
 }
 
-// run is some neighbouring bins.
+// run is a range of neighbouring bins.
 type run struct {
 	from, to      int
 	weight, calls uint64
 }
 
-// findFlush returns the weight of the requests whose times are those of a flush, as it
-// seems, and a bit for each 20 ms in which they are; zero where that is little of all.
+// findFlush returns the weight of the requests that seem to have the time of a flush, and a bit
+// for each 20 ms that they are in. It returns zeros if they are a small part.
 func (b *Bins) findFlush() (weight, at uint64) {
 	rest := b.weight
 	var all uint64
@@ -114,10 +115,10 @@ func (b *Bins) findFlush() (weight, at uint64) {
 		all += w
 	}
 	var found [batches]run
-	beside := rest // what is in no batch
+	beside := rest // the bins outside of batches
 	for i := range found {
 		r := b.fullest(&rest)
-		if r.weight == 0 { // nothing is left
+		if r.weight == 0 { // no bin is left
 			break
 		}
 		clear(rest[r.from:r.to])
@@ -139,7 +140,7 @@ func (b *Bins) findFlush() (weight, at uint64) {
 	return weight, at
 }
 
-// fullest returns the bins around the fullest one that are not far from as full.
+// fullest returns the fullest bin and the neighbours that are nearly as full.
 func (b *Bins) fullest(rest *[bins]uint64) (r run) {
 	peak := 0
 	for i, w := range rest {
@@ -164,7 +165,7 @@ func (b *Bins) fullest(rest *[bins]uint64) (r run) {
 	return r
 }
 
-// usedMean returns the mean weight of the bins that have any.
+// usedMean returns the mean weight of the bins that are not empty.
 func usedMean(beside *[bins]uint64) (mean uint64) {
 	used := uint64(0)
 	for _, w := range beside {
@@ -189,13 +190,12 @@ type slot struct {
 	live   bool
 }
 
-// Add counts requests of a table, made at m. caller is a hash of theirs, 0 where it is
-// not known.
+// Add counts requests of a table, made at m. caller is the hash of their caller, 0 if unknown.
 func (t *Times) Add(table uint16, caller uint64, requests int64, m Moment) {
 	if m.calls == 0 {
 		return
 	}
-	s := t.last // most records are of the producer of the one before
+	s := t.last // most records share the producer of the record before
 	if s == nil || s.caller != caller || s.table != table {
 		if s = t.slot(table, caller); s == nil {
 			return
@@ -205,7 +205,7 @@ func (t *Times) Add(table uint16, caller uint64, requests int64, m Moment) {
 	s.Bins.Add(m, uint64(requests))
 }
 
-// slot returns a producer's, nil when there is no room for another.
+// slot returns a producer's slot, nil if there is no room for another.
 func (t *Times) slot(table uint16, caller uint64) *slot {
 	if t.slots == nil {
 		t.slots = make([]slot, producers)
@@ -236,7 +236,7 @@ func (t *Times) Arrivals(table uint16) (a Arrivals) {
 	return a
 }
 
-// Clear forgets everything, keeping the memory.
+// Clear forgets all times and keeps the memory.
 func (t *Times) Clear() {
 	for _, at := range t.used {
 		t.slots[at].live = false

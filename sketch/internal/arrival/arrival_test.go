@@ -12,7 +12,7 @@ import (
 	"github.com/keyheat/keyheat/sketch/internal/arrival"
 )
 
-// TestBatches holds which seconds look like a flush.
+// TestBatches checks which seconds look like a flush.
 func TestBatches(t *testing.T) {
 	t.Parallel()
 	anywhere := func(r *rand.Rand) int64 { return int64(r.IntN(1000)) }
@@ -70,8 +70,8 @@ func TestBatches(t *testing.T) {
 	}
 }
 
-// TestProducersAreTold holds that a producer's flush is seen beside others, and that
-// there are never more of them than have room.
+// TestProducersAreTold finds a producer's flush beside other producers, and checks that their
+// number stays within its bound.
 func TestProducersAreTold(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(2, 2))
@@ -129,8 +129,8 @@ func TestBatchesBesideHonestRequests(t *testing.T) {
 	}
 }
 
-// TestPartsOfASecond holds that the verdict on a second is the same over however many parts
-// its records went, in whatever order the parts are merged.
+// TestPartsOfASecond checks that the verdict on a second does not depend on the number of parts
+// that its records went to, or on the order of merging.
 func TestPartsOfASecond(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

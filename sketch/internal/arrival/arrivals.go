@@ -5,15 +5,14 @@ import (
 	"slices"
 )
 
-// Arrivals are the times of requests of one second, as far as they tell whether the
-// requests were flushed. A part of a second shows a few records of many requests each as
-// several flushes, which together with the other parts are none. So parts carry their
-// times, and the whole second decides.
+// Arrivals are the times of requests of one second, for deciding whether they were flushed. In
+// a part of a second, a few records of many requests each look like flushes, although the
+// merged second shows none. So parts carry their times, and the whole second decides.
 type Arrivals struct {
-	// Flushed is the weight of requests that were decided to be flushed, and FlushedAt has a
-	// bit for each 20 ms in which they are.
+	// Flushed is the weight of requests already found to be flushed. FlushedAt has a bit for
+	// each 20 ms that they are in.
 	Flushed, FlushedAt uint64
-	// Producers are the requests of which it is not decided, in the order of Caller.
+	// Producers are the undecided requests, in the order of Caller.
 	Producers []Producer
 }
 
@@ -29,7 +28,7 @@ type Producer struct {
 type Bin struct {
 	// Weight is the weight of the bin's requests.
 	Weight uint64
-	// Calls is how many calls they were, in hundredths, at most MaxCalls.
+	// Calls is the number of calls in hundredths, at most MaxCalls.
 	Calls uint16
 	// At is the number of the bin.
 	At uint8
@@ -38,11 +37,11 @@ type Bin struct {
 const (
 	// Count is how many bins a second has.
 	Count = bins
-	// MaxCalls is the most that Bin.Calls counts: more make no difference to a batch.
+	// MaxCalls is the most that Bin.Calls counts. More calls do not change the decision.
 	MaxCalls = batchCalls * oneCall
 )
 
-// producer returns the bins that have requests.
+// producer returns the bins that are not empty.
 func (b *Bins) producer(caller uint64) Producer {
 	used := 0
 	for _, w := range b.weight {
@@ -59,7 +58,7 @@ func (b *Bins) producer(caller uint64) Producer {
 	return p
 }
 
-// Arrivals returns the times as those of one producer without a name.
+// Arrivals returns the times as one producer without a name.
 func (b *Bins) Arrivals() Arrivals {
 	if p := b.producer(0); len(p.Bins) > 0 {
 		return Arrivals{Producers: []Producer{p}}
@@ -67,8 +66,7 @@ func (b *Bins) Arrivals() Arrivals {
 	return Arrivals{}
 }
 
-// Decide returns the weight of all requests that were flushed, and a bit for each 20 ms in
-// which they are.
+// Decide returns the weight of all flushed requests, and a bit for each 20 ms that they are in.
 func (a Arrivals) Decide() (flushed, at uint64) {
 	flushed, at = a.Flushed, a.FlushedAt
 	for i := range a.Producers {
@@ -82,13 +80,13 @@ func (a Arrivals) Decide() (flushed, at uint64) {
 	return flushed, at
 }
 
-// Settle returns the arrivals with nothing left to decide.
+// Settle returns the arrivals after the decision, without their times.
 func (a Arrivals) Settle() (d Arrivals) {
 	d.Flushed, d.FlushedAt = a.Decide()
 	return d
 }
 
-// Plus adds the arrivals of another part of the same second. Neither is changed.
+// Plus adds the arrivals of another part of the same second. It changes neither.
 func (a Arrivals) Plus(o Arrivals) Arrivals {
 	sum := Arrivals{Flushed: a.Flushed + o.Flushed, FlushedAt: a.FlushedAt | o.FlushedAt}
 	sum.Producers = merge(a.Producers, o.Producers, func(x, y Producer) int { return cmp.Compare(x.Caller, y.Caller) }, func(x, y Producer) Producer {
@@ -99,7 +97,7 @@ func (a Arrivals) Plus(o Arrivals) Arrivals {
 	return sum
 }
 
-// merge returns the elements of two sorted lists in order, equal ones added.
+// merge merges two sorted lists and adds equal elements.
 func merge[T any](a, b []T, compare func(x, y T) int, add func(x, y T) T) []T {
 	if len(b) == 0 {
 		return a

@@ -1,5 +1,5 @@
-// Package access reads which keys a DynamoDB request reads or writes, from its
-// typed input and output, and what that costs at the least.
+// Package access finds the keys that a DynamoDB request reads or writes, in its typed input and
+// output, and their minimum cost.
 package access
 
 import (
@@ -12,9 +12,9 @@ import (
 	"github.com/keyheat/keyheat/sample"
 )
 
-// Schemas knows the schemas of tables.
+// Schemas finds the schemas of tables.
 type Schemas interface {
-	// Schema returns the schema of a table, nil when it is not known.
+	// Schema returns the schema of a table, or nil if it is unknown.
 	Schema(table string) *sample.Schema
 }
 
@@ -22,13 +22,13 @@ type Schemas interface {
 type Reader struct {
 	Schemas  Schemas
 	Accesses []Access
-	// Failed counts statements that failed and cost nothing, NotReadable those
-	// and the conditions from which no key could be read.
+	// Failed counts failed statements without cost. NotReadable counts statements and
+	// conditions without a readable key.
 	Failed, NotReadable int64
 }
 
-// Count returns about how many records a request will make, 0 when it is none of
-// DynamoDB's data operations.
+// Count returns the approximate number of records that a request will make, or 0 if it is not a
+// data operation of DynamoDB.
 func Count(params any) int {
 	switch in := params.(type) {
 	case *dynamodb.GetItemInput, *dynamodb.PutItemInput, *dynamodb.UpdateItemInput, *dynamodb.DeleteItemInput,
@@ -58,7 +58,7 @@ func Count(params any) int {
 	return 0
 }
 
-// Read gathers the accesses; result is nil or of no use after an error.
+// Read collects the accesses. result is nil or unusable after an error.
 func (v *Reader) Read(params, result any) {
 	switch in := params.(type) {
 	case *dynamodb.GetItemInput:
@@ -128,14 +128,14 @@ func (v *Reader) add(t Access) {
 	v.Accesses = append(v.Accesses, t)
 }
 
-// addWrite adds an access that writes.
+// addWrite adds a write access with its price.
 func (v *Reader) addWrite(t Access) {
 	t.Write = true
 	v.add(t)
 }
 
-// key returns an access of an item by its key attributes alone. Of a table without
-// sort key they name themselves.
+// key returns an access of an item by its key attributes alone. For a table without sort key,
+// the request itself names them.
 func (v *Reader) key(table *string, key Item) Access {
 	t := v.item(table, key)
 	if t.PK.IsZero() && len(key) == 1 {
@@ -146,7 +146,7 @@ func (v *Reader) key(table *string, key Item) Access {
 	return t
 }
 
-// item returns an access of an item whose key attributes only the schema names.
+// item returns an access of a whole item, whose key attributes only the schema names.
 func (v *Reader) item(table *string, it Item) Access {
 	t := Access{Table: TableName(table)}
 	if schema := v.Schemas.Schema(t.Table); schema != nil {
@@ -156,7 +156,7 @@ func (v *Reader) item(table *string, it Item) Access {
 	return t
 }
 
-// readIndex returns the index that a read is charged to: none for a local one.
+// readIndex returns the index that is charged for a read: empty for a local index.
 func (v *Reader) readIndex(table string, name *string) string {
 	index := aws.ToString(name)
 	if schema := v.Schemas.Schema(table); index != "" && schema != nil && schema.Indexes[index].Local {
@@ -179,7 +179,7 @@ func itemsSize(items []Item) (size int64) {
 	return size
 }
 
-// TableName returns the bare name of a table that may be given by its ARN.
+// TableName returns the name of a table from a name or an ARN.
 func TableName(name *string) string {
 	text := aws.ToString(name)
 	if !strings.HasPrefix(text, "arn:") {
@@ -190,8 +190,8 @@ func TableName(name *string) string {
 	return text
 }
 
-// IsThrottle reports whether a code is one of throttling, as they come in errors
-// of items, statements and cancelled transactions.
+// IsThrottle reports whether an error code of an item, statement or cancelled transaction means
+// throttling.
 func IsThrottle(code string) bool {
 	switch strings.TrimSuffix(code, "Exception") {
 	case "ThrottlingError", "Throttling", "ProvisionedThroughputExceeded", "RequestLimitExceeded":

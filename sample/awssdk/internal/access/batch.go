@@ -7,14 +7,14 @@ import (
 	"github.com/keyheat/keyheat/sample"
 )
 
-// The Throttle texts of what a batch left undone, for which DynamoDB gives no
-// reason: the field's name.
+// The Throttle texts of unprocessed batch items. DynamoDB gives no reason for them, so the text
+// is the field's name.
 const (
 	unprocessedKeys  = "UnprocessedKeys"
 	unprocessedItems = "UnprocessedItems"
 )
 
-// readMany gathers the accesses of operations on many items.
+// readMany collects the accesses of operations on many items.
 func (v *Reader) readMany(params, result any) {
 	switch in := params.(type) {
 	case *dynamodb.BatchGetItemInput:
@@ -61,8 +61,8 @@ func (v *Reader) batchGet(in *dynamodb.BatchGetItemInput, out *dynamodb.BatchGet
 	}
 }
 
-// sizes returns the sizes of the items that came back, by key. The request's keys
-// tell which attributes of an item are its key.
+// sizes returns the sizes of the returned items, by key. The request's keys show which
+// attributes of an item are its key.
 func (v *Reader) sizes(table string, keys, items []Item) map[[2]sample.Key]int64 {
 	if len(keys) == 0 {
 		return nil
@@ -91,8 +91,8 @@ func (v *Reader) batchWrite(table string, w types.WriteRequest) Access {
 	return Access{Table: TableName(&table)}
 }
 
-// MarkUnprocessed marks what a batch left undone as throttled. A key stands in a
-// batch only once, so it shows which.
+// MarkUnprocessed marks a batch's unprocessed items as throttled. A key occurs only once in a
+// batch.
 func (v *Reader) MarkUnprocessed(params, result any) {
 	switch out := result.(type) {
 	case *dynamodb.BatchGetItemOutput:
@@ -112,17 +112,17 @@ func (v *Reader) MarkUnprocessed(params, result any) {
 	}
 }
 
-func (v *Reader) markThrottled(undone Access, reason string) {
+func (v *Reader) markThrottled(undone Access, throttleReason string) {
 	for i := range v.Accesses {
 		t := &v.Accesses[i]
 		if t.Table == undone.Table && t.PK == undone.PK && t.SK == undone.SK {
-			t.Throttle = reason
+			t.Throttle = throttleReason
 		}
 	}
 }
 
-// failedStatements marks the statements of a batch that did not get through. One
-// that failed otherwise than by a condition cost nothing and asked for nothing.
+// failedStatements marks the failed statements of a batch. A statement that failed for another
+// reason than a condition or throttling cost and requested nothing.
 func (v *Reader) failedStatements(responses []types.BatchStatementResponse) {
 	kept := v.Accesses[:0]
 	for i := range v.Accesses {
@@ -156,7 +156,7 @@ func (v *Reader) transactGet(in *dynamodb.TransactGetItemsInput, out *dynamodb.T
 	}
 }
 
-// transactWrite adds one item; a condition check is charged like a write.
+// transactWrite adds one item. A condition check is charged like a write.
 func (v *Reader) transactWrite(it types.TransactWriteItem) {
 	var t Access
 	switch {

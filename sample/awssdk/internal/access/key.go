@@ -6,10 +6,10 @@ import (
 	"github.com/keyheat/keyheat/sample"
 )
 
-// Item is an item as the SDK has it: attributes by name.
+// Item is an item in the SDK's types: attributes by name.
 type Item = map[string]types.AttributeValue
 
-// attributeKey returns the key of one attribute's value; false when it can be none.
+// attributeKey returns the key of an attribute's value, or false if the value cannot be a key.
 func attributeKey(value types.AttributeValue) (sample.Key, bool) {
 	switch v := value.(type) {
 	case *types.AttributeValueMemberS:
@@ -23,7 +23,7 @@ func attributeKey(value types.AttributeValue) (sample.Key, bool) {
 	return sample.Key{}, false
 }
 
-// KeyOf joins the named attributes of an item; false when one is missing.
+// KeyOf joins the named attributes of an item, or returns false if one is missing.
 func KeyOf(it Item, names []string) (sample.Key, bool) {
 	if len(names) == 0 {
 		return sample.Key{}, false

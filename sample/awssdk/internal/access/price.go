@@ -6,22 +6,22 @@ import "github.com/keyheat/keyheat/sample"
 type Access struct {
 	Table, Index string
 	PK, SK       sample.Key
-	// Unreadable reports that the key's absence is counted already.
+	// Unreadable means that the missing key is already counted.
 	Unreadable bool
 	Write      bool
-	// Transactional doubles the price of a write; a read's is in Consistency.
+	// Transactional doubles the price of a write. Consistency has the price of a read.
 	Transactional bool
 	Consistency   sample.Consistency
-	// Bytes is the size that is charged, 0 when unknown.
+	// Bytes is the charged size, 0 if unknown.
 	Bytes int64
 	// Before and After are the item as request and response show it.
 	Before, After Item
-	// Units are an estimate until charge has set them.
+	// an estimate, until charge sets them
 	Units    sample.Milli
 	Throttle string
 }
 
-// Estimate prices the access by the bytes that are known of it.
+// Estimate prices the access by its known bytes.
 func (t *Access) Estimate() {
 	if t.Write {
 		t.Bytes = max(itemSize(t.Before), itemSize(t.After), t.Bytes)
@@ -31,8 +31,8 @@ func (t *Access) Estimate() {
 	t.Units = sample.ReadUnits(t.Bytes, t.Consistency)
 }
 
-// ChargedBytes returns the size rounded up to what is charged, so that requests of
-// equal price fold into one record from which a collector computes that price.
+// ChargedBytes returns the size rounded up to a whole charged block. So requests of equal price
+// fold into one record, and a collector computes the same price from it.
 func (t *Access) ChargedBytes() int64 {
 	block := int64(sample.ReadUnitBytes)
 	if t.Write {

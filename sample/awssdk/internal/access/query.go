@@ -10,9 +10,9 @@ import (
 	"github.com/keyheat/keyheat/sample"
 )
 
-// query reads the partition key from the key condition, which must name it by
-// equality. Its price is that of all items read, in one rounding; what a filter
-// took away is not seen, so an estimate is a lower bound.
+// query reads the partition key from the key condition, which compares it by equality. Its
+// price is the price of all items read, rounded once. Filtered items are not seen, so an
+// estimate is a lower bound.
 func (v *Reader) query(in *dynamodb.QueryInput, out *dynamodb.QueryOutput) {
 	t := Access{Table: TableName(in.TableName), Consistency: consistency(in.ConsistentRead)}
 	t.Index = v.readIndex(t.Table, in.IndexName)
@@ -28,8 +28,8 @@ func (v *Reader) query(in *dynamodb.QueryInput, out *dynamodb.QueryOutput) {
 	v.add(t)
 }
 
-// fromEqual names the keys among attributes that must equal a value. Without
-// the schema only a single one can be the partition key.
+// fromEqual finds the keys among attributes that must equal a value. Without the schema, only a
+// single attribute can be the partition key.
 func (v *Reader) fromEqual(table, index string, equal Item) (pk, sk sample.Key, ok bool) {
 	partition, sort := v.keyNames(table, index)
 	if partition == nil {
@@ -50,8 +50,8 @@ func (v *Reader) fromEqual(table, index string, equal Item) (pk, sk sample.Key, 
 	return pk, sk, true
 }
 
-// keyNames returns the key attributes of a table or index, nil when not known. The
-// sort key of a local index is none of the table's.
+// keyNames returns the key attributes of a table or index, or nil if unknown. For a local index
+// it returns no sort key of the table.
 func (v *Reader) keyNames(table, index string) (partition, sort []string) {
 	schema := v.Schemas.Schema(table)
 	if schema == nil {
@@ -67,7 +67,7 @@ func (v *Reader) keyNames(table, index string) (partition, sort []string) {
 	return x.PartitionKey, x.SortKey
 }
 
-// equalities returns the attributes that a Query's condition sets equal to a value.
+// equalities returns the attributes that a Query's condition compares by equality.
 func equalities(in *dynamodb.QueryInput) Item {
 	equal := Item{}
 	for name, c := range in.KeyConditions {
@@ -103,7 +103,7 @@ func conditionWords(expression string) (words []string) {
 		}
 		end := n + 1
 		for strings.IndexByte("<>", rest[n]) >= 0 && end < len(rest) && strings.IndexByte("=>", rest[end]) >= 0 {
-			end++ // "<=" is no equality
+			end++ // "<=" is not an equality
 		}
 		if comparison := strings.Trim(rest[n:end], " \t\r\n(),"); comparison != "" {
 			words = append(words, comparison)

@@ -6,9 +6,9 @@ import (
 	"github.com/keyheat/keyheat/sample"
 )
 
-// itemSize returns how many bytes DynamoDB counts for an item: each attribute's name
-// in UTF-8 and its value. Source: Developer Guide, "DynamoDB item sizes and
-// formats". The 100 bytes of an item's storage are not part of it.
+// itemSize returns the size of an item as DynamoDB counts it in bytes: each attribute's name in
+// UTF-8 and its value. Source: Developer Guide, "DynamoDB item sizes and formats". It excludes
+// the 100 bytes of overhead that only storage is charged for.
 func itemSize(it Item) int64 {
 	var size int64
 	for name, value := range it {
@@ -17,8 +17,8 @@ func itemSize(it Item) int64 {
 	return size
 }
 
-// containerBytes is what a list or map costs by itself, and elementBytes each
-// of its elements.
+// containerBytes is the size of an empty list or map, and elementBytes the overhead of each
+// element.
 const (
 	containerBytes = 3
 	elementBytes   = 1

@@ -10,10 +10,10 @@ import (
 	"github.com/keyheat/keyheat/sample"
 )
 
-// statement adds the access of a PartiQL statement, as far as its text shows it.
-// It is read, not parsed: the table behind FROM, INTO, UPDATE or DELETE FROM,
-// and the attributes that its condition sets equal, or its new item holds. An
-// OR, an IN or another shape leaves the key unread, and counted.
+// statement adds the access of a PartiQL statement as far as its text shows it. It does not
+// parse the whole grammar: it finds the table behind FROM, INTO, UPDATE or DELETE FROM, and the
+// attributes of equalities or of the new item. With an OR, an IN or another shape, the key
+// counts as not readable.
 func (v *Reader) statement(text *string, parameters []types.AttributeValue, strong *bool, transactional bool) {
 	s := readStatement(aws.ToString(text), parameters)
 	t := Access{Table: s.table, Write: s.write, Transactional: transactional, Consistency: consistency(strong)}
@@ -33,13 +33,13 @@ func (v *Reader) statement(text *string, parameters []types.AttributeValue, stro
 	v.add(t)
 }
 
-// parsedStatement is what is read of a PartiQL statement.
+// parsedStatement holds the readable parts of a PartiQL statement.
 type parsedStatement struct {
 	table, index string
 	write        bool
 	equal        Item // attribute = value
-	inserted     Item // the item of an INSERT
-	ok           bool // equal is all that can name the key
+	inserted     Item // item of an INSERT
+	ok           bool // equal has all attributes that can be the key
 }
 
 func readStatement(text string, parameters []types.AttributeValue) parsedStatement {
@@ -72,9 +72,9 @@ func readStatement(text string, parameters []types.AttributeValue) parsedStateme
 	return s
 }
 
-// pairs returns the "name = value" behind a keyword, for either sign. It returns
-// false when the part has an OR, a NOT or an IN, with which an equality need not
-// hold. Names inside of other attributes are none of the item's.
+// pairs returns the "name = value" pairs behind a keyword, for either sign. It returns false
+// after an OR, a NOT or an IN, because an equality then need not hold. It skips names inside of
+// other attributes.
 func pairs(w []string, parameters []types.AttributeValue, keyword, sign string) (Item, bool) {
 	found := Item{}
 	inside, parameter, depth := false, 0, 0
@@ -101,7 +101,7 @@ func pairs(w []string, parameters []types.AttributeValue, keyword, sign string) 
 	return found, len(found) > 0
 }
 
-// literal returns a parameter, a string or a number; nil for anything else.
+// literal returns a parameter, a string or a number, or nil for another word.
 func literal(word string, parameters []types.AttributeValue, next int) types.AttributeValue {
 	switch c := word[0]; {
 	case word == "?":
@@ -125,8 +125,8 @@ func unquote(word string) string {
 	return word
 }
 
-// statementWord is a quoted word, in which a doubled quote is one and whose end may be
-// missing; a number; a name; a comparison that is no equality; or a single sign.
+// statementWord matches a quoted word (with doubled quotes inside, perhaps without its end), a
+// number, a name, a comparison other than equality, or a single sign.
 var statementWord = regexp.MustCompile(`(?s)'(?:[^']|'')*'?|"(?:[^"]|"")*"?` +
 	`|[0-9-][^ \t\r\n'"=<>,?:()\[\]{}]*|[^ \t\r\n'"=<>,.?:()\[\]{}]+|[<>][=>]|[^ \t\r\n]`)
 
