@@ -21,8 +21,6 @@ func TestPoliciesAreWhatTheCodeCalls(t *testing.T) {
 	t.Parallel()
 	for file, calls := range map[string][]string{
 		"iam/reporter-cloudwatch.json": actions("cloudwatch", reflect.TypeFor[cloudwatch.API]()),
-		"iam/reporter-contributor-insights.json": append(actions("cloudwatch", reflect.TypeFor[contributorinsights.API]()),
-			actions("dynamodb", reflect.TypeFor[contributorinsights.Tables]())...),
 		"iam/reporter-analyze-contributor-insights.json": slices.Concat(actions("cloudwatch", reflect.TypeFor[contributorinsights.API]()),
 			actions("cloudwatch", reflect.TypeFor[cloudwatch.API]()), actions("dynamodb", reflect.TypeFor[contributorinsights.Tables]())),
 		"iam/reporter-cloudwatch-publish.json": actions("cloudwatch", reflect.TypeFor[publish.API]()),

@@ -208,9 +208,6 @@ type CloudWatch struct {
 	// the samples do not show is spread over keys as they are; null where the policy does
 	// not want it, where the samples may show all, and of findings not of a key.
 	Scaled *Figure `json:"scaled"`
-	// ContributorInsights is what Contributor Insights says of the finding's key; null
-	// where it is not read, or was not yet, and of findings that are not of a key's load.
-	ContributorInsights *ContributorInsights `json:"contributor_insights"`
 }
 
 // OperationMinute is what CloudWatch says of one operation on a table in a minute. What has
@@ -224,37 +221,4 @@ type OperationMinute struct {
 	// of them, in milliseconds within DynamoDB.
 	Latency    *float64 `json:"latency_ms"`
 	MaxLatency *float64 `json:"latency_max_ms"`
-}
-
-// Counted is what Contributor Insights says of a finding's key.
-type Counted string
-
-// None of these is health: Contributor Insights has means of minutes, and a key may be
-// over a limit in single seconds of them.
-const (
-	// CountedOver means that the mean of a minute is above a limit, by values that are
-	// approximate.
-	CountedOver Counted = "over"
-	// CountedThrottled means that requests of the key were throttled.
-	CountedThrottled Counted = "throttled"
-	// CountedListed means that the key is listed, and neither of these follows.
-	CountedListed Counted = "listed"
-	// CountedLess means that the key had less in the same minutes than the samples say.
-	CountedLess Counted = "contradicts"
-	// CountedNotListed means that other keys are listed, and not this one.
-	CountedNotListed Counted = "not_listed"
-	// CountedNotAssessed means that nothing follows: it is not enabled, has no data of
-	// those minutes, may not be read, or the key is hidden.
-	CountedNotAssessed Counted = "not_assessed"
-)
-
-// ContributorInsights is what Contributor Insights, by minute, says of a finding's key.
-type ContributorInsights struct {
-	Verdict Counted `json:"verdict"`
-	// Why says it in sentences.
-	Why string `json:"why"`
-	// From and To are the first minute that was read, and the end of the last; null
-	// where none was.
-	From *time.Time `json:"from"`
-	To   *time.Time `json:"to"`
 }

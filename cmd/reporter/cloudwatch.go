@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -14,9 +13,7 @@ import (
 	"github.com/keyheat/keyheat/internal/aws/cloudwatch"
 	"github.com/keyheat/keyheat/internal/aws/cloudwatch/publish"
 	"github.com/keyheat/keyheat/internal/aws/contributorinsights"
-	"github.com/keyheat/keyheat/internal/aws/contributorinsights/watch"
 	"github.com/keyheat/keyheat/internal/cli"
-	"github.com/keyheat/keyheat/internal/judge"
 	"github.com/keyheat/keyheat/internal/settings/config"
 	"github.com/keyheat/keyheat/internal/settings/tables"
 	"github.com/keyheat/keyheat/sample"
@@ -28,11 +25,8 @@ type CloudWatch struct {
 	Tables      []string      `yaml:"tables" help:"tables to read beside those that the samples show, such as ones that are not sampled yet"`
 	Every       time.Duration `yaml:"every" help:"pause between two readings of a table, six metrics each"`
 	EveryOpen   time.Duration `yaml:"every_open" help:"pause between two readings of a table with an open incident, 44 metrics each, and 14 of an index"`
-	MonthlyCost float64       `yaml:"monthly_cost" help:"most to spend on GetMetricData and GetInsightRuleReport in a month, in US dollars; readings are left out beyond it"`
+	MonthlyCost float64       `yaml:"monthly_cost" help:"most to spend on GetMetricData in a month, in US dollars; readings are left out beyond it"`
 	Publish     Publish       `yaml:"publish"`
-
-	ContributorInsights bool   `yaml:"contributor_insights" help:"read what Contributor Insights counts of keys, of tables with an open incident of a hot key where it is enabled: two reports in five minutes at most; needs cloudwatch.enabled"`
-	KeysSecretFile      string `yaml:"keys_secret_file" help:"the file with the secret of hashed keys that the collectors have: without it hidden keys are not recognised among those of Contributor Insights"`
 }
 
 // Publish is what is written to CloudWatch.
@@ -53,12 +47,6 @@ func (c *CloudWatch) check(f *config.Faults) {
 	}
 	if err := c.Publish.config().Validate(); err != nil {
 		f.Addf("cloudwatch.publish", "%w", err)
-	}
-	if c.ContributorInsights && !c.Enabled {
-		f.Addf("cloudwatch.contributor_insights", "what it counts is judged beside CloudWatch's metrics: set cloudwatch.enabled, too")
-	}
-	if c.KeysSecretFile != "" && !c.ContributorInsights {
-		f.Addf("cloudwatch.keys_secret_file", "a secret that nothing needs: set cloudwatch.contributor_insights, or take the file out")
 	}
 }
 
@@ -136,68 +124,6 @@ func (c *CloudWatch) probe() cli.Probe {
 		}
 		return fmt.Sprintf("CloudWatch can be read in %s: about $%.2f a month for each table and index, $%.2f a day more for a table while it has an open incident, $%.0f a month at most",
 			settings.Region, c.reader().CostOf(), c.reader().CostOpen(), c.MonthlyCost), nil
-	}}
-}
-
-// judging is how long ago a reporter that judges did so last, at most.
-const judging = 30 * time.Second
-
-// newWatcher returns what reads Contributor Insights beside open incidents.
-func newWatcher(ctx context.Context, c *Config, d cli.Daemon, judge *judge.Judge) (*watch.Watcher, error) {
-	settings, err := cli.AWS(ctx)
-	if err != nil {
-		return nil, cli.Wrong(err)
-	}
-	hashes, err := c.CloudWatch.hashes(&c.Section)
-	if err != nil {
-		return nil, cli.Wrong(fmt.Errorf("cloudwatch.keys_secret_file: %w", err))
-	}
-	metrics := regionClients(settings)
-	return watch.New(watch.Options{
-		Clients: func(region string) (contributorinsights.API, contributorinsights.Tables) {
-			return metrics(region), dynamodb.NewFromConfig(settings, func(o *dynamodb.Options) { o.Region = cmp.Or(region, o.Region) })
-		},
-		Store: d.Store, Log: d.Log, Hashes: hashes,
-		Budget: func(now time.Time) float64 { return cloudwatch.AllowedRequests(c.CloudWatch.MonthlyCost, now) },
-		Judges: func() bool { return judge.Judges(judging) },
-	}), nil
-}
-
-// hashes returns how keys stand in samples where policies hash them; nil where none does,
-// or the secret is not given.
-func (c *CloudWatch) hashes(section *tables.Section) (func(sample.Target, sample.Key) ([]sample.Key, error), error) {
-	if c.KeysSecretFile == "" {
-		return nil, nil
-	}
-	text, err := config.ReadSecret(c.KeysSecretFile)
-	if err != nil {
-		return nil, err
-	}
-	secret := tables.Hashing{Secret: config.Secret(text)}
-	if err := section.ValidateHiding(secret); err != nil {
-		return nil, err
-	}
-	hider := section.Hider(secret)
-	if hider == nil {
-		return nil, nil
-	}
-	return hider().Hashes, nil
-}
-
-// reportsProbe checks that reports of Contributor Insights may be read, and says what
-// that will cost.
-func (c *CloudWatch) reportsProbe() cli.Probe {
-	return cli.Probe{Name: "insights", Run: func(ctx context.Context) (string, error) {
-		settings, err := cli.AWS(ctx)
-		if err != nil {
-			return "", err
-		}
-		reports := contributorinsights.Reader{API: regionClients(settings)("")}
-		if err := reports.Probe(ctx); err != nil {
-			return "", fmt.Errorf("read Contributor Insights in %s: %w", settings.Region, err)
-		}
-		return fmt.Sprintf("Contributor Insights can be read in %s: $%.4f a day at most for a table or index while it has an open incident of a hot key, within the $%.0f a month",
-			settings.Region, watch.CostOpen, c.MonthlyCost), nil
 	}}
 }
 

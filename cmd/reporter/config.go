@@ -162,9 +162,6 @@ func (c *Config) probes() []cli.Probe {
 	probes := []cli.Probe{c.Store.Probe(), c.Judge.probe()}
 	if c.CloudWatch.Enabled {
 		probes = append(probes, c.CloudWatch.probe())
-		if c.CloudWatch.ContributorInsights {
-			probes = append(probes, c.CloudWatch.reportsProbe())
-		}
 		probes = append(probes, c.CloudWatch.insightsProbes(c.Tables)...)
 	}
 	if c.CloudWatch.Publish.Enabled {

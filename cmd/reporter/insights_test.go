@@ -2,11 +2,8 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"fmt"
-	"io"
-	"net/http"
 	"os"
 	"regexp"
 	"strings"
@@ -17,10 +14,7 @@ import (
 	"github.com/keyheat/keyheat/detect/corroboration"
 	"github.com/keyheat/keyheat/internal/analyze/tableinsights"
 	"github.com/keyheat/keyheat/internal/cli"
-	"github.com/keyheat/keyheat/internal/settings/config"
 	"github.com/keyheat/keyheat/internal/testsupport/cloudwatchtest"
-	"github.com/keyheat/keyheat/internal/testsupport/port"
-	"github.com/keyheat/keyheat/store"
 )
 
 // insightsStory is a table with Contributor Insights, or a mistake about it.
@@ -321,103 +315,6 @@ func TestCheckSaysWhatContributorInsightsCounts(t *testing.T) {
 	w.FailAll("DescribeContributorInsights", cloudwatchtest.Failure{Status: 400, Code: "AccessDeniedException", Message: "no"})
 	if text := check(); !strings.Contains(text, "is not known: DescribeContributorInsights is denied") {
 		t.Error(text)
-	}
-}
-
-// TestCheckTriesReports: where Contributor Insights is read beside incidents, check asks
-// whether it may be, and says what that costs.
-func TestCheckTriesReports(t *testing.T) {
-	w := &insightsWorld{cloudwatchtest.New(t), time.Now()}
-	w.enable("", "THROTTLED_KEYS", "PKT")
-	w.environment(t)
-	dir := t.TempDir()
-	check := func(cloudwatch string) (int, string) {
-		settings := "store: {url: 'sqlite:" + dir + "/k.db'}\ncloudwatch: {" + cloudwatch + "}\n"
-		if err := os.WriteFile(dir+"/reporter.yaml", []byte(settings), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		var out, errs bytes.Buffer
-		code := cli.Run(t.Context(), command(), []string{"check", "--config", dir + "/reporter.yaml"}, cli.Streams{Out: &out, Err: &errs})
-		return code, out.String() + errs.String()
-	}
-	for _, c := range []struct{ cloudwatch, says string }{
-		{"contributor_insights: true", "set cloudwatch.enabled, too"},
-		{"enabled: true, keys_secret_file: secret", "a secret that nothing needs"},
-	} {
-		if code, text := check(c.cloudwatch); code != cli.Misconfigured || !strings.Contains(text, c.says) {
-			t.Errorf("check of %s exits with %d: %s", c.cloudwatch, code, text)
-		}
-	}
-	if _, err := store.Migrate(t.Context(), "sqlite:"+dir+"/k.db"); err != nil {
-		t.Fatal(err)
-	}
-	const on = "enabled: true, contributor_insights: true"
-	if code, text := check(on); code != cli.OK || !strings.Contains(text, "Contributor Insights can be read in eu-west-1: $0.0058 a day at most") {
-		t.Error(text)
-	}
-	w.FailAll("GetInsightRuleReport", cloudwatchtest.Failure{Status: 400, Code: "AccessDeniedException", Message: "no"})
-	if code, text := check(on); code != cli.Misconfigured || !strings.Contains(text, "allow cloudwatch:GetInsightRuleReport") {
-		t.Errorf("check exits with %d: %s", code, text)
-	}
-}
-
-// TestTheDaemonReadsContributorInsights: beside an open incident, into the finding that the
-// API has.
-func TestTheDaemonReadsContributorInsights(t *testing.T) {
-	w := &insightsWorld{cloudwatchtest.New(t), time.Now()}
-	w.enable("", "ACCESSED_AND_THROTTLED_KEYS", "PKC", "PKT")
-	w.count("PKC", 198_000, some, canary)
-	w.environment(t)
-	url := "sqlite:" + t.TempDir() + "/k.db"
-	if _, err := store.Migrate(t.Context(), url); err != nil {
-		t.Fatal(err)
-	}
-	collectCanary(t, url, "plain", "", &heard{all: map[string]*bytes.Buffer{}})
-	conf := defaults()
-	conf.Store.URL, conf.Listen = config.Secret(url), port.HoldAddress(t)
-	conf.CloudWatch.Enabled, conf.CloudWatch.ContributorInsights = true, true
-	ctx, stop := context.WithCancel(t.Context())
-	served := make(chan error, 1)
-	go func() { served <- serve(ctx, conf, nil, io.Discard) }()
-	defer func() {
-		stop()
-		if err := <-served; err != nil {
-			t.Error(err)
-		}
-	}()
-	client := &http.Client{Timeout: time.Minute, Transport: &http.Transport{DisableKeepAlives: true}}
-	said := func() *detect.ContributorInsights {
-		answer, err := client.Get("http://" + conf.Listen + "/api/v1/findings")
-		if err != nil {
-			return nil // it does not listen yet
-		}
-		defer answer.Body.Close()
-		var listed struct{ Findings []detect.Finding }
-		if err := json.NewDecoder(answer.Body).Decode(&listed); err != nil {
-			t.Fatal(err)
-		}
-		for i := range listed.Findings {
-			if c := listed.Findings[i].CloudWatch; c != nil && c.ContributorInsights != nil {
-				return c.ContributorInsights
-			}
-		}
-		return nil
-	}
-	look := time.NewTicker(100 * time.Millisecond)
-	defer look.Stop()
-	for deadline := time.After(90 * time.Second); ; {
-		select {
-		case <-look.C:
-		case <-deadline:
-			t.Fatal("nothing is said on the finding in 90 seconds")
-		}
-		if c := said(); c != nil {
-			// The samples are of this minute, which no report has yet.
-			if c.Verdict != detect.CountedNotAssessed || c.From == nil || !strings.Contains(c.Why, "none of these minutes yet") || w.Reports() != 2 {
-				t.Errorf("after %d reports the finding has %+v", w.Reports(), c)
-			}
-			return
-		}
 	}
 }
 

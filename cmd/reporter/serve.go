@@ -11,14 +11,10 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/sync/errgroup"
 
-	"github.com/keyheat/keyheat/detect"
-	"github.com/keyheat/keyheat/detect/contributors"
 	"github.com/keyheat/keyheat/internal/alert"
-	"github.com/keyheat/keyheat/internal/aws/contributorinsights/watch"
 	"github.com/keyheat/keyheat/internal/cli"
 	"github.com/keyheat/keyheat/internal/judge"
 	"github.com/keyheat/keyheat/internal/report/schedule"
-	"github.com/keyheat/keyheat/internal/settings/tables"
 	"github.com/keyheat/keyheat/internal/web"
 )
 
@@ -64,14 +60,6 @@ func serve(ctx context.Context, config *Config, again func() (*Config, error), l
 					route.Wake()
 				}
 			})
-		}
-		settings.ContributorInsights = func() (read map[detect.Target]*contributors.Reading) {
-			parts.Each(func(c cli.Component) {
-				if watcher, ok := c.(*watch.Watcher); ok {
-					read = watcher.Readings()
-				}
-			})
-			return read
 		}
 		judge, err := judge.New(settings, d.Store, holder, d.Log)
 		if err != nil {
@@ -125,16 +113,6 @@ func (c *Config) parts(d cli.Daemon, holder string, judge *judge.Judge) []cli.Pa
 	if c.CloudWatch.Publish.Enabled {
 		add("cloudwatch metrics", c.CloudWatch.Publish, func(ctx context.Context) (cli.Component, error) {
 			return newPublisher(ctx, &c.CloudWatch.Publish, d, holder)
-		})
-	}
-	if c.CloudWatch.ContributorInsights {
-		// Which keys are hidden is said of tables.
-		settings := struct {
-			CloudWatch
-			tables.Section
-		}{c.CloudWatch, c.Section}
-		add("contributor insights", settings, func(ctx context.Context) (cli.Component, error) {
-			return newWatcher(ctx, c, d, judge)
 		})
 	}
 	if len(c.Reports) > 0 {

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
-	"github.com/keyheat/keyheat/detect/contributors"
 	"github.com/keyheat/keyheat/detect/corroboration"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/store"
@@ -54,11 +53,7 @@ func (t *term) loadCloudWatch(ctx context.Context, now time.Time) error {
 		return err
 	}
 	if len(w.readings) > 0 {
-		var counted map[detect.Target]*contributors.Reading
-		if read := t.judge.config.ContributorInsights; read != nil {
-			counted = read()
-		}
-		t.state.SetCloudWatch(maps.Clone(w.readings), counted)
+		t.state.SetCloudWatch(maps.Clone(w.readings))
 	}
 	w.at = now
 	return nil

@@ -2,16 +2,13 @@ package judge_test
 
 import (
 	"bytes"
-	"reflect"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/keyheat/keyheat/detect"
-	"github.com/keyheat/keyheat/detect/contributors"
 	"github.com/keyheat/keyheat/detect/corroboration"
 	"github.com/keyheat/keyheat/internal/judge"
 	"github.com/keyheat/keyheat/sample"
@@ -163,63 +160,6 @@ func TestCloudWatchAlone(t *testing.T) {
 	})
 }
 
-// TestContributorInsights: a finding says what was read of its key, which changes nothing
-// else of it; so does one of a judge that has taken over, when it is read again.
-func TestContributorInsights(t *testing.T) {
-	t.Parallel()
-	each(t, func(t *testing.T, s *store.Store) {
-		start := begin()
-		c := collect(t, s, "a", 0, start)
-		var read atomic.Pointer[map[detect.Target]*contributors.Reading]
-		config := watching()
-		config.ContributorInsights = func() map[detect.Target]*contributors.Reading {
-			if now := read.Load(); now != nil {
-				return *now
-			}
-			return nil
-		}
-		j := run(t, config, &probe{Store: s})
-		c.commit(30, hot("hot", 1200, 0, 30)...)
-		j.quiet(t)
-		says(t, s, start, 2, 36_000, corroboration.WriteKeyRangeThrottles, 70)
-		j.quiet(t)
-		before := found(t, s, detect.HotKeyWrite)[0]
-		if before.CloudWatch == nil || before.CloudWatch.ContributorInsights != nil {
-			t.Fatalf("before it is read there is %+v", before.CloudWatch)
-		}
-		after := func(r contributors.Reading) *detect.ContributorInsights {
-			t.Helper()
-			r.From, r.To, r.Names = start, start.Add(5*time.Minute), map[string]string{"hot": "hot"}
-			read.Store(&map[detect.Target]*contributors.Reading{orders: &r})
-			j.quiet(t)
-			f := found(t, s, detect.HotKeyWrite)[0]
-			said := f.CloudWatch.ContributorInsights
-			f.CloudWatch.ContributorInsights = nil
-			if f.Severity != before.Severity || f.State != before.State || f.Why != before.Why || !reflect.DeepEqual(f.CloudWatch, before.CloudWatch) {
-				t.Errorf("the finding is %+v, and was %+v", f, before)
-			}
-			if said == nil {
-				t.Fatal("nothing is said")
-			}
-			return said
-		}
-		key := []contributors.Series{{Keys: []string{"hot"}, Points: []contributors.Point{{At: start, Value: 108_000}}}}
-		listed := after(contributors.Reading{Accessed: contributors.Counts{Exists: true, Series: key}})
-		equal(t, "listed", listed.Verdict, detect.CountedListed)
-		if !strings.Contains(listed.Why, "600 WCU/s") {
-			t.Errorf("it says %q, and not what the table's consumption makes of it", listed.Why)
-		}
-		equal(t, "denied", after(contributors.Reading{Unread: "denied"}).Verdict, detect.CountedNotAssessed)
-		equal(t, "empty", after(contributors.Reading{Accessed: contributors.Counts{Exists: true}}).Verdict, detect.CountedNotAssessed)
-		equal(t, "over", after(contributors.Reading{Accessed: contributors.Counts{Exists: true, Series: []contributors.Series{
-			{Keys: []string{"hot"}, Points: []contributors.Point{{At: start, Value: 400_000}}},
-		}}}).Verdict, detect.CountedOver)
-		equal(t, "notifications", pages(t, s), "firing")
-
-		validFinding(t, s, detect.HotKeyWrite)
-	})
-}
-
 // validFinding holds the stored finding of a kind to the published schema.
 func validFinding(t *testing.T, s *store.Store, kind detect.Kind) {
 	t.Helper()
@@ -253,34 +193,6 @@ func TestOperations(t *testing.T) {
 		}
 		validFinding(t, s, detect.HotKeyWrite)
 	})
-}
-
-// TestUnseenKeyIsSaid: a key that Contributor Insights proves over and the samples do not
-// show is said in the table's view, without its name.
-func TestUnseenKeyIsSaid(t *testing.T) {
-	t.Parallel()
-	s := open(t, database(t))
-	start := begin()
-	c := collect(t, s, "a", 0, start)
-	says(t, s, start, 2, 70_000, "", 0)
-	config := watching()
-	config.ContributorInsights = func() map[detect.Target]*contributors.Reading {
-		return map[detect.Target]*contributors.Reading{orders: {
-			From: start, To: start.Add(10 * time.Minute), SampledTo: start.Add(10 * time.Minute),
-			Names:   map[string]string{"hot": "hot", "unsampled-7": "unsampled-7"},
-			Sampled: map[int64]map[string]contributors.Sampled{start.Unix(): {"hot": {Peak: 1.2}}},
-			Accessed: contributors.Counts{Exists: true, Series: []contributors.Series{
-				{Keys: []string{"unsampled-7"}, Points: []contributors.Point{{At: start, Value: 198_000}}},
-			}},
-		}}
-	}
-	j := run(t, config, &probe{Store: s})
-	c.commit(30, hot("hot", 1200, 0, 30)...)
-	j.quiet(t)
-	view := viewOf(t, s)
-	if w := view.CloudWatch; w == nil || !strings.Contains(w.Why, "Contributor Insights counts 1 key over a limit") || strings.Contains(w.Why, "unsampled-7") {
-		t.Errorf("the view has %+v", w)
-	}
 }
 
 // TestScaledByCoverage: where the policy asks, a finding says its key's load as if what

@@ -6,7 +6,6 @@ import (
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/board"
-	"github.com/keyheat/keyheat/detect/contributors"
 	"github.com/keyheat/keyheat/detect/pipeline"
 	"github.com/keyheat/keyheat/internal/alert/routing"
 	"github.com/keyheat/keyheat/internal/judge/verdict"
@@ -63,9 +62,6 @@ type Config struct {
 	Read store.ReadLimit
 	// CloudWatchEvery is the pause between two loads of what CloudWatch says.
 	CloudWatchEvery time.Duration
-	// ContributorInsights returns what was read of Contributor Insights, by table or
-	// index, as values that nobody changes; nil where it is not read.
-	ContributorInsights func() map[detect.Target]*contributors.Reading
 	// Pipeline says from when on Keyheat's own health makes findings; the zero value
 	// makes none. LookEvery is the pause between two looks at it.
 	Pipeline  pipeline.Thresholds

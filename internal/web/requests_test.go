@@ -13,8 +13,7 @@ import (
 
 // TestPagesSayWhoseRequestsTheyAre: requests are served for certain only where the samples
 // show throttled ones, attempts that ask for nothing are not said to, and a moving hot spot's
-// requests are those of one key. A finding's page has what CloudWatch and Contributor
-// Insights say of it.
+// requests are those of one key. A finding's page shows CloudWatch's verdict.
 func TestPagesSayWhoseRequestsTheyAre(t *testing.T) {
 	t.Parallel()
 	s, err := store.Open(t.Context(), "sqlite::memory:", store.Options{})
@@ -35,7 +34,6 @@ func TestPagesSayWhoseRequestsTheyAre(t *testing.T) {
 	f.Evidence = &detect.Evidence{Records: 755, Seconds: 5, ItemBytes: 267_264, Callers: []detect.Part{{Text: "loader", Low: 0.03, High: 0.22}}}
 	f.CloudWatch = &detect.CloudWatch{
 		Verdict: detect.CloudWatchConfirms, Why: "A partition was full.",
-		ContributorInsights: &detect.ContributorInsights{Verdict: detect.CountedOver, Why: "The key is proven over."},
 	}
 	j.Findings = []store.Finding{{
 		Fingerprint: f.Fingerprint, Kind: string(f.Kind), Target: f.Target, Severity: string(f.Severity), State: string(f.State),
@@ -54,7 +52,7 @@ func TestPagesSayWhoseRequestsTheyAre(t *testing.T) {
 		"/table?index=&table=resent":  {"Requests seen 20 that were served", "9 attempts seen, without units of their own"},
 		"/findings/" + f.Fingerprint: {
 			"755 of the requests of the hottest key in the 5 hottest seconds", "Busiest callers no caller has more than 22%", "about 260 KB on average of a sample worth 755 records",
-			"Confirmed. A partition was full. The key is proven over.",
+			"Confirmed. A partition was full.",
 		},
 	} {
 		text := open(t, address+path).text()

@@ -216,10 +216,12 @@ func (r *reading) rules(ctx context.Context, accessed, throttled contributorinsi
 
 // judge returns the verdicts, as the policy wants them.
 func (r *reading) judge(p pair, minutes []corroboration.Minute) []contributors.Key {
-	throttled := contributors.Counts{Series: p.throttled.Series, Unlisted: p.throttled.Unlisted}
+	throttled := p.throttled.Series
 	reports := contributors.Reports{
-		Accessed: p.accessed.Series, Throttled: throttled.Series, AllThrottled: throttled.ListsAll(),
-		Minutes: minutes, Warning: r.policy.Warning,
+		Accessed: p.accessed.Series, Throttled: throttled,
+		// A rule that lists no key may not count at all.
+		AllThrottled: len(throttled) > 0 && p.throttled.Unlisted <= 0,
+		Minutes:      minutes, Warning: r.policy.Warning,
 	}
 	all := []contributors.Key{}
 	for _, k := range reports.Judge() {

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
-	"github.com/keyheat/keyheat/detect/contributors"
 	"github.com/keyheat/keyheat/detect/corroboration"
 	"github.com/keyheat/keyheat/sample"
 )
@@ -19,17 +18,14 @@ const holdAtMost = corroboration.Delay + 2*time.Minute
 // cloudWatch is what CloudWatch says of tables. A nil one says nothing.
 type cloudWatch struct {
 	readings map[detect.Target]*corroboration.Reading
-	// counted is what Contributor Insights says; nil where it is not read.
-	counted map[detect.Target]*contributors.Reading
 	// alone are the findings that CloudWatch alone makes, by fingerprint.
 	alone map[string]detect.Finding
 }
 
-// SetCloudWatch replaces what CloudWatch says of tables and indexes, and what
-// Contributor Insights counted of their keys. What CloudWatch alone had found, and finds
-// no more, is resolved.
-func (s *State) SetCloudWatch(readings map[detect.Target]*corroboration.Reading, counted map[detect.Target]*contributors.Reading) {
-	next := &cloudWatch{readings: readings, counted: counted, alone: map[string]detect.Finding{}}
+// SetCloudWatch replaces CloudWatch's readings of tables and indexes. Findings of
+// CloudWatch alone that it no longer makes are resolved.
+func (s *State) SetCloudWatch(readings map[detect.Target]*corroboration.Reading) {
+	next := &cloudWatch{readings: readings, alone: map[string]detect.Finding{}}
 	for target, r := range readings {
 		for _, f := range corroboration.Findings(target, r) {
 			f.Severity = s.policy(target).Cap(f.Severity)
@@ -89,9 +85,6 @@ func (c *cloudWatch) assess(f *detect.Finding, p detect.Policy) {
 	if p.ScaleByCoverage {
 		corroboration.Scale(&said, f)
 	}
-	if counted := c.counted[f.Target]; counted != nil && f.Kind.OfKey() {
-		said.ContributorInsights = new(counted.Assess(f, r.Minutes, p.Warning))
-	}
 	f.CloudWatch = &said
 	if said.Coverage != nil {
 		f.Quality.Coverage = new(min(1, said.Coverage.Value))
@@ -118,12 +111,5 @@ func (c *cloudWatch) table(target detect.Target, p detect.Policy) *detect.TableC
 	if c == nil || c.readings[target] == nil {
 		return nil
 	}
-	r := c.readings[target]
-	said := corroboration.Judge(target, r)
-	if counted := c.counted[target]; counted != nil {
-		if unseen := counted.Unseen(target, r.Minutes, p); unseen != "" {
-			said.Why += " " + unseen
-		}
-	}
-	return &said
+	return new(corroboration.Judge(target, c.readings[target]))
 }
