@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"time"
 )
 
 // Position is where reading goes on in a shard: a sequence number, after which
@@ -21,19 +22,37 @@ const (
 	afterGap Position = "AFTER_GAP"
 	// shardEnd is after the last record.
 	shardEnd Position = "SHARD_END"
-	// atPrefix begins the position at a record; see at.
+	// atPrefix begins the position of a record that is the next one; see atSequence.
 	atPrefix = "at:"
+	// timePrefix begins the position of a time; see AtTime.
+	timePrefix = "time:"
 )
 
 // atSequence returns the position at which the record of that sequence number is the next
 // one: the end of a gap.
 func atSequence(sequence string) Position { return Position(atPrefix + sequence) }
 
-// unread reports whether nothing of the shard was counted.
-func (p Position) unread() bool { return p == TrimHorizon || p == orphaned || p == afterGap }
+// AtTime returns the position before the first record that was written in the second of t
+// or later.
+func AtTime(t time.Time) Position { return Position(timePrefix + t.UTC().Format(time.RFC3339)) }
+
+// Time returns the time of a position that AtTime made.
+func (p Position) Time() (t time.Time, ok bool) {
+	text, ok := strings.CutPrefix(string(p), timePrefix)
+	if !ok {
+		return time.Time{}, false
+	}
+	t, err := time.Parse(time.RFC3339, text)
+	return t, err == nil
+}
+
+// unread reports whether no record of the shard was counted.
+func (p Position) unread() bool {
+	return p == TrimHorizon || p == orphaned || p == afterGap || strings.HasPrefix(string(p), timePrefix)
+}
 
 // Sequence returns the sequence number at which reading begins, or, with after,
-// behind which it does; empty for the oldest record that is left.
+// after which it does; empty for the oldest record and for a time.
 func (p Position) Sequence() (sequence string, after bool) {
 	if next, ok := strings.CutPrefix(string(p), atPrefix); ok {
 		return next, false

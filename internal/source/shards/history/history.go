@@ -11,9 +11,8 @@
 //
 // # Where it begins and ends
 //
-// A log cannot be opened at a time, so that each shard is read from its oldest record
-// and what was written before Since is left out. A shard whose child began before Since
-// is not read any further: all of its records are older than its children's.
+// Each shard is opened at its first record since Since. A shard that ended before answers
+// with an empty page and its end.
 //
 // The end is the second in which Run began, for every shard: a shard is read up to its
 // end, or up to a record of that second or later, or until [shards.Idleness] says that
@@ -59,8 +58,8 @@ type Config struct {
 	Patience time.Duration
 }
 
-// Default returns the defaults of Config but for Table and Since.
-func Default() Config {
+// defaults returns the defaults of Config but for Table and Since.
+func defaults() Config {
 	return Config{PageEvery: time.Second, RequestTimeout: 10 * time.Second, Patience: time.Minute}
 }
 
@@ -103,7 +102,7 @@ type Source struct {
 
 // New returns a source that has made no request yet.
 func New(config Config, log shards.Log) *Source {
-	config = options.OrDefault(config, Default())
+	config = options.OrDefault(config, defaults())
 	s := &Source{
 		config: config, log: log, traits: log.Traits(),
 		buffers: make(chan []byte, atOnce), ended: make(chan struct{}, 1),

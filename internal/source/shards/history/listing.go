@@ -120,7 +120,7 @@ func (s *Source) add(stream string, described []shards.Described, disabled bool)
 			known.open = d.Open
 			continue
 		}
-		r := &reader{source: s, stream: stream, id: d.ID, name: name(d.ID), open: d.Open, at: shards.TrimHorizon}
+		r := &reader{source: s, stream: stream, id: d.ID, name: name(d.ID), open: d.Open, at: shards.AtTime(s.config.Since)}
 		if d.Parent != "" {
 			r.parent = name(d.Parent)
 		}

@@ -20,12 +20,8 @@ const (
 	reads    state = iota
 	ended          // to its end, behind which its children are
 	caughtUp       // up to what there was when the reading began
-	unneeded       // not any further: it is gone, or all of it is too old
+	vanished       // not to its end: the log has dropped it
 )
-
-// clocksApart is how much later than a child's first record a record of its parent may
-// seem to be written: times of records are approximate.
-const clocksApart = time.Minute
 
 // reader reads one shard.
 type reader struct {
@@ -35,10 +31,9 @@ type reader struct {
 
 	// Under the source's lock.
 	state       state
-	open        bool               // when it was listed last
-	cancel      context.CancelFunc // nil before run
-	first, last time.Time          // of the records that were read
-	begun       time.Time          // when the first of them came
+	open        bool      // when it was listed last
+	first, last time.Time // of the records that were read
+	begun       time.Time // when the first of them came
 
 	// Of the reader's own goroutine.
 	at       shards.Position
@@ -49,11 +44,6 @@ type reader struct {
 
 // run reads the shard as far as it is needed, or until ctx ends.
 func (r *reader) run(ctx context.Context, sink source.Sink) {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	if !r.start(cancel) {
-		return
-	}
 	handle, err := sink.Claim(ctx, source.Claim{Partition: r.name, First: string(shards.TrimHorizon)})
 	if err != nil {
 		r.source.fail(fmt.Errorf("claim: %w", err))
@@ -65,14 +55,6 @@ func (r *reader) run(ctx context.Context, sink source.Sink) {
 	if err := handle.Release(context.WithoutCancel(ctx)); err != nil {
 		r.source.fail(fmt.Errorf("release: %w", err))
 	}
-}
-
-// start reports whether the shard is to be read.
-func (r *reader) start(cancel context.CancelFunc) bool {
-	r.source.mu.Lock()
-	defer r.source.mu.Unlock()
-	r.cancel = cancel
-	return r.state == reads
 }
 
 // read reads page after page, with a pause after each.
@@ -159,7 +141,8 @@ func (s *Source) page(ctx context.Context, stream, iterator string, buffer []byt
 // recover says what follows from a failed request: a gap and another position, or
 // nothing, and the error, where it is to be repeated.
 func (r *reader) recover(ctx context.Context, handle source.Partition, err error) (state, error) {
-	unread := r.at == shards.TrimHorizon
+	sequence, _ := r.at.Sequence()
+	unread := sequence == ""
 	switch {
 	case errors.Is(err, shards.ErrThrottled): // the iterator is as good as before
 		return reads, err
@@ -169,9 +152,9 @@ func (r *reader) recover(ctx context.Context, handle source.Partition, err error
 		}
 	case errors.Is(err, shards.ErrGone):
 		if !unread {
-			return unneeded, r.gap(ctx, handle, r.at, "the shard was gone before its end was read")
+			return vanished, r.gap(ctx, handle, r.at, "the shard was gone before its end was read")
 		}
-		return unneeded, nil // it was listed in its last minutes
+		return vanished, nil // it was listed in its last minutes
 	}
 	r.iterator = ""
 	return reads, err
@@ -237,37 +220,19 @@ func messages(records []shards.Record) iter.Seq[source.Message] {
 	}
 }
 
-// seen records the time of a record. The first one of a child tells that its parents hold
-// none that is younger.
+// recordTime records when a record was written that the shard's reader has read.
 func (s *Source) recordTime(r *reader, at time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if r.first.IsZero() {
 		r.first, r.begun = at, time.Now()
-		if at.Before(s.config.Since.Add(-clocksApart)) {
-			s.skip(r.parent)
-		}
 	}
 	r.last = at
-}
-
-// skip ends the reading of a shard and of those before it. The lock is held.
-func (s *Source) skip(name string) {
-	for r := s.shards[name]; r != nil; r = s.shards[r.parent] {
-		if r.state == reads {
-			r.state = unneeded
-			if r.cancel != nil {
-				r.cancel()
-			}
-		}
-	}
 }
 
 // settle records how far a shard is read.
 func (s *Source) settle(r *reader, reached state) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if r.state == reads {
-		r.state = reached
-	}
+	r.state = reached
 }

@@ -173,6 +173,9 @@ func (l Log) Open(ctx context.Context, stream, shard string, p shards.Position) 
 		StreamArn: aws.String(stream), ShardId: aws.String(shard),
 		ShardIteratorType: types.ShardIteratorTypeTrimHorizon,
 	}
+	if begin, ok := p.Time(); ok {
+		in.ShardIteratorType, in.Timestamp = types.ShardIteratorTypeAtTimestamp, aws.Time(begin)
+	}
 	if sequence, after := p.Sequence(); sequence != "" {
 		in.ShardIteratorType, in.SequenceNumber = types.ShardIteratorTypeAtSequenceNumber, aws.String(sequence)
 		if after {
