@@ -17,10 +17,9 @@ import (
 	"github.com/keyheat/keyheat/internal/source/memory"
 )
 
-// The supported versions of the Fetch API. Version 4 (Kafka 0.11) added the list
-// of aborted transactions, which is needed; 13 (Kafka 3.1) names topics by their
-// ids, so that a topic which was made anew is an error and not another's records.
-// Kafka 4 still serves all of them.
+// Supported versions of the Fetch API. Version 4 (Kafka 0.11) added the list of aborted
+// transactions, needed here. Version 13 (Kafka 3.1) names topics by id, so that a recreated
+// topic is an error. Kafka 4 still serves all of them.
 const (
 	fetchOldest   = 4
 	fetchFlexible = 12 // compact lengths, and tags
@@ -45,20 +44,20 @@ type fetchRequest struct {
 	// limit is the most bytes of a response that are taken.
 	limit    int
 	clientID string
-	// hold is what the response is in.
+	// hold has the response's memory.
 	hold *memory.Hold
 }
 
 var _ protocol.RawExchanger = (*fetchRequest)(nil)
 
-// fetchPart is what is asked for of one partition.
+// fetchPart requests records of one partition.
 type fetchPart struct {
 	topic     string
 	id        topicID // zero when it is not known: the topic is fetched by name
 	partition int32
 	offset    int64
-	// epoch is the leader epoch of the record before offset, -1 when it is not
-	// known: the leader says so when its log diverged before offset (KIP-595).
+	// epoch is the leader epoch of the record before offset, -1 if unknown. With it the
+	// leader reports whether its log diverged before offset (KIP-595).
 	epoch int32
 }
 
@@ -84,11 +83,11 @@ type fetchResponse struct {
 	decoder       *recordbatch.Decoder
 }
 
-// responseBuffers are some of usual fetches.
+// responseBuffers are unused buffers of the usual fetch size.
 var responseBuffers = memory.NewBuffers(2 * defaults.FetchBytes)
 
-// decoders are some that nobody uses now. They have buffers, which no budget counts: more
-// of them than a few cores keep busy are not kept.
+// decoders are unused decoders. No budget counts their buffers, so only as many are kept as
+// a few cores need.
 var decoders = make(chan *recordbatch.Decoder, 4)
 
 // decode begins to decode the response's records from an offset on.
@@ -118,7 +117,7 @@ func (r *fetchResponse) release() {
 	r.hold.Release()
 }
 
-// shortError is memory that others have: what is needed has to be waited for.
+// shortError reports that others hold the memory. The caller waits for that many bytes.
 type shortError struct{ bytes int }
 
 func (e *shortError) Error() string { return fmt.Sprintf("%d bytes are not free", e.bytes) }
@@ -218,8 +217,8 @@ func (r *fetchRequest) request(version int16) *kmsg.FetchRequest {
 	return q
 }
 
-// fetchRequest returns a request to the leader of all parts for what they have: at most so
-// many bytes of each and of all together, but for one larger batch.
+// fetchRequest returns a request to the leader of all parts. bytes bounds each partition
+// and the response as a whole, except for one larger batch.
 func (k *Source) fetchRequest(l *connection, parts []fetchPart, wait time.Duration, bytes int, hold *memory.Hold) *fetchRequest {
 	return &fetchRequest{
 		versions: &l.versions, parts: parts, maxWait: wait, maxBytes: int32(bytes),

@@ -15,13 +15,12 @@ import (
 // A topic that is deleted and made again has its old name and another id (Kafka
 // 2.8, KIP-516): a position is one in the topic of an id.
 
-// metadataNewest is the newest version of the Metadata API that is asked for: what
-// comes after it is not needed. From 10 on it tells topics' ids, from 2 on the
-// cluster's.
+// metadataNewest is the newest Metadata version that this client requests. Version 2 added
+// the cluster's id, version 10 the ids of topics.
 const metadataNewest = 12
 
-// Errors of a fetch by id, which kafka-go does not name: the broker has no topic of
-// that id, or another one under the name.
+// Errors of a fetch by id that kafka-go does not name: the broker has no topic with the id,
+// or the name has another id.
 const (
 	errUnknownTopicID      = kafka.Error(100)
 	errInconsistentTopicID = kafka.Error(103)
@@ -41,22 +40,22 @@ func (t topicID) String() string {
 	return base64.RawURLEncoding.EncodeToString(t[:])
 }
 
-// identity is what a topic is, beside its name.
+// identity identifies a topic beyond its name.
 type identity struct {
-	cluster    string // empty when the cluster tells none
+	cluster    string // empty if unknown
 	topic      topicID
 	partitions int
 }
 
-// differs reports whether two identities are of different topics, as far as both are
-// known: in a cluster that is being upgraded some brokers tell ids and some do not.
+// differs reports whether two identities are of different topics. Unknown ids never differ:
+// during an upgrade of the cluster only some brokers send ids.
 func (i identity) differs(other identity) bool {
 	known := i.topic != (topicID{}) && other.topic != (topicID{})
 	return known && i.topic != other.topic ||
 		i.cluster != "" && other.cluster != "" && i.cluster != other.cluster
 }
 
-// identity asks a broker what the topic of a name is now.
+// identity requests the current identity of a topic.
 func (l *connection) identity(ctx context.Context, topic string) (identity, error) {
 	q := &topicRequest{kmsg.NewMetadataRequest()}
 	asked := kmsg.NewMetadataRequestTopic()
@@ -83,7 +82,8 @@ func (q *topicRequest) ResponseKind() kmsg.Response {
 	return r
 }
 
-// topicResponse is what is needed of the response to a topicRequest.
+// topicResponse decodes the needed part of a Metadata response. kmsg's decoder is not safe
+// for it: see [wire.Reader].
 type topicResponse struct {
 	kmsg.MetadataResponse // for its version only
 	is                    identity
@@ -117,13 +117,13 @@ func (r *topicResponse) ReadFrom(body []byte) error {
 	}
 	r.topic(&w)
 	if version >= 8 && version <= 10 {
-		w.Int32() // what the client may do in the cluster
+		w.Int32() // the client's permissions in the cluster
 	}
 	w.Tags(nil)
 	return w.End()
 }
 
-// topic reads the one topic.
+// topic decodes the only topic.
 func (r *topicResponse) topic(w *wire.Reader) {
 	r.code = w.Int16()
 	w.Text() // its name
@@ -143,14 +143,14 @@ func (r *topicResponse) topic(w *wire.Reader) {
 			w.Int32() // the leader's epoch
 		}
 		w.Each(number) // replicas
-		w.Each(number) // those in sync
+		w.Each(number) // in-sync replicas
 		if r.Version >= 5 {
-			w.Each(number) // those that are away
+			w.Each(number) // offline replicas
 		}
 		w.Tags(nil)
 	})
 	if r.Version >= 8 {
-		w.Int32() // what the client may do with it
+		w.Int32() // the client's permissions on the topic
 	}
 	w.Tags(nil)
 }

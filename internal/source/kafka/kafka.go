@@ -24,7 +24,7 @@ import (
 // DefaultMaxBatchBytes is the bound of a batch where a Config gives none.
 const DefaultMaxBatchBytes = recordbatch.DefaultLimit
 
-// defaults are those of Config.
+// defaults are the defaults of Config.
 var defaults = Config{
 	ClientID: "keyheat-collector", SessionTimeout: 10 * time.Second, HeartbeatInterval: time.Second,
 	RebalanceTimeout: 30 * time.Second, JoinBackoff: time.Second, PartitionWatch: 5 * time.Second,
@@ -33,14 +33,12 @@ var defaults = Config{
 	ReleaseTimeout: 4 * time.Second, CommitInterval: 5 * time.Second,
 }
 
-// Config is which topics to read from where, and with which timeouts. A zero
-// field takes its default.
+// Config has the brokers, the topics and the timeouts. A zero field takes its default.
 type Config struct {
 	// Brokers are host:port of some brokers of the cluster; the others are
 	// found from them.
 	Brokers []string
-	// Topics are the topics to read, all of them, each from its earliest
-	// record.
+	// Topics are the topics to read, each from its earliest record.
 	Topics []string
 	// Group is the consumer group whose members share the partitions.
 	Group string
@@ -50,7 +48,7 @@ type Config struct {
 	Instance string
 	// ClientID names the client in the brokers' logs and quotas.
 	ClientID string
-	// TLS, when set, encrypts every connection as it says when that is made.
+	// TLS, if set, returns the TLS configuration for each new connection.
 	TLS func() *tls.Config
 	// SASL, when set, authenticates every connection: kafka-go's plain or
 	// scram.
@@ -82,9 +80,9 @@ type Config struct {
 	// MaxBatchBytes is the most that one record batch may hold as it is fetched, and one
 	// record when it is decompressed. A record over it is recorded as a gap.
 	MaxBatchBytes int
-	// MemoryBytes bounds what all partitions hold together of what was fetched and is
-	// not counted yet, decompressed and not. One partition that is alone may hold more,
-	// where a record needs it.
+	// MemoryBytes bounds the fetched bytes of all partitions that are not counted yet, both
+	// compressed and decompressed. A single active partition may exceed it for a large
+	// record.
 	MemoryBytes int64
 
 	// ReleaseTimeout bounds the last commit of a partition that is given up;

@@ -43,8 +43,8 @@ func (d *lossCheck) confirm(offset int64) bool {
 	return d.seen > lossConfirmations
 }
 
-// outOfRange determines on which side of the log the position lies. It never
-// jumps without a gap.
+// outOfRange determines whether the position lies before or after the log, and records the
+// gap before it moves the position.
 func (r *reader) outOfRange(ctx context.Context) error {
 	first, end, err := r.connection.bounds(ctx, r.topic, r.id)
 	switch {
@@ -80,7 +80,7 @@ func (r *reader) checkEnd(ctx context.Context, first, end int64) error {
 	return r.recordLoss(ctx, end, reasonCut)
 }
 
-// cut goes on where the leader says that its log and what was read part.
+// cut moves the position back to the offset at which the leader's log diverges.
 func (r *reader) cut(ctx context.Context, at int64) error {
 	if !r.lossCheck.confirm(r.at) {
 		return fmt.Errorf("offset %d: the log was cut at %d", r.at, at)
@@ -101,9 +101,9 @@ func (r *reader) sameTopic(ctx context.Context) error {
 	return nil
 }
 
-// skipCorrupt fetches a batch again that could not be read, and passes it by as a
-// gap when that does not help. Where the batch does not say where it ends,
-// ever larger steps find the next readable one.
+// skipCorrupt fetches a corrupt batch again, and records it as a gap if it stays corrupt.
+// If the batch has no credible end, the reader tries offsets at growing distances until it
+// finds a readable batch.
 func (r *reader) skipCorrupt(ctx context.Context, c *recordbatch.CorruptError, end int64) error {
 	if !r.lossCheck.confirm(c.From) {
 		return c
@@ -116,8 +116,8 @@ func (r *reader) skipCorrupt(ctx context.Context, c *recordbatch.CorruptError, e
 	return r.recordLoss(ctx, max(c.From+1, min(to, end)), reasonCorrupt+c.Reason)
 }
 
-// recordLoss records that what lies between the position and to is lost, and goes on
-// from there.
+// recordLoss records the records between the position and to as a gap, and moves the
+// position to its end.
 func (r *reader) recordLoss(ctx context.Context, to int64, reason string) error {
 	g := sample.Gap{
 		From: strconv.FormatInt(r.at, 10), To: strconv.FormatInt(to, 10),

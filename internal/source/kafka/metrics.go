@@ -21,8 +21,8 @@ const (
 	failureCommit    = "commit"
 )
 
-// meters counts what a source reads. It is embedded, so that whoever owns the
-// registry registers the source itself.
+// meters counts the records and requests of a source. It is embedded, so that the owner of
+// the registry registers the source itself.
 type meters struct {
 	*metrics.Set
 	messages, bytes, fetches, gaps *prometheus.CounterVec

@@ -22,9 +22,9 @@ import (
 // after it was lost: long enough for the new owner to be known.
 const reclaimPause = 250 * time.Millisecond
 
-// fetchPause is the longest pause after a failed fetch, which is how much longer than
-// need be a partition is silent that has a new leader. Kafka's own consumers wait a second
-// at most, too (retry.backoff.max.ms).
+// fetchPause is the longest pause after a failed fetch, and so the longest needless silence
+// of a partition with a new leader. Kafka's own consumers also wait at most a second
+// (retry.backoff.max.ms).
 const fetchPause = time.Second
 
 // reader reads one partition, for as long as the group's generations assign it to this
@@ -42,20 +42,21 @@ type reader struct {
 
 	handle     source.Partition
 	is         identity
-	checked    time.Time // when it was checked that the topic is what it was
+	checked    time.Time // last check of the topic's identity
 	at         int64     // the next offset to read
-	epoch      int32     // the leader epoch of what was read before it; -1 not known
+	epoch      int32     // leader epoch of the last record before it; -1 if unknown
 	newest     int64     // time of the newest message folded, Unix ms; 0 when none
 	fetchBytes int       // that a fetch requests
-	// reserve is how much memory the next fetch is begun with: 0 at the end of the log,
-	// where nobody knows when something comes.
+	// reserve is the memory with which the next fetch begins: 0 at the end of the log,
+	// where records may never come.
 	reserve int
 	// atEnd reports whether the last response was read to the end of the log.
 	atEnd bool
-	// ahead is a fetch of what follows a response that is folded; nil when there is none.
+	// ahead is the fetch of the next response while the current one is folded; nil if there
+	// is none.
 	ahead *ahead
-	// foreseen reports whether the last response ended where its batches claim: ahead of one
-	// that does not, a fetch would be wasted.
+	// foreseen reports whether the last response ended at the claimed end of its last
+	// batch. Otherwise a fetch ahead would be wasted.
 	foreseen  bool
 	backoff   *backoff.ExponentialBackOff
 	lossCheck lossCheck
@@ -101,8 +102,8 @@ func (r *reader) claimAndRead(ctx context.Context, sink source.Sink) error {
 		r.reportUnlessEnded(ctx, failureOffsets, err)
 		return err
 	}
-	// After the identity: of a topic that is made anew in between, the first offset
-	// is the new one's, and the first fetch says so.
+	// Look up the bounds after the identity. If the topic is recreated in between, the
+	// first fetch fails.
 	first, _, err := r.connection.bounds(ctx, r.topic, r.id)
 	if err != nil {
 		r.reportUnlessEnded(ctx, failureOffsets, err)
@@ -154,7 +155,7 @@ func (r *reader) claim(first int64) source.Claim {
 	return c
 }
 
-// identity asks what the topic is now.
+// identity requests the topic's current identity.
 func (r *reader) identity(ctx context.Context) (identity, error) {
 	ctx, cancel := context.WithTimeout(ctx, r.source.config.RequestTimeout)
 	defer cancel()
@@ -231,7 +232,7 @@ func (r *reader) fetchOnce(ctx context.Context) error {
 	}
 	defer res.release()
 	if res.err != nil || len(res.records) == 0 {
-		res.release() // what follows may fetch elsewhere
+		res.release() // the next step may fetch elsewhere
 	}
 	switch {
 	case errors.Is(res.err, kafka.OffsetOutOfRange):
@@ -256,8 +257,8 @@ func (r *reader) fetchOnce(ctx context.Context) error {
 	return r.fold(ctx, res)
 }
 
-// next returns the response to a fetch from the position. At the end of the log that is
-// one which other partitions share; should it fail, one of its own says why.
+// next returns the response to a fetch from the position. At the end of the log it shares a
+// request with other partitions. If that fails, a fetch of its own shows the error.
 func (r *reader) next(ctx context.Context) (*fetchResponse, error) {
 	if r.atEnd {
 		r.atEnd = false
@@ -310,7 +311,7 @@ func (r *reader) fold(ctx context.Context, res *fetchResponse) error {
 // from there on returned it again and nothing behind it.
 func (r *reader) believe(ctx context.Context, res *fetchResponse, claimed int64) error {
 	if r.at < res.highWatermark && r.fetchBytes < r.source.config.MaxBatchBytes {
-		return r.growFetch() // there may have been no room for what is behind it
+		return r.growFetch() // the next batch may not have fit
 	}
 	return r.foldChunk(ctx, recordbatch.Chunk{Next: min(claimed, max(res.highWatermark, r.at)), Epoch: r.epoch}, res)
 }
@@ -328,8 +329,7 @@ func (r *reader) foldChunks(ctx context.Context, decoder *recordbatch.Decoder, r
 	}
 }
 
-// endResponse handles the end of a response: why it gave no more records. some says that
-// it held records.
+// endResponse handles the end of a response. some reports that the response held records.
 func (r *reader) endResponse(ctx context.Context, res *fetchResponse, began int64, some bool, end error) error {
 	var corrupt *recordbatch.CorruptError
 	switch {
@@ -346,8 +346,8 @@ func (r *reader) endResponse(ctx context.Context, res *fetchResponse, began int6
 	return r.foldChunk(ctx, recordbatch.Chunk{Next: r.at}, res) // nothing new: the watermark moves
 }
 
-// growFetch enlarges the next fetch after one that held no whole batch, which
-// brokers before Kafka 0.10.1's fetch version 3 did.
+// growFetch enlarges the next fetch after a response without a whole batch. Brokers older
+// than fetch version 3 (Kafka 0.10.1) send such responses.
 func (r *reader) growFetch() error {
 	if r.fetchBytes >= r.source.config.MaxBatchBytes {
 		return fmt.Errorf("the batch at offset %d exceeds the limit of %d bytes: raise kafka.max_batch to the topic's max.message.bytes", r.at, r.source.config.MaxBatchBytes)

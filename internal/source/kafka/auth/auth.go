@@ -37,8 +37,8 @@ func Mechanism(name, user, password string) (sasl.Mechanism, error) {
 	return nil, fmt.Errorf("unknown SASL mechanism %q: write %s, %s or %s", name, Plain, ScramSHA256, ScramSHA512)
 }
 
-// Credentials are how connections to come are made, which may change while others are
-// open.
+// Credentials holds the credentials for new connections. They may change while older
+// connections are open.
 type Credentials struct{ now atomic.Pointer[Credential] }
 
 // Credential is how a connection is made.
@@ -47,7 +47,7 @@ type Credential struct {
 	SASL Authentication // nil for none
 }
 
-// Renew replaces them. What was nil stays so, and what was not.
+// Renew replaces the credentials. A nil field stays nil, and a set field stays set.
 func (c *Credentials) Renew(as Credential) { c.now.Store(&as) }
 
 // TLS returns the newest configuration of TLS, each time it is asked; nil where the first
@@ -59,7 +59,8 @@ func (c *Credentials) TLS() func() *tls.Config {
 	return func() *tls.Config { return c.now.Load().TLS }
 }
 
-// SASL authenticates by what is newest at each connection; nil where the first was nil.
+// SASL authenticates each connection with the newest credential; it is nil if the first
+// credential had none.
 func (c *Credentials) SASL() Authentication {
 	if c.now.Load().SASL == nil {
 		return nil

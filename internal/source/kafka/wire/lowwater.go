@@ -18,7 +18,7 @@ const (
 type conn struct {
 	net.Conn
 	set  func(bytes int) // sets how much wakes the reader
-	mark int             // what it was set to; 0 for the system's own, 1
+	mark int             // current value; 0 for the system's default, 1
 }
 
 // Read implements net.Conn.

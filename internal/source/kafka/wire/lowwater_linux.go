@@ -5,9 +5,9 @@ import (
 	"syscall"
 )
 
-// WakeOnce returns the connection with large reads that wait for all they ask for. Whoever
-// reads 64 KiB or more from it in one call has to know that so many come. It is c itself
-// where the system cannot be told.
+// WakeOnce returns a connection whose large reads wait for all requested bytes. A caller
+// may read 64 KiB or more at once only if so many bytes are certain to come. WakeOnce
+// returns c itself if c is no TCP connection.
 func WakeOnce(c net.Conn) net.Conn {
 	tcp, is := c.(*net.TCPConn)
 	if !is {

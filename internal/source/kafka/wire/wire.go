@@ -6,13 +6,13 @@ import (
 	"io"
 )
 
-// Reader reads the fields of a response in turn. After one that the response is too short
-// for, all are zero and Err says so.
+// Reader decodes the fields of a response in order. After a field beyond the response's
+// end, all fields are zero and Err is set.
 //
-// kmsg's own decoders are not used for flexible responses: they go through as many tags as
-// one claims to have, which may take minutes, and make as many elements as it claims.
+// kmsg's decoders are unsafe for flexible responses. They loop over as many tags as a
+// response claims, perhaps for minutes.
 type Reader struct {
-	// Err is why nothing more is read. Whoever reads may set it.
+	// Err is the reason why the reading ended. Callers may set it.
 	Err      error
 	rest     []byte
 	flexible bool
@@ -22,7 +22,7 @@ type Reader struct {
 // and tags (KIP-482).
 func NewReader(body []byte, flexible bool) Reader { return Reader{rest: body, flexible: flexible} }
 
-// Bytes returns the next n bytes, which are part of the response.
+// Bytes returns the next n bytes, without a copy.
 func (w *Reader) Bytes(n int) []byte {
 	if w.Err != nil || n < 0 || n > len(w.rest) {
 		w.short()
@@ -95,14 +95,6 @@ func (w *Reader) Text() string {
 		return string(w.Bytes(max(w.compactLength(), 0)))
 	}
 	return string(w.Bytes(max(int(w.Int16()), 0)))
-}
-
-// Data reads bytes behind their number; none at all are nil.
-func (w *Reader) Data() []byte {
-	if n := w.Length(); n >= 0 {
-		return w.Bytes(n)
-	}
-	return nil
 }
 
 func (w *Reader) compactLength() int {
