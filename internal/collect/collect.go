@@ -51,7 +51,7 @@ import (
 	"github.com/keyheat/keyheat/store"
 )
 
-// Store is what a Collector needs of the store; *store.Store is one, and its
+// Store is the part of the store that a Collector uses; *store.Store implements it, and its
 // comments are the contract.
 type Store interface {
 	Now(ctx context.Context) (time.Time, error)
@@ -64,8 +64,7 @@ type Store interface {
 	IsCommitted(ctx context.Context, writer string, seq int64) (bool, error)
 }
 
-// Collector gathers what a source reads. It is a source.Sink and a
-// prometheus.Collector.
+// Collector counts the samples of a source. It is a source.Sink and a prometheus.Collector.
 type Collector struct {
 	config Config
 	store  Store
@@ -75,7 +74,7 @@ type Collector struct {
 	started time.Time
 	shards  []*shard
 
-	// turn is held by whoever commits: there is one commit at a time.
+	// turn is held during a commit: there is one commit at a time.
 	turn chan struct{}
 	// commitRequested asks Run for a commit before the next tick, earlyRequested for
 	// one as soon as an early one may be.
@@ -84,8 +83,8 @@ type Collector struct {
 	changed broadcast
 	// inFlight is the size of the delta that is being written, in bytes.
 	inFlight atomic.Int64
-	// resets counts the resets. It changes only under mu and the locks of
-	// all shards, so that whoever holds one of these may rely on it.
+	// resets counts the resets. It changes only under mu and the locks of all shards, so
+	// that holding any of these locks keeps it constant.
 	resets atomic.Int64
 
 	// mu is taken before any shard's lock.
@@ -138,9 +137,8 @@ func New(config Config, st Store, seed uint64, logger *slog.Logger) (*Collector,
 // Writer returns the name of this collector in the store: one run of a process.
 func (c *Collector) Writer() string { return c.writer }
 
-// Reconfigure has the samples to come decoded and hidden in other ways, as
-// Config.Decoder and Config.Hider say. A batch that is being counted is counted as
-// before.
+// Reconfigure replaces the decoders and hiders, as in Config.Decoder and Config.Hider. A
+// batch in progress keeps the former ones.
 func (c *Collector) Reconfigure(decoder func(partition string) Decoder, hider func() Hider) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -157,9 +155,9 @@ func (c *Collector) Reconfigure(decoder func(partition string) Decoder, hider fu
 	}
 }
 
-// Run commits until ctx ends, which it should when the source has released its
-// partitions. It then writes what is left within the stop timeout and returns.
-// One Run at a time.
+// Run commits until ctx ends; ctx should end after the source has released its partitions.
+// Run then commits the rest within the stop timeout and returns. Only one Run may be
+// active.
 func (c *Collector) Run(ctx context.Context) error {
 	bounded, cancel := retry.WithGrace(ctx, c.config.StopTimeout)
 	defer cancel()
@@ -188,12 +186,12 @@ func (c *Collector) Run(ctx context.Context) error {
 		case <-tick.C:
 		case <-c.commitRequested:
 		}
-		// Whatever this commit is for, it is the early one too that was asked for, and
-		// the next one comes an interval after it.
+		// Any commit also serves as the requested early one. The next one comes an interval
+		// after it.
 		early = nil
 		retry.Drain(c.earlyRequested)
 		tick.Reset(c.config.CommitInterval)
-		// What failed is logged, and will be read again.
+		// A failure is logged, and the samples are read again.
 		_ = c.commit(bounded, always)
 	}
 }
@@ -213,7 +211,7 @@ func (c *Collector) self() store.Writer {
 	return store.Writer{ID: c.writer, Host: c.config.Host, Started: c.started}
 }
 
-// finish commits what is left and marks the writer as stopped.
+// finish commits the rest and marks the writer as stopped.
 func (c *Collector) finish(ctx context.Context) error {
 	if err := c.commit(ctx, always); err != nil {
 		return fmt.Errorf("collector: last commit; its samples will be read again: %w", err)

@@ -9,8 +9,8 @@ import (
 )
 
 const (
-	// earlyWithin is how old a second may be to be worth an early commit: nobody waits
-	// for a commit while a backlog is read.
+	// earlyWithin is the greatest age of a second that is worth an early commit. A backlog
+	// is not urgent.
 	earlyWithin = 10 * time.Second
 	// hotKeysKept bounds the keys that are known to be hot.
 	hotKeysKept = 1024
@@ -25,14 +25,14 @@ type hotKeys struct {
 	keys map[uint64]hotKey
 }
 
-// hotKey is what is known of a key that is hot.
+// hotKey is the state of a hot key.
 type hotKey struct {
 	last    int64 // the newest second over the limit
 	seconds int   // how many there were, up to one more than are worth a commit
 }
 
-// observe records keys that came over the limit, and reports whether one of them is
-// worth an early commit.
+// observe records keys that came over the limit, and reports whether one of them is worth
+// an early commit.
 func (h *hotKeys) observe(over []sketch.Over, now time.Time) (early bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -52,7 +52,7 @@ func (h *hotKeys) add(o sketch.Over) bool {
 	}
 	if !known && len(h.keys) >= hotKeysKept {
 		if h.forget(o.Second); len(h.keys) >= hotKeysKept {
-			return false // so many are no emergency of one key, as after a wrong sampling rate
+			return false // so many hot keys rather indicate a wrong sampling rate
 		}
 	}
 	if k.isResolved(o.Second) {

@@ -25,7 +25,7 @@ type refusedTables struct {
 	seen map[string]time.Time
 }
 
-// add records what was refused.
+// add records the names of refused tables.
 func (r *refusedTables) add(now time.Time, names map[string]bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -44,7 +44,8 @@ func (r *refusedTables) forget(now time.Time) {
 	maps.DeleteFunc(r.seen, func(_ string, at time.Time) bool { return now.Sub(at) > refusedFor })
 }
 
-// names returns what was refused in the last minute, in order; empty for nothing.
+// names returns the tables that were refused in the last minute, in order; nil if there are
+// none.
 func (r *refusedTables) names(now time.Time) []string {
 	r.mu.Lock()
 	defer r.mu.Unlock()

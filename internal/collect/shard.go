@@ -16,16 +16,16 @@ import (
 	"github.com/keyheat/keyheat/store"
 )
 
-// gapBytes is about what a gap takes in memory.
+// gapBytes is the approximate memory of a gap.
 const gapBytes = 512
 
-// leastScattered is the least that what messages hold may take at once, whatever
-// Config.PendingBytes says: more than a megabyte of protobuf does that has a second for
-// each of its samples. Seconds are counted where messages are small, and only a large one
-// can bring more.
+// leastScattered is the lower bound of the memory for the content of messages in progress,
+// regardless of Config.PendingBytes. A megabyte of protobuf takes more if each sample has a
+// second of its own. Only a large message can bring so much: small ones have their seconds
+// counted.
 const leastScattered = 64 << 20
 
-// shard is one sketch and what was gathered beside it since the last seal.
+// shard is one sketch, with the gaps and counters since the last seal.
 type shard struct {
 	mu       sync.Mutex
 	sketch   *sketch.Shard
@@ -44,7 +44,7 @@ func (s *shard) updatePending() {
 	s.pending.Store(int64(s.sketch.Pending() + len(s.gaps)*gapBytes))
 }
 
-// discard forgets what was gathered. The caller holds mu.
+// discard drops the gathered samples, and returns how many they were. The caller holds mu.
 func (s *shard) discard() (samples int64) {
 	samples = s.counters.good
 	s.sketch.Discard()

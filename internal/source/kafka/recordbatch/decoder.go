@@ -30,7 +30,7 @@ type Decoder struct {
 	data     []byte // batches not yet begun
 	aborted  []Aborted
 	dead     map[int64]struct{} // producers whose current transaction aborts
-	err      error              // what ends the response, returned after the good part
+	err      error              // the error that ends the response, returned after the good records
 
 	epoch   int32 // of the leader that wrote the batch begun last
 	batch   header
@@ -42,7 +42,7 @@ type Decoder struct {
 	records []Record
 }
 
-// Limits are what a Decoder keeps to.
+// Limits bounds a Decoder's memory.
 type Limits struct {
 	// Record is the most bytes of a record in a compressed batch.
 	Record int
@@ -51,14 +51,14 @@ type Limits struct {
 	Memory func(bytes int) error
 }
 
-// Reset begins a response: its records, of which those before position are
-// left out, and its list of aborted transactions. The decoder keeps data until
-// the next Reset; one without data keeps nothing.
+// Reset begins a response: its records and its list of aborted transactions. Records before
+// position are left out. The decoder keeps data until the next Reset; without data it keeps
+// nothing.
 func (d *Decoder) Reset(position int64, data []byte, aborted []Aborted, limits Limits) {
 	d.position, d.data, d.err = position, data, nil
 	d.body, d.left, d.claimed = nil, 0, 0
 	if data == nil {
-		clear(d.records[:cap(d.records)]) // which refer to the last response
+		clear(d.records[:cap(d.records)]) // the chunk refers to the last response
 	}
 	d.aborted = append(d.aborted[:0], aborted...)
 	slices.SortFunc(d.aborted, func(a, b Aborted) int { return cmp.Compare(a.FirstOffset, b.FirstOffset) })
@@ -66,10 +66,9 @@ func (d *Decoder) Reset(position int64, data []byte, aborted []Aborted, limits L
 	d.inflate.reset(limits)
 }
 
-// Next returns the next records. It returns io.EOF at the end of the response
-// (a last batch that the broker cut off is no error), a *CorruptError for a
-// batch that cannot be read, and ErrOldFormat. What was good before an error
-// is handed out first.
+// Next returns the next records. It returns io.EOF at the end of the response, even if the
+// broker cut off the last batch. A batch that cannot be read is a *CorruptError or
+// ErrOldFormat. Next first returns the good records before an error.
 func (d *Decoder) Next() (Chunk, error) {
 	c := Chunk{Next: d.position, Epoch: -1}
 	d.records = d.records[:0]
@@ -93,7 +92,7 @@ func (d *Decoder) Next() (Chunk, error) {
 // errFull ends a chunk whose records leave no room in the buffer.
 var errFull = errors.New("no room beside the records of this chunk")
 
-// step begins the next batch, or reads records of the one in progress.
+// step begins the next batch, or reads records of the current one.
 func (d *Decoder) step(c *Chunk) error {
 	switch {
 	case d.left > 0:
@@ -133,7 +132,7 @@ func (d *Decoder) frame() ([]byte, error) {
 	return raw, nil
 }
 
-// begin checks a batch and makes it the one in progress, or passes it by.
+// begin checks a batch, and makes it the current one or skips it.
 func (d *Decoder) begin(raw []byte, c *Chunk) error {
 	h := parseHeader(raw)
 	if sum := crc32.Checksum(raw[crcStart:], castagnoli); sum != binary.BigEndian.Uint32(raw[17:]) {
@@ -143,8 +142,8 @@ func (d *Decoder) begin(raw []byte, c *Chunk) error {
 		return d.corrupt(h, "impossible offsets or record count")
 	}
 	if following := d.following(); following > h.base && following < h.next && d.followingIsSound() {
-		// The batch claims offsets of the one behind it, which would be passed by
-		// without a word. What it really holds ends there.
+		// The batch claims offsets of the next batch, whose records would be skipped
+		// silently. End it before them.
 		h.last, h.next = following-1, following
 		if int64(h.count) > h.next-h.base {
 			return d.corrupt(h, "more records than offsets before the next batch")
@@ -205,8 +204,8 @@ func parseHeader(raw []byte) header {
 	return h
 }
 
-// skips reports whether a batch holds nothing to count, and follows the
-// transactions: one that aborted is dead from its first record to its marker.
+// skips reports whether a batch holds no records to count. It also follows transactions: an
+// aborted one is dead from its first record to its marker.
 func (d *Decoder) skips(h header, body []byte) bool {
 	for len(d.aborted) > 0 && d.aborted[0].FirstOffset <= h.last {
 		if d.dead == nil {
@@ -225,8 +224,8 @@ func (d *Decoder) skips(h header, body []byte) bool {
 	return dead && h.attributes&transactional != 0
 }
 
-// abortMarker reports whether a control batch's record ends a transaction as
-// aborted. Its key is two int16: a version and a type, of which 0 is "abort".
+// abortMarker reports whether a control batch aborts its transaction. The key of its record
+// is two int16: a version and a type, where 0 means "abort".
 func abortMarker(body []byte) bool {
 	r := cursor{b: body}
 	r.varint() // length
@@ -253,10 +252,10 @@ func (d *Decoder) followingIsSound() bool {
 		crc32.Checksum(d.data[crcStart:end], castagnoli) == binary.BigEndian.Uint32(d.data[17:])
 }
 
-// finish moves the position behind a batch whose records are read. Behind its last record
-// it may claim offsets that compaction emptied, or those of batches behind it, which would
-// be passed by without a word: what nothing in the response shows to be its own is left to
-// the next one.
+// finish moves the position behind a completed batch. After its last record a batch may
+// claim offsets that compaction emptied, or offsets of later batches, whose records would
+// be skipped silently. finish leaves offsets that the response does not confirm to the next
+// response.
 func (d *Decoder) finish(c *Chunk) {
 	next := d.batch.next
 	if d.last+1 < next && d.following() < next {
@@ -267,13 +266,12 @@ func (d *Decoder) finish(c *Chunk) {
 	}
 }
 
-// ClaimedRecords returns the offset up to which the last batch of a response reaches by its own
-// word, when no batch behind it confirms that and no record lies there; 0 else. Read on
-// from Chunk.Next, and believe it only where nothing else is there.
+// ClaimedRecords returns the offset up to which the response's last batch claims records,
+// if no later batch confirms it and no record is there; 0 otherwise. Read on from
+// Chunk.Next, and accept the claim only if the log has no other records there.
 func (d *Decoder) ClaimedRecords() int64 { return d.claimed }
 
-// fail returns the error of reading the batch in progress: that memory is short, or
-// what is wrong with the batch.
+// fail returns the error of reading the current batch: short memory, or a corrupt batch.
 func (d *Decoder) fail(err error) error {
 	d.left = 0
 	if errors.Is(err, ErrMemory) {

@@ -28,9 +28,9 @@ const (
 	chunkBytes = 1 << 20
 	// fullBytes is how much of the buffer is in use when no other batch is begun in it.
 	fullBytes = chunkBytes / 2
-	// aheadBytes is how much is read of a batch beyond what is needed at once.
+	// aheadBytes is how much of a batch is decompressed ahead of need.
 	aheadBytes = 256 << 10
-	// codecBytes is what a codec needs beside the window or blocks that it tells of.
+	// codecBytes is a codec's memory beside its declared window or blocks.
 	codecBytes = 512 << 10
 	// keepBytes is the largest state of a codec that is kept for the next response.
 	keepBytes = 4 << 20
@@ -56,7 +56,7 @@ type inflater struct {
 	bound  int           // the largest window that stream takes
 }
 
-// reset begins a response. What a rare giant needed does not stay in memory.
+// reset begins a response, and frees the memory of a rare giant record.
 func (f *inflater) reset(limits Limits) {
 	if cap(f.buf) > chunkBytes || f.state > keepBytes {
 		f.forget()
@@ -66,7 +66,7 @@ func (f *inflater) reset(limits Limits) {
 	f.in.Reset(nil)
 }
 
-// forget drops the buffer, and the codecs, which refer to where they wrote last.
+// forget drops the buffer, and the codecs with their references to it.
 func (f *inflater) forget() {
 	f.buf, f.lz4, f.zstd, f.stream, f.gzip = nil, nil, nil, nil, nil
 }
@@ -74,7 +74,7 @@ func (f *inflater) forget() {
 // full reports whether the next batch is better begun in an empty buffer.
 func (f *inflater) full() bool { return len(f.buf) >= fullBytes }
 
-// hold asks for memory: a buffer of so many bytes, and the codecs' state.
+// hold requests memory for a buffer of so many bytes and for the codecs' state.
 func (f *inflater) hold(buffer int) error {
 	total := max(buffer, chunkBytes) + f.state + codecBytes
 	if total <= f.asked || f.limits.Memory == nil {
@@ -87,8 +87,7 @@ func (f *inflater) hold(buffer int) error {
 	return nil
 }
 
-// begin makes src the batch in progress, and returns what of it is in the buffer
-// already.
+// begin makes src the current batch, and returns its bytes that are in the buffer already.
 func (f *inflater) begin(codec int16, src []byte) ([]byte, error) {
 	if err := f.hold(cap(f.buf)); err != nil {
 		return nil, err
@@ -156,8 +155,8 @@ func lz4State(src []byte) int {
 // of 2 to 8 MiB also where they send little.
 const zstdWindow = 16 << 20
 
-// openZstd decompresses a frame that fits into the buffer at once, which is quicker, and
-// others as a stream, which needs their window beside the buffer.
+// openZstd decompresses a frame at once if it fits into the buffer, because that is faster.
+// Other frames are streams, with their window beside the buffer.
 func (f *inflater) openZstd(src []byte) error {
 	var h zstd.Header
 	if err := h.Decode(src); err != nil {
@@ -214,8 +213,7 @@ func zstdLargest(src []byte) (largest uint64) {
 	return largest
 }
 
-// whole decompresses a batch into what is left of the buffer, and reports whether it
-// could.
+// isWhole decompresses a batch into the rest of the buffer, and reports whether it fit.
 func (f *inflater) isWhole(src []byte) bool {
 	if f.zstd == nil {
 		d, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecodeAllCapLimit(true))
@@ -226,15 +224,14 @@ func (f *inflater) isWhole(src []byte) bool {
 	}
 	out, err := f.zstd.DecodeAll(src, f.buf)
 	if err != nil {
-		return false // the stream says why
+		return false // the stream returns the error
 	}
 	f.buf = out
 	return true
 }
 
-// room makes room for want bytes of which the last `have` of the buffer are the first.
-// It reports false where something else in the buffer is in use, so that it may not move,
-// and there is no room beside that.
+// room makes room for want bytes; the buffer's last `have` bytes are their beginning. It
+// reports false if the buffer is too small and may not move because other parts are in use.
 func (f *inflater) room(have, want int, mayMove bool) (bool, error) {
 	start := len(f.buf) - have
 	switch {
@@ -250,7 +247,7 @@ func (f *inflater) room(have, want int, mayMove bool) (bool, error) {
 	if err := f.hold(want); err != nil {
 		return false, err
 	}
-	// Before the new buffer is made nothing refers to the old one, which may be large, too.
+	// Drop the old buffer, perhaps a large one, before the new one is made.
 	head := bytes.Clone(f.buf[start:])
 	f.buf, f.zstd = nil, nil
 	if f.src != io.Reader(f.lz4) {
@@ -263,8 +260,8 @@ func (f *inflater) room(have, want int, mayMove bool) (bool, error) {
 	return true, nil
 }
 
-// fill reads on until the buffer holds n bytes or the batch ends, and little more: what
-// is read ahead of a record that needs a larger buffer has to be moved there.
+// fill reads until the buffer holds n bytes or the batch ends, and little more: a larger
+// record would have to move all bytes that were read ahead.
 func (f *inflater) fill(n int) error {
 	for len(f.buf) < n && f.src != nil {
 		read, err := f.src.Read(f.buf[len(f.buf):min(cap(f.buf), max(n, len(f.buf)+aheadBytes))])
@@ -303,7 +300,7 @@ func (f *inflater) finish(err error) error {
 	return decompressing(err)
 }
 
-// decompressing says of an error what was being done. That of memory is nobody's fault.
+// decompressing adds the action to an error. A lack of memory stays as it is.
 func decompressing(err error) error {
 	if err == nil {
 		return nil

@@ -41,8 +41,8 @@ const MaxChunk = 4096
 // and NDJSON seldom compresses better than 20 to 1.
 const DefaultLimit = 64 << 20
 
-// ErrMemory is what the memory given to [Decoder.Reset] refuses with. What was not
-// read yet is as good as before.
+// ErrMemory reports that the memory given to [Decoder.Reset] is short. The rest of the
+// response can still be read.
 var ErrMemory = errors.New("memory is short")
 
 // ErrOldFormat reports that the log holds messages in the format from before
@@ -55,10 +55,9 @@ var ErrOldFormat = errors.New("messages in the format from before Kafka 0.11 (ma
 type CorruptError struct {
 	// From is the first offset that was not read.
 	From int64
-	// To is the offset behind the batch; 0 when the batch does not say
-	// believably where it ends.
+	// To is the offset behind the batch; 0 if the batch has no credible end.
 	To int64
-	// Reason is what is wrong.
+	// Reason describes the fault.
 	Reason string
 }
 
@@ -87,11 +86,10 @@ type Chunk struct {
 	// Records are the data records in order; empty when the range held only
 	// control records, aborted records or records before the position.
 	Records []Record
-	// Next is the offset to go on from. It may lie more than one behind the
-	// last record: compaction leaves holes, which are no loss.
+	// Next is the offset to continue from. It may lie more than one after the last record:
+	// compaction leaves holes, which are no loss.
 	Next int64
-	// Epoch is the leader epoch under which the batch before Next was written; -1
-	// when the chunk passed none.
+	// Epoch is the leader epoch of the batch before Next; -1 if the chunk passed none.
 	Epoch int32
 	// Time is the newest record time, in Unix milliseconds; 0 without records.
 	Time int64

@@ -50,8 +50,8 @@ var (
 	errGiants   = errors.New("many records over the limit: what is behind them is passed by, too")
 )
 
-// maxGiants times the limit of a record is how much of records over it is passed by in one
-// batch, which a few kilobytes may hold: for each such record all those before it are
+// maxGiants bounds the oversized records of a batch that are skipped, as a multiple of a
+// record's limit. A few kilobytes may hold many, and for each one all records before it are
 // decompressed again.
 const maxGiants = 16
 

@@ -21,7 +21,7 @@ const xerialHeader = 16 // the magic, a version and the oldest reader's version
 type snappyBlocks struct {
 	src   []byte
 	limit int
-	// grow is asked before a block is kept of which only a part was asked for.
+	// grown is called before the reader keeps a block of which the caller read only a part.
 	grown func(bytes int) error
 	block []byte
 	rest  []byte // of the block, not read yet
