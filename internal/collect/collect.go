@@ -1,34 +1,30 @@
 // Package collect turns batches into sketches and sketches into rows, so that
 // every sample is counted exactly once, or its loss is recorded as a gap.
 //
-// A Collector is the Sink of a source. Each claimed partition is bound to one
-// shard, a sketch under a lock that is taken once a batch. Every commit
-// interval all shards are sealed into one delta, which is stored together with
-// the positions that it covers, the watermarks, the gaps and the counts of bad
-// samples, in one transaction; folding goes on meanwhile, into the next delta.
-// When a key comes over a partition's limit the next commit does not wait for the
-// interval, because somebody may have to be woken.
+// A Collector is the Sink of a source. Each claimed partition is bound to one shard: a
+// sketch under a lock that is taken once a batch. Every commit interval all shards are
+// sealed into one delta. One transaction stores it with the positions that it covers, the
+// watermarks, the gaps and the counts of bad samples. Folding goes on meanwhile, into the
+// next delta. When a key exceeds a partition's limit, the next commit does not wait for
+// the interval, because an alert may be urgent.
 //
 // # Resets
 //
-// A delta holds samples of every partition, so that it is stored whole or not
-// at all: when one position has become another's, everything pending is thrown
-// away, and every partition reads again from its stored position. That is a
-// reset. A handle lives until the next one: its calls return
-// [source.ErrReclaim] after that.
+// A delta holds samples of every partition, so that it is stored whole or not at all.
+// When another collector has taken one of its positions, the Collector drops all pending
+// samples, and every partition reads again from its stored position. That is a reset. It
+// ends all handles: their calls return [source.ErrReclaim] from then on.
 //
-// Nothing depends on what this process believes of a commit whose result was
-// lost. Either it is stored with its positions, or neither is; a claim waits in
-// the database for a commit that is still in flight; and a later claim fences
-// an earlier one. So a commit may be canceled at any moment, with a reset.
+// A commit with a lost result is safe. It is stored with its positions, or neither is. A
+// claim waits in the database for a commit in flight, and a later claim fences an earlier
+// one. So a commit may be canceled at any moment, with a reset.
 //
 // # Bounds
 //
-// Pending memory is bounded (Config.PendingBytes); above that Fold blocks, which
-// pauses the fetch. The collector waits for an unreachable store without limit. A
-// partition that is far ahead of the slowest one in the log's own time waits too, and
-// one that is a little ahead waits a moment, so that a second is not opened again and
-// again while a backlog is read.
+// Config.PendingBytes bounds pending memory. Above it Fold blocks, which pauses the fetch.
+// The collector waits for an unreachable store without limit. A partition far ahead of
+// the slowest one in the log's time waits too. A partition a little ahead waits a moment,
+// so that a backlog does not open each second again and again.
 package collect
 
 import (

@@ -19,10 +19,10 @@ import (
 // gapBytes is the approximate memory of a gap.
 const gapBytes = 512
 
-// leastScattered is the lower bound of the memory for the content of messages in progress,
-// regardless of Config.PendingBytes. A megabyte of protobuf takes more if each sample has a
-// second of its own. Only a large message can bring so much: small ones have their seconds
-// counted.
+// leastScattered is the least limit for the memory of counted records, even if
+// Config.PendingBytes is smaller. It exceeds the need of a megabyte of protobuf in which
+// each sample has a second of its own. The sketch limits the seconds of small messages,
+// so that only a large message could need more.
 const leastScattered = 64 << 20
 
 // shard is one sketch, with the gaps and counters since the last seal.
@@ -44,7 +44,8 @@ func (s *shard) updatePending() {
 	s.pending.Store(int64(s.sketch.Pending() + len(s.gaps)*gapBytes))
 }
 
-// discard drops the gathered samples, and returns how many they were. The caller holds mu.
+// discard drops the gathered samples, and returns the number of good ones. The caller holds
+// mu.
 func (s *shard) discard() (samples int64) {
 	samples = s.counters.good
 	s.sketch.Discard()

@@ -5,7 +5,7 @@ import (
 	"errors"
 )
 
-// otherForms are the beginnings of files that hold no text to read, with what to do.
+// otherForms are the beginnings of files that hold no text, with the remedy.
 var otherForms = []struct{ magic, remedy string }{
 	{"\xff\xfe", "it is UTF-16: convert it, as in iconv -f UTF-16 -t UTF-8 FILE"},
 	{"\xfe\xff", "it is UTF-16: convert it, as in iconv -f UTF-16 -t UTF-8 FILE"},
@@ -23,7 +23,7 @@ var otherForms = []struct{ magic, remedy string }{
 // magicSize is how many bytes otherForms need.
 const magicSize = 16
 
-// checkForm returns what is wrong with a text that begins so.
+// checkForm returns an error if a text begins like a file of another form.
 func checkForm(head []byte) error {
 	for _, f := range otherForms {
 		if bytes.HasPrefix(head, []byte(f.magic)) {

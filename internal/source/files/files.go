@@ -33,7 +33,7 @@ const zstdFileMemory = 128 << 20
 // path; its positions are offsets in the uncompressed text.
 type Source struct {
 	// Paths are the files; Stdin ("-") is standard input. A folder stands for all files
-	// below it, a pattern such as *.json.gz for what it matches.
+	// below it, and a pattern such as *.json.gz for all matching files.
 	Paths []string
 	// In is standard input; nil is the process's own.
 	In io.Reader
@@ -43,9 +43,9 @@ type Source struct {
 	Progress io.Writer
 }
 
-// Run reads every file to its end. A file that cannot be opened, or whose form cannot be
-// read, is an error before anything is counted; one that ends in the middle (a truncated
-// gzip) is a gap. One file is open at a time: a trail has thousands.
+// Run reads every file to its end. If a file cannot be opened or has an unreadable form,
+// Run fails before it counts any sample. A file that ends in the middle (a truncated gzip)
+// is a gap. Only one file is open at a time: a trail has thousands.
 func (f *Source) Run(ctx context.Context, sink source.Sink) error {
 	local, remote := f.splitPaths()
 	paths, err := expand(local)
@@ -148,7 +148,8 @@ func openText(path string, raw io.ReadCloser, size int64) (*file, error) {
 	return f, nil
 }
 
-// newFile recognises the compression of a file; its error says why it cannot be read.
+// newFile recognises the compression of a file. Its error explains why the file cannot be
+// read.
 func newFile(path string, raw io.ReadCloser, size int64) (*file, error) {
 	f := &file{path: path, size: size, raw: &countingReader{ReadCloser: raw}}
 	text, err := decompress(f.raw)
@@ -222,7 +223,7 @@ func singleMessage(m source.Message) func(func(source.Message) bool) {
 	return func(yield func(source.Message) bool) { yield(m) }
 }
 
-// countingReader counts what is read, for the progress bar's goroutine.
+// countingReader counts the bytes read, for the progress bar's goroutine.
 type countingReader struct {
 	io.ReadCloser
 	n atomic.Int64

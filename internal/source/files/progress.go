@@ -27,7 +27,7 @@ type bar struct {
 	file atomic.Pointer[file] // nil until it is read
 }
 
-// follow shows what is read of a file.
+// follow shows the progress of a file.
 func (b *bar) follow(f *file) {
 	if b != nil {
 		b.file.Store(f)

@@ -14,7 +14,7 @@ import (
 // closed shard. A listing shows them some time after it was closed.
 const childrenPatience = 15 * time.Second
 
-// childrenState is what is known of the children of a closed shard.
+// childrenState is the result of a search for the children of a closed shard.
 type childrenState int
 
 const (
@@ -48,8 +48,8 @@ func (s *Source) noteChildren(open []lineage.Shard) {
 	s.childrenFound = found
 }
 
-// hasChildren reports whether the Registry has all children of the shard. Those of one
-// that is gone come from a listing, and all at once.
+// hasChildren reports whether the Registry has all children of the shard. Children of a
+// vanished shard come from a listing, all at once.
 func (r *reader) hasChildren() bool {
 	r.source.mu.Lock()
 	defer r.source.mu.Unlock()
@@ -61,9 +61,9 @@ func (r *reader) hasChildren() bool {
 // has to make the request.
 const turnPoll = 200 * time.Millisecond
 
-// awaitChildren waits until the Registry has the children of the shard, which is
-// closed, or until it is certain that there are none. Its end may be folded then,
-// and not before: the watermarks of the children keep their seconds incomplete.
+// awaitChildren waits until the Registry has the children of the closed shard, or until it
+// is certain that there are none. The shard's end may be folded only then: the watermarks
+// of the children keep their seconds incomplete.
 func (r *reader) awaitChildren(ctx context.Context) error {
 	wait := newBackoff()
 	wait.MaxInterval = childrenPatience

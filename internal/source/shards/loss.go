@@ -28,9 +28,8 @@ type loss struct {
 	reason string
 }
 
-// initialLoss returns what a shard has lost before anything of it is read: a parent
-// that nobody saw, or its own beginning while it waited for too long. TRIM_HORIZON
-// begins after that without an error.
+// initialLoss returns the loss at the start of a shard: an unseen parent, or the shard's
+// own first records if it waited too long. TRIM_HORIZON begins after them without an error.
 func (r *reader) initialLoss() *loss {
 	known := r.shard.LastKnown()
 	// A later claim of this reader begins after the gap that it recorded itself.
@@ -76,11 +75,10 @@ func (r *reader) checkMissing(ctx context.Context, cause error) error {
 	return err
 }
 
-// noteTrimmed records that the records after the position are gone, up to the first
-// that will be read.
+// noteTrimmed records the loss of the records between the position and the next record.
 //
-// Of a shard of which nothing was counted the first records may always go, if
-// they were there before it was known; initialLoss covers those that were not.
+// A shard without counted records may always lose its first records, if they are older than
+// its discovery. initialLoss covers the newer ones.
 func (r *reader) noteTrimmed() {
 	if r.lost == nil && !r.at.unread() {
 		r.lost = &loss{from: string(r.at), since: r.lastCounted(), reason: r.resumePoint(reasonTrimmed)}
@@ -95,12 +93,12 @@ func (r *reader) lastCounted() time.Time {
 	return r.shard.LastKnown()
 }
 
-// giveUp records the loss of a shard that no longer exists. What it held, and what
-// its children held before the horizon, is lost.
+// giveUp records the loss of a shard that no longer exists: its own records, and the
+// records of its children before the horizon.
 //
-// One that was read within the retention cannot have been trimmed. When its whole stream
-// is missing too, this is more likely a wrong region or account than a loss: the
-// position is kept until that time has gone.
+// A shard that was read within the retention cannot have been trimmed. If its whole stream
+// is missing too, the Region or account is probably wrong. The reader then keeps the
+// position until the retention has passed.
 func (r *reader) giveUp(ctx context.Context) error {
 	since := r.lastCounted()
 	until := r.horizon()
@@ -135,8 +133,8 @@ func (r *reader) findStream(ctx context.Context) error {
 	return err
 }
 
-// boundLoss records a loss once its end is known: before the first record of a
-// page, or at the end of what there is.
+// boundLoss records a loss once its end is known: before the first record of a page, or at
+// the end of the shard.
 func (r *reader) boundLoss(ctx context.Context, p Page, end bool) error {
 	switch {
 	case r.lost == nil:
@@ -152,7 +150,7 @@ func (r *reader) boundLoss(ctx context.Context, p Page, end bool) error {
 	return nil
 }
 
-// horizon returns the time before which all records are trimmed.
+// horizon returns the time before which the log has trimmed all records.
 func (r *reader) horizon() time.Time { return time.Now().Add(-r.retention()) }
 
 func (r *reader) retention() time.Duration { return r.source.client.traits.Retention }
@@ -162,8 +160,7 @@ func (r *reader) resumePoint(reason string) string {
 	return fmt.Sprintf(reason, int(r.retention().Hours()))
 }
 
-// recordGap records in the Sink what is lost, up to a position and a time, and goes
-// on from there.
+// recordGap records the loss in the Sink, up to a position and a time, and continues there.
 func (r *reader) recordGap(ctx context.Context, to Position, until time.Time) error {
 	if r.lost.since.After(until) { // it was found later than it was trimmed
 		r.lost.since = time.Time{}

@@ -2,13 +2,13 @@ package shards
 
 import "github.com/keyheat/keyheat/internal/source/memory"
 
-// pageBuffers are some in which pages' values were.
+// pageBuffers are unused buffers for the values of pages.
 var pageBuffers = memory.NewBuffers(2 << 20)
 
-// recordBytes is what a Record takes beside its value, and about its sequence number.
+// recordBytes is the memory of a Record without its value, and with its sequence number.
 const recordBytes = 80
 
-// pageMemory is what a page takes from its request until it is counted, or given back.
+// pageMemory is the memory of a page from its request until it is counted or given back.
 type pageMemory struct {
 	hold   *memory.Hold
 	buffer []byte

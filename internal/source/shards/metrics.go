@@ -19,9 +19,9 @@ const (
 	failureRelease   = "release"
 )
 
-// meters counts what a source reads. It is embedded, so that whoever owns the
-// registry registers the source itself. No metric has a shard
-// as a label: there are thousands, and they live for hours.
+// meters counts the records and requests of a source. It is embedded, so that the owner of
+// the registry registers the source itself. No metric has a shard as a label: there are
+// thousands of shards, and they live for hours.
 type meters struct {
 	*metrics.Set
 	records, bytes, pages, ended, gaps *prometheus.CounterVec

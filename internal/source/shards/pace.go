@@ -24,8 +24,8 @@ func newPacer(limit rate.Limit) *pacer {
 	return &pacer{rate: limit, limiter: rate.NewLimiter(limit, 1)}
 }
 
-// divide shares the rate among n, of whom this is one. Others learn of one that
-// is new within a round: it begins that much later.
+// divide shares the rate among n collectors, including this one. The others notice a new
+// collector within a round, so that it starts newcomer later.
 func (p *pacer) divide(n int, newcomer time.Duration) {
 	n = max(n, 1)
 	p.limiter.SetLimit(p.rate / rate.Limit(n))

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Position is where reading goes on in a shard: a sequence number, after which
-// to read, or one of these.
+// Position is where reading continues in a shard: after a sequence number, or at one of
+// these.
 type Position string
 
 const (
@@ -17,8 +17,8 @@ const (
 	// orphaned is TrimHorizon for a shard whose parent vanished before anybody saw
 	// it: its records are recorded as a gap before anything is read.
 	orphaned Position = "ORPHAN"
-	// afterGap is TrimHorizon once the loss of what was before that is recorded,
-	// where no record is left to name the position.
+	// afterGap is TrimHorizon after the loss before it is recorded, when no record is left
+	// to name the position.
 	afterGap Position = "AFTER_GAP"
 	// shardEnd is after the last record.
 	shardEnd Position = "SHARD_END"
@@ -28,8 +28,8 @@ const (
 	timePrefix = "time:"
 )
 
-// atSequence returns the position at which the record of that sequence number is the next
-// one: the end of a gap.
+// atSequence returns the position before the record with that sequence number: the end of a
+// gap.
 func atSequence(sequence string) Position { return Position(atPrefix + sequence) }
 
 // AtTime returns the position before the first record that was written in the second of t
@@ -51,8 +51,8 @@ func (p Position) unread() bool {
 	return p == TrimHorizon || p == orphaned || p == afterGap || strings.HasPrefix(string(p), timePrefix)
 }
 
-// Sequence returns the sequence number at which reading begins, or, with after,
-// after which it does; empty for the oldest record and for a time.
+// Sequence returns the sequence number at which reading begins, or after which, if after is
+// set. It is empty for the oldest record and for a time.
 func (p Position) Sequence() (sequence string, after bool) {
 	if next, ok := strings.CutPrefix(string(p), atPrefix); ok {
 		return next, false
@@ -76,8 +76,8 @@ func (p Position) HasPassed(sequence string) bool {
 	return compareSequence(sequence, begin) < 0
 }
 
-// compareSequence compares two sequence numbers. They are decimal and have up
-// to 40 digits and more, beyond what any integer holds.
+// compareSequence compares two sequence numbers. They are decimals of 40 digits or more,
+// too large for any integer type.
 func compareSequence(a, b string) int {
 	a, b = strings.TrimLeft(a, "0"), strings.TrimLeft(b, "0")
 	return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b))

@@ -47,7 +47,7 @@ type reader struct {
 	idle     Idleness
 	next     time.Time // the earliest time of the next request
 	limit    int32     // records that a page may hold
-	reserve  int64     // bytes of memory with which the next page is requested
+	reserve  int64     // memory, in bytes, with which the next page is requested
 	backoff  *backoff.ExponentialBackOff
 }
 
@@ -106,7 +106,7 @@ func (r *reader) claimAndRead(ctx context.Context, sink source.Sink) error {
 func (r *reader) start(handle source.Partition) {
 	r.handle, r.at = handle, Position(handle.Position())
 	r.iterator, r.idle = "", Idleness{}
-	r.newest = time.Time{} // what was folded since may have been thrown away
+	r.newest = time.Time{} // records folded since may have been dropped
 	r.closed, r.gone = r.at == shardEnd, r.at == shardEnd
 	if r.lost = r.initialLoss(); r.lost != nil {
 		r.source.log.Warn("a shard begins with a gap", "shard", r.shard.Name, "reason", r.lost.reason)
@@ -167,7 +167,7 @@ func (r *reader) step(ctx context.Context) error {
 	defer m.release()
 	p, err := r.request(ctx)
 	if err != nil {
-		m.release() // what follows may wait for others
+		m.release() // the next step may wait for others
 		return r.handleError(ctx, err)
 	}
 	if !m.take(&p) {
@@ -177,8 +177,8 @@ func (r *reader) step(ctx context.Context) error {
 	return r.fold(ctx, p, m)
 }
 
-// await waits until the next page may be requested: at the API's rate, when there is
-// memory for it, and while it is certain that nobody else reads the shard.
+// await waits until the next page may be requested: at the API's rate, with memory for it,
+// and while no other collector can read the shard.
 func (r *reader) await(ctx context.Context) (*pageMemory, error) {
 	if d := time.Until(r.next); d > 0 {
 		retry.Pause(ctx, d)
@@ -261,10 +261,10 @@ func (r *reader) dropCounted(all []Record) []Record {
 	return nil
 }
 
-// adaptLimit sets the size of the next page, and the memory that it is requested with, by
-// how many records this one had and how long the Sink held it. Where a backlog is read,
-// many shards wait for the slowest, each with a page in memory. At the end of a shard
-// nobody knows when something comes: what a page needs is asked for when it is there.
+// adaptLimit sets the size of the next page, and the memory for its request. It uses the
+// number of records in this page, and how long the Sink held it. With a backlog, many
+// shards wait for the slowest, each with a page in memory. At the end of a shard a page
+// takes memory only after it has arrived.
 func (r *reader) adaptLimit(records int, waited time.Duration) {
 	traits := &r.source.client.traits
 	if r.reserve = traits.PageBytes; records == 0 {

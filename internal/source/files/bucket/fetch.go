@@ -26,7 +26,7 @@ type part struct {
 	ready  chan struct{} // closed when there is data, or an error
 	data   []byte
 	err    error
-	weight int64 // what it takes of the budget
+	weight int64 // the part's share of the budget
 }
 
 // fetching is the reading ahead of one run.
@@ -37,8 +37,8 @@ type fetching struct {
 	queue        chan *body
 }
 
-// fetch opens one object after the other for read, and returns how many were read to their
-// end. Its error is read's, or one that concerns every other object too.
+// fetch opens the objects one after the other for read, and returns how many were read to
+// their end. It returns an error of read, or one that concerns every other object too.
 func (r *Reader) fetch(ctx context.Context, read func(path string, body io.ReadCloser) error) (done int, err error) {
 	f := &fetching{reader: r, memory: semaphore.NewWeighted(budget), free: semaphore.NewWeighted(atOnce), queue: make(chan *body, atOnce)}
 	ahead, stop := context.WithCancel(ctx)
@@ -46,7 +46,8 @@ func (r *Reader) fetch(ctx context.Context, read func(path string, body io.ReadC
 	dispatched.Go(func() { f.dispatch(ahead) })
 	defer func() { stop(); dispatched.Wait(); f.requests.Wait() }()
 	for b := range f.queue {
-		// A bucket of which no object may be read is no gap in each.
+		// If no object of a bucket may be read, that is one error, not a gap for each
+		// object.
 		if begun := b.begin(); errors.Is(begun, errForAll) || done == 0 && errors.Is(begun, errDenied) {
 			return done, begun
 		}
@@ -65,8 +66,8 @@ func (r *Reader) fetch(ctx context.Context, read func(path string, body io.ReadC
 	return done, nil
 }
 
-// dispatch starts requests in the order in which parts are read, as far ahead as there is
-// memory: the part that is read next has its memory before any other waits for some.
+// dispatch starts requests in the order of the parts, as far ahead as there is memory: the
+// next part gets its memory before any other waits for some.
 func (f *fetching) dispatch(ctx context.Context) {
 	defer close(f.queue)
 	for i := range f.reader.objects {
@@ -120,7 +121,7 @@ type body struct {
 
 var errInterrupted = errors.New("interrupted")
 
-// begin waits for the first part, and returns what is wrong with it.
+// begin waits for the first part, and returns its error.
 func (b *body) begin() error {
 	if b.at == nil && b.err == nil {
 		b.next()
@@ -169,7 +170,7 @@ func (b *body) Read(to []byte) (int, error) {
 	return n, nil
 }
 
-// Close gives up what is not read.
+// Close gives up the unread parts.
 func (b *body) Close() error {
 	b.stop()
 	b.release()

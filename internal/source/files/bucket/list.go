@@ -32,7 +32,7 @@ func (o *object) path() string { return Scheme + o.bucket + "/" + o.key }
 // parts is how many requests it takes to read the object.
 func (o *object) parts() int64 { return (o.size + partSize - 1) / partSize }
 
-// query is what a path asks for.
+// query is a parsed path.
 type query struct {
 	bucket, prefix string
 	pattern        string // of keys; empty for all with the prefix
@@ -41,7 +41,7 @@ type query struct {
 // bucketName are the names that a bucket may have.
 var bucketName = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]{1,61}[a-z0-9]$`)
 
-// parse reads s3://BUCKET/PREFIX, in which a prefix may be a pattern.
+// parse parses s3://BUCKET/PREFIX; the prefix may be a pattern.
 func parse(text string) (q query, err error) {
 	bucket, prefix, _ := strings.Cut(strings.TrimPrefix(text, Scheme), "/")
 	if !bucketName.MatchString(bucket) {
@@ -60,7 +60,7 @@ func parse(text string) (q query, err error) {
 // wants reports whether an object is to be read.
 func (q *query) wants(key string) bool {
 	if strings.Contains(key, "/CloudTrail-Digest/") && !strings.Contains(q.prefix, "/CloudTrail-Digest/") {
-		return false // digests of a trail's files, which hold no events
+		return false // digests of a trail's files hold no events
 	}
 	if q.pattern == "" {
 		return true
@@ -110,7 +110,7 @@ func (r *Reader) nothing(q *query) string {
 	return "there are no objects under this prefix" + see
 }
 
-// list lists the objects of a query, those of several days at once.
+// list lists the objects of a query, several days at once.
 func (r *Reader) list(ctx context.Context, q *query) error {
 	from, prefixes := time.Time{}, []string{q.prefix}
 	if r.Last > 0 {
@@ -131,7 +131,7 @@ func (r *Reader) list(ctx context.Context, q *query) error {
 	return g.Wait()
 }
 
-// pages lists what is under a prefix, and was written from a time on.
+// pages lists the objects under a prefix that were written at a time or later.
 func (r *Reader) pages(ctx context.Context, q *query, prefix string, from time.Time) error {
 	return r.eachPage(ctx, &s3.ListObjectsV2Input{Bucket: &q.bucket, Prefix: &prefix}, func(page *s3.ListObjectsV2Output) (done bool, err error) {
 		for i := range page.Contents {
@@ -144,9 +144,9 @@ func (r *Reader) pages(ctx context.Context, q *query, prefix string, from time.T
 	})
 }
 
-// eachPage calls do with each page of a listing, until that is done. A listing that comes back
-// to a page fails: it is compared with the page of the last power of two, which any circle
-// passes in time.
+// eachPage calls do with each page of a listing until done. A listing that returns to a
+// page fails: each page is compared with the page of the last power of two, and any cycle
+// passes that page in time.
 func (r *Reader) eachPage(ctx context.Context, in *s3.ListObjectsV2Input, do func(*s3.ListObjectsV2Output) (done bool, err error)) error {
 	passed := ""
 	for pages := 1; ; pages++ {
@@ -188,7 +188,7 @@ func (r *Reader) add(q *query, of *types.Object, from time.Time) error {
 	return nil
 }
 
-// The folders of a trail, down to those of the days.
+// The folders of a trail, down to the folder of a day.
 var (
 	trailRegion = regexp.MustCompile(`^(?:.*/)?AWSLogs/(?:o-[a-z0-9]+/)?[0-9]{12}/CloudTrail/[a-z0-9-]+/`)
 	trailRoot   = regexp.MustCompile(`(?:^|/)AWSLogs/(?:o-[a-z0-9]+/)?$`)

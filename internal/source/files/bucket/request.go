@@ -33,8 +33,8 @@ var firstPause, longestPause = 200 * time.Millisecond, 20 * time.Second
 // errBroken means that the connection ended before the part did.
 var errBroken = errors.New("the connection broke off")
 
-// ask sends a request until it is answered, and counts each try. Requests that are
-// throttled are repeated without a limit: each comes later than the one before.
+// ask sends a request until it succeeds or fails for good, and counts each try. Throttled
+// requests are repeated without a limit, with growing pauses.
 func (r *Reader) ask(ctx context.Context, counter func(*status) *int64, do func(context.Context) error) error {
 	pauses := pause.NewBackOff(firstPause, longestPause)
 	for tries := 1; ; {
@@ -91,7 +91,7 @@ func (r *Reader) page(ctx context.Context, in *s3.ListObjectsV2Input) (page *s3.
 	return page, nil
 }
 
-// get reads a part of an object, which is the one that was listed.
+// get reads a part of an object, of the listed version.
 func (r *Reader) get(ctx context.Context, o *object, from, n int64) (data []byte, err error) {
 	in := &s3.GetObjectInput{Bucket: &o.bucket, Key: &o.key}
 	if o.etag != "" {
@@ -122,13 +122,13 @@ func (r *Reader) get(ctx context.Context, o *object, from, n int64) (data []byte
 	return data, nil
 }
 
-// What an error means for other requests.
+// Meanings of an error for other requests.
 var (
 	errDenied = errors.New("denied")
 	errForAll = errors.New("no request will be answered")
 )
 
-// marked is an error with what it means.
+// marked is an error with its meaning for other requests.
 type marked struct {
 	error
 	mark error
@@ -137,7 +137,7 @@ type marked struct {
 func (m marked) Is(target error) bool { return target == m.mark }
 func (m marked) Unwrap() error        { return m.error }
 
-// explain returns a sentence that says what is wrong and what to do.
+// explain returns a sentence with the fault and the remedy.
 func (r *Reader) explain(operation, bucket string, err error) error {
 	if err := awserror.ErrUnanswered(err); err != nil {
 		return marked{fmt.Errorf("%s: %w", operation, err), errForAll}
@@ -173,7 +173,7 @@ func (r *Reader) explain(operation, bucket string, err error) error {
 	}
 }
 
-// explainDenied says which permission is missing.
+// explainDenied names the missing permission.
 func explainDenied(operation, bucket, message string) string {
 	switch {
 	case strings.Contains(message, "kms:"):
@@ -187,7 +187,7 @@ func explainDenied(operation, bucket, message string) string {
 // expecting is how S3 names the Region that a signature should have been for.
 var expecting = regexp.MustCompile(`expecting '([a-z0-9-]+)'`)
 
-// regionOf returns the Region of the bucket, where an error tells it.
+// regionOf returns the Region of the bucket, if an error names it.
 func regionOf(err error, failed smithy.APIError) string {
 	var response *awshttp.ResponseError
 	if errors.As(err, &response) && response.Response != nil && response.Response.Response != nil {

@@ -1,12 +1,11 @@
 // Package recordbatch reads the records of a Kafka fetch response in place.
 //
-// A response carries, per partition, a run of record batches as they lie in
-// the broker's log: magic 2, the only format since Kafka 0.11. Clients hide
-// this layer, and with it what a reader that must count every record once has
-// to know: whether a batch's checksum holds, which records belong to an
-// aborted transaction, where a compacted log has holes, and where a batch ends
-// that cannot be read. A [Decoder] shows all of that and copies nothing: a
-// record's value points into the response, or into the decoder's own buffer
+// A response carries, per partition, a run of record batches as they are in the broker's
+// log: magic 2, the only format since Kafka 0.11. Clients hide this layer, but a reader
+// that must count every record once needs it. It has to know whether a batch's checksum
+// holds, whether an aborted transaction contains a record, where a compacted log has
+// holes, and where an unreadable batch ends. A [Decoder] reports all of that and copies
+// nothing: a record's value points into the response, or into the decoder's own buffer
 // when its batch was compressed.
 //
 // It is used by one goroutine:
@@ -17,11 +16,10 @@
 //		…
 //	}
 //
-// A compressed batch is decompressed as a stream where its codec allows that, about
-// 1 MiB at a time: what is in memory is bounded by the largest record and the codec's
-// window, and both by [Limits], whatever the bytes claim about
-// themselves. Only a snappy block without a frame is one piece. Records are handed out
-// at most [MaxChunk] at a time.
+// A compressed batch is decompressed as a stream if its codec allows that, about 1 MiB at
+// a time. The largest record and the codec's window bound the memory, and [Limits] bounds
+// both, even for hostile bytes. Only a snappy block without a frame is one piece. Next
+// returns at most [MaxChunk] records.
 //
 // The format is Kafka's own: https://kafka.apache.org/documentation/#recordbatch.
 package recordbatch

@@ -9,6 +9,6 @@ const FreeRequests = 2_500_000
 // streams read request units (aws.amazon.com/dynamodb/pricing). Other Regions differ.
 const dollarsPerRequest = 0.02 / 100_000
 
-// Dollars returns what so many requests for records cost in US East (N. Virginia), where
-// none is free any more.
+// Dollars returns the price of GetRecords requests in US East (N. Virginia), beyond the
+// free ones.
 func Dollars(requests int64) float64 { return float64(requests) * dollarsPerRequest }

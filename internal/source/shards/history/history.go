@@ -1,22 +1,22 @@
-// Package history reads once, in one process and without a store, what a sharded log
-// still keeps of one table. Its parent package is the reader of a daemon, which shares
-// shards with others and remembers its positions; this one remembers nothing, and ends.
+// Package history reads the remaining records of one table in a sharded log, once, in one
+// process and without a store. Its parent package is the reader of a daemon, which shares
+// shards with others and stores its positions. This package stores nothing, and ends.
 //
 // # Order
 //
 // All shards are read at once, children beside their parents. Within a shard the log
-// keeps the order of each key's changes, and a key's changes are in one shard at a time;
-// what is made of them is counted by the second in which each was written, so that it
-// does not matter which shard is read first.
+// keeps the order of each key's changes, and a key's changes are in one shard at a time.
+// Analyze counts changes by the second in which each was written, so that the order of
+// the shards does not matter.
 //
 // # Where it begins and ends
 //
 // Each shard is opened at its first record since Since. A shard that ended before answers
 // with an empty page and its end.
 //
-// The end is the second in which Run began, for every shard: a shard is read up to its
-// end, or up to a record of that second or later, or until [shards.Idleness] says that
-// everything up to then was read. With Follow there is no end.
+// The end is the second in which Run began, for every shard. A shard is read up to its
+// end, or up to a record of that second or later, or until [shards.Idleness] reports that
+// all earlier records were read. With Follow there is no end.
 //
 // # Its rate
 //
@@ -38,7 +38,7 @@ import (
 	"github.com/keyheat/keyheat/sample"
 )
 
-// Config says what to read. A zero field takes its default.
+// Config selects the records to read. A zero field takes its default.
 type Config struct {
 	// Table is the table's name.
 	Table string
@@ -46,15 +46,15 @@ type Config struct {
 	Since time.Time
 	// Follow reads on after everything that was there was read, until ctx ends.
 	Follow bool
-	// Listed, when set, is told once how many shards take records: each is asked for more
-	// every PageEvery as long as it is followed.
+	// Listed, if set, is called once with the number of open shards. Following them takes a
+	// request to each shard every PageEvery.
 	Listed func(open int)
 	// PageEvery is the least time between two requests for records of a shard.
 	PageEvery time.Duration
 	// RequestTimeout bounds a request.
 	RequestTimeout time.Duration
-	// Patience is how long requests of one kind may fail, throttled ones aside, before
-	// the reading ends with what it has.
+	// Patience is how long requests of one kind may fail before the reading ends early.
+	// Throttled requests do not count as failures.
 	Patience time.Duration
 }
 
@@ -67,26 +67,26 @@ func defaults() Config {
 var ErrNoStream = errors.New("the table has no stream")
 
 const (
-	// atOnce is how many pages are in memory at the same time. A page has up to 1 MB,
-	// which takes several times that while it is decoded.
+	// atOnce is how many pages may be in memory at once. A page has up to 1 MB, and takes
+	// several times that while it is decoded.
 	atOnce = 16
 	// relistEvery is how often shards are listed while others are awaited.
 	relistEvery = 30 * time.Second
-	// childrenAfter is the pause before a listing that should show the children of a
-	// shard that has ended, and childrenTries how many of those there are: a listing
-	// shows them some time after the shard was closed.
+	// childrenAfter is the pause before a listing that should show the children of a closed
+	// shard. childrenTries bounds such listings: children appear some time after their
+	// parent has closed.
 	childrenAfter = 5 * time.Second
 	childrenTries = 6
 )
 
-// Source reads what is left of a table's streams. Its Run is called once.
+// Source reads the records left in a table's streams. Its Run is called once.
 type Source struct {
 	config Config
 	log    shards.Log
 	traits shards.Traits
 	until  time.Time // 0 with Follow
 	began  time.Time
-	// buffers are what pages are decoded into, and as many may be read at once.
+	// buffers has the buffers for decoded pages. Their number bounds concurrent reads.
 	buffers chan []byte
 	ended   chan struct{} // one place: a reader has ended
 
@@ -95,7 +95,7 @@ type Source struct {
 	order    []*reader
 	disabled map[string]bool // streams that take no more records
 	counts   counts
-	lost     []sample.Gap // for which there is no shard's handle
+	lost     []sample.Gap // gaps of shards without a handle
 	stopped  error        // why no reader goes on
 	stop     context.CancelFunc
 }
@@ -114,8 +114,8 @@ func New(config Config, log shards.Log) *Source {
 	return s
 }
 
-// Run reads until everything is read, or until ctx ends, which is no error. What it could
-// not read is a gap in the Sink. An error says why nothing could be read at all.
+// Run reads until all records are read, or until ctx ends, which is no error. Unread
+// records are gaps in the Sink. Run returns an error only if it could not read any shard.
 func (s *Source) Run(ctx context.Context, sink source.Sink) error {
 	s.begin()
 	working, stop := context.WithCancel(ctx)
@@ -231,7 +231,7 @@ func (s *Source) progress() (reading, childless int) {
 	return reading, childless
 }
 
-// miss records that the children of so many shards could not be found.
+// miss records that the children of so many shards were not found.
 func (s *Source) miss(childless int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -240,7 +240,7 @@ func (s *Source) miss(childless int) {
 	})
 }
 
-// reportGaps tells the Sink what was not read.
+// reportGaps records all unread ranges in the Sink.
 func (s *Source) reportGaps(ctx context.Context, sink source.Sink, interrupted bool) error {
 	s.mu.Lock()
 	gaps := s.lost

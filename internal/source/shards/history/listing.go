@@ -11,8 +11,7 @@ import (
 	"github.com/keyheat/keyheat/internal/source/shards"
 )
 
-// list lists the table's streams with their shards, and returns the readers of those
-// that are new.
+// list lists the table's streams with their shards, and returns the readers of new shards.
 func (s *Source) list(ctx context.Context) (found []*reader, err error) {
 	pace := rate.NewLimiter(s.traits.ListingRate, 1)
 	streams, err := s.streams(ctx, pace)

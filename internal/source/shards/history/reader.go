@@ -18,8 +18,8 @@ type state int
 
 const (
 	reads    state = iota
-	ended          // to its end, behind which its children are
-	caughtUp       // up to what there was when the reading began
+	ended          // its children continue
+	caughtUp       // read up to the second in which the reading began
 	vanished       // not to its end: the log has dropped it
 )
 
@@ -33,7 +33,7 @@ type reader struct {
 	state       state
 	open        bool      // when it was listed last
 	first, last time.Time // of the records that were read
-	begun       time.Time // when the first of them came
+	begun       time.Time // when the first record arrived
 
 	// Of the reader's own goroutine.
 	at       shards.Position
@@ -124,7 +124,7 @@ func (r *reader) step(ctx context.Context, handle source.Partition) (state, erro
 	return r.fold(ctx, handle, page)
 }
 
-// page requests a page, which is charged.
+// page requests a page; DynamoDB charges the request.
 func (s *Source) page(ctx context.Context, stream, iterator string, buffer []byte) (shards.Page, error) {
 	ctx, cancel := context.WithTimeout(ctx, s.config.RequestTimeout)
 	defer cancel()
@@ -138,8 +138,8 @@ func (s *Source) page(ctx context.Context, stream, iterator string, buffer []byt
 	return page, err
 }
 
-// recover says what follows from a failed request: a gap and another position, or
-// nothing, and the error, where it is to be repeated.
+// recover handles a failed request. It records a gap and moves the position, or returns the
+// error of a request to repeat.
 func (r *reader) recover(ctx context.Context, handle source.Partition, err error) (state, error) {
 	sequence, _ := r.at.Sequence()
 	unread := sequence == ""
@@ -160,7 +160,7 @@ func (r *reader) recover(ctx context.Context, handle source.Partition, err error
 	return reads, err
 }
 
-// gap records that what follows on the position was not read.
+// gap records the records after the position as unread.
 func (r *reader) gap(ctx context.Context, handle source.Partition, to shards.Position, reason string) error {
 	g := sample.Gap{From: string(r.at), To: string(to), Since: r.last, Until: time.Now().Add(-r.source.traits.Retention), Reason: reason}
 	if err := handle.Gap(context.WithoutCancel(ctx), g); err != nil {
@@ -170,8 +170,7 @@ func (r *reader) gap(ctx context.Context, handle source.Partition, to shards.Pos
 	return nil
 }
 
-// fold hands out the records of a page that are wanted, all of them or none whenever ctx
-// ends.
+// fold hands the wanted records of a page to the Sink: all of them, or none if ctx ends.
 func (r *reader) fold(ctx context.Context, handle source.Partition, page shards.Page) (state, error) {
 	wanted, later := page.Records[:0], false
 	bytes := 0

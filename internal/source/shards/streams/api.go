@@ -1,5 +1,5 @@
-// Package streams is DynamoDB Streams as a [shards.Log]: its requests, what their errors
-// mean, the names of its streams, and records as JSON.
+// Package streams implements [shards.Log] for DynamoDB Streams: requests, meanings of
+// errors, names of streams, and records as JSON.
 package streams
 
 import (
@@ -22,7 +22,7 @@ import (
 	"github.com/keyheat/keyheat/internal/source/shards"
 )
 
-// DynamoDBStreams is what is asked of AWS; *dynamodbstreams.Client is one.
+// DynamoDBStreams is the used part of AWS's API; *dynamodbstreams.Client implements it.
 type DynamoDBStreams interface {
 	ListStreams(context.Context, *dynamodbstreams.ListStreamsInput, ...func(*dynamodbstreams.Options)) (*dynamodbstreams.ListStreamsOutput, error)
 	DescribeStream(context.Context, *dynamodbstreams.DescribeStreamInput, ...func(*dynamodbstreams.Options)) (*dynamodbstreams.DescribeStreamOutput, error)
@@ -50,8 +50,8 @@ var meanings = []struct {
 	{[]string{"AccessDeniedException", "AccessDenied", "UnauthorizedOperation"}, shards.ErrDenied},
 }
 
-// explain makes a sentence of an error, without what differs from request to
-// request, and wraps its meaning.
+// explain turns an error into a sentence that does not vary between requests, and wraps its
+// meaning.
 func explain(operation string, err error) error {
 	var refused smithy.APIError
 	if !errors.As(err, &refused) {
@@ -89,9 +89,9 @@ var operations = shards.Operations{
 // DynamoDB Streams".
 const Retention = 24 * time.Hour
 
-// traits are those of DynamoDB Streams. AWS allows ten DescribeStream requests a
-// second: what the two rates leave is for seconds in which the requests of several
-// collectors coincide. It allows five pages of a shard a second.
+// traits are the traits of DynamoDB Streams. AWS allows ten DescribeStream requests a
+// second. The two rates leave room for seconds in which requests of several collectors
+// coincide. AWS allows five pages of a shard a second.
 var traits = shards.Traits{
 	Operations:  operations,
 	Retention:   Retention,

@@ -6,8 +6,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
 )
 
-// event is a record in the form in which a Lambda function gets it: what the decoder of
-// stream records reads.
+// event is a record as a Lambda function receives it. The decoder of stream records reads
+// this form.
 type event struct {
 	EventID  *string             `json:"eventID"`
 	Name     types.OperationType `json:"eventName"`
@@ -31,7 +31,7 @@ type change struct {
 // item is an item in DynamoDB JSON; nil for an image that is not there.
 type item map[string]*value
 
-// value is the one of its fields that is not nil.
+// value has one field that is not nil.
 type value struct {
 	S    *string   `json:",omitempty"`
 	N    *string   `json:",omitempty"`
@@ -73,8 +73,7 @@ func itemOf(of map[string]types.AttributeValue) item {
 	return all
 }
 
-// valueOf returns nil for a type that this program does not know, which the decoder
-// counts as a bad image.
+// valueOf returns nil for an unknown type. The decoder counts it as a bad image.
 func valueOf(v types.AttributeValue) *value {
 	switch v := v.(type) {
 	case *types.AttributeValueMemberS:
