@@ -15,13 +15,13 @@ import (
 // waits for has fallen silent.
 const recheckInterval = time.Second
 
-// yieldInterval is how often one asks whether others want the memory of its batch.
+// yieldInterval is how often a waiting batch checks whether others want its memory.
 const yieldInterval = 100 * time.Millisecond
 
 const (
-	// closeAhead is how far ahead of slower partitions a batch is folded at once, half of
-	// the seconds that a sketch keeps open. A second that was sealed and is opened again
-	// costs as much as another one, in the collector and in the store.
+	// closeAhead is how far ahead of slower partitions a batch is folded at once: half of
+	// the seconds that a sketch keeps open. Reopening a sealed second costs as much as
+	// another second, in the collector and in the store.
 	closeAhead = sketch.SecondsInRing / 2 * time.Second
 	// closeWait is how long a batch waits for partitions to come that close.
 	closeWait = 100 * time.Millisecond
@@ -41,7 +41,7 @@ type logClock struct {
 	newest   atomic.Int64 // newest time read, Unix milliseconds
 	atEnd    atomic.Bool  // at the end of its log
 	lastSeen atomic.Int64 // when it was used last, wall clock, Unix milliseconds
-	waiting  atomic.Bool  // for slower ones
+	waiting  atomic.Bool  // waits for slower partitions
 }
 
 func (l *logClock) begin(now time.Time) {

@@ -72,12 +72,12 @@ type Collector struct {
 
 	// turn is held during a commit: there is one commit at a time.
 	turn chan struct{}
-	// commitRequested asks Run for a commit before the next tick, earlyRequested for
-	// one as soon as an early one may be.
+	// commitRequested requests a commit before the next tick, earlyRequested an early
+	// commit as soon as one is allowed.
 	commitRequested, earlyRequested chan struct{}
 	// changed is notified when something that a Fold may wait for has changed.
 	changed broadcast
-	// inFlight is the size of the delta that is being written, in bytes.
+	// inFlight is the size in bytes of the delta in flight.
 	inFlight atomic.Int64
 	// resets counts the resets. It changes only under mu and the locks of all shards, so
 	// that holding any of these locks keeps it constant.
@@ -87,22 +87,21 @@ type Collector struct {
 	mu           sync.Mutex
 	partitions   map[string]*partition
 	seq          int64
-	acknowledged int64              // the newest commit that is stored
+	acknowledged int64              // the newest stored commit
 	cancelCommit context.CancelFunc // cancels the commit in flight; never nil
 
 	health health.Status
 	share  badShare
 	hot    hotKeys
-	// refused are the tables that there was no room for.
+	// refused are the tables beyond the sketches' limit.
 	refused refusedTables
 	// hostClock compares this host's clock with the store's.
 	hostClock hostClock
 	*meters
 }
 
-// New returns a collector; Run has to run for its samples to be stored. seed
-// keys the hash of all collectors of one store (store.HashSeed). It fails only
-// on a configuration that Validate refuses.
+// New returns a collector; Run stores its samples. seed keys the hash of all collectors of
+// one store (store.HashSeed). New fails only on a configuration that Validate refuses.
 func New(config Config, st Store, seed uint64, logger *slog.Logger) (*Collector, error) {
 	if err := config.Validate(); err != nil {
 		return nil, fmt.Errorf("collector: %w", err)
@@ -165,7 +164,7 @@ func (c *Collector) Run(ctx context.Context) error {
 	report := time.NewTicker(reportEvery)
 	defer report.Stop()
 	var lastEarly time.Time
-	var early <-chan time.Time // when an early commit is due, if one is
+	var early <-chan time.Time // when an early commit is due; nil for never
 	for {
 		select {
 		case <-ctx.Done():
@@ -256,9 +255,8 @@ func (c *Collector) Claim(ctx context.Context, claim source.Claim) (source.Parti
 	return c.register(at), nil
 }
 
-// register makes a handle of a claimed position. An older handle of the same
-// partition that was not released causes a reset: its samples are pending, and
-// the claim has fenced them.
+// register makes a handle of a claimed position. An older handle of the same partition that
+// was not released causes a reset: its samples are pending, and the claim has fenced them.
 func (c *Collector) register(at store.Position) *partition {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -302,5 +300,5 @@ func (c *Collector) pendingBytes() int64 {
 	return n
 }
 
-// requestCommit asks for a commit now. One pending request is enough.
+// requestCommit requests a commit now. One pending request is enough.
 func (c *Collector) requestCommit() { retry.Signal(c.commitRequested) }

@@ -137,8 +137,7 @@ func (f *inFlightCommit) empty() bool {
 		len(f.commit.Gaps) == 0 && len(f.commit.Bad) == 0
 }
 
-// deliver stores a commit: the same one, again and again, until its result is
-// certain.
+// deliver repeats a commit until its result is certain.
 func (c *Collector) deliver(f *inFlightCommit) error {
 	if !f.delta.Empty() {
 		body, err := f.delta.MarshalBinary()

@@ -11,8 +11,8 @@ import (
 	"github.com/keyheat/keyheat/sketch"
 )
 
-// MaxPendingBytes is the most of Config.PendingBytes. It keeps one delta under the most
-// that sketch writes into one.
+// MaxPendingBytes is the upper bound of Config.PendingBytes. It keeps one delta below
+// sketch's limit for a delta.
 const MaxPendingBytes = 512 << 20
 
 // NoEarlyCommits as Config.EarlyCommit makes every commit wait for its interval.
@@ -47,7 +47,7 @@ type Config struct {
 	Decoder func(partition string) Decoder
 	// Hider returns a hider for a shard's keys; nil hides nothing.
 	Hider func() Hider
-	// Shards is how many sketches are filled side by side: one a core.
+	// Shards is the number of sketches that are filled side by side: one a core.
 	Shards int
 
 	// CommitInterval is how often gathered samples are written.
@@ -55,7 +55,7 @@ type Config struct {
 	// EarlyCommit is the shortest time between two commits that come before their time
 	// because a key came over a partition's limit: see [NoEarlyCommits].
 	EarlyCommit time.Duration
-	// CommitTimeout bounds one attempt to write; the next follows.
+	// CommitTimeout bounds one attempt to write; another attempt follows.
 	CommitTimeout time.Duration
 	// StopTimeout bounds Run after its context has ended. By then the source has released
 	// its partitions, which commits nearly everything and may take as long again. Both have
@@ -68,8 +68,8 @@ type Config struct {
 	// TooOld is how much older than its own message a record may be.
 	TooOld time.Duration
 	// TooFarAhead is how much younger than its own message, and than the store's clock, a
-	// record may be. Hosts whose time is synchronised are within milliseconds of each other
-	// and guests that were paused within seconds, so that a minute refuses no honest one.
+	// record may be. Synchronised hosts are within milliseconds of each other, and paused
+	// guests within seconds, so that a minute refuses no honest record.
 	TooFarAhead time.Duration
 	// MaxAhead is how far, in the log's own time, a partition may run ahead of
 	// the slowest one.

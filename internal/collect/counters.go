@@ -9,14 +9,14 @@ import (
 
 // The collector's own reject reasons. With the Decoder's they are a closed set.
 const (
-	// reasonTooOld is a record that is older than its message by more than
+	// reasonTooOld rejects a record that is older than its message by more than
 	// Config.TooOld.
 	reasonTooOld sample.RejectReason = "too_old"
-	// reasonTooFarAhead is a record that is younger than its message by more
-	// than Config.TooFarAhead.
-	reasonTooFarAhead sample.RejectReason = "too_far_ahead"
-	// reasonAheadOfClock is a record that is younger than the store's clock by more than
+	// reasonTooFarAhead rejects a record that is younger than its message by more than
 	// Config.TooFarAhead.
+	reasonTooFarAhead sample.RejectReason = "too_far_ahead"
+	// reasonAheadOfClock rejects a record that is younger than the store's clock by more
+	// than Config.TooFarAhead.
 	reasonAheadOfClock sample.RejectReason = "ahead_of_clock"
 	// reasonTooManyTables rejects a record of a table or index beyond the sketch's limit.
 	reasonTooManyTables sample.RejectReason = "too_many_tables"
@@ -39,7 +39,7 @@ type counters struct {
 	ahead time.Duration
 }
 
-// badCounter counts the samples that one reason refused, with excerpts of some.
+// badCounter counts the samples that one reason rejected, with some excerpts.
 type badCounter struct {
 	count    int64
 	excerpts []string

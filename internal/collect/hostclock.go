@@ -17,8 +17,7 @@ const maxClockOffset = 5 * time.Second
 // safe for concurrent use.
 type hostClock struct {
 	offset atomic.Pointer[time.Duration] // nil when it was never measured
-	// ahead is how far the samples that were refused last lie ahead of the store's clock,
-	// and when that was.
+	// ahead has how far the last refused samples were ahead of the store's clock, and when.
 	ahead atomic.Pointer[aheadAt]
 }
 

@@ -13,20 +13,20 @@ import (
 )
 
 const (
-	// settleTime is how long records may still come in the log's order: a
-	// watermark stays that many milliseconds behind the newest message.
+	// settleTime is how long records may still come late in the log's order: a watermark
+	// stays that many milliseconds behind the newest message.
 	settleTime = 1000
 	// finalWatermark is the watermark of a partition that will not grow.
 	finalWatermark = math.MaxInt64
 )
 
-// partition is one claim of a partition: a source.Partition. All that has no
-// comment of its own is guarded by the shard's lock.
+// partition is one claim of a partition: a source.Partition. The shard's lock guards all
+// fields without a comment of their own.
 type partition struct {
 	collector *Collector
 	id        store.PartitionID
 	epoch     int64
-	resets    int64 // how many there were when it was claimed
+	resets    int64 // number of resets at the claim
 	shard     *shard
 	handler   recordHandler
 	clock     logClock // has no lock

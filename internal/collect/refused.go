@@ -14,12 +14,12 @@ import (
 const (
 	// refusedFor is how long a refused table is reported after its last sample.
 	refusedFor = time.Minute
-	// maxRefused bounds the names that are kept: one is enough to look for the cause.
+	// maxRefused bounds the kept names: one is enough to look for the cause.
 	maxRefused = 32
 )
 
-// refusedTables are the tables and indexes that the sketches had no room for of late.
-// It is safe for use by many goroutines.
+// refusedTables are the tables and indexes that recently exceeded the sketches' limit. It
+// is safe for concurrent use.
 type refusedTables struct {
 	mu   sync.Mutex
 	seen map[string]time.Time
@@ -67,7 +67,7 @@ func (r *refusedTables) reason(now time.Time) string {
 	return fmt.Sprintf("%s tables and indexes are not counted, such as %q: samples name more than a collector keeps apart at a time; look for a producer that makes up table names", many, names[0])
 }
 
-// refuse notes a table or index that there was no room for.
+// refuse notes a table or index beyond the sketch's limit.
 func (t *counters) refuse(of sample.Target) {
 	if t.refused == nil {
 		t.refused = make(map[string]bool)

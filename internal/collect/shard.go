@@ -32,10 +32,9 @@ type shard struct {
 	hider    Hider // nil hides nothing
 	counters counters
 	gaps     []store.Gap
-	// pending is how many bytes the next seal hands over: written under mu,
-	// read without.
+	// pending is the size in bytes of the next seal: written under mu, read without.
 	pending atomic.Int64
-	// partitions is how many are bound to the shard, under the Collector's mu.
+	// partitions is how many partitions are bound to the shard, under the Collector's mu.
 	partitions int
 }
 
@@ -62,20 +61,17 @@ type recordHandler struct {
 	// tooOld and tooFarAhead bound a record's time against its own message's,
 	// in milliseconds.
 	tooOld, tooFarAhead int64
-	// pendingBytes is Config.PendingBytes, and most how much may be pending before a
-	// record is refused: one message could take gigabytes else, before there can be a
-	// commit behind it.
+	// pendingBytes is Config.PendingBytes. most is the pending size above which records are
+	// refused: otherwise one message could take gigabytes before a commit can follow it.
 	pendingBytes int64
 	most         int
-	// at is the time of the message that is being read, Unix milliseconds; 0
-	// where messages have none.
+	// at is the time of the current message, Unix milliseconds; 0 if messages have none.
 	at int64
-	// clock is the collector's, and latest the latest time of a record of the messages at
-	// hand that is counted, Unix milliseconds.
+	// clock is the collector's. latest is the latest accepted time of a record in the
+	// current messages, Unix milliseconds.
 	clock  *hostClock
 	latest int64
-	// newest is the latest time of a record that was counted, Unix
-	// milliseconds.
+	// newest is the latest time of a counted record, Unix milliseconds.
 	newest int64
 	// hidden is the record at hand as it is counted, where keys are hidden.
 	hidden sample.Record
@@ -138,9 +134,9 @@ func (f *recordHandler) Bad(reason sample.RejectReason, excerpt []byte) {
 	})
 }
 
-// untimely counts a record whose time is that many milliseconds beyond its
-// message's. The comparison needs no state, so that one wild time stamp harms
-// no neighbour, and catching up refuses nothing.
+// untimely counts a record whose time is that many milliseconds from its message's time.
+// The comparison needs no state: one wild time stamp harms no neighbour, and catching up
+// refuses no record.
 func (f *recordHandler) untimely(ahead int64) {
 	reason := reasonTooFarAhead
 	if ahead < 0 {
@@ -151,8 +147,8 @@ func (f *recordHandler) untimely(ahead int64) {
 	})
 }
 
-// aheadOfClock counts a record that is so far ahead of the store's clock, with a message
-// whose time may be the same: its producer's clock is wrong.
+// aheadOfClock counts a record that is so far ahead of the store's clock. Its message's
+// time may be the same: the producer's clock is wrong.
 func (f *recordHandler) aheadOfClock(ahead time.Duration) {
 	f.shard.counters.ahead = max(f.shard.counters.ahead, ahead)
 	f.shard.counters.addBad(reasonAheadOfClock, func() string {

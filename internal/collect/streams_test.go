@@ -91,7 +91,7 @@ type process struct {
 	kill func()
 }
 
-// errKilled is what a killed process hears of the store.
+// errKilled is the store's answer to a killed process.
 var errKilled = errors.New("killed")
 
 // killableStore is the store as one process reaches it, until it is killed.
@@ -151,7 +151,7 @@ func (s *scenario) start(name string) *process {
 	}, func() { st.kill(); killable.dead.Store(true); _ = end() }}
 }
 
-// load is what is counted, or should be, in thousandths of a unit.
+// load is the counted or expected load, in thousandths of a unit.
 type load map[[2]string]int64 // by index and second
 
 func (s *scenario) wanted() load {
@@ -211,8 +211,9 @@ func (s *scenario) allStored(most time.Duration) {
 	}
 }
 
-// The units of the table and of both indexes are exactly those that were
-// charged, second by second, whoever is stopped or killed while shards split.
+// TestStreamsAreCountedOnceInTheStore: the stored units of the table and of both indexes
+// are exactly the charged ones, second by second, even if collectors are stopped or killed
+// while shards split.
 func TestStreamsAreCountedOnceInTheStore(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

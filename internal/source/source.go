@@ -16,17 +16,18 @@ import (
 // partition claims it again, and reads on from the new claim's position.
 var ErrReclaim = errors.New("position lost: claim the partition again")
 
-// ErrReread is returned by [Partition.Fold] for a batch whose Yield gave its memory
-// back. Nothing of it counts; the handle is alive, and reads the same position again.
+// ErrReread is returned by [Partition.Fold] for a batch whose Yield gave its memory back.
+// No sample of the batch counts. The handle is alive, and the source reads the same
+// position again.
 var ErrReread = errors.New("the batch's memory was given back: read it again")
 
-// sinkError marks an error of the Sink: the handle is dead, where everything
-// else is tried again on it.
+// sinkError marks an error of the Sink, after which the handle is dead. All other errors
+// are retried on the same handle.
 type sinkError struct{ error }
 
 func (e *sinkError) Unwrap() error { return e.error }
 
-// FromSink marks an error, if it is one, as the Sink's.
+// FromSink marks a non-nil error as the Sink's.
 func FromSink(err error) error {
 	if err == nil {
 		return nil
@@ -48,8 +49,8 @@ type Message struct {
 	Time int64
 	// Line is the line number in a file at which Value begins, from 1; 0 if unknown.
 	Line int64
-	// Fault, when not empty, is why the source could not read the whole message: a
-	// line over the limit. Value is then only its beginning, and the message is one
+	// Fault, if not empty, is the reason why the source could not read the whole message,
+	// such as a line over the limit. Value is then its beginning, and the message is one
 	// bad sample.
 	Fault string
 }
@@ -109,8 +110,8 @@ type Claim struct {
 	Log Log
 }
 
-// Log is a log behind names that can come to mean another one: a topic that is
-// deleted and created again, a new cluster at an old address.
+// Log identifies a log whose name can come to mean another one: a topic that is deleted and
+// created again, or a new cluster at an old address.
 type Log struct {
 	// Cluster identifies the log's cluster. Positions belong to the cluster, not to their
 	// reader: under another Cluster the name is another partition. Empty if unknown.
@@ -132,12 +133,11 @@ type Partition interface {
 	Position() string
 	// Mark returns the note that was stored with the claimed position.
 	Mark() string
-	// Fold counts a batch. It blocks while memory is full, the store is away,
-	// or this partition is too far ahead of the slowest one. A batch without
-	// messages still moves the position and the watermark. After an error the
-	// handle is dead, and nothing of the batch counts; with ErrReclaim the source
-	// claims again. Only when ctx ended is the handle alive,
-	// for Release.
+	// Fold counts a batch. It blocks while memory is full, the store is unreachable, or
+	// this partition is too far ahead of the slowest one. A batch without messages still
+	// moves the position and the watermark. After an error the handle is dead, and no
+	// sample of the batch counts; after ErrReclaim the source claims again. Only if ctx
+	// ended is the handle alive, for Release.
 	Fold(ctx context.Context, b Batch) error
 	// Gap records a lost range and moves the position to the gap's To. The sink sets Source
 	// and Partition. It returns the same errors as Fold.

@@ -32,11 +32,11 @@ import (
 type Options struct {
 	// Table is the table's name.
 	Table string
-	// Last is the time up to now that is judged; up to [Longest].
+	// Last is the length of the judged time, which ends now; at most [Longest].
 	Last time.Duration
 	// Follow goes on until the context ends.
 	Follow bool
-	// Rate is how many requests for records a second each shard has; up to [MostRequests].
+	// Rate is the number of GetRecords requests a second and shard; at most [MostRequests].
 	Rate float64
 	// Tables has the written settings of tables, for use where DescribeTable is denied.
 	Tables tables.Tables
@@ -183,7 +183,7 @@ func (s *Source) Tell(line string) { s.out.Paragraph(line) }
 // Notes implements analyze.Source.
 func (s *Source) Notes() []string { return s.notes }
 
-// enable is how a table gets a stream that shows all that is needed.
+// enable returns the remedy for a table without a stream.
 func (s *Source) enable() string {
 	return "enable one with aws dynamodb update-table --table-name " + s.Table +
 		" --stream-specification StreamEnabled=true,StreamViewType=NEW_AND_OLD_IMAGES, which shows what is written from then on"

@@ -21,8 +21,8 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// samples reads what Files makes of a text, as a decoder of objects, arrays and
-// NDJSON would: every sample by its "n", anything else as "bad".
+// samples decodes a recorder's messages as objects, arrays and NDJSON. It counts every
+// sample by its "n", and anything else as "bad".
 func samples(t *testing.T, l *sinktest.Recorder) (out map[string]int) {
 	t.Helper()
 	out = make(map[string]int)
@@ -241,8 +241,8 @@ func TestFilesThatBreakOffAreAGap(t *testing.T) {
 	}
 }
 
-// A folder stands for the files below it, a pattern for what it matches; a file that
-// cannot be read is named with what to do.
+// TestFoldersAndPatterns reads all files below a folder, and the files that match a
+// pattern. An unreadable file is named with the remedy.
 func TestFoldersAndPatterns(t *testing.T) {
 	t.Parallel()
 	root := t.TempDir()

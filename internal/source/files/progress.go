@@ -11,17 +11,17 @@ import (
 	"github.com/keyheat/keyheat/internal/cli/terminal"
 )
 
-// maxBars is up to how many files have a bar each.
+// maxBars is the most files with a bar of their own.
 const maxBars = 10
 
-// bars show how much of each file is read, by its bytes on disk; of many files, how much
-// of all.
+// bars show the read part of each file, by its bytes on disk; with many files, one bar
+// shows all.
 type bars struct {
 	files       []*bar
 	done, drawn chan struct{}
 }
 
-// bar is how much of one file is read.
+// bar shows the read part of one file.
 type bar struct {
 	size int64
 	file atomic.Pointer[file] // nil until it is read

@@ -10,7 +10,7 @@ import (
 	"github.com/keyheat/keyheat/sample"
 )
 
-// Remote is where files are that are not this machine's, such as a bucket of S3.
+// Remote reads files from another place than this machine, such as a bucket of S3.
 type Remote interface {
 	// Names reports whether a path names files there.
 	Names(path string) bool

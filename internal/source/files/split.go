@@ -16,7 +16,7 @@ import (
 // element of an array. A larger one is one bad sample.
 const MaxSample = 1 << 20
 
-// faultExcerpt is how much of a sample that is too large is kept to show.
+// faultExcerpt is how many bytes of an oversized sample are kept to show.
 const faultExcerpt = 1 << 10
 
 // faultTooLarge is the Fault of a sample that is larger than MaxSample.
@@ -44,7 +44,7 @@ type splitter struct {
 	line int64 // number of its line, from 1; below 1 when reading began in the middle
 
 	layout      layout
-	columns     *mapped.Columns // of lines that seem to be CSV, whose rows may span lines
+	columns     *mapped.Columns // columns of a supposed CSV, whose rows may span lines
 	linesFrom   int             // bytes before the lines that isLines found
 	wrapped     bool            // the array stands in {"Records":[…]}
 	scan        scanner

@@ -72,7 +72,7 @@ func (f *fetches) of(offset string) int {
 	return f.asked[offset]
 }
 
-// inSmallFetches returns how n records are read by several fetches, which are counted.
+// inSmallFetches reads n records in several fetches, and counts these.
 func inSmallFetches(t *testing.T, n int) (kafka.Config, *fetches) {
 	c := cluster(t, 1)
 	p := producer(t, c.ListenAddrs())
@@ -84,8 +84,8 @@ func inSmallFetches(t *testing.T, n int) (kafka.Config, *fetches) {
 	return cfg, countFetches(c)
 }
 
-// TestTheNextFetchIsMadeWhileOneIsFolded: no fold but the first ends before the broker was
-// asked for what follows it, and nothing is asked for twice.
+// TestTheNextFetchIsMadeWhileOneIsFolded expects that each fold but the first ends after
+// the next request has begun, and that no offset is requested twice.
 func TestTheNextFetchIsMadeWhileOneIsFolded(t *testing.T) {
 	t.Parallel()
 	const n = 100
@@ -112,7 +112,7 @@ func TestTheNextFetchIsMadeWhileOneIsFolded(t *testing.T) {
 	expectAllFree(t, k)
 }
 
-// expectAllFree fails the test unless nobody holds memory of the source.
+// expectAllFree fails the test if anybody holds memory of the source.
 func expectAllFree(t *testing.T, k *kafka.Source) {
 	t.Helper()
 	hold, err := k.Memory().Acquire(soon(t), math.MaxInt64)
@@ -122,8 +122,8 @@ func expectAllFree(t *testing.T, k *kafka.Source) {
 	hold.Release()
 }
 
-// TestAFetchAheadGivesWay: while a fold waits, others get the memory of what is folded and
-// of what was fetched behind it, and both are read again.
+// TestAFetchAheadGivesWay: while a fold waits, others get the memory of the folded response
+// and of the fetch ahead, and both are read again.
 func TestAFetchAheadGivesWay(t *testing.T) {
 	t.Parallel()
 	const n = 100
@@ -183,7 +183,7 @@ func TestAFetchAheadOfWhatIsNotThereIsDropped(t *testing.T) {
 		case 0: // holes at its end
 			at += 1 + random.Int64N(5)
 			b.Last = at - 1
-		case 1: // it claims what the next one has
+		case 1: // the batch claims the next one's offsets
 			b.Last = at + random.Int64N(3)
 		}
 		batches = append(batches, b)
@@ -203,8 +203,8 @@ func TestAFetchAheadOfWhatIsNotThereIsDropped(t *testing.T) {
 	expectAllFree(t, k)
 }
 
-// TestBatchesOutOfOrderHoldNoMemory: a response that reaches the end of the log, and has
-// what was read before behind it, has a fetch made ahead that nobody asks for then.
+// TestBatchesOutOfOrderHoldNoMemory: a response reaches the end of the log, followed by
+// batches that were read before. Its fetch ahead stays unused.
 func TestBatchesOutOfOrderHoldNoMemory(t *testing.T) {
 	t.Parallel()
 	c := cluster(t, 1)

@@ -120,7 +120,7 @@ func (l *connection) bounds(ctx context.Context, topic string, partition int) (f
 	return 0, 0, errors.New("look up the bounds of the log: the broker's response lacks the partition")
 }
 
-// partition is one of a topic's.
+// partition identifies a partition of a topic.
 type partition struct {
 	topic string
 	id    int
@@ -164,8 +164,8 @@ func (l *connection) roundTrip(ctx context.Context, m protocol.Message) (kmsg.Re
 	return response.(*wire.Response).Response, nil
 }
 
-// conns are open network connections. Closing them ends the requests that wait on
-// one; no new one is opened after.
+// conns are the open network connections. Closing them ends all waiting requests, and no
+// new connection is opened afterwards.
 type conns struct {
 	mu     sync.Mutex
 	open   map[*conn]struct{}

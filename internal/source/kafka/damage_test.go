@@ -169,7 +169,7 @@ func TestKafkaRefusesClaimsOfTagsAtOnce(t *testing.T) {
 	c.ControlKey(int16(kmsg.Metadata), func(kreq kmsg.Request) (kmsg.Response, error, bool) {
 		c.KeepControl()
 		if kreq.GetVersion() < 10 {
-			return nil, nil, false // kafka-go's, which ends where there are no tags yet
+			return nil, nil, false // the request of kafka-go, before tags exist
 		}
 		res := kreq.ResponseKind().(*kmsg.MetadataResponse)
 		rt := kmsg.NewMetadataResponseTopic()
@@ -217,8 +217,8 @@ func TestKafkaSpeaksTLSAndSASL(t *testing.T) {
 
 var _ source.Sink = (*sinktest.Recorder)(nil)
 
-// TestKafkaReadsWhatALastBatchHides: a batch claims the offsets of those behind it, and
-// the response has no room for one of them.
+// TestKafkaReadsWhatALastBatchHides: a batch claims the offsets of later batches, and the
+// response has no room for one of them.
 func TestKafkaReadsWhatALastBatchHides(t *testing.T) {
 	t.Parallel()
 	padding := strings.Repeat(" ", 1500)

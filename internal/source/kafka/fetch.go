@@ -41,7 +41,7 @@ type fetchRequest struct {
 	parts    []fetchPart
 	maxWait  time.Duration
 	maxBytes int32
-	// limit is the most bytes of a response that are taken.
+	// limit is the largest accepted response, in bytes.
 	limit    int
 	clientID string
 	// hold has the response's memory.
@@ -79,7 +79,7 @@ type fetchResponse struct {
 	buf           []byte
 	asked         time.Time // before the request was sent
 	hold          *memory.Hold
-	held          int // bytes that are needed of it
+	held          int // needed bytes of the hold
 	decoder       *recordbatch.Decoder
 }
 

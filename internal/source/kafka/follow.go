@@ -36,7 +36,7 @@ type follower struct {
 type following struct {
 	part     fetchPart
 	since    time.Time
-	answered chan *fetchResponse // of one place; closed when the request failed
+	answered chan *fetchResponse // room for one response; closed when the request failed
 	silence  error               // set before answered is closed, if the broker was silent
 	gone     bool                // guarded by the follower's mu: the reader has left
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/keyheat/keyheat/internal/source/kafka/wire"
 )
 
-// A topic that is deleted and made again has its old name and another id (Kafka
-// 2.8, KIP-516): a position is one in the topic of an id.
+// A topic that is deleted and created again keeps its name and gets another id (Kafka 2.8,
+// KIP-516). So a position belongs to the id.
 
 // metadataNewest is the newest Metadata version that this client requests. Version 2 added
 // the cluster's id, version 10 the ids of topics.
@@ -26,7 +26,7 @@ const (
 	errInconsistentTopicID = kafka.Error(103)
 )
 
-// errAnotherTopic ends the reading of a topic that was deleted and made again.
+// errAnotherTopic ends the reading of a topic that was deleted and created again.
 var errAnotherTopic = errors.New("the topic was deleted and created again")
 
 // topicID is the id of a topic; zero when the cluster has none.
@@ -87,7 +87,7 @@ func (q *topicRequest) ResponseKind() kmsg.Response {
 type topicResponse struct {
 	kmsg.MetadataResponse // for its version only
 	is                    identity
-	code                  int16 // of the topic's error; 0 for none
+	code                  int16 // error code of the topic; 0 for none
 }
 
 // ReadFrom implements kmsg.Response.

@@ -54,8 +54,8 @@ type Config struct {
 	// scram.
 	SASL sasl.Mechanism
 
-	// SessionTimeout is how long the group waits for a member that is silent
-	// before it gives its partitions away.
+	// SessionTimeout is how long the group waits for a silent member before it gives its
+	// partitions away.
 	SessionTimeout time.Duration
 	// HeartbeatInterval is how often a member sends a heartbeat; at most a third of
 	// SessionTimeout.
@@ -70,15 +70,15 @@ type Config struct {
 
 	// RequestTimeout bounds a request to a broker, beyond MaxWait for a fetch.
 	RequestTimeout time.Duration
-	// MaxWait is how long a broker holds a fetch at the end of the log. It is also how
-	// often an idle partition moves its watermark; and where records come one by one,
-	// partitions of a broker are fetched together, at most ten times in it.
+	// MaxWait is how long a broker holds a fetch at the end of the log, and how often an
+	// idle partition moves its watermark. With a slow trickle of records, a broker's
+	// partitions are fetched together, at most ten times within it.
 	MaxWait time.Duration
 	// FetchBytes is the size that one fetch of a partition requests. One larger
 	// batch is still read.
 	FetchBytes int
-	// MaxBatchBytes is the most that one record batch may hold as it is fetched, and one
-	// record when it is decompressed. A record over it is recorded as a gap.
+	// MaxBatchBytes bounds a fetched record batch, and a decompressed record. A larger
+	// record is a gap.
 	MaxBatchBytes int
 	// MemoryBytes bounds the fetched bytes of all partitions that are not counted yet, both
 	// compressed and decompressed. A single active partition may exceed it for a large
@@ -130,7 +130,7 @@ type Source struct {
 	log    *slog.Logger
 	health health.Status
 	memory *memory.Budget
-	// coming is how many responses with records are on their way.
+	// coming is how many responses with records are arriving.
 	coming atomic.Int64
 	*meters
 }

@@ -21,9 +21,9 @@ const (
 	reasonCorrupt   = "the log is corrupt here: "
 )
 
-// lossConfirmations is how often brokers have to repeat an answer before records
-// are recorded as lost: one answer can come from a deposed leader, or be damaged
-// on its way.
+// lossConfirmations is how often brokers have to repeat an answer before the loss of
+// records is recorded. A single answer may come from a deposed leader, or be damaged on the
+// way.
 const lossConfirmations = 3
 
 // lossCheck counts how often something was seen that would lose records.
@@ -61,9 +61,9 @@ func (r *reader) outOfRange(ctx context.Context) error {
 	return fmt.Errorf("offset %d: %w (the log holds %d to %d)", r.at, kafka.OffsetOutOfRange, first, end)
 }
 
-// beyond goes on at the end of a log that ends before the position. Reading it from
-// its start would count it twice; a topic that was made anew has another id, and
-// begins at its start under another claim.
+// checkEnd continues at the end of a log that ends before the position. Reading from the
+// log's start would count records twice. A recreated topic has another id, and begins at
+// its start under another claim.
 func (r *reader) checkEnd(ctx context.Context, first, end int64) error {
 	if err := r.sameTopic(ctx); err != nil {
 		return err
@@ -88,7 +88,7 @@ func (r *reader) cut(ctx context.Context, at int64) error {
 	return r.recordLoss(ctx, at, reasonCut)
 }
 
-// sameTopic returns errAnotherTopic when the topic is not the claimed one any more.
+// sameTopic returns errAnotherTopic if the topic is no longer the claimed one.
 func (r *reader) sameTopic(ctx context.Context) error {
 	is, err := r.identity(ctx)
 	if err != nil {
@@ -132,8 +132,8 @@ func (r *reader) recordLoss(ctx context.Context, to int64, reason string) error 
 	return nil
 }
 
-// timeAt returns the time of the first record from an offset on, in Unix
-// milliseconds; 0 when there is none, or it cannot be had.
+// timeAt returns the time of the first record at an offset or later, in Unix milliseconds;
+// 0 if there is none, or the broker fails.
 func (r *reader) timeAt(ctx context.Context, offset int64) int64 {
 	res, err := r.fetch(ctx, offset, time.Millisecond)
 	if err != nil {

@@ -66,22 +66,22 @@ type membership struct {
 	follower *follower
 }
 
-// reading is a partition that is being read.
+// reading is a partition with an active reader.
 type reading struct {
 	*reader
 	end  context.CancelFunc
 	done chan struct{} // closed when the partition is released
 }
 
-// generation is one sharing of the partitions.
+// generation is one assignment of the partitions to members.
 type generation struct {
 	membership  *membership
 	id          int
 	member      string
 	instance    *string
-	alone       bool             // whether there is certainly no other member
+	alone       bool             // whether this is certainly the only member
 	assignments map[string][]int // topic to partitions
-	partitions  map[string]int   // topic to how many were shared
+	partitions  map[string]int   // number of shared partitions by topic
 }
 
 func newMembership(k *Source, conn *connection, topics []string, sink source.Sink) *membership {
@@ -95,8 +95,8 @@ func newMembership(k *Source, conn *connection, topics []string, sink source.Sin
 	return m
 }
 
-// run takes part in one generation of the group after the other, until ctx ends.
-// The readers end after it, and not with ctx: the group is left in order.
+// run takes part in the group's generations, one after the other, until ctx ends. The
+// readers end after it, and not with ctx, so that the member leaves the group in order.
 func (m *membership) run(ctx context.Context) {
 	defer m.leave(ctx)
 	followed, end := context.WithCancel(context.WithoutCancel(ctx))
@@ -125,7 +125,7 @@ func (m *membership) run(ctx context.Context) {
 			m.releaseAll()
 		}
 		switch {
-		case rebalance: // the others wait for this one
+		case rebalance: // the other members wait for this one
 		case time.Since(began) < shortGeneration:
 			retry.Pause(ctx, rejoin.NextBackOff())
 		default:
@@ -371,9 +371,8 @@ func (m *membership) leave(ctx context.Context) {
 	}
 }
 
-// heartbeat checks with the group that this member and its generation are alive.
-// It has to succeed before a claim: a process that was frozen would take a
-// partition from its owner.
+// heartbeat checks with the group that this member and its generation are alive. It has to
+// succeed before a claim: otherwise a frozen process would take a partition from its owner.
 func (g *generation) heartbeat(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, g.membership.source.config.RequestTimeout)
 	defer cancel()
@@ -405,7 +404,7 @@ func (g *generation) commit(ctx context.Context, offsets map[string][]kafka.Offs
 	return err
 }
 
-// partitionCounts returns how many partitions the topics have that exist.
+// partitionCounts returns the number of partitions of each existing topic.
 func (l *connection) partitionCounts(ctx context.Context, topics []string) (map[string]int, error) {
 	res, err := l.client.Metadata(ctx, &kafka.MetadataRequest{Topics: topics})
 	if err != nil {

@@ -92,7 +92,8 @@ func (r *reader) run(ctx context.Context, sink source.Sink) {
 // claimAndRead claims the partition, reads it until that fails, and releases it
 // when ctx ended.
 func (r *reader) claimAndRead(ctx context.Context, sink source.Sink) error {
-	// Until all members have joined the next generation, the partition is still this one's.
+	// Until all members have joined the next generation, the partition still belongs to
+	// this member.
 	if err := r.member.current.Load().heartbeat(ctx); err != nil && !errors.Is(err, kafka.RebalanceInProgress) {
 		r.reportUnlessEnded(ctx, failureHeartbeat, err)
 		return err
@@ -262,7 +263,7 @@ func (r *reader) fetchOnce(ctx context.Context) error {
 func (r *reader) next(ctx context.Context) (*fetchResponse, error) {
 	if r.atEnd {
 		r.atEnd = false
-		r.dropAhead() // a broker that sent a response's batches out of order has one made
+		r.dropAhead() // a broker that sends batches out of order leaves an unused fetch ahead
 		if res, err := r.member.follower.fetch(ctx, r.part(r.at, r.epoch)); res != nil || err != nil {
 			return res, err
 		}

@@ -69,8 +69,8 @@ func (b *Budget) hold(n int64) *Hold {
 	return &Hold{budget: b, bytes: n}
 }
 
-// Grow makes the hold one of n bytes, if it is less. It reports false, and changes
-// nothing, where others have them or are in line for them.
+// Grow enlarges a smaller hold to n bytes. It reports false, and changes nothing, if others
+// have the memory or wait for it.
 func (h *Hold) Grow(n int64) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -97,7 +97,7 @@ func (h *Hold) Shrink(n int64) {
 	}
 }
 
-// SplitOff makes n bytes of the hold, or as many as it has, a hold of their own.
+// SplitOff moves at most n bytes of the hold to a new hold.
 func (h *Hold) SplitOff(n int64) *Hold {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -141,8 +141,8 @@ type Buffers struct {
 	most int
 }
 
-// NewBuffers returns no buffers. Larger ones than most are not kept: a rare giant does not
-// stay in memory.
+// NewBuffers returns an empty store of buffers. It drops buffers larger than most, so that
+// a rare giant does not stay in memory.
 func NewBuffers(most int) *Buffers { return &Buffers{kept: make(chan []byte, 4), most: most} }
 
 // Get returns a buffer of n bytes with arbitrary content.
@@ -157,8 +157,8 @@ func (b *Buffers) Get(n int) []byte {
 	return Make(n)
 }
 
-// Keep keeps a buffer for another use, unless it is a small one: that is as quickly made
-// again, and would take the place of a large one.
+// Keep keeps a buffer for another use. It drops small ones, which are quickly made again
+// and would take the place of a large one.
 func (b *Buffers) Keep(buf []byte) {
 	if cap(buf) > b.most || cap(buf) < b.most/16 {
 		return

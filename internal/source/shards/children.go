@@ -18,11 +18,11 @@ const childrenPatience = 15 * time.Second
 type childrenState int
 
 const (
-	// childrenUnknown: there must be children, but none is visible yet.
+	// childrenUnknown: the shard must have children, but none is visible yet.
 	childrenUnknown childrenState = iota
 	// childrenRegistered: the Registry has the children.
 	childrenRegistered
-	// noChildren: there are none, because the stream was disabled, or they are
+	// noChildren: the shard has no children, because the stream was disabled or they are
 	// gone too.
 	noChildren
 )
@@ -31,8 +31,8 @@ const (
 // known children was found.
 type childrenFound map[string]time.Time
 
-// childrenSettled is how long children have to be known until it is certain that no
-// sibling of theirs is missing. A collector that catches up need not list them.
+// childrenSettled is how long the children are known before no sibling can be missing. A
+// collector with a backlog need not list them.
 const childrenSettled = time.Minute
 
 // noteChildren records the children among the open shards.
@@ -109,15 +109,14 @@ func (r *reader) registerChildren(ctx context.Context) (childrenState, error) {
 		}
 		return childrenRegistered, nil
 	case disabled || r.gone:
-		// The children of a shard that is gone are found by a listing, if they
-		// are not gone themselves.
+		// A listing finds the children of a vanished shard, if they still exist.
 		return noChildren, nil
 	}
 	return childrenUnknown, nil
 }
 
-// listChildren returns the shards whose parent this one is; its turn has come. A
-// server that does not know the filter returns all shards.
+// listChildren returns the children of this shard. The caller has waited for its turn. A
+// server without the filter returns all shards.
 func (r *reader) listChildren(ctx context.Context) (children []lineage.NewShard, disabled bool, err error) {
 	var cursor string
 	for {

@@ -25,9 +25,9 @@ const (
 	parentProbes = 8
 )
 
-// discovery is the state that is kept between two listings of shards.
+// discovery is the state between two listings of shards.
 type discovery struct {
-	// listings are the unfinished ones, by stream.
+	// listings are the unfinished listings, by stream.
 	listings map[string]*listing
 	// finished are the disabled streams without new shards.
 	finished map[string]bool
@@ -203,7 +203,7 @@ func (s *Source) registerListing(ctx context.Context, stream string, l *listing)
 	if err != nil {
 		return fmt.Errorf("read the known shards: %w", err)
 	}
-	if known.Listed.IsZero() { // of a table that was read before, perhaps
+	if known.Listed.IsZero() { // the table may have been read before
 		if known.Listed, err = s.registry.LastListed(bounded, s.client.family(stream)); err != nil {
 			return fmt.Errorf("read the table's other streams: %w", err)
 		}

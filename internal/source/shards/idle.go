@@ -13,8 +13,7 @@ const (
 	settleTime = 3 * time.Second
 	// shownAfter is how long after its write a record is there for pages to show.
 	shownAfter = 2 * time.Second
-	// missedPages is how many pages in a row, one more than may miss a record that is
-	// there.
+	// missedPages is a number of pages in a row, one more than may miss a visible record.
 	missedPages = 5
 )
 
@@ -33,10 +32,11 @@ const (
 // A wrong verdict loses no record: late records are another delta for an older second.
 // But that second may have been called complete.
 type Idleness struct {
-	pages int       // empty ones in a row
+	pages int       // empty pages in a row
 	since time.Time // request time of the first empty page
-	last  time.Time // when the last one was
-	// recent are when the last ones were requested, the oldest at pages%missed.
+	last  time.Time // request time of the last empty page
+	// recent are the request times of the last empty pages, the oldest at
+	// pages%missedPages.
 	recent [missedPages]time.Time
 }
 

@@ -13,7 +13,7 @@ import (
 	"github.com/keyheat/keyheat/internal/testsupport/streamstest"
 )
 
-// story is one life of a table's stream, and of those that read it.
+// story is one life of a table's stream and its readers.
 type story struct {
 	seed             uint64
 	shards, depth    int // of the trees of splits, about
@@ -40,9 +40,9 @@ func drawStory(rt *rapid.T) story {
 	}
 }
 
-// Whatever splits, fails and dies: each record is counted once, the records of
-// an item in their order, no child before its parent, no second called complete
-// too early, and no limit of the API passed.
+// TestLineageUnderRandomSplits splits shards, and fails and kills collectors. Each record
+// counts once, an item's records in order. No child is read before its parent, no second is
+// called complete too early, and no limit of the API is exceeded.
 func TestLineageUnderRandomSplits(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
@@ -67,12 +67,12 @@ func TestLineageOfFiveHundredShards(t *testing.T) {
 
 func (s story) run(t *testing.T) {
 	defer func() {
-		if t.Failed() { // which ends the test, without a word from rapid
+		if t.Failed() { // this ends the test without a message of rapid
 			t.Logf("%+v", s)
 		}
 	}()
 	rng := rand.New(rand.NewPCG(s.seed, 7))
-	// A tree of that depth has 2^(depth+1)-1 shards when all of them split.
+	// A tree of that depth has 2^(depth+1)-1 shards if all of them split.
 	roots := max(1, s.shards/(1<<(s.depth+1)-1))
 	w := newScenario(t, streamstest.Options{Seed: s.seed, Shards: roots, Lag: s.lag, Delay: s.delay, EmptyPages: 0.2, PageRecords: 50, Rollover: -1})
 	w.fake.SetFaults("", s.throttles, s.fails)
@@ -170,7 +170,7 @@ func TestTwoThousandRetainedShards(t *testing.T) {
 	})
 }
 
-// Shards are shared evenly, whoever comes and goes.
+// TestCollectorsShareTheShards: members come and go, and the shards stay evenly shared.
 func TestCollectorsShareTheShards(t *testing.T) {
 	inBubble(t, streamstest.Options{Seed: 1, Shards: 30}, func(w *scenario) {
 		share := func(want map[string]int) {
@@ -247,8 +247,8 @@ func TestStoreIsAway(t *testing.T) {
 	})
 }
 
-// A collector that cannot say that it lives reads nothing beyond its lease, even
-// where it could still write: another reads by then.
+// TestNothingIsReadWithoutALease: a collector that cannot renew its membership reads
+// nothing beyond its lease, even if it could still write. Another collector reads by then.
 func TestNothingIsReadWithoutALease(t *testing.T) {
 	inBubble(t, streamstest.Options{Seed: 1, Shards: 4}, func(w *scenario) {
 		c := w.start("a")

@@ -37,9 +37,9 @@ var (
 	// ErrExpired: the iterator is too old. Only the iterator is lost, never the
 	// position.
 	ErrExpired = errors.New("the iterator has expired")
-	// ErrTrimmed: the position lies before the oldest record that is left.
+	// ErrTrimmed: the position lies before the oldest remaining record.
 	ErrTrimmed = errors.New("records were trimmed before they were read")
-	// ErrGone: there is no such shard, stream or table.
+	// ErrGone: the shard, stream or table does not exist.
 	ErrGone = errors.New("it does not exist (any more)")
 	// ErrThrottled: too many requests.
 	ErrThrottled = errors.New("throttled")
@@ -128,7 +128,7 @@ func (c *client) shardName(stream, shard string) string {
 	return table + "/" + label + "/" + shard
 }
 
-// family returns the beginning that the names of one table's streams share.
+// family returns the prefix that the names of one table's streams share.
 func (c *client) family(stream string) string {
 	_, label := c.log.Parts(stream)
 	return strings.TrimSuffix(stream, label)

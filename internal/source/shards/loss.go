@@ -21,7 +21,7 @@ const (
 	reasonGone    = "the shard is gone: its records were trimmed before they were read"
 )
 
-// loss is a range that is lost, whose end is not known yet.
+// loss is a lost range whose end is unknown.
 type loss struct {
 	from   string
 	since  time.Time // zero when not known
@@ -56,9 +56,9 @@ func (r *reader) handleError(ctx context.Context, err error) error {
 	return err
 }
 
-// checkMissing determines whether only the records at the position are gone, or the
-// whole shard. One response may come from a server that lags, so that an iterator
-// at the shard's beginning is requested before a loss is recorded.
+// checkMissing determines whether only the records at the position are gone, or the whole
+// shard. A lagging server may have sent the error, so that checkMissing requests an
+// iterator at the shard's beginning before it records a loss.
 func (r *reader) checkMissing(ctx context.Context, cause error) error {
 	iterator, err := r.source.client.open(ctx, r.shard.Stream, r.id, TrimHorizon)
 	switch {

@@ -14,7 +14,8 @@ type pageMemory struct {
 	buffer []byte
 }
 
-// take makes it the memory of a page that was read, and reports whether there is enough.
+// take charges the hold for a page that was read, and reports whether there is enough
+// memory.
 func (m *pageMemory) take(p *Page) bool {
 	m.buffer = p.Buffer
 	need := int64(cap(p.Buffer)) + int64(len(p.Records))*recordBytes

@@ -12,10 +12,10 @@ import (
 type Position string
 
 const (
-	// TrimHorizon begins with the oldest record that is left.
+	// TrimHorizon begins with the oldest remaining record.
 	TrimHorizon Position = "TRIM_HORIZON"
-	// orphaned is TrimHorizon for a shard whose parent vanished before anybody saw
-	// it: its records are recorded as a gap before anything is read.
+	// orphaned is TrimHorizon for a shard whose parent vanished before any collector saw
+	// it. The parent's records are recorded as a gap before the shard is read.
 	orphaned Position = "ORPHAN"
 	// afterGap is TrimHorizon after the loss before it is recorded, when no record is left
 	// to name the position.

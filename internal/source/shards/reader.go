@@ -19,16 +19,16 @@ import (
 // it was lost: long enough for the new owner to be known.
 const reclaimPause = 250 * time.Millisecond
 
-// errEnded: the shard was read to its end, and that is in the Sink.
+// errEnded: the shard was read to its end, and the Sink has that end.
 var errEnded = errors.New("the shard has ended")
 
-// reader reads one shard as long as it is ours. One goroutine; stop may be
-// called by others.
+// reader reads one shard while this collector owns it. It has one goroutine; others may
+// call stop.
 //
-// A claim begins at the Sink's position. Each step requests an iterator if there
-// is none, then a page, and folds it; failures are retried, with a new iterator
-// after the last record that was folded. The last page of a closed shard is folded
-// like any other; then the children are registered, and then the end is folded.
+// A claim begins at the Sink's position. Each step requests an iterator if it has none,
+// then a page, and folds it. Failures are retried, with a new iterator after the last
+// folded record. The last page of a closed shard is folded like any other; then the
+// children are registered, and then the end is folded.
 type reader struct {
 	source *Source
 	shard  lineage.Shard
@@ -43,7 +43,7 @@ type reader struct {
 	newest   time.Time
 	closed   bool  // the shard was read to its end
 	gone     bool  // the shard does not exist any more
-	lost     *loss // a range that is lost, until its end is known
+	lost     *loss // a lost range whose end is unknown
 	idle     Idleness
 	next     time.Time // the earliest time of the next request
 	limit    int32     // records that a page may hold
@@ -172,7 +172,7 @@ func (r *reader) step(ctx context.Context) error {
 	}
 	if !m.take(&p) {
 		r.reserve = r.source.client.traits.PageBytes
-		return nil // read again when there is room for it
+		return nil // read again when there is memory
 	}
 	return r.fold(ctx, p, m)
 }
@@ -282,7 +282,7 @@ func (r *reader) noteFolded(b source.Batch) {
 	if b.Time > 0 {
 		r.newest = time.UnixMilli(b.Time)
 	}
-	if b.End && r.at != afterGap { // else the gap may not be stored yet
+	if b.End && r.at != afterGap { // otherwise the gap may not be stored yet
 		r.shard.Watermark = time.UnixMilli(b.Read)
 	}
 }

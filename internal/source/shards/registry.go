@@ -25,7 +25,7 @@ type Registry interface {
 	// LastListed returns when all shards of a stream whose name has this prefix
 	// were listed last; zero when none was.
 	LastListed(ctx context.Context, prefix string) (time.Time, error)
-	// OpenShards returns the shards that are not counted to their end.
+	// OpenShards returns the shards whose end is not counted.
 	OpenShards(ctx context.Context) ([]lineage.Shard, error)
 	// Take makes this collector the owner of the named shards that have no living owner and
 	// have not ended. It returns their names.

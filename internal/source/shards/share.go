@@ -40,8 +40,8 @@ func share(readable []lineage.Shard, me string, members []string) plan {
 	return p
 }
 
-// quota returns how many of n shards are this member's: the first members have one
-// more than the last.
+// quota returns this member's number of n shards: the first members have one more than the
+// last.
 func quota(n int, me string, members []string) int {
 	rank := slices.Index(members, me)
 	if rank < 0 { // not a member any more: it takes nothing

@@ -13,7 +13,7 @@ import (
 	"github.com/keyheat/keyheat/store/lineage"
 )
 
-// owned writes shards as "owner owner -", where - is nobody's.
+// owned parses shards from "owner owner -", where - is a free shard.
 func owned(text string) (all []lineage.Shard) {
 	for i, owner := range strings.Fields(text) {
 		all = append(all, lineage.Shard{Name: fmt.Sprintf("s%02d", i), Owner: strings.Trim(owner, "-")})
@@ -87,7 +87,7 @@ func TestSharesComeToAgree(t *testing.T) {
 	})
 }
 
-// Only what may be read now is shared.
+// TestReadableShards lists the shards that may be read now.
 func TestReadableShards(t *testing.T) {
 	t.Parallel()
 	arn := func(table, label string) string { return "arn:aws:dynamodb:r:1:table/" + table + "/stream/" + label }

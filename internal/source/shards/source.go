@@ -56,8 +56,8 @@ import (
 
 // Config has the tables to read, and the timeouts. A zero field takes its default.
 type Config struct {
-	// Tables are the names of the tables, whose streams are read from the oldest
-	// record that is left.
+	// Tables are the names of the tables. Their streams are read from the oldest remaining
+	// record.
 	Tables []string
 	// Known returns why the records of a table cannot be decoded yet, and nil when
 	// they can: its shards are not read until then. A nil Known knows every table.
@@ -174,8 +174,8 @@ func (s *Source) Ready() []string {
 	return s.health.Lasting(time.Now(), s.config.Patience, TableOf)
 }
 
-// Run reads until ctx ends; every failure is retried. It returns within the
-// release timeout and a few seconds. One Run at a time.
+// Run reads until ctx ends; every failure is retried. It returns within the release timeout
+// and a few seconds. Only one Run may be active.
 func (s *Source) Run(ctx context.Context, sink source.Sink) error {
 	var all sync.WaitGroup
 	all.Go(func() { s.discover(ctx) })

@@ -32,7 +32,7 @@ import (
 	"github.com/keyheat/keyheat/internal/cli/terminal"
 )
 
-// Scheme begins a path that is read here.
+// Scheme begins a path in S3.
 const Scheme = "s3://"
 
 // API is the used part of S3's API; *s3.Client implements it.

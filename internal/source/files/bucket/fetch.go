@@ -12,11 +12,10 @@ import (
 const (
 	// partSize is how much of an object a request reads.
 	partSize = 4 << 20
-	// atOnce is how many requests are sent at the same time: the SDK keeps as many
-	// connections to a host.
+	// atOnce is the most concurrent requests: the SDK keeps as many connections to a host.
 	atOnce = 10
-	// budget is how many bytes are fetched and not read yet. It has room for a part of
-	// each request, and a little for each small object.
+	// budget is the most unread bytes. It has room for a part of each request, and a little
+	// for each small object.
 	budget   = 48 << 20
 	overhead = 64 << 10
 )
@@ -29,7 +28,7 @@ type part struct {
 	weight int64 // the part's share of the budget
 }
 
-// fetching is the reading ahead of one run.
+// fetching is one run's reading ahead.
 type fetching struct {
 	reader       *Reader
 	memory, free *semaphore.Weighted // bytes, and requests at once
@@ -102,7 +101,7 @@ func (f *fetching) parts(ctx context.Context, b *body) {
 			defer close(p.ready)
 			p.data, p.err = f.reader.get(ctx, b.object, from, n)
 		})
-		b.parts <- p // has room for as many as there is memory for
+		b.parts <- p // the channel has room for all parts within the budget
 	}
 }
 

@@ -18,10 +18,10 @@ import (
 	"github.com/keyheat/keyheat/detect/wording"
 )
 
-// maxObjects is how many objects are read at most, some 300 bytes of memory each.
+// maxObjects is the most objects of a reading, at some 300 bytes of memory each.
 const maxObjects = 500_000
 
-// object is one to read.
+// object is an object to read.
 type object struct {
 	bucket, key, etag string
 	size              int64
@@ -198,8 +198,8 @@ var (
 	ofOrganized = regexp.MustCompile(`(?:^|/)AWSLogs/o-[a-z0-9]+/[0-9]{12}/$`)
 )
 
-// days returns the prefixes of the days from a time on, in every account and Region of
-// CloudTrail's layout; nil where the query is for another.
+// days returns the prefixes of the days since a time, in every account and Region of
+// CloudTrail's layout; nil if the query has another layout.
 func (r *Reader) days(ctx context.Context, q *query, from time.Time) (all []string, err error) {
 	if q.pattern != "" {
 		return nil, nil
@@ -226,7 +226,7 @@ func (r *Reader) days(ctx context.Context, q *query, from time.Time) (all []stri
 	return all, nil
 }
 
-// regions returns the folders of Regions in and below one.
+// regions returns the folders of Regions in a folder and below.
 func (r *Reader) regions(ctx context.Context, bucket, at string) (all []string, err error) {
 	switch {
 	case trailOfOne.MatchString(at):
@@ -252,7 +252,7 @@ func (r *Reader) regions(ctx context.Context, bucket, at string) (all []string, 
 	return all, nil
 }
 
-// folders returns the folders in one.
+// folders returns the folders in a folder.
 func (r *Reader) folders(ctx context.Context, bucket, at string) (all []string, err error) {
 	in := &s3.ListObjectsV2Input{Bucket: &bucket, Prefix: &at, Delimiter: aws.String("/")}
 	err = r.eachPage(ctx, in, func(page *s3.ListObjectsV2Output) (bool, error) {

@@ -50,8 +50,8 @@ type Credential struct {
 // Renew replaces the credentials. A nil field stays nil, and a set field stays set.
 func (c *Credentials) Renew(as Credential) { c.now.Store(&as) }
 
-// TLS returns the newest configuration of TLS, each time it is asked; nil where the first
-// had none.
+// TLS returns a function that returns the newest TLS configuration; nil if the first
+// credential had none.
 func (c *Credentials) TLS() func() *tls.Config {
 	if c.now.Load().TLS == nil {
 		return nil

@@ -34,9 +34,9 @@ type Decoder struct {
 
 	epoch   int32 // of the leader that wrote the batch begun last
 	batch   header
-	body    []byte // records of the batch in progress, not yet read; of a compressed one the end of the buffer
+	body    []byte // unread records of the current batch; if compressed, the end of the buffer
 	left    int32  // how many records the batch still holds
-	giants  int    // how many bytes of records over the limit of the batch were passed by
+	giants  int    // skipped bytes of oversized records in the batch
 	last    int64  // the offset of the record read last
 	claimed int64  // the end of the last batch, where it holds no record up to it
 	records []Record
@@ -46,8 +46,8 @@ type Decoder struct {
 type Limits struct {
 	// Record is the most bytes of a record in a compressed batch.
 	Record int
-	// Memory, unless it is nil, is asked before the decoder holds more bytes than
-	// before, with how many in all. Its error is an ErrMemory, and ends the response.
+	// Memory, if not nil, is called before the decoder holds more bytes than before, with
+	// the total. Its error is an ErrMemory, and ends the response.
 	Memory func(bytes int) error
 }
 
@@ -280,8 +280,8 @@ func (d *Decoder) fail(err error) error {
 	return d.corrupt(d.batch, err.Error())
 }
 
-// corrupt describes a batch that was framed but cannot be read. Its own idea
-// of its end is believed unless the batch behind it begins earlier.
+// corrupt describes a framed batch that cannot be read. Its claimed end is accepted unless
+// the next batch begins earlier.
 func (d *Decoder) corrupt(h header, reason string) error {
 	e := &CorruptError{From: d.position, Reason: reason}
 	if h.next > d.position && h.last >= h.base {

@@ -36,8 +36,8 @@ const (
 	keepBytes = 4 << 20
 )
 
-// inflater decompresses batches, one behind the other, into one reused buffer, no
-// more of a batch at a time than there is room for.
+// inflater decompresses batches, one after the other, into one reused buffer, only as far
+// as there is room.
 type inflater struct {
 	limits Limits
 	asked  int // of Limits.Memory
@@ -150,9 +150,8 @@ func lz4State(src []byte) int {
 	return 2 << (8 + 2*uint(src[5]>>4&7)) // 64 KiB is 4, 4 MiB is 7
 }
 
-// zstdWindow is the least bound that is given to the zstd decoder: it refuses
-// a frame whose window is larger than its bound, and producers choose windows
-// of 2 to 8 MiB also where they send little.
+// zstdWindow is the least window bound for the zstd decoder, which refuses frames with a
+// larger window. Producers choose windows of 2 to 8 MiB even for small batches.
 const zstdWindow = 16 << 20
 
 // openZstd decompresses a frame at once if it fits into the buffer, because that is faster.
@@ -200,7 +199,7 @@ func zstdLargest(src []byte) (largest uint64) {
 		for last := false; !last && len(src) >= 3; {
 			block := uint32(src[0]) | uint32(src[1])<<8 | uint32(src[2])<<16
 			size := block >> 3
-			if block>>1&3 == 1 { // one byte that is repeated
+			if block>>1&3 == 1 { // one repeated byte
 				size = 1
 			}
 			last = block&1 != 0

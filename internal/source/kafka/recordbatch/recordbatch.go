@@ -48,10 +48,10 @@ var ErrMemory = errors.New("memory is short")
 // they are refused, not guessed at.
 var ErrOldFormat = errors.New("messages in the format from before Kafka 0.11 (magic 0 or 1): copy the topic with a current producer")
 
-// CorruptError is a batch that cannot be read: a checksum that does not hold,
-// a broken frame or record, or one record of more decompressed bytes than the limit.
+// CorruptError describes an unreadable batch: a wrong checksum, a broken frame or record,
+// or a record with more decompressed bytes than the limit.
 type CorruptError struct {
-	// From is the first offset that was not read.
+	// From is the first unread offset.
 	From int64
 	// To is the offset behind the batch; 0 if the batch has no credible end.
 	To int64

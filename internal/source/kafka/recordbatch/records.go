@@ -86,7 +86,7 @@ func (d *Decoder) readOn() (passed bool, err error) {
 func (d *Decoder) require(want int) error {
 	have := len(d.body)
 	if len(d.records) == 0 && cap(d.inflate.buf) < want {
-		// Nothing may keep the old buffer beside the new one.
+		// Drop all references to the old buffer before the new one is made.
 		d.body = nil
 		clear(d.records[:cap(d.records)])
 	}
@@ -106,8 +106,8 @@ func (d *Decoder) require(want int) error {
 	return nil
 }
 
-// passLarge passes by a record over the limit, where that was recorded before; else it
-// is an error, of this record alone.
+// passLarge skips an oversized record whose loss is already recorded. Otherwise it returns
+// an error of this record alone.
 func (d *Decoder) passLarge(length, n int) error {
 	if len(d.records) > 0 {
 		return errFull
@@ -156,8 +156,8 @@ func (r *cursor) isWhole() bool {
 	return n > 0 && length >= 0 && length <= int64(len(r.b)-n)
 }
 
-// record reads one record: length, attributes, time and offset deltas, key,
-// value and headers. The headers are passed by.
+// record reads one record: length, attributes, time and offset deltas, key, value and
+// headers. It skips the headers.
 func (r *cursor) record(h *header) (Record, int64) {
 	length, at := varintAt(r.b, 0)
 	if length < 0 || length > int64(len(r.b)-at) {

@@ -11,8 +11,8 @@ import (
 	"github.com/keyheat/keyheat/internal/source/memory"
 )
 
-// xerial begins the framing that Java's snappy puts around blocks; other
-// producers write one bare block.
+// xerial begins the framing of Java's snappy around blocks. Other producers write one bare
+// block.
 var xerial = []byte{0x82, 'S', 'N', 'A', 'P', 'P', 'Y', 0}
 
 const xerialHeader = 16 // the magic, a version and the oldest reader's version
@@ -27,8 +27,8 @@ type snappyBlocks struct {
 	rest  []byte // of the block, not read yet
 }
 
-// openSnappy decompresses a bare block at once, since it is one piece, and framed ones
-// as a stream. It returns where in the buffer the batch begins.
+// openSnappy decompresses a bare block at once, and framed blocks as a stream. It returns
+// the batch's start in the buffer.
 func (f *inflater) openSnappy(src []byte) (start int, err error) {
 	if len(src) >= xerialHeader && bytes.HasPrefix(src, xerial) {
 		f.snappy = snappyBlocks{src: src[xerialHeader:], limit: f.limits.Record, grown: f.grow, block: f.snappy.block}
@@ -43,7 +43,7 @@ func (f *inflater) openSnappy(src []byte) (start int, err error) {
 		if err := f.hold(n); err != nil {
 			return 0, err
 		}
-		f.buf = memory.Make(max(n, chunkBytes))[:0] // the records of this chunk keep the old one
+		f.buf = memory.Make(max(n, chunkBytes))[:0] // the records of this chunk keep the old buffer
 	}
 	start = len(f.buf)
 	if _, err := snappy.Decode(f.buf[start:start+n], src); err != nil {

@@ -110,15 +110,14 @@ func Body(buf []byte, request kmsg.Request) ([]byte, error) {
 	return buf[n:], nil
 }
 
-// Versions are the versions that brokers offer, learned once a connection:
-// a broker that was upgraded ends its connections. The connection's own address
-// names it.
+// Versions caches the API versions that brokers offer, once a connection: an upgraded
+// broker closes its connections. A connection's local address is its key.
 type Versions struct {
 	known sync.Map // connection to the newest version of each API, a map[int16]int16
 }
 
-// Newest returns the newest version of an API that the broker at the other end
-// offers; negative when it has none.
+// Newest returns the newest version of an API that the connection's broker offers; negative
+// for none.
 func (v *Versions) Newest(rw io.ReadWriter, clientID string, key int16) (int16, error) {
 	name := rw.(net.Conn).LocalAddr().String() // a connection of kafka-go's is a net.Conn
 	known, ok := v.known.Load(name)

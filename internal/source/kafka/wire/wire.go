@@ -33,7 +33,7 @@ func (w *Reader) Bytes(n int) []byte {
 	return next
 }
 
-// short ends the reading, because the response is too short, unless something else did.
+// short ends the reading because the response is too short. An earlier error stays.
 func (w *Reader) short() {
 	if w.Err == nil {
 		w.Err = io.ErrUnexpectedEOF
@@ -74,7 +74,7 @@ func (w *Reader) uvarint() uint64 {
 	return v
 }
 
-// Length reads how many elements or bytes follow; -1 for none at all.
+// Length reads a number of elements or bytes; -1 for null.
 func (w *Reader) Length() int {
 	if !w.flexible {
 		return int(w.Int32())
@@ -89,7 +89,7 @@ func (w *Reader) Each(element func()) {
 	}
 }
 
-// Text reads a text; none at all is an empty one.
+// Text reads a string; null is empty.
 func (w *Reader) Text() string {
 	if w.flexible {
 		return string(w.Bytes(max(w.compactLength(), 0)))
@@ -120,7 +120,7 @@ func (w *Reader) Tags(each func(tag uint64, value []byte)) {
 	}
 }
 
-// Or returns that the response is too short where it is, else the other error.
+// Or returns the reader's error if the response is too short, and err otherwise.
 func (w *Reader) Or(err error) error {
 	if w.Err != nil {
 		return w.Err

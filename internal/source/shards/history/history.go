@@ -42,9 +42,9 @@ import (
 type Config struct {
 	// Table is the table's name.
 	Table string
-	// Since is when the oldest change was written that is handed out, in whole seconds.
+	// Since is the time of the oldest change to hand out, in whole seconds.
 	Since time.Time
-	// Follow reads on after everything that was there was read, until ctx ends.
+	// Follow continues after all existing records are read, until ctx ends.
 	Follow bool
 	// Listed, if set, is called once with the number of open shards. Following them takes a
 	// request to each shard every PageEvery.
@@ -88,7 +88,7 @@ type Source struct {
 	began  time.Time
 	// buffers has the buffers for decoded pages. Their number bounds concurrent reads.
 	buffers chan []byte
-	ended   chan struct{} // one place: a reader has ended
+	ended   chan struct{} // room for one signal: a reader has ended
 
 	mu       sync.Mutex
 	shards   map[string]*reader // by stream and shard
@@ -157,7 +157,7 @@ func (s *Source) fail(err error) {
 	s.stop()
 }
 
-// readAll lists shards and starts their readers, until all have ended and none is
+// readAll lists shards and starts their readers, until all have ended and no child is
 // missing; with Follow, until ctx ends.
 func (s *Source) readAll(ctx context.Context, start func(*reader)) error {
 	tries := 0
@@ -211,8 +211,8 @@ func (s *Source) open() (n int) {
 	return n
 }
 
-// progress returns how many shards are still read, and of how many that have ended no
-// child is known, although there must be one.
+// progress returns the number of shards still being read, and the number of ended shards
+// whose children should exist but are unknown.
 func (s *Source) progress() (reading, childless int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -44,7 +44,7 @@ func inBubble(t *testing.T, o streamstest.Options, test func(*scenario)) {
 	})
 }
 
-// write makes so many changes over a time.
+// write makes n changes over a time.
 func (w *scenario) write(n int, over time.Duration) {
 	for range n {
 		time.Sleep(over / time.Duration(n))
@@ -53,10 +53,10 @@ func (w *scenario) write(n int, over time.Duration) {
 			w.Error(err)
 		}
 	}
-	time.Sleep(time.Second) // what is written in the second in which a reading begins is not read
+	time.Sleep(time.Second) // changes of the second in which a reading begins are not read
 }
 
-// source returns one that reads what was written since a time ago.
+// source returns a source of the changes since a time ago.
 func (w *scenario) source(last time.Duration, follow bool) *history.Source {
 	return history.New(history.Config{Table: "orders", Since: time.Now().Add(-last), Follow: follow}, w.log())
 }
@@ -75,8 +75,8 @@ func (w *scenario) run(s *history.Source) *sinktest.Recorder {
 	return sink
 }
 
-// counted compares what was counted with what was written from a time to another: all of
-// it once, or, with some, nothing else.
+// counted compares the counted changes with the changes written from since to until. Each
+// must count once; with some, each at most once.
 func (w *scenario) counted(sink *sinktest.Recorder, since, until time.Time, some bool) (n int) {
 	w.Helper()
 	got := make(map[string]int)
@@ -116,8 +116,8 @@ var wild = streamstest.Options{
 	Lag: 3 * time.Second, Delay: time.Second,
 }
 
-// 500 shards of five generations, with more changes and shards while they are read: what
-// was written before the reading began is counted, once.
+// TestFiveHundredShardsAreReadOnce reads shards of five generations, while more changes and
+// shards appear. Each change from before the reading counts once.
 func TestFiveHundredShardsAreReadOnce(t *testing.T) {
 	inBubble(t, wild, func(w *scenario) {
 		w.write(6000, 17*time.Hour)
@@ -193,7 +193,8 @@ func TestOldShardsCostOnePage(t *testing.T) {
 	})
 }
 
-// Interrupted, it says how much it has; the next one reads everything.
+// TestInterruptedItSaysWhatItHas interrupts a reading, which reports how much it has read.
+// Another reading reads everything.
 func TestInterruptedItSaysWhatItHas(t *testing.T) {
 	o := wild
 	o.PageRecords = 2 // of some 12 a shard
@@ -247,13 +248,15 @@ func TestFollowed(t *testing.T) {
 	})
 }
 
-// What goes wrong is said, with what was read nevertheless.
+// TestWhatGoesWrong expects an error or a gap for each fault, and the changes read
+// nevertheless.
 func TestWhatGoesWrong(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		story string
 		wrong func(*scenario)
-		// fails is a part of the error, and gap one of the only gap; at most one of them.
+		// fails is a part of the error, gap a part of the only gap's reason; at most one of
+		// them is set.
 		fails, gap string
 		counted    int
 	}{
@@ -348,7 +351,7 @@ func TestASinkThatFails(t *testing.T) {
 	})
 }
 
-// partition returns the name of one that is read.
+// partition returns the name of a claimed partition.
 func (w *scenario) partition(sink *sinktest.Recorder) (name string) {
 	sink.With(func() {
 		for name = range sink.Entries {
@@ -358,7 +361,8 @@ func (w *scenario) partition(sink *sinktest.Recorder) (name string) {
 	return name
 }
 
-// What DynamoDB's Guide says of requests makes 10 GB cheap and slow in few shards.
+// TestTenGigabytes restates the Developer Guide's figures: 10 GB are cheap, and slow in few
+// shards.
 func TestTenGigabytes(t *testing.T) {
 	t.Parallel()
 	const gb = 1 << 30
@@ -385,7 +389,7 @@ func TestTenGigabytes(t *testing.T) {
 	}
 }
 
-// START.md tells what 10 GB take as the estimate does.
+// TestTheArithmeticOfThePage compares the figures for 10 GB in START.md with the estimate.
 func TestTheArithmeticOfThePage(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile("../../../../docs/START.md")
@@ -430,17 +434,17 @@ const idlePages = 10
 
 // estimate is the least that it takes to read a stream.
 type estimate struct {
-	// Requests are those for records.
+	// Requests is the number of GetRecords requests.
 	Requests int64
-	// Time is that of the requests of one shard, one after the other.
+	// Time is the time for the requests of one shard, one after the other.
 	Time time.Duration
-	// Dollars is what they cost; see [history.Dollars].
+	// Dollars is the price of the requests; see [history.Dollars].
 	Dollars float64
 }
 
-// estimateReading returns what it takes to read so many bytes of stream records, and so many
-// records, that so many open shards share evenly, with a pause between two requests of
-// a shard; without open shards they are in one that is closed. Records are larger than their items: they hold them before and after a change.
+// estimateReading estimates a reading of so many bytes and records, evenly in open shards,
+// with a pause between two requests of a shard. With open = 0 they are in one closed shard.
+// Stream records are larger than their items: they hold them before and after a change.
 func estimateReading(bytes, records int64, open int, every time.Duration) estimate {
 	full := max(ceil(bytes, pageBytes), ceil(records, pageRecords))
 	e := estimate{Requests: full + int64(open)*idlePages}

@@ -69,8 +69,8 @@ func (s *Source) describe(ctx context.Context, pace *rate.Limiter, stream string
 	}
 }
 
-// insist makes a request of a listing until it is answered, refused for good, or has
-// failed for as long as there is patience.
+// insist repeats a request of a listing until it succeeds, is refused for good, or has
+// failed for Patience.
 func (s *Source) insist(ctx context.Context, pace *rate.Limiter, request func(context.Context) error) error {
 	pauses := retry.NewBackOff(500*time.Millisecond, 10*time.Second)
 	for failing := time.Now(); ; {
@@ -90,7 +90,7 @@ func (s *Source) insist(ctx context.Context, pace *rate.Limiter, request func(co
 	}
 }
 
-// ask makes one request that is not charged.
+// ask makes one free request.
 func (s *Source) ask(ctx context.Context, request func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(ctx, s.config.RequestTimeout)
 	defer cancel()
@@ -107,7 +107,7 @@ func (s *Source) ask(ctx context.Context, request func(context.Context) error) e
 // final reports whether an error stays when the request is repeated.
 func final(err error) bool { return errors.Is(err, shards.ErrDenied) }
 
-// add keeps the shards of a stream that are new, and returns their readers.
+// add adds the new shards of a stream, and returns their readers.
 func (s *Source) add(stream string, described []shards.Described, disabled bool) (found []*reader) {
 	table, label := s.log.Parts(stream)
 	name := func(id string) string { return table + "/" + label + "/" + id }

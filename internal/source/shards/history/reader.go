@@ -27,7 +27,7 @@ const (
 type reader struct {
 	source             *Source
 	stream, id, parent string
-	name               string // table/label/shard; parent is such a name too
+	name               string // table/label/shard; parent has the same form
 
 	// Under the source's lock.
 	state       state
@@ -42,7 +42,7 @@ type reader struct {
 	failing  time.Time // since when requests fail
 }
 
-// run reads the shard as far as it is needed, or until ctx ends.
+// run reads the shard as far as needed, or until ctx ends.
 func (r *reader) run(ctx context.Context, sink source.Sink) {
 	handle, err := sink.Claim(ctx, source.Claim{Partition: r.name, First: string(shards.TrimHorizon)})
 	if err != nil {
@@ -80,8 +80,8 @@ func (r *reader) read(ctx context.Context, handle source.Partition) error {
 	return nil
 }
 
-// failsTooLong reports whether requests have failed for as long as there is patience. A
-// throttled one is no outage.
+// failsTooLong reports whether requests have failed for Patience. A throttled request is no
+// failure.
 func (r *reader) failsTooLong(err error) bool {
 	if errors.Is(err, shards.ErrThrottled) {
 		r.failing = time.Time{}
@@ -93,7 +93,7 @@ func (r *reader) failsTooLong(err error) bool {
 	return time.Since(r.failing) > r.source.config.Patience
 }
 
-// step reads one page, and returns how far the shard is read then.
+// step reads one page, and returns the shard's new state.
 func (r *reader) step(ctx context.Context, handle source.Partition) (state, error) {
 	var buffer []byte
 	select {
@@ -117,7 +117,7 @@ func (r *reader) step(ctx context.Context, handle source.Partition) (state, erro
 		return r.recover(ctx, handle, err)
 	}
 	buffer = page.Buffer
-	if buffer == nil { // where the log has no use for one
+	if buffer == nil { // the log used no buffer
 		buffer = []byte{}
 	}
 	r.idle.Add(asked, len(page.Records))
@@ -144,7 +144,7 @@ func (r *reader) recover(ctx context.Context, handle source.Partition, err error
 	sequence, _ := r.at.Sequence()
 	unread := sequence == ""
 	switch {
-	case errors.Is(err, shards.ErrThrottled): // the iterator is as good as before
+	case errors.Is(err, shards.ErrThrottled): // the iterator stays valid
 		return reads, err
 	case errors.Is(err, shards.ErrTrimmed) && !unread:
 		if err := r.gap(ctx, handle, shards.TrimHorizon, "records were trimmed before they were read"); err != nil {

@@ -18,13 +18,13 @@ type Status struct {
 	// Requests counts GetRecords requests, which DynamoDB charges. Others counts all other
 	// requests.
 	Requests, Others int64
-	// Throttled is how many of both were refused as too many.
+	// Throttled is how many requests of both kinds were throttled.
 	Throttled int64
 	// Share is the part of the shards' time span that is read, 0 to 1, by the times of the
 	// records. The log does not reveal how many records remain.
 	Share float64
-	// Left is how long the rest takes at the pace so far, of the slowest shard or of all,
-	// whichever takes longer; 0 while that is not known.
+	// Left is the remaining time at the pace so far, of the slowest shard or of all shards,
+	// whichever is longer; 0 if unknown.
 	Left time.Duration
 	// Disabled reports that the table's newest stream takes no more records.
 	Disabled bool

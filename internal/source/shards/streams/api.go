@@ -109,9 +109,8 @@ type Log struct{ server DynamoDBStreams }
 // NewLog returns the streams that a server has.
 func NewLog(server DynamoDBStreams) Log { return Log{server} }
 
-// New returns a source that reads the streams of tables as one of the collectors that
-// share them, and that has made no request yet. It fails only on a configuration that
-// Validate refuses.
+// New returns a source that reads the streams of tables as one of the collectors that share
+// them. It has made no request yet. It fails only on a configuration that Validate refuses.
 func New(config shards.Config, server DynamoDBStreams, registry shards.Registry, log *slog.Logger) (*shards.Source, error) {
 	return shards.New(config, Log{server}, registry, log)
 }

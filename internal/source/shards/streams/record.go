@@ -28,7 +28,7 @@ type change struct {
 	Keys, NewImage, OldImage item
 }
 
-// item is an item in DynamoDB JSON; nil for an image that is not there.
+// item is an item in DynamoDB JSON; nil for a missing image.
 type item map[string]*value
 
 // value has one field that is not nil.

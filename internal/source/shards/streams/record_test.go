@@ -26,7 +26,7 @@ type kept struct {
 func (k *kept) Record(r *sample.Record)                  { k.records = append(k.records, *r) }
 func (k *kept) Bad(reason sample.RejectReason, _ []byte) { k.bad = append(k.bad, reason) }
 
-// A record becomes JSON in which the decoder finds everything that it needs.
+// TestRecordsAreWhatTheDecoderReads: the decoder finds all fields in a record's JSON.
 func TestRecordsAreWhatTheDecoderReads(t *testing.T) {
 	t.Parallel()
 	item := map[string]types.AttributeValue{"id": &types.AttributeValueMemberS{Value: "ann \"é\n\u2028"}, "n": &types.AttributeValueMemberN{Value: "7"}}
@@ -52,7 +52,7 @@ func TestRecordsAreWhatTheDecoderReads(t *testing.T) {
 	}
 }
 
-// Every value means to the decoder what it meant to the SDK.
+// TestValuesSurvive: the decoder gives every value the same meaning as the SDK.
 func TestValuesSurvive(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
