@@ -227,6 +227,6 @@ func (c *Collector) resetLocked(cause error) {
 	c.resets.Add(1)
 	c.cancelCommit()
 	c.discarded.Add(float64(samples))
-	c.log.Warn("discarded what was not stored; it will be read again", "cause", cause)
+	c.log.Warn("dropped the unstored samples; they will be read again", "cause", cause)
 	c.changed.notify()
 }

@@ -103,7 +103,7 @@ func (c Config) withDefaults() Config { return options.OrDefault(c, Default()) }
 func (c Config) Validate() error {
 	c = c.withDefaults()
 	var faults options.Faults
-	faults.Check(strings.TrimSpace(c.Source) == "", "no source: name what is read, such as kafka:<group>")
+	faults.Check(strings.TrimSpace(c.Source) == "", "no source: name one, such as kafka:<group>")
 	faults.CheckPauses(map[string]time.Duration{
 		"commit interval": c.CommitInterval, "commit timeout": c.CommitTimeout,
 		"stop timeout": c.StopTimeout, "too far ahead": c.TooFarAhead, "max ahead": c.MaxAhead,

@@ -68,11 +68,11 @@ func (r *refusedTables) reason(now time.Time) string {
 }
 
 // refuse notes a table or index beyond the sketch's limit.
-func (t *counters) refuse(of sample.Target) {
+func (t *counters) refuse(target sample.Target) {
 	if t.refused == nil {
 		t.refused = make(map[string]bool)
 	}
 	if len(t.refused) < maxRefused {
-		t.refused[strings.Clone(of.Name())] = true // the name may be a text of a record
+		t.refused[strings.Clone(target.Name())] = true // the name may be a text target a record
 	}
 }

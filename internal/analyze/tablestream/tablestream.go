@@ -98,7 +98,9 @@ func (s *Source) learn(o *analyze.Options, d *catalog.Table) {
 	o.Tables = all
 	facts, written := make(detect.FactsByTable), o.Facts
 	facts.Add(d.Target, &d.Facts)
-	o.Facts = func(of detect.Target) *detect.TableFacts { return written(of).Merge(facts.Find(of)) }
+	o.Facts = func(target detect.Target) *detect.TableFacts {
+		return written(target).Merge(facts.Find(target))
+	}
 	if d.Facts.Stream == "" {
 		return // Run reports a missing stream
 	}
@@ -146,14 +148,14 @@ func (s *Source) running(open int) string {
 
 // span writes a time without its zeros: 3h, and not 3h0m0s.
 func span(d time.Duration) string {
-	text := d.Round(time.Second).String()
-	if strings.HasSuffix(text, "m0s") {
-		text = strings.TrimSuffix(text, "0s")
+	written := d.Round(time.Second).String()
+	if strings.HasSuffix(written, "m0s") {
+		written = strings.TrimSuffix(written, "0s")
 	}
-	if strings.HasSuffix(text, "h0m") {
-		text = strings.TrimSuffix(text, "0m")
+	if strings.HasSuffix(written, "h0m") {
+		written = strings.TrimSuffix(written, "0m")
 	}
-	return text
+	return written
 }
 
 func perSecond(rate float64) string {

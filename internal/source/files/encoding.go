@@ -16,7 +16,7 @@ var otherForms = []struct{ magic, remedy string }{
 	{"PAR1", "it is Parquet: write it as CSV or JSON"},
 	{"ORC", "it is ORC: write it as CSV or JSON"},
 	{"Obj\x01", "it is Avro: write it as CSV or JSON"},
-	{"SQLite format 3\x00", "it is a database of SQLite: write what it holds as CSV"},
+	{"SQLite format 3\x00", "it is an SQLite database: write its tables as CSV"},
 	{"%PDF-", "it is a PDF"},
 }
 

@@ -20,8 +20,8 @@ import (
 	"github.com/keyheat/keyheat/sample"
 )
 
-// Stdin is the path that means standard input.
-const Stdin = "-"
+// stdin is the path that means standard input.
+const stdin = "-"
 
 // zstdFileMemory bounds the window of a compressed file: zstd's own limit for
 // streams that any decoder must take is 8 MiB, "--long" asks for 128.
@@ -32,7 +32,7 @@ const zstdFileMemory = 128 << 20
 // around one, or objects that span lines. Each file is a partition named by its
 // path; its positions are offsets in the uncompressed text.
 type Source struct {
-	// Paths are the files; Stdin ("-") is standard input. A folder stands for all files
+	// Paths are the files; stdin ("-") is standard input. A folder stands for all files
 	// below it, and a pattern such as *.json.gz for all matching files.
 	Paths []string
 	// In is standard input; nil is the process's own.
@@ -54,7 +54,7 @@ func (f *Source) Run(ctx context.Context, sink source.Sink) error {
 	}
 	sizes := make([]int64, len(paths))
 	for i, path := range paths {
-		if info, err := os.Stat(path); path == Stdin || err == nil && !info.Mode().IsRegular() {
+		if info, err := os.Stat(path); path == stdin || err == nil && !info.Mode().IsRegular() {
 			continue // a pipe can be opened once
 		}
 		file, err := f.open(path)
@@ -105,7 +105,7 @@ func (f *Source) read(ctx context.Context, path string, sink source.Sink, b *bar
 }
 
 func (f *Source) open(path string) (*file, error) {
-	if path != Stdin {
+	if path != stdin {
 		return openFile(path)
 	}
 	in := f.In

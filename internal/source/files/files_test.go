@@ -201,7 +201,7 @@ func TestFilesRecogniseCompression(t *testing.T) {
 func TestFilesReadStandardInput(t *testing.T) {
 	t.Parallel()
 	l := sinktest.New()
-	all := &files.Source{Paths: []string{files.Stdin}, In: strings.NewReader(many(50, `{"n":%d,"pad":"%s"}`, "\n"))}
+	all := &files.Source{Paths: []string{"-"}, In: strings.NewReader(many(50, `{"n":%d,"pad":"%s"}`, "\n"))}
 	if err := all.Run(t.Context(), l); err != nil {
 		t.Fatal(err)
 	}

@@ -18,12 +18,12 @@ func expand(paths []string) (all []string, err error) {
 		var some []string
 		info, err := os.Stat(path)
 		switch {
-		case path == Stdin:
+		case path == stdin:
 			some, err = []string{path}, nil
 		case err == nil && info.IsDir():
 			some, err = listFolder(path)
 		case errors.Is(err, fs.ErrNotExist) && strings.ContainsAny(path, "*?["):
-			some, err = matching(path)
+			some, err = listMatches(path)
 		default:
 			some, err = []string{path}, nil // opening the path returns its error
 		}
@@ -56,8 +56,8 @@ func listFolder(folder string) (all []string, err error) {
 	return all, err
 }
 
-// matching returns the files that a pattern matches, and the files in matching folders.
-func matching(pattern string) (all []string, err error) {
+// listMatches returns the files that a pattern matches, and the files in matching folders.
+func listMatches(pattern string) (all []string, err error) {
 	paths, err := filepath.Glob(pattern)
 	if err != nil {
 		return nil, fmt.Errorf("open samples %s: %w", pattern, err)

@@ -70,9 +70,9 @@ func drawBars(out io.Writer, paths []string, sizes []int64) *bars {
 			all.Total += sizes[i]
 			trackers[all] = append(trackers[all], b.files[i])
 		default:
-			of := &progress.Tracker{Message: path, Total: sizes[i], Units: progress.UnitsBytes}
-			trackers[of] = []*bar{b.files[i]}
-			w.AppendTracker(of)
+			tracker := &progress.Tracker{Message: path, Total: sizes[i], Units: progress.UnitsBytes}
+			trackers[tracker] = []*bar{b.files[i]}
+			w.AppendTracker(tracker)
 		}
 	}
 	if all != nil && all.Total > 0 {
@@ -115,9 +115,9 @@ func follow(trackers map[*progress.Tracker][]*bar, done <-chan struct{}) {
 		case <-done:
 			open = false
 		}
-		for tracker, of := range trackers {
+		for tracker, files := range trackers {
 			sum := int64(0)
-			for _, b := range of {
+			for _, b := range files {
 				sum += b.value()
 			}
 			tracker.SetValue(sum)

@@ -12,14 +12,14 @@ import (
 	"github.com/keyheat/keyheat/sample/mapped"
 )
 
-// MaxSample is the largest sample that a file may hold, in bytes: a line, or an
+// maxSample is the largest sample that a file may hold, in bytes: a line, or an
 // element of an array. A larger one is one bad sample.
-const MaxSample = 1 << 20
+const maxSample = 1 << 20
 
 // faultExcerpt is how many bytes of an oversized sample are kept to show.
 const faultExcerpt = 1 << 10
 
-// faultTooLarge is the Fault of a sample that is larger than MaxSample.
+// faultTooLarge is the Fault of a sample that is larger than maxSample.
 const faultTooLarge = "larger than 1 MiB"
 
 // layout is how a file holds its samples.
@@ -53,7 +53,7 @@ type splitter struct {
 }
 
 func newSplitter(r io.Reader, at int64) *splitter {
-	s := &splitter{r: r, at: at, line: 1, buf: make([]byte, 0, MaxSample)}
+	s := &splitter{r: r, at: at, line: 1, buf: make([]byte, 0, maxSample)}
 	if at > 0 {
 		s.line = math.MinInt64
 	}

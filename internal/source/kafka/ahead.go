@@ -104,7 +104,7 @@ func (r *reader) epochBefore(offset int64) int32 {
 }
 
 func (r *reader) part(offset int64, epoch int32) fetchPart {
-	return fetchPart{topic: r.topic, id: r.is.topic, partition: int32(r.id), offset: offset, epoch: epoch}
+	return fetchPart{topic: r.topic, id: r.identity.topic, partition: int32(r.id), offset: offset, epoch: epoch}
 }
 
 func (r *reader) request(part fetchPart, wait time.Duration, hold *memory.Hold) *fetchRequest {

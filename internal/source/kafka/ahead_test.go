@@ -66,7 +66,7 @@ func countFetches(c *kfake.Cluster) *fetches {
 	return f
 }
 
-func (f *fetches) of(offset string) int {
+func (f *fetches) count(offset string) int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.asked[offset]
@@ -94,7 +94,7 @@ func TestTheNextFetchIsMadeWhileOneIsFolded(t *testing.T) {
 	folds := 0
 	l.folding = func(_ context.Context, b source.Batch) error {
 		if folds++; folds > 1 && !b.End {
-			sinktest.Eventually(t, "a fetch at "+b.Next+" while what is before it is folded", func() bool { return asked.of(b.Next) > 0 })
+			sinktest.Eventually(t, "a fetch at "+b.Next+" while what is before it is folded", func() bool { return asked.count(b.Next) > 0 })
 		}
 		return nil
 	}
@@ -105,8 +105,8 @@ func TestTheNextFetchIsMadeWhileOneIsFolded(t *testing.T) {
 		t.Fatalf("all came in %d fetches", folds)
 	}
 	for offset := range n {
-		if asked.of(fmt.Sprint(offset)) > 1 {
-			t.Errorf("offset %d was fetched %d times", offset, asked.of(fmt.Sprint(offset)))
+		if asked.count(fmt.Sprint(offset)) > 1 {
+			t.Errorf("offset %d was fetched %d times", offset, asked.count(fmt.Sprint(offset)))
 		}
 	}
 	expectAllFree(t, k)
@@ -134,7 +134,7 @@ func TestAFetchAheadGivesWay(t *testing.T) {
 		if folds++; folds != 2 {
 			return nil
 		}
-		sinktest.Eventually(t, "a fetch ahead", func() bool { return asked.of(b.Next) > 0 })
+		sinktest.Eventually(t, "a fetch ahead", func() bool { return asked.count(b.Next) > 0 })
 		if b.Yield() {
 			t.Error("memory is given back that nobody wants")
 		}
@@ -158,8 +158,8 @@ func TestAFetchAheadGivesWay(t *testing.T) {
 	running <- k
 	l.Expect(t, n)
 	stop()
-	if asked.of(yielded) != 2 {
-		t.Errorf("offset %s was fetched %d times, want once ahead, and once again", yielded, asked.of(yielded))
+	if asked.count(yielded) != 2 {
+		t.Errorf("offset %s was fetched %d times, want once ahead, and once again", yielded, asked.count(yielded))
 	}
 	expectAllFree(t, k)
 }

@@ -75,7 +75,7 @@ func ParseTopic(body []byte, version int16) (Topic, error) {
 	var r topicResponse
 	r.SetVersion(version)
 	err := r.ReadFrom(body)
-	return Topic{r.is.cluster, r.is.topic, r.is.partitions, r.code != 0}, err
+	return Topic{r.identity.cluster, r.identity.topic, r.identity.partitions, r.code != 0}, err
 }
 
 // Memory exports the source's budget, so that tests can compete for it.

@@ -55,17 +55,17 @@ func (r *fetchRequest) parse(body []byte, version int16) ([]partitionData, error
 	unread := slices.Clone(r.parts) // a part without a topic was read
 	left, at := len(all), 0
 	w.Each(func() {
-		of := fetchPart{}
+		named := fetchPart{}
 		if version >= fetchByID {
-			copy(of.id[:], w.Bytes(len(of.id)))
+			copy(named.id[:], w.Bytes(len(named.id)))
 		} else {
-			of.topic = w.Text()
+			named.topic = w.Text()
 		}
 		w.Each(func() {
-			of.partition = w.Int32()
+			named.partition = w.Int32()
 			p := readPartition(&w, version)
-			if at = findPart(unread, at, of, version); at < 0 {
-				w.Err = w.Or(fmt.Errorf("fetch response is of %s, which was not asked for, or is there twice", of))
+			if at = findPart(unread, at, named, version); at < 0 {
+				w.Err = w.ErrOr(fmt.Errorf("fetch response is of %s, which was not asked for, or is there twice", named))
 				return
 			}
 			all[at], unread[at] = p, fetchPart{}

@@ -137,7 +137,7 @@ func (k *Source) watchTopics(ctx context.Context, conn *connection, read []strin
 		case err != nil || slices.Equal(topics, read):
 			gone = 0
 		case len(topics) >= len(read) || gone > 0:
-			k.log.Info("other topics exist: joining the consumer group anew", "before", read, "now", topics)
+			k.log.Info("the set of existing topics has changed: joining the consumer group again", "before", read, "now", topics)
 			return
 		default:
 			gone++

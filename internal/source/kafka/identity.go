@@ -69,7 +69,7 @@ func (l *connection) identity(ctx context.Context, topic string) (identity, erro
 	if m.code != 0 {
 		return identity{}, fmt.Errorf("look up the topic's id: %w", kafka.Error(m.code))
 	}
-	return m.is, nil
+	return m.identity, nil
 }
 
 // topicRequest is a metadata request for one topic.
@@ -86,7 +86,7 @@ func (q *topicRequest) ResponseKind() kmsg.Response {
 // for it: see [wire.Reader].
 type topicResponse struct {
 	kmsg.MetadataResponse // for its version only
-	is                    identity
+	identity              identity
 	code                  int16 // error code of the topic; 0 for none
 }
 
@@ -107,13 +107,13 @@ func (r *topicResponse) ReadFrom(body []byte) error {
 		w.Tags(nil)
 	})
 	if version >= 2 {
-		r.is.cluster = w.Text()
+		r.identity.cluster = w.Text()
 	}
 	if version >= 1 {
 		w.Int32() // the controller
 	}
 	if n := w.Length(); n != 1 {
-		return w.Or(fmt.Errorf("it holds %d topics, asked for 1", n))
+		return w.ErrOr(fmt.Errorf("it holds %d topics, asked for 1", n))
 	}
 	r.topic(&w)
 	if version >= 8 && version <= 10 {
@@ -128,14 +128,14 @@ func (r *topicResponse) topic(w *wire.Reader) {
 	r.code = w.Int16()
 	w.Text() // its name
 	if r.Version >= 10 {
-		copy(r.is.topic[:], w.Bytes(len(r.is.topic)))
+		copy(r.identity.topic[:], w.Bytes(len(r.identity.topic)))
 	}
 	if r.Version >= 1 {
 		w.Bytes(1) // whether it is internal
 	}
 	number := func() { w.Int32() }
 	w.Each(func() {
-		r.is.partitions++
+		r.identity.partitions++
 		w.Int16()
 		w.Int32()
 		w.Int32()

@@ -16,8 +16,8 @@ import (
 // Reasons of a gap, for a person.
 const (
 	reasonRetention = "the log starts behind the position: its retention removed records before they were read"
-	reasonCut       = "the log was cut before the position, as an unclean election or a loss of power does: what was read behind that is in it no more; reading on there"
-	reasonShorter   = "the log ends before the position, and the cluster tells no topic ids: the topic was deleted and created again, or the log was cut; reading on at its end, so that nothing counts twice"
+	reasonCut       = "the log was cut before the position, by an unclean election or a loss of power: it no longer has the last records that were read; reading on at the cut"
+	reasonShorter   = "the log ends before the position, and the cluster has no topic ids: the topic was deleted and created again, or the log was cut; reading on at its end, so that nothing counts twice"
 	reasonCorrupt   = "the log is corrupt here: "
 )
 
@@ -74,7 +74,7 @@ func (r *reader) checkEnd(ctx context.Context, first, end int64) error {
 	switch {
 	case !r.lossCheck.confirm(r.at):
 		return fmt.Errorf("offset %d: %w (the log holds %d to %d)", r.at, kafka.OffsetOutOfRange, first, end)
-	case r.is.topic == (topicID{}):
+	case r.identity.topic == (topicID{}):
 		return r.recordLoss(ctx, end, reasonShorter)
 	}
 	return r.recordLoss(ctx, end, reasonCut)
@@ -90,12 +90,12 @@ func (r *reader) cut(ctx context.Context, at int64) error {
 
 // sameTopic returns errAnotherTopic if the topic is no longer the claimed one.
 func (r *reader) sameTopic(ctx context.Context) error {
-	is, err := r.identity(ctx)
+	found, err := r.requestIdentity(ctx)
 	if err != nil {
 		return err
 	}
 	r.checked = time.Now()
-	if is.differs(r.is) {
+	if found.differs(r.identity) {
 		return errAnotherTopic
 	}
 	return nil

@@ -9,10 +9,10 @@ import (
 
 // Losses that go unnoticed with older brokers, as sentences for a person.
 const (
-	unseenWithoutIDs = "its brokers tell no topic ids (Kafka 2.8 and later do): a topic that is deleted, created again " +
-		"and already longer than what was read of the one before is read on from there, which goes unseen"
+	unseenWithoutIDs = "its brokers send no topic ids (Kafka 2.8 and later do): if a topic is deleted and created again, and grows " +
+		"beyond the position, the collector reads on from there, which goes unseen"
 	unseenWithoutFetch = "its brokers do not fetch by topic id (Kafka 3.1 and later do): a topic that is deleted and created again " +
-		"while it is read is noticed within %s, and what was read of it until then counts although its beginning was not read"
+		"is noticed within %s; its records from the old position on count until then, and its first records are not read"
 )
 
 // Probe checks once that the cluster answers and has every topic. It returns a sentence
@@ -39,11 +39,11 @@ func (c Config) Probe(ctx context.Context) (limits string, err error) {
 
 // limits describes the losses that go unnoticed on this cluster.
 func (l *connection) limits(ctx context.Context, topic string) (string, error) {
-	is, err := l.identity(ctx, topic)
+	found, err := l.identity(ctx, topic)
 	if err != nil {
 		return "", err
 	}
-	if is.topic == (topicID{}) {
+	if found.topic == (topicID{}) {
 		return unseenWithoutIDs, nil
 	}
 	offered, err := l.client.ApiVersions(ctx, &kafka.ApiVersionsRequest{})

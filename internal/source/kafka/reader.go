@@ -41,7 +41,7 @@ type reader struct {
 	polled  time.Time // when durable was last taken from the Sink
 
 	handle     source.Partition
-	is         identity
+	identity   identity
 	checked    time.Time // last check of the topic's identity
 	at         int64     // the next offset to read
 	epoch      int32     // leader epoch of the last record before it; -1 if unknown
@@ -98,7 +98,7 @@ func (r *reader) claimAndRead(ctx context.Context, sink source.Sink) error {
 		r.reportUnlessEnded(ctx, failureHeartbeat, err)
 		return err
 	}
-	is, err := r.identity(ctx)
+	found, err := r.requestIdentity(ctx)
 	if err != nil {
 		r.reportUnlessEnded(ctx, failureOffsets, err)
 		return err
@@ -110,7 +110,7 @@ func (r *reader) claimAndRead(ctx context.Context, sink source.Sink) error {
 		r.reportUnlessEnded(ctx, failureOffsets, err)
 		return err
 	}
-	r.is, r.checked = is, time.Now()
+	r.identity, r.checked = found, time.Now()
 	r.handle, err = sink.Claim(ctx, r.claim(first))
 	if err != nil {
 		r.reportUnlessEnded(ctx, failureClaim, err)
@@ -148,16 +148,16 @@ func mark(epoch int32) string {
 func (r *reader) claim(first int64) source.Claim {
 	c := source.Claim{
 		Partition: r.name, First: strconv.FormatInt(first, 10),
-		Log: source.Log{ID: r.is.topic.String(), Start: "0", Partitions: r.is.partitions, Readers: r.source.config.Group},
+		Log: source.Log{ID: r.identity.topic.String(), Start: "0", Partitions: r.identity.partitions, Readers: r.source.config.Group},
 	}
-	if r.is.cluster != "" {
-		c.Log.Cluster = "kafka:" + r.is.cluster
+	if r.identity.cluster != "" {
+		c.Log.Cluster = "kafka:" + r.identity.cluster
 	}
 	return c
 }
 
-// identity requests the topic's current identity.
-func (r *reader) identity(ctx context.Context) (identity, error) {
+// requestIdentity requests the topic's current identity.
+func (r *reader) requestIdentity(ctx context.Context) (identity, error) {
 	ctx, cancel := context.WithTimeout(ctx, r.source.config.RequestTimeout)
 	defer cancel()
 	return r.connection.identity(ctx, r.topic)
@@ -192,7 +192,7 @@ func (r *reader) read(ctx context.Context) error {
 		case ctx.Err() != nil:
 			return err
 		case errors.Is(err, errAnotherTopic):
-			r.source.log.Warn("the topic is another one: claiming its partition again", "partition", r.name, "was", r.is.topic.String())
+			r.source.log.Warn("the topic is another one: claiming its partition again", "partition", r.name, "was", r.identity.topic.String())
 			return err
 		case source.IsFromSink(err):
 			if !errors.Is(err, source.ErrReclaim) {

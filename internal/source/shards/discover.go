@@ -227,8 +227,8 @@ func (s *Source) registerListing(ctx context.Context, stream string, l *listing)
 // newShards returns the unknown shards. A shard whose parent is neither known nor listed
 // has no predecessor: that parent is gone. The gap counts as a loss, except in the first
 // listing of the table. Listings lag, so that the parent is probed by its name first.
-func (s *Source) newShards(ctx context.Context, stream string, l *listing, of lineage.Stream) ([]lineage.NewShard, error) {
-	known := set(of.Names)
+func (s *Source) newShards(ctx context.Context, stream string, l *listing, stored lineage.Stream) ([]lineage.NewShard, error) {
+	known := set(stored.Names)
 	var found []lineage.NewShard
 	unknownParents := make(map[string]bool) // whether they exist
 	for shard, parent := range l.shards {
@@ -248,8 +248,8 @@ func (s *Source) newShards(ctx context.Context, stream string, l *listing, of li
 		return nil, err
 	}
 	orphan := func(n *lineage.NewShard) {
-		if !of.Listed.IsZero() {
-			n.First, n.UnseenSince = string(orphaned), of.Listed
+		if !stored.Listed.IsZero() {
+			n.First, n.UnseenSince = string(orphaned), stored.Listed
 		}
 		n.After = ""
 	}

@@ -16,8 +16,8 @@ func Share(readable []lineage.Shard, me string, members []string) (keep, take []
 }
 
 // Readable is readable, for all tables of a log.
-func Readable(open []lineage.Shard, of Log) []lineage.Shard {
-	return readable(open, of.Parts, func(string) bool { return true })
+func Readable(open []lineage.Shard, log Log) []lineage.Shard {
+	return readable(open, log.Parts, func(string) bool { return true })
 }
 
 // CompareSequence is compareSequence.

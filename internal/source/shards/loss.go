@@ -13,7 +13,7 @@ import (
 // retentionSlack is how much the removal of records and clocks may be off.
 const retentionSlack = 5 * time.Minute
 
-// Reasons of a gap, for a person; see after.
+// Reasons of a gap, for a person.
 const (
 	reasonTrimmed = "records were trimmed, after their %d hours, before they were read"
 	reasonUnread  = "the shard was not read for %d hours: its first records were trimmed"

@@ -38,11 +38,11 @@ func AtTime(t time.Time) Position { return Position(timePrefix + t.UTC().Format(
 
 // Time returns the time of a position that AtTime made.
 func (p Position) Time() (t time.Time, ok bool) {
-	text, ok := strings.CutPrefix(string(p), timePrefix)
+	written, ok := strings.CutPrefix(string(p), timePrefix)
 	if !ok {
 		return time.Time{}, false
 	}
-	t, err := time.Parse(time.RFC3339, text)
+	t, err := time.Parse(time.RFC3339, written)
 	return t, err == nil
 }
 
@@ -95,9 +95,9 @@ func TableOf(partition string) string {
 // OrderStreams returns the streams of a table without repetition, the oldest first.
 func OrderStreams(streams []string, parts func(stream string) (table, label string)) []string {
 	slices.SortFunc(streams, func(a, b string) int {
-		_, of := parts(a)
-		_, other := parts(b)
-		return cmp.Compare(of, other)
+		_, labelA := parts(a)
+		_, labelB := parts(b)
+		return cmp.Compare(labelA, labelB)
 	})
 	return slices.Compact(streams)
 }

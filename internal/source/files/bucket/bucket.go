@@ -126,12 +126,12 @@ func (r *Reader) Each(ctx context.Context, read func(path string, body io.ReadCl
 	drawn := r.out.Draw(ctx, terminal.TellEvery, func() string { return r.line(r.now()) })
 	defer drawn()
 	done, err := r.fetch(ctx, read)
-	of := fmt.Sprintf("%s of %s were read to their end", wording.Count(int64(done)), objects(len(r.objects)))
+	progress := fmt.Sprintf("%s of %s were read to their end", wording.Count(int64(done)), objects(len(r.objects)))
 	switch {
 	case ctx.Err() != nil:
-		return fmt.Errorf("interrupted: %s", of)
+		return fmt.Errorf("interrupted: %s", progress)
 	case err != nil && done > 0:
-		return fmt.Errorf("%w; %s", err, of)
+		return fmt.Errorf("%w; %s", err, progress)
 	case err != nil:
 		return err
 	case r.archived > 0:

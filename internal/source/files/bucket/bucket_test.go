@@ -364,7 +364,7 @@ func TestOnlyTheDaysOfATrailAreListed(t *testing.T) {
 				}
 				var days []string
 				for _, request := range s.Requests() {
-					if prefix, is := strings.CutPrefix(request, "ListObjectsV2 "+c.root); is && strings.Contains(prefix, "/2026/") {
+					if prefix, ok := strings.CutPrefix(request, "ListObjectsV2 "+c.root); ok && strings.Contains(prefix, "/2026/") {
 						days = append(days, prefix)
 					}
 				}

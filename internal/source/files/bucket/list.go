@@ -42,15 +42,15 @@ type query struct {
 var bucketName = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]{1,61}[a-z0-9]$`)
 
 // parse parses s3://BUCKET/PREFIX; the prefix may be a pattern.
-func parse(text string) (q query, err error) {
-	bucket, prefix, _ := strings.Cut(strings.TrimPrefix(text, Scheme), "/")
+func parse(address string) (q query, err error) {
+	bucket, prefix, _ := strings.Cut(strings.TrimPrefix(address, Scheme), "/")
 	if !bucketName.MatchString(bucket) {
-		return q, fmt.Errorf("%s: %q is no name of a bucket: write s3://BUCKET/PREFIX", text, bucket)
+		return q, fmt.Errorf("%s: %q is no name of a bucket: write s3://BUCKET/PREFIX", address, bucket)
 	}
 	q = query{bucket: bucket, prefix: prefix}
 	if at := strings.IndexAny(prefix, "*?["); at >= 0 {
 		if _, err := path.Match(prefix, ""); err != nil {
-			return q, fmt.Errorf("%s: %w", text, err)
+			return q, fmt.Errorf("%s: %w", address, err)
 		}
 		q.prefix, q.pattern = prefix[:at], prefix
 	}
@@ -74,17 +74,17 @@ func (q *query) wants(key string) bool {
 
 // find lists the objects of all paths, in the order of their names.
 func (r *Reader) find(ctx context.Context) error {
-	for _, text := range r.paths {
-		q, err := parse(text)
+	for _, path := range r.paths {
+		q, err := parse(path)
 		if err != nil {
 			return err
 		}
 		before := len(r.objects) + r.archived
 		if err := r.list(ctx, &q); err != nil {
-			return fmt.Errorf("%s: %w", text, err)
+			return fmt.Errorf("%s: %w", path, err)
 		}
 		if len(r.objects)+r.archived == before {
-			return fmt.Errorf("%s: %s", text, r.nothing(&q))
+			return fmt.Errorf("%s: %s", path, r.explainEmpty(&q))
 		}
 	}
 	slices.SortFunc(r.objects, func(a, b object) int { return cmp.Or(cmp.Compare(a.bucket, b.bucket), cmp.Compare(a.key, b.key)) })
@@ -98,8 +98,8 @@ func (r *Reader) find(ctx context.Context) error {
 	return nil
 }
 
-// nothing returns why a path stands for no object, and where to look.
-func (r *Reader) nothing(q *query) string {
+// explainEmpty returns why a path stands for no object, and where to look.
+func (r *Reader) explainEmpty(q *query) string {
 	see := ": see what there is with aws s3 ls " + Scheme + q.bucket + "/"
 	switch {
 	case r.Last > 0:

@@ -72,7 +72,7 @@ func (d *Decoder) Reset(position int64, data []byte, aborted []Aborted, limits L
 func (d *Decoder) Next() (Chunk, error) {
 	c := Chunk{Next: d.position, Epoch: -1}
 	d.records = d.records[:0]
-	for d.err == nil && len(d.records) < MaxChunk {
+	for d.err == nil && len(d.records) < maxChunk {
 		if err := d.step(&c); errors.Is(err, errFull) {
 			break
 		} else {
@@ -141,7 +141,7 @@ func (d *Decoder) begin(raw []byte, c *Chunk) error {
 	if h.base < 0 || h.last < h.base || h.last == math.MaxInt64 || h.count < 0 || int64(h.count) > h.last-h.base+1 {
 		return d.corrupt(h, "impossible offsets or record count")
 	}
-	if following := d.following(); following > h.base && following < h.next && d.followingIsSound() {
+	if following := d.nextOffset(); following > h.base && following < h.next && d.followingIsSound() {
 		// The batch claims offsets of the next batch, whose records would be skipped
 		// silently. End it before them.
 		h.last, h.next = following-1, following
@@ -236,9 +236,9 @@ func abortMarker(body []byte) bool {
 	return !r.bad && len(key) >= 4 && binary.BigEndian.Uint16(key[2:]) == 0
 }
 
-// following returns the first offset of the next batch in the data; negative when
+// nextOffset returns the first offset of the next batch in the data; negative when
 // there is none.
-func (d *Decoder) following() int64 {
+func (d *Decoder) nextOffset() int64 {
 	if len(d.data) < headerSize || d.data[magicAt] != 2 {
 		return -1
 	}
@@ -258,7 +258,7 @@ func (d *Decoder) followingIsSound() bool {
 // response.
 func (d *Decoder) finish(c *Chunk) {
 	next := d.batch.next
-	if d.last+1 < next && d.following() < next {
+	if d.last+1 < next && d.nextOffset() < next {
 		next, d.claimed = d.last+1, next
 	}
 	if next > d.position {
@@ -287,7 +287,7 @@ func (d *Decoder) corrupt(h header, reason string) error {
 	if h.next > d.position && h.last >= h.base {
 		e.To = h.next
 	}
-	if following := d.following(); following > d.position && (e.To == 0 || following < e.To) {
+	if following := d.nextOffset(); following > d.position && (e.To == 0 || following < e.To) {
 		e.To = following
 	}
 	return e

@@ -161,7 +161,7 @@ func (f *inflater) openZstd(src []byte) error {
 	if err := h.Decode(src); err != nil {
 		return decompressing(err)
 	}
-	if room := cap(f.buf) - len(f.buf); h.HasFCS && h.FrameContentSize <= uint64(room) && f.isWhole(src) {
+	if room := cap(f.buf) - len(f.buf); h.HasFCS && h.FrameContentSize <= uint64(room) && f.decompressWhole(src) {
 		return nil
 	}
 	window := zstdLargest(src)
@@ -212,8 +212,8 @@ func zstdLargest(src []byte) (largest uint64) {
 	return largest
 }
 
-// isWhole decompresses a batch into the rest of the buffer, and reports whether it fit.
-func (f *inflater) isWhole(src []byte) bool {
+// decompressWhole decompresses a batch into the rest of the buffer, and reports whether it fit.
+func (f *inflater) decompressWhole(src []byte) bool {
 	if f.zstd == nil {
 		d, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecodeAllCapLimit(true))
 		if err != nil {
@@ -229,9 +229,9 @@ func (f *inflater) isWhole(src []byte) bool {
 	return true
 }
 
-// room makes room for want bytes; the buffer's last `have` bytes are their beginning. It
+// makeRoom makes room for want bytes; the buffer's last `have` bytes are their beginning. It
 // reports false if the buffer is too small and may not move because other parts are in use.
-func (f *inflater) room(have, want int, mayMove bool) (bool, error) {
+func (f *inflater) makeRoom(have, want int, mayMove bool) (bool, error) {
 	start := len(f.buf) - have
 	switch {
 	case cap(f.buf)-start >= want:

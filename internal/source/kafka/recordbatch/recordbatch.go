@@ -19,7 +19,7 @@
 // A compressed batch is decompressed as a stream if its codec allows that, about 1 MiB at
 // a time. The largest record and the codec's window bound the memory, and [Limits] bounds
 // both, even for hostile bytes. Only a snappy block without a frame is one piece. Next
-// returns at most [MaxChunk] records.
+// returns at most 4,096 records.
 //
 // The format is Kafka's own: https://kafka.apache.org/documentation/#recordbatch.
 package recordbatch
@@ -29,10 +29,10 @@ import (
 	"fmt"
 )
 
-// MaxChunk is the most records that one Chunk holds: few enough for its index
+// maxChunk is the most records that one Chunk holds: few enough for its index
 // to stay in a core's second-level cache (32 bytes each), enough to make the
 // cost of a call vanish.
-const MaxChunk = 4096
+const maxChunk = 4096
 
 // DefaultLimit is the default bound, in bytes, of one decompressed record.
 // Brokers accept batches of 1 MiB (message.max.bytes) unless configured otherwise,

@@ -11,8 +11,8 @@ import (
 // is full or the batch is done.
 func (d *Decoder) readRecords(c *Chunk) error {
 	r := cursor{b: d.body}
-	for d.left > 0 && len(d.records) < MaxChunk {
-		if d.inflate.src != nil && !r.isWhole() {
+	for d.left > 0 && len(d.records) < maxChunk {
+		if d.inflate.src != nil && !r.decompressWhole() {
 			d.body, r.b = r.b, nil // the only reference to a buffer that may be replaced
 			passed, err := d.readOn()
 			r.b = d.body
@@ -47,7 +47,7 @@ func (d *Decoder) readRecords(c *Chunk) error {
 var (
 	errBroken   = errors.New("broken record")
 	errTooLarge = errors.New("over the limit: raise kafka.max_batch above it")
-	errGiants   = errors.New("many records over the limit: what is behind them is passed by, too")
+	errGiants   = errors.New("too many records over the limit: the rest of the batch is skipped")
 )
 
 // maxGiants bounds the oversized records of a batch that are skipped, as a multiple of a
@@ -90,7 +90,7 @@ func (d *Decoder) require(want int) error {
 		d.body = nil
 		clear(d.records[:cap(d.records)])
 	}
-	ok, err := d.inflate.room(have, want, len(d.records) == 0)
+	ok, err := d.inflate.makeRoom(have, want, len(d.records) == 0)
 	switch {
 	case err != nil:
 		return d.fail(err)
@@ -150,8 +150,8 @@ type cursor struct {
 	bad bool
 }
 
-// isWhole reports whether b begins with a whole record.
-func (r *cursor) isWhole() bool {
+// decompressWhole reports whether b begins with a whole record.
+func (r *cursor) decompressWhole() bool {
 	length, n := binary.Varint(r.b)
 	return n > 0 && length >= 0 && length <= int64(len(r.b)-n)
 }

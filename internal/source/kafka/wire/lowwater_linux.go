@@ -9,8 +9,8 @@ import (
 // may read 64 KiB or more at once only if so many bytes are certain to come. WakeOnce
 // returns c itself if c is no TCP connection.
 func WakeOnce(c net.Conn) net.Conn {
-	tcp, is := c.(*net.TCPConn)
-	if !is {
+	tcp, ok := c.(*net.TCPConn)
+	if !ok {
 		return c
 	}
 	raw, err := tcp.SyscallConn()

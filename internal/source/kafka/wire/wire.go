@@ -25,7 +25,7 @@ func NewReader(body []byte, flexible bool) Reader { return Reader{rest: body, fl
 // Bytes returns the next n bytes, without a copy.
 func (w *Reader) Bytes(n int) []byte {
 	if w.Err != nil || n < 0 || n > len(w.rest) {
-		w.short()
+		w.endShort()
 		return nil
 	}
 	next := w.rest[:n:n]
@@ -33,8 +33,8 @@ func (w *Reader) Bytes(n int) []byte {
 	return next
 }
 
-// short ends the reading because the response is too short. An earlier error stays.
-func (w *Reader) short() {
+// endShort ends the reading because the response is too short. An earlier error stays.
+func (w *Reader) endShort() {
 	if w.Err == nil {
 		w.Err = io.ErrUnexpectedEOF
 	}
@@ -68,7 +68,7 @@ func (w *Reader) Int64() int64 {
 func (w *Reader) uvarint() uint64 {
 	v, n := binary.Uvarint(w.rest)
 	if w.Bytes(n); n <= 0 || w.Err != nil {
-		w.short()
+		w.endShort()
 		return 0
 	}
 	return v
@@ -100,7 +100,7 @@ func (w *Reader) Text() string {
 func (w *Reader) compactLength() int {
 	n := w.uvarint()
 	if n > uint64(len(w.rest))+1 { // each takes a byte at least
-		w.short()
+		w.endShort()
 		return 0
 	}
 	return int(n) - 1
@@ -120,8 +120,8 @@ func (w *Reader) Tags(each func(tag uint64, value []byte)) {
 	}
 }
 
-// Or returns the reader's error if the response is too short, and err otherwise.
-func (w *Reader) Or(err error) error {
+// ErrOr returns the reader's error if the response is too short, and err otherwise.
+func (w *Reader) ErrOr(err error) error {
 	if w.Err != nil {
 		return w.Err
 	}

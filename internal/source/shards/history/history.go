@@ -236,7 +236,7 @@ func (s *Source) miss(childless int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.lost = append(s.lost, sample.Gap{
-		Until: s.until, Reason: fmt.Sprintf("%s did not show what follows on %d shards that have ended", s.traits.Operations.Describe, childless),
+		Until: s.until, Reason: fmt.Sprintf("%s did not show the children of %d shards that have ended", s.traits.Operations.Describe, childless),
 	})
 }
 

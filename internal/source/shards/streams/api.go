@@ -138,7 +138,7 @@ func (l Log) Streams(ctx context.Context, table, cursor string) (streams []strin
 	}
 	for _, found := range out.Streams {
 		arn := aws.ToString(found.StreamArn)
-		if of, _ := parts(arn); of == table {
+		if owner, _ := parts(arn); owner == table {
 			streams = append(streams, arn)
 		}
 	}
@@ -220,9 +220,9 @@ func (l Log) Read(ctx context.Context, stream, iterator string, limit int32, buf
 }
 
 // optional returns nil for an empty text.
-func optional(text string) *string {
-	if text == "" {
+func optional(s string) *string {
+	if s == "" {
 		return nil
 	}
-	return &text
+	return &s
 }

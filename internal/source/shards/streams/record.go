@@ -62,12 +62,12 @@ func appendRecord(dst []byte, stream string, r *types.Record) []byte {
 	return append(dst, raw...)
 }
 
-func itemOf(of map[string]types.AttributeValue) item {
-	if of == nil {
+func itemOf(attributes map[string]types.AttributeValue) item {
+	if attributes == nil {
 		return nil
 	}
-	all := make(item, len(of))
-	for name, v := range of {
+	all := make(item, len(attributes))
+	for name, v := range attributes {
 		all[name] = valueOf(v)
 	}
 	return all
