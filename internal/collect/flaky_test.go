@@ -11,9 +11,9 @@ import (
 	"github.com/keyheat/keyheat/store"
 )
 
-// flaky is a store behind a bad connection: calls fail before and after they were
-// done, with a certain or an ambiguous result, the store is away for a while, and a thief
-// claims partitions. It keeps the promises of the store's errors.
+// flaky is a store behind a bad connection. Calls fail before and after they were done,
+// with a certain or an ambiguous result. The store is away for a while, and a thief claims
+// partitions.
 type flaky struct {
 	collect.Store
 	mu  sync.Mutex

@@ -131,8 +131,9 @@ func (p *partition) fold(ctx context.Context, b source.Batch, now time.Time) err
 
 // advance moves the watermark and the clock behind a batch that was read at a time of this
 // host. A message from the future moves them to the present at most, because future seconds
-// are not complete. The present is the store's time: a host with a slow clock would hold
-// back the seconds of all collectors, and one with a fast clock would close them early.
+// are not complete. The present is the store's time. A host with a slow clock would
+// otherwise hold back the seconds of all collectors, and a host with a fast clock would
+// close them early.
 func (p *partition) advance(b source.Batch, read time.Time) {
 	host := &p.collector.hostClock
 	now := host.storeTime(read).UnixMilli()

@@ -211,9 +211,9 @@ func (s *scenario) allStored(most time.Duration) {
 	}
 }
 
-// TestStreamsAreCountedOnceInTheStore: the stored units of the table and of both indexes
-// are exactly the charged ones, second by second, even if collectors are stopped or killed
-// while shards split.
+// TestStreamsAreCountedOnceInTheStore: the stored units of the table and both indexes equal
+// the charged ones, second by second. Meanwhile collectors are stopped or killed, and
+// shards split.
 func TestStreamsAreCountedOnceInTheStore(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -249,8 +249,8 @@ func TestStreamsAreCountedOnceInTheStore(t *testing.T) {
 	})
 }
 
-// After a backlog of hours, read for hours, the shards that wait for their turn
-// are still spoken for; and after a stop the positions are where they were.
+// TestStreamsThroughAStop: after a backlog of hours the waiting shards still hold their
+// seconds open. After a stop the positions are unchanged.
 func TestStreamsThroughAStop(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

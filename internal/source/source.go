@@ -93,10 +93,10 @@ type Batch struct {
 // Sink counts the batches of a source. internal/collect implements it.
 type Sink interface {
 	// Claim makes this process the owner of a partition, raises its epoch, and returns a
-	// handle at the stored position, or at First if none is stored. If the stored position
-	// is in another log of the same name, Claim records the rest of that log as a gap, and
-	// the handle is at the new log's Start. Claim waits while the store is unreachable. It
-	// fails while other readers have the partition.
+	// handle at the stored position, or at First if none is stored. The stored position may
+	// be in another log of the same name. Claim then records the rest of that log as a gap,
+	// and the handle is at the new log's Start. Claim waits while the store is unreachable.
+	// It fails while other readers have the partition.
 	Claim(ctx context.Context, c Claim) (Partition, error)
 }
 

@@ -27,10 +27,10 @@ const stdin = "-"
 // streams that any decoder must take is 8 MiB, "--long" asks for 128.
 const zstdFileMemory = 128 << 20
 
-// Source reads samples from files, once, one after the other: plain, gzip or
-// zstd, recognised by their first bytes; NDJSON, an array, AWS's {"Records":[…]}
-// around one, or objects that span lines. Each file is a partition named by its
-// path; its positions are offsets in the uncompressed text.
+// Source reads samples from files, once, one after the other. It recognises plain files,
+// gzip and zstd by their first bytes. A file holds NDJSON, an array, AWS's {"Records":[…]}
+// around one, or objects that span lines. Each file is a partition named by its path. Its
+// positions are offsets in the uncompressed text.
 type Source struct {
 	// Paths are the files; stdin ("-") is standard input. A folder stands for all files
 	// below it, and a pattern such as *.json.gz for all matching files.

@@ -155,9 +155,9 @@ func separate(text []byte) bool {
 }
 
 // isLines reports whether a supposed array, or object over lines, consists of lines after
-// all: an object fills a line, and the next character may not follow an element. Otherwise
-// one broken line would swallow all lines after it. linesFrom is then the length of the
-// text before the first such line.
+// all. An object then fills a line, and the next character may not follow an element.
+// Otherwise one broken line would swallow all lines after it. linesFrom is then the length
+// of the text before the first such line.
 func (s *splitter) isLines() bool {
 	if s.layout == lines {
 		return false
@@ -246,9 +246,9 @@ func (s *splitter) wholeLines() (n int) {
 	}
 }
 
-// scanEnd returns the index of the last byte at which the buffer can be cut: the last comma
-// between elements, the array's end, or the end of an object; -1 for none. Inside an
-// oversized sample it returns the first such index.
+// scanEnd returns the index of the last byte at which the buffer can be cut, -1 for none.
+// That is the last comma between elements, the array's end, or the end of an object. Inside
+// an oversized sample scanEnd returns the first such index.
 func (s *splitter) scanEnd() int {
 	end := -1
 	for i := max(s.scanned, s.opening()); i < len(s.buf); i++ {

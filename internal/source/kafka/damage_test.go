@@ -22,9 +22,9 @@ import (
 	"github.com/keyheat/keyheat/internal/testsupport/sinktest"
 )
 
-// serve makes the cluster respond to every fetch from a log of our own making: the
-// batches from the first that by its own word reaches to the fetch offset on, one or as
-// many as are asked for. It counts the fetches of each offset.
+// serve makes the cluster answer every fetch from a log of the test. The answer begins with
+// the first batch that claims to reach the fetch offset. It has one batch, or as many as
+// the fetch requests.
 func serve(c *kfake.Cluster, high int64, batches []kafkatest.Batch, harm func(raw []byte, base int64)) (asked func(offset int64) int) {
 	var mu sync.Mutex
 	fetches := make(map[int64]int)

@@ -408,9 +408,8 @@ func (o *fakeStore) open() (names []string) {
 	return names
 }
 
-// verify fails the test for every promise that was broken, and for records that
-// were not counted exactly once and, for each item, in the order of sequence
-// numbers.
+// verify fails the test for every broken promise. Each record must count exactly once, and
+// the records of an item in the order of their sequence numbers.
 func (o *fakeStore) verify(t testing.TB, written int) {
 	t.Helper()
 	o.mu.Lock()

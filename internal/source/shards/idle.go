@@ -25,7 +25,7 @@ const (
 // pages, however long it took to write. So the end counts as reached after ten empty
 // pages in a row that took three seconds or more.
 //
-// That was the end three seconds ago, and two seconds before the last five pages: a
+// That was the end three seconds ago, and two seconds before the last five pages. A
 // record appears in pages up to two seconds after its write, and four pages in a row may
 // still miss it. Only then are pages requested less often.
 //

@@ -16,7 +16,7 @@
 //   - the shards of an older stream of a table end before the shards of a newer
 //     one are read;
 //   - the children of a closed shard are in the Registry before its end is in the
-//     Sink, so that no second is called complete while they may have records of it.
+//     Sink: no second is called complete while they may have records of it.
 //
 // # Positions
 //
@@ -27,8 +27,8 @@
 //
 // # The end of an open shard
 //
-// The log does not report how far behind a reader is, and an empty page may be a hole
-// in the middle of a shard: its iterator has moved past a range without records.
+// The log does not report how far behind a reader is. An empty page may be a hole in the
+// middle of a shard: its iterator has moved past a range without records.
 // [Idleness] judges when the end is reached.
 //
 // # Losses

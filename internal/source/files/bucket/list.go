@@ -145,7 +145,7 @@ func (r *Reader) pages(ctx context.Context, q *query, prefix string, from time.T
 }
 
 // eachPage calls do with each page of a listing until done. A listing that returns to a
-// page fails: each page is compared with the page of the last power of two, and any cycle
+// page fails. Each page is compared with the page of the last power of two, and any cycle
 // passes that page in time.
 func (r *Reader) eachPage(ctx context.Context, in *s3.ListObjectsV2Input, do func(*s3.ListObjectsV2Output) (done bool, err error)) error {
 	passed := ""

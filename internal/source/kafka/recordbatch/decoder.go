@@ -174,9 +174,8 @@ func (d *Decoder) begin(raw []byte, c *Chunk) error {
 	return nil
 }
 
-// End returns the offset behind the last whole batch of a response and the epoch of the
-// leader that wrote it, by the batches' own word: nothing is checked. Both are 0 where no
-// batch is whole.
+// End returns the offset behind the last whole batch of a response, and the leader epoch of
+// that batch. It believes the batches' headers and checks nothing.
 func End(data []byte) (next int64, epoch int32) {
 	for len(data) >= headerSize && data[magicAt] == 2 {
 		size := frameSize + int64(int32(binary.BigEndian.Uint32(data[8:])))

@@ -29,9 +29,8 @@ import (
 	"fmt"
 )
 
-// maxChunk is the most records that one Chunk holds: few enough for its index
-// to stay in a core's second-level cache (32 bytes each), enough to make the
-// cost of a call vanish.
+// maxChunk is the most records of one Chunk. They are few enough for its index to stay in a
+// core's second-level cache (32 bytes each), and enough to make the cost of a call vanish.
 const maxChunk = 4096
 
 // DefaultLimit is the default bound, in bytes, of one decompressed record.
