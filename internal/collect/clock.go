@@ -23,7 +23,7 @@ const (
 	// the seconds that a sketch keeps open. Reopening a sealed second costs as much as
 	// another second, in the collector and in the store.
 	closeAhead = sketch.SecondsInRing / 2 * time.Second
-	// closeWait is how long a batch waits for partitions to come that close.
+	// closeWait is how long a batch waits for slower partitions to come close.
 	closeWait = 100 * time.Millisecond
 )
 
@@ -35,12 +35,12 @@ const earlyCommitShare = 2
 // at the very beginning.
 const nothingRead = math.MinInt64
 
-// logClock is where a partition is in the log's own time. Its fields are read by
-// the other partitions.
+// logClock is a partition's position in the log's own time. The other partitions read its
+// fields.
 type logClock struct {
 	newest   atomic.Int64 // newest time read, Unix milliseconds
 	atEnd    atomic.Bool  // at the end of its log
-	lastSeen atomic.Int64 // when it was used last, wall clock, Unix milliseconds
+	lastSeen atomic.Int64 // wall clock of its last use, Unix milliseconds
 	waiting  atomic.Bool  // waits for slower partitions
 }
 

@@ -75,7 +75,7 @@ type Collector struct {
 	// commitRequested requests a commit before the next tick, earlyRequested an early
 	// commit as soon as one is allowed.
 	commitRequested, earlyRequested chan struct{}
-	// changed is notified when something that a Fold may wait for has changed.
+	// changed wakes each Fold that waits, after a change.
 	changed broadcast
 	// inFlight is the size in bytes of the delta in flight.
 	inFlight atomic.Int64
@@ -201,7 +201,7 @@ func (c *Collector) startWriter(ctx context.Context) error {
 	})
 }
 
-// self is this collector as the store knows it.
+// self returns this collector's entry in the store.
 func (c *Collector) self() store.Writer {
 	return store.Writer{ID: c.writer, Host: c.config.Host, Started: c.started}
 }
@@ -230,7 +230,7 @@ func (c *Collector) Claim(ctx context.Context, claim source.Claim) (source.Parti
 	}
 	var at store.Position
 	err := c.retry(ctx, "claim "+claim.Partition, func(ctx context.Context) (err error) {
-		if c.hostClock.offset.Load() == nil { // samples are compared with it
+		if c.hostClock.offset.Load() == nil { // samples are compared with the store's time
 			if err := c.hostClock.measure(ctx, c.store.Now); err != nil {
 				return err
 			}

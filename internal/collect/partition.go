@@ -84,7 +84,7 @@ func (p *partition) Mark() string {
 	return p.mark
 }
 
-// Committed implements source.Partition.
+// CommittedPosition implements source.Partition.
 func (p *partition) CommittedPosition() string {
 	p.shard.mu.Lock()
 	defer p.shard.mu.Unlock()

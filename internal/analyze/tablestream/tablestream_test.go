@@ -206,7 +206,7 @@ func operations(fake *streamstest.Fake) string {
 	return strings.Join(slices.Sorted(maps.Keys(all)), " ")
 }
 
-// Of the last hours nothing earlier counts.
+// TestTheLastHoursOfAStream: changes from before the last hours do not count.
 func TestTheLastHoursOfAStream(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -23,8 +23,8 @@ import (
 // stdin is the path that means standard input.
 const stdin = "-"
 
-// zstdFileMemory bounds the window of a compressed file: zstd's own limit for
-// streams that any decoder must take is 8 MiB, "--long" asks for 128.
+// zstdFileMemory bounds the window of a compressed file. Every decoder of streams must
+// accept 8 MiB; zstd's "--long" needs 128 MiB.
 const zstdFileMemory = 128 << 20
 
 // Source reads samples from files, once, one after the other. It recognises plain files,
@@ -37,9 +37,9 @@ type Source struct {
 	Paths []string
 	// In is standard input; nil is the process's own.
 	In io.Reader
-	// Remote, when set, has the files of the paths that it names. They are read last.
+	// Remote, if set, reads the paths that it accepts. They are read last.
 	Remote Remote
-	// Progress, when set, is where bars of this machine's files are drawn.
+	// Progress, if set, shows bars of the local files.
 	Progress io.Writer
 }
 
@@ -75,7 +75,7 @@ func (f *Source) Run(ctx context.Context, sink source.Sink) error {
 	return f.readRemote(ctx, remote, sink)
 }
 
-// readAll reads files of this machine, under bars.
+// readAll reads local files, with bars.
 func (f *Source) readAll(ctx context.Context, paths []string, sizes []int64, sink source.Sink) error {
 	if len(paths) == 0 {
 		return nil
@@ -157,7 +157,7 @@ func newFile(path string, raw io.ReadCloser, size int64) (*file, error) {
 		return nil, errors.Join(err, raw.Close())
 	}
 	plain := bufio.NewReaderSize(text, 64<<10)
-	head, _ := plain.Peek(magicSize) // an error comes again when it is read
+	head, _ := plain.Peek(magicSize) // the reader returns the error again
 	if wrong := checkForm(head); wrong != nil {
 		return nil, errors.Join(wrong, text.Close(), raw.Close())
 	}
@@ -241,8 +241,8 @@ var (
 	zstdMagic = []byte{0x28, 0xb5, 0x2f, 0xfd}
 )
 
-// decompress returns the text of r. It reads ahead no more than it must, so
-// that samples typed or piped in are seen at once.
+// decompress returns the text of r. It reads ahead as little as possible, so that typed or
+// piped samples count at once.
 func decompress(r io.Reader) (io.ReadCloser, error) {
 	b := bufio.NewReaderSize(r, 256<<10)
 	head, err := b.Peek(len(zstdMagic))

@@ -154,8 +154,8 @@ func TestFilesReadEveryLayout(t *testing.T) {
 	}
 }
 
-// Rows of CSV are not cut within a quoted field, wherever a buffer ends; a quote that is
-// lost takes no more with it than its line.
+// TestRowsOverLinesAreNotCut: rows of CSV are not cut within a quoted field, at any end of
+// a buffer. A lost quote takes no more with it than its line.
 func TestRowsOverLinesAreNotCut(t *testing.T) {
 	t.Parallel()
 	for _, lost := range []bool{false, true} {
@@ -276,7 +276,8 @@ func TestFoldersAndPatterns(t *testing.T) {
 	}
 }
 
-// A file that is read before its bar is drawn is read to its end all the same.
+// TestSmallFilesAreReadBesideTheirBar: a file whose bar is drawn late is read to its end
+// nevertheless.
 func TestSmallFilesAreReadBesideTheirBar(t *testing.T) {
 	path := file(t, []byte(`{"n":0}`))
 	for range 100 {
@@ -287,7 +288,7 @@ func TestSmallFilesAreReadBesideTheirBar(t *testing.T) {
 	}
 }
 
-// Many files have one bar.
+// TestManyFilesDrawOneBar reads many files under one bar.
 func TestManyFilesDrawOneBar(t *testing.T) {
 	var out bytes.Buffer
 	root := t.TempDir()
@@ -342,8 +343,8 @@ func TestFilesDrawProgress(t *testing.T) {
 	}
 }
 
-// A CloudTrail file is one object with all its events in one line, however
-// large it is.
+// TestRecordsOfAWSAreCutLikeAnArray: a CloudTrail file is one object with all its events in
+// one line, of any size.
 func TestRecordsOfAWSAreCutLikeAnArray(t *testing.T) {
 	t.Parallel()
 	const many = 40_000 // beyond the largest sample

@@ -83,7 +83,8 @@ func drawBars(out io.Writer, paths []string, sizes []int64) *bars {
 	go func() {
 		defer close(b.drawn)
 		follow(trackers, b.done)
-		// A stop before the rendering has begun stops nothing, as when a file is small.
+		// A stop before the rendering has begun has no effect, as with a small file: repeat
+		// it.
 		for again := time.NewTicker(10 * time.Millisecond); ; {
 			w.Stop()
 			select {

@@ -37,7 +37,7 @@ func (f *Source) splitPaths() (local, remote []string) {
 // ended.
 func (f *Source) readRemote(ctx context.Context, paths []string, sink source.Sink) error {
 	opened := 0
-	var failed error // of the sink
+	var failed error // from the sink
 	err := f.Remote.Each(ctx, func(path string, body io.ReadCloser) error {
 		defer func() { _ = body.Close() }() // read only
 		opened++

@@ -101,7 +101,7 @@ func (r *fetchResponse) decode(offset int64, limit int) *recordbatch.Decoder {
 	return r.decoder
 }
 
-// release gives the response's memory back. Nothing of it may be used after.
+// release gives the response's memory back. The response may not be used afterwards.
 func (r *fetchResponse) release() {
 	if r.decoder != nil {
 		r.decoder.Reset(0, nil, nil, recordbatch.Limits{})
@@ -122,7 +122,7 @@ type shortError struct{ bytes int }
 
 func (e *shortError) Error() string { return fmt.Sprintf("%d bytes are not free", e.bytes) }
 
-// grow asks for memory beside the response's own.
+// grow requests memory beside the response's own.
 func (r *fetchResponse) grow(beside int) error {
 	need := len(r.buf) + beside
 	if !r.hold.Grow(int64(need)) {
@@ -147,7 +147,7 @@ func (r *fetchRequest) Broker(c protocol.Cluster) (protocol.Broker, error) {
 	return route.Broker(c)
 }
 
-// Required takes every exchange over.
+// Required accepts every exchange.
 func (r *fetchRequest) Required(map[protocol.ApiKey]int16) bool { return true }
 
 // RawExchange writes the request and reads the response. After an error

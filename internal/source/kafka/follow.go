@@ -32,7 +32,7 @@ type follower struct {
 	waiting []*following
 }
 
-// following is a partition that waits for something behind the end of its log.
+// following is a partition that waits for records after the end of its log.
 type following struct {
 	part     fetchPart
 	since    time.Time
@@ -68,7 +68,7 @@ func (f *follower) fetch(ctx context.Context, part fetchPart) (*fetchResponse, e
 	}
 }
 
-// await has the next requests made for these partitions, too.
+// await adds partitions to the next requests.
 func (f *follower) await(all ...*following) {
 	if len(all) == 0 {
 		return
@@ -102,7 +102,7 @@ func (f *follower) run(ctx context.Context) {
 	}
 }
 
-// pause is how long the follower gathers partitions for its next requests.
+// pause returns how long the follower gathers partitions for its next requests.
 func (f *follower) pause() time.Duration { return f.source.config.MaxWait / followsPerWait }
 
 // shared has the properties that partitions of one request have in common.
@@ -158,7 +158,7 @@ func (f *follower) poll(ctx context.Context, all []*following) {
 	f.await(quiet...)
 }
 
-// answer hands a response to who waits for it.
+// answer hands a response to the reader that waits for it.
 func (f *follower) answer(w *following, response *fetchResponse) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

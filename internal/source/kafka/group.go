@@ -18,11 +18,10 @@ import (
 )
 
 const (
-	// shortGeneration is how long a generation has to last for the next one to be
-	// joined at once; after a shorter one the source backs off.
+	// shortGeneration is the least duration of a generation after which the member rejoins
+	// at once. After a shorter one the source backs off.
 	shortGeneration = time.Second
-	// leaveGrace is how much longer than the release a stop may take, to leave the
-	// group.
+	// leaveGrace is the time to leave the group, beyond the release of partitions.
 	leaveGrace = 2 * time.Second
 )
 

@@ -35,16 +35,16 @@ var defaults = Config{
 
 // Config has the brokers, the topics and the timeouts. A zero field takes its default.
 type Config struct {
-	// Brokers are host:port of some brokers of the cluster; the others are
-	// found from them.
+	// Brokers are host:port of some brokers of the cluster. The client discovers the
+	// others.
 	Brokers []string
 	// Topics are the topics to read, each from its earliest record.
 	Topics []string
 	// Group is the consumer group whose members share the partitions.
 	Group string
-	// Instance, when set, names this member of the group also after its process is
-	// started again (Kafka 2.3): it then gets its partitions back at once. No other
-	// member may have it.
+	// Instance, if set, names this member of the group across restarts of its process
+	// (Kafka 2.3). The member then gets its partitions back at once. No other member may
+	// have the name.
 	Instance string
 	// ClientID names the client in the brokers' logs and quotas.
 	ClientID string

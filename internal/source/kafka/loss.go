@@ -26,15 +26,15 @@ const (
 // way.
 const lossConfirmations = 3
 
-// lossCheck counts how often something was seen that would lose records.
+// lossCheck counts the observations of a loss before it is recorded.
 type lossCheck struct {
-	offset int64 // where
+	offset int64 // position of the loss
 	seen   int
-	end    int64 // of the log, when it ends before offset
+	end    int64 // end of the log, if before offset
 	step   int64 // length of the last range that was skipped unread; 0 none
 }
 
-// confirm reports whether it was seen often enough at this offset.
+// confirm reports whether the loss was observed often enough at this offset.
 func (d *lossCheck) confirm(offset int64) bool {
 	if d.offset != offset {
 		d.offset, d.seen = offset, 0
@@ -54,7 +54,7 @@ func (r *reader) outOfRange(ctx context.Context) error {
 		return r.recordLoss(ctx, first, reasonRetention)
 	case r.at > end:
 		return r.checkEnd(ctx, first, end)
-	case r.epoch >= 0: // the leader does not know the epoch any more
+	case r.epoch >= 0: // the leader no longer knows the epoch
 		r.epoch = -1
 		return nil
 	}
@@ -68,7 +68,7 @@ func (r *reader) checkEnd(ctx context.Context, first, end int64) error {
 	if err := r.sameTopic(ctx); err != nil {
 		return err
 	}
-	if r.lossCheck.end != end { // still moving: after an election it may lag behind the log
+	if r.lossCheck.end != end { // the end still moves: after an election it may lag behind the log
 		r.lossCheck = lossCheck{end: end}
 	}
 	switch {

@@ -49,18 +49,18 @@ const protocolType = "consumer"
 // the partition. An earlier claim fences the former owner, and the records are read again.
 const handover = 500 * time.Millisecond
 
-// membership is this process's place in the consumer group. One goroutine.
+// membership is this process's membership in the consumer group. It has one goroutine.
 type membership struct {
 	source *Source
 	conn   *connection
 	topics []string
 	sink   source.Sink
-	// member is the id that the coordinator gave; empty before, and after it was
-	// forgotten.
+	// member is the id from the coordinator; empty before the first join, and after the
+	// group forgot it.
 	member string
-	// instance is the name that outlives the process; nil when it has none.
+	// instance is the name that outlives the process; nil for none.
 	instance *string
-	// current is the newest generation, also while the next one is joined.
+	// current is the newest generation, even during the next join.
 	current  atomic.Pointer[generation]
 	readings map[partition]*reading
 	follower *follower
@@ -174,7 +174,8 @@ func (m *membership) join(ctx context.Context) (*generation, error) {
 	return gen, err
 }
 
-// requestJoin sends the join itself, again when the coordinator first gives an id.
+// requestJoin sends the join request, and repeats it once the coordinator has assigned an
+// id.
 func (m *membership) requestJoin(ctx context.Context) (*kmsg.JoinGroupResponse, error) {
 	c := m.source.config
 	for {
@@ -239,7 +240,7 @@ func (m *membership) attend(ctx context.Context, gen *generation) (rebalance boo
 		m.source.log.Info("joined the consumer group", "group", m.source.config.Group, "member", gen.member, "generation", gen.id)
 	}
 	ended := m.endUnassigned(gen)
-	m.current.Store(gen) // after that: no reader that ends may claim by this generation
+	m.current.Store(gen) // only now: an ended reader may not claim by this generation
 	var readers []*reader
 	for topic, ids := range gen.assignments {
 		for _, id := range ids {
@@ -341,7 +342,7 @@ func (m *membership) beat(ctx context.Context, gen *generation) (rebalance bool)
 	}
 }
 
-// differ reports whether a topic that both know has another number of partitions.
+// differ reports whether a topic of both has different numbers of partitions.
 func differ(a, b map[string]int) bool {
 	for topic, n := range a {
 		if before, known := b[topic]; known && before != n {

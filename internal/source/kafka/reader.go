@@ -38,7 +38,7 @@ type reader struct {
 	name       string // topic/partition, as the Sink knows it
 
 	durable durablePosition
-	polled  time.Time // when durable was last taken from the Sink
+	polled  time.Time // when durable was last read from the Sink
 
 	handle     source.Partition
 	identity   identity
@@ -46,7 +46,7 @@ type reader struct {
 	at         int64     // the next offset to read
 	epoch      int32     // leader epoch of the last record before it; -1 if unknown
 	newest     int64     // time of the newest message folded, Unix ms; 0 when none
-	fetchBytes int       // that a fetch requests
+	fetchBytes int       // bytes that a fetch requests
 	// reserve is the memory with which the next fetch begins: 0 at the end of the log,
 	// where records may never come.
 	reserve int
@@ -173,7 +173,7 @@ func (r *reader) release(ctx context.Context) {
 	}
 }
 
-// reportUnlessEnded reports a failure, unless it came from the end of ctx.
+// reportUnlessEnded reports a failure, unless ctx has ended.
 func (r *reader) reportUnlessEnded(ctx context.Context, kind string, err error) {
 	if ctx.Err() == nil {
 		r.source.reportFailure(r.name, kind, err)
@@ -213,7 +213,7 @@ func (r *reader) read(ctx context.Context) error {
 	}
 }
 
-// succeeded records that a fetch succeeded.
+// markSuccess ends the failures of the partition after a successful fetch.
 func (r *reader) markSuccess() {
 	r.backoff.Reset()
 	if r.source.health.Heal(r.name) {
@@ -308,8 +308,8 @@ func (r *reader) fold(ctx context.Context, res *fetchResponse) error {
 	return r.endResponse(ctx, res, began, some, err)
 }
 
-// believe goes on at the end that a batch claims behind its last record, after a fetch
-// from there on returned it again and nothing behind it.
+// believe moves the position to the claimed end of the last batch. A fetch from after its
+// last record has returned the batch again, and no other one.
 func (r *reader) believe(ctx context.Context, res *fetchResponse, claimed int64) error {
 	if r.at < res.highWatermark && r.fetchBytes < r.source.config.MaxBatchBytes {
 		return r.growFetch() // the next batch may not have fit
@@ -317,7 +317,7 @@ func (r *reader) believe(ctx context.Context, res *fetchResponse, claimed int64)
 	return r.foldChunk(ctx, recordbatch.Chunk{Next: min(claimed, max(res.highWatermark, r.at)), Epoch: r.epoch}, res)
 }
 
-// foldChunks returns why the response gave no more.
+// foldChunks folds the response's chunks, and returns why it has no more.
 func (r *reader) foldChunks(ctx context.Context, decoder *recordbatch.Decoder, res *fetchResponse) error {
 	for {
 		c, err := decoder.Next()

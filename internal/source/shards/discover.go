@@ -18,8 +18,8 @@ import (
 )
 
 const (
-	// pageTries is how often a page of a listing is requested before other tables
-	// have their turn. The listing goes on where it was.
+	// pageTries is how often a page of a listing is requested before other tables have
+	// their turn. The next attempt continues at that page.
 	pageTries = 6
 	// parentProbes is how many parents are probed at once.
 	parentProbes = 8
@@ -41,7 +41,7 @@ func newDiscovery() discovery {
 type listing struct {
 	shards map[string]string // the parent of each shard; may be empty
 	cursor string            // empty at the beginning
-	// disabled is whether the stream was, before the first page was requested.
+	// disabled reports whether the stream was disabled before the first page was requested.
 	disabled bool
 }
 

@@ -159,7 +159,8 @@ func known(w *scenario) int {
 	return len(w.store.shards)
 }
 
-// While a permission is missing, readiness names it; afterwards all is read.
+// TestMissingPermissionsAreNamed: readiness names a missing permission; afterwards all
+// records are read.
 func TestMissingPermissionsAreNamed(t *testing.T) {
 	for _, operation := range []string{"ListStreams", "DescribeStream", "GetShardIterator", "GetRecords"} {
 		t.Run(operation, func(t *testing.T) {
@@ -204,8 +205,8 @@ func TestThrottlesAndErrorsAreWaitedOut(t *testing.T) {
 	}
 }
 
-// A table that goes away makes the source not ready, and does no harm to the
-// other.
+// TestTableThatVanishes: a vanished table makes the source not ready, and does no harm to
+// the other table.
 func TestTableThatVanishes(t *testing.T) {
 	inBubble(t, streamstest.Options{Seed: 1}, func(w *scenario) {
 		users := w.fake.CreateTable(model.Schema{Name: "users", Key: model.Key{Partition: []string{"pk"}}})
@@ -228,7 +229,8 @@ func TestTableThatVanishes(t *testing.T) {
 	})
 }
 
-// A collector that reads in the wrong region finds nothing, and records no loss.
+// TestWrongRegionLosesNothing: a collector in the wrong Region finds no stream, and records
+// no loss.
 func TestWrongRegionLosesNothing(t *testing.T) {
 	inBubble(t, streamstest.Options{Seed: 1, Shards: 3}, func(w *scenario) {
 		c := w.start("a")
@@ -279,7 +281,7 @@ func TestUnknownTableIsLeftAlone(t *testing.T) {
 	})
 }
 
-// A full stop of a source whose store does not respond is bounded.
+// TestStopIsBounded: a source stops in bounded time even if its store does not respond.
 func TestStopIsBounded(t *testing.T) {
 	inBubble(t, streamstest.Options{Seed: 1, Shards: 20}, func(w *scenario) {
 		c := w.start("a")

@@ -11,7 +11,7 @@ const (
 	// as the end of an open shard.
 	emptyPages = 10
 	settleTime = 3 * time.Second
-	// shownAfter is how long after its write a record is there for pages to show.
+	// shownAfter is the longest delay after its write until a record appears in pages.
 	shownAfter = 2 * time.Second
 	// missedPages is a number of pages in a row, one more than may miss a visible record.
 	missedPages = 5

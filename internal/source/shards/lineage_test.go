@@ -51,8 +51,8 @@ func TestLineageUnderRandomSplits(t *testing.T) {
 	})
 }
 
-// The same, large: 500 shards in six generations, throttles, errors, iterators
-// that expire.
+// TestLineageOfFiveHundredShards has 500 shards in six generations, throttles, errors and
+// expired iterators.
 func TestLineageOfFiveHundredShards(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -139,7 +139,8 @@ func (s story) live(w *scenario, rng *rand.Rand, records, generations int) {
 	}
 }
 
-// A stream that was on for a day before anybody came has 2,000 shards.
+// TestTwoThousandRetainedShards: a stream that was on for a day before the first collector
+// has 2,000 shards.
 func TestTwoThousandRetainedShards(t *testing.T) {
 	roots := 200
 	if testing.Short() {
@@ -203,7 +204,7 @@ func TestCollectorsShareTheShards(t *testing.T) {
 	})
 }
 
-// A killed collector's shards are taken over when its lease has run out.
+// TestTakeOverAfterAKill: others take over a killed collector's shards after its lease.
 func TestTakeOverAfterAKill(t *testing.T) {
 	inBubble(t, streamstest.Options{Seed: 1, Shards: 8}, func(w *scenario) {
 		a := w.start("a")
@@ -223,8 +224,8 @@ func TestTakeOverAfterAKill(t *testing.T) {
 
 func (w *scenario) lease() time.Duration { return 15 * time.Second }
 
-// A collector whose store is away reads nothing that another might be reading,
-// and goes on when it is back.
+// TestStoreIsAway: while its store is away, a collector reads no shard that another might
+// read. It goes on when the store is back.
 func TestStoreIsAway(t *testing.T) {
 	inBubble(t, streamstest.Options{Seed: 1, Shards: 4}, func(w *scenario) {
 		c := w.start("a")
@@ -283,8 +284,8 @@ func (w *scenario) setDown(down bool) {
 	w.store.down = down
 }
 
-// A stream that was disabled and enabled again is another: the old one is
-// finished first.
+// TestOldStreamIsFinishedBeforeTheNewOne: a stream that is disabled and enabled again is a
+// new stream. The old one is read to its end first.
 func TestOldStreamIsFinishedBeforeTheNewOne(t *testing.T) {
 	inBubble(t, streamstest.Options{Seed: 1, Shards: 3, PageRecords: 10}, func(w *scenario) {
 		for i := range 300 {

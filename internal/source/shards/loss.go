@@ -10,7 +10,7 @@ import (
 	"github.com/keyheat/keyheat/sample"
 )
 
-// retentionSlack is how much the removal of records and clocks may be off.
+// retentionSlack is the tolerance for the log's trimming and for clocks.
 const retentionSlack = 5 * time.Minute
 
 // Reasons of a gap, for a person.
@@ -32,7 +32,7 @@ type loss struct {
 // own first records if it waited too long. TRIM_HORIZON begins after them without an error.
 func (r *reader) initialLoss() *loss {
 	known := r.shard.LastKnown()
-	// A later claim of this reader begins after the gap that it recorded itself.
+	// A later claim of this reader begins after its own gap.
 	begins := r.at == TrimHorizon || r.at == afterGap && !r.claimed
 	switch {
 	case r.at == orphaned:
@@ -155,14 +155,14 @@ func (r *reader) horizon() time.Time { return time.Now().Add(-r.retention()) }
 
 func (r *reader) retention() time.Duration { return r.source.client.traits.Retention }
 
-// resumePoint returns a reason that names the retention in hours.
+// resumePoint returns a reason with the retention in hours.
 func (r *reader) resumePoint(reason string) string {
 	return fmt.Sprintf(reason, int(r.retention().Hours()))
 }
 
 // recordGap records the loss in the Sink, up to a position and a time, and continues there.
 func (r *reader) recordGap(ctx context.Context, to Position, until time.Time) error {
-	if r.lost.since.After(until) { // it was found later than it was trimmed
+	if r.lost.since.After(until) { // it was found after it was trimmed
 		r.lost.since = time.Time{}
 	}
 	g := sample.Gap{

@@ -26,7 +26,7 @@ func (m *pageMemory) take(p *Page) bool {
 	return true
 }
 
-// release gives the page's memory back. Nothing of the page may be used after.
+// release gives the page's memory back. The page may not be used afterwards.
 func (m *pageMemory) release() {
 	if m.buffer != nil {
 		pageBuffers.Keep(m.buffer)

@@ -10,9 +10,9 @@ import (
 	"github.com/keyheat/keyheat/internal/daemon/retry"
 )
 
-// pacer lets requests pass at a rate, evenly, that several pacers may share.
+// pacer lets requests pass evenly, at a rate that several pacers may share.
 type pacer struct {
-	rate    rate.Limit // of all that share it, a second
+	rate    rate.Limit // requests a second of all pacers together
 	limiter *rate.Limiter
 
 	mu     sync.Mutex

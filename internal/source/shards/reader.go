@@ -36,7 +36,7 @@ type reader struct {
 	id     string // the Log's name of the shard
 	stop   context.CancelFunc
 
-	claimed  bool // once already
+	claimed  bool // claimed at least once
 	handle   source.Partition
 	at       Position
 	iterator string // empty when there is none
@@ -147,7 +147,7 @@ func (r *reader) read(ctx context.Context) error {
 	}
 }
 
-// succeeded records that a step succeeded.
+// markSuccess ends the failures of the shard after a successful step.
 func (r *reader) markSuccess() {
 	r.backoff.Reset()
 	if r.source.health.Heal(r.shard.Name) {
@@ -250,8 +250,8 @@ func (r *reader) fold(ctx context.Context, p Page, m *pageMemory) error {
 	return nil
 }
 
-// uncounted leaves out the records that were counted already. A log does not
-// return them; a stand-in may begin AT the number when asked to begin AFTER it.
+// dropCounted drops the records that were counted already. DynamoDB does not return them,
+// but a stand-in may begin AT the number when asked to begin AFTER it.
 func (r *reader) dropCounted(all []Record) []Record {
 	for i := range all {
 		if !r.at.HasPassed(all[i].Sequence) {
@@ -277,7 +277,7 @@ func (r *reader) adaptLimit(records int, waited time.Duration) {
 	r.limit = min(2*r.limit, traits.MaxRecords)
 }
 
-// noteFolded records up to when the shard is counted.
+// noteFolded records the time up to which the shard is counted.
 func (r *reader) noteFolded(b source.Batch) {
 	if b.Time > 0 {
 		r.newest = time.UnixMilli(b.Time)

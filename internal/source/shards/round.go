@@ -44,7 +44,7 @@ func (s *Source) round(ctx context.Context, sink source.Sink, all *sync.WaitGrou
 	return nil
 }
 
-// membership is the result of renewing it.
+// membership is a renewed membership.
 type membership struct {
 	name    string
 	members []string

@@ -33,7 +33,7 @@ func share(readable []lineage.Shard, me string, members []string) plan {
 		return p
 	}
 	p.keep = mine
-	p.take = mine // ours, and perhaps not read yet
+	p.take = mine // including owned shards that have no reader yet
 	if room := quota - len(mine); room > 0 {
 		p.take = append(slices.Clip(mine), free[:min(room, len(free))]...)
 	}

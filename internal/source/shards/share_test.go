@@ -44,8 +44,8 @@ func TestSharesOfOneRound(t *testing.T) {
 	}
 }
 
-// However shards are owned, after some rounds each is read by one member, and no
-// member has many more than another.
+// TestSharesComeToAgree: from any owners, after some rounds one member reads each shard,
+// and no member has many more than another.
 func TestSharesComeToAgree(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {

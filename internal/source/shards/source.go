@@ -15,7 +15,7 @@
 //     Sink, or because the parent is gone;
 //   - the shards of an older stream of a table end before the shards of a newer
 //     one are read;
-//   - the children of a closed shard are in the Registry before its end is in the
+//   - a closed shard's children are in the Registry before its end is in the
 //     Sink: no second is called complete while they may have records of it.
 //
 // # Positions
@@ -59,8 +59,9 @@ type Config struct {
 	// Tables are the names of the tables. Their streams are read from the oldest remaining
 	// record.
 	Tables []string
-	// Known returns why the records of a table cannot be decoded yet, and nil when
-	// they can: its shards are not read until then. A nil Known knows every table.
+	// Known returns the reason why the records of a table cannot be decoded yet; nil if
+	// they can. The table's shards are not read until then. A nil Known accepts every
+	// table.
 	Known func(table string) error
 
 	// Round is how often a collector renews its membership, and the living collectors
@@ -75,8 +76,8 @@ type Config struct {
 	RequestTimeout time.Duration
 	// ReleaseTimeout bounds the last commit of a shard that is released.
 	ReleaseTimeout time.Duration
-	// Patience is how long something may fail before the source is not ready: a
-	// throttled request is no outage.
+	// Patience is how long requests may fail before the source is not ready. A throttled
+	// request is no failure.
 	Patience time.Duration
 	// MemoryBytes bounds the uncounted pages of all shards together.
 	MemoryBytes int64

@@ -55,7 +55,7 @@ func NewClient(settings aws.Config) *s3.Client {
 
 // Options selects the objects to read.
 type Options struct {
-	// Last is how far back objects are read that were written up to now; 0 for all.
+	// Last limits the reading to objects written within this time up to now; 0 for all.
 	Last time.Duration
 	// Out shows the progress, and the cost before the reading begins.
 	Out io.Writer
@@ -77,7 +77,7 @@ type Reader struct {
 	status status
 }
 
-// status is how far the reading is.
+// status is the progress of a reading.
 type status struct {
 	listed             int // objects seen
 	lists, gets        int64

@@ -103,8 +103,8 @@ func (r *reading) expect(t *testing.T, n int, gaps ...string) {
 	}
 }
 
-// Objects of every compression, smaller and larger than a part, in more pages than one, are
-// read once each.
+// TestObjectsAreReadOnce: objects of every compression, smaller and larger than a part, in
+// several pages of a listing, are read once each.
 func TestObjectsAreReadOnce(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *buckettest.Server) {
 		s.PageKeys = 7
@@ -320,8 +320,8 @@ func (s *slowSink) Claim(ctx context.Context, c source.Claim) (source.Partition,
 	return s.Recorder.Claim(ctx, c)
 }
 
-// Of CloudTrail's layout only the days that are asked for are listed, in every account and
-// Region, wherever the prefix ends.
+// TestOnlyTheDaysOfATrailAreListed: under CloudTrail's layout only the requested days are
+// listed, in every account and Region, with a prefix of any length.
 func TestOnlyTheDaysOfATrailAreListed(t *testing.T) {
 	t.Parallel()
 	const one, other = "AWSLogs/111122223333/CloudTrail/eu-west-1/", "AWSLogs/111122223333/CloudTrail/us-east-1/"

@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	// partSize is how much of an object a request reads.
+	// partSize is how many bytes of an object a request reads.
 	partSize = 4 << 20
 	// atOnce is the most concurrent requests: the SDK keeps as many connections to a host.
 	atOnce = 10
@@ -31,7 +31,7 @@ type part struct {
 // fetching is one run's reading ahead.
 type fetching struct {
 	reader       *Reader
-	memory, free *semaphore.Weighted // bytes, and requests at once
+	memory, free *semaphore.Weighted // bytes, and concurrent requests
 	requests     sync.WaitGroup
 	queue        chan *body
 }
@@ -110,7 +110,7 @@ type body struct {
 	of     *fetching
 	object *object
 	parts  chan *part
-	stop   context.CancelFunc // of its requests
+	stop   context.CancelFunc // cancels its requests
 
 	at   *part // nil when there is none
 	rest []byte

@@ -35,10 +35,10 @@ func (o *object) parts() int64 { return (o.size + partSize - 1) / partSize }
 // query is a parsed path.
 type query struct {
 	bucket, prefix string
-	pattern        string // of keys; empty for all with the prefix
+	pattern        string // for keys; empty for all keys with the prefix
 }
 
-// bucketName are the names that a bucket may have.
+// bucketName matches valid names of buckets.
 var bucketName = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]{1,61}[a-z0-9]$`)
 
 // parse parses s3://BUCKET/PREFIX; the prefix may be a pattern.
@@ -65,10 +65,10 @@ func (q *query) wants(key string) bool {
 	if q.pattern == "" {
 		return true
 	}
-	// Of a folder that matches, all objects are wanted.
+	// A matching folder stands for all of its objects.
 	parts := strings.SplitAfter(key, "/")
 	parts = parts[:min(len(parts), strings.Count(q.pattern, "/")+1)]
-	matches, _ := path.Match(strings.TrimSuffix(q.pattern, "/"), strings.TrimSuffix(strings.Join(parts, ""), "/")) // parse has read the pattern
+	matches, _ := path.Match(strings.TrimSuffix(q.pattern, "/"), strings.TrimSuffix(strings.Join(parts, ""), "/")) // parse has checked the pattern
 	return matches
 }
 
@@ -168,7 +168,7 @@ func (r *Reader) eachPage(ctx context.Context, in *s3.ListObjectsV2Input, do fun
 	}
 }
 
-// add takes an object in, if it is to be read.
+// add adds an object, unless the query excludes it.
 func (r *Reader) add(q *query, of *types.Object, from time.Time) error {
 	o := object{q.bucket, aws.ToString(of.Key), aws.ToString(of.ETag), aws.ToInt64(of.Size)}
 	if o.size == 0 || !q.wants(o.key) || of.LastModified != nil && of.LastModified.Before(from) {

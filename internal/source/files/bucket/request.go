@@ -23,14 +23,15 @@ import (
 const (
 	// requestTimeout bounds a request, and the reading of its part.
 	requestTimeout = time.Minute
-	// maxTries is how often a request is sent that fails otherwise than by throttling.
+	// maxTries is how often a request is sent while it fails for other reasons than
+	// throttling.
 	maxTries = 8
 )
 
 // Pauses before a request is repeated.
 var firstPause, longestPause = 200 * time.Millisecond, 20 * time.Second
 
-// errBroken means that the connection ended before the part did.
+// errBroken means that the connection ended before the end of the part.
 var errBroken = errors.New("the connection broke off")
 
 // ask sends a request until it succeeds or fails for good, and counts each try. Throttled
@@ -184,7 +185,7 @@ func explainDenied(operation, bucket, message string) string {
 	return "ListObjectsV2 is denied: allow s3:ListBucket on arn:aws:s3:::" + bucket + " to this role, and in the bucket's policy if it is another account's"
 }
 
-// expecting is how S3 names the Region that a signature should have been for.
+// expecting matches S3's name of the Region that the signature should have.
 var expecting = regexp.MustCompile(`expecting '([a-z0-9-]+)'`)
 
 // regionOf returns the Region of the bucket, if an error names it.

@@ -1,5 +1,5 @@
-// Package auth is how connections to Kafka are encrypted and authenticated, also when that
-// changes while others are open.
+// Package auth configures encryption and authentication of connections to Kafka. The
+// configuration may change while connections are open.
 package auth
 
 import (
@@ -20,11 +20,11 @@ const (
 	ScramSHA512 = "SCRAM-SHA-512"
 )
 
-// Authentication is how each connection is authenticated.
+// Authentication authenticates a connection.
 type Authentication = sasl.Mechanism
 
-// Mechanism returns a way to authenticate by a user and a password. It fails on an unknown
-// name, and on a user or password that SCRAM cannot prepare.
+// Mechanism returns the mechanism for a user and a password. It fails on an unknown name,
+// and on a user or password that SCRAM cannot prepare.
 func Mechanism(name, user, password string) (sasl.Mechanism, error) {
 	switch name {
 	case Plain:
@@ -41,7 +41,7 @@ func Mechanism(name, user, password string) (sasl.Mechanism, error) {
 // connections are open.
 type Credentials struct{ now atomic.Pointer[Credential] }
 
-// Credential is how a connection is made.
+// Credential configures a connection.
 type Credential struct {
 	TLS  *tls.Config    // nil for none
 	SASL Authentication // nil for none
@@ -68,7 +68,7 @@ func (c *Credentials) SASL() Authentication {
 	return renewed{c}
 }
 
-// renewed is the newest of several ways to authenticate.
+// renewed authenticates with the newest credential.
 type renewed struct{ *Credentials }
 
 // Name implements [sasl.Mechanism].

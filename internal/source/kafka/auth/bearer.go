@@ -18,7 +18,7 @@ type Bearer struct {
 // Name implements sasl.Mechanism.
 func (Bearer) Name() string { return "OAUTHBEARER" }
 
-// separator stands between the fields of a message.
+// separator separates the fields of a message.
 const separator = "\x01"
 
 // Start implements sasl.Mechanism.

@@ -32,13 +32,13 @@ type Decoder struct {
 	dead     map[int64]struct{} // producers whose current transaction aborts
 	err      error              // the error that ends the response, returned after the good records
 
-	epoch   int32 // of the leader that wrote the batch begun last
+	epoch   int32 // leader epoch of the last batch begun
 	batch   header
 	body    []byte // unread records of the current batch; if compressed, the end of the buffer
 	left    int32  // how many records the batch still holds
 	giants  int    // skipped bytes of oversized records in the batch
 	last    int64  // the offset of the record read last
-	claimed int64  // the end of the last batch, where it holds no record up to it
+	claimed int64  // claimed end of the last batch, if no record is there
 	records []Record
 }
 

@@ -13,7 +13,7 @@ import (
 	"github.com/keyheat/keyheat/internal/source/memory"
 )
 
-// Codecs as a batch's attributes number them.
+// Codecs, by their numbers in a batch's attributes.
 const (
 	codecNone = iota
 	codecGzip
@@ -26,7 +26,8 @@ const (
 	// chunkBytes is how much decompressed data one chunk gathers from several
 	// batches before it ends. It is the buffer's size, unless a record is larger.
 	chunkBytes = 1 << 20
-	// fullBytes is how much of the buffer is in use when no other batch is begun in it.
+	// fullBytes is the used part of the buffer from which the next batch begins in an empty
+	// one.
 	fullBytes = chunkBytes / 2
 	// aheadBytes is how much of a batch is decompressed ahead of need.
 	aheadBytes = 256 << 10
@@ -40,19 +41,19 @@ const (
 // as there is room.
 type inflater struct {
 	limits Limits
-	asked  int // of Limits.Memory
+	asked  int // bytes requested of Limits.Memory
 
 	buf []byte
 	// src is the rest of the batch in progress; nil when all of it is in buf.
 	src   io.Reader
-	state int // bytes that the codecs hold for it
+	state int // bytes of the codecs' state for it
 
 	in     bytes.Reader
 	gzip   *gzip.Reader
 	lz4    *lz4.Reader
 	snappy snappyBlocks
-	zstd   *zstd.Decoder // of whole frames that fit into buf
-	stream *zstd.Decoder // of others
+	zstd   *zstd.Decoder // frames that fit into buf
+	stream *zstd.Decoder // other frames
 	bound  int           // the largest window that stream takes
 }
 
@@ -135,13 +136,13 @@ func (f *inflater) open(codec int16, src []byte) error {
 	return fmt.Errorf("decompress: unknown compression %d", codec)
 }
 
-// grown asks for a codec's larger state.
+// grow requests memory for a codec's larger state.
 func (f *inflater) grow(state int) error {
 	f.state = max(f.state, state)
 	return f.hold(cap(f.buf))
 }
 
-// lz4State returns how much the blocks of a frame take, read and decompressed, from the
+// lz4State returns the memory of a frame's blocks, compressed and decompressed, by the
 // sixth byte of its header.
 func lz4State(src []byte) int {
 	if len(src) < 6 {
@@ -272,7 +273,7 @@ func (f *inflater) fill(n int) error {
 	return nil
 }
 
-// discard reads n bytes of the batch away. Nothing in the buffer may be in use.
+// discard decompresses and drops n bytes of the batch. The buffer must not be in use.
 func (f *inflater) discard(n int) error {
 	for n > 0 && f.src != nil {
 		read, err := f.src.Read(f.buf[:min(n, cap(f.buf))])
@@ -287,7 +288,7 @@ func (f *inflater) discard(n int) error {
 	return nil
 }
 
-// ended notes the end of the batch in progress.
+// finish records the end of the current batch.
 func (f *inflater) finish(err error) error {
 	if err == nil {
 		return nil

@@ -55,12 +55,12 @@ var (
 // decompressed again.
 const maxGiants = 16
 
-// recordHead is the most that stands in a record before its key: its length,
-// attributes, time and offset.
+// recordHead is the most bytes of a record before its key: its length, attributes, time and
+// offset.
 const recordHead = 3*binary.MaxVarintLen64 + 1
 
-// readOn reads on in a compressed batch until the next record is whole, or the batch
-// ends. It reports whether it passed the record by instead.
+// readOn decompresses until the next record is whole, or the batch ends. It reports whether
+// it skipped the record instead.
 func (d *Decoder) readOn() (passed bool, err error) {
 	for d.inflate.src != nil {
 		length, n := binary.Varint(d.body)
@@ -82,7 +82,7 @@ func (d *Decoder) readOn() (passed bool, err error) {
 	return false, nil
 }
 
-// require reads on until body holds want bytes or the batch ends.
+// require decompresses until body holds want bytes or the batch ends.
 func (d *Decoder) require(want int) error {
 	have := len(d.body)
 	if len(d.records) == 0 && cap(d.inflate.buf) < want {
@@ -178,8 +178,8 @@ func (r *cursor) record(h *header) (Record, int64) {
 	return Record{Value: value, Time: when}, offset
 }
 
-// varintAt reads a zigzag varint, and returns where it ends: behind the end of b where it
-// does not end within b, or begins behind it.
+// varintAt reads a zigzag varint, and returns the offset after it. If the varint is not
+// wholly within b, the offset is beyond the end of b.
 func varintAt(b []byte, at int) (v int64, end int) {
 	if at >= 0 && at+1 < len(b) { // most have one byte or two
 		if c := b[at]; c < 0x80 {

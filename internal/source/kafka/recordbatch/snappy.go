@@ -24,7 +24,7 @@ type snappyBlocks struct {
 	// grown is called before the reader keeps a block of which the caller read only a part.
 	grown func(bytes int) error
 	block []byte
-	rest  []byte // of the block, not read yet
+	rest  []byte // unread part of the block
 }
 
 // openSnappy decompresses a bare block at once, and framed blocks as a stream. It returns
@@ -53,7 +53,7 @@ func (f *inflater) openSnappy(src []byte) (start int, err error) {
 	return start, nil
 }
 
-// snappyLength returns how long a block is decompressed.
+// snappyLength returns the decompressed length of a block.
 func snappyLength(src []byte, limit int) (int, error) {
 	n, err := snappy.DecodedLen(src)
 	if err == nil && n > limit {

@@ -14,7 +14,8 @@ import (
 // members know.
 var balancers = []kafka.GroupBalancer{kafka.RangeGroupBalancer{}, kafka.RoundRobinGroupBalancer{}}
 
-// Protocols are the ways to share partitions that a member of some topics knows.
+// Protocols returns the strategies of a member that subscribes to the topics, with its
+// metadata.
 func Protocols(topics []string) (all []kmsg.JoinGroupRequestProtocol) {
 	subscription := kmsg.ConsumerMemberMetadata{Topics: topics}
 	for _, b := range balancers {
@@ -100,7 +101,7 @@ func ParseAssignment(raw []byte) (all map[string][]int, shared map[string]int, e
 	}
 	counts, _, err := readAssignment(added)
 	if err != nil {
-		return all, nil, nil // of a leader with another balancer
+		return all, nil, nil // a leader with another balancer sent the user data
 	}
 	shared = make(map[string]int)
 	for topic, count := range counts {

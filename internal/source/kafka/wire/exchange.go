@@ -90,8 +90,8 @@ func (e *TooLargeError) Error() string {
 	return fmt.Sprintf("%d bytes exceed the limit of %d", e.Size, e.Limit)
 }
 
-// Body checks a response's header and cuts it off. The response to
-// ApiVersions never has tags in it: who asks does not know the versions yet.
+// Body checks a response's header and cuts it off. A response to ApiVersions never has tags
+// in its header, because its client does not know the versions yet.
 func Body(buf []byte, request kmsg.Request) ([]byte, error) {
 	if len(buf) < 4 {
 		return nil, io.ErrUnexpectedEOF
@@ -160,7 +160,7 @@ func (c *Call) ApiKey() protocol.ApiKey { return protocol.ApiKey(c.Request.Key()
 // ApiKey names the API; kafka-go's spelling.
 func (r *Response) ApiKey() protocol.ApiKey { return protocol.ApiKey(r.Key()) }
 
-// Required takes every exchange over.
+// Required accepts every exchange.
 func (*Call) Required(map[protocol.ApiKey]int16) bool { return true }
 
 // RawExchange implements protocol.RawExchanger.

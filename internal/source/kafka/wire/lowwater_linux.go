@@ -18,7 +18,7 @@ func WakeOnce(c net.Conn) net.Conn {
 		return c
 	}
 	return &conn{Conn: c, set: func(bytes int) {
-		// A read after an error here returns sooner than it might, and with less.
+		// Without the option a read returns earlier, with fewer bytes.
 		_ = raw.Control(func(fd uintptr) {
 			_ = syscall.SetsockoptInt(int(fd), syscall.SOL_SOCKET, syscall.SO_RCVLOWAT, bytes)
 		})

@@ -63,7 +63,7 @@ func defaults() Config {
 	return Config{PageEvery: time.Second, RequestTimeout: 10 * time.Second, Patience: time.Minute}
 }
 
-// ErrNoStream means that the table has, and lately had, no stream.
+// ErrNoStream means that the table has no stream, and had none in the last 24 hours.
 var ErrNoStream = errors.New("the table has no stream")
 
 const (
@@ -147,7 +147,7 @@ func (s *Source) begin() {
 	}
 }
 
-// fail ends the reading. The first reason counts.
+// fail ends the reading. The first error counts.
 func (s *Source) fail(err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -199,7 +199,7 @@ func (s *Source) readAll(ctx context.Context, start func(*reader)) error {
 	}
 }
 
-// open returns how many shards take records.
+// open returns the number of open shards.
 func (s *Source) open() (n int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -221,7 +221,7 @@ func TestInterruptedItSaysWhatItHas(t *testing.T) {
 	})
 }
 
-// Followed, shards that open are read too, until it is enough.
+// TestFollowed follows shards that open later, until it is stopped.
 func TestFollowed(t *testing.T) {
 	inBubble(t, streamstest.Options{Shards: 3, Lag: 3 * time.Second, Delay: time.Second, EmptyPages: 0.3}, func(w *scenario) {
 		w.write(300, time.Hour)
@@ -335,7 +335,7 @@ func (w *scenario) later(d time.Duration, do func()) {
 	w.Cleanup(func() { timer.Stop() })
 }
 
-// A sink that fails ends the reading.
+// TestASinkThatFails: an error of the sink ends the reading.
 func TestASinkThatFails(t *testing.T) {
 	inBubble(t, streamstest.Options{Shards: 3}, func(w *scenario) {
 		w.write(100, time.Minute)

@@ -104,7 +104,7 @@ func (s *Source) ask(ctx context.Context, request func(context.Context) error) e
 	return err
 }
 
-// final reports whether an error stays when the request is repeated.
+// final reports whether a repeated request would return the same error.
 func final(err error) bool { return errors.Is(err, shards.ErrDenied) }
 
 // add adds the new shards of a stream, and returns their readers.

@@ -13,7 +13,7 @@ import (
 	"github.com/keyheat/keyheat/sample"
 )
 
-// state is how far a shard is read.
+// state is the progress of a shard's reading.
 type state int
 
 const (
@@ -29,13 +29,13 @@ type reader struct {
 	stream, id, parent string
 	name               string // table/label/shard; parent has the same form
 
-	// Under the source's lock.
+	// guarded by the source's lock
 	state       state
 	open        bool      // when it was listed last
 	first, last time.Time // of the records that were read
 	begun       time.Time // when the first record arrived
 
-	// Of the reader's own goroutine.
+	// for the reader's goroutine only
 	at       shards.Position
 	iterator string
 	idle     shards.Idleness
@@ -176,7 +176,7 @@ func (r *reader) fold(ctx context.Context, handle source.Partition, page shards.
 	bytes := 0
 	for _, record := range page.Records {
 		if r.at.HasPassed(record.Sequence) {
-			continue // a stand-in may begin AT the number when asked to begin AFTER it
+			continue // DynamoDB begins after the number, but a stand-in may begin at it
 		}
 		r.at = shards.Position(record.Sequence)
 		switch at := time.UnixMilli(record.Time); {
@@ -229,7 +229,7 @@ func (s *Source) recordTime(r *reader, at time.Time) {
 	r.last = at
 }
 
-// settle records how far a shard is read.
+// settle sets the final state of a shard.
 func (s *Source) settle(r *reader, reached state) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

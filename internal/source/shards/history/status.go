@@ -6,7 +6,7 @@ import (
 	"github.com/keyheat/keyheat/internal/source/shards"
 )
 
-// Status is how far the reading is.
+// Status is the progress of a reading.
 type Status struct {
 	// Shards is the number of known shards. Done is how many of them need no further
 	// reading.
@@ -61,7 +61,7 @@ func (s *Source) note(add func(*counts)) {
 // Developer Guide.
 const shardLife = 4 * time.Hour
 
-// Status returns how far the reading is now. It may be called at any time.
+// Status returns the current progress. It may be called at any time.
 func (s *Source) Status() Status {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -95,7 +95,7 @@ func (s *Source) Status() Status {
 	return all
 }
 
-// end returns when the shard's last record was written, about. The lock is held.
+// end estimates when the shard's last record was written. The caller holds the lock.
 func (s *Source) end(r *reader, child time.Time) time.Time {
 	now := s.until
 	if now.IsZero() {

@@ -30,11 +30,11 @@ type DynamoDBStreams interface {
 	GetRecords(context.Context, *dynamodbstreams.GetRecordsInput, ...func(*dynamodbstreams.Options)) (*dynamodbstreams.GetRecordsOutput, error)
 }
 
-// once turns the client's own retries off: they would exceed our rate, and every
-// request here is retried anyway.
+// withoutRetries turns off the client's own retries. They would exceed our rate, and our
+// callers retry anyway.
 func withoutRetries(o *dynamodbstreams.Options) { o.Retryer = aws.NopRetryer{} }
 
-// meanings are the error codes that need more than a retry.
+// meanings maps error codes that need more than a retry.
 var meanings = []struct {
 	codes   []string
 	meaning error
@@ -79,8 +79,7 @@ func explain(operation string, err error) error {
 	return fmt.Errorf("%s: %s", operation, awserror.Text(refused))
 }
 
-// operations are the requests that reading a stream needs, as IAM names them but for
-// "dynamodb:".
+// operations are the requests to read a stream, by IAM's names without "dynamodb:".
 var operations = shards.Operations{
 	Streams: "ListStreams", Describe: "DescribeStream", Open: "GetShardIterator", Read: "GetRecords",
 }
@@ -211,7 +210,7 @@ func (l Log) Read(ctx context.Context, stream, iterator string, limit int32, buf
 		}
 	}
 	begin := 0
-	for i, end := range ends { // the buffer stays where it is now
+	for i, end := range ends { // the buffer does not move any more
 		p.Records[i].Value = buffer[begin:end]
 		begin = end
 	}
@@ -219,7 +218,7 @@ func (l Log) Read(ctx context.Context, stream, iterator string, limit int32, buf
 	return p, nil
 }
 
-// optional returns nil for an empty text.
+// optional returns nil for an empty string.
 func optional(s string) *string {
 	if s == "" {
 		return nil

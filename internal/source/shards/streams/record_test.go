@@ -119,7 +119,7 @@ func numberValue(number string) change.Value {
 	return change.Value{Type: change.Number, Text: k.Text}
 }
 
-// A type that the SDK learns later is a bad image, and no crash.
+// TestUnknownTypeIsABadImage: a future type of the SDK is a bad image, and no crash.
 func TestUnknownTypeIsABadImage(t *testing.T) {
 	t.Parallel()
 	r := types.Record{EventName: types.OperationTypeInsert, Dynamodb: &types.StreamRecord{
