@@ -83,9 +83,9 @@ func TestEventTimeBoundsAreInclusive(t *testing.T) {
 	})
 }
 
-// TestAScatteredMessageIsBounded: of one message whose samples have a second each, without a
-// time of its own that would bound theirs, as many are counted as fit, and the next message is
-// counted again.
+// TestAScatteredMessageIsBounded: each sample of a message has its own second, and the
+// message has no time to bound them. As many samples count as fit, and the next message
+// counts again.
 func TestAScatteredMessageIsBounded(t *testing.T) {
 	t.Parallel()
 	cfg := config()

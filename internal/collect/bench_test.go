@@ -18,9 +18,9 @@ import (
 	"github.com/keyheat/keyheat/store"
 )
 
-// benchMessages are messages of one 200-byte record each, on 100,000 keys of
-// which one in ten requests meets the first, at 100,000 requests a second, of an
-// hour ago: a broker refuses messages from the future.
+// benchMessages are messages of one 200-byte record each, at 100,000 requests a second. One
+// request in ten is on the first of 100,000 keys. They are an hour old: a broker refuses
+// messages from the future.
 func benchMessages(n int) []source.Message {
 	start := time.Now().Add(-time.Hour).UnixMilli()
 	pad := strings.Repeat("x", 200)
@@ -52,7 +52,7 @@ func (*null) Claim(_ context.Context, writer string, c store.Claim) (store.Posit
 	return store.Position{PartitionID: c.PartitionID, Next: c.First, Epoch: 1, Writer: writer}, nil
 }
 
-// naive is what one would write first: encoding/json, and a map.
+// naive is the obvious solution: encoding/json, and a map.
 type naive map[string]float64
 
 type naiveSample struct {
@@ -116,13 +116,13 @@ func runNaive(b *testing.B, messages []source.Message) {
 			b.Fatal(err)
 		}
 	}
-	if _, err := json.Marshal(n); err != nil { // what it would store
+	if _, err := json.Marshal(n); err != nil { // as the delta to store
 		b.Fatal(err)
 	}
 }
 
-// BenchmarkFold is what a record costs in this package, beyond nothing: an
-// empty message has no record to decode or to add, and is counted as bad.
+// BenchmarkFold measures the cost of a record in this package. The baseline is an empty
+// message: it has no record to decode or to add, and counts as bad.
 func BenchmarkFold(b *testing.B) {
 	c := newCollector(b, collect.Config{Source: "bench", CommitInterval: time.Hour}, new(null))
 	stop := running(b, c)

@@ -15,33 +15,33 @@ import (
 // waits for has fallen silent.
 const recheckInterval = time.Second
 
-// yieldInterval is how often one asks whether others want the memory of its batch.
+// yieldInterval is how often a waiting batch checks whether others want its memory.
 const yieldInterval = 100 * time.Millisecond
 
 const (
-	// closeAhead is how far ahead of slower partitions a batch is folded at once, half of
-	// the seconds that a sketch keeps open. A second that was sealed and is opened again
-	// costs as much as another one, in the collector and in the store.
+	// closeAhead is how far ahead of slower partitions a batch is folded at once: half of
+	// the seconds that a sketch keeps open. Reopening a sealed second costs as much as
+	// another second, in the collector and in the store.
 	closeAhead = sketch.SecondsInRing / 2 * time.Second
-	// closeWait is how long a batch waits for partitions to come that close.
+	// closeWait is how long a batch waits for slower partitions to come close.
 	closeWait = 100 * time.Millisecond
 )
 
-// earlyCommitShare is the part of Config.PendingBytes, as a divisor, at which a
-// commit begins early.
+// earlyCommitShare is the part of Config.PendingBytes, as a divisor, at which a commit
+// begins early.
 const earlyCommitShare = 2
 
-// nothingRead is the newest time of a partition of which nothing was read yet: it counts
-// as being at the very beginning.
+// nothingRead is the newest time of a partition before its first batch: it counts as being
+// at the very beginning.
 const nothingRead = math.MinInt64
 
-// logClock is where a partition is in the log's own time. Its fields are read by
-// the other partitions.
+// logClock is a partition's position in the log's own time. The other partitions read its
+// fields.
 type logClock struct {
 	newest   atomic.Int64 // newest time read, Unix milliseconds
 	atEnd    atomic.Bool  // at the end of its log
-	lastSeen atomic.Int64 // when it was used last, wall clock, Unix milliseconds
-	waiting  atomic.Bool  // for slower ones
+	lastSeen atomic.Int64 // wall clock of its last use, Unix milliseconds
+	waiting  atomic.Bool  // waits for slower partitions
 }
 
 func (l *logClock) begin(now time.Time) {
@@ -51,8 +51,8 @@ func (l *logClock) begin(now time.Time) {
 
 func (l *logClock) markSeen(now time.Time) { l.lastSeen.Store(now.UnixMilli()) }
 
-// advance records where the partition is. A batch without a time leaves it there,
-// unless the end of the log is reached: then nobody waits for it.
+// advance records the partition's newest time. A batch without a time leaves it unchanged.
+// At the end of the log nobody waits for the partition.
 func (l *logClock) advance(newest int64, end bool) {
 	if newest > 0 {
 		l.newest.Store(newest)
@@ -60,12 +60,12 @@ func (l *logClock) advance(newest int64, end bool) {
 	l.atEnd.Store(end)
 }
 
-// admit waits until a batch may be folded: while memory is full, and while the
-// partition is too far ahead of slower ones. It cannot wait for itself: the
-// slowest is never ahead, so that among those that wait for each other one
-// goes on; and one that is silent is waited for with patience only. A slower one may
-// need the memory that the batch is in: yield gives it back, unless it is nil, and the
-// wait ends with ErrReread once there is something to read it again for.
+// admit blocks a batch while memory is full, and while the partition is too far ahead of
+// slower ones. Partitions cannot wait for each other, because the slowest one is never
+// ahead. A silent partition is waited for with patience only.
+//
+// A slower partition may need the batch's memory. yield, if not nil, gives it back, and the
+// wait ends with ErrReread once the batch can be read again.
 func (p *partition) admit(ctx context.Context, messages bool, yield func() bool) error {
 	wait, err := p.mustWait(ctx, messages, p.collector.config.MaxAhead)
 	if wait == nowait {
@@ -92,9 +92,9 @@ func (p *partition) admit(ctx context.Context, messages bool, yield func() bool)
 	}
 }
 
-// keepClose waits a moment for slower partitions, so that those which read a backlog do it
-// in the order of its seconds. Unlike [partition.admit] it waits only while the batch's
-// memory is of use to nobody else.
+// keepClose waits a moment for slower partitions, so that partitions with a backlog read it
+// in the order of its seconds. Unlike [partition.admit] it waits only while nobody else
+// wants the batch's memory.
 func (p *partition) keepClose(ctx context.Context, wanted func() bool) {
 	until := time.Now().Add(closeWait)
 	for {
@@ -108,7 +108,7 @@ func (p *partition) keepClose(ctx context.Context, wanted func() bool) {
 	}
 }
 
-// waiting is what a batch waits for.
+// waiting is the reason why a batch waits.
 type waiting int
 
 const (
@@ -117,9 +117,9 @@ const (
 	waitAhead
 )
 
-// mustWait returns what a batch has to wait for, or why the handle cannot be used.
-// One without messages takes no memory and runs ahead of nobody, but its source
-// is paused with the others'.
+// mustWait returns the reason why a batch has to wait, or the error of a dead handle. A
+// batch without messages takes no memory and is never ahead, but its source pauses with the
+// others.
 func (p *partition) mustWait(ctx context.Context, messages bool, maxAhead time.Duration) (waiting, error) {
 	if err := p.usable(ctx); err != nil {
 		return nowait, err

@@ -1,34 +1,30 @@
 // Package collect turns batches into sketches and sketches into rows, so that
 // every sample is counted exactly once, or its loss is recorded as a gap.
 //
-// A Collector is the Sink of a source. Each claimed partition is bound to one
-// shard, a sketch under a lock that is taken once a batch. Every commit
-// interval all shards are sealed into one delta, which is stored together with
-// the positions that it covers, the watermarks, the gaps and the counts of bad
-// samples, in one transaction; folding goes on meanwhile, into the next delta.
-// When a key comes over a partition's limit the next commit does not wait for the
-// interval, because somebody may have to be woken.
+// A Collector is the Sink of a source. Each claimed partition is bound to one shard: a
+// sketch under a lock that is taken once a batch. Every commit interval all shards are
+// sealed into one delta. One transaction stores it with the positions that it covers, the
+// watermarks, the gaps and the counts of bad samples. Folding goes on meanwhile, into the
+// next delta. When a key exceeds a partition's limit, the next commit does not wait for
+// the interval, because an alert may be urgent.
 //
 // # Resets
 //
-// A delta holds samples of every partition, so that it is stored whole or not
-// at all: when one position has become another's, everything pending is thrown
-// away, and every partition reads again from its stored position. That is a
-// reset. A handle lives until the next one: its calls return
-// [source.ErrReclaim] after that.
+// A delta holds samples of every partition, so that it is stored whole or not at all.
+// When another collector has taken one of its positions, the Collector drops all pending
+// samples, and every partition reads again from its stored position. That is a reset. It
+// ends all handles: their calls return [source.ErrReclaim] from then on.
 //
-// Nothing depends on what this process believes of a commit whose result was
-// lost. Either it is stored with its positions, or neither is; a claim waits in
-// the database for a commit that is still in flight; and a later claim fences
-// an earlier one. So a commit may be canceled at any moment, with a reset.
+// A commit with a lost result is safe. It is stored with its positions, or neither is. A
+// claim waits in the database for a commit in flight, and a later claim fences an earlier
+// one. So a commit may be canceled at any moment, with a reset.
 //
 // # Bounds
 //
-// Pending memory is bounded (Config.PendingBytes); above that Fold blocks, which
-// pauses the fetch. The collector waits for an unreachable store without limit. A
-// partition that is far ahead of the slowest one in the log's own time waits too, and
-// one that is a little ahead waits a moment, so that a second is not opened again and
-// again while a backlog is read.
+// Config.PendingBytes bounds pending memory. Above it Fold blocks, which pauses the fetch.
+// The collector waits for an unreachable store without limit. A partition far ahead of
+// the slowest one in the log's time waits too. A partition a little ahead waits a moment,
+// so that a backlog does not open each second again and again.
 package collect
 
 import (
@@ -51,7 +47,7 @@ import (
 	"github.com/keyheat/keyheat/store"
 )
 
-// Store is what a Collector needs of the store; *store.Store is one, and its
+// Store is the part of the store that a Collector uses; *store.Store implements it, and its
 // comments are the contract.
 type Store interface {
 	Now(ctx context.Context) (time.Time, error)
@@ -64,8 +60,7 @@ type Store interface {
 	IsCommitted(ctx context.Context, writer string, seq int64) (bool, error)
 }
 
-// Collector gathers what a source reads. It is a source.Sink and a
-// prometheus.Collector.
+// Collector counts the samples of a source. It is a source.Sink and a prometheus.Collector.
 type Collector struct {
 	config Config
 	store  Store
@@ -75,39 +70,38 @@ type Collector struct {
 	started time.Time
 	shards  []*shard
 
-	// turn is held by whoever commits: there is one commit at a time.
+	// turn is held during a commit: there is one commit at a time.
 	turn chan struct{}
-	// commitRequested asks Run for a commit before the next tick, earlyRequested for
-	// one as soon as an early one may be.
+	// commitRequested requests a commit before the next tick, earlyRequested an early
+	// commit as soon as one is allowed.
 	commitRequested, earlyRequested chan struct{}
-	// changed is notified when something that a Fold may wait for has changed.
+	// changed wakes each Fold that waits, after a change.
 	changed broadcast
-	// inFlight is the size of the delta that is being written, in bytes.
+	// inFlight is the size in bytes of the delta in flight.
 	inFlight atomic.Int64
-	// resets counts the resets. It changes only under mu and the locks of
-	// all shards, so that whoever holds one of these may rely on it.
+	// resets counts the resets. It changes only under mu and the locks of all shards, so
+	// that holding any of these locks keeps it constant.
 	resets atomic.Int64
 
 	// mu is taken before any shard's lock.
 	mu           sync.Mutex
 	partitions   map[string]*partition
 	seq          int64
-	acknowledged int64              // the newest commit that is stored
+	acknowledged int64              // the newest stored commit
 	cancelCommit context.CancelFunc // cancels the commit in flight; never nil
 
 	health health.Status
 	share  badShare
 	hot    hotKeys
-	// refused are the tables that there was no room for.
+	// refused are the tables beyond the sketches' limit.
 	refused refusedTables
 	// hostClock compares this host's clock with the store's.
 	hostClock hostClock
 	*meters
 }
 
-// New returns a collector; Run has to run for its samples to be stored. seed
-// keys the hash of all collectors of one store (store.HashSeed). It fails only
-// on a configuration that Validate refuses.
+// New returns a collector; Run stores its samples. seed keys the hash of all collectors of
+// one store (store.HashSeed). New fails only on a configuration that Validate refuses.
 func New(config Config, st Store, seed uint64, logger *slog.Logger) (*Collector, error) {
 	if err := config.Validate(); err != nil {
 		return nil, fmt.Errorf("collector: %w", err)
@@ -138,9 +132,8 @@ func New(config Config, st Store, seed uint64, logger *slog.Logger) (*Collector,
 // Writer returns the name of this collector in the store: one run of a process.
 func (c *Collector) Writer() string { return c.writer }
 
-// Reconfigure has the samples to come decoded and hidden in other ways, as
-// Config.Decoder and Config.Hider say. A batch that is being counted is counted as
-// before.
+// Reconfigure replaces the decoders and hiders, as in Config.Decoder and Config.Hider. A
+// batch in progress keeps the former ones.
 func (c *Collector) Reconfigure(decoder func(partition string) Decoder, hider func() Hider) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -157,9 +150,9 @@ func (c *Collector) Reconfigure(decoder func(partition string) Decoder, hider fu
 	}
 }
 
-// Run commits until ctx ends, which it should when the source has released its
-// partitions. It then writes what is left within the stop timeout and returns.
-// One Run at a time.
+// Run commits until ctx ends; ctx should end after the source has released its partitions.
+// Run then commits the rest within the stop timeout and returns. Only one Run may be
+// active.
 func (c *Collector) Run(ctx context.Context) error {
 	bounded, cancel := retry.WithGrace(ctx, c.config.StopTimeout)
 	defer cancel()
@@ -171,7 +164,7 @@ func (c *Collector) Run(ctx context.Context) error {
 	report := time.NewTicker(reportEvery)
 	defer report.Stop()
 	var lastEarly time.Time
-	var early <-chan time.Time // when an early commit is due, if one is
+	var early <-chan time.Time // when an early commit is due; nil for never
 	for {
 		select {
 		case <-ctx.Done():
@@ -188,12 +181,12 @@ func (c *Collector) Run(ctx context.Context) error {
 		case <-tick.C:
 		case <-c.commitRequested:
 		}
-		// Whatever this commit is for, it is the early one too that was asked for, and
-		// the next one comes an interval after it.
+		// Any commit also serves as the requested early one. The next one comes an interval
+		// after it.
 		early = nil
 		retry.Drain(c.earlyRequested)
 		tick.Reset(c.config.CommitInterval)
-		// What failed is logged, and will be read again.
+		// A failure is logged, and the samples are read again.
 		_ = c.commit(bounded, always)
 	}
 }
@@ -208,12 +201,12 @@ func (c *Collector) startWriter(ctx context.Context) error {
 	})
 }
 
-// self is this collector as the store knows it.
+// self returns this collector's entry in the store.
 func (c *Collector) self() store.Writer {
 	return store.Writer{ID: c.writer, Host: c.config.Host, Started: c.started}
 }
 
-// finish commits what is left and marks the writer as stopped.
+// finish commits the rest and marks the writer as stopped.
 func (c *Collector) finish(ctx context.Context) error {
 	if err := c.commit(ctx, always); err != nil {
 		return fmt.Errorf("collector: last commit; its samples will be read again: %w", err)
@@ -237,7 +230,7 @@ func (c *Collector) Claim(ctx context.Context, claim source.Claim) (source.Parti
 	}
 	var at store.Position
 	err := c.retry(ctx, "claim "+claim.Partition, func(ctx context.Context) (err error) {
-		if c.hostClock.offset.Load() == nil { // samples are compared with it
+		if c.hostClock.offset.Load() == nil { // samples are compared with the store's time
 			if err := c.hostClock.measure(ctx, c.store.Now); err != nil {
 				return err
 			}
@@ -262,9 +255,8 @@ func (c *Collector) Claim(ctx context.Context, claim source.Claim) (source.Parti
 	return c.register(at), nil
 }
 
-// register makes a handle of a claimed position. An older handle of the same
-// partition that was not released causes a reset: its samples are pending, and
-// the claim has fenced them.
+// register makes a handle of a claimed position. An older handle of the same partition that
+// was not released causes a reset: its samples are pending, and the claim has fenced them.
 func (c *Collector) register(at store.Position) *partition {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -308,5 +300,5 @@ func (c *Collector) pendingBytes() int64 {
 	return n
 }
 
-// requestCommit asks for a commit now. One pending request is enough.
+// requestCommit requests a commit now. One pending request is enough.
 func (c *Collector) requestCommit() { retry.Signal(c.commitRequested) }

@@ -15,8 +15,8 @@ import (
 // commitTask names the commit in logs and reasons.
 const commitTask = "commit"
 
-// inFlightCommit is a commit that is sealed and not yet acknowledged: what was
-// gathered, and how far each partition was.
+// inFlightCommit is a sealed commit without an acknowledgement: its samples and the
+// position of each partition.
 type inFlightCommit struct {
 	ctx      context.Context // ends also when the commit is canceled
 	cancel   context.CancelFunc
@@ -36,9 +36,9 @@ type covered struct {
 	changes   uint64
 }
 
-// commit waits for its turn and stores everything that is pending, unless it
-// is not needed any more by then. It tries until ctx ends. After an error
-// there was a reset: what was pending will be read again.
+// commit waits for its turn and stores all pending samples, unless needed reports false by
+// then. It tries until ctx ends. An error means a reset: the pending samples will be read
+// again.
 func (c *Collector) commit(ctx context.Context, needed func() bool) error {
 	select {
 	case c.turn <- struct{}{}:
@@ -67,8 +67,8 @@ func (c *Collector) commit(ctx context.Context, needed func() bool) error {
 	return nil
 }
 
-// seal takes what all shards hold, and the positions that it covers, at one
-// moment. It returns nil when there is nothing to store.
+// seal takes the contents of all shards, and the positions they cover, at one moment. It
+// returns nil if there is nothing to store.
 func (c *Collector) seal(ctx context.Context) *inFlightCommit {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -137,8 +137,7 @@ func (f *inFlightCommit) empty() bool {
 		len(f.commit.Gaps) == 0 && len(f.commit.Bad) == 0
 }
 
-// deliver stores a commit: the same one, again and again, until its result is
-// certain.
+// deliver repeats a commit until its result is certain.
 func (c *Collector) deliver(f *inFlightCommit) error {
 	if !f.delta.Empty() {
 		body, err := f.delta.MarshalBinary()
@@ -166,8 +165,8 @@ func (c *Collector) deliver(f *inFlightCommit) error {
 			c.fenced.Inc()
 			return backoff.Permanent(err)
 		case errors.Is(err, store.ErrWentBack):
-			// Also where nothing is pending: what was counted is not any more, and
-			// perhaps this writer neither.
+			// Restart the writer even if no samples are pending: the store may have lost
+			// counted samples, and perhaps this writer's row.
 			if err := c.store.RestartWriter(ctx, c.self()); err != nil {
 				return err
 			}
@@ -179,14 +178,14 @@ func (c *Collector) deliver(f *inFlightCommit) error {
 	})
 }
 
-// setAcknowledged sets which commit the store is known to hold.
+// setAcknowledged sets the newest commit that the store is known to hold.
 func (c *Collector) setAcknowledged(seq int64) {
 	c.mu.Lock()
 	c.acknowledged = seq
 	c.mu.Unlock()
 }
 
-// acknowledge records what is stored.
+// acknowledge records a stored commit.
 func (c *Collector) acknowledge(f *inFlightCommit) {
 	c.setAcknowledged(f.commit.Seq)
 	for _, at := range f.covered {
@@ -224,10 +223,10 @@ func (c *Collector) resetLocked(cause error) {
 		s.partitions = 0
 	}
 	clear(c.partitions)
-	c.hot.clear() // what made them hot may not be stored
+	c.hot.clear() // the samples that made these keys hot may not be stored
 	c.resets.Add(1)
 	c.cancelCommit()
 	c.discarded.Add(float64(samples))
-	c.log.Warn("discarded what was not stored; it will be read again", "cause", cause)
+	c.log.Warn("dropped the unstored samples; they will be read again", "cause", cause)
 	c.changed.notify()
 }

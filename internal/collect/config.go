@@ -11,67 +11,65 @@ import (
 	"github.com/keyheat/keyheat/sketch"
 )
 
-// MaxPendingBytes is the most of Config.PendingBytes. It keeps one delta under the most
-// that sketch writes into one.
+// MaxPendingBytes is the upper bound of Config.PendingBytes. It keeps one delta below
+// sketch's limit for a delta.
 const MaxPendingBytes = 512 << 20
 
-// NoEarlyCommits is the Config.EarlyCommit with which every commit waits for its time.
+// NoEarlyCommits as Config.EarlyCommit makes every commit wait for its interval.
 const NoEarlyCommits time.Duration = -1
 
-// Decoder reads what the messages of one partition hold; see keyheatjson.Decoder,
-// which is one. It is used by one goroutine at a time.
+// Decoder decodes the messages of one partition, as keyheatjson.Decoder does. It is used by
+// one goroutine at a time.
 type Decoder interface {
 	// Decode passes every sample of a message to h, good or bad. at is the
 	// message's own time in Unix milliseconds, 0 or less for none.
 	Decode(message []byte, at int64, h sample.Handler)
 }
 
-// Hider replaces what must not be kept of a record's keys; see keypolicy.Hider, which
-// is one. It is used by one goroutine at a time.
+// Hider replaces the secret parts of a record's keys, as keypolicy.Hider does. It is used
+// by one goroutine at a time.
 type Hider interface{ Hide(r *sample.Record) }
 
 // Config is how a collector gathers. A zero field takes its default.
 type Config struct {
-	// Source names where the partitions live in the store, such as
-	// "kafka:keyheat". It is part of every position's key, so that another name
-	// begins from the first record again, unless a claim tells of a cluster: then
-	// that is, and what was kept under Source moves there.
+	// Source names the store's entry for the partitions, such as "kafka:keyheat". It is
+	// part of every position's key, so that another name begins from the first record
+	// again. If a claim has a cluster, the cluster replaces it, and rows under Source move
+	// there.
 	Source string
-	// Host says where the collector runs and Version which build it is, for a
-	// person.
+	// Host and Version name the collector's host and build, for a person.
 	Host, Version string
-	// Sketch is the geometry of every shard; its Seed is given to New, and its Limit is
-	// what one partition serves.
+	// Sketch is the geometry of every shard. New receives its Seed; its Limit is the load
+	// that one partition serves.
 	Sketch sketch.Config
 	// Decoder makes the decoder of a partition, by its name; nil is Keyheat
 	// JSON for all.
 	Decoder func(partition string) Decoder
-	// Hider makes what hides keys before they are counted, one a shard; nil hides
-	// nothing.
+	// Hider returns a hider for a shard's keys; nil hides nothing.
 	Hider func() Hider
-	// Shards is how many sketches are filled side by side: one a core.
+	// Shards is the number of sketches that are filled side by side: one a core.
 	Shards int
 
-	// CommitInterval is how often what was gathered is written.
+	// CommitInterval is how often gathered samples are written.
 	CommitInterval time.Duration
 	// EarlyCommit is the shortest time between two commits that come before their time
 	// because a key came over a partition's limit: see [NoEarlyCommits].
 	EarlyCommit time.Duration
-	// CommitTimeout bounds one attempt to write; the next follows.
+	// CommitTimeout bounds one attempt to write; another attempt follows.
 	CommitTimeout time.Duration
-	// StopTimeout bounds what Run does after its context has ended. By then the source
-	// has released its partitions, which commits nearly everything: it may take as long
-	// again, and both have to fit into the 10 seconds that a container is given.
+	// StopTimeout bounds Run after its context has ended. By then the source has released
+	// its partitions, which commits nearly everything and may take as long again. Both have
+	// to fit into the 10 seconds of a container's stop.
 	StopTimeout time.Duration
-	// PendingBytes bounds what waits to be written, in bytes. At half of it a
-	// commit begins early; above it Fold blocks.
+	// PendingBytes bounds unwritten samples, in bytes. At half of it a commit begins early;
+	// above it Fold blocks.
 	PendingBytes int64
 
 	// TooOld is how much older than its own message a record may be.
 	TooOld time.Duration
 	// TooFarAhead is how much younger than its own message, and than the store's clock, a
-	// record may be. Hosts whose time is synchronised are within milliseconds of each other
-	// and guests that were paused within seconds, so that a minute refuses no honest one.
+	// record may be. Synchronised hosts are within milliseconds of each other, and paused
+	// guests within seconds, so that a minute refuses no honest record.
 	TooFarAhead time.Duration
 	// MaxAhead is how far, in the log's own time, a partition may run ahead of
 	// the slowest one.
@@ -82,8 +80,8 @@ type Config struct {
 	// StuckAfter is how long a watermark may stand still before the collector is
 	// not ready.
 	StuckAfter time.Duration
-	// BadShare is the share of bad samples in the last minute above which the
-	// collector is not ready, once there were BadSamples samples in it.
+	// BadShare is the share of bad samples in the last minute above which the collector is
+	// not ready, if it had at least BadSamples samples.
 	BadShare   float64
 	BadSamples int64
 }
@@ -105,7 +103,7 @@ func (c Config) withDefaults() Config { return options.OrDefault(c, Default()) }
 func (c Config) Validate() error {
 	c = c.withDefaults()
 	var faults options.Faults
-	faults.Check(strings.TrimSpace(c.Source) == "", "no source: name what is read, such as kafka:<group>")
+	faults.Check(strings.TrimSpace(c.Source) == "", "no source: name one, such as kafka:<group>")
 	faults.CheckPauses(map[string]time.Duration{
 		"commit interval": c.CommitInterval, "commit timeout": c.CommitTimeout,
 		"stop timeout": c.StopTimeout, "too far ahead": c.TooFarAhead, "max ahead": c.MaxAhead,

@@ -7,40 +7,39 @@ import (
 	"github.com/keyheat/keyheat/store"
 )
 
-// The reasons beside those of a Decoder. All together are a closed set.
+// The collector's own reject reasons. With the Decoder's they are a closed set.
 const (
-	// reasonTooOld is a record that is older than its message by more than
+	// reasonTooOld rejects a record that is older than its message by more than
 	// Config.TooOld.
 	reasonTooOld sample.RejectReason = "too_old"
-	// reasonTooFarAhead is a record that is younger than its message by more
-	// than Config.TooFarAhead.
-	reasonTooFarAhead sample.RejectReason = "too_far_ahead"
-	// reasonAheadOfClock is a record that is younger than the store's clock by more than
+	// reasonTooFarAhead rejects a record that is younger than its message by more than
 	// Config.TooFarAhead.
+	reasonTooFarAhead sample.RejectReason = "too_far_ahead"
+	// reasonAheadOfClock rejects a record that is younger than the store's clock by more
+	// than Config.TooFarAhead.
 	reasonAheadOfClock sample.RejectReason = "ahead_of_clock"
-	// reasonTooManyTables is a record of a table or index beyond those that a
-	// sketch may keep.
+	// reasonTooManyTables rejects a record of a table or index beyond the sketch's limit.
 	reasonTooManyTables sample.RejectReason = "too_many_tables"
-	// reasonTooScattered is a record of a message, or of a few small ones, whose records
-	// have so many times and tables that what was counted of them takes too much memory.
+	// reasonTooScattered rejects a message, or a few small ones, whose records have so many
+	// times and tables that counting them would take too much memory.
 	reasonTooScattered sample.RejectReason = "too_scattered"
 	// reasonUnreadable is a message that the source could not bring whole.
 	reasonUnreadable sample.RejectReason = "unreadable"
 )
 
-// counters counts samples by what became of them. The zero value is empty.
+// counters counts samples by outcome. The zero value is empty.
 type counters struct {
 	good int64
 	// bad is keyed by a closed set of reasons.
 	bad map[sample.RejectReason]*badCounter
-	// refused are the names of tables and indexes that there was no room for, some
+	// refused has names of tables and indexes that exceed the sketch's limit, but not all
 	// of them.
 	refused map[string]bool
 	// ahead is how far ahead of the store's clock records were refused, at most.
 	ahead time.Duration
 }
 
-// badCounter counts the samples that one reason refused, with excerpts of some.
+// badCounter counts the samples that one reason rejected, with some excerpts.
 type badCounter struct {
 	count    int64
 	excerpts []string

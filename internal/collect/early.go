@@ -9,30 +9,30 @@ import (
 )
 
 const (
-	// earlyWithin is how old a second may be to be worth an early commit: nobody waits
-	// for a commit while a backlog is read.
+	// earlyWithin is the greatest age of a second that is worth an early commit. A backlog
+	// is not urgent.
 	earlyWithin = 10 * time.Second
-	// hotKeysKept bounds the keys that are known to be hot.
+	// hotKeysKept bounds the number of hot keys in memory.
 	hotKeysKept = 1024
 )
 
-// hotKeys are the keys that were over a partition's limit of late. A key's first seconds
-// over the limit are each worth an early commit: as many as the judge may wait for before
-// it fires. Later ones are not, until the key has been below the limit for so long that
-// its finding is resolved. So a key that is hot for hours costs a few commits.
+// hotKeys are the keys that were recently over a partition's limit. Each of a key's first
+// seconds over the limit is worth an early commit: as many as the judge may wait for before
+// it fires. Later seconds are not, until the key has been below the limit long enough for
+// its finding to resolve. So a key that is hot for hours costs a few commits.
 type hotKeys struct {
 	mu   sync.Mutex
 	keys map[uint64]hotKey
 }
 
-// hotKey is what is known of a key that is hot.
+// hotKey is the state of a hot key.
 type hotKey struct {
 	last    int64 // the newest second over the limit
-	seconds int   // how many there were, up to one more than are worth a commit
+	seconds int   // number of seconds, up to one more than are worth a commit
 }
 
-// observe records keys that came over the limit, and reports whether one of them is
-// worth an early commit.
+// observe records keys that came over the limit, and reports whether one of them is worth
+// an early commit.
 func (h *hotKeys) observe(over []sketch.Over, now time.Time) (early bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -52,7 +52,7 @@ func (h *hotKeys) add(o sketch.Over) bool {
 	}
 	if !known && len(h.keys) >= hotKeysKept {
 		if h.forget(o.Second); len(h.keys) >= hotKeysKept {
-			return false // so many are no emergency of one key, as after a wrong sampling rate
+			return false // so many hot keys rather indicate a wrong sampling rate
 		}
 	}
 	if k.isResolved(o.Second) {
@@ -66,7 +66,7 @@ func (h *hotKeys) add(o sketch.Over) bool {
 // isResolved reports whether the key had been below the limit for long before a second.
 func (k hotKey) isResolved(second int64) bool { return second-k.last > detect.ResolveSeconds }
 
-// forget forgets the keys that are not hot any more.
+// forget drops the keys that are no longer hot.
 func (h *hotKeys) forget(second int64) {
 	for hash, k := range h.keys {
 		if k.isResolved(second) {

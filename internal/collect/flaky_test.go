@@ -11,9 +11,9 @@ import (
 	"github.com/keyheat/keyheat/store"
 )
 
-// flaky is a store behind a bad connection: calls fail before and after they were
-// done, with a certain or an ambiguous result, the store is away for a while, and a thief
-// claims partitions. It keeps the promises of the store's errors.
+// flaky is a store behind a bad connection. Calls fail before and after they were done,
+// with a certain or an ambiguous result. The store is away for a while, and a thief claims
+// partitions.
 type flaky struct {
 	collect.Store
 	mu  sync.Mutex
@@ -43,7 +43,7 @@ func (f *flaky) heal() {
 	f.failures, f.away = 0, 0
 }
 
-// fault draws what happens to a call.
+// fault draws the fault of a call.
 func (f *flaky) fault(kinds ...string) string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -92,7 +92,7 @@ func (f *flaky) Commit(ctx context.Context, c store.Commit) error {
 			return err
 		}
 		return fmt.Errorf("%w: %w: %w", store.ErrUnavailable, store.ErrAmbiguous, errConnection)
-	case "unreported": // stored, and the error does not even say that it is ambiguous
+	case "unreported": // stored, with an error that does not reveal the ambiguity
 		if err := f.Store.Commit(ctx, c); err != nil {
 			return err
 		}

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// shareWindow is the period over which the share of bad samples is taken,
-// shareStep its resolution.
+// shareWindow is the period over which the share of bad samples is taken, shareStep its
+// resolution.
 const (
 	shareWindow = time.Minute
 	shareStep   = time.Second
@@ -18,7 +18,7 @@ const (
 // many goroutines.
 type badShare struct {
 	limit float64 // above it the collector is not ready
-	least int64   // samples without which the share means nothing
+	least int64   // with fewer samples the share has no meaning
 
 	mu     sync.Mutex
 	recent []counts // of the last minute, at most one a step
@@ -94,8 +94,8 @@ func (c *Collector) Ready() []string {
 	return out
 }
 
-// stuck returns the partition whose watermark has stood still the longest, if that
-// is too long. One that waits for slower ones is well.
+// stuck returns the partition whose watermark has stood still the longest, if that is too
+// long. A partition that waits for slower ones is well.
 func (c *Collector) stuck(now time.Time) (name string, since time.Duration) {
 	c.eachPartition(func(p *partition) {
 		still := now.Sub(p.moved)

@@ -12,13 +12,12 @@ import (
 // collector is not ready: time synchronisation keeps hosts within milliseconds.
 const maxClockOffset = 5 * time.Second
 
-// hostClock knows how far this host's clock is ahead of the store's. Collectors
-// call seconds complete, and all have to agree on the time: the store's is the one
-// that all can ask. It is safe for use by many goroutines.
+// hostClock measures how far this host's clock is ahead of the store's. Collectors call
+// seconds complete and have to agree on the time, and all of them can ask the store. It is
+// safe for concurrent use.
 type hostClock struct {
 	offset atomic.Pointer[time.Duration] // nil when it was never measured
-	// ahead is how far the samples that were refused last lie ahead of the store's clock,
-	// and when that was.
+	// ahead has how far the last refused samples were ahead of the store's clock, and when.
 	ahead atomic.Pointer[aheadAt]
 }
 
@@ -27,8 +26,7 @@ type aheadAt struct {
 	at    time.Time
 }
 
-// measure asks the store. Half of the time that the answer takes is what the
-// offset may be wrong by.
+// measure asks the store for its time. The offset may be wrong by half of the round trip.
 func (h *hostClock) measure(ctx context.Context, storeNow func(context.Context) (time.Time, error)) error {
 	before := time.Now()
 	now, err := storeNow(ctx)
@@ -48,9 +46,9 @@ func (h *hostClock) storeTime(at time.Time) time.Time {
 	return at
 }
 
-// latest returns the latest time of a sample to count, in Unix milliseconds: no later
-// than tooFarAhead after the store's time, as soon as that is known. A second of the future
-// would be judged, and end what is hot now, before its time has come.
+// latest returns the latest time of a sample to count, in Unix milliseconds: tooFarAhead
+// after the store's time, once that is known. A future second would be judged, and end
+// current findings, too early.
 func (h *hostClock) latest(tooFarAhead int64) int64 {
 	if h.offset.Load() == nil {
 		return math.MaxInt64

@@ -9,8 +9,8 @@ import (
 	"github.com/keyheat/keyheat/internal/source"
 )
 
-// TestAWrongHostClockHoldsNothingBack: at the end of a log the watermark is the
-// store's time, whatever this host takes for it, and the host is named.
+// TestAWrongHostClockHoldsNothingBack: at the end of a log the watermark is the store's
+// time, even if this host's clock is wrong, and readiness names the host.
 func TestAWrongHostClockHoldsNothingBack(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -55,8 +55,8 @@ func TestAWrongHostClockHoldsNothingBack(t *testing.T) {
 	}
 }
 
-// TestAProducerWhoseClockIsAheadIsRefused: its samples are compared with the store's
-// clock, whatever this host takes for it, and move no watermark beyond that clock.
+// TestAProducerWhoseClockIsAheadIsRefused: its samples are compared with the store's clock,
+// even if this host's clock is wrong, and move no watermark beyond the store's clock.
 func TestAProducerWhoseClockIsAheadIsRefused(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

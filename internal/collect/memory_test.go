@@ -30,14 +30,14 @@ type memory struct {
 }
 
 func newMemory() *memory {
-	time.Sleep(time.Until(noon)) // which a bubble's clock has not reached yet
+	time.Sleep(time.Until(noon)) // the bubble's clock begins earlier
 	return &memory{
 		writers: make(map[string]int64), reported: make(map[string]store.WriterStatus), stopped: make(map[string]bool),
 		positions: make(map[store.PartitionID]store.Position), marks: make(map[store.PartitionID]store.Watermark),
 	}
 }
 
-// Now is the store's clock, which differs from the hosts' by clock.
+// Now is the store's clock; clock is its offset from the hosts' clocks.
 func (m *memory) Now(context.Context) (time.Time, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -199,8 +199,7 @@ func (m *memory) stored() []store.Commit {
 	return slices.Clone(m.commits)
 }
 
-// Read, BadSamples and Gaps are the part of a store that the totals of what is
-// stored needs.
+// Read, BadSamples and Gaps are the methods that the totals of a store need.
 func (m *memory) Read(context.Context, map[string]int64, store.ReadLimit) (store.Snapshot, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

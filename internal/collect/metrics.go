@@ -8,8 +8,8 @@ import (
 	"github.com/keyheat/keyheat/internal/daemon/metrics"
 )
 
-// meters counts what is stored, so that the counters add over restarts to
-// what the store holds.
+// meters counts stored samples, so that the counters add up to the store's content across
+// restarts.
 type meters struct {
 	*metrics.Set
 	samples, discarded    prometheus.Counter

@@ -74,14 +74,14 @@ func TestExactlyOnceUnderFaults(t *testing.T) {
 	}
 }
 
-// testStore is what a test needs of a store.
+// testStore is the part of a store that a test uses.
 type testStore interface {
 	collect.Store
 	readable
 }
 
-// faulted reads logs through a flaky store and holds what is stored against
-// what was written.
+// faulted reads logs through a flaky store, and compares the stored samples with the
+// written ones.
 func faulted(t *testing.T, st testStore, n uint64, failures int) *flaky {
 	rng := rand.New(rand.NewPCG(n, 1))
 	logs, want := scripts(rng, 1+rng.IntN(4), 20+rng.IntN(60))
@@ -127,8 +127,8 @@ func TestExactlyOnceOverKills(t *testing.T) {
 	}
 }
 
-// killed reads logs with one collector after the other, each of which dies in
-// the middle of it, and the last of which does not.
+// killed reads logs with one collector after the other. Each but the last dies in the
+// middle.
 func killed(t *testing.T, st testStore, n uint64, kills int) {
 	rng := rand.New(rand.NewPCG(n, 4))
 	logs, want := scripts(rng, 1+rng.IntN(4), 60)

@@ -13,27 +13,27 @@ import (
 )
 
 const (
-	// settleTime is how long records may still come in the log's order: a
-	// watermark stays that many milliseconds behind the newest message.
+	// settleTime is how long records may still come late in the log's order: a watermark
+	// stays that many milliseconds behind the newest message.
 	settleTime = 1000
 	// finalWatermark is the watermark of a partition that will not grow.
 	finalWatermark = math.MaxInt64
 )
 
-// partition is one claim of a partition: a source.Partition. All that has no
-// comment of its own is guarded by the shard's lock.
+// partition is one claim of a partition: a source.Partition. The shard's lock guards all
+// fields without a comment of their own.
 type partition struct {
 	collector *Collector
 	id        store.PartitionID
 	epoch     int64
-	resets    int64 // how many there were when it was claimed
+	resets    int64 // number of resets at the claim
 	shard     *shard
 	handler   recordHandler
 	clock     logClock // has no lock
 	hasTimes  bool     // messages have times: the partition is no file
 
-	// at is the position behind everything folded, stored the one in the
-	// store. They and ended are moved by compare-and-swap.
+	// at is the position behind everything folded, stored the store's position.
+	// Compare-and-swap moves them and ended.
 	at, stored         string
 	mark               string // the source's note of at
 	ended, endedStored bool
@@ -41,7 +41,7 @@ type partition struct {
 	watermark int64
 	lag       int64
 	read      bool // lag is known
-	// changes counts folds and gaps, saved those that are stored.
+	// changes counts folds and gaps; saved counts the stored ones.
 	changes, saved uint64
 	committed      bool
 	moved          time.Time // when the watermark rose last
@@ -84,7 +84,7 @@ func (p *partition) Mark() string {
 	return p.mark
 }
 
-// Committed implements source.Partition.
+// CommittedPosition implements source.Partition.
 func (p *partition) CommittedPosition() string {
 	p.shard.mu.Lock()
 	defer p.shard.mu.Unlock()
@@ -129,10 +129,10 @@ func (p *partition) fold(ctx context.Context, b source.Batch, now time.Time) err
 	return nil
 }
 
-// advance moves the watermark and the clock behind a batch that was read at a time
-// of this host. A message from the future moves them to now at most: it would declare
-// seconds complete that have not come yet. What is now is the store's time: a host whose
-// clock is slow would hold back the seconds of all collectors, and one whose clock is fast
+// advance moves the watermark and the clock behind a batch that was read at a time of this
+// host. A message from the future moves them to the present at most, because future seconds
+// are not complete. The present is the store's time. A host with a slow clock would
+// otherwise hold back the seconds of all collectors, and a host with a fast clock would
 // close them early.
 func (p *partition) advance(b source.Batch, read time.Time) {
 	host := &p.collector.hostClock
@@ -183,9 +183,8 @@ func (p *partition) Gap(ctx context.Context, g sample.Gap) error {
 	return nil
 }
 
-// Release implements source.Partition. When its commit does not succeed in time,
-// there is a reset: what is pending holds samples of a partition that is not ours
-// any more.
+// Release implements source.Partition. If its commit does not succeed in time, there is a
+// reset, because the pending delta holds samples of a partition that is no longer ours.
 func (p *partition) Release(ctx context.Context) error {
 	if p.resets != p.collector.resets.Load() {
 		return source.ErrReclaim
@@ -211,8 +210,8 @@ func (p *partition) hasUnsaved() bool {
 	return p.changes != p.saved
 }
 
-// storedWatermark returns the partition's watermark as the store keeps it; false
-// before anything is known, when that of the last owner stands.
+// storedWatermark returns the partition's watermark for the store. It returns false before
+// the first batch, while the last owner's watermark stands.
 func (p *partition) storedWatermark() (store.Watermark, bool) {
 	w := store.Watermark{PartitionID: p.id, Epoch: p.epoch, Lag: p.lag, Time: store.Infinity}
 	if p.watermark != finalWatermark {

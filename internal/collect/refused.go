@@ -14,18 +14,18 @@ import (
 const (
 	// refusedFor is how long a refused table is reported after its last sample.
 	refusedFor = time.Minute
-	// maxRefused bounds the names that are kept: one is enough to look for the cause.
+	// maxRefused bounds the kept names: one is enough to look for the cause.
 	maxRefused = 32
 )
 
-// refusedTables are the tables and indexes that the sketches had no room for of late.
-// It is safe for use by many goroutines.
+// refusedTables are the tables and indexes that recently exceeded the sketches' limit. It
+// is safe for concurrent use.
 type refusedTables struct {
 	mu   sync.Mutex
 	seen map[string]time.Time
 }
 
-// add records what was refused.
+// add records the names of refused tables.
 func (r *refusedTables) add(now time.Time, names map[string]bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -44,7 +44,8 @@ func (r *refusedTables) forget(now time.Time) {
 	maps.DeleteFunc(r.seen, func(_ string, at time.Time) bool { return now.Sub(at) > refusedFor })
 }
 
-// names returns what was refused in the last minute, in order; empty for nothing.
+// names returns the tables that were refused in the last minute, in order; nil if there are
+// none.
 func (r *refusedTables) names(now time.Time) []string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -66,12 +67,12 @@ func (r *refusedTables) reason(now time.Time) string {
 	return fmt.Sprintf("%s tables and indexes are not counted, such as %q: samples name more than a collector keeps apart at a time; look for a producer that makes up table names", many, names[0])
 }
 
-// refuse notes a table or index that there was no room for.
-func (t *counters) refuse(of sample.Target) {
+// refuse notes a table or index beyond the sketch's limit.
+func (t *counters) refuse(target sample.Target) {
 	if t.refused == nil {
 		t.refused = make(map[string]bool)
 	}
 	if len(t.refused) < maxRefused {
-		t.refused[strings.Clone(of.Name())] = true // the name may be a text of a record
+		t.refused[strings.Clone(target.Name())] = true // the name may be a text target a record
 	}
 }

@@ -13,8 +13,8 @@ import (
 // for a person who looks at it, and little beside the commits.
 const reportEvery = 10 * time.Second
 
-// reportStatus tells the store how this collector is. A failure is the store's,
-// which commits report.
+// reportStatus stores this collector's status. It ignores failures of the store, because
+// commits report them.
 func (c *Collector) reportStatus(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, c.config.CommitInterval)
 	defer cancel()
@@ -27,7 +27,7 @@ func (c *Collector) reportStatus(ctx context.Context) {
 	}
 }
 
-// status returns what this collector knows of itself. What it does not know stays nil.
+// status returns this collector's status. Unknown values stay nil.
 func (c *Collector) status(now time.Time) store.WriterStatus {
 	s := store.WriterStatus{
 		Version: c.config.Version, State: string(detect.CollectorRunning), Lag: c.knownLag(), BadShare: c.share.value(now),
@@ -39,8 +39,8 @@ func (c *Collector) status(now time.Time) store.WriterStatus {
 	return s
 }
 
-// knownLag returns how many messages wait behind all partitions; nil as long as
-// one of them has not been read, or there is none.
+// knownLag returns how many messages wait behind all partitions; nil if there is no
+// partition, or one has not been read.
 func (c *Collector) knownLag() *int64 {
 	var sum, unread, partitions int64
 	c.eachPartition(func(p *partition) {

@@ -9,7 +9,7 @@ import (
 	"github.com/keyheat/keyheat/internal/source"
 )
 
-// TestACollectorReportsItself: what it does not know yet is nil, and never 0.
+// TestACollectorReportsItself: unknown values are nil, and never 0.
 func TestACollectorReportsItself(t *testing.T) {
 	t.Parallel()
 	cfg := slow()

@@ -46,7 +46,7 @@ func newCollector(t testing.TB, c collect.Config, st collect.Store) *collect.Col
 	return collector
 }
 
-// running runs a collector and returns what ends it and waits.
+// running runs a collector. It returns a function that ends the collector and waits for it.
 func running(t testing.TB, c *collect.Collector) (stop func() error) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
@@ -61,7 +61,7 @@ type second struct {
 	at    int64
 }
 
-// totals is what is counted, or should be.
+// totals are counted samples, or the expected ones.
 type totals struct {
 	requests, writes map[second]int64
 	bad              map[string]int64
@@ -82,9 +82,8 @@ type script struct {
 	gaps     map[int]bool
 }
 
-// scripts writes logs and the totals of what is in them. They are counted
-// while it writes, and so shares no code with the collector; only the distinct
-// keys are those of a shard that nothing disturbs.
+// scripts writes logs and their totals. It counts while it writes, and so shares no code
+// with the collector, except for distinct keys, which come from an undisturbed shard.
 func scripts(rng *rand.Rand, partitions, messages int) ([]*script, *totals) {
 	l := newTotals()
 	undisturbed := sketch.NewShard(small)
@@ -168,7 +167,7 @@ func (l *totals) merge(all []sketch.Registers) {
 	}
 }
 
-// readable is what a test reads of a store.
+// readable is the part of a store that a test reads.
 type readable interface {
 	Read(ctx context.Context, after map[string]int64, l store.ReadLimit) (store.Snapshot, error)
 	BadSamples(ctx context.Context, q store.BadQuery) ([]store.BadSample, error)
@@ -176,7 +175,7 @@ type readable interface {
 	Positions(ctx context.Context, source string) ([]store.Position, error)
 }
 
-// counted reads what a store holds.
+// counted reads a store's totals.
 func counted(t testing.TB, st readable) *totals {
 	t.Helper()
 	l := newTotals()
@@ -259,7 +258,7 @@ func (s *script) batch(from, to int) source.Batch {
 	b.Time = s.messages[to-1].Time
 	b.Messages = func(yield func(source.Message) bool) {
 		for _, m := range s.messages[from:to] {
-			// What is kept beyond Fold would be seen to change.
+			// A value that is used after Fold would change.
 			m.Value = bytes.Clone(m.Value)
 			more := yield(m)
 			clear(m.Value)
@@ -271,9 +270,8 @@ func (s *script) batch(from, to int) source.Batch {
 	return b
 }
 
-// reader reads a script as a source does: it claims, folds, releases at random
-// moments, claims again when told to, and ends when the end is durable, or with
-// ctx.
+// reader reads a script like a source. It claims, folds, releases at random moments, and
+// claims again after ErrReclaim. It ends when the end is durable, or with ctx.
 type reader struct {
 	script *script
 	sink   source.Sink
@@ -330,7 +328,7 @@ func (r *reader) read(ctx context.Context, p source.Partition) (bool, error) {
 		case err != nil:
 			return false, err
 		case r.rng.IntN(100) < r.restless:
-			_ = r.release(p) // what is lost is read again
+			_ = r.release(p) // lost samples are read again
 			return false, nil
 		}
 		r.pause(ctx, r.rest)

@@ -16,26 +16,25 @@ import (
 	"github.com/keyheat/keyheat/store"
 )
 
-// gapBytes is about what a gap takes in memory.
+// gapBytes is the approximate memory of a gap.
 const gapBytes = 512
 
-// leastScattered is the least that what messages hold may take at once, whatever
-// Config.PendingBytes says: more than a megabyte of protobuf does that has a second for
-// each of its samples. Seconds are counted where messages are small, and only a large one
-// can bring more.
+// leastScattered is the least limit for the memory of counted records, even if
+// Config.PendingBytes is smaller. It exceeds the need of a megabyte of protobuf in which
+// each sample has a second of its own. The sketch limits the seconds of small messages,
+// so that only a large message could need more.
 const leastScattered = 64 << 20
 
-// shard is one sketch and what was gathered beside it since the last seal.
+// shard is one sketch, with the gaps and counters since the last seal.
 type shard struct {
 	mu       sync.Mutex
 	sketch   *sketch.Shard
 	hider    Hider // nil hides nothing
 	counters counters
 	gaps     []store.Gap
-	// pending is how many bytes the next seal hands over: written under mu,
-	// read without.
+	// pending is the size in bytes of the next seal: written under mu, read without.
 	pending atomic.Int64
-	// partitions is how many are bound to the shard, under the Collector's mu.
+	// partitions is how many partitions are bound to the shard, under the Collector's mu.
 	partitions int
 }
 
@@ -44,7 +43,8 @@ func (s *shard) updatePending() {
 	s.pending.Store(int64(s.sketch.Pending() + len(s.gaps)*gapBytes))
 }
 
-// discard forgets what was gathered. The caller holds mu.
+// discard drops the gathered samples, and returns the number of good ones. The caller holds
+// mu.
 func (s *shard) discard() (samples int64) {
 	samples = s.counters.good
 	s.sketch.Discard()
@@ -61,20 +61,17 @@ type recordHandler struct {
 	// tooOld and tooFarAhead bound a record's time against its own message's,
 	// in milliseconds.
 	tooOld, tooFarAhead int64
-	// pendingBytes is Config.PendingBytes, and most how much may be pending before a
-	// record is refused: one message could take gigabytes else, before there can be a
-	// commit behind it.
+	// pendingBytes is Config.PendingBytes. most is the pending size above which records are
+	// refused: otherwise one message could take gigabytes before a commit can follow it.
 	pendingBytes int64
 	most         int
-	// at is the time of the message that is being read, Unix milliseconds; 0
-	// where messages have none.
+	// at is the time of the current message, Unix milliseconds; 0 if messages have none.
 	at int64
-	// clock is the collector's, and latest the latest time of a record of the messages at
-	// hand that is counted, Unix milliseconds.
+	// clock is the collector's. latest is the latest accepted time of a record in the
+	// current messages, Unix milliseconds.
 	clock  *hostClock
 	latest int64
-	// newest is the latest time of a record that was counted, Unix
-	// milliseconds.
+	// newest is the latest time of a counted record, Unix milliseconds.
 	newest int64
 	// hidden is the record at hand as it is counted, where keys are hidden.
 	hidden sample.Record
@@ -137,9 +134,9 @@ func (f *recordHandler) Bad(reason sample.RejectReason, excerpt []byte) {
 	})
 }
 
-// untimely counts a record whose time is that many milliseconds beyond its
-// message's. The comparison needs no state, so that one wild time stamp harms
-// no neighbour, and catching up refuses nothing.
+// untimely counts a record whose time is that many milliseconds from its message's time.
+// The comparison needs no state: one wild time stamp harms no neighbour, and catching up
+// refuses no record.
 func (f *recordHandler) untimely(ahead int64) {
 	reason := reasonTooFarAhead
 	if ahead < 0 {
@@ -150,8 +147,8 @@ func (f *recordHandler) untimely(ahead int64) {
 	})
 }
 
-// aheadOfClock counts a record that is so far ahead of the store's clock, with a message
-// whose time may be the same: its producer's clock is wrong.
+// aheadOfClock counts a record that is so far ahead of the store's clock. Its message's
+// time may be the same: the producer's clock is wrong.
 func (f *recordHandler) aheadOfClock(ahead time.Duration) {
 	f.shard.counters.ahead = max(f.shard.counters.ahead, ahead)
 	f.shard.counters.addBad(reasonAheadOfClock, func() string {

@@ -91,7 +91,7 @@ type process struct {
 	kill func()
 }
 
-// errKilled is what a killed process hears of the store.
+// errKilled is the store's answer to a killed process.
 var errKilled = errors.New("killed")
 
 // killableStore is the store as one process reaches it, until it is killed.
@@ -151,7 +151,7 @@ func (s *scenario) start(name string) *process {
 	}, func() { st.kill(); killable.dead.Store(true); _ = end() }}
 }
 
-// load is what is counted, or should be, in thousandths of a unit.
+// load is the counted or expected load, in thousandths of a unit.
 type load map[[2]string]int64 // by index and second
 
 func (s *scenario) wanted() load {
@@ -211,8 +211,9 @@ func (s *scenario) allStored(most time.Duration) {
 	}
 }
 
-// The units of the table and of both indexes are exactly those that were
-// charged, second by second, whoever is stopped or killed while shards split.
+// TestStreamsAreCountedOnceInTheStore: the stored units of the table and both indexes equal
+// the charged ones, second by second. Meanwhile collectors are stopped or killed, and
+// shards split.
 func TestStreamsAreCountedOnceInTheStore(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -248,8 +249,8 @@ func TestStreamsAreCountedOnceInTheStore(t *testing.T) {
 	})
 }
 
-// After a backlog of hours, read for hours, the shards that wait for their turn
-// are still spoken for; and after a stop the positions are where they were.
+// TestStreamsThroughAStop: after a backlog of hours the waiting shards still hold their
+// seconds open. After a stop the positions are unchanged.
 func TestStreamsThroughAStop(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

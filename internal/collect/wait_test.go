@@ -17,15 +17,14 @@ import (
 	"github.com/keyheat/keyheat/store"
 )
 
-// slow is a configuration that commits rarely, so that only what a test asks
-// for happens.
+// slow is a configuration with rare commits, so that only requested commits happen.
 func slow() collect.Config {
 	c := config()
 	c.CommitInterval = time.Hour
 	return c
 }
 
-// wide is a batch of many keys and seconds, which takes some 50 KB in memory.
+// wide is a batch of many keys and seconds, of some 50 KB in memory.
 func wide(from int) source.Batch {
 	var messages []source.Message
 	for i := range 400 {
@@ -107,7 +106,7 @@ func TestAPartitionAheadWaitsForTheSlowest(t *testing.T) {
 	bubble(t, slow(), func(t *testing.T, c *collect.Collector, _ *memory) {
 		start := time.Now().Add(-24 * time.Hour)
 		fast, late := claim(t, c, "fast"), claim(t, c, "late")
-		must(t, fast.Fold(t.Context(), at(start.Add(time.Hour), "1"))) // nothing tells yet who is ahead
+		must(t, fast.Fold(t.Context(), at(start.Add(time.Hour), "1"))) // no partition is known to be ahead yet
 		must(t, late.Fold(t.Context(), at(start, "1")))
 		var folded atomic.Bool
 		done := make(chan error, 1)
@@ -173,7 +172,7 @@ func TestPartitionsThatWaitForEachOtherGoOn(t *testing.T) {
 			go func() {
 				var err error
 				for j := range batches {
-					// Strides of 1 to 5 minutes: every batch is ahead of somebody.
+					// Strides of 1 to 5 minutes: every batch is ahead of another partition.
 					when := start.Add(time.Duration((i+1)*j) * time.Minute)
 					if err = p.Fold(t.Context(), at(when, strconv.Itoa(j+1))); err != nil {
 						break
@@ -201,8 +200,8 @@ func TestPartitionsThatWaitForEachOtherGoOn(t *testing.T) {
 	})
 }
 
-// TestAPartitionALittleAheadWaitsAMoment: it lets slower ones come close, unless somebody
-// wants its memory or nothing comes.
+// TestAPartitionALittleAheadWaitsAMoment: it lets slower partitions come close, unless
+// others want its memory or no records come.
 func TestAPartitionALittleAheadWaitsAMoment(t *testing.T) {
 	t.Parallel()
 	bubble(t, slow(), func(t *testing.T, c *collect.Collector, _ *memory) {
@@ -354,8 +353,8 @@ func TestNotReadyWithManyBadSamples(t *testing.T) {
 	})
 }
 
-// TestAFoldThatWaitsGivesItsMemoryBack: one that is ahead waits on without the batch once
-// its memory is wanted, and asks to read it again.
+// TestAFoldThatWaitsGivesItsMemoryBack: a batch ahead of others gives its memory back once
+// it is wanted. Its Fold waits on without it, and then returns ErrReread.
 func TestAFoldThatWaitsGivesItsMemoryBack(t *testing.T) {
 	t.Parallel()
 	bubble(t, slow(), func(t *testing.T, c *collect.Collector, _ *memory) {
@@ -366,7 +365,7 @@ func TestAFoldThatWaitsGivesItsMemoryBack(t *testing.T) {
 			batch.Yield = yield
 			return p.Fold(t.Context(), batch)
 		}
-		must(t, one(ahead, 2*time.Minute, nil)) // nothing tells yet who is ahead
+		must(t, one(ahead, 2*time.Minute, nil)) // no partition is known to be ahead yet
 		must(t, one(behind, 0, nil))
 		var wanted, asked atomic.Int64
 		done := make(chan error, 1)

@@ -1,5 +1,5 @@
-// Package tablestream has analyze read a table's DynamoDB stream in the place of files:
-// what the table is, what a person is told before, meanwhile and afterwards.
+// Package tablestream makes analyze read a table's DynamoDB stream in place of files. It
+// looks the table up, and explains cost and progress to a person.
 package tablestream
 
 import (
@@ -28,23 +28,23 @@ import (
 	"github.com/keyheat/keyheat/internal/source/shards/streams"
 )
 
-// Options say which stream to read, and how.
+// Options selects the stream, and how to read it.
 type Options struct {
 	// Table is the table's name.
 	Table string
-	// Last is the time up to now that is judged; up to [Longest].
+	// Last is the length of the judged time, which ends now; at most [Longest].
 	Last time.Duration
 	// Follow goes on until the context ends.
 	Follow bool
-	// Rate is how many requests for records a second each shard has; up to [MostRequests].
+	// Rate is the number of GetRecords requests a second and shard; at most [MostRequests].
 	Rate float64
-	// Tables is what is written about tables: it serves where DynamoDB may not be asked.
+	// Tables has the written settings of tables, for use where DescribeTable is denied.
 	Tables tables.Tables
-	// Out is where the progress is shown, and what a person is to know before.
+	// Out shows notes and the progress.
 	Out io.Writer
 }
 
-// Longest is how long a stream keeps what was written.
+// Longest is how long a stream keeps its records.
 const Longest = streams.Retention
 
 // MostRequests is the most requests a second and shard: DynamoDB serves five, of all
@@ -60,14 +60,13 @@ type Source struct {
 	cut    bool // the reading was interrupted
 }
 
-// Open describes the table, lets analyze read its stream, and says what is going to be
-// read.
+// Open describes the table, sets it as analyze's source, and announces the reading.
 func Open(ctx context.Context, settings aws.Config, options Options, o *analyze.Options) error {
 	s := &Source{Options: options, out: terminal.Progress{Out: options.Out}}
 	described, err := catalog.Describe(ctx, dynamodb.NewFromConfig(settings), s.Table)
 	_, written := s.Tables.Schemas(settings.Region)[s.Table]
 	switch {
-	case errors.Is(err, catalog.ErrDenied) && written: // the file says which keys it has
+	case errors.Is(err, catalog.ErrDenied) && written: // the file has the table's keys
 		s.notes = append(s.notes, err.Error()+". The verdict lacks the table's capacity.")
 	case errors.Is(err, catalog.ErrDenied):
 		return fmt.Errorf("%s: %w, or write its keys into a file for --tables", s.Table, err)
@@ -89,7 +88,7 @@ func Open(ctx context.Context, settings aws.Config, options Options, o *analyze.
 	return nil
 }
 
-// learn takes over what DynamoDB says of the table.
+// learn adds DynamoDB's description of the table to the options.
 func (s *Source) learn(o *analyze.Options, d *catalog.Table) {
 	all := make(format.Tables, len(o.Tables)+1)
 	for name, table := range o.Tables {
@@ -99,9 +98,11 @@ func (s *Source) learn(o *analyze.Options, d *catalog.Table) {
 	o.Tables = all
 	facts, written := make(detect.FactsByTable), o.Facts
 	facts.Add(d.Target, &d.Facts)
-	o.Facts = func(of detect.Target) *detect.TableFacts { return written(of).Merge(facts.Find(of)) }
+	o.Facts = func(target detect.Target) *detect.TableFacts {
+		return written(target).Merge(facts.Find(target))
+	}
 	if d.Facts.Stream == "" {
-		return // said when its streams are listed
+		return // Run reports a missing stream
 	}
 	view, err := d.StreamView()
 	if err != nil {
@@ -110,7 +111,7 @@ func (s *Source) learn(o *analyze.Options, d *catalog.Table) {
 	s.notes = append(s.notes, s.Table+": "+view+".")
 }
 
-// warning says before anything is read what that means to other readers.
+// warning explains, before the reading begins, how it affects other readers of the stream.
 func (s *Source) warning(replicated bool) string {
 	readers := "two readers of a shard at a time: this is one, so beside two Lambda triggers or other consumers all may be throttled"
 	if replicated {
@@ -128,12 +129,12 @@ func (s *Source) warning(replicated bool) string {
 		s.Table, span(s.Last), perSecond(s.Rate), readers, end)
 }
 
-// hourly returns how many requests for records an hour it takes to follow so many shards.
+// hourly returns how many GetRecords requests an hour it takes to follow so many shards.
 func (s *Source) hourly(open int) int64 {
 	return int64(math.Round(float64(open) * s.Rate * float64(time.Hour/time.Second)))
 }
 
-// running says what following costs, once that is known.
+// running explains the cost of following, once the number of shards is known.
 func (s *Source) running(open int) string {
 	requests, shards := s.hourly(open), wording.Count(int64(open))+" shards are open"
 	if open == 1 {
@@ -147,14 +148,14 @@ func (s *Source) running(open int) string {
 
 // span writes a time without its zeros: 3h, and not 3h0m0s.
 func span(d time.Duration) string {
-	text := d.Round(time.Second).String()
-	if strings.HasSuffix(text, "m0s") {
-		text = strings.TrimSuffix(text, "0s")
+	written := d.Round(time.Second).String()
+	if strings.HasSuffix(written, "m0s") {
+		written = strings.TrimSuffix(written, "0s")
 	}
-	if strings.HasSuffix(text, "h0m") {
-		text = strings.TrimSuffix(text, "0m")
+	if strings.HasSuffix(written, "h0m") {
+		written = strings.TrimSuffix(written, "0m")
 	}
-	return text
+	return written
 }
 
 func perSecond(rate float64) string {
@@ -184,7 +185,7 @@ func (s *Source) Tell(line string) { s.out.Paragraph(line) }
 // Notes implements analyze.Source.
 func (s *Source) Notes() []string { return s.notes }
 
-// enable is how a table gets a stream that shows all that is needed.
+// enable returns the remedy for a table without a stream.
 func (s *Source) enable() string {
 	return "enable one with aws dynamodb update-table --table-name " + s.Table +
 		" --stream-specification StreamEnabled=true,StreamViewType=NEW_AND_OLD_IMAGES, which shows what is written from then on"
@@ -214,10 +215,10 @@ func (s *Source) Run(ctx context.Context, sink source.Sink) error {
 	return nil
 }
 
-// blind is what no stream shows.
+// blind names the requests that no stream shows.
 const blind = "A stream shows the writes that succeeded: reads, and what was throttled, are not in it."
 
-// account says what was read, and what that cost.
+// account describes the records read and their cost.
 func (s *Source) account(a *history.Status) string {
 	read := wording.Count(a.Records) + " changes"
 	if a.Records > 0 {
@@ -237,7 +238,7 @@ func (s *Source) account(a *history.Status) string {
 		price, wording.Count(history.FreeRequests), wording.Count(a.Others), throttled)
 }
 
-// followEvery is how often a log of lines is told how a reading goes that does not end.
+// followEvery is how often a log of lines shows the progress of an endless reading.
 const followEvery = 10 * time.Minute
 
 // draw shows how far the reading is until the returned function is called.
@@ -252,7 +253,7 @@ func (s *Source) draw(ctx context.Context) (stop func()) {
 	})
 }
 
-// line says how far the reading is, in as many words as a line has room for.
+// line describes the progress within the width of a line.
 func (s *Source) line(a *history.Status) string {
 	line := "listing shards"
 	if a.Shards > 0 {

@@ -40,9 +40,9 @@ func openShop(o streamstest.Options) (*streamstest.Fake, *streamstest.Table) {
 	return fake, table
 }
 
-// trade has the shop do business for so many hours: a little all the time, and once an
-// hour some seconds in which a customer's large orders make the customer hot, and the
-// status in which they begin.
+// trade lets the shop do business for so many hours. It writes a little all the time. In
+// some seconds of each hour large orders make a customer hot, and the status in which
+// orders begin.
 func trade(t *testing.T, table *streamstest.Table, hours int) {
 	t.Helper()
 	random, id := rand.New(rand.NewPCG(7, 7)), 0
@@ -72,7 +72,7 @@ func trade(t *testing.T, table *streamstest.Table, hours int) {
 	time.Sleep(2 * time.Second)
 }
 
-// load is what was written, by index and key and second, from the fake's own prices.
+// load returns the written load by index, key and second, from the fake's own prices.
 func load(table *streamstest.Table, since, until time.Time) (perSecond map[string]map[int64]float64, total map[string]float64) {
 	perSecond, total = map[string]map[int64]float64{}, map[string]float64{}
 	for _, w := range table.Written() {
@@ -120,8 +120,8 @@ func analyzed(ctx context.Context, t *testing.T, fake *streamstest.Fake, last ti
 	return &r
 }
 
-// compare holds a verdict to what was written: the totals, and every hot key with its
-// highest second and how many were over the limit.
+// compare compares a verdict with the written load: the totals, and every hot key with its
+// highest second and its number of seconds over the limit.
 func compare(t *testing.T, r *analyze.Result, table *streamstest.Table, since, until time.Time) {
 	t.Helper()
 	perSecond, total := load(table, since, until)
@@ -170,8 +170,8 @@ func compare(t *testing.T, r *analyze.Result, table *streamstest.Table, since, u
 	}
 }
 
-// The verdict on 500 shards of a day, of a DynamoDB that throttles, equals what was
-// written, on the table and its indexes.
+// TestAStreamOfFiveHundredShards reads a day of a DynamoDB that throttles. The verdict
+// equals the written load, on the table and its indexes.
 func TestAStreamOfFiveHundredShards(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -197,7 +197,7 @@ func TestAStreamOfFiveHundredShards(t *testing.T) {
 	})
 }
 
-// operations are what was called.
+// operations are the names of the requests made.
 func operations(fake *streamstest.Fake) string {
 	all := map[string]bool{}
 	for _, c := range fake.Calls("") {
@@ -206,7 +206,7 @@ func operations(fake *streamstest.Fake) string {
 	return strings.Join(slices.Sorted(maps.Keys(all)), " ")
 }
 
-// Of the last hours nothing earlier counts.
+// TestTheLastHoursOfAStream: changes from before the last hours do not count.
 func TestTheLastHoursOfAStream(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -218,7 +218,8 @@ func TestTheLastHoursOfAStream(t *testing.T) {
 	})
 }
 
-// Interrupted, the verdict is over what was read, and says so; asked again, it is whole.
+// TestAnInterruptedStream: the verdict covers the read part and admits it. A repeated
+// reading is whole.
 func TestAnInterruptedStream(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -241,7 +242,8 @@ func TestAnInterruptedStream(t *testing.T) {
 	})
 }
 
-// Followed, hot keys are told as they begin, and the verdict at the end is over all.
+// TestAFollowedStream: hot keys are announced as they begin, and the final verdict covers
+// everything.
 func TestAFollowedStream(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

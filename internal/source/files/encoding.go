@@ -5,7 +5,7 @@ import (
 	"errors"
 )
 
-// otherForms are the beginnings of files that hold no text to read, with what to do.
+// otherForms are the beginnings of files that hold no text, with the remedy.
 var otherForms = []struct{ magic, remedy string }{
 	{"\xff\xfe", "it is UTF-16: convert it, as in iconv -f UTF-16 -t UTF-8 FILE"},
 	{"\xfe\xff", "it is UTF-16: convert it, as in iconv -f UTF-16 -t UTF-8 FILE"},
@@ -16,14 +16,14 @@ var otherForms = []struct{ magic, remedy string }{
 	{"PAR1", "it is Parquet: write it as CSV or JSON"},
 	{"ORC", "it is ORC: write it as CSV or JSON"},
 	{"Obj\x01", "it is Avro: write it as CSV or JSON"},
-	{"SQLite format 3\x00", "it is a database of SQLite: write what it holds as CSV"},
+	{"SQLite format 3\x00", "it is an SQLite database: write its tables as CSV"},
 	{"%PDF-", "it is a PDF"},
 }
 
 // magicSize is how many bytes otherForms need.
 const magicSize = 16
 
-// checkForm returns what is wrong with a text that begins so.
+// checkForm returns an error if a text begins like a file of another form.
 func checkForm(head []byte) error {
 	for _, f := range otherForms {
 		if bytes.HasPrefix(head, []byte(f.magic)) {

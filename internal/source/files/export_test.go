@@ -15,3 +15,6 @@ func Split(r io.Reader) func() (m source.Message, at int64, err error) {
 		return m, s.at, err
 	}
 }
+
+// MaxSample is the largest sample in bytes.
+const MaxSample = maxSample

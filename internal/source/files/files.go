@@ -20,32 +20,32 @@ import (
 	"github.com/keyheat/keyheat/sample"
 )
 
-// Stdin is the path that means standard input.
-const Stdin = "-"
+// stdin is the path that means standard input.
+const stdin = "-"
 
-// zstdFileMemory bounds the window of a compressed file: zstd's own limit for
-// streams that any decoder must take is 8 MiB, "--long" asks for 128.
+// zstdFileMemory bounds the window of a compressed file. Every decoder of streams must
+// accept 8 MiB; zstd's "--long" needs 128 MiB.
 const zstdFileMemory = 128 << 20
 
-// Source reads samples from files, once, one after the other: plain, gzip or
-// zstd, recognised by their first bytes; NDJSON, an array, AWS's {"Records":[…]}
-// around one, or objects that span lines. Each file is a partition named by its
-// path; its positions are offsets in the uncompressed text.
+// Source reads samples from files, once, one after the other. It recognises plain files,
+// gzip and zstd by their first bytes. A file holds NDJSON, an array, AWS's {"Records":[…]}
+// around one, or objects that span lines. Each file is a partition named by its path. Its
+// positions are offsets in the uncompressed text.
 type Source struct {
-	// Paths are the files; Stdin ("-") is standard input. A folder stands for all files
-	// below it, a pattern such as *.json.gz for what it matches.
+	// Paths are the files; stdin ("-") is standard input. A folder stands for all files
+	// below it, and a pattern such as *.json.gz for all matching files.
 	Paths []string
 	// In is standard input; nil is the process's own.
 	In io.Reader
-	// Remote, when set, has the files of the paths that it names. They are read last.
+	// Remote, if set, reads the paths that it accepts. They are read last.
 	Remote Remote
-	// Progress, when set, is where bars of this machine's files are drawn.
+	// Progress, if set, shows bars of the local files.
 	Progress io.Writer
 }
 
-// Run reads every file to its end. A file that cannot be opened, or whose form cannot be
-// read, is an error before anything is counted; one that ends in the middle (a truncated
-// gzip) is a gap. One file is open at a time: a trail has thousands.
+// Run reads every file to its end. If a file cannot be opened or has an unreadable form,
+// Run fails before it counts any sample. A file that ends in the middle (a truncated gzip)
+// is a gap. Only one file is open at a time: a trail has thousands.
 func (f *Source) Run(ctx context.Context, sink source.Sink) error {
 	local, remote := f.splitPaths()
 	paths, err := expand(local)
@@ -54,7 +54,7 @@ func (f *Source) Run(ctx context.Context, sink source.Sink) error {
 	}
 	sizes := make([]int64, len(paths))
 	for i, path := range paths {
-		if info, err := os.Stat(path); path == Stdin || err == nil && !info.Mode().IsRegular() {
+		if info, err := os.Stat(path); path == stdin || err == nil && !info.Mode().IsRegular() {
 			continue // a pipe can be opened once
 		}
 		file, err := f.open(path)
@@ -75,7 +75,7 @@ func (f *Source) Run(ctx context.Context, sink source.Sink) error {
 	return f.readRemote(ctx, remote, sink)
 }
 
-// readAll reads files of this machine, under bars.
+// readAll reads local files, with bars.
 func (f *Source) readAll(ctx context.Context, paths []string, sizes []int64, sink source.Sink) error {
 	if len(paths) == 0 {
 		return nil
@@ -105,7 +105,7 @@ func (f *Source) read(ctx context.Context, path string, sink source.Sink, b *bar
 }
 
 func (f *Source) open(path string) (*file, error) {
-	if path != Stdin {
+	if path != stdin {
 		return openFile(path)
 	}
 	in := f.In
@@ -148,7 +148,8 @@ func openText(path string, raw io.ReadCloser, size int64) (*file, error) {
 	return f, nil
 }
 
-// newFile recognises the compression of a file; its error says why it cannot be read.
+// newFile recognises the compression of a file. Its error explains why the file cannot be
+// read.
 func newFile(path string, raw io.ReadCloser, size int64) (*file, error) {
 	f := &file{path: path, size: size, raw: &countingReader{ReadCloser: raw}}
 	text, err := decompress(f.raw)
@@ -156,7 +157,7 @@ func newFile(path string, raw io.ReadCloser, size int64) (*file, error) {
 		return nil, errors.Join(err, raw.Close())
 	}
 	plain := bufio.NewReaderSize(text, 64<<10)
-	head, _ := plain.Peek(magicSize) // an error comes again when it is read
+	head, _ := plain.Peek(magicSize) // the reader returns the error again
 	if wrong := checkForm(head); wrong != nil {
 		return nil, errors.Join(wrong, text.Close(), raw.Close())
 	}
@@ -222,7 +223,7 @@ func singleMessage(m source.Message) func(func(source.Message) bool) {
 	return func(yield func(source.Message) bool) { yield(m) }
 }
 
-// countingReader counts what is read, for the progress bar's goroutine.
+// countingReader counts the bytes read, for the progress bar's goroutine.
 type countingReader struct {
 	io.ReadCloser
 	n atomic.Int64
@@ -240,8 +241,8 @@ var (
 	zstdMagic = []byte{0x28, 0xb5, 0x2f, 0xfd}
 )
 
-// decompress returns the text of r. It reads ahead no more than it must, so
-// that samples typed or piped in are seen at once.
+// decompress returns the text of r. It reads ahead as little as possible, so that typed or
+// piped samples count at once.
 func decompress(r io.Reader) (io.ReadCloser, error) {
 	b := bufio.NewReaderSize(r, 256<<10)
 	head, err := b.Peek(len(zstdMagic))

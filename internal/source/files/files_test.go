@@ -21,8 +21,8 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// samples reads what Files makes of a text, as a decoder of objects, arrays and
-// NDJSON would: every sample by its "n", anything else as "bad".
+// samples decodes a recorder's messages as objects, arrays and NDJSON. It counts every
+// sample by its "n", and anything else as "bad".
 func samples(t *testing.T, l *sinktest.Recorder) (out map[string]int) {
 	t.Helper()
 	out = make(map[string]int)
@@ -154,8 +154,8 @@ func TestFilesReadEveryLayout(t *testing.T) {
 	}
 }
 
-// Rows of CSV are not cut within a quoted field, wherever a buffer ends; a quote that is
-// lost takes no more with it than its line.
+// TestRowsOverLinesAreNotCut: rows of CSV are not cut within a quoted field, at any end of
+// a buffer. A lost quote takes no more with it than its line.
 func TestRowsOverLinesAreNotCut(t *testing.T) {
 	t.Parallel()
 	for _, lost := range []bool{false, true} {
@@ -201,7 +201,7 @@ func TestFilesRecogniseCompression(t *testing.T) {
 func TestFilesReadStandardInput(t *testing.T) {
 	t.Parallel()
 	l := sinktest.New()
-	all := &files.Source{Paths: []string{files.Stdin}, In: strings.NewReader(many(50, `{"n":%d,"pad":"%s"}`, "\n"))}
+	all := &files.Source{Paths: []string{"-"}, In: strings.NewReader(many(50, `{"n":%d,"pad":"%s"}`, "\n"))}
 	if err := all.Run(t.Context(), l); err != nil {
 		t.Fatal(err)
 	}
@@ -241,8 +241,8 @@ func TestFilesThatBreakOffAreAGap(t *testing.T) {
 	}
 }
 
-// A folder stands for the files below it, a pattern for what it matches; a file that
-// cannot be read is named with what to do.
+// TestFoldersAndPatterns reads all files below a folder, and the files that match a
+// pattern. An unreadable file is named with the remedy.
 func TestFoldersAndPatterns(t *testing.T) {
 	t.Parallel()
 	root := t.TempDir()
@@ -276,7 +276,8 @@ func TestFoldersAndPatterns(t *testing.T) {
 	}
 }
 
-// A file that is read before its bar is drawn is read to its end all the same.
+// TestSmallFilesAreReadBesideTheirBar: a file whose bar is drawn late is read to its end
+// nevertheless.
 func TestSmallFilesAreReadBesideTheirBar(t *testing.T) {
 	path := file(t, []byte(`{"n":0}`))
 	for range 100 {
@@ -287,7 +288,7 @@ func TestSmallFilesAreReadBesideTheirBar(t *testing.T) {
 	}
 }
 
-// Many files have one bar.
+// TestManyFilesDrawOneBar reads many files under one bar.
 func TestManyFilesDrawOneBar(t *testing.T) {
 	var out bytes.Buffer
 	root := t.TempDir()
@@ -342,8 +343,8 @@ func TestFilesDrawProgress(t *testing.T) {
 	}
 }
 
-// A CloudTrail file is one object with all its events in one line, however
-// large it is.
+// TestRecordsOfAWSAreCutLikeAnArray: a CloudTrail file is one object with all its events in
+// one line, of any size.
 func TestRecordsOfAWSAreCutLikeAnArray(t *testing.T) {
 	t.Parallel()
 	const many = 40_000 // beyond the largest sample

@@ -10,22 +10,22 @@ import (
 	"strings"
 )
 
-// expand returns the files that paths name: a folder stands for all files in it and
-// below, but for those whose names begin with a dot, and a pattern for what it matches.
-// Both are sorted by name.
+// expand returns the files that paths name. A folder stands for all files in it and below,
+// without names that begin with a dot. A pattern stands for all matching files. Both are
+// sorted by name.
 func expand(paths []string) (all []string, err error) {
 	for _, path := range paths {
 		var some []string
 		info, err := os.Stat(path)
 		switch {
-		case path == Stdin:
+		case path == stdin:
 			some, err = []string{path}, nil
 		case err == nil && info.IsDir():
 			some, err = listFolder(path)
 		case errors.Is(err, fs.ErrNotExist) && strings.ContainsAny(path, "*?["):
-			some, err = matching(path)
+			some, err = listMatches(path)
 		default:
-			some, err = []string{path}, nil // opening says what is wrong with it
+			some, err = []string{path}, nil // opening the path returns its error
 		}
 		if err != nil {
 			return nil, err
@@ -56,9 +56,8 @@ func listFolder(folder string) (all []string, err error) {
 	return all, err
 }
 
-// matching returns the files that a pattern matches, and those in the folders that it
-// matches.
-func matching(pattern string) (all []string, err error) {
+// listMatches returns the files that a pattern matches, and the files in matching folders.
+func listMatches(pattern string) (all []string, err error) {
 	paths, err := filepath.Glob(pattern)
 	if err != nil {
 		return nil, fmt.Errorf("open samples %s: %w", pattern, err)

@@ -11,23 +11,23 @@ import (
 	"github.com/keyheat/keyheat/internal/cli/terminal"
 )
 
-// maxBars is up to how many files have a bar each.
+// maxBars is the most files with a bar of their own.
 const maxBars = 10
 
-// bars show how much of each file is read, by its bytes on disk; of many files, how much
-// of all.
+// bars show the read part of each file, by its bytes on disk; with many files, one bar
+// shows all.
 type bars struct {
 	files       []*bar
 	done, drawn chan struct{}
 }
 
-// bar is how much of one file is read.
+// bar shows the read part of one file.
 type bar struct {
 	size int64
 	file atomic.Pointer[file] // nil until it is read
 }
 
-// follow shows what is read of a file.
+// follow shows the progress of a file.
 func (b *bar) follow(f *file) {
 	if b != nil {
 		b.file.Store(f)
@@ -70,9 +70,9 @@ func drawBars(out io.Writer, paths []string, sizes []int64) *bars {
 			all.Total += sizes[i]
 			trackers[all] = append(trackers[all], b.files[i])
 		default:
-			of := &progress.Tracker{Message: path, Total: sizes[i], Units: progress.UnitsBytes}
-			trackers[of] = []*bar{b.files[i]}
-			w.AppendTracker(of)
+			tracker := &progress.Tracker{Message: path, Total: sizes[i], Units: progress.UnitsBytes}
+			trackers[tracker] = []*bar{b.files[i]}
+			w.AppendTracker(tracker)
 		}
 	}
 	if all != nil && all.Total > 0 {
@@ -83,7 +83,8 @@ func drawBars(out io.Writer, paths []string, sizes []int64) *bars {
 	go func() {
 		defer close(b.drawn)
 		follow(trackers, b.done)
-		// A stop before the rendering has begun stops nothing, as when a file is small.
+		// A stop before the rendering has begun has no effect, as with a small file: repeat
+		// it.
 		for again := time.NewTicker(10 * time.Millisecond); ; {
 			w.Stop()
 			select {
@@ -115,9 +116,9 @@ func follow(trackers map[*progress.Tracker][]*bar, done <-chan struct{}) {
 		case <-done:
 			open = false
 		}
-		for tracker, of := range trackers {
+		for tracker, files := range trackers {
 			sum := int64(0)
-			for _, b := range of {
+			for _, b := range files {
 				sum += b.value()
 			}
 			tracker.SetValue(sum)

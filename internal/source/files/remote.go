@@ -10,20 +10,19 @@ import (
 	"github.com/keyheat/keyheat/sample"
 )
 
-// Remote is where files are that are not this machine's, such as a bucket of S3.
+// Remote reads files from another place than this machine, such as a bucket of S3.
 type Remote interface {
 	// Names reports whether a path names files there.
 	Names(path string) bool
-	// Find looks for the files that paths stand for. Its error says why there is nothing
-	// to read.
+	// Find looks for the files that paths stand for. It returns an error if there are none.
 	Find(ctx context.Context, paths []string) error
-	// Each opens what was found, one file after the other, and returns the first error of
-	// read. A body's error says why the rest of one file could not be read. An error of
-	// Each's own says why it opens no more, and how many files that leaves.
+	// Each opens the found files, one after the other, and returns the first error of read.
+	// A body's error explains why the rest of one file could not be read. An error of Each
+	// itself explains why it opens no more files, and how many remain.
 	Each(ctx context.Context, read func(path string, body io.ReadCloser) error) error
 }
 
-// splitPaths returns the paths of this machine's files, and those of the remote ones.
+// splitPaths returns the local and the remote paths.
 func (f *Source) splitPaths() (local, remote []string) {
 	if f.Remote == nil {
 		return f.Paths, nil
@@ -33,12 +32,12 @@ func (f *Source) splitPaths() (local, remote []string) {
 	return local, remote
 }
 
-// readRemote reads what Find has found. There may be hours of it: what ends the reading
-// early, ctx too, is a gap behind what was read. Where nothing was read it is an error,
-// unless ctx ended.
+// readRemote reads the files that Find has found, perhaps for hours. If the reading ends
+// early, by ctx too, the rest is a gap. If no file was read, that is an error, unless ctx
+// ended.
 func (f *Source) readRemote(ctx context.Context, paths []string, sink source.Sink) error {
 	opened := 0
-	var failed error // of the sink
+	var failed error // from the sink
 	err := f.Remote.Each(ctx, func(path string, body io.ReadCloser) error {
 		defer func() { _ = body.Close() }() // read only
 		opened++
@@ -54,8 +53,8 @@ func (f *Source) readRemote(ctx context.Context, paths []string, sink source.Sin
 	return gap(context.WithoutCancel(ctx), sink, paths[0], err.Error())
 }
 
-// readBody reads one remote file. One whose form cannot be read is a gap: to look at all
-// of them first would be to fetch each twice.
+// readBody reads one remote file. A file with an unreadable form is a gap: checking all
+// files first would fetch each file twice.
 func readBody(ctx context.Context, path string, body io.ReadCloser, sink source.Sink) error {
 	file, err := newFile(path, body, 0)
 	if err != nil {

@@ -12,14 +12,14 @@ import (
 	"github.com/keyheat/keyheat/sample/mapped"
 )
 
-// MaxSample is the largest sample that a file may hold, in bytes: a line, or an
+// maxSample is the largest sample that a file may hold, in bytes: a line, or an
 // element of an array. A larger one is one bad sample.
-const MaxSample = 1 << 20
+const maxSample = 1 << 20
 
-// faultExcerpt is how much of a sample that is too large is kept to show.
+// faultExcerpt is how many bytes of an oversized sample are kept to show.
 const faultExcerpt = 1 << 10
 
-// faultTooLarge is the Fault of a sample that is larger than MaxSample.
+// faultTooLarge is the Fault of a sample that is larger than maxSample.
 const faultTooLarge = "larger than 1 MiB"
 
 // layout is how a file holds its samples.
@@ -27,7 +27,7 @@ type layout int
 
 const (
 	unknown layout = iota
-	lines          // NDJSON: cut at newlines, whatever the lines hold
+	lines          // NDJSON: cut at newlines, with any content
 	array          // one array: cut between its elements
 	objects        // objects that span lines: cut behind each
 )
@@ -37,15 +37,15 @@ const (
 // can start again at each position that it returns.
 type splitter struct {
 	r    io.Reader
-	err  error // what ended r; io.EOF at a clean end
+	err  error // error that ended r; io.EOF at a clean end
 	buf  []byte
 	used int   // bytes of buf that the last message took
 	at   int64 // position of buf[used]
 	line int64 // number of its line, from 1; below 1 when reading began in the middle
 
 	layout      layout
-	columns     *mapped.Columns // of lines that seem to be CSV, whose rows may span lines
-	linesFrom   int             // what stands before the lines that isLines found
+	columns     *mapped.Columns // columns of a supposed CSV, whose rows may span lines
+	linesFrom   int             // bytes before the lines that isLines found
 	wrapped     bool            // the array stands in {"Records":[…]}
 	scan        scanner
 	scanned     int  // bytes of buf that the scanner has seen
@@ -53,7 +53,7 @@ type splitter struct {
 }
 
 func newSplitter(r io.Reader, at int64) *splitter {
-	s := &splitter{r: r, at: at, line: 1, buf: make([]byte, 0, MaxSample)}
+	s := &splitter{r: r, at: at, line: 1, buf: make([]byte, 0, maxSample)}
 	if at > 0 {
 		s.line = math.MinInt64
 	}
@@ -145,19 +145,19 @@ func opensArray(text []byte) bool {
 	return len(text) == 0 || bytes.IndexByte([]byte("{[]"), text[0]) >= 0
 }
 
-// separate reports whether two lines are a JSON object each, with no comma between
-// them: then these are lines, and whatever stands before them is one bad line, not
-// the beginning of an array that would swallow them.
+// separate reports whether two lines are a JSON object each, with no comma between them.
+// Then the stream consists of lines, and the text before them is one bad line. As the
+// beginning of an array it would swallow them.
 func separate(text []byte) bool {
 	first, text, _ := bytes.Cut(text, []byte("\n"))
 	second, _, _ := bytes.Cut(bytes.TrimLeft(text, " \t\r\n"), []byte("\n"))
 	return isObject(first) && isObject(second)
 }
 
-// isLines reports whether what was taken for an array, or for an object over lines, are
-// lines after all: an object fills a line and nothing follows that may follow an element.
-// One broken line would else swallow all that are behind it. What stands before the first
-// such line is then linesFrom bytes long.
+// isLines reports whether a supposed array, or object over lines, consists of lines after
+// all. An object then fills a line, and the next character may not follow an element.
+// Otherwise one broken line would swallow all lines after it. linesFrom is then the length
+// of the text before the first such line.
 func (s *splitter) isLines() bool {
 	if s.layout == lines {
 		return false
@@ -182,8 +182,8 @@ func isObject(line []byte) bool {
 	return len(line) > 0 && line[0] == '{' && json.Valid(line)
 }
 
-// unwrap skips one end of AWS's {"Records":[…]}, of which a whole file may
-// consist, so that what is within is cut as any array.
+// unwrap skips one end of AWS's {"Records":[…]}, a common form of whole files, so that its
+// elements are cut like any array's.
 func (s *splitter) unwrap() bool {
 	if s.wrapped && s.buf[0] == '}' {
 		s.wrapped = false
@@ -224,7 +224,7 @@ func (s *splitter) cut() ([]byte, bool) {
 		m = nil
 	}
 	if closed {
-		s.layout = unknown // whatever follows the array
+		s.layout = unknown // any text may follow the array
 		s.take(end + 1)
 	} else {
 		s.take(end) // its comma opens the next message
@@ -246,9 +246,9 @@ func (s *splitter) wholeLines() (n int) {
 	}
 }
 
-// scanEnd returns the index of the last byte at which the buffer can be cut: the
-// last comma between elements or the array's end, or the end of an object; -1
-// when there is none. Inside a sample that is too large it is the first.
+// scanEnd returns the index of the last byte at which the buffer can be cut, -1 for none.
+// That is the last comma between elements, the array's end, or the end of an object. Inside
+// an oversized sample scanEnd returns the first such index.
 func (s *splitter) scanEnd() int {
 	end := -1
 	for i := max(s.scanned, s.opening()); i < len(s.buf); i++ {
@@ -316,8 +316,7 @@ func (s *splitter) skipRest() bool {
 	}
 }
 
-// resume drops the end of the sample that was too large, up to what separates
-// it from the next.
+// resume drops the end of the oversized sample, up to the separator before the next one.
 func (s *splitter) resume(end int) {
 	switch {
 	case s.layout != array:
@@ -338,7 +337,7 @@ func (s *splitter) take(n int) []byte {
 	return s.buf[:n]
 }
 
-// discard moves what is not used to the front.
+// discard moves the unused bytes to the front.
 func (s *splitter) discard() {
 	if s.used == 0 {
 		return
@@ -367,7 +366,7 @@ type scanner struct {
 
 func (s *scanner) step(b byte) {
 	switch {
-	case b == '\n': // no string goes over lines: one that does not end ends here
+	case b == '\n': // no JSON string spans lines: an unfinished one ends here
 		s.quoted, s.escaped = false, false
 	case s.escaped:
 		s.escaped = false

@@ -10,20 +10,20 @@ import (
 	"github.com/keyheat/keyheat/internal/source/memory"
 )
 
-// ahead is the fetch of what follows a response, made while that is folded: the broker
-// works meanwhile, and the partition does not wait for it afterwards.
+// ahead is a fetch of the next response while the current one is folded. The broker works
+// meanwhile, and the partition need not wait for it afterwards.
 type ahead struct {
 	part   fetchPart
 	cancel context.CancelFunc
 	done   chan struct{} // closed once the others are set
-	// What the fetch returned.
+	// Result of the fetch.
 	response *fetchResponse
 	err      error
 }
 
-// fetchAhead fetches from an offset without being waited for, unless other partitions'
-// responses come meanwhile, or memory is not to spare for n bytes and for what the last
-// response needed.
+// fetchAhead starts a fetch from an offset in the background. It does nothing while another
+// partition's response arrives, or if memory lacks n spare bytes and the bytes of the last
+// response.
 func (r *reader) fetchAhead(ctx context.Context, offset int64, epoch int32, n int) {
 	if r.source.coming.Load() >= int64(runtime.GOMAXPROCS(0)) {
 		return
@@ -44,8 +44,8 @@ func (r *reader) fetchAhead(ctx context.Context, offset int64, epoch int32, n in
 	runtime.Gosched()
 }
 
-// takeAhead returns the response to the fetch ahead, if that is what is to be read now,
-// and the error of that fetch. Both are nil where there is none.
+// takeAhead returns the response of the fetch ahead, or its error, if the fetch began at
+// this offset. Both are nil if there was no such fetch.
 func (r *reader) takeAhead(offset int64) (*fetchResponse, error) {
 	a := r.ahead
 	if a == nil || a.part != r.part(offset, r.epochBefore(offset)) {
@@ -71,8 +71,8 @@ func (r *reader) dropAhead() {
 	r.ahead = nil
 }
 
-// fetch returns the leader's response to a fetch: to that which was made ahead, or to one
-// that is made when there is memory for it. Who gets the response releases it.
+// fetch returns the leader's response: the one fetched ahead, or a new one as soon as there
+// is memory for it. The caller releases the response.
 func (r *reader) fetch(ctx context.Context, offset int64, wait time.Duration) (*fetchResponse, error) {
 	response, err := r.takeAhead(offset)
 	for {
@@ -104,15 +104,15 @@ func (r *reader) epochBefore(offset int64) int32 {
 }
 
 func (r *reader) part(offset int64, epoch int32) fetchPart {
-	return fetchPart{topic: r.topic, id: r.is.topic, partition: int32(r.id), offset: offset, epoch: epoch}
+	return fetchPart{topic: r.topic, id: r.identity.topic, partition: int32(r.id), offset: offset, epoch: epoch}
 }
 
 func (r *reader) request(part fetchPart, wait time.Duration, hold *memory.Hold) *fetchRequest {
 	return r.source.fetchRequest(r.connection, []fetchPart{part}, wait, r.fetchBytes, hold)
 }
 
-// send makes one request to the leader. more says that there were records at its offset
-// when the response before came. It is safe beside the reader's own goroutine.
+// send makes one request to the leader. more reports that records were at the request's
+// offset when the previous response came. send is safe beside the reader's own goroutine.
 func (r *reader) send(ctx context.Context, request *fetchRequest, more bool) (*fetchResponse, error) {
 	if more {
 		r.source.coming.Add(1)

@@ -66,13 +66,13 @@ func countFetches(c *kfake.Cluster) *fetches {
 	return f
 }
 
-func (f *fetches) of(offset string) int {
+func (f *fetches) count(offset string) int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.asked[offset]
 }
 
-// inSmallFetches returns how n records are read by several fetches, which are counted.
+// inSmallFetches reads n records in several fetches, and counts these.
 func inSmallFetches(t *testing.T, n int) (kafka.Config, *fetches) {
 	c := cluster(t, 1)
 	p := producer(t, c.ListenAddrs())
@@ -84,8 +84,8 @@ func inSmallFetches(t *testing.T, n int) (kafka.Config, *fetches) {
 	return cfg, countFetches(c)
 }
 
-// TestTheNextFetchIsMadeWhileOneIsFolded: no fold but the first ends before the broker was
-// asked for what follows it, and nothing is asked for twice.
+// TestTheNextFetchIsMadeWhileOneIsFolded expects that each fold but the first ends after
+// the next request has begun, and that no offset is requested twice.
 func TestTheNextFetchIsMadeWhileOneIsFolded(t *testing.T) {
 	t.Parallel()
 	const n = 100
@@ -94,7 +94,7 @@ func TestTheNextFetchIsMadeWhileOneIsFolded(t *testing.T) {
 	folds := 0
 	l.folding = func(_ context.Context, b source.Batch) error {
 		if folds++; folds > 1 && !b.End {
-			sinktest.Eventually(t, "a fetch at "+b.Next+" while what is before it is folded", func() bool { return asked.of(b.Next) > 0 })
+			sinktest.Eventually(t, "a fetch at "+b.Next+" while what is before it is folded", func() bool { return asked.count(b.Next) > 0 })
 		}
 		return nil
 	}
@@ -105,14 +105,14 @@ func TestTheNextFetchIsMadeWhileOneIsFolded(t *testing.T) {
 		t.Fatalf("all came in %d fetches", folds)
 	}
 	for offset := range n {
-		if asked.of(fmt.Sprint(offset)) > 1 {
-			t.Errorf("offset %d was fetched %d times", offset, asked.of(fmt.Sprint(offset)))
+		if asked.count(fmt.Sprint(offset)) > 1 {
+			t.Errorf("offset %d was fetched %d times", offset, asked.count(fmt.Sprint(offset)))
 		}
 	}
 	expectAllFree(t, k)
 }
 
-// expectAllFree fails the test unless nobody holds memory of the source.
+// expectAllFree fails the test if anybody holds memory of the source.
 func expectAllFree(t *testing.T, k *kafka.Source) {
 	t.Helper()
 	hold, err := k.Memory().Acquire(soon(t), math.MaxInt64)
@@ -122,8 +122,8 @@ func expectAllFree(t *testing.T, k *kafka.Source) {
 	hold.Release()
 }
 
-// TestAFetchAheadGivesWay: while a fold waits, others get the memory of what is folded and
-// of what was fetched behind it, and both are read again.
+// TestAFetchAheadGivesWay: while a fold waits, others get the memory of the folded response
+// and of the fetch ahead, and both are read again.
 func TestAFetchAheadGivesWay(t *testing.T) {
 	t.Parallel()
 	const n = 100
@@ -134,7 +134,7 @@ func TestAFetchAheadGivesWay(t *testing.T) {
 		if folds++; folds != 2 {
 			return nil
 		}
-		sinktest.Eventually(t, "a fetch ahead", func() bool { return asked.of(b.Next) > 0 })
+		sinktest.Eventually(t, "a fetch ahead", func() bool { return asked.count(b.Next) > 0 })
 		if b.Yield() {
 			t.Error("memory is given back that nobody wants")
 		}
@@ -158,8 +158,8 @@ func TestAFetchAheadGivesWay(t *testing.T) {
 	running <- k
 	l.Expect(t, n)
 	stop()
-	if asked.of(yielded) != 2 {
-		t.Errorf("offset %s was fetched %d times, want once ahead, and once again", yielded, asked.of(yielded))
+	if asked.count(yielded) != 2 {
+		t.Errorf("offset %s was fetched %d times, want once ahead, and once again", yielded, asked.count(yielded))
 	}
 	expectAllFree(t, k)
 }
@@ -183,7 +183,7 @@ func TestAFetchAheadOfWhatIsNotThereIsDropped(t *testing.T) {
 		case 0: // holes at its end
 			at += 1 + random.Int64N(5)
 			b.Last = at - 1
-		case 1: // it claims what the next one has
+		case 1: // the batch claims the next one's offsets
 			b.Last = at + random.Int64N(3)
 		}
 		batches = append(batches, b)
@@ -203,8 +203,8 @@ func TestAFetchAheadOfWhatIsNotThereIsDropped(t *testing.T) {
 	expectAllFree(t, k)
 }
 
-// TestBatchesOutOfOrderHoldNoMemory: a response that reaches the end of the log, and has
-// what was read before behind it, has a fetch made ahead that nobody asks for then.
+// TestBatchesOutOfOrderHoldNoMemory: a response reaches the end of the log, followed by
+// batches that were read before. Its fetch ahead stays unused.
 func TestBatchesOutOfOrderHoldNoMemory(t *testing.T) {
 	t.Parallel()
 	c := cluster(t, 1)

@@ -55,8 +55,8 @@ func newConnection(c Config) *connection {
 	return l
 }
 
-// encrypt is what kafka-go does with one configuration for all connections: certificates
-// change.
+// encrypt opens TLS with a configuration of its own. kafka-go has one for all connections,
+// but certificates change.
 func encrypt(ctx context.Context, raw net.Conn, address string, c *tls.Config) (net.Conn, error) {
 	if c.ServerName == "" {
 		host, _, err := net.SplitHostPort(address)
@@ -73,7 +73,7 @@ func encrypt(ctx context.Context, raw net.Conn, address string, c *tls.Config) (
 	return encrypted, nil
 }
 
-// close ends every connection, also those in the middle of a request.
+// close ends every connection, even in the middle of a request.
 func (l *connection) close() {
 	l.transport.CloseIdleConnections()
 	l.conns.close()
@@ -100,7 +100,7 @@ func (l *connection) missingTopics(ctx context.Context, topics []string) (missin
 	return missing, nil
 }
 
-// bounds returns the first offset of a partition and the one after its last.
+// bounds returns the first offset of a partition and the offset after its last record.
 func (l *connection) bounds(ctx context.Context, topic string, partition int) (first, end int64, err error) {
 	res, err := l.client.ListOffsets(ctx, &kafka.ListOffsetsRequest{
 		Topics: map[string][]kafka.OffsetRequest{topic: {kafka.FirstOffsetOf(partition), kafka.LastOffsetOf(partition)}},
@@ -120,7 +120,7 @@ func (l *connection) bounds(ctx context.Context, topic string, partition int) (f
 	return 0, 0, errors.New("look up the bounds of the log: the broker's response lacks the partition")
 }
 
-// partition is one of a topic's.
+// partition identifies a partition of a topic.
 type partition struct {
 	topic string
 	id    int
@@ -144,14 +144,16 @@ func (l *connection) leaders(ctx context.Context, topics []string) (map[partitio
 
 // call makes a request to any broker.
 func (l *connection) call(ctx context.Context, request kmsg.Request, newest int16) (kmsg.Response, error) {
-	return l.roundTrip(ctx, &wire.Call{Versions: &l.versions, ClientID: l.transport.ClientID, Request: request, Newest: newest})
+	return l.roundTrip(ctx, l.newCall(request, newest, wire.MaxMetadata))
 }
 
 // callGroup makes a request to the coordinator of a group.
 func (l *connection) callGroup(ctx context.Context, group string, request kmsg.Request, newest int16) (kmsg.Response, error) {
-	return l.roundTrip(ctx, &wire.GroupCall{
-		Call: wire.Call{Versions: &l.versions, ClientID: l.transport.ClientID, Request: request, Newest: newest}, Name: group,
-	})
+	return l.roundTrip(ctx, &wire.GroupCall{Call: *l.newCall(request, newest, wire.MaxGroup), Name: group})
+}
+
+func (l *connection) newCall(request kmsg.Request, newest int16, limit int) *wire.Call {
+	return &wire.Call{Versions: &l.versions, ClientID: l.transport.ClientID, Request: request, Newest: newest, Limit: limit}
 }
 
 func (l *connection) roundTrip(ctx context.Context, m protocol.Message) (kmsg.Response, error) {
@@ -162,13 +164,13 @@ func (l *connection) roundTrip(ctx context.Context, m protocol.Message) (kmsg.Re
 	return response.(*wire.Response).Response, nil
 }
 
-// conns are open network connections. Closing them ends the requests that wait on
-// one; no new one is opened after.
+// conns are the open network connections. Closing them ends all waiting requests, and no
+// new connection is opened afterwards.
 type conns struct {
 	mu     sync.Mutex
 	open   map[*conn]struct{}
 	closed bool
-	// closedOne, when set, is told of each connection that its user closes.
+	// closedOne, if set, is called with each connection that its user closes.
 	closedOne func(net.Conn)
 }
 
@@ -214,6 +216,6 @@ func (s *conns) close() {
 	s.open, s.closed = nil, true
 	s.mu.Unlock()
 	for c := range open {
-		_ = c.Conn.Close() // nobody waits for requests in flight
+		_ = c.Conn.Close() // requests in flight fail
 	}
 }

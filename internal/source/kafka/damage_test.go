@@ -22,9 +22,9 @@ import (
 	"github.com/keyheat/keyheat/internal/testsupport/sinktest"
 )
 
-// serve makes the cluster respond to every fetch from a log of our own making: the
-// batches from the first that by its own word reaches to the fetch offset on, one or as
-// many as are asked for. It counts the fetches of each offset.
+// serve makes the cluster answer every fetch from a log of the test. The answer begins with
+// the first batch that claims to reach the fetch offset. It has one batch, or as many as
+// the fetch requests.
 func serve(c *kfake.Cluster, high int64, batches []kafkatest.Batch, harm func(raw []byte, base int64)) (asked func(offset int64) int) {
 	var mu sync.Mutex
 	fetches := make(map[int64]int)
@@ -169,7 +169,7 @@ func TestKafkaRefusesClaimsOfTagsAtOnce(t *testing.T) {
 	c.ControlKey(int16(kmsg.Metadata), func(kreq kmsg.Request) (kmsg.Response, error, bool) {
 		c.KeepControl()
 		if kreq.GetVersion() < 10 {
-			return nil, nil, false // kafka-go's, which ends where there are no tags yet
+			return nil, nil, false // the request of kafka-go, before tags exist
 		}
 		res := kreq.ResponseKind().(*kmsg.MetadataResponse)
 		rt := kmsg.NewMetadataResponseTopic()
@@ -217,8 +217,8 @@ func TestKafkaSpeaksTLSAndSASL(t *testing.T) {
 
 var _ source.Sink = (*sinktest.Recorder)(nil)
 
-// TestKafkaReadsWhatALastBatchHides: a batch claims the offsets of those behind it, and
-// the response has no room for one of them.
+// TestKafkaReadsWhatALastBatchHides: a batch claims the offsets of later batches, and the
+// response has no room for one of them.
 func TestKafkaReadsWhatALastBatchHides(t *testing.T) {
 	t.Parallel()
 	padding := strings.Repeat(" ", 1500)

@@ -11,7 +11,7 @@ import (
 // TestTopicID is the id of the topic in responses given to ParsePartition.
 var TestTopicID = topicID{1, 2, 3}
 
-// Partition is what a fetch response says of its partition.
+// Partition is one partition of a fetch response.
 type Partition struct {
 	High, Stable, Start, Diverged int64
 	Failed                        bool
@@ -19,8 +19,8 @@ type Partition struct {
 	Records                       []byte
 }
 
-// ParsePartition lets tests reach the decoder of fetch responses, which no server can be
-// made to send in every form.
+// ParsePartition exports the decoder of fetch responses. No server sends them in every
+// form.
 func ParsePartition(buf []byte, version int16) (Partition, error) {
 	request := kmsg.NewPtrFetchRequest()
 	request.Version = version
@@ -36,14 +36,14 @@ func ParsePartition(buf []byte, version int16) (Partition, error) {
 	return Partition{p.highWatermark, p.lastStable, p.logStart, p.diverged, p.err != nil, p.aborted, p.records}, nil
 }
 
-// TestPart is a partition of which a fetch asks.
+// TestPart is a requested partition.
 type TestPart struct {
 	Topic     string
 	ID        [16]byte
 	Partition int32
 }
 
-// ParseParts returns the records of each part in the response to a fetch of them.
+// ParseParts returns the records of each part of a fetch response.
 func ParseParts(buf []byte, version int16, asked []TestPart) (records [][]byte, err error) {
 	request := kmsg.NewPtrFetchRequest()
 	request.Version = version
@@ -62,7 +62,7 @@ func ParseParts(buf []byte, version int16, asked []TestPart) (records [][]byte, 
 	return records, err
 }
 
-// Topic is what a metadata response says of its topic.
+// Topic is the decoded topic of a metadata response.
 type Topic struct {
 	Cluster    string
 	ID         [16]byte
@@ -75,8 +75,8 @@ func ParseTopic(body []byte, version int16) (Topic, error) {
 	var r topicResponse
 	r.SetVersion(version)
 	err := r.ReadFrom(body)
-	return Topic{r.is.cluster, r.is.topic, r.is.partitions, r.code != 0}, err
+	return Topic{r.identity.cluster, r.identity.topic, r.identity.partitions, r.code != 0}, err
 }
 
-// Memory lets tests want what a source holds.
+// Memory exports the source's budget, so that tests can compete for it.
 func (k *Source) Memory() *memory.Budget { return k.memory }

@@ -17,10 +17,9 @@ import (
 	"github.com/keyheat/keyheat/internal/source/memory"
 )
 
-// The supported versions of the Fetch API. Version 4 (Kafka 0.11) added the list
-// of aborted transactions, which is needed; 13 (Kafka 3.1) names topics by their
-// ids, so that a topic which was made anew is an error and not another's records.
-// Kafka 4 still serves all of them.
+// Supported versions of the Fetch API. Version 4 (Kafka 0.11) added the list of aborted
+// transactions, needed here. Version 13 (Kafka 3.1) names topics by id, so that a recreated
+// topic is an error. Kafka 4 still serves all of them.
 const (
 	fetchOldest   = 4
 	fetchFlexible = 12 // compact lengths, and tags
@@ -42,23 +41,23 @@ type fetchRequest struct {
 	parts    []fetchPart
 	maxWait  time.Duration
 	maxBytes int32
-	// limit is the most bytes of a response that are taken.
+	// limit is the largest accepted response, in bytes.
 	limit    int
 	clientID string
-	// hold is what the response is in.
+	// hold has the response's memory.
 	hold *memory.Hold
 }
 
 var _ protocol.RawExchanger = (*fetchRequest)(nil)
 
-// fetchPart is what is asked for of one partition.
+// fetchPart requests records of one partition.
 type fetchPart struct {
 	topic     string
 	id        topicID // zero when it is not known: the topic is fetched by name
 	partition int32
 	offset    int64
-	// epoch is the leader epoch of the record before offset, -1 when it is not
-	// known: the leader says so when its log diverged before offset (KIP-595).
+	// epoch is the leader epoch of the record before offset, -1 if unknown. With it the
+	// leader reports whether its log diverged before offset (KIP-595).
 	epoch int32
 }
 
@@ -80,15 +79,15 @@ type fetchResponse struct {
 	buf           []byte
 	asked         time.Time // before the request was sent
 	hold          *memory.Hold
-	held          int // bytes that are needed of it
+	held          int // needed bytes of the hold
 	decoder       *recordbatch.Decoder
 }
 
-// responseBuffers are some of usual fetches.
+// responseBuffers are unused buffers of the usual fetch size.
 var responseBuffers = memory.NewBuffers(2 * defaults.FetchBytes)
 
-// decoders are some that nobody uses now. They have buffers, which no budget counts: more
-// of them than a few cores keep busy are not kept.
+// decoders are unused decoders. No budget counts their buffers, so only as many are kept as
+// a few cores need.
 var decoders = make(chan *recordbatch.Decoder, 4)
 
 // decode begins to decode the response's records from an offset on.
@@ -102,7 +101,7 @@ func (r *fetchResponse) decode(offset int64, limit int) *recordbatch.Decoder {
 	return r.decoder
 }
 
-// release gives the response's memory back. Nothing of it may be used after.
+// release gives the response's memory back. The response may not be used afterwards.
 func (r *fetchResponse) release() {
 	if r.decoder != nil {
 		r.decoder.Reset(0, nil, nil, recordbatch.Limits{})
@@ -118,12 +117,12 @@ func (r *fetchResponse) release() {
 	r.hold.Release()
 }
 
-// shortError is memory that others have: what is needed has to be waited for.
+// shortError reports that others hold the memory. The caller waits for that many bytes.
 type shortError struct{ bytes int }
 
 func (e *shortError) Error() string { return fmt.Sprintf("%d bytes are not free", e.bytes) }
 
-// grow asks for memory beside the response's own.
+// grow requests memory beside the response's own.
 func (r *fetchResponse) grow(beside int) error {
 	need := len(r.buf) + beside
 	if !r.hold.Grow(int64(need)) {
@@ -148,7 +147,7 @@ func (r *fetchRequest) Broker(c protocol.Cluster) (protocol.Broker, error) {
 	return route.Broker(c)
 }
 
-// Required takes every exchange over.
+// Required accepts every exchange.
 func (r *fetchRequest) Required(map[protocol.ApiKey]int16) bool { return true }
 
 // RawExchange writes the request and reads the response. After an error
@@ -218,8 +217,8 @@ func (r *fetchRequest) request(version int16) *kmsg.FetchRequest {
 	return q
 }
 
-// fetchRequest returns a request to the leader of all parts for what they have: at most so
-// many bytes of each and of all together, but for one larger batch.
+// fetchRequest returns a request to the leader of all parts. bytes bounds each partition
+// and the response as a whole, except for one larger batch.
 func (k *Source) fetchRequest(l *connection, parts []fetchPart, wait time.Duration, bytes int, hold *memory.Hold) *fetchRequest {
 	return &fetchRequest{
 		versions: &l.versions, parts: parts, maxWait: wait, maxBytes: int32(bytes),

@@ -11,22 +11,22 @@ import (
 	"github.com/keyheat/keyheat/internal/source/kafka/wire"
 )
 
-// partitionData is what a fetch response says of one partition.
+// partitionData is one partition of a fetch response.
 type partitionData struct {
-	// highWatermark is the offset after the last record that all replicas have,
-	// lastStable that after which a transaction may still be open, logStart that of the
-	// oldest record; -1 where the response does not say so.
+	// highWatermark is the offset after the last record that all replicas have. lastStable
+	// is the offset of the oldest transaction that may be open. logStart is the offset of
+	// the oldest record. They are -1 if the response lacks them.
 	highWatermark, lastStable, logStart int64
-	// diverged is where the leader's log differs from what was fetched before; -1 where
-	// it does not.
+	// diverged is the offset from which the leader's log differs from the fetched records;
+	// -1 if it does not.
 	diverged int64
 	aborted  []recordbatch.Aborted
 	records  []byte // part of the response
 	err      error  // the partition's error; nil, or a kafka.Error
 }
 
-// divergingEpoch is the tag of a partition with the epoch and the offset at which the
-// logs part.
+// divergingEpoch is the tag of a partition with the epoch and the offset at which the logs
+// diverge.
 const divergingEpoch = 0
 
 // end returns the offset after the last record that may be read: with transactions
@@ -38,15 +38,15 @@ func (p *partitionData) end() int64 {
 	return p.highWatermark
 }
 
-// parse reads the response to a fetch in the given version, which has to have each part
-// once, and returns what it says of them.
+// parse decodes a fetch response of the given version. The response must have each
+// requested partition once.
 func (r *fetchRequest) parse(body []byte, version int16) ([]partitionData, error) {
 	w := wire.NewReader(body, version >= fetchFlexible)
 	w.Int32() // how long the broker throttled the client
 	var code int16
 	if version >= 7 {
 		code = w.Int16()
-		w.Int32() // the fetch session, of which there is none
+		w.Int32() // the fetch session; this client uses none
 	}
 	if code != 0 {
 		return nil, kafka.Error(code)
@@ -55,17 +55,17 @@ func (r *fetchRequest) parse(body []byte, version int16) ([]partitionData, error
 	unread := slices.Clone(r.parts) // a part without a topic was read
 	left, at := len(all), 0
 	w.Each(func() {
-		of := fetchPart{}
+		named := fetchPart{}
 		if version >= fetchByID {
-			copy(of.id[:], w.Bytes(len(of.id)))
+			copy(named.id[:], w.Bytes(len(named.id)))
 		} else {
-			of.topic = w.Text()
+			named.topic = w.Text()
 		}
 		w.Each(func() {
-			of.partition = w.Int32()
+			named.partition = w.Int32()
 			p := readPartition(&w, version)
-			if at = findPart(unread, at, of, version); at < 0 {
-				w.Err = w.Or(fmt.Errorf("fetch response is of %s, which was not asked for, or is there twice", of))
+			if at = findPart(unread, at, named, version); at < 0 {
+				w.Err = w.ErrOr(fmt.Errorf("fetch response is of %s, which was not asked for, or is there twice", named))
 				return
 			}
 			all[at], unread[at] = p, fetchPart{}
@@ -83,8 +83,8 @@ func (r *fetchRequest) parse(body []byte, version int16) ([]partitionData, error
 	return all, nil
 }
 
-// findPart returns which of the parts a response names, -1 for none. It begins at one of
-// them, because brokers answer in the order of the request.
+// findPart returns the index of the partition that a response names, -1 for none. It starts
+// at begin, because brokers answer in the order of the request.
 func findPart(parts []fetchPart, begin int, named fetchPart, version int16) int {
 	for i := range parts {
 		at := (begin + i) % len(parts)
@@ -99,7 +99,7 @@ func findPart(parts []fetchPart, begin int, named fetchPart, version int16) int 
 	return -1
 }
 
-// readPartition reads what follows a partition's number.
+// readPartition decodes a partition's data after its number.
 func readPartition(w *wire.Reader, version int16) partitionData {
 	p := partitionData{logStart: -1, diverged: -1}
 	if code := w.Int16(); code != 0 {
@@ -114,7 +114,7 @@ func readPartition(w *wire.Reader, version int16) partitionData {
 		w.Tags(nil)
 	})
 	if version >= 11 {
-		w.Int32() // the replica to read from, which a rack alone gets
+		w.Int32() // the preferred replica; brokers set it for clients with a rack
 	}
 	p.records = w.Bytes(max(w.Length(), 0))
 	w.Tags(func(tag uint64, value []byte) {

@@ -14,40 +14,41 @@ import (
 	"github.com/keyheat/keyheat/internal/source/memory"
 )
 
-// followsPerWait is how many requests a follower begins at most for each broker within
-// Config.MaxWait: a partition to which records come one by one is not fetched for each.
+// followsPerWait is the most requests that a follower starts for a broker within
+// Config.MaxWait. A partition with a slow trickle of records would otherwise cost a request
+// each.
 const followsPerWait = 10
 
-// follower fetches for the partitions that are read to the ends of their logs. Those that
-// wait for the same broker share a request, so that hundreds of quiet partitions take a
-// few requests a second and not a few each. One that has much to read fetches alone.
+// follower fetches for partitions that are read to the end of their logs. Partitions on the
+// same broker share a request, so that hundreds of quiet partitions take a few requests a
+// second together. A partition with a backlog fetches alone.
 type follower struct {
 	source     *Source
 	connection *connection
-	wake       chan struct{} // somebody waits
+	wake       chan struct{} // a partition waits
 
 	mu sync.Mutex
 	// waiting are partitions that no request is made for now.
 	waiting []*following
 }
 
-// following is a partition that waits for something behind the end of its log.
+// following is a partition that waits for records after the end of its log.
 type following struct {
 	part     fetchPart
 	since    time.Time
-	answered chan *fetchResponse // of one place; closed when the request failed
+	answered chan *fetchResponse // room for one response; closed when the request failed
 	silence  error               // set before answered is closed, if the broker was silent
-	gone     bool                // under the follower's mu: nobody takes the response
+	gone     bool                // guarded by the follower's mu: the reader has left
 }
 
 func newFollower(k *Source, l *connection) *follower {
 	return &follower{source: k, connection: l, wake: make(chan struct{}, 1)}
 }
 
-// fetch waits, about Config.MaxWait at most, until the broker has something to say of a
-// partition, and returns it, or that there is nothing new. Who gets the response releases
-// it. Nil without an error is a request that failed, perhaps for another partition's sake,
-// or the end of ctx; an error is a broker that does not answer.
+// fetch waits about Config.MaxWait at most, and returns the broker's news of a partition,
+// or an empty response. The caller releases the response. Without an error, a nil response
+// means that ctx ended, or that the request failed, perhaps because of another partition.
+// An error means that the broker does not answer.
 func (f *follower) fetch(ctx context.Context, part fetchPart) (*fetchResponse, error) {
 	w := &following{part: part, since: time.Now(), answered: make(chan *fetchResponse, 1)}
 	f.await(w)
@@ -67,7 +68,7 @@ func (f *follower) fetch(ctx context.Context, part fetchPart) (*fetchResponse, e
 	}
 }
 
-// await has the next requests made for these partitions, too.
+// await adds partitions to the next requests.
 func (f *follower) await(all ...*following) {
 	if len(all) == 0 {
 		return
@@ -101,10 +102,10 @@ func (f *follower) run(ctx context.Context) {
 	}
 }
 
-// pause is how long the follower gathers partitions for its next requests.
+// pause returns how long the follower gathers partitions for its next requests.
 func (f *follower) pause() time.Duration { return f.source.config.MaxWait / followsPerWait }
 
-// shared is what partitions have in common that can share a request.
+// shared has the properties that partitions of one request have in common.
 type shared struct {
 	leader int // the broker's id
 	byName bool
@@ -125,8 +126,8 @@ func (f *follower) byLeader(ctx context.Context, all []*following) map[shared][]
 	return groups
 }
 
-// poll makes one request, and hands out what the broker has to say. Those partitions of
-// which there is nothing new wait on, unless they have waited for long enough.
+// poll makes one request and hands out the responses. Partitions without news wait on until
+// their time is over.
 func (f *follower) poll(ctx context.Context, all []*following) {
 	parts := make([]fetchPart, len(all))
 	longest := time.Duration(0)
@@ -136,7 +137,7 @@ func (f *follower) poll(ctx context.Context, all []*following) {
 	}
 	hold, err := f.source.memory.Acquire(ctx, 0)
 	if err != nil {
-		return // with ctx, which ended for those that wait, too
+		return // ctx also ends the waiting readers
 	}
 	wait := max(f.source.config.MaxWait-longest, f.pause())
 	got, err := f.source.fetch(ctx, f.connection, f.source.fetchRequest(f.connection, parts, wait, f.source.config.FetchBytes, hold))
@@ -157,7 +158,7 @@ func (f *follower) poll(ctx context.Context, all []*following) {
 	f.await(quiet...)
 }
 
-// answer hands a response to who waits for it.
+// answer hands a response to the reader that waits for it.
 func (f *follower) answer(w *following, response *fetchResponse) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -168,8 +169,8 @@ func (f *follower) answer(w *following, response *fetchResponse) {
 	w.answered <- response
 }
 
-// giveUp hands nothing to those who wait but that the broker is silent, if that is why:
-// they would wait for another request timeout to see it.
+// giveUp ends all waits with an error if the broker did not answer, and without one
+// otherwise. The readers would only wait for another request timeout.
 func giveUp(all []*following, why error) {
 	for _, w := range all {
 		if errors.Is(why, context.DeadlineExceeded) || errors.Is(why, os.ErrDeadlineExceeded) {
@@ -179,14 +180,13 @@ func giveUp(all []*following, why error) {
 	}
 }
 
-// isNews reports whether a broker says of a partition anything but that nothing is behind
-// the end of its log.
+// isNews reports whether the response has more to report than an unchanged end of the log.
 func (p *partitionData) isNews(end int64) bool {
 	return p.err != nil || len(p.records) > 0 || p.diverged >= 0 || p.logStart > end || p.end() > end
 }
 
-// part returns what the response says of one part, in memory of its own that is taken of
-// the response's.
+// part returns one partition of the response. It copies the records, and splits their
+// memory off the response's hold.
 func (f *fetched) part(i int, hold *memory.Hold) *fetchResponse {
 	p := f.parts[i]
 	p.records = bytes.Clone(p.records)

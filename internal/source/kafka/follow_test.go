@@ -27,7 +27,7 @@ type requests struct {
 	sizes []int
 }
 
-// watchRequests notes the fetches, and has those answered with nothing that break says.
+// watchRequests records the fetches, and answers without topics if breaks reports true.
 func watchRequests(c *kfake.Cluster, breaks func(partitions []int32) bool) *requests {
 	r := new(requests)
 	c.ControlKey(int16(kmsg.Fetch), func(kreq kmsg.Request) (kmsg.Response, error, bool) {
@@ -70,8 +70,8 @@ func put(t *testing.T, p *kgo.Client, partition int32, value int) {
 	}
 }
 
-// TestQuietPartitionsShareAFetch: those that are read to the ends of their logs are fetched
-// together, also while records come to one of them.
+// TestQuietPartitionsShareAFetch: partitions at the ends of their logs are fetched
+// together, even while records come to one of them.
 func TestQuietPartitionsShareAFetch(t *testing.T) {
 	t.Parallel()
 	const partitions, records = 40, 60
@@ -103,8 +103,8 @@ func TestQuietPartitionsShareAFetch(t *testing.T) {
 	expectAllFree(t, k)
 }
 
-// TestAQuietPartitionIsHeardOf: while records come to one partition, the others still say
-// now and then, as often as if they were alone, that they are at their ends.
+// TestAQuietPartitionIsHeardOf: while records come to one partition, the others report the
+// ends of their logs as often as if they were alone.
 func TestAQuietPartitionIsHeardOf(t *testing.T) {
 	t.Parallel()
 	c := cluster(t, 3)
@@ -135,8 +135,8 @@ func TestAQuietPartitionIsHeardOf(t *testing.T) {
 	}
 }
 
-// TestAPartitionThatBreaksASharedFetchFailsAlone: the others are read, and readiness names
-// the one.
+// TestAPartitionThatBreaksASharedFetchFailsAlone: the other partitions are read, and
+// readiness names the broken one.
 func TestAPartitionThatBreaksASharedFetchFailsAlone(t *testing.T) {
 	t.Parallel()
 	c := cluster(t, 5)
@@ -160,7 +160,7 @@ func TestAPartitionThatBreaksASharedFetchFailsAlone(t *testing.T) {
 	expectAllFree(t, k)
 }
 
-// TestSharedFetchesThatFailLoseNothing: every third request fails, whoever made it.
+// TestSharedFetchesThatFailLoseNothing: every third request fails, shared or not.
 func TestSharedFetchesThatFailLoseNothing(t *testing.T) {
 	t.Parallel()
 	c := cluster(t, 6)
@@ -208,7 +208,7 @@ func TestSharedFetchesGoToEachPartitionsLeader(t *testing.T) {
 	}
 }
 
-// silence has brokers leave fetches unanswered once it is true: one of them, or all.
+// silence makes the selected brokers leave fetches unanswered while it is true.
 func silence(c *kfake.Cluster, of func(broker int32) bool) *atomic.Bool {
 	silent := new(atomic.Bool)
 	c.ControlKey(int16(kmsg.Fetch), func(kmsg.Request) (kmsg.Response, error, bool) {
@@ -218,8 +218,8 @@ func silence(c *kfake.Cluster, of func(broker int32) bool) *atomic.Bool {
 	return silent
 }
 
-// TestASilentBrokerIsNamedInTime: after one request that it does not answer, which is a
-// shared one, and not only after one for each partition.
+// TestASilentBrokerIsNamedInTime: readiness names a broker after one unanswered shared
+// request, and not only after one for each partition.
 func TestASilentBrokerIsNamedInTime(t *testing.T) {
 	t.Parallel()
 	c := cluster(t, 3)
@@ -239,7 +239,7 @@ func TestASilentBrokerIsNamedInTime(t *testing.T) {
 	expectAllFree(t, k)
 }
 
-// TestASilentBrokerHoldsUpNoOther: what the other brokers lead is read meanwhile.
+// TestASilentBrokerHoldsUpNoOther: the partitions of other brokers are read meanwhile.
 func TestASilentBrokerHoldsUpNoOther(t *testing.T) {
 	t.Parallel()
 	const partitions = 12
@@ -289,8 +289,8 @@ func TestEveryVersionIsShared(t *testing.T) {
 	}
 }
 
-// TestASharedResponseIsReadByPartition: whatever the order of topics and partitions in it,
-// and not at all where one is missing, there twice, or nobody's.
+// TestASharedResponseIsReadByPartition: topics and partitions may have any order in a
+// response. A missing, repeated or foreign partition is an error.
 func TestASharedResponseIsReadByPartition(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

@@ -34,8 +34,8 @@ func responseHeader(res *kmsg.FetchResponse) []byte {
 	return header
 }
 
-// FuzzFetchResponse feeds the response decoder any bytes: it must refuse or
-// return records that lie inside of them.
+// FuzzFetchResponse decodes any bytes as a fetch response. The decoder must refuse them or
+// return records within them.
 func FuzzFetchResponse(f *testing.F) {
 	for version := int16(4); version <= 13; version++ {
 		f.Add(version, fetchBody(version, []byte("records"), kmsg.FetchResponseTopicPartitionAbortedTransaction{ProducerID: 1}))
@@ -48,8 +48,8 @@ func FuzzFetchResponse(f *testing.F) {
 	})
 }
 
-// Whatever a response says of the partition is what kmsg, which is made from Kafka's own
-// definitions, reads in it.
+// TestFetchResponsesAreReadAsKmsgReadsThem compares the decoder with kmsg, generated from
+// Kafka's own definitions.
 func TestFetchResponsesAreReadAsKmsgReadsThem(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -152,8 +152,8 @@ func FuzzTopicResponse(f *testing.F) {
 	})
 }
 
-// Whatever a response says of the topic is what kmsg, which is made from Kafka's own
-// definitions, reads in it; and a part of it is refused.
+// TestTopicResponsesAreReadAsKmsgReadsThem compares the decoder with kmsg, generated from
+// Kafka's own definitions. It also cuts responses, which must be refused.
 func TestTopicResponsesAreReadAsKmsgReadsThem(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

@@ -18,20 +18,19 @@ import (
 )
 
 const (
-	// shortGeneration is how long a generation has to last for the next one to be
-	// joined at once; after a shorter one the source backs off.
+	// shortGeneration is the least duration of a generation after which the member rejoins
+	// at once. After a shorter one the source backs off.
 	shortGeneration = time.Second
-	// leaveGrace is how much longer than the release a stop may take, to leave the
-	// group.
+	// leaveGrace is the time to leave the group, beyond the release of partitions.
 	leaveGrace = 2 * time.Second
 )
 
-// Run reads until ctx ends; every failure is retried. It returns within
-// the release timeout and a few seconds. One Run at a time.
+// Run reads until ctx ends; every failure is retried. It returns within the release timeout
+// and a few seconds. Only one Run may be active.
 //
-// It reads the topics that exist. When one of them is deleted, or a missing one is
-// created, it leaves the group and joins it anew with the topics of then: a
-// subscription cannot change otherwise.
+// It reads the topics that exist. When a topic is deleted or a missing one is created, it
+// leaves the group and joins with the new topics, because a subscription cannot change
+// otherwise.
 func (k *Source) Run(ctx context.Context, sink source.Sink) error {
 	for {
 		if err := k.runGroup(ctx, sink); err != nil || ctx.Err() != nil {
@@ -100,9 +99,9 @@ func commitPositions(ctx context.Context, gen *generation, readers []*reader, co
 	return nil
 }
 
-// awaitTopics waits until a topic exists, and returns those that do; false when ctx
-// ended first. It reads kafka-go's cached metadata, which costs nothing when all is
-// well.
+// awaitTopics waits until a topic exists, and returns the existing topics; false if ctx
+// ended first. It reads kafka-go's cached metadata, so that it costs no request if all
+// topics exist.
 func (k *Source) awaitTopics(ctx context.Context, conn *connection) (topics []string, ok bool) {
 	wait := newBackoff()
 	for {
@@ -121,9 +120,8 @@ func (k *Source) awaitTopics(ctx context.Context, conn *connection) (topics []st
 	}
 }
 
-// watchTopics returns when other topics exist than those that are read, or ctx ends.
-// A topic that seems to be gone is looked for twice: a broker that starts does not
-// know all of them at once.
+// watchTopics returns when the set of existing topics has changed, or ctx ends. It looks
+// twice for a missing topic, because a starting broker does not know all topics at once.
 func (k *Source) watchTopics(ctx context.Context, conn *connection, read []string) {
 	tick := time.NewTicker(k.config.PartitionWatch)
 	defer tick.Stop()
@@ -138,7 +136,7 @@ func (k *Source) watchTopics(ctx context.Context, conn *connection, read []strin
 		case err != nil || slices.Equal(topics, read):
 			gone = 0
 		case len(topics) >= len(read) || gone > 0:
-			k.log.Info("other topics exist: joining the consumer group anew", "before", read, "now", topics)
+			k.log.Info("the set of existing topics has changed: joining the consumer group again", "before", read, "now", topics)
 			return
 		default:
 			gone++
@@ -153,7 +151,7 @@ func (k *Source) existingTopics(ctx context.Context, conn *connection) ([]string
 	if err != nil {
 		return nil, err
 	}
-	k.missing.Set(float64(len(missing))) // before readiness, which says why
+	k.missing.Set(float64(len(missing))) // set before readiness, so that readiness names the topics
 	var topics []string
 	for _, topic := range k.config.Topics {
 		if slices.Contains(missing, topic) {
@@ -168,8 +166,8 @@ func (k *Source) existingTopics(ctx context.Context, conn *connection) ([]string
 
 var errMissingTopic = errors.New("it does not exist: create it, or correct its name; the other topics are read")
 
-// reportFailure records, counts and, when it is news, logs what is wrong with a
-// part: a partition, or the group.
+// reportFailure records and counts a failure of a part (a partition, or the group), and
+// logs it if it is new.
 func (k *Source) reportFailure(part, kind string, err error) {
 	k.errors.WithLabelValues(kind).Inc()
 	if k.health.Fail(part, err.Error()) {

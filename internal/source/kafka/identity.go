@@ -12,22 +12,21 @@ import (
 	"github.com/keyheat/keyheat/internal/source/kafka/wire"
 )
 
-// A topic that is deleted and made again has its old name and another id (Kafka
-// 2.8, KIP-516): a position is one in the topic of an id.
+// A topic that is deleted and created again keeps its name and gets another id (Kafka 2.8,
+// KIP-516). So a position belongs to the id.
 
-// metadataNewest is the newest version of the Metadata API that is asked for: what
-// comes after it is not needed. From 10 on it tells topics' ids, from 2 on the
-// cluster's.
+// metadataNewest is the newest Metadata version that this client requests. Version 2 added
+// the cluster's id, version 10 the ids of topics.
 const metadataNewest = 12
 
-// Errors of a fetch by id, which kafka-go does not name: the broker has no topic of
-// that id, or another one under the name.
+// Errors of a fetch by id that kafka-go does not name: the broker has no topic with the id,
+// or the name has another id.
 const (
 	errUnknownTopicID      = kafka.Error(100)
 	errInconsistentTopicID = kafka.Error(103)
 )
 
-// errAnotherTopic ends the reading of a topic that was deleted and made again.
+// errAnotherTopic ends the reading of a topic that was deleted and created again.
 var errAnotherTopic = errors.New("the topic was deleted and created again")
 
 // topicID is the id of a topic; zero when the cluster has none.
@@ -41,22 +40,22 @@ func (t topicID) String() string {
 	return base64.RawURLEncoding.EncodeToString(t[:])
 }
 
-// identity is what a topic is, beside its name.
+// identity identifies a topic beyond its name.
 type identity struct {
-	cluster    string // empty when the cluster tells none
+	cluster    string // empty if unknown
 	topic      topicID
 	partitions int
 }
 
-// differs reports whether two identities are of different topics, as far as both are
-// known: in a cluster that is being upgraded some brokers tell ids and some do not.
+// differs reports whether two identities are of different topics. Unknown ids never differ:
+// during an upgrade of the cluster only some brokers send ids.
 func (i identity) differs(other identity) bool {
 	known := i.topic != (topicID{}) && other.topic != (topicID{})
 	return known && i.topic != other.topic ||
 		i.cluster != "" && other.cluster != "" && i.cluster != other.cluster
 }
 
-// identity asks a broker what the topic of a name is now.
+// identity requests the current identity of a topic.
 func (l *connection) identity(ctx context.Context, topic string) (identity, error) {
 	q := &topicRequest{kmsg.NewMetadataRequest()}
 	asked := kmsg.NewMetadataRequestTopic()
@@ -70,7 +69,7 @@ func (l *connection) identity(ctx context.Context, topic string) (identity, erro
 	if m.code != 0 {
 		return identity{}, fmt.Errorf("look up the topic's id: %w", kafka.Error(m.code))
 	}
-	return m.is, nil
+	return m.identity, nil
 }
 
 // topicRequest is a metadata request for one topic.
@@ -83,11 +82,12 @@ func (q *topicRequest) ResponseKind() kmsg.Response {
 	return r
 }
 
-// topicResponse is what is needed of the response to a topicRequest.
+// topicResponse decodes the needed part of a Metadata response. kmsg's decoder is not safe
+// for it: see [wire.Reader].
 type topicResponse struct {
 	kmsg.MetadataResponse // for its version only
-	is                    identity
-	code                  int16 // of the topic's error; 0 for none
+	identity              identity
+	code                  int16 // error code of the topic; 0 for none
 }
 
 // ReadFrom implements kmsg.Response.
@@ -107,35 +107,35 @@ func (r *topicResponse) ReadFrom(body []byte) error {
 		w.Tags(nil)
 	})
 	if version >= 2 {
-		r.is.cluster = w.Text()
+		r.identity.cluster = w.Text()
 	}
 	if version >= 1 {
 		w.Int32() // the controller
 	}
 	if n := w.Length(); n != 1 {
-		return w.Or(fmt.Errorf("it holds %d topics, asked for 1", n))
+		return w.ErrOr(fmt.Errorf("it holds %d topics, asked for 1", n))
 	}
 	r.topic(&w)
 	if version >= 8 && version <= 10 {
-		w.Int32() // what the client may do in the cluster
+		w.Int32() // the client's permissions in the cluster
 	}
 	w.Tags(nil)
 	return w.End()
 }
 
-// topic reads the one topic.
+// topic decodes the only topic.
 func (r *topicResponse) topic(w *wire.Reader) {
 	r.code = w.Int16()
 	w.Text() // its name
 	if r.Version >= 10 {
-		copy(r.is.topic[:], w.Bytes(len(r.is.topic)))
+		copy(r.identity.topic[:], w.Bytes(len(r.identity.topic)))
 	}
 	if r.Version >= 1 {
 		w.Bytes(1) // whether it is internal
 	}
 	number := func() { w.Int32() }
 	w.Each(func() {
-		r.is.partitions++
+		r.identity.partitions++
 		w.Int16()
 		w.Int32()
 		w.Int32()
@@ -143,14 +143,14 @@ func (r *topicResponse) topic(w *wire.Reader) {
 			w.Int32() // the leader's epoch
 		}
 		w.Each(number) // replicas
-		w.Each(number) // those in sync
+		w.Each(number) // in-sync replicas
 		if r.Version >= 5 {
-			w.Each(number) // those that are away
+			w.Each(number) // offline replicas
 		}
 		w.Tags(nil)
 	})
 	if r.Version >= 8 {
-		w.Int32() // what the client may do with it
+		w.Int32() // the client's permissions on the topic
 	}
 	w.Tags(nil)
 }

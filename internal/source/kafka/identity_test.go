@@ -24,9 +24,9 @@ func remake(t *testing.T, c *kfake.Cluster, partitions int32) {
 	}
 }
 
-// TestATopicMadeAnewIsReadFromItsStart: whether it is smaller than what was read of
-// the one before or larger, whether a collector runs meanwhile, and whether the
-// broker fetches by id or only tells it.
+// TestATopicMadeAnewIsReadFromItsStart: the new topic is smaller or larger than the read
+// part of the old one. A collector runs meanwhile or not. The broker fetches by id, or only
+// reports it.
 func TestATopicMadeAnewIsReadFromItsStart(t *testing.T) {
 	t.Parallel()
 	byName := kversion.Stable()
@@ -67,7 +67,8 @@ func TestATopicMadeAnewIsReadFromItsStart(t *testing.T) {
 	}
 }
 
-// TestAClaimNamesTheLog: the cluster and the topic's id, where the broker tells them.
+// TestAClaimNamesTheLog: a claim has the cluster and the topic's id, if the broker sends
+// them.
 func TestAClaimNamesTheLog(t *testing.T) {
 	t.Parallel()
 	withoutIDs := kversion.Stable()
@@ -127,8 +128,8 @@ func TestALogThatWasCutIsReadOnAtItsEnd(t *testing.T) {
 	}
 }
 
-// TestALogThatWasCutAndFilledAgainIsReadFromTheCut: the position is within the log
-// again, of other records than those that were read; the leader's epoch tells.
+// TestALogThatWasCutAndFilledAgainIsReadFromTheCut: the position is within the log again,
+// but its records are others. The leader's epoch reveals it.
 func TestALogThatWasCutAndFilledAgainIsReadFromTheCut(t *testing.T) {
 	t.Parallel()
 	c := cluster(t, 1)
@@ -175,7 +176,7 @@ func TestALogThatWasCutAndFilledAgainIsReadFromTheCut(t *testing.T) {
 	}
 }
 
-// TestProbeSaysWhatGoesUnseen: where brokers tell no ids, or do not fetch by them.
+// TestProbeSaysWhatGoesUnseen: brokers send no ids, or do not fetch by them.
 func TestProbeSaysWhatGoesUnseen(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct {
@@ -198,8 +199,8 @@ func TestProbeSaysWhatGoesUnseen(t *testing.T) {
 	}
 }
 
-// TestALargeBatchNamesItsSetting: what is over the limit stops the partition, or is
-// a gap, and says what to raise.
+// TestALargeBatchNamesItsSetting: an oversized batch or record stops the partition or is a
+// gap, and the reason names the setting to raise.
 func TestALargeBatchNamesItsSetting(t *testing.T) {
 	t.Parallel()
 	big := strings.Repeat("x", 3<<20)

@@ -24,7 +24,7 @@ import (
 // DefaultMaxBatchBytes is the bound of a batch where a Config gives none.
 const DefaultMaxBatchBytes = recordbatch.DefaultLimit
 
-// defaults are those of Config.
+// defaults are the defaults of Config.
 var defaults = Config{
 	ClientID: "keyheat-collector", SessionTimeout: 10 * time.Second, HeartbeatInterval: time.Second,
 	RebalanceTimeout: 30 * time.Second, JoinBackoff: time.Second, PartitionWatch: 5 * time.Second,
@@ -33,31 +33,29 @@ var defaults = Config{
 	ReleaseTimeout: 4 * time.Second, CommitInterval: 5 * time.Second,
 }
 
-// Config is which topics to read from where, and with which timeouts. A zero
-// field takes its default.
+// Config has the brokers, the topics and the timeouts. A zero field takes its default.
 type Config struct {
-	// Brokers are host:port of some brokers of the cluster; the others are
-	// found from them.
+	// Brokers are host:port of some brokers of the cluster. The client discovers the
+	// others.
 	Brokers []string
-	// Topics are the topics to read, all of them, each from its earliest
-	// record.
+	// Topics are the topics to read, each from its earliest record.
 	Topics []string
 	// Group is the consumer group whose members share the partitions.
 	Group string
-	// Instance, when set, names this member of the group also after its process is
-	// started again (Kafka 2.3): it then gets its partitions back at once. No other
-	// member may have it.
+	// Instance, if set, names this member of the group across restarts of its process
+	// (Kafka 2.3). The member then gets its partitions back at once. No other member may
+	// have the name.
 	Instance string
 	// ClientID names the client in the brokers' logs and quotas.
 	ClientID string
-	// TLS, when set, encrypts every connection as it says when that is made.
+	// TLS, if set, returns the TLS configuration for each new connection.
 	TLS func() *tls.Config
 	// SASL, when set, authenticates every connection: kafka-go's plain or
 	// scram.
 	SASL sasl.Mechanism
 
-	// SessionTimeout is how long the group waits for a member that is silent
-	// before it gives its partitions away.
+	// SessionTimeout is how long the group waits for a silent member before it gives its
+	// partitions away.
 	SessionTimeout time.Duration
 	// HeartbeatInterval is how often a member sends a heartbeat; at most a third of
 	// SessionTimeout.
@@ -72,19 +70,19 @@ type Config struct {
 
 	// RequestTimeout bounds a request to a broker, beyond MaxWait for a fetch.
 	RequestTimeout time.Duration
-	// MaxWait is how long a broker holds a fetch at the end of the log. It is also how
-	// often an idle partition moves its watermark; and where records come one by one,
-	// partitions of a broker are fetched together, at most ten times in it.
+	// MaxWait is how long a broker holds a fetch at the end of the log, and how often an
+	// idle partition moves its watermark. With a slow trickle of records, a broker's
+	// partitions are fetched together, at most ten times within it.
 	MaxWait time.Duration
 	// FetchBytes is the size that one fetch of a partition requests. One larger
 	// batch is still read.
 	FetchBytes int
-	// MaxBatchBytes is the most that one record batch may hold as it is fetched, and one
-	// record when it is decompressed. A record over it is recorded as a gap.
+	// MaxBatchBytes bounds a fetched record batch, and a decompressed record. A larger
+	// record is a gap.
 	MaxBatchBytes int
-	// MemoryBytes bounds what all partitions hold together of what was fetched and is
-	// not counted yet, decompressed and not. One partition that is alone may hold more,
-	// where a record needs it.
+	// MemoryBytes bounds the fetched bytes of all partitions that are not counted yet, both
+	// compressed and decompressed. A single active partition may exceed it for a large
+	// record.
 	MemoryBytes int64
 
 	// ReleaseTimeout bounds the last commit of a partition that is given up;
@@ -132,7 +130,7 @@ type Source struct {
 	log    *slog.Logger
 	health health.Status
 	memory *memory.Budget
-	// coming is how many responses with records are on their way.
+	// coming is how many responses with records are arriving.
 	coming atomic.Int64
 	*meters
 }

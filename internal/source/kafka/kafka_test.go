@@ -367,8 +367,8 @@ func TestKafkaWaitsForATopicThatIsMissing(t *testing.T) {
 	l.Expect(t, 20)
 }
 
-// TestAMissingTopicSilencesNoOther: what exists is read, what is missing is named,
-// is read once it is created, and may be deleted again.
+// TestAMissingTopicSilencesNoOther: existing topics are read. A missing topic is named,
+// read once it is created, and may be deleted again.
 func TestAMissingTopicSilencesNoOther(t *testing.T) {
 	t.Parallel()
 	c := cluster(t, 2)
@@ -514,7 +514,7 @@ func TestKafkaCountsWhatItReads(t *testing.T) {
 	l.Expect(t, 7)
 	reg := prometheus.NewPedanticRegistry()
 	reg.MustRegister(k)
-	// What the sink has taken is counted behind it.
+	// The source counts a batch after the sink has taken it.
 	sinktest.Eventually(t, "7 messages of 1 byte in the metrics", func() bool {
 		families, err := reg.Gather()
 		if err != nil {

@@ -16,25 +16,25 @@ import (
 // Reasons of a gap, for a person.
 const (
 	reasonRetention = "the log starts behind the position: its retention removed records before they were read"
-	reasonCut       = "the log was cut before the position, as an unclean election or a loss of power does: what was read behind that is in it no more; reading on there"
-	reasonShorter   = "the log ends before the position, and the cluster tells no topic ids: the topic was deleted and created again, or the log was cut; reading on at its end, so that nothing counts twice"
+	reasonCut       = "the log was cut before the position, by an unclean election or a loss of power: it no longer has the last records that were read; reading on at the cut"
+	reasonShorter   = "the log ends before the position, and the cluster has no topic ids: the topic was deleted and created again, or the log was cut; reading on at its end, so that nothing counts twice"
 	reasonCorrupt   = "the log is corrupt here: "
 )
 
-// lossConfirmations is how often brokers have to repeat an answer before records
-// are recorded as lost: one answer can come from a deposed leader, or be damaged
-// on its way.
+// lossConfirmations is how often brokers have to repeat an answer before the loss of
+// records is recorded. A single answer may come from a deposed leader, or be damaged on the
+// way.
 const lossConfirmations = 3
 
-// lossCheck counts how often something was seen that would lose records.
+// lossCheck counts the observations of a loss before it is recorded.
 type lossCheck struct {
-	offset int64 // where
+	offset int64 // position of the loss
 	seen   int
-	end    int64 // of the log, when it ends before offset
+	end    int64 // end of the log, if before offset
 	step   int64 // length of the last range that was skipped unread; 0 none
 }
 
-// confirm reports whether it was seen often enough at this offset.
+// confirm reports whether the loss was observed often enough at this offset.
 func (d *lossCheck) confirm(offset int64) bool {
 	if d.offset != offset {
 		d.offset, d.seen = offset, 0
@@ -43,8 +43,8 @@ func (d *lossCheck) confirm(offset int64) bool {
 	return d.seen > lossConfirmations
 }
 
-// outOfRange determines on which side of the log the position lies. It never
-// jumps without a gap.
+// outOfRange determines whether the position lies before or after the log, and records the
+// gap before it moves the position.
 func (r *reader) outOfRange(ctx context.Context) error {
 	first, end, err := r.connection.bounds(ctx, r.topic, r.id)
 	switch {
@@ -54,33 +54,33 @@ func (r *reader) outOfRange(ctx context.Context) error {
 		return r.recordLoss(ctx, first, reasonRetention)
 	case r.at > end:
 		return r.checkEnd(ctx, first, end)
-	case r.epoch >= 0: // the leader does not know the epoch any more
+	case r.epoch >= 0: // the leader no longer knows the epoch
 		r.epoch = -1
 		return nil
 	}
 	return fmt.Errorf("offset %d: %w (the log holds %d to %d)", r.at, kafka.OffsetOutOfRange, first, end)
 }
 
-// beyond goes on at the end of a log that ends before the position. Reading it from
-// its start would count it twice; a topic that was made anew has another id, and
-// begins at its start under another claim.
+// checkEnd continues at the end of a log that ends before the position. Reading from the
+// log's start would count records twice. A recreated topic has another id, and begins at
+// its start under another claim.
 func (r *reader) checkEnd(ctx context.Context, first, end int64) error {
 	if err := r.sameTopic(ctx); err != nil {
 		return err
 	}
-	if r.lossCheck.end != end { // still moving: after an election it may lag behind the log
+	if r.lossCheck.end != end { // the end still moves: after an election it may lag behind the log
 		r.lossCheck = lossCheck{end: end}
 	}
 	switch {
 	case !r.lossCheck.confirm(r.at):
 		return fmt.Errorf("offset %d: %w (the log holds %d to %d)", r.at, kafka.OffsetOutOfRange, first, end)
-	case r.is.topic == (topicID{}):
+	case r.identity.topic == (topicID{}):
 		return r.recordLoss(ctx, end, reasonShorter)
 	}
 	return r.recordLoss(ctx, end, reasonCut)
 }
 
-// cut goes on where the leader says that its log and what was read part.
+// cut moves the position back to the offset at which the leader's log diverges.
 func (r *reader) cut(ctx context.Context, at int64) error {
 	if !r.lossCheck.confirm(r.at) {
 		return fmt.Errorf("offset %d: the log was cut at %d", r.at, at)
@@ -88,22 +88,22 @@ func (r *reader) cut(ctx context.Context, at int64) error {
 	return r.recordLoss(ctx, at, reasonCut)
 }
 
-// sameTopic returns errAnotherTopic when the topic is not the claimed one any more.
+// sameTopic returns errAnotherTopic if the topic is no longer the claimed one.
 func (r *reader) sameTopic(ctx context.Context) error {
-	is, err := r.identity(ctx)
+	found, err := r.requestIdentity(ctx)
 	if err != nil {
 		return err
 	}
 	r.checked = time.Now()
-	if is.differs(r.is) {
+	if found.differs(r.identity) {
 		return errAnotherTopic
 	}
 	return nil
 }
 
-// skipCorrupt fetches a batch again that could not be read, and passes it by as a
-// gap when that does not help. Where the batch does not say where it ends,
-// ever larger steps find the next readable one.
+// skipCorrupt fetches a corrupt batch again, and records it as a gap if it stays corrupt.
+// If the batch has no credible end, the reader tries offsets at growing distances until it
+// finds a readable batch.
 func (r *reader) skipCorrupt(ctx context.Context, c *recordbatch.CorruptError, end int64) error {
 	if !r.lossCheck.confirm(c.From) {
 		return c
@@ -116,8 +116,8 @@ func (r *reader) skipCorrupt(ctx context.Context, c *recordbatch.CorruptError, e
 	return r.recordLoss(ctx, max(c.From+1, min(to, end)), reasonCorrupt+c.Reason)
 }
 
-// recordLoss records that what lies between the position and to is lost, and goes on
-// from there.
+// recordLoss records the records between the position and to as a gap, and moves the
+// position to its end.
 func (r *reader) recordLoss(ctx context.Context, to int64, reason string) error {
 	g := sample.Gap{
 		From: strconv.FormatInt(r.at, 10), To: strconv.FormatInt(to, 10),
@@ -132,8 +132,8 @@ func (r *reader) recordLoss(ctx context.Context, to int64, reason string) error 
 	return nil
 }
 
-// timeAt returns the time of the first record from an offset on, in Unix
-// milliseconds; 0 when there is none, or it cannot be had.
+// timeAt returns the time of the first record at an offset or later, in Unix milliseconds;
+// 0 if there is none, or the broker fails.
 func (r *reader) timeAt(ctx context.Context, offset int64) int64 {
 	res, err := r.fetch(ctx, offset, time.Millisecond)
 	if err != nil {

@@ -18,26 +18,23 @@ import (
 	"github.com/keyheat/keyheat/internal/source/kafka/sharing"
 )
 
-// kafka-go's own ConsumerGroup ends a generation at the first heartbeat that fails,
-// drops its member id, and joins as a stranger for whom the coordinator waits until
-// the old member has timed out: the loss of a broker silences every partition for
-// a minute or more. This membership keeps its id, and while the coordinator is away
-// it reads on under its claims: the epochs in the store fence it, should another
-// member be given a partition.
+// kafka-go's own ConsumerGroup ends a generation at the first heartbeat that fails, drops
+// its member id, and joins as a stranger. The coordinator then waits until the old member
+// has timed out: the loss of a broker silences every partition for a minute or more. This
+// membership keeps its id. While the coordinator is away it reads on under its claims. The
+// store's epochs fence it if another member gets a partition.
 //
-// For the same reason it reads on while the group shares its partitions anew, which
-// takes until every member has joined again or a lost one has timed out, and then
-// releases only the partitions that it does not get again. A member with an Instance
-// gets its partitions back when its process is started again within the session
-// timeout, and no other member takes note. So a collector in a crash loop silences
-// its own partitions only.
+// For the same reason it reads on during a rebalance, until every member has joined again
+// or a lost one has timed out. Then it releases only the partitions that it does not get
+// again. A member with an Instance gets its partitions back if its process restarts within
+// the session timeout, and no other member takes note. So a collector in a crash loop
+// silences only its own partitions.
 //
-// kafka-go's Client is no help for it: it sends heartbeats to any broker, and reads
-// the error of heartbeats and leaves where the throttle time is, so that none ever
-// fails.
+// kafka-go's Client is no help: it sends heartbeats to any broker, and reads the error of
+// heartbeats and leaves from the throttle time, so that none ever fails.
 
-// The newest versions of the group's requests that are asked for. Later ones only
-// encode differently, or serve those who remove members by their names.
+// Newest versions of the group's requests. Later versions only differ in encoding, or let
+// administrators remove members by name.
 const (
 	joinNewest      = 5
 	syncNewest      = 3
@@ -45,47 +42,46 @@ const (
 	leaveNewest     = 2
 )
 
-// protocolType is what consumers' groups are called.
+// protocolType is the protocol type of consumer groups.
 const protocolType = "consumer"
 
-// handover is how long a partition that the group gives to this member is left to the
-// member that had it, to store what it has read: a claim before that fences it, and all
-// that it holds is read again.
+// handover is the time a former owner has to store its records before the new owner claims
+// the partition. An earlier claim fences the former owner, and the records are read again.
 const handover = 500 * time.Millisecond
 
-// membership is this process's place in the consumer group. One goroutine.
+// membership is this process's membership in the consumer group. It has one goroutine.
 type membership struct {
 	source *Source
 	conn   *connection
 	topics []string
 	sink   source.Sink
-	// member is the id that the coordinator gave; empty before, and after it was
-	// forgotten.
+	// member is the id from the coordinator; empty before the first join, and after the
+	// group forgot it.
 	member string
-	// instance is the name that outlives the process; nil when it has none.
+	// instance is the name that outlives the process; nil for none.
 	instance *string
-	// current is the newest generation, also while the next one is joined.
+	// current is the newest generation, even during the next join.
 	current  atomic.Pointer[generation]
 	readings map[partition]*reading
 	follower *follower
 }
 
-// reading is a partition that is being read.
+// reading is a partition with an active reader.
 type reading struct {
 	*reader
 	end  context.CancelFunc
 	done chan struct{} // closed when the partition is released
 }
 
-// generation is one sharing of the partitions.
+// generation is one assignment of the partitions to members.
 type generation struct {
 	membership  *membership
 	id          int
 	member      string
 	instance    *string
-	alone       bool             // whether there is certainly no other member
+	alone       bool             // whether this is certainly the only member
 	assignments map[string][]int // topic to partitions
-	partitions  map[string]int   // topic to how many were shared
+	partitions  map[string]int   // number of shared partitions by topic
 }
 
 func newMembership(k *Source, conn *connection, topics []string, sink source.Sink) *membership {
@@ -99,8 +95,8 @@ func newMembership(k *Source, conn *connection, topics []string, sink source.Sin
 	return m
 }
 
-// run takes part in one generation of the group after the other, until ctx ends.
-// The readers end after it, and not with ctx: the group is left in order.
+// run takes part in the group's generations, one after the other, until ctx ends. The
+// readers end after it, and not with ctx, so that the member leaves the group in order.
 func (m *membership) run(ctx context.Context) {
 	defer m.leave(ctx)
 	followed, end := context.WithCancel(context.WithoutCancel(ctx))
@@ -129,7 +125,7 @@ func (m *membership) run(ctx context.Context) {
 			m.releaseAll()
 		}
 		switch {
-		case rebalance: // the others wait for this one
+		case rebalance: // the other members wait for this one
 		case time.Since(began) < shortGeneration:
 			retry.Pause(ctx, rejoin.NextBackOff())
 		default:
@@ -138,8 +134,8 @@ func (m *membership) run(ctx context.Context) {
 	}
 }
 
-// join joins the group, or joins it again after a rebalance, and returns what this
-// member is to read.
+// join joins the group, or rejoins it after a rebalance, and returns this member's
+// generation.
 func (m *membership) join(ctx context.Context) (*generation, error) {
 	// A join waits for the others.
 	ctx, cancel := context.WithTimeout(ctx, m.source.config.RebalanceTimeout+m.source.config.RequestTimeout)
@@ -148,15 +144,15 @@ func (m *membership) join(ctx context.Context) (*generation, error) {
 	if err != nil {
 		return nil, err
 	}
-	gen := &generation{membership: m, id: int(joined.Generation), member: joined.Member, instance: m.instance}
+	gen := &generation{membership: m, id: int(joined.Generation), member: joined.MemberID, instance: m.instance}
 	if gen.partitions, err = m.conn.partitionCounts(ctx, m.topics); err != nil {
 		return nil, err
 	}
 	q := kmsg.NewPtrSyncGroupRequest()
-	q.Group, q.Generation, q.MemberID, q.InstanceID = m.source.config.Group, joined.Generation, joined.Member, m.instance
-	if joined.Leader == joined.Member {
+	q.Group, q.Generation, q.MemberID, q.InstanceID = m.source.config.Group, joined.Generation, joined.MemberID, m.instance
+	if joined.LeaderID == joined.MemberID {
 		gen.alone = len(joined.Members) == 1
-		if q.GroupAssignment, err = joined.Share(gen.partitions); err != nil {
+		if q.GroupAssignment, err = sharing.Share(joined, gen.partitions); err != nil {
 			return nil, err
 		}
 	}
@@ -168,8 +164,8 @@ func (m *membership) join(ctx context.Context) (*generation, error) {
 	if err := m.explainRefusal(synced.ErrorCode); err != nil {
 		return nil, err
 	}
-	// A leader that was started again is not told that it leads, and gets what it shared
-	// before: it has to see by the numbers then that a topic has grown meanwhile.
+	// A restarted leader does not learn that it leads, and gets its former assignment. It
+	// compares the shared number of partitions to notice that a topic has grown.
 	assignments, shared, err := sharing.ParseAssignment(synced.MemberAssignment)
 	gen.assignments = assignments
 	if len(shared) > 0 {
@@ -178,11 +174,12 @@ func (m *membership) join(ctx context.Context) (*generation, error) {
 	return gen, err
 }
 
-// requestJoin sends the join itself, again when the coordinator first gives an id.
-func (m *membership) requestJoin(ctx context.Context) (*sharing.JoinResponse, error) {
+// requestJoin sends the join request, and repeats it once the coordinator has assigned an
+// id.
+func (m *membership) requestJoin(ctx context.Context) (*kmsg.JoinGroupResponse, error) {
 	c := m.source.config
 	for {
-		q := &sharing.JoinRequest{JoinGroupRequest: kmsg.NewJoinGroupRequest()}
+		q := kmsg.NewPtrJoinGroupRequest()
 		q.Group, q.MemberID, q.InstanceID, q.ProtocolType = c.Group, m.member, m.instance, protocolType
 		q.SessionTimeoutMillis, q.RebalanceTimeoutMillis = int32(c.SessionTimeout.Milliseconds()), int32(c.RebalanceTimeout.Milliseconds())
 		q.Protocols = sharing.Protocols(m.topics)
@@ -190,30 +187,30 @@ func (m *membership) requestJoin(ctx context.Context) (*sharing.JoinResponse, er
 		if err != nil {
 			return nil, err
 		}
-		joined := response.(*sharing.JoinResponse)
-		if kafka.Error(joined.Code) == kafka.MemberIDRequired && m.member == "" && joined.Member != "" {
-			m.member = joined.Member
+		joined := response.(*kmsg.JoinGroupResponse)
+		if kafka.Error(joined.ErrorCode) == kafka.MemberIDRequired && m.member == "" && joined.MemberID != "" {
+			m.member = joined.MemberID
 			continue
 		}
-		if err := m.explainRefusal(joined.Code); err != nil {
+		if err := m.explainRefusal(joined.ErrorCode); err != nil {
 			return nil, err
 		}
-		m.member = joined.Member
+		m.member = joined.MemberID
 		return joined, nil
 	}
 }
 
-// explainRefusal returns the error of a response. The member's id is kept unless the
-// coordinator does not know it: one that is away, or starts, knows it later.
+// explainRefusal returns the error of a response. The member keeps its id unless the
+// coordinator does not know it; a starting coordinator knows it later.
 func (m *membership) explainRefusal(code int16) error {
 	err := codeError(code)
 	m.forget(err)
 	return err
 }
 
-// forget forgets the member's id, if an error says that the group has forgotten it, and
-// the instance if another process has it: two that share one would replace each other
-// again and again.
+// forget drops the member's id if the group has forgotten it. It drops the instance if
+// another process has it: two processes with one instance would replace each other again
+// and again.
 func (m *membership) forget(err error) (forgotten bool) {
 	switch {
 	case errors.Is(err, kafka.UnknownMemberId):
@@ -236,14 +233,14 @@ func codeError(code int16) error {
 	return kafka.Error(code)
 }
 
-// attend reads what a generation assigns until it is over or ctx ends, and returns
-// whether others wait for this member to join again. What is read then is read on.
+// attend reads the generation's partitions until the generation is over or ctx ends, and
+// reports whether the group rebalances. Readers continue during a rebalance.
 func (m *membership) attend(ctx context.Context, gen *generation) (rebalance bool) {
 	if m.source.health.Heal(health.Whole) {
 		m.source.log.Info("joined the consumer group", "group", m.source.config.Group, "member", gen.member, "generation", gen.id)
 	}
 	ended := m.endUnassigned(gen)
-	m.current.Store(gen) // after that: no reader that ends may claim by this generation
+	m.current.Store(gen) // only now: an ended reader may not claim by this generation
 	var readers []*reader
 	for topic, ids := range gen.assignments {
 		for _, id := range ids {
@@ -280,7 +277,8 @@ func (m *membership) read(ctx context.Context, topic string, id int) *reading {
 	return r
 }
 
-// endUnassigned ends the reading of what a generation does not assign to this member.
+// endUnassigned ends the readers of partitions that a generation does not assign to this
+// member.
 func (m *membership) endUnassigned(gen *generation) (ended []*reading) {
 	for p, r := range m.readings {
 		if !slices.Contains(gen.assignments[p.topic], p.id) {
@@ -302,9 +300,9 @@ func awaitReleases(all []*reading) {
 	}
 }
 
-// beat sends heartbeats until the generation is over or ctx ends, and returns
-// whether it is over because the group shares its partitions anew. A coordinator that
-// is away ends no generation: what another member is given is fenced in the store.
+// beat sends heartbeats until the generation is over or ctx ends, and reports whether the
+// group rebalances. A missing coordinator ends no generation: the store's epochs fence this
+// member if another one gets its partitions.
 func (m *membership) beat(ctx context.Context, gen *generation) (rebalance bool) {
 	tick := time.NewTicker(m.source.config.HeartbeatInterval)
 	defer tick.Stop()
@@ -344,7 +342,7 @@ func (m *membership) beat(ctx context.Context, gen *generation) (rebalance bool)
 	}
 }
 
-// differ reports whether a topic that both know has another number of partitions.
+// differ reports whether a topic of both has different numbers of partitions.
 func differ(a, b map[string]int) bool {
 	for topic, n := range a {
 		if before, known := b[topic]; known && before != n {
@@ -374,9 +372,8 @@ func (m *membership) leave(ctx context.Context) {
 	}
 }
 
-// heartbeat checks with the group that this member and its generation are alive.
-// It has to succeed before a claim: a process that was frozen would take a
-// partition from its owner.
+// heartbeat checks with the group that this member and its generation are alive. It has to
+// succeed before a claim: otherwise a frozen process would take a partition from its owner.
 func (g *generation) heartbeat(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, g.membership.source.config.RequestTimeout)
 	defer cancel()
@@ -408,7 +405,7 @@ func (g *generation) commit(ctx context.Context, offsets map[string][]kafka.Offs
 	return err
 }
 
-// partitionCounts returns how many partitions the topics have that exist.
+// partitionCounts returns the number of partitions of each existing topic.
 func (l *connection) partitionCounts(ctx context.Context, topics []string) (map[string]int, error) {
 	res, err := l.client.Metadata(ctx, &kafka.MetadataRequest{Topics: topics})
 	if err != nil {

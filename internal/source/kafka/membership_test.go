@@ -160,9 +160,9 @@ func TestTheGroupIsSharedWithOlderMembers(t *testing.T) {
 	}
 }
 
-// TestReadingGoesOnWhileTheGroupIsShared: a member that waits for the others, one of which may
-// be lost, reads what it had, and claims it again where it must. What it gets again is not
-// claimed anew.
+// TestReadingGoesOnWhileTheGroupIsShared: while a member waits for the others, one of them
+// perhaps lost, it reads its former partitions, and claims them again if necessary.
+// Partitions that it gets again are not claimed anew.
 func TestReadingGoesOnWhileTheGroupIsShared(t *testing.T) {
 	t.Parallel()
 	const rebalancing = 27
@@ -199,8 +199,8 @@ func ignoreLeaves(c *kfake.Cluster) {
 	})
 }
 
-// TestAMemberThatIsStartedAgainHasItsPlace, with no new generation; it sees that the topic has
-// grown meanwhile, which nobody else does where it leads the group.
+// TestAMemberThatIsStartedAgainHasItsPlace, with no new generation. It notices that the
+// topic has grown meanwhile; as the group's leader it is the only member that can.
 func TestAMemberThatIsStartedAgainHasItsPlace(t *testing.T) {
 	t.Parallel()
 	c := cluster(t, 2)

@@ -10,9 +10,9 @@ import (
 	"github.com/keyheat/keyheat/internal/testsupport/sinktest"
 )
 
-// TestKafkaReadsInLittleMemory: partitions that together hold many times the budget are
-// read, each record once, also such as do not fit into the budget, and a sink that is
-// away for a while pauses them all.
+// TestKafkaReadsInLittleMemory: partitions hold many times the budget together. Each record
+// is read once, even if it does not fit into the budget. A sink that is away for a while
+// pauses all partitions.
 func TestKafkaReadsInLittleMemory(t *testing.T) {
 	t.Parallel()
 	const partitions, each = 12, 6

@@ -21,8 +21,8 @@ const (
 	failureCommit    = "commit"
 )
 
-// meters counts what a source reads. It is embedded, so that whoever owns the
-// registry registers the source itself.
+// meters counts the records and requests of a source. It is embedded, so that the owner of
+// the registry registers the source itself.
 type meters struct {
 	*metrics.Set
 	messages, bytes, fetches, gaps *prometheus.CounterVec
@@ -39,8 +39,8 @@ func newMeters() *meters {
 		bytes:    s.CounterVec("bytes_total", "Bytes of message values handed to the collector.", "topic"),
 		fetches:  s.CounterVec("fetches_total", "Fetch responses without an error.", "topic"),
 		gaps:     s.CounterVec("gaps_total", "Ranges of a log that could not be counted.", "topic"),
-		errors:   s.CounterVec("errors_total", "Failed attempts, by what was attempted; all are retried.", "kind"),
-		lag:      s.GaugeVec("lag_messages", "Offsets between what was read and the end of the log.", "topic", "partition"),
+		errors:   s.CounterVec("errors_total", "Failed attempts, by kind; all are retried.", "kind"),
+		lag:      s.GaugeVec("lag_messages", "Offsets between the position and the end of the log.", "topic", "partition"),
 		missing:  s.Gauge("missing_topics", "Configured topics that do not exist. The others are read."),
 	}
 }

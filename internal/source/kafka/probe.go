@@ -7,17 +7,17 @@ import (
 	"github.com/segmentio/kafka-go"
 )
 
-// What goes unseen where brokers are older, for a person.
+// Losses that go unnoticed with older brokers, as sentences for a person.
 const (
-	unseenWithoutIDs = "its brokers tell no topic ids (Kafka 2.8 and later do): a topic that is deleted, created again " +
-		"and already longer than what was read of the one before is read on from there, which goes unseen"
+	unseenWithoutIDs = "its brokers send no topic ids (Kafka 2.8 and later do): if a topic is deleted and created again, and grows " +
+		"beyond the position, the collector reads on from there, which goes unseen"
 	unseenWithoutFetch = "its brokers do not fetch by topic id (Kafka 3.1 and later do): a topic that is deleted and created again " +
-		"while it is read is noticed within %s, and what was read of it until then counts although its beginning was not read"
+		"is noticed within %s; its records from the old position on count until then, and its first records are not read"
 )
 
-// Probe checks once that the cluster answers and has every topic. It returns what
-// goes unseen on this cluster, a sentence, or nothing. Its error is a sentence about
-// what is wrong and what to do.
+// Probe checks once that the cluster answers and has every topic. It returns a sentence
+// about the losses that go unnoticed on this cluster, or nothing. Its error is a sentence
+// with the remedy.
 func (c Config) Probe(ctx context.Context) (limits string, err error) {
 	if err := c.Validate(); err != nil {
 		return "", err
@@ -37,13 +37,13 @@ func (c Config) Probe(ctx context.Context) (limits string, err error) {
 	return conn.limits(ctx, c.Topics[0])
 }
 
-// limits returns what goes unseen on this cluster.
+// limits describes the losses that go unnoticed on this cluster.
 func (l *connection) limits(ctx context.Context, topic string) (string, error) {
-	is, err := l.identity(ctx, topic)
+	found, err := l.identity(ctx, topic)
 	if err != nil {
 		return "", err
 	}
-	if is.topic == (topicID{}) {
+	if found.topic == (topicID{}) {
 		return unseenWithoutIDs, nil
 	}
 	offered, err := l.client.ApiVersions(ctx, &kafka.ApiVersionsRequest{})

@@ -22,9 +22,9 @@ import (
 // after it was lost: long enough for the new owner to be known.
 const reclaimPause = 250 * time.Millisecond
 
-// fetchPause is the longest pause after a failed fetch, which is how much longer than
-// need be a partition is silent that has a new leader. Kafka's own consumers wait a second
-// at most, too (retry.backoff.max.ms).
+// fetchPause is the longest pause after a failed fetch, and so the longest needless silence
+// of a partition with a new leader. Kafka's own consumers also wait at most a second
+// (retry.backoff.max.ms).
 const fetchPause = time.Second
 
 // reader reads one partition, for as long as the group's generations assign it to this
@@ -38,24 +38,25 @@ type reader struct {
 	name       string // topic/partition, as the Sink knows it
 
 	durable durablePosition
-	polled  time.Time // when durable was last taken from the Sink
+	polled  time.Time // when durable was last read from the Sink
 
 	handle     source.Partition
-	is         identity
-	checked    time.Time // when it was checked that the topic is what it was
+	identity   identity
+	checked    time.Time // last check of the topic's identity
 	at         int64     // the next offset to read
-	epoch      int32     // the leader epoch of what was read before it; -1 not known
+	epoch      int32     // leader epoch of the last record before it; -1 if unknown
 	newest     int64     // time of the newest message folded, Unix ms; 0 when none
-	fetchBytes int       // that a fetch requests
-	// reserve is how much memory the next fetch is begun with: 0 at the end of the log,
-	// where nobody knows when something comes.
+	fetchBytes int       // bytes that a fetch requests
+	// reserve is the memory with which the next fetch begins: 0 at the end of the log,
+	// where records may never come.
 	reserve int
 	// atEnd reports whether the last response was read to the end of the log.
 	atEnd bool
-	// ahead is a fetch of what follows a response that is folded; nil when there is none.
+	// ahead is the fetch of the next response while the current one is folded; nil if there
+	// is none.
 	ahead *ahead
-	// foreseen reports whether the last response ended where its batches claim: ahead of one
-	// that does not, a fetch would be wasted.
+	// foreseen reports whether the last response ended at the claimed end of its last
+	// batch. Otherwise a fetch ahead would be wasted.
 	foreseen  bool
 	backoff   *backoff.ExponentialBackOff
 	lossCheck lossCheck
@@ -91,24 +92,25 @@ func (r *reader) run(ctx context.Context, sink source.Sink) {
 // claimAndRead claims the partition, reads it until that fails, and releases it
 // when ctx ended.
 func (r *reader) claimAndRead(ctx context.Context, sink source.Sink) error {
-	// Until all members have joined the next generation, the partition is still this one's.
+	// Until all members have joined the next generation, the partition still belongs to
+	// this member.
 	if err := r.member.current.Load().heartbeat(ctx); err != nil && !errors.Is(err, kafka.RebalanceInProgress) {
 		r.reportUnlessEnded(ctx, failureHeartbeat, err)
 		return err
 	}
-	is, err := r.identity(ctx)
+	found, err := r.requestIdentity(ctx)
 	if err != nil {
 		r.reportUnlessEnded(ctx, failureOffsets, err)
 		return err
 	}
-	// After the identity: of a topic that is made anew in between, the first offset
-	// is the new one's, and the first fetch says so.
+	// Look up the bounds after the identity. If the topic is recreated in between, the
+	// first fetch fails.
 	first, _, err := r.connection.bounds(ctx, r.topic, r.id)
 	if err != nil {
 		r.reportUnlessEnded(ctx, failureOffsets, err)
 		return err
 	}
-	r.is, r.checked = is, time.Now()
+	r.identity, r.checked = found, time.Now()
 	r.handle, err = sink.Claim(ctx, r.claim(first))
 	if err != nil {
 		r.reportUnlessEnded(ctx, failureClaim, err)
@@ -146,16 +148,16 @@ func mark(epoch int32) string {
 func (r *reader) claim(first int64) source.Claim {
 	c := source.Claim{
 		Partition: r.name, First: strconv.FormatInt(first, 10),
-		Log: source.Log{ID: r.is.topic.String(), Start: "0", Partitions: r.is.partitions, Readers: r.source.config.Group},
+		Log: source.Log{ID: r.identity.topic.String(), Start: "0", Partitions: r.identity.partitions, Readers: r.source.config.Group},
 	}
-	if r.is.cluster != "" {
-		c.Log.Cluster = "kafka:" + r.is.cluster
+	if r.identity.cluster != "" {
+		c.Log.Cluster = "kafka:" + r.identity.cluster
 	}
 	return c
 }
 
-// identity asks what the topic is now.
-func (r *reader) identity(ctx context.Context) (identity, error) {
+// requestIdentity requests the topic's current identity.
+func (r *reader) requestIdentity(ctx context.Context) (identity, error) {
 	ctx, cancel := context.WithTimeout(ctx, r.source.config.RequestTimeout)
 	defer cancel()
 	return r.connection.identity(ctx, r.topic)
@@ -171,7 +173,7 @@ func (r *reader) release(ctx context.Context) {
 	}
 }
 
-// reportUnlessEnded reports a failure, unless it came from the end of ctx.
+// reportUnlessEnded reports a failure, unless ctx has ended.
 func (r *reader) reportUnlessEnded(ctx context.Context, kind string, err error) {
 	if ctx.Err() == nil {
 		r.source.reportFailure(r.name, kind, err)
@@ -190,7 +192,7 @@ func (r *reader) read(ctx context.Context) error {
 		case ctx.Err() != nil:
 			return err
 		case errors.Is(err, errAnotherTopic):
-			r.source.log.Warn("the topic is another one: claiming its partition again", "partition", r.name, "was", r.is.topic.String())
+			r.source.log.Warn("the topic is another one: claiming its partition again", "partition", r.name, "was", r.identity.topic.String())
 			return err
 		case source.IsFromSink(err):
 			if !errors.Is(err, source.ErrReclaim) {
@@ -211,7 +213,7 @@ func (r *reader) read(ctx context.Context) error {
 	}
 }
 
-// succeeded records that a fetch succeeded.
+// markSuccess ends the failures of the partition after a successful fetch.
 func (r *reader) markSuccess() {
 	r.backoff.Reset()
 	if r.source.health.Heal(r.name) {
@@ -231,7 +233,7 @@ func (r *reader) fetchOnce(ctx context.Context) error {
 	}
 	defer res.release()
 	if res.err != nil || len(res.records) == 0 {
-		res.release() // what follows may fetch elsewhere
+		res.release() // the next step may fetch elsewhere
 	}
 	switch {
 	case errors.Is(res.err, kafka.OffsetOutOfRange):
@@ -256,12 +258,12 @@ func (r *reader) fetchOnce(ctx context.Context) error {
 	return r.fold(ctx, res)
 }
 
-// next returns the response to a fetch from the position. At the end of the log that is
-// one which other partitions share; should it fail, one of its own says why.
+// next returns the response to a fetch from the position. At the end of the log it shares a
+// request with other partitions. If that fails, a fetch of its own shows the error.
 func (r *reader) next(ctx context.Context) (*fetchResponse, error) {
 	if r.atEnd {
 		r.atEnd = false
-		r.dropAhead() // a broker that sent a response's batches out of order has one made
+		r.dropAhead() // a broker that sends batches out of order leaves an unused fetch ahead
 		if res, err := r.member.follower.fetch(ctx, r.part(r.at, r.epoch)); res != nil || err != nil {
 			return res, err
 		}
@@ -306,16 +308,16 @@ func (r *reader) fold(ctx context.Context, res *fetchResponse) error {
 	return r.endResponse(ctx, res, began, some, err)
 }
 
-// believe goes on at the end that a batch claims behind its last record, after a fetch
-// from there on returned it again and nothing behind it.
+// believe moves the position to the claimed end of the last batch. A fetch from after its
+// last record has returned the batch again, and no other one.
 func (r *reader) believe(ctx context.Context, res *fetchResponse, claimed int64) error {
 	if r.at < res.highWatermark && r.fetchBytes < r.source.config.MaxBatchBytes {
-		return r.growFetch() // there may have been no room for what is behind it
+		return r.growFetch() // the next batch may not have fit
 	}
 	return r.foldChunk(ctx, recordbatch.Chunk{Next: min(claimed, max(res.highWatermark, r.at)), Epoch: r.epoch}, res)
 }
 
-// foldChunks returns why the response gave no more.
+// foldChunks folds the response's chunks, and returns why it has no more.
 func (r *reader) foldChunks(ctx context.Context, decoder *recordbatch.Decoder, res *fetchResponse) error {
 	for {
 		c, err := decoder.Next()
@@ -328,8 +330,7 @@ func (r *reader) foldChunks(ctx context.Context, decoder *recordbatch.Decoder, r
 	}
 }
 
-// endResponse handles the end of a response: why it gave no more records. some says that
-// it held records.
+// endResponse handles the end of a response. some reports that the response held records.
 func (r *reader) endResponse(ctx context.Context, res *fetchResponse, began int64, some bool, end error) error {
 	var corrupt *recordbatch.CorruptError
 	switch {
@@ -346,8 +347,8 @@ func (r *reader) endResponse(ctx context.Context, res *fetchResponse, began int6
 	return r.foldChunk(ctx, recordbatch.Chunk{Next: r.at}, res) // nothing new: the watermark moves
 }
 
-// growFetch enlarges the next fetch after one that held no whole batch, which
-// brokers before Kafka 0.10.1's fetch version 3 did.
+// growFetch enlarges the next fetch after a response without a whole batch. Brokers older
+// than fetch version 3 (Kafka 0.10.1) send such responses.
 func (r *reader) growFetch() error {
 	if r.fetchBytes >= r.source.config.MaxBatchBytes {
 		return fmt.Errorf("the batch at offset %d exceeds the limit of %d bytes: raise kafka.max_batch to the topic's max.message.bytes", r.at, r.source.config.MaxBatchBytes)

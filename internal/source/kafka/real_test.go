@@ -86,8 +86,8 @@ func TestRealKafkaCodecs(t *testing.T) {
 	l.Expect(t, 1000)
 }
 
-// TestRealKafkaRetentionAheadIsAGap: what retention has cut off the log before it
-// was read is one gap of just these offsets, and everything else counts once.
+// TestRealKafkaRetentionAheadIsAGap: retention deletes records before they are read. They
+// are one gap of exactly these offsets, and all other records count once.
 func TestRealKafkaRetentionAheadIsAGap(t *testing.T) {
 	s := kafkatest.Start(t)
 	s.CreateTopic(t, topic, 1)

@@ -1,10 +1,10 @@
-// Package memory is a budget of bytes that the partitions of a source share: what was
-// fetched, and what is decompressed of it, until it is counted.
+// Package memory is a budget of bytes that the partitions of a source share. It covers
+// fetched and decompressed bytes until they are counted.
 //
-// A holder waits in line while it holds nothing, and never while it holds something:
-// more is granted at once or refused, and who is refused gives back what it has and
-// waits for the whole. So holders cannot wait for each other, and what is larger than
-// the budget is granted to one that is alone.
+// A holder waits in line only while it holds no memory. Otherwise a request for more is
+// granted at once or refused, and a refused holder releases its memory and waits for the
+// whole amount. So holders cannot wait for each other. A request larger than the budget is
+// granted when nobody else holds memory.
 package memory
 
 import (
@@ -29,11 +29,11 @@ func New(size int64) *Budget {
 	return &Budget{size: size, free: semaphore.NewWeighted(size)}
 }
 
-// HasWaiters reports whether somebody waits for memory.
+// HasWaiters reports whether a holder waits for memory.
 func (b *Budget) HasWaiters() bool { return b.waiting.Load() > 0 }
 
-// Hold is what one holder has. It is safe for use by many goroutines, so that one that
-// was given up on can go on asking in vain.
+// Hold is the memory of one holder. It is safe for concurrent use: an abandoned holder may
+// go on asking, and is refused.
 type Hold struct {
 	budget *Budget
 	mu     sync.Mutex
@@ -55,8 +55,8 @@ func (b *Budget) Acquire(ctx context.Context, n int64) (*Hold, error) {
 	return b.hold(n), nil
 }
 
-// Spare returns a hold of n bytes for what is wanted later. It is nil, and nobody waits,
-// where less than half of the budget would stay free for what is wanted now.
+// Spare returns a hold of n bytes for later. It does not wait: it returns nil if less than
+// half of the budget would stay free for immediate needs.
 func (b *Budget) Spare(n int64) *Hold {
 	if b.held.Load()+n > b.size/2 || !b.free.TryAcquire(n) {
 		return nil
@@ -69,8 +69,8 @@ func (b *Budget) hold(n int64) *Hold {
 	return &Hold{budget: b, bytes: n}
 }
 
-// Grow makes the hold one of n bytes, if it is less. It reports false, and changes
-// nothing, where others have them or are in line for them.
+// Grow enlarges a smaller hold to n bytes. It reports false, and changes nothing, if others
+// have the memory or wait for it.
 func (h *Hold) Grow(n int64) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -88,7 +88,7 @@ func (h *Hold) Grow(n int64) bool {
 	return true
 }
 
-// Shrink gives back what the hold has beyond n bytes.
+// Shrink gives back the hold's bytes beyond n.
 func (h *Hold) Shrink(n int64) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -97,7 +97,7 @@ func (h *Hold) Shrink(n int64) {
 	}
 }
 
-// SplitOff makes n bytes of the hold, or as many as it has, a hold of their own.
+// SplitOff moves at most n bytes of the hold to a new hold.
 func (h *Hold) SplitOff(n int64) *Hold {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -106,12 +106,12 @@ func (h *Hold) SplitOff(n int64) *Hold {
 	return &Hold{budget: h.budget, bytes: n}
 }
 
-// largeBytes is the size from which a buffer is worth a garbage collection.
+// largeBytes is the size of a buffer that is worth a garbage collection.
 const largeBytes = 8 << 20
 
-// Make returns a buffer of n bytes. Before a large one garbage is collected and returned
-// to the system: the last large one may be among it, and beside it the new one would make
-// the process that much larger than what is held.
+// Make returns a buffer of n bytes. Before it makes a large one, it collects garbage and
+// returns it to the system: the last large buffer may be garbage, and both would exceed the
+// budget.
 func Make(n int) []byte {
 	if n >= largeBytes {
 		debug.FreeOSMemory()
@@ -134,18 +134,18 @@ func (h *Hold) giveBack(n int64) {
 	h.bytes -= n
 }
 
-// Buffers are some that nobody uses now. No budget counts them: more of them than a few
-// cores keep busy are not kept.
+// Buffers keeps unused buffers. No budget counts them, so that it keeps only as many as a
+// few cores need.
 type Buffers struct {
 	kept chan []byte
 	most int
 }
 
-// NewBuffers returns no buffers. Larger ones than most are not kept: a rare giant does not
-// stay in memory.
+// NewBuffers returns an empty store of buffers. It drops buffers larger than most, so that
+// a rare giant does not stay in memory.
 func NewBuffers(most int) *Buffers { return &Buffers{kept: make(chan []byte, 4), most: most} }
 
-// Get returns a buffer of n bytes, with what was in it.
+// Get returns a buffer of n bytes with arbitrary content.
 func (b *Buffers) Get(n int) []byte {
 	select {
 	case kept := <-b.kept:
@@ -157,8 +157,8 @@ func (b *Buffers) Get(n int) []byte {
 	return Make(n)
 }
 
-// Keep keeps a buffer for another use, unless it is a small one: that is as quickly made
-// again, and would take the place of a large one.
+// Keep keeps a buffer for another use. It drops small ones, which are quickly made again
+// and would take the place of a large one.
 func (b *Buffers) Keep(buf []byte) {
 	if cap(buf) > b.most || cap(buf) < b.most/16 {
 		return

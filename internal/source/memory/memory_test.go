@@ -70,8 +70,7 @@ func TestOneWaitsInLine(t *testing.T) {
 	})
 }
 
-// TestHalfIsNotToSpare: what is wanted later leaves half for what is wanted now, and passes
-// nobody who waits.
+// TestHalfIsNotToSpare: Spare leaves half of the budget free, and passes no waiting holder.
 func TestHalfIsNotToSpare(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

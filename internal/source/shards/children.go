@@ -14,15 +14,15 @@ import (
 // closed shard. A listing shows them some time after it was closed.
 const childrenPatience = 15 * time.Second
 
-// childrenState is what is known of the children of a closed shard.
+// childrenState is the result of a search for the children of a closed shard.
 type childrenState int
 
 const (
-	// childrenUnknown: there must be children, but none is visible yet.
+	// childrenUnknown: the shard must have children, but none is visible yet.
 	childrenUnknown childrenState = iota
 	// childrenRegistered: the Registry has the children.
 	childrenRegistered
-	// noChildren: there are none, because the stream was disabled, or they are
+	// noChildren: the shard has no children, because the stream was disabled or they are
 	// gone too.
 	noChildren
 )
@@ -31,8 +31,8 @@ const (
 // known children was found.
 type childrenFound map[string]time.Time
 
-// childrenSettled is how long children have to be known until it is certain that no
-// sibling of theirs is missing. A collector that catches up need not list them.
+// childrenSettled is how long the children are known before no sibling can be missing. A
+// collector with a backlog need not list them.
 const childrenSettled = time.Minute
 
 // noteChildren records the children among the open shards.
@@ -48,8 +48,8 @@ func (s *Source) noteChildren(open []lineage.Shard) {
 	s.childrenFound = found
 }
 
-// hasChildren reports whether the Registry has all children of the shard. Those of one
-// that is gone come from a listing, and all at once.
+// hasChildren reports whether the Registry has all children of the shard. Children of a
+// vanished shard come from a listing, all at once.
 func (r *reader) hasChildren() bool {
 	r.source.mu.Lock()
 	defer r.source.mu.Unlock()
@@ -61,9 +61,9 @@ func (r *reader) hasChildren() bool {
 // has to make the request.
 const turnPoll = 200 * time.Millisecond
 
-// awaitChildren waits until the Registry has the children of the shard, which is
-// closed, or until it is certain that there are none. Its end may be folded then,
-// and not before: the watermarks of the children keep their seconds incomplete.
+// awaitChildren waits until the Registry has the children of the closed shard, or until it
+// is certain that there are none. The shard's end may be folded only then: the watermarks
+// of the children keep their seconds incomplete.
 func (r *reader) awaitChildren(ctx context.Context) error {
 	wait := newBackoff()
 	wait.MaxInterval = childrenPatience
@@ -109,15 +109,14 @@ func (r *reader) registerChildren(ctx context.Context) (childrenState, error) {
 		}
 		return childrenRegistered, nil
 	case disabled || r.gone:
-		// The children of a shard that is gone are found by a listing, if they
-		// are not gone themselves.
+		// A listing finds the children of a vanished shard, if they still exist.
 		return noChildren, nil
 	}
 	return childrenUnknown, nil
 }
 
-// listChildren returns the shards whose parent this one is; its turn has come. A
-// server that does not know the filter returns all shards.
+// listChildren returns the children of this shard. The caller has waited for its turn. A
+// server without the filter returns all shards.
 func (r *reader) listChildren(ctx context.Context) (children []lineage.NewShard, disabled bool, err error) {
 	var cursor string
 	for {

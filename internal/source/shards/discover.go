@@ -18,18 +18,18 @@ import (
 )
 
 const (
-	// pageTries is how often a page of a listing is requested before other tables
-	// have their turn. The listing goes on where it was.
+	// pageTries is how often a page of a listing is requested before other tables have
+	// their turn. The next attempt continues at that page.
 	pageTries = 6
 	// parentProbes is how many parents are probed at once.
 	parentProbes = 8
 )
 
-// discovery is the state that is kept between two listings of shards.
+// discovery is the state between two listings of shards.
 type discovery struct {
-	// listings are the unfinished ones, by stream.
+	// listings are the unfinished listings, by stream.
 	listings map[string]*listing
-	// finished are the disabled streams of which nothing new can come.
+	// finished are the disabled streams without new shards.
 	finished map[string]bool
 }
 
@@ -39,14 +39,14 @@ func newDiscovery() discovery {
 
 // listing is the list of all shards of a stream, read page by page.
 type listing struct {
-	shards map[string]string // the parent of each, which may be empty
+	shards map[string]string // the parent of each shard; may be empty
 	cursor string            // empty at the beginning
-	// disabled is whether the stream was, before the first page was requested.
+	// disabled reports whether the stream was disabled before the first page was requested.
 	disabled bool
 }
 
-// discover keeps the Registry complete, until ctx ends: with the shards that no
-// parent's end reveals, of new streams and of changes that nobody saw.
+// discover keeps the Registry complete until ctx ends. It finds the shards of new streams,
+// and shards whose parents nobody has read to the end.
 func (s *Source) discover(ctx context.Context) {
 	for _, t := range s.config.Tables {
 		s.health.Fail(t, "its shards are not known yet")
@@ -69,8 +69,8 @@ func (s *Source) discover(ctx context.Context) {
 	}
 }
 
-// lead reports whether this collector is the one that lists. The lease outlasts the
-// next listing, so that the leader stays the same as long as it lives.
+// lead reports whether this collector lists shards. The lease outlasts the next listing, so
+// that a living leader keeps it.
 func (s *Source) lead(ctx context.Context) (bool, error) {
 	ctx, cancel := context.WithTimeout(ctx, s.config.RequestTimeout)
 	defer cancel()
@@ -152,8 +152,8 @@ func (s *Source) listStreams(ctx context.Context, table string) ([]string, error
 	}
 }
 
-// list reads all shards of a stream. What it has read when it fails is kept for
-// the next attempt.
+// list reads all shards of a stream. If it fails, the next attempt continues with the pages
+// read so far.
 func (s *Source) list(ctx context.Context, stream string) (*listing, error) {
 	l := s.discovery.listings[stream]
 	if l == nil {
@@ -164,7 +164,7 @@ func (s *Source) list(ctx context.Context, stream string) (*listing, error) {
 		d, err := s.listPage(ctx, stream, l.cursor)
 		if err != nil {
 			if !errors.Is(err, ErrThrottled) && !errors.Is(err, ErrServer) {
-				delete(s.discovery.listings, stream) // the cursor may be what is wrong
+				delete(s.discovery.listings, stream) // the cursor may be at fault
 			}
 			return nil, err
 		}
@@ -203,7 +203,7 @@ func (s *Source) registerListing(ctx context.Context, stream string, l *listing)
 	if err != nil {
 		return fmt.Errorf("read the known shards: %w", err)
 	}
-	if known.Listed.IsZero() { // of a table that was read before, perhaps
+	if known.Listed.IsZero() { // the table may have been read before
 		if known.Listed, err = s.registry.LastListed(bounded, s.client.family(stream)); err != nil {
 			return fmt.Errorf("read the table's other streams: %w", err)
 		}
@@ -224,12 +224,11 @@ func (s *Source) registerListing(ctx context.Context, stream string, l *listing)
 	return nil
 }
 
-// newShards returns the shards that are not known yet. One whose parent is neither
-// known nor listed has no predecessor: that parent is gone, which is a loss unless
-// this is the first listing of the table. Listings lag, so that the parent is
-// probed by its name first.
-func (s *Source) newShards(ctx context.Context, stream string, l *listing, of lineage.Stream) ([]lineage.NewShard, error) {
-	known := set(of.Names)
+// newShards returns the unknown shards. A shard whose parent is neither known nor listed
+// has no predecessor: that parent is gone. The gap counts as a loss, except in the first
+// listing of the table. Listings lag, so that the parent is probed by its name first.
+func (s *Source) newShards(ctx context.Context, stream string, l *listing, stored lineage.Stream) ([]lineage.NewShard, error) {
+	known := set(stored.Names)
 	var found []lineage.NewShard
 	unknownParents := make(map[string]bool) // whether they exist
 	for shard, parent := range l.shards {
@@ -249,8 +248,8 @@ func (s *Source) newShards(ctx context.Context, stream string, l *listing, of li
 		return nil, err
 	}
 	orphan := func(n *lineage.NewShard) {
-		if !of.Listed.IsZero() {
-			n.First, n.UnseenSince = string(orphaned), of.Listed
+		if !stored.Listed.IsZero() {
+			n.First, n.UnseenSince = string(orphaned), stored.Listed
 		}
 		n.After = ""
 	}
@@ -270,7 +269,7 @@ func (s *Source) newShards(ctx context.Context, stream string, l *listing, of li
 	return found, nil
 }
 
-// probeShards determines which of these shards exist.
+// probeShards determines whether each of the shards exists.
 func (s *Source) probeShards(ctx context.Context, stream string, shards map[string]bool) error {
 	var g errgroup.Group
 	g.SetLimit(parentProbes)

@@ -6,8 +6,8 @@ import (
 	"github.com/keyheat/keyheat/store/lineage"
 )
 
-// What follows lets tests reach arithmetic that no server can be made to exercise
-// in every form.
+// These exports let tests reach arithmetic that no server can be made to exercise in every
+// form.
 
 // Share is share.
 func Share(readable []lineage.Shard, me string, members []string) (keep, take []string) {
@@ -16,15 +16,15 @@ func Share(readable []lineage.Shard, me string, members []string) (keep, take []
 }
 
 // Readable is readable, for all tables of a log.
-func Readable(open []lineage.Shard, of Log) []lineage.Shard {
-	return readable(open, of.Parts, func(string) bool { return true })
+func Readable(open []lineage.Shard, log Log) []lineage.Shard {
+	return readable(open, log.Parts, func(string) bool { return true })
 }
 
 // CompareSequence is compareSequence.
 func CompareSequence(a, b string) int { return compareSequence(a, b) }
 
-// Idle notes pages that were asked for at these times, empty but for those in
-// full, and returns whether the end is reached and of when.
+// Idle adds pages that were requested at these times. They are empty, except for the pages
+// in full. It returns whether the end is reached, and as of when.
 func Idle(asked []time.Time, full map[int]bool) (bool, time.Time) {
 	var i Idleness
 	for n, at := range asked {

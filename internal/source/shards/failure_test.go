@@ -10,8 +10,8 @@ import (
 	"github.com/keyheat/keyheat/internal/testsupport/streamstest/model"
 )
 
-// A stop of 16 minutes, in which every iterator expires and shards split, loses
-// nothing.
+// TestStopOfSixteenMinutes: all iterators expire and shards split meanwhile. No record is
+// lost.
 func TestStopOfSixteenMinutes(t *testing.T) {
 	inBubble(t, streamstest.Options{Seed: 1, Shards: 4}, func(w *scenario) {
 		c := w.start("a")
@@ -37,8 +37,8 @@ func TestStopOfSixteenMinutes(t *testing.T) {
 	})
 }
 
-// A stop of 25 hours is one gap for each known shard that was trimmed, and one
-// for each child whose parent was never seen. What is left is counted.
+// TestStopOfTwentyFiveHours: each known shard that was trimmed is one gap, and so is each
+// child whose parent was never seen. All remaining records count.
 func TestStopOfTwentyFiveHours(t *testing.T) {
 	inBubble(t, streamstest.Options{Seed: 1, Shards: 4, Rollover: -1}, func(w *scenario) {
 		c := w.start("a")
@@ -65,7 +65,7 @@ func TestStopOfTwentyFiveHours(t *testing.T) {
 		w.write(40, time.Second)
 		back := time.Now()
 
-		w.store.lossy = 300 // whatever was folded, and the gaps, is thrown away again and again
+		w.store.lossy = 300 // all folded batches and gaps are dropped again and again
 		c = w.start("b")
 		defer c.stop()
 		w.ready(c, time.Minute)
@@ -76,7 +76,7 @@ func TestStopOfTwentyFiveHours(t *testing.T) {
 
 		var want []string
 		want = append(want, known...)
-		for _, shard := range w.table.OpenShards() { // the children of those that nobody saw
+		for _, shard := range w.table.OpenShards() { // the children of the unseen shards
 			if !slices.Contains(known, shard) {
 				want = append(want, shard)
 			}
@@ -101,8 +101,8 @@ func TestStopOfTwentyFiveHours(t *testing.T) {
 	})
 }
 
-// A shard that was known and waited for its parent for a day has lost its
-// beginning, of which TRIM_HORIZON reports nothing.
+// TestShardThatWaitedForADayIsAGap: a known shard that waited for its parent for a day has
+// lost its first records. TRIM_HORIZON reports no error for it.
 func TestShardThatWaitedForADayIsAGap(t *testing.T) {
 	inBubble(t, streamstest.Options{Seed: 1, Rollover: -1}, func(w *scenario) {
 		c := w.start("a")
@@ -126,8 +126,8 @@ func TestShardThatWaitedForADayIsAGap(t *testing.T) {
 	})
 }
 
-// An open shard of which everything was trimmed has one gap for each time that
-// nobody came for a day, however often it is claimed.
+// TestEmptiedShardIsOneGapATime: an open shard without remaining records has one gap for
+// each day without a reader, however often it is claimed.
 func TestEmptiedShardIsOneGapATime(t *testing.T) {
 	inBubble(t, streamstest.Options{Seed: 1, Rollover: -1}, func(w *scenario) {
 		w.fake.Deny("GetRecords")
@@ -159,7 +159,8 @@ func known(w *scenario) int {
 	return len(w.store.shards)
 }
 
-// While a permission is missing, readiness names it; afterwards all is read.
+// TestMissingPermissionsAreNamed: readiness names a missing permission; afterwards all
+// records are read.
 func TestMissingPermissionsAreNamed(t *testing.T) {
 	for _, operation := range []string{"ListStreams", "DescribeStream", "GetShardIterator", "GetRecords"} {
 		t.Run(operation, func(t *testing.T) {
@@ -181,7 +182,7 @@ func TestMissingPermissionsAreNamed(t *testing.T) {
 	}
 }
 
-// Throttles and errors of the server are waited out, whatever they meet.
+// TestThrottlesAndErrorsAreWaitedOut fails all kinds of requests for a time.
 func TestThrottlesAndErrorsAreWaitedOut(t *testing.T) {
 	for _, operation := range []string{"ListStreams", "DescribeStream", "GetShardIterator", "GetRecords"} {
 		for _, code := range []string{"ThrottlingException", "LimitExceededException", "InternalServerError", "RequestLimitExceeded"} {
@@ -204,8 +205,8 @@ func TestThrottlesAndErrorsAreWaitedOut(t *testing.T) {
 	}
 }
 
-// A table that goes away makes the source not ready, and does no harm to the
-// other.
+// TestTableThatVanishes: a vanished table makes the source not ready, and does no harm to
+// the other table.
 func TestTableThatVanishes(t *testing.T) {
 	inBubble(t, streamstest.Options{Seed: 1}, func(w *scenario) {
 		users := w.fake.CreateTable(model.Schema{Name: "users", Key: model.Key{Partition: []string{"pk"}}})
@@ -228,7 +229,8 @@ func TestTableThatVanishes(t *testing.T) {
 	})
 }
 
-// A collector that reads in the wrong region finds nothing, and records no loss.
+// TestWrongRegionLosesNothing: a collector in the wrong Region finds no stream, and records
+// no loss.
 func TestWrongRegionLosesNothing(t *testing.T) {
 	inBubble(t, streamstest.Options{Seed: 1, Shards: 3}, func(w *scenario) {
 		c := w.start("a")
@@ -253,8 +255,8 @@ func TestWrongRegionLosesNothing(t *testing.T) {
 	})
 }
 
-// A table whose records nobody would understand is left alone, and its place is
-// kept.
+// TestUnknownTableIsLeftAlone: a table whose records cannot be decoded is not read, and its
+// position stays.
 func TestUnknownTableIsLeftAlone(t *testing.T) {
 	inBubble(t, streamstest.Options{Seed: 1}, func(w *scenario) {
 		known := make(chan struct{})
@@ -279,7 +281,7 @@ func TestUnknownTableIsLeftAlone(t *testing.T) {
 	})
 }
 
-// A full stop of a source whose store does not respond is bounded.
+// TestStopIsBounded: a source stops in bounded time even if its store does not respond.
 func TestStopIsBounded(t *testing.T) {
 	inBubble(t, streamstest.Options{Seed: 1, Shards: 20}, func(w *scenario) {
 		c := w.start("a")

@@ -19,9 +19,9 @@ import (
 	"github.com/keyheat/keyheat/store/lineage"
 )
 
-// fakeStore keeps the state of all collectors in memory: positions, watermarks and
-// counted records as internal/collect keeps them in a store, and shards and
-// members as the store does. It notes whatever breaks a promise.
+// fakeStore keeps the state of all collectors in memory: positions, watermarks and counted
+// records like internal/collect, and shards and members like the store. It records every
+// broken promise.
 type fakeStore struct {
 	mu         sync.Mutex
 	shards     map[string]*shard
@@ -34,7 +34,7 @@ type fakeStore struct {
 	gapsOf     []string // the shard of each
 	complete   int64    // seconds before it were called complete
 	violations []string // promises
-	lossy      int      // in a thousand folds, those after which all is discarded
+	lossy      int      // number of folds in a thousand after which all samples are dropped
 	down       bool     // the store is away
 	rng        *rand.Rand
 	claims     int
@@ -234,7 +234,7 @@ func (d *session) Release(_ context.Context, name string) error {
 	return nil
 }
 
-// handle is one claim of a shard. What is folded waits for a commit.
+// handle is one claim of a shard. Folded batches wait for a commit.
 type handle struct {
 	session   *session
 	shard     *shard
@@ -274,8 +274,8 @@ func (h *handle) Mark() string { return "" }
 func (h *handle) Position() string          { return h.next }
 func (h *handle) CommittedPosition() string { return h.next }
 
-// Fold implements source.Partition. It commits now and then, as the clock of a
-// collector does, and sometimes loses what waits.
+// Fold implements source.Partition. It commits now and then, like a collector's clock, and
+// sometimes loses the waiting batches.
 func (h *handle) Fold(ctx context.Context, b source.Batch) error {
 	defer h.session.enter()()
 	if err := h.usable(ctx); err != nil {
@@ -322,7 +322,7 @@ func (h *handle) parse(m source.Message) record {
 	return record{h.shard.Name, e.DynamoDB.SequenceNumber, e.EventID, string(e.DynamoDB.Keys), m.Time / 1000}
 }
 
-// advance is what internal/collect makes of a batch.
+// advance moves the position and the watermark, like internal/collect.
 func (h *handle) advance(b source.Batch) {
 	mark := b.Time - 1000
 	switch {
@@ -408,9 +408,8 @@ func (o *fakeStore) open() (names []string) {
 	return names
 }
 
-// verify fails the test for every promise that was broken, and for records that
-// were not counted exactly once and, for each item, in the order of sequence
-// numbers.
+// verify fails the test for every broken promise. Each record must count exactly once, and
+// the records of an item in the order of their sequence numbers.
 func (o *fakeStore) verify(t testing.TB, written int) {
 	t.Helper()
 	o.mu.Lock()

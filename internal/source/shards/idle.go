@@ -11,31 +11,32 @@ const (
 	// as the end of an open shard.
 	emptyPages = 10
 	settleTime = 3 * time.Second
-	// shownAfter is how long after its write a record is there for pages to show.
+	// shownAfter is the longest delay after its write until a record appears in pages.
 	shownAfter = 2 * time.Second
-	// missedPages is how many pages in a row, one more than may miss a record that is
-	// there.
+	// missedPages is a number of pages in a row, one more than may miss a visible record.
 	missedPages = 5
 )
 
 // Idleness judges whether the end of an open shard is reached.
 //
-// The log does not report it. An empty page alone proves nothing: it may be a hole
-// in the middle of the shard, and its iterator has moved past a range without
-// records. But each page passes its range in one request, so that a hole is
-// crossed at the rate of pages, whatever time it took to write. So the end
-// counts as reached after ten empty pages in a row that took three seconds or more. It is
-// the end as it was three seconds ago, and two seconds before the last five pages,
-// because a record is there for pages up to two seconds after it was written, and
-// four in a row may still miss it. Only then are pages requested less often.
+// The log does not report its end. An empty page proves little: it may be a hole in the
+// middle of the shard, whose iterator has moved past a range without records. But each
+// page passes its range in one request, so that a reader crosses a hole at the rate of
+// pages, however long it took to write. So the end counts as reached after ten empty
+// pages in a row that took three seconds or more.
 //
-// If that came too early, nothing would be lost: late records are another delta for
-// an older second. But that second may have been called complete.
+// That was the end three seconds ago, and two seconds before the last five pages. A
+// record appears in pages up to two seconds after its write, and four pages in a row may
+// still miss it. Only then are pages requested less often.
+//
+// A wrong verdict loses no record: late records are another delta for an older second.
+// But that second may have been called complete.
 type Idleness struct {
-	pages int       // empty ones in a row
-	since time.Time // when the first of them was requested
-	last  time.Time // when the last one was
-	// recent are when the last ones were requested, the oldest at pages%missed.
+	pages int       // empty pages in a row
+	since time.Time // request time of the first empty page
+	last  time.Time // request time of the last empty page
+	// recent are the request times of the last empty pages, the oldest at
+	// pages%missedPages.
 	recent [missedPages]time.Time
 }
 
@@ -53,8 +54,7 @@ func (i *Idleness) Add(asked time.Time, records int) {
 	i.last = asked
 }
 
-// End reports whether the end was reached, and at what time everything that there
-// was had been read.
+// End reports whether the end was reached, and the time up to which all records were read.
 func (i *Idleness) End() (bool, time.Time) {
 	if i.pages < emptyPages || i.last.Sub(i.since) < settleTime {
 		return false, time.Time{}

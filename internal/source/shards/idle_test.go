@@ -7,8 +7,9 @@ import (
 	"github.com/keyheat/keyheat/internal/source/shards"
 )
 
-// The end of an open shard is believed after ten empty pages that took three
-// seconds, and is one of three seconds ago, and of two before the last five pages.
+// TestTheEndIsBelievedSlowly: the end of an open shard counts as reached after ten empty
+// pages within three seconds or more. It is the end as of three seconds ago, and two
+// seconds before the last five pages.
 func TestTheEndIsBelievedSlowly(t *testing.T) {
 	t.Parallel()
 	begin := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)

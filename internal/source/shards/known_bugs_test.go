@@ -54,7 +54,7 @@ func TestResourceNotFoundIsNotTransient(t *testing.T) {
 		w.allCounted(20 * time.Second)
 		c.stop()
 		parent := w.table.OpenShards()[0]
-		w.write(7, 50*time.Millisecond) // nobody will see these
+		w.write(7, 50*time.Millisecond) // no collector sees these shards
 		w.table.Roll(parent)
 		w.table.Vanish(parent)
 		w.write(50, 50*time.Millisecond)
@@ -169,7 +169,7 @@ func TestCheckpointBeforeTheHorizonIsAGap(t *testing.T) {
 		w.allCounted(20 * time.Second)
 		c.stop()
 		begin := time.Now()
-		w.write(30, time.Second) // nobody will see these
+		w.write(30, time.Second) // no collector sees these shards
 		time.Sleep(25 * time.Hour)
 		w.write(20, 50*time.Millisecond)
 		first := w.table.Written()[80]

@@ -13,7 +13,7 @@ import (
 	"github.com/keyheat/keyheat/internal/testsupport/streamstest"
 )
 
-// story is one life of a table's stream, and of those that read it.
+// story is one life of a table's stream and its readers.
 type story struct {
 	seed             uint64
 	shards, depth    int // of the trees of splits, about
@@ -40,9 +40,9 @@ func drawStory(rt *rapid.T) story {
 	}
 }
 
-// Whatever splits, fails and dies: each record is counted once, the records of
-// an item in their order, no child before its parent, no second called complete
-// too early, and no limit of the API passed.
+// TestLineageUnderRandomSplits splits shards, and fails and kills collectors. Each record
+// counts once, an item's records in order. No child is read before its parent, no second is
+// called complete too early, and no limit of the API is exceeded.
 func TestLineageUnderRandomSplits(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
@@ -51,8 +51,8 @@ func TestLineageUnderRandomSplits(t *testing.T) {
 	})
 }
 
-// The same, large: 500 shards in six generations, throttles, errors, iterators
-// that expire.
+// TestLineageOfFiveHundredShards has 500 shards in six generations, throttles, errors and
+// expired iterators.
 func TestLineageOfFiveHundredShards(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -67,12 +67,12 @@ func TestLineageOfFiveHundredShards(t *testing.T) {
 
 func (s story) run(t *testing.T) {
 	defer func() {
-		if t.Failed() { // which ends the test, without a word from rapid
+		if t.Failed() { // this ends the test without a message of rapid
 			t.Logf("%+v", s)
 		}
 	}()
 	rng := rand.New(rand.NewPCG(s.seed, 7))
-	// A tree of that depth has 2^(depth+1)-1 shards when all of them split.
+	// A tree of that depth has 2^(depth+1)-1 shards if all of them split.
 	roots := max(1, s.shards/(1<<(s.depth+1)-1))
 	w := newScenario(t, streamstest.Options{Seed: s.seed, Shards: roots, Lag: s.lag, Delay: s.delay, EmptyPages: 0.2, PageRecords: 50, Rollover: -1})
 	w.fake.SetFaults("", s.throttles, s.fails)
@@ -139,7 +139,8 @@ func (s story) live(w *scenario, rng *rand.Rand, records, generations int) {
 	}
 }
 
-// A stream that was on for a day before anybody came has 2,000 shards.
+// TestTwoThousandRetainedShards: a stream that was on for a day before the first collector
+// has 2,000 shards.
 func TestTwoThousandRetainedShards(t *testing.T) {
 	roots := 200
 	if testing.Short() {
@@ -170,7 +171,7 @@ func TestTwoThousandRetainedShards(t *testing.T) {
 	})
 }
 
-// Shards are shared evenly, whoever comes and goes.
+// TestCollectorsShareTheShards: members come and go, and the shards stay evenly shared.
 func TestCollectorsShareTheShards(t *testing.T) {
 	inBubble(t, streamstest.Options{Seed: 1, Shards: 30}, func(w *scenario) {
 		share := func(want map[string]int) {
@@ -203,7 +204,7 @@ func TestCollectorsShareTheShards(t *testing.T) {
 	})
 }
 
-// A killed collector's shards are taken over when its lease has run out.
+// TestTakeOverAfterAKill: others take over a killed collector's shards after its lease.
 func TestTakeOverAfterAKill(t *testing.T) {
 	inBubble(t, streamstest.Options{Seed: 1, Shards: 8}, func(w *scenario) {
 		a := w.start("a")
@@ -223,8 +224,8 @@ func TestTakeOverAfterAKill(t *testing.T) {
 
 func (w *scenario) lease() time.Duration { return 15 * time.Second }
 
-// A collector whose store is away reads nothing that another might be reading,
-// and goes on when it is back.
+// TestStoreIsAway: while its store is away, a collector reads no shard that another might
+// read. It goes on when the store is back.
 func TestStoreIsAway(t *testing.T) {
 	inBubble(t, streamstest.Options{Seed: 1, Shards: 4}, func(w *scenario) {
 		c := w.start("a")
@@ -247,8 +248,8 @@ func TestStoreIsAway(t *testing.T) {
 	})
 }
 
-// A collector that cannot say that it lives reads nothing beyond its lease, even
-// where it could still write: another reads by then.
+// TestNothingIsReadWithoutALease: a collector that cannot renew its membership reads
+// nothing beyond its lease, even if it could still write. Another collector reads by then.
 func TestNothingIsReadWithoutALease(t *testing.T) {
 	inBubble(t, streamstest.Options{Seed: 1, Shards: 4}, func(w *scenario) {
 		c := w.start("a")
@@ -283,8 +284,8 @@ func (w *scenario) setDown(down bool) {
 	w.store.down = down
 }
 
-// A stream that was disabled and enabled again is another: the old one is
-// finished first.
+// TestOldStreamIsFinishedBeforeTheNewOne: a stream that is disabled and enabled again is a
+// new stream. The old one is read to its end first.
 func TestOldStreamIsFinishedBeforeTheNewOne(t *testing.T) {
 	inBubble(t, streamstest.Options{Seed: 1, Shards: 3, PageRecords: 10}, func(w *scenario) {
 		for i := range 300 {

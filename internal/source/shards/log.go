@@ -9,40 +9,37 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// Log is the API of one kind of sharded log. Each call is one request, made once and
-// not retried: the callers pace, bound and repeat them. Its errors are sentences
-// without what differs from request to request, and wrap what they mean: see
-// [ErrGone] and its neighbours.
+// Log is the API of one kind of sharded log. Each call is one request, without retries: the
+// callers pace, bound and repeat them. Its errors are sentences that do not vary between
+// requests, and wrap [ErrGone] or one of its neighbours.
 type Log interface {
-	// Traits returns what is true of every log of the kind.
+	// Traits returns the properties of all logs of the kind.
 	Traits() Traits
-	// Parts returns what distinguishes a stream, by its name in the Registry: its
-	// table, and a label by which the streams of one table are in order. The name
-	// ends with the label.
+	// Parts splits a stream's name in the Registry: its table, and a label that orders the
+	// streams of one table. The name ends with the label.
 	Parts(stream string) (table, label string)
 	// Streams returns one page of the streams that a table has or had, and where
 	// the next page begins; empty after the last.
 	Streams(ctx context.Context, table, cursor string) (streams []string, next string, err error)
-	// Describe returns one page of a stream's shards; with a parent, of its children
-	// alone, if the server can tell them apart. A shard that goes on for two may
-	// name either: the one that was asked for.
+	// Describe returns one page of a stream's shards. With a parent it returns only the
+	// parent's children, if the server supports that. The child of two merged shards may
+	// name either as its parent: the requested one.
 	Describe(ctx context.Context, stream, cursor, parent string) (Description, error)
 	// Open returns an iterator at a position of a shard.
 	Open(ctx context.Context, stream, shard string, p Position) (iterator string, err error)
-	// Read returns the page of at most limit records of a stream at an iterator. It
-	// may lay the records' values into buffer, which the caller uses again once it
-	// has no need of them.
+	// Read returns a page of at most limit records at an iterator. It may put the records'
+	// values into buffer. The caller reuses buffer after it is done with the page.
 	Read(ctx context.Context, stream, iterator string, limit int32, buffer []byte) (Page, error)
 }
 
-// What an error of a Log means for the reader of a shard. Any other is retried.
+// Meanings of a Log's errors. A reader retries any other error.
 var (
 	// ErrExpired: the iterator is too old. Only the iterator is lost, never the
 	// position.
 	ErrExpired = errors.New("the iterator has expired")
-	// ErrTrimmed: the position lies before the oldest record that is left.
+	// ErrTrimmed: the position lies before the oldest remaining record.
 	ErrTrimmed = errors.New("records were trimmed before they were read")
-	// ErrGone: there is no such shard, stream or table.
+	// ErrGone: the shard, stream or table does not exist.
 	ErrGone = errors.New("it does not exist (any more)")
 	// ErrThrottled: too many requests.
 	ErrThrottled = errors.New("throttled")
@@ -52,27 +49,27 @@ var (
 	ErrDenied = errors.New("access denied")
 )
 
-// Traits is what is true of every log of one kind.
+// Traits has the properties of all logs of one kind.
 type Traits struct {
 	// Operations are the names of the requests, as metrics and errors show them.
 	Operations Operations
 	// Retention is how long a record is kept.
 	Retention time.Duration
-	// ListingRate is how many requests a second may list whole streams, which one
-	// collector does at a time, and ChildrenRate how many may ask for the children
-	// of a shard, which all collectors share.
+	// ListingRate is the most requests a second that list whole streams; one collector
+	// makes them. ChildrenRate is the most requests a second for the children of a shard;
+	// all collectors share it.
 	ListingRate, ChildrenRate rate.Limit
 	// PageEvery is the least time between two pages of a shard.
 	PageEvery time.Duration
-	// MaxRecords is the most records that a page may have, and FewRecords what a
-	// reader requests whose last page had to wait.
+	// MaxRecords is the most records of a page. A reader requests FewRecords if its last
+	// page had to wait.
 	MaxRecords, FewRecords int32
-	// PageBytes is about what a page takes at most while it is read: the response, what
-	// is decoded of it, and the records' values.
+	// PageBytes is the most memory of a page while it is read, about: the response, its
+	// decoded form, and the records' values.
 	PageBytes int64
-	// NoTable, NoStream and NotHere tell a person what to do: when a table, or its
-	// newest stream, does not exist; when it has no stream that takes records; and
-	// when a stream that must exist does not.
+	// NoTable, NoStream and NotHere are remedies for a person. NoTable: the table or its
+	// newest stream does not exist. NoStream: the table has no open stream. NotHere: a
+	// stream that must exist does not.
 	NoTable, NoStream, NotHere error
 }
 
@@ -95,13 +92,13 @@ type Described struct {
 	Open bool
 }
 
-// Page is what was read from a shard at once.
+// Page is the result of one request for records.
 type Page struct {
 	Records []Record
 	// Next is the iterator behind the page; empty when the shard is closed and
 	// this was the last of it.
 	Next string
-	// Buffer is the one that Read was given, as long as it has become.
+	// Buffer is Read's buffer, perhaps grown.
 	Buffer []byte
 
 	asked time.Time // when it was requested; set after an error, too
@@ -109,11 +106,11 @@ type Page struct {
 
 // Record is one record of a shard.
 type Record struct {
-	// Sequence is its sequence number, a decimal, which rises within a shard.
+	// Sequence is the sequence number, a decimal that rises within a shard.
 	Sequence string
 	// Time is when it was written, in Unix milliseconds; 0 when not known.
 	Time int64
-	// Value is what a decoder reads.
+	// Value is the record for a decoder.
 	Value []byte
 }
 
@@ -131,7 +128,7 @@ func (c *client) shardName(stream, shard string) string {
 	return table + "/" + label + "/" + shard
 }
 
-// family returns the beginning that the names of one table's streams share.
+// family returns the prefix that the names of one table's streams share.
 func (c *client) family(stream string) string {
 	_, label := c.log.Parts(stream)
 	return strings.TrimSuffix(stream, label)

@@ -10,10 +10,10 @@ import (
 	"github.com/keyheat/keyheat/sample"
 )
 
-// retentionSlack is how much the removal of records and clocks may be off.
+// retentionSlack is the tolerance for the log's trimming and for clocks.
 const retentionSlack = 5 * time.Minute
 
-// Reasons of a gap, for a person; see after.
+// Reasons of a gap, for a person.
 const (
 	reasonTrimmed = "records were trimmed, after their %d hours, before they were read"
 	reasonUnread  = "the shard was not read for %d hours: its first records were trimmed"
@@ -21,19 +21,18 @@ const (
 	reasonGone    = "the shard is gone: its records were trimmed before they were read"
 )
 
-// loss is a range that is lost, whose end is not known yet.
+// loss is a lost range whose end is unknown.
 type loss struct {
 	from   string
 	since  time.Time // zero when not known
 	reason string
 }
 
-// initialLoss returns what a shard has lost before anything of it is read: a parent
-// that nobody saw, or its own beginning while it waited for too long. TRIM_HORIZON
-// begins after that without an error.
+// initialLoss returns the loss at the start of a shard: an unseen parent, or the shard's
+// own first records if it waited too long. TRIM_HORIZON begins after them without an error.
 func (r *reader) initialLoss() *loss {
 	known := r.shard.LastKnown()
-	// A later claim of this reader begins after the gap that it recorded itself.
+	// A later claim of this reader begins after its own gap.
 	begins := r.at == TrimHorizon || r.at == afterGap && !r.claimed
 	switch {
 	case r.at == orphaned:
@@ -57,9 +56,9 @@ func (r *reader) handleError(ctx context.Context, err error) error {
 	return err
 }
 
-// checkMissing determines whether only the records at the position are gone, or the
-// whole shard. One response may come from a server that lags, so that an iterator
-// at the shard's beginning is requested before a loss is recorded.
+// checkMissing determines whether only the records at the position are gone, or the whole
+// shard. A lagging server may have sent the error, so that checkMissing requests an
+// iterator at the shard's beginning before it records a loss.
 func (r *reader) checkMissing(ctx context.Context, cause error) error {
 	iterator, err := r.source.client.open(ctx, r.shard.Stream, r.id, TrimHorizon)
 	switch {
@@ -76,11 +75,10 @@ func (r *reader) checkMissing(ctx context.Context, cause error) error {
 	return err
 }
 
-// noteTrimmed records that the records after the position are gone, up to the first
-// that will be read.
+// noteTrimmed records the loss of the records between the position and the next record.
 //
-// Of a shard of which nothing was counted the first records may always go, if
-// they were there before it was known; initialLoss covers those that were not.
+// A shard without counted records may always lose its first records, if they are older than
+// its discovery. initialLoss covers the newer ones.
 func (r *reader) noteTrimmed() {
 	if r.lost == nil && !r.at.unread() {
 		r.lost = &loss{from: string(r.at), since: r.lastCounted(), reason: r.resumePoint(reasonTrimmed)}
@@ -95,12 +93,12 @@ func (r *reader) lastCounted() time.Time {
 	return r.shard.LastKnown()
 }
 
-// giveUp records the loss of a shard that no longer exists. What it held, and what
-// its children held before the horizon, is lost.
+// giveUp records the loss of a shard that no longer exists: its own records, and the
+// records of its children before the horizon.
 //
-// One that was read within the retention cannot have been trimmed. When its whole stream
-// is missing too, this is more likely a wrong region or account than a loss: the
-// position is kept until that time has gone.
+// A shard that was read within the retention cannot have been trimmed. If its whole stream
+// is missing too, the Region or account is probably wrong. The reader then keeps the
+// position until the retention has passed.
 func (r *reader) giveUp(ctx context.Context) error {
 	since := r.lastCounted()
 	until := r.horizon()
@@ -135,8 +133,8 @@ func (r *reader) findStream(ctx context.Context) error {
 	return err
 }
 
-// boundLoss records a loss once its end is known: before the first record of a
-// page, or at the end of what there is.
+// boundLoss records a loss once its end is known: before the first record of a page, or at
+// the end of the shard.
 func (r *reader) boundLoss(ctx context.Context, p Page, end bool) error {
 	switch {
 	case r.lost == nil:
@@ -152,20 +150,19 @@ func (r *reader) boundLoss(ctx context.Context, p Page, end bool) error {
 	return nil
 }
 
-// horizon returns the time before which all records are trimmed.
+// horizon returns the time before which the log has trimmed all records.
 func (r *reader) horizon() time.Time { return time.Now().Add(-r.retention()) }
 
 func (r *reader) retention() time.Duration { return r.source.client.traits.Retention }
 
-// resumePoint returns a reason that names the retention in hours.
+// resumePoint returns a reason with the retention in hours.
 func (r *reader) resumePoint(reason string) string {
 	return fmt.Sprintf(reason, int(r.retention().Hours()))
 }
 
-// recordGap records in the Sink what is lost, up to a position and a time, and goes
-// on from there.
+// recordGap records the loss in the Sink, up to a position and a time, and continues there.
 func (r *reader) recordGap(ctx context.Context, to Position, until time.Time) error {
-	if r.lost.since.After(until) { // it was found later than it was trimmed
+	if r.lost.since.After(until) { // it was found after it was trimmed
 		r.lost.since = time.Time{}
 	}
 	g := sample.Gap{

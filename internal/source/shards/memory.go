@@ -2,19 +2,20 @@ package shards
 
 import "github.com/keyheat/keyheat/internal/source/memory"
 
-// pageBuffers are some in which pages' values were.
+// pageBuffers are unused buffers for the values of pages.
 var pageBuffers = memory.NewBuffers(2 << 20)
 
-// recordBytes is what a Record takes beside its value, and about its sequence number.
+// recordBytes is the memory of a Record without its value, and with its sequence number.
 const recordBytes = 80
 
-// pageMemory is what a page takes from its request until it is counted, or given back.
+// pageMemory is the memory of a page from its request until it is counted or given back.
 type pageMemory struct {
 	hold   *memory.Hold
 	buffer []byte
 }
 
-// take makes it the memory of a page that was read, and reports whether there is enough.
+// take charges the hold for a page that was read, and reports whether there is enough
+// memory.
 func (m *pageMemory) take(p *Page) bool {
 	m.buffer = p.Buffer
 	need := int64(cap(p.Buffer)) + int64(len(p.Records))*recordBytes
@@ -25,7 +26,7 @@ func (m *pageMemory) take(p *Page) bool {
 	return true
 }
 
-// release gives the page's memory back. Nothing of the page may be used after.
+// release gives the page's memory back. The page may not be used afterwards.
 func (m *pageMemory) release() {
 	if m.buffer != nil {
 		pageBuffers.Keep(m.buffer)

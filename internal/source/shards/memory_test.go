@@ -15,9 +15,9 @@ import (
 	"github.com/keyheat/keyheat/internal/testsupport/streamstest"
 )
 
-// TestPagesShareABudget has room for two pages, and a backlog in eight shards of which all
-// but one wait for that one, as slower partitions are waited for: what they hold is given
-// back for it, and read again.
+// TestPagesShareABudget has memory for two pages, and a backlog in eight shards. All but
+// one wait for that one, like for a slower partition: they give back their pages, and read
+// them again.
 func TestPagesShareABudget(t *testing.T) {
 	inBubble(t, streamstest.Options{Seed: 12, Rollover: -1, PageRecords: 20}, func(w *scenario) {
 		for len(w.table.OpenShards()) < 8 {
@@ -57,8 +57,8 @@ func TestPagesShareABudget(t *testing.T) {
 
 const crowdedPage = 1 << 20
 
-// crowdedLog notes how many pages are read at once, but for those at the ends of shards,
-// which are asked for without memory.
+// crowdedLog records how many pages are read at once. It ignores pages at the ends of
+// shards, which are requested without memory.
 type crowdedLog struct {
 	shards.Log
 	mu            sync.Mutex
@@ -94,7 +94,7 @@ func (l *crowdedLog) Read(ctx context.Context, stream, iterator string, limit in
 	return p, err
 }
 
-// behind is a sink of which one partition with records is slower than all others.
+// behind is a sink with one partition that is slower than all others.
 type behind struct {
 	*session
 	l      *crowdedLog

@@ -19,21 +19,21 @@ const (
 	failureRelease   = "release"
 )
 
-// meters counts what a source reads. It is embedded, so that whoever owns the
-// registry registers the source itself. No metric has a shard
-// as a label: there are thousands, and they live for hours.
+// meters counts the records and requests of a source. It is embedded, so that the owner of
+// the registry registers the source itself. No metric has a shard as a label: there are
+// thousands of shards, and they live for hours.
 type meters struct {
 	*metrics.Set
 	records, bytes, pages, ended, gaps *prometheus.CounterVec
 	errors, requests                   *prometheus.CounterVec
 }
 
-func newMeters(of *Source) *meters {
+func newMeters(source *Source) *meters {
 	s := metrics.New("streams", nil)
 	s.GaugeFunc("shards", "Shards that this collector reads.", func() float64 {
-		of.mu.Lock()
-		defer of.mu.Unlock()
-		return float64(len(of.readers))
+		source.mu.Lock()
+		defer source.mu.Unlock()
+		return float64(len(source.readers))
 	})
 	return &meters{
 		Set:      s,
@@ -42,7 +42,7 @@ func newMeters(of *Source) *meters {
 		pages:    s.CounterVec("pages_total", "Responses of GetRecords, empty ones too.", "table"),
 		ended:    s.CounterVec("ended_shards_total", "Shards that were read to their end.", "table"),
 		gaps:     s.CounterVec("gaps_total", "Ranges of a shard that could not be counted.", "table"),
-		errors:   s.CounterVec("errors_total", "Failed attempts, by what was attempted; all are retried.", "kind"),
+		errors:   s.CounterVec("errors_total", "Failed attempts, by kind; all are retried.", "kind"),
 		requests: s.CounterVec("requests_total", "Requests to DynamoDB Streams.", "operation"),
 	}
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/keyheat/keyheat/internal/daemon/retry"
 )
 
-// ownership is how long what this collector owns is certainly its own, by its own
-// clock, which was read before the Registry's.
+// ownership is the time until which this collector certainly owns its shards, by its own
+// clock. The collector reads its clock before the Registry's.
 type ownership struct{ until atomic.Pointer[time.Time] }
 
 func (t *ownership) extend(until time.Time) { t.until.Store(&until) }

@@ -10,9 +10,9 @@ import (
 	"github.com/keyheat/keyheat/internal/daemon/retry"
 )
 
-// pacer lets requests pass at a rate, evenly, that several pacers may share.
+// pacer lets requests pass evenly, at a rate that several pacers may share.
 type pacer struct {
-	rate    rate.Limit // of all that share it, a second
+	rate    rate.Limit // requests a second of all pacers together
 	limiter *rate.Limiter
 
 	mu     sync.Mutex
@@ -24,8 +24,8 @@ func newPacer(limit rate.Limit) *pacer {
 	return &pacer{rate: limit, limiter: rate.NewLimiter(limit, 1)}
 }
 
-// divide shares the rate among n, of whom this is one. Others learn of one that
-// is new within a round: it begins that much later.
+// divide shares the rate among n collectors, including this one. The others notice a new
+// collector within a round, so that it starts newcomer later.
 func (p *pacer) divide(n int, newcomer time.Duration) {
 	n = max(n, 1)
 	p.limiter.SetLimit(p.rate / rate.Limit(n))

@@ -4,36 +4,55 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"time"
 )
 
-// Position is where reading goes on in a shard: a sequence number, after which
-// to read, or one of these.
+// Position is where reading continues in a shard: after a sequence number, or at one of
+// these.
 type Position string
 
 const (
-	// TrimHorizon begins with the oldest record that is left.
+	// TrimHorizon begins with the oldest remaining record.
 	TrimHorizon Position = "TRIM_HORIZON"
-	// orphaned is TrimHorizon for a shard whose parent vanished before anybody saw
-	// it: its records are recorded as a gap before anything is read.
+	// orphaned is TrimHorizon for a shard whose parent vanished before any collector saw
+	// it. The parent's records are recorded as a gap before the shard is read.
 	orphaned Position = "ORPHAN"
-	// afterGap is TrimHorizon once the loss of what was before that is recorded,
-	// where no record is left to name the position.
+	// afterGap is TrimHorizon after the loss before it is recorded, when no record is left
+	// to name the position.
 	afterGap Position = "AFTER_GAP"
 	// shardEnd is after the last record.
 	shardEnd Position = "SHARD_END"
-	// atPrefix begins the position at a record; see at.
+	// atPrefix begins the position of a record that is the next one; see atSequence.
 	atPrefix = "at:"
+	// timePrefix begins the position of a time; see AtTime.
+	timePrefix = "time:"
 )
 
-// atSequence returns the position at which the record of that sequence number is the next
-// one: the end of a gap.
+// atSequence returns the position before the record with that sequence number: the end of a
+// gap.
 func atSequence(sequence string) Position { return Position(atPrefix + sequence) }
 
-// unread reports whether nothing of the shard was counted.
-func (p Position) unread() bool { return p == TrimHorizon || p == orphaned || p == afterGap }
+// AtTime returns the position before the first record that was written in the second of t
+// or later.
+func AtTime(t time.Time) Position { return Position(timePrefix + t.UTC().Format(time.RFC3339)) }
 
-// Sequence returns the sequence number at which reading begins, or, with after,
-// behind which it does; empty for the oldest record that is left.
+// Time returns the time of a position that AtTime made.
+func (p Position) Time() (t time.Time, ok bool) {
+	written, ok := strings.CutPrefix(string(p), timePrefix)
+	if !ok {
+		return time.Time{}, false
+	}
+	t, err := time.Parse(time.RFC3339, written)
+	return t, err == nil
+}
+
+// unread reports whether no record of the shard was counted.
+func (p Position) unread() bool {
+	return p == TrimHorizon || p == orphaned || p == afterGap || strings.HasPrefix(string(p), timePrefix)
+}
+
+// Sequence returns the sequence number at which reading begins, or after which, if after is
+// set. It is empty for the oldest record and for a time.
 func (p Position) Sequence() (sequence string, after bool) {
 	if next, ok := strings.CutPrefix(string(p), atPrefix); ok {
 		return next, false
@@ -57,8 +76,8 @@ func (p Position) HasPassed(sequence string) bool {
 	return compareSequence(sequence, begin) < 0
 }
 
-// compareSequence compares two sequence numbers. They are decimal and have up
-// to 40 digits and more, beyond what any integer holds.
+// compareSequence compares two sequence numbers. They are decimals of 40 digits or more,
+// too large for any integer type.
 func compareSequence(a, b string) int {
 	a, b = strings.TrimLeft(a, "0"), strings.TrimLeft(b, "0")
 	return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b))
@@ -76,9 +95,9 @@ func TableOf(partition string) string {
 // OrderStreams returns the streams of a table without repetition, the oldest first.
 func OrderStreams(streams []string, parts func(stream string) (table, label string)) []string {
 	slices.SortFunc(streams, func(a, b string) int {
-		_, of := parts(a)
-		_, other := parts(b)
-		return cmp.Compare(of, other)
+		_, labelA := parts(a)
+		_, labelB := parts(b)
+		return cmp.Compare(labelA, labelB)
 	})
 	return slices.Compact(streams)
 }

@@ -7,7 +7,8 @@ import (
 	"github.com/keyheat/keyheat/internal/source/shards"
 )
 
-// Sequence numbers are longer than any integer, and not of one length.
+// TestSequenceNumbersAreComparedByLength: sequence numbers are longer than any integer
+// type, and vary in length.
 func TestSequenceNumbersAreComparedByLength(t *testing.T) {
 	t.Parallel()
 	ordered := []string{"9", "10", "300000000000000000499659", "999999999999999999999999999999999999999",

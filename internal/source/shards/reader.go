@@ -19,16 +19,16 @@ import (
 // it was lost: long enough for the new owner to be known.
 const reclaimPause = 250 * time.Millisecond
 
-// errEnded: the shard was read to its end, and that is in the Sink.
+// errEnded: the shard was read to its end, and the Sink has that end.
 var errEnded = errors.New("the shard has ended")
 
-// reader reads one shard as long as it is ours. One goroutine; stop may be
-// called by others.
+// reader reads one shard while this collector owns it. It has one goroutine; others may
+// call stop.
 //
-// A claim begins at the Sink's position. Each step requests an iterator if there
-// is none, then a page, and folds it; failures are retried, with a new iterator
-// after the last record that was folded. The last page of a closed shard is folded
-// like any other; then the children are registered, and then the end is folded.
+// A claim begins at the Sink's position. Each step requests an iterator if it has none,
+// then a page, and folds it. Failures are retried, with a new iterator after the last
+// folded record. The last page of a closed shard is folded like any other; then the
+// children are registered, and then the end is folded.
 type reader struct {
 	source *Source
 	shard  lineage.Shard
@@ -36,18 +36,18 @@ type reader struct {
 	id     string // the Log's name of the shard
 	stop   context.CancelFunc
 
-	claimed  bool // once already
+	claimed  bool // claimed at least once
 	handle   source.Partition
 	at       Position
 	iterator string // empty when there is none
 	newest   time.Time
 	closed   bool  // the shard was read to its end
 	gone     bool  // the shard does not exist any more
-	lost     *loss // a range that is lost, until its end is known
+	lost     *loss // a lost range whose end is unknown
 	idle     Idleness
 	next     time.Time // the earliest time of the next request
 	limit    int32     // records that a page may hold
-	reserve  int64     // bytes of memory with which the next page is requested
+	reserve  int64     // memory, in bytes, with which the next page is requested
 	backoff  *backoff.ExponentialBackOff
 }
 
@@ -106,7 +106,7 @@ func (r *reader) claimAndRead(ctx context.Context, sink source.Sink) error {
 func (r *reader) start(handle source.Partition) {
 	r.handle, r.at = handle, Position(handle.Position())
 	r.iterator, r.idle = "", Idleness{}
-	r.newest = time.Time{} // what was folded since may have been thrown away
+	r.newest = time.Time{} // records folded since may have been dropped
 	r.closed, r.gone = r.at == shardEnd, r.at == shardEnd
 	if r.lost = r.initialLoss(); r.lost != nil {
 		r.source.log.Warn("a shard begins with a gap", "shard", r.shard.Name, "reason", r.lost.reason)
@@ -147,7 +147,7 @@ func (r *reader) read(ctx context.Context) error {
 	}
 }
 
-// succeeded records that a step succeeded.
+// markSuccess ends the failures of the shard after a successful step.
 func (r *reader) markSuccess() {
 	r.backoff.Reset()
 	if r.source.health.Heal(r.shard.Name) {
@@ -167,18 +167,18 @@ func (r *reader) step(ctx context.Context) error {
 	defer m.release()
 	p, err := r.request(ctx)
 	if err != nil {
-		m.release() // what follows may wait for others
+		m.release() // the next step may wait for others
 		return r.handleError(ctx, err)
 	}
 	if !m.take(&p) {
 		r.reserve = r.source.client.traits.PageBytes
-		return nil // read again when there is room for it
+		return nil // read again when there is memory
 	}
 	return r.fold(ctx, p, m)
 }
 
-// await waits until the next page may be requested: at the API's rate, when there is
-// memory for it, and while it is certain that nobody else reads the shard.
+// await waits until the next page may be requested: at the API's rate, with memory for it,
+// and while no other collector can read the shard.
 func (r *reader) await(ctx context.Context) (*pageMemory, error) {
 	if d := time.Until(r.next); d > 0 {
 		retry.Pause(ctx, d)
@@ -250,8 +250,8 @@ func (r *reader) fold(ctx context.Context, p Page, m *pageMemory) error {
 	return nil
 }
 
-// uncounted leaves out the records that were counted already. A log does not
-// return them; a stand-in may begin AT the number when asked to begin AFTER it.
+// dropCounted drops the records that were counted already. DynamoDB does not return them,
+// but a stand-in may begin AT the number when asked to begin AFTER it.
 func (r *reader) dropCounted(all []Record) []Record {
 	for i := range all {
 		if !r.at.HasPassed(all[i].Sequence) {
@@ -261,10 +261,10 @@ func (r *reader) dropCounted(all []Record) []Record {
 	return nil
 }
 
-// adaptLimit sets the size of the next page, and the memory that it is requested with, by
-// how many records this one had and how long the Sink held it. Where a backlog is read,
-// many shards wait for the slowest, each with a page in memory. At the end of a shard
-// nobody knows when something comes: what a page needs is asked for when it is there.
+// adaptLimit sets the size of the next page, and the memory for its request. It uses the
+// number of records in this page, and how long the Sink held it. With a backlog, many
+// shards wait for the slowest, each with a page in memory. At the end of a shard a page
+// takes memory only after it has arrived.
 func (r *reader) adaptLimit(records int, waited time.Duration) {
 	traits := &r.source.client.traits
 	if r.reserve = traits.PageBytes; records == 0 {
@@ -277,12 +277,12 @@ func (r *reader) adaptLimit(records int, waited time.Duration) {
 	r.limit = min(2*r.limit, traits.MaxRecords)
 }
 
-// noteFolded records up to when the shard is counted.
+// noteFolded records the time up to which the shard is counted.
 func (r *reader) noteFolded(b source.Batch) {
 	if b.Time > 0 {
 		r.newest = time.UnixMilli(b.Time)
 	}
-	if b.End && r.at != afterGap { // else the gap may not be stored yet
+	if b.End && r.at != afterGap { // otherwise the gap may not be stored yet
 		r.shard.Watermark = time.UnixMilli(b.Read)
 	}
 }

@@ -44,7 +44,7 @@ func (s *Source) round(ctx context.Context, sink source.Sink, all *sync.WaitGrou
 	return nil
 }
 
-// membership is the result of renewing it.
+// membership is a renewed membership.
 type membership struct {
 	name    string
 	members []string
@@ -70,7 +70,7 @@ func (s *Source) isWanted(table string) bool {
 	return slices.Contains(s.config.Tables, table) && s.config.Known(table) == nil
 }
 
-// take requests shards that are not read here yet, and returns those granted.
+// take requests shards that this collector does not read yet, and returns the granted ones.
 func (s *Source) take(ctx context.Context, names []string) (map[string]bool, error) {
 	s.mu.Lock()
 	names = slices.DeleteFunc(slices.Clone(names), func(name string) bool { return s.readers[name] != nil })
@@ -85,8 +85,7 @@ func (s *Source) take(ctx context.Context, names []string) (map[string]bool, err
 	return set(taken), nil
 }
 
-// start reads a shard that is ours, until ctx ends, which is the source's, or
-// the reader is stopped.
+// start reads an owned shard until the source's ctx ends or the reader is stopped.
 func (s *Source) start(ctx context.Context, h lineage.Shard, sink source.Sink, all *sync.WaitGroup) {
 	own, stop := context.WithCancel(ctx)
 	r := newReader(s, h, stop)
@@ -104,7 +103,7 @@ func (s *Source) readerEnded(ctx context.Context, r *reader, ended bool) {
 	s.health.Heal(r.shard.Name)
 	if ended {
 		s.ended.WithLabelValues(r.table).Inc()
-	} else if ctx.Err() == nil { // else leave does it for all of them
+	} else if ctx.Err() == nil { // otherwise leave releases all shards
 		ctx, cancel := context.WithTimeout(ctx, s.config.RequestTimeout)
 		defer cancel()
 		if err := s.registry.Release(ctx, r.shard.Name); err != nil {
@@ -117,8 +116,7 @@ func (s *Source) readerEnded(ctx context.Context, r *reader, ended bool) {
 	s.requestRound()
 }
 
-// stopAllBut stops the readers of other shards, which are beyond the share or
-// somebody else's.
+// stopAllBut stops the readers of all shards outside keep.
 func (s *Source) stopAllBut(keep []string) {
 	kept := set(keep)
 	s.mu.Lock()

@@ -23,7 +23,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// logs are the source's; shown when a variable says so.
+// logs returns the source's logger; a variable shows its output.
 func logs() *slog.Logger {
 	if os.Getenv("KEYHEAT_TEST_LOGS") != "" {
 		return slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelDebug}))
@@ -31,8 +31,8 @@ func logs() *slog.Logger {
 	return slog.New(slog.NewTextHandler(io.Discard, nil))
 }
 
-// scenario is a DynamoDB with a table, and a fake store that counts what is read. Its
-// time is a bubble's.
+// scenario is a DynamoDB with a table, and a fake store that counts records. It runs in a
+// bubble's time.
 type scenario struct {
 	testing.TB
 	fake   *streamstest.Fake
@@ -143,7 +143,7 @@ func (w *scenario) notReady(c *collector, reason string, most time.Duration) {
 	w.await("not ready: "+reason, most, func() bool { return strings.Contains(strings.Join(c.Ready(), "\n"), reason) })
 }
 
-// verify checks what was counted, and the API's limits.
+// verify checks the counted records and the API's limits.
 func (w *scenario) verify() {
 	w.Helper()
 	w.store.verify(w, w.written())

@@ -6,16 +6,16 @@ import (
 	"github.com/keyheat/keyheat/store/lineage"
 )
 
-// plan is which shards one collector reads until the next round.
+// plan has the shards that one collector reads until the next round.
 type plan struct {
-	// keep are the shards that it goes on reading, take those to request. It
-	// releases what it reads beside keep.
+	// keep are the shards to continue, take the shards to request. The collector releases
+	// all other shards.
 	keep, take []string
 }
 
-// share divides the readable shards evenly among the members. It is a function of
-// what all of them see, so that they converge: each has a quota, takes what is
-// free up to it, and releases what is more than one shard, or a tenth, beyond it.
+// share divides the readable shards evenly among the members. All members compute it from
+// the same data, so that they converge. A member takes free shards up to its quota. It
+// releases its surplus if that exceeds one shard and a tenth of the quota.
 func share(readable []lineage.Shard, me string, members []string) plan {
 	quota := quota(len(readable), me, members)
 	var mine, free []string
@@ -33,15 +33,15 @@ func share(readable []lineage.Shard, me string, members []string) plan {
 		return p
 	}
 	p.keep = mine
-	p.take = mine // ours, and perhaps not read yet
+	p.take = mine // including owned shards that have no reader yet
 	if room := quota - len(mine); room > 0 {
 		p.take = append(slices.Clip(mine), free[:min(room, len(free))]...)
 	}
 	return p
 }
 
-// quota returns how many of n shards are this member's: the first members have one
-// more than the last.
+// quota returns this member's number of n shards: the first members have one more than the
+// last.
 func quota(n int, me string, members []string) int {
 	rank := slices.Index(members, me)
 	if rank < 0 { // not a member any more: it takes nothing
@@ -54,9 +54,9 @@ func quota(n int, me string, members []string) int {
 	return q
 }
 
-// readable returns the shards that may be read now: those whose predecessor has
-// ended, of tables that are wanted and can be decoded, and of the oldest stream of
-// their table that is not finished.
+// readable returns the shards that may be read now. Their predecessor has ended, their
+// table is wanted and can be decoded, and their stream is the table's oldest unfinished
+// one.
 func readable(open []lineage.Shard, parts func(stream string) (table, label string), wanted func(table string) bool) []lineage.Shard {
 	oldest := make(map[string]string)
 	for _, h := range open {

@@ -13,7 +13,7 @@ import (
 	"github.com/keyheat/keyheat/store/lineage"
 )
 
-// owned writes shards as "owner owner -", where - is nobody's.
+// owned parses shards from "owner owner -", where - is a free shard.
 func owned(text string) (all []lineage.Shard) {
 	for i, owner := range strings.Fields(text) {
 		all = append(all, lineage.Shard{Name: fmt.Sprintf("s%02d", i), Owner: strings.Trim(owner, "-")})
@@ -44,8 +44,8 @@ func TestSharesOfOneRound(t *testing.T) {
 	}
 }
 
-// However shards are owned, after some rounds each is read by one member, and no
-// member has many more than another.
+// TestSharesComeToAgree: from any owners, after some rounds one member reads each shard,
+// and no member has many more than another.
 func TestSharesComeToAgree(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
@@ -87,7 +87,7 @@ func TestSharesComeToAgree(t *testing.T) {
 	})
 }
 
-// Only what may be read now is shared.
+// TestReadableShards lists the shards that may be read now.
 func TestReadableShards(t *testing.T) {
 	t.Parallel()
 	arn := func(table, label string) string { return "arn:aws:dynamodb:r:1:table/" + table + "/stream/" + label }

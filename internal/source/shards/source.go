@@ -1,41 +1,40 @@
-// Package shards reads sharded logs, such as DynamoDB Streams: logs whose parts open,
-// are closed, and go on in others. What one kind of log says and is called is behind
-// [Log]; source/shards/streams is one.
+// Package shards reads sharded logs, such as DynamoDB Streams. The shards of such a log
+// open, close, and continue in children. [Log] is the API of one kind of log;
+// source/shards/streams implements it.
 //
 // # Shards
 //
-// A stream is a forest of shards. A shard takes records for some time, is
-// closed, and has one child that goes on or two that share its keys; it is gone
-// once its last record is older than the log's retention. All that is known of shards
-// lies in the Registry, which the collectors share: which there are, which of them has
-// to end before another may be read, who reads which, and (through the Sink) up to
-// where. So
+// A stream is a forest of shards. A shard takes records for some time and closes. Then it
+// has one child that continues it, or two that share its keys. It disappears once its
+// last record is older than the log's retention. The collectors share their knowledge of
+// shards in the Registry: the shards, the order between them, and their readers. The Sink
+// has their positions. So
 //
 //   - a shard is read by one collector at a time, and taken over when that dies;
 //   - a child is read from its TRIM_HORIZON when its parent has ended: in the
-//     Sink, or because it is gone;
-//   - the shards of an older stream of a table end before those of a newer one
-//     are read;
-//   - the children of a closed shard are in the Registry before its end is in the
-//     Sink, so that no second of which they may have records is called complete.
+//     Sink, or because the parent is gone;
+//   - the shards of an older stream of a table end before the shards of a newer
+//     one are read;
+//   - a closed shard's children are in the Registry before its end is in the
+//     Sink: no second is called complete while they may have records of it.
 //
 // # Positions
 //
-// A position is a word or a sequence number; see [Position]. Reading goes on
-// after the last record that was counted, whatever happened to the iterator.
+// A position is a word or a sequence number; see [Position]. Reading continues
+// after the last record that was counted, even with a new iterator.
 // Within one shard the log has neither duplicates nor changes of order, so that
 // positions alone count each record once.
 //
 // # The end of an open shard
 //
-// The log does not say how far behind a reader is, and an empty page may be a hole
-// in the middle of a shard: its iterator has moved past a range without records.
-// See [Idleness] for when the end counts as reached.
+// The log does not report how far behind a reader is. An empty page may be a hole in the
+// middle of a shard: its iterator has moved past a range without records.
+// [Idleness] judges when the end is reached.
 //
-// # What is lost
+// # Losses
 //
-// What was trimmed before it was read is a gap, with the bounds that are known.
-// Nothing is promised of the time before the first start.
+// Records that were trimmed before they were read are a gap, with the known bounds.
+// Records from before the first start may be missing without a gap.
 package shards
 
 import (
@@ -55,18 +54,18 @@ import (
 	"github.com/keyheat/keyheat/internal/source/memory"
 )
 
-// Config is which tables to read, and with which timeouts. A zero field takes its
-// default.
+// Config has the tables to read, and the timeouts. A zero field takes its default.
 type Config struct {
-	// Tables are the names of the tables, whose streams are read from the oldest
-	// record that is left.
+	// Tables are the names of the tables. Their streams are read from the oldest remaining
+	// record.
 	Tables []string
-	// Known returns why the records of a table cannot be decoded yet, and nil when
-	// they can: its shards are not read until then. A nil Known knows every table.
+	// Known returns the reason why the records of a table cannot be decoded yet; nil if
+	// they can. The table's shards are not read until then. A nil Known accepts every
+	// table.
 	Known func(table string) error
 
-	// Round is how often a collector renews its membership, and the shards are
-	// divided among those that are alive.
+	// Round is how often a collector renews its membership, and the living collectors
+	// divide the shards.
 	Round time.Duration
 	// Lease is how long a silent collector keeps its shards.
 	Lease time.Duration
@@ -77,10 +76,10 @@ type Config struct {
 	RequestTimeout time.Duration
 	// ReleaseTimeout bounds the last commit of a shard that is released.
 	ReleaseTimeout time.Duration
-	// Patience is how long something may fail before the source is not ready: a
-	// throttled request is no outage.
+	// Patience is how long requests may fail before the source is not ready. A throttled
+	// request is no failure.
 	Patience time.Duration
-	// MemoryBytes bounds what all shards hold together of pages that are not counted yet.
+	// MemoryBytes bounds the uncounted pages of all shards together.
 	MemoryBytes int64
 }
 
@@ -125,8 +124,9 @@ type Source struct {
 	memory   *memory.Budget
 
 	ownership ownership
-	// listingPacer paces the requests that list whole streams, which one collector
-	// does at a time; childrenPacer those that each makes for its own shards.
+	// listingPacer paces the requests that list whole streams, made by one collector at a
+	// time. childrenPacer paces each collector's requests for the children of its own
+	// shards.
 	listingPacer, childrenPacer *pacer
 	// roundRequested requests a round before the next tick.
 	roundRequested chan struct{}
@@ -169,15 +169,14 @@ func (s *Source) observe(operation string, err error) {
 	}
 }
 
-// Ready returns why no samples are read, a sentence each; empty when all is well.
-// A table may have thousands of shards, which mostly fail for one reason: it is
-// reported once.
+// Ready returns the reasons why no samples are read, a sentence each; empty if all is well.
+// A table may have thousands of shards with the same failure, which is reported once.
 func (s *Source) Ready() []string {
 	return s.health.Lasting(time.Now(), s.config.Patience, TableOf)
 }
 
-// Run reads until ctx ends; every failure is retried. It returns within the
-// release timeout and a few seconds. One Run at a time.
+// Run reads until ctx ends; every failure is retried. It returns within the release timeout
+// and a few seconds. Only one Run may be active.
 func (s *Source) Run(ctx context.Context, sink source.Sink) error {
 	var all sync.WaitGroup
 	all.Go(func() { s.discover(ctx) })
@@ -211,8 +210,8 @@ func (s *Source) requestRound() {
 	retry.Signal(s.roundRequested)
 }
 
-// reportFailure records, counts and, when it is news, logs what is wrong with a part:
-// a shard, a table, or the membership.
+// reportFailure records and counts a failure of a part (a shard, a table, or the
+// membership), and logs it if it is new.
 func (s *Source) reportFailure(part, kind string, err error) {
 	s.errors.WithLabelValues(kind).Inc()
 	if s.health.FailAfter(part, err.Error(), time.Now()) {

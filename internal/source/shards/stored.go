@@ -8,7 +8,8 @@ import (
 	"github.com/keyheat/keyheat/store/lineage"
 )
 
-// RegistryStore is what a StoredRegistry needs of the store; *store.Store is one.
+// RegistryStore is the part of the store that a StoredRegistry uses; *store.Store
+// implements it.
 type RegistryStore interface {
 	Attend(ctx context.Context, source, member string, ttl time.Duration) ([]string, error)
 	Leave(ctx context.Context, source, member string) error
@@ -31,7 +32,7 @@ type StoredRegistry struct {
 	lease          store.Lease
 }
 
-// NewStoredRegistry returns the registry of a member: one collector of those that share the
+// NewStoredRegistry returns the registry of a member: one of the collectors that share the
 // source.
 func NewStoredRegistry(st RegistryStore, source, member string) *StoredRegistry {
 	return &StoredRegistry{store: st, source: source, member: member}

@@ -1,18 +1,18 @@
-// Package bucket reads files out of S3: it lists the objects under s3://BUCKET/PREFIX and
-// hands them out in the order of their names. Nothing is written.
+// Package bucket reads files from S3. It lists the objects under s3://BUCKET/PREFIX and
+// hands them out in the order of their names. It writes nothing to S3.
 //
 // # Memory and rate
 //
 // Objects are fetched ahead, in parts of partSize, atOnce requests at a time, as long as
-// what is fetched and not read yet stays below budget; a part is a request that can be
-// repeated by itself. Refused requests are repeated after pauses that grow.
+// the unread bytes stay below budget. Each part is a request that can be repeated by
+// itself. The pauses between refused requests grow.
 //
 // # CloudTrail
 //
-// A trail lies in AWSLogs/ACCOUNT/CloudTrail/REGION/YYYY/MM/DD/, under a prefix or not, with
-// the organization's ID before the account in a trail of an organization. Of such a prefix only the
-// days that Last reaches back to are listed. An object that was written before holds no
-// later events, so that it is left out everywhere.
+// A trail has its objects under AWSLogs/ACCOUNT/CloudTrail/REGION/YYYY/MM/DD/, with or
+// without a prefix. A trail of an organization has the organization's ID before the
+// account. The package lists only the days of a trail that Last reaches back to. Everywhere
+// it leaves out objects written before Last, because they hold no later events.
 package bucket
 
 import (
@@ -32,32 +32,32 @@ import (
 	"github.com/keyheat/keyheat/internal/cli/terminal"
 )
 
-// Scheme begins a path that is read here.
+// Scheme begins a path in S3.
 const Scheme = "s3://"
 
-// API is what is asked of S3; *s3.Client is one.
+// API is the used part of S3's API; *s3.Client implements it.
 type API interface {
 	ListObjectsV2(context.Context, *s3.ListObjectsV2Input, ...func(*s3.Options)) (*s3.ListObjectsV2Output, error)
 	GetObject(context.Context, *s3.GetObjectInput, ...func(*s3.Options)) (*s3.GetObjectOutput, error)
 }
 
-// NewClient returns a client that sends each request once: this package repeats them, and
-// counts what they cost.
+// NewClient returns a client that sends each request once: this package repeats requests,
+// and counts their cost.
 func NewClient(settings aws.Config) *s3.Client {
 	return s3.NewFromConfig(settings, func(o *s3.Options) {
 		o.Retryer = aws.NopRetryer{}
 		// Servers that are not S3 have no host name for each bucket.
 		o.UsePathStyle = o.UsePathStyle || o.BaseEndpoint != nil
-		// A part is not what S3 has a checksum of.
+		// S3 has no checksum of a part.
 		o.ResponseChecksumValidation = aws.ResponseChecksumValidationWhenRequired
 	})
 }
 
-// Options say what to read.
+// Options selects the objects to read.
 type Options struct {
-	// Last is how far back objects are read that were written up to now; 0 for all.
+	// Last limits the reading to objects written within this time up to now; 0 for all.
 	Last time.Duration
-	// Out is where the progress is shown, and what reading costs before it begins.
+	// Out shows the progress, and the cost before the reading begins.
 	Out io.Writer
 }
 
@@ -77,7 +77,7 @@ type Reader struct {
 	status status
 }
 
-// status is how far the reading is.
+// status is the progress of a reading.
 type status struct {
 	listed             int // objects seen
 	lists, gets        int64
@@ -95,13 +95,13 @@ func New(api API, region string, o Options) *Reader {
 // Names implements files.Remote.
 func (r *Reader) Names(path string) bool { return strings.HasPrefix(path, Scheme) }
 
-// CheckPath returns what is wrong with a path that [Reader.Names] takes.
+// CheckPath returns the fault of a path that [Reader.Names] accepts.
 func CheckPath(path string) error {
 	_, err := parse(path)
 	return err
 }
 
-// Find implements files.Remote. It says what is going to be read, and what that costs.
+// Find implements files.Remote. It announces the objects and their cost.
 func (r *Reader) Find(ctx context.Context, paths []string) error {
 	r.paths = paths
 	drawn := r.out.Draw(ctx, terminal.TellEvery, func() string {
@@ -126,12 +126,12 @@ func (r *Reader) Each(ctx context.Context, read func(path string, body io.ReadCl
 	drawn := r.out.Draw(ctx, terminal.TellEvery, func() string { return r.line(r.now()) })
 	defer drawn()
 	done, err := r.fetch(ctx, read)
-	of := fmt.Sprintf("%s of %s were read to their end", wording.Count(int64(done)), objects(len(r.objects)))
+	progress := fmt.Sprintf("%s of %s were read to their end", wording.Count(int64(done)), objects(len(r.objects)))
 	switch {
 	case ctx.Err() != nil:
-		return fmt.Errorf("interrupted: %s", of)
+		return fmt.Errorf("interrupted: %s", progress)
 	case err != nil && done > 0:
-		return fmt.Errorf("%w; %s", err, of)
+		return fmt.Errorf("%w; %s", err, progress)
 	case err != nil:
 		return err
 	case r.archived > 0:
@@ -140,7 +140,7 @@ func (r *Reader) Each(ctx context.Context, read func(path string, body io.ReadCl
 	return nil
 }
 
-// errArchived says what is not read because it is archived.
+// errArchived reports the archived objects, which cannot be read.
 func (r *Reader) errArchived() error {
 	return fmt.Errorf("archived in S3 Glacier, and not read: %s: restore them, as with aws s3api restore-object", objects(r.archived))
 }
@@ -152,7 +152,7 @@ func objects(n int) string {
 	return wording.Count(int64(n)) + " objects"
 }
 
-// announcement says before anything is read what there is, and what it costs.
+// announcement describes the objects and their cost, before the reading begins.
 func (r *Reader) announcement() string {
 	gets := int64(0)
 	for i := range r.objects {
@@ -165,7 +165,7 @@ func (r *Reader) announcement() string {
 		dollars(requestCost(gets, r.now().lists)), dollars(gigabytes(r.bytes)*dollarsPerGBBetweenRegions), dollars(gigabytes(r.bytes)*dollarsPerGBToInternet))
 }
 
-// Notes says what was read, and what that cost.
+// Notes describes the objects read and their cost.
 func (r *Reader) Notes() []string {
 	s := r.now()
 	if s.lists == 0 {
@@ -180,7 +180,7 @@ func (r *Reader) Notes() []string {
 		wording.Count(s.gets), wording.Count(s.lists), dollars(requestCost(s.gets, s.lists)), size(s.transferred), throttled)}
 }
 
-// line says how far the reading is, in as many words as a line has room for.
+// line describes the progress within the width of a line.
 func (r *Reader) line(s status) string {
 	line := fmt.Sprintf("%d%%", 100*s.bytes/max(1, r.bytes))
 	more := []string{

@@ -27,7 +27,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// reading is what came of one.
+// reading is the result of one reading.
 type reading struct {
 	sink  *sinktest.Recorder
 	said  string // before
@@ -75,7 +75,7 @@ func inBubble(t *testing.T, test func(*testing.T, *buckettest.Server)) {
 	})
 }
 
-// lines are so many samples from a number on.
+// lines returns n samples, numbered from a start.
 func lines(from, n int) []byte {
 	var b strings.Builder
 	for i := range n {
@@ -103,8 +103,8 @@ func (r *reading) expect(t *testing.T, n int, gaps ...string) {
 	}
 }
 
-// Objects of every compression, smaller and larger than a part, in more pages than one, are
-// read once each.
+// TestObjectsAreReadOnce: objects of every compression, smaller and larger than a part, in
+// several pages of a listing, are read once each.
 func TestObjectsAreReadOnce(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *buckettest.Server) {
 		s.PageKeys = 7
@@ -146,7 +146,7 @@ func TestObjectsAreReadOnce(t *testing.T) {
 	})
 }
 
-// What is fetched and not read yet stays within the budget, however slowly it is read.
+// TestMemoryIsBounded reads slowly: the unread bytes stay within the budget.
 func TestMemoryIsBounded(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *buckettest.Server) {
 		body := lines(0, 300_000) // some 4 MB
@@ -196,7 +196,7 @@ func TestFaultsThatPass(t *testing.T) {
 	})
 }
 
-// What is wrong with one object is a gap, and the others are read.
+// TestFaultsOfOneObject damages one object: it becomes a gap, and the others are read.
 func TestFaultsOfOneObject(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *buckettest.Server) {
 		s.Put(buckettest.Object{Key: "a", Body: lines(0, 5)})
@@ -223,7 +223,7 @@ func TestFaultsOfOneObject(t *testing.T) {
 	})
 }
 
-// What is wrong with all of them is one sentence with what to do.
+// TestFaultsOfTheBucket expects one sentence with the remedy for a fault of all objects.
 func TestFaultsOfTheBucket(t *testing.T) {
 	t.Parallel()
 	denied := buckettest.Fault{Status: 403, Code: "AccessDenied", Message: "Access Denied"}
@@ -268,7 +268,8 @@ func TestFaultsOfTheBucket(t *testing.T) {
 	}
 }
 
-// Credentials that expire on the way, and Ctrl-C, leave what was read, and a gap.
+// TestReadingsThatEndEarly lets credentials expire, or presses Ctrl-C: the read objects
+// count, and the rest is a gap.
 func TestReadingsThatEndEarly(t *testing.T) {
 	fill := func(s *buckettest.Server) {
 		for i := range 100 {
@@ -319,8 +320,8 @@ func (s *slowSink) Claim(ctx context.Context, c source.Claim) (source.Partition,
 	return s.Recorder.Claim(ctx, c)
 }
 
-// Of CloudTrail's layout only the days that are asked for are listed, in every account and
-// Region, wherever the prefix ends.
+// TestOnlyTheDaysOfATrailAreListed: under CloudTrail's layout only the requested days are
+// listed, in every account and Region, with a prefix of any length.
 func TestOnlyTheDaysOfATrailAreListed(t *testing.T) {
 	t.Parallel()
 	const one, other = "AWSLogs/111122223333/CloudTrail/eu-west-1/", "AWSLogs/111122223333/CloudTrail/us-east-1/"
@@ -363,7 +364,7 @@ func TestOnlyTheDaysOfATrailAreListed(t *testing.T) {
 				}
 				var days []string
 				for _, request := range s.Requests() {
-					if prefix, is := strings.CutPrefix(request, "ListObjectsV2 "+c.root); is && strings.Contains(prefix, "/2026/") {
+					if prefix, ok := strings.CutPrefix(request, "ListObjectsV2 "+c.root); ok && strings.Contains(prefix, "/2026/") {
 						days = append(days, prefix)
 					}
 				}
@@ -376,8 +377,9 @@ func TestOnlyTheDaysOfATrailAreListed(t *testing.T) {
 	}
 }
 
-// Objects in another layout are chosen by when they were written; a path may be an object,
-// a prefix or a pattern; what two paths name is read once.
+// TestPathsOfObjects reads objects, prefixes and patterns. In other layouts than
+// CloudTrail's the time of writing selects objects. An object that two paths name is read
+// once.
 func TestPathsOfObjects(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -424,8 +426,8 @@ func (e endpoint) Do(r *http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"application/xml"}}, Body: body, Request: r}, nil
 }
 
-// TestHostileListings reads what an endpoint answers that is not S3: each ends with an error
-// that says why.
+// TestHostileListings reads the listings of an endpoint that is not S3: each ends with an
+// error.
 func TestHostileListings(t *testing.T) {
 	t.Parallel()
 	const page = `<ListBucketResult><IsTruncated>true</IsTruncated><NextContinuationToken>%s</NextContinuationToken>%s</ListBucketResult>`

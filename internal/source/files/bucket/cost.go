@@ -3,8 +3,8 @@ package bucket
 import "fmt"
 
 // Prices in US East (N. Virginia), of 2026, for S3 Standard (aws.amazon.com/s3/pricing).
-// Other Regions and storage classes differ. Of transfer to the internet these are the first
-// 10 TB a month; 100 GB of them are free.
+// Other Regions and storage classes differ. The prices of transfer to the internet are for
+// the first 10 TB a month; 100 GB of them are free.
 const (
 	dollarsPerGet              = 0.0004 / 1000
 	dollarsPerList             = 0.005 / 1000
@@ -16,7 +16,7 @@ func requestCost(gets, lists int64) float64 {
 	return float64(gets)*dollarsPerGet + float64(lists)*dollarsPerList
 }
 
-// gigabytes are those that are charged: of 2^30 bytes.
+// gigabytes converts bytes to charged gigabytes of 2^30 bytes.
 func gigabytes(bytes int64) float64 { return float64(bytes) / (1 << 30) }
 
 func dollars(amount float64) string {
@@ -26,7 +26,7 @@ func dollars(amount float64) string {
 	return fmt.Sprintf("$%.2f", amount)
 }
 
-// size writes so many bytes.
+// size formats a number of bytes.
 func size(bytes int64) string {
 	switch {
 	case bytes >= 1<<30:

@@ -10,13 +10,12 @@ import (
 )
 
 const (
-	// partSize is how much of an object a request reads.
+	// partSize is how many bytes of an object a request reads.
 	partSize = 4 << 20
-	// atOnce is how many requests are sent at the same time: the SDK keeps as many
-	// connections to a host.
+	// atOnce is the most concurrent requests: the SDK keeps as many connections to a host.
 	atOnce = 10
-	// budget is how many bytes are fetched and not read yet. It has room for a part of
-	// each request, and a little for each small object.
+	// budget is the most unread bytes. It has room for a part of each request, and a little
+	// for each small object.
 	budget   = 48 << 20
 	overhead = 64 << 10
 )
@@ -26,19 +25,19 @@ type part struct {
 	ready  chan struct{} // closed when there is data, or an error
 	data   []byte
 	err    error
-	weight int64 // what it takes of the budget
+	weight int64 // the part's share of the budget
 }
 
-// fetching is the reading ahead of one run.
+// fetching is one run's reading ahead.
 type fetching struct {
 	reader       *Reader
-	memory, free *semaphore.Weighted // bytes, and requests at once
+	memory, free *semaphore.Weighted // bytes, and concurrent requests
 	requests     sync.WaitGroup
 	queue        chan *body
 }
 
-// fetch opens one object after the other for read, and returns how many were read to their
-// end. Its error is read's, or one that concerns every other object too.
+// fetch opens the objects one after the other for read, and returns how many were read to
+// their end. It returns an error of read, or one that concerns every other object too.
 func (r *Reader) fetch(ctx context.Context, read func(path string, body io.ReadCloser) error) (done int, err error) {
 	f := &fetching{reader: r, memory: semaphore.NewWeighted(budget), free: semaphore.NewWeighted(atOnce), queue: make(chan *body, atOnce)}
 	ahead, stop := context.WithCancel(ctx)
@@ -46,7 +45,8 @@ func (r *Reader) fetch(ctx context.Context, read func(path string, body io.ReadC
 	dispatched.Go(func() { f.dispatch(ahead) })
 	defer func() { stop(); dispatched.Wait(); f.requests.Wait() }()
 	for b := range f.queue {
-		// A bucket of which no object may be read is no gap in each.
+		// If no object of a bucket may be read, that is one error, not a gap for each
+		// object.
 		if begun := b.begin(); errors.Is(begun, errForAll) || done == 0 && errors.Is(begun, errDenied) {
 			return done, begun
 		}
@@ -65,8 +65,8 @@ func (r *Reader) fetch(ctx context.Context, read func(path string, body io.ReadC
 	return done, nil
 }
 
-// dispatch starts requests in the order in which parts are read, as far ahead as there is
-// memory: the part that is read next has its memory before any other waits for some.
+// dispatch starts requests in the order of the parts, as far ahead as there is memory: the
+// next part gets its memory before any other waits for some.
 func (f *fetching) dispatch(ctx context.Context) {
 	defer close(f.queue)
 	for i := range f.reader.objects {
@@ -101,7 +101,7 @@ func (f *fetching) parts(ctx context.Context, b *body) {
 			defer close(p.ready)
 			p.data, p.err = f.reader.get(ctx, b.object, from, n)
 		})
-		b.parts <- p // has room for as many as there is memory for
+		b.parts <- p // the channel has room for all parts within the budget
 	}
 }
 
@@ -110,7 +110,7 @@ type body struct {
 	of     *fetching
 	object *object
 	parts  chan *part
-	stop   context.CancelFunc // of its requests
+	stop   context.CancelFunc // cancels its requests
 
 	at   *part // nil when there is none
 	rest []byte
@@ -120,7 +120,7 @@ type body struct {
 
 var errInterrupted = errors.New("interrupted")
 
-// begin waits for the first part, and returns what is wrong with it.
+// begin waits for the first part, and returns its error.
 func (b *body) begin() error {
 	if b.at == nil && b.err == nil {
 		b.next()
@@ -169,7 +169,7 @@ func (b *body) Read(to []byte) (int, error) {
 	return n, nil
 }
 
-// Close gives up what is not read.
+// Close gives up the unread parts.
 func (b *body) Close() error {
 	b.stop()
 	b.release()

@@ -18,10 +18,10 @@ import (
 	"github.com/keyheat/keyheat/detect/wording"
 )
 
-// maxObjects is how many objects are read at most, some 300 bytes of memory each.
+// maxObjects is the most objects of a reading, at some 300 bytes of memory each.
 const maxObjects = 500_000
 
-// object is one to read.
+// object is an object to read.
 type object struct {
 	bucket, key, etag string
 	size              int64
@@ -32,25 +32,25 @@ func (o *object) path() string { return Scheme + o.bucket + "/" + o.key }
 // parts is how many requests it takes to read the object.
 func (o *object) parts() int64 { return (o.size + partSize - 1) / partSize }
 
-// query is what a path asks for.
+// query is a parsed path.
 type query struct {
 	bucket, prefix string
-	pattern        string // of keys; empty for all with the prefix
+	pattern        string // for keys; empty for all keys with the prefix
 }
 
-// bucketName are the names that a bucket may have.
+// bucketName matches valid names of buckets.
 var bucketName = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]{1,61}[a-z0-9]$`)
 
-// parse reads s3://BUCKET/PREFIX, in which a prefix may be a pattern.
-func parse(text string) (q query, err error) {
-	bucket, prefix, _ := strings.Cut(strings.TrimPrefix(text, Scheme), "/")
+// parse parses s3://BUCKET/PREFIX; the prefix may be a pattern.
+func parse(address string) (q query, err error) {
+	bucket, prefix, _ := strings.Cut(strings.TrimPrefix(address, Scheme), "/")
 	if !bucketName.MatchString(bucket) {
-		return q, fmt.Errorf("%s: %q is no name of a bucket: write s3://BUCKET/PREFIX", text, bucket)
+		return q, fmt.Errorf("%s: %q is no name of a bucket: write s3://BUCKET/PREFIX", address, bucket)
 	}
 	q = query{bucket: bucket, prefix: prefix}
 	if at := strings.IndexAny(prefix, "*?["); at >= 0 {
 		if _, err := path.Match(prefix, ""); err != nil {
-			return q, fmt.Errorf("%s: %w", text, err)
+			return q, fmt.Errorf("%s: %w", address, err)
 		}
 		q.prefix, q.pattern = prefix[:at], prefix
 	}
@@ -60,31 +60,31 @@ func parse(text string) (q query, err error) {
 // wants reports whether an object is to be read.
 func (q *query) wants(key string) bool {
 	if strings.Contains(key, "/CloudTrail-Digest/") && !strings.Contains(q.prefix, "/CloudTrail-Digest/") {
-		return false // digests of a trail's files, which hold no events
+		return false // digests of a trail's files hold no events
 	}
 	if q.pattern == "" {
 		return true
 	}
-	// Of a folder that matches, all objects are wanted.
+	// A matching folder stands for all of its objects.
 	parts := strings.SplitAfter(key, "/")
 	parts = parts[:min(len(parts), strings.Count(q.pattern, "/")+1)]
-	matches, _ := path.Match(strings.TrimSuffix(q.pattern, "/"), strings.TrimSuffix(strings.Join(parts, ""), "/")) // parse has read the pattern
+	matches, _ := path.Match(strings.TrimSuffix(q.pattern, "/"), strings.TrimSuffix(strings.Join(parts, ""), "/")) // parse has checked the pattern
 	return matches
 }
 
 // find lists the objects of all paths, in the order of their names.
 func (r *Reader) find(ctx context.Context) error {
-	for _, text := range r.paths {
-		q, err := parse(text)
+	for _, path := range r.paths {
+		q, err := parse(path)
 		if err != nil {
 			return err
 		}
 		before := len(r.objects) + r.archived
 		if err := r.list(ctx, &q); err != nil {
-			return fmt.Errorf("%s: %w", text, err)
+			return fmt.Errorf("%s: %w", path, err)
 		}
 		if len(r.objects)+r.archived == before {
-			return fmt.Errorf("%s: %s", text, r.nothing(&q))
+			return fmt.Errorf("%s: %s", path, r.explainEmpty(&q))
 		}
 	}
 	slices.SortFunc(r.objects, func(a, b object) int { return cmp.Or(cmp.Compare(a.bucket, b.bucket), cmp.Compare(a.key, b.key)) })
@@ -98,8 +98,8 @@ func (r *Reader) find(ctx context.Context) error {
 	return nil
 }
 
-// nothing returns why a path stands for no object, and where to look.
-func (r *Reader) nothing(q *query) string {
+// explainEmpty returns why a path stands for no object, and where to look.
+func (r *Reader) explainEmpty(q *query) string {
 	see := ": see what there is with aws s3 ls " + Scheme + q.bucket + "/"
 	switch {
 	case r.Last > 0:
@@ -110,7 +110,7 @@ func (r *Reader) nothing(q *query) string {
 	return "there are no objects under this prefix" + see
 }
 
-// list lists the objects of a query, those of several days at once.
+// list lists the objects of a query, several days at once.
 func (r *Reader) list(ctx context.Context, q *query) error {
 	from, prefixes := time.Time{}, []string{q.prefix}
 	if r.Last > 0 {
@@ -131,7 +131,7 @@ func (r *Reader) list(ctx context.Context, q *query) error {
 	return g.Wait()
 }
 
-// pages lists what is under a prefix, and was written from a time on.
+// pages lists the objects under a prefix that were written at a time or later.
 func (r *Reader) pages(ctx context.Context, q *query, prefix string, from time.Time) error {
 	return r.eachPage(ctx, &s3.ListObjectsV2Input{Bucket: &q.bucket, Prefix: &prefix}, func(page *s3.ListObjectsV2Output) (done bool, err error) {
 		for i := range page.Contents {
@@ -144,9 +144,9 @@ func (r *Reader) pages(ctx context.Context, q *query, prefix string, from time.T
 	})
 }
 
-// eachPage calls do with each page of a listing, until that is done. A listing that comes back
-// to a page fails: it is compared with the page of the last power of two, which any circle
-// passes in time.
+// eachPage calls do with each page of a listing until done. A listing that returns to a
+// page fails. Each page is compared with the page of the last power of two, and any cycle
+// passes that page in time.
 func (r *Reader) eachPage(ctx context.Context, in *s3.ListObjectsV2Input, do func(*s3.ListObjectsV2Output) (done bool, err error)) error {
 	passed := ""
 	for pages := 1; ; pages++ {
@@ -168,7 +168,7 @@ func (r *Reader) eachPage(ctx context.Context, in *s3.ListObjectsV2Input, do fun
 	}
 }
 
-// add takes an object in, if it is to be read.
+// add adds an object, unless the query excludes it.
 func (r *Reader) add(q *query, of *types.Object, from time.Time) error {
 	o := object{q.bucket, aws.ToString(of.Key), aws.ToString(of.ETag), aws.ToInt64(of.Size)}
 	if o.size == 0 || !q.wants(o.key) || of.LastModified != nil && of.LastModified.Before(from) {
@@ -188,7 +188,7 @@ func (r *Reader) add(q *query, of *types.Object, from time.Time) error {
 	return nil
 }
 
-// The folders of a trail, down to those of the days.
+// The folders of a trail, down to the folder of a day.
 var (
 	trailRegion = regexp.MustCompile(`^(?:.*/)?AWSLogs/(?:o-[a-z0-9]+/)?[0-9]{12}/CloudTrail/[a-z0-9-]+/`)
 	trailRoot   = regexp.MustCompile(`(?:^|/)AWSLogs/(?:o-[a-z0-9]+/)?$`)
@@ -198,8 +198,8 @@ var (
 	ofOrganized = regexp.MustCompile(`(?:^|/)AWSLogs/o-[a-z0-9]+/[0-9]{12}/$`)
 )
 
-// days returns the prefixes of the days from a time on, in every account and Region of
-// CloudTrail's layout; nil where the query is for another.
+// days returns the prefixes of the days since a time, in every account and Region of
+// CloudTrail's layout; nil if the query has another layout.
 func (r *Reader) days(ctx context.Context, q *query, from time.Time) (all []string, err error) {
 	if q.pattern != "" {
 		return nil, nil
@@ -226,7 +226,7 @@ func (r *Reader) days(ctx context.Context, q *query, from time.Time) (all []stri
 	return all, nil
 }
 
-// regions returns the folders of Regions in and below one.
+// regions returns the folders of Regions in a folder and below.
 func (r *Reader) regions(ctx context.Context, bucket, at string) (all []string, err error) {
 	switch {
 	case trailOfOne.MatchString(at):
@@ -252,7 +252,7 @@ func (r *Reader) regions(ctx context.Context, bucket, at string) (all []string, 
 	return all, nil
 }
 
-// folders returns the folders in one.
+// folders returns the folders in a folder.
 func (r *Reader) folders(ctx context.Context, bucket, at string) (all []string, err error) {
 	in := &s3.ListObjectsV2Input{Bucket: &bucket, Prefix: &at, Delimiter: aws.String("/")}
 	err = r.eachPage(ctx, in, func(page *s3.ListObjectsV2Output) (bool, error) {

@@ -23,18 +23,19 @@ import (
 const (
 	// requestTimeout bounds a request, and the reading of its part.
 	requestTimeout = time.Minute
-	// maxTries is how often a request is sent that fails otherwise than by throttling.
+	// maxTries is how often a request is sent while it fails for other reasons than
+	// throttling.
 	maxTries = 8
 )
 
 // Pauses before a request is repeated.
 var firstPause, longestPause = 200 * time.Millisecond, 20 * time.Second
 
-// errBroken means that the connection ended before the part did.
+// errBroken means that the connection ended before the end of the part.
 var errBroken = errors.New("the connection broke off")
 
-// ask sends a request until it is answered, and counts each try. Requests that are
-// throttled are repeated without a limit: each comes later than the one before.
+// ask sends a request until it succeeds or fails for good, and counts each try. Throttled
+// requests are repeated without a limit, with growing pauses.
 func (r *Reader) ask(ctx context.Context, counter func(*status) *int64, do func(context.Context) error) error {
 	pauses := pause.NewBackOff(firstPause, longestPause)
 	for tries := 1; ; {
@@ -91,7 +92,7 @@ func (r *Reader) page(ctx context.Context, in *s3.ListObjectsV2Input) (page *s3.
 	return page, nil
 }
 
-// get reads a part of an object, which is the one that was listed.
+// get reads a part of an object, of the listed version.
 func (r *Reader) get(ctx context.Context, o *object, from, n int64) (data []byte, err error) {
 	in := &s3.GetObjectInput{Bucket: &o.bucket, Key: &o.key}
 	if o.etag != "" {
@@ -122,13 +123,13 @@ func (r *Reader) get(ctx context.Context, o *object, from, n int64) (data []byte
 	return data, nil
 }
 
-// What an error means for other requests.
+// Meanings of an error for other requests.
 var (
 	errDenied = errors.New("denied")
 	errForAll = errors.New("no request will be answered")
 )
 
-// marked is an error with what it means.
+// marked is an error with its meaning for other requests.
 type marked struct {
 	error
 	mark error
@@ -137,7 +138,7 @@ type marked struct {
 func (m marked) Is(target error) bool { return target == m.mark }
 func (m marked) Unwrap() error        { return m.error }
 
-// explain returns a sentence that says what is wrong and what to do.
+// explain returns a sentence with the fault and the remedy.
 func (r *Reader) explain(operation, bucket string, err error) error {
 	if err := awserror.ErrUnanswered(err); err != nil {
 		return marked{fmt.Errorf("%s: %w", operation, err), errForAll}
@@ -173,7 +174,7 @@ func (r *Reader) explain(operation, bucket string, err error) error {
 	}
 }
 
-// explainDenied says which permission is missing.
+// explainDenied names the missing permission.
 func explainDenied(operation, bucket, message string) string {
 	switch {
 	case strings.Contains(message, "kms:"):
@@ -184,10 +185,10 @@ func explainDenied(operation, bucket, message string) string {
 	return "ListObjectsV2 is denied: allow s3:ListBucket on arn:aws:s3:::" + bucket + " to this role, and in the bucket's policy if it is another account's"
 }
 
-// expecting is how S3 names the Region that a signature should have been for.
+// expecting matches S3's name of the Region that the signature should have.
 var expecting = regexp.MustCompile(`expecting '([a-z0-9-]+)'`)
 
-// regionOf returns the Region of the bucket, where an error tells it.
+// regionOf returns the Region of the bucket, if an error names it.
 func regionOf(err error, failed smithy.APIError) string {
 	var response *awshttp.ResponseError
 	if errors.As(err, &response) && response.Response != nil && response.Response.Response != nil {

@@ -1,5 +1,5 @@
-// Package auth is how connections to Kafka are encrypted and authenticated, also when that
-// changes while others are open.
+// Package auth configures encryption and authentication of connections to Kafka. The
+// configuration may change while connections are open.
 package auth
 
 import (
@@ -20,11 +20,11 @@ const (
 	ScramSHA512 = "SCRAM-SHA-512"
 )
 
-// Authentication is how each connection is authenticated.
+// Authentication authenticates a connection.
 type Authentication = sasl.Mechanism
 
-// Mechanism returns a way to authenticate by a user and a password. It fails on an unknown
-// name, and on a user or password that SCRAM cannot prepare.
+// Mechanism returns the mechanism for a user and a password. It fails on an unknown name,
+// and on a user or password that SCRAM cannot prepare.
 func Mechanism(name, user, password string) (sasl.Mechanism, error) {
 	switch name {
 	case Plain:
@@ -37,21 +37,21 @@ func Mechanism(name, user, password string) (sasl.Mechanism, error) {
 	return nil, fmt.Errorf("unknown SASL mechanism %q: write %s, %s or %s", name, Plain, ScramSHA256, ScramSHA512)
 }
 
-// Credentials are how connections to come are made, which may change while others are
-// open.
+// Credentials holds the credentials for new connections. They may change while older
+// connections are open.
 type Credentials struct{ now atomic.Pointer[Credential] }
 
-// Credential is how a connection is made.
+// Credential configures a connection.
 type Credential struct {
 	TLS  *tls.Config    // nil for none
 	SASL Authentication // nil for none
 }
 
-// Renew replaces them. What was nil stays so, and what was not.
+// Renew replaces the credentials. A nil field stays nil, and a set field stays set.
 func (c *Credentials) Renew(as Credential) { c.now.Store(&as) }
 
-// TLS returns the newest configuration of TLS, each time it is asked; nil where the first
-// had none.
+// TLS returns a function that returns the newest TLS configuration; nil if the first
+// credential had none.
 func (c *Credentials) TLS() func() *tls.Config {
 	if c.now.Load().TLS == nil {
 		return nil
@@ -59,7 +59,8 @@ func (c *Credentials) TLS() func() *tls.Config {
 	return func() *tls.Config { return c.now.Load().TLS }
 }
 
-// SASL authenticates by what is newest at each connection; nil where the first was nil.
+// SASL authenticates each connection with the newest credential; it is nil if the first
+// credential had none.
 func (c *Credentials) SASL() Authentication {
 	if c.now.Load().SASL == nil {
 		return nil
@@ -67,7 +68,7 @@ func (c *Credentials) SASL() Authentication {
 	return renewed{c}
 }
 
-// renewed is the newest of several ways to authenticate.
+// renewed authenticates with the newest credential.
 type renewed struct{ *Credentials }
 
 // Name implements [sasl.Mechanism].

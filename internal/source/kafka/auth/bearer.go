@@ -7,18 +7,18 @@ import (
 	"github.com/segmentio/kafka-go/sasl"
 )
 
-// Bearer authenticates by a token: SASL's OAUTHBEARER (RFC 7628), with which Amazon MSK
-// takes IAM's credentials. kafka-go has no such mechanism. Each connection asks for a token, so that none is used
-// beyond its time: a broker ends connections whose token has run out.
+// Bearer authenticates with a token: SASL's OAUTHBEARER (RFC 7628), as Amazon MSK requires
+// for IAM. kafka-go lacks this mechanism. Each connection requests a new token, because a
+// broker closes connections whose token has expired.
 type Bearer struct {
-	// Token returns a token that is good now.
+	// Token returns a valid token.
 	Token func(ctx context.Context) (string, error)
 }
 
 // Name implements sasl.Mechanism.
 func (Bearer) Name() string { return "OAUTHBEARER" }
 
-// separator stands between the fields of a message.
+// separator separates the fields of a message.
 const separator = "\x01"
 
 // Start implements sasl.Mechanism.
@@ -33,11 +33,11 @@ func (b Bearer) Start(ctx context.Context) (sasl.StateMachine, []byte, error) {
 // session is one authentication.
 type session struct{ refusal string }
 
-// maxRefusal bounds what is repeated of a broker's answer.
+// maxRefusal is how many bytes of a broker's refusal the error quotes.
 const maxRefusal = 200
 
-// Next implements sasl.StateMachine. A broker that refuses the token says why, and waits
-// for a message of a separator alone before it ends the authentication.
+// Next implements sasl.StateMachine. A broker that refuses the token sends the reason, and
+// waits for a message with a separator before it ends the authentication.
 func (s *session) Next(_ context.Context, challenge []byte) (done bool, response []byte, err error) {
 	switch {
 	case s.refusal != "":

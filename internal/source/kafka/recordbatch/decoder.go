@@ -30,35 +30,35 @@ type Decoder struct {
 	data     []byte // batches not yet begun
 	aborted  []Aborted
 	dead     map[int64]struct{} // producers whose current transaction aborts
-	err      error              // what ends the response, returned after the good part
+	err      error              // the error that ends the response, returned after the good records
 
-	epoch   int32 // of the leader that wrote the batch begun last
+	epoch   int32 // leader epoch of the last batch begun
 	batch   header
-	body    []byte // records of the batch in progress, not yet read; of a compressed one the end of the buffer
+	body    []byte // unread records of the current batch; if compressed, the end of the buffer
 	left    int32  // how many records the batch still holds
-	giants  int    // how many bytes of records over the limit of the batch were passed by
+	giants  int    // skipped bytes of oversized records in the batch
 	last    int64  // the offset of the record read last
-	claimed int64  // the end of the last batch, where it holds no record up to it
+	claimed int64  // claimed end of the last batch, if no record is there
 	records []Record
 }
 
-// Limits are what a Decoder keeps to.
+// Limits bounds a Decoder's memory.
 type Limits struct {
 	// Record is the most bytes of a record in a compressed batch.
 	Record int
-	// Memory, unless it is nil, is asked before the decoder holds more bytes than
-	// before, with how many in all. Its error is an ErrMemory, and ends the response.
+	// Memory, if not nil, is called before the decoder holds more bytes than before, with
+	// the total. Its error is an ErrMemory, and ends the response.
 	Memory func(bytes int) error
 }
 
-// Reset begins a response: its records, of which those before position are
-// left out, and its list of aborted transactions. The decoder keeps data until
-// the next Reset; one without data keeps nothing.
+// Reset begins a response: its records and its list of aborted transactions. Records before
+// position are left out. The decoder keeps data until the next Reset; without data it keeps
+// nothing.
 func (d *Decoder) Reset(position int64, data []byte, aborted []Aborted, limits Limits) {
 	d.position, d.data, d.err = position, data, nil
 	d.body, d.left, d.claimed = nil, 0, 0
 	if data == nil {
-		clear(d.records[:cap(d.records)]) // which refer to the last response
+		clear(d.records[:cap(d.records)]) // the chunk refers to the last response
 	}
 	d.aborted = append(d.aborted[:0], aborted...)
 	slices.SortFunc(d.aborted, func(a, b Aborted) int { return cmp.Compare(a.FirstOffset, b.FirstOffset) })
@@ -66,14 +66,13 @@ func (d *Decoder) Reset(position int64, data []byte, aborted []Aborted, limits L
 	d.inflate.reset(limits)
 }
 
-// Next returns the next records. It returns io.EOF at the end of the response
-// (a last batch that the broker cut off is no error), a *CorruptError for a
-// batch that cannot be read, and ErrOldFormat. What was good before an error
-// is handed out first.
+// Next returns the next records. It returns io.EOF at the end of the response, even if the
+// broker cut off the last batch. A batch that cannot be read is a *CorruptError or
+// ErrOldFormat. Next first returns the good records before an error.
 func (d *Decoder) Next() (Chunk, error) {
 	c := Chunk{Next: d.position, Epoch: -1}
 	d.records = d.records[:0]
-	for d.err == nil && len(d.records) < MaxChunk {
+	for d.err == nil && len(d.records) < maxChunk {
 		if err := d.step(&c); errors.Is(err, errFull) {
 			break
 		} else {
@@ -93,7 +92,7 @@ func (d *Decoder) Next() (Chunk, error) {
 // errFull ends a chunk whose records leave no room in the buffer.
 var errFull = errors.New("no room beside the records of this chunk")
 
-// step begins the next batch, or reads records of the one in progress.
+// step begins the next batch, or reads records of the current one.
 func (d *Decoder) step(c *Chunk) error {
 	switch {
 	case d.left > 0:
@@ -133,7 +132,7 @@ func (d *Decoder) frame() ([]byte, error) {
 	return raw, nil
 }
 
-// begin checks a batch and makes it the one in progress, or passes it by.
+// begin checks a batch, and makes it the current one or skips it.
 func (d *Decoder) begin(raw []byte, c *Chunk) error {
 	h := parseHeader(raw)
 	if sum := crc32.Checksum(raw[crcStart:], castagnoli); sum != binary.BigEndian.Uint32(raw[17:]) {
@@ -142,9 +141,9 @@ func (d *Decoder) begin(raw []byte, c *Chunk) error {
 	if h.base < 0 || h.last < h.base || h.last == math.MaxInt64 || h.count < 0 || int64(h.count) > h.last-h.base+1 {
 		return d.corrupt(h, "impossible offsets or record count")
 	}
-	if following := d.following(); following > h.base && following < h.next && d.followingIsSound() {
-		// The batch claims offsets of the one behind it, which would be passed by
-		// without a word. What it really holds ends there.
+	if following := d.nextOffset(); following > h.base && following < h.next && d.followingIsSound() {
+		// The batch claims offsets of the next batch, whose records would be skipped
+		// silently. End it before them.
 		h.last, h.next = following-1, following
 		if int64(h.count) > h.next-h.base {
 			return d.corrupt(h, "more records than offsets before the next batch")
@@ -175,9 +174,8 @@ func (d *Decoder) begin(raw []byte, c *Chunk) error {
 	return nil
 }
 
-// End returns the offset behind the last whole batch of a response and the epoch of the
-// leader that wrote it, by the batches' own word: nothing is checked. Both are 0 where no
-// batch is whole.
+// End returns the offset behind the last whole batch of a response, and the leader epoch of
+// that batch. It believes the batches' headers and checks nothing.
 func End(data []byte) (next int64, epoch int32) {
 	for len(data) >= headerSize && data[magicAt] == 2 {
 		size := frameSize + int64(int32(binary.BigEndian.Uint32(data[8:])))
@@ -205,8 +203,8 @@ func parseHeader(raw []byte) header {
 	return h
 }
 
-// skips reports whether a batch holds nothing to count, and follows the
-// transactions: one that aborted is dead from its first record to its marker.
+// skips reports whether a batch holds no records to count. It also follows transactions: an
+// aborted one is dead from its first record to its marker.
 func (d *Decoder) skips(h header, body []byte) bool {
 	for len(d.aborted) > 0 && d.aborted[0].FirstOffset <= h.last {
 		if d.dead == nil {
@@ -225,8 +223,8 @@ func (d *Decoder) skips(h header, body []byte) bool {
 	return dead && h.attributes&transactional != 0
 }
 
-// abortMarker reports whether a control batch's record ends a transaction as
-// aborted. Its key is two int16: a version and a type, of which 0 is "abort".
+// abortMarker reports whether a control batch aborts its transaction. The key of its record
+// is two int16: a version and a type, where 0 means "abort".
 func abortMarker(body []byte) bool {
 	r := cursor{b: body}
 	r.varint() // length
@@ -237,9 +235,9 @@ func abortMarker(body []byte) bool {
 	return !r.bad && len(key) >= 4 && binary.BigEndian.Uint16(key[2:]) == 0
 }
 
-// following returns the first offset of the next batch in the data; negative when
+// nextOffset returns the first offset of the next batch in the data; negative when
 // there is none.
-func (d *Decoder) following() int64 {
+func (d *Decoder) nextOffset() int64 {
 	if len(d.data) < headerSize || d.data[magicAt] != 2 {
 		return -1
 	}
@@ -253,13 +251,13 @@ func (d *Decoder) followingIsSound() bool {
 		crc32.Checksum(d.data[crcStart:end], castagnoli) == binary.BigEndian.Uint32(d.data[17:])
 }
 
-// finish moves the position behind a batch whose records are read. Behind its last record
-// it may claim offsets that compaction emptied, or those of batches behind it, which would
-// be passed by without a word: what nothing in the response shows to be its own is left to
-// the next one.
+// finish moves the position behind a completed batch. After its last record a batch may
+// claim offsets that compaction emptied, or offsets of later batches, whose records would
+// be skipped silently. finish leaves offsets that the response does not confirm to the next
+// response.
 func (d *Decoder) finish(c *Chunk) {
 	next := d.batch.next
-	if d.last+1 < next && d.following() < next {
+	if d.last+1 < next && d.nextOffset() < next {
 		next, d.claimed = d.last+1, next
 	}
 	if next > d.position {
@@ -267,13 +265,12 @@ func (d *Decoder) finish(c *Chunk) {
 	}
 }
 
-// ClaimedRecords returns the offset up to which the last batch of a response reaches by its own
-// word, when no batch behind it confirms that and no record lies there; 0 else. Read on
-// from Chunk.Next, and believe it only where nothing else is there.
+// ClaimedRecords returns the offset up to which the response's last batch claims records,
+// if no later batch confirms it and no record is there; 0 otherwise. Read on from
+// Chunk.Next, and accept the claim only if the log has no other records there.
 func (d *Decoder) ClaimedRecords() int64 { return d.claimed }
 
-// fail returns the error of reading the batch in progress: that memory is short, or
-// what is wrong with the batch.
+// fail returns the error of reading the current batch: short memory, or a corrupt batch.
 func (d *Decoder) fail(err error) error {
 	d.left = 0
 	if errors.Is(err, ErrMemory) {
@@ -282,14 +279,14 @@ func (d *Decoder) fail(err error) error {
 	return d.corrupt(d.batch, err.Error())
 }
 
-// corrupt describes a batch that was framed but cannot be read. Its own idea
-// of its end is believed unless the batch behind it begins earlier.
+// corrupt describes a framed batch that cannot be read. Its claimed end is accepted unless
+// the next batch begins earlier.
 func (d *Decoder) corrupt(h header, reason string) error {
 	e := &CorruptError{From: d.position, Reason: reason}
 	if h.next > d.position && h.last >= h.base {
 		e.To = h.next
 	}
-	if following := d.following(); following > d.position && (e.To == 0 || following < e.To) {
+	if following := d.nextOffset(); following > d.position && (e.To == 0 || following < e.To) {
 		e.To = following
 	}
 	return e

@@ -99,7 +99,8 @@ func TestDecoderMixesCodecsInOneResponse(t *testing.T) {
 	expect(t, decode(0, data), 60, want...)
 }
 
-// A batch that does not fit behind others into the buffer is read as one that does.
+// TestDecoderReadsLargeBatchesBehindSmallOnes: a batch that does not fit into the rest of
+// the buffer is read like one that does.
 func TestDecoderReadsLargeBatchesBehindSmallOnes(t *testing.T) {
 	t.Parallel()
 	for codec := kafkatest.None; codec <= kafkatest.SnappyBlock; codec++ {

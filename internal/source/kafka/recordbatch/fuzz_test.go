@@ -20,7 +20,7 @@ func FuzzDecoder(f *testing.F) {
 		))
 	}
 	f.Fuzz(func(t *testing.T, position, producer int64, seal bool, data []byte) {
-		if seal && len(data) > 61 { // let what is behind the checksum be reached
+		if seal && len(data) > 61 { // let the fuzzer get past the checksum
 			end := min(len(data), max(61, 12+int(data[10])<<8+int(data[11])))
 			data = append([]byte(nil), data...)
 			kafkatest.Seal(data[:end:end], 0)

@@ -13,7 +13,7 @@ import (
 	"github.com/keyheat/keyheat/internal/source/memory"
 )
 
-// Codecs as a batch's attributes number them.
+// Codecs, by their numbers in a batch's attributes.
 const (
 	codecNone = iota
 	codecGzip
@@ -26,37 +26,38 @@ const (
 	// chunkBytes is how much decompressed data one chunk gathers from several
 	// batches before it ends. It is the buffer's size, unless a record is larger.
 	chunkBytes = 1 << 20
-	// fullBytes is how much of the buffer is in use when no other batch is begun in it.
+	// fullBytes is the used part of the buffer from which the next batch begins in an empty
+	// one.
 	fullBytes = chunkBytes / 2
-	// aheadBytes is how much is read of a batch beyond what is needed at once.
+	// aheadBytes is how much of a batch is decompressed ahead of need.
 	aheadBytes = 256 << 10
-	// codecBytes is what a codec needs beside the window or blocks that it tells of.
+	// codecBytes is a codec's memory beside its declared window or blocks.
 	codecBytes = 512 << 10
 	// keepBytes is the largest state of a codec that is kept for the next response.
 	keepBytes = 4 << 20
 )
 
-// inflater decompresses batches, one behind the other, into one reused buffer, no
-// more of a batch at a time than there is room for.
+// inflater decompresses batches, one after the other, into one reused buffer, only as far
+// as there is room.
 type inflater struct {
 	limits Limits
-	asked  int // of Limits.Memory
+	asked  int // bytes requested of Limits.Memory
 
 	buf []byte
 	// src is the rest of the batch in progress; nil when all of it is in buf.
 	src   io.Reader
-	state int // bytes that the codecs hold for it
+	state int // bytes of the codecs' state for it
 
 	in     bytes.Reader
 	gzip   *gzip.Reader
 	lz4    *lz4.Reader
 	snappy snappyBlocks
-	zstd   *zstd.Decoder // of whole frames that fit into buf
-	stream *zstd.Decoder // of others
+	zstd   *zstd.Decoder // frames that fit into buf
+	stream *zstd.Decoder // other frames
 	bound  int           // the largest window that stream takes
 }
 
-// reset begins a response. What a rare giant needed does not stay in memory.
+// reset begins a response, and frees the memory of a rare giant record.
 func (f *inflater) reset(limits Limits) {
 	if cap(f.buf) > chunkBytes || f.state > keepBytes {
 		f.forget()
@@ -66,7 +67,7 @@ func (f *inflater) reset(limits Limits) {
 	f.in.Reset(nil)
 }
 
-// forget drops the buffer, and the codecs, which refer to where they wrote last.
+// forget drops the buffer, and the codecs with their references to it.
 func (f *inflater) forget() {
 	f.buf, f.lz4, f.zstd, f.stream, f.gzip = nil, nil, nil, nil, nil
 }
@@ -74,7 +75,7 @@ func (f *inflater) forget() {
 // full reports whether the next batch is better begun in an empty buffer.
 func (f *inflater) full() bool { return len(f.buf) >= fullBytes }
 
-// hold asks for memory: a buffer of so many bytes, and the codecs' state.
+// hold requests memory for a buffer of so many bytes and for the codecs' state.
 func (f *inflater) hold(buffer int) error {
 	total := max(buffer, chunkBytes) + f.state + codecBytes
 	if total <= f.asked || f.limits.Memory == nil {
@@ -87,8 +88,7 @@ func (f *inflater) hold(buffer int) error {
 	return nil
 }
 
-// begin makes src the batch in progress, and returns what of it is in the buffer
-// already.
+// begin makes src the current batch, and returns its bytes that are in the buffer already.
 func (f *inflater) begin(codec int16, src []byte) ([]byte, error) {
 	if err := f.hold(cap(f.buf)); err != nil {
 		return nil, err
@@ -136,13 +136,13 @@ func (f *inflater) open(codec int16, src []byte) error {
 	return fmt.Errorf("decompress: unknown compression %d", codec)
 }
 
-// grown asks for a codec's larger state.
+// grow requests memory for a codec's larger state.
 func (f *inflater) grow(state int) error {
 	f.state = max(f.state, state)
 	return f.hold(cap(f.buf))
 }
 
-// lz4State returns how much the blocks of a frame take, read and decompressed, from the
+// lz4State returns the memory of a frame's blocks, compressed and decompressed, by the
 // sixth byte of its header.
 func lz4State(src []byte) int {
 	if len(src) < 6 {
@@ -151,19 +151,18 @@ func lz4State(src []byte) int {
 	return 2 << (8 + 2*uint(src[5]>>4&7)) // 64 KiB is 4, 4 MiB is 7
 }
 
-// zstdWindow is the least bound that is given to the zstd decoder: it refuses
-// a frame whose window is larger than its bound, and producers choose windows
-// of 2 to 8 MiB also where they send little.
+// zstdWindow is the least window bound for the zstd decoder, which refuses frames with a
+// larger window. Producers choose windows of 2 to 8 MiB even for small batches.
 const zstdWindow = 16 << 20
 
-// openZstd decompresses a frame that fits into the buffer at once, which is quicker, and
-// others as a stream, which needs their window beside the buffer.
+// openZstd decompresses a frame at once if it fits into the buffer, because that is faster.
+// Other frames are streams, with their window beside the buffer.
 func (f *inflater) openZstd(src []byte) error {
 	var h zstd.Header
 	if err := h.Decode(src); err != nil {
 		return decompressing(err)
 	}
-	if room := cap(f.buf) - len(f.buf); h.HasFCS && h.FrameContentSize <= uint64(room) && f.isWhole(src) {
+	if room := cap(f.buf) - len(f.buf); h.HasFCS && h.FrameContentSize <= uint64(room) && f.decompressWhole(src) {
 		return nil
 	}
 	window := zstdLargest(src)
@@ -201,7 +200,7 @@ func zstdLargest(src []byte) (largest uint64) {
 		for last := false; !last && len(src) >= 3; {
 			block := uint32(src[0]) | uint32(src[1])<<8 | uint32(src[2])<<16
 			size := block >> 3
-			if block>>1&3 == 1 { // one byte that is repeated
+			if block>>1&3 == 1 { // one repeated byte
 				size = 1
 			}
 			last = block&1 != 0
@@ -214,9 +213,8 @@ func zstdLargest(src []byte) (largest uint64) {
 	return largest
 }
 
-// whole decompresses a batch into what is left of the buffer, and reports whether it
-// could.
-func (f *inflater) isWhole(src []byte) bool {
+// decompressWhole decompresses a batch into the rest of the buffer, and reports whether it fit.
+func (f *inflater) decompressWhole(src []byte) bool {
 	if f.zstd == nil {
 		d, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecodeAllCapLimit(true))
 		if err != nil {
@@ -226,16 +224,15 @@ func (f *inflater) isWhole(src []byte) bool {
 	}
 	out, err := f.zstd.DecodeAll(src, f.buf)
 	if err != nil {
-		return false // the stream says why
+		return false // the stream returns the error
 	}
 	f.buf = out
 	return true
 }
 
-// room makes room for want bytes of which the last `have` of the buffer are the first.
-// It reports false where something else in the buffer is in use, so that it may not move,
-// and there is no room beside that.
-func (f *inflater) room(have, want int, mayMove bool) (bool, error) {
+// makeRoom makes room for want bytes; the buffer's last `have` bytes are their beginning. It
+// reports false if the buffer is too small and may not move because other parts are in use.
+func (f *inflater) makeRoom(have, want int, mayMove bool) (bool, error) {
 	start := len(f.buf) - have
 	switch {
 	case cap(f.buf)-start >= want:
@@ -250,7 +247,7 @@ func (f *inflater) room(have, want int, mayMove bool) (bool, error) {
 	if err := f.hold(want); err != nil {
 		return false, err
 	}
-	// Before the new buffer is made nothing refers to the old one, which may be large, too.
+	// Drop the old buffer, perhaps a large one, before the new one is made.
 	head := bytes.Clone(f.buf[start:])
 	f.buf, f.zstd = nil, nil
 	if f.src != io.Reader(f.lz4) {
@@ -263,8 +260,8 @@ func (f *inflater) room(have, want int, mayMove bool) (bool, error) {
 	return true, nil
 }
 
-// fill reads on until the buffer holds n bytes or the batch ends, and little more: what
-// is read ahead of a record that needs a larger buffer has to be moved there.
+// fill reads until the buffer holds n bytes or the batch ends, and little more: a larger
+// record would have to move all bytes that were read ahead.
 func (f *inflater) fill(n int) error {
 	for len(f.buf) < n && f.src != nil {
 		read, err := f.src.Read(f.buf[len(f.buf):min(cap(f.buf), max(n, len(f.buf)+aheadBytes))])
@@ -276,7 +273,7 @@ func (f *inflater) fill(n int) error {
 	return nil
 }
 
-// discard reads n bytes of the batch away. Nothing in the buffer may be in use.
+// discard decompresses and drops n bytes of the batch. The buffer must not be in use.
 func (f *inflater) discard(n int) error {
 	for n > 0 && f.src != nil {
 		read, err := f.src.Read(f.buf[:min(n, cap(f.buf))])
@@ -291,7 +288,7 @@ func (f *inflater) discard(n int) error {
 	return nil
 }
 
-// ended notes the end of the batch in progress.
+// finish records the end of the current batch.
 func (f *inflater) finish(err error) error {
 	if err == nil {
 		return nil
@@ -303,7 +300,7 @@ func (f *inflater) finish(err error) error {
 	return decompressing(err)
 }
 
-// decompressing says of an error what was being done. That of memory is nobody's fault.
+// decompressing adds the action to an error. A lack of memory stays as it is.
 func decompressing(err error) error {
 	if err == nil {
 		return nil

@@ -14,7 +14,7 @@ import (
 
 var codecNames = []string{"none", "gzip", "snappy", "lz4", "zstd", "bare snappy"}
 
-// mixed is a batch of 40 MiB: small records, some of up to 6 MiB between them.
+// mixed returns a batch of 40 MiB: small records, with some of up to 6 MiB between them.
 func mixed(codec kafkatest.Codec) (kafkatest.Batch, []string) {
 	var values []string
 	for i := range 4000 {
@@ -27,8 +27,8 @@ func mixed(codec kafkatest.Codec) (kafkatest.Batch, []string) {
 	return kafkatest.Batch{Codec: codec, Records: kafkatest.Values(values...)}, values
 }
 
-// readWithin decodes data, of a position on, in memory that grants so many bytes, and
-// returns the values, the position after them and why it ended.
+// readWithin decodes data from a position, in memory of so many bytes. It returns the
+// values, the position after them and the final error.
 func readWithin(d *recordbatch.Decoder, position int64, data []byte, grant int) (values []string, next int64, err error) {
 	d.Reset(position, data, nil, recordbatch.Limits{Record: 8 << 20, Memory: func(n int) error {
 		if n > grant {
@@ -49,8 +49,8 @@ func readWithin(d *recordbatch.Decoder, position int64, data []byte, grant int) 
 	}
 }
 
-// TestABatchIsAStream: what a batch needs is its largest record and what the codec
-// keeps, not the batch; a snappy block without a frame is one piece.
+// TestABatchIsAStream: a batch needs memory for its largest record and the codec's state,
+// not for the whole batch. A snappy block without a frame is one piece.
 func TestABatchIsAStream(t *testing.T) {
 	t.Parallel()
 	for codec, name := range codecNames {
@@ -70,8 +70,8 @@ func TestABatchIsAStream(t *testing.T) {
 	}
 }
 
-// TestReadingGoesOnWithMoreMemory: where memory is refused, what was read before is whole,
-// and with more the rest follows, each record once.
+// TestReadingGoesOnWithMoreMemory: if memory is refused, the records read before are whole.
+// With more memory the rest follows, each record once.
 func TestReadingGoesOnWithMoreMemory(t *testing.T) {
 	t.Parallel()
 	for _, codec := range []kafkatest.Codec{kafkatest.Gzip, kafkatest.Snappy, kafkatest.LZ4, kafkatest.Zstd} {
@@ -129,9 +129,9 @@ func TestARecordOverTheLimitIsOneGap(t *testing.T) {
 	}
 }
 
-// TestABatchOfGiantsIsGivenUp: each record over the limit is a gap of its own, behind which
-// the batch is decompressed from its start again; a batch that has very many of them is not
-// read as often as that.
+// TestABatchOfGiantsIsGivenUp: each oversized record is a gap of its own, after which the
+// batch is decompressed from its start again. A batch with very many of them is skipped as
+// a whole.
 func TestABatchOfGiantsIsGivenUp(t *testing.T) {
 	t.Parallel()
 	giant := strings.Repeat("x", 1<<20+100)
@@ -163,8 +163,8 @@ func TestABatchOfGiantsIsGivenUp(t *testing.T) {
 	}
 }
 
-// TestTheLastBatchHidesNothing: offsets that the last batch of a response claims behind
-// its last record are left to the next response, which shows whose they are.
+// TestTheLastBatchHidesNothing: if a response's last batch claims offsets after its last
+// record, they are left to the next response.
 func TestTheLastBatchHidesNothing(t *testing.T) {
 	t.Parallel()
 	liar := kafkatest.Batch{Base: 0, Last: 9, Records: kafkatest.Values("a", "b", "c")}

@@ -17,10 +17,10 @@ import (
 
 var mutations = flag.Int("recordbatch.mutations", 20_000, "how many damaged responses TestMutations compares with franz-go's decoder")
 
-// TestMutations damages responses, half of them under a checksum that holds, and compares
-// what is read with what franz-go reads. Where the checksum holds or not by chance it is the
-// same. Where it was made to hold, franz-go leaves out records whose own offsets are damaged,
-// which count here: what it has is here in its order, as far as nothing is refused.
+// TestMutations damages responses, half of them under a correct checksum, and compares the
+// records with franz-go's. With an untouched checksum both are the same. With a corrected
+// one, franz-go leaves out records whose own offsets are damaged, which count here. Its
+// records are then a subsequence of ours, as far as our decoder refuses none.
 func TestMutations(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(12, 2026))
@@ -119,9 +119,9 @@ func damage(random *rand.Rand, data []byte) {
 	}
 }
 
-// keepOffsets undoes what was damaged of batches' first and last offsets. Clients differ in
-// what they make of a batch whose offsets are not those of its records: here all of them
-// count (see TestKafkaReadsWhatALastBatchHides), franz-go leaves out some.
+// keepOffsets undoes damage to the first and last offsets of batches. Clients treat a batch
+// with wrong offsets differently: this decoder counts all of its records (see
+// TestKafkaReadsWhatALastBatchHides), franz-go leaves out some.
 func keepOffsets(data, before []byte, ends []int) {
 	start := 0
 	for _, end := range ends {
@@ -131,7 +131,7 @@ func keepOffsets(data, before []byte, ends []int) {
 	}
 }
 
-// franz is what franz-go reads of a response.
+// franz decodes a response with franz-go.
 func franz(data []byte, decompressor kgo.Decompressor) (out read) {
 	p := kmsg.NewFetchResponseTopicPartition()
 	p.RecordBatches = slices.Clone(data)

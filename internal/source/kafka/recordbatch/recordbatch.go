@@ -1,12 +1,11 @@
 // Package recordbatch reads the records of a Kafka fetch response in place.
 //
-// A response carries, per partition, a run of record batches as they lie in
-// the broker's log: magic 2, the only format since Kafka 0.11. Clients hide
-// this layer, and with it what a reader that must count every record once has
-// to know: whether a batch's checksum holds, which records belong to an
-// aborted transaction, where a compacted log has holes, and where a batch ends
-// that cannot be read. A [Decoder] shows all of that and copies nothing: a
-// record's value points into the response, or into the decoder's own buffer
+// A response carries, per partition, a run of record batches as they are in the broker's
+// log: magic 2, the only format since Kafka 0.11. Clients hide this layer, but a reader
+// that must count every record once needs it. It has to know whether a batch's checksum
+// holds, whether an aborted transaction contains a record, where a compacted log has
+// holes, and where an unreadable batch ends. A [Decoder] reports all of that and copies
+// nothing: a record's value points into the response, or into the decoder's own buffer
 // when its batch was compressed.
 //
 // It is used by one goroutine:
@@ -17,11 +16,10 @@
 //		…
 //	}
 //
-// A compressed batch is decompressed as a stream where its codec allows that, about
-// 1 MiB at a time: what is in memory is bounded by the largest record and the codec's
-// window, and both by [Limits], whatever the bytes claim about
-// themselves. Only a snappy block without a frame is one piece. Records are handed out
-// at most [MaxChunk] at a time.
+// A compressed batch is decompressed as a stream if its codec allows that, about 1 MiB at
+// a time. The largest record and the codec's window bound the memory, and [Limits] bounds
+// both, even for hostile bytes. Only a snappy block without a frame is one piece. Next
+// returns at most 4,096 records.
 //
 // The format is Kafka's own: https://kafka.apache.org/documentation/#recordbatch.
 package recordbatch
@@ -31,18 +29,17 @@ import (
 	"fmt"
 )
 
-// MaxChunk is the most records that one Chunk holds: few enough for its index
-// to stay in a core's second-level cache (32 bytes each), enough to make the
-// cost of a call vanish.
-const MaxChunk = 4096
+// maxChunk is the most records of one Chunk. They are few enough for its index to stay in a
+// core's second-level cache (32 bytes each), and enough to make the cost of a call vanish.
+const maxChunk = 4096
 
 // DefaultLimit is the default bound, in bytes, of one decompressed record.
 // Brokers accept batches of 1 MiB (message.max.bytes) unless configured otherwise,
 // and NDJSON seldom compresses better than 20 to 1.
 const DefaultLimit = 64 << 20
 
-// ErrMemory is what the memory given to [Decoder.Reset] refuses with. What was not
-// read yet is as good as before.
+// ErrMemory reports that the memory given to [Decoder.Reset] is short. The rest of the
+// response can still be read.
 var ErrMemory = errors.New("memory is short")
 
 // ErrOldFormat reports that the log holds messages in the format from before
@@ -50,15 +47,14 @@ var ErrMemory = errors.New("memory is short")
 // they are refused, not guessed at.
 var ErrOldFormat = errors.New("messages in the format from before Kafka 0.11 (magic 0 or 1): copy the topic with a current producer")
 
-// CorruptError is a batch that cannot be read: a checksum that does not hold,
-// a broken frame or record, or one record of more decompressed bytes than the limit.
+// CorruptError describes an unreadable batch: a wrong checksum, a broken frame or record,
+// or a record with more decompressed bytes than the limit.
 type CorruptError struct {
-	// From is the first offset that was not read.
+	// From is the first unread offset.
 	From int64
-	// To is the offset behind the batch; 0 when the batch does not say
-	// believably where it ends.
+	// To is the offset behind the batch; 0 if the batch has no credible end.
 	To int64
-	// Reason is what is wrong.
+	// Reason describes the fault.
 	Reason string
 }
 
@@ -87,11 +83,10 @@ type Chunk struct {
 	// Records are the data records in order; empty when the range held only
 	// control records, aborted records or records before the position.
 	Records []Record
-	// Next is the offset to go on from. It may lie more than one behind the
-	// last record: compaction leaves holes, which are no loss.
+	// Next is the offset to continue from. It may lie more than one after the last record:
+	// compaction leaves holes, which are no loss.
 	Next int64
-	// Epoch is the leader epoch under which the batch before Next was written; -1
-	// when the chunk passed none.
+	// Epoch is the leader epoch of the batch before Next; -1 if the chunk passed none.
 	Epoch int32
 	// Time is the newest record time, in Unix milliseconds; 0 without records.
 	Time int64

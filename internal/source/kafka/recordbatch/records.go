@@ -11,8 +11,8 @@ import (
 // is full or the batch is done.
 func (d *Decoder) readRecords(c *Chunk) error {
 	r := cursor{b: d.body}
-	for d.left > 0 && len(d.records) < MaxChunk {
-		if d.inflate.src != nil && !r.isWhole() {
+	for d.left > 0 && len(d.records) < maxChunk {
+		if d.inflate.src != nil && !r.decompressWhole() {
 			d.body, r.b = r.b, nil // the only reference to a buffer that may be replaced
 			passed, err := d.readOn()
 			r.b = d.body
@@ -47,20 +47,20 @@ func (d *Decoder) readRecords(c *Chunk) error {
 var (
 	errBroken   = errors.New("broken record")
 	errTooLarge = errors.New("over the limit: raise kafka.max_batch above it")
-	errGiants   = errors.New("many records over the limit: what is behind them is passed by, too")
+	errGiants   = errors.New("too many records over the limit: the rest of the batch is skipped")
 )
 
-// maxGiants times the limit of a record is how much of records over it is passed by in one
-// batch, which a few kilobytes may hold: for each such record all those before it are
+// maxGiants bounds the oversized records of a batch that are skipped, as a multiple of a
+// record's limit. A few kilobytes may hold many, and for each one all records before it are
 // decompressed again.
 const maxGiants = 16
 
-// recordHead is the most that stands in a record before its key: its length,
-// attributes, time and offset.
+// recordHead is the most bytes of a record before its key: its length, attributes, time and
+// offset.
 const recordHead = 3*binary.MaxVarintLen64 + 1
 
-// readOn reads on in a compressed batch until the next record is whole, or the batch
-// ends. It reports whether it passed the record by instead.
+// readOn decompresses until the next record is whole, or the batch ends. It reports whether
+// it skipped the record instead.
 func (d *Decoder) readOn() (passed bool, err error) {
 	for d.inflate.src != nil {
 		length, n := binary.Varint(d.body)
@@ -82,15 +82,15 @@ func (d *Decoder) readOn() (passed bool, err error) {
 	return false, nil
 }
 
-// require reads on until body holds want bytes or the batch ends.
+// require decompresses until body holds want bytes or the batch ends.
 func (d *Decoder) require(want int) error {
 	have := len(d.body)
 	if len(d.records) == 0 && cap(d.inflate.buf) < want {
-		// Nothing may keep the old buffer beside the new one.
+		// Drop all references to the old buffer before the new one is made.
 		d.body = nil
 		clear(d.records[:cap(d.records)])
 	}
-	ok, err := d.inflate.room(have, want, len(d.records) == 0)
+	ok, err := d.inflate.makeRoom(have, want, len(d.records) == 0)
 	switch {
 	case err != nil:
 		return d.fail(err)
@@ -106,8 +106,8 @@ func (d *Decoder) require(want int) error {
 	return nil
 }
 
-// passLarge passes by a record over the limit, where that was recorded before; else it
-// is an error, of this record alone.
+// passLarge skips an oversized record whose loss is already recorded. Otherwise it returns
+// an error of this record alone.
 func (d *Decoder) passLarge(length, n int) error {
 	if len(d.records) > 0 {
 		return errFull
@@ -150,14 +150,14 @@ type cursor struct {
 	bad bool
 }
 
-// isWhole reports whether b begins with a whole record.
-func (r *cursor) isWhole() bool {
+// decompressWhole reports whether b begins with a whole record.
+func (r *cursor) decompressWhole() bool {
 	length, n := binary.Varint(r.b)
 	return n > 0 && length >= 0 && length <= int64(len(r.b)-n)
 }
 
-// record reads one record: length, attributes, time and offset deltas, key,
-// value and headers. The headers are passed by.
+// record reads one record: length, attributes, time and offset deltas, key, value and
+// headers. It skips the headers.
 func (r *cursor) record(h *header) (Record, int64) {
 	length, at := varintAt(r.b, 0)
 	if length < 0 || length > int64(len(r.b)-at) {
@@ -178,8 +178,8 @@ func (r *cursor) record(h *header) (Record, int64) {
 	return Record{Value: value, Time: when}, offset
 }
 
-// varintAt reads a zigzag varint, and returns where it ends: behind the end of b where it
-// does not end within b, or begins behind it.
+// varintAt reads a zigzag varint, and returns the offset after it. If the varint is not
+// wholly within b, the offset is beyond the end of b.
 func varintAt(b []byte, at int) (v int64, end int) {
 	if at >= 0 && at+1 < len(b) { // most have one byte or two
 		if c := b[at]; c < 0x80 {

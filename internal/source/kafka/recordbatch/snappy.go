@@ -11,8 +11,8 @@ import (
 	"github.com/keyheat/keyheat/internal/source/memory"
 )
 
-// xerial begins the framing that Java's snappy puts around blocks; other
-// producers write one bare block.
+// xerial begins the framing of Java's snappy around blocks. Other producers write one bare
+// block.
 var xerial = []byte{0x82, 'S', 'N', 'A', 'P', 'P', 'Y', 0}
 
 const xerialHeader = 16 // the magic, a version and the oldest reader's version
@@ -21,14 +21,14 @@ const xerialHeader = 16 // the magic, a version and the oldest reader's version
 type snappyBlocks struct {
 	src   []byte
 	limit int
-	// grow is asked before a block is kept of which only a part was asked for.
+	// grown is called before the reader keeps a block of which the caller read only a part.
 	grown func(bytes int) error
 	block []byte
-	rest  []byte // of the block, not read yet
+	rest  []byte // unread part of the block
 }
 
-// openSnappy decompresses a bare block at once, since it is one piece, and framed ones
-// as a stream. It returns where in the buffer the batch begins.
+// openSnappy decompresses a bare block at once, and framed blocks as a stream. It returns
+// the batch's start in the buffer.
 func (f *inflater) openSnappy(src []byte) (start int, err error) {
 	if len(src) >= xerialHeader && bytes.HasPrefix(src, xerial) {
 		f.snappy = snappyBlocks{src: src[xerialHeader:], limit: f.limits.Record, grown: f.grow, block: f.snappy.block}
@@ -43,7 +43,7 @@ func (f *inflater) openSnappy(src []byte) (start int, err error) {
 		if err := f.hold(n); err != nil {
 			return 0, err
 		}
-		f.buf = memory.Make(max(n, chunkBytes))[:0] // the records of this chunk keep the old one
+		f.buf = memory.Make(max(n, chunkBytes))[:0] // the records of this chunk keep the old buffer
 	}
 	start = len(f.buf)
 	if _, err := snappy.Decode(f.buf[start:start+n], src); err != nil {
@@ -53,7 +53,7 @@ func (f *inflater) openSnappy(src []byte) (start int, err error) {
 	return start, nil
 }
 
-// snappyLength returns how long a block is decompressed.
+// snappyLength returns the decompressed length of a block.
 func snappyLength(src []byte, limit int) (int, error) {
 	n, err := snappy.DecodedLen(src)
 	if err == nil && n > limit {

@@ -1,13 +1,12 @@
 package sharing_test
 
 import (
-	"bytes"
 	"encoding/binary"
 	"maps"
-	"reflect"
 	"runtime"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/twmb/franz-go/pkg/kmsg"
 	"pgregory.net/rapid"
@@ -15,61 +14,69 @@ import (
 	"github.com/keyheat/keyheat/internal/source/kafka/sharing"
 )
 
-func parseJoin(body []byte, version int16) (r sharing.JoinResponse, err error) {
-	r.SetVersion(version)
-	err = r.ReadFrom(body)
-	return r, err
+// maxResponse is the limit of a group's responses, wire.MaxGroup.
+const maxResponse = 1 << 20
+
+// share decodes a join response of version 5 and shares the partitions among its members.
+func share(body []byte, counts map[string]int) ([]kmsg.SyncGroupRequestGroupAssignment, error) {
+	joined := kmsg.NewPtrJoinGroupResponse()
+	joined.SetVersion(5)
+	if err := joined.ReadFrom(body); err != nil {
+		return nil, err
+	}
+	return sharing.Share(joined, counts)
 }
 
-// Whatever a response to a join says is what kmsg reads in it, and a part of it is refused.
-func TestJoinResponsesAreReadAsKmsgReadsThem(t *testing.T) {
-	t.Parallel()
-	rapid.Check(t, func(t *rapid.T) {
-		res := kmsg.NewPtrJoinGroupResponse()
-		res.SetVersion(rapid.Int16Range(0, 5).Draw(t, "version"))
-		res.ErrorCode, res.Generation = rapid.Int16().Draw(t, "code"), rapid.Int32().Draw(t, "generation")
-		res.Protocol, res.LeaderID, res.MemberID = kmsg.StringPtr("range"), rapid.String().Draw(t, "leader"), rapid.String().Draw(t, "member")
-		want := sharing.JoinResponse{Code: res.ErrorCode, Generation: res.Generation, Protocol: "range", Leader: res.LeaderID, Member: res.MemberID}
-		want.SetVersion(res.Version)
-		for range rapid.IntRange(0, 5).Draw(t, "members") {
-			m := kmsg.NewJoinGroupResponseMember()
-			m.MemberID, m.ProtocolMetadata = rapid.String().Draw(t, "id"), rapid.SliceOf(rapid.Byte()).Draw(t, "metadata")
-			if rapid.Bool().Draw(t, "static") {
-				m.InstanceID = kmsg.StringPtr("name")
-			}
-			res.Members = append(res.Members, m)
-			want.Members = append(want.Members, sharing.Member{ID: m.MemberID, Subscription: m.ProtocolMetadata})
-		}
-		body := res.AppendTo(nil)
-		if got, err := parseJoin(body, res.Version); err != nil || !reflect.DeepEqual(got, want) {
-			t.Fatalf("read as %+v, %v, want %+v", got, err, want)
-		}
-		if _, err := parseJoin(body[:rapid.IntRange(0, len(body)-1).Draw(t, "cut")], res.Version); err == nil {
-			t.Fatal("a part of it is not refused")
-		}
-	})
+// join encodes a join response with one member.
+func join(subscription []byte) []byte {
+	m := kmsg.NewJoinGroupResponseMember()
+	m.MemberID, m.ProtocolMetadata = "m", subscription
+	joined := kmsg.NewPtrJoinGroupResponse()
+	joined.SetVersion(5)
+	joined.Protocol, joined.Members = kmsg.StringPtr("range"), []kmsg.JoinGroupResponseMember{m}
+	return joined.AppendTo(nil)
 }
 
-// What members write, in all versions, is read as they wrote it; kafka-go's own members
-// leave out what came with the version that they claim.
-func TestSubscriptionsAndAssignments(t *testing.T) {
+// TestSubscriptionsOfAllVersions shares partitions with a member of each version. Members
+// of kafka-go claim a version without the fields that came with it.
+func TestSubscriptionsOfAllVersions(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		m := kmsg.NewConsumerMemberMetadata()
 		m.Version = rapid.Int16Range(0, 3).Draw(t, "version")
-		m.Topics = rapid.SliceOf(rapid.String()).Draw(t, "topics")
+		counts := rapid.MapOf(rapid.String(), rapid.IntRange(1, 9)).Draw(t, "counts")
+		m.Topics = slices.Sorted(maps.Keys(counts))
 		m.UserData = rapid.SliceOf(rapid.Byte()).Draw(t, "data")
-		raw := m.AppendTo(nil)
 		oldest := m
 		oldest.Version = 0
 		short := oldest.AppendTo(nil)
 		binary.BigEndian.PutUint16(short, uint16(m.Version))
-		for _, raw := range [][]byte{raw, short} {
-			topics, data, err := sharing.ReadSubscription(raw)
-			if err != nil || !slices.Equal(topics, m.Topics) || !bytes.Equal(data, m.UserData) {
-				t.Fatalf("read as %q, %q, %v", topics, data, err)
+		for _, raw := range [][]byte{m.AppendTo(nil), short} {
+			assigned, err := share(join(raw), counts)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := make(map[string][]int)
+			for _, a := range assigned {
+				all, shared, err := sharing.ParseAssignment(a.MemberAssignment)
+				if err != nil || !maps.Equal(shared, counts) {
+					t.Fatalf("the assignment is of %v, %v, want %v", shared, err, counts)
+				}
+				maps.Copy(got, all)
+			}
+			for topic, count := range counts {
+				if len(got[topic]) != count {
+					t.Fatalf("the member got %v of %d partitions of topic %q", got[topic], count, topic)
+				}
 			}
 		}
+	})
+}
+
+// TestAssignmentsOfOtherLeaders decodes assignments with any user data.
+func TestAssignmentsOfOtherLeaders(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
 		a := kmsg.NewConsumerMemberAssignment()
 		want := map[string][]int{}
 		for name, ids := range rapid.MapOf(rapid.String(), rapid.SliceOfN(rapid.Int32(), 1, 5)).Draw(t, "partitions") {
@@ -80,69 +87,82 @@ func TestSubscriptionsAndAssignments(t *testing.T) {
 				want[name] = append(want[name], int(id))
 			}
 		}
-		a.UserData = rapid.SliceOf(rapid.Byte()).Draw(t, "assigner's data") // of another leader's balancer
+		a.UserData = rapid.SliceOf(rapid.Byte()).Draw(t, "user data")
 		got, _, err := sharing.ParseAssignment(a.AppendTo(nil))
 		if err != nil || !maps.EqualFunc(got, want, slices.Equal) {
-			t.Fatalf("read as %v, %v, want %v", got, err, want)
-		}
-		counts := rapid.MapOf(rapid.String(), rapid.IntRange(0, 1000)).Draw(t, "counts")
-		got, shared, err := sharing.ParseAssignment(sharing.Assignment(want, counts))
-		if err != nil || !maps.EqualFunc(got, want, slices.Equal) || !maps.Equal(shared, counts) {
-			t.Fatalf("our own is read as %v of %v, %v, want %v of %v", got, shared, err, want, counts)
+			t.Fatalf("decoded as %v, %v, want %v", got, err, want)
 		}
 	})
 }
 
-// TestClaimsOfElementsTakeNoMemory: a response of 16 MiB that claims as many elements as it
-// has bytes is no reason to make them.
-func TestClaimsOfElementsTakeNoMemory(t *testing.T) {
-	const size = 16 << 20
-	body := make([]byte, size)
+// hostileJoin returns a join response of the largest size that claims as many members as it
+// has bytes, all with empty or broken fields.
+func hostileJoin(fill byte) []byte {
+	// throttled, code, generation, protocol, leader, member, members
+	header := make([]byte, 4+2+4+2+2+2)
+	body := make([]byte, maxResponse)
 	for i := range body {
-		body[i] = 0xff // texts that are not there, and lengths below nothing
+		body[i] = fill
 	}
-	claim := binary.BigEndian.AppendUint32(nil, size)
-	for name, read := range map[string]func() error{
-		"join": func() error {
-			// throttled, code, generation, protocol, leader, member, members
-			_, err := parseJoin(slices.Concat(make([]byte, 4+2+4+2+2+2), claim, body), 5)
-			return err
-		},
-		"subscription": func() error {
-			_, _, err := sharing.ReadSubscription(slices.Concat([]byte{0, 1}, claim, body[:1<<20]))
-			return err
-		},
-		"assignment": func() error {
-			_, _, err := sharing.ParseAssignment(slices.Concat([]byte{0, 1}, claim, []byte{0, 0}, claim, body[:1<<20]))
-			return err
-		},
+	copy(body, header)
+	binary.BigEndian.PutUint32(body[len(header):], uint32(maxResponse-len(header)-4))
+	return body
+}
+
+// hostileAssignment returns an assignment whose first topic claims as many partitions as
+// there are bytes.
+func hostileAssignment() []byte {
+	claim := binary.BigEndian.AppendUint32(nil, maxResponse-100)
+	return slices.Concat([]byte{0, 0}, claim, []byte{0, 0}, claim, make([]byte, maxResponse-100))
+}
+
+// TestHostileResponsesAreBounded decodes responses that claim very many elements, within
+// two seconds and 256 MiB.
+func TestHostileResponsesAreBounded(t *testing.T) {
+	for name, decode := range map[string]func(){
+		"a join of zeros":             func() { _, _ = share(hostileJoin(0), nil) },
+		"a join of negative lengths":  func() { _, _ = share(hostileJoin(0xff), nil) },
+		"a subscription of topics":    func() { _, _ = share(join(hostileAssignment()), nil) },
+		"an assignment of partitions": func() { _, _, _ = sharing.ParseAssignment(hostileAssignment()) },
 	} {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		err := read()
+		began := time.Now()
+		decode()
+		took := time.Since(began)
 		runtime.ReadMemStats(&after)
-		if took := after.TotalAlloc - before.TotalAlloc; took > 10*size {
-			t.Errorf("%s: %d MiB were allocated", name, took>>20)
+		allocated := after.TotalAlloc - before.TotalAlloc
+		t.Logf("%s: %s, %d MiB", name, took, allocated>>20)
+		if allocated > 256<<20 {
+			t.Errorf("%s: the decoder allocated %d MiB", name, allocated>>20)
 		}
-		if err == nil {
-			t.Errorf("%s: it is not refused", name)
+		if took > 2*time.Second {
+			t.Errorf("%s: decoding took %s", name, took)
 		}
 	}
 }
 
-// FuzzGroupResponses feeds the decoders of what members tell each other any bytes.
+// FuzzGroupResponses decodes any bytes as each message of a group, within a time.
 func FuzzGroupResponses(f *testing.F) {
-	f.Add(int16(5), []byte{0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 1, 'r', 0, 1, 'l', 0, 1, 'm', 0, 0, 0, 0})
-	f.Add(int16(0), []byte{0, 1, 0, 0, 0, 1, 0, 1, 't', 0, 0, 0, 0})
-	f.Fuzz(func(t *testing.T, version int16, body []byte) {
-		if j, err := parseJoin(body, version); err == nil && len(j.Members) > len(body) {
-			t.Fatal("members from nowhere")
+	f.Add(join([]byte{0, 1, 0, 0, 0, 1, 0, 1, 't', 0, 0, 0, 0}))
+	f.Add([]byte{0, 1, 0, 0, 0, 1, 0, 1, 't', 0, 0, 0, 0})
+	f.Add(hostileJoin(0))
+	f.Add(hostileJoin(0xff))
+	f.Add(hostileAssignment())
+	f.Fuzz(func(t *testing.T, body []byte) {
+		body = body[:min(len(body), maxResponse)]
+		began := time.Now()
+		if assigned, err := share(body, map[string]int{"t": 2}); err == nil && len(assigned) > len(body) {
+			t.Fatal("more members than bytes")
 		}
-		if topics, _, err := sharing.ReadSubscription(body); err == nil && len(topics) > len(body) {
-			t.Fatal("topics from nowhere")
+		if assigned, err := share(join(body), map[string]int{"t": 2}); err == nil && len(assigned) > 1 {
+			t.Fatal("more members than one")
 		}
 		if all, shared, err := sharing.ParseAssignment(body); err == nil && len(all)+len(shared) > len(body) {
-			t.Fatal("partitions from nowhere")
+			t.Fatal("more topics than bytes")
+		}
+		if took := time.Since(began); took > 10*time.Second {
+			t.Fatalf("decoding took %s", took)
 		}
 	})
 }

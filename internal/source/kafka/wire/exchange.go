@@ -1,10 +1,10 @@
-// Package wire speaks to brokers where kafka-go does not suffice: it makes requests that
-// kafka-go does not know, reads the fields of responses, and reads large responses in one
-// piece.
+// Package wire sends requests to brokers that kafka-go does not know, and decodes their
+// responses.
 //
-// kafka-go ends at Metadata 8 and Fetch 11, which know topics by name only. The requests
-// here are kmsg's, at the newest version that the broker offers, over kafka-go's
-// connections: pooled, with TLS and SASL done.
+// kafka-go ends at Metadata 8 and Fetch 11, where topics have names only. kmsg encodes the
+// requests at the newest version that the broker offers. They use kafka-go's connections:
+// pooled, with TLS and SASL done. kmsg decodes the responses, except for flexible ones: see
+// [Reader].
 package wire
 
 import (
@@ -22,13 +22,26 @@ import (
 // a time, so that any constant identifies a stray response.
 const correlation = 0x6b68 // "kh"
 
-// smallResponse bounds responses that are no fetch.
-const smallResponse = 16 << 20
+// Limits of responses in bytes.
+const (
+	// MaxMetadata bounds a metadata response.
+	MaxMetadata = 16 << 20
+	// MaxGroup bounds a response of a group's coordinator: about 5,000 members, or 250,000
+	// partitions of one member. kmsg allocates up to about 100 times the size of a hostile one.
+	MaxGroup = 1 << 20
+	// maxVersions bounds the response to ApiVersions.
+	maxVersions = 1 << 20
+)
 
-// Do sends one request on a connection that nothing else uses, and reads its
-// response.
-func Do(rw io.ReadWriter, clientID string, request kmsg.Request) (kmsg.Response, error) {
-	body, _, err := Bytes(rw, clientID, request, smallBuffer)
+// exchange sends one request on a connection that nothing else uses, and decodes its
+// response of at most limit bytes.
+func exchange(rw io.ReadWriter, clientID string, request kmsg.Request, limit int) (kmsg.Response, error) {
+	body, _, err := Bytes(rw, clientID, request, func(n int) ([]byte, error) {
+		if n > limit {
+			return nil, &TooLargeError{n, limit}
+		}
+		return make([]byte, n), nil
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -39,8 +52,8 @@ func Do(rw io.ReadWriter, clientID string, request kmsg.Request) (kmsg.Response,
 	return response, nil
 }
 
-// Bytes is Do that leaves the response, after its header, as it is in a
-// buffer of its size.
+// Bytes sends one request, and returns the undecoded response without its header. buffer
+// returns a buffer for a response of n bytes; buf is that buffer, and holds body.
 func Bytes(rw io.ReadWriter, clientID string, request kmsg.Request, buffer func(n int) ([]byte, error)) (body, buf []byte, err error) {
 	format := kmsg.NewRequestFormatter(kmsg.FormatterClientID(clientID))
 	name := kmsg.NameForKey(request.Key())
@@ -54,14 +67,6 @@ func Bytes(rw io.ReadWriter, clientID string, request kmsg.Request, buffer func(
 		return nil, nil, fmt.Errorf("%s response: %w", name, err)
 	}
 	return body, buf, nil
-}
-
-// smallBuffer returns the buffer of a response that is no fetch.
-func smallBuffer(n int) ([]byte, error) {
-	if n > smallResponse {
-		return nil, &TooLargeError{n, smallResponse}
-	}
-	return make([]byte, n), nil
 }
 
 // readResponse reads one whole response, without its size.
@@ -85,8 +90,8 @@ func (e *TooLargeError) Error() string {
 	return fmt.Sprintf("%d bytes exceed the limit of %d", e.Size, e.Limit)
 }
 
-// Body checks a response's header and cuts it off. The response to
-// ApiVersions never has tags in it: who asks does not know the versions yet.
+// Body checks a response's header and cuts it off. A response to ApiVersions never has tags
+// in its header, because its client does not know the versions yet.
 func Body(buf []byte, request kmsg.Request) ([]byte, error) {
 	if len(buf) < 4 {
 		return nil, io.ErrUnexpectedEOF
@@ -105,20 +110,19 @@ func Body(buf []byte, request kmsg.Request) ([]byte, error) {
 	return buf[n:], nil
 }
 
-// Versions are the versions that brokers offer, learned once a connection:
-// a broker that was upgraded ends its connections. The connection's own address
-// names it.
+// Versions caches the API versions that brokers offer, once a connection: an upgraded
+// broker closes its connections. A connection's local address is its key.
 type Versions struct {
 	known sync.Map // connection to the newest version of each API, a map[int16]int16
 }
 
-// Newest returns the newest version of an API that the broker at the other end
-// offers; negative when it has none.
+// Newest returns the newest version of an API that the connection's broker offers; negative
+// for none.
 func (v *Versions) Newest(rw io.ReadWriter, clientID string, key int16) (int16, error) {
-	name := rw.(net.Conn).LocalAddr().String() // kafka-go's, which is a net.Conn
+	name := rw.(net.Conn).LocalAddr().String() // a connection of kafka-go's is a net.Conn
 	known, ok := v.known.Load(name)
 	if !ok {
-		response, err := Do(rw, clientID, kmsg.NewPtrApiVersionsRequest())
+		response, err := exchange(rw, clientID, kmsg.NewPtrApiVersionsRequest(), maxVersions)
 		if err != nil {
 			return 0, err
 		}
@@ -135,8 +139,7 @@ func (v *Versions) Newest(rw io.ReadWriter, clientID string, key int16) (int16, 
 	return -1, nil
 }
 
-// Forget drops what is known of a connection that is closed: the next one may have
-// the same address.
+// Forget drops the versions of a closed connection: the next one may have its address.
 func (v *Versions) Forget(c net.Conn) { v.known.Delete(c.LocalAddr().String()) }
 
 // Call is one small request, at the newest version that both sides speak.
@@ -145,6 +148,7 @@ type Call struct {
 	ClientID string
 	Request  kmsg.Request
 	Newest   int16 // version of the request
+	Limit    int   // of the response, in bytes
 }
 
 // Response is the response to a Call.
@@ -156,7 +160,7 @@ func (c *Call) ApiKey() protocol.ApiKey { return protocol.ApiKey(c.Request.Key()
 // ApiKey names the API; kafka-go's spelling.
 func (r *Response) ApiKey() protocol.ApiKey { return protocol.ApiKey(r.Key()) }
 
-// Required takes every exchange over.
+// Required accepts every exchange.
 func (*Call) Required(map[protocol.ApiKey]int16) bool { return true }
 
 // RawExchange implements protocol.RawExchanger.
@@ -169,7 +173,7 @@ func (c *Call) RawExchange(rw io.ReadWriter) (protocol.Message, error) {
 		return nil, fmt.Errorf("the broker does not know %s requests", kmsg.NameForKey(c.Request.Key()))
 	}
 	c.Request.SetVersion(min(offered, c.Newest))
-	response, err := Do(rw, c.ClientID, c.Request)
+	response, err := exchange(rw, c.ClientID, c.Request, c.Limit)
 	if err != nil {
 		return nil, err
 	}

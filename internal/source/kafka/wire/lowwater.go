@@ -5,7 +5,7 @@ import "net"
 const (
 	// minWhole is the smallest read that waits for all its bytes.
 	minWhole = 64 << 10
-	// maxWhole bounds the bytes that a read waits for, since the system holds them
+	// maxWhole bounds the bytes that a read waits for, since the kernel holds them
 	// meanwhile. It is the size of the usual fetch.
 	maxWhole = 1 << 20
 )
@@ -17,8 +17,8 @@ const (
 // The bytes of a large read must be certain to come, as with [io.ReadFull].
 type conn struct {
 	net.Conn
-	set  func(bytes int) // sets how much wakes the reader
-	mark int             // what it was set to; 0 for the system's own, 1
+	set  func(bytes int) // sets how many bytes wake the reader
+	mark int             // current value; 0 for the system's default, 1
 }
 
 // Read implements net.Conn.

@@ -5,12 +5,12 @@ import (
 	"syscall"
 )
 
-// WakeOnce returns the connection with large reads that wait for all they ask for. Whoever
-// reads 64 KiB or more from it in one call has to know that so many come. It is c itself
-// where the system cannot be told.
+// WakeOnce returns a connection whose large reads wait for all requested bytes. A caller
+// may read 64 KiB or more at once only if so many bytes are certain to come. WakeOnce
+// returns c itself if c is no TCP connection.
 func WakeOnce(c net.Conn) net.Conn {
-	tcp, is := c.(*net.TCPConn)
-	if !is {
+	tcp, ok := c.(*net.TCPConn)
+	if !ok {
 		return c
 	}
 	raw, err := tcp.SyscallConn()
@@ -18,7 +18,7 @@ func WakeOnce(c net.Conn) net.Conn {
 		return c
 	}
 	return &conn{Conn: c, set: func(bytes int) {
-		// A read after an error here returns sooner than it might, and with less.
+		// Without the option a read returns earlier, with fewer bytes.
 		_ = raw.Control(func(fd uintptr) {
 			_ = syscall.SetsockoptInt(int(fd), syscall.SOL_SOCKET, syscall.SO_RCVLOWAT, bytes)
 		})

@@ -46,8 +46,8 @@ func pair(t *testing.T) (reader, writer *net.TCPConn, mark func() int) {
 	}
 }
 
-// TestALargeReadWaitsForAll reads small and large responses in turn: the large ones are
-// waited for, and those after them, however small, come as ever.
+// TestALargeReadWaitsForAll reads small and large responses in turn. Large reads wait for
+// all bytes, and small reads after them return as usual.
 func TestALargeReadWaitsForAll(t *testing.T) {
 	t.Parallel()
 	raw, writer, mark := pair(t)

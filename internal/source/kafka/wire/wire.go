@@ -6,13 +6,13 @@ import (
 	"io"
 )
 
-// Reader reads the fields of a response in turn. After one that the response is too short
-// for, all are zero and Err says so.
+// Reader decodes the fields of a response in order. After a field beyond the response's
+// end, all fields are zero and Err is set.
 //
-// kmsg's own decoders are not used for flexible responses: they go through as many tags as
-// one claims to have, which may take minutes, and make as many elements as it claims.
+// kmsg's decoders are unsafe for flexible responses. They loop over as many tags as a
+// response claims, perhaps for minutes.
 type Reader struct {
-	// Err is why nothing more is read. Whoever reads may set it.
+	// Err is the reason why the reading ended. Callers may set it.
 	Err      error
 	rest     []byte
 	flexible bool
@@ -22,10 +22,10 @@ type Reader struct {
 // and tags (KIP-482).
 func NewReader(body []byte, flexible bool) Reader { return Reader{rest: body, flexible: flexible} }
 
-// Bytes returns the next n bytes, which are part of the response.
+// Bytes returns the next n bytes, without a copy.
 func (w *Reader) Bytes(n int) []byte {
 	if w.Err != nil || n < 0 || n > len(w.rest) {
-		w.short()
+		w.endShort()
 		return nil
 	}
 	next := w.rest[:n:n]
@@ -33,8 +33,8 @@ func (w *Reader) Bytes(n int) []byte {
 	return next
 }
 
-// short ends the reading, because the response is too short, unless something else did.
-func (w *Reader) short() {
+// endShort ends the reading because the response is too short. An earlier error stays.
+func (w *Reader) endShort() {
 	if w.Err == nil {
 		w.Err = io.ErrUnexpectedEOF
 	}
@@ -68,13 +68,13 @@ func (w *Reader) Int64() int64 {
 func (w *Reader) uvarint() uint64 {
 	v, n := binary.Uvarint(w.rest)
 	if w.Bytes(n); n <= 0 || w.Err != nil {
-		w.short()
+		w.endShort()
 		return 0
 	}
 	return v
 }
 
-// Length reads how many elements or bytes follow; -1 for none at all.
+// Length reads a number of elements or bytes; -1 for null.
 func (w *Reader) Length() int {
 	if !w.flexible {
 		return int(w.Int32())
@@ -89,7 +89,7 @@ func (w *Reader) Each(element func()) {
 	}
 }
 
-// Text reads a text; none at all is an empty one.
+// Text reads a string; null is empty.
 func (w *Reader) Text() string {
 	if w.flexible {
 		return string(w.Bytes(max(w.compactLength(), 0)))
@@ -97,18 +97,10 @@ func (w *Reader) Text() string {
 	return string(w.Bytes(max(int(w.Int16()), 0)))
 }
 
-// Data reads bytes behind their number; none at all are nil.
-func (w *Reader) Data() []byte {
-	if n := w.Length(); n >= 0 {
-		return w.Bytes(n)
-	}
-	return nil
-}
-
 func (w *Reader) compactLength() int {
 	n := w.uvarint()
 	if n > uint64(len(w.rest))+1 { // each takes a byte at least
-		w.short()
+		w.endShort()
 		return 0
 	}
 	return int(n) - 1
@@ -128,8 +120,8 @@ func (w *Reader) Tags(each func(tag uint64, value []byte)) {
 	}
 }
 
-// Or returns that the response is too short where it is, else the other error.
-func (w *Reader) Or(err error) error {
+// ErrOr returns the reader's error if the response is too short, and err otherwise.
+func (w *Reader) ErrOr(err error) error {
 	if w.Err != nil {
 		return w.Err
 	}

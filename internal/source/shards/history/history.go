@@ -1,23 +1,22 @@
-// Package history reads once, in one process and without a store, what a sharded log
-// still keeps of one table. Its parent package is the reader of a daemon, which shares
-// shards with others and remembers its positions; this one remembers nothing, and ends.
+// Package history reads the remaining records of one table in a sharded log, once, in one
+// process and without a store. Its parent package is the reader of a daemon, which shares
+// shards with others and stores its positions. This package stores nothing, and ends.
 //
 // # Order
 //
 // All shards are read at once, children beside their parents. Within a shard the log
-// keeps the order of each key's changes, and a key's changes are in one shard at a time;
-// what is made of them is counted by the second in which each was written, so that it
-// does not matter which shard is read first.
+// keeps the order of each key's changes, and a key's changes are in one shard at a time.
+// Analyze counts changes by the second in which each was written, so that the order of
+// the shards does not matter.
 //
 // # Where it begins and ends
 //
-// A log cannot be opened at a time, so that each shard is read from its oldest record
-// and what was written before Since is left out. A shard whose child began before Since
-// is not read any further: all of its records are older than its children's.
+// Each shard is opened at its first record since Since. A shard that ended before answers
+// with an empty page and its end.
 //
-// The end is the second in which Run began, for every shard: a shard is read up to its
-// end, or up to a record of that second or later, or until [shards.Idleness] says that
-// everything up to then was read. With Follow there is no end.
+// The end is the second in which Run began, for every shard. A shard is read up to its
+// end, or up to a record of that second or later, or until [shards.Idleness] reports that
+// all earlier records were read. With Follow there is no end.
 //
 // # Its rate
 //
@@ -39,71 +38,71 @@ import (
 	"github.com/keyheat/keyheat/sample"
 )
 
-// Config says what to read. A zero field takes its default.
+// Config selects the records to read. A zero field takes its default.
 type Config struct {
 	// Table is the table's name.
 	Table string
-	// Since is when the oldest change was written that is handed out, in whole seconds.
+	// Since is the time of the oldest change to hand out, in whole seconds.
 	Since time.Time
-	// Follow reads on after everything that was there was read, until ctx ends.
+	// Follow continues after all existing records are read, until ctx ends.
 	Follow bool
-	// Listed, when set, is told once how many shards take records: each is asked for more
-	// every PageEvery as long as it is followed.
+	// Listed, if set, is called once with the number of open shards. Following them takes a
+	// request to each shard every PageEvery.
 	Listed func(open int)
 	// PageEvery is the least time between two requests for records of a shard.
 	PageEvery time.Duration
 	// RequestTimeout bounds a request.
 	RequestTimeout time.Duration
-	// Patience is how long requests of one kind may fail, throttled ones aside, before
-	// the reading ends with what it has.
+	// Patience is how long requests of one kind may fail before the reading ends early.
+	// Throttled requests do not count as failures.
 	Patience time.Duration
 }
 
-// Default returns the defaults of Config but for Table and Since.
-func Default() Config {
+// defaults returns the defaults of Config but for Table and Since.
+func defaults() Config {
 	return Config{PageEvery: time.Second, RequestTimeout: 10 * time.Second, Patience: time.Minute}
 }
 
-// ErrNoStream means that the table has, and lately had, no stream.
+// ErrNoStream means that the table has no stream, and had none in the last 24 hours.
 var ErrNoStream = errors.New("the table has no stream")
 
 const (
-	// atOnce is how many pages are in memory at the same time. A page has up to 1 MB,
-	// which takes several times that while it is decoded.
+	// atOnce is how many pages may be in memory at once. A page has up to 1 MB, and takes
+	// several times that while it is decoded.
 	atOnce = 16
 	// relistEvery is how often shards are listed while others are awaited.
 	relistEvery = 30 * time.Second
-	// childrenAfter is the pause before a listing that should show the children of a
-	// shard that has ended, and childrenTries how many of those there are: a listing
-	// shows them some time after the shard was closed.
+	// childrenAfter is the pause before a listing that should show the children of a closed
+	// shard. childrenTries bounds such listings: children appear some time after their
+	// parent has closed.
 	childrenAfter = 5 * time.Second
 	childrenTries = 6
 )
 
-// Source reads what is left of a table's streams. Its Run is called once.
+// Source reads the records left in a table's streams. Its Run is called once.
 type Source struct {
 	config Config
 	log    shards.Log
 	traits shards.Traits
 	until  time.Time // 0 with Follow
 	began  time.Time
-	// buffers are what pages are decoded into, and as many may be read at once.
+	// buffers has the buffers for decoded pages. Their number bounds concurrent reads.
 	buffers chan []byte
-	ended   chan struct{} // one place: a reader has ended
+	ended   chan struct{} // room for one signal: a reader has ended
 
 	mu       sync.Mutex
 	shards   map[string]*reader // by stream and shard
 	order    []*reader
 	disabled map[string]bool // streams that take no more records
 	counts   counts
-	lost     []sample.Gap // for which there is no shard's handle
+	lost     []sample.Gap // gaps of shards without a handle
 	stopped  error        // why no reader goes on
 	stop     context.CancelFunc
 }
 
 // New returns a source that has made no request yet.
 func New(config Config, log shards.Log) *Source {
-	config = options.OrDefault(config, Default())
+	config = options.OrDefault(config, defaults())
 	s := &Source{
 		config: config, log: log, traits: log.Traits(),
 		buffers: make(chan []byte, atOnce), ended: make(chan struct{}, 1),
@@ -115,8 +114,8 @@ func New(config Config, log shards.Log) *Source {
 	return s
 }
 
-// Run reads until everything is read, or until ctx ends, which is no error. What it could
-// not read is a gap in the Sink. An error says why nothing could be read at all.
+// Run reads until all records are read, or until ctx ends, which is no error. Unread
+// records are gaps in the Sink. Run returns an error only if it could not read any shard.
 func (s *Source) Run(ctx context.Context, sink source.Sink) error {
 	s.begin()
 	working, stop := context.WithCancel(ctx)
@@ -148,7 +147,7 @@ func (s *Source) begin() {
 	}
 }
 
-// fail ends the reading. The first reason counts.
+// fail ends the reading. The first error counts.
 func (s *Source) fail(err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -158,7 +157,7 @@ func (s *Source) fail(err error) {
 	s.stop()
 }
 
-// readAll lists shards and starts their readers, until all have ended and none is
+// readAll lists shards and starts their readers, until all have ended and no child is
 // missing; with Follow, until ctx ends.
 func (s *Source) readAll(ctx context.Context, start func(*reader)) error {
 	tries := 0
@@ -200,7 +199,7 @@ func (s *Source) readAll(ctx context.Context, start func(*reader)) error {
 	}
 }
 
-// open returns how many shards take records.
+// open returns the number of open shards.
 func (s *Source) open() (n int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -212,8 +211,8 @@ func (s *Source) open() (n int) {
 	return n
 }
 
-// progress returns how many shards are still read, and of how many that have ended no
-// child is known, although there must be one.
+// progress returns the number of shards still being read, and the number of ended shards
+// whose children should exist but are unknown.
 func (s *Source) progress() (reading, childless int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -232,16 +231,16 @@ func (s *Source) progress() (reading, childless int) {
 	return reading, childless
 }
 
-// miss records that the children of so many shards could not be found.
+// miss records that the children of so many shards were not found.
 func (s *Source) miss(childless int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.lost = append(s.lost, sample.Gap{
-		Until: s.until, Reason: fmt.Sprintf("%s did not show what follows on %d shards that have ended", s.traits.Operations.Describe, childless),
+		Until: s.until, Reason: fmt.Sprintf("%s did not show the children of %d shards that have ended", s.traits.Operations.Describe, childless),
 	})
 }
 
-// reportGaps tells the Sink what was not read.
+// reportGaps records all unread ranges in the Sink.
 func (s *Source) reportGaps(ctx context.Context, sink source.Sink, interrupted bool) error {
 	s.mu.Lock()
 	gaps := s.lost

@@ -11,8 +11,7 @@ import (
 	"github.com/keyheat/keyheat/internal/source/shards"
 )
 
-// list lists the table's streams with their shards, and returns the readers of those
-// that are new.
+// list lists the table's streams with their shards, and returns the readers of new shards.
 func (s *Source) list(ctx context.Context) (found []*reader, err error) {
 	pace := rate.NewLimiter(s.traits.ListingRate, 1)
 	streams, err := s.streams(ctx, pace)
@@ -70,8 +69,8 @@ func (s *Source) describe(ctx context.Context, pace *rate.Limiter, stream string
 	}
 }
 
-// insist makes a request of a listing until it is answered, refused for good, or has
-// failed for as long as there is patience.
+// insist repeats a request of a listing until it succeeds, is refused for good, or has
+// failed for Patience.
 func (s *Source) insist(ctx context.Context, pace *rate.Limiter, request func(context.Context) error) error {
 	pauses := retry.NewBackOff(500*time.Millisecond, 10*time.Second)
 	for failing := time.Now(); ; {
@@ -91,7 +90,7 @@ func (s *Source) insist(ctx context.Context, pace *rate.Limiter, request func(co
 	}
 }
 
-// ask makes one request that is not charged.
+// ask makes one free request.
 func (s *Source) ask(ctx context.Context, request func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(ctx, s.config.RequestTimeout)
 	defer cancel()
@@ -105,10 +104,10 @@ func (s *Source) ask(ctx context.Context, request func(context.Context) error) e
 	return err
 }
 
-// final reports whether an error stays when the request is repeated.
+// final reports whether a repeated request would return the same error.
 func final(err error) bool { return errors.Is(err, shards.ErrDenied) }
 
-// add keeps the shards of a stream that are new, and returns their readers.
+// add adds the new shards of a stream, and returns their readers.
 func (s *Source) add(stream string, described []shards.Described, disabled bool) (found []*reader) {
 	table, label := s.log.Parts(stream)
 	name := func(id string) string { return table + "/" + label + "/" + id }
@@ -120,7 +119,7 @@ func (s *Source) add(stream string, described []shards.Described, disabled bool)
 			known.open = d.Open
 			continue
 		}
-		r := &reader{source: s, stream: stream, id: d.ID, name: name(d.ID), open: d.Open, at: shards.TrimHorizon}
+		r := &reader{source: s, stream: stream, id: d.ID, name: name(d.ID), open: d.Open, at: shards.AtTime(s.config.Since)}
 		if d.Parent != "" {
 			r.parent = name(d.Parent)
 		}

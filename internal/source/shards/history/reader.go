@@ -13,47 +13,37 @@ import (
 	"github.com/keyheat/keyheat/sample"
 )
 
-// state is how far a shard is read.
+// state is the progress of a shard's reading.
 type state int
 
 const (
 	reads    state = iota
-	ended          // to its end, behind which its children are
-	caughtUp       // up to what there was when the reading began
-	unneeded       // not any further: it is gone, or all of it is too old
+	ended          // its children continue
+	caughtUp       // read up to the second in which the reading began
+	vanished       // not to its end: the log has dropped it
 )
-
-// clocksApart is how much later than a child's first record a record of its parent may
-// seem to be written: times of records are approximate.
-const clocksApart = time.Minute
 
 // reader reads one shard.
 type reader struct {
 	source             *Source
 	stream, id, parent string
-	name               string // table/label/shard; parent is such a name too
+	name               string // table/label/shard; parent has the same form
 
-	// Under the source's lock.
+	// guarded by the source's lock
 	state       state
-	open        bool               // when it was listed last
-	cancel      context.CancelFunc // nil before run
-	first, last time.Time          // of the records that were read
-	begun       time.Time          // when the first of them came
+	open        bool      // when it was listed last
+	first, last time.Time // of the records that were read
+	begun       time.Time // when the first record arrived
 
-	// Of the reader's own goroutine.
+	// for the reader's goroutine only
 	at       shards.Position
 	iterator string
 	idle     shards.Idleness
 	failing  time.Time // since when requests fail
 }
 
-// run reads the shard as far as it is needed, or until ctx ends.
+// run reads the shard as far as needed, or until ctx ends.
 func (r *reader) run(ctx context.Context, sink source.Sink) {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	if !r.start(cancel) {
-		return
-	}
 	handle, err := sink.Claim(ctx, source.Claim{Partition: r.name, First: string(shards.TrimHorizon)})
 	if err != nil {
 		r.source.fail(fmt.Errorf("claim: %w", err))
@@ -65,14 +55,6 @@ func (r *reader) run(ctx context.Context, sink source.Sink) {
 	if err := handle.Release(context.WithoutCancel(ctx)); err != nil {
 		r.source.fail(fmt.Errorf("release: %w", err))
 	}
-}
-
-// start reports whether the shard is to be read.
-func (r *reader) start(cancel context.CancelFunc) bool {
-	r.source.mu.Lock()
-	defer r.source.mu.Unlock()
-	r.cancel = cancel
-	return r.state == reads
 }
 
 // read reads page after page, with a pause after each.
@@ -98,8 +80,8 @@ func (r *reader) read(ctx context.Context, handle source.Partition) error {
 	return nil
 }
 
-// failsTooLong reports whether requests have failed for as long as there is patience. A
-// throttled one is no outage.
+// failsTooLong reports whether requests have failed for Patience. A throttled request is no
+// failure.
 func (r *reader) failsTooLong(err error) bool {
 	if errors.Is(err, shards.ErrThrottled) {
 		r.failing = time.Time{}
@@ -111,7 +93,7 @@ func (r *reader) failsTooLong(err error) bool {
 	return time.Since(r.failing) > r.source.config.Patience
 }
 
-// step reads one page, and returns how far the shard is read then.
+// step reads one page, and returns the shard's new state.
 func (r *reader) step(ctx context.Context, handle source.Partition) (state, error) {
 	var buffer []byte
 	select {
@@ -135,14 +117,14 @@ func (r *reader) step(ctx context.Context, handle source.Partition) (state, erro
 		return r.recover(ctx, handle, err)
 	}
 	buffer = page.Buffer
-	if buffer == nil { // where the log has no use for one
+	if buffer == nil { // the log used no buffer
 		buffer = []byte{}
 	}
 	r.idle.Add(asked, len(page.Records))
 	return r.fold(ctx, handle, page)
 }
 
-// page requests a page, which is charged.
+// page requests a page; DynamoDB charges the request.
 func (s *Source) page(ctx context.Context, stream, iterator string, buffer []byte) (shards.Page, error) {
 	ctx, cancel := context.WithTimeout(ctx, s.config.RequestTimeout)
 	defer cancel()
@@ -156,12 +138,13 @@ func (s *Source) page(ctx context.Context, stream, iterator string, buffer []byt
 	return page, err
 }
 
-// recover says what follows from a failed request: a gap and another position, or
-// nothing, and the error, where it is to be repeated.
+// recover handles a failed request. It records a gap and moves the position, or returns the
+// error of a request to repeat.
 func (r *reader) recover(ctx context.Context, handle source.Partition, err error) (state, error) {
-	unread := r.at == shards.TrimHorizon
+	sequence, _ := r.at.Sequence()
+	unread := sequence == ""
 	switch {
-	case errors.Is(err, shards.ErrThrottled): // the iterator is as good as before
+	case errors.Is(err, shards.ErrThrottled): // the iterator stays valid
 		return reads, err
 	case errors.Is(err, shards.ErrTrimmed) && !unread:
 		if err := r.gap(ctx, handle, shards.TrimHorizon, "records were trimmed before they were read"); err != nil {
@@ -169,15 +152,15 @@ func (r *reader) recover(ctx context.Context, handle source.Partition, err error
 		}
 	case errors.Is(err, shards.ErrGone):
 		if !unread {
-			return unneeded, r.gap(ctx, handle, r.at, "the shard was gone before its end was read")
+			return vanished, r.gap(ctx, handle, r.at, "the shard was gone before its end was read")
 		}
-		return unneeded, nil // it was listed in its last minutes
+		return vanished, nil // it was listed in its last minutes
 	}
 	r.iterator = ""
 	return reads, err
 }
 
-// gap records that what follows on the position was not read.
+// gap records the records after the position as unread.
 func (r *reader) gap(ctx context.Context, handle source.Partition, to shards.Position, reason string) error {
 	g := sample.Gap{From: string(r.at), To: string(to), Since: r.last, Until: time.Now().Add(-r.source.traits.Retention), Reason: reason}
 	if err := handle.Gap(context.WithoutCancel(ctx), g); err != nil {
@@ -187,14 +170,13 @@ func (r *reader) gap(ctx context.Context, handle source.Partition, to shards.Pos
 	return nil
 }
 
-// fold hands out the records of a page that are wanted, all of them or none whenever ctx
-// ends.
+// fold hands the wanted records of a page to the Sink: all of them, or none if ctx ends.
 func (r *reader) fold(ctx context.Context, handle source.Partition, page shards.Page) (state, error) {
 	wanted, later := page.Records[:0], false
 	bytes := 0
 	for _, record := range page.Records {
 		if r.at.HasPassed(record.Sequence) {
-			continue // a stand-in may begin AT the number when asked to begin AFTER it
+			continue // DynamoDB begins after the number, but a stand-in may begin at it
 		}
 		r.at = shards.Position(record.Sequence)
 		switch at := time.UnixMilli(record.Time); {
@@ -237,37 +219,19 @@ func messages(records []shards.Record) iter.Seq[source.Message] {
 	}
 }
 
-// seen records the time of a record. The first one of a child tells that its parents hold
-// none that is younger.
+// recordTime records when a record was written that the shard's reader has read.
 func (s *Source) recordTime(r *reader, at time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if r.first.IsZero() {
 		r.first, r.begun = at, time.Now()
-		if at.Before(s.config.Since.Add(-clocksApart)) {
-			s.skip(r.parent)
-		}
 	}
 	r.last = at
 }
 
-// skip ends the reading of a shard and of those before it. The lock is held.
-func (s *Source) skip(name string) {
-	for r := s.shards[name]; r != nil; r = s.shards[r.parent] {
-		if r.state == reads {
-			r.state = unneeded
-			if r.cancel != nil {
-				r.cancel()
-			}
-		}
-	}
-}
-
-// settle records how far a shard is read.
+// settle sets the final state of a shard.
 func (s *Source) settle(r *reader, reached state) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if r.state == reads {
-		r.state = reached
-	}
+	r.state = reached
 }

@@ -6,30 +6,31 @@ import (
 	"github.com/keyheat/keyheat/internal/source/shards"
 )
 
-// Status is how far the reading is.
+// Status is the progress of a reading.
 type Status struct {
-	// Shards is how many are known; Done how many of them are read as far as they are
-	// needed.
+	// Shards is the number of known shards. Done is how many of them need no further
+	// reading.
 	Shards, Done int
-	// Records were handed out, with so many bytes as JSON.
+	// Records and Bytes count the records handed out, with their size as JSON.
 	Records, Bytes int64
-	// From and To are when the oldest and the newest of them were written; zero for none.
+	// From and To are the times of the oldest and newest of these records; zero for none.
 	From, To time.Time
-	// Requests are those for records, which are charged; Others are not.
+	// Requests counts GetRecords requests, which DynamoDB charges. Others counts all other
+	// requests.
 	Requests, Others int64
-	// Throttled is how many of both were refused as too many.
+	// Throttled is how many requests of both kinds were throttled.
 	Throttled int64
-	// Share is the part of the time of all shards that is read, 0 to 1, by the times of
-	// their records: how many are to come, the log does not tell.
+	// Share is the part of the shards' time span that is read, 0 to 1, by the times of the
+	// records. The log does not reveal how many records remain.
 	Share float64
-	// Left is how long the rest takes at the pace so far, of the slowest shard or of all,
-	// whichever takes longer; 0 while that is not known.
+	// Left is the remaining time at the pace so far, of the slowest shard or of all shards,
+	// whichever is longer; 0 if unknown.
 	Left time.Duration
 	// Disabled reports that the table's newest stream takes no more records.
 	Disabled bool
 }
 
-// counts are what a Status adds up.
+// counts are the sums of a Status.
 type counts struct {
 	records, bytes, requests, others, throttled int64
 	from, to                                    time.Time
@@ -56,10 +57,11 @@ func (s *Source) note(add func(*counts)) {
 	add(&s.counts)
 }
 
-// shardLife is after how long shards are closed, about: DynamoDB's Guide says four hours.
+// shardLife is the approximate time after which a shard closes: four hours, by the
+// Developer Guide.
 const shardLife = 4 * time.Hour
 
-// Status returns how far the reading is now. It may be called at any time.
+// Status returns the current progress. It may be called at any time.
 func (s *Source) Status() Status {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -93,7 +95,7 @@ func (s *Source) Status() Status {
 	return all
 }
 
-// end returns when the shard's last record was written, about. The lock is held.
+// end estimates when the shard's last record was written. The caller holds the lock.
 func (s *Source) end(r *reader, child time.Time) time.Time {
 	now := s.until
 	if now.IsZero() {
@@ -111,8 +113,8 @@ func (s *Source) end(r *reader, child time.Time) time.Time {
 	return now
 }
 
-// progress returns which part of the time up to an end is read, and how long the rest
-// takes at that pace; 0 while that is not known.
+// progress returns the part of the time up to end that is read, and the time that the rest
+// takes at that pace; 0 if unknown.
 func (r *reader) progress(end time.Time) (share float64, left time.Duration) {
 	whole, read := end.Sub(r.first), r.last.Sub(r.first)
 	if r.first.IsZero() || whole <= 0 || read <= 0 {
@@ -125,10 +127,11 @@ func (r *reader) progress(end time.Time) (share float64, left time.Duration) {
 	return share, left
 }
 
-// paceAfter is how long a shard is read before its pace says something: a page may be small.
+// paceAfter is how long a shard is read before its pace is used: a single page may be
+// small.
 const paceAfter = 15 * time.Second
 
-// rest returns how long it takes to do the rest of what has begun, at the same pace.
+// rest returns the time to completion at the pace so far.
 func rest(begun time.Time, share float64) time.Duration {
 	return time.Duration(float64(time.Since(begun)) * (1 - share) / share)
 }

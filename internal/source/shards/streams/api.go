@@ -1,5 +1,5 @@
-// Package streams is DynamoDB Streams as a [shards.Log]: its requests, what their errors
-// mean, the names of its streams, and records as JSON.
+// Package streams implements [shards.Log] for DynamoDB Streams: requests, meanings of
+// errors, names of streams, and records as JSON.
 package streams
 
 import (
@@ -22,7 +22,7 @@ import (
 	"github.com/keyheat/keyheat/internal/source/shards"
 )
 
-// DynamoDBStreams is what is asked of AWS; *dynamodbstreams.Client is one.
+// DynamoDBStreams is the used part of AWS's API; *dynamodbstreams.Client implements it.
 type DynamoDBStreams interface {
 	ListStreams(context.Context, *dynamodbstreams.ListStreamsInput, ...func(*dynamodbstreams.Options)) (*dynamodbstreams.ListStreamsOutput, error)
 	DescribeStream(context.Context, *dynamodbstreams.DescribeStreamInput, ...func(*dynamodbstreams.Options)) (*dynamodbstreams.DescribeStreamOutput, error)
@@ -30,11 +30,11 @@ type DynamoDBStreams interface {
 	GetRecords(context.Context, *dynamodbstreams.GetRecordsInput, ...func(*dynamodbstreams.Options)) (*dynamodbstreams.GetRecordsOutput, error)
 }
 
-// once turns the client's own retries off: they would exceed our rate, and every
-// request here is retried anyway.
+// withoutRetries turns off the client's own retries. They would exceed our rate, and our
+// callers retry anyway.
 func withoutRetries(o *dynamodbstreams.Options) { o.Retryer = aws.NopRetryer{} }
 
-// meanings are the error codes that need more than a retry.
+// meanings maps error codes that need more than a retry.
 var meanings = []struct {
 	codes   []string
 	meaning error
@@ -50,8 +50,8 @@ var meanings = []struct {
 	{[]string{"AccessDeniedException", "AccessDenied", "UnauthorizedOperation"}, shards.ErrDenied},
 }
 
-// explain makes a sentence of an error, without what differs from request to
-// request, and wraps its meaning.
+// explain turns an error into a sentence that does not vary between requests, and wraps its
+// meaning.
 func explain(operation string, err error) error {
 	var refused smithy.APIError
 	if !errors.As(err, &refused) {
@@ -79,8 +79,7 @@ func explain(operation string, err error) error {
 	return fmt.Errorf("%s: %s", operation, awserror.Text(refused))
 }
 
-// operations are the requests that reading a stream needs, as IAM names them but for
-// "dynamodb:".
+// operations are the requests to read a stream, by IAM's names without "dynamodb:".
 var operations = shards.Operations{
 	Streams: "ListStreams", Describe: "DescribeStream", Open: "GetShardIterator", Read: "GetRecords",
 }
@@ -89,9 +88,9 @@ var operations = shards.Operations{
 // DynamoDB Streams".
 const Retention = 24 * time.Hour
 
-// traits are those of DynamoDB Streams. AWS allows ten DescribeStream requests a
-// second: what the two rates leave is for seconds in which the requests of several
-// collectors coincide. It allows five pages of a shard a second.
+// traits are the traits of DynamoDB Streams. AWS allows ten DescribeStream requests a
+// second. The two rates leave room for seconds in which requests of several collectors
+// coincide. AWS allows five pages of a shard a second.
 var traits = shards.Traits{
 	Operations:  operations,
 	Retention:   Retention,
@@ -109,9 +108,8 @@ type Log struct{ server DynamoDBStreams }
 // NewLog returns the streams that a server has.
 func NewLog(server DynamoDBStreams) Log { return Log{server} }
 
-// New returns a source that reads the streams of tables as one of the collectors that
-// share them, and that has made no request yet. It fails only on a configuration that
-// Validate refuses.
+// New returns a source that reads the streams of tables as one of the collectors that share
+// them. It has made no request yet. It fails only on a configuration that Validate refuses.
 func New(config shards.Config, server DynamoDBStreams, registry shards.Registry, log *slog.Logger) (*shards.Source, error) {
 	return shards.New(config, Log{server}, registry, log)
 }
@@ -139,7 +137,7 @@ func (l Log) Streams(ctx context.Context, table, cursor string) (streams []strin
 	}
 	for _, found := range out.Streams {
 		arn := aws.ToString(found.StreamArn)
-		if of, _ := parts(arn); of == table {
+		if owner, _ := parts(arn); owner == table {
 			streams = append(streams, arn)
 		}
 	}
@@ -172,6 +170,9 @@ func (l Log) Open(ctx context.Context, stream, shard string, p shards.Position) 
 	in := &dynamodbstreams.GetShardIteratorInput{
 		StreamArn: aws.String(stream), ShardId: aws.String(shard),
 		ShardIteratorType: types.ShardIteratorTypeTrimHorizon,
+	}
+	if begin, ok := p.Time(); ok {
+		in.ShardIteratorType, in.Timestamp = types.ShardIteratorTypeAtTimestamp, aws.Time(begin)
 	}
 	if sequence, after := p.Sequence(); sequence != "" {
 		in.ShardIteratorType, in.SequenceNumber = types.ShardIteratorTypeAtSequenceNumber, aws.String(sequence)
@@ -209,7 +210,7 @@ func (l Log) Read(ctx context.Context, stream, iterator string, limit int32, buf
 		}
 	}
 	begin := 0
-	for i, end := range ends { // the buffer stays where it is now
+	for i, end := range ends { // the buffer does not move any more
 		p.Records[i].Value = buffer[begin:end]
 		begin = end
 	}
@@ -217,10 +218,10 @@ func (l Log) Read(ctx context.Context, stream, iterator string, limit int32, buf
 	return p, nil
 }
 
-// optional returns nil for an empty text.
-func optional(text string) *string {
-	if text == "" {
+// optional returns nil for an empty string.
+func optional(s string) *string {
+	if s == "" {
 		return nil
 	}
-	return &text
+	return &s
 }

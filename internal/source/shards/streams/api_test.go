@@ -9,8 +9,7 @@ import (
 	"github.com/keyheat/keyheat/internal/source/shards/streams"
 )
 
-// TestAServerThatIsAway: the error is a sentence about what to check, and that
-// is the same at every try.
+// TestAServerThatIsAway: the error names a remedy, and is the same at every try.
 func TestAServerThatIsAway(t *testing.T) {
 	t.Parallel()
 	client := dynamodbstreams.New(dynamodbstreams.Options{

@@ -2,8 +2,7 @@ package streams
 
 import "github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
 
-// What follows lets tests reach what no server can be made to return in every
-// form.
+// These exports let tests reach forms that no server can be made to return.
 
 // AppendRecord is appendRecord.
 func AppendRecord(dst []byte, stream string, r *types.Record) []byte {

@@ -8,8 +8,8 @@ import (
 	"github.com/keyheat/keyheat/internal/source/shards"
 )
 
-// Probe makes the requests of a reader of a table's stream, once each, in the order
-// of [Operations]. Each needs the result of the one before.
+// Probe makes each request of a stream's reader once, in the order of [Operations]. Each
+// needs the result of the one before.
 type Probe struct {
 	log      Log
 	table    string
@@ -18,8 +18,8 @@ type Probe struct {
 	iterator string
 }
 
-// Operations returns the permissions that reading a stream needs, in the order in
-// which a Probe tries them. Each is named as IAM does, without "dynamodb:".
+// Operations returns the permissions needed to read a stream, in the order in which a Probe
+// tries them. Their names are IAM's, without "dynamodb:".
 func Operations() []string {
 	return []string{operations.Streams, operations.Describe, operations.Open, operations.Read}
 }
@@ -29,8 +29,7 @@ func NewProbe(server DynamoDBStreams, table string) *Probe {
 	return &Probe{log: Log{server}, table: table}
 }
 
-// Try tries one operation. Its error is a sentence about what is wrong and what to
-// do.
+// Try tries one operation. Its error is a sentence with the fault and the remedy.
 func (p *Probe) Try(ctx context.Context, operation string) error {
 	ctx, cancel := context.WithTimeout(ctx, shards.Default().RequestTimeout)
 	defer cancel()
@@ -87,7 +86,7 @@ func (p *Probe) describe(ctx context.Context) error {
 		return errors.New("the stream has no shard yet: try again in a minute")
 	}
 	p.shard = d.Shards[0].ID
-	for _, h := range d.Shards { // one that is open is not trimmed meanwhile
+	for _, h := range d.Shards { // an open shard is not trimmed meanwhile
 		if h.Open {
 			p.shard = h.ID
 		}

@@ -10,7 +10,7 @@ import (
 	"github.com/keyheat/keyheat/internal/testsupport/streamstest/model"
 )
 
-// Each permission is tried once the one before it has shown what to try it on.
+// TestProbe tries each permission after the one before it has provided its input.
 func TestProbe(t *testing.T) {
 	t.Parallel()
 	fake := streamstest.New(streamstest.Options{Seed: 1})

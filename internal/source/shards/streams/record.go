@@ -6,8 +6,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
 )
 
-// event is a record in the form in which a Lambda function gets it: what the decoder of
-// stream records reads.
+// event is a record as a Lambda function receives it. The decoder of stream records reads
+// this form.
 type event struct {
 	EventID  *string             `json:"eventID"`
 	Name     types.OperationType `json:"eventName"`
@@ -28,10 +28,10 @@ type change struct {
 	Keys, NewImage, OldImage item
 }
 
-// item is an item in DynamoDB JSON; nil for an image that is not there.
+// item is an item in DynamoDB JSON; nil for a missing image.
 type item map[string]*value
 
-// value is the one of its fields that is not nil.
+// value has one field that is not nil.
 type value struct {
 	S    *string   `json:",omitempty"`
 	N    *string   `json:",omitempty"`
@@ -62,19 +62,18 @@ func appendRecord(dst []byte, stream string, r *types.Record) []byte {
 	return append(dst, raw...)
 }
 
-func itemOf(of map[string]types.AttributeValue) item {
-	if of == nil {
+func itemOf(attributes map[string]types.AttributeValue) item {
+	if attributes == nil {
 		return nil
 	}
-	all := make(item, len(of))
-	for name, v := range of {
+	all := make(item, len(attributes))
+	for name, v := range attributes {
 		all[name] = valueOf(v)
 	}
 	return all
 }
 
-// valueOf returns nil for a type that this program does not know, which the decoder
-// counts as a bad image.
+// valueOf returns nil for an unknown type. The decoder counts it as a bad image.
 func valueOf(v types.AttributeValue) *value {
 	switch v := v.(type) {
 	case *types.AttributeValueMemberS:

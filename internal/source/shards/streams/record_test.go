@@ -26,7 +26,7 @@ type kept struct {
 func (k *kept) Record(r *sample.Record)                  { k.records = append(k.records, *r) }
 func (k *kept) Bad(reason sample.RejectReason, _ []byte) { k.bad = append(k.bad, reason) }
 
-// A record becomes JSON in which the decoder finds everything that it needs.
+// TestRecordsAreWhatTheDecoderReads: the decoder finds all fields in a record's JSON.
 func TestRecordsAreWhatTheDecoderReads(t *testing.T) {
 	t.Parallel()
 	item := map[string]types.AttributeValue{"id": &types.AttributeValueMemberS{Value: "ann \"é\n\u2028"}, "n": &types.AttributeValueMemberN{Value: "7"}}
@@ -52,7 +52,7 @@ func TestRecordsAreWhatTheDecoderReads(t *testing.T) {
 	}
 }
 
-// Every value means to the decoder what it meant to the SDK.
+// TestValuesSurvive: the decoder gives every value the same meaning as the SDK.
 func TestValuesSurvive(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
@@ -119,7 +119,7 @@ func numberValue(number string) change.Value {
 	return change.Value{Type: change.Number, Text: k.Text}
 }
 
-// A type that the SDK learns later is a bad image, and no crash.
+// TestUnknownTypeIsABadImage: a future type of the SDK is a bad image, and no crash.
 func TestUnknownTypeIsABadImage(t *testing.T) {
 	t.Parallel()
 	r := types.Record{EventName: types.OperationTypeInsert, Dynamodb: &types.StreamRecord{

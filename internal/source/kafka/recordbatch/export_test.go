@@ -1,0 +1,4 @@
+package recordbatch
+
+// MaxChunk is the most records of one Chunk.
+const MaxChunk = maxChunk
