@@ -39,9 +39,12 @@ var bare = strings.Fields(`about above across after again ahead alike alone alon
 // allowed end like participles, or are methods of other people's interfaces.
 var allowed = []string{"Required", "Less", "Seed", "embed", "exceed", "feed", "need", "proceed", "seed", "shed", "succeed"}
 
-// leftToIssue names the packages and files whose words wait for the change that moves
-// their sentences to one package.
-var leftToIssue = []string{"detect/internal/fixes", "detect/internal/diagnosis", "detect/wording", "internal/analyze/explain.go"}
+// unwritten names the packages and files whose comments are still to be rewritten. The
+// list only gets shorter.
+var unwritten = []string{
+	"cmd", "detect", "internal/alert", "internal/analyze", "internal/aws", "internal/cli", "internal/daemon", "internal/demo", "internal/generate",
+	"internal/judge", "internal/keys", "internal/report", "internal/settings", "internal/web", "migrations", "store",
+}
 
 // wordProblems reports words that are too frequent in comments, and functions without a
 // verb or noun in their names.
@@ -53,13 +56,12 @@ func wordProblems(m *module) []problem {
 			continue
 		}
 		for i, f := range p.files {
-			if isLeft(p.sources[i].path) {
-				continue
-			}
-			text := commentText(f)
-			total += len(word.FindAllString(text, -1))
-			for i, d := range densities {
-				counts[i] += len(d.find.FindAllString(text, -1))
+			if !isUnwritten(p.sources[i].path) {
+				text := commentText(f)
+				total += len(word.FindAllString(text, -1))
+				for i, d := range densities {
+					counts[i] += len(d.find.FindAllString(text, -1))
+				}
 			}
 			for _, d := range f.Decls {
 				if fn, ok := d.(*ast.FuncDecl); ok && isBare(fn.Name.Name) {
@@ -76,8 +78,8 @@ func wordProblems(m *module) []problem {
 	return all
 }
 
-func isLeft(path string) bool {
-	return slices.ContainsFunc(leftToIssue, func(root string) bool { return within(path, root) })
+func isUnwritten(path string) bool {
+	return slices.ContainsFunc(unwritten, func(root string) bool { return within(path, root) })
 }
 
 // commentText returns the line comments of a file in lower case, without directives.
