@@ -40,7 +40,7 @@ func Assess(f *detect.Finding, r *Reading) detect.CloudWatch {
 	return c
 }
 
-// Figure returns what CloudWatch says of a table or index as a whole.
+// Judge returns what CloudWatch says of a table or index as a whole.
 func Judge(target detect.Target, r *Reading) detect.TableCloudWatch {
 	c := CoverageOf(r)
 	t := detect.TableCloudWatch{Write: c.Write, Read: c.Read}

@@ -13,7 +13,7 @@ func IsLoad(k detect.Kind) bool {
 	return k.OfKey() || k.OfTable() || k == detect.RollingHotKey || k == detect.MovingHotSpot
 }
 
-// PercentOver says for how long the load of a finding was over, or at, the limit; empty where it was
+// Over says for how long the load of a finding was over, or at, the limit; empty where it was
 // not, and nothing is expected to be.
 func Over(f *detect.Finding) string {
 	if f.Kind.OfTable() {

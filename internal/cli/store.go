@@ -65,7 +65,7 @@ func (s Store) Reauthenticate(db *store.Store, next Store) error {
 	return db.Reauthenticate(string(next.URL))
 }
 
-// With does some work with the database, for a command that ends by itself.
+// Use does some work with the database, for a command that ends by itself.
 func (s Store) Use(ctx context.Context, work func(*store.Store) error) (err error) {
 	db, err := store.Open(ctx, string(s.URL), store.Options{})
 	if err != nil {

@@ -52,7 +52,7 @@ func readMap(dir string) (*structure, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
+	defer func() { _ = f.Close() }() // it was only read
 	s := &structure{}
 	lines := bufio.NewScanner(f)
 	for n := 1; lines.Scan(); n++ {

@@ -39,6 +39,10 @@ var bare = strings.Fields(`about above across after again ahead alike alone alon
 // allowed end like participles, or are methods of other people's interfaces.
 var allowed = []string{"Required", "Less", "Seed", "embed", "exceed", "feed", "need", "proceed", "seed", "shed", "succeed"}
 
+// leftToIssue names the packages and files whose functions keep their names until the
+// change that moves their sentences to one package.
+var leftToIssue = []string{"detect/internal/fixes", "detect/internal/diagnosis", "detect/wording", "internal/analyze/explain.go"}
+
 // unwritten names the packages and files whose comments are still to be rewritten. The
 // list only gets shorter.
 var unwritten = []string{
@@ -56,12 +60,15 @@ func wordProblems(m *module) []problem {
 			continue
 		}
 		for i, f := range p.files {
-			if !isUnwritten(p.sources[i].path) {
+			if !isBelow(unwritten, p.sources[i].path) {
 				text := commentText(f)
 				total += len(word.FindAllString(text, -1))
 				for i, d := range densities {
 					counts[i] += len(d.find.FindAllString(text, -1))
 				}
+			}
+			if isBelow(leftToIssue, p.sources[i].path) {
+				continue
 			}
 			for _, d := range f.Decls {
 				if fn, ok := d.(*ast.FuncDecl); ok && isBare(fn.Name.Name) {
@@ -78,8 +85,9 @@ func wordProblems(m *module) []problem {
 	return all
 }
 
-func isUnwritten(path string) bool {
-	return slices.ContainsFunc(unwritten, func(root string) bool { return within(path, root) })
+// isBelow reports whether a path is one of some roots, or below one.
+func isBelow(roots []string, path string) bool {
+	return slices.ContainsFunc(roots, func(root string) bool { return within(path, root) })
 }
 
 // commentText returns the line comments of a file in lower case, without directives.

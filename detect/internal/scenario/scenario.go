@@ -76,7 +76,7 @@ func (c Traffic) Second(r *rand.Rand, s *sketch.Shard, at int64) (truth float64)
 	return truth
 }
 
-// Fixed draws always the same.
+// Constant draws always the same.
 func Constant(v float64) func(*rand.Rand) float64 { return func(*rand.Rand) float64 { return v } }
 
 // Unequal draws the units of a request as the layout of the real trace has them:

@@ -148,5 +148,5 @@ func (s *Set) ChangedGroups() map[string]*Group {
 	return all
 }
 
-// Written records that what changed is stored.
+// MarkWritten records that what changed is stored.
 func (s *Set) MarkWritten() { clear(s.changed) }

@@ -163,7 +163,7 @@ func (h *Heat) Observe(at Instant, w *OpenWindow, hz Horizon) {
 	}
 }
 
-// Wanted chooses what the next writing has, and returns what has to be loaded for it:
+// MissingRollups chooses what the next writing has, and returns what has to be loaded for it:
 // roll-ups that it replaces, and the parts that it is made of.
 func (h *Heat) MissingRollups(hz Horizon) (all []store.RollupQuery) {
 	h.due, h.order, h.stored = make(map[Bucket]*heat.Rollup), nil, make(map[Bucket]*heat.Rollup)
@@ -275,7 +275,7 @@ func (h *Heat) Waiting(unsaved map[string]int64) {
 	}
 }
 
-// Written forgets what is stored now.
+// MarkWritten forgets what is stored now.
 func (h *Heat) MarkWritten() {
 	for _, b := range h.order {
 		at := level{b.Target, b.Level}

@@ -114,7 +114,7 @@ func (m Minutes) UnsavedDeltas(due []Instant) map[string]int64 {
 	return lowest
 }
 
-// Written drops minutes that are over, and marks the others as stored.
+// MarkWritten drops minutes that are over, and marks the others as stored.
 func (m Minutes) MarkWritten(due []Instant, h Horizon) {
 	for _, at := range due {
 		if over, _ := h.IsOver(at.Second + 59); over {

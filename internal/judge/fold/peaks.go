@@ -123,7 +123,7 @@ func (h *Peaks) Rows() []store.HourPeak {
 	return kept
 }
 
-// Written drops hours that are long over, and marks the others as stored.
+// MarkWritten drops hours that are long over, and marks the others as stored.
 func (h *Peaks) MarkWritten() {
 	for id, p := range h.peaks {
 		if p.raised = false; id.hour+3600+peakMemory <= h.newest || len(h.peaks) > 8*store.DefaultWarmKeys {

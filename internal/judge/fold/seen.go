@@ -74,7 +74,7 @@ func (s *Seen) Rows() []store.SeenMinute {
 	return rows
 }
 
-// Written forgets the minutes that are over.
+// MarkWritten forgets the minutes that are over.
 func (s *Seen) MarkWritten() {
 	maps.DeleteFunc(s.minutes, func(minute int64, _ uint64) bool { return minute+60 <= s.next })
 }

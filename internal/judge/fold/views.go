@@ -198,7 +198,7 @@ func (v *Views) Due(now time.Time, delay time.Duration) bool {
 	return !v.dirty.IsZero() && (!v.written || now.Sub(v.dirty) >= delay.Truncate(time.Microsecond))
 }
 
-// Written records that what was due is stored.
+// MarkWritten records that what was due is stored.
 func (v *Views) MarkWritten() { v.dirty, v.written = time.Time{}, true }
 
 // shownHour returns the hour whose view is written: the newest, or for its first minutes

@@ -257,7 +257,7 @@ func (l *Windows) Cursors(closing []Instant, minutes map[string]int64) map[strin
 	return cursors
 }
 
-// Closed drops windows that are stored now.
+// Close drops windows that are stored now.
 func (l *Windows) Close(closing []Instant) {
 	for _, at := range closing {
 		l.Keys -= len(l.open[at].Window.Keys)

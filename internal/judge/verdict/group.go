@@ -152,7 +152,7 @@ func (s *State) UnknownMembers(now time.Time) (roots []string) {
 	return roots
 }
 
-// Looked records that what is stored of a member's root was looked for, and set as far as
+// MarkLooked records that what is stored of a member's root was looked for, and set as far as
 // it is there. What is not stored any more is told of without its title.
 func (s *State) MarkLooked(root string) { s.looked[root] = true }
 

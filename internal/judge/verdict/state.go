@@ -453,7 +453,7 @@ func (s *State) Pending(closing []fold.Instant, tables []detect.Table, h fold.Ho
 	return p, nil
 }
 
-// Written releases what is stored now.
+// MarkWritten releases what is stored now.
 func (s *State) MarkWritten(p Pending) {
 	s.Windows.Close(p.closing)
 	s.Minutes.MarkWritten(p.minutes, p.horizon)

@@ -69,7 +69,7 @@ type Index struct {
 	RCU          float64  `yaml:"rcu" help:"provisioned read units a second"`
 }
 
-// Moved implements config.Mover: the key, the indexes and the capacity stood in
+// MovedKeys implements config.Mover: the key, the indexes and the capacity stood in
 // a section facts once.
 func (*Table) MovedKeys() map[string]string {
 	return map[string]string{
@@ -78,7 +78,7 @@ func (*Table) MovedKeys() map[string]string {
 	}
 }
 
-// Moved implements config.Mover.
+// MovedKeys implements config.Mover.
 func (*Index) MovedKeys() map[string]string {
 	return map[string]string{"pk": "partition_key", "sk": "sort_key"}
 }
