@@ -63,7 +63,7 @@ func TestSIGTERMWithoutADatabase(t *testing.T) {
 				t.Errorf("it ended after %s: %v", took, err)
 			}
 			t.Logf("it ended after %s", took)
-			d.Logs("it will be read again")
+			d.Logs("will be read again")
 		})
 	}
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"github.com/keyheat/keyheat/internal/settings/duration"
 	"slices"
 	"strings"
 	"time"
@@ -34,22 +35,23 @@ func incidents(settings storeSettings) *cobra.Command {
 	c.Flags().StringVar(&q.Severity, "severity", "", "critical or warning; all when empty")
 	c.Flags().StringVar(&q.Search, "search", "", "`text` that the table or a key of the incident holds")
 	c.Flags().IntVar(&q.Limit, "top", 20, "how many")
-	since := c.Flags().Duration("since", 0, "only those that were seen in the `time` up to now, such as 24h; all when 0")
+	var since duration.Flag
+	c.Flags().Var(&since, "since", "only those that were seen in the `time` up to now, such as 7d; all when 0")
 	format := cli.OutputFlag(c)
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		if err := load(); err != nil {
 			return err
 		}
-		if err := check(q, *since); err != nil {
+		if err := check(q, time.Duration(since)); err != nil {
 			return cli.Wrong(err)
 		}
 		return db.Use(c.Context(), func(db *store.Store) error {
-			if *since > 0 {
+			if since > 0 {
 				now, err := db.Now(c.Context())
 				if err != nil {
 					return err
 				}
-				q.Since = now.Add(-*since)
+				q.Since = now.Add(-time.Duration(since))
 			}
 			heads, err := db.IncidentHeads(c.Context(), q)
 			if err != nil {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"github.com/keyheat/keyheat/internal/settings/duration"
 	"maps"
 	"slices"
 	"time"
@@ -60,8 +61,8 @@ func (r *Route) grouping() (*routing.Grouping, []routing.Fault) {
 		if text == "" {
 			return nil
 		}
-		d, err := time.ParseDuration(text)
-		if err != nil || text == "0" {
+		d, err := duration.Parse(text)
+		if err != nil {
 			faults = append(faults, routing.Fault{Field: field, Err: fmt.Errorf("%q: write a duration with its unit, such as 0s, 30s or 5m", text)})
 			return nil
 		}

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"github.com/keyheat/keyheat/internal/settings/duration"
 	"io"
 	"slices"
 	"strings"
@@ -23,7 +24,7 @@ func reportCommand() *cobra.Command {
 		Long: "Makes a report from what is stored and writes it: what got hot, with the first fix,\n" +
 			"what will, what healed, and what could not be seen. Nothing is changed. Reports on a\n" +
 			"schedule are the section reports of the configuration.",
-		Example: "  reporter report --config reporter.yaml -o html --out week.html --from 168h\n" +
+		Example: "  reporter report --config reporter.yaml -o html --out week.html --from 7d\n" +
 			"  reporter report --store-url sqlite:keyheat.db --from 2026-11-16 --to 2026-11-23 --time-zone Europe/Berlin\n" +
 			"  reporter report --store-url sqlite:keyheat.db --tables orders,eu-west-1/users -o json",
 		Args: cobra.NoArgs,
@@ -96,7 +97,7 @@ func writeReport(out io.Writer, p *report.Report, f report.Format, path string) 
 
 // moment reads a time, a date in a zone, or how long it is before another time.
 func moment(flag, text string, before time.Time, zone *time.Location) (time.Time, error) {
-	if d, err := time.ParseDuration(text); err == nil && d >= 0 {
+	if d, err := duration.Parse(text); err == nil && d >= 0 {
 		return before.Add(-d), nil
 	}
 	if t, err := time.Parse(time.RFC3339, text); err == nil {

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"github.com/keyheat/keyheat/internal/settings/duration"
 	"slices"
 	"strings"
 	"time"
@@ -98,9 +99,9 @@ func (r Request) end(start time.Time) (end time.Time, err error) {
 	case (r.EndsAt == "") == (r.For == ""):
 		return end, errors.New("give how long the silence lasts, such as 2h, or when it ends: one of the two")
 	case r.For != "":
-		length, err := time.ParseDuration(r.For)
+		length, err := duration.Parse(r.For)
 		if err != nil || length <= 0 {
-			return end, fmt.Errorf("%.40q is no length of time: write 30m, 2h or 168h", r.For)
+			return end, fmt.Errorf("%.40q is no length of time: write 30m, 2h or 7d", r.For)
 		}
 		return start.Add(length), nil
 	}
@@ -112,7 +113,7 @@ func (r Request) end(start time.Time) (end time.Time, err error) {
 
 // instant reads a time, or how long from now.
 func instant(text string, now time.Time) (time.Time, error) {
-	if wait, err := time.ParseDuration(text); err == nil && wait >= 0 {
+	if wait, err := duration.Parse(text); err == nil && wait >= 0 {
 		return now.Add(wait), nil
 	}
 	at, err := time.Parse(time.RFC3339, text)

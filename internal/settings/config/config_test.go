@@ -135,7 +135,7 @@ func TestMistakesSayWhereTheyAreAndWhatToDo(t *testing.T) {
 		{name: "bool", file: "kafka:\n  tls: often\n", want: `c.yaml:2: kafka.tls "often": write true or false`},
 		{name: "integer", file: "shards: 1.5\n", want: `c.yaml:1: shards "1.5": write a whole number`},
 		{name: "float in a map", file: "policies: {orders: {warning: high}}\n", want: `c.yaml:1: policies.orders.warning "high": write a number`},
-		{name: "bare duration", file: "commit_interval: 2\n", want: `c.yaml:1: commit_interval "2": write a duration with its unit, such as 500ms, 2s, 10m or 24h`},
+		{name: "bare duration", file: "commit_interval: 2\n", want: `c.yaml:1: commit_interval "2": write a duration with its unit, such as 500ms, 2s, 10m, 24h or 7d`},
 		{name: "size", file: "memory: 5 MB\n", want: `c.yaml:1: memory "5 MB": write an amount of memory, such as 64KiB, 256MiB or 1GiB`},
 		{name: "a type that reads itself", file: "level: loud\n", want: `c.yaml:1: level "loud": slog: level string "loud": unknown name`},
 		{name: "no value", file: "kafka:\n  group:\n", want: `c.yaml:2: kafka.group has no value: give one, or take the line out`},
@@ -180,7 +180,7 @@ func TestAllErrorsComeAtOnce(t *testing.T) {
 	_, err := load(t, "shard: 1\ncommit_interval: soon\nkafka: {group: ''}\n", []string{"KEYHEAT_MEMROY=1"}, []string{"--level=x"})
 	want := strings.Join([]string{
 		`c.yaml:1: unknown key "shard": did you mean "shards"?`,
-		`c.yaml:2: commit_interval "soon": write a duration with its unit, such as 500ms, 2s, 10m or 24h`,
+		`c.yaml:2: commit_interval "soon": write a duration with its unit, such as 500ms, 2s, 10m, 24h or 7d`,
 		`KEYHEAT_MEMROY: no setting has this variable: did you mean "KEYHEAT_MEMORY"?`,
 		`--level: level "x": slog: level string "x": unknown name`,
 		`c.yaml:3: kafka.group: no consumer group: name one`,

@@ -4,6 +4,7 @@ import (
 	"encoding"
 	"errors"
 	"fmt"
+	"github.com/keyheat/keyheat/internal/settings/duration"
 	"reflect"
 	"strconv"
 	"strings"
@@ -79,9 +80,9 @@ func setScalar(v reflect.Value, text string) error {
 // setDuration rejects a bare number: nobody means nanoseconds, and whether
 // seconds or milliseconds were meant is a guess.
 func setDuration(v reflect.Value, text string) error {
-	d, err := time.ParseDuration(text)
-	if err != nil || text == "0" {
-		return errors.New("write a duration with its unit, such as 500ms, 2s, 10m or 24h")
+	d, err := duration.Parse(text)
+	if err != nil {
+		return errors.New("write a duration with its unit, such as 500ms, 2s, 10m, 24h or 7d")
 	}
 	v.SetInt(int64(d))
 	return nil
@@ -104,7 +105,7 @@ func textOf(v reflect.Value) string {
 	case Secret:
 		return ""
 	case time.Duration:
-		return shortDuration(x)
+		return duration.Format(x)
 	case []string:
 		return strings.Join(x, ",")
 	case encoding.TextMarshaler:
@@ -116,18 +117,6 @@ func textOf(v reflect.Value) string {
 	default:
 		return fmt.Sprint(x)
 	}
-}
-
-// shortDuration returns 24h where Go writes 24h0m0s.
-func shortDuration(d time.Duration) string {
-	s := d.String()
-	if strings.HasSuffix(s, "m0s") {
-		s = strings.TrimSuffix(s, "0s")
-	}
-	if strings.HasSuffix(s, "h0m") {
-		s = strings.TrimSuffix(s, "0m")
-	}
-	return s
 }
 
 // Bytes is an amount of memory, written as 268435456, 256MiB or 1GiB.

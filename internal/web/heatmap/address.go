@@ -3,6 +3,7 @@ package heatmap
 import (
 	"errors"
 	"fmt"
+	"github.com/keyheat/keyheat/internal/settings/duration"
 	"maps"
 	"net/url"
 	"slices"
@@ -43,7 +44,7 @@ func ParseQuery(values url.Values, now time.Time) (q Query, live bool, err error
 	}
 	span := DefaultSpan
 	if text := values.Get("span"); text != "" {
-		if span, err = time.ParseDuration(text); err != nil {
+		if span, err = duration.Parse(text); err != nil {
 			return q, false, fmt.Errorf("span %q: give a duration such as 1h", text)
 		}
 	}
@@ -94,7 +95,7 @@ func NewLinks(of url.Values, q Query, what string, live bool, now time.Time) (l 
 	address := func(what string, span time.Duration, to time.Time, rows int) string {
 		values := maps.Clone(of)
 		values.Set("what", what)
-		values.Set("span", shortDuration(span))
+		values.Set("span", duration.Format(span))
 		if !to.IsZero() {
 			values.Set("to", to.Format(time.RFC3339))
 		}
@@ -125,17 +126,6 @@ func NewLinks(of url.Values, q Query, what string, live bool, now time.Time) (l 
 	l.All = path + address(what, span, to, MaxRows)
 	l.Source = source + address(what, span, to, q.Rows)
 	return l
-}
-
-// shortDuration writes a duration without zeros at its end.
-func shortDuration(d time.Duration) string {
-	text := d.Round(time.Second).String()
-	for _, zero := range []string{"m0s", "h0m"} {
-		if strings.HasSuffix(text, zero) {
-			text = text[:len(text)-2]
-		}
-	}
-	return text
 }
 
 // LinkAround returns the address of a map of shorter steps around a column.
