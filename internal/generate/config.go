@@ -18,7 +18,7 @@ import (
 	"github.com/keyheat/keyheat/sample"
 )
 
-// Config is what traffic to make.
+// Config describes generated traffic.
 type Config struct {
 	// Seed decides everything that is drawn at random.
 	Seed uint64
@@ -66,8 +66,8 @@ type HotKey struct {
 	After, For time.Duration
 }
 
-// RollingKey is a key named after the time of the request, the pattern of
-// which is that there is a new hot key every day, or every hour.
+// RollingKey is a key named after the time of the request: every day, or every hour, has
+// a new hot key.
 type RollingKey struct {
 	// Table is where it is.
 	Table string

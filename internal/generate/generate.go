@@ -10,9 +10,8 @@ import (
 	"github.com/keyheat/keyheat/sample"
 )
 
-// Records makes the traffic, lazily, in the order of event time. The iterator
-// may be run again and gives the same records. An invalid Config is an error
-// which says what to write.
+// Records makes the traffic, lazily, in the order of event time. The iterator may run
+// again and gives the same records. An invalid Config is an error with the correction.
 func Records(c Config) (iter.Seq[sample.Record], error) {
 	if err := c.validate(); err != nil {
 		return nil, err
@@ -38,7 +37,7 @@ type stream struct {
 	from, to int64
 	// perSecond is how many requests a second has; made is how many there were.
 	perSecond, made int64
-	// draw is the stream's own, so that no plant changes what another draws.
+	// draw belongs to this stream alone, so that no plant changes the draws of another.
 	draw *rand.Rand
 	// fill completes the record of a request.
 	fill func(draw *rand.Rand, r *sample.Record)
@@ -58,8 +57,8 @@ func (s *stream) next(rate float64) (r sample.Record, sampled bool) {
 	return r, rate == 1 || s.draw.Float64() < rate
 }
 
-// earliest returns the stream whose request comes next, the first of those at the
-// same time, nil when all have ended.
+// earliest returns the stream with the next request, the first of several at the same
+// time, nil when all have ended.
 func earliest(streams []*stream) (first *stream) {
 	for _, s := range streams {
 		if s.nextMilli() < s.to && (first == nil || s.nextMilli() < first.nextMilli()) {

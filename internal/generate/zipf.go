@@ -6,9 +6,8 @@ import (
 	"slices"
 )
 
-// zipf draws ranks from 1, rank i with a probability proportional to 1/i^s.
-// math/rand's Zipf does not take the exponents of real traffic, which lie on
-// both sides of 1; a table of sums takes them all.
+// zipf draws ranks from 1, rank i with a probability proportional to 1/i^s. math/rand's
+// Zipf rejects exponents up to 1, which real traffic has; a table of sums takes all.
 type zipf struct {
 	sums []float64
 }

@@ -19,16 +19,16 @@ import (
 // Everyone among the operators stands for whoever gets in.
 const Everyone = "*"
 
-// Access is who may reach a server, and what they may do there.
+// Access is the set of users who may reach a server, and their rights.
 type Access struct {
 	// ConfigFile is Prometheus's web configuration file, with TLS, client certificates
 	// and users. It is read again for each connection and request. Empty means plain
 	// HTTP for everyone.
 	ConfigFile string
-	// Operators are the users who may change something; others read. A user is one of
-	// the file, the common name of a verified client certificate, or what a trusted
-	// proxy says. Without any, whoever is on a server's own loopback may, and nobody
-	// elsewhere.
+	// Operators are the users who may make changes; others only read. A user comes from
+	// the file, from the common name of a verified client certificate, or from a trusted
+	// proxy. Without operators, everybody on the server's own loopback may make changes,
+	// and nobody elsewhere.
 	Operators []string
 	// UserHeader is where the proxies at Proxies name the user whom they have
 	// authenticated. From anybody else the header is nothing.
@@ -36,7 +36,7 @@ type Access struct {
 	Proxies    []netip.Prefix
 }
 
-// protection is what a web configuration file asks of clients.
+// protection is the part of a web configuration file that clients have to meet.
 type protection struct {
 	// encrypts: connections are TLS; certifies: clients have verified certificates;
 	// identifies: they have passwords.
@@ -60,7 +60,7 @@ func protectionOf(path string) (p protection, err error) {
 		} `yaml:"tls_server_config"`
 		Users map[string]string `yaml:"basic_auth_users"`
 	}
-	// What is wrong with the file web.Validate says; its text holds secrets.
+	// web.Validate reports faults of the file, whose text holds secrets.
 	if err := yaml.Unmarshal(text, &file); err != nil {
 		return p, fmt.Errorf("%s cannot be read", path)
 	}
@@ -74,8 +74,8 @@ func protectionOf(path string) (p protection, err error) {
 // may read, or listen in to.
 var ErrInsecure = errors.New("reachable from beyond this machine without TLS and authentication")
 
-// Validate returns what is wrong with the access to an address; ErrInsecure when it is
-// beyond loopback and not protected.
+// Validate returns the faults of the access to an address; ErrInsecure when it is beyond
+// loopback and not protected.
 func (a Access) Validate(address string) error {
 	if a.ConfigFile != "" {
 		if err := web.Validate(a.ConfigFile); err != nil {
@@ -114,8 +114,8 @@ func User(ctx context.Context) string { return callerOf(ctx).user }
 // Operates reports whether who makes a request may change something.
 func Operates(ctx context.Context) bool { return callerOf(ctx).operates }
 
-// guard lets only operators change something, and tells handlers who asks. local
-// reports whether the server listens on loopback.
+// guard lets only operators make changes, and passes the user to handlers. local means
+// that the server listens on loopback.
 func (a Access) guard(local bool, h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		// Read again, as the users are: a name counts only where its password was asked.

@@ -1,13 +1,13 @@
-// Package admin is a daemon's operations server, for orchestrators, Prometheus
-// and people with curl:
+// Package admin is a daemon's operations server, for orchestrators, Prometheus and people
+// with curl:
 //
 //	GET /-/healthy   200 while the process serves at all
 //	GET /-/ready     200, or 503 with {"ready":false,"reasons":["kafka: …"]}
 //	GET /metrics     Prometheus, from a registry of the server's own
 //
-// Components register why they are not ready and what they measure; a daemon
-// with pages adds them with Handle. The default address is on loopback,
-// because metrics and reasons name tables and topics.
+// Components register their reasons against readiness and their metrics; a daemon with
+// pages adds them with Handle. The default address is on loopback, because metrics and
+// reasons name tables and topics.
 package admin
 
 import (
@@ -70,8 +70,7 @@ type gate struct {
 type Options struct {
 	// Address is a host:port such as "127.0.0.1:9411"; port 0 takes a free one.
 	Address string
-	// Hosts are the names by which the server may be called, beside localhost and
-	// any IP address.
+	// Hosts are the accepted host names of requests, beside localhost and any IP address.
 	Hosts []string
 	// Access is who may reach it. Open does not judge whether that is wise:
 	// [Access.Validate] does.
@@ -91,7 +90,7 @@ func Open(ctx context.Context, o Options, logger *slog.Logger) (*Server, error) 
 	return s, nil
 }
 
-// newRegistry holds what every daemon measures.
+// newRegistry holds the metrics of every daemon.
 func newRegistry() *prometheus.Registry {
 	build := buildinfo.Read()
 	info := prometheus.NewGauge(prometheus.GaugeOpts{
@@ -108,8 +107,7 @@ func newRegistry() *prometheus.Registry {
 // Addr is where the server listens, as host:port.
 func (s *Server) Addr() string { return s.listener.Addr().String() }
 
-// Registry is where components register what they measure. A metric's label is
-// never a key.
+// Registry is the registry of all components' metrics. A metric's label is never a key.
 func (s *Server) Registry() prometheus.Registerer { return s.registry }
 
 // Handle adds a page. The pattern is ServeMux's.
@@ -129,8 +127,8 @@ func (s *Server) Ready(name string, reasons func() []string) {
 	s.gates = gates
 }
 
-// OnShutdown adds what is called when the server begins to shut down, so that requests
-// that would not end by themselves do.
+// OnShutdown adds a function that the server calls when its shutdown begins, to end
+// requests that would not end by themselves.
 func (s *Server) OnShutdown(f func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -1,6 +1,5 @@
-// Package buildinfo says which build of Keyheat this is, from what the Go
-// toolchain itself wrote into the program: nothing has to be passed to the
-// linker, and nothing can be forgotten.
+// Package buildinfo returns this program's version and commit as the Go toolchain
+// recorded them: the linker needs no flags.
 package buildinfo
 
 import (

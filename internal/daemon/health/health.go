@@ -1,5 +1,5 @@
-// Package health keeps what is wrong with a component now, so that readiness can
-// say it: one reason for each part that fails, until that part works again.
+// Package health keeps the present faults of a component for readiness: one reason for
+// each part that fails, until that part works again.
 package health
 
 import (
@@ -14,8 +14,8 @@ import (
 // reported without a part in front.
 const Whole = ""
 
-// Status is what is wrong with one component. The zero value is a component of
-// which nothing is known to be wrong. It is safe for use by many goroutines.
+// Status is the list of one component's faults. The zero value has none. It is safe for
+// use by many goroutines.
 type Status struct {
 	mu     sync.Mutex
 	faults map[string]fault
@@ -60,13 +60,12 @@ func (s *Status) Heal(part string) bool {
 	return news
 }
 
-// Reasons lists what is wrong, ordered by part.
+// Reasons lists all faults, ordered by part.
 func (s *Status) Reasons() []string { return s.Lasting(time.Time{}, 0, nil) }
 
-// Lasting lists what has been wrong for at least the given time, ordered by
-// part. Where many parts belong to one thing, group names that thing: parts of
-// one group that fail for one reason are reported once, with their number. A nil
-// group leaves every part on its own.
+// Lasting lists the faults that have lasted for at least the given time, ordered by part.
+// If many parts belong to one thing, group names it: its parts that fail for one reason
+// are reported once, with their number. A nil group keeps every part on its own.
 func (s *Status) Lasting(now time.Time, patience time.Duration, group func(part string) string) []string {
 	type line struct{ part, reason string }
 	parts := make(map[line]int)

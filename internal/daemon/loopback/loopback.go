@@ -1,4 +1,5 @@
-// Package loopback tells this machine from others, where traffic needs no protection.
+// Package loopback recognises this machine's own addresses, whose traffic needs no
+// protection.
 package loopback
 
 import (

@@ -15,7 +15,7 @@ type Set struct {
 	make      promauto.Factory
 }
 
-// New returns a set whose names begin with keyheat_subsystem_; all of them have the
+// New returns a set of metrics. Their names begin with keyheat_subsystem_; all have the
 // labels, which may be nil.
 func New(subsystem string, labels prometheus.Labels) *Set {
 	registry := prometheus.NewRegistry()

@@ -1,5 +1,5 @@
-// Package retry holds what every loop of the daemons that waits and tries again needs
-// beside the backoff library.
+// Package retry holds the helpers that the daemons' retry loops need beside the backoff
+// library.
 package retry
 
 import (
@@ -72,8 +72,7 @@ func NewBackOff(first, longest time.Duration) *backoff.ExponentialBackOff {
 	return b
 }
 
-// Cause returns the error that ended a retry: what [backoff.Permanent] marked as
-// final, without the mark.
+// Cause returns the error that ended a retry, without the mark of [backoff.Permanent].
 func Cause(err error) error {
 	if permanent, marked := errors.AsType[*backoff.PermanentError](err); marked {
 		return permanent.Unwrap()

@@ -9,8 +9,8 @@ import (
 // redraw is how often the count is drawn.
 const redraw = 200 * time.Millisecond
 
-// bar is one line on a terminal: how many samples, how fast, up to which event
-// time. There is no end to draw towards: the length of a trace is not known.
+// bar is one line on a terminal: the number of samples, their rate, and the event time
+// reached. It shows no percentage, because the trace's length is unknown.
 type bar struct {
 	out          io.Writer
 	begun, drawn time.Time

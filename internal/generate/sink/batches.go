@@ -35,7 +35,7 @@ func (b *Batches) Write(ctx context.Context, r *sample.Record) error {
 	return b.Flush(ctx)
 }
 
-// Flush sends what is kept and waits until every in-sync replica has it.
+// Flush sends the kept samples and waits until every in-sync replica has them.
 func (b *Batches) Flush(ctx context.Context) error {
 	if len(b.records) == 0 {
 		return nil

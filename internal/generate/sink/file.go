@@ -71,7 +71,7 @@ func (f *File) Write(_ context.Context, r *sample.Record) error {
 	return nil
 }
 
-// Flush writes what is buffered to the compression, or to the file.
+// Flush writes the buffered samples to the compression, or to the file.
 func (f *File) Flush(context.Context) error {
 	if err := f.text.Flush(); err != nil {
 		return fmt.Errorf("write samples: %w", err)

@@ -16,8 +16,8 @@ import (
 // Partitioning is how a sample's partition is chosen.
 type Partitioning string
 
-// The partitionings. ByKey keeps a key's samples together, as producers should;
-// Random spreads them, which is the hardest case for a collector's bounds.
+// The partitionings. ByKey keeps a key's samples together, as producers should; Random
+// spreads them, the hardest case for a collector's bounds.
 const (
 	ByKey  Partitioning = "key"
 	Random Partitioning = "random"
@@ -31,7 +31,7 @@ type KafkaOptions struct {
 	Topic string
 	// By chooses the partition; ByKey when empty.
 	By Partitioning
-	// Seed decides what Random draws.
+	// Seed determines the draws of Random.
 	Seed uint64
 }
 
@@ -42,7 +42,7 @@ func (o *KafkaOptions) check() error {
 	return nil
 }
 
-// Sizes of what is sent at once. A partition's request is one record batch.
+// Sizes of one request. A partition's request is one record batch.
 const (
 	kafkaMessages = 20_000  // of one call, over all partitions
 	kafkaBatch    = 5_000   // of one partition's request
@@ -50,10 +50,9 @@ const (
 	kafkaLinger   = 2 * time.Millisecond
 )
 
-// Kafka writes a message a sample, with the sample's own time, so that the
-// topic's time is event time. Its delivery is at least once: after a lost
-// response a batch is sent again, so that what the topic holds is known only by
-// reading it.
+// Kafka writes one message for each sample, with the sample's own time, so that the
+// topic's time is event time. Delivery is at least once: after a lost response it sends
+// the batch again, so that only a reader knows the topic's content.
 type Kafka struct {
 	writer   *kafka.Writer
 	keyed    bool
@@ -110,7 +109,7 @@ func (k *Kafka) Write(ctx context.Context, r *sample.Record) error {
 	return k.Flush(ctx)
 }
 
-// Flush sends what is buffered and waits until every in-sync replica has it.
+// Flush sends the buffered samples and waits until every in-sync replica has them.
 func (k *Kafka) Flush(ctx context.Context) error {
 	if len(k.messages) == 0 {
 		return nil

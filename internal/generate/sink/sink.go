@@ -18,7 +18,7 @@ import (
 type Sink interface {
 	// Write takes one sample; it may keep it until Flush.
 	Write(ctx context.Context, r *sample.Record) error
-	// Flush writes what was kept.
+	// Flush writes the kept samples.
 	Flush(ctx context.Context) error
 	// Close ends the sink, after Flush.
 	Close() error
@@ -29,7 +29,7 @@ type Sink interface {
 type Options struct {
 	// RealTime lets a second of event time take a second.
 	RealTime bool
-	// Progress, when set, is a terminal on which the count is drawn.
+	// Progress, when set, is a terminal that shows the count.
 	Progress io.Writer
 }
 
@@ -44,9 +44,8 @@ const flushBound = 5 * time.Second
 // clock.
 const checkEvery = 1024
 
-// Copy writes all records to a sink, flushes it, and returns how many it wrote.
-// When ctx ends, what is already made is still flushed, and the error is
-// ctx's.
+// Copy writes all records to a sink, flushes it, and returns their number. When ctx ends,
+// it still flushes the records already made, and returns ctx's error.
 func Copy(ctx context.Context, records iter.Seq2[sample.Record, error], to Sink, o Options) (n int64, err error) {
 	bar := newBar(o.Progress)
 	defer bar.finish()

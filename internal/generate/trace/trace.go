@@ -1,13 +1,12 @@
-// Package trace reads the real key trace that Keyheat is measured with, as
-// samples. The trace (testdata/README.md has its source and licence) only holds
-// which object was accessed, in order. Everything else is added here, and is the
-// same for the same Config:
+// Package trace reads the real key trace behind Keyheat's measurements, as samples. The
+// trace (testdata/README.md has its source and licence) only lists the accessed objects,
+// in order. The package adds everything else, always the same for the same Config:
 //
-//   - table "orm", partition key "<type>#<id>#<index>", one UpdateItem an
-//     access, nothing sampled away;
-//   - event time at a fixed number of accesses a second;
-//   - whole write units, drawn at random: 25% of the accesses cost 1, 50%
-//     cost 2, 19% are uniform in 4–10, 6% uniform in 10–24.
+//  - table "orm", partition key "<type>#<id>#<index>", one UpdateItem an
+//    access, nothing sampled away;
+//  - event time at a fixed number of accesses a second;
+//  - whole write units, drawn at random: 25% of the accesses cost 1, 50%
+//    cost 2, 19% are uniform in 4–10, 6% uniform in 10–24.
 //
 // No other package knows this layout.
 package trace
@@ -117,7 +116,7 @@ func object(access uint32) string {
 	return string(strconv.AppendUint(key, uint64(access&(1<<9-1)), 10))
 }
 
-// units draws what one access costs, in whole write units.
+// units draws the cost of one access, in whole write units.
 func units(draw *rand.Rand) sample.Milli {
 	switch p := draw.IntN(100); {
 	case p < 25:

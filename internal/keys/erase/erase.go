@@ -1,4 +1,4 @@
-// Package erase takes a key out of what is stored: summaries, JSON and sentences.
+// Package erase removes a key from stored summaries, JSON and sentences.
 package erase
 
 import (
@@ -27,26 +27,26 @@ const Erased = "(purged)"
 // shorter one, such as 42, is part of many. Quoted and as a whole value it is always found.
 const shortest = 5
 
-// Keys takes a key out, in each form in which it may be stored, with its key shards and
-// its dated forms. It is a store.Eraser, for one goroutine.
+// Keys removes a key in each form in which it may be stored, with its key shards and its
+// dated forms. It is a store.Eraser, for one goroutine.
 type Keys struct {
 	keys []sample.Key
 	o    Options
-	// others are what contains the key and stays.
+	// others are the texts that contain the key and stay.
 	others map[string]bool
 }
 
-// Options are which other keys are taken for forms of the key.
+// Options choose the other keys that count as forms of the key.
 type Options struct {
-	// Suffixes are the forms in which the tables' policies number key shards. Forms
-	// with a word, such as bob#SHARD_7, are known without.
+	// Suffixes are the forms in which the tables' policies number key shards. Forms with
+	// a word, such as bob#SHARD_7, need no entry.
 	Suffixes []shardkey.Form
 	// Containing takes out every text that has the key as a component.
 	Containing bool
 }
 
-// New returns what takes out a key. keys are the forms in which it may be stored: plain,
-// and as each hash that a policy makes of it.
+// New returns an eraser of a key. keys are its stored forms: plain, and each hash that a
+// policy makes of it.
 func New(keys []sample.Key, o Options) *Keys {
 	return &Keys{keys: keys, o: o, others: map[string]bool{}}
 }
@@ -64,7 +64,7 @@ func (keys *Keys) Others() (others []string, complete bool) {
 func (keys *Keys) Is(stored sample.Key) bool { return keys.is(stored, false) }
 
 // text reports whether a stored text without a type, such as a caller, is the key. cut
-// says that the text may be only a beginning.
+// means that the text may be only a beginning.
 func (keys *Keys) text(stored string, cut bool) bool {
 	return keys.is(sample.Key{Text: stored}, cut)
 }
@@ -107,9 +107,9 @@ func (keys *Keys) isDerived(text, key string) bool {
 	return false
 }
 
-// before and behind are dates and marks of key shards on either side of a key, and what
-// stands for them in the pattern of a group of keys. Compact
-// dates and Unix times are not among them: user#20261123 may be a user of that number.
+// before and behind match dates and marks of key shards on either side of a key, and
+// their placeholders in the pattern of a group of keys. Compact dates and Unix times are
+// excluded: user#20261123 may be a user of that number.
 var before, behind = func() (*regexp.Regexp, *regexp.Regexp) {
 	const (
 		separator = `[#|:/_., -]`
@@ -209,8 +209,8 @@ var ours = []string{
 	"account", "fingerprint", "id", "incident", "index", "key_type", "owner", "region", "root", "route", "runbook_url", "table", "version",
 }
 
-// Document implements store.Eraser. Numbers stay as they are written; what is no JSON
-// is a text.
+// Document implements store.Eraser. Numbers keep their notation; a document that is no
+// JSON is treated as text.
 func (keys *Keys) Document(document []byte) (erased []byte, was bool, err error) {
 	if !json.Valid(document) {
 		text, was := keys.Text(string(document))
@@ -299,8 +299,8 @@ func formsOf(text string) []string {
 	return forms
 }
 
-// replace replaces a key in a text: the whole text, what is quoted, and, of a key that
-// is not short, each place where it stands by itself.
+// replace removes a key from a text: the whole text, its quotations, and, if the key is
+// not short, each place where it stands by itself.
 func replace(text, key string) (string, bool) {
 	if key == "" || !strings.Contains(text, key) {
 		return text, false
@@ -338,7 +338,7 @@ func isApart(before, after string) bool {
 
 func isWord(r rune, in string) bool { return in != "" && (unicode.IsLetter(r) || unicode.IsDigit(r)) }
 
-// isQuoted reports whether the key begins what is quoted, as in “42” and “42#SHARD_7”.
+// isQuoted reports whether the key begins a quotation, as in “42” and “42#SHARD_7”.
 func isQuoted(before, after string) bool {
 	return strings.HasSuffix(before, "“") && strings.Contains(after, "”")
 }

@@ -7,9 +7,9 @@ import (
 	"github.com/keyheat/keyheat/sketch"
 )
 
-// forget takes a key out of a second: its load is that of a key which no list has. It
-// also takes the key out of the sort keys, callers and attributes of others. It reports
-// whether it was there. Totals stay, and the bounds of other keys.
+// forget removes a key from a second, and reports whether it was there. The key's load
+// becomes the load of unlisted keys. It also leaves the sort keys, callers and attributes
+// of other keys. Totals and the bounds of other keys stay.
 func (keys *Keys) forget(w *sketch.Window) (was bool) {
 	kept := make([]sketch.KeyLoad, 0, len(w.Keys))
 	for _, k := range w.Keys {
@@ -72,8 +72,8 @@ func (keys *Keys) withoutCallers(r *sketch.Retries) (*sketch.Retries, bool) {
 	return &kept, len(kept.Callers) < len(r.Callers)
 }
 
-// entry reports whether what is kept of a text may be the key: the end of a long text is
-// cut off.
+// entry reports whether a kept text may be the key: long texts are stored without their
+// end.
 func (keys *Keys) entry(kept string) bool { return keys.text(kept, len(kept) >= sketch.EntryText) }
 
 // place reports whether a place may be the key's, whose bytes there are as DynamoDB

@@ -9,15 +9,15 @@ import (
 	"github.com/keyheat/keyheat/sample/keyhash"
 )
 
-// kindCaller is the kind of a caller's hash, kindAttribute that of another attribute:
-// they are texts, as keys are, but no key.
+// kindCaller and kindAttribute keep the hashes of callers and of other attributes apart
+// from the hashes of keys.
 const (
 	kindCaller    = "caller:"
 	kindAttribute = sample.TypeString
 )
 
-// Bounds of what a hider remembers: of more tables or texts it begins anew. A text
-// beyond maxRemembered is hashed each time.
+// Bounds of a hider's memory: beyond these numbers of tables or texts it starts empty. A
+// text longer than maxRemembered is hashed each time.
 const (
 	maxTables     = 4096
 	maxTexts      = 1 << 14
@@ -52,8 +52,8 @@ type hashed struct {
 	kind, text string
 }
 
-// NewHider returns a hider. policy returns that of a table, with whatever is known of
-// its account and Region; it is asked with Index empty.
+// NewHider returns a hider. policy returns the policy of a table, whose account and
+// Region may be empty; Index is always empty.
 func NewHider(policy func(sample.Target) Policy, secrets Secrets) *Hider {
 	h := &Hider{policy: policy, secrets: secrets, tables: map[sample.Target]*tablePolicy{}, known: map[hashed]string{}}
 	for _, s := range secrets {
@@ -92,7 +92,7 @@ func (h *Hider) policyOf(table sample.Target) Policy {
 	return p
 }
 
-// Hide replaces what the policy of the record's table hides.
+// Hide replaces the record's texts as the policy of its table demands.
 func (h *Hider) Hide(r *sample.Record) {
 	p := h.recordPolicy(r)
 	if !p.hides() {
@@ -116,17 +116,17 @@ func (h *Hider) Hide(r *sample.Record) {
 	}
 }
 
-// Hashes returns how a key stands in what was collected of a table: once for each
-// secret, in requests near a date in it and in others; each once. A key that nothing
-// hides stands for itself.
+// Hashes returns the forms in which collectors stored a key of a table: one for each
+// secret, for requests near a date in the key and for others, without repeats. A key that
+// no policy hides is its own form.
 func (h *Hider) Hashes(table sample.Target, k sample.Key) ([]sample.Key, error) {
 	return h.hashes(table, k, func(p *Policy, secret int, at int64) []sample.Key {
 		return []sample.Key{h.keyWith(p, secret, k, at)}
 	})
 }
 
-// Everywhere returns how a value stands in what was collected of a table, whether it is a
-// key, a caller or another attribute: see [Hider.Hashes].
+// Everywhere returns the forms in which collectors stored a value of a table as a key, a
+// caller or another attribute: see [Hider.Hashes].
 func (h *Hider) Everywhere(table sample.Target, k sample.Key) ([]sample.Key, error) {
 	return h.hashes(table, k, func(p *Policy, secret int, at int64) []sample.Key {
 		component := *p // behind another one, none of its beginning is kept
@@ -190,7 +190,7 @@ func (h *Hider) text(p *Policy, kind, text string, at int64) string {
 	return h.textWith(p, h.secrets.index(at), kind, text, at)
 }
 
-// textWith hides a text but for what stays readable.
+// textWith hides a text except for its readable parts.
 func (h *Hider) textWith(p *Policy, secret int, kind, text string, at int64) string {
 	if kind == sample.TypeBinary {
 		return h.hash(secret, kind, text)
@@ -215,8 +215,8 @@ func (h *Hider) textWith(p *Policy, secret int, kind, text string, at int64) str
 	return out.String()
 }
 
-// between writes what is between two readable parts: components as hashes, and the
-// separators at its ends as they are.
+// hideBetween writes the text between two readable parts: components as hashes, the
+// separators at its ends unchanged.
 func (h *Hider) hideBetween(out *strings.Builder, secret int, kind, text string, components *int) {
 	body := strings.TrimLeft(text, separators)
 	out.WriteString(text[:len(text)-len(body)])

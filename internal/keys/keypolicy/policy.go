@@ -1,22 +1,22 @@
-// Package keypolicy hides keys before they are counted: what it replaces is neither in
-// a sketch, nor in a log, nor in the store, and so on no page and in no message.
+// Package keypolicy hides keys before they are counted. Replaced texts reach no sketch,
+// log or store, and so no page and no message.
 //
-// A table's [Policy] says what stays: everything, the beginning of each key, hashes, or
-// nothing at all. Hashes are keyed ([Secrets]), so that a key cannot be found by trying,
-// and made component by component, so that keys of one tenant still show what they
-// share. Sort keys, callers and other attributes are hidden as partition keys are.
+// A table's [Policy] chooses how much of each key stays: everything, its beginning,
+// hashes, or nothing. Hashes are keyed ([Secrets]), so that nobody finds a key by trial.
+// They are made component by component, so that keys of one tenant still show their
+// common part. Sort keys, callers and other attributes are hidden like partition keys.
 //
-// # What stays readable in a hidden key
+// # Readable parts of a hidden key
 //
-// The verdict needs the structure of keys, which is not personal data:
+// The verdict needs the structure of keys, without personal data:
 //
-//   - a date or time within two days of the request's own, which tells no more than
-//     the request's time does: rolling keys and rising sort keys are still recognised.
-//     Other dates, such as a date of birth, are hidden;
-//   - the mark of a shard with its number, as in #SHARD_7, and a bare number in the
-//     form that the table's policy says is a shard's;
-//   - words that the operator lists, such as user and order: templates of keys keep
-//     them.
+//  - a date or time within two days of the request's own, which adds nothing to the
+//    request's time: rolling keys and rising sort keys are still recognised. Other
+//    dates, such as a date of birth, are hidden;
+//  - a key shard's mark with its number, as in #SHARD_7, and a bare number in the form
+//    that the table's policy names for key shards;
+//  - words that the operator lists, such as user and order: templates of keys keep
+//    them.
 package keypolicy
 
 import (
@@ -27,7 +27,7 @@ import (
 	"github.com/keyheat/keyheat/shardkey"
 )
 
-// Mode is what becomes of keys.
+// Mode is the treatment of keys.
 type Mode string
 
 // The modes.
@@ -45,7 +45,7 @@ const (
 // maxPrefix bounds how many characters [Prefix] keeps.
 const maxPrefix = 64
 
-// Policy is what becomes of the keys of one table and of its indexes.
+// Policy is the treatment of the keys of one table and of its indexes.
 type Policy struct {
 	Mode Mode
 	// Keep is how many characters Prefix keeps.

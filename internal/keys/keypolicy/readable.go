@@ -9,8 +9,8 @@ import (
 	"github.com/keyheat/keyheat/shardkey"
 )
 
-// separators stand between the components of keys. A hash is made of what is between
-// two hashSeparators; what stays readable may be bounded by any of them.
+// separators stand between the components of keys. A hash covers the text between two
+// hashSeparators; any separator may bound a readable part.
 const (
 	separators    = "#|:/_-., "
 	hashSeparator = "#"
@@ -45,8 +45,8 @@ func (p *Policy) readable(text string, at int64) []span {
 	return all
 }
 
-// readableAt returns the length of what stays readable at the beginning of a component;
-// 0 when it does not.
+// readableAt returns the length of the readable part at the beginning of a component, 0
+// for none.
 func (p *Policy) readableAt(text string, i int, at int64) int {
 	rest := text[i:]
 	if n := timeLength(rest, at); n > 0 && ends(rest, n) {
@@ -118,8 +118,8 @@ func digitsAt(text string, i int) int {
 	return n
 }
 
-// dateForms are the ways of writing a day into a key, clockForms what may follow, the
-// longest first.
+// dateForms are the ways of writing a day into a key, and clockForms the times that may
+// follow, the longest first.
 var (
 	dateForms  = []string{"2006-01-02", "2006/01/02", "2006.01.02", "20060102"}
 	clockForms = []string{"T15:04:05", " 15:04:05", "T15:04", "T15-04", " 15:04", "-15-04", "T1504", "T150405", "T15", "-15", " 15", "#15", "150405", "1504", "15"}
@@ -149,7 +149,7 @@ func timeLength(text string, at int64) int {
 	return 0
 }
 
-// isNear reports whether a day's beginning is that of a day near a request's.
+// isNear reports whether a day begins near a request's day.
 func isNear(day, at int64) bool {
 	began := time.UnixMilli(at).UTC().Truncate(24 * time.Hour).UnixMilli()
 	return day >= began-nearby.Milliseconds() && day <= began+nearby.Milliseconds()
@@ -215,8 +215,8 @@ func weekLength(text string, at int64) int {
 	return 0
 }
 
-// timesIn returns times of requests in which a date or time of a text is readable: of
-// several that are near each other, in each way.
+// timesIn returns request times at which a date or time in a text is readable, one for
+// each group of times near each other and each way of reading.
 func timesIn(text string) (all []int64) {
 	for i := 0; i < len(text); {
 		if at, found := timeAt(text[i:]); found {

@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// shown are the words that a redacted excerpt keeps: the names of the fields
-// of Keyheat JSON, and those by which AWS's records are known, where they stand
-// as a name; and JSON's own words. Everything else may be a key.
+// shown are the words that a redacted excerpt keeps: the field names of Keyheat JSON and
+// of AWS's records, where they stand as names, and JSON's own words. Any other text may
+// be a key.
 var (
 	shownNames = words("ts", "table", "index", "pk", "sk", "op", "rcu", "wcu", "bytes", "read", "throttle",
 		"rate", "n", "caller", "account", "region", "id", "attrs", "S", "N", "B",

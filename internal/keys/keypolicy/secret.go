@@ -22,9 +22,9 @@ type secret struct {
 	key  []byte
 }
 
-// ParseSecrets reads a line for each secret: its base64, with the time from which it
-// holds before it, but for the first. Empty lines and those that begin with # are
-// left out. No line is repeated in an error.
+// ParseSecrets reads one secret a line, in base64. Each but the first follows the time
+// from which it holds. Empty lines and comments with # are skipped. No error repeats a
+// line.
 func ParseSecrets(text string) (Secrets, error) {
 	var all Secrets
 	for i, line := range strings.Split(text, "\n") {
@@ -68,8 +68,8 @@ func parseSecret(line string, first bool) (s secret, err error) {
 	return s, nil
 }
 
-// index returns which secret hashes a request of a time in Unix milliseconds. The first
-// one's is also what came before.
+// index returns the number of the secret that hashes a request of a time in Unix
+// milliseconds. The first secret also covers all earlier times.
 func (s Secrets) index(time int64) int {
 	i, found := slices.BinarySearchFunc(s, time, func(x secret, time int64) int { return int(min(1, max(-1, x.from-time))) })
 	if !found {
