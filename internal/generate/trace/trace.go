@@ -2,11 +2,11 @@
 // trace (testdata/README.md has its source and licence) only lists the accessed objects,
 // in order. The package adds everything else, always the same for the same Config:
 //
-//  - table "orm", partition key "<type>#<id>#<index>", one UpdateItem an
-//    access, nothing sampled away;
-//  - event time at a fixed number of accesses a second;
-//  - whole write units, drawn at random: 25% of the accesses cost 1, 50%
-//    cost 2, 19% are uniform in 4–10, 6% uniform in 10–24.
+//   - table "orm", partition key "<type>#<id>#<index>", one UpdateItem an
+//     access, nothing sampled away;
+//   - event time at a fixed number of accesses a second;
+//   - whole write units, drawn at random: 25% of the accesses cost 1, 50%
+//     cost 2, 19% are uniform in 4–10, 6% uniform in 10–24.
 //
 // No other package knows this layout.
 package trace

@@ -10,13 +10,13 @@
 //
 // The verdict needs the structure of keys, without personal data:
 //
-//  - a date or time within two days of the request's own, which adds nothing to the
-//    request's time: rolling keys and rising sort keys are still recognised. Other
-//    dates, such as a date of birth, are hidden;
-//  - a key shard's mark with its number, as in #SHARD_7, and a bare number in the form
-//    that the table's policy names for key shards;
-//  - words that the operator lists, such as user and order: templates of keys keep
-//    them.
+//   - a date or time within two days of the request's own, which adds nothing to the
+//     request's time: rolling keys and rising sort keys are still recognised. Other
+//     dates, such as a date of birth, are hidden;
+//   - a key shard's mark with its number, as in #SHARD_7, and a bare number in the form
+//     that the table's policy names for key shards;
+//   - words that the operator lists, such as user and order: templates of keys keep
+//     them.
 package keypolicy
 
 import (
