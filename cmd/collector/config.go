@@ -107,11 +107,11 @@ func (c *Collect) check(inputs int, f *config.Faults) {
 	}
 }
 
-// sketchBytes is about what the live seconds of one sketch take: see sketch.NewShard.
+// sketchBytes is about the memory of one sketch's live seconds: see sketch.NewShard.
 const sketchBytes = sketch.SecondsInRing * (sketch.DefaultCounterBytes + sketch.DefaultSets<<10)
 
-// share returns what one of so many inputs has of the memory and the sketches. Shares are
-// fixed, so that an input whose source or partitions hang holds nothing of the others.
+// share returns one input's part of the memory and the sketches. Shares are fixed, so
+// that an input whose source or partitions hang holds nothing of the others.
 func (c Collect) share(inputs int) Collect {
 	c.Memory /= config.Bytes(inputs)
 	if c.Shards > 0 {
@@ -120,9 +120,9 @@ func (c Collect) share(inputs int) Collect {
 	return c
 }
 
-// memory divides Collect.Memory: the sketches take what they take, and half of the rest
-// each is for what was read and is not counted yet, and for what waits to be stored. So
-// neither can keep the other from going on, and one of them that is full pauses reading.
+// memory divides Collect.Memory. The sketches take their fixed sizes. Half of the rest
+// holds records that are read and not yet counted, the other half samples that wait to be
+// stored. So neither blocks the other, and a full half pauses reading.
 func (c *Collect) memory() (shards int, reading, pending int64) {
 	live, all := int64(sketchBytes), int64(c.Memory)
 	shards = c.Shards
@@ -133,25 +133,25 @@ func (c *Collect) memory() (shards int, reading, pending int64) {
 	return shards, rest / 2, min(rest/2, collect.MaxPendingBytes)
 }
 
-// input is a section of the configuration that says what to read.
+// input is a section of the configuration that names a source.
 type input interface {
-	// name is that of the section.
+	// name is the section's name.
 	name() string
 	// isConfigured reports whether it is to be read.
 	isConfigured() bool
 	check(f *config.Faults)
-	// probes check what reading it needs.
+	// probes check the servers and rights that reading needs.
 	probes(c *Config) []cli.Probe
-	// open makes what reads it. Nothing is requested yet.
+	// open makes the reader. It sends no request yet.
 	open(ctx context.Context, c *Config, d cli.Daemon) (*reading, error)
-	// live reports whether a setting of next takes effect without a restart, beside
-	// those of every input.
+	// live reports whether a setting of next takes effect without a restart, beside the
+	// settings of every input.
 	live(path string, next *Config) bool
-	// files are those of certificates, by the setting that names them.
+	// files are the certificate files, by the setting that names each.
 	files() map[string]string
 }
 
-// inputs are what is read: Kafka, where nothing is wanted.
+// inputs are the configured inputs: Kafka if there is none.
 func (c *Config) inputs() (all []input) {
 	for _, i := range []input{&c.Kafka, &c.Streams} {
 		if i.isConfigured() {

@@ -9,7 +9,7 @@ import (
 	"github.com/keyheat/keyheat/internal/settings/format"
 )
 
-// topicForms are the forms of topics; that of the empty name is all others'.
+// topicForms are the formats of topics; the empty name stands for all other topics.
 type topicForms map[string]format.Format
 
 // forms reads kafka.format: one form for all topics, and topic=form for single

@@ -143,7 +143,7 @@ func (g *generated) complete(c *cobra.Command) error {
 	return nil
 }
 
-// records returns the samples to write, and what closes their source.
+// records returns the samples to write, and a function that closes their source.
 func (g *generated) records() (_ iter.Seq2[sample.Record, error], done func() error, _ error) {
 	if g.trace == "" {
 		made, err := generate.Records(g.traffic)
@@ -162,7 +162,7 @@ func (g *generated) records() (_ iter.Seq2[sample.Record, error], done func() er
 	return laid, file.Close, nil
 }
 
-// withoutErrors turns records that cannot fail into the form of those that can.
+// withoutErrors adapts records that cannot fail to an iterator with errors.
 func withoutErrors(records iter.Seq[sample.Record]) iter.Seq2[sample.Record, error] {
 	return func(yield func(sample.Record, error) bool) {
 		for r := range records {

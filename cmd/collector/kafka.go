@@ -24,7 +24,7 @@ type Kafka struct {
 	Topics  []string `yaml:"topics" help:"the topics to read, all partitions, from the earliest record"`
 	Format  []string `yaml:"format" help:"what the topics hold: keyheat, keyheat-protobuf, dynamodb-stream or cloudtrail; topic=format for one of them"`
 	Group   string   `yaml:"group" help:"the consumer group that shares the partitions; a renamed one reads on where the old one stopped"`
-	// MaxBatch bounds what cannot be read piece by piece.
+	// MaxBatch bounds batches and records, which a reader cannot split.
 	MaxBatch config.Bytes `yaml:"max_batch" help:"the most bytes that one record batch may hold as it is fetched, and one record of it when it is decompressed; a record above it is recorded as a gap"`
 	TLS      TLS          `yaml:"tls"`
 	SASL     SASL         `yaml:"sasl"`
@@ -136,8 +136,8 @@ func (k *Kafka) credential() (c auth.Credential, err error) {
 	return c, err
 }
 
-// live implements input. Credentials are those of one cluster: with other brokers, or
-// where TLS or authentication begin or end, all of them wait for the restart.
+// live implements input. Credentials belong to one cluster: if the brokers change, or TLS
+// or authentication begins or ends, all of them wait for the restart.
 func (k *Kafka) live(path string, next *Config) bool {
 	if strings.HasPrefix(path, "kafka.tls.") || strings.HasPrefix(path, "kafka.sasl.") {
 		return k.sameCluster(&next.Kafka)
@@ -224,5 +224,5 @@ func (c *Config) instance() (string, error) {
 	return notInInstances.ReplaceAllString(host+"-"+c.Admin.Listen, "_"), nil
 }
 
-// notInInstances is what Kafka takes in no member's name.
+// notInInstances matches characters that Kafka refuses in a member's name.
 var notInInstances = regexp.MustCompile(`[^a-zA-Z0-9._-]`)

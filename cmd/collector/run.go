@@ -37,13 +37,12 @@ func runCommand() *cobra.Command {
 	})
 }
 
-// besideCounting is what a collector needs beside the memory for what it counts: for
-// connections, buffers of the store's driver, metrics.
+// besideCounting is a collector's memory beside the counting: connections, buffers of the
+// store's driver, metrics.
 const besideCounting = 24 << 20
 
-// run collects until ctx ends. What started last stops first: the sources release
-// their partitions, then the last commits are written, then the operations server
-// stops.
+// run collects until ctx ends. Parts stop in reverse order: the sources release their
+// partitions, then the last commits are written, then the operations server stops.
 func run(ctx context.Context, config *Config, again func() (*Config, error), logs io.Writer) error {
 	cli.BoundHeap(int64(config.Collect.Memory), besideCounting)
 	return cli.Serve(ctx, config.Web.Options(config.Admin.Listen, config.Admin.Hosts), config.Store, config.Log.Logger(logs), func(ctx context.Context, d cli.Daemon) error {
@@ -51,8 +50,8 @@ func run(ctx context.Context, config *Config, again func() (*Config, error), log
 	})
 }
 
-// collect reads every input, each into a collector of its own: none waits for another, and
-// what is wrong with one is in its readiness alone.
+// collect reads every input into a collector of its own. No input waits for another, and
+// its faults are in its readiness alone.
 func (c *Config) collect(ctx context.Context, again func() (*Config, error), d cli.Daemon) error {
 	var all []*reading
 	for _, i := range c.inputs() {
@@ -124,7 +123,7 @@ func newCollector(ctx context.Context, config *Config, from input, source string
 	return collect.New(c, d.Store, seed, d.Log)
 }
 
-// share is what each input has of the section collect.
+// share is each input's part of the section collect.
 func (c *Config) share() Collect { return c.Collect.share(len(c.inputs())) }
 
 // collector returns the configuration of internal/collect, but for the source.
@@ -140,7 +139,7 @@ func (c *Config) collector(host string) collect.Config {
 	return settings
 }
 
-// hiders makes what hides keys; nil where all are plain.
+// hiders makes the hiders of keys; nil if all keys are plain.
 func (c *Config) hiders() func() collect.Hider {
 	hider := c.Hider(c.Keys)
 	if hider == nil {

@@ -17,7 +17,7 @@ import (
 // mskIAM authenticates to Amazon MSK by the AWS SDK's credentials.
 const mskIAM = "AWS_MSK_IAM"
 
-// check adds what is wrong with the settings.
+// check adds the faults of the settings.
 func (s SASL) check(encrypted bool, f *config.Faults) {
 	switch {
 	case s.Mechanism == "" && s != SASL{}:
@@ -75,8 +75,8 @@ func (i *iam) token(ctx context.Context) (string, error) {
 	return token, err
 }
 
-// describeExposure says what crosses the network in the clear; empty when nothing that matters
-// does.
+// describeExposure names the secrets and data that cross the network in the clear; empty
+// for none.
 func (k *Kafka) describeExposure() string {
 	local := !slices.ContainsFunc(k.Brokers, func(b string) bool { return !loopback.Address(b) })
 	if k.TLS.Enabled || k.SASL.Mechanism == "" || local {

@@ -21,7 +21,7 @@ import (
 	"github.com/keyheat/keyheat/sample"
 )
 
-// Streams is which tables' DynamoDB Streams are read.
+// Streams chooses the tables whose DynamoDB Streams are read.
 type Streams struct {
 	Tables   []string      `yaml:"tables" help:"DynamoDB tables whose streams are read, beside Kafka or alone, from the oldest record"`
 	Consumer string        `yaml:"consumer" help:"the name under which collectors share the shards; a new name reads everything again"`
@@ -89,8 +89,8 @@ func (s *Streams) open(ctx context.Context, config *Config, d cli.Daemon) (*read
 	return &reading{collector: collector, from: source, metrics: source, beside: tables.Run, apply: apply}, nil
 }
 
-// live implements input. Of tables only what hides keys is: the keys that the catalog
-// has looked up stay.
+// live implements input. Of tables, only the hiding of keys is live: the keys that the
+// catalog has looked up stay.
 func (s *Streams) live(path string, _ *Config) bool {
 	return strings.HasPrefix(path, "tables.") && slices.ContainsFunc([]string{".keys", ".words", ".suffix"}, func(name string) bool {
 		return strings.HasSuffix(path, name)

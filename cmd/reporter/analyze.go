@@ -186,7 +186,7 @@ func analyzeCommand() *cobra.Command {
 	return c
 }
 
-// found gives an error that tells of findings its exit code.
+// found gives the exit code Found to an error about findings.
 func found(err error) error {
 	if errors.Is(err, analyze.ErrFound) {
 		return cli.Finding(err)
@@ -245,7 +245,7 @@ func newMappingFlags(f *pflag.FlagSet) *mappingFlags {
 
 func units() string { return strings.Join(wording.Names(mapped.Units()), ", ") }
 
-// mappingFile is what the file of --map-file holds.
+// mappingFile is the content of --map-file.
 type mappingFile struct {
 	Fields     map[string]string `yaml:"fields" help:"your fields, by the field of a sample" layers:"file"`
 	TimeUnit   string            `yaml:"time_unit" help:"the unit of times that are numbers" layers:"file"`
@@ -285,7 +285,7 @@ func (f *mappingFlags) mapping() (m mapped.Mapping, err error) {
 	return m, nil
 }
 
-// streamFlags say which table's stream analyze reads, and how.
+// streamFlags choose the table whose stream analyze reads, and the time and rate.
 type streamFlags struct {
 	table  *string
 	last   *time.Duration
@@ -343,7 +343,7 @@ func newInsightsFlags(c *cobra.Command) *insightsFlags {
 // insightsLast is the time that is judged unless another one is given.
 const insightsLast = 3 * time.Hour
 
-// isRequested reports whether Contributor Insights is to be read, or what belongs to it given.
+// isRequested reports whether a flag of Contributor Insights is given.
 func (f *insightsFlags) isRequested(c *cobra.Command) bool {
 	return c.Flags().Changed("contributor-insights") || c.Flags().Changed("index")
 }

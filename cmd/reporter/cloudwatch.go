@@ -19,7 +19,7 @@ import (
 	"github.com/keyheat/keyheat/sample"
 )
 
-// CloudWatch is what is read of DynamoDB's own metrics.
+// CloudWatch configures the reading of DynamoDB's own metrics.
 type CloudWatch struct {
 	Enabled     bool          `yaml:"enabled" help:"read DynamoDB's metrics from CloudWatch, which is paid: they tell what part of the load the samples show, and whether DynamoDB throttled anything"`
 	Tables      []string      `yaml:"tables" help:"tables to read beside those that the samples show, such as ones that are not sampled yet"`
@@ -29,7 +29,7 @@ type CloudWatch struct {
 	Publish     Publish       `yaml:"publish"`
 }
 
-// Publish is what is written to CloudWatch.
+// Publish configures the metrics that Keyheat writes to CloudWatch.
 type Publish struct {
 	Enabled     bool    `yaml:"enabled" help:"write hot keys, the highest utilization, open incidents and coverage of each table to CloudWatch every minute, which is paid, for alarms there: see [CLOUDWATCH.md](CLOUDWATCH.md#metrics-of-its-own)"`
 	Namespace   string  `yaml:"namespace" help:"the namespace of these metrics"`
@@ -55,7 +55,7 @@ func (p *Publish) config() publish.Config {
 	return publish.Config{Namespace: p.Namespace, MonthlyCost: p.MonthlyCost}
 }
 
-// newPublisher returns what writes metrics to CloudWatch.
+// newPublisher returns the writer of metrics to CloudWatch.
 func newPublisher(ctx context.Context, p *Publish, d cli.Daemon, holder string) (*publish.Publisher, error) {
 	settings, err := cli.AWS(ctx)
 	if err != nil {
@@ -69,8 +69,8 @@ func newPublisher(ctx context.Context, p *Publish, d cli.Daemon, holder string) 
 	return publisher, nil
 }
 
-// probe says what the metrics will cost. Whether they may be written is seen only by
-// writing one, which a check does not do.
+// probe returns the cost of the metrics. Only writing a metric would show whether the
+// role may write; a check writes none.
 func (p *Publish) probe() cli.Probe {
 	return cli.Probe{Name: "cloudwatch metrics", Run: func(ctx context.Context) (string, error) {
 		settings, err := cli.AWS(ctx)
@@ -112,7 +112,7 @@ func newCloudWatch(ctx context.Context, c *CloudWatch, d cli.Daemon, holder stri
 	return reader, nil
 }
 
-// probe checks that CloudWatch may be read, and says what it will cost.
+// probe checks that the role may read CloudWatch, and returns the cost.
 func (c *CloudWatch) probe() cli.Probe {
 	return cli.Probe{Name: "cloudwatch", Run: func(ctx context.Context) (string, error) {
 		settings, err := cli.AWS(ctx)
@@ -130,9 +130,9 @@ func (c *CloudWatch) probe() cli.Probe {
 // maxInsightsProbes bounds the tables that are asked about.
 const maxInsightsProbes = 50
 
-// insightsProbes say of each table that is named what Contributor Insights counts of it,
-// and how to have it name throttled keys, which costs little. It is no need of a reporter,
-// so that nothing about it fails a check.
+// insightsProbes describe Contributor Insights of each named table, and how to count
+// throttled keys, which costs little. A reporter does not need it, so these probes never
+// fail a check.
 func (c *CloudWatch) insightsProbes(known tables.Tables) (probes []cli.Probe) {
 	names := slices.Clone(c.Tables)
 	for name := range known {

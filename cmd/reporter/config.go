@@ -46,7 +46,7 @@ type Webhook struct {
 	SecretFile string        `yaml:"secret_file" help:"a file with the secret"`
 }
 
-// Judge is what the judge may take.
+// Judge configures the judge's resources.
 type Judge struct {
 	Memory config.Bytes `yaml:"memory" help:"bytes for what is judged: it says how many tables and keys are kept at once, and near it the garbage collector runs more often. The process is larger: 124 MiB with 64MiB and 1,024 small tables, more with a backlog. See [Memory](#memory)"`
 }
@@ -58,7 +58,7 @@ func (j *Judge) check(f *config.Faults) {
 	}
 }
 
-// probe says what the memory is enough for.
+// probe returns the numbers of tables and keys that the memory is enough for.
 func (j *Judge) probe() cli.Probe {
 	return cli.Probe{Name: "memory", Run: func(context.Context) (string, error) {
 		l := judge.LimitsOf(int64(j.Memory))
@@ -157,7 +157,7 @@ func (r Retention) check(f *config.Faults) {
 	}
 }
 
-// probes returns the checks of what a reporter needs.
+// probes returns the checks of the servers and rights that a reporter needs.
 func (c *Config) probes() []cli.Probe {
 	probes := []cli.Probe{c.Store.Probe(), c.Judge.probe()}
 	if c.CloudWatch.Enabled {
@@ -170,8 +170,8 @@ func (c *Config) probes() []cli.Probe {
 	return probes
 }
 
-// judge is the configuration of internal/judge. What is said of tables and routes is
-// asked of the configuration that is current then.
+// judge is the configuration of internal/judge. It asks the current configuration for
+// policies and routes, so that a reload changes them.
 func (c *Config) judge(current func() *Config) judge.Config {
 	return judge.Config{
 		Policy: func(of detect.Target) detect.Policy { return current().DetectPolicy(of) },

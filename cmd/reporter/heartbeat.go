@@ -7,7 +7,7 @@ import (
 	"github.com/keyheat/keyheat/internal/settings/config"
 )
 
-// Heartbeat is what a dead man's switch is told.
+// Heartbeat configures the messages to a dead man's switch.
 type Heartbeat struct {
 	URL     config.Secret `yaml:"url" help:"told by an empty POST that the reporter judges and stores its notifications, as healthchecks.io takes it; none when empty"`
 	URLFile string        `yaml:"url_file" help:"a file with the URL, which is a secret"`

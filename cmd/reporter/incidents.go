@@ -69,7 +69,7 @@ func incidents(settings storeSettings) *cobra.Command {
 	return c
 }
 
-// check returns what is wrong with the flags of a query.
+// check returns the faults of a query's flags.
 func check(q store.HeadQuery, since time.Duration) error {
 	states := []string{string(detect.Firing), string(detect.Pending), string(detect.Resolved)}
 	severities := []string{string(detect.Critical), string(detect.Warning)}
@@ -115,7 +115,7 @@ var incidentColumns = []terminal.Column{
 	{Name: "of limit", Right: true}, {Name: "opened", Spare: 3}, {Name: "last seen", Spare: 1}, {Name: "id", Spare: 4},
 }
 
-// cells returns an incident's row. What is over is not told in a colour.
+// cells returns an incident's row. Resolved incidents have no colour.
 func (i *incident) cells(colours bool) []string {
 	severity, of := i.Severity, ""
 	if colours && i.State == string(detect.Firing) {

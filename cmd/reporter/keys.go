@@ -21,7 +21,8 @@ import (
 	"github.com/keyheat/keyheat/store"
 )
 
-// hiding returns what hides keys as the policies of tables say; nil where all are plain.
+// hiding returns a function that hides keys by the policies of tables; nil if all keys
+// are plain.
 func hiding(section *tables.Section, secretFile string) (func(*sample.Record), error) {
 	secret, err := hashing(section, secretFile)
 	if err != nil {
@@ -61,7 +62,7 @@ func keysCommand() *cobra.Command {
 	return c
 }
 
-// keyFlags are those that say which key is meant.
+// keyFlags choose the key.
 type keyFlags struct {
 	config                  *Config
 	load                    func() error
@@ -78,8 +79,7 @@ func newKeyFlags(c *cobra.Command) keyFlags {
 	return f
 }
 
-// storedKeys returns the table, and how the key stands in what is stored of it, as hashes
-// finds it.
+// storedKeys returns the table, and the stored forms of the key, found by hashes.
 func (f keyFlags) storedKeys(value string, hashes func(*keypolicy.Hider, sample.Target, sample.Key) ([]sample.Key, error)) (sample.Target, []sample.Key, error) {
 	var none sample.Target
 	if err := f.load(); err != nil {
@@ -209,7 +209,7 @@ func keysPurgeCommand() *cobra.Command {
 	return c
 }
 
-// manyRows is from how many rows on a purge says that it looks through them.
+// manyRows is the number of rows from which a purge announces that it searches them.
 const manyRows = 1000
 
 // knownTable returns an error, with the nearest name, for a table that nobody has judged.

@@ -1,9 +1,8 @@
-// Reporter finds hot keys in what the collectors stored, says why they are hot and
-// what to do, and sends notifications.
+// Reporter finds hot keys in the collectors' stored sketches, explains why they are hot
+// and how to cool them, and sends notifications.
 //
-// It exits with 0 after a stop by SIGINT or SIGTERM, with 78 when its
-// configuration is wrong, so that a supervisor need not start it again, and
-// with 1 otherwise.
+// It exits with 0 after a stop by SIGINT or SIGTERM, with 78 when its configuration is
+// wrong, so that a supervisor need not start it again, and with 1 otherwise.
 package main
 
 import (
@@ -31,7 +30,7 @@ func command() *cobra.Command {
 	return root
 }
 
-// storeOnly has a command read the configuration of which it needs the store only: its help
+// storeOnly lets a command read the configuration and use its store alone: the help
 // leaves the other flags out.
 func storeOnly(c *cobra.Command) (db *cli.Store, load func() error) {
 	config := defaults()

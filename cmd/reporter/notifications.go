@@ -44,7 +44,7 @@ func listNotifications(settings storeSettings) *cobra.Command {
 	return c
 }
 
-// listed is one notification as it is listed: without what it says, which may hold keys.
+// listed is one notification in a list, without its text, which may hold keys.
 type listed struct {
 	ID          string    `json:"id"`
 	Receiver    string    `json:"receiver"`
@@ -58,14 +58,14 @@ type listed struct {
 	LastError   string    `json:"last_error"`
 }
 
-// group is what is listed of the group of incidents that a notification is of; its ID
-// stands in the place of the incident's.
+// group is the group of incidents behind a notification; its ID takes the place of the
+// incident's.
 type group struct {
 	Labels    map[string]string `json:"labels"`
 	Incidents int               `json:"incidents"`
 }
 
-// subject says what a notification is of.
+// subject names the incident, group or test behind a notification.
 func (l *listed) subject() string {
 	switch {
 	case l.Group != nil:

@@ -16,8 +16,8 @@ import (
 	"github.com/keyheat/keyheat/store"
 )
 
-// storeSettings adds the flags of the reporter's configuration to a command. It returns the
-// store that they name, and what reads them when the command runs.
+// storeSettings adds the flags of the reporter's configuration to a command. It returns
+// the store that they name, and a function that reads them when the command runs.
 type storeSettings func(c *cobra.Command) (db *cli.Store, load func() error)
 
 // storeCommands returns the commands.
@@ -25,8 +25,8 @@ func storeCommands(settings storeSettings) []*cobra.Command {
 	return []*cobra.Command{incidents(settings), notifications(settings), silences(settings)}
 }
 
-// list has a command show what the store has, of one state if that is given, in the format
-// that is asked for.
+// list makes a command that shows stored rows, of one state if given, in the format of
+// its flag.
 func list(c *cobra.Command, settings storeSettings, states []string, state *string, limit *int,
 	show func(ctx context.Context, db *store.Store, out io.Writer, f cli.Format) error,
 ) {
@@ -46,8 +46,8 @@ func list(c *cobra.Command, settings storeSettings, states []string, state *stri
 	}
 }
 
-// forEachID has a command do something to each of what its arguments name, and say done
-// of it; missing is what to say of one that the store does not have.
+// forEachID makes a command that acts on each of its arguments and prints done for it;
+// missing is its text for an ID that the store lacks.
 func forEachID(c *cobra.Command, settings storeSettings, done, missing string, do func(ctx context.Context, db *store.Store, id string) error) *cobra.Command {
 	db, load := settings(c)
 	c.Args = cobra.MinimumNArgs(1)

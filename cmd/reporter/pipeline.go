@@ -6,8 +6,8 @@ import (
 	"github.com/keyheat/keyheat/internal/settings/config"
 )
 
-// Pipeline says from when on Keyheat's own health makes incidents: pipeline.Thresholds,
-// as an operator writes them.
+// Pipeline holds the thresholds from which Keyheat's own faults become incidents:
+// pipeline.Thresholds, as an operator writes them.
 type Pipeline struct {
 	Stopped       time.Duration `yaml:"stopped" help:"for how long no collector may attend; never an incident when 0"`
 	Standing      time.Duration `yaml:"standing" help:"for how long event time may stand still while records wait, before that counts as stopped, too; never when 0"`

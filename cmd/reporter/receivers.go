@@ -17,7 +17,7 @@ import (
 // Receivers are where notifications go, by name.
 type Receivers map[string]Receiver
 
-// Receiver is one of them. Which settings a type takes, internal/alert/receiver says.
+// Receiver is one receiver. internal/alert/receiver lists the settings of each type.
 type Receiver struct {
 	Type          string        `yaml:"type" help:"webhook, alertmanager, pagerduty, slack, email, sns, jsm or teams"`
 	URL           config.Secret `yaml:"url" help:"where it is reached; PagerDuty, JSM and a Slack bot have their usual one"`
@@ -35,7 +35,7 @@ type Receiver struct {
 	FallbackAfter time.Duration `yaml:"fallback_after" help:"for how long it has failed then; 5m when 0"`
 }
 
-// Route says which receivers are told of which incidents.
+// Route sends some incidents to some receivers.
 type Route struct {
 	Account   string            `yaml:"account" help:"matches the account; * stands for any text without /, as in all of these; any when empty"`
 	Region    string            `yaml:"region" help:"matches the Region"`
@@ -54,7 +54,8 @@ type Route struct {
 	GroupInterval string   `yaml:"group_interval" help:"the time between two messages of a group; 5m when empty"`
 }
 
-// grouping is how the route's incidents are told of together; nil for one by one.
+// grouping returns how the route groups incidents into one message; nil for one message
+// each.
 func (r *Route) grouping() (*routing.Grouping, []routing.Fault) {
 	var faults []routing.Fault
 	read := func(field, text string) *time.Duration {
@@ -114,8 +115,7 @@ func (c *Config) receiverNames() []string {
 	return names
 }
 
-// tree is who is told of which incidents: as the routes say, and without any route
-// everybody of everything.
+// tree returns the routes; without any, all receivers get all incidents.
 func (c *Config) tree() routing.Tree {
 	if len(c.Routes) == 0 {
 		return routing.Everything(c.receiverNames()...)
@@ -134,7 +134,7 @@ func (c *Config) tree() routing.Tree {
 	return tree
 }
 
-// checkReceivers adds what is wrong with the receivers and routes.
+// checkReceivers adds the faults of the receivers and routes.
 func (c *Config) checkReceivers(f *config.Faults) {
 	known := make(map[string]bool)
 	for _, d := range c.deliveries() {

@@ -24,7 +24,7 @@ import (
 	"github.com/keyheat/keyheat/store"
 )
 
-// routeCommand shows which receivers would be told of an incident.
+// routeCommand shows the receivers that would get an incident.
 func routeCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:     "route",
@@ -71,8 +71,8 @@ func routeCommand() *cobra.Command {
 	return c
 }
 
-// describe says which receiver is told of an incident with its root finding, in which
-// group, and when.
+// describe names the receiver of an incident with its root finding, its group and the
+// delay.
 func describe(d routing.Destination, i *detect.Incident, root *detect.Finding) string {
 	if d.Group == nil {
 		return d.Receiver
@@ -80,7 +80,7 @@ func describe(d routing.Destination, i *detect.Incident, root *detect.Finding) s
 	return fmt.Sprintf("%s, in the group of %s: told after %s, and then every %s at most", d.Receiver, routing.GroupName(d.Group.Labels(i, root)), d.Group.Wait, d.Group.Interval)
 }
 
-// checkSeverity returns what is wrong with the flag of an incident's severity.
+// checkSeverity returns the fault of the flag for an incident's severity.
 func checkSeverity(text string) error {
 	if s := detect.Severity(text); s != detect.Critical && s != detect.Warning {
 		return cli.Wrong(fmt.Errorf("--severity %q: give critical or warning", text))
@@ -135,9 +135,9 @@ func alertCommand() *cobra.Command {
 	return c
 }
 
-// testAlert sends a made-up incident, and its end, by the outbox. The end follows also
-// where the beginning was not delivered in time: a test must not stay open in a pager
-// that is told of it later.
+// testAlert sends a made-up incident, and its end, by the outbox. The end follows even if
+// the beginning was not delivered in time: a late delivery must not leave a test open in
+// a pager.
 func testAlert(ctx context.Context, db *store.Store, to []string, severity detect.Severity, policy func(detect.Target) detect.Policy, timeout time.Duration, out io.Writer) error {
 	limited, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
@@ -167,8 +167,8 @@ func testAlert(ctx context.Context, db *store.Store, to []string, severity detec
 	return awaitDelivery(limited, db, f.Fingerprint, detect.EventResolved, to, out)
 }
 
-// awaitDelivery prints what becomes of the notifications of an event, until all
-// receivers are told or ctx ends.
+// awaitDelivery prints the progress of an event's notifications, until all are delivered
+// or ctx ends.
 func awaitDelivery(ctx context.Context, db *store.Store, fingerprint string, event detect.Event, to []string, out io.Writer) error {
 	left := make(map[string]string) // by receiver, why it is not told yet
 	for _, name := range to {
@@ -207,7 +207,7 @@ func awaitDelivery(ctx context.Context, db *store.Store, fingerprint string, eve
 	}
 }
 
-// testIncident is an incident that says of itself that it is a test.
+// testIncident is an incident whose text marks it as a test.
 func testIncident(severity detect.Severity, policy func(detect.Target) detect.Policy) (detect.Incident, detect.Finding) {
 	now := time.Now().UTC().Truncate(time.Second)
 	f := detect.NewFinding(detect.HotKeyWrite, detect.Target{Table: "keyheat-test"}, sample.Key{Text: "test-" + rand.Text()[:8], Type: "S"})
@@ -224,7 +224,7 @@ func testIncident(severity detect.Severity, policy func(detect.Target) detect.Po
 	return i, f
 }
 
-// testPayload is what the outbox keeps of an event of a test.
+// testPayload is the outbox's payload of a test's event.
 func testPayload(i detect.Incident, f detect.Finding, event detect.Event) ([]byte, error) {
 	if event == detect.EventResolved {
 		now := time.Now().UTC()

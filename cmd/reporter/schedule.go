@@ -43,7 +43,7 @@ func (c *Config) schedules() []schedule.Schedule {
 	return all
 }
 
-// checkReports adds what is wrong with the schedules.
+// checkReports adds the faults of the schedules.
 func (c *Config) checkReports(f *config.Faults) {
 	for _, s := range c.schedules() {
 		for _, wrong := range s.Faults() {

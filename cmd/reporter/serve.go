@@ -34,11 +34,11 @@ func serveCommand() *cobra.Command {
 	})
 }
 
-// besideJudge is what a reporter needs beside the judge's memory: of 17 MiB that one without
-// a table has of the system, 6 are its heap.
+// besideJudge is a reporter's memory beside the judge's: a reporter without a table takes
+// 17 MiB from the system, 6 of them heap.
 const besideJudge = 12 << 20
 
-// serve reports until ctx ends: the pages, the judge, and what is configured beside it.
+// serve runs the pages, the judge and the configured parts until ctx ends.
 func serve(ctx context.Context, config *Config, again func() (*Config, error), logs io.Writer) error {
 	cli.BoundHeap(int64(config.Judge.Memory), besideJudge)
 	return cli.Serve(ctx, config.Web.Options(config.Listen, config.Hosts), config.Store, config.Log.Logger(logs), func(ctx context.Context, d cli.Daemon) error {
@@ -87,8 +87,8 @@ func serve(ctx context.Context, config *Config, again func() (*Config, error), l
 	})
 }
 
-// parts are what runs beside the judge, and can be replaced while that runs: a receiver
-// each, and what is made at times.
+// parts are the components that run beside the judge and that a reload can replace: one
+// for each receiver, and the scheduled ones.
 func (c *Config) parts(d cli.Daemon, holder string, judge *judge.Judge) []cli.Part {
 	var all []cli.Part
 	add := func(name string, settings any, open func(ctx context.Context) (cli.Component, error)) {
@@ -124,7 +124,8 @@ func (c *Config) parts(d cli.Daemon, holder string, judge *judge.Judge) []cli.Pa
 	return all
 }
 
-// live reports whether a setting of next takes effect by a reload of what runs with c.
+// live reports whether a reload of the process that runs with c applies a setting of
+// next.
 func (c *Config) live(path string, next *Config) bool {
 	section, _, _ := strings.Cut(path, ".")
 	switch section {

@@ -18,7 +18,7 @@ import (
 	"github.com/keyheat/keyheat/store"
 )
 
-// silences keeps incidents from being told of for a while.
+// silences adds, lists and ends silences.
 func silences(settings storeSettings) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "silences",

@@ -1,5 +1,5 @@
-// Package awserror says in a sentence what is wrong with requests to AWS, whatever the
-// service: every one refuses credentials under the same names, and is reached alike.
+// Package awserror explains failures of requests to AWS in a sentence: every service
+// refuses credentials with the same error names and is unreachable in the same ways.
 package awserror
 
 import (
@@ -14,7 +14,7 @@ import (
 	"github.com/aws/smithy-go"
 )
 
-// What may be wrong with credentials.
+// The faults of credentials.
 var (
 	ErrExpired = errors.New("the AWS credentials have expired: get new ones, as with aws sso login")
 	ErrInvalid = errors.New("AWS refuses the credentials: check AWS_PROFILE, or AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN, and this machine's clock")
@@ -34,8 +34,8 @@ var codes = []struct {
 	{ErrNone, []string{"MissingAuthenticationTokenException", "MissingAuthenticationToken"}},
 }
 
-// ErrRefused returns what the code of a service's error says of the credentials; nil when it
-// is about something else.
+// ErrRefused returns the fault of the credentials behind the code of a service's error;
+// nil for other codes.
 func ErrRefused(code string) error {
 	for _, c := range codes {
 		if slices.Contains(c.codes, code) {

@@ -11,8 +11,8 @@ import (
 	"github.com/keyheat/keyheat/detect/wording"
 )
 
-// MaxResponse is how many bytes of a response are read. The largest that is asked for is a
-// listing of S3: 1,000 keys of 1 KB, each byte of which XML may write with six.
+// MaxResponse is the most bytes that are read of a response. The largest response is a
+// listing of S3: 1,000 keys of 1 KB, of which XML may write each byte with six.
 const MaxResponse = 16 << 20
 
 // LimitResponse makes a client refuse a response of more than [MaxResponse] bytes: the SDK reads each

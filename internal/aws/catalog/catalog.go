@@ -1,7 +1,7 @@
-// Package catalog knows tables by asking DynamoDB for their descriptions: which
-// attributes are keys, which global indexes take part in a write, and what the
-// verdict needs to know of capacity. It does so again now and then, because an
-// index may be added, and its load is to be seen from then on.
+// Package catalog asks DynamoDB for descriptions of tables: their key attributes, the
+// global indexes that take part in a write, and the capacity facts that the verdict
+// needs. It repeats this at intervals, because an index may be added, and its load counts
+// from then on.
 package catalog
 
 import (
@@ -137,7 +137,7 @@ func (c *Catalog) Check(table string) error {
 	return e.wrong
 }
 
-// Ready returns which tables are not known, and why, a sentence each.
+// Ready returns a sentence with the cause for each unknown table.
 func (c *Catalog) Ready() []string {
 	var out []string
 	for _, name := range slices.Sorted(maps.Keys(c.tables)) {
@@ -148,8 +148,8 @@ func (c *Catalog) Ready() []string {
 	return out
 }
 
-// Decoder decodes the stream records of one table by what is known of it at that
-// moment. It is for one goroutine.
+// Decoder decodes the stream records of one table by its description at that moment. It
+// is for one goroutine.
 type Decoder struct {
 	table   string
 	entry   *entry
@@ -166,7 +166,7 @@ func (c *Catalog) Decoder(table string) *Decoder {
 	return &Decoder{table: table, entry: e, decoder: change.NewDecoder(nil)}
 }
 
-// Decode hands out what a message holds.
+// Decode passes a message's samples to the handler.
 func (d *Decoder) Decode(message []byte, at int64, h sample.Handler) {
 	if s := d.entry.schema.Load(); s != d.schema {
 		d.schema, d.decoder = s, change.NewDecoder(sample.Schemas{d.table: *s})

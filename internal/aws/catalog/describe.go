@@ -17,7 +17,7 @@ import (
 	"github.com/keyheat/keyheat/sample"
 )
 
-// API is what is asked of DynamoDB; *dynamodb.Client is one.
+// API are the operations of DynamoDB that catalog uses; *dynamodb.Client is one.
 type API interface {
 	DescribeTable(context.Context, *dynamodb.DescribeTableInput, ...func(*dynamodb.Options)) (*dynamodb.DescribeTableOutput, error)
 }
@@ -25,18 +25,17 @@ type API interface {
 // ErrDenied means that this role may not describe the table.
 var ErrDenied = errors.New("DescribeTable is denied: allow dynamodb:DescribeTable on the table to this role")
 
-// Table is what DynamoDB says of a table.
+// Table is DynamoDB's description of a table.
 type Table struct {
 	// Target is the table, with the account and the Region of its ARN.
 	Target sample.Target
-	// Schema is what decoders of stream records need.
+	// Schema is for decoders of stream records.
 	Schema sample.Schema
-	// Facts are what the verdict needs; the store keeps them as JSON.
+	// Facts are for the verdict; the store keeps them as JSON.
 	Facts detect.TableFacts
 }
 
-// Describe asks for a table. Its error is a sentence that says what is wrong and
-// what to do.
+// Describe asks for a table. Its error is a sentence with the cause and the remedy.
 func Describe(ctx context.Context, api API, table string) (Table, error) {
 	out, err := api.DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: aws.String(table)})
 	var failed smithy.APIError
@@ -106,7 +105,7 @@ func check(d *types.TableDescription) error {
 	return nil
 }
 
-// read takes from a description what is needed of it.
+// read takes the needed fields from a description.
 func read(d *types.TableDescription) Table {
 	key := keySchema(d.KeySchema)
 	t := Table{
@@ -157,7 +156,7 @@ func (t *Table) add(x *types.GlobalSecondaryIndexDescription) {
 	t.Schema.Indexes[name] = index
 }
 
-// owner returns the account and the Region of an ARN; nothing of what is none.
+// owner returns the account and the Region of an ARN; both are empty for other text.
 func owner(arn string) (account, region string) {
 	if parts := strings.SplitN(arn, ":", 6); len(parts) == 6 {
 		return parts[4], parts[3]

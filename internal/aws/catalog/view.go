@@ -19,8 +19,8 @@ func (t Table) String() string {
 		strings.ToLower(strings.ReplaceAll(t.Facts.Billing, "_", " ")), keys, len(t.Facts.Indexes))
 }
 
-// StreamView describes what the stream's view type shows. One that shows less is a
-// warning only, where no index needs more.
+// StreamView describes the stream's view type. A narrow view type is only a warning,
+// unless an index needs more.
 func (t Table) StreamView() (string, error) {
 	f := t.Facts
 	loads := "the write units"
@@ -40,8 +40,8 @@ func (t Table) StreamView() (string, error) {
 	return "", fmt.Errorf("its stream has the unknown view type %q", f.Stream)
 }
 
-// lacking returns a warning, or an error where the table has indexes, which cannot
-// be seen at all.
+// lacking returns a warning, or an error if the table has indexes, which such a stream
+// cannot show.
 func lacking(f detect.TableFacts, format string, args ...any) (string, error) {
 	text := fmt.Sprintf(format, args...)
 	if len(f.Indexes) > 0 {

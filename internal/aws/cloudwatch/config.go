@@ -23,15 +23,16 @@ const (
 	month = 31 * 24 * time.Hour
 )
 
-// Config is what is read of CloudWatch, and how often. A zero field takes its default.
+// Config chooses the metrics that are read, and how often. A zero field takes its
+// default.
 type Config struct {
-	// Tables are read beside those that the samples show, by name.
+	// Tables are read beside the tables of the samples, by name.
 	Tables []string
 	// Every is the pause between two readings of a table, EveryOpen that while it
 	// has an open incident.
 	Every, EveryOpen time.Duration
-	// MonthlyCost is what may be spent in a month, in US dollars, by all reporters
-	// of the store together.
+	// MonthlyCost is the budget of a month, in US dollars, for all reporters of the store
+	// together.
 	MonthlyCost float64
 
 	holder string
@@ -56,15 +57,14 @@ func (c Config) Validate() error {
 	return faults.Err()
 }
 
-// CostOf returns what reading one calm table, or index, costs in a month, in US
-// dollars.
+// CostOf returns the monthly cost of reading one calm table, or index, in US dollars.
 func (c Config) CostOf() float64 {
 	c = c.withDefaults()
 	return float64(month/c.Every) * float64(len(Calm)) * Price
 }
 
-// CostOpen returns what reading one table, without its indexes, costs more in a day while it has an open
-// incident, in US dollars.
+// CostOpen returns the additional daily cost of reading one table with an open incident,
+// without its indexes, in US dollars.
 func (c Config) CostOpen() float64 {
 	c = c.withDefaults()
 	return float64(24*time.Hour/c.EveryOpen) * float64(len(Watched)+len(ByOperation)) * Price

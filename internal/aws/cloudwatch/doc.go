@@ -1,7 +1,7 @@
-// Package cloudwatch reads DynamoDB's own metrics from CloudWatch into the store, as
-// a second witness of what the samples say: a few metrics of every table each five
-// minutes, and more of them each minute while a table has an open incident, by operation too.
+// Package cloudwatch reads DynamoDB's own metrics from CloudWatch into the store, as a
+// second witness beside the samples: a few metrics of every table each five minutes.
+// While a table has an open incident it reads more of them each minute, by operation too.
 //
-// GetMetricData is paid by the metric. What is spent in a month is counted in the
-// store, over all reporters, and kept below a limit.
+// GetMetricData is paid by the metric. The store counts the month's cost over all
+// reporters, and the package keeps it below a limit.
 package cloudwatch

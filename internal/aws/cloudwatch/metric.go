@@ -8,24 +8,24 @@ import (
 // namespace is where DynamoDB's metrics are.
 const namespace = "AWS/DynamoDB"
 
-// The dimensions of a table's metrics; those of a global index, and those of one
-// operation, have a second one.
+// The dimensions of a table's metrics. The metrics of a global index, and of one
+// operation, have a second dimension.
 const (
 	tableDimension     = "TableName"
 	indexDimension     = "GlobalSecondaryIndexName"
 	operationDimension = "Operation"
 )
 
-// Calm are the metrics that every table is asked for: what it consumed, and whether
-// anything was throttled because of a partition, or at all.
+// Calm are the metrics of every table: its consumption, and throttling by partitions and
+// in all.
 var Calm = []detect.Metric{
 	corroboration.ConsumedWrite, corroboration.ConsumedRead,
 	corroboration.WriteThrottles, corroboration.ReadThrottles,
 	corroboration.WriteKeyRangeThrottles, corroboration.ReadKeyRangeThrottles,
 }
 
-// Watched are those of a table with an open incident: why else requests were
-// throttled, and what the table is provisioned with.
+// Watched are the metrics of a table with an open incident: other causes of throttling,
+// and the provisioned capacity.
 var Watched = append(append([]detect.Metric{}, Calm...),
 	corroboration.WriteProvisionedThrottles, corroboration.ReadProvisionedThrottles,
 	corroboration.WriteAccountThrottles, corroboration.ReadAccountThrottles,
@@ -33,10 +33,9 @@ var Watched = append(append([]detect.Metric{}, Calm...),
 	corroboration.ProvisionedWrite, corroboration.ProvisionedRead,
 )
 
-// ByOperation are those of a table with an open incident, and not of its indexes, beside
-// Watched: how many requests of each operation were throttled, and how long those took
-// that were served. Each statistic is counted as a metric, which is the most that
-// CloudWatch may bill.
+// ByOperation are the metrics of a table with an open incident, without its indexes,
+// beside Watched: for each operation the throttled requests, and the latency of served
+// ones. Each statistic counts as a metric, the most that CloudWatch may bill.
 var ByOperation = byOperation()
 
 func byOperation() (all []detect.Metric) {
@@ -58,6 +57,6 @@ func statistic(m detect.Metric) string {
 	return "Sum"
 }
 
-// Price is what GetMetricData costs for one metric, in US dollars, in most Regions.
+// Price is the cost of one metric of GetMetricData, in US dollars, in most Regions.
 // Source: Amazon CloudWatch pricing, metrics requested with GetMetricData.
 const Price = 0.01 / 1000

@@ -21,7 +21,7 @@ import (
 	"github.com/keyheat/keyheat/sample"
 )
 
-// API is what is asked of CloudWatch; *cloudwatch.Client is one.
+// API are the operations of CloudWatch that this package uses; *cloudwatch.Client is one.
 type API interface {
 	GetMetricData(context.Context, *cloudwatch.GetMetricDataInput, ...func(*cloudwatch.Options)) (*cloudwatch.GetMetricDataOutput, error)
 }
@@ -40,7 +40,7 @@ type query struct {
 	metric detect.Metric
 }
 
-// Result is what one reading told of a target.
+// Result is one reading of a target.
 type Result struct {
 	State   corroboration.State
 	Message string
@@ -72,7 +72,7 @@ func read(ctx context.Context, api API, wanted []query, from, to time.Time) map[
 	return results
 }
 
-// gathering is what the pages told of a target so far.
+// gathering is the content of a target's pages so far.
 type gathering struct {
 	minutes map[time.Time]map[detect.Metric]float64
 	state   corroboration.State
@@ -186,10 +186,10 @@ func (g *gathering) add(asked *cloudwatch.GetMetricDataInput, m detect.Metric, r
 	}
 }
 
-// denied says what to do.
+// denied is the remedy.
 const denied = "allow cloudwatch:GetMetricData to this role"
 
-// meaning returns what a failed call means for what it asked for.
+// meaning returns the state of a target after a failed call, and a sentence about it.
 func meaning(err error) (corroboration.State, string) {
 	if wrong := awserror.Unreadable(err, "CloudWatch"); wrong != nil {
 		return corroboration.Failed, wrong.Error()

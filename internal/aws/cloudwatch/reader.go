@@ -17,8 +17,7 @@ import (
 	"github.com/keyheat/keyheat/store"
 )
 
-// Store is where what is read goes, and what there is to read comes from;
-// *store.Store is one.
+// Store holds the tables to read and the readings; *store.Store is one.
 type Store interface {
 	AcquireLease(ctx context.Context, name, holder string, ttl time.Duration) (store.Lease, bool, error)
 	Now(ctx context.Context) (time.Time, error)
@@ -40,8 +39,8 @@ type Reader struct {
 	health health.Status
 }
 
-// New returns a reader that is ready to Run. The holder names this process among
-// those that share the store.
+// New returns a reader that is ready to Run. The holder names this process among the
+// processes that share the store.
 func New(c Config, region func(string) API, st Store, holder string, log *slog.Logger) (*Reader, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
@@ -99,7 +98,7 @@ type turn struct {
 	open bool
 }
 
-// due returns what is to be read now, as far as the month's budget allows.
+// due returns the readings that are due now and within the month's budget.
 func (r *Reader) due(ctx context.Context, now time.Time) ([]turn, error) {
 	targets, err := r.targets(ctx, now)
 	if err != nil {
@@ -143,9 +142,9 @@ func (r *Reader) due(ctx context.Context, now time.Time) ([]turn, error) {
 	return due, nil
 }
 
-// addOperations has the tables with an open incident asked for their metrics by operation,
-// too, and returns for how many nothing is left of the budget: what tells why requests
-// were throttled goes first, of all tables.
+// addOperations adds the metrics by operation of tables with an open incident, and
+// returns how many tables exceed the budget. Metrics that explain throttling go first,
+// for all tables.
 func addOperations(due []turn, budget float64) (skipped int) {
 	for i := range due {
 		t := &due[i]
@@ -173,8 +172,8 @@ func (r *Reader) sayBudget(skipped int, spent float64) {
 	}
 }
 
-// AllowedRequests returns what may be spent by now: the month's share of the budget, and a
-// day's share in advance, so that an incident can be watched on the first day.
+// AllowedRequests returns the budget up to now: the month's share so far, and one day in
+// advance, so that an incident can be watched on the first day.
 func AllowedRequests(monthly float64, now time.Time) float64 {
 	now = now.UTC()
 	begin := time.Date(now.Year(), now.Month(), 1, 0, 0, 0, 0, time.UTC)
@@ -192,8 +191,7 @@ func firstMinute(last store.CloudWatchRead, now time.Time) time.Time {
 	return last.Through.Add(-overlap)
 }
 
-// targets returns the tables and indexes to read: those that the samples show, and
-// those that the operator names.
+// targets returns the tables and indexes to read: the samples' and the operator's.
 func (r *Reader) targets(ctx context.Context, now time.Time) ([]sample.Target, error) {
 	all, err := r.store.ActiveTargets(ctx, now.Add(-active))
 	if err != nil {
@@ -229,8 +227,8 @@ func baseOf(t sample.Target) sample.Target {
 	return t
 }
 
-// readRegion reads tables of one Region and stores what they told, each table by
-// itself: those that were read stay when a later one cannot be stored.
+// readRegion reads tables of one Region and stores each reading by itself, so that a
+// failure to store a later table keeps the earlier ones.
 func (r *Reader) readRegion(ctx context.Context, region string, due []turn, now time.Time) error {
 	begin := slices.MinFunc(due, func(a, b turn) int { return a.from.Compare(b.from) }).from
 	var wanted []query

@@ -18,7 +18,7 @@ import (
 	"github.com/keyheat/keyheat/internal/daemon/retry"
 )
 
-// API is what is asked of CloudWatch; *cloudwatch.Client is one.
+// API are the operations of CloudWatch that this package uses; *cloudwatch.Client is one.
 type API interface {
 	GetInsightRuleReport(context.Context, *cloudwatch.GetInsightRuleReportInput, ...func(*cloudwatch.Options)) (*cloudwatch.GetInsightRuleReportOutput, error)
 	DescribeInsightRules(context.Context, *cloudwatch.DescribeInsightRulesInput, ...func(*cloudwatch.Options)) (*cloudwatch.DescribeInsightRulesOutput, error)
@@ -32,8 +32,8 @@ const (
 	// Longest is the longest time of a report. Source: CloudWatch User Guide, "View
 	// Contributor Insights reports".
 	Longest = 24 * time.Hour
-	// Price is what one report costs in US dollars, in most Regions: that of one metric.
-	// Source: Amazon CloudWatch pricing, metrics requested with GetMetricData and
+	// Price is the cost of one report in US dollars, in most Regions: the price of one
+	// metric. Source: Amazon CloudWatch pricing, metrics requested with GetMetricData and
 	// GetInsightRuleReport.
 	Price = 0.01 / 1000
 
@@ -58,18 +58,18 @@ var ErrThrottled = errors.New("CloudWatch takes no more reports of this account 
 // ErrNoRule means that a rule is gone since it was asked for.
 var ErrNoRule = errors.New("CloudWatch no longer has the rule: Contributor Insights was disabled, or its mode was changed, at this moment: try again")
 
-// Report is what a rule counted in a time.
+// Report is a rule's counts over a time.
 type Report struct {
-	// Series are the keys that were listed, with the minutes in which they were.
+	// Series are the listed keys, with the minutes of each.
 	Series []contributors.Series
-	// Unlisted is the most that a key can have had in a minute in which it is not listed;
-	// zero where all keys are listed.
+	// Unlisted is the most that a key can have had in a minute without being listed in
+	// it; zero if all keys are listed.
 	Unlisted float64
 	// Open is in how many minutes more keys had enough than a report lists.
 	Open int
 }
 
-// Reader reads reports and counts what that takes. It is for one goroutine.
+// Reader reads reports and counts its calls. It is for one goroutine.
 type Reader struct {
 	// API is CloudWatch.
 	API API
@@ -78,9 +78,8 @@ type Reader struct {
 	Calls, Throttled int64
 }
 
-// Read returns what a rule counted from one minute to another, which is left out. What
-// a key had in minutes in which it is not listed is at most enough, but for the minutes
-// that are Open.
+// Read returns a rule's counts from one minute up to another, exclusive. In minutes
+// without a listing, a key had at most enough, except in the minutes that Open counts.
 func (r *Reader) Read(ctx context.Context, rule string, from, to time.Time, enough float64) (Report, error) {
 	g := gathering{values: map[string]map[int64]float64{}, keys: map[string][]string{}}
 	if err := r.read(ctx, rule, from, to, enough, &g); err != nil {
@@ -114,7 +113,7 @@ func (r *Reader) read(ctx context.Context, rule string, from, to time.Time, enou
 	return r.read(ctx, rule, half, to, enough, into)
 }
 
-// check returns why an answer is no report of what was asked for.
+// check returns the fault of an answer that is no report.
 func check(out *cloudwatch.GetInsightRuleReportOutput) error {
 	wrong := func(format string, args ...any) error {
 		return fmt.Errorf("GetInsightRuleReport: "+format+": does AWS_ENDPOINT_URL name the right server?", args...)
@@ -170,8 +169,8 @@ func isThrottled(err error) bool {
 	return known
 }
 
-// States returns the state of each rule, ENABLED or DISABLED, by which an empty report is
-// told from one of a rule that does not count.
+// States returns the state of each rule, ENABLED or DISABLED: an empty report may come
+// from a rule that does not count.
 func (r *Reader) States(ctx context.Context) (map[string]string, error) {
 	states, in := map[string]string{}, &cloudwatch.DescribeInsightRulesInput{}
 	for range maxPages {
@@ -200,8 +199,8 @@ func (r *Reader) Probe(ctx context.Context) error {
 	return err
 }
 
-// ExplainDisabled returns that one of these rules does not count, and what to do; empty where
-// they do, or CloudWatch does not say: a report that is empty is said to be so.
+// ExplainDisabled returns a sentence, with the remedy, if one of these rules does not
+// count; empty if they all count or CloudWatch gives no state.
 func (r *Reader) ExplainDisabled(ctx context.Context, s *Setup, rules ...Rule) string {
 	states, err := r.States(ctx)
 	if err != nil {
@@ -215,7 +214,7 @@ func (r *Reader) ExplainDisabled(ctx context.Context, s *Setup, rules ...Rule) s
 	return ""
 }
 
-// gathering is what reports told so far.
+// gathering is the sum of the reports so far.
 type gathering struct {
 	keys     map[string][]string
 	values   map[string]map[int64]float64
@@ -224,8 +223,8 @@ type gathering struct {
 	open     int
 }
 
-// add takes a report, and returns the most that a key can have had in one of its minutes
-// that is not listed in it: those that are have the highest minutes of all.
+// add adds a report, and returns the most that a key can have had in one of its minutes
+// without being listed: the listed keys have the highest minutes of all.
 func (g *gathering) add(out *cloudwatch.GetInsightRuleReportOutput, from, to time.Time) (unlisted float64) {
 	for i := range out.Contributors {
 		c := &out.Contributors[i]

@@ -20,15 +20,15 @@ import (
 	"github.com/keyheat/keyheat/sample"
 )
 
-// Tables is what is asked of DynamoDB; *dynamodb.Client is one.
+// Tables are the operations of DynamoDB that this package uses; *dynamodb.Client is one.
 type Tables interface {
 	DescribeContributorInsights(context.Context, *dynamodb.DescribeContributorInsightsInput, ...func(*dynamodb.Options)) (*dynamodb.DescribeContributorInsightsOutput, error)
 }
 
-// Rule is what one of DynamoDB's rules counts, as its name says it.
+// Rule is one of DynamoDB's rules, by the part of its name that identifies its counts.
 type Rule string
 
-// The rules of a table or index; those of items exist where it has a sort key.
+// The rules of a table or index; the rules of items exist only with a sort key.
 const (
 	AccessedKeys   Rule = "PKC"
 	AccessedItems  Rule = "SKC"
@@ -36,7 +36,7 @@ const (
 	ThrottledItems Rule = "SKT"
 )
 
-// prefix begins the names of DynamoDB's rules; the rule and what it is of follow.
+// prefix begins the names of DynamoDB's rules; the rule and its table or index follow.
 const prefix = "DynamoDBContributorInsights-"
 
 // plain are the names of rules: prefix, a table's and an index's name and a number.
@@ -55,8 +55,8 @@ type Setup struct {
 	failure string
 }
 
-// Describe asks how Contributor Insights is enabled. Its error is a sentence that says
-// what is wrong and what to do; that it is not enabled is none.
+// Describe asks how Contributor Insights is enabled. Its error is a sentence with the
+// cause and the remedy; a disabled one is no error.
 func Describe(ctx context.Context, api Tables, of sample.Target) (Setup, error) {
 	in := &dynamodb.DescribeContributorInsightsInput{TableName: aws.String(of.Table)}
 	if of.Index != "" {
@@ -81,8 +81,8 @@ func Describe(ctx context.Context, api Tables, of sample.Target) (Setup, error) 
 	return s, nil
 }
 
-// ErrDisabled returns a sentence that says why there is nothing to read, and what to do; nil
-// where Contributor Insights is enabled.
+// ErrDisabled returns a sentence with the cause and the remedy if there is nothing to
+// read; nil if Contributor Insights is enabled.
 func (s *Setup) ErrDisabled() error {
 	switch s.status {
 	case types.ContributorInsightsStatusEnabled:
@@ -100,7 +100,7 @@ func (s *Setup) ErrDisabled() error {
 	return fmt.Errorf("its Contributor Insights is not enabled: %s", s.advice())
 }
 
-// advice says how to enable it.
+// advice is the command that enables it.
 func (s *Setup) advice() string {
 	return fmt.Sprintf("enable it for as long as you look for hot keys, with %s; or leave it enabled for throttled keys only, which is paid by throttled requests, with %s",
 		s.enable(types.ContributorInsightsModeAccessedAndThrottledKeys), s.enable(types.ContributorInsightsModeThrottledKeys))
@@ -115,8 +115,8 @@ func (s *Setup) enable(mode types.ContributorInsightsMode) string {
 	return command + " --contributor-insights-action ENABLE --contributor-insights-mode " + string(mode)
 }
 
-// EnableThrottled returns the command that has only throttled keys counted, EnableAll that
-// which has all keys counted.
+// EnableThrottled returns the command that counts throttled keys alone, EnableAll the
+// command that counts all keys.
 func (s *Setup) EnableThrottled() string { return s.enable(types.ContributorInsightsModeThrottledKeys) }
 
 // EnableAll is described at EnableThrottled.
@@ -124,7 +124,7 @@ func (s *Setup) EnableAll() string {
 	return s.enable(types.ContributorInsightsModeAccessedAndThrottledKeys)
 }
 
-// Says tells in a sentence what is counted, and how to change that.
+// Says describes in a sentence the counted keys, and how to change the mode.
 func (s *Setup) Says() string {
 	if err := s.ErrDisabled(); err != nil {
 		return err.Error()
@@ -140,7 +140,7 @@ func (s *Setup) ruleNames() string {
 	return strings.Join(slices.Sorted(maps.Values(s.Rules)), ", ")
 }
 
-// meaning returns a sentence for an error of the SDK's: what is wrong, and what to do.
+// meaning returns a sentence for an error of the SDK: the cause and the remedy.
 func meaning(operation string, err, denied, missing error) error {
 	var failed smithy.APIError
 	switch {

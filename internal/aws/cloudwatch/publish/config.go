@@ -26,24 +26,25 @@ const (
 	maxData = 1000
 )
 
-// Price is what a metric costs in a month, in US dollars, for the first 10,000 of an
-// account; PutMetricData itself costs a cent for 1,000 calls.
-// Source: Amazon CloudWatch pricing, custom metrics.
+// Price is the monthly cost of a metric, in US dollars, for the first 10,000 of an
+// account; PutMetricData itself costs a cent for 1,000 calls. Source: Amazon CloudWatch
+// pricing, custom metrics.
 const Price = 0.30
 
-// Config is what is written to CloudWatch. A zero field takes its default.
+// Config chooses the metrics that are written to CloudWatch. A zero field takes its
+// default.
 type Config struct {
 	// Namespace is where the metrics are.
 	Namespace string
-	// MonthlyCost is what the metrics may cost in a month, in US dollars: the tables
-	// beyond it, of which the calmest are left out, have none.
+	// MonthlyCost is the budget of the metrics in a month, in US dollars; the calmest
+	// tables beyond it have no metrics.
 	MonthlyCost float64
 }
 
 // Default returns the defaults of Config.
 func Default() Config { return Config{Namespace: "Keyheat", MonthlyCost: 50} }
 
-// namespaces are what CloudWatch takes.
+// namespaces matches the names that CloudWatch accepts.
 var namespaces = regexp.MustCompile(`^[A-Za-z0-9.\-_/#:]{1,255}$`)
 
 // Validate returns everything that is wrong with a configuration.
@@ -63,6 +64,6 @@ func (c Config) Tables() int {
 	return max(0, int((c.MonthlyCost/Price-1)/float64(len(ofTable))))
 }
 
-// CostOf returns what the metrics of one table, or index, cost in a month at most, in US
+// CostOf returns the highest monthly cost of the metrics of one table, or index, in US
 // dollars.
 func CostOf() float64 { return Price * float64(len(ofTable)) }

@@ -19,11 +19,10 @@ const (
 	// SecondsCounted is how many seconds of the minute were counted whole, of all tables.
 	// It is the only one without dimensions, and the one to alarm on when it is missing.
 	SecondsCounted = "SecondsCounted"
-	// HotKeys is how many keys had a second that is proven to be above what a partition
-	// serves.
+	// HotKeys is the number of keys with a second proven above a partition's limit.
 	HotKeys = "HotKeys"
-	// HighestUtilization is the highest second of a key, in percent of what a partition
-	// serves.
+	// HighestUtilization is the highest second of a key, in percent of a partition's
+	// limit.
 	HighestUtilization = "HighestUtilization"
 	// FiringIncidents is how many incidents of the table fire.
 	FiringIncidents = "FiringIncidents"
@@ -36,7 +35,7 @@ const (
 // ofTable are the metrics of a table or index.
 var ofTable = []string{HotKeys, HighestUtilization, FiringIncidents, WriteCoverage, ReadCoverage}
 
-// The dimensions: those of DynamoDB's own metrics, and the account where samples tell it.
+// The dimensions of DynamoDB's own metrics, and the account if samples carry it.
 const (
 	TableDimension   = "TableName"
 	IndexDimension   = "GlobalSecondaryIndexName"
@@ -52,7 +51,7 @@ func dimensions(of sample.Target) (all []types.Dimension) {
 	return all
 }
 
-// minute is what is known of one minute of a table or index.
+// minute holds the known figures of one minute of a table or index.
 type minute struct {
 	hot         int
 	utilization float64
@@ -79,7 +78,7 @@ func (m *minute) add(stored store.Rollup) error {
 	return nil
 }
 
-// data returns what is known of the minute as CloudWatch takes it. Counts are known where
+// data returns the known figures of the minute as CloudWatch's data. Counts are known if
 // the minute was counted.
 func (m *minute) data(of sample.Target, at time.Time, counted bool) (all []types.MetricDatum) {
 	add := func(name string, unit types.StandardUnit, value float64) {

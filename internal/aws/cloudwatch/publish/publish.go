@@ -24,12 +24,12 @@ import (
 	"github.com/keyheat/keyheat/store"
 )
 
-// API is what is asked of CloudWatch; *cloudwatch.Client is one.
+// API are the operations of CloudWatch that this package uses; *cloudwatch.Client is one.
 type API interface {
 	PutMetricData(context.Context, *cloudwatch.PutMetricDataInput, ...func(*cloudwatch.Options)) (*cloudwatch.PutMetricDataOutput, error)
 }
 
-// Store is what the metrics are made of; *store.Store has it.
+// Store holds the figures behind the metrics; *store.Store has it.
 type Store interface {
 	AcquireLease(ctx context.Context, name, holder string, ttl time.Duration) (store.Lease, bool, error)
 	Now(ctx context.Context) (time.Time, error)
@@ -52,13 +52,13 @@ type Publisher struct {
 
 	// next is the next minute of each Region; one that is missing begins with the newest.
 	next map[string]time.Time
-	// admitted are the tables with metrics. None leaves, since a metric is paid by the
-	// hours in which it was written.
+	// admitted are the tables with metrics. A table stays, because a metric is paid by
+	// the hours in which it was written.
 	admitted map[sample.Target]bool
 }
 
-// New returns a publisher that is ready to Run. The holder names this process among
-// those that share the store.
+// New returns a publisher that is ready to Run. The holder names this process among the
+// processes that share the store.
 func New(c Config, region func(string) API, st Store, holder string, log *slog.Logger) (*Publisher, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
@@ -126,7 +126,8 @@ func (p *Publisher) pass(ctx context.Context) error {
 	return failed
 }
 
-// minute returns the data of a minute, by Region. That of the whole is in the default one.
+// minute returns the data of a minute, by Region. The figures of the whole go to the
+// default Region.
 func (p *Publisher) minute(ctx context.Context, at time.Time) (map[string][]types.MetricDatum, error) {
 	seen, err := p.store.SeenMinutes(ctx, at, at.Add(time.Minute), 1)
 	if err != nil {
@@ -146,7 +147,7 @@ func (p *Publisher) minute(ctx context.Context, at time.Time) (map[string][]type
 	return byRegion, nil
 }
 
-// load returns what is known of a minute of each table and index.
+// load returns the known figures of a minute for each table and index.
 func (p *Publisher) load(ctx context.Context, at time.Time) (map[sample.Target]*minute, error) {
 	all := make(map[sample.Target]*minute)
 	of := func(target sample.Target) *minute {
@@ -187,8 +188,8 @@ func (p *Publisher) load(ctx context.Context, at time.Time) (map[sample.Target]*
 	return all, nil
 }
 
-// admit returns the tables with metrics, in order: those that had some, and then the
-// hottest, as far as the cost allows.
+// admit returns the tables with metrics, in order: first the tables that had metrics,
+// then the hottest, within the budget.
 func (p *Publisher) admit(all map[sample.Target]*minute) []sample.Target {
 	var others []sample.Target
 	for target := range all {
