@@ -1,35 +1,35 @@
-// Package alert delivers notifications about findings. It empties the outbox, which
-// a judge fills in the same transaction as the findings themselves, so that no
-// transition is notified without being stored, or stored without being notified.
+// Package alert delivers notifications about findings. It empties the outbox, which a
+// judge fills in the same transaction as the findings themselves, so that every notified
+// transition is stored, and every stored one notified.
 //
-// # What a receiver may rely on
+// # Guarantees for a receiver
 //
-// Every notification arrives at least once: after a crash, a timeout or a lost
-// response it is sent again with the same id, so that a receiver recognises a
-// repetition by the header webhook-id. A repetition within a minute has the same body; a
-// later one has the incident's newest state. Notifications of one incident arrive in
-// their order; those of different incidents may overtake each other.
+// Every notification arrives at least once: after a crash, a timeout or a lost response
+// it is sent again with the same id, so that a receiver recognises a repetition by the
+// header webhook-id. A repetition within a minute has the same body; a later one has the
+// incident's newest state. Notifications of one incident arrive in their order;
+// notifications of different incidents may overtake each other.
 //
 // # A receiver that fails
 //
 // The pause after a failure belongs to the route, not to the notification: one
 // notification at a time tries the receiver again, after pauses that grow to
-// [Config.MaxPause], and its first success makes everything that waits due at once. Only
-// a notification that the receiver rejected has a pause of its own. A rejected notification
-// is given up only if the receiver takes others meanwhile: a receiver that rejects all of
-// them fails. How the receiver answers is a row in the store, which all processes share and
-// which outlives them.
+// [Config.MaxPause], and its first success makes all waiting ones due at once. Only a
+// notification that the receiver rejected has a pause of its own. The route gives a
+// rejected notification up only if the receiver takes others meanwhile: a receiver that
+// rejects all of them fails. The receiver's health is a row in the store, which all
+// processes share and which outlives them.
 //
-// What waited longer than a minute says so, and is told as the incident is now: updates
-// that wait are merged into the first message that has not arrived.
+// A notification that waited longer than a minute states its delay, and shows the
+// incident's present state: waiting updates are merged into the first message that has
+// not arrived.
 //
 // # Routes
 //
 // Each receiver is a route of the outbox with a Route of its own that delivers it, so
-// that one that is unavailable delays no other. What its receiver has not been told
-// is never told to be over: where an incident ends before any attempt to tell it may
-// have arrived, its notifications are cancelled. Package receiver says in which form a
-// notification is delivered.
+// that an unavailable receiver delays no other. A receiver gets no end without a
+// beginning: if an incident ends before any attempt may have arrived, its notifications
+// are cancelled. Package receiver encodes each notification for its receiver.
 package alert
 
 import (
@@ -68,7 +68,7 @@ type Store interface {
 	ReceiverSucceeded(ctx context.Context, route string) error
 	ReceiverFailed(ctx context.Context, route, cause string, pause time.Duration) error
 
-	// What late notifications are told with.
+	// The present state, for late notifications.
 	Incident(ctx context.Context, id string) (store.Incident, error)
 	Finding(ctx context.Context, fingerprint string) (store.Finding, error)
 }
@@ -83,24 +83,24 @@ type Route struct {
 	store    Store
 	logger   *slog.Logger
 	notifier notify.Notifier
-	// told is when notices went out in the last minute; summarised when the last
-	// summary did.
+	// told holds the times of the last minute's notices; summarised the time of the last
+	// summary.
 	told       []time.Time
 	summarised time.Time
-	// repeated is when incidents that go on were last told again, of a receiver that
+	// repeated is the time of the last repetition of open incidents, for a receiver that
 	// forgets.
 	repeated time.Time
-	// receiver is what is stored of the receiver, read at looked and at each delivery.
+	// receiver is the receiver's stored row, read at looked and at each delivery.
 	receiver store.Receiver
 	looked   time.Time
 	// wake asks for a pass before the next poll.
 	wake chan struct{}
-	// outbox and target are what is wrong with the outbox and the receiver now.
+	// outbox and target hold the present faults of the outbox and the receiver.
 	outbox, target health.Status
 }
 
-// New returns a route that is ready to Run. The holder names this process among those
-// that share the outbox.
+// New returns a route that is ready to Run. The holder names this process among the
+// processes that share the outbox.
 func New(c Config, st Store, holder string, logger *slog.Logger) (*Route, error) {
 	c = c.withDefaults()
 	if err := c.Validate(); err != nil {
@@ -145,9 +145,9 @@ func (r *Route) Run(ctx context.Context) error {
 // same process has written something into it.
 func (r *Route) Wake() { retry.Signal(r.wake) }
 
-// pass delivers what is due. Processes that share the outbox take turns by a
-// lease, so that two never send the same, nor out of order, except when one
-// was stopped for longer than its lease.
+// pass delivers due notifications. Processes that share the outbox take turns by a lease,
+// so that two never send the same, nor out of order, except when one was stopped for
+// longer than its lease.
 func (r *Route) pass(ctx context.Context) error {
 	for {
 		due, err := r.store.DueNotifications(ctx, r.config.Route, most)
@@ -209,7 +209,7 @@ func (r *Route) deliverAll(ctx context.Context, due []store.Notification) (again
 	return len(due) > 0, nil
 }
 
-// notice returns what the receiver is given of a notification.
+// notice returns the receiver's view of a notification.
 func (r *Route) notice(n store.Notification) *notify.Notice {
 	notice := notify.NewNotice(n, r.config.Pages)
 	notice.Delay = r.delay(n.Created, time.Now())
@@ -248,8 +248,8 @@ func (r *Route) deliver(ctx context.Context, n store.Notification) (answered boo
 	v := judge(r.config, n, response, r.receiver.Failures, now)
 	r.measures.attempts.WithLabelValues(string(v.outcome)).Inc()
 	r.logAttempt(ctx, &n, v)
-	// First, so that a process which ends between the two does it again: of what is
-	// delivered or dead nobody would.
+	// The fallback comes first, so that a process that ends between the two does it
+	// again: nobody repeats a delivered or dead notification.
 	if r.fallsBack(n, v.outcome, now) {
 		if err := r.fallBack(ctx, n.ID); err != nil {
 			return false, err
@@ -272,9 +272,9 @@ func (r *Route) fallBack(ctx context.Context, id string) error {
 	return ignoreNotFound(r.store.FallBack(ctx, id, r.config.Fallback, detect.CopiedID(id, r.config.Fallback)))
 }
 
-// logAttempt logs what came of an attempt, with IDs alone: a key may be one that logs
-// are not to have. One that is to be repeated is for those who look for it, since the
-// first failure is logged as a warning.
+// logAttempt logs the result of an attempt, with IDs alone: logs may not be allowed to
+// hold a key. Attempts that will be repeated are logged at the debug level, because the
+// first failure is a warning.
 func (r *Route) logAttempt(ctx context.Context, n *store.Notification, v verdict) {
 	level := slog.LevelInfo
 	switch v.outcome {
@@ -296,8 +296,8 @@ func ignoreNotFound(err error) error {
 	return err
 }
 
-// fallsBack reports whether a notification goes to the fallback too: because this
-// receiver does not take it, or because that is where the incident was told of.
+// fallsBack reports whether a notification goes to the fallback too: the receiver rejects
+// it, or the fallback got the incident's beginning.
 func (r *Route) fallsBack(n store.Notification, o outcome, now time.Time) bool {
 	if r.config.Fallback == "" {
 		return false
@@ -305,7 +305,7 @@ func (r *Route) fallsBack(n store.Notification, o outcome, now time.Time) bool {
 	return n.Fallback || o == dead || o == failed && now.Sub(n.Created) >= r.config.FallbackAfter
 }
 
-// report records what is wrong, and logs it when that is new.
+// report records a fault, and logs a new one.
 func (r *Route) report(h *health.Status, cause string) {
 	if h.Fail(health.Whole, cause) {
 		r.logger.Warn("delivery fails; retrying", "cause", cause)

@@ -13,7 +13,7 @@ import (
 // DefaultRoute is the route of a Config without one.
 const DefaultRoute = "webhook"
 
-// defaults are those of Config.
+// defaults are Config's defaults.
 var defaults = Config{
 	Route: DefaultRoute, Timeout: 10 * time.Second, Poll: time.Second,
 	MinPause: 5 * time.Second, MaxPause: 15 * time.Second, Refusals: 5, GiveUp: 24 * time.Hour, FallbackAfter: 5 * time.Minute,
@@ -21,18 +21,18 @@ var defaults = Config{
 
 // Config is one route. A zero field takes its default, except the receiver.
 type Config struct {
-	// Route names it in the outbox: what the judge writes for this route is
-	// delivered here.
+	// Route names it in the outbox: the judge writes notifications for it under this
+	// name.
 	Route string
 	// Receiver is where to.
 	Receiver notify.Settings
-	// Limit is how many notifications a minute are told one by one; 0 for no limit.
+	// Limit is the most notifications a minute that are sent one by one; 0 for no limit.
 	Limit int
-	// Fallback is the route that is told instead when this one has failed for
+	// Fallback is the route that gets the notifications when this one has failed for
 	// FallbackAfter; empty for none.
 	Fallback      string
 	FallbackAfter time.Duration
-	// Pages is the address at which people reach the pages, for links; empty for none.
+	// Pages is the web pages' public address, for links; empty for none.
 	Pages string
 	// Timeout bounds one attempt, from dialling to the end of the response.
 	Timeout time.Duration
@@ -46,8 +46,8 @@ type Config struct {
 	// is neither success nor temporary) before it is dropped, if the receiver took
 	// another one since the first.
 	Refusals int
-	// GiveUp is the age at which a notification is dropped whatever the cause: a
-	// page from yesterday helps no one.
+	// GiveUp is the age at which a notification is dropped for any cause: an alert from
+	// yesterday helps no one.
 	GiveUp time.Duration
 
 	holder string
@@ -74,7 +74,7 @@ func (c Config) Validate() error {
 	return faults.Err()
 }
 
-// ValidatePages returns what is wrong with the address of the pages; nil for none.
+// ValidatePages returns the fault of the pages' address; nil for none.
 func ValidatePages(address string) error {
 	u, err := url.Parse(address)
 	sound := err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" && u.User == nil && u.RawQuery == "" && u.Fragment == ""

@@ -38,10 +38,10 @@ func (r *Route) tend(ctx context.Context, now time.Time) error {
 	return r.relieve(ctx, now)
 }
 
-// relieve hands what waits for a failing receiver to the fallback, and gives up what is
-// too old: no attempt does, because one notification is attempted for all. Whether it
-// fails or not, the fallback gets the rest of what it was told of, before that is
-// cancelled here.
+// relieve hands the notifications that wait for a failing receiver to the fallback, and
+// gives up old ones: no attempt does, because one notification is attempted for all. The
+// fallback gets the rest of its incidents, whether the receiver fails or not, before the
+// notifications here are cancelled.
 func (r *Route) relieve(ctx context.Context, now time.Time) error {
 	if r.config.Fallback != "" {
 		var before time.Time
@@ -98,11 +98,11 @@ func (r *Route) pausesAfter(response notify.Response) bool {
 	return !response.Refused || r.receiver.Failures >= r.config.Refusals
 }
 
-// lateAfter is from which age on a notification is late.
+// lateAfter is the age from which a notification is late.
 const lateAfter = time.Minute
 
-// delay says how late a notification is, and why where the receiver is the reason; nothing
-// of one that is in time.
+// delay describes the delay of a notification, with the cause if it is the receiver;
+// empty in time.
 func (r *Route) delay(created, now time.Time) string {
 	late := now.Sub(created)
 	if late < lateAfter {

@@ -13,9 +13,9 @@ import (
 	"github.com/keyheat/keyheat/internal/daemon/retry"
 )
 
-// Heartbeat tells a URL again and again that incidents are found and told of. Whoever
-// expects it there raises the alarm when it does not come: a process that is dead, or
-// cannot reach its database, cannot tell so itself.
+// Heartbeat posts to a URL again and again while Keyheat finds incidents and delivers
+// alerts. The other side raises the alarm when the posts stop: a dead process, or one
+// without a database, cannot raise it.
 type Heartbeat struct {
 	*metrics.Set
 	sent   *prometheus.CounterVec
@@ -26,8 +26,8 @@ type Heartbeat struct {
 	logger *slog.Logger
 }
 
-// NewHeartbeat returns a heartbeat that is sent at every interval at which alive
-// reports that all is well.
+// NewHeartbeat returns a heartbeat that posts at every interval at which alive returns
+// true.
 func NewHeartbeat(to string, every time.Duration, alive func() bool, logger *slog.Logger) (*Heartbeat, error) {
 	ping, err := receiver.NewPing(to)
 	if err != nil {

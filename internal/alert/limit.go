@@ -14,15 +14,14 @@ import (
 	"github.com/keyheat/keyheat/store"
 )
 
-// full reports whether the receiver has been told as much in the last minute as its
-// limit allows.
+// full reports whether the receiver's limit is used up for the last minute.
 func (r *Route) full(now time.Time) bool {
 	r.told = slices.DeleteFunc(r.told, func(at time.Time) bool { return now.Sub(at) >= time.Minute })
 	return r.config.Limit > 0 && len(r.told) >= r.config.Limit
 }
 
-// summarise sends, once a minute, one message about all incidents that are due to be
-// told of. What is over by then is not told, since its beginning never was.
+// summarise sends, once a minute, one message about all due incidents. Incidents that are
+// over by then are left out, because their beginning was never sent.
 func (r *Route) summarise(ctx context.Context, due []store.Notification) error {
 	now := time.Now()
 	if now.Sub(r.summarised) < time.Minute {
@@ -86,7 +85,7 @@ func (r *Route) summary(due []store.Notification) *notify.Notice {
 	return worst
 }
 
-// repeat tells of all incidents that go on, where the receiver forgets them otherwise.
+// repeat sends all open incidents again, to a receiver that forgets them otherwise.
 func (r *Route) repeat(ctx context.Context, now time.Time) error {
 	forgetful, is := r.notifier.(notify.Repeater)
 	if !is || now.Sub(r.repeated) < forgetful.Every() || r.receiver.NextAttempt.After(now) {

@@ -35,7 +35,7 @@ func newMeasures(route string) measures {
 	}
 }
 
-// show sets the metrics of what is stored of the receiver.
+// show sets the metrics of the receiver's stored row.
 func (m *measures) show(r *store.Receiver, now time.Time) {
 	failing, age, succeeded := 0., 0., 0.
 	if r.Failing() {

@@ -12,29 +12,29 @@ import (
 	"github.com/keyheat/keyheat/store"
 )
 
-// outcome is what an attempt means for its notification.
+// outcome is the effect of an attempt on its notification.
 type outcome string
 
 const (
 	delivered outcome = "delivered"
 	failed    outcome = "failed" // to be tried again
 	dead      outcome = "dead"   // given up
-	// summarised is that of one message about many.
+	// summarised is the outcome of one message about many.
 	summarised outcome = "summarised"
 )
 
-// verdict is what to record after an attempt. next is zero where the notification waits
-// for its receiver only.
+// verdict is the record of an attempt. next is zero if the notification waits only for
+// its receiver.
 type verdict struct {
 	outcome outcome
 	next    time.Time
 	cause   string
 }
 
-// judge decides what an attempt means. n.Attempts are the failed ones before, and
+// judge decides the outcome of an attempt. n.Attempts are the failed ones before, and
 // n.Refusals the rejected ones: an attempt that failed on the way proves nothing about
 // the next one. failures counts the receiver's failed attempts since it last took a
-// notification, with this one. Where n was rejected more often, the receiver took another
+// notification, with this one. If n was rejected more often, the receiver took another
 // one in between, so n is at fault; otherwise the receiver may reject everything, as with
 // a revoked token, and n is kept.
 func judge(c Config, n store.Notification, r notify.Response, failures int, now time.Time) verdict {
@@ -62,9 +62,9 @@ func judge(c Config, n store.Notification, r notify.Response, failures int, now 
 // takes others.
 const maxRefusedPause = 15 * time.Minute
 
-// pauseAfter is how long to wait after a failed attempt: it doubles with every failure
-// before, and is at least what the receiver asks for. A fifth is random, so that routes
-// which failed together are not tried together for ever.
+// pauseAfter is the pause after a failed attempt: it doubles with every failure before,
+// and is at least the receiver's requested pause. A fifth is random, so that routes which
+// failed together do not retry together for ever.
 func pauseAfter(r notify.Response, shortest, longest time.Duration, failures int, now time.Time) time.Duration {
 	d := longest
 	if failures < 20 {

@@ -15,11 +15,11 @@ import (
 	"github.com/keyheat/keyheat/internal/aws/awserror"
 )
 
-// AWS returns what the SDK finds by itself: the region, the endpoint and the
-// credentials. Its clients bound what they read of a response.
+// AWS returns the SDK's own choice of region, endpoint and credentials. Its clients bound
+// the size of responses.
 func AWS(ctx context.Context) (aws.Config, error) {
-	// What the SDK warns of, such as the rest of an answer that it could not read, nobody can
-	// mend; what matters is an error.
+	// The SDK's warnings, such as an unread rest of an answer, have no remedy; the
+	// important faults are errors.
 	c, err := awsconfig.LoadDefaultConfig(ctx, awsconfig.WithLogger(logging.Nop{}), awsconfig.WithAPIOptions([]func(*middleware.Stack) error{awserror.LimitResponse}))
 	switch {
 	case err != nil:
@@ -30,7 +30,7 @@ func AWS(ctx context.Context) (aws.Config, error) {
 	return c, nil
 }
 
-// credentialsTimeout bounds the search for credentials, which may ask servers for them.
+// credentialsTimeout bounds the search for credentials, which may ask servers.
 const credentialsTimeout = 20 * time.Second
 
 // AWSWithCredentials is AWS, and an error where there are no credentials.
@@ -42,8 +42,7 @@ func AWSWithCredentials(ctx context.Context) (aws.Config, error) {
 	ctx, cancel := context.WithTimeout(ctx, credentialsTimeout)
 	defer cancel()
 	if _, err := c.Credentials.Retrieve(ctx); err != nil {
-		// The last place that is searched is a server of EC2, which says nothing to
-		// whoever is elsewhere.
+		// The search ends at a server of EC2, which other machines do not have.
 		if text := err.Error(); !strings.Contains(text, "IMDS") {
 			return c, fmt.Errorf("%w (%s)", awserror.ErrNone, text)
 		}

@@ -15,10 +15,9 @@ import (
 
 // Probe checks one thing that a daemon needs.
 type Probe struct {
-	// Name is what it checks, in one word.
+	// Name is the probe's subject in one word.
 	Name string
-	// Run returns a sentence that says what was found, or an error that says
-	// what is wrong and what to do.
+	// Run returns a sentence with its finding, or an error with the cause and the remedy.
 	Run func(ctx context.Context) (string, error)
 }
 
@@ -32,8 +31,8 @@ type result struct {
 	Detail string `json:"detail"`
 }
 
-// CheckCommand returns the command that loads the configuration and then probes what
-// it names, or, with --daemon, the daemon that runs with it. defaults points to the
+// CheckCommand returns the command that loads the configuration and then probes its
+// servers, or, with --daemon, the daemon that runs with it. defaults points to the
 // daemon's struct; probes and running read it once it is filled.
 func CheckCommand(daemon string, defaults any, probes func() []Probe, running func() Probe) *cobra.Command {
 	c := &cobra.Command{

@@ -1,5 +1,5 @@
-// Package cli is what the command lines of both daemons have in common: exit
-// codes, the layers of configuration, logs, the commands check and version.
+// Package cli holds the shared parts of both daemons' command lines: exit codes, the
+// layers of configuration, logs, the commands check and version.
 package cli
 
 import (
@@ -14,9 +14,9 @@ import (
 	"github.com/keyheat/keyheat/internal/settings/config"
 )
 
-// The exit codes. Configuration is whatever the operator wrote, flags included:
-// to start again without a change is of no use, which is what systemd's
-// RestartPreventExitStatus=78 is for. 78 is EX_CONFIG of sysexits.h.
+// The exit codes. Configuration includes all of the operator's text, flags too: a restart
+// without a change cannot help, and systemd's RestartPreventExitStatus=78 prevents it. 78
+// is EX_CONFIG of sysexits.h.
 const (
 	OK            = 0
 	Failed        = 1
@@ -24,8 +24,8 @@ const (
 	Misconfigured = 78
 )
 
-// ErrReported ends a command as Misconfigured without another word, because it
-// has already reported what is wrong.
+// ErrReported ends a command as Misconfigured without another word, because the faults
+// are already printed.
 var ErrReported = errors.New("already reported")
 
 // Streams are where a command reads and writes.
@@ -56,7 +56,7 @@ func Run(ctx context.Context, root *cobra.Command, args []string, s Streams) int
 	return code
 }
 
-// remedy adds to a flag's error what to give in its place, where Go's words do not say it.
+// remedy adds an accepted value to a flag's error if Go's text lacks one.
 func remedy(_ *cobra.Command, err error) error {
 	if wrong, is := errors.AsType[*pflag.InvalidValueError](err); is && wrong.GetFlag().Value.Type() == "duration" {
 		return fmt.Errorf("%w: give numbers with the units h, m or s, such as 90m or 72h", err)
@@ -64,8 +64,8 @@ func remedy(_ *cobra.Command, err error) error {
 	return err
 }
 
-// note sets begun when a command does: once cobra has found nothing wrong with
-// its line, which it also checks after its own hooks.
+// note sets begun when a command begins: once cobra has accepted its line, which it also
+// checks after its own hooks.
 func note(c *cobra.Command, begun *bool) {
 	if run := c.RunE; run != nil {
 		c.RunE = func(c *cobra.Command, args []string) error {
@@ -95,7 +95,7 @@ func exitCode(err error, begun bool) int {
 	return Failed
 }
 
-// foundError marks an error as what was looked for.
+// foundError marks an error as a finding that the command was asked to report.
 type foundError struct{ error }
 
 func (e *foundError) Unwrap() error { return e.error }

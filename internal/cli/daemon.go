@@ -22,16 +22,16 @@ import (
 // returns the exit code.
 func Main(root *cobra.Command) int {
 	// The garbage collector keeps the heap below nine tenths of the container's limit,
-	// unless GOMEMLIMIT says otherwise. Outside of a container there is none to keep.
+	// unless GOMEMLIMIT is set. Outside of a container there is no limit.
 	_, _ = memlimit.Set()
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
 	return Run(ctx, root, os.Args[1:], Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr})
 }
 
-// BoundHeap has the garbage collector run as often as it takes to keep the heap near the
-// configured memory, where by default it runs when the heap has doubled, and beside is what
-// the daemon needs beside that. A lower limit, or one that the operator has set, stands.
+// BoundHeap lets the garbage collector run often enough to keep the heap near the
+// configured memory; by default it runs when the heap has doubled. beside is the daemon's
+// other memory. A lower limit, or the operator's own, stands.
 func BoundHeap(memory, beside int64) {
 	if _, given := os.LookupEnv("GOMEMLIMIT"); given {
 		return
@@ -39,7 +39,7 @@ func BoundHeap(memory, beside int64) {
 	debug.SetMemoryLimit(min(debug.SetMemoryLimit(-1), memory+memory/5+beside))
 }
 
-// Daemon is what the work of a daemon needs.
+// Daemon holds the parts that a daemon's work needs.
 type Daemon struct {
 	Ops   *admin.Server
 	Store *store.Store
@@ -49,9 +49,9 @@ type Daemon struct {
 	hangups <-chan os.Signal
 }
 
-// Serve serves operations, opens the store, waiting for it while
-// it cannot be reached, and does the work until that ends, which it should when
-// its context does. The operations server starts first and stops last.
+// Serve serves operations, opens the store, waits while the store is unreachable, and
+// then works until the work ends, which it should when its context does. The operations
+// server starts first and stops last.
 func Serve(ctx context.Context, o admin.Options, db Store, log *slog.Logger, work func(context.Context, Daemon) error) error {
 	ops, err := admin.Open(ctx, o, log)
 	if err != nil {

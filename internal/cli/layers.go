@@ -36,8 +36,8 @@ func WithConfig(c *cobra.Command, config any, run func(c *cobra.Command) error) 
 }
 
 // Reloadable is [WithConfig] for a daemon, which can read all layers again while it runs:
-// run gets the configuration, and what reads the next one. defaults returns a new struct
-// with the defaults at each call.
+// run gets the configuration, and a function that reads the next one. defaults returns a
+// new struct with the defaults at each call.
 func Reloadable[C any](c *cobra.Command, defaults func() *C, run func(c *cobra.Command, config *C, again func() (*C, error)) error) *cobra.Command {
 	fill := layers(c, defaults())
 	again := func() (*C, error) {
@@ -54,14 +54,15 @@ func Reloadable[C any](c *cobra.Command, defaults func() *C, run func(c *cobra.C
 	return c
 }
 
-// Layers adds --config and a flag for every field of defaults, which points to a
-// struct, to a command. It returns what fills the struct when the command runs.
+// Layers adds --config and a flag for every field of defaults, which points to a struct,
+// to a command. It returns a function that fills the struct when the command runs.
 func Layers(c *cobra.Command, defaults any) (load func() error) {
 	fill := layers(c, defaults)
 	return func() error { return fill(defaults) }
 }
 
-// layers adds the flags of Layers, and returns what fills a struct that holds the defaults.
+// layers adds the flags of Layers, and returns a function that fills a struct with
+// defaults.
 func layers(c *cobra.Command, defaults any) (fill func(into any) error) {
 	files := c.Flags().StringArrayP("config", "c", filepath.SplitList(os.Getenv(fileVariable)),
 		"the YAML `file` to read, repeatable: a later one stands before an earlier one; also "+fileVariable)
@@ -85,8 +86,8 @@ func layers(c *cobra.Command, defaults any) (fill func(into any) error) {
 // longToken is from how many characters on a step of an address is taken for a token.
 const longToken = 16
 
-// holdsSecret reports whether an address has a password or what looks like a token. What
-// is no address may be libpq's form of one.
+// holdsSecret reports whether an address has a password or a likely token. Text that is
+// no address may be libpq's form of one.
 func holdsSecret(text string) bool {
 	u, err := url.Parse(text)
 	if err != nil || u.Scheme == "" {

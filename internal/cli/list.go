@@ -11,8 +11,8 @@ import (
 // InSeconds is how lists write times.
 const InSeconds = "2006-01-02 15:04:05"
 
-// WriteList writes rows as JSON, or as a table that fits the terminal; what says what
-// there is none of.
+// WriteList writes rows as JSON, or as a table that fits the terminal; what names the
+// rows in the text of an empty list.
 func WriteList[T any](out io.Writer, rows []T, f Format, what string, columns []terminal.Column, cells func(T) []string) error {
 	if f == JSON {
 		text, err := wording.JSON(append([]T{}, rows...))

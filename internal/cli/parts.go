@@ -17,14 +17,14 @@ import (
 type Part struct {
 	// Name is unique among a daemon's parts.
 	Name string
-	// Settings are compared with those of the part that runs.
+	// Settings are compared with the settings of the running part.
 	Settings any
 	// Open makes the component; it must not act before Run.
 	Open func(ctx context.Context) (Component, error)
 }
 
-// Component is what a Part runs. It has no say in the daemon's readiness: a receiver
-// that is down must not take the pages away.
+// Component is the running side of a Part. It has no influence on the daemon's readiness:
+// a failing receiver must not take the pages away.
 type Component interface {
 	prometheus.Collector
 	// Run works until ctx ends.
@@ -49,7 +49,7 @@ type running struct {
 	stopped chan struct{}
 }
 
-// NewParts returns no parts yet. Those to come run in the group, until ctx ends.
+// NewParts returns an empty set. Parts added later run in the group, until ctx ends.
 func NewParts(ctx context.Context, group *errgroup.Group, d Daemon) *Parts {
 	return &Parts{daemon: d, group: group, ctx: ctx, running: make(map[string]*running)}
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/keyheat/keyheat/internal/settings/config"
 )
 
-// Reload is how a daemon takes on new settings at SIGHUP: those that can change while it
-// runs, and a word about the others.
+// Reload applies new settings at SIGHUP: the settings that can change in a running
+// daemon, and a log line about the others.
 type Reload[C any] struct {
 	// Started is the configuration that the daemon was started with.
 	Started *C
@@ -22,16 +22,16 @@ type Reload[C any] struct {
 	// Live reports whether a setting of next, by its path, takes effect without a
 	// restart.
 	Live func(path string, next *C) bool
-	// Apply has what runs take on the live settings. After an error everything goes on
-	// as before.
+	// Apply changes the live settings of the running parts. After an error everything
+	// stays as before.
 	Apply func(ctx context.Context, next *C) error
 	// Files are files, by the path of the setting that names them, whose content is no
 	// part of the configuration; Apply reads them.
 	Files func(*C) map[string]string
 }
 
-// Runner returns what reloads at every SIGHUP until its context ends. Changes of files count
-// from the call on, and the metrics are there when it returns.
+// Runner returns a function that reloads at every SIGHUP until its context ends. Changes
+// of files count from the call on, and the metrics exist when it returns.
 func (r Reload[C]) Runner(d Daemon) (run func(ctx context.Context) error) {
 	m := metrics.New("config", nil)
 	successful := m.Gauge("last_reload_successful", "Whether the last reload of the configuration succeeded; 1 before the first one.")
@@ -74,8 +74,8 @@ func (r Reload[C]) Runner(d Daemon) (run func(ctx context.Context) error) {
 	}
 }
 
-// differences returns the settings that have changed since the last reload, and those
-// that have since the start and wait for a restart.
+// differences returns the settings that have changed since the last reload, and the
+// settings that have changed since the start and wait for a restart.
 func (r Reload[C]) differences(applied, next *C) (changed, waiting []string) {
 	live := func(path string) bool { return r.Live(path, next) }
 	changed = slices.DeleteFunc(config.ChangedFields(applied, next), func(path string) bool { return !live(path) })
@@ -89,8 +89,8 @@ func (r Reload[C]) files(of *C) map[string]string {
 	return r.Files(of)
 }
 
-// digests returns what tells whether files have changed. One that cannot be read is
-// whoever's to say who reads it.
+// digests returns a digest of each file, by which changes show. The file's reader reports
+// a file that cannot be read.
 func digests(files map[string]string) map[string]string {
 	all := make(map[string]string)
 	for path, name := range files {

@@ -14,7 +14,7 @@ import (
 	"strings"
 )
 
-// maxReadiness bounds what is read of a daemon's answer.
+// maxReadiness bounds the answer of a daemon.
 const maxReadiness = 1 << 20
 
 // Running asks the daemon that serves at an address whether it is ready: the health check
@@ -54,8 +54,8 @@ func reachable(address string) string {
 	return net.JoinHostPort(host, port)
 }
 
-// readiness asks over TLS first where a web configuration file may give it: only the
-// server knows which.
+// readiness asks over TLS first if a web configuration file may require it: only the
+// server knows.
 func (w Web) readiness(ctx context.Context, address string) (status int, body []byte, err error) {
 	if w.ConfigFile != "" {
 		if status, body, err = ask(ctx, "https", address); err == nil {
@@ -71,8 +71,8 @@ func ask(ctx context.Context, scheme, address string) (status int, body []byte, 
 	if err != nil {
 		return 0, nil, err
 	}
-	// Nothing is told to the server, and its certificate is of a name by which others
-	// call it.
+	// The request carries no secret, and the certificate names the server as other
+	// machines call it.
 	transport := &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}} //nolint:gosec // see above
 	defer transport.CloseIdleConnections()
 	response, err := (&http.Client{Transport: transport}).Do(request)

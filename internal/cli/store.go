@@ -21,7 +21,7 @@ type Store struct {
 	URLFile string        `yaml:"url_file" help:"a file that holds the URL, where it has a password"`
 }
 
-// Check adds what is wrong.
+// Check adds the faults.
 func (s Store) Check(f *config.Faults) {
 	scheme, _, _ := strings.Cut(string(s.URL), ":")
 	switch scheme {
@@ -29,8 +29,8 @@ func (s Store) Check(f *config.Faults) {
 	case "":
 		f.Addf("store.url", `no database: give its URL, such as "postgres://keyheat@db/keyheat" or "sqlite:keyheat.db"`)
 	default:
-		// What was written is not repeated: in libpq's form (host=… password=…) it
-		// would be the password.
+		// The error does not repeat the text: in libpq's form (host=… password=…) it
+		// would hold the password.
 		f.Addf("store.url", `no URL of a database: it begins with "postgres://" or "sqlite:"`)
 	}
 }
@@ -56,7 +56,7 @@ func (s Store) String() string { return store.Redact(string(s.URL)) }
 // password that logs in.
 func (s Store) SameBut(next Store) bool { return store.SameDatabase(string(s.URL), string(next.URL)) }
 
-// Reauthenticate has the connections to come log in as next says, where that is the same
+// Reauthenticate lets new connections log in with next's credentials, if next is the same
 // database.
 func (s Store) Reauthenticate(db *store.Store, next Store) error {
 	if !s.SameBut(next) {

@@ -8,7 +8,7 @@ import (
 	"github.com/keyheat/keyheat/internal/daemon/buildinfo"
 )
 
-// VersionCommand returns the command that says which build this is.
+// VersionCommand returns the command that prints this build's version.
 func VersionCommand(daemon string) *cobra.Command {
 	c := &cobra.Command{
 		Use: "version", Short: "Print the version of this program", Args: cobra.NoArgs,

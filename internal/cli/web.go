@@ -9,7 +9,7 @@ import (
 	"github.com/keyheat/keyheat/internal/settings/config"
 )
 
-// Web is who may reach a daemon's server, and what they may do there.
+// Web configures the users who may reach a daemon's server, and their rights.
 type Web struct {
 	ConfigFile     string   `yaml:"config_file" help:"TLS, client certificates and users of the server, in the form of Prometheus's [web configuration file](https://prometheus.io/docs/prometheus/latest/configuration/https/)"`
 	AllowInsecure  bool     `yaml:"allow_insecure" help:"listen beyond this machine without TLS or authentication, because something in front of the server provides them"`
@@ -18,8 +18,7 @@ type Web struct {
 	TrustedProxies []string `yaml:"trusted_proxies" help:"addresses of the proxies whose header counts, such as 10.0.0.7 or 10.0.0.0/24"`
 }
 
-// Check adds what is wrong with an address to listen at, of the setting at path, and
-// with its access.
+// Check adds the faults of a listen address, of the setting at path, and of its access.
 func (w Web) Check(path, address string, f *config.Faults) {
 	if _, _, err := net.SplitHostPort(address); err != nil {
 		f.Addf(path, "%q: write host:port, such as 127.0.0.1:9460", address)
@@ -38,7 +37,7 @@ func (w Web) Check(path, address string, f *config.Faults) {
 	}
 }
 
-// Options returns how to serve at an address, which Check found nothing wrong with.
+// Options returns the server's options for an address that Check accepted.
 func (w Web) Options(address string, hosts []string) admin.Options {
 	access, _ := w.access()
 	return admin.Options{Address: address, Hosts: hosts, Access: access}

@@ -1,9 +1,8 @@
-// Package demo runs all of Keyheat in one process, and tells a story with it: traffic of
-// a simulated application is calm, a key gets too hot, partitions refuse requests,
-// on-call is paged, and the reader mends it. The parts are those of the daemons; only the
-// log between the traffic and the collector is missing, and the store is SQLite. The
-// story's page follows what happens in these parts, and makes nothing happen by itself
-// but the traffic.
+// Package demo runs all of Keyheat in one process, and tells a story with it. The traffic
+// of a simulated application is calm, a key gets too hot, partitions refuse requests,
+// on-call is paged, and the reader cools the key. The parts are the daemons' own; only
+// the log between the traffic and the collector is missing, and the store is SQLite. The
+// story's page follows these parts, and causes nothing but the traffic.
 package demo
 
 import (
@@ -38,7 +37,7 @@ const (
 	DefaultViews   = 25 * time.Second
 )
 
-// Options are what a user may choose.
+// Options are the user's choices.
 type Options struct {
 	// Listen is where the pages are served; DefaultListen when empty.
 	Listen string
@@ -50,8 +49,8 @@ type Options struct {
 	// Calm is how long it is calm before the campaign starts, and Views how long everybody
 	// goes on to look at one product after the page of it; their defaults when 0.
 	Calm, Views time.Duration
-	// Behind returns how far the traffic's time is behind now: a test that lets it shrink
-	// need not wait for what takes a minute. Nil for not at all.
+	// Behind returns the lag of the traffic's time behind now: a test that lets it shrink
+	// need not wait for minutes. Nil means no lag.
 	Behind func() time.Duration
 	// Out receives the address.
 	Out io.Writer
@@ -94,7 +93,7 @@ func Run(ctx context.Context, o Options) (err error) {
 	return runInTurn(ctx, parts)
 }
 
-// database returns where the store is, and what removes it afterwards.
+// database returns the store's path, and a function that removes it afterwards.
 func database(path string) (file string, remove func() error, err error) {
 	if path != "" {
 		return path, func() error { return nil }, nil
@@ -109,8 +108,7 @@ func database(path string) (file string, remove func() error, err error) {
 // part is something that runs until its context ends.
 type part func(ctx context.Context) error
 
-// assemble returns the parts, in the order in which they are to stop: what
-// writes before what reads.
+// assemble returns the parts, in the order in which they stop: writers before readers.
 func assemble(ctx context.Context, st *store.Store, server *admin.Server, in *inbox, o Options) ([]part, error) {
 	seed, err := st.HashSeed(ctx)
 	if err != nil {

@@ -26,13 +26,13 @@ const (
 	inboxRoute = "inbox"
 	// kept is how many notifications the inbox has at most.
 	kept = 20
-	// maxNotification bounds what is read of one.
+	// maxNotification bounds the bytes of one notification.
 	maxNotification = 1 << 20
 	inboxTimeout    = 5 * time.Second
 )
 
-// inbox is on-call's telephone: a webhook receiver at a loopback address of its own, to
-// which notifications go over HTTP as to any other.
+// inbox is on-call's telephone: a webhook receiver at a loopback address of its own,
+// which gets notifications over HTTP like any other.
 type inbox struct {
 	listener net.Listener
 	// path is one that nobody else knows.
@@ -53,7 +53,7 @@ type arrived struct {
 	Body string
 }
 
-// openInbox listens, and takes what was delivered to an inbox of the same database.
+// openInbox listens, and restores the deliveries to an inbox of the same database.
 func openInbox(ctx context.Context, st *store.Store, pages string) (*inbox, error) {
 	earlier, err := st.RecentNotifications(ctx, store.NotificationQuery{Route: inboxRoute, State: store.Delivered, Limit: kept})
 	if err != nil {
@@ -137,7 +137,7 @@ func (in *inbox) add(body []byte, at time.Time) error {
 	return nil
 }
 
-// notices returns what has arrived, the newest first.
+// notices returns the received notices, the newest first.
 func (in *inbox) notices() []arrived {
 	in.mu.Lock()
 	defer in.mu.Unlock()

@@ -39,8 +39,8 @@ func (s *story) show(site *web.Site) error {
 	return site.Add(web.Page{Path: storyPath, Title: "Demo", Content: storyHTML, Load: s.page})
 }
 
-// applyShards does what the button asks for. Who may is the server's to say, and that no
-// other site asks is the site's.
+// applyShards carries out the button's request. The server checks the user's rights, and
+// the site rejects requests from other sites.
 func (s *story) applyShards(w http.ResponseWriter, r *http.Request) {
 	switch err := s.shard(r.Context()); {
 	case errors.Is(err, errNoShards):
@@ -53,14 +53,14 @@ func (s *story) applyShards(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// view is what the page shows.
+// view is the page's content.
 type view struct {
 	Scenes []scene
 	Scene  scene
 	// Number is the scene's, from 1.
 	Number int
-	// Shards are those to apply with the button; nil where there is nothing to apply.
-	// Operates reports that the reader may.
+	// Shards are the key shards that the button applies; nil for none. Operates reports
+	// that the reader may apply them.
 	Shards   *detect.ShardNames
 	Operates bool
 	// Links are pages to look at meanwhile.
@@ -104,7 +104,7 @@ func (h *happened) ofProduct() bool {
 	return h.plannedScene("", h.plan.Views).Begun && h.secondResolved == nil
 }
 
-// links are the pages that show what goes on.
+// links are the pages about the present scene.
 func (h *happened) links() []link {
 	of, table := h.campaign, simulation.OrdersTable
 	if h.ofProduct() && h.product != nil {
@@ -130,10 +130,10 @@ func shardName(n *detect.ShardNames, shard int) string {
 	return name
 }
 
-// load is what a key's partitions have to do, as a picture.
+// load is the load on a key's partitions, as a picture.
 type load struct {
 	Key, Unit string
-	// Limit is what one partition serves, in units a second.
+	// Limit is one partition's limit, in units a second.
 	Limit string
 	// Asked, Served and Fullest are units of the last whole second, Refused attempts and
 	// Failed calls.
@@ -147,8 +147,8 @@ type load struct {
 	Height  int
 }
 
-// bar is one second: what was asked for, what was served of it, and what the fullest
-// partition served of that; heights, and where they begin.
+// bar is one second: the requested load, the served part, and the fullest partition's
+// part; heights, and where they begin.
 type bar struct{ X, Asked, AskedAt, Served, ServedAt, Fullest, FullestAt int }
 
 const (
@@ -184,7 +184,7 @@ func newLoad(key string, write bool, seconds []simulation.Second) load {
 
 func units(of sample.Milli) string { return wording.About(detect.Units(of)) }
 
-// Description says in words what the picture shows.
+// Description describes the picture in words.
 func (l load) Description() string {
 	return fmt.Sprintf("%s in the last minute: %s %s asked for in the last second, %s served; one partition serves %s.",
 		l.Key, cmp.Or(l.Asked, "0"), l.Unit, cmp.Or(l.Served, "0"), l.Limit)

@@ -14,9 +14,9 @@ import (
 	"github.com/keyheat/keyheat/store"
 )
 
-// story follows what happens in the demo's parts. It decides two things of the traffic by
-// itself: when everybody looks at one product, which is once the first incident is over,
-// and when that ends, which is some time after on-call was paged of it.
+// story follows the demo's parts. It makes two decisions about the traffic: when
+// everybody looks at one product (once the first incident is over), and when that ends
+// (some time after on-call was paged about it).
 type story struct {
 	store   *store.Store
 	traffic *traffic
@@ -26,13 +26,13 @@ type story struct {
 }
 
 const (
-	// lookEvery is the pause between two looks at what has happened.
+	// lookEvery is the pause between two looks at the parts.
 	lookEvery = 500 * time.Millisecond
-	// breath is how long the first end is told before the next hot spot begins.
+	// breath is the time between the first incident's end and the next hot spot.
 	breath = 4 * time.Second
 )
 
-// factsOf returns what is known of the application's tables: all have a sort key.
+// factsOf returns the known facts of the application's tables: all have a sort key.
 func factsOf(detect.Target) *detect.TableFacts {
 	return &detect.TableFacts{Billing: detect.BillingOnDemand, LSIs: []string{}, KeySchema: sample.Keys("pk", "sk")}
 }
@@ -55,7 +55,7 @@ func (s *story) Run(ctx context.Context) error {
 	return nil
 }
 
-// advance goes on with the traffic where what it waits for has happened.
+// advance moves the traffic's plan forward when its condition is met.
 func (s *story) advance(ctx context.Context) error {
 	h, err := s.readEvents(ctx)
 	if err != nil {
@@ -72,18 +72,19 @@ func (s *story) advance(ctx context.Context) error {
 	return nil
 }
 
-// readEvents is what has happened so far, as the parts know it. Times are zero of what has
-// not.
+// happened holds the events so far, as the parts know them. The times of missing events
+// are zero.
 type happened struct {
 	now  time.Time
 	plan simulation.Plan
-	// campaign and product are the findings, imported that of the backlog; nil without one.
+	// campaign and product are the findings, imported the backlog's finding; nil without
+	// one.
 	campaign, product, imported *detect.Finding
 	// refusedAt is when the campaign's first request was refused; zero also where that was
 	// before the demo was started again.
 	refused time.Time
-	// page and secondPage are what on-call got, resolved and secondResolved what it got at
-	// their ends; nil before.
+	// page and secondPage are the notices that on-call got, resolved and secondResolved
+	// the notices of their ends; nil before.
 	page, secondPage, resolved, secondResolved *arrived
 }
 
@@ -120,7 +121,7 @@ func (s *story) finding(ctx context.Context, fingerprint string) (*detect.Findin
 	return &f, err
 }
 
-// errNoShards is returned while nothing says that shards would help.
+// errNoShards is returned while no finding recommends key shards.
 var errNoShards = errors.New("no shards are recommended yet: wait for the page in the inbox")
 
 // adviseShards returns the shards that a finding's advice names; nil where it names none.
@@ -155,13 +156,13 @@ func (s *story) shard(ctx context.Context) error {
 	return nil
 }
 
-// scene is one part of the story. What it says is of now while it goes on.
+// scene is one part of the story. While it goes on, its text is about now.
 type scene struct {
 	Title string
 	// Begun reports that it has begun, At when; zero where that is not known any more.
 	Begun bool
 	At    time.Time
-	// Text says what happens, Next what comes then and when.
+	// Text describes the scene, Next the following scene and its time.
 	Text, Next string
 	// Now reports that it goes on.
 	Now bool
@@ -199,7 +200,7 @@ func alertScene(title string, by *arrived) scene {
 // timeOfDay returns the time of day, as the page shows it.
 func timeOfDay(at time.Time) string { return at.UTC().Format(time.TimeOnly) + " UTC" }
 
-// resolves says when an incident is over whose key was last hot at a time.
+// resolves gives the time at which an incident ends whose key was last hot at a time.
 func resolves(cooled time.Time) string {
 	over := cooled.Add(detect.ResolveSeconds * time.Second)
 	return fmt.Sprintf("The incident is resolved when the key was below %.0f%% of the limit for %d seconds: at about %s.",

@@ -30,7 +30,7 @@ const (
 	step = time.Second
 	// releaseTimeout bounds the last commit.
 	releaseTimeout = 5 * time.Second
-	// seed is that of all traffic.
+	// seed is the seed of all traffic.
 	seed = 1
 	// importAfter is when the bulk import begins, after the backlog does, and healing how
 	// long it takes from then until Keyheat calls it over, and a little more.
@@ -48,7 +48,7 @@ type traffic struct {
 	mu   sync.Mutex
 	sim  *simulation.Simulation
 	plan simulation.Plan
-	// told is up to when the calls were folded.
+	// told is the time up to which the calls were folded.
 	told time.Time
 }
 
@@ -81,7 +81,7 @@ func (t *traffic) Run(ctx context.Context, sink source.Sink) error {
 		}
 		err = t.feed(ctx, p, start)
 		if ctx.Err() != nil {
-			// The collector still runs, and writes what it has.
+			// The collector still runs, and writes its pending samples.
 			ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseTimeout)
 			defer cancel()
 			return p.Release(ending)
@@ -102,7 +102,7 @@ func unlessEnded(ctx context.Context, err error) error {
 }
 
 // begin makes the application anew, with the plan that is stored with its position, and
-// leaves out what was counted.
+// skips the calls that were counted.
 func (t *traffic) begin(at, now time.Time, mark string) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -120,8 +120,8 @@ func (t *traffic) begin(at, now time.Time, mark string) error {
 	return nil
 }
 
-// feed folds each second when all calls that were made in it are over: what a producer
-// writes late, a judge has to judge again.
+// feed folds each second once all calls of that second have ended: a late sample would
+// make the judge judge again.
 func (t *traffic) feed(ctx context.Context, p source.Partition, at time.Time) error {
 	ticker := time.NewTicker(tick)
 	defer ticker.Stop()

@@ -1,31 +1,31 @@
-// Package grouping decides which incidents a receiver is told of together, and when, as
-// Alertmanager groups alerts. It is pure: the judge says what becomes of incidents, asks
-// what is due, and stores the groups that changed in the transaction that stores the
+// Package grouping combines incidents into common messages for a receiver, as
+// Alertmanager groups alerts. It is pure: the judge reports changes of incidents, asks
+// for due groups, and stores the changed groups in the transaction that stores the
 // incidents and the notifications. A judge that dies loses no member and repeats no
-// message, since all of a group's state is its row.
+// message, because a group's row holds its whole state.
 //
 // # The life of a group
 //
-// A group is a receiver and the values that incidents have of the route's group_by. It
-// begins with the first incident, and after group_wait it is told as firing, with all
-// that have joined meanwhile. What joins, gets worse or is over later is told as one
-// update, group_interval after the last message at the earliest. When all are over the
-// group is: it is told as resolved, and its row goes. Whatever fires then begins another
-// life of the same group, under the same ID, which receivers deduplicate by.
+// A group is a receiver and the incidents' values of the route's group_by. It begins with
+// the first incident. After group_wait its first message is sent as firing, with all
+// members so far. New members, worse ones and ends follow in one update, group_interval
+// after the last message at the earliest. When all members are over the group ends: it is
+// sent as resolved, and its row goes. A later incident begins another life of the same
+// group, under the same ID, by which receivers deduplicate.
 //
-// # What does not wait
+// # Messages that do not wait
 //
-// A member that is worse than what was told goes out at once: a page must not wait for
+// A member that is worse than the last message goes out at once: a page must not wait for
 // five minutes because a warning came first. So does the end of the last member, where
-// Alertmanager waits for its interval: incidents go on firing for a minute after they
-// were hot last, which is what keeps ends from flapping, and a pager that shows what is
-// over wakes people for nothing.
+// Alertmanager waits for its interval: incidents fire on for a minute after their last
+// hot second, which keeps ends from flapping, and a pager that shows ended incidents
+// wakes people for nothing.
 //
-// # What is not told
+// # Incidents without a message
 //
-// Where all are over before group_wait is, nobody is told, as of an incident that ends
-// before an attempt to tell of it. What begins and is over between two updates is in the
-// next one.
+// If all members end before group_wait does, no message is sent, like an incident that
+// ends before its first attempt. An incident that begins and ends between two updates is
+// in the next one.
 package grouping
 
 import (
@@ -40,10 +40,10 @@ import (
 	"github.com/keyheat/keyheat/internal/alert/routing"
 )
 
-// maxMembers bounds a group. What fires beyond that has messages of its own.
+// maxMembers bounds a group. Incidents beyond it have messages of their own.
 const maxMembers = 500
 
-// Group is incidents that one receiver is told of together.
+// Group is a set of incidents with common messages to one receiver.
 type Group struct {
 	// ID is the same in each of the group's lives.
 	ID       string `json:"id"`
@@ -56,29 +56,29 @@ type Group struct {
 	// since when that one was hot.
 	Life   string    `json:"life"`
 	Opened time.Time `json:"opened"`
-	// Revision counts the messages of this life, Sent is when the last one was written
-	// into the outbox, and Severity the worst that one of them told.
+	// Revision counts the messages of this life, Sent is the time at which the last one
+	// was written into the outbox, and Severity the worst of their severities.
 	Revision int             `json:"revision"`
 	Sent     time.Time       `json:"sent"`
 	Severity detect.Severity `json:"severity"`
 	// Due is when the next message is; zero while there is nothing to tell.
 	Due time.Time `json:"due"`
-	// Total counts the incidents of this life, Members are those that fire, or are over
-	// and not told to be, by their IDs.
+	// Total counts the incidents of this life. Members are the incidents that fire, or
+	// whose end is not yet sent, by their IDs.
 	Total   int                `json:"total"`
 	Members map[string]*Member `json:"members"`
 }
 
-// Member is one incident of a group: what orders it among the others, without what
-// others wrote.
+// Member is one incident of a group: the values that order it among the others, without
+// other people's text.
 type Member struct {
 	// ID is the incident's, Root the fingerprint of the finding that it is about.
 	ID          string          `json:"id"`
 	Root        string          `json:"root"`
 	Severity    detect.Severity `json:"severity"`
 	Utilization float64         `json:"utilization"`
-	// Told reports that a message had it as firing, Changed that something is to be told
-	// of it since, and Over that it no longer fires.
+	// Told reports that a message had it as firing, Changed that it has changed since,
+	// and Over that it no longer fires.
 	Told    bool `json:"told"`
 	Changed bool `json:"changed"`
 	Over    bool `json:"over"`
@@ -93,7 +93,7 @@ func Read(document []byte) (*Group, error) {
 	return g, nil
 }
 
-// SortedMembers returns the members, those that fire first, and of these the worst.
+// SortedMembers returns the members, firing ones first, then the worst.
 func (g *Group) SortedMembers() []*Member {
 	return slices.SortedFunc(maps.Values(g.Members), func(a, b *Member) int {
 		return cmp.Or(
@@ -120,8 +120,7 @@ func (g *Group) Firing() (n int) {
 	return n
 }
 
-// Event returns what to tell of a group that is due; nothing where what was to be told
-// has become nothing.
+// Event returns the event of a due group; empty if its changes have cancelled out.
 func (g *Group) Event() detect.Event {
 	switch {
 	case g.Firing() == 0:
@@ -137,8 +136,8 @@ func (g *Group) Event() detect.Event {
 	return ""
 }
 
-// worst returns the severity of the worst member, and what was told at worst: as an
-// incident does, a group keeps it while it fires.
+// worst returns the worst member's severity, or the worst sent one: like an incident, a
+// group keeps it while it fires.
 func (g *Group) worst() detect.Severity {
 	worst := g.Severity
 	for _, m := range g.Members {
@@ -149,8 +148,8 @@ func (g *Group) worst() detect.Severity {
 	return worst
 }
 
-// schedule has the group told of what changed now: an interval after its last message,
-// and at once where that must not wait.
+// schedule makes a changed group due: an interval after its last message, or at once if
+// the change must not wait.
 func (g *Group) schedule(now time.Time, wait time.Duration) {
 	if g.Revision == 0 {
 		if at := now.Add(wait); g.Due.IsZero() || at.Before(g.Due) {

@@ -12,8 +12,8 @@ import (
 // Set is all groups that are not over. The zero value is not usable: see [NewSet].
 type Set struct {
 	groups map[string]*Group
-	// changed are the IDs of those that are not stored as they are, or are over and
-	// stored still.
+	// changed are the IDs of groups that differ from their rows, or are over and still
+	// stored.
 	changed map[string]bool
 }
 
@@ -26,8 +26,8 @@ func NewSet(stored ...*Group) *Set {
 	return s
 }
 
-// Join tells a group of an incident that fires, is worse, or is to be told of again. It
-// reports whether the group has it: one that is full takes no more.
+// Join adds an incident that fires, is worse, or is repeated to a group. It reports
+// whether the group has it: a full group takes no more.
 func (s *Set) Join(to routing.Destination, i *detect.Incident, root *detect.Finding, now time.Time) (id string, joined bool) {
 	id, labels := IDOf(to, i, root)
 	g := s.groups[id]
@@ -46,8 +46,8 @@ func (s *Set) Join(to routing.Destination, i *detect.Incident, root *detect.Find
 	return id, true
 }
 
-// Update tells the group that has an incident already what became of it, though no route
-// leads there any more.
+// Update changes an incident in the group that holds it, although no route leads there
+// any more.
 func (s *Set) Update(id string, i *detect.Incident, root *detect.Finding, now time.Time) {
 	if g := s.groups[id]; g != nil {
 		s.update(g, i, root, now, 0)
@@ -66,7 +66,7 @@ func (s *Set) update(g *Group, i *detect.Incident, root *detect.Finding, now tim
 	s.changed[g.ID] = true
 }
 
-// End tells a group that one of its incidents is over.
+// End marks one of a group's incidents as over.
 func (s *Set) End(id string, i *detect.Incident, now time.Time) {
 	g := s.groups[id]
 	if g == nil || g.Members[i.ID] == nil {
@@ -77,9 +77,9 @@ func (s *Set) End(id string, i *detect.Incident, now time.Time) {
 	s.settle(g, now)
 }
 
-// Leave takes an incident out of a group, which is told of elsewhere from now on, or not
-// told of at all. The last one of a group that people know is over there, so that the end
-// of the group has something to say.
+// Leave takes an incident out of a group, because another group has it from now on, or
+// none. The last incident that receivers know is marked as over, so that the group's end
+// has a member.
 func (s *Set) Leave(id, incident string, now time.Time) {
 	g := s.groups[id]
 	if g == nil || g.Members[incident] == nil {
@@ -94,8 +94,8 @@ func (s *Set) Leave(id, incident string, now time.Time) {
 	s.settle(g, now)
 }
 
-// settle has a group of which one is over or gone told of it, or forgotten where nobody
-// was told of any.
+// settle makes a group with an ended or missing member due, or forgets it if no message
+// was sent.
 func (s *Set) settle(g *Group, now time.Time) {
 	s.changed[g.ID] = true
 	if g.Revision == 0 && g.Firing() == 0 {
@@ -105,8 +105,7 @@ func (s *Set) settle(g *Group, now time.Time) {
 	g.schedule(now, 0)
 }
 
-// Due returns the groups of which something is to be told now, in the order of their
-// IDs.
+// Due returns the groups whose message is due, in the order of their IDs.
 func (s *Set) Due(now time.Time) (due []*Group) {
 	for _, id := range slices.Sorted(maps.Keys(s.groups)) {
 		if g := s.groups[id]; !g.Due.IsZero() && !now.Before(g.Due) {
@@ -133,13 +132,13 @@ func (s *Set) Tell(g *Group, event detect.Event, now time.Time) (id string) {
 	return detect.NotificationID(g.Life, g.Opened, g.Revision, event, g.Receiver)
 }
 
-// Skip records that nothing is to be told of a group that was due.
+// Skip records that a due group has no message to send.
 func (s *Set) Skip(g *Group) {
 	g.Due = time.Time{}
 	s.changed[g.ID] = true
 }
 
-// ChangedGroups returns the groups to store, and nil for those that are over, by ID.
+// ChangedGroups returns the groups to store, and nil for ended ones, by ID.
 func (s *Set) ChangedGroups() map[string]*Group {
 	all := make(map[string]*Group, len(s.changed))
 	for id := range s.changed {
@@ -148,5 +147,5 @@ func (s *Set) ChangedGroups() map[string]*Group {
 	return all
 }
 
-// MarkWritten records that what changed is stored.
+// MarkWritten records that all changes are stored.
 func (s *Set) MarkWritten() { clear(s.changed) }

@@ -9,7 +9,7 @@ import (
 	"github.com/keyheat/keyheat/detect/wording"
 )
 
-// groupFacts are what to know of a group of incidents beside its title.
+// groupFacts are facts about a group of incidents beside its title.
 func (n *Notice) groupFacts() []Fact {
 	facts := append(n.delayFacts(), Fact{Name: "Severity", Value: string(n.Severity())})
 	if common := wording.GroupLabels(n.Group, ", ", func(name, value string) string { return name + " " + value }); common != "" {
@@ -31,8 +31,8 @@ func (n *Notice) groupFacts() []Fact {
 // filters are the labels of a group that the page of findings filters by.
 var filters = []string{"account", "region", "table", "kind", "severity"}
 
-// groupPage is the page of a group's incidents, as far as pages filter by what these have
-// in common; the worst one's where there is nothing to filter by.
+// groupPage is the page of a group's incidents, filtered by their common values as far as
+// pages can; the worst incident's page if there is no filter.
 func (n *Notice) groupPage(pages, worst string) string {
 	query := url.Values{}
 	for _, name := range filters {
@@ -47,10 +47,10 @@ func (n *Notice) groupPage(pages, worst string) string {
 	return pages + "/?" + query.Encode()
 }
 
-// Labels are what an incident is told apart by, and what a group's have in common: the
-// names are those of routes' matchers, those of a policy's labels without their prefix.
-// Values are quoted where they do not print: accounts and Regions are the samples' words.
-// What is not known is not there.
+// Labels are the labels that distinguish incidents, and a group's common ones: the names
+// are the names of routes' matchers, and of a policy's labels without their prefix.
+// Unprintable values are quoted: accounts and Regions come from samples. Unknown labels
+// are left out.
 func (n *Notice) Labels() map[string]string {
 	i := &n.Incident
 	all := map[string]string{
@@ -82,7 +82,7 @@ func (n *Notice) Labels() map[string]string {
 	return all
 }
 
-// reserved are the names of what receivers add to labels themselves.
+// reserved are the names of labels that receivers add themselves.
 var reserved = []string{"alertname", "severity", "incident", "key"}
 
 // Incidents is how many incidents that fire the notice is of.

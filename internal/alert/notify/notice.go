@@ -16,39 +16,38 @@ import (
 type Notice struct {
 	// ID is the same on every attempt.
 	ID string
-	// Event is what happened to the incident, in detect's words, or store.EventReport.
+	// Event is the incident's event, in detect's words, or store.EventReport.
 	Event string
 	// At is when the notification was put into the outbox.
 	At time.Time
-	// Subject is what notices of the same matter have in common: the incident's ID,
-	// the group's, or the report's.
+	// Subject is the common name of notices about one matter: the incident's ID, the
+	// group's, or the report's.
 	Subject string
 	// Incident and Finding, its root, are as they were then. Of a finding that cannot
 	// be read, as one of a later version, they say nothing.
 	Incident detect.Incident
 	Finding  detect.Finding
-	// Group is the group of incidents that it is about, the worst of which Incident then
-	// is; nil of a single incident.
+	// Group is the notice's group of incidents; Incident is then the worst of them. Nil
+	// for a single incident.
 	Group *detect.Group
 	// Document is the finding as it was written then, IncidentDocument the incident;
 	// Report is a scheduled report in short, of a notice of one.
 	Document, IncidentDocument, Report json.RawMessage
-	// Title says in one line what it is about, FirstFix what to do first.
+	// Title describes the matter in one line, FirstFix the first remedy.
 	Title, FirstFix string
-	// Delay says how late the notice is, and why; empty where it is in time.
+	// Delay describes the notice's delay and its cause; empty in time.
 	Delay string
 	// Recent is the load of the finding's key before the notification; nil where that is
 	// not known.
 	Recent *detect.Recent
-	// Related says what the worst other findings of the incident are about.
+	// Related describes the worst other findings of the incident.
 	Related []string
 	// RunbookURL is where the owner's own instructions are; empty for nowhere.
 	RunbookURL string
-	// URL is the page about it; empty where it is not known under which address people
-	// reach the pages.
+	// URL is the matter's page; empty while the pages' public address is unknown.
 	URL string
-	// Receipt is what the receiver answered to an earlier notice of the subject; empty
-	// for none.
+	// Receipt is the receiver's answer to an earlier notice of the subject; empty for
+	// none.
 	Receipt string
 }
 
@@ -138,7 +137,7 @@ func (n *Notice) Table() string {
 	return wording.Place(n.Incident.Target)
 }
 
-// Headline is the title with what became of the incident.
+// Headline is the title with the incident's event.
 func (n *Notice) Headline() string {
 	switch detect.Event(n.Event) {
 	case detect.EventResolved:
@@ -150,16 +149,16 @@ func (n *Notice) Headline() string {
 	return n.Title
 }
 
-// Fact is one line about an incident: what, and the value as text that may hold what
-// others wrote.
+// Fact is one line about an incident: a name, and a value that may hold other people's
+// text.
 type Fact struct {
 	Name, Value string
 	// Wide reports that the value is to stand in a line of its own.
 	Wide bool
 }
 
-// Facts are what to know beside the title, for people, each under a name of its own; none
-// of a report.
+// Facts are the facts beside the title, for people, each under a name of its own; none
+// for a report.
 func (n *Notice) Facts() []Fact {
 	if n.Group != nil {
 		return n.groupFacts()

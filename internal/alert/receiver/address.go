@@ -7,11 +7,10 @@ import (
 	"syscall"
 )
 
-// metadata are the addresses at which clouds hand out credentials, beside the
-// link-local 169.254.169.254 that most use. Sources: EC2 User Guide "Access
-// instance metadata" (IPv6), Alibaba Cloud ECS "Instance metadata", Oracle
-// (192.0.0.192), Azure (168.63.129.16, "What is IP address 168.63.129.16?"), and
-// the IPv6 addresses of Scaleway and Google.
+// metadata are the addresses at which clouds hand out credentials, beside the common
+// link-local 169.254.169.254. Sources: EC2 User Guide "Access instance metadata" (IPv6),
+// Alibaba Cloud ECS "Instance metadata", Oracle (192.0.0.192), Azure (168.63.129.16,
+// "What is IP address 168.63.129.16?"), and the IPv6 addresses of Scaleway and Google.
 var metadata = []netip.Addr{
 	netip.MustParseAddr("192.0.0.192"),
 	netip.MustParseAddr("fd00:42::42"),

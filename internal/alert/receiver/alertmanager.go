@@ -15,22 +15,22 @@ import (
 )
 
 const (
-	// alertmanagerEvery is how often Alertmanager is told of an incident that fires:
-	// it ends an alert that it is not told again.
+	// alertmanagerEvery is how often a firing incident is posted: Alertmanager ends an
+	// alert that is not repeated.
 	alertmanagerEvery = time.Minute
 	// alertmanagerEnds is how long an alert lives untold: a reporter that is restarted,
 	// or one that takes over, must not make it look resolved.
 	alertmanagerEnds = 15 * time.Minute
-	// alertLabel bounds the label values that hold what others wrote.
+	// alertLabel bounds the label values that hold other people's text.
 	alertLabel = 200
 	// alertmanagerPath follows the address of an Alertmanager.
 	alertmanagerPath = "/api/v2/alerts"
 )
 
-// alertmanager posts alerts to Prometheus's Alertmanager, API v2. Its labels, which
-// routes, grouping and silences match, are the incident's identity: alertname, account,
-// region, table, index, cause, key, severity and incident, and what the policy adds; of a
-// group what its incidents have in common, and the group's ID as incident.
+// alertmanager posts alerts to Prometheus's Alertmanager, API v2. Its labels, for routes,
+// grouping and silences, are the incident's identity: alertname, account, region, table,
+// index, cause, key, severity, incident, and the policy's labels. A group has its
+// incidents' common labels, and its ID as incident.
 type alertmanager struct {
 	client
 	url    string

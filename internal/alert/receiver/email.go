@@ -118,7 +118,7 @@ func (c *boundedConn) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// mailResponse returns what came of a mail.
+// mailResponse returns the result of a mail.
 func mailResponse(err error) notify.Response {
 	if err == nil {
 		return notify.Response{}

@@ -32,7 +32,7 @@ const (
 // dialer makes connections to receivers, and none to a cloud's metadata service.
 func dialer() *net.Dialer { return &net.Dialer{Timeout: dialTimeout, Control: refuseMetadata} }
 
-// client makes requests to one receiver. advice is what to look at when it rejects one.
+// client makes requests to one receiver. advice is the remedy for a rejection.
 type client struct {
 	http   *http.Client
 	advice string
@@ -57,8 +57,8 @@ func newClient(advice string) client {
 // Close closes the connections that are idle.
 func (c client) Close() { c.http.CloseIdleConnections() }
 
-// post sends a value as JSON and returns what came of it, with the beginning of the
-// receiver's answer. The answer must not reach an error, the log or the store.
+// post sends a value as JSON and returns the result, with the beginning of the receiver's
+// answer. The answer must not reach an error, the log or the store.
 func (c client) post(ctx context.Context, to string, value any, header http.Header) (notify.Response, []byte) {
 	return c.send(ctx, http.MethodPost, to, value, header)
 }
@@ -90,14 +90,14 @@ func (c client) sendBytes(ctx context.Context, method, to string, body []byte, h
 		return notify.Response{Err: failure(err), Silent: true, Unsent: notDialled(err)}, nil
 	}
 	defer got.Body.Close()
-	// Read on, so that the connection can be used again, but not for ever. What the
-	// body is like changes nothing of the status: a receiver that has accepted would be
-	// told again and again.
+	// The client reads on, within a bound, so that the connection can be used again. The
+	// body does not change the status: a receiver that has accepted would get the message
+	// again and again.
 	answer, _ := io.ReadAll(io.LimitReader(got.Body, maxResponse))
 	return c.responseOf(got), answer
 }
 
-// responseOf returns what a status means.
+// responseOf returns the meaning of a status.
 func (c client) responseOf(got *http.Response) notify.Response {
 	if got.StatusCode >= 200 && got.StatusCode < 300 {
 		return notify.Response{}
@@ -116,8 +116,8 @@ func (c client) responseOf(got *http.Response) notify.Response {
 	}
 }
 
-// errNoHTTP stands for all that net/http says of an answer that it cannot read: its
-// errors repeat the answer.
+// errNoHTTP replaces net/http's errors about an unreadable answer: they repeat the
+// answer.
 var errNoHTTP = errors.New("the receiver's answer is no HTTP that can be read")
 
 // failure returns why a receiver was not reached, in words that are not its own.

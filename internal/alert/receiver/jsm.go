@@ -20,7 +20,7 @@ const (
 )
 
 // jsm opens and closes alerts in Jira Service Management, whose integrations have
-// Opsgenie's alert API. The incident's ID is the alert's alias, by which a repetition
+// Opsgenie's alert API. The incident's ID is the alert's alias, so that a repetition
 // opens no second alert.
 type jsm struct {
 	client
@@ -64,9 +64,9 @@ func (j *jsm) Notify(ctx context.Context, n *notify.Notice) notify.Response {
 	return r
 }
 
-// update raises the priority of the alert, which one that is created again under its
-// alias would not, and rewrites that of a group, whose incidents have changed. Each
-// request may be made again.
+// update raises the priority of the alert, which creation under its alias would not, and
+// rewrites the alert of a group, whose incidents have changed. Each request may be
+// repeated.
 func (j *jsm) update(ctx context.Context, n *notify.Notice) notify.Response {
 	requests := []jsmChange{{"priority", jsmPriority(n.Severity())}}
 	if a := jsmAlertOf(n); n.Group != nil {
@@ -83,7 +83,7 @@ func (j *jsm) update(ctx context.Context, n *notify.Notice) notify.Response {
 // jsmChange is a field of an alert that is changed, by a request to its own address.
 type jsmChange struct{ field, value string }
 
-// alert is the address of what is done to an incident's alert.
+// alert is the address of an action on an incident's alert.
 func (j *jsm) alert(n *notify.Notice, what string) string {
 	return j.url + "/" + url.PathEscape(n.Subject) + "/" + what + "?identifierType=alias"
 }

@@ -19,8 +19,8 @@ const (
 	pagerDutyKey = 32
 )
 
-// pagerDuty sends events to PagerDuty's Events API v2. The incident's ID is what
-// deduplicates, so that a repetition, or a worse severity, opens no other incident.
+// pagerDuty sends events to PagerDuty's Events API v2. The incident's ID deduplicates, so
+// that a repetition, or a worse severity, opens no other incident.
 type pagerDuty struct {
 	client
 	url, routingKey string

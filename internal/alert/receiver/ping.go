@@ -6,8 +6,8 @@ import (
 	"net/http"
 )
 
-// Ping is a URL that is told that somebody lives, as healthchecks.io and dead man's
-// switches like it take it: an empty POST.
+// Ping posts an empty body to a URL, a sign of life for dead man's switches such as
+// healthchecks.io.
 type Ping struct {
 	client
 	url string

@@ -1,6 +1,6 @@
-// Package receiver holds what notifications are delivered to: generic webhooks, and
-// the tools that on-call uses, each in its own form. A receiver makes single attempts;
-// when to make them, and what follows of each, package alert decides.
+// Package receiver delivers notifications to generic webhooks and to on-call's tools,
+// each in its own encoding. A receiver makes single attempts; package alert decides when,
+// and judges the results.
 //
 // To add a receiver, write one file with a type that has Notify, and a line in kinds.
 package receiver
@@ -16,8 +16,7 @@ import (
 	"github.com/keyheat/keyheat/internal/alert/notify"
 )
 
-// kind is what is known of a type: how it is made, and which settings it needs, and
-// may have, beside the type.
+// kind describes a type: its constructor, its required settings, and its optional ones.
 type kind struct {
 	make        func(notify.Settings) (notify.Notifier, error)
 	needs, also []string
@@ -45,7 +44,7 @@ func New(s notify.Settings) (notify.Notifier, error) {
 	return kinds[s.Type].make(s)
 }
 
-// Faults returns what is wrong with settings. None holds a secret or a URL.
+// Faults returns the faults of settings. None holds a secret or a URL.
 func Faults(s notify.Settings) []notify.Fault {
 	k, known := kinds[s.Type]
 	if !known {
@@ -88,8 +87,8 @@ func givenFields(s *notify.Settings) map[string]bool {
 	}
 }
 
-// checkURL returns what is wrong with a URL; nil for none. The parser's error would
-// repeat the URL.
+// checkURL returns the fault of a URL; nil for none. The parser's error would repeat the
+// URL.
 func checkURL(text string) error {
 	if text == "" {
 		return nil

@@ -23,8 +23,8 @@ const (
 )
 
 // slack posts to an incoming webhook, or as a bot, which rewrites its message when the
-// incident changes. Texts are of the type plain_text, in which Slack interprets
-// neither markup nor mentions.
+// incident changes. Texts are of the type plain_text, in which Slack interprets neither
+// markup nor mentions.
 type slack struct {
 	client
 	url            string
@@ -51,13 +51,13 @@ func newSlack(s notify.Settings) (notify.Notifier, error) {
 	return sl, nil
 }
 
-// slackMessage is what chat.postMessage, chat.update and an incoming webhook take.
+// slackMessage is the body of chat.postMessage, chat.update and an incoming webhook.
 type slackMessage struct {
 	Channel string       `json:"channel,omitempty"`
 	TS      string       `json:"ts,omitempty"`
 	Text    string       `json:"text"`
 	Blocks  []slackBlock `json:"blocks"`
-	// UnfurlLinks is always false: a preview of our own page tells nothing.
+	// UnfurlLinks is always false: a preview of our own page adds nothing.
 	UnfurlLinks bool `json:"unfurl_links"`
 }
 
@@ -92,7 +92,7 @@ func (s *slack) Notify(ctx context.Context, n *notify.Notice) notify.Response {
 	}
 	m.Channel = s.channel
 	method := "/chat.postMessage"
-	// What fires again is another message: of one that is rewritten nobody hears.
+	// A new firing is a new message: Slack does not announce a rewritten one.
 	if channel, ts, known := strings.Cut(n.Receipt, " "); known && n.Event != string(detect.EventFiring) {
 		m.Channel, m.TS, method = channel, ts, "/chat.update"
 	}

@@ -21,51 +21,49 @@ import (
 type Message struct {
 	// ID is the same on every attempt.
 	ID string `json:"id"`
-	// Event is what happened to the incident: firing, updated or resolved; or report,
-	// which is of no incident.
+	// Event is the incident's event: firing, updated or resolved; or report, which has no
+	// incident.
 	Event string `json:"event"`
 	// At is when the notification was put into the outbox.
 	At time.Time `json:"at"`
-	// Title says in one line what it is about, FirstFix what to do first.
+	// Title describes the matter in one line, FirstFix the first remedy.
 	Title    string `json:"title"`
 	FirstFix string `json:"first_fix"`
-	// URL is the finding's page; empty where it is not known under which address
-	// people reach the pages.
+	// URL is the finding's page; empty while the pages' public address is unknown.
 	URL string `json:"url"`
 	// RunbookURL is where the owner's own instructions are; empty for nowhere.
 	RunbookURL string `json:"runbook_url"`
-	// Delay says how late the message is, and why; absent where it is in time.
+	// Delay describes the message's delay and its cause; absent in time.
 	Delay string `json:"delay,omitempty"`
-	// Group is the group of incidents that the message is of, and Members are these,
-	// those that fire and the worst first, at most detect.GroupMembers; absent of a single
-	// incident.
+	// Group is the message's group of incidents, and Members its incidents, firing ones
+	// and the worst first, at most detect.GroupMembers; absent for a single incident.
 	Group   *Group               `json:"group,omitempty"`
 	Members []detect.GroupMember `json:"members,omitempty"`
-	// Incident is the incident's document as it was then, the worst one's of a group,
-	// Finding that of the finding that it is about.
+	// Incident is the incident's document at that time, the worst one's for a group,
+	// Finding its root finding's.
 	Incident json.RawMessage `json:"incident,omitempty"`
 	Finding  json.RawMessage `json:"finding,omitempty"`
 	// Recent is the load of the finding's key before the notification, where that is
 	// known.
 	Recent *detect.Recent `json:"recent,omitempty"`
-	// Related says of the worst other findings of the incident what each is about.
+	// Related describes the worst other findings of the incident.
 	Related []string `json:"related,omitempty"`
 	// Report is a scheduled report in short.
 	Report json.RawMessage `json:"report,omitempty"`
 }
 
-// Group is what a message says of a group of incidents, beside its members.
+// Group is a message's summary of a group of incidents, beside its members.
 type Group struct {
-	// ID is the group's, by which its messages belong together.
+	// ID is the group's, shared by its messages.
 	ID string `json:"id"`
-	// Labels are what the incidents have in common, by their names in group_by.
+	// Labels are the common values of the incidents, by their names in group_by.
 	Labels map[string]string `json:"labels"`
 	// Severity is the worst that the group had since it fires, OpenedAt since when it is
 	// hot.
 	Severity detect.Severity `json:"severity"`
 	OpenedAt time.Time       `json:"opened_at"`
-	// Firing is how many of its incidents fire, Over how many are over of which that was
-	// not told before, and Total how many there were since it fires.
+	// Firing is the number of firing incidents, Over the number of resolved ones that no
+	// earlier message resolved, and Total the number since the group fires.
 	Firing int `json:"firing"`
 	Over   int `json:"over"`
 	Total  int `json:"total"`

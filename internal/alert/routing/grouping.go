@@ -11,31 +11,31 @@ import (
 	"github.com/keyheat/keyheat/detect"
 )
 
-// The times of a Grouping that says none, which are Alertmanager's.
+// The default times of a Grouping, which are Alertmanager's.
 const (
 	DefaultWait     = 30 * time.Second
 	DefaultInterval = 5 * time.Minute
 )
 
 const (
-	// ofReceiver groups all that a receiver is told.
+	// ofReceiver groups all incidents of a receiver.
 	ofReceiver = "receiver"
 	// byAll is Alertmanager's name for all labels: each incident is a group of its own.
 	byAll = "..."
 )
 
-// Grouping says how a route's incidents are told of together. Its terms are
+// Grouping combines a route's incidents into common messages. Its terms are
 // Alertmanager's.
 type Grouping struct {
 	// By are the names of the texts that the incidents of a group have in common.
 	By []string
-	// Wait is how long a group waits for others before it is told, Interval the time
-	// between two of its messages.
+	// Wait is how long a group waits for others before its first message, Interval the
+	// time between two of its messages.
 	Wait, Interval time.Duration
 }
 
-// NewGrouping returns how a route groups, with the default times where they are nil, nil
-// for not at all, or what is wrong with it: each fault with its field, as routes name it.
+// NewGrouping returns a route's grouping, with the default times for nil ones, nil for no
+// grouping, or its faults: each with its field, under the routes' names.
 func NewGrouping(by []string, wait, interval *time.Duration) (*Grouping, []Fault) {
 	g := &Grouping{By: by, Wait: DefaultWait, Interval: DefaultInterval}
 	var faults []Fault
@@ -78,13 +78,14 @@ func NewGrouping(by []string, wait, interval *time.Duration) (*Grouping, []Fault
 	return g, faults
 }
 
-// groupNames are those that incidents may be grouped by, beside labels.
+// groupNames are the names that incidents may be grouped by, beside labels.
 func groupNames() []string {
 	return slices.DeleteFunc(Names(), func(name string) bool { return name == "incident" })
 }
 
-// Labels returns what makes the group of an incident with its root finding. Of writes to
-// a global table the Region is all of the table's, whichever the root is of now.
+// Labels returns the values that determine the group of an incident with its root
+// finding. For writes to a global table the Region is all of the table's, whichever one
+// the root is in.
 func (g *Grouping) Labels(i *detect.Incident, root *detect.Finding) map[string]string {
 	labels := make(map[string]string, len(g.By))
 	for _, name := range g.By {
@@ -95,7 +96,7 @@ func (g *Grouping) Labels(i *detect.Incident, root *detect.Finding) map[string]s
 	return labels
 }
 
-// GroupName says what the incidents of a group have in common.
+// GroupName names the common values of a group's incidents.
 func GroupName(labels map[string]string) string {
 	var all []string
 	for _, name := range slices.Sorted(maps.Keys(labels)) {

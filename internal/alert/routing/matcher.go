@@ -15,14 +15,14 @@ import (
 // labelPrefix stands before the names of labels.
 const labelPrefix = "labels."
 
-// names are those of an incident's texts, beside its labels.
+// names are the names of an incident's texts, beside its labels.
 var names = []string{"account", "region", "table", "index", "cause", "kind", "severity", "owner", "incident"}
 
-// Names returns the names of an incident's texts, beside those of labels.
+// Names returns the names of an incident's texts, beside the names of labels.
 func Names() []string { return slices.Clone(names) }
 
-// text returns what an incident, whose root finding is of a kind, has under one of the
-// names, or under labels.NAME as the table's policy has it; empty for nothing.
+// text returns an incident's text under one of the names, or under labels.NAME of the
+// table's policy; empty for none. kind is the root finding's.
 func text(name string, i *detect.Incident, kind detect.Kind) string {
 	switch name {
 	case "account":
@@ -47,9 +47,9 @@ func text(name string, i *detect.Incident, kind detect.Kind) string {
 	return i.Labels[strings.TrimPrefix(name, labelPrefix)]
 }
 
-// texts returns what an incident with its root finding has under one of the names: one
-// text, but the Regions of writes to a global table, since they load each alike, whichever
-// of them the root is of.
+// texts returns the texts of an incident with its root finding under one of the names. It
+// is one text, except for the Regions of writes to a global table, which load each Region
+// alike.
 func texts(name string, i *detect.Incident, root *detect.Finding) []string {
 	if name == "region" && root.Replication != nil && len(root.Replication.Regions) > 0 {
 		return root.Replication.Regions
@@ -65,7 +65,7 @@ func isName(name string) bool {
 // Matcher compares one text of incidents, as a matcher of Alertmanager does.
 type Matcher struct {
 	// Name is the text's: account, region, table, index, cause, kind, severity, owner,
-	// incident or labels.NAME. What an incident does not have is empty.
+	// incident or labels.NAME. A missing text is empty.
 	Name string
 	// Op is =, != with the value, or =~, !~ with it as a regular expression of all of
 	// the text.
@@ -73,10 +73,10 @@ type Matcher struct {
 	expression *regexp.Regexp
 }
 
-// maxValue bounds a value, and with it what its regular expression costs.
+// maxValue bounds a value, and so the cost of its regular expression.
 const maxValue = 1024
 
-// NewMatcher returns a matcher, or what is wrong with it.
+// NewMatcher returns a matcher, or its fault.
 func NewMatcher(name, op, value string) (m Matcher, err error) {
 	m = Matcher{Name: name, Op: op, Value: value}
 	switch {
@@ -159,7 +159,7 @@ func unquote(s string) (string, error) {
 	return "", errors.New("the quotes are not closed")
 }
 
-// quoter quotes what unquote reads.
+// quoter writes quotes that unquote reads.
 var quoter = strings.NewReplacer(`\`, `\\`, `"`, `\"`)
 
 // String writes a matcher as ParseMatcher reads it.

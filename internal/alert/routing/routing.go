@@ -1,4 +1,4 @@
-// Package routing decides which receivers are told of an incident.
+// Package routing chooses the receivers of an incident.
 package routing
 
 import (
@@ -9,24 +9,25 @@ import (
 	"github.com/keyheat/keyheat/detect"
 )
 
-// Tree is a list of routes. An incident takes the first that matches, and goes on to
-// the next ones where that says so; one that no route matches is told to nobody.
+// Tree is a list of routes. An incident takes the first matching route, and goes on to
+// the next ones if the route continues; an incident without a matching route reaches
+// nobody.
 type Tree []Route
 
 // Route is where incidents of some kind go.
 type Route struct {
 	Match     Match
 	Receivers []string
-	// Group says how incidents are told of together; nil for one by one.
+	// Group combines incidents into common messages; nil for one message each.
 	Group *Grouping
 	// Continue has an incident that matches take the next route that matches too.
 	Continue bool
 }
 
-// Destination is a receiver that is told of an incident.
+// Destination is a receiver of an incident.
 type Destination struct {
 	Receiver string
-	// Group says with which other incidents; nil for by itself.
+	// Group chooses the incidents of a common message; nil for a message of its own.
 	Group *Grouping
 }
 
@@ -34,21 +35,21 @@ type Destination struct {
 // path.Match.
 type Match struct {
 	Account, Region, Table, Index string
-	// Cause is the incident's, Kind that of the finding that it is about.
+	// Cause is the incident's, Kind the root finding's.
 	Cause, Kind string
 	Owner       string
-	// Severities are those that match.
+	// Severities are the matching severities.
 	Severities []string
-	// Labels are those of the table's policy.
+	// Labels are labels of the table's policy.
 	Labels map[string]string
 }
 
 // Everything sends all incidents to these receivers.
 func Everything(receivers ...string) Tree { return Tree{{Receivers: receivers}} }
 
-// Destinations returns who is told of an incident with its root finding: each receiver
-// once, as the first route says that has it, in the order of the routes. Nobody is told
-// of what is only worth knowing.
+// Destinations returns the receivers of an incident with its root finding: each receiver
+// once, from its first matching route, in the order of the routes. `info` findings are
+// never sent.
 func (t Tree) Destinations(i *detect.Incident, root *detect.Finding) []Destination {
 	var to []Destination
 	if i.Severity == detect.Info {
@@ -70,9 +71,9 @@ func (t Tree) Destinations(i *detect.Incident, root *detect.Finding) []Destinati
 	return to
 }
 
-// matches reports whether a route is one of an incident. Of writes to a global table,
-// which are in all of its Regions, it is where any of them matches: a silence that chose
-// any would hide the others from people, and a route that did not would.
+// matches reports whether a route takes an incident. Writes to a global table are in all
+// of its Regions, so a match in any of them counts: a silence that needed all would page
+// people, and a route would skip them.
 func (m *Match) matches(i *detect.Incident, root *detect.Finding) bool {
 	for _, f := range m.fields() {
 		matched := func(text string) bool { return matches(f.pattern, text) }
@@ -106,13 +107,13 @@ func (m *Match) fields() []field {
 	}
 }
 
-// Fault is what is wrong with one field of a match.
+// Fault is a fault of one field of a match.
 type Fault struct {
 	Field string
 	Err   error
 }
 
-// Faults returns what is wrong with a match.
+// Faults returns the faults of a match.
 func (m *Match) Faults() []Fault {
 	var all []Fault
 	for _, f := range m.fields() {
@@ -128,7 +129,7 @@ func (m *Match) Faults() []Fault {
 	return all
 }
 
-// faultOfSeverity returns what is wrong with a severity of which people are told.
+// faultOfSeverity returns the fault of a severity that should page people.
 func faultOfSeverity(s string) error {
 	if s == string(detect.Critical) || s == string(detect.Warning) {
 		return nil

@@ -1,5 +1,6 @@
-// Package silence is what keeps incidents from being told of for a while: which ones,
-// from when until when, by whom and why. It follows Alertmanager's silences.
+// Package silence holds back the notifications of some incidents for a while: chosen by
+// matchers, from one time to another, with an author and a reason. It follows
+// Alertmanager's silences.
 package silence
 
 import (
@@ -22,20 +23,20 @@ const (
 	Expired = "expired"
 )
 
-// States returns the states of a silence in the order in which it has them.
+// States returns the states of a silence in their order.
 func States() []string { return []string{Pending, Active, Expired} }
 
-// Silence keeps incidents from being told of.
+// Silence holds back the notifications of incidents.
 type Silence struct {
 	ID string `json:"id"`
 	// State is the silence's when it was read.
 	State string `json:"state"`
-	// Matchers are those of package routing; an incident is silenced that all choose.
+	// Matchers are package routing's; all have to match an incident.
 	Matchers []string `json:"matchers"`
 	// StartsAt is when it begins, EndsAt when it is over.
 	StartsAt time.Time `json:"starts_at"`
 	EndsAt   time.Time `json:"ends_at"`
-	// Author made it, and says why.
+	// Author made it, and Comment gives the reason.
 	Author string `json:"author"`
 	Reason string `json:"reason"`
 }
@@ -59,7 +60,7 @@ type Request struct {
 	Reason string `json:"reason"`
 }
 
-// Silence returns the silence that is asked for, or what is wrong with it.
+// Silence returns the requested silence, or the request's fault.
 func (r Request) Silence(author string, now time.Time) (Silence, error) {
 	s := Silence{StartsAt: now, Author: author, Reason: strings.TrimSpace(r.Reason)}
 	var err error
@@ -164,10 +165,10 @@ func (s *Silence) MayChoose(table string) bool {
 	return err == nil && !slices.ContainsFunc(matchers, func(m routing.Matcher) bool { return m.Name == "table" && !m.Matches(&of, &detect.Finding{}) })
 }
 
-// Invalid says what is wrong with what somebody asks for.
+// Invalid is the fault of a request.
 type Invalid struct{ error }
 
-// Unwrap returns what is wrong.
+// Unwrap returns the fault.
 func (i Invalid) Unwrap() error { return i.error }
 
 // Store is where silences are kept, as *store.Store implements it.
@@ -198,8 +199,8 @@ type compiled struct {
 	matchers []routing.Matcher
 }
 
-// NewSet returns silences as a set. Those of which a matcher cannot be read are left
-// out: the error names them.
+// NewSet returns silences as a set. Silences with an unreadable matcher are left out: the
+// error names them.
 func NewSet(active []Silence) (set Set, err error) {
 	for _, s := range active {
 		matchers, wrong := parse(s.Matchers)
@@ -257,8 +258,7 @@ func (s Set) Match(i *detect.Incident, root *detect.Finding) *detect.Silenced {
 // The parts of a note.
 const noteBegins, noteNames = "silenced until ", " by silence "
 
-// Note is what an incident's history says when it fires and is not told of; nothing
-// where it is.
+// Note is the entry in an incident's history when it fires silenced; empty otherwise.
 func Note(by *detect.Silenced) string {
 	if by == nil {
 		return ""

@@ -13,11 +13,11 @@ import (
 	"github.com/keyheat/keyheat/internal/daemon/retry"
 )
 
-// Width is what a terminal of 80 columns shows in one line.
+// Width is the length of a line that fits a terminal of 80 columns.
 const Width = 79
 
-// Progress is where a person reads what is going on: a terminal, in which the last line
-// changes, or a log of lines. Its methods may be called from any goroutine.
+// Progress is a person's view of the work: a terminal whose last line changes, or a log
+// of lines. Its methods may be called from any goroutine.
 type Progress struct {
 	// Out is where it is written.
 	Out io.Writer
@@ -26,15 +26,15 @@ type Progress struct {
 	shown bool // the last line is to be replaced
 }
 
-// How often a state is drawn on a terminal, and told elsewhere.
+// The intervals between two states on a terminal, and elsewhere.
 const (
 	drawEvery = time.Second
 	// TellEvery is the time between two lines of a log.
 	TellEvery = 30 * time.Second
 )
 
-// Draw shows what line returns, again and again until the returned function is called: on
-// a terminal every second, and elsewhere so often.
+// Draw shows the text of line again and again until the returned function is called: on a
+// terminal every second, elsewhere at that interval.
 func (p *Progress) Draw(ctx context.Context, elsewhere time.Duration, line func() string) (stop func()) {
 	every := elsewhere
 	if Is(p.Out) {

@@ -13,8 +13,8 @@ type Column struct {
 	Name string
 	// Right aligns it to the right, as numbers are.
 	Right bool
-	// Least is the width, in characters, to which its cells are cut where the terminal
-	// is too narrow for all of them; 0 for cells that are never cut.
+	// Least is the width, in characters, to which cells are cut if the terminal is too
+	// narrow; 0 for cells that are never cut.
 	Least int
 	// Spare orders the columns that are left out where cutting is not enough: the
 	// highest first, and never one with 0.
@@ -35,8 +35,8 @@ func (t *Table) Add(cells ...string) {
 // padding is the space behind a cell.
 const padding = 2
 
-// Render writes the table for a terminal of width characters, or of any width when that
-// is 0. What there is no room for is named below it.
+// Render writes the table for a terminal of width characters, or of any width if that is
+// 0. It names columns without room below the table.
 func (t *Table) Render(width int) string {
 	shown, widths := t.fit(width)
 	out := table.NewWriter()

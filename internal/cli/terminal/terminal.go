@@ -1,5 +1,4 @@
-// Package terminal tells whether output goes to a person's terminal, and what that
-// person wants of it.
+// Package terminal recognises a person's terminal, its width, and the wish for colours.
 package terminal
 
 import (
@@ -21,8 +20,8 @@ func Is(w io.Writer) bool {
 	return err == nil && info.Mode()&os.ModeCharDevice != 0 && os.Getenv("TERM") != "dumb"
 }
 
-// Colours reports whether colours are wanted: NO_COLOR in the environment says that
-// they are not (https://no-color.org).
+// Colours reports whether colours are wanted: NO_COLOR in the environment refuses them
+// (https://no-color.org).
 func Colours() bool { return os.Getenv("NO_COLOR") == "" }
 
 // Severity returns the name of a severity in its colour: red for critical, else yellow.

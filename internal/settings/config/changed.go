@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// ChangedFields returns the paths of the settings that differ between two structs of one type,
-// sorted: field by field, also within a map of sections. A list of sections is one
-// setting. Values are not told, because some are secrets.
+// ChangedFields returns the sorted paths of the settings that differ between two structs
+// of one type: field by field, also within a map of sections. A list of sections is one
+// setting. It returns no values, because some are secrets.
 func ChangedFields(a, b any) []string {
 	var paths []string
 	compare("", reflect.ValueOf(a).Elem(), reflect.ValueOf(b).Elem(), &paths)

@@ -1,9 +1,9 @@
-// Package config fills a daemon's plain configuration struct from its layers:
-// the defaults that the struct already holds, YAML files over them, the
-// environment over those, and the flags that a person typed over all.
+// Package config fills a daemon's plain configuration struct from its layers: the
+// defaults in the struct, YAML files over them, the environment over the files, and the
+// command line's flags over all.
 //
-// Every field is documented where it stands and has one name in each layer,
-// all derived from its path:
+// Every field is documented in its struct and has one name in each layer, derived from
+// its path:
 //
 //	type Kafka struct {
 //		Brokers []string `yaml:"brokers" help:"host:port of some brokers"`
@@ -16,21 +16,20 @@
 //	KEYHEAT_KAFKA_BROKERS=a:9092      in the environment, a list with commas
 //	--kafka-brokers=a:9092            as a flag, see AddFlags
 //
-// It is strict. A name that no field has is an error that says where it stands
-// and which name is the nearest; so is a value of the wrong kind, a key that is
-// written twice, and a KEYHEAT_ variable that means nothing. All errors come at
-// once. (yaml's own KnownFields stops with less: it knows neither the nearest
-// name nor the other layers, so the file is walked here.)
+// It is strict. An unknown name is an error with its place and the nearest name; so is a
+// value of the wrong kind, a repeated key, and an unknown KEYHEAT_ variable. All errors
+// come at once. (yaml's own KnownFields stops earlier: it knows neither the nearest name
+// nor the other layers, so the package walks the file itself.)
 //
-// A field of type Secret has a sibling with the suffix _file that names a file
-// to read it from, and no flag, because every user of a machine can read its
-// command lines; the tag flag:"true" gives it one where it often holds no
-// password, as a database's URL.
+// A field of type Secret has a sibling with the suffix _file that names a file to read it
+// from. It has no flag, because every user of a machine can read its command lines; the
+// tag flag:"true" adds one for values that often hold no password, such as a database's
+// URL.
 //
-// A section with the tag layers:"file" is filled by files alone: it has neither
-// variables nor flags. A type whose keys have moved implements [Mover].
+// Only files fill a section with the tag layers:"file": it has neither variables nor
+// flags. A type whose keys have moved implements [Mover].
 //
-// There is no global state, and nothing is read but what Options name.
+// There is no global state, and the package reads nothing beyond Options.
 package config
 
 import (
@@ -42,8 +41,8 @@ const EnvPrefix = "KEYHEAT_"
 
 // Options are the layers above a struct's own values. The zero value has none.
 type Options struct {
-	// Files are the paths of YAML files. What a later one sets stands before
-	// what an earlier one does, field by field, also within a map of sections.
+	// Files are the paths of YAML files. A later file overrides an earlier one, field by
+	// field, also within a map of sections.
 	Files []string
 	// Environ are "NAME=value" pairs, as os.Environ returns them. Variables
 	// without the prefix KEYHEAT_ are ignored.
@@ -51,8 +50,7 @@ type Options struct {
 	// Reserved are names that begin with KEYHEAT_ and are not a field's.
 	// One that ends with _ stands for all that begin with it.
 	Reserved []string
-	// Flags are those that AddFlags made, parsed. Only those that were set
-	// count.
+	// Flags are AddFlags' flags, parsed. Only flags that were set count.
 	Flags *pflag.FlagSet
 }
 

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// readEnvironment lays the KEYHEAT_ variables over the fields. An empty variable
-// sets nothing, as compose files make them of what is not there.
+// readEnvironment lays the KEYHEAT_ variables over the fields. An empty variable sets
+// nothing, because compose files set missing variables empty.
 func (f *fields) readEnvironment(environ, reserved []string) {
 	for _, pair := range environ {
 		name, text, _ := strings.Cut(pair, "=")

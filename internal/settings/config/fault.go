@@ -15,8 +15,8 @@ type Faults struct {
 	broken map[string]bool
 }
 
-// Addf adds a fault of the field at a path such as "kafka.brokers". The message
-// says what is wrong and what to do; where the field was set is put before it.
+// Addf adds a fault of the field at a path such as "kafka.brokers". The message holds the
+// cause and the remedy; the place of the field's value is put before it.
 func (f *Faults) Addf(path, format string, args ...any) {
 	if f.broken[path] {
 		return

@@ -21,7 +21,7 @@ func (l *leaf) env() string {
 	return EnvPrefix + strings.ToUpper(strings.ReplaceAll(l.path, ".", "_"))
 }
 
-// flag returns the leaf's name on the command line, empty for what has none.
+// flag returns the leaf's name on the command line, empty for a leaf without a flag.
 func (l *leaf) flag() string {
 	if l.secret && !l.typed {
 		return ""
@@ -29,7 +29,7 @@ func (l *leaf) flag() string {
 	return strings.NewReplacer(".", "-", "_", "-").Replace(l.path)
 }
 
-// fields are a struct's leaves and what is wrong with them.
+// fields are a struct's leaves and faults.
 type fields struct {
 	root   reflect.Value
 	leaves []*leaf
@@ -63,8 +63,8 @@ func (f *fields) walk(prefix string, v reflect.Value) {
 	}
 }
 
-// leaf finds a leaf by its path; nil inside maps and lists of structs, which
-// only a file can fill.
+// leaf finds a leaf by its path; nil inside maps and lists of structs, which only a file
+// can fill.
 func (f *fields) leaf(path string) *leaf {
 	for _, l := range f.leaves {
 		if l.path == path {
@@ -82,8 +82,8 @@ type member struct {
 	index      []int
 }
 
-// membersOf returns the fields of a struct type that have a yaml name, those of
-// embedded structs among them.
+// membersOf returns the fields of a struct type that have a yaml name, including the
+// fields of embedded structs.
 func membersOf(t reflect.Type) []member {
 	var all []member
 	for i := range t.NumField() {

@@ -54,7 +54,7 @@ func (w *walker) fault(path string, n *yaml.Node, format string, args ...any) {
 	w.faults.bad(path, "%s: "+format, append([]any{w.origin(n).text}, args...)...)
 }
 
-// fill sets the value at a path to what a node holds.
+// fill sets the value at a path to a node's content.
 func (w *walker) fill(path string, n *yaml.Node, v reflect.Value) {
 	if n.Kind == yaml.AliasNode {
 		n = n.Alias

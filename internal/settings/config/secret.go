@@ -12,7 +12,7 @@ import (
 // Secret is a text that must not be shown: it prints and logs as "(secret)".
 type Secret string
 
-// hidden is what is shown of a secret.
+// hidden replaces a secret in output.
 const hidden = "(secret)"
 
 // String hides the secret; string(s) is the text itself.
@@ -32,13 +32,13 @@ func (s Secret) LogValue() slog.Value { return slog.StringValue(s.String()) }
 // MarshalText hides the secret from JSON and YAML.
 func (s Secret) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
-// fileSuffix ends the name of the field that says where a secret is read from.
+// fileSuffix ends the name of the field that names a secret's file.
 const fileSuffix = "_file"
 
 // maxSecret bounds a secret's file: a longer one is the wrong file.
 const maxSecret = 64 << 10
 
-// readSecrets reads each secret for which a file is named.
+// readSecrets reads each secret with a named file.
 func (f *fields) readSecrets() {
 	for _, l := range f.leaves {
 		if !l.secret {
@@ -78,7 +78,7 @@ func (f *fields) readNamed(prefix string, v reflect.Value) {
 	}
 }
 
-// readFiles reads each secret of one struct for which a file is named.
+// readFiles reads each secret of one struct that has a named file.
 func (f *fields) readFiles(prefix string, v reflect.Value) {
 	fields := make(map[string]reflect.Value)
 	for _, m := range membersOf(v.Type()) {
@@ -119,7 +119,7 @@ func ReadSecret(path string) (string, error) {
 	return secret, nil
 }
 
-// readFile reads a file, and one byte of what is beyond a limit: a device has no end.
+// readFile reads a file, up to one byte beyond a limit: a device has no end.
 func readFile(path string, limit int64) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {

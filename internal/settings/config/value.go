@@ -33,8 +33,7 @@ func isText(t reflect.Type) bool {
 	return false
 }
 
-// setText fills v from a text, which it does not repeat in its error. A list
-// is separated by commas.
+// setText fills v from a text, which its error does not repeat. Commas separate a list.
 func setText(v reflect.Value, text string) error {
 	if u, ok := v.Addr().Interface().(encoding.TextUnmarshaler); ok {
 		return u.UnmarshalText([]byte(text))

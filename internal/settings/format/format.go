@@ -16,7 +16,7 @@ import (
 	"github.com/keyheat/keyheat/sample/samplepb"
 )
 
-// Format is what the messages of a topic or a file hold.
+// Format is the encoding of the messages of a topic or a file.
 type Format string
 
 // The formats.
@@ -44,15 +44,15 @@ func Parse(name string) (Format, error) {
 
 // Decoder reads messages of one format. It is for one goroutine.
 type Decoder interface {
-	// Decode hands out what a message holds. at is the message's own time in
+	// Decode passes a message's samples to the handler. at is the message's own time in
 	// Unix milliseconds, 0 for none.
 	Decode(message []byte, at int64, h sample.Handler)
 }
 
-// Tables are what samples leave open about their tables, by the table's name.
+// Tables complete the samples' facts about their tables, by the table's name.
 type Tables map[string]Table
 
-// Table is what the samples of one table leave open.
+// Table completes the facts that the samples of one table lack.
 type Table struct {
 	// Schema names the keys and indexes of stream records and CloudTrail events.
 	Schema sample.Schema
@@ -79,7 +79,7 @@ func NewDecoder(f Format, tables Tables) Decoder {
 	return d
 }
 
-// splitTables returns what each decoder needs of tables.
+// splitTables returns each decoder's part of tables.
 func splitTables(tables Tables) (sample.Schemas, map[string]float64) {
 	schemas, rates := make(sample.Schemas), make(map[string]float64)
 	for name, table := range tables {
@@ -149,7 +149,7 @@ func (f *FileDecoder) Decode(message []byte, at int64, h sample.Handler) {
 	f.detecting.Decode(message, at, h)
 }
 
-// FieldName returns what the file at hand calls a field of Keyheat JSON.
+// FieldName returns the file's own name of a field of Keyheat JSON.
 func (f *FileDecoder) FieldName(field string) string {
 	if f.foreign {
 		return f.mapped.FieldName(field)
@@ -177,16 +177,16 @@ func (f *FileDecoder) Value(line []byte, field string) string {
 	return mapped.Value(line, field)
 }
 
-// detectLines is how many lines of a message are read before it counts as Keyheat
-// JSON, in which broken lines are counted too.
+// detectLines is the number of lines after which a message counts as Keyheat JSON, which
+// counts broken lines too.
 const detectLines = 16
 
 // detectRecords is how many records of a message are asked for their form: one alone, in
 // front of others, might be a broken one.
 const detectRecords = 5
 
-// Detect returns the form of a message: that of most of the first records in it that are
-// JSON, and of the first where none has more.
+// Detect returns the most common format among a message's first JSON records. If formats
+// tie, it returns the first record's.
 func Detect(message []byte) Format {
 	rest := bytes.TrimPrefix(message, []byte("\xef\xbb\xbf"))
 	counts, best, records := make(map[Format]int), Keyheat, 0
@@ -210,7 +210,7 @@ func Detect(message []byte) Format {
 	return best
 }
 
-// members are those in which the forms differ.
+// members are the JSON members by which the formats differ.
 type members struct {
 	Records  []members       `json:"Records"`
 	DynamoDB json.RawMessage `json:"dynamodb"`

@@ -1,5 +1,5 @@
-// Package options holds what the components' Configs share: the defaults of fields that
-// are zero, and the gathering of everything that is wrong with one.
+// Package options holds helpers of the components' Configs: defaults for zero fields, and
+// the collection of all faults.
 package options
 
 import (
@@ -23,7 +23,7 @@ func OrDefault[Config any](c, defaults Config) Config {
 	return c
 }
 
-// Faults gathers what is wrong with a Config.
+// Faults collects the faults of a Config.
 type Faults struct{ all []error }
 
 // Check adds a fault if something is bad.

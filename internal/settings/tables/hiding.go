@@ -10,21 +10,22 @@ import (
 	"github.com/keyheat/keyheat/shardkey"
 )
 
-// Hashing is the secret of hidden keys, in the settings of what hides them.
+// Hashing is the secret of hidden keys.
 type Hashing struct {
 	Secret     config.Secret `yaml:"secret" help:"the secret of hashed keys: base64 of 16 bytes or more; further lines, each with the time from which it holds before it, rotate it"`
 	SecretFile string        `yaml:"secret_file" help:"a file with the secret"`
 }
 
-// CheckHiding adds what is wrong with what hides keys: for programs that do so.
+// CheckHiding adds the faults of the policies and secrets that hide keys: for programs
+// that hide them.
 func (s *FileSection) CheckHiding(h Hashing, f *config.Faults) {
 	if err := (*Section)(s).ValidateHiding(h); err != nil {
 		f.Addf("keys.secret", "%w", err)
 	}
 }
 
-// ValidateHiding returns what is wrong with the secret of hashed keys, also that a
-// policy needs one and there is none.
+// ValidateHiding returns the faults of the secret of hashed keys; a policy that needs a
+// missing secret is one.
 func (s *Section) ValidateHiding(h Hashing) error {
 	if h.Secret == "" && !s.hashes() {
 		return nil
@@ -41,9 +42,8 @@ func (s *Section) hashes() bool {
 // Hider is [Section.Hider].
 func (s *FileSection) Hider(h Hashing) func() *keypolicy.Hider { return (*Section)(s).Hider(h) }
 
-// Hider returns what hides the keys of tables as their policies say, one for each
-// goroutine; nil when all keys are plain. The sections are ones that Check and
-// CheckHiding found nothing wrong with.
+// Hider returns a function that makes a hider for each goroutine; nil if all keys are
+// plain. Check and CheckHiding must have accepted the sections.
 func (s *Section) Hider(h Hashing) func() *keypolicy.Hider {
 	plain := func(p Policy) bool { return p.hiding().Mode == keypolicy.Plain }
 	if plain(s.Policy) && !slices.ContainsFunc(slices.Collect(maps.Values(s.Tables)), func(t Table) bool { return !plain(t.Policy) }) {
@@ -55,9 +55,8 @@ func (s *Section) Hider(h Hashing) func() *keypolicy.Hider {
 	}
 }
 
-// NamedTargets returns a table, and those of single accounts and Regions with entries of their
-// own that it stands for where it is given without: their keys may be hidden in other
-// ways.
+// NamedTargets returns a table, and the tables of single accounts and Regions with
+// entries of their own that share its name: their policies may differ.
 func (t Tables) NamedTargets(table sample.Target) []sample.Target {
 	all := []sample.Target{table}
 	for _, name := range slices.Sorted(maps.Keys(t)) {

@@ -48,8 +48,7 @@ func (s *Section) DetectPolicy(of detect.Target) detect.Policy {
 	return p
 }
 
-// policyOf returns the policy of one table: what it leaves out is the general
-// one's.
+// policyOf returns the policy of one table; the general policy fills its gaps.
 func (s *Section) policyOf(of detect.Target) Policy {
 	t, _ := s.Tables.find(of)
 	return options.OrDefault(t.Policy, s.Policy)
@@ -106,8 +105,8 @@ func parseFor(text string) (time.Duration, error) {
 	return d, nil
 }
 
-// check adds what is wrong with a policy, field by field: each is put alone into
-// a policy that is sound, so that detect's rules stand in detect.
+// check adds the faults of a policy, field by field: each field goes alone into a sound
+// policy, so that detect's rules stay in detect.
 func (p Policy) check(path string, f *config.Faults) {
 	for _, field := range []struct {
 		name string

@@ -1,7 +1,7 @@
-// Package tables is what an operator writes about tables, once and for every
-// program: the section tables of a YAML file, and the section policy that holds
-// for all tables. A collector takes keys, indexes and sampling rates from it, a
-// reporter and `reporter analyze` also capacity and policies.
+// Package tables holds an operator's settings of tables, once for every program: the
+// section tables of a YAML file, and the section policy for all tables. A collector takes
+// keys, indexes and sampling rates from it, a reporter and `reporter analyze` also
+// capacity and policies.
 package tables
 
 import (
@@ -30,7 +30,7 @@ type FileSection struct {
 	Tables Tables `yaml:"tables" help:"single tables, by name: see [Tables](#tables)" layers:"file"`
 }
 
-// Default returns the sections where nobody says otherwise.
+// Default returns the sections' defaults.
 func Default() Section {
 	p := detect.DefaultPolicy()
 	return Section{Policy: Policy{Warning: p.Warning, Headroom: p.Headroom, MinUnits: p.MinUnits, For: onHarm, KeepFiring: time.Minute}}
@@ -39,12 +39,12 @@ func Default() Section {
 // DefaultFile returns the same for a program that does not judge.
 func DefaultFile() FileSection { return FileSection(Default()) }
 
-// Tables are single tables, by name, by Region/name or by account/Region/name. The
-// most specific name wins; what its entry leaves out is the less specific one's.
+// Tables are single tables, by name, by Region/name or by account/Region/name. The most
+// specific name wins; less specific entries fill its gaps.
 type Tables map[string]Table
 
-// Table is what an operator may write about one table. What is left out is the less
-// specific entry's; else not known, or, of the policy, the general one's.
+// Table holds the settings of one table. A missing setting comes from a less specific
+// entry, then, for the policy, from the general policy; otherwise it is unknown.
 type Table struct {
 	PartitionKey []string         `yaml:"partition_key" help:"the attribute that is the partition key; needed where the table has a sort key too"`
 	SortKey      []string         `yaml:"sort_key" help:"the attribute that is the sort key, [] for none: every key is then one item"`
@@ -59,7 +59,7 @@ type Table struct {
 	Policy
 }
 
-// Index is what an operator may write about a global secondary index.
+// Index holds the settings of a global secondary index.
 type Index struct {
 	PartitionKey []string `yaml:"partition_key" help:"the attributes of the index's partition key, 1 to 4"`
 	SortKey      []string `yaml:"sort_key" help:"the attributes of the index's sort key, up to 4; none without one"`
@@ -163,7 +163,7 @@ func (t Tables) Schemas(region string) sample.Schemas {
 	return all
 }
 
-// Decoding returns what decoders of samples need to know of all tables.
+// Decoding returns the facts about all tables that decoders of samples need.
 func (t Tables) Decoding() format.Tables {
 	all := make(format.Tables, len(t))
 	for name := range t {
@@ -173,16 +173,15 @@ func (t Tables) Decoding() format.Tables {
 	return all
 }
 
-// entry returns what is written under a name that Check found nothing wrong with,
-// with what it leaves out.
+// entry returns the settings under a name that Check accepted, with less specific entries
+// in its gaps.
 func (t Tables) entry(name string) Table {
 	of, _ := ParseName(name)
 	all, _ := t.find(of)
 	return all
 }
 
-// Facts returns what is written about a table beside its traffic; nil when
-// nothing is.
+// Facts returns the configured facts of a table; nil for none.
 func (t Tables) Facts(of detect.Target) *detect.TableFacts {
 	w, _ := t.find(of)
 	if w.Billing == "" && w.WCU == 0 && w.RCU == 0 && w.LSIs == nil && w.Replicas == nil && w.Vectors == nil && w.PartitionKey == nil && w.SortKey == nil && w.Indexes == nil {

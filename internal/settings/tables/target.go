@@ -47,9 +47,8 @@ func ParseName(name string) (sample.Target, error) {
 	return of, nil
 }
 
-// find returns what is written about a target's table: what a more specific entry
-// leaves out is the less specific one's. An entry of a Region or an account says
-// nothing of a table of which these are not known.
+// find returns the settings of a target's table; less specific entries fill the gaps. An
+// entry of a Region or an account does not apply to a table without them.
 func (t Tables) find(target sample.Target) (all Table, written bool) {
 	names := sample.LookupNames(target)
 	for _, name := range slices.Backward(names[:]) {
@@ -60,7 +59,7 @@ func (t Tables) find(target sample.Target) (all Table, written bool) {
 	return all, written
 }
 
-// merge returns an entry with what it leaves out taken from another.
+// merge returns an entry with another's settings in its gaps.
 func (t Table) merge(other Table) Table {
 	if other.Indexes != nil {
 		all := maps.Clone(other.Indexes)

@@ -1,8 +1,7 @@
-// Package simulation is an application with three DynamoDB tables, for the demo: what
-// its callers ask for, what the tables' partitions serve and refuse, and how callers
-// try again. What comes of it are the records that package awssdk makes of such calls.
+// Package simulation is an application with three DynamoDB tables, for the demo: its
+// callers' requests, the tables' partitions that serve and refuse them, and the callers'
+// retries. Its output are the records that package awssdk makes of such calls.
 //
-// What is asked for in a second follows from the seed, the second and the [Plan], so that
-// a restarted demo goes on where it was. What partitions hold, and who waits to try again,
-// is not kept.
+// The requests of a second follow from the seed, the second and the [Plan], so that a
+// restarted demo continues. The partitions' levels and the waiting retries are not kept.
 package simulation

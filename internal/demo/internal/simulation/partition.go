@@ -7,27 +7,27 @@ import (
 	"github.com/keyheat/keyheat/sample"
 )
 
-// bucket is a token bucket: so many units come in a second, and few of those that
-// nobody asked for are kept. DynamoDB's burst capacity of 300 seconds is a table's, and
-// does not lift what one partition serves.
+// bucket is a token bucket: a fixed number of units a second, of which few unused ones
+// are kept. DynamoDB's burst capacity of 300 seconds belongs to a table, and does not
+// lift a partition's limit.
 type bucket struct {
 	// rate is how much comes in a second, and depth how much is kept.
 	rate, depth sample.Milli
-	// level is what is there, at a time in Unix milliseconds. Negative is what the last
-	// request took beyond it.
+	// level is the bucket's content, at a time in Unix milliseconds. A negative level is
+	// the last request's excess.
 	level sample.Milli
 	at    int64
 }
 
-// newBucket returns a full bucket. It serves up to detect.SaturatedTo of the rate in the
-// first second, which is how much DynamoDB serves beyond its limit.
+// newBucket returns a full bucket. In the first second it serves up to detect.SaturatedTo
+// of the rate, as DynamoDB serves beyond its limit.
 func newBucket(rate sample.Milli) bucket {
 	depth := detect.ShareOf(rate, detect.SaturatedTo-1)
 	return bucket{rate: rate, depth: depth, level: depth}
 }
 
-// has reports whether anything is there at a time. A request that takes more than that
-// is served, and those after it pay.
+// has reports whether the bucket holds anything at a time. A larger request is served,
+// and the requests after it pay.
 func (b *bucket) has(at int64) bool {
 	if at > b.at {
 		b.level = min(b.depth, b.level+b.rate*sample.Milli(min(at-b.at, 1000*60))/1000)
@@ -36,8 +36,8 @@ func (b *bucket) has(at int64) bool {
 	return b.level > 0
 }
 
-// partition serves what one partition of DynamoDB does, of writes and of reads each for
-// itself.
+// partition serves like one partition of DynamoDB, with separate limits for writes and
+// reads.
 type partition struct{ write, read bucket }
 
 func newPartition() partition {

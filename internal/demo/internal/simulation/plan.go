@@ -13,8 +13,8 @@ const (
 	CatalogTable = "catalog"
 	CartsTable   = "carts"
 
-	// Merchant is the key of all orders of one merchant, Product that of one item, the
-	// page of a product, and Feed that of a bulk import.
+	// Merchant is the key of all orders of one merchant, Product the key of one item, a
+	// product's page, and Feed the key of a bulk import.
 	Merchant = "merchant#4711"
 	Product  = "product#1138"
 	Feed     = "feed#12"
@@ -23,8 +23,8 @@ const (
 // ImportLasts is how long the bulk import takes.
 const ImportLasts = 45 * time.Second
 
-// Plan is what has been decided for the traffic so far. A zero time is for what was not
-// decided yet. It counts by whole seconds.
+// Plan holds the decisions about the traffic so far. A zero time is an open decision. It
+// counts by whole seconds.
 type Plan struct {
 	// Import is when the bulk import began.
 	Import time.Time `json:"import"`

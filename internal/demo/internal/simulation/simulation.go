@@ -19,7 +19,7 @@ const (
 // Longest is how long a call takes at most, with all its attempts.
 const Longest = 400 * time.Millisecond
 
-// The reasons that DynamoDB gives for what a partition refuses.
+// DynamoDB's throttle reasons for requests that a partition refuses.
 const (
 	writeReason = "TableWriteKeyRangeThroughputExceeded"
 	readReason  = "TableReadKeyRangeThroughputExceeded"
@@ -32,15 +32,15 @@ type Simulation struct {
 	// next is the first second that nothing was asked for yet.
 	next    int64
 	pending calls
-	// records are what Until returned last, later those that it did not return yet.
+	// records are Advance's last result, later the records that it has not returned yet.
 	records, later []sample.Record
 	// draw is of the pauses between attempts.
 	draw    *rand.Rand
 	watched map[string]*watched
 }
 
-// New returns an application whose first requests are of the second in which start is.
-// Watched keys are those of which [Simulation.Seconds] tells.
+// New returns an application whose first requests are in the second of start.
+// [Simulation.Seconds] shows the watched keys.
 func New(seed uint64, start time.Time, keys ...string) *Simulation {
 	s := &Simulation{
 		seed: seed, next: start.Unix(), draw: rand.New(rand.NewPCG(seed+2, uint64(start.Unix()))),
@@ -59,13 +59,12 @@ type call struct {
 	attempts int64
 	// began is when the call was made, in Unix milliseconds.
 	began int64
-	// order is the number of the call's event, which decides between those at one time.
+	// order is the number of the call's event, which orders calls at one time.
 	order int64
 }
 
-// Advance returns the records of the calls that were made before a time, after what was
-// returned already. They are over [Longest] after that time. The records are valid until
-// the next call.
+// Advance returns the records of the calls before a time that it has not returned yet.
+// Calls end at most [Longest] after that time. The records are valid until the next call.
 func (s *Simulation) Advance(at time.Time, p *Plan) []sample.Record {
 	made, over := at.UnixMilli(), at.Add(Longest).UnixMilli()
 	s.records = s.records[:0]
@@ -88,8 +87,8 @@ func (s *Simulation) Advance(at time.Time, p *Plan) []sample.Record {
 	}
 }
 
-// keep adds a record to those that are returned, or, where its call was not made before a
-// time, to those of later.
+// keep adds a record to the returned ones or, if its call was made after the time, to the
+// later ones.
 func (s *Simulation) keep(r sample.Record, made int64) {
 	if r.Time < made {
 		s.records = append(s.records, r)

@@ -11,7 +11,7 @@ import (
 	"github.com/keyheat/keyheat/sample"
 )
 
-// request is what a caller asks for, with the units that it costs.
+// request is a caller's request, with its cost in units.
 type request struct {
 	// at is the time, in Unix milliseconds.
 	at int64
@@ -24,7 +24,7 @@ type request struct {
 // asking makes the requests of one second.
 type asking struct {
 	draw *rand.Rand
-	// popular draws numbers of which few come often.
+	// popular draws numbers; few of them come often.
 	popular *rand.Zipf
 	second  int64
 	all     []request
@@ -38,7 +38,7 @@ func newAsking(seed uint64, second int64) *asking {
 // popularity draws one of 20,000 keys, the most popular of them once in 18 times.
 func popularity(draw *rand.Rand) *rand.Zipf { return rand.NewZipf(draw, 1.1, 3, 20_000) }
 
-// requests returns what is asked for in a second.
+// requests returns the requests of a second.
 func (s *Simulation) requests(second int64, p *Plan) []request {
 	a := newAsking(s.seed, second)
 	a.calm()
@@ -67,8 +67,8 @@ const (
 	imported = 1450
 	// usual is how many orders the merchant has before the campaign.
 	usual = 40
-	// campaign is how many orders come then, of a unit each: 1.6 times what a partition
-	// serves.
+	// campaign is the number of orders a second during the campaign, one unit each: 1.6
+	// times a partition's limit.
 	campaign = 1600
 	// views is how often the product is read, and productBytes how large it is: a read
 	// that is strongly consistent costs 5 units, so that 600 of them fill a partition. Read
@@ -120,8 +120,9 @@ func (a *asking) calm() {
 	})
 }
 
-// pickCrowd returns whether a partition key of orders is in a partition of the campaign's. A
-// burst beside that would be refused, of which the story does not tell.
+// pickCrowd returns a function that reports whether a partition key of orders is in the
+// campaign's partition. A burst beside the campaign would be refused, and the story does
+// not mention it.
 func (s *Simulation) pickCrowd(second int64, p *Plan) func(key string) bool {
 	if !isWithin(second, p.Campaign, time.Time{}) {
 		return func(string) bool { return false }
@@ -156,8 +157,8 @@ func (a *asking) burst(seed uint64, crowded func(key string) bool) {
 	a.some(a.drawCount(1000*size), func(r *request) { a.write(r, OrdersTable, merchant, a.order(), 800) })
 }
 
-// campaign adds the orders of a merchant whom everybody buys from, some of whom look at
-// what they have ordered.
+// campaign adds the orders of a merchant whom everybody buys from; some buyers look at
+// their orders.
 func (a *asking) campaign(p *Plan) {
 	age := a.second - p.Campaign.Unix()
 	size := ramp(age, 4) * (1 + 0.05*math.Sin(2*math.Pi*float64(age)/23))

@@ -10,12 +10,12 @@ import (
 // SecondsKept is how many seconds of a watched key are known.
 const SecondsKept = 60
 
-// Second is what became of a key's requests in one second. Units are reads and writes
-// added up.
+// Second is the outcome of a key's requests in one second. Units are the sum of reads and
+// writes.
 type Second struct {
 	At time.Time
-	// Asked is what was asked for, retries not counted again, and Served what partitions
-	// served; Fullest is the part of it that was of one name, where the key is sharded.
+	// Asked is the requested load without retries, and Served the part that partitions
+	// served; Fullest is one name's part of it, if the key is sharded.
 	Asked, Served, Fullest sample.Milli
 	// RefusedAt is how many attempts were refused, and Failed how many calls were given up.
 	Refused, Failed int
@@ -72,7 +72,7 @@ func (s *Simulation) watch(r *request, count func(*Second)) {
 func (s *Simulation) RefusedAt(key string) time.Time { return s.watched[key].refused }
 
 // Seconds returns the seconds of a watched key that are over at a time, the last
-// SecondsKept of them; those without a request are zero.
+// SecondsKept of them; seconds without a request are zero.
 func (s *Simulation) Seconds(key string, at time.Time) []Second {
 	all := make([]Second, SecondsKept)
 	first := at.Truncate(time.Second).Add(-SecondsKept * time.Second)
