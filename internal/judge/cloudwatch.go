@@ -12,7 +12,7 @@ import (
 	"github.com/keyheat/keyheat/store"
 )
 
-// cloudWatchStore is where CloudWatch's minutes are, and those of the samples.
+// cloudWatchStore holds CloudWatch's minutes, and the samples' minutes.
 type cloudWatchStore interface {
 	CloudWatchReads(ctx context.Context) ([]store.CloudWatchRead, error)
 	CloudWatchMinutes(ctx context.Context, at sample.Target, since time.Time) ([]store.CloudWatchMinute, error)
@@ -24,12 +24,12 @@ type cloudWatchStore interface {
 // have raised them.
 const reopened = 15 * time.Minute
 
-// witness is what is loaded of CloudWatch.
+// witness is the loaded data of CloudWatch.
 type witness struct {
 	at       time.Time // of the last load, by the database's clock
 	readings map[sample.Target]*corroboration.Reading
-	// attempted is the attempt that each reading is from, and totals what the samples
-	// say of its minutes.
+	// attempted is the attempt behind each reading, and totals the samples' totals of its
+	// minutes.
 	attempted map[sample.Target]time.Time
 	totals    map[sample.Target][]store.MinuteTotal
 	uses      uses
@@ -42,8 +42,8 @@ func newWitness() witness {
 	}
 }
 
-// loadCloudWatch loads what CloudWatch says of tables, now and then, beside what the
-// samples say of the same minutes.
+// loadCloudWatch loads CloudWatch's minutes of tables, at intervals, beside the samples'
+// totals of the same minutes.
 func (t *term) loadCloudWatch(ctx context.Context, now time.Time) error {
 	w := &t.witness
 	if now.Sub(w.at) < t.judge.config.CloudWatchEvery {
@@ -124,9 +124,8 @@ func (w *witness) totalsFrom(at sample.Target, since time.Time) time.Time {
 	return old[len(old)-1].Minute.Add(-reopened)
 }
 
-// newReading joins the minutes of both witnesses. The newest minutes of CloudWatch
-// may still grow, and the samples' first and last are cut: those are compared with
-// nothing.
+// newReading joins the minutes of both witnesses. The newest minutes of CloudWatch may
+// still grow, and the samples' first and last are cut: these are not compared.
 func newReading(read store.CloudWatchRead, minutes []store.CloudWatchMinute, totals []store.MinuteTotal) *corroboration.Reading {
 	r := &corroboration.Reading{State: corroboration.State(read.State), Message: read.Message, Through: read.Through}
 	sampled := sampledMinutes(totals)
@@ -144,8 +143,8 @@ func newReading(read store.CloudWatchRead, minutes []store.CloudWatchMinute, tot
 	return r
 }
 
-// sampledMinutes returns what the samples show of a minute: nothing where they were
-// cut, and zero where none are between minutes that have some.
+// sampledMinutes returns the samples' units of a minute: nil for a cut minute, and zero
+// for an empty one between others.
 func sampledMinutes(totals []store.MinuteTotal) func(time.Time) *corroboration.Units {
 	if len(totals) < 3 {
 		return func(time.Time) *corroboration.Units { return nil }

@@ -25,7 +25,7 @@ func (t *term) loadPipeline(ctx context.Context, snap *store.Snapshot) error {
 	return nil
 }
 
-// pipelineStatus returns what the store tells of the collectors and of what they read.
+// pipelineStatus returns the stored state of the collectors and of their sources.
 func pipelineStatus(writers []store.Writer, snap *store.Snapshot) pipeline.Status {
 	s := pipeline.Status{Now: snap.Now}
 	if since, silent := store.Silence(writers, snap.Now); silent {

@@ -13,7 +13,7 @@ import (
 	"github.com/keyheat/keyheat/store"
 )
 
-// defaults are those of Config.
+// defaults are Config's defaults.
 var defaults = Config{
 	Lease: 15 * time.Second, Poll: time.Second, Stall: 10 * time.Second, Forget: time.Hour, PageWithin: 15 * time.Minute,
 	Memory: 1 << 30, PeakDelay: time.Minute, PruneEvery: 5 * time.Minute,
@@ -29,11 +29,11 @@ type Config struct {
 	// Policy returns the policy of a table or index; detect's default for all
 	// when nil.
 	Policy func(detect.Target) detect.Policy
-	// Facts returns what an operator has configured of a table, nil for nothing;
-	// that takes precedence over what is stored. Nil for none.
+	// Facts returns an operator's facts about a table, nil for none. They take precedence
+	// over stored facts. Nil for none at all.
 	Facts func(detect.Target) *detect.TableFacts
-	// Route returns who is told of an incident with its root finding, and how; nobody is
-	// when nil, and only the history shows it.
+	// Route returns the receivers of an incident with its root finding. Without it nobody
+	// gets any, and only the history shows them.
 	Route func(i *detect.Incident, root *detect.Finding) []routing.Destination
 	// Notified is called when notifications were written; nil for nobody.
 	Notified func()
@@ -48,10 +48,10 @@ type Config struct {
 	// is not waited for at all: its topic was deleted, or its group renamed. A
 	// collector reports a partition even while its broker is unreachable.
 	Forget time.Duration
-	// PageWithin is how old, by event time, a finding's newest second may be
-	// to be notified. What is older is only recorded in the history.
+	// PageWithin is the greatest age, by event time, of a finding's newest second at
+	// which it is notified. Older findings are only recorded in the history.
 	PageWithin time.Duration
-	// Memory is about how many bytes a judge may have for what it keeps: see [LimitsOf].
+	// Memory is about the judge's memory in bytes: see [LimitsOf].
 	Memory int64
 	// MaxKeys, when not 0, takes the place of Limits.OpenKeys.
 	MaxKeys int
@@ -60,13 +60,13 @@ type Config struct {
 	PeakDelay time.Duration
 	// Read bounds one reading of deltas.
 	Read store.ReadLimit
-	// CloudWatchEvery is the pause between two loads of what CloudWatch says.
+	// CloudWatchEvery is the pause between two loads of CloudWatch's minutes.
 	CloudWatchEvery time.Duration
-	// Pipeline says from when on Keyheat's own health makes findings; the zero value
-	// makes none. LookEvery is the pause between two looks at it.
+	// Pipeline holds the thresholds from which Keyheat's own faults become findings; the
+	// zero value makes none. LookEvery is the pause between two looks at them.
 	Pipeline  pipeline.Thresholds
 	LookEvery time.Duration
-	// PruneEvery is the pause between prunings; Retention what they leave.
+	// PruneEvery is the pause between prunings; Retention limits the age of rows.
 	PruneEvery time.Duration
 	Retention  store.Retention
 }
@@ -77,15 +77,16 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// Limits is what a judge's memory is enough for.
+// Limits are the numbers that a judge's memory is enough for.
 type Limits struct {
-	// Tables is of how many tables and indexes it is kept what their keys look like: one for
-	// each 64 KiB, more than one of some hundred keys takes as docs/PERFORMANCE.md measures
-	// it. Others are judged without.
+	// Tables is the number of tables and indexes whose keys have a view: one for each 64
+	// KiB, which is more than a table of some hundred keys takes by docs/PERFORMANCE.md.
+	// Others are judged without a view.
 	Tables int
-	// Keys is how many keys are followed that are, or were, near a limit, some 28 KiB each,
-	// and KeyBytes what they may take. A sampled key or a hot one takes more. Beyond either the
-	// least hot keys are evicted, which a metric counts, and of hot ones a finding, too.
+	// Keys is the number of followed keys that are, or were, near a limit, some 28 KiB
+	// each, and KeyBytes their memory. A sampled key or a hot one takes more. Beyond
+	// either the least hot keys are evicted, which a metric counts and, for hot keys, a
+	// finding too.
 	Keys     int
 	KeyBytes int64
 	// OpenKeys is how many keys all open seconds may list, about 150 bytes each. Beyond it
@@ -96,8 +97,8 @@ type Limits struct {
 	ReadBytes int
 }
 
-// LimitsOf returns what so many bytes are enough for. Each limit by itself takes a good
-// part of them: all at once take more, and then the garbage collector runs more often.
+// LimitsOf returns the limits of so many bytes. Each limit by itself takes a good part of
+// them: all at once take more, and then the garbage collector runs more often.
 func LimitsOf(memory int64) Limits {
 	return Limits{
 		Tables: int(memory / (64 << 10)), Keys: int(memory * board.DefaultKeys >> 30), KeyBytes: memory / 4 * 3,
@@ -105,7 +106,7 @@ func LimitsOf(memory int64) Limits {
 	}
 }
 
-// state returns what judging needs of the configuration.
+// state returns the configuration's part that judging needs.
 func (c Config) state() verdict.Options {
 	limits := LimitsOf(c.Memory)
 	return verdict.Options{

@@ -12,8 +12,8 @@ import (
 // seldom change.
 const factsEvery = time.Minute
 
-// loadFacts reads what is stored of tables, now and then. Facts that cannot be
-// read are as good as none.
+// loadFacts reads the stored facts of tables, at intervals. Unreadable facts count as
+// none.
 func (t *term) loadFacts(ctx context.Context, now time.Time) error {
 	if now.Sub(t.factsAt) < factsEvery {
 		return nil

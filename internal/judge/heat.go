@@ -12,7 +12,7 @@ import (
 	"github.com/keyheat/keyheat/store"
 )
 
-// heatStore is where roll-ups are, and which seconds were counted whole.
+// heatStore holds roll-ups, and the seconds that were counted whole.
 type heatStore interface {
 	EachRollups(ctx context.Context, all []store.RollupQuery) ([][]store.Rollup, error)
 	RollupSpans(ctx context.Context, of *sample.Target, levels []int64) ([]store.RollupSpan, error)
@@ -62,7 +62,7 @@ func loadTens(ctx context.Context, st windowStore, s *verdict.State, closing []f
 	return nil
 }
 
-// loadRollups loads what the roll-ups that are due are made of.
+// loadRollups loads the parts of the roll-ups that are due.
 func loadRollups(ctx context.Context, st heatStore, s *verdict.State, h fold.Horizon) error {
 	rows, err := st.EachRollups(ctx, s.Heat.MissingRollups(h))
 	if err == nil {

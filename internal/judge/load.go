@@ -91,7 +91,7 @@ func loadMinutes(ctx context.Context, st windowStore, s *verdict.State, missing 
 	return nil
 }
 
-// loadNewest loads the newest stored second of targets of which it is not known.
+// loadNewest loads the newest stored second of targets without a known one.
 func loadNewest(ctx context.Context, st windowStore, l *fold.Windows, of map[sample.Target][]int64) error {
 	var unknown []sample.Target
 	for at := range of {
@@ -113,8 +113,8 @@ func loadNewest(ctx context.Context, st windowStore, l *fold.Windows, of map[sam
 	return nil
 }
 
-// queriesOf returns queries of the wanted seconds of a target, which are in order: one for
-// those that lie close to each other.
+// queriesOf returns queries of the wanted seconds of a target, which are in order: one
+// for each run of seconds that lie close together.
 func queriesOf(at sample.Target, wanted []int64) (all []store.WindowQuery) {
 	for len(wanted) > 0 {
 		n := 1
@@ -127,8 +127,8 @@ func queriesOf(at sample.Target, wanted []int64) (all []store.WindowQuery) {
 	return all
 }
 
-// loadEarlier loads what is stored of the findings that the board has, and
-// the peaks that their forecasts are made of.
+// loadEarlier loads the stored state of the board's findings, and the peaks behind their
+// forecasts.
 func loadEarlier(ctx context.Context, st findingStore, s *verdict.State, now time.Time) error {
 	members := s.UnknownMembers(now)
 	earlier, err := loadFindings(ctx, st, slices.Concat(s.Unknown(), s.Ending(now), members))
@@ -167,7 +167,7 @@ func loadEarlier(ctx context.Context, st findingStore, s *verdict.State, now tim
 	return nil
 }
 
-// loadFindings loads those of some findings that are stored, each with its incident.
+// loadFindings loads stored findings, each with its incident.
 func loadFindings(ctx context.Context, st findingStore, fingerprints []string) ([]verdict.Earlier, error) {
 	if len(fingerprints) == 0 {
 		return nil, nil
@@ -269,7 +269,7 @@ func loadUnresolved(ctx context.Context, st findingStore) ([]detect.Finding, err
 	return all, nil
 }
 
-// loadGroups loads the groups of incidents that receivers are told of.
+// loadGroups loads the receivers' groups of incidents.
 func loadGroups(ctx context.Context, st findingStore, s *verdict.State, now time.Time) error {
 	rows, err := st.Groups(ctx)
 	if err != nil || len(rows) == 0 {
@@ -301,8 +301,8 @@ func loadFiring(ctx context.Context, st findingStore, s *verdict.State, unresolv
 	return s.SetOpen(open, unresolved)
 }
 
-// loadRecent loads the windows of targets in the time to replay, which ends with
-// each target's newest window, or now where that is ahead, in the order of time.
+// loadRecent loads the windows of targets in the replayed time, in the order of time. It
+// ends with each target's newest window, or with now if the window is ahead.
 func loadRecent(ctx context.Context, st windowStore, targets []sample.Target, now time.Time) ([]store.Window, error) {
 	last, err := st.LastWindows(ctx, targets)
 	if err != nil {

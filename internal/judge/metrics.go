@@ -10,7 +10,7 @@ import (
 	"github.com/keyheat/keyheat/store"
 )
 
-// measures are the metrics of what the judge does.
+// measures are the judge's metrics.
 type measures struct {
 	*metrics.Set
 	leader, openWindows, openKeys, unreadable           prometheus.Gauge

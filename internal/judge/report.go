@@ -1,31 +1,28 @@
-// Package judge judges what the collectors have counted. A Judge reads their
-// deltas from the store, folds them into whole seconds, lets the board of
-// package detect decide, and writes seconds, findings, the findings' changes
-// and the notifications that they cause.
+// Package judge judges the collectors' counts. A Judge reads their deltas from the store,
+// folds them into whole seconds, lets the board of package detect decide, and writes
+// seconds, findings, changes of findings and the resulting notifications.
 //
 // # One at a time
 //
-// Any number of processes may run a Judge; the holder of a lease judges and
-// the others wait. Everything that follows from one reading is one
-// transaction, which the lease guards: a judge that was frozen past its lease
-// writes nothing.
+// Any number of processes may run a Judge; the holder of a lease judges and the others
+// wait. All results of one reading are one transaction, which the lease guards: a judge
+// that was frozen past its lease writes nothing.
 //
-// # What is lost with the process
+// # The death of a process
 //
-// A second is folded in memory and written when it is over, once, and again
-// when late samples come. What is in memory is also in deltas beyond the stored
-// cursors, so a judge that dies is continued by reading them again: a stored
-// second carries the vector of the deltas that it holds, and none of these is
-// added twice. After a restart the totals and seconds are what they would have
-// been; a finding may resolve later, never earlier, and the view of what a table's
-// keys look like begins anew.
+// A second is folded in memory and written when it is over, once, and again when late
+// samples come. The memory's content is also in deltas beyond the stored cursors, so the
+// next judge continues by reading them again: a stored second carries the vector of its
+// deltas, and none of these is added twice. After a restart the totals and seconds are
+// the same as without it. A finding may resolve later, never earlier, and the view of a
+// table's keys begins anew.
 //
-// # When a second is over
+// # The end of a second
 //
-// A second is complete when the watermark of every known partition has passed
-// its end. A partition whose watermark stands still is waited for only so long:
-// its seconds are then closed as incomplete. What they prove still counts, and
-// they prove no silence: a finding never resolves on them.
+// A second is complete when the watermark of every known partition has passed its end. A
+// partition whose watermark stands still is waited for only so long: its seconds are then
+// closed as incomplete. Their loads still count, and they prove no silence: a finding
+// never resolves on them.
 package judge
 
 import (
@@ -45,7 +42,7 @@ import (
 	"github.com/keyheat/keyheat/store"
 )
 
-// Store is what a Judge needs of the store; *store.Store has it.
+// Store is the judge's part of the store; *store.Store has it.
 type Store interface {
 	// The judges take turns.
 	AcquireLease(ctx context.Context, name, holder string, ttl time.Duration) (store.Lease, bool, error)
@@ -53,7 +50,7 @@ type Store interface {
 	ReleaseLease(ctx context.Context, l store.Lease) error
 	Session() int64
 
-	// What collectors stored, and how they are.
+	// The collectors' rows, and their health.
 	HashSeed(ctx context.Context) (uint64, error)
 	Listen(ctx context.Context) <-chan struct{}
 	Read(ctx context.Context, after map[string]int64, l store.ReadLimit) (store.Snapshot, error)
@@ -62,7 +59,7 @@ type Store interface {
 	Gaps(ctx context.Context, q store.GapQuery) ([]store.Gap, error)
 	RecordWentBack(ctx context.Context, noticedBy string, since time.Time) error
 
-	// What is known of tables, and which incidents are silenced.
+	// Facts about tables, and active silences.
 	Silences(ctx context.Context, q store.SilenceQuery) ([]silence.Silence, error)
 	TableViews(ctx context.Context) ([]store.TableView, error)
 	TableFacts(ctx context.Context) ([]store.TableFacts, error)
@@ -77,8 +74,8 @@ type Store interface {
 	Prune(ctx context.Context, r store.Retention) (store.Pruned, error)
 }
 
-// maxBehind is how long what is stored may wait to be judged before the judge is not ready:
-// an alert is late by then.
+// maxBehind is how long stored deltas may wait before the judge is not ready: an alert is
+// late by then.
 const maxBehind = 30 * time.Second
 
 // Judge is the reporter's judge.
@@ -89,15 +86,15 @@ type Judge struct {
 	holder string
 	logger *slog.Logger
 	health health.Status
-	// judged is when this process last judged all that there was and stored what
-	// followed; nil while another one judges.
+	// judged is the time at which this process last judged all deltas and stored the
+	// results; nil while another one judges.
 	judged atomic.Pointer[time.Time]
 	// current is when the newest pass began that left nothing to read, or this process
 	// began to judge; nil while another one judges.
 	current atomic.Pointer[time.Time]
 
-	// last is the newest lease that this judge used; lacks is since when the database
-	// lacks what was written, where that is not recorded yet, or zero.
+	// last is the newest lease that this judge used; lacks is the time since which the
+	// database lacks written rows, if no gap records it yet, or zero.
 	last  store.Lease
 	lacks time.Time
 }
@@ -112,8 +109,8 @@ func New(c Config, st Store, holder string, logger *slog.Logger) (*Judge, error)
 	return &Judge{measures: newMeasures(), config: c, store: st, holder: holder, logger: logger}, nil
 }
 
-// Run judges, and prunes what is older than its retention, until ctx ends. It
-// waits for a store that is unavailable.
+// Run judges, and prunes rows older than their retention, until ctx ends. It waits for a
+// store that is unavailable.
 func (j *Judge) Run(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return j.judge(ctx) })
@@ -241,7 +238,7 @@ func (j *Judge) pruneAtIntervals(ctx context.Context) error {
 	return nil
 }
 
-// prune deletes what is too old, unless another process does.
+// prune deletes old rows, unless another process does.
 func (j *Judge) prune(ctx context.Context) error {
 	lease, mine, err := j.store.AcquireLease(ctx, "prune", j.holder, j.config.PruneEvery)
 	if err != nil || !mine {
@@ -252,8 +249,8 @@ func (j *Judge) prune(ctx context.Context) error {
 	return errors.Join(err, j.store.ReleaseLease(ctx, lease))
 }
 
-// Judges reports whether this process has judged within some time, and stored what
-// followed, with its notifications.
+// Judges reports whether this process has judged within some time, and stored the results
+// with their notifications.
 func (j *Judge) Judges(within time.Duration) bool {
 	at := j.judged.Load()
 	return at != nil && time.Since(*at) < within

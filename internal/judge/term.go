@@ -16,8 +16,8 @@ import (
 	"github.com/keyheat/keyheat/store"
 )
 
-// term is what the judge has while it holds one lease. It loads what a pass needs, has the state judge it,
-// and writes what follows.
+// term is the judge's memory while it holds one lease. It loads the data of a pass, lets
+// the state judge them, and writes the results.
 type term struct {
 	judge   *Judge
 	lease   store.Lease
@@ -40,7 +40,7 @@ type term struct {
 	// them that cannot be read.
 	silences           silence.Cache
 	unreadableSilences error
-	// witness is what CloudWatch says.
+	// witness is CloudWatch's side.
 	witness witness
 	// lookedAt is the database's time of the newest look at the collectors.
 	lookedAt time.Time
@@ -52,7 +52,7 @@ type term struct {
 	behind bool
 }
 
-// begin loads what the judge before has stored.
+// begin loads the previous judge's stored state.
 func (j *Judge) begin(ctx context.Context, lease store.Lease) (*term, error) {
 	seed, err := j.store.HashSeed(ctx)
 	if err != nil {
@@ -95,7 +95,7 @@ func (j *Judge) begin(ctx context.Context, lease store.Lease) (*term, error) {
 	}, s.Restore(findings, windows)
 }
 
-// pass loads what is new, judges it and writes the judgement.
+// pass loads new deltas, judges them and writes the judgement.
 func (t *term) pass(ctx context.Context) error {
 	started := time.Now()
 	if err := t.renew(ctx); err != nil {
@@ -187,8 +187,8 @@ func (t *term) renew(ctx context.Context) error {
 	return err
 }
 
-// load reads what the collectors have written since the last pass, and folds it
-// in: all that can be read, or, when the store fails, none.
+// load reads the collectors' deltas since the last pass and folds them in: all readable
+// ones, or none when the store fails.
 func (t *term) load(ctx context.Context) (store.Snapshot, error) {
 	st := t.judge.store
 	again := time.Since(t.tried) >= t.judge.config.LookEvery
@@ -238,8 +238,8 @@ func (t *term) limit() store.ReadLimit {
 	return limit
 }
 
-// loadSilences shows the state which silences are active. One that cannot be read
-// silences nothing.
+// loadSilences gives the state the active silences. An unreadable silence silences
+// nothing.
 func (t *term) loadSilences(ctx context.Context) error {
 	active, err := t.judge.store.Silences(ctx, store.SilenceQuery{State: silence.Active})
 	if err != nil {
@@ -255,9 +255,9 @@ func (t *term) loadSilences(ctx context.Context) error {
 	return nil
 }
 
-// chained fails with store.ErrWentBack when a writer's delta was written without
-// the one that was folded before it. Those that were read and not folded, because the
-// store failed meanwhile, are read again.
+// checkChain fails with store.ErrWentBack when a writer's delta was written without the
+// one that was folded before it. Deltas that were read but not folded, because the store
+// failed meanwhile, are read again.
 func (t *term) checkChain(deltas []store.Delta) error {
 	for _, d := range deltas {
 		if read, ok := t.newest[d.Writer]; ok && d.Previous >= 0 && d.Previous < read {
@@ -267,7 +267,8 @@ func (t *term) checkChain(deltas []store.Delta) error {
 	return nil
 }
 
-// cursors returns from where each writer is read; again those, too, that could not be.
+// cursors returns the position from which each writer is read; with again, also the
+// position of unreadable deltas.
 func (t *term) cursors(again bool) map[string]int64 {
 	after := maps.Clone(t.state.Windows.Read)
 	if !again {
@@ -326,9 +327,9 @@ func (t *term) setAside(row store.Delta, err error) {
 	}
 }
 
-// decide has the state observe the closing seconds, and compare what it finds with
-// what is stored of it, which is loaded in between. It begins with what was
-// observed in a pass that could not load that.
+// decide lets the state observe the closing seconds, loads the stored state of the
+// findings, and lets the state compare both. It begins with the observations of a pass
+// whose loading failed.
 func (t *term) decide(ctx context.Context, closing []fold.Instant, h fold.Horizon, now time.Time) error {
 	for left, done := closing, false; ; left, done = t.state.Observe(left, h, now) {
 		if err := loadEarlier(ctx, t.judge.store, t.state, now); err != nil {
@@ -340,8 +341,7 @@ func (t *term) decide(ctx context.Context, closing []fold.Instant, h fold.Horizo
 	}
 }
 
-// write stores what is due, if there is anything to store, and then forgets
-// what is stored.
+// write stores everything due, if there is anything, and then releases it.
 func (t *term) write(ctx context.Context, closing []fold.Instant, h fold.Horizon, now time.Time) error {
 	tables := t.state.Tables(now)
 	if err := loadGrowth(ctx, t.judge.store, t.state, tables); err != nil {
@@ -368,8 +368,8 @@ func (t *term) write(ctx context.Context, closing []fold.Instant, h fold.Horizon
 	return nil
 }
 
-// writeJudgement stores a judgement. Notifications that the outbox refuses, because it holds others
-// with their IDs, are left out: the rest must not wait for what would be refused again.
+// writeJudgement stores a judgement. It leaves out notifications that the outbox refuses
+// because it holds others with their IDs: the rest must not wait for them.
 func (t *term) writeJudgement(ctx context.Context, j *store.Judgement) error {
 	err := t.judge.store.Judge(ctx, t.lease, *j)
 	var conflict *store.ConflictError

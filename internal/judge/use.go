@@ -10,10 +10,10 @@ import (
 	"github.com/keyheat/keyheat/sample"
 )
 
-// uses are what indexes consumed over days, as CloudWatch counted it.
+// uses are the indexes' consumption over days, by CloudWatch.
 type uses map[sample.Target]use
 
-// use is what one index consumed, by day.
+// use is one index's consumption, by day.
 type use struct {
 	loaded time.Time // when, by the database's clock
 	days   map[time.Time]corroboration.Use
@@ -27,8 +27,8 @@ const (
 	wholeUses = 4
 )
 
-// load loads what an index consumed, when it is time: all days the first time, and then
-// those that may have changed. all reports that it has loaded all days.
+// load loads an index's consumption when it is time: all days the first time, and then
+// the days that may have changed. all reports that it has loaded all days.
 func (u uses) load(ctx context.Context, st cloudWatchStore, at sample.Target, now time.Time) (all bool, err error) {
 	of, known := u[at]
 	if known && now.Sub(of.loaded) < useEvery {
@@ -63,7 +63,7 @@ func (u uses) load(ctx context.Context, st cloudWatchStore, at sample.Target, no
 	return !known, nil
 }
 
-// sum is what was consumed on all days.
+// sum is the consumption of all days.
 func (u use) sum() (all corroboration.Use) {
 	for sum := range maps.Values(u.days) {
 		all.Join(sum)

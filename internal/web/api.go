@@ -101,8 +101,8 @@ func (s *Site) apiCollectors(ctx context.Context, r *http.Request) (any, error) 
 	return map[string]any{"collectors": page, "next": next}, err
 }
 
-// collectors returns the known collectors, the newest first. What one does not
-// report of itself is null.
+// collectors returns the known collectors, the newest first. Values that a collector does
+// not report are null.
 func (s *Site) collectors(ctx context.Context) ([]detect.Collector, error) {
 	writers, err := s.store.Writers(ctx)
 	if err != nil {
@@ -224,7 +224,8 @@ func (s *Site) apiGaps(ctx context.Context, r *http.Request) (any, error) {
 	return map[string]any{"gaps": page, "next": next}, err
 }
 
-// badSamples are what was rejected of a source in an hour for one reason, in the API's form.
+// badSamples are the rejected samples of a source in an hour, by reject reason, in the
+// API's form.
 type badSamples struct {
 	Hour      time.Time `json:"hour"`
 	Collector string    `json:"collector"`
@@ -255,15 +256,15 @@ func (s *Site) apiDocument(context.Context, *http.Request) (any, error) {
 	return json.RawMessage(openapi.Document()), nil
 }
 
-// loader loads what a page or an answer of the API shows.
+// loader loads the content of a page or of an API answer.
 type loader func(ctx context.Context, r *http.Request) (any, error)
 
-// api serves what is loaded as JSON, or its error.
+// api serves loaded content as JSON, or its error.
 func (s *Site) api(load loader) http.HandlerFunc {
 	return serve(load, s.apiError, func(w http.ResponseWriter, r *http.Request, v any) { s.writeJSON(w, r, http.StatusOK, v) })
 }
 
-// serve loads within [queryTimeout], and shows what was loaded or what failed.
+// serve loads within [queryTimeout], and shows the content or the failure.
 func serve(load loader, fail func(http.ResponseWriter, *http.Request, error), show func(http.ResponseWriter, *http.Request, any)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		ctx, cancel := context.WithTimeout(r.Context(), queryTimeout)
@@ -293,8 +294,8 @@ func (s *Site) writeJSON(w http.ResponseWriter, r *http.Request, code int, v any
 	text := wording.InertJSON(string(body)) + "\n"
 	w.Header().Set("Content-Type", "application/json; charset=utf-8")
 	if code == http.StatusOK && (r.Method == http.MethodGet || r.Method == http.MethodHead) {
-		// Weak, since the answer is compressed or not. A client that asks with If-None-Match
-		// is told when nothing has changed.
+		// The tag is weak, because the answer may be compressed. A client that asks with
+		// If-None-Match gets 304 if nothing has changed.
 		sum := sha256.Sum256([]byte(text))
 		w.Header().Set("ETag", `W/"`+hex.EncodeToString(sum[:16])+`"`)
 		for _, name := range []string{"Range", "If-Match"} { // an answer is whole, or 304

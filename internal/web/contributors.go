@@ -33,8 +33,7 @@ const maxMinutes = 180
 type contributorReport struct {
 	KeyLabels            []string
 	AggregationStatistic string
-	// AggregateValue is the sum of all contributors that are known, of those that are not
-	// listed too.
+	// AggregateValue is the sum of all known contributors, including unlisted ones.
 	AggregateValue float64
 	// ApproximateUniqueCount is about how many keys there were; nil, and left out, where that
 	// is not stored, or the time is longer than three hours.
@@ -47,7 +46,7 @@ type contributorReport struct {
 type topContributor struct {
 	Keys                      []string
 	ApproximateAggregateValue float64
-	// Datapoints are those with any value, in the order of time.
+	// Datapoints are the nonzero points, in the order of time.
 	Datapoints []contributorPoint
 }
 
@@ -57,7 +56,7 @@ type contributorPoint struct {
 	ApproximateValue float64
 }
 
-// contributorStore is what a report is made of; *store.Store has it.
+// contributorStore holds the rows behind a report; *store.Store has it.
 type contributorStore interface {
 	heatmap.Store
 	Cardinalities(ctx context.Context, q store.CardinalityQuery) ([]store.Cardinality, error)
@@ -76,8 +75,8 @@ func parseContributorCount(values url.Values) (int, error) {
 	return n, nil
 }
 
-// loadContributors returns the report of so many contributors of the time and table of a map; of
-// writes where it does not say of what.
+// loadContributors returns the report of so many contributors of the time and table of a
+// map; of writes if the map names no dimension.
 func loadContributors(ctx context.Context, st contributorStore, q heatmap.Query, most int) (*contributorReport, error) {
 	q.What, q.Rows = cmp.Or(q.What, heatmap.Write), math.MaxInt
 	m, err := heatmap.Load(ctx, st, q)

@@ -21,7 +21,7 @@ import (
 type findingPage struct {
 	frame
 	F detect.Finding
-	// Load and OfLimit are how large the load is, and what that is of the limit.
+	// Load is the size of the load, OfLimit its ratio to the limit.
 	Load, OfLimit string
 	Figures       []namedFigure
 	Chart         *keychart.Chart
@@ -37,7 +37,7 @@ type findingPage struct {
 	// that the incident is not over, and the reader may add one.
 	Silenced   *detect.Silenced
 	MaySilence bool
-	// Groups are the groups in which receivers are told of the incident.
+	// Groups are the receivers' groups with the incident.
 	Groups []string
 }
 
@@ -54,7 +54,8 @@ func (p *findingPage) Brief(text string) string {
 	return strings.ReplaceAll(text, key, wording.Shorten(key, quotedKey))
 }
 
-// groupName says who is told of a group of incidents, and what these have in common.
+// groupName names the receiver of a group of incidents, and the common values of the
+// group.
 func groupName(g detect.InGroup) string {
 	common := wording.GroupLabels(&detect.Group{InGroup: g}, ", ", func(name, value string) string { return name + " " + value })
 	if common == "" {
@@ -63,7 +64,7 @@ func groupName(g detect.InGroup) string {
 	return wording.Printable(g.Receiver) + " (" + common + ")"
 }
 
-// code is what an application may copy, in one language.
+// code is text for an application, in one language.
 type code struct{ Language, Text string }
 
 // codeOf returns the code of a finding's shards; nothing where no step makes some.
@@ -130,7 +131,7 @@ func (s *Site) finding(ctx context.Context, r *http.Request) (any, error) {
 	return page, s.chart(ctx, r.URL.Query(), page)
 }
 
-// chart loads a key's load over time, and what shards would make of it.
+// chart loads a key's load over time, and the effect of key shards on it.
 func (s *Site) chart(ctx context.Context, values url.Values, page *findingPage) (err error) {
 	f := &page.F
 	if page.Range, err = keychart.ParseRange(values, "/findings/"+f.Fingerprint, f, time.Now()); err != nil {

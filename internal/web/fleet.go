@@ -16,8 +16,7 @@ type tableRow struct {
 	ID, Where string
 	// Leads is where the hottest key's finding is, or its heat.
 	Leads string
-	// Coverage is the share of the real load that the samples show; empty where nothing
-	// tells.
+	// Coverage is the samples' share of the real load; empty if unknown.
 	Coverage string
 }
 

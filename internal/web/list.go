@@ -26,7 +26,7 @@ func listLimit(values url.Values) (int, error) {
 	return n, nil
 }
 
-// afterPlace reads where a list goes on, into what a pointer points to.
+// afterPlace reads the place at which a list continues, into a pointer's target.
 func afterPlace(values url.Values, place any) error {
 	text := values.Get(cursor.Parameter)
 	if text == "" {

@@ -20,7 +20,7 @@ import (
 	"github.com/keyheat/keyheat/store"
 )
 
-// frame is what every page has.
+// frame is the common part of all pages.
 type frame struct {
 	Title, Page string
 	// Added are the links to pages of the program's own.
@@ -37,7 +37,7 @@ type frame struct {
 	Silent  time.Time
 	// Failing are the receivers whose newest attempt failed, in the last day.
 	Failing []store.Receiver
-	// Unreadable names the active silences that cannot be read, and says why.
+	// Unreadable names the active silences that cannot be read, with the fault of each.
 	Unreadable []string
 }
 
@@ -112,8 +112,8 @@ type row struct {
 	overview.Row
 	// Where is the account and Region of the table.
 	Where, Todo string
-	// Load is how large the load is, and OfLimit what that is of the limit, as the rest of
-	// a sentence.
+	// Load is the size of the load, and OfLimit its ratio to the limit, as the rest of a
+	// sentence.
 	Load, OfLimit string
 	// Bar is nil where the load is not one partition's.
 	Bar *bar
@@ -223,9 +223,9 @@ func decode(row store.Finding) (detect.Finding, error) {
 	return f, nil
 }
 
-// todo returns the first sentence of the first step that is something to do, without its
-// arithmetic, and what it leaves where that is proven. Findings that were stored before
-// steps had an effort begin with what does not help.
+// todo returns the first sentence of the first step with an action, without its
+// arithmetic, and the proven remaining load. Findings that were stored before steps had
+// an effort begin with steps that do not help.
 func todo(f detect.Finding) string {
 	for _, step := range f.Advice {
 		if step.Effort != "" || step.Action != detect.ActionCapacity {
@@ -263,8 +263,8 @@ func clientOf(r *http.Request) string {
 	return host
 }
 
-// page serves what is loaded as the page of a name, or the page of its error; to who
-// follows the page, its stream.
+// page serves loaded content as the page of a name, or as the page of its error. A client
+// that follows the page gets its stream.
 func (s *Site) page(name string, load loader) http.HandlerFunc {
 	once := serve(load, s.showError, func(w http.ResponseWriter, r *http.Request, v any) { s.render(w, r, http.StatusOK, name, v) })
 	return func(w http.ResponseWriter, r *http.Request) {
@@ -315,15 +315,15 @@ func (s *Site) render(w http.ResponseWriter, r *http.Request, code int, name str
 
 // Page is a page that a program adds to the site.
 type Page struct {
-	// Path is its address, such as "/status", and Title what its link says.
+	// Path is its address, such as "/status", and Title the text of its link.
 	Path, Title string
-	// Content defines the template main, what stands below the site's header, and may
-	// define head, what else the page's head has. Their data is what Load returns, as .Data.
+	// Content defines the template main, below the site's header, and may define head,
+	// for the page's head. Load's result is their data, as .Data.
 	Content string
 	Load    func(ctx context.Context, r *http.Request) (any, error)
 }
 
-// added is what a page of the program's own is rendered of.
+// added is the data of a page that the program adds.
 type added struct {
 	frame
 	Data any
@@ -355,5 +355,5 @@ func (s *Site) Add(p Page) error {
 	return nil
 }
 
-// Handle adds a handler behind what guards all of the site. The pattern is ServeMux's.
+// Handle adds a handler behind the guards of the whole site. The pattern is ServeMux's.
 func (s *Site) Handle(pattern string, h http.Handler) { s.mux.Handle(pattern, h) }

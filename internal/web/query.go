@@ -27,7 +27,7 @@ var errNoReport = errors.New("no such report is stored")
 // errNoSilence is the error for a silence that is not there, or is over.
 var errNoSilence = errors.New("no such silence is pending or active")
 
-// errNoJSON is the error for what is sent to the API in another form.
+// errNoJSON is the error for an API request in another format.
 var errNoJSON = errors.New("the body is no JSON")
 
 // badRequest is an error of the client.

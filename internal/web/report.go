@@ -25,7 +25,7 @@ type reportsPage struct {
 	Reports []store.Report
 	// Schedule is the one that is listed; empty for all.
 	Schedule string
-	// Older leads to those that were due before; empty for none.
+	// Older leads to reports with earlier due times; empty for none.
 	Older string
 }
 
@@ -53,8 +53,8 @@ func (s *Site) reports(ctx context.Context, r *http.Request) (any, error) {
 	return page, nil
 }
 
-// cut leaves what the page has room for and links to the rest. The page ends between two
-// due times, so that none is on neither page.
+// cut keeps the reports that fit the page, and links to the rest. The page ends between
+// two due times, so that no report is skipped.
 func (p *reportsPage) cut(schedule string) {
 	before := p.Reports[maxReports].Due.Add(time.Second)
 	shown := slices.IndexFunc(p.Reports, func(r store.Report) bool { return r.Due.Before(before) })

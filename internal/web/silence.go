@@ -19,7 +19,7 @@ import (
 	"github.com/keyheat/keyheat/store"
 )
 
-// maxBody bounds what is read of a request.
+// maxBody bounds the body of a request.
 const maxBody = 64 << 10
 
 // apiSilences returns the silences in a state, or all.
@@ -93,7 +93,7 @@ type silencesPage struct {
 	// Operates reports that the reader may change them.
 	Operates   bool
 	Severities []string
-	// Form is what the reader asked for, and Wrong what is wrong with it.
+	// Form is the reader's input, and Wrong its fault.
 	Form  url.Values
 	Wrong string
 }
@@ -144,7 +144,7 @@ func readRequest(form url.Values) silence.Request {
 	return q
 }
 
-// showForm shows what is wrong with a form, and the form as it was filled in.
+// showForm shows the fault of a form, and the form with its input.
 func (s *Site) showForm(ctx context.Context, w http.ResponseWriter, r *http.Request, wrong badRequest) {
 	page, err := s.silencesPage(ctx)
 	if err != nil {
@@ -172,7 +172,7 @@ func (s *Site) answerChange(w http.ResponseWriter, r *http.Request, err error) {
 }
 
 // findIncident finds out whether the incident of a page's finding is silenced, and in
-// which groups receivers are told of it.
+// which groups receivers get it.
 func (s *Site) findIncident(ctx context.Context, page *findingPage) error {
 	row, err := s.store.Incident(ctx, page.F.Incident)
 	if errors.Is(err, store.ErrNotFound) {
@@ -197,7 +197,7 @@ func (s *Site) findIncident(ctx context.Context, page *findingPage) error {
 	return nil
 }
 
-// silenceIDs are those of silences.
+// silenceIDs are the IDs of silences.
 type silenceIDs map[string]bool
 
 func (s *Site) activeSilences(ctx context.Context) (silenceIDs, error) {

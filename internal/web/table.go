@@ -14,19 +14,19 @@ import (
 	"github.com/keyheat/keyheat/store"
 )
 
-// tableTotals is what is stored of a table or index, in the API's form.
+// tableTotals are the stored totals of a table or index, in the API's form.
 type tableTotals struct {
 	sample.Target
 	Requests int64   `json:"requests"`
 	WCU      float64 `json:"wcu"`
 	RCU      float64 `json:"rcu"`
-	// Throttled is what was throttled, beside what Requests and units count.
+	// Throttled are the throttled requests, beside the served ones that Requests and
+	// units count.
 	Throttled detect.Throttled `json:"throttled"`
 	Seconds   int64            `json:"seconds"`
 	// DistinctKeys is about how many keys the view has; null before there is one.
 	DistinctKeys *int64 `json:"distinct_keys"`
-	// View is what the keys of the last hour look like; null before there is
-	// one.
+	// View describes the keys of the last hour; null before the first view.
 	View *detect.View `json:"view"`
 }
 
@@ -90,8 +90,8 @@ func (s *Site) heat(ctx context.Context, values url.Values) (q heatmap.Query, li
 	return q, live, m, err
 }
 
-// heatQuery reads what heat an address asks for: that of the first table in order where the
-// account or the Region is not given.
+// heatQuery reads an address's query of heat: of the first table in order, if the account
+// or the Region is missing.
 func (s *Site) heatQuery(ctx context.Context, values url.Values) (q heatmap.Query, live bool, err error) {
 	if q, live, err = heatmap.ParseQuery(values, time.Now()); err != nil {
 		return q, live, badRequest{err}

@@ -12,7 +12,7 @@ import (
 	"github.com/keyheat/keyheat/store"
 )
 
-// views returns what tables' keys look like, by target.
+// views returns the views of tables' keys, by target.
 func (s *Site) views(ctx context.Context) (map[sample.Target]detect.Table, error) {
 	rows, err := s.store.TableViews(ctx)
 	if err != nil {
@@ -37,7 +37,7 @@ func readView(row store.TableView) (detect.Table, error) {
 	return t, nil
 }
 
-// tablePage is what one table's keys look like.
+// tablePage is the content of one table's page.
 type tablePage struct {
 	frame
 	T    detect.Table

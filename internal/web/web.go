@@ -1,13 +1,14 @@
-// Package web shows what is stored: pages for people, rendered here, and the
-// same findings as JSON for programs.
+// Package web serves the stored data: pages for people, rendered here, and the same
+// findings as JSON for programs.
 //
-// Pages need nothing but this server: no script from elsewhere, no font, no
-// CDN. They work without any script: one follows them as they change, see package live,
-// one draws the heatmap, whose keys are also in a table, and one moves the sliders of a
-// finding's page. Only silences can be changed here, by operators: see package admin.
+// Pages need nothing but this server: no script from elsewhere, no font, no CDN. They
+// work without any script: one script follows them as they change, see package live, one
+// draws the heatmap, whose keys are also in a table, and one moves the sliders of a
+// finding's page. Operators can change silences here, and nothing else: see package
+// admin.
 //
-// The JSON API is described by the OpenAPI document of package openapi, which is served at
-// /api/v1/openapi.json. Findings are in the one form that analyze and webhooks use too; see
+// The JSON API is described by the OpenAPI document of package openapi, at
+// /api/v1/openapi.json. Findings have the same form as in analyze and webhooks; see
 // docs/findings.schema.json.
 package web
 
@@ -52,7 +53,7 @@ type Site struct {
 	added []link
 }
 
-// Options is what a site is told beside what is stored.
+// Options are a site's settings beside the stored data.
 type Options struct {
 	// Policy returns the policy of a table or index; detect's default for all when nil.
 	Policy func(detect.Target) detect.Policy
@@ -62,7 +63,7 @@ type Options struct {
 // its requests, and these end only so.
 func (s *Site) Close() { s.streams.Close() }
 
-// functions are what templates call.
+// functions are the functions of templates.
 var functions = template.FuncMap{
 	"amount":      wording.About,
 	"whole":       wording.Count,
@@ -157,8 +158,8 @@ func (s *Site) routes() map[string]http.HandlerFunc {
 const policy = "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; " +
 	"img-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 
-// guarded sets what browsers are to enforce, and rejects requests that another
-// site makes with a visitor's rights.
+// guard sets the browsers' security headers, and rejects requests that another site makes
+// with a visitor's rights.
 func guard(h http.Handler) http.Handler {
 	h = http.NewCrossOriginProtection().Handler(h)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -174,9 +175,8 @@ func guard(h http.Handler) http.Handler {
 	})
 }
 
-// legible rejects requests whose path or parameters are no text that a database
-// takes, wherever in the site they would be used: Postgres refuses NUL, and what is not
-// UTF-8.
+// legible rejects requests whose path or parameters no database takes as text: Postgres
+// refuses NUL and invalid UTF-8. It does so for the whole site.
 func (s *Site) legible(h http.Handler) http.Handler {
 	isText := func(s string) bool { return utf8.ValidString(s) && !strings.ContainsRune(s, 0) }
 	wrong := badRequest{errors.New("the address holds what is no text: write it in UTF-8, without NUL")}

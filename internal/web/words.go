@@ -47,7 +47,7 @@ var stateWords = map[detect.State]string{detect.Firing: "Firing", detect.Pending
 // shownKey is how much of a key a list shows, in characters: keys may have 2 KB.
 const shownKey = 120
 
-// cloudWatchWords say what CloudWatch says of a finding.
+// cloudWatchWords are the words for CloudWatch's verdicts on a finding.
 var cloudWatchWords = map[detect.Corroborated]string{
 	detect.CloudWatchConfirms: "Confirmed.", detect.CloudWatchOtherCause: "Another cause.", detect.CloudWatchQuiet: "Nothing was throttled.",
 	detect.CloudWatchContradicts: "Contradicted.", detect.CloudWatchNotAssessed: "Not assessed.",
@@ -79,8 +79,8 @@ func count(n int, one, many string) string {
 	return wording.Count(int64(n)) + " " + many
 }
 
-// keytext quotes a key where a page would not show it: spaces at the ends and what
-// does not print.
+// keytext quotes a key with spaces at its ends or unprintable characters, which a page
+// would not show.
 func keytext(key string) string {
 	if key == "" {
 		return "(empty)"
@@ -94,8 +94,8 @@ func keytext(key string) string {
 // limit returns the limit of one partition that a kind is about, in units per second.
 func limit(k detect.Kind) float64 { return detect.Units(detect.Limit(k)) }
 
-// ofLimit returns what the load of a finding is of what one partition serves; empty of one
-// that is about no partition: a table as a whole, or Keyheat itself.
+// ofLimit returns the ratio of a finding's load to a partition's limit; empty for a
+// finding about a whole table or about Keyheat itself.
 func ofLimit(f detect.Finding) string {
 	if f.Kind.OfPipeline() {
 		return ""
@@ -137,7 +137,7 @@ func findingHeatLink(f detect.Finding) string {
 	return heatmap.LinkTo(indexValues(f.Target), detect.Side(f.Kind, heatmap.Write, heatmap.Read), f.FirstSeen.Add(-around), f.LastSeen.Add(around))
 }
 
-// stepWords says how long a cell of a heatmap is.
+// stepWords describes the length of a cell of a heatmap.
 func stepWords(step int64) string {
 	return map[int64]string{1: "a second", 10: "10 seconds", 60: "a minute", 600: "10 minutes", 3600: "an hour"}[step]
 }
@@ -152,8 +152,8 @@ func indexValues(of detect.Target) url.Values {
 	return values
 }
 
-// targetValues returns the filters that choose a table; what is not known of it
-// chooses any.
+// targetValues returns the filters that choose a table; its unknown parts match any
+// value.
 func targetValues(of detect.Target) url.Values {
 	values := url.Values{"table": {of.Table}}
 	if of.Account != "" {
@@ -173,8 +173,8 @@ func place(of detect.Target) string {
 	return wording.Printable(of.Account + of.Region)
 }
 
-// places returns the account and Region of each table; of one of which neither is
-// known it says so where another of the same name stands in the list.
+// places returns the account and Region of each table. A table without both is marked as
+// unknown if the list has another of its name.
 func places(of []detect.Target) []string {
 	all, elsewhere := make([]string, len(of)), make(map[string]bool)
 	for i, target := range of {
@@ -190,8 +190,8 @@ func places(of []detect.Target) []string {
 	return all
 }
 
-// distinctKeys writes a count, or "about" before an estimate, and "at least" before what
-// is no more than that.
+// distinctKeys writes a count, with "about" for an estimate, and "at least" for a lower
+// bound.
 func distinctKeys(f detect.Figure) string {
 	if f.Low == f.High {
 		return wording.About(f.Value)

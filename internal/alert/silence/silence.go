@@ -36,7 +36,7 @@ type Silence struct {
 	// StartsAt is when it begins, EndsAt when it is over.
 	StartsAt time.Time `json:"starts_at"`
 	EndsAt   time.Time `json:"ends_at"`
-	// Author made it, and Comment gives the reason.
+	// Author made it, and Reason explains it.
 	Author string `json:"author"`
 	Reason string `json:"reason"`
 }

@@ -46,9 +46,9 @@ type level struct {
 	heat.Level
 }
 
-// Heat are the roll-ups that are not written yet. Those of ten seconds are made of the
-// seconds in memory, for which cursors wait, or of stored ones; those above of the
-// stored ones below. So a judge that begins anew makes the same.
+// Heat holds the unwritten roll-ups. Ten-second roll-ups are made of the seconds in
+// memory, for which cursors wait, or of stored ones; higher levels of the stored ones
+// below. So a judge that begins anew makes the same.
 type Heat struct {
 	open map[Bucket]*openTen
 	// changed are the buckets above the lowest level whose parts have changed since
@@ -56,15 +56,15 @@ type Heat struct {
 	changed map[Bucket]bool
 	// newest is the newest bucket that may be stored.
 	newest map[level]int64
-	// due and its order are what the next writing has, stored what is stored of it and
-	// of its parts.
+	// due and its order are the next writing, stored the stored rows of it and of its
+	// parts.
 	due    map[Bucket]*heat.Rollup
 	order  []Bucket
 	stored map[Bucket]*heat.Rollup
 }
 
-// NewHeat returns no open roll-ups; spans are those that are stored. What else is
-// needed to go on, [Heat.UnfinishedRollups] says.
+// NewHeat returns no open roll-ups; spans are the stored spans. [Heat.UnfinishedRollups]
+// returns the other rows that are needed to continue.
 func NewHeat(spans []store.RollupSpan) *Heat {
 	h := &Heat{open: make(map[Bucket]*openTen), changed: make(map[Bucket]bool), newest: make(map[level]int64)}
 	for _, s := range spans {
@@ -73,8 +73,8 @@ func NewHeat(spans []store.RollupSpan) *Heat {
 	return h
 }
 
-// UnfinishedRollups returns where roll-ups may be stored of which the level above was not
-// written, because it was not over.
+// UnfinishedRollups returns queries of stored roll-ups whose next level was not written,
+// because it was not over.
 func (h *Heat) UnfinishedRollups() (all []store.RollupQuery) {
 	for at, newest := range h.newest {
 		i := slices.Index(heat.Levels, at.Level)

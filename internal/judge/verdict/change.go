@@ -15,7 +15,7 @@ import (
 // finding was made long after it happened. None is sent of its end either.
 const noteTooOld = "too old to notify"
 
-// stored is what the store has of a finding.
+// stored is the stored state of a finding.
 type stored struct {
 	finding  detect.Finding
 	document []byte
@@ -23,7 +23,7 @@ type stored struct {
 	incident string
 }
 
-// known is what is stored of the findings that the board has, and of their incidents.
+// known is the stored state of the board's findings, and of their incidents.
 type known struct {
 	findings  map[string]stored
 	incidents map[string]incident
@@ -35,14 +35,14 @@ func newKnown() known {
 	return known{map[string]stored{}, map[string]incident{}, map[string]bool{}}
 }
 
-// Earlier is what the store has of a finding.
+// Earlier is the stored state of a finding.
 type Earlier struct {
 	Finding store.Finding
 	// Incident is nil when none is stored.
 	Incident *store.Incident
 }
 
-// SetEarlier records what is stored of a finding and of its incident.
+// SetEarlier records the stored state of a finding and of its incident.
 func (s *State) SetEarlier(e Earlier) error {
 	f, err := detect.ReadFinding(e.Finding.Document)
 	if err != nil {
@@ -59,7 +59,7 @@ func (s *State) SetEarlier(e Earlier) error {
 	return nil
 }
 
-// setIncident records what is stored of an incident, unless that is known.
+// setIncident records the stored state of an incident, unless it is known.
 func (s *State) setIncident(row *store.Incident) error {
 	if _, loaded := s.known.incidents[row.ID]; loaded {
 		return nil
@@ -87,7 +87,7 @@ func (s *State) UnknownIncidents() (ids []string) {
 	return ids
 }
 
-// SetIncidents records which of the incidents with these IDs are stored.
+// SetIncidents records the stored incidents among these IDs, and the missing ones.
 func (s *State) SetIncidents(ids []string, rows []store.Incident) error {
 	for _, id := range ids {
 		s.known.missing[id] = true
@@ -100,13 +100,14 @@ func (s *State) SetIncidents(ids []string, rows []store.Incident) error {
 	return nil
 }
 
-// draft is what is to be written of findings and incidents: everything since the last
-// judgement that was stored.
+// draft holds the unwritten changes of findings and incidents: everything since the last
+// stored judgement.
 type draft struct {
-	// Judgement has the newest of each finding and incident, in the order in which they
-	// changed first.
+	// Judgement has the newest state of each finding and incident, in the order in which
+	// they changed first.
 	store.Judgement
-	// findingAt and incidentAt are where each is; after is what will be stored then.
+	// findingAt and incidentAt are the places of each; after is the stored state once the
+	// draft is written.
 	findingAt, incidentAt map[string]int
 	after                 known
 }
@@ -115,7 +116,7 @@ func newDraft() *draft {
 	return &draft{findingAt: make(map[string]int), incidentAt: make(map[string]int), after: newKnown()}
 }
 
-// put drafts a finding, in place of what was drafted of it.
+// put drafts a finding, and replaces its earlier draft.
 func (d *draft) put(f store.Finding) {
 	if i, already := d.findingAt[f.Fingerprint]; already {
 		d.Findings[i] = f
@@ -125,7 +126,7 @@ func (d *draft) put(f store.Finding) {
 	d.Findings = append(d.Findings, f)
 }
 
-// putIncident drafts an incident, in place of what was drafted of it.
+// putIncident drafts an incident, and replaces its earlier draft.
 func (d *draft) putIncident(i store.Incident) {
 	if at, already := d.incidentAt[i.ID]; already {
 		if i.Findings == nil {
@@ -138,9 +139,9 @@ func (d *draft) putIncident(i store.Incident) {
 	d.Incidents = append(d.Incidents, i)
 }
 
-// isOlder reports whether the board's finding is not newer than the stored one.
-// After a restart the board observes stored windows again, and its findings are
-// for a while those of that time.
+// isOlder reports whether the board's finding is not newer than the stored one. After a
+// restart the board observes stored windows again, and its findings are for a while the
+// findings of that time.
 func isOlder(f detect.Finding, before stored) bool {
 	old := before.finding
 	if f.LastSeen.Before(old.LastSeen) {
@@ -173,7 +174,7 @@ func row(f detect.Finding, document []byte) store.Finding {
 	}
 }
 
-// compare drafts the steps of a finding from what was stored to what is.
+// compare drafts the steps of a finding from its stored state to the present one.
 func (d *draft) compare(f detect.Finding, before stored, document []byte, o Options, now time.Time) stored {
 	after := stored{finding: f, document: document, incident: before.incident}
 	switch {
@@ -204,11 +205,10 @@ func (d *draft) step(after *stored, from detect.State, now time.Time, note strin
 
 func worse(a, b detect.Severity) bool { return a == detect.Critical && b == detect.Warning }
 
-// MaxKnown bounds what is remembered of stored findings. What is forgotten is
-// loaded again.
+// MaxKnown bounds the remembered stored findings. Forgotten ones are loaded again.
 const MaxKnown = 64 << 10
 
-// apply takes over what was written.
+// apply takes over a written draft.
 func (k known) apply(d *draft) {
 	if max(len(k.findings), len(k.incidents), len(k.missing)) > MaxKnown {
 		clear(k.findings)

@@ -10,12 +10,12 @@ import (
 	"github.com/keyheat/keyheat/sample"
 )
 
-// holdAtMost is for how long a finding waits for what CloudWatch says of it: longer
-// than CloudWatch takes, and than the pause between two readings of a table with an
-// open incident. Then it pages, since no answer is not health.
+// holdAtMost is how long a finding waits for CloudWatch's verdict: longer than
+// CloudWatch's delay, and than the pause between two readings of a table with an open
+// incident. Then it pages, because silence is not health.
 const holdAtMost = corroboration.Delay + 2*time.Minute
 
-// cloudWatch is what CloudWatch says of tables. A nil one says nothing.
+// cloudWatch holds CloudWatch's view of tables. A nil one has none.
 type cloudWatch struct {
 	readings map[detect.Target]*corroboration.Reading
 	// alone are the findings that CloudWatch alone makes, by fingerprint.
@@ -43,8 +43,8 @@ func (s *State) SetCloudWatch(readings map[detect.Target]*corroboration.Reading)
 	s.cloudWatch = next
 }
 
-// add adds to the board's findings what CloudWatch alone has found: not where the
-// board has it too, and no full partition where it knows the key that fills it.
+// add adds CloudWatch's own findings to the board's. It leaves out findings that the
+// board has too, and a full partition whose hot key the board knows.
 func (c *cloudWatch) add(found []detect.Finding) []detect.Finding {
 	if c == nil || len(c.alone) == 0 {
 		return found
@@ -72,7 +72,7 @@ func explains(key, partition *detect.Finding) bool {
 	return !key.FirstSeen.After(partition.LastSeen) && !key.LastSeen.Before(partition.FirstSeen)
 }
 
-// assess adds what CloudWatch says of a finding that the samples have made.
+// assess adds CloudWatch's verdict to a finding of the samples.
 func (c *cloudWatch) assess(f *detect.Finding, p detect.Policy) {
 	if c == nil || f.Quality.Source == detect.SourceMinutes {
 		return
@@ -106,7 +106,7 @@ func (c *cloudWatch) holds(f *detect.Finding, before detect.State, now time.Time
 	return false
 }
 
-// table returns what CloudWatch says of a table or index; nil where it is not read.
+// table returns CloudWatch's verdict on a table or index; nil if it is not read.
 func (c *cloudWatch) table(target detect.Target, p detect.Policy) *detect.TableCloudWatch {
 	if c == nil || c.readings[target] == nil {
 		return nil

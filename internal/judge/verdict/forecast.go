@@ -11,7 +11,7 @@ import (
 	"github.com/keyheat/keyheat/store"
 )
 
-// keyForecast is that of a finding's key, as of an hour.
+// keyForecast is the forecast of a finding's key, as of an hour.
 type keyForecast struct {
 	hour   int64
 	growth *detect.Forecast

@@ -9,8 +9,8 @@ import (
 	"github.com/keyheat/keyheat/store"
 )
 
-// gapsOf returns the gaps that a finding was made over, the oldest first: its load
-// may be higher than what was counted, and it may have begun earlier.
+// gapsOf returns the gaps within a finding's time, the oldest first: its load may be
+// higher than counted, and it may have begun earlier.
 func gapsOf(f *detect.Finding, gaps []store.Gap) []sample.Gap {
 	until := f.LastSeen
 	if f.Through.After(until) {
@@ -25,8 +25,8 @@ func gapsOf(f *detect.Finding, gaps []store.Gap) []sample.Gap {
 	return over
 }
 
-// overlaps reports whether a record of the gap can lie within [from, to). What is
-// lost without a known end was written before that was noticed.
+// overlaps reports whether a record of the gap can lie within [from, to). Lost records
+// without a known end were written before the loss was noticed.
 func overlaps(g store.Gap, from, to time.Time) bool {
 	end := g.Until
 	if end.IsZero() {

@@ -51,16 +51,16 @@ func (s *State) groupRows() (rows []store.Group, err error) {
 	return rows, nil
 }
 
-// telling is one receiver that is told of an incident by itself.
+// telling is one receiver with a message of its own about an incident.
 type telling struct {
 	receiver string
 	event    detect.Event
 }
 
-// tellGroups has the groups told of an incident in which receivers are told of it, notes
-// who was told, and returns those who are to be told of it by itself. Who was told in a
-// group hears of it there again, as long as the routes and what the group has in common
-// stay the same, and who was told of it by itself hears so of its end.
+// tellGroups changes the receivers' groups with an incident, notes the receivers, and
+// returns the receivers that get a message of their own. A receiver stays with its group
+// as long as the routes and the group's common values stay the same. A receiver with
+// messages of its own gets the end so too.
 func (s *State) tellGroups(i *detect.Incident, root *detect.Finding, event detect.Event, now time.Time) (alone []telling) {
 	before := i.Notified
 	in := make(map[string]detect.InGroup, len(i.Groups))
@@ -113,7 +113,7 @@ func (s *State) tellGroups(i *detect.Incident, root *detect.Finding, event detec
 	return alone
 }
 
-// join has a group told of an incident, and notes that the receiver is told of it there.
+// join adds an incident to a receiver's group, and notes the receiver.
 func (s *State) join(d routing.Destination, i *detect.Incident, root *detect.Finding, now time.Time) bool {
 	id, joined := s.groups.Join(d, i, root, now)
 	if joined {
@@ -135,8 +135,8 @@ func removeText(all []string, one string) []string {
 	return slices.DeleteFunc(slices.Clone(all), func(s string) bool { return s == one })
 }
 
-// UnknownMembers returns the roots of the members that the messages of groups list which
-// are due now, of which it is not known what is stored.
+// MissingRoots returns the root findings, not yet loaded from the store, of the incidents
+// that due group messages list.
 func (s *State) UnknownMembers(now time.Time) (roots []string) {
 	due := s.groups.Due(now)
 	if len(due) == 0 {
@@ -152,12 +152,12 @@ func (s *State) UnknownMembers(now time.Time) (roots []string) {
 	return roots
 }
 
-// MarkLooked records that what is stored of a member's root was looked for, and set as far as
-// it is there. What is not stored any more is told of without its title.
+// MarkLooked records that a member's root was looked for in the store, and set if it is
+// there. A member whose root is gone has no title.
 func (s *State) MarkLooked(root string) { s.looked[root] = true }
 
-// ready reports whether a message may list a member: it is known what is stored of it, as
-// far as there is something.
+// ready reports whether a message may list a member: its root was looked for in the
+// store.
 func (s *State) ready(m *grouping.Member) bool {
 	_, incident := s.incident(m.ID)
 	_, root := s.storedFinding(m.Root)
@@ -170,8 +170,8 @@ func listMembers(g *grouping.Group) []*grouping.Member {
 	return all[:min(len(all), detect.GroupMembers)]
 }
 
-// tellDueGroups drafts the messages of the groups that are due. One of which a member has
-// to be loaded first waits for the next pass.
+// tellDueGroups drafts the messages of due groups. A group with a member to load waits
+// for the next pass.
 func (s *State) tellDueGroups(now time.Time) error {
 	for _, g := range s.groups.Due(now) {
 		if err := s.mute(g, now); err != nil {
@@ -196,8 +196,8 @@ func (s *State) tellDueGroups(now time.Time) error {
 	return nil
 }
 
-// mute takes the members out of a group that nobody was told of and that a silence
-// chooses by now: they are told of when it is over.
+// mute takes silenced members out of a group without a message so far: they follow when
+// the silence is over.
 func (s *State) mute(g *grouping.Group, now time.Time) error {
 	for _, m := range g.SortedMembers() {
 		before, known := s.incident(m.ID)

@@ -12,8 +12,7 @@ import (
 // beside. The finding that then begins is about the same key under another target:
 // it joins the incident of the one that is open, and nobody is paged twice.
 
-// subject is what findings are about, whatever is known of the table's account and
-// Region.
+// subject is the table and key of findings, for any account and Region.
 type subject struct {
 	kind                       detect.Kind
 	table, index, keyType, key string
@@ -56,8 +55,8 @@ func (u unresolved) twins(f *detect.Finding) []string {
 	return all
 }
 
-// continueKnown has findings of a moment whose incident another one continues name
-// that one: the open incident of the same cause, told of a table that may be theirs.
+// continueKnown gives findings of a moment the ID of the incident that theirs continues:
+// the open incident of the same cause, of a table that may be theirs.
 func (s *State) continueKnown(moment []observation) {
 	by, begun := make(map[string]string), make(map[subject][]*detect.Finding)
 	for i := range moment {
@@ -172,8 +171,8 @@ func (s *State) firesFor(f *detect.Finding) *incident {
 	return nil
 }
 
-// firesAlone reports whether findings of a kind have an incident that fires without one
-// that explains it: people are told of it, whatever its cause.
+// firesAlone reports whether findings of a kind have an incident that fires without an
+// explaining one, whatever its cause.
 func firesAlone(k detect.Kind) bool {
 	return k.OfKey() || k == detect.HotPartition || k == detect.TableStarvation
 }

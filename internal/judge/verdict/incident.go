@@ -20,7 +20,7 @@ import (
 // second has a new one each second.
 const maxFindings = 1000
 
-// incident is what is stored of one, or about to be.
+// incident is the state of an incident that is stored, or drafted.
 type incident struct {
 	detect.Incident
 	document []byte
@@ -77,7 +77,7 @@ func (s *State) compareIncidents(found []detect.Finding, now time.Time) error {
 	return nil
 }
 
-// incident returns what is stored of one, or drafted.
+// incident returns the stored or drafted state of an incident.
 func (s *State) incident(id string) (incident, bool) {
 	if i, drafted := s.draft.after.incidents[id]; drafted {
 		return i, true
@@ -115,9 +115,9 @@ func (s *State) leftFor(i *detect.Incident, present map[string]bool) (left []inc
 	return left
 }
 
-// compareIncident drafts the steps of an incident from what it continues to what is;
-// own is stored under its own ID. Its revision goes on from the higher one of both, since
-// a notification's ID is made of it.
+// compareIncident drafts the steps of an incident from the state that it continues to the
+// present; own is stored under its own ID. Its revision continues from the higher one of
+// both, because a notification's ID contains it.
 func (s *State) compareIncident(now detect.Incident, before, own incident, at time.Time) error {
 	after := incident{Incident: continueIncident(before, now, at)}
 	i, old, was, o := &after.Incident, before.State, own.State, s.options
@@ -163,8 +163,8 @@ func (s *State) compareIncident(now detect.Incident, before, own incident, at ti
 	return s.putIncident(after, before)
 }
 
-// closeJoined drafts the end of an incident that another one continues. Whoever was
-// told of it is told, so that nothing stays open for ever.
+// closeJoined drafts the end of an incident that another one continues. Every receiver of
+// its beginning gets its end, so that nothing stays open for ever.
 func (s *State) closeJoined(joined incident, by string, now time.Time) error {
 	after := joined
 	from := joined.State
@@ -262,12 +262,12 @@ func (d *draft) stepIncident(i *detect.Incident, from detect.State, now time.Tim
 	})
 }
 
-// notify drafts a notification for each receiver that is told of the incident by itself,
-// tells the groups of the others, and raises the incident's revision. A receiver that was
-// not told of the incident yet, because it is for a worse severity, is told that it
-// fires, and each that was told of it, that it is over. While a silence chooses the
-// incident it notes that something is to be told, instead: but the end is told of what
-// was told before, since else a pager would show it for ever.
+// notify drafts a notification for each receiver with messages of its own, changes the
+// groups of the others, and raises the incident's revision. A receiver without the
+// beginning, because it takes only worse severities, gets it as firing; each receiver of
+// the beginning gets the end. While a silence matches the incident it notes that a
+// message is withheld. Ends of earlier messages are sent nevertheless, because a pager
+// would show them for ever.
 func (s *State) notify(i *detect.Incident, event detect.Event, now time.Time) error {
 	if i.Withheld = i.Silenced != nil; i.Withheld {
 		return nil
@@ -295,8 +295,8 @@ func (s *State) notify(i *detect.Incident, event detect.Event, now time.Time) er
 	return nil
 }
 
-// payload returns what the outbox keeps of a notification of an incident, or of a group
-// of incidents of which it is the worst.
+// payload returns the outbox's payload for a notification of an incident, or of a group
+// whose worst incident it is.
 func (s *State) payload(i *detect.Incident, root *stored, event detect.Event, of *detect.Group) ([]byte, error) {
 	p, err := detect.NewPayload(i, root.document)
 	if err != nil {
@@ -309,7 +309,7 @@ func (s *State) payload(i *detect.Incident, root *stored, event detect.Event, of
 	return json.Marshal(p)
 }
 
-// relatedTitles says what the worst open findings of an incident beside its root are about.
+// relatedTitles describes the worst open findings of an incident beside its root.
 func (s *State) relatedTitles(i *detect.Incident, root *detect.Finding) (all []string) {
 	var open []detect.Finding
 	for _, fingerprint := range i.Findings {
@@ -326,7 +326,7 @@ func (s *State) relatedTitles(i *detect.Incident, root *detect.Finding) (all []s
 	return all
 }
 
-// route returns who is to be told of an incident with its root finding.
+// route returns the receivers of an incident with its root finding.
 func (s *State) route(i *detect.Incident, root *detect.Finding) []routing.Destination {
 	if s.options.Route == nil {
 		return nil

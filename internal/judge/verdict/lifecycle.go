@@ -9,9 +9,9 @@ import (
 	"github.com/keyheat/keyheat/detect"
 )
 
-// hold keeps an incident from firing that the policy wants to see last: one of hot keys
-// without lasting harm, or one that has not held for long enough. Its severity is then
-// that of what has lasted, too: one second over a limit makes no warning critical.
+// hold keeps an incident from firing if the policy wants lasting harm: one of hot keys
+// without it, or one that has not held for long enough. Its severity is then the lasting
+// one, too: one second over a limit makes no warning critical.
 func hold(i *detect.Incident, found []detect.Finding, before incident, p detect.Policy) {
 	if i.Cause == detect.CausePipeline {
 		return // what makes these has waited already, and a gap has no length
@@ -33,8 +33,8 @@ func hold(i *detect.Incident, found []detect.Finding, before incident, p detect.
 	}
 }
 
-// lasting returns how severe an incident is by what lasted of its hot keys; false where
-// none of them fires or has fired, and what fires is something else.
+// lasting returns the lasting severity of an incident's hot keys; false if none of them
+// fires or has fired, and another finding does.
 func lasting(i *detect.Incident, found []detect.Finding) (most detect.Severity, ofKeys bool) {
 	for n := range found {
 		f := &found[n]
@@ -62,8 +62,8 @@ type ending struct {
 	at       time.Time
 }
 
-// SetOpen records the stored incidents that fire. One of which no finding is open was
-// about to end when the judge before this one did.
+// SetOpen records the stored firing incidents. An incident without an open finding was
+// about to end under the previous judge.
 func (s *State) SetOpen(open []Earlier, unresolved []detect.Finding) error {
 	for _, e := range open {
 		if err := s.SetEarlier(e); err != nil {
@@ -127,8 +127,8 @@ func (s *State) end(now time.Time) error {
 	return nil
 }
 
-// Ending returns the fingerprints of the roots of incidents that end now, of which it
-// is not known what is stored.
+// Ending returns the fingerprints of the roots, not yet loaded, of incidents that end
+// now.
 func (s *State) Ending(now time.Time) (roots []string) {
 	for _, e := range s.ending {
 		if _, known := s.storedFinding(e.incident.Root); !known && !now.Before(e.at) {
@@ -138,8 +138,8 @@ func (s *State) Ending(now time.Time) (roots []string) {
 	return roots
 }
 
-// repeats reports whether it is time to tell of an incident again. The time since it
-// was told of begins anew with each judge.
+// repeats reports whether an incident's repetition is due. The time since the last
+// message begins anew with each judge.
 func (s *State) repeats(i *detect.Incident, now time.Time) bool {
 	every := s.policy(i.Target).LifecycleOf(i.Severity).Repeat
 	if every <= 0 || i.State != detect.Firing {
@@ -153,8 +153,8 @@ func (s *State) repeats(i *detect.Incident, now time.Time) bool {
 	return now.Sub(told) >= every
 }
 
-// silence notes which silence chooses an incident. Of one that is over nothing is
-// withheld: what nobody was told of is not told then.
+// silence notes the silence of an incident. An ended incident has no withheld message: an
+// end without a beginning is not sent.
 func (s *State) silence(i *detect.Incident) {
 	if i.Silenced = nil; i.State == detect.Resolved {
 		i.Withheld = false
@@ -164,8 +164,8 @@ func (s *State) silence(i *detect.Incident) {
 	i.Silenced = s.silences.Match(i, &root.finding)
 }
 
-// due reports whether an incident is no longer silenced, of which something was withheld,
-// and still fires: not only because it is over too lately to be sure.
+// due reports whether an incident with a withheld message is no longer silenced and still
+// fires: not only because its end is too recent to be sure.
 func (s *State) due(i *detect.Incident) bool {
 	_, over := s.ending[i.ID]
 	return i.Withheld && i.Silenced == nil && i.State == detect.Firing && !over

@@ -15,10 +15,9 @@ import (
 // as it keeps second by second.
 const Replay = detect.Horizon * time.Second
 
-// Restore has the board observe again what the judge before has stored of the
-// targets that have unresolved findings. A finding that began within the replayed
-// time follows from the windows alone, exactly as before; an older one the board
-// takes over as it is stored.
+// Restore lets the board observe the previous judge's stored windows of targets with
+// unresolved findings. A finding that began within the replayed time follows from the
+// windows alone, exactly as before; the board takes over older ones as stored.
 func (s *State) Restore(findings []detect.Finding, windows []store.Window) error {
 	for i := range findings {
 		s.unresolved.record(&findings[i])

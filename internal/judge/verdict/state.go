@@ -33,14 +33,14 @@ type Options struct {
 	// Policy returns the policy of a table or index; detect's default for all
 	// when nil.
 	Policy func(detect.Target) detect.Policy
-	// Facts returns what an operator has configured of a table, nil for nothing.
-	// It takes precedence over what is stored. Nil for none.
+	// Facts returns an operator's facts about a table, nil for none. They take precedence
+	// over stored facts. Nil for none at all.
 	Facts func(detect.Target) *detect.TableFacts
-	// Route returns who is told of an incident with its root finding, and how; nobody is
+	// Route returns the receivers of an incident with its root finding; nobody gets any
 	// when nil.
 	Route func(i *detect.Incident, root *detect.Finding) []routing.Destination
-	// Pipeline says from when on Keyheat's own health makes findings; the zero value
-	// makes none.
+	// Pipeline holds the thresholds from which Keyheat's own faults become findings; the
+	// zero value makes none.
 	Pipeline pipeline.Thresholds
 	// PageWithin is how old, by event time, a finding's newest second may be to
 	// be notified.
@@ -49,23 +49,22 @@ type Options struct {
 	PeakDelay time.Duration
 	// MaxKeys bounds the keys that all open seconds list.
 	MaxKeys int
-	// Keys bounds the keys that the board follows, Tables the tables and indexes of which
-	// it is kept what their keys look like; 0 for the board's default, and for no bound.
+	// Keys bounds the keys that the board follows, Tables the tables and indexes whose
+	// keys have a view; 0 for the board's default, and for no bound.
 	Keys, Tables int
 	// KeyBytes is about how many bytes the followed keys may take, 0 for no bound.
 	KeyBytes int64
 }
 
-// State is what the judge keeps in memory between two passes, and everything that
-// decides. It may be dropped at any time: what it holds is stored, or follows from
-// deltas beyond the cursors.
+// State is the judge's memory between two passes, and everything that decides. It may be
+// dropped at any time: its content is stored, or follows from deltas beyond the cursors.
 type State struct {
 	options Options
-	// Windows and Minutes are the open ones, Views what tables look like.
+	// Windows and Minutes are the open ones, Views the tables' views.
 	Windows *fold.Windows
 	Minutes fold.Minutes
 	Views   *fold.Views
-	// Heat and Seen are the roll-ups, and which seconds were counted whole.
+	// Heat holds the roll-ups, Seen the seconds that were counted whole.
 	Heat *fold.Heat
 	Seen *fold.Seen
 	// Newest is the newest second that was closed.
@@ -73,7 +72,7 @@ type State struct {
 
 	peaks *fold.Peaks
 	board *board.Board
-	// facts are what is stored of tables.
+	// facts are the stored facts of tables.
 	facts detect.FactsByTable
 	known known
 	draft *draft
@@ -82,34 +81,34 @@ type State struct {
 	// restored are the findings that the board took over from the store, by
 	// fingerprint, until they are resolved.
 	restored map[string]detect.Finding
-	// observations are what the board found and what is not in the draft yet.
+	// observations are the board's findings that are not in the draft yet.
 	observations []observation
 	// gaps are the newest ones, the newest first.
 	gaps []store.Gap
-	// silences are those that are active now.
+	// silences are the active silences.
 	silences silence.Set
-	// cloudWatch is what CloudWatch says; nil where it is not read.
+	// cloudWatch is CloudWatch's view; nil if it is not read.
 	cloudWatch *cloudWatch
 	// pipeline is Keyheat's own health.
 	pipeline *pipeline.Watch
-	// ending are the incidents that are over but go on firing for a while, and told is
-	// when people were told of incidents last, both by ID.
+	// ending are the incidents that are over but fire on for a while, and told the times
+	// of incidents' last messages, both by ID.
 	ending map[string]ending
 	told   map[string]time.Time
-	// claims are those of the moment that is compared, and held the incidents that do not
-	// fire yet because of one, each with an incident that fires instead.
+	// claims are the claims of the compared moment, and held the incidents that wait
+	// because of one, each with the incident that fires instead.
 	claims claims
 	held   map[string]string
-	// groups are the incidents that receivers are told of together, and looked the
-	// roots of their members that were looked for in the store for a message.
+	// groups are the receivers' groups of incidents, and looked the roots of their
+	// members that were looked for in the store for a message.
 	groups *grouping.Set
 	looked map[string]bool
 	// cursors are the stored ones.
 	cursors map[string]int64
 	// seed is the installation's hash seed.
 	seed uint64
-	// forecasts are those of the findings' keys, and rows the stored peaks that
-	// the next ones are made of, by fingerprint.
+	// forecasts are the forecasts of the findings' keys, and rows the stored peaks for
+	// the next ones, by fingerprint.
 	forecasts map[string]keyForecast
 	rows      map[string][]store.HourPeak
 }
@@ -138,11 +137,10 @@ func NewState(o Options, seed uint64, cursors map[string]int64) *State {
 	return s
 }
 
-// SetFacts replaces what is stored of tables.
+// SetFacts replaces the stored facts of tables.
 func (s *State) SetFacts(stored detect.FactsByTable) { s.facts = stored }
 
-// factsOf returns what is known of a table: what an operator has configured over
-// what is stored.
+// factsOf returns the facts of a table: an operator's over the stored ones.
 func (s *State) factsOf(of detect.Target) *detect.TableFacts {
 	stored := s.facts.Find(of)
 	if s.options.Facts != nil {
@@ -161,7 +159,8 @@ func (s *State) SetGaps(newest []store.Gap) { s.gaps = newest }
 // SetSilences replaces the silences that are active.
 func (s *State) SetSilences(active silence.Set) { s.silences = active }
 
-// LookAtPipeline shows the state how the collectors and what they read are now.
+// LookAtPipeline gives the state the present health of the collectors and of their
+// sources.
 func (s *State) LookAtPipeline(now pipeline.Status) {
 	now.Gaps = make([]pipeline.Gap, len(s.gaps))
 	for i, g := range s.gaps {
@@ -194,7 +193,7 @@ func (s *State) Evictions() int64 { return s.board.Evictions() }
 // IsCrowded reports whether the open seconds list more than half of the keys that they may.
 func (s *State) IsCrowded() bool { return s.Windows.Keys > s.options.MaxKeys/2 }
 
-// Closing returns the seconds to write now: those that are over, and beyond the
+// Closing returns the seconds to write now: the seconds that are over, and beyond the
 // bound of memory the oldest of the others, but none before its time has come.
 func (s *State) Closing(h fold.Horizon, now time.Time) []fold.Instant {
 	var closing []fold.Instant
@@ -263,9 +262,9 @@ func (s *State) Observe(closing []fold.Instant, h fold.Horizon, now time.Time) (
 	return nil, true
 }
 
-// settle lets event time pass up to a second, as far as the horizon allows.
-// Where no watermark promises anything more it passes with the clock; without
-// all watermarks, only with what was counted.
+// settle lets event time pass up to a second, as far as the horizon allows. Without any
+// watermark it passes with the clock; while watermarks are missing, only with the counted
+// seconds.
 func (s *State) settle(second int64, h fold.Horizon, now time.Time) {
 	if complete := min(second, h.Complete-1, now.Unix()); complete > 0 {
 		s.board.Settle(complete, true)
@@ -275,7 +274,7 @@ func (s *State) settle(second int64, h fold.Horizon, now time.Time) {
 	}
 }
 
-// record keeps what the board finds now.
+// record keeps the board's present findings.
 func (s *State) record() {
 	found := s.findings()
 	for i, f := range found {
@@ -305,9 +304,8 @@ func (s *State) findings() []detect.Finding {
 	return found
 }
 
-// Unknown returns the fingerprints of observations of which it is not known
-// whether anything is stored, and of findings that may be about the same key, each
-// once.
+// Unknown returns the fingerprints of observations without a known stored state, and of
+// findings that may be about the same key, each once.
 func (s *State) Unknown() []string {
 	var all []string
 	asked := make(map[string]bool)
@@ -323,8 +321,8 @@ func (s *State) Unknown() []string {
 	return all
 }
 
-// Compare drafts what the observations change of what is stored, or about to be.
-// What [State.Unknown] and [State.Unforeseen] return must be loaded before.
+// Compare drafts the observations' changes of the stored or drafted state. The rows of
+// [State.Unknown] and [State.Unforeseen] must be loaded before.
 func (s *State) Compare(now time.Time) error {
 	observations := s.observations
 	s.observations = nil
@@ -342,8 +340,7 @@ func (s *State) Compare(now time.Time) error {
 	return s.tellDueGroups(now)
 }
 
-// compareMoment drafts what the findings of one moment change, and then what their
-// incidents do.
+// compareMoment drafts the changes of one moment's findings, and then of their incidents.
 func (s *State) compareMoment(moment []observation, now time.Time) error {
 	s.continueKnown(moment)
 	s.holdCauses(moment)
@@ -379,7 +376,7 @@ func (s *State) compareMoment(moment []observation, now time.Time) error {
 	return s.compareIncidents(found, now)
 }
 
-// storedFinding returns what is stored of a finding, or about to be.
+// storedFinding returns the stored or drafted state of a finding.
 func (s *State) storedFinding(fingerprint string) (stored, bool) {
 	if f, drafted := s.draft.after.findings[fingerprint]; drafted {
 		return f, true
@@ -388,8 +385,8 @@ func (s *State) storedFinding(fingerprint string) (stored, bool) {
 	return f, known
 }
 
-// Tables returns the views that are due, for which the growing keys are to be
-// loaded. The board sees from them what tables' keys look like.
+// Tables returns the views that are due, whose growing keys have to be loaded. The board
+// takes the tables' key designs from them.
 func (s *State) Tables(now time.Time) []detect.Table {
 	if !s.Views.Due(now, s.options.PeakDelay) {
 		return nil
@@ -406,7 +403,8 @@ func (s *State) Tables(now time.Time) []detect.Table {
 	return tables
 }
 
-// Pending is what a pass has to write, and what to release once it is written.
+// Pending holds the rows that a pass has to write, and the parts to release once they are
+// written.
 type Pending struct {
 	store.Judgement
 	closing, minutes []fold.Instant
@@ -414,8 +412,8 @@ type Pending struct {
 	horizon          fold.Horizon
 }
 
-// Pending returns everything that is to be written now. What [fold.Heat.Wanted] asks
-// for must be loaded before.
+// Pending returns everything that has to be written now. The roll-ups of
+// [fold.Heat.MissingRollups] must be loaded before.
 func (s *State) Pending(closing []fold.Instant, tables []detect.Table, h fold.Horizon, now time.Time) (p Pending, err error) {
 	p = Pending{
 		Judgement: s.draft.Judgement, closing: closing, minutes: s.Minutes.Due(h, now), hours: s.peaks.Due(now),
@@ -453,7 +451,7 @@ func (s *State) Pending(closing []fold.Instant, tables []detect.Table, h fold.Ho
 	return p, nil
 }
 
-// MarkWritten releases what is stored now.
+// MarkWritten releases the stored parts.
 func (s *State) MarkWritten(p Pending) {
 	s.Windows.Close(p.closing)
 	s.Minutes.MarkWritten(p.minutes, p.horizon)

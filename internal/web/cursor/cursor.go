@@ -1,6 +1,6 @@
 // Package cursor writes places in the order of a list as text, for addresses. A place
-// holds what the order looks at, and not a number, so that the next page goes on where the
-// last one ended though others came or went.
+// holds the values that the list is ordered by, not a number, so that the next page
+// continues correctly while rows come and go.
 package cursor
 
 import (
@@ -21,7 +21,7 @@ func Text(place any) (string, error) {
 	return base64.RawURLEncoding.EncodeToString(body), err
 }
 
-// Read reads a place into what a pointer points to. Of text that [Text] did not write it
+// Read reads a place into a pointer's target. For text that [Text] did not write it
 // returns [ErrForeign].
 func Read(text string, place any) error {
 	body, err := base64.RawURLEncoding.DecodeString(text)

@@ -1,6 +1,6 @@
-// Package fleet is the list of all tables and indexes as a value: how hot each is now, by
-// which key, what it refuses, what is open about it, and how its last hour went. However
-// many tables there are, it takes the same number of queries.
+// Package fleet is the list of all tables and indexes as a value: the present heat of
+// each, its hottest key, its throttling, its open incidents, and its last hour. It takes
+// the same number of queries for any number of tables.
 package fleet
 
 import (
@@ -22,18 +22,18 @@ import (
 const (
 	// PageSize is how many rows a page has at most.
 	PageSize = 25
-	// lately is what is called now: so much before the end of the newest roll-up of any
-	// table. Seconds are closed for all tables at once.
+	// lately is the length of the present: so much before the end of the newest roll-up
+	// of any table. Seconds are closed for all tables at once.
 	lately = 30 * time.Second
-	// stale is after how long that roll-up says nothing of now.
+	// stale is the age from which that roll-up no longer describes the present.
 	stale = 2 * time.Minute
-	// throttling is over how long it is added up what was throttled.
+	// throttling is the time over which throttled requests are added up.
 	throttling = 5 * time.Minute
 	// maxFindings is in how many open findings keys are looked for, the most utilised.
 	maxFindings = 5000
 )
 
-// Store is what the list is made of; *store.Store has it.
+// Store holds the list's data; *store.Store has it.
 type Store interface {
 	heatmap.SeenStore
 	TableViews(ctx context.Context) ([]store.TableView, error)
@@ -59,27 +59,27 @@ type Page struct {
 // Row is a table or an index.
 type Row struct {
 	sample.Target
-	// View is what its keys look like; nil before that is known.
+	// View describes its keys; nil before the first view.
 	View *detect.View
-	// Coverage is what CloudWatch says of how much of the real load the samples show; nil
-	// where nothing tells.
+	// Coverage is CloudWatch's estimate of the samples' share of the real load; nil if
+	// unknown.
 	Coverage *detect.TableCloudWatch
 	// Now is nil where the last seconds were not counted.
 	Now *Now
 	// Hot is the key with that second; without one now, the key with the highest of the
 	// last hour; nil where there is none.
 	Hot *Hot
-	// Throttled is what was throttled in the last minutes; nil where nothing was counted
-	// in them.
+	// Throttled are the throttled requests of the last minutes; nil if nothing was
+	// counted in them.
 	Throttled *Refused
 	// Firing and Pending are how many incidents are open.
 	Firing, Pending int64
 	Trend           Trend
 }
 
-// Now is what is known of the last counted seconds.
+// Now describes the last counted seconds.
 type Now struct {
-	// Utilization is the highest second of a key, as a share of what a partition serves.
+	// Utilization is the highest second of a key, as a share of a partition's limit.
 	Utilization float64
 	// Below reports that no key was hot enough to be listed: none had more than that.
 	// Quiet reports that there was no load.
@@ -89,10 +89,10 @@ type Now struct {
 // Hot is a hot key.
 type Hot struct {
 	Key string
-	// Cut reports that the key is longer than what is kept of it.
+	// Cut reports that only the key's beginning is stored.
 	Cut bool
-	// Utilization is its highest second's share of what a partition serves, in the bucket
-	// from At on that is Seconds long.
+	// Utilization is its highest second's share of a partition's limit, in the bucket
+	// that begins at At and is Seconds long.
 	Utilization float64
 	At          time.Time
 	Seconds     int64
@@ -104,7 +104,7 @@ type Hot struct {
 	Now bool
 }
 
-// Refused is what was throttled.
+// Refused is the throttled part of a load.
 type Refused struct {
 	// Requests counts attempts, and Share is their part of all.
 	Requests int64
@@ -139,8 +139,8 @@ func Load(ctx context.Context, st Store, q Query, now time.Time) (*Page, error) 
 	return p, nameFindings(ctx, st, p.Rows)
 }
 
-// loadRows returns the rows of all tables without their trends, and the end of what was
-// counted; now where nothing was.
+// loadRows returns the rows of all tables without their trends, and the end of the
+// counted time; now if nothing was counted.
 func loadRows(ctx context.Context, st Store, now time.Time) (rows []Row, end time.Time, err error) {
 	views, err := st.TableViews(ctx)
 	if err != nil {
@@ -230,8 +230,8 @@ func addNow(ctx context.Context, st Store, row func(sample.Target) *Row, now tim
 	return end, nil
 }
 
-// hottest returns the hottest key of a stored roll-up, nil where none is listed, and the
-// most that one which is not listed can have had, as a share of what a partition serves.
+// hottest returns the hottest key of a stored roll-up, nil if none is listed, and the
+// highest possible load of an unlisted key, as a share of a partition's limit.
 func hottest(stored store.Rollup) (*Hot, float64, error) {
 	r, err := heat.Peek(stored.Body)
 	if err != nil {

@@ -24,10 +24,10 @@ var Sorts = []string{Hottest, Incidents, Throttled, Table}
 // longestSearch bounds the text that is searched for, in bytes: more than a name has.
 const longestSearch = 2048
 
-// Query is what an address asks for.
+// Query is an address's query.
 type Query struct {
-	// Search is text that a table's name, or that of the index, the account or the
-	// Region, holds; letters match in either case.
+	// Search is text in the name of a table, an index, an account or a Region; letters
+	// match in either case.
 	Search string
 	// Sort is one of Sorts.
 	Sort string
@@ -87,7 +87,7 @@ func placeOf(r *Row, sort string) place {
 	case Incidents:
 		p.First = incidents
 	case Throttled:
-		// What is not known stands behind what has none.
+		// Unknown values sort behind empty ones.
 		if p.First = 1; r.Throttled != nil {
 			p.First = -r.Throttled.Share
 		}

@@ -19,12 +19,12 @@ const minutes = 60
 // Trend is the highest second of each minute of the last hour as bars in SVG; coordinates
 // are in pixels.
 type Trend struct {
-	// Text says what is drawn.
+	// Text describes the picture.
 	Text string
-	// Limit is where what a partition serves stands.
+	// Limit is the height of a partition's limit.
 	Limit string
-	// Bars are minutes up to the limit, Over those above it, Unknown those that were not
-	// counted: paths.
+	// Bars are minutes up to the limit, Over the minutes above it, Unknown the minutes
+	// that were not counted: paths.
 	Bars, Over, Unknown string
 }
 
@@ -64,7 +64,7 @@ func addTrends(ctx context.Context, st Store, rows []Row, end time.Time) error {
 	for i := range rows {
 		of[i], hours[rows[i].Target] = rows[i].Target, new(hour)
 	}
-	// What is not rolled up into minutes yet is made of roll-ups of ten seconds.
+	// Minutes without a roll-up yet are made of roll-ups of ten seconds.
 	for _, q := range []store.HeatQuery{
 		{Of: of, Level: int64(heat.Minute), From: from, To: to}, {Of: of, Level: int64(heat.TenSeconds), From: to.Add(-unrolled), To: to},
 	} {

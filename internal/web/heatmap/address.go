@@ -18,7 +18,7 @@ import (
 // for.
 const DefaultSpan = time.Hour
 
-// spans are those that a page offers: of steps of a second, ten, and so on.
+// spans are the lengths that a page offers: in steps of a second, ten, and so on.
 var spans = []struct {
 	name string
 	time.Duration
@@ -79,8 +79,8 @@ type Choice struct {
 	Chosen     bool
 }
 
-// Links are those of a map's page: to the same map of something else, of another length
-// and of another time, with all keys, and to its JSON.
+// Links are the links of a map's page: to the same map of another dimension, length and
+// time, with all keys, and to its JSON.
 type Links struct {
 	Whats, Spans, Moves []Choice
 	All, Source         string
@@ -150,10 +150,10 @@ func LinkTo(of url.Values, what string, from, to time.Time) string {
 // Link returns the address of the map of the last hour.
 func Link(of url.Values) string { return path + of.Encode() }
 
-// Swatch is a colour of the legend: its class in the style sheet, and what it stands for.
+// Swatch is a colour of the legend: its class in the style sheet, and its meaning.
 type Swatch struct{ Class, Text string }
 
-// Legend returns the colours of what a map shows, the coldest first. The page's script
+// Legend returns the colours of a map's dimension, the coldest first. The page's script
 // has their steps.
 func Legend(what string) []Swatch {
 	texts := []string{"to 10%", "25%", "50%", "80%", "100%", "over the limit", "over twice the limit"}

@@ -1,7 +1,6 @@
-// Package heatmap lays out which keys of a table or index were hot when: a row a
-// logical key, a column a time step. Steps of a second come from the stored seconds,
-// longer ones from roll-ups; a roll-up that is not over yet is made of what is below
-// it.
+// Package heatmap lays out the hot keys of a table or index over time: a row for each
+// logical key, a column for each time step. Steps of a second come from the stored
+// seconds, longer ones from roll-ups; an open roll-up is made of the levels below it.
 package heatmap
 
 import (
@@ -17,7 +16,7 @@ import (
 	"github.com/keyheat/keyheat/store"
 )
 
-// What a map shows.
+// The dimensions of a map.
 const (
 	Write     = "write"
 	Read      = "read"
@@ -54,8 +53,7 @@ type Query struct {
 type Map struct {
 	sample.Target
 	What string `json:"what"`
-	// Unit is that of the cells' values, WCU, RCU or %, and Limit what a partition
-	// serves in a second.
+	// Unit is the cells' unit, WCU, RCU or %, and Limit a partition's limit in a second.
 	Unit  string  `json:"unit"`
 	Limit float64 `json:"limit"`
 	// From is the beginning of the first column and To the end of the last one; each is
@@ -63,8 +61,8 @@ type Map struct {
 	From time.Time `json:"from"`
 	To   time.Time `json:"to"`
 	Step int64     `json:"step"`
-	// Seen is how many seconds of each column were counted whole. A column of which
-	// that is fewer than Step may have had more load than it shows.
+	// Seen is the number of whole counted seconds of each column. A column with fewer
+	// than Step may have had more load than it shows.
 	Seen []int64 `json:"seen"`
 	// Rows are the keys with any such load, the hottest first: by the highest cell, then
 	// by the sum. More is how many keys are not listed.
@@ -80,7 +78,7 @@ type Map struct {
 type Row struct {
 	Key     string `json:"key"`
 	KeyType string `json:"key_type"`
-	// Cut reports that the key is longer than what is kept of it.
+	// Cut reports that only the key's beginning is stored.
 	Cut bool `json:"cut"`
 	// Shards is how many shards of the key are in the row; 0 for a key that has none.
 	Shards int `json:"shards"`
@@ -90,7 +88,7 @@ type Row struct {
 	Sum float64 `json:"sum"`
 	// Over is how many cells are over the limit.
 	Over int `json:"over"`
-	// Cells are those with load, in the order of time.
+	// Cells are the cells with load, in the order of time.
 	Cells []Cell `json:"cells"`
 
 	// highest is the index of the highest cell.
@@ -101,8 +99,8 @@ type Row struct {
 // high, sum, refused, seconds, reasons.
 type Cell struct {
 	Column int
-	// Value is the highest second, of the hottest shard, and Low and High its bounds;
-	// of a map of what was throttled, the share in percent that was refused.
+	// Value is the highest second, of the hottest shard, and Low and High its bounds; on
+	// a map of throttling, the refused share in percent.
 	Value, Low, High float64
 	// Sum is all that was asked for, in units, and Refused the share in percent of it
 	// that was throttled.
@@ -127,7 +125,7 @@ func (m *Map) ColumnTime(column int) time.Time {
 	return m.From.Add(time.Duration(int64(column)*m.Step) * time.Second)
 }
 
-// Store is what a map is made of; *store.Store has it.
+// Store holds the data of a map; *store.Store has it.
 type Store interface {
 	Windows(ctx context.Context, q store.WindowQuery) ([]store.Window, error)
 	LastWindow(ctx context.Context, at sample.Target) (time.Time, bool, error)
@@ -173,7 +171,7 @@ func LoadKey(ctx context.Context, st Store, q Query, key sample.Key) (*Map, erro
 	return m, nil
 }
 
-// load returns a map without rows, and what its rows are made of.
+// load returns a map without rows, and the roll-ups of its rows.
 func load(ctx context.Context, st Store, q Query) (m *Map, columns map[int64]*heat.Rollup, err error) {
 	m = &Map{Target: q.Target, Reasons: heat.Reasons(1<<sample.ThrottleReasons - 1).Words()}
 	k, err := loadKept(ctx, st, q)
@@ -192,7 +190,7 @@ func load(ctx context.Context, st Store, q Query) (m *Map, columns map[int64]*he
 	return m, columns, err
 }
 
-// kept is what is stored of a target.
+// kept is the extent of a target's stored data.
 type kept struct {
 	// first is the first of each level; of 1, the seconds, from an hour before the query
 	// on. end is the end of the last.
@@ -228,8 +226,8 @@ func loadKept(ctx context.Context, st Store, q Query) (k kept, err error) {
 	return k, err
 }
 
-// chooseStep returns the shortest step that has no more than MaxColumns, and of which
-// nothing was pruned in the time of the query: what is no longer kept would look cold.
+// chooseStep returns the shortest step that has no more than MaxColumns, and whose data
+// of the query's time are not pruned: pruned data would look cold.
 func (k kept) chooseStep(q Query) heat.Level {
 	var fitting []heat.Level
 	for _, l := range append([]heat.Level{1}, heat.Levels...) {
@@ -250,7 +248,7 @@ func (k kept) chooseStep(q Query) heat.Level {
 	return fitting[0]
 }
 
-// reaches reports whether what is stored of a level reaches back to a time, or to the
+// reaches reports whether the stored data of a level reach back to a time, or to the
 // beginning of all.
 func (k kept) reaches(l heat.Level, from time.Time) bool {
 	first, any := k.first[l]
@@ -265,7 +263,7 @@ func (k kept) reaches(l heat.Level, from time.Time) bool {
 	return true
 }
 
-// loader loads the roll-ups of a target. end is the end of what is stored.
+// loader loads the roll-ups of a target. end is the end of the stored data.
 type loader struct {
 	Store
 	target sample.Target
@@ -297,11 +295,11 @@ func (l loader) load(ctx context.Context, step heat.Level, from, to int64) (map[
 	return all, l.addUnfinished(ctx, step, max(next, step.Begin(to)-behind*int64(step)), to, all)
 }
 
-// behind is for how many newest steps what is stored below is looked at.
+// behind is the number of newest steps for which lower levels are read.
 const behind = 40
 
-// addUnfinished adds what is stored below of the newest buckets, which are written when
-// they are over.
+// addUnfinished adds the newest buckets from the levels below, because a bucket is
+// written only when it is over.
 func (l loader) addUnfinished(ctx context.Context, step heat.Level, from, to int64, all map[int64]*heat.Rollup) error {
 	if from >= to {
 		return nil

@@ -14,7 +14,7 @@ import (
 	"github.com/keyheat/keyheat/store"
 )
 
-// identity is what a row is of.
+// identity is the key of a row.
 type identity struct {
 	key  sample.Key
 	hash uint64
@@ -23,7 +23,7 @@ type identity struct {
 // line is a row that is being laid.
 type line struct {
 	Row
-	// shard reports that it is of shards, and names are those of them.
+	// shard reports that the row is about key shards, and names are their names.
 	shard bool
 	names map[string]bool
 }
@@ -106,7 +106,7 @@ func (m *Map) put(lines map[identity]*line, k *heat.Key, c Cell) {
 	l.Cells = append(l.Cells, c)
 }
 
-// join adds another shard's cell: the value is that of the hotter one.
+// join adds another shard's cell: the hotter one's value counts.
 func (c *Cell) join(o Cell) {
 	if sum := c.Sum + o.Sum; sum > 0 {
 		c.Refused = (c.Refused*c.Sum + o.Refused*o.Sum) / sum
@@ -140,12 +140,12 @@ func (m *Map) finish(l *line) Row {
 	return r
 }
 
-// shardOf stands for the hash of a row of shards, so that it is not that of the key
-// without shards.
+// shardOf is added to the hash of a row of key shards, so that it differs from the hash
+// of the key without shards.
 const shardOf = math.MaxUint64
 
-// baseOf returns the key of which a name is a shard, where a word in it says so: a
-// number alone may be anything.
+// baseOf returns the key behind a key shard's name, if a word in the name marks it: a
+// number alone may mean anything.
 func baseOf(name string) (string, bool) {
 	p, is := shardkey.Parse(name)
 	if !is || len(p.Form.Before) < 2 {
@@ -154,7 +154,7 @@ func baseOf(name string) (string, bool) {
 	return p.Base + p.Tail, true
 }
 
-// cell returns a key's cell of what the map shows.
+// cell returns a key's cell in the map's dimension.
 func (m *Map) cell(column int, k *heat.Key) Cell {
 	c := Cell{Column: column, Seconds: k.Seconds, Reasons: k.Reasons}
 	s := k.Write
@@ -201,8 +201,8 @@ func nameFindings(ctx context.Context, st Store, m *Map) error {
 	return err
 }
 
-// Findings returns the fingerprints of the findings of a target's keys, by key; of those
-// that fire first.
+// Findings returns the fingerprints of the findings of a target's keys, by key; firing
+// ones first.
 func Findings(ctx context.Context, st Store, of sample.Target) (map[string]string, error) {
 	found, err := st.Findings(ctx, store.FindingQuery{Account: of.Account, Region: of.Region, Table: of.Table, Limit: maxFindings})
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 // maxGaps bounds the gaps that are looked at, the newest of the time of a map.
 const maxGaps = 1000
 
-// Counted is which seconds were counted whole.
+// Counted knows the seconds that were counted whole.
 type Counted struct {
 	minutes map[int64]uint64
 	// first and last are the first stored minute and the last one of the time that was
@@ -20,14 +20,14 @@ type Counted struct {
 	first, last time.Time
 }
 
-// SeenStore is what [LoadCounted] asks; *store.Store has it.
+// SeenStore is the store behind [LoadCounted]; *store.Store has it.
 type SeenStore interface {
 	SeenMinutes(ctx context.Context, from, to time.Time, most int) ([]store.SeenMinute, error)
 	Gaps(ctx context.Context, q store.GapQuery) ([]store.Gap, error)
 }
 
-// LoadCounted returns which seconds from one time to another were counted whole. Gaps that
-// were noticed later are taken out.
+// LoadCounted returns the seconds from one time to another that were counted whole. Gaps
+// that were noticed later are taken out.
 func LoadCounted(ctx context.Context, st SeenStore, from, to time.Time) (c Counted, err error) {
 	begin := from.Truncate(time.Minute)
 	rows, err := st.SeenMinutes(ctx, begin, to, int(to.Sub(begin)/time.Minute)+1)
@@ -61,11 +61,11 @@ func (c Counted) Seconds(from time.Time, step int64) int64 {
 	return count(c.minutes, from.Unix(), step)
 }
 
-// IsBefore reports whether a time lies before the first minute of which this is known.
+// IsBefore reports whether a time lies before the first known minute.
 func (c Counted) IsBefore(at time.Time) bool { return c.first.IsZero() || at.Before(c.first) }
 
-// IsDecided reports whether it is known by now which seconds of a minute were counted: that
-// is written when a minute is over.
+// IsDecided reports whether the counted seconds of a minute are known by now: they are
+// written when the minute is over.
 func (c Counted) IsDecided(minute time.Time) bool { return !minute.After(c.last) }
 
 // seenSeconds returns how many seconds of each column were counted whole.

@@ -1,5 +1,5 @@
-// Package keychart is a key's load over time as a picture, a line with its bounds against
-// the limit of a partition, and what a number of shards would make of it.
+// Package keychart is a key's load over time as a picture: a line with its bounds against
+// the limit of a partition, and the effect of a number of key shards.
 package keychart
 
 import (
@@ -23,8 +23,8 @@ type Chart struct {
 	Width, Height                 int
 	Left, Right, Bottom, Limit    string
 	Grid, Times                   []Tick
-	// Line is the load, Band what is between its bounds, Over the cells that are proven
-	// over the limit, Refused those in which requests were throttled: paths.
+	// Line is the load, Band the area between its bounds, Over the cells that are proven
+	// over the limit, Refused the cells with throttled requests: paths.
 	Line, Band, Over, Refused string
 	// Gaps are the times that nobody counted.
 	Gaps []Gap
@@ -163,8 +163,8 @@ type layout struct {
 func (l *layout) x(column int) float64 { return left + float64(column)*l.cell }
 func (l *layout) y(v float64) float64  { return bottom - v/l.most*(bottom-top) }
 
-// draw adds the paths, and the gaps between them: what was counted and has no cell had no
-// load worth one.
+// draw adds the paths, and the gaps between them: a counted step without a cell had a
+// negligible load.
 func (l *layout) draw(c *Chart, cells map[int]heatmap.Cell) {
 	var line, over, refused strings.Builder
 	var run []heatmap.Cell

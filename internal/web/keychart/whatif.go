@@ -14,13 +14,13 @@ import (
 	"github.com/keyheat/keyheat/store"
 )
 
-// The bounds of what a page asks.
+// The bounds of a page's question.
 const (
 	maxShards = 200
 	maxGrowth = 20
 )
 
-// ErrNoSeconds is the error for a finding of which no seconds are stored.
+// ErrNoSeconds is the error for a finding without stored seconds.
 var ErrNoSeconds = errors.New("the seconds of this key are not stored, or no longer kept")
 
 // WhatIf is a question about a finding's key with its answer, as a page shows it.
@@ -46,8 +46,8 @@ const (
 	barLimit = 200.0
 )
 
-// ParseQuestion reads shards and growth from an address; what is not given is as many
-// shards as the finding needs, and its load as it is.
+// ParseQuestion reads key shards and growth from an address. Missing values are the
+// finding's own number of shards, and no growth.
 func ParseQuestion(values url.Values, f *detect.Finding) (q whatif.Question, err error) {
 	q = whatif.Question{Key: f.Key, Shards: max(1, f.Shards), Factor: 1}
 	if text := values.Get("shards"); text != "" {
@@ -63,8 +63,8 @@ func ParseQuestion(values url.Values, f *detect.Finding) (q whatif.Question, err
 	return q, nil
 }
 
-// Ask returns the answer to a question, from the stored seconds of a finding's episode; the
-// policy of its table says what headroom shards are to leave.
+// Ask returns the answer to a question, from the stored seconds of a finding's episode.
+// The policy of its table sets the headroom of key shards.
 func Ask(ctx context.Context, st *store.Store, f *detect.Finding, q whatif.Question, policy detect.Policy) (*whatif.Answer, error) {
 	from := f.FirstSeen
 	if earliest := f.LastSeen.Add(-episode); from.Before(earliest) {

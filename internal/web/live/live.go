@@ -1,10 +1,10 @@
 // Package live sends a page as it changes, as server-sent events: first the lines of its
-// content, then what is new of them. A browser's EventSource opens the address of the
-// page itself, so that whatever a page shows, its stream shows too.
+// content, then the new ones. A browser's EventSource opens the address of the page
+// itself, so that a page and its stream show the same.
 //
-// An event's data is JSON: "at" is when the content was made, and "lines" the content's
-// lines in order, each either a text, or the first and the number of lines that stood in
-// the last event's content. Without "lines" nothing changed.
+// An event's data is JSON: "at" is the time of the content, and "lines" the content's
+// lines in order. Each line is either a text, or a reference to lines of the last event's
+// content: the first and their number. Without "lines" nothing changed.
 package live
 
 import (
@@ -53,8 +53,8 @@ func New() *Streams {
 	return s
 }
 
-// Close ends all streams, and those that are opened later at once: a server that shuts
-// down waits for its requests.
+// Close ends all streams, and later ones at once: a server that shuts down waits for its
+// requests.
 func (s *Streams) Close() { s.close() }
 
 // enter takes a place for a client's stream, and returns how it is given back; false where there
@@ -99,9 +99,9 @@ func (s *Streams) remove(client string, one *stream) {
 	}
 }
 
-// Serve sends what render returns, and what changes of it, until the client leaves, render
-// fails, the streams are closed, or another client needs the place. A client comes again by
-// itself. client is who asks, by which places are shared.
+// Serve sends render's result and its changes, until the client leaves, render fails, the
+// streams are closed, or another client needs the place. A client comes again by itself.
+// client is the client's name, by which places are shared.
 func (s *Streams) Serve(w http.ResponseWriter, r *http.Request, client string, render func(ctx context.Context) (content string, err error)) {
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
@@ -161,7 +161,7 @@ func send(w http.ResponseWriter, out *http.ResponseController, e map[string]any)
 	return out.Flush()
 }
 
-// event returns what is sent of lines to one who has the last ones.
+// event returns the event of lines for a client that has the last ones.
 func event(at time.Time, last, lines []string) map[string]any {
 	e := map[string]any{"at": at.UTC().Format(time.RFC3339)}
 	if changes := Changes(last, lines); changes != nil {

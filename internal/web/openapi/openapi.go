@@ -1,5 +1,5 @@
-// Package openapi is the description of the JSON API, as an OpenAPI 3.1 document. A test of
-// package web holds it to what is served.
+// Package openapi is the description of the JSON API, as an OpenAPI 3.1 document. A test
+// of package web holds it to the served answers.
 package openapi
 
 import (
@@ -14,8 +14,8 @@ import (
 	"github.com/keyheat/keyheat/docs"
 )
 
-// document has everything but the schemas of docs/findings.schema.json, to which it refers
-// as to its own components.
+// document has everything but the schemas of docs/findings.schema.json, to which it
+// refers as to its own components.
 //
 //go:embed openapi.json
 var document []byte
@@ -55,7 +55,7 @@ func assemble(document, schema []byte) ([]byte, error) {
 		return nil, fmt.Errorf("the schema of findings: %w", err)
 	}
 	schemas := whole.Components.Schemas
-	// What is added may refer to more.
+	// Added schemas may refer to more.
 	for added, text := true, string(document); added; {
 		added = false
 		for _, name := range slices.Sorted(maps.Keys(known.Defs)) {

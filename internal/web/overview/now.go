@@ -15,18 +15,18 @@ import (
 	"github.com/keyheat/keyheat/store"
 )
 
-// Bounds of what is called now.
+// Bounds of the present.
 const (
 	// lately is how many of the last stored seconds are looked at.
 	lately = 10 * time.Second
-	// stale is after how long the last stored second of a table says nothing of now: the
-	// table has no load since, or nobody counted it.
+	// stale is the age from which a table's last stored second no longer describes the
+	// present: the table has had no load since, or nobody counted it.
 	stale = 2 * time.Minute
 	// maxTables is how many tables with open incidents are looked at, the hottest.
 	maxTables = 20
 )
 
-// Now is what is known of the last seconds of the tables that have open incidents.
+// Now describes the last seconds of the tables with open incidents.
 type Now struct {
 	// Counted reports that anything was ever counted whole.
 	Counted bool
@@ -37,7 +37,7 @@ type Now struct {
 	// Over is how many keys are proven over a limit in a second of the last ones.
 	Over int
 	// Loser is the table that refused the largest share of its writes or reads, if any
-	// did; Refused is the share, and Reads says of which.
+	// did; Refused is the share, and Reads means reads.
 	Loser   detect.Target
 	Refused float64
 	Reads   bool
@@ -84,7 +84,7 @@ func loadNow(ctx context.Context, st Store, heads []store.IncidentHead) (n Now, 
 	return n, nil
 }
 
-// look counts the keys of a table that are over a limit, and what it refused.
+// look counts the keys of a table that are over a limit, and its throttled requests.
 func (n *Now) look(ctx context.Context, st Store, table sample.Target, now time.Time) error {
 	last, any, err := st.LastWindow(ctx, table)
 	if err != nil || !any || now.Sub(last) > stale {
@@ -124,9 +124,9 @@ func (n *Now) look(ctx context.Context, st Store, table sample.Target, now time.
 // longestKey is how much of a key stands in the sentence, in characters.
 const longestKey = 40
 
-// Sentence says what is known in one sentence. nobody reports that no collector was ever
-// there, and since the time since when none has written; zero while one does. What was
-// not seen stands before what was not hot.
+// Sentence describes the present in one sentence. nobody means that no collector was ever
+// there, and since the time since which none has written; zero while one does. Missing
+// counts come before calm.
 func (n *Now) Sentence(nobody bool, since time.Time) string {
 	switch {
 	case !n.Counted && nobody:
@@ -176,7 +176,7 @@ func incidentName(h *store.IncidentHead) string {
 	return wording.Quote(wording.Shorten(h.Key, longestKey)) + " in " + wording.Place(h.Target)
 }
 
-// peakText says how high an incident's key came; nothing where that is unknown.
+// peakText describes an incident's highest load; empty if unknown.
 func peakText(h *store.IncidentHead) string {
 	if h.Utilization <= 0 {
 		return ""

@@ -1,4 +1,4 @@
-// Package overview is the first page as a value: what is hot now in a sentence, and the
+// Package overview is the first page as a value: the present heat in a sentence, and the
 // incidents by state, searched, filtered, sorted and cut into pages.
 package overview
 
@@ -24,7 +24,7 @@ const (
 	maxOthers = 5
 )
 
-// Store is what the page is made of; *store.Store has it.
+// Store holds the page's data; *store.Store has it.
 type Store interface {
 	IncidentHeads(ctx context.Context, q store.HeadQuery) ([]store.IncidentHead, error)
 	IncidentsByID(ctx context.Context, ids []string) ([]store.Incident, error)
@@ -34,7 +34,7 @@ type Store interface {
 	TableViews(ctx context.Context) ([]store.TableView, error)
 }
 
-// FindingStore is what findings of incidents are read of; *store.Store has it.
+// FindingStore holds the findings of incidents; *store.Store has it.
 type FindingStore interface {
 	IncidentFindings(ctx context.Context, ids []string, most int) ([]store.IncidentFinding, error)
 }
@@ -51,7 +51,7 @@ type Page struct {
 	Next string
 	// Begins reports that this is the first page.
 	Begins bool
-	// Now is what is known of this moment.
+	// Now describes this moment.
 	Now Now
 }
 
@@ -102,7 +102,7 @@ func Load(ctx context.Context, st Store, q Query) (*Page, error) {
 	return p, err
 }
 
-// lay fills the sections with what the page has of the listed incidents.
+// lay fills the sections with the page's part of the listed incidents.
 func (p *Page) lay(ctx context.Context, st Store, listed []store.IncidentHead) error {
 	at := func(h *store.IncidentHead) position { return positionOf(h, p.Sort) }
 	slices.SortFunc(listed, func(x, y store.IncidentHead) int { return at(&x).compare(at(&y)) })
@@ -135,7 +135,7 @@ func (p *Page) lay(ctx context.Context, st Store, listed []store.IncidentHead) e
 	return nil
 }
 
-// load returns those of a page of incidents that are stored with their roots, by ID, with
+// load returns the incidents of a page that are stored with their roots, by ID, with
 // their findings.
 func load(ctx context.Context, st Store, listed []store.IncidentHead) (map[string]*Row, error) {
 	ids := make([]string, len(listed))

@@ -14,7 +14,7 @@ import (
 	"github.com/keyheat/keyheat/store"
 )
 
-// The orders of a list, within what fires, is pending and is resolved.
+// The orders of a list, within firing, pending and resolved incidents.
 const (
 	Worst  = "worst"
 	Newest = "newest"
@@ -34,7 +34,7 @@ var (
 // longestSearch bounds the text that is searched for, in bytes.
 const longestSearch = 2048
 
-// Query is what an address asks for.
+// Query is an address's query.
 type Query struct {
 	store.HeadQuery
 	// Sort is one of Sorts.
@@ -88,7 +88,7 @@ func (q Query) IsFiltered() bool {
 	return q.State+q.Severity+q.Account+q.Region+q.Table+q.Search != ""
 }
 
-// Is reports whether a parameter has a value, so that a form shows what was asked for.
+// Is reports whether a parameter has a value, so that a form shows its query.
 func (q Query) Is(name, value string) bool { return q.values.Get(name) == value }
 
 // Link returns the address of the first page with another value of a parameter; of none
