@@ -130,7 +130,7 @@ func queriesOf(at sample.Target, wanted []int64) (all []store.WindowQuery) {
 // loadEarlier loads the stored state of the board's findings, and the peaks behind their
 // forecasts.
 func loadEarlier(ctx context.Context, st findingStore, s *verdict.State, now time.Time) error {
-	members := s.UnknownMembers(now)
+	members := s.MissingRoots(now)
 	earlier, err := loadFindings(ctx, st, slices.Concat(s.Unknown(), s.Ending(now), members))
 	if err != nil {
 		return err

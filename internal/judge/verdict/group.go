@@ -137,7 +137,7 @@ func removeText(all []string, one string) []string {
 
 // MissingRoots returns the root findings, not yet loaded from the store, of the incidents
 // that due group messages list.
-func (s *State) UnknownMembers(now time.Time) (roots []string) {
+func (s *State) MissingRoots(now time.Time) (roots []string) {
 	due := s.groups.Due(now)
 	if len(due) == 0 {
 		clear(s.looked)
