@@ -18,7 +18,7 @@ const maxBars = 240
 // stretches it.
 type chart struct {
 	subject
-	// Peak says the highest hour in words, Each how much time a bar is.
+	// Peak describes the highest hour in words, Each the length of a bar.
 	Peak, Each, Description string
 	// Width is how many bars the period has room for; Limit is where the limit lies,
 	// from the top.
@@ -30,7 +30,7 @@ type chart struct {
 	Over bool
 }
 
-// bar is one or more hours: up to the limit, and what is above it.
+// bar is one or more hours: the part up to the limit, and the part above it.
 type bar struct {
 	X, Y, Height      string
 	HasOver           bool
@@ -40,8 +40,8 @@ type bar struct {
 
 type mark struct{ Text, Place string }
 
-// chart lays out a key's hours. An hour that is not known has no bar, and so has one
-// that was below a tenth of the limit: the page says that.
+// chart lays out a key's hours. An unknown hour has no bar, and neither has an hour below
+// a tenth of the limit; a note on the page explains that.
 func (p *Report) chart(k *Key) chart {
 	from := p.From.Truncate(time.Hour)
 	hours := int(math.Ceil(p.To.Sub(from).Hours()))

@@ -12,18 +12,18 @@ import (
 	"github.com/keyheat/keyheat/store"
 )
 
-// Files is what was read, where a report is of files and not of the store.
+// Files describes the input of a report about files instead of the store.
 type Files struct {
 	// Samples were counted; Bad were not, by reason.
 	Samples int64                         `json:"samples"`
 	Bad     map[sample.RejectReason]int64 `json:"bad"`
-	// Unjudged says why there is no verdict; empty when there is one.
+	// Unjudged explains a missing verdict; empty when there is one.
 	Unjudged string `json:"unjudged"`
-	// Notes are sentences about what the verdict covers, and what it does not.
+	// Notes are sentences about the verdict's coverage and its limits.
 	Notes []string `json:"notes"`
 }
 
-// Found is what was found in files.
+// Found is the result of reading files.
 type Found struct {
 	Files
 	Made      time.Time
@@ -33,8 +33,7 @@ type Found struct {
 	Gaps      []sample.Gap
 }
 
-// OfFiles returns the report of what was found in files: of the time from the first
-// second in them to the last.
+// OfFiles returns the report about files, from their first second to their last.
 func OfFiles(f Found) *Report {
 	p := &Report{
 		Version: Version, Request: Request{Tables: []string{}}, Made: f.Made, Files: &f.Files,
@@ -75,7 +74,7 @@ func OfFiles(f Found) *Report {
 	return p
 }
 
-// addFound adds an incident of which only the last state is known.
+// addFound adds an incident with only its last state.
 func (p *Report) addFound(found detect.Incident, root *detect.Finding) {
 	i := Incident{
 		ID: found.ID, Cause: found.Cause, KeyRef: detect.KeyRef{Target: found.Target}, Unit: "wcu",
@@ -95,7 +94,7 @@ func (p *Report) addFound(found detect.Incident, root *detect.Finding) {
 	p.Hot = append(p.Hot, i)
 }
 
-// read says how much was read.
+// read describes the amount that was read.
 func (f *Files) read() string {
 	s := plural(int(f.Samples), "sample was", "samples were") + " counted"
 	var bad []string

@@ -91,8 +91,8 @@ func (p *Report) json() ([]byte, error) {
 	return []byte(text), err
 }
 
-// csvColumns are those of the CSV form: a row is one thing, and section says what. A
-// cell of which nothing is known is empty.
+// csvColumns are the columns of the CSV form: a row is one thing, and section names its
+// kind. Unknown cells are empty.
 var csvColumns = []string{
 	"section", "incident", "cause", "severity", "state", "account", "region", "table", "index", "key", "key_type", "unit",
 	"utilization", "from", "to", "fired", "resolved", "value", "low", "high", "text", "first_fix", "owner",

@@ -16,9 +16,9 @@ var markup string
 
 var layout = template.Must(template.New("report").Parse(markup))
 
-// ContentSecurityPolicy is what a browser may do with the HTML form, where a server
-// gives it: use the one style in it, and nothing else. The document says so itself
-// too, for when it is opened from a file.
+// ContentSecurityPolicy limits the HTML form in a browser, if a server sends it: the one
+// style in it is allowed, and nothing else. The document contains it too, for a browser
+// that opens a file.
 var ContentSecurityPolicy = func() string {
 	sum := sha256.Sum256([]byte(style))
 	return "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'; base-uri 'none'; form-action 'none'"

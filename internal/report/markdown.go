@@ -15,8 +15,8 @@ var markdownLayout = template.Must(template.New("report").Funcs(template.FuncMap
 	"text": text, "code": code, "count": count, "place": func(i int) int { return i + 1 },
 }).Parse(markdownText))
 
-// inert escapes what Markdown, or HTML in it, would read as more than text within a
-// line: what others wrote is neither markup, nor a link, nor a mention.
+// inert escapes everything that Markdown, or HTML in it, would read as more than text
+// within a line: other people's text is neither markup, nor a link, nor a mention.
 var inert = func() *strings.Replacer {
 	pairs := []string{"\r", " ", "\n", " ", "://", `\://`, "www.", `www\.`, "WWW.", `WWW\.`}
 	for _, c := range "\\`*_{}[]<>#|~&$@" {
@@ -27,8 +27,8 @@ var inert = func() *strings.Replacer {
 
 func text(s string) string { return inert.Replace(s) }
 
-// code writes a key as a code span that its own backticks cannot end; a table's bar is
-// escaped, since cells are told apart before spans.
+// code writes a key as a code span that its own backticks cannot end. A table's bar is
+// escaped, because Markdown finds cells before spans.
 func code(s string) string {
 	fence := "`"
 	for strings.Contains(s, fence) {

@@ -42,7 +42,7 @@ func New(r Rows) (*Report, error) {
 	return report, nil
 }
 
-// addIncidents adds those of the period.
+// addIncidents adds the period's incidents.
 func (p *Report) addIncidents(r *Rows) error {
 	moved := r.transitions()
 	for i := range r.Incidents {
@@ -69,9 +69,8 @@ func (p *Report) addIncidents(r *Rows) error {
 	return nil
 }
 
-// worseFirst orders incidents: open ones first, then by severity and by load. One of
-// which the load is not known comes before those that are known to have less than the
-// limit.
+// worseFirst orders incidents: open ones first, then by severity and by load. An incident
+// of unknown load comes before the ones that are known to be below the limit.
 func worseFirst(a, b Incident) int {
 	open := func(i Incident) int {
 		return slices.Index([]detect.State{detect.Firing, detect.Pending, detect.Resolved}, i.State)
@@ -126,7 +125,7 @@ func readIncident(row *store.Incident) (i detect.Incident, err error) {
 	return i, err
 }
 
-// tell adds what the finding tells that the incident is about.
+// tell adds the facts of the incident's root finding.
 func (i *Incident) tell(root *detect.Finding) {
 	i.KeyRef = root.KeyRef
 	i.Unit = detect.Side(root.Kind, "wcu", "rcu")
@@ -139,7 +138,7 @@ func (i *Incident) tell(root *detect.Finding) {
 	}
 }
 
-// states sets what state the incident was in at the end of the period, and when it
+// states sets the incident's state at the end of the period, and the times at which it
 // fired and resolved, and returns whether it fired in the period.
 func (r *Rows) states(i *Incident, row *store.Incident, moved []store.Transition) (fired bool) {
 	before := func(at time.Time) *time.Time {
@@ -187,7 +186,7 @@ func (r *Rows) states(i *Incident, row *store.Incident, moved []store.Transition
 	return fired
 }
 
-// table is a view with what it holds.
+// table is a view with its rows.
 type table struct {
 	detect.Table
 	updated time.Time
@@ -210,8 +209,8 @@ func (r *Rows) tables() ([]table, error) {
 	return all, nil
 }
 
-// addComing adds the growing keys, the ones that reach the limit first before those
-// of which that is not known.
+// addComing adds the growing keys: first the ones that reach the limit soonest, last the
+// ones without a known time.
 func (p *Report) addComing(tables []table) {
 	for _, t := range tables {
 		if t.View == nil || t.updated.Before(p.From) {

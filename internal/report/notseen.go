@@ -12,13 +12,13 @@ import (
 	"github.com/keyheat/keyheat/store"
 )
 
-// notSeen returns what could not be seen.
+// notSeen returns the unseen parts of the period.
 func (r *Rows) notSeen(tables []table) NotSeen {
 	n := NotSeen{Problems: []CollectorProblem{}, Gaps: []Gap{}, Coverage: []Coverage{}, Cut: append([]string{}, r.Cut...)}
 	r.addCollectors(&n)
 	for _, g := range r.Gaps {
-		// What is missing was sent before it was missed: a gap of which the time is not
-		// known, noticed before the period, is not of it.
+		// Missing records were sent before anybody missed them: a gap of unknown time,
+		// noticed before the period, does not belong to it.
 		if g.Until.IsZero() && g.Noticed.Before(r.From) {
 			continue
 		}
@@ -47,7 +47,7 @@ func gapOf(g store.Gap) Gap {
 	}
 }
 
-// shown orders what is known least of first.
+// seenShare orders the least known first.
 func seenShare(c Coverage) float64 {
 	switch {
 	case c.Stale:
@@ -62,8 +62,8 @@ func seenShare(c Coverage) float64 {
 	return min(c.Write.Value, c.Read.Value)
 }
 
-// addCollectors adds what the collectors reported last. The store knows no earlier
-// reports of theirs, so that a pause within a past period does not show.
+// addCollectors adds the collectors' last reports. The store keeps no earlier ones, so
+// that a pause within a past period does not show.
 func (r *Rows) addCollectors(n *NotSeen) {
 	end := r.To
 	if r.Made.Before(end) {
@@ -89,8 +89,8 @@ func (r *Rows) addCollectors(n *NotSeen) {
 	}
 }
 
-// problem says what is wrong with a collector; nothing with one that stopped as it
-// should, or that another on its host has replaced.
+// problem describes a collector's fault; empty for one that stopped properly, or that
+// another on its host has replaced.
 func (r *Rows) problem(w store.Writer, all []store.Writer, end time.Time) string {
 	replaced := slices.ContainsFunc(all, func(o store.Writer) bool { return o.ID != w.ID && o.Host == w.Host && o.Started.After(w.Started) })
 	if !w.Stopped.IsZero() || replaced {
@@ -112,7 +112,7 @@ func (r *Rows) problem(w store.Writer, all []store.Writer, end time.Time) string
 	return sentence(strings.Join(parts, "; "))
 }
 
-// badShare is the share of bad samples from which on a report mentions them.
+// badShare is the share of bad samples from which a report mentions them.
 const badShare = 0.001
 
 func orNil(t time.Time) *time.Time {

@@ -11,13 +11,13 @@ import (
 // maxListed is how many rows of a kind a page for people has. JSON and CSV have all.
 const maxListed = 50
 
-// maxDetailed is how many incidents a page tells in sentences.
+// maxDetailed is the number of incidents that a page describes in sentences.
 const maxDetailed = 5
 
 // page is a report in the words of a page for people, for HTML and Markdown.
 type page struct {
 	Title, Summary, Period, Zone, About, Made string
-	// OfFiles says that the report is of files, which have no report before them.
+	// OfFiles means that the report is about files, which have no earlier report.
 	OfFiles bool
 	// Facts are four numbers with a name.
 	Facts []fact
@@ -71,7 +71,7 @@ type incidentRow struct {
 	Cause, Load, Began, Until, Times, Fix, Owner, CloudWatch string
 	Severity                                                 detect.Severity
 	State                                                    detect.State
-	// Silenced reports that people were not told of it for a while.
+	// Silenced means that its notifications were held back for a while.
 	Silenced bool
 }
 
@@ -89,7 +89,7 @@ type coverageRow struct {
 	Write, Read, Why string
 }
 
-// change is a kind of change with what changed.
+// change is a kind of change with its items.
 type change struct {
 	Name string
 	Refs list[subject]

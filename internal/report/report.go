@@ -6,11 +6,11 @@ import (
 	"github.com/keyheat/keyheat/detect"
 )
 
-// Version is that of the JSON form. A reader of an older one ignores what it does not
-// know; a change that breaks readers raises it.
+// Version is the version of the JSON form. A reader ignores unknown fields; a change that
+// breaks readers raises it.
 const Version = 1
 
-// Request is what a report is about.
+// Request chooses a report's period and tables.
 type Request struct {
 	// Name is the schedule's; empty for a report that was asked for.
 	Name string `json:"name"`
@@ -19,39 +19,39 @@ type Request struct {
 	To   time.Time `json:"to"`
 	// Zone is the IANA time zone that times are shown in; UTC when empty.
 	Zone string `json:"time_zone"`
-	// Tables are those that it is about, as NAME, REGION/NAME or
-	// ACCOUNT/REGION/NAME; all when empty.
+	// Tables are the report's tables, as NAME, REGION/NAME or ACCOUNT/REGION/NAME; all
+	// when empty.
 	Tables []string `json:"tables"`
 }
 
-// Report is what is known of a period.
+// Report describes a period.
 type Report struct {
 	Version int `json:"version"`
 	Request
 	// Made is when it was made: states and forecasts are of then, where they are not
 	// of the period's end.
 	Made time.Time `json:"made"`
-	// Files is what was read, of a report of files; null of one of the store.
+	// Files describes the input of a report about files; null for the store.
 	Files *Files `json:"files"`
 	// Summary is one sentence.
 	Summary string `json:"summary"`
-	// Hot are incidents that fired in the period, the worst first. Those of them that
-	// were over at its end are Healed too.
+	// Hot are incidents that fired in the period, the worst first. The ones that were
+	// over at its end are Healed too.
 	Hot []Incident `json:"hot"`
 	// Warm are incidents that were open in the period and did not fire.
 	Warm   []Incident `json:"warm"`
 	Healed []Incident `json:"healed"`
-	// Silences are those that were in force in the period; none of a report of files.
+	// Silences are the silences of the period; none in a report about files.
 	Silences []Silence `json:"silences"`
 	// Coming are keys with a forecast, the soonest first.
 	Coming []Coming `json:"coming"`
-	// Keys are the keys with the highest seconds, for which hourly peaks are kept.
+	// Keys are the keys with the highest seconds that have hourly peaks.
 	Keys []Key `json:"keys"`
-	// NotSeen is what could not be seen.
+	// NotSeen lists the unseen parts.
 	NotSeen NotSeen `json:"not_seen"`
 	// Changes are since the last report of the same schedule; null without one.
 	Changes *Changes `json:"changes"`
-	// NotTold lists what the store does not know at all.
+	// NotTold lists facts that the store does not have at all.
 	NotTold []string `json:"not_told"`
 }
 
@@ -60,7 +60,7 @@ type Incident struct {
 	ID    string       `json:"id"`
 	Cause detect.Cause `json:"cause"`
 	detect.KeyRef
-	// Unit is wcu or rcu: what is hot.
+	// Unit is wcu or rcu: the unit of the hot dimension.
 	Unit     string          `json:"unit"`
 	Severity detect.Severity `json:"severity"`
 	State    detect.State    `json:"state"`
@@ -72,16 +72,16 @@ type Incident struct {
 	// Times is how often it began to fire in the period; null where its history is
 	// not kept any more.
 	Times *int `json:"times"`
-	// Utilization is the highest second as a share of the limit; null where the
-	// finding is not kept any more, or tells of a later episode.
+	// Utilization is the highest second as a share of the limit; null if the finding is
+	// no longer kept, or describes a later episode.
 	Utilization *float64 `json:"utilization"`
-	// Why and FirstFix are sentences; empty where nothing tells.
+	// Why and FirstFix are sentences; empty if unknown.
 	Why      string `json:"why"`
 	FirstFix string `json:"first_fix"`
 	Owner    string `json:"owner"`
-	// CloudWatch is what DynamoDB's own metrics say; empty where they were not read.
+	// CloudWatch is the verdict of DynamoDB's own metrics; empty if they were not read.
 	CloudWatch detect.Corroborated `json:"cloudwatch"`
-	// Limits says what the figures cannot show; empty for nothing.
+	// Limits describes the figures' limits; empty for none.
 	Limits string `json:"limits"`
 }
 
@@ -95,7 +95,8 @@ type Silence struct {
 	EndsAt   time.Time `json:"ends_at"`
 	Author   string    `json:"author"`
 	Reason   string    `json:"reason"`
-	// Incidents are those of the report that it silenced, as far as their histories tell.
+	// Incidents are the incidents of the report that it silenced, as far as their
+	// histories show.
 	Incidents []Ref `json:"incidents"`
 }
 
@@ -116,8 +117,8 @@ type Key struct {
 	Limit float64 `json:"limit"`
 	// Peak is the highest of Hours.
 	Peak Hour `json:"peak"`
-	// Hours are those with a second above a tenth of a limit. An hour that is not
-	// here was cooler, or was not seen.
+	// Hours are the hours with a second above a tenth of a limit. A missing hour was
+	// cooler, or was not seen.
 	Hours []Hour `json:"hours"`
 }
 
@@ -127,18 +128,18 @@ type Hour struct {
 	Units float64   `json:"units"`
 }
 
-// NotSeen is what could not be seen in the period.
+// NotSeen lists the unseen parts of the period.
 type NotSeen struct {
-	// Collectors is how many wrote in the period; null where they are not known so far
-	// back. Problems are those of which something is wrong.
+	// Collectors is the number of collectors that wrote in the period; null if that is
+	// too long ago. Problems are the faulty ones.
 	Collectors *int               `json:"collectors"`
 	Problems   []CollectorProblem `json:"problems"`
 	// Stopped is since when no collector wrote; null while one did.
 	Stopped *time.Time `json:"stopped"`
 	Gaps    []Gap      `json:"gaps"`
-	// Coverage is what part of each table's load the samples show.
+	// Coverage is the samples' part of each table's load.
 	Coverage []Coverage `json:"coverage"`
-	// Cut says what was left out because there was too much.
+	// Cut names the parts that were left out for their size.
 	Cut []string `json:"cut"`
 }
 
@@ -161,16 +162,16 @@ type Gap struct {
 	Noticed time.Time  `json:"noticed"`
 }
 
-// Coverage is what part of a table's or index's load the samples show.
+// Coverage is the samples' part of a table's or index's load.
 type Coverage struct {
 	detect.Target
-	// Write and Read are parts, 1 for all; null where nothing tells.
+	// Write and Read are parts, 1 for all; null if unknown.
 	Write *detect.Figure `json:"write"`
 	Read  *detect.Figure `json:"read"`
-	// Why says it in sentences.
+	// Why explains it in sentences.
 	Why string `json:"why"`
-	// Updated is when the table was judged last. Stale says that this was before the
-	// period: nothing was seen of it.
+	// Updated is the time of the table's last judgement. Stale means that it was before
+	// the period, of which nothing was seen.
 	Updated time.Time `json:"updated"`
 	Stale   bool      `json:"stale"`
 }
@@ -185,7 +186,7 @@ type Changes struct {
 	Worse []Ref `json:"worse"`
 	Over  []Ref `json:"over"`
 	Still []Ref `json:"still"`
-	// Lost are those that fired then and of which nothing is kept any more.
+	// Lost are incidents that fired then and are no longer kept.
 	Lost []Ref `json:"lost"`
 	// Coming are keys with a forecast that had none then.
 	Coming []Ref `json:"coming"`
@@ -195,7 +196,7 @@ type Changes struct {
 
 // Ref names an incident, a key or a table.
 type Ref struct {
-	// Incident is the ID; empty for what is no incident.
+	// Incident is the ID; empty for rows that are no incident.
 	Incident string `json:"incident"`
 	detect.KeyRef
 	Severity detect.Severity `json:"severity"`

@@ -13,7 +13,7 @@ import (
 	"github.com/keyheat/keyheat/store"
 )
 
-// Store is what reports are made from; *store.Store has it.
+// Store holds the rows of reports; *store.Store has it.
 type Store interface {
 	Now(ctx context.Context) (time.Time, error)
 	Incidents(ctx context.Context, q store.IncidentQuery) ([]store.Incident, error)
@@ -27,7 +27,7 @@ type Store interface {
 	HourPeaks(ctx context.Context, at sample.Target, hash uint64, since time.Time) ([]store.HourPeak, error)
 }
 
-// Rows are what is stored of a period.
+// Rows are the stored rows of a period.
 type Rows struct {
 	Request
 	// Made is the store's time.
@@ -41,16 +41,16 @@ type Rows struct {
 	// Peaks are the hours of each of the warmest keys.
 	Peaks [][]store.HourPeak
 	Gaps  []store.Gap
-	// Silences are those that were in force in the period.
+	// Silences are the silences of the period.
 	Silences []silence.Silence
 	Writers  []store.Writer
-	// Cut says what was left out because there was too much.
+	// Cut names the parts that were left out for their size.
 	Cut []string
 	// Last is the report before; nil for none.
 	Last *Report
 }
 
-// A report is bounded in what it reads and lists.
+// The bounds of a report's reading and lists.
 const (
 	maxIncidents   = 2000
 	maxTransitions = 20000

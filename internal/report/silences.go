@@ -7,7 +7,7 @@ import (
 	"github.com/keyheat/keyheat/internal/alert/silence"
 )
 
-// addSilences adds the silences that were in force, those that end last first.
+// addSilences adds the period's silences, the last to end first.
 func (p *Report) addSilences(r *Rows) {
 	by := r.silencedBy()
 	for _, s := range r.Silences {
@@ -24,8 +24,8 @@ func (p *Report) addSilences(r *Rows) {
 	}
 }
 
-// silencedBy returns the IDs of the silences of each incident: those that its history of
-// the period names, and the one that it has now, if it had begun in the period.
+// silencedBy returns the IDs of the silences of each incident: the ones in its history of
+// the period, and its present one, if it had begun in the period.
 func (r *Rows) silencedBy() map[string][]string {
 	by := make(map[string][]string)
 	for id, moved := range r.transitions() {

@@ -11,8 +11,7 @@ import (
 	"github.com/keyheat/keyheat/detect/wording"
 )
 
-// summary says the report in one sentence. What was not seen stands before what was
-// not hot.
+// summary describes the report in one sentence. Unseen parts come before calm.
 func (p *Report) summary() string {
 	firing := 0
 	for _, i := range p.Hot {
@@ -82,8 +81,8 @@ const (
 	maxLong  = 700
 )
 
-// short returns text of others so that it can be read, cut where it is long: the cut
-// says how long it was.
+// short returns other people's text in readable form, cut if it is long: the cut gives
+// its length.
 func short(text string) string { return clip(text, maxShort) }
 
 func clip(text string, most int) string {
@@ -95,8 +94,8 @@ func clip(text string, most int) string {
 	return string(runes[:most]) + "… (" + wording.Count(int64(len(text))) + " bytes)"
 }
 
-// sentences returns text of Keyheat's own, which quotes what others wrote so that it can be
-// read; a long one ends behind a sentence.
+// sentences returns Keyheat's own text, with readable quotations of other people's; a
+// long one ends behind a sentence.
 func sentences(text string) string {
 	parts := strings.Split(text, `\`) // of the escapes in quotes, which are not escaped again
 	for i, part := range parts {
@@ -131,7 +130,7 @@ func sentence(clause string) string {
 	return strings.ToUpper(string(first)) + strings.TrimSuffix(clause[size:], ".") + "."
 }
 
-// causes name what incidents are of.
+// causes name the causes of incidents.
 var causes = map[detect.Cause]string{
 	detect.CauseHotKey: "hot key", detect.CauseShardedKey: "sharded key", detect.CauseRollingKey: "rolling key",
 	detect.CauseMovingHotSpot: "moving hot spot", detect.CauseIndexBackPressure: "index that holds writes back",
@@ -146,7 +145,7 @@ func causeName(c detect.Cause) string {
 	return wording.Printable(string(c))
 }
 
-// corroborations say what CloudWatch says.
+// corroborations name CloudWatch's verdicts.
 var corroborations = map[detect.Corroborated]string{
 	detect.CloudWatchConfirms: "CloudWatch confirms it", detect.CloudWatchOtherCause: "CloudWatch shows another cause",
 	detect.CloudWatchQuiet: "CloudWatch shows no throttling", detect.CloudWatchContradicts: "CloudWatch contradicts it",
@@ -209,7 +208,7 @@ func part(f *detect.Figure) string {
 	})
 }
 
-// about writes what the report is about.
+// subject describes the report's subject.
 func (p *Report) subject() string {
 	if len(p.Tables) == 0 {
 		return "all tables"

@@ -111,8 +111,8 @@ func (h *Heat) change(b Bucket) {
 	}
 }
 
-// Missing returns the buckets of closing seconds that are not open and of which earlier
-// seconds may be stored: newest returns a target's newest stored second.
+// Missing returns the buckets of closing seconds that are not open and may have earlier
+// stored seconds: newest returns a target's newest stored second.
 func (h *Heat) Missing(closing []Instant, newest func(sample.Target) (int64, bool)) (all []Bucket) {
 	for _, at := range closing {
 		b := tenOf(at)
@@ -152,7 +152,7 @@ func (h *Heat) openBucket(b Bucket) *openTen {
 	return o
 }
 
-// Observe records a second that is about to be stored, in place of what was known of it.
+// Observe records a second that is about to be stored, in place of its earlier state.
 func (h *Heat) Observe(at Instant, w *OpenWindow, hz Horizon) {
 	b := tenOf(at)
 	o := h.openBucket(b)
@@ -163,8 +163,8 @@ func (h *Heat) Observe(at Instant, w *OpenWindow, hz Horizon) {
 	}
 }
 
-// MissingRollups chooses what the next writing has, and returns what has to be loaded for it:
-// roll-ups that it replaces, and the parts that it is made of.
+// MissingRollups chooses the next writing, and returns queries of the rows it needs: the
+// roll-ups that it replaces, and its parts.
 func (h *Heat) MissingRollups(hz Horizon) (all []store.RollupQuery) {
 	h.due, h.order, h.stored = make(map[Bucket]*heat.Rollup), nil, make(map[Bucket]*heat.Rollup)
 	for b := range h.open {
@@ -208,7 +208,7 @@ func (h *Heat) isDue(b Bucket, hz Horizon) bool {
 	return b.end() <= hz.Over || any && b.Begins <= newest
 }
 
-// SetStored takes what was loaded. A roll-up that cannot be read is as none: the judge
+// SetStored takes the loaded rows. An unreadable roll-up counts as missing: the judge
 // does not stop for a picture.
 func (h *Heat) SetStored(rows []store.Rollup) {
 	for _, row := range rows {
@@ -219,7 +219,7 @@ func (h *Heat) SetStored(rows []store.Rollup) {
 	}
 }
 
-// Rows returns what is due in the store's form.
+// Rows returns the due roll-ups in the store's form.
 func (h *Heat) Rows() ([]store.Rollup, error) {
 	rows := make([]store.Rollup, 0, len(h.order))
 	for _, b := range h.order {
@@ -262,8 +262,8 @@ func (h *Heat) make(b Bucket) *heat.Rollup {
 	return sum
 }
 
-// Waiting lowers the sequence numbers that cursors wait for to those of buckets that
-// are not due.
+// Waiting lowers the sequence numbers that cursors wait for to the numbers of buckets
+// that are not due.
 func (h *Heat) Waiting(unsaved map[string]int64) {
 	for b, o := range h.open {
 		if _, due := h.due[b]; due {
@@ -275,7 +275,7 @@ func (h *Heat) Waiting(unsaved map[string]int64) {
 	}
 }
 
-// MarkWritten forgets what is stored now.
+// MarkWritten releases the stored roll-ups.
 func (h *Heat) MarkWritten() {
 	for _, b := range h.order {
 		at := level{b.Target, b.Level}

@@ -13,8 +13,7 @@ func (i Instant) compare(o Instant) int {
 	return cmp.Or(cmp.Compare(i.Second, o.Second), i.Target.Compare(o.Target))
 }
 
-// Horizon is up to where seconds are over, in Unix seconds: those that begin before
-// it.
+// Horizon is the time before which seconds are over, in Unix seconds.
 type Horizon struct {
 	// Complete: the watermark of every known partition has passed them.
 	Complete int64
@@ -62,9 +61,9 @@ func earlier(a, b time.Time) time.Time {
 	return b
 }
 
-// IsOver reports whether a second has ended, and whether all of it was counted.
-// A watermark is a time before which nothing more is expected, so a second is
-// over when its end is not after it.
+// IsOver reports whether a second has ended, and whether all of it was counted. No record
+// before a watermark is expected any more, so a second is over when its end is not after
+// it.
 func (h Horizon) IsOver(second int64) (over, complete bool) {
 	return second < h.Over, second < h.Complete
 }

@@ -71,8 +71,7 @@ func (m Minutes) Fold(deltas []Delta, now time.Time) {
 	}
 }
 
-// Due returns the minutes to write now: those that are over, and those that wait
-// too long.
+// Due returns the minutes to write now: ended ones, and ones that wait too long.
 func (m Minutes) Due(h Horizon, now time.Time) []Instant {
 	var all []Instant
 	for at, o := range m {

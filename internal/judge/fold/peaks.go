@@ -41,7 +41,7 @@ type Peaks struct {
 	newest  int64     // second
 }
 
-// NewPeaks returns no peaks, of which raised ones are due after a delay.
+// NewPeaks returns no peaks; raised peaks become due after a delay.
 func NewPeaks(delay time.Duration) *Peaks {
 	return &Peaks{delay: delay, peaks: make(map[peakID]*openPeak), Unsaved: make(map[string]int64)}
 }

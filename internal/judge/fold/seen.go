@@ -13,16 +13,16 @@ import (
 // seen when much time passes at once.
 const maxUnseen = 7 * 24 * 60 * 60
 
-// Seen are the seconds of event time that were counted whole, which tells those
-// without load from those that nobody counted.
+// Seen holds the seconds of event time that were counted whole, to distinguish seconds
+// without load from seconds that nobody counted.
 type Seen struct {
-	// next is the first second of which it is not known yet; 0 before the first one.
+	// next is the first second after the known ones; 0 before the first one.
 	next int64
-	// minutes are those not written, and the one that next is in.
+	// minutes are the unwritten ones, and the minute of next.
 	minutes map[int64]uint64
 }
 
-// NewSeen returns what is known after the newest stored minute, nil for none.
+// NewSeen returns the state after the newest stored minute, nil for none.
 func NewSeen(newest *store.SeenMinute) *Seen {
 	s := &Seen{minutes: make(map[int64]uint64)}
 	if newest != nil {
@@ -40,7 +40,7 @@ func (s *Seen) Observe(at Instant) {
 	}
 }
 
-// Advance records that all before the horizon was counted, but for what gaps cover.
+// Advance records that all seconds before the horizon were counted, except for gaps.
 func (s *Seen) Advance(h Horizon, gaps []store.Gap, now time.Time) {
 	complete := min(h.Complete, now.Unix())
 	if s.next == 0 || complete <= s.next {
@@ -61,8 +61,8 @@ func Lost(gaps []store.Gap, second int64) bool {
 	})
 }
 
-// Due reports whether a whole minute waits to be written; what is of the current one
-// is written beside anything else.
+// Due reports whether a whole minute waits to be written; the current minute's part is
+// written along with anything else.
 func (s *Seen) Due() bool { return len(s.minutes) > 1 }
 
 // Rows returns the minutes that are not written.

@@ -13,7 +13,7 @@ const (
 	keptKeys  = 512
 )
 
-// Trim drops what is not kept of a second that is about to be stored.
+// Trim drops the parts of a second that are not stored.
 func (l *Windows) Trim(o *OpenWindow) {
 	l.Keys -= len(o.Window.Keys)
 	o.Window.Trim(sketch.Load{Read: detect.PartitionRead / keptShare, Write: detect.PartitionWrite / keptShare},

@@ -24,7 +24,7 @@ const (
 	growingTargets = 20
 )
 
-// Views are what tables' keys look like in each hour of event time.
+// Views describe tables' keys in each hour of event time.
 type Views struct {
 	most    int // tables and indexes of an hour; 0 for no bound
 	policy  func(detect.Target) detect.Policy
@@ -33,16 +33,16 @@ type Views struct {
 	dirty   time.Time           // the database's time at the first second not written
 	written bool
 	growing map[sample.Target]growing
-	// kept are the times of views that a judge before has stored: a new judge
-	// does not write over an hour what it saw in its first minutes.
+	// kept are the times of the previous judge's stored views: a new judge does not
+	// overwrite an hour with its first minutes.
 	kept map[sample.Target]span
 }
 
 // span are seconds, to exclusive.
 type span struct{ from, to int64 }
 
-// hourView is what is counted of an hour. When the next one begins its census gives way to
-// the views that follow from it, which take a tenth of its memory.
+// hourView is the count of an hour. When the next one begins its views replace its
+// census; they take a tenth of the memory.
 type hourView struct {
 	census *keydesign.Census // nil once the hour is over
 	views  map[sample.Target]*detect.View
@@ -125,7 +125,7 @@ func (v *Views) advance(second int64) {
 	}
 }
 
-// view returns what a target's keys look like, as the caller's own.
+// view returns the view of a target's keys, as the caller's own.
 func (v *Views) view(h *hourView, of sample.Target) *detect.View {
 	if h.census != nil {
 		return h.census.View(of, v.policy(of))
@@ -136,13 +136,13 @@ func (v *Views) view(h *hourView, of sample.Target) *detect.View {
 	return nil
 }
 
-// hasRoom reports whether a table or index is, or may be, among those of an hour.
+// hasRoom reports whether an hour has, or can take, a table or index.
 func (v *Views) hasRoom(h *hourView, of sample.Target) bool {
 	return v.most == 0 || h.totals[of] != nil || len(h.totals) < v.most
 }
 
-// Full reports whether the newest hour had no room for some table or index, of which it is
-// not known then what its keys look like.
+// Full reports whether the newest hour had no room for some table or index, whose keys
+// then have no view.
 func (v *Views) Full() bool {
 	h := v.hours[heat.HourOf(v.newest)]
 	return h != nil && h.full
@@ -174,7 +174,7 @@ func (v *Views) Count(r sketch.Registers) {
 	}
 }
 
-// Restore records which views are stored.
+// Restore records the stored views.
 func (v *Views) Restore(rows []store.TableView) {
 	for _, row := range rows {
 		var stored detect.Table
@@ -184,8 +184,8 @@ func (v *Views) Restore(rows []store.TableView) {
 	}
 }
 
-// keeps reports whether the stored view of a target is better than what h has seen:
-// it is recent, and of more time.
+// keeps reports whether the stored view of a target is better than h's: it is recent, and
+// covers more time.
 func (v *Views) keeps(at sample.Target, h *hourView) bool {
 	stored, any := v.kept[at]
 	seen := v.newest - h.first + 1
@@ -198,7 +198,7 @@ func (v *Views) Due(now time.Time, delay time.Duration) bool {
 	return !v.dirty.IsZero() && (!v.written || now.Sub(v.dirty) >= delay.Truncate(time.Microsecond))
 }
 
-// MarkWritten records that what was due is stored.
+// MarkWritten records that the due views are stored.
 func (v *Views) MarkWritten() { v.dirty, v.written = time.Time{}, true }
 
 // shownHour returns the hour whose view is written: the newest, or for its first minutes
@@ -212,8 +212,7 @@ func (v *Views) shownHour() *hourView {
 	return now
 }
 
-// Tables returns what the keys of each target look like, as far as it is to be
-// written, ordered by target.
+// Tables returns the due views of each target's keys, ordered by target.
 func (v *Views) Tables() []detect.Table {
 	h := v.shownHour()
 	if h == nil {

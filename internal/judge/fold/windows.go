@@ -1,8 +1,8 @@
-// Package fold adds up in memory what collectors have counted: their deltas
-// become seconds of tables and indexes, minutes of distinct keys, the hourly
-// peaks of warm keys and the hourly views of tables. It knows no store: rows are
-// passed in and returned, and each part knows which deltas of a writer are not
-// written yet, so that cursors wait for them.
+// Package fold sums the collectors' counts in memory: their deltas become seconds of
+// tables and indexes, minutes of distinct keys, the hourly peaks of warm keys and the
+// hourly views of tables. It knows no store: the caller passes rows in and gets rows
+// back, and each part knows the unwritten deltas of each writer, so that cursors wait for
+// them.
 package fold
 
 import (
@@ -26,8 +26,8 @@ type Instant struct {
 // OpenWindow is a second that is still being folded.
 type OpenWindow struct {
 	Window sketch.Window
-	// writers are those of the deltas in the window. Unsaved are also deltas that the
-	// stored window holds, since peaks and roll-ups may not have them.
+	// writers are the writers of the window's deltas. Deltas that the stored window holds
+	// are unsaved too, because peaks and roll-ups may lack them.
 	writers writers
 	// reopened reports that it was closed before, and is for late samples.
 	reopened bool
@@ -53,7 +53,7 @@ type Windows struct {
 	stored map[sample.Target]int64
 }
 
-// NewWindows returns no open window, and what the cursors say was read.
+// NewWindows returns no open window, and cursors at the positions already read.
 func NewWindows(cursors map[string]int64) *Windows {
 	return &Windows{
 		open:   make(map[Instant]*OpenWindow),
@@ -66,8 +66,8 @@ func NewWindows(cursors map[string]int64) *Windows {
 type Delta struct {
 	writer string
 	seq    int64
-	// windows are those of the same second together: a delta has one for each
-	// shard and each time that a second was sealed.
+	// windows are the parts of one second: a delta has one for each shard and each time
+	// that a second was sealed.
 	windows map[Instant][]*sketch.Window
 	// Cardinality are the distinct keys of minutes.
 	Cardinality []sketch.Registers
@@ -110,7 +110,7 @@ func (l *Windows) Reopen(loaded map[Instant]*OpenWindow) {
 	}
 }
 
-// Fold adds deltas, which are in the order of each writer's numbers.
+// Fold adds deltas, in the order of each writer's numbers.
 func (l *Windows) Fold(deltas []Delta) {
 	parts := make(map[Instant][]*sketch.Window)
 	for i := range deltas {
@@ -173,8 +173,7 @@ func joinWindows(parts []*sketch.Window) *sketch.Window {
 	return parts[0]
 }
 
-// maxTargets bounds what is remembered of targets. What is forgotten costs a
-// query.
+// maxTargets bounds the remembered targets. A forgotten one costs a query.
 const maxTargets = 16 << 10
 
 // NothingStored is before every second.

@@ -8,20 +8,20 @@ import (
 	"strings"
 )
 
-// writers are those of the deltas that something is made of, by name. They are a few, and
-// a map of them would be most of what a second of a small table takes.
+// writers are the writers of some deltas, by name. They are few, and a map of them would
+// be most of the memory of a small table's second.
 type writers []writer
 
 type writer struct {
 	name string
 	// newest is the highest sequence number of its deltas that are in.
 	newest int64
-	// unsavedDeltas is the lowest sequence number that is to be read again where what is made of
-	// it is lost before it is stored; 0 for none.
+	// unsavedDeltas is the lowest sequence number to read again if its results are lost
+	// before they are stored; 0 for none.
 	unsaved int64
 }
 
-// writersOf returns the writers of what is stored, by their highest sequence numbers.
+// writersOf returns the writers of a stored row, by their highest sequence numbers.
 func writersOf(vector map[string]int64) writers {
 	ws := make(writers, 0, len(vector))
 	for _, name := range slices.Sorted(maps.Keys(vector)) {

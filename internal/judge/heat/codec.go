@@ -18,16 +18,15 @@ import (
 // ErrCorrupt is returned for bytes that are no roll-up of a known version.
 var ErrCorrupt = errors.New("no roll-up, or of an unknown version")
 
-// The binary form is this header, the xxh3 of what follows (8 bytes, little-endian) and a
-// zstd frame. In it numbers are
-// varints, and of a key's text the beginning that it shares with the key before is
-// left out.
+// The binary form is this header, the xxh3 of the rest (8 bytes, little-endian) and a
+// zstd frame. In it numbers are varints, and a key's text lacks its common beginning with
+// the key before.
 const (
 	header     = "KHR\x01"
 	headerSize = len(header) + 8
 	// maxContents bounds the memory that a reader takes.
 	maxContents = 64 << 20
-	// keyLeast is the fewest bytes of a key: what a reader makes room for fits in them.
+	// keyLeast is the fewest bytes of a key, by which a reader bounds its allocations.
 	keyLeast = 15
 )
 
@@ -94,8 +93,8 @@ func (k *Key) append(b []byte, before string) []byte {
 	return b
 }
 
-// appendNatural appends a number that is none below zero: a sum that overflowed as the
-// largest, since a reader refuses what holds another.
+// appendNatural appends a number, and the largest one for a sum that overflowed below
+// zero: a reader refuses negative numbers.
 func appendNatural(b []byte, n int64) []byte {
 	if n < 0 {
 		n = math.MaxInt64
@@ -151,7 +150,7 @@ func Peek(b []byte) (r Rollup, err error) {
 	return r, nil
 }
 
-// errImpossible is the error for what no writer writes.
+// errImpossible is the error for contents that no writer writes.
 var errImpossible = fmt.Errorf("%w: impossible contents", ErrCorrupt)
 
 // open begins to read a binary form: it returns the roll-up without keys, and how many
@@ -174,7 +173,7 @@ func open(b []byte) (in *reader, r Rollup, keys int, err error) {
 type reader struct {
 	rest   []byte
 	failed bool
-	// text is that of the last key.
+	// text is the last key's text.
 	text []byte
 }
 

@@ -1,15 +1,15 @@
-// Package heat holds roll-ups: which keys of a table or index were hot in ten
-// seconds, a minute, ten minutes or an hour. Each is made of the ones below it, and
-// those of ten seconds of whole seconds.
+// Package heat holds roll-ups: the hot keys of a table or index in ten seconds, a minute,
+// ten minutes or an hour. Each is made of the ones below it, and ten-second roll-ups of
+// whole seconds.
 //
 // A roll-up lists the [Keys] keys with the highest second, by utilization of a
-// partition's limits. So the highest second of a listed key is exact, through all
-// levels: a key that is among the highest of an hour is among the highest of the ten
-// seconds in which it has its own. A sum is a lower bound for a key that was not
-// listed in a part: there it had at most [Rollup.Unlisted] a second.
+// partition's limits. So the highest second of a listed key is exact, through all levels:
+// a key that is among the highest of an hour is among the highest of the ten seconds of
+// its own highest second. A sum is a lower bound for a key that was not listed in a part:
+// there it had at most [Rollup.Unlisted] a second.
 //
-// The package also chooses the warm keys whose growth is followed, and turns their
-// hourly peaks, from files or from the store, into a [forecast.New].
+// The package also chooses the warm keys whose growth is followed, and turns their hourly
+// peaks, from files or from the store, into a [forecast.New].
 package heat
 
 import (
@@ -60,7 +60,7 @@ func (l Level) PartLevel() Level {
 // Keys is how many keys a roll-up lists at most.
 const Keys = 150
 
-// Reasons are the causes for which requests of a key were throttled, a bit for each
+// Reasons are the throttle reasons of a key's requests, a bit for each
 // [sample.ThrottleReason].
 type Reasons uint16
 

@@ -12,7 +12,7 @@ import (
 const (
 	// GrowingListed is how many growing keys a table's view lists.
 	GrowingListed = 5
-	// GrowthSpan is the least time over which a forecast is made.
+	// GrowthSpan is the shortest time that a forecast needs.
 	GrowthSpan = detect.ForecastSpanDays * 24 * time.Hour
 )
 

@@ -15,16 +15,16 @@ type Rollup struct {
 	// Seconds is how many seconds of the bucket had any load, and Incomplete how many of
 	// them were closed without all of it.
 	Seconds, Incomplete int64
-	// Unlisted is the most that a key which is not listed can have had in one second.
+	// Unlisted is the most that an unlisted key can have had in one second.
 	Unlisted sketch.Load
 	// Keys are ordered by identity.
 	Keys []Key
 }
 
-// Key is what one key had in the bucket.
+// Key is one key's load in the bucket.
 type Key struct {
-	// Key is the key; when Cut is true, Text is only its beginning. Hash tells keys
-	// with long texts apart, and is 0 for others.
+	// Key is the key; when Cut is true, Text is only its beginning. Hash distinguishes
+	// keys with long texts, and is 0 for others.
 	Key  sample.Key
 	Cut  bool
 	Hash uint64
@@ -44,8 +44,8 @@ type Side struct {
 	Sum, Throttled sample.Milli
 }
 
-// hashedText is the length in bytes from which a key is known by its hash: a longer
-// text may have been cut in some of its seconds.
+// hashedText is the length in bytes from which a hash identifies a key: a longer text may
+// have been cut in some of its seconds.
 const hashedText = 32
 
 // OfSecond returns the roll-up of one second.
@@ -113,8 +113,8 @@ func (s *Side) add(o Side) {
 	s.Throttled += o.Throttled
 }
 
-// Raise raises to what another roll-up of the same bucket has: where only some of the
-// parts are kept that the other one was made of, nothing is lost or counted twice.
+// Raise raises the values to another roll-up's of the same bucket: if only some parts of
+// the other one are kept, nothing is lost or counted twice.
 func (r *Rollup) Raise(o *Rollup) {
 	r.Seconds, r.Incomplete = max(r.Seconds, o.Seconds), max(r.Incomplete, o.Incomplete)
 	r.combine(o, func(k *Key, o Key) {
@@ -162,7 +162,7 @@ func (r *Rollup) combine(o *Rollup, both func(*Key, Key)) {
 	r.Keys = merged
 }
 
-// byIdentity orders keys: those with a hash by it, behind the others.
+// byIdentity orders keys: keys with a hash by it, behind the others.
 func byIdentity(a, b Key) int {
 	if a.Hash != 0 || b.Hash != 0 {
 		return cmp.Compare(a.Hash, b.Hash)
@@ -189,7 +189,7 @@ func (r *Rollup) Drop(k Key) {
 	r.Unlisted = detect.MaxLoad(r.Unlisted, sketch.Load{Write: k.Write.Max.High, Read: k.Read.Max.High})
 }
 
-// Utilization returns the key's highest second as a share of what a partition serves.
+// Utilization returns the key's highest second as a share of a partition's limit.
 func (k *Key) Utilization() float64 {
 	return detect.Ratio(float64(k.heat()), float64(detect.PartitionRead))
 }

@@ -39,7 +39,7 @@ func (s *State) compareIncidents(found []detect.Finding, now time.Time) error {
 		}
 	}
 	all := detect.Incidents(found)
-	// What is over comes last: another incident may continue it.
+	// Ended ones come last: another incident may continue them.
 	slices.SortStableFunc(all, func(a, b detect.Incident) int {
 		return cmp.Compare(boolToInt(a.State == detect.Resolved), boolToInt(b.State == detect.Resolved))
 	})

@@ -1,10 +1,10 @@
-// Package verdict is the pure part of the judge. A State folds deltas, shows the
-// closed seconds to detect's board, compares the board's findings with what is
-// stored, and returns everything that follows as one value to write. It calls no
-// store and reads no clock: the caller loads what it asks for and passes the time.
+// Package verdict is the pure part of the judge. A State folds deltas, shows the closed
+// seconds to detect's board, compares the board's findings with the stored ones, and
+// returns all results as one value to write. It calls no store and reads no clock: the
+// caller loads the rows that it asks for and passes the time.
 //
-// One pass is: Fold, Closing, Observe, then with what Unknown and Unforeseen ask
-// for loaded Compare, Tables, Pending, and Written once it is stored.
+// One pass is: Fold, Closing, Observe, then, with the rows of Unknown and Unforeseen
+// loaded, Compare, Tables, Pending, and MarkWritten once it is stored.
 package verdict
 
 import (

@@ -11,13 +11,13 @@ import (
 	"github.com/keyheat/keyheat/internal/report"
 )
 
-// Schedule is when a report is made, and of what.
+// Schedule is a report's times and content.
 type Schedule struct {
 	// Name is unique; it is in the names of files.
 	Name string
-	// Cron says when, in Zone, an IANA time zone; UTC when empty.
+	// Cron holds the times, in Zone, an IANA time zone; UTC when empty.
 	Cron, Zone string
-	// Tables are those that it is about; see [report.Request].
+	// Tables are the report's tables; see [report.Request].
 	Tables []string
 	// Period is how long before the due time the report begins. When 0 it begins where
 	// the one before ended, at first at the due time before.
@@ -26,14 +26,14 @@ type Schedule struct {
 	// formats, HTML when empty.
 	Folder  string
 	Formats []report.Format
-	// Routes are told of each report.
+	// Routes get each report.
 	Routes []string
 }
 
 // named are names that are safe in a file's name and in a URL.
 var named = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
 
-// Fault is what is wrong with a field, by its name in a file.
+// Fault is a fault of a field, by its name in a file.
 type Fault struct {
 	Field string
 	Err   error
@@ -72,7 +72,7 @@ func (s Schedule) Validate() error {
 // spec is when the schedule is due, as the store compares it.
 func (s Schedule) spec() string { return s.Cron + " " + s.Zone }
 
-// formats are those of the files.
+// formats are the files' formats.
 func (s Schedule) formats() []report.Format {
 	if len(s.Formats) == 0 {
 		return []report.Format{report.HTML}

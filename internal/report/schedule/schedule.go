@@ -29,12 +29,12 @@ type Store interface {
 	MarkFiled(ctx context.Context, id string) error
 }
 
-// Options say what a [Maker] makes. The zero value makes nothing.
+// Options configure a [Maker]. The zero value makes nothing.
 type Options struct {
 	Schedules []Schedule
 	// Poll is DefaultPoll when 0.
 	Poll time.Duration
-	// Holder names this process among those that share the store.
+	// Holder names this process among the processes that share the store.
 	Holder string
 }
 
@@ -72,7 +72,7 @@ func (m *Maker) Run(ctx context.Context) error {
 	return nil
 }
 
-// pass makes what is due, if it is this process that does.
+// pass makes due reports, if it is this process's turn.
 func (m *Maker) pass(ctx context.Context) {
 	_, mine, err := m.store.AcquireLease(ctx, "reports", m.options.Holder, lease)
 	m.tell(ctx, health.Whole, err)
@@ -194,7 +194,7 @@ func id(name string, due time.Time) string {
 	return hex.EncodeToString(sum[:16])
 }
 
-// notice is what a webhook tells of a report.
+// notice is a webhook's message about a report.
 type notice struct {
 	ID      string    `json:"id"`
 	Name    string    `json:"name"`
@@ -210,7 +210,7 @@ type notice struct {
 // maxTold is how many incidents a notice has.
 const maxTold = 5
 
-// notices returns what is to be sent of a report.
+// notices returns the notifications of a report.
 func notices(s Schedule, id string, p *report.Report) ([]store.Notification, error) {
 	payload, err := json.Marshal(notice{
 		ID: id, Name: s.Name, From: p.From, To: p.To, Summary: p.Summary, Path: "/reports/" + id, Hot: p.Hot[:min(len(p.Hot), maxTold)],
@@ -225,7 +225,7 @@ func notices(s Schedule, id string, p *report.Report) ([]store.Notification, err
 	return all, nil
 }
 
-// file writes what is not in the schedule's folder yet. A reporter that is killed in
+// file writes reports that the schedule's folder lacks. A reporter that is killed in
 // between writes the same file again.
 func (m *Maker) file(ctx context.Context, s Schedule) error {
 	if s.Folder == "" {

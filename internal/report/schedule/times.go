@@ -16,7 +16,7 @@ import (
 var parser = cron.MustNewParser(cron.Minute | cron.Hour | cron.Dom | cron.Month | cron.Dow |
 	cron.Descriptor | cron.Extended | cron.DowOrDom)
 
-// Times are the times at which something is due.
+// Times are due times.
 type Times struct {
 	// wall is the calendar of a wall's clock: it is asked in UTC, where every time is
 	// there once. The library's own way over daylight saving runs a time that comes
@@ -25,7 +25,7 @@ type Times struct {
 	zone *time.Location
 }
 
-// errZone is what is wrong where it is not the expression.
+// errZone is the fault of a time zone, as opposed to the expression's.
 var errZone = errors.New("time zone")
 
 // ParseTimes reads a cron expression in an IANA time zone, UTC when empty.
@@ -59,8 +59,8 @@ func ParseTimes(expression, zone string) (Times, error) {
 // Next returns the first due time after an instant; the zero time when there is none
 // for years.
 func (t Times) Next(after time.Time) time.Time {
-	// What the wall shows is due now or was before: a time that it shows the second
-	// time was due the first time.
+	// A time on the wall is due now or was before: a time that it shows the second time
+	// was due the first time.
 	for wall := t.wall.Next(t.localTime(after)); !wall.IsZero(); wall = t.wall.Next(wall) {
 		if due := t.instant(wall); due.After(after) {
 			return due
@@ -69,8 +69,8 @@ func (t Times) Next(after time.Time) time.Time {
 	return time.Time{}
 }
 
-// LastDue returns the last due time until an instant, which may be one; the zero time when
-// there was none for years.
+// LastDue returns the last due time until an instant, inclusive; the zero time when there
+// was none for years.
 func (t Times) LastDue(until time.Time) time.Time {
 	wall := t.wall.Prev(t.localTime(until).Add(time.Second))
 	if wall.IsZero() {
@@ -84,7 +84,7 @@ func (t Times) LastDue(until time.Time) time.Time {
 	return last
 }
 
-// localTime returns what a wall's clock shows, as a time in UTC, in whole seconds.
+// localTime returns the wall clock's time, as a time in UTC, in whole seconds.
 func (t Times) localTime(at time.Time) time.Time {
 	at = at.In(t.zone)
 	return time.Date(at.Year(), at.Month(), at.Day(), at.Hour(), at.Minute(), at.Second(), 0, time.UTC)
