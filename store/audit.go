@@ -12,8 +12,8 @@ import (
 type AuditEntry struct {
 	// At is when, by the database's clock.
 	At time.Time
-	// Who made it, what it was, what it was about, and what it changed. No key is in
-	// any of them.
+	// Who is the author, Action the kind of change, About its subject, Detail the new
+	// values. None of them holds a key.
 	Who, Action, About, Detail string
 }
 

@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// DefaultExcerpts is how many excerpts are kept for each writer, hour, source
-// and reason: enough to see what is wrong, few enough that a flood of bad
-// messages fills nothing.
+// DefaultExcerpts is the number of excerpts kept for each writer, hour, source and reject
+// reason: enough to recognise the fault, and few enough that a flood of bad messages
+// fills nothing.
 const DefaultExcerpts = 5
 
 // BadSample counts the messages of one source that were rejected for one reason.

@@ -18,18 +18,18 @@ type Claim struct {
 	PartitionID
 	// First is where a partition begins that is not known yet.
 	First string
-	// Log identifies the log that the name stands for now, such as a Kafka topic's
-	// id; empty when it has none, or nothing tells it. Another Log than the stored
-	// one begins at Start, and what was left of the other is a gap.
+	// Log identifies the log behind the name, such as a Kafka topic's id; empty if it has
+	// none, or the source does not know it. A Log other than the stored one begins at
+	// Start, and the unread rest of the stored one is a gap.
 	Log, Start string
-	// Partitions is how many partitions the log has: those of another Log beyond
+	// Partitions is the number of the log's partitions: partitions of another Log beyond
 	// them are gaps too. 0 when not known.
 	Partitions int
 	// Readers are who share the source's partitions, such as a consumer group;
 	// empty where anybody may claim. While some attend, others are refused.
 	Readers string
-	// Former is the source under which an older version kept the position, which
-	// moves from there.
+	// Former is the source under which an older version kept the position, which moves
+	// from there.
 	Former string
 }
 
@@ -39,19 +39,18 @@ type claimed struct {
 	former string
 }
 
-// Claim makes a writer the owner of a partition: it raises the epoch, so that no
-// writer with an older claim can move the position again, and returns where to
-// read on. A partition that is not known yet begins at First, and its watermark
-// at Beginning: no second is complete before the partition's first commit.
+// Claim makes a writer the owner of a partition: it raises the epoch, so that no writer
+// with an older claim can move the position again, and returns the position to read from.
+// An unknown partition begins at First, and its watermark at Beginning: no second is
+// complete before the partition's first commit.
 //
-// Claim only when the right to the partition is certain, after a successful
-// heartbeat of the group's generation for example: a late zombie that claims
-// takes the partition from its rightful owner. After ErrUnavailable, claim
-// again: a response that was lost costs an epoch and nothing else.
+// Claim only when the right to the partition is certain, after a successful heartbeat of
+// the group's generation for example: a late zombie that claims takes the partition from
+// its rightful owner. After ErrUnavailable, claim again: a lost response costs an epoch
+// and nothing else.
 //
-// It fails with a *HeldError (ErrHeld) while other Readers attend, and with
-// ErrFormerLog when the partition was claimed with a newer Log before: who asks was
-// told something old.
+// It fails with a *HeldError (ErrHeld) while other Readers attend, and with ErrFormerLog
+// when the partition was claimed with a newer Log before: the caller's Log is outdated.
 func (s *Store) Claim(ctx context.Context, writer string, c Claim) (Position, error) {
 	var p Position
 	err := s.change(ctx, "claim "+c.String(), func(t *tx) (err error) {
@@ -112,9 +111,9 @@ func (t *tx) lockPosition(ctx context.Context, writer string, c Claim) (*claimed
 	return row, err
 }
 
-// adopt takes the position over that an older version kept under another source.
-// What is left there is no position, so that a collector of that version, which a
-// rebalance may give the partition, says so and does not read it twice.
+// adopt takes over a position that an older version kept under another source. Its row
+// there then holds no position, so that a collector of that version, which may get the
+// partition in a rebalance, fails on it and does not read it twice.
 func (t *tx) adopt(ctx context.Context, c Claim, row *claimed) error {
 	if c.Former == "" || c.Former == c.Source {
 		return nil
@@ -164,8 +163,8 @@ func (t *tx) attends(ctx context.Context, writer string) (host string, attends b
 // maxFormer is how many former logs of a partition are remembered.
 const maxFormer = 16
 
-// follow makes a position one of the claim's log. Another log begins at its start,
-// and what was left of the one before is a gap.
+// follow moves a position to the claim's log. Another log begins at its start, and the
+// unread rest of the one before is a gap.
 func (t *tx) follow(ctx context.Context, writer string, c Claim, row *claimed) error {
 	if c.Log == "" || c.Log == row.Log {
 		return nil
@@ -201,9 +200,9 @@ const (
 // rest is for the deletion, and for a log that is created a little later.
 const readToEnd = 15 * time.Second
 
-// leave records what is left behind a position as a gap, with how much it was when
-// a collector looked last. Nothing is left of a log that had nothing. watched reports that
-// the collector which claims has looked at the end of a log until that was gone.
+// leave records the unread records behind a position as a gap, with their number when a
+// collector looked last. An empty log leaves nothing. watched reports that the claiming
+// collector saw the end of a log until the log was gone.
 func (t *tx) leave(ctx context.Context, p *Position, c Claim, to, reason string, watched bool) error {
 	var lag int64
 	var until, moved time.Time

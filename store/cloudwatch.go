@@ -7,7 +7,7 @@ import (
 	"github.com/keyheat/keyheat/sample"
 )
 
-// CloudWatchMinute is what CloudWatch reported of a minute of a table or index.
+// CloudWatchMinute is CloudWatch's report about a minute of a table or index.
 type CloudWatchMinute struct {
 	sample.Target
 	Minute time.Time
@@ -21,8 +21,8 @@ type CloudWatchRead struct {
 	sample.Target
 	// Through is the end of the last minute that was read; zero for none.
 	Through time.Time
-	// Attempted is when it was tried last, by the database's clock; State and Message
-	// are what came of it.
+	// Attempted is the time of the last attempt, by the database's clock; State and
+	// Message are its result.
 	Attempted      time.Time
 	State, Message string
 	// Requested is how many metrics were asked for: by this attempt where it is
@@ -30,9 +30,9 @@ type CloudWatchRead struct {
 	Requested int64
 }
 
-// PutCloudWatch writes what was read for one target, over what was there, and adds
-// what was requested to what the month has. Where nothing was read through, what was
-// read before stays. Attempted is set by the store.
+// PutCloudWatch writes a target's reading over the earlier one, and adds the requested
+// metrics to the month's. If the reading covers nothing, the earlier one stays. The store
+// sets Attempted.
 func (s *Store) PutCloudWatch(ctx context.Context, read CloudWatchRead, minutes []CloudWatchMinute) error {
 	return s.change(ctx, "put CloudWatch of "+read.Name(), func(t *tx) error {
 		ids, err := t.targets(ctx, map[sample.Target]bool{read.Target: true})
@@ -58,8 +58,8 @@ func (s *Store) PutCloudWatch(ctx context.Context, read CloudWatchRead, minutes 
 	})
 }
 
-// ChargeCloudWatch adds to what was requested for a target in the present month, beside
-// its readings. Of a target that was never read nothing is kept.
+// ChargeCloudWatch adds requested metrics to a target's present month, beside its
+// readings. A target that was never read gets no row.
 func (s *Store) ChargeCloudWatch(ctx context.Context, at sample.Target, requested int64) error {
 	return s.change(ctx, "charge CloudWatch of "+at.Name(), func(t *tx) error {
 		return t.run(ctx, `
@@ -102,13 +102,13 @@ func minuteArgs(all []MinuteQuery) [][]any {
 	return each
 }
 
-// CloudWatchMinutes returns what CloudWatch reported of a target since a minute, in
-// the order of time.
+// CloudWatchMinutes returns CloudWatch's reports about a target since a minute, in the
+// order of time.
 func (s *Store) CloudWatchMinutes(ctx context.Context, at sample.Target, since time.Time) ([]CloudWatchMinute, error) {
 	return ofOne(s.EachCloudWatchMinutes(ctx, []MinuteQuery{{at, since}}))
 }
 
-// EachCloudWatchMinutes returns what CloudWatchMinutes does, for each of some queries.
+// EachCloudWatchMinutes returns the result of CloudWatchMinutes for each query.
 func (s *Store) EachCloudWatchMinutes(ctx context.Context, all []MinuteQuery) ([][]CloudWatchMinute, error) {
 	return listEach(ctx, s, "read CloudWatch's minutes", func(m *CloudWatchMinute) []any {
 		return append(targetFields(&m.Target), &m.Minute, asJSON{&m.Metrics})
@@ -118,7 +118,7 @@ func (s *Store) EachCloudWatchMinutes(ctx context.Context, all []MinuteQuery) ([
 		WHERE `+isTarget+` AND minute >= $5 ORDER BY minute`, minuteArgs(all))
 }
 
-// MinuteTotal is what the samples show of a minute of a table or index.
+// MinuteTotal is the samples' total of a minute of a table or index.
 type MinuteTotal struct {
 	Minute                time.Time
 	ReadMilli, WriteMilli int64
@@ -132,7 +132,7 @@ func (s *Store) MinuteTotals(ctx context.Context, at sample.Target, since time.T
 	return ofOne(s.EachMinuteTotals(ctx, []MinuteQuery{{at, since}}))
 }
 
-// EachMinuteTotals returns what MinuteTotals does, for each of some queries.
+// EachMinuteTotals returns the result of MinuteTotals for each query.
 func (s *Store) EachMinuteTotals(ctx context.Context, all []MinuteQuery) ([][]MinuteTotal, error) {
 	each, err := listEach(ctx, s, "read the totals of minutes", func(m *MinuteTotal) []any {
 		return []any{&m.Minute, &m.ReadMilli, &m.WriteMilli, &m.Complete}
@@ -145,7 +145,7 @@ func (s *Store) EachMinuteTotals(ctx context.Context, all []MinuteQuery) ([][]Mi
 	return each, err
 }
 
-// addMinutes adds up the totals of seconds, which are in order, by the minute.
+// addMinutes sums the totals of seconds, which are in order, by the minute.
 func addMinutes(seconds []MinuteTotal) (minutes []MinuteTotal) {
 	for _, s := range seconds {
 		minute := s.Minute.Truncate(time.Minute)

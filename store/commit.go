@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Commit is what a collector has gathered since its last one. It is stored as
-// a whole or not at all.
+// Commit holds a collector's samples since its last commit. It is stored as a whole or
+// not at all.
 type Commit struct {
 	// Writer and Seq name the commit. Seq rises with every Commit of a writer,
 	// whether or not it has a body; the first is 1.
@@ -25,23 +25,23 @@ type Commit struct {
 	First int64
 	// Moves are the positions that the delta covers, each partition once.
 	Moves []Move
-	// Watermarks are those of every partition that the writer owns, idle ones
+	// Watermarks are the watermarks of every partition that the writer owns, idle ones
 	// too, each once.
 	Watermarks []Watermark
-	// Gaps and Bad are what was lost or rejected on the way.
+	// Gaps and Bad are the lost and the rejected samples.
 	Gaps []Gap
 	Bad  []BadSample
 }
 
 // Commit writes a delta and moves the positions it covers, in one transaction.
 //
-// It fails with a *FencedError (ErrFenced) when any position was not where the
-// caller believed or not the caller's: nothing is stored then, for no
-// partition, and what was folded has to be discarded and read again. It
-// fails with ErrDuplicate when the writer has committed this Seq or a later
-// one already, and with ErrWentBack when the database does not hold the commit After
-// any more: it was set back to an earlier state, so that every position has to be
-// read again. With ErrAmbiguous, ask Committed before anything else.
+// It fails with a *FencedError (ErrFenced) when any position was not where the caller
+// believed or not the caller's: nothing is stored then, for no partition, and the caller
+// has to discard its samples and read them again. It fails with ErrDuplicate when the
+// writer has committed this Seq or a later one already, and with ErrWentBack when the
+// database no longer holds the commit After: it was set back to an earlier state, so that
+// every position has to be read again. After ErrAmbiguous, call IsCommitted before
+// anything else.
 func (s *Store) Commit(ctx context.Context, c Commit) error {
 	if err := c.check(); err != nil {
 		return err
@@ -61,8 +61,8 @@ func (s *Store) Commit(ctx context.Context, c Commit) error {
 func (s *Store) IsCommitted(ctx context.Context, writer string, seq int64) (bool, error) {
 	var last int64
 	err := s.change(ctx, fmt.Sprintf("check commit %s/%d", writer, seq), func(t *tx) error {
-		// Not a select, which would not wait, and not an update, which would
-		// not see the row that a first commit is about to insert.
+		// A select would not wait, and an update would not see the row that a first
+		// commit is about to insert.
 		return t.QueryRowContext(ctx, `
 			INSERT INTO writers (writer, host, started, stopped, seen, last_seq, last_delta)
 			VALUES ($1, '', $2, $3, $2, 0, 0)
@@ -100,8 +100,8 @@ func (t *tx) commit(ctx context.Context, c Commit) error {
 }
 
 // advanceWriter records the commit's number: once, and never below an earlier one. The
-// writer's row is locked from here to the end of the transaction. It returns the
-// number of the writer's delta before, and the event time up to which all of the writer's
+// writer's row is locked from here to the end of the transaction. It returns the number
+// of the writer's delta before, and the event time up to which all of the writer's
 // partitions were counted before.
 func (t *tx) advanceWriter(ctx context.Context, c Commit) (previous int64, promised time.Time, err error) {
 	var last int64

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// Delta is what one collector gathered in one commit.
+// Delta is one collector's sketches from one commit.
 type Delta struct {
 	// Writer and Seq name it.
 	Writer string
@@ -18,8 +18,8 @@ type Delta struct {
 	Version int
 	Body    []byte
 	// Previous is the number of the writer's delta before this one, 0 for its first;
-	// below 0 when it is not known. One below that of the delta which was read
-	// before means that the database went back in between.
+	// below 0 when it is not known. If it is lower than the number of the delta that was
+	// read before, the database went back in between.
 	Previous int64
 	// Committed is the database's time shortly before its COMMIT.
 	Committed time.Time
@@ -31,8 +31,7 @@ type ReadLimit struct {
 	// any. If they are fewer than the writers, the writers with the earliest seconds
 	// have one each.
 	Deltas int
-	// Bytes of bodies after which reading stops; the delta that passes it is
-	// still read.
+	// Bytes of bodies after which reading stops; the delta that passes it is still read.
 	Bytes int
 }
 
@@ -46,14 +45,14 @@ func (l ReadLimit) orDefault() ReadLimit {
 	return ReadLimit{cmp.Or(max(l.Deltas, 0), defaultReadDeltas), cmp.Or(max(l.Bytes, 0), defaultReadBytes)}
 }
 
-// Snapshot is one state of what the collectors have written.
+// Snapshot is one state of the collectors' rows.
 type Snapshot struct {
 	// Now is the database's time at the reading.
 	Now time.Time
-	// Watermarks are those of all known partitions, in key order.
+	// Watermarks are the watermarks of all known partitions, in key order.
 	Watermarks []Watermark
-	// Deltas are the ones beyond the cursors, those of each writer in the order of
-	// their numbers.
+	// Deltas are the ones beyond the cursors, each writer's in the order of their
+	// numbers.
 	Deltas []Delta
 	// Behind reports that the limit left some out. The watermarks promise more
 	// than was read then, and must close no second from Unread on, in Unix seconds.
@@ -61,17 +60,17 @@ type Snapshot struct {
 	Unread int64
 }
 
-// Read returns the deltas beyond a cursor for each writer, and the watermarks
-// of the same state of the database: every delta that a watermark covers is
-// either read before or in Deltas, unless Behind. Writers that are missing in
-// after are read from their first delta.
+// Read returns the deltas beyond a cursor for each writer, and the watermarks of the same
+// state of the database: every delta that a watermark covers is either read before or in
+// Deltas, unless Behind. Writers that are missing in after are read from their first
+// delta.
 //
-// It fails with ErrWentBack when the database does not hold what was read of a
-// writer: its samples come again. Once the writer has written again, Previous tells.
+// It fails with ErrWentBack when the database lacks a delta that was read from a writer:
+// its samples come again. Once the writer has written again, Previous shows it.
 //
-// Deltas of one writer become visible in the order of their numbers, because a
-// writer has one commit in flight at a time; nothing of the kind holds between
-// writers, and nothing here relies on it.
+// Deltas of one writer become visible in the order of their numbers, because a writer has
+// one commit in flight at a time. There is no such order between writers, and nothing
+// here relies on one.
 func (s *Store) Read(ctx context.Context, after map[string]int64, l ReadLimit) (Snapshot, error) {
 	var snap Snapshot
 	err := s.snapshot(ctx, "read deltas", func(t *tx) (err error) {
@@ -92,11 +91,11 @@ func (s *Store) Read(ctx context.Context, after map[string]int64, l ReadLimit) (
 type seqRange struct {
 	writer      string
 	after, last int64
-	// readEarliest is the earliest second of what is unread, where it is known.
+	// since is the earliest second of the unread deltas, if it is known.
 	since int64
 }
 
-// readAhead returns the writers that have more than their cursor says.
+// readAhead returns the writers that have deltas beyond their cursor.
 func (t *tx) readAhead(ctx context.Context, after map[string]int64) ([]seqRange, error) {
 	all, err := selectAll(ctx, t, func(s *seqRange) []any { return []any{&s.writer, &s.last} }, `
 		SELECT writer, last_delta FROM writers WHERE last_delta > 0 ORDER BY writer`)
@@ -110,8 +109,9 @@ func (t *tx) readAhead(ctx context.Context, after map[string]int64) ([]seqRange,
 	return slices.DeleteFunc(all, func(s seqRange) bool { return s.last <= s.after }), err
 }
 
-// readDeltas gives every writer its share of the limit, those first that keep the earliest
-// seconds open: seconds then close as soon as they can, and few are open at once.
+// readDeltas gives every writer its share of the limit. The writers with the earliest
+// open seconds come first: seconds then close as soon as they can, and few are open at
+// once.
 func (t *tx) readDeltas(ctx context.Context, snap *Snapshot, ahead []seqRange, l ReadLimit) error {
 	if err := t.sortBySince(ctx, ahead, l); err != nil {
 		return err
@@ -149,8 +149,8 @@ func (s *Snapshot) leaveOut(since int64) {
 	s.Behind = true
 }
 
-// sortBySince orders writers by the earliest second of what is unread of them, if the
-// limit may leave any out.
+// sortBySince orders writers by the earliest second of their unread deltas, if the limit
+// may leave any out.
 func (t *tx) sortBySince(ctx context.Context, ahead []seqRange, l ReadLimit) error {
 	var unread int64
 	for _, s := range ahead {
@@ -168,7 +168,7 @@ func (t *tx) sortBySince(ctx context.Context, ahead []seqRange, l ReadLimit) err
 	return nil
 }
 
-// since looks up the earliest second of what is unread of a writer.
+// readEarliest looks up the earliest second of a writer's unread deltas.
 func (t *tx) readEarliest(ctx context.Context, s *seqRange) error {
 	return t.QueryRowContext(ctx, `SELECT coalesce(min(since), 0) FROM deltas WHERE writer = $1 AND seq > $2`, s.writer, s.after).Scan(&s.since)
 }

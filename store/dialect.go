@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// dialect is all in which the engines differ once they are open.
+// dialect holds all differences between the engines once they are open.
 type dialect struct {
 	name string
 	// versionTable counts goose's version table: 0 or 1.
@@ -22,7 +22,7 @@ var postgresDialect = dialect{
 	name:         "postgres",
 	versionTable: `SELECT count(*) FROM pg_class WHERE oid = to_regclass('goose_db_version')`,
 	snapshot:     &sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: true},
-	// Not now(), which is the transaction's start and would stand still.
+	// now() would be the transaction's start and stand still.
 	clock: `SELECT clock_timestamp() AT TIME ZONE 'UTC'`,
 }
 

@@ -16,7 +16,7 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// What callers branch on.
+// Errors that callers branch on.
 var (
 	// ErrFenced: a position was no longer the caller's to move, or not where
 	// the caller believed. The error is a *FencedError.
@@ -27,7 +27,7 @@ var (
 	// ErrLeaseLost: the lease was taken by another holder.
 	ErrLeaseLost = errors.New("the lease is held by another")
 	// ErrWentBack: the database was set back to an earlier state, by a failover or a
-	// restore: what the caller knows of it is of no use any more.
+	// restore: the caller's memory of it is outdated.
 	ErrWentBack = errors.New("the database went back to an earlier state")
 	// ErrHeld: other readers have the partition. The error is a *HeldError.
 	ErrHeld = errors.New("other readers have the partition")
@@ -75,7 +75,7 @@ type HeldError struct {
 	Readers, Refused, Host string
 }
 
-// Error says who has the partition, and what to do.
+// Error names the partition's owner, and the remedy.
 func (e *HeldError) Error() string {
 	return fmt.Sprintf("%s is read by the group %q, of which a collector runs on host %q: a second group, %q, would count the same samples again; stop the collectors of one, or let all use the same group",
 		e.PartitionID, e.Readers, e.Host, e.Refused)
@@ -93,9 +93,8 @@ func (e *ConflictError) Error() string {
 	return "the outbox holds other notifications with the IDs " + strings.Join(e.IDs, ", ")
 }
 
-// wrap adds what was being done, and why it failed when the statement is not the
-// cause: the caller stopped, or the database is unavailable, which a deadline that
-// passed means too.
+// wrap adds the action, and the real cause if it is not the statement: the caller
+// stopped, or the database is unavailable, which a passed deadline means too.
 func wrap(ctx context.Context, doing string, err error) error {
 	switch {
 	case err == nil:
@@ -131,8 +130,8 @@ func ambiguous(err error) error {
 	return fmt.Errorf("%w: %w: %w", ErrUnavailable, ErrAmbiguous, err)
 }
 
-// retryable reports whether the same transaction may succeed at once: it was
-// rolled back only because of what ran beside it.
+// retryable reports whether the same transaction may succeed at once: it was rolled back
+// only because of a concurrent one.
 func retryable(err error) bool {
 	if pg, is := errors.AsType[*pgconn.PgError](err); is {
 		return pg.Code == "40001" || pg.Code == "40P01"

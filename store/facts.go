@@ -7,8 +7,8 @@ import (
 	"github.com/keyheat/keyheat/sample"
 )
 
-// TableFacts are what DescribeTable returns of a table, as JSON. Writer and reader
-// agree on its form.
+// TableFacts are DescribeTable's facts about a table, as JSON. Writer and reader agree on
+// its form.
 type TableFacts struct {
 	sample.Target
 	JSON []byte
@@ -16,7 +16,7 @@ type TableFacts struct {
 	Updated time.Time
 }
 
-// PutTableFacts writes the facts of a table over what was there.
+// PutTableFacts replaces the facts of a table.
 func (s *Store) PutTableFacts(ctx context.Context, at sample.Target, facts []byte) error {
 	return s.change(ctx, "put the facts of "+at.Name(), func(t *tx) error {
 		ids, err := t.targets(ctx, map[sample.Target]bool{at: true})
@@ -30,7 +30,7 @@ func (s *Store) PutTableFacts(ctx context.Context, at sample.Target, facts []byt
 	})
 }
 
-// TableFacts are those of all tables, in the order of their names.
+// TableFacts returns the facts of all tables, in the order of their names.
 func (s *Store) TableFacts(ctx context.Context) ([]TableFacts, error) {
 	return list(ctx, s, "read table facts", func(f *TableFacts) []any {
 		return append(targetFields(&f.Target), &f.JSON, &f.Updated)

@@ -8,14 +8,14 @@ import (
 	"github.com/keyheat/keyheat/sample"
 )
 
-// Finding is one verdict as it is stored: what is searched and ordered by in
-// columns, the rest in the document.
+// Finding is one stored verdict: columns for searching and ordering, and the whole in the
+// document.
 type Finding struct {
 	// Fingerprint names the finding: one for each kind and target.
 	Fingerprint string
-	// Kind, Target and Key are what it is about. Key is for people and for
-	// searching; what SQL text cannot hold is replaced in it, and the document
-	// has it exactly.
+	// Kind, Target and Key are its subject. Key is for people and for searching;
+	// characters that SQL text cannot hold are replaced in it, and the document has it
+	// exactly.
 	Kind string
 	sample.Target
 	Key string
@@ -62,7 +62,7 @@ type FindingPlace struct {
 	Fingerprint string
 }
 
-// findingColumns are those that a finding has beside its target.
+// findingColumns are a finding's columns beside its target.
 const findingColumns = `fingerprint, kind, key_text, severity, state,
 	utilization, first_seen, last_seen, updated_at, document`
 
@@ -90,7 +90,7 @@ func (s *Store) Finding(ctx context.Context, fingerprint string) (Finding, error
 	return found, wrap(ctx, "read finding "+fingerprint, err)
 }
 
-// FindingsByFingerprint returns those of some findings that are stored.
+// FindingsByFingerprint returns the stored findings among some fingerprints.
 func (s *Store) FindingsByFingerprint(ctx context.Context, fingerprints []string) ([]Finding, error) {
 	each := make([][]any, len(fingerprints))
 	for i, fingerprint := range fingerprints {
@@ -128,7 +128,7 @@ func (c *Transition) fields() []any {
 	return []any{&c.Of, &c.At, &c.From, &c.To, &c.Severity, &c.Note}
 }
 
-// putTransitions returns what appends to a history.
+// putTransitions returns a function that appends to a history.
 func putTransitions(verb string) func(*tx, context.Context, []Transition, targetIDs) error {
 	return func(t *tx, ctx context.Context, all []Transition, _ targetIDs) error {
 		return insertAll(ctx, t, verb, "", all, func(c Transition) []any {

@@ -63,9 +63,9 @@ func (s *Store) Gaps(ctx context.Context, q GapQuery) ([]Gap, error) {
 const reasonWentBack = "the database was set back to an earlier state, by a failover or a restore: what was judged in between is lost and judged again; " +
 	"samples are counted again from their logs, as far as these still hold them"
 
-// RecordWentBack records that the database lacks what was written since a time: a gap of
-// the source "store" up to now. Everybody who notices it calls this, since some of them may
-// end before they do, and the first one records it.
+// RecordWentBack records that the database lacks rows written since a time: a gap of the
+// source "store" up to now. Every process that notices it calls this, because some may
+// end before they do; the first one records it.
 func (s *Store) RecordWentBack(ctx context.Context, noticedBy string, since time.Time) error {
 	return s.change(ctx, "record that the database went back", func(t *tx) error {
 		return t.recordWentBack(ctx, noticedBy, since)

@@ -4,10 +4,10 @@ import (
 	"context"
 )
 
-// Group is incidents that a receiver is told of together.
+// Group is a set of incidents with common messages to a receiver.
 type Group struct {
 	ID, Receiver string
-	// Document is the whole group as JSON; nil for one that is over, which is not kept.
+	// Document is the whole group as JSON; nil for an ended one, which is not kept.
 	Document []byte
 }
 

@@ -27,15 +27,14 @@ type HeadQuery struct {
 	// Search is text that the table, or the key of any finding of the incident,
 	// holds; letters of ASCII match in either case.
 	Search string
-	// Since chooses those that were seen at this time or later; the zero value chooses all.
+	// Since chooses incidents seen at this time or later; the zero value chooses all.
 	Since time.Time
 	// Limit is the most incidents to return, 0 for DefaultLimit.
 	Limit int
 }
 
-// IncidentHeads returns the heads of the incidents that a query chooses: those that fire
-// first, then pending ones, then resolved ones; critical ones first; then the most
-// utilised.
+// IncidentHeads returns the heads of a query's incidents: firing ones first, then
+// pending, then resolved ones; critical ones first; then the most utilised.
 func (s *Store) IncidentHeads(ctx context.Context, q HeadQuery) ([]IncidentHead, error) {
 	since := q.Since
 	if since.IsZero() {
@@ -65,8 +64,8 @@ type OpenIncidents struct {
 	Firing, Pending int64
 }
 
-// OpenIncidents counts the incidents that are not over, by table and index; those that
-// are about none have the zero target.
+// OpenIncidents counts the open incidents, by table and index; incidents without a table
+// have the zero target.
 func (s *Store) OpenIncidents(ctx context.Context) ([]OpenIncidents, error) {
 	return list(ctx, s, "count open incidents", func(o *OpenIncidents) []any {
 		return append(targetFields(&o.Target), &o.Firing, &o.Pending)
@@ -84,8 +83,8 @@ type FindingHead struct {
 	Kind, Key, State string
 }
 
-// OpenFindings returns the heads of the findings that are not over, at most so many, 0
-// for DefaultLimit: those that fire first, then the most utilised.
+// OpenFindings returns the heads of open findings, at most so many, 0 for DefaultLimit:
+// firing ones first, then the most utilised.
 func (s *Store) OpenFindings(ctx context.Context, most int) ([]FindingHead, error) {
 	return list(ctx, s, "read the heads of open findings", func(f *FindingHead) []any {
 		return append(targetFields(&f.Target), &f.Fingerprint, &f.Kind, &f.Key, &f.State)

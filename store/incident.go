@@ -10,10 +10,10 @@ import (
 	"github.com/keyheat/keyheat/sample"
 )
 
-// Incident is what people are notified of: the findings of one cause. What is
-// searched and ordered by is in columns, the rest in the document.
+// Incident is the unit of alerting: the findings of one cause. It has columns for
+// searching and ordering, and the whole in the document.
 type Incident struct {
-	// ID names the incident; it is made of what the incident is about.
+	// ID names the incident; it is a hash of the incident's subject.
 	ID string
 	// Cause is why, in detect's words.
 	Cause string
@@ -49,18 +49,19 @@ type IncidentQuery struct {
 	Limit int
 }
 
-// IncidentPlace is an incident's place in the order of a list. It holds what the order
-// looks at, and not a number, so that a list goes on there though others came or went.
+// IncidentPlace is an incident's place in the order of a list. It holds the values that
+// the order compares, not a number, so that a list continues correctly while rows come
+// and go.
 type IncidentPlace struct {
 	LastSeen time.Time
 	ID       string
 }
 
-// incidentColumns are those that an incident has beside its target.
+// incidentColumns are an incident's columns beside its target.
 const incidentColumns = `id, cause, severity, state, opened_at, fired_at, resolved_at, last_seen, revision, root, document`
 
-// incidentSelect is what every query of incidents begins with. The fingerprints of an
-// incident's findings are one text, in order, so that a list is one query.
+// incidentSelect begins every query of incidents. The fingerprints of an incident's
+// findings are one text, in order, so that a list is one query.
 const incidentSelect = `
 	SELECT ` + targetColumns + `, i.` + incidentColumns + `, (
 		SELECT string_agg(f.fingerprint, '` + separator + `' ORDER BY f.fingerprint)
@@ -90,8 +91,8 @@ func (s *Store) Incident(ctx context.Context, id string) (Incident, error) {
 	return found, wrap(ctx, "read incident "+id, err)
 }
 
-// IncidentsByID returns those of a page of incidents that are stored, in the order of
-// their IDs, with one query.
+// IncidentsByID returns the stored incidents among some IDs, in the order of their IDs,
+// with one query.
 func (s *Store) IncidentsByID(ctx context.Context, ids []string) ([]Incident, error) {
 	if len(ids) == 0 {
 		return nil, nil
@@ -114,7 +115,7 @@ func (s *Store) IncidentFindings(ctx context.Context, ids []string, most int) ([
 	if len(ids) == 0 {
 		return nil, nil
 	}
-	// Documents are large: they are read only of what is chosen.
+	// Documents are large: only the chosen ones are read.
 	return list(ctx, s, "read the findings of incidents", func(f *IncidentFinding) []any {
 		return append([]any{&f.Incident, &f.Of}, f.Finding.fields()...)
 	}, `

@@ -8,22 +8,22 @@ import (
 
 // Judgement is everything that follows from one reading of the deltas.
 type Judgement struct {
-	// Windows are merged seconds and Cardinality merged minutes, each written
-	// whole over what was there; each at most once.
+	// Windows are merged seconds and Cardinality merged minutes, each replaced whole, and
+	// each at most once.
 	Windows     []Window
 	Cardinality []Cardinality
-	// Rollups and Seen replace those of the same time, each at most once.
+	// Rollups and Seen replace the rows of the same time, each at most once.
 	Rollups []Rollup
 	Seen    []SeenMinute
-	// Peaks raise what is stored of the same key and hour, each at most once.
+	// Peaks raise the stored peaks of the same key and hour, each at most once.
 	Peaks []HourPeak
-	// Views replace those of the same table and index, each at most once.
+	// Views replace the rows of the same table and index, each at most once.
 	Views []TableView
-	// Findings replace those of the same fingerprint, each at most once.
+	// Findings replace the rows of the same fingerprint, each at most once.
 	Findings []Finding
 	// Transitions are appended to the findings' histories.
 	Transitions []Transition
-	// Incidents replace those of the same ID, each at most once, and
+	// Incidents replace the rows of the same ID, each at most once, and
 	// IncidentTransitions are appended to their histories.
 	Incidents           []Incident
 	IncidentTransitions []Transition

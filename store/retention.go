@@ -17,8 +17,8 @@ type Retention struct {
 	// Windows and Cardinality count from their last writing, not from event
 	// time, so that a backfill is kept too.
 	Windows, Cardinality time.Duration
-	// Findings and History count from the last writing, those of incidents too.
-	// Silences are kept like History, from their end.
+	// Findings and History count from the last writing, and so do incidents. Silences are
+	// kept like History, from their end.
 	Findings, History time.Duration
 	// Notifications count from their making; pending ones stay.
 	Notifications time.Duration
@@ -27,20 +27,20 @@ type Retention struct {
 	// Writers and their cursors go this long after their last sign of life,
 	// when no delta of theirs is left.
 	Writers time.Duration
-	// Peaks and Views count from their last writing. Of a table or index the
-	// peaks of WarmKeys keys are kept, those with the highest.
+	// Peaks and Views count from their last writing. Each table or index keeps the peaks
+	// of the WarmKeys keys with the highest.
 	Peaks, Views time.Duration
 	WarmKeys     int
-	// Heat are the roll-ups of ten seconds, a minute, ten minutes and an hour, from
-	// their last writing. Which seconds were seen is kept as long as those of an hour.
+	// Heat are the roll-ups of ten seconds, a minute, ten minutes and an hour, from their
+	// last writing. The counted seconds are kept as long as the hours.
 	HeatTens, HeatMinutes, HeatTenMinutes, HeatHours time.Duration
 	// Positions go, with their watermarks, when no collector reported their
 	// partition for this long. A partition that comes back later begins anew, so
 	// it must be longer than any log keeps its records.
 	Positions time.Duration
-	// Shards go, with their positions and watermarks, this long after they were
-	// counted to their end. It must be longer than a stream lists a closed
-	// shard, which is a day: one that is listed and unknown would be read anew.
+	// Shards go, with their positions and watermarks, this long after they were counted
+	// to their end. It must be longer than a stream lists a closed shard, which is a day:
+	// a listed shard without a row would be read anew.
 	Shards time.Duration
 	// Facts of a table count from their last writing.
 	Facts time.Duration
@@ -63,8 +63,8 @@ func DefaultRetention() Retention {
 		HeatTens: day, HeatMinutes: 7 * day, HeatTenMinutes: 30 * day, HeatHours: 400 * day,
 		Findings: 30 * day, History: 90 * day, Notifications: 7 * day, Gaps: 30 * day, Bad: 7 * day,
 		Writers: 7 * day, Positions: 365 * day, Shards: 72 * time.Hour, Facts: 30 * day, CloudWatch: 14 * day, Reports: 365 * day, Audit: 2 * 365 * day,
-		// Longer than usedEvery, within which a judge may write for a target and leave
-		// used as it is.
+		// It is longer than usedEvery, within which a judge may write for a target and
+		// leave used as it is.
 		Targets: 2 * usedEvery,
 	}
 }
@@ -91,8 +91,8 @@ type Pruned struct {
 	Reports, Rollups                                int64
 }
 
-// rule is what is deleted of one table: rows of this key for which the condition holds
-// at a time limit, $1.
+// rule deletes rows of one table: rows of this key for which the condition holds at a
+// time limit, $1.
 type rule struct {
 	table, key, condition string
 	// still is a condition that is checked once more when a row is deleted, for
@@ -159,9 +159,9 @@ func (r Retention) rules(p *Pruned) []rule {
 	}
 }
 
-// Prune deletes what is older than its retention, by the database's clock, in
-// batches of their own transactions. It may run anywhere and at any time. What
-// was deleted before an error is counted too.
+// Prune deletes rows older than their retention, by the database's clock, in batches of
+// their own transactions. It may run anywhere and at any time. Rows that were deleted
+// before an error are counted too.
 func (s *Store) Prune(ctx context.Context, r Retention) (Pruned, error) {
 	r = options.OrDefault(r, DefaultRetention())
 	var p Pruned
@@ -180,7 +180,7 @@ func (s *Store) Prune(ctx context.Context, r Retention) (Pruned, error) {
 	return p, err
 }
 
-// inBatches counts what is deleted until a batch is not full.
+// inBatches counts the deleted rows until a batch is not full.
 func inBatches(count *int64, batch func() (int64, error)) error {
 	for {
 		n, err := batch()

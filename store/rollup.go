@@ -14,7 +14,7 @@ type Rollup struct {
 	// Level is how many seconds, and Begins the beginning of the first.
 	Level  int64
 	Begins time.Time
-	// Body says which keys were hot; a Judge replaces it whole.
+	// Body holds the hot keys; a Judge replaces it whole.
 	Body []byte
 }
 
@@ -124,7 +124,7 @@ func (t *tx) putRollups(ctx context.Context, all []Rollup, ids targetIDs) error 
 	})
 }
 
-// SeenMinute is which seconds of a minute of event time were counted whole.
+// SeenMinute holds the seconds of a minute of event time that were counted whole.
 type SeenMinute struct {
 	Minute time.Time
 	// Seconds has bit n set for second n.

@@ -83,7 +83,7 @@ func (z *orZero) Scan(v any) error {
 }
 
 // asJSON keeps a value, or reads one through a pointer to it, as text in JSON; nil is
-// NULL, and NULL leaves what the pointer points to as it is.
+// NULL, and NULL leaves the pointer's target unchanged.
 type asJSON struct{ v any }
 
 // Value implements driver.Valuer.

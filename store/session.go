@@ -24,8 +24,8 @@ func newSession() int64 { return 1 + rand.Int64N(1<<62) }
 // Session returns the session that the leases of this process name now; 0 for none.
 func (s *Store) Session() int64 { return s.session.Load() }
 
-// beginSession begins a session on a connection of its own to Postgres, which ends with it.
-// It returns 0 behind a pooler, which tells its clients another process ID than the
+// beginSession begins a session on a connection of its own to Postgres, which ends with
+// it. It returns 0 behind a pooler, whose clients see another process ID than the
 // server's.
 func beginSession(ctx context.Context, conn *pgx.Conn) (session int64, err error) {
 	var pid uint32

@@ -12,14 +12,14 @@ import (
 	"github.com/keyheat/keyheat/internal/alert/silence"
 )
 
-// maxSilences bounds the silences that are not over, which each judgement compares
-// with each incident.
+// maxSilences bounds the silences that are not over, which each judgement compares with
+// each incident.
 const maxSilences = 1000
 
 // ErrTooManySilences is the error for one more than [maxSilences].
 var ErrTooManySilences = errors.New("there are 1,000 silences that are not over: expire some first")
 
-// What the audit calls the changes of silences.
+// The audit's names of the changes of silences.
 const (
 	actionSilence = "add a silence"
 	actionExpire  = "expire a silence"
@@ -80,14 +80,14 @@ const silenceState = `CASE WHEN ends_at <= $1 THEN 'expired' WHEN starts_at > $1
 type SilenceQuery struct {
 	// State is one of package silence; any when empty.
 	State string
-	// From and To choose those that were in force at some time in between, To not
-	// included: they began before To, and ended after From. The zero value bounds nothing.
+	// From and To choose silences in force at some time in between, To exclusive: they
+	// began before To, and ended after From. The zero value bounds nothing.
 	From, To time.Time
 	// Limit is the most to return, 0 for [maxSilences].
 	Limit int
 }
 
-// Silences returns the silences that a query chooses, those that end last first.
+// Silences returns a query's silences, the last to end first.
 func (s *Store) Silences(ctx context.Context, q SilenceQuery) (all []silence.Silence, err error) {
 	err = s.snapshot(ctx, "read silences", func(t *tx) error {
 		all, err = t.silences(ctx, q, "")
@@ -96,7 +96,7 @@ func (s *Store) Silences(ctx context.Context, q SilenceQuery) (all []silence.Sil
 	return all, err
 }
 
-// silences returns what a query chooses, of one ID where that is given.
+// silences returns a query's silences, with one ID if given.
 func (t *tx) silences(ctx context.Context, q SilenceQuery, id string) ([]silence.Silence, error) {
 	from, to := q.From, q.To
 	if from.IsZero() {

@@ -1,39 +1,37 @@
-// Package store keeps everything that Keyheat knows in SQL: one text on two
-// engines, Postgres for daemons and SQLite as the embedded default.
+// Package store keeps all of Keyheat's data in SQL: one text on two engines, Postgres for
+// daemons and SQLite as the embedded default.
 //
 // # Two sides
 //
-// Collectors write. Claim makes a process the owner of a partition and raises
-// its epoch; Commit writes one delta and moves the positions that it covers in
-// one transaction, by compare-and-swap, all or nothing. So a sample is counted
-// exactly once however often processes die: either the delta is stored and the
-// position moved, or neither.
+// Collectors write. Claim makes a process the owner of a partition and raises its epoch;
+// Commit writes one delta and moves the positions that it covers in one transaction, by
+// compare-and-swap, all or nothing. So a sample is counted exactly once however often
+// processes die: either the delta is stored and the position moved, or neither.
 //
-// The reporter reads. Read returns the deltas beyond a cursor for each writer,
-// with the watermarks of the same snapshot; Judge writes everything that
-// follows from them in one transaction, which its lease guards. There is one
-// cursor for each writer because a single one ("id > last") loses rows that
-// commit late: numbers are drawn in one order and become visible in another.
+// The reporter reads. Read returns the deltas beyond a cursor for each writer, with the
+// watermarks of the same snapshot; Judge writes all results in one transaction, which its
+// lease guards. There is one cursor for each writer because a single one ("id > last")
+// loses rows that commit late: numbers are drawn in one order and become visible in
+// another.
 //
-// Delta and window bodies are opaque bytes here: only the sketch package knows
-// what they mean.
+// Delta and window bodies are opaque bytes here: only the sketch package knows their
+// meaning.
 //
 // # Time and text
 //
-// Times are UTC in whole microseconds. "Now" is the database's clock, so that
-// leases and stalled watermarks do not depend on how well the clocks of several
-// machines agree; SQLite's is the machine's own.
+// Times are UTC in whole microseconds. "Now" is the database's clock, so that leases and
+// stalled watermarks do not depend on how well the clocks of several machines agree;
+// SQLite's is the machine's own.
 //
-// Text is stored with NUL and invalid UTF-8 replaced by U+FFFD, which SQL text
-// cannot hold: one hostile key must not stop a judge for ever. What has to be
-// exact belongs into a body or a document.
+// Text is stored with NUL and invalid UTF-8 replaced by U+FFFD, which SQL text cannot
+// hold: one hostile key must not stop a judge for ever. Exact text belongs into a body or
+// a document.
 //
 // # Errors
 //
-// Callers branch on the sentinels of this package; everything else is for a
-// person. Serialization failures, deadlocks and SQLite's "busy" are retried
-// inside, a bounded number of times. ErrUnavailable means: wait, then try
-// again.
+// Callers branch on the sentinels of this package; all other errors are for a person. The
+// store itself retries serialization failures, deadlocks and SQLite's "busy", a bounded
+// number of times. ErrUnavailable means: wait, then try again.
 package store
 
 import (
@@ -67,8 +65,8 @@ type Store struct {
 
 // Ping checks that the database can be reached.
 func (s *Store) Ping(ctx context.Context) error {
-	// SQLite refuses the first two connections to a new file, which both turn
-	// the write-ahead log on, without waiting for its busy timeout.
+	// SQLite refuses the first two connections to a new file, which both turn the
+	// write-ahead log on, without waiting for its busy timeout.
 	return wrap(ctx, "reach the database", repeat(ctx, func() error { return s.write.PingContext(ctx) }))
 }
 
@@ -83,7 +81,7 @@ func (s *Store) HashSeed(ctx context.Context) (uint64, error) {
 // utc is a time as the store keeps it.
 func utc(t time.Time) time.Time { return t.UTC().Truncate(time.Microsecond) }
 
-// list returns all rows of a query; what says what it reads.
+// list returns all rows of a query; what names the action for errors.
 func list[T any](ctx context.Context, s *Store, what string, fields func(*T) []any, query string, args ...any) ([]T, error) {
 	all, err := selectAll(ctx, s.read, fields, query, args...)
 	return all, wrap(ctx, what, err)

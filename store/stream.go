@@ -11,14 +11,12 @@ import (
 	"github.com/keyheat/keyheat/store/lineage"
 )
 
-// RegisterShards records shards of a stream, each with its position at
-// First and its watermark where that of the shard before it is, since what it
-// holds was written later; or at Beginning, where that has ended or there is
-// none. What is known already is left alone.
-// Register the children before the end of their parent is committed: then no
-// second is complete before they were read. listed means that all shards of the
-// stream were listed, which also keeps those that wait to be read from being
-// forgotten.
+// RegisterShards records shards of a stream, each with its position at First. Its
+// watermark starts at the watermark of the shard before it, whose records are all older,
+// or at Beginning if that shard has ended or there is none. Known shards are left alone.
+// Register the children before the end of their parent is committed: then no second is
+// complete before they were read. listed means that all shards of the stream were listed,
+// which also keeps waiting shards from being forgotten.
 func (s *Store) RegisterShards(ctx context.Context, source, stream string, all []lineage.NewShard, listed bool) error {
 	all = slices.Clone(all)
 	slices.SortFunc(all, func(a, b lineage.NewShard) int {
@@ -71,8 +69,8 @@ func (t *tx) register(ctx context.Context, source, stream string, all []lineage.
 		source, Beginning, stream, t.now, Infinity)
 }
 
-// refreshSeen keeps the judge from forgetting shards that wait for their turn,
-// which may be hours while a backlog is read.
+// refreshSeen keeps the judge from forgetting shards that wait for their turn, which may
+// be hours while a backlog is read.
 func (t *tx) refreshSeen(ctx context.Context, source, stream string) error {
 	return t.run(ctx, `
 		UPDATE watermarks SET seen = $1
@@ -82,7 +80,7 @@ func (t *tx) refreshSeen(ctx context.Context, source, stream string) error {
 		t.now, source, Infinity, utc(t.now.Add(-time.Minute)), stream)
 }
 
-// Lineage returns what is known of a stream, by the clock of the database. Shards that
+// Lineage returns the known state of a stream, by the clock of the database. Shards that
 // ended longer ago than Retention.Shards are forgotten.
 func (s *Store) Lineage(ctx context.Context, source, stream string) (lineage.Stream, error) {
 	var l lineage.Stream
@@ -109,9 +107,9 @@ func (s *Store) LastListed(ctx context.Context, source, prefix string) (time.Tim
 	return last, unlessMissing(err)
 }
 
-// OpenShards are the shards of a source that are not counted to their end, in
-// the order of their names. One whose predecessor was forgotten is ready:
-// only what has ended is forgotten.
+// OpenShards are the shards of a source that are not counted to their end, in the order
+// of their names. A shard whose predecessor was forgotten is ready: only ended shards are
+// forgotten.
 func (s *Store) OpenShards(ctx context.Context, source string) ([]lineage.Shard, error) {
 	var all []lineage.Shard
 	err := s.snapshot(ctx, "read open shards", func(t *tx) (err error) {
@@ -131,8 +129,8 @@ func (s *Store) OpenShards(ctx context.Context, source string) ([]lineage.Shard,
 	return all, err
 }
 
-// TakeShards makes a member the owner of those of the named shards that have not
-// ended and that no living member owns, and returns which.
+// TakeShards makes a member the owner of the named shards that have not ended and that no
+// living member owns, and returns their names.
 func (s *Store) TakeShards(ctx context.Context, source, member string, names []string) ([]string, error) {
 	names = slices.Sorted(slices.Values(names))
 	var taken []string

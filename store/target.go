@@ -17,10 +17,10 @@ const usedEvery = 24 * time.Hour
 // maxFound bounds the targets of one query, and with them its parameters: see maxRows.
 const maxFound = 4096
 
-// targetColumns are those of a target, of targets AS t.
+// targetColumns are a target's columns, of targets AS t.
 const targetColumns = `t.account, t.region, t.table_name, t.index_name`
 
-// Tables returns the tables of which anything is stored, in order.
+// Tables returns the tables with any stored rows, in order.
 func (s *Store) Tables(ctx context.Context) ([]sample.Target, error) {
 	return list(ctx, s, "read the tables", func(at *sample.Target) []any { return []any{&at.Account, &at.Region, &at.Table} }, `
 		SELECT DISTINCT account, region, table_name FROM targets ORDER BY table_name, account, region`)
@@ -34,7 +34,7 @@ func targetFields(at *sample.Target) []any {
 	return []any{&at.Account, &at.Region, &at.Table, &at.Index}
 }
 
-// targetArgs returns the parameters of isTarget, and those that follow.
+// targetArgs returns the parameters of isTarget, and further ones.
 func targetArgs(at sample.Target, more ...any) []any {
 	at = cleanTarget(at)
 	return append([]any{at.Table, at.Index, at.Account, at.Region}, more...)
@@ -52,8 +52,8 @@ type targetIDs map[sample.Target]int64
 
 func (ids targetIDs) id(at sample.Target) int64 { return ids[cleanTarget(at)] }
 
-// targets returns the ids of the wanted targets, those of new ones too. It keeps
-// them from being pruned until a while after this transaction.
+// targets returns the ids of the wanted targets, including new ones. It keeps them from
+// being pruned until a while after this transaction.
 func (t *tx) targets(ctx context.Context, wanted map[sample.Target]bool) (targetIDs, error) {
 	cleaned := make(map[sample.Target]bool, len(wanted))
 	for at := range wanted {
@@ -110,7 +110,7 @@ func (t *tx) findTargets(ctx context.Context, wanted []sample.Target, ids target
 	if len(stale) == 1 {
 		return nil
 	}
-	// What was pruned meanwhile is not returned.
+	// Targets that were pruned meanwhile are not returned.
 	kept, err := selectAll(ctx, t, func(k *known) []any { return append(targetFields(&k.target), &k.id) }, `
 		UPDATE targets AS t SET used = $1 WHERE t.id IN (`+strings.TrimPrefix(placeholders(1, len(stale)), "($1, ")+`
 		RETURNING `+targetColumns+`, t.id`, stale...)

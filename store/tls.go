@@ -19,9 +19,9 @@ import (
 // machine.
 const verified = "verify-full"
 
-// parsePostgres reads a URL. A URL that says nothing of TLS would be tried without it
-// when the server refuses it, silently: passwords and keys would cross the network in
-// the clear. Beyond this machine it means verified TLS.
+// parsePostgres reads a URL. A URL without a TLS mode would silently be tried without TLS
+// if the server refuses it: passwords and keys would cross the network in the clear.
+// Beyond this machine it means verified TLS.
 func parsePostgres(rawURL string) (*pgxpool.Config, error) {
 	config, err := pgxpool.ParseConfig(rawURL)
 	if err != nil || !fallsBack(&config.ConnConfig.Config) {
@@ -53,7 +53,7 @@ func isLocal(host string) bool {
 	return strings.HasPrefix(host, "/") || strings.HasPrefix(host, "@") || loopback.Host(host)
 }
 
-// explainTLS adds to an error of TLS what to do about it.
+// explainTLS adds the remedy to an error of TLS.
 func explainTLS(err error) error {
 	var (
 		invalid  x509.CertificateInvalidError

@@ -14,15 +14,15 @@ type Total struct {
 	sample.Target
 	Requests              int64
 	ReadMilli, WriteMilli int64
-	// What was throttled.
+	// The throttled requests and units.
 	ThrottledRequests                       int64
 	ThrottledReadMilli, ThrottledWriteMilli int64
 	// Seconds is how many windows were added.
 	Seconds int64
 }
 
-// Totals returns the stored totals by table and index, from the view
-// keyheat_totals, which an operator may query too.
+// Totals returns the stored totals by table and index, from the view keyheat_totals,
+// which an operator may query too.
 func (s *Store) Totals(ctx context.Context) ([]Total, error) {
 	return list(ctx, s, "read totals", func(o *Total) []any {
 		return append(targetFields(&o.Target), &o.Requests, &o.ReadMilli, &o.WriteMilli,

@@ -13,8 +13,8 @@ import (
 	"github.com/keyheat/keyheat/internal/daemon/retry"
 )
 
-// maxTries is how often a transaction is tried that fails only because of
-// what runs beside it: serialization failures, deadlocks, SQLite's "busy".
+// maxTries is how often a transaction is tried that fails only because of concurrent
+// ones: serialization failures, deadlocks, SQLite's "busy".
 const maxTries = 8
 
 // tx is one running transaction and the database's time at its start.
@@ -80,14 +80,13 @@ func (t *tx) execFound(ctx context.Context, query string, args ...any) error {
 	return err
 }
 
-// change runs f in a writing transaction, again when only concurrency failed
-// it, and wraps the error with what was being done.
+// change runs f in a writing transaction, again when only concurrency failed it, and
+// wraps the error with the action.
 func (s *Store) change(ctx context.Context, doing string, f func(*tx) error) error {
 	return wrap(ctx, doing, repeat(ctx, func() error { return s.runOnce(ctx, f) }))
 }
 
-// repeat calls f again while only what runs beside it makes it fail, up to
-// maxTries times.
+// repeat calls f again while only concurrency makes it fail, up to maxTries times.
 func repeat(ctx context.Context, f func() error) error {
 	attempt := func() (struct{}, error) {
 		err := f()
@@ -117,8 +116,8 @@ func (s *Store) runOnce(ctx context.Context, f func(*tx) error) error {
 	return nil
 }
 
-// snapshot runs f on one state of the database, which no other transaction
-// changes while f reads.
+// snapshot runs f on one state of the database, which no other transaction changes while
+// f reads.
 func (s *Store) snapshot(ctx context.Context, doing string, f func(*tx) error) error {
 	t, err := s.begin(ctx, s.read, s.dialect.snapshot)
 	if err != nil {
@@ -145,8 +144,8 @@ func (s *Store) begin(ctx context.Context, db *sql.DB, o *sql.TxOptions) (*tx, e
 	return &tx{Tx: t, conn: conn, now: now}, nil
 }
 
-// end rolls back what was not committed. Its own error adds nothing to the one
-// before it.
+// end rolls an uncommitted transaction back. Its own error adds nothing to the one before
+// it.
 func (t *tx) end() {
 	_ = t.Rollback()
 	_ = t.conn.Close()

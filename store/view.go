@@ -7,8 +7,7 @@ import (
 	"github.com/keyheat/keyheat/sample"
 )
 
-// TableView is what a table or index looks like as a whole, as the judge wrote
-// it last.
+// TableView is the judge's last view of a table or index as a whole.
 type TableView struct {
 	sample.Target
 	// Updated is when it was written; set by the store.

@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// The ends of time. Beginning is the watermark of a partition that was claimed
-// and has no commit since; Infinity that of one which is read to its end and
-// will not grow, such as a file or a closed shard.
+// The ends of time. Beginning is the watermark of a partition that was claimed and has no
+// commit since; Infinity the watermark of a partition that is read to its end and will
+// not grow, such as a file or a closed shard.
 var (
 	Beginning = time.Unix(0, 0).UTC()
 	Infinity  = time.Date(9999, 12, 31, 0, 0, 0, 0, time.UTC)
@@ -17,10 +17,10 @@ var (
 // Watermark is up to where a partition is counted.
 type Watermark struct {
 	PartitionID
-	// Epoch is the claim it was written under; an older one never overwrites
-	// what a newer one wrote.
+	// Epoch is the claim it was written under; an older claim never overwrites a newer
+	// one's watermark.
 	Epoch int64
-	// Time is the event time before which nothing more is expected.
+	// Time is the event time before which no record is expected any more.
 	Time time.Time
 	// Lag is how many messages lie between the position and the log's end.
 	Lag int64
@@ -61,7 +61,7 @@ func (t *tx) putWatermarks(ctx context.Context, writer string, marks []Watermark
 	})
 }
 
-// allWatermarks reads those of all partitions, in key order.
+// allWatermarks reads the watermarks of all partitions, in key order.
 const allWatermarks = `
 	SELECT source, name, epoch, writer, watermark, lag, moved, seen
 	FROM watermarks ORDER BY source, name`
@@ -70,8 +70,8 @@ func (w *Watermark) fields() []any {
 	return []any{&w.Source, &w.Name, &w.Epoch, &w.Writer, &w.Time, &w.Lag, &w.Moved, &w.Seen}
 }
 
-// Watermarks are those of all known partitions, in key order. A judge takes
-// them from Read instead, which reads them and the deltas of one state.
+// Watermarks are the watermarks of all known partitions, in key order. A judge takes them
+// from Read instead, which reads them and the deltas of one state.
 func (s *Store) Watermarks(ctx context.Context) ([]Watermark, error) {
 	return list(ctx, s, "read watermarks", (*Watermark).fields, allWatermarks)
 }

@@ -21,12 +21,12 @@ type Writer struct {
 	Seen time.Time
 	// LastSeq is the newest sequence number that it committed.
 	LastSeq int64
-	// WriterStatus is what it reported last; see [Store.ReportWriter].
+	// WriterStatus is its last report; see [Store.ReportWriter].
 	WriterStatus
 }
 
-// WriterStatus is what a collector reports of itself. What it does not know is
-// empty or nil, because 0 is a value.
+// WriterStatus is a collector's report about itself. Unknown values are empty or nil,
+// because 0 is a value.
 type WriterStatus struct {
 	// Version is the collector's build.
 	Version string
@@ -48,8 +48,8 @@ func (s *Store) StartWriter(ctx context.Context, w Writer) error {
 	return s.change(ctx, "start writer "+w.ID, func(t *tx) error { return t.startWriter(ctx, w) })
 }
 
-// RestartWriter registers a writer again after the database went back, which it records,
-// since the writer's last commit that the database has.
+// RestartWriter registers a writer again after the database went back, and records that,
+// since the writer's last commit in the database.
 func (s *Store) RestartWriter(ctx context.Context, w Writer) error {
 	return s.change(ctx, "restart writer "+w.ID, func(t *tx) error {
 		// Only claims and commits write this, in contrast to the writer's row.
@@ -76,16 +76,15 @@ func (t *tx) startWriter(ctx context.Context, w Writer) error {
 		w.ID, clean(w.Host), utc(w.Started), utc(time.Time{}), t.now)
 }
 
-// StopWriter notes that a writer has ended as it should. What it committed
-// stays.
+// StopWriter notes that a writer has ended properly. Its commits stay.
 func (s *Store) StopWriter(ctx context.Context, id string) error {
 	return s.change(ctx, "stop writer "+id, func(t *tx) error {
 		return t.run(ctx, `UPDATE writers SET stopped = $1, seen = $1 WHERE writer = $2`, t.now, id)
 	})
 }
 
-// ReportWriter replaces what a writer reports of itself, and is a sign of life. It
-// fails with ErrNotFound for a writer that is not known.
+// ReportWriter replaces a writer's report about itself, and is a sign of life. It fails
+// with ErrNotFound for an unknown writer.
 func (s *Store) ReportWriter(ctx context.Context, id string, status WriterStatus) error {
 	refused := any(asJSON{status.RefusedTables})
 	if status.RefusedTables == nil {
@@ -133,9 +132,9 @@ func (w *Writer) Runs(now time.Time) bool {
 	return w.Stopped.IsZero() && now.Sub(w.Seen) <= SilentAfter
 }
 
-// Silence returns the newest time at which any of some collectors wrote, and
-// whether that is so long before now that none can be running. Without collectors
-// there is no silence: nothing was ever heard.
+// Silence returns the newest time at which any of some collectors wrote, and whether it
+// is so long before now that none can be running. Without collectors there is no silence:
+// nothing was ever heard.
 func Silence(all []Writer, now time.Time) (since time.Time, silent bool) {
 	for _, w := range all {
 		if w.Runs(now) {

@@ -1,20 +1,20 @@
-// Package lineage is what is known of the shards of a stream: what the readers of
-// shards tell each other through the store.
+// Package lineage is the known state of a stream's shards, which their readers share
+// through the store.
 package lineage
 
 import "time"
 
 // NewShard is a shard that a stream was found to have.
 type NewShard struct {
-	// Name is the shard's name in its source: that of its position.
+	// Name is the shard's name in its source, as in its position.
 	Name string
 	// First is the position at which reading begins.
 	First string
 	// After is the name of the shard that has to end before this one is read;
 	// empty for none.
 	After string
-	// UnseenSince is, when the parent vanished before anybody saw it, the last
-	// time at which all shards were known; else zero.
+	// UnseenSince is, when the parent vanished before anybody saw it, the last time at
+	// which all shards were known; else zero.
 	UnseenSince time.Time
 }
 
@@ -36,8 +36,8 @@ type Shard struct {
 	UnseenSince time.Time
 }
 
-// LastKnown returns the last time at which something was known of the shard: up to
-// where it was counted, or when it was found.
+// LastKnown returns the last time of the shard's known state: up to where it was counted,
+// or when it was found.
 func (s *Shard) LastKnown() time.Time {
 	if s.Watermark.After(s.Found) {
 		return s.Watermark
@@ -45,11 +45,11 @@ func (s *Shard) LastKnown() time.Time {
 	return s.Found
 }
 
-// Stream is what is known of one stream.
+// Stream is the known state of one stream.
 type Stream struct {
 	// Listed is when all its shards were listed last; zero before the first time.
 	Listed time.Time
-	// Names are the known shards, ended ones too, in order, but for those that
+	// Names are the known shards, ended ones too, in order, except for the ones that
 	// ended long ago.
 	Names []string
 }
