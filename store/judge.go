@@ -27,7 +27,7 @@ type Judgement struct {
 	// IncidentTransitions are appended to their histories.
 	Incidents           []Incident
 	IncidentTransitions []Transition
-	// Groups replace those of the same ID, or are over, each at most once.
+	// Groups replace the rows of the same ID, or delete ended ones, each at most once.
 	Groups []Group
 	// Notifications are put into the outbox, in this order.
 	Notifications []Notification
@@ -36,12 +36,12 @@ type Judgement struct {
 	Cursors map[string]int64
 }
 
-// Judge writes a judgement in one transaction that begins with a
-// compare-and-swap on the lease's token and on the number of its writes, which the
-// caller raises in its own lease after each one. It fails with ErrLeaseLost, and
-// writes nothing, when another has taken the lease, and with ErrWentBack when the
-// database does not hold what was written under it before. After these, and after
-// ErrAmbiguous, the caller takes the lease again and starts from what is stored.
+// Judge writes a judgement in one transaction that begins with a compare-and-swap on the
+// lease's token and on the number of its writes, which the caller raises in its own lease
+// after each one. It fails with ErrLeaseLost, and writes nothing, when another has taken
+// the lease, and with ErrWentBack when the database lacks an earlier write under it.
+// After these, and after ErrAmbiguous, the caller takes the lease again and starts from
+// the stored state.
 func (s *Store) Judge(ctx context.Context, l Lease, j Judgement) error {
 	return s.change(ctx, "write the judgement", func(t *tx) error {
 		if err := t.writeUnderLease(ctx, l); err != nil {
@@ -64,7 +64,7 @@ func (s *Store) Judge(ctx context.Context, l Lease, j Judgement) error {
 	})
 }
 
-// parts are what a judgement writes, in this order, before the cursors.
+// parts are the writes of a judgement, in this order, before the cursors.
 func (j *Judgement) parts() []part {
 	return []part{
 		partOf(j.Windows, (*tx).putWindows, func(w *Window) sample.Target { return w.Target }),

@@ -11,17 +11,16 @@ import (
 // Lease is the right to do something alone, until it expires. All its times
 // are the database's.
 type Lease struct {
-	// Name is what the lease is for, Holder who has it.
+	// Name is the lease's purpose, Holder its holder.
 	Name, Holder string
 	// Token rises whenever the lease is taken: the fencing token that Judge
 	// checks, because a process may sleep through the end of its lease.
 	Token int64
 	// Expires is when another may take it.
 	Expires time.Time
-	// Writes is how often what the lease guards was written, by all its holders.
-	// Judge compares and raises it; the caller raises its own after each Judge. A
-	// lower one in the database than one that was seen before means that the
-	// database went back to an earlier state.
+	// Writes counts the guarded writes of all the lease's holders. Judge compares and
+	// raises it; the caller raises its own after each Judge. If the database has a lower
+	// number than one seen before, it went back to an earlier state.
 	Writes int64
 	// Used is when the lease was used before it was taken; zero for a new one.
 	Used time.Time
@@ -102,9 +101,9 @@ func unlessLost(err error) error {
 	return err
 }
 
-// useLease is the compare-and-swap on a lease's token. It locks the row until
-// the transaction ends: who takes the lease meanwhile waits. A row with fewer writes than
-// are known went back, and is not used: when it was used last is what it lacks since.
+// useLease is the compare-and-swap on a lease's token. It locks the row until the
+// transaction ends: another taker waits meanwhile. A row with fewer writes than known
+// went back, and is not used: the database lacks everything since its last use.
 func (t *tx) useLease(ctx context.Context, l Lease) error {
 	return t.swapLease(ctx, l, `
 		UPDATE leases SET used = $1 WHERE name = $2 AND holder = $3 AND token = $4 AND writes >= $5`,

@@ -11,7 +11,7 @@ import (
 // login is who a connection to Postgres is made as.
 type login struct{ user, password string }
 
-// logins is how connections to come are made; nil as the URL says.
+// logins chooses the credentials of new connections; nil for the URL's.
 type logins struct{ atomic.Pointer[login] }
 
 // SameDatabase reports whether two URLs are of one database, and differ in nothing but
@@ -20,7 +20,8 @@ func SameDatabase(a, b string) bool {
 	return a == b || anonymous(a) != "" && anonymous(a) == anonymous(b)
 }
 
-// anonymous returns a URL without who logs in; empty for what is no URL of Postgres.
+// anonymous returns a URL without its credentials; empty for text that is no URL of
+// Postgres.
 func anonymous(rawURL string) string {
 	u, err := url.Parse(rawURL)
 	if err != nil || u.Scheme != "postgres" && u.Scheme != "postgresql" {

@@ -8,10 +8,10 @@ import (
 // memberMemory is how long an expired member's row stays.
 const memberMemory = time.Hour
 
-// Attend records that a process which shares the shards of a source is alive, for
-// ttl from now, and returns all that are, in order of their names. A member keeps
-// what it owns as long as it attends in time. After that any member may take it;
-// what was not taken is its own again when it attends.
+// Attend records that a process that shares the shards of a source is alive, for ttl from
+// now, and returns all living ones, in order of their names. A member keeps its shards as
+// long as it attends in time. After that any member may take them; the remaining ones are
+// its own again when it attends.
 func (s *Store) Attend(ctx context.Context, source, member string, ttl time.Duration) ([]string, error) {
 	var all []string
 	err := s.change(ctx, "attend as "+member, func(t *tx) error {
@@ -33,7 +33,7 @@ func (s *Store) Attend(ctx context.Context, source, member string, ttl time.Dura
 	return all, err
 }
 
-// Leave ends a membership: other members may take what the member owns at once.
+// Leave ends a membership: other members may take the member's shards at once.
 func (s *Store) Leave(ctx context.Context, source, member string) error {
 	return s.change(ctx, "leave as "+member, func(t *tx) error {
 		if err := t.run(ctx, `UPDATE shards SET owner = '' WHERE source = $1 AND owner = $2`, source, member); err != nil {

@@ -89,7 +89,7 @@ func (s *Store) lockFile(ctx context.Context) (unlock func(), err error) {
 // lockEvery is how often a process checks whether another's migration is over.
 const lockEvery = 50 * time.Millisecond
 
-// checkSchema compares the database's version with what this program knows.
+// checkSchema compares the database's version with this program's.
 func (s *Store) checkSchema(ctx context.Context) error {
 	dir, err := migrations.FS(s.dialect.name)
 	if err != nil {

@@ -27,20 +27,20 @@ type Notification struct {
 	// ID is the same on every attempt, so that a receiver can recognise a
 	// repetition. Made by the store when empty.
 	ID string
-	// Fingerprint is the finding that it is about, Event what happened to the
-	// finding, Route where the notification goes.
+	// Fingerprint is the notification's finding, Event the finding's event, Route the
+	// notification's destination.
 	Fingerprint, Event, Route string
 	// Incident is the incident, or the group of incidents, that it is about; empty for
 	// none.
 	Incident string
-	// Payload is what the route delivers.
+	// Payload is the delivered content.
 	Payload []byte
 	// Created is when it was put into the outbox; set by the store.
 	Created time.Time
 	// NextAttempt is before when it is not due; at once when zero.
 	NextAttempt time.Time
-	// Attempts counts the failed deliveries, Refusals those of them that the
-	// receiver rejected; LastError is the newest one's.
+	// Attempts counts the failed deliveries, Refusals the rejected ones among them;
+	// LastError is the newest one's.
 	Attempts  int
 	Refusals  int
 	State     string

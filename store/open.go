@@ -15,7 +15,7 @@ import (
 	_ "modernc.org/sqlite" // the database/sql driver "sqlite"
 )
 
-// Options are what code may choose about a store.
+// Options are a store's settings in code.
 type Options struct {
 	// Migrate brings the schema up to date when the store is opened. Without
 	// it Open rejects a schema that is not this program's. A database in
@@ -23,13 +23,13 @@ type Options struct {
 	Migrate bool
 }
 
-// Open opens the database at a URL: "postgres://user@host/db?sslmode=verify-full"
-// in libpq's words (TLS and pool_max_conns are the URL's business),
-// "sqlite:PATH", or "sqlite::memory:", which lives and dies with the Store.
+// Open opens the database at a URL: "postgres://user@host/db?sslmode=verify-full" in
+// libpq's words (the URL sets TLS and pool_max_conns), "sqlite:PATH", or
+// "sqlite::memory:", which lives and dies with the Store.
 //
-// It fails with ErrSchemaOlder or ErrSchemaNewer when the schema is not the
-// one that this program knows, and with ErrUnavailable when the database
-// cannot be reached. Errors never hold a password.
+// It fails with ErrSchemaOlder or ErrSchemaNewer when the schema is not this program's,
+// and with ErrUnavailable when the database cannot be reached. Errors never hold a
+// password.
 func Open(ctx context.Context, rawURL string, o Options) (*Store, error) {
 	s, err := open(rawURL)
 	if err != nil {
@@ -134,8 +134,8 @@ func openPostgres(rawURL string) (*Store, error) {
 	return s, nil
 }
 
-// Reauthenticate makes the connections to come as a URL of the same database says: its
-// password has changed. Those that are open stay.
+// Reauthenticate makes new connections use the credentials of a URL of the same database:
+// its password has changed. Open connections stay.
 func (s *Store) Reauthenticate(rawURL string) error {
 	if s.pool == nil {
 		return nil

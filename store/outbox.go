@@ -5,11 +5,11 @@ import (
 	"time"
 )
 
-// DueNotifications returns what a route has to deliver now: the least often attempted
-// first, so that one which always fails keeps no other back, then the oldest. Nothing is
-// due before the receiver's next attempt. On one route an incident's later notification
-// is not due before its earlier one is delivered or dead: a receiver never gets the end
-// before the beginning.
+// DueNotifications returns a route's due notifications: the least often attempted first,
+// so that a failing one keeps no other back, then the oldest. Nothing is due before the
+// receiver's next attempt. On one route an incident's later notification is not due
+// before its earlier one is delivered or dead: a receiver never gets the end before the
+// beginning.
 func (s *Store) DueNotifications(ctx context.Context, route string, most int) ([]Notification, error) {
 	var due []Notification
 	err := s.snapshot(ctx, "read due notifications", func(t *tx) (err error) {
@@ -39,24 +39,22 @@ func (s *Store) DueNotifications(ctx context.Context, route string, most int) ([
 	return due, err
 }
 
-// MarkSending notes that an attempt begins, which may arrive whatever becomes of this
-// process, and what it sends. It fails with ErrNotFound when none is pending under this
-// id.
+// MarkSending notes that an attempt begins, with its payload: the message may arrive even
+// if this process dies. It fails with ErrNotFound when none is pending under this id.
 func (s *Store) MarkSending(ctx context.Context, id string, payload []byte) error {
 	return s.setNotification(ctx, id, `
 		UPDATE notifications SET reached = TRUE, rewritten = rewritten OR payload <> $2, payload = $2 WHERE id = $1 AND state = 'pending'`, present(payload))
 }
 
-// MarkDelivered notes that a notification arrived, and what the receiver calls the
-// message that it made of it. It fails with ErrNotFound when none is pending under
-// this id.
+// MarkDelivered notes that a notification arrived, and the receiver's name of its
+// message. It fails with ErrNotFound when none is pending under this id.
 func (s *Store) MarkDelivered(ctx context.Context, id, receipt string) error {
 	return s.setNotification(ctx, id, `
 		UPDATE notifications SET state = 'delivered', last_error = '', receipt = $2
 		WHERE id = $1 AND state = 'pending'`, receipt)
 }
 
-// Failure is what is noted of a failed attempt.
+// Failure is the record of a failed attempt.
 type Failure struct {
 	// Next is when to try again; as soon as the receiver is when zero.
 	Next  time.Time
@@ -104,12 +102,12 @@ func (s *Store) setNotification(ctx context.Context, id, update string, args ...
 	})
 }
 
-// CancelUntold cancels a route's pending notifications of incidents that are over
-// before an attempt to tell their beginning may have arrived: nobody is told of an end
-// that is of nothing, nor of a beginning that is over.
+// CancelUntold cancels a route's pending notifications of incidents that ended before any
+// attempt with their beginning may have arrived: a receiver gets neither an end without a
+// beginning, nor a beginning that is over.
 func (s *Store) CancelUntold(ctx context.Context, route string) error {
 	return s.change(ctx, "cancel notifications", func(t *tx) error {
-		// An incident may begin again: what counts is what came after its last end.
+		// An incident may begin again: only rows after its last end count.
 		_, err := t.exec(ctx, `
 			UPDATE notifications SET state = 'cancelled'
 			WHERE route = $1 AND state = 'pending' AND event = 'resolved' AND NOT reached AND incident <> '' AND EXISTS (
@@ -124,8 +122,8 @@ func (s *Store) CancelUntold(ctx context.Context, route string) error {
 		if err != nil {
 			return err
 		}
-		// With the end goes what came before it, back to the end before: that one may be
-		// of what was told.
+		// The rows before the end go with it, back to the end before, which may belong to
+		// a sent beginning.
 		_, err = t.exec(ctx, `
 			UPDATE notifications SET state = 'cancelled'
 			WHERE route = $1 AND state = 'pending' AND NOT reached AND incident <> '' AND event <> 'resolved' AND EXISTS (
@@ -140,10 +138,11 @@ func (s *Store) CancelUntold(ctx context.Context, route string) error {
 	})
 }
 
-// Collapse merges a route's pending notifications of one incident. An update goes into the
-// earliest notification before it that has certainly not arrived, which takes the newest
-// payload. An update of an incident that the receiver knows is dropped before an end that
-// waits too. No update moves over an end: the first one behind it begins the incident anew.
+// Collapse merges a route's pending notifications of one incident. An update goes into
+// the earliest notification before it that has certainly not arrived, which takes the
+// newest payload. An update of an incident that the receiver knows is dropped before an
+// end that waits too. No update moves over an end: the first one behind it begins the
+// incident anew.
 func (s *Store) Collapse(ctx context.Context, route string) error {
 	return s.change(ctx, "collapse notifications", func(t *tx) error {
 		n, err := t.exec(ctx, `
@@ -221,8 +220,8 @@ func (s *Store) MarkSummarised(ctx context.Context, ids []string) error {
 	})
 }
 
-// Ongoing returns, of each incident or group of incidents that fires and that a route was
-// told of, the last notification that was delivered there.
+// Ongoing returns, for each incident or group of incidents that fires and whose beginning
+// a route has sent, the last notification that was delivered there.
 func (s *Store) Ongoing(ctx context.Context, route string) ([]Notification, error) {
 	return list(ctx, s, "read notifications of incidents that fire", (*Notification).fields, `
 		SELECT `+notificationColumns+` FROM notifications AS n

@@ -12,8 +12,8 @@ import (
 // thousandths of a unit.
 type HourPeak struct {
 	sample.Target
-	// Hash names the key, as in the windows. KeyType and Key are its text; what SQL
-	// cannot hold is replaced in Key.
+	// Hash names the key, as in the windows. KeyType and Key are its text; characters
+	// that SQL cannot hold are replaced in Key.
 	Hash         uint64
 	KeyType, Key string
 	// Hour is the hour's beginning.
@@ -63,7 +63,7 @@ func (s *Store) EachHourPeaks(ctx context.Context, all []PeakQuery) ([][]HourPea
 		ORDER BY hour`, each)
 }
 
-// WarmKey is a key of which hourly peaks are stored.
+// WarmKey is a key with stored hourly peaks.
 type WarmKey struct {
 	Hash         uint64
 	KeyType, Key string
@@ -79,7 +79,7 @@ func (s *Store) WarmKeys(ctx context.Context, at sample.Target, since time.Time,
 	return ofOne(s.EachWarmKeys(ctx, []sample.Target{at}, since, most))
 }
 
-// EachWarmKeys returns what WarmKeys does, of each of some tables and indexes.
+// EachWarmKeys returns the result of WarmKeys for each of some tables and indexes.
 func (s *Store) EachWarmKeys(ctx context.Context, of []sample.Target, since time.Time, most int) ([][]WarmKey, error) {
 	each := make([][]any, len(of))
 	for i, at := range of {
@@ -113,12 +113,12 @@ func (t *tx) putPeaks(ctx context.Context, peaks []HourPeak, ids targetIDs) erro
 	})
 }
 
-// DefaultWarmKeys is of how many keys of a table or index peaks are kept: those
-// with the highest.
+// DefaultWarmKeys is the number of keys of a table or index whose peaks are kept: the
+// keys with the highest peaks.
 const DefaultWarmKeys = 1000
 
 // overfull returns the ids of targets with peaks of more than the most keys. It scans the
-// hours without a lock, which is why it stands apart from the deleting.
+// hours without a lock, apart from the transaction that deletes.
 func (s *Store) overfull(ctx context.Context, most int) ([]int64, error) {
 	return list(ctx, s, "count warm keys", singleColumn[int64], `
 		SELECT target

@@ -35,10 +35,10 @@ type Position struct {
 	Ended bool
 	// Writer made the newest claim.
 	Writer string
-	// Mark is the source's own note of what was read last before Next.
+	// Mark is the source's own note about the last record before Next.
 	Mark string
-	// Log is the log that the position is in, and Readers are who share it; empty
-	// where a claim told none.
+	// Log is the position's log, and Readers are the members that share it; empty if no
+	// claim named them.
 	Log, Readers string
 	// Lost are the gaps that a claim has recorded; it alone sets them.
 	Lost []Gap
@@ -52,8 +52,7 @@ type Move struct {
 	// From is where the caller believes the stored position to be, To where
 	// it goes.
 	From, To string
-	// Mark is the source's own note of what was read last before To; see
-	// [Position].
+	// Mark is the source's own note about the last record before To; see [Position].
 	Mark string
 	// Ended marks the partition as counted to its end.
 	Ended bool

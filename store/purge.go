@@ -13,15 +13,15 @@ import (
 	"github.com/keyheat/keyheat/sample"
 )
 
-// Eraser takes a key out of what the store holds as bytes that it does not read. Each
-// method but Is reports whether the key was in them; else the bytes are not written again.
+// Eraser removes a key from stored bytes that the store does not read. Each method but Is
+// reports whether the key was in them; otherwise the bytes are not written again.
 type Eraser interface {
 	// Is reports whether a stored key is the key, or a form of it that goes with it. A key
 	// without a type is a text.
 	Is(key sample.Key) bool
-	// Window, Rollup and Delta take it out of summaries, Delta out of those of a table and its
-	// indexes; an empty Account or Region stands for every one. version is that of the
-	// new delta.
+	// Window, Rollup and Delta remove it from summaries, Delta from the summaries of a
+	// table and its indexes; an empty Account or Region matches every one. version is the
+	// new delta's.
 	Window(body []byte) (erased []byte, was bool, err error)
 	Rollup(body []byte) (erased []byte, was bool, err error)
 	Delta(table sample.Target, body []byte) (erased []byte, version int, was bool, err error)
@@ -42,7 +42,7 @@ type Purge struct {
 	Progress func(table string, rows int)
 }
 
-// Erased counts what was deleted, and what was written again without the key.
+// Erased counts the deleted rows, and the rows written again without the key.
 type Erased struct {
 	Findings      int64 `json:"findings"`
 	Incidents     int64 `json:"incidents"`
@@ -54,8 +54,8 @@ type Erased struct {
 	Documents     int64 `json:"documents"`
 }
 
-// actionPurge is what the audit calls a purge, actionPurgeBegun one that began, and may
-// have been interrupted.
+// actionPurge is the audit's name of a purge, actionPurgeBegun of a purge that began and
+// may have been interrupted.
 const actionPurge, actionPurgeBegun = "purge a key", "begin to purge a key"
 
 const (
@@ -66,18 +66,18 @@ const (
 	purgeBatch = 100
 )
 
-// PurgeKey deletes what is about a key (its findings with their histories, incidents
-// that stand for them, notifications about these, its hourly peaks) and takes it out
-// of everything else that names it: windows, roll-ups, deltas, views, other findings, incidents,
-// notifications and reports. The audit has an entry when it begins and one when it ends,
-// without the key.
+// PurgeKey deletes a key's rows (its findings with their histories, incidents with it as
+// root, their notifications, its hourly peaks) and removes it from everything else that
+// names it: windows, roll-ups, deltas, views, other findings, incidents, notifications
+// and reports. The audit has an entry when it begins and one when it ends, without the
+// key.
 //
 // It holds the judge's lease meanwhile, so that no judge writes the key again from its
-// memory: the judge that had it starts over from what is left. Each transaction is of few
-// rows. After an error, part of the key is gone; a repeated purge takes the rest.
+// memory: the judge that had it starts over from the remaining rows. Each transaction has
+// few rows. After an error, part of the key is gone; a repeated purge removes the rest.
 //
-// What collectors hold in memory is stored afterwards: a key that is still used has to
-// be hidden by policy first. Deleted rows stay in the database's files until [Store.Vacuum].
+// The collectors' memory is stored afterwards: a policy has to hide a key that is still
+// used first. Deleted rows stay in the database's files until [Store.Vacuum].
 func (s *Store) PurgeKey(ctx context.Context, p Purge) (Erased, error) {
 	g := purging{Purge: p, store: s}
 	if err := g.takeLease(ctx); err != nil {
@@ -113,7 +113,7 @@ func (g *purging) takeLease(ctx context.Context) error {
 	})
 }
 
-// end gives the lease back, and writes down what a whole purge did.
+// end gives the lease back, and records the result of a whole purge.
 func (g *purging) end(ctx context.Context, whole bool) error {
 	return g.store.change(ctx, "end a purge", func(t *tx) error {
 		if err := t.endLease(ctx, g.lease, t.now); err != nil || !whole {
@@ -307,7 +307,7 @@ func (g *purging) purgeDelta(ctx context.Context, t *tx, writer string, seq int6
 	return t.run(ctx, `UPDATE deltas SET body = $3, version = $4 WHERE writer = $1 AND seq = $2`, writer, seq, erased, version)
 }
 
-// purgeTexts takes the key out of what may be about several tables.
+// purgeTexts removes the key from rows that may be about several tables.
 func (g *purging) purgeTexts(ctx context.Context) error {
 	for _, of := range []struct {
 		count   *int64
@@ -340,9 +340,8 @@ type rewriting struct {
 	erase              func([]byte) (erased any, was bool, err error)
 }
 
-// rewrite writes values again from which something was erased, and adds how many they
-// are to count, unless it is nil. It reads one at a time: a day of windows would not fit
-// into memory.
+// rewrite writes changed values again, and adds their number to count, unless it is nil.
+// It reads one at a time: a day of windows would not fit into memory.
 func (g *purging) rewrite(ctx context.Context, r rewriting, count *int64, where string) error {
 	names, err := list(ctx, g.store, "find "+r.table, func(name *any) []any { return []any{name} }, `SELECT `+r.key+` FROM `+r.table+` WHERE `+where)
 	if err != nil {

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// EventReport is the event of a notification that tells of a report; of others it is
-// one of an incident.
+// EventReport is the event of a notification about a report; other notifications have an
+// incident's event.
 const EventReport = "report"
 
 // Report is a report of a schedule.
@@ -28,12 +28,12 @@ type Report struct {
 	Filed time.Time
 }
 
-// ReportSchedule is what is known of a schedule.
+// ReportSchedule is the stored state of a schedule.
 type ReportSchedule struct {
-	// Since is when the schedule was first seen as it is now: what was due before is
-	// not made up.
+	// Since is the time at which the schedule was first seen in its present form: earlier
+	// due times are not made up.
 	Since time.Time
-	// LastDue is the newest due time of which there was a report; zero for none.
+	// LastDue is the newest due time with a report; zero for none.
 	LastDue time.Time
 	// Now is the database's time.
 	Now time.Time
@@ -42,8 +42,8 @@ type ReportSchedule struct {
 // seenEvery is how far report_schedules.seen may be behind.
 const seenEvery = 24 * time.Hour
 
-// SeeSchedule notes that there is a schedule, and returns what is known of it. A spec
-// that differs from the one before makes it due anew from now on.
+// SeeSchedule notes that there is a schedule, and returns its stored state. A changed
+// spec makes it due anew from now on.
 func (s *Store) SeeSchedule(ctx context.Context, name, spec string) (ReportSchedule, error) {
 	name, spec = clean(name), clean(spec)
 	var known ReportSchedule
@@ -99,16 +99,15 @@ func (s *Store) MarkFiled(ctx context.Context, id string) error {
 type ReportQuery struct {
 	// Schedule is a schedule's name, or empty for all.
 	Schedule string
-	// Before chooses those that were due before it; zero is open.
+	// Before chooses reports with an earlier due time; zero is open.
 	Before time.Time
-	// Unfiled chooses those of which the files are not in a folder.
+	// Unfiled chooses reports whose files are not in a folder.
 	Unfiled bool
 	// Limit is the most reports to return, 0 for DefaultLimit.
 	Limit int
 }
 
-// Reports returns the reports that a query chooses, without their documents, those
-// that were due last first.
+// Reports returns a query's reports, without their documents, the last due first.
 func (s *Store) Reports(ctx context.Context, q ReportQuery) ([]Report, error) {
 	return list(ctx, s, "read reports", (*Report).fields, `
 		SELECT `+reportColumns+` FROM reports
@@ -116,7 +115,7 @@ func (s *Store) Reports(ctx context.Context, q ReportQuery) ([]Report, error) {
 		ORDER BY due DESC, schedule LIMIT $4`, clean(q.Schedule), orForever(q.Before), q.Unfiled, limit(q.Limit))
 }
 
-// reportColumns are those of a report without its document.
+// reportColumns are a report's columns without its document.
 const reportColumns = `id, schedule, due, from_at, to_at, made, summary, filed`
 
 func (r *Report) fields() []any {
@@ -130,8 +129,8 @@ func (s *Store) Report(ctx context.Context, id string) (r Report, err error) {
 	return r, wrap(ctx, "read a report", err)
 }
 
-// IncidentTransitions returns what happened to incidents from a time until another, To
-// exclusive, in the order in which it was written; at most so many.
+// IncidentTransitions returns the transitions of incidents from a time until another, To
+// exclusive, in the order in which they were written; at most so many.
 func (s *Store) IncidentTransitions(ctx context.Context, from, to time.Time, most int) ([]Transition, error) {
 	return list(ctx, s, "read the histories of incidents", (*Transition).fields, `
 		SELECT incident, at, from_state, to_state, severity, note
