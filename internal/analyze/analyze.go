@@ -1,13 +1,12 @@
-// Package analyze finds the hot keys in files of samples, or in what another source such
-// as a table's stream hands out: one process, no server, nothing stored. It uses the
-// daemons' decoders, sketch and judge. The form of a file is recognised from its content:
-// Keyheat JSON, DynamoDB stream records, CloudTrail; or a mapping says which fields are
-// which.
+// Package analyze finds the hot keys in files of samples, or in another source such as a
+// table's stream: one process, no server, nothing stored. It uses the daemons' decoders,
+// sketch and judge. It recognises the format of a file from its content: Keyheat JSON,
+// DynamoDB stream records, CloudTrail; or a mapping names the fields.
 //
 // Files need not be in the order of time, so that every second is kept until all is read,
-// packed (see package packed), and judged in the order of time then. Over a bound of memory
-// seconds are trimmed to their hottest keys; what is proven stays true. What does not fit
-// even so is an error that says what to read instead.
+// packed (see package packed), and then judged in the order of time. Over a bound of
+// memory seconds are trimmed to their hottest keys; proven loads stay true. If that is
+// not enough, an error names a smaller part to read.
 package analyze
 
 import (
@@ -48,13 +47,13 @@ const (
 // Formats lists every format.
 func Formats() []Format { return []Format{FormatTable, FormatJSON, FormatCSV, FormatHTML} }
 
-// Options say what to analyse and where to write.
+// Options choose the input and the output.
 type Options struct {
 	// Paths are files: plain, gzip or zstd; "-" is In.
 	Paths []string
 	// Source, when set, is read in the place of Paths.
 	Source Source
-	// Remote, when set, has those of Paths that it names.
+	// Remote, when set, opens those Paths that are its own.
 	Remote Remote
 	// In is standard input, Out takes the result, and Err, when it is a
 	// terminal, the progress.
@@ -68,28 +67,27 @@ type Options struct {
 	// Policy returns the policy of a table or index; nil is detect's default
 	// for all.
 	Policy func(detect.Target) detect.Policy
-	// Tables are what stream records and CloudTrail events leave open; nil is
-	// enough for tables without a sort key, whose indexes are then not seen.
+	// Tables complete stream records and CloudTrail events; nil is enough for tables
+	// without a sort key, whose indexes are then not seen.
 	Tables format.Tables
-	// Mapping says where the fields of samples are, where they are not Keyheat JSON's.
-	// It is valid.
+	// Mapping names the fields of samples in other formats than Keyheat JSON. It is
+	// valid.
 	Mapping mapped.Mapping
-	// Facts returns what is known of a table beside its traffic; nil is nothing.
+	// Facts returns the known facts of a table beside its traffic; nil is none.
 	Facts func(detect.Target) *detect.TableFacts
-	// Hide replaces what must not be shown of a record's keys before it is counted;
-	// nil is nothing.
+	// Hide replaces hidden keys of a record before it is counted; nil hides nothing.
 	Hide func(*sample.Record)
 	// Candidates are other partition keys, to be compared with the present ones.
 	Candidates []Candidate
 	// Explain are keys, or the patterns of several, to explain in full.
 	Explain []string
-	// Code are the languages in which the code of explained keys' shards is written.
+	// Code are the languages of the code for explained keys' shards.
 	Code []recipe.Language
 	// WhatIf are questions about other numbers of shards.
 	WhatIf []whatif.Question
-	// FailOn is the severity from which on findings are an error; empty for none. The
-	// verdict must then be over all that was read: a gap, or half of the lines, that is
-	// missing from it is an error too.
+	// FailOn is the severity from which findings are an error; empty for none. The
+	// verdict must then cover all input: a gap, or half of the lines, that is missing
+	// from it is an error too.
 	FailOn detect.Severity
 	// Memory is how many bytes the seconds may take; DefaultMemory when 0. The process
 	// takes some 300 MB beside it.
@@ -99,15 +97,15 @@ type Options struct {
 // DefaultMemory holds a day of 100 tables with some keys in every second.
 const DefaultMemory = 1 << 30
 
-// ErrNothingJudged is the error of [Run] when nothing, or too little, could be read for a
-// verdict. What was read is written all the same.
+// ErrNothingJudged is the error of [Run] when too little could be read for a verdict. The
+// result is written all the same.
 var ErrNothingJudged = errors.New("nothing could be judged")
 
 // ErrFound is the error of [Run] when a finding is as severe as FailOn.
 var ErrFound = errors.New("found")
 
-// Run reads the files and writes what was found. Bad samples are no error beside good
-// ones; a file that cannot be read is, [ErrNothingJudged] and [ErrFound].
+// Run reads the files and writes the result. Bad samples are no error beside good ones;
+// an unreadable file is, and so are [ErrNothingJudged] and [ErrFound].
 func Run(ctx context.Context, o Options) error {
 	if o.Format == "" {
 		o.Format = FormatTable
@@ -129,8 +127,7 @@ func Run(ctx context.Context, o Options) error {
 	return result.fail(o.FailOn)
 }
 
-// fail returns the error that the result is for who asked to be told of findings from a
-// severity on.
+// fail returns the error of findings from a severity on.
 func (r *Result) fail(on detect.Severity) error {
 	s := &r.Samples
 	if !s.Judged {
@@ -187,7 +184,7 @@ func (f *fold) write(result *Result, o Options) error {
 	return nil
 }
 
-// read folds what there is to read.
+// read folds the input.
 func read(ctx context.Context, o Options) (*fold, error) {
 	if err := config().Validate(); err != nil {
 		return nil, err
@@ -212,10 +209,9 @@ func read(ctx context.Context, o Options) (*fold, error) {
 	return f, nil
 }
 
-// Result is what was found. Its JSON form is documented in
-// docs/findings.schema.json.
+// Result is the verdict. Its JSON form is documented in docs/findings.schema.json.
 type Result struct {
-	// Incidents are what the findings are evidence of, the most severe first.
+	// Incidents are the findings' incidents, the most severe first.
 	Incidents []detect.Incident `json:"incidents"`
 	// Findings are ordered by severity, and then by utilisation.
 	Findings []detect.Finding `json:"findings"`
@@ -226,7 +222,7 @@ type Result struct {
 	WhatIf  []whatif.Answer `json:"what_if"`
 	Gaps    []sample.Gap    `json:"gaps"`
 	Samples intake.Reading  `json:"samples"`
-	// Notes are sentences of a Source about what was read.
+	// Notes are sentences of a Source about its reading.
 	Notes []string `json:"notes"`
 }
 
@@ -243,7 +239,7 @@ type CandidateView struct {
 	View *detect.View `json:"view"`
 }
 
-// result returns the verdict on what was folded.
+// result returns the verdict on the folded samples.
 func (f *fold) result(o Options) *Result {
 	options := o.board()
 	policy := options.Policy
@@ -284,7 +280,7 @@ func (o *Options) board() board.Options {
 	return board.Options{Policy: policy, Facts: o.Facts, OneEpisode: true}
 }
 
-// candidateViews returns those of every table that has the parts of the key in some
+// candidateViews returns the views of every table that has the parts of the key in some
 // sample, or lacks them in all.
 func (f *fold) candidateViews(o board.Options) []CandidateView {
 	all := []CandidateView{}
@@ -311,8 +307,8 @@ func (f *fold) candidateViews(o board.Options) []CandidateView {
 // same file gives the same result.
 const seed = 0x6b657968656174
 
-// sets is the width of the front: with one process to feed there is memory for
-// the larger one, which proves more in dense traffic.
+// sets is the width of the front: one process has memory for the larger one, which proves
+// more in dense traffic.
 const sets = 1024
 
 func config() sketch.Config { return sketch.Config{Seed: seed, Sets: sets} }

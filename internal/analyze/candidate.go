@@ -105,7 +105,7 @@ func (c Candidate) Key(r *sample.Record) (sample.Key, bool) {
 	return sample.KeyString(name), err == nil
 }
 
-// valueOf returns what a record has for a part of a key.
+// valueOf returns a record's value for a part of a key.
 func valueOf(r *sample.Record, part string) (string, bool) {
 	value := r.Attrs[part]
 	switch {

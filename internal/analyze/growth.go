@@ -29,15 +29,16 @@ type warmKey struct {
 	hours map[int64]sketch.Load
 }
 
-// growingKeys are the warm keys of seconds that are all at hand, such as those of files of weeks.
+// growingKeys are the warm keys of seconds that are all in memory, such as files of
+// weeks.
 type growingKeys struct {
 	keys map[growingID]*warmKey
 	now  time.Time
 	seed uint64
 }
 
-// followGrowth returns the warm keys of seconds, of which from and to are the first and the last in
-// Unix seconds, and whose keys were hashed with a seed. Nothing comes of less than [heat.GrowthSpan].
+// followGrowth returns the warm keys of seconds, from the first to the last in Unix
+// seconds, whose keys were hashed with a seed. Less than [heat.GrowthSpan] gives none.
 func followGrowth(seconds iter.Seq[*sketch.Window], from, to int64, seed uint64) growingKeys {
 	k := growingKeys{keys: make(map[growingID]*warmKey), seed: seed}
 	if time.Duration(to-from)*time.Second < heat.GrowthSpan {

@@ -51,7 +51,7 @@ var eighths = []rune(" ▁▂▃▄▅▆▇█")
 
 func draw(p *page, loads []float64, highest, limit float64) {
 	p.line("")
-	// What is little above the limit has a row above it.
+	// A load a little above the limit has a row above it.
 	scale := highest
 	if highest > limit {
 		scale = max(highest, limit*chartHeight/(chartHeight-1))

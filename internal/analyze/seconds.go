@@ -8,16 +8,16 @@ import (
 	"github.com/keyheat/keyheat/sketch"
 )
 
-// sketches are those of the records, by target and second.
+// sketches are the records' sketches, by target and second.
 type sketches struct {
 	shard   *sketch.Shard
 	census  *keydesign.Census
 	windows *packed.Windows
 }
 
-// trims are to what seconds over the bound of memory are trimmed: to keys above a hundredth
-// of a limit, and, when that is not enough, to those that a judge tracks: of these a table's
-// default quota of 40,000 units leaves room for some 500 in a second.
+// trims are the trims of seconds over the bound of memory: to keys above a hundredth of a
+// limit, and, when that is not enough, to the keys that a judge tracks. A table's default
+// quota of 40,000 units leaves room for some 500 of these in a second.
 func trims() []packed.Trim {
 	var all []packed.Trim
 	for _, share := range []float64{0.01, detect.TrackShare} {
@@ -34,9 +34,8 @@ func newSeconds(memory int64) *sketches {
 	}
 }
 
-// sealAt is how many bytes the shard may hold in seconds that have left its
-// ring. Sealing cuts the live seconds in two, which widens their bounds, so it
-// is done seldom.
+// sealAt is the number of bytes that the shard may hold in seconds that have left its
+// ring. Sealing cuts the live seconds in two, which widens their bounds, so it is rare.
 const sealAt = 32 << 20
 
 // sealIfFull keeps the shard within its memory, and the seconds within theirs.
@@ -48,7 +47,7 @@ func (s *sketches) sealIfFull() error {
 	return s.windows.Pack()
 }
 
-// seal merges what the shard has into the seconds.
+// seal merges the shard's seconds into the others.
 func (s *sketches) seal() {
 	d := sketch.NewDelta(config())
 	s.shard.Seal(d)
@@ -60,12 +59,12 @@ func (s *sketches) seal() {
 	}
 }
 
-// judgeEvery is how many seconds of event time the board sees between two
-// calls of Settle, each of which judges every key.
+// judgeEvery is the number of seconds of event time that the board sees between two calls
+// of Settle, each of which judges every key.
 const judgeEvery = 300
 
 // judge lets a board and the census observe every second, in the order of time, and
-// returns what grows too. It is called once.
+// returns growing keys too. It is called once.
 func (s *sketches) judge(o board.Options) (*board.Board, growingKeys) {
 	judge, from, to := s.observe(o, s.census.Observe)
 	return judge, followGrowth(s.windows.All(), from, to, seed)

@@ -16,19 +16,19 @@ import (
 	"github.com/keyheat/keyheat/sketch"
 )
 
-// Source is what is read where it is not files, such as a table's stream.
+// Source is an input other than files, such as a table's stream.
 type Source interface {
-	// Run hands out all that there is, of any number of partitions at once. When ctx
-	// ends it returns without an error, and the verdict is over what it handed out.
+	// Run passes all records to the sink, from any number of partitions at once. When ctx
+	// ends it returns without an error, and the verdict covers the passed records.
 	Run(ctx context.Context, sink source.Sink) error
-	// Name names what is read, for a person.
+	// Name names the input, for a person.
 	Name() string
 	// Format is the form of its messages.
 	Form() format.Format
-	// Notes are sentences about what was read, once Run has returned.
+	// Notes are sentences about the reading, once Run has returned.
 	Notes() []string
-	// Following returns how long load counts where Run goes on until ctx ends: findings
-	// are told while it does. 0 where Run ends by itself.
+	// Following returns how long load counts while Run goes on until ctx ends: findings
+	// are printed meanwhile. 0 if Run ends by itself.
 	Following() time.Duration
 	// Tell is given a line for each incident that begins meanwhile.
 	Tell(line string)
@@ -37,11 +37,11 @@ type Source interface {
 // Remote is where files are that are not this machine's, such as objects of S3.
 type Remote interface {
 	files.Remote
-	// Notes are sentences about what was read, once that is over.
+	// Notes are sentences about the reading, once it is over.
 	Notes() []string
 }
 
-// readSource folds what a source hands out.
+// readSource folds a source's records.
 func (f *fold) readSource(ctx context.Context, o Options) error {
 	f.tally.Begin(o.Source.Name())
 	s := &sharedFold{fold: f, source: string(o.Source.Form())}
@@ -69,7 +69,7 @@ func (s *sharedFold) Claim(_ context.Context, c source.Claim) (source.Partition,
 	return &sharedPart{file: file{into: s.fold, source: s.source, path: c.Partition, position: c.First}, of: s}, nil
 }
 
-// sharedPart is a partition beside which others are read.
+// sharedPart is a partition that is read beside others.
 type sharedPart struct {
 	file
 	of *sharedFold
@@ -93,7 +93,7 @@ func (p *sharedPart) Gap(ctx context.Context, g sample.Gap) error {
 // that count are judged again each time.
 const tellEvery = time.Minute
 
-// tellIncidents tells of incidents as they begin, until ctx ends.
+// tellIncidents prints incidents as they begin, until ctx ends.
 func (s *sharedFold) tellIncidents(ctx context.Context, o Options) {
 	told := make(map[string]bool)
 	for retry.Pause(ctx, tellEvery); ctx.Err() == nil; retry.Pause(ctx, tellEvery) {
@@ -112,7 +112,7 @@ func (s *sharedFold) tellIncidents(ctx context.Context, o Options) {
 	}
 }
 
-// incidents judges what was folded so far, of the time that counts.
+// incidents judges the samples so far, of the time that counts.
 func (s *sharedFold) incidents(o Options) []detect.Incident {
 	s.mu.Lock()
 	defer s.mu.Unlock()

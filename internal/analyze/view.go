@@ -19,7 +19,7 @@ const (
 	keyWidth   = 18
 )
 
-// views writes what the keys of the tables look like.
+// views writes the views of the tables' keys.
 func (r *Result) views(on screen) string {
 	t := terminal.Table{Columns: []terminal.Column{
 		{Name: "table", Least: 10}, {Name: "keys", Right: true}, {Name: "effective", Right: true, Spare: 3}, {Name: "key like", Least: 10, Spare: 1},
@@ -81,12 +81,12 @@ func (r *Result) candidates(on screen) string {
 	return t.Render(on.width) + "\n\n" + strings.Join(sentences, "\n")
 }
 
-// mostOfTheTime is the share of the seconds between a table's first and last one from which on
-// what is said of it is of all of that time.
+// mostOfTheTime is the share of the seconds between a table's first and last one from
+// which its view stands for all of that time.
 const mostOfTheTime = 0.9
 
-// judgedOver says over which seconds the verdict on a table's keys is, where it had load in few
-// of them; empty otherwise.
+// judgedOver names the judged seconds of a table's keys, if it had load in few of them;
+// empty otherwise.
 func judgedOver(t *detect.Table) string {
 	from, to := t.View.From.UTC(), t.View.To.UTC()
 	if float64(t.Seconds) >= mostOfTheTime*to.Sub(from).Seconds() {
@@ -166,8 +166,8 @@ func mostLoaded(v *detect.View) string {
 	return strings.Join(all, ", ") + mixed
 }
 
-// ceiling writes at which load of all keys the hottest fills its partition, by the ceiling that
-// is nearer at the observed mix of reads and writes.
+// ceiling writes the load of all keys at which the hottest fills its partition, by the
+// nearer ceiling at the observed mix of reads and writes.
 func ceiling(v *detect.View) string {
 	switch c := v.Ceiling; {
 	case c.WCU != nil && !ceilingOfReads(v):
@@ -178,8 +178,8 @@ func ceiling(v *detect.View) string {
 	return "-"
 }
 
-// ceilingOfReads reports whether that ceiling is of reads, of which a partition may serve more
-// than is certain.
+// ceilingOfReads reports whether the ceiling is one of reads, of which a partition may
+// serve more than is certain.
 func ceilingOfReads(v *detect.View) bool {
 	return v.Ceiling.RCU != nil && (v.Ceiling.WCU == nil || v.WriteShare < 0.5)
 }
@@ -309,8 +309,8 @@ func (w *wholeTable) write(p *page) {
 	w.keys(p)
 }
 
-// spanText says how many requests there were. Samples may not tell what was throttled: that
-// the others were served is known where some do.
+// spanText gives the number of requests. Samples may not mark throttled ones: the others
+// are known to be served only if some samples do.
 func (w *wholeTable) spanText() string {
 	if w.Throttled.Requests > 0 {
 		return fmt.Sprintf("%s requests that were served in %s", wording.Count(w.Requests), wording.Seconds(int(w.Seconds)))
@@ -318,7 +318,7 @@ func (w *wholeTable) spanText() string {
 	return fmt.Sprintf("%s requests in %s, none of them marked as throttled", wording.Count(w.Requests), wording.Seconds(int(w.Seconds)))
 }
 
-// keys writes what the keys look like, and the verdict on that.
+// keys writes a description of the keys, and the verdict on it.
 func (w *wholeTable) keys(p *page) {
 	v := w.View
 	if v == nil {

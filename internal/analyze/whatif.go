@@ -9,8 +9,8 @@ import (
 	"github.com/keyheat/keyheat/detect/wording"
 )
 
-// answers returns those to every question, of every table that has the key, in
-// agreement with what was found of it.
+// answers returns the answers to every question, for every table that has the key, in
+// agreement with its findings.
 func (f *fold) answers(o Options, found []detect.Finding, policy func(detect.Target) detect.Policy) []whatif.Answer {
 	all := []whatif.Answer{}
 	for _, q := range o.WhatIf {

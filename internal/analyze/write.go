@@ -46,7 +46,7 @@ func (r *Result) report() *report.Report {
 	})
 }
 
-// notes are what a report of files says beside how many samples were counted.
+// notes are the remarks of a report on files beside the number of samples.
 func (r *Result) notes() []string {
 	all := []string{}
 	for _, s := range slices.Concat([]string{r.Samples.Covers(), r.Samples.LowerBoundText(), r.Samples.ComputedText()}, intake.OtherKeys(r.Tables, r.Findings), r.Samples.FaultSentences(), r.Notes) {
@@ -74,14 +74,14 @@ var csvColumns = []string{
 	"utilization", "share", "reason", "shards", "first_seen", "last_seen", "account", "region", "note",
 }
 
-// The kinds of the row that says what the findings of a CSV are not over.
+// The kinds of the row that limits the findings of a CSV.
 const (
 	kindUnjudged = "not_judged"
 	kindPartly   = "partly_judged"
 )
 
-// note returns the kind and the note of a row that is no finding: what could not be
-// judged; empty when all was. Without it, no rows would look like no hot keys.
+// note returns the kind and the note of a row that is no finding: the unjudged part;
+// empty when all was judged. Without it, no rows would look like no hot keys.
 func (r *Result) note() (kind, note string) {
 	parts := []string{r.Samples.Covers()}
 	switch {
@@ -165,8 +165,8 @@ func (r *Result) text(on screen) string {
 	return b.String()
 }
 
-// verdict returns what is said before all else: that there are no hot keys, that the
-// verdict is not over all, or that there is none.
+// verdict returns the first sentence: that there are no hot keys, that the verdict does
+// not cover all, or that there is none.
 func (r *Result) verdict() string {
 	switch s := &r.Samples; {
 	case !s.Judged:
@@ -189,7 +189,7 @@ func (r *Result) verdict() string {
 	return "No hot keys.\n"
 }
 
-// samplesRead returns what was read, and what was not.
+// samplesRead describes the read samples, and the unread ones.
 func (r *Result) samplesRead() string {
 	var b strings.Builder
 	b.WriteString(r.Samples.CountedText() + "\n")
@@ -219,7 +219,7 @@ func (r *Result) samplesRead() string {
 	return b.String()
 }
 
-// notCounted says in a sentence what was not read.
+// notCounted describes an unread part in a sentence.
 func notCounted(g *sample.Gap) string {
 	from := ""
 	if g.From != "" {
@@ -228,15 +228,15 @@ func notCounted(g *sample.Gap) string {
 	return "Not counted: " + printable(g.Partition) + from + ": " + printable(g.Reason) + "."
 }
 
-// maxIncidents and maxRows bound what a terminal is to show, unless Options.Top says
-// otherwise: the rest is in the other formats.
+// maxIncidents and maxRows bound a terminal's list, unless Options.Top is set: the rest
+// is in the other formats.
 const (
 	maxIncidents = 5
 	maxRows      = 40
 	maxAlike     = 3 // of one kind in an incident
 )
 
-// incidents returns the worst incidents, each with what to do first.
+// incidents returns the worst incidents, each with its first remedy.
 func (r *Result) incidents(on screen) string {
 	p := &page{}
 	shown, most := 0, min(maxIncidents, on.rows)
@@ -257,7 +257,7 @@ func (r *Result) incidents(on screen) string {
 	return p.String()
 }
 
-// incident writes an incident's title, and what to do first.
+// incident writes an incident's title, and its first remedy.
 func (p *page) incident(in *detect.Incident, colours bool) {
 	p.paragraph(2, "", severity(in.Severity, colours)+"  "+in.Title)
 	if in.FirstFix != "" {
@@ -314,7 +314,7 @@ func (r *Result) findings(on screen) string {
 	return shown
 }
 
-// few returns the findings of an incident without those that are like many before them.
+// few returns the findings of an incident without repetitions of many similar ones.
 func few(group []*detect.Finding) (shown []*detect.Finding) {
 	alike := map[detect.Kind]int{}
 	for _, f := range group {
@@ -325,8 +325,8 @@ func few(group []*detect.Finding) (shown []*detect.Finding) {
 	return shown
 }
 
-// provenOver returns in how many seconds a finding's load is proven to be over the limit, as
-// a number beside that of the possible ones; nothing where that is not known.
+// provenOver returns the number of seconds in which a finding's load is proven to be over
+// the limit, beside the number of possible ones; empty if unknown.
 func provenOver(f *detect.Finding) string {
 	if f.OverSeconds == nil {
 		return ""
@@ -334,8 +334,8 @@ func provenOver(f *detect.Finding) string {
 	return strconv.Itoa(*f.OverSeconds)
 }
 
-// shardsCell returns how many shards carry a finding's load; nothing where none are
-// advised, and of what is one of a key's shards itself.
+// shardsCell returns the number of key shards that carry a finding's load; empty if none
+// are advised, and for a finding about one of a key's shards.
 func shardsCell(f, root *detect.Finding) string {
 	if !f.AdvisesShards() || f != root && root.Sharding != nil {
 		return ""
@@ -343,8 +343,7 @@ func shardsCell(f, root *detect.Finding) string {
 	return strconv.Itoa(f.Shards)
 }
 
-// tables writes what was seen of each table and index, and what was throttled where
-// anything was.
+// tables writes the load of each table and index, and its throttled requests, if any.
 func (r *Result) tables(on screen) string {
 	t := terminal.Table{Columns: []terminal.Column{
 		{Name: "table", Least: 20}, {Name: "seconds", Right: true, Spare: 1}, {Name: "requests seen", Right: true},
@@ -374,8 +373,8 @@ func severity(s detect.Severity, colours bool) string {
 // the Region where these are known.
 func target(of detect.Target) string { return printable(of.Name()) }
 
-// target writes a table or index in the columns of a result, which are narrow:
-// without the account, or the Region, that all of its tables share.
+// target writes a table or index in the columns of a result, which are narrow: without
+// the account, or the Region, that all of its tables share.
 func (r *Result) target(of detect.Target) string {
 	account, region := false, false
 	for i := range r.Tables {
@@ -391,8 +390,7 @@ func (r *Result) target(of detect.Target) string {
 	return target(of)
 }
 
-// sharedText says which account and Region the columns leave out; nothing where they
-// are not known.
+// sharedText names the account and Region that the columns leave out; empty if unknown.
 func (r *Result) sharedText() string {
 	if len(r.Tables) == 0 {
 		return ""
@@ -422,8 +420,8 @@ func subject(f *detect.Finding) string {
 	return "(whole table)"
 }
 
-// peakCells returns how large a finding's load is, what of the limit that is, and when it
-// was: no time where samples do not tell it.
+// peakCells returns the size of a finding's load, its share of the limit, and its time:
+// none if samples do not carry it.
 func peakCells(f *detect.Finding) (load, ofLimit, at string) {
 	load, ofLimit = wording.Load(f)
 	if f.OnlyMean() {

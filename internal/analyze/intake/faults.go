@@ -1,7 +1,7 @@
 package intake
 
-// lookedAt is how many bad lines of a reason are looked at for what to do. A file may begin
-// with lines that are no requests at all.
+// lookedAt is the number of bad lines of a reject reason that are searched for a remedy.
+// A file may begin with lines that are no requests at all.
 const lookedAt = 500
 
 // maxDiffering is how many differing remedies are kept of a reason.
@@ -11,7 +11,7 @@ const maxDiffering = 16
 // key or an operation.
 const looksRight = 2
 
-// faults are the bad lines of one reason, by what to do about them.
+// faults are the bad lines of one reject reason, by remedy.
 type faults struct{ all []counted }
 
 // counted is the first of the lines that ask for the same.
@@ -46,8 +46,8 @@ func (f *faults) add(fault Fault, fits int) {
 	}
 }
 
-// better reports whether a line says more of what to do than another: more about a request,
-// or as much for more lines.
+// better reports whether a line explains more than another: a line like a request, or
+// more lines with the same remedy.
 func (c *counted) better(than *counted) bool {
 	if c.fits != than.fits {
 		return c.fits > than.fits

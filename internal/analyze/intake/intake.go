@@ -1,6 +1,6 @@
-// Package intake keeps account of what is read of files: how much of it was counted,
-// what was not and why, and what a person can do about it. A verdict over no data is
-// none, so that what was read stands beside every verdict.
+// Package intake keeps account of files: the counted part, the rejected part with its
+// reasons, and the remedies. A verdict over no data is none, so that this account stands
+// beside every verdict.
 package intake
 
 import (
@@ -18,7 +18,7 @@ import (
 	"github.com/keyheat/keyheat/sample/mapped"
 )
 
-// Reading is what was read.
+// Reading is the account of the input.
 type Reading struct {
 	// Good were counted; Bad were not, by reason.
 	Good int64                         `json:"good"`
@@ -33,13 +33,13 @@ type Reading struct {
 	// Unsized counts the samples that tell neither units nor a size: each counts as the
 	// least that its operation costs.
 	Unsized int64 `json:"unsized"`
-	// Faults are a bad line of each reason: the first one of those for which most of the
-	// first bad lines ask the same, where some look like requests the first one of these.
-	// The most frequent reason is first; where nothing was counted, one whose line looks
+	// Faults are a bad line of each reject reason: the first line with the most common
+	// remedy among the first bad lines, or the first of these that looks like a request.
+	// The most frequent reason is first; if nothing was counted, one whose line looks
 	// like a request.
 	Faults []Fault `json:"faults"`
-	// Unread are files of which nothing was counted, up to maxUnread; UnreadFiles is how
-	// many there are.
+	// Unread are files without a counted record, up to maxUnread; UnreadFiles is their
+	// number.
 	Unread      []string `json:"unread"`
 	UnreadFiles int      `json:"unread_files"`
 	// unrated counts the samples that could state a sampling rate below 1, and state neither
@@ -47,7 +47,7 @@ type Reading struct {
 	unrated int64
 	// sized counts the samples that tell a size and no units.
 	sized int64
-	// noun is what most that was read is, in the plural; lines when empty.
+	// noun names most of the input, in the plural; lines when empty.
 	noun string
 }
 
@@ -56,17 +56,17 @@ type Fault struct {
 	File string `json:"file"`
 	// Line is the line's number, from 1; 0 when it is not known.
 	Line int64 `json:"line"`
-	// Record is the number of the object in the list that it is in, from 1, where a line has
-	// several; 0 where the line tells which it is.
+	// Record is the number of the object in its list, from 1, if a line has several; 0 if
+	// the line identifies it.
 	Record int64               `json:"record"`
 	Reason sample.RejectReason `json:"reason"`
 	// Text is the beginning of the line; where keys are hidden, its structure.
 	Text string `json:"text"`
-	// Remedy says what to do, or what the line seems to be; never empty.
+	// Remedy is the remedy, or a guess at the line's nature; never empty.
 	Remedy string `json:"remedy"`
 }
 
-// Reasons beside those of decoders.
+// Reject reasons beside the decoders'.
 const (
 	// ReasonUnreadable is a sample that the source could not read completely.
 	ReasonUnreadable sample.RejectReason = "unreadable"
@@ -74,23 +74,23 @@ const (
 	ReasonTooManyTables sample.RejectReason = "too_many_tables"
 )
 
-// What is kept of a reading, which no file may make larger.
+// The bounds of a reading, for files of any size.
 const (
 	maxUnread = 5
 	maxText   = 80
 )
 
-// enough is the share of the lines from which on "no hot keys" says something. Below
-// it what was counted may be the odd lines of a file in another form.
+// enough is the share of the lines from which "no hot keys" means something. Below it the
+// counted lines may be the odd lines of a file in another format.
 const enough = 0.01
 
-// noLoad are the reasons for what is no request that cost anything, or whose load on
-// the table was counted all the same.
+// noLoad are the reject reasons of requests without cost, or whose load on the table was
+// counted all the same.
 var noLoad = map[sample.RejectReason]bool{
 	cloudtrail.RejectNotRequest: true, cloudtrail.RejectFailed: true, change.RejectNoImages: true,
 }
 
-// Fields is what a file calls the fields of Keyheat JSON.
+// Fields returns a file's names of the fields of Keyheat JSON.
 type Fields interface {
 	// FieldName returns the file's name of a field.
 	FieldName(field string) string
@@ -112,12 +112,12 @@ func (own) HasRates() bool                { return false }
 
 func (own) Value(line []byte, field string) string { return mapped.Value(line, field) }
 
-// Tally counts what is read. It is for one goroutine.
+// Tally counts the input. It is for one goroutine.
 type Tally struct {
 	// Hidden reports that keys must not be shown: a fault's text is its structure.
 	Hidden bool
-	// Fields is what the file at hand calls its fields; nil is Keyheat JSON's names, where no
-	// mapping can change them.
+	// Fields returns the present file's names of its fields; nil for Keyheat JSON's
+	// names, which no mapping can change.
 	Fields Fields
 
 	good, unsized, unrated, sized int64
@@ -215,8 +215,8 @@ func (t *Tally) Bad(reason sample.RejectReason, excerpt []byte) {
 	of.add(fault, a.fits)
 }
 
-// inJSON reports whether other lines of the file at hand have objects: those that were seen, or
-// some of those behind.
+// inJSON reports whether other lines of the present file have objects: lines before, or
+// some of the lines behind.
 func (t *Tally) inJSON(behind []byte) bool {
 	found := t.objects || t.good > t.atOpen && (t.Fields == nil || len(t.Fields.Columns()) == 0)
 	for line := range bytes.Lines(behind) {
@@ -235,8 +235,8 @@ func hasObject(line []byte) bool {
 	return at >= 0 && bytes.HasSuffix(line, []byte("}")) && json.Valid(line[at:])
 }
 
-// underPreamble reports whether a line is the first of a file but for what may stand before
-// a line of names.
+// underPreamble reports whether a line is the first of a file, apart from lines that may
+// precede a line of names.
 func (t *Tally) underPreamble(line []byte) bool {
 	return t.line == 1 && offset(t.message, line) == mapped.Preamble(t.message)
 }
@@ -257,14 +257,14 @@ func (t *Tally) record(excerpt []byte) int64 {
 	return number
 }
 
-// besides is what is between two objects of a list.
+// besides is the text between two objects of a list.
 var besides = regexp.MustCompile(`\}\s*,\s*\{`)
 
-// maxLine is how much of a line is looked at for what it is.
+// maxLine bounds the part of a line that is searched.
 const maxLine = 8 << 10
 
-// locate returns the number of the line that an excerpt stands in, 0 when that is not
-// known, the line from the excerpt on, and what is behind it.
+// locate returns the number of the line with an excerpt, 0 when unknown, the line from
+// the excerpt on, and the text behind it.
 func (t *Tally) locate(excerpt []byte) (number int64, whole, behind []byte) {
 	at := offset(t.message, excerpt)
 	if at < 0 {
@@ -308,7 +308,7 @@ func shorten(line []byte, limit int) string {
 	return string(bytes.ToValidUTF8(line[:limit], nil)) + "…"
 }
 
-// Reading returns what was read so far. Nothing may be added afterwards.
+// Reading returns the account so far. Nothing may be added afterwards.
 func (t *Tally) Reading() Reading {
 	t.End()
 	r := Reading{

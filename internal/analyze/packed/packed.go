@@ -1,11 +1,11 @@
-// Package packed keeps the seconds of many tables and indexes in little memory, for who has
-// to read all of a time before it is judged, in whatever order it comes.
+// Package packed keeps the seconds of many tables and indexes in little memory, for a
+// reader that has to read all of a time before it is judged, in any order.
 //
-// Seconds to which nothing was added lately are encoded and compressed, some hundreds
-// together: a second of one key takes about 50 bytes in the place of 1,700. They stand in
-// runs, each in the order of time. What comes late begins another run, and runs are merged
-// when they have become too many, so that a second is held once. Over their bound, seconds
-// are trimmed to the keys that a verdict needs; what is proven stays true.
+// Seconds without recent additions are encoded and compressed, some hundreds together: a
+// second of one key takes about 50 bytes instead of 1,700. They form runs, each in the
+// order of time. A late second begins another run, and runs are merged when they have
+// become too many, so that a second is held once. Over their bound, seconds are trimmed
+// to the keys that a verdict needs; proven loads stay true.
 package packed
 
 import (
@@ -22,23 +22,23 @@ import (
 // ErrFull is the error of [Windows.Pack] when the seconds do not fit, trimmed as they are.
 var ErrFull = errors.New("the seconds take more memory than they may")
 
-// Trim says which keys of a second stay.
+// Trim chooses the keys of a second that stay.
 type Trim struct {
-	// Floor is the load from which on a key stays.
+	// Floor is the load from which a key stays.
 	Floor sketch.Load
 	// Most is how many keys of a second stay at most, the most loaded ones.
 	Most int
 }
 
-// Options bound what is held.
+// Options bound the memory.
 type Options struct {
 	// Bytes is the bound of packed seconds.
 	Bytes int64
-	// Trims are what is tried beyond it, one after the other.
+	// Trims are tried beyond it, one after the other.
 	Trims []Trim
 }
 
-// What is held unpacked: seconds that may be added to soon, which these bounds pack early.
+// The bounds of unpacked seconds, to which samples may be added soon.
 const (
 	packFrom    = 4 << 10  // seconds to which nothing was added lately
 	maxOpen     = 32 << 10 // seconds
@@ -80,7 +80,7 @@ func (i instant) compare(o instant) int {
 // New returns no seconds yet.
 func New(o Options) *Windows { return &Windows{options: o, open: make(map[instant]*window)} }
 
-// Add adds what is known of a second, which it keeps.
+// Add adds a part of a second, and keeps it.
 func (w *Windows) Add(part *sketch.Window) {
 	at := instantOf(part)
 	of := w.open[at]
@@ -94,8 +94,8 @@ func (w *Windows) Add(part *sketch.Window) {
 	w.keys += len(of.Keys)
 }
 
-// Pack packs seconds to which nothing was added since the call before: all, when they are
-// many. Its error is [ErrFull].
+// Pack packs seconds without additions since the call before: all, when they are many.
+// Its error is [ErrFull].
 func (w *Windows) Pack() error {
 	turn := w.turn
 	w.turn++
@@ -130,7 +130,7 @@ func (w *Windows) Pack() error {
 // had when they were merged last.
 const slack = 16 << 20
 
-// maxRuns is how many runs may be, each of which has a block decoded when all are read.
+// maxRuns is the most runs. A reader of all has a block of each decoded.
 const maxRuns = 64
 
 // bound merges runs that hold many seconds twice, and keeps them within their bytes.
@@ -154,8 +154,8 @@ func (w *Windows) enforceBudget() error {
 	return ErrFull
 }
 
-// merge makes one run of all, trimmed if that is said. What was merged is given up on the
-// way, so that it is held once.
+// merge makes one run of all, trimmed if t is set. It frees merged runs on the way, so
+// that each second is held once.
 func (w *Windows) merge(t *Trim) error {
 	runs := w.runs
 	w.runs, w.bytes = nil, 0
@@ -173,8 +173,8 @@ func (w *Windows) merge(t *Trim) error {
 	return err
 }
 
-// All returns the seconds in the order of time, each once. What it yields may not be
-// changed, nor anything added meanwhile.
+// All returns the seconds in the order of time, each once. The caller must not change
+// them, nor add any meanwhile.
 func (w *Windows) All() iter.Seq[*sketch.Window] {
 	return func(yield func(*sketch.Window) bool) {
 		open := slices.SortedFunc(maps.Keys(w.open), instant.compare)

@@ -25,8 +25,8 @@ const (
 	blockKeys    = 16 << 10
 )
 
-// runAfter returns the number of the run that seconds can be added to which begin with one:
-// of those that end before it the one that ends last, else that of a new run.
+// runAfter returns the number of the run for seconds that begin with one: among the runs
+// that end before it the one that ends last, else a new run's.
 func (w *Windows) runAfter(first instant) int {
 	best := len(w.runs)
 	for i := range w.runs {
@@ -37,7 +37,7 @@ func (w *Windows) runAfter(first instant) int {
 	return best
 }
 
-// add packs seconds that are in the order of time behind those of a run.
+// add packs seconds, in the order of time, behind a run's.
 func (w *Windows) add(to int, seconds iter.Seq[*sketch.Window]) error {
 	if to == len(w.runs) {
 		w.runs = append(w.runs, run{})
@@ -78,7 +78,7 @@ func (r *run) forget(second int64) (bytes int64) {
 	return bytes
 }
 
-// cursor reads a run, or what next returns.
+// cursor reads a run, or the results of next.
 type cursor struct {
 	blocks []block
 	used   bool // blocks are given up when they are read
@@ -109,9 +109,8 @@ func (c *cursor) step() {
 	c.at, c.decoded = &c.decoded[0], c.decoded[1:]
 }
 
-// merged yields the seconds of runs from one second on, and those that rest returns unless
-// it is nil, all in the order of time, parts of one second as one. used gives runs up as
-// they are read.
+// mergeRuns yields the seconds of runs from one second on, and rest's unless it is nil,
+// all in the order of time, parts of one second as one. used frees runs as they are read.
 func mergeRuns(from int64, runs []run, rest func() *sketch.Window, used bool) iter.Seq[*sketch.Window] {
 	return func(yield func(*sketch.Window) bool) {
 		var cursors []*cursor
@@ -136,7 +135,7 @@ func mergeRuns(from int64, runs []run, rest func() *sketch.Window, used bool) it
 	}
 }
 
-// first takes the first second of all cursors, of which there are few; nil at the end.
+// first takes the first second of all cursors, which are few; nil at the end.
 func first(cursors []*cursor) *sketch.Window {
 	var least *cursor
 	var at instant

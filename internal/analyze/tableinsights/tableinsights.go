@@ -1,7 +1,7 @@
-// Package tableinsights judges a table's or index's keys by what CloudWatch Contributor
-// Insights counts of them, beside CloudWatch's metrics of the table: for `analyze`, with
-// credentials and without samples. It says what it read and what that cost, and what such
-// minutes cannot show.
+// Package tableinsights judges a table's or index's keys by CloudWatch Contributor
+// Insights' counts, beside CloudWatch's metrics of the table: for `analyze`, with
+// credentials and without samples. It reports its reading, the cost, and the limits of
+// such minutes.
 package tableinsights
 
 import (
@@ -28,21 +28,21 @@ import (
 	"github.com/keyheat/keyheat/sample"
 )
 
-// Options say what to read, and how to tell of it.
+// Options choose the input and the output.
 type Options struct {
-	// Table is the table's name, Index that of a global index; empty for the table itself.
+	// Table is the table's name, Index a global index's; empty for the table itself.
 	Table, Index string
 	// Last is the time that is judged, up to five minutes ago: younger minutes are not
 	// complete. At most [Longest].
 	Last time.Duration
 	// Policy returns the policy of a table or index.
 	Policy func(detect.Target) detect.Policy
-	// Hide replaces what must not be shown of a record's keys; nil is nothing.
+	// Hide replaces hidden keys of a record; nil hides nothing.
 	Hide func(*sample.Record)
-	// Format is one of [Formats]. Out takes the result, Err what a person is to know before.
+	// Format is one of [Formats]. Out takes the result, Err the announcements.
 	Format   analyze.Format
 	Out, Err io.Writer
-	// FailOn is the severity from which on keys are an error; empty for none.
+	// FailOn is the severity from which keys are an error; empty for none.
 	FailOn detect.Severity
 }
 
@@ -52,49 +52,51 @@ const Longest = contributorinsights.Longest
 // Formats lists the formats of a result.
 func Formats() []analyze.Format { return []analyze.Format{analyze.FormatTable, analyze.FormatJSON} }
 
-// metrics are what CloudWatch is asked for of the table or index.
+// metrics are the requested metrics of the table or index.
 var metrics = []detect.Metric{
 	corroboration.ConsumedWrite, corroboration.ConsumedRead,
 	corroboration.WriteKeyRangeThrottles, corroboration.ReadKeyRangeThrottles,
 }
 
-// Result is what was found. It is the JSON form.
+// Result is the verdict, in its JSON form.
 type Result struct {
 	detect.Target
 	// From and To are the first minute that was judged, and the end of the last.
 	From time.Time `json:"from"`
 	To   time.Time `json:"to"`
-	// Judged reports whether there is a verdict: false where Contributor Insights told
-	// of no key at all.
+	// Judged reports whether there is a verdict: false if Contributor Insights lists no
+	// key at all.
 	Judged bool `json:"judged"`
-	// Unjudged says why there is no verdict; empty where there is one.
+	// Unjudged explains a missing verdict; empty if there is one.
 	Unjudged string `json:"unjudged"`
-	// Keys are the partition keys, the worst first. Items are single ones, which are asked
-	// for where a key is not just not over.
+	// Keys are the partition keys, the worst first. Items are single items, which are
+	// requested only for keys near or over a limit.
 	Keys  []contributors.Key `json:"keys"`
 	Items []contributors.Key `json:"items"`
 	// Minutes is in how many minutes some partition key was reported. Of the others nothing
 	// is known.
 	Minutes int `json:"minutes"`
-	// Unlisted is the most that a partition key can have had in a minute in which it was
-	// not reported, 3W + R, and OpenMinutes in how many that may be near a limit.
+	// Unlisted is the most that a partition key can have had in a minute without a
+	// report, 3W + R, and OpenMinutes the number of minutes in which that may be near a
+	// limit.
 	Unlisted    float64 `json:"unlisted"`
 	OpenMinutes int     `json:"open_minutes"`
 	// KeyRange is how many requests of all keys CloudWatch counts that were throttled because
 	// of a key range; null where that is not known.
 	KeyRange *int64 `json:"key_range_throttled"`
-	// Reports and Metrics are what was asked of CloudWatch, for about CostUSD.
+	// Reports and Metrics are the requests to CloudWatch, for about CostUSD.
 	Reports int64   `json:"reports"`
 	Metrics int     `json:"metrics"`
 	CostUSD float64 `json:"cost_usd"`
-	// Notes are sentences about what was read, and what was not.
+	// Notes are sentences about the read and unread parts.
 	Notes []string `json:"notes"`
 
-	// incomplete says what the verdict lacks, for who relies on there being no finding.
+	// incomplete describes the verdict's gaps, for callers who rely on there being no
+	// finding.
 	incomplete string
 }
 
-// Run reads, judges, and writes what was found. Errors are those of [analyze.Run]:
+// Run reads, judges, and writes the result. Errors are [analyze.Run]'s, with
 // [analyze.ErrNothingJudged] and [analyze.ErrFound] among them.
 func Run(ctx context.Context, settings aws.Config, o Options) error {
 	target := sample.Target{Region: settings.Region, Table: o.Table, Index: o.Index}
@@ -138,7 +140,7 @@ type reading struct {
 	result  Result
 }
 
-// costText says what is going to be read, and what that takes at most.
+// costText describes the planned reading, and its cost at most.
 func (r *reading) costText() string {
 	minutes := int(r.result.To.Sub(r.result.From) / time.Minute)
 	return fmt.Sprintf("Reading Contributor Insights of %s, %s up to %s. It takes one report a rule where few keys have much load, and %s a rule at most, at $%.2f for 1,000.",
@@ -186,7 +188,7 @@ func (r *reading) read(ctx context.Context) error {
 	return nil
 }
 
-// pair is what two rules reported.
+// pair holds two rules' reports.
 type pair struct{ accessed, throttled contributorinsights.Report }
 
 // minutes returns in how many minutes one of the rules reported some key.
@@ -208,7 +210,7 @@ func (r *reading) rules(ctx context.Context, accessed, throttled contributorinsi
 		}
 	}
 	if name, is := r.setup.Rules[throttled]; is {
-		// Those that are not listed were throttled less than the others: they need no search.
+		// Unlisted keys were throttled less than the others: they need no search.
 		p.throttled, err = r.reports.Read(ctx, name, r.result.From, r.result.To, math.Inf(1))
 	}
 	return p, err
@@ -242,7 +244,7 @@ func keyRangeThrottled(minutes []corroboration.Minute) (n int64) {
 	return n
 }
 
-// hide replaces what a policy hides of keys.
+// hide replaces the keys that a policy hides.
 func (r *reading) hide(keys []contributors.Key) {
 	if r.Hide == nil {
 		return
@@ -274,7 +276,7 @@ func worthItems(keys []contributors.Key) bool {
 	return false
 }
 
-// empty writes into the result that there is nothing to judge, and what may be why.
+// empty notes in the result that there is nothing to judge, and possible causes.
 func (r *reading) empty(ctx context.Context) {
 	why := "no key is reported for these minutes. Contributor Insights is enabled and empty, which is neither zero load nor health: it counts only from when it was enabled, and no PartiQL statements; or nothing used the table then"
 	if _, all := r.setup.Rules[contributorinsights.AccessedKeys]; !all {
@@ -287,7 +289,7 @@ func (r *reading) empty(ctx context.Context) {
 	r.costs()
 }
 
-// costs says what was read.
+// costs notes the requests.
 func (r *reading) costs() {
 	out := &r.result
 	out.Reports = r.reports.Calls - r.reports.Throttled
@@ -307,7 +309,7 @@ func plural(n int64, noun string) string {
 	return wording.Count(n) + " " + noun + "s"
 }
 
-// notes says what the verdict covers.
+// notes describes the verdict's coverage.
 func (r *reading) notes(ctx context.Context, keys pair, table *cloudwatch.Result) {
 	out := &r.result
 	out.Notes = append(out.Notes, out.throttles())

@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	// width is what a terminal of 80 columns shows in one line.
+	// width is the length of a line that fits a terminal of 80 columns.
 	width = 79
 	// maxRows, maxCalm and maxExplained are the most keys that a terminal shows, the most
 	// calm ones among these, and the most that are explained; JSON has all.
@@ -61,7 +61,7 @@ func (r *Result) text() string {
 	return b.String()
 }
 
-// verdict returns what is said before all else; never that all is well.
+// verdict returns the first sentence; never that all is well.
 func (r *Result) verdict() string {
 	if !r.Judged {
 		return "Nothing could be judged: " + r.Unjudged + "."
@@ -124,13 +124,13 @@ func count(keys []contributors.Key) (n counts) {
 	return n
 }
 
-// next says how to learn more of a key.
+// next names a way to learn more about a key.
 func (r *Result) next() string {
 	return "Which seconds, why, and how many shards: from the table's stream with reporter analyze --stream " + r.Table +
 		", or from samples of the application's requests."
 }
 
-// columns says what two columns are, where they are not of the same minutes.
+// columns explains two columns that cover different minutes.
 func columns(keys []contributors.Key) string {
 	for i := range keys {
 		if keys[i].Throttled > 0 {
@@ -140,11 +140,12 @@ func columns(keys []contributors.Key) string {
 	return ""
 }
 
-// fewAlike is from how many items of one key that have one verdict, and none over a limit, one
-// row tells of all.
+// fewAlike is the number of one key's items with one verdict, none over a limit, from
+// which one row stands for all.
 const fewAlike = 3
 
-// groupAlike returns items, with one in the place of those of one key that differ only in figures.
+// groupAlike returns items, with one in place of one key's items that differ only in
+// figures.
 func groupAlike(items []contributors.Key) (all []contributors.Key) {
 	type kind struct {
 		key     string
@@ -168,8 +169,8 @@ func groupAlike(items []contributors.Key) (all []contributors.Key) {
 	return all
 }
 
-// sumKeys returns items as one: the bounds hold each of them, and what was throttled is their
-// sum. It has no minute where theirs differ.
+// sumKeys returns items as one: the bounds hold each of them, and the throttled requests
+// are their sum. It has no minute if theirs differ.
 func sumKeys(items []contributors.Key) contributors.Key {
 	k := items[0]
 	k.SortKey = new(plural(int64(len(items)), "item"))
@@ -240,8 +241,8 @@ func calm(k *contributors.Key) bool {
 	return k.Throttled == 0 && (k.Verdict == contributors.NotOver || k.Verdict == contributors.NotCounted)
 }
 
-// explain says why, and what to do first, of the worst keys that are not just not over. What is
-// the same of keys that may be near a limit is said of the first of them.
+// explain gives the reason and the first remedy of the worst keys near or over a limit.
+// Text that several keys share is printed for the first of them.
 func explain(b *strings.Builder, keys []contributors.Key) {
 	near := 0
 	for i := range keys[:min(len(keys), maxExplained)] {
