@@ -11,7 +11,7 @@ import (
 	"github.com/keyheat/keyheat/sample/mapped"
 )
 
-// Names are those of the fields of a line: columns, or dotted paths in JSON.
+// Names are the names of a line's fields: columns, or dotted paths in JSON.
 type Names []string
 
 // types are the names in which DynamoDB's JSON wraps the value of a key.
@@ -20,8 +20,8 @@ var types = []string{"S", "N", "B"}
 // maxNames is how many names are shown.
 const maxNames = 12
 
-// fieldsOf returns the names in the JSON object that a line begins with, in order; what
-// can be read of one that is cut off.
+// fieldsOf returns the names in the JSON object at a line's beginning, in order; from an
+// object that is cut off, the readable ones.
 func fieldsOf(line []byte) (names Names) {
 	d := json.NewDecoder(bytes.NewReader(line))
 	type level struct {
@@ -75,8 +75,9 @@ func fieldsOf(line []byte) (names Names) {
 	}
 }
 
-// withCells returns the names of columns, and in the place of those whose cells hold JSON in
-// the row behind them the paths in that, as in the export of a log whose lines are JSON.
+// withCells returns the names of columns. For columns whose cells hold JSON in the row
+// behind them it returns the paths in that JSON, as in the export of a log whose lines
+// are JSON.
 func (n Names) withCells(columns *mapped.Columns, behind []byte) (all Names) {
 	row := columns.Cells(behind)
 	for _, name := range n {
@@ -99,7 +100,7 @@ func withinText(name, text string) (all Names) {
 	return all
 }
 
-// firstElement ends the name of a list: its first element is what can be mapped.
+// firstElement ends the name of a list: a mapping can reach its first element.
 const firstElement = ".0"
 
 // has reports whether there is a field, or an object, of that name at the top.
@@ -117,8 +118,8 @@ func (n Names) String() string {
 	return text
 }
 
-// synonyms are what other people call the fields that a sample needs, the likeliest
-// first, in lower case and without what joins words.
+// synonyms are other people's names of the fields that a sample needs, the likeliest
+// first, in lower case and without word separators.
 var synonyms = []struct {
 	field string
 	names []string
@@ -134,15 +135,15 @@ var synonyms = []struct {
 	{"throttle", []string{"throttle", "throttled", "isthrottled", "wasthrottled", "gedrosselt"}},
 }
 
-// subjects are what other people call keys, by what these stand for. One alone is likely that
-// key; of several nothing tells which it is.
+// subjects are other people's names of keys, by the subject of the key. One alone is
+// likely the key; several leave it open.
 var subjects = map[string][]string{
 	"pk": {"customer", "customerid", "user", "userid", "tenant", "tenantid", "device", "deviceid", "account", "accountid", "kunde", "kundennummer"},
 	"sk": {"order", "orderid", "ordernumber", "event", "eventid", "item", "itemid", "product", "productid", "invoice", "invoiceid", "auftrag", "bestellung"},
 }
 
-// hasUnits reports whether a field may be read or write units, which tell what an
-// operation would.
+// hasUnits reports whether a field may be read or write units, which replace the
+// operation.
 func (n Names) hasUnits() bool {
 	for _, s := range synonyms {
 		if (s.field == "wcu" || s.field == "rcu") && n.similarName(s.names, nil) != "" {
@@ -179,9 +180,9 @@ func (n Names) guesses(operation string) map[string]string {
 }
 
 // suggest returns a --map that makes samples of lines with these fields, as far as names
-// tell it, to be copied as it stands: what nothing is named like is in capitals, for a
-// person to fill in. fits is how many of time, key, and operation or units it found; operation
-// is that of guesses.
+// show it, to be copied as it stands: fields without a likely name are in capitals, for a
+// person to fill in. fits is the number of time, key, and operation or units that it
+// found; operation is the operation of guesses.
 func (n Names) suggest(operation string) (text string, fits int) {
 	found := n.guesses(operation)
 	for _, field := range []string{"ts", "pk"} {
@@ -224,10 +225,10 @@ func (n Names) operation(line []byte) string {
 // maxLooked is of how many fields the values are looked at.
 const maxLooked = 100
 
-// shellQuote writes a word for a shell, which takes what is in quotes as it is.
+// shellQuote quotes a word for a shell.
 func shellQuote(word string) string { return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'" }
 
-// similarName returns the field whose last part is one of those names, the likeliest; empty
+// similarName returns the field whose last part is one of the names, the likeliest; empty
 // for none.
 func (n Names) similarName(names []string, taken map[string]bool) string {
 	for _, name := range names {
@@ -242,7 +243,7 @@ func (n Names) similarName(names []string, taken map[string]bool) string {
 	return ""
 }
 
-// singleName returns the one field of those that like finds; empty where there is none, or another.
+// singleName returns the one field that matches the names; empty for none or several.
 func (n Names) singleName(names []string, taken map[string]bool) string {
 	found := n.similarName(names, taken)
 	if found == "" {

@@ -8,15 +8,15 @@ import (
 	"github.com/keyheat/keyheat/detect/wording"
 )
 
-// throttledFrom is the share of the requests seen from which on their throttling asks for an
-// explanation, and attemptsFrom how many it takes to be told.
+// throttledFrom is the share of the seen requests from which throttling needs an
+// explanation, and attemptsFrom the number from which it is reported.
 const (
 	throttledFrom = 0.01
 	attemptsFrom  = 100
 )
 
-// OtherKeys says of which tables and indexes much was throttled though nothing was found: the
-// key that samples are counted by may be another than DynamoDB's.
+// OtherKeys names the tables and indexes with much throttling and no finding: the key in
+// the samples may be another than DynamoDB's.
 func OtherKeys(tables []detect.Table, findings []detect.Finding) (all []string) {
 	for i := range tables {
 		t := &tables[i]

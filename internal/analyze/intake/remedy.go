@@ -17,7 +17,7 @@ import (
 	"github.com/keyheat/keyheat/sample/mapped"
 )
 
-// remedies are what to do about reasons that need no look at the line.
+// remedies are the remedies for reject reasons that need no look at the line.
 var remedies = map[sample.RejectReason]string{
 	ReasonTooManyTables:     "there are more tables and indexes than can be judged at once: split the files by table",
 	sample.RejectEmpty:      "there is nothing in it",
@@ -49,26 +49,27 @@ var remedies = map[sample.RejectReason]string{
 		"close it, or double it where it is part of the text", mapped.MaxRow>>10),
 }
 
-// dataEvents are the reasons for what is a request of DynamoDB as a trail tells it, with how
-// many fields of one it has: that the trail logs them is known then.
+// dataEvents are the reject reasons of requests in a trail, with the number of request
+// fields in them: the trail is known to log them.
 var dataEvents = map[sample.RejectReason]int{
 	cloudtrail.RejectFailed: 3, cloudtrail.RejectQuery: 3, cloudtrail.RejectBatch: 3, cloudtrail.RejectTransaction: 3, cloudtrail.RejectStatement: 3,
 }
 
-// advice is what to do about a line.
+// advice is the remedy for a line.
 type advice struct {
 	text string
-	// fits is how many fields of a request the line seems to have, 0 to 3. It is 3 where
-	// the line is one but for what the text says.
+	// fits is the number of a request's fields that the line seems to have, 0 to 3. It is
+	// 3 if the text names all that the line lacks.
 	fits int
-	// columns is of how many columns the line is that names those below it; 0 for another line.
+	// columns is the number of columns of a line that names the ones below it; 0 for
+	// another line.
 	columns int
 	// row is of how many columns the line is where it is not the line of names; 0 for another
 	// line.
 	row int
 }
 
-// glimpse is a line that could not be counted, and what is around it.
+// glimpse is a line that was not counted, and its neighbourhood.
 type glimpse struct {
 	line, behind []byte
 	inside       bool // the line is known not to be a file's first
@@ -77,9 +78,7 @@ type glimpse struct {
 	of           Fields
 }
 
-// Remedy says what to do about a line that could not be counted, or what it seems to be.
-// It shows names of the line's fields only with named. Fields is what they are called, nil
-// for the names of Keyheat JSON.
+// Remedy returns the remedy for a line that was not counted, or a guess at its nature.
 func Remedy(reason sample.RejectReason, line []byte, named bool, of Fields) string {
 	return adviceOn(reason, glimpse{line: line, named: named, of: of}).text
 }
