@@ -125,7 +125,7 @@ func adviceOn(reason sample.RejectReason, g glimpse) advice {
 	return advice{text: "it is no sample"}
 }
 
-// throttleAdvice says what a line's throttle must be.
+// throttleAdvice returns the remedy for a line's throttle.
 func throttleAdvice(g glimpse) advice {
 	field, value := wording.Printable(g.of.FieldName("throttle")), g.of.Value(g.line, "throttle")
 	if reason, known := sample.ParseThrottle(value); known && reason == "" {
@@ -144,7 +144,7 @@ const maxValue = 40
 // aroundArray is an object that begins with a list of objects, as AWS's commands print them.
 var aroundArray = regexp.MustCompile(`^\s*\{\s*"([A-Za-z_]+)"\s*:\s*\[\s*\{`)
 
-// aroundList says what to do with an object whose elements are the samples.
+// aroundList returns the remedy for an object whose elements are the samples.
 func aroundList(line []byte) (a advice, is bool) {
 	match := aroundArray.FindSubmatch(line)
 	if match == nil {
@@ -159,8 +159,8 @@ var tableName = regexp.MustCompile(`"tableName"\s*:\s*"([a-zA-Z0-9_.-]{3,255})"`
 // eventSource is where an event of CloudTrail names its service.
 var eventSource = regexp.MustCompile(`"eventSource"\s*:\s*"([a-z0-9-]{2,40}\.amazonaws\.com)"`)
 
-// otherEvent says what an event is that is no request to a table. That such events are in a
-// file is as it should be of a trail of a whole account.
+// otherEvent describes an event that is no request to a table. A trail of a whole account
+// holds such events.
 func otherEvent(line []byte) string {
 	const needs = "requests to tables are in a trail only if it logs DynamoDB's data events, which is not its default"
 	match := eventSource.FindSubmatch(line)
@@ -173,8 +173,8 @@ func otherEvent(line []byte) string {
 	return "it is an event of " + string(match[1]) + ", and may stay in the file: " + needs
 }
 
-// keysRemedy says which key attributes a stream record or an event has, for the file that
-// says which is which; nothing where the line does not show one or two.
+// keysRemedy names the key attributes of a stream record or an event, for the setting
+// that tells partition key and sort key apart; empty unless the line shows one or two.
 func keysRemedy(line []byte) string {
 	var keys Names
 	for _, name := range fieldsOf(line) {
@@ -210,8 +210,7 @@ func keysRemedy(line []byte) string {
 		keys, which, table, wording.Printable(keys[0]), wording.Printable(keys[1]))
 }
 
-// partitionNames and sortNames are what key attributes are called that tell which one they
-// are.
+// partitionNames and sortNames are names of key attributes that identify their role.
 var (
 	partitionNames = []string{"pk", "partitionkey", "hashkey", "hash"}
 	sortNames      = []string{"sk", "sortkey", "rangekey", "range"}
@@ -222,7 +221,7 @@ var fieldOf = map[sample.RejectReason]string{
 	sample.RejectNoTime: "ts", sample.RejectNoTable: "table", sample.RejectNoKey: "pk", sample.RejectNoOp: "op",
 }
 
-// missing says it in words.
+// missing names the lacking field in words.
 var missing = map[sample.RejectReason]string{
 	sample.RejectNoTime: "time (ts)", sample.RejectNoTable: "table (table)", sample.RejectNoKey: "partition key (pk)",
 	sample.RejectNoOp: "operation (op) and no units (rcu, wcu)",
@@ -276,7 +275,7 @@ func missingAdvice(reason sample.RejectReason, g glimpse) advice {
 	return say(what + "; its fields are " + names.String() + ": try " + suggested + lookAmong)
 }
 
-// syntaxAdvice says what a line that is no JSON seems to be.
+// syntaxAdvice describes a line that is no JSON.
 func syntaxAdvice(g glimpse) advice {
 	text := bytes.TrimSpace(g.line)
 	header, inColumns := mapped.ColumnsOf(text)
@@ -325,7 +324,7 @@ func columnsAdvice(header *mapped.Columns, behind []byte) advice {
 	return advice{text: what + ": " + suggested + lookAmong, fits: fits, columns: len(header.Names)}
 }
 
-// pairs are those of logfmt.
+// pairs matches logfmt's pairs.
 var pairs = regexp.MustCompile(`(?:^| )[A-Za-z_.]+=("[^"]*"|[^ "]+)`)
 
 // behindText returns the JSON object that a line ends with, behind other text; nil for none.

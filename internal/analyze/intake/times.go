@@ -11,12 +11,12 @@ import (
 // digits are numbers as times are, whole or with a fraction.
 var digits = regexp.MustCompile(`[0-9]{9,19}`)
 
-// units are those of times that are numbers, by how many digits these have now.
+// units are the units of numeric times, by their present number of digits.
 var units = map[int][2]string{
 	9: {"s", "seconds"}, 10: {"s", "seconds"}, 13: {"ms", "milliseconds"}, 16: {"us", "microseconds"}, 19: {"ns", "nanoseconds"},
 }
 
-// timeAdvice says what is wrong with a time: in which unit, or layout, it seems to be.
+// timeAdvice describes the fault of a time: its likely unit or layout.
 func timeAdvice(g glimpse) advice {
 	field, value := g.of.FieldName("ts"), strings.TrimSpace(g.of.Value(g.line, "ts"))
 	if number, err := strconv.ParseFloat(strings.Replace(value, ",", ".", 1), 64); err == nil {
@@ -40,11 +40,11 @@ func timeAdvice(g glimpse) advice {
 		"or say how it is written, as in --time-layout '%d.%m.%Y %H:%M:%S'", fits: 1}
 }
 
-// written are dates and times as people write them: the date's three parts, what is between
-// date and time, hour, seconds, half of the day, and zone.
+// written matches dates and times as people write them: the date's three parts, the
+// separator before the time, hour, seconds, half of the day, and zone.
 var written = regexp.MustCompile(`^(\d{1,4})([./-])(\d{1,2})([./-])(\d{1,4})(?:(,? |T)(\d{1,2}):\d{2}(:\d{2}(?:([.,])\d+)?)?( ?)([AaPp][Mm])?( ?)(Z|[+-]\d{2}:?(?:\d{2})?)?)?$`)
 
-// writtenAs says which layout a time of days, months and years has, when it is one.
+// writtenAs names the layout of a time with days, months and years, if it is one.
 func writtenAs(field, text string) (a advice, known bool) {
 	m := written.FindStringSubmatch(text)
 	if m == nil || m[2] != m[4] {

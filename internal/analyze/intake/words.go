@@ -11,15 +11,15 @@ import (
 	"github.com/keyheat/keyheat/detect/wording"
 )
 
-// whole is the share from which on a verdict is told as one over all lines: the lines
-// that were not counted are told by their number in any case.
+// whole is the share from which a verdict counts as one over all lines: the number of
+// uncounted lines is printed in any case.
 const whole = 0.995
 
 // Partial reports whether the verdict covers so little less than all lines that it has to
 // be said.
 func (r *Reading) Partial() bool { return r.Judged && *r.Share < whole }
 
-// Covers says which part of the lines the verdict covers; nothing when that is all.
+// Covers describes the verdict's part of the lines; empty for all.
 func (r *Reading) Covers() string {
 	if !r.Partial() {
 		return ""
@@ -27,10 +27,10 @@ func (r *Reading) Covers() string {
 	return fmt.Sprintf("This verdict covers %s of the %s. Of the others nothing is known.", r.percent(), r.lines())
 }
 
-// lines says what was read, in the plural.
+// lines names the input, in the plural.
 func (r *Reading) lines() string { return cmp.Or(r.noun, "lines") }
 
-// percent writes the share, rounded down, so that what is not all is never 100%.
+// percent writes the share, rounded down, so that an incomplete part is never 100%.
 func (r *Reading) percent() string {
 	p := *r.Share * 100
 	if p >= 1 {
@@ -39,7 +39,7 @@ func (r *Reading) percent() string {
 	return wording.Percent(p / 100)
 }
 
-// UnjudgedText says why there is no verdict; nothing when there is one.
+// UnjudgedText explains a missing verdict; empty when there is one.
 func (r *Reading) UnjudgedText() string {
 	if r.Judged {
 		return ""
@@ -47,7 +47,7 @@ func (r *Reading) UnjudgedText() string {
 	return "Nothing could be judged: " + r.why() + "."
 }
 
-// why says why there is no verdict.
+// why explains a missing verdict.
 func (r *Reading) why() string {
 	all := r.Good
 	for _, n := range r.Bad {
@@ -94,8 +94,8 @@ func (r *Reading) LowerBound() string {
 		wording.Percent(float64(r.Unsized)/float64(r.Good)))
 }
 
-// ComputedText returns that units are computed from sizes, and in which direction they may be
-// wrong; empty where few are.
+// ComputedText reports that units are computed from sizes, and the direction of the
+// possible error; empty if few are.
 func (r *Reading) ComputedText() string {
 	if r.sized == 0 || float64(r.sized) < leastFrom*float64(r.Good) {
 		return ""
@@ -104,7 +104,7 @@ func (r *Reading) ComputedText() string {
 		wording.Count(r.sized), wording.Count(r.Good))
 }
 
-// OfPeak returns how far a peak can be trusted for which units of some requests were computed.
+// OfPeak returns the reliability of a peak with computed units.
 func (r *Reading) OfPeak() string {
 	if bound := r.LowerBound(); bound != "" {
 		return bound
@@ -125,8 +125,8 @@ func (r *Reading) RateWarning() string {
 	return "No line states a sampling rate below 1: each counts as all that there was. If 1 in 10 was sampled, say --map rate=const:0.1."
 }
 
-// Cause says in a sentence why there is no verdict: the most frequent fault, or that there
-// is nothing.
+// Cause explains a missing verdict in a sentence: the most frequent fault, or that there
+// is no input.
 func (r *Reading) Cause() string {
 	if len(r.Faults) > 0 {
 		return r.Faults[0].String()
@@ -134,8 +134,8 @@ func (r *Reading) Cause() string {
 	return r.why()
 }
 
-// leastFrom is the share of samples without units and size from which on a verdict names
-// that at once.
+// leastFrom is the share of samples without units and size from which a verdict mentions
+// them first.
 const leastFrom = 0.01
 
 // AtLeast reports whether the figures of a good part of the samples are the least that
@@ -144,11 +144,11 @@ func (r *Reading) AtLeast() bool {
 	return float64(r.Unsized) >= leastFrom*float64(r.Good) && r.Unsized > 0
 }
 
-// maxFaults is how many first bad lines are told.
+// maxFaults is the number of printed first bad lines.
 const maxFaults = 4
 
-// FaultSentences say what could not be counted: the first bad line of the most frequent
-// reasons, and what to do about it.
+// FaultSentences describe the uncounted lines: the first bad line of the most frequent
+// reject reasons, and its remedy.
 func (r *Reading) FaultSentences() (all []string) {
 	for i := range r.Faults {
 		if f := &r.Faults[i]; len(all) < maxFaults && (r.Good == 0 || !noLoad[f.Reason]) {
@@ -172,7 +172,7 @@ func (r *Reading) FaultSentences() (all []string) {
 	return all
 }
 
-// String says where the fault is, what stands there, and what to do.
+// String gives the fault's place, its text and its remedy.
 func (f *Fault) String() string {
 	s := place(f.File)
 	if f.Line > 0 {
