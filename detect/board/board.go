@@ -23,8 +23,8 @@ type Options struct {
 	// Policy returns the policy of a table or index; nil is DefaultPolicy for
 	// all.
 	Policy func(detect.Target) detect.Policy
-	// Facts returns what is known of a table beside its traffic, nil when nothing
-	// is; a nil function knows nothing of any table.
+	// Facts returns the settings of a table, such as its indexes and replicas; nil if
+	// none are known. A nil function knows none of any table.
 	Facts func(detect.Target) *detect.TableFacts
 	// OneEpisode takes everything observed for one episode, as when a file is
 	// analysed: nothing that was hot is evicted when it cools.
@@ -45,15 +45,15 @@ type Board struct {
 	totals   totals              // sums of every table and index
 	groups   *keypatterns.Groups // keys that are, or may be, shards of one key
 	patterns keypatterns.Rolling // hot keys that are named after a time
-	views    views               // what tables' keys look like as a whole
+	views    views               // shape of each table's keys
 	related  related             // related findings, as they were last returned
 	adviser  *fixes.Adviser
 	// shown are the keys that had a finding when Findings was called last, evicted the
 	// findings of keys that are not followed any more.
 	shown   map[trackID]bool
 	evicted related
-	// evictions counts the keys that were evicted for want of memory, shedAt is the settled
-	// second in which that was because of their bytes.
+	// evictions counts the keys evicted for lack of memory. shedAt is the settled second
+	// of the last eviction for their bytes.
 	evictions, shedAt int64
 }
 
@@ -72,8 +72,8 @@ func New(o Options) *Board {
 	}
 }
 
-// Observe records what is known of a second of a table or index. Called again for
-// the same second it replaces what was known, so w must hold all of it.
+// Observe records a second of a table or index. A later call for the same second replaces
+// the earlier one, so w must hold the whole second.
 func (b *Board) Observe(w *sketch.Window) {
 	b.newest = max(b.newest, w.Second)
 	b.totals.observe(w, b.timeline.Settled)
@@ -124,21 +124,20 @@ func (b *Board) observeTable(w *sketch.Window) {
 	t.ObserveTable(w, likely, &p, b.oldest())
 }
 
-// oldest returns the first second that is open to late data: what is not settled
-// is open however old it is. While one reader catches up, another may be more than
-// a horizon ahead of it.
+// oldest returns the first second open to late data. Unsettled seconds stay open however
+// old: one reader may lag another by more than a horizon.
 func (b *Board) oldest() int64 { return min(b.newest, b.timeline.Settled) - detect.Horizon }
 
-// nearLimit reports whether a key may have such a share of a limit, of a global table
-// together with as much in each of its Regions.
+// nearLimit reports whether a key may have this share of a limit. For a global table it
+// assumes the same writes in each Region.
 func nearLimit(k *sketch.KeyLoad, regions int, share float64) bool {
 	high := k.High()
 	return high.Write >= detect.ShareOf(detect.PartitionWrite, share/float64(max(1, regions))) ||
 		high.Read >= detect.ShareOf(detect.PartitionRead, share)
 }
 
-// mayGrow reports whether a key that is far from a limit is followed because of what a
-// local secondary index allows its item collection.
+// mayGrow reports whether to follow a cooler key because a local secondary index limits
+// the size of its item collection.
 func (b *Board) mayGrow(id trackID, k *sketch.KeyLoad) bool {
 	if k.Evidence == nil || k.Evidence.GrownBytes <= 0 || k.Cut || id.target.Index != "" { // nearly every key
 		return false
@@ -147,9 +146,9 @@ func (b *Board) mayGrow(id trackID, k *sketch.KeyLoad) bool {
 	return facts != nil && len(facts.LSIs) > 0 && b.tracks.addGrowing(id)
 }
 
-// Settle closes every second up to this one. complete says that nothing of the
-// seconds since the last Settle was missing. The first call sets where this judge
-// begins: of what went before it did not see everything.
+// Settle closes every second up to this one. complete reports that no data of the seconds
+// since the last Settle is missing. The first call sets where this judge begins: earlier
+// seconds were only partly observed.
 func (b *Board) Settle(second int64, complete bool) {
 	if b.timeline.Settle(second, complete) {
 		b.evict()
@@ -182,7 +181,7 @@ func (b *Board) evict() {
 		}
 		b.tracks.drop(id)
 	}
-	b.totals.evict(oldest - detect.MeanLongest) // in which what is flushed after it may have gathered
+	b.totals.evict(oldest - detect.MeanLongest) // a later flush may have gathered load this early
 	if !b.options.OneEpisode {
 		b.forgetTables()
 	}
@@ -248,9 +247,9 @@ func (b *Board) Findings() []detect.Finding {
 	return found
 }
 
-// completeFew adds what the findings of keys show to those about tables and indexes with few
-// key values. In a file these show in which seconds any value was over a limit; else some
-// of the time of a view are no longer known.
+// completeFew adds the evidence of key findings to the findings about few key values. In
+// a file, key findings show in which seconds any value exceeded a limit. Otherwise the
+// board has forgotten some seconds of the view.
 func (b *Board) completeFew(few, found []detect.Finding) {
 	for i := range few {
 		f := &few[i]
@@ -278,8 +277,8 @@ func (b *Board) viewsSince() int64 {
 	return b.timeline.Settled - viewSeconds
 }
 
-// growing returns the findings about keys that are not hot, whose item collections grow
-// towards what a local secondary index allows; grew are the tracks that may be of such.
+// growing returns findings about keys that are not hot but whose item collections
+// approach a local secondary index's size limit. grew holds the candidate tracks.
 func (b *Board) growing(grew []*episode.Track, found []detect.Finding) (all []detect.Finding) {
 	if len(grew) == 0 {
 		return nil
@@ -332,7 +331,7 @@ func (b *Board) judge(t *episode.Track) (found []detect.Finding) {
 	return found
 }
 
-// conditions returns what a track is judged under now.
+// conditions returns the current policy, time and table load for judging a track.
 func (b *Board) conditions(t *episode.Track) episode.Conditions {
 	target := t.Subject.Target
 	return episode.Conditions{
@@ -375,8 +374,8 @@ func (b *Board) keyFinding(t *episode.Track, e *episode.Episode, r episode.Rules
 	return f
 }
 
-// advise writes what to do about hot keys. callers are the shares of the callers of
-// their targets, where they are known; few are the findings about few key values.
+// advise writes the steps for hot keys. callers holds the callers' shares by target,
+// where known; few holds the findings about few key values.
 func (b *Board) advise(found []detect.Finding, callers map[detect.Target]map[string]float64, few []detect.Finding) {
 	for i := range found {
 		f := &found[i]
@@ -392,7 +391,7 @@ func (b *Board) advise(found []detect.Finding, callers map[detect.Target]map[str
 	}
 }
 
-// isOpen reports whether what a second had is still known, of keys too.
+// isOpen reports whether the board still holds a second's load by key.
 func (b *Board) isOpen(of detect.Target, second int64) bool {
 	return second >= b.timeline.Settled-detect.Horizon && b.totals.isOpen(of, second)
 }
@@ -429,9 +428,8 @@ func unique(found []detect.Finding) []detect.Finding {
 	return slices.CompactFunc(found, func(x, y detect.Finding) bool { return x.Fingerprint == y.Fingerprint })
 }
 
-// SetView records what the keys of a table or index look like as a whole, from
-// which Findings concludes that there are too few of them. A nil view is no longer
-// known.
+// SetView records the shape of a target's keys; Findings concludes from it that a table
+// has too few keys. A nil view removes the record.
 func (b *Board) SetView(of detect.Target, v *detect.View) {
 	if b.options.Facts(of).IsVector(of.Index) {
 		v = nil

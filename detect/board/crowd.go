@@ -21,8 +21,7 @@ const (
 	crowdedFor = detect.ResolveSeconds
 )
 
-// crowd is how many keys of a table or index are followed, and what is remembered of
-// those that had to be evicted.
+// crowd counts the followed keys of a table or index, and remembers its evicted keys.
 type crowd struct {
 	tracked int
 	// recurring counts the hot seconds that evicted keys had, by hash: a flood of keys
@@ -58,7 +57,7 @@ func (c *crowd) remember(hash uint64, seconds int, newest int64) {
 	c.last, c.evicted = max(c.last, newest), c.evicted+1
 }
 
-// standing is what decides which keys are followed.
+// standing holds the figures that decide which keys are followed.
 type standing struct {
 	id trackID
 	// seconds are how many were hot, evicted ones too; shown reports whether its
@@ -68,8 +67,8 @@ type standing struct {
 	most    sample.Milli
 }
 
-// hotter orders keys: those that are hot for longer come first, then those of which
-// people were told, then those with most load.
+// hotter orders keys: the longest hot first, then keys with a sent alert, then the most
+// loaded.
 func hotter(x, y standing) int {
 	return cmp.Or(cmp.Compare(y.seconds, x.seconds), compareBool(y.shown, x.shown), cmp.Compare(y.most, x.most), cmp.Compare(x.id.hash, y.id.hash))
 }
@@ -134,8 +133,9 @@ func (b *Board) shed(taken int64) {
 	}
 }
 
-// followedFrom returns the share of a limit from which further keys of a table or index are
-// followed. While keys are evicted it is the policy's: those below would be evicted next.
+// followedFrom returns the share of a limit from which a target's further keys are
+// followed. While keys are evicted, it is the policy's share: colder keys would be
+// evicted next.
 func (b *Board) followedFrom(of detect.Target) float64 {
 	if b.shedAt == 0 || b.timeline.Settled-b.shedAt > crowdedFor || b.tracks.crowds[of] == nil {
 		return detect.TrackShare
@@ -158,8 +158,7 @@ func (b *Board) hottestFirst(chosen func(trackID) bool) (all []standing) {
 	return all
 }
 
-// evictKey no longer follows a key. What people were told of it is over: nothing will
-// be known of it.
+// evictKey stops following a key and ends its findings: nothing more will be known of it.
 func (b *Board) evictKey(s standing) {
 	t, c := b.tracks.all[s.id], b.tracks.crowds[s.id.target]
 	if s.shown {
@@ -180,7 +179,7 @@ func (b *Board) evictKey(s standing) {
 // Evictions returns how many keys were evicted so far for want of memory.
 func (b *Board) Evictions() int64 { return b.evictions }
 
-// forgetCrowds lets go what is remembered of keys that were evicted long ago.
+// forgetCrowds forgets keys evicted long ago.
 func (b *Board) forgetCrowds() {
 	for target, c := range b.tracks.crowds {
 		if c.recurring == nil || b.timeline.Settled-c.last <= detect.Horizon {

@@ -13,30 +13,31 @@ import (
 	"github.com/keyheat/keyheat/sketch"
 )
 
-// openSecond is what a second that is open to late data added to its sum.
+// openSecond is the contribution to the sum by a second open to late data.
 type openSecond struct {
 	second, requests int64
 	load             sketch.Load
 	callers          sketch.Top
 }
 
-// openSeconds are those of a table or index. A quarter of an hour of them would be most of
-// what a small table takes, so that all but the newest ones, and those for which late data
-// came just now, are kept as varints: some four bytes a second, where callers are as in the
-// second before, instead of some 100.
+// openSeconds are the open seconds of a table or index. Unpacked, 15 minutes of them
+// would take most of a small table's memory. All but the newest seconds and seconds with
+// recent late data are therefore varints. A packed second takes about 4 bytes if its
+// callers repeat, instead of about 100.
 type openSeconds struct {
 	blocks []openBlock // the oldest first
-	// since is the oldest second that is open. Those before it in its block are closed,
-	// and stay until the block is.
+	// since is the oldest open second. Earlier seconds of its block are closed, and leave
+	// with the block.
 	since int64
-	// late is the number of the block for which late data came just now.
+	// late is the number of the block that last took late data.
 	late int64
 }
 
 func newOpenSeconds() openSeconds { return openSeconds{since: math.MinInt64, late: math.MinInt64} }
 
 const (
-	// blockSeconds is how many seconds a block has: one for each bit of which are present.
+	// blockSeconds is the number of seconds in a block: one for each bit of the present
+	// mask.
 	blockSeconds = 64
 	// looseSeconds is how many of the newest block's are loose before half of them are
 	// packed: more than are usually counted again, because some collector had more of them.
@@ -49,10 +50,10 @@ type openBlock struct {
 	number  int64 // seconds are divided by blockSeconds
 	present uint64
 	loose   []openSecond
-	// packed has of each second the requests, the reads and the writes; and then its
-	// callers, unless it is in again, and they are as those of the second before: how many
-	// bytes they are, what is missing of them, their number, and of each its place in
-	// texts, and how much weight is left without it.
+	// packed holds each second's requests, reads and writes, then its callers. Callers
+	// are left out if the second is in again with the callers of the second before.
+	// Callers have a length in bytes, a missing weight and a count; each has its place in
+	// texts and the remaining weight.
 	packed []byte
 	again  uint64
 	texts  []callerText
@@ -115,8 +116,8 @@ func (s *openSeconds) ensure(second int64) *openSecond {
 	return &b.loose[place]
 }
 
-// packBefore packs the blocks before one, but for the one of late data. While the newest
-// has a few seconds, those of the block before it may be counted again.
+// packBefore packs the blocks before one, except the block of late data. While the newest
+// block has only a few seconds, the block before it may be counted again.
 func (s *openSeconds) packBefore(at int) {
 	for i := range at {
 		if s.blocks[i].number != s.late {
@@ -159,7 +160,7 @@ func (s *openSeconds) eachKept(each func(*openSecond)) {
 	}
 }
 
-// close closes the seconds before oldest, and calls each with those that leave.
+// close closes the seconds before oldest, and calls each for every closed second.
 func (s *openSeconds) close(oldest int64, each func(*openSecond)) {
 	s.since = max(s.since, oldest)
 	number, _ := blockOf(s.since)
@@ -199,7 +200,7 @@ func (b *openBlock) eachPacked(f func(second, requests int64, l sketch.Load, cal
 	}
 }
 
-// packedBits are those of present whose seconds are packed.
+// packedBits returns the bits of present whose seconds are packed.
 func (b *openBlock) packedBits() uint64 {
 	if len(b.loose) == 0 {
 		return b.present
@@ -246,9 +247,9 @@ func (b *openBlock) pack(n int) {
 	b.loose = slices.Delete(b.loose, 0, n)
 }
 
-// appendCallers appends a second's callers as packed has them. Weights are what they leave
-// of the load: mostly nothing is left of it, and callers are the same in the next second.
-// places are those in texts: callers may be of many names, new ones in every second.
+// appendCallers appends a second's callers in packed form. A caller's weight is coded as
+// the load left without it: usually none is left, and callers repeat in the next second.
+// places maps callers to texts, since every second may bring new names.
 func (b *openBlock) appendCallers(to []byte, o *openSecond, places map[callerText]uint64) []byte {
 	to = binary.AppendUvarint(to, o.callers.Missing)
 	to = binary.AppendUvarint(to, uint64(len(o.callers.Entries)))
@@ -290,7 +291,7 @@ func (r *varints) next() uint64 {
 	return n
 }
 
-// take returns the numbers of as many bytes as the next one says.
+// take reads a length, and returns the numbers in as many bytes.
 func (r *varints) take() varints {
 	n := r.next()
 	taken := (*r)[:n]

@@ -2,24 +2,24 @@ package board
 
 import "github.com/keyheat/keyheat/detect"
 
-// related are the findings that describe what is hot, or how keys are made (see
-// [detect.NewRelated]), by fingerprint, as they were last returned.
+// related holds the findings about how keys are made, or about several hot keys (see
+// [detect.NewRelated]), by fingerprint, as last returned.
 type related map[string]relatedFinding
 
 type relatedFinding struct {
 	detect.Finding
-	// resolvedAt is the settled second in which it no longer held; 0 while it
-	// does.
+	// resolvedAt is the settled second in which the finding ceased to hold; 0 while it
+	// holds.
 	resolvedAt int64
 }
 
 // restore continues a finding that another judge left.
 func (r related) restore(f *detect.Finding) { r[f.Fingerprint] = relatedFinding{Finding: *f} }
 
-// resolveAbsent returns the current findings together with those that held before
-// and hold no longer, as resolved. These are returned for a horizon, so that
-// whoever stores findings learns of each end even when a write fails. holds
-// reports whether a finding stands although it is not among the current ones.
+// resolveAbsent returns the current findings, and marks earlier ones that no longer hold
+// as resolved. Resolved findings are returned for a horizon, so that a store sees each
+// end even if a write fails. holds reports whether a finding stands although it is not
+// current.
 func (r related) resolveAbsent(current []detect.Finding, settled int64, holds func(*detect.Finding) bool) []detect.Finding {
 	present := make(map[string]bool, len(current))
 	for i := range current {
@@ -31,7 +31,7 @@ func (r related) resolveAbsent(current []detect.Finding, settled int64, holds fu
 			continue
 		}
 		if holds(&previous.Finding) {
-			previous.State = detect.Pending // of what it explains, the judge before this one knew
+			previous.State = detect.Pending // only the previous judge knew the findings that it explains
 			current = append(current, previous.Finding)
 			continue
 		}

@@ -21,14 +21,14 @@ func replicatedKey(of detect.Target, key sample.Key) replicated {
 	return replicated{of, key}
 }
 
-// inOther reports whether a key that is written is followed in another Region of its
-// table: what it has here loads it there, however little it is.
+// inOther reports whether another Region of the table follows this written key.
+// Replicated writes load the key there, however few they are.
 func (ts *tracks) inOther(regions []string, of detect.Target, k *sketch.KeyLoad) bool {
 	return len(regions) > 0 && !k.Cut && len(ts.regions[replicatedKey(of, k.Key)]) > 0
 }
 
-// replicate counts a second's writes of a key in all Regions of its table that follow
-// it. A Region that begins to follow it takes what the others had so far.
+// replicate counts a second's writes of a key in every Region of its table that follows
+// it. A Region that begins to follow the key takes over the other Regions' writes so far.
 func (ts *tracks) replicate(regions []string, t *episode.Track, w *sketch.Window, k *sketch.KeyLoad, batch sampling.Batch, oldest int64) {
 	id := replicatedKey(w.Target, k.Key)
 	all := ts.regions[id]
@@ -63,8 +63,8 @@ func (ts *tracks) leave(t *episode.Track) {
 // ofWrites are the kinds of related findings that are about a load, of writes or reads.
 var ofWrites = []detect.Kind{detect.TooFewShards, detect.TooManyShards, detect.UnevenShards, detect.LowCardinalityKey}
 
-// replicates tells of findings about several keys, where their writes are those of a
-// global table, which its Regions are.
+// replicates adds replication to findings about several keys of a global table: each
+// Region writes the other Regions' writes too.
 func (b *Board) replicates(found []detect.Finding) {
 	for i := range found {
 		f := &found[i]

@@ -15,7 +15,7 @@ type totals struct {
 	sums map[detect.Target]*sum
 }
 
-// throttled is what of an open second's requests was throttled.
+// throttled is the throttled part of an open second's requests.
 type throttled struct {
 	requests int64
 	load     sketch.Load
@@ -24,7 +24,7 @@ type throttled struct {
 // idleTable is after how many seconds without a request a table or index is forgotten.
 const idleTable = 24 * 3600
 
-// sum is that of one table or index.
+// sum is the total of one table or index.
 type sum struct {
 	seconds int64
 	last    int64 // the newest second
@@ -32,12 +32,12 @@ type sum struct {
 	unseen  sketch.Load
 	// callers are the weights of the callers of seconds that are no longer in open.
 	callers sketch.Top
-	// flushes are the seconds in which many requests have the times of a flush, clocks
-	// the producers who write times in whole seconds.
+	// flushes finds seconds in which many requests have the times of a flush. clocks
+	// finds producers that write times in whole seconds.
 	flushes sampling.Flushes
 	clocks  sampling.Clocks
-	// open are the open seconds, and throttled what of them was, of those in which
-	// something was.
+	// open holds the open seconds; throttled holds their throttled parts, where there are
+	// any.
 	open       openSeconds
 	unseenKeys unseenKeys
 	throttled  map[int64]throttled
@@ -45,8 +45,8 @@ type sum struct {
 
 func newTotals() totals { return totals{sums: map[detect.Target]*sum{}} }
 
-// observe adds a window to the sum of its table, in place of what was known of
-// that second. One that was evicted is counted already.
+// observe adds a window to the sum of its table, replacing that second's earlier window.
+// A closed second is already counted.
 func (t totals) observe(w *sketch.Window, settled int64) {
 	s := t.sums[w.Target]
 	if s == nil {
@@ -72,8 +72,7 @@ func (t totals) observe(w *sketch.Window, settled int64) {
 	s.unseen = detect.MaxLoad(s.unseen, w.Unseen)
 }
 
-// throttle adds what of an open second's requests was throttled, in place of what was
-// known of it.
+// throttle sets the throttled part of an open second.
 func (s *sum) throttle(second int64, now throttled) {
 	before := s.throttled[second]
 	if now == before {
@@ -88,7 +87,7 @@ func (s *sum) throttle(second int64, now throttled) {
 	s.throttled[second] = now
 }
 
-// isOpen reports whether what a second had is still known.
+// isOpen reports whether a target's second is still open.
 func (t totals) isOpen(of detect.Target, second int64) bool {
 	s := t.sums[of]
 	return s != nil && s.open.has(second)
@@ -104,8 +103,8 @@ func (t totals) sumBetween(of detect.Target, from, to int64) (l sketch.Load) {
 	return l
 }
 
-// likely returns the load of a table or index in a second that was observed, with what
-// was flushed as its mean.
+// likely returns a target's likely load in an observed second, with flushed requests
+// spread to their mean.
 func (t totals) likely(w *sketch.Window) sketch.Load {
 	part, seconds := t.sums[w.Target].flushes.Table(w)
 	return detect.PartOf(w.Total.Load, sampling.RemainingPart(part, seconds))
@@ -121,7 +120,7 @@ func (t totals) evict(oldest int64) {
 	}
 }
 
-// forget forgets what had no request since a second, and returns it.
+// forget removes targets without a request since a second, and returns them.
 func (t totals) forget(since int64) (gone []detect.Target) {
 	for of, s := range t.sums {
 		if s.last < since {
@@ -132,7 +131,7 @@ func (t totals) forget(since int64) (gone []detect.Target) {
 	return gone
 }
 
-// largest returns what one more sampled request of a table or index would add.
+// largest returns the load that one more sampled request of a target would add.
 func (t totals) largest(of detect.Target) episode.Largest {
 	if s := t.sums[of]; s != nil {
 		return episode.Largest{Read: s.total.ReadLargest, Write: s.total.WriteLargest}

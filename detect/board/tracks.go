@@ -19,9 +19,9 @@ const DefaultKeys = 20_000
 const (
 	// targetShare is the part of them that one table or index may have.
 	targetShare = 10
-	// placedShare is the part of them of which it is kept where among the sort keys their
-	// load was, which takes some 130 KB of a key that is hot for two minutes. Of others
-	// the verdict on splits is unknown.
+	// placedShare is the part of followed keys that keep their load's place among sort
+	// keys: about 130 KB for a key hot for two minutes. Other keys have an unknown split
+	// verdict.
 	placedShare = 10
 	// maxGrowing is how many keys of one table with a local secondary index are followed
 	// because their item collections grow, far from a limit.
@@ -37,7 +37,7 @@ type tracks struct {
 	placed int
 	// regions are the tracks of global tables' keys, by Region.
 	regions map[replicated]map[string]*episode.Track
-	// growing are the keys that are followed because of their growth alone.
+	// growing holds the keys followed only for their growth.
 	growing map[detect.Target]map[uint64]bool
 }
 
@@ -119,8 +119,7 @@ func (b *Board) Recent(f *detect.Finding, seed uint64) *detect.Recent {
 	return t.Recent(f.Kind, f.Through.Unix(), b.timeline)
 }
 
-// warmest returns the keys of a table or index that were warm in one second, those that had
-// most first.
+// warmest returns a target's warm keys in one second, the most loaded first.
 func (ts *tracks) warmest(of detect.Target, second int64) []string {
 	type warm struct {
 		key    string

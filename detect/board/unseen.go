@@ -10,14 +10,13 @@ import (
 	"github.com/keyheat/keyheat/sketch"
 )
 
-// unseenKeys are the seconds in which a table or index had more than a partition serves,
-// and one key that is not listed may have had as much: a flood of heavy keys, of this table
-// or others, leaves too little room to tell single keys apart. The zero value is ready.
+// unseenKeys counts seconds in which a target, and possibly one unlisted key of it,
+// exceeded the partition limit. A flood of heavy keys, of this table or others, leaves
+// too little room to tell single keys apart. The zero value is ready.
 type unseenKeys struct {
 	newest int64
 	recent uint64 // a bit for each of the last seconds, the lowest for newest
-	// first and last are the first and the last such second of this time, seconds is how
-	// many there are.
+	// first and last bound these seconds in the current episode; seconds counts them.
 	first, last, seconds int64
 	// total and most are the highest load of the table and of an unlisted key in them, at
 	// the second of the highest one of a key.
@@ -57,7 +56,7 @@ func (u *unseenKeys) observe(w *sketch.Window, oneEpisode bool) {
 	u.fires = u.fires || u.recent&(u.recent>>1|u.recent>>2) != 0 // FireSeconds of FireOf
 }
 
-// unseen returns the findings about tables and indexes in which a hot key may be unseen.
+// unseen returns findings about tables and indexes with a possibly unseen hot key.
 func (b *Board) unseen() (all []detect.Finding) {
 	for target, s := range b.totals.sums {
 		u := &s.unseenKeys

@@ -5,12 +5,11 @@ import (
 	"github.com/keyheat/keyheat/detect/keydesign"
 )
 
-// viewSeconds is for how long what a table's keys were like is taken to hold after the
-// last request: a view is one of up to an hour and ten minutes, and a table may be quiet
-// for a while.
+// viewSeconds is how long a view of a table's keys stays valid after the last request. A
+// view covers up to 70 minutes, and a table may be quiet for a while.
 const viewSeconds = 8 * detect.Horizon
 
-// views are what the keys of tables and indexes look like as a whole.
+// views hold the shape of each target's keys.
 type views map[detect.Target]*detect.View
 
 func (vs views) set(of detect.Target, v *detect.View) {
@@ -21,8 +20,8 @@ func (vs views) set(of detect.Target, v *detect.View) {
 	vs[of] = v
 }
 
-// findings returns those about tables and indexes with few key values. What keys were
-// like before `since` is not known to hold any more.
+// findings returns the findings about targets with few key values. Views that ended
+// before `since` are too old.
 func (vs views) findings(policy func(detect.Target) detect.Policy, since int64) (all []detect.Finding) {
 	for target, v := range vs {
 		if v.To.Unix() < since {
@@ -35,9 +34,8 @@ func (vs views) findings(policy func(detect.Target) detect.Policy, since int64) 
 	return all
 }
 
-// pending reports whether the finding is about a table's keys of which this judge
-// has no view yet, as after a restart: then what was found before stands, for as
-// long as a view takes.
+// pending reports whether this judge has no view yet of the finding's table, as after a
+// restart. The earlier finding then stands for as long as a view takes.
 func (vs views) pending(f *detect.Finding, settled int64) bool {
 	return f.Kind == detect.LowCardinalityKey && f.State != detect.Resolved && vs[f.Target] == nil &&
 		f.LastSeen.Unix()+2*detect.Horizon >= settled

@@ -10,28 +10,28 @@ import (
 	"github.com/keyheat/keyheat/sketch"
 )
 
-// Episode is what one kind of finding knows of one subject: a fold over its
-// seconds in time order. An episode begins with a second above the policy's share
-// of the limit and ends when it is resolved; the next one begins anew.
+// Episode folds a subject's seconds, in time order, for one kind of finding. An episode
+// begins with a second above the policy's share of the limit and ends when it is
+// resolved; the next one begins anew.
 type Episode struct {
 	state detect.State // empty before the first hot second
-	// write and read are the highest second of each; At and consumed belong to the
-	// highest of what the kind is about.
+	// write and read are the highest seconds of each; At and consumed belong to the
+	// highest second of the kind's side.
 	write, read sampling.Interval
 	At          int64
 	consumed    sketch.Load
 	// replicated is the part of that second's writes that other Regions made.
 	replicated sample.Milli
-	// readTotal and writeTotal are the subject's demand in the seconds counted, sumTable
-	// that of the whole table or index in those in which it was seen.
+	// readTotal and writeTotal are the subject's requested load in the counted seconds.
+	// sumTable is the load of the whole table or index in the seconds with the subject.
 	readTotal, writeTotal sampling.Total
 	sumTable              sketch.Load
-	// requests are those of the whole table or index, changes those of them that
-	// come from a stream.
+	// requests counts requests of the whole table or index; changes counts the ones from
+	// a stream.
 	requests, changes int64
 	seconds           int64
-	// Over counts the seconds above the limit for certain, possible those that may
-	// have been, saturated those on a plateau at it.
+	// Over counts seconds proven above the limit, possible seconds that may be above it,
+	// saturated seconds on a plateau at it.
 	Over, possible, saturated int
 	// overIn are the seconds that Over counts, as far as this judge counted them.
 	overIn []detect.Span
@@ -42,22 +42,21 @@ type Episode struct {
 	combined    float64         // the largest sum of both utilisations
 	means       *sampling.Means // of a sampled key
 	sampled     bool
-	// peak is that of a sampled key; restoredPeak is what the judge before this one
-	// found.
+	// peak is the peak of a sampled key; restoredPeak is the previous judge's.
 	peak         sampling.Peak
 	restoredPeak sample.Milli
-	// draws is how all requests were sampled. believed reports that something was
-	// above the policy's share only if requests were drawn independently, which they
-	// do not say.
+	// draws is how all requests were sampled. believed reports a second above the
+	// policy's share only if requests were drawn independently, which the samples do not
+	// state.
 	draws    sketch.Draws
 	believed bool
-	// flushes are the seconds with times of a flush. flushed is in how many the load
-	// is above the policy's share only if these times are those of requests, exact in
-	// how many it is for certain.
+	// flushes are the seconds with times of a flush. flushed counts seconds above the
+	// policy's share only if flush times are request times; exact counts the certain
+	// ones.
 	flushes        sampling.Flushes
 	flushed, exact int
-	// opening is the flush with which the figures begin, as it was added to them, until
-	// another one follows; nil of others.
+	// opening is the flush that opens the figures, as added to them, until another flush
+	// follows; nil otherwise.
 	opening *point
 
 	first, last int64                     // the hot seconds
@@ -66,30 +65,30 @@ type Episode struct {
 	levelled    int64                     // the last second that is counted as saturated
 	hottest     [detect.FireOf]int64      // seconds above the share, newest first
 
-	// over, above and refused are seconds over the limit, above the share, and with
-	// requests that the partition refused, each the newest first; lasting is how severe
-	// the episode is by what lasted.
+	// over, above and refused are the newest seconds over the limit, above the share, and
+	// with requests that the partition refused. Each lists the newest first. lasting is
+	// the severity that lasting harm gives the episode.
 	over, above [detect.HarmSeconds]int64
 	refused     [detect.FireSeconds]int64
 	lasting     detect.Severity
 
-	// kind is that of an episode of a table or index as a whole, empty of a key's;
-	// escalated reports that it does not mend itself.
+	// kind is the kind of a table's or index's episode, empty for a key. escalated
+	// reports that the throttling does not mend itself.
 	kind      detect.Kind
 	escalated bool
-	// Pressure is that of a table or index as a whole.
+	// Pressure is the throttling of a table or index as a whole.
 	Pressure throttling.Pressure
-	// restoredEvidence is what the judge before this one left.
+	// restoredEvidence is the previous judge's evidence.
 	restoredEvidence *detect.Evidence
 }
 
-// Rules are what an episode is judged by.
+// Rules are the policy and limits that judge an episode.
 type Rules struct {
 	Kind detect.Kind
 	detect.Policy
 	// oneEpisode keeps everything in one episode, as when a file is analysed.
 	oneEpisode bool
-	// largest is what one more sampled request of the table would have added.
+	// largest is the load that one more sampled request of the table would have added.
 	largest Largest
 	table   TableLoad
 }
@@ -197,8 +196,8 @@ func (e *Episode) mean(p *point, k detect.Kind) (proven, believed sample.Milli) 
 // view is a second as its times show it.
 type view struct {
 	*point
-	// certain is what is certain of it, without what was flushed, and likely what is most
-	// likely, with the mean of that.
+	// certain is the second without its flushed load; likely spreads the flushed load to
+	// its mean.
 	certain, likely *point
 	flushed         bool
 }
@@ -214,8 +213,8 @@ func (e *Episode) view(p *point) view {
 	return view{p, p, p, false}
 }
 
-// count adds a second to the figures: to peaks what is likely, and to sums all. The second
-// stands for so many, that gather has counted.
+// count adds a second to the figures: its likely load to peaks, its whole load to sums.
+// The second stands for standsFor seconds, counted by gather.
 func (e *Episode) count(s view, r Rules, standsFor int64) {
 	p := s.point
 	if e.seconds == 0 || s.likely.amounts(r.Kind).Value > e.Peak(r.Kind).Value {
@@ -226,7 +225,7 @@ func (e *Episode) count(s view, r Rules, standsFor int64) {
 		e.combined = both
 	}
 	if e.seconds == 0 && s.flushed {
-		p, e.opening = s.likely, s.likely // of what was flushed first nothing tells how long it gathered
+		p, e.opening = s.likely, s.likely // the samples do not show how long the first flush gathered
 	}
 	e.seconds++
 	e.readTotal.Add(p.read, p.sampledSecond(detect.HotKeyRead))
@@ -256,9 +255,9 @@ func (e *Episode) addOver(second int64) {
 	e.overIn = detect.AddSecond(e.overIn, second)
 }
 
-// backDate makes an episode begin with the time in which what was flushed has gathered. It
-// takes some flushes to tell that time, and until then the mean over it is not known: a load
-// that is hot on average over all of it was so before that is noticed.
+// backDate moves the episode's start back to when the flushed load began to gather. The
+// mean is unknown until some flushes show that time. A load hot on average over all of it
+// was hot before anyone could notice.
 func (e *Episode) backDate(noticed int64, r Rules) {
 	all := e.total(r.Kind)
 	if detect.Milli(all.Mean(0).Value) > detect.ShareOf(detect.Limit(r.Kind), r.Warning) {
@@ -266,8 +265,8 @@ func (e *Episode) backDate(noticed int64, r Rules) {
 	}
 }
 
-// smooth raises the peak of a load that was flushed to its mean: how long the first flush
-// gathered is not known, which holds what is likely of the next ones down for a while.
+// smooth raises the peak of a flushed load to its mean. The first flush gathered for an
+// unknown time, so the likely loads of the next flushes stay too low for a while.
 func (e *Episode) smooth(r Rules) {
 	if e.flushed == 0 {
 		return
@@ -280,10 +279,9 @@ func (e *Episode) smooth(r Rules) {
 	}
 }
 
-// gather counts the seconds before one with the key, since the last one with it, and
-// returns in how many of them what was flushed has gathered. Of a sampled key it counts
-// complete ones: it may have been there, and the mean of those in which a sample shows it
-// would be too high.
+// gather counts the seconds since the key's last one, and returns for how many of them
+// the flush gathered. For a sampled key it counts complete seconds: the key may have had
+// load in them. A mean over only the seconds with samples would be too high.
 func (e *Episode) gather(s view, since int64, r Rules, t Timeline) (gathered int64) {
 	switch {
 	case since <= 1:
@@ -301,8 +299,8 @@ func (e *Episode) gather(s view, since int64, r Rules, t Timeline) (gathered int
 	return gathered
 }
 
-// leaveOpening takes the first flush out of the sums: between two flushes lies what the
-// second one gathered.
+// leaveOpening takes the first flush out of the sums: only the second flush's load lies
+// between the two.
 func (e *Episode) leaveOpening() {
 	p := e.opening
 	if p == nil {
@@ -328,8 +326,8 @@ func (e *Episode) raisePeaks(p *point, l Largest) (high sketch.Load) {
 }
 
 // addPlateau records a second just at the limit; enough of them close together are a
-// plateau. A load that goes up and down passes the limit's height, too, in seconds that
-// stand alone: these are no part of one.
+// plateau. A load that rises and falls also crosses the limit, but only in single
+// seconds: they are no plateau.
 func (e *Episode) addPlateau(second int64) {
 	copy(e.plateaus[1:], e.plateaus[:])
 	e.plateaus[0] = second
@@ -366,7 +364,7 @@ func (e *Episode) addHot(second int64) {
 	}
 }
 
-// addHarm records what a second above the policy's share says of harm.
+// addHarm records the harm of a second above the policy's share.
 func (e *Episode) addHarm(p *point, r Rules) {
 	if allWithin(e.above[:], p.second, detect.HarmOf) && e.lasting == "" {
 		e.lasting = detect.Warning
@@ -408,10 +406,10 @@ func (e *Episode) settle(second int64, t Timeline) {
 	}
 }
 
-// Severity returns the worst of the episode; empty when there is no finding. What a
-// table as a whole throttles is a warning, since a setting or a split mends it: but not
-// what splits have not mended in the time that they take, nor an index that holds back
-// its table's writes.
+// Severity returns the episode's worst severity; empty when there is no finding.
+// Throttling of a table as a whole is a warning, since a setting or a split mends it. It
+// is worse if splits have had time and not mended it, or if an index holds back its
+// table's writes.
 func (e *Episode) Severity() detect.Severity {
 	switch {
 	case e.escalated:
@@ -428,8 +426,8 @@ func (e *Episode) Severity() detect.Severity {
 	return ""
 }
 
-// isCold reports whether nothing was found yet, and nothing is in the last seconds which a
-// cold one could complete.
+// isCold reports whether nothing was found yet, and no recent second could help a cold
+// one to fire.
 func (e *Episode) isCold() bool { return e.Severity() == "" && e.means == nil }
 
 // observePressure records the next second of a table or index as a whole.

@@ -31,8 +31,8 @@ type hottestSecond struct {
 // hottestSeconds is the evidence of a key's hottest seconds. The zero value is ready.
 type hottestSeconds []hottestSecond
 
-// add keeps a second's evidence, if it is one of the hottest, in place of what was
-// kept of that second.
+// add keeps the evidence of one of the hottest seconds, replacing that second's earlier
+// evidence.
 func (s *hottestSeconds) add(second int64, k *sketch.KeyLoad) {
 	if k.Evidence == nil || detect.Weight(k.Low) < detect.ShareOf(detect.WritesInReads*detect.PartitionWrite, detect.EvidenceShare) {
 		return
@@ -57,8 +57,8 @@ func (s *hottestSeconds) add(second int64, k *sketch.KeyLoad) {
 	*s = all
 }
 
-// summarise returns that of the seconds from first to last, or, where none was
-// hottestSecond in them, of all that are kept; nil when none is.
+// summarise returns the evidence of the seconds from first to last. If none of them is
+// kept, it uses all kept seconds; nil if there are none.
 func (s hottestSeconds) summarise(first, last int64) *detect.Evidence {
 	within := make([]hottestSecond, 0, len(s))
 	for _, p := range s {
@@ -93,10 +93,10 @@ func (s hottestSeconds) summarise(first, last int64) *detect.Evidence {
 	return summary
 }
 
-// summariseEvidence returns what was hottestSecond in some seconds as a finding shows it. weight is the
-// load of these seconds, of which what was hottestSecond is a part.
+// summariseEvidence returns the evidence of some seconds as a finding shows it. weight is
+// the load of these seconds, of which the evidence covers a part.
 func summariseEvidence(e *sketch.Evidence, seconds int, weight float64) *detect.Evidence {
-	// Items are those of all requests, callers and attributes those of a sample.
+	// Items cover all requests; callers and attributes cover a sample.
 	base := float64(detect.Weight(e.Load))
 	var looked sketch.Load
 	for _, o := range e.Ops {
@@ -109,7 +109,7 @@ func summariseEvidence(e *sketch.Evidence, seconds int, weight float64) *detect.
 		Items:      listParts(e.Items, base, e.Records), Callers: listParts(e.Callers, sampled, e.Records),
 		Attributes: listParts(e.Attributes, sampled, e.Records),
 	}
-	// What was hottestSecond stands for the whole load of these seconds.
+	// The evidence stands for the whole load of these seconds.
 	scale := 1.0
 	if base > 0 {
 		scale = max(1, weight/base)
@@ -140,8 +140,8 @@ func summariseEvidence(e *sketch.Evidence, seconds int, weight float64) *detect.
 	return summary
 }
 
-// listParts returns the shares of a Top, the largest first. What was hottestSecond is itself
-// a sample of the requests, so the bounds are those of both.
+// listParts returns the shares of a Top, the largest first. The evidence is itself a
+// sample of the requests, so the bounds allow for both samplings.
 func listParts(t sketch.Top, base float64, records int64) []detect.Part {
 	all := []detect.Part{}
 	for _, e := range t.Entries {

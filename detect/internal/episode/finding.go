@@ -11,7 +11,7 @@ import (
 	"github.com/keyheat/keyheat/sketch"
 )
 
-// Peak returns the highest second of what a kind is about.
+// Peak returns the highest second on the kind's side, reads or writes.
 func (e *Episode) Peak(k detect.Kind) sampling.Interval {
 	if k == detect.HotKeyRead {
 		return e.read
@@ -19,9 +19,9 @@ func (e *Episode) Peak(k detect.Kind) sampling.Interval {
 	return e.write
 }
 
-// sustainedPeak returns the peak that a shard count has to serve: of a key whose every
-// request was seen its highest second, of a sampled one what its seconds tell
-// without their noise, and the least that it likely is.
+// sustainedPeak returns the peak that a shard count has to serve. For a fully seen key it
+// is the highest second. For a sampled key it is the peak without sampling noise, and its
+// least likely value.
 func (e *Episode) sustainedPeak(k detect.Kind) sampling.PeakLoad {
 	most := e.Peak(k)
 	if !e.sampled || e.means == nil && e.restoredPeak == 0 {
@@ -30,19 +30,19 @@ func (e *Episode) sustainedPeak(k detect.Kind) sampling.PeakLoad {
 	peak := e.peak.Load(e.seconds, e.draws.RateLow)
 	low := peak.Low
 	if e.restoredPeak > peak.Value {
-		low = most.Low // what the judge before this one wrote
+		low = most.Low // the previous judge's figure
 	}
-	mean := detect.Milli(e.total(k).Mean(0).Value) // which chance raises no more than it lowers
+	mean := detect.Milli(e.total(k).Mean(0).Value) // chance raises the mean no more than it lowers it
 	value := min(max(peak.Value, mean, e.restoredPeak), most.Value)
 	if e.believed {
-		peak.Sure = 0 // what whole calls or callers add is no chance that evens out
+		peak.Sure = 0 // whole calls and callers do not even out by chance
 	}
 	return sampling.PeakLoad{Value: value, Low: min(low, value), Sure: min(peak.Sure, value)}
 }
 
-// leastPeak returns what the highest second of a sampled key surely has, given the lower
-// bound of its mean and what is sure of its highest seconds: the highest of many noisy ones
-// says little by itself.
+// leastPeak returns the proven load of a sampled key's highest second, from the lower
+// bound of its mean and the sure load of its highest seconds. The highest of many noisy
+// seconds proves little by itself.
 func (e *Episode) leastPeak(r Rules, mean float64, sure sample.Milli) float64 {
 	least := max(detect.Units(detect.Milli(mean)), detect.Units(sure)) // as the next judge reads it
 	if e.Over > 0 || e.sustained {
@@ -51,7 +51,7 @@ func (e *Episode) leastPeak(r Rules, mean float64, sure sample.Milli) float64 {
 	return least
 }
 
-// total returns the load of what a kind is about.
+// total returns the load on the kind's side, reads or writes.
 func (e *Episode) total(k detect.Kind) *sampling.Total {
 	if k == detect.HotKeyRead {
 		return &e.readTotal
@@ -59,8 +59,8 @@ func (e *Episode) total(k detect.Kind) *sampling.Total {
 	return &e.writeTotal
 }
 
-// Shards says what the samples leave open of the finding's shard count; empty where they
-// leave nothing open that matters. It rests on the bounds that the finding shows.
+// Shards returns a sentence on how far the samples leave the shard count open; empty
+// where they leave no relevant doubt. It rests on the bounds that the finding shows.
 func (e *Episode) Shards(f *detect.Finding, r Rules) string {
 	if !e.sampled {
 		return ""
@@ -127,7 +127,7 @@ func (e *Episode) Finding(s Subject, r Rules) detect.Finding {
 	return f
 }
 
-// qualityOf returns what the figures of an episode rest on.
+// qualityOf returns the quality of an episode's samples.
 func qualityOf(e *Episode) detect.Quality {
 	source := detect.SourceMixed
 	switch e.changes {
@@ -161,7 +161,7 @@ func qualityOf(e *Episode) detect.Quality {
 	return q
 }
 
-// inBatches reports whether the episode is about what was flushed: its times do not show
+// inBatches reports whether the episode consists of flushed load: its times do not show
 // when the load was.
 func (e *Episode) inBatches() bool { return e.flushed > e.exact }
 
@@ -201,7 +201,7 @@ func restoreEpisode(f *detect.Finding) *Episode {
 	return e
 }
 
-// restoreQuality continues what a finding says of its samples.
+// restoreQuality continues the sample quality of a stored finding.
 func (e *Episode) restoreQuality(f *detect.Finding) {
 	q := &f.Quality
 	if slices.Contains(q.CannotSee, detect.BlindSeconds) {

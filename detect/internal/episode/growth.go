@@ -8,8 +8,8 @@ import (
 
 // Growth is by how much a key's item collection grew in the seconds that are kept.
 type Growth struct {
-	// Bytes is how many a second: in the seconds in which it is known, and as much for
-	// the load of the others.
+	// Bytes is the growth in bytes a second, extrapolated to the seconds without measured
+	// growth.
 	Bytes float64
 	// Known is of how many seconds it is known, First and Last are the first and the
 	// last second with load.
@@ -17,7 +17,7 @@ type Growth struct {
 	// Peak is the highest second of demand, at At.
 	Peak sketch.Load
 	At   int64
-	// Sum is that of all seconds with load, of which there are Seconds.
+	// Sum is the load of all seconds with load; Seconds counts them.
 	Sum     sketch.Load
 	Seconds int64
 }
@@ -25,7 +25,7 @@ type Growth struct {
 // Grew reports whether Growth may know anything.
 func (t *Track) Grew() bool { return t.grew }
 
-// Growth returns that of the track's key.
+// Growth returns the growth of the track's key.
 func (t *Track) Growth() (g Growth) {
 	grown, of := 0.0, sample.Milli(0)
 	for p := range t.points.pointsAfter(noSecond) {

@@ -8,8 +8,8 @@ import (
 	"github.com/keyheat/keyheat/detect/sampling"
 )
 
-// coder turns a point into words, most of which are zero, and words into a point: nothing is
-// rounded. What a point has twice is one word, and zero where both are equal.
+// coder turns a point into words, most of them zero, and words into a point, without
+// rounding. A pair of equal fields takes one word and a zero.
 type coder struct {
 	words   [48]uint64
 	n       int
@@ -75,8 +75,8 @@ func readPoint(from []byte, p *point, second int64) (rest []byte, withPressure b
 	return from, withPressure
 }
 
-// point codes every field, those first that are rarely zero, and reports whether the point
-// has a pressure.
+// point codes every field, starting with the rarely zero ones, and reports whether the
+// point has a pressure.
 func (c *coder) point(p *point, parts *int64) (withPressure bool) {
 	withPressure = p.pressure != nil
 	number(c, &p.write.Value, 0)
@@ -124,7 +124,7 @@ func (c *coder) amounts(a, from *sampling.Amounts) {
 	c.float(&a.Spread.Largest, from.Spread.Largest)
 }
 
-// number codes a number as its difference from another, which wraps around: a small one of
+// number codes a number as its wrapping difference from another: a small difference of
 // either sign is a small word.
 func number[T ~int64](c *coder, v *T, from T) {
 	difference := int64(*v - from)
@@ -134,7 +134,7 @@ func number[T ~int64](c *coder, v *T, from T) {
 	}
 }
 
-// float codes the bits in which a float differs from another: a round one has its bits at the
+// float codes the bits that differ between two floats: a round float has its bits at the
 // end of the word.
 func (c *coder) float(v *float64, from float64) {
 	word := bits.Reverse64(math.Float64bits(*v) ^ math.Float64bits(from))

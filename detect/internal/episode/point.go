@@ -22,10 +22,10 @@ type point struct {
 	requests, keyRange int64
 	// otherwise reports that all that were throttled were so for other reasons.
 	otherwise bool
-	// tableRequests is how many requests of the whole table or index were seen,
-	// tableChanges those of them that come from a stream.
+	// tableRequests counts the requests seen of the whole table or index; tableChanges
+	// counts the ones from a stream.
 	tableRequests, tableChanges int64
-	// pressure is that of a table or index as a whole; nil for a key.
+	// pressure is the throttling of a table or index as a whole; nil for a key.
 	pressure *throttling.Pressure
 	// draws is how the key's requests were sampled; whole is the variance of reads and
 	// of writes if whole callers were drawn, zero where that is excluded.
@@ -34,21 +34,21 @@ type point struct {
 	independent [2]sampling.Amounts // if requests were drawn independently
 	// batch is the part of the load whose requests have the time of a flush.
 	batch sampling.Batch
-	// ahead is how many seconds follow with such a part at the same times, as far as that
-	// matters.
+	// ahead counts the following seconds with such a part at the same times, as far as
+	// that matters.
 	ahead int
 	// grown is by how many bytes writes made the key's items grow, where images tell.
 	grown      float64
 	grownKnown bool
 	// table is the demand of the whole table or index in that second.
 	table sketch.Load
-	// replicated is the part of write, and of table, that other Regions of a global
-	// table wrote; regions is what the second was made of, nil of other tables.
+	// replicated is the part of write, and of table, that other Regions of a global table
+	// wrote. regions holds each Region's part of the second; nil for other tables.
 	replicated sample.Milli
 	regions    *regions
 }
 
-// keyPoint returns what a window has of one of its keys, and the batch in it.
+// keyPoint returns a window's load of one of its keys, and the key's batch.
 func keyPoint(w *sketch.Window, k *sketch.KeyLoad, batch sampling.Batch) point {
 	p := point{
 		second: w.Second, requests: k.Requests, tableRequests: w.Total.Requests, tableChanges: w.Total.Changes,
@@ -75,7 +75,7 @@ func keyPoint(w *sketch.Window, k *sketch.KeyLoad, batch sampling.Batch) point {
 	return p
 }
 
-// spreadOver returns the second with what was flushed as the mean over so many seconds.
+// spreadOver returns the second with its flushed load as the mean over this many seconds.
 func (p point) spreadOver(seconds float64) point {
 	before := p.load()
 	p.read, p.write = p.read.SpreadOver(p.batch.Part, seconds), p.write.SpreadOver(p.batch.Part, seconds)
@@ -90,12 +90,12 @@ func (p point) spreadOver(seconds float64) point {
 	return p
 }
 
-// follows reports whether the second is the next one, with times like those of before.
+// follows reports whether the second directly follows one with similar times.
 func (p *point) follows(before *point) bool {
 	return p.second == before.second+1 && p.batch.Follows(before.batch)
 }
 
-// withoutBatch returns the second without what was flushed: what is certain of it.
+// withoutBatch returns the certain load of the second, without the flushed load.
 func (p point) withoutBatch() point { return p.spreadOver(math.Inf(1)) }
 
 // believedAmounts returns the part of the second that a kind is about, and the variance if
@@ -107,8 +107,8 @@ func (p *point) believedAmounts(k detect.Kind) (a *sampling.Amounts, whole float
 	return &p.independent[1], p.whole[1]
 }
 
-// sampledSecond returns what is known of the part of the second that a kind is about if requests
-// were drawn independently, and what whole callers would leave open.
+// sampledSecond returns the kind's side of the second, bounded as if requests were drawn
+// independently, and the doubt that whole sampled callers would leave.
 func (p *point) sampledSecond(k detect.Kind) sampling.Second {
 	seen, whole := p.believedAmounts(k)
 	return sampling.Second{
@@ -124,13 +124,12 @@ func (p *point) amounts(k detect.Kind) *sampling.Amounts {
 	return &p.write
 }
 
-// consumedLoad returns what was not throttled.
+// consumedLoad returns the load that was not throttled.
 func (p *point) consumedLoad() sketch.Load {
 	return sketch.Load{Read: p.read.Value - p.throttled.Read, Write: p.write.Value - p.throttled.Write}
 }
 
-// tablePoint returns a second of a table or index as a whole, of which l is the likely
-// load.
+// tablePoint returns a second of a table or index as a whole; l is its likely load.
 func tablePoint(w *sketch.Window, l sketch.Load, s *throttling.Pressure) point {
 	rest := detect.Ratio(float64(detect.Weight(l)), float64(detect.Weight(w.Total.Load)))
 	read, write := sampling.Amounts{Value: l.Read, Low: l.Read, Proven: l.Read}, sampling.Amounts{Value: l.Write, Low: l.Write, Proven: l.Write}
@@ -157,14 +156,14 @@ func (p *point) combinedShare() float64 {
 	return detect.Units(p.write.Proven)/detect.Units(detect.PartitionWrite) + detect.Units(p.read.Proven)/detect.Units(detect.PartitionRead)
 }
 
-// throttledByPartition reports whether DynamoDB throttled requests of the key, of
-// what the kind is about, because of their partition.
+// throttledByPartition reports whether DynamoDB throttled the key's requests, on the
+// kind's side, because of their partition.
 func (p *point) throttledByPartition(k detect.Kind) bool {
 	return p.keyRange > 0 && detect.Amount(k, p.throttled) > 0
 }
 
-// isPlateau reports whether what the second consumed lies just at the limit, as far
-// as sampling shows it.
+// isPlateau reports whether the second's consumed load lies just at the limit, as far as
+// sampling shows it.
 func isPlateau(p *point, k detect.Kind) bool {
 	if math.Sqrt(p.amounts(k).Spread.Variance) > detect.PlateauSpread*detect.Units(detect.Limit(k)) {
 		return false

@@ -8,22 +8,22 @@ import (
 	"github.com/keyheat/keyheat/sketch"
 )
 
-// regions is what a second of a global table's key is made of.
+// regions holds the parts of a second of a global table's key.
 type regions struct {
 	own   point // as the Region's own requests show it
 	parts []part
 }
 
-// part is what another Region shows of the second.
+// part is another Region's part of the second.
 type part struct {
 	region string
 	point
 }
 
-// Replicate adds what a window of another Region of a global table has of the key's
-// writes, in place of what was known of that second there: they are replicated to this
-// Region and load the key here, too. What comes from a stream is not added: it may be
-// replicated from here.
+// Replicate adds the key's writes in a window of another Region of a global table,
+// replacing that Region's earlier ones of the second. DynamoDB replicates them to this
+// Region, so they load the key here too. Writes read from a stream are not added: they
+// may be replicated from here.
 func (t *Track) Replicate(region string, w *sketch.Window, k *sketch.KeyLoad, batch sampling.Batch, oldest int64) {
 	t.replicate(region, keyPoint(w, k, batch), oldest)
 }
@@ -43,7 +43,7 @@ func (t *Track) replicate(region string, p point, oldest int64) {
 		return
 	}
 	if !t.points.empty() && t.changed >= t.points.first() {
-		return // what is read of a stream shows what is replicated, perhaps a second later
+		return // a stream shows replicated writes itself, perhaps a second later
 	}
 	own, found := t.points.get(p.second)
 	if !found {
@@ -52,7 +52,7 @@ func (t *Track) replicate(region string, p point, oldest int64) {
 	t.put(own.addPart(part{region, p}), oldest, Largest{})
 }
 
-// addPart returns the second with what another Region has of it.
+// addPart returns the second with another Region's part added.
 func (p point) addPart(other part) point {
 	r := regions{own: p}
 	if p.regions != nil {
@@ -62,8 +62,7 @@ func (p point) addPart(other part) point {
 	return r.sum()
 }
 
-// besideRegionsOf returns what its own Region has of a second, with what the others had
-// of it before.
+// besideRegionsOf returns the own Region's second with the other Regions' earlier parts.
 func (p point) besideRegionsOf(before *point) point {
 	if p.regions != nil || before.regions == nil {
 		return p
@@ -71,8 +70,8 @@ func (p point) besideRegionsOf(before *point) point {
 	return (&regions{p, before.regions.parts}).sum()
 }
 
-// sum returns the second with the writes of all Regions. What a Region throttled was
-// not replicated, and a stream shows what was.
+// sum returns the second with the writes of all Regions. A Region's throttled writes were
+// not replicated, and a stream already shows replicated ones.
 func (r *regions) sum() point {
 	p := r.own
 	p.regions = r
@@ -100,8 +99,8 @@ func (r *regions) sum() point {
 	return p
 }
 
-// Replication returns what other Regions have to do with the episode of a kind, where
-// the table has a replica in each of these Regions; nil where that is nothing.
+// Replication returns the other Regions' part in an episode's writes, for a table with a
+// replica in each Region of the list; nil if they have none.
 func (e *Episode) Replication(k detect.Kind, in []string) *detect.Replication {
 	if len(in) == 0 || k == detect.HotKeyRead {
 		return nil

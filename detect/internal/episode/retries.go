@@ -17,15 +17,15 @@ const callersShown = 5
 // retryRing is how the calls of a key were sent in its last seconds. The zero value is ready.
 type retryRing []retrySecond
 
-// retrySecond is what is known of one; it is shared and never changed.
+// retrySecond holds the calls of one second; it is shared and never changed.
 type retrySecond struct {
 	at      int64
 	retries *sketch.Retries
 }
 
-// add records what is known of a second, in place of what was known of it. Seconds far
-// from a limit are left out, but not those of a sampled key, of which chance decides how
-// many samples they have; so are those of which no record tells how calls were sent.
+// add records a second's calls, replacing its earlier ones. It leaves out seconds far
+// from a limit, except for a sampled key, whose samples per second depend on chance. It
+// also leaves out seconds without a record of how calls were sent.
 func (r *retryRing) add(at int64, k *sketch.KeyLoad) {
 	if k.Retries == nil {
 		return
@@ -102,8 +102,8 @@ func summariseRetries(r *sketch.Retries) *detect.Retries {
 	return of
 }
 
-// countSent returns how calls were sent. Refused are the attempts after which a call was
-// sent again, and the last ones of those that failed.
+// countSent returns how calls were sent. Refused counts the attempts before a call was
+// sent again, and the last attempts of failed calls.
 func countSent(s sample.Sent) detect.SentCalls {
 	return detect.SentCalls{
 		Calls: detect.Units(sample.Milli(s.Calls)), Attempts: detect.Units(sample.Milli(s.Attempts)),

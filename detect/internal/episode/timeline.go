@@ -9,8 +9,8 @@ import (
 // span is a range of seconds, both ends included.
 type span struct{ from, to int64 }
 
-// Timeline is what is known of event time: seconds after since and up to Settled
-// are closed, and of those all but the incomplete ones were completely seen.
+// Timeline is the progress of event time: seconds after since and up to Settled are
+// closed. All closed seconds but the incomplete ones were completely seen.
 type Timeline struct {
 	since      int64 // where this judge began
 	Settled    int64
@@ -33,10 +33,9 @@ func (t Timeline) wasSeen(second int64) bool {
 	return !slices.ContainsFunc(t.incomplete, func(s span) bool { return s.from <= second && second <= s.to })
 }
 
-// Settle closes the seconds up to this one, and reports whether any was open.
-// complete reports whether all of the seconds since the last call were seen. The
-// first call sets where this judge begins: of what went before it did not see
-// everything.
+// Settle closes the seconds up to this one, and reports whether any was open. complete
+// reports whether all seconds since the last call were seen. The first call sets where
+// this judge begins: earlier seconds were only partly observed.
 func (t *Timeline) Settle(second int64, complete bool) bool {
 	if t.Settled == 0 {
 		t.since, t.Settled = second, second
@@ -52,7 +51,7 @@ func (t *Timeline) Settle(second int64, complete bool) bool {
 	return true
 }
 
-// Evict drops what no second after oldest needs.
+// Evict drops state that no second after oldest needs.
 func (t *Timeline) Evict(oldest int64) {
 	t.incomplete = slices.DeleteFunc(t.incomplete, func(s span) bool { return s.to < oldest-detect.ResolveSeconds })
 }

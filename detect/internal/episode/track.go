@@ -12,12 +12,12 @@ import (
 	"github.com/keyheat/keyheat/sketch"
 )
 
-// Conditions are what a track's seconds are judged under.
+// Conditions are the policy, the time and the table load that judge a track's seconds.
 type Conditions struct {
 	Policy detect.Policy
 	// OneEpisode keeps everything in one episode, as when a file is analysed.
 	OneEpisode bool
-	// Largest is what one more sampled request of the table would have added.
+	// Largest is the load that one more sampled request of the table would have added.
 	Largest Largest
 	// Table is the load of the track's table or index as a whole.
 	Table TableLoad
@@ -42,22 +42,21 @@ type Track struct {
 	// places are where among the sort keys the load was; they begin anew when another
 	// judge takes over.
 	places split.Ring
-	// spread is over how many keys it is spread what a table's or index's partitions
-	// throttle; nothing of a key.
+	// spread counts the keys among which a target's partitions throttle; empty for a key.
 	spread throttling.Spread
 	// calls is how its calls were sent in the last minute.
 	calls retryRing
 	// past are the episodes before points.
 	past map[detect.Kind]*Episode
-	// cached are the episodes up to and including the second `settled`, by the place of
-	// their kind: what is settled is judged once, unless late data change it.
+	// cached holds the episodes up to and including the second `settled`, by the place of
+	// their kind. Settled seconds are judged once, unless late data change them.
 	cached  [2]Episode
 	settled int64
 	// grew reports that it was known of a second by how much the key's items grew.
 	grew bool
 	// changed is the newest second with requests that come from a stream.
 	changed int64
-	// largest and warning are what cached was judged with.
+	// largest and warning are the conditions under which cached was judged.
 	largest Largest
 	warning float64
 	// cold is the second up to which all points are known to be cold under a policy that
@@ -74,9 +73,9 @@ func NewTrack(of Subject) *Track {
 	return &Track{Subject: of, past: map[detect.Kind]*Episode{}, settled: noSecond, cold: noSecond}
 }
 
-// Observe records what a window has of the track's key, and the batch in it, in place of
-// what was known of that second. A second before oldest only raises the peaks. With
-// mayPlace it begins to keep where among the sort keys the load was; once begun, that goes on.
+// Observe records a window's load of the track's key, and its batch, replacing that
+// second's earlier load. A second before oldest only raises the peaks. With mayPlace the
+// track begins to keep the load's place among sort keys; once begun, it goes on.
 func (t *Track) Observe(w *sketch.Window, k *sketch.KeyLoad, batch sampling.Batch, oldest int64, l Largest, mayPlace bool) {
 	if !k.Cut {
 		t.Subject.Key = k.Key
@@ -98,7 +97,7 @@ func (t *Track) ObserveTable(w *sketch.Window, likely sketch.Load, p *throttling
 	t.spread.Observe(w)
 }
 
-// LoadSpread returns over how many keys it is spread what a table's or index's partitions throttle.
+// LoadSpread returns how many keys share the load that a target's partitions throttle.
 func (t *Track) LoadSpread() *throttling.Spread { return &t.spread }
 
 // Restore continues the episode that made a finding.
@@ -127,10 +126,10 @@ func (t *Track) put(p point, oldest int64, l Largest) {
 	t.lookAhead(p.second)
 }
 
-// aheadSeconds is how many later seconds tell what the times of a second are.
+// aheadSeconds is how many later seconds decide how a second's times were made.
 const aheadSeconds = sampling.SteadySeconds - 1
 
-// lookAhead counts again what follows on a second, and on those before it.
+// lookAhead counts again the seconds that follow a second, and the seconds before it.
 func (t *Track) lookAhead(second int64) {
 	for at := second - aheadSeconds; at <= second; at++ {
 		p, found := t.points.get(at)
@@ -176,9 +175,9 @@ func (t *Track) Fold(oldest int64, c Conditions) {
 // none before oldest.
 func (t *Track) Ages(oldest int64) bool { return t.points.empty() || t.points.first() < oldest }
 
-// Cold reports whether nothing can be found of the track, which then need not be asked for
-// its episodes. Most keys that are followed are near enough to a limit to be, and no more,
-// or only the bounds of their load are: each of their seconds is looked at once.
+// Cold reports whether the track has no finding, so that the caller can skip its
+// episodes. Most followed keys only come near a limit, or only their upper bounds do.
+// Each second is checked once.
 func (t *Track) Cold(p detect.Policy) bool {
 	if t.Subject.IsWhole() {
 		return false
@@ -225,8 +224,8 @@ func (t *Track) Episodes(c Conditions) (now [2]Episode) {
 	return now
 }
 
-// advance judges what has been settled since the last call. A point is final once
-// the seconds before it are settled, and those after it that tell what its times are.
+// advance judges the seconds settled since the last call. A point is final once the
+// seconds before it are settled, and the later ones that show how its times were made.
 func (t *Track) advance(c Conditions) {
 	if c.Largest != t.largest || c.Policy.Warning != t.warning {
 		t.largest, t.warning, t.settled = c.Largest, c.Policy.Warning, noSecond
@@ -259,8 +258,8 @@ func (t *Track) observe(all *[2]Episode, after, before int64, c Conditions) (las
 	return last
 }
 
-// IsDone reports whether the track can be dropped: it has no open seconds, and what
-// was found of it was resolved a horizon ago.
+// IsDone reports whether the track can be dropped: it has no open seconds, and its
+// findings were resolved a horizon ago.
 func (t *Track) IsDone(c Conditions) bool {
 	if !t.points.empty() {
 		return false
@@ -275,8 +274,8 @@ func (t *Track) IsDone(c Conditions) bool {
 	return true
 }
 
-// KeyEvidence returns that of a key's episode, with its last minute's retries, and the
-// verdict on splits, which is of what this judge has seen itself.
+// KeyEvidence returns the evidence of a key's episode, with its last minute's retries and
+// the split verdict. The verdict covers only seconds that this judge has seen itself.
 func (t *Track) KeyEvidence(e *Episode, k detect.Kind) *detect.Evidence {
 	gathered := t.Evidence(e)
 	if gathered == nil {
@@ -293,8 +292,8 @@ func (t *Track) KeyEvidence(e *Episode, k detect.Kind) *detect.Evidence {
 	return &own
 }
 
-// Evidence returns that of the episode's seconds, or what the judge before this
-// one left; nil when there is none.
+// Evidence returns the evidence of the episode's seconds, or the previous judge's; nil if
+// there is none.
 func (t *Track) Evidence(e *Episode) *detect.Evidence {
 	gathered := t.hottest.summarise(e.first, e.last)
 	if t.Subject.IsWhole() {
@@ -312,10 +311,10 @@ func (t *Track) LoadAt(second int64) (l sketch.Load, seen bool) {
 	return p.load(), seen
 }
 
-// Recent returns the key's load in the seconds up to and including one; nil when it had
-// none in any that was seen. Of a second that was not seen completely it is what was seen,
-// and nothing is not known. Of one that was, nothing is none that the samples show, or so
-// little that the key was not followed: less than TrackShare of a limit.
+// Recent returns the key's load in the seconds up to and including one; nil if it had
+// none in any seen second. An incompletely seen second has a partial load, or an unknown
+// one if nothing was seen. In a complete second, no load means none in the samples, or
+// less than TrackShare of a limit.
 func (t *Track) Recent(k detect.Kind, last int64, within Timeline) *detect.Recent {
 	from := last - detect.RecentSeconds + 1
 	r := &detect.Recent{From: detect.TimeOf(from), Unit: detect.Side(k, "wcu", "rcu"), Limit: detect.Units(detect.Limit(k)), Loads: make([]*float64, detect.RecentSeconds)}
