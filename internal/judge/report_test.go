@@ -441,7 +441,7 @@ func TestADeletedDeltaIsNotWaitedFor(t *testing.T) {
 	c.write(4, sketch.Version, []byte("hostile"))
 	c.commit(8, hot("second", 1200, 4, 8)...)
 	await(t, func() bool { return strings.Contains(strings.Join(j.Ready(), "; "), "delta 2 ") })
-	db, err := sql.Open("sqlite", path)
+	db, err := sql.Open("sqlite", path+"?_pragma=busy_timeout(10000)")
 	must(t, err)
 	_, err = db.ExecContext(t.Context(), `DELETE FROM deltas WHERE seq = 2`)
 	must(t, err)

@@ -300,7 +300,7 @@ func TestAnUnreadableSilenceSilencesNothing(t *testing.T) {
 			must(t, err)
 			g := &stage{t: t, store: s, w: collect(t, s, "a", 0, begin()), probe: p, judge: &runner{Judge: j, probe: p, stop: goRun(t, j.Run)}}
 			corrupt := func(g *stage) {
-				db, err := sql.Open("sqlite", path)
+				db, err := sql.Open("sqlite", path+"?_pragma=busy_timeout(10000)")
 				must(t, err)
 				_, err = db.ExecContext(t.Context(), `UPDATE silences SET matchers = $1 WHERE id = $2`, stored, g.silence)
 				must(t, errors.Join(err, db.Close()))
