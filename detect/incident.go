@@ -81,6 +81,9 @@ type Incident struct {
 	// Announced reports that its firing was worth a message since it was opened, so that
 	// its end will be.
 	Announced bool `json:"announced"`
+	// Undecided reports that the last message left open whether the incident heals by
+	// itself. One update follows when that is known.
+	Undecided bool `json:"undecided"`
 	// Root is the fingerprint of the finding that the incident is about, Findings
 	// are those of all.
 	Root     string   `json:"root"`
@@ -265,7 +268,7 @@ func incidentOf(g []*Finding) Incident {
 		ID: root.Incident, Cause: causeFor(root), Target: root.Target,
 		Severity: root.Severity, State: root.State, OpenedAt: root.FirstSeen, LastSeen: root.LastSeen,
 		Root: root.Fingerprint, Findings: []string{},
-		Summary: root.Why, Labels: map[string]string{}, Notified: []string{}, Quality: root.Quality,
+		Labels: map[string]string{}, Notified: []string{}, Quality: root.Quality,
 	}
 	for _, f := range g {
 		i.Findings = append(i.Findings, f.Fingerprint)
@@ -277,7 +280,6 @@ func incidentOf(g []*Finding) Incident {
 			i.LastSeen = f.LastSeen
 		}
 	}
-	i.FirstFix = root.FirstFix()
 	return i
 }
 

@@ -104,6 +104,7 @@ const (
 	ActionCaller      = "caller"      // fix the caller
 	ActionShuffle     = "shuffle"     // change the order of the input
 	ActionRetry       = "retry"       // fix how it retries
+	ActionSpread      = "spread"      // write a burst later, or over more time
 	ActionCapacity    = "capacity"    // whether capacity helps
 	ActionWait        = "wait"        // DynamoDB can help by itself
 	ActionPrewarm     = "prewarm"     // make room ahead of time

@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"github.com/keyheat/keyheat/detect"
-	"github.com/keyheat/keyheat/detect/wording"
 	"github.com/keyheat/keyheat/internal/analyze"
+	"github.com/keyheat/keyheat/internal/say"
 )
 
 // screenLines and screenColumns are what a terminal shows.
@@ -52,7 +52,7 @@ func (w *fieldWorld) explained(t *testing.T, keys []string) []string {
 	in, samples := io.Pipe()
 	go func() { _ = samples.CloseWithError(w.write(samples)) }() // it returns nil
 	var out bytes.Buffer
-	if err := analyze.Run(t.Context(), analyze.Options{Paths: []string{"-"}, In: in, Out: &out, Facts: w.facts, Explain: keys}); err != nil {
+	if err := analyze.Run(t.Context(), analyze.Options{Paths: []string{"-"}, In: in, Out: &out, Facts: w.facts, Explain: keys, Verbose: true}); err != nil {
 		_ = in.Close()
 		t.Fatal(err)
 	}
@@ -92,8 +92,8 @@ func hasFinding(page string) bool {
 	return strings.Contains(page, "\nWhat to do, in order\n") || strings.Contains(page, "\nWhat can be done for this key alone\n")
 }
 
-// illegible returns what is wrong with a page about a finding: lines that a terminal
-// breaks, and a first fix that does not begin on the first screen.
+// illegible returns the faults of a page about a finding: lines that a terminal breaks,
+// and an answer to "what now?" that is not on the first screen.
 func illegible(page string) (all []string) {
 	lines := strings.Split(page, "\n")
 	for _, line := range lines {
@@ -102,10 +102,10 @@ func illegible(page string) (all []string) {
 		}
 	}
 	fix := slices.IndexFunc(lines, func(line string) bool {
-		return strings.HasPrefix(line, "  1. ") || strings.HasPrefix(line, "  Do this first: ")
+		return strings.HasPrefix(line, "  Now    ")
 	})
 	if fix < 0 || fix >= screenLines {
-		all = append(all, "no first fix on the first screen:\n"+page)
+		all = append(all, "no answer on the first screen:\n"+page)
 	}
 	return all
 }
@@ -117,7 +117,7 @@ func (j *judged) texts() (all []string) {
 	}
 	for i := range j.found {
 		f := &j.found[i]
-		all = append(all, wording.Title(f), f.Why)
+		all = append(all, say.Title(f), f.Why)
 		for _, s := range f.Advice {
 			all = append(all, s.Text, s.Basis)
 		}

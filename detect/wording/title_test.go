@@ -9,6 +9,7 @@ import (
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/wording"
+	"github.com/keyheat/keyheat/internal/say"
 	"github.com/keyheat/keyheat/sample"
 )
 
@@ -61,7 +62,7 @@ func TestTitle(t *testing.T) {
 		"eu-west-1/orders: key “steady” needs about 1,510 WCU/s on average, 1.51 times what one partition serves, hot for 15 min":                      steady,
 		"eu-west-1/orders: key “bursts” needs about 2,089 WCU/s, 2.09 times what one partition serves, hot for 15 min":                                 bursts,
 	} {
-		if got := wording.Title(f); got != want {
+		if got := say.Title(f); got != want {
 			t.Errorf("the title is\n%s, want\n%s", got, want)
 		}
 	}
@@ -142,11 +143,11 @@ func TestEveryKindHasATitle(t *testing.T) {
 	} {
 		f := detect.NewFinding(k, detect.Target{Table: "orders"}, sample.KeyString("a"))
 		f.Rolling, f.Sharding = &detect.Rolling{Period: "day"}, &detect.Sharded{}
-		if title := wording.Title(&f); strings.Contains(title, string(k)) || utf8.RuneCountInString(title) > 200 {
+		if title := say.Title(&f); strings.Contains(title, string(k)) || utf8.RuneCountInString(title) > 200 {
 			t.Errorf("%s: %q", k, title)
 		}
-		if f.State = detect.Resolved; present.MatchString(wording.Title(&f) + " ") {
-			t.Errorf("%s, when it is over: %q", k, wording.Title(&f))
+		if f.State = detect.Resolved; present.MatchString(say.Title(&f) + " ") {
+			t.Errorf("%s, when it is over: %q", k, say.Title(&f))
 		}
 	}
 }

@@ -15,7 +15,7 @@ func explained(t *testing.T, text, key string, code ...recipe.Language) string {
 	t.Helper()
 	var out bytes.Buffer
 	must(t, analyze.Run(t.Context(), analyze.Options{
-		Paths: []string{"-"}, In: strings.NewReader(text), Out: &out, Explain: []string{key}, Code: code,
+		Paths: []string{"-"}, In: strings.NewReader(text), Out: &out, Explain: []string{key}, Verbose: true, Code: code,
 	}))
 	return out.String()
 }

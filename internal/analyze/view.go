@@ -227,6 +227,7 @@ type wholeTable struct {
 
 // wholeIncident is an incident, and its findings that are of one table or index.
 type wholeIncident struct {
+	root *detect.Finding
 	*detect.Incident
 	findings []*detect.Finding
 }
@@ -252,6 +253,7 @@ func (r *Result) incidentsOf(of detect.Target) (all []wholeIncident) {
 			if g[0].Incident != in.ID {
 				continue
 			}
+			in.root = g[0]
 			for _, f := range g {
 				if f.Target == of {
 					in.findings = append(in.findings, f)
@@ -276,7 +278,7 @@ func (w *wholeTable) write(p *page) {
 		p.heading("What is wrong, and what to do first")
 	}
 	for _, in := range w.incidents[:min(len(w.incidents), maxIncidents)] {
-		p.incident(in.Incident, false)
+		p.incident(in.Incident, in.root, false)
 		shown := few(in.findings)
 		for _, f := range shown {
 			p.paragraph(6, "      ", fmt.Sprintf("%s %s: %s", f.Kind, subject(f), wording.LoadOfLimit(f)))

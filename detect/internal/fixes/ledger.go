@@ -68,7 +68,7 @@ var ledger = []entry{
 	{detect.ActionCapacity, detect.EffortSetting, "capacity", starvedTable},
 	{detect.ActionPipeline, detect.EffortCode, "times-of-requests", ownTimes},
 	{detect.ActionRetry, detect.EffortCode, "retries", backOff},
-	{detect.ActionRetry, detect.EffortCode, "retries", laterWrites},
+	{detect.ActionSpread, detect.EffortCode, "retries", laterWrites},
 	{detect.ActionTransaction, detect.EffortCode, "conditional-writes", conditionalWrite},
 	{detect.ActionRead, detect.EffortCode, "reads", eventualRead},
 	{detect.ActionQuery, detect.EffortCode, "queries", smallerQuery},

@@ -103,7 +103,7 @@ func alertAs(n *notify.Notice, severity detect.Severity, ends time.Time) alert {
 	return alert{
 		Labels: present(labels), // Alertmanager takes no label without a value for one
 		Annotations: present(map[string]string{
-			"summary": n.Title, "description": n.Finding.Why, "first_fix": n.FirstFix, "url": n.URL, "runbook_url": n.RunbookURL, "delay": n.Delay,
+			"summary": n.Title, "description": n.Answers(), "first_fix": n.Brief.Now, "url": n.URL, "runbook_url": n.RunbookURL, "delay": n.Delay,
 		}),
 		StartsAt: starts.UTC(), EndsAt: ends.UTC(), GeneratorURL: n.URL,
 	}

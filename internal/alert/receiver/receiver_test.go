@@ -21,9 +21,9 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/keyheat/keyheat/detect"
-	"github.com/keyheat/keyheat/detect/wording"
 	"github.com/keyheat/keyheat/internal/alert/notify"
 	"github.com/keyheat/keyheat/internal/alert/receiver"
+	"github.com/keyheat/keyheat/internal/say"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/store"
 )
@@ -68,7 +68,7 @@ func payloadOf(t *testing.T, event detect.Event, severity detect.Severity, key s
 	if event != detect.EventResolved {
 		other := detect.NewFinding(detect.HotKeyWrite, f.Target, sample.Key{Text: key + "/2", Type: "S"})
 		other.Peak.WCU.Value = 1200
-		p.Related = []string{wording.Beside(&other, &f)}
+		p.Related = []string{say.Title(&other)}
 		p.Recent = &detect.Recent{From: at.Add(-4 * time.Second), Unit: "wcu", Limit: 1000, Loads: []*float64{nil, new(80.0), new(700.0), nil, new(1500.0)}}
 	}
 	return f, p
