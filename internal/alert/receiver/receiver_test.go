@@ -172,10 +172,10 @@ func TestSlackBotRewritesItsMessage(t *testing.T) {
 func TestSlackSaysWhatToDo(t *testing.T) {
 	t.Parallel()
 	for answer, want := range map[string]notify.Response{
-		`{"ok":false,"error":"not_in_channel"}`:  {Err: errors.New("the answer of Slack is not_in_channel: invite the bot into the channel"), Refused: true, Unsent: true},
-		`{"ok":false,"error":"ratelimited"}`:     {Err: errors.New("the answer of Slack is ratelimited: too many messages"), Unsent: true},
-		`{"ok":false,"error":"canary-4711"}`:     {Err: errors.New("the answer of Slack is an error"), Refused: true, Unsent: true},
-		`<html>a login page, canary-4711</html>`: {Err: errors.New("the receiver's answer is not that of Slack's Web API"), Unsent: true},
+		`{"ok":false,"error":"not_in_channel"}`:  {Err: errors.New("the answer from Slack is not_in_channel: invite the bot into the channel"), Refused: true, Unsent: true},
+		`{"ok":false,"error":"ratelimited"}`:     {Err: errors.New("the answer from Slack is ratelimited: too many messages"), Unsent: true},
+		`{"ok":false,"error":"canary-4711"}`:     {Err: errors.New("the answer from Slack is an error"), Refused: true, Unsent: true},
+		`<html>a login page, canary-4711</html>`: {Err: errors.New("the receiver's answer is not from Slack's Web API"), Unsent: true},
 	} {
 		f := serve(t, func(_ *http.Request, body []byte) string { return slackCheck(body) }, func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(answer)) })
 		n := open(t, notify.Settings{Type: notify.Slack, Secret: "xoxb-token", Channel: "C0123456789", URL: f.url})
@@ -538,7 +538,7 @@ func TestFaultsSayWhatToDo(t *testing.T) {
 // TestRejectionsSayWhatToLookAt: those who use these tools cannot read their logs.
 func TestRejectionsSayWhatToLookAt(t *testing.T) {
 	t.Parallel()
-	for status, advice := range map[int]string{http.StatusBadRequest: "Events API v2", http.StatusInternalServerError: "its own log says why"} {
+	for status, advice := range map[int]string{http.StatusBadRequest: "Events API v2", http.StatusInternalServerError: "see its own log"} {
 		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(status) }))
 		n := open(t, notify.Settings{Type: notify.PagerDuty, Secret: key32, URL: server.URL})
 		r := n.Notify(t.Context(), notice(t, detect.EventFiring, detect.Critical, "k"))
