@@ -8,8 +8,8 @@ type CollectorState string
 // The states of a collector. The empty state is unknown.
 const (
 	CollectorRunning CollectorState = "running"
-	CollectorFailing CollectorState = "failing" // it runs, and Reason says what it cannot do
-	CollectorStopped CollectorState = "stopped" // it said that it stops
+	CollectorFailing CollectorState = "failing" // it runs; Reason is its error
+	CollectorStopped CollectorState = "stopped" // it announced its end
 )
 
 // Collector is one collector as the reporter sees it through the store. A figure that the

@@ -1,7 +1,7 @@
 // Package detect defines the vocabulary of Keyheat's verdicts on DynamoDB heat. The
-// packages below it make the verdicts: they turn windows of load per key into findings.
-// A finding names a key whose requests exceed one partition's limit, how sure that is,
-// and the fixes.
+// packages below it make the verdicts: they turn windows of load per key into findings. A
+// finding names a key whose requests exceed one partition's limit, how sure that is, and
+// the fixes.
 //
 // Everything here and below is a function of values, without clock, I/O or randomness.
 // The same windows give the same findings, in any order of observation.
@@ -38,6 +38,6 @@
 // judges Keyheat's own health. forecast follows the growth of keys over weeks, whatif
 // compares other numbers of shards, and recipe writes application code for key shards.
 //
-// The packages depend on each other only downwards: detect on none of them, board on all
-// packages that judge.
+// The packages depend on each other only downwards. detect imports none of them, board
+// the packages of the list above.
 package detect

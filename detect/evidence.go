@@ -73,8 +73,8 @@ type Retries struct {
 	Callers []CallerRetries `json:"callers"`
 }
 
-// FailedShare returns the share of the calls to the finding's key in its last minute that
-// failed after all retries; false if no call is known to have failed.
+// FailedShare returns the share of the key's calls in its last minute that failed after
+// all retries; false if no call is known to have failed.
 func (f *Finding) FailedShare() (float64, bool) {
 	if f.Evidence == nil || f.Evidence.Retries == nil || f.Evidence.Retries.Failed.Value < 1 {
 		return 0, false

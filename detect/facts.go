@@ -130,8 +130,8 @@ func (all FactsByTable) Add(t Target, facts *TableFacts) {
 }
 
 // Find returns the facts of a target's table. Without an exact match it returns the facts
-// of the only table that the target may be, as long as one of the two lacks an account or
-// Region. It returns nil if no table or several tables match.
+// of the only possible table: one of the two lacks an account or Region. It returns nil
+// if no table or several tables match.
 func (all FactsByTable) Find(t Target) (only *TableFacts) {
 	t.Index = ""
 	found := 0

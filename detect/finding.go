@@ -64,8 +64,8 @@ const (
 	LargeCollection Kind = "large_collection"
 	// TooManyHotKeys is a table or index with more hot keys than Keyheat follows.
 	TooManyHotKeys Kind = "too_many_hot_keys"
-	// UnseenKeys is a table or index whose unfollowed load could make one key exceed a
-	// partition's limit. Whether one does is unknown.
+	// UnseenKeys is a table or index with a possible hot key that no finding covers.
+	// Whether a key is hot is unknown.
 	UnseenKeys Kind = "unseen_keys"
 	// CoverageFell is a table or index whose samples cover less of its CloudWatch load
 	// than before.
@@ -122,7 +122,7 @@ const (
 // State is the stage of an episode.
 type State string
 
-// The states, in a finding's order. Only firing findings are sent.
+// The states, in a finding's order. Only Firing alerts on-call.
 const (
 	Pending  State = "pending"
 	Firing   State = "firing"
@@ -191,11 +191,11 @@ type Finding struct {
 	Mean Loads `json:"mean"`
 	// Consumed is the part of the peak's load that was not throttled.
 	Consumed Consumed `json:"consumed"`
-	// OverSeconds counts seconds proven above the limit, for sampled keys with 1 − 10⁻⁶.
-	// A finding about several keys counts seconds with any of them above; null if
-	// unknown. PossibleSeconds counts seconds that may be above the limit; a flush counts
-	// for the seconds that it gathered. SaturatedSeconds counts seconds on a plateau just
-	// at the limit, close to each other.
+	// OverSeconds counts seconds proven above the limit, for sampled keys with
+	// probability 1 − 10⁻⁶. A finding about several keys counts seconds with any of them
+	// above; null if unknown. PossibleSeconds counts seconds that may be above the limit;
+	// a flush counts for the seconds that it gathered. SaturatedSeconds counts seconds on
+	// a plateau just at the limit, close to each other.
 	OverSeconds      *int `json:"over_seconds"`
 	PossibleSeconds  int  `json:"possible_seconds"`
 	SaturatedSeconds int  `json:"saturated_seconds"`
@@ -305,10 +305,10 @@ var numbered = []string{ActionShard, ActionSplit, ActionRename, ActionMigrate}
 // Otherwise the number means nothing: shards do not help, or less is enough.
 func (f *Finding) AdvisesShards() bool {
 	if f.Kind == LowCardinalityKey {
-		return f.Index != "" // a table's new key is made of something else
+		return f.Index != "" // a table needs another key, not shards
 	}
 	if f.Kind == UnevenShards {
-		return false // there are enough, if they are even
+		return false // even shards would be enough
 	}
 	return slices.ContainsFunc(f.Advice, func(s Step) bool { return s.Effort != "" && slices.Contains(numbered, s.Action) })
 }

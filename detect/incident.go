@@ -11,6 +11,7 @@ import (
 // Cause is the root cause of an incident.
 type Cause string
 
+// The causes.
 const (
 	CauseHotKey            Cause = "hot_key"
 	CauseShardedKey        Cause = "sharded_key"
@@ -22,7 +23,7 @@ const (
 	CauseHotPartition      Cause = "hot_partition"
 	CauseStarvation        Cause = "starvation"
 	CauseRetryStorm        Cause = "retry_storm"
-	// CausePipeline is Keyheat's own: it cannot see.
+	// CausePipeline is a fault of Keyheat's own pipeline: it cannot see the load.
 	CausePipeline Cause = "pipeline"
 )
 
@@ -75,8 +76,8 @@ type Incident struct {
 	// Revision counts the changes worth a message, and never falls: a reopened incident
 	// continues from its last one.
 	Revision int `json:"revision"`
-	// Announced reports that its firing was worth a message since it was opened, so that
-	// its end will be.
+	// Announced reports that its firing was worth a message since it was opened. Its end
+	// will be, too.
 	Announced bool `json:"announced"`
 	// Root is the fingerprint of the finding that explains the others. Findings are the
 	// fingerprints of all.
@@ -145,7 +146,7 @@ func (f *Finding) incidentTarget() Target {
 // causeKey is the key of an incident of the kind's usual cause.
 func (f *Finding) causeKey() string {
 	if causeOf[f.Kind] == CausePipeline {
-		return string(f.Kind) // each is a matter of its own
+		return string(f.Kind) // each kind is an incident of its own
 	}
 	if f.Key == "" {
 		return ""

@@ -103,11 +103,11 @@ const (
 	MeanShort = 10
 	// MeanLongest is the longest window.
 	MeanLongest = 60
-	// PeakNoise is the part of the greatest likely excess by chance that a sampled key's
-	// peak leaves out. On average chance adds less than the greatest excess to the
-	// highest second. The value is chosen on simulated loads that stay, wander, grow or
-	// rise for half a minute, over a minute to an hour. At 10% sampling all peaks are
-	// within 15% of the truth. At 1% nine in ten of the rises are, and all other peaks.
+	// PeakNoise scales the excess by chance that a sampled key's peak subtracts from its
+	// highest second. 1 is the greatest likely excess; on average chance adds less. The
+	// value is chosen on simulated loads that stay, wander, grow or rise for half a
+	// minute, over a minute to an hour. At 10% sampling all peaks are within 15% of the
+	// truth. At 1% nine in ten of the rises are, and all other peaks.
 	PeakNoise = 0.9
 	// PeakRange is the additional margin of the peak's lower bound, and of its sure part
 	// beside the greatest likely excess, in standard deviations.
@@ -142,9 +142,9 @@ const (
 	HealShare = 0.25
 	// CallerShare is the least share of a key's load for a caller to make it hot alone.
 	CallerShare = 0.8
-	// CallerExcess is the least ratio of a caller's share of the key to its share of the
-	// rest of the table's load, for the caller to explain the heat. A table that one
-	// service uses has one caller everywhere.
+	// CallerExcess is the least ratio that lets a caller explain the heat: its share of
+	// the key over its share of the rest of the table's load. A table that one service
+	// uses has one caller everywhere.
 	CallerExcess = 2
 	// TollSeconds is the window for adding up a key's retries, in seconds.
 	TollSeconds = 60
@@ -189,7 +189,7 @@ const (
 // When keys are shards of one key, and how many shards are right.
 const (
 	// GuessedShare is the least share of a limit for a key that ends in a mere number to
-	// be a shard. A key with a word, such as #SHARD_7, always may.
+	// be a shard. A key with a word, such as #SHARD_7, needs none.
 	GuessedShare = 0.01
 	// UnevenShare is the largest difference of a shard from the mean of all, as a share
 	// of the mean. Sources on write sharding warn above 20%.

@@ -22,7 +22,7 @@ type Policy struct {
 	// MinUnits is the least peak of a table or index for a verdict on its key design, in
 	// units a second of reads or writes.
 	MinUnits float64
-	// Severest caps the severity; empty caps nothing. With Info, nothing is sent.
+	// Severest caps the severity; empty caps nothing. Info sends no alerts.
 	Severest Severity
 	// Suffix is the format of new shards' names. Nil keeps the key's existing format, or
 	// uses BASE#SHARD_7. A key of this format is known to be a shard, even if the format
@@ -33,7 +33,7 @@ type Policy struct {
 	HoldUnconfirmed bool
 	// ScaleByCoverage adds a scaled load to a finding. It assumes that the requests
 	// missing from the samples, by CloudWatch's count, are spread over keys like the
-	// others. It changes no severity, since nothing proves that.
+	// others. It changes no severity, since the assumption is unproven.
 	ScaleByCoverage bool
 	// Lifecycle applies to incidents. Warnings applies to incidents no worse than a
 	// warning; nil means Lifecycle.

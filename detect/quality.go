@@ -49,8 +49,8 @@ const (
 	BlindReads     = "reads"
 	BlindThrottled = "throttled_requests"
 	BlindNoOps     = "unchanged_writes" // writes that change nothing
-	BlindSeconds   = "seconds"          // times are those of a flush
-	BlindHosts     = "whole_hosts"      // whether whole hosts were drawn: no request says who made it
+	BlindSeconds   = "seconds"          // request times are flush times
+	BlindHosts     = "whole_hosts"      // no request names its caller, so whole hosts may have been drawn
 )
 
 // Quality describes the source of a finding's figures and how far to trust them. An

@@ -45,7 +45,7 @@ func byRoot(x, y *Finding) int {
 	return cmp.Or(
 		cmp.Compare(over(x), over(y)),
 		cmp.Compare(x.rank(), y.rank()),
-		cmp.Compare(b2i(x.Index == ""), b2i(y.Index == "")), // an index holds its table's writes back
+		cmp.Compare(b2i(x.Index == ""), b2i(y.Index == "")), // an index throttles its table's writes
 		byKnown(x, y),
 		cmp.Compare(b2i(x.OwnShare() < ownShare), b2i(y.OwnShare() < ownShare)),
 		cmp.Compare(Rank(y.Severity), Rank(x.Severity)),
@@ -83,8 +83,7 @@ func (f *Finding) rank() int {
 }
 
 // rootRank ranks the kinds by how far they explain the others of an incident. The design
-// or the caller that makes keys hot comes before the keys. Properties of the keys' items
-// come last.
+// or the caller that makes keys hot comes before the keys. The keys' items come last.
 var rootRank = map[Kind]int{
 	RollingHotKey: 1, MovingHotSpot: 2, TooFewShards: 3, UnevenShards: 4, LowCardinalityKey: 5, TestKey: 6, RetryStorm: 7, SingleCaller: 8,
 	HotGSIKey: 9, HotKeyWrite: 10, HotKeyRead: 10, HotPartition: 11, TableStarvation: 12,

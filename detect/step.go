@@ -101,8 +101,8 @@ func Efforts() []Effort {
 const (
 	ActionCaller      = "caller"      // fix the caller
 	ActionShuffle     = "shuffle"     // change the order of the input
-	ActionRetry       = "retry"       // fix how it retries
-	ActionCapacity    = "capacity"    // whether capacity helps
+	ActionRetry       = "retry"       // fix the caller's retries
+	ActionCapacity    = "capacity"    // change the capacity, or explain why it does not help
 	ActionWait        = "wait"        // DynamoDB can help by itself
 	ActionPrewarm     = "prewarm"     // make room ahead of time
 	ActionTransaction = "transaction" // write with a condition, not in a transaction
@@ -110,16 +110,16 @@ const (
 	ActionQuery       = "query"       // read fewer bytes a query
 	ActionCache       = "cache"       // read less
 	ActionScan        = "scan"        // slow a Scan down
-	ActionVertical    = "vertical"    // divide items by what changes, or is read
+	ActionVertical    = "vertical"    // divide items by the attributes that change, or are read
 	ActionCompress    = "compress"    // store items compressed
 	ActionObject      = "object"      // store large values in S3
 	ActionProject     = "project"     // project fewer attributes into an index
 	ActionSparse      = "sparse"      // leave items out of an index
 	ActionIndex       = "index"       // change the index
-	ActionRename      = "rename"      // change what the key is made of
+	ActionRename      = "rename"      // change the parts of the key
 	ActionCopies      = "copies"      // several copies of one item
 	ActionSplit       = "split"       // divide one item's value
 	ActionShard       = "shard"       // shard the key
-	ActionMigrate     = "migrate"     // get there
+	ActionMigrate     = "migrate"     // move stored items to new keys
 	ActionPipeline    = "pipeline"    // look after Keyheat itself, or its samples
 )

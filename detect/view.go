@@ -18,8 +18,8 @@ type View struct {
 	// the same second are for the same key one time in N. A table keyed by date has one
 	// at a time, however many days it holds.
 	//
-	// It is null if no two requests of a second were for the same key, if request times
-	// are flush times, or if whole callers may have been sampled. For sampled calls of
+	// It is null if no two requests of a second were for the same key. It is also null
+	// for flush times, and if whole callers may have been sampled. For sampled calls of
 	// several items, only different calls count.
 	EffectiveKeys *float64 `json:"effective_keys"`
 	// EffectivePartitions is the table's load when the hottest key alone fills a

@@ -27,9 +27,9 @@ const (
 	// throttling because of a key range. It does not prove that the key alone fills the
 	// partition.
 	PartitionFull Verdict = "partition_full"
-	// OverNotThrottled means that the mean of a minute is above a limit, and no request
-	// of the key was throttled because of a key range in any such minute. Values are
-	// approximate, and the items of a key may be on several partitions.
+	// OverNotThrottled means that the mean of a minute is above a limit. In such minutes
+	// no request of the key was throttled because of a key range. Values are approximate,
+	// and the items of a key may be on several partitions.
 	OverNotThrottled Verdict = "over_not_throttled"
 	// Near means that the mean of a minute is proven above the policy's share of a limit.
 	Near Verdict = "near"
@@ -39,8 +39,8 @@ const (
 	// PossiblyNear means that the mean of a minute may be above the policy's share of a
 	// limit, and is not above the limit.
 	PossiblyNear Verdict = "possibly_near"
-	// Throttled means that requests of the key were throttled, but never in a minute with
-	// a full partition by CloudWatch, and that its load is not near a limit.
+	// Throttled means that requests of the key were throttled, but its load is not near a
+	// limit. CloudWatch shows no full partition in these minutes.
 	Throttled Verdict = "throttled"
 	// NotOver means that no minute's mean is above a limit. Single seconds may be.
 	NotOver Verdict = "not_over_in_minutes"

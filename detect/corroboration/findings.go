@@ -10,8 +10,8 @@ import (
 )
 
 // Findings returns the findings about a table or index that rest on CloudWatch alone: a
-// partition throttles, capacity is too low, or the coverage of the samples fell. They
-// follow from the minutes only, so an unreachable CloudWatch changes none of them.
+// partition throttles, capacity is too low, or the samples' coverage fell. They follow
+// from the minutes only, so an unreachable CloudWatch changes none of them.
 func Findings(target detect.Target, r *Reading) (found []detect.Finding) {
 	for _, k := range []detect.Kind{detect.HotPartition, detect.TableStarvation} {
 		if f, ok := throttledFinding(target, r, k); ok {
@@ -24,8 +24,8 @@ func Findings(target detect.Target, r *Reading) (found []detect.Finding) {
 	return found
 }
 
-// causesOf returns the throttle metrics of a kind.
-func causesOf(k detect.Kind) (metrics []detect.Metric) {
+// throttleMetrics returns the throttle metrics of a kind.
+func throttleMetrics(k detect.Kind) (metrics []detect.Metric) {
 	for _, s := range []side{writes, reads} {
 		if k == detect.HotPartition {
 			metrics = append(metrics, s.keyRange)
@@ -41,7 +41,7 @@ func causesOf(k detect.Kind) (metrics []detect.Metric) {
 // throttledFinding returns the finding about the latest episode of throttling for a
 // kind's reasons.
 func throttledFinding(target detect.Target, r *Reading, k detect.Kind) (f detect.Finding, ok bool) {
-	metrics := causesOf(k)
+	metrics := throttleMetrics(k)
 	var harmed []Minute // the last episode
 	for _, m := range r.Minutes {
 		if n := events(m, metrics); n == 0 {
@@ -64,12 +64,12 @@ func throttledFinding(target detect.Target, r *Reading, k detect.Kind) (f detect
 	if r.Through.Sub(last.At) > (quietMinutes+1)*time.Minute {
 		f.State = detect.Resolved
 	}
-	byCause := map[detect.Metric]float64{}
+	byReason := map[detect.Metric]float64{}
 	all := 0.0
 	for _, m := range harmed {
 		f.Peak = higherPeak(f.Peak, m)
 		for _, metric := range metrics {
-			byCause[metric] += m.Metrics[metric]
+			byReason[metric] += m.Metrics[metric]
 		}
 		all += events(m, metrics)
 	}
@@ -84,7 +84,7 @@ func throttledFinding(target detect.Target, r *Reading, k detect.Kind) (f detect
 		return f, true
 	}
 	f.Reason = detect.Starved
-	f.Why = fmt.Sprintf("%s (%s): the %s as a whole has too little, whatever its keys.", within, wording.List(causeTexts(byCause)), noun(target))
+	f.Why = fmt.Sprintf("%s (%s): the %s as a whole has too little, whatever its keys.", within, wording.List(reasonTexts(byReason)), noun(target))
 	f.Advice = []detect.Step{{Action: detect.ActionCapacity, Effort: detect.EffortSetting, Basis: "CloudWatch counts what got through, and not what was asked for", Text: "Raise what the throttle events name: the provisioned capacity or its scaling's maximum, the on-demand maximum that the owner set, or the account's quota in this Region. No other key helps."}}
 	return f, true
 }
@@ -119,10 +119,10 @@ func higherPeak(p detect.Peak, m Minute) detect.Peak {
 
 func exactFigure(v float64) detect.Figure { return detect.Figure{Value: v, Low: v, High: v} }
 
-func causeTexts(byCause map[detect.Metric]float64) (all []string) {
+func reasonTexts(byReason map[detect.Metric]float64) (all []string) {
 	for _, s := range []side{writes, reads} {
 		for _, o := range s.others {
-			if n := byCause[o.metric]; n > 0 {
+			if n := byReason[o.metric]; n > 0 {
 				all = append(all, fmt.Sprintf("%s %ss because of %s", count(n), s.noun, o.name))
 			}
 		}

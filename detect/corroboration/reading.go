@@ -13,7 +13,7 @@ type State string
 // The states. The empty one means that Keyheat has not asked yet.
 const (
 	Read   State = "read"
-	NoData State = "no_data" // the request succeeded, and told nothing
+	NoData State = "no_data" // the request succeeded without data
 	Denied State = "denied"
 	Failed State = "failed"
 )
@@ -30,7 +30,7 @@ type Reading struct {
 	// Use is an index's consumption over days; the zero Use if unknown.
 	Use Use
 
-	coverage *Coverage // once it was asked for: every finding of the target asks
+	coverage *Coverage // kept, since every finding of the target needs it
 }
 
 // Minute is the data of one minute. Metrics omits a metric without a data point: that is
@@ -49,14 +49,14 @@ type Units struct{ Write, Read float64 }
 // side is one side of the load: the metrics about writes, or about reads.
 type side struct {
 	consumed, throttled, keyRange detect.Metric
-	others                        []otherCause
+	others                        []otherReason
 	sampled                       func(Units) float64
 	includes                      func(sample.Op) bool
 	noun                          string
 }
 
-// otherCause is a throttle metric that is not about a partition.
-type otherCause struct {
+// otherReason is a throttle metric that is not about a partition.
+type otherReason struct {
 	metric detect.Metric
 	name   string
 }
@@ -64,7 +64,7 @@ type otherCause struct {
 var (
 	writes = side{
 		ConsumedWrite, WriteThrottles, WriteKeyRangeThrottles,
-		[]otherCause{
+		[]otherReason{
 			{WriteProvisionedThrottles, "provisioned throughput"},
 			{WriteAccountThrottles, "the account's limit"},
 			{WriteOnDemandThrottles, "the on-demand maximum"},
@@ -73,7 +73,7 @@ var (
 	}
 	reads = side{
 		ConsumedRead, ReadThrottles, ReadKeyRangeThrottles,
-		[]otherCause{
+		[]otherReason{
 			{ReadProvisionedThrottles, "provisioned throughput"},
 			{ReadAccountThrottles, "the account's limit"},
 			{ReadOnDemandThrottles, "the on-demand maximum"},

@@ -163,7 +163,7 @@ func autocorrelation(days []day, slope float64) float64 {
 		square += e * e
 	}
 	for _, d := range days {
-		product += rest[d.ago] * rest[d.ago+1] // nothing where a day is missing
+		product += rest[d.ago] * rest[d.ago+1] // 0 if a day is missing
 	}
 	if square == 0 {
 		return 0
@@ -205,7 +205,7 @@ func trendOf(days []day, slope float64) trend {
 		rest[i] = d.even - slope*d.t()
 	}
 	slices.Sort(rest)
-	rise := slope / median(rest) // a day, as a share of what there is now
+	rise := slope / median(rest) // a day, as a share of the present level
 	type week struct {
 		days int
 		peak float64

@@ -4,6 +4,6 @@
 // no table, with the cause [detect.CausePipeline].
 //
 // A [Watch] looks at a [Status] every few seconds. An unreported figure is unknown: it
-// opens no finding and ends none. Time without a look counts against nobody, such as
-// before the judge started or while the database was away.
+// opens no finding and ends none. Time without a look does not count, such as before the
+// judge started or while the database was away.
 package pipeline

@@ -61,12 +61,12 @@ func refusedFinding(s *Status, tables int) detect.Finding {
 	for _, name := range s.Refused[:min(maxNamed, len(s.Refused))] {
 		names = append(names, wording.Quote(wording.Shorten(name, 80)))
 	}
-	which := ""
+	examples := ""
 	if len(names) > 0 {
-		which = ", such as " + wording.List(names)
+		examples = ", such as " + wording.List(names)
 	}
 	return newFinding(detect.TablesRefused, detect.Warning,
-		fmt.Sprintf("A collector has no room for %s%s: hot keys there are not seen.", number(tables, "table or index", "tables or indexes"), which),
+		fmt.Sprintf("A collector has no room for %s%s: hot keys there are not seen.", number(tables, "table or index", "tables or indexes"), examples),
 		step(detect.EffortSetting, "Raise the collector's limit of tables, or have samples without need left out. Names that are no tables come from a producer that fills the field with something else."),
 	)
 }

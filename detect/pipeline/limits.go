@@ -42,7 +42,7 @@ const (
 	refreshInterval = time.Minute
 	// forgetAfter is the time after an end until the end is known to be stored.
 	forgetAfter = time.Hour
-	// goneAfter is the time after the last report on a partition until nobody waits for
-	// it.
+	// goneAfter is the time after the last report on a partition until its lag stops
+	// counting.
 	goneAfter = time.Hour
 )

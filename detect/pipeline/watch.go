@@ -23,6 +23,7 @@ type change struct {
 	since time.Time
 }
 
+// NewWatch returns a watch without findings.
 func NewWatch(t Thresholds) *Watch {
 	return &Watch{thresholds: t, changed: make(map[detect.Kind]change), found: make(map[detect.Kind]detect.Finding)}
 }
@@ -116,7 +117,7 @@ func (w *Watch) lookForCollectors(s *Status) {
 		}
 		return
 	}
-	if len(s.Collectors) > 0 { // else none ever attended, and nothing is known
+	if len(s.Collectors) > 0 { // else none ever attended, and the state is unknown
 		w.set(s, detect.Finding{Kind: detect.CollectionStopped}, false, s.Now, s.Now)
 	}
 }
@@ -153,7 +154,7 @@ func (w *Watch) set(s *Status, f detect.Finding, holds bool, first, last time.Ti
 		if has {
 			first = open.FirstSeen
 		} else if over, ended := w.found[f.Kind]; ended && !first.After(over.LastSeen) {
-			first = over.LastSeen.Add(time.Second) // another episode, though of one beginning
+			first = over.LastSeen.Add(time.Second) // another episode, though its condition began earlier
 		}
 		f.FirstSeen, f.LastSeen, f.Through = first, later(first, last), later(first, last)
 		w.found[f.Kind] = f
@@ -171,6 +172,6 @@ func later(a, b time.Time) time.Time {
 func newFinding(k detect.Kind, severity detect.Severity, why string, advice ...detect.Step) detect.Finding {
 	f := detect.NewFinding(k, detect.Target{}, sample.Key{})
 	f.Severity, f.State, f.Reason, f.Why, f.Advice, f.Share = severity, detect.Firing, detect.Undetermined, why, advice, 0
-	f.Shards = 1 // the least that the form knows
+	f.Shards = 1 // the report's least number
 	return f
 }

@@ -17,6 +17,7 @@ import (
 // Language is a programming language.
 type Language string
 
+// The languages.
 const (
 	Go     Language = "go"
 	Python Language = "python"
@@ -82,7 +83,7 @@ func write(f *detect.Finding, n *detect.ShardNames, a Attributes, language Langu
 	}
 	prefix, pkNote, skNote, tableNote := "", "", "", ""
 	if f.Index != "" {
-		prefix = "gsi_" // the table's own key is beside it
+		prefix = "gsi_" // the item has the table's own key, too
 	}
 	if a.Partition == "" {
 		a.Partition, pkNote = prefix+"pk", example

@@ -33,7 +33,7 @@ type Placement struct {
 	Mean, P95 float64
 
 	perShard float64 // the load of one shard, in units a second
-	fullest  []int   // per trial, how many shards share the fullest partition; ordered
+	fullest  []int   // the shards on the fullest partition of each trial, ascending
 }
 
 // Place simulates the placement of a key's shards on partitions of equal size. load is

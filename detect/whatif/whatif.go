@@ -53,15 +53,15 @@ type Answer struct {
 	// Seed is the seed of every simulation.
 	Seed uint64 `json:"seed"`
 	// Reason is the diagnosis of the key's finding, empty without one. Item is the proven
-	// load of its heaviest item at Factor times the load, in units a second: shards
+	// load of its heaviest item at Factor times the load, in units a second. Shards
 	// divide items, so no number of them helps a hot item.
 	Reason detect.Diagnosis `json:"reason"`
 	Item   float64          `json:"item"`
 	// Instead is the finding's advice in place of shards, because it suffices; empty if
 	// its advice includes shards.
 	Instead string `json:"instead"`
-	// AllAsked reports that the load is queries that ask all shards. Shards divide it
-	// only if the query of one shard costs less than a query of the key.
+	// AllAsked reports that the load is queries. Shards do not divide it if each query
+	// asks all shards, and each shard costs as much as the key does now.
 	AllAsked bool `json:"all_asked"`
 }
 
@@ -130,9 +130,9 @@ func Parse(text string) (Question, error) {
 		return bad("shards are a whole number from 1 to 100,000")
 	}
 	if with {
-		number, is := strings.CutPrefix(factor, "x")
+		number, isFactor := strings.CutPrefix(factor, "x")
 		q.Factor, err = strconv.ParseFloat(number, 64)
-		if !is || err != nil || !(q.Factor > 0 && q.Factor <= 1e6) {
+		if !isFactor || err != nil || !(q.Factor > 0 && q.Factor <= 1e6) {
 			return bad("the factor is x and a number above 0")
 		}
 	}

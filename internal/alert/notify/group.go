@@ -37,7 +37,7 @@ func (n *Notice) groupPage(pages, worst string) string {
 	query := url.Values{}
 	for _, name := range filters {
 		value := n.Group.Labels[name]
-		if value != "" && !(name == "region" && strings.Contains(value, ",")) { // of a global table's Regions none is theirs alone
+		if value != "" && !(name == "region" && strings.Contains(value, ",")) { // a global table's incident has several Regions
 			query.Set(name, value)
 		}
 	}

@@ -49,6 +49,7 @@ type Response struct {
 // Type is a kind of receiver, as settings name it.
 type Type string
 
+// The types of receivers.
 const (
 	Webhook      Type = "webhook"
 	Alertmanager Type = "alertmanager"

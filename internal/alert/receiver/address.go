@@ -22,9 +22,9 @@ var metadata = []netip.Addr{
 }
 
 // wrapped are prefixes whose addresses hold an IPv4 address that a gateway would reach,
-// and the first byte of that address: NAT64's well-known prefix (RFC 6052) and its local
-// one (RFC 8215, with 96 bits), 6to4 (RFC 3056), and the deprecated IPv4-compatible form
-// (RFC 4291).
+// and the first byte of that address. They are NAT64's well-known prefix (RFC 6052) and
+// its local one (RFC 8215, with 96 bits), 6to4 (RFC 3056), and the deprecated
+// IPv4-compatible form (RFC 4291).
 var wrapped = []struct {
 	prefix netip.Prefix
 	at     int

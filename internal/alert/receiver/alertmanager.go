@@ -97,11 +97,11 @@ func newAlert(n *notify.Notice, severity detect.Severity, ends time.Time) alert 
 	if starts.IsZero() {
 		starts = n.At
 	}
-	if starts.After(ends) { // by another clock
+	if starts.After(ends) { // another clock is ahead
 		starts = ends
 	}
 	return alert{
-		Labels: dropEmpty(labels), // Alertmanager takes no label without a value for one
+		Labels: dropEmpty(labels), // Alertmanager treats an empty label as absent
 		Annotations: dropEmpty(map[string]string{
 			"summary": n.Title, "description": n.Finding.Why, "first_fix": n.FirstFix, "url": n.URL, "runbook_url": n.RunbookURL, "delay": n.Delay,
 		}),

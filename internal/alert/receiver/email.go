@@ -76,7 +76,7 @@ func (e *email) Notify(ctx context.Context, n *notify.Notice) notify.Response {
 		return notify.Response{Err: mailError(err, "connect to the mail server"), Silent: true, Unsent: true}
 	}
 	err = c.Send(m)
-	_ = c.Close() // the server has taken the mail, or has not
+	_ = c.Close() // the mail is sent or not: Close changes neither
 	return mailResponse(err)
 }
 
@@ -124,7 +124,7 @@ func mailResponse(err error) notify.Response {
 		return notify.Response{}
 	}
 	r := notify.Response{Err: mailError(err, "send the mail")}
-	if failed, is := errors.AsType[*mail.SendError](err); is {
+	if failed, ok := errors.AsType[*mail.SendError](err); ok {
 		// A server that answered did not take the mail. A silent server may have taken
 		// it.
 		r.Unsent = failed.ErrorCode() != 0
@@ -136,10 +136,10 @@ func mailResponse(err error) notify.Response {
 
 // mailError returns an error without the server's words.
 func mailError(err error, doing string) error {
-	if failed, is := errors.AsType[*mail.SendError](err); is && failed.ErrorCode() != 0 {
+	if failed, ok := errors.AsType[*mail.SendError](err); ok && failed.ErrorCode() != 0 {
 		return fmt.Errorf("%s: the server answered %d: see its own log", doing, failed.ErrorCode())
 	}
-	if _, is := errors.AsType[net.Error](err); is {
+	if _, ok := errors.AsType[net.Error](err); ok {
 		return fmt.Errorf("%s: %w", doing, err)
 	}
 	return fmt.Errorf("%s: it failed: see the server's own log", doing)

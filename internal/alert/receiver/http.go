@@ -109,7 +109,7 @@ func (c client) responseOf(got *http.Response) notify.Response {
 	}
 	return notify.Response{
 		Err:     fmt.Errorf("the receiver returned %d %s: %s", got.StatusCode, http.StatusText(got.StatusCode), advice),
-		Refused: refused, // so is a redirect, because it is not followed
+		Refused: refused, // a redirect counts, because it is not followed
 		Unsent:  refused || got.StatusCode == http.StatusTooManyRequests,
 
 		RetryAfter: got.Header.Get("Retry-After"),

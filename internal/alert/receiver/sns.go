@@ -36,7 +36,7 @@ type topic struct {
 	region string
 
 	mu     sync.Mutex
-	client *sns.Client // made when it is needed first
+	client *sns.Client // made by the first connect
 }
 
 func newSNS(s notify.Settings) (notify.Notifier, error) {
