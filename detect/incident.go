@@ -176,7 +176,7 @@ func incidentOf(g []*Finding) Incident {
 	}
 	for _, f := range g {
 		i.Findings = append(i.Findings, f.Fingerprint)
-		i.Severity, i.State = worst(i.Severity, f.Severity), openest(i.State, f.State)
+		i.Severity, i.State = worstSeverity(i.Severity, f.Severity), worstState(i.State, f.State)
 		if f.FirstSeen.Before(i.OpenedAt) {
 			i.OpenedAt = f.FirstSeen
 		}
@@ -226,20 +226,20 @@ func (f *Finding) HasCause(c Cause) bool {
 func Lift(found []Finding) {
 	for _, g := range Roots(found) {
 		for _, f := range g[1:] {
-			g[0].Severity, g[0].State = worst(g[0].Severity, f.Severity), openest(g[0].State, f.State)
+			g[0].Severity, g[0].State = worstSeverity(g[0].Severity, f.Severity), worstState(g[0].State, f.State)
 		}
 	}
 }
 
-func worst(a, b Severity) Severity {
+func worstSeverity(a, b Severity) Severity {
 	if Rank(b) > Rank(a) {
 		return b
 	}
 	return a
 }
 
-// openest returns the state that comes first: firing, pending, resolved.
-func openest(a, b State) State {
+// worstState returns the first of the two states in the order firing, pending, resolved.
+func worstState(a, b State) State {
 	switch {
 	case a == Firing || b == Firing:
 		return Firing

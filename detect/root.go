@@ -20,7 +20,7 @@ func Roots(found []Finding) (groups [][]*Finding) {
 		groups[g] = append(groups[g], f)
 	}
 	for _, g := range groups {
-		slices.SortFunc(g, byRoot)
+		slices.SortFunc(g, compareRoots)
 	}
 	return groups
 }
@@ -38,15 +38,15 @@ func ByIncident(found []Finding) []*Finding {
 // of the load is replicated to the Region.
 const ownShare = 0.1
 
-// byRoot orders the findings of one incident. Open findings come first, then the kind
+// compareRoots orders the findings of an incident. Open findings come first, then the kind
 // that explains the others, then a global table's writing Region, then the worse finding.
-func byRoot(x, y *Finding) int {
+func compareRoots(x, y *Finding) int {
 	over := func(f *Finding) int { return b2i(f.State == Resolved) }
 	return cmp.Or(
 		cmp.Compare(over(x), over(y)),
 		cmp.Compare(x.rank(), y.rank()),
 		cmp.Compare(b2i(x.Index == ""), b2i(y.Index == "")), // an index throttles its table's writes
-		byKnown(x, y),
+		compareKnown(x, y),
 		cmp.Compare(b2i(x.OwnShare() < ownShare), b2i(y.OwnShare() < ownShare)),
 		cmp.Compare(Rank(y.Severity), Rank(x.Severity)),
 		cmp.Compare(y.Utilization, x.Utilization),
@@ -54,9 +54,10 @@ func byRoot(x, y *Finding) int {
 	)
 }
 
-// byKnown orders findings of one incident whose tables may be the same. Of open findings,
-// the one with a known account and Region comes first; of resolved ones, the latest.
-func byKnown(x, y *Finding) int {
+// compareKnown orders findings of one incident whose tables may be the same. Of open
+// findings, the one with a known account and Region comes first; of resolved ones, the
+// latest.
+func compareKnown(x, y *Finding) int {
 	known := func(f *Finding) int { return b2i(f.Account != "") + b2i(f.Region != "") }
 	switch {
 	case x.Target == y.Target:

@@ -70,11 +70,11 @@ func (c consumed) boundsOf(value float64) Bounds {
 		w = Range{(value - c.read) / detect.WritesInReads, min(w.High, c.write)}
 		r = Range{value - detect.WritesInReads*c.write, min(r.High, c.read)}
 	}
-	return Bounds{w.perSecond(), r.perSecond()}
+	return Bounds{w.meanSecond(), r.meanSecond()}
 }
 
-// perSecond returns the mean second of a minute's amounts.
-func (r Range) perSecond() Range {
+// meanSecond returns the mean second of a minute's amounts.
+func (r Range) meanSecond() Range {
 	return Range{max(0, min(r.Low, r.High)) / seconds, r.High / seconds}
 }
 

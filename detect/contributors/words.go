@@ -18,7 +18,7 @@ func (k *Key) explain() string {
 	s := ""
 	switch k.Verdict {
 	case Over:
-		s = fmt.Sprintf("Over the limit: %s in the mean of the minute %s, so some second had at least as much. %s %s", k.provenText(), k.minuteText(), k.overText(), k.besideText())
+		s = fmt.Sprintf("Over the limit: %s in the mean of the minute %s, so some second had at least as much. %s %s", k.provenText(), k.minuteText(), k.overText(), k.throttledText())
 	case AtLimit:
 		s = fmt.Sprintf("At the limit: %s in the mean of the minute %s, and requests of it were throttled in that minute, while a partition was full. What was throttled is not in its load: it asks for more.", k.provenText(), k.minuteText())
 	case PartitionFull:
@@ -110,8 +110,8 @@ func (k *Key) countText(n int) string {
 	return fmt.Sprintf("%s of the %d that report it", minutes(n), k.Minutes)
 }
 
-// besideText describes the throttling beside a load that is over a limit.
-func (k *Key) besideText() string {
+// throttledText describes the throttling beside a load that is over a limit.
+func (k *Key) throttledText() string {
 	if k.whole {
 		return "In that minute requests were throttled because of a key range."
 	}

@@ -50,7 +50,7 @@ func New(peaks []HourPeak, k detect.Kind, now time.Time) *detect.Forecast {
 		return nil
 	}
 	middle, low, high := trendOf(days, slope.Value), trendOf(days, slope.Low), trendOf(days, slope.High)
-	if !middle.positive() || !low.positive() || !high.positive() {
+	if !middle.isRising() || !low.isRising() || !high.isRising() {
 		return nil
 	}
 	full := detect.Units(detect.Limit(k))
@@ -60,8 +60,8 @@ func New(peaks []HourPeak, k detect.Kind, now time.Time) *detect.Forecast {
 	}
 	reach := min(reachFactor*float64(days[len(days)-1].ago+1), maxReach)
 	cross := func(to float64) *detect.Crossing {
-		at := middle.reaches(to, 0)
-		return newCrossing(now, reach, at, high.reaches(to, 1), low.reaches(to, -1))
+		at := middle.daysUntil(to, 0)
+		return newCrossing(now, reach, at, high.daysUntil(to, 1), low.daysUntil(to, -1))
 	}
 	f.At70, f.At100 = cross(detect.ForecastEarlyShare*full), cross(full)
 	return f
@@ -188,12 +188,12 @@ func halvesAgree(days []day, slope float64) bool {
 // error, growth its rise a day.
 type trend struct{ level, off, growth float64 }
 
-// positive reports whether there is a trend, and it rises.
-func (t trend) positive() bool { return t.level > 0 && t.growth > 0 }
+// isRising reports whether there is a trend, and it rises.
+func (t trend) isRising() bool { return t.level > 0 && t.growth > 0 }
 
-// reaches returns the days until the trend reaches a level, from its own level plus moved
+// daysUntil returns the days until the trend reaches a level, from its own level plus moved
 // times off.
-func (t trend) reaches(to, moved float64) float64 {
+func (t trend) daysUntil(to, moved float64) float64 {
 	return (to - t.level - moved*t.off) / t.growth
 }
 

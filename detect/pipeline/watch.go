@@ -105,14 +105,14 @@ func (w *Watch) lookForCollectors(s *Status) {
 		return
 	}
 	if !s.Silent.IsZero() {
-		began := later(s.Silent, w.since)
+		began := laterTime(s.Silent, w.since)
 		if s.Now.Sub(began) >= t.Stopped {
 			w.set(s, stoppedFinding(s), true, s.Silent, s.Now)
 		}
 		return
 	}
 	if since, stands := s.standstill(); stands && t.Standing > 0 && s.Now.Sub(since) >= t.Standing {
-		if s.Now.Sub(later(since, w.since)) >= t.Standing {
+		if s.Now.Sub(laterTime(since, w.since)) >= t.Standing {
 			w.set(s, stillFinding(since), true, since, s.Now)
 		}
 		return
@@ -147,7 +147,7 @@ func (w *Watch) set(s *Status, f detect.Finding, holds bool, first, last time.Ti
 	switch {
 	case !holds && has:
 		// It was last written up to a refreshInterval ago, and held until now.
-		open.State, open.LastSeen, open.Through = detect.Resolved, later(open.LastSeen, first), s.Now
+		open.State, open.LastSeen, open.Through = detect.Resolved, laterTime(open.LastSeen, first), s.Now
 		w.found[f.Kind] = open
 	case holds && has && last.Sub(open.LastSeen) < refreshInterval:
 	case holds:
@@ -156,12 +156,12 @@ func (w *Watch) set(s *Status, f detect.Finding, holds bool, first, last time.Ti
 		} else if over, ended := w.found[f.Kind]; ended && !first.After(over.LastSeen) {
 			first = over.LastSeen.Add(time.Second) // another episode, though its condition began earlier
 		}
-		f.FirstSeen, f.LastSeen, f.Through = first, later(first, last), later(first, last)
+		f.FirstSeen, f.LastSeen, f.Through = first, laterTime(first, last), laterTime(first, last)
 		w.found[f.Kind] = f
 	}
 }
 
-func later(a, b time.Time) time.Time {
+func laterTime(a, b time.Time) time.Time {
 	if a.After(b) {
 		return a
 	}
