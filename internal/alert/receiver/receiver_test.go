@@ -516,7 +516,7 @@ func TestFaultsSayWhatToDo(t *testing.T) {
 	for want, s := range map[string]notify.Settings{
 		`type: "pager" is no type of receiver: give one of [alertmanager email jsm pagerduty slack sns teams webhook]`: {Type: "pager"},
 		"secret: missing: a receiver of type pagerduty needs it":                                                       {Type: notify.PagerDuty},
-		"secret: an integration key has 32 characters, this has 7: take that of":                                       {Type: notify.PagerDuty, Secret: "hunter2"},
+		"secret: an integration key has 32 characters, this has 7: take the key of":                                    {Type: notify.PagerDuty, Secret: "hunter2"},
 		"url: give Alertmanager's address without /api/v2/alerts":                                                      {Type: notify.Alertmanager, URL: "http://hunter2:9093/api/v2/alerts/"},
 		"channel: missing: a bot needs":                                                                                {Type: notify.Slack, Secret: "xoxb"},
 		"url: give the URL of an incoming webhook":                                                                     {Type: notify.Slack},
