@@ -40,7 +40,7 @@ func Headline(f *detect.Finding) string {
 		return "the key fills its partition, which throttles the requests beyond that"
 	case f.Severity == detect.Critical:
 		return "the key's load stays just at what one partition serves, as where the rest is throttled"
-	case f.Severity == detect.Warning && f.PossibleSeconds > 0 && f.PercentOver() == 0:
+	case f.Severity == detect.Warning && f.PossibleSeconds > 0 && f.SecondsOver() == 0:
 		return "requests may exceed what one partition serves, which is not proven of any single second"
 	case f.Severity == detect.Warning:
 		return "requests are close to what one partition serves"
@@ -67,5 +67,5 @@ func isThrottled(f *detect.Finding) bool {
 
 // isOver reports whether some second is proven above the limit.
 func isOver(f *detect.Finding) bool {
-	return f.PercentOver() > 0 || f.OverSeconds == nil && f.Utilization > 1
+	return f.SecondsOver() > 0 || f.OverSeconds == nil && f.Utilization > 1
 }

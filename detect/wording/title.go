@@ -226,7 +226,7 @@ func lasting(f *detect.Finding) string {
 	text := ", for " + Span(all)
 	if f.Kind.OfKey() {
 		text = ", hot for " + Span(all)
-		if over := time.Duration(f.PercentOver()) * time.Second; inBursts(f, over, all) {
+		if over := time.Duration(f.SecondsOver()) * time.Second; inBursts(f, over, all) {
 			text = ", over the limit for " + Span(over) + " within " + Span(all)
 		}
 	}

@@ -21,17 +21,17 @@ import (
 type Message struct {
 	// ID is the same on every attempt.
 	ID string `json:"id"`
-	// Event is the incident's event: firing, updated or resolved; or report, which has no
+	// Event is the incident's event: firing, updated or resolved; or report, without an
 	// incident.
 	Event string `json:"event"`
-	// At is when the notification was put into the outbox.
+	// At is the time when the notification was put into the outbox.
 	At time.Time `json:"at"`
 	// Title describes the matter in one line, FirstFix the first remedy.
 	Title    string `json:"title"`
 	FirstFix string `json:"first_fix"`
 	// URL is the finding's page; empty while the pages' public address is unknown.
 	URL string `json:"url"`
-	// RunbookURL is where the owner's own instructions are; empty for nowhere.
+	// RunbookURL is the address of the owner's own instructions; empty for none.
 	RunbookURL string `json:"runbook_url"`
 	// Delay describes the message's delay and its cause; absent in time.
 	Delay string `json:"delay,omitempty"`
@@ -43,8 +43,7 @@ type Message struct {
 	// Finding its root finding's.
 	Incident json.RawMessage `json:"incident,omitempty"`
 	Finding  json.RawMessage `json:"finding,omitempty"`
-	// Recent is the load of the finding's key before the notification, where that is
-	// known.
+	// Recent is the load of the finding's key before the notification, if known.
 	Recent *detect.Recent `json:"recent,omitempty"`
 	// Related describes the worst other findings of the incident.
 	Related []string `json:"related,omitempty"`
@@ -58,8 +57,7 @@ type Group struct {
 	ID string `json:"id"`
 	// Labels are the common values of the incidents, by their names in group_by.
 	Labels map[string]string `json:"labels"`
-	// Severity is the worst that the group had since it fires, OpenedAt since when it is
-	// hot.
+	// Severity is the group's worst since it fires, OpenedAt its first hot second.
 	Severity detect.Severity `json:"severity"`
 	OpenedAt time.Time       `json:"opened_at"`
 	// Firing is the number of firing incidents, Over the number of resolved ones that no
@@ -71,7 +69,7 @@ type Group struct {
 
 // webhook posts messages as Standard Webhooks specifies
 // (https://www.standardwebhooks.com): headers webhook-id and webhook-timestamp, and
-// webhook-signature where a secret is set.
+// webhook-signature if a secret is set.
 type webhook struct {
 	client
 	url string
@@ -100,7 +98,7 @@ func (w *webhook) Notify(ctx context.Context, n *notify.Notice) notify.Response 
 	if err != nil {
 		return notify.Response{Err: fmt.Errorf("write the message: %w", err), Refused: true, Unsent: true}
 	}
-	body = inert(body)
+	body = neutralise(body)
 	at := strconv.FormatInt(time.Now().Unix(), 10)
 	header := http.Header{"Webhook-Id": {n.ID}, "Webhook-Timestamp": {at}}
 	if w.key != nil {
