@@ -102,7 +102,7 @@ CREATE TABLE deltas (
     version   INTEGER   NOT NULL, -- of the binary form
     body      BYTEA     NOT NULL,
     committed TIMESTAMP NOT NULL,
-    previous  BIGINT,             -- the writer's delta before it, 0 for none: a gap shows that the database went back
+    previous  BIGINT    NOT NULL, -- the writer's delta before it, 0 for none: a gap shows that the database went back
     since     BIGINT    NOT NULL DEFAULT 0, -- the first Unix second that it may add to; 0 where not known
     PRIMARY KEY (writer, seq)
 );
