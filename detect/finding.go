@@ -1,6 +1,8 @@
 package detect
 
 import (
+	"encoding/json"
+	"fmt"
 	"slices"
 	"time"
 
@@ -262,6 +264,14 @@ func NewFinding(k Kind, t Target, key sample.Key) Finding {
 	}
 	f.identify()
 	return f
+}
+
+// ReadFinding reads the JSON form of a finding.
+func ReadFinding(document []byte) (f Finding, err error) {
+	if err := json.Unmarshal(document, &f); err != nil {
+		return Finding{}, fmt.Errorf("read a finding: %w", err)
+	}
+	return f, nil
 }
 
 // identify names the finding, and its incident, by what it is about.
