@@ -122,6 +122,8 @@ func TestADatabaseOfTheFirstReleaseIsRead(t *testing.T) {
 		"groups": {func(ctx context.Context, s *store.Store) (any, error) { return s.Groups(ctx) }, []store.Group{{ID: "g", Receiver: "r", Document: []byte(`{"g":1}`)}}},
 		"receivers": {func(ctx context.Context, s *store.Store) (any, error) { return s.Receivers(ctx) }, []store.Receiver{{
 			Route: "r", Failures: 2, LastError: "timeout", FailedSince: at, NextAttempt: at, Attempted: at, Pending: 1, Oldest: at}}},
+		"silences": {func(ctx context.Context, s *store.Store) (any, error) { return s.Silences(ctx, store.SilenceQuery{}) }, []store.Silence{{
+			ID: "s", State: store.SilenceActive, Matchers: []string{`table="orders"`}, StartsAt: at, EndsAt: time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC), Author: "ada", Reason: "load test"}}},
 		"reports": {func(ctx context.Context, s *store.Store) (any, error) { return s.Report(ctx, "p") }, report},
 		"the audit": {func(ctx context.Context, s *store.Store) (any, error) { return s.Audit(ctx, 0) },
 			[]store.AuditEntry{{At: at, Who: "ada", Action: "add a silence", About: "s", Detail: `table="orders"`}}},

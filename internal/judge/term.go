@@ -241,7 +241,7 @@ func (t *term) limit() store.ReadLimit {
 // loadSilences gives the state the active silences. An unreadable silence silences
 // nothing.
 func (t *term) loadSilences(ctx context.Context) error {
-	active, err := t.judge.store.Silences(ctx, store.SilenceQuery{State: silence.Active})
+	active, err := silence.List(ctx, t.judge.store, store.SilenceQuery{State: store.SilenceActive})
 	if err != nil {
 		return err
 	}
