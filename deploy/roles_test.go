@@ -15,7 +15,6 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/keyheat/keyheat/internal/alert/routing"
-	"github.com/keyheat/keyheat/internal/alert/silence"
 	"github.com/keyheat/keyheat/internal/collect"
 	"github.com/keyheat/keyheat/internal/judge"
 	"github.com/keyheat/keyheat/internal/report"
@@ -305,7 +304,7 @@ func reported(t *testing.T, database string) {
 	for _, n := range due {
 		must(t, st.MarkDelivered(t.Context(), n.ID, ""))
 	}
-	added, err := st.AddSilence(t.Context(), silence.Silence{Matchers: []string{"table=orders"}, EndsAt: time.Now().Add(time.Hour)})
+	added, err := st.AddSilence(t.Context(), store.Silence{Matchers: []string{"table=orders"}, EndsAt: time.Now().Add(time.Hour)})
 	must(t, err)
 	must(t, st.ExpireSilence(t.Context(), added.ID, "test"))
 	_, err = st.PurgeKey(t.Context(), store.Purge{Table: sample.Target{Table: "orders"}, Eraser: none{}, Who: "test"})

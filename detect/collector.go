@@ -2,33 +2,33 @@ package detect
 
 import "time"
 
-// CollectorState is what a collector does.
+// CollectorState is a collector's state of work.
 type CollectorState string
 
-// The states of a collector. The empty one is unknown.
+// The states of a collector. The empty state is unknown.
 const (
 	CollectorRunning CollectorState = "running"
-	CollectorFailing CollectorState = "failing" // it runs, and Reason says what it cannot do
-	CollectorStopped CollectorState = "stopped" // it said that it stops
+	CollectorFailing CollectorState = "failing" // it runs; Reason is its error
+	CollectorStopped CollectorState = "stopped" // it announced its end
 )
 
-// Collector is one collector as the reporter sees it through the store. What
-// nobody reports is null, never zero: silence is not health.
+// Collector is one collector as the reporter sees it through the store. A figure that the
+// collector does not report is null, never zero: silence is not health.
 type Collector struct {
 	ID      string `json:"id"`
 	Host    string `json:"host"`
 	Version string `json:"version"`
-	// Seen is when it last attended.
+	// Seen is the time of its last heartbeat.
 	Seen time.Time `json:"seen"`
-	// ClockOffset is by how many seconds its clock is ahead of the store's.
+	// ClockOffset is the lead of its clock over the store's, in seconds.
 	ClockOffset *float64       `json:"clock_offset"`
 	State       CollectorState `json:"state"`
 	Reason      string         `json:"reason"`
-	// Lag is how many records wait to be read, Sources what it reads.
+	// Lag is the number of records that wait to be read. Sources names its inputs.
 	Lag     *int64   `json:"lag"`
 	Sources []string `json:"sources"`
-	// RefusedTables counts tables that it has no room for, BadShare is the share
-	// of bad samples.
+	// RefusedTables counts tables that it has no room for. BadShare is the share of bad
+	// samples.
 	RefusedTables *int64   `json:"refused_tables"`
 	BadShare      *float64 `json:"bad_share"`
 }

@@ -1,46 +1,43 @@
-// Package detect is the vocabulary of the verdict on DynamoDB heat, and the way into
-// the packages below it, which make the verdict: they turn windows of load per key
-// into findings, which say which key's requests exceed what one partition serves, how
-// sure that is, and what to do.
+// Package detect defines the vocabulary of Keyheat's verdicts on DynamoDB heat. The
+// packages below it make the verdicts: they turn windows of load per key into findings. A
+// finding names a key whose requests exceed one partition's limit, how sure that is, and
+// the fixes.
 //
-// Everything here and below is a function of values. There is no clock, no I/O and no
-// randomness: the same windows give the same findings, in whatever order they are
-// observed.
+// Everything here and below is a function of values, without clock, I/O or randomness.
+// The same windows give the same findings, in any order of observation.
 //
-// # What decides
+// # How a verdict is made
 //
-// Load is demand: what was consumed and what DynamoDB throttled. A key's lower bound
-// decides, its upper bound is shown: what is not proven is "possible". Lower bounds
-// only grow, so a second over the limit is final even before the second is complete;
-// "not over" and "resolved" need settled seconds, see [Finding] and [State].
+// Load is the requested load: consumed plus throttled. A key's lower bound decides and
+// its upper bound is shown: an unproven excess is "possible". Lower bounds only grow, so
+// a second over the limit is final even before it is complete. "Not over" and "resolved"
+// need settled seconds, see [Finding] and [State].
 //
-// The numbers that decide are in limits.go. What an operator decides comes in as a
-// [Policy], what is known of a table beside its traffic as [TableFacts].
+// limits.go holds the numbers that decide. A [Policy] holds the operator's decisions,
+// [TableFacts] the facts about a table beside its traffic.
 //
 // # From a window to a finding
 //
-//  1. board: it decides. Observe records a window, Settle closes seconds, Findings
-//     returns the verdicts. Start there; a window passes the others in about this
-//     order.
-//  2. throttling: what a table or index as a whole throttled, and why.
-//  3. sampling: what sampled requests prove of a load. Every bound comes from it.
-//  4. episode: the seconds of a key, folded into episodes that fire and resolve, and
-//     the figures of the finding.
-//  5. evidence: what the requests of its hottest seconds were like.
-//  6. split: whether splits of its partition would help, by where among its sort
-//     keys the load was and is.
-//  7. advice: why the table does not heal by itself; fixes: what to do, what that
-//     leaves and what it takes. The numbers of shards on partitions come from whatif,
-//     the texts' figures from wording.
-//  8. sharding: keys that are shards of one key, judged as one; rolling: keys that
-//     are named after a time, judged as a pattern.
-//  9. causes: which findings have one cause, and are one incident.
+//  1. board decides. Observe records a window, Settle closes seconds, Findings returns
+//     the verdicts. Start there; a window passes the other packages in about this order.
+//  2. internal/throttling sums the throttled load of a table or index, by throttle reason.
+//  3. sampling bounds the load behind sampled requests. Every bound comes from it.
+//  4. internal/episode folds the seconds of a key into episodes that fire and resolve. It
+//     gathers the evidence of the hottest seconds and the figures of the finding.
+//  5. internal/split estimates from the load's sort keys whether splits of its partition
+//     would help.
+//  6. internal/diagnosis explains why the table does not heal by itself. internal/fixes
+//     chooses the fixes and estimates the load that they leave and the effort. whatif
+//     places shards on partitions, wording formats figures.
+//  7. keypatterns judges key shards as one key, and keys named after a time as one pattern.
+//  8. internal/causes joins findings with one cause into an incident.
 //
-// Beside the judge, keydesign describes the keys of a table as a whole: the caller
-// feeds its census and gives the view to the judge. forecast follows the growth of
-// keys over weeks, whatif answers questions about other numbers of shards, and recipe
-// writes the application code of shards.
+// Beside the board, keydesign describes the keys of a table as a whole: the caller feeds
+// its census and gives the view to the board. contributors judges the lists of
+// Contributor Insights, corroboration compares findings with CloudWatch, and pipeline
+// judges Keyheat's own health. forecast follows the growth of keys over weeks, whatif
+// compares other numbers of shards, and recipe writes application code for key shards.
 //
-// The packages depend on each other only downwards: this one on none of them, board
-// on all that judge.
+// The packages depend on each other only downwards. detect imports none of them, board
+// the packages of the list above.
 package detect

@@ -8,32 +8,32 @@ import (
 	"github.com/keyheat/keyheat/sample"
 )
 
-// TableFacts are what is known of a table beside its traffic: from the operator, or
-// from DescribeTable where that is allowed. The zero value of a field is "not known".
+// TableFacts describes a table beside its traffic. The facts come from the operator, or
+// from DescribeTable where that is allowed. The zero value of a field means "not known".
 type TableFacts struct {
 	// Billing is PAY_PER_REQUEST or PROVISIONED.
 	Billing string `json:"billing"`
 	// WCU and RCU are the provisioned units a second of the table.
 	WCU float64 `json:"wcu"`
 	RCU float64 `json:"rcu"`
-	// LSIs are the local secondary indexes: a table with one never splits an
-	// item collection. Nil is "not known"; a list without names says that there
-	// are none.
+	// LSIs are the local secondary indexes. DynamoDB never splits an item collection of a
+	// table with one. Nil means "not known"; a list without names means "none".
 	LSIs []string `json:"lsis"`
-	// VectorIndexes are the table's vector indexes. They have units of their own, which
-	// a partition's limits say nothing of.
+	// VectorIndexes are the table's vector indexes. They have units of their own; a
+	// partition's limits do not apply.
 	VectorIndexes []string `json:"vector_indexes,omitempty"`
-	// The key's attributes. A table without a sort key has one item a key.
+	// KeySchema names the key's attributes. A table without a sort key has one item a
+	// key.
 	sample.KeySchema
 	// Stream is the view type of the table's stream, empty without one.
 	Stream string `json:"stream"`
-	// Replicas are the Regions of a global table; its own may be left out.
+	// Replicas are the Regions of a global table. They may omit the table's own Region.
 	Replicas []string `json:"replicas,omitempty"`
 	// Indexes are the global secondary indexes by name.
 	Indexes map[string]IndexFacts `json:"indexes"`
 }
 
-// IndexFacts are what is known of a global secondary index.
+// IndexFacts describes a global secondary index.
 type IndexFacts struct {
 	sample.KeySchema
 	WCU float64 `json:"wcu"`
@@ -46,8 +46,8 @@ const (
 	BillingProvisioned = "PROVISIONED"
 )
 
-// Capacity returns the units a second that a table or index is provisioned with;
-// zero where that is not known or not bounded.
+// Capacity returns the provisioned units a second of a table or index; zero if unknown or
+// unbounded.
 func (f *TableFacts) Capacity(index string) (wcu, rcu float64) {
 	switch {
 	case f == nil || f.Billing == BillingOnDemand:
@@ -63,8 +63,8 @@ func (f *TableFacts) IsVector(index string) bool {
 	return f != nil && index != "" && slices.Contains(f.VectorIndexes, index)
 }
 
-// Regions returns those of a global table that has a replica in this one, in order;
-// nil of any other table, and where nothing tells.
+// Regions returns the sorted Regions of a global table, including its own Region. It
+// returns nil for other tables, and if the Regions are unknown.
 func (f *TableFacts) Regions(own string) []string {
 	if f == nil || own == "" || len(f.Replicas) == 0 {
 		return nil
@@ -77,8 +77,8 @@ func (f *TableFacts) Regions(own string) []string {
 	return all
 }
 
-// Merge returns the facts with what is not known in them taken from others. Both
-// may be nil, and neither is changed.
+// Merge returns the facts, with unknown fields taken from others. Both may be nil, and
+// neither is changed.
 func (f *TableFacts) Merge(others *TableFacts) *TableFacts {
 	switch {
 	case f == nil:
@@ -114,34 +114,33 @@ func (f *TableFacts) Merge(others *TableFacts) *TableFacts {
 	return &all
 }
 
-// FactsByTable are the facts of tables, by name; of each name they may be of
-// several accounts and Regions.
-type FactsByTable map[string][]FactsOf
+// FactsByTable holds the facts of tables, by name. Several accounts and Regions may have
+// a table of that name.
+type FactsByTable map[string][]targetFacts
 
-// FactsOf are the facts of one table.
-type FactsOf struct {
+type targetFacts struct {
 	Target
-	Facts *TableFacts
+	facts *TableFacts
 }
 
 // Add adds the facts of a table.
-func (all FactsByTable) Add(of Target, facts *TableFacts) {
-	of.Index = ""
-	all[of.Table] = append(all[of.Table], FactsOf{of, facts})
+func (all FactsByTable) Add(t Target, facts *TableFacts) {
+	t.Index = ""
+	all[t.Table] = append(all[t.Table], targetFacts{t, facts})
 }
 
-// Find returns the facts of a target's table: its own, or else those of the only
-// table that it may be while an account or Region of one of both is not known.
-// Nil when nothing is known, also because it may be one of several.
-func (all FactsByTable) Find(target Target) (only *TableFacts) {
-	of := Target{Account: target.Account, Region: target.Region, Table: target.Table}
+// Find returns the facts of a target's table. Without an exact match it returns the facts
+// of the only possible table: one of the two lacks an account or Region. It returns nil
+// if no table or several tables match.
+func (all FactsByTable) Find(t Target) (only *TableFacts) {
+	t.Index = ""
 	found := 0
-	for _, f := range all[of.Table] {
-		if f.Target == of {
-			return f.Facts
+	for _, f := range all[t.Table] {
+		if f.Target == t {
+			return f.facts
 		}
-		if f.MayBe(of) {
-			only, found = f.Facts, found+1
+		if f.MayBe(t) {
+			only, found = f.facts, found+1
 		}
 	}
 	if found > 1 {

@@ -1,83 +1,84 @@
 package detect
 
 import (
+	"encoding/json"
+	"fmt"
 	"slices"
 	"time"
 
 	"github.com/keyheat/keyheat/sample"
 )
 
-// Kind is what a finding is about.
+// Kind is the subject of a finding.
 type Kind string
 
-// The kinds of a key that is hot.
+// The kinds of hot keys.
 const (
-	// HotKeyWrite is a key whose writes near or pass a partition's limit.
+	// HotKeyWrite is a key whose writes come near or exceed a partition's limit.
 	HotKeyWrite Kind = "hot_key_write"
-	// HotKeyRead is a key whose reads near or pass a partition's limit.
+	// HotKeyRead is a key whose reads come near or exceed a partition's limit.
 	HotKeyRead Kind = "hot_key_read"
-	// HotGSIKey is a key of an index whose writes near or pass a partition's
-	// limit. It throttles the writes of the table itself, whose own keys may all
-	// be cool.
+	// HotGSIKey is a key of an index whose writes come near or exceed a partition's
+	// limit. It throttles the writes of the table itself, even if the table's own keys
+	// are all cool.
 	HotGSIKey Kind = "hot_gsi_key"
 )
 
-// The kinds of a table or index as a whole. Of these, too, Firing pages.
+// The kinds of a table or index as a whole. These, too, are sent when they fire.
 const (
-	// HotPartition is a partition that throttles requests though no key is near a
-	// limit: several warm keys share it, or a Scan passes through it.
+	// HotPartition is a partition that throttles requests though no key is near a limit:
+	// several warm keys share it, or a Scan passes through it.
 	HotPartition Kind = "hot_partition"
-	// TableStarvation is a table or index that was given too little, by itself
-	// or its account. It is not a hot key: capacity helps.
+	// TableStarvation is a table or index that its provisioned capacity or its account
+	// limits throttle. It is not a hot key: capacity helps.
 	TableStarvation Kind = "table_starvation"
 )
 
-// The kinds of related findings, which describe what is hot or how keys are made.
-// Where one is the root of an incident it has the state of what it explains;
-// otherwise it stays Pending while it holds.
+// The kinds of related findings, about hot keys or the design of keys. The root of an
+// incident has the state of the findings that it explains. Any other one stays Pending
+// while it holds.
 const (
 	// RollingHotKey is a key pattern with a new hot key each day or hour.
 	RollingHotKey Kind = "rolling_hot_key"
-	// MovingHotSpot is load on one key after another, each for a short time, as of
-	// a sorted import: by the time DynamoDB has split one's partition, the next
-	// one is hot.
+	// MovingHotSpot is load on one key after another, each for a short time, as in a
+	// sorted import. By the time DynamoDB has split one key's partition, the next key is
+	// hot.
 	MovingHotSpot Kind = "moving_hot_spot"
-	// LowCardinalityKey is a key design with so few values that they bound the
-	// table.
+	// LowCardinalityKey is a key design with so few values that they bound the table.
 	LowCardinalityKey Kind = "low_cardinality_key"
-	// TooFewShards and TooManyShards are a key that is already sharded, judged
-	// as the one key that it is; UnevenShards is one whose shards differ.
+	// TooFewShards and TooManyShards are a sharded key, judged as one key. UnevenShards
+	// is a sharded key whose shards differ in load.
 	TooFewShards  Kind = "too_few_shards"
 	TooManyShards Kind = "too_many_shards"
 	UnevenShards  Kind = "uneven_shards"
-	// LargeItem is a hot key of large items of which writes change little.
+	// LargeItem is a hot key of large items whose writes change little.
 	LargeItem Kind = "large_item"
-	// SingleCaller is a hot key that one caller alone makes hot, TestKey one
-	// that is named like a test.
+	// SingleCaller is a hot key that one caller alone makes hot. TestKey is a hot key
+	// with a test's name.
 	SingleCaller Kind = "single_caller"
 	TestKey      Kind = "test_key"
-	// RetryStorm is a hot key to which one caller sends its requests again and again.
+	// RetryStorm is a hot key whose caller sends its requests again and again.
 	RetryStorm Kind = "retry_storm"
-	// LargeCollection is an item collection of a table with a local secondary
-	// index that grows towards 10 GB.
+	// LargeCollection is an item collection that grows towards 10 GB, in a table with a
+	// local secondary index.
 	LargeCollection Kind = "large_collection"
-	// TooManyHotKeys is a table or index with more hot keys than are followed.
+	// TooManyHotKeys is a table or index with more hot keys than Keyheat follows.
 	TooManyHotKeys Kind = "too_many_hot_keys"
-	// UnseenKeys is a table or index with more load than a partition serves, of which a key
-	// without a finding may have as much: whether one is hot is unknown.
+	// UnseenKeys is a table or index with a possible hot key that no finding covers.
+	// Whether a key is hot is unknown.
 	UnseenKeys Kind = "unseen_keys"
-	// CoverageFell is a table or index of which the samples show a smaller part
-	// than they did, by CloudWatch.
+	// CoverageFell is a table or index whose samples cover less of its CloudWatch load
+	// than before.
 	CoverageFell Kind = "coverage_fell"
 )
 
-// The kinds of Keyheat's own health. They are about no table, and do fire: what cannot
-// be seen is not calm.
+// The kinds of Keyheat's own health. They are about no table, and do fire: unseen is not
+// calm.
 const (
-	// CollectionStopped means that no collector attends, or that event time stands
-	// still while records wait.
+	// CollectionStopped means that no collector attends, or that event time stands still
+	// while records wait.
 	CollectionStopped Kind = "collection_stopped"
-	// CollectionLags means that what is counted is far behind the clock.
+	// CollectionLags means that the counted event time is far behind the clock.
 	CollectionLags Kind = "collection_lags"
 	// BadSamples means that a collector rejects a part of the samples.
 	BadSamples Kind = "bad_samples"
@@ -87,7 +88,7 @@ const (
 	SamplesLost Kind = "samples_lost"
 )
 
-// PipelineKinds are the kinds of Keyheat's own health.
+// PipelineKinds returns the kinds of Keyheat's own health.
 func PipelineKinds() []Kind {
 	return []Kind{CollectionStopped, CollectionLags, BadSamples, TablesRefused, SamplesLost}
 }
@@ -101,160 +102,155 @@ func (k Kind) OfTable() bool { return k == HotPartition || k == TableStarvation 
 // OfKey reports whether a kind is about one key's own load.
 func (k Kind) OfKey() bool { return k == HotKeyWrite || k == HotKeyRead || k == HotGSIKey }
 
-// Severity is the worst of an episode; it says nothing of whether it is over.
+// Severity is the worst severity of an episode. A resolved episode keeps it.
 type Severity string
 
 // The severities, the worst first.
 const (
-	// Critical means that some second's lower bound is above the limit, or that
-	// the key is saturated: requests are refused that no setting brings back. Of a
-	// table as a whole it means that its partitions throttle for longer than splits
-	// take, or that an index holds its writes back.
+	// Critical means that some second's lower bound is above the limit, or that the key
+	// is saturated: the partition refuses requests, and no setting helps. For a table as
+	// a whole it means that its partitions throttle for longer than splits take, or that
+	// an index holds its writes back.
 	Critical Severity = "critical"
-	// Warning means that some second's lower bound is above the policy's share
-	// of the limit, or that a table as a whole throttles, which a setting mends.
+	// Warning means that some second's lower bound is above the policy's share of the
+	// limit, or that a table as a whole throttles and a setting mends it.
 	Warning Severity = "warning"
-	// Info means that it is worth knowing. It never pages.
+	// Info is worth knowing. An info finding is never sent.
 	Info Severity = "info"
 )
 
-// State is how far an episode has come.
+// State is the stage of an episode.
 type State string
 
-// The states, in the order in which a finding passes them. Only Firing pages.
+// The states, in a finding's order. Only Firing alerts on-call.
 const (
 	Pending  State = "pending"
 	Firing   State = "firing"
 	Resolved State = "resolved"
 )
 
-// Diagnosis names why adaptive capacity will not help.
+// Diagnosis names the reason why adaptive capacity will or will not help.
 type Diagnosis string
 
-// The diagnoses.
 const (
-	// HotItem means that one item alone has more than a partition serves: it is held
-	// to that for ever, and no split helps it.
+	// HotItem means that one item alone exceeds a partition's limit. No split helps it.
 	HotItem Diagnosis = "HOT_ITEM"
-	// RollingKey means that the key is named after the time in which it is
-	// hot: by the time DynamoDB has split its partition, the next one is hot.
+	// RollingKey means that the key is named after its hot time. By the time DynamoDB has
+	// split its partition, the next key is hot.
 	RollingKey Diagnosis = "ROLLING_KEY"
-	// LSIBlocked means that the table has a local secondary index: DynamoDB never
-	// splits an item collection of such a table.
+	// LSIBlocked means that the table has a local secondary index: DynamoDB never splits
+	// an item collection of such a table.
 	LSIBlocked Diagnosis = "LSI_BLOCKED"
-	// MonotonicSortKey means that the load follows the sort key, rising or falling: a
-	// split leaves all of what comes next on one side.
+	// MonotonicSortKey means that the load follows the sort key, rising or falling: after
+	// a split, all new load lands on one side.
 	MonotonicSortKey Diagnosis = "MONOTONIC_SORT_KEY"
-	// Scanned means that Scans make the load: they go on to the next partition
-	// before DynamoDB splits one.
+	// Scanned means that Scans make the load: they go on to the next partition before
+	// DynamoDB splits one.
 	Scanned Diagnosis = "SCAN"
-	// MovingLoad means that the load goes from key to key, or over the sort keys of
-	// one, faster than DynamoDB splits partitions.
+	// MovingLoad means that the load moves from key to key, or over one key's sort keys,
+	// faster than DynamoDB splits partitions.
 	MovingLoad Diagnosis = "MOVING_LOAD"
-	// Splittable means that splits would have divided the load of the last minutes
-	// over partitions that serve it: adaptive capacity can, after some minutes.
+	// Splittable means that splits would have divided the load of the last minutes over
+	// partitions that serve it: adaptive capacity can help, after some minutes.
 	Splittable Diagnosis = "SPLITTABLE"
 	// Starved means that no partition is hot: the table has too little capacity.
 	Starved Diagnosis = "STARVED"
-	// Undetermined means that the samples do not show it.
+	// Undetermined means that the samples do not show the reason.
 	Undetermined Diagnosis = "UNDETERMINED"
 )
 
 // Peak is the highest second.
 type Peak struct {
 	Loads
-	// At is the second in which the load that the finding is about was highest.
+	// At is the second with the highest load on the finding's side, writes or reads.
 	At time.Time `json:"at"`
 }
 
-// Consumed is what got through in the peak's second, in units.
+// Consumed is the consumed part of the peak second's load, in units.
 type Consumed struct {
 	WCU float64 `json:"wcu"`
 	RCU float64 `json:"rcu"`
 }
 
-// Finding is one verdict: one kind, one target. Its JSON form is the one that
-// analyze, the API, the webhook and the reports share.
+// Finding is one verdict: one kind, one target. analyze, the API, the webhook and the
+// reports share its JSON form.
 type Finding struct {
-	// Fingerprint identifies kind and target, for ever.
+	// Fingerprint identifies kind and target. It never changes.
 	Fingerprint string `json:"fingerprint"`
 	Kind        Kind   `json:"kind"`
 	KeyRef
 	Severity Severity `json:"severity"`
 	State    State    `json:"state"`
-	// Lasting is how severe it is by what lasted: Critical where the key's requests were
-	// refused in FireSeconds of FireOf seconds, or HarmSeconds of HarmOf were proven over
-	// the limit; Warning where so many were over the policy's share; empty otherwise.
-	// It is known of a key, while it is judged, and not stored.
+	// Lasting is the severity of lasting harm. It is Critical if the key's requests were
+	// refused in FireSeconds of FireOf seconds, or if HarmSeconds of HarmOf were proven
+	// over the limit. It is Warning if as many were over the policy's share, and empty
+	// otherwise. Only the judge of a key sets it; it is not stored.
 	Lasting Severity `json:"-"`
-	// Peak is the highest second of demand, Mean the mean over Seconds.
+	// Peak is the highest second of requested load, Mean the mean over Seconds.
 	Peak Peak  `json:"peak"`
 	Mean Loads `json:"mean"`
-	// Consumed is the part of the peak's demand that was not throttled.
+	// Consumed is the part of the peak's load that was not throttled.
 	Consumed Consumed `json:"consumed"`
-	// OverSeconds are proven above the limit, sampled ones with 1 − 10⁻⁶; of a finding
-	// about several keys those in which any of them was, null where that is not known.
-	// PossibleSeconds may have been; what was flushed stands for those in which it
-	// gathered.
-	// SaturatedSeconds lie on a plateau just at the limit, of several that follow one
-	// another or nearly so.
+	// OverSeconds counts seconds proven above the limit, for sampled keys with
+	// probability 1 − 10⁻⁶. A finding about several keys counts seconds with any of them
+	// above; null if unknown. PossibleSeconds counts seconds that may be above the limit;
+	// a flush counts for the seconds that it gathered. SaturatedSeconds counts seconds on
+	// a plateau just at the limit, close to each other.
 	OverSeconds      *int `json:"over_seconds"`
 	PossibleSeconds  int  `json:"possible_seconds"`
 	SaturatedSeconds int  `json:"saturated_seconds"`
-	// OverIn are the seconds that OverSeconds counts, in order, as far as they are known:
-	// while the finding is judged, and of a judge's own time. They are not stored.
+	// OverIn are the seconds that OverSeconds counts, in order. It covers only the
+	// current judge's own time, and is not stored.
 	OverIn []Span `json:"-"`
-	// Utilization is the larger of both peaks, as a share of its limit; of a key that is
-	// sharded that of its fullest shard.
+	// Utilization is the larger of both peaks, as a share of its limit. For a sharded key
+	// it is the fullest shard's.
 	Utilization float64 `json:"utilization"`
 	// Share is the key's part of its table's or index's load, 0 to 1.
 	Share float64 `json:"share"`
-	// Combined is the highest sum of both utilisations in one second. AWS's texts
-	// differ on whether reads and writes share one budget; where this is above 1
-	// and Utilization is not, throttling is possible.
+	// Combined is the highest sum of both utilisations in one second. AWS's texts differ
+	// on whether reads and writes share one budget. If Combined is above 1 and
+	// Utilization is not, throttling is possible.
 	Combined float64 `json:"combined"`
-	// Diagnosis says why the table will not heal itself, in a word; Why in
-	// sentences, with what they rest on.
+	// Reason is the diagnosis: why the table will or will not heal itself. Why explains
+	// it in sentences, with its evidence.
 	Reason Diagnosis `json:"reason"`
 	Why    string    `json:"why"`
-	// Observed are those sentences of Why that hold whatever the reason is, such as what was
-	// throttled and how requests were sampled, each behind a space. They are known of a key,
-	// while it is judged, and not stored.
+	// Observed are the sentences of Why that hold for any diagnosis, such as throttling
+	// and sampling, each behind a space. Only the judge of a key sets it; it is not
+	// stored.
 	Observed string `json:"-"`
-	// Evidence is what the requests were like; null when that is not known.
+	// Evidence describes the key's requests; null if unknown.
 	Evidence *Evidence `json:"evidence"`
-	// Sharding is how the key is sharded already; null when it is not.
+	// Sharding describes the shards of a key that is already sharded; null for others.
 	Sharding *Sharded `json:"sharding"`
-	// Rolling is the pattern of a key that is named after a time; null of others.
+	// Rolling is the pattern of a key named after a time; null for others.
 	Rolling *Rolling `json:"rolling"`
-	// Replication is what other Regions write of the key: of findings about writes to a
-	// global table, null of others.
+	// Replication is the writes of other Regions to the key, in findings about writes to
+	// a global table; null for others.
 	Replication *Replication `json:"replication"`
-	// Shards is how many shards carry the peak.
+	// Shards is the number of shards that carry the peak.
 	Shards int    `json:"shards"`
 	Advice []Step `json:"advice"`
-	// FirstSeen and LastSeen are the first and the last second of the episode
-	// above the policy's share.
+	// FirstSeen and LastSeen are the first and the last second of the episode above the
+	// policy's share.
 	FirstSeen time.Time `json:"first_seen"`
 	LastSeen  time.Time `json:"last_seen"`
-	// Seconds is in how many seconds of the episode the key was seen, Through
-	// the last of them. Of a sampled key also those between count in which no sample
-	// shows it.
+	// Seconds counts the episode's seconds with the key, Through is the last of them. A
+	// sampled key also counts the seconds between, without a sample.
 	Seconds int64     `json:"seconds"`
 	Through time.Time `json:"through"`
-	// Forecast is the growth of the key; null when the data do not say.
+	// Forecast is the growth of the key; null if the data prove none.
 	Forecast *Forecast `json:"forecast"`
-	// Quality is what the figures rest on, and how far they can be trusted.
+	// Quality is the source and the trustworthiness of the figures.
 	Quality Quality `json:"quality"`
-	// CloudWatch is what DynamoDB's own metrics say of it; null where CloudWatch is
-	// not read for the table.
+	// CloudWatch compares the finding with DynamoDB's own metrics; null if Keyheat does
+	// not read CloudWatch for the table.
 	CloudWatch *CloudWatch `json:"cloudwatch"`
-	// Incident is the ID of the incident that the finding is evidence of.
+	// Incident is the ID of the finding's incident.
 	Incident string `json:"incident"`
 }
 
-// NewFinding returns a finding about a target, or a key of it, that says nothing
-// yet.
+// NewFinding returns a pending finding, without figures, about a target or a key of it.
 func NewFinding(k Kind, t Target, key sample.Key) Finding {
 	f := Finding{
 		Kind: k, KeyRef: KeyRef{Target: t, Key: key.Text, KeyType: key.Type},
@@ -264,26 +260,35 @@ func NewFinding(k Kind, t Target, key sample.Key) Finding {
 	return f
 }
 
-// identify names the finding, and its incident, by what it is about.
+// ReadFinding decodes a finding from its JSON form.
+func ReadFinding(document []byte) (Finding, error) {
+	var f Finding
+	if err := json.Unmarshal(document, &f); err != nil {
+		return Finding{}, fmt.Errorf("read a finding: %w", err)
+	}
+	return f, nil
+}
+
+// identify sets the fingerprint and the incident from the finding's kind and key.
 func (f *Finding) identify() {
 	f.Fingerprint = fingerprint(f.Kind, f.KeyRef)
 	f.BelongTo(causeOf[f.Kind], f.causeKey())
 }
 
-// fingerprint returns the name of a kind of finding about a key or target: the
-// same on every machine, since it is made of the key itself and not of its hash. An
-// account and Region that are not known have no part in it.
-func fingerprint(k Kind, of KeyRef) string {
-	parts := []string{string(k), of.Table, of.Index, of.KeyType, of.Key}
-	if of.Account != "" || of.Region != "" {
-		parts = append(parts, of.Account, of.Region)
+// fingerprint identifies a kind of finding about a key or target. It uses the key itself
+// and not its hash, so it is the same on every machine. An unknown account and Region are
+// left out.
+func fingerprint(k Kind, key KeyRef) string {
+	parts := []string{string(k), key.Table, key.Index, key.KeyType, key.Key}
+	if key.Account != "" || key.Region != "" {
+		parts = append(parts, key.Account, key.Region)
 	}
 	return digest(parts...)
 }
 
-// FirstFix returns the first piece of advice that changes something; empty without one.
-// That capacity does not help is said of hot keys, in findings of before the ledger
-// first of all, and is no fix; of a table that was given too little it is the fix.
+// FirstFix returns the first piece of advice that changes something; empty without one. A
+// hot key's capacity step only explains that capacity does not help. For TableStarvation
+// the capacity step is the fix.
 func (f *Finding) FirstFix() string {
 	for _, step := range f.Advice {
 		if step.Action != ActionCapacity || f.Kind == TableStarvation {
@@ -293,45 +298,46 @@ func (f *Finding) FirstFix() string {
 	return ""
 }
 
-// numbered are the actions whose steps make so many shards, or parts, as Finding.Shards says.
+// numbered are the actions whose steps make as many shards, or parts, as Finding.Shards.
 var numbered = []string{ActionShard, ActionSplit, ActionRename, ActionMigrate}
 
-// AdvisesShards reports whether what is advised makes Shards of the key, or keeps one: of
-// what shards do not help, or less suffices for, the number says nothing.
+// AdvisesShards reports whether the advice makes, or keeps, Shards shards of the key.
+// Otherwise the number means nothing: shards do not help, or less is enough.
 func (f *Finding) AdvisesShards() bool {
 	if f.Kind == LowCardinalityKey {
-		return f.Index != "" // a table's new key is made of something else
+		return f.Index != "" // a table needs another key, not shards
 	}
 	if f.Kind == UnevenShards {
-		return false // there are enough, if they are even
+		return false // even shards would be enough
 	}
 	return slices.ContainsFunc(f.Advice, func(s Step) bool { return s.Effort != "" && slices.Contains(numbered, s.Action) })
 }
 
-// OnlyMean reports whether the samples of a key tell its mean and not its highest second:
-// none is proven to have more than the mean. Peak has bounds for it then, and as its value
-// what is likely.
+// OnlyMean reports whether the samples prove a key's mean, but no second above it. The
+// peak then has bounds, and its value is the likely one.
 func (f *Finding) OnlyMean() bool {
 	peak, mean := Side(f.Kind, f.Peak.WCU, f.Peak.RCU), Side(f.Kind, f.Mean.WCU, f.Mean.RCU)
 	return f.Kind.OfKey() && f.Quality.IsSampled() && mean.Value > 0 && peak.Low <= mean.High
 }
 
-// ShardRange returns the fewest and the most shards that the bounds of the peak leave open.
+// ShardRange returns the fewest and the most shards that the bounds of the peak leave
+// open.
 func (f *Finding) ShardRange(headroom float64) (fewest, most int) {
 	peak, limit := Side(f.Kind, f.Peak.WCU, f.Peak.RCU), Limit(f.Kind)
 	return Shards(Milli(peak.Low), limit, headroom), Shards(Milli(peak.High), limit, headroom)
 }
 
-// Sharded is a key that is sharded already, judged as one.
+// Sharded is a key that is already sharded, judged as one key.
 type Sharded struct {
 	// Base is the key without its shards, Form an example of their names.
 	Base string `json:"base"`
 	Form string `json:"form"`
-	// Shards is how many there are, Needed how many carry the peak.
+	// Shards is the number of existing shards. Needed is the number that carries the
+	// peak.
 	Shards int `json:"shards"`
 	Needed int `json:"needed"`
-	// Deviation is the largest difference of a shard's load from the mean of all,
-	// as a share of the mean; Hottest is the shard with most load.
+	// Deviation is the largest difference of a shard's load from the mean of all, as a
+	// share of the mean. Hottest is the shard with most load.
 	Deviation float64 `json:"deviation"`
 	Hottest   string  `json:"hottest"`
 }
@@ -339,28 +345,29 @@ type Sharded struct {
 // Pattern names all shards together.
 func (s *Sharded) Pattern() string { return s.Base + " " + s.Form }
 
-// Rolling is a key pattern that holds the time in which its keys are hot.
+// Rolling is a pattern of keys, each named after its hot time.
 type Rolling struct {
-	// Period is second, minute, hour, day or week, Template the key with a placeholder for the time.
+	// Period is second, minute, hour, day or week. Template is the key with a placeholder
+	// for the time.
 	Period   string `json:"period"`
 	Template string `json:"template"`
-	// Keys are the keys of the pattern that were hot, the newest last; empty
-	// where the finding is about one key.
+	// Keys are the hot keys of the pattern, the newest last; empty if the finding is
+	// about one key.
 	Keys []string `json:"keys"`
 }
 
-// Replication is what a global table's other Regions have to do with a finding about
+// Replication describes the part of a global table's other Regions in a finding about
 // writes. Every write is replicated, and loads the same key in each Region.
 type Replication struct {
-	// Regions are those of all replicas, in order, the finding's own among them.
+	// Regions are the Regions of all replicas, in order, including the finding's own.
 	Regions []string `json:"regions"`
-	// WCU is the part of the peak's write units a second that other Regions wrote, as
-	// far as their requests were seen; 0 also where a stream's own records have it.
+	// WCU is the seen part of the peak's write units a second that other Regions wrote.
+	// It is 0 also if a stream's own records contain it.
 	WCU float64 `json:"wcu"`
 }
 
-// OwnShare returns the part of the peak that the finding's own Region asked for: 1 but
-// for writes that were replicated to it.
+// OwnShare returns the part of the peak that the finding's own Region requested. It is
+// below 1 only for replicated writes.
 func (f *Finding) OwnShare() float64 {
 	if f.Replication == nil || f.Peak.WCU.Value <= 0 {
 		return 1
@@ -368,8 +375,8 @@ func (f *Finding) OwnShare() float64 {
 	return max(0, 1-f.Replication.WCU/f.Peak.WCU.Value)
 }
 
-// NewRelated returns a finding that is related to another one: of another kind, never
-// paging, and resolved when the other is.
+// NewRelated returns a related finding of another kind. It is Info, and is resolved when
+// the original is.
 func NewRelated(f *Finding, kind Kind, key string) Finding {
 	m := *f
 	m.Kind, m.Key = kind, key

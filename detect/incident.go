@@ -4,13 +4,11 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"slices"
-	"strconv"
 	"time"
 )
 
-// Cause is what one incident has as its root.
+// Cause is the root cause of an incident.
 type Cause string
 
 // The causes.
@@ -25,11 +23,11 @@ const (
 	CauseHotPartition      Cause = "hot_partition"
 	CauseStarvation        Cause = "starvation"
 	CauseRetryStorm        Cause = "retry_storm"
-	// CausePipeline is Keyheat's own: it cannot see.
+	// CausePipeline is a fault of Keyheat's own pipeline: it cannot see the load.
 	CausePipeline Cause = "pipeline"
 )
 
-// causeOf is the cause that a kind of finding has where nothing tells more.
+// causeOf is the usual cause of each kind of finding.
 var causeOf = map[Kind]Cause{
 	HotKeyWrite:       CauseHotKey,
 	HotKeyRead:        CauseHotKey,
@@ -57,71 +55,69 @@ var causeOf = map[Kind]Cause{
 	SamplesLost:       CausePipeline,
 }
 
-// Incident is what on-call is told of: findings with one cause. Findings are
-// evidence; only incidents have routes, silences and pages.
+// Incident joins the findings of one cause. Findings are evidence; only incidents have
+// routes, silences and notifications.
 type Incident struct {
 	// ID is the same for the same cause, target and key on every machine.
 	ID    string `json:"id"`
 	Cause Cause  `json:"cause"`
 	Target
-	// Severity and State are the root finding's: the worst of all findings, and
-	// open as long as any of them is.
+	// Severity is the worst of all findings. State is open as long as any finding is
+	// open.
 	Severity Severity `json:"severity"`
 	State    State    `json:"state"`
-	// OpenedAt is the first second of the episode, FiredAt when the incident
-	// began to fire and ResolvedAt when it was over, both null until then.
-	// LastSeen is the last second above the policy's share.
+	// OpenedAt is the first second of the episode. FiredAt is the start of firing and
+	// ResolvedAt the end; both are null until then. LastSeen is the last second above the
+	// policy's share.
 	OpenedAt   time.Time  `json:"opened_at"`
 	FiredAt    *time.Time `json:"fired_at"`
 	ResolvedAt *time.Time `json:"resolved_at"`
 	LastSeen   time.Time  `json:"last_seen"`
-	// Revision counts what was worth a message, and never falls: an incident that is
-	// opened again goes on from its last one.
+	// Revision counts the changes worth a message, and never falls: a reopened incident
+	// continues from its last one.
 	Revision int `json:"revision"`
-	// Announced reports that its firing was worth a message since it was opened, so that
-	// its end will be.
+	// Announced reports that its firing was worth a message since it was opened. Its end
+	// will be, too.
 	Announced bool `json:"announced"`
 	// Undecided reports that the last message left open whether the incident heals by
 	// itself. One update follows when that is known.
 	Undecided bool `json:"undecided"`
-	// Root is the fingerprint of the finding that the incident is about, Findings
-	// are those of all.
+	// Root is the fingerprint of the finding that explains the others. Findings are the
+	// fingerprints of all.
 	Root     string   `json:"root"`
 	Findings []string `json:"findings"`
 	// ClaimedBy are the incidents of other causes that explain some of its findings, and
-	// since when: they take these over if that lasts.
+	// the start of each claim. They take these findings over if the claim lasts.
 	ClaimedBy map[string]time.Time `json:"claimed_by,omitempty"`
-	// Title and Summary are for people, FirstFix is what to do first.
+	// Title and Summary are for people. FirstFix is the first step to take.
 	Title    string `json:"title"`
 	Summary  string `json:"summary"`
 	FirstFix string `json:"first_fix"`
-	// Labels and Owner come from the policy, and RunbookURL, the address of the owner's
-	// own instructions; empty for none.
+	// Labels and Owner come from the policy. RunbookURL is the address of the owner's own
+	// instructions; empty for none.
 	Labels     map[string]string `json:"labels"`
 	Owner      string            `json:"owner"`
 	RunbookURL string            `json:"runbook_url"`
-	// Notified are the receivers that were told that it fires, and not yet that it is
-	// over.
+	// Notified are the receivers that know that it fires, and not yet that it is
+	// resolved.
 	Notified []string `json:"notified"`
-	// Groups are the groups of incidents in which receivers are told of it: those that
-	// have it as one of several.
+	// Groups are the groups whose messages report the incident together with others.
 	Groups []InGroup `json:"groups,omitempty"`
-	// Silenced is the silence because of which nobody is told that it fires or gets
-	// worse; nil for none. Withheld reports that something was not told because of one,
-	// and is to be told when it is over.
+	// Silenced is the silence that holds back messages that the incident fires or gets
+	// worse; nil for none. Withheld reports that a silence held one back. It is due when
+	// the silence ends.
 	Silenced *Silenced `json:"silenced"`
 	Withheld bool      `json:"withheld"`
-	// Quality is the root finding's.
-	Quality Quality `json:"quality"`
+	Quality  Quality   `json:"quality"`
 }
 
-// InGroup is a group of incidents in which a receiver is told of one.
+// InGroup is a group of incidents whose messages include one.
 type InGroup struct {
 	Receiver string `json:"receiver"`
-	// ID is the group's, by which the receiver knows it.
+	// ID is the group's ID in the receiver's messages.
 	ID string `json:"id"`
-	// Labels are what the incidents of the group have in common, by the names in the
-	// route's group_by.
+	// Labels are the labels that the group's incidents share, by the names in the route's
+	// group_by.
 	Labels map[string]string `json:"labels"`
 }
 
@@ -134,13 +130,13 @@ type Silenced struct {
 	Until  time.Time `json:"until"`
 }
 
-// BelongTo makes the finding evidence of the incident that a cause makes for a key
-// of its target; of writes to a global table those of all Regions have one. The key is
-// the cause's: a hot key itself, the pattern of a rolling one, a caller; nothing where
+// BelongTo assigns the finding to the incident that a cause makes for a key of its
+// target. Writes to a global table have one incident for all Regions. The key is the
+// cause's: a hot key itself, the pattern of a rolling key, or a caller. It is empty if
 // the target as a whole has the cause.
 func (f *Finding) BelongTo(c Cause, key string) { f.Incident = IncidentID(c, f.incidentTarget(), key) }
 
-// incidentTarget is what the finding's incident is about. Writes load all Regions of a
+// incidentTarget is the target of the finding's incident. Writes load all Regions of a
 // global table alike: the first Region stands for all.
 func (f *Finding) incidentTarget() Target {
 	t := f.Target
@@ -150,10 +146,10 @@ func (f *Finding) incidentTarget() Target {
 	return t
 }
 
-// causeKey is what an incident of the kind's usual cause is about, beside its target.
+// causeKey is the key of an incident of the kind's usual cause.
 func (f *Finding) causeKey() string {
 	if causeOf[f.Kind] == CausePipeline {
-		return string(f.Kind) // each is a matter of its own
+		return string(f.Kind) // each kind is an incident of its own
 	}
 	if f.Key == "" {
 		return ""
@@ -161,96 +157,8 @@ func (f *Finding) causeKey() string {
 	return f.KeyType + ":" + f.Key
 }
 
-// Roots returns the findings of each incident, the one that it is about first. The
-// incidents are in the order in which their first findings come.
-func Roots(found []Finding) (groups [][]*Finding) {
-	at := make(map[string]int, len(found))
-	for i := range found {
-		f := &found[i]
-		g, known := at[f.Incident]
-		if !known {
-			g = len(groups)
-			at[f.Incident] = g
-			groups = append(groups, nil)
-		}
-		groups[g] = append(groups[g], f)
-	}
-	for _, g := range groups {
-		slices.SortFunc(g, byRoot)
-	}
-	return groups
-}
-
-// ByIncident returns findings so that those of one incident stand together, the one that
-// it is about first; incidents as they come.
-func ByIncident(found []Finding) []*Finding {
-	all := make([]*Finding, 0, len(found))
-	for _, g := range Roots(found) {
-		all = append(all, g...)
-	}
-	return all
-}
-
-// ownShare is the part of a peak below which a Region has next to nothing of it: what
-// its requests are like explains little of a load that is replicated to it.
-const ownShare = 0.1
-
-// byRoot orders the findings of one incident: what is open first, then what explains
-// the others, of a global table in a Region that writes, then what is worse.
-func byRoot(x, y *Finding) int {
-	over := func(f *Finding) int { return b2i(f.State == Resolved) }
-	return cmp.Or(
-		cmp.Compare(over(x), over(y)),
-		cmp.Compare(x.rank(), y.rank()),
-		cmp.Compare(b2i(x.Index == ""), b2i(y.Index == "")), // an index holds its table's writes back
-		byKnown(x, y),
-		cmp.Compare(b2i(x.OwnShare() < ownShare), b2i(y.OwnShare() < ownShare)),
-		cmp.Compare(Rank(y.Severity), Rank(x.Severity)),
-		cmp.Compare(y.Utilization, x.Utilization),
-		cmp.Compare(x.Fingerprint, y.Fingerprint),
-	)
-}
-
-// byKnown orders findings of one incident whose tables may be the same one: of those
-// that are open, the one whose account and Region are known comes first; of those
-// that are over, the one that was last.
-func byKnown(x, y *Finding) int {
-	known := func(f *Finding) int { return b2i(f.Account != "") + b2i(f.Region != "") }
-	switch {
-	case x.Target == y.Target:
-		return 0
-	case x.State == Resolved && y.State == Resolved:
-		return y.LastSeen.Compare(x.LastSeen)
-	}
-	return cmp.Compare(known(y), known(x))
-}
-
-func b2i(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
-}
-
-// rank is the kind's, but that few values explain nothing where all load is on one.
-func (f *Finding) rank() int {
-	if f.Kind == LowCardinalityKey && f.Incident != IncidentID(CauseFewValues, f.incidentTarget(), "") {
-		return rootRank[LargeItem]
-	}
-	return rootRank[f.Kind]
-}
-
-// rootRank tells which kind explains the others of its incident: the design or the
-// caller that makes keys hot before the keys, and what their items are like after
-// them.
-var rootRank = map[Kind]int{
-	RollingHotKey: 1, MovingHotSpot: 2, TooFewShards: 3, UnevenShards: 4, LowCardinalityKey: 5, TestKey: 6, RetryStorm: 7, SingleCaller: 8,
-	HotGSIKey: 9, HotKeyWrite: 10, HotKeyRead: 10, HotPartition: 11, TableStarvation: 12,
-	LargeItem: 13, LargeCollection: 14, TooManyShards: 15,
-}
-
-// Incidents returns what findings are evidence of, the most severe first. Each
-// finding names its incident.
+// Incidents returns the incidents of findings, the most severe first. Each finding names
+// its incident.
 func Incidents(found []Finding) []Incident {
 	all := []Incident{}
 	for _, g := range Roots(found) {
@@ -260,8 +168,7 @@ func Incidents(found []Finding) []Incident {
 	return all
 }
 
-// incidentOf returns the incident of findings, the root first. It is as severe as the
-// worst of them, and open as long as any of them is.
+// incidentOf returns the incident of findings, the root first.
 func incidentOf(g []*Finding) Incident {
 	root := g[0]
 	i := Incident{
@@ -272,7 +179,7 @@ func incidentOf(g []*Finding) Incident {
 	}
 	for _, f := range g {
 		i.Findings = append(i.Findings, f.Fingerprint)
-		i.Severity, i.State = worst(i.Severity, f.Severity), openest(i.State, f.State)
+		i.Severity, i.State = worstSeverity(i.Severity, f.Severity), worstState(i.State, f.State)
 		if f.FirstSeen.Before(i.OpenedAt) {
 			i.OpenedAt = f.FirstSeen
 		}
@@ -283,7 +190,7 @@ func incidentOf(g []*Finding) Incident {
 	return i
 }
 
-// causeFor returns the cause that made the root's incident: the one whose ID it has.
+// causeFor returns the cause whose incident ID the root has.
 func causeFor(root *Finding) Cause {
 	usual, target := causeOf[root.Kind], root.incidentTarget()
 	if root.Incident == IncidentID(usual, target, root.causeKey()) {
@@ -305,8 +212,8 @@ func causeFor(root *Finding) Cause {
 	return usual
 }
 
-// HasCause reports whether the finding's incident is the one that a cause makes for
-// the finding's own target.
+// HasCause reports whether the finding's incident is the one that a cause makes for the
+// finding's own target.
 func (f *Finding) HasCause(c Cause) bool {
 	switch {
 	case c == CauseRollingKey && f.Rolling != nil, c == CauseShardedKey && f.Sharding != nil:
@@ -316,25 +223,25 @@ func (f *Finding) HasCause(c Cause) bool {
 	return f.Incident == IncidentID(c, target, "") || f.Incident == IncidentID(c, target, f.causeKey())
 }
 
-// Lift gives the root of each incident the severity and the state of what it
-// explains: a rolling key is as bad as the worst of its days.
+// Lift gives the root of each incident the worst severity and state of its findings: a
+// rolling key is as bad as the worst of its days.
 func Lift(found []Finding) {
 	for _, g := range Roots(found) {
 		for _, f := range g[1:] {
-			g[0].Severity, g[0].State = worst(g[0].Severity, f.Severity), openest(g[0].State, f.State)
+			g[0].Severity, g[0].State = worstSeverity(g[0].Severity, f.Severity), worstState(g[0].State, f.State)
 		}
 	}
 }
 
-func worst(a, b Severity) Severity {
+func worstSeverity(a, b Severity) Severity {
 	if Rank(b) > Rank(a) {
 		return b
 	}
 	return a
 }
 
-// openest returns which of two states concerns people more.
-func openest(a, b State) State {
+// worstState returns the first of the two states in the order firing, pending, resolved.
+func worstState(a, b State) State {
 	switch {
 	case a == Firing || b == Firing:
 		return Firing
@@ -344,121 +251,12 @@ func openest(a, b State) State {
 	return Resolved
 }
 
-// IncidentID returns the ID of the incident that a cause makes for a key of a
-// target.
+// IncidentID returns the ID of the incident that a cause makes for a key of a target.
 func IncidentID(c Cause, t Target, key string) string {
 	return digest(string(c), t.Account, t.Region, t.Table, t.Index, key)
 }
 
-// Event is what a notification tells of an incident.
-type Event string
-
-// The events, in the order in which an incident has them.
-const (
-	EventFiring   Event = "firing"
-	EventUpdated  Event = "updated"
-	EventResolved Event = "resolved"
-)
-
-// NotificationID returns the ID of the notification that tells one route of an
-// event. It is made of what is told, so that a judge that writes the same
-// transition again, after a rollback or a failover, does not page again.
-func NotificationID(incident string, opened time.Time, revision int, event Event, route string) string {
-	return digest(incident, opened.UTC().Format(time.RFC3339), strconv.Itoa(revision), string(event), route)
-}
-
-// Payload is what the outbox keeps of an incident's notification: the incident, and the
-// finding that it is about, as they were then. Before there were incidents in it a
-// payload was the finding alone.
-type Payload struct {
-	Incident json.RawMessage `json:"incident"`
-	Finding  json.RawMessage `json:"finding"`
-	// Recent is the load of the finding's key before the notification; nil where that is
-	// not known, of a finding that is about no single key, and of an end.
-	Recent *Recent `json:"recent,omitempty"`
-	// Related says of the worst other findings of the incident what each is about, in
-	// words, at most [RelatedFindings]; none of an end.
-	Related []string `json:"related,omitempty"`
-	// Group is the group of incidents that the notification is of, whose worst one
-	// Incident is; nil for that incident alone.
-	Group *Group `json:"group,omitempty"`
-}
-
-// Group is incidents that a receiver is told of together, as a notification tells them.
-type Group struct {
-	InGroup
-	// Severity is the worst that the group had since it fires, OpenedAt since when it is
-	// hot.
-	Severity Severity  `json:"severity"`
-	OpenedAt time.Time `json:"opened_at"`
-	// Firing is how many of the incidents fire, Over how many are over of which that was
-	// not told before, and Total how many there were since the group fires.
-	Firing int `json:"firing"`
-	Over   int `json:"over"`
-	Total  int `json:"total"`
-	// Members are these incidents, those that fire and the worst first, at most
-	// [GroupMembers].
-	Members []GroupMember `json:"members"`
-}
-
-// GroupMember is one incident of a group.
-type GroupMember struct {
-	// Incident is its ID, Finding the fingerprint of the finding that it is about.
-	Incident string   `json:"incident"`
-	Finding  string   `json:"finding"`
-	Severity Severity `json:"severity"`
-	State    State    `json:"state"`
-	// Title says in one line what it is about; empty where that is not known any more.
-	Title string `json:"title"`
-}
-
-// GroupMembers is how many incidents of a group a notification lists.
-const GroupMembers = 10
-
-// RelatedFindings is how many findings beside its root a notification names.
-const RelatedFindings = 5
-
-// RecentSeconds is of how many seconds a notification tells the load.
-const RecentSeconds = 30
-
-// Recent is a key's load in the last seconds before it was told of.
-type Recent struct {
-	// From is the first second; each of Loads is one second.
-	From time.Time `json:"from"`
-	// Unit is wcu or rcu, Limit what one partition serves of it in a second.
-	Unit  string  `json:"unit"`
-	Limit float64 `json:"limit"`
-	// Loads are whole units a second; null where it was not seen whether the key had any.
-	// 0 may be up to [TrackShare] of the limit, below which a key is not followed. The
-	// newest second may still have been going on.
-	Loads []*float64 `json:"loads"`
-}
-
-// NewPayload returns a notification's payload of an incident, to which its other parts
-// are added. finding is the document of the root.
-func NewPayload(i *Incident, finding []byte) (p Payload, err error) {
-	p.Finding = finding
-	p.Incident, err = json.Marshal(i)
-	return p, err
-}
-
-// ReadPayload returns what a payload holds; a finding alone as that of no incident.
-func ReadPayload(payload []byte) Payload {
-	var p Payload
-	if json.Unmarshal(payload, &p) == nil && p.Finding != nil {
-		return p
-	}
-	return Payload{Finding: payload}
-}
-
-// GroupID returns the ID of a group of incidents, of what makes it.
-func GroupID(parts ...string) string { return digest(parts...) }
-
-// CopiedID returns the ID of a notification that is made of another one, to tell a
-// route of it.
-func CopiedID(id, route string) string { return digest(id, route) }
-
-// digest is half of the SHA-256 of texts that are told apart by a zero byte.
+// digest returns half of the SHA-256 of texts, each ended by a zero byte.
 func digest(parts ...string) string {
 	h := sha256.New()
 	for _, part := range parts {

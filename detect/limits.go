@@ -2,22 +2,18 @@ package detect
 
 import "github.com/keyheat/keyheat/sample"
 
-// The numbers of DynamoDB. This is the only place with them, beside the prices
-// of single requests in sample/units.go. "Guide" is the Amazon DynamoDB Developer
-// Guide.
+// The numbers of DynamoDB. This is the only place with them, beside the prices of single
+// requests in sample/units.go. "Guide" is the Amazon DynamoDB Developer Guide.
 const (
-	// PartitionWrite is what one partition, and so one key, takes: 1,000 write
-	// units a second. Source: Guide, "Designing partition keys to distribute your
-	// workload".
+	// PartitionWrite is the limit of one partition, and so of one key: 1,000 write units
+	// a second. Source: Guide, "Designing partition keys to distribute your workload".
 	PartitionWrite sample.Milli = 1_000_000
-	// PartitionRead is the same for reads: 3,000 read units a second. Same
-	// source.
+	// PartitionRead is the same for reads: 3,000 read units a second. Same source.
 	PartitionRead sample.Milli = 3_000_000
-	// WritesInReads is how many read units a write unit weighs in
-	// ConsumedThroughputUnits. Source: Guide, "CloudWatch Contributor Insights for
-	// DynamoDB".
+	// WritesInReads is the weight of a write unit in ConsumedThroughputUnits, in read
+	// units. Source: Guide, "CloudWatch Contributor Insights for DynamoDB".
 	WritesInReads = 3
-	// OnDemandWrite is what a new on-demand table takes at once, in write units a
+	// OnDemandWrite is the initial capacity of a new on-demand table, in write units a
 	// second. Source: Guide, "DynamoDB on-demand capacity mode".
 	OnDemandWrite = 4000
 	// OnDemandRead is the same for reads.
@@ -27,209 +23,203 @@ const (
 	TableQuotaWrite = 40_000
 	// TableQuotaRead is the same for reads.
 	TableQuotaRead = 40_000
-	// QueryMinimum is what the smallest eventually consistent query costs, in read
+	// QueryMinimum is the cost of the smallest eventually consistent query, in read
 	// units. Source: Guide, "DynamoDB read and write operations".
 	QueryMinimum = 0.5
-	// CollectionBytes is how large an item collection of a table with a local
-	// secondary index may be. Source: Guide, "Item collections in Local Secondary
-	// Indexes".
+	// CollectionBytes is the largest size of an item collection in a table with a local
+	// secondary index. Source: Guide, "Item collections in Local Secondary Indexes".
 	CollectionBytes = 10 << 30
 )
 
-// What an operator may decide, with the defaults and bounds of a [Policy].
+// The defaults and bounds of a [Policy].
 const (
-	// DefaultWarning is the share of a limit from which a key is worth a
-	// warning.
+	// DefaultWarning is the share of a limit that makes a key worth a warning.
 	DefaultWarning = 0.8
-	// DefaultHeadroom is by how much a shard count exceeds the peak's bare
-	// need; AWS's examples use 1.5 to 2.
+	// DefaultHeadroom is the factor on a shard count over the peak's bare need; AWS's
+	// examples use 1.5 to 2.
 	DefaultHeadroom = 1.5
 	// MinHeadroom is the bare need.
 	MinHeadroom = 1
-	// MaxHeadroom is a bound against typing errors.
+	// MaxHeadroom guards against typing errors.
 	MaxHeadroom = 100
-	// DefaultMinUnits is the least peak of a table, in units a second, from
-	// which its key design is judged: below that no design is hot.
+	// DefaultMinUnits is the least peak of a table, in units a second, for a verdict on
+	// its key design. No design is hot below it.
 	DefaultMinUnits = 10
 )
 
 // When an episode begins, fires, and ends.
 const (
-	// TrackShare is the share of a limit from which a key is warm: its seconds are
-	// kept, and its growth is followed.
+	// TrackShare is the share of a limit that makes a key warm: its seconds are kept, and
+	// its growth is followed.
 	TrackShare = 0.1
 	// FireSeconds of FireOf seconds over the warning share make a finding fire.
 	FireSeconds = 2
-	// FireOf is how many seconds FireSeconds are counted among.
+	// FireOf is the window of FireSeconds.
 	FireOf = 3
-	// HarmSeconds of HarmOf seconds proven over a limit are harm that is worth a page:
-	// one of them passes before anybody has looked.
+	// HarmSeconds of HarmOf seconds proven over a limit are harm worth an alert. A single
+	// such second passes before anybody can look.
 	HarmSeconds = 5
-	// HarmOf is how many seconds HarmSeconds are counted among.
+	// HarmOf is the window of HarmSeconds.
 	HarmOf = 10
-	// SaturatedSeconds of SaturatedOf seconds with consumption between
-	// SaturatedFrom and SaturatedTo of a limit are a plateau: a partition that
-	// throttles the rest.
+	// SaturatedSeconds of SaturatedOf seconds with consumption between SaturatedFrom and
+	// SaturatedTo of a limit are a plateau: a partition that throttles the rest.
 	SaturatedSeconds = 3
-	// SaturatedOf is how many seconds SaturatedSeconds are counted among.
+	// SaturatedOf is the window of SaturatedSeconds.
 	SaturatedOf = 5
 	// SaturatedFrom is the lower end of a plateau, as a share of the limit.
 	SaturatedFrom = 0.95
-	// SaturatedTo is its upper end: what DynamoDB serves beyond the limit.
+	// SaturatedTo is its upper end: DynamoDB serves a little beyond the limit.
 	SaturatedTo = 1.05
 	// ResolveSeconds complete seconds below the warning share resolve a finding.
 	ResolveSeconds = 60
 	// MovingKeys keys, hot one after another, are a hot spot that moves.
 	MovingKeys = 3
-	// MovingLongest is how many seconds a key of a moving hot spot is hot at most:
-	// one that is hot for longer is one that DynamoDB has time to split.
+	// MovingLongest is the longest time that a key of a moving hot spot is hot, in
+	// seconds. DynamoDB has time to split a key that is hot for longer.
 	MovingLongest = 120
-	// MovingPause is how many seconds may lie between one key and the next.
+	// MovingPause is the longest pause between one key and the next, in seconds.
 	MovingPause = 10
-	// MovingOverlap times the seconds in which any of the keys was hot is how many
-	// they may have been hot in together: one ends in the second in which the next
-	// begins, so that keys of two seconds each add up to twice as many.
+	// MovingOverlap bounds the sum of the keys' hot seconds: at most this many times the
+	// seconds from the first key to the last. One key ends in the next one's first
+	// second, so keys of two seconds each add up to twice the time.
 	MovingOverlap = 2
-	// MovingBeside is how many keys of a moving hot spot stand against each other key
-	// that is hot in its time; one other may always be.
+	// MovingBeside is the number of a moving hot spot's keys that allow one other hot key
+	// in its time. One other key is always allowed.
 	MovingBeside = 3
-	// Horizon is how many seconds of event time a key's seconds stay open to
-	// late data. Older ones are folded; late data then only raise the peak.
+	// Horizon is the event time that a key's seconds stay open to late data, in seconds.
+	// Older seconds are folded; late data then only raise the peak.
 	Horizon = 900
 )
 
-// What samples may decide.
+// Error bounds of sampled load.
 const (
-	// DecideTail is the probability with which sampling may call a second over a
-	// limit that is not: there are 86,400 of them in a day, for every key.
+	// DecideTail is the probability that sampling wrongly puts a second over a limit. A
+	// day has 86,400 seconds for every key.
 	DecideTail = 1e-6
-	// ShowTail is that of each end of an interval that is shown: 95% in all.
+	// ShowTail is the error probability at each end of a shown interval: 95% in all.
 	ShowTail = 0.025
-	// MeanShort seconds and MeanLongest seconds of a sampled key are also judged
-	// by their mean, which sampling leaves less open than one second.
+	// MeanShort and MeanLongest are windows in seconds. A sampled key is also judged by
+	// its mean over them, since sampling leaves a mean less open than one second.
 	MeanShort = 10
-	// MeanLongest is the longest mean.
+	// MeanLongest is the longest window.
 	MeanLongest = 60
-	// PeakNoise is the share that the peak of a sampled key leaves out of what chance
-	// adds at most to the highest of its seconds: it adds less than that on average.
-	// Chosen on simulated times of a minute to an hour of loads that stay, wander, grow or
-	// rise for half a minute: of 10% all peaks, and of 1% nine in ten of the rises and all others,
-	// are then within 15% of the truth.
+	// PeakNoise scales the excess by chance that a sampled key's peak subtracts from its
+	// highest second. 1 is the greatest likely excess; on average chance adds less. The
+	// value is chosen on simulated loads that stay, wander, grow or rise for half a
+	// minute, over a minute to an hour. At 10% sampling all peaks are within 15% of the
+	// truth. At 1% nine in ten of the rises are, and all other peaks.
 	PeakNoise = 0.9
-	// PeakRange is how many standard deviations more the peak's lower bound leaves out, and
-	// what is sure of it beside the most that chance adds.
+	// PeakRange is the additional margin of the peak's lower bound, and of its sure part
+	// beside the greatest likely excess, in standard deviations.
 	PeakRange = 1
-	// RangeRate is the rate at and below which a range of shards is shown.
+	// RangeRate is the highest sampling rate that shows a range of shards.
 	RangeRate = 0.01
-	// FlushedShare is the share of a second's load from which it matters that its
-	// requests have the time of a flush: what is over a limit without less than that is
-	// over the policy's share of it.
+	// FlushedShare is the least flushed share of a second's load that matters. A second
+	// over the limit with a smaller flushed part is over the policy's share without it.
 	FlushedShare = 0.2
-	// PlateauSpread is the share of a limit that sampling may leave open of a
-	// second for it to show a plateau.
+	// PlateauSpread is the largest standard deviation of a sampled second that can show a
+	// plateau, as a share of a limit.
 	PlateauSpread = 0.02
 )
 
-// What the evidence of a key may decide, and its advice.
+// Thresholds of evidence and advice.
 const (
-	// EvidenceShare is the share of a limit from which a second's evidence is
-	// kept: a key that is far from it needs no explanation.
+	// EvidenceShare is the least share of a limit for keeping a second's evidence. A key
+	// that is far from its limit needs no explanation.
 	EvidenceShare = 0.4
-	// MinRecords records, or steps, are what evidence decides from.
+	// MinRecords is the least number of records, or steps, for evidence to decide.
 	MinRecords = 20
-	// SplitSeconds is how long a key's load must be seen before splits are said to
-	// help it: a shorter time takes minute#uuid for spread (simulated: 2.6% of
+	// SplitSeconds is the least observed time, in seconds, before Keyheat states that
+	// splits help. A shorter time mistakes minute#uuid for spread (simulated: 2.6% of
 	// verdicts after 30 s are wrong, 0.8% after 60 s, none after 120 s).
 	SplitSeconds = 120
-	// HealSeconds is how long splits take: AWS says some minutes and gives no number.
-	// A partition that is split after two minutes of heat, again and again, has healed
-	// after a quarter of an hour what splits can heal.
+	// HealSeconds is the time that splits take: AWS writes some minutes, without a
+	// number. If a partition is split after every two minutes of heat, a quarter of an
+	// hour heals all that splits can heal.
 	HealSeconds = 15 * 60
-	// HealShare is the share of a longer time's seconds in which a partition must
-	// throttle for splits not to have healed it.
+	// HealShare is the share of a longer time's seconds that a partition must throttle
+	// before splits count as failed.
 	HealShare = 0.25
-	// CallerShare is the share of a key's load from which a caller alone makes
-	// it hot.
+	// CallerShare is the least share of a key's load for a caller to make it hot alone.
 	CallerShare = 0.8
-	// CallerExcess is how many times its share of the rest of a table's load a
-	// caller has of a key, at least, for the caller to be why the key is hot: a
-	// table that one service uses has one caller everywhere.
+	// CallerExcess is the least ratio that lets a caller explain the heat: its share of
+	// the key over its share of the rest of the table's load. A table that one service
+	// uses has one caller everywhere.
 	CallerExcess = 2
-	// TollSeconds is for how many seconds the retries of a key are added up: the toll of
-	// its last minute.
+	// TollSeconds is the window for adding up a key's retries, in seconds.
 	TollSeconds = 60
-	// StormAmplification is how often a key's calls are sent, on average, from which
-	// their retries are a storm: clients that back off send few calls more than once
-	// while the demand is what a partition serves.
+	// StormAmplification is the least mean number of attempts a call that makes a retry
+	// storm. Clients that back off resend few calls while the requested load is within a
+	// partition's limit.
 	StormAmplification = 1.5
-	// StormShare is the share of the repeated attempts from which a caller makes them.
+	// StormShare is the least share of the repeated attempts that makes a caller their
+	// source.
 	StormShare = 0.5
-	// StormDemand is how many times what a partition serves the demand may be for a
-	// storm to be mended before the key is: with more, requests are refused however
+	// StormDemand is the largest requested load, as a multiple of a partition's limit,
+	// for fixing a retry storm before the key. Above it requests are throttled however
 	// their callers back off.
 	StormDemand = 1.25
-	// WholeShare is the share of a target's load from which keys are all of it: what
-	// the others are like says nothing then.
+	// WholeShare is the share of a target's load that counts as all of it. The rest of
+	// the load then proves nothing.
 	WholeShare = 0.98
-	// FewKeys keys that share all of a target's load are few values; more of them
-	// are many hot keys.
+	// FewKeys keys that share all of a target's load are few values; more of them are
+	// many hot keys.
 	FewKeys = 10
-	// ScanShare is the share of the load from which Scans make a partition hot.
+	// ScanShare is the least share of the load for Scans to make a partition hot.
 	ScanShare = 0.25
-	// CeilingShare is the share of a table's load from which it is worth saying
-	// how a key bounds the table.
+	// CeilingShare is the least share of a table's load that makes a key's bound on the
+	// table worth showing.
 	CeilingShare = 0.05
-	// CeilingSeconds is for how long a key must have been seen before its share is said
-	// to bound the table: a burst of a second has all of its second.
+	// CeilingSeconds is the least time that a key must have been seen before its share
+	// bounds the table, in seconds. A burst of one second has all of its second.
 	CeilingSeconds = 60
-	// LargeItemBytes is the size from which an item is large.
+	// LargeItemBytes is the least size of a large item.
 	LargeItemBytes = 4096
-	// LittleChangeShare is the share of an item's bytes below which writes change
-	// little: then most of what a write costs is spent on bytes that stay as they
-	// are.
+	// LittleChangeShare is the changed share of an item's bytes that still counts as
+	// little: most of a write's cost pays for unchanged bytes.
 	LittleChangeShare = 0.1
-	// GrowthSeconds is of how many seconds the growth of a key that is not hot must be
-	// known.
+	// GrowthSeconds is the least number of seconds with known growth, for a key that is
+	// not hot.
 	GrowthSeconds = 20
-	// CollectionSoonHours is within how many hours of the observed growth an item
-	// collection is near its largest size.
+	// CollectionSoonHours is the outlook for item collections: a finding needs growth
+	// that fills one within this time.
 	CollectionSoonHours = 30 * 24
 )
 
 // When keys are shards of one key, and how many shards are right.
 const (
-	// GuessedShare is the share of a limit from which a key that ends in a mere
-	// number may be a shard: one with a word, such as #SHARD_7, always may.
+	// GuessedShare is the least share of a limit for a key that ends in a mere number to
+	// be a shard. A key with a word, such as #SHARD_7, needs none.
 	GuessedShare = 0.01
-	// UnevenShare is by how much a shard may differ from the mean of all, as the
-	// sources on write sharding say: a difference above 20% is worth a warning.
+	// UnevenShare is the largest difference of a shard from the mean of all, as a share
+	// of the mean. Sources on write sharding warn above 20%.
 	UnevenShare = 0.2
-	// TooManyFactor times the shards that the peak needs are too many: every read
-	// of the whole key pays for them.
+	// TooManyFactor times the shards that the peak needs are too many: every read of the
+	// whole key pays for them.
 	TooManyFactor = 4
 )
 
-// What a table's keys, and a key's growth, are judged from. The thresholds of key
-// designs stand in keydesign/limits.go, what a forecast asks of its data in
-// forecast/limits.go: no other package needs them.
+// Thresholds of a table's keys and a key's growth. keydesign/limits.go has the thresholds
+// of key designs, forecast/limits.go the data that a forecast needs: no other package
+// uses them.
 const (
-	// FewValuesSeconds is how long a table's keys must be known before they are
-	// called few.
+	// FewValuesSeconds is the least time that a table's keys must be known before they
+	// count as few, in seconds.
 	FewValuesSeconds = 60
-	// ForecastSpanDays is how many days the data must reach back for a forecast:
+	// ForecastSpanDays is the least time back to the first data of a forecast, in days:
 	// three of each weekday.
 	ForecastSpanDays = 21
-	// ForecastEarlyShare is the share of a limit at which there is still time.
+	// ForecastEarlyShare is the share of a limit that still leaves time.
 	ForecastEarlyShare = 0.7
-	// GrowthDays is how far ahead a shard count looks, where growth is proven: a
-	// quarter, in which an application is changed again anyway.
+	// GrowthDays is the outlook of a shard count with proven growth, in days: within a
+	// quarter an application is changed again anyway.
 	GrowthDays = 90
 )
 
-// Limit returns what a partition serves of what a kind is about.
+// Limit returns a partition's limit for a kind's side, writes or reads.
 func Limit(k Kind) sample.Milli { return Side(k, PartitionWrite, PartitionRead) }
 
 // ShareOf returns a part of an amount.
-func ShareOf(of sample.Milli, part float64) sample.Milli {
-	return sample.Milli(float64(of) * part)
+func ShareOf(m sample.Milli, part float64) sample.Milli {
+	return sample.Milli(float64(m) * part)
 }

@@ -12,46 +12,44 @@ import (
 	"github.com/keyheat/keyheat/shardkey"
 )
 
-// Policy is what an operator decides for a table.
+// Policy holds an operator's decisions for a table.
 type Policy struct {
-	// Warning is the share of a limit from which a key is worth a warning, in
-	// (0,1].
+	// Warning is the share of the limit that makes a key worth a warning, in (0,1].
 	Warning float64
-	// Headroom is by how much a shard count exceeds the peak's bare need, from
-	// MinHeadroom to MaxHeadroom.
+	// Headroom is the factor on a shard count over the peak's bare need, from MinHeadroom
+	// to MaxHeadroom.
 	Headroom float64
-	// MinUnits is the least peak of a table or index, in units a second of
-	// reads or writes, from which its key design is judged.
+	// MinUnits is the least peak of a table or index for a verdict on its key design, in
+	// units a second of reads or writes.
 	MinUnits float64
-	// Severest caps the severity: below Warning nothing pages. Empty caps nothing.
+	// Severest caps the severity; empty caps nothing. Info sends no alerts.
 	Severest Severity
-	// Suffix is the form of the names of new shards; nil is the form that the
-	// key has already, or BASE#SHARD_7. With it, a key of that form is known to
-	// be a shard, also where the form is only a number.
+	// Suffix is the format of new shards' names. Nil keeps the key's existing format, or
+	// uses BASE#SHARD_7. A key of this format is known to be a shard, even if the format
+	// is only a number.
 	Suffix *shardkey.Form
-	// HoldUnconfirmed keeps a finding from paging while CloudWatch, where it is read,
-	// counts nothing that was throttled in the finding's minutes.
+	// HoldUnconfirmed holds back a finding's alert while CloudWatch counts no throttling
+	// in the finding's minutes, if Keyheat reads CloudWatch for the table.
 	HoldUnconfirmed bool
-	// ScaleByCoverage has a finding say what its key's load is if the requests that the
-	// samples do not show, by CloudWatch's count, are spread over keys as they are. It
-	// changes no severity: nothing proves that.
+	// ScaleByCoverage adds a scaled load to a finding. It assumes that the requests
+	// missing from the samples, by CloudWatch's count, are spread over keys like the
+	// others. It changes no severity, since the assumption is unproven.
 	ScaleByCoverage bool
-	// Lifecycle is that of incidents; Warnings is that of those which are no worse than
-	// a warning, nil for the same one.
+	// Lifecycle applies to incidents. Warnings applies to incidents no worse than a
+	// warning; nil means Lifecycle.
 	Lifecycle
 	Warnings *Lifecycle
-	// Exclude are patterns (path.Match) of keys that no finding is made of.
+	// Exclude are patterns (path.Match) of keys without findings.
 	Exclude []string
-	// Owner is who answers for the table, Labels are what else its incidents are
-	// matched by. Both are the operator's own words.
+	// Owner is responsible for the table. Labels are further labels that routes and
+	// silences match. Both are the operator's own words.
 	Owner  string
 	Labels map[string]string
-	// RunbookURL is where the owner's own instructions are, with {kind} for the kind of
-	// the finding that an incident is about; empty for nowhere.
+	// RunbookURL is the address of the owner's own instructions; empty for none. {kind}
+	// stands for the kind of the incident's root finding.
 	RunbookURL string
 }
 
-// kindInURL stands in a RunbookURL for the kind of a finding.
 const kindInURL = "{kind}"
 
 // Runbook returns the address of the instructions for a kind; empty for none.
@@ -59,11 +57,11 @@ func (p Policy) Runbook(k Kind) string {
 	return strings.ReplaceAll(p.RunbookURL, kindInURL, url.PathEscape(string(k)))
 }
 
-// maxURL bounds an address, in bytes: Slack takes 3,000 of a button's, kind and all.
+// maxURL bounds an address in bytes: a Slack button takes 3,000, including the kind.
 const maxURL = 2000
 
-// checkRunbook returns what is wrong with the address of instructions. It is sent to all
-// receivers, so that it holds no password.
+// checkRunbook checks the address of instructions. All receivers see it, so it must hold
+// no password.
 func (p Policy) checkRunbook() error {
 	if p.RunbookURL == "" {
 		return nil
@@ -76,28 +74,28 @@ func (p Policy) checkRunbook() error {
 	case err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || strings.ContainsAny(address, " <>\"`"):
 		return fmt.Errorf("runbook URL %q: write https://wiki.example.com/dynamodb, an absolute address of http or https", p.RunbookURL)
 	case u.User != nil:
-		return errors.New("a runbook URL with a user: all receivers are told of it, so give one without a password")
+		return errors.New("a runbook URL with a user: all receivers see it, so give one without a password")
 	case strings.ContainsAny(address, "{}"):
 		return fmt.Errorf("runbook URL %q: only %s is replaced: take the other braces out", p.RunbookURL, kindInURL)
 	}
 	return nil
 }
 
-// Lifecycle says when incidents fire, and when they are over.
+// Lifecycle sets when incidents fire, repeat, and resolve.
 type Lifecycle struct {
-	// OnHarm has an incident of hot keys fire only on harm that lasts: see
-	// [Finding.Lasting]. Else it fires as its findings do, FireSeconds of FireOf seconds
-	// above the policy's share, once it has held for For.
+	// OnHarm makes an incident of hot keys fire only on lasting harm: see
+	// [Finding.Lasting]. Otherwise it fires like its findings: after FireSeconds of
+	// FireOf seconds above the policy's share, once it has lasted for For.
 	OnHarm bool
 	For    time.Duration
-	// KeepFiring is for how long, beyond its last hot second, an incident goes on firing:
-	// one that is hot again within that time goes on, and pages no more.
+	// KeepFiring is the time that an incident goes on firing after its last hot second.
+	// Heat within that time continues the incident without another alert.
 	KeepFiring time.Duration
-	// Repeat is after which time a firing incident is told of again; never when zero.
+	// Repeat is the interval for sending a firing incident again; zero means never.
 	Repeat time.Duration
 }
 
-// LifecycleOf returns the lifecycle of an incident that is so severe.
+// LifecycleOf returns the lifecycle of an incident of a severity.
 func (p Policy) LifecycleOf(s Severity) Lifecycle {
 	if p.Warnings != nil && s != Critical {
 		return *p.Warnings
@@ -105,23 +103,22 @@ func (p Policy) LifecycleOf(s Severity) Lifecycle {
 	return p.Lifecycle
 }
 
-// validate returns what is wrong with a lifecycle.
 func (l Lifecycle) validate() error {
 	switch {
 	case min(l.For, l.KeepFiring, l.Repeat) < 0:
 		return errors.New("a negative time: give 0 or more")
-	case l.Repeat > 0 && l.Repeat < MinRepeat:
-		return fmt.Errorf("repeat is %s: give at least %s, or 0 for never", l.Repeat, MinRepeat)
+	case l.Repeat > 0 && l.Repeat < minRepeat:
+		return fmt.Errorf("repeat is %s: give at least %s, or 0 for never", l.Repeat, minRepeat)
 	}
 	return nil
 }
 
-// DefaultPolicy returns the policy of a table that the operator decided nothing for.
+// DefaultPolicy returns the policy of a table without decisions by the operator.
 func DefaultPolicy() Policy {
 	return Policy{Warning: DefaultWarning, Headroom: DefaultHeadroom, MinUnits: DefaultMinUnits}
 }
 
-// Validate returns what is wrong with a policy, and nil when nothing is.
+// Validate returns an error that names the first invalid value of a policy.
 func (p Policy) Validate() error {
 	switch {
 	case !(p.Warning > 0 && p.Warning <= 1):
@@ -151,14 +148,13 @@ func (p Policy) Validate() error {
 	return p.checkRunbook()
 }
 
-// MinRepeat is the least time between two messages of which the second says nothing
-// new.
-const MinRepeat = time.Minute
+// minRepeat is the least interval between two messages with the same news.
+const minRepeat = time.Minute
 
-// labelName is what Prometheus and Alertmanager take for the name of a label.
+// labelName matches the label names that Prometheus and Alertmanager accept.
 var labelName = regexp.MustCompile(`^[a-zA-Z_][a-zA-Z0-9_]*$`)
 
-// Excludes reports whether a key is one that no finding is made of.
+// Excludes reports whether the policy excludes a key from findings.
 func (p Policy) Excludes(key string) bool {
 	for _, pattern := range p.Exclude {
 		if match, _ := path.Match(pattern, key); match || pattern == key {
@@ -168,7 +164,7 @@ func (p Policy) Excludes(key string) bool {
 	return false
 }
 
-// Cap returns the severity, or the policy's severest where that is less.
+// Cap returns the lesser of a severity and the policy's severest.
 func (p Policy) Cap(s Severity) Severity {
 	if p.Severest != "" && Rank(s) > Rank(p.Severest) {
 		return p.Severest
@@ -176,8 +172,8 @@ func (p Policy) Cap(s Severity) Severity {
 	return s
 }
 
-// Rank returns the place of a severity in their order: 0 for none, above that for
-// worse ones, below that for what is not a severity.
+// Rank orders the severities: 0 for none, higher for worse ones, negative for an unknown
+// one.
 func Rank(s Severity) int {
 	switch s {
 	case "":

@@ -10,80 +10,74 @@ import (
 	"github.com/keyheat/keyheat/sample"
 )
 
-// Source is what kind of samples a finding rests on.
+// Source is the kind of samples behind a finding.
 type Source string
 
-// The sources.
 const (
-	// SourceRequests are samples of requests: reads, writes, and what was
-	// throttled.
+	// SourceRequests are samples of requests: reads, writes and throttled requests.
 	SourceRequests Source = "requests"
-	// SourceChanges are changed items, as a stream tells of them: a lower bound of
-	// the writes, without reads and without what was throttled.
+	// SourceChanges are changed items from a stream: a lower bound of the writes, without
+	// reads and throttled requests.
 	SourceChanges Source = "changes"
-	// SourceMinutes are sums over minutes, such as Contributor Insights': a lower
-	// bound of the highest second.
+	// SourceMinutes are sums over minutes, such as Contributor Insights': a lower bound
+	// of the highest second.
 	SourceMinutes Source = "minutes"
-	// SourceMixed are some of each.
+	// SourceMixed combines requests and changes.
 	SourceMixed Source = "mixed"
 )
 
-// Sampling is how the requests of a finding were sampled.
+// Sampling is the sampling method of requests.
 type Sampling string
 
-// The ways of sampling. The empty one is unknown.
+// The sampling methods. The empty one is unknown.
 const (
 	// SamplingNone counts every request.
 	SamplingNone Sampling = "none"
-	// SamplingIndependent draws every request by itself, and says so.
+	// SamplingIndependent draws every request by itself, as the samples state.
 	SamplingIndependent Sampling = "independent"
 	// SamplingByCall draws whole calls, whose items come together.
 	SamplingByCall Sampling = "by_call"
-	// SamplingAssumed is sampled in a way that nothing tells: independence is
-	// assumed, and the intervals hold only if that is so.
+	// SamplingAssumed is an unstated method. Independence is assumed, and the intervals
+	// hold only if that is so.
 	SamplingAssumed Sampling = "assumed"
-	// SamplingUnknowable is sampled in a way from which nothing can be proven,
-	// such as whole callers.
+	// SamplingUnknowable is a method that proves nothing, such as drawing whole callers.
 	SamplingUnknowable Sampling = "unknowable"
 )
 
-// What the samples of a finding cannot show.
+// Blind spots of samples.
 const (
 	BlindReads     = "reads"
 	BlindThrottled = "throttled_requests"
 	BlindNoOps     = "unchanged_writes" // writes that change nothing
-	BlindSeconds   = "seconds"          // times are those of a flush
-	BlindHosts     = "whole_hosts"      // whether whole hosts were drawn: no request says who made it
+	BlindSeconds   = "seconds"          // request times are flush times
+	BlindHosts     = "whole_hosts"      // no request names its caller, so whole hosts may have been drawn
 )
 
-// Quality is what the figures of a finding rest on, and how far they can be
-// trusted. A field that nothing tells is null or empty.
+// Quality describes the source of a finding's figures and how far to trust them. An
+// unknown field is null or empty.
 type Quality struct {
 	Source Source `json:"source"`
-	// Resolution is the length of the shortest time that load is known for, in
-	// seconds.
+	// Resolution is the shortest time with a known load, in seconds.
 	Resolution int      `json:"resolution"`
 	Sampling   Sampling `json:"sampling"`
-	// Rate is the share of requests that was sampled, as the samples state it;
-	// null when they differ or nothing tells.
+	// Rate is the sampled share of requests, as the samples state it; null if they differ
+	// or do not state it.
 	Rate *float64 `json:"rate"`
-	// Coverage is the part of the table's real load that the samples show; null
-	// when nothing tells.
+	// Coverage is the part of the table's real load in the samples; null if unknown.
 	Coverage *float64 `json:"coverage"`
-	// Estimated reports whether units were computed by Keyheat, not reported by
-	// DynamoDB; null when nothing tells.
+	// Estimated reports whether Keyheat computed units that DynamoDB did not report; null
+	// if unknown.
 	Estimated *bool `json:"estimated"`
-	// KeysHidden reports whether a policy hides keys: hashes have no order, and show
-	// neither numbers that may be shards nor what keys are named after.
+	// KeysHidden reports whether a policy hides keys. Hashes have no order, and show
+	// neither shard numbers nor the time or word in a key's name.
 	KeysHidden bool `json:"keys_hidden"`
 	// Gaps were open while the finding was made: its load may be higher.
 	Gaps []sample.Gap `json:"gaps"`
-	// CannotSee lists what such samples cannot show.
+	// CannotSee lists the blind spots of the samples.
 	CannotSee []string `json:"cannot_see"`
 }
 
-// NewQuality returns the quality of figures from a source. Nothing else is known
-// of them yet.
+// NewQuality returns the quality of figures from a source. Its other fields are unknown.
 func NewQuality(s Source) Quality {
 	q := Quality{Source: s, Resolution: 1, Gaps: []sample.Gap{}, CannotSee: []string{}}
 	if s == SourceMinutes {
@@ -95,12 +89,11 @@ func NewQuality(s Source) Quality {
 	return q
 }
 
-// InBatches reports whether the requests carry the times of a producer's batches, as far
-// as times tell: how the load was spread over the time between them is not known.
+// InBatches reports whether the requests carry the times of a producer's batches. The
+// spread of the load over the time between batches is then unknown.
 func (q *Quality) InBatches() bool { return slices.Contains(q.CannotSee, BlindSeconds) }
 
-// Sentence says in words what the figures cannot show; empty when there is
-// nothing to say.
+// Sentence describes in words the blind spots of the figures; empty if there are none.
 func (q *Quality) Sentence() string {
 	var all []string
 	switch q.Source {
@@ -111,8 +104,8 @@ func (q *Quality) Sentence() string {
 	case SourceMinutes:
 		all = append(all, "This is from sums over minutes: the highest second may be far above the mean of its minute.")
 	}
-	if of := q.Times(); of != "" {
-		all = append(all, of)
+	if proviso := q.Times(); proviso != "" {
+		all = append(all, proviso)
 	}
 	all = append(all, q.samplingTexts()...)
 	if q.Estimated != nil && *q.Estimated {
@@ -124,13 +117,14 @@ func (q *Quality) Sentence() string {
 	return strings.Join(all, " ")
 }
 
-// IsSampled reports whether only a part of the requests was seen, as far as they tell.
+// IsSampled reports whether the samples show only a part of the requests, as far as they
+// state it.
 func (q *Quality) IsSampled() bool { return q.Sampling != "" && q.Sampling != SamplingNone }
 
-// times is the proviso of what is known from the times of batches.
+// times is the proviso of figures from batch times.
 const times = "Many requests carry the same time, with few in the seconds before: a producer wrote them in one batch, or they were a burst. Which of the two cannot be proven from these times, so the load shown is the mean over the times between batches, of a minute at most, and nothing pages because of it."
 
-// Times returns the proviso of figures from times of batches; empty for others.
+// Times returns the proviso of figures from batch times; empty for others.
 func (q *Quality) Times() string {
 	if q.InBatches() {
 		return times
@@ -138,8 +132,8 @@ func (q *Quality) Times() string {
 	return ""
 }
 
-// samplingTexts says how requests were sampled, and which rate was believed: one that is
-// stated ten times too small makes every figure ten times too large.
+// samplingTexts describes the sampling method and the believed rate. A stated rate that
+// is ten times too small makes every figure ten times too large.
 func (q *Quality) samplingTexts() (all []string) {
 	sampled := "Requests were sampled at rates that differ"
 	if q.Rate != nil {
@@ -163,62 +157,63 @@ func (q *Quality) samplingTexts() (all []string) {
 	return all
 }
 
-// Metric is a metric of the namespace AWS/DynamoDB. Its value is the sum of one
-// minute, but for the provisioned throughput, which is units a second, and for what is
-// named with an operation and a statistic.
+// Metric is a metric of the namespace AWS/DynamoDB. Its value is the sum over one minute,
+// except for provisioned throughput, in units a second, and for metrics named with an
+// operation and a statistic.
 type Metric string
 
-// Corroborated is what CloudWatch says of a finding.
+// Corroborated is CloudWatch's verdict on a finding.
 type Corroborated string
 
 const (
-	// CloudWatchConfirms means that DynamoDB throttled requests because of a key
-	// range in the finding's minutes: a partition was full.
+	// CloudWatchConfirms means that DynamoDB throttled requests because of a key range in
+	// the finding's minutes: a partition was full.
 	CloudWatchConfirms Corroborated = "confirmed"
-	// CloudWatchOtherCause means that what was throttled then was throttled for
-	// other reasons: the table as a whole has too little.
+	// CloudWatchOtherCause means that all throttling then had other reasons: the table as
+	// a whole has too little capacity.
 	CloudWatchOtherCause Corroborated = "other_cause"
 	// CloudWatchQuiet means that nothing was throttled then.
 	CloudWatchQuiet Corroborated = "not_throttled"
-	// CloudWatchContradicts means that the key's load is above that of the whole
-	// table: the samples are counted twice, or state a wrong rate.
+	// CloudWatchContradicts means that the key's load exceeds the whole table's: the
+	// samples are counted twice, or state a wrong rate.
 	CloudWatchContradicts Corroborated = "contradicted"
-	// CloudWatchNotAssessed means that CloudWatch tells nothing of those minutes:
-	// it has no data, was not asked yet, or may not be read. It is not health.
+	// CloudWatchNotAssessed means that Keyheat has no metrics of those minutes: there are
+	// no data, it has not asked yet, or it may not read them. It is not health.
 	CloudWatchNotAssessed Corroborated = "not_assessed"
 )
 
-// CloudWatch is what DynamoDB's own metrics, by minute, say of a finding.
+// CloudWatch compares a finding with DynamoDB's own metrics, by minute.
 type CloudWatch struct {
 	Verdict Corroborated `json:"verdict"`
-	// Why says it in sentences.
+	// Why explains the verdict in sentences.
 	Why string `json:"why"`
-	// Throttles are the throttle events in the finding's minutes, by metric; null
-	// where they were not assessed.
+	// Throttles are the throttle events in the finding's minutes, by metric; null if not
+	// assessed.
 	Throttles map[Metric]float64 `json:"throttles"`
-	// Operations are the table's in the minute of the finding's highest second; null
-	// where none was read. They are of the whole table, not of the key.
+	// Operations are the operations on the whole table, not the key, in the minute of the
+	// finding's highest second; null if none was read.
 	Operations []OperationMinute `json:"operations"`
 	// Through is the end of the last minute that was assessed; null for none.
 	Through *time.Time `json:"through"`
 	// Coverage is the part of the table's or index's real load, in the finding's
-	// dimension, that the samples show; null when nothing tells.
+	// dimension, that the samples show; null if unknown.
 	Coverage *Figure `json:"coverage"`
-	// Scaled is the highest second of the finding's key, in write or read units, if what
-	// the samples do not show is spread over keys as they are; null where the policy does
-	// not want it, where the samples may show all, and of findings not of a key.
+	// Scaled is the highest second of the finding's key in write or read units, if the
+	// load missing from the samples is spread over keys like the rest. It is null without
+	// the policy's ScaleByCoverage, if the samples may show all, and for findings about
+	// no key.
 	Scaled *Figure `json:"scaled"`
 }
 
-// OperationMinute is what CloudWatch says of one operation on a table in a minute. What has
-// no data point is null, which is not zero.
+// OperationMinute holds CloudWatch's metrics of one operation on a table in a minute. A
+// metric without a data point is null, not zero.
 type OperationMinute struct {
 	// Operation is its name in DynamoDB's API.
 	Operation string `json:"operation"`
-	// Throttled is how many requests were throttled.
+	// Throttled is the number of throttled requests.
 	Throttled *float64 `json:"throttled"`
-	// Latency is how long successful requests took on average, and MaxLatency the longest
-	// of them, in milliseconds within DynamoDB.
+	// Latency is the mean time of successful requests, and MaxLatency the longest, in
+	// milliseconds within DynamoDB.
 	Latency    *float64 `json:"latency_ms"`
 	MaxLatency *float64 `json:"latency_max_ms"`
 }

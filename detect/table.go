@@ -2,50 +2,51 @@ package detect
 
 import "time"
 
-// Table is what was seen of a table or index as a whole.
+// Table summarises the observed load of a table or index as a whole.
 type Table struct {
 	Target
-	// Seconds is in how many seconds there was load.
+	// Seconds is the number of seconds with load.
 	Seconds int64 `json:"seconds"`
-	// Requests are those that no sample marks as throttled, of sampled ones those that were
-	// drawn; WCU and RCU are their units. Where Throttled has none the samples may not tell
-	// what was throttled, and not all of these need have been served.
+	// Requests counts the requests that no sample marks as throttled, or the drawn ones
+	// if they are sampled. WCU and RCU are their units. If Throttled is zero, the samples
+	// may not record throttling, and some of these requests may have been refused.
 	Requests int64   `json:"requests"`
 	WCU      float64 `json:"wcu"`
 	RCU      float64 `json:"rcu"`
-	// Throttled is what was throttled, beside these.
+	// Throttled is the throttled load, not included in WCU and RCU.
 	Throttled Throttled `json:"throttled"`
-	// Unseen is the most that any key which is not listed can have had in one
-	// second. Below the limits it proves that no hot key was missed.
+	// Unseen is the most load that any key outside the list can have had in one second.
+	// Below the limits it proves that no hot key was missed.
 	Unseen Unseen `json:"unseen"`
-	// Provable is the smallest load of one second that the samples can prove to be
-	// above a partition's limit; 0 where all requests are seen. Smaller ones are
-	// proven by their mean of 10 or 60 seconds, or are possible.
+	// Provable is the smallest load of one second that the samples can prove to be above
+	// a partition's limit; 0 if all requests are seen. Smaller loads are proven by their
+	// mean of 10 or 60 seconds, or are possible.
 	Provable Unseen `json:"provable"`
-	// View is what its keys look like; null where that was not counted.
+	// View describes the keys; null if they were not counted.
 	View *View `json:"view"`
-	// CloudWatch is what DynamoDB's own metrics say; null where they are not read.
+	// CloudWatch compares the table with DynamoDB's own metrics; null if Keyheat does not
+	// read them.
 	CloudWatch *TableCloudWatch `json:"cloudwatch"`
 }
 
-// Throttled is what DynamoDB throttled of a table or index.
+// Throttled is the throttled load of a table or index.
 type Throttled struct {
-	// Requests counts attempts: those that SDKs made again are among them.
+	// Requests counts attempts, including the SDKs' retries.
 	Requests int64 `json:"requests"`
-	// WCU and RCU are the units that they asked for: each request's once, where its
-	// producer tells which attempts were the same request's.
+	// WCU and RCU are the requested units. A request counts once if its producer marks
+	// its attempts as one request.
 	WCU float64 `json:"wcu"`
 	RCU float64 `json:"rcu"`
 }
 
-// TableCloudWatch is what CloudWatch says of a table or index.
+// TableCloudWatch compares a table or index with CloudWatch.
 type TableCloudWatch struct {
-	// Why says it in sentences; what went wrong, where CloudWatch could not be read.
+	// Why explains the comparison in sentences, or why CloudWatch could not be read.
 	Why string `json:"why"`
 	// Through is the end of the last minute that was read; null for none.
 	Through *time.Time `json:"through"`
 	// Write and Read are the parts of the real load that the samples show, 1 for all;
-	// null where nothing tells.
+	// null if unknown.
 	Write *Figure `json:"write"`
 	Read  *Figure `json:"read"`
 }

@@ -45,9 +45,9 @@ func TestFactsOverOthers(t *testing.T) {
 	}
 }
 
-// TestFactsOf finds the facts of a table, also where either does not say in which
-// account and Region it is; but not those of one of several.
-func TestFactsOf(t *testing.T) {
+// TestFactsByTable finds the facts of a table, also if one of the two lacks an account or
+// Region, but not if several tables match.
+func TestFactsByTable(t *testing.T) {
 	t.Parallel()
 	here := detect.Target{Account: "123456789012", Region: "eu-west-1", Table: "orders"}
 	there := detect.Target{Account: "123456789012", Region: "us-west-2", Table: "orders"}
@@ -55,8 +55,8 @@ func TestFactsOf(t *testing.T) {
 		here: {WCU: 1}, there: {WCU: 2}, {Table: "users"}: {WCU: 3}, {Region: "eu-west-1", Table: "carts"}: {WCU: 4},
 	}
 	all := detect.FactsByTable{}
-	for of, f := range facts {
-		all.Add(of, f)
+	for target, f := range facts {
+		all.Add(target, f)
 	}
 	index := here
 	index.Index = "by-status"

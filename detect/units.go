@@ -10,7 +10,8 @@ import (
 	"github.com/keyheat/keyheat/sketch"
 )
 
-// Side returns what holds for the part of a load that a kind is about.
+// Side returns the argument for a kind's side of the load: read for HotKeyRead, else
+// write.
 func Side[T any](k Kind, write, read T) T {
 	if k == HotKeyRead {
 		return read
@@ -18,7 +19,7 @@ func Side[T any](k Kind, write, read T) T {
 	return write
 }
 
-// Amount returns the part of a load that a kind is about.
+// Amount returns the kind's side of a load.
 func Amount(k Kind, l sketch.Load) sample.Milli { return Side(k, l.Write, l.Read) }
 
 // Units returns an amount in units.
@@ -46,7 +47,7 @@ func PartOf(l sketch.Load, part float64) sketch.Load {
 // are equal.
 func Weight(l sketch.Load) sample.Milli { return WritesInReads*l.Write + l.Read }
 
-// Ratio returns part/whole, and 0 where there is nothing to divide by.
+// Ratio returns part/whole, and 0 if whole is 0.
 func Ratio(part, whole float64) float64 {
 	if whole == 0 {
 		return 0
@@ -57,13 +58,13 @@ func Ratio(part, whole float64) float64 {
 // TimeOf returns the time of a second.
 func TimeOf(second int64) time.Time { return time.Unix(second, 0).UTC() }
 
-// Shards returns how many shards carry a peak of one second, with headroom:
+// Shards returns the number of shards that carry a peak of one second, with headroom:
 //
 //	max(1, ceil(peak / limit × headroom))
 //
-// peak is in thousandths of a unit, limit PartitionWrite or PartitionRead.
-// Source: the arithmetic of AWS's "Using write sharding to distribute workloads
-// evenly", with the headroom made explicit.
+// peak is in thousandths of a unit, limit PartitionWrite or PartitionRead. Source: the
+// arithmetic of AWS's "Using write sharding to distribute workloads evenly", with the
+// headroom made explicit.
 func Shards(peak, limit sample.Milli, headroom float64) int {
 	exact := float64(peak) / float64(limit) * headroom
 	// A product such as 4 × 1.5 must not become 6.000000000000001 and then 7.
@@ -73,11 +74,11 @@ func Shards(peak, limit sample.Milli, headroom float64) int {
 // Span is a range of seconds, both ends included.
 type Span struct{ From, To int64 }
 
-// maxSpans is how many ranges of seconds are kept of a finding.
+// maxSpans is the most ranges of seconds that a finding keeps.
 const maxSpans = 64
 
-// AddSecond returns the ranges with one more second, which is not before any of theirs;
-// unchanged where there is no room.
+// AddSecond adds a second to the ranges. The second must not precede their last start. If
+// there is no room, the ranges stay unchanged.
 func AddSecond(in []Span, second int64) []Span {
 	switch n := len(in); {
 	case n > 0 && second <= in[n-1].To+1:
@@ -88,27 +89,27 @@ func AddSecond(in []Span, second int64) []Span {
 	return in
 }
 
-// lengthOf returns how many seconds ranges have that do not overlap.
-func lengthOf(in []Span) (n int) {
+// countSeconds returns the total length of ranges without overlap, in seconds.
+func countSeconds(in []Span) (n int) {
 	for _, s := range in {
 		n += int(s.To - s.From + 1)
 	}
 	return n
 }
 
-// PercentOver returns how many seconds are proven above the limit, as far as that is known.
-func (f *Finding) PercentOver() int {
+// SecondsOver returns the number of seconds proven above the limit; 0 if unknown.
+func (f *Finding) SecondsOver() int {
 	if f.OverSeconds == nil {
 		return 0
 	}
 	return *f.OverSeconds
 }
 
-// AnyOver returns in how many seconds any of the keys of some findings was proven above
-// its limit, and in which; nil where that is not known of one of them.
+// AnyOver returns the number of seconds in which any finding's key was proven above its
+// limit, and these seconds. Both are nil if they are unknown for one finding.
 func AnyOver(all []*Finding) (seconds *int, in []Span) {
 	for _, f := range all {
-		if f.OverSeconds == nil || *f.OverSeconds != lengthOf(f.OverIn) {
+		if f.OverSeconds == nil || *f.OverSeconds != countSeconds(f.OverIn) {
 			return nil, nil
 		}
 		in = append(in, f.OverIn...)
@@ -122,6 +123,6 @@ func AnyOver(all []*Finding) (seconds *int, in []Span) {
 		}
 		joined = append(joined, s)
 	}
-	n := lengthOf(joined)
+	n := countSeconds(joined)
 	return &n, joined
 }

@@ -2,11 +2,11 @@
 // schema, embedded in the binaries: a folder for each engine, the same numbers
 // in both. Package store runs them.
 //
-// A migration that was released is never edited; the next change is the next
-// number, in both folders. To go back, restore a backup: a step down would have
-// to delete what was counted. The folders differ only in the names of types
-// (BYTEA and BLOB, identity columns) and in storage settings, so that one text
-// of every later statement runs on both.
+// 0001 is the schema of release 0.1.0. A released migration is never edited: the next
+// change is the next number, in both folders. To go back, restore a backup, because a
+// step down would have to delete counted rows. The folders differ only in the names of
+// types (BYTEA and BLOB, identity columns) and in storage settings, so that one text of
+// every later statement runs on both.
 package migrations
 
 import (

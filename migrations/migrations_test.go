@@ -1,6 +1,8 @@
 package migrations_test
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"io/fs"
 	"slices"
 	"strings"
@@ -45,5 +47,34 @@ func TestLatestIsTheHighestNumber(t *testing.T) {
 	dir["first.sql"] = &fstest.MapFile{}
 	if _, err := migrations.Latest(dir); err == nil || !strings.Contains(err.Error(), "first.sql") {
 		t.Errorf("a step without a number returns %v, want an error that names it", err)
+	}
+}
+
+// released has the SHA-256 of each released migration, without comments and blanks.
+var released = map[string]string{
+	"postgres/0001_schema.sql": "ce2f6530111ac9e8f3a43c6e5b27f618c5b5765fdfd66f9628b1aac9bec3a8d5",
+	"sqlite/0001_schema.sql":   "731f99edfc932dac5cc92769970f767e900b5e04e55255e4d526d5d923a9f5d6",
+}
+
+func TestAReleasedMigrationIsNeverEdited(t *testing.T) {
+	t.Parallel()
+	for path, want := range released {
+		engine, name, _ := strings.Cut(path, "/")
+		dir, err := migrations.FS(engine)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := fs.ReadFile(dir, name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		hash := sha256.New()
+		for line := range strings.Lines(string(text)) {
+			statement, _, _ := strings.Cut(line, "--")
+			hash.Write([]byte(strings.Join(strings.Fields(statement), "")))
+		}
+		if got := hex.EncodeToString(hash.Sum(nil)); got != want {
+			t.Errorf("%s is %s, released was %s: write the next migration instead", path, got, want)
+		}
 	}
 }

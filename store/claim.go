@@ -28,9 +28,6 @@ type Claim struct {
 	// Readers are who share the source's partitions, such as a consumer group;
 	// empty where anybody may claim. While some attend, others are refused.
 	Readers string
-	// Former is the source under which an older version kept the position, which moves
-	// from there.
-	Former string
 }
 
 // claimed is a position's row, locked.
@@ -49,7 +46,7 @@ type claimed struct {
 // its rightful owner. After ErrUnavailable, claim again: a lost response costs an epoch
 // and nothing else.
 //
-// It fails with a *HeldError (ErrHeld) while other Readers attend, and with ErrFormerLog
+// It fails with ErrHeld while other Readers attend, and with ErrFormerLog
 // when the partition was claimed with a newer Log before: the caller's Log is outdated.
 func (s *Store) Claim(ctx context.Context, writer string, c Claim) (Position, error) {
 	var p Position
@@ -64,11 +61,6 @@ func (t *tx) claim(ctx context.Context, writer string, c Claim) (Position, error
 	row, err := t.lockPosition(ctx, writer, c)
 	if err != nil {
 		return Position{}, err
-	}
-	if row.Epoch == 0 {
-		if err := t.adopt(ctx, c, row); err != nil {
-			return Position{}, err
-		}
 	}
 	if err := t.refuse(ctx, writer, c, row); err != nil {
 		return Position{}, err
@@ -111,32 +103,6 @@ func (t *tx) lockPosition(ctx context.Context, writer string, c Claim) (*claimed
 	return row, err
 }
 
-// adopt takes over a position that an older version kept under another source. Its row
-// there then holds no position, so that a collector of that version, which may get the
-// partition in a rebalance, fails on it and does not read it twice.
-func (t *tx) adopt(ctx context.Context, c Claim, row *claimed) error {
-	if c.Former == "" || c.Former == c.Source {
-		return nil
-	}
-	const moved = "moved to "
-	var next string
-	err := t.QueryRowContext(ctx, `
-		UPDATE positions SET epoch = epoch + 1 WHERE source = $1 AND name = $2 RETURNING next_offset`,
-		c.Former, c.Name).Scan(&next)
-	if errors.Is(err, sql.ErrNoRows) || err == nil && strings.HasPrefix(next, moved) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	row.Next = next
-	if err := t.run(ctx, `
-		UPDATE positions SET next_offset = $1 WHERE source = $2 AND name = $3`, moved+c.Source, c.Former, c.Name); err != nil {
-		return err
-	}
-	return t.run(ctx, `DELETE FROM watermarks WHERE source = $1 AND name = $2`, c.Former, c.Name)
-}
-
 // refuse fails when others than the claim's readers attend.
 func (t *tx) refuse(ctx context.Context, writer string, c Claim, row *claimed) error {
 	if row.Readers == "" || c.Readers == "" || row.Readers == c.Readers || row.Writer == writer {
@@ -144,7 +110,7 @@ func (t *tx) refuse(ctx context.Context, writer string, c Claim, row *claimed) e
 	}
 	host, attends, err := t.attends(ctx, row.Writer)
 	if err == nil && attends {
-		return &HeldError{PartitionID: c.PartitionID, Readers: row.Readers, Host: host, Refused: c.Readers}
+		return &heldError{PartitionID: c.PartitionID, Readers: row.Readers, Host: host, Refused: c.Readers}
 	}
 	return err
 }

@@ -58,18 +58,6 @@ func (s *Store) PutCloudWatch(ctx context.Context, read CloudWatchRead, minutes 
 	})
 }
 
-// ChargeCloudWatch adds requested metrics to a target's present month, beside its
-// readings. A target that was never read gets no row.
-func (s *Store) ChargeCloudWatch(ctx context.Context, at sample.Target, requested int64) error {
-	return s.change(ctx, "charge CloudWatch of "+at.Name(), func(t *tx) error {
-		return t.run(ctx, `
-			UPDATE cloudwatch_reads
-			SET requested = $5 + CASE WHEN month = $6 THEN requested ELSE 0 END, month = $6
-			WHERE target IN (SELECT id FROM targets AS t WHERE `+isTarget+`)`,
-			targetArgs(at, requested, monthOf(t.now))...)
-	})
-}
-
 // monthOf returns the month that AWS bills a time in.
 func monthOf(at time.Time) string { return at.UTC().Format("2006-01") }
 
@@ -126,13 +114,8 @@ type MinuteTotal struct {
 	Complete bool
 }
 
-// MinuteTotals returns the consumption that the samples show of a target since a
-// minute, of the minutes that have windows, in the order of time.
-func (s *Store) MinuteTotals(ctx context.Context, at sample.Target, since time.Time) ([]MinuteTotal, error) {
-	return ofOne(s.EachMinuteTotals(ctx, []MinuteQuery{{at, since}}))
-}
-
-// EachMinuteTotals returns the result of MinuteTotals for each query.
+// EachMinuteTotals returns, for each query, the consumption that the samples show of the
+// minutes that have windows, in the order of time.
 func (s *Store) EachMinuteTotals(ctx context.Context, all []MinuteQuery) ([][]MinuteTotal, error) {
 	each, err := listEach(ctx, s, "read the totals of minutes", func(m *MinuteTotal) []any {
 		return []any{&m.Minute, &m.ReadMilli, &m.WriteMilli, &m.Complete}

@@ -85,7 +85,8 @@ func TestEndedContextIsNotTheDatabasesFault(t *testing.T) {
 		cancel()
 		_, readErr := s.Read(ctx, nil, store.ReadLimit{})
 		_, gapErr := s.Gaps(ctx, store.GapQuery{})
-		for _, err := range []error{readErr, gapErr, s.Commit(ctx, store.Commit{Writer: "a", Seq: 1}), s.Ping(ctx)} {
+		_, nowErr := s.Now(ctx)
+		for _, err := range []error{readErr, gapErr, s.Commit(ctx, store.Commit{Writer: "a", Seq: 1}), nowErr} {
 			if !errors.Is(err, context.Canceled) || errors.Is(err, store.ErrUnavailable) {
 				t.Errorf("an ended context returns %v, want context.Canceled alone", err)
 			}

@@ -17,9 +17,9 @@ type Delta struct {
 	// Version is the form of Body.
 	Version int
 	Body    []byte
-	// Previous is the number of the writer's delta before this one, 0 for its first;
-	// below 0 when it is not known. If it is lower than the number of the delta that was
-	// read before, the database went back in between.
+	// Previous is the number of the writer's delta before this one, 0 for its first. If it
+	// is lower than the number of the delta that was read before, the database went back
+	// in between.
 	Previous int64
 	// Committed is the database's time shortly before its COMMIT.
 	Committed time.Time
@@ -175,7 +175,7 @@ func (t *tx) readEarliest(ctx context.Context, s *seqRange) error {
 
 func (t *tx) deltas(ctx context.Context, s seqRange, l ReadLimit) ([]Delta, error) {
 	rows, err := t.QueryContext(ctx, `
-		SELECT writer, seq, version, body, committed, coalesce(previous, -1) FROM deltas
+		SELECT writer, seq, version, body, committed, previous FROM deltas
 		WHERE writer = $1 AND seq > $2 ORDER BY seq LIMIT $3`, s.writer, s.after, l.Deltas)
 	if err != nil {
 		return nil, err

@@ -29,7 +29,7 @@ var (
 	// ErrWentBack: the database was set back to an earlier state, by a failover or a
 	// restore: the caller's memory of it is outdated.
 	ErrWentBack = errors.New("the database went back to an earlier state")
-	// ErrHeld: other readers have the partition. The error is a *HeldError.
+	// ErrHeld: other readers have the partition.
 	ErrHeld = errors.New("other readers have the partition")
 	// ErrFormerLog: the log was replaced by another one of its name before.
 	ErrFormerLog = errors.New("this log was replaced before: the answer that named it is out of date")
@@ -68,21 +68,21 @@ func (e *FencedError) Error() string {
 // Is makes errors.Is(err, ErrFenced) hold.
 func (e *FencedError) Is(target error) bool { return target == ErrFenced }
 
-// HeldError is a partition that others read.
-type HeldError struct {
+// heldError is a partition that others read.
+type heldError struct {
 	PartitionID
 	// Readers have it, one of them on Host; Refused wanted it.
 	Readers, Refused, Host string
 }
 
 // Error names the partition's owner, and the remedy.
-func (e *HeldError) Error() string {
+func (e *heldError) Error() string {
 	return fmt.Sprintf("%s is read by the group %q, of which a collector runs on host %q: a second group, %q, would count the same samples again; stop the collectors of one, or let all use the same group",
 		e.PartitionID, e.Readers, e.Host, e.Refused)
 }
 
 // Is makes errors.Is(err, ErrHeld) hold.
-func (e *HeldError) Is(target error) bool { return target == ErrHeld }
+func (e *heldError) Is(target error) bool { return target == ErrHeld }
 
 // ConflictError lists notifications whose IDs are in the outbox already, with other
 // payloads. Nothing that was to be written with them is stored.

@@ -43,7 +43,7 @@ func Open(ctx context.Context, rawURL string, o Options) (*Store, error) {
 
 // prepare makes sure that the schema is the one this program knows.
 func (s *Store) prepare(ctx context.Context, o Options) error {
-	if err := s.Ping(ctx); err != nil {
+	if err := s.ping(ctx); err != nil {
 		return explainTLS(err)
 	}
 	inMemory := s.pool == nil && s.path == ""

@@ -67,10 +67,8 @@ func (s *Store) EachHourPeaks(ctx context.Context, all []PeakQuery) ([][]HourPea
 type WarmKey struct {
 	Hash         uint64
 	KeyType, Key string
-	// WriteMilli and ReadMilli are the highest of all hours, Hours how many
-	// there are.
+	// WriteMilli and ReadMilli are the highest of all hours.
 	WriteMilli, ReadMilli int64
-	Hours                 int64
 }
 
 // WarmKeys returns the keys of a table or index with stored hours since a time,
@@ -86,9 +84,9 @@ func (s *Store) EachWarmKeys(ctx context.Context, of []sample.Target, since time
 		each[i] = targetArgs(at, utc(since), limit(most))
 	}
 	return listEach(ctx, s, "read warm keys", func(k *WarmKey) []any {
-		return []any{(*keyHash)(&k.Hash), &k.KeyType, &k.Key, &k.WriteMilli, &k.ReadMilli, &k.Hours}
+		return []any{(*keyHash)(&k.Hash), &k.KeyType, &k.Key, &k.WriteMilli, &k.ReadMilli}
 	}, `
-		SELECT key_hash, max(key_type), max(key_text), max(write_milli), max(read_milli), count(*)
+		SELECT key_hash, max(key_type), max(key_text), max(write_milli), max(read_milli)
 		FROM hourly_peaks AS p JOIN targets AS t ON t.id = p.target
 		WHERE `+isTarget+` AND hour >= $5
 		GROUP BY key_hash

@@ -143,6 +143,24 @@ func (g *purging) step(ctx context.Context, f func(*tx) error) error {
 	return err
 }
 
+// inSteps calls f for each name, a few in each transaction.
+func inSteps[T any](ctx context.Context, g *purging, names []T, f func(*tx, T) error) error {
+	for part := range slices.Chunk(names, purgeBatch) {
+		err := g.step(ctx, func(t *tx) error {
+			for _, name := range part {
+				if err := f(t, name); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 func (g *purging) purge(ctx context.Context) error {
 	targets, err := g.targets(ctx)
 	if err != nil {
@@ -271,20 +289,7 @@ func (g *purging) purgeDeltas(ctx context.Context) error {
 		return err
 	}
 	g.report("deltas", len(names))
-	for part := range slices.Chunk(names, purgeBatch) {
-		err := g.step(ctx, func(t *tx) error {
-			for _, n := range part {
-				if err := g.purgeDelta(ctx, t, n.writer, n.seq); err != nil {
-					return err
-				}
-			}
-			return nil
-		})
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+	return inSteps(ctx, g, names, func(t *tx, n name) error { return g.purgeDelta(ctx, t, n.writer, n.seq) })
 }
 
 func (g *purging) purgeDelta(ctx context.Context, t *tx, writer string, seq int64) error {
@@ -332,78 +337,4 @@ func (g *purging) report(table string, rows int) {
 	if g.Progress != nil && rows > 0 {
 		g.Progress(table, rows)
 	}
-}
-
-// rewriting is a column from which a key is erased. erase returns the value to store.
-type rewriting struct {
-	table, key, column string
-	erase              func([]byte) (erased any, was bool, err error)
-}
-
-// rewrite writes changed values again, and adds their number to count, unless it is nil.
-// It reads one at a time: a day of windows would not fit into memory.
-func (g *purging) rewrite(ctx context.Context, r rewriting, count *int64, where string) error {
-	names, err := list(ctx, g.store, "find "+r.table, func(name *any) []any { return []any{name} }, `SELECT `+r.key+` FROM `+r.table+` WHERE `+where)
-	if err != nil {
-		return err
-	}
-	g.report(r.table, len(names))
-	for part := range slices.Chunk(names, purgeBatch) {
-		err := g.step(ctx, func(t *tx) error {
-			for _, name := range part {
-				n, err := t.rewrite(ctx, r, where, name)
-				if err != nil {
-					return err
-				}
-				if count != nil {
-					*count += n
-				}
-			}
-			return nil
-		})
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (t *tx) rewrite(ctx context.Context, r rewriting, where string, name any) (rewritten int64, err error) {
-	if at, is := name.(time.Time); is {
-		name = utc(at)
-	}
-	var value []byte
-	row := where + ` AND ` + r.key + ` = $1`
-	err = t.QueryRowContext(ctx, `SELECT `+r.column+` FROM `+r.table+` WHERE `+row, name).Scan(&value)
-	if errors.Is(err, sql.ErrNoRows) { // pruned meanwhile
-		return 0, nil
-	}
-	if err != nil {
-		return 0, err
-	}
-	erased, was, err := r.erase(value)
-	if err != nil {
-		return 0, fmt.Errorf("%s %v: %w", r.table, name, err)
-	}
-	if !was {
-		return 0, nil
-	}
-	return t.exec(ctx, `UPDATE `+r.table+` SET `+r.column+` = $2 WHERE `+row, name, erased)
-}
-
-func (p Purge) window(body []byte) (any, bool, error) { return p.Window(body) }
-
-func (p Purge) rollup(body []byte) (any, bool, error) { return p.Rollup(body) }
-
-// payload is of bytes, a document of text.
-func (p Purge) payload(document []byte) (any, bool, error) { return p.Document(document) }
-
-func (p Purge) document(document []byte) (any, bool, error) {
-	erased, was, err := p.Document(document)
-	return string(erased), was, err
-}
-
-func (p Purge) text(text []byte) (any, bool, error) {
-	erased, was := p.Text(string(text))
-	return erased, was, nil
 }

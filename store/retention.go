@@ -31,9 +31,9 @@ type Retention struct {
 	// of the WarmKeys keys with the highest.
 	Peaks, Views time.Duration
 	WarmKeys     int
-	// Heat are the roll-ups of ten seconds, a minute, ten minutes and an hour, from their
-	// last writing. The counted seconds are kept as long as the hours.
-	HeatTens, HeatMinutes, HeatTenMinutes, HeatHours time.Duration
+	// Rollups are the roll-ups of each level, from their last writing. The counted seconds
+	// are kept as long as the longest kept level. Levels without a retention stay.
+	Rollups map[int64]time.Duration
 	// Positions go, with their watermarks, when no collector reported their
 	// partition for this long. A partition that comes back later begins anew, so
 	// it must be longer than any log keeps its records.
@@ -60,7 +60,6 @@ func DefaultRetention() Retention {
 	const day = 24 * time.Hour
 	return Retention{
 		Deltas: 20 * time.Minute, Windows: 6 * time.Hour, Cardinality: day, Peaks: 90 * day, Views: 30 * day, WarmKeys: DefaultWarmKeys,
-		HeatTens: day, HeatMinutes: 7 * day, HeatTenMinutes: 30 * day, HeatHours: 400 * day,
 		Findings: 30 * day, History: 90 * day, Notifications: 7 * day, Gaps: 30 * day, Bad: 7 * day,
 		Writers: 7 * day, Positions: 365 * day, Shards: 72 * time.Hour, Facts: 30 * day, CloudWatch: 14 * day, Reports: 365 * day, Audit: 2 * 365 * day,
 		// It is longer than usedEvery, within which a judge may write for a target and
@@ -107,7 +106,7 @@ type rule struct {
 func (r Retention) rules(p *Pruned) []rule {
 	var uncounted int64
 	orphan := `NOT EXISTS (SELECT 1 FROM deltas AS d WHERE d.writer = %[1]s.writer)`
-	return []rule{
+	all := []rule{
 		{"deltas", "writer, seq", `committed < $1
 			AND seq <= (SELECT c.seq FROM cursors AS c WHERE c.writer = deltas.writer)`, "", r.Deltas, &p.Deltas},
 		{"windows", "target, second", `updated < $1`, "", r.Windows, &p.Windows},
@@ -124,11 +123,6 @@ func (r Retention) rules(p *Pruned) []rule {
 		{"bad_samples", "hour, writer, source, reason", `hour < $1`, "", r.Bad, &p.Bad},
 		{"bad_excerpts", "hour, writer, source, reason, slot", `hour < $1`, "", r.Bad, &uncounted},
 		{"hourly_peaks", "target, key_hash, hour", `updated < $1`, "", r.Peaks, &p.Peaks},
-		{"rollups", "target, level, begins", `level = 10 AND updated < $1`, "", r.HeatTens, &p.Rollups},
-		{"rollups", "target, level, begins", `level = 60 AND updated < $1`, "", r.HeatMinutes, &p.Rollups},
-		{"rollups", "target, level, begins", `level = 600 AND updated < $1`, "", r.HeatTenMinutes, &p.Rollups},
-		{"rollups", "target, level, begins", `level = 3600 AND updated < $1`, "", r.HeatHours, &p.Rollups},
-		{"seen_minutes", "minute", `updated < $1`, "", r.HeatHours, &uncounted},
 		{"table_views", "target", `updated < $1`, "", r.Views, &p.Views},
 		{"writers", "writer", `seen < $1 AND ` + fmt.Sprintf(orphan, "writers"), "", r.Writers, &p.Writers},
 		{"cursors", "writer", `advanced < $1 AND ` + fmt.Sprintf(orphan, "cursors") +
@@ -157,6 +151,15 @@ func (r Retention) rules(p *Pruned) []rule {
 		{"targets", "id", `used < $1` + unreferencedTargets(), `AND used < $1`,
 			r.Targets, &p.Targets},
 	}
+	var longest time.Duration
+	for level, keep := range r.Rollups {
+		all = append(all, rule{"rollups", "target, level, begins", fmt.Sprintf(`level = %d AND updated < $1`, level), "", keep, &p.Rollups})
+		longest = max(longest, keep)
+	}
+	if longest > 0 {
+		all = append(all, rule{"seen_minutes", "minute", `updated < $1`, "", longest, &uncounted})
+	}
+	return all
 }
 
 // Prune deletes rows older than their retention, by the database's clock, in batches of

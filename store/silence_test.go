@@ -4,7 +4,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/keyheat/keyheat/internal/alert/silence"
 	"github.com/keyheat/keyheat/store"
 )
 
@@ -26,7 +25,7 @@ func TestSilenceIsNoHealth(t *testing.T) {
 		"the only one stopped just now": {writers: []store.Writer{{Seen: ago(time.Second), Stopped: ago(time.Second)}}, since: ago(time.Second), silent: true},
 		"two are gone":                  {writers: []store.Writer{{Seen: ago(time.Hour)}, {Seen: ago(2 * time.Minute)}}, since: ago(2 * time.Minute), silent: true},
 	} {
-		since, silent := store.Silence(c.writers, now)
+		since, silent := store.SilentSince(c.writers, now)
 		if silent != c.silent || !since.Equal(c.since) {
 			t.Errorf("%s: silent %t since %s, want %t since %s", name, silent, since, c.silent, c.since)
 		}
@@ -41,7 +40,7 @@ func TestASilenceWithUnreadableMatchersIsRead(t *testing.T) {
 		now, err := s.Now(t.Context())
 		check(t, err)
 		add := func(reason string) string {
-			n, err := s.AddSilence(t.Context(), silence.Silence{Matchers: []string{"table=orders"}, StartsAt: now, EndsAt: now.Add(time.Hour), Author: "ada", Reason: reason})
+			n, err := s.AddSilence(t.Context(), store.Silence{Matchers: []string{"table=orders"}, StartsAt: now, EndsAt: now.Add(time.Hour), Author: "ada", Reason: reason})
 			check(t, err)
 			return n.ID
 		}
@@ -52,7 +51,7 @@ func TestASilenceWithUnreadableMatchersIsRead(t *testing.T) {
 			_, err := raw(t, url).Exec(`UPDATE silences SET matchers = $1 WHERE id = $2`, text, add(text))
 			check(t, err)
 		}
-		all, err := s.Silences(t.Context(), store.SilenceQuery{State: silence.Active})
+		all, err := s.Silences(t.Context(), store.SilenceQuery{State: store.SilenceActive})
 		check(t, err)
 		if len(all) != len(want) {
 			t.Errorf("read are %d silences, want %d", len(all), len(want))

@@ -8,9 +8,27 @@ import (
 	"fmt"
 	"strings"
 	"time"
-
-	"github.com/keyheat/keyheat/internal/alert/silence"
 )
+
+// The states of a silence.
+const (
+	SilencePending = "pending"
+	SilenceActive  = "active"
+	SilenceExpired = "expired"
+)
+
+// Silence holds back the notifications of incidents from one time to another.
+type Silence struct {
+	ID string
+	// State is the silence's when it was read.
+	State string
+	// Matchers choose the incidents, in package routing's words.
+	Matchers []string
+	// StartsAt is when it begins, EndsAt when it is over.
+	StartsAt, EndsAt time.Time
+	// Author made it, and Reason explains it.
+	Author, Reason string
+}
 
 // maxSilences bounds the silences that are not over, which each judgement compares with
 // each incident.
@@ -27,11 +45,11 @@ const (
 
 // AddSilence stores a silence under an ID of its own, with an entry of the audit, and
 // returns it as it is stored, with its ID and state.
-func (s *Store) AddSilence(ctx context.Context, n silence.Silence) (added silence.Silence, err error) {
+func (s *Store) AddSilence(ctx context.Context, n Silence) (added Silence, err error) {
 	id := rand.Text()
 	err = s.change(ctx, "add a silence", func(t *tx) error {
 		var open int
-		err := t.QueryRowContext(ctx, `SELECT count(*) FROM (SELECT `+silenceState+` AS state FROM silences) AS s WHERE state <> $2`, t.now, silence.Expired).Scan(&open)
+		err := t.QueryRowContext(ctx, `SELECT count(*) FROM silences WHERE ends_at > $1`, t.now).Scan(&open)
 		if err != nil {
 			return err
 		}
@@ -63,7 +81,7 @@ func (s *Store) ExpireSilence(ctx context.Context, id, who string) error {
 	return s.change(ctx, "expire a silence", func(t *tx) error {
 		err := t.execFound(ctx, `
 			UPDATE silences SET ends_at = $1, starts_at = CASE WHEN starts_at > $1 THEN $1 ELSE starts_at END
-			WHERE id = $2 AND `+silenceState+` <> $3`, t.now, id, silence.Expired)
+			WHERE id = $2 AND ends_at > $1`, t.now, id)
 		if err != nil {
 			return err
 		}
@@ -73,12 +91,12 @@ func (s *Store) ExpireSilence(ctx context.Context, id, who string) error {
 
 const silenceColumns = `id, matchers, starts_at, ends_at, author, reason`
 
-// silenceState is a silence's state at the time $1, in package silence's words.
-const silenceState = `CASE WHEN ends_at <= $1 THEN 'expired' WHEN starts_at > $1 THEN 'pending' ELSE 'active' END`
+// silenceState is a silence's state at the time $1.
+const silenceState = `CASE WHEN ends_at <= $1 THEN '` + SilenceExpired + `' WHEN starts_at > $1 THEN '` + SilencePending + `' ELSE '` + SilenceActive + `' END`
 
 // SilenceQuery chooses silences. The zero value chooses all.
 type SilenceQuery struct {
-	// State is one of package silence; any when empty.
+	// State is a silence's state; any when empty.
 	State string
 	// From and To choose silences in force at some time in between, To exclusive: they
 	// began before To, and ended after From. The zero value bounds nothing.
@@ -88,7 +106,7 @@ type SilenceQuery struct {
 }
 
 // Silences returns a query's silences, the last to end first.
-func (s *Store) Silences(ctx context.Context, q SilenceQuery) (all []silence.Silence, err error) {
+func (s *Store) Silences(ctx context.Context, q SilenceQuery) (all []Silence, err error) {
 	err = s.snapshot(ctx, "read silences", func(t *tx) error {
 		all, err = t.silences(ctx, q, "")
 		return err
@@ -97,7 +115,7 @@ func (s *Store) Silences(ctx context.Context, q SilenceQuery) (all []silence.Sil
 }
 
 // silences returns a query's silences, with one ID if given.
-func (t *tx) silences(ctx context.Context, q SilenceQuery, id string) ([]silence.Silence, error) {
+func (t *tx) silences(ctx context.Context, q SilenceQuery, id string) ([]Silence, error) {
 	from, to := q.From, q.To
 	if from.IsZero() {
 		from = Beginning
@@ -106,7 +124,7 @@ func (t *tx) silences(ctx context.Context, q SilenceQuery, id string) ([]silence
 		to = Infinity
 	}
 	bounded := !q.From.IsZero() || !q.To.IsZero()
-	return selectAll(ctx, t, func(n *silence.Silence) []any {
+	return selectAll(ctx, t, func(n *Silence) []any {
 		return []any{&n.ID, readableMatchers{&n.Matchers}, &n.StartsAt, &n.EndsAt, &n.Author, &n.Reason, &n.State}
 	}, `
 		SELECT `+silenceColumns+`, state FROM (SELECT `+silenceColumns+`, `+silenceState+` AS state FROM silences) AS s

@@ -63,8 +63,8 @@ type Store struct {
 	path string
 }
 
-// Ping checks that the database can be reached.
-func (s *Store) Ping(ctx context.Context) error {
+// ping checks that the database can be reached.
+func (s *Store) ping(ctx context.Context) error {
 	// SQLite refuses the first two connections to a new file, which both turn the
 	// write-ahead log on, without waiting for its busy timeout.
 	return wrap(ctx, "reach the database", repeat(ctx, func() error { return s.write.PingContext(ctx) }))

@@ -1,7 +1,9 @@
 package store_test
 
 import (
-	"database/sql"
+	"context"
+	_ "embed"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -11,10 +13,15 @@ import (
 	"github.com/keyheat/keyheat/migrations"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/store"
+	"github.com/keyheat/keyheat/store/lineage"
 )
 
-// migrateTo brings an empty database to an old version of the schema.
-func migrateTo(t *testing.T, url string, version int64) *sql.DB {
+//go:embed testdata/0.1.0.sql
+var firstRelease string
+
+// makeFirstRelease fills an empty database with the rows of the first release, under its
+// schema.
+func makeFirstRelease(t *testing.T, url string, body []byte) {
 	t.Helper()
 	engine, dialect := "postgres", goose.DialectPostgres
 	if strings.HasPrefix(url, "sqlite:") {
@@ -23,95 +30,115 @@ func migrateTo(t *testing.T, url string, version int64) *sql.DB {
 	dir, err := migrations.FS(engine)
 	check(t, err)
 	db := raw(t, url)
-	provider, err := goose.NewProvider(dialect, db, dir)
+	_, err = provider(t, db, dialect, dir).UpTo(t.Context(), 1)
 	check(t, err)
-	_, err = provider.UpTo(t.Context(), version)
-	check(t, err)
-	return db
+	for statement := range strings.SplitSeq(strings.TrimSpace(firstRelease), ";\n") {
+		var args []any
+		if _, sql, _ := strings.Cut(statement, "INSERT"); strings.Contains(sql, "$1") {
+			args = []any{body}
+		}
+		if _, err := db.ExecContext(t.Context(), statement, args...); err != nil {
+			t.Fatalf("%s: %v", statement, err)
+		}
+	}
 }
 
-// second is an event time as both engines write it in SQL.
-const second = `'2026-11-21 12:00:00+00:00'`
-
-// oldRows are rows of the third schema, in which tables and indexes were named
-// in every row.
-var oldRows = []string{
-	`INSERT INTO windows VALUES ('orders', '', ` + second + `, 7, 1000, 2000, 1, 10, 20, '{"a":3}', TRUE, $1, ` + second + `)`,
-	`INSERT INTO windows VALUES ('orders', 'by-date', ` + second + `, 8, 0, 3000, 0, 0, 0, '{}', FALSE, $1, ` + second + `)`,
-	`INSERT INTO cardinalities VALUES ('users', '', ` + second + `, $1, ` + second + `)`,
-	`INSERT INTO findings VALUES ('f', 'hot_gsi_key', 'orders', 'by-date', 'OPEN', 'critical', 'firing', 1.5,
-		` + second + `, ` + second + `, ` + second + `, '{"key":"OPEN"}')`,
-	`INSERT INTO hourly_peaks VALUES ('orders', '', -5, ` + second + `, 'S', 'OPEN', 900000, 0, ` + second + `)`,
-	`INSERT INTO table_views VALUES ('carts', '', ` + second + `, '{"table":"carts"}')`,
-	`INSERT INTO writers VALUES ('a', 'host-1', ` + second + `, ` + second + `, ` + second + `, 3, 2)`,
-	`INSERT INTO notifications (id, fingerprint, event, route, payload, created, next_attempt, attempts, state, last_error)
-		VALUES ('n', 'f', 'firing', 'r', $1, ` + second + `, ` + second + `, 0, 'pending', '')`,
-	`INSERT INTO table_facts VALUES ('facts only', '{"wcu":1}', ` + second + `)`,
-}
-
-// TestMigratingKeepsWhatIsStored migrates a database with rows of the third schema.
-func TestMigratingKeepsWhatIsStored(t *testing.T) {
+// TestADatabaseOfTheFirstReleaseIsRead migrates a database of version 0.1.0 to the newest
+// schema, and reads each row through the store.
+func TestADatabaseOfTheFirstReleaseIsRead(t *testing.T) {
+	body := []byte{0, 1, 0xff}
+	at := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+	orders := sample.Target{Account: "111122223333", Region: "eu-west-1", Table: "orders"}
+	byDate := orders
+	byDate.Index = "by-date"
+	partition := store.PartitionID{Source: "kafka:c", Name: "samples/0"}
+	offset, lag, share := 1500*time.Microsecond, int64(7), 0.25
+	finding := store.Finding{Fingerprint: "f", Kind: "hot_gsi_key", Target: byDate, Key: "OPEN", Severity: "critical", State: "firing", Utilization: 1.5,
+		FirstSeen: at, LastSeen: at, UpdatedAt: at, Document: []byte(`{"key":"OPEN"}`)}
+	window := store.Window{Target: orders, Second: at, Requests: 7, ReadMilli: 1000, WriteMilli: 2000, ThrottledRequests: 1, ThrottledReadMilli: 10, ThrottledWriteMilli: 20,
+		Vector: map[string]int64{"a": 3}, Complete: true, Body: body}
+	report := store.Report{ID: "p", Schedule: "daily", Due: at, From: at, To: at, Made: at, Summary: "all quiet", Document: []byte(`{"p":1}`)}
+	rows := map[string]struct {
+		read func(ctx context.Context, s *store.Store) (any, error)
+		want any
+	}{
+		"writers": {func(ctx context.Context, s *store.Store) (any, error) { return s.Writers(ctx) }, []store.Writer{{ID: "a", Host: "host-1", Started: at.Add(-time.Hour), Seen: at, LastSeq: 3,
+			WriterStatus: store.WriterStatus{Version: "0.1.0", State: "ready", ClockOffset: &offset, Lag: &lag, RefusedTables: []string{"carts"}, BadShare: &share}}}},
+		"positions": {func(ctx context.Context, s *store.Store) (any, error) { return s.Positions(ctx, "") }, []store.Position{{
+			PartitionID: partition, Next: "42", Epoch: 5, Writer: "a", Mark: "leader 3", Log: "topic-2", Readers: "keyheat"}}},
+		"watermarks": {func(ctx context.Context, s *store.Store) (any, error) { return s.Watermarks(ctx) }, []store.Watermark{{
+			PartitionID: partition, Epoch: 5, Time: at, Lag: 7, Writer: "a", Moved: at, Seen: at}}},
+		"deltas": {func(ctx context.Context, s *store.Store) (any, error) {
+			snap, err := s.Read(ctx, nil, store.ReadLimit{})
+			return snap.Deltas, err
+		}, []store.Delta{{Writer: "a", Seq: 2, Version: 1, Body: body, Committed: at}}},
+		"gaps": {func(ctx context.Context, s *store.Store) (any, error) { return s.Gaps(ctx, store.GapQuery{}) }, []store.Gap{{
+			Gap: sample.Gap{Source: "kafka:c", Partition: "samples/0", From: "5", To: "9", Since: at, Until: at, Reason: "lost"}, Noticed: at}}},
+		"bad samples": {func(ctx context.Context, s *store.Store) (any, error) { return s.BadSamples(ctx, store.BadQuery{}) }, []store.BadSample{{
+			Hour: at, Source: "kafka:c", Reason: "syntax", Count: 4, Excerpts: []string{`{"ts":`}, Writer: "a"}}},
+		"a stream": {func(ctx context.Context, s *store.Store) (any, error) { return s.Lineage(ctx, "streams", "arn") },
+			lineage.Stream{Listed: at, Names: []string{"s1"}}},
+		"cursors": {func(ctx context.Context, s *store.Store) (any, error) { return s.Cursors(ctx) }, map[string]int64{"a": 1}},
+		"windows": {func(ctx context.Context, s *store.Store) (any, error) {
+			return s.Windows(ctx, store.WindowQuery{Target: orders})
+		}, []store.Window{window}},
+		"totals": {func(ctx context.Context, s *store.Store) (any, error) {
+			all, err := s.Totals(ctx)
+			targets := make([]sample.Target, len(all))
+			for i, total := range all {
+				targets[i] = total.Target
+			}
+			return targets, err
+		}, []sample.Target{orders, byDate}},
+		"seen minutes": {func(ctx context.Context, s *store.Store) (any, error) {
+			return s.SeenMinutes(ctx, at, at.Add(time.Minute), 0)
+		}, []store.SeenMinute{{Minute: at, Seconds: 5}}},
+		"roll-ups": {func(ctx context.Context, s *store.Store) (any, error) {
+			return s.Rollups(ctx, store.RollupQuery{Target: orders, Level: 60})
+		}, []store.Rollup{{Target: orders, Level: 60, Begins: at, Body: body}}},
+		"cardinalities": {func(ctx context.Context, s *store.Store) (any, error) {
+			return s.Cardinalities(ctx, store.CardinalityQuery{Target: orders})
+		}, []store.Cardinality{{Target: orders, Minute: at, Registers: body}}},
+		"hourly peaks": {func(ctx context.Context, s *store.Store) (any, error) {
+			return s.HourPeaks(ctx, orders, 1<<64-5, time.Time{})
+		}, []store.HourPeak{{Target: orders, Hash: 1<<64 - 5, KeyType: "S", Key: "OPEN", Hour: at, WriteMilli: 900_000}}},
+		"views": {func(ctx context.Context, s *store.Store) (any, error) { return s.TableViews(ctx) },
+			[]store.TableView{{Target: orders, Updated: at, Document: []byte(`{"table":"orders"}`)}}},
+		"table facts": {func(ctx context.Context, s *store.Store) (any, error) { return s.TableFacts(ctx) },
+			[]store.TableFacts{{Target: orders, JSON: []byte(`{"wcu":1}`), Updated: at}}},
+		"CloudWatch": {func(ctx context.Context, s *store.Store) (any, error) {
+			return s.CloudWatchMinutes(ctx, orders, time.Time{})
+		}, []store.CloudWatchMinute{{Target: orders, Minute: at, Metrics: map[string]float64{"WriteThrottleEvents": 3}}}},
+		"findings": {func(ctx context.Context, s *store.Store) (any, error) { return s.Finding(ctx, "f") }, finding},
+		"a finding's history": {func(ctx context.Context, s *store.Store) (any, error) { return s.FindingHistory(ctx, "f") },
+			[]store.Transition{{Of: "f", At: at, From: "pending", To: "firing", Severity: "critical", Note: "why"}}},
+		"incidents": {func(ctx context.Context, s *store.Store) (any, error) { return s.Incident(ctx, "i") }, store.Incident{
+			ID: "i", Cause: "key", Target: byDate, Severity: "critical", State: "firing", OpenedAt: at, FiredAt: at, LastSeen: at, Revision: 2, Root: "f",
+			Findings: []string{"f"}, Document: []byte(`{"id":"i"}`)}},
+		"an incident's history": {func(ctx context.Context, s *store.Store) (any, error) { return s.IncidentHistory(ctx, "i") },
+			[]store.Transition{{Of: "i", At: at, To: "firing", Severity: "critical", Note: "why"}}},
+		"due notifications": {func(ctx context.Context, s *store.Store) (any, error) { return s.DueNotifications(ctx, "r", 0) }, []store.Notification{{
+			ID: "n", Fingerprint: "f", Event: "firing", Route: "r", Incident: "i", Payload: body, Created: at, NextAttempt: at, Attempts: 2, Refusals: 1, State: store.Pending, LastError: "timeout"}}},
+		"groups": {func(ctx context.Context, s *store.Store) (any, error) { return s.Groups(ctx) }, []store.Group{{ID: "g", Receiver: "r", Document: []byte(`{"g":1}`)}}},
+		"receivers": {func(ctx context.Context, s *store.Store) (any, error) { return s.Receivers(ctx) }, []store.Receiver{{
+			Route: "r", Failures: 2, LastError: "timeout", FailedSince: at, NextAttempt: at, Attempted: at, Pending: 1, Oldest: at}}},
+		"silences": {func(ctx context.Context, s *store.Store) (any, error) { return s.Silences(ctx, store.SilenceQuery{}) }, []store.Silence{{
+			ID: "s", State: store.SilenceActive, Matchers: []string{`table="orders"`}, StartsAt: at, EndsAt: time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC), Author: "ada", Reason: "load test"}}},
+		"reports": {func(ctx context.Context, s *store.Store) (any, error) { return s.Report(ctx, "p") }, report},
+		"the audit": {func(ctx context.Context, s *store.Store) (any, error) { return s.Audit(ctx, 0) },
+			[]store.AuditEntry{{At: at, Who: "ada", Action: "add a silence", About: "s", Detail: `table="orders"`}}},
+	}
 	onEveryEngine(t, func(t *testing.T, url string) {
-		db := migrateTo(t, url, 3)
-		body := []byte{0, 1, 0xff}
-		for _, statement := range oldRows {
-			var args []any
-			if strings.Contains(statement, "$1") {
-				args = []any{body}
-			}
-			if _, err := db.ExecContext(t.Context(), statement, args...); err != nil {
-				t.Fatalf("%s: %v", statement, err)
-			}
-		}
+		makeFirstRelease(t, url, body)
 		s := open(t, url)
-		at := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
-		orders, byDate := sample.Target{Table: "orders"}, sample.Target{Table: "orders", Index: "by-date"}
-
-		w, ok, err := s.Window(t.Context(), orders, at)
-		check(t, err)
-		if !ok || w.Requests != 7 || w.ThrottledWriteMilli != 20 || w.Vector["a"] != 3 || !w.Complete || string(w.Body) != string(body) {
-			t.Errorf("the window is %+v (%t)", w, ok)
+		for name, row := range rows {
+			if got, err := row.read(t.Context(), s); err != nil || !reflect.DeepEqual(got, row.want) {
+				t.Errorf("%s (%v): read\n%+v, want\n%+v", name, err, got, row.want)
+			}
 		}
-		totals, err := s.Totals(t.Context())
-		check(t, err)
-		if len(totals) != 2 || totals[0].Target != orders || totals[1].Target != byDate || totals[1].WriteMilli != 3000 {
-			t.Errorf("totals are %+v", totals)
-		}
-		minutes, err := s.Cardinalities(t.Context(), store.CardinalityQuery{Target: sample.Target{Table: "users"}})
-		check(t, err)
-		if len(minutes) != 1 || string(minutes[0].Registers) != string(body) {
-			t.Errorf("minutes are %+v", minutes)
-		}
-		f, err := s.Finding(t.Context(), "f")
-		check(t, err)
-		if f.Target != byDate || f.Key != "OPEN" || f.Utilization != 1.5 || !f.LastSeen.Equal(at) || string(f.Document) != `{"key":"OPEN"}` {
-			t.Errorf("the finding is %+v", f)
-		}
-		var five uint64 = 5
-		peaks, err := s.HourPeaks(t.Context(), orders, -five, time.Time{})
-		check(t, err)
-		if len(peaks) != 1 || peaks[0].WriteMilli != 900_000 || !peaks[0].Hour.Equal(at) {
-			t.Errorf("peaks are %+v", peaks)
-		}
-		views, err := s.TableViews(t.Context())
-		check(t, err)
-		if len(views) != 1 || views[0].Table != "carts" || string(views[0].Document) != `{"table":"carts"}` {
-			t.Errorf("views are %+v", views)
-		}
-		writers, err := s.Writers(t.Context())
-		check(t, err)
-		if len(writers) != 1 || writers[0].Host != "host-1" || writers[0].LastSeq != 3 || writers[0].Lag != nil || writers[0].RefusedTables != nil {
-			t.Errorf("writers are %+v, want one that reports nothing", writers)
-		}
-		due, err := s.DueNotifications(t.Context(), "r", 0)
-		check(t, err)
-		if len(due) != 1 || due[0].Incident != "" || string(due[0].Payload) != string(body) {
-			t.Errorf("due are %+v", due)
-		}
-		facts, err := s.TableFacts(t.Context())
-		check(t, err)
-		if len(facts) != 1 || facts[0].Table != "facts only" || string(facts[0].JSON) != `{"wcu":1}` {
-			t.Errorf("facts are %+v", facts)
+		lease, held, err := s.AcquireLease(t.Context(), store.JudgeLease, "reporter-2", time.Minute)
+		if err != nil || !held || lease.Token != 10 || lease.Writes != 70 {
+			t.Errorf("the lease is %+v (%t, %v), want it after token 9 with 70 writes", lease, held, err)
 		}
 	})
 }

@@ -132,10 +132,10 @@ func (w *Writer) Runs(now time.Time) bool {
 	return w.Stopped.IsZero() && now.Sub(w.Seen) <= SilentAfter
 }
 
-// Silence returns the newest time at which any of some collectors wrote, and whether it
+// SilentSince returns the newest time at which any of some collectors wrote, and whether it
 // is so long before now that none can be running. Without collectors there is no silence:
 // nothing was ever heard.
-func Silence(all []Writer, now time.Time) (since time.Time, silent bool) {
+func SilentSince(all []Writer, now time.Time) (since time.Time, silent bool) {
 	for _, w := range all {
 		if w.Runs(now) {
 			return time.Time{}, false

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -87,9 +86,6 @@ func analyzeCommand() *cobra.Command {
 	warning := c.Flags().Float64("warning", defaults.Warning, "share of a partition's limit above which a key is a warning")
 	headroom := c.Flags().Float64("headroom", defaults.Headroom, "how many times the peak load the recommended shards serve")
 	tablesFile := c.Flags().String("tables", "", "a YAML `file` with the sections tables and policy, as collector and reporter read it")
-	policyFile := c.Flags().String("policy", "", "the same `file`; deprecated")
-	_ = c.Flags().MarkHidden("policy") // pflag's own deprecation would write to standard output
-	c.MarkFlagsMutuallyExclusive("tables", "policy")
 	secretFile := c.Flags().String("keys-secret-file", "", "the `file` with the secret of hashed keys, where a policy hashes them")
 	proposed := c.Flags().StringArray("candidate", nil, "another partition `key` to evaluate, parts joined with #: pk, sk, attributes, @date, @hour, @month, and last hash(PART)%N; repeatable")
 	_ = c.MarkFlagFilename("tables", "yaml", "yml")
@@ -108,9 +104,6 @@ func analyzeCommand() *cobra.Command {
 	printForm := c.Flags().Bool("print-form", false, "print the page about the form of samples, and how --map reads others")
 	_ = c.MarkFlagFilename("map-file", "yaml", "yml")
 	c.RunE = func(c *cobra.Command, files []string) error {
-		if *policyFile != "" {
-			fmt.Fprintln(c.ErrOrStderr(), "reporter: --policy is deprecated: give the file with --tables")
-		}
 		if *printForm {
 			_, err := io.WriteString(c.OutOrStdout(), docs.Form)
 			return err
@@ -119,7 +112,7 @@ func analyzeCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		section, err := tables.Read(cmp.Or(*tablesFile, *policyFile))
+		section, err := tables.Read(*tablesFile)
 		if err != nil {
 			return cli.Wrong(err)
 		}

@@ -91,6 +91,27 @@ type Heat struct {
 	Hours      time.Duration `yaml:"hours" help:"its cells of an hour, and which seconds were counted"`
 }
 
+// levels returns the settings by the names of package heat's levels.
+func (h *Heat) levels() map[string]*time.Duration {
+	return map[string]*time.Duration{"ten_seconds": &h.Tens, "minutes": &h.Minutes, "ten_minutes": &h.TenMinutes, "hours": &h.Hours}
+}
+
+func defaultHeat() (h Heat) {
+	for _, l := range heat.Table {
+		*h.levels()[l.Name] = l.Keep
+	}
+	return h
+}
+
+// rollups returns how long the roll-ups of each level are kept.
+func (h *Heat) rollups() map[int64]time.Duration {
+	all := make(map[int64]time.Duration)
+	for _, l := range heat.Table {
+		all[int64(l.Level)] = *h.levels()[l.Name]
+	}
+	return all
+}
+
 // defaults returns a reporter's default configuration.
 func defaults() *Config {
 	kept := store.DefaultRetention()
@@ -103,7 +124,7 @@ func defaults() *Config {
 		CloudWatch: defaultCloudWatch(),
 		Retention: Retention{
 			Deltas: kept.Deltas, Windows: kept.Windows, Cardinality: kept.Cardinality, Peaks: kept.Peaks, Views: kept.Views,
-			Heat:     Heat{Tens: kept.HeatTens, Minutes: kept.HeatMinutes, TenMinutes: kept.HeatTenMinutes, Hours: kept.HeatHours},
+			Heat:     defaultHeat(),
 			Findings: kept.Findings, History: kept.History, Notifications: kept.Notifications, Gaps: kept.Gaps,
 			BadSamples: kept.Bad, CloudWatch: kept.CloudWatch, Reports: kept.Reports,
 		},
@@ -137,20 +158,26 @@ func (w Webhook) check(f *config.Faults) {
 }
 
 func (r Retention) check(f *config.Faults) {
-	for _, keep := range []struct {
+	type setting struct {
 		name string
 		time time.Duration
 		min  time.Duration
-	}{
+	}
+	heats := make([]setting, len(heat.Table))
+	for i, l := range heat.Table {
+		heats[i] = setting{"heat." + l.Name, *r.Heat.levels()[l.Name], 2 * time.Hour}
+		if l.Level == heat.TenSeconds {
+			heats[i].min = time.Hour
+		}
+	}
+	for _, keep := range append(heats, []setting{
 		{"deltas", r.Deltas, time.Minute}, {"windows", r.Windows, time.Hour},
 		{"cardinality", r.Cardinality, time.Hour},
 		{"peaks", r.Peaks, heat.GrowthSpan}, {"views", r.Views, time.Hour}, {"findings", r.Findings, time.Hour},
-		{"heat.ten_seconds", r.Heat.Tens, time.Hour}, {"heat.minutes", r.Heat.Minutes, 2 * time.Hour},
-		{"heat.ten_minutes", r.Heat.TenMinutes, 2 * time.Hour}, {"heat.hours", r.Heat.Hours, 2 * time.Hour},
 		{"history", r.History, time.Hour}, {"notifications", r.Notifications, time.Hour},
 		{"gaps", r.Gaps, time.Hour}, {"bad_samples", r.BadSamples, time.Hour},
 		{"cloudwatch", r.CloudWatch, corroboration.Span * time.Minute}, {"reports", r.Reports, time.Hour},
-	} {
+	}...) {
 		if keep.time < keep.min {
 			f.Addf("retention."+keep.name, "%s is too short: give at least %s", keep.time, keep.min)
 		}
@@ -184,8 +211,7 @@ func (c *Config) judge(current func() *Config) judge.Config {
 		Retention: store.Retention{
 			Deltas: c.Retention.Deltas, Windows: c.Retention.Windows, Cardinality: c.Retention.Cardinality,
 			Peaks: c.Retention.Peaks, Views: c.Retention.Views,
-			HeatTens: c.Retention.Heat.Tens, HeatMinutes: c.Retention.Heat.Minutes,
-			HeatTenMinutes: c.Retention.Heat.TenMinutes, HeatHours: c.Retention.Heat.Hours,
+			Rollups:  c.Retention.Heat.rollups(),
 			Findings: c.Retention.Findings, History: c.Retention.History, Notifications: c.Retention.Notifications,
 			Gaps: c.Retention.Gaps, Bad: c.Retention.BadSamples, CloudWatch: c.Retention.CloudWatch, Reports: c.Retention.Reports,
 		},

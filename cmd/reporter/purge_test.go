@@ -18,7 +18,6 @@ import (
 	"time"
 
 	"github.com/keyheat/keyheat/internal/alert/routing"
-	"github.com/keyheat/keyheat/internal/alert/silence"
 	"github.com/keyheat/keyheat/internal/cli"
 	"github.com/keyheat/keyheat/internal/judge"
 	"github.com/keyheat/keyheat/internal/source"
@@ -203,7 +202,7 @@ func written(t *testing.T, st *store.Store) {
 		}, []store.Notification{{Route: "webhook", Payload: []byte(`{"summary":"“` + canary + `” got hot"}`)}})
 	}
 	if err == nil {
-		_, err = st.AddSilence(t.Context(), silence.Silence{Matchers: []string{"table=orders"}, Reason: canary + " is known", EndsAt: time.Now().Add(time.Hour)})
+		_, err = st.AddSilence(t.Context(), store.Silence{Matchers: []string{"table=orders"}, Reason: canary + " is known", EndsAt: time.Now().Add(time.Hour)})
 	}
 	if err != nil {
 		t.Fatal(err)

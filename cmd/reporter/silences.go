@@ -89,7 +89,7 @@ func listSilences(settings storeSettings) *cobra.Command {
 	}
 	var q store.SilenceQuery
 	list(c, settings, silence.States(), &q.State, &q.Limit, func(ctx context.Context, db *store.Store, out io.Writer, f cli.Format) error {
-		all, err := db.Silences(ctx, q)
+		all, err := silence.List(ctx, db, q)
 		if err != nil {
 			return err
 		}

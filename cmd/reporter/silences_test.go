@@ -7,7 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/keyheat/keyheat/internal/alert/silence"
 	"github.com/keyheat/keyheat/internal/cli"
 	"github.com/keyheat/keyheat/store"
 )
@@ -29,7 +28,7 @@ func TestASilenceIsListedAndExpires(t *testing.T) {
 		}
 		return out.String()
 	}
-	_, err = st.AddSilence(t.Context(), silence.Silence{
+	_, err = st.AddSilence(t.Context(), store.Silence{
 		Matchers: []string{"table=\"a\x1b[2J\""}, EndsAt: time.Now().Add(time.Hour), Author: "\x1b]0;eve\a", Reason: "\u202enothing\n\n",
 	})
 	if err != nil {

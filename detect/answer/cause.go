@@ -101,9 +101,9 @@ func causeOfKey(f *detect.Finding) Cause {
 		return IndexKey
 	case f.Severity == detect.Critical:
 		return OneKey
-	case f.PossibleSeconds > 0 && f.PercentOver() == 0:
+	case f.PossibleSeconds > 0 && f.SecondsOver() == 0:
 		return MayBeOver
-	case f.PercentOver() > 0:
+	case f.SecondsOver() > 0:
 		return OneKey
 	}
 	return NearLimit

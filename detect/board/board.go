@@ -357,7 +357,7 @@ func (b *Board) keyFinding(t *episode.Track, e *episode.Episode, r episode.Rules
 			f.Why, f.Observed = f.Why+" "+sentences, f.Observed+" "+sentences
 		}
 	}
-	if f.SaturatedSeconds > 0 && f.PercentOver() == 0 && f.Severity == detect.Critical {
+	if f.SaturatedSeconds > 0 && f.SecondsOver() == 0 && f.Severity == detect.Critical {
 		add(diagnosis.WhySaturated(&f))
 	}
 	add(diagnosis.WhyThrottled(&f))

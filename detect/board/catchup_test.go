@@ -29,7 +29,7 @@ func TestASecondIsOpenUntilItIsSettled(t *testing.T) {
 				found = &f
 			}
 		}
-		if found == nil || found.PercentOver() != 1 || found.Peak.WCU.Value != 1200 {
+		if found == nil || found.SecondsOver() != 1 || found.Peak.WCU.Value != 1200 {
 			t.Errorf("%s: found %+v, want a peak of 1,200", name, found)
 		}
 	}

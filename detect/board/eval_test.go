@@ -294,7 +294,7 @@ func TestEvaluationOfThrottling(t *testing.T) {
 				t.Errorf("%v requested, throttling seen %t: %+v", requested, seen, f)
 				continue
 			}
-			out.AppendRow(table.Row{requested, seen, f.Severity, f.State, fmt.Sprintf("%.0f", f.Peak.WCU.Value), f.PercentOver(), f.SaturatedSeconds})
+			out.AppendRow(table.Row{requested, seen, f.Severity, f.State, fmt.Sprintf("%.0f", f.Peak.WCU.Value), f.SecondsOver(), f.SaturatedSeconds})
 		}
 	}
 	show("A table that really throttles at 1,000 WCU", out)

@@ -342,8 +342,8 @@ func TestFiguresOfAFlush(t *testing.T) {
 			if mean := f.Mean.WCU.Value; math.Abs(mean-1500) > 1 || f.Peak.WCU.Value < mean-0.01 || f.Peak.WCU.Value > 1510 || math.Abs(f.Consumed.WCU-f.Peak.WCU.Value) > 0.1 {
 				t.Errorf("%s: a peak of %.0f and a mean of %.0f, %.0f of it served, want 1,500", at, f.Peak.WCU.Value, mean, f.Consumed.WCU)
 			}
-			if f.PercentOver() != 0 || int64(f.PossibleSeconds) < f.Seconds-1 {
-				t.Errorf("%s: %d seconds over and %d possibly, of %d", at, f.PercentOver(), f.PossibleSeconds, f.Seconds)
+			if f.SecondsOver() != 0 || int64(f.PossibleSeconds) < f.Seconds-1 {
+				t.Errorf("%s: %d seconds over and %d possibly, of %d", at, f.SecondsOver(), f.PossibleSeconds, f.Seconds)
 			}
 			if math.Abs(f.Share-1500./1800) > 0.005 {
 				t.Errorf("%s: a share of %.3f, want that of 1,500 of 1,800", at, f.Share)

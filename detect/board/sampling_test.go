@@ -90,8 +90,8 @@ func TestSampledHeatIsFound(t *testing.T) {
 		t.Fatalf("found %+v", found)
 	}
 	f := found[0]
-	if f.PercentOver() != 0 || f.PossibleSeconds < 50 || f.Mean.WCU.Low > 1500 || f.Mean.WCU.High < 1500 {
-		t.Errorf("over %d, possible %d, mean %+v", f.PercentOver(), f.PossibleSeconds, f.Mean.WCU)
+	if f.SecondsOver() != 0 || f.PossibleSeconds < 50 || f.Mean.WCU.Low > 1500 || f.Mean.WCU.High < 1500 {
+		t.Errorf("over %d, possible %d, mean %+v", f.SecondsOver(), f.PossibleSeconds, f.Mean.WCU)
 	}
 }
 

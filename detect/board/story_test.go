@@ -246,7 +246,7 @@ func (s *story) check(t *testing.T, f detect.Finding) {
 	same("severity", f.Severity, s.severity)
 	same("state", f.State, s.state)
 	same("peak", peak.Value, s.peak)
-	same("over seconds", f.PercentOver(), s.over)
+	same("over seconds", f.SecondsOver(), s.over)
 	same("possible seconds", f.PossibleSeconds, s.possible)
 	same("saturated seconds", f.SaturatedSeconds, s.saturated)
 	same("shards", f.Shards, s.shards)
@@ -385,7 +385,7 @@ func compareRestored(t *testing.T, name string, want, got []detect.Finding) {
 		if g.FirstSeen.Before(w.FirstSeen) && g.Utilization >= w.Utilization {
 			continue // the successor goes on with the episode that it could not see resolved
 		}
-		if w.Fingerprint != g.Fingerprint || g.OverSeconds != nil && w.PercentOver() != g.PercentOver() || w.State != g.State && w.State != detect.Resolved ||
+		if w.Fingerprint != g.Fingerprint || g.OverSeconds != nil && w.SecondsOver() != g.SecondsOver() || w.State != g.State && w.State != detect.Resolved ||
 			w.Peak.WCU.Value != g.Peak.WCU.Value || w.Peak.RCU.Value != g.Peak.RCU.Value || !w.LastSeen.Equal(g.LastSeen) {
 			t.Fatalf("%s: restored %+v, want %+v", name, g, w)
 		}

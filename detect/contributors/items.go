@@ -6,12 +6,12 @@ import (
 	"github.com/keyheat/keyheat/detect/wording"
 )
 
-// divisible is the share of a key's load up to which its largest item leaves shards most
-// of it to divide.
+// divisible is the largest share of a key's load on one item that leaves shards most of
+// the load to divide.
 const divisible = 0.5
 
-// SetItems adds to a partition key how its load was spread over its items in the minute that
-// its verdict rests on, of what a rule reports of items, and says so in Why.
+// SetItems adds to a partition key the spread of its load over items, in the minute of
+// its verdict, and extends Why.
 func (k *Key) SetItems(items []Series) {
 	if k.Bounds == nil || *k.Value <= 0 {
 		return

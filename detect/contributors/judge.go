@@ -10,111 +10,112 @@ import (
 	"github.com/keyheat/keyheat/detect/corroboration"
 )
 
-// Verdict is what minutes say of a key.
+// Verdict is the verdict of minutes on a key.
 type Verdict string
 
 // The verdicts, the worst first. None of them is health.
 const (
-	// Over means that the mean of a minute is above a limit, whatever its value is made of,
-	// and that requests were throttled in that minute because of a key range, or that it is
-	// not known whether some were.
+	// Over means that the mean of a minute is above a limit for any mix of reads and
+	// writes. Requests were throttled in that minute because of a key range, or this is
+	// unknown.
 	Over Verdict = "over"
-	// AtLimit means that the mean of a minute is proven to be all that a partition serves,
-	// but for the rest that detect.SaturatedFrom leaves, that requests of the key were
-	// throttled in that minute, and some because of a key range.
+	// AtLimit means that the mean of a minute is proven to reach detect.SaturatedFrom of
+	// a limit. Requests of the key were throttled in that minute, and some requests
+	// because of a key range.
 	AtLimit Verdict = "at_limit"
-	// PartitionFull means that requests of the key were throttled in a minute in which some
-	// were because of a key range. That the key's own load fills the partition is not proven.
+	// PartitionFull means that requests of the key were throttled in a minute with
+	// throttling because of a key range. It does not prove that the key alone fills the
+	// partition.
 	PartitionFull Verdict = "partition_full"
-	// OverNotThrottled means that the mean of a minute is above a limit, and that no request of
-	// the key was throttled because of a key range in any such minute: values are approximate, and the
-	// items of a key may be on several partitions.
+	// OverNotThrottled means that the mean of a minute is above a limit. In such minutes
+	// no request of the key was throttled because of a key range. Values are approximate,
+	// and the items of a key may be on several partitions.
 	OverNotThrottled Verdict = "over_not_throttled"
 	// Near means that the mean of a minute is proven above the policy's share of a limit.
 	Near Verdict = "near"
-	// Possible means that the mean of a minute may be above a limit: what it is made of
-	// does not follow.
+	// Possible means that the mean of a minute is above a limit for some mixes of reads
+	// and writes.
 	Possible Verdict = "possible"
 	// PossiblyNear means that the mean of a minute may be above the policy's share of a
 	// limit, and is not above the limit.
 	PossiblyNear Verdict = "possibly_near"
-	// Throttled means that requests of the key were throttled, none of them in a minute in
-	// which CloudWatch tells of a full partition, and that its load is not near a limit.
+	// Throttled means that requests of the key were throttled, but its load is not near a
+	// limit. CloudWatch shows no full partition in these minutes.
 	Throttled Verdict = "throttled"
 	// NotOver means that no minute's mean is above a limit. Single seconds may be.
 	NotOver Verdict = "not_over_in_minutes"
-	// NotCounted means that the key's load was not reported, only what was throttled.
+	// NotCounted means that only the key's throttling was reported, not its load.
 	NotCounted Verdict = "not_counted"
 )
 
 var verdicts = []Verdict{Over, AtLimit, PartitionFull, OverNotThrottled, Near, Possible, Throttled, PossiblyNear, NotOver, NotCounted}
 
-// rank orders verdicts, the worst first.
 func (v Verdict) rank() int { return slices.Index(verdicts, v) }
 
 // Key is the verdict on one key, or on one item.
 type Key struct {
 	Key string `json:"key"`
-	// SortKey is that of an item; nil of a partition key.
+	// SortKey is an item's sort key; nil for a partition key.
 	SortKey  *string         `json:"sort_key"`
 	Verdict  Verdict         `json:"verdict"`
 	Severity detect.Severity `json:"severity"`
-	// Worst is the most that Severity could be if all were known that the reports leave open.
+	// Worst is the worst severity that the reports leave possible.
 	Worst detect.Severity `json:"possible_severity"`
-	// Minute is the one that the verdict rests on, Value what Contributor Insights counted
-	// in it, 3W + R, and Bounds what that can be made of, which are left out where the
-	// key's load was not reported; the others are null then.
+	// Minute is the minute of the verdict. Value is its count by Contributor Insights, 3W
+	// + R, and Bounds are the possible reads and writes. If the key's load was not
+	// reported, Minute and Value are null and Bounds are left out.
 	Minute *time.Time `json:"minute"`
 	Value  *float64   `json:"value"`
 	*Bounds
-	// Minutes is in how many minutes its load was reported; in OverMinutes of them it is
-	// above a limit whatever it is made of, and in PossibleMinutes it may be.
+	// Minutes counts the minutes with a reported load. OverMinutes of them are above a
+	// limit for any mix of reads and writes, PossibleMinutes for some.
 	Minutes         int `json:"minutes"`
 	OverMinutes     int `json:"over_minutes"`
 	PossibleMinutes int `json:"possible_minutes"`
-	// Throttled are the requests that were throttled, retries among them, in
-	// ThrottledMinutes minutes from ThrottledFirst to ThrottledLast; null where none was.
+	// Throttled counts throttled requests, including retries, in ThrottledMinutes minutes
+	// from ThrottledFirst to ThrottledLast. The times are null without throttling.
 	Throttled        int64      `json:"throttled"`
 	ThrottledMinutes int        `json:"throttled_minutes"`
 	ThrottledFirst   *time.Time `json:"throttled_first"`
 	ThrottledLast    *time.Time `json:"throttled_last"`
-	// KeyRange is in how many of those minutes CloudWatch counts requests that were
-	// throttled because of a key range: some partition was full. Null where nothing was
-	// throttled, or CloudWatch says nothing of one of those minutes.
+	// KeyRange counts the minutes of ThrottledMinutes with throttling because of a key
+	// range by CloudWatch: some partition was full. It is null without throttling, or if
+	// CloudWatch has no data of one of these minutes.
 	KeyRange *int `json:"key_range_minutes"`
-	// KeyRangeOf lists the kinds, "write" and "read", of requests to the table, and not only
-	// of this key, that CloudWatch counts as throttled because of a key range in these minutes.
+	// KeyRangeOf lists the kinds of requests, "write" and "read", that CloudWatch counts
+	// as throttled because of a key range in these minutes. It covers the whole table,
+	// not only this key.
 	KeyRangeOf []string `json:"key_range_of"`
-	// Items is how many of the key's items were reported in Minute: a report lists 25 of all
-	// keys. LargestItem is what the largest of them had of Value. Both are null where none
-	// was, and in verdicts on items.
+	// Items counts the key's items reported in Minute: a report lists 25 items of all
+	// keys. LargestItem is the largest item's share of Value. Both are null if none was
+	// reported, and in verdicts on items.
 	Items       *int     `json:"items"`
 	LargestItem *float64 `json:"largest_item"`
-	// Why says it in sentences.
+	// Why explains the verdict in sentences.
 	Why string `json:"why"`
-	// First says what to do first, and what the reports do not tell that would decide; empty
-	// of items, and where nothing is to be done.
+	// First is the first fix, or the missing figure that would decide. It is empty for
+	// items, and if nothing is to be done.
 	First string `json:"first"`
 
-	// refused reports that in some minute in which the key is or may be above a limit requests
-	// were throttled because of a key range, or may have been.
+	// refused reports possible throttling because of a key range in some minute that is
+	// or may be above a limit.
 	refused bool
 	// whole reports that the table's own metrics of Minute are known.
 	whole bool
 }
 
-// Reports are what two rules say, both of partition keys or both of items, beside
+// Reports are the reports of two rules, both of partition keys or both of items, beside
 // CloudWatch's minutes.
 type Reports struct {
 	Accessed, Throttled []Series
-	// AllThrottled reports that Throttled has every key of which requests were throttled.
+	// AllThrottled reports that Throttled lists every key with throttled requests.
 	AllThrottled bool
 	Minutes      []corroboration.Minute
-	// Warning is the share of a limit from which a key is near it.
+	// Warning is the policy's warning share of a limit.
 	Warning float64
 }
 
-// Judge returns the verdicts, the worst first. They follow from the reports only.
+// Judge returns the verdicts, the worst first.
 func (r *Reports) Judge() []Key {
 	table := make(map[int64]corroboration.Minute, len(r.Minutes))
 	for _, m := range r.Minutes {
@@ -156,7 +157,7 @@ func (r *Reports) Judge() []Key {
 	return all
 }
 
-// judge finds the minute that says most of a key.
+// judge finds the minute with the worst verdict on a key.
 func (r *Reports) judge(k *Key, s Series, table map[int64]corroboration.Minute, listed map[int64]float64, throttled map[int64]bool) {
 	k.Verdict = NotCounted
 	var best Range
@@ -184,9 +185,9 @@ func (r *Reports) judge(k *Key, s Series, table map[int64]corroboration.Minute, 
 	}
 }
 
-// verdict returns what one minute says. full reports that requests of the key were
-// throttled in it, and that a partition was full; served that none of them was throttled
-// because of a key range.
+// verdict returns the verdict of one minute. full reports that requests of the key were
+// throttled in it while a partition was full. served reports that none of them was
+// throttled because of a key range.
 func (r *Reports) verdict(share Range, full, served bool) Verdict {
 	switch {
 	case share.Low > over && !served:
@@ -207,13 +208,13 @@ func (r *Reports) verdict(share Range, full, served bool) Verdict {
 	return NotOver
 }
 
-// keyRange returns how many requests CloudWatch counts that were throttled in a minute
-// because of a key range.
+// keyRange returns CloudWatch's count of requests throttled because of a key range in a
+// minute.
 func keyRange(m corroboration.Minute) float64 {
 	return m.Metrics[corroboration.WriteKeyRangeThrottles] + m.Metrics[corroboration.ReadKeyRangeThrottles]
 }
 
-// addThrottled adds what a rule reports of the key's throttled requests.
+// addThrottled adds a rule's report of the key's throttled requests.
 func (k *Key) addThrottled(s Series, table map[int64]corroboration.Minute) {
 	full, assessed := 0, true
 	var writes, reads bool
@@ -248,11 +249,11 @@ func (k *Key) addThrottled(s Series, table map[int64]corroboration.Minute) {
 	}
 }
 
-// throttledIn returns the minutes in which requests of a key were throttled.
-func throttledIn(all []Series, of Series) map[int64]bool {
+// throttledIn returns the minutes with throttled requests of a key.
+func throttledIn(all []Series, key Series) map[int64]bool {
 	in := make(map[int64]bool)
 	for _, s := range all {
-		if s.id() != of.id() {
+		if s.id() != key.id() {
 			continue
 		}
 		for _, p := range s.Points {
@@ -262,7 +263,7 @@ func throttledIn(all []Series, of Series) map[int64]bool {
 	return in
 }
 
-// rate sets the severities, and says why.
+// rate sets the severities and Why.
 func (k *Key) rate() {
 	if k.Throttled > 0 && (k.Verdict == NotOver || k.Verdict == PossiblyNear) {
 		k.Verdict = Throttled
@@ -280,11 +281,11 @@ func (k *Key) rate() {
 	case k.Severity == detect.Warning, k.Verdict == Possible, k.Verdict == PossiblyNear:
 		k.Worst = detect.Warning
 	}
-	k.Why = k.why()
+	k.Why = k.explain()
 }
 
-// Full returns in how many minutes requests of the key were throttled while CloudWatch
-// counts some that were because of a key range; 0 where that is not known.
+// Full returns the number of minutes with throttled requests of the key and throttling
+// because of a key range by CloudWatch; 0 if unknown.
 func (k *Key) Full() int {
 	if k.KeyRange == nil {
 		return 0
@@ -300,11 +301,11 @@ func (k *Key) highest() float64 {
 	return k.shares(*k.Value).High
 }
 
-// id is a text of its own for each key, whatever is in it.
+// id identifies a series' key.
 func (s Series) id() string { return strings.Join(s.Keys, "\x00") }
 
-// key returns the key that a series is of, without a verdict. A rule of items has the
-// sort key behind the partition key.
+// key returns the series' key, without a verdict. A rule of items has the sort key behind
+// the partition key.
 func (s Series) key() Key {
 	k := Key{KeyRangeOf: []string{}}
 	if len(s.Keys) > 0 {

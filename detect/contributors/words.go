@@ -9,26 +9,26 @@ import (
 	"github.com/keyheat/keyheat/detect/wording"
 )
 
-// Blind is what no report of Contributor Insights shows, in a sentence: it belongs to
-// every verdict.
+// Blind is the blind spot of every report of Contributor Insights, in a sentence. It
+// belongs to every verdict.
 const Blind = "These are means of minutes: a key that is over a limit for single seconds is not seen in them, and so no key is proven healthy."
 
-// why says what the verdict rests on.
-func (k *Key) why() string {
+// explain returns the grounds of the verdict in sentences.
+func (k *Key) explain() string {
 	s := ""
 	switch k.Verdict {
 	case Over:
-		s = fmt.Sprintf("Over the limit: %s in the mean of the minute %s, so some second had at least as much. %s %s", k.proven(), k.minuteText(), k.inMinutes(), k.besideText())
+		s = fmt.Sprintf("Over the limit: %s in the mean of the minute %s, so some second had at least as much. %s %s", k.provenText(), k.minuteText(), k.overText(), k.throttledText())
 	case AtLimit:
-		s = fmt.Sprintf("At the limit: %s in the mean of the minute %s, and requests of it were throttled in that minute, while a partition was full. What was throttled is not in its load: it asks for more.", k.proven(), k.minuteText())
+		s = fmt.Sprintf("At the limit: %s in the mean of the minute %s, and requests of it were throttled in that minute, while a partition was full. What was throttled is not in its load: it asks for more.", k.provenText(), k.minuteText())
 	case PartitionFull:
-		s = fmt.Sprintf("Requests of it were throttled in the minute %s, in which a partition was full. Whether this key fills it is not proven: its load was %s in the mean of that minute.%s", k.minuteText(), k.alternatives(), k.maybe())
+		s = fmt.Sprintf("Requests of it were throttled in the minute %s, in which a partition was full. Whether this key fills it is not proven: its load was %s in the mean of that minute.%s", k.minuteText(), k.alternatives(), k.possibleText())
 	case OverNotThrottled:
-		s = fmt.Sprintf("Over what one partition serves, by values that are approximate: %s in the mean of the minute %s. %s No request of it was throttled because of a key range meanwhile%s", k.proven(), k.minuteText(), k.inMinutes(), k.unrefusedText())
+		s = fmt.Sprintf("Over what one partition serves, by values that are approximate: %s in the mean of the minute %s. %s No request of it was throttled because of a key range meanwhile%s", k.provenText(), k.minuteText(), k.overText(), k.unrefusedText())
 	case Near:
-		s = fmt.Sprintf("Near the limit: %s in the mean of the minute %s.%s", k.proven(), k.minuteText(), k.maybe())
+		s = fmt.Sprintf("Near the limit: %s in the mean of the minute %s.%s", k.provenText(), k.minuteText(), k.possibleText())
 	case Possible:
-		s = fmt.Sprintf("May be over: its %s in the minute %s may be %s: what the table or index consumed in that minute does not tell which. %s", k.value(), k.minuteText(), k.alternatives(), k.inMinutes())
+		s = fmt.Sprintf("May be over: its %s in the minute %s may be %s: what the table or index consumed in that minute does not tell which. %s", k.value(), k.minuteText(), k.alternatives(), k.overText())
 		if !k.refused {
 			s += " No request of it was throttled because of a key range meanwhile."
 		}
@@ -52,8 +52,8 @@ func (k *Key) value() string {
 	return wording.About(*k.Value) + " ConsumedThroughputUnits"
 }
 
-// proven says what of a key is proven, of the dimension that is nearer to its limit.
-func (k *Key) proven() string {
+// provenText formats a key's proven load, in the dimension that is nearer to its limit.
+func (k *Key) provenText() string {
 	kind, low, high := detect.HotKeyWrite, k.WCU.Low, k.WCU.High
 	if low/detect.Units(detect.PartitionWrite) < k.RCU.Low/detect.Units(detect.PartitionRead) {
 		kind, low, high = detect.HotKeyRead, k.RCU.Low, k.RCU.High
@@ -65,31 +65,31 @@ func (k *Key) proven() string {
 	return fmt.Sprintf("%s %s, at least %s of the %s that one partition serves,", Range{low, high}, detect.Side(kind, "WCU/s", "RCU/s"), wording.PercentAtLeast(low/limit), wording.About(limit))
 }
 
-// alternatives says what a value may be that does not decide.
+// alternatives formats the reads and writes that a value may consist of.
 func (k *Key) alternatives() string {
 	return fmt.Sprintf("%s WCU/s with %s RCU/s", k.WCU, k.RCU)
 }
 
-// String writes a range of units, of which both ends may look alike.
+// String formats a range of units, as one number if both ends look alike.
 func (r Range) String() string {
 	return wording.Range(r.Low, r.High)
 }
 
-// mostText says what a key had at most.
+// mostText formats the most load that a key had.
 func (k *Key) mostText() string {
 	return fmt.Sprintf("%s WCU/s and %s RCU/s", wording.AtMost(k.WCU.High), wording.AtMost(k.RCU.High))
 }
 
-// maybe returns that a key may be over in other minutes, or in the same one.
-func (k *Key) maybe() string {
+// possibleText returns a remark on other possible minutes over a limit.
+func (k *Key) possibleText() string {
 	if k.PossibleMinutes == 0 {
 		return ""
 	}
 	return fmt.Sprintf(" In %s it may be over.", minutes(k.PossibleMinutes))
 }
 
-// inMinutes says in how many minutes a key is, or may be, over.
-func (k *Key) inMinutes() string {
+// overText counts the minutes in which a key is, or may be, over.
+func (k *Key) overText() string {
 	switch {
 	case k.OverMinutes > 0 && k.PossibleMinutes > 0:
 		return fmt.Sprintf("It was so in %s of %d, and may have been in %d more.", minutes(k.OverMinutes), k.Minutes, k.PossibleMinutes)
@@ -99,7 +99,7 @@ func (k *Key) inMinutes() string {
 	return fmt.Sprintf("It may have been in %s.", k.countText(k.PossibleMinutes))
 }
 
-// countText says in how many of the minutes in which its load was reported something of a key was so.
+// countText formats n as a part of the minutes that report the key's load.
 func (k *Key) countText(n int) string {
 	switch {
 	case k.Minutes == 1:
@@ -110,15 +110,15 @@ func (k *Key) countText(n int) string {
 	return fmt.Sprintf("%s of the %d that report it", minutes(n), k.Minutes)
 }
 
-// besideText says what is known of throttled requests beside a load that is over a limit.
-func (k *Key) besideText() string {
+// throttledText describes the throttling beside a load that is over a limit.
+func (k *Key) throttledText() string {
 	if k.whole {
 		return "In that minute requests were throttled because of a key range."
 	}
 	return "Whether requests were throttled because of a key range in that minute is not known."
 }
 
-// unrefusedText says why a load above a limit may have been served.
+// unrefusedText explains why a load above a limit may have been served.
 func (k *Key) unrefusedText() string {
 	if k.SortKey != nil {
 		return ": an item is on one partition, so its real load is probably a little lower."
@@ -126,7 +126,7 @@ func (k *Key) unrefusedText() string {
 	return ": the key's items are probably on several partitions already, or its real load is a little lower."
 }
 
-// throttling says what was throttled of a key.
+// throttling describes the key's throttled requests.
 func (k *Key) throttling() string {
 	if k.Throttled == 0 {
 		return ""
@@ -155,8 +155,8 @@ func (k *Key) throttling() string {
 	return s + "; CloudWatch tells of no full partition in them, so the table or index may have too little as a whole."
 }
 
-func sides(of []string) (all []string) {
-	for _, side := range of {
+func sides(kinds []string) (all []string) {
+	for _, side := range kinds {
 		all = append(all, side+"s")
 	}
 	return all

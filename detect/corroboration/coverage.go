@@ -6,15 +6,15 @@ import (
 	"github.com/keyheat/keyheat/detect"
 )
 
-// Coverage is the part of the real load that the samples show, by dimension; nil
-// where too few minutes tell.
+// Coverage is the part of the real load that the samples show, by side. A side is nil if
+// too few minutes have load.
 type Coverage struct{ Write, Read *detect.Figure }
 
-// Figure returns the coverage of the dimension that a kind is about.
+// Figure returns the coverage of a kind's side, writes or reads.
 func (c Coverage) Figure(k detect.Kind) *detect.Figure { return detect.Side(k, c.Write, c.Read) }
 
-// CoverageOf estimates the coverage of the last minutes. The reading's minutes must not
-// change after it.
+// CoverageOf estimates the coverage of the last Span minutes. The reading's minutes must
+// not change after it.
 func CoverageOf(r *Reading) Coverage {
 	if r.coverage == nil {
 		minutes := r.Minutes[max(0, len(r.Minutes)-Span):]
@@ -23,9 +23,9 @@ func CoverageOf(r *Reading) Coverage {
 	return *r.coverage
 }
 
-// coverage is the ratio of two sums over minutes, with a 95% interval from how much
-// single minutes deviate from it: that holds whatever way requests were sampled in,
-// which the samples themselves need not tell.
+// coverage returns sampled units over consumed units, with a 95% interval from the
+// deviations of single minutes. The interval holds for any sampling method, even one that
+// the samples do not state.
 func coverage(minutes []Minute, s side) *detect.Figure {
 	var sampled, real []float64
 	allSampled, allReal := 0.0, 0.0
@@ -51,16 +51,15 @@ func coverage(minutes []Minute, s side) *detect.Figure {
 	return &detect.Figure{Value: ratio, Low: max(0, ratio-margin), High: ratio + margin}
 }
 
-// student95 returns the two-sided 95% quantile of Student's t with so many degrees of
-// freedom, by the expansion of Cornish and Fisher: within 1% from four on.
+// student95 returns the two-sided 95% quantile of Student's t with df degrees of freedom,
+// by the expansion of Cornish and Fisher. It is within 1% from df 4 on.
 func student95(df float64) float64 {
 	const z = 1.959964
 	z3, z5 := z*z*z, z*z*z*z*z
 	return z + (z3+z)/(4*df) + (5*z5+16*z3+3*z)/(96*df*df) + (3*z5*z*z+19*z5+17*z3-15*z)/(384*df*df*df)
 }
 
-// fall returns the coverage before and in the last minutes, when it is certain that
-// it fell.
+// fall returns the coverage before and in the last minutes, if it certainly fell.
 func fall(r *Reading, s side) (before, now *detect.Figure) {
 	minutes := r.Minutes[max(0, len(r.Minutes)-Span):]
 	cut := len(minutes) - recentMinutes

@@ -9,24 +9,23 @@ import (
 	"github.com/keyheat/keyheat/sample"
 )
 
-// Findings returns what CloudWatch alone tells of a table or index: that a partition
-// of it throttles, that it has too little, and that the samples show less of it than
-// before. They follow from the minutes only, so that CloudWatch being away changes
-// none of them.
-func Findings(of detect.Target, r *Reading) (found []detect.Finding) {
+// Findings returns the findings about a table or index that rest on CloudWatch alone: a
+// partition throttles, capacity is too low, or the samples' coverage fell. They follow
+// from the minutes only, so an unreachable CloudWatch changes none of them.
+func Findings(target detect.Target, r *Reading) (found []detect.Finding) {
 	for _, k := range []detect.Kind{detect.HotPartition, detect.TableStarvation} {
-		if f, any := throttledFinding(of, r, k); any {
+		if f, ok := throttledFinding(target, r, k); ok {
 			found = append(found, f)
 		}
 	}
-	if f, any := coverageFell(of, r); any {
+	if f, ok := coverageFell(target, r); ok {
 		found = append(found, f)
 	}
 	return found
 }
 
-// causesOf are the metrics that make a kind.
-func causesOf(k detect.Kind) (metrics []detect.Metric) {
+// throttleMetrics returns the throttle metrics of a kind.
+func throttleMetrics(k detect.Kind) (metrics []detect.Metric) {
 	for _, s := range []side{writes, reads} {
 		if k == detect.HotPartition {
 			metrics = append(metrics, s.keyRange)
@@ -39,10 +38,10 @@ func causesOf(k detect.Kind) (metrics []detect.Metric) {
 	return metrics
 }
 
-// throttledFinding returns the finding about the last time in which requests were throttled
-// for a kind's reasons.
-func throttledFinding(of detect.Target, r *Reading, k detect.Kind) (f detect.Finding, any bool) {
-	metrics := causesOf(k)
+// throttledFinding returns the finding about the latest episode of throttling for a
+// kind's reasons.
+func throttledFinding(target detect.Target, r *Reading, k detect.Kind) (f detect.Finding, ok bool) {
+	metrics := throttleMetrics(k)
 	var harmed []Minute // the last episode
 	for _, m := range r.Minutes {
 		if n := events(m, metrics); n == 0 {
@@ -56,7 +55,7 @@ func throttledFinding(of detect.Target, r *Reading, k detect.Kind) (f detect.Fin
 	if !lasts(harmed) {
 		return f, false
 	}
-	f = detect.NewFinding(k, of, sample.Key{})
+	f = detect.NewFinding(k, target, sample.Key{})
 	f.Quality = detect.NewQuality(detect.SourceMinutes)
 	first, last := harmed[0], harmed[len(harmed)-1]
 	f.FirstSeen, f.LastSeen, f.Through = first.At, last.At.Add(time.Minute-time.Second), last.At.Add(time.Minute-time.Second)
@@ -65,12 +64,12 @@ func throttledFinding(of detect.Target, r *Reading, k detect.Kind) (f detect.Fin
 	if r.Through.Sub(last.At) > (quietMinutes+1)*time.Minute {
 		f.State = detect.Resolved
 	}
-	byCause := map[detect.Metric]float64{}
+	byReason := map[detect.Metric]float64{}
 	all := 0.0
 	for _, m := range harmed {
-		f.Peak = higher(f.Peak, m)
+		f.Peak = higherPeak(f.Peak, m)
 		for _, metric := range metrics {
-			byCause[metric] += m.Metrics[metric]
+			byReason[metric] += m.Metrics[metric]
 		}
 		all += events(m, metrics)
 	}
@@ -80,18 +79,18 @@ func throttledFinding(of detect.Target, r *Reading, k detect.Kind) (f detect.Fin
 		f.Why = within + " because of a key range: a partition was full. Which key filled it cannot be told from CloudWatch, and the samples show no key near a limit: several warm keys share the partition, or the samples do not show the requests."
 		f.Advice = []detect.Step{
 			{Action: detect.ActionWait, Effort: detect.EffortNone, Basis: "CloudWatch names no keys", Text: "See whether it ends by itself within some minutes: DynamoDB can split a partition between its keys, if the load lasts. If it returns, or the table is new, pre-warm (raise its warm throughput, which is charged once), or provision more."},
-			{Action: detect.ActionPipeline, Effort: detect.EffortSetting, Text: "Look for callers that are not sampled, and switch on CloudWatch Contributor Insights for throttled keys, which names the keys and costs little: reporter analyze --contributor-insights " + wording.Printable(of.Table) + " reads it."},
+			{Action: detect.ActionPipeline, Effort: detect.EffortSetting, Text: "Look for callers that are not sampled, and switch on CloudWatch Contributor Insights for throttled keys, which names the keys and costs little: reporter analyze --contributor-insights " + wording.Printable(target.Table) + " reads it."},
 		}
 		return f, true
 	}
 	f.Reason = detect.Starved
-	f.Why = fmt.Sprintf("%s (%s): the %s as a whole has too little, whatever its keys.", within, wording.List(causeTexts(byCause)), noun(of))
+	f.Why = fmt.Sprintf("%s (%s): the %s as a whole has too little, whatever its keys.", within, wording.List(reasonTexts(byReason)), noun(target))
 	f.Advice = []detect.Step{{Action: detect.ActionCapacity, Effort: detect.EffortSetting, Basis: "CloudWatch counts what got through, and not what was asked for", Text: "Raise what the throttle events name: the provisioned capacity or its scaling's maximum, the on-demand maximum that the owner set, or the account's quota in this Region. No other key helps."}}
 	return f, true
 }
 
-// lasts reports whether throttled minutes are harm enough for a finding: two of five
-// somewhere in them.
+// lasts reports whether throttled minutes are harm enough for a finding: harmMinutes in
+// harmOf, anywhere in them.
 func lasts(harmed []Minute) bool {
 	for i := harmMinutes - 1; i < len(harmed); i++ {
 		if harmed[i].At.Sub(harmed[i-harmMinutes+1].At) < harmOf*time.Minute {
@@ -102,29 +101,28 @@ func lasts(harmed []Minute) bool {
 }
 
 // events returns a minute's throttle events of these metrics.
-func events(m Minute, of []detect.Metric) (n float64) {
-	for _, metric := range of {
+func events(m Minute, metrics []detect.Metric) (n float64) {
+	for _, metric := range metrics {
 		n += m.Metrics[metric]
 	}
 	return n
 }
 
-// higher returns a peak that has at least a minute's mean second.
-func higher(p detect.Peak, m Minute) detect.Peak {
+// higherPeak returns the higher of a peak and a minute's mean second.
+func higherPeak(p detect.Peak, m Minute) detect.Peak {
 	w, r := m.Metrics[ConsumedWrite]/60, m.Metrics[ConsumedRead]/60
 	if w+r > p.WCU.Value+p.RCU.Value || p.At.IsZero() {
-		p = detect.Peak{Loads: detect.Loads{WCU: exactly(w), RCU: exactly(r)}, At: m.At}
+		p = detect.Peak{Loads: detect.Loads{WCU: exactFigure(w), RCU: exactFigure(r)}, At: m.At}
 	}
 	return p
 }
 
-func exactly(v float64) detect.Figure { return detect.Figure{Value: v, Low: v, High: v} }
+func exactFigure(v float64) detect.Figure { return detect.Figure{Value: v, Low: v, High: v} }
 
-// named lists throttle events by cause.
-func causeTexts(byCause map[detect.Metric]float64) (all []string) {
+func reasonTexts(byReason map[detect.Metric]float64) (all []string) {
 	for _, s := range []side{writes, reads} {
 		for _, o := range s.others {
-			if n := byCause[o.metric]; n > 0 {
+			if n := byReason[o.metric]; n > 0 {
 				all = append(all, fmt.Sprintf("%s %ss because of %s", count(n), s.noun, o.name))
 			}
 		}
@@ -132,9 +130,8 @@ func causeTexts(byCause map[detect.Metric]float64) (all []string) {
 	return all
 }
 
-// coverageFell returns the finding that the samples show less of the load than they
-// did.
-func coverageFell(of detect.Target, r *Reading) (f detect.Finding, any bool) {
+// coverageFell returns the finding that the samples cover less of the load than before.
+func coverageFell(target detect.Target, r *Reading) (f detect.Finding, ok bool) {
 	var why []string
 	for _, s := range []side{writes, reads} {
 		before, now := fall(r, s)
@@ -142,28 +139,28 @@ func coverageFell(of detect.Target, r *Reading) (f detect.Finding, any bool) {
 			continue
 		}
 		why = append(why, fmt.Sprintf("the samples showed %s of the %s's %ss, and show %s (%s to %s) in the last %s",
-			wording.Percent(before.Value), noun(of), s.noun, wording.Percent(now.Value), wording.PercentAtLeast(now.Low), wording.PercentAtMost(now.High), minutesText(recentMinutes)))
+			wording.Percent(before.Value), noun(target), s.noun, wording.Percent(now.Value), wording.PercentAtLeast(now.Low), wording.PercentAtMost(now.High), minutesText(recentMinutes)))
 	}
 	if len(why) == 0 {
 		return f, false
 	}
 	recent := r.Minutes[len(r.Minutes)-recentMinutes:]
-	f = detect.NewFinding(detect.CoverageFell, of, sample.Key{})
+	f = detect.NewFinding(detect.CoverageFell, target, sample.Key{})
 	f.Quality = detect.NewQuality(detect.SourceMinutes)
 	f.Severity, f.State, f.Share, f.Shards = detect.Warning, detect.Firing, 1, 1
 	f.Reason = detect.Undetermined
 	f.FirstSeen, f.LastSeen = recent[0].At, recent[len(recent)-1].At.Add(time.Minute-time.Second)
 	f.Through, f.Seconds = f.LastSeen, 60*int64(len(recent))
 	for _, m := range recent {
-		f.Peak = higher(f.Peak, m)
+		f.Peak = higherPeak(f.Peak, m)
 	}
 	f.Why = "By CloudWatch " + wording.List(why) + ": a hot key among the requests that are not sampled would not be seen."
 	f.Advice = []detect.Step{{Action: detect.ActionPipeline, Effort: detect.EffortCode, Text: "Look for what began to send requests without the sampling middleware (a new service, a job, a deployment), or for a sampler that broke or states another rate."}}
 	return f, true
 }
 
-func noun(of detect.Target) string {
-	if of.Index != "" {
+func noun(target detect.Target) string {
+	if target.Index != "" {
 		return "index"
 	}
 	return "table"

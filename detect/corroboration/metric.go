@@ -2,12 +2,12 @@ package corroboration
 
 import "github.com/keyheat/keyheat/detect"
 
-// mostCounted is far more than any table has in a minute, and so little that sums of it are
-// exact.
+// mostCounted is far more than any table has in a minute, and small enough for exact
+// sums.
 const mostCounted = 1e12
 
-// Countable reports whether a value may be the sum of a minute: it is a number, not negative,
-// and not beyond all that a table can have.
+// Countable reports whether a value may be the sum of a minute: a number from 0 to far
+// more than any table can have.
 func Countable(v float64) bool { return v >= 0 && v <= mostCounted }
 
 // The metrics of a table, or of a global index.

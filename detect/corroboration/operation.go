@@ -10,60 +10,63 @@ import (
 	"github.com/keyheat/keyheat/sample"
 )
 
-// Operations are those that a table's metrics by operation are read of: all that read or
-// write by their name. PartiQL's three are left out: a fixed list is paid whether a table
-// has such requests or not, and their names do not tell reads from writes.
+// Operations are the operations whose metrics Keyheat reads: all whose names tell reads
+// from writes. PartiQL's three are left out. A fixed list costs the same for tables
+// without such requests, and their names do not tell reads from writes.
 var Operations = []sample.Op{
 	sample.GetItem, sample.BatchGetItem, sample.Query, sample.Scan, sample.TransactGetItems,
 	sample.PutItem, sample.UpdateItem, sample.DeleteItem, sample.BatchWriteItem, sample.TransactWriteItems,
 }
 
-// ByOperation is a figure of one operation on a table. DynamoDB has none of an index: its
-// requests are those of its table.
-type ByOperation struct {
+// OperationMetric is a metric of one operation on a table. DynamoDB has none for an
+// index: its requests count for its table.
+type OperationMetric struct {
 	// Name is DynamoDB's name of the metric.
 	Name      string
 	Operation sample.Op
-	// Statistic is how the minute's requests are summed up.
+	// Statistic is the sum, mean or maximum over the minute's requests, in CloudWatch's
+	// words.
 	Statistic string
 }
 
-// ThrottledMetric is how many requests of an operation were throttled. A batch counts once all
-// of its items were.
-func ThrottledMetric(op sample.Op) ByOperation { return ByOperation{"ThrottledRequests", op, "Sum"} }
-
-// Latency is how long successful requests of an operation took on average, in
-// milliseconds within DynamoDB: the network and the client are not in it.
-func Latency(op sample.Op) ByOperation {
-	return ByOperation{"SuccessfulRequestLatency", op, "Average"}
+// ThrottledMetric counts an operation's throttled requests. A batch counts only if all of
+// its items were throttled.
+func ThrottledMetric(op sample.Op) OperationMetric {
+	return OperationMetric{"ThrottledRequests", op, "Sum"}
 }
 
-// MaxLatency is how long the longest successful request of an operation took, in
-// milliseconds.
-func MaxLatency(op sample.Op) ByOperation {
-	return ByOperation{"SuccessfulRequestLatency", op, "Maximum"}
+// Latency is the mean time of an operation's successful requests, in milliseconds within
+// DynamoDB: it excludes the network and the client.
+func Latency(op sample.Op) OperationMetric {
+	return OperationMetric{"SuccessfulRequestLatency", op, "Average"}
 }
 
-// Metric returns the name that a minute's figure has, such as
+// MaxLatency is the time of an operation's longest successful request, in milliseconds.
+func MaxLatency(op sample.Op) OperationMetric {
+	return OperationMetric{"SuccessfulRequestLatency", op, "Maximum"}
+}
+
+// Metric returns the name of a minute's figure, such as
 // SuccessfulRequestLatency/PutItem/Average.
-func (b ByOperation) Metric() detect.Metric {
+func (b OperationMetric) Metric() detect.Metric {
 	return detect.Metric(b.Name + "/" + b.Operation.String() + "/" + b.Statistic)
 }
 
-// ParseByOperation returns what a metric is by operation; ok is false of one that is not.
-func ParseByOperation(m detect.Metric) (b ByOperation, ok bool) {
+// ParseOperationMetric parses the name of a metric by operation; ok is false for other
+// metrics.
+func ParseOperationMetric(m detect.Metric) (b OperationMetric, ok bool) {
 	parts := strings.Split(string(m), "/")
 	if len(parts) != 3 {
 		return b, false
 	}
 	op, ok := sample.ParseOp(parts[1])
-	return ByOperation{parts[0], op, parts[2]}, ok
+	return OperationMetric{parts[0], op, parts[2]}, ok
 }
 
 // operationsOf returns a minute's figures by operation, in the order of Operations; nil
-// where it has none.
+// if it has none.
 func operationsOf(m Minute) (all []detect.OperationMinute) {
-	figure := func(b ByOperation) *float64 {
+	figure := func(b OperationMetric) *float64 {
 		if v, has := m.Metrics[b.Metric()]; has {
 			return &v
 		}
@@ -80,29 +83,29 @@ func operationsOf(m Minute) (all []detect.OperationMinute) {
 	return all
 }
 
-// atPeak returns the figures by operation of the minute of a finding's highest second.
-func atPeak(f *detect.Finding, r *Reading) []detect.OperationMinute {
+// peakOperations returns the figures by operation for the minute of a finding's highest
+// second.
+func peakOperations(f *detect.Finding, r *Reading) []detect.OperationMinute {
 	for _, m := range r.minutesBetween(f.Peak.At, f.Peak.At) {
 		return operationsOf(m)
 	}
 	return nil
 }
 
-// lately returns the figures by operation of the newest minute that is complete, and
-// when that was; none where it is not of the last minutes.
-func lately(r *Reading) (all []detect.OperationMinute, at time.Time) {
+// latestOperations returns the figures by operation of the newest complete minute, and
+// its time. It returns none if the minute is not among the last recentMinutes.
+func latestOperations(r *Reading) (all []detect.OperationMinute, at time.Time) {
 	final := r.Through.Add(-Delay)
 	for _, m := range r.minutesBetween(final.Add(-recentMinutes*time.Minute), final) {
-		if of := operationsOf(m); of != nil {
-			all, at = of, m.At
+		if operations := operationsOf(m); operations != nil {
+			all, at = operations, m.At
 		}
 	}
 	return all, at
 }
 
-// wordsOf says figures by operation, of those that are wanted; empty where there is
-// nothing to say.
-func wordsOf(all []detect.OperationMinute, wanted func(sample.Op) bool) string {
+// describeOperations formats the wanted figures by operation; empty if there are none.
+func describeOperations(all []detect.OperationMinute, wanted func(sample.Op) bool) string {
 	var throttled, took []string
 	for _, o := range all {
 		if op, _ := sample.ParseOp(o.Operation); !wanted(op) {
@@ -119,12 +122,12 @@ func wordsOf(all []detect.OperationMinute, wanted func(sample.Op) bool) string {
 			took = append(took, fmt.Sprintf("%s requests took %s ms on average, %s ms at most", o.Operation, wording.About(*o.Latency), wording.About(*o.MaxLatency)))
 		}
 	}
-	var said []string
+	var parts []string
 	if len(throttled) > 0 {
-		said = append(said, "DynamoDB throttled "+wording.List(throttled)+" requests")
+		parts = append(parts, "DynamoDB throttled "+wording.List(throttled)+" requests")
 	}
 	if len(took) > 0 {
-		said = append(said, "successful "+strings.Join(took, "; "))
+		parts = append(parts, "successful "+strings.Join(took, "; "))
 	}
-	return strings.Join(said, "; ")
+	return strings.Join(parts, "; ")
 }

@@ -92,14 +92,14 @@ func TestOperationsOfATable(t *testing.T) {
 func TestMetricsByOperation(t *testing.T) {
 	t.Parallel()
 	for _, op := range corroboration.Operations {
-		for _, b := range []corroboration.ByOperation{corroboration.ThrottledMetric(op), corroboration.Latency(op), corroboration.MaxLatency(op)} {
-			if got, ok := corroboration.ParseByOperation(b.Metric()); !ok || got != b {
+		for _, b := range []corroboration.OperationMetric{corroboration.ThrottledMetric(op), corroboration.Latency(op), corroboration.MaxLatency(op)} {
+			if got, ok := corroboration.ParseOperationMetric(b.Metric()); !ok || got != b {
 				t.Errorf("%s is %+v, %t", b.Metric(), got, ok)
 			}
 		}
 	}
 	for _, m := range []detect.Metric{corroboration.ConsumedWrite, "", "ThrottledRequests/Update/Sum", "ThrottledRequests/UpdateItem"} {
-		if b, ok := corroboration.ParseByOperation(m); ok {
+		if b, ok := corroboration.ParseOperationMetric(m); ok {
 			t.Errorf("%q is %+v", m, b)
 		}
 	}

@@ -7,58 +7,56 @@ import (
 	"github.com/keyheat/keyheat/sample"
 )
 
-// State is how the last attempt to read CloudWatch ended.
+// State is the outcome of the last attempt to read CloudWatch.
 type State string
 
-// The states. The empty one means that it was not asked yet.
+// The states. The empty one means that Keyheat has not asked yet.
 const (
 	Read   State = "read"
-	NoData State = "no_data" // the request succeeded, and told nothing
+	NoData State = "no_data" // the request succeeded without data
 	Denied State = "denied"
 	Failed State = "failed"
 )
 
-// Reading is what CloudWatch said of a table or index.
+// Reading is the metrics of a table or index, as read from CloudWatch.
 type Reading struct {
-	// State is that of the last attempt, Message what was wrong with it.
+	// State is the outcome of the last attempt, Message its error.
 	State   State
 	Message string
-	// Through is the end of the last minute that was asked for with success; zero
-	// for none.
+	// Through is the end of the last minute that was read with success; zero for none.
 	Through time.Time
-	// Minutes are those with data, in the order of time.
+	// Minutes are the minutes with data, in the order of time.
 	Minutes []Minute
-	// Use is what CloudWatch counted of an index over days; the zero Use where that is
-	// not known.
+	// Use is an index's consumption over days; the zero Use if unknown.
 	Use Use
 
-	coverage *Coverage // once it was asked for: every finding of the target asks
+	coverage *Coverage // kept, since every finding of the target needs it
 }
 
-// Minute is what is known of one minute. A metric without a data point is not in
-// Metrics: that is not zero.
+// Minute is the data of one minute. Metrics omits a metric without a data point: that is
+// not zero.
 type Minute struct {
 	At      time.Time
 	Metrics map[detect.Metric]float64
-	// Sampled is what the samples say was consumed, in units; nil where they do
-	// not cover the minute.
+	// Sampled is the consumption in the samples, in units; nil if they do not cover the
+	// minute.
 	Sampled *Units
 }
 
 // Units are write and read units of one minute.
 type Units struct{ Write, Read float64 }
 
-// side is one dimension of the load: the metrics that are about writes, or reads.
+// side is one side of the load: the metrics about writes, or about reads.
 type side struct {
 	consumed, throttled, keyRange detect.Metric
-	others                        []otherCause
+	others                        []otherReason
 	sampled                       func(Units) float64
 	includes                      func(sample.Op) bool
 	noun                          string
 }
 
-// otherCause is a throttle metric that is not about a partition.
-type otherCause struct {
+// otherReason is a throttle metric that is not about a partition.
+type otherReason struct {
 	metric detect.Metric
 	name   string
 }
@@ -66,7 +64,7 @@ type otherCause struct {
 var (
 	writes = side{
 		ConsumedWrite, WriteThrottles, WriteKeyRangeThrottles,
-		[]otherCause{
+		[]otherReason{
 			{WriteProvisionedThrottles, "provisioned throughput"},
 			{WriteAccountThrottles, "the account's limit"},
 			{WriteOnDemandThrottles, "the on-demand maximum"},
@@ -75,7 +73,7 @@ var (
 	}
 	reads = side{
 		ConsumedRead, ReadThrottles, ReadKeyRangeThrottles,
-		[]otherCause{
+		[]otherReason{
 			{ReadProvisionedThrottles, "provisioned throughput"},
 			{ReadAccountThrottles, "the account's limit"},
 			{ReadOnDemandThrottles, "the on-demand maximum"},
@@ -84,7 +82,7 @@ var (
 	}
 )
 
-// sideOf returns the dimension that a kind is about.
+// sideOf returns the side of a kind.
 func sideOf(k detect.Kind) side { return detect.Side(k, writes, reads) }
 
 // minutesBetween returns the minutes from one time to another, both included.
@@ -99,9 +97,9 @@ func (r *Reading) minutesBetween(from, to time.Time) (minutes []Minute) {
 }
 
 // sum adds up a metric; known reports whether any minute has it.
-func sum(minutes []Minute, of detect.Metric) (all float64, known bool) {
+func sum(minutes []Minute, metric detect.Metric) (all float64, known bool) {
 	for _, m := range minutes {
-		if v, has := m.Metrics[of]; has {
+		if v, has := m.Metrics[metric]; has {
 			all, known = all+v, true
 		}
 	}

@@ -7,18 +7,19 @@ import (
 	"github.com/keyheat/keyheat/detect/wording"
 )
 
-// Scale adds to what CloudWatch says of a key's finding how high its load is if what the
-// samples do not show is spread over keys as they are. What they prove stays the least.
+// Scale adds to a comparison the scaled load of a finding's key. It assumes that the load
+// missing from the samples is spread over keys like the rest. The load that the samples
+// prove stays the least.
 func Scale(c *detect.CloudWatch, f *detect.Finding) {
 	part := c.Coverage
 	if !f.Kind.OfKey() || part == nil || part.High >= 1 || part.Low <= 0 {
 		return
 	}
 	s := sideOf(f.Kind)
-	of := func(write, read float64) float64 { return s.sampled(Units{Write: write, Read: read}) }
+	units := func(write, read float64) float64 { return s.sampled(Units{Write: write, Read: read}) }
 	w, r := f.Peak.WCU, f.Peak.RCU
 	c.Scaled = &detect.Figure{
-		Value: of(w.Value, r.Value) / part.Value, Low: of(w.Low, r.Low), High: of(w.High, r.High) / part.Low,
+		Value: units(w.Value, r.Value) / part.Value, Low: units(w.Low, r.Low), High: units(w.High, r.High) / part.Low,
 	}
 	c.Why += fmt.Sprintf(" If the rest is spread over keys as they are, the key's highest second has about %s %s units, and %s at most.",
 		wording.About(c.Scaled.Value), s.noun, wording.AtMost(c.Scaled.High))

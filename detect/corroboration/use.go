@@ -7,18 +7,18 @@ import (
 	"github.com/keyheat/keyheat/detect"
 )
 
-// UseSpan is the longest time over which the use of an index is added up.
+// UseSpan is the longest time for adding up the use of an index.
 const UseSpan = 14 * 24 * time.Hour
 
-// leastUse is how long nobody must have read an index for that to be said: less may be a
+// leastUse is the least time without reads that makes an index unused: less may be a
 // weekend.
 const leastUse = 3 * 24 * time.Hour
 
-// Use is what an index consumed in the minutes that were read of CloudWatch.
+// Use is an index's consumption in the minutes read from CloudWatch.
 type Use struct {
-	// Since is the first of them with data, Until the end of the last.
+	// Since is the start of the first minute with data, Until the end of the last.
 	Since, Until time.Time
-	// Minutes is how many had data.
+	// Minutes counts the minutes with data.
 	Minutes int
 	Units
 }
@@ -31,7 +31,7 @@ func (u *Use) Add(at time.Time, metrics map[detect.Metric]float64) {
 	u.Join(Use{Since: at, Until: at.Add(time.Minute), Minutes: 1, Units: Units{Write: metrics[ConsumedWrite], Read: metrics[ConsumedRead]}})
 }
 
-// Join adds what was used in other minutes.
+// Join adds the use in other minutes.
 func (u *Use) Join(o Use) {
 	if o.Minutes == 0 {
 		return
@@ -47,9 +47,8 @@ func (u *Use) Join(o Use) {
 	u.Read += o.Read
 }
 
-// unusedText returns what to say of an index that costs writes and that nobody has read;
-// empty where that is not so, or not known. CloudWatch has no data point of reads where
-// there are none.
+// unusedText describes an index that costs writes and that nobody reads; empty if it has
+// reads or this is unknown. CloudWatch has no data point for zero reads.
 func (u *Use) unusedText() string {
 	if u.Write == 0 || u.Read > 0 || u.Until.Sub(u.Since) < leastUse {
 		return ""

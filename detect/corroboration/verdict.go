@@ -9,8 +9,8 @@ import (
 	"github.com/keyheat/keyheat/sample"
 )
 
-// Assess returns what CloudWatch says of a finding, about a key or about a table or
-// index as a whole.
+// Assess compares a finding, about a key or about a table or index as a whole, with
+// CloudWatch.
 func Assess(f *detect.Finding, r *Reading) detect.CloudWatch {
 	s := sideOf(f.Kind)
 	c := detect.CloudWatch{Verdict: detect.CloudWatchNotAssessed, Coverage: CoverageOf(r).Figure(f.Kind)}
@@ -24,7 +24,7 @@ func Assess(f *detect.Finding, r *Reading) detect.CloudWatch {
 		c.Throttles = throttles(minutes, s)
 		c.Verdict, c.Why = judge(f, s, c.Throttles, consumed)
 	case r.State != Read && r.State != "":
-		c.Why = "CloudWatch was not assessed: " + r.unread()
+		c.Why = "CloudWatch was not assessed: " + r.explainUnread()
 	case !r.Through.After(f.FirstSeen):
 		c.Why = "CloudWatch has not reported these minutes yet."
 	default:
@@ -33,14 +33,14 @@ func Assess(f *detect.Finding, r *Reading) detect.CloudWatch {
 	if sentence := coverageText(c.Coverage, s, f.Index); sentence != "" {
 		c.Why += " " + sentence
 	}
-	c.Operations = atPeak(f, r)
-	if said := wordsOf(c.Operations, s.includes); said != "" {
-		c.Why += " In the minute of the peak " + said + "."
+	c.Operations = peakOperations(f, r)
+	if text := describeOperations(c.Operations, s.includes); text != "" {
+		c.Why += " In the minute of the peak " + text + "."
 	}
 	return c
 }
 
-// Judge returns what CloudWatch says of a table or index as a whole.
+// Judge compares a table or index as a whole with CloudWatch.
 func Judge(target detect.Target, r *Reading) detect.TableCloudWatch {
 	c := CoverageOf(r)
 	t := detect.TableCloudWatch{Write: c.Write, Read: c.Read}
@@ -49,7 +49,7 @@ func Judge(target detect.Target, r *Reading) detect.TableCloudWatch {
 	}
 	var all []string
 	if r.State != Read {
-		all = append(all, "CloudWatch was not assessed: "+r.unread())
+		all = append(all, "CloudWatch was not assessed: "+r.explainUnread())
 	}
 	for _, s := range []struct {
 		side
@@ -65,16 +65,16 @@ func Judge(target detect.Target, r *Reading) detect.TableCloudWatch {
 	if unused := r.Use.unusedText(); unused != "" && target.Index != "" {
 		all = append(all, unused)
 	}
-	operations, at := lately(r)
-	if said := wordsOf(operations, func(sample.Op) bool { return true }); said != "" {
-		all = append(all, fmt.Sprintf("In the minute of %s UTC %s.", at.UTC().Format("15:04"), said))
+	operations, at := latestOperations(r)
+	if text := describeOperations(operations, func(sample.Op) bool { return true }); text != "" {
+		all = append(all, fmt.Sprintf("In the minute of %s UTC %s.", at.UTC().Format("15:04"), text))
 	}
 	t.Why = strings.Join(all, " ")
 	return t
 }
 
-// unread says why there is nothing to assess.
-func (r *Reading) unread() string {
+// explainUnread explains why there is nothing to assess.
+func (r *Reading) explainUnread() string {
 	switch r.State {
 	case NoData:
 		return "it has no data of this name: the table may be another Region's or account's, or idle."
@@ -84,7 +84,7 @@ func (r *Reading) unread() string {
 	return "it could not be read: " + r.Message
 }
 
-// throttles returns the throttle events of a dimension that were reported.
+// throttles returns the reported throttle events of a side.
 func throttles(minutes []Minute, s side) map[detect.Metric]float64 {
 	all := map[detect.Metric]float64{}
 	metrics := []detect.Metric{s.throttled, s.keyRange}
@@ -99,8 +99,8 @@ func throttles(minutes []Minute, s side) map[detect.Metric]float64 {
 	return all
 }
 
-// judge returns what throttle events, and the table's whole consumption in the
-// finding's minutes, say of it.
+// judge compares a finding with the throttle events, and with the table's whole
+// consumption, in its minutes.
 func judge(f *detect.Finding, s side, throttled map[detect.Metric]float64, consumed float64) (detect.Corroborated, string) {
 	others, names := 0.0, []string(nil)
 	for _, o := range s.others {
@@ -108,7 +108,7 @@ func judge(f *detect.Finding, s side, throttled map[detect.Metric]float64, consu
 			others, names = others+n, append(names, fmt.Sprintf("%s because of %s", count(n), o.name))
 		}
 	}
-	what := noun(f.Target)
+	target := noun(f.Target)
 	switch keyRange, all := throttled[s.keyRange], throttled[s.throttled]; {
 	case keyRange > 0:
 		why := fmt.Sprintf("CloudWatch confirms it: %s %s throttle events because of a key range in the same minutes, so that a partition was full.", count(keyRange), s.noun)
@@ -117,36 +117,36 @@ func judge(f *detect.Finding, s side, throttled map[detect.Metric]float64, consu
 		}
 		return detect.CloudWatchConfirms, why
 	case others > 0:
-		return detect.CloudWatchOtherCause, fmt.Sprintf("CloudWatch counts no %s throttle events because of a key range in these minutes, but %s: the %s as a whole has too little.", s.noun, wording.List(names), what)
+		return detect.CloudWatchOtherCause, fmt.Sprintf("CloudWatch counts no %s throttle events because of a key range in these minutes, but %s: the %s as a whole has too little.", s.noun, wording.List(names), target)
 	case all > 0:
 		return detect.CloudWatchOtherCause, fmt.Sprintf("CloudWatch counts %s %s throttle events in these minutes, and none of them because of a key range.", count(all), s.noun)
 	}
-	if key, whole := ofKey(f, s), consumed*whole; f.Kind.OfKey() && key > whole {
+	if key, whole := keyConsumption(f, s), consumed*whole; f.Kind.OfKey() && key > whole {
 		return detect.CloudWatchContradicts, fmt.Sprintf("CloudWatch contradicts it: the samples say that the key consumed at least %s %s units in these minutes, and the whole %s consumed %s. Requests are counted twice, or the samples state a rate that is too small.",
-			count(key), s.noun, what, count(consumed))
+			count(key), s.noun, target, count(consumed))
 	}
-	return detect.CloudWatchQuiet, fmt.Sprintf("CloudWatch counts no %s throttle events of the %s in these minutes: what the key asked for was served.", s.noun, what)
+	return detect.CloudWatchQuiet, fmt.Sprintf("CloudWatch counts no %s throttle events of the %s in these minutes: what the key asked for was served.", s.noun, target)
 }
 
-// ofKey returns the least that a key had in its episode, in units.
-func ofKey(f *detect.Finding, s side) float64 {
+// keyConsumption returns the least consumption of a key in its episode, in units.
+func keyConsumption(f *detect.Finding, s side) float64 {
 	return s.sampled(Units{Write: f.Mean.WCU.Low, Read: f.Mean.RCU.Low}) * float64(f.Seconds)
 }
 
-// coverageText says what part of the load the samples show.
+// coverageText describes the part of the load that the samples show.
 func coverageText(c *detect.Figure, s side, index string) string {
 	if c == nil {
 		return ""
 	}
-	of := noun(detect.Target{Index: index}) + "'s"
+	owner := noun(detect.Target{Index: index}) + "'s"
 	if c.Low > whole {
-		return fmt.Sprintf("The samples show %s (%s) of the %s %ss: more than there are, so requests are counted twice, or the samples state a rate that is too small.", wording.Percent(c.Value), wording.PercentRange(c.Low, c.High), of, s.noun)
+		return fmt.Sprintf("The samples show %s (%s) of the %s %ss: more than there are, so requests are counted twice, or the samples state a rate that is too small.", wording.Percent(c.Value), wording.PercentRange(c.Low, c.High), owner, s.noun)
 	}
 	between := ""
 	if c.High-c.Low > precise {
 		between = fmt.Sprintf(" (%s)", wording.PercentRange(c.Low, min(1, c.High)))
 	}
-	return fmt.Sprintf("The samples show %s%s of the %s %ss.", wording.Percent(min(1, c.Value)), between, of, s.noun)
+	return fmt.Sprintf("The samples show %s%s of the %s %ss.", wording.Percent(min(1, c.Value)), between, owner, s.noun)
 }
 
 func count(n float64) string { return wording.Count(int64(n)) }

@@ -15,12 +15,12 @@ type HourPeak struct {
 	WCU, RCU float64
 }
 
-// day is the highest hour of the 24 hours that ended so many days before now.
+// day is the highest hour of 24 hours. They ended ago days before now.
 type day struct {
 	ago  int
 	peak float64
-	// even is the peak without the week: divided by what this weekday has of a
-	// middling one.
+	// even is the peak without the weekly rhythm: divided by its weekday's median peak,
+	// as a share of the middle weekday's.
 	even float64
 }
 
@@ -30,20 +30,19 @@ func (d day) t() float64 { return -float64(d.ago) }
 // season returns the day's place in the week.
 func (d day) season() int { return d.ago % 7 }
 
-// New returns the trend of a key's peaks: of writes for HotKeyWrite and HotGSIKey,
-// of reads for HotKeyRead. Peaks may have holes and be in any order. It returns nil
-// when the data do not prove growth.
+// New returns the trend of a key's peaks: of writes for HotKeyWrite and HotGSIKey, of
+// reads for HotKeyRead. Peaks may have holes and be in any order. It returns nil if the
+// data do not prove growth.
 //
-// The daily peaks give the growth: Sen's slope over pairs of the same weekday
-// only, so that neither day and night nor the week looks like a trend, with the
-// distribution-free interval of the seasonal Kendall test (Hirsch, Slack and
-// Smith 1982; Gilbert 1987), widened where one day resembles the day before
-// (Bayley and Hammersley 1946). Medians throughout: single days do not move it.
-// The weekly peaks give the level, since it is they that reach the limit first;
-// they grow as the daily ones do, in proportion.
+// The daily peaks give the growth: Sen's slope over pairs of the same weekday only, so
+// that neither day and night nor the week looks like a trend. Its distribution-free
+// interval is the seasonal Kendall test's (Hirsch, Slack and Smith 1982; Gilbert 1987),
+// widened if one day resembles the day before (Bayley and Hammersley 1946). Medians
+// throughout: single days do not move it. The weekly peaks give the level, since they
+// reach the limit first; they grow in proportion to the daily ones.
 //
-// The growth is taken for linear. Where it is exponential, the limit is reached
-// earlier than the forecast says; a later forecast corrects it.
+// The trend is linear. Exponential growth reaches the limit earlier than the forecast; a
+// later forecast corrects it.
 func New(peaks []HourPeak, k detect.Kind, now time.Time) *detect.Forecast {
 	days := dailyPeaks(peaks, k, now)
 	slope, ok := slopeOf(days)
@@ -51,7 +50,7 @@ func New(peaks []HourPeak, k detect.Kind, now time.Time) *detect.Forecast {
 		return nil
 	}
 	middle, low, high := trendOf(days, slope.Value), trendOf(days, slope.Low), trendOf(days, slope.High)
-	if !middle.positive() || !low.positive() || !high.positive() {
+	if !middle.isRising() || !low.isRising() || !high.isRising() {
 		return nil
 	}
 	full := detect.Units(detect.Limit(k))
@@ -61,15 +60,15 @@ func New(peaks []HourPeak, k detect.Kind, now time.Time) *detect.Forecast {
 	}
 	reach := min(reachFactor*float64(days[len(days)-1].ago+1), maxReach)
 	cross := func(to float64) *detect.Crossing {
-		at := middle.reaches(to, 0)
-		return newCrossing(now, reach, at, high.reaches(to, 1), low.reaches(to, -1))
+		at := middle.daysUntil(to, 0)
+		return newCrossing(now, reach, at, high.daysUntil(to, 1), low.daysUntil(to, -1))
 	}
 	f.At70, f.At100 = cross(detect.ForecastEarlyShare*full), cross(full)
 	return f
 }
 
-// dailyPeaks returns the days in which the key was seen, the newest first. Days are
-// counted back from now, so that each holds a whole day and night.
+// dailyPeaks returns the days with the key, the newest first. Days are counted back from
+// now, so that each holds a whole day and night.
 func dailyPeaks(peaks []HourPeak, k detect.Kind, now time.Time) []day {
 	highest := map[int]float64{}
 	for _, p := range peaks {
@@ -91,8 +90,8 @@ func dailyPeaks(peaks []HourPeak, k detect.Kind, now time.Time) []day {
 	return smoothDays(days)
 }
 
-// evened removes the week from the days: a weekend that has half of a workday's load
-// has half of its growth too.
+// smoothDays removes the weekly rhythm from the days: a weekend with half of a workday's
+// load has half of its growth too.
 func smoothDays(days []day) []day {
 	middle := weekdayMedians(days, func(d day) float64 { return d.peak })
 	var all []float64
@@ -112,7 +111,7 @@ func smoothDays(days []day) []day {
 	return days
 }
 
-// slopeOf returns the slope with its interval, and whether there are enough data.
+// slopeOf returns the slope with its interval; false if there are too few data.
 func slopeOf(days []day) (detect.Figure, bool) {
 	if len(days) < minDays || days[0].ago > maxSilence || days[len(days)-1].ago-days[0].ago < detect.ForecastSpanDays-1 {
 		return detect.Figure{}, false
@@ -132,8 +131,8 @@ func slopeOf(days []day) (detect.Figure, bool) {
 	return detect.Figure{Value: value, Low: slopes[low], High: slopes[high]}, true
 }
 
-// seasonalSlopes returns the slopes between all days of the same weekday, in
-// ascending order, and the variance of Kendall's S over them.
+// seasonalSlopes returns the slopes between all days of the same weekday, in ascending
+// order, and the variance of Kendall's S over them.
 func seasonalSlopes(days []day) (slopes []float64, variance float64) {
 	var weekday [7][]day
 	for _, d := range days {
@@ -152,7 +151,7 @@ func seasonalSlopes(days []day) (slopes []float64, variance float64) {
 	return slopes, variance
 }
 
-// autocorrelation returns how much a day resembles the day before, trend and weekday
+// autocorrelation returns the correlation of a day with the day before, trend and weekday
 // aside, from 0 to 0.8.
 func autocorrelation(days []day, slope float64) float64 {
 	middle := weekdayMedians(days, func(d day) float64 { return d.even - slope*d.t() })
@@ -164,7 +163,7 @@ func autocorrelation(days []day, slope float64) float64 {
 		square += e * e
 	}
 	for _, d := range days {
-		product += rest[d.ago] * rest[d.ago+1] // nothing where a day is missing
+		product += rest[d.ago] * rest[d.ago+1] // 0 if a day is missing
 	}
 	if square == 0 {
 		return 0
@@ -185,28 +184,28 @@ func halvesAgree(days []day, slope float64) bool {
 	return true
 }
 
-// trend is the line of the weekly peaks: level is where it is now, off how far
-// that may be off with 95%, growth its rise a day.
+// trend is the line of the weekly peaks: level is its value now, off the level's 95%
+// error, growth its rise a day.
 type trend struct{ level, off, growth float64 }
 
-// positive reports whether there is a trend, and it rises.
-func (t trend) positive() bool { return t.level > 0 && t.growth > 0 }
+// isRising reports whether there is a trend, and it rises.
+func (t trend) isRising() bool { return t.level > 0 && t.growth > 0 }
 
-// reaches returns in how many days the trend is at a level, its own level moved by
-// so many times what it may be off.
-func (t trend) reaches(to, moved float64) float64 {
+// daysUntil returns the days until the trend reaches a level, from its own level plus moved
+// times off.
+func (t trend) daysUntil(to, moved float64) float64 {
 	return (to - t.level - moved*t.off) / t.growth
 }
 
-// trendOf returns the weekly peaks' trend, given the slope of the days; the zero
-// trend when there are too few weeks.
+// trendOf returns the weekly peaks' trend, given the slope of the days; the zero trend if
+// there are too few weeks.
 func trendOf(days []day, slope float64) trend {
 	rest := make([]float64, len(days))
 	for i, d := range days {
 		rest[i] = d.even - slope*d.t()
 	}
 	slices.Sort(rest)
-	rise := slope / median(rest) // a day, as a share of what there is now
+	rise := slope / median(rest) // a day, as a share of the present level
 	type week struct {
 		days int
 		peak float64
@@ -237,14 +236,14 @@ func trendOf(days []day, slope float64) trend {
 		levels[i] = math.Abs(levels[i] - t.level)
 	}
 	slices.Sort(levels)
-	// 1.4826 makes the median deviation a standard deviation, 1.2533 that of a
-	// mean the one of a median, where the noise is normal.
+	// 1.4826 turns the median deviation into a standard deviation, 1.2533 a mean's error
+	// into a median's, for normal noise.
 	t.off = z95 * 1.2533 * 1.4826 * median(levels) / math.Sqrt(float64(len(levels)))
 	return t
 }
 
-// newCrossing returns days from now as dates; nil when the trend is there already,
-// or when its interval does not end within reach.
+// newCrossing returns days from now as dates. It returns nil if the trend has reached the
+// level, or if the interval ends beyond reach.
 func newCrossing(now time.Time, reach, at, earliest, latest float64) *detect.Crossing {
 	earliest, latest = max(0, min(at, earliest)), max(at, latest)
 	if at <= 0 || at > reach || latest > maxReach {
@@ -256,7 +255,7 @@ func newCrossing(now time.Time, reach, at, earliest, latest float64) *detect.Cro
 	return &detect.Crossing{At: date(at), Earliest: date(earliest), Latest: date(latest)}
 }
 
-// weekdayMedians returns the median of each day of the week; not a number of one without
+// weekdayMedians returns the median of each day of the week; not a number for one without
 // days.
 func weekdayMedians(days []day, value func(day) float64) (middle [7]float64) {
 	var weekday [7][]float64
@@ -272,7 +271,7 @@ func weekdayMedians(days []day, value func(day) float64) (middle [7]float64) {
 	return middle
 }
 
-// median returns that of ascending values, of which there is at least one.
+// median returns the median of ascending values, at least one.
 func median(sorted []float64) float64 {
 	n := len(sorted)
 	return (sorted[(n-1)/2] + sorted[n/2]) / 2

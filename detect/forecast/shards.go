@@ -8,8 +8,8 @@ import (
 	"github.com/keyheat/keyheat/detect/wording"
 )
 
-// Apply puts what is known of the key's growth into its finding, and what follows
-// from it for the number of shards. A nil growth is not known.
+// Apply puts a key's growth into its finding, and adds to a sharding step the shards that
+// the growth needs. A nil growth is unknown.
 func Apply(f *detect.Finding, growth *detect.Forecast, headroom float64) {
 	f.Forecast = growth
 	if growth == nil || growth.Growth.Low <= 0 {

@@ -50,7 +50,7 @@ func TestAPatternIsAsOldAsItsFirstKey(t *testing.T) {
 	}
 	rand.New(rand.NewPCG(1, 2)).Shuffle(len(minutes), func(i, j int) { minutes[i], minutes[j] = minutes[j], minutes[i] })
 	found := keypatterns.Rolling{}.Findings(minutes, func(detect.Target) detect.Policy { return detect.DefaultPolicy() })
-	if len(found) != 1 || !found[0].FirstSeen.Equal(began) || found[0].PercentOver() != 1800 || !strings.HasPrefix(found[0].Why, "At least 8 keys") {
+	if len(found) != 1 || !found[0].FirstSeen.Equal(began) || found[0].SecondsOver() != 1800 || !strings.HasPrefix(found[0].Why, "At least 8 keys") {
 		t.Errorf("found %+v, want one since %s, over in 1,800 seconds", found, began)
 	}
 }

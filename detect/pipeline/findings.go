@@ -9,14 +9,14 @@ import (
 	"github.com/keyheat/keyheat/detect/wording"
 )
 
-// most is how many tables, gaps or collectors a text names.
-const most = 5
+// maxNamed is the most tables, gaps or collectors that a text names.
+const maxNamed = 5
 
 func step(effort detect.Effort, text string) detect.Step {
 	return detect.Step{Action: detect.ActionPipeline, Effort: effort, Text: text}
 }
 
-// stoppedFinding is the finding that no collector is heard any more.
+// stoppedFinding is the finding that no collector attends any more.
 func stoppedFinding(s *Status) detect.Finding {
 	return newFinding(detect.CollectionStopped, detect.Critical,
 		fmt.Sprintf("No collector has attended since %s. What is shown is of then: a key that is hot now would not be seen.", moment(s.Silent)),
@@ -24,18 +24,18 @@ func stoppedFinding(s *Status) detect.Finding {
 	)
 }
 
-// standsStill is the finding that event time stands still though records wait.
-func standsStill(since time.Time) detect.Finding {
+// stillFinding is the finding that event time stands still though records wait.
+func stillFinding(since time.Time) detect.Finding {
 	return newFinding(detect.CollectionStopped, detect.Critical,
 		fmt.Sprintf("Collectors attend and records wait, but event time stands still since %s: nothing new is judged.", moment(since)),
 		step(detect.EffortSetting, "Look at the collectors' logs and their /-/ready: they say which topic, shard or request fails. Restart them if they say nothing. Samples that are produced again, with the times of then, look the same and are counted."),
 	)
 }
 
-// lags is the finding that what is counted is behind.
-func lags(s *Status, behind time.Duration) detect.Finding {
+// lagFinding is the finding that counting lags behind.
+func lagFinding(s *Status, behind time.Duration) detect.Finding {
 	var records int64
-	waiting := s.waiting()
+	waiting := s.waitingPartitions()
 	for _, p := range waiting {
 		records += p.Lag
 	}
@@ -46,8 +46,8 @@ func lags(s *Status, behind time.Duration) detect.Finding {
 	)
 }
 
-// badSamples is the finding that samples are rejected.
-func badSamples(s *Status, share float64) detect.Finding {
+// badSamplesFinding is the finding that a collector rejects samples.
+func badSamplesFinding(s *Status, share float64) detect.Finding {
 	return newFinding(detect.BadSamples, detect.Warning,
 		fmt.Sprintf("%s of what a collector reads is rejected%s: the load of what is rejected is not seen.",
 			wording.Percent(share), hostsText(s, func(c *detect.Collector) bool { return c.BadShare != nil && *c.BadShare == share })),
@@ -55,26 +55,26 @@ func badSamples(s *Status, share float64) detect.Finding {
 	)
 }
 
-// tablesRefused is the finding that a collector has no room for tables.
-func tablesRefused(s *Status, tables int) detect.Finding {
+// refusedFinding is the finding that a collector has no room for tables.
+func refusedFinding(s *Status, tables int) detect.Finding {
 	var names []string
-	for _, name := range s.Refused[:min(most, len(s.Refused))] {
+	for _, name := range s.Refused[:min(maxNamed, len(s.Refused))] {
 		names = append(names, wording.Quote(wording.Shorten(name, 80)))
 	}
-	which := ""
+	examples := ""
 	if len(names) > 0 {
-		which = ", such as " + wording.List(names)
+		examples = ", such as " + wording.List(names)
 	}
 	return newFinding(detect.TablesRefused, detect.Warning,
-		fmt.Sprintf("A collector has no room for %s%s: hot keys there are not seen.", number(tables, "table or index", "tables or indexes"), which),
+		fmt.Sprintf("A collector has no room for %s%s: hot keys there are not seen.", number(tables, "table or index", "tables or indexes"), examples),
 		step(detect.EffortSetting, "Raise the collector's limit of tables, or have samples without need left out. Names that are no tables come from a producer that fills the field with something else."),
 	)
 }
 
-// samplesLost is the finding that records were lost.
-func samplesLost(gaps []Gap) detect.Finding {
+// lostFinding is the finding that records were lost.
+func lostFinding(gaps []Gap) detect.Finding {
 	var texts []string
-	for _, g := range gaps[:min(most, len(gaps))] {
+	for _, g := range gaps[:min(maxNamed, len(gaps))] {
 		texts = append(texts, fmt.Sprintf("%s of %s: %s", wording.Quote(wording.Shorten(g.Partition, 80)), wording.Quote(wording.Shorten(g.Source, 80)), wording.Printable(wording.Shorten(g.Reason, 300))))
 	}
 	why := fmt.Sprintf("%s of samples that can never be counted", number(len(gaps), "new gap", "new gaps"))
@@ -88,11 +88,11 @@ func samplesLost(gaps []Gap) detect.Finding {
 	return f
 }
 
-// at names the collectors for which something holds.
+// hostsText names the hosts of the collectors that satisfy a condition.
 func hostsText(s *Status, holds func(*detect.Collector) bool) string {
 	var hosts []string
 	for i := range s.Collectors {
-		if c := &s.Collectors[i]; holds(c) && c.Host != "" && len(hosts) < most {
+		if c := &s.Collectors[i]; holds(c) && c.Host != "" && len(hosts) < maxNamed {
 			hosts = append(hosts, wording.Quote(wording.Shorten(c.Host, 80)))
 		}
 	}

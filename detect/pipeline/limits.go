@@ -2,27 +2,28 @@ package pipeline
 
 import "time"
 
-// Thresholds say from when on a finding is made. One that is zero or less makes none.
+// Thresholds set when the pipeline's findings begin. A threshold of zero or less makes no
+// finding.
 type Thresholds struct {
-	// Stopped is for how long nobody may collect.
+	// Stopped is the longest time without a collector.
 	Stopped time.Duration
-	// Standing is for how long event time may stand still while records wait, before
-	// that counts as stopped, too.
+	// Standing is the longest time that event time may stand still while records wait,
+	// before collection counts as stopped.
 	Standing time.Duration
-	// Lag is how far behind the clock what is counted may be while records wait.
+	// Lag is the longest lag of counted event time behind the clock while records wait.
 	Lag time.Duration
 	// BadShare is the share of rejected samples, of any collector.
 	BadShare float64
-	// RefusedTables is how many tables a collector may not have room for.
+	// RefusedTables is the number of tables without room in a collector.
 	RefusedTables int
-	// Lost is for how long a new gap is told of.
+	// Lost is the time that a new gap keeps its finding open.
 	Lost time.Duration
 }
 
-// Default returns the thresholds of an operator who decided nothing. A collector
-// attends every ten seconds: in 45 it has missed four times, and the page comes within
-// the minute. Five minutes of lag are no longer live; a deploy's restart is shorter.
-// One bad sample in twenty is a producer that is broken, not one that is odd.
+// Default returns the default thresholds. A collector attends every ten seconds: in 45
+// seconds it has missed four times, and the alert comes within the minute. Five minutes
+// of lag are no longer live; a deploy's restart is shorter. One bad sample in twenty
+// means a broken producer, not an odd sample.
 func Default() Thresholds {
 	return Thresholds{
 		Stopped: 45 * time.Second, Standing: 5 * time.Minute, Lag: 5 * time.Minute,
@@ -31,15 +32,17 @@ func Default() Thresholds {
 }
 
 const (
-	// hold is for how long what comes and goes has to be so, or not to be so, until a
-	// finding begins, or ends.
-	hold = time.Minute
-	// blind is after which time without a look nothing is known of the time between.
-	blind = 30 * time.Second
-	// refresh is how often a finding that goes on is written anew.
-	refresh = time.Minute
-	// forget is after which time an end is known to be stored.
-	forget = time.Hour
-	// gone is after which time a partition that nobody speaks of is not waited for.
-	gone = time.Hour
+	// holdTime is the time that a changing condition must last before a finding begins or
+	// ends.
+	holdTime = time.Minute
+	// blindAfter is the longest time between looks that lets the watch know the time
+	// between.
+	blindAfter = 30 * time.Second
+	// refreshInterval is the interval for writing a lasting finding anew.
+	refreshInterval = time.Minute
+	// forgetAfter is the time after an end until the end is known to be stored.
+	forgetAfter = time.Hour
+	// goneAfter is the time after the last report on a partition until its lag stops
+	// counting.
+	goneAfter = time.Hour
 )

@@ -10,49 +10,50 @@ import (
 // Status is the pipeline at one moment.
 type Status struct {
 	Now time.Time
-	// Silent is when a collector was heard last, of ones that are all silent; zero while
-	// one is heard, and where none ever was.
+	// Silent is the last heartbeat if all collectors are silent. It is zero while one
+	// attends, and if none ever did.
 	Silent time.Time
-	// Collectors are those that are heard, and Refused the tables that they have no
-	// room for.
+	// Collectors are the attending collectors, Refused the tables that they have no room
+	// for.
 	Collectors []detect.Collector
 	Refused    []string
 	Partitions []Partition
-	// Gaps are the newest, in any order.
+	// Gaps are the newest gaps, in any order.
 	Gaps []Gap
 }
 
-// Partition is one log that is read.
+// Partition is one log that collectors read.
 type Partition struct {
-	// Through is the event time up to which it is counted; zero when that is not known,
-	// and far in the future of a log that is read to its end.
+	// Through is the event time up to the counted records. It is zero if unknown, and far
+	// in the future for a log that is read to its end.
 	Through time.Time
-	// Moved is when Through changed last, Seen when a collector spoke of it last.
+	// Moved is the last change of Through, Seen a collector's last report on the
+	// partition.
 	Moved, Seen time.Time
-	// Lag is how many records wait.
+	// Lag is the number of waiting records.
 	Lag int64
 }
 
-// Gap is a range that was not, and will never be, counted.
+// Gap is a range of records that were not, and will never be, counted.
 type Gap struct {
 	sample.Gap
 	Noticed time.Time
 }
 
-// waiting returns the partitions that are read and of which records wait.
-func (s *Status) waiting() (all []Partition) {
+// waitingPartitions returns the partitions that collectors read and that have waiting
+// records.
+func (s *Status) waitingPartitions() (all []Partition) {
 	for _, p := range s.Partitions {
-		if p.Lag > 0 && s.Now.Sub(p.Seen) <= gone {
+		if p.Lag > 0 && s.Now.Sub(p.Seen) <= goneAfter {
 			all = append(all, p)
 		}
 	}
 	return all
 }
 
-// lag returns by how much the slowest of the partitions is behind of which records
-// wait.
+// lag returns the lag of the slowest partition with waiting records.
 func (s *Status) lag() (most time.Duration) {
-	for _, p := range s.waiting() {
+	for _, p := range s.waitingPartitions() {
 		through := p.Through
 		if through.IsZero() {
 			through = p.Moved
@@ -62,10 +63,10 @@ func (s *Status) lag() (most time.Duration) {
 	return most
 }
 
-// standing returns since when event time stands still though records wait on each
-// partition that stands; false where any goes on, or none has records.
-func (s *Status) standing() (since time.Time, stands bool) {
-	for _, p := range s.waiting() {
+// standstill returns the last movement of any partition with waiting records; false if no
+// records wait.
+func (s *Status) standstill() (since time.Time, stands bool) {
+	for _, p := range s.waitingPartitions() {
 		if p.Moved.After(since) {
 			since = p.Moved
 		}
@@ -74,7 +75,8 @@ func (s *Status) standing() (since time.Time, stands bool) {
 	return since, stands
 }
 
-// badShare returns the highest share of rejected samples; false where nobody tells.
+// badShare returns the highest share of rejected samples; false if no collector reports
+// it.
 func (s *Status) badShare() (most float64, known bool) {
 	for _, c := range s.Collectors {
 		if c.BadShare != nil {
@@ -84,8 +86,8 @@ func (s *Status) badShare() (most float64, known bool) {
 	return most, known
 }
 
-// refusedTables returns for how many tables a collector has no room, the most of any; false
-// where nobody tells.
+// refusedTables returns the most tables that a collector has no room for; false if no
+// collector reports it.
 func (s *Status) refusedTables() (most int, known bool) {
 	for _, c := range s.Collectors {
 		if c.RefusedTables != nil {
@@ -95,9 +97,9 @@ func (s *Status) refusedTables() (most int, known bool) {
 	return most, known
 }
 
-// lost returns the gaps that were noticed within a time and of which records are known to be
-// missing, and the first and last time at which one was.
-func (s *Status) lost(within time.Duration) (gaps []Gap, first, last time.Time) {
+// lostGaps returns the gaps that were noticed within a time and that miss records, and
+// the first and last time of notice.
+func (s *Status) lostGaps(within time.Duration) (gaps []Gap, first, last time.Time) {
 	for _, g := range s.Gaps {
 		if s.Now.Sub(g.Noticed) > within || g.NoneKnown() {
 			continue

@@ -7,32 +7,32 @@ import (
 	"github.com/keyheat/keyheat/sample"
 )
 
-// Watch follows the pipeline from look to look, and has the findings that are open.
+// Watch follows the pipeline from look to look, and keeps its findings.
 type Watch struct {
 	thresholds Thresholds
-	// since is from when on it has looked without a break, last when it did so last.
+	// since is the start of looks without a break, last the last look.
 	since, last time.Time
-	// changed is, by kind, since when what a kind is about is as it is now.
+	// changed holds, by kind, the condition of a finding and the time of its last change.
 	changed map[detect.Kind]change
 	found   map[detect.Kind]detect.Finding
 }
 
-// change is since when something holds, or does not.
+// change is the time since when a condition holds, or does not.
 type change struct {
 	holds bool
 	since time.Time
 }
 
-// NewWatch returns a watch that has not looked yet.
+// NewWatch returns a watch without findings.
 func NewWatch(t Thresholds) *Watch {
 	return &Watch{thresholds: t, changed: make(map[detect.Kind]change), found: make(map[detect.Kind]detect.Finding)}
 }
 
-// Restore continues a finding that an earlier watch has made. It goes on until it is
-// known to be over.
+// Restore continues a finding of an earlier watch. It stays open until it is known to be
+// over.
 func (w *Watch) Restore(f *detect.Finding) { w.found[f.Kind] = *f }
 
-// Findings are those that are open, and those that have ended lately.
+// Findings returns the open findings, and the recently resolved ones.
 func (w *Watch) Findings() (all []detect.Finding) {
 	for _, k := range detect.PipelineKinds() {
 		if f, has := w.found[k]; has {
@@ -42,10 +42,10 @@ func (w *Watch) Findings() (all []detect.Finding) {
 	return all
 }
 
-// Look shows the watch the pipeline as it is now.
+// Look updates the findings by the pipeline's present status.
 func (w *Watch) Look(s Status) {
 	s.Now = s.Now.UTC().Truncate(time.Second)
-	if w.last.IsZero() || s.Now.Sub(w.last) > blind {
+	if w.last.IsZero() || s.Now.Sub(w.last) > blindAfter {
 		w.since = s.Now
 		clear(w.changed)
 	}
@@ -54,26 +54,26 @@ func (w *Watch) Look(s Status) {
 	w.lookForCollectors(&s)
 	if t.Lag > 0 {
 		behind := s.lag()
-		w.weigh(&s, lags(&s, behind), behind >= t.Lag, s.Silent.IsZero() && len(s.Collectors) > 0)
+		w.weigh(&s, lagFinding(&s, behind), behind >= t.Lag, s.Silent.IsZero() && len(s.Collectors) > 0)
 	}
 	if t.BadShare > 0 {
 		most, known := s.badShare()
-		w.weigh(&s, badSamples(&s, most), most >= t.BadShare, known)
+		w.weigh(&s, badSamplesFinding(&s, most), most >= t.BadShare, known)
 	}
 	if t.RefusedTables > 0 {
 		most, known := s.refusedTables()
-		w.weigh(&s, tablesRefused(&s, most), most >= t.RefusedTables, known)
+		w.weigh(&s, refusedFinding(&s, most), most >= t.RefusedTables, known)
 	}
 	if t.Lost > 0 {
-		gaps, first, last := s.lost(t.Lost)
-		w.set(&s, samplesLost(gaps), len(gaps) > 0, first, last)
+		gaps, first, last := s.lostGaps(t.Lost)
+		w.set(&s, lostFinding(gaps), len(gaps) > 0, first, last)
 	}
 	for k, f := range w.found {
 		if w.isOff(k) && f.State != detect.Resolved {
 			f.State = detect.Resolved
 			w.found[k] = f
 		}
-		if f.State == detect.Resolved && s.Now.Sub(f.Through) > forget {
+		if f.State == detect.Resolved && s.Now.Sub(f.Through) > forgetAfter {
 			delete(w.found, k)
 		}
 	}
@@ -97,33 +97,32 @@ func (w *Watch) isOff(k detect.Kind) bool {
 	return false
 }
 
-// lookForCollectors looks whether anybody collects. Neither is held against it what was
-// before the watch began to look.
+// lookForCollectors checks whether a collector attends and event time moves. The time
+// before the watch began to look does not count.
 func (w *Watch) lookForCollectors(s *Status) {
 	t := w.thresholds
 	if t.Stopped <= 0 {
 		return
 	}
 	if !s.Silent.IsZero() {
-		began := later(s.Silent, w.since)
+		began := laterTime(s.Silent, w.since)
 		if s.Now.Sub(began) >= t.Stopped {
 			w.set(s, stoppedFinding(s), true, s.Silent, s.Now)
 		}
 		return
 	}
-	if since, stands := s.standing(); stands && t.Standing > 0 && s.Now.Sub(since) >= t.Standing {
-		if s.Now.Sub(later(since, w.since)) >= t.Standing {
-			w.set(s, standsStill(since), true, since, s.Now)
+	if since, stands := s.standstill(); stands && t.Standing > 0 && s.Now.Sub(since) >= t.Standing {
+		if s.Now.Sub(laterTime(since, w.since)) >= t.Standing {
+			w.set(s, stillFinding(since), true, since, s.Now)
 		}
 		return
 	}
-	if len(s.Collectors) > 0 { // else none ever attended, and nothing is known
+	if len(s.Collectors) > 0 { // else none ever attended, and the state is unknown
 		w.set(s, detect.Finding{Kind: detect.CollectionStopped}, false, s.Now, s.Now)
 	}
 }
 
-// weigh opens or ends a finding once it is clear that it holds, or does not: that it
-// has been so, and known, for a while.
+// weigh opens or ends a finding once its condition has held, or not held, for holdTime.
 func (w *Watch) weigh(s *Status, f detect.Finding, holds, known bool) {
 	if !known {
 		delete(w.changed, f.Kind)
@@ -134,35 +133,35 @@ func (w *Watch) weigh(s *Status, f detect.Finding, holds, known bool) {
 		c = change{holds, s.Now}
 		w.changed[f.Kind] = c
 	}
-	if s.Now.Sub(c.since) >= hold {
+	if s.Now.Sub(c.since) >= holdTime {
 		w.set(s, f, holds, c.since, s.Now)
 	}
 }
 
-// set has a finding open, or over, at once; first is since when it has been so. Of one
-// that goes on, what it says is renewed now and then.
+// set opens or ends a finding at once; first is the start of its present condition. It
+// renews an open finding every refreshInterval.
 func (w *Watch) set(s *Status, f detect.Finding, holds bool, first, last time.Time) {
 	first, last = first.UTC().Truncate(time.Second), last.UTC().Truncate(time.Second)
 	open, has := w.found[f.Kind]
 	has = has && open.State != detect.Resolved
 	switch {
 	case !holds && has:
-		// It was last written up to a refresh ago, and held until now.
-		open.State, open.LastSeen, open.Through = detect.Resolved, later(open.LastSeen, first), s.Now
+		// It was last written up to a refreshInterval ago, and held until now.
+		open.State, open.LastSeen, open.Through = detect.Resolved, laterTime(open.LastSeen, first), s.Now
 		w.found[f.Kind] = open
-	case holds && has && last.Sub(open.LastSeen) < refresh:
+	case holds && has && last.Sub(open.LastSeen) < refreshInterval:
 	case holds:
 		if has {
 			first = open.FirstSeen
 		} else if over, ended := w.found[f.Kind]; ended && !first.After(over.LastSeen) {
-			first = over.LastSeen.Add(time.Second) // another episode, though of one beginning
+			first = over.LastSeen.Add(time.Second) // another episode, though its condition began earlier
 		}
-		f.FirstSeen, f.LastSeen, f.Through = first, later(first, last), later(first, last)
+		f.FirstSeen, f.LastSeen, f.Through = first, laterTime(first, last), laterTime(first, last)
 		w.found[f.Kind] = f
 	}
 }
 
-func later(a, b time.Time) time.Time {
+func laterTime(a, b time.Time) time.Time {
 	if a.After(b) {
 		return a
 	}
@@ -173,6 +172,6 @@ func later(a, b time.Time) time.Time {
 func newFinding(k detect.Kind, severity detect.Severity, why string, advice ...detect.Step) detect.Finding {
 	f := detect.NewFinding(k, detect.Target{}, sample.Key{})
 	f.Severity, f.State, f.Reason, f.Why, f.Advice, f.Share = severity, detect.Firing, detect.Undetermined, why, advice, 0
-	f.Shards = 1 // the least that the form knows
+	f.Shards = 1 // the report's least number
 	return f
 }

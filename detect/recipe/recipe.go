@@ -14,7 +14,7 @@ import (
 	"github.com/keyheat/keyheat/sample/keyhash"
 )
 
-// Language is what the code is written in.
+// Language is a programming language.
 type Language string
 
 // The languages.
@@ -27,20 +27,21 @@ const (
 // Languages lists every language.
 func Languages() []Language { return []Language{Go, Python, Node} }
 
-// CopyPerSecond is how many items a second the code gives a shard. One that goes to another
-// key does so in a transaction, which costs twice the write units: these are half as many.
-const CopyPerSecond = 100
+// copyPerSecond is the number of items a second that the code copies to each shard. A
+// move to another key takes a transaction at twice the write units, so the code then
+// copies half as many.
+const copyPerSecond = 100
 
-// Attributes names those of the key, as far as they are known: code has examples in
-// place of empty ones, and says so. WithoutSort says that there is no sort key. Table has
-// the attributes of the table's own key where the key is of an index.
+// Attributes names the attributes of the key, as far as they are known. For empty ones
+// the code has marked examples. WithoutSort means that there is no sort key. Table names
+// the attributes of the table's own key if the key is an index's.
 type Attributes struct {
 	Partition, Sort string
 	WithoutSort     bool
 	Table           []string
 }
 
-// AttributesOf returns those of a key schema.
+// AttributesOf returns the attributes of a key schema.
 func AttributesOf(k sample.KeySchema) (a Attributes) {
 	if len(k.PartitionKey) > 0 {
 		a.Partition = k.PartitionKey[0]
@@ -55,9 +56,9 @@ func AttributesOf(k sample.KeySchema) (a Attributes) {
 //go:embed code/*.tmpl
 var files embed.FS
 
-// Code returns the code for the step of a finding that shards its key; false where no
-// step does, or its names are not of text with the base in them, or the base is hidden:
-// an application does not know its keys by their hashes.
+// Code returns the code for the step of a finding that shards its key. It returns false
+// if no step does, or if its shard names are not text around the base. It also returns
+// false for a hidden base: an application does not know its keys by their hashes.
 func Code(f *detect.Finding, attributes Attributes, language Language) (string, bool) {
 	if keyhash.Find(f.Key) >= 0 {
 		return "", false
@@ -70,7 +71,7 @@ func Code(f *detect.Finding, attributes Attributes, language Language) (string, 
 	return "", false
 }
 
-// example is what code says of a name that was not known.
+// example marks an unknown name in the code.
 const example = "an example: change it"
 
 // write fills the language's template.
@@ -82,7 +83,7 @@ func write(f *detect.Finding, n *detect.ShardNames, a Attributes, language Langu
 	}
 	prefix, pkNote, skNote, tableNote := "", "", "", ""
 	if f.Index != "" {
-		prefix = "gsi_" // the table's own key is beside it
+		prefix = "gsi_" // the item has the table's own key, too
 	}
 	if a.Partition == "" {
 		a.Partition, pkNote = prefix+"pk", example
@@ -108,9 +109,9 @@ func write(f *detect.Finding, n *detect.ShardNames, a Attributes, language Langu
 	}
 	data["PK"], data["PKNote"], data["SK"], data["SKNote"] = a.Partition, pkNote, a.Sort, skNote
 	data["TableKey"], data["TableKeyNote"] = a.Table, tableNote
-	data["PerSecond"] = CopyPerSecond / 2
+	data["PerSecond"] = copyPerSecond / 2
 	if f.Index != "" {
-		data["PerSecond"] = CopyPerSecond
+		data["PerSecond"] = copyPerSecond
 	}
 	name := string(language)
 	if n.Suffix == detect.SuffixCounter {
@@ -119,7 +120,7 @@ func write(f *detect.Finding, n *detect.ShardNames, a Attributes, language Langu
 	comment, quote := " // ", quote
 	switch language {
 	case Node:
-		quote = quotedUTF16
+		quote = quoteUTF16
 	case Python:
 		comment = "  # "
 	}
@@ -144,11 +145,11 @@ func write(f *detect.Finding, n *detect.ShardNames, a Attributes, language Langu
 	return string(formatted)
 }
 
-// quoted writes text as Go and Python read it, in ASCII.
+// quote writes text for Go and Python, in ASCII.
 func quote(text string) string { return strconv.QuoteToASCII(text) }
 
-// quotedUTF16 writes text as JavaScript reads it, in ASCII.
-func quotedUTF16(text string) string {
+// quoteUTF16 writes text for JavaScript, in ASCII.
+func quoteUTF16(text string) string {
 	var out strings.Builder
 	out.WriteByte('"')
 	for _, unit := range utf16.Encode([]rune(text)) {

@@ -1,8 +1,7 @@
-// Package whatif answers how a key's load would look with another number of shards,
-// from the seconds that were observed: [Parse] reads a question such as user#42=8,x10
-// and [Ask] answers it.
+// Package whatif estimates a key's load with another number of shards from its observed
+// seconds: [Parse] reads a question such as user#42=8,x10 and [Ask] answers it.
 //
-// Even shards are arithmetic. How uneven a random suffix makes them, and how often
-// several shards are placed on one partition until DynamoDB splits it, is simulated
-// with a fixed seed ([Place]), so the same question has the same answer.
+// Even shards are arithmetic. [Place] simulates how often several shards share a
+// partition until DynamoDB splits it; [Ask] also simulates the unevenness of a random
+// suffix. All simulations use a fixed seed, so the same question has the same answer.
 package whatif

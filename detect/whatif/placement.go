@@ -9,37 +9,37 @@ import (
 	"github.com/keyheat/keyheat/sample"
 )
 
-// placementTrials is how often a placement is drawn: with 20,000 draws a
-// chance near one half is known to within 0.7 percentage points (95%), one near
-// 5% to within 0.3.
+// placementTrials is the number of draws of a placement. With 20,000 draws a chance near
+// one half is known to within 0.7 percentage points (95%), one near 5% to within 0.3.
 const placementTrials = 20_000
 
-// placementDraws bounds the work of one placement, whatever the shard count.
+// placementDraws bounds the work of one placement, for any number of shards.
 const placementDraws = 4_000_000
 
-// MaxPlaced is of how many shards a placement is simulated for a finding or a question.
+// MaxPlaced is the most shards whose placement is simulated for a finding or a question.
 const MaxPlaced = 1000
 
-// PlacementSeed is that of every placement in a verdict.
+// PlacementSeed is the seed of every placement in a verdict.
 const PlacementSeed = 1
 
-// Placement is where the shards of one key may be placed. N shards are not N
-// partitions: DynamoDB places each by a hash of its name, so some partitions
-// get several and others none, until it has split them.
+// Placement is the load of the fullest partition under random placement of one key's
+// shards. N shards are not N partitions: DynamoDB places each by a hash of its name, so
+// some partitions get several and others none, until it has split them.
 type Placement struct {
-	// Shards are placed on partitions of equal size, in so many Trials.
+	// Shards is the number of placed shards, Trials the number of simulated placements.
 	Shards, Trials int
-	// Mean and P95 are the load of the fullest partition, in units a second: the
-	// expected one, and the one that it stays within in 95 of 100 placements.
+	// Mean and P95 are the load of the fullest partition, in units a second: the expected
+	// load, and the 95th percentile over placements.
 	Mean, P95 float64
 
 	perShard float64 // the load of one shard, in units a second
-	fullest  []int   // per trial, how many shards share the fullest partition; ordered
+	fullest  []int   // the shards on the fullest partition of each trial, ascending
 }
 
-// Place simulates where the shards of a key may be placed, whose load in units a second
-// is spread evenly over them. Less than one shard or partition counts as one. The cost
-// grows with the shards: some milliseconds for 100 of them.
+// Place simulates the placement of a key's shards on partitions of equal size. load is
+// the key's load in units a second, spread evenly over the shards. Less than one shard or
+// partition counts as one. The cost grows with the shards: some milliseconds for 100 of
+// them.
 func Place(shards, partitions int, load float64, seed uint64) Placement {
 	shards, partitions = max(shards, 1), max(partitions, 1)
 	p := Placement{
@@ -57,8 +57,8 @@ func Place(shards, partitions int, load float64, seed uint64) Placement {
 	return p
 }
 
-// throw returns how many shards share the fullest partition in each trial, in
-// ascending order.
+// throw returns the number of shards on the fullest partition in each trial, in ascending
+// order.
 func throw(shards, partitions, trials int, random *rand.Rand) []int {
 	fullest := make([]int, trials)
 	held := make([]int, partitions)
@@ -77,9 +77,8 @@ func throw(shards, partitions, trials int, random *rand.Rand) []int {
 	return fullest
 }
 
-// Filling returns how many of the shards of a key, whose load is spread evenly over them, fill
-// a partition that they share: the least number of them that together has all that a partition
-// serves of what the kind is about. 0 where all of them have less.
+// Filling returns the least number of a key's even shards that fill a partition together:
+// their load reaches the kind's limit. It returns 0 if all shards together stay below it.
 func Filling(k detect.Kind, load sample.Milli, shards int) int {
 	limit := detect.Limit(k)
 	if load < limit {

@@ -7,7 +7,7 @@ import (
 	"github.com/keyheat/keyheat/detect/wording"
 )
 
-// sharedOften is from which chance of a full partition the summary mentions it.
+// sharedOften is the least chance of a full partition that the summary mentions.
 const sharedOften = 0.05
 
 // Summary returns the verdict in words: first whether the shards are enough, then whether

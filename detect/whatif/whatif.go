@@ -13,7 +13,7 @@ import (
 	"github.com/keyheat/keyheat/sketch"
 )
 
-// Second is one second of one key, with the bounds of its demand.
+// Second is one second of one key, with the bounds of its requested load.
 type Second struct {
 	// At is the event-time second, in Unix seconds.
 	At       int64
@@ -25,48 +25,47 @@ type Second struct {
 type Answer struct {
 	detect.Target
 	Key string `json:"key"`
-	// Unit is WCU or RCU, whichever is nearer to its limit, and Limit what one
-	// partition serves of it.
+	// Unit is WCU or RCU, whichever is nearer to its limit, and Limit a partition's limit
+	// in it.
 	Unit  string  `json:"unit"`
 	Limit float64 `json:"limit"`
-	// Shards and Factor are the question: so many shards, so many times the load.
+	// Shards and Factor are the question: Shards shards at Factor times the load.
 	Shards int     `json:"shards"`
 	Factor float64 `json:"factor"`
-	// Peak is the highest second, Factor times, PerShard the part of one of even
-	// shards, in units a second.
+	// Peak is the highest second at Factor times the load. PerShard is an even shard's
+	// part of it, in units a second.
 	Peak     float64 `json:"peak"`
 	PerShard float64 `json:"per_shard"`
-	// Fullest is the load of the shard that gets most in that second, when the
-	// suffix is random: its mean, and what it stays within in 95 of 100 cases.
+	// Fullest is the load of the fullest shard in that second with a random suffix: its
+	// mean, and FullestP95 its 95th percentile.
 	Fullest    float64 `json:"fullest"`
 	FullestP95 float64 `json:"fullest_p95"`
-	// Needed is how many shards carry the peak with the policy's headroom.
+	// Needed is the number of shards that carry the peak with the policy's headroom.
 	Needed int `json:"needed"`
-	// Seconds is how many seconds the key was seen, OverUnsharded in how many of
-	// them it is above the limit unsharded, OverSharded in how many an even shard
-	// is.
+	// Seconds counts the seconds with the key. OverUnsharded counts seconds above the
+	// limit without shards, OverSharded seconds with an even shard above it.
 	Seconds       int `json:"seconds"`
 	OverUnsharded int `json:"over_unsharded"`
 	OverSharded   int `json:"over_sharded"`
-	// Placements are on how many equal partitions the shards may be placed, and the
-	// load that follows.
-	Placements []PlacedOn `json:"placements"`
-	// Seed is that of every simulation.
+	// Placements are simulated placements of the shards on some numbers of equal
+	// partitions.
+	Placements []PlacementOdds `json:"placements"`
+	// Seed is the seed of every simulation.
 	Seed uint64 `json:"seed"`
-	// Diagnosis is that of the key's finding, empty when it has none, and Item what is
-	// proven of its heaviest item's own load, Factor times, in units a second: shards
-	// divide items, and so no number of them helps a hot item.
+	// Reason is the diagnosis of the key's finding, empty without one. Item is the proven
+	// load of its heaviest item at Factor times the load, in units a second. Shards
+	// divide items, so no number of them helps a hot item.
 	Reason detect.Diagnosis `json:"reason"`
 	Item   float64          `json:"item"`
-	// Instead is what the key's finding advises in place of shards, because it
-	// suffices; empty where shards are among its advice.
+	// Instead is the finding's advice in place of shards, because it suffices; empty if
+	// its advice includes shards.
 	Instead string `json:"instead"`
-	// AllAsked reports that the load is of queries, which shards do not divide where
-	// each asks all of them for as much as it asks the key now.
+	// AllAsked reports that the load is queries. Shards do not divide it if each query
+	// asks all shards, and each shard costs as much as the key does now.
 	AllAsked bool `json:"all_asked"`
 }
 
-// Agree gives the answer what the key's finding says of it, so that both say the same.
+// Agree copies the diagnosis of the key's finding, so that answer and finding agree.
 func (w *Answer) Agree(f *detect.Finding) {
 	read := f.Kind == detect.HotKeyRead
 	if !f.Kind.OfKey() || f.Target != w.Target || f.Key != w.Key || read != (w.Unit == "RCU") {
@@ -92,14 +91,14 @@ func makesShards(s detect.Step) bool {
 	return s.Action == detect.ActionShard || s.Action == detect.ActionSplit || s.Action == detect.ActionCopies
 }
 
-// IsUndivided reports whether one item alone has more than a partition serves: then no
-// number of shards carries the load.
+// IsUndivided reports whether one item alone exceeds a partition's limit: then no number
+// of shards carries the load.
 func (w *Answer) IsUndivided() bool { return w.Reason == detect.HotItem || w.Item > w.Limit }
 
-// PlacedOn is a simulated placement of the shards.
-type PlacedOn struct {
+// PlacementOdds summarises a simulated placement of the shards.
+type PlacementOdds struct {
 	Partitions int `json:"partitions"`
-	// Share is the chance that two shards or more share a partition, Over that
+	// Share is the chance that two shards or more share a partition, Over the chance that
 	// the load of the fullest partition exceeds its limit.
 	Share float64 `json:"share"`
 	Over  float64 `json:"over"`
@@ -114,8 +113,8 @@ type Question struct {
 	Factor float64
 }
 
-// Parse parses KEY=N, or KEY=N,xF for F times the load. The last = counts:
-// keys may hold some.
+// Parse parses KEY=N, or KEY=N,xF for F times the load. It splits at the last =, since
+// keys may contain one.
 func Parse(text string) (Question, error) {
 	bad := func(why string) (Question, error) {
 		return Question{}, fmt.Errorf("%q: %s: write KEY=SHARDS, such as user#42=8, or user#42=8,x10 for ten times the load", text, why)
@@ -131,16 +130,16 @@ func Parse(text string) (Question, error) {
 		return bad("shards are a whole number from 1 to 100,000")
 	}
 	if with {
-		number, is := strings.CutPrefix(factor, "x")
+		number, isFactor := strings.CutPrefix(factor, "x")
 		q.Factor, err = strconv.ParseFloat(number, 64)
-		if !is || err != nil || !(q.Factor > 0 && q.Factor <= 1e6) {
+		if !isFactor || err != nil || !(q.Factor > 0 && q.Factor <= 1e6) {
 			return bad("the factor is x and a number above 0")
 		}
 	}
 	return q, nil
 }
 
-// Ask returns the answer to a question from a key's seconds; nil when there are none.
+// Ask answers a question from a key's seconds; nil without seconds.
 func Ask(q Question, t detect.Target, seconds []Second, p detect.Policy) *Answer {
 	if len(seconds) == 0 {
 		return nil
@@ -168,11 +167,11 @@ func Ask(q Question, t detect.Target, seconds []Second, p detect.Policy) *Answer
 			w.OverSharded++
 		}
 	}
-	w.Placements = []PlacedOn{}
+	w.Placements = []PlacementOdds{}
 	if q.Shards <= MaxPlaced {
 		for _, times := range []int{1, 2, 4} {
 			p := Place(q.Shards, times*q.Shards, w.Peak, PlacementSeed)
-			w.Placements = append(w.Placements, PlacedOn{Partitions: times * q.Shards, Share: p.Chance(2), Over: p.ShareOver(w.Limit), Mean: p.Mean})
+			w.Placements = append(w.Placements, PlacementOdds{Partitions: times * q.Shards, Share: p.Chance(2), Over: p.ShareOver(w.Limit), Mean: p.Mean})
 		}
 	}
 	return w
@@ -186,12 +185,11 @@ func hottestOf(seconds []Second, k detect.Kind) (most float64) {
 	return most
 }
 
-// dealTrials is how often requests are dealt to shards.
+// dealTrials is the number of simulated deals of requests to shards.
 const dealTrials = 500
 
-// fullestShard deals a second's requests to shards at random, each getting a
-// Poisson number of them, and returns the load of the one with most: its mean, and
-// its 95th percentile.
+// fullestShard deals a second's requests to shards at random, a Poisson number to each.
+// It returns the mean and the 95th percentile of the fullest shard's load.
 func fullestShard(requests float64, shards int, perShard float64) (mean, p95 float64) {
 	each := requests / float64(shards)
 	if each <= 0 || shards == 1 || shards > 10_000 {
@@ -209,8 +207,8 @@ func fullestShard(requests float64, shards int, perShard float64) (mean, p95 flo
 	return mean, fullest[dealTrials*95/100]
 }
 
-// poisson draws a count; from a mean of 50 on by the normal distribution, which is then as
-// good.
+// poisson draws a count. From a mean of 50 on it uses the normal distribution, a good
+// approximation there.
 func poisson(random *rand.Rand, mean float64) float64 {
 	if mean >= 50 {
 		return max(0, math.Round(mean+math.Sqrt(mean)*random.NormFloat64()))

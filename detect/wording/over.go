@@ -17,7 +17,7 @@ func IsLoad(k detect.Kind) bool {
 // not, and nothing is expected to be.
 func Over(f *detect.Finding) string {
 	if f.Kind.OfTable() {
-		return Seconds(f.PercentOver()) + " in which requests were throttled, or asked for more than there is"
+		return Seconds(f.SecondsOver()) + " in which requests were throttled, or asked for more than there is"
 	}
 	var parts []string
 	over := " proven above the limit"
@@ -28,8 +28,8 @@ func Over(f *detect.Finding) string {
 		over = " in which any " + of + " was proven above the limit"
 	}
 	named := "the limit" // where it is named first
-	if f.PercentOver() > 0 {
-		parts, named = append(parts, Seconds(f.PercentOver())+over), "it"
+	if f.SecondsOver() > 0 {
+		parts, named = append(parts, Seconds(f.SecondsOver())+over), "it"
 	}
 	if f.PossibleSeconds > 0 {
 		possible := Seconds(f.PossibleSeconds) + " possibly above " + named

@@ -347,7 +347,7 @@ func TestARefusalIsGivenUpAndLetsTheNextThrough(t *testing.T) {
 		t.Errorf("calls %v, want %v", got, want)
 	}
 	all := kept(t, s, "f")
-	if all[0].State != store.Dead || all[0].LastError != "the receiver returned 404 Not Found: its own log says why" {
+	if all[0].State != store.Dead || all[0].LastError != "the receiver returned 404 Not Found: see its own log" {
 		t.Errorf("the refused one: %+v", all[0])
 	}
 	if all[1].State != store.Delivered {

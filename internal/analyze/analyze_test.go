@@ -116,7 +116,7 @@ func TestTheOrderOfSamplesDoesNotMatter(t *testing.T) {
 	}
 	for i := range got.Findings {
 		g, w := got.Findings[i], want.Findings[i]
-		if g.Fingerprint != w.Fingerprint || g.PercentOver() != w.PercentOver() || g.Shards != w.Shards || g.Peak.WCU.Value != w.Peak.WCU.Value {
+		if g.Fingerprint != w.Fingerprint || g.SecondsOver() != w.SecondsOver() || g.Shards != w.Shards || g.Peak.WCU.Value != w.Peak.WCU.Value {
 			t.Errorf("finding %d: %+v, want %+v", i, g, w)
 		}
 	}
@@ -156,7 +156,7 @@ func TestABoundOfMemoryHidesNoHotKey(t *testing.T) {
 		r, err := with(memory)
 		must(t, err)
 		found := slices.IndexFunc(r.Findings, func(f detect.Finding) bool { return f.Key == "hot" })
-		if found < 0 || r.Findings[found].PercentOver() != 60 || r.Tables[0].WCU != 9*seconds+60*1200 || r.Tables[0].Seconds != seconds {
+		if found < 0 || r.Findings[found].SecondsOver() != 60 || r.Tables[0].WCU != 9*seconds+60*1200 || r.Tables[0].Seconds != seconds {
 			t.Errorf("with %d bytes: %+v of %+v", memory, r.Findings, r.Tables)
 		}
 	}
@@ -187,7 +187,7 @@ func TestHoursApartOutOfOrder(t *testing.T) {
 	})
 	must(t, err)
 	f.Findings = slices.DeleteFunc(f.Findings, func(f detect.Finding) bool { return f.Kind == detect.LowCardinalityKey }) // eleven keys in four hours
-	if len(f.Findings) != 1 || f.Findings[0].PercentOver() != 50 || f.Findings[0].Shards != 3 {
+	if len(f.Findings) != 1 || f.Findings[0].SecondsOver() != 50 || f.Findings[0].Shards != 3 {
 		t.Errorf("findings %+v, want one over 50 seconds with 3 shards", f.Findings)
 	}
 	if f.Tables[0].WCU != 50*1503 {

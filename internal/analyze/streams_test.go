@@ -129,8 +129,8 @@ func TestStreamRecordsShowTheHotTableKeyAndTheHotIndexKey(t *testing.T) {
 			t.Errorf("a finding of %s on %s, which is not hot", f.Kind, where)
 			continue
 		}
-		if got := f.Peak.WCU; got.Value != float64(most) || got.Low > float64(most) || got.High < float64(most) || f.PercentOver() != over {
-			t.Errorf("%s: %+v in %d seconds, want %d in %d", where, got, f.PercentOver(), most, over)
+		if got := f.Peak.WCU; got.Value != float64(most) || got.Low > float64(most) || got.High < float64(most) || f.SecondsOver() != over {
+			t.Errorf("%s: %+v in %d seconds, want %d in %d", where, got, f.SecondsOver(), most, over)
 		}
 		delete(want, where)
 	}

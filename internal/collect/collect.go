@@ -226,7 +226,7 @@ func (c *Collector) Claim(ctx context.Context, claim source.Claim) (source.Parti
 		Log: claim.Log.ID, Start: claim.Log.Start, Partitions: claim.Log.Partitions, Readers: claim.Log.Readers,
 	}
 	if claim.Log.Cluster != "" {
-		wanted.Source, wanted.Former = claim.Log.Cluster, c.config.Source
+		wanted.Source = claim.Log.Cluster
 	}
 	var at store.Position
 	err := c.retry(ctx, "claim "+claim.Partition, func(ctx context.Context) (err error) {

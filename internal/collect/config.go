@@ -34,8 +34,7 @@ type Hider interface{ Hide(r *sample.Record) }
 type Config struct {
 	// Source names the store's entry for the partitions, such as "kafka:keyheat". It is
 	// part of every position's key, so that another name begins from the first record
-	// again. If a claim has a cluster, the cluster replaces it, and rows under Source move
-	// there.
+	// again. If a claim has a cluster, the cluster replaces it.
 	Source string
 	// Host and Version name the collector's host and build, for a person.
 	Host, Version string

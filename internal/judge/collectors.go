@@ -28,7 +28,7 @@ func (t *term) loadPipeline(ctx context.Context, snap *store.Snapshot) error {
 // pipelineStatus returns the stored state of the collectors and of their sources.
 func pipelineStatus(writers []store.Writer, snap *store.Snapshot) pipeline.Status {
 	s := pipeline.Status{Now: snap.Now}
-	if since, silent := store.Silence(writers, snap.Now); silent {
+	if since, silent := store.SilentSince(writers, snap.Now); silent {
 		s.Silent = since
 	}
 	for _, w := range writers {

@@ -8,6 +8,7 @@ import (
 	"github.com/keyheat/keyheat/detect/board"
 	"github.com/keyheat/keyheat/detect/pipeline"
 	"github.com/keyheat/keyheat/internal/alert/routing"
+	"github.com/keyheat/keyheat/internal/judge/heat"
 	"github.com/keyheat/keyheat/internal/judge/verdict"
 	"github.com/keyheat/keyheat/internal/settings/options"
 	"github.com/keyheat/keyheat/store"
@@ -66,13 +67,17 @@ type Config struct {
 	// zero value makes none. LookEvery is the pause between two looks at them.
 	Pipeline  pipeline.Thresholds
 	LookEvery time.Duration
-	// PruneEvery is the pause between prunings; Retention limits the age of rows.
+	// PruneEvery is the pause between prunings; Retention limits the age of rows, and of
+	// roll-ups as package heat does where it does not say.
 	PruneEvery time.Duration
 	Retention  store.Retention
 }
 
 func (c Config) withDefaults() Config {
 	c = options.OrDefault(c, defaults)
+	if c.Retention.Rollups == nil {
+		c.Retention.Rollups = heat.Retention()
+	}
 	c.Read.Bytes = cmp.Or(c.Read.Bytes, LimitsOf(c.Memory).ReadBytes)
 	return c
 }

@@ -63,7 +63,7 @@ func TestMemoryOfFollowedKeys(t *testing.T) {
 	for _, f := range hottest {
 		equal(t, "state", f.State, detect.Firing)
 		equal(t, "seconds", f.Seconds, int64(seconds))
-		equal(t, "seconds over the limit", f.PercentOver(), seconds)
+		equal(t, "seconds over the limit", f.SecondsOver(), seconds)
 	}
 }
 

@@ -16,7 +16,6 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/keyheat/keyheat/internal/alert/routing"
-	"github.com/keyheat/keyheat/internal/alert/silence"
 	"github.com/keyheat/keyheat/internal/judge"
 	"github.com/keyheat/keyheat/internal/testsupport/pgtest"
 	"github.com/keyheat/keyheat/sample"
@@ -289,7 +288,7 @@ func (p *probe) Groups(ctx context.Context) (all []store.Group, err error) {
 	return all, err
 }
 
-func (p *probe) Silences(ctx context.Context, q store.SilenceQuery) (all []silence.Silence, err error) {
+func (p *probe) Silences(ctx context.Context, q store.SilenceQuery) (all []store.Silence, err error) {
 	err = p.call(func() error { all, err = p.Store.Silences(ctx, q); return err })
 	return all, err
 }

@@ -136,8 +136,8 @@ func TestRollupsAreWhatAMapAddsUp(t *testing.T) {
 			j.stop()
 			got := heatOf(t, s)
 			equalHeat(t, 7320, got, oracle(start, told, 7320))
-			if len(got[heat.Hour]) != 16 {
-				t.Errorf("%d cells of an hour, want 8 keys in 2 hours", len(got[heat.Hour]))
+			if len(got[3600]) != 16 {
+				t.Errorf("%d cells of an hour, want 8 keys in 2 hours", len(got[3600]))
 			}
 		})
 	}
@@ -244,7 +244,7 @@ func TestLateSecondsBeyondTheirWindows(t *testing.T) {
 	j.quiet(t)
 	equalHeat(t, 0, heatOf(t, s), oracle(start, told, 3700))
 	j.stop()
-	pruned, err := s.Prune(t.Context(), store.Retention{Windows: time.Nanosecond, HeatTens: time.Nanosecond})
+	pruned, err := s.Prune(t.Context(), store.Retention{Windows: time.Nanosecond, Rollups: map[int64]time.Duration{10: time.Nanosecond}})
 	must(t, err)
 	if pruned.Windows != 3 || pruned.Rollups != 1 {
 		t.Fatalf("pruned are %+v", pruned)
@@ -253,7 +253,7 @@ func TestLateSecondsBeyondTheirWindows(t *testing.T) {
 	c.commit(3710, load{3, "key", 200})
 	j.quiet(t)
 	j.stop()
-	for _, of := range heatOf(t, s)[heat.Hour] {
+	for _, of := range heatOf(t, s)[3600] {
 		var begins, seconds, highest, sum int
 		var key string
 		_, err := fmt.Sscanf(of, "%d %s %d %d %d", &begins, &key, &seconds, &highest, &sum)

@@ -251,8 +251,8 @@ func TestBelowTheShareNobodyIsTold(t *testing.T) {
 	}
 }
 
-// TestToldNobodyIsWritten: null would be an incident of before that was kept, of which
-// every receiver was told.
+// TestToldNobodyIsWritten: an incident that no receiver was notified of has an empty list,
+// not null.
 func TestToldNobodyIsWritten(t *testing.T) {
 	t.Parallel()
 	s := open(t, database(t))

@@ -189,18 +189,8 @@ func loadFindings(ctx context.Context, st findingStore, fingerprints []string) (
 		return nil, err
 	}
 	for i := range all {
-		at := slices.IndexFunc(incidents, func(n store.Incident) bool { return n.ID == of[i] })
-		if at >= 0 {
+		if at := slices.IndexFunc(incidents, func(n store.Incident) bool { return n.ID == of[i] }); at >= 0 {
 			all[i].Incident = &incidents[at]
-			continue
-		}
-		// One of before causes were told apart: each finding had its own.
-		own, err := st.Incidents(ctx, store.IncidentQuery{Finding: all[i].Finding.Fingerprint, Limit: 1})
-		if err != nil {
-			return nil, err
-		}
-		if len(own) > 0 {
-			all[i].Incident = &own[0]
 		}
 	}
 	return all, nil

@@ -60,7 +60,7 @@ type Store interface {
 	RecordWentBack(ctx context.Context, noticedBy string, since time.Time) error
 
 	// Facts about tables, and active silences.
-	Silences(ctx context.Context, q store.SilenceQuery) ([]silence.Silence, error)
+	silence.Lister
 	TableViews(ctx context.Context) ([]store.TableView, error)
 	TableFacts(ctx context.Context) ([]store.TableFacts, error)
 	windowStore

@@ -118,7 +118,7 @@ func TestAHotKeyIsFoundToldAndResolved(t *testing.T) {
 		equal(t, "cursors", o.Cursors, map[string]int64{"a": 2})
 		var f detect.Finding
 		must(t, json.Unmarshal([]byte(o.Findings[0]), &f))
-		if f.PercentOver() != 3 || f.Shards != 2 || f.Peak.WCU.Value != 1200 {
+		if f.SecondsOver() != 3 || f.Shards != 2 || f.Peak.WCU.Value != 1200 {
 			t.Errorf("finding %+v", f)
 		}
 		equal(t, "readiness", j.Ready(), nil)
@@ -607,8 +607,8 @@ func TestALongEpisodeOutlivesItsWindows(t *testing.T) {
 	o := left(t, s)
 	var f detect.Finding
 	must(t, json.Unmarshal([]byte(o.Findings[0]), &f))
-	if f.PercentOver() != 1510 || f.Peak.WCU.Value != 1300 || f.State != detect.Resolved {
-		t.Errorf("%d seconds over, peak %v, %s", f.PercentOver(), f.Peak.WCU, f.State)
+	if f.SecondsOver() != 1510 || f.Peak.WCU.Value != 1300 || f.State != detect.Resolved {
+		t.Errorf("%d seconds over, peak %v, %s", f.SecondsOver(), f.Peak.WCU, f.State)
 	}
 	equal(t, "notified", o.Notified, []string{"hot firing", "hot resolved"})
 }

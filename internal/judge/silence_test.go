@@ -15,7 +15,6 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/keyheat/keyheat/detect"
-	"github.com/keyheat/keyheat/internal/alert/silence"
 	"github.com/keyheat/keyheat/internal/judge"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/store"
@@ -71,7 +70,7 @@ func silencing(after time.Duration, matchers ...string) step {
 			now = g.probe.stands
 		}
 		now = now.Add(after)
-		added, err := g.store.AddSilence(g.t.Context(), silence.Silence{
+		added, err := g.store.AddSilence(g.t.Context(), store.Silence{
 			Matchers: matchers, StartsAt: now.Add(-time.Second), EndsAt: now.Add(time.Hour), Author: "ada", Reason: "load test",
 		})
 		must(g.t, err)

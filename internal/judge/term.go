@@ -241,7 +241,7 @@ func (t *term) limit() store.ReadLimit {
 // loadSilences gives the state the active silences. An unreadable silence silences
 // nothing.
 func (t *term) loadSilences(ctx context.Context) error {
-	active, err := t.judge.store.Silences(ctx, store.SilenceQuery{State: silence.Active})
+	active, err := silence.List(ctx, t.judge.store, store.SilenceQuery{State: store.SilenceActive})
 	if err != nil {
 		return err
 	}
@@ -260,7 +260,7 @@ func (t *term) loadSilences(ctx context.Context) error {
 // failed meanwhile, are read again.
 func (t *term) checkChain(deltas []store.Delta) error {
 	for _, d := range deltas {
-		if read, ok := t.newest[d.Writer]; ok && d.Previous >= 0 && d.Previous < read {
+		if read, ok := t.newest[d.Writer]; ok && d.Previous < read {
 			return fmt.Errorf("delta %d of writer %s follows on %d, and not on %d, which was read: %w", d.Seq, d.Writer, d.Previous, read, store.ErrWentBack)
 		}
 	}

@@ -79,7 +79,7 @@ func (r *Rows) addCollectors(n *NotSeen) {
 	if len(all) > 0 || r.Made.Sub(r.From) <= store.DefaultRetention().Writers {
 		n.Collectors = new(len(all))
 	}
-	if since, silent := store.Silence(all, end); silent {
+	if since, silent := store.SilentSince(all, end); silent {
 		n.Stopped = &since
 	}
 	for _, w := range all {

@@ -20,7 +20,7 @@ type Store interface {
 	IncidentTransitions(ctx context.Context, from, to time.Time, most int) ([]store.Transition, error)
 	Finding(ctx context.Context, fingerprint string) (store.Finding, error)
 	TableViews(ctx context.Context) ([]store.TableView, error)
-	Silences(ctx context.Context, q store.SilenceQuery) ([]silence.Silence, error)
+	silence.Lister
 	Gaps(ctx context.Context, q store.GapQuery) ([]store.Gap, error)
 	Writers(ctx context.Context) ([]store.Writer, error)
 	WarmKeys(ctx context.Context, at sample.Target, since time.Time, most int) ([]store.WarmKey, error)
@@ -86,7 +86,7 @@ func Load(ctx context.Context, st Store, q Request, last *Report) (r Rows, err e
 		return r, err
 	}
 	r.cut(len(r.Gaps), maxGaps, "gaps: only those that were noticed last are listed")
-	if r.Silences, err = st.Silences(ctx, store.SilenceQuery{From: q.From, To: q.To, Limit: maxSilences}); err != nil {
+	if r.Silences, err = silence.List(ctx, st, store.SilenceQuery{From: q.From, To: q.To, Limit: maxSilences}); err != nil {
 		return r, err
 	}
 	r.cut(len(r.Silences), maxSilences, "silences: only those that end last are listed")

@@ -112,7 +112,7 @@ func keySymptom(f *detect.Finding, h *answer.Harm, writes string) string {
 	switch {
 	case !h.None() && f.Severity != detect.Info:
 		return fmt.Sprintf("%s throttled on %s", writes, of)
-	case f.PercentOver() > 0 || f.Severity == detect.Critical:
+	case f.SecondsOver() > 0 || f.Severity == detect.Critical:
 		return fmt.Sprintf("%s of %s above the partition limit", writes, of)
 	case f.PossibleSeconds > 0:
 		return fmt.Sprintf("%s of %s may be above the partition limit", writes, of)

@@ -151,9 +151,7 @@ func (w *writer) flush() {
 // history writes all parts of the history before a time that are as long as days.
 func (w *writer) history(end time.Time, days time.Duration) {
 	keep := store.DefaultRetention()
-	kept := map[heat.Level]time.Duration{
-		heat.Levels[0]: keep.HeatTens, heat.Levels[1]: keep.HeatMinutes, heat.Levels[2]: keep.HeatTenMinutes, heat.Levels[3]: keep.HeatHours,
-	}
+	kept := heat.Retention()
 	for n := range *monthTables {
 		at := sample.Target{Table: tableName(n)}
 		windows, rollups := w.bodies(at)
@@ -165,7 +163,7 @@ func (w *writer) history(end time.Time, days time.Duration) {
 			w.full()
 		}
 		for _, level := range heat.Levels {
-			for n := range int(min(days, kept[level]) / (time.Duration(level) * time.Second)) {
+			for n := range int(min(days, kept[int64(level)]) / (time.Duration(level) * time.Second)) {
 				begins := level.Begin(end.Unix() - int64(n+1)*int64(level))
 				w.j.Rollups = append(w.j.Rollups, store.Rollup{Target: at, Level: int64(level), Begins: time.Unix(begins, 0), Body: rollups[n%len(rollups)]})
 				w.full()

@@ -81,7 +81,7 @@ func (s *Site) frame(ctx context.Context, title, page string) (frame, error) {
 			f.Failing = append(f.Failing, r)
 		}
 	}
-	active, err := s.store.Silences(ctx, store.SilenceQuery{State: silence.Active})
+	active, err := silence.List(ctx, s.store, store.SilenceQuery{State: store.SilenceActive})
 	if err != nil {
 		return f, err
 	}
@@ -102,7 +102,7 @@ func (s *Site) listen(ctx context.Context, f *frame) error {
 		return err
 	}
 	f.Nothing = len(writers) == 0
-	if since, silent := store.Silence(writers, now); silent {
+	if since, silent := store.SilentSince(writers, now); silent {
 		f.Silent = since
 	}
 	return nil

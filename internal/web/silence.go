@@ -28,7 +28,7 @@ func (s *Site) apiSilences(ctx context.Context, r *http.Request) (any, error) {
 	if err := oneOf("state", state, silence.States()); err != nil {
 		return nil, err
 	}
-	all, err := s.store.Silences(ctx, store.SilenceQuery{State: state})
+	all, err := silence.List(ctx, s.store, store.SilenceQuery{State: state})
 	if err != nil {
 		return nil, err
 	}
@@ -107,7 +107,7 @@ func (s *Site) silencesPage(ctx context.Context) (page *silencesPage, err error)
 	if page.frame, err = s.frame(ctx, "Silences", "silences"); err != nil {
 		return nil, err
 	}
-	page.Silences, err = s.store.Silences(ctx, store.SilenceQuery{})
+	page.Silences, err = silence.List(ctx, s.store, store.SilenceQuery{})
 	return page, err
 }
 
@@ -176,7 +176,7 @@ func (s *Site) answerChange(w http.ResponseWriter, r *http.Request, err error) {
 func (s *Site) findIncident(ctx context.Context, page *findingPage) error {
 	row, err := s.store.Incident(ctx, page.F.Incident)
 	if errors.Is(err, store.ErrNotFound) {
-		return nil // of before there were incidents
+		return nil // it was pruned
 	}
 	if err != nil {
 		return err
@@ -201,7 +201,7 @@ func (s *Site) findIncident(ctx context.Context, page *findingPage) error {
 type silenceIDs map[string]bool
 
 func (s *Site) activeSilences(ctx context.Context) (silenceIDs, error) {
-	rows, err := s.store.Silences(ctx, store.SilenceQuery{State: silence.Active})
+	rows, err := s.store.Silences(ctx, store.SilenceQuery{State: store.SilenceActive})
 	active := make(silenceIDs, len(rows))
 	for _, n := range rows {
 		active[n.ID] = true

@@ -84,7 +84,7 @@ const (
 	apiAt  = "/api/v1/silences"
 )
 
-func allSilences(t *testing.T, s *store.Store) []silence.Silence {
+func allSilences(t *testing.T, s *store.Store) []store.Silence {
 	t.Helper()
 	all, err := s.Silences(t.Context(), store.SilenceQuery{})
 	must(t, err)
@@ -101,7 +101,7 @@ func TestAnUnreadableSilenceIsOnEveryPage(t *testing.T) {
 		s, err := store.Open(t.Context(), "sqlite:"+path, store.Options{Migrate: true})
 		must(t, err)
 		defer s.Close()
-		n, err := s.AddSilence(t.Context(), silence.Silence{
+		n, err := s.AddSilence(t.Context(), store.Silence{
 			Matchers: []string{"table=orders"}, StartsAt: time.Now().Add(-time.Minute), EndsAt: time.Now().Add(time.Hour), Author: "ada", Reason: "load test",
 		})
 		must(t, err)
@@ -139,7 +139,7 @@ func TestSilencesByTheAPI(t *testing.T) {
 	var added struct{ Silence silence.Silence }
 	must(t, json.Unmarshal([]byte(body), &added))
 	n := added.Silence
-	if code != 200 || n.ID == "" || n.State != silence.Active || n.Author != "ada" || n.Reason != "load test" || n.EndsAt.Sub(n.StartsAt) != 2*time.Hour {
+	if code != 200 || n.ID == "" || n.State != store.SilenceActive || n.Author != "ada" || n.Reason != "load test" || n.EndsAt.Sub(n.StartsAt) != 2*time.Hour {
 		t.Fatalf("%d %s", code, body)
 	}
 	var listed struct{ Silences []silence.Silence }
@@ -173,7 +173,7 @@ func TestSilencesByTheAPI(t *testing.T) {
 			t.Errorf("%s: %d %s", name, code, body)
 		}
 	}
-	if all := allSilences(t, s); len(all) != 1 || all[0].State != silence.Active {
+	if all := allSilences(t, s); len(all) != 1 || all[0].State != store.SilenceActive {
 		t.Errorf("silences are %+v", all)
 	}
 	for _, want := range []int{200, 404} {
@@ -252,7 +252,7 @@ func TestSilencesOnThePage(t *testing.T) {
 			t.Errorf("expired: %d %s, want %d", code, body, want)
 		}
 	}
-	if state := allSilences(t, s)[0].State; state != silence.Expired {
+	if state := allSilences(t, s)[0].State; state != store.SilenceExpired {
 		t.Errorf("the silence is %s", state)
 	}
 	if n := len(see("ada").all("form", "")); n != 1 {

@@ -29,6 +29,7 @@ import (
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/wording"
+	"github.com/keyheat/keyheat/internal/judge/heat"
 	"github.com/keyheat/keyheat/internal/web/heatmap"
 	"github.com/keyheat/keyheat/internal/web/live"
 	"github.com/keyheat/keyheat/store"
@@ -91,7 +92,7 @@ var functions = template.FuncMap{
 
 	"tablelink": tableLink, "findingslink": findingsLink, "place": place,
 	"distinct": distinctKeys, "period": period,
-	"heatlink": heatLink, "findingheat": findingHeatLink, "step": stepWords, "legend": heatmap.Legend,
+	"heatlink": heatLink, "findingheat": findingHeatLink, "step": func(seconds int64) string { return heat.Level(seconds).String() }, "legend": heatmap.Legend,
 	"clip":  func(text string) string { return wording.Shorten(text, shownKey) },
 	"state": func(s detect.State) string { return stateWords[s] },
 	"takes": func(s detect.Step) string { return wording.Takes(&s) }, "leaves": func(s detect.Step) string { return wording.Leaves(&s) },

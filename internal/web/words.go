@@ -137,11 +137,6 @@ func findingHeatLink(f detect.Finding) string {
 	return heatmap.LinkTo(indexValues(f.Target), detect.Side(f.Kind, heatmap.Write, heatmap.Read), f.FirstSeen.Add(-around), f.LastSeen.Add(around))
 }
 
-// stepWords describes the length of a cell of a heatmap.
-func stepWords(step int64) string {
-	return map[int64]string{1: "a second", 10: "10 seconds", 60: "a minute", 600: "10 minutes", 3600: "an hour"}[step]
-}
-
 // findingsLink returns where a table's findings are.
 func findingsLink(of detect.Target) string { return "/?" + targetValues(of).Encode() }
 

@@ -26,6 +26,8 @@ type layer struct {
 	name             string
 	roots            []string
 	either, siblings bool
+	// only are the lower layers that it may import; all if there are none.
+	only []string
 }
 
 // edge is one import within a layer that mapFile allows.
@@ -42,6 +44,7 @@ type exemption struct {
 
 var (
 	layerLine = regexp.MustCompile(`^layer ([a-z ]+?)(?: \(([a-z, ]+)\))?: (\S.*)$`)
+	onlyLine  = regexp.MustCompile(`^only ([a-z ]+) -> ([a-z, ]+): \S`)
 	allowLine = regexp.MustCompile(`^allow (\S+) -> (\S+): \S`)
 	largeLine = regexp.MustCompile(`^large (\S+) \(([a-z, ]+)\): \S`)
 )
@@ -58,7 +61,7 @@ func readMap(dir string) (*structure, error) {
 	for n := 1; lines.Scan(); n++ {
 		line := strings.TrimSpace(lines.Text())
 		if line != "" && !strings.HasPrefix(line, "#") && !s.addLine(line) {
-			s.wrong = append(s.wrong, problem{fmt.Sprintf("%s:%d", mapFile, n), "write a layer, allow or large line as the head of the file shows"})
+			s.wrong = append(s.wrong, problem{fmt.Sprintf("%s:%d", mapFile, n), "write a layer, only, allow or large line as the head of the file shows"})
 		}
 	}
 	return s, lines.Err()
@@ -69,6 +72,13 @@ func (s *structure) addLine(line string) bool {
 	if m := layerLine.FindStringSubmatch(line); m != nil {
 		s.layers = append(s.layers, layer{name: m[1], roots: strings.Fields(m[3]), either: strings.Contains(m[2], "either"), siblings: strings.Contains(m[2], "siblings")})
 		return true
+	}
+	if m := onlyLine.FindStringSubmatch(line); m != nil {
+		i := slices.IndexFunc(s.layers, func(l layer) bool { return l.name == m[1] })
+		if i >= 0 {
+			s.layers[i].only = strings.Split(m[2], ", ")
+		}
+		return i >= 0
 	}
 	if m := allowLine.FindStringSubmatch(line); m != nil {
 		s.allowed = append(s.allowed, edge{from: m[1], to: m[2]})
@@ -121,6 +131,8 @@ func (s *structure) judgeImport(from, to int, importer, imported string) string 
 	switch {
 	case to > from:
 		return fmt.Sprintf("imports %s: %s must not know %s above it", imported, s.layers[from].name, s.layers[to].name)
+	case to < from && len(s.layers[from].only) > 0 && !slices.Contains(s.layers[from].only, s.layers[to].name):
+		return fmt.Sprintf("imports %s: %s must not know %s", imported, s.layers[from].name, s.layers[to].name)
 	case to < from, within(importer, imported), within(imported, importer+"/internal"):
 		return ""
 	case below && s.layers[from].either, !below && s.layers[from].siblings:

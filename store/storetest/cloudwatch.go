@@ -11,7 +11,6 @@ import (
 var cloudWatch = []obligation{
 	{"what CloudWatch reported is kept by minute", cloudWatchKept},
 	{"an attempt that failed leaves what was read", cloudWatchFailed},
-	{"what else is paid counts in the month", cloudWatchCharged},
 	{"seconds add up to minutes", minuteTotals},
 	{"a target is active that has seconds of late", activeTargets},
 }
@@ -60,17 +59,6 @@ func cloudWatchFailed(t *testing.T, s *store.Store) {
 	equal(t, "read", got[0], read)
 }
 
-func cloudWatchCharged(t *testing.T, s *store.Store) {
-	must(t, s.ChargeCloudWatch(t.Context(), byStatus, 2)) // never read
-	read := store.CloudWatchRead{Target: byStatus, Through: minuteOne, State: "read", Requested: 6}
-	must(t, s.PutCloudWatch(t.Context(), read, nil))
-	before := value[[]store.CloudWatchRead](t)(s.CloudWatchReads(t.Context()))
-	must(t, s.ChargeCloudWatch(t.Context(), byStatus, 2))
-	must(t, s.ChargeCloudWatch(t.Context(), byStatus, 1))
-	before[0].Requested = 9
-	equal(t, "reads", value[[]store.CloudWatchRead](t)(s.CloudWatchReads(t.Context())), before)
-}
-
 func activeTargets(t *testing.T, s *store.Store) {
 	judge(t, s, store.Judgement{Windows: []store.Window{{Target: byStatus, Second: noon}, {Target: sample.Target{Table: "old"}, Second: noon.Add(-time.Hour)}}})
 	active := value[[]sample.Target](t)(s.ActiveTargets(t.Context(), noon.Add(-time.Minute)))
@@ -84,10 +72,12 @@ func minuteTotals(t *testing.T, s *store.Store) {
 	judge(t, s, store.Judgement{Windows: []store.Window{
 		window(0, 1000, true), window(59, 500, true), window(60, 7, true), window(119, 1, false), window(180, 9, true),
 	}})
-	equal(t, "minutes", value[[]store.MinuteTotal](t)(s.MinuteTotals(t.Context(), byStatus, minuteOne)), []store.MinuteTotal{
+	since := []store.MinuteQuery{{Target: byStatus, Since: minuteOne}, {Target: byStatus, Since: minuteOne.Add(time.Minute)}}
+	got := value[[][]store.MinuteTotal](t)(s.EachMinuteTotals(t.Context(), since))
+	equal(t, "minutes", got[0], []store.MinuteTotal{
 		{Minute: minuteOne, WriteMilli: 1500, ReadMilli: 3000, Complete: true},
 		{Minute: minuteOne.Add(time.Minute), WriteMilli: 8, ReadMilli: 16, Complete: false},
 		{Minute: minuteOne.Add(3 * time.Minute), WriteMilli: 9, ReadMilli: 18, Complete: true},
 	})
-	equal(t, "since", len(value[[]store.MinuteTotal](t)(s.MinuteTotals(t.Context(), byStatus, minuteOne.Add(time.Minute)))), 2)
+	equal(t, "since", len(got[1]), 2)
 }

@@ -91,8 +91,12 @@ func heatPruned(t *testing.T, s *store.Store) {
 	}
 	judge(t, s, store.Judgement{Rollups: all, Seen: []store.SeenMinute{{Minute: atNoon, Seconds: 1}}})
 	equal(t, "young", prune(t, s, store.Retention{}), store.Pruned{})
-	for i, r := range []store.Retention{{HeatTens: soon}, {HeatMinutes: soon}, {HeatTenMinutes: soon}, {HeatHours: soon}} {
-		equal(t, "pruned", prune(t, s, r), store.Pruned{Rollups: 1})
+	for i, level := range levels {
+		keep := map[int64]time.Duration{level: soon}
+		if i+1 < len(levels) {
+			keep[levels[i+1]] = time.Hour
+		}
+		equal(t, "pruned", prune(t, s, store.Retention{Rollups: keep}), store.Pruned{Rollups: 1})
 		for j, level := range levels {
 			left := value[[]store.Rollup](t)(s.Rollups(t.Context(), store.RollupQuery{Target: byStatus, Level: level}))
 			equal(t, "left", len(left) == 1, j > i)

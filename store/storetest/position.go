@@ -2,7 +2,6 @@ package storetest
 
 import (
 	"errors"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -117,7 +116,6 @@ var claims = []obligation{
 	{"a log that becomes known keeps the position", logBecomesKnown},
 	{"a renamed group goes on where the old one stopped", renamedReaders},
 	{"a second group is refused while the first attends, by name", secondReaders},
-	{"a position that an older version kept moves, and is none there any more", formerSource},
 	{"a cluster that another took the place of is left, once, with a gap", anotherCluster},
 	{"two clusters that are both read have positions of their own", twoClusters},
 }
@@ -126,7 +124,7 @@ var claims = []obligation{
 func topicClaim(cluster, name, log, readers string) store.Claim {
 	return store.Claim{
 		PartitionID: store.PartitionID{Source: "kafka:" + cluster, Name: name}, First: "5",
-		Log: log, Start: "0", Partitions: 4, Readers: readers, Former: "kafka:" + readers,
+		Log: log, Start: "0", Partitions: 4, Readers: readers,
 	}
 }
 
@@ -269,28 +267,6 @@ func secondReaders(t *testing.T, s *store.Store) {
 	}
 	if p := claimTopic(t, s, "b", topicClaim("c", "t/1", "one", "first")); p.Next != "70" {
 		t.Errorf("the group's own next member is at %s, want 70", p.Next)
-	}
-}
-
-func formerSource(t *testing.T, s *store.Store) {
-	old := store.Claim{PartitionID: store.PartitionID{Source: "kafka:g", Name: "t/1"}, First: "5"}
-	readTo(t, s, "a", old, "70", 3)
-	p := claimTopic(t, s, "b", topicClaim("c", "t/1", "one", "g"))
-	if p.Next != "70" || p.Epoch != 1 || len(p.Lost) != 0 {
-		t.Errorf("the claim returned %+v, want the older version's position", p)
-	}
-	marks := read(t, s, nil).Watermarks
-	if slices.ContainsFunc(marks, func(w store.Watermark) bool { return w.Source == "kafka:g" }) {
-		t.Error("the partition is waited for under its old name")
-	}
-	if p := value[store.Position](t)(s.Claim(t.Context(), "a", old)); p.Next != "moved to kafka:c" {
-		t.Errorf("the older version's next claim is at %q: it would read from there", p.Next)
-	}
-	if p := claimTopic(t, s, "b", topicClaim("c", "t/1", "one", "g")); p.Next != "70" || p.Epoch != 2 {
-		t.Errorf("the second claim returned %+v", p)
-	}
-	if p := claimTopic(t, s, "b", topicClaim("other", "t/1", "six", "g")); p.Next != "5" {
-		t.Errorf("another cluster's claim is at %q: it took the moved position", p.Next)
 	}
 }
 

@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/keyheat/keyheat/internal/alert/silence"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/store"
 )
@@ -102,7 +101,7 @@ func fill(t *testing.T, s *store.Store) {
 	r := report("daily", 1)
 	r.Summary, r.Document = "user#canary got hot", []byte(`{"hot":["user#canary"]}`)
 	put(t, s, r)
-	addSilence(t, s, silence.Silence{Matchers: []string{`table="orders"`}, EndsAt: at.Add(3 * time.Hour), Author: "ada", Reason: "user#canary is known"})
+	addSilence(t, s, store.Silence{Matchers: []string{`table="orders"`}, EndsAt: at.Add(3 * time.Hour), Author: "ada", Reason: "user#canary is known"})
 }
 
 func purged(t *testing.T, s *store.Store) {
@@ -160,7 +159,7 @@ func purged(t *testing.T, s *store.Store) {
 	stored := value[[]store.Report](t)(s.Reports(t.Context(), store.ReportQuery{}))
 	equal(t, "the report", value[store.Report](t)(s.Report(t.Context(), stored[0].ID)).Document, []byte(`{"hot":["-"]}`))
 	equal(t, "its summary", stored[0].Summary, "- got hot")
-	equal(t, "a silence's reason", value[[]silence.Silence](t)(s.Silences(t.Context(), store.SilenceQuery{}))[0].Reason, "- is known")
+	equal(t, "a silence's reason", value[[]store.Silence](t)(s.Silences(t.Context(), store.SilenceQuery{}))[0].Reason, "- is known")
 
 	entries := value[[]store.AuditEntry](t)(s.Audit(t.Context(), 0))
 	if len(entries) != 3 { // and the silence's

@@ -5,7 +5,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/keyheat/keyheat/internal/alert/silence"
 	"github.com/keyheat/keyheat/store"
 )
 
@@ -18,41 +17,41 @@ var silences = []obligation{
 	{"silences are pruned long after they are over", silencePruned},
 }
 
-func addSilence(t *testing.T, s *store.Store, n silence.Silence) string {
+func addSilence(t *testing.T, s *store.Store, n store.Silence) string {
 	t.Helper()
-	return value[silence.Silence](t)(s.AddSilence(t.Context(), n)).ID
+	return value[store.Silence](t)(s.AddSilence(t.Context(), n)).ID
 }
 
 // silenced is a silence of orders.
-func silenced(start, end time.Time) silence.Silence {
-	return silence.Silence{Matchers: []string{`table="orders"`, `severity="warning"`}, StartsAt: start, EndsAt: end, Author: "ada", Reason: "load test"}
+func silenced(start, end time.Time) store.Silence {
+	return store.Silence{Matchers: []string{`table="orders"`, `severity="warning"`}, StartsAt: start, EndsAt: end, Author: "ada", Reason: "load test"}
 }
 
 func silenceStates(t *testing.T, s *store.Store) {
 	now := value[time.Time](t)(s.Now(t.Context()))
 	ids := map[string]string{
-		silence.Pending: addSilence(t, s, silenced(now.Add(time.Hour), now.Add(3*time.Hour))),
-		silence.Active:  addSilence(t, s, silenced(now, now.Add(2*time.Hour))),
-		silence.Expired: addSilence(t, s, silenced(now.Add(-time.Hour), now)),
+		store.SilencePending: addSilence(t, s, silenced(now.Add(time.Hour), now.Add(3*time.Hour))),
+		store.SilenceActive:  addSilence(t, s, silenced(now, now.Add(2*time.Hour))),
+		store.SilenceExpired: addSilence(t, s, silenced(now.Add(-time.Hour), now)),
 	}
 	var states []string
-	for _, n := range value[[]silence.Silence](t)(s.Silences(t.Context(), store.SilenceQuery{})) {
+	for _, n := range value[[]store.Silence](t)(s.Silences(t.Context(), store.SilenceQuery{})) {
 		states = append(states, n.State)
 	}
-	equal(t, "all, those that end last first", states, []string{silence.Pending, silence.Active, silence.Expired})
+	equal(t, "all, those that end last first", states, []string{store.SilencePending, store.SilenceActive, store.SilenceExpired})
 	for state, id := range ids {
-		got := value[[]silence.Silence](t)(s.Silences(t.Context(), store.SilenceQuery{State: state}))
+		got := value[[]store.Silence](t)(s.Silences(t.Context(), store.SilenceQuery{State: state}))
 		if len(got) != 1 || got[0].ID != id || got[0].State != state {
 			t.Errorf("%s are %+v, want %s", state, got, id)
 		}
 	}
-	got := value[[]silence.Silence](t)(s.Silences(t.Context(), store.SilenceQuery{State: silence.Active}))[0]
+	got := value[[]store.Silence](t)(s.Silences(t.Context(), store.SilenceQuery{State: store.SilenceActive}))[0]
 	want := silenced(now, now.Add(2*time.Hour))
-	want.ID, want.State = ids[silence.Active], silence.Active
+	want.ID, want.State = ids[store.SilenceActive], store.SilenceActive
 	equal(t, "a silence", got, want)
-	for state, start := range map[string]time.Duration{silence.Pending: time.Minute, silence.Active: -time.Minute} {
+	for state, start := range map[string]time.Duration{store.SilencePending: time.Minute, store.SilenceActive: -time.Minute} {
 		want := silenced(now.Add(start), now.Add(time.Hour))
-		added := value[silence.Silence](t)(s.AddSilence(t.Context(), want))
+		added := value[store.Silence](t)(s.AddSilence(t.Context(), want))
 		want.ID, want.State = added.ID, state
 		if added.ID == "" {
 			t.Error("no ID")
@@ -60,7 +59,7 @@ func silenceStates(t *testing.T, s *store.Store) {
 		equal(t, "what is added", added, want)
 		must(t, s.ExpireSilence(t.Context(), added.ID, "ada"))
 	}
-	equal(t, "at most", len(value[[]silence.Silence](t)(s.Silences(t.Context(), store.SilenceQuery{Limit: 2}))), 2)
+	equal(t, "at most", len(value[[]store.Silence](t)(s.Silences(t.Context(), store.SilenceQuery{Limit: 2}))), 2)
 }
 
 func silencesOfATime(t *testing.T, s *store.Store) {
@@ -77,11 +76,11 @@ func silencesOfATime(t *testing.T, s *store.Store) {
 	begins := add(-61*time.Minute, -30*time.Minute)
 	ends := add(-3*time.Hour, -119*time.Minute)
 	var got []string
-	for _, n := range value[[]silence.Silence](t)(s.Silences(t.Context(), store.SilenceQuery{From: from, To: to})) {
+	for _, n := range value[[]store.Silence](t)(s.Silences(t.Context(), store.SilenceQuery{From: from, To: to})) {
 		got = append(got, n.ID)
 	}
 	equal(t, "in force", got, []string{across, begins, within, ends})
-	equal(t, "since then", len(value[[]silence.Silence](t)(s.Silences(t.Context(), store.SilenceQuery{From: to}))), 3)
+	equal(t, "since then", len(value[[]store.Silence](t)(s.Silences(t.Context(), store.SilenceQuery{From: to}))), 3)
 }
 
 func silenceExpires(t *testing.T, s *store.Store) {
@@ -97,9 +96,9 @@ func silenceExpires(t *testing.T, s *store.Store) {
 	if err := s.ExpireSilence(t.Context(), "unknown\x00", "bob"); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("an unknown one expires: %v", err)
 	}
-	for _, n := range value[[]silence.Silence](t)(s.Silences(t.Context(), store.SilenceQuery{})) {
+	for _, n := range value[[]store.Silence](t)(s.Silences(t.Context(), store.SilenceQuery{})) {
 		near(t, "the end", n.EndsAt)
-		if n.State != silence.Expired || n.StartsAt.After(n.EndsAt) {
+		if n.State != store.SilenceExpired || n.StartsAt.After(n.EndsAt) {
 			t.Errorf("an expired one is %+v", n)
 		}
 	}
@@ -124,7 +123,7 @@ func silenceText(t *testing.T, s *store.Store) {
 	n := silenced(now, now.Add(time.Hour))
 	n.Matchers, n.Author, n.Reason = []string{`table="'; DROP TABLE silences; --"`, `owner="\"[]"`}, "<script>\x00", "\xff $1 ' \\"
 	addSilence(t, s, n)
-	got := value[[]silence.Silence](t)(s.Silences(t.Context(), store.SilenceQuery{}))[0]
+	got := value[[]store.Silence](t)(s.Silences(t.Context(), store.SilenceQuery{}))[0]
 	equal(t, "matchers", got.Matchers, n.Matchers)
 	equal(t, "author", got.Author, "<script>\uFFFD")
 	equal(t, "reason", got.Reason, "\uFFFD $1 ' \\")
@@ -147,10 +146,10 @@ func silencePruned(t *testing.T, s *store.Store) {
 	addSilence(t, s, silenced(now.Add(-3*time.Hour), now.Add(-2*time.Hour)))
 	addSilence(t, s, silenced(now.Add(-3*time.Hour), now.Add(time.Hour)))
 	prune(t, s, store.Retention{})
-	equal(t, "kept", len(value[[]silence.Silence](t)(s.Silences(t.Context(), store.SilenceQuery{}))), 2)
+	equal(t, "kept", len(value[[]store.Silence](t)(s.Silences(t.Context(), store.SilenceQuery{}))), 2)
 	prune(t, s, store.Retention{History: time.Hour})
-	left := value[[]silence.Silence](t)(s.Silences(t.Context(), store.SilenceQuery{}))
-	if len(left) != 1 || left[0].State != silence.Active {
+	left := value[[]store.Silence](t)(s.Silences(t.Context(), store.SilenceQuery{}))
+	if len(left) != 1 || left[0].State != store.SilenceActive {
 		t.Errorf("left are %+v", left)
 	}
 }

@@ -47,7 +47,7 @@ func served(f *detect.Finding, reason detect.Diagnosis) string {
 		return " No request is marked as throttled, although one partition cannot serve so much: the samples count attempts, and do not tell which were refused."
 	case mean.Low > limit:
 		return " No request is marked as throttled, although one partition cannot serve so much: either the key's items are on several partitions already, or the samples count attempts and do not tell which were refused."
-	case mean.Value >= heldFrom*limit && f.PercentOver() == 0:
+	case mean.Value >= heldFrom*limit && f.SecondsOver() == 0:
 		return " No request is marked as throttled. Samples of served requests alone cannot show what was refused, and a load that stays so near to the limit is also what a key looks like that is held at it: the metric WriteKeyRangeThroughputThrottleEvents tells."
 	}
 	return ""
@@ -105,7 +105,7 @@ func hotItem(f *detect.Finding, facts *detect.TableFacts) (Diagnosis, bool) {
 
 // isFull reports whether the key's partition throttles what is not seen.
 func isFull(f *detect.Finding) bool {
-	return f.Severity == detect.Critical && f.PercentOver() == 0 && f.SaturatedSeconds > 0
+	return f.Severity == detect.Critical && f.SecondsOver() == 0 && f.SaturatedSeconds > 0
 }
 
 // itemText names the hottest item by its sort key; empty when none is known.
@@ -243,7 +243,7 @@ func undetermined(f *detect.Finding) string {
 		return fmt.Sprintf("Whether DynamoDB can split the key's items depends on how the load lies between the times that requests carry: it splits by the load of minutes, %s a second on average over these %s, and that does not help bursts.", wording.PerSecond(detect.Milli(detect.Side(f.Kind, f.Mean.WCU, f.Mean.RCU).Value), f.Kind), wording.Seconds(int(f.Seconds)))
 	case s.Verdict == detect.SplitBursts:
 		had := "had"
-		if f.PercentOver() == 0 {
+		if f.SecondsOver() == 0 {
 			had = "may have had"
 		}
 		return fmt.Sprintf("The load comes in bursts, and splits do not help bursts: DynamoDB splits by the load of minutes, %s a second on average over the last %s of it, and the highest second %s far more than the parts serve.", perSecondMean(f, s), wording.Seconds(s.Seconds), had)

@@ -171,8 +171,8 @@ func restoreEpisode(f *detect.Finding) *Episode {
 		state: f.State, seconds: f.Seconds, through: f.Through.Unix(),
 		write: intervalOf(f.Peak.WCU), read: intervalOf(f.Peak.RCU), At: f.Peak.At.Unix(),
 		consumed: sketch.Load{Read: detect.Milli(f.Consumed.RCU), Write: detect.Milli(f.Consumed.WCU)},
-		Over:     f.PercentOver(), possible: f.PossibleSeconds, saturated: f.SaturatedSeconds,
-		isSaturated: f.Severity == detect.Critical && f.PercentOver() == 0,
+		Over:     f.SecondsOver(), possible: f.PossibleSeconds, saturated: f.SaturatedSeconds,
+		isSaturated: f.Severity == detect.Critical && f.SecondsOver() == 0,
 		warned:      detect.Rank(f.Severity) >= detect.Rank(detect.Warning), combined: f.Combined, restoredEvidence: f.Evidence,
 		first: f.FirstSeen.Unix(), last: f.LastSeen.Unix(),
 	}

@@ -146,17 +146,17 @@ func backOff(_ *Adviser, c *Case) (fix, bool) {
 // laterWrites spreads a short burst of writes over the seconds behind it.
 func laterWrites(_ *Adviser, c *Case) (fix, bool) {
 	rate := c.Policy.Warning * detect.Units(detect.Limit(c.Kind))
-	if c.reads() || c.PercentOver() == 0 || c.PossibleSeconds > 0 || c.Quality.InBatches() || c.Seconds < burstOf*int64(c.PercentOver()) || c.mean() > calmShare*rate {
+	if c.reads() || c.SecondsOver() == 0 || c.PossibleSeconds > 0 || c.Quality.InBatches() || c.Seconds < burstOf*int64(c.SecondsOver()) || c.mean() > calmShare*rate {
 		return fix{}, false
 	}
-	waiting := float64(c.PercentOver()) * (c.peak() - rate)
+	waiting := float64(c.SecondsOver()) * (c.peak() - rate)
 	delay := math.Ceil(waiting / (rate - c.mean()))
 	if delay > shortDelay {
 		return fix{}, false
 	}
 	return fix{
 		text: fmt.Sprintf("If the burst comes again, and its writes may wait: put them through a queue whose reader writes at most %s a second, or spread them in the caller with jitter. What came above that in %s, at most %s write units, is then written up to %s later, without new keys.",
-			c.amount(rate), wording.Seconds(c.PercentOver()), wording.AtMost(waiting), wording.Seconds(int(delay))),
+			c.amount(rate), wording.Seconds(c.SecondsOver()), wording.AtMost(waiting), wording.Seconds(int(delay))),
 		basis: "as many units in each second over the limit as in the peak, after one another; whether the writes may wait is not known", place: first,
 	}, true
 }

@@ -33,12 +33,12 @@ func (n *Notice) groupFacts() []Fact {
 var filters = []string{"account", "region", "table", "kind", "severity"}
 
 // groupPage is the page of a group's incidents, filtered by their common values as far as
-// pages can; the worst incident's page if there is no filter.
+// pages can. It is the worst incident's page if there is no filter.
 func (n *Notice) groupPage(pages, worst string) string {
 	query := url.Values{}
 	for _, name := range filters {
 		value := n.Group.Labels[name]
-		if value != "" && !(name == "region" && strings.Contains(value, ",")) { // of a global table's Regions none is theirs alone
+		if value != "" && !(name == "region" && strings.Contains(value, ",")) { // a global table's incident has several Regions
 			query.Set(name, value)
 		}
 	}
@@ -48,10 +48,9 @@ func (n *Notice) groupPage(pages, worst string) string {
 	return pages + "/?" + query.Encode()
 }
 
-// Labels are the labels that distinguish incidents, and a group's common ones: the names
-// are the names of routes' matchers, and of a policy's labels without their prefix.
-// Unprintable values are quoted: accounts and Regions come from samples. Unknown labels
-// are left out.
+// Labels are the labels that distinguish incidents, or a group's common ones. Their names
+// match routes' matchers; a policy's labels have no prefix. Unprintable values are
+// quoted: accounts and Regions come from samples. Unknown labels are left out.
 func (n *Notice) Labels() map[string]string {
 	i := &n.Incident
 	all := map[string]string{
@@ -86,7 +85,7 @@ func (n *Notice) Labels() map[string]string {
 // reserved are the names of labels that receivers add themselves.
 var reserved = []string{"alertname", "severity", "incident", "key"}
 
-// Incidents is how many incidents that fire the notice is of.
+// Incidents is the number of firing incidents in the notice.
 func (n *Notice) Incidents() int {
 	if n.Group != nil {
 		return n.Group.Firing

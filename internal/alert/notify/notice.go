@@ -14,26 +14,26 @@ import (
 	"github.com/keyheat/keyheat/store"
 )
 
-// Notice is one notification, as every receiver is given it.
+// Notice is one notification in the form for receivers.
 type Notice struct {
 	// ID is the same on every attempt.
 	ID string
 	// Event is the incident's event, in detect's words, or store.EventReport.
 	Event string
-	// At is when the notification was put into the outbox.
+	// At is the time when the notification was put into the outbox.
 	At time.Time
 	// Subject is the common name of notices about one matter: the incident's ID, the
 	// group's, or the report's.
 	Subject string
-	// Incident and Finding, its root, are as they were then. Of a finding that cannot
-	// be read, as one of a later version, they say nothing.
+	// Incident and Finding, its root, are as they were then. They are empty if the
+	// finding cannot be read, such as one of a later version.
 	Incident detect.Incident
 	Finding  detect.Finding
-	// Group is the notice's group of incidents; Incident is then the worst of them. Nil
+	// Group is the notice's group of incidents; Incident is then its worst member. Nil
 	// for a single incident.
 	Group *detect.Group
-	// Document is the finding as it was written then, IncidentDocument the incident;
-	// Report is a scheduled report in short, of a notice of one.
+	// Document and IncidentDocument are the JSON of the finding and the incident at that
+	// time. Report is a scheduled report in short, in a notice of one.
 	Document, IncidentDocument, Report json.RawMessage
 	// Title names the matter in one line; Brief has the five answers about an incident,
 	// and is empty for a report.
@@ -41,12 +41,11 @@ type Notice struct {
 	Brief say.Brief
 	// Delay describes the notice's delay and its cause; empty in time.
 	Delay string
-	// Recent is the load of the finding's key before the notification; nil where that is
-	// not known.
+	// Recent is the load of the finding's key before the notification; nil if unknown.
 	Recent *detect.Recent
 	// Related describes the worst other findings of the incident.
 	Related []string
-	// RunbookURL is where the owner's own instructions are; empty for nowhere.
+	// RunbookURL is the address of the owner's own instructions; empty for none.
 	RunbookURL string
 	// URL is the matter's page; empty while the pages' public address is unknown.
 	URL string
@@ -57,22 +56,22 @@ type Notice struct {
 
 // NewNotice returns the notice of a stored notification. pages is the address of the
 // pages, empty for none.
-func NewNotice(of store.Notification, pages string) *Notice {
-	n := &Notice{ID: of.ID, Event: of.Event, At: of.Created, Subject: cmp.Or(of.Incident, of.Fingerprint), Receipt: of.Receipt}
+func NewNotice(stored store.Notification, pages string) *Notice {
+	n := &Notice{ID: stored.ID, Event: stored.Event, At: stored.Created, Subject: cmp.Or(stored.Incident, stored.Fingerprint), Receipt: stored.Receipt}
 	pages = strings.TrimSuffix(pages, "/")
 	page := "/findings/"
-	if of.Event == store.EventReport {
-		n.Report, page = of.Payload, "/reports/"
+	if stored.Event == store.EventReport {
+		n.Report, page = stored.Payload, "/reports/"
 		n.Title = "Keyheat's report"
 		var r struct{ Name, Summary string }
-		if json.Unmarshal(of.Payload, &r) == nil && r.Summary != "" {
+		if json.Unmarshal(stored.Payload, &r) == nil && r.Summary != "" {
 			n.Title = wording.Printable(r.Name) + ": " + wording.Printable(r.Summary)
 		}
 	} else {
-		n.readFinding(of.Payload)
+		n.readFinding(stored.Payload)
 	}
 	if pages != "" {
-		if n.URL = pages + page + of.Fingerprint; n.Group != nil {
+		if n.URL = pages + page + stored.Fingerprint; n.Group != nil {
 			n.URL = n.groupPage(pages, n.URL)
 		}
 	}
@@ -107,13 +106,13 @@ func (n *Notice) readFinding(payload []byte) {
 	}
 }
 
-// TestLabel marks the incident of a test of the way to a receiver.
+// TestLabel marks the incident of a receiver's test.
 const TestLabel = "keyheat_test"
 
-// IsResolved reports whether the notice is of an end.
+// IsResolved reports whether the notice reports a resolved incident or group.
 func (n *Notice) IsResolved() bool { return n.Event == string(detect.EventResolved) }
 
-// Severity is the incident's or the group's; info of a report.
+// Severity is the incident's or the group's severity; info for a report.
 func (n *Notice) Severity() detect.Severity {
 	if n.Group != nil {
 		return n.Group.Severity
@@ -124,8 +123,7 @@ func (n *Notice) Severity() detect.Severity {
 	return n.Incident.Severity
 }
 
-// OpenedAt is when the incident or the group began; zero where that is not known, and of a
-// report.
+// OpenedAt is the start of the incident or the group; zero if unknown, and for a report.
 func (n *Notice) OpenedAt() time.Time {
 	if n.Group != nil {
 		return n.Group.OpenedAt
@@ -133,8 +131,8 @@ func (n *Notice) OpenedAt() time.Time {
 	return n.Incident.OpenedAt
 }
 
-// Table names the table or index that it is about, of a group the worst one's, or Keyheat
-// itself, for people; empty of a report.
+// Table names the notice's table or index for people, or Keyheat itself. A group has its
+// worst incident's table, a report none.
 func (n *Notice) Table() string {
 	if n.Incident.ID == "" {
 		return ""
@@ -181,7 +179,7 @@ func (n *Notice) Answers() string {
 // text.
 type Fact struct {
 	Name, Value string
-	// Wide reports that the value is to stand in a line of its own.
+	// Wide asks for a line of its own.
 	Wide bool
 }
 
@@ -217,7 +215,7 @@ func (n *Notice) Facts() []Fact {
 	return facts
 }
 
-// delayFacts is the delay as a fact; none where the notice is in time.
+// delayFacts is the delay as a fact; none if the notice is in time.
 func (n *Notice) delayFacts() []Fact {
 	if n.Delay == "" {
 		return nil
@@ -227,30 +225,31 @@ func (n *Notice) delayFacts() []Fact {
 
 func instant(at time.Time) string { return at.UTC().Format("2006-01-02 15:04:05 UTC") }
 
-// relatedText says how many findings the incident has beside its root, and what the worst of
-// them are about; nothing where there are none.
+// relatedText counts the findings beside the incident's root, and describes the worst of
+// them; empty without any.
 func (n *Notice) relatedText() string {
 	all := len(n.Incident.Findings) - 1
 	if all <= 0 {
 		return ""
 	}
 	text := wording.Count(int64(all))
-	for i, of := range n.Related {
-		text += []string{": ", "; "}[min(i, 1)] + of
+	if len(n.Related) == 0 {
+		return text
 	}
-	if more := all - len(n.Related); more > 0 && len(n.Related) > 0 {
+	text += ": " + strings.Join(n.Related, "; ")
+	if more := all - len(n.Related); more > 0 {
 		text += "; and " + wording.Count(int64(more)) + " more"
 	}
 	return text
 }
 
-// maxKey is how many characters of a key a message shows.
+// maxKey is the most characters of a key that a message shows.
 const maxKey = 200
 
-// Link is a page about an incident: its address, and what stands on it.
+// Link is a page about an incident: its address, and the text of the link.
 type Link struct{ URL, Text string }
 
-// Links are the pages to open; none of a report without a page.
+// Links are the pages to open; none for a report without a page.
 func (n *Notice) Links() []Link {
 	var all []Link
 	for _, l := range []Link{{n.URL, "Details"}, {n.RunbookURL, "Runbook"}} {
@@ -277,7 +276,7 @@ func (n *Notice) Text() string {
 	return b.String() + "\n"
 }
 
-// Cut returns at most so many bytes of a text, whole characters of it.
+// Cut shortens a text to at most the given bytes, in whole characters.
 func Cut(text string, most int) string {
 	if len(text) <= most {
 		return text

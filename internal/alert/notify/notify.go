@@ -1,9 +1,10 @@
-// Package notify is the contract between those who deliver notifications and the
-// receivers that take them: what a receiver is told, what an attempt to tell it brings,
-// and by which settings it is reached.
+// Package notify is the contract between the alert package, which delivers notifications,
+// and the receivers: a notice, the response to an attempt, and the settings of a
+// receiver.
 //
-// What an outsider may have written, such as a key, must reach a receiver as text only:
-// never in a field that it interprets as markup, as a command, or as a mention.
+// Outsiders may have written some texts, such as a key. They must reach a receiver as
+// text only: never in a field that it interprets as markup, as a command, or as a
+// mention.
 package notify
 
 import (
@@ -17,31 +18,31 @@ type Notifier interface {
 	Notify(ctx context.Context, n *Notice) Response
 }
 
-// Repeater is a Notifier whose receiver forgets what it is not told again.
+// Repeater is a Notifier whose receiver forgets an incident without repetition.
 type Repeater interface {
 	Notifier
-	// Every is how often an incident that goes on is to be told.
-	Every() time.Duration
+	// Interval is the interval for repeating a firing incident.
+	Interval() time.Duration
 }
 
-// Response is what one attempt brought. The zero value is a delivery.
+// Response is the result of one attempt. The zero value is a delivery.
 type Response struct {
-	// Err is why the notice was not delivered. It holds nothing that the receiver
-	// wrote, and no URL: a receiver may repeat the message, and URLs hold tokens.
+	// Err is the reason why the notice was not delivered. It holds no words of the
+	// receiver, and no URL: a receiver may repeat the message, and URLs hold tokens.
 	Err error
-	// Refused reports that the receiver rejected the notice, so that another attempt
-	// will hardly help.
+	// Refused reports that the receiver rejected the notice, so that another attempt will
+	// hardly help.
 	Refused bool
-	// Silent reports that the receiver did not answer: it is not worth trying with
-	// another notice at once.
+	// Silent reports that the receiver did not answer: an attempt with another notice is
+	// not worth it now.
 	Silent bool
 	// Unsent reports that the notice has certainly not arrived.
 	Unsent bool
-	// RetryAfter is the header in which the receiver asks for a pause, in seconds or
+	// RetryAfter is the header with the pause that the receiver asks for, in seconds or
 	// as an HTTP date; empty for none.
 	RetryAfter string
-	// Receipt is the receiver's own name of what it made of the notice; the next
-	// notice of the incident brings it back as Notice.Receipt. Empty for none.
+	// Receipt is the receiver's own name for the notice. The incident's next notice
+	// brings it back as Notice.Receipt. Empty for none.
 	Receipt string
 }
 
@@ -60,27 +61,27 @@ const (
 	Teams        Type = "teams"
 )
 
-// Settings are one receiver's. Which of them a type takes, Validate says.
+// Settings are one receiver's settings. receiver.Faults checks them against its type.
 type Settings struct {
 	Type Type
-	// URL is where it is reached: the webhook's URL, or the base of an API whose
-	// usual one is not meant.
+	// URL is the receiver's address: the webhook's URL, or the base of an API in place of
+	// the usual one.
 	URL string
 	// Secret is a signing key, integration key, token or password.
 	Secret string
 	// Channel is the channel of a Slack bot.
 	Channel string
-	// Server is a mail server, host:port. User is who logs in there with Secret,
-	// From and To are addresses.
+	// Server is a mail server, host:port. User logs in there with Secret; From and To are
+	// addresses.
 	Server, User, From string
 	To                 []string
 	// Topic is the ARN of an SNS topic.
 	Topic string
-	// Pages is the address at which people reach the pages; empty for none.
+	// Pages is the public address of the pages; empty for none.
 	Pages string
 }
 
-// Fault is what is wrong with one field of a receiver's settings.
+// Fault is an error in one field of a receiver's settings.
 type Fault struct {
 	Field string
 	Err   error

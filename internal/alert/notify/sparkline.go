@@ -10,15 +10,15 @@ import (
 	"github.com/keyheat/keyheat/detect/wording"
 )
 
-// bars are the heights of a sparkline, the lowest first; unseen stands for a second of
-// which nothing is known.
+// bars are the heights of a sparkline, the lowest first. unseen stands for a second with
+// unknown load.
 var bars = []rune("▁▂▃▄▅▆▇█")
 
 const unseen = '·'
 
-// sparkline draws a key's load of a few seconds in characters, and says in words what
-// its ends and its heights are: the full height is the highest of the seconds, or the
-// limit where none is above it. Empty of nothing.
+// sparkline draws a key's load of a few seconds in characters, and explains its ends and
+// heights in words. The full height is the highest second, or the limit if no second
+// exceeds it. It is empty without any known load.
 func sparkline(r *detect.Recent) string {
 	if r == nil || len(r.Loads) == 0 || !(r.Limit > 0) {
 		return ""

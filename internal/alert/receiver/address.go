@@ -7,10 +7,10 @@ import (
 	"syscall"
 )
 
-// metadata are the addresses at which clouds hand out credentials, beside the common
-// link-local 169.254.169.254. Sources: EC2 User Guide "Access instance metadata" (IPv6),
-// Alibaba Cloud ECS "Instance metadata", Oracle (192.0.0.192), Azure (168.63.129.16,
-// "What is IP address 168.63.129.16?"), and the IPv6 addresses of Scaleway and Google.
+// metadata are the addresses of clouds' credential services, beside the common link-local
+// 169.254.169.254. Sources: EC2 User Guide "Access instance metadata" (IPv6), Alibaba
+// Cloud ECS "Instance metadata", Oracle (192.0.0.192), Azure (168.63.129.16, "What is IP
+// address 168.63.129.16?"), and the IPv6 addresses of Scaleway and Google.
 var metadata = []netip.Addr{
 	netip.MustParseAddr("192.0.0.192"),
 	netip.MustParseAddr("fd00:42::42"),
@@ -21,8 +21,8 @@ var metadata = []netip.Addr{
 	netip.MustParseAddr("168.63.129.16"),
 }
 
-// wrapped are prefixes whose addresses hold an IPv4 address that a gateway would
-// reach, and the byte at which it begins: NAT64's well-known prefix (RFC 6052) and
+// wrapped are prefixes whose addresses hold an IPv4 address that a gateway would reach,
+// and the first byte of that address. They are NAT64's well-known prefix (RFC 6052) and
 // its local one (RFC 8215, with 96 bits), 6to4 (RFC 3056), and the deprecated
 // IPv4-compatible form (RFC 4291).
 var wrapped = []struct {
@@ -35,25 +35,24 @@ var wrapped = []struct {
 	{netip.MustParsePrefix("::/96"), 12},
 }
 
-// refuseMetadata is called with the address that is about to be dialled, after
-// the name was looked up: a name may point anywhere, and elsewhere at the next
-// look. Loopback and private networks are allowed, because that is where
-// receivers are.
+// refuseMetadata checks an address right before it is dialled. A check of the name would
+// not do: a name may point anywhere, and elsewhere at the next lookup. Loopback and
+// private networks are allowed, because receivers run there.
 func refuseMetadata(_, address string, _ syscall.RawConn) error {
 	target, err := netip.ParseAddrPort(address)
 	if err != nil {
 		return fmt.Errorf("address %q: %w", address, err)
 	}
-	if forbidden(plain(target.Addr())) {
+	if isForbidden(unwrapAddress(target.Addr())) {
 		return fmt.Errorf("address %s is link-local or a cloud's metadata service: webhooks do not go there",
 			target.Addr())
 	}
 	return nil
 }
 
-// plain is the address that is meant: without its zone, and IPv4 when it is
-// wrapped in IPv6.
-func plain(a netip.Addr) netip.Addr {
+// unwrapAddress returns the address that a gateway would reach: without its zone, and as
+// IPv4 if it is wrapped in IPv6.
+func unwrapAddress(a netip.Addr) netip.Addr {
 	a = a.WithZone("").Unmap()
 	for _, w := range wrapped {
 		if w.prefix.Contains(a) && a != netip.IPv6Loopback() && !a.IsUnspecified() {
@@ -64,6 +63,6 @@ func plain(a netip.Addr) netip.Addr {
 	return a
 }
 
-func forbidden(a netip.Addr) bool {
+func isForbidden(a netip.Addr) bool {
 	return a.IsLinkLocalUnicast() || a.IsMulticast() || a.IsUnspecified() || slices.Contains(metadata, a)
 }

@@ -15,11 +15,11 @@ import (
 )
 
 const (
-	// alertmanagerEvery is how often a firing incident is posted: Alertmanager ends an
-	// alert that is not repeated.
+	// alertmanagerEvery is the interval for posting a firing incident: Alertmanager ends
+	// an alert that is not repeated.
 	alertmanagerEvery = time.Minute
-	// alertmanagerEnds is how long an alert lives untold: a reporter that is restarted,
-	// or one that takes over, must not make it look resolved.
+	// alertmanagerEnds is the lifetime of an alert without repetition. A reporter that
+	// restarts, or another one that takes over, must not make it look resolved.
 	alertmanagerEnds = 15 * time.Minute
 	// alertLabel bounds the label values that hold other people's text.
 	alertLabel = 200
@@ -52,8 +52,8 @@ func newAlertmanager(s notify.Settings) (notify.Notifier, error) {
 	return a, nil
 }
 
-// Every implements Repeater.
-func (*alertmanager) Every() time.Duration { return alertmanagerEvery }
+// Interval implements Repeater.
+func (*alertmanager) Interval() time.Duration { return alertmanagerEvery }
 
 // alert is one of the API's postableAlerts.
 type alert struct {
@@ -73,21 +73,21 @@ func (a *alertmanager) Notify(ctx context.Context, n *notify.Notice) notify.Resp
 	return r
 }
 
-// alertsOf returns an incident as it is, and ends it under the severity that it had
-// before: a label that changes makes another alert.
+// alertsOf returns the alerts of an incident's present state. A changed label makes
+// another alert, so it ends the alert under the incident's previous severity.
 func alertsOf(n *notify.Notice, now time.Time) []alert {
 	ends := now.Add(alertmanagerEnds)
 	if n.IsResolved() {
 		ends = now
 	}
-	alerts := []alert{alertAs(n, n.Severity(), ends)}
+	alerts := []alert{newAlert(n, n.Severity(), ends)}
 	if n.Severity() == detect.Critical && n.Event != string(detect.EventFiring) {
-		alerts = append(alerts, alertAs(n, detect.Warning, now))
+		alerts = append(alerts, newAlert(n, detect.Warning, now))
 	}
 	return alerts
 }
 
-func alertAs(n *notify.Notice, severity detect.Severity, ends time.Time) alert {
+func newAlert(n *notify.Notice, severity detect.Severity, ends time.Time) alert {
 	labels := n.Labels()
 	labels["alertname"], labels["severity"], labels["incident"] = "KeyheatIncident", string(severity), n.Subject
 	if n.Group == nil {
@@ -97,20 +97,20 @@ func alertAs(n *notify.Notice, severity detect.Severity, ends time.Time) alert {
 	if starts.IsZero() {
 		starts = n.At
 	}
-	if starts.After(ends) { // by another clock
+	if starts.After(ends) { // another clock is ahead
 		starts = ends
 	}
 	return alert{
-		Labels: present(labels), // Alertmanager takes no label without a value for one
-		Annotations: present(map[string]string{
+		Labels: dropEmpty(labels), // Alertmanager treats an empty label as absent
+		Annotations: dropEmpty(map[string]string{
 			"summary": n.Title, "description": n.Answers(), "first_fix": n.Brief.Now, "url": n.URL, "runbook_url": n.RunbookURL, "delay": n.Delay,
 		}),
 		StartsAt: starts.UTC(), EndsAt: ends.UTC(), GeneratorURL: n.URL,
 	}
 }
 
-// present returns the texts that are not empty.
-func present(all map[string]string) map[string]string {
+// dropEmpty removes the empty texts and returns the rest.
+func dropEmpty(all map[string]string) map[string]string {
 	for name, value := range all {
 		if value == "" {
 			delete(all, name)

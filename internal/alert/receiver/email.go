@@ -15,8 +15,8 @@ import (
 	"github.com/keyheat/keyheat/internal/daemon/loopback"
 )
 
-// email sends plain text by SMTP. Beyond loopback it speaks TLS or nothing: implicitly
-// on port 465, by STARTTLS on any other. Mails of one incident are one thread.
+// email sends plain text by SMTP. Beyond loopback it requires TLS: implicit TLS on port
+// 465, STARTTLS on any other. Mails of one incident are one thread.
 type email struct {
 	server   string
 	port     int
@@ -29,7 +29,7 @@ type email struct {
 
 const (
 	smtpsPort = 465
-	// maxMail is how many bytes of a mail server's answers are read, its certificates included.
+	// maxMail is the most bytes to read from a mail server, its certificates included.
 	maxMail = 1 << 20
 	// mailSubject bounds a subject, in bytes.
 	mailSubject = 200
@@ -76,7 +76,7 @@ func (e *email) Notify(ctx context.Context, n *notify.Notice) notify.Response {
 		return notify.Response{Err: mailError(err, "connect to the mail server"), Silent: true, Unsent: true}
 	}
 	err = c.Send(m)
-	_ = c.Close() // the server has taken the mail, or has not
+	_ = c.Close() // the mail is sent or not: Close changes neither
 	return mailResponse(err)
 }
 
@@ -102,8 +102,8 @@ func (e *email) dialTLS(ctx context.Context, network, address string) (net.Conn,
 	return encrypted, nil
 }
 
-// boundedConn is a connection that ends when so many bytes were read of it: the mail client
-// holds each line of an answer whole, and a line may never end.
+// boundedConn is a connection that fails once left bytes were read. The mail client holds
+// each line of an answer whole, and a line may never end.
 type boundedConn struct {
 	net.Conn
 	left int
@@ -124,9 +124,9 @@ func mailResponse(err error) notify.Response {
 		return notify.Response{}
 	}
 	r := notify.Response{Err: mailError(err, "send the mail")}
-	if failed, is := errors.AsType[*mail.SendError](err); is {
-		// A server that answered did not take it; whether one that fell silent did is
-		// not known.
+	if failed, ok := errors.AsType[*mail.SendError](err); ok {
+		// A server that answered did not take the mail. A silent server may have taken
+		// it.
 		r.Unsent = failed.ErrorCode() != 0
 		r.Refused = r.Unsent && !failed.IsTemp()
 	}
@@ -134,15 +134,15 @@ func mailResponse(err error) notify.Response {
 	return r
 }
 
-// mailError is an error without the server's words.
+// mailError returns an error without the server's words.
 func mailError(err error, doing string) error {
-	if failed, is := errors.AsType[*mail.SendError](err); is && failed.ErrorCode() != 0 {
-		return fmt.Errorf("%s: the server answered %d: its own log says why", doing, failed.ErrorCode())
+	if failed, ok := errors.AsType[*mail.SendError](err); ok && failed.ErrorCode() != 0 {
+		return fmt.Errorf("%s: the server answered %d: see its own log", doing, failed.ErrorCode())
 	}
-	if _, is := errors.AsType[net.Error](err); is {
+	if _, ok := errors.AsType[net.Error](err); ok {
 		return fmt.Errorf("%s: %w", doing, err)
 	}
-	return fmt.Errorf("%s: it failed: the server's own log says why", doing)
+	return fmt.Errorf("%s: it failed: see the server's own log", doing)
 }
 
 func (e *email) message(n *notify.Notice) (*mail.Msg, error) {

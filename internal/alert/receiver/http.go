@@ -20,13 +20,13 @@ import (
 const (
 	// userAgent identifies Keyheat to receivers.
 	userAgent = "keyheat-reporter"
-	// maxResponse is how much of a receiver's answer is read.
+	// maxResponse is the most bytes to read of a receiver's answer.
 	maxResponse = 64 << 10
 	// dialTimeout bounds the making of a connection; the attempt as a whole has the
 	// context's time.
 	dialTimeout = 10 * time.Second
-	// ownLog is the advice where nothing better is known.
-	ownLog = "its own log says why"
+	// ownLog is the advice if nothing better is known.
+	ownLog = "see its own log"
 )
 
 // dialer makes connections to receivers, and none to a cloud's metadata service.
@@ -40,8 +40,8 @@ type client struct {
 
 func newClient(advice string) client {
 	return client{advice: advice, http: &http.Client{
-		// No proxy: the address that is dialled has to be the receiver's own, or its
-		// check proves nothing.
+		// No proxy: the dialled address has to be the receiver's own, or its check proves
+		// nothing.
 		Transport: &http.Transport{
 			DialContext:            dialer().DialContext,
 			ForceAttemptHTTP2:      true,
@@ -54,7 +54,7 @@ func newClient(advice string) client {
 	}}
 }
 
-// Close closes the connections that are idle.
+// Close closes the idle connections.
 func (c client) Close() { c.http.CloseIdleConnections() }
 
 // post sends a value as JSON and returns the result, with the beginning of the receiver's
@@ -69,16 +69,16 @@ func (c client) send(ctx context.Context, method, to string, value any, header h
 	if err != nil {
 		return notify.Response{Err: fmt.Errorf("write the message: %w", err), Refused: true, Unsent: true}, nil
 	}
-	return c.sendBytes(ctx, method, to, inert(body), header)
+	return c.sendBytes(ctx, method, to, neutralise(body), header)
 }
 
-// inert is JSON that does nothing but be read where a receiver shows it in a terminal.
-func inert(body []byte) []byte { return []byte(wording.InertJSON(string(body))) }
+// neutralise escapes characters in JSON that a terminal would obey.
+func neutralise(body []byte) []byte { return []byte(wording.InertJSON(string(body))) }
 
 func (c client) sendBytes(ctx context.Context, method, to string, body []byte, header http.Header) (notify.Response, []byte) {
 	r, err := http.NewRequestWithContext(ctx, method, to, bytes.NewReader(body))
 	if err != nil {
-		return notify.Response{Err: fmt.Errorf("make the request: %w", withoutURL(err)), Unsent: true}, nil
+		return notify.Response{Err: fmt.Errorf("make the request: %w", stripURL(err)), Unsent: true}, nil
 	}
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set("User-Agent", userAgent)
@@ -87,7 +87,7 @@ func (c client) sendBytes(ctx context.Context, method, to string, body []byte, h
 	}
 	got, err := c.http.Do(r)
 	if err != nil {
-		return notify.Response{Err: failure(err), Silent: true, Unsent: notDialled(err)}, nil
+		return notify.Response{Err: failure(err), Silent: true, Unsent: failedToDial(err)}, nil
 	}
 	defer got.Body.Close()
 	// The client reads on, within a bound, so that the connection can be used again. The
@@ -97,7 +97,7 @@ func (c client) sendBytes(ctx context.Context, method, to string, body []byte, h
 	return c.responseOf(got), answer
 }
 
-// responseOf returns the meaning of a status.
+// responseOf returns the result of a status.
 func (c client) responseOf(got *http.Response) notify.Response {
 	if got.StatusCode >= 200 && got.StatusCode < 300 {
 		return notify.Response{}
@@ -109,7 +109,7 @@ func (c client) responseOf(got *http.Response) notify.Response {
 	}
 	return notify.Response{
 		Err:     fmt.Errorf("the receiver returned %d %s: %s", got.StatusCode, http.StatusText(got.StatusCode), advice),
-		Refused: refused, // so is a redirect, because it is not followed
+		Refused: refused, // a redirect counts, because it is not followed
 		Unsent:  refused || got.StatusCode == http.StatusTooManyRequests,
 
 		RetryAfter: got.Header.Get("Retry-After"),
@@ -118,11 +118,12 @@ func (c client) responseOf(got *http.Response) notify.Response {
 
 // errNoHTTP replaces net/http's errors about an unreadable answer: they repeat the
 // answer.
-var errNoHTTP = errors.New("the receiver's answer is no HTTP that can be read")
+var errNoHTTP = errors.New("the receiver's answer is not valid HTTP")
 
-// failure returns why a receiver was not reached, in words that are not its own.
+// failure returns the reason why a receiver was not reached, without the receiver's
+// words.
 func failure(err error) error {
-	err = withoutURL(err)
+	err = stripURL(err)
 	_, connecting := errors.AsType[*net.OpError](err)
 	_, naming := errors.AsType[*net.DNSError](err)
 	_, certified := errors.AsType[*tls.CertificateVerificationError](err)
@@ -136,16 +137,16 @@ func failure(err error) error {
 	return errNoHTTP
 }
 
-// withoutURL takes the URL off an error: receivers put tokens into it.
-func withoutURL(err error) error {
+// stripURL takes the URL off an error: receivers put tokens into it.
+func stripURL(err error) error {
 	if wrapped, ok := errors.AsType[*url.Error](err); ok {
 		return wrapped.Err
 	}
 	return err
 }
 
-// notDialled reports whether no connection came about.
-func notDialled(err error) bool {
+// failedToDial reports whether no connection came about.
+func failedToDial(err error) bool {
 	op, ok := errors.AsType[*net.OpError](err)
 	return ok && op.Op == "dial"
 }

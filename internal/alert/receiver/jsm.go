@@ -14,7 +14,7 @@ import (
 const (
 	// jsmURL is the base of Opsgenie's alert API within Jira Service Management.
 	jsmURL = "https://api.atlassian.com/jsm/ops/integration"
-	// The API's limits of a message and a description, in characters.
+	// The API's limits on a message and a description, in characters.
 	jsmMessage     = 130
 	jsmDescription = 15000
 )
@@ -64,9 +64,9 @@ func (j *jsm) Notify(ctx context.Context, n *notify.Notice) notify.Response {
 	return r
 }
 
-// update raises the priority of the alert, which creation under its alias would not, and
-// rewrites the alert of a group, whose incidents have changed. Each request may be
-// repeated.
+// update raises the priority of the alert, since creation under an existing alias would
+// not. It also rewrites a group's alert, whose incidents have changed. Each request may
+// be repeated.
 func (j *jsm) update(ctx context.Context, n *notify.Notice) notify.Response {
 	requests := []jsmChange{{"priority", jsmPriority(n.Severity())}}
 	if a := jsmAlertOf(n); n.Group != nil {
@@ -80,12 +80,12 @@ func (j *jsm) update(ctx context.Context, n *notify.Notice) notify.Response {
 	return notify.Response{}
 }
 
-// jsmChange is a field of an alert that is changed, by a request to its own address.
+// jsmChange is a new value for a field of an alert. Each field has an address of its own.
 type jsmChange struct{ field, value string }
 
 // alert is the address of an action on an incident's alert.
-func (j *jsm) alert(n *notify.Notice, what string) string {
-	return j.url + "/" + url.PathEscape(n.Subject) + "/" + what + "?identifierType=alias"
+func (j *jsm) alert(n *notify.Notice, action string) string {
+	return j.url + "/" + url.PathEscape(n.Subject) + "/" + action + "?identifierType=alias"
 }
 
 func jsmAlertOf(n *notify.Notice) jsmAlert {
@@ -96,11 +96,11 @@ func jsmAlertOf(n *notify.Notice) jsmAlert {
 	details["Runbook"] = n.RunbookURL
 	return jsmAlert{
 		Message: notify.Cut(n.Headline(), jsmMessage), Alias: n.Subject, Description: notify.Cut(n.Text(), jsmDescription),
-		Entity: n.Table(), Source: "keyheat", Priority: jsmPriority(n.Severity()), Tags: []string{"keyheat"}, Details: present(details),
+		Entity: n.Table(), Source: "keyheat", Priority: jsmPriority(n.Severity()), Tags: []string{"keyheat"}, Details: dropEmpty(details),
 	}
 }
 
-// jsmPriority is a severity as one of P1 to P5.
+// jsmPriority returns a severity as one of P1 to P5.
 func jsmPriority(s detect.Severity) string {
 	switch s {
 	case detect.Critical:

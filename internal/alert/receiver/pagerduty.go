@@ -11,16 +11,16 @@ import (
 
 const (
 	pagerDutyURL = "https://events.pagerduty.com/v2/enqueue"
-	// PagerDuty's limits of a summary, in characters, and of custom details: an event
-	// as a whole may have 512 KB.
+	// PagerDuty's limits on a summary, in characters, and on custom details: an event as
+	// a whole may have 512 KB.
 	pagerDutySummary = 1024
 	pagerDutyDetail  = 16 << 10
-	// pagerDutyKey is how long an integration key is.
+	// pagerDutyKey is the length of an integration key.
 	pagerDutyKey = 32
 )
 
-// pagerDuty sends events to PagerDuty's Events API v2. The incident's ID deduplicates, so
-// that a repetition, or a worse severity, opens no other incident.
+// pagerDuty sends events to PagerDuty's Events API v2. The incident's ID deduplicates
+// them, so that a repetition, or a worse severity, opens no other incident.
 type pagerDuty struct {
 	client
 	url, routingKey string
@@ -28,9 +28,9 @@ type pagerDuty struct {
 
 func newPagerDuty(s notify.Settings) (notify.Notifier, error) {
 	if len(s.Secret) != pagerDutyKey {
-		return nil, notify.Fault{Field: "secret", Err: fmt.Errorf("an integration key has %d characters, this has %d: take that of the service's integration Events API v2", pagerDutyKey, len(s.Secret))}
+		return nil, notify.Fault{Field: "secret", Err: fmt.Errorf("an integration key has %d characters, this has %d: take the key of the service's Events API v2 integration", pagerDutyKey, len(s.Secret))}
 	}
-	p := &pagerDuty{client: newClient("is the secret the key of an integration Events API v2?"), url: pagerDutyURL, routingKey: s.Secret}
+	p := &pagerDuty{client: newClient("is the secret the key of an Events API v2 integration?"), url: pagerDutyURL, routingKey: s.Secret}
 	if s.URL != "" {
 		p.url = s.URL
 	}
@@ -96,7 +96,7 @@ func (p *pagerDuty) event(n *notify.Notice) pagerDutyEvent {
 	e.Payload = &pagerDutyPayload{
 		Summary: notify.Cut(n.Headline(), pagerDutySummary), Source: source, Severity: string(n.Severity()), // critical, warning and info are PagerDuty's words, too
 
-		Component: n.Table(), Group: n.Labels()["owner"], Class: n.Labels()["kind"], CustomDetails: present(details),
+		Component: n.Table(), Group: n.Labels()["owner"], Class: n.Labels()["kind"], CustomDetails: dropEmpty(details),
 	}
 	if since := n.OpenedAt(); !since.IsZero() {
 		e.Payload.Timestamp = since.UTC().Format(time.RFC3339)

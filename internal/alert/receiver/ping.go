@@ -13,10 +13,10 @@ type Ping struct {
 	url string
 }
 
-// NewPing returns a ping of a URL. The same addresses are refused as for receivers.
+// NewPing returns a ping of a URL. It refuses the same addresses as receivers do.
 func NewPing(to string) (*Ping, error) {
 	if to == "" {
-		return nil, errors.New("missing: give the URL to tell")
+		return nil, errors.New("missing: give the URL to ping")
 	}
 	if err := checkURL(to); err != nil {
 		return nil, err
@@ -24,7 +24,7 @@ func NewPing(to string) (*Ping, error) {
 	return &Ping{client: newClient(ownLog), url: to}, nil
 }
 
-// Send makes one attempt. No error holds the URL, which is a secret, or the answer.
+// Send makes one attempt. No error holds the URL, since it is a secret, or the answer.
 func (p *Ping) Send(ctx context.Context) error {
 	got, _ := p.sendBytes(ctx, http.MethodPost, p.url, nil, http.Header{"Content-Type": {"text/plain"}})
 	return got.Err

@@ -18,8 +18,8 @@ import (
 
 // kind describes a type: its constructor, its required settings, and its optional ones.
 type kind struct {
-	make        func(notify.Settings) (notify.Notifier, error)
-	needs, also []string
+	make               func(notify.Settings) (notify.Notifier, error)
+	required, optional []string
 }
 
 var kinds = map[notify.Type]kind{
@@ -55,11 +55,11 @@ func Faults(s notify.Settings) []notify.Fault {
 		all = append(all, notify.Fault{Field: field, Err: fmt.Errorf(format, args...)})
 	}
 	for field, set := range givenFields(&s) {
-		needs := slices.Contains(k.needs, field)
+		required := slices.Contains(k.required, field)
 		switch {
-		case needs && !set:
+		case required && !set:
 			add(field, "missing: a receiver of type %s needs it", s.Type)
-		case set && !needs && !slices.Contains(k.also, field):
+		case set && !required && !slices.Contains(k.optional, field):
 			add(field, "a receiver of type %s does not have it", s.Type)
 		}
 	}
@@ -79,7 +79,7 @@ func Faults(s notify.Settings) []notify.Fault {
 	return all
 }
 
-// givenFields reports of each setting whether it was given.
+// givenFields reports for each setting whether it was given.
 func givenFields(s *notify.Settings) map[string]bool {
 	return map[string]bool{
 		"url": s.URL != "", "secret": s.Secret != "", "channel": s.Channel != "", "server": s.Server != "",

@@ -172,10 +172,10 @@ func TestSlackBotRewritesItsMessage(t *testing.T) {
 func TestSlackSaysWhatToDo(t *testing.T) {
 	t.Parallel()
 	for answer, want := range map[string]notify.Response{
-		`{"ok":false,"error":"not_in_channel"}`:  {Err: errors.New("the answer of Slack is not_in_channel: invite the bot into the channel"), Refused: true, Unsent: true},
-		`{"ok":false,"error":"ratelimited"}`:     {Err: errors.New("the answer of Slack is ratelimited: too many messages"), Unsent: true},
-		`{"ok":false,"error":"canary-4711"}`:     {Err: errors.New("the answer of Slack is an error"), Refused: true, Unsent: true},
-		`<html>a login page, canary-4711</html>`: {Err: errors.New("the receiver's answer is not that of Slack's Web API"), Unsent: true},
+		`{"ok":false,"error":"not_in_channel"}`:  {Err: errors.New("the answer from Slack is not_in_channel: invite the bot into the channel"), Refused: true, Unsent: true},
+		`{"ok":false,"error":"ratelimited"}`:     {Err: errors.New("the answer from Slack is ratelimited: too many messages"), Unsent: true},
+		`{"ok":false,"error":"canary-4711"}`:     {Err: errors.New("the answer from Slack is an error"), Refused: true, Unsent: true},
+		`<html>a login page, canary-4711</html>`: {Err: errors.New("the receiver's answer is not from Slack's Web API"), Unsent: true},
 	} {
 		f := serve(t, func(_ *http.Request, body []byte) string { return slackCheck(body) }, func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(answer)) })
 		n := open(t, notify.Settings{Type: notify.Slack, Secret: "xoxb-token", Channel: "C0123456789", URL: f.url})
@@ -516,7 +516,7 @@ func TestFaultsSayWhatToDo(t *testing.T) {
 	for want, s := range map[string]notify.Settings{
 		`type: "pager" is no type of receiver: give one of [alertmanager email jsm pagerduty slack sns teams webhook]`: {Type: "pager"},
 		"secret: missing: a receiver of type pagerduty needs it":                                                       {Type: notify.PagerDuty},
-		"secret: an integration key has 32 characters, this has 7: take that of":                                       {Type: notify.PagerDuty, Secret: "hunter2"},
+		"secret: an integration key has 32 characters, this has 7: take the key of":                                    {Type: notify.PagerDuty, Secret: "hunter2"},
 		"url: give Alertmanager's address without /api/v2/alerts":                                                      {Type: notify.Alertmanager, URL: "http://hunter2:9093/api/v2/alerts/"},
 		"channel: missing: a bot needs":                                                                                {Type: notify.Slack, Secret: "xoxb"},
 		"url: give the URL of an incoming webhook":                                                                     {Type: notify.Slack},
@@ -538,7 +538,7 @@ func TestFaultsSayWhatToDo(t *testing.T) {
 // TestRejectionsSayWhatToLookAt: those who use these tools cannot read their logs.
 func TestRejectionsSayWhatToLookAt(t *testing.T) {
 	t.Parallel()
-	for status, advice := range map[int]string{http.StatusBadRequest: "Events API v2", http.StatusInternalServerError: "its own log says why"} {
+	for status, advice := range map[int]string{http.StatusBadRequest: "Events API v2", http.StatusInternalServerError: "see its own log"} {
 		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(status) }))
 		n := open(t, notify.Settings{Type: notify.PagerDuty, Secret: key32, URL: server.URL})
 		r := n.Notify(t.Context(), notice(t, detect.EventFiring, detect.Critical, "k"))

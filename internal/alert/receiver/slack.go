@@ -12,17 +12,17 @@ import (
 	"github.com/keyheat/keyheat/internal/alert/notify"
 )
 
-// Slack's limits of texts, in characters: of a header, a section's text, and one of
-// its fields.
+// Slack's limits on texts, in characters: a header, a section's text, and one of its
+// fields.
 const (
 	slackAPI     = "https://slack.com/api"
 	slackHeader  = 150
 	slackSection = 3000
 )
 
-// slack posts to an incoming webhook, or as a bot, which rewrites its message when the
-// incident changes. Texts are of the type plain_text, in which Slack interprets neither
-// markup nor mentions.
+// slack posts to an incoming webhook, or as a bot that rewrites its message when the
+// incident changes. Texts have the type plain_text, so Slack interprets neither markup
+// nor mentions.
 type slack struct {
 	client
 	url            string
@@ -97,7 +97,7 @@ func (s *slack) Notify(ctx context.Context, n *notify.Notice) notify.Response {
 	return s.call(ctx, method, m)
 }
 
-// call calls a method of Slack's Web API, which answers 200 also when it refuses.
+// call calls a method of Slack's Web API. Slack answers 200 even if it refuses.
 func (s *slack) call(ctx context.Context, method string, m slackMessage) notify.Response {
 	r, body := s.post(ctx, s.url+method, m, s.header)
 	if r.Err != nil {
@@ -109,7 +109,7 @@ func (s *slack) call(ctx context.Context, method string, m slackMessage) notify.
 		Channel, TS string
 	}
 	if json.Unmarshal(body, &answer) != nil {
-		return notify.Response{Err: errors.New("the receiver's answer is not that of Slack's Web API"), Unsent: true}
+		return notify.Response{Err: errors.New("the receiver's answer is not from Slack's Web API"), Unsent: true}
 	}
 	switch {
 	case answer.OK:
@@ -119,11 +119,11 @@ func (s *slack) call(ctx context.Context, method string, m slackMessage) notify.
 		return s.call(ctx, "/chat.postMessage", m)
 	}
 	temporary := map[string]bool{"ratelimited": true, "rate_limited": true, "fatal_error": true, "internal_error": true, "service_unavailable": true, "request_timeout": true}
-	return notify.Response{Err: fmt.Errorf("the answer of Slack is %s", slackError(answer.Error)), Refused: !temporary[answer.Error], Unsent: true}
+	return notify.Response{Err: fmt.Errorf("the answer from Slack is %s", slackError(answer.Error)), Refused: !temporary[answer.Error], Unsent: true}
 }
 
-// slackErrors are the answers that an operator can do something about, as Slack's
-// documentation of chat.postMessage names them. Others are not repeated.
+// slackErrors are the errors that an operator can fix, as Slack's documentation of
+// chat.postMessage names them. Other errors are not repeated.
 var slackErrors = map[string]string{
 	"invalid_auth": "the token is not valid", "not_authed": "there is no token", "account_inactive": "the token's workspace or user is gone",
 	"token_revoked": "the token was revoked", "token_expired": "the token has expired", "missing_scope": "the token lacks the scope chat:write",
@@ -170,8 +170,8 @@ func plainText(text string, most int) *slackText {
 	return &slackText{Type: "plain_text", Text: text}
 }
 
-// slackEscape writes text so that Slack shows it, and interprets neither links nor
-// mentions in it: it is the text of a phone's notification, which is no plain_text.
+// slackEscape escapes text so that Slack interprets neither links nor mentions in it. It
+// is for the text of a phone's notification, which is no plain_text.
 func slackEscape(text string) string {
 	return strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace(text)
 }

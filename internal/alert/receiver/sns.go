@@ -22,20 +22,21 @@ import (
 )
 
 const (
-	// snsSubject is what SNS takes of a subject: ASCII characters, none of control.
+	// snsSubject is SNS's limit on a subject, in ASCII characters without control
+	// characters.
 	snsSubject = 100
-	// snsMessage bounds a message, of which SNS takes 256 KB.
+	// snsMessage bounds a message in bytes; SNS takes 256 KB.
 	snsMessage = 64 << 10
 )
 
-// topic publishes to an SNS topic, with event, severity, account, region, table and
-// index as attributes that subscriptions can filter by.
+// topic publishes to an SNS topic. Subscriptions can filter by its attributes event,
+// severity, account, region, table and index.
 type topic struct {
 	arn    string
 	region string
 
 	mu     sync.Mutex
-	client *sns.Client // made when it is needed first
+	client *sns.Client // made by the first connect
 }
 
 func newSNS(s notify.Settings) (notify.Notifier, error) {
@@ -72,8 +73,7 @@ func (t *topic) Notify(ctx context.Context, n *notify.Notice) notify.Response {
 	}
 }
 
-// connect returns the client, with the credentials that the environment has when it is
-// asked for first.
+// connect returns the client. Its first call loads the environment's credentials.
 func (t *topic) connect(ctx context.Context) (*sns.Client, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -96,7 +96,7 @@ func (t *topic) input(n *notify.Notice) *sns.PublishInput {
 	for _, name := range []string{"account", "region", "table", "index", "kind"} {
 		attributes[name] = labels[name]
 	}
-	for name, value := range present(attributes) {
+	for name, value := range dropEmpty(attributes) {
 		in.MessageAttributes[name] = types.MessageAttributeValue{DataType: aws.String("String"), StringValue: aws.String(value)}
 	}
 	if strings.HasSuffix(t.arn, ".fifo") {
@@ -105,7 +105,7 @@ func (t *topic) input(n *notify.Notice) *sns.PublishInput {
 	return in
 }
 
-// snsSubjectOf writes a text as SNS takes a subject.
+// snsSubjectOf returns a text as a valid subject for SNS.
 func snsSubjectOf(text string) string {
 	ascii := strings.Map(func(r rune) rune {
 		switch {

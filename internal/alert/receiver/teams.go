@@ -10,9 +10,9 @@ import (
 // teamsText bounds one text of a card: a message as a whole may have 28 KB.
 const teamsText = 4000
 
-// teams posts an Adaptive Card to a workflow of Microsoft Teams that has the trigger
-// "When a Teams webhook request is received". Texts are text runs, in which Teams
-// interprets no Markdown.
+// teams posts an Adaptive Card to a workflow of Microsoft Teams with the trigger "When a
+// Teams webhook request is received". Texts are text runs, so Teams interprets no
+// Markdown.
 type teams struct {
 	client
 	url string

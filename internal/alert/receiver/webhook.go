@@ -21,10 +21,10 @@ import (
 type Message struct {
 	// ID is the same on every attempt.
 	ID string `json:"id"`
-	// Event is the incident's event: firing, updated or resolved; or report, which has no
+	// Event is the incident's event: firing, updated or resolved; or report, without an
 	// incident.
 	Event string `json:"event"`
-	// At is when the notification was put into the outbox.
+	// At is the time when the notification was put into the outbox.
 	At time.Time `json:"at"`
 	// Title names the matter in one line, Summary is its cause in a sentence, FirstFix
 	// what to do now, and Text all five answers, a line each. A report has a title alone, and several
@@ -35,7 +35,7 @@ type Message struct {
 	Text     string `json:"text,omitempty"`
 	// URL is the finding's page; empty while the pages' public address is unknown.
 	URL string `json:"url"`
-	// RunbookURL is where the owner's own instructions are; empty for nowhere.
+	// RunbookURL is the address of the owner's own instructions; empty for none.
 	RunbookURL string `json:"runbook_url"`
 	// Delay describes the message's delay and its cause; absent in time.
 	Delay string `json:"delay,omitempty"`
@@ -47,8 +47,7 @@ type Message struct {
 	// Finding its root finding's.
 	Incident json.RawMessage `json:"incident,omitempty"`
 	Finding  json.RawMessage `json:"finding,omitempty"`
-	// Recent is the load of the finding's key before the notification, where that is
-	// known.
+	// Recent is the load of the finding's key before the notification, if known.
 	Recent *detect.Recent `json:"recent,omitempty"`
 	// Related describes the worst other findings of the incident.
 	Related []string `json:"related,omitempty"`
@@ -62,8 +61,7 @@ type Group struct {
 	ID string `json:"id"`
 	// Labels are the common values of the incidents, by their names in group_by.
 	Labels map[string]string `json:"labels"`
-	// Severity is the worst that the group had since it fires, OpenedAt since when it is
-	// hot.
+	// Severity is the group's worst since it fires, OpenedAt its first hot second.
 	Severity detect.Severity `json:"severity"`
 	OpenedAt time.Time       `json:"opened_at"`
 	// Firing is the number of firing incidents, Over the number of resolved ones that no
@@ -75,7 +73,7 @@ type Group struct {
 
 // webhook posts messages as Standard Webhooks specifies
 // (https://www.standardwebhooks.com): headers webhook-id and webhook-timestamp, and
-// webhook-signature where a secret is set.
+// webhook-signature if a secret is set.
 type webhook struct {
 	client
 	url string
@@ -104,7 +102,7 @@ func (w *webhook) Notify(ctx context.Context, n *notify.Notice) notify.Response 
 	if err != nil {
 		return notify.Response{Err: fmt.Errorf("write the message: %w", err), Refused: true, Unsent: true}
 	}
-	body = inert(body)
+	body = neutralise(body)
 	at := strconv.FormatInt(time.Now().Unix(), 10)
 	header := http.Header{"Webhook-Id": {n.ID}, "Webhook-Timestamp": {at}}
 	if w.key != nil {

@@ -7,38 +7,45 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"github.com/keyheat/keyheat/internal/settings/duration"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/internal/alert/routing"
-)
-
-// The states of a silence.
-const (
-	Pending = "pending"
-	Active  = "active"
-	Expired = "expired"
+	"github.com/keyheat/keyheat/internal/settings/duration"
+	"github.com/keyheat/keyheat/store"
 )
 
 // States returns the states of a silence in their order.
-func States() []string { return []string{Pending, Active, Expired} }
+func States() []string {
+	return []string{store.SilencePending, store.SilenceActive, store.SilenceExpired}
+}
 
-// Silence holds back the notifications of incidents.
+// Silence is a stored silence, in the API's form.
 type Silence struct {
-	ID string `json:"id"`
-	// State is the silence's when it was read.
-	State string `json:"state"`
-	// Matchers are package routing's; all have to match an incident.
-	Matchers []string `json:"matchers"`
-	// StartsAt is when it begins, EndsAt when it is over.
+	ID       string    `json:"id"`
+	State    string    `json:"state"`
+	Matchers []string  `json:"matchers"`
 	StartsAt time.Time `json:"starts_at"`
 	EndsAt   time.Time `json:"ends_at"`
-	// Author made it, and Reason explains it.
-	Author string `json:"author"`
-	Reason string `json:"reason"`
+	Author   string    `json:"author"`
+	Reason   string    `json:"reason"`
+}
+
+// Lister reads stored silences, as *store.Store does.
+type Lister interface {
+	Silences(ctx context.Context, q store.SilenceQuery) ([]store.Silence, error)
+}
+
+// List returns a query's silences, the last to end first.
+func List(ctx context.Context, from Lister, q store.SilenceQuery) ([]Silence, error) {
+	rows, err := from.Silences(ctx, q)
+	all := make([]Silence, len(rows))
+	for i, row := range rows {
+		all[i] = Silence(row)
+	}
+	return all, err
 }
 
 // The bounds of a silence.
@@ -174,7 +181,7 @@ func (i Invalid) Unwrap() error { return i.error }
 // Store is where silences are kept, as *store.Store implements it.
 type Store interface {
 	Now(ctx context.Context) (time.Time, error)
-	AddSilence(ctx context.Context, s Silence) (Silence, error)
+	AddSilence(ctx context.Context, s store.Silence) (store.Silence, error)
 }
 
 // Add stores the silence that an author asks for, and returns it as it is stored. It
@@ -188,7 +195,8 @@ func Add(ctx context.Context, st Store, r Request, author string) (Silence, erro
 	if err != nil {
 		return Silence{}, Invalid{err}
 	}
-	return st.AddSilence(ctx, s)
+	added, err := st.AddSilence(ctx, store.Silence(s))
+	return Silence(added), err
 }
 
 // Set are the silences of one moment.

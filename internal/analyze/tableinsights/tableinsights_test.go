@@ -182,7 +182,7 @@ func judged(t *testing.T, path string) map[string]bool {
 	}
 	over := map[string]bool{}
 	for i := range result.Findings {
-		if f := &result.Findings[i]; f.Kind.OfKey() && f.PercentOver() > 0 {
+		if f := &result.Findings[i]; f.Kind.OfKey() && f.SecondsOver() > 0 {
 			over[f.Key] = true
 		}
 	}

@@ -160,7 +160,7 @@ func compare(t *testing.T, r *analyze.Result, table *streamstest.Table, since, u
 			t.Errorf("%s is not hot: %+v", id, f.Peak)
 			continue
 		}
-		if got := [2]float64{f.Peak.WCU.Value, float64(f.PercentOver())}; got != hot[id] || f.Peak.WCU.Low != got[0] || f.Peak.WCU.High != got[0] {
+		if got := [2]float64{f.Peak.WCU.Value, float64(f.SecondsOver())}; got != hot[id] || f.Peak.WCU.Low != got[0] || f.Peak.WCU.High != got[0] {
 			t.Errorf("%s: %v, %+v, want %v", id, got, f.Peak.WCU, hot[id])
 		}
 		delete(hot, id)

@@ -48,7 +48,7 @@ func byOperation() (all []detect.Metric) {
 // statistic returns how a metric's minute is summed up: consumption's Average would
 // be per request, and provisioned throughput is a level.
 func statistic(m detect.Metric) string {
-	if of, is := corroboration.ParseByOperation(m); is {
+	if of, is := corroboration.ParseOperationMetric(m); is {
 		return of.Statistic
 	}
 	if m == corroboration.ProvisionedWrite || m == corroboration.ProvisionedRead {

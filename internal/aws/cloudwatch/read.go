@@ -144,7 +144,7 @@ func metricOf(q query) *types.Metric {
 		Namespace: aws.String(namespace), MetricName: aws.String(string(q.metric)),
 		Dimensions: []types.Dimension{{Name: aws.String(tableDimension), Value: aws.String(q.target.Table)}},
 	}
-	if of, is := corroboration.ParseByOperation(q.metric); is {
+	if of, is := corroboration.ParseOperationMetric(q.metric); is {
 		m.MetricName = aws.String(of.Name)
 		m.Dimensions = append(m.Dimensions, types.Dimension{Name: aws.String(operationDimension), Value: aws.String(of.Operation.String())})
 	}

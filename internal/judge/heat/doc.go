@@ -12,50 +12,7 @@
 // peaks, from files or from the store, into a [forecast.New].
 package heat
 
-import (
-	"time"
-
-	"github.com/keyheat/keyheat/sample"
-)
-
-// Level is how many seconds a roll-up is of.
-type Level int64
-
-// The levels.
-const (
-	TenSeconds Level = 10
-	Minute     Level = 60
-	TenMinutes Level = 600
-	Hour       Level = 3600
-)
-
-// Levels are all, each made of the one before it.
-var Levels = []Level{TenSeconds, Minute, TenMinutes, Hour}
-
-// Begin returns the beginning of the level's bucket that holds a second, in Unix
-// seconds.
-func (l Level) Begin(second int64) int64 {
-	n := second % int64(l)
-	if n < 0 {
-		n += int64(l)
-	}
-	return second - n
-}
-
-// Duration returns the level's length.
-func (l Level) Duration() time.Duration { return time.Duration(l) * time.Second }
-
-// PartLevel returns the level that this one is made of, and 1, a second, for the lowest.
-func (l Level) PartLevel() Level {
-	below := Level(1)
-	for _, level := range Levels {
-		if level >= l {
-			break
-		}
-		below = level
-	}
-	return below
-}
+import "github.com/keyheat/keyheat/sample"
 
 // Keys is how many keys a roll-up lists at most.
 const Keys = 150

@@ -67,7 +67,7 @@ func (s *State) tellGroups(i *detect.Incident, root *detect.Finding, event detec
 	for _, g := range i.Groups {
 		in[g.Receiver] = g
 	}
-	i.Notified, i.Groups = []string{}, nil // in JSON, null is from before incidents kept who was told
+	i.Notified, i.Groups = []string{}, nil // in JSON a list, never null
 	if event == detect.EventResolved {
 		for _, receiver := range before {
 			if g, grouped := in[receiver]; grouped {

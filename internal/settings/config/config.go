@@ -27,7 +27,7 @@
 // URL.
 //
 // Only files fill a section with the tag layers:"file": it has neither variables nor
-// flags. A type whose keys have moved implements [Mover].
+// flags.
 //
 // There is no global state, and the package reads nothing beyond Options.
 package config
@@ -52,12 +52,6 @@ type Options struct {
 	Reserved []string
 	// Flags are AddFlags' flags, parsed. Only flags that were set count.
 	Flags *pflag.FlagSet
-}
-
-// Mover is a struct some of whose keys have moved.
-type Mover interface {
-	// MovedKeys returns the new keys by the old ones, as paths below the struct.
-	MovedKeys() map[string]string
 }
 
 // Checker is a configuration that checks its values once all layers are in.

@@ -345,34 +345,15 @@ func TestLaterFilesStandBefore(t *testing.T) {
 	}
 }
 
-// room is a section some of whose keys have moved.
+// room is a section of files alone.
 type room struct {
 	Width int `yaml:"width" help:"how wide"`
 }
-
-// Moved implements config.Mover.
-func (*room) MovedKeys() map[string]string { return map[string]string{"w": "width", "size.w": "width"} }
 
 type house struct {
 	Name   string          `yaml:"name" help:"what it is called"`
 	Cellar room            `yaml:"cellar" help:"the room below" layers:"file"`
 	Rooms  map[string]room `yaml:"rooms" help:"by name"`
-}
-
-func TestMovedKeysNameTheirPlace(t *testing.T) {
-	t.Parallel()
-	for text, want := range map[string]string{
-		"cellar: {w: 1}":                 `"cellar.w" is now "cellar.width"`,
-		"rooms: {a: {size: {w: 1}}}":     `"rooms.a.size.w" is now "rooms.a.width"`,
-		"rooms: {a: {size: {depth: 1}}}": `unknown key "rooms.a.size"`,
-		"rooms: {a: {size: 3}}":          `unknown key "rooms.a.size"`,
-		"w: 1":                           `unknown key "w"`,
-	} {
-		err := config.Load(&house{}, config.Options{Files: []string{write(t, "c.yaml", text)}})
-		if err == nil || !strings.Contains(err.Error(), "c.yaml:1: "+want) {
-			t.Errorf("%s: %v, want %s", text, err, want)
-		}
-	}
 }
 
 // A section of files alone has neither flags nor variables, and one row.

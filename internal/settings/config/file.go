@@ -122,29 +122,8 @@ func (w *walker) section(path string, n *yaml.Node, v reflect.Value) {
 				return
 			}
 		}
-		if m, ok := v.Addr().Interface().(Mover); ok && w.reportMoved(path, m.MovedKeys(), key, value) {
-			return
-		}
 		w.fault("", key, "unknown key %q%s", join(path, key.Value), Suggest(key.Value, known))
 	})
-}
-
-// reportMoved reports whether a key has moved, or keys below it, and adds a fault for
-// each that names the new place.
-func (w *walker) reportMoved(path string, to map[string]string, key, value *yaml.Node) bool {
-	if now, ok := to[key.Value]; ok {
-		w.fault("", key, "%q is now %q", join(path, key.Value), join(path, now))
-		return true
-	}
-	found := false
-	for i := 0; value.Kind == yaml.MappingNode && i+1 < len(value.Content); i += 2 {
-		child := value.Content[i]
-		if now, ok := to[join(key.Value, child.Value)]; ok {
-			w.fault("", child, "%q is now %q", join(path, join(key.Value, child.Value)), join(path, now))
-			found = true
-		}
-	}
-	return found
 }
 
 // byName fills a map from names to structs.

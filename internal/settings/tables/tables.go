@@ -69,20 +69,6 @@ type Index struct {
 	RCU          float64  `yaml:"rcu" help:"provisioned read units a second"`
 }
 
-// MovedKeys implements config.Mover: the key, the indexes and the capacity stood in
-// a section facts once.
-func (*Table) MovedKeys() map[string]string {
-	return map[string]string{
-		"facts.pk": "partition_key", "facts.sk": "sort_key", "facts.indexes": "indexes", "facts.lsis": "lsis",
-		"facts.billing": "billing", "facts.wcu": "wcu", "facts.rcu": "rcu", "pk": "partition_key", "sk": "sort_key",
-	}
-}
-
-// MovedKeys implements config.Mover.
-func (*Index) MovedKeys() map[string]string {
-	return map[string]string{"pk": "partition_key", "sk": "sort_key"}
-}
-
 // Check implements config.Checker.
 func (s *Section) Check(f *config.Faults) {
 	s.Policy.check("policy", f)

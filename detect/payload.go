@@ -1,0 +1,113 @@
+package detect
+
+import (
+	"encoding/json"
+	"strconv"
+	"time"
+)
+
+// Event is the occasion of a notification.
+type Event string
+
+// The events, in an incident's order.
+const (
+	EventFiring   Event = "firing"
+	EventUpdated  Event = "updated"
+	EventResolved Event = "resolved"
+)
+
+// NotificationID returns the ID of one route's notification of an event. It depends only
+// on the content. A judge that writes the same transition again, after a rollback or a
+// failover, does not notify again.
+func NotificationID(incident string, opened time.Time, revision int, event Event, route string) string {
+	return digest(incident, opened.UTC().Format(time.RFC3339), strconv.Itoa(revision), string(event), route)
+}
+
+// Payload is an incident's notification in the outbox: the incident and its root finding,
+// as they were then.
+type Payload struct {
+	Incident json.RawMessage `json:"incident"`
+	Finding  json.RawMessage `json:"finding"`
+	// Recent is the load of the finding's key before the notification. It is nil if the
+	// load is unknown, if the finding is about no single key, and when the incident is
+	// resolved.
+	Recent *Recent `json:"recent,omitempty"`
+	// Related describes the worst other findings of the incident in a few words each, at
+	// most [RelatedFindings]. It is empty when the incident is resolved.
+	Related []string `json:"related,omitempty"`
+	// Group is the group of incidents that the notification covers, and Incident is its
+	// worst member. Nil means that it covers that incident alone.
+	Group *Group `json:"group,omitempty"`
+}
+
+// Group is a group of incidents as one notification shows it.
+type Group struct {
+	InGroup
+	// Severity is the group's worst since it fires, OpenedAt its first hot second.
+	Severity Severity  `json:"severity"`
+	OpenedAt time.Time `json:"opened_at"`
+	// Firing counts firing incidents. Over counts resolved ones not yet reported as
+	// resolved. Total counts the incidents since the group fires.
+	Firing int `json:"firing"`
+	Over   int `json:"over"`
+	Total  int `json:"total"`
+	// Members lists at most [GroupMembers] of these incidents, the firing and the worst
+	// first.
+	Members []GroupMember `json:"members"`
+}
+
+// GroupMember is one incident of a group.
+type GroupMember struct {
+	// Incident is its ID, Finding the fingerprint of its root finding.
+	Incident string   `json:"incident"`
+	Finding  string   `json:"finding"`
+	Severity Severity `json:"severity"`
+	State    State    `json:"state"`
+	// Title names the incident in one line; empty if it is no longer known.
+	Title string `json:"title"`
+}
+
+// GroupMembers is the most incidents of a group that a notification lists.
+const GroupMembers = 10
+
+// RelatedFindings is the most findings that a notification names beside the root.
+const RelatedFindings = 5
+
+// RecentSeconds is the number of seconds of load in a notification.
+const RecentSeconds = 30
+
+// Recent is a key's load in the last seconds before a notification.
+type Recent struct {
+	// From is the first second; each of Loads is one second.
+	From time.Time `json:"from"`
+	// Unit is wcu or rcu, Limit a partition's limit in that unit a second.
+	Unit  string  `json:"unit"`
+	Limit float64 `json:"limit"`
+	// Loads are whole units a second; null if the second was not observed. 0 may be up to
+	// [TrackShare] of the limit: Keyheat does not follow cooler keys. The newest second
+	// may be incomplete.
+	Loads []*float64 `json:"loads"`
+}
+
+// NewPayload returns the payload of an incident's notification, without its optional
+// parts. finding is the JSON document of the root.
+func NewPayload(i *Incident, finding []byte) (p Payload, err error) {
+	p.Finding = finding
+	p.Incident, err = json.Marshal(i)
+	return p, err
+}
+
+// ReadPayload decodes a payload. Text without a finding counts as the finding itself.
+func ReadPayload(payload []byte) Payload {
+	var p Payload
+	if json.Unmarshal(payload, &p) == nil && p.Finding != nil {
+		return p
+	}
+	return Payload{Finding: payload}
+}
+
+// GroupID returns the ID of the incident group with these parts.
+func GroupID(parts ...string) string { return digest(parts...) }
+
+// CopiedID returns the ID of a notification's copy for another route.
+func CopiedID(id, route string) string { return digest(id, route) }
