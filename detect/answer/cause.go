@@ -63,7 +63,7 @@ func causeOf(f *detect.Finding) Cause {
 		switch {
 		case f.Reason == detect.Scanned:
 			return Scan
-		case refused(f, sample.KeyRange) == 0 && refused(f, sample.OfIndex) > 0:
+		case refusedFor(f, sample.KeyRange) == 0 && refusedFor(f, sample.OfIndex) > 0:
 			return BackPressure
 		}
 		return SharedPartition
@@ -115,15 +115,15 @@ func causeOfStarvation(f *detect.Finding) Cause {
 		reason sample.ThrottleReason
 		cause  Cause
 	}{{sample.Provisioned, Provisioned}, {sample.OfIndexCapacity, IndexCapacity}, {sample.MaxOnDemand, OwnMaximum}, {sample.AccountLimit, AccountQuota}} {
-		if n := refused(f, c.reason); n > most {
+		if n := refusedFor(f, c.reason); n > most {
 			most, cause = n, c.cause
 		}
 	}
 	return cause
 }
 
-// refused returns how many attempts were refused for a reason.
-func refused(f *detect.Finding, reason sample.ThrottleReason) int64 {
+// refusedFor returns how many attempts were refused for a reason.
+func refusedFor(f *detect.Finding, reason sample.ThrottleReason) int64 {
 	if f.Evidence == nil {
 		return 0
 	}

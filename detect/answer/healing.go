@@ -92,7 +92,7 @@ func healingOf(f *detect.Finding) Healing {
 	case detect.Splittable:
 		return healingBySplit(f)
 	}
-	return undetermined(f)
+	return healingUnproven(f)
 }
 
 // healingBySplit is the outlook of a load that splits can divide: in the time that splits
@@ -109,7 +109,7 @@ func healingBySplit(f *detect.Finding) Healing {
 	return Healing{Outlook: Likely, Ground: GroundSplit}
 }
 
-func undetermined(f *detect.Finding) Healing {
+func healingUnproven(f *detect.Finding) Healing {
 	e := f.Evidence
 	switch {
 	case f.Quality.InBatches():
@@ -152,5 +152,5 @@ func Overdue(f *detect.Finding) bool {
 
 // StillRefused reports whether the key's partition was seen to refuse requests.
 func StillRefused(f *detect.Finding) bool {
-	return refused(f, sample.KeyRange) > 0 || f.SaturatedSeconds > 0
+	return refusedFor(f, sample.KeyRange) > 0 || f.SaturatedSeconds > 0
 }

@@ -128,7 +128,7 @@ func advises(f *detect.Finding, action string) bool {
 func isStarved(f *detect.Finding) bool {
 	lacking := int64(0)
 	for _, r := range []sample.ThrottleReason{sample.Provisioned, sample.MaxOnDemand, sample.AccountLimit} {
-		lacking += refused(f, r)
+		lacking += refusedFor(f, r)
 	}
-	return lacking > refused(f, sample.KeyRange)
+	return lacking > refusedFor(f, sample.KeyRange)
 }

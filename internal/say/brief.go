@@ -56,7 +56,7 @@ func (b *Brief) Text() string {
 func New(f *detect.Finding) Brief {
 	a := answer.New(f)
 	return Brief{
-		Title: Title(f), Harm: harm(f, &a.Harm), Why: why(f, &a), Now: now(f, &a), Heals: heals(f, &a), Then: then(f, &a),
+		Title: Title(f), Harm: harm(f, &a.Harm), Why: why(f, &a), Now: now(f, &a), Heals: heals(f, &a), Then: lastingFix(f, &a),
 	}
 }
 
@@ -114,9 +114,9 @@ func harm(f *detect.Finding, h *answer.Harm) string {
 	}
 	switch {
 	case len(parts) > 0:
-		return capital(wording.List(parts)) + since(h.Since) + "."
+		return capital(wording.List(parts)) + hotSince(h.Since) + "."
 	case !h.Visible:
-		return "Unknown: these samples do not show refused requests" + since(h.Since) + "."
+		return "Unknown: these samples do not show refused requests" + hotSince(h.Since) + "."
 	}
 	switch {
 	case f.State == detect.Resolved:
@@ -127,8 +127,8 @@ func harm(f *detect.Finding, h *answer.Harm) string {
 	return "None yet: no refused request was seen since " + h.Since.UTC().Format("15:04:05 UTC") + "."
 }
 
-// since is the time from which on a finding is hot, as the end of a sentence.
-func since(at time.Time) string {
+// hotSince is the time from which on a finding is hot, as the end of a sentence.
+func hotSince(at time.Time) string {
 	if at.IsZero() {
 		return ""
 	}
@@ -173,8 +173,8 @@ func callers(a *answer.Answer) string {
 	return " From " + wording.List(words) + "."
 }
 
-// by names the busiest caller behind what it does; empty if none is known.
-func by(all []detect.Part) string {
+// ofBusiest names the busiest caller behind what it does; empty if none is known.
+func ofBusiest(all []detect.Part) string {
 	if len(all) == 0 {
 		return ""
 	}

@@ -41,13 +41,13 @@ func act(f *detect.Finding, a *answer.Answer) string {
 		}
 		return fmt.Sprintf("Slow or pause the %s of %s, %s first.", w, of, quote(m.Callers[0].Text))
 	case answer.SlowScan:
-		return "Slow or stop the Scan" + by(m.Callers) + ": a rate limit, a smaller page or fewer segments."
+		return "Slow or stop the Scan" + ofBusiest(m.Callers) + ": a rate limit, a smaller page or fewer segments."
 	case answer.SlowImport:
-		return "Slow or pause the job" + by(m.Callers) + " that writes keys in order."
+		return "Slow or pause the job" + ofBusiest(m.Callers) + " that writes keys in order."
 	case answer.StopTest:
-		return "Stop the test" + by(m.Callers) + "."
+		return "Stop the test" + ofBusiest(m.Callers) + "."
 	case answer.BackOff:
-		return "Let the retries" + by(m.Callers) + " back off with jitter and a limit, or pause them."
+		return "Let the retries" + ofBusiest(m.Callers) + " back off with jitter and a limit, or pause them."
 	case answer.Wait:
 		return "Wait some minutes: DynamoDB can split the partition. Slow callers if requests fail."
 	case answer.Prewarm:

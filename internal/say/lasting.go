@@ -9,8 +9,8 @@ import (
 	"github.com/keyheat/keyheat/detect/wording"
 )
 
-// then is the lasting fix, with the load that it leaves.
-func then(f *detect.Finding, a *answer.Answer) string {
+// lastingFix is the lasting fix, with the load that it leaves.
+func lastingFix(f *detect.Finding, a *answer.Answer) string {
 	if a.Then == nil {
 		return ""
 	}
@@ -18,15 +18,15 @@ func then(f *detect.Finding, a *answer.Answer) string {
 	if a.Healing.Outlook == answer.Likely {
 		text = "If it lasts: " + strings.ToLower(text[:1]) + text[1:]
 	}
-	if leaves := left(a.Then); leaves != "" {
+	if leaves := loadLeft(a.Then); leaves != "" {
 		text += "; that leaves " + leaves
 	}
 	return text + "."
 }
 
-// left is the load after a step, as a share of the limit; empty if nothing tells, or if
+// loadLeft is the load after a step, as a share of the limit; empty if nothing tells, or if
 // the step need not leave less.
-func left(s *detect.Step) string {
+func loadLeft(s *detect.Step) string {
 	if s.After == nil || s.After.HighUtilization >= 1 {
 		return ""
 	}
