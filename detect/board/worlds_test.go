@@ -178,7 +178,7 @@ func firingBrief(found []detect.Finding) string {
 // briefText writes a finding as an alert does.
 func briefText(f *detect.Finding) string {
 	brief := say.New(f)
-	return fmt.Sprintf("[%s] %s\n%s\n", strings.ToUpper(string(f.Severity)), brief.Title, brief.Text())
+	return fmt.Sprintf("[%s] %s\n%s\n", strings.ToUpper(string(f.Severity)), brief.Title, say.Text(brief.Lines()))
 }
 
 // judge lets a board observe the world second by second.
@@ -285,11 +285,22 @@ var fixes = map[string][]advised{
 
 // isFix reports whether the finding's first fix is the one that the specialist calls so.
 func isFix(root *detect.Finding, word string) bool {
-	first := root.FirstFix()
+	first := firstFix(root)
 	at := slices.IndexFunc(root.Advice, func(s detect.Step) bool { return s.Text == first })
 	return at >= 0 && slices.ContainsFunc(fixes[word], func(a advised) bool {
 		return root.Advice[at].Action == a.action && strings.Contains(first, a.words)
 	})
+}
+
+// firstFix returns the text of the first step that changes something; empty without one.
+// The capacity step of a hot key only explains that capacity does not help.
+func firstFix(f *detect.Finding) string {
+	for _, step := range f.Advice {
+		if step.Action != detect.ActionCapacity || f.Kind == detect.TableStarvation {
+			return step.Text
+		}
+	}
+	return ""
 }
 
 // disagreements returns what the verdict says otherwise than the specialist.
@@ -329,11 +340,11 @@ func (w *fieldWorld) disagreements(j *judged) (all []string) {
 	if e.Reason != "" && root.Reason != e.Reason {
 		add("the reason is %s", root.Reason)
 	}
-	if page := incident.Title + ". " + root.Why + " " + root.FirstFix(); !says(page, e.Because) {
+	if page := incident.Title + ". " + root.Why + " " + firstFix(root); !says(page, e.Because) {
 		add("its page does not say %q: %s", e.Because, page)
 	}
 	if e.Fix != "" && !isFix(root, e.Fix) {
-		add("first fix %.60q", root.FirstFix())
+		add("first fix %.60q", firstFix(root))
 	}
 	if e.Share {
 		w.shared(j, root, group, add)

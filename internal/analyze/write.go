@@ -264,7 +264,7 @@ func (p *page) incident(in *detect.Incident, root *detect.Finding, colours bool)
 	p.paragraph(2, "", severity(in.Severity, colours)+"  "+brief.Title)
 	for _, l := range brief.Lines() {
 		if l.Name == say.LineNow || l.Name == say.LineThen {
-			p.paragraph(4, "    ", l.Name+": "+l.Text)
+			p.paragraph(4, "    ", l.Label()+" "+l.Text)
 		}
 	}
 }

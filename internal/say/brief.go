@@ -24,6 +24,23 @@ type Brief struct {
 // Line is one answer under its name.
 type Line struct{ Name, Text string }
 
+// Label is the name with the colon that stands before the text.
+func (l Line) Label() string {
+	if strings.HasSuffix(l.Name, "?") {
+		return l.Name
+	}
+	return l.Name + ":"
+}
+
+// Text writes lines as plain text, each in a line of its own.
+func Text(lines []Line) string {
+	all := make([]string, len(lines))
+	for i, l := range lines {
+		all[i] = l.Label() + " " + l.Text
+	}
+	return strings.Join(all, "\n")
+}
+
 // The names of the lines, in their order.
 const (
 	LineHarm  = "Harm"
@@ -41,15 +58,6 @@ func (b *Brief) Lines() (all []Line) {
 		}
 	}
 	return all
-}
-
-// Text is the answers in one paragraph of plain text, a line each.
-func (b *Brief) Text() string {
-	var lines []string
-	for _, l := range b.Lines() {
-		lines = append(lines, l.Name+": "+l.Text)
-	}
-	return strings.Join(lines, "\n")
 }
 
 // New returns the brief of a finding.

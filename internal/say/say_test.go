@@ -131,7 +131,10 @@ func TestStories(t *testing.T) {
 	for _, s := range stories() {
 		brief := say.New(s.finding())
 		told[s.kind] = true
-		fmt.Fprintf(&text, "=== %s (%s)\n%s\n%s\n", s.name, s.kind, brief.Title, brief.Text())
+		if strings.Contains(brief.Title, string(s.kind)) {
+			t.Errorf("the title of %s is only its kind: %s", s.name, brief.Title)
+		}
+		fmt.Fprintf(&text, "=== %s (%s)\n%s\n%s\n", s.name, s.kind, brief.Title, say.Text(brief.Lines()))
 	}
 	for _, k := range hostile.Kinds() {
 		if !told[k] && k != detect.HotKeyRead {
@@ -200,6 +203,16 @@ type prose struct {
 	words        int
 }
 
+// cutLabel returns the text of an answer's line.
+func cutLabel(line string) (text string, isAnswer bool) {
+	for _, name := range []string{say.LineHarm, say.LineWhy, say.LineNow, say.LineHeals, say.LineThen} {
+		if text, isAnswer = strings.CutPrefix(line, say.Line{Name: name}.Label()+" "); isAnswer {
+			return text, true
+		}
+	}
+	return "", false
+}
+
 func readProse(t *testing.T) (all []prose) {
 	t.Helper()
 	for _, file := range goldens {
@@ -211,8 +224,7 @@ func readProse(t *testing.T) (all []prose) {
 		var alert *prose
 		for line := range strings.Lines(string(text)) {
 			line = strings.TrimSpace(line)
-			name, answer, found := strings.Cut(line, ": ")
-			isAnswer := found && slices.Contains([]string{say.LineHarm, say.LineWhy, say.LineNow, say.LineHeals, say.LineThen}, name)
+			answer, isAnswer := cutLabel(line)
 			switch {
 			case strings.HasPrefix(line, "=== "):
 				place = strings.TrimPrefix(line, "=== ")

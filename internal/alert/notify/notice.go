@@ -153,27 +153,20 @@ func (n *Notice) Headline() string {
 	return n.Title
 }
 
-// Lines are the five answers about an incident, in order; none of a group or a report.
-// The end of an incident needs no remedy.
+// Lines are the five answers about an incident, in order; none of a report. A group of
+// incidents has the move for its worst one alone. An end needs no remedy.
 func (n *Notice) Lines() []say.Line {
-	if n.Group != nil && n.Group.Total != 1 {
-		return nil
-	}
-	all := n.Brief.Lines()
-	if n.IsResolved() {
-		all = slices.DeleteFunc(all, func(l say.Line) bool { return l.Name == say.LineNow || l.Name == say.LineThen })
-	}
-	return all
+	return slices.DeleteFunc(n.Brief.Lines(), func(l say.Line) bool {
+		isMove := l.Name == say.LineNow
+		if n.Group != nil && n.Group.Total != 1 {
+			return n.IsResolved() || !isMove
+		}
+		return n.IsResolved() && (isMove || l.Name == say.LineThen)
+	})
 }
 
 // Answers is [Notice.Lines] as text, a line each.
-func (n *Notice) Answers() string {
-	var all []string
-	for _, l := range n.Lines() {
-		all = append(all, l.Name+": "+l.Text)
-	}
-	return strings.Join(all, "\n")
-}
+func (n *Notice) Answers() string { return say.Text(n.Lines()) }
 
 // Fact is one line about an incident: a name, and a value that may hold other people's
 // text.

@@ -62,7 +62,6 @@ type slackMessage struct {
 type slackBlock struct {
 	Type     string      `json:"type"`
 	Text     *slackText  `json:"text,omitempty"`
-	Fields   []slackText `json:"fields,omitempty"`
 	Elements []slackItem `json:"elements,omitempty"`
 }
 

@@ -76,7 +76,7 @@ func teamsMessageOf(n *notify.Notice) teamsMessage {
 	}
 	add(teamsRun{Text: n.Headline(), Weight: "Bolder", Size: "Medium", Color: teamsColor(n)})
 	for _, l := range n.Lines() {
-		add(teamsRun{Text: l.Name + ": ", Weight: "Bolder"}, teamsRun{Text: l.Text})
+		add(teamsRun{Text: l.Label() + " ", Weight: "Bolder"}, teamsRun{Text: l.Text})
 	}
 	for _, f := range n.Facts() {
 		add(teamsRun{Text: f.Name + ": ", Weight: "Bolder"}, teamsRun{Text: f.Value})
