@@ -26,7 +26,7 @@ type Answer struct {
 // New answers the five questions about a finding.
 func New(f *detect.Finding) Answer {
 	a := Answer{Harm: harmOf(f), Cause: causeOf(f), Callers: callersOf(f), Healing: healingOf(f)}
-	a.Alike = len(a.Callers) > 1 && a.Callers[0].Low <= a.Callers[1].High
+	a.Alike = len(a.Callers) > 0 && !standsOut(f.Evidence.Callers)
 	a.Move = moveFor(f, &a)
 	if a.Healing.Outlook != Open {
 		a.Then = lastingFix(f)
@@ -54,7 +54,7 @@ type Harm struct {
 	Since time.Time
 }
 
-// None reports that no request is known to have been refused.
+// None reports that no request is known to have been refused, or to have failed.
 func (h *Harm) None() bool { return !h.Own && h.Attempts == 0 && h.Refused == 0 && h.Failed == 0 }
 
 func harmOf(f *detect.Finding) Harm {
@@ -97,6 +97,18 @@ func callersOf(f *detect.Finding) (all []detect.Part) {
 		}
 	}
 	return all
+}
+
+// standing is how many times the load of the next caller one has that stands out.
+const standing = 1.5
+
+// standsOut reports whether the busiest caller has clearly more than the next one.
+func standsOut(all []detect.Part) bool {
+	if len(all) < 2 {
+		return true
+	}
+	first, next := &all[0], &all[1]
+	return first.Low > next.High && first.Low+first.High >= standing*(next.Low+next.High)
 }
 
 // lastingFix returns the first step that changes code, items or keys; nil without one. A

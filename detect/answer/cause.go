@@ -13,6 +13,8 @@ const (
 	// OneKey is a key that asks for more than one partition serves, OneItem a single item.
 	OneKey  Cause = "one_key"
 	OneItem Cause = "one_item"
+	// AtLimit is a key whose load stays flat at the limit, as if the rest were refused.
+	AtLimit Cause = "at_limit"
 	// NearLimit is a key that is close to the limit, MayBeOver one that may be above it.
 	NearLimit Cause = "near_limit"
 	MayBeOver Cause = "may_be_over"
@@ -99,6 +101,8 @@ func causeOfKey(f *detect.Finding) Cause {
 		return OneItem
 	case f.Kind == detect.HotGSIKey:
 		return IndexKey
+	case f.SaturatedSeconds > 0 && f.SecondsOver() == 0:
+		return AtLimit
 	case f.Severity == detect.Critical:
 		return OneKey
 	case f.PossibleSeconds > 0 && f.SecondsOver() == 0:

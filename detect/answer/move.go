@@ -12,7 +12,7 @@ type Act string
 
 // The acts.
 const (
-	// Nothing is right when it is over, or when nobody is harmed.
+	// Nothing is right when it is over, or when no harm is seen where it could be.
 	Nothing Act = "nothing"
 	// SlowCallers is to slow or pause the callers of a key, SlowScan the Scan, SlowImport
 	// the job that writes keys in their order.
@@ -47,7 +47,7 @@ type Move struct {
 }
 
 // helpless are the causes that more capacity of the table does not help.
-var helpless = []Cause{OneKey, OneItem, IndexKey, TimeKey, MovingSpot, FewValues, Shards, UnevenShards, OneCaller, Retries, Scan}
+var helpless = []Cause{OneKey, AtLimit, OneItem, IndexKey, TimeKey, MovingSpot, FewValues, Shards, UnevenShards, OneCaller, Retries, Scan}
 
 func moveFor(f *detect.Finding, a *Answer) Move {
 	m := Move{Act: actFor(f, a), Callers: a.Callers, Futile: slices.Contains(helpless, a.Cause)}
@@ -88,13 +88,19 @@ func actFor(f *detect.Finding, a *Answer) Act {
 	case Retries:
 		return BackOff
 	case SharedPartition:
-		if advises(f, detect.ActionPrewarm) {
+		switch {
+		case advises(f, detect.ActionPrewarm):
 			return Prewarm
+		case a.Healing.Outlook == Likely:
+			return Wait
 		}
-		return Wait
 	case NearLimit, FewValues, Shards, UnevenShards, LargeItem, Collection:
-		if a.Harm.None() && f.Severity != detect.Critical {
+		switch {
+		case !a.Harm.None() || f.Severity == detect.Critical:
+		case a.Harm.Visible:
 			return Nothing
+		default:
+			return CheckRefusals
 		}
 	case MayBeOver:
 		return CheckRefusals

@@ -3,7 +3,6 @@ package say
 import (
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/answer"
@@ -104,46 +103,46 @@ func requests(f *detect.Finding) string {
 	return "writes"
 }
 
+// requestsTo names the requests with the preposition before their key.
+func requestsTo(f *detect.Finding) string {
+	if w := requests(f); w != "reads" {
+		return w + " to"
+	}
+	return "reads of"
+}
+
 func harm(f *detect.Finding, h *answer.Harm) string {
 	if h.Own {
 		return "Unknown: a hot key may go unseen."
 	}
 	var parts []string
 	if h.Failed > 0 {
-		parts = append(parts, wording.Percent(h.Failed)+" of calls failed after all retries")
+		parts = append(parts, wording.Part(h.Failed)+" of calls failed after all retries")
 	}
 	switch {
 	case h.Refused > 0 && f.Kind.OfTable():
-		parts = append(parts, fmt.Sprintf("DynamoDB refused %s of the requests in %s", wording.Part(h.Refused), seconds(f.Evidence.Seconds)))
+		parts = append(parts, fmt.Sprintf("%s of %s refused in %s", wording.Part(h.Refused), requests(f), wording.Seconds(max(1, f.Evidence.Seconds))))
 	case h.Refused > 0:
-		parts = append(parts, fmt.Sprintf("DynamoDB refused %s of the %s in the worst second", wording.Part(h.Refused), requests(f)))
+		parts = append(parts, fmt.Sprintf("%s of %s refused in the worst second", wording.Part(h.Refused), requests(f)))
 	case h.Attempts > 0:
-		parts = append(parts, fmt.Sprintf("DynamoDB refused at least %s requests", wording.Count(h.Attempts)))
+		parts = append(parts, fmt.Sprintf("at least %s requests refused", wording.Count(h.Attempts)))
+	}
+	since := ""
+	if !h.Since.IsZero() {
+		since = " since " + h.Since.UTC().Format("15:04:05 UTC")
 	}
 	switch {
+	case len(parts) > 0 && since != "":
+		return capital(strings.Join(parts, "; ")) + "," + since + "."
 	case len(parts) > 0:
-		return capital(wording.List(parts)) + hotSince(h.Since) + "."
+		return capital(strings.Join(parts, "; ")) + "."
 	case !h.Visible:
-		return "Unknown: these samples do not show refused requests" + hotSince(h.Since) + "."
-	}
-	switch {
+		return "Unknown: the samples do not show refused requests."
 	case f.State == detect.Resolved:
 		return "None: no refused request was seen."
-	case h.Since.IsZero():
-		return "None yet: no refused request was seen."
 	}
-	return "None yet: no refused request was seen since " + h.Since.UTC().Format("15:04:05 UTC") + "."
+	return "None yet: no request refused" + since + "."
 }
-
-// hotSince is the time from which on a finding is hot, as the end of a sentence.
-func hotSince(at time.Time) string {
-	if at.IsZero() {
-		return ""
-	}
-	return "; hot since " + at.UTC().Format("15:04:05 UTC")
-}
-
-func seconds(n int) string { return wording.Seconds(max(1, n)) }
 
 func capital(text string) string {
 	if text == "" || text[0] < 'a' || text[0] > 'z' {
@@ -152,8 +151,9 @@ func capital(text string) string {
 	return strings.ToUpper(text[:1]) + text[1:]
 }
 
-// load writes the load of a finding with its limit: 1,680 WCU/s, one partition takes 1,000.
-func load(f *detect.Finding) string {
+// load writes the load of a finding with its limit, and where it is between the two:
+// 1,680 WCU/s on one key; one partition takes 1,000.
+func load(f *detect.Finding, where string) string {
 	figure, unit, limit := f.Peak.WCU, "WCU/s", detect.PartitionWrite
 	mean := f.Mean.WCU
 	if f.InReads() {
@@ -166,10 +166,10 @@ func load(f *detect.Finding) string {
 	case figure.Low != figure.High:
 		text = "about " + text
 	}
-	return fmt.Sprintf("%s; one partition takes %s", text, wording.Amount(limit))
+	return fmt.Sprintf("%s%s; one partition takes %s", text, where, wording.Amount(limit))
 }
 
-// callers names the callers with their shares: From “web” 50% and “app” 30%.
+// callers names the callers with their shares: From “web” 50%, “app” 30%.
 func callers(a *answer.Answer) string {
 	var words []string
 	for _, c := range a.Callers {
@@ -178,13 +178,13 @@ func callers(a *answer.Answer) string {
 	if len(words) == 0 {
 		return ""
 	}
-	return " From " + wording.List(words) + "."
+	return " From " + strings.Join(words, ", ") + "."
 }
 
-// ofBusiest names the busiest caller behind what it does; empty if none is known.
-func ofBusiest(all []detect.Part) string {
-	if len(all) == 0 {
+// ofBusiest names the busiest caller behind what it does; empty if none stands out.
+func ofBusiest(a *answer.Answer) string {
+	if len(a.Move.Callers) == 0 || a.Alike && a.Move.Act != answer.BackOff {
 		return ""
 	}
-	return " of " + quote(all[0].Text)
+	return " of " + quote(a.Move.Callers[0].Text)
 }

@@ -16,28 +16,25 @@ func lastingFix(f *detect.Finding, a *answer.Answer) string {
 	}
 	text := Imperative(f, a.Then)
 	if a.Healing.Outlook == answer.Likely {
-		text = "If it lasts: " + strings.ToLower(text[:1]) + text[1:]
+		text = "If it lasts, " + strings.ToLower(text[:1]) + text[1:]
 	}
-	if leaves := loadLeft(a.Then); leaves != "" {
-		text += "; that leaves " + leaves
-	}
-	return text + "."
+	return text + loadLeft(f, a.Then) + "."
 }
 
-// loadLeft is the load after a step, as a share of the limit; empty if nothing tells, or if
-// the step need not leave less.
-func loadLeft(s *detect.Step) string {
-	if s.After == nil || s.After.HighUtilization >= 1 {
+// loadLeft is the load after a step, as the end of a sentence; empty if nothing tells, or
+// if the step need not leave less than the limit.
+func loadLeft(f *detect.Finding, s *detect.Step) string {
+	if s.After == nil || s.After.HighUtilization >= 1 || f.Kind == detect.LargeCollection {
 		return ""
 	}
-	part := ""
+	load := fmt.Sprintf("about %s %s/s", wording.Significant(s.After.High), strings.ToUpper(s.After.Unit))
 	switch s.Action {
-	case detect.ActionShard:
-		part = " for each key shard"
-	case detect.ActionSplit, detect.ActionCopies, detect.ActionRename:
-		part = " for each part"
+	case detect.ActionShard, detect.ActionSplit, detect.ActionCopies:
+		return ", " + load + " each"
+	case detect.ActionRename:
+		return "; that leaves " + load + " a key"
 	}
-	return fmt.Sprintf("about %s %s/s%s", wording.Significant(s.After.High), strings.ToUpper(s.After.Unit), part)
+	return "; that leaves " + load
 }
 
 // Imperative names a step in at most eight words.
@@ -47,7 +44,7 @@ func Imperative(f *detect.Finding, s *detect.Step) string {
 		return shardSentence(f, s)
 	case detect.ActionSplit:
 		if s.Effort == detect.EffortCode {
-			return fmt.Sprintf("Divide the counter into %d items", f.Shards)
+			return fmt.Sprintf("Divide the counter or item into %d items", f.Shards)
 		}
 		return fmt.Sprintf("Divide the item into %d items", f.Shards)
 	case detect.ActionCopies:

@@ -9,7 +9,7 @@ import (
 )
 
 // futile closes a move where people would raise capacity, in vain.
-const futile = " More table capacity will not help."
+const futile = " More capacity will not help."
 
 // now is what on-call can do tonight.
 func now(f *detect.Finding, a *answer.Answer) string {
@@ -22,42 +22,41 @@ func now(f *detect.Finding, a *answer.Answer) string {
 
 func act(f *detect.Finding, a *answer.Answer) string {
 	w := requests(f)
-	switch m := &a.Move; m.Act {
+	switch a.Move.Act {
 	case answer.Nothing:
 		if f.State == detect.Resolved {
 			return "Nothing: it is over."
 		}
-		return "Nothing tonight: nobody is harmed."
+		if a.Harm.None() && a.Harm.Visible {
+			return "Nothing tonight: no refused request was seen."
+		}
+		return "Nothing tonight."
 	case answer.SlowCallers:
-		of := subject(f)
-		if f.Kind == detect.LowCardinalityKey {
-			of = "the hottest value"
-		}
-		switch {
-		case len(m.Callers) == 0:
-			return fmt.Sprintf("Slow or pause the %s of %s.", w, of)
-		case a.Alike:
-			return fmt.Sprintf("Slow or pause the %s of %s; its callers share them about evenly.", w, of)
-		}
-		return fmt.Sprintf("Slow or pause the %s of %s, %s first.", w, of, quote(m.Callers[0].Text))
+		return slowCallers(f, a)
 	case answer.SlowScan:
-		return "Slow or stop the Scan" + ofBusiest(m.Callers) + ": a rate limit, a smaller page or fewer segments."
+		return "Slow or stop the Scan" + ofBusiest(a) + ": a rate limit, a smaller page or fewer segments."
 	case answer.SlowImport:
-		return "Slow or pause the job" + ofBusiest(m.Callers) + " that writes keys in order."
+		return "Slow or pause the job" + ofBusiest(a) + " that writes keys in order."
 	case answer.StopTest:
-		return "Stop the test" + ofBusiest(m.Callers) + "."
+		if who := ofBusiest(a); who != "" {
+			return "Stop the load" + who + ", if it is a test."
+		}
+		return "Stop the load, if it is a test."
 	case answer.BackOff:
-		return "Let the retries" + ofBusiest(m.Callers) + " back off with jitter and a limit, or pause them."
+		return "Let the retries" + ofBusiest(a) + " back off with jitter and a limit, or pause them."
 	case answer.Wait:
-		return "Wait some minutes: DynamoDB can split the partition. Slow callers if requests fail."
+		if f.Kind.OfTable() {
+			return "Wait some minutes for a split. Shed load if requests fail."
+		}
+		return fmt.Sprintf("Wait some minutes for a split. Slow the %s if requests fail.", w)
 	case answer.Prewarm:
-		return "Raise the table's warm throughput or provisioned capacity: both add partitions."
+		return "Raise the table's warm throughput: that adds partitions."
 	case answer.RaiseCapacity:
 		return "Raise the provisioned " + capacity(f) + ", or switch to on-demand."
 	case answer.RaiseMaximum:
 		return "Raise or remove the maximum throughput of the table or index."
 	case answer.RaiseQuota:
-		return "Ask AWS to raise the account's quota, or shed load. No table setting helps."
+		return "Shed load, and request a higher quota from AWS. No table setting helps."
 	case answer.RaiseIndexCapacity:
 		return "Raise the write capacity of the index to the table's."
 	case answer.CheckRefusals:
@@ -68,21 +67,51 @@ func act(f *detect.Finding, a *answer.Answer) string {
 	return ""
 }
 
-// capacity names the capacity to raise, above the load that was asked for.
+// slowCallers tells whom to slow. While no harm is seen, it is to be done only if there is.
+func slowCallers(f *detect.Finding, a *answer.Answer) string {
+	key := subject(f)
+	switch {
+	case f.Kind == detect.LowCardinalityKey:
+		key = "the hottest value"
+	case f.Kind == detect.UnevenShards && f.Sharding != nil:
+		key = quote(f.Sharding.Hottest)
+	case f.Kind == detect.HotGSIKey:
+		key = "index key " + key
+	}
+	text := fmt.Sprintf("slow or pause %s %s", requestsTo(f), key)
+	if a.Harm.None() {
+		text = "if requests fail, " + text
+	}
+	if len(a.Move.Callers) > 0 && !a.Alike {
+		text += ", " + quote(a.Move.Callers[0].Text) + " first"
+	}
+	return capital(text) + "."
+}
+
+// whole names the table or the index that a finding is about.
+func whole(f *detect.Finding) string {
+	if f.Index != "" {
+		return "index"
+	}
+	return "table"
+}
+
+// capacity names the capacity to raise, above the load that was requested.
 func capacity(f *detect.Finding) string {
-	if !f.Kind.OfTable() || f.Peak.RCU.Value+f.Peak.WCU.Value < 1 {
-		return "capacity of the table"
+	text := fmt.Sprintf("capacity of the %s", whole(f))
+	switch {
+	case !f.Kind.OfTable() || f.Peak.RCU.Value+f.Peak.WCU.Value < 1:
+		return text
+	case f.InReads():
+		return fmt.Sprintf("read %s above %s RCU", text, wording.Significant(f.Peak.RCU.Value))
 	}
-	if f.InReads() {
-		return "read capacity above " + wording.Significant(f.Peak.RCU.Value) + " RCU"
-	}
-	return "write capacity above " + wording.Significant(f.Peak.WCU.Value) + " WCU"
+	return fmt.Sprintf("write %s above %s WCU", text, wording.Significant(f.Peak.WCU.Value))
 }
 
 // ownMoves are what to do about Keyheat itself.
 var ownMoves = map[detect.Kind]string{
-	detect.CollectionStopped: "Look at the collectors' logs and their /-/ready, then restart the one that hangs.",
-	detect.CollectionLags:    "Add collectors, up to one a partition. A lag after an outage goes by itself.",
+	detect.CollectionStopped: "Look at the collectors' logs and their /-/ready, then restart any that hangs.",
+	detect.CollectionLags:    "Add collectors, up to one a partition. A lag after an outage ends by itself.",
 	detect.BadSamples:        "See the reject reasons in GET /api/v1/bad-samples, then mend the producer.",
 	detect.TablesRefused:     "Raise the collector's limit of tables, or leave samples out.",
 	detect.SamplesLost:       "Compare the log's retention with the collectors' absence. GET /api/v1/gaps lists all gaps.",
@@ -99,16 +128,16 @@ func heals(f *detect.Finding, a *answer.Answer) string {
 	}
 	switch h.Outlook {
 	case answer.Ended:
-		return "It is over: the load fell below the limit at " + f.LastSeen.UTC().Format("15:04:05 UTC") + "."
+		return ended(f, a) + f.LastSeen.UTC().Format("15:04:05 UTC") + "."
 	case answer.Likely:
 		if h.Ground == answer.GroundKeys {
-			return "Likely, in some minutes: DynamoDB can split the partition between its keys."
+			return "Likely, in some minutes: DynamoDB can split the partition."
 		}
-		return "Likely, in some minutes: the load spreads over sort keys, so DynamoDB can split it."
+		return "Likely, in some minutes: DynamoDB can split it by sort key."
 	case answer.WithLoad:
-		return "Yes, when the load that causes it stops."
+		return withLoad[a.Cause]
 	case answer.Open:
-		return fmt.Sprintf("Known in %s; an update follows.", wording.Span(h.Known))
+		return fmt.Sprintf("Known after %s more of this load.", wording.Span(h.Known))
 	case answer.Unknown:
 		if text := unknown[h.Ground]; text != "" {
 			return "Unknown: " + text + "."
@@ -121,20 +150,39 @@ func heals(f *detect.Finding, a *answer.Answer) string {
 	return "No."
 }
 
+// ended tells why it is over, up to the time.
+func ended(f *detect.Finding, a *answer.Answer) string {
+	switch {
+	case a.Harm.Own:
+		return "It is over: last seen at "
+	case f.Kind.OfTable():
+		return "It is over: no request was refused after "
+	}
+	return "It is over: the load fell after "
+}
+
+// withLoad tells when a hot spot ends that ends with its cause.
+var withLoad = map[answer.Cause]string{
+	answer.Scan:      "Only when the Scan ends.",
+	answer.Test:      "Only when that load ends.",
+	answer.Retries:   "Only when the caller slows its retries.",
+	answer.OneCaller: "Only when that caller slows down.",
+}
+
 var grounds = map[answer.Ground]string{
-	answer.GroundItem:       "one item stays in one partition, and no split divides it",
-	answer.GroundLocalIndex: "a table with a local index never splits a key",
-	answer.GroundSortKey:    "new items always land at one end, so a split never divides the load",
+	answer.GroundItem:       "no split divides one item",
+	answer.GroundLocalIndex: "with a local index no key is split",
+	answer.GroundSortKey:    "new items land at one end, so no split divides the load",
 	answer.GroundMoving:     "the load moves on before DynamoDB splits the partition",
-	answer.GroundPeriod:     "the next period's key begins in one partition again",
-	answer.GroundBursts:     "the load comes in bursts, and a split does not help bursts",
+	answer.GroundPeriod:     "each new key starts in one partition",
+	answer.GroundBursts:     "a split does not help short bursts",
 	answer.GroundNoSplit:    "it lasts longer than splits take",
 	answer.GroundCapacity:   "only more capacity or less load ends it",
-	answer.GroundDesign:     "only a change ends it",
+	answer.GroundDesign:     "only less load or another design ends it",
 }
 
 var unknown = map[answer.Ground]string{
-	answer.GroundSplitDone:  "DynamoDB may have split the key already; no refused request shows it",
+	answer.GroundSplitDone:  "DynamoDB may have split the key already",
 	answer.GroundSortKey:    "the load moves along the sort key in several places",
 	answer.GroundNoSortKeys: "the samples carry no sort keys",
 	answer.GroundHashedKeys: "sort keys are hashed and have no order",

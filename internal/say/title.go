@@ -59,10 +59,9 @@ func titleKey(f *detect.Finding) string {
 // symptom is what a finding shows, in a few words.
 func symptom(f *detect.Finding) string {
 	a := answer.New(f)
-	w := requests(f)
 	switch f.Kind {
 	case detect.HotKeyWrite, detect.HotKeyRead, detect.HotGSIKey:
-		return keySymptom(f, &a.Harm, w)
+		return keySymptom(f, &a)
 	case detect.HotPartition:
 		switch a.Cause {
 		case answer.Scan:
@@ -70,7 +69,7 @@ func symptom(f *detect.Finding) string {
 		case answer.BackPressure:
 			return "a full index partition holds back table writes"
 		}
-		return "a partition refuses requests, without one hot key"
+		return "a partition refuses requests, no single key is hot"
 	case detect.TableStarvation:
 		return starved[a.Cause]
 	case detect.RollingHotKey:
@@ -83,7 +82,7 @@ func symptom(f *detect.Finding) string {
 		return "too few key values for the load"
 	case detect.TooFewShards, detect.TooManyShards:
 		if f.Sharding != nil {
-			return fmt.Sprintf("%d key shards, its load needs %d", f.Sharding.Shards, f.Sharding.Needed)
+			return fmt.Sprintf("%d key shards, the load needs %d", f.Sharding.Shards, f.Sharding.Needed)
 		}
 	case detect.UnevenShards:
 		return "key shards carry uneven load"
@@ -92,7 +91,7 @@ func symptom(f *detect.Finding) string {
 	case detect.RetryStorm:
 		return "one caller retries without pause"
 	case detect.TestKey:
-		return "a test makes a key hot"
+		return "a key named like a test is hot"
 	case detect.LargeItem:
 		return "small changes rewrite large items"
 	case detect.LargeCollection:
@@ -104,20 +103,24 @@ func symptom(f *detect.Finding) string {
 	return string(f.Kind)
 }
 
-func keySymptom(f *detect.Finding, h *answer.Harm, writes string) string {
-	of := "one key"
+func keySymptom(f *detect.Finding, a *answer.Answer) string {
+	key := "one key"
 	if f.Kind == detect.HotGSIKey {
-		of = "one index key"
+		key = "one index key"
 	}
+	if !a.Harm.None() && f.Severity != detect.Info {
+		return fmt.Sprintf("%s throttled on %s", requests(f), key)
+	}
+	load := requestsTo(f) + " " + key
 	switch {
-	case !h.None() && f.Severity != detect.Info:
-		return fmt.Sprintf("%s throttled on %s", writes, of)
+	case a.Cause == answer.AtLimit:
+		return load + " flat at the partition limit"
 	case f.SecondsOver() > 0 || f.Severity == detect.Critical:
-		return fmt.Sprintf("%s of %s above the partition limit", writes, of)
+		return load + " above the partition limit"
 	case f.PossibleSeconds > 0:
-		return fmt.Sprintf("%s of %s may be above the partition limit", writes, of)
+		return load + " may be above the partition limit"
 	}
-	return fmt.Sprintf("%s of %s near the partition limit", writes, of)
+	return load + " near the partition limit"
 }
 
 // starved names what a table that was given too little lacks.

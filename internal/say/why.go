@@ -20,50 +20,55 @@ func why(f *detect.Finding, a *answer.Answer) string {
 func cause(f *detect.Finding, a *answer.Answer) string {
 	switch a.Cause {
 	case answer.OneKey, answer.NearLimit:
-		return fmt.Sprintf("%s go to %s at %s.", capital(requests(f)), subject(f), load(f))
+		return capital(load(f, " on one key")) + "."
+	case answer.AtLimit:
+		return capital(load(f, " on one key, flat as if the rest were refused")) + "."
 	case answer.OneItem:
-		return fmt.Sprintf("One item has the load of %s, %s.", subject(f), load(f))
+		return capital(load(f, " on one key, most on one item")) + "."
 	case answer.MayBeOver:
-		return fmt.Sprintf("%s may be above the limit: %s.", capital(subject(f)), load(f))
+		if figure := detect.Side(f.Kind, f.Peak.WCU, f.Peak.RCU); figure.High <= detect.Units(detect.Limit(f.Kind)) {
+			return fmt.Sprintf("%s WCU/s and %s RCU/s on one key; one partition may not serve both.", wording.Significant(f.Peak.WCU.Value), wording.Significant(f.Peak.RCU.Value))
+		}
+		return capital(load(f, " on one key, too few samples to be sure")) + "."
 	case answer.IndexKey:
-		return fmt.Sprintf("Index key %s has %s. A full index partition refuses writes to the table.", subject(f), load(f))
+		return capital(load(f, " on one index key")) + ", and then refuses table writes."
 	case answer.Retries:
 		return retries(f)
 	case answer.OneCaller:
-		return fmt.Sprintf("One caller makes %s hot, at %s.", subject(f), load(f))
+		return capital(load(f, " on one key, most of one caller")) + "."
 	case answer.Test:
-		return fmt.Sprintf("A test makes %s hot, at %s.", subject(f), load(f))
+		return capital(load(f, " on a key that is named like a test")) + "."
 	case answer.TimeKey:
 		if f.Rolling != nil {
-			return fmt.Sprintf("The key holds its %s (%s), so one partition takes all writes of the %s.", f.Rolling.Period, quote(f.Rolling.Template), f.Rolling.Period)
+			return fmt.Sprintf("The key holds its %s, so one partition takes all writes of the %s.", f.Rolling.Period, f.Rolling.Period)
 		}
 	case answer.MovingSpot:
-		return "A job goes through the keys in their order, so one partition has its whole load at a time."
+		return "A job writes key after key, so one partition takes its whole load at a time."
 	case answer.FewValues:
-		return fmt.Sprintf("The key has few values, and the hottest has %s.", load(f))
+		return capital(load(f, " on one of few key values")) + "."
 	case answer.Shards, answer.UnevenShards:
 		return sharding(f)
 	case answer.Scan:
 		return "A Scan reads one partition after another, as fast as it can."
 	case answer.SharedPartition:
-		return "One partition is full, and no single key in it is known to be hot."
+		return "At least one partition is full, and none of its keys is known to be hot."
 	case answer.BackPressure:
-		return "A partition of an index is full. DynamoDB then refuses writes to the table."
+		return "A partition of an index is full; DynamoDB then refuses table writes."
 	case answer.Provisioned:
-		return "The table as a whole asks for more than its provisioned capacity. No key is the cause."
+		return fmt.Sprintf("The %s as a whole needs more than its provisioned capacity. No key is the cause.", whole(f))
 	case answer.OwnMaximum:
-		return "The table reached the maximum throughput that its owner set. No key is the cause."
+		return fmt.Sprintf("The %s reached the maximum throughput that its owner set. No key is the cause.", whole(f))
 	case answer.AccountQuota:
 		return "The account reached its quota in this Region. No key is the cause."
 	case answer.IndexCapacity:
-		return "An index has too little write capacity. DynamoDB then refuses writes to the table."
+		return "An index has too little write capacity; DynamoDB then refuses table writes."
 	case answer.LargeItem:
 		if f.Evidence == nil {
 			return ""
 		}
 		return fmt.Sprintf("A write changes little of an item of %s, and pays for all of it.", wording.Size(f.Evidence.ItemBytes))
 	case answer.Collection:
-		return fmt.Sprintf("The items of %s grow, and a table with a local index allows 10 GB for each key.", subject(f))
+		return fmt.Sprintf("The items of %s grow; a local index limits them to 10 GB.", subject(f))
 	}
 	return own[f.Kind]
 }
@@ -82,9 +87,9 @@ func sharding(f *detect.Finding) string {
 	}
 	s := f.Sharding
 	if f.Kind == detect.UnevenShards {
-		return fmt.Sprintf("Key shard %s carries %s more than the mean of %d.", quote(s.Hottest), wording.Part(s.Deviation), s.Shards)
+		return fmt.Sprintf("Key shard %s carries %s more than the mean of %d key shards.", quote(s.Hottest), wording.Part(s.Deviation), s.Shards)
 	}
-	return fmt.Sprintf("%s has %d key shards; its load needs %d.", quote(s.Base), s.Shards, s.Needed)
+	return fmt.Sprintf("%s has %d key shards; the load needs %d.", quote(s.Base), s.Shards, s.Needed)
 }
 
 // own are the causes of what Keyheat cannot see.
