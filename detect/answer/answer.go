@@ -42,8 +42,9 @@ type Harm struct {
 	// Visible reports that the samples can show refused requests. A stream cannot.
 	Visible bool
 	// Attempts is how many refused attempts were seen in the seconds looked at: a lower
-	// bound.
-	Attempts int64
+	// bound. Without any it is what callers counted, which Estimated reports.
+	Attempts  int64
+	Estimated bool
 	// Refused is the refused share of the load in the worst second, 0 to 1; of a table
 	// as a whole, the share of its requests.
 	Refused float64
@@ -62,6 +63,10 @@ func harmOf(f *detect.Finding) Harm {
 		Own:      isOwn(f),
 		Visible:  !slices.Contains(f.Quality.CannotSee, detect.BlindThrottled) && f.Quality.Source != detect.SourceMinutes,
 		Attempts: f.Evidence.ThrottledRequests(), Since: f.FirstSeen,
+	}
+	if e := f.Evidence; h.Attempts == 0 && e != nil && e.Retries != nil {
+		h.Attempts = int64(e.Retries.Refused)
+		h.Estimated = h.Attempts > 0
 	}
 	h.Failed, _ = f.FailedShare()
 	if f.Kind.OfTable() {

@@ -115,27 +115,28 @@ func harm(f *detect.Finding, h *answer.Harm) string {
 	if h.Own {
 		return "Unknown: a hot key may go unseen."
 	}
-	var parts []string
-	if h.Failed > 0 {
-		parts = append(parts, wording.Part(h.Failed)+" of calls failed after all retries")
-	}
+	text := ""
 	switch {
+	case h.Failed > 0:
+		text = wording.Part(h.Failed) + " of calls failed after all retries"
 	case h.Refused > 0 && f.Kind.OfTable():
-		parts = append(parts, fmt.Sprintf("%s of %s refused in %s", wording.Part(h.Refused), requests(f), wording.Seconds(max(1, f.Evidence.Seconds))))
+		text = fmt.Sprintf("%s of %s refused in %s", wording.Part(h.Refused), requests(f), wording.Seconds(max(1, f.Evidence.Seconds)))
 	case h.Refused > 0:
-		parts = append(parts, fmt.Sprintf("%s of %s refused in the worst second", wording.Part(h.Refused), requests(f)))
+		text = fmt.Sprintf("at worst %s of %s refused", wording.Part(h.Refused), requests(f))
+	case h.Estimated:
+		text = fmt.Sprintf("callers saw about %s attempts refused", wording.Count(h.Attempts))
 	case h.Attempts > 0:
-		parts = append(parts, fmt.Sprintf("at least %s requests refused", wording.Count(h.Attempts)))
+		text = fmt.Sprintf("at least %s attempts refused", wording.Count(h.Attempts))
 	}
 	since := ""
 	if !h.Since.IsZero() {
 		since = " since " + h.Since.UTC().Format("15:04:05 UTC")
 	}
 	switch {
-	case len(parts) > 0 && since != "":
-		return capital(strings.Join(parts, "; ")) + "," + since + "."
-	case len(parts) > 0:
-		return capital(strings.Join(parts, "; ")) + "."
+	case text != "" && since != "":
+		return capital(text) + "," + since + "."
+	case text != "":
+		return capital(text) + "."
 	case !h.Visible:
 		return "Unknown: the samples do not show refused requests."
 	case f.State == detect.Resolved:

@@ -27,14 +27,12 @@ func loadLeft(f *detect.Finding, s *detect.Step) string {
 	if s.After == nil || s.After.HighUtilization >= 1 || f.Kind == detect.LargeCollection {
 		return ""
 	}
-	load := fmt.Sprintf("about %s %s/s", wording.Significant(s.After.High), strings.ToUpper(s.After.Unit))
+	load := fmt.Sprintf("%s %s/s", wording.Significant(s.After.High), strings.ToUpper(s.After.Unit))
 	switch s.Action {
-	case detect.ActionShard, detect.ActionSplit, detect.ActionCopies:
-		return ", " + load + " each"
-	case detect.ActionRename:
-		return "; that leaves " + load + " a key"
+	case detect.ActionShard, detect.ActionSplit, detect.ActionCopies, detect.ActionRename:
+		return ", ≤" + load + " each"
 	}
-	return "; that leaves " + load
+	return "; that leaves about " + load
 }
 
 // Imperative names a step in at most eight words.

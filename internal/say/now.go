@@ -75,17 +75,15 @@ func slowCallers(f *detect.Finding, a *answer.Answer) string {
 		key = "the hottest value"
 	case f.Kind == detect.UnevenShards && f.Sharding != nil:
 		key = quote(f.Sharding.Hottest)
-	case f.Kind == detect.HotGSIKey:
-		key = "index key " + key
 	}
-	text := fmt.Sprintf("slow or pause %s %s", requestsTo(f), key)
+	text := fmt.Sprintf("Slow or pause %s %s", requestsTo(f), key)
 	if a.Harm.None() {
-		text = "if requests fail, " + text
+		text = fmt.Sprintf("If requests fail, slow %s %s", requestsTo(f), key)
 	}
 	if len(a.Move.Callers) > 0 && !a.Alike {
 		text += ", " + quote(a.Move.Callers[0].Text) + " first"
 	}
-	return capital(text) + "."
+	return text + "."
 }
 
 // whole names the table or the index that a finding is about.
@@ -131,9 +129,9 @@ func heals(f *detect.Finding, a *answer.Answer) string {
 		return ended(f, a) + f.LastSeen.UTC().Format("15:04:05 UTC") + "."
 	case answer.Likely:
 		if h.Ground == answer.GroundKeys {
-			return "Likely, in some minutes: DynamoDB can split the partition."
+			return "Likely, in minutes: DynamoDB can split the partition."
 		}
-		return "Likely, in some minutes: DynamoDB can split it by sort key."
+		return "Likely, in minutes: DynamoDB can split it by sort key."
 	case answer.WithLoad:
 		return withLoad[a.Cause]
 	case answer.Open:
@@ -178,7 +176,7 @@ var grounds = map[answer.Ground]string{
 	answer.GroundBursts:     "a split does not help short bursts",
 	answer.GroundNoSplit:    "it lasts longer than splits take",
 	answer.GroundCapacity:   "only more capacity or less load ends it",
-	answer.GroundDesign:     "only less load or another design ends it",
+	answer.GroundDesign:     "only a change ends it",
 }
 
 var unknown = map[answer.Ground]string{

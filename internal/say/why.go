@@ -31,7 +31,7 @@ func cause(f *detect.Finding, a *answer.Answer) string {
 		}
 		return capital(load(f, " on one key, too few samples to be sure")) + "."
 	case answer.IndexKey:
-		return capital(load(f, " on one index key")) + ", and then refuses table writes."
+		return capital(load(f, " on one index key")) + ", then refuses table writes."
 	case answer.Retries:
 		return retries(f)
 	case answer.OneCaller:
@@ -40,10 +40,10 @@ func cause(f *detect.Finding, a *answer.Answer) string {
 		return capital(load(f, " on a key that is named like a test")) + "."
 	case answer.TimeKey:
 		if f.Rolling != nil {
-			return fmt.Sprintf("The key holds its %s, so one partition takes all writes of the %s.", f.Rolling.Period, f.Rolling.Period)
+			return fmt.Sprintf("One key takes all writes of its %s.", f.Rolling.Period)
 		}
 	case answer.MovingSpot:
-		return "A job writes key after key, so one partition takes its whole load at a time."
+		return "A job writes key after key, each in one partition."
 	case answer.FewValues:
 		return capital(load(f, " on one of few key values")) + "."
 	case answer.Shards, answer.UnevenShards:
@@ -66,7 +66,7 @@ func cause(f *detect.Finding, a *answer.Answer) string {
 		if f.Evidence == nil {
 			return ""
 		}
-		return fmt.Sprintf("A write changes little of an item of %s, and pays for all of it.", wording.Size(f.Evidence.ItemBytes))
+		return fmt.Sprintf("Writes change little of items of %s, and pay for all.", wording.Size(f.Evidence.ItemBytes))
 	case answer.Collection:
 		return fmt.Sprintf("The items of %s grow; a local index limits them to 10 GB.", subject(f))
 	}

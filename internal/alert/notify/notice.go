@@ -156,7 +156,11 @@ func (n *Notice) Headline() string {
 // Lines are the five answers about an incident, in order; none of a report. A group of
 // incidents has the move for its worst one alone. An end needs no remedy.
 func (n *Notice) Lines() []say.Line {
-	return slices.DeleteFunc(n.Brief.Lines(), func(l say.Line) bool {
+	brief := n.Brief
+	if n.Incident.Undecided {
+		brief.Heals += " An update follows."
+	}
+	return slices.DeleteFunc(brief.Lines(), func(l say.Line) bool {
 		isMove := l.Name == say.LineNow
 		if n.Group != nil && n.Group.Total != 1 {
 			return n.IsResolved() || !isMove
