@@ -113,7 +113,7 @@ func standsOut(all []detect.Part) bool {
 		return true
 	}
 	first, next := &all[0], &all[1]
-	return first.Low > next.High && first.Low+first.High >= standing*(next.Low+next.High)
+	return first.Text != "" && first.Low > next.High && first.Low+first.High >= standing*(next.Low+next.High)
 }
 
 // lastingFix returns the first step that changes code, items or keys; nil without one. A

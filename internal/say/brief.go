@@ -142,7 +142,7 @@ func harm(f *detect.Finding, h *answer.Harm) string {
 	case f.State == detect.Resolved:
 		return "None: no refused request was seen."
 	}
-	return "None yet: no request refused" + since + "."
+	return "None seen: no refused request" + since + "."
 }
 
 func capital(text string) string {
@@ -163,7 +163,7 @@ func load(f *detect.Finding, where string) string {
 	text := wording.Significant(figure.Value) + " " + unit
 	switch {
 	case f.OnlyMean():
-		text = "about " + wording.Significant(mean.Value) + " " + unit + " on average"
+		text = wording.Significant(mean.Value) + " " + unit + " on average"
 	case figure.Low != figure.High:
 		text = "about " + text
 	}

@@ -48,11 +48,11 @@ func act(f *detect.Finding, a *answer.Answer) string {
 		if f.Kind.OfTable() {
 			return "Wait some minutes for a split. Shed load if requests fail."
 		}
-		return fmt.Sprintf("Wait some minutes for a split. Slow the %s if requests fail.", w)
+		return fmt.Sprintf("Wait some minutes for a split. Slow %s if requests fail.", w)
 	case answer.Prewarm:
 		return "Raise the table's warm throughput: that adds partitions."
 	case answer.RaiseCapacity:
-		return "Raise the provisioned " + capacity(f) + ", or switch to on-demand."
+		return "Raise the provisioned " + capacity(f) + ", or switch the table to on-demand."
 	case answer.RaiseMaximum:
 		return "Raise or remove the maximum throughput of the table or index."
 	case answer.RaiseQuota:
