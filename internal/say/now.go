@@ -86,8 +86,8 @@ func slowCallers(f *detect.Finding, a *answer.Answer) string {
 	return text + "."
 }
 
-// whole names the table or the index that a finding is about.
-func whole(f *detect.Finding) string {
+// targetWord names the table or the index that a finding is about.
+func targetWord(f *detect.Finding) string {
 	if f.Index != "" {
 		return "index"
 	}
@@ -96,7 +96,7 @@ func whole(f *detect.Finding) string {
 
 // capacity names the capacity to raise, above the load that was requested.
 func capacity(f *detect.Finding) string {
-	text := fmt.Sprintf("capacity of the %s", whole(f))
+	text := fmt.Sprintf("capacity of the %s", targetWord(f))
 	switch {
 	case !f.Kind.OfTable() || f.Peak.RCU.Value+f.Peak.WCU.Value < 1:
 		return text
@@ -126,7 +126,7 @@ func heals(f *detect.Finding, a *answer.Answer) string {
 	}
 	switch h.Outlook {
 	case answer.Ended:
-		return ended(f, a) + f.LastSeen.UTC().Format("15:04:05 UTC") + "."
+		return endedText(f, a) + f.LastSeen.UTC().Format("15:04:05 UTC") + "."
 	case answer.Likely:
 		if h.Ground == answer.GroundKeys {
 			return "Likely, in minutes: DynamoDB can split the partition."
@@ -148,8 +148,8 @@ func heals(f *detect.Finding, a *answer.Answer) string {
 	return "No."
 }
 
-// ended tells why it is over, up to the time.
-func ended(f *detect.Finding, a *answer.Answer) string {
+// endedText tells why it is over, up to the time.
+func endedText(f *detect.Finding, a *answer.Answer) string {
 	switch {
 	case a.Harm.Own:
 		return "It is over: last seen at "

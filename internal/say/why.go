@@ -55,9 +55,9 @@ func cause(f *detect.Finding, a *answer.Answer) string {
 	case answer.BackPressure:
 		return "A partition of an index is full; DynamoDB then refuses table writes."
 	case answer.Provisioned:
-		return fmt.Sprintf("The %s as a whole needs more than its provisioned capacity. No key is the cause.", whole(f))
+		return fmt.Sprintf("The %s as a whole needs more than its provisioned capacity. No key is the cause.", targetWord(f))
 	case answer.OwnMaximum:
-		return fmt.Sprintf("The %s reached the maximum throughput that its owner set. No key is the cause.", whole(f))
+		return fmt.Sprintf("The %s reached the maximum throughput that its owner set. No key is the cause.", targetWord(f))
 	case answer.AccountQuota:
 		return "The account reached its quota in this Region. No key is the cause."
 	case answer.IndexCapacity:
