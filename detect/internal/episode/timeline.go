@@ -28,7 +28,7 @@ func (t Timeline) complete(from, to int64) int64 {
 	return max(0, n)
 }
 
-// wasSeen reports whether nothing is known to be missing of a second.
+// wasSeen reports whether a second was completely seen, as far as known.
 func (t Timeline) wasSeen(second int64) bool {
 	return !slices.ContainsFunc(t.incomplete, func(s span) bool { return s.from <= second && second <= s.to })
 }
