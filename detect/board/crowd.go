@@ -100,7 +100,7 @@ func (b *Board) limitAll() {
 	}
 }
 
-// evictLeastHot keeps at most so many of the chosen keys.
+// evictLeastHot evicts the chosen keys beyond the given number, the least hot ones.
 func (b *Board) evictLeastHot(most int, chosen func(trackID) bool) {
 	all := b.hottestFirst(chosen)
 	for _, s := range all[min(most, len(all)):] {
@@ -156,8 +156,8 @@ func (b *Board) hottestFirst(chosen func(trackID) bool) (all []standing) {
 	return all
 }
 
-// evictKey stops following a key and ends its findings, because nothing more will be
-// known of it.
+// evictKey stops following a key and ends its findings, because its further load will be
+// unknown.
 func (b *Board) evictKey(s standing) {
 	t, c := b.tracks.all[s.id], b.tracks.crowds[s.id.target]
 	if s.shown {

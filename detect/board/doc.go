@@ -1,9 +1,9 @@
 // Package board is the judge: it turns windows of load per key into findings, and
 // is where the other packages below detect come together.
 //
-// A [Board] holds the state of one judge. The caller observes each second of each
-// table and index, as often as more of it becomes known; settles seconds when
-// nothing more is expected of them; and asks for the findings:
+// A [Board] holds the state of one judge. The caller observes each second of each table
+// and index, again whenever more of it becomes known. It settles seconds once they are
+// complete, and asks for the findings:
 //
 //	b := board.New(board.Options{})
 //	b.Settle(first-1, true)

@@ -73,7 +73,7 @@ func judgeDesign(t traits) detect.Design {
 	return detect.Design{Verdict: detect.DesignGood, Why: fmt.Sprintf("%s, and none stands out.", t.keys())}
 }
 
-// amountOf writes the load that so many full partitions serve.
+// amountOf writes the load that the given number of full partitions serves.
 func (t traits) amountOf(partitions float64) string {
 	limit := detect.PartitionWrite
 	if t.reads {
@@ -82,8 +82,8 @@ func (t traits) amountOf(partitions float64) string {
 	return fmt.Sprintf("%s %s a second", wording.Significant(partitions*detect.Units(limit)), t.loadWord())
 }
 
-// carry writes the load that so many full partitions serve. For reads it is a lower
-// bound: a partition may serve more eventually consistent ones.
+// carry writes the load that the given number of full partitions serves. For reads it is
+// a lower bound: a partition may serve more eventually consistent ones.
 func (t traits) carry(partitions float64) string {
 	if t.reads {
 		return "are certain to carry " + t.amountOf(partitions)
@@ -282,7 +282,7 @@ func dominantKey(t traits) (detect.Design, bool) {
 	switch {
 	case len(t.peers) == 0:
 		who = "it"
-	case t.other == "": // it has no name here, nor need the others
+	case t.other == "": // the sentence names neither it nor its peers
 		beside = fmt.Sprintf(", and %d of the others about as much each", len(t.peers))
 	default:
 		beside = fmt.Sprintf(", and %s about as much", wording.List(t.peers))

@@ -73,8 +73,8 @@ func isBoundNow(v *detect.View) bool {
 		!isTime(v.Template.Pattern)
 }
 
-// adviseMoreValues returns the steps that give a key more values. In an index each value
-// gets so many key shards.
+// adviseMoreValues returns the steps that give a key more values. shards is the number of
+// key shards for each value of an index.
 func adviseMoreValues(v *detect.View, index string, shards int, p detect.Policy) []detect.Step {
 	owner := "table"
 	if index != "" {
@@ -135,7 +135,7 @@ func AddSplits(f *detect.Finding, values []*detect.Finding, v *detect.View) {
 }
 
 // fullestPart returns the load on the fullest part of a table or index after some values
-// are split: one of their parts, or another value with a higher mean load.
+// are split. It is a part of a split value, or another value with a higher mean load.
 func fullestPart(parts *detect.After, k detect.Kind, v *detect.View, split map[sample.Key]bool) *detect.After {
 	if parts == nil || v == nil {
 		return parts

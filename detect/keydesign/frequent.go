@@ -16,7 +16,7 @@ import (
 // keep about maxKeys, but no fewer than minKeysPerTable.
 const maxKeysPerTable, minKeysPerTable, maxKeys = 512, 64, 64 << 10
 
-// keysPerTable returns how many keys each of so many tables may keep.
+// keysPerTable returns the number of keys that each table may keep.
 func keysPerTable(tables int) int {
 	return max(minKeysPerTable, min(maxKeysPerTable, maxKeys/max(tables, 1)))
 }

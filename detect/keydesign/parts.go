@@ -26,7 +26,7 @@ const (
 
 // knownParts are the parts of keys with a recognizable form, longer ones first. Group 1
 // of a pattern stays as it is. Most keys lack the traces that a pattern needs, so traces
-// are checked first: a regular expression takes microseconds to find nothing, and every
+// are checked first. A regular expression takes microseconds to find nothing, and every
 // minute each table has some hundred keys.
 var knownParts = []struct {
 	pattern     *regexp.Regexp

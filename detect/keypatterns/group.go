@@ -207,7 +207,7 @@ func (s *secondSum) upperBound(largest float64) sample.Milli {
 	return a.High(largest)
 }
 
-// peak returns the second with its flushed part as the mean over so many seconds. The
+// peak returns the second with its flushed part as the mean over the given seconds. The
 // flushed part proves nothing.
 func (s *secondSum) peak(second int64, largest, part, seconds float64) groupPeak {
 	a := s.amounts()

@@ -23,8 +23,8 @@ type seconds struct{ first, last int64 }
 const (
 	// wholeSeconds are the bits of a batch with all times in whole seconds.
 	wholeSeconds = 1
-	// allShare is the least share of a table's requests that counts as all of them: a few
-	// may have no time of their own, or too few to compare.
+	// allShare is the least share of a table's requests that counts as all of them. The
+	// others may have no time of their own, or be too few to compare.
 	allShare = 0.9
 	// maxClocks is the number of producers above which Observe drops the absent ones.
 	maxClocks = 64
@@ -55,8 +55,9 @@ func (c *Clocks) Observe(w *sketch.Window) {
 	}
 }
 
-// Batch returns the part of a key's load, in the second that Observe got last, with the
-// times of a flush or of producers that write times in whole seconds.
+// Batch returns the flushed part of a key's load in the second that Observe got last.
+// Times in whole seconds count as flushed too, but Own is set if their producers always
+// write such times.
 func (c *Clocks) Batch(w *sketch.Window, k *sketch.KeyLoad) Batch {
 	b := batchOfKey(w, k, c.table, c.flushed)
 	b.Own = b.At == wholeSeconds && c.areInWholeSeconds(w, k)
@@ -84,8 +85,8 @@ func producersOf(w *sketch.Window, k *sketch.KeyLoad) []uint64 {
 	return producers(w.Callers, 0)
 }
 
-// producers returns the hashes of the callers with at least so much weight. If no caller
-// is named, it returns 0 for the table.
+// producers returns the hashes of the callers with at least the given weight. If no
+// caller is named, it returns 0 for the table.
 func producers(callers sketch.Top, least float64) (all []uint64) {
 	if len(callers.Entries) == 0 {
 		return []uint64{0}

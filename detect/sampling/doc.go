@@ -3,8 +3,8 @@
 //
 // A request sampled at the rate p stands for 1/p requests. An [Estimate] is the sum over
 // the samples, with its variance. Pages show its 95% interval. A verdict needs the bound
-// that holds with probability 1 − 10⁻⁶, since a 95% bound on each of a day's 86,400
-// seconds would alert without cause many times a day. Single seconds of a key with few
+// that holds with probability 1 − 10⁻⁶. A day has 86,400 seconds, so a 95% bound on each
+// of them would alert without cause many times a day. Single seconds of a key with few
 // samples prove little; [Means] of 10 and 60 seconds prove more.
 //
 // The intervals treat sampled requests as independent draws. They are too narrow if an

@@ -114,8 +114,8 @@ func (f *Flushes) record(second int64, load sketch.Load, b Batch) (part, seconds
 }
 
 // SteadySeconds is the number of consecutive seconds from which their times count as the
-// requests' own. Flushes reach fewer: one that begins near the end of a second is in two,
-// and flushes every 1.5 s with times cut to seconds are in two of three.
+// requests' own. Flushes reach fewer. A flush that begins near the end of a second is in
+// two. Flushes every 1.5 s with times cut to seconds are in two of three.
 const SteadySeconds = 3
 
 // Flushes are the last seconds of a key, table or index with flushed requests, the newest

@@ -74,10 +74,10 @@ func (m *Means) sum(at, length int64) (sum meanSum) {
 	return sum
 }
 
-// Peak estimates the highest load that a key kept up from noisy seconds: the largest of
-// the means over 1 to 60 seconds, each lowered by z standard deviations. The maximum of
-// the seconds themselves would grow with the time observed. The right z depends on the
-// final number of seconds, so Peak keeps a maximum for each step of z.
+// Peak estimates the highest load that a key kept up from noisy seconds. It is the
+// largest of the means over 1 to 60 seconds, each lowered by z standard deviations. The
+// maximum of the seconds themselves would grow with the time observed. The right z
+// depends on the final number of seconds, so Peak keeps a maximum for each step of z.
 type Peak [peakSteps]float64
 
 const (
@@ -119,7 +119,8 @@ type PeakLoad struct {
 	Value, Low, Sure sample.Milli
 }
 
-// Load returns the peak after so many seconds. rate is the sampling rate, 0 if unknown.
+// Load returns the peak after the given number of seconds. rate is the sampling rate, 0
+// if unknown.
 func (p *Peak) Load(seconds int64, rate float64) PeakLoad {
 	most := highestOf(float64(seconds))
 	z := detect.PeakNoise * noiseShare(rate) * most

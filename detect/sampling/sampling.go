@@ -117,11 +117,11 @@ func (a Amounts) Reduce(part sample.Milli) Amounts {
 }
 
 // RemainingPart returns the share of a load that remains if a part of it counts as its
-// mean over so many seconds.
+// mean over the given seconds.
 func RemainingPart(part, seconds float64) float64 { return 1 - part + part/seconds }
 
-// SpreadOver returns the amount with a part of it counted as its mean over so many
-// seconds. An infinite number of them leaves the part out.
+// SpreadOver returns the amount with a part of it counted as its mean over the given
+// seconds. An infinite number leaves the part out.
 func (a Amounts) SpreadOver(part, seconds float64) Amounts {
 	rest := RemainingPart(part, seconds)
 	s := sketch.Spread{Variance: a.Spread.Variance * (1 - part + part/(seconds*seconds)), Largest: a.Spread.Largest * rest}

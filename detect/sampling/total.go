@@ -23,7 +23,7 @@ func (s *meanSum) add(o *meanSecond) {
 }
 
 // robustVariance returns the variance of the sum. If records do not state how requests
-// were drawn, it is at least the variance between the seconds: records that were folded
+// were drawn, it is at least the variance between the seconds. Records that were folded
 // and drawn again vary more than independent draws.
 func (s *meanSum) robustVariance() float64 {
 	if !s.assumed {
@@ -94,7 +94,7 @@ func (t *Total) Mean(largest float64) detect.Figure {
 	return i.PerSecond(t.Seconds())
 }
 
-// ContinueTotal restores a total from the mean of so many seconds that another judge
+// ContinueTotal restores a total from the mean over the given seconds that another judge
 // wrote. The uncertainty follows from the interval. Its draws are no longer known, so the
 // uncertainty also counts as one of whole callers, unless these are excluded.
 func ContinueTotal(mean detect.Figure, seconds int64, sampled, assumed bool) (t Total) {

@@ -16,8 +16,8 @@ type sketches struct {
 }
 
 // trims returns the trims of seconds over the bound of memory: to keys above a hundredth
-// of a limit, and, if that is not enough, to the keys that a judge tracks. A table's
-// default quota of 40,000 units leaves room for some 500 tracked keys in a second.
+// of a limit, and then to the keys that a judge tracks. A table's default quota of 40,000
+// units leaves room for some 500 tracked keys in a second.
 func trims() []packed.Trim {
 	var all []packed.Trim
 	for _, share := range []float64{0.01, detect.TrackShare} {

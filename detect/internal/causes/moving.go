@@ -175,7 +175,7 @@ func (s succession) finding() detect.Finding {
 	return f
 }
 
-// mean returns the mean load of all keys together over so many seconds.
+// mean returns the mean load of all keys together over the given seconds.
 func (s succession) mean(seconds int64) (l detect.Loads) {
 	add := func(to *detect.Figure, figure detect.Figure, part float64) {
 		to.Value, to.Low, to.High = to.Value+part*figure.Value, to.Low+part*figure.Low, to.High+part*figure.High

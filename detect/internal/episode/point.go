@@ -175,8 +175,8 @@ func isPlateau(p *point, k detect.Kind) bool {
 	return used >= detect.ShareOf(detect.Limit(k), detect.SaturatedFrom) && used <= detect.ShareOf(detect.Limit(k), detect.SaturatedTo)
 }
 
-// isCold reports whether a key's second neither begins an episode nor belongs to one that
-// it does not follow: all of its load is known, and below the policy's share.
+// isCold reports whether a key's second needs no episode, unless it follows one: all of
+// its load is known, and below the policy's share.
 func (p *point) isCold(warning float64) bool {
 	if p.batch.Part != 0 || p.whole != [2]float64{} || p.combinedShare() > 1 {
 		return false

@@ -55,7 +55,7 @@ func (e *Episode) addHarm(p *point, r Rules) {
 }
 
 // pushWithin puts a second before the newest ones, and reports whether all of them lie
-// within so many seconds.
+// within the given seconds.
 func pushWithin(newest []int64, second, seconds int64) bool {
 	copy(newest[1:], newest)
 	newest[0] = second

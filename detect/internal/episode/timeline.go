@@ -17,8 +17,8 @@ type Timeline struct {
 	incomplete []span // in order, apart from each other
 }
 
-// complete returns how many seconds after from, up to and including to, are settled
-// and were completely seen.
+// complete returns the number of seconds after from, up to and including to, that are
+// settled and were completely seen.
 func (t Timeline) complete(from, to int64) int64 {
 	from, to = max(from, t.since), min(to, t.Settled)
 	n := max(0, to-from)

@@ -24,8 +24,8 @@ type Conditions struct {
 	Time  Timeline
 }
 
-// TableLoad returns the load of a table or index in some seconds, both ends included: of
-// a horizon, and of as many seconds before it as a flush may have gathered.
+// TableLoad returns the load of a table or index in some seconds, both ends included. It
+// knows a horizon, and before it as many seconds as a flush may have gathered.
 type TableLoad func(from, to int64) sketch.Load
 
 // Rules returns the conditions for findings of one kind.
@@ -33,8 +33,8 @@ func (c Conditions) Rules(k detect.Kind) Rules {
 	return Rules{Kind: k, Policy: c.Policy, oneEpisode: c.OneEpisode, largest: c.Largest, table: c.Table}
 }
 
-// Track is the history of one key, or of a table or index as a whole, that is or
-// was near a limit: its open seconds, and the episodes that older ones made.
+// Track is the history of a key, or of a table or index as a whole, that is or was near a
+// limit. It holds the open seconds, and the episodes that older ones made.
 type Track struct {
 	Subject Subject
 	points  series         // within the horizon

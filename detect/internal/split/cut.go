@@ -39,8 +39,8 @@ func shares(requests []request) []keyLoad {
 	return kept
 }
 
-// splitPoint returns the split of some keys: the index of the first key on the right
-// side, between 1 and len(keys)-1, and the least sort key that belongs there.
+// splitPoint splits some keys. It returns the index of the first key on the right side,
+// between 1 and len(keys)-1, and the least sort key that belongs there.
 type splitPoint func(keys []keyLoad) (first int, from string)
 
 // median splits the load most evenly.

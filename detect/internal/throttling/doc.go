@@ -1,6 +1,5 @@
 // Package throttling measures the pressure on a table or index as a whole: the requests
-// that DynamoDB throttled, by throttle reason, and the demand as a share of the
-// provisioned capacity.
+// that DynamoDB throttled, by throttle reason, and the demand on its provisioned capacity.
 //
 // The response's throttling reason decides, never the exception's class. Key-range
 // throttling without a key near a limit is a hot partition. Any other reason, or a demand

@@ -16,7 +16,8 @@ const (
 	// leastSpread is the least number of keys to conclude from.
 	leastSpread = 64
 	// beyondOne times one partition's limit, as served load of throttled keys, proves
-	// several partitions. The load is an estimate, to some percent with so many keys.
+	// several partitions. The load is an estimate, with an error of some percent for
+	// spreadKeys keys.
 	beyondOne = 1.5
 )
 
@@ -83,7 +84,7 @@ func (s *Spread) throttledShare() float64 {
 }
 
 // ThrottledKeysLoad returns the load that throttled keys were served a second, given the
-// pressure of so many seconds. It reports whether that exceeds one partition's limit, so
+// pressure of some seconds. It reports whether that exceeds one partition's limit, so
 // that several partitions throttled.
 func (s *Spread) ThrottledKeysLoad(p *Pressure, seconds int) (perSecond sketch.Load, several bool) {
 	perSecond = detect.PartOf(p.coolServed, detect.Ratio(s.throttledShare(), float64(seconds)))
