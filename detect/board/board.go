@@ -91,9 +91,9 @@ func (b *Board) Observe(w *sketch.Window) {
 			t = b.tracks.add(id, k.Key)
 		}
 		batch := clocks.Batch(w, k)
-		t.Observe(w, k, batch, b.oldest(), largest, b.tracks.placed < b.options.Keys/placedShare)
+		t.Observe(w, k, batch, b.oldestOpen(), largest, b.tracks.placed < b.options.Keys/placedShare)
 		if len(regions) > 0 && !k.Cut {
-			b.tracks.replicate(regions, t, w, k, batch, b.oldest())
+			b.tracks.replicate(regions, t, w, k, batch, b.oldestOpen())
 		}
 	}
 	b.limitKeys(w.Target)
@@ -114,12 +114,12 @@ func (b *Board) observeTable(w *sketch.Window) {
 		}
 		t = b.tracks.addWhole(id)
 	}
-	t.ObserveTable(w, likely, &p, b.oldest())
+	t.ObserveTable(w, likely, &p, b.oldestOpen())
 }
 
-// oldest returns the first second open to late data. Unsettled seconds stay open however
+// oldestOpen returns the first second open to late data. Unsettled seconds stay open however
 // old: one reader may lag another by more than a horizon.
-func (b *Board) oldest() int64 { return min(b.newest, b.timeline.Settled) - detect.Horizon }
+func (b *Board) oldestOpen() int64 { return min(b.newest, b.timeline.Settled) - detect.Horizon }
 
 // nearLimit reports whether a key may have this share of a limit. For a global table it
 // assumes the same writes in each Region.

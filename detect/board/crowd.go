@@ -213,9 +213,9 @@ func (b *Board) crowdFindings() (all []detect.Finding) {
 	return all
 }
 
-// withEvicted adds the findings of evicted keys, as resolved, for a horizon. It leaves
+// addEvicted adds the findings of evicted keys, as resolved, for a horizon. It leaves
 // out keys that came back.
-func (b *Board) withEvicted(found []detect.Finding) []detect.Finding {
+func (b *Board) addEvicted(found []detect.Finding) []detect.Finding {
 	for i := range found {
 		delete(b.evicted, found[i].Fingerprint)
 	}

@@ -35,7 +35,7 @@ func (b *Board) Findings() []detect.Finding {
 	callers := b.callersOf(found)
 	few := b.views.findings(b.options.Policy, b.viewsSince())
 	b.advise(found, callers, few)
-	found = b.withEvicted(found)
+	found = b.addEvicted(found)
 	also = append(also, b.groups.Findings(found, b.options.Policy)...)
 	also = append(also, b.patterns.Findings(found, b.options.Policy)...)
 	b.completeFew(few, found)

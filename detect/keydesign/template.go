@@ -115,13 +115,13 @@ func (t *counters) commonTemplate() detect.Template {
 	place := -1
 	best.Pattern = replaceTokens(shape, func(part string) string {
 		place++
-		return constant(same, place, part)
+		return constantWord(same, place, part)
 	})
 	return best
 }
 
-// constant returns the word that nearly all keys have at a place, or the placeholder.
-func constant(keys [][]string, place int, otherwise string) string {
+// constantWord returns the word that nearly all keys have at a place, or the placeholder.
+func constantWord(keys [][]string, place int, otherwise string) string {
 	if otherwise != partWord {
 		return otherwise
 	}

@@ -21,9 +21,9 @@ const (
 
 var periods = []string{second, minute, hour, day, week}
 
-// finer returns the finer of two periods. The key of a second that begins a minute looks
+// finerPeriod returns the finer of two periods. The key of a second that begins a minute looks
 // like the minute's key.
-func finer(a, b string) string {
+func finerPeriod(a, b string) string {
 	if slices.Index(periods, a) <= slices.Index(periods, b) {
 		return a
 	}

@@ -46,13 +46,13 @@ func (r hotKeys) addKey(f detect.Finding) hotKeys {
 		if worse.LastSeen.Before(other.LastSeen) {
 			worse.LastSeen = other.LastSeen
 		}
-		worse.FirstSeen = earlier(known.FirstSeen, f.FirstSeen)
+		worse.FirstSeen = earlierTime(known.FirstSeen, f.FirstSeen)
 		worse.OverSeconds, worse.OverIn = detect.AnyOver([]*detect.Finding{&known, &f})
 		f = worse
 	}
 	all[f.Key] = f
 	if len(all) > keysKept {
-		inOrder := slices.SortedFunc(maps.Values(all), byPeak)
+		inOrder := slices.SortedFunc(maps.Values(all), comparePeaks)
 		delete(all, inOrder[0].Key)
 		all[inOrder[1].Key] = continueFrom(inOrder[1], inOrder[0])
 	}
@@ -62,21 +62,21 @@ func (r hotKeys) addKey(f detect.Finding) hotKeys {
 // continueFrom returns the finding about the oldest key that is kept. It takes over the
 // earliest hot time and the seconds over a limit of the dropped key.
 func continueFrom(f, before detect.Finding) detect.Finding {
-	f.FirstSeen = earlier(f.FirstSeen, before.FirstSeen)
+	f.FirstSeen = earlierTime(f.FirstSeen, before.FirstSeen)
 	if f.OverSeconds, f.OverIn = detect.AnyOver([]*detect.Finding{&before, &f}); len(f.OverIn) > maxSpans {
 		f.OverSeconds, f.OverIn = nil, nil // unknown
 	}
 	return f
 }
 
-func earlier(a, b time.Time) time.Time {
+func earlierTime(a, b time.Time) time.Time {
 	if b.Before(a) {
 		return b
 	}
 	return a
 }
 
-func byPeak(a, b detect.Finding) int {
+func comparePeaks(a, b detect.Finding) int {
 	return cmp.Or(a.Peak.At.Compare(b.Peak.At), strings.Compare(a.Key, b.Key))
 }
 
@@ -86,7 +86,7 @@ func (r hotKeys) finding(template string, p detect.Policy) (detect.Finding, bool
 	if len(r) < 2 {
 		return detect.Finding{}, false
 	}
-	all := slices.SortedFunc(maps.Values(r), byPeak)
+	all := slices.SortedFunc(maps.Values(r), comparePeaks)
 	worst, open, firing := all[0], false, false
 	period := worst.Rolling.Period
 	keys, members := []string{}, []*detect.Finding{}
@@ -95,7 +95,7 @@ func (r hotKeys) finding(template string, p detect.Policy) (detect.Finding, bool
 		if i > 0 && f.FirstSeen.Sub(all[i-1].LastSeen) < detect.FireOf*time.Second {
 			firing = true // each key may be hot too briefly to fire
 		}
-		period = finer(period, f.Rolling.Period)
+		period = finerPeriod(period, f.Rolling.Period)
 		if f.Utilization > worst.Utilization || f.Utilization == worst.Utilization && f.Seconds > worst.Seconds {
 			worst = f // of equal keys, the one known for longest
 		}

@@ -161,7 +161,7 @@ func (s succession) finding() detect.Finding {
 	f.Reason = detect.MovingLoad
 	limit := wording.PerSecond(detect.Limit(worst.Kind), worst.Kind)
 	f.Why = fmt.Sprintf("%d keys neared or passed %s one after another, each for %s at most, the last %s: the load moves on before DynamoDB can split a partition, and every split is made for a key that is done.",
-		len(s.keys), limit, wording.Seconds(s.longest()), wording.Quote(last.Key))
+		len(s.keys), limit, wording.Seconds(s.longestSeconds()), wording.Quote(last.Key))
 	requests, example := "writes", "a backfill or a bulk import of sorted input"
 	if worst.Kind == detect.HotKeyRead {
 		requests, example = "reads", "an export or a sorted list"
@@ -197,7 +197,7 @@ func (s succession) shuffledLoad() (most float64) {
 	return most / (lastSeen(s.keys).Sub(s.keys[0].FirstSeen).Seconds() + 1)
 }
 
-func (s succession) longest() (n int) {
+func (s succession) longestSeconds() (n int) {
 	for _, f := range s.keys {
 		n = max(n, hotSeconds(f))
 	}

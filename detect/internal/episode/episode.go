@@ -90,7 +90,7 @@ type Rules struct {
 	oneEpisode bool
 	// largest is the load that one more sampled request of the table would have added.
 	largest Largest
-	table   TableLoad
+	table   tableLoad
 }
 
 // Largest is the most that one sampled request of a table stands for, in units.
@@ -295,7 +295,7 @@ func (e *Episode) gather(s view, since int64, r Rules, t Timeline) (gathered int
 			e.sumTable = e.sumTable.Plus(r.table(s.second-gathered, s.second-1))
 		}
 	case !s.flushed && since <= detect.ResolveSeconds && (e.sampled || s.write.Spread.Variance > 0 || s.read.Spread.Variance > 0):
-		e.pass(t.complete(s.second-since, s.second-1))
+		e.pass(t.completeSeconds(s.second-since, s.second-1))
 	}
 	return gathered
 }

@@ -42,7 +42,7 @@ func (t *Track) replicate(region string, p point, oldest int64) {
 	if p.tableChanges > 0 || p.write.Value == 0 || p.second < oldest {
 		return
 	}
-	if !t.points.empty() && t.changed >= t.points.first() {
+	if !t.points.isEmpty() && t.changed >= t.points.first() {
 		return // a stream shows replicated writes itself, perhaps a second later
 	}
 	own, found := t.points.get(p.second)

@@ -37,7 +37,7 @@ type block struct {
 	pressures []*throttling.Pressure // of a table or index as a whole
 }
 
-func (s *series) empty() bool { return len(s.open) == 0 }
+func (s *series) isEmpty() bool { return len(s.open) == 0 }
 
 // first returns the first second.
 func (s *series) first() int64 {

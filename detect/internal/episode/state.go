@@ -80,7 +80,7 @@ func (e *Episode) extend(from, to int64) {
 // settle resolves the episode once enough complete seconds have passed with nothing hot
 // in them.
 func (e *Episode) settle(second int64, t Timeline) {
-	if (e.state == detect.Pending || e.state == detect.Firing) && t.complete(e.last, second) >= detect.ResolveSeconds {
+	if (e.state == detect.Pending || e.state == detect.Firing) && t.completeSeconds(e.last, second) >= detect.ResolveSeconds {
 		e.state = detect.Resolved
 	}
 }

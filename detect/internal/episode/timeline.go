@@ -17,9 +17,9 @@ type Timeline struct {
 	incomplete []span // in order, apart from each other
 }
 
-// complete returns the number of seconds after from, up to and including to, that are
+// completeSeconds returns the number of seconds after from, up to and including to, that are
 // settled and were completely seen.
-func (t Timeline) complete(from, to int64) int64 {
+func (t Timeline) completeSeconds(from, to int64) int64 {
 	from, to = max(from, t.since), min(to, t.Settled)
 	n := max(0, to-from)
 	for _, s := range t.incomplete {

@@ -20,13 +20,13 @@ type Conditions struct {
 	// Largest is the load that one more sampled request of the table would have added.
 	Largest Largest
 	// Table is the load of the track's table or index as a whole.
-	Table TableLoad
+	Table tableLoad
 	Time  Timeline
 }
 
-// TableLoad returns the load of a table or index in some seconds, both ends included. It
+// tableLoad returns the load of a table or index in some seconds, both ends included. It
 // knows a horizon, and before it as many seconds as a flush may have gathered.
-type TableLoad func(from, to int64) sketch.Load
+type tableLoad func(from, to int64) sketch.Load
 
 // Rules returns the conditions for findings of one kind.
 func (c Conditions) Rules(k detect.Kind) Rules {
@@ -157,7 +157,7 @@ func (t *Track) lookAhead(second int64) {
 
 // Fold moves the seconds before oldest into the past episodes.
 func (t *Track) Fold(oldest int64, c Conditions) {
-	if t.points.empty() || t.points.first() >= oldest {
+	if t.points.isEmpty() || t.points.first() >= oldest {
 		return
 	}
 	var past [2]Episode
@@ -173,7 +173,7 @@ func (t *Track) Fold(oldest int64, c Conditions) {
 
 // NeedsFold reports whether Fold or IsDone would do anything: most tracks have open
 // seconds, and none before oldest.
-func (t *Track) NeedsFold(oldest int64) bool { return t.points.empty() || t.points.first() < oldest }
+func (t *Track) NeedsFold(oldest int64) bool { return t.points.isEmpty() || t.points.first() < oldest }
 
 // IsCold reports whether the track has no finding, so that the caller can skip its
 // episodes. Most followed keys only come near a limit, or only their upper bounds do.
@@ -261,7 +261,7 @@ func (t *Track) observe(all *[2]Episode, after, before int64, c Conditions) (las
 // IsDone reports whether the track can be dropped: it has no open seconds, and its
 // findings were resolved a horizon ago.
 func (t *Track) IsDone(c Conditions) bool {
-	if !t.points.empty() {
+	if !t.points.isEmpty() {
 		return false
 	}
 	for _, e := range t.Episodes(c) {
@@ -321,7 +321,7 @@ func (t *Track) Recent(k detect.Kind, last int64, within Timeline) *detect.Recen
 	known := false
 	for n := range r.Loads {
 		second := from + int64(n)
-		load, seen := sample.Milli(0), within.complete(second-1, second) == 1
+		load, seen := sample.Milli(0), within.completeSeconds(second-1, second) == 1
 		if p, found := t.points.get(second); found {
 			load = p.amounts(k).Value
 			seen = load > 0 || within.wasSeen(second)
