@@ -8,5 +8,9 @@
 // samples prove little; [Means] of 10 and 60 seconds prove more.
 //
 // The intervals treat sampled requests as independent draws. They are too narrow if an
-// application samples calls of several items.
+// application samples calls of several items. If it draws whole callers instead of
+// requests, [Whole] bounds the uncertainty.
+//
+// Some producers gather requests and write them at once, all with the time of this flush.
+// [Flushes] finds such seconds, and [Clocks] the producers that cut times to seconds.
 package sampling
