@@ -40,7 +40,7 @@ func ParseCandidate(text string) (Candidate, error) {
 		}
 	}
 	if c.shardBy != "" && len(c.parts) == 0 {
-		return Candidate{}, fmt.Errorf("candidate %q: give what is sharded, as in pk#%s", text, text)
+		return Candidate{}, fmt.Errorf("candidate %q: name the sharded part, as in pk#%s", text, text)
 	}
 	return c, nil
 }
@@ -53,7 +53,7 @@ func (c *Candidate) add(part string) error {
 		return fmt.Errorf("a part is empty: name pk, sk, attributes, @date, @hour or @month, joined with #")
 	case part[0] == '@':
 		if layouts[part] == "" {
-			return fmt.Errorf("%s is not known: give @date, @hour or @month", part)
+			return fmt.Errorf("unknown part %s: give @date, @hour or @month", part)
 		}
 	case strings.HasPrefix(part, "hash("):
 		match := shardPart.FindStringSubmatch(part)

@@ -51,8 +51,8 @@ func (s *evidence) judge() detect.Split {
 		return v
 	}
 	if alone := s.heaviestItemOver() * s.limit; v.Item <= s.limit && alone > s.limit && (mean <= 1 || s.peak() > burstPeak*mean) {
-		// The item exceeds the limit only in the key's hot seconds. No split helps
-		// against that.
+		// One item exceeds the limit whenever the key does, but not on average. No split
+		// helps against that.
 		v.Verdict, v.Item, v.Residual = detect.SplitHotItem, alone, alone
 		v.Refused = 1 - s.limit/alone
 		return v
