@@ -1,6 +1,5 @@
-// Package scenario makes traffic for the tests below detect: seconds in which
-// keys have a known load, whole or as samples show it. It is test support, and no
-// program imports it.
+// Package scenario generates traffic for the tests below detect: seconds in which keys
+// have a known load, complete or sampled. It is test support, and no program imports it.
 package scenario
 
 import (
@@ -14,19 +13,19 @@ import (
 // Began is the first second of every scenario, in Unix seconds.
 const Began = int64(1_763_690_400)
 
-// Seed is the hash seed of the windows that scenarios make.
+// Seed is the hash seed of the scenarios' windows.
 const Seed = 99
 
-// Milli returns units in thousandths.
+// Milli converts units to thousandths.
 func Milli(units float64) sample.Milli { return sample.Milli(units*1000 + 0.5) }
 
-// Hash returns the hash that a window of a scenario has for a key.
+// Hash returns a key's hash in the windows of scenarios.
 func Hash(table, index string, key sample.Key) uint64 {
 	return sketch.Hash(sample.Target{Table: table, Index: index}, key, Seed)
 }
 
-// LoadedWindow returns a second of the table orders in which each of the keys has so
-// many write units, and a request for each of them.
+// LoadedWindow returns a second of the table orders. Each key has the given write units,
+// and one request for each unit.
 func LoadedWindow(second int64, units float64, keys ...string) *sketch.Window {
 	w := &sketch.Window{Target: sample.Target{Table: "orders"}, Second: second}
 	for _, key := range keys {
@@ -39,25 +38,24 @@ func LoadedWindow(second int64, units float64, keys ...string) *sketch.Window {
 	return w
 }
 
-// SealedWindows returns what a shard holds, and empties it.
+// SealedWindows returns a shard's windows, and empties it.
 func SealedWindows(s *sketch.Shard) []sketch.Window {
 	d := sketch.NewDelta(sketch.Config{})
 	s.Seal(d)
 	return d.Windows
 }
 
-// Traffic is the load of the key user#42: requests of some units, a share of
-// which are sampled.
+// Traffic is the sampled load of the key user#42.
 type Traffic struct {
-	// Requests is how many there are a second, on average.
+	// Requests is the mean number of requests a second.
 	Requests float64
-	// Units draws the units of a request, Rate the rate that it is sampled at.
+	// Units draws the units of a request, Rate its sampling rate.
 	Units func(*rand.Rand) float64
 	Rate  func(*rand.Rand) float64
 }
 
-// Second draws one second into a shard and returns the true load in units; the
-// shard has what the samples show of it.
+// Second draws one second and returns the true load in units. The shard gets the sampled
+// requests.
 func (c Traffic) Second(r *rand.Rand, s *sketch.Shard, at int64) (truth float64) {
 	for range Poisson(r, c.Requests) {
 		w, p := c.Units(r), c.Rate(r)
@@ -76,11 +74,10 @@ func (c Traffic) Second(r *rand.Rand, s *sketch.Shard, at int64) (truth float64)
 	return truth
 }
 
-// Constant draws always the same.
+// Constant always draws v.
 func Constant(v float64) func(*rand.Rand) float64 { return func(*rand.Rand) float64 { return v } }
 
-// Unequal draws the units of a request as the layout of the real trace has them:
-// 1 to 24.
+// Unequal draws the units of a request, from 1 to 24, as the real trace has them.
 func Unequal(r *rand.Rand) float64 {
 	switch x := r.IntN(100); {
 	case x < 25:
@@ -95,7 +92,7 @@ func Unequal(r *rand.Rand) float64 {
 
 // Poisson draws a count with the given mean.
 func Poisson(r *rand.Rand, mean float64) int {
-	if mean > 50 { // as good, and quick
+	if mean > 50 { // close enough, and quick
 		return max(0, int(math.Round(mean+math.Sqrt(mean)*r.NormFloat64())))
 	}
 	n, p := 0, r.Float64()

@@ -14,8 +14,8 @@ import (
 	"github.com/keyheat/keyheat/sketch"
 )
 
-// World is traffic as it is found in the field: what detect/board/testdata/worlds.yaml
-// describes, field by field.
+// World is traffic as found in the field. Its fields are the fields of
+// detect/board/testdata/worlds.yaml.
 type World struct {
 	Seconds  int
 	Start    time.Time
@@ -46,21 +46,21 @@ type WorldLoad struct {
 	Retries, Batch       int
 	Attempts, Wait       float64
 	Zipf, Wave           float64
-	// Flush is in how many seconds what is gathered is written down, all with the time of
-	// that; Whole cuts times to seconds.
+	// Flush is the number of seconds between two writes of gathered requests, all with
+	// the time of the write. Whole cuts times to seconds.
 	Flush int
 	Whole bool
 }
 
-// maxWorldRecords is how many records stand for one key's second: beyond that each
-// stands for several requests.
+// maxWorldRecords is the most records of one key's second. Beyond it each record stands
+// for several requests.
 const maxWorldRecords = 250
 
-// randomKeys is the number of keys from which each request draws its own.
+// A load of randomKeys keys or more draws the key of each request.
 const randomKeys = 20_000
 
-// Windows calls each with every second's windows of the world, whole and in order.
-// The same world and seed give the same windows.
+// Windows calls each with every second's windows, complete and in order. The same world
+// and seed give the same windows.
 func (w *World) Windows(seed uint64, each func(second int64, all []sketch.Window)) {
 	config := sketch.Config{Seed: Seed}
 	shard := sketch.NewShard(config)
@@ -76,7 +76,7 @@ func (w *World) Windows(seed uint64, each func(second int64, all []sketch.Window
 	})
 }
 
-// Records calls each with every second's samples of the world, in order.
+// Records calls each with every second's samples, in order.
 func (w *World) Records(seed uint64, each func(second int64, all []sample.Record)) {
 	r := rand.New(rand.NewPCG(seed, 1))
 	senders := make([]*sender, len(w.Load))
@@ -85,8 +85,8 @@ func (w *World) Records(seed uint64, each func(second int64, all []sample.Record
 	}
 	for s := range w.Seconds {
 		var records []sample.Record
-		for _, from := range senders {
-			records = append(records, from.second(s)...)
+		for _, sending := range senders {
+			records = append(records, sending.second(s)...)
 		}
 		slices.SortStableFunc(records, func(a, b sample.Record) int { return cmp.Compare(a.Time, b.Time) })
 		each(w.Start.Unix()+int64(s), records)
@@ -98,8 +98,7 @@ type sender struct {
 	world  *World
 	load   *WorldLoad
 	random *rand.Rand
-	// share and phase are those of each key: what part of the load it has, and how
-	// far it is from its next request.
+	// share is each key's part of the load, phase its progress to the next request.
 	share, phase []float64
 	unit         float64 // of one request
 	sent         int64
@@ -123,7 +122,7 @@ func newSender(w *World, l *WorldLoad, r *rand.Rand) *sender {
 	return s
 }
 
-// unit returns what one request costs.
+// unit returns the units of one request.
 func (l *WorldLoad) unit() float64 {
 	if l.RCU > 0 {
 		blocks := math.Ceil(float64(l.Size) / 4096)
@@ -139,7 +138,7 @@ func (l *WorldLoad) unit() float64 {
 	return units
 }
 
-// second returns the requests of one second that are seen.
+// second returns the records of one second.
 func (s *sender) second(at int) (all []sample.Record) {
 	l := s.load
 	if at < l.From || l.To > 0 && at >= l.To {
@@ -169,7 +168,8 @@ func (s *sender) second(at int) (all []sample.Record) {
 	return all
 }
 
-// requests returns so many of one key, or what is sampled of them.
+// requests returns the records of n requests for one key, or of the sampled ones among
+// them.
 func (s *sender) requests(at, key, n int, refused float64) (all []sample.Record) {
 	l, rate := s.load, s.world.Sampling.Rate
 	together := 1
@@ -188,20 +188,21 @@ func (s *sender) requests(at, key, n int, refused float64) (all []sample.Record)
 		for range together {
 			r := s.record(at, key, s.millis(i, n), refused)
 			r.N = int64(min(fold, n-i))
-			if rate > 0 { // what is sampled says so, as the SDK's middleware does
+			if rate > 0 { // as the SDK's middleware writes it
 				r.Calls = 1 / float64(together)
 			}
-			all = append(append(append(all, r), s.retry(&r)...), s.onIndex(at, &r)...)
+			all = append(append(append(all, r), s.retry(&r)...), s.indexRecord(at, &r)...)
 			s.sent++
 		}
 	}
 	return all
 }
 
-// flushMillis is when in its second a load is written down that is flushed.
+// flushMillis is the time of a flush within its second.
 const flushMillis = 417
 
-// millis returns when in its second the i-th of n requests is said to have been.
+// millis returns the time, within its second, that the i-th of n requests is recorded
+// with.
 func (s *sender) millis(i, n int) int64 {
 	l := s.load
 	switch {
@@ -251,7 +252,7 @@ func (s *sender) record(at, key int, millis int64, refused float64) sample.Recor
 	return r
 }
 
-// send says how often a request was sent, where the load's producers tell.
+// send sets the attempts of a request, if the load's producers report them.
 func (s *sender) send(r *sample.Record) {
 	l := s.load
 	switch {
@@ -260,15 +261,15 @@ func (s *sender) send(r *sample.Record) {
 	case r.Throttle != "":
 		r.Attempts, r.Failed = int64(l.Retries), true
 	case l.Attempts > 1:
-		r.Attempts = int64(l.Attempts + s.random.Float64()) // one of both that are next to it
+		r.Attempts = int64(l.Attempts + s.random.Float64()) // rounded up or down at random
 	default:
 		r.Attempts = 1
 	}
 	r.Waited = float64(r.Attempts-1) * l.Wait
 }
 
-// retry returns the record of a request's throttled attempts before its last, which the
-// SDK's middleware writes beside it.
+// retry returns the record of a request's throttled attempts before its last. The SDK's
+// middleware writes it beside the request.
 func (s *sender) retry(r *sample.Record) []sample.Record {
 	if r.Attempts < 2 {
 		return nil
@@ -283,9 +284,9 @@ func (s *sender) retry(r *sample.Record) []sample.Record {
 	return []sample.Record{before}
 }
 
-// onIndex returns the record of a refused write on the key of the index that refused it,
-// which the SDK's middleware writes beside that on the table's key.
-func (s *sender) onIndex(at int, r *sample.Record) []sample.Record {
+// indexRecord returns the record of a refused write under the key of the index that
+// refused it. The SDK's middleware writes it beside the record of the table's key.
+func (s *sender) indexRecord(at int, r *sample.Record) []sample.Record {
 	if r.Throttle == "" || s.load.Resource == s.load.Index {
 		return nil
 	}
@@ -293,14 +294,14 @@ func (s *sender) onIndex(at int, r *sample.Record) []sample.Record {
 	if i < 0 {
 		return nil
 	}
-	of := &sender{world: s.world, load: &s.world.Load[i], random: s.random}
+	index := &sender{world: s.world, load: &s.world.Load[i], random: s.random}
 	entry := *r
-	entry.Index = of.load.Index
-	entry.PK, entry.SK = of.partitionKey(at, s.random.IntN(max(1, of.load.Keys))), of.sortKey(at, 0)
+	entry.Index = index.load.Index
+	entry.PK, entry.SK = index.partitionKey(at, s.random.IntN(max(1, index.load.Keys))), index.sortKey(at, 0)
 	return []sample.Record{entry}
 }
 
-// edit returns what a put of a new item, or an update of a known one, did.
+// edit returns the change by a put of a new item, or by an update of a known one.
 func (s *sender) edit() *sample.Edit {
 	size := s.load.Size
 	if s.load.Op == "UpdateItem" {
@@ -327,7 +328,7 @@ func (s *sender) partitionKey(at, n int) sample.Key {
 		}
 	}
 	text := strings.ReplaceAll(l.Key, "{n}", strconv.Itoa(n))
-	if strings.Contains(text, "{") { // a time: few keys have one, and a replacer is dear
+	if strings.Contains(text, "{") { // a time; few keys have one, and a replacer is slow
 		text = strings.NewReplacer(
 			"{day}", now.Format(day), "{hour}", now.Format(hour), "{minute}", now.Format(minute),
 			"{epoch}", strconv.FormatInt(now.Unix(), 10), "{week}", fmt.Sprintf("%d-W%02d", year, week),
@@ -339,14 +340,15 @@ func (s *sender) partitionKey(at, n int) sample.Key {
 	return sample.KeyString(text)
 }
 
-// atTail reports whether a queue's next request deletes its oldest item, and does not put
-// a new one.
+// atTail reports whether a queue's next request deletes its oldest item instead of adding
+// one.
 func (s *sender) atTail() bool { return s.sent%2 == 0 }
 
-// jitterMillis is how far timestamps as sort keys are from the order of arrival.
+// jitterMillis is the most that timestamps as sort keys deviate from the order of
+// arrival.
 const jitterMillis = 300
 
-// sortKey returns that of a request.
+// sortKey returns the sort key of a request.
 func (s *sender) sortKey(at int, millis int64) sample.Key {
 	now := (s.world.Start.Unix()+int64(at))*1000 + millis
 	switch s.load.Sort {
