@@ -116,5 +116,5 @@ func TestEveryCommandHasHelpAndAnExample(t *testing.T) {
 // write what is printed between the marks.
 func TestReferenceIsTrue(t *testing.T) {
 	t.Parallel()
-	reference.Check(t, "../../docs/CONFIGURATION.md", "collector", defaults())
+	reference.Check(t, "../../docs/CONFIGURATION.md", "collector", defaults(), "store", "web", "log", "policy", "tables")
 }

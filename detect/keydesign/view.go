@@ -48,7 +48,7 @@ func (c *Census) View(of detect.Target, p detect.Policy) *detect.View {
 	other := otherForm(v.Template.Pattern, largest.key)
 	alike := t.countAlike(v.Template, largest.key, other)
 	v.Design = judgeDesign(traits{
-		peakWCU: detect.Units(t.highest.Write), peakRCU: detect.Units(t.highest.Read), minUnits: p.MinUnits,
+		peakWCU: detect.Units(t.highest.Write), peakRCU: detect.Units(t.highest.Read), minUnits: detect.MinUnits,
 		distinct: v.DistinctKeys.Value, drawn: t.drawn, effective: cmp.Or(value(effective), v.DistinctKeys.Value), share: largest.of, used: used, reads: readMostly(v), whole: t.whole, burst: v.Hottest.Utilization,
 		template: v.Template.Pattern, fits: detect.Ratio(float64(v.Template.Keys), float64(v.Template.Of)),
 		other: other, alike: alike, every: v.DistinctKeys.Low == v.DistinctKeys.High && float64(alike)+1 >= v.DistinctKeys.High, otherHottest: otherForm(v.Template.Pattern, t.hottest.key), newest: t.newest(), beside: asLarge(v.Top, largest.key, readMostly(v)), index: of.Index != "" || p.Suffix != nil && p.Suffix.Alone,
