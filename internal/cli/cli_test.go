@@ -153,4 +153,8 @@ func TestVersion(t *testing.T) {
 	if code := cli.Run(t.Context(), root, []string{"version", "-o", "json"}, cli.Streams{Out: &out, Err: &errs}); code != cli.OK || !json.Valid(out.Bytes()) {
 		t.Errorf("%d %s %s", code, out.String(), errs.String())
 	}
+	out.Reset()
+	if code := cli.Run(t.Context(), root, []string{"--version"}, cli.Streams{Out: &out, Err: &errs}); code != cli.OK || !strings.HasPrefix(out.String(), "daemon ") {
+		t.Errorf("--version: %d %s %s", code, out.String(), errs.String())
+	}
 }
