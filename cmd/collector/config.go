@@ -79,7 +79,7 @@ func (c *Config) Check(f *config.Faults) {
 // check checks the section for so many inputs.
 func (c *Collect) check(inputs int, f *config.Faults) {
 	if least := inputs * 16; int(c.Memory) < least<<20 {
-		f.Addf("collect.memory", "less than one second of samples needs: give at least %dMiB", least)
+		f.Addf("collect.memory", "too little for one second of samples: give at least %dMiB", least)
 	}
 }
 

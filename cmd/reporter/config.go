@@ -43,7 +43,7 @@ type Judge struct {
 // check checks the section.
 func (j *Judge) check(f *config.Faults) {
 	if j.Memory < judge.LeastMemory {
-		f.Addf("judge.memory", "what a judge needs before it has a table: give at least %dMiB", judge.LeastMemory>>20)
+		f.Addf("judge.memory", "too little for a judge without any table: give at least %dMiB", judge.LeastMemory>>20)
 	}
 }
 

@@ -187,7 +187,7 @@ func keysPurgeCommand() *cobra.Command {
 		eraser := erase.New(keys, erase.Options{Suffixes: f.config.Suffixes(table), Containing: *containing})
 		purge := store.Purge{Table: table, Eraser: eraser, Who: operatorName(), Progress: func(of string, rows int) {
 			if rows >= manyRows {
-				fmt.Fprintf(c.ErrOrStderr(), "looking through %d rows of %s\n", rows, of)
+				fmt.Fprintf(c.ErrOrStderr(), "searching %d rows of %s\n", rows, of)
 			}
 		}}
 		return f.config.Store.Use(c.Context(), func(db *store.Store) error {
@@ -196,7 +196,7 @@ func keysPurgeCommand() *cobra.Command {
 			}
 			erased, err := db.PurgeKey(c.Context(), purge)
 			if err != nil {
-				return fmt.Errorf("%w; a part of it is removed: purge again", err)
+				return fmt.Errorf("%w: a part of the key is removed: purge it again", err)
 			}
 			if err := writeErased(c.OutOrStdout(), *f.table, erased, eraser); err != nil || !*vacuum {
 				return err
@@ -234,9 +234,9 @@ const listedOthers = 20
 
 func writeErased(out io.Writer, table string, e store.Erased, eraser *erase.Keys) error {
 	if e == (store.Erased{}) {
-		fmt.Fprintf(out, "nothing of %s names the key\n", table)
+		fmt.Fprintf(out, "no row of %s names the key\n", table)
 	} else {
-		fmt.Fprintf(out, "deleted %d findings, %d incidents, %d notifications and %d hourly peaks; taken out of %d seconds, %d roll-ups, %d deltas and %d documents\n",
+		fmt.Fprintf(out, "deleted %d findings, %d incidents, %d notifications and %d hourly peaks; removed the key from %d seconds, %d roll-ups, %d deltas and %d documents\n",
 			e.Findings, e.Incidents, e.Notifications, e.Peaks, e.Windows, e.Rollups, e.Deltas, e.Documents)
 	}
 	others, complete := eraser.Others()

@@ -133,7 +133,7 @@ func (c *Config) checkReceivers(f *config.Faults) {
 			f.Addf(at+fault.Field, "%w", fault.Err)
 		}
 		if d.Fallback != "" && (!known(d.Fallback) || d.Fallback == d.Route) {
-			f.Addf(at+"fallback", "%q is no other receiver: give one of those under receivers", d.Fallback)
+			f.Addf(at+"fallback", "%q is no other receiver: name one of the section receivers", d.Fallback)
 		}
 		if d.FallbackAfter < 0 {
 			f.Addf(at+"fallback_after", "%s: give a time above 0", d.FallbackAfter)
@@ -146,7 +146,7 @@ func (c *Config) checkReceivers(f *config.Faults) {
 		}
 		for _, name := range r.Receivers {
 			if !known(name) {
-				f.Addf(at+"receivers", "there is no receiver %q: give one of those under receivers", name)
+				f.Addf(at+"receivers", "no receiver %q: name one of the section receivers", name)
 			}
 		}
 	}

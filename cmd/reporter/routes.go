@@ -201,7 +201,7 @@ func awaitDelivery(ctx context.Context, db *store.Store, fingerprint string, eve
 			for _, name := range slices.Sorted(maps.Keys(left)) {
 				fmt.Fprintf(&lines, "\n  %s: %s", name, left[name])
 			}
-			return fmt.Errorf("not told of %s in time:%s", event, lines.String())
+			return fmt.Errorf("%s was not delivered in time:%s", event, lines.String())
 		}
 		retry.Pause(ctx, 200*time.Millisecond)
 	}

@@ -50,11 +50,11 @@ func (c *Config) checkReports(f *config.Faults) {
 			f.Addf("reports."+s.Name+"."+wrong.Field, "%w", wrong.Err)
 		}
 		if c.Reports[s.Name].Notify && len(s.Routes) == 0 {
-			f.Addf("reports."+s.Name+".notify", "there is no receiver to tell: give one under receivers, or take notify out")
+			f.Addf("reports."+s.Name+".notify", "no receiver: add one under receivers, or remove notify")
 		}
 		for _, name := range s.Routes {
 			if !slices.Contains(c.receiverNames(), name) {
-				f.Addf("reports."+s.Name+".receivers", "there is no receiver %q: give one of those under receivers", name)
+				f.Addf("reports."+s.Name+".receivers", "no receiver %q: name one of the section receivers", name)
 			}
 		}
 	}

@@ -31,7 +31,7 @@ func (s Store) Check(f *config.Faults) {
 	default:
 		// The error does not repeat the text: in libpq's form (host=… password=…) it
 		// would hold the password.
-		f.Addf("store.url", `no URL of a database: it begins with "postgres://" or "sqlite:"`)
+		f.Addf("store.url", `not the URL of a database: begin it with "postgres://" or "sqlite:"`)
 	}
 }
 

@@ -31,7 +31,7 @@ func (w Web) Check(path, address string, f *config.Faults) {
 	}
 	switch err := access.Validate(address); {
 	case errors.Is(err, admin.ErrInsecure) && !w.AllowInsecure:
-		f.Addf(path, "%w: give both in web.config_file, or set web.allow_insecure where something in front of the server provides them", err)
+		f.Addf(path, "%w: give both in web.config_file, or set web.allow_insecure if a proxy in front of the server provides them", err)
 	case err != nil && !errors.Is(err, admin.ErrInsecure):
 		f.Addf("web", "%w", err)
 	}

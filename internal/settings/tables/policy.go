@@ -155,7 +155,7 @@ func parseSuffix(example string) (shardkey.Form, error) {
 	case isPrefix && strings.HasPrefix(before, shardExample):
 		form.Prefix, form.After = true, strings.TrimPrefix(before, shardExample)
 	default:
-		return form, fmt.Errorf("%q: write the shard 7 of BASE, such as BASE#SHARD_7, 7#BASE or 7", example)
+		return form, fmt.Errorf("%q: write key shard 7 of BASE, such as BASE#SHARD_7, 7#BASE or 7", example)
 	}
 	if _, err := shardkey.New(1, form); err != nil {
 		return form, err
