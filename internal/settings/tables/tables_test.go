@@ -288,7 +288,7 @@ func TestMistakesSayWhatToDo(t *testing.T) {
 		"policy: {warning_for: soon}":  `policy.warning_for: "soon": give harm, or a time such as 30s, or 0s`,
 		"policy: {warning_repeat: 5s}": "policy.warning_repeat: repeat is 5s: give at least 1m0s",
 		"policy: {severity: loud}":     `policy.severity: severity "loud": give critical, warning or info`,
-		"policy: {suffix: \"#7\"}":     `policy.suffix: "#7": write the shard 7 of BASE`,
+		"policy: {suffix: \"#7\"}":     `policy.suffix: "#7": write key shard 7 of BASE`,
 		"policy: {exclude: [\"[\"]}":   "policy.exclude: excluded key",
 
 		"policy: {runbook_url: wiki/dynamodb}":                               `policy.runbook_url: runbook URL "wiki/dynamodb": write https://wiki.example.com/dynamodb`,
