@@ -10,35 +10,45 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/twmb/franz-go/pkg/kfake"
+
 	"github.com/keyheat/keyheat/internal/testsupport/pgtest"
 )
 
 // fence matches a code block: its language, the words after it, and its content.
 var fence = regexp.MustCompile("(?m)^```([a-z]*) ?([a-z]*)\n((?:.*\n)*?)```$")
 
-// localPostgres is the README's URL of a Postgres on this machine.
-const localPostgres = "postgres://keyheat@localhost/keyheat"
+// The README's servers on this machine.
+const (
+	localPostgres = "postgres://keyheat@localhost/keyheat"
+	localKafka    = "localhost:9092"
+)
 
 // TestReadme runs the README's shell blocks, one after another, in one folder. A word
 // after `sh` names what a block needs:
 //
 //	sh            nothing: it is run
-//	sh postgres   a Postgres: it is run, with the test's database in the place of localPostgres
-//	sh daemon     its last command is a daemon: it is stopped once it serves
+//	sh postgres   a Postgres: it is run, with the test's database for localPostgres
+//	sh kafka      a Kafka: our programs are run, with the test's cluster for localKafka
 //	sh make       the Makefile: it has each target
-//	sh kafka, aws, docker
-//	              servers that are not here: our programs accept each command's flags
+//	sh aws        an account: our programs accept each command's flags
+//	sh docker     containers: TestComposeCommandsAreTheProgramsOwn tries them
 //
-// A yaml block that begins with a file's name is that file.
+// A daemon is stopped once it serves. A yaml block that begins with a file's name is that
+// file.
 func TestReadme(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile("../README.md")
 	must(t, err)
-	r := &readme{dir: t.TempDir(), postgres: pgtest.Database(t)}
+	cluster, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.SeedTopics(8, "samples"))
+	must(t, err)
+	t.Cleanup(cluster.Close)
+	servers := strings.NewReplacer(localPostgres, pgtest.Database(t), localKafka, cluster.ListenAddrs()[0])
+	r := &readme{dir: t.TempDir()}
 	must(t, os.Symlink(programs(t), filepath.Join(r.dir, "bin")))
 	ran := 0
 	for _, block := range fence.FindAllStringSubmatch(string(page), -1) {
-		language, needs, text := block[1], block[2], strings.ReplaceAll(block[3], localPostgres, r.postgres)
+		language, needs, text := block[1], block[2], servers.Replace(block[3])
 		if language == "yaml" {
 			name, _, _ := strings.Cut(strings.TrimPrefix(text, "# "), "\n")
 			must(t, os.WriteFile(filepath.Join(r.dir, name), []byte(text), 0o600))
@@ -48,16 +58,13 @@ func TestReadme(t *testing.T) {
 		}
 		ran++
 		switch needs {
-		case "", "postgres":
+		case "", "postgres", "kafka":
 			r.run(t, text)
-		case "daemon":
-			before, last := splitLast(text)
-			r.run(t, before)
-			r.serve(t, last)
+		case "aws":
+			r.accept(t, text)
 		case "make":
 			hasTargets(t, text)
-		case "kafka", "aws", "docker":
-			r.accept(t, text)
+		case "docker":
 		default:
 			t.Errorf("a block of the README needs %q, which this test does not know", needs)
 		}
@@ -65,16 +72,10 @@ func TestReadme(t *testing.T) {
 	if ran < 8 {
 		t.Errorf("the README has %d shell blocks: are they found?", ran)
 	}
-	for program, file := range map[string]string{"collector": "collector.yaml", "reporter": "reporter.yaml"} {
-		out, _ := r.shell(t, "bin/"+program+" check --config "+file).CombinedOutput() // Kafka is not here
-		if !regexp.MustCompile(`(?m)^ok +config `).Match(out) {
-			t.Errorf("%s: %s", file, out)
-		}
-	}
 }
 
 // readme is the folder in which the README's commands run.
-type readme struct{ dir, postgres string }
+type readme struct{ dir string }
 
 // shell returns a command of bash in the folder.
 func (r *readme) shell(t *testing.T, text string) *exec.Cmd {
@@ -84,19 +85,29 @@ func (r *readme) shell(t *testing.T, text string) *exec.Cmd {
 	return c
 }
 
-// run runs a block. A few seconds of traffic do where the README generates minutes.
+// run runs our programs of a block. Five seconds of traffic replace the README's minutes.
 func (r *readme) run(t *testing.T, text string) {
 	t.Helper()
-	text = regexp.MustCompile(`--duration \d+m`).ReplaceAllString(text, "--duration 5s")
-	if out, err := r.shell(t, text).CombinedOutput(); err != nil {
-		t.Errorf("%s%v\n%.3000s", text, err, out)
+	text = regexp.MustCompile(`--duration \d+[mh]`).ReplaceAllString(text, "--duration 5s")
+	for line := range strings.Lines(text) {
+		switch words := strings.Fields(line); {
+		case !strings.HasPrefix(words[0], "bin/"):
+		case words[1] == "serve":
+			r.serve(t, "KEYHEAT_LISTEN=127.0.0.1:0 exec "+line) // another test may have the port
+		case words[1] == "run":
+			r.serve(t, "KEYHEAT_ADMIN_LISTEN=127.0.0.1:0 exec "+line)
+		default:
+			if out, err := r.shell(t, line).CombinedOutput(); err != nil {
+				t.Errorf("%s%v\n%.3000s", line, err, out)
+			}
+		}
 	}
 }
 
 // serve starts a daemon, and stops it once it serves.
 func (r *readme) serve(t *testing.T, text string) {
 	t.Helper()
-	c := r.shell(t, "KEYHEAT_LISTEN=127.0.0.1:0 exec "+text) // another test may have the port
+	c := r.shell(t, text)
 	log, err := c.StderrPipe()
 	must(t, err)
 	must(t, c.Start())
@@ -138,11 +149,4 @@ func hasTargets(t *testing.T, text string) {
 			t.Errorf("%q is no target of the Makefile", strings.TrimSpace(line))
 		}
 	}
-}
-
-// splitLast splits a block before its last line.
-func splitLast(text string) (before, last string) {
-	text = strings.TrimSpace(text)
-	i := strings.LastIndex(text, "\n") + 1
-	return text[:i], text[i:]
 }
