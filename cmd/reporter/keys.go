@@ -159,16 +159,13 @@ func keysPurgeCommand() *cobra.Command {
 			"hourly peaks. Removes the key, plain and hashed, from every other row that names it as a\n" +
 			"partition key, sort key, caller or attribute, with its key shards (bob#SHARD_7) and dated\n" +
 			"forms (bob#2026-11-23). Lists other keys that contain it (alice#bob); --containing removes\n" +
-			"them too. The audit records the purge without the key. If a purge fails, run it again: it\n" +
-			"has removed a part.\n" +
+			"them too. The audit records the purge without the key. If a purge fails, run it again.\n" +
 			"\n" +
 			"No reporter judges meanwhile. At the end the database's files are written again without\n" +
 			"deleted rows, which locks the tables and needs their owner, such as keyheat_migrator.\n" +
-			"--vacuum=false leaves that to you.\n" +
 			"\n" +
-			"A key in use comes back: first hide it by policy and restart the collectors. A purge does\n" +
-			"not reach sent messages, report files, logs of receivers, backups and Postgres' write-ahead\n" +
-			"log.",
+			"A key in use comes back: first hide it by policy and restart the collectors. Sent messages,\n" +
+			"report files, receivers' logs, backups and Postgres' write-ahead log keep the key.",
 		Example: "  reporter keys purge user#42 --table orders --config reporter.yaml",
 		Args:    cobra.ExactArgs(1),
 	}

@@ -3,10 +3,12 @@ package main
 import (
 	"bytes"
 	"context"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+	"github.com/spf13/cobra"
 
 	"github.com/keyheat/keyheat/internal/cli"
 	"github.com/keyheat/keyheat/internal/testsupport/pgtest"
@@ -61,12 +63,21 @@ func TestTwoRunInOneProcess(t *testing.T) {
 	}
 }
 
-// Every command says what it is for and shows how it is used.
+// Every command has a description and an example, and help that fits a screen: the settings
+// are in docs/CONFIGURATION.md.
 func TestEveryCommandHasHelpAndAnExample(t *testing.T) {
 	t.Parallel()
 	for _, c := range command().Commands() {
 		if c.Short == "" || !strings.Contains(c.Example, "reporter "+c.Name()) {
 			t.Errorf("%s has no help or no example", c.Name())
+		}
+		for _, c := range slices.Concat(c.Commands(), []*cobra.Command{c}) {
+			var help bytes.Buffer
+			c.SetOut(&help)
+			_ = c.Help()
+			if lines := strings.Count(help.String(), "\n"); lines > 30 && c.Name() != "analyze" {
+				t.Errorf("the help of %s has %d lines", c.CommandPath(), lines)
+			}
 		}
 	}
 }
