@@ -42,9 +42,9 @@ const (
 	MinHeadroom = 1
 	// MaxHeadroom guards against typing errors.
 	MaxHeadroom = 100
-	// DefaultMinUnits is the least peak of a table, in units a second, for a verdict on
-	// its key design. No design is hot below it.
-	DefaultMinUnits = 10
+	// MinUnits is the least peak of a table, in units a second, for a verdict on its key
+	// design. No design is hot below it.
+	MinUnits = 10
 )
 
 // When an episode begins, fires, and ends.

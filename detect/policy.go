@@ -19,9 +19,6 @@ type Policy struct {
 	// Headroom is the factor on a shard count over the peak's bare need, from MinHeadroom
 	// to MaxHeadroom.
 	Headroom float64
-	// MinUnits is the least peak of a table or index for a verdict on its key design, in
-	// units a second of reads or writes.
-	MinUnits float64
 	// Severest caps the severity; empty caps nothing. Info sends no alerts.
 	Severest Severity
 	// Suffix is the format of new shards' names. Nil keeps the key's existing format, or
@@ -115,7 +112,7 @@ func (l Lifecycle) validate() error {
 
 // DefaultPolicy returns the policy of a table without decisions by the operator.
 func DefaultPolicy() Policy {
-	return Policy{Warning: DefaultWarning, Headroom: DefaultHeadroom, MinUnits: DefaultMinUnits}
+	return Policy{Warning: DefaultWarning, Headroom: DefaultHeadroom}
 }
 
 // Validate returns an error that names the first invalid value of a policy.
@@ -125,8 +122,6 @@ func (p Policy) Validate() error {
 		return fmt.Errorf("warning is %v: give the share of the limit to warn at, over 0 and up to 1", p.Warning)
 	case !(p.Headroom >= MinHeadroom && p.Headroom <= MaxHeadroom):
 		return fmt.Errorf("headroom is %v: give a factor from %d to %d, 1.5 is usual", p.Headroom, MinHeadroom, MaxHeadroom)
-	case !(p.MinUnits >= 0):
-		return fmt.Errorf("minimum traffic is %v: give units a second, 0 or more", p.MinUnits)
 	case Rank(p.Severest) < 0:
 		return fmt.Errorf("severity %q: give critical, warning or info", p.Severest)
 	}

@@ -23,7 +23,7 @@ func (s SASL) check(encrypted bool, f *config.Faults) {
 	case s.Mechanism == "" && s != SASL{}:
 		f.Addf("kafka.sasl.mechanism", "the other settings of kafka.sasl have no effect without it: write PLAIN, SCRAM-SHA-256, SCRAM-SHA-512 or %s", mskIAM)
 	case s.Mechanism == mskIAM && !encrypted:
-		f.Addf("kafka.tls.enabled", "%s sends a token with which others could connect: set kafka.tls.enabled to true", mskIAM)
+		f.Addf("kafka.tls.enabled", "%s sends a token that others could use: set kafka.tls.enabled to true", mskIAM)
 	case s.Mechanism == mskIAM && s != SASL{Mechanism: mskIAM}:
 		f.Addf("kafka.sasl.user", "%s takes the AWS SDK's credentials: remove user and password", mskIAM)
 	case s.Mechanism == mskIAM || s.Mechanism == "":

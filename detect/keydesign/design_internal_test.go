@@ -113,7 +113,7 @@ func TestDesigns(t *testing.T) {
 				c.fits = 1
 			}
 			got := judgeDesign(traits{
-				peakWCU: c.peak, minUnits: detect.DefaultMinUnits, distinct: c.distinct, effective: c.effective,
+				peakWCU: c.peak, minUnits: detect.MinUnits, distinct: c.distinct, effective: c.effective,
 				share: c.share, burst: c.burst, template: c.template, newest: c.newest, reads: c.reads, index: c.index,
 				fits: c.fits, other: c.other, otherHottest: c.otherHottest, peers: c.peers,
 			})

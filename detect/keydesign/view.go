@@ -48,7 +48,7 @@ func (c *Census) View(target detect.Target, p detect.Policy) *detect.View {
 	other := otherForm(v.Template.Pattern, largest.key)
 	matching := t.countMatching(v.Template, largest.key, other)
 	v.Design = judgeDesign(traits{
-		peakWCU: detect.Units(t.highest.Write), peakRCU: detect.Units(t.highest.Read), minUnits: p.MinUnits,
+		peakWCU: detect.Units(t.highest.Write), peakRCU: detect.Units(t.highest.Read), minUnits: detect.MinUnits,
 		distinct: v.DistinctKeys.Value, drawn: t.drawn, effective: cmp.Or(value(effective), v.DistinctKeys.Value), share: largest.part, used: used, reads: readMostly(v), whole: t.whole, burst: v.Hottest.Utilization,
 		template: v.Template.Pattern, fits: detect.Ratio(float64(v.Template.Keys), float64(v.Template.Of)),
 		other: other, matching: matching, every: v.DistinctKeys.Low == v.DistinctKeys.High && float64(matching)+1 >= v.DistinctKeys.High, otherHottest: otherForm(v.Template.Pattern, t.hottest.key), newest: t.isNewestUsed(), peers: peerKeys(v.Top, largest.key, readMostly(v)), index: target.Index != "" || p.Suffix != nil && p.Suffix.Alone,

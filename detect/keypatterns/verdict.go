@@ -43,7 +43,7 @@ func (g *period) isSharded(form shardkey.Form, p detect.Policy) (shards int, sha
 // numbers are common and mostly no shards.
 func minUtilization(form shardkey.Form, p detect.Policy) float64 {
 	if namesShards(form) || p.Suffix != nil && *p.Suffix == form {
-		return p.MinUnits / detect.Units(detect.PartitionWrite)
+		return detect.MinUnits / detect.Units(detect.PartitionWrite)
 	}
 	return p.Warning
 }

@@ -53,7 +53,7 @@ func (r Reload[C]) Runner(d Daemon) (run func(ctx context.Context) error) {
 			}
 			if err != nil {
 				successful.Set(0)
-				d.Log.Error("SIGHUP: the configuration was not reloaded, and everything goes on as before", "error", err)
+				d.Log.Error("SIGHUP: the configuration was not reloaded; the old one stays in effect", "error", err)
 				continue
 			}
 			now := digests(r.files(next))

@@ -17,8 +17,8 @@ import (
 
 // Store names the database the daemons share.
 type Store struct {
-	URL     config.Secret `yaml:"url" help:"the database: postgres://user@host/db?sslmode=verify-full, which is meant too where a host beyond this machine has no sslmode; or sqlite:PATH" flag:"true"`
-	URLFile string        `yaml:"url_file" help:"a file that holds the URL, where it has a password"`
+	URL     config.Secret `yaml:"url" help:"the database: postgres://user@host/db?sslmode=verify-full or sqlite:PATH; another machine's Postgres has verify-full by default" flag:"true"`
+	URLFile string        `yaml:"url_file" help:"a file with the URL, for a URL with a password"`
 }
 
 // Check adds the faults.
@@ -31,7 +31,7 @@ func (s Store) Check(f *config.Faults) {
 	default:
 		// The error does not repeat the text: in libpq's form (host=… password=…) it
 		// would hold the password.
-		f.Addf("store.url", `no URL of a database: it begins with "postgres://" or "sqlite:"`)
+		f.Addf("store.url", `not the URL of a database: begin it with "postgres://" or "sqlite:"`)
 	}
 }
 

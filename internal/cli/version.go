@@ -8,8 +8,15 @@ import (
 	"github.com/keyheat/keyheat/internal/daemon/buildinfo"
 )
 
-// VersionCommand returns the command that prints this build's version.
-func VersionCommand(daemon string) *cobra.Command {
+// AddVersion adds the command version and the flag --version to a daemon's root command.
+func AddVersion(root *cobra.Command) {
+	root.Version = buildinfo.Read().String()
+	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
+	root.AddCommand(versionCommand(root.Name()))
+}
+
+// versionCommand returns the command that prints this build's version.
+func versionCommand(daemon string) *cobra.Command {
 	c := &cobra.Command{
 		Use: "version", Short: "Print the version of this program", Args: cobra.NoArgs,
 		Example: fmt.Sprintf("  %s version\n  %s version -o json", daemon, daemon),

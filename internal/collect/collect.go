@@ -108,9 +108,7 @@ func New(config Config, st Store, seed uint64, logger *slog.Logger) (*Collector,
 	}
 	config = config.withDefaults()
 	config.Sketch.Seed = seed
-	if config.EarlyCommit != NoEarlyCommits {
-		config.Sketch.Limit = sketch.Load{Read: detect.PartitionRead, Write: detect.PartitionWrite}
-	}
+	config.Sketch.Limit = sketch.Load{Read: detect.PartitionRead, Write: detect.PartitionWrite}
 	c := &Collector{
 		config: config, store: st, log: logger, writer: rand.Text(), started: time.Now(),
 		turn: make(chan struct{}, 1), commitRequested: make(chan struct{}, 1), earlyRequested: make(chan struct{}, 1),
