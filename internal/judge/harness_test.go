@@ -189,6 +189,8 @@ type probe struct {
 	minutesAway atomic.Int64
 	// away is how many more looks for a finding fail as when the store is away.
 	away atomic.Int64
+	// slow is for how long each look for silences takes, and with it a pass.
+	slow time.Duration
 }
 
 var errKilled = errors.New("killed")
@@ -289,6 +291,7 @@ func (p *probe) Groups(ctx context.Context) (all []store.Group, err error) {
 }
 
 func (p *probe) Silences(ctx context.Context, q store.SilenceQuery) (all []store.Silence, err error) {
+	time.Sleep(p.slow)
 	err = p.call(func() error { all, err = p.Store.Silences(ctx, q); return err })
 	return all, err
 }

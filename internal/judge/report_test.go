@@ -508,6 +508,26 @@ func TestOneJudgesAndTheNextTakesOver(t *testing.T) {
 	})
 }
 
+// TestALongPassKeepsItsLease lets each pass take longer than the lease. A second judge waits,
+// instead of taking the lease and losing it in the same way.
+func TestALongPassKeepsItsLease(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, s *store.Store) {
+		config := quick()
+		config.Lease = 3 * time.Second // a busy machine renews it every second
+		slow := func() *probe { return &probe{Store: s, slow: 2 * config.Lease} }
+		collect(t, s, "a", 0, begin()).commit(2, hot("hot", 1200, 0, 2)...)
+		first := run(t, config, slow())
+		await(t, func() bool { return first.acquired.Load() == 1 })
+		second := run(t, config, slow())
+		await(t, func() bool { return first.Judges(time.Minute) || second.acquired.Load() > 0 })
+		if n := second.acquired.Load(); n > 0 {
+			t.Errorf("the second judge took the lease %d times in the first one's pass", n)
+		}
+		equal(t, "notified", left(t, s).Notified, []string{"hot firing"})
+	})
+}
+
 func TestValidate(t *testing.T) {
 	t.Parallel()
 	for want, c := range map[string]judge.Config{
