@@ -1,9 +1,11 @@
 package judge_test
 
 import (
+	"context"
 	"database/sql"
 	"encoding/json"
 	"fmt"
+	"log/slog"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -11,7 +13,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+	dto "github.com/prometheus/client_model/go"
+
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/internal/alert/routing"
 	"github.com/keyheat/keyheat/internal/judge"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sketch"
@@ -216,6 +222,54 @@ func TestWhoeverDeliversIsCalled(t *testing.T) {
 	j.quiet(t)
 	j.stop()
 	equal(t, "in the outbox at each call", calls, [][]string{{"hot firing"}})
+}
+
+// rival puts another notification into the outbox, under the ID of the judge's first one,
+// just before the judge writes it.
+type rival struct {
+	*probe
+	put bool
+}
+
+func (r *rival) Judge(ctx context.Context, l store.Lease, j store.Judgement) error {
+	if len(j.Notifications) > 0 && !r.put {
+		r.put = true
+		other := j.Notifications[0]
+		other.Payload = []byte(`{"another":"incident"}`)
+		if err := r.PutNotification(ctx, other); err != nil {
+			return err
+		}
+	}
+	return r.probe.Judge(ctx, l, j)
+}
+
+// TestAConflictingNotificationIsSaid: the outbox holds another notification under the ID of a
+// firing. The judge logs and counts it, and writes the rest, the other receiver's notification
+// included.
+func TestAConflictingNotificationIsSaid(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, s *store.Store) {
+		config := quick()
+		config.Route = routing.Tree{{Receivers: []string{"a"}, Continue: true}, {Receivers: []string{"b"}}}.Destinations
+		r := &rival{probe: &probe{Store: s}}
+		var logged strings.Builder
+		j, err := judge.New(config, r, "judge", slog.New(slog.NewTextHandler(&logged, nil)))
+		must(t, err)
+		stop := goRun(t, j.Run)
+		collect(t, s, "a", 0, begin()).commit(3, hot("hot", 1200, 0, 3)...)
+		(&runner{probe: r.probe}).quiet(t)
+		stop()
+		equal(t, "notified", left(t, s).Notified, []string{"hot firing", "hot firing"})
+		if n := strings.Count(logged.String(), "notifications are lost"); n != 1 {
+			t.Errorf("it was logged %d times: %s", n, logged.String())
+		}
+		registry := prometheus.NewRegistry()
+		registry.MustRegister(j)
+		families, err := registry.Gather()
+		must(t, err)
+		i := slices.IndexFunc(families, func(f *dto.MetricFamily) bool { return f.GetName() == "keyheat_report_notification_conflicts_total" })
+		equal(t, "counted", families[i].GetMetric()[0].GetCounter().GetValue(), 1)
+	})
 }
 
 func TestSeverityThatRisesIsAnUpdate(t *testing.T) {
