@@ -191,6 +191,8 @@ type probe struct {
 	away atomic.Int64
 	// slow is for how long each look for silences takes, and with it a pass.
 	slow time.Duration
+	// behind has each reading leave something unread.
+	behind bool
 }
 
 var errKilled = errors.New("killed")
@@ -215,7 +217,7 @@ func (p *probe) Read(ctx context.Context, after map[string]int64, l store.ReadLi
 	p.hold.Lock()
 	defer p.hold.Unlock()
 	err = p.call(func() error { snap, err = p.Store.Read(ctx, after, l); return err })
-	snap.Now = p.clock(snap.Now)
+	snap.Now, snap.Behind = p.clock(snap.Now), snap.Behind || p.behind
 	if err == nil && len(snap.Deltas) == 0 {
 		p.idle.Add(1)
 	} else {

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -559,6 +560,24 @@ func TestOneJudgesAndTheNextTakesOver(t *testing.T) {
 		c.commit(100, hot("cold", 1, 2, 100)...)
 		second.quiet(t)
 		equal(t, "notified", left(t, s).Notified, []string{"hot firing", "hot resolved"})
+	})
+}
+
+// TestAJudgeThatNeverCatchesUpIsNotReady, although each of its passes is short.
+func TestAJudgeThatNeverCatchesUpIsNotReady(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		p := &probe{Store: open(t, "sqlite::memory:"), slow: time.Second, behind: true}
+		j := run(t, judge.Config{}, p)
+		for _, c := range []struct {
+			after time.Duration
+			ready bool
+		}{{20 * time.Second, true}, {20 * time.Second, false}} {
+			time.Sleep(c.after)
+			if reasons := strings.Join(j.Ready(), "; "); c.ready != (reasons == "") || !c.ready && !strings.Contains(reasons, "was judged up to") {
+				t.Errorf("%s later readiness says %q", c.after, reasons)
+			}
+		}
 	})
 }
 
