@@ -71,7 +71,7 @@ func TestFullMemoryClosesNoFutureSecond(t *testing.T) {
 		producers := collect(t, s, "a", 0, start)
 		producers.commit(1, append(hot("quiet", 5, -9, 0), hot("wild", 1500, 600, 605)...)...)
 		j.quiet(t)
-		if ahead, err := s.Ahead(t.Context(), start); !errors.Is(err, store.ErrNotFound) {
+		if ahead, err := s.FindAhead(t.Context(), start); !errors.Is(err, store.ErrNotFound) {
 			t.Errorf("a second %s ahead is stored: %v", ahead.Second.Sub(start), err)
 		}
 		p.ahead.Store(int64(time.Minute))

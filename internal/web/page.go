@@ -40,7 +40,7 @@ type frame struct {
 	Failing []store.Receiver
 	// Ahead is the table whose samples are furthest ahead of the database's clock; nil if
 	// none are. AheadBy is by how much.
-	Ahead   *store.Ahead
+	Ahead   *store.AheadSecond
 	AheadBy string
 	// Unreadable names the active silences that cannot be read, with the fault of each.
 	Unreadable []string
@@ -104,7 +104,7 @@ func (s *Site) frame(ctx context.Context, title, page string) (frame, error) {
 
 // lookAhead finds out whether seconds ahead of the database's clock are stored.
 func (s *Site) lookAhead(ctx context.Context, f *frame, now time.Time) error {
-	ahead, err := s.store.Ahead(ctx, now)
+	ahead, err := s.store.FindAhead(ctx, now)
 	if errors.Is(err, store.ErrNotFound) {
 		return nil
 	}
