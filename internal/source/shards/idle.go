@@ -72,5 +72,5 @@ func (i *Idleness) interval(pageEvery time.Duration) time.Duration {
 	if end, _ := i.End(); !end {
 		return pageEvery
 	}
-	return min(idleEvery, pageEvery*time.Duration(max(1, i.pages-emptyPages)))
+	return max(pageEvery, min(idleEvery, pageEvery*time.Duration(max(1, i.pages-emptyPages))))
 }

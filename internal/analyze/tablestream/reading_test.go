@@ -1,4 +1,4 @@
-package history_test
+package tablestream
 
 import (
 	"context"
@@ -15,7 +15,6 @@ import (
 
 	"github.com/keyheat/keyheat/detect/wording"
 	"github.com/keyheat/keyheat/internal/source/shards"
-	"github.com/keyheat/keyheat/internal/source/shards/history"
 	"github.com/keyheat/keyheat/internal/source/shards/streams"
 	"github.com/keyheat/keyheat/internal/testsupport/sinktest"
 	"github.com/keyheat/keyheat/internal/testsupport/streamstest"
@@ -57,8 +56,8 @@ func (w *scenario) write(n int, over time.Duration) {
 }
 
 // source returns a source of the changes since a time ago.
-func (w *scenario) source(last time.Duration, follow bool) *history.Source {
-	return history.New(history.Config{Table: "orders", Since: time.Now().Add(-last), Follow: follow}, w.log())
+func (w *scenario) source(last time.Duration, follow bool) *reading {
+	return &reading{Log: w.log(), table: "orders", since: time.Now().Add(-last), follow: follow, pageEvery: time.Second}
 }
 
 func (w *scenario) log() shards.Log {
@@ -66,10 +65,10 @@ func (w *scenario) log() shards.Log {
 }
 
 // run reads until everything is read.
-func (w *scenario) run(s *history.Source) *sinktest.Recorder {
+func (w *scenario) run(s *reading) *sinktest.Recorder {
 	w.Helper()
 	sink := sinktest.New()
-	if err := s.Run(w.Context(), sink); err != nil {
+	if err := s.run(w.Context(), sink); err != nil {
 		w.Error(err)
 	}
 	return sink
@@ -137,8 +136,8 @@ func TestFiveHundredShardsAreReadOnce(t *testing.T) {
 		if gaps := sink.Gaps(); len(gaps) > 0 {
 			w.Errorf("gaps: %+v", gaps)
 		}
-		a := s.Status()
-		if a.Shards < 500 || a.Done != a.Shards || a.Share != 1 || a.Records != 6000 || a.Throttled == 0 {
+		a := s.status()
+		if a.shards < 500 || a.done != a.shards || a.share != 1 || a.records != 6000 || a.throttled == 0 {
 			w.Errorf("%+v", a)
 		}
 		w.checkRequests(&a)
@@ -146,7 +145,7 @@ func TestFiveHundredShardsAreReadOnce(t *testing.T) {
 }
 
 // checkRequests compares the account of requests with the server's, and their pace.
-func (w *scenario) checkRequests(a *history.Status) {
+func (w *scenario) checkRequests(a *status) {
 	w.Helper()
 	var records, others int64
 	last := map[string]time.Time{}
@@ -161,8 +160,8 @@ func (w *scenario) checkRequests(a *history.Status) {
 		}
 		last[c.Shard] = c.Time
 	}
-	if a.Requests != records || a.Others != others {
-		w.Errorf("%d and %d requests are told, there were %d and %d", a.Requests, a.Others, records, others)
+	if a.requests != records || a.others != others {
+		w.Errorf("%d and %d requests are told, there were %d and %d", a.requests, a.others, records, others)
 	}
 }
 
@@ -204,15 +203,15 @@ func TestInterruptedItSaysWhatItHas(t *testing.T) {
 		ctx, cancel := context.WithTimeout(w.Context(), 6*time.Second)
 		defer cancel()
 		s, sink := w.source(24*time.Hour, false), sinktest.New()
-		if err := s.Run(ctx, sink); err != nil {
+		if err := s.run(ctx, sink); err != nil {
 			w.Error(err)
 		}
 		n := w.counted(sink, time.Time{}, begin, true)
-		a := s.Status()
-		if n == 0 || n == 6000 || a.Records != int64(n) || a.Done == a.Shards || a.Share < 0.1 || a.Share > 0.99 || a.Left == 0 {
+		a := s.status()
+		if n == 0 || n == 6000 || a.records != int64(n) || a.done == a.shards || a.share < 0.1 || a.share > 0.99 || a.left == 0 {
 			w.Errorf("%d counted: %+v", n, a)
 		}
-		if got, want := sink.OnlyGap(w.T).Reason, fmt.Sprintf("interrupted: %d of %d shards were read to their end", a.Done, a.Shards); got != want {
+		if got, want := sink.OnlyGap(w.T).Reason, fmt.Sprintf("interrupted: %d of %d shards were read to their end", a.done, a.shards); got != want {
 			w.Errorf("%q, want %q", got, want)
 		}
 		again := w.source(24*time.Hour, false)
@@ -227,7 +226,7 @@ func TestFollowed(t *testing.T) {
 		w.write(300, time.Hour)
 		ctx, cancel := context.WithCancel(w.Context())
 		sink, done := sinktest.New(), make(chan error)
-		go func() { done <- w.source(24*time.Hour, true).Run(ctx, sink) }()
+		go func() { done <- w.source(24*time.Hour, true).run(ctx, sink) }()
 		for range 5 {
 			w.write(50, time.Minute)
 			w.table.Split(w.table.OpenShards()[0])
@@ -268,12 +267,12 @@ func TestWhatGoesWrong(t *testing.T) {
 		{"credentials that have expired", func(w *scenario) { w.fake.Fail("ListStreams", "ExpiredTokenException") }, "the AWS credentials have expired", "", 0},
 		{"credentials that expire", func(w *scenario) {
 			w.fake.Before(func(c streamstest.Call) {
-				if time.Since(w.began()) > 4*time.Second {
+				if time.Since(w.began()) > 5*time.Second {
 					w.fake.Fail(c.Operation, "ExpiredTokenException")
 				}
 			})
 		}, "", "the AWS credentials have expired", 80},
-		{"a table that was deleted long ago", func(w *scenario) { w.table.VanishStream() }, history.ErrNoStream.Error(), "", 0},
+		{"a table that was deleted long ago", func(w *scenario) { w.table.VanishStream() }, errNoStream.Error(), "", 0},
 		{"a stream that is disabled", func(w *scenario) { w.table.DisableStream() }, "", "", 100},
 		{"an outage at once", func(w *scenario) { w.fake.SetFaults("ListStreams", 0, 1) }, "ListStreams: AWS failed", "", 0},
 		{"an outage that lasts", func(w *scenario) { w.fake.SetFaults("GetRecords", 0, 1) }, "", "GetRecords: AWS failed; 0 of 2 shards", 0},
@@ -296,8 +295,8 @@ func TestWhatGoesWrong(t *testing.T) {
 			})
 		}, "", "", 45},
 		{"records that are trimmed", func(w *scenario) {
-			w.later(3*time.Second, func() { w.table.Trim(w.table.OpenShards()[0], 40) })
-		}, "", "records were trimmed before they were read", 90},
+			w.later(4*time.Second, func() { w.table.Trim(w.table.OpenShards()[0], 40) })
+		}, "", "records were trimmed, after their 24 hours, before they were read", 90},
 		{"children that are never shown", func(w *scenario) { w.table.Roll(w.table.OpenShards()[0]) }, "", "", 100},
 	} {
 		t.Run(c.story, func(t *testing.T) {
@@ -305,7 +304,7 @@ func TestWhatGoesWrong(t *testing.T) {
 				w.write(100, time.Hour)
 				c.wrong(w)
 				sink := sinktest.New()
-				err := w.source(24*time.Hour, false).Run(w.Context(), sink)
+				err := w.source(24*time.Hour, false).run(w.Context(), sink)
 				if c.fails == "" && err != nil || c.fails != "" && (err == nil || !strings.Contains(err.Error(), c.fails)) {
 					w.Errorf("error %v, want %q", err, c.fails)
 				}
@@ -341,7 +340,7 @@ func TestASinkThatFails(t *testing.T) {
 		w.write(100, time.Minute)
 		sink := sinktest.New()
 		time.AfterFunc(time.Second/2, func() { sink.Steal(w.partition(sink)) })
-		err := w.source(time.Hour, false).Run(w.Context(), sink)
+		err := w.source(time.Hour, false).run(w.Context(), sink)
 		if err != nil {
 			w.Error(err)
 		}
@@ -392,7 +391,7 @@ func TestTenGigabytes(t *testing.T) {
 // TestTheArithmeticOfThePage compares the figures for 10 GB in START.md with the estimate.
 func TestTheArithmeticOfThePage(t *testing.T) {
 	t.Parallel()
-	page, err := os.ReadFile("../../../../docs/START.md")
+	page, err := os.ReadFile("../../../docs/START.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -404,8 +403,8 @@ func TestTheArithmeticOfThePage(t *testing.T) {
 	for _, want := range []string{
 		fmt.Sprintf("at least %s requests, and %s if records have 256 bytes each", wording.Count(full), wording.Count(tenGB(0, 256).Requests)),
 		fmt.Sprintf("these take %s, in 10 shards %s, in one %s", spoken(tenGB(100, 2048).Time), spoken(tenGB(10, 2048).Time), spoken(tenGB(1, 2048).Time)),
-		fmt.Sprintf("%s requests a month are free", wording.Count(history.FreeRequests)),
-		fmt.Sprintf("%s cost $%.3f in US East", wording.Count(full), history.Dollars(full)),
+		fmt.Sprintf("%s requests a month are free", wording.Count(freeRequests)),
+		fmt.Sprintf("%s cost $%.3f in US East", wording.Count(full), dollars(full)),
 	} {
 		if !strings.Contains(string(page), want) {
 			t.Errorf("the page does not say %q", want)
@@ -438,7 +437,7 @@ type estimate struct {
 	Requests int64
 	// Time is the time for the requests of one shard, one after the other.
 	Time time.Duration
-	// Dollars is the price of the requests; see [history.Dollars].
+	// Dollars is the price of the requests; see [dollars].
 	Dollars float64
 }
 
@@ -449,7 +448,7 @@ func estimateReading(bytes, records int64, open int, every time.Duration) estima
 	full := max(ceil(bytes, pageBytes), ceil(records, pageRecords))
 	e := estimate{Requests: full + int64(open)*idlePages}
 	e.Time = time.Duration(ceil(full, int64(max(1, open)))+idlePages) * every
-	e.Dollars = history.Dollars(e.Requests)
+	e.Dollars = dollars(e.Requests)
 	return e
 }
 
