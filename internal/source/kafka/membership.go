@@ -15,7 +15,7 @@ import (
 	"github.com/keyheat/keyheat/internal/daemon/health"
 	"github.com/keyheat/keyheat/internal/daemon/retry"
 	"github.com/keyheat/keyheat/internal/source"
-	"github.com/keyheat/keyheat/internal/source/kafka/sharing"
+	"github.com/keyheat/keyheat/internal/source/kafka/wire"
 )
 
 // kafka-go's own ConsumerGroup ends a generation at the first heartbeat that fails, drops
@@ -152,7 +152,7 @@ func (m *membership) join(ctx context.Context) (*generation, error) {
 	q.Group, q.Generation, q.MemberID, q.InstanceID = m.source.config.Group, joined.Generation, joined.MemberID, m.instance
 	if joined.LeaderID == joined.MemberID {
 		gen.alone = len(joined.Members) == 1
-		if q.GroupAssignment, err = sharing.Share(joined, gen.partitions); err != nil {
+		if q.GroupAssignment, err = wire.AssignPartitions(joined, gen.partitions); err != nil {
 			return nil, err
 		}
 	}
@@ -166,7 +166,7 @@ func (m *membership) join(ctx context.Context) (*generation, error) {
 	}
 	// A restarted leader does not learn that it leads, and gets its former assignment. It
 	// compares the shared number of partitions to notice that a topic has grown.
-	assignments, shared, err := sharing.ParseAssignment(synced.MemberAssignment)
+	assignments, shared, err := wire.ParseAssignment(synced.MemberAssignment)
 	gen.assignments = assignments
 	if len(shared) > 0 {
 		gen.partitions = shared
@@ -182,7 +182,7 @@ func (m *membership) requestJoin(ctx context.Context) (*kmsg.JoinGroupResponse, 
 		q := kmsg.NewPtrJoinGroupRequest()
 		q.Group, q.MemberID, q.InstanceID, q.ProtocolType = c.Group, m.member, m.instance, protocolType
 		q.SessionTimeoutMillis, q.RebalanceTimeoutMillis = int32(c.SessionTimeout.Milliseconds()), int32(c.RebalanceTimeout.Milliseconds())
-		q.Protocols = sharing.Protocols(m.topics)
+		q.Protocols = wire.GroupProtocols(m.topics)
 		response, err := m.conn.callGroup(ctx, q.Group, q, joinNewest)
 		if err != nil {
 			return nil, err

@@ -1,4 +1,4 @@
-package sharing_test
+package wire_test
 
 import (
 	"encoding/binary"
@@ -11,7 +11,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 	"pgregory.net/rapid"
 
-	"github.com/keyheat/keyheat/internal/source/kafka/sharing"
+	"github.com/keyheat/keyheat/internal/source/kafka/wire"
 )
 
 // maxResponse is the limit of a group's responses, wire.MaxGroup.
@@ -24,7 +24,7 @@ func share(body []byte, counts map[string]int) ([]kmsg.SyncGroupRequestGroupAssi
 	if err := joined.ReadFrom(body); err != nil {
 		return nil, err
 	}
-	return sharing.Share(joined, counts)
+	return wire.AssignPartitions(joined, counts)
 }
 
 // join encodes a join response with one member.
@@ -58,7 +58,7 @@ func TestSubscriptionsOfAllVersions(t *testing.T) {
 			}
 			got := make(map[string][]int)
 			for _, a := range assigned {
-				all, shared, err := sharing.ParseAssignment(a.MemberAssignment)
+				all, shared, err := wire.ParseAssignment(a.MemberAssignment)
 				if err != nil || !maps.Equal(shared, counts) {
 					t.Fatalf("the assignment is of %v, %v, want %v", shared, err, counts)
 				}
@@ -88,7 +88,7 @@ func TestAssignmentsOfOtherLeaders(t *testing.T) {
 			}
 		}
 		a.UserData = rapid.SliceOf(rapid.Byte()).Draw(t, "user data")
-		got, _, err := sharing.ParseAssignment(a.AppendTo(nil))
+		got, _, err := wire.ParseAssignment(a.AppendTo(nil))
 		if err != nil || !maps.EqualFunc(got, want, slices.Equal) {
 			t.Fatalf("decoded as %v, %v, want %v", got, err, want)
 		}
@@ -123,7 +123,7 @@ func TestHostileResponsesAreBounded(t *testing.T) {
 		"a join of zeros":             func() { _, _ = share(hostileJoin(0), nil) },
 		"a join of negative lengths":  func() { _, _ = share(hostileJoin(0xff), nil) },
 		"a subscription of topics":    func() { _, _ = share(join(hostileAssignment()), nil) },
-		"an assignment of partitions": func() { _, _, _ = sharing.ParseAssignment(hostileAssignment()) },
+		"an assignment of partitions": func() { _, _, _ = wire.ParseAssignment(hostileAssignment()) },
 	} {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
@@ -158,7 +158,7 @@ func FuzzGroupResponses(f *testing.F) {
 		if assigned, err := share(join(body), map[string]int{"t": 2}); err == nil && len(assigned) > 1 {
 			t.Fatal("more members than one")
 		}
-		if all, shared, err := sharing.ParseAssignment(body); err == nil && len(all)+len(shared) > len(body) {
+		if all, shared, err := wire.ParseAssignment(body); err == nil && len(all)+len(shared) > len(body) {
 			t.Fatal("more topics than bytes")
 		}
 		if took := time.Since(began); took > 10*time.Second {

@@ -1,6 +1,4 @@
-// Package auth configures encryption and authentication of connections to Kafka. The
-// configuration may change while connections are open.
-package auth
+package wire
 
 import (
 	"context"

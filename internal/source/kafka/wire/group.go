@@ -1,6 +1,4 @@
-// Package sharing encodes and decodes the messages that members of a consumer group send
-// each other through its coordinator. It also shares the partitions for the group's leader.
-package sharing
+package wire
 
 import (
 	"fmt"
@@ -14,9 +12,9 @@ import (
 // members know.
 var balancers = []kafka.GroupBalancer{kafka.RangeGroupBalancer{}, kafka.RoundRobinGroupBalancer{}}
 
-// Protocols returns the strategies of a member that subscribes to the topics, with its
+// GroupProtocols returns the strategies of a member that subscribes to the topics, with its
 // metadata.
-func Protocols(topics []string) (all []kmsg.JoinGroupRequestProtocol) {
+func GroupProtocols(topics []string) (all []kmsg.JoinGroupRequestProtocol) {
 	subscription := kmsg.ConsumerMemberMetadata{Topics: topics}
 	for _, b := range balancers {
 		p := kmsg.NewJoinGroupRequestProtocol()
@@ -26,9 +24,9 @@ func Protocols(topics []string) (all []kmsg.JoinGroupRequestProtocol) {
 	return all
 }
 
-// Share is the leader's work: it divides the partitions of all topics among the members
+// AssignPartitions is the leader's work: it divides the partitions of all topics among the members
 // that joined. counts has the number of partitions by topic.
-func Share(joined *kmsg.JoinGroupResponse, counts map[string]int) ([]kmsg.SyncGroupRequestGroupAssignment, error) {
+func AssignPartitions(joined *kmsg.JoinGroupResponse, counts map[string]int) ([]kmsg.SyncGroupRequestGroupAssignment, error) {
 	var members []kafka.GroupMember
 	for _, m := range joined.Members {
 		topics, userData, err := readSubscription(m.ProtocolMetadata)

@@ -1,4 +1,4 @@
-package auth_test
+package wire_test
 
 import (
 	"context"
@@ -6,12 +6,12 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/keyheat/keyheat/internal/source/kafka/auth"
+	"github.com/keyheat/keyheat/internal/source/kafka/wire"
 )
 
 func TestMessages(t *testing.T) {
 	t.Parallel()
-	m := auth.Bearer{Token: func(context.Context) (string, error) { return "abc", nil }}
+	m := wire.Bearer{Token: func(context.Context) (string, error) { return "abc", nil }}
 	session, first, err := m.Start(t.Context())
 	if err != nil || m.Name() != "OAUTHBEARER" || string(first) != "n,,\x01auth=Bearer abc\x01\x01" {
 		t.Fatalf("%s begins with %q, %v", m.Name(), first, err)
@@ -38,13 +38,13 @@ func TestMessages(t *testing.T) {
 
 func TestMechanism(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{auth.Plain, auth.ScramSHA256, auth.ScramSHA512} {
-		m, err := auth.Mechanism(name, "user", "password")
+	for _, name := range []string{wire.Plain, wire.ScramSHA256, wire.ScramSHA512} {
+		m, err := wire.Mechanism(name, "user", "password")
 		if err != nil || m.Name() != name {
 			t.Errorf("%s: %v, %v", name, m, err)
 		}
 	}
-	if _, err := auth.Mechanism("GSSAPI", "u", "p"); err == nil || !strings.Contains(err.Error(), "SCRAM-SHA-512") {
+	if _, err := wire.Mechanism("GSSAPI", "u", "p"); err == nil || !strings.Contains(err.Error(), "SCRAM-SHA-512") {
 		t.Errorf("an unknown mechanism: %v", err)
 	}
 }
