@@ -15,7 +15,7 @@ import (
 
 	"github.com/keyheat/keyheat/internal/cli"
 	"github.com/keyheat/keyheat/internal/collect"
-	"github.com/keyheat/keyheat/internal/daemon/buildinfo"
+	"github.com/keyheat/keyheat/internal/daemon"
 	"github.com/keyheat/keyheat/internal/source"
 )
 
@@ -131,7 +131,7 @@ func (c *Config) collector(host string) collect.Config {
 	share := c.share()
 	shards, _, pending := share.memory()
 	settings := collect.Config{
-		Host: host, Version: buildinfo.Read().Version, Shards: shards,
+		Host: host, Version: daemon.ReadBuild().Version, Shards: shards,
 		CommitInterval: c.Commit.Interval, EarlyCommit: cmp.Or(c.Commit.Early, collect.NoEarlyCommits), PendingBytes: pending,
 		TooOld: c.Collect.TooOld, TooFarAhead: c.Collect.TooFarAhead,
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 
 	"github.com/keyheat/keyheat/internal/cli"
-	"github.com/keyheat/keyheat/internal/daemon/loopback"
+	"github.com/keyheat/keyheat/internal/daemon"
 	"github.com/keyheat/keyheat/internal/settings/config"
 	"github.com/keyheat/keyheat/internal/source/kafka/wire"
 )
@@ -78,7 +78,7 @@ func (i *iam) token(ctx context.Context) (string, error) {
 // describeExposure names the secrets and data that cross the network in the clear; empty
 // for none.
 func (k *Kafka) describeExposure() string {
-	local := !slices.ContainsFunc(k.Brokers, func(b string) bool { return !loopback.Address(b) })
+	local := !slices.ContainsFunc(k.Brokers, func(b string) bool { return !daemon.IsLoopbackAddress(b) })
 	if k.TLS.Enabled || k.SASL.Mechanism == "" || local {
 		return ""
 	}

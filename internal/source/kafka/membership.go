@@ -12,7 +12,7 @@ import (
 	"github.com/segmentio/kafka-go"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
-	"github.com/keyheat/keyheat/internal/daemon/health"
+	"github.com/keyheat/keyheat/internal/daemon"
 	"github.com/keyheat/keyheat/internal/daemon/retry"
 	"github.com/keyheat/keyheat/internal/source"
 	"github.com/keyheat/keyheat/internal/source/kafka/wire"
@@ -112,7 +112,7 @@ func (m *membership) run(ctx context.Context) {
 			return
 		}
 		if err != nil {
-			m.source.reportFailure(health.Whole, failureGroup, fmt.Errorf("join the group %s: %w", m.source.config.Group, err))
+			m.source.reportFailure(daemon.Whole, failureGroup, fmt.Errorf("join the group %s: %w", m.source.config.Group, err))
 			if m.member == "" {
 				m.releaseAll()
 			}
@@ -236,7 +236,7 @@ func codeError(code int16) error {
 // attend reads the generation's partitions until the generation is over or ctx ends, and
 // reports whether the group rebalances. Readers continue during a rebalance.
 func (m *membership) attend(ctx context.Context, gen *generation) (rebalance bool) {
-	if m.source.health.Heal(health.Whole) {
+	if m.source.health.Heal(daemon.Whole) {
 		m.source.log.Info("joined the consumer group", "group", m.source.config.Group, "member", gen.member, "generation", gen.id)
 	}
 	ended := m.endUnassigned(gen)
@@ -355,7 +355,7 @@ func differ(a, b map[string]int) bool {
 // leave leaves the group, within a bounded time: its other members need not wait
 // for the session to time out.
 func (m *membership) leave(ctx context.Context) {
-	m.source.health.Fail(health.Whole, "left the group "+m.source.config.Group)
+	m.source.health.Fail(daemon.Whole, "left the group "+m.source.config.Group)
 	if m.member == "" {
 		return
 	}

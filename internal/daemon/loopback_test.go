@@ -1,9 +1,9 @@
-package loopback_test
+package daemon_test
 
 import (
 	"testing"
 
-	"github.com/keyheat/keyheat/internal/daemon/loopback"
+	"github.com/keyheat/keyheat/internal/daemon"
 )
 
 func TestHost(t *testing.T) {
@@ -12,12 +12,12 @@ func TestHost(t *testing.T) {
 		"localhost": true, "127.0.0.1": true, "127.9.9.9": true, "::1": true, "::ffff:127.0.0.1": true,
 		"": false, "0.0.0.0": false, "::": false, "10.0.0.7": false, "example.org": false, "localhost.example.org": false,
 	} {
-		if loopback.Host(host) != want {
+		if daemon.IsLoopbackHost(host) != want {
 			t.Errorf("%q: %v", host, !want)
 		}
 	}
 	for address, want := range map[string]bool{"localhost:1": true, "[::1]:9460": true, "127.0.0.1": false, ":9460": false, "10.0.0.7:1": false} {
-		if loopback.Address(address) != want {
+		if daemon.IsLoopbackAddress(address) != want {
 			t.Errorf("%q: %v", address, !want)
 		}
 	}

@@ -1,14 +1,12 @@
-// Package buildinfo returns this program's version and commit as the Go toolchain
-// recorded them: the linker needs no flags.
-package buildinfo
+package daemon
 
 import (
 	"fmt"
 	"runtime/debug"
 )
 
-// Info is one build.
-type Info struct {
+// Build is one build.
+type Build struct {
 	// Version is the module's version, "(devel)" where the toolchain knew none.
 	Version string `json:"version"`
 	// Revision is the commit, with "-dirty" behind it when files were changed
@@ -20,13 +18,13 @@ type Info struct {
 	Go string `json:"go"`
 }
 
-// Read returns the build of the running program.
-func Read() Info {
+// ReadBuild returns the build of the running program.
+func ReadBuild() Build {
 	build, ok := debug.ReadBuildInfo()
 	if !ok {
-		return Info{Version: "(devel)"}
+		return Build{Version: "(devel)"}
 	}
-	info := Info{Version: build.Main.Version, Go: build.GoVersion}
+	info := Build{Version: build.Main.Version, Go: build.GoVersion}
 	if info.Version == "" {
 		info.Version = "(devel)"
 	}
@@ -48,7 +46,7 @@ func Read() Info {
 }
 
 // String returns the build in one line.
-func (i Info) String() string {
+func (i Build) String() string {
 	if i.Revision == "" {
 		return fmt.Sprintf("%s (%s)", i.Version, i.Go)
 	}

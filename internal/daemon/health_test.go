@@ -1,4 +1,4 @@
-package health_test
+package daemon_test
 
 import (
 	"slices"
@@ -6,12 +6,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/keyheat/keyheat/internal/daemon/health"
+	"github.com/keyheat/keyheat/internal/daemon"
 )
 
 func TestStatusReportsEachPartUntilItHeals(t *testing.T) {
 	t.Parallel()
-	var s health.Status
+	var s daemon.Health
 	if got := s.Reasons(); got != nil {
 		t.Fatalf("a new status reports %q", got)
 	}
@@ -19,7 +19,7 @@ func TestStatusReportsEachPartUntilItHeals(t *testing.T) {
 		t.Error("only another reason is news")
 	}
 	s.Fail("a", "down")
-	s.Fail(health.Whole, "no store")
+	s.Fail(daemon.Whole, "no store")
 	if want := []string{"no store", "a: down", "b: slow"}; !slices.Equal(s.Reasons(), want) {
 		t.Errorf("reasons are %q, want %q", s.Reasons(), want)
 	}
@@ -33,7 +33,7 @@ func TestStatusReportsEachPartUntilItHeals(t *testing.T) {
 
 func TestStatusWaitsAndGroups(t *testing.T) {
 	t.Parallel()
-	var s health.Status
+	var s daemon.Health
 	start := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 	table := func(part string) string { name, _, _ := strings.Cut(part, "/"); return name }
 	s.FailAfter("orders/1", "throttled", start)

@@ -1,6 +1,8 @@
-// Package health keeps the present faults of a component for readiness: one reason for
-// each part that fails, until that part works again.
-package health
+// Package daemon holds what the parts of every long-running program report about
+// themselves: their health, their metrics and their build. It also knows the addresses of
+// this machine, whose traffic needs no protection. Its packages below serve all this
+// and repeat failed work.
+package daemon
 
 import (
 	"fmt"
@@ -14,9 +16,9 @@ import (
 // reported without a part in front.
 const Whole = ""
 
-// Status is the list of one component's faults. The zero value has none. It is safe for
+// Health is the list of one component's faults. The zero value has none. It is safe for
 // use by many goroutines.
-type Status struct {
+type Health struct {
 	mu     sync.Mutex
 	faults map[string]fault
 }
@@ -27,17 +29,17 @@ type fault struct {
 }
 
 // Fail records why a part fails, and reports whether that is news.
-func (s *Status) Fail(part, reason string) bool {
+func (s *Health) Fail(part, reason string) bool {
 	return s.set(part, fault{reason: reason})
 }
 
 // FailAfter records why a part fails since now. It counts as failing once the
-// failure has lasted for the time that [Status.Lasting] is asked for.
-func (s *Status) FailAfter(part, reason string, now time.Time) bool {
+// failure has lasted for the time that [Health.Lasting] is asked for.
+func (s *Health) FailAfter(part, reason string, now time.Time) bool {
 	return s.set(part, fault{reason, now})
 }
 
-func (s *Status) set(part string, f fault) bool {
+func (s *Health) set(part string, f fault) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.faults == nil {
@@ -52,7 +54,7 @@ func (s *Status) set(part string, f fault) bool {
 }
 
 // Heal records that a part works, or is gone, and reports whether that is news.
-func (s *Status) Heal(part string) bool {
+func (s *Health) Heal(part string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	_, news := s.faults[part]
@@ -61,12 +63,12 @@ func (s *Status) Heal(part string) bool {
 }
 
 // Reasons lists all faults, ordered by part.
-func (s *Status) Reasons() []string { return s.Lasting(time.Time{}, 0, nil) }
+func (s *Health) Reasons() []string { return s.Lasting(time.Time{}, 0, nil) }
 
 // Lasting lists the faults that have lasted for at least the given time, ordered by part.
 // If many parts belong to one thing, group names it: its parts that fail for one reason
 // are reported once, with their number. A nil group keeps every part on its own.
-func (s *Status) Lasting(now time.Time, patience time.Duration, group func(part string) string) []string {
+func (s *Health) Lasting(now time.Time, patience time.Duration, group func(part string) string) []string {
 	type line struct{ part, reason string }
 	parts := make(map[line]int)
 	s.mu.Lock()

@@ -1,44 +1,43 @@
-// Package metrics makes the metrics of a component, under one name.
-package metrics
+package daemon
 
 import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promauto"
 )
 
-// Set is the metrics of a component, registered as one, so that a component can embed
+// MetricSet is the metrics of a component, registered as one, so that a component can embed
 // them in its own value. It implements [prometheus.Collector].
-type Set struct {
+type MetricSet struct {
 	subsystem string
 	labels    prometheus.Labels
 	registry  *prometheus.Registry
 	make      promauto.Factory
 }
 
-// New returns a set of metrics. Their names begin with keyheat_subsystem_; all have the
+// NewMetrics returns a set of metrics. Their names begin with keyheat_subsystem_; all have the
 // labels, which may be nil.
-func New(subsystem string, labels prometheus.Labels) *Set {
+func NewMetrics(subsystem string, labels prometheus.Labels) *MetricSet {
 	registry := prometheus.NewRegistry()
-	return &Set{subsystem: subsystem, labels: labels, registry: registry, make: promauto.With(registry)}
+	return &MetricSet{subsystem: subsystem, labels: labels, registry: registry, make: promauto.With(registry)}
 }
 
 // Describe implements [prometheus.Collector].
-func (s *Set) Describe(ch chan<- *prometheus.Desc) { s.registry.Describe(ch) }
+func (s *MetricSet) Describe(ch chan<- *prometheus.Desc) { s.registry.Describe(ch) }
 
 // Collect implements [prometheus.Collector].
-func (s *Set) Collect(ch chan<- prometheus.Metric) { s.registry.Collect(ch) }
+func (s *MetricSet) Collect(ch chan<- prometheus.Metric) { s.registry.Collect(ch) }
 
-func (s *Set) options(name, help string) prometheus.Opts {
+func (s *MetricSet) options(name, help string) prometheus.Opts {
 	return prometheus.Opts{Namespace: "keyheat", Subsystem: s.subsystem, Name: name, Help: help, ConstLabels: s.labels}
 }
 
 // Counter adds a counter.
-func (s *Set) Counter(name, help string) prometheus.Counter {
+func (s *MetricSet) Counter(name, help string) prometheus.Counter {
 	return s.make.NewCounter(prometheus.CounterOpts(s.options(name, help)))
 }
 
 // CounterVec adds a counter by a label, with the values that are known to begin with.
-func (s *Set) CounterVec(name, help, label string, known ...string) *prometheus.CounterVec {
+func (s *MetricSet) CounterVec(name, help, label string, known ...string) *prometheus.CounterVec {
 	counters := s.make.NewCounterVec(prometheus.CounterOpts(s.options(name, help)), []string{label})
 	for _, value := range known {
 		counters.WithLabelValues(value)
@@ -47,22 +46,22 @@ func (s *Set) CounterVec(name, help, label string, known ...string) *prometheus.
 }
 
 // Gauge adds a gauge.
-func (s *Set) Gauge(name, help string) prometheus.Gauge {
+func (s *MetricSet) Gauge(name, help string) prometheus.Gauge {
 	return s.make.NewGauge(prometheus.GaugeOpts(s.options(name, help)))
 }
 
 // GaugeVec adds a gauge by labels.
-func (s *Set) GaugeVec(name, help string, labels ...string) *prometheus.GaugeVec {
+func (s *MetricSet) GaugeVec(name, help string, labels ...string) *prometheus.GaugeVec {
 	return s.make.NewGaugeVec(prometheus.GaugeOpts(s.options(name, help)), labels)
 }
 
 // GaugeFunc adds a gauge whose value is asked for.
-func (s *Set) GaugeFunc(name, help string, value func() float64) {
+func (s *MetricSet) GaugeFunc(name, help string, value func() float64) {
 	s.make.NewGaugeFunc(prometheus.GaugeOpts(s.options(name, help)), value)
 }
 
 // Histogram adds a histogram.
-func (s *Set) Histogram(name, help string, buckets []float64) prometheus.Histogram {
+func (s *MetricSet) Histogram(name, help string, buckets []float64) prometheus.Histogram {
 	return s.make.NewHistogram(prometheus.HistogramOpts{
 		Namespace: "keyheat", Subsystem: s.subsystem, Name: name, Help: help, ConstLabels: s.labels, Buckets: buckets,
 	})
