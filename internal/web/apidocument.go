@@ -1,6 +1,4 @@
-// Package openapi is the description of the JSON API, as an OpenAPI 3.1 document. A test
-// of package web holds it to the served answers.
-package openapi
+package web
 
 import (
 	_ "embed" // the document
@@ -14,14 +12,14 @@ import (
 	"github.com/keyheat/keyheat/docs"
 )
 
-// document has everything but the schemas of docs/findings.schema.json, to which it
-// refers as to its own components.
+// document describes the JSON API as an OpenAPI 3.1 document. It lacks the schemas of
+// docs/findings.schema.json, and refers to them as to its own components.
 //
 //go:embed openapi.json
 var document []byte
 
-// Document returns the document.
-var Document = sync.OnceValue(func() []byte {
+// apiDescription returns the description of the JSON API.
+var apiDescription = sync.OnceValue(func() []byte {
 	whole, err := assemble(document, docs.Findings)
 	if err != nil {
 		panic(err) // both are part of the program
