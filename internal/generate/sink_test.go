@@ -1,4 +1,4 @@
-package sink_test
+package generate_test
 
 import (
 	"bytes"
@@ -19,7 +19,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kgo"
 
-	"github.com/keyheat/keyheat/internal/generate/sink"
+	"github.com/keyheat/keyheat/internal/generate"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sample/keyheatjson"
 	"github.com/keyheat/keyheat/sample/samplepb"
@@ -52,9 +52,9 @@ func TestFilesAreCompressedByTheirName(t *testing.T) {
 	}
 	for name, open := range unpack {
 		path := filepath.Join(t.TempDir(), name)
-		f, err := sink.Create(path, nil)
+		f, err := generate.CreateFile(path, nil)
 		check(t, err)
-		n, err := sink.Copy(t.Context(), some(2000, time.Millisecond), f, sink.Options{})
+		n, err := generate.Copy(t.Context(), some(2000, time.Millisecond), f, generate.CopyOptions{})
 		check(t, errors.Join(err, f.Close()))
 		packed, err := os.ReadFile(path)
 		check(t, err)
@@ -89,14 +89,14 @@ func check(t *testing.T, err error) {
 func TestStdoutStaysOpenAndAFileMayNotBeMade(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
-	f, err := sink.Create(sink.Stdout, &out)
+	f, err := generate.CreateFile(generate.Stdout, &out)
 	check(t, err)
-	_, err = sink.Copy(t.Context(), some(1, 0), f, sink.Options{})
+	_, err = generate.Copy(t.Context(), some(1, 0), f, generate.CopyOptions{})
 	check(t, errors.Join(err, f.Close()))
 	if want := `{"ts":1795251600000,"table":"t","pk":"k0","op":"UpdateItem"`; !strings.HasPrefix(out.String(), want) {
 		t.Errorf("got %s", out.String())
 	}
-	if _, err := sink.Create(filepath.Join(t.TempDir(), "none", "x"), nil); !errors.Is(err, os.ErrNotExist) {
+	if _, err := generate.CreateFile(filepath.Join(t.TempDir(), "none", "x"), nil); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("a file in no folder: %v", err)
 	}
 }
@@ -104,13 +104,13 @@ func TestStdoutStaysOpenAndAFileMayNotBeMade(t *testing.T) {
 func TestKafkaKeepsAKeyTogetherOrSpreadsIt(t *testing.T) {
 	t.Parallel()
 	const n = 45_000 // more than two calls
-	for _, by := range []sink.Partitioning{sink.ByKey, sink.Random} {
+	for _, by := range []generate.Partitioning{generate.ByKey, generate.Random} {
 		c, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.SeedTopics(4, "samples"))
 		check(t, err)
 		t.Cleanup(c.Close)
-		k, err := sink.NewKafka(sink.KafkaOptions{Brokers: c.ListenAddrs(), Topic: "samples", By: by})
+		k, err := generate.NewKafka(generate.KafkaOptions{Brokers: c.ListenAddrs(), Topic: "samples", By: by})
 		check(t, err)
-		_, err = sink.Copy(t.Context(), some(n, time.Millisecond), k, sink.Options{})
+		_, err = generate.Copy(t.Context(), some(n, time.Millisecond), k, generate.CopyOptions{})
 		check(t, errors.Join(err, k.Close()))
 		partitions := make(map[string]map[int32]int)
 		var kept recorder
@@ -130,7 +130,7 @@ func TestKafkaKeepsAKeyTogetherOrSpreadsIt(t *testing.T) {
 			t.Errorf("by %s: the topic holds %+v", by, kept)
 		}
 		for key, in := range partitions {
-			if want := map[sink.Partitioning]int{sink.ByKey: 1, sink.Random: 4}[by]; len(in) != want {
+			if want := map[generate.Partitioning]int{generate.ByKey: 1, generate.Random: 4}[by]; len(in) != want {
 				t.Errorf("by %s: key %s is in %d partitions, want %d", by, key, len(in), want)
 			}
 		}
@@ -143,9 +143,9 @@ func TestBatchesHoldEverySample(t *testing.T) {
 	c, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.SeedTopics(4, "samples"))
 	check(t, err)
 	t.Cleanup(c.Close)
-	b, err := sink.NewBatches(sink.KafkaOptions{Brokers: c.ListenAddrs(), Topic: "samples"})
+	b, err := generate.NewBatches(generate.KafkaOptions{Brokers: c.ListenAddrs(), Topic: "samples"})
 	check(t, err)
-	_, err = sink.Copy(t.Context(), some(n, time.Millisecond), b, sink.Options{})
+	_, err = generate.Copy(t.Context(), some(n, time.Millisecond), b, generate.CopyOptions{})
 	check(t, errors.Join(err, b.Close()))
 	var kept recorder
 	d := samplepb.NewDecoder()
@@ -156,7 +156,7 @@ func TestBatchesHoldEverySample(t *testing.T) {
 	if kept.good != n || kept.units != n*(n+1)/2*1000 {
 		t.Errorf("the topic holds %+v", kept)
 	}
-	if _, err := sink.NewBatches(sink.KafkaOptions{Brokers: c.ListenAddrs(), Topic: "samples", By: sink.Random}); err == nil {
+	if _, err := generate.NewBatches(generate.KafkaOptions{Brokers: c.ListenAddrs(), Topic: "samples", By: generate.Random}); err == nil {
 		t.Error("batches of random samples are taken")
 	}
 }
@@ -198,16 +198,16 @@ func TestKafkaSaysWhatFailed(t *testing.T) {
 	c, err := kfake.NewCluster(kfake.NumBrokers(1))
 	check(t, err)
 	t.Cleanup(c.Close)
-	k, err := sink.NewKafka(sink.KafkaOptions{Brokers: c.ListenAddrs(), Topic: "nowhere"})
+	k, err := generate.NewKafka(generate.KafkaOptions{Brokers: c.ListenAddrs(), Topic: "nowhere"})
 	check(t, err)
 	defer k.Close()
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
 	defer cancel()
-	if _, err := sink.Copy(ctx, some(1, 0), k, sink.Options{}); err == nil || !strings.Contains(err.Error(), "topic nowhere") {
+	if _, err := generate.Copy(ctx, some(1, 0), k, generate.CopyOptions{}); err == nil || !strings.Contains(err.Error(), "topic nowhere") {
 		t.Errorf("a topic that is not there: %v", err)
 	}
-	for _, o := range []sink.KafkaOptions{{}, {Brokers: []string{"a"}}, {Brokers: []string{"a"}, Topic: "t", By: "table"}} {
-		if _, err := sink.NewKafka(o); err == nil {
+	for _, o := range []generate.KafkaOptions{{}, {Brokers: []string{"a"}}, {Brokers: []string{"a"}, Topic: "t", By: "table"}} {
+		if _, err := generate.NewKafka(o); err == nil {
 			t.Errorf("%+v was taken", o)
 		}
 	}
@@ -232,7 +232,7 @@ func TestRealTimeTakesAsLongAsEventTime(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		started, m := time.Now(), &timedSink{}
-		_, err := sink.Copy(t.Context(), some(3000, time.Millisecond), m, sink.Options{RealTime: true})
+		_, err := generate.Copy(t.Context(), some(3000, time.Millisecond), m, generate.CopyOptions{RealTime: true})
 		check(t, err)
 		for i, at := range m.at {
 			due := started.Add(time.Duration(i) * time.Millisecond)
@@ -252,7 +252,7 @@ func TestAStopFlushesWhatIsMade(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		m := &timedSink{}
-		n, err := sink.Copy(ctx, some(1<<30, time.Millisecond), m, sink.Options{RealTime: true})
+		n, err := generate.Copy(ctx, some(1<<30, time.Millisecond), m, generate.CopyOptions{RealTime: true})
 		if !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "stopped after") {
 			t.Errorf("got %v", err)
 		}
@@ -265,7 +265,7 @@ func TestAStopFlushesWhatIsMade(t *testing.T) {
 func TestABrokenTraceIsAnError(t *testing.T) {
 	t.Parallel()
 	broken := errors.New("broken")
-	n, err := sink.Copy(t.Context(), func(yield func(sample.Record, error) bool) { yield(sample.Record{}, broken) }, &timedSink{}, sink.Options{})
+	n, err := generate.Copy(t.Context(), func(yield func(sample.Record, error) bool) { yield(sample.Record{}, broken) }, &timedSink{}, generate.CopyOptions{})
 	if n != 0 || !errors.Is(err, broken) {
 		t.Errorf("%d, %v", n, err)
 	}
@@ -275,7 +275,7 @@ func TestProgressCountsOnATerminal(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var terminal strings.Builder
-		_, err := sink.Copy(t.Context(), some(4096, time.Millisecond), &timedSink{}, sink.Options{RealTime: true, Progress: &terminal})
+		_, err := generate.Copy(t.Context(), some(4096, time.Millisecond), &timedSink{}, generate.CopyOptions{RealTime: true, Progress: &terminal})
 		check(t, err)
 		if !strings.Contains(terminal.String(), "\r4096 samples, 1004/s, event time 2026-11-21 09:00:04") {
 			t.Errorf("drew %q", terminal.String())

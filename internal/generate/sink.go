@@ -1,6 +1,4 @@
-// Package sink writes generated traffic to where samples are read from: a file or
-// a Kafka topic, as fast as possible or in real time.
-package sink
+package generate
 
 import (
 	"context"
@@ -24,9 +22,9 @@ type Sink interface {
 	Close() error
 }
 
-// Options is how Copy proceeds. The zero value is as fast as possible, without
+// CopyOptions is how Copy proceeds. The zero value is as fast as possible, without
 // progress.
-type Options struct {
+type CopyOptions struct {
 	// RealTime lets a second of event time take a second.
 	RealTime bool
 	// Progress, when set, is a terminal that shows the count.
@@ -46,7 +44,7 @@ const checkEvery = 1024
 
 // Copy writes all records to a sink, flushes it, and returns their number. When ctx ends,
 // it still flushes the records already made, and returns ctx's error.
-func Copy(ctx context.Context, records iter.Seq2[sample.Record, error], to Sink, o Options) (n int64, err error) {
+func Copy(ctx context.Context, records iter.Seq2[sample.Record, error], to Sink, o CopyOptions) (n int64, err error) {
 	bar := newBar(o.Progress)
 	defer bar.finish()
 	sending, cancel := retry.WithGrace(ctx, flushBound)

@@ -1,4 +1,4 @@
-package sink
+package generate
 
 import (
 	"bufio"
@@ -29,9 +29,9 @@ type File struct {
 	line    []byte
 }
 
-// Create creates or truncates a file; Stdout writes to out and does
+// CreateFile creates or truncates a file; Stdout writes to out and does
 // not close it. A name that ends with .gz or .zst is compressed so.
-func Create(path string, out io.Writer) (*File, error) {
+func CreateFile(path string, out io.Writer) (*File, error) {
 	f := &File{}
 	if path != Stdout {
 		file, err := os.Create(path)
