@@ -2,7 +2,7 @@ package main
 
 import (
 	"fmt"
-	"github.com/keyheat/keyheat/internal/settings/duration"
+	"github.com/keyheat/keyheat/internal/settings/options"
 	"slices"
 	"strings"
 	"time"
@@ -35,7 +35,7 @@ func incidents(settings storeSettings) *cobra.Command {
 	c.Flags().StringVar(&q.Severity, "severity", "", "critical or warning; all when empty")
 	c.Flags().StringVar(&q.Search, "search", "", "`text` that the table or a key of the incident holds")
 	c.Flags().IntVar(&q.Limit, "top", 20, "how many")
-	var since duration.Flag
+	var since options.DurationFlag
 	c.Flags().Var(&since, "since", "only those that were seen in the `time` up to now, such as 7d; all when 0")
 	format := cli.OutputFlag(c)
 	c.RunE = func(c *cobra.Command, _ []string) error {

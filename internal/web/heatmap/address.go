@@ -3,7 +3,6 @@ package heatmap
 import (
 	"errors"
 	"fmt"
-	"github.com/keyheat/keyheat/internal/settings/duration"
 	"maps"
 	"net/url"
 	"slices"
@@ -11,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/keyheat/keyheat/internal/settings/options"
 	"github.com/keyheat/keyheat/sample"
 )
 
@@ -44,7 +44,7 @@ func ParseQuery(values url.Values, now time.Time) (q Query, live bool, err error
 	}
 	span := DefaultSpan
 	if text := values.Get("span"); text != "" {
-		if span, err = duration.Parse(text); err != nil {
+		if span, err = options.ParseDuration(text); err != nil {
 			return q, false, fmt.Errorf("span %q: give a duration such as 1h", text)
 		}
 	}
@@ -95,7 +95,7 @@ func NewLinks(of url.Values, q Query, what string, live bool, now time.Time) (l 
 	address := func(what string, span time.Duration, to time.Time, rows int) string {
 		values := maps.Clone(of)
 		values.Set("what", what)
-		values.Set("span", duration.Format(span))
+		values.Set("span", options.FormatDuration(span))
 		if !to.IsZero() {
 			values.Set("to", to.Format(time.RFC3339))
 		}

@@ -1,6 +1,4 @@
-// Package duration reads and writes lengths of time as operators do: Go's notation, with
-// days in front, such as 500ms, 2s, 24h, 7d or 1d12h. A day has 24 hours.
-package duration
+package options
 
 import (
 	"errors"
@@ -15,8 +13,10 @@ const day = 24 * time.Hour
 // maxDays is about the longest time.Duration.
 const maxDays = 106_000
 
-// Parse reads a duration. A number needs a unit, zero too.
-func Parse(text string) (time.Duration, error) {
+// ParseDuration reads a length of time as operators write it: Go's notation, with days in
+// front, such as 500ms, 2s, 24h, 7d or 1d12h. A day has 24 hours. A number needs a unit,
+// zero too.
+func ParseDuration(text string) (time.Duration, error) {
 	days, rest, found := strings.Cut(text, "d")
 	if !found {
 		days, rest = "", text
@@ -42,9 +42,9 @@ func Parse(text string) (time.Duration, error) {
 	return d + more, nil
 }
 
-// Format writes a duration for [Parse], without zeros at its end, and in days from two
-// whole days on.
-func Format(d time.Duration) string {
+// FormatDuration writes a duration for [ParseDuration], without zeros at its end, and in
+// days from two whole days on.
+func FormatDuration(d time.Duration) string {
 	if d >= 2*day && d%day == 0 {
 		return fmt.Sprint(int64(d/day), "d")
 	}
@@ -58,21 +58,21 @@ func Format(d time.Duration) string {
 	return s
 }
 
-// Flag is a duration that the command line sets; it implements pflag.Value.
-type Flag time.Duration
+// DurationFlag is a duration that the command line sets; it implements pflag.Value.
+type DurationFlag time.Duration
 
 // Set reads the flag's text.
-func (f *Flag) Set(text string) error {
-	d, err := Parse(text)
+func (f *DurationFlag) Set(text string) error {
+	d, err := ParseDuration(text)
 	if err != nil {
 		return errors.New("write 2s, 10m, 24h or 7d")
 	}
-	*f = Flag(d)
+	*f = DurationFlag(d)
 	return nil
 }
 
 // String returns the text that sets the flag.
-func (f *Flag) String() string { return Format(time.Duration(*f)) }
+func (f *DurationFlag) String() string { return FormatDuration(time.Duration(*f)) }
 
 // Type names the value in help texts.
-func (f *Flag) Type() string { return "duration" }
+func (f *DurationFlag) Type() string { return "duration" }
