@@ -210,7 +210,7 @@ func resolves(cooled time.Time) string {
 func (h *happened) calm() scene {
 	return scene{
 		Title: "Calm", Begun: true,
-		Text: "A shop's three tables, orders, catalog and carts, get their ordinary traffic: it follows the hour of the day, with a short burst now and then. No key is near what one partition serves.",
+		Text: "A shop's three tables, orders, catalog and carts, get their ordinary traffic. No key is near what one partition serves.",
 		Next: "At " + timeOfDay(h.plan.Campaign) + " the merchant with the key " + simulation.Merchant + " starts a campaign.",
 	}
 }

@@ -1,7 +1,7 @@
 package simulation
 
 import (
-	"container/heap"
+	"cmp"
 	"math/rand/v2"
 	"slices"
 	"time"
@@ -30,8 +30,9 @@ type Simulation struct {
 	seed   uint64
 	tables map[string]*table
 	// next is the first second that nothing was asked for yet.
-	next    int64
-	pending calls
+	next int64
+	// pending are calls by the time of their next attempt.
+	pending []*call
 	// records are Advance's last result, later the records that it has not returned yet.
 	records, later []sample.Record
 	// draw is of the pauses between attempts.
@@ -59,28 +60,29 @@ type call struct {
 	attempts int64
 	// began is when the call was made, in Unix milliseconds.
 	began int64
-	// order is the number of the call's event, which orders calls at one time.
-	order int64
 }
 
 // Advance returns the records of the calls before a time that it has not returned yet.
 // Calls end at most [Longest] after that time. The records are valid until the next call.
 func (s *Simulation) Advance(at time.Time, p *Plan) []sample.Record {
 	made, over := at.UnixMilli(), at.Add(Longest).UnixMilli()
-	s.records = s.records[:0]
-	for _, r := range s.take() {
+	later := s.later
+	s.records, s.later = s.records[:0], nil
+	for _, r := range later {
 		s.keep(r, made)
 	}
 	for {
-		if len(s.pending.all) > 0 && s.pending.all[0].at < min(over, 1000*s.next) {
-			s.keep(s.attempt(heap.Pop(&s.pending).(*call)), made)
+		if len(s.pending) > 0 && s.pending[0].at < min(over, 1000*s.next) {
+			c := s.pending[0]
+			s.pending = s.pending[1:]
+			s.keep(s.attempt(c), made)
 			continue
 		}
 		if 1000*s.next >= over {
 			return s.records
 		}
 		for _, r := range s.requests(s.next, p) {
-			s.pending.add(&call{request: r, began: r.at})
+			s.wait(&call{request: r, began: r.at})
 			s.watch(&r, func(w *Second) { w.Asked += r.RCU + r.WCU })
 		}
 		s.next++
@@ -95,13 +97,6 @@ func (s *Simulation) keep(r sample.Record, made int64) {
 	} else {
 		s.later = append(s.later, r)
 	}
-}
-
-// take returns the records of later, and keeps none.
-func (s *Simulation) take() []sample.Record {
-	all := s.later
-	s.later = nil
-	return all
 }
 
 // attempt sends a call once, and returns its record as package awssdk writes it: with the
@@ -123,7 +118,7 @@ func (s *Simulation) attempt(c *call) sample.Record {
 		r.RCU, r.WCU, r.Bytes = 0, 0, 0
 		pause := firstPause << (c.attempts - 1)
 		c.at += 1 + s.draw.Int64N(pause.Milliseconds())
-		s.pending.add(c)
+		s.wait(c)
 	default:
 		r.Attempts, r.Waited, r.Failed = c.attempts, float64(c.at-c.began), !served
 	}
@@ -131,29 +126,9 @@ func (s *Simulation) attempt(c *call) sample.Record {
 	return r
 }
 
-// calls are calls by the time of their next attempt.
-type calls struct {
-	all []*call
-	n   int64
-}
-
-func (c *calls) add(one *call) {
-	c.n++
-	one.order = c.n
-	heap.Push(c, one)
-}
-
-func (c *calls) Len() int      { return len(c.all) }
-func (c *calls) Swap(i, j int) { c.all[i], c.all[j] = c.all[j], c.all[i] }
-func (c *calls) Push(one any)  { c.all = append(c.all, one.(*call)) }
-
-func (c *calls) Less(i, j int) bool {
-	a, b := c.all[i], c.all[j]
-	return a.at < b.at || a.at == b.at && a.order < b.order
-}
-
-func (c *calls) Pop() any {
-	last := c.all[len(c.all)-1]
-	c.all = slices.Delete(c.all, len(c.all)-1, len(c.all))
-	return last
+// wait queues a call for its next attempt: calls are ordered by time, and calls of one time
+// by their arrival.
+func (s *Simulation) wait(c *call) {
+	i, _ := slices.BinarySearchFunc(s.pending, c.at+1, func(one *call, at int64) int { return cmp.Compare(one.at, at) })
+	s.pending = slices.Insert(s.pending, i, c)
 }

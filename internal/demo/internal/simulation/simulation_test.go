@@ -87,37 +87,26 @@ func TestEachCallIsDemandOnce(t *testing.T) {
 	}
 }
 
-// TestCalmIsCalm at every hour: nothing is refused, and no key has more than 70% of what
-// a partition serves, the bursts among them.
+// TestCalmIsCalm: nothing is refused, and no key has more than a third of the load that a
+// partition serves.
 func TestCalmIsCalm(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("minutes of traffic are too much for the race detector")
+	busiest := 0.0
+	type at struct {
+		key    string
+		second int64
 	}
-	busiest, total := 0.0, make([]int, 24)
-	for hour := 0; hour < 24; hour += 3 {
-		from := start.Add(time.Duration(hour) * time.Hour)
-		s := New(1, from)
-		type at struct {
-			key    string
-			second int64
+	loads := make(map[at]float64)
+	for _, r := range New(1, start).Advance(after(45), &Plan{}) {
+		if r.Throttle != "" {
+			t.Fatalf("%+v is refused", r)
 		}
-		loads := make(map[at]float64)
-		for _, r := range s.Advance(from.Add(45*time.Second), &Plan{}) {
-			if r.Throttle != "" {
-				t.Fatalf("%+v is refused", r)
-			}
-			total[from.Hour()]++
-			k := at{r.Table + r.PK.Text, r.Time / 1000}
-			loads[k] += float64(r.WCU)/float64(detect.PartitionWrite) + float64(r.RCU)/float64(detect.PartitionRead)
-			busiest = max(busiest, loads[k])
-		}
+		k := at{r.Table + r.PK.Text, r.Time / 1000}
+		loads[k] += float64(r.WCU)/float64(detect.PartitionWrite) + float64(r.RCU)/float64(detect.PartitionRead)
+		busiest = max(busiest, loads[k])
 	}
-	if busiest < 0.2 || busiest > 0.7 {
+	if busiest < 0.02 || busiest > 0.34 {
 		t.Errorf("the busiest second of a key is %.2f of the limit", busiest)
-	}
-	if float64(total[15]) < 1.5*float64(total[3]) {
-		t.Errorf("%d requests at 15:00, %d at 3:00", total[15], total[3])
 	}
 }
 
@@ -140,19 +129,6 @@ func TestShardsServeTheCampaign(t *testing.T) {
 			case second.At.After(after(5)) && second.At.Before(after(10)) && second.Refused == 0:
 				t.Errorf("nothing is refused without shards: %+v", second)
 			}
-		}
-	}
-}
-
-// TestNoBurstIsBesideTheCampaign: at this time one would be, of a merchant in a partition
-// with a shard, which refused both, and Keyheat told of a partition that is hot.
-func TestNoBurstIsBesideTheCampaign(t *testing.T) {
-	t.Parallel()
-	from := time.Date(2026, 12, 1, 9, 53, 55, 0, time.UTC)
-	p := &Plan{Campaign: from, Sharded: from, Shards: &detect.ShardNames{Base: Merchant, Shards: 3, Before: "#SHARD_"}}
-	for _, r := range New(1, from).Advance(from.Add(15*time.Second), p) {
-		if r.Throttle != "" {
-			t.Fatalf("%+v is refused", r)
 		}
 	}
 }

@@ -1,10 +1,8 @@
 package simulation
 
 import (
-	"fmt"
 	"math"
 	"math/rand/v2"
-	"slices"
 	"strconv"
 	"time"
 
@@ -24,7 +22,7 @@ type request struct {
 // asking makes the requests of one second.
 type asking struct {
 	draw *rand.Rand
-	// popular draws numbers; few of them come often.
+	// popular draws one of 20,000 numbers, the most popular one once in 18 times.
 	popular *rand.Zipf
 	second  int64
 	all     []request
@@ -32,17 +30,13 @@ type asking struct {
 
 func newAsking(seed uint64, second int64) *asking {
 	draw := rand.New(rand.NewPCG(seed, uint64(second)))
-	return &asking{draw: draw, popular: popularity(draw), second: second}
+	return &asking{draw: draw, popular: rand.NewZipf(draw, 1.1, 3, 20_000), second: second}
 }
-
-// popularity draws one of 20,000 keys, the most popular of them once in 18 times.
-func popularity(draw *rand.Rand) *rand.Zipf { return rand.NewZipf(draw, 1.1, 3, 20_000) }
 
 // requests returns the requests of a second.
 func (s *Simulation) requests(second int64, p *Plan) []request {
 	a := newAsking(s.seed, second)
 	a.calm()
-	a.burst(s.seed+1, s.pickCrowd(second, p))
 	if isWithin(second, p.Import, p.Import.Add(ImportLasts)) {
 		a.some(a.drawCount(imported), func(r *request) { a.write(r, CatalogTable, Feed, "row#"+a.id(), 600) })
 	}
@@ -61,7 +55,7 @@ func (s *Simulation) requests(second int64, p *Plan) []request {
 
 // How much is asked for in a second.
 const (
-	// The calm requests of each table, when the day is busiest.
+	// The calm requests of each table.
 	orders, catalog, carts = 260, 380, 220
 	// imported is how many rows the bulk import writes, of a unit each.
 	imported = 1450
@@ -77,24 +71,14 @@ const (
 	views, productBytes = 800, 20_000
 	// page is the sort key of a product's item.
 	page = "page"
-	// burstEvery is how many seconds lie between two bursts.
-	burstEvery = 15
 )
-
-// wave is the share of the busiest hour's requests in a second: most in the afternoon,
-// least at night.
-func wave(second int64) float64 {
-	const day = 24 * 60 * 60
-	return 0.7 - 0.3*math.Cos(2*math.Pi*float64(second%day-3*60*60)/day)
-}
 
 // ramp goes from 0 to 1 in so many seconds.
 func ramp(age, seconds int64) float64 { return min(1, float64(age+1)/float64(seconds)) }
 
 // calm adds the ordinary traffic: some keys are asked for more than others.
 func (a *asking) calm() {
-	level := wave(a.second)
-	a.some(a.drawCount(orders*level), func(r *request) {
+	a.some(a.drawCount(orders), func(r *request) {
 		merchant := "merchant#" + strconv.FormatUint(100+a.popular.Uint64(), 10)
 		if a.draw.IntN(10) < 7 {
 			a.write(r, OrdersTable, merchant, a.order(), 300+a.draw.Int64N(2200))
@@ -102,7 +86,7 @@ func (a *asking) calm() {
 		}
 		a.read(r, OrdersTable, merchant, "", 2000+a.draw.Int64N(20_000), sample.Eventual)
 	})
-	a.some(a.drawCount(catalog*level), func(r *request) {
+	a.some(a.drawCount(catalog), func(r *request) {
 		product := "product#" + strconv.FormatUint(2000+a.popular.Uint64(), 10)
 		if a.draw.IntN(50) == 0 {
 			a.write(r, CatalogTable, product, page, 1000+a.draw.Int64N(6000))
@@ -110,7 +94,7 @@ func (a *asking) calm() {
 		}
 		a.read(r, CatalogTable, product, page, 1000+a.draw.Int64N(9000), sample.Eventual)
 	})
-	a.some(a.drawCount(carts*level), func(r *request) {
+	a.some(a.drawCount(carts), func(r *request) {
 		cart := "cart#" + strconv.FormatInt(a.draw.Int64N(50_000), 36)
 		if a.draw.IntN(2) == 0 {
 			a.write(r, CartsTable, cart, "line#"+strconv.Itoa(a.draw.IntN(9)), 200+a.draw.Int64N(900))
@@ -120,50 +104,11 @@ func (a *asking) calm() {
 	})
 }
 
-// pickCrowd returns a function that reports whether a partition key of orders is in the
-// campaign's partition. A burst beside the campaign would be refused, and the story does
-// not mention it.
-func (s *Simulation) pickCrowd(second int64, p *Plan) func(key string) bool {
-	if !isWithin(second, p.Campaign, time.Time{}) {
-		return func(string) bool { return false }
-	}
-	names := []string{Merchant}
-	if shards, sharded := p.sharding(second); sharded {
-		names, _ = shards.All(p.Shards.Base) // of a base that is a key, and so never too long
-	}
-	orders := s.tables[OrdersTable]
-	return func(key string) bool {
-		return slices.ContainsFunc(names, func(name string) bool { return orders.locate(name) == orders.locate(key) })
-	}
-}
-
-// burst adds one key that is busy for some seconds: a mailing, a batch job. There is none
-// where it would be crowded.
-func (a *asking) burst(seed uint64, crowded func(key string) bool) {
-	draw := rand.New(rand.NewPCG(seed, uint64(a.second/burstEvery)))
-	from, lasts := draw.Int64N(burstEvery-8), 3+draw.Int64N(5)
-	high, merchant := 0.12+0.38*draw.Float64(), fmt.Sprint("merchant#", 100+popularity(draw).Uint64())
-	age := a.second%burstEvery - from
-	if age < 0 || age >= lasts || crowded(merchant) {
-		return
-	}
-	size := high * (1 - math.Abs(2*float64(age)+1-float64(lasts))/float64(lasts+1))
-	if draw.IntN(3) == 0 {
-		a.some(a.drawCount(3000*size/5), func(r *request) {
-			a.read(r, OrdersTable, merchant, "", 39_000, sample.Eventual)
-		})
-		return
-	}
-	a.some(a.drawCount(1000*size), func(r *request) { a.write(r, OrdersTable, merchant, a.order(), 800) })
-}
-
 // campaign adds the orders of a merchant whom everybody buys from; some buyers look at
 // their orders.
 func (a *asking) campaign(p *Plan) {
-	age := a.second - p.Campaign.Unix()
-	size := ramp(age, 4) * (1 + 0.05*math.Sin(2*math.Pi*float64(age)/23))
 	shards, sharded := p.sharding(a.second)
-	a.some(a.drawCount(campaign*size), func(r *request) {
+	a.some(a.drawCount(campaign*ramp(a.second-p.Campaign.Unix(), 4)), func(r *request) {
 		name, order := Merchant, a.order()
 		if sharded {
 			name, _ = shards.Pick(p.Shards.Base, order) // of a base that is a key, and so never too long
