@@ -1,6 +1,7 @@
 // Package heatmap lays out the hot keys of a table or index over time: a row for each
 // logical key, a column for each time step. Steps of a second come from the stored
-// seconds, longer ones from roll-ups; an open roll-up is made of the levels below it.
+// seconds, longer ones from roll-ups; an open roll-up is made of the levels below it. A
+// [Chart] draws the row of one key with its bounds, and a [WhatIf] its key shards.
 package heatmap
 
 import (

@@ -1,4 +1,4 @@
-package keychart_test
+package heatmap_test
 
 import (
 	"errors"
@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
-	"github.com/keyheat/keyheat/internal/web/keychart"
+	"github.com/keyheat/keyheat/internal/web/heatmap"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/store"
 )
@@ -34,12 +34,12 @@ func TestRange(t *testing.T) {
 		}
 		f := detect.NewFinding(detect.HotKeyWrite, detect.Target{Table: "orders"}, sample.KeyString("k"))
 		f.FirstSeen, f.LastSeen = c.first, c.last
-		if r, err := keychart.ParseRange(values, "/findings/x", &f, now); err != nil || !r.From.Equal(c.from) || !r.To.Equal(c.to) {
+		if r, err := heatmap.ParseChartRange(values, "/findings/x", &f, now); err != nil || !r.From.Equal(c.from) || !r.To.Equal(c.to) {
 			t.Errorf("%s: from %s to %s, %v; want from %s to %s", c.name, r.From, r.To, err, c.from, c.to)
 		}
 	}
 	f := detect.NewFinding(detect.HotKeyWrite, detect.Target{Table: "orders"}, sample.KeyString("k"))
-	if _, err := keychart.ParseRange(url.Values{"span": {"long"}}, "/", &f, now); err == nil {
+	if _, err := heatmap.ParseChartRange(url.Values{"span": {"long"}}, "/", &f, now); err == nil {
 		t.Error("a span that is none is taken")
 	}
 }
@@ -56,24 +56,24 @@ func TestNothingIsStored(t *testing.T) {
 	for _, at := range []time.Time{{}, time.Now()} {
 		f := detect.NewFinding(detect.HotKeyWrite, detect.Target{Table: "orders"}, sample.KeyString("k"))
 		f.FirstSeen, f.LastSeen = at, at
-		r, err := keychart.ParseRange(nil, "/", &f, time.Now())
+		r, err := heatmap.ParseChartRange(nil, "/", &f, time.Now())
 		if err != nil {
 			t.Fatal(err)
 		}
-		if c, err := keychart.Load(t.Context(), s, &f, r); err != nil || c != nil {
+		if c, err := heatmap.LoadChart(t.Context(), s, &f, r); err != nil || c != nil {
 			t.Errorf("a chart of nothing is %+v, %v", c, err)
 		}
-		q, err := keychart.ParseQuestion(url.Values{"shards": {"8"}, "growth": {"2.5"}}, &f)
+		q, err := heatmap.ParseQuestion(url.Values{"shards": {"8"}, "growth": {"2.5"}}, &f)
 		if err != nil || q.Shards != 8 || q.Factor != 2.5 {
 			t.Errorf("the question is %+v, %v", q, err)
 		}
-		if a, err := keychart.Ask(t.Context(), s, &f, q, detect.DefaultPolicy()); !errors.Is(err, keychart.ErrNoSeconds) {
+		if a, err := heatmap.AskWhatIf(t.Context(), s, &f, q, detect.DefaultPolicy()); !errors.Is(err, heatmap.ErrNoSeconds) {
 			t.Errorf("the answer is %+v, %v", a, err)
 		}
 	}
 	f := detect.NewFinding(detect.HotKeyWrite, detect.Target{Table: "orders"}, sample.KeyString("k"))
 	for _, wrong := range []url.Values{{"shards": {"0"}}, {"shards": {"201"}}, {"growth": {"NaN"}}, {"growth": {"-1"}}, {"growth": {"1e9"}}} {
-		if _, err := keychart.ParseQuestion(wrong, &f); err == nil {
+		if _, err := heatmap.ParseQuestion(wrong, &f); err == nil {
 			t.Errorf("%v is a question", wrong)
 		}
 	}

@@ -1,4 +1,4 @@
-package keychart
+package heatmap
 
 import (
 	"context"
@@ -63,9 +63,9 @@ func ParseQuestion(values url.Values, f *detect.Finding) (q whatif.Question, err
 	return q, nil
 }
 
-// Ask returns the answer to a question, from the stored seconds of a finding's episode.
+// AskWhatIf returns the answer to a question, from the stored seconds of a finding's episode.
 // The policy of its table sets the headroom of key shards.
-func Ask(ctx context.Context, st *store.Store, f *detect.Finding, q whatif.Question, policy detect.Policy) (*whatif.Answer, error) {
+func AskWhatIf(ctx context.Context, st *store.Store, f *detect.Finding, q whatif.Question, policy detect.Policy) (*whatif.Answer, error) {
 	from := f.FirstSeen
 	if earliest := f.LastSeen.Add(-episode); from.Before(earliest) {
 		from = earliest
@@ -95,8 +95,8 @@ func Ask(ctx context.Context, st *store.Store, f *detect.Finding, q whatif.Quest
 	return answer, nil
 }
 
-// Show lays an answer about a finding's key out.
-func Show(a *whatif.Answer, f *detect.Finding) *WhatIf {
+// ShowWhatIf lays an answer about a finding's key out.
+func ShowWhatIf(a *whatif.Answer, f *detect.Finding) *WhatIf {
 	w := &WhatIf{Answer: a, Most: min(maxShards, max(16, 4*f.Shards, a.Shards)), MostGrowth: maxGrowth, LimitAt: pixel(barLimit)}
 	bar := func(name string, load float64) {
 		w.Bars = append(w.Bars, ShardBar{

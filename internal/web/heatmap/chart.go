@@ -1,6 +1,4 @@
-// Package keychart is a key's load over time as a picture: a line with its bounds against
-// the limit of a partition, and the effect of a number of key shards.
-package keychart
+package heatmap
 
 import (
 	"context"
@@ -12,7 +10,6 @@ import (
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/wording"
-	"github.com/keyheat/keyheat/internal/web/heatmap"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/store"
 )
@@ -50,10 +47,10 @@ const (
 	fewest = 20
 )
 
-// Range is the time of a chart, and the links to others.
-type Range struct {
+// ChartRange is the time of a chart, and the links to others.
+type ChartRange struct {
 	From, To time.Time
-	Choices  []heatmap.Choice
+	Choices  []Choice
 }
 
 // episode is how much of a finding's time its chart shows when nothing is asked for: the
@@ -65,15 +62,15 @@ var ranges = []struct {
 	word, span string
 }{{"1 h", "1h"}, {"6 h", "6h"}, {"2 days", "48h"}, {"14 days", "336h"}}
 
-// ParseRange reads the time of a finding's chart from an address: a span up to the end of
+// ParseChartRange reads the time of a finding's chart from an address: a span up to the end of
 // the finding, from and to, or neither for the finding's own time. path is where the
 // finding's page is.
-func ParseRange(values url.Values, path string, f *detect.Finding, now time.Time) (Range, error) {
+func ParseChartRange(values url.Values, path string, f *detect.Finding, now time.Time) (ChartRange, error) {
 	end := f.LastSeen.Add(around).Truncate(time.Second)
 	if end.After(now) {
 		end = now
 	}
-	r := Range{From: f.FirstSeen.Add(-around), To: end}
+	r := ChartRange{From: f.FirstSeen.Add(-around), To: end}
 	if earliest := end.Add(-episode); r.From.Before(earliest) || !r.From.Before(end) { // or of a clock that is ahead
 		r.From = earliest
 	}
@@ -88,26 +85,26 @@ func ParseRange(values url.Values, path string, f *detect.Finding, now time.Time
 				given.Set(name, v)
 			}
 		}
-		q, _, err := heatmap.ParseQuery(given, now)
+		q, _, err := ParseQuery(given, now)
 		if err != nil {
 			return r, err
 		}
 		r.From, r.To = q.From, q.To
 	}
-	r.Choices = []heatmap.Choice{{Word: "This episode", Link: path, Chosen: !asked}}
+	r.Choices = []Choice{{Word: "This episode", Link: path, Chosen: !asked}}
 	for _, of := range ranges {
-		r.Choices = append(r.Choices, heatmap.Choice{Word: of.word, Link: path + "?span=" + of.span, Chosen: values.Get("span") == of.span && values.Get("from") == ""})
+		r.Choices = append(r.Choices, Choice{Word: of.word, Link: path + "?span=" + of.span, Chosen: values.Get("span") == of.span && values.Get("from") == ""})
 	}
 	return r, nil
 }
 
-// Load returns the chart of a finding's key; nil where nothing of the time is stored.
-func Load(ctx context.Context, st *store.Store, f *detect.Finding, r Range) (*Chart, error) {
+// LoadChart returns the chart of a finding's key; nil where nothing of the time is stored.
+func LoadChart(ctx context.Context, st *store.Store, f *detect.Finding, r ChartRange) (*Chart, error) {
 	if r.From.Unix() < 0 {
 		return nil, nil // the finding has no times
 	}
-	m, err := heatmap.LoadKey(ctx, st, heatmap.Query{
-		Target: f.Target, From: r.From, To: r.To, What: detect.Side(f.Kind, heatmap.Write, heatmap.Read),
+	m, err := LoadKey(ctx, st, Query{
+		Target: f.Target, From: r.From, To: r.To, What: detect.Side(f.Kind, Write, Read),
 	}, sample.Key{Type: f.KeyType, Text: f.Key})
 	if err != nil {
 		return nil, err
@@ -116,7 +113,7 @@ func Load(ctx context.Context, st *store.Store, f *detect.Finding, r Range) (*Ch
 }
 
 // newChart lays out the map of one key; nil when none of it was counted.
-func newChart(m *heatmap.Map) *Chart {
+func newChart(m *Map) *Chart {
 	seen := false
 	for _, n := range m.Seen {
 		seen = seen || n > 0
@@ -124,7 +121,7 @@ func newChart(m *heatmap.Map) *Chart {
 	if !seen && len(m.Rows) == 0 {
 		return nil
 	}
-	cells := make(map[int]heatmap.Cell)
+	cells := make(map[int]Cell)
 	most, with, over := m.Limit, 0, 0
 	if len(m.Rows) > 0 {
 		for _, c := range m.Rows[0].Cells {
@@ -156,7 +153,7 @@ func newChart(m *heatmap.Map) *Chart {
 
 // layout knows where things are.
 type layout struct {
-	m          *heatmap.Map
+	m          *Map
 	cell, most float64
 }
 
@@ -165,9 +162,9 @@ func (l *layout) y(v float64) float64  { return bottom - v/l.most*(bottom-top) }
 
 // draw adds the paths, and the gaps between them: a counted step without a cell had a
 // negligible load.
-func (l *layout) draw(c *Chart, cells map[int]heatmap.Cell) {
+func (l *layout) draw(c *Chart, cells map[int]Cell) {
 	var line, over, refused strings.Builder
-	var run []heatmap.Cell
+	var run []Cell
 	gap := -1
 	flush := func(end int) {
 		for i, cell := range run {
@@ -208,7 +205,7 @@ func (l *layout) draw(c *Chart, cells map[int]heatmap.Cell) {
 }
 
 // band goes along the upper bounds, and back along the lower ones.
-func (l *layout) band(run []heatmap.Cell) string {
+func (l *layout) band(run []Cell) string {
 	differ := false
 	for _, c := range run {
 		differ = differ || l.y(c.Low)-l.y(c.High) >= 1
