@@ -1,4 +1,4 @@
-package simulation
+package demo
 
 import (
 	"math"
@@ -34,20 +34,20 @@ func newAsking(seed uint64, second int64) *asking {
 }
 
 // requests returns the requests of a second.
-func (s *Simulation) requests(second int64, p *Plan) []request {
+func (s *simulation) requests(second int64, p *plan) []request {
 	a := newAsking(s.seed, second)
 	a.calm()
-	if isWithin(second, p.Import, p.Import.Add(ImportLasts)) {
-		a.some(a.drawCount(imported), func(r *request) { a.write(r, CatalogTable, Feed, "row#"+a.id(), 600) })
+	if isWithin(second, p.Import, p.Import.Add(importLasts)) {
+		a.some(a.drawCount(imported), func(r *request) { a.write(r, catalogTable, feedKey, "row#"+a.id(), 600) })
 	}
 	if isWithin(second, p.Campaign, time.Time{}) {
 		a.campaign(p)
 	} else {
-		a.some(a.drawCount(usual), func(r *request) { a.write(r, OrdersTable, Merchant, a.order(), 400+a.draw.Int64N(600)) })
+		a.some(a.drawCount(usual), func(r *request) { a.write(r, ordersTable, merchantKey, a.order(), 400+a.draw.Int64N(600)) })
 	}
 	if isWithin(second, p.Views, p.ViewsEnd) {
 		a.some(a.drawCount(views*ramp(second-p.Views.Unix(), 4)), func(r *request) {
-			a.read(r, CatalogTable, Product, page, productBytes, sample.Strong)
+			a.read(r, catalogTable, productKey, page, productBytes, sample.Strong)
 		})
 	}
 	return a.all
@@ -81,40 +81,40 @@ func (a *asking) calm() {
 	a.some(a.drawCount(orders), func(r *request) {
 		merchant := "merchant#" + strconv.FormatUint(100+a.popular.Uint64(), 10)
 		if a.draw.IntN(10) < 7 {
-			a.write(r, OrdersTable, merchant, a.order(), 300+a.draw.Int64N(2200))
+			a.write(r, ordersTable, merchant, a.order(), 300+a.draw.Int64N(2200))
 			return
 		}
-		a.read(r, OrdersTable, merchant, "", 2000+a.draw.Int64N(20_000), sample.Eventual)
+		a.read(r, ordersTable, merchant, "", 2000+a.draw.Int64N(20_000), sample.Eventual)
 	})
 	a.some(a.drawCount(catalog), func(r *request) {
 		product := "product#" + strconv.FormatUint(2000+a.popular.Uint64(), 10)
 		if a.draw.IntN(50) == 0 {
-			a.write(r, CatalogTable, product, page, 1000+a.draw.Int64N(6000))
+			a.write(r, catalogTable, product, page, 1000+a.draw.Int64N(6000))
 			return
 		}
-		a.read(r, CatalogTable, product, page, 1000+a.draw.Int64N(9000), sample.Eventual)
+		a.read(r, catalogTable, product, page, 1000+a.draw.Int64N(9000), sample.Eventual)
 	})
 	a.some(a.drawCount(carts), func(r *request) {
 		cart := "cart#" + strconv.FormatInt(a.draw.Int64N(50_000), 36)
 		if a.draw.IntN(2) == 0 {
-			a.write(r, CartsTable, cart, "line#"+strconv.Itoa(a.draw.IntN(9)), 200+a.draw.Int64N(900))
+			a.write(r, cartsTable, cart, "line#"+strconv.Itoa(a.draw.IntN(9)), 200+a.draw.Int64N(900))
 			return
 		}
-		a.read(r, CartsTable, cart, "", 500+a.draw.Int64N(5000), sample.Eventual)
+		a.read(r, cartsTable, cart, "", 500+a.draw.Int64N(5000), sample.Eventual)
 	})
 }
 
 // campaign adds the orders of a merchant whom everybody buys from; some buyers look at
 // their orders.
-func (a *asking) campaign(p *Plan) {
+func (a *asking) campaign(p *plan) {
 	shards, sharded := p.sharding(a.second)
 	a.some(a.drawCount(campaign*ramp(a.second-p.Campaign.Unix(), 4)), func(r *request) {
-		name, order := Merchant, a.order()
+		name, order := merchantKey, a.order()
 		if sharded {
 			name, _ = shards.Pick(p.Shards.Base, order) // of a base that is a key, and so never too long
 		}
-		a.write(r, OrdersTable, name, order, 400+a.draw.Int64N(600))
-		r.key = Merchant
+		a.write(r, ordersTable, name, order, 400+a.draw.Int64N(600))
+		r.key = merchantKey
 	})
 }
 

@@ -1,4 +1,4 @@
-package simulation
+package demo
 
 import (
 	"cmp"
@@ -16,8 +16,8 @@ const (
 	firstPause  = 50 * time.Millisecond
 )
 
-// Longest is how long a call takes at most, with all its attempts.
-const Longest = 400 * time.Millisecond
+// longestCall is how long a call takes at most, with all its attempts.
+const longestCall = 400 * time.Millisecond
 
 // DynamoDB's throttle reasons for requests that a partition refuses.
 const (
@@ -25,8 +25,13 @@ const (
 	readReason  = "TableReadKeyRangeThroughputExceeded"
 )
 
-// Simulation is the application with its tables. It is not safe for concurrent use.
-type Simulation struct {
+// simulation is an application with three DynamoDB tables: its callers' requests, the
+// tables' partitions that serve and refuse them, and the callers' retries. Its output are
+// the records that package awssdk makes of such calls. It is not safe for concurrent use.
+//
+// The requests of a second follow from the seed, the second and the [plan], so that a
+// restarted demo continues. The partitions' levels and the waiting retries are not kept.
+type simulation struct {
 	seed   uint64
 	tables map[string]*table
 	// next is the first second that nothing was asked for yet.
@@ -40,12 +45,12 @@ type Simulation struct {
 	watched map[string]*watched
 }
 
-// New returns an application whose first requests are in the second of start.
-// [Simulation.Seconds] shows the watched keys.
-func New(seed uint64, start time.Time, keys ...string) *Simulation {
-	s := &Simulation{
+// newSimulation returns an application whose first requests are in the second of start.
+// [simulation.Seconds] shows the watched keys.
+func newSimulation(seed uint64, start time.Time, keys ...string) *simulation {
+	s := &simulation{
 		seed: seed, next: start.Unix(), draw: rand.New(rand.NewPCG(seed+2, uint64(start.Unix()))),
-		tables:  map[string]*table{OrdersTable: newTable(), CatalogTable: newTable(), CartsTable: newTable()},
+		tables:  map[string]*table{ordersTable: newTable(), catalogTable: newTable(), cartsTable: newTable()},
 		watched: make(map[string]*watched),
 	}
 	for _, key := range keys {
@@ -63,9 +68,9 @@ type call struct {
 }
 
 // Advance returns the records of the calls before a time that it has not returned yet.
-// Calls end at most [Longest] after that time. The records are valid until the next call.
-func (s *Simulation) Advance(at time.Time, p *Plan) []sample.Record {
-	made, over := at.UnixMilli(), at.Add(Longest).UnixMilli()
+// Calls end at most [longestCall] after that time. The records are valid until the next call.
+func (s *simulation) Advance(at time.Time, p *plan) []sample.Record {
+	made, over := at.UnixMilli(), at.Add(longestCall).UnixMilli()
 	later := s.later
 	s.records, s.later = s.records[:0], nil
 	for _, r := range later {
@@ -83,7 +88,7 @@ func (s *Simulation) Advance(at time.Time, p *Plan) []sample.Record {
 		}
 		for _, r := range s.requests(s.next, p) {
 			s.wait(&call{request: r, began: r.at})
-			s.watch(&r, func(w *Second) { w.Asked += r.RCU + r.WCU })
+			s.watch(&r, func(w *keySecond) { w.Asked += r.RCU + r.WCU })
 		}
 		s.next++
 	}
@@ -91,7 +96,7 @@ func (s *Simulation) Advance(at time.Time, p *Plan) []sample.Record {
 
 // keep adds a record to the returned ones or, if its call was made after the time, to the
 // later ones.
-func (s *Simulation) keep(r sample.Record, made int64) {
+func (s *simulation) keep(r sample.Record, made int64) {
 	if r.Time < made {
 		s.records = append(s.records, r)
 	} else {
@@ -102,7 +107,7 @@ func (s *Simulation) keep(r sample.Record, made int64) {
 // attempt sends a call once, and returns its record as package awssdk writes it: with the
 // time of the call, and without units where another attempt follows, since demand is
 // counted once.
-func (s *Simulation) attempt(c *call) sample.Record {
+func (s *simulation) attempt(c *call) sample.Record {
 	c.attempts++
 	r, asked := c.Record, c.request
 	r.Time = c.began
@@ -122,13 +127,13 @@ func (s *Simulation) attempt(c *call) sample.Record {
 	default:
 		r.Attempts, r.Waited, r.Failed = c.attempts, float64(c.at-c.began), !served
 	}
-	s.watch(&asked, func(w *Second) { w.count(&r, served) })
+	s.watch(&asked, func(w *keySecond) { w.count(&r, served) })
 	return r
 }
 
 // wait queues a call for its next attempt: calls are ordered by time, and calls of one time
 // by their arrival.
-func (s *Simulation) wait(c *call) {
+func (s *simulation) wait(c *call) {
 	i, _ := slices.BinarySearchFunc(s.pending, c.at+1, func(one *call, at int64) int { return cmp.Compare(one.at, at) })
 	s.pending = slices.Insert(s.pending, i, c)
 }

@@ -1,4 +1,4 @@
-package simulation
+package demo
 
 import (
 	"slices"
@@ -7,12 +7,12 @@ import (
 	"github.com/keyheat/keyheat/sample"
 )
 
-// SecondsKept is how many seconds of a watched key are known.
-const SecondsKept = 60
+// secondsKept is how many seconds of a watched key are known.
+const secondsKept = 60
 
-// Second is the outcome of a key's requests in one second. Units are the sum of reads and
+// keySecond is the outcome of a key's requests in one second. Units are the sum of reads and
 // writes.
-type Second struct {
+type keySecond struct {
 	At time.Time
 	// Asked is the requested load without retries, and Served the part that partitions
 	// served; Fullest is one name's part of it, if the key is sharded.
@@ -23,7 +23,7 @@ type Second struct {
 	byName map[string]sample.Milli
 }
 
-func (w *Second) count(r *sample.Record, served bool) {
+func (w *keySecond) count(r *sample.Record, served bool) {
 	if !served {
 		w.Refused++
 		if r.Failed {
@@ -41,23 +41,23 @@ func (w *Second) count(r *sample.Record, served bool) {
 
 // watched is the last seconds of a key, the newest last.
 type watched struct {
-	seconds []Second
+	seconds []keySecond
 	// refused is when its first attempt was refused.
 	refused time.Time
 }
 
 // watch counts something of a request in the second of its time, where the key is
 // watched.
-func (s *Simulation) watch(r *request, count func(*Second)) {
+func (s *simulation) watch(r *request, count func(*keySecond)) {
 	w := s.watched[r.key]
 	if w == nil {
 		return
 	}
 	at := time.UnixMilli(r.at).Truncate(time.Second)
-	i, found := slices.BinarySearchFunc(w.seconds, at, func(s Second, at time.Time) int { return s.At.Compare(at) })
+	i, found := slices.BinarySearchFunc(w.seconds, at, func(s keySecond, at time.Time) int { return s.At.Compare(at) })
 	if !found {
-		w.seconds = slices.Insert(w.seconds, i, Second{At: at})
-		if len(w.seconds) > SecondsKept+2 { // the newest may have just begun
+		w.seconds = slices.Insert(w.seconds, i, keySecond{At: at})
+		if len(w.seconds) > secondsKept+2 { // the newest may have just begun
 			w.seconds = slices.Delete(w.seconds, 0, 1)
 			i = max(i-1, 0)
 		}
@@ -69,18 +69,18 @@ func (s *Simulation) watch(r *request, count func(*Second)) {
 }
 
 // RefusedAt returns when the first attempt for a watched key was refused; zero before.
-func (s *Simulation) RefusedAt(key string) time.Time { return s.watched[key].refused }
+func (s *simulation) RefusedAt(key string) time.Time { return s.watched[key].refused }
 
 // Seconds returns the seconds of a watched key that are over at a time, the last
-// SecondsKept of them; seconds without a request are zero.
-func (s *Simulation) Seconds(key string, at time.Time) []Second {
-	all := make([]Second, SecondsKept)
-	first := at.Truncate(time.Second).Add(-SecondsKept * time.Second)
+// secondsKept of them; seconds without a request are zero.
+func (s *simulation) Seconds(key string, at time.Time) []keySecond {
+	all := make([]keySecond, secondsKept)
+	first := at.Truncate(time.Second).Add(-secondsKept * time.Second)
 	for i := range all {
 		all[i].At = first.Add(time.Duration(i) * time.Second)
 	}
 	for _, known := range s.watched[key].seconds {
-		if i := int(known.At.Sub(first) / time.Second); i >= 0 && i < SecondsKept {
+		if i := int(known.At.Sub(first) / time.Second); i >= 0 && i < secondsKept {
 			all[i] = known
 			all[i].byName = nil
 		}

@@ -1,4 +1,4 @@
-package simulation
+package demo
 
 import (
 	"fmt"
@@ -17,7 +17,7 @@ var start = time.Date(2026, 11, 22, 15, 0, 0, 0, time.UTC)
 func after(seconds int) time.Time { return start.Add(time.Duration(seconds) * time.Second) }
 
 // run returns the records of so many seconds, and checks what holds of any.
-func run(t *testing.T, s *Simulation, seconds int, p *Plan) (all []sample.Record) {
+func run(t *testing.T, s *simulation, seconds int, p *plan) (all []sample.Record) {
 	t.Helper()
 	for i := range seconds {
 		records := s.Advance(after(i+1), p)
@@ -35,13 +35,13 @@ func run(t *testing.T, s *Simulation, seconds int, p *Plan) (all []sample.Record
 // that they were refused; the last one has the units, and how the call was sent.
 func TestEachCallIsDemandOnce(t *testing.T) {
 	t.Parallel()
-	s := New(1, start, Merchant)
-	p := &Plan{Campaign: start}
+	s := newSimulation(1, start, merchantKey)
+	p := &plan{Campaign: start}
 	var demand, served sample.Milli
 	bySecond := make(map[int64]sample.Milli)
 	attempts, sent, failed, waited := int64(0), int64(0), 0, 0.0
 	for _, r := range run(t, s, 15, p) {
-		if r.PK.Text != Merchant {
+		if r.PK.Text != merchantKey {
 			continue
 		}
 		attempts++
@@ -64,7 +64,7 @@ func TestEachCallIsDemandOnce(t *testing.T) {
 	}
 	var asked sample.Milli
 	refused, lost := 0, 0
-	for _, second := range s.Seconds(Merchant, after(15)) {
+	for _, second := range s.Seconds(merchantKey, after(15)) {
 		if of := bySecond[second.At.Unix()]; of != second.Asked {
 			t.Errorf("%s: %d are asked for, the records have %d", second.At, second.Asked, of)
 		}
@@ -82,7 +82,7 @@ func TestEachCallIsDemandOnce(t *testing.T) {
 	if longest := float64((firstPause + 2*firstPause + 4*firstPause).Milliseconds()); waited <= float64(firstPause.Milliseconds()) || waited > longest {
 		t.Errorf("the longest wait is %v ms, of at most %v", waited, longest)
 	}
-	if at := s.RefusedAt(Merchant); at.Before(start) || at.After(after(5)) {
+	if at := s.RefusedAt(merchantKey); at.Before(start) || at.After(after(5)) {
 		t.Errorf("the first is refused at %s", at)
 	}
 }
@@ -97,7 +97,7 @@ func TestCalmIsCalm(t *testing.T) {
 		second int64
 	}
 	loads := make(map[at]float64)
-	for _, r := range New(1, start).Advance(after(45), &Plan{}) {
+	for _, r := range newSimulation(1, start).Advance(after(45), &plan{}) {
 		if r.Throttle != "" {
 			t.Fatalf("%+v is refused", r)
 		}
@@ -118,10 +118,10 @@ func TestShardsServeTheCampaign(t *testing.T) {
 		t.Skip("minutes of traffic are too much for the race detector")
 	}
 	for shards := 2; shards <= 4; shards++ {
-		s := New(1, start, Merchant)
-		p := &Plan{Campaign: start, Sharded: after(10), Shards: &detect.ShardNames{Base: Merchant, Shards: shards, Before: "#SHARD_"}}
+		s := newSimulation(1, start, merchantKey)
+		p := &plan{Campaign: start, Sharded: after(10), Shards: &detect.ShardNames{Base: merchantKey, Shards: shards, Before: "#SHARD_"}}
 		run(t, s, 20, p)
-		for _, second := range s.Seconds(Merchant, after(20)) {
+		for _, second := range s.Seconds(merchantKey, after(20)) {
 			even := second.Served / sample.Milli(shards)
 			switch over := second.At.After(after(11)); {
 			case over && (second.Refused > 0 || second.Fullest > even*13/10):
@@ -136,13 +136,13 @@ func TestShardsServeTheCampaign(t *testing.T) {
 // TestOneItemIsRefused: the product's reads, and nothing else.
 func TestOneItemIsRefused(t *testing.T) {
 	t.Parallel()
-	s := New(1, start, Product)
-	for _, r := range run(t, s, 30, &Plan{Views: after(5), ViewsEnd: after(20)}) {
-		if r.Throttle != "" && r.PK.Text == Product && (r.Op != sample.GetItem || r.Read != sample.Strong) {
+	s := newSimulation(1, start, productKey)
+	for _, r := range run(t, s, 30, &plan{Views: after(5), ViewsEnd: after(20)}) {
+		if r.Throttle != "" && r.PK.Text == productKey && (r.Op != sample.GetItem || r.Read != sample.Strong) {
 			t.Fatalf("%+v is refused", r)
 		}
 	}
-	for _, second := range s.Seconds(Product, after(30)) {
+	for _, second := range s.Seconds(productKey, after(30)) {
 		age := int(second.At.Sub(start).Seconds())
 		if full := age >= 10 && age < 20; full && (second.Refused == 0 || math.Abs(float64(second.Served-3000*unit)) > 160*float64(unit)) {
 			t.Errorf("second %d: %+v", age, second)
@@ -162,9 +162,9 @@ func TestHalfOfTheReadsIsWithinTheLimit(t *testing.T) {
 	}
 	for hour := range 24 {
 		from := start.Add(time.Duration(hour) * time.Hour)
-		s := New(uint64(hour), from, Product)
-		s.Advance(from.Add(SecondsKept*time.Second), &Plan{Views: from})
-		for _, second := range s.Seconds(Product, from.Add(SecondsKept*time.Second)) {
+		s := newSimulation(uint64(hour), from, productKey)
+		s.Advance(from.Add(secondsKept*time.Second), &plan{Views: from})
+		for _, second := range s.Seconds(productKey, from.Add(secondsKept*time.Second)) {
 			if room := detect.ShareOf(detect.PartitionRead, detect.DefaultWarning); second.Asked/2 > room {
 				t.Errorf("%s: half of %d is above %d", second.At, second.Asked, room)
 			}
@@ -175,18 +175,18 @@ func TestHalfOfTheReadsIsWithinTheLimit(t *testing.T) {
 // TestTheSameSeedIsTheSameTraffic, also of an application that was made anew on the way.
 func TestTheSameSeedIsTheSameTraffic(t *testing.T) {
 	t.Parallel()
-	p := &Plan{Import: after(2), Campaign: after(4)}
-	if one, two := run(t, New(1, start), 10, p), run(t, New(1, start), 10, p); !reflect.DeepEqual(one, two) {
+	p := &plan{Import: after(2), Campaign: after(4)}
+	if one, two := run(t, newSimulation(1, start), 10, p), run(t, newSimulation(1, start), 10, p); !reflect.DeepEqual(one, two) {
 		t.Error("the same seed gives other records")
 	}
-	if one, two := run(t, New(1, start), 3, p), run(t, New(2, start), 3, p); reflect.DeepEqual(one, two) {
+	if one, two := run(t, newSimulation(1, start), 3, p), run(t, newSimulation(2, start), 3, p); reflect.DeepEqual(one, two) {
 		t.Error("another seed gives the same records")
 	}
-	asked := func(s *Simulation) string {
+	asked := func(s *simulation) string {
 		s.Advance(after(10), p)
-		return fmt.Sprint(s.Seconds(Merchant, after(10))[SecondsKept-3].Asked)
+		return fmt.Sprint(s.Seconds(merchantKey, after(10))[secondsKept-3].Asked)
 	}
-	if one, two := asked(New(1, start, Merchant)), asked(New(1, after(6), Merchant)); one != two {
+	if one, two := asked(newSimulation(1, start, merchantKey)), asked(newSimulation(1, after(6), merchantKey)); one != two {
 		t.Errorf("%s is asked for, and %s of an application made anew", one, two)
 	}
 }

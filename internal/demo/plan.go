@@ -1,4 +1,4 @@
-package simulation
+package demo
 
 import (
 	"time"
@@ -9,23 +9,23 @@ import (
 
 // The keys of the story, and their tables.
 const (
-	OrdersTable  = "orders"
-	CatalogTable = "catalog"
-	CartsTable   = "carts"
+	ordersTable  = "orders"
+	catalogTable = "catalog"
+	cartsTable   = "carts"
 
-	// Merchant is the key of all orders of one merchant, Product the key of one item, a
-	// product's page, and Feed the key of a bulk import.
-	Merchant = "merchant#4711"
-	Product  = "product#1138"
-	Feed     = "feed#12"
+	// merchantKey is the key of all orders of one merchant, productKey the key of one item, a
+	// product's page, and feedKey the key of a bulk import.
+	merchantKey = "merchant#4711"
+	productKey  = "product#1138"
+	feedKey     = "feed#12"
 )
 
-// ImportLasts is how long the bulk import takes.
-const ImportLasts = 45 * time.Second
+// importLasts is how long the bulk import takes.
+const importLasts = 45 * time.Second
 
-// Plan holds the decisions about the traffic so far. A zero time is an open decision. It
+// plan holds the decisions about the traffic so far. A zero time is an open decision. It
 // counts by whole seconds.
-type Plan struct {
+type plan struct {
 	// Import is when the bulk import began.
 	Import time.Time `json:"import"`
 	// Campaign is when the merchant's campaign begins; it never ends.
@@ -46,7 +46,7 @@ func isWithin(second int64, from, to time.Time) bool {
 
 // sharding returns how the merchant's orders are named in a second; false while they are
 // all of one key.
-func (p *Plan) sharding(second int64) (shardkey.Sharding, bool) {
+func (p *plan) sharding(second int64) (shardkey.Sharding, bool) {
 	if p.Shards == nil || !isWithin(second, p.Sharded, time.Time{}) {
 		return shardkey.Sharding{}, false
 	}
