@@ -14,7 +14,6 @@ import (
 	"github.com/keyheat/keyheat/internal/cli"
 	"github.com/keyheat/keyheat/internal/cli/terminal"
 	"github.com/keyheat/keyheat/internal/generate"
-	"github.com/keyheat/keyheat/internal/generate/trace"
 	"github.com/keyheat/keyheat/internal/settings/format"
 	"github.com/keyheat/keyheat/sample"
 )
@@ -152,7 +151,7 @@ func (g *generated) records() (_ iter.Seq2[sample.Record, error], done func() er
 	if err != nil {
 		return nil, nil, fmt.Errorf("--trace: %w", err)
 	}
-	laid, err := trace.Records(file, trace.Config{
+	laid, err := generate.ReadTrace(file, generate.TraceConfig{
 		Start: g.traffic.Start, PerSecond: g.perSecond, Seed: g.traffic.Seed, Limit: g.limit,
 	})
 	if err != nil {

@@ -1,15 +1,4 @@
-// Package trace reads the real key trace behind Keyheat's measurements, as samples. The
-// trace (testdata/README.md has its source and licence) only lists the accessed objects,
-// in order. The package adds everything else, always the same for the same Config:
-//
-//   - table "orm", partition key "<type>#<id>#<index>", one UpdateItem an
-//     access, nothing sampled away;
-//   - event time at a fixed number of accesses a second;
-//   - whole write units, drawn at random: 25% of the accesses cost 1, 50%
-//     cost 2, 19% are uniform in 4–10, 6% uniform in 10–24.
-//
-// No other package knows this layout.
-package trace
+package generate
 
 import (
 	"bufio"
@@ -27,14 +16,14 @@ import (
 	"github.com/keyheat/keyheat/sample"
 )
 
-// table is the table of all accesses of the trace.
-const table = "orm"
+// traceTable is the table of all accesses of the trace.
+const traceTable = "orm"
 
 // accessBytes is the size of one access in the unpacked trace.
 const accessBytes = 4
 
-// Config is how the accesses are spread over time.
-type Config struct {
+// TraceConfig is how the accesses are spread over time.
+type TraceConfig struct {
 	// Start is the event time of the first access. Whole milliseconds count.
 	Start time.Time
 	// PerSecond is how many accesses fall into one second, at least 1.
@@ -45,7 +34,7 @@ type Config struct {
 	Limit int
 }
 
-func (c Config) validate() error {
+func (c TraceConfig) validate() error {
 	switch {
 	case c.Start.IsZero():
 		return errors.New("trace start is missing: give the event time of the first access")
@@ -57,10 +46,20 @@ func (c Config) validate() error {
 	return nil
 }
 
-// Records reads the zstd-compressed trace from src, lazily, in event-time order.
+// ReadTrace reads the zstd-compressed trace from src, lazily, in event-time order.
 // The iterator is good for one pass. It ends after the first error that it
 // yields: src failed, is not zstd, or ends within an access.
-func Records(src io.Reader, c Config) (iter.Seq2[sample.Record, error], error) {
+//
+// The trace (testdata/README.md has its source and licence) is the real one behind
+// Keyheat's measurements. It only lists the accessed objects, in order. ReadTrace adds
+// everything else, always the same for the same TraceConfig:
+//
+//   - table "orm", partition key "<type>#<id>#<index>", one UpdateItem an
+//     access, nothing sampled away;
+//   - event time at a fixed number of accesses a second;
+//   - whole write units, drawn at random: 25% of the accesses cost 1, 50%
+//     cost 2, 19% are uniform in 4–10, 6% uniform in 10–24.
+func ReadTrace(src io.Reader, c TraceConfig) (iter.Seq2[sample.Record, error], error) {
 	if err := c.validate(); err != nil {
 		return nil, err
 	}
@@ -72,7 +71,7 @@ func Records(src io.Reader, c Config) (iter.Seq2[sample.Record, error], error) {
 }
 
 // read passes each access to yield until that returns false.
-func (c Config) read(src io.Reader, yield func(sample.Record) bool) error {
+func (c TraceConfig) read(src io.Reader, yield func(sample.Record) bool) error {
 	unpacked, err := zstd.NewReader(src, zstd.WithDecoderConcurrency(1))
 	if err != nil {
 		return err
@@ -91,10 +90,10 @@ func (c Config) read(src io.Reader, yield func(sample.Record) bool) error {
 		}
 		r := sample.Record{
 			Time:  start + int64(i)*1000/int64(c.PerSecond),
-			Table: table,
-			PK:    sample.KeyString(object(binary.BigEndian.Uint32(access[:]))),
+			Table: traceTable,
+			PK:    sample.KeyString(traceObject(binary.BigEndian.Uint32(access[:]))),
 			Op:    sample.UpdateItem,
-			WCU:   units(draw) * 1000,
+			WCU:   traceUnits(draw) * 1000,
 			Rate:  1,
 			N:     1,
 		}
@@ -105,9 +104,9 @@ func (c Config) read(src io.Reader, yield func(sample.Record) bool) error {
 	return nil
 }
 
-// object returns the partition key of an access: five bits of type, 18 of id, nine
+// traceObject returns the partition key of an access: five bits of type, 18 of id, nine
 // of index.
-func object(access uint32) string {
+func traceObject(access uint32) string {
 	key := make([]byte, 0, 2+1+6+1+3)
 	key = strconv.AppendUint(key, uint64(access>>27), 10)
 	key = append(key, '#')
@@ -116,8 +115,8 @@ func object(access uint32) string {
 	return string(strconv.AppendUint(key, uint64(access&(1<<9-1)), 10))
 }
 
-// units draws the cost of one access, in whole write units.
-func units(draw *rand.Rand) sample.Milli {
+// traceUnits draws the cost of one access, in whole write units.
+func traceUnits(draw *rand.Rand) sample.Milli {
 	switch p := draw.IntN(100); {
 	case p < 25:
 		return 1

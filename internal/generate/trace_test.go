@@ -1,4 +1,4 @@
-package trace_test
+package generate_test
 
 import (
 	"bytes"
@@ -14,11 +14,11 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
-	"github.com/keyheat/keyheat/internal/generate/trace"
+	"github.com/keyheat/keyheat/internal/generate"
 	"github.com/keyheat/keyheat/sample"
 )
 
-var start = time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC)
+var traceStart = time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC)
 
 func packed(t *testing.T) []byte {
 	t.Helper()
@@ -30,9 +30,9 @@ func packed(t *testing.T) []byte {
 }
 
 // read is all that the source yields, and the error at its end.
-func read(t *testing.T, src []byte, c trace.Config) ([]sample.Record, error) {
+func read(t *testing.T, src []byte, c generate.TraceConfig) ([]sample.Record, error) {
 	t.Helper()
-	records, err := trace.Records(bytes.NewReader(src), c)
+	records, err := generate.ReadTrace(bytes.NewReader(src), c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,7 +49,7 @@ func read(t *testing.T, src []byte, c trace.Config) ([]sample.Record, error) {
 // TestTraceIsTheRealOne reads all of it once.
 func TestTraceIsTheRealOne(t *testing.T) {
 	t.Parallel()
-	records, err := trace.Records(bytes.NewReader(packed(t)), trace.Config{Start: start, PerSecond: 200_000, Seed: 1})
+	records, err := generate.ReadTrace(bytes.NewReader(packed(t)), generate.TraceConfig{Start: traceStart, PerSecond: 200_000, Seed: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,7 +76,7 @@ func TestTraceIsTheRealOne(t *testing.T) {
 	if count != 5_000_000 || len(keys) != 76_349 {
 		t.Errorf("%d accesses of %d keys", count, len(keys))
 	}
-	if want := start.UnixMilli() + 24_999; last != want {
+	if want := traceStart.UnixMilli() + 24_999; last != want {
 		t.Errorf("the last access is at %d, want %d", last, want)
 	}
 	checkCosts(t, costs, count)
@@ -120,8 +120,8 @@ func checkCosts(t *testing.T, costs map[sample.Milli]int, count int) {
 func TestTraceIsRepeatable(t *testing.T) {
 	t.Parallel()
 	src := packed(t)
-	c := trace.Config{Start: start, PerSecond: 20_000, Seed: 7, Limit: 50_000}
-	lines := func(c trace.Config) (b []byte) {
+	c := generate.TraceConfig{Start: traceStart, PerSecond: 20_000, Seed: 7, Limit: 50_000}
+	lines := func(c generate.TraceConfig) (b []byte) {
 		records, err := read(t, src, c)
 		if err != nil || len(records) != c.Limit {
 			t.Fatalf("%d records, %v", len(records), err)
@@ -143,13 +143,13 @@ func TestTraceIsRepeatable(t *testing.T) {
 
 func TestTraceSpacesAccessesEvenly(t *testing.T) {
 	t.Parallel()
-	records, err := read(t, packed(t), trace.Config{Start: start, PerSecond: 3, Limit: 7})
+	records, err := read(t, packed(t), generate.TraceConfig{Start: traceStart, PerSecond: 3, Limit: 7})
 	if err != nil {
 		t.Fatal(err)
 	}
 	var offsets []int64
 	for _, r := range records {
-		offsets = append(offsets, r.Time-start.UnixMilli())
+		offsets = append(offsets, r.Time-traceStart.UnixMilli())
 	}
 	if want := []int64{0, 333, 666, 1000, 1333, 1666, 2000}; !slices.Equal(offsets, want) {
 		t.Errorf("offsets %v, want %v", offsets, want)
@@ -158,7 +158,7 @@ func TestTraceSpacesAccessesEvenly(t *testing.T) {
 
 func TestTraceStopsWhenAsked(t *testing.T) {
 	t.Parallel()
-	records, err := trace.Records(bytes.NewReader(packed(t)), trace.Config{Start: start, PerSecond: 1})
+	records, err := generate.ReadTrace(bytes.NewReader(packed(t)), generate.TraceConfig{Start: traceStart, PerSecond: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -178,12 +178,12 @@ func TestTraceStopsWhenAsked(t *testing.T) {
 
 func TestTraceRefuses(t *testing.T) {
 	t.Parallel()
-	for want, c := range map[string]trace.Config{
+	for want, c := range map[string]generate.TraceConfig{
 		"start is missing":    {PerSecond: 1},
-		"accesses per second": {Start: start},
-		"limit is -1":         {Start: start, PerSecond: 1, Limit: -1},
+		"accesses per second": {Start: traceStart},
+		"limit is -1":         {Start: traceStart, PerSecond: 1, Limit: -1},
 	} {
-		if _, err := trace.Records(nil, c); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := generate.ReadTrace(nil, c); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want one that says %q", err, want)
 		}
 	}
@@ -196,7 +196,7 @@ func TestTraceRefuses(t *testing.T) {
 		"cut off":           packed(t)[:1000],
 		"half of an access": enc.EncodeAll([]byte("12345678901234"), nil),
 	} {
-		if _, err := read(t, src, trace.Config{Start: start, PerSecond: 1}); err == nil {
+		if _, err := read(t, src, generate.TraceConfig{Start: traceStart, PerSecond: 1}); err == nil {
 			t.Errorf("%s: no error", story)
 		}
 	}
