@@ -67,5 +67,5 @@ func (c Config) CostOf() float64 {
 // without its indexes, in US dollars.
 func (c Config) CostOpen() float64 {
 	c = c.withDefaults()
-	return float64(24*time.Hour/c.EveryOpen) * float64(len(Watched)+len(ByOperation)) * Price
+	return float64(24*time.Hour/c.EveryOpen) * float64(len(watched)+len(ByOperation)) * Price
 }

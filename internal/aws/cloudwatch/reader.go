@@ -126,7 +126,7 @@ func (r *Reader) due(ctx context.Context, now time.Time) ([]turn, error) {
 		t := turn{target: target, metrics: Calm, from: firstMinute(last[target], now)}
 		every := r.config.Every
 		if open[baseOf(target)] {
-			t.metrics, t.open, every = Watched, true, r.config.EveryOpen
+			t.metrics, t.open, every = watched, true, r.config.EveryOpen
 		}
 		if now.Sub(last[target].Attempted) < every {
 			continue

@@ -29,7 +29,7 @@
 //
 // The log does not report how far behind a reader is. An empty page may be a hole in the
 // middle of a shard: its iterator has moved past a range without records.
-// [Idleness] judges when the end is reached.
+// [idleness] judges when the end is reached.
 //
 // # Losses
 //

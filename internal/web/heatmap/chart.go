@@ -19,7 +19,7 @@ type Chart struct {
 	Title, Description, LimitText string
 	Width, Height                 int
 	Left, Right, Bottom, Limit    string
-	Grid, Times                   []Tick
+	Grid, Times                   []tick
 	// Line is the load, Band the area between its bounds, Over the cells that are proven
 	// over the limit, Refused the cells with throttled requests: paths.
 	Line, Band, Over, Refused string
@@ -31,8 +31,8 @@ type Chart struct {
 	Empty bool
 }
 
-// Tick is a label of an axis.
-type Tick struct{ X, Y, Text string }
+// tick is a label of an axis.
+type tick struct{ X, Y, Text string }
 
 // Gap is a time that was not counted.
 type Gap struct{ X, Width string }
@@ -50,7 +50,7 @@ const (
 // ChartRange is the time of a chart, and the links to others.
 type ChartRange struct {
 	From, To time.Time
-	Choices  []Choice
+	Choices  []choice
 }
 
 // episode is how much of a finding's time its chart shows when nothing is asked for: the
@@ -91,9 +91,9 @@ func ParseChartRange(values url.Values, path string, f *detect.Finding, now time
 		}
 		r.From, r.To = q.From, q.To
 	}
-	r.Choices = []Choice{{Word: "This episode", Link: path, Chosen: !asked}}
+	r.Choices = []choice{{Word: "This episode", Link: path, Chosen: !asked}}
 	for _, of := range ranges {
-		r.Choices = append(r.Choices, Choice{Word: of.word, Link: path + "?span=" + of.span, Chosen: values.Get("span") == of.span && values.Get("from") == ""})
+		r.Choices = append(r.Choices, choice{Word: of.word, Link: path + "?span=" + of.span, Chosen: values.Get("span") == of.span && values.Get("from") == ""})
 	}
 	return r, nil
 }
@@ -103,7 +103,7 @@ func LoadChart(ctx context.Context, st *store.Store, f *detect.Finding, r ChartR
 	if r.From.Unix() < 0 {
 		return nil, nil // the finding has no times
 	}
-	m, err := LoadKey(ctx, st, Query{
+	m, err := loadKey(ctx, st, Query{
 		Target: f.Target, From: r.From, To: r.To, What: detect.Side(f.Kind, Write, Read),
 	}, sample.Key{Type: f.KeyType, Text: f.Key})
 	if err != nil {
@@ -144,7 +144,7 @@ func newChart(m *Map) *Chart {
 	l := layout{m: m, cell: float64(right-left) / float64(max(len(m.Seen), fewest)), most: most}
 	c.Limit = pixel(l.y(m.Limit))
 	for v := 0.0; v <= most; v += step {
-		c.Grid = append(c.Grid, Tick{Y: pixel(l.y(v)), Text: wording.About(v)})
+		c.Grid = append(c.Grid, tick{Y: pixel(l.y(v)), Text: wording.About(v)})
 	}
 	c.Times = l.times()
 	l.draw(c, cells)
@@ -223,14 +223,14 @@ func (l *layout) band(run []Cell) string {
 	return path.String() + "Z"
 }
 
-func (l *layout) times() (all []Tick) {
+func (l *layout) times() (all []tick) {
 	every := max(1, int(math.Ceil(tickGap/l.cell)))
 	format := time.TimeOnly
 	if l.m.Step >= 600 {
 		format = "01-02 15:04"
 	}
 	for column := 0; column < len(l.m.Seen); column += every {
-		all = append(all, Tick{X: pixel(l.x(column) + l.cell/2), Text: l.m.ColumnTime(column).UTC().Format(format)})
+		all = append(all, tick{X: pixel(l.x(column) + l.cell/2), Text: l.m.ColumnTime(column).UTC().Format(format)})
 	}
 	return all
 }

@@ -155,9 +155,9 @@ func Load(ctx context.Context, st Store, q Query) (*Map, error) {
 	return m, nameFindings(ctx, st, m)
 }
 
-// LoadKey returns the map of one key alone, as writes or reads; without a row where the
+// loadKey returns the map of one key alone, as writes or reads; without a row where the
 // key had no load worth one. A shard stands for itself.
-func LoadKey(ctx context.Context, st Store, q Query, key sample.Key) (*Map, error) {
+func loadKey(ctx context.Context, st Store, q Query, key sample.Key) (*Map, error) {
 	m, columns, err := load(ctx, st, q)
 	if err != nil {
 		return nil, err

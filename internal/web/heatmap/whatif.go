@@ -29,13 +29,13 @@ type WhatIf struct {
 	// Most is the highest number of shards that can be asked for, and MostGrowth the
 	// highest factor.
 	Most, MostGrowth int
-	Bars             []ShardBar
+	Bars             []shardBar
 	// Limit is where the limit stands in each bar, in pixels.
 	LimitAt string
 }
 
-// ShardBar is a load beside the limit.
-type ShardBar struct {
+// shardBar is a load beside the limit.
+type shardBar struct {
 	Name, Text, Width string
 	Over              bool
 }
@@ -99,7 +99,7 @@ func AskWhatIf(ctx context.Context, st *store.Store, f *detect.Finding, q whatif
 func ShowWhatIf(a *whatif.Answer, f *detect.Finding) *WhatIf {
 	w := &WhatIf{Answer: a, Most: min(maxShards, max(16, 4*f.Shards, a.Shards)), MostGrowth: maxGrowth, LimitAt: pixel(barLimit)}
 	bar := func(name string, load float64) {
-		w.Bars = append(w.Bars, ShardBar{
+		w.Bars = append(w.Bars, shardBar{
 			Name: name, Text: fmt.Sprintf("%s %s/s, %s", wording.About(load), a.Unit, wording.Percent(load/a.Limit)),
 			Width: pixel(min(barWidth, load/a.Limit*barLimit)), Over: load > a.Limit,
 		})
