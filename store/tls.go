@@ -12,7 +12,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"github.com/keyheat/keyheat/internal/daemon/loopback"
+	"github.com/keyheat/keyheat/internal/daemon"
 )
 
 // verified is the sslmode that a URL without one gets when its server is not on this
@@ -50,7 +50,7 @@ func fallsBack(c *pgconn.Config) bool {
 // isLocal reports whether a host is this machine: a socket's directory, localhost, or a
 // loopback address.
 func isLocal(host string) bool {
-	return strings.HasPrefix(host, "/") || strings.HasPrefix(host, "@") || loopback.Host(host)
+	return strings.HasPrefix(host, "/") || strings.HasPrefix(host, "@") || daemon.IsLoopbackHost(host)
 }
 
 // explainConnection adds the remedy to an error of a login or of TLS.

@@ -14,8 +14,6 @@ import (
 	"github.com/keyheat/keyheat/internal/cli"
 	"github.com/keyheat/keyheat/internal/cli/terminal"
 	"github.com/keyheat/keyheat/internal/generate"
-	"github.com/keyheat/keyheat/internal/generate/sink"
-	"github.com/keyheat/keyheat/internal/generate/trace"
 	"github.com/keyheat/keyheat/internal/settings/format"
 	"github.com/keyheat/keyheat/sample"
 )
@@ -54,10 +52,10 @@ func generateCommand() *cobra.Command {
 
 func (g *generated) addFlags(c *cobra.Command) {
 	f, t := c.Flags(), &g.traffic
-	f.StringVar(&g.out, "out", sink.Stdout, "the `file` to write NDJSON to; .gz and .zst are compressed")
+	f.StringVar(&g.out, "out", generate.Stdout, "the `file` to write NDJSON to; .gz and .zst are compressed")
 	f.StringSliceVar(&g.brokers, "brokers", nil, "host:port of Kafka's brokers, instead of a file")
 	f.StringVar(&g.topic, "topic", "", "the Kafka topic; it must exist")
-	f.StringVar(&g.partitionBy, "partition-by", string(sink.ByKey), "key keeps a key's samples in one partition, random spreads them")
+	f.StringVar(&g.partitionBy, "partition-by", string(generate.ByKey), "key keeps a key's samples in one partition, random spreads them")
 	f.StringVar(&g.format, "format", string(format.Keyheat), "the format of messages: keyheat, with one sample each, or keyheat-protobuf, with many")
 	f.BoolVar(&g.realTime, "pace", false, "generate in real time instead of as fast as possible")
 
@@ -93,15 +91,15 @@ func (g *generated) run(c *cobra.Command) (err error) {
 		return cli.Wrong(err)
 	}
 	defer func() { err = errors.Join(err, to.Close()) }()
-	options := sink.Options{RealTime: g.realTime}
+	options := generate.CopyOptions{RealTime: g.realTime}
 	if terminal.Is(c.ErrOrStderr()) {
 		options.Progress = c.ErrOrStderr()
 	}
 	return g.copy(c.Context(), records, to, options)
 }
 
-func (g *generated) copy(ctx context.Context, records iter.Seq2[sample.Record, error], to sink.Sink, o sink.Options) error {
-	if _, err := sink.Copy(ctx, records, to, o); err != nil {
+func (g *generated) copy(ctx context.Context, records iter.Seq2[sample.Record, error], to generate.Sink, o generate.CopyOptions) error {
+	if _, err := generate.Copy(ctx, records, to, o); err != nil {
 		return fmt.Errorf("generate: %w", err)
 	}
 	return nil
@@ -147,7 +145,7 @@ func (g *generated) records() (_ iter.Seq2[sample.Record, error], done func() er
 	if err != nil {
 		return nil, nil, fmt.Errorf("--trace: %w", err)
 	}
-	laid, err := trace.Records(file, trace.Config{
+	laid, err := generate.ReadTrace(file, generate.TraceConfig{
 		Start: g.traffic.Start, PerSecond: g.perSecond, Seed: g.traffic.Seed,
 	})
 	if err != nil {
@@ -168,17 +166,17 @@ func withoutErrors(records iter.Seq[sample.Record]) iter.Seq2[sample.Record, err
 }
 
 // open returns where the samples go.
-func (g *generated) open(stdout io.Writer) (sink.Sink, error) {
-	to := sink.KafkaOptions{Brokers: g.brokers, Topic: g.topic, By: sink.Partitioning(g.partitionBy), Seed: g.traffic.Seed}
+func (g *generated) open(stdout io.Writer) (generate.Sink, error) {
+	to := generate.KafkaOptions{Brokers: g.brokers, Topic: g.topic, By: generate.Partitioning(g.partitionBy), Seed: g.traffic.Seed}
 	switch f := format.Format(g.format); {
 	case f != format.Keyheat && f != format.Protobuf:
 		return nil, fmt.Errorf("--format %q: give %s or %s", g.format, format.Keyheat, format.Protobuf)
 	case f == format.Protobuf && len(g.brokers) == 0:
 		return nil, fmt.Errorf("--format %s is for Kafka: give --brokers and --topic", format.Protobuf)
 	case f == format.Protobuf:
-		return sink.NewBatches(to)
+		return generate.NewBatches(to)
 	case len(g.brokers) > 0:
-		return sink.NewKafka(to)
+		return generate.NewKafka(to)
 	}
-	return sink.Create(g.out, stdout)
+	return generate.CreateFile(g.out, stdout)
 }

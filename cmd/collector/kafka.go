@@ -15,7 +15,7 @@ import (
 	"github.com/keyheat/keyheat/internal/cli"
 	"github.com/keyheat/keyheat/internal/settings/config"
 	"github.com/keyheat/keyheat/internal/source/kafka"
-	"github.com/keyheat/keyheat/internal/source/kafka/auth"
+	"github.com/keyheat/keyheat/internal/source/kafka/wire"
 )
 
 // Kafka is where the samples are.
@@ -115,20 +115,20 @@ func (t TLS) client() (*tls.Config, error) {
 
 // source returns the configuration of internal/source/kafka, and how its credentials are
 // renewed.
-func (k *Kafka) source() (c kafka.Config, credentials *auth.Credentials, err error) {
+func (k *Kafka) source() (c kafka.Config, credentials *wire.Credentials, err error) {
 	c = kafka.Config{Brokers: k.Brokers, Topics: k.Topics, Group: k.Group, MaxBatchBytes: int(k.MaxBatch)}
 	as, err := k.credential()
 	if err != nil {
 		return c, nil, err
 	}
-	credentials = new(auth.Credentials)
+	credentials = new(wire.Credentials)
 	credentials.Renew(as)
 	c.TLS, c.SASL = credentials.TLS(), credentials.SASL()
 	return c, credentials, nil
 }
 
 // credential is how connections to Kafka are made.
-func (k *Kafka) credential() (c auth.Credential, err error) {
+func (k *Kafka) credential() (c wire.Credential, err error) {
 	if c.TLS, err = k.TLS.client(); err != nil {
 		return c, fmt.Errorf("kafka.tls: %w", err)
 	}

@@ -14,7 +14,7 @@ import (
 
 	"github.com/keyheat/keyheat/internal/cli"
 	"github.com/keyheat/keyheat/internal/collect"
-	"github.com/keyheat/keyheat/internal/daemon/buildinfo"
+	"github.com/keyheat/keyheat/internal/daemon"
 	"github.com/keyheat/keyheat/internal/source"
 )
 
@@ -126,7 +126,7 @@ func newCollector(ctx context.Context, config *Config, from input, source string
 func (c *Config) collector(host string) collect.Config {
 	shards, _, pending := c.share()
 	return collect.Config{
-		Host: host, Version: buildinfo.Read().Version, Shards: shards,
+		Host: host, Version: daemon.ReadBuild().Version, Shards: shards,
 		CommitInterval: c.Commit.Interval, PendingBytes: pending, Hider: c.hiders(),
 	}
 }

@@ -2,7 +2,7 @@ package main
 
 import (
 	"fmt"
-	"github.com/keyheat/keyheat/internal/settings/duration"
+	"github.com/keyheat/keyheat/internal/settings/options"
 	"slices"
 	"strings"
 	"time"
@@ -35,7 +35,7 @@ func incidents(settings storeSettings) *cobra.Command {
 	c.Flags().StringVar(&q.Severity, "severity", "", "critical or warning; all when empty")
 	c.Flags().StringVar(&q.Search, "search", "", "only incidents with this `text` in the table or a key")
 	c.Flags().IntVar(&q.Limit, "top", 20, "how many incidents to list")
-	var since duration.Flag
+	var since options.DurationFlag
 	c.Flags().Var(&since, "since", "only incidents seen in this `time` up to now, such as 7d; all when 0")
 	format := cli.OutputFlag(c)
 	c.RunE = func(c *cobra.Command, _ []string) error {

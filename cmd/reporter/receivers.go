@@ -2,7 +2,7 @@ package main
 
 import (
 	"fmt"
-	"github.com/keyheat/keyheat/internal/settings/duration"
+	"github.com/keyheat/keyheat/internal/settings/options"
 	"maps"
 	"slices"
 	"time"
@@ -62,7 +62,7 @@ func (r *Route) grouping() (*routing.Grouping, []routing.Fault) {
 		if text == "" {
 			return nil
 		}
-		d, err := duration.Parse(text)
+		d, err := options.ParseDuration(text)
 		if err != nil {
 			faults = append(faults, routing.Fault{Field: field, Err: fmt.Errorf("%q: write a duration with its unit, such as 0s, 30s or 5m", text)})
 			return nil

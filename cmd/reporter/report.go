@@ -3,7 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
-	"github.com/keyheat/keyheat/internal/settings/duration"
+	"github.com/keyheat/keyheat/internal/settings/options"
 	"io"
 	"slices"
 	"strings"
@@ -97,7 +97,7 @@ func writeReport(out io.Writer, p *report.Report, f report.Format, path string) 
 
 // moment reads a time, a date in a zone, or how long it is before another time.
 func moment(flag, text string, before time.Time, zone *time.Location) (time.Time, error) {
-	if d, err := duration.Parse(text); err == nil && d >= 0 {
+	if d, err := options.ParseDuration(text); err == nil && d >= 0 {
 		return before.Add(-d), nil
 	}
 	if t, err := time.Parse(time.RFC3339, text); err == nil {

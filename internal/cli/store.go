@@ -10,7 +10,7 @@ import (
 
 	"github.com/cenkalti/backoff/v5"
 
-	"github.com/keyheat/keyheat/internal/daemon/health"
+	"github.com/keyheat/keyheat/internal/daemon"
 	"github.com/keyheat/keyheat/internal/settings/config"
 	"github.com/keyheat/keyheat/store"
 )
@@ -77,18 +77,18 @@ func (s Store) Use(ctx context.Context, work func(*store.Store) error) (err erro
 
 // open opens the database, and waits for it while it cannot be reached: a
 // daemon may be up before its database. status has the reason meanwhile.
-func (s Store) open(ctx context.Context, log *slog.Logger, status *health.Status) (*store.Store, error) {
+func (s Store) open(ctx context.Context, log *slog.Logger, status *daemon.Health) (*store.Store, error) {
 	return backoff.Retry(ctx, func() (*store.Store, error) {
 		opened, err := store.Open(ctx, string(s.URL), store.Options{})
 		if err == nil {
-			status.Heal(health.Whole)
+			status.Heal(daemon.Whole)
 			return opened, nil
 		}
 		err = fmt.Errorf("open %s: %w", s, err)
 		if !errors.Is(err, store.ErrUnavailable) {
 			return nil, backoff.Permanent(err)
 		}
-		status.Fail(health.Whole, err.Error())
+		status.Fail(daemon.Whole, err.Error())
 		log.Warn("the database cannot be reached; trying again", "error", err)
 		return nil, err
 	}, backoff.WithMaxElapsedTime(0), backoff.WithBackOff(&backoff.ExponentialBackOff{

@@ -40,7 +40,7 @@ import (
 	"github.com/cenkalti/backoff/v5"
 
 	"github.com/keyheat/keyheat/detect"
-	"github.com/keyheat/keyheat/internal/daemon/health"
+	"github.com/keyheat/keyheat/internal/daemon"
 	"github.com/keyheat/keyheat/internal/daemon/retry"
 	"github.com/keyheat/keyheat/internal/source"
 	"github.com/keyheat/keyheat/sketch"
@@ -90,7 +90,7 @@ type Collector struct {
 	acknowledged int64              // the newest stored commit
 	cancelCommit context.CancelFunc // cancels the commit in flight; never nil
 
-	health health.Status
+	health daemon.Health
 	share  badShare
 	hot    hotKeys
 	// refused are the tables beyond the sketches' limit.

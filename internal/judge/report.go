@@ -38,7 +38,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/keyheat/keyheat/internal/alert/silence"
-	"github.com/keyheat/keyheat/internal/daemon/health"
+	"github.com/keyheat/keyheat/internal/daemon"
 	"github.com/keyheat/keyheat/internal/daemon/retry"
 	"github.com/keyheat/keyheat/store"
 )
@@ -86,7 +86,7 @@ type Judge struct {
 	store  Store
 	holder string
 	logger *slog.Logger
-	health health.Status
+	health daemon.Health
 	// judged is the time at which this process last judged all deltas and stored the
 	// results; nil while another one judges.
 	judged atomic.Pointer[time.Time]
@@ -131,7 +131,7 @@ func (j *Judge) judge(ctx context.Context) error {
 		term = next
 		switch {
 		case err == nil:
-			j.health.Heal(health.Whole)
+			j.health.Heal(daemon.Whole)
 			wait.Reset()
 			j.sleep(ctx, wake, term)
 		case ctx.Err() == nil:
@@ -243,7 +243,7 @@ func (j *Judge) release(ctx context.Context, t *term) {
 
 func (j *Judge) recordFailure(err error) {
 	j.measures.errors.Inc()
-	if j.health.Fail(health.Whole, fmt.Sprintf("judging fails: %v", err)) {
+	if j.health.Fail(daemon.Whole, fmt.Sprintf("judging fails: %v", err)) {
 		j.logger.Error("judging fails; retrying", "error", err)
 	}
 }

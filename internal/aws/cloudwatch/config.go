@@ -68,5 +68,5 @@ func (c Config) CostOf() float64 {
 // CostOpen returns the additional daily cost of reading one table with an open incident,
 // without its indexes, in US dollars.
 func CostOpen() float64 {
-	return float64(24*time.Hour/everyOpen) * float64(len(Watched)+len(ByOperation)) * Price
+	return float64(24*time.Hour/everyOpen) * float64(len(watched)+len(ByOperation)) * Price
 }

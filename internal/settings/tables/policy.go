@@ -3,7 +3,6 @@ package tables
 import (
 	"cmp"
 	"fmt"
-	"github.com/keyheat/keyheat/internal/settings/duration"
 	"strings"
 	"time"
 
@@ -96,7 +95,7 @@ func parseFor(text string) (time.Duration, error) {
 	if text == "" {
 		return 0, nil
 	}
-	d, err := duration.Parse(text)
+	d, err := options.ParseDuration(text)
 	if err != nil || d < 0 {
 		return 0, fmt.Errorf("%q: give harm, or a time such as 30s, or 0s", text)
 	}

@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/keyheat/keyheat/internal/settings/duration"
+	"github.com/keyheat/keyheat/internal/settings/options"
 )
 
 // Check fails unless the page, a path from the test's folder, has between its marks
@@ -85,7 +85,7 @@ func code(v reflect.Value) string {
 	var text string
 	switch x := v.Interface().(type) {
 	case time.Duration:
-		text = duration.Format(x)
+		text = options.FormatDuration(x)
 	case []string:
 		text = strings.Join(x, ",")
 	case encoding.TextMarshaler:
