@@ -307,12 +307,12 @@ func (f *streamFlags) open(c *cobra.Command, o *analyze.Options, known tables.Ta
 	}
 	for _, of := range []string{"map", "map-file", "time-unit", "time-layout", "table"} {
 		if c.Flags().Changed(of) {
-			return cli.Wrong(fmt.Errorf("--%s is for files: a stream's records have one form", of))
+			return cli.Wrong(fmt.Errorf("--%s is for files: a stream has one format", of))
 		}
 	}
 	switch {
 	case len(o.Paths) > 0:
-		return cli.Wrong(fmt.Errorf("--stream %s is read in the place of files: leave out %s", *f.table, o.Paths[0]))
+		return cli.Wrong(fmt.Errorf("--stream %s is read instead of files: remove %s", *f.table, o.Paths[0]))
 	case *f.last < time.Second || *f.last > tablestream.Longest:
 		return cli.Wrong(errors.New("--last: a stream keeps 24 hours: give 1s to 24h"))
 	case *f.rate < 0.01 || *f.rate > tablestream.MostRequests:
@@ -365,7 +365,7 @@ func (f *insightsFlags) run(c *cobra.Command, files []string, o tableinsights.Op
 	}
 	switch {
 	case len(files) > 0:
-		return cli.Wrong(fmt.Errorf("--contributor-insights %s is read in the place of files: leave out %s", *f.table, files[0]))
+		return cli.Wrong(fmt.Errorf("--contributor-insights %s is read instead of files: remove %s", *f.table, files[0]))
 	case o.Last < time.Minute || o.Last > tableinsights.Longest:
 		return cli.Wrong(errors.New("--last: a report of Contributor Insights covers 24 hours at most: give 1m to 24h"))
 	case !slices.Contains(tableinsights.Formats(), o.Format):
