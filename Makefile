@@ -1,5 +1,5 @@
-# The same commands on every machine and in CI. Nothing but Go has to be there:
-# what else is needed is installed into .cache, or by apt when this is root.
+# The same commands on every machine and in CI. They need Go. They install everything else
+# into .cache, or with apt when this is root.
 
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c

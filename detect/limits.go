@@ -31,22 +31,6 @@ const (
 	CollectionBytes = 10 << 30
 )
 
-// The defaults and bounds of a [Policy].
-const (
-	// DefaultWarning is the share of a limit that makes a key worth a warning.
-	DefaultWarning = 0.8
-	// DefaultHeadroom is the factor on a shard count over the peak's bare need; AWS's
-	// examples use 1.5 to 2.
-	DefaultHeadroom = 1.5
-	// MinHeadroom is the bare need.
-	MinHeadroom = 1
-	// MaxHeadroom guards against typing errors.
-	MaxHeadroom = 100
-	// DefaultMinUnits is the least peak of a table, in units a second, for a verdict on
-	// its key design. No design is hot below it.
-	DefaultMinUnits = 10
-)
-
 // When an episode begins, fires, and ends.
 const (
 	// TrackShare is the share of a limit that makes a key warm: its seconds are kept, and

@@ -12,6 +12,22 @@ import (
 	"github.com/keyheat/keyheat/shardkey"
 )
 
+// The defaults and bounds of a [Policy].
+const (
+	// DefaultWarning is the share of a limit that makes a key worth a warning.
+	DefaultWarning = 0.8
+	// DefaultHeadroom is the factor on a shard count over the peak's bare need; AWS's
+	// examples use 1.5 to 2.
+	DefaultHeadroom = 1.5
+	// MinHeadroom is the bare need.
+	MinHeadroom = 1
+	// MaxHeadroom guards against typing errors.
+	MaxHeadroom = 100
+	// MinUnits is the least peak of a table, in units a second, for a verdict on its key
+	// design. No design is hot below it.
+	MinUnits = 10
+)
+
 // Policy holds an operator's decisions for a table.
 type Policy struct {
 	// Warning is the share of the limit that makes a key worth a warning, in (0,1].
@@ -19,9 +35,6 @@ type Policy struct {
 	// Headroom is the factor on a shard count over the peak's bare need, from MinHeadroom
 	// to MaxHeadroom.
 	Headroom float64
-	// MinUnits is the least peak of a table or index for a verdict on its key design, in
-	// units a second of reads or writes.
-	MinUnits float64
 	// Severest caps the severity; empty caps nothing. Info sends no alerts.
 	Severest Severity
 	// Suffix is the format of new shards' names. Nil keeps the key's existing format, or
@@ -115,7 +128,7 @@ func (l Lifecycle) validate() error {
 
 // DefaultPolicy returns the policy of a table without decisions by the operator.
 func DefaultPolicy() Policy {
-	return Policy{Warning: DefaultWarning, Headroom: DefaultHeadroom, MinUnits: DefaultMinUnits}
+	return Policy{Warning: DefaultWarning, Headroom: DefaultHeadroom}
 }
 
 // Validate returns an error that names the first invalid value of a policy.
@@ -125,8 +138,6 @@ func (p Policy) Validate() error {
 		return fmt.Errorf("warning is %v: give the share of the limit to warn at, over 0 and up to 1", p.Warning)
 	case !(p.Headroom >= MinHeadroom && p.Headroom <= MaxHeadroom):
 		return fmt.Errorf("headroom is %v: give a factor from %d to %d, 1.5 is usual", p.Headroom, MinHeadroom, MaxHeadroom)
-	case !(p.MinUnits >= 0):
-		return fmt.Errorf("minimum traffic is %v: give units a second, 0 or more", p.MinUnits)
 	case Rank(p.Severest) < 0:
 		return fmt.Errorf("severity %q: give critical, warning or info", p.Severest)
 	}

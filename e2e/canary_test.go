@@ -26,7 +26,7 @@ func TestCanary(t *testing.T) {
 	if err := os.WriteFile(file, []byte(secret+"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	w := newScenario(t, "canary", fmt.Sprintf("webhook: {url: \"http://127.0.0.1:1/canary-token-0c1d\", secret: whsec_%s}", secret))
+	w := newScenario(t, "canary", fmt.Sprintf("receivers: {hook: {type: webhook, url: \"http://127.0.0.1:1/canary-token-0c1d\", secret: whsec_%s}}", secret))
 	for _, c := range w.collectors {
 		c.rewrite(t, "store:", fmt.Sprintf("policy: {keys: hmac}\nkeys: {secret_file: %q}\nstore:", file))
 	}

@@ -21,7 +21,6 @@ import (
 var (
 	latencyTrials = flag.Int("latency.trials", 3, "how many keys TestLatency makes hot, one after another")
 	latencyRate   = flag.Int64("latency.rate", 3000, "how many write units a second each of these keys needs")
-	latencyEarly  = flag.String("latency.early", "", "commit.early of TestLatency's collectors; its default when empty")
 	latencyStrict = flag.Bool("latency.strict", false, "fail TestLatency above 1.5 s in the median or 3 s at most")
 )
 
@@ -47,7 +46,6 @@ receivers:
   pager: {type: webhook, url: %q, limit: -1}
 `, receiver.URL))
 	for _, c := range w.collectors {
-		c.env = append(c.env, "KEYHEAT_COMMIT_EARLY="+*latencyEarly)
 		c.start(t)
 	}
 	for _, c := range w.collectors {

@@ -1,5 +1,8 @@
 //go:build e2e
 
+// Package e2e_test runs Keyheat as its users do: collectors and a reporter as processes,
+// against a real Apache Kafka and a real Postgres. It compares the stored figures with an
+// oracle that shares no code with them. `make e2e` runs it.
 package e2e_test
 
 import (

@@ -78,7 +78,15 @@ func (s *Store) AcquireLease(ctx context.Context, name, holder string, ttl time.
 // expired lease that was not taken is renewed.
 func (s *Store) RenewLease(ctx context.Context, l Lease, ttl time.Duration) (Lease, error) {
 	err := s.change(ctx, "renew lease "+l.Name, func(t *tx) error {
-		l.Expires, l.Session = utc(t.now.Add(ttl)), s.Session()
+		if err := t.useLease(ctx, l); err != nil {
+			return err
+		}
+		// A judgement may have held the lease's row for longer than ttl.
+		now, err := s.dialect.now(ctx, t.Tx)
+		if err != nil {
+			return err
+		}
+		l.Expires, l.Session = utc(now.Add(ttl)), s.Session()
 		return t.endLease(ctx, l, l.Expires)
 	})
 	return l, err

@@ -25,6 +25,9 @@ func Migrate(ctx context.Context, rawURL string) (applied int, err error) {
 		return 0, err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
+	if err := s.ping(ctx); err != nil {
+		return 0, explainConnection(err)
+	}
 	return s.migrate(ctx)
 }
 

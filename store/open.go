@@ -44,7 +44,7 @@ func Open(ctx context.Context, rawURL string, o Options) (*Store, error) {
 // prepare makes sure that the schema is the one this program knows.
 func (s *Store) prepare(ctx context.Context, o Options) error {
 	if err := s.ping(ctx); err != nil {
-		return explainTLS(err)
+		return explainConnection(err)
 	}
 	inMemory := s.pool == nil && s.path == ""
 	if o.Migrate || inMemory {

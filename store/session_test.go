@@ -113,3 +113,38 @@ func mustOpen(t *testing.T, url string) *store.Store {
 	t.Cleanup(func() { _ = s.Close() })
 	return s
 }
+
+// TestARenewalThatWaitsIsWhole: a judgement holds the lease's row for longer than the lease. The
+// renewal that waits for it counts from then, so that another process takes no lease.
+func TestARenewalThatWaitsIsWhole(t *testing.T) {
+	onEveryEngine(t, func(t *testing.T, url string) {
+		const ttl = time.Second
+		s := mustOpen(t, url)
+		lease, ok, err := s.AcquireLease(t.Context(), "judge", "holder", ttl)
+		if err != nil || !ok {
+			t.Fatalf("lease: %t, %v", ok, err)
+		}
+		judging, err := raw(t, url).BeginTx(t.Context(), nil)
+		if err == nil {
+			_, err = judging.ExecContext(t.Context(), `UPDATE leases SET writes = writes WHERE name = 'judge'`)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		renewed := make(chan error)
+		go func() {
+			_, err := s.RenewLease(t.Context(), lease, ttl)
+			renewed <- err
+		}()
+		time.Sleep(2 * ttl)
+		if err := judging.Commit(); err != nil {
+			t.Fatal(err)
+		}
+		if err := <-renewed; err != nil {
+			t.Fatal(err)
+		}
+		if _, ok, err := s.AcquireLease(t.Context(), "judge", "other", ttl); ok || err != nil {
+			t.Errorf("another has the lease that was just renewed: %t, %v", ok, err)
+		}
+	})
+}

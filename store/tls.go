@@ -12,7 +12,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"github.com/keyheat/keyheat/internal/daemon/loopback"
+	"github.com/keyheat/keyheat/internal/daemon"
 )
 
 // verified is the sslmode that a URL without one gets when its server is not on this
@@ -50,11 +50,11 @@ func fallsBack(c *pgconn.Config) bool {
 // isLocal reports whether a host is this machine: a socket's directory, localhost, or a
 // loopback address.
 func isLocal(host string) bool {
-	return strings.HasPrefix(host, "/") || strings.HasPrefix(host, "@") || loopback.Host(host)
+	return strings.HasPrefix(host, "/") || strings.HasPrefix(host, "@") || daemon.IsLoopbackHost(host)
 }
 
-// explainTLS adds the remedy to an error of TLS.
-func explainTLS(err error) error {
+// explainConnection adds the remedy to an error of a login or of TLS.
+func explainConnection(err error) error {
 	var (
 		invalid  x509.CertificateInvalidError
 		unknown  x509.UnknownAuthorityError
@@ -65,12 +65,13 @@ func explainTLS(err error) error {
 	switch {
 	case err == nil:
 		return nil
-	case errors.As(err, &refused): // the last attempt reached the server, whatever TLS made of the first
-		return fmt.Errorf("%w: the server answers, and refuses this login: check the user, the password and the database's name in the URL", err)
+	case errors.As(err, &refused) && !errors.Is(err, ErrUnavailable):
+		// The server's answer alone: sslmode=prefer may have failed with TLS before.
+		return fmt.Errorf("the database refuses this login: %w: check the user, the password and the database's name in the URL", refused)
 	case strings.Contains(err.Error(), "server refused TLS connection"):
-		return fmt.Errorf("%w: the server does not speak TLS: switch it on there, or, where the network between is trusted, write sslmode=disable into the URL", err)
+		return fmt.Errorf("%w: the server does not speak TLS: enable TLS there, or write sslmode=disable into the URL if you trust the network", err)
 	case errors.As(err, &unknown), errors.As(err, &invalid), errors.As(err, &hostname), errors.As(err, &alert):
-		return fmt.Errorf("%w: the server's certificate is not trusted for this name: give its authority as sslrootcert=FILE in the URL, or write sslmode=require to encrypt without verifying", err)
+		return fmt.Errorf("%w: the server's certificate is not trusted for this name: name its authority as sslrootcert=FILE in the URL, or write sslmode=require to encrypt without verification", err)
 	}
 	return err
 }

@@ -13,7 +13,6 @@ import (
 	"github.com/keyheat/keyheat/internal/settings/format"
 	"github.com/keyheat/keyheat/internal/settings/tables"
 	"github.com/keyheat/keyheat/internal/source/kafka"
-	"github.com/keyheat/keyheat/internal/source/shards"
 	"github.com/keyheat/keyheat/sketch"
 )
 
@@ -33,37 +32,30 @@ type Config struct {
 
 // Commit is how often summaries are stored.
 type Commit struct {
-	Interval time.Duration `yaml:"interval" help:"how often summaries and positions are stored"`
-	Early    time.Duration `yaml:"early" help:"the shortest time between two commits that are made early because a key came over a partition's limit; 0s for none"`
+	Interval time.Duration `yaml:"interval" help:"the time between two commits of summaries and positions"`
 }
 
-// Collect is how samples are summarised.
+// Collect bounds the memory of a collector.
 type Collect struct {
-	Shards      int           `yaml:"shards" help:"how many sketches are filled in parallel, 5MiB of collect.memory each; 0 for one per CPU core, as far as a quarter of it suffices"`
-	Memory      config.Bytes  `yaml:"memory" help:"bytes for samples, of all partitions, in equal parts for Kafka and streams where both are read: what was fetched, what is decompressed of it, sketches, and what waits to be stored; reading pauses above it. The process stays below 1.3 times as much and 64MiB"`
-	TooOld      time.Duration `yaml:"too_old" help:"a sample whose time is more than this before its message's counts as bad"`
-	TooFarAhead time.Duration `yaml:"too_far_ahead" help:"a sample whose time is more than this after its message's, or ahead of the database's clock, counts as bad"`
+	Memory config.Bytes `yaml:"memory" help:"memory for samples: fetched, decompressed, summarised and waiting to be stored. Kafka and streams get half each. Above it reading pauses. The process stays below 1.3 times this and 64MiB"`
 }
 
 // Admin is where the operations server listens.
 type Admin struct {
 	Listen string   `yaml:"listen" help:"host:port of health, readiness and metrics"`
-	Hosts  []string `yaml:"hosts" help:"names by which the server may be called, beside localhost and IP addresses; another name is answered with 421"`
+	Hosts  []string `yaml:"hosts" help:"names by which clients may call the server, beside localhost and IP addresses; another name gets a 421"`
 }
 
 // defaults returns a collector's settings where nothing else is configured.
 func defaults() *Config {
-	gathers := collect.Default()
 	return &Config{
 		Kafka:       Kafka{Group: "keyheat", Format: []string{string(format.Keyheat)}, MaxBatch: kafka.DefaultMaxBatchBytes},
-		Streams:     Streams{Consumer: "keyheat", Lease: shards.Default().Lease},
+		Streams:     Streams{Consumer: "keyheat"},
 		FileSection: tables.DefaultFile(),
-		Commit:      Commit{Interval: gathers.CommitInterval, Early: gathers.EarlyCommit},
-		Collect: Collect{
-			Memory: 128 << 20, TooOld: gathers.TooOld, TooFarAhead: gathers.TooFarAhead,
-		},
-		Admin: Admin{Listen: "127.0.0.1:9461"},
-		Log:   cli.DefaultLog(),
+		Commit:      Commit{Interval: collect.Default().CommitInterval},
+		Collect:     Collect{Memory: 128 << 20},
+		Admin:       Admin{Listen: "127.0.0.1:9461"},
+		Log:         cli.DefaultLog(),
 	}
 }
 
@@ -80,55 +72,28 @@ func (c *Config) Check(f *config.Faults) {
 	if c.Commit.Interval < 100*time.Millisecond || c.Commit.Interval > time.Minute {
 		f.Addf("commit.interval", "%s: give 100ms to 1m", c.Commit.Interval)
 	}
-	if c.Commit.Early != 0 && (c.Commit.Early < 100*time.Millisecond || c.Commit.Early > time.Minute) {
-		f.Addf("commit.early", "%s: give 100ms to 1m, or 0s for never", c.Commit.Early)
-	}
 	c.Web.Check("admin.listen", c.Admin.Listen, f)
 	c.Log.Check(f)
 }
 
 // check checks the section for so many inputs.
 func (c *Collect) check(inputs int, f *config.Faults) {
-	if c.Shards < 0 || c.Shards > 1024 {
-		f.Addf("collect.shards", "%d: give 1 to 1024, or 0 for one a core", c.Shards)
-	}
-	least := inputs * 16
-	if int(c.Memory) < least<<20 {
-		f.Addf("collect.memory", "less than one second of samples needs: give at least %dMiB", least)
-	}
-	if needed := c.Shards * 2 * sketchBytes; needed > int(c.Memory) && int(c.Memory) >= least<<20 {
-		f.Addf("collect.shards", "%d sketches take half of %dMiB, collect.memory is %dMiB: give fewer, or more memory", c.Shards, needed>>20, c.Memory>>20)
-	}
-	if c.TooOld < time.Second {
-		f.Addf("collect.too_old", "%s: give at least 1s", c.TooOld)
-	}
-	if c.TooFarAhead < time.Second {
-		f.Addf("collect.too_far_ahead", "%s: give at least 1s", c.TooFarAhead)
+	if least := inputs * 16; int(c.Memory) < least<<20 {
+		f.Addf("collect.memory", "too little for one second of samples: give at least %dMiB", least)
 	}
 }
 
 // sketchBytes is about the memory of one sketch's live seconds: see sketch.NewShard.
 const sketchBytes = sketch.SecondsInRing * (sketch.DefaultCounterBytes + sketch.DefaultSets<<10)
 
-// share returns one input's part of the memory and the sketches. Shares are fixed, so
-// that an input whose source or partitions hang holds nothing of the others.
-func (c Collect) share(inputs int) Collect {
-	c.Memory /= config.Bytes(inputs)
-	if c.Shards > 0 {
-		c.Shards = max(1, c.Shards/inputs)
-	}
-	return c
-}
-
-// memory divides Collect.Memory. The sketches take their fixed sizes. Half of the rest
-// holds records that are read and not yet counted, the other half samples that wait to be
-// stored. So neither blocks the other, and a full half pauses reading.
-func (c *Collect) memory() (shards int, reading, pending int64) {
-	live, all := int64(sketchBytes), int64(c.Memory)
-	shards = c.Shards
-	if shards == 0 {
-		shards = int(max(1, min(int64(runtime.GOMAXPROCS(0)), all/4/live)))
-	}
+// share divides the memory of one input, whose share is fixed: an input whose source or
+// partitions hang holds no memory of the other. A sketch for each core takes its fixed
+// size, at most a quarter of the share together. Half of the rest holds records that are
+// read and not yet counted, the other half samples that wait to be stored. So neither
+// blocks the other, and a full half pauses reading.
+func (c *Config) share() (shards int, reading, pending int64) {
+	live, all := int64(sketchBytes), int64(c.Collect.Memory)/int64(len(c.inputs()))
+	shards = int(max(1, min(int64(runtime.GOMAXPROCS(0)), all/4/live)))
 	rest := all - int64(shards)*live
 	return shards, rest / 2, min(rest/2, collect.MaxPendingBytes)
 }

@@ -14,8 +14,6 @@ import (
 	"github.com/keyheat/keyheat/internal/cli"
 	"github.com/keyheat/keyheat/internal/cli/terminal"
 	"github.com/keyheat/keyheat/internal/generate"
-	"github.com/keyheat/keyheat/internal/generate/sink"
-	"github.com/keyheat/keyheat/internal/generate/trace"
 	"github.com/keyheat/keyheat/internal/settings/format"
 	"github.com/keyheat/keyheat/sample"
 )
@@ -26,7 +24,7 @@ type generated struct {
 	start, trace string
 	hot, rolling []string
 
-	perSecond, limit int
+	perSecond int
 
 	out, topic  string
 	brokers     []string
@@ -40,14 +38,11 @@ func generateCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "generate",
 		Short: "Generate seeded traffic, or replay a key trace, into a file or Kafka",
-		Long: "Generates samples of synthetic DynamoDB traffic: many keys under a Zipf law, and\n" +
-			"hot keys among them. The same flags with the same --start give the same samples,\n" +
-			"byte for byte. With --trace it replays a recorded key trace instead.\n" +
-			"Delivery to Kafka is at least once.",
+		Long: "Writes samples of synthetic DynamoDB traffic: hot keys among many keys under a Zipf law.\n" +
+			"Equal flags with an equal --start give equal samples, byte for byte. With --trace it\n" +
+			"replays a recorded key trace instead. Delivery to Kafka is at least once.",
 		Example: "  collector generate --duration 10m --out samples.ndjson.zst\n" +
-			"  collector generate --brokers localhost:9092 --topic samples --pace --duration 24h\n" +
-			"  collector generate --hot orders:merchant#7:wcu=2500 --hot orders/by-status:OPEN:rcu=4000,after=10s,for=30s\n" +
-			"  collector generate --trace orm-busy.trace.zst --per-second 200000 --brokers localhost:9092 --topic samples --partition-by random",
+			"  collector generate --brokers localhost:9092 --topic samples --pace --hot orders:OPEN:wcu=4000,after=10s,for=30s",
 		Args: cobra.NoArgs,
 	}
 	g.addFlags(c)
@@ -57,30 +52,27 @@ func generateCommand() *cobra.Command {
 
 func (g *generated) addFlags(c *cobra.Command) {
 	f, t := c.Flags(), &g.traffic
-	f.StringVar(&g.out, "out", sink.Stdout, "the `file` to write NDJSON to; .gz and .zst are compressed")
+	f.StringVar(&g.out, "out", generate.Stdout, "the `file` to write NDJSON to; .gz and .zst are compressed")
 	f.StringSliceVar(&g.brokers, "brokers", nil, "host:port of Kafka's brokers, instead of a file")
 	f.StringVar(&g.topic, "topic", "", "the Kafka topic; it must exist")
-	f.StringVar(&g.partitionBy, "partition-by", string(sink.ByKey), "key keeps a key's samples in one partition, random spreads them")
-	f.StringVar(&g.format, "format", string(format.Keyheat), "what the topic holds: keyheat, a sample a message, or keyheat-protobuf, many")
+	f.StringVar(&g.partitionBy, "partition-by", string(generate.ByKey), "key keeps a key's samples in one partition, random spreads them")
+	f.StringVar(&g.format, "format", string(format.Keyheat), "the format of messages: keyheat, with one sample each, or keyheat-protobuf, with many")
 	f.BoolVar(&g.realTime, "pace", false, "generate in real time instead of as fast as possible")
 
-	f.Uint64Var(&t.Seed, "seed", t.Seed, "seed of everything that is random")
+	f.Uint64Var(&t.Seed, "seed", t.Seed, "the seed of all randomness")
 	f.StringVar(&g.start, "start", "", "event `time` of the first sample, RFC 3339 (default now)")
 	f.DurationVar(&t.Duration, "duration", t.Duration, "how much event time to fill")
 	f.Float64Var(&t.Rate, "rate", t.Rate, "share of the requests that are sampled, above 0 up to 1")
 	f.StringSliceVar(&t.Background.Tables, "tables", t.Background.Tables, "tables of the background traffic")
 	f.Int64Var(&t.Background.Requests, "requests", t.Background.Requests, "background requests a second, over all tables")
 	f.IntVar(&t.Background.Keys, "keys", t.Background.Keys, "partition keys of each background table")
-	f.Float64Var(&t.Background.Exponent, "exponent", t.Background.Exponent, "exponent of the Zipf law, 0 for keys of equal frequency")
-	f.Float64Var(&t.Background.Reads, "reads", t.Background.Reads, "share of the background requests that read")
-	f.StringArrayVar(&g.hot, "hot", nil, "a hot key as `TABLE[/INDEX]:KEY:LOAD` with a load of wcu=N,rcu=N,after=D,for=D; instead of the usual ones")
-	f.StringArrayVar(&g.rolling, "rolling", nil, "a key named after today, or this hour, as `TABLE:wcu=N[,hourly]`; instead of the usual one")
+	f.StringArrayVar(&g.hot, "hot", nil, "a hot key as `TABLE[/INDEX]:KEY:LOAD`, with a load such as wcu=N,rcu=N,after=D,for=D; replaces the default ones")
+	f.StringArrayVar(&g.rolling, "rolling", nil, "a key named after today, or this hour, as `TABLE:wcu=N[,hourly]`; replaces the default one")
 	f.StringVar(&g.trace, "trace", "", "a zstd-compressed key trace `file` to replay instead of synthetic traffic")
 	f.IntVar(&g.perSecond, "per-second", 200_000, "accesses of the trace in one second of event time")
-	f.IntVar(&g.limit, "limit", 0, "accesses of the trace to use, 0 for all")
 	c.MarkFlagsRequiredTogether("brokers", "topic")
 	c.MarkFlagsMutuallyExclusive("out", "brokers")
-	for _, synthetic := range []string{"duration", "rate", "tables", "requests", "keys", "exponent", "reads", "hot", "rolling"} {
+	for _, synthetic := range []string{"duration", "rate", "tables", "requests", "keys", "hot", "rolling"} {
 		c.MarkFlagsMutuallyExclusive("trace", synthetic)
 	}
 }
@@ -99,15 +91,15 @@ func (g *generated) run(c *cobra.Command) (err error) {
 		return cli.Wrong(err)
 	}
 	defer func() { err = errors.Join(err, to.Close()) }()
-	options := sink.Options{RealTime: g.realTime}
+	options := generate.CopyOptions{RealTime: g.realTime}
 	if terminal.Is(c.ErrOrStderr()) {
 		options.Progress = c.ErrOrStderr()
 	}
 	return g.copy(c.Context(), records, to, options)
 }
 
-func (g *generated) copy(ctx context.Context, records iter.Seq2[sample.Record, error], to sink.Sink, o sink.Options) error {
-	if _, err := sink.Copy(ctx, records, to, o); err != nil {
+func (g *generated) copy(ctx context.Context, records iter.Seq2[sample.Record, error], to generate.Sink, o generate.CopyOptions) error {
+	if _, err := generate.Copy(ctx, records, to, o); err != nil {
 		return fmt.Errorf("generate: %w", err)
 	}
 	return nil
@@ -153,8 +145,8 @@ func (g *generated) records() (_ iter.Seq2[sample.Record, error], done func() er
 	if err != nil {
 		return nil, nil, fmt.Errorf("--trace: %w", err)
 	}
-	laid, err := trace.Records(file, trace.Config{
-		Start: g.traffic.Start, PerSecond: g.perSecond, Seed: g.traffic.Seed, Limit: g.limit,
+	laid, err := generate.ReadTrace(file, generate.TraceConfig{
+		Start: g.traffic.Start, PerSecond: g.perSecond, Seed: g.traffic.Seed,
 	})
 	if err != nil {
 		return nil, nil, errors.Join(err, file.Close())
@@ -174,17 +166,17 @@ func withoutErrors(records iter.Seq[sample.Record]) iter.Seq2[sample.Record, err
 }
 
 // open returns where the samples go.
-func (g *generated) open(stdout io.Writer) (sink.Sink, error) {
-	to := sink.KafkaOptions{Brokers: g.brokers, Topic: g.topic, By: sink.Partitioning(g.partitionBy), Seed: g.traffic.Seed}
+func (g *generated) open(stdout io.Writer) (generate.Sink, error) {
+	to := generate.KafkaOptions{Brokers: g.brokers, Topic: g.topic, By: generate.Partitioning(g.partitionBy), Seed: g.traffic.Seed}
 	switch f := format.Format(g.format); {
 	case f != format.Keyheat && f != format.Protobuf:
 		return nil, fmt.Errorf("--format %q: give %s or %s", g.format, format.Keyheat, format.Protobuf)
 	case f == format.Protobuf && len(g.brokers) == 0:
 		return nil, fmt.Errorf("--format %s is for Kafka: give --brokers and --topic", format.Protobuf)
 	case f == format.Protobuf:
-		return sink.NewBatches(to)
+		return generate.NewBatches(to)
 	case len(g.brokers) > 0:
-		return sink.NewKafka(to)
+		return generate.NewKafka(to)
 	}
-	return sink.Create(g.out, stdout)
+	return generate.CreateFile(g.out, stdout)
 }

@@ -15,17 +15,17 @@ import (
 	"github.com/keyheat/keyheat/internal/cli"
 	"github.com/keyheat/keyheat/internal/settings/config"
 	"github.com/keyheat/keyheat/internal/source/kafka"
-	"github.com/keyheat/keyheat/internal/source/kafka/auth"
+	"github.com/keyheat/keyheat/internal/source/kafka/wire"
 )
 
 // Kafka is where the samples are.
 type Kafka struct {
 	Brokers []string `yaml:"brokers" help:"host:port of some brokers of the cluster"`
-	Topics  []string `yaml:"topics" help:"the topics to read, all partitions, from the earliest record"`
-	Format  []string `yaml:"format" help:"what the topics hold: keyheat, keyheat-protobuf, dynamodb-stream or cloudtrail; topic=format for one of them"`
-	Group   string   `yaml:"group" help:"the consumer group that shares the partitions; a renamed one reads on where the old one stopped"`
+	Topics  []string `yaml:"topics" help:"the topics to read, from the earliest record"`
+	Format  []string `yaml:"format" help:"the format of messages: keyheat, keyheat-protobuf, dynamodb-stream or cloudtrail; topic=format for one topic"`
+	Group   string   `yaml:"group" help:"the consumer group that shares the partitions; after a renaming, reading continues at the stored positions"`
 	// MaxBatch bounds batches and records, which a reader cannot split.
-	MaxBatch config.Bytes `yaml:"max_batch" help:"the most bytes that one record batch may hold as it is fetched, and one record of it when it is decompressed; a record above it is recorded as a gap"`
+	MaxBatch config.Bytes `yaml:"max_batch" help:"the largest record batch as fetched, and the largest decompressed record; a larger record is skipped and stored as a gap"`
 	TLS      TLS          `yaml:"tls"`
 	SASL     SASL         `yaml:"sasl"`
 }
@@ -33,10 +33,10 @@ type Kafka struct {
 // TLS is how connections to Kafka are encrypted.
 type TLS struct {
 	Enabled    bool   `yaml:"enabled" help:"encrypt the connections to Kafka and verify its certificate"`
-	CAFile     string `yaml:"ca_file" help:"PEM certificates of the authorities that may sign Kafka's; the system's when empty"`
-	CertFile   string `yaml:"cert_file" help:"PEM certificate of this client, where Kafka requires one"`
+	CAFile     string `yaml:"ca_file" help:"PEM certificates of the authorities that sign Kafka's certificate; the system's when empty"`
+	CertFile   string `yaml:"cert_file" help:"PEM certificate of this client, if Kafka requires one"`
 	KeyFile    string `yaml:"key_file" help:"PEM key of the certificate"`
-	ServerName string `yaml:"server_name" help:"the name in Kafka's certificate, where it differs from the broker's"`
+	ServerName string `yaml:"server_name" help:"the name in Kafka's certificate, if it differs from the broker's"`
 }
 
 // SASL is how the collector authenticates to Kafka.
@@ -115,20 +115,20 @@ func (t TLS) client() (*tls.Config, error) {
 
 // source returns the configuration of internal/source/kafka, and how its credentials are
 // renewed.
-func (k *Kafka) source() (c kafka.Config, credentials *auth.Credentials, err error) {
+func (k *Kafka) source() (c kafka.Config, credentials *wire.Credentials, err error) {
 	c = kafka.Config{Brokers: k.Brokers, Topics: k.Topics, Group: k.Group, MaxBatchBytes: int(k.MaxBatch)}
 	as, err := k.credential()
 	if err != nil {
 		return c, nil, err
 	}
-	credentials = new(auth.Credentials)
+	credentials = new(wire.Credentials)
 	credentials.Renew(as)
 	c.TLS, c.SASL = credentials.TLS(), credentials.SASL()
 	return c, credentials, nil
 }
 
 // credential is how connections to Kafka are made.
-func (k *Kafka) credential() (c auth.Credential, err error) {
+func (k *Kafka) credential() (c wire.Credential, err error) {
 	if c.TLS, err = k.TLS.client(); err != nil {
 		return c, fmt.Errorf("kafka.tls: %w", err)
 	}
@@ -190,8 +190,7 @@ func (k *Kafka) open(ctx context.Context, config *Config, d cli.Daemon) (*readin
 	if settings.Instance, err = config.instance(); err != nil {
 		return nil, err
 	}
-	share := config.share()
-	_, settings.MemoryBytes, _ = share.memory()
+	_, settings.MemoryBytes, _ = config.share()
 	if exposed := k.describeExposure(); exposed != "" {
 		d.Log.Warn(exposed)
 	}

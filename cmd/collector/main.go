@@ -25,7 +25,8 @@ func command() *cobra.Command {
 		Long: "The collector reads samples of DynamoDB requests, summarises them in bounded\n" +
 			"memory, and stores the summaries. Any number of collectors share the work.",
 	}
-	root.AddCommand(runCommand(), checkCommand(), generateCommand(), cli.VersionCommand("collector"))
+	root.AddCommand(runCommand(), checkCommand(), generateCommand())
+	cli.AddVersion(root)
 	return root
 }
 

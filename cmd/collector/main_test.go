@@ -4,10 +4,12 @@ import (
 	"bytes"
 	"context"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+	"github.com/spf13/cobra"
 
 	"github.com/keyheat/keyheat/internal/cli"
 	"github.com/keyheat/keyheat/internal/testsupport/pgtest"
@@ -102,12 +104,21 @@ func TestTwoRunInOneProcess(t *testing.T) {
 	}
 }
 
-// Every command has a description and an example.
+// Every command has a description and an example, and help that fits a screen: the settings
+// are in docs/CONFIGURATION.md.
 func TestEveryCommandHasHelpAndAnExample(t *testing.T) {
 	t.Parallel()
 	for _, c := range command().Commands() {
 		if c.Short == "" || !strings.Contains(c.Example, "collector "+c.Name()) {
 			t.Errorf("%s has no help or no example", c.Name())
+		}
+		for _, c := range slices.Concat(c.Commands(), []*cobra.Command{c}) {
+			var help bytes.Buffer
+			c.SetOut(&help)
+			_ = c.Help()
+			if lines := strings.Count(help.String(), "\n"); lines > 30 && c.Name() != "analyze" {
+				t.Errorf("the help of %s has %d lines", c.CommandPath(), lines)
+			}
 		}
 	}
 }
@@ -116,5 +127,5 @@ func TestEveryCommandHasHelpAndAnExample(t *testing.T) {
 // write what is printed between the marks.
 func TestReferenceIsTrue(t *testing.T) {
 	t.Parallel()
-	reference.Check(t, "../../docs/CONFIGURATION.md", "collector", defaults())
+	reference.Check(t, "../../docs/CONFIGURATION.md", "collector", defaults(), "store", "web", "log", "policy", "tables")
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/keyheat/keyheat/internal/generate"
 )
 
-var errPlant = errors.New("write TABLE[/INDEX]:KEY:wcu=N, with ,rcu=N ,after=10s ,for=30s as wanted")
+var errPlant = errors.New("write TABLE[/INDEX]:KEY:wcu=N, and optionally ,rcu=N,after=10s,for=30s")
 
 // parseHot reads "orders/by-status:OPEN:wcu=1200,after=10s". The key may hold
 // colons: the table ends at the first, the load begins after the last.
@@ -46,7 +46,7 @@ func parseHot(text string) (generate.HotKey, error) {
 
 // parseRolling reads "events:wcu=1100,hourly".
 func parseRolling(text string) (generate.RollingKey, error) {
-	wrong := errors.New("write TABLE:wcu=N, with ,hourly as wanted")
+	wrong := errors.New("write TABLE:wcu=N, and optionally ,hourly")
 	table, load, ok := strings.Cut(text, ":")
 	if !ok {
 		return generate.RollingKey{}, wrong

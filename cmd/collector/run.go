@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -15,7 +14,7 @@ import (
 
 	"github.com/keyheat/keyheat/internal/cli"
 	"github.com/keyheat/keyheat/internal/collect"
-	"github.com/keyheat/keyheat/internal/daemon/buildinfo"
+	"github.com/keyheat/keyheat/internal/daemon"
 	"github.com/keyheat/keyheat/internal/source"
 )
 
@@ -123,20 +122,13 @@ func newCollector(ctx context.Context, config *Config, from input, source string
 	return collect.New(c, d.Store, seed, d.Log)
 }
 
-// share is each input's part of the section collect.
-func (c *Config) share() Collect { return c.Collect.share(len(c.inputs())) }
-
 // collector returns the configuration of internal/collect, but for the source.
 func (c *Config) collector(host string) collect.Config {
-	share := c.share()
-	shards, _, pending := share.memory()
-	settings := collect.Config{
-		Host: host, Version: buildinfo.Read().Version, Shards: shards,
-		CommitInterval: c.Commit.Interval, EarlyCommit: cmp.Or(c.Commit.Early, collect.NoEarlyCommits), PendingBytes: pending,
-		TooOld: c.Collect.TooOld, TooFarAhead: c.Collect.TooFarAhead,
+	shards, _, pending := c.share()
+	return collect.Config{
+		Host: host, Version: daemon.ReadBuild().Version, Shards: shards,
+		CommitInterval: c.Commit.Interval, PendingBytes: pending, Hider: c.hiders(),
 	}
-	settings.Hider = c.hiders()
-	return settings
 }
 
 // hiders makes the hiders of keys; nil if all keys are plain.

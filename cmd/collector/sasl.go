@@ -9,9 +9,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 
 	"github.com/keyheat/keyheat/internal/cli"
-	"github.com/keyheat/keyheat/internal/daemon/loopback"
+	"github.com/keyheat/keyheat/internal/daemon"
 	"github.com/keyheat/keyheat/internal/settings/config"
-	"github.com/keyheat/keyheat/internal/source/kafka/auth"
+	"github.com/keyheat/keyheat/internal/source/kafka/wire"
 )
 
 // mskIAM authenticates to Amazon MSK by the AWS SDK's credentials.
@@ -23,7 +23,7 @@ func (s SASL) check(encrypted bool, f *config.Faults) {
 	case s.Mechanism == "" && s != SASL{}:
 		f.Addf("kafka.sasl.mechanism", "the other settings of kafka.sasl have no effect without it: write PLAIN, SCRAM-SHA-256, SCRAM-SHA-512 or %s", mskIAM)
 	case s.Mechanism == mskIAM && !encrypted:
-		f.Addf("kafka.tls.enabled", "%s sends a token with which others could connect: set kafka.tls.enabled to true", mskIAM)
+		f.Addf("kafka.tls.enabled", "%s sends a token that others could use: set kafka.tls.enabled to true", mskIAM)
 	case s.Mechanism == mskIAM && s != SASL{Mechanism: mskIAM}:
 		f.Addf("kafka.sasl.user", "%s takes the AWS SDK's credentials: remove user and password", mskIAM)
 	case s.Mechanism == mskIAM || s.Mechanism == "":
@@ -35,14 +35,14 @@ func (s SASL) check(encrypted bool, f *config.Faults) {
 }
 
 // mechanism returns how to authenticate; nil for not at all.
-func (s SASL) mechanism() (auth.Authentication, error) {
+func (s SASL) mechanism() (wire.Authentication, error) {
 	switch s.Mechanism {
 	case "":
 		return nil, nil
 	case mskIAM:
-		return auth.Bearer{Token: new(iam).token}, nil
+		return wire.Bearer{Token: new(iam).token}, nil
 	}
-	return auth.Mechanism(s.Mechanism, s.User, string(s.Password))
+	return wire.Mechanism(s.Mechanism, s.User, string(s.Password))
 }
 
 // iam are the SDK's settings, once they could be loaded; it keeps its credentials fresh
@@ -78,11 +78,11 @@ func (i *iam) token(ctx context.Context) (string, error) {
 // describeExposure names the secrets and data that cross the network in the clear; empty
 // for none.
 func (k *Kafka) describeExposure() string {
-	local := !slices.ContainsFunc(k.Brokers, func(b string) bool { return !loopback.Address(b) })
+	local := !slices.ContainsFunc(k.Brokers, func(b string) bool { return !daemon.IsLoopbackAddress(b) })
 	if k.TLS.Enabled || k.SASL.Mechanism == "" || local {
 		return ""
 	}
-	if k.SASL.Mechanism == auth.Plain {
+	if k.SASL.Mechanism == wire.Plain {
 		return "SASL PLAIN without TLS sends the password in the clear: set kafka.tls.enabled to true"
 	}
 	return k.SASL.Mechanism + " without TLS protects the password, and not the samples: set kafka.tls.enabled to true"

@@ -48,7 +48,7 @@ func TestSIGTERMWithoutADatabase(t *testing.T) {
 			way, through := pgtest.Through(t, url)
 			d := daemontest.StartWith(t, []string{
 				"AWS_ENDPOINT_URL=" + dynamo.URL, "AWS_REGION=eu-west-1", "AWS_ACCESS_KEY_ID=test", "AWS_SECRET_ACCESS_KEY=test", "AWS_EC2_METADATA_DISABLED=true",
-			}, "collector", append([]string{"run", "--store-url", through, "--admin-listen", "127.0.0.1:0", "--commit-interval", "10s", "--commit-early", "0s"}, of.args...)...)
+			}, "collector", append([]string{"run", "--store-url", through, "--admin-listen", "127.0.0.1:0", "--commit-interval", "10s"}, of.args...)...)
 			input := fmt.Sprintf("{input=%q}", strings.ToLower(name))
 			for d.Metric("keyheat_collect_partitions"+input) == 0 {
 				time.Sleep(20 * time.Millisecond)

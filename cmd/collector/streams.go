@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -23,25 +22,15 @@ import (
 
 // Streams chooses the tables whose DynamoDB Streams are read.
 type Streams struct {
-	Tables   []string      `yaml:"tables" help:"DynamoDB tables whose streams are read, beside Kafka or alone, from the oldest record"`
-	Consumer string        `yaml:"consumer" help:"the name under which collectors share the shards; a new name reads everything again"`
-	Lease    time.Duration `yaml:"lease" help:"how long a silent collector keeps its shards"`
+	Tables   []string `yaml:"tables" help:"the DynamoDB tables whose streams are read, beside Kafka or alone, from the oldest record"`
+	Consumer string   `yaml:"consumer" help:"the name under which collectors share the stream shards; a new name reads everything again"`
 }
-
-// rounds is how often a lease is renewed within its duration, at least.
-const rounds = 5
 
 // source returns the configuration of internal/source/shards.
-func (s *Streams) source() shards.Config {
-	return shards.Config{Tables: s.Tables, Lease: s.Lease, Round: min(shards.Default().Round, s.Lease/rounds)}
-}
+func (s *Streams) source() shards.Config { return shards.Config{Tables: s.Tables} }
 
 // check implements input.
 func (s *Streams) check(f *config.Faults) {
-	if s.Lease < time.Second || s.Lease > 10*time.Minute {
-		f.Addf("streams.lease", "%s: give 1s to 10m", s.Lease)
-		return
-	}
 	if err := s.source().Validate(); err != nil {
 		f.Addf("streams.tables", "%w", err)
 	}
@@ -74,8 +63,7 @@ func (s *Streams) open(ctx context.Context, config *Config, d cli.Daemon) (*read
 	}
 	from := s.source()
 	from.Known = tables.Check
-	share := config.share()
-	_, from.MemoryBytes, _ = share.memory()
+	_, from.MemoryBytes, _ = config.share()
 	source, err := streams.New(from, dynamodbstreams.NewFromConfig(settings), shards.NewStoredRegistry(d.Store, name, collector.Writer()), d.Log)
 	if err != nil {
 		return nil, cli.Wrong(err)

@@ -35,33 +35,37 @@ import (
 func analyzeCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "analyze FILE... | --stream TABLE | --contributor-insights TABLE",
-		Short: "Find hot keys in files of samples, a table's stream or Contributor Insights, without any server",
-		Long: "Reads samples from files (plain, gzip or zstd) and prints the hot keys in them and\n" +
-			"the number of shards that each needs. Nothing is stored. FILE - is standard input, a\n" +
-			"folder all files below it, a quoted pattern such as 'logs/*.gz' what it matches, and\n" +
-			"s3://BUCKET/PREFIX the objects under it, which --last bounds by when they were written.\n" +
-			"Keyheat JSON, DynamoDB stream records and CloudTrail's DynamoDB data events are\n" +
-			"recognized; the last two need --tables for the keys and indexes of tables.\n\n" +
-			"Your own JSON, logs with JSON in their lines, and CSV or TSV under a line of names are\n" +
-			"read with --map, which says which of your fields is which of a sample's. Paths have\n" +
-			"dots (detail.key), const:orders is the same for all, and an empty name leaves a field\n" +
-			"out. Fields that are not mapped keep their names.\n\n" +
-			"With --stream, what the table's DynamoDB stream keeps of the last 24 hours is read in\n" +
-			"the place of files, with the AWS SDK's own settings and credentials. Nothing is written;\n" +
-			"Ctrl-C ends the reading with the verdict on what was read, a second one at once.\n\n" +
-			"With --contributor-insights, keys are judged by what CloudWatch Contributor Insights counted\n" +
-			"of them in each minute, where that is enabled for the table or index. Minutes prove that a\n" +
-			"key is over a limit, and never that it is not.\n\n" +
-			"Exits with 0 when there is a verdict, also one over a part of the lines; with 1 when\n" +
-			"nothing could be judged or a file could not be read; with 2 when --fail-on is given and\n" +
-			"a finding is as severe; with 78 when the command line or a file of settings is wrong.\n" +
-			"With --fail-on, 1 also says that most lines, or the end of a file, are not judged.",
+		Short: "Find hot keys in files, in a table's stream or in Contributor Insights, without a server",
+		Long: "Reads samples and prints the hot keys in them, with the number of key shards that each\n" +
+			"needs. It stores nothing. FILE is a file, plain or compressed with gzip or zstd; - for\n" +
+			"standard input; a folder, with all files below it; a quoted pattern such as 'logs/*.gz';\n" +
+			"or s3://BUCKET/PREFIX, of which --last chooses the newest objects. The program\n" +
+			"recognizes Keyheat JSON, DynamoDB stream records and CloudTrail's DynamoDB data events.\n" +
+			"Stream records and CloudTrail's events need --tables for the keys and indexes.\n" +
+			"\n" +
+			"--map reads your own JSON, logs with JSON in their lines, and CSV or TSV with a line of\n" +
+			"names. It maps your fields to a sample's fields. A path has dots (detail.key),\n" +
+			"const:orders sets one value for all samples, and an empty name drops a field. Other\n" +
+			"fields keep their names.\n" +
+			"\n" +
+			"--stream reads a table's DynamoDB stream, which keeps 24 hours, with the AWS SDK's\n" +
+			"settings and credentials. It writes nothing. Ctrl-C ends the reading and prints the\n" +
+			"verdict on the records so far; a second Ctrl-C ends at once.\n" +
+			"\n" +
+			"--contributor-insights judges keys by CloudWatch Contributor Insights, if it is enabled\n" +
+			"for the table or index. It counts by the minute: enough to prove that a key is over a\n" +
+			"limit, never that it is not.\n" +
+			"\n" +
+			"Exit codes: 0 for a verdict, even on a part of the lines; 1 if nothing could be judged\n" +
+			"or a file could not be read; 2 if --fail-on finds a finding as severe; 78 for a wrong\n" +
+			"command line or file of settings. With --fail-on, 1 also means that most lines, or the\n" +
+			"end of a file, were not judged.",
 		Example: "  reporter analyze samples.ndjson.zst\n" +
 			"  reporter analyze --explain user#42 --code python samples.ndjson.zst\n" +
 			"  reporter analyze --explain user#42 samples.ndjson.zst\n" +
 			"  reporter analyze --what-if user#42=8,x10 samples.ndjson.zst\n" +
 			"  collector generate | reporter analyze -o json -\n" +
-			"  reporter analyze --candidate tenant#user --candidate 'pk#hash(sk)%8' samples.ndjson\n" +
+			"  reporter analyze --candidate 'pk#hash(sk)%8' --candidate pk#sk samples.ndjson.zst\n" +
 			"  reporter analyze --tables tables.yaml stream-records.ndjson\n" +
 			"  reporter analyze --print-form\n" +
 			"  reporter analyze --fail-on critical samples.ndjson\n" +
@@ -81,18 +85,18 @@ func analyzeCommand() *cobra.Command {
 		},
 	}
 	defaults := detect.DefaultPolicy()
-	format := c.Flags().StringP("output", "o", string(analyze.FormatTable), "the `format`: "+formats())
-	top := c.Flags().Int("top", 0, "how many findings the table shows, the worst first; 40 when 0")
+	format := c.Flags().StringP("output", "o", string(analyze.FormatTable), "print as a `format`: "+formats())
+	top := c.Flags().Int("top", 0, "how many findings the table lists, the worst first; 40 when 0")
 	warning := c.Flags().Float64("warning", defaults.Warning, "share of a partition's limit above which a key is a warning")
 	headroom := c.Flags().Float64("headroom", defaults.Headroom, "how many times the peak load the recommended shards serve")
-	tablesFile := c.Flags().String("tables", "", "a YAML `file` with the sections tables and policy, as collector and reporter read it")
-	secretFile := c.Flags().String("keys-secret-file", "", "the `file` with the secret of hashed keys, where a policy hashes them")
-	proposed := c.Flags().StringArray("candidate", nil, "another partition `key` to evaluate, parts joined with #: pk, sk, attributes, @date, @hour, @month, and last hash(PART)%N; repeatable")
+	tablesFile := c.Flags().String("tables", "", "a YAML `file` with the sections tables and policy of docs/CONFIGURATION.md")
+	secretFile := c.Flags().String("keys-secret-file", "", "the `file` with the secret of hashed keys, if a policy hashes keys")
+	proposed := c.Flags().StringArray("candidate", nil, "evaluate another partition `key`: pk, sk, attributes, @date, @hour, @month and, last, hash(PART)%N, joined with #; repeatable")
 	_ = c.MarkFlagFilename("tables", "yaml", "yml")
 	explain := c.Flags().StringArray("explain", nil, "explain a `key`: harm, cause, what to do now, whether it heals, and the lasting fix; repeatable")
 	verbose := c.Flags().Bool("verbose", false, "with --explain: the evidence, the bounds and each step in full")
-	code := c.Flags().StringArray("code", nil, "with --explain: the application code of the key's shards, in a `language`: "+languages()+"; repeatable")
-	whatIf := c.Flags().StringArray("what-if", nil, "evaluate a key with N shards, and F times the load: `KEY=N[,xF]`; repeatable")
+	code := c.Flags().StringArray("code", nil, "with --explain: print the code for the key's shards in a `language`: "+languages()+"; repeatable")
+	whatIf := c.Flags().StringArray("what-if", nil, "evaluate a key with N shards and F times the load, as `KEY=N[,xF]`; repeatable")
 	failOn := c.Flags().String("fail-on", "", "exit with 2 when a finding is of this `severity` or worse: "+severities())
 	if err := c.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(formatNames(), cobra.ShellCompDirectiveNoFileComp)); err != nil {
 		panic(err) // the flag is defined above
@@ -100,8 +104,8 @@ func analyzeCommand() *cobra.Command {
 	own := newMappingFlags(c.Flags())
 	stream, insights := newStreamFlags(c), newInsightsFlags(c)
 	memory := config.Bytes(analyze.DefaultMemory)
-	c.Flags().TextVar(&memory, "memory", memory, "how much memory the seconds that are kept until all is read may take, as a `size`, beside some 300MiB of the process")
-	printForm := c.Flags().Bool("print-form", false, "print the page about the form of samples, and how --map reads others")
+	c.Flags().TextVar(&memory, "memory", memory, "memory for the seconds that wait for the end of the input, as a `size`; the process takes some 300MiB more")
+	printForm := c.Flags().Bool("print-form", false, "print the page about the format of samples and about --map")
 	_ = c.MarkFlagFilename("map-file", "yaml", "yml")
 	c.RunE = func(c *cobra.Command, files []string) error {
 		if *printForm {
@@ -292,10 +296,10 @@ type streamFlags struct {
 
 func newStreamFlags(c *cobra.Command) *streamFlags {
 	f := &streamFlags{
-		table:  c.Flags().String("stream", "", "read the DynamoDB stream of this `table` in the place of files"),
-		last:   c.Flags().Duration("last", tablestream.Longest, "with --stream: the `time` up to now that is judged; with --contributor-insights 3h unless given; with s3://: objects written in it, all by default"),
-		follow: c.Flags().Bool("follow", false, "with --stream: go on until Ctrl-C, and tell of hot keys as they begin"),
-		rate:   c.Flags().Float64("requests", 1, "with --stream: GetRecords requests a `second` and shard, up to 4"),
+		table:  c.Flags().String("stream", "", "read the DynamoDB stream of this `table` instead of files"),
+		last:   c.Flags().Duration("last", tablestream.Longest, "how much `time` up to now to read: of a stream, of Contributor Insights (default 3h), or objects of s3:// by their age (default all)"),
+		follow: c.Flags().Bool("follow", false, "with --stream: go on until Ctrl-C, and print each key that gets hot"),
+		rate:   c.Flags().Float64("requests", 1, "with --stream: GetRecords requests a `second` for each shard, up to 4"),
 	}
 	return f
 }
@@ -307,12 +311,12 @@ func (f *streamFlags) open(c *cobra.Command, o *analyze.Options, known tables.Ta
 	}
 	for _, of := range []string{"map", "map-file", "time-unit", "time-layout", "table"} {
 		if c.Flags().Changed(of) {
-			return cli.Wrong(fmt.Errorf("--%s is for files: a stream's records have one form", of))
+			return cli.Wrong(fmt.Errorf("--%s is for files: a stream has one format", of))
 		}
 	}
 	switch {
 	case len(o.Paths) > 0:
-		return cli.Wrong(fmt.Errorf("--stream %s is read in the place of files: leave out %s", *f.table, o.Paths[0]))
+		return cli.Wrong(fmt.Errorf("--stream %s is read instead of files: remove %s", *f.table, o.Paths[0]))
 	case *f.last < time.Second || *f.last > tablestream.Longest:
 		return cli.Wrong(errors.New("--last: a stream keeps 24 hours: give 1s to 24h"))
 	case *f.rate < 0.01 || *f.rate > tablestream.MostRequests:
@@ -332,8 +336,8 @@ type insightsFlags struct{ table, index *string }
 
 func newInsightsFlags(c *cobra.Command) *insightsFlags {
 	return &insightsFlags{
-		table: c.Flags().String("contributor-insights", "", "judge keys by CloudWatch Contributor Insights of this `table`, in the place of files"),
-		index: c.Flags().String("index", "", "with --contributor-insights: the `name` of a global index in the place of the table"),
+		table: c.Flags().String("contributor-insights", "", "judge keys by CloudWatch Contributor Insights of this `table` instead of files"),
+		index: c.Flags().String("index", "", "with --contributor-insights: the `name` of a global index, instead of the table"),
 	}
 }
 
@@ -365,7 +369,7 @@ func (f *insightsFlags) run(c *cobra.Command, files []string, o tableinsights.Op
 	}
 	switch {
 	case len(files) > 0:
-		return cli.Wrong(fmt.Errorf("--contributor-insights %s is read in the place of files: leave out %s", *f.table, files[0]))
+		return cli.Wrong(fmt.Errorf("--contributor-insights %s is read instead of files: remove %s", *f.table, files[0]))
 	case o.Last < time.Minute || o.Last > tableinsights.Longest:
 		return cli.Wrong(errors.New("--last: a report of Contributor Insights covers 24 hours at most: give 1m to 24h"))
 	case !slices.Contains(tableinsights.Formats(), o.Format):

@@ -162,8 +162,9 @@ func runWhole(t *testing.T, url, policy string, secrets map[string]string) *hear
 
 	conf := defaults()
 	conf.Store.URL, conf.Listen, conf.Log.Level = config.Secret(url), port.HoldAddress(t), slog.LevelDebug
-	conf.Webhook.URL = config.Secret(receiver.URL + "/hook/" + secrets["token"])
-	conf.Webhook.Secret = config.Secret("whsec_" + secrets["signing"])
+	conf.Receivers = Receivers{"hook": {
+		Type: "webhook", URL: config.Secret(receiver.URL + "/hook/" + secrets["token"]), Secret: config.Secret("whsec_" + secrets["signing"]),
+	}}
 	if _, err := store.Migrate(ctx, url); err != nil {
 		t.Fatal(err)
 	}

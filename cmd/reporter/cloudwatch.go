@@ -21,24 +21,23 @@ import (
 
 // CloudWatch configures the reading of DynamoDB's own metrics.
 type CloudWatch struct {
-	Enabled     bool          `yaml:"enabled" help:"read DynamoDB's metrics from CloudWatch, which is paid: they tell what part of the load the samples show, and whether DynamoDB throttled anything"`
-	Tables      []string      `yaml:"tables" help:"tables to read beside those that the samples show, such as ones that are not sampled yet"`
-	Every       time.Duration `yaml:"every" help:"pause between two readings of a table, six metrics each"`
-	EveryOpen   time.Duration `yaml:"every_open" help:"pause between two readings of a table with an open incident, 44 metrics each, and 14 of an index"`
-	MonthlyCost float64       `yaml:"monthly_cost" help:"most to spend on GetMetricData in a month, in US dollars; readings are left out beyond it"`
+	Enabled     bool          `yaml:"enabled" help:"read DynamoDB's metrics from CloudWatch, which costs money: they show the coverage of the samples and all throttling"`
+	Tables      []string      `yaml:"tables" help:"tables to read beside the sampled tables"`
+	Every       time.Duration `yaml:"every" help:"the time between two readings of a table, 6 metrics each; with an open incident it is a minute, with 44 metrics, and 14 of an index"`
+	MonthlyCost float64       `yaml:"monthly_cost" help:"budget for GetMetricData, in US dollars a month; beyond it readings are skipped"`
 	Publish     Publish       `yaml:"publish"`
 }
 
 // Publish configures the metrics that Keyheat writes to CloudWatch.
 type Publish struct {
-	Enabled     bool    `yaml:"enabled" help:"write hot keys, the highest utilization, open incidents and coverage of each table to CloudWatch every minute, which is paid, for alarms there: see [CLOUDWATCH.md](CLOUDWATCH.md#metrics-of-its-own)"`
+	Enabled     bool    `yaml:"enabled" help:"write each table's hot keys, utilization, incidents and coverage to CloudWatch every minute, which costs money: see [CLOUDWATCH.md](CLOUDWATCH.md#metrics-of-its-own)"`
 	Namespace   string  `yaml:"namespace" help:"the namespace of these metrics"`
-	MonthlyCost float64 `yaml:"monthly_cost" help:"most that these metrics may cost in a month, in US dollars; the calmest tables have none beyond it"`
+	MonthlyCost float64 `yaml:"monthly_cost" help:"budget for these metrics, in US dollars a month; beyond it the calmest tables have none"`
 }
 
 func defaultCloudWatch() CloudWatch {
 	c, p := cloudwatch.Default(), publish.Default()
-	return CloudWatch{Every: c.Every, EveryOpen: c.EveryOpen, MonthlyCost: c.MonthlyCost, Publish: Publish{Namespace: p.Namespace, MonthlyCost: p.MonthlyCost}}
+	return CloudWatch{Every: c.Every, MonthlyCost: c.MonthlyCost, Publish: Publish{Namespace: p.Namespace, MonthlyCost: p.MonthlyCost}}
 }
 
 func (c *CloudWatch) check(f *config.Faults) {
@@ -84,7 +83,7 @@ func (p *Publish) probe() cli.Probe {
 
 // reader is the configuration of internal/aws/cloudwatch.
 func (c *CloudWatch) reader() cloudwatch.Config {
-	return cloudwatch.Config{Tables: c.Tables, Every: c.Every, EveryOpen: c.EveryOpen, MonthlyCost: c.MonthlyCost}
+	return cloudwatch.Config{Tables: c.Tables, Every: c.Every, MonthlyCost: c.MonthlyCost}
 }
 
 // regionClients returns CloudWatch's client of each Region, with the SDK's settings.
@@ -123,7 +122,7 @@ func (c *CloudWatch) probe() cli.Probe {
 			return "", fmt.Errorf("read CloudWatch in %s: %w", settings.Region, err)
 		}
 		return fmt.Sprintf("CloudWatch can be read in %s: about $%.2f a month for each table and index, $%.2f a day more for a table while it has an open incident, $%.0f a month at most",
-			settings.Region, c.reader().CostOf(), c.reader().CostOpen(), c.MonthlyCost), nil
+			settings.Region, c.reader().CostOf(), cloudwatch.CostOpen(), c.MonthlyCost), nil
 	}}
 }
 

@@ -6,8 +6,6 @@ import (
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
-	"github.com/keyheat/keyheat/detect/corroboration"
-	"github.com/keyheat/keyheat/detect/pipeline"
 	"github.com/keyheat/keyheat/internal/alert"
 	"github.com/keyheat/keyheat/internal/alert/routing"
 	"github.com/keyheat/keyheat/internal/cli"
@@ -22,39 +20,30 @@ import (
 type Config struct {
 	Store       cli.Store `yaml:"store"`
 	Listen      string    `yaml:"listen" help:"host:port of the pages, the API, health, readiness and metrics"`
-	Hosts       []string  `yaml:"hosts" help:"names by which the server may be called, beside localhost and IP addresses, such as keyheat.example.com; another name is answered with 421"`
+	Hosts       []string  `yaml:"hosts" help:"names by which clients may call the server, beside localhost and IP addresses, such as keyheat.example.com; another name gets a 421"`
 	Web         cli.Web   `yaml:"web"`
-	ExternalURL string    `yaml:"external_url" help:"the address at which people reach the pages, for links in notifications, such as https://keyheat.example.com"`
-	Webhook     Webhook   `yaml:"webhook"`
-	Receivers   Receivers `yaml:"receivers" help:"the tools that are told of incidents, by name: see [ALERTING.md](ALERTING.md#receivers)" layers:"file"`
-	Routes      []Route   `yaml:"routes" help:"which receivers are told of which incidents: see [ALERTING.md](ALERTING.md#routes); all of everything without any" layers:"file"`
+	ExternalURL string    `yaml:"external_url" help:"the address of the pages, for links in notifications, such as https://keyheat.example.com"`
+	Receivers   Receivers `yaml:"receivers" help:"the receivers of incidents, by name: see [ALERTING.md](ALERTING.md#receivers)" layers:"file"`
+	Routes      []Route   `yaml:"routes" help:"which receivers get which incidents: see [ALERTING.md](ALERTING.md#routes); without routes all receivers get all incidents" layers:"file"`
 	tables.Section
 	Judge      Judge      `yaml:"judge"`
 	Heartbeat  Heartbeat  `yaml:"heartbeat"`
 	Pipeline   Pipeline   `yaml:"pipeline"`
 	CloudWatch CloudWatch `yaml:"cloudwatch"`
-	Reports    Reports    `yaml:"reports" help:"reports that are made on a schedule, by name: see [Reports](#reports)" layers:"file"`
+	Reports    Reports    `yaml:"reports" help:"reports on a schedule, by name: see [Reports](#reports)" layers:"file"`
 	Retention  Retention  `yaml:"retention"`
 	Log        cli.Log    `yaml:"log"`
 }
 
-// Webhook is where notifications go.
-type Webhook struct {
-	URL        config.Secret `yaml:"url" help:"where notifications are posted as JSON; none are sent when empty" flag:"true"`
-	URLFile    string        `yaml:"url_file" help:"a file with the URL, for URLs that contain a token"`
-	Secret     config.Secret `yaml:"secret" help:"signs notifications as Standard Webhooks specifies; whsec_ and base64"`
-	SecretFile string        `yaml:"secret_file" help:"a file with the secret"`
-}
-
 // Judge configures the judge's resources.
 type Judge struct {
-	Memory config.Bytes `yaml:"memory" help:"bytes for what is judged: it says how many tables and keys are kept at once, and near it the garbage collector runs more often. The process is larger: 124 MiB with 64MiB and 1,024 small tables, more with a backlog. See [Memory](#memory)"`
+	Memory config.Bytes `yaml:"memory" help:"memory of the judge, which sets the number of tables and keys that it follows. The process is larger: see [Memory](#memory)"`
 }
 
 // check checks the section.
 func (j *Judge) check(f *config.Faults) {
 	if j.Memory < judge.LeastMemory {
-		f.Addf("judge.memory", "what a judge needs before it has a table: give at least %dMiB", judge.LeastMemory>>20)
+		f.Addf("judge.memory", "too little for a judge without any table: give at least %dMiB", judge.LeastMemory>>20)
 	}
 }
 
@@ -66,29 +55,21 @@ func (j *Judge) probe() cli.Probe {
 	}}
 }
 
-// Retention is how long data is kept.
+// Retention is how long data is kept. The retention of other data follows from it.
 type Retention struct {
-	Deltas        time.Duration `yaml:"deltas" help:"collectors' deltas, once they are judged"`
-	Windows       time.Duration `yaml:"windows" help:"the seconds of each table"`
-	Cardinality   time.Duration `yaml:"cardinality" help:"the number of distinct keys of each table, by minute"`
-	Peaks         time.Duration `yaml:"peaks" help:"the hourly peaks of warm keys, from which growth is forecast"`
-	Views         time.Duration `yaml:"views" help:"the view of each table's keys, since its last change"`
-	Heat          Heat          `yaml:"heat"`
-	Findings      time.Duration `yaml:"findings" help:"findings, since their last change"`
-	History       time.Duration `yaml:"history" help:"the history of findings; silences that are over"`
-	Notifications time.Duration `yaml:"notifications" help:"notifications that were delivered or dropped"`
-	Gaps          time.Duration `yaml:"gaps" help:"gaps in the samples"`
-	BadSamples    time.Duration `yaml:"bad_samples" help:"counts of rejected samples"`
-	CloudWatch    time.Duration `yaml:"cloudwatch" help:"the minutes that CloudWatch reported"`
-	Reports       time.Duration `yaml:"reports" help:"scheduled reports"`
+	Windows  time.Duration `yaml:"windows" help:"the seconds of each table"`
+	Heat     Heat          `yaml:"heat"`
+	Findings time.Duration `yaml:"findings" help:"findings, incidents, views of keys and gaps, from their last change; delivered notifications, 7 days at most"`
+	History  time.Duration `yaml:"history" help:"the history of findings, expired silences, and the hourly peaks that forecasts need"`
+	Reports  time.Duration `yaml:"reports" help:"scheduled reports"`
 }
 
 // Heat is how long the roll-ups of the heatmap are kept.
 type Heat struct {
-	Tens       time.Duration `yaml:"ten_seconds" help:"the heatmap's cells of ten seconds, since they were written last"`
-	Minutes    time.Duration `yaml:"minutes" help:"its cells of a minute"`
-	TenMinutes time.Duration `yaml:"ten_minutes" help:"its cells of ten minutes"`
-	Hours      time.Duration `yaml:"hours" help:"its cells of an hour, and which seconds were counted"`
+	Tens       time.Duration `yaml:"ten_seconds" help:"the heatmap's cells of ten seconds"`
+	Minutes    time.Duration `yaml:"minutes" help:"the heatmap's cells of a minute"`
+	TenMinutes time.Duration `yaml:"ten_minutes" help:"the heatmap's cells of ten minutes"`
+	Hours      time.Duration `yaml:"hours" help:"the heatmap's cells of an hour, and the list of counted seconds"`
 }
 
 // levels returns the settings by the names of package heat's levels.
@@ -119,14 +100,11 @@ func defaults() *Config {
 		Listen:     "127.0.0.1:9460",
 		Section:    tables.Default(),
 		Judge:      Judge{Memory: 1 << 30},
-		Heartbeat:  Heartbeat{Every: time.Minute},
-		Pipeline:   Pipeline(pipeline.Default()),
+		Pipeline:   defaultPipeline(),
 		CloudWatch: defaultCloudWatch(),
 		Retention: Retention{
-			Deltas: kept.Deltas, Windows: kept.Windows, Cardinality: kept.Cardinality, Peaks: kept.Peaks, Views: kept.Views,
-			Heat:     defaultHeat(),
-			Findings: kept.Findings, History: kept.History, Notifications: kept.Notifications, Gaps: kept.Gaps,
-			BadSamples: kept.Bad, CloudWatch: kept.CloudWatch, Reports: kept.Reports,
+			Windows: kept.Windows, Findings: kept.Findings, History: kept.History, Reports: kept.Reports,
+			Heat: defaultHeat(),
 		},
 		Log: cli.DefaultLog(),
 	}
@@ -136,7 +114,6 @@ func defaults() *Config {
 func (c *Config) Check(f *config.Faults) {
 	c.Store.Check(f)
 	c.Web.Check("listen", c.Listen, f)
-	c.Webhook.check(f)
 	c.checkReceivers(f)
 	if err := alert.ValidatePages(c.ExternalURL); err != nil {
 		f.Addf("external_url", "%w", err)
@@ -149,12 +126,6 @@ func (c *Config) Check(f *config.Faults) {
 	c.checkReports(f)
 	c.Retention.check(f)
 	c.Log.Check(f)
-}
-
-func (w Webhook) check(f *config.Faults) {
-	if w.URL == "" && w.Secret != "" {
-		f.Addf("webhook.url", "a secret without a URL: give where to post, or take the secret out")
-	}
 }
 
 func (r Retention) check(f *config.Faults) {
@@ -171,12 +142,8 @@ func (r Retention) check(f *config.Faults) {
 		}
 	}
 	for _, keep := range append(heats, []setting{
-		{"deltas", r.Deltas, time.Minute}, {"windows", r.Windows, time.Hour},
-		{"cardinality", r.Cardinality, time.Hour},
-		{"peaks", r.Peaks, heat.GrowthSpan}, {"views", r.Views, time.Hour}, {"findings", r.Findings, time.Hour},
-		{"history", r.History, time.Hour}, {"notifications", r.Notifications, time.Hour},
-		{"gaps", r.Gaps, time.Hour}, {"bad_samples", r.BadSamples, time.Hour},
-		{"cloudwatch", r.CloudWatch, corroboration.Span * time.Minute}, {"reports", r.Reports, time.Hour},
+		{"windows", r.Windows, time.Hour}, {"findings", r.Findings, time.Hour},
+		{"history", r.History, time.Hour}, {"reports", r.Reports, time.Hour},
 	}...) {
 		if keep.time < keep.min {
 			f.Addf("retention."+keep.name, "%s is too short: give at least %s", keep.time, keep.min)
@@ -206,14 +173,21 @@ func (c *Config) judge(current func() *Config) judge.Config {
 		Route: func(i *detect.Incident, root *detect.Finding) []routing.Destination {
 			return current().tree().Destinations(i, root)
 		},
-		Pipeline: pipeline.Thresholds(c.Pipeline),
-		Memory:   int64(c.Judge.Memory),
-		Retention: store.Retention{
-			Deltas: c.Retention.Deltas, Windows: c.Retention.Windows, Cardinality: c.Retention.Cardinality,
-			Peaks: c.Retention.Peaks, Views: c.Retention.Views,
-			Rollups:  c.Retention.Heat.rollups(),
-			Findings: c.Retention.Findings, History: c.Retention.History, Notifications: c.Retention.Notifications,
-			Gaps: c.Retention.Gaps, Bad: c.Retention.BadSamples, CloudWatch: c.Retention.CloudWatch, Reports: c.Retention.Reports,
-		},
+		Pipeline:  c.Pipeline.thresholds(),
+		Memory:    int64(c.Judge.Memory),
+		Retention: c.Retention.store(),
+	}
+}
+
+// store returns the retention of the store's tables. Rows that hold keys are kept no longer
+// than the findings or the history that an operator shortens to forget keys, but for the
+// peaks, which a forecast needs for heat.GrowthSpan. The store's defaults hold for the rest:
+// internal rows, and counts without keys.
+func (r Retention) store() store.Retention {
+	return store.Retention{
+		Windows: r.Windows, Findings: r.Findings, Views: r.Findings, Gaps: r.Findings, Reports: r.Reports,
+		History: r.History, Peaks: max(r.History, heat.GrowthSpan),
+		Notifications: min(r.Findings, store.DefaultRetention().Notifications),
+		Rollups:       r.Heat.rollups(),
 	}
 }

@@ -2,7 +2,7 @@ package main
 
 import (
 	"fmt"
-	"github.com/keyheat/keyheat/internal/settings/duration"
+	"github.com/keyheat/keyheat/internal/settings/options"
 	"slices"
 	"strings"
 	"time"
@@ -20,9 +20,9 @@ import (
 func incidents(settings storeSettings) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "incidents",
-		Short: "List incidents: those that fire first, the worst first",
-		Long: "Lists the incidents that the store keeps: those that fire, then those that may come to\n" +
-			"fire, then those that are over; each by severity and by how much of a partition it takes.",
+		Short: "List incidents, the worst first",
+		Long: "Lists the stored incidents: firing, then pending, then resolved; the most severe first,\n" +
+			"and among equals the one that takes most of a partition.",
 		Example: "  reporter incidents --store-url sqlite:keyheat.db\n" +
 			"  reporter incidents --config reporter.yaml --table orders --since 24h --top 5\n" +
 			"  reporter incidents --config reporter.yaml --state firing -o json",
@@ -33,10 +33,10 @@ func incidents(settings storeSettings) *cobra.Command {
 	c.Flags().StringVar(&q.Table, "table", "", "the `name` of a table; all when empty")
 	c.Flags().StringVar(&q.State, "state", "", "firing, pending or resolved; all when empty")
 	c.Flags().StringVar(&q.Severity, "severity", "", "critical or warning; all when empty")
-	c.Flags().StringVar(&q.Search, "search", "", "`text` that the table or a key of the incident holds")
-	c.Flags().IntVar(&q.Limit, "top", 20, "how many")
-	var since duration.Flag
-	c.Flags().Var(&since, "since", "only those that were seen in the `time` up to now, such as 7d; all when 0")
+	c.Flags().StringVar(&q.Search, "search", "", "only incidents with this `text` in the table or a key")
+	c.Flags().IntVar(&q.Limit, "top", 20, "how many incidents to list")
+	var since options.DurationFlag
+	c.Flags().Var(&since, "since", "only incidents seen in this `time` up to now, such as 7d; all when 0")
 	format := cli.OutputFlag(c)
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		if err := load(); err != nil {

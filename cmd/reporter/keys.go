@@ -54,7 +54,7 @@ func hashing(section *tables.Section, file string) (tables.Hashing, error) {
 func keysCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "keys",
-		Short: "Find the hash of a key that a policy hides, or remove a key from the store",
+		Short: "Find the hash of a hidden key, or remove a key from the database",
 		Example: "  reporter keys hash user#42 --table orders --config reporter.yaml --keys-secret-file keys.secret\n" +
 			"  reporter keys purge user#42 --table orders --config reporter.yaml",
 	}
@@ -72,9 +72,9 @@ type keyFlags struct {
 func newKeyFlags(c *cobra.Command) keyFlags {
 	settings := defaults()
 	f := keyFlags{config: settings, load: cli.Layers(c, settings)}
-	f.table = c.Flags().String("table", "", "whose key it is, as `NAME`, REGION/NAME or ACCOUNT/REGION/NAME")
+	f.table = c.Flags().String("table", "", "the key's table, as `NAME`, REGION/NAME or ACCOUNT/REGION/NAME")
 	f.kind = c.Flags().String("type", sample.TypeString, "the `type` of the key's attribute: S, N or B (base64)")
-	f.secretFile = c.Flags().String("keys-secret-file", "", "the `file` with the secret of hashed keys that the collectors have")
+	f.secretFile = c.Flags().String("keys-secret-file", "", "the `file` with the collectors' secret of hashed keys")
 	_ = c.MarkFlagRequired("table")
 	return f
 }
@@ -130,10 +130,10 @@ func keyOf(kind, value string) (sample.Key, error) {
 func keysHashCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "hash VALUE",
-		Short: "Print how a key stands in what was collected",
-		Long: "Prints the key as findings, pages and the database have it: once for each secret of\n" +
-			"the file, and again where a date in it is readable in requests of that day.\n" +
-			"A key that no policy hides is printed as it is. Nothing is stored.",
+		Short: "Print the hash of a key",
+		Long: "Prints the key as findings, pages and the database show it: one line for each secret in\n" +
+			"the file, and another line if a date in the key is readable in requests of that day.\n" +
+			"A key that no policy hides is printed unchanged. Nothing is stored.",
 		Example: "  reporter keys hash user#42 --table orders --config reporter.yaml --keys-secret-file keys.secret",
 		Args:    cobra.ExactArgs(1),
 	}
@@ -155,19 +155,17 @@ func keysPurgeCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "purge VALUE",
 		Short: "Remove a key from the database",
-		Long: "Deletes the findings about a key with their histories, the incidents that stand for\n" +
-			"them, its notifications and hourly peaks, and takes the key out of everything else\n" +
-			"that names it, plain and hashed: as a partition key, sort key, caller or attribute.\n" +
-			"Its key shards (bob#SHARD_7) and dated forms (bob#2026-11-23) go with it. Other keys\n" +
-			"that contain it as a component (alice#bob) stay, and are listed; --containing removes\n" +
-			"them too. The audit has entries of it, without the key.\n\n" +
-			"Nobody judges meanwhile; then the judge starts over from what is left. A purge that\n" +
-			"fails has removed a part: run it again. At the end the database's files are written\n" +
-			"again without deleted rows, which locks the tables: on Postgres as the tables' owner,\n" +
-			"such as keyheat_migrator. --vacuum=false leaves that to you.\n\n" +
-			"A key that is still used comes back: hide it by policy first, and restart the\n" +
-			"collectors. What was sent, written to folders, logged by receivers or is in backups\n" +
-			"and Postgres' write-ahead log is not reached.",
+		Long: "Deletes the findings about a key with their histories, incidents, notifications and\n" +
+			"hourly peaks. Removes the key, plain and hashed, from every other row that names it as a\n" +
+			"partition key, sort key, caller or attribute, with its key shards (bob#SHARD_7) and dated\n" +
+			"forms (bob#2026-11-23). Lists other keys that contain it (alice#bob); --containing removes\n" +
+			"them too. The audit records the purge without the key. If a purge fails, run it again.\n" +
+			"\n" +
+			"No reporter judges meanwhile. At the end the database's files are written again without\n" +
+			"deleted rows, which locks the tables and needs their owner, such as keyheat_migrator.\n" +
+			"\n" +
+			"A key in use comes back: first hide it by policy and restart the collectors. Sent messages,\n" +
+			"report files, receivers' logs, backups and Postgres' write-ahead log keep the key.",
 		Example: "  reporter keys purge user#42 --table orders --config reporter.yaml",
 		Args:    cobra.ExactArgs(1),
 	}
@@ -186,7 +184,7 @@ func keysPurgeCommand() *cobra.Command {
 		eraser := erase.New(keys, erase.Options{Suffixes: f.config.Suffixes(table), Containing: *containing})
 		purge := store.Purge{Table: table, Eraser: eraser, Who: operatorName(), Progress: func(of string, rows int) {
 			if rows >= manyRows {
-				fmt.Fprintf(c.ErrOrStderr(), "looking through %d rows of %s\n", rows, of)
+				fmt.Fprintf(c.ErrOrStderr(), "searching %d rows of %s\n", rows, of)
 			}
 		}}
 		return f.config.Store.Use(c.Context(), func(db *store.Store) error {
@@ -195,7 +193,7 @@ func keysPurgeCommand() *cobra.Command {
 			}
 			erased, err := db.PurgeKey(c.Context(), purge)
 			if err != nil {
-				return fmt.Errorf("%w; a part of it is removed: purge again", err)
+				return fmt.Errorf("%w: a part of the key is removed: purge it again", err)
 			}
 			if err := writeErased(c.OutOrStdout(), *f.table, erased, eraser); err != nil || !*vacuum {
 				return err
@@ -233,9 +231,9 @@ const listedOthers = 20
 
 func writeErased(out io.Writer, table string, e store.Erased, eraser *erase.Keys) error {
 	if e == (store.Erased{}) {
-		fmt.Fprintf(out, "nothing of %s names the key\n", table)
+		fmt.Fprintf(out, "no row of %s names the key\n", table)
 	} else {
-		fmt.Fprintf(out, "deleted %d findings, %d incidents, %d notifications and %d hourly peaks; taken out of %d seconds, %d roll-ups, %d deltas and %d documents\n",
+		fmt.Fprintf(out, "deleted %d findings, %d incidents, %d notifications and %d hourly peaks; removed the key from %d seconds, %d roll-ups, %d deltas and %d documents\n",
 			e.Findings, e.Incidents, e.Notifications, e.Peaks, e.Windows, e.Rollups, e.Deltas, e.Documents)
 	}
 	others, complete := eraser.Others()

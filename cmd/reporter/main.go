@@ -7,10 +7,8 @@ package main
 
 import (
 	"os"
-	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/keyheat/keyheat/internal/cli"
 )
@@ -25,20 +23,16 @@ func command() *cobra.Command {
 		Long: "The reporter finds the DynamoDB partition keys that cause throttling or soon will,\n" +
 			"and says what to do. Run as many as you like; one judges at a time.",
 	}
-	root.AddCommand(serveCommand(), analyzeCommand(), reportCommand(), demoCommand(), checkCommand(), migrateCommand(), keysCommand(), routeCommand(), alertCommand(), cli.VersionCommand("reporter"))
+	root.AddCommand(serveCommand(), analyzeCommand(), reportCommand(), demoCommand(), checkCommand(), migrateCommand(), keysCommand(), routeCommand(), alertCommand())
+	cli.AddVersion(root)
 	root.AddCommand(storeCommands(storeOnly)...)
 	return root
 }
 
-// storeOnly lets a command read the configuration and use its store alone: the help
-// leaves the other flags out.
+// storeOnly lets a command read the configuration and use its store alone.
 func storeOnly(c *cobra.Command) (db *cli.Store, load func() error) {
 	config := defaults()
-	load = cli.Layers(c, config)
-	c.Flags().VisitAll(func(f *pflag.Flag) {
-		f.Hidden = f.Name != "config" && !strings.HasPrefix(f.Name, "store-")
-	})
-	return &config.Store, load
+	return &config.Store, cli.Layers(c, config)
 }
 
 func checkCommand() *cobra.Command {

@@ -19,7 +19,7 @@ import (
 func notifications(settings storeSettings) *cobra.Command {
 	c := &cobra.Command{
 		Use:     "notifications",
-		Short:   "Show what was and will be sent to receivers, and retry what failed",
+		Short:   "List sent and waiting notifications, and retry failed ones",
 		Example: "  reporter notifications list --store-url sqlite:keyheat.db --state dead\n  reporter notifications retry --store-url sqlite:keyheat.db ID",
 	}
 	c.AddCommand(listNotifications(settings), retryNotification(settings))
@@ -94,7 +94,7 @@ func writeNotifications(out io.Writer, all []store.Notification, f cli.Format) e
 }
 
 func retryNotification(settings storeSettings) *cobra.Command {
-	c := &cobra.Command{Use: "retry ID...", Short: "Have notifications tried again at once that are dead or wait", Example: "  reporter notifications retry --store-url sqlite:keyheat.db 3f2a…"}
+	c := &cobra.Command{Use: "retry ID...", Short: "Retry dead or waiting notifications at once", Example: "  reporter notifications retry --store-url sqlite:keyheat.db 3f2a…"}
 	return forEachID(c, settings, "due", "no notification %s is dead or waits: reporter notifications list shows them",
 		func(ctx context.Context, db *store.Store, id string) error { return db.RetryNotification(ctx, id) })
 }

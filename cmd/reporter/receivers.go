@@ -2,7 +2,7 @@ package main
 
 import (
 	"fmt"
-	"github.com/keyheat/keyheat/internal/settings/duration"
+	"github.com/keyheat/keyheat/internal/settings/options"
 	"maps"
 	"slices"
 	"time"
@@ -20,37 +20,37 @@ type Receivers map[string]Receiver
 // Receiver is one receiver. internal/alert/receiver lists the settings of each type.
 type Receiver struct {
 	Type          string        `yaml:"type" help:"webhook, alertmanager, pagerduty, slack, email, sns, jsm or teams"`
-	URL           config.Secret `yaml:"url" help:"where it is reached; PagerDuty, JSM and a Slack bot have their usual one"`
+	URL           config.Secret `yaml:"url" help:"the address; PagerDuty, JSM and a Slack bot have a default"`
 	URLFile       string        `yaml:"url_file" help:"a file with the URL, for URLs that contain a token"`
-	Secret        config.Secret `yaml:"secret" help:"webhook: signs, as whsec_ and base64; pagerduty: the integration key; slack: a bot's token; jsm: the API key; email, alertmanager: the user's password, or without user a bearer token"`
+	Secret        config.Secret `yaml:"secret" help:"webhook: the signing secret, as whsec_ and base64; pagerduty: the integration key; slack: a bot's token; jsm: the API key; email, alertmanager: the user's password, or a bearer token without a user"`
 	SecretFile    string        `yaml:"secret_file" help:"a file with the secret"`
-	User          string        `yaml:"user" help:"who logs in; email and alertmanager"`
-	Channel       string        `yaml:"channel" help:"the ID of the channel that a Slack bot posts to"`
+	User          string        `yaml:"user" help:"the user of email or alertmanager"`
+	Channel       string        `yaml:"channel" help:"the ID of a Slack bot's channel"`
 	Server        string        `yaml:"server" help:"the mail server, as host:port"`
 	From          string        `yaml:"from" help:"the sender of e-mail"`
 	To            []string      `yaml:"to" help:"the recipients of e-mail"`
 	Topic         string        `yaml:"topic" help:"the ARN of an SNS topic"`
-	Limit         int           `yaml:"limit" help:"notifications a minute; beyond it one message says how many more there are; 20 when 0, no limit with -1"`
-	Fallback      string        `yaml:"fallback" help:"the receiver that is told instead while this one fails; none when empty"`
-	FallbackAfter time.Duration `yaml:"fallback_after" help:"for how long it has failed then; 5m when 0"`
+	Limit         int           `yaml:"limit" help:"notifications a minute; beyond it one message counts the rest; 20 when 0, no limit with -1"`
+	Fallback      string        `yaml:"fallback" help:"the receiver that gets the messages while this one fails; none when empty"`
+	FallbackAfter time.Duration `yaml:"fallback_after" help:"the time of failure before the fallback takes over; 5m when 0"`
 }
 
 // Route sends some incidents to some receivers.
 type Route struct {
-	Account   string            `yaml:"account" help:"matches the account; * stands for any text without /, as in all of these; any when empty"`
+	Account   string            `yaml:"account" help:"matches the account; * stands for any text without /, here and below; any when empty"`
 	Region    string            `yaml:"region" help:"matches the Region"`
 	Table     string            `yaml:"table" help:"matches the table's name"`
 	Index     string            `yaml:"index" help:"matches the index's name"`
-	Kind      string            `yaml:"kind" help:"matches the kind of the finding that the incident is about"`
+	Kind      string            `yaml:"kind" help:"matches the kind of the incident's root finding"`
 	Cause     string            `yaml:"cause" help:"matches the incident's cause"`
 	Owner     string            `yaml:"owner" help:"matches the owner in the table's policy"`
 	Severity  []string          `yaml:"severity" help:"critical, warning, or both; both when empty"`
 	Labels    map[string]string `yaml:"labels" help:"match the labels in the table's policy"`
-	Receivers []string          `yaml:"receivers" help:"the names of those who are told; nobody when empty"`
-	Continue  bool              `yaml:"continue" help:"go on to the next route that matches, too"`
+	Receivers []string          `yaml:"receivers" help:"the names of the receivers; nobody when empty"`
+	Continue  bool              `yaml:"continue" help:"also try the routes below"`
 	// GroupWait and GroupInterval are texts, since 0s is a time and not none.
-	GroupBy       []string `yaml:"group_by" help:"tell together of incidents that have these in common: account, region, table, index, cause, kind, severity, owner, labels.NAME; receiver for all of them; one by one when empty"`
-	GroupWait     string   `yaml:"group_wait" help:"how long a group waits for other incidents before it is told; 30s when empty"`
+	GroupBy       []string `yaml:"group_by" help:"group incidents that have these in common: account, region, table, index, cause, kind, severity, owner, labels.NAME; receiver for one group; no groups when empty"`
+	GroupWait     string   `yaml:"group_wait" help:"how long a new group waits for other incidents before its first message; 30s when empty"`
 	GroupInterval string   `yaml:"group_interval" help:"the time between two messages of a group; 5m when empty"`
 }
 
@@ -62,7 +62,7 @@ func (r *Route) grouping() (*routing.Grouping, []routing.Fault) {
 		if text == "" {
 			return nil
 		}
-		d, err := duration.Parse(text)
+		d, err := options.ParseDuration(text)
 		if err != nil {
 			faults = append(faults, routing.Fault{Field: field, Err: fmt.Errorf("%q: write a duration with its unit, such as 0s, 30s or 5m", text)})
 			return nil
@@ -76,16 +76,10 @@ func (r *Route) grouping() (*routing.Grouping, []routing.Fault) {
 // defaultLimit is how many notifications a minute a person can look at.
 const defaultLimit = 20
 
-// deliveries are the configurations of internal/alert, by name: the receivers, and
-// the one of the section webhook.
+// deliveries returns the configurations of internal/alert: one for each receiver, sorted
+// by name.
 func (c *Config) deliveries() []alert.Config {
 	var all []alert.Config
-	if c.Webhook.URL != "" {
-		all = append(all, alert.Config{
-			Route: alert.DefaultRoute, Pages: c.ExternalURL,
-			Receiver: notify.Settings{Type: notify.Webhook, URL: string(c.Webhook.URL), Secret: string(c.Webhook.Secret)},
-		})
-	}
 	for _, name := range slices.Sorted(maps.Keys(c.Receivers)) {
 		r := c.Receivers[name]
 		a := alert.Config{
@@ -108,11 +102,7 @@ func (c *Config) deliveries() []alert.Config {
 
 // receiverNames are the names of all receivers.
 func (c *Config) receiverNames() []string {
-	var names []string
-	for _, d := range c.deliveries() {
-		names = append(names, d.Route)
-	}
-	return names
+	return slices.Sorted(maps.Keys(c.Receivers))
 }
 
 // tree returns the routes; without any, all receivers get all incidents.
@@ -136,24 +126,14 @@ func (c *Config) tree() routing.Tree {
 
 // checkReceivers adds the faults of the receivers and routes.
 func (c *Config) checkReceivers(f *config.Faults) {
-	known := make(map[string]bool)
-	for _, d := range c.deliveries() {
-		known[d.Route] = true
-	}
+	known := func(name string) bool { _, found := c.Receivers[name]; return found }
 	for _, d := range c.deliveries() {
 		at := "receivers." + d.Route + "."
-		switch _, named := c.Receivers[d.Route]; {
-		case !named:
-			at = "webhook."
-		case d.Route == alert.DefaultRoute && c.Webhook.URL != "":
-			f.Addf("receivers."+d.Route, "the section webhook is a receiver of this name already: give this one another name, or move the section here")
-			continue
-		}
 		for _, fault := range receiver.Faults(d.Receiver) {
 			f.Addf(at+fault.Field, "%w", fault.Err)
 		}
-		if d.Fallback != "" && (!known[d.Fallback] || d.Fallback == d.Route) {
-			f.Addf(at+"fallback", "%q is no other receiver: give one of those under receivers", d.Fallback)
+		if d.Fallback != "" && (!known(d.Fallback) || d.Fallback == d.Route) {
+			f.Addf(at+"fallback", "%q is no other receiver: name one of the section receivers", d.Fallback)
 		}
 		if d.FallbackAfter < 0 {
 			f.Addf(at+"fallback_after", "%s: give a time above 0", d.FallbackAfter)
@@ -165,8 +145,8 @@ func (c *Config) checkReceivers(f *config.Faults) {
 			f.Addf(at+fault.Field, "%w", fault.Err)
 		}
 		for _, name := range r.Receivers {
-			if !known[name] {
-				f.Addf(at+"receivers", "there is no receiver %q: give one of those under receivers", name)
+			if !known(name) {
+				f.Addf(at+"receivers", "no receiver %q: name one of the section receivers", name)
 			}
 		}
 	}

@@ -39,7 +39,7 @@ store: {url: %q}
 listen: 127.0.0.1:0
 retention: {windows: %s}
 tables: {orders: {owner: %s}}
-heartbeat: {url_file: %q, every: 10s}
+heartbeat: {url_file: %q}
 receivers: {oncall: {type: webhook, url: "http://127.0.0.1:1/", secret_file: %q}}
 `, database, windows, owner, heartbeat, secret)
 	}

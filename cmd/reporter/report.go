@@ -3,7 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
-	"github.com/keyheat/keyheat/internal/settings/duration"
+	"github.com/keyheat/keyheat/internal/settings/options"
 	"io"
 	"slices"
 	"strings"
@@ -20,10 +20,10 @@ import (
 func reportCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "report",
-		Short: "Write a report of a period: what got hot, what will, what healed",
-		Long: "Makes a report from what is stored and writes it: what got hot, with the first fix,\n" +
-			"what will, what healed, and what could not be seen. Nothing is changed. Reports on a\n" +
-			"schedule are the section reports of the configuration.",
+		Short: "Write a report of a period: keys that got hot, will get hot, or healed",
+		Long: "Writes a report from the stored data: keys that got hot, each with its first fix, keys\n" +
+			"that will, keys that healed, and gaps. It changes nothing. The section reports of the\n" +
+			"configuration makes reports on a schedule.",
 		Example: "  reporter report --config reporter.yaml -o html --out week.html --from 7d\n" +
 			"  reporter report --store-url sqlite:keyheat.db --from 2026-11-16 --to 2026-11-23 --time-zone Europe/Berlin\n" +
 			"  reporter report --store-url sqlite:keyheat.db --tables orders,eu-west-1/users -o json",
@@ -31,10 +31,10 @@ func reportCommand() *cobra.Command {
 	}
 	config := defaults()
 	from := c.Flags().String("from", "24h", "the `beginning`: a date, a time such as 2026-11-21T08:00:00Z, or how long before the end, such as 24h")
-	to := c.Flags().String("to", "", "the `end`, which is not in the period: a date, a time, or how long ago; now when empty")
-	zone := c.Flags().String("time-zone", "UTC", "the IANA `zone` of dates, and of times in the report")
+	to := c.Flags().String("to", "", "the `end`, exclusive: a date, a time, or how long ago; now when empty")
+	zone := c.Flags().String("time-zone", "UTC", "the IANA `zone` of the dates and times")
 	only := c.Flags().StringSlice("tables", nil, "the `names` of tables, as NAME, REGION/NAME or ACCOUNT/REGION/NAME; all when empty")
-	format := c.Flags().StringP("output", "o", string(report.Markdown), "the `format`: "+strings.Join(report.FormatNames(), ", "))
+	format := c.Flags().StringP("output", "o", string(report.Markdown), "print as a `format`: "+strings.Join(report.FormatNames(), ", "))
 	out := c.Flags().String("out", "", "the `file` to write, whole or not at all; standard output when empty")
 	_ = c.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(report.FormatNames(), cobra.ShellCompDirectiveNoFileComp))
 	return cli.WithConfig(c, config, func(c *cobra.Command) error {
@@ -97,7 +97,7 @@ func writeReport(out io.Writer, p *report.Report, f report.Format, path string) 
 
 // moment reads a time, a date in a zone, or how long it is before another time.
 func moment(flag, text string, before time.Time, zone *time.Location) (time.Time, error) {
-	if d, err := duration.Parse(text); err == nil && d >= 0 {
+	if d, err := options.ParseDuration(text); err == nil && d >= 0 {
 		return before.Add(-d), nil
 	}
 	if t, err := time.Parse(time.RFC3339, text); err == nil {

@@ -28,13 +28,13 @@ import (
 func routeCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:     "route",
-		Short:   "Show which receivers are told of which incidents",
+		Short:   "Show which receivers get an incident",
 		Example: "  reporter route test --config reporter.yaml --table orders --severity critical",
 	}
 	test := &cobra.Command{
 		Use:     "test",
-		Short:   "Show which receivers would be told of an incident",
-		Long:    "Shows which receivers the routes of the configuration choose for an incident, and in which\ngroup and how soon each is told. Owner and labels are those of the table's policy. Nothing\nis sent.",
+		Short:   "Show which receivers would get an incident",
+		Long:    "Shows which receivers the routes choose for an incident, with its group and its delay.\nOwner and labels come from the table's policy. It sends nothing.",
 		Example: "  reporter route test --config reporter.yaml --table orders --severity critical\n  reporter route test --config reporter.yaml --account 111122223333 --region eu-west-1 --table orders --index by-status",
 		Args:    cobra.NoArgs,
 	}
@@ -45,7 +45,7 @@ func routeCommand() *cobra.Command {
 		test.Flags().StringVar(field, name, "", "the "+name+" of the incident")
 	}
 	severity := test.Flags().String("severity", string(detect.Critical), "critical or warning")
-	kind := test.Flags().String("kind", string(detect.HotKeyWrite), "the `kind` of the finding that it is about")
+	kind := test.Flags().String("kind", string(detect.HotKeyWrite), "the `kind` of the incident's root finding")
 	cause := test.Flags().String("cause", string(detect.CauseHotKey), "the incident's `cause`")
 	test.RunE = func(c *cobra.Command, _ []string) error {
 		if err := load(); err != nil {
@@ -92,14 +92,14 @@ func checkSeverity(text string) error {
 func alertCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:     "alert",
-		Short:   "Try the way to the receivers",
+		Short:   "Test the receivers",
 		Example: "  reporter alert test --config reporter.yaml --receiver pagers",
 	}
 	test := &cobra.Command{
 		Use:   "test",
-		Short: "Send a marked incident to receivers, and then its end",
-		Long: "Puts the beginning of an incident into the outbox that says of itself that it is a\n" +
-			"test, waits until a running reporter has delivered it, and then does the same with its end.",
+		Short: "Send a test incident to receivers, and then its end",
+		Long: "Puts a marked test incident into the outbox, waits until a running reporter has delivered\n" +
+			"it, and then does the same with its end.",
 		Example: "  reporter alert test --config reporter.yaml\n  reporter alert test --config reporter.yaml --receiver pagers --severity critical",
 		Args:    cobra.NoArgs,
 	}
@@ -201,7 +201,7 @@ func awaitDelivery(ctx context.Context, db *store.Store, fingerprint string, eve
 			for _, name := range slices.Sorted(maps.Keys(left)) {
 				fmt.Fprintf(&lines, "\n  %s: %s", name, left[name])
 			}
-			return fmt.Errorf("not told of %s in time:%s", event, lines.String())
+			return fmt.Errorf("%s was not delivered in time:%s", event, lines.String())
 		}
 		retry.Pause(ctx, 200*time.Millisecond)
 	}

@@ -16,13 +16,13 @@ type Reports map[string]Report
 // Report is a schedule of reports.
 type Report struct {
 	Cron      string        `yaml:"cron" help:"when: minute, hour, day of the month, month and day of the week, such as 0 8 * * MON"`
-	TimeZone  string        `yaml:"time_zone" help:"the IANA time zone of that, such as Europe/Berlin; UTC when empty"`
-	Tables    []string      `yaml:"tables" help:"what it is about, as NAME, REGION/NAME or ACCOUNT/REGION/NAME; all tables when empty"`
-	Period    time.Duration `yaml:"period" help:"how long before it is due the report begins; all time since the report before when 0s"`
-	Folder    string        `yaml:"folder" help:"where its files are written; none are when empty"`
+	TimeZone  string        `yaml:"time_zone" help:"the IANA time zone of cron, such as Europe/Berlin; UTC when empty"`
+	Tables    []string      `yaml:"tables" help:"the tables, as NAME, REGION/NAME or ACCOUNT/REGION/NAME; all when empty"`
+	Period    time.Duration `yaml:"period" help:"the length of the period; the time since the previous report when 0s"`
+	Folder    string        `yaml:"folder" help:"the folder for its files; no files when empty"`
 	Formats   []string      `yaml:"formats" help:"the formats of the files: html, markdown, json, csv; html when empty"`
-	Notify    bool          `yaml:"notify" help:"tell all receivers of it, in short; those that are for alerts alone leave it out"`
-	Receivers []string      `yaml:"receivers" help:"tell these receivers of it"`
+	Notify    bool          `yaml:"notify" help:"send a summary to all receivers that take reports"`
+	Receivers []string      `yaml:"receivers" help:"send a summary to these receivers"`
 }
 
 // schedules are the configuration of internal/report/schedule, by name.
@@ -50,11 +50,11 @@ func (c *Config) checkReports(f *config.Faults) {
 			f.Addf("reports."+s.Name+"."+wrong.Field, "%w", wrong.Err)
 		}
 		if c.Reports[s.Name].Notify && len(s.Routes) == 0 {
-			f.Addf("reports."+s.Name+".notify", "there is no receiver to tell: give one under receivers, or take notify out")
+			f.Addf("reports."+s.Name+".notify", "no receiver: add one under receivers, or remove notify")
 		}
 		for _, name := range s.Routes {
 			if !slices.Contains(c.receiverNames(), name) {
-				f.Addf("reports."+s.Name+".receivers", "there is no receiver %q: give one of those under receivers", name)
+				f.Addf("reports."+s.Name+".receivers", "no receiver %q: name one of the section receivers", name)
 			}
 		}
 	}

@@ -22,8 +22,8 @@ func serveCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "serve",
 		Short: "Find hot keys, send notifications and serve the pages until stopped",
-		Long: "Finds hot keys in what the collectors store, tells receivers of incidents,\n" +
-			"and serves the pages and the API. Run as many as you like: one judges at a time,\n" +
+		Long: "Finds hot keys in the collectors' summaries, sends incidents to receivers, and\n" +
+			"serves the pages and the API. Run as many as you like: one judges at a time,\n" +
 			"all serve.",
 		Example: "  reporter serve --config reporter.yaml\n" +
 			"  reporter serve --store-url postgres://keyheat@db/keyheat",
@@ -101,8 +101,8 @@ func (c *Config) parts(d cli.Daemon, holder string, judge *judge.Judge) []cli.Pa
 	}
 	if c.Heartbeat.URL != "" {
 		add("heartbeat", c.Heartbeat, func(context.Context) (cli.Component, error) {
-			alive := func() bool { return judge.Judges(c.Heartbeat.Every) }
-			return alert.NewHeartbeat(string(c.Heartbeat.URL), c.Heartbeat.Every, alive, d.Log)
+			alive := func() bool { return judge.Judges(heartbeatInterval) }
+			return alert.NewHeartbeat(string(c.Heartbeat.URL), heartbeatInterval, alive, d.Log)
 		})
 	}
 	if c.CloudWatch.Enabled {
@@ -129,7 +129,7 @@ func (c *Config) parts(d cli.Daemon, holder string, judge *judge.Judge) []cli.Pa
 func (c *Config) live(path string, next *Config) bool {
 	section, _, _ := strings.Cut(path, ".")
 	switch section {
-	case "external_url", "webhook", "receivers", "routes", "policy", "tables", "heartbeat", "cloudwatch", "reports":
+	case "external_url", "receivers", "routes", "policy", "tables", "heartbeat", "cloudwatch", "reports":
 		return true
 	case "store":
 		return c.Store.SameBut(next.Store)

@@ -22,7 +22,7 @@ import (
 func silences(settings storeSettings) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "silences",
-		Short: "Keep incidents from being told of for a while, and see which are",
+		Short: "Silence incidents for a while, and list silences",
 		Example: "  reporter silences add --store-url sqlite:keyheat.db --table orders --severity warning --for 2h --reason \"load test\"\n" +
 			"  reporter silences list --store-url sqlite:keyheat.db\n  reporter silences expire --store-url sqlite:keyheat.db ID",
 	}
@@ -33,27 +33,24 @@ func silences(settings storeSettings) *cobra.Command {
 func addSilence(settings storeSettings) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "add",
-		Short: "Silence the incidents that all matchers choose, and print the silence's ID",
-		Long: "While a silence lasts, nobody is told that an incident which all of its matchers\n" +
-			"choose fires or gets worse. What still fires when the silence is over is told of then.\n\n" +
-			"Times are in RFC 3339, such as 2026-11-22T18:00:00Z. A matcher is NAME=VALUE; with !=\n" +
-			"for any other value, and =~ or !~ for a regular expression of all of the text. Names are\n" +
-			"those of the flags, and labels.NAME.",
-		Example: "  reporter silences add --config reporter.yaml --table orders --severity warning --for 2h --reason \"load test\"\n" +
-			"  reporter silences add --config reporter.yaml --match 'table=~\"audit-.*\"' --match 'labels.tier!=1' --start 30m --for 1h --reason \"migration\"",
+		Short: "Silence the incidents that match, and print the silence's ID",
+		Long: "Holds back notifications about incidents that match every matcher. An incident that still\n" +
+			"fires when the silence ends is sent then. A matcher has =, !=, =~ or !~; see docs/ALERTING.md.",
+		Example: "  reporter silences add --table orders --severity warning --for 2h --reason \"load test\"\n" +
+			"  reporter silences add --match 'table=~\"audit-.*\"' --match 'labels.tier!=1' --for 1h",
 		Args: cobra.NoArgs,
 	}
 	db, load := settings(c)
 	values := make(map[string]*string)
 	for _, name := range routing.Names() {
-		values[name] = c.Flags().String(name, "", "the "+name+" of the incidents; any when empty")
+		values[name] = c.Flags().String(name, "", "match incidents by "+name)
 	}
 	var r silence.Request
-	c.Flags().StringArrayVar(&r.Matchers, "match", nil, "another `matcher`, such as table=~\"orders-.*\"; may be repeated")
-	c.Flags().StringVar(&r.StartsAt, "start", "", "when it begins, as a `time` or as how long from now; now when empty")
+	c.Flags().StringArrayVar(&r.Matchers, "match", nil, "another `matcher`, such as table=~\"orders-.*\"; repeatable")
+	c.Flags().StringVar(&r.StartsAt, "start", "", "the `time` at which it begins, or how long from now; now when empty")
 	c.Flags().StringVar(&r.EndsAt, "end", "", "the `time` at which it ends")
-	c.Flags().StringVar(&r.For, "for", "", "how `long` it lasts, such as 30m or 2h, instead of --end")
-	c.Flags().StringVar(&r.Reason, "reason", "", "why")
+	c.Flags().StringVar(&r.For, "for", "", "how `long` it lasts, such as 30m, instead of --end")
+	c.Flags().StringVar(&r.Reason, "reason", "", "the reason, for the audit")
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		if err := load(); err != nil {
 			return err
@@ -80,7 +77,7 @@ func addSilence(settings storeSettings) *cobra.Command {
 
 func listSilences(settings storeSettings) *cobra.Command {
 	c := &cobra.Command{
-		Use: "list", Short: "List silences, those that end last first", Args: cobra.NoArgs,
+		Use: "list", Short: "List silences, the last to end first", Args: cobra.NoArgs,
 		Example: "  reporter silences list --store-url sqlite:keyheat.db --state active",
 	}
 	columns := []terminal.Column{

@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/keyheat/keyheat/detect"
-	"github.com/keyheat/keyheat/detect/internal/scenario"
+	"github.com/keyheat/keyheat/internal/testsupport/scenario"
 )
 
 // TestASecondIsOpenUntilItIsSettled observes two readers that catch up, one of them 16

@@ -13,28 +13,26 @@ import (
 )
 
 const (
-	// maxRecurring bounds the keys of a table or index that are remembered after they
-	// were evicted.
+	// maxRecurring is the most evicted keys that a table or index remembers.
 	maxRecurring = 1 << 16
-	// crowdedFor is for how many seconds after the last eviction of a hot key a table
-	// or index has too many of them.
+	// A table or index counts as crowded for crowdedFor seconds after the last eviction
+	// of a hot key.
 	crowdedFor = detect.ResolveSeconds
 )
 
 // crowd counts the followed keys of a table or index, and remembers its evicted keys.
 type crowd struct {
 	tracked int
-	// recurring counts the hot seconds that evicted keys had, by hash: a flood of keys
-	// that are hot once must not hide the one that is hot all the time, whose load may
-	// be less than theirs.
+	// recurring counts the hot seconds of evicted keys, by hash. Without it, many keys
+	// that are hot once would hide a key that is hot all the time, with less load.
 	recurring map[uint64]uint8
 	// first and last are the seconds of the first and the last eviction of a hot key
-	// of this time, evicted how many there were.
+	// while crowded, evicted counts these evictions.
 	first, last int64
 	evicted     int64
 }
 
-// remember records that a key was evicted that had hot seconds.
+// remember records the eviction of a key with hot seconds.
 func (c *crowd) remember(hash uint64, seconds int, newest int64) {
 	if c.recurring == nil {
 		c.recurring = map[uint64]uint8{}
@@ -60,16 +58,16 @@ func (c *crowd) remember(hash uint64, seconds int, newest int64) {
 // standing holds the figures that decide which keys are followed.
 type standing struct {
 	id trackID
-	// seconds are how many were hot, evicted ones too; shown reports whether its
-	// finding was returned already.
+	// seconds counts the hot seconds, evicted ones too; shown reports that a finding of
+	// the key was returned.
 	seconds int
 	shown   bool
 	most    sample.Milli
 }
 
-// hotter orders keys: the longest hot first, then keys with a sent alert, then the most
+// compareHeat orders keys: the longest hot first, then keys with a sent alert, then the most
 // loaded.
-func hotter(x, y standing) int {
+func compareHeat(x, y standing) int {
 	return cmp.Or(cmp.Compare(y.seconds, x.seconds), compareBool(y.shown, x.shown), cmp.Compare(y.most, x.most), cmp.Compare(x.id.hash, y.id.hash))
 }
 
@@ -83,26 +81,26 @@ func compareBool(x, y bool) int {
 	return -1
 }
 
-// limit evicts the least hot keys of a table or index when it has too many.
-func (b *Board) limit(of detect.Target) {
+// limitKeys evicts the least hot keys of a table or index with too many keys.
+func (b *Board) limitKeys(target detect.Target) {
 	most := b.options.Keys
 	if !b.options.OneEpisode {
 		most = max(1, most/targetShare)
 	}
-	if c := b.tracks.crowds[of]; c == nil || c.tracked <= most+most/2 {
+	if c := b.tracks.crowds[target]; c == nil || c.tracked <= most+most/2 {
 		return
 	}
-	b.evictLeastHot(most, func(id trackID) bool { return id.target == of })
+	b.evictLeastHot(most, func(id trackID) bool { return id.target == target })
 }
 
-// limitAll does the same for all together.
+// limitAll evicts the least hot keys if all tables and indexes together have too many.
 func (b *Board) limitAll() {
 	if most := b.options.Keys; len(b.tracks.all) > most+most/2 {
 		b.evictLeastHot(most, func(trackID) bool { return true })
 	}
 }
 
-// evictLeastHot follows at most so many of the chosen keys.
+// evictLeastHot evicts the chosen keys beyond the given number, the least hot ones.
 func (b *Board) evictLeastHot(most int, chosen func(trackID) bool) {
 	all := b.hottestFirst(chosen)
 	for _, s := range all[min(most, len(all)):] {
@@ -110,8 +108,8 @@ func (b *Board) evictLeastHot(most int, chosen func(trackID) bool) {
 	}
 }
 
-// shed evicts the least hot keys when all take more than KeyBytes, and some more, so that not
-// every second has to. The hottest key of each table or index stays.
+// shed evicts the least hot keys if all keys take more than KeyBytes. It evicts some
+// more, so that the next second need not. The hottest key of each table or index stays.
 func (b *Board) shed(taken int64) {
 	most := b.options.KeyBytes
 	if most == 0 || taken <= most {
@@ -133,14 +131,14 @@ func (b *Board) shed(taken int64) {
 	}
 }
 
-// followedFrom returns the share of a limit from which a target's further keys are
+// followShare returns the share of a limit from which a target's further keys are
 // followed. While keys are evicted, it is the policy's share: colder keys would be
 // evicted next.
-func (b *Board) followedFrom(of detect.Target) float64 {
-	if b.shedAt == 0 || b.timeline.Settled-b.shedAt > crowdedFor || b.tracks.crowds[of] == nil {
+func (b *Board) followShare(target detect.Target) float64 {
+	if b.shedAt == 0 || b.timeline.Settled-b.shedAt > crowdedFor || b.tracks.crowds[target] == nil {
 		return detect.TrackShare
 	}
-	return max(detect.TrackShare, b.options.Policy(of).Warning)
+	return max(detect.TrackShare, b.options.Policy(target).Warning)
 }
 
 // hottestFirst returns the chosen keys, the hottest first.
@@ -154,11 +152,12 @@ func (b *Board) hottestFirst(chosen func(trackID) bool) (all []standing) {
 		before := int(b.tracks.crowds[id.target].recurring[id.hash])
 		all = append(all, standing{id, seconds + before, b.shown[id], highest})
 	}
-	slices.SortFunc(all, hotter)
+	slices.SortFunc(all, compareHeat)
 	return all
 }
 
-// evictKey stops following a key and ends its findings: nothing more will be known of it.
+// evictKey stops following a key and ends its findings, because its further load will be
+// unknown.
 func (b *Board) evictKey(s standing) {
 	t, c := b.tracks.all[s.id], b.tracks.crowds[s.id.target]
 	if s.shown {
@@ -176,7 +175,7 @@ func (b *Board) evictKey(s standing) {
 	b.tracks.drop(s.id)
 }
 
-// Evictions returns how many keys were evicted so far for want of memory.
+// Evictions returns the number of keys evicted so far for lack of memory.
 func (b *Board) Evictions() int64 { return b.evictions }
 
 // forgetCrowds forgets keys evicted long ago.
@@ -214,9 +213,9 @@ func (b *Board) crowdFindings() (all []detect.Finding) {
 	return all
 }
 
-// withEvicted adds the findings of evicted keys, as resolved, for a horizon; not of
-// keys that came back.
-func (b *Board) withEvicted(found []detect.Finding) []detect.Finding {
+// addEvicted adds the findings of evicted keys, as resolved, for a horizon. It leaves
+// out keys that came back.
+func (b *Board) addEvicted(found []detect.Finding) []detect.Finding {
 	for i := range found {
 		delete(b.evicted, found[i].Fingerprint)
 	}

@@ -1,9 +1,9 @@
 // Package board is the judge: it turns windows of load per key into findings, and
 // is where the other packages below detect come together.
 //
-// A [Board] holds the state of one judge. The caller observes each second of each
-// table and index, as often as more of it becomes known; settles seconds when
-// nothing more is expected of them; and asks for the findings:
+// A [Board] holds the state of one judge. The caller observes each second of each table
+// and index, again whenever more of it becomes known. It settles seconds once they are
+// complete, and asks for the findings:
 //
 //	b := board.New(board.Options{})
 //	b.Settle(first-1, true)
@@ -12,12 +12,12 @@
 //	findings := b.Findings()
 //
 // Lower bounds only grow, so a second over the limit is final even before it is
-// settled. That a key is not over it, and that an episode is resolved, needs
-// settled seconds.
+// settled. Only settled seconds show that a key is below the limit, or that an episode
+// is resolved.
 //
-// Restore continues another judge's findings after a restart. What a finding does
-// not hold, such as how much of the quiet before the handover was completely seen,
-// is taken as unseen: a finding may resolve later than it would have, never
+// Restore continues another judge's findings after a restart. A finding does not hold
+// everything, such as how much of the quiet before the handover was completely seen. The
+// board counts the rest as unseen: a finding may resolve later than it would have, never
 // earlier.
 //
 // Memory is bounded: seconds beyond [detect.Horizon] are folded into episodes, and

@@ -39,8 +39,9 @@ const (
 	// blockSeconds is the number of seconds in a block: one for each bit of the present
 	// mask.
 	blockSeconds = 64
-	// looseSeconds is how many of the newest block's are loose before half of them are
-	// packed: more than are usually counted again, because some collector had more of them.
+	// looseSeconds is the number of loose seconds in the newest block before half of them
+	// are packed. Usually fewer are counted again, because some collector had more of
+	// them.
 	looseSeconds = 16
 )
 
@@ -84,7 +85,8 @@ func (s *openSeconds) has(second int64) bool {
 	return found && second >= s.since && s.blocks[at].present&bit != 0
 }
 
-// ensure returns a second to change, made if it is not there, until the next call.
+// ensure returns a second to change, and adds it if it is not there. The result is valid
+// until the next call.
 func (s *openSeconds) ensure(second int64) *openSecond {
 	number, bit := blockOf(second)
 	at, found := s.find(number)
@@ -140,8 +142,9 @@ func (s *openSeconds) pack(at int) {
 	}
 }
 
-// loads calls each with the open seconds' loads from one to another, both included.
-func (s *openSeconds) loads(from, to int64, each func(sketch.Load)) {
+// eachLoadBetween calls each with the loads of the open seconds in a range, both ends
+// included.
+func (s *openSeconds) eachLoadBetween(from, to int64, each func(sketch.Load)) {
 	from = max(from, s.since)
 	number, _ := blockOf(from)
 	for at, _ := s.find(number); at < len(s.blocks) && s.blocks[at].number*blockSeconds <= to; at++ {
@@ -153,7 +156,7 @@ func (s *openSeconds) loads(from, to int64, each func(sketch.Load)) {
 	}
 }
 
-// kept calls each with every second that is still here, the oldest first.
+// eachKept calls each with every second that is still here, the oldest first.
 func (s *openSeconds) eachKept(each func(*openSecond)) {
 	for i := range s.blocks {
 		s.blocks[i].each(each)
@@ -187,7 +190,7 @@ func (b *openBlock) eachLoad(f func(second, requests int64, l sketch.Load)) {
 	}
 }
 
-// eachPacked calls f with the packed seconds, and with where each one's callers are.
+// eachPacked calls f with the packed seconds, and with the packed form of their callers.
 func (b *openBlock) eachPacked(f func(second, requests int64, l sketch.Load, callers varints)) {
 	r, callers := varints(b.packed), varints(nil)
 	for left := b.packedBits(); left != 0; left &= left - 1 {
@@ -226,8 +229,8 @@ func (b *openBlock) readPacked() []openSecond {
 // pack packs the first n of the loose seconds.
 func (b *openBlock) pack(n int) {
 	places := make(map[callerText]uint64, len(b.texts))
-	for i, of := range b.texts {
-		places[of] = uint64(i)
+	for i, caller := range b.texts {
+		places[caller] = uint64(i)
 	}
 	var before, callers []byte
 	for i := range b.loose[:n] {
@@ -255,11 +258,11 @@ func (b *openBlock) appendCallers(to []byte, o *openSecond, places map[callerTex
 	to = binary.AppendUvarint(to, uint64(len(o.callers.Entries)))
 	left := uint64(detect.Weight(o.load))
 	for _, e := range o.callers.Entries {
-		of := callerText{e.Hash, e.Text}
-		place, known := places[of]
+		caller := callerText{e.Hash, e.Text}
+		place, known := places[caller]
 		if !known {
 			place = uint64(len(b.texts))
-			places[of], b.texts = place, append(b.texts, of)
+			places[caller], b.texts = place, append(b.texts, caller)
 		}
 		left -= e.Weight // less than nothing is a large number, and comes back
 		to = binary.AppendUvarint(binary.AppendUvarint(to, place), left)
@@ -275,8 +278,8 @@ func (b *openBlock) callers(r varints, l sketch.Load) (top sketch.Top) {
 	}
 	before := uint64(detect.Weight(l))
 	for i := range top.Entries {
-		of, left := b.texts[r.next()], r.next()
-		top.Entries[i] = sketch.Entry{Hash: of.hash, Text: of.text, Weight: before - left}
+		caller, left := b.texts[r.next()], r.next()
+		top.Entries[i] = sketch.Entry{Hash: caller.hash, Text: caller.text, Weight: before - left}
 		before = left
 	}
 	return top

@@ -74,7 +74,7 @@ func same(t *testing.T, s *openSeconds, plain map[int64]openSecond, since, newes
 		}
 	}
 	var got sketch.Load
-	s.loads(from, to, func(l sketch.Load) { got = got.Plus(l) })
+	s.eachLoadBetween(from, to, func(l sketch.Load) { got = got.Plus(l) })
 	if got != want {
 		t.Fatalf("from %d to %d there is %+v, want %+v", from, to, got, want)
 	}
@@ -112,7 +112,7 @@ func BenchmarkManyCallers(b *testing.B) {
 				began := time.Now()
 				s.pack(0)
 				packed := time.Now()
-				s.loads(first, first+blockSeconds, func(sketch.Load) {})
+				s.eachLoadBetween(first, first+blockSeconds, func(sketch.Load) {})
 				pack, read = pack+packed.Sub(began), read+time.Since(packed)
 			}
 			b.ReportMetric(float64(pack.Nanoseconds())/float64(b.N*blockSeconds*callers), "pack-ns/caller")

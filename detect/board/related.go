@@ -8,7 +8,7 @@ type related map[string]relatedFinding
 
 type relatedFinding struct {
 	detect.Finding
-	// resolvedAt is the settled second in which the finding ceased to hold; 0 while it
+	// resolvedAt is the settled second when the finding ceased to hold; 0 while it
 	// holds.
 	resolvedAt int64
 }

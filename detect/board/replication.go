@@ -16,15 +16,15 @@ type replicated struct {
 	key    sample.Key
 }
 
-func replicatedKey(of detect.Target, key sample.Key) replicated {
-	of.Region = ""
-	return replicated{of, key}
+func replicatedKey(target detect.Target, key sample.Key) replicated {
+	target.Region = ""
+	return replicated{target, key}
 }
 
-// inOther reports whether another Region of the table follows this written key.
-// Replicated writes load the key there, however few they are.
-func (ts *tracks) inOther(regions []string, of detect.Target, k *sketch.KeyLoad) bool {
-	return len(regions) > 0 && !k.Cut && len(ts.regions[replicatedKey(of, k.Key)]) > 0
+// isWrittenElsewhere reports whether another Region of the table follows this written
+// key. Replicated writes load the key there, however few they are.
+func (ts *tracks) isWrittenElsewhere(regions []string, target detect.Target, k *sketch.KeyLoad) bool {
+	return len(regions) > 0 && !k.Cut && len(ts.regions[replicatedKey(target, k.Key)]) > 0
 }
 
 // replicate counts a second's writes of a key in every Region of its table that follows
@@ -60,16 +60,17 @@ func (ts *tracks) leave(t *episode.Track) {
 	}
 }
 
-// ofWrites are the kinds of related findings that are about a load, of writes or reads.
-var ofWrites = []detect.Kind{detect.TooFewShards, detect.TooManyShards, detect.UnevenShards, detect.LowCardinalityKey}
+// patternKinds are the kinds of related findings about a load of several keys, of writes
+// or reads.
+var patternKinds = []detect.Kind{detect.TooFewShards, detect.TooManyShards, detect.UnevenShards, detect.LowCardinalityKey}
 
-// replicates adds replication to findings about several keys of a global table: each
+// addReplication adds replication to findings about several keys of a global table: each
 // Region writes the other Regions' writes too.
-func (b *Board) replicates(found []detect.Finding) {
+func (b *Board) addReplication(found []detect.Finding) {
 	for i := range found {
 		f := &found[i]
 		writes := f.Peak.WCU.Value/detect.Units(detect.PartitionWrite) >= f.Peak.RCU.Value/detect.Units(detect.PartitionRead)
-		if regions := b.options.Facts(f.Target).Regions(f.Region); writes && len(regions) > 0 && slices.Contains(ofWrites, f.Kind) {
+		if regions := b.options.Facts(f.Target).Regions(f.Region); writes && len(regions) > 0 && slices.Contains(patternKinds, f.Kind) {
 			f.Replication = &detect.Replication{Regions: regions}
 		}
 	}

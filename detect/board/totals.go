@@ -21,7 +21,8 @@ type throttled struct {
 	load     sketch.Load
 }
 
-// idleTable is after how many seconds without a request a table or index is forgotten.
+// idleTable is the number of seconds without a request after which a table or index is
+// forgotten.
 const idleTable = 24 * 3600
 
 // sum is the total of one table or index.
@@ -32,7 +33,7 @@ type sum struct {
 	unseen  sketch.Load
 	// callers are the weights of the callers of seconds that are no longer in open.
 	callers sketch.Top
-	// flushes finds seconds in which many requests have the times of a flush. clocks
+	// flushes finds seconds with many requests that have the times of a flush. clocks
 	// finds producers that write times in whole seconds.
 	flushes sampling.Flushes
 	clocks  sampling.Clocks
@@ -88,24 +89,24 @@ func (s *sum) throttle(second int64, now throttled) {
 }
 
 // isOpen reports whether a target's second is still open.
-func (t totals) isOpen(of detect.Target, second int64) bool {
-	s := t.sums[of]
+func (t totals) isOpen(target detect.Target, second int64) bool {
+	s := t.sums[target]
 	return s != nil && s.open.has(second)
 }
 
 // sumBetween returns the load of a table or index in some seconds, both ends included.
-func (t totals) sumBetween(of detect.Target, from, to int64) (l sketch.Load) {
-	s := t.sums[of]
+func (t totals) sumBetween(target detect.Target, from, to int64) (l sketch.Load) {
+	s := t.sums[target]
 	if s == nil {
 		return l
 	}
-	s.open.loads(from, to, func(of sketch.Load) { l = l.Plus(of) })
+	s.open.eachLoadBetween(from, to, func(load sketch.Load) { l = l.Plus(load) })
 	return l
 }
 
-// likely returns a target's likely load in an observed second, with flushed requests
+// likelyLoad returns a target's likely load in an observed second, with flushed requests
 // spread to their mean.
-func (t totals) likely(w *sketch.Window) sketch.Load {
+func (t totals) likelyLoad(w *sketch.Window) sketch.Load {
 	part, seconds := t.sums[w.Target].flushes.Table(w)
 	return detect.PartOf(w.Total.Load, sampling.RemainingPart(part, seconds))
 }
@@ -122,26 +123,26 @@ func (t totals) evict(oldest int64) {
 
 // forget removes targets without a request since a second, and returns them.
 func (t totals) forget(since int64) (gone []detect.Target) {
-	for of, s := range t.sums {
+	for target, s := range t.sums {
 		if s.last < since {
-			delete(t.sums, of)
-			gone = append(gone, of)
+			delete(t.sums, target)
+			gone = append(gone, target)
 		}
 	}
 	return gone
 }
 
 // largest returns the load that one more sampled request of a target would add.
-func (t totals) largest(of detect.Target) episode.Largest {
-	if s := t.sums[of]; s != nil {
+func (t totals) largest(target detect.Target) episode.Largest {
+	if s := t.sums[target]; s != nil {
 		return episode.Largest{Read: s.total.ReadLargest, Write: s.total.WriteLargest}
 	}
 	return episode.Largest{}
 }
 
 // reads returns the read units of a table or index.
-func (t totals) reads(of detect.Target) float64 {
-	if s := t.sums[of]; s != nil {
+func (t totals) reads(target detect.Target) float64 {
+	if s := t.sums[target]; s != nil {
 		return detect.Units(s.total.Read)
 	}
 	return 0
@@ -154,22 +155,22 @@ func (t totals) callers(wanted map[detect.Target]bool) map[detect.Target]map[str
 		return nil
 	}
 	tops := map[detect.Target]sketch.Top{}
-	for of := range wanted {
-		if s := t.sums[of]; s != nil {
+	for target := range wanted {
+		if s := t.sums[target]; s != nil {
 			top := s.callers
 			s.open.eachKept(func(o *openSecond) { top = top.Plus(o.callers) }) // in order: sums of callers are bounded, and depend on it
-			tops[of] = top
+			tops[target] = top
 		}
 	}
 	shares := map[detect.Target]map[string]float64{}
-	for of, top := range tops {
+	for target, top := range tops {
 		all := 0.0
 		for _, e := range top.Entries {
 			all += float64(e.Weight)
 		}
-		shares[of] = map[string]float64{}
+		shares[target] = map[string]float64{}
 		for _, e := range top.Entries {
-			shares[of][e.Text] = detect.Ratio(float64(e.Weight), all)
+			shares[target][e.Text] = detect.Ratio(float64(e.Weight), all)
 		}
 	}
 	return shares
@@ -178,10 +179,10 @@ func (t totals) callers(wanted map[detect.Target]bool) map[detect.Target]map[str
 // tables returns every table and index, the most requested first.
 func (t totals) tables() []detect.Table {
 	all := make([]detect.Table, 0, len(t.sums))
-	for of, s := range t.sums {
+	for target, s := range t.sums {
 		served := detect.Sub(s.total.Load, s.total.Throttled)
 		all = append(all, detect.Table{
-			Target: of, Seconds: s.seconds, Requests: s.total.Requests - s.total.ThrottledRequests,
+			Target: target, Seconds: s.seconds, Requests: s.total.Requests - s.total.ThrottledRequests,
 			WCU: detect.Units(served.Write), RCU: detect.Units(served.Read),
 			Throttled: detect.Throttled{
 				Requests: s.total.ThrottledRequests, WCU: detect.Units(s.total.Throttled.Write), RCU: detect.Units(s.total.Throttled.Read),

@@ -12,19 +12,19 @@ import (
 	"github.com/keyheat/keyheat/sketch"
 )
 
-// DefaultKeys is how many keys a board follows at once where its options say nothing. The
-// least hot ones are evicted first, down to that, when there are half as many again.
+// DefaultKeys is the number of keys that a board follows if Options.Keys is 0. When it
+// has half as many again, it evicts the least hot ones down to this number.
 const DefaultKeys = 20_000
 
 const (
-	// targetShare is the part of them that one table or index may have.
+	// targetShare is the part of the followed keys that one table or index may have.
 	targetShare = 10
 	// placedShare is the part of followed keys that keep their load's place among sort
 	// keys: about 130 KB for a key hot for two minutes. Other keys have an unknown split
 	// verdict.
 	placedShare = 10
-	// maxGrowing is how many keys of one table with a local secondary index are followed
-	// because their item collections grow, far from a limit.
+	// maxGrowing is the most keys of one table that are followed, far from a limit,
+	// because their item collections grow under a local secondary index.
 	maxGrowing = 16
 )
 
@@ -33,7 +33,7 @@ type tracks struct {
 	all map[trackID]*episode.Track
 	// crowds count the keys of each table or index.
 	crowds map[detect.Target]*crowd
-	// placed is how many keys had places when event time passed last.
+	// placed is the number of keys with places at the last eviction.
 	placed int
 	// regions are the tracks of global tables' keys, by Region.
 	regions map[replicated]map[string]*episode.Track
@@ -63,7 +63,7 @@ func (ts *tracks) add(id trackID, key sample.Key) *episode.Track {
 	return t
 }
 
-// addGrowing makes room for a key that grows, and reports whether there was any.
+// addGrowing adds a growing key if there is room, and reports whether it did.
 func (ts *tracks) addGrowing(id trackID) bool {
 	all := ts.growing[id.target]
 	if len(all) >= maxGrowing {
@@ -94,11 +94,11 @@ func (ts *tracks) drop(id trackID) {
 	}
 }
 
-func (ts *tracks) crowd(of detect.Target) *crowd {
-	c := ts.crowds[of]
+func (ts *tracks) crowd(target detect.Target) *crowd {
+	c := ts.crowds[target]
 	if c == nil {
 		c = &crowd{}
-		ts.crowds[of] = c
+		ts.crowds[target] = c
 	}
 	return c
 }
@@ -106,7 +106,7 @@ func (ts *tracks) crowd(of detect.Target) *crowd {
 func (ts *tracks) addWhole(id trackID) *episode.Track { return ts.add(id, sample.Key{}) }
 
 // Recent returns the load of a finding's key in the seconds up to the newest one that the
-// finding counts; nil of a finding that is about no single key, and where none of them
+// finding counts. It is nil if the finding is about no single key, and if no such second
 // was seen. seed is the hash seed of the windows.
 func (b *Board) Recent(f *detect.Finding, seed uint64) *detect.Recent {
 	if !f.Kind.OfKey() {
@@ -119,15 +119,15 @@ func (b *Board) Recent(f *detect.Finding, seed uint64) *detect.Recent {
 	return t.Recent(f.Kind, f.Through.Unix(), b.timeline)
 }
 
-// warmest returns a target's warm keys in one second, the most loaded first.
-func (ts *tracks) warmest(of detect.Target, second int64) []string {
+// warmestKeys returns a target's warm keys in one second, the most loaded first.
+func (ts *tracks) warmestKeys(target detect.Target, second int64) []string {
 	type warm struct {
 		key    string
 		weight sample.Milli
 	}
 	var all []warm
 	for id, t := range ts.all {
-		if id.target != of || t.Subject.IsWhole() {
+		if id.target != target || t.Subject.IsWhole() {
 			continue
 		}
 		if l, seen := t.LoadAt(second); seen {

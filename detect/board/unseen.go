@@ -18,8 +18,8 @@ type unseenKeys struct {
 	recent uint64 // a bit for each of the last seconds, the lowest for newest
 	// first and last bound these seconds in the current episode; seconds counts them.
 	first, last, seconds int64
-	// total and most are the highest load of the table and of an unlisted key in them, at
-	// the second of the highest one of a key.
+	// total and most are the loads of the table and of an unlisted key at the second with
+	// the highest load of an unlisted key.
 	total, most sketch.Load
 	at          int64
 	fires       bool
@@ -31,7 +31,7 @@ func hidesKeys(w *sketch.Window) bool {
 	return all.Write > detect.PartitionWrite && unseen.Write > detect.PartitionWrite || all.Read > detect.PartitionRead && unseen.Read > detect.PartitionRead
 }
 
-// observe records a second, again or for the first time: parts that come later only add to
+// observe records a second. It may get the same second again: later parts only add to
 // both loads.
 func (u *unseenKeys) observe(w *sketch.Window, oneEpisode bool) {
 	if w.Second > u.newest {
@@ -56,8 +56,8 @@ func (u *unseenKeys) observe(w *sketch.Window, oneEpisode bool) {
 	u.fires = u.fires || u.recent&(u.recent>>1|u.recent>>2) != 0 // FireSeconds of FireOf
 }
 
-// unseen returns findings about tables and indexes with a possibly unseen hot key.
-func (b *Board) unseen() (all []detect.Finding) {
+// unseenFindings returns findings about tables and indexes with a possibly unseen hot key.
+func (b *Board) unseenFindings() (all []detect.Finding) {
 	for target, s := range b.totals.sums {
 		u := &s.unseenKeys
 		if !u.fires || !b.options.OneEpisode && b.timeline.Settled-u.last >= detect.ResolveSeconds {

@@ -12,12 +12,12 @@ const viewSeconds = 8 * detect.Horizon
 // views hold the shape of each target's keys.
 type views map[detect.Target]*detect.View
 
-func (vs views) set(of detect.Target, v *detect.View) {
+func (vs views) set(target detect.Target, v *detect.View) {
 	if v == nil {
-		delete(vs, of)
+		delete(vs, target)
 		return
 	}
-	vs[of] = v
+	vs[target] = v
 }
 
 // findings returns the findings about targets with few key values. Views that ended
@@ -34,9 +34,9 @@ func (vs views) findings(policy func(detect.Target) detect.Policy, since int64) 
 	return all
 }
 
-// pending reports whether this judge has no view yet of the finding's table, as after a
+// lacksView reports whether this judge has no view yet of the finding's table, as after a
 // restart. The earlier finding then stands for as long as a view takes.
-func (vs views) pending(f *detect.Finding, settled int64) bool {
+func (vs views) lacksView(f *detect.Finding, settled int64) bool {
 	return f.Kind == detect.LowCardinalityKey && f.State != detect.Resolved && vs[f.Target] == nil &&
 		f.LastSeen.Unix()+2*detect.Horizon >= settled
 }

@@ -12,11 +12,11 @@ import (
 	"github.com/keyheat/keyheat/sketch"
 )
 
-// Census counts what the keys of tables and indexes look like as a whole. It is
-// not safe for concurrent use.
+// Census summarizes the partition keys of tables and indexes. It is not safe for
+// concurrent use.
 //
-// A census observes each second once, complete and in about the order of time. What
-// arrives late for a second that was observed is not in it.
+// It observes each second once, complete and in about the order of time. Samples that
+// arrive late for an observed second are not counted.
 type Census struct {
 	tables map[detect.Target]*counters
 }
@@ -24,42 +24,41 @@ type Census struct {
 // NewCensus returns an empty census.
 func NewCensus() *Census { return &Census{tables: map[detect.Target]*counters{}} }
 
-// sampledKeys is how many distinct keys of a table are compared for what they have in
-// common.
+// sampledKeys is the number of distinct keys of a table that commonTemplate compares.
 const sampledKeys = 256
 
-// counters are the census of one table or index.
+// counters summarize the keys of one table or index.
 type counters struct {
 	frequent frequentKeys
 	requests int64
-	// first and last are seconds; highest is the load of the highest one.
+	// first and last are the observed range in Unix seconds; highest is the highest load
+	// of a second.
 	first, last int64
 	highest     sketch.Load
 	hottest     hottestSecond
-	// clocks are the producers who write times in whole seconds, flushes the seconds in
-	// which many requests have the times of a flush, warmFlushes those of keys that may be
-	// the hottest and have evidence of their own.
+	// clocks finds the producers that write times in whole seconds, flushes the table's
+	// seconds with the times of flushes. warmFlushes does the same for candidates for the
+	// hottest key that have evidence of their own.
 	clocks      sampling.Clocks
 	flushes     sampling.Flushes
 	warmFlushes map[uint64]*sampling.Flushes
-	// whole is the most that sampling leaves open of a share if callers were drawn as a
-	// whole, as a standard deviation.
+	// whole is the highest standard deviation of a share if sampling drew whole callers.
 	whole float64
-	// equalPairs and pairs are sums over pairs of requests of one second, weighed by
-	// both loads: pairs of the same key, and all.
+	// equalPairs and pairs sum the products of two requests' loads within a second: pairs
+	// with the same key, and all pairs.
 	equalPairs, pairs float64
-	// majorities is the load of those keys that had most of a second, each of its own.
+	// majorities sums the load of keys that had more than half of a second.
 	majorities sketch.Load
-	// flushed is the load that has the times of flushes.
+	// flushed is the load with the times of flushes.
 	flushed  float64
-	sampled  []shortKey          // by hash, the smallest ones: every key has the same chance
-	types    keyTypes            // of all keys here
-	distinct *sketch.Cardinality // nil before there is something
-	unlisted bool                // some keys may be in no list
-	drawn    bool                // of some requests only those that were drawn were seen
+	sampled  []shortKey          // the smallest hashes, in order: every key has the same chance
+	types    keyTypes            // of all keys kept here
+	distinct *sketch.Cardinality // nil until Count adds registers
+	unlisted bool                // some windows may leave keys out of their lists
+	drawn    bool                // requests were sampled
 }
 
-// hottestSecond is the highest second of any key.
+// hottestSecond is the second of one key with the highest certain load.
 type hottestSecond struct {
 	key    sample.Key
 	second int64
@@ -75,7 +74,7 @@ func (c *Census) countersOf(id detect.Target) *counters {
 	return t
 }
 
-// Observe counts a second of a table or index, untrimmed.
+// Observe counts a second of a table or index. The window must not be trimmed.
 func (c *Census) Observe(w *sketch.Window) {
 	t := c.countersOf(w.Target)
 	t.frequent.add(w, keysPerTable(len(c.tables)), &t.types)
@@ -90,8 +89,8 @@ func (c *Census) Observe(w *sketch.Window) {
 	t.drawn = t.drawn || w.Total.ReadLargest > 0 || w.Total.WriteLargest > 0
 	for i := range w.Keys {
 		k := &w.Keys[i]
-		if detect.Weight(k.Low) > detect.Weight(t.hottest.load) { // what is proven is no more than this
-			if l := t.certain(w, k, part > 0); detect.Weight(l) > detect.Weight(t.hottest.load) {
+		if detect.Weight(k.Low) > detect.Weight(t.hottest.load) { // k.Low bounds the certain load from above
+			if l := t.certainLoad(w, k, part > 0); detect.Weight(l) > detect.Weight(t.hottest.load) {
 				t.hottest = hottestSecond{k.Key, w.Second, l}
 			}
 		}
@@ -103,31 +102,31 @@ func (c *Census) Observe(w *sketch.Window) {
 	}
 }
 
-// mostlyFlushed is the part of a second's requests from which all of them are as good as
-// flushed: keys meet there as often as in the time in which that has gathered. Where
-// others have their own times, what was flushed has too much of the second.
+// mostlyFlushed is the share of a second's requests above which the second counts as one
+// flush. It then holds everything since the last flush, and its keys meet as often as
+// they did in that time. In a mixed second the flushed requests would weigh too much.
 const mostlyFlushed = 0.9
 
-// maxWarmFlushes is of how many keys of a table it is known at a time when they flush.
+// maxWarmFlushes is the most keys of a table whose flushes are tracked at a time.
 const maxWarmFlushes = 64
 
-// certain returns what is certain of a key's load in a second: it is proven, and was not
+// certainLoad returns the part of a key's load in a second that is proven and was not
 // flushed.
-func (t *counters) certain(w *sketch.Window, k *sketch.KeyLoad, flushed bool) sketch.Load {
+func (t *counters) certainLoad(w *sketch.Window, k *sketch.KeyLoad, flushed bool) sketch.Load {
 	l, batch := sampling.Proven(w, k), t.clocks.Batch(w, k)
 	if batch.Part == 0 {
 		return l
 	}
 	if k.Evidence != nil {
-		of := t.warmFlushes[k.Hash]
-		if of == nil {
+		keyFlushes := t.warmFlushes[k.Hash]
+		if keyFlushes == nil {
 			if t.warmFlushes == nil || len(t.warmFlushes) == maxWarmFlushes {
 				t.warmFlushes = map[uint64]*sampling.Flushes{}
 			}
-			of = &sampling.Flushes{}
-			t.warmFlushes[k.Hash] = of
+			keyFlushes = &sampling.Flushes{}
+			t.warmFlushes[k.Hash] = keyFlushes
 		}
-		_, flushed = of.Span(w.Second, k.Low, batch, 0)
+		_, flushed = keyFlushes.Span(w.Second, k.Low, batch, 0)
 	}
 	if !flushed {
 		return l
@@ -135,7 +134,7 @@ func (t *counters) certain(w *sketch.Window, k *sketch.KeyLoad, flushed bool) sk
 	return detect.PartOf(l, 1-batch.Part)
 }
 
-// Count adds the registers of distinct keys.
+// Count adds the registers of a table's or index's distinct keys.
 func (c *Census) Count(r sketch.Registers) {
 	t := c.countersOf(r.Target)
 	if t.distinct == nil {
@@ -144,7 +143,7 @@ func (c *Census) Count(r sketch.Registers) {
 	t.distinct.Merge(r)
 }
 
-// sample keeps the keys of the smallest hashes.
+// sample keeps the key if its hash is among the smallest.
 func (t *counters) sample(k *sketch.KeyLoad, second int64) {
 	if len(t.sampled) == sampledKeys && k.Hash > t.sampled[sampledKeys-1].hash {
 		return
@@ -160,19 +159,19 @@ func (t *counters) sample(k *sketch.KeyLoad, second int64) {
 	t.sampled = slices.Insert(t.sampled, i, newShortKey(k, second, &t.types))
 }
 
-// countPairs counts the pairs of requests of a second. A request is no pair with
-// itself, so a quiet second does not look skewed: of n equal requests with the
-// load w, w² (1−1/n) is in pairs. Nor are those a pair that were drawn together: see
-// separateDraws. What is not listed counts as spread out.
+// countPairs adds the pairs of requests of a second. A request forms no pair with itself,
+// so a quiet second does not look skewed: n equal requests of the load w together form
+// pairs of w² (1−1/n). Requests that were drawn together form no pair either: see
+// separateDraws. Each unlisted request counts as a key of its own.
 func (t *counters) countPairs(w *sketch.Window) {
 	load, requests := float64(detect.Weight(w.Total.Load)), w.Total.Requests
 	pairs := load * load
 	for i := range w.Keys {
 		k := &w.Keys[i]
-		of, n := float64(detect.Weight(k.Low)), separateDraws(k)
-		t.equalPairs += of * of * (1 - 1/n)
-		pairs -= of * of / n
-		load -= of
+		keyLoad, n := float64(detect.Weight(k.Low)), separateDraws(k)
+		t.equalPairs += keyLoad * keyLoad * (1 - 1/n)
+		pairs -= keyLoad * keyLoad / n
+		load -= keyLoad
 		requests -= k.Requests
 	}
 	if load > 0 && requests > 0 {
@@ -181,22 +180,22 @@ func (t *counters) countPairs(w *sketch.Window) {
 	t.pairs += max(0, pairs)
 }
 
-// separateDraws returns how many equal draws, each for itself, a key's load of a second is
-// worth: its requests, or fewer where sampled ones were drawn together, as the items of one
-// call are. Of n draws that each stand for s units the variance is at most n s², and their
-// load n s, whichever of the records are of one draw. The records of one draw meet each
-// other always, which says nothing of how often calls meet.
+// separateDraws returns how many equal and independent draws a key's load of a second
+// amounts to. It is the number of requests, or fewer if sampling drew some together, such
+// as the items of one call. The load of n draws of s units is n s, and its variance at
+// most n s², whichever records share a draw. Records of one draw always meet each other,
+// so they do not show how often calls meet.
 func separateDraws(k *sketch.KeyLoad) float64 {
 	n := float64(max(k.Requests, 1))
 	writes := detect.WritesInReads * detect.WritesInReads * k.WriteSpread.Variance
-	if variance, of := writes+k.ReadSpread.Variance, detect.Units(detect.Weight(k.Low)); variance > 0 {
-		n = min(n, max(1, of*of/variance))
+	if variance, units := writes+k.ReadSpread.Variance, detect.Units(detect.Weight(k.Low)); variance > 0 {
+		n = min(n, max(1, units*units/variance))
 	}
 	return n
 }
 
-// countMajority counts the key that had more of a second's writes, or reads, than all
-// others: it bounds that second, also where another key has the next one.
+// countMajority adds the load of a key that had more than half of a second's writes or
+// reads. It bounds that second, even if another key has the next one.
 func (t *counters) countMajority(w *sketch.Window) {
 	for i := range w.Keys {
 		k := &w.Keys[i]
@@ -212,10 +211,10 @@ func (t *counters) countMajority(w *sketch.Window) {
 	}
 }
 
-// effective returns how many keys would make as few equal pairs if all had the same
-// load: the inverse of Simpson's index, within seconds; nil where no two requests of a
-// second were for the same key, which happens however many keys there are.
-func (t *counters) effective(distinct float64) *float64 {
+// effectiveKeys returns how many equally loaded keys would form as few equal pairs: the
+// inverse of Simpson's index, within seconds. It is nil if no second had two requests for
+// the same key: any number of keys can show that.
+func (t *counters) effectiveKeys(distinct float64) *float64 {
 	if t.equalPairs <= 0 {
 		if distinct == 1 {
 			return &distinct
@@ -226,17 +225,16 @@ func (t *counters) effective(distinct float64) *float64 {
 	return &n
 }
 
-// isTimed reports whether seconds show which requests met. Where a part of the load has the
-// times of flushes each of these has what gathered over many seconds, beside what the
-// others have of one.
+// isTimed reports whether seconds show which requests met. They do not if much of the
+// load has the times of flushes, because a flush holds the load of many seconds.
 func (t *counters) isTimed() bool {
 	return t.flushed <= flushedShare*float64(detect.Weight(t.frequent.total))
 }
 
-// count returns about how many distinct keys there were; exactly, where every key was
-// listed and sampled. Of requests that were drawn it is the least: of how many keys none
-// was drawn nothing tells, and each had a request of half a unit or more.
-func (t *counters) count() detect.Figure {
+// countKeys returns the number of distinct keys. It is exact if every key was listed and
+// sampled. If requests were sampled, Value is the lower bound, since keys may have no
+// sampled request; High follows from at least half a unit for each key.
+func (t *counters) countKeys() detect.Figure {
 	seen := t.countSeen()
 	if !t.drawn {
 		return seen
@@ -245,13 +243,14 @@ func (t *counters) count() detect.Figure {
 	return detect.Figure{Value: seen.Low, Low: seen.Low, High: max(seen.High, most)}
 }
 
-// countSeen returns about how many distinct keys were seen.
+// countSeen returns the number of distinct keys with a seen request, estimated unless all
+// of them were listed.
 func (t *counters) countSeen() detect.Figure {
 	listed := float64(len(t.sampled))
-	if t.frequent.all() {
+	if t.frequent.keepsAll() {
 		listed = float64(len(t.frequent.keys))
 	}
-	if !t.unlisted && (len(t.sampled) < sampledKeys || t.frequent.all()) {
+	if !t.unlisted && (len(t.sampled) < sampledKeys || t.frequent.keepsAll()) {
 		return detect.Figure{Value: listed, Low: listed, High: listed}
 	}
 	if t.distinct == nil {
@@ -261,7 +260,7 @@ func (t *counters) countSeen() detect.Figure {
 	return detect.Figure{Value: max(n, listed), Low: max(listed, math.Floor(n*(1-1.96*sketch.CardinalityError))), High: max(listed, math.Ceil(n*(1+1.96*sketch.CardinalityError)))}
 }
 
-// span returns the time of the seconds that were observed.
+// span returns the observed time, from the first second to the end of the last.
 func (t *counters) span() (from, to time.Time) {
 	return detect.TimeOf(t.first), detect.TimeOf(t.last + 1)
 }

@@ -8,47 +8,46 @@ import (
 	"github.com/keyheat/keyheat/detect/wording"
 )
 
-// traits are what a partition key's design is judged by.
+// traits are the facts that a partition key's design is judged by.
 type traits struct {
-	// peakWCU and peakRCU are the table's highest second, minUnits from which on
-	// it is judged.
+	// peakWCU and peakRCU are the units of the table's highest second. Below minUnits the
+	// design is not judged.
 	peakWCU, peakRCU, minUnits float64
-	// distinct is how many keys there were, effective how many at a time (see
+	// distinct is the number of keys, effective the number at a time (see
 	// View.EffectiveKeys).
 	distinct, effective float64
-	// drawn reports that distinct are those of the requests that were drawn.
+	// drawn reports that distinct counts only keys of sampled requests.
 	drawn bool
-	// share is the largest part of any key in the load while it was there; 0
-	// when none stands out. It is of reads where reads says that these have more
-	// of the throughput, otherwise of writes.
+	// share is the largest share of the load that a key had while it was there; 0 if no
+	// key stands out. It counts reads if reads is set, because they use more of the
+	// throughput, and otherwise writes.
 	share float64
-	// used is in how many seconds that key was there; 0 throughout.
+	// used counts the seconds while that key was there; 0 means throughout.
 	used  int64
 	reads bool
-	// whole is what sampling leaves open of share if callers were drawn as a whole, as a
-	// standard deviation of 1.
+	// whole is the standard deviation of a share of 1 if sampling drew whole callers.
 	whole float64
 	// burst is the highest second of any key, as a share of a partition's limit.
 	burst float64
-	// template is what most keys have in common, fits the share of them that have it.
-	// other and otherHottest are the key that share is of, and that of burst, where these
-	// have another form. alike says of how many keys it is known that they have the form, if
-	// all that were compared but other have it; every is whether these are all others.
+	// template is the form that most keys have, fits the share of keys that have it.
+	// other is the key with share, otherHottest the key with burst, if they have another
+	// form. matching is the number of compared keys beside other, if all of them have the
+	// template's form; every reports that these are all other keys.
 	template            string
 	fits                float64
 	other, otherHottest string
-	alike               int
-	// beside are other keys that have about as much as share is.
-	beside []string
-	every  bool
-	// index reports whether it is that of an index, or of a table that the policy
-	// says is sharded by numbers: there, bare numbers are shards.
+	matching            int
+	// peers are other keys with about the same share.
+	peers []string
+	every bool
+	// index is set for an index, and for a table whose policy shards keys by bare
+	// numbers: there, numbers are key shards.
 	index bool
-	// newest reports whether keys are numbered and requests are for the newest.
+	// newest reports that keys are numbered and requests go to the newest.
 	newest bool
 }
 
-// judgeDesign returns the verdict on a partition key.
+// judgeDesign returns the verdict of the first rule that applies to a partition key.
 func judgeDesign(t traits) detect.Design {
 	if max(t.peakWCU, t.peakRCU) < t.minUnits {
 		return detect.Design{Verdict: detect.DesignUnjudged, Why: fmt.Sprintf("Too little traffic to judge: at most %s units in one second, and the policy asks for %s.",
@@ -74,7 +73,7 @@ func judgeDesign(t traits) detect.Design {
 	return detect.Design{Verdict: detect.DesignGood, Why: fmt.Sprintf("%s, and none stands out.", t.keys())}
 }
 
-// amountOf writes what so many full partitions serve.
+// amountOf writes the load that the given number of full partitions serves.
 func (t traits) amountOf(partitions float64) string {
 	limit := detect.PartitionWrite
 	if t.reads {
@@ -83,8 +82,8 @@ func (t traits) amountOf(partitions float64) string {
 	return fmt.Sprintf("%s %s a second", wording.Significant(partitions*detect.Units(limit)), t.loadWord())
 }
 
-// carry says what so many full partitions serve at most. Of reads that are eventually
-// consistent one may serve more than is certain.
+// carry writes the load that the given number of full partitions serves. For reads it is
+// a lower bound: a partition may serve more eventually consistent ones.
 func (t traits) carry(partitions float64) string {
 	if t.reads {
 		return "are certain to carry " + t.amountOf(partitions)
@@ -92,9 +91,10 @@ func (t traits) carry(partitions float64) string {
 	return "carry at most " + t.amountOf(partitions)
 }
 
-// fillsAt says at which load of all keys together a key with the share fills a partition
-// alone. That is no bound of what all are served: the others go on, and of reads the partition
-// may serve more; and where others share its partition, that is full before.
+// fillsAt writes the load of all keys together at which a key with this share fills a
+// partition alone. The table may be served more, since the other keys go on and a
+// partition may serve more eventually consistent reads. If other keys share its
+// partition, it fills earlier.
 func (t traits) fillsAt(who string) string {
 	fills := "fills"
 	if t.reads {
@@ -103,10 +103,11 @@ func (t traits) fillsAt(who string) string {
 	return fmt.Sprintf("%s alone %s a partition at about %s of all keys together", who, fills, t.amountOf(1/t.share))
 }
 
-// inOnePartition is what these hold for: DynamoDB can split a key's items.
+// inOnePartition is the condition of these figures, because DynamoDB can split a key's
+// items.
 const inOnePartition = ", while each key is in one partition"
 
-// loadWord names what share is of.
+// loadWord names the unit of share.
 func (t traits) loadWord() string {
 	if t.reads {
 		return "read units"
@@ -114,25 +115,25 @@ func (t traits) loadWord() string {
 	return "write units"
 }
 
-// likeTemplate returns the template as a part of a sentence.
-func (t traits) likeTemplate() string {
+// templatePhrase writes the template as a part of a sentence.
+func (t traits) templatePhrase() string {
 	switch {
 	case t.template == "":
 		return " of no common form"
 	case !t.haveOneForm():
-		return " (most of them like " + t.shownTemplate() + ")"
+		return " (most of them like " + t.printableTemplate() + ")"
 	}
-	return " like " + t.shownTemplate()
+	return " like " + t.printableTemplate()
 }
 
-// shownTemplate returns the template for a sentence: its words are parts of keys.
-func (t traits) shownTemplate() string { return wording.Printable(t.template) }
+// printableTemplate returns the template for a sentence: its words come from keys.
+func (t traits) printableTemplate() string { return wording.Printable(t.template) }
 
-// haveOneForm reports whether what the template says holds for nearly all keys: what
-// their number means follows from it then.
+// haveOneForm reports whether nearly all keys have the template's form, so that it
+// explains their number.
 func (t traits) haveOneForm() bool { return t.template != "" && t.fits >= oneForm }
 
-// number writes how many keys there are; of requests that were drawn the least.
+// number writes a number of keys, as a minimum if requests were sampled.
 func (t traits) number(n float64) string {
 	if t.drawn {
 		return "at least " + wording.Significant(n)
@@ -140,14 +141,14 @@ func (t traits) number(n float64) string {
 	return "some " + wording.Significant(n)
 }
 
-// keys says how many there are, and what they are like.
+// keys writes the number of keys and their form.
 func (t traits) keys() string {
 	n := t.number(t.distinct)
-	return strings.ToUpper(n[:1]) + n[1:] + " keys" + t.likeTemplate()
+	return strings.ToUpper(n[:1]) + n[1:] + " keys" + t.templatePhrase()
 }
 
-// amongDrawn says of a small number that it is that of the requests that were drawn; empty
-// where all were seen.
+// amongDrawn limits a small number to the sampled requests; it is empty if all requests
+// were seen.
 func (t traits) amongDrawn() string {
 	if t.drawn {
 		return " among the requests that were sampled"
@@ -155,24 +156,24 @@ func (t traits) amongDrawn() string {
 	return ""
 }
 
-// oneOfThem names one of the keys, by itself where it has another form than most.
+// oneOfThem describes one of the keys. It names the key if its form differs from most.
 func (t traits) oneOfThem(other string) string {
 	if other == "" {
-		return fmt.Sprintf("One of %s keys%s", t.number(t.distinct), t.likeTemplate())
+		return fmt.Sprintf("One of %s keys%s", t.number(t.distinct), t.templatePhrase())
 	}
-	like := t.likeTemplate()
+	like := t.templatePhrase()
 	switch {
-	case t.alike > 0 && t.every:
-		like = ", all like " + t.shownTemplate()
-	case t.alike > 0:
-		like = fmt.Sprintf(", all %s compared like %s", wording.Count(int64(t.alike)), t.shownTemplate())
-	case t.haveOneForm(): // of nearly all: there may be more of another form
-		like = ", nearly all like " + t.shownTemplate()
+	case t.matching > 0 && t.every:
+		like = ", all like " + t.printableTemplate()
+	case t.matching > 0:
+		like = fmt.Sprintf(", all %s compared like %s", wording.Count(int64(t.matching)), t.printableTemplate())
+	case t.haveOneForm(): // more keys may have another form
+		like = ", nearly all like " + t.printableTemplate()
 	}
 	return fmt.Sprintf("The key %s, beside %s others%s,", wording.Quote(other), t.number(t.distinct-1), like)
 }
 
-// constantKey judges one key for everything.
+// constantKey judges a table with a single key.
 func constantKey(t traits) (detect.Design, bool) {
 	if t.distinct >= 1.5 {
 		return detect.Design{}, false
@@ -184,7 +185,7 @@ func constantKey(t traits) (detect.Design, bool) {
 	return detect.Design{Verdict: detect.DesignCatastrophic, Why: fmt.Sprintf("One key takes %s: that carries %s write and %s read units a second while the key is in one partition, whatever is provisioned.", everything, wording.Amount(detect.PartitionWrite), wording.Amount(detect.PartitionRead))}, true
 }
 
-// isTime reports whether keys of a template are nothing but a time, and words.
+// isTime reports whether a template consists only of times and words.
 func isTime(template string) bool {
 	times := 0
 	for _, part := range tokens(template) {
@@ -200,16 +201,16 @@ func isTime(template string) bool {
 	return times > 0
 }
 
-// timeKey judges a key that is nothing but a time.
+// timeKey judges a key that is only a time.
 func timeKey(t traits) (detect.Design, bool) {
 	if !t.haveOneForm() || !isTime(t.template) || t.effective >= 2 {
 		return detect.Design{}, false
 	}
 	return detect.Design{Verdict: detect.DesignPoor, Why: fmt.Sprintf("The key %s is a time: the current one takes %s of the %s, and its successor will too.",
-		t.shownTemplate(), wording.Percent(max(t.share, 1/t.effective)), t.loadWord())}, true
+		t.printableTemplate(), wording.Percent(max(t.share, 1/t.effective)), t.loadWord())}, true
 }
 
-// shardKey judges a key that is already spread over numbered shards.
+// shardKey judges a key that is already spread over numbered key shards.
 func shardKey(t traits) (detect.Design, bool) {
 	bare := t.template == partNumber && t.distinct > 2 && t.index
 	if !t.haveOneForm() || t.distinct > fewKeys || !bare && !strings.Contains(t.template, partShard) {
@@ -240,22 +241,22 @@ func fewValues(t traits) (detect.Design, bool) {
 	return detect.Design{Verdict: detect.DesignVeryPoor, Why: text + inOnePartition + "."}, true
 }
 
-// fewIDs judges keys that could become many, and are few. What some dozens carry if evenly used
-// is no answer where one of them is known to have more than all others.
+// fewIDs judges ids that are few now and could become many. It does not assume even use
+// of some dozens of ids if one of them has more than all others.
 func fewIDs(t traits) (detect.Design, bool) {
 	switch {
 	case t.distinct <= veryFewKeys:
 		return detect.Design{Verdict: detect.DesignPoor, Why: fmt.Sprintf("Only %s keys%s%s: they %s%s.",
-			wording.Significant(t.distinct), t.likeTemplate(), t.amongDrawn(), t.carry(t.distinct), inOnePartition)}, true
+			wording.Significant(t.distinct), t.templatePhrase(), t.amongDrawn(), t.carry(t.distinct), inOnePartition)}, true
 	case t.distinct <= fewKeys && (t.share < majorityShare || t.whole >= unknownShares):
 		return detect.Design{Verdict: detect.DesignWatch, Why: fmt.Sprintf("Only %s keys%s%s: they %s, evenly used%s.",
-			wording.Significant(t.distinct), t.likeTemplate(), t.amongDrawn(), t.carry(t.distinct), inOnePartition)}, true
+			wording.Significant(t.distinct), t.templatePhrase(), t.amongDrawn(), t.carry(t.distinct), inOnePartition)}, true
 	}
 	return detect.Design{}, false
 }
 
-// sharesUnknown judges nothing by shares that are those of the callers who were drawn,
-// where callers may have been drawn as a whole.
+// sharesUnknown withholds a verdict by shares if sampling may have drawn whole callers,
+// because the shares would be theirs alone.
 func sharesUnknown(t traits) (detect.Design, bool) {
 	if t.whole < unknownShares {
 		return detect.Design{}, false
@@ -264,7 +265,7 @@ func sharesUnknown(t traits) (detect.Design, bool) {
 		t.keys(), t.loadWord())}, true
 }
 
-// dominantKey judges one key among many that has much of the load.
+// dominantKey judges many keys with one that has much of the load.
 func dominantKey(t traits) (detect.Design, bool) {
 	if t.share < dominantShare {
 		return detect.Design{}, false
@@ -279,19 +280,18 @@ func dominantKey(t traits) (detect.Design, bool) {
 	}
 	beside, who := "", "each"
 	switch {
-	case len(t.beside) == 0:
+	case len(t.peers) == 0:
 		who = "it"
-	case t.other == "": // it has no name here, nor need the others
-		beside = fmt.Sprintf(", and %d of the others about as much each", len(t.beside))
+	case t.other == "": // the sentence names neither it nor its peers
+		beside = fmt.Sprintf(", and %d of the others about as much each", len(t.peers))
 	default:
-		beside = fmt.Sprintf(", and %s about as much", wording.List(t.beside))
+		beside = fmt.Sprintf(", and %s about as much", wording.List(t.peers))
 	}
 	return detect.Design{Verdict: verdict, Why: fmt.Sprintf("%s has %s of the %s%s: with that share %s%s.",
 		t.oneOfThem(t.other), wording.Percent(t.share), t.loadWord(), beside, t.fillsAt(who), inOnePartition)}, true
 }
 
-// burstyKey judges a key that is one of many in the long run, and too much for its
-// partition in a second.
+// burstyKey judges many keys with one that exceeds its partition's limit within a second.
 func burstyKey(t traits) (detect.Design, bool) {
 	if t.burst <= 1 {
 		return detect.Design{}, false
@@ -308,14 +308,14 @@ func burstyKey(t traits) (detect.Design, bool) {
 		t.keys(), one, wording.Percent(t.burst))}, true
 }
 
-// evenBurst is what each key would have of a partition's limit in the table's highest
-// second, if all had the same.
+// evenBurst returns each key's share of a partition's limit in the table's highest second
+// if all keys had the same load.
 func (t traits) evenBurst() float64 {
 	return max(t.peakWCU/detect.Units(detect.PartitionWrite), t.peakRCU/detect.Units(detect.PartitionRead)) / t.distinct
 }
 
-// orderedIDs judges numbers that are used as they come. Placement is by hash, so
-// that does no harm by itself.
+// orderedIDs judges numbers that are used in order. DynamoDB places keys by hash, so the
+// order alone does no harm.
 func orderedIDs(t traits) (detect.Design, bool) {
 	if !t.newest {
 		return detect.Design{}, false
@@ -324,20 +324,20 @@ func orderedIDs(t traits) (detect.Design, bool) {
 		t.keys())}, true
 }
 
-// longKey judges keys that spread well and are trouble otherwise.
+// longKey judges keys that spread well and have an awkward form.
 func longKey(t traits) (detect.Design, bool) {
 	parts := strings.FieldsFunc(t.template, func(r rune) bool { return strings.ContainsRune("#|:/", r) })
 	switch {
 	case len(parts) >= deepParts:
-		return detect.Design{Verdict: detect.DesignGood, Why: fmt.Sprintf("Spreads well, but %s has %d parts: a query must know all of them.", t.shownTemplate(), len(parts))}, true
+		return detect.Design{Verdict: detect.DesignGood, Why: fmt.Sprintf("Spreads well, but %s has %d parts: a query must know all of them.", t.printableTemplate(), len(parts))}, true
 	case isUndelimited(t.template):
-		return detect.Design{Verdict: detect.DesignGood, Why: fmt.Sprintf("Spreads well, but the parts of %s stand together without a delimiter: different values can make the same key.", t.shownTemplate())}, true
+		return detect.Design{Verdict: detect.DesignGood, Why: fmt.Sprintf("Spreads well, but the parts of %s stand together without a delimiter: different values can make the same key.", t.printableTemplate())}, true
 	}
 	return detect.Design{}, false
 }
 
-// isUndelimited reports whether two values of a template have nothing between them that
-// ends the first.
+// isUndelimited reports whether a value in a template has no delimiter behind it, before
+// the next token.
 func isUndelimited(template string) bool {
 	last := ""
 	for {

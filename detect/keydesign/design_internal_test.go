@@ -20,7 +20,7 @@ func TestDesigns(t *testing.T) {
 		peak                       float64 // write units; 1,000 when 0
 		fits                       float64 // 1 when 0
 		other, otherHottest        string
-		beside                     []string
+		peers                      []string
 		want                       detect.DesignVerdict
 		says                       string
 	}{
@@ -40,7 +40,7 @@ func TestDesigns(t *testing.T) {
 			want: detect.DesignGood, says: "placement is by hash, so that alone does no harm"},
 		{name: "tenant id with one giant tenant", distinct: 2_000, effective: 6, share: 0.4, template: "tenant#<id>",
 			want: detect.DesignWatch, says: "has 40% of the write units: with that share it alone fills a partition at about 2,500 write units a second of all keys together, while each key is in one partition."},
-		{name: "two giants", distinct: 2_000, effective: 3, share: 0.44, template: "tenant#<id>", other: "acme", beside: []string{"“globex”"},
+		{name: "two giants", distinct: 2_000, effective: 3, share: 0.44, template: "tenant#<id>", other: "acme", peers: []string{"“globex”"},
 			want: detect.DesignWatch, says: "has 44% of the write units, and “globex” about as much: with that share each alone fills a partition at about 2,270 write units"},
 		{name: "a giant that is more than all others", distinct: 2_000, effective: 1.5, share: 0.8, template: "tenant#<id>",
 			want: detect.DesignPoor, says: "it alone fills a partition at about 1,250 write units"},
@@ -113,9 +113,9 @@ func TestDesigns(t *testing.T) {
 				c.fits = 1
 			}
 			got := judgeDesign(traits{
-				peakWCU: c.peak, minUnits: detect.DefaultMinUnits, distinct: c.distinct, effective: c.effective,
+				peakWCU: c.peak, minUnits: detect.MinUnits, distinct: c.distinct, effective: c.effective,
 				share: c.share, burst: c.burst, template: c.template, newest: c.newest, reads: c.reads, index: c.index,
-				fits: c.fits, other: c.other, otherHottest: c.otherHottest, beside: c.beside,
+				fits: c.fits, other: c.other, otherHottest: c.otherHottest, peers: c.peers,
 			})
 			if got.Verdict != c.want || !strings.Contains(got.Why, c.says) {
 				t.Errorf("%s: %s\nwant %s: … %s …", got.Verdict, got.Why, c.want, c.says)

@@ -11,23 +11,23 @@ import (
 	"github.com/keyheat/keyheat/shardkey"
 )
 
-// FewValues returns the finding about a table or index whose number of key values
-// bounds it, and whether there is one: a list of values that does not grow with the
-// traffic.
+// FewValues returns the finding about a table or index that the number of its key values
+// bounds: a list of values that does not grow with the traffic. It reports whether there
+// is one.
 func FewValues(v *detect.View, t detect.Target, p detect.Policy) (detect.Finding, bool) {
 	switch v.Design.Verdict {
 	case detect.DesignVeryPoor, detect.DesignCatastrophic:
 	default:
-		if t.Index != "" || !boundNow(v) {
+		if t.Index != "" || !isBoundNow(v) {
 			return detect.Finding{}, false
 		}
 	}
 	if v.To.Sub(v.From) < detect.FewValuesSeconds*time.Second {
-		return detect.Finding{}, false // these may be the first of many
+		return detect.Finding{}, false // these may be the first of many values
 	}
 	h := v.Hottest
 	if h.Utilization < detect.TrackShare {
-		return detect.Finding{}, false // it cannot matter at the table's load
+		return detect.Finding{}, false // too little load to matter
 	}
 	severity := detect.Info
 	if h.Utilization > p.Warning {
@@ -38,20 +38,20 @@ func FewValues(v *detect.View, t detect.Target, p detect.Policy) (detect.Finding
 	f := detect.NewFinding(detect.LowCardinalityKey, t, sample.Key{})
 	f.Severity = p.Cap(severity)
 	f.Peak, f.Consumed = detect.Peak{Loads: load, At: h.At}, detect.Consumed{WCU: h.WCU, RCU: h.RCU}
-	f.Mean, f.Share = ofHottest(v)
+	f.Mean, f.Share = hottestLoads(v)
 	f.Utilization, f.Reason, f.Why = h.Utilization, detect.Undetermined, v.Design.Why
 	if h.Utilization <= 1 {
 		f.OverSeconds = new(int)
 	}
 	f.Shards = max(detect.Shards(detect.Milli(h.WCU), detect.PartitionWrite, p.Headroom), detect.Shards(detect.Milli(h.RCU), detect.PartitionRead, p.Headroom))
-	f.Advice = moreValues(v, t.Index, max(2, f.Shards), p)
+	f.Advice = adviseMoreValues(v, t.Index, max(2, f.Shards), p)
 	f.FirstSeen, f.LastSeen, f.Through, f.Seconds = v.From, seen, seen, int64(v.To.Sub(v.From).Seconds())
 	return f, true
 }
 
-// ofHottest returns the mean load of the hottest value, whose peak is the finding's, and its
-// share of the load of all; nothing where it is not among those with the most load.
-func ofHottest(v *detect.View) (mean detect.Loads, share float64) {
+// hottestLoads returns the mean load of the value with the hottest second, and its share
+// of all load; zero if v.Top lacks the value.
+func hottestLoads(v *detect.View) (mean detect.Loads, share float64) {
 	seconds := v.To.Sub(v.From).Seconds()
 	for _, k := range v.Top {
 		if k.Key == v.Hottest.Key && k.KeyType == v.Hottest.KeyType {
@@ -65,21 +65,22 @@ func ofHottest(v *detect.View) (mean detect.Loads, share float64) {
 	return mean, 0
 }
 
-// boundNow reports whether ids, of which there may be more one day, are so few that one
-// of them is over a limit: until then they are as good as a list of values. Of an index that is no news: its
-// keys may be few, and the one that is hot wants shards.
-func boundNow(v *detect.View) bool {
+// isBoundNow reports whether a table has so few ids that one of them exceeds a limit.
+// Until there are more ids, they are as bad as a list of values. An index is not judged
+// so: its keys may be few, and its hot key needs key shards.
+func isBoundNow(v *detect.View) bool {
 	return v.Design.Verdict == detect.DesignPoor && v.DistinctKeys.Value <= veryFewKeys && v.Hottest.Utilization > 1 &&
 		!isTime(v.Template.Pattern)
 }
 
-// moreValues returns the steps that give a key more values: of an index so many shards.
-func moreValues(v *detect.View, index string, shards int, p detect.Policy) []detect.Step {
-	of := "table"
+// adviseMoreValues returns the steps that give a key more values. shards is the number of
+// key shards for each value of an index.
+func adviseMoreValues(v *detect.View, index string, shards int, p detect.Policy) []detect.Step {
+	owner := "table"
 	if index != "" {
-		of = "index"
+		owner = "index"
 	}
-	capacity := detect.Step{Action: detect.ActionCapacity, Guide: "capacity", Text: fmt.Sprintf("Raising the %s's capacity will not help by itself: the number of key values bounds it, at %s write and %s read units a second each while each is in one partition.", of, wording.Amount(detect.PartitionWrite), wording.Amount(detect.PartitionRead))}
+	capacity := detect.Step{Action: detect.ActionCapacity, Guide: "capacity", Text: fmt.Sprintf("Raising the %s's capacity will not help by itself: the number of key values bounds it, at %s write and %s read units a second each while each is in one partition.", owner, wording.Amount(detect.PartitionWrite), wording.Amount(detect.PartitionRead))}
 	if index != "" {
 		kind, load := detect.HotGSIKey, v.Hottest.WCU
 		if v.Hottest.RCU/detect.Units(detect.PartitionRead) > load/detect.Units(detect.PartitionWrite) {
@@ -104,13 +105,13 @@ func moreValues(v *detect.View, index string, shards int, p detect.Policy) []det
 		number + "Ask `reporter analyze --candidate` how a key would do."}, capacity}
 }
 
-// AddSplits adds that DynamoDB may split the items of the values that are hot, to the advice
-// on a key of few values: where their own findings say so of all that are still hot. It comes
-// behind more values, since splits make none. The load that it leaves is that of the fullest
-// part of the table: of a value that is split, or of another one, as the view shows it.
+// AddSplits adds to the advice on few values that DynamoDB may split the items of the hot
+// values. It does so only if the findings of all values that are still hot advise to wait
+// for that. The step stands behind more values, since splits add none. Its load is the
+// fullest part of the table: a part of a split value, or another value of the view.
 func AddSplits(f *detect.Finding, values []*detect.Finding, v *detect.View) {
 	var waits *detect.Step
-	var of *detect.Finding
+	var highest *detect.Finding
 	split := map[sample.Key]bool{}
 	for _, value := range values {
 		if value.State == detect.Resolved || detect.Rank(value.Severity) < detect.Rank(detect.Warning) {
@@ -122,20 +123,20 @@ func AddSplits(f *detect.Finding, values []*detect.Finding, v *detect.View) {
 		}
 		split[sample.Key{Text: value.Key, Type: value.KeyType}] = true
 		if s := &value.Advice[at]; waits == nil || s.After != nil && (waits.After == nil || s.After.High > waits.After.High) {
-			waits, of = s, value
+			waits, highest = s, value
 		}
 	}
 	if waits == nil || len(f.Advice) == 0 {
 		return
 	}
-	step := detect.Step{Action: detect.ActionWait, Effort: detect.EffortNone, After: besideOthers(waits.After, of.Kind, v, split), Basis: waits.Basis, Guide: waits.Guide, Text: fmt.Sprintf(
-		"Meanwhile adaptive capacity can split the items of the values that are hot, after some minutes and under the conditions that the finding about %s states. That makes no more values: do not wait for it.", wording.Quote(of.Key))}
+	step := detect.Step{Action: detect.ActionWait, Effort: detect.EffortNone, After: fullestPart(waits.After, highest.Kind, v, split), Basis: waits.Basis, Guide: waits.Guide, Text: fmt.Sprintf(
+		"Meanwhile adaptive capacity can split the items of the values that are hot, after some minutes and under the conditions that the finding about %s states. That makes no more values: do not wait for it.", wording.Quote(highest.Key))}
 	f.Advice = slices.Insert(f.Advice, 1, step)
 }
 
-// besideOthers returns the load on the fullest part of a table or index of which some values are
-// split: that of their parts, or more, where a value that is not split has more on average.
-func besideOthers(parts *detect.After, k detect.Kind, v *detect.View, split map[sample.Key]bool) *detect.After {
+// fullestPart returns the load on the fullest part of a table or index after some values
+// are split. It is a part of a split value, or another value with a higher mean load.
+func fullestPart(parts *detect.After, k detect.Kind, v *detect.View, split map[sample.Key]bool) *detect.After {
 	if parts == nil || v == nil {
 		return parts
 	}
@@ -148,8 +149,9 @@ func besideOthers(parts *detect.After, k detect.Kind, v *detect.View, split map[
 	return detect.NewAfter(k, max(parts.Low, most), max(parts.High, most))
 }
 
-// shardNames writes the first and the last name of a value's shards, in the policy's form
-// or that of the advice on a hot key; the value alone where the form cannot name them.
+// shardNames writes the first and the last name of a value's key shards, in the policy's
+// form or in the default form of the advice. It writes the value alone if the form cannot
+// name them.
 func shardNames(value string, shards int, p detect.Policy) string {
 	form := shardkey.HashShardUnderscore()
 	if p.Suffix != nil {

@@ -11,48 +11,46 @@ import (
 	"github.com/keyheat/keyheat/sketch"
 )
 
-// Of a table or index maxKeysPerTable keys are counted beyond single seconds, about
-// 130 bytes and the key's text each; where there are many tables fewer, so that
-// all together have about maxKeys, but no fewer than minKeysPerTable.
+// A table or index keeps up to maxKeysPerTable keys beyond single seconds, at about 130
+// bytes and the key's text each. With many tables each keeps fewer, so that together they
+// keep about maxKeys, but no fewer than minKeysPerTable.
 const maxKeysPerTable, minKeysPerTable, maxKeys = 512, 64, 64 << 10
 
-// keysPerTable returns how many keys each of so many tables may have.
+// keysPerTable returns the number of keys that each table may keep.
 func keysPerTable(tables int) int {
 	return max(minKeysPerTable, min(maxKeysPerTable, maxKeys/max(tables, 1)))
 }
 
-// frequentKeys counts the keys of a table or index with the most load over many
-// seconds, in bounded memory. It is Space-Saving (Metwally, Agrawal and El
-// Abbadi 2005) over whole seconds as its batches: a key that leaves takes the
-// highest that it can have had into most, which is what a key that comes may
-// have had before. So every key's load is between its low and its high, and
-// none that is not kept had more than most.
+// frequentKeys counts the keys of a table or index with the most load over many seconds,
+// in bounded memory. It is Space-Saving (Metwally, Agrawal and El Abbadi 2005) with whole
+// seconds as its batches. An evicted key raises most to its upper bound, and a new key
+// may have had most before. So every kept key's load is between its low and its high, and
+// no other key had more than most.
 type frequentKeys struct {
 	keys []keyCounters // by hash
-	// most is the most that any key which is not kept can have had; unlisted the
-	// most that a kept one had in all seconds that did not list it, had there
-	// been none that did.
+	// most is the upper bound of every key that is not kept. unlisted is the sum, over
+	// all seconds, of the most that a key can have had without being listed.
 	most, unlisted sketch.Load
 	// total is the load of all keys so far.
 	total sketch.Load
 }
 
-// keyCounters are those of one key. There are up to twice keysPerTable of them, most of
-// what a small table takes.
+// keyCounters count one key. A table has up to twice keysPerTable of them, and they take
+// most of a small table's memory.
 type keyCounters struct {
 	shortKey
-	last uint32 // second that lists the key
-	// requests are so many at least: from some on nobody asks how many more.
+	last uint32 // last second that lists the key
+	// requests stops at the largest uint32.
 	requests uint32
 	low, err sketch.Load
-	// unlisted is the summary's as far as it is in err.
+	// unlisted is the part of frequentKeys.unlisted that err accounts for.
 	unlisted sketch.Load
-	// before and through are all keys' load before the first second that lists
-	// the key, and through the last: a date's key is judged by its own day.
+	// before and through are the load of all keys before the first second that lists the
+	// key, and through the last one. So a date's key is judged by its own day.
 	before, through sketch.Load
 }
 
-// add counts a complete second, and keeps up to twice as many keys as there is room.
+// add counts a complete second. It keeps up to twice as many keys as there is room for.
 func (f *frequentKeys) add(w *sketch.Window, room int, types *keyTypes) {
 	before, unlisted := f.total, f.unlisted.Plus(w.Unseen)
 	f.total = f.total.Plus(w.Total.Load)
@@ -75,16 +73,16 @@ func (f *frequentKeys) add(w *sketch.Window, room int, types *keyTypes) {
 	}
 }
 
-// find returns the place of a hash among the keys from one on, and whether it is there. It
-// copies none of them, as slices.BinarySearchFunc does at each step.
+// find returns the index of a hash in f.keys, counted from an index on, and whether the
+// hash is there. Unlike slices.BinarySearchFunc it copies no key.
 func (f *frequentKeys) find(from int, hash uint64) (int, bool) {
 	keys := f.keys[from:]
 	n := sort.Search(len(keys), func(i int) bool { return keys[i].hash >= hash })
 	return n, n < len(keys) && keys[n].hash == hash
 }
 
-// admit begins to count those keys of a second that are not counted yet. Both are in the
-// order of hashes, and so they are merged from the end.
+// admit adds the keys of a second that are not counted yet. Both lists are sorted by
+// hash, so admit merges them from the end.
 func (f *frequentKeys) admit(w *sketch.Window, before sketch.Load, room int, types *keyTypes) {
 	fresh, at := 0, 0
 	for i := range w.Keys {
@@ -110,8 +108,8 @@ func (f *frequentKeys) admit(w *sketch.Window, before sketch.Load, room int, typ
 	}
 }
 
-// grow makes place for more keys, and for an eighth beyond them as far as that is not more
-// than most: append would double it.
+// grow adds room for more keys, and for an eighth beyond them if that is at most most.
+// append would double the memory.
 func (f *frequentKeys) grow(more, most int) {
 	need := len(f.keys) + more
 	if need > cap(f.keys) {
@@ -120,18 +118,18 @@ func (f *frequentKeys) grow(more, most int) {
 	f.keys = f.keys[:need]
 }
 
-// high returns the most that the key can have had.
+// high returns the upper bound of the key's load.
 func (f *frequentKeys) high(c *keyCounters) sketch.Load {
 	return c.low.Plus(c.err).Plus(detect.Sub(f.unlisted, c.unlisted))
 }
 
-// highest returns that as a weight.
+// highest returns the upper bound of the key's load as a weight.
 func (f *frequentKeys) highest(c *keyCounters) sample.Milli { return detect.Weight(f.high(c)) }
 
 // all reports whether every key with any load is kept.
-func (f *frequentKeys) all() bool { return f.most == sketch.Load{} }
+func (f *frequentKeys) keepsAll() bool { return f.most == sketch.Load{} }
 
-// evict drops the keys that can have had least.
+// evict drops the keys with the smallest upper bounds.
 func (f *frequentKeys) evict(room int) {
 	order := f.sortedBy(f.highest)
 	for _, c := range order[room:] {
@@ -146,19 +144,19 @@ func (f *frequentKeys) evict(room int) {
 	}
 }
 
-// sortedBy returns the kept keys, those with the most first.
-func (f *frequentKeys) sortedBy(by func(*keyCounters) sample.Milli) []*keyCounters {
+// sortedBy returns the kept keys, the heaviest first.
+func (f *frequentKeys) sortedBy(weigh func(*keyCounters) sample.Milli) []*keyCounters {
 	all := make([]*keyCounters, len(f.keys))
 	for i := range f.keys {
 		all[i] = &f.keys[i]
 	}
 	slices.SortFunc(all, func(a, b *keyCounters) int {
-		return cmp.Or(cmp.Compare(by(b), by(a)), cmp.Compare(a.hash, b.hash))
+		return cmp.Or(cmp.Compare(weigh(b), weigh(a)), cmp.Compare(a.hash, b.hash))
 	})
 	return all
 }
 
-// top returns the keys that have proven the most load.
+// top returns up to n keys, by the load that is proven.
 func (f *frequentKeys) top(n int) []*keyCounters {
 	all := f.sortedBy(func(c *keyCounters) sample.Milli { return detect.Weight(c.low) })
 	return all[:min(n, len(all))]

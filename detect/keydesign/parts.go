@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// The placeholders.
+// The placeholders of templates.
 const (
 	partID     = "<id>"
 	partNumber = "<number>"
@@ -24,10 +24,10 @@ const (
 	partRest   = "…"
 )
 
-// knownParts are the parts of keys that have a form of their own, the longer ones
-// first. Group 1, where there is one, stays as it is. Nearly all keys have none of what
-// such a part needs, which is looked for first: a regular expression takes microseconds
-// to find nothing, and every minute each table has some hundred keys.
+// knownParts are the parts of keys with a recognizable form, longer ones first. Group 1
+// of a pattern stays as it is. Most keys lack the traces that a pattern needs, so traces
+// are checked first. A regular expression takes microseconds to find nothing, and every
+// minute each table has some hundred keys.
 var knownParts = []struct {
 	pattern     *regexp.Regexp
 	placeholder string
@@ -46,7 +46,7 @@ var knownParts = []struct {
 	{regexp.MustCompile(`((?i:shard)[\x01#-]?)\d{1,6}\b`), partShard, hasShard},
 }
 
-// traces are what known parts need, as bits.
+// traces are the characters that known parts need, as bits.
 type traces uint8
 
 const (
@@ -54,12 +54,13 @@ const (
 	hasHyphens             // four of them
 	hasAt                  // an @
 	hasYear                // four digits of the years 1900 to 2099
-	hasMilliseconds        // thirteen digits that may be such a time
+	hasMilliseconds        // thirteen digits that may be Unix milliseconds
 	hasShard               // a digit, and "hard" before it in some case
 )
 
-// tracesOf returns what a text has. To put a placeholder in the place of a part adds none,
-// so that digits count wherever they are: a part may end before them.
+// tracesOf returns the traces of a text. They hold while placeholders replace parts,
+// since a placeholder adds no trace. Digits count inside a longer run, too: a part may
+// end before them.
 func tracesOf(text string) (has traces) {
 	hyphens, run := 0, 0
 	for i := range len(text) {
@@ -92,8 +93,8 @@ func tracesOf(text string) (has traces) {
 	return has
 }
 
-// endsLikeShard reports whether a text may end in the word shard and one byte more. Of the
-// word's letters only the s has a form that is not ASCII.
+// endsLikeShard reports whether a text may end in the word shard and one byte more. Only
+// its s has a form that is not ASCII, so the other letters decide.
 func endsLikeShard(text string) bool {
 	const end = "hard"
 	for more := range 2 {
@@ -106,15 +107,15 @@ func endsLikeShard(text string) bool {
 
 func isDigit(c byte) bool { return '0' <= c && c <= '9' }
 
-// underscore stands for _, which a regular expression takes for a letter: a
-// part ends there. Angle brackets of a key are no placeholder.
+// underscore stands for _, which ends a part although regular expressions take it for a
+// letter. Angle brackets of a key are no placeholder, so they are replaced too.
 const underscore = "\x01"
 
 var escaper = strings.NewReplacer("<", "‹", ">", "›", "_", underscore)
 
 // nextToken returns the first token of a text, a run of letters and numbers or a
-// placeholder, and what stands before and behind it. Without one all of the text stands
-// before it.
+// placeholder, with the text before and after it. Without a token, before is the whole
+// text.
 func nextToken(text string) (before, part, rest string) {
 	for i, r := range text {
 		switch {
@@ -140,7 +141,7 @@ func isLetterOrNumber(r rune) bool {
 	return unicode.IsLetter(r) || unicode.IsNumber(r)
 }
 
-// isPlaceholder reports whether a text may stand in angle brackets.
+// isPlaceholder reports whether a placeholder can have the name.
 func isPlaceholder(name string) bool {
 	for i := range len(name) {
 		if c := name[i]; c != '_' && !(c < utf8.RuneSelf && isLetterOrNumber(rune(c))) {
@@ -150,7 +151,6 @@ func isPlaceholder(name string) bool {
 	return name != ""
 }
 
-// tokens returns the tokens of a text.
 func tokens(text string) (all []string) {
 	for {
 		_, part, rest := nextToken(text)
@@ -161,8 +161,8 @@ func tokens(text string) (all []string) {
 	}
 }
 
-// replaceTokens returns a text with something else for each of its tokens.
-func replaceTokens(text string, by func(part string) string) string {
+// replaceTokens returns a text with each of its tokens replaced.
+func replaceTokens(text string, replace func(part string) string) string {
 	var b strings.Builder
 	for {
 		before, part, rest := nextToken(text)
@@ -173,7 +173,7 @@ func replaceTokens(text string, by func(part string) string) string {
 		if part == "" {
 			return b.String()
 		}
-		b.WriteString(by(part))
+		b.WriteString(replace(part))
 		text = rest
 	}
 }

@@ -8,15 +8,15 @@ import (
 	"github.com/keyheat/keyheat/sketch"
 )
 
-// shortKey is a key without what its table's others share: these are most of what a
-// small table takes.
+// shortKey is a key without the fields that its table's keys share. Short keys take most
+// of a small table's memory.
 type shortKey struct {
 	hash uint64
 	text string
-	// first is the first second that lists the key, which all that tell the times of
-	// requests have in 32 bits.
+	// first is the first second that lists the key. The times of requests fit into 32
+	// bits.
 	first uint32
-	// kind is the place of the key's type.
+	// kind is the index of the key's type in keyTypes.
 	kind uint16
 	cut  bool
 }
@@ -25,7 +25,7 @@ func newShortKey(k *sketch.KeyLoad, second int64, types *keyTypes) shortKey {
 	return shortKey{k.Hash, k.Key.Text, shortSecond(second), types.place(k.Key.Type), k.Cut}
 }
 
-// list records that a second lists the key, which may tell more of it.
+// list records that a second lists the key. A whole text replaces a cut one.
 func (s *shortKey) list(k *sketch.KeyLoad, second int64, types *keyTypes) {
 	s.first = min(s.first, shortSecond(second))
 	if s.cut && !k.Cut {
@@ -35,10 +35,11 @@ func (s *shortKey) list(k *sketch.KeyLoad, second int64, types *keyTypes) {
 
 func shortSecond(second int64) uint32 { return uint32(max(0, min(second, math.MaxUint32))) }
 
-// keyTypes are the types of a table's keys; few, as each is a letter for an attribute.
+// keyTypes are the types of a table's keys. They are few, as each is the letter of an
+// attribute type.
 type keyTypes []string
 
-// place returns the place of a type, which may be new.
+// place returns the index of a type, and adds a new one.
 func (t *keyTypes) place(keyType string) uint16 {
 	i := slices.Index(*t, keyType)
 	if i < 0 {

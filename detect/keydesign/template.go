@@ -10,10 +10,10 @@ import (
 	"github.com/keyheat/keyheat/sample"
 )
 
-// alternating is user42order77.
+// alternating matches user42order77.
 var alternating = regexp.MustCompile(`^(\pL{3,})\d+(\pL{3,})\d+$`)
 
-// templateOf returns a key with placeholders for what looks like a value. Words
+// templateOf returns a key with placeholders for the parts that look like values. Words
 // stay.
 func templateOf(key sample.Key, cut bool) string {
 	switch key.Type {
@@ -41,7 +41,7 @@ func templateOf(key sample.Key, cut bool) string {
 	return text
 }
 
-// numberPlaceholder returns a number's placeholder: some are times.
+// numberPlaceholder returns a number's placeholder. Some numbers are times.
 func numberPlaceholder(number, otherwise string) string {
 	has := tracesOf(number)
 	for i := range knownParts {
@@ -52,7 +52,8 @@ func numberPlaceholder(number, otherwise string) string {
 	return otherwise
 }
 
-// placeholder returns what stands for a part of a key, or the part itself.
+// placeholder returns the placeholder for a part of a key, or the part itself if it is a
+// word.
 func placeholder(part string, whole bool) string {
 	if part[0] == '<' {
 		return part
@@ -75,10 +76,10 @@ func placeholder(part string, whole bool) string {
 	return part
 }
 
-// isWord reports whether a token of a template is no placeholder.
+// isWord reports whether a token of a template is a word and no placeholder.
 func isWord(part string) bool { return part[0] != '<' }
 
-// commonTemplate returns what most of the sampled keys have in common.
+// commonTemplate returns the template that most of the sampled keys share.
 func (t *counters) commonTemplate() detect.Template {
 	all := make([]string, len(t.sampled))
 	for i := range t.sampled {
@@ -89,8 +90,8 @@ func (t *counters) commonTemplate() detect.Template {
 		best.Pattern, best.Keys = pattern, n
 		return best
 	}
-	// The words differ: where one stands in nearly all keys it stays, the
-	// others are values too.
+	// The words differ. A word that stands in nearly all keys stays; the others are
+	// values too.
 	shapes := make([]string, len(all))
 	for i, template := range all {
 		shapes[i] = replaceTokens(template, func(part string) string {
@@ -114,14 +115,13 @@ func (t *counters) commonTemplate() detect.Template {
 	place := -1
 	best.Pattern = replaceTokens(shape, func(part string) string {
 		place++
-		return constant(same, place, part)
+		return constantWord(same, place, part)
 	})
 	return best
 }
 
-// constant returns the word that stands in nearly all keys at a place, or the
-// placeholder.
-func constant(keys [][]string, place int, otherwise string) string {
+// constantWord returns the word that nearly all keys have at a place, or the placeholder.
+func constantWord(keys [][]string, place int, otherwise string) string {
 	if otherwise != partWord {
 		return otherwise
 	}
@@ -137,8 +137,8 @@ func constant(keys [][]string, place int, otherwise string) string {
 	return otherwise
 }
 
-// mostFrequent returns the text that occurs most often, of equal ones the first by
-// the alphabet, and how often.
+// mostFrequent returns the most frequent text and how often it occurs. Of ties it returns
+// the first by the alphabet.
 func mostFrequent(all []string) (text string, n int) {
 	counts := map[string]int{}
 	for _, t := range all {

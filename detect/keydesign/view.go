@@ -11,19 +11,19 @@ import (
 	"github.com/keyheat/keyheat/sample"
 )
 
-// View returns what was counted of a table or index, judged by a policy; nil when
-// nothing was.
-func (c *Census) View(of detect.Target, p detect.Policy) *detect.View {
-	t := c.tables[of]
+// View returns the view of a table or index, judged by a policy. It is nil if nothing was
+// counted.
+func (c *Census) View(target detect.Target, p detect.Policy) *detect.View {
+	t := c.tables[target]
 	if t == nil || t.requests == 0 {
 		return nil
 	}
 	v := &detect.View{
-		DistinctKeys: t.count(), Top: t.top(), Template: t.commonTemplate(),
+		DistinctKeys: t.countKeys(), Top: t.top(), Template: t.commonTemplate(),
 		Hottest: t.hottest.view(), Growing: []detect.GrowingKey{},
 	}
 	v.From, v.To = t.span()
-	effective := t.effective(v.DistinctKeys.Value)
+	effective := t.effectiveKeys(v.DistinctKeys.Value)
 	if t.isTimed() && t.whole < unknownShares {
 		v.EffectiveKeys = effective
 	}
@@ -40,25 +40,25 @@ func (c *Census) View(of detect.Target, p detect.Policy) *detect.View {
 	if float64(used) >= throughout*t.seconds() {
 		used = 0
 	}
-	v.EffectivePartitions = inverse(1, bound.of)
+	v.EffectivePartitions = inverse(1, bound.part)
 	v.Ceiling = detect.Ceiling{
-		WCU: inverse(detect.Units(detect.PartitionWrite), share.writeThroughout.of),
-		RCU: inverse(detect.Units(detect.PartitionRead), share.readThroughout.of),
+		WCU: inverse(detect.Units(detect.PartitionWrite), share.writeThroughout.part),
+		RCU: inverse(detect.Units(detect.PartitionRead), share.readThroughout.part),
 	}
 	other := otherForm(v.Template.Pattern, largest.key)
-	alike := t.countAlike(v.Template, largest.key, other)
+	matching := t.countMatching(v.Template, largest.key, other)
 	v.Design = judgeDesign(traits{
-		peakWCU: detect.Units(t.highest.Write), peakRCU: detect.Units(t.highest.Read), minUnits: p.MinUnits,
-		distinct: v.DistinctKeys.Value, drawn: t.drawn, effective: cmp.Or(value(effective), v.DistinctKeys.Value), share: largest.of, used: used, reads: readMostly(v), whole: t.whole, burst: v.Hottest.Utilization,
+		peakWCU: detect.Units(t.highest.Write), peakRCU: detect.Units(t.highest.Read), minUnits: detect.MinUnits,
+		distinct: v.DistinctKeys.Value, drawn: t.drawn, effective: cmp.Or(value(effective), v.DistinctKeys.Value), share: largest.part, used: used, reads: readMostly(v), whole: t.whole, burst: v.Hottest.Utilization,
 		template: v.Template.Pattern, fits: detect.Ratio(float64(v.Template.Keys), float64(v.Template.Of)),
-		other: other, alike: alike, every: v.DistinctKeys.Low == v.DistinctKeys.High && float64(alike)+1 >= v.DistinctKeys.High, otherHottest: otherForm(v.Template.Pattern, t.hottest.key), newest: t.newest(), beside: asLarge(v.Top, largest.key, readMostly(v)), index: of.Index != "" || p.Suffix != nil && p.Suffix.Alone,
+		other: other, matching: matching, every: v.DistinctKeys.Low == v.DistinctKeys.High && float64(matching)+1 >= v.DistinctKeys.High, otherHottest: otherForm(v.Template.Pattern, t.hottest.key), newest: t.isNewestUsed(), peers: peerKeys(v.Top, largest.key, readMostly(v)), index: target.Index != "" || p.Suffix != nil && p.Suffix.Alone,
 	})
 	return v
 }
 
-// asLarge names the keys that have about as much of the writes, or of the reads, as the one
-// that has most.
-func asLarge(top []detect.TopKey, most sample.Key, reads bool) (keys []string) {
+// peerKeys names the keys with about as much of the writes, or of the reads, as the key
+// with the most.
+func peerKeys(top []detect.TopKey, most sample.Key, reads bool) (keys []string) {
 	load := func(k detect.TopKey) float64 {
 		if reads {
 			return k.RCU
@@ -77,9 +77,8 @@ func asLarge(top []detect.TopKey, most sample.Key, reads bool) (keys []string) {
 	return keys
 }
 
-// CompareViews orders views of the same traffic, the better key first: by the
-// verdict, by the hottest second, and by how many keys there are at a time. A nil
-// view comes last.
+// CompareViews orders views of the same traffic, the better key first: by verdict, by the
+// hottest second, and by the effective number of keys. A nil view comes last.
 func CompareViews(a, b *detect.View) int {
 	if a == nil || b == nil {
 		return cmp.Compare(boolToInt(a == nil), boolToInt(b == nil))
@@ -87,17 +86,17 @@ func CompareViews(a, b *detect.View) int {
 	return cmp.Or(
 		cmp.Compare(slices.Index(detect.DesignVerdicts(), a.Design.Verdict), slices.Index(detect.DesignVerdicts(), b.Design.Verdict)),
 		cmp.Compare(a.Hottest.Utilization, b.Hottest.Utilization),
-		cmp.Compare(effectiveOf(b), effectiveOf(a)),
+		cmp.Compare(effectiveKeysOf(b), effectiveKeysOf(a)),
 	)
 }
 
-// effectiveOf returns how many keys there are at a time as far as anything tells: where
-// no two requests of a second met, or their seconds are not known, as many as there are.
-func effectiveOf(v *detect.View) float64 {
+// effectiveKeysOf returns the effective number of keys. If it is unknown, it returns the
+// number of distinct keys.
+func effectiveKeysOf(v *detect.View) float64 {
 	return cmp.Or(value(v.EffectiveKeys), v.DistinctKeys.Value)
 }
 
-// value returns what is known, or 0.
+// value returns a figure, or 0 if it is unknown.
 func value(n *float64) float64 {
 	if n == nil {
 		return 0
@@ -112,10 +111,10 @@ func boolToInt(b bool) int {
 	return 0
 }
 
-// readMostly reports whether reads have more of the consumed throughput.
+// readMostly reports whether reads use more of the throughput than writes.
 func readMostly(v *detect.View) bool { return v.WriteShare < 0.5 }
 
-// inverse returns amount/share, nil without a share.
+// inverse returns amount/share, or nil without a share.
 func inverse(amount, share float64) *float64 {
 	if share <= 0 {
 		return nil
@@ -150,29 +149,30 @@ func (h hottestSecond) view() detect.HottestSecond {
 	}
 }
 
-// shares are the largest parts of any key in the load of the time in which it was there,
-// and of those keys that bound the table all the time: that were there throughout, or
-// are named after a time, so that another one follows.
+// shares are the largest shares of any key in the load. write and read count the time in
+// which the key was there. writeThroughout and readThroughout count all of the time and
+// bound the table; a key named after a time counts its own time, since another one
+// follows.
 type shares struct{ write, read, writeThroughout, readThroughout share }
 
-// share is the part of a key, and for how many seconds it was there.
+// share is a key's part of the load, and the seconds from its first to its last request.
 type share struct {
 	key     sample.Key
-	of      float64
+	part    float64
 	seconds int64
 }
 
 func (s *share) raise(o share) {
-	if o.of > s.of {
+	if o.part > s.part {
 		*s = o
 	}
 }
 
-// shares returns those of keys that were there for a minute, or a quarter of a shorter
-// time: a burst has all of its second, and bounds nothing. Where keys are times each is
-// there for its own time only, however short, and the next one follows.
+// shares considers keys that were there for a minute, or for a quarter of a shorter time:
+// a burst has all of its second, and bounds nothing. If the keys are times, every key
+// counts, however short its time, since the next one follows.
 func (t *counters) shares(times bool) (s shares) {
-	alone := t.count().High == 1
+	alone := t.countKeys().High == 1
 	least := min(detect.CeilingSeconds, (t.last-t.first)/4+1)
 	for _, c := range t.frequent.sortedBy(func(c *keyCounters) sample.Milli { return detect.Weight(c.low) }) {
 		seconds, key := int64(c.last)-int64(c.first)+1, t.types.key(&c.shortKey)
@@ -181,48 +181,48 @@ func (t *counters) shares(times bool) (s shares) {
 		}
 		all, throughout := detect.Sub(c.through, c.before), float64(seconds) >= throughout*t.seconds()
 		if throughout {
-			all = t.frequent.total // as of the keys with the most load: a part of a flush is missing at either end
+			all = t.frequent.total // a flush may be cut off at either end
 		}
 		write, read := share{key, shareOf(c.low.Write, all.Write), seconds}, share{key, shareOf(c.low.Read, all.Read), seconds}
 		s.write.raise(write)
 		s.read.raise(read)
 		if !throughout && !isTime(templateOf(key, c.cut)) {
-			write.of, read.of = shareOf(c.low.Write, t.frequent.total.Write), shareOf(c.low.Read, t.frequent.total.Read)
+			write.part, read.part = shareOf(c.low.Write, t.frequent.total.Write), shareOf(c.low.Read, t.frequent.total.Read)
 		}
 		s.writeThroughout.raise(write)
 		s.readThroughout.raise(read)
 	}
-	s.writeThroughout.of = t.atLeast(s.writeThroughout.of, t.majorities.Write, t.frequent.total.Write)
-	s.readThroughout.of = t.atLeast(s.readThroughout.of, t.majorities.Read, t.frequent.total.Read)
+	s.writeThroughout.part = t.boundingShare(s.writeThroughout.part, t.majorities.Write, t.frequent.total.Write)
+	s.readThroughout.part = t.boundingShare(s.readThroughout.part, t.majorities.Read, t.frequent.total.Read)
 	return s
 }
 
-// atLeast returns the share that bounds the table, given the one of the largest key: no
-// less than that of the keys that had most of their seconds, one after another, and, where
-// there is one, no less than each key's if all had the same.
-func (t *counters) atLeast(share float64, majorities, all sample.Milli) float64 {
+// boundingShare returns the share that bounds the table, given the largest key's share.
+// The keys that had most of their seconds bound it together. If any key has a share, the
+// largest of n keys has at least 1/n.
+func (t *counters) boundingShare(share float64, majorities, all sample.Milli) float64 {
 	share = max(share, shareOf(majorities, all))
 	if share > 0 {
-		share = max(share, 1/max(1, t.count().High))
+		share = max(share, 1/max(1, t.countKeys().High))
 	}
 	return share
 }
 
-// seconds returns the time that was observed.
+// seconds returns the observed time in seconds.
 func (t *counters) seconds() float64 { return float64(t.last - t.first + 1) }
 
-// otherForm returns a key that has another form than the template; empty where it has
-// that one, or none is known.
+// otherForm returns the text of a key whose form differs from the template. It is empty
+// if the form is the same or unknown.
 func otherForm(template string, key sample.Key) string {
-	if template == "" || key.Text == "" || fits(template, templateOf(key, false)) {
+	if template == "" || key.Text == "" || fitsTemplate(template, templateOf(key, false)) {
 		return ""
 	}
 	return key.Text
 }
 
-// countAlike returns how many keys were compared beside one of another form, if all of them have
-// the template's; else 0.
-func (t *counters) countAlike(template detect.Template, largest sample.Key, other string) int {
+// countMatching returns the number of compared keys beside one of another form, if all of
+// them have the template's form; otherwise 0.
+func (t *counters) countMatching(template detect.Template, largest sample.Key, other string) int {
 	if other == "" {
 		return 0
 	}
@@ -236,18 +236,17 @@ func (t *counters) countAlike(template detect.Template, largest sample.Key, othe
 	return compared
 }
 
-// fits reports whether a key's form is that of a template, in which words may stand for
-// others.
-func fits(template, form string) bool {
+// fitsTemplate reports whether a key's form fits a template. <word> stands for any word.
+func fitsTemplate(template, form string) bool {
 	if template == form {
 		return true
 	}
-	those, these := tokens(template), tokens(form)
-	if len(those) != len(these) || delimiters(template) != delimiters(form) {
+	wanted, found := tokens(template), tokens(form)
+	if len(wanted) != len(found) || delimiters(template) != delimiters(form) {
 		return false
 	}
-	for i := range those {
-		if those[i] != these[i] && (those[i] != partWord || !isWord(these[i])) {
+	for i := range wanted {
+		if wanted[i] != found[i] && (wanted[i] != partWord || !isWord(found[i])) {
 			return false
 		}
 	}
@@ -257,17 +256,17 @@ func fits(template, form string) bool {
 // delimiters returns a text without its tokens.
 func delimiters(text string) string { return replaceTokens(text, func(string) string { return "" }) }
 
-func shareOf(of, all sample.Milli) float64 {
-	if of < shareUnits || all <= 0 {
+func shareOf(part, all sample.Milli) float64 {
+	if part < shareUnits || all <= 0 {
 		return 0
 	}
-	return min(1, float64(of)/float64(all))
+	return min(1, float64(part)/float64(all))
 }
 
-// newest reports whether keys are numbered and came in the order of their numbers, so
-// that requests are for the newest: by Kendall's rank correlation of a key's number
-// and the second in which it was first seen.
-func (t *counters) newest() bool {
+// isNewestUsed reports whether keys are numbered and were first used in the order of
+// their numbers, so that requests are for the newest. It uses Kendall's rank correlation
+// of a key's number and its first second.
+func (t *counters) isNewestUsed() bool {
 	type numbered struct {
 		number int64
 		first  uint32

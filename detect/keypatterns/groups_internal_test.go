@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"github.com/keyheat/keyheat/detect"
-	"github.com/keyheat/keyheat/detect/internal/scenario"
 	"github.com/keyheat/keyheat/detect/sampling"
+	"github.com/keyheat/keyheat/internal/testsupport/scenario"
 )
 
 // TestShardedKeysAreBounded observes many tables with many sharded keys each.

@@ -10,7 +10,7 @@ import (
 	"github.com/keyheat/keyheat/detect"
 )
 
-// The periods, the finest first.
+// The periods of time in keys, the finest first.
 const (
 	second = "second"
 	minute = "minute"
@@ -21,9 +21,9 @@ const (
 
 var periods = []string{second, minute, hour, day, week}
 
-// finer returns the finer of two periods: the key of a minute's first second is
-// written like that of its second.
-func finer(a, b string) string {
+// finerPeriod returns the finer of two periods. The key of a second that begins a minute looks
+// like the minute's key.
+func finerPeriod(a, b string) string {
 	if slices.Index(periods, a) <= slices.Index(periods, b) {
 		return a
 	}
@@ -35,8 +35,8 @@ type timeFormat struct {
 	layout, period, placeholder string
 }
 
-// timeFormats are the ones found in the field, the finer ones first: an hour's name
-// holds a day's.
+// timeFormats are the formats found in the field, finer ones first: an hour's name
+// contains a day's.
 var timeFormats = []timeFormat{
 	{"2006-01-02T15:04:05", second, "<second>"},
 	{"2006-01-02 15:04:05", second, "<second>"},
@@ -62,21 +62,21 @@ var timeFormats = []timeFormat{
 // weekFormats write the year and the number of an ISO week.
 var weekFormats = []string{"%d-W%02d", "%dW%02d", "%d-w%02d", "%dw%02d"}
 
-// maxClockShift is how far a writer's clock may be from UTC: a key's date is the one
-// where the writer is. Offsets are whole hours but for a few, of half an hour.
+// maxClockShift is the largest offset of a writer's clock from UTC, since a key's date is
+// local to its writer. Offsets are whole hours but for a few, of half an hour.
 const (
 	maxClockShift  = 14 * time.Hour
 	clockShiftStep = 30 * time.Minute
 )
 
-// MatchTime returns the pattern of a key that is named after the time in which it was hot,
-// so that its successor will be as hot; nil when it is not.
+// MatchTime returns the pattern of a key that is named after the time in which it was
+// hot, so that its successor will be as hot. It is nil for other keys.
 func MatchTime(key string, at time.Time) *detect.Rolling {
 	if r := matchEpoch(key, at); r != nil {
 		return r
 	}
 	if !strings.Contains(key, strconv.Itoa(at.Add(-maxClockShift).Year())) && !strings.Contains(key, strconv.Itoa(at.Add(maxClockShift).Year())) {
-		return nil // nearly every key
+		return nil // true for nearly every key
 	}
 	for _, n := range timeFormats {
 		for shift := -maxClockShift; shift <= maxClockShift; shift += clockShiftStep {
@@ -96,7 +96,7 @@ func MatchTime(key string, at time.Time) *detect.Rolling {
 	return nil
 }
 
-// newRolling returns the pattern of a key that holds the text of a time.
+// newRolling returns the pattern of a key that contains a written time, or nil.
 func newRolling(key, text, period, placeholder string) *detect.Rolling {
 	i := strings.Index(key, text)
 	if i < 0 || digitAt(key, i-1) || digitAt(key, i+len(text)) {
@@ -107,23 +107,23 @@ func newRolling(key, text, period, placeholder string) *detect.Rolling {
 
 func digitAt(s string, i int) bool { return i >= 0 && i < len(s) && s[i] >= '0' && s[i] <= '9' }
 
-// epochs are the periods whose beginnings are written as Unix times, the longest
-// first, since a day's beginning is that of an hour, too.
+// epochs are the periods whose beginnings are written as Unix times, the longest first,
+// since a day's beginning also begins an hour.
 var epochs = []struct {
 	period  string
 	seconds int64
 }{{day, 24 * 3600}, {hour, 3600}, {minute, 60}, {second, 1}}
 
 // epochDigits and milliDigits are the digits of a Unix time in seconds and in
-// milliseconds, from 2001 to 2286; epochShift is how many seconds a writer's clock may
-// be off.
+// milliseconds, from 2001 to 2286. epochShift is the largest error of a writer's clock,
+// in seconds.
 const (
 	epochDigits, milliDigits = 10, 13
 	epochShift               = 2
 )
 
-// matchEpoch returns the pattern of a key that holds the Unix time in which it was hot, or
-// that of the beginning of its minute, hour or day.
+// matchEpoch returns the pattern of a key that contains the Unix time in which it was
+// hot, or the beginning of its minute, hour or day. It is nil for other keys.
 func matchEpoch(key string, at time.Time) *detect.Rolling {
 	for i := 0; i < len(key); i++ {
 		if !digitAt(key, i) || digitAt(key, i-1) {

@@ -12,16 +12,16 @@ import (
 	"github.com/keyheat/keyheat/detect/wording"
 )
 
-// keysKept is how many keys of a pattern are kept, keptSeconds for how many seconds
-// after the last of them was hot, and maxPatterns how many patterns.
+// A pattern keeps keysKept keys, until keptSeconds after the last of them was hot. At
+// most maxPatterns patterns are kept.
 const (
 	keysKept    = 8
 	keptSeconds = 8 * 24 * 3600
 	maxPatterns = 1000
-	maxSpans    = 10_000 // of seconds over a limit, of a pattern
+	maxSpans    = 10_000 // of a pattern's seconds over a limit
 )
 
-// patternID is a key pattern of a table or index.
+// patternID identifies a key pattern of a table or index.
 type patternID struct {
 	target   detect.Target
 	template string
@@ -30,9 +30,9 @@ type patternID struct {
 // hotKeys are the newest hot keys of a pattern, by key.
 type hotKeys map[string]detect.Finding
 
-// adding returns the pattern's keys with one more hot key, or with more known of one:
-// its worst figures, and open as long as any of its findings is.
-func (r hotKeys) adding(f detect.Finding) hotKeys {
+// addKey returns the pattern's keys with one more hot key. Two findings about one key
+// become one, with the worse figures, open as long as either of them is.
+func (r hotKeys) addKey(f detect.Finding) hotKeys {
 	all := make(hotKeys, len(r)+1)
 	maps.Copy(all, r)
 	if known, seen := all[f.Key]; seen {
@@ -46,57 +46,58 @@ func (r hotKeys) adding(f detect.Finding) hotKeys {
 		if worse.LastSeen.Before(other.LastSeen) {
 			worse.LastSeen = other.LastSeen
 		}
-		worse.FirstSeen = earlier(known.FirstSeen, f.FirstSeen)
+		worse.FirstSeen = earlierTime(known.FirstSeen, f.FirstSeen)
 		worse.OverSeconds, worse.OverIn = detect.AnyOver([]*detect.Finding{&known, &f})
 		f = worse
 	}
 	all[f.Key] = f
 	if len(all) > keysKept {
-		inOrder := slices.SortedFunc(maps.Values(all), byPeak)
+		inOrder := slices.SortedFunc(maps.Values(all), comparePeaks)
 		delete(all, inOrder[0].Key)
-		all[inOrder[1].Key] = continuing(inOrder[1], inOrder[0])
+		all[inOrder[1].Key] = continueFrom(inOrder[1], inOrder[0])
 	}
 	return all
 }
 
-// continuing returns the finding of what is the oldest key now, from when on a key of the
-// pattern was hot, and with the seconds in which one was over a limit.
-func continuing(f, before detect.Finding) detect.Finding {
-	f.FirstSeen = earlier(f.FirstSeen, before.FirstSeen)
+// continueFrom returns the finding about the oldest key that is kept. It takes over the
+// earliest hot time and the seconds over a limit of the dropped key.
+func continueFrom(f, before detect.Finding) detect.Finding {
+	f.FirstSeen = earlierTime(f.FirstSeen, before.FirstSeen)
 	if f.OverSeconds, f.OverIn = detect.AnyOver([]*detect.Finding{&before, &f}); len(f.OverIn) > maxSpans {
-		f.OverSeconds, f.OverIn = nil, nil // not known
+		f.OverSeconds, f.OverIn = nil, nil // unknown
 	}
 	return f
 }
 
-func earlier(a, b time.Time) time.Time {
+func earlierTime(a, b time.Time) time.Time {
 	if b.Before(a) {
 		return b
 	}
 	return a
 }
 
-func byPeak(a, b detect.Finding) int {
+func comparePeaks(a, b detect.Finding) int {
 	return cmp.Or(a.Peak.At.Compare(b.Peak.At), strings.Compare(a.Key, b.Key))
 }
 
-// finding returns that of the pattern; false as long as only one of its keys was hot.
+// finding returns the pattern's finding. It reports false as long as only one key was
+// hot.
 func (r hotKeys) finding(template string, p detect.Policy) (detect.Finding, bool) {
 	if len(r) < 2 {
 		return detect.Finding{}, false
 	}
-	all := slices.SortedFunc(maps.Values(r), byPeak)
+	all := slices.SortedFunc(maps.Values(r), comparePeaks)
 	worst, open, firing := all[0], false, false
 	period := worst.Rolling.Period
 	keys, members := []string{}, []*detect.Finding{}
 	for i, f := range all {
 		members = append(members, &all[i])
 		if i > 0 && f.FirstSeen.Sub(all[i-1].LastSeen) < detect.FireOf*time.Second {
-			firing = true // each key is perhaps hot for too short a time to fire
+			firing = true // each key may be hot too briefly to fire
 		}
-		period = finer(period, f.Rolling.Period)
+		period = finerPeriod(period, f.Rolling.Period)
 		if f.Utilization > worst.Utilization || f.Utilization == worst.Utilization && f.Seconds > worst.Seconds {
-			worst = f // of equal keys the one that is known for longest
+			worst = f // of equal keys, the one known for longest
 		}
 		open = open || f.State != detect.Resolved
 		keys = append(keys, f.Key)
@@ -114,25 +115,26 @@ func (r hotKeys) finding(template string, p detect.Policy) (detect.Finding, bool
 	f.Rolling = &detect.Rolling{Period: period, Template: template, Keys: keys}
 	number := wording.Count(int64(len(keys)))
 	if len(keys) == keysKept {
-		number = "At least " + number // the others are not kept
+		number = "At least " + number // older keys were dropped
 	}
 	f.Reason, f.Why = detect.RollingKey, fmt.Sprintf("%s keys of the pattern %s were hot, each in its own %s, the last %s: the next %s's key will be hot, too.",
 		number, wording.Printable(template), period, wording.Quote(keys[len(keys)-1]), period)
 	f.Advice = slices.DeleteFunc(slices.Clone(worst.Advice), func(s detect.Step) bool {
-		return s.Action != detect.ActionRename && s.Action != detect.ActionShard && s.Action != detect.ActionMigrate && s.Action != detect.ActionCapacity && !ofSize(s)
+		return s.Action != detect.ActionRename && s.Action != detect.ActionShard && s.Action != detect.ActionMigrate && s.Action != detect.ActionCapacity && !shrinksItems(s)
 	})
-	if slices.ContainsFunc(f.Advice, ofSize) && f.Evidence != nil {
+	if slices.ContainsFunc(f.Advice, shrinksItems) && f.Evidence != nil {
 		f.Why += fmt.Sprintf(" Two causes meet: each %s's load is on one key, and its items are of %s KB on average, so that few requests are a high load.", period, wording.About(f.Evidence.ItemBytes/1024))
 	}
 	return f, true
 }
 
-// ofSize reports whether a step makes items smaller, which leaves keys as they are.
-func ofSize(s detect.Step) bool {
+// shrinksItems reports whether a step makes items smaller and leaves the keys as they
+// are.
+func shrinksItems(s detect.Step) bool {
 	return s.Action == detect.ActionVertical || s.Action == detect.ActionCompress || s.Action == detect.ActionObject
 }
 
-// Rolling are the hot keys named after a time, by their pattern.
+// Rolling keeps the hot keys named after a time, by pattern.
 type Rolling map[patternID]hotKeys
 
 // Observe records the finding about a hot key, if it is named after a time.
@@ -142,28 +144,29 @@ func (p Rolling) Observe(f *detect.Finding) {
 	}
 	id := patternID{f.Target, f.Rolling.Template}
 	if len(p) < maxPatterns || p[id] != nil {
-		p[id] = p[id].adding(*f)
+		p[id] = p[id].addKey(*f)
 	}
 }
 
-// Findings returns those of patterns, given those of keys.
+// Findings returns the findings about patterns, given the findings about keys.
 func (p Rolling) Findings(found []detect.Finding, policy func(detect.Target) detect.Policy) (related []detect.Finding) {
 	now := maps.Clone(p)
 	for i := range found {
 		if f := &found[i]; f.Rolling != nil && detect.Rank(f.Severity) >= detect.Rank(detect.Warning) {
 			id := patternID{f.Target, f.Rolling.Template}
-			now[id] = now[id].adding(*f)
+			now[id] = now[id].addKey(*f)
 		}
 	}
 	for id, keys := range now {
-		if f, yes := keys.finding(id.template, policy(id.target)); yes {
+		if f, ok := keys.finding(id.template, policy(id.target)); ok {
 			related = append(related, f)
 		}
 	}
 	return related
 }
 
-// Evict drops patterns that have been cool for a long time.
+// Evict drops the patterns that were last hot keptSeconds before settled, a Unix time, or
+// earlier.
 func (p Rolling) Evict(settled int64) {
 	for id, keys := range p {
 		newest := int64(0)
@@ -176,8 +179,8 @@ func (p Rolling) Evict(settled int64) {
 	}
 }
 
-// Restore continues a pattern from its finding, with the figures of its worst key.
-// Keys that are still hot are restored by themselves, and open the pattern.
+// Restore continues a pattern from its finding, with the figures of its worst key. Keys
+// that are still hot are restored from their own findings, and open the pattern.
 func (p Rolling) Restore(f *detect.Finding) {
 	if f.Rolling == nil {
 		return
@@ -185,7 +188,7 @@ func (p Rolling) Restore(f *detect.Finding) {
 	keys := hotKeys{}
 	for _, key := range f.Rolling.Keys {
 		worst := *f
-		worst.Key, worst.State, worst.OverSeconds = key, detect.Resolved, nil // which key's they are is not known
+		worst.Key, worst.State, worst.OverSeconds = key, detect.Resolved, nil // they belong to an unknown key
 		keys[key] = worst
 	}
 	p[patternID{f.Target, f.Rolling.Template}] = keys

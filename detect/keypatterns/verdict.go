@@ -14,10 +14,10 @@ import (
 	"github.com/keyheat/keyheat/sketch"
 )
 
-// isSharded reports whether this is a sharded key, and returns how many shards it has.
-// A mere number is a shard when the policy says so, or when the numbers are all there,
-// most of them carry about the same, and half of them do so at the same time: users'
-// numbers do not, nor do those of a sorted import.
+// isSharded reports whether this is a sharded key, and returns its number of shards. A
+// mere number is a shard if the policy declares so. It also is one if the numbers are
+// complete, most carry about the same load, and half of them do so in one second. Numbers
+// of users and of a sorted import do not.
 func (g *period) isSharded(form shardkey.Form, p detect.Policy) (shards int, sharded bool) {
 	n := len(g.members)
 	if n < 2 || n > maxMembers {
@@ -35,15 +35,15 @@ func (g *period) isSharded(form shardkey.Form, p detect.Policy) (shards int, sha
 	if namesShards(form) || p.Suffix != nil && *p.Suffix == form {
 		return shards, true
 	}
-	return shards, dense && n >= 3 && g.even() && 2*g.together >= n
+	return shards, dense && n >= 3 && g.isEven() && 2*g.together >= n
 }
 
-// minUtilization returns from which utilisation of all shards together a key is
-// judged: of a mere number only when the shards would be a hot key, since small
+// minUtilization returns the least utilization of all shards together for a verdict. A
+// mere number is judged only if the shards together would be a hot key, since small
 // numbers are common and mostly no shards.
 func minUtilization(form shardkey.Form, p detect.Policy) float64 {
 	if namesShards(form) || p.Suffix != nil && *p.Suffix == form {
-		return p.MinUnits / detect.Units(detect.PartitionWrite)
+		return detect.MinUnits / detect.Units(detect.PartitionWrite)
 	}
 	return p.Warning
 }
@@ -52,8 +52,8 @@ func (g *period) utilization() float64 {
 	return max(detect.Units(g.write.Value)/detect.Units(detect.PartitionWrite), detect.Units(g.read.Value)/detect.Units(detect.PartitionRead))
 }
 
-// fullest returns what the fullest shard has of the limit of its partition, in the highest
-// second: that of all shards together is held to no partition's limit.
+// fullest returns the utilization of the fullest shard in the highest second. All shards
+// together have no partition's limit.
 func (g *period) fullest() float64 {
 	var most sample.Milli
 	for _, m := range g.members {
@@ -65,8 +65,8 @@ func (g *period) fullest() float64 {
 	return g.utilization() * float64(most) / g.mean(1)
 }
 
-// even reports whether four of five shards are within half of the mean.
-func (g *period) even() bool {
+// isEven reports whether four of five shards are within half of the mean.
+func (g *period) isEven() bool {
 	mean, within := g.mean(len(g.members)), 0
 	for _, m := range g.members {
 		if math.Abs(float64(detect.Weight(m.low))-mean) <= mean/2 {
@@ -84,11 +84,11 @@ func (g *period) mean(shards int) float64 {
 	return float64(sum) / float64(max(shards, 1))
 }
 
-// deviation returns by how much a shard differs from the mean for certain, whatever
-// the sketch left open, as a share of the mean, and the shard with most. certain
-// reports whether chance alone does not explain it: requests are counted, a count of
-// n varies by its root, and the largest of many varies more than one; where callers may
-// have been drawn as a whole, those that were not may be another shard's.
+// deviation returns how far a shard is from the mean, as a share of it, proven whatever
+// the sketch left out, and the shard with the most load. certain reports whether chance
+// cannot explain it: a count of n requests varies by its root, and the largest of many
+// counts varies more than one. If sampling may have drawn whole callers, the other
+// callers may use another shard.
 func (g *period) deviation(shards int) (most float64, hottest string, certain bool) {
 	var requests int64
 	var low, missing, highest, coldest sample.Milli = 0, 0, -1, math.MaxInt64
@@ -102,17 +102,17 @@ func (g *period) deviation(shards int) (most float64, hottest string, certain bo
 	}
 	if none := shards - len(g.members); none > 0 {
 		missing += sample.Milli(none) * g.unseen
-		coldest = min(coldest, g.unseen) // one gets nothing that was seen
+		coldest = min(coldest, g.unseen) // an absent shard has no listed load
 	}
 	n := float64(shards)
 	if low > 0 {
 		most = max(0, float64(highest)*n/float64(low+missing)-1, 1-float64(coldest)*n/float64(low))
 	}
-	each := float64(requests) / n
-	return most, hottest, each > 0 && most-(3+math.Sqrt(2*math.Log(n)))*(1/math.Sqrt(each)+g.whole) > detect.UnevenShare
+	perShard := float64(requests) / n
+	return most, hottest, perShard > 0 && most-(3+math.Sqrt(2*math.Log(n)))*(1/math.Sqrt(perShard)+g.whole) > detect.UnevenShare
 }
 
-// shareOf returns a shard's part of the load of all.
+// shareOf returns a shard's part of the load of all shards.
 func (g *period) shareOf(key string) float64 {
 	for _, m := range g.members {
 		if m.key == key {
@@ -122,8 +122,8 @@ func (g *period) shareOf(key string) float64 {
 	return 0
 }
 
-// Findings returns those about keys that are sharded already, and puts the sharding
-// into the given findings about their shards.
+// Findings returns the findings about keys that are sharded already, and puts the
+// sharding into the given findings about their shards.
 func (gs *Groups) Findings(found []detect.Finding, policy func(detect.Target) detect.Policy) (related []detect.Finding) {
 	judged := map[groupID]verdict{}
 	for id, g := range gs.known {
@@ -132,8 +132,8 @@ func (gs *Groups) Findings(found []detect.Finding, policy func(detect.Target) de
 			continue
 		}
 		recent := g.recentPeriods()
-		shards, yes := recent.isSharded(id.form, p)
-		if !yes {
+		shards, sharded := recent.isSharded(id.form, p)
+		if !sharded {
 			continue
 		}
 		v, all := recent.judge(id, shards, groupPeak{Interval: sampling.Interval{Value: g.mostWrite}}, groupPeak{Interval: sampling.Interval{Value: g.mostRead}}, p)
@@ -144,7 +144,7 @@ func (gs *Groups) Findings(found []detect.Finding, policy func(detect.Target) de
 		f := &found[i]
 		id, _, may := mayBeShard(&sketch.Window{Target: f.Target},
 			&sketch.KeyLoad{Key: sample.Key{Text: f.Key}, Low: sketch.Load{Write: detect.PartitionWrite}}, policy(f.Target))
-		if v, is := judged[id]; may && is {
+		if v, known := judged[id]; may && known {
 			f.Sharding = v.Sharded
 			adviseSharding(f, v)
 		}
@@ -152,16 +152,16 @@ func (gs *Groups) Findings(found []detect.Finding, policy func(detect.Target) de
 	return related
 }
 
-// verdict is how a key is sharded, and the load of each of the shards that it needs, and
-// of those that it has if they were even.
+// verdict is a key's sharding, the load of each shard that it needs, and the load of each
+// shard that it has if they were even.
 type verdict struct {
 	*detect.Sharded
 	after, even *detect.After
 }
 
-// adviseSharding puts the whole key's number of shards, and what each of them has, in
-// place of one shard's, and leaves out what belongs to sharding that shard again: how all
-// of them get there stands with the whole key.
+// adviseSharding puts the whole key's number of shards, and the load of each, in place of
+// one shard's. It drops the steps that shard this shard again, because the whole key's
+// finding has the steps for all.
 func adviseSharding(f *detect.Finding, v verdict) {
 	at := slices.IndexFunc(f.Advice, func(s detect.Step) bool { return s.Action == detect.ActionShard })
 	if at < 0 {
@@ -172,11 +172,11 @@ func adviseSharding(f *detect.Finding, v verdict) {
 	if f.Index == "" {
 		step.Effort = detect.EffortCode // as for the whole key: its old names stay names of shards
 	}
-	differ, as := "", ""
+	differ, condition := "", ""
 	if v.Deviation > detect.UnevenShare {
-		differ, as = fmt.Sprintf(", which differ by up to %.0f%% from their mean", 100*v.Deviation), ", if they are even"
+		differ, condition = fmt.Sprintf(", which differ by up to %.0f%% from their mean", 100*v.Deviation), ", if they are even"
 	}
-	step.Text = fmt.Sprintf("The key is one of %d shards of %s%s: judged as one key it needs %d%s. Change the number of shards, not this shard's own.", v.Shards, wording.Quote(v.Base), differ, v.Needed, as)
+	step.Text = fmt.Sprintf("The key is one of %d shards of %s%s: judged as one key it needs %d%s. Change the number of shards, not this shard's own.", v.Shards, wording.Quote(v.Base), differ, v.Needed, condition)
 	if v.Needed <= v.Shards && differ != "" {
 		step.After, step.Basis = v.even, "the load of all shards together, divided evenly over those that there are"
 		step.Text = fmt.Sprintf("The key is one of %d shards of %s%s. Their number suffices, for %d carry the peak of all if they are even: keep it, and make them even.", v.Shards, wording.Quote(v.Base), differ, v.Needed)
@@ -188,7 +188,7 @@ func adviseSharding(f *detect.Finding, v verdict) {
 	f.Advice = slices.Concat(f.Advice[:at], []detect.Step{step}, rest)
 }
 
-// nearerToLimit returns the peak that is nearer to its limit, and what it is of.
+// nearerToLimit returns the peak that is nearer to its limit, and its kind.
 func nearerToLimit(write, read groupPeak) (detect.Kind, groupPeak) {
 	if detect.Units(read.Value)/detect.Units(detect.PartitionRead) > detect.Units(write.Value)/detect.Units(detect.PartitionWrite) {
 		return detect.HotKeyRead, read
@@ -196,15 +196,15 @@ func nearerToLimit(write, read groupPeak) (detect.Kind, groupPeak) {
 	return detect.HotKeyWrite, write
 }
 
-// shardsFor returns how many shards carry a peak, with the arithmetic.
+// shardsFor returns the number of shards that carry a peak, with the arithmetic.
 func shardsFor(peak sample.Milli, k detect.Kind, p detect.Policy) (int, string) {
 	n := detect.Shards(peak, detect.Limit(k), p.Headroom)
 	return n, fmt.Sprintf("ceil(%s / %s × %g) = %d", wording.Amount(peak), wording.Amount(detect.Limit(k)), p.Headroom, n)
 }
 
-// judge returns the sharding of a key and what is wrong with it. Too few shards
-// follow from what is proven of the recent peak, too many from the highest ever seen:
-// nobody removes shards for a quiet night.
+// judge returns the sharding of a key and the findings about it. Too few shards follow
+// from the proven recent peak, too many from the highest peak ever seen: nobody removes
+// shards for a quiet night.
 func (g *period) judge(id groupID, shards int, mostWrite, mostRead groupPeak, p detect.Policy) (verdict, []detect.Finding) {
 	kind, peak := nearerToLimit(g.write, g.read)
 	needed, sum := shardsFor(peak.Value, kind, p)
@@ -257,8 +257,8 @@ func (g *period) judge(id groupID, shards int, mostWrite, mostRead groupPeak, p 
 	return verdict{s, evenly(kind, peak.Value, needed), evenly(kind, peak.Value, shards)}, all
 }
 
-// crowdedText is a caution: how many even shards fill a partition that they share. Empty where all
-// of them fill none. A sentence more begins with a space.
+// crowdedText warns how many even shards fill a partition that they share. It is empty if
+// all of them fill none, and otherwise begins with a space.
 func crowdedText(k detect.Kind, load sample.Milli, shards int) string {
 	few := whatif.Filling(k, load, shards)
 	if few < 2 {
@@ -267,7 +267,7 @@ func crowdedText(k detect.Kind, load sample.Milli, shards int) string {
 	return fmt.Sprintf(" %s: a partition that %d even ones share is full until DynamoDB splits it.", wording.NotPartitions(shards), few)
 }
 
-// loadSeverity returns that of a load on one key.
+// loadSeverity returns the severity of a load on one key.
 func loadSeverity(l sample.Milli, k detect.Kind, p detect.Policy) detect.Severity {
 	switch {
 	case l > detect.Limit(k):
@@ -278,7 +278,7 @@ func loadSeverity(l sample.Milli, k detect.Kind, p detect.Policy) detect.Severit
 	return detect.Info
 }
 
-// finding returns one about all shards together.
+// finding returns a finding about all shards together.
 func (g *period) finding(id groupID, k detect.Kind, second int64) detect.Finding {
 	key := id.pattern()
 	var read, write sample.Milli

@@ -8,31 +8,32 @@ import (
 	"github.com/keyheat/keyheat/sketch"
 )
 
-// Whole is what sampling leaves open of an amount of one unit if callers were drawn as a
-// whole and not requests: nothing where records say what was drawn together, or name
-// no callers. A caller of a part s then stands for the variance s²(1−p), however many
-// requests it makes and however steadily, so an amount of few callers is never proven.
+// Whole is the uncertainty of an amount of one unit if sampling drew whole callers
+// instead of requests. It is zero if records state which requests sampling drew together, or
+// name no callers. A caller with the share s adds the variance s²(1−p), however many
+// requests it makes and however steadily, so an amount from few callers is never proven.
 type Whole struct {
-	// Deviation is the standard deviation, Largest what one more caller would add.
+	// Deviation is the standard deviation, Largest the most that one more caller would
+	// add.
 	Deviation, Largest float64
 }
 
-// SpreadOf returns what is left open of an amount.
+// SpreadOf returns the uncertainty of an amount.
 func (w Whole) SpreadOf(amount sample.Milli) sketch.Spread {
 	units := detect.Units(amount)
 	return sketch.Spread{Variance: w.Deviation * w.Deviation * units * units, Largest: w.Largest * units}
 }
 
-// proven returns what is proven of an amount that has this variance if requests were
-// drawn independently, with 1 − 10⁻⁶.
+// proven returns the lower bound of an amount that holds with probability 1 − 10⁻⁶.
+// variance is the amount's variance if requests were drawn independently.
 func (w Whole) proven(amount sample.Milli, variance float64) sample.Milli {
 	e := Estimate{Units: detect.Units(amount)}
 	e.Spread.Variance = max(variance, w.SpreadOf(amount).Variance)
 	return detect.Milli(e.lowerBound(detect.DecideTail))
 }
 
-// WholeCallers returns what is left open of a key's load: by the callers in its evidence,
-// and of a key without any by those of its table.
+// WholeCallers returns the uncertainty of a key's load. It counts the callers in the
+// key's evidence, or the table's callers if the key has none.
 func WholeCallers(w *sketch.Window, k *sketch.KeyLoad) Whole {
 	if e := k.Evidence; e != nil {
 		return wholeCallers(k.Draws, e.Callers, e.Load)
@@ -40,7 +41,7 @@ func WholeCallers(w *sketch.Window, k *sketch.KeyLoad) Whole {
 	return wholeCallers(k.Draws, w.Callers, w.Total.Load)
 }
 
-// WholeCallersOf returns what is left open of the load of a whole table or index.
+// WholeCallersOf returns the uncertainty of the load of a whole table or index.
 func WholeCallersOf(w *sketch.Window) Whole {
 	if w.Total.ReadLargest == 0 && w.Total.WriteLargest == 0 || len(w.Callers.Entries) == 0 {
 		return Whole{} // nothing was sampled, or no caller is named
@@ -52,8 +53,8 @@ func WholeCallersOf(w *sketch.Window) Whole {
 	return wholeCallers(all, w.Callers, w.Total.Load)
 }
 
-func wholeCallers(d sketch.Draws, callers sketch.Top, of sketch.Load) (w Whole) {
-	all := float64(detect.Weight(of))
+func wholeCallers(d sketch.Draws, callers sketch.Top, total sketch.Load) (w Whole) {
+	all := float64(detect.Weight(total))
 	if d.Assumed == 0 || d.RateLow <= 0 || d.RateLow >= 1 || all == 0 {
 		return w
 	}

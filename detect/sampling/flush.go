@@ -7,27 +7,27 @@ import (
 	"github.com/keyheat/keyheat/sketch"
 )
 
-// Batch is the part of a load in a second whose requests have the times of a flush, zero
-// where that is little, and a bit for each 20 ms in which they are.
+// Batch is the part of a second's load whose requests have the times of a flush, and a
+// bit for each 20 ms that they are in. A small part counts as zero.
 type Batch struct {
 	Part float64
 	At   uint64
-	// Own reports that the times are the requests' own, as far as their producers tell
-	// them: see [Clocks].
+	// Own reports that the times are the requests' own, as precise as their producers
+	// write them: see [Clocks].
 	Own bool
 }
 
-// batchOf returns that of all requests of a table or index in a second, and how many have
-// the times of a flush.
+// batchOf returns the batch of all requests of a table or index in a second, and the
+// number of requests with the times of a flush.
 func batchOf(w *sketch.Window) (b Batch, flushed float64) {
 	weight, at := w.Arrivals.Decide()
 	return newBatch(float64(weight), float64(w.Total.Requests), at), float64(weight)
 }
 
-// batchOfKey returns that of a key, as its evidence tells; of one without any, and with
-// more than a few requests, as for its table, of which batchOf returned table and flushed. A
-// producer flushes all it has: where none of the key's flushed as much, it was a burst on
-// this key.
+// batchOfKey returns the batch of a key by its evidence. Without evidence, a key with
+// more than a few requests gets the table's batch. table and flushed come from batchOf. A
+// producer flushes all of its requests, so the key had a burst of its own if no producer
+// of the key flushed as much.
 func batchOfKey(w *sketch.Window, k *sketch.KeyLoad, table Batch, flushed float64) Batch {
 	switch e := k.Evidence; {
 	case e != nil && detect.Weight(e.Load) > 0:
@@ -47,11 +47,12 @@ func batchOfKey(w *sketch.Window, k *sketch.KeyLoad, table Batch, flushed float6
 	return table
 }
 
-// requestsOf returns about how many requests the least of some producers made in a second.
-func requestsOf(w *sketch.Window, of []uint64) float64 {
+// requestsOf returns about how many requests the least active of some producers made in a
+// second.
+func requestsOf(w *sketch.Window, hashes []uint64) float64 {
 	least := uint64(detect.Weight(w.Total.Load))
 	for _, e := range w.Callers.Entries {
-		if slices.Contains(of, e.Hash) {
+		if slices.Contains(hashes, e.Hash) {
 			least = min(least, e.Weight)
 		}
 	}
@@ -66,20 +67,20 @@ func newBatch(flushed, all float64, at uint64) Batch {
 	return Batch{Part: min(part, 1), At: at}
 }
 
-// Follows reports whether a batch is where that of the second before it was: those of
-// several hosts, who flush one after another, are not.
+// Follows reports whether a batch is at the same part of its second as the batch of the
+// second before. Flushes of several hosts, one after another, are not.
 func (b Batch) Follows(before Batch) bool {
 	return b.Part > 0 && b.At&^(before.At<<1|before.At|before.At>>1) == 0
 }
 
-// Batches add up those of several keys.
+// Batches adds up the batches of several keys.
 type Batches struct {
 	load    sketch.Load
 	flushed float64
 	at      uint64
 }
 
-// Add adds a key's load, and what of it was flushed.
+// Add adds a key's load, and the part of it that was flushed.
 func (s *Batches) Add(l sketch.Load, b Batch) {
 	s.load = s.load.Plus(l)
 	if !b.Own {
@@ -87,38 +88,38 @@ func (s *Batches) Add(l sketch.Load, b Batch) {
 	}
 }
 
-// Batch returns their sum.
+// Batch returns the batch of all added keys.
 func (s *Batches) Batch() Batch { return newBatch(s.flushed, float64(detect.Weight(s.load)), s.at) }
 
-// Sum records what the keys flushed in a second, as [Flushes.Table] does.
+// Sum records the keys' flushes in a second, as [Flushes.Table] does.
 func (f *Flushes) Sum(s *Batches, second int64) (part, seconds float64) {
-	return f.partOf(second, s.load, s.Batch())
+	return f.record(second, s.load, s.Batch())
 }
 
-// Table records what was flushed of a table or index in a second, and returns the part of
-// the load that it is, and over how many seconds; no part where times are those of
-// requests.
+// Table records the flushes of a table or index in a second. It returns the flushed part
+// of the load, and the seconds that it gathered over. The part is zero if times are
+// the requests' own.
 func (f *Flushes) Table(w *sketch.Window) (part, seconds float64) {
 	b, _ := batchOf(w)
-	return f.partOf(w.Second, w.Total.Load, b)
+	return f.record(w.Second, w.Total.Load, b)
 }
 
-func (f *Flushes) partOf(second int64, of sketch.Load, b Batch) (part, seconds float64) {
+func (f *Flushes) record(second int64, load sketch.Load, b Batch) (part, seconds float64) {
 	if b.Part > 0 {
-		if seconds, flushed := f.Span(second, of, b, 0); flushed {
+		if seconds, flushed := f.Span(second, load, b, 0); flushed {
 			return b.Part, seconds
 		}
 	}
 	return 0, 1
 }
 
-// SteadySeconds is how many seconds must follow one another for their times to be those
-// of requests: a flush that begins near the end of a second is in two, and those of
-// 1.5 s whose times are cut to seconds are in two of three.
+// SteadySeconds is the number of consecutive seconds from which their times count as the
+// requests' own. Flushes reach fewer. A flush that begins near the end of a second is in
+// two. Flushes every 1.5 s with times cut to seconds are in two of three.
 const SteadySeconds = 3
 
-// Flushes are the last seconds of a key, or of a table or index, with requests that have
-// the times of a flush, the newest first. The zero value is ready.
+// Flushes are the last seconds of a key, table or index with flushed requests, the newest
+// first. The zero value is ready.
 type Flushes [1 + flushGaps]flush
 
 type flush struct {
@@ -127,18 +128,18 @@ type flush struct {
 	Batch
 }
 
-// flushGaps is over how many of the times between flushes the mean is taken: hosts under
-// one name flush one after another.
+// flushGaps is the number of gaps between flushes in their mean: hosts under one name
+// flush one after another.
 const flushGaps = 8
 
-// Span records what was flushed of a load in a second, again or for the first time, and
-// returns over how many seconds it would be the mean of the last flushes, and of the
-// times before them. It is not a flush where each of some seconds has one at the same part
-// of it, of which `ahead` are known to follow: these are the requests' own times, or as
-// good as those. The time before the first flush is not known, and taken for as long as
-// any.
-func (f *Flushes) Span(second int64, of sketch.Load, b Batch, ahead int) (seconds float64, flushed bool) {
-	load := b.Part * float64(detect.Weight(of))
+// Span records the flushed load of a second. It may get the same second again. It returns
+// the seconds over which this load equals the mean of the last flushes and the gaps
+// before them. The load was not flushed if several seconds in a row have it at the same
+// part of the second: such times are the requests' own. ahead is the number of seconds
+// known to follow in this row. The gap before the first flush is unknown, and counts as
+// the longest.
+func (f *Flushes) Span(second int64, total sketch.Load, b Batch, ahead int) (seconds float64, flushed bool) {
+	load := b.Part * float64(detect.Weight(total))
 	f.put(flush{second, load, b})
 	time, sum, steady, broken := int64(0), 0.0, 1+ahead, false
 	for i, x := range f[:flushGaps] {
@@ -159,14 +160,14 @@ func (f *Flushes) Span(second int64, of sketch.Load, b Batch, ahead int) (second
 	return float64(time) * load / sum, flushed
 }
 
-// put records a flush, in place of what was known of its second.
-func (f *Flushes) put(of flush) {
-	i := slices.IndexFunc(f[:], func(o flush) bool { return o.second <= of.second })
+// put records a flush. It replaces the record of the same second.
+func (f *Flushes) put(entry flush) {
+	i := slices.IndexFunc(f[:], func(o flush) bool { return o.second <= entry.second })
 	switch {
 	case i < 0:
-		return // long past
-	case f[i].second != of.second:
+		return // too old to keep
+	case f[i].second != entry.second:
 		copy(f[i+1:], f[i:])
 	}
-	f[i] = of
+	f[i] = entry
 }

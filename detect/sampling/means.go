@@ -7,7 +7,7 @@ import (
 	"github.com/keyheat/keyheat/sample"
 )
 
-// Means are the last seconds of a sampled key, over which sampling evens out.
+// Means keeps the last seconds of a sampled key, to average out the noise of sampling.
 type Means struct {
 	first   int64
 	seconds [detect.MeanLongest]meanSecond
@@ -16,22 +16,22 @@ type Means struct {
 type meanSecond struct {
 	at              int64
 	units, variance float64
-	// whole is the standard deviation if whole callers were drawn: it does not even
-	// out. assumed tells that requests are taken for independent.
+	// whole is the standard deviation if sampling drew whole callers; it does not average
+	// out. assumed reports that requests only count as independent.
 	whole   float64
 	assumed bool
 }
 
-// Second is what is known of a second of a sampled key.
+// Second is the estimate of one second of a sampled key.
 type Second struct {
 	Estimate
-	// Whole is the variance if whole callers were drawn, zero where that is excluded.
+	// Whole is the variance if sampling drew whole callers, zero if that is excluded.
 	Whole float64
-	// Assumed reports that nothing says which requests were drawn together.
+	// Assumed reports that records do not state which requests were drawn together.
 	Assumed bool
 }
 
-// Add records a second. A second without samples counts as nothing.
+// Add records a second. A second that is not added counts as zero.
 func (m *Means) Add(at int64, s Second) {
 	if m.first == 0 || at < m.first {
 		m.first = at
@@ -39,10 +39,10 @@ func (m *Means) Add(at int64, s Second) {
 	m.seconds[at%detect.MeanLongest] = meanSecond{at, s.Units, s.Spread.Variance, math.Sqrt(s.Whole), s.Assumed}
 }
 
-// Proven returns the largest mean of the last seconds that is proven, in thousandths
-// of a unit a second; zero when none reaches least units. believed is what would be
-// proven if requests that do not say how they were drawn were drawn independently:
-// where the two differ in a verdict, it cannot be proven from such samples.
+// Proven returns the largest proven mean of the last seconds, in thousandths of a unit a
+// second; zero if no mean reaches least units. believed is the mean that would be proven
+// if requests without a statement of their draws were drawn independently. If a verdict
+// depends on the difference, such samples cannot prove it.
 func (m *Means) Proven(at int64, least float64) (most, believed sample.Milli) {
 	for _, length := range [...]int64{detect.MeanShort, detect.MeanLongest} {
 		sum := m.sum(at, length)
@@ -56,7 +56,7 @@ func (m *Means) Proven(at int64, least float64) (most, believed sample.Milli) {
 		}
 		independent := mean(sum.variance)
 		believed = max(believed, independent)
-		if v := sum.robust(); v > sum.variance {
+		if v := sum.robustVariance(); v > sum.variance {
 			independent = mean(v)
 		}
 		most = max(most, independent)
@@ -74,11 +74,10 @@ func (m *Means) sum(at, length int64) (sum meanSum) {
 	return sum
 }
 
-// Peak is the load that a key kept up at its highest, as noisy seconds tell it: the
-// largest of the means over 1 to 60 seconds, each less z of its standard deviations.
-// The maximum of the seconds themselves grows with how long one looks. How large z
-// is depends on how many seconds there are in the end, so Peak keeps one maximum for
-// each step of z.
+// Peak estimates the highest load that a key kept up from noisy seconds. It is the
+// largest of the means over 1 to 60 seconds, each lowered by z standard deviations. The
+// maximum of the seconds themselves would grow with the time observed. The right z
+// depends on the final number of seconds, so Peak keeps a maximum for each step of z.
 type Peak [peakSteps]float64
 
 const (
@@ -86,8 +85,8 @@ const (
 	peakStep  = 0.25
 )
 
-// peakMeans are the lengths of the means, and which part of z each is lowered by: chance
-// adds less to the highest mean of a length of which there are fewer.
+// peakMeans are the lengths of the means, and the part of z that lowers each: chance adds
+// less to the highest of fewer means.
 var peakMeans = func() (all [6]struct {
 	length int64
 	part   float64
@@ -98,40 +97,40 @@ var peakMeans = func() (all [6]struct {
 	return all
 }()
 
-// highestOf returns by about how many standard deviations chance puts the highest of n
+// highestOf returns about how many standard deviations chance puts the highest of n
 // values above their mean.
 func highestOf(n float64) float64 { return math.Sqrt(2 * math.Log(max(n, 2))) }
 
-// Raise raises the peak by the means that end with a second.
+// Raise raises the peak by the means that end with the second at.
 func (p *Peak) Raise(m *Means, at int64) {
-	for _, of := range peakMeans {
-		sum := m.sum(at, of.length)
-		mean, deviation := sum.units/float64(of.length), math.Sqrt(sum.variance)/float64(of.length)
+	for _, l := range peakMeans {
+		sum := m.sum(at, l.length)
+		mean, deviation := sum.units/float64(l.length), math.Sqrt(sum.variance)/float64(l.length)
 		for i := range p {
-			p[i] = max(p[i], mean-peakStep*float64(i)*of.part*deviation)
+			p[i] = max(p[i], mean-peakStep*float64(i)*l.part*deviation)
 		}
 	}
 }
 
-// PeakLoad is what noisy seconds tell of the highest one.
+// PeakLoad is the highest load, estimated from noisy seconds.
 type PeakLoad struct {
-	// Value is the peak as it likely is, Low the least that it likely is, and Sure what is
-	// hardly ever made of chance alone.
+	// Value is the likely peak, Low its likely lower bound, and Sure a bound that chance
+	// alone hardly ever reaches.
 	Value, Low, Sure sample.Milli
 }
 
-// Load returns the peak after so many seconds of which requests were drawn at a rate, or at
-// none that is known, 0.
+// Load returns the peak after the given number of seconds. rate is the sampling rate, 0
+// if unknown.
 func (p *Peak) Load(seconds int64, rate float64) PeakLoad {
 	most := highestOf(float64(seconds))
-	z := detect.PeakNoise * addedBy(rate) * most
+	z := detect.PeakNoise * noiseShare(rate) * most
 	return PeakLoad{p.lowerBound(z), p.lowerBound(z + detect.PeakRange), p.lowerBound(most + detect.PeakRange)}
 }
 
-// addedBy returns which share of what sampling's noise is by itself it adds to the highest
-// second: a load varies by itself as well, as requests that come independently do, and the
-// two deviations add in squares. The more is sampled, the more is the load's own.
-func addedBy(rate float64) float64 {
+// noiseShare returns the share of sampling's own noise that raises the highest second.
+// The load varies by itself, too, as independent requests do, and the two deviations add
+// in squares. The higher the rate, the more of the noise is the load's own.
+func noiseShare(rate float64) float64 {
 	if rate >= 1 {
 		return 0
 	}

@@ -10,18 +10,18 @@ import (
 	"github.com/keyheat/keyheat/sketch"
 )
 
-// Estimate is an amount of some seconds that is known from samples: the sum of
-// what each stands for, in units, and what that leaves open.
+// Estimate is an amount over some seconds that samples stand for, in units, with its
+// uncertainty.
 type Estimate struct {
 	Units  float64
 	Spread sketch.Spread
 }
 
-// lowerBound returns the amount's lower bound, which the truth is under with the given
-// probability: the gamma interval of Fay and Feuer ("Confidence intervals for
-// directly standardized rates", 1997) for a weighted sum of Poisson counts, which
-// covers where counts are few and weights differ, as the normal interval does not.
-// Where all requests were seen it is the amount itself.
+// lowerBound returns a bound that the truth is under with the given probability. It is
+// the gamma interval of Fay and Feuer ("Confidence intervals for directly standardized
+// rates", 1997) for a weighted sum of Poisson counts. Unlike the normal interval, it
+// covers the truth if counts are few and weights differ. If all requests were seen, it is
+// the amount itself.
 func (e Estimate) lowerBound(probability float64) float64 {
 	v := e.Spread.Variance
 	if v <= 0 || e.Units <= 0 {
@@ -30,7 +30,7 @@ func (e Estimate) lowerBound(probability float64) float64 {
 	return quantile(e.Units, v, probability)
 }
 
-// upperBound returns the upper bound, which the truth is over with the given probability.
+// upperBound returns a bound that the truth is over with the given probability.
 func (e Estimate) upperBound(probability float64) float64 {
 	w := e.Spread.Largest
 	if w <= 0 {
@@ -39,9 +39,9 @@ func (e Estimate) upperBound(probability float64) float64 {
 	return quantile(e.Units+w, e.Spread.Variance+w*w, 1-probability)
 }
 
-// Provable returns the smallest load of one second that samples can prove to be
-// above a limit, in units, where one sampled request stands for `each` units. It is
-// zero where all requests are seen.
+// Provable returns the smallest load of one second, in units, that samples can prove to
+// be above a limit, if one sampled request stands for each units. It is zero if all
+// requests are seen.
 func Provable(limit sample.Milli, each float64) float64 {
 	if each <= 0 {
 		return 0
@@ -63,27 +63,27 @@ func Provable(limit sample.Milli, each float64) float64 {
 	return math.Ceil(high)
 }
 
-// quantile returns that of the gamma distribution with this mean and variance.
+// quantile returns a quantile of the gamma distribution with this mean and variance.
 func quantile(mean, variance, probability float64) float64 {
 	shape := mean * mean / variance
-	if shape > 1e8 { // as good as exact, and the inverse's own error is larger
+	if shape > 1e8 { // nearly exact, and the inverse's own error is larger
 		return mean
 	}
 	return variance / mean * mathext.GammaIncRegInv(shape, probability)
 }
 
-// Amounts are what is known of a key's reads or writes in a second, in thousandths
-// of a unit.
+// Amounts are a key's reads or writes in a second with their bounds, in thousandths of a
+// unit.
 type Amounts struct {
-	// Missing is how much more a sketch may have left out.
+	// Missing is the most that the sketch may have left out.
 	Value, Missing sample.Milli
 	Spread         sketch.Spread
-	// Low holds with 97.5%, Proven with 1 − 10⁻⁶.
+	// Low holds with probability 97.5%, Proven with 1 − 10⁻⁶.
 	Low, Proven sample.Milli
 }
 
-// NewAmounts returns an amount of which the sketch may be missing some, and which
-// sampling knows to within s.
+// NewAmounts returns the bounds of an amount. The sketch may have left out missing, and s
+// is the uncertainty of sampling.
 func NewAmounts(value, missing sample.Milli, s sketch.Spread) Amounts {
 	e := Estimate{detect.Units(value), s}
 	return Amounts{
@@ -92,21 +92,20 @@ func NewAmounts(value, missing sample.Milli, s sketch.Spread) Amounts {
 	}
 }
 
-// Proven returns the proven demand on a key, with 1 − 10⁻⁶ where requests were
-// sampled, also if whole callers were drawn.
+// Proven returns the proven load of a key. If requests were sampled, it holds with
+// probability 1 − 10⁻⁶, even if sampling drew whole callers.
 func Proven(w *sketch.Window, k *sketch.KeyLoad) sketch.Load {
 	whole := WholeCallers(w, k)
 	return sketch.Load{Read: whole.proven(k.Low.Read, k.ReadSpread.Variance), Write: whole.proven(k.Low.Write, k.WriteSpread.Variance)}
 }
 
-// Widen returns the amount with at least this variance, and with what one more draw
-// would have added at least so large.
+// Widen returns the amount with an uncertainty of at least s.
 func (a Amounts) Widen(s sketch.Spread) Amounts {
 	s.Variance, s.Largest = max(s.Variance, a.Spread.Variance), max(s.Largest, a.Spread.Largest)
 	return NewAmounts(a.Value, a.Missing, s)
 }
 
-// Plus returns the sum of two amounts that were sampled apart.
+// Plus returns the sum of two amounts that were sampled separately.
 func (a Amounts) Plus(o Amounts) Amounts {
 	s := sketch.Spread{Variance: a.Spread.Variance + o.Spread.Variance, Largest: max(a.Spread.Largest, o.Spread.Largest)}
 	return NewAmounts(a.Value+o.Value, a.Missing+o.Missing, s)
@@ -117,21 +116,21 @@ func (a Amounts) Reduce(part sample.Milli) Amounts {
 	return NewAmounts(a.Value-part, a.Missing, a.Spread)
 }
 
-// RemainingPart returns which part of a load is left where a part of it counts as its mean over so
-// many seconds.
+// RemainingPart returns the share of a load that remains if a part of it counts as its
+// mean over the given seconds.
 func RemainingPart(part, seconds float64) float64 { return 1 - part + part/seconds }
 
-// SpreadOver returns the amount with a part of it as its mean over so many seconds: an
-// infinite number of them leaves the part out.
+// SpreadOver returns the amount with a part of it counted as its mean over the given
+// seconds. An infinite number leaves the part out.
 func (a Amounts) SpreadOver(part, seconds float64) Amounts {
 	rest := RemainingPart(part, seconds)
 	s := sketch.Spread{Variance: a.Spread.Variance * (1 - part + part/(seconds*seconds)), Largest: a.Spread.Largest * rest}
 	return NewAmounts(detect.ShareOf(a.Value, rest), detect.ShareOf(a.Missing, rest), s)
 }
 
-// High returns the upper bound, which holds with 97.5%. largest is what one more
-// sampled request of the table would have added: it may have been of this key, also
-// where none was seen.
+// High returns the upper bound that holds with probability 97.5%. largest is the most
+// that one more sampled request of the table would have added: it may have been for this
+// key, even if none was seen.
 func (a Amounts) High(largest float64) sample.Milli {
 	e := Estimate{detect.Units(a.Value), a.Spread}
 	e.Spread.Largest = max(e.Spread.Largest, largest)
@@ -140,8 +139,8 @@ func (a Amounts) High(largest float64) sample.Milli {
 
 func milliUp(u float64) sample.Milli { return sample.Milli(math.Ceil(u*1000 - 1e-6)) }
 
-// Wilson returns an end, -1 or 1, of E. B. Wilson's 95% interval (1927) for a share
-// that was seen in n draws.
+// Wilson returns an end, -1 or 1, of E. B. Wilson's 95% interval (1927) for a share that
+// was seen in n draws.
 func Wilson(share float64, n int64, end float64) float64 {
 	if n == 0 {
 		return max(0, end)
@@ -154,8 +153,7 @@ func Wilson(share float64, n int64, end float64) float64 {
 	return min(1, max(0, (middle+end*half)/(1+z*z/size)))
 }
 
-// MostLoad returns the highest demand on a key that sampling and the sketch leave
-// possible.
+// MostLoad returns the highest load of a key that sampling and the sketch leave possible.
 func MostLoad(w *sketch.Window, k *sketch.KeyLoad) sketch.Load {
 	return sketch.Load{
 		Read:  NewAmounts(k.Low.Read, k.Err.Read, k.ReadSpread).High(w.Total.ReadLargest),
@@ -163,9 +161,9 @@ func MostLoad(w *sketch.Window, k *sketch.KeyLoad) sketch.Load {
 	}
 }
 
-// ProvenTotal returns the proven demand on a table, of its load in a second, with
-// 1 − 10⁻⁶: of n requests of w units each, at a rate of p, the variance of what they stand
-// for is below their sum times the largest w/p. Whole callers are not excluded.
+// ProvenTotal returns the proven part of a table's load in a second, with probability 1 −
+// 10⁻⁶. The variance of n requests of w units each, sampled at rate p, is below their sum
+// times the largest w/p. The bound holds even if sampling drew whole callers.
 func ProvenTotal(w *sketch.Window, l sketch.Load) sketch.Load {
 	whole := WholeCallersOf(w)
 	return sketch.Load{

@@ -11,7 +11,7 @@ import (
 type meanSum struct {
 	meanSecond
 	squares float64
-	seconds float64 // those that could have been seen
+	seconds float64 // seconds that could have shown the key
 }
 
 func (s *meanSum) add(o *meanSecond) {
@@ -22,10 +22,10 @@ func (s *meanSum) add(o *meanSecond) {
 	s.assumed = s.assumed || o.assumed
 }
 
-// robust returns the variance of the sum. Where nothing says how requests were drawn
-// it is at least that which the seconds themselves show: records that were folded and
-// drawn again differ more from second to second than independent draws do.
-func (s *meanSum) robust() float64 {
+// robustVariance returns the variance of the sum. If records do not state how requests
+// were drawn, it is at least the variance between the seconds. Records that were folded
+// and drawn again vary more than independent draws.
+func (s *meanSum) robustVariance() float64 {
 	if !s.assumed {
 		return s.variance
 	}
@@ -36,19 +36,18 @@ func (s *meanSum) robust() float64 {
 	return v
 }
 
-// Total is a key's load in some seconds together. Sampling leaves less open of it than
-// of the seconds one by one: draws of different seconds are independent, unless whole
-// callers were drawn, which are the same in each.
+// Total is a key's load over some seconds. It is less uncertain than the single seconds,
+// because draws of different seconds are independent, unless sampling drew whole callers:
+// they are the same in each second.
 type Total struct {
 	value, missing sample.Milli
 	sum            meanSum
-	// largest is the most that one more draw would have added in a second, callers what
-	// one more caller would have added in all.
+	// largest is the most that one more draw would have added in a second, callers the
+	// most that one more caller would have added in all seconds.
 	largest, callers float64
 }
 
-// Add adds a second. a is what is known of it, s what that would be if requests were
-// drawn independently.
+// Add adds a second. s is its estimate if requests were drawn independently.
 func (t *Total) Add(a Amounts, s Second) {
 	t.value, t.missing = t.value+a.Value, t.missing+a.Missing
 	t.sum.add(&meanSecond{units: s.Units, variance: s.Spread.Variance, whole: math.Sqrt(s.Whole), assumed: s.Assumed})
@@ -59,8 +58,8 @@ func (t *Total) Add(a Amounts, s Second) {
 	}
 }
 
-// Remove takes back a second that was added. The largest draws stay: what another one
-// would have added may be as much.
+// Remove takes back a second that was added. The largest draws stay, because another draw
+// may be as large.
 func (t *Total) Remove(a Amounts, s Second) {
 	t.value, t.missing = t.value-a.Value, t.missing-a.Missing
 	t.sum.units -= s.Units
@@ -73,20 +72,20 @@ func (t *Total) Remove(a Amounts, s Second) {
 	}
 }
 
-// Pass adds seconds in which a sampled key may have been, and no sample shows it.
+// Pass adds seconds without a sample of the sampled key.
 func (t *Total) Pass(seconds int64) { t.sum.seconds += float64(seconds) }
 
-// Seconds returns how many seconds were added.
+// Seconds returns the number of seconds, with the passed ones.
 func (t *Total) Seconds() int64 { return int64(t.sum.seconds) }
 
-// Value returns the sum.
+// Value returns the sum in thousandths of a unit.
 func (t *Total) Value() sample.Milli { return t.value }
 
-// Mean returns the mean of the seconds, with its interval of 95%. largest is what one
-// more sampled request of the table would have added.
+// Mean returns the mean load a second, with its 95% interval. largest is the most that
+// one more sampled request of the table would have added.
 func (t *Total) Mean(largest float64) detect.Figure {
 	i := Interval{Value: t.value, Low: t.value, High: t.value + t.missing}
-	v := t.sum.robust()
+	v := t.sum.robustVariance()
 	if w := max(t.largest, t.callers, largest); v > 0 || w > 0 {
 		e := Estimate{Units: detect.Units(t.value)}
 		e.Spread.Variance, e.Spread.Largest = v, w
@@ -95,10 +94,9 @@ func (t *Total) Mean(largest float64) detect.Figure {
 	return i.PerSecond(t.Seconds())
 }
 
-// ContinueTotal returns the total of which another judge wrote the mean of so many seconds.
-// What sampling leaves open follows from the interval. Of which draws that came is not
-// known any more, so that it is taken for what whole callers leave open, too, where
-// those are not excluded.
+// ContinueTotal restores a total from the mean over the given seconds that another judge
+// wrote. The uncertainty follows from the interval. Its draws are no longer known, so the
+// uncertainty also counts as one of whole callers, unless these are excluded.
 func ContinueTotal(mean detect.Figure, seconds int64, sampled, assumed bool) (t Total) {
 	n := float64(seconds)
 	t.value, t.sum.seconds, t.sum.units = detect.Milli(mean.Value*n), n, mean.Value*n
@@ -114,6 +112,6 @@ func ContinueTotal(mean detect.Figure, seconds int64, sampled, assumed bool) (t 
 	return t
 }
 
-// showDeviations is how many standard deviations each end of an interval of 95% is from
-// the middle.
+// showDeviations is the distance of each end of a 95% interval from the middle, in
+// standard deviations.
 const showDeviations = 1.96

@@ -42,7 +42,7 @@ import (
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/internal/alert/notify"
 	"github.com/keyheat/keyheat/internal/alert/receiver"
-	"github.com/keyheat/keyheat/internal/daemon/health"
+	"github.com/keyheat/keyheat/internal/daemon"
 	"github.com/keyheat/keyheat/internal/daemon/retry"
 	"github.com/keyheat/keyheat/store"
 )
@@ -96,7 +96,7 @@ type Route struct {
 	// wake asks for a pass before the next poll.
 	wake chan struct{}
 	// outbox and target hold the present faults of the outbox and the receiver.
-	outbox, target health.Status
+	outbox, target daemon.Health
 }
 
 // New returns a route that is ready to Run. The holder names this process among the
@@ -131,7 +131,7 @@ func (r *Route) Run(ctx context.Context) error {
 			err = r.repeat(ctx, time.Now())
 		}
 		if err == nil {
-			r.outbox.Heal(health.Whole)
+			r.outbox.Heal(daemon.Whole)
 		} else if ctx.Err() == nil {
 			r.measures.outbox.Inc()
 			r.report(&r.outbox, fmt.Sprintf("the outbox cannot be read or written: %v", err))
@@ -306,8 +306,8 @@ func (r *Route) fallsBack(n store.Notification, o outcome, now time.Time) bool {
 }
 
 // report records a fault, and logs a new one.
-func (r *Route) report(h *health.Status, cause string) {
-	if h.Fail(health.Whole, cause) {
+func (r *Route) report(h *daemon.Health, cause string) {
+	if h.Fail(daemon.Whole, cause) {
 		r.logger.Warn("delivery fails; retrying", "cause", cause)
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/wording"
 	"github.com/keyheat/keyheat/internal/alert/notify"
-	"github.com/keyheat/keyheat/internal/daemon/health"
+	"github.com/keyheat/keyheat/internal/daemon"
 	"github.com/keyheat/keyheat/store"
 )
 
@@ -74,7 +74,7 @@ func (r *Route) relieve(ctx context.Context, now time.Time) error {
 // others, so the route pauses only after as many failures in a row as give one up.
 func (r *Route) note(ctx context.Context, response notify.Response, now time.Time) error {
 	if response.Err == nil {
-		if r.target.Heal(health.Whole) {
+		if r.target.Heal(daemon.Whole) {
 			r.logger.Info("the receiver takes notifications again")
 		}
 		r.receiver.Failures = 0

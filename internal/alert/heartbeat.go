@@ -8,8 +8,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/keyheat/keyheat/internal/alert/receiver"
-	"github.com/keyheat/keyheat/internal/daemon/health"
-	"github.com/keyheat/keyheat/internal/daemon/metrics"
+	"github.com/keyheat/keyheat/internal/daemon"
 	"github.com/keyheat/keyheat/internal/daemon/retry"
 )
 
@@ -17,12 +16,12 @@ import (
 // alerts. The other side raises the alarm when the posts stop: a dead process, or one
 // without a database, cannot raise it.
 type Heartbeat struct {
-	*metrics.Set
+	*daemon.MetricSet
 	sent   *prometheus.CounterVec
 	ping   *receiver.Ping
 	every  time.Duration
 	alive  func() bool
-	health health.Status
+	health daemon.Health
 	logger *slog.Logger
 }
 
@@ -33,9 +32,9 @@ func NewHeartbeat(to string, every time.Duration, alive func() bool, logger *slo
 	if err != nil {
 		return nil, err
 	}
-	s := metrics.New("heartbeat", nil)
+	s := daemon.NewMetrics("heartbeat", nil)
 	return &Heartbeat{
-		Set: s, sent: s.CounterVec("sent_total", "Heartbeats, by outcome.", "outcome", string(delivered), string(failed)),
+		MetricSet: s, sent: s.CounterVec("sent_total", "Heartbeats, by outcome.", "outcome", string(delivered), string(failed)),
 		ping: ping, every: every, alive: alive, logger: logger,
 	}, nil
 }
@@ -57,11 +56,11 @@ func (h *Heartbeat) beat(ctx context.Context) {
 	defer cancel()
 	if err := h.ping.Send(ctx); err != nil {
 		h.sent.WithLabelValues(string(failed)).Inc()
-		if h.health.Fail(health.Whole, "the heartbeat fails: "+err.Error()) {
+		if h.health.Fail(daemon.Whole, "the heartbeat fails: "+err.Error()) {
 			h.logger.Warn("the heartbeat fails; the next one follows", "error", err)
 		}
 		return
 	}
 	h.sent.WithLabelValues(string(delivered)).Inc()
-	h.health.Heal(health.Whole)
+	h.health.Heal(daemon.Whole)
 }

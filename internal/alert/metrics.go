@@ -5,13 +5,13 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/keyheat/keyheat/internal/daemon/metrics"
+	"github.com/keyheat/keyheat/internal/daemon"
 	"github.com/keyheat/keyheat/store"
 )
 
 // measures are the metrics of one route.
 type measures struct {
-	*metrics.Set
+	*daemon.MetricSet
 	attempts *prometheus.CounterVec
 	outbox   prometheus.Counter
 	seconds  prometheus.Histogram
@@ -20,9 +20,9 @@ type measures struct {
 }
 
 func newMeasures(route string) measures {
-	s := metrics.New("alert", prometheus.Labels{"route": route})
+	s := daemon.NewMetrics("alert", prometheus.Labels{"route": route})
 	return measures{
-		Set: s,
+		MetricSet: s,
 		attempts: s.CounterVec("attempts_total", "Attempts to deliver a notification, by outcome.",
 			"outcome", string(delivered), string(failed), string(dead), string(summarised)),
 		outbox:  s.Counter("outbox_errors_total", "Passes that failed to read or write the outbox and were retried."),

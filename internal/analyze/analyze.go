@@ -3,10 +3,10 @@
 // sketch and judge. It recognises the format of a file from its content: Keyheat JSON,
 // DynamoDB stream records, CloudTrail; or a mapping names the fields.
 //
-// Files need not be in the order of time, so that every second is kept until all is read,
-// packed (see package packed), and then judged in the order of time. Over a bound of
-// memory seconds are trimmed to their hottest keys; proven loads stay true. If that is
-// not enough, an error names a smaller part to read.
+// Files need not be in the order of time. So every second is kept, packed (see package
+// packed), until all is read, and then judged in the order of time. Over a bound of memory
+// seconds are trimmed to their hottest keys; proven loads stay true. If that is not
+// enough, an error names a smaller part to read.
 package analyze
 
 import (
@@ -33,10 +33,10 @@ import (
 	"github.com/keyheat/keyheat/sketch"
 )
 
-// Format is how a result is written.
+// Format is an output format.
 type Format string
 
-// The formats.
+// The output formats.
 const (
 	FormatTable Format = "table"
 	FormatJSON  Format = "json"
@@ -51,12 +51,12 @@ func Formats() []Format { return []Format{FormatTable, FormatJSON, FormatCSV, Fo
 type Options struct {
 	// Paths are files: plain, gzip or zstd; "-" is In.
 	Paths []string
-	// Source, when set, is read in the place of Paths.
+	// Source, if set, is read in place of Paths.
 	Source Source
-	// Remote, when set, opens those Paths that are its own.
+	// Remote, if set, opens the Paths that belong to it.
 	Remote Remote
-	// In is standard input, Out takes the result, and Err, when it is a
-	// terminal, the progress.
+	// In is standard input, Out takes the result. Err takes the progress, if it is a
+	// terminal.
 	In  io.Reader
 	Out io.Writer
 	Err io.Writer
@@ -67,47 +67,47 @@ type Options struct {
 	// Policy returns the policy of a table or index; nil is detect's default
 	// for all.
 	Policy func(detect.Target) detect.Policy
-	// Tables complete stream records and CloudTrail events; nil is enough for tables
-	// without a sort key, whose indexes are then not seen.
+	// Tables complete stream records and CloudTrail events. Nil suffices for tables
+	// without a sort key, but hides their indexes.
 	Tables format.Tables
-	// Mapping names the fields of samples in other formats than Keyheat JSON. It is
+	// Mapping names the fields of samples in formats other than Keyheat JSON. It must be
 	// valid.
 	Mapping mapped.Mapping
 	// Facts returns the known facts of a table beside its traffic; nil is none.
 	Facts func(detect.Target) *detect.TableFacts
 	// Hide replaces hidden keys of a record before it is counted; nil hides nothing.
 	Hide func(*sample.Record)
-	// Candidates are other partition keys, to be compared with the present ones.
+	// Candidates are other partition keys to compare with the present ones.
 	Candidates []Candidate
-	// Explain are keys, or the patterns of several, to explain; Verbose adds the evidence,
-	// the bounds and the steps in full.
+	// Explain lists keys, or patterns of several keys, to explain. Verbose adds the
+	// evidence, the bounds and the steps in full.
 	Explain []string
 	Verbose bool
-	// Code are the languages of the code for explained keys' shards.
+	// Code lists the languages of the code for explained keys' shards.
 	Code []recipe.Language
 	// WhatIf are questions about other numbers of shards.
 	WhatIf []whatif.Question
 	// FailOn is the severity from which findings are an error; empty for none. The
-	// verdict must then cover all input: a gap, or half of the lines, that is missing
-	// from it is an error too.
+	// verdict must then cover all input: a gap is an error too, and so is a verdict on
+	// less than half of the lines.
 	FailOn detect.Severity
-	// Memory is how many bytes the seconds may take; DefaultMemory when 0. The process
-	// takes some 300 MB beside it.
+	// Memory is the number of bytes that the seconds may take; DefaultMemory when 0. The
+	// process takes some 300 MB beside it.
 	Memory int64
 }
 
 // DefaultMemory holds a day of 100 tables with some keys in every second.
 const DefaultMemory = 1 << 30
 
-// ErrNothingJudged is the error of [Run] when too little could be read for a verdict. The
-// result is written all the same.
+// ErrNothingJudged is the error of [Run] when too little could be read for a verdict. Run
+// still writes the result.
 var ErrNothingJudged = errors.New("nothing could be judged")
 
 // ErrFound is the error of [Run] when a finding is as severe as FailOn.
 var ErrFound = errors.New("found")
 
-// Run reads the files and writes the result. Bad samples are no error beside good ones;
-// an unreadable file is, and so are [ErrNothingJudged] and [ErrFound].
+// Run reads the files and writes the result. Bad samples beside good ones are no error.
+// An unreadable file is an error, and so are [ErrNothingJudged] and [ErrFound].
 func Run(ctx context.Context, o Options) error {
 	if o.Format == "" {
 		o.Format = FormatTable
@@ -224,18 +224,17 @@ type Result struct {
 	WhatIf  []whatif.Answer `json:"what_if"`
 	Gaps    []sample.Gap    `json:"gaps"`
 	Samples intake.Reading  `json:"samples"`
-	// Notes are sentences of a Source about its reading.
+	// Notes are a Source's sentences about its reading.
 	Notes []string `json:"notes"`
 }
 
-// CandidateView is a table as it would look under another partition key.
+// CandidateView is the view of a table under another partition key.
 type CandidateView struct {
 	// Target is the table; its index is empty.
 	detect.Target
 	// Candidate is the key as the user wrote it.
 	Candidate string `json:"candidate"`
-	// Without counts the samples that lack a part of the key: they are not in
-	// the view.
+	// Without counts the samples that lack a part of the key. The view leaves them out.
 	Without int64 `json:"without"`
 	// View is null when every sample lacks a part.
 	View *detect.View `json:"view"`
@@ -250,7 +249,7 @@ func (f *fold) result(o Options) *Result {
 	for i := range tables {
 		t := &tables[i]
 		if t.View = f.census.View(t.Target, policy(t.Target)); t.View != nil {
-			t.View.Growing = grown.growingIn(t.Target)
+			t.View.Growing = grown.growingKeysOf(t.Target)
 		}
 		judge.SetView(t.Target, t.View)
 	}
@@ -273,7 +272,7 @@ func (f *fold) result(o Options) *Result {
 	return r
 }
 
-// board returns how the board judges.
+// board returns the options of the board.
 func (o *Options) board() board.Options {
 	policy := o.Policy
 	if policy == nil {
@@ -305,12 +304,12 @@ func (f *fold) candidateViews(o board.Options) []CandidateView {
 	return all
 }
 
-// seed is the seed of every key's hash: one that never changes, so that the
-// same file gives the same result.
+// seed is the hash seed of every key. It never changes, so that the same file gives the
+// same result.
 const seed = 0x6b657968656174
 
-// sets is the width of the front: one process has memory for the larger one, which proves
-// more in dense traffic.
+// sets is the width of the sketch's front. One process has memory for the larger width,
+// which proves more in dense traffic.
 const sets = 1024
 
 func config() sketch.Config { return sketch.Config{Seed: seed, Sets: sets} }

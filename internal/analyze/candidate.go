@@ -11,8 +11,8 @@ import (
 	"github.com/keyheat/keyheat/shardkey"
 )
 
-// Candidate is a partition key that a table might have instead of its own. It
-// is written as parts joined with #, which are joined with # in the key too:
+// Candidate is a partition key that a table might have instead of its own. Its parts are
+// joined with #, as written here and in the key:
 //
 //	tenant#entity        two attributes
 //	device#@date         an attribute and the day of the request, in UTC
@@ -22,14 +22,14 @@ import (
 // @hour or @month. hash(PART)%N stands last and is the shard that package
 // shardkey calculates, 0 to N−1.
 type Candidate struct {
-	text   string
-	parts  []string
-	shards shardkey.Sharding
-	by     string // the part that decides the shard, empty without one
+	text    string
+	parts   []string
+	shards  shardkey.Sharding
+	shardBy string // the part that decides the shard, empty without shards
 }
 
-// sharded is the last part of a candidate with shards.
-var sharded = regexp.MustCompile(`^hash\(([^()]+)\)%(\d+)$`)
+// shardPart matches the last part of a candidate with shards.
+var shardPart = regexp.MustCompile(`^hash\(([^()]+)\)%(\d+)$`)
 
 // ParseCandidate parses a candidate.
 func ParseCandidate(text string) (Candidate, error) {
@@ -39,24 +39,24 @@ func ParseCandidate(text string) (Candidate, error) {
 			return Candidate{}, fmt.Errorf("candidate %q: %w", text, err)
 		}
 	}
-	if c.by != "" && len(c.parts) == 0 {
-		return Candidate{}, fmt.Errorf("candidate %q: give what is sharded, as in pk#%s", text, text)
+	if c.shardBy != "" && len(c.parts) == 0 {
+		return Candidate{}, fmt.Errorf("candidate %q: name the sharded part, as in pk#%s", text, text)
 	}
 	return c, nil
 }
 
 func (c *Candidate) add(part string) error {
 	switch {
-	case c.by != "":
+	case c.shardBy != "":
 		return fmt.Errorf("%q follows the shard: hash(…)%%N comes last", part)
 	case part == "":
 		return fmt.Errorf("a part is empty: name pk, sk, attributes, @date, @hour or @month, joined with #")
 	case part[0] == '@':
 		if layouts[part] == "" {
-			return fmt.Errorf("%s is not known: give @date, @hour or @month", part)
+			return fmt.Errorf("unknown part %s: give @date, @hour or @month", part)
 		}
 	case strings.HasPrefix(part, "hash("):
-		match := sharded.FindStringSubmatch(part)
+		match := shardPart.FindStringSubmatch(part)
 		if match == nil {
 			return fmt.Errorf("%q: write hash(PART)%%N, such as hash(sk)%%8", part)
 		}
@@ -67,7 +67,7 @@ func (c *Candidate) add(part string) error {
 		if c.shards, err = shardkey.New(n, shardkey.HashNumber()); err != nil {
 			return err
 		}
-		c.by = match[1]
+		c.shardBy = match[1]
 		return nil
 	}
 	c.parts = append(c.parts, part)
@@ -80,8 +80,8 @@ var layouts = map[string]string{"@date": "2006-01-02", "@hour": "2006-01-02T15",
 // String returns the candidate as it was written.
 func (c Candidate) String() string { return c.text }
 
-// Key returns the partition key that the record would have, and false when the record
-// lacks a part.
+// Key returns the partition key that the record would have. It reports false if the
+// record lacks a part.
 func (c Candidate) Key(r *sample.Record) (sample.Key, bool) {
 	var b strings.Builder
 	for i, part := range c.parts {
@@ -94,10 +94,10 @@ func (c Candidate) Key(r *sample.Record) (sample.Key, bool) {
 		}
 		b.WriteString(value)
 	}
-	if c.by == "" {
+	if c.shardBy == "" {
 		return sample.KeyString(b.String()), true
 	}
-	value, ok := valueOf(r, c.by)
+	value, ok := valueOf(r, c.shardBy)
 	if !ok {
 		return sample.Key{}, false
 	}

@@ -14,8 +14,8 @@ import (
 	"github.com/keyheat/keyheat/sample"
 )
 
-// fold gathers files into seconds, for the tables as they are and again for
-// each candidate key. It is the sink of the source.
+// fold gathers files into seconds, for the tables as they are and again for each
+// candidate key. It is the source's sink.
 type fold struct {
 	*sketches
 	decoder    format.Decoder
@@ -28,7 +28,7 @@ type fold struct {
 	hidden     sample.Record        // the record at hand, where keys are hidden
 }
 
-// candidate is the traffic as it would be under another partition key.
+// candidate is the traffic under another partition key.
 type candidate struct {
 	Candidate
 	*sketches
@@ -54,11 +54,11 @@ func newFold(o Options) *fold {
 // Record implements sample.Handler.
 func (f *fold) Record(r *sample.Record) {
 	if f.hide != nil {
-		f.hidden = *r // the decoder's own stays as it is
+		f.hidden = *r // the decoder's own record stays as it is
 		r = &f.hidden
 		f.hide(r)
 	}
-	if err := f.shard.Add(r); err != nil { // there is only one error
+	if err := f.shard.Add(r); err != nil { // the shard has only one error
 		f.tally.Bad(intake.ReasonTooManyTables, nil)
 		return
 	}
@@ -68,8 +68,8 @@ func (f *fold) Record(r *sample.Record) {
 	}
 }
 
-// add counts a record under the candidate's key. Requests of indexes are left
-// out: the candidate is the table's key.
+// add counts a record under the candidate's key. It leaves out requests of indexes,
+// because the candidate is the table's key.
 func (c *candidate) add(r *sample.Record) {
 	if r.Index != "" || r.PK.IsZero() {
 		return
@@ -82,7 +82,7 @@ func (c *candidate) add(r *sample.Record) {
 	}
 	again := *r
 	again.PK = key
-	_ = c.shard.Add(&again) // its table was not one too many
+	_ = c.shard.Add(&again) // the shard has room for its table
 }
 
 // Bad implements sample.Handler.
@@ -125,7 +125,7 @@ func (f *file) Position() string { return f.position }
 // Mark implements source.Partition.
 func (f *file) Mark() string { return "" }
 
-// Committed implements source.Partition: nothing is ever durable here.
+// CommittedPosition implements source.Partition: nothing is ever durable here.
 func (f *file) CommittedPosition() string { return "" }
 
 // Release implements source.Partition.

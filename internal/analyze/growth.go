@@ -13,10 +13,10 @@ import (
 	"github.com/keyheat/keyheat/sketch"
 )
 
-// maxGrowing bounds how many warm keys are followed.
+// maxGrowing is the most warm keys that are followed.
 const maxGrowing = 10_000
 
-// growingID is a key of a table or index.
+// growingID identifies a key of a table or index.
 type growingID struct {
 	target detect.Target
 	hash   uint64
@@ -37,8 +37,9 @@ type growingKeys struct {
 	seed uint64
 }
 
-// followGrowth returns the warm keys of seconds, from the first to the last in Unix
-// seconds, whose keys were hashed with a seed. Less than [heat.GrowthSpan] gives none.
+// followGrowth returns the warm keys of some seconds. from and to are the first and the
+// last Unix second, seed is the hash seed of the keys. A time shorter than
+// [heat.GrowthSpan] has no warm keys.
 func followGrowth(seconds iter.Seq[*sketch.Window], from, to int64, seed uint64) growingKeys {
 	k := growingKeys{keys: make(map[growingID]*warmKey), seed: seed}
 	if time.Duration(to-from)*time.Second < heat.GrowthSpan {
@@ -71,7 +72,7 @@ func (k growingKeys) add(w *sketch.Window, load *sketch.KeyLoad) {
 	known.most = detect.MaxLoad(known.most, load.Low)
 }
 
-// forecast is the forecast of one key; nil when the data do not say.
+// forecast returns the forecast of one key; nil if the data allow none.
 func (k growingKeys) forecast(id growingID, kind detect.Kind) *detect.Forecast {
 	known := k.keys[id]
 	if known == nil {
@@ -84,20 +85,20 @@ func (k growingKeys) forecast(id growingID, kind detect.Kind) *detect.Forecast {
 	return forecast.New(peaks, kind, k.now)
 }
 
-// forecastFinding returns the forecast of a finding's key; nil when the data do not say.
+// forecastFinding returns the forecast of a finding's key; nil if the data allow none.
 func (k growingKeys) forecastFinding(f *detect.Finding) *detect.Forecast {
 	hash := sketch.Hash(f.Target, sample.Key{Type: f.KeyType, Text: f.Key}, k.seed)
 	return k.forecast(growingID{f.Target, hash}, f.Kind)
 }
 
-// growingIn returns the keys of a table or index that grow, the hottest first.
-func (k growingKeys) growingIn(of detect.Target) []detect.GrowingKey {
+// growingKeysOf returns the keys of a table or index that grow, the hottest first.
+func (k growingKeys) growingKeysOf(target detect.Target) []detect.GrowingKey {
 	all := []detect.GrowingKey{}
 	for id, known := range k.keys {
-		if id.target != of {
+		if id.target != target {
 			continue
 		}
-		if f := k.forecast(id, heat.GrowthKind(of.Index, known.most)); f != nil {
+		if f := k.forecast(id, heat.GrowthKind(target.Index, known.most)); f != nil {
 			all = append(all, heat.GrowingKey(known.key, known.most, f))
 		}
 	}

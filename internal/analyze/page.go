@@ -13,7 +13,7 @@ import (
 // pageWidth is the width of a page of words: a terminal of 80 columns shows it.
 const pageWidth = 79
 
-// page writes paragraphs.
+// page collects paragraphs.
 type page struct{ strings.Builder }
 
 func (p *page) line(format string, args ...any) {

@@ -15,9 +15,9 @@ type sketches struct {
 	windows *packed.Windows
 }
 
-// trims are the trims of seconds over the bound of memory: to keys above a hundredth of a
-// limit, and, when that is not enough, to the keys that a judge tracks. A table's default
-// quota of 40,000 units leaves room for some 500 of these in a second.
+// trims returns the trims of seconds over the bound of memory: to keys above a hundredth
+// of a limit, and then to the keys that a judge tracks. A table's default quota of 40,000
+// units leaves room for some 500 tracked keys in a second.
 func trims() []packed.Trim {
 	var all []packed.Trim
 	for _, share := range []float64{0.01, detect.TrackShare} {
@@ -38,7 +38,7 @@ func newSeconds(memory int64) *sketches {
 // ring. Sealing cuts the live seconds in two, which widens their bounds, so it is rare.
 const sealAt = 32 << 20
 
-// sealIfFull keeps the shard within its memory, and the seconds within theirs.
+// sealIfFull keeps the shard and the seconds within their memory.
 func (s *sketches) sealIfFull() error {
 	if s.shard.Pending() <= sealAt {
 		return nil
@@ -63,32 +63,32 @@ func (s *sketches) seal() {
 // of Settle, each of which judges every key.
 const judgeEvery = 300
 
-// judge lets a board and the census observe every second, in the order of time, and
-// returns growing keys too. It is called once.
+// judge shows every second to a board and to the census, in the order of time, and
+// returns growing keys too. It must be called once.
 func (s *sketches) judge(o board.Options) (*board.Board, growingKeys) {
 	judge, from, to := s.observe(o, s.census.Observe)
 	return judge, followGrowth(s.windows.All(), from, to, seed)
 }
 
-// observe lets a board, and one more, observe every second, in the order of time. It
-// returns the first and the last second.
+// observe shows every second to a board, and to one more observer, in the order of time.
+// It returns the first and the last second.
 func (s *sketches) observe(o board.Options, more func(*sketch.Window)) (judge *board.Board, from, to int64) {
 	s.seal()
 	judge = board.New(o)
-	settled, any := int64(0), false
+	settled, started := int64(0), false
 	for w := range s.windows.All() {
-		if !any || w.Second >= settled+judgeEvery {
+		if !started || w.Second >= settled+judgeEvery {
 			judge.Settle(w.Second-1, true)
 			settled = w.Second
 		}
-		if !any {
-			from, any = w.Second, true
+		if !started {
+			from, started = w.Second, true
 		}
 		judge.Observe(w)
 		more(w)
 		to = w.Second
 	}
-	if any {
+	if started {
 		judge.Settle(to, true)
 	}
 	return judge, from, to

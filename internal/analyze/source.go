@@ -22,20 +22,20 @@ type Source interface {
 	// Run passes all records to the sink, from any number of partitions at once. When ctx
 	// ends it returns without an error, and the verdict covers the passed records.
 	Run(ctx context.Context, sink source.Sink) error
-	// Name names the input, for a person.
+	// Name names the input for people.
 	Name() string
-	// Format is the form of its messages.
+	// Format is the format of its messages.
 	Form() format.Format
 	// Notes are sentences about the reading, once Run has returned.
 	Notes() []string
 	// Following returns how long load counts while Run goes on until ctx ends: findings
 	// are printed meanwhile. 0 if Run ends by itself.
 	Following() time.Duration
-	// Tell is given a line for each incident that begins meanwhile.
+	// Tell receives a line for each incident that begins meanwhile.
 	Tell(line string)
 }
 
-// Remote is where files are that are not this machine's, such as objects of S3.
+// Remote opens files that are not on this machine, such as objects of S3.
 type Remote interface {
 	files.Remote
 	// Notes are sentences about the reading, once it is over.
@@ -58,7 +58,7 @@ func (f *fold) readSource(ctx context.Context, o Options) error {
 	return err
 }
 
-// sharedFold is a fold whose partitions are read at once.
+// sharedFold is a fold whose partitions are read concurrently.
 type sharedFold struct {
 	mu     sync.Mutex
 	fold   *fold
@@ -67,31 +67,31 @@ type sharedFold struct {
 
 // Claim implements source.Sink.
 func (s *sharedFold) Claim(_ context.Context, c source.Claim) (source.Partition, error) {
-	return &sharedPart{file: file{into: s.fold, source: s.source, path: c.Partition, position: c.First}, of: s}, nil
+	return &sharedPart{file: file{into: s.fold, source: s.source, path: c.Partition, position: c.First}, shared: s}, nil
 }
 
-// sharedPart is a partition that is read beside others.
+// sharedPart is a partition of a sharedFold.
 type sharedPart struct {
 	file
-	of *sharedFold
+	shared *sharedFold
 }
 
 // Fold implements source.Partition.
 func (p *sharedPart) Fold(ctx context.Context, b source.Batch) error {
-	p.of.mu.Lock()
-	defer p.of.mu.Unlock()
+	p.shared.mu.Lock()
+	defer p.shared.mu.Unlock()
 	return p.file.Fold(ctx, b)
 }
 
 // Gap implements source.Partition.
 func (p *sharedPart) Gap(ctx context.Context, g sample.Gap) error {
-	p.of.mu.Lock()
-	defer p.of.mu.Unlock()
+	p.shared.mu.Lock()
+	defer p.shared.mu.Unlock()
 	return p.file.Gap(ctx, g)
 }
 
-// tellEvery is how often incidents are looked for while a source is followed. All seconds
-// that count are judged again each time.
+// tellEvery is the interval between two looks for incidents while a source is followed.
+// Each look judges all seconds that count again.
 const tellEvery = time.Minute
 
 // tellIncidents prints incidents as they begin, until ctx ends.
@@ -109,11 +109,11 @@ func (s *sharedFold) tellIncidents(ctx context.Context, o Options) {
 				o.Source.Tell(fmt.Sprintf("%s  %s  %s", in.OpenedAt.UTC().Format(time.RFC3339), in.Severity, wording.Printable(in.Title)))
 			}
 		}
-		told = open // what is forgotten may be told again
+		told = open // a forgotten incident may be printed again
 	}
 }
 
-// incidents judges the samples so far, of the time that counts.
+// incidents judges the samples so far, as long as they count.
 func (s *sharedFold) incidents(o Options) []detect.Incident {
 	s.mu.Lock()
 	defer s.mu.Unlock()

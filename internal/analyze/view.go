@@ -20,7 +20,7 @@ const (
 )
 
 // views writes the views of the tables' keys.
-func (r *Result) views(on screen) string {
+func (r *Result) views(display screen) string {
 	t := terminal.Table{Columns: []terminal.Column{
 		{Name: "table", Least: 10}, {Name: "keys", Right: true}, {Name: "effective", Right: true, Spare: 3}, {Name: "key like", Least: 10, Spare: 1},
 		{Name: "top key", Least: 10}, {Name: "share", Right: true}, {Name: "ceiling/s", Right: true, Spare: 2}, {Name: "design"},
@@ -32,10 +32,10 @@ func (r *Result) views(on screen) string {
 		}
 		name := r.target(s.Target)
 		top, share := topKey(s.View)
-		t.Add(short(name, tableWidth), keys(s.View), effective(s.View), shapeText(s.View), top, share, ceiling(s.View), string(s.View.Design.Verdict))
-		sentences = append(sentences, wrap(name+": "+s.View.Design.Why+judgedOver(&s)))
+		t.Add(shorten(name, tableWidth), keysCell(s.View), effectiveCell(s.View), shapeText(s.View), top, share, ceiling(s.View), string(s.View.Design.Verdict))
+		sentences = append(sentences, wrap(name+": "+s.View.Design.Why+judgedTime(&s)))
 		if len(s.View.Top) > 1 {
-			sentences = append(sentences, wrap("  most load: "+mostLoaded(s.View)))
+			sentences = append(sentences, wrap("  most load: "+heaviestKeys(s.View)))
 		}
 		for _, g := range s.View.Growing {
 			sentences = append(sentences, wrap("  "+growthLine(g)))
@@ -44,17 +44,17 @@ func (r *Result) views(on screen) string {
 	if len(sentences) == 0 {
 		return ""
 	}
-	return t.Render(on.width) + "\n\n" + strings.Join(sentences, "\n")
+	return t.Render(display.width) + "\n\n" + strings.Join(sentences, "\n")
 }
 
 // candidates writes the proposed keys below the present one of each table.
-func (r *Result) candidates(on screen) string {
+func (r *Result) candidates(display screen) string {
 	t := terminal.Table{Columns: []terminal.Column{
 		{Name: "table", Least: 10}, {Name: "partition key", Least: 13}, {Name: "keys", Right: true}, {Name: "effective", Right: true, Spare: 3},
 		{Name: "hottest second", Right: true}, {Name: "key like", Least: 10, Spare: 2}, {Name: "ceiling/s", Right: true, Spare: 1}, {Name: "design"},
 	}}
 	add := func(name, key string, v *detect.View) {
-		t.Add(short(name, tableWidth), short(printable(key), keyWidth), keys(v), effective(v), hottest(v), shapeText(v), ceiling(v), string(v.Design.Verdict))
+		t.Add(shorten(name, tableWidth), shorten(printable(key), keyWidth), keysCell(v), effectiveCell(v), hottestCell(v), shapeText(v), ceiling(v), string(v.Design.Verdict))
 	}
 	var sentences []string
 	last := detect.Target{}
@@ -78,16 +78,16 @@ func (r *Result) candidates(on screen) string {
 		add(r.target(c.Target), c.Candidate, c.View)
 		sentences = append(sentences, wrap(fmt.Sprintf("%s by %s: %s", r.target(c.Target), printable(c.Candidate), c.View.Design.Why)))
 	}
-	return t.Render(on.width) + "\n\n" + strings.Join(sentences, "\n")
+	return t.Render(display.width) + "\n\n" + strings.Join(sentences, "\n")
 }
 
-// mostOfTheTime is the share of the seconds between a table's first and last one from
-// which its view stands for all of that time.
+// mostOfTheTime is the share of a table's time, from its first second to its last, that a
+// view must cover to stand for all of it.
 const mostOfTheTime = 0.9
 
-// judgedOver names the judged seconds of a table's keys, if it had load in few of them;
+// judgedTime names the judged seconds of a table's keys, if it had load in few of them;
 // empty otherwise.
-func judgedOver(t *detect.Table) string {
+func judgedTime(t *detect.Table) string {
 	from, to := t.View.From.UTC(), t.View.To.UTC()
 	if float64(t.Seconds) >= mostOfTheTime*to.Sub(from).Seconds() {
 		return ""
@@ -97,9 +97,8 @@ func judgedOver(t *detect.Table) string {
 		wording.Seconds(int(t.Seconds)), wording.Span(to.Sub(from)), from.Format(moment), to.Add(-time.Second).Format(moment))
 }
 
-// keys writes how many there are, with ~ where that is an estimate, and ≥ where it is
-// the least.
-func keys(v *detect.View) string {
+// keysCell writes the number of keys, with ~ for an estimate, and ≥ for a lower bound.
+func keysCell(v *detect.View) string {
 	n := wording.Significant(v.DistinctKeys.Value)
 	if v.DistinctKeys.Low == v.DistinctKeys.High {
 		return n
@@ -110,7 +109,7 @@ func keys(v *detect.View) string {
 	return "~" + n
 }
 
-func effective(v *detect.View) string {
+func effectiveCell(v *detect.View) string {
 	switch n := v.EffectiveKeys; {
 	case n == nil:
 		return "-"
@@ -125,7 +124,7 @@ func shapeText(v *detect.View) string {
 	if v.Template.Pattern == "" {
 		return "(mixed)"
 	}
-	return short(printable(v.Template.Pattern), keyWidth)
+	return shorten(printable(v.Template.Pattern), keyWidth)
 }
 
 func topKey(v *detect.View) (key, share string) {
@@ -137,18 +136,18 @@ func topKey(v *detect.View) (key, share string) {
 	if top.Share.High-top.Share.Low > 0.001 {
 		share = fmt.Sprintf("%.1f–%.1f%%", 100*top.Share.Low, 100*top.Share.High)
 	}
-	return short(printable(top.Key), keyWidth), share
+	return shorten(printable(top.Key), keyWidth), share
 }
 
-// mostLoaded writes the keys with the most load, as far as it is proven to be more than
-// an even share.
-func mostLoaded(v *detect.View) string {
+// heaviestKeys writes the keys with the most load, if that is proven to exceed an even
+// share.
+func heaviestKeys(v *detect.View) string {
 	var all []string
 	for _, k := range v.Top {
 		if k.Share.Low*v.DistinctKeys.Value < 1 {
 			continue
 		}
-		all = append(all, fmt.Sprintf("%s %.3g%%", short(printable(k.Key), 2*keyWidth), 100*k.Share.Low))
+		all = append(all, fmt.Sprintf("%s %.3g%%", shorten(printable(k.Key), 2*keyWidth), 100*k.Share.Low))
 	}
 	mixed := ""
 	if v.WriteShare > 0 && v.WriteShare < 1 {
@@ -166,8 +165,8 @@ func mostLoaded(v *detect.View) string {
 	return strings.Join(all, ", ") + mixed
 }
 
-// ceiling writes the load of all keys at which the hottest fills its partition, by the
-// nearer ceiling at the observed mix of reads and writes.
+// ceiling writes the load of all keys at which the hottest key fills its partition. It
+// uses the nearer ceiling at the observed mix of reads and writes.
 func ceiling(v *detect.View) string {
 	switch c := v.Ceiling; {
 	case c.WCU != nil && !ceilingOfReads(v):
@@ -178,14 +177,14 @@ func ceiling(v *detect.View) string {
 	return "-"
 }
 
-// ceilingOfReads reports whether the ceiling is one of reads, of which a partition may
-// serve more than is certain.
+// ceilingOfReads reports whether the nearer ceiling is a ceiling of reads. A partition
+// may serve more reads than is certain.
 func ceilingOfReads(v *detect.View) bool {
 	return v.Ceiling.RCU != nil && (v.Ceiling.WCU == nil || v.WriteShare < 0.5)
 }
 
-// hottest writes the highest second of any key, in the unit nearer to its limit.
-func hottest(v *detect.View) string {
+// hottestCell writes the highest second of any key, in the unit nearer to its limit.
+func hottestCell(v *detect.View) string {
 	if v.Hottest.WCU/detect.Units(detect.PartitionWrite) < v.Hottest.RCU/detect.Units(detect.PartitionRead) {
 		return wording.Significant(v.Hottest.RCU) + " RCU"
 	}
@@ -201,8 +200,8 @@ func growthLine(g detect.GrowingKey) string {
 	return line + "."
 }
 
-// short cuts text that is too wide for its column.
-func short(s string, width int) string {
+// shorten cuts text that is too wide for its column.
+func shorten(s string, width int) string {
 	if text.StringWidthWithoutEscSequences(s) <= width {
 		return s
 	}
@@ -218,22 +217,21 @@ func wrap(s string) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// wholeTable is a table or index to explain as a whole, whether or not anything is wrong
-// with it.
+// wholeTable is a table or index to explain as a whole, even if nothing is wrong with it.
 type wholeTable struct {
 	*detect.Table
 	incidents []wholeIncident
 }
 
-// wholeIncident is an incident, and its findings that are of one table or index.
+// wholeIncident is an incident, and its findings about one table or index.
 type wholeIncident struct {
 	root *detect.Finding
 	*detect.Incident
 	findings []*detect.Finding
 }
 
-// wholeTables returns the tables and indexes that a text names, as the table of findings
-// writes them or in full.
+// wholeTables returns the tables and indexes with a name, as the table of findings writes
+// it or in full.
 func (r *Result) wholeTables(name string) (all []wholeTable) {
 	for i := range r.Tables {
 		t := &r.Tables[i]
@@ -245,7 +243,7 @@ func (r *Result) wholeTables(name string) (all []wholeTable) {
 }
 
 // incidentsOf returns the incidents with findings of a table or index, the worst first.
-func (r *Result) incidentsOf(of detect.Target) (all []wholeIncident) {
+func (r *Result) incidentsOf(target detect.Target) (all []wholeIncident) {
 	groups := detect.Roots(r.Findings)
 	for i := range r.Incidents {
 		in := wholeIncident{Incident: &r.Incidents[i]}
@@ -255,7 +253,7 @@ func (r *Result) incidentsOf(of detect.Target) (all []wholeIncident) {
 			}
 			in.root = g[0]
 			for _, f := range g {
-				if f.Target == of {
+				if f.Target == target {
 					in.findings = append(in.findings, f)
 				}
 			}
@@ -279,7 +277,7 @@ func (w *wholeTable) write(p *page) {
 	}
 	for _, in := range w.incidents[:min(len(w.incidents), maxIncidents)] {
 		p.incident(in.Incident, in.root, false)
-		shown := few(in.findings)
+		shown := dropAlike(in.findings)
 		for _, f := range shown {
 			p.paragraph(6, "      ", fmt.Sprintf("%s %s: %s", f.Kind, subject(f), wording.LoadOfLimit(f)))
 		}
@@ -311,8 +309,8 @@ func (w *wholeTable) write(p *page) {
 	w.keys(p)
 }
 
-// spanText gives the number of requests. Samples may not mark throttled ones: the others
-// are known to be served only if some samples do.
+// spanText gives the number of requests. Samples may not mark throttled requests: the
+// others are known to be served only if some samples do.
 func (w *wholeTable) spanText() string {
 	if w.Throttled.Requests > 0 {
 		return fmt.Sprintf("%s requests that were served in %s", wording.Count(w.Requests), wording.Seconds(int(w.Seconds)))
@@ -331,12 +329,12 @@ func (w *wholeTable) keys(p *page) {
 	if v.Template.Pattern != "" {
 		like = fmt.Sprintf("%d of %d compared like %s", v.Template.Keys, v.Template.Of, printable(v.Template.Pattern))
 	}
-	p.fact("keys", "%s, %s", keys(v), like)
+	p.fact("keys", "%s, %s", keysCell(v), like)
 	if v.EffectiveKeys != nil {
-		p.fact("effective", "two units of one second are for the same key as often as if the load were that of %s keys evenly", effective(v))
+		p.fact("effective", "two units of one second are for the same key as often as if the load were that of %s keys evenly", effectiveCell(v))
 	}
 	if len(v.Top) > 0 {
-		p.fact("most load", "%s", mostLoaded(v))
+		p.fact("most load", "%s", heaviestKeys(v))
 	}
 	if c := ceiling(v); c != "-" {
 		fills := "fills"
@@ -346,7 +344,7 @@ func (w *wholeTable) keys(p *page) {
 		p.fact("ceiling", "the hottest key at a time alone %s a partition at about %s a second of all keys together, at the observed skew, while it is in one partition and whatever is provisioned", fills, c)
 	}
 	p.heading(fmt.Sprintf("Key design (%s)", v.Design.Verdict))
-	p.paragraph(2, "  ", v.Design.Why+judgedOver(w.Table))
+	p.paragraph(2, "  ", v.Design.Why+judgedTime(w.Table))
 	for _, g := range v.Growing {
 		p.paragraph(2, "  ", growthLine(g))
 	}

@@ -9,13 +9,13 @@ import (
 	"github.com/keyheat/keyheat/detect/wording"
 )
 
-// answers returns the answers to every question, for every table that has the key, in
+// answers returns the answers to every question for every table with the key, in
 // agreement with its findings.
 func (f *fold) answers(o Options, found []detect.Finding, policy func(detect.Target) detect.Policy) []whatif.Answer {
 	all := []whatif.Answer{}
 	for _, q := range o.WhatIf {
-		for _, of := range f.find(q.Key) {
-			answer := whatif.Ask(q, of.target, of.seconds, policy(of.target))
+		for _, keyed := range f.find(q.Key) {
+			answer := whatif.Ask(q, keyed.target, keyed.seconds, policy(keyed.target))
 			for i := range found {
 				answer.Agree(&found[i])
 			}
@@ -32,7 +32,7 @@ func (r *Result) writeWhatIf(out io.Writer, questions []whatif.Question) error {
 		if i > 0 {
 			p.line("")
 		}
-		whatIf(p, &r.WhatIf[i])
+		writeAnswer(p, &r.WhatIf[i])
 	}
 	answered := map[string]bool{}
 	for _, w := range r.WhatIf {
@@ -47,8 +47,8 @@ func (r *Result) writeWhatIf(out io.Writer, questions []whatif.Question) error {
 	return err
 }
 
-// whatIf writes a page about one answer.
-func whatIf(p *page, w *whatif.Answer) {
+// writeAnswer writes a page about one answer.
+func writeAnswer(p *page, w *whatif.Answer) {
 	load := ""
 	if w.Factor != 1 {
 		load = fmt.Sprintf(" and %s times the load", wording.About(w.Factor))

@@ -2,7 +2,6 @@ package analyze
 
 import (
 	"cmp"
-	"encoding/csv"
 	"fmt"
 	"io"
 	"slices"
@@ -31,7 +30,7 @@ func (r *Result) write(out io.Writer, o *Options) error {
 	case FormatHTML:
 		err = r.report().Write(out, report.HTML)
 	case FormatTable:
-		_, err = io.WriteString(out, r.text(screen{terminal.WidthOf(out), cmp.Or(o.Top, maxRows), terminal.Is(out) && terminal.Colours()}))
+		_, err = io.WriteString(out, r.tableText(screen{terminal.WidthOf(out), cmp.Or(o.Top, maxRows), terminal.Is(out) && terminal.Colours()}))
 	}
 	if err != nil {
 		return fmt.Errorf("write the findings: %w", err)
@@ -39,7 +38,7 @@ func (r *Result) write(out io.Writer, o *Options) error {
 	return nil
 }
 
-// report returns the result in the form of the reports.
+// report converts the result into a report.
 func (r *Result) report() *report.Report {
 	return report.OfFiles(report.Found{
 		Files: report.Files{Samples: r.Samples.Good, Bad: r.Samples.Bad, Unjudged: r.Samples.UnjudgedText(), Notes: r.notes()}, Made: time.Now(),
@@ -47,7 +46,7 @@ func (r *Result) report() *report.Report {
 	})
 }
 
-// notes are the remarks of a report on files beside the number of samples.
+// notes returns the remarks of a report on files beside the number of samples.
 func (r *Result) notes() []string {
 	all := []string{}
 	for _, s := range slices.Concat([]string{r.Samples.Covers(), r.Samples.LowerBoundText(), r.Samples.ComputedText()}, intake.OtherKeys(r.Tables, r.Findings), r.Samples.FaultSentences(), r.Notes) {
@@ -58,7 +57,7 @@ func (r *Result) notes() []string {
 	return all
 }
 
-// writeJSON writes the result so that it can also be looked at.
+// writeJSON writes the result as JSON that people can read, too.
 func (r *Result) writeJSON(out io.Writer) error {
 	text, err := wording.JSON(r)
 	if err != nil {
@@ -68,106 +67,34 @@ func (r *Result) writeJSON(out io.Writer) error {
 	return err
 }
 
-var csvColumns = []string{
-	"fingerprint", "kind", "table", "index", "key", "key_type", "severity", "state",
-	"peak_at", "peak_wcu", "peak_wcu_low", "peak_wcu_high", "peak_rcu", "peak_rcu_low", "peak_rcu_high",
-	"mean_wcu", "mean_rcu", "over_seconds", "possible_seconds", "saturated_seconds",
-	"utilization", "share", "reason", "shards", "first_seen", "last_seen", "account", "region", "note",
-}
-
-// The kinds of the row that limits the findings of a CSV.
-const (
-	kindUnjudged = "not_judged"
-	kindPartly   = "partly_judged"
-)
-
-// note returns the kind and the note of a row that is no finding: the unjudged part;
-// empty when all was judged. Without it, no rows would look like no hot keys.
-func (r *Result) note() (kind, note string) {
-	parts := []string{r.Samples.Covers()}
-	switch {
-	case !r.Samples.Judged:
-		kind, parts = kindUnjudged, []string{r.Samples.UnjudgedText()}
-	case r.Samples.Partial() || len(r.Gaps) > 0:
-		kind = kindPartly
-	default:
-		return "", ""
-	}
-	for i := range r.Gaps {
-		parts = append(parts, notCounted(&r.Gaps[i]))
-	}
-	return kind, strings.TrimSpace(strings.Join(append(parts, r.Samples.FaultSentences()...), " "))
-}
-
-func (r *Result) writeCSV(out io.Writer) error {
-	w := csv.NewWriter(out)
-	_ = w.Write(csvColumns) // Error returns what went wrong with any
-	if kind, note := r.note(); kind != "" {
-		row := make([]string, len(csvColumns))
-		row[1], row[len(row)-1] = kind, wording.Cell(note)
-		_ = w.Write(row)
-	}
-	roots := rootsByIncident(r.Findings)
-	for i := range r.Findings {
-		f := &r.Findings[i]
-		_ = w.Write(record(f, roots[f.Incident]))
-	}
-	w.Flush()
-	return w.Error()
-}
-
-// rootsByIncident returns the finding that each incident is about, by the incident's ID.
-func rootsByIncident(found []detect.Finding) map[string]*detect.Finding {
-	roots := map[string]*detect.Finding{}
-	for _, group := range detect.Roots(found) {
-		roots[group[0].Incident] = group[0]
-	}
-	return roots
-}
-
-func record(f, root *detect.Finding) []string {
-	at := func(t time.Time) string { return t.Format(time.RFC3339) }
-	decimal := func(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
-	return []string{
-		f.Fingerprint, string(f.Kind), wording.Cell(f.Table), wording.Cell(f.Index), wording.Cell(f.Key), f.KeyType, string(f.Severity), string(f.State),
-		at(f.Peak.At), decimal(f.Peak.WCU.Value), decimal(f.Peak.WCU.Low), decimal(f.Peak.WCU.High),
-		decimal(f.Peak.RCU.Value), decimal(f.Peak.RCU.Low), decimal(f.Peak.RCU.High),
-		decimal(f.Mean.WCU.Value), decimal(f.Mean.RCU.Value),
-		provenOver(f), strconv.Itoa(f.PossibleSeconds), strconv.Itoa(f.SaturatedSeconds),
-		decimal(f.Utilization), decimal(f.Share), string(f.Reason), shardsCell(f, root),
-		at(f.FirstSeen), at(f.LastSeen), f.Account, f.Region, "",
-	}
-}
-
-// screen is where a result is shown.
+// screen describes where a result is shown.
 type screen struct {
-	width   int // in characters; 0 where that is not known
+	width   int // in characters; 0 if unknown
 	rows    int // the most findings
 	colours bool
 }
 
-// text returns the result for a person.
-func (r *Result) text(on screen) string {
+// tableText returns the result as text with tables.
+func (r *Result) tableText(display screen) string {
 	var b strings.Builder
 	b.WriteString(r.verdict())
 	if len(r.Findings) > 0 {
-		b.WriteString(r.incidents(on) + "\n" + r.findings(on) + "\n")
+		b.WriteString(r.incidents(display) + "\n" + r.findings(display) + "\n")
 	}
 	if len(r.Tables) > 0 {
-		b.WriteString("\n" + r.tables(on) + "\n" + r.sharedText())
-		if views := r.views(on); views != "" {
+		b.WriteString("\n" + r.tables(display) + "\n" + r.sharedText())
+		if views := r.views(display); views != "" {
 			b.WriteString("\n" + views + "\n")
 		}
 	}
 	if len(r.Candidates) > 0 {
-		b.WriteString("\n" + r.candidates(on) + "\n")
+		b.WriteString("\n" + r.candidates(display) + "\n")
 	}
 	b.WriteString("\n" + r.samplesRead())
 	return b.String()
 }
 
-// verdict returns the first sentence: that there are no hot keys, that the verdict does
-// not cover all, or that there is none.
+// verdict returns the first sentence: no hot keys, a verdict on a part, or no verdict.
 func (r *Result) verdict() string {
 	switch s := &r.Samples; {
 	case !s.Judged:
@@ -175,13 +102,13 @@ func (r *Result) verdict() string {
 	case s.Partial() && len(r.Findings) == 0:
 		return "No hot keys in what could be read. " + s.Covers() + "\n"
 	case len(r.Findings) > 0:
-		text := ""
+		sentences := ""
 		for _, sentence := range []string{s.Covers(), s.LowerBound()} {
 			if sentence != "" {
-				text += wrap(sentence) + "\n\n"
+				sentences += wrap(sentence) + "\n\n"
 			}
 		}
-		return text
+		return sentences
 	case len(r.Gaps) > 0:
 		return "No hot keys in what could be read.\n"
 	case s.AtLeast():
@@ -238,16 +165,16 @@ const (
 )
 
 // incidents returns the worst incidents, each with its first remedy.
-func (r *Result) incidents(on screen) string {
+func (r *Result) incidents(display screen) string {
 	p, roots := &page{}, rootsByIncident(r.Findings)
-	shown, most := 0, min(maxIncidents, on.rows)
+	shown, most := 0, min(maxIncidents, display.rows)
 	for i := range r.Incidents {
 		in := &r.Incidents[i]
 		if in.Severity == detect.Info || shown == most {
 			continue
 		}
 		shown++
-		p.incident(in, roots[in.ID], on.colours)
+		p.incident(in, roots[in.ID], display.colours)
 	}
 	if more := len(r.Incidents) - shown; more > 0 && shown == most {
 		p.line("and %s more incidents", wording.Count(int64(more)))
@@ -269,7 +196,7 @@ func (p *page) incident(in *detect.Incident, root *detect.Finding, colours bool)
 	}
 }
 
-func (r *Result) findings(on screen) string {
+func (r *Result) findings(display screen) string {
 	t := terminal.Table{Columns: []terminal.Column{
 		{Name: "severity"}, {Name: "state", Spare: 2}, {Name: "kind", Spare: 1}, {Name: "key", Least: 20}, {Name: "table", Least: 12},
 		{Name: "peak/s", Right: true}, {Name: "of limit", Right: true}, {Name: "seconds over", Right: true, Spare: 3},
@@ -277,24 +204,24 @@ func (r *Result) findings(on screen) string {
 	}}
 	rows, alike, least, more := 0, 0, false, false
 	for _, group := range detect.Roots(r.Findings) {
-		shown := few(group)
-		for i, f := range shown[:min(len(shown), on.rows-rows)] {
-			of := ""
+		shown := dropAlike(group)
+		for i, f := range shown[:min(len(shown), display.rows-rows)] {
+			branch := ""
 			if i > 0 {
-				of = "└ " // what the first row of the incident explains
+				branch = "└ " // explained by the incident's first row
 			}
 			peak, ofLimit, at := peakCells(f)
-			t.Add(severity(f.Severity, on.colours), string(f.State), string(f.Kind), of+text.Trim(subject(f), 48), r.target(f.Target),
+			t.Add(severity(f.Severity, display.colours), string(f.State), string(f.Kind), branch+text.Trim(subject(f), 48), r.target(f.Target),
 				peak, ofLimit, wording.OverSeconds(f), shardsCell(f, group[0]), at)
 			least, more = least || f.OnlyMean(), more || strings.HasPrefix(wording.OverSeconds(f), "≥")
 			rows++
 		}
-		if hidden := len(group) - len(shown); hidden > 0 && rows < on.rows {
+		if hidden := len(group) - len(shown); hidden > 0 && rows < display.rows {
 			t.Add("", "", "", fmt.Sprintf("└ and %s like these", wording.Count(int64(hidden))))
 			alike += hidden
 		}
 	}
-	shown := t.Render(on.width)
+	shown := t.Render(display.width)
 	if least {
 		shown += "\n" + wrap("≥ of a peak: the highest second had at least so much, and these samples cannot tell which that was, nor how high. --explain KEY says what it had at most.")
 	}
@@ -310,8 +237,8 @@ func (r *Result) findings(on screen) string {
 	return shown
 }
 
-// few returns the findings of an incident without repetitions of many similar ones.
-func few(group []*detect.Finding) (shown []*detect.Finding) {
+// dropAlike returns the findings of an incident without repetitions of many similar ones.
+func dropAlike(group []*detect.Finding) (shown []*detect.Finding) {
 	alike := map[detect.Kind]int{}
 	for _, f := range group {
 		if alike[f.Kind]++; alike[f.Kind] <= maxAlike {
@@ -319,15 +246,6 @@ func few(group []*detect.Finding) (shown []*detect.Finding) {
 		}
 	}
 	return shown
-}
-
-// provenOver returns the number of seconds in which a finding's load is proven to be over
-// the limit, beside the number of possible ones; empty if unknown.
-func provenOver(f *detect.Finding) string {
-	if f.OverSeconds == nil {
-		return ""
-	}
-	return strconv.Itoa(*f.OverSeconds)
 }
 
 // shardsCell returns the number of key shards that carry a finding's load; empty if none
@@ -340,7 +258,7 @@ func shardsCell(f, root *detect.Finding) string {
 }
 
 // tables writes the load of each table and index, and its throttled requests, if any.
-func (r *Result) tables(on screen) string {
+func (r *Result) tables(display screen) string {
 	t := terminal.Table{Columns: []terminal.Column{
 		{Name: "table", Least: 20}, {Name: "seconds", Right: true, Spare: 1}, {Name: "requests seen", Right: true},
 		{Name: "write units", Right: true}, {Name: "read units", Right: true},
@@ -355,7 +273,7 @@ func (r *Result) tables(on screen) string {
 		}
 		t.Add(row[:len(t.Columns)]...)
 	}
-	return t.Render(on.width)
+	return t.Render(display.width)
 }
 
 func severity(s detect.Severity, colours bool) string {
@@ -365,25 +283,25 @@ func severity(s detect.Severity, colours bool) string {
 	return terminal.Severity(string(s))
 }
 
-// target writes a table, or an index of it as table/index, after the account and
-// the Region where these are known.
-func target(of detect.Target) string { return printable(of.Name()) }
+// target writes a table, or an index as table/index, after the account and the Region if
+// known.
+func target(t detect.Target) string { return printable(t.Name()) }
 
-// target writes a table or index in the columns of a result, which are narrow: without
-// the account, or the Region, that all of its tables share.
-func (r *Result) target(of detect.Target) string {
+// target writes a table or index for the narrow columns of a result: without the account,
+// or the Region, that all of its tables share.
+func (r *Result) target(t detect.Target) string {
 	account, region := false, false
 	for i := range r.Tables {
 		account = account || r.Tables[i].Account != r.Tables[0].Account
 		region = region || r.Tables[i].Region != r.Tables[0].Region
 	}
 	if !account {
-		of.Account = ""
+		t.Account = ""
 	}
 	if !region {
-		of.Region = ""
+		t.Region = ""
 	}
-	return target(of)
+	return target(t)
 }
 
 // sharedText names the account and Region that the columns leave out; empty if unknown.
@@ -405,7 +323,7 @@ func (r *Result) sharedText() string {
 	return "All of " + strings.Join(parts, ", ") + ".\n"
 }
 
-// subject writes the key that a finding is about, or that it is about all of them.
+// subject writes the key of a finding, or that the finding is about all keys.
 func subject(f *detect.Finding) string {
 	switch {
 	case f.Key != "":
@@ -416,8 +334,8 @@ func subject(f *detect.Finding) string {
 	return "(whole table)"
 }
 
-// peakCells returns the size of a finding's load, its share of the limit, and its time:
-// none if samples do not carry it.
+// peakCells returns the size of a finding's load, its share of the limit, and its time.
+// The time is empty if the load is only a mean.
 func peakCells(f *detect.Finding) (load, ofLimit, at string) {
 	load, ofLimit = wording.Load(f)
 	if f.OnlyMean() {
@@ -426,5 +344,5 @@ func peakCells(f *detect.Finding) (load, ofLimit, at string) {
 	return load, ofLimit, f.Peak.At.Format(time.RFC3339)
 }
 
-// printable returns text that does nothing to a terminal, or a dash for none.
+// printable returns text that is safe for a terminal, or a dash for an empty one.
 func printable(s string) string { return cmp.Or(wording.Printable(s), "-") }

@@ -37,16 +37,15 @@ type result struct {
 func CheckCommand(daemon string, defaults any, probes func() []Probe, running func() Probe) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "check",
-		Short: "Check the configuration, and whether its servers can be reached",
-		Long: "Reads the configuration as the daemon does, connects to every server that it\n" +
-			"names, and reports on each in a sentence. Exits with 0, or with 78 when something\n" +
-			"is wrong.",
+		Short: "Check the configuration and the servers that it names",
+		Long: "Reads the configuration as the daemon does, connects to every server that it names,\n" +
+			"and prints a sentence about each. Exits with 0, or with 78 if anything is wrong.",
 		Example: fmt.Sprintf("  %s check --config %s.yaml\n  %s check -o json\n  %s check --daemon", daemon, daemon, daemon, daemon),
 		Args:    cobra.NoArgs,
 	}
 	load := Layers(c, defaults)
 	format := OutputFlag(c)
-	ask := c.Flags().Bool("daemon", false, "instead of the servers, ask the daemon that runs with this configuration whether it is ready")
+	ask := c.Flags().Bool("daemon", false, "ask the running daemon whether it is ready, instead of the servers")
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		probes := probes
 		if *ask {

@@ -20,7 +20,7 @@ import (
 const (
 	OK            = 0
 	Failed        = 1
-	Found         = 2 // what the command was asked to tell of; see [Finding]
+	Found         = 2 // the command found what it was asked to fail on; see [Finding]
 	Misconfigured = 78
 )
 
@@ -100,8 +100,8 @@ type foundError struct{ error }
 
 func (e *foundError) Unwrap() error { return e.error }
 
-// Finding marks an error as one that a command was asked to tell of by its exit code: Run
-// exits with Found. Of no error it is none.
+// Finding marks an error as one that the command was asked to fail on: Run exits with
+// Found. Without an error it returns nil.
 func Finding(err error) error {
 	if err == nil {
 		return nil
@@ -114,8 +114,8 @@ type configError struct{ error }
 
 func (e *configError) Unwrap() error { return e.error }
 
-// Wrong marks an error as one of the configuration: Run exits with
-// Misconfigured. Of no error it is none.
+// Wrong marks an error as one of the configuration: Run exits with Misconfigured. Without
+// an error it returns nil.
 func Wrong(err error) error {
 	if err == nil {
 		return nil

@@ -148,9 +148,13 @@ func TestStoreShowsNoPassword(t *testing.T) {
 func TestVersion(t *testing.T) {
 	t.Parallel()
 	root := &cobra.Command{Use: "daemon"}
-	root.AddCommand(cli.VersionCommand("daemon"))
+	cli.AddVersion(root)
 	var out, errs bytes.Buffer
 	if code := cli.Run(t.Context(), root, []string{"version", "-o", "json"}, cli.Streams{Out: &out, Err: &errs}); code != cli.OK || !json.Valid(out.Bytes()) {
 		t.Errorf("%d %s %s", code, out.String(), errs.String())
+	}
+	out.Reset()
+	if code := cli.Run(t.Context(), root, []string{"--version"}, cli.Streams{Out: &out, Err: &errs}); code != cli.OK || !strings.HasPrefix(out.String(), "daemon ") {
+		t.Errorf("--version: %d %s %s", code, out.String(), errs.String())
 	}
 }

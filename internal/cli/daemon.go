@@ -13,8 +13,8 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/keyheat/keyheat/internal/daemon"
 	"github.com/keyheat/keyheat/internal/daemon/admin"
-	"github.com/keyheat/keyheat/internal/daemon/health"
 	"github.com/keyheat/keyheat/store"
 )
 
@@ -71,7 +71,7 @@ func Serve(ctx context.Context, o admin.Options, db Store, log *slog.Logger, wor
 }
 
 func withStore(ctx context.Context, db Store, d Daemon, work func(context.Context, Daemon) error) (err error) {
-	var status health.Status
+	var status daemon.Health
 	d.Ops.Ready("store", status.Reasons)
 	d.Store, err = db.open(ctx, d.Log, &status)
 	if err != nil {

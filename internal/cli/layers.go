@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"net/url"
 	"os"
@@ -21,6 +22,10 @@ const fileVariable = config.EnvPrefix + "CONFIG"
 // reserved are variables that this repository's scripts and tests read, so that
 // a daemon started by them does not take them for a mistake.
 var reserved = []string{fileVariable, config.EnvPrefix + "CACHE", config.EnvPrefix + "TEST_"}
+
+// settingsHelp stands in the help of each command that reads the configuration.
+const settingsHelp = "docs/CONFIGURATION.md describes the settings. Each is a key in the file, a variable and\n" +
+	"a flag, in rising order: store.url, KEYHEAT_STORE_URL, --store-url."
 
 // WithConfig has a command read its configuration before it runs; config points to the
 // defaults.
@@ -65,16 +70,18 @@ func Layers(c *cobra.Command, defaults any) (load func() error) {
 // defaults.
 func layers(c *cobra.Command, defaults any) (fill func(into any) error) {
 	files := c.Flags().StringArrayP("config", "c", filepath.SplitList(os.Getenv(fileVariable)),
-		"the YAML `file` to read, repeatable: a later one stands before an earlier one; also "+fileVariable)
+		"the YAML `file` to read; a later file wins over an earlier one (default $"+fileVariable+")")
 	flags := pflag.NewFlagSet(c.Name(), pflag.ContinueOnError)
 	config.AddFlags(flags, defaults)
+	flags.VisitAll(func(f *pflag.Flag) { f.Hidden = true }) // docs/CONFIGURATION.md describes them
 	c.Flags().AddFlagSet(flags)
+	c.Long = cmp.Or(c.Long, c.Short) + "\n\n" + settingsHelp
 	_ = c.MarkFlagFilename("config", "yaml", "yml")
 	secrets := config.SecretFlags(defaults)
 	return func(into any) error {
 		c.Flags().Visit(func(f *pflag.Flag) {
 			if slices.Contains(secrets, f.Name) && holdsSecret(f.Value.String()) {
-				fmt.Fprintf(c.ErrOrStderr(), "%s: --%s holds a secret, which everybody on this machine sees in the list of processes: give it in a file or the environment\n", c.Root().Name(), f.Name)
+				fmt.Fprintf(c.ErrOrStderr(), "%s: --%s holds a secret, which every user of this machine sees in the list of processes: give it in a file or the environment\n", c.Root().Name(), f.Name)
 			}
 		})
 		return Wrong(config.Load(into, config.Options{
@@ -83,11 +90,8 @@ func layers(c *cobra.Command, defaults any) (fill func(into any) error) {
 	}
 }
 
-// longToken is from how many characters on a step of an address is taken for a token.
-const longToken = 16
-
-// holdsSecret reports whether an address has a password or a likely token. Text that is
-// no address may be libpq's form of one.
+// holdsSecret reports whether a database's address has a password. Text that is no URL
+// may be libpq's form of one.
 func holdsSecret(text string) bool {
 	u, err := url.Parse(text)
 	if err != nil || u.Scheme == "" {
@@ -95,10 +99,7 @@ func holdsSecret(text string) bool {
 	}
 	_, password := u.User.Password()
 	for name := range u.Query() {
-		password = password || strings.Contains(name, "password") || u.Scheme == "http" || u.Scheme == "https"
-	}
-	if u.Scheme == "http" || u.Scheme == "https" {
-		password = password || u.User != nil || slices.ContainsFunc(strings.Split(u.Path, "/"), func(step string) bool { return len(step) >= longToken })
+		password = password || strings.Contains(name, "password")
 	}
 	return password || u.Scheme != "sqlite" && strings.Contains(u.Opaque, "password")
 }

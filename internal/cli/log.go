@@ -9,8 +9,8 @@ import (
 
 // Log chooses the level and format of logs, which go to standard error.
 type Log struct {
-	Level  slog.Level `yaml:"level" help:"the least level that is logged: debug, info, warn or error"`
-	Format string     `yaml:"format" help:"json for machines, text for people"`
+	Level  slog.Level `yaml:"level" help:"the lowest level to log: debug, info, warn or error"`
+	Format string     `yaml:"format" help:"json or text"`
 }
 
 // DefaultLog returns the defaults, which suit log collectors.

@@ -8,7 +8,7 @@ import (
 	"os"
 	"slices"
 
-	"github.com/keyheat/keyheat/internal/daemon/metrics"
+	"github.com/keyheat/keyheat/internal/daemon"
 	"github.com/keyheat/keyheat/internal/settings/config"
 )
 
@@ -33,7 +33,7 @@ type Reload[C any] struct {
 // Runner returns a function that reloads at every SIGHUP until its context ends. Changes
 // of files count from the call on, and the metrics exist when it returns.
 func (r Reload[C]) Runner(d Daemon) (run func(ctx context.Context) error) {
-	m := metrics.New("config", nil)
+	m := daemon.NewMetrics("config", nil)
 	successful := m.Gauge("last_reload_successful", "Whether the last reload of the configuration succeeded; 1 before the first one.")
 	succeeded := m.Gauge("last_reload_success_timestamp_seconds", "When the configuration was read successfully last, in Unix seconds.")
 	d.Ops.Registry().MustRegister(m)
@@ -53,7 +53,7 @@ func (r Reload[C]) Runner(d Daemon) (run func(ctx context.Context) error) {
 			}
 			if err != nil {
 				successful.Set(0)
-				d.Log.Error("SIGHUP: the configuration was not reloaded, and everything goes on as before", "error", err)
+				d.Log.Error("SIGHUP: the configuration was not reloaded; the old one stays in effect", "error", err)
 				continue
 			}
 			now := digests(r.files(next))

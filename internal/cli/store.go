@@ -10,15 +10,15 @@ import (
 
 	"github.com/cenkalti/backoff/v5"
 
-	"github.com/keyheat/keyheat/internal/daemon/health"
+	"github.com/keyheat/keyheat/internal/daemon"
 	"github.com/keyheat/keyheat/internal/settings/config"
 	"github.com/keyheat/keyheat/store"
 )
 
 // Store names the database the daemons share.
 type Store struct {
-	URL     config.Secret `yaml:"url" help:"the database: postgres://user@host/db?sslmode=verify-full, which is meant too where a host beyond this machine has no sslmode; or sqlite:PATH" flag:"true"`
-	URLFile string        `yaml:"url_file" help:"a file that holds the URL, where it has a password"`
+	URL     config.Secret `yaml:"url" help:"the database: postgres://user@host/db?sslmode=verify-full or sqlite:PATH; another machine's Postgres has verify-full by default" flag:"true"`
+	URLFile string        `yaml:"url_file" help:"a file with the URL, for a URL with a password"`
 }
 
 // Check adds the faults.
@@ -31,7 +31,7 @@ func (s Store) Check(f *config.Faults) {
 	default:
 		// The error does not repeat the text: in libpq's form (host=… password=…) it
 		// would hold the password.
-		f.Addf("store.url", `no URL of a database: it begins with "postgres://" or "sqlite:"`)
+		f.Addf("store.url", `not the URL of a database: begin it with "postgres://" or "sqlite:"`)
 	}
 }
 
@@ -77,18 +77,18 @@ func (s Store) Use(ctx context.Context, work func(*store.Store) error) (err erro
 
 // open opens the database, and waits for it while it cannot be reached: a
 // daemon may be up before its database. status has the reason meanwhile.
-func (s Store) open(ctx context.Context, log *slog.Logger, status *health.Status) (*store.Store, error) {
+func (s Store) open(ctx context.Context, log *slog.Logger, status *daemon.Health) (*store.Store, error) {
 	return backoff.Retry(ctx, func() (*store.Store, error) {
 		opened, err := store.Open(ctx, string(s.URL), store.Options{})
 		if err == nil {
-			status.Heal(health.Whole)
+			status.Heal(daemon.Whole)
 			return opened, nil
 		}
 		err = fmt.Errorf("open %s: %w", s, err)
 		if !errors.Is(err, store.ErrUnavailable) {
 			return nil, backoff.Permanent(err)
 		}
-		status.Fail(health.Whole, err.Error())
+		status.Fail(daemon.Whole, err.Error())
 		log.Warn("the database cannot be reached; trying again", "error", err)
 		return nil, err
 	}, backoff.WithMaxElapsedTime(0), backoff.WithBackOff(&backoff.ExponentialBackOff{

@@ -11,11 +11,11 @@ import (
 
 // Web configures the users who may reach a daemon's server, and their rights.
 type Web struct {
-	ConfigFile     string   `yaml:"config_file" help:"TLS, client certificates and users of the server, in the form of Prometheus's [web configuration file](https://prometheus.io/docs/prometheus/latest/configuration/https/)"`
-	AllowInsecure  bool     `yaml:"allow_insecure" help:"listen beyond this machine without TLS or authentication, because something in front of the server provides them"`
-	Operators      []string `yaml:"operators" help:"the users who may change something, * for all; others read. Without any, all may on loopback without a configuration file, and nobody elsewhere"`
-	UserHeader     string   `yaml:"user_header" help:"the header in which a proxy names the user whom it has authenticated, such as X-Forwarded-User"`
-	TrustedProxies []string `yaml:"trusted_proxies" help:"addresses of the proxies whose header counts, such as 10.0.0.7 or 10.0.0.0/24"`
+	ConfigFile     string   `yaml:"config_file" help:"a [web configuration file](https://prometheus.io/docs/prometheus/latest/configuration/https/) as Prometheus has it: TLS, client certificates, users"`
+	AllowInsecure  bool     `yaml:"allow_insecure" help:"listen beyond this machine without TLS or authentication, because a proxy in front provides them"`
+	Operators      []string `yaml:"operators" help:"the users who may make changes, * for all; others may read. When empty: everybody on loopback without a web.config_file, else nobody"`
+	UserHeader     string   `yaml:"user_header" help:"the header in which a proxy names the authenticated user, such as X-Forwarded-User"`
+	TrustedProxies []string `yaml:"trusted_proxies" help:"addresses of the proxies that may set this header, such as 10.0.0.7 or 10.0.0.0/24"`
 }
 
 // Check adds the faults of a listen address, of the setting at path, and of its access.
@@ -31,7 +31,7 @@ func (w Web) Check(path, address string, f *config.Faults) {
 	}
 	switch err := access.Validate(address); {
 	case errors.Is(err, admin.ErrInsecure) && !w.AllowInsecure:
-		f.Addf(path, "%w: give both in web.config_file, or set web.allow_insecure where something in front of the server provides them", err)
+		f.Addf(path, "%w: give both in web.config_file, or set web.allow_insecure if a proxy in front of the server provides them", err)
 	case err != nil && !errors.Is(err, admin.ErrInsecure):
 		f.Addf("web", "%w", err)
 	}

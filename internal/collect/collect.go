@@ -40,7 +40,7 @@ import (
 	"github.com/cenkalti/backoff/v5"
 
 	"github.com/keyheat/keyheat/detect"
-	"github.com/keyheat/keyheat/internal/daemon/health"
+	"github.com/keyheat/keyheat/internal/daemon"
 	"github.com/keyheat/keyheat/internal/daemon/retry"
 	"github.com/keyheat/keyheat/internal/source"
 	"github.com/keyheat/keyheat/sketch"
@@ -90,7 +90,7 @@ type Collector struct {
 	acknowledged int64              // the newest stored commit
 	cancelCommit context.CancelFunc // cancels the commit in flight; never nil
 
-	health health.Status
+	health daemon.Health
 	share  badShare
 	hot    hotKeys
 	// refused are the tables beyond the sketches' limit.
@@ -108,9 +108,7 @@ func New(config Config, st Store, seed uint64, logger *slog.Logger) (*Collector,
 	}
 	config = config.withDefaults()
 	config.Sketch.Seed = seed
-	if config.EarlyCommit != NoEarlyCommits {
-		config.Sketch.Limit = sketch.Load{Read: detect.PartitionRead, Write: detect.PartitionWrite}
-	}
+	config.Sketch.Limit = sketch.Load{Read: detect.PartitionRead, Write: detect.PartitionWrite}
 	c := &Collector{
 		config: config, store: st, log: logger, writer: rand.Text(), started: time.Now(),
 		turn: make(chan struct{}, 1), commitRequested: make(chan struct{}, 1), earlyRequested: make(chan struct{}, 1),

@@ -15,9 +15,6 @@ import (
 // sketch's limit for a delta.
 const MaxPendingBytes = 512 << 20
 
-// NoEarlyCommits as Config.EarlyCommit makes every commit wait for its interval.
-const NoEarlyCommits time.Duration = -1
-
 // Decoder decodes the messages of one partition, as keyheatjson.Decoder does. It is used by
 // one goroutine at a time.
 type Decoder interface {
@@ -52,7 +49,7 @@ type Config struct {
 	// CommitInterval is how often gathered samples are written.
 	CommitInterval time.Duration
 	// EarlyCommit is the shortest time between two commits that come before their time
-	// because a key came over a partition's limit: see [NoEarlyCommits].
+	// because a key came over a partition's limit.
 	EarlyCommit time.Duration
 	// CommitTimeout bounds one attempt to write; another attempt follows.
 	CommitTimeout time.Duration
@@ -108,7 +105,7 @@ func (c Config) Validate() error {
 		"stop timeout": c.StopTimeout, "too far ahead": c.TooFarAhead, "max ahead": c.MaxAhead,
 		"patience": c.Patience, "stuck after": c.StuckAfter,
 	})
-	faults.Check(c.EarlyCommit != NoEarlyCommits && (c.EarlyCommit < time.Millisecond || c.EarlyCommit > time.Hour),
+	faults.Check(c.EarlyCommit < time.Millisecond || c.EarlyCommit > time.Hour,
 		"early commit is %s: must be from 1ms to 1h", c.EarlyCommit)
 	faults.Check(c.TooOld < time.Second || c.TooOld > 30*24*time.Hour, "too old is %s: must be from 1s to 30 days", c.TooOld)
 	faults.Check(c.Shards < 1 || c.Shards > 1024, "%d shards: must be from 1 to 1,024", c.Shards)

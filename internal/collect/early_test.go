@@ -49,12 +49,6 @@ func TestEarlyCommits(t *testing.T) {
 			want: 0,
 		},
 		{
-			story:  "it is switched off",
-			change: func(c *collect.Config) { c.EarlyCommit = collect.NoEarlyCommits },
-			run:    func(fold fold) { fold("k", 1001, 0) },
-			want:   0,
-		},
-		{
 			story: "a backlog is read",
 			run:   func(fold fold) { fold("k", 1001, 11*time.Second) },
 			want:  0,

@@ -5,13 +5,13 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/keyheat/keyheat/internal/daemon/metrics"
+	"github.com/keyheat/keyheat/internal/daemon"
 )
 
 // meters counts stored samples, so that the counters add up to the store's content across
 // restarts.
 type meters struct {
-	*metrics.Set
+	*daemon.MetricSet
 	samples, discarded    prometheus.Counter
 	commits, fenced, gaps prometheus.Counter
 	early                 prometheus.Counter
@@ -21,13 +21,13 @@ type meters struct {
 }
 
 func newMeters(c *Collector) *meters {
-	s := metrics.New("collect", nil)
+	s := daemon.NewMetrics("collect", nil)
 	s.GaugeFunc("pending_bytes", "Bytes that wait to be stored.", func() float64 { return float64(c.pendingBytes()) })
 	s.GaugeFunc("lag_messages", "Messages behind the partitions' positions, all together.", c.totalLag)
 	s.GaugeFunc("partitions", "Partitions that are read.", c.partitionCount)
 	s.GaugeFunc("watermark_age_seconds", "Age of the oldest watermark; 0 without any.", c.oldestWatermark)
 	return &meters{
-		Set:        s,
+		MetricSet:  s,
 		samples:    s.Counter("samples_total", "Good samples stored."),
 		discarded:  s.Counter("discarded_samples_total", "Good samples thrown away to be read again."),
 		commits:    s.Counter("commits_total", "Commits stored."),

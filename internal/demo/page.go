@@ -11,7 +11,6 @@ import (
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/wording"
 	"github.com/keyheat/keyheat/internal/daemon/admin"
-	"github.com/keyheat/keyheat/internal/demo/internal/simulation"
 	"github.com/keyheat/keyheat/internal/web"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/shardkey"
@@ -87,9 +86,9 @@ func (s *story) page(ctx context.Context, _ *http.Request) (any, error) {
 	if h.page != nil && h.plan.Sharded.IsZero() {
 		v.Shards = adviseShards(h.campaign)
 	}
-	key, write := simulation.Merchant, true
+	key, write := merchantKey, true
 	if h.ofProduct() {
-		key, write = simulation.Product, false
+		key, write = productKey, false
 	}
 	v.Load = newLoad(key, write, s.traffic.seconds(key))
 	v.Links = h.links()
@@ -106,9 +105,9 @@ func (h *happened) ofProduct() bool {
 
 // links are the pages about the present scene.
 func (h *happened) links() []link {
-	of, table := h.campaign, simulation.OrdersTable
+	of, table := h.campaign, ordersTable
 	if h.ofProduct() && h.product != nil {
-		of, table = h.product, simulation.CatalogTable
+		of, table = h.product, catalogTable
 	}
 	all := []link{{"/", "The findings"}, {"/heat?table=" + table + "&span=15m", "The heatmap of " + table}}
 	if of != nil {
@@ -159,12 +158,12 @@ const (
 	unitsRead    = "RCU"
 )
 
-func newLoad(key string, write bool, seconds []simulation.Second) load {
+func newLoad(key string, write bool, seconds []keySecond) load {
 	limit, unit := detect.PartitionRead, unitsRead
 	if write {
 		limit, unit = detect.PartitionWrite, unitsWritten
 	}
-	l := load{Key: key, Unit: unit, Limit: units(limit), LimitAt: loadHeight - loadLimit, Width: barWidth * simulation.SecondsKept, Height: loadHeight}
+	l := load{Key: key, Unit: unit, Limit: units(limit), LimitAt: loadHeight - loadLimit, Width: barWidth * secondsKept, Height: loadHeight}
 	for i, s := range seconds {
 		height := func(of sample.Milli) int { return min(loadHeight, int(of*loadLimit/limit)) }
 		asked, served, fullest := height(s.Asked), height(s.Served), height(s.Fullest)

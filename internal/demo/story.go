@@ -9,7 +9,6 @@ import (
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/internal/daemon/retry"
-	"github.com/keyheat/keyheat/internal/demo/internal/simulation"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/store"
 )
@@ -39,9 +38,9 @@ func factsOf(detect.Target) *detect.TableFacts {
 
 // The fingerprints of the findings that the story is about.
 var (
-	campaignFinding = detect.NewFinding(detect.HotKeyWrite, detect.Target{Table: simulation.OrdersTable}, sample.KeyString(simulation.Merchant)).Fingerprint
-	productFinding  = detect.NewFinding(detect.HotKeyRead, detect.Target{Table: simulation.CatalogTable}, sample.KeyString(simulation.Product)).Fingerprint
-	importFinding   = detect.NewFinding(detect.HotKeyWrite, detect.Target{Table: simulation.CatalogTable}, sample.KeyString(simulation.Feed)).Fingerprint
+	campaignFinding = detect.NewFinding(detect.HotKeyWrite, detect.Target{Table: ordersTable}, sample.KeyString(merchantKey)).Fingerprint
+	productFinding  = detect.NewFinding(detect.HotKeyRead, detect.Target{Table: catalogTable}, sample.KeyString(productKey)).Fingerprint
+	importFinding   = detect.NewFinding(detect.HotKeyWrite, detect.Target{Table: catalogTable}, sample.KeyString(feedKey)).Fingerprint
 )
 
 // Run goes on with the story as things happen, until ctx ends.
@@ -61,7 +60,7 @@ func (s *story) advance(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s.traffic.decide(func(p *simulation.Plan, next time.Time) {
+	s.traffic.decide(func(p *plan, next time.Time) {
 		if h.resolved != nil && p.Views.IsZero() {
 			p.Views = next.Add(breath)
 		}
@@ -76,7 +75,7 @@ func (s *story) advance(ctx context.Context) error {
 // are zero.
 type happened struct {
 	now  time.Time
-	plan simulation.Plan
+	plan plan
 	// campaign and product are the findings, imported the backlog's finding; nil without
 	// one.
 	campaign, product, imported *detect.Finding
@@ -100,7 +99,7 @@ func (s *story) readEvents(ctx context.Context) (h happened, err error) {
 			return h, err
 		}
 	}
-	h.refused = s.traffic.refusedAt(simulation.Merchant)
+	h.refused = s.traffic.refusedAt(merchantKey)
 	h.page = s.inbox.first(campaignFinding, detect.EventFiring, h.plan.Campaign)
 	h.resolved = s.inbox.first(campaignFinding, detect.EventResolved, h.plan.Sharded)
 	h.secondPage = s.inbox.first(productFinding, detect.EventFiring, h.plan.Views)
@@ -148,7 +147,7 @@ func (s *story) shard(ctx context.Context) error {
 	if names == nil {
 		return errNoShards
 	}
-	s.traffic.decide(func(p *simulation.Plan, next time.Time) {
+	s.traffic.decide(func(p *plan, next time.Time) {
 		if p.Sharded.IsZero() {
 			p.Sharded, p.Shards = next, names
 		}
@@ -210,14 +209,14 @@ func resolves(cooled time.Time) string {
 func (h *happened) calm() scene {
 	return scene{
 		Title: "Calm", Begun: true,
-		Text: "A shop's three tables, orders, catalog and carts, get their ordinary traffic: it follows the hour of the day, with a short burst now and then. No key is near what one partition serves.",
-		Next: "At " + timeOfDay(h.plan.Campaign) + " the merchant with the key " + simulation.Merchant + " starts a campaign.",
+		Text: "A shop's three tables, orders, catalog and carts, get their ordinary traffic. No key is near what one partition serves.",
+		Next: "At " + timeOfDay(h.plan.Campaign) + " the merchant with the key " + merchantKey + " starts a campaign.",
 	}
 }
 
 func (h *happened) campaignBegins() scene {
 	s := h.plannedScene("Campaign", h.plan.Campaign)
-	s.Text = "The campaign of " + simulation.Merchant + " has begun, and orders come in. All have one partition key, and so all are written to one partition, which serves 1,000 write units a second, whatever the table has."
+	s.Text = "The campaign of " + merchantKey + " has begun, and orders come in. All have one partition key, and so all are written to one partition, which serves 1,000 write units a second, whatever the table has."
 	s.Next = "Orders grow to about 1,600 a second. What the partition cannot serve it refuses."
 	return s
 }
@@ -259,7 +258,7 @@ func (h *happened) lastScene() scene {
 
 func (h *happened) oneItem() scene {
 	s := h.plannedScene("One item", h.plan.Views)
-	s.Text = "Everybody opens the page of " + simulation.Product + ": one item of 20 KB, read strongly consistent 800 times a second. That is 4,000 read units; a partition serves 3,000."
+	s.Text = "Everybody opens the page of " + productKey + ": one item of 20 KB, read strongly consistent 800 times a second. That is 4,000 read units; a partition serves 3,000."
 	s.Next = "Another page. This time shards cannot help."
 	return s
 }

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
-	"github.com/keyheat/keyheat/internal/demo/internal/simulation"
 	"github.com/keyheat/keyheat/internal/source"
 	"github.com/keyheat/keyheat/sample"
 )
@@ -19,8 +18,8 @@ import (
 // milliseconds, and its mark is the plan, so that a kept database is read on from where
 // it ended.
 const (
-	sourceName = "demo"
-	partition  = "0"
+	sourceName    = "demo"
+	partitionName = "0"
 )
 
 const (
@@ -35,7 +34,7 @@ const (
 	// importAfter is when the bulk import begins, after the backlog does, and healing how
 	// long it takes from then until Keyheat calls it over, and a little more.
 	importAfter = 30 * time.Second
-	healing     = simulation.ImportLasts + detect.ResolveSeconds*time.Second + 10*time.Second
+	healing     = importLasts + detect.ResolveSeconds*time.Second + 10*time.Second
 )
 
 // traffic is a source of the simulated application's samples, in real time.
@@ -46,8 +45,8 @@ type traffic struct {
 	behind func() time.Duration
 
 	mu   sync.Mutex
-	sim  *simulation.Simulation
-	plan simulation.Plan
+	sim  *simulation
+	plan plan
 	// told is the time up to which the calls were folded.
 	told time.Time
 }
@@ -65,7 +64,7 @@ func (t *traffic) Run(ctx context.Context, sink source.Sink) error {
 	began := t.now()
 	start := began.Add(-t.backlog).Truncate(time.Second)
 	for ctx.Err() == nil {
-		p, err := sink.Claim(ctx, source.Claim{Partition: partition, First: strconv.FormatInt(start.UnixMilli(), 10)})
+		p, err := sink.Claim(ctx, source.Claim{Partition: partitionName, First: strconv.FormatInt(start.UnixMilli(), 10)})
 		if err != nil {
 			return unlessEnded(ctx, err)
 		}
@@ -106,7 +105,7 @@ func unlessEnded(ctx context.Context, err error) error {
 func (t *traffic) begin(at, now time.Time, mark string) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.plan = simulation.Plan{Campaign: now.Add(t.calm).Truncate(time.Second)}
+	t.plan = plan{Campaign: now.Add(t.calm).Truncate(time.Second)}
 	if t.backlog >= importAfter+healing {
 		t.plan.Import = at.Add(importAfter)
 	}
@@ -115,7 +114,7 @@ func (t *traffic) begin(at, now time.Time, mark string) error {
 			return fmt.Errorf("the database was not written by this demo: its plan: %w", err)
 		}
 	}
-	t.sim, t.told = simulation.New(seed, at, simulation.Merchant, simulation.Product), at
+	t.sim, t.told = newSimulation(seed, at, merchantKey, productKey), at
 	t.sim.Advance(at, &t.plan)
 	return nil
 }
@@ -126,7 +125,7 @@ func (t *traffic) feed(ctx context.Context, p source.Partition, at time.Time) er
 	ticker := time.NewTicker(tick)
 	defer ticker.Stop()
 	for {
-		for over := t.now().Add(-simulation.Longest); over.Sub(at) >= step; {
+		for over := t.now().Add(-longestCall); over.Sub(at) >= step; {
 			at = at.Add(step).Truncate(step)
 			b, err := t.batch(at)
 			if err != nil {
@@ -171,21 +170,21 @@ func messages(records []sample.Record, at int64) func(yield func(source.Message)
 }
 
 // decide changes the plan. Seconds that have begun stay as they are.
-func (t *traffic) decide(change func(p *simulation.Plan, next time.Time)) {
+func (t *traffic) decide(change func(p *plan, next time.Time)) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	change(&t.plan, t.now().Truncate(time.Second).Add(time.Second))
 }
 
 // currentPlan returns the plan; false before the traffic has begun.
-func (t *traffic) currentPlan() (simulation.Plan, bool) {
+func (t *traffic) currentPlan() (plan, bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.plan, t.sim != nil
 }
 
 // seconds returns the last seconds of a key; nil before the traffic has begun.
-func (t *traffic) seconds(key string) []simulation.Second {
+func (t *traffic) seconds(key string) []keySecond {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.sim == nil {

@@ -1,7 +1,8 @@
 // Package generate makes synthetic DynamoDB traffic as samples, in the order
 // of event time: many keys under a Zipf law, and in them, planted, the
 // hot keys that Keyheat is to find. It serves load tests, and users who want to
-// see a finding before they connect real traffic.
+// see a finding before they connect real traffic. A [Sink] takes the samples: a file or a
+// Kafka topic, as fast as possible or in real time.
 //
 // All of it follows from a Config: the same Config gives the same records,
 // byte for byte. (Between processor architectures the Zipf law may round

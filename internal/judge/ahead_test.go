@@ -1,6 +1,7 @@
 package judge_test
 
 import (
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -56,4 +57,30 @@ func TestAClockAheadBlindsNobody(t *testing.T) {
 			})
 		}
 	}
+}
+
+// TestFullMemoryClosesNoFutureSecond: a judge whose memory is full closes its oldest seconds
+// early, but none whose time has not come.
+func TestFullMemoryClosesNoFutureSecond(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, s *store.Store) {
+		config, start := quick(), time.Now().Truncate(time.Minute)
+		config.MaxKeys = 1
+		p := &probe{Store: s, stands: start}
+		j := run(t, config, p)
+		producers := collect(t, s, "a", 0, start)
+		producers.commit(1, append(hot("quiet", 5, -9, 0), hot("wild", 1500, 600, 605)...)...)
+		j.quiet(t)
+		if ahead, err := s.FindAhead(t.Context(), start); !errors.Is(err, store.ErrNotFound) {
+			t.Errorf("a second %s ahead is stored: %v", ahead.Second.Sub(start), err)
+		}
+		p.ahead.Store(int64(time.Minute))
+		producers.commit(55, hot("late", 1800, 10, 50)...)
+		j.quiet(t)
+		found, err := s.Findings(t.Context(), store.FindingQuery{Kind: string(detect.HotKeyWrite), State: string(detect.Firing)})
+		must(t, err)
+		if len(found) != 1 || found[0].Key != "late" {
+			t.Errorf("found %+v, want the hot key firing", found)
+		}
+	})
 }

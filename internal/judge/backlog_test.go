@@ -1,16 +1,35 @@
 package judge_test
 
 import (
+	"context"
 	"fmt"
+	"log/slog"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/keyheat/keyheat/internal/judge"
 	"github.com/keyheat/keyheat/store"
 )
 
+// closings is a store that counts the seconds that are written, and the incomplete ones.
+type closings struct {
+	*probe
+	written, incomplete int
+}
+
+func (c *closings) Judge(ctx context.Context, l store.Lease, j store.Judgement) error {
+	for _, w := range j.Windows {
+		c.written++
+		if !w.Complete {
+			c.incomplete++
+		}
+	}
+	return c.probe.Judge(ctx, l, j)
+}
+
 // TestABacklogInLittleMemory: a judge with little memory finds in a backlog the findings that
-// one with much memory finds, and calls the same seconds complete. The collectors' deltas
+// one with much memory finds, and writes each second once, complete. The collectors' deltas
 // differ in length.
 func TestABacklogInLittleMemory(t *testing.T) {
 	t.Parallel()
@@ -23,9 +42,14 @@ func TestABacklogInLittleMemory(t *testing.T) {
 				backlog(t, s, start)
 				config := quick()
 				config.MaxKeys, config.Read = keys, store.ReadLimit{Deltas: 3}
-				j := run(t, config, &probe{Store: s})
-				j.quiet(t)
-				j.stop()
+				c := &closings{probe: &probe{Store: s}}
+				j, err := judge.New(config, c, "judge", slog.New(slog.DiscardHandler))
+				must(t, err)
+				stop := goRun(t, j.Run)
+				(&runner{probe: c.probe}).quiet(t)
+				stop()
+				equal(t, "seconds written", c.written, 120)
+				equal(t, "incomplete seconds written", c.incomplete, 0)
 				return left(t, s)
 			}
 			little, much := judged(400), judged(1<<20)

@@ -106,3 +106,51 @@ func TestASortedImportPagesOnce(t *testing.T) {
 		equal(t, "pages", firings(left(t, s)), 1)
 	})
 }
+
+// TestACauseHoldsBeforeItTakesOver has two keys with all load of a table that had one hot key:
+// for eight seconds again and again, which changes nothing, and then for good.
+func TestACauseHoldsBeforeItTakesOver(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, s *store.Store) {
+		c := collect(t, s, "a", 0, begin())
+		j := run(t, quick(), &probe{Store: s})
+		second := 0
+		// pour loads keys for some seconds, beside fifty cool ones unless they have all load.
+		pour := func(seconds int, alone bool, keys ...string) {
+			for until := second + seconds; second < until; {
+				var all []load
+				next := min(until, second+4)
+				for _, key := range keys {
+					all = append(all, hot(key, 1200, second, next)...)
+				}
+				for cool := 0; cool < 50 && !alone; cool++ {
+					all = append(all, hot(fmt.Sprintf("cool %x", cool*7919), 10, second, next)...)
+				}
+				second = next
+				c.commit(second, all...)
+				j.quiet(t)
+			}
+		}
+		fires := func(when string, want detect.Cause) {
+			t.Helper()
+			var causes []string
+			for _, i := range openIncidents(t, s) {
+				if i.State == string(detect.Firing) {
+					causes = append(causes, i.Cause)
+				}
+			}
+			equal(t, when, causes, []string{string(want)})
+		}
+		pour(12, false, "a")
+		for range 3 {
+			pour(8, true, "a", "b")
+			fires("after eight seconds of two keys", detect.CauseHotKey)
+			pour(8, false, "a")
+			fires("after eight seconds of one key", detect.CauseHotKey)
+		}
+		equal(t, "pages", firings(left(t, s)), 1)
+		pour(90, true, "a", "b")
+		fires("after a minute and a half of two keys", detect.CauseFewValues)
+		equal(t, "pages in all", firings(left(t, s)), 1)
+	})
+}

@@ -189,6 +189,10 @@ type probe struct {
 	minutesAway atomic.Int64
 	// away is how many more looks for a finding fail as when the store is away.
 	away atomic.Int64
+	// slow is for how long each look for silences takes, and with it a pass.
+	slow time.Duration
+	// behind has each reading leave something unread.
+	behind bool
 }
 
 var errKilled = errors.New("killed")
@@ -213,7 +217,7 @@ func (p *probe) Read(ctx context.Context, after map[string]int64, l store.ReadLi
 	p.hold.Lock()
 	defer p.hold.Unlock()
 	err = p.call(func() error { snap, err = p.Store.Read(ctx, after, l); return err })
-	snap.Now = p.clock(snap.Now)
+	snap.Now, snap.Behind = p.clock(snap.Now), snap.Behind || p.behind
 	if err == nil && len(snap.Deltas) == 0 {
 		p.idle.Add(1)
 	} else {
@@ -289,6 +293,7 @@ func (p *probe) Groups(ctx context.Context) (all []store.Group, err error) {
 }
 
 func (p *probe) Silences(ctx context.Context, q store.SilenceQuery) (all []store.Silence, err error) {
+	time.Sleep(p.slow)
 	err = p.call(func() error { all, err = p.Store.Silences(ctx, q); return err })
 	return all, err
 }

@@ -5,14 +5,14 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/keyheat/keyheat/internal/daemon/metrics"
+	"github.com/keyheat/keyheat/internal/daemon"
 	"github.com/keyheat/keyheat/internal/judge/fold"
 	"github.com/keyheat/keyheat/store"
 )
 
 // measures are the judge's metrics.
 type measures struct {
-	*metrics.Set
+	*daemon.MetricSet
 	leader, openWindows, openKeys, unreadable           prometheus.Gauge
 	deltas, windows, transitions, notifications, errors prometheus.Counter
 	conflicts, evictedKeys                              prometheus.Counter
@@ -20,9 +20,9 @@ type measures struct {
 }
 
 func newMeasures() measures {
-	s := metrics.New("report", nil)
+	s := daemon.NewMetrics("report", nil)
 	return measures{
-		Set:           s,
+		MetricSet:     s,
 		leader:        s.Gauge("leader", "1 while this process judges, 0 while it waits for the lease."),
 		openWindows:   s.Gauge("open_windows", "Seconds of tables and indexes that are open in memory."),
 		openKeys:      s.Gauge("open_keys", "Keys in the open seconds."),

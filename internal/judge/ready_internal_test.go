@@ -1,12 +1,16 @@
 package judge
 
 import (
+	"context"
 	"log/slog"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/keyheat/keyheat/store"
 )
 
 // TestAJudgeThatIsBehindIsNotReady, also in the middle of a pass that does not end.
@@ -26,6 +30,35 @@ func TestAJudgeThatIsBehindIsNotReady(t *testing.T) {
 			t.Errorf("%s behind readiness says %q", behind, reasons)
 		}
 	}
+}
+
+// renewals is a store that counts how often a lease is renewed.
+type renewals struct {
+	Store
+	n int
+}
+
+func (r *renewals) RenewLease(_ context.Context, l store.Lease, _ time.Duration) (store.Lease, error) {
+	r.n++
+	return l, nil
+}
+
+// TestATurnThatHangsLosesItsLease: it is renewed for five minutes, and then others may judge.
+func TestATurnThatHangsLosesItsLease(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r := &renewals{}
+		j, err := New(Config{}, r, "judge", slog.New(slog.DiscardHandler))
+		if err != nil {
+			t.Fatal(err)
+		}
+		stop := j.keepLease(t.Context(), store.Lease{})
+		time.Sleep(time.Hour)
+		stop()
+		if want := int(5 * time.Minute / (5 * time.Second)); r.n < want-1 || r.n > want {
+			t.Errorf("it was renewed %d times, want %d", r.n, want)
+		}
+	})
 }
 
 // TestEvictedKeysAreCounted: they are logged once an hour, and the judge stays ready.

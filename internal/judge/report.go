@@ -31,13 +31,14 @@ import (
 	"fmt"
 	"log/slog"
 	"math"
+	"sync"
 	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 
 	"github.com/keyheat/keyheat/internal/alert/silence"
-	"github.com/keyheat/keyheat/internal/daemon/health"
+	"github.com/keyheat/keyheat/internal/daemon"
 	"github.com/keyheat/keyheat/internal/daemon/retry"
 	"github.com/keyheat/keyheat/store"
 )
@@ -85,7 +86,7 @@ type Judge struct {
 	store  Store
 	holder string
 	logger *slog.Logger
-	health health.Status
+	health daemon.Health
 	// judged is the time at which this process last judged all deltas and stored the
 	// results; nil while another one judges.
 	judged atomic.Pointer[time.Time]
@@ -130,7 +131,7 @@ func (j *Judge) judge(ctx context.Context) error {
 		term = next
 		switch {
 		case err == nil:
-			j.health.Heal(health.Whole)
+			j.health.Heal(daemon.Whole)
 			wait.Reset()
 			j.sleep(ctx, wake, term)
 		case ctx.Err() == nil:
@@ -144,11 +145,14 @@ func (j *Judge) judge(ctx context.Context) error {
 // turn takes the lease if it must, and makes one pass. It returns the term to
 // go on with, nil when there is none.
 func (j *Judge) turn(ctx context.Context, t *term) (*term, error) {
-	if t == nil {
+	if t != nil {
+		defer j.keepLease(ctx, t.lease)()
+	} else {
 		lease, leads, err := j.store.AcquireLease(ctx, store.JudgeLease, j.holder, j.config.Lease)
 		if err != nil || !leads {
 			return nil, err
 		}
+		defer j.keepLease(ctx, lease)()
 		if err := j.compare(ctx, lease); err != nil {
 			return nil, err
 		}
@@ -178,6 +182,24 @@ func (j *Judge) turn(ctx context.Context, t *term) (*term, error) {
 		return nil, nil
 	}
 	return t, err
+}
+
+// maxLeases is for how many times its length a lease is kept during one turn. A turn that
+// hangs may not hang in another process.
+const maxLeases = 20
+
+// keepLease renews a lease until stop is called: a turn may take longer than the lease, and
+// another judge would only begin the same work again. A lease that another process has
+// taken stays lost; the turn learns it when it writes.
+func (j *Judge) keepLease(ctx context.Context, lease store.Lease) (stop func()) {
+	ctx, cancel := context.WithTimeout(ctx, maxLeases*j.config.Lease)
+	var renewing sync.WaitGroup
+	renewing.Go(func() {
+		for retry.Pause(ctx, j.config.Lease/3); ctx.Err() == nil; retry.Pause(ctx, j.config.Lease/3) {
+			_, _ = j.store.RenewLease(ctx, lease, j.config.Lease)
+		}
+	})
+	return func() { cancel(); renewing.Wait() }
 }
 
 // compare looks whether the database went back since this judge used its lease last, and
@@ -221,7 +243,7 @@ func (j *Judge) release(ctx context.Context, t *term) {
 
 func (j *Judge) recordFailure(err error) {
 	j.measures.errors.Inc()
-	if j.health.Fail(health.Whole, fmt.Sprintf("judging fails: %v", err)) {
+	if j.health.Fail(daemon.Whole, fmt.Sprintf("judging fails: %v", err)) {
 		j.logger.Error("judging fails; retrying", "error", err)
 	}
 }

@@ -1,17 +1,24 @@
 package judge_test
 
 import (
+	"context"
 	"database/sql"
 	"encoding/json"
 	"fmt"
+	"log/slog"
 	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+	dto "github.com/prometheus/client_model/go"
+
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/internal/alert/routing"
 	"github.com/keyheat/keyheat/internal/judge"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sketch"
@@ -216,6 +223,54 @@ func TestWhoeverDeliversIsCalled(t *testing.T) {
 	j.quiet(t)
 	j.stop()
 	equal(t, "in the outbox at each call", calls, [][]string{{"hot firing"}})
+}
+
+// rival puts another notification into the outbox, under the ID of the judge's first one,
+// just before the judge writes it.
+type rival struct {
+	*probe
+	put bool
+}
+
+func (r *rival) Judge(ctx context.Context, l store.Lease, j store.Judgement) error {
+	if len(j.Notifications) > 0 && !r.put {
+		r.put = true
+		other := j.Notifications[0]
+		other.Payload = []byte(`{"another":"incident"}`)
+		if err := r.PutNotification(ctx, other); err != nil {
+			return err
+		}
+	}
+	return r.probe.Judge(ctx, l, j)
+}
+
+// TestAConflictingNotificationIsSaid: the outbox holds another notification under the ID of a
+// firing. The judge logs and counts it, and writes the rest, the other receiver's notification
+// included.
+func TestAConflictingNotificationIsSaid(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, s *store.Store) {
+		config := quick()
+		config.Route = routing.Tree{{Receivers: []string{"a"}, Continue: true}, {Receivers: []string{"b"}}}.Destinations
+		r := &rival{probe: &probe{Store: s}}
+		var logged strings.Builder
+		j, err := judge.New(config, r, "judge", slog.New(slog.NewTextHandler(&logged, nil)))
+		must(t, err)
+		stop := goRun(t, j.Run)
+		collect(t, s, "a", 0, begin()).commit(3, hot("hot", 1200, 0, 3)...)
+		(&runner{probe: r.probe}).quiet(t)
+		stop()
+		equal(t, "notified", left(t, s).Notified, []string{"hot firing", "hot firing"})
+		if n := strings.Count(logged.String(), "notifications are lost"); n != 1 {
+			t.Errorf("it was logged %d times: %s", n, logged.String())
+		}
+		registry := prometheus.NewRegistry()
+		registry.MustRegister(j)
+		families, err := registry.Gather()
+		must(t, err)
+		i := slices.IndexFunc(families, func(f *dto.MetricFamily) bool { return f.GetName() == "keyheat_report_notification_conflicts_total" })
+		equal(t, "counted", families[i].GetMetric()[0].GetCounter().GetValue(), 1)
+	})
 }
 
 func TestSeverityThatRisesIsAnUpdate(t *testing.T) {
@@ -505,6 +560,44 @@ func TestOneJudgesAndTheNextTakesOver(t *testing.T) {
 		c.commit(100, hot("cold", 1, 2, 100)...)
 		second.quiet(t)
 		equal(t, "notified", left(t, s).Notified, []string{"hot firing", "hot resolved"})
+	})
+}
+
+// TestAJudgeThatNeverCatchesUpIsNotReady, although each of its passes is short.
+func TestAJudgeThatNeverCatchesUpIsNotReady(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		p := &probe{Store: open(t, "sqlite::memory:"), slow: time.Second, behind: true}
+		j := run(t, judge.Config{}, p)
+		for _, c := range []struct {
+			after time.Duration
+			ready bool
+		}{{20 * time.Second, true}, {20 * time.Second, false}} {
+			time.Sleep(c.after)
+			if reasons := strings.Join(j.Ready(), "; "); c.ready != (reasons == "") || !c.ready && !strings.Contains(reasons, "was judged up to") {
+				t.Errorf("%s later readiness says %q", c.after, reasons)
+			}
+		}
+	})
+}
+
+// TestALongPassKeepsItsLease lets each pass take longer than the lease. A second judge waits,
+// instead of taking the lease and losing it in the same way.
+func TestALongPassKeepsItsLease(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, s *store.Store) {
+		config := quick()
+		config.Lease = 3 * time.Second // a busy machine renews it every second
+		slow := func() *probe { return &probe{Store: s, slow: 2 * config.Lease} }
+		collect(t, s, "a", 0, begin()).commit(2, hot("hot", 1200, 0, 2)...)
+		first := run(t, config, slow())
+		await(t, func() bool { return first.acquired.Load() == 1 })
+		second := run(t, config, slow())
+		await(t, func() bool { return first.Judges(time.Minute) || second.acquired.Load() > 0 })
+		if n := second.acquired.Load(); n > 0 {
+			t.Errorf("the second judge took the lease %d times in the first one's pass", n)
+		}
+		equal(t, "notified", left(t, s).Notified, []string{"hot firing"})
 	})
 }
 

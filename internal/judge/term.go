@@ -121,14 +121,10 @@ func (t *term) pass(ctx context.Context) error {
 	return err
 }
 
-// maxAhead is how far ahead of the store's clock a second may lie: twice as much as
-// collectors count by default.
-const maxAhead = 2 * time.Minute
-
 // sayAhead makes the judge not ready while seconds lie ahead of the store's clock.
 func (t *term) sayAhead(now time.Time) {
 	const part = "clock"
-	newest, ahead := t.state.Windows.NewestAfter(now.Add(maxAhead).Unix())
+	newest, ahead := t.state.Windows.NewestAfter(now.Add(store.MaxAhead).Unix())
 	if !ahead {
 		t.judge.health.Heal(part)
 		return

@@ -38,7 +38,7 @@ func OfFiles(f Found) *Report {
 	p := &Report{
 		Version: Version, Request: Request{Tables: []string{}}, Made: f.Made, Files: &f.Files,
 		Hot: []Incident{}, Warm: []Incident{}, Healed: []Incident{}, Silences: []Silence{}, Coming: []Coming{}, Keys: []Key{},
-		NotSeen: NotSeen{Problems: []CollectorProblem{}, Gaps: []Gap{}, Coverage: []Coverage{}, Cut: []string{}},
+		NotSeen: NotSeen{Problems: []collectorProblem{}, Gaps: []Gap{}, Coverage: []Coverage{}, Cut: []string{}},
 		NotTold: []string{"What was before and after the samples in the files.", "What it costs: samples hold no prices."},
 	}
 	var tables []table

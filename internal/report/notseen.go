@@ -14,7 +14,7 @@ import (
 
 // notSeen returns the unseen parts of the period.
 func (r *Rows) notSeen(tables []table) NotSeen {
-	n := NotSeen{Problems: []CollectorProblem{}, Gaps: []Gap{}, Coverage: []Coverage{}, Cut: append([]string{}, r.Cut...)}
+	n := NotSeen{Problems: []collectorProblem{}, Gaps: []Gap{}, Coverage: []Coverage{}, Cut: append([]string{}, r.Cut...)}
 	r.addCollectors(&n)
 	for _, g := range r.Gaps {
 		// Missing records were sent before anybody missed them: a gap of unknown time,
@@ -84,7 +84,7 @@ func (r *Rows) addCollectors(n *NotSeen) {
 	}
 	for _, w := range all {
 		if what := r.problem(w, all, end); what != "" {
-			n.Problems = append(n.Problems, CollectorProblem{ID: w.ID, Host: w.Host, Seen: w.Seen, What: what})
+			n.Problems = append(n.Problems, collectorProblem{ID: w.ID, Host: w.Host, Seen: w.Seen, What: what})
 		}
 	}
 }

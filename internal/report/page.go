@@ -214,7 +214,7 @@ func (p *Report) addNotSeen(v *page) {
 	default:
 		v.Wrote = plural(*n.Collectors, "collector", "collectors") + " wrote in this period."
 	}
-	v.Problems = listOf(n.Problems, func(c CollectorProblem) problemRow {
+	v.Problems = listOf(n.Problems, func(c collectorProblem) problemRow {
 		return problemRow{short(cmp.Or(c.Host, c.ID)), p.moment(c.Seen), sentences(c.What)}
 	})
 	v.Gaps = listOf(n.Gaps, func(g Gap) gapRow {

@@ -133,7 +133,7 @@ type NotSeen struct {
 	// Collectors is the number of collectors that wrote in the period; null if that is
 	// too long ago. Problems are the faulty ones.
 	Collectors *int               `json:"collectors"`
-	Problems   []CollectorProblem `json:"problems"`
+	Problems   []collectorProblem `json:"problems"`
 	// Stopped is since when no collector wrote; null while one did.
 	Stopped *time.Time `json:"stopped"`
 	Gaps    []Gap      `json:"gaps"`
@@ -143,8 +143,8 @@ type NotSeen struct {
 	Cut []string `json:"cut"`
 }
 
-// CollectorProblem is a collector that did not see everything.
-type CollectorProblem struct {
+// collectorProblem is a collector that did not see everything.
+type collectorProblem struct {
 	ID   string    `json:"id"`
 	Host string    `json:"host"`
 	Seen time.Time `json:"seen"`

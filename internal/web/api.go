@@ -13,7 +13,6 @@ import (
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/wording"
-	"github.com/keyheat/keyheat/internal/web/openapi"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/store"
 )
@@ -253,7 +252,7 @@ func (s *Site) apiBadSamples(ctx context.Context, r *http.Request) (any, error) 
 
 // apiDocument is the OpenAPI document of the API.
 func (s *Site) apiDocument(context.Context, *http.Request) (any, error) {
-	return json.RawMessage(openapi.Document()), nil
+	return json.RawMessage(apiDescription()), nil
 }
 
 // loader loads the content of a page or of an API answer.

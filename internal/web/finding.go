@@ -14,7 +14,7 @@ import (
 	"github.com/keyheat/keyheat/detect/whatif"
 	"github.com/keyheat/keyheat/detect/wording"
 	"github.com/keyheat/keyheat/internal/say"
-	"github.com/keyheat/keyheat/internal/web/keychart"
+	"github.com/keyheat/keyheat/internal/web/heatmap"
 	"github.com/keyheat/keyheat/internal/web/overview"
 	"github.com/keyheat/keyheat/store"
 )
@@ -27,10 +27,10 @@ type findingPage struct {
 	// Load is the size of the load, OfLimit its ratio to the limit.
 	Load, OfLimit string
 	Figures       []namedFigure
-	Chart         *keychart.Chart
-	Range         keychart.Range
+	Chart         *heatmap.Chart
+	Range         heatmap.ChartRange
 	// WhatIf is nil where no seconds are stored, or the finding is not of a key.
-	WhatIf  *keychart.WhatIf
+	WhatIf  *heatmap.WhatIf
 	History []store.Transition
 	// Others are the other findings of the incident, and More how many are not listed.
 	Others []detect.Finding
@@ -137,29 +137,29 @@ func (s *Site) finding(ctx context.Context, r *http.Request) (any, error) {
 // chart loads a key's load over time, and the effect of key shards on it.
 func (s *Site) chart(ctx context.Context, values url.Values, page *findingPage) (err error) {
 	f := &page.F
-	if page.Range, err = keychart.ParseRange(values, "/findings/"+f.Fingerprint, f, time.Now()); err != nil {
+	if page.Range, err = heatmap.ParseChartRange(values, "/findings/"+f.Fingerprint, f, time.Now()); err != nil {
 		return badRequest{err}
 	}
-	if page.Chart, err = keychart.Load(ctx, s.store, f, page.Range); err != nil || !f.Kind.OfKey() {
+	if page.Chart, err = heatmap.LoadChart(ctx, s.store, f, page.Range); err != nil || !f.Kind.OfKey() {
 		return err
 	}
 	answer, err := s.ask(ctx, values, f)
-	if errors.Is(err, keychart.ErrNoSeconds) {
+	if errors.Is(err, heatmap.ErrNoSeconds) {
 		return nil
 	}
 	if err == nil {
-		page.WhatIf = keychart.Show(answer, f)
+		page.WhatIf = heatmap.ShowWhatIf(answer, f)
 	}
 	return err
 }
 
 // ask returns the answer to the address's question about a finding's key.
 func (s *Site) ask(ctx context.Context, values url.Values, f *detect.Finding) (*whatif.Answer, error) {
-	q, err := keychart.ParseQuestion(values, f)
+	q, err := heatmap.ParseQuestion(values, f)
 	if err != nil {
 		return nil, badRequest{err}
 	}
-	return keychart.Ask(ctx, s.store, f, q, s.options.Policy(f.Target))
+	return heatmap.AskWhatIf(ctx, s.store, f, q, s.options.Policy(f.Target))
 }
 
 func (s *Site) apiWhatIf(ctx context.Context, r *http.Request) (any, error) {

@@ -3,6 +3,7 @@ package web
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"html/template"
 	"net"
@@ -38,6 +39,10 @@ type frame struct {
 	Silent  time.Time
 	// Failing are the receivers whose newest attempt failed, in the last day.
 	Failing []store.Receiver
+	// Ahead is the table whose samples are furthest ahead of the database's clock; nil if
+	// none are. AheadBy is by how much.
+	Ahead   *store.AheadSecond
+	AheadBy string
 	// Unreadable names the active silences that cannot be read, with the fault of each.
 	Unreadable []string
 }
@@ -88,15 +93,28 @@ func (s *Site) frame(ctx context.Context, title, page string) (frame, error) {
 	if _, wrong := silence.NewSet(active); wrong != nil {
 		f.Unreadable = strings.Split(wrong.Error(), "\n")
 	}
-	return f, s.listen(ctx, &f)
+	now, err := s.store.Now(ctx)
+	if err != nil {
+		return f, err
+	}
+	if err := s.lookAhead(ctx, &f, now); err != nil {
+		return f, err
+	}
+	return f, s.listen(ctx, &f, now)
+}
+
+// lookAhead finds out whether seconds ahead of the database's clock are stored.
+func (s *Site) lookAhead(ctx context.Context, f *frame, now time.Time) error {
+	ahead, err := s.store.FindAhead(ctx, now)
+	if errors.Is(err, store.ErrNotFound) {
+		return nil
+	}
+	f.Ahead, f.AheadBy = &ahead, wording.Span(ahead.Second.Sub(now))
+	return err
 }
 
 // listen finds out whether anybody collects.
-func (s *Site) listen(ctx context.Context, f *frame) error {
-	now, err := s.store.Now(ctx)
-	if err != nil {
-		return err
-	}
+func (s *Site) listen(ctx context.Context, f *frame, now time.Time) error {
 	writers, err := s.store.Writers(ctx)
 	if err != nil {
 		return err

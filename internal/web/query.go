@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/keyheat/keyheat/internal/web/keychart"
+	"github.com/keyheat/keyheat/internal/web/heatmap"
 	"github.com/keyheat/keyheat/store"
 )
 
@@ -77,8 +77,8 @@ func status(err error) (code int, message string) {
 		return http.StatusNotFound, "no silence of this ID is pending or active"
 	case errors.Is(err, errNoJSON):
 		return http.StatusUnsupportedMediaType, "send JSON, with Content-Type: application/json"
-	case errors.Is(err, keychart.ErrNoSeconds):
-		return http.StatusNotFound, keychart.ErrNoSeconds.Error()
+	case errors.Is(err, heatmap.ErrNoSeconds):
+		return http.StatusNotFound, heatmap.ErrNoSeconds.Error()
 	case errors.Is(err, store.ErrTooManySilences):
 		return http.StatusConflict, store.ErrTooManySilences.Error()
 	case errors.Is(err, store.ErrNotFound):

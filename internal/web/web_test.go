@@ -583,6 +583,33 @@ func TestAReceiverThatFailsIsNotCalm(t *testing.T) {
 	}
 }
 
+// TestSamplesAheadOfTheClockAreOnEveryPage, until their time has come.
+func TestSamplesAheadOfTheClockAreOnEveryPage(t *testing.T) {
+	t.Parallel()
+	for engine, url := range map[string]string{"sqlite": "sqlite::memory:", "postgres": pgtest.Database(t)} {
+		s, err := store.Open(t.Context(), url, store.Options{Migrate: true})
+		must(t, err)
+		defer s.Close()
+		l, _, err := s.AcquireLease(t.Context(), "judge", "test", time.Hour)
+		must(t, err)
+		address := serve(t, s)
+		for _, c := range []struct {
+			table string
+			ahead time.Duration
+			want  string
+		}{{"orders", store.MaxAhead - time.Second, ""}, {"orders", 10 * time.Minute, "Samples of orders are up to 10 min ahead of the database's clock."}, {"carts", 55 * time.Minute, "Samples of carts are up to 55 min ahead"}} {
+			must(t, s.Judge(t.Context(), l, store.Judgement{Windows: []store.Window{{Target: sample.Target{Table: c.table}, Second: time.Now().Add(c.ahead)}}}))
+			l.Writes++
+			for _, page := range []string{"/", "/tables", "/silences"} {
+				text := open(t, address+page).text()
+				if has := strings.Contains(text, "ahead of the database's clock"); has != (c.want != "") || !strings.Contains(text, c.want) {
+					t.Errorf("%s: with a second %s ahead %s says it %t: %s", engine, c.ahead, page, has, text)
+				}
+			}
+		}
+	}
+}
+
 func TestAnEmptyStoreIsNoError(t *testing.T) {
 	t.Parallel()
 	s, err := store.Open(t.Context(), "sqlite::memory:", store.Options{})

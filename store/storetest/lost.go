@@ -125,14 +125,16 @@ func badQuery(t *testing.T, s *store.Store) {
 	}
 }
 
-// wentBackOnce has a database that was set back noticed by everybody: one gap tells of it,
-// since the last commit that the database still has, and another setback is another gap.
+// wentBackOnce has a database that was set back noticed by everybody, a collector first: one
+// gap tells of it, since the last commit that the database still has, and another setback is
+// another gap.
 func wentBackOnce(t *testing.T, s *store.Store) {
 	claim := value[store.Position](t)(s.Claim(t.Context(), "a", store.Claim{PartitionID: partition(1), First: "0"}))
 	must(t, s.Commit(t.Context(), store.Commit{Writer: "a", Seq: 1, Watermarks: []store.Watermark{{PartitionID: claim.PartitionID, Epoch: claim.Epoch, Time: noon}}}))
 	since := value[[]store.Watermark](t)(s.Watermarks(t.Context()))[0].Seen
 	for range 2 {
 		must(t, s.RestartWriter(t.Context(), store.Writer{ID: "a", Started: noon}))
+		equal(t, "gaps", len(value[[]store.Gap](t)(s.Gaps(t.Context(), store.GapQuery{Source: "store"}))), 1)
 		must(t, s.RecordWentBack(t.Context(), "judge", since))
 	}
 	for times := 1; times <= 2; times++ {

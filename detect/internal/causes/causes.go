@@ -5,25 +5,25 @@ import (
 	"github.com/keyheat/keyheat/sample"
 )
 
-// Assign says of each finding which incident it is evidence of, and of an index's key
-// that it is full where writes to its table were throttled because of the index.
+// Assign sets the incident of each finding. It also makes a full key of an index critical
+// if writes to the table were throttled because of the index.
 func Assign(found []detect.Finding, policy func(detect.Target) detect.Policy) {
 	g := grouping{moving: movingKeys(found), few: fewValues(found), designs: designs(found), storms: stormingCallers(found), callers: singleCallers(found), pressed: pressedTables(found)}
-	of := g.claims(found)
+	claims := g.claims(found)
 	for i := range found {
 		f := &found[i]
 		if g.presses(f) && f.Utilization >= detect.SaturatedFrom {
 			f.Severity = policy(f.Target).Cap(detect.Critical)
 		}
-		f.BelongTo(of[i].cause, of[i].of)
+		f.BelongTo(claims[i].cause, claims[i].subject)
 	}
 	for i := range found {
 		switch f := &found[i]; {
 		case isPressed(f):
-			f.Incident = presser(found, f)
+			f.Incident = pressingIncident(found, f)
 		case isShortOfIndex(f):
-			if of := shortIndex(found, f); of != nil {
-				f.Incident = of.Incident
+			if index := shortIndex(found, f); index != nil {
+				f.Incident = index.Incident
 			}
 		}
 	}
@@ -31,7 +31,7 @@ func Assign(found []detect.Finding, policy func(detect.Target) detect.Policy) {
 	followMoving(found)
 }
 
-// grouping is what findings say of each other.
+// grouping holds the relations between findings.
 type grouping struct {
 	moving  map[hotKey]bool
 	few     map[detect.Target]*detect.Finding
@@ -41,21 +41,21 @@ type grouping struct {
 	pressed map[detect.Target]bool
 }
 
-// claim is the cause of a finding, and of what key or pattern.
+// claim is the cause of a finding, and the key or pattern that it is about.
 type claim struct {
-	cause detect.Cause
-	of    string
+	cause   detect.Cause
+	subject string
 }
 
-// claims returns those of all findings. A key that is written in several Regions of a
-// global table has one cause: what tells more than that it is hot, of the first Region
-// where something does.
+// claims returns the claims of all findings. A key that is written in several Regions of
+// a global table has one cause. If a Region shows more than a hot key, the first such
+// Region decides.
 func (g *grouping) claims(found []detect.Finding) []claim {
 	all := make([]claim, len(found))
 	first := map[hotKey]int{}
 	for i := range found {
 		f := &found[i]
-		all[i].cause, all[i].of = g.cause(f)
+		all[i].cause, all[i].subject = g.cause(f)
 		if f.Replication == nil || f.Key == "" || all[i].cause == detect.CauseHotKey {
 			continue
 		}
@@ -71,15 +71,15 @@ func (g *grouping) claims(found []detect.Finding) []claim {
 	return all
 }
 
-// writtenKey is a key in whatever Region.
+// writtenKey returns a finding's key without its Region.
 func writtenKey(f *detect.Finding) hotKey {
-	of := keyOf(f)
-	of.target.Region = ""
-	return of
+	key := keyOf(f)
+	key.target.Region = ""
+	return key
 }
 
-// cause returns what made a finding, and of what key or pattern.
-func (g *grouping) cause(f *detect.Finding) (c detect.Cause, of string) {
+// cause returns the cause of a finding, and the key or pattern that it is about.
+func (g *grouping) cause(f *detect.Finding) (c detect.Cause, subject string) {
 	key := f.KeyType + ":" + f.Key
 	switch {
 	case f.Kind == detect.HotPartition:
@@ -90,10 +90,10 @@ func (g *grouping) cause(f *detect.Finding) (c detect.Cause, of string) {
 		return detect.CauseMovingHotSpot, ""
 	case f.Kind == detect.LowCardinalityKey:
 		if only := g.few[f.Target]; only != nil {
-			return g.cause(only) // the one value that there is
+			return g.cause(only) // the only value
 		}
 		if one := g.designs[f.Target]; one != nil {
-			return g.cause(one) // the few values are its shards, or its times
+			return g.cause(one) // the few values are its key shards, or its times
 		}
 		return detect.CauseFewValues, ""
 	case f.Rolling != nil:
@@ -114,7 +114,8 @@ func (g *grouping) cause(f *detect.Finding) (c detect.Cause, of string) {
 	return detect.CauseHotKey, key
 }
 
-// isFew reports whether a key is hot because there are few, and not the only one.
+// isFew reports whether a key is hot because its target has few values, and has more than
+// this one.
 func (g *grouping) isFew(f *detect.Finding) bool {
 	only, few := g.few[f.Target]
 	return few && only == nil
@@ -129,7 +130,7 @@ func baseOf(f *detect.Finding) detect.Target {
 	return detect.Target{Account: f.Account, Region: f.Region, Table: f.Table}
 }
 
-// hotKey is a key that findings are about.
+// hotKey identifies the key of a finding.
 type hotKey struct {
 	target       detect.Target
 	keyType, key string
@@ -137,9 +138,9 @@ type hotKey struct {
 
 func keyOf(f *detect.Finding) hotKey { return hotKey{f.Target, f.KeyType, f.Key} }
 
-// fewValues returns the targets whose number of key values bounds them: those whose
-// keys are known to be few, and those of which some keys, hot together, have all load.
-// The finding is that of the key that has all of it, if one has.
+// fewValues returns the targets whose number of key values bounds them: their keys are
+// known to be few, or some keys, hot together, have all load. The finding is about the
+// one key that has all load, if there is one.
 func fewValues(found []detect.Finding) map[detect.Target]*detect.Finding {
 	few, together := map[detect.Target]*detect.Finding{}, map[detect.Target]map[detect.Kind][]*detect.Finding{}
 	for i := range found {
@@ -158,7 +159,7 @@ func fewValues(found []detect.Finding) map[detect.Target]*detect.Finding {
 		for _, keys := range byKind {
 			_, known := few[target]
 			switch {
-			case len(keys) > 1 && len(keys) <= detect.FewKeys && areAll(keys):
+			case len(keys) > 1 && len(keys) <= detect.FewKeys && haveAllLoad(keys):
 				few[target] = nil
 			case known && len(keys) == 1 && keys[0].Share >= detect.WholeShare:
 				few[target] = keys[0]
@@ -168,8 +169,8 @@ func fewValues(found []detect.Finding) map[detect.Target]*detect.Finding {
 	return few
 }
 
-// designs returns a finding about a key, of each target whose hot keys are all shards
-// of one key, or all times of one pattern.
+// designs returns a finding about a key for each target whose hot keys are all shards of
+// one key, or all times of one pattern.
 func designs(found []detect.Finding) map[detect.Target]*detect.Finding {
 	all := map[detect.Target]*detect.Finding{}
 	for i := range found {
@@ -186,8 +187,7 @@ func designs(found []detect.Finding) map[detect.Target]*detect.Finding {
 	return all
 }
 
-// design names what a key is one of: the pattern of a time, or of shards; empty of
-// others.
+// design returns the pattern of a key's time or key shards; empty for other keys.
 func design(f *detect.Finding) string {
 	switch {
 	case f.Rolling != nil:
@@ -198,13 +198,13 @@ func design(f *detect.Finding) string {
 	return ""
 }
 
-// areAll reports whether keys that are hot at the same time have the whole load of
+// haveAllLoad reports whether keys that are hot at the same time have the whole load of
 // their target.
-func areAll(keys []*detect.Finding) bool {
+func haveAllLoad(keys []*detect.Finding) bool {
 	share, first, last := 0.0, keys[0].FirstSeen, keys[0].LastSeen
 	for _, f := range keys {
 		if f.Share >= detect.WholeShare {
-			return false // it was alone at its time
+			return false // this key was alone at its time
 		}
 		share += f.Share
 		if f.FirstSeen.After(first) {
@@ -217,7 +217,7 @@ func areAll(keys []*detect.Finding) bool {
 	return share >= detect.WholeShare && !first.After(last)
 }
 
-// singleCallers returns the callers that alone make keys hot.
+// singleCallers returns the callers that make a key hot alone.
 func singleCallers(found []detect.Finding) map[hotKey]string {
 	callers := map[hotKey]string{}
 	for i := range found {
@@ -232,7 +232,7 @@ func singleCallers(found []detect.Finding) map[hotKey]string {
 	return callers
 }
 
-// stormingCallers returns the callers that send requests of keys again and again.
+// stormingCallers returns the callers that repeat the requests for a key.
 func stormingCallers(found []detect.Finding) map[hotKey]string {
 	callers := map[hotKey]string{}
 	for i := range found {
@@ -244,26 +244,26 @@ func stormingCallers(found []detect.Finding) map[hotKey]string {
 	return callers
 }
 
-// isPressed reports whether writes to the table were throttled because of a partition
-// of an index, and of nothing else.
+// isPressed reports whether writes to the table were throttled because of a partition of
+// an index, and none because of its own.
 func isPressed(f *detect.Finding) bool {
 	return f.Kind == detect.HotPartition && f.Index == "" && f.Evidence != nil &&
 		f.Evidence.Refused[sample.OfIndex.String()] > 0 && f.Evidence.Refused[sample.KeyRange.String()] == 0
 }
 
-// isShortOfIndex reports whether writes to the table were throttled because an index has
-// too little capacity, and for no want of the table's own.
+// isShortOfIndex reports whether writes to the table were throttled only because an index
+// lacks capacity.
 func isShortOfIndex(f *detect.Finding) bool {
 	return f.Kind == detect.TableStarvation && f.Index == "" && f.Evidence != nil &&
 		f.Evidence.Refused[sample.OfIndexCapacity.String()] > 0 && f.Evidence.ThrottledRequests() == f.Evidence.Refused[sample.OfIndexCapacity.String()]
 }
 
-// shortIndex returns the finding about the table's index that throttled most for want of
-// capacity; nil where none is known.
-func shortIndex(found []detect.Finding, of *detect.Finding) (most *detect.Finding) {
+// shortIndex returns the finding about the table's index that throttled most for lack of
+// capacity, or nil if none is known.
+func shortIndex(found []detect.Finding, table *detect.Finding) (most *detect.Finding) {
 	for i := range found {
 		f := &found[i]
-		if f.Kind == detect.TableStarvation && f.Index != "" && baseOf(f) == of.Target && (f.State != detect.Resolved || of.State == detect.Resolved) &&
+		if f.Kind == detect.TableStarvation && f.Index != "" && baseOf(f) == table.Target && (f.State != detect.Resolved || table.State == detect.Resolved) &&
 			f.Evidence.ThrottledRequests() > 0 && (most == nil || f.Evidence.ThrottledRequests() > most.Evidence.ThrottledRequests()) {
 			most = f
 		}
@@ -282,13 +282,14 @@ func pressedTables(found []detect.Finding) map[detect.Target]bool {
 	return pressed
 }
 
-// presser returns the incident of the hottest key of the table's indexes, which is what
-// throttles its writes; where none is known, the incident of the table.
-func presser(found []detect.Finding, of *detect.Finding) string {
-	incident, most := detect.IncidentID(detect.CauseIndexBackPressure, of.Target, ""), 0.0
+// pressingIncident returns the incident of the hottest key of the table's indexes,
+// because that key throttles the table's writes. If no such key is known, it returns the
+// table's incident.
+func pressingIncident(found []detect.Finding, table *detect.Finding) string {
+	incident, most := detect.IncidentID(detect.CauseIndexBackPressure, table.Target, ""), 0.0
 	for i := range found {
 		f := &found[i]
-		if f.Kind == detect.HotGSIKey && baseOf(f) == of.Target && f.State != detect.Resolved && f.Utilization > most {
+		if f.Kind == detect.HotGSIKey && baseOf(f) == table.Target && f.State != detect.Resolved && f.Utilization > most {
 			incident, most = f.Incident, f.Utilization
 		}
 	}

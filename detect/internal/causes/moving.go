@@ -15,8 +15,8 @@ import (
 // succession is keys of one target that were hot one after another.
 type succession struct{ keys []*detect.Finding }
 
-// Moving returns the findings about load that goes from key to key: single keys are
-// hot for so short a time that none of them may ever fire.
+// Moving returns the findings about load that moves from key to key. Each key may be hot
+// too briefly to fire.
 func Moving(found []detect.Finding, policy func(detect.Target) detect.Policy) (all []detect.Finding) {
 	for _, s := range successions(found) {
 		if len(s.keys) >= detect.MovingKeys {
@@ -31,8 +31,8 @@ func Moving(found []detect.Finding, policy func(detect.Target) detect.Policy) (a
 	return all
 }
 
-// movingKeys returns the keys of the target's successions. Two keys are one already:
-// the second one is no reason to page again.
+// movingKeys returns the keys of all successions. Two keys already form one, so that the
+// second key does not alert again.
 func movingKeys(found []detect.Finding) map[hotKey]bool {
 	moving := map[hotKey]bool{}
 	for _, s := range successions(found) {
@@ -43,24 +43,24 @@ func movingKeys(found []detect.Finding) map[hotKey]bool {
 	return moving
 }
 
-// successions returns the last one of each target, of two keys at least. A key that
-// is named after a time, or is a shard, has a cause of its own.
+// successions returns the newest succession of each target's reads and writes, if it has
+// two keys. A key that is named after a time, or is a key shard, has a cause of its own.
 func successions(found []detect.Finding) (all []succession) {
-	type what struct {
+	type targetSide struct {
 		target detect.Target
 		reads  bool
 	}
-	by := map[what][]*detect.Finding{}
+	keysBySide := map[targetSide][]*detect.Finding{}
 	for i := range found {
 		f := &found[i]
 		if !f.Kind.OfKey() || f.Rolling != nil || f.Sharding != nil || detect.Rank(f.Severity) < detect.Rank(detect.Warning) {
 			continue
 		}
-		of := what{f.Target, f.Kind == detect.HotKeyRead}
-		by[of] = append(by[of], f)
+		side := targetSide{f.Target, f.Kind == detect.HotKeyRead}
+		keysBySide[side] = append(keysBySide[side], f)
 	}
-	for _, keys := range by {
-		if s := newest(slices.Clone(keys)); len(s.keys) >= 2 && s.coversMost(keys) {
+	for _, keys := range keysBySide {
+		if s := newestSuccession(slices.Clone(keys)); len(s.keys) >= 2 && s.coversMost(keys) {
 			all = append(all, s)
 		}
 	}
@@ -68,32 +68,32 @@ func successions(found []detect.Finding) (all []succession) {
 	return all
 }
 
-// newest returns the longest succession of keys that ends with the last of them.
-func newest(keys []*detect.Finding) succession {
-	keys = slices.DeleteFunc(keys, func(f *detect.Finding) bool { return hotFor(f) > detect.MovingLongest })
+// newestSuccession returns the longest succession that ends with the last of the keys.
+func newestSuccession(keys []*detect.Finding) succession {
+	keys = slices.DeleteFunc(keys, func(f *detect.Finding) bool { return hotSeconds(f) > detect.MovingLongest })
 	slices.SortFunc(keys, func(x, y *detect.Finding) int {
 		return cmp.Or(x.FirstSeen.Compare(y.FirstSeen), strings.Compare(x.Fingerprint, y.Fingerprint))
 	})
 	from := 0
 	for i := 1; i < len(keys); i++ {
-		pause := keys[i].FirstSeen.Sub(lastOf(keys[from:i]))
+		pause := keys[i].FirstSeen.Sub(lastSeen(keys[from:i]))
 		begins := keys[i].FirstSeen.After(keys[i-1].FirstSeen)
-		ends := keys[i].LastSeen.Before(keys[i-1].LastSeen) // a load that moved on to it would not stay longer on the other
+		ends := keys[i].LastSeen.Before(keys[i-1].LastSeen) // a load that moved on would not stay longer on the earlier key
 		if pause > detect.MovingPause*time.Second || !begins || ends {
 			from = i
 		}
 	}
 	s := succession{keys[min(from, len(keys)):]}
-	if !s.oneAfterAnother() {
+	if !s.areInTurn() {
 		return succession{}
 	}
 	return s
 }
 
-// hotFor returns how many seconds a key's episode lasts.
-func hotFor(f *detect.Finding) int { return int(f.LastSeen.Sub(f.FirstSeen)/time.Second) + 1 }
+// hotSeconds returns the length of a key's episode in seconds.
+func hotSeconds(f *detect.Finding) int { return int(f.LastSeen.Sub(f.FirstSeen)/time.Second) + 1 }
 
-func lastOf(keys []*detect.Finding) (last time.Time) {
+func lastSeen(keys []*detect.Finding) (last time.Time) {
 	for _, f := range keys {
 		if f.LastSeen.After(last) {
 			last = f.LastSeen
@@ -102,37 +102,37 @@ func lastOf(keys []*detect.Finding) (last time.Time) {
 	return last
 }
 
-// oneAfterAnother reports whether the keys were not hot at the same time: keys that
-// are, are that many hot keys.
-func (s succession) oneAfterAnother() bool {
+// areInTurn reports whether the keys were hot one after another. Keys that are hot at the
+// same time are that many hot keys.
+func (s succession) areInTurn() bool {
 	if len(s.keys) < 2 {
 		return false
 	}
-	each := 0
+	single := 0
 	for i, f := range s.keys {
-		each += hotFor(f)
+		single += hotSeconds(f)
 		if i > 0 && s.keys[i-1].LastSeen.After(f.FirstSeen.Add(detect.FireOf*time.Second)) {
 			return false
 		}
 	}
-	all := int(lastOf(s.keys).Sub(s.keys[0].FirstSeen)/time.Second) + 1
-	return each <= detect.MovingOverlap*all
+	all := int(lastSeen(s.keys).Sub(s.keys[0].FirstSeen)/time.Second) + 1
+	return single <= detect.MovingOverlap*all
 }
 
-// coversMost reports whether the succession is what was hot at its time: of many keys that are
-// hot for a while, some come one after another by chance.
+// coversMost reports whether the succession has most keys that were hot at its time. Of
+// many keys that are hot for a while, some follow one another by chance.
 func (s succession) coversMost(keys []*detect.Finding) bool {
-	first, last := s.keys[0].FirstSeen, lastOf(s.keys)
-	meanwhile := 0 // its own among them
+	first, last := s.keys[0].FirstSeen, lastSeen(s.keys)
+	overlapping := 0 // with its own keys
 	for _, f := range keys {
 		if !f.FirstSeen.After(last) && !f.LastSeen.Before(first) {
-			meanwhile++
+			overlapping++
 		}
 	}
-	return meanwhile-len(s.keys) <= max(1, len(s.keys)/detect.MovingBeside)
+	return overlapping-len(s.keys) <= max(1, len(s.keys)/detect.MovingBeside)
 }
 
-// finding returns that of the target as a whole.
+// finding returns the finding about the target as a whole.
 func (s succession) finding() detect.Finding {
 	worst, last := s.keys[0], s.keys[len(s.keys)-1]
 	open, critical := false, false
@@ -149,36 +149,36 @@ func (s succession) finding() detect.Finding {
 		f.Severity = detect.Critical
 	}
 	if open {
-		f.State = detect.Firing // the keys are hot in turn, each perhaps for too short a time
+		f.State = detect.Firing // the keys are hot in turn, each perhaps too briefly to fire
 	}
 	f.Peak, f.Consumed = worst.Peak, worst.Consumed
 	f.Utilization, f.Combined, f.Share, f.Shards = worst.Utilization, worst.Combined, worst.Share, 1
 	f.OverSeconds, f.OverIn = detect.AnyOver(s.keys)
 	f.Evidence, f.Quality, f.Replication = worst.Evidence, worst.Quality, worst.Replication
-	f.FirstSeen, f.LastSeen, f.Through = s.keys[0].FirstSeen, lastOf(s.keys), last.Through
+	f.FirstSeen, f.LastSeen, f.Through = s.keys[0].FirstSeen, lastSeen(s.keys), last.Through
 	f.Seconds = int64(f.LastSeen.Sub(f.FirstSeen)/time.Second) + 1
 	f.Mean = s.mean(f.Seconds)
 	f.Reason = detect.MovingLoad
 	limit := wording.PerSecond(detect.Limit(worst.Kind), worst.Kind)
 	f.Why = fmt.Sprintf("%d keys neared or passed %s one after another, each for %s at most, the last %s: the load moves on before DynamoDB can split a partition, and every split is made for a key that is done.",
-		len(s.keys), limit, wording.Seconds(s.longest()), wording.Quote(last.Key))
-	what, as := "writes", "a backfill or a bulk import of sorted input"
+		len(s.keys), limit, wording.Seconds(s.longestSeconds()), wording.Quote(last.Key))
+	requests, example := "writes", "a backfill or a bulk import of sorted input"
 	if worst.Kind == detect.HotKeyRead {
-		what, as = "reads", "an export or a sorted list"
+		requests, example = "reads", "an export or a sorted list"
 	}
-	spread, bounded := s.shuffledShare(), detect.DefaultWarning*detect.Units(detect.Limit(worst.Kind))
+	spread, bounded := s.shuffledLoad(), detect.DefaultWarning*detect.Units(detect.Limit(worst.Kind))
 	f.Advice = []detect.Step{
-		{Action: detect.ActionShuffle, Effort: detect.EffortSetting, After: detect.NewAfter(worst.Kind, spread, spread), Basis: "what the key with the most had in all, over the time of all of them; what a partition has depends on how many keys share it", Guide: "bulk-loads", Text: fmt.Sprintf("Shuffle the input: whatever %s these keys takes them in their order, as %s does. In random order, or from many places of the file at once, the same %s go to all partitions together.", what, as, what)},
+		{Action: detect.ActionShuffle, Effort: detect.EffortSetting, After: detect.NewAfter(worst.Kind, spread, spread), Basis: "what the key with the most had in all, over the time of all of them; what a partition has depends on how many keys share it", Guide: "bulk-loads", Text: fmt.Sprintf("Shuffle the input: whatever %s these keys takes them in their order, as %s does. In random order, or from many places of the file at once, the same %s go to all partitions together.", requests, example, requests)},
 		{Action: detect.ActionRetry, Effort: detect.EffortSetting, After: detect.NewAfter(worst.Kind, bounded, bounded), Basis: "the rate that is set", Guide: "retries", Text: fmt.Sprintf("If the order cannot be changed, bound the rate to %s a second, %.0f%% of what one partition serves, and let the client back off exponentially, with jitter, when it is throttled.", wording.PerSecond(detect.Milli(bounded), worst.Kind), 100*detect.DefaultWarning)},
 		{Action: detect.ActionCapacity, Guide: "capacity", Text: "Neither capacity nor another key design is needed for a load that comes once: it is its order that gives one partition all of it at each moment."},
 	}
 	return f
 }
 
-// mean returns the load of all keys together, over so many seconds.
+// mean returns the mean load of all keys together over the given seconds.
 func (s succession) mean(seconds int64) (l detect.Loads) {
-	add := func(to *detect.Figure, of detect.Figure, part float64) {
-		to.Value, to.Low, to.High = to.Value+part*of.Value, to.Low+part*of.Low, to.High+part*of.High
+	add := func(to *detect.Figure, figure detect.Figure, part float64) {
+		to.Value, to.Low, to.High = to.Value+part*figure.Value, to.Low+part*figure.Low, to.High+part*figure.High
 	}
 	for _, f := range s.keys {
 		part := float64(f.Seconds) / float64(seconds)
@@ -188,24 +188,24 @@ func (s succession) mean(seconds int64) (l detect.Loads) {
 	return l
 }
 
-// shuffledShare returns the load of the fullest key if all requests of the succession came in
-// random order in the same time.
-func (s succession) shuffledShare() (most float64) {
+// shuffledLoad returns the load of the heaviest key if all requests of the succession
+// came in random order in the same time.
+func (s succession) shuffledLoad() (most float64) {
 	for _, f := range s.keys {
 		most = max(most, detect.Side(f.Kind, f.Mean.WCU, f.Mean.RCU).Value*float64(f.Seconds))
 	}
-	return most / (lastOf(s.keys).Sub(s.keys[0].FirstSeen).Seconds() + 1)
+	return most / (lastSeen(s.keys).Sub(s.keys[0].FirstSeen).Seconds() + 1)
 }
 
-func (s succession) longest() (n int) {
+func (s succession) longestSeconds() (n int) {
 	for _, f := range s.keys {
-		n = max(n, hotFor(f))
+		n = max(n, hotSeconds(f))
 	}
 	return n
 }
 
-// followMoving gives the keys of a moving hot spot its reason and its advice: what would help
-// one of them comes when another one is hot.
+// followMoving gives the keys of a moving hot spot its diagnosis and its advice. A fix
+// for one key would come when another one is hot.
 func followMoving(found []detect.Finding) {
 	spots := map[string]*detect.Finding{}
 	for i := range found {

@@ -23,7 +23,7 @@ func WhyHotPartition(s *throttling.Pressure, spread *throttling.Spread, over int
 	if s.Refused[sample.KeyRange] == 0 {
 		return detect.Undetermined, fmt.Sprintf("DynamoDB throttled %s writes to the table in %s because a partition of one of its indexes is full: an index that falls behind holds the table's writes back, whatever their own keys.", wording.Count(s.Refused[sample.OfIndex]), wording.Seconds(over))
 	}
-	served, several := spread.LoadBeyond(s, over)
+	served, several := spread.ThrottledKeysLoad(s, over)
 	partitions := "At least one partition"
 	if several {
 		partitions = "Several partitions"
@@ -59,7 +59,7 @@ func warmKeys(s *throttling.Pressure, warm []string) string {
 	if len(warm) > warmNamed {
 		text = "The warmest keys then included " + wording.List(warm[:warmNamed])
 	}
-	if s.OnlyWarm() {
+	if s.ThrottlesOnlyWarmKeys() {
 		text += ", and all that was throttled is of warm keys"
 	}
 	return text + "."
@@ -138,7 +138,7 @@ func ForTable(f *detect.Finding, s *throttling.Pressure, peak sketch.Load, facts
 func warmKeysAdvice(f *detect.Finding, s *throttling.Pressure, peak sketch.Load, facts *detect.TableFacts) []detect.Step {
 	const prewarm = "If it returns, or the table is new, pre-warm (raise its warm throughput, which is charged once), or provision more: both make partitions, and spread the keys over them."
 	basis := "which keys share the partition is not known"
-	if s.OnlyWarm() {
+	if s.ThrottlesOnlyWarmKeys() {
 		basis = "how the warm keys that were throttled lie on partitions is not known"
 	}
 	step := func(action string, effort detect.Effort, guide, text string) []detect.Step {

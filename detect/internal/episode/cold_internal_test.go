@@ -41,7 +41,7 @@ func TestNothingIsFoundOfAColdTrack(t *testing.T) {
 			case 1:
 				c.Policy.Warning = []float64{0.2, 0.5, 0.8, 1}[random.IntN(4)]
 			}
-			isCold := track.Cold(c.Policy)
+			isCold := track.IsCold(c.Policy)
 			for i, e := range track.Episodes(c) {
 				if e.Severity() == "" {
 					continue

@@ -1,15 +1,14 @@
-// Package episode folds the seconds of one key, or of a table or index as a whole,
-// into episodes: from the first second above the policy's share of a limit until
-// enough complete seconds have passed without one.
+// Package episode folds the seconds of one key, or of a table or index as a whole, into
+// episodes. An episode begins with the first second above the policy's share of a limit.
+// It ends when enough complete seconds have passed without another.
 //
 // A [Track] holds a subject's seconds while they are open to late data, and the
 // episodes that older ones made. [Track.Episodes] judges the seconds in time order,
-// under the [Conditions] of the moment; [Episode.KeyFinding] and [Episode.Finding]
-// put an episode's figures into a finding, and [Track.Restore] continues an episode
-// from a finding.
+// under the current [Conditions]. [Episode.KeyFinding] and [Episode.Finding] put an
+// episode's figures into a finding, and [Track.Restore] continues an episode from one.
 //
-// What decides is in detect's limits.go: FireSeconds of FireOf seconds above the
-// share make an episode fire, ResolveSeconds complete seconds resolve it,
-// SaturatedSeconds of SaturatedOf seconds on a plateau at the limit are saturation.
-// Of a sampled key the proven mean of some seconds counts too.
+// The thresholds are in detect's limits.go. FireSeconds of FireOf seconds above the share
+// make an episode fire, and ResolveSeconds complete seconds resolve it. SaturatedSeconds
+// of SaturatedOf seconds on a plateau at the limit are saturation. For a sampled key the
+// proven mean of some seconds counts too.
 package episode

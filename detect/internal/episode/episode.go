@@ -90,7 +90,7 @@ type Rules struct {
 	oneEpisode bool
 	// largest is the load that one more sampled request of the table would have added.
 	largest Largest
-	table   TableLoad
+	table   tableLoad
 }
 
 // Largest is the most that one sampled request of a table stands for, in units.
@@ -178,9 +178,9 @@ func (e *Episode) observe(p *point, r Rules, t Timeline) {
 	}
 }
 
-// mean returns the largest mean of the last seconds that is proven, and that would be
-// if requests were drawn independently; zero for a key that is not sampled, whose
-// single seconds are exact.
+// mean returns the largest proven mean of the last seconds, and the mean that would be
+// proven if requests were drawn independently. Both are zero for a key that is not
+// sampled, because its single seconds are exact.
 func (e *Episode) mean(p *point, k detect.Kind) (proven, believed sample.Milli) {
 	seen := p.sampledSecond(k)
 	if e.means == nil {
@@ -206,7 +206,7 @@ type view struct {
 func (e *Episode) view(p *point) view {
 	if p.batch.Part > 0 {
 		if span, flushed := e.flushes.Span(p.second, p.load(), p.batch, p.ahead); flushed {
-			certain, likely := p.withoutBatch(), p.spreadOver(span)
+			certain, likely := p.certainPoint(), p.spreadOver(span)
 			return view{p, &certain, &likely, true}
 		}
 	}
@@ -279,9 +279,10 @@ func (e *Episode) smooth(r Rules) {
 	}
 }
 
-// gather counts the seconds since the key's last one, and returns for how many of them
-// the flush gathered. For a sampled key it counts complete seconds: the key may have had
-// load in them. A mean over only the seconds with samples would be too high.
+// gather counts the seconds since the key's last one, and returns the number of seconds
+// that the flush gathered over. For a sampled key it counts the complete seconds, because
+// the key may have had load in them. A mean over only the seconds with samples would be
+// too high.
 func (e *Episode) gather(s view, since int64, r Rules, t Timeline) (gathered int64) {
 	switch {
 	case since <= 1:
@@ -294,7 +295,7 @@ func (e *Episode) gather(s view, since int64, r Rules, t Timeline) (gathered int
 			e.sumTable = e.sumTable.Plus(r.table(s.second-gathered, s.second-1))
 		}
 	case !s.flushed && since <= detect.ResolveSeconds && (e.sampled || s.write.Spread.Variance > 0 || s.read.Spread.Variance > 0):
-		e.pass(t.complete(s.second-since, s.second-1))
+		e.pass(t.completeSeconds(s.second-since, s.second-1))
 	}
 	return gathered
 }
@@ -323,145 +324,4 @@ func (e *Episode) raisePeaks(p *point, l Largest) (high sketch.Load) {
 	e.write = e.write.Max(sampling.Interval{Value: p.write.Value, Low: p.write.Low, High: high.Write})
 	e.read = e.read.Max(sampling.Interval{Value: p.read.Value, Low: p.read.Low, High: high.Read})
 	return high
-}
-
-// addPlateau records a second just at the limit; enough of them close together are a
-// plateau. A load that rises and falls also crosses the limit, but only in single
-// seconds: they are no plateau.
-func (e *Episode) addPlateau(second int64) {
-	copy(e.plateaus[1:], e.plateaus[:])
-	e.plateaus[0] = second
-	earliest := e.plateaus[detect.SaturatedSeconds-1]
-	if earliest == 0 || second-earliest >= detect.SaturatedOf {
-		return
-	}
-	for _, at := range e.plateaus {
-		if at > e.levelled && second-at < detect.SaturatedOf {
-			e.saturated++
-		}
-	}
-	e.levelled = second
-	e.isSaturated, e.lasting = true, detect.Critical
-	e.fire(earliest, second)
-}
-
-// extendPending extends the episode, or begins it, by a second worth knowing.
-func (e *Episode) extendPending(second int64) {
-	if e.state == "" || e.state == detect.Resolved {
-		e.state = detect.Pending
-	}
-	e.extend(second, second)
-}
-
-// addHot records a second above the policy's share.
-func (e *Episode) addHot(second int64) {
-	e.warned = true
-	e.extendPending(second)
-	copy(e.hottest[1:], e.hottest[:])
-	e.hottest[0] = second
-	if earliest := e.hottest[detect.FireSeconds-1]; earliest != 0 && second-earliest < detect.FireOf {
-		e.state = detect.Firing
-	}
-}
-
-// addHarm records the harm of a second above the policy's share.
-func (e *Episode) addHarm(p *point, r Rules) {
-	if allWithin(e.above[:], p.second, detect.HarmOf) && e.lasting == "" {
-		e.lasting = detect.Warning
-	}
-	if p.amounts(r.Kind).Proven > detect.Limit(r.Kind) && allWithin(e.over[:], p.second, detect.HarmOf) ||
-		p.throttledByPartition(r.Kind) && allWithin(e.refused[:], p.second, detect.FireOf) {
-		e.lasting = detect.Critical
-	}
-}
-
-// allWithin adds a second to the newest ones, and reports whether they are as many as are
-// kept, among so many seconds.
-func allWithin(newest []int64, second, of int64) bool {
-	copy(newest[1:], newest)
-	newest[0] = second
-	earliest := newest[len(newest)-1]
-	return earliest != 0 && second-earliest < of
-}
-
-// fire makes the episode firing, for some seconds at once.
-func (e *Episode) fire(from, to int64) {
-	e.state, e.warned = detect.Firing, true
-	e.extend(from, to)
-}
-
-// extend makes the episode include some seconds.
-func (e *Episode) extend(from, to int64) {
-	if e.first == 0 || from < e.first {
-		e.first = from
-	}
-	e.last = max(e.last, to)
-}
-
-// settle resolves the episode when enough complete seconds have passed by
-// second, with nothing hot in them.
-func (e *Episode) settle(second int64, t Timeline) {
-	if (e.state == detect.Pending || e.state == detect.Firing) && t.complete(e.last, second) >= detect.ResolveSeconds {
-		e.state = detect.Resolved
-	}
-}
-
-// Severity returns the episode's worst severity; empty when there is no finding.
-// Throttling of a table as a whole is a warning, since a setting or a split mends it. It
-// is worse if splits have had time and not mended it, or if an index holds back its
-// table's writes.
-func (e *Episode) Severity() detect.Severity {
-	switch {
-	case e.escalated:
-		return detect.Critical
-	case e.kind.OfTable() && e.warned:
-		return detect.Warning
-	case e.Over > 0 || e.isSaturated || e.sustained:
-		return detect.Critical
-	case e.warned:
-		return detect.Warning
-	case e.state != "":
-		return detect.Info
-	}
-	return ""
-}
-
-// isCold reports whether nothing was found yet, and no recent second could help a cold
-// one to fire.
-func (e *Episode) isCold() bool { return e.Severity() == "" && e.means == nil }
-
-// observePressure records the next second of a table or index as a whole.
-func (e *Episode) observePressure(p *point, r Rules, t Timeline) {
-	hit, throttled := p.pressure.Hits(r.Kind)
-	e.settle(p.second-1, t)
-	if !hit {
-		return
-	}
-	if e.state == detect.Resolved && !r.oneEpisode {
-		*e = Episode{through: p.second}
-	}
-	e.kind = r.Kind
-	if detect.Weight(p.table) > detect.Weight(e.PeakLoad()) {
-		e.At, e.consumed = p.second, p.consumedLoad()
-	}
-	e.raisePeaks(p, Largest{})
-	e.seconds++
-	e.readTotal.Add(p.read, p.sampledSecond(detect.HotKeyRead))
-	e.writeTotal.Add(p.write, p.sampledSecond(detect.HotKeyWrite))
-	e.sumTable = e.sumTable.Plus(p.table)
-	e.Pressure = e.Pressure.Plus(*p.pressure)
-	if !throttled {
-		e.extendPending(p.second) // burst capacity still serves it: nothing pages
-		return
-	}
-	e.addOver(p.second)
-	e.addHot(p.second)
-	e.escalated = e.escalated || r.Kind == detect.HotPartition && (p.pressure.HoldsWritesBack() || e.lasts())
-}
-
-// lasts reports whether a partition has throttled for longer than splits take, and not
-// only at the ends of that time.
-func (e *Episode) lasts() bool {
-	span := e.last - e.first + 1
-	return span >= detect.HealSeconds && float64(e.Over) >= detect.HealShare*float64(span)
 }

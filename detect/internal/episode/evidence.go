@@ -13,11 +13,12 @@ import (
 	"github.com/keyheat/keyheat/sketch"
 )
 
-// secondsKept bounds the memory of one key: its hottest seconds are kept.
+// secondsKept is the number of a key's hottest seconds that are kept, a bound of its
+// memory.
 const secondsKept = 16
 
-// distinctError is by how much an estimate of distinct sort keys may be too low: two of
-// its standard deviations.
+// distinctError is the error of an estimate of distinct sort keys: two of its standard
+// deviations.
 const distinctError = 0.13
 
 // hottestSecond is the evidence of one second.
@@ -94,7 +95,7 @@ func (s hottestSeconds) summarise(first, last int64) *detect.Evidence {
 }
 
 // summariseEvidence returns the evidence of some seconds as a finding shows it. weight is
-// the load of these seconds, of which the evidence covers a part.
+// the load of these seconds. The evidence covers a part of it.
 func summariseEvidence(e *sketch.Evidence, seconds int, weight float64) *detect.Evidence {
 	// Items cover all requests; callers and attributes cover a sample.
 	base := float64(detect.Weight(e.Load))

@@ -59,8 +59,8 @@ func (e *Episode) total(k detect.Kind) *sampling.Total {
 	return &e.writeTotal
 }
 
-// Shards returns a sentence on how far the samples leave the shard count open; empty
-// where they leave no relevant doubt. It rests on the bounds that the finding shows.
+// Shards returns a sentence about the doubt that the samples leave in the shard count;
+// empty if there is no relevant doubt. It rests on the bounds that the finding shows.
 func (e *Episode) Shards(f *detect.Finding, r Rules) string {
 	if !e.sampled {
 		return ""
@@ -86,8 +86,8 @@ func (e *Episode) PeakLoad() sketch.Load {
 	return sketch.Load{Read: e.read.Value, Write: e.write.Value}
 }
 
-// KeyFinding returns a finding with the figures of a hot key; evidence, reason and
-// advice are left to the caller.
+// KeyFinding returns a finding with the figures of a hot key. The caller adds evidence,
+// diagnosis and advice.
 func (e *Episode) KeyFinding(s Subject, r Rules) detect.Finding {
 	f := e.Finding(s, r)
 	sustained := e.sustainedPeak(r.Kind)
@@ -96,7 +96,7 @@ func (e *Episode) KeyFinding(s Subject, r Rules) detect.Finding {
 		figure = &f.Peak.RCU
 	}
 	figure.Value = detect.Units(sustained.Value)
-	figure.Low = min(figure.Low, detect.Units(sustained.Low)) // the highest second's own would be above the value
+	figure.Low = min(figure.Low, detect.Units(sustained.Low)) // the highest second's own bound would be above the value
 	if e.sampled && sustained.Value > e.restoredPeak {        // else the judge before this one wrote both
 		figure.Low = min(figure.Low, e.leastPeak(r, detect.Side(r.Kind, f.Mean.WCU, f.Mean.RCU).Low, sustained.Sure))
 	}
@@ -122,7 +122,7 @@ func (e *Episode) Finding(s Subject, r Rules) detect.Finding {
 	f.Seconds, f.Through = e.writeTotal.Seconds(), detect.TimeOf(e.through)
 	f.Quality = qualityOf(e)
 	if f.Severity == detect.Info && f.State == detect.Firing {
-		f.State = detect.Pending // the policy caps it: nothing pages
+		f.State = detect.Pending // the policy caps it: no alert
 	}
 	return f
 }
@@ -141,7 +141,7 @@ func qualityOf(e *Episode) detect.Quality {
 	if estimated := e.draws.Estimated > 0; e.seconds > 0 {
 		q.Estimated = &estimated
 	}
-	if e.inBatches() {
+	if e.isFlushed() {
 		q.CannotSee = append(q.CannotSee, detect.BlindSeconds)
 	}
 	if !e.sampled {
@@ -161,9 +161,9 @@ func qualityOf(e *Episode) detect.Quality {
 	return q
 }
 
-// inBatches reports whether the episode consists of flushed load: its times do not show
-// when the load was.
-func (e *Episode) inBatches() bool { return e.flushed > e.exact }
+// isFlushed reports whether flushed load makes up most of the episode, so that its times
+// do not show when the load was.
+func (e *Episode) isFlushed() bool { return e.flushed > e.exact }
 
 // restoreEpisode returns the episode that made the finding.
 func restoreEpisode(f *detect.Finding) *Episode {

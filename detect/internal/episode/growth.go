@@ -6,15 +6,15 @@ import (
 	"github.com/keyheat/keyheat/sketch"
 )
 
-// Growth is by how much a key's item collection grew in the seconds that are kept.
+// Growth is the growth of a key's item collection in the kept seconds.
 type Growth struct {
 	// Bytes is the growth in bytes a second, extrapolated to the seconds without measured
 	// growth.
 	Bytes float64
-	// Known is of how many seconds it is known, First and Last are the first and the
-	// last second with load.
+	// Known is the number of seconds with measured growth. First and Last are the first
+	// and the last second with load.
 	Known, First, Last int64
-	// Peak is the highest second of demand, at At.
+	// Peak is the highest second of requested load, at At.
 	Peak sketch.Load
 	At   int64
 	// Sum is the load of all seconds with load; Seconds counts them.
@@ -22,12 +22,12 @@ type Growth struct {
 	Seconds int64
 }
 
-// Grew reports whether Growth may know anything.
-func (t *Track) Grew() bool { return t.grew }
+// HasGrowth reports whether any second has measured growth.
+func (t *Track) HasGrowth() bool { return t.grew }
 
 // Growth returns the growth of the track's key.
 func (t *Track) Growth() (g Growth) {
-	grown, of := 0.0, sample.Milli(0)
+	grown, written := 0.0, sample.Milli(0)
 	for p := range t.points.pointsAfter(noSecond) {
 		if g.Seconds == 0 {
 			g.First = p.second
@@ -41,11 +41,11 @@ func (t *Track) Growth() (g Growth) {
 		if p.grownKnown {
 			g.Known++
 			grown += p.grown
-			of += l.Write
+			written += l.Write
 		}
 	}
-	if of > 0 {
-		g.Bytes = grown * float64(g.Sum.Write) / float64(of) / float64(g.Last-g.First+1)
+	if written > 0 {
+		g.Bytes = grown * float64(g.Sum.Write) / float64(written) / float64(g.Last-g.First+1)
 	}
 	return g
 }

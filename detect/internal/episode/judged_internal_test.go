@@ -38,7 +38,7 @@ func TestSettledSecondsAreJudgedOnce(t *testing.T) {
 				track.Observe(w, k, b, oldest, c.Largest, false)
 			}
 			c.Time.Settle(1000+n-random.Int64N(4), random.IntN(10) > 0)
-			if oldest := c.Time.Settled - 50; track.Ages(oldest) {
+			if oldest := c.Time.Settled - 50; track.NeedsFold(oldest) {
 				track.Fold(oldest, c)
 			}
 			switch random.IntN(60) {

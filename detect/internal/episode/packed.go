@@ -96,7 +96,7 @@ func (c *coder) point(p *point, parts *int64) (withPressure bool) {
 	number(c, &p.throttled.Read, 0)
 	number(c, &p.throttled.Write, 0)
 	number(c, &p.keyRange, 0)
-	c.flag(&p.otherwise)
+	c.flag(&p.otherReasons)
 	number(c, &p.replicated, 0)
 	number(c, parts, 0)
 	for i, same := range []*sampling.Amounts{&p.read, &p.write} {

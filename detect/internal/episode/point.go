@@ -13,34 +13,34 @@ import (
 // point is one second of one subject.
 type point struct {
 	second int64
-	// read and write are the demand; throttled is the part of it that DynamoDB
+	// read and write are the requested load; throttled is the part of it that DynamoDB
 	// throttled.
 	read, write sampling.Amounts
 	throttled   sketch.Load
-	// requests is how many were seen, keyRange how many of the key's were
-	// throttled because of their partition, as far as the evidence shows.
+	// requests counts the requests seen, keyRange the key's requests throttled because of
+	// their partition, as far as the evidence shows.
 	requests, keyRange int64
-	// otherwise reports that all that were throttled were so for other reasons.
-	otherwise bool
+	// otherReasons reports that all throttled requests were throttled for other reasons.
+	otherReasons bool
 	// tableRequests counts the requests seen of the whole table or index; tableChanges
 	// counts the ones from a stream.
 	tableRequests, tableChanges int64
 	// pressure is the throttling of a table or index as a whole; nil for a key.
 	pressure *throttling.Pressure
-	// draws is how the key's requests were sampled; whole is the variance of reads and
-	// of writes if whole callers were drawn, zero where that is excluded.
+	// draws describes the sampling of the key's requests. whole is the variance of reads
+	// and of writes if sampling drew whole callers, zero if that is excluded.
 	draws       sketch.Draws
 	whole       [2]float64
 	independent [2]sampling.Amounts // if requests were drawn independently
 	// batch is the part of the load whose requests have the time of a flush.
 	batch sampling.Batch
-	// ahead counts the following seconds with such a part at the same times, as far as
-	// that matters.
+	// ahead counts the following seconds with such a part at the same times, up to
+	// aheadSeconds.
 	ahead int
-	// grown is by how many bytes writes made the key's items grow, where images tell.
+	// grown is the growth of the key's items by writes in bytes, if images show it.
 	grown      float64
 	grownKnown bool
-	// table is the demand of the whole table or index in that second.
+	// table is the requested load of the whole table or index in that second.
 	table sketch.Load
 	// replicated is the part of write, and of table, that other Regions of a global table
 	// wrote. regions holds each Region's part of the second; nil for other tables.
@@ -58,7 +58,7 @@ func keyPoint(w *sketch.Window, k *sketch.KeyLoad, batch sampling.Batch) point {
 	}
 	if k.Evidence != nil {
 		p.keyRange = k.Evidence.Refused[sample.KeyRange]
-		p.otherwise = p.keyRange+k.Evidence.Refused[sample.ThrottleUnknown] == 0 && k.Evidence.Refused != [sample.ThrottleReasons]int64{}
+		p.otherReasons = p.keyRange+k.Evidence.Refused[sample.ThrottleUnknown] == 0 && k.Evidence.Refused != [sample.ThrottleReasons]int64{}
 		if base := float64(detect.Weight(k.Evidence.Load)); k.Evidence.Edited > 0 && base > 0 {
 			p.grown, p.grownKnown = float64(k.Evidence.GrownBytes)*max(1, float64(detect.Weight(k.Low))/base), true
 		}
@@ -95,11 +95,11 @@ func (p *point) follows(before *point) bool {
 	return p.second == before.second+1 && p.batch.Follows(before.batch)
 }
 
-// withoutBatch returns the certain load of the second, without the flushed load.
-func (p point) withoutBatch() point { return p.spreadOver(math.Inf(1)) }
+// certainPoint returns the certain load of the second, without the flushed load.
+func (p point) certainPoint() point { return p.spreadOver(math.Inf(1)) }
 
-// believedAmounts returns the part of the second that a kind is about, and the variance if
-// whole callers were drawn.
+// believedAmounts returns the part of the second that a kind is about, and the variance
+// if sampling drew whole callers.
 func (p *point) believedAmounts(k detect.Kind) (a *sampling.Amounts, whole float64) {
 	if k == detect.HotKeyRead {
 		return &p.independent[0], p.whole[0]
@@ -108,7 +108,7 @@ func (p *point) believedAmounts(k detect.Kind) (a *sampling.Amounts, whole float
 }
 
 // sampledSecond returns the kind's side of the second, bounded as if requests were drawn
-// independently, and the doubt that whole sampled callers would leave.
+// independently, and the variance if sampling drew whole callers.
 func (p *point) sampledSecond(k detect.Kind) sampling.Second {
 	seen, whole := p.believedAmounts(k)
 	return sampling.Second{
@@ -139,7 +139,7 @@ func tablePoint(w *sketch.Window, l sketch.Load, s *throttling.Pressure) point {
 	}
 }
 
-// load returns the demand.
+// load returns the requested load.
 func (p *point) load() sketch.Load {
 	return sketch.Load{Read: p.read.Value, Write: p.write.Value}
 }
@@ -168,15 +168,15 @@ func isPlateau(p *point, k detect.Kind) bool {
 	if math.Sqrt(p.amounts(k).Spread.Variance) > detect.PlateauSpread*detect.Units(detect.Limit(k)) {
 		return false
 	}
-	if p.tableChanges < p.tableRequests && (p.otherwise || detect.Amount(k, p.throttled) == 0) {
+	if p.tableChanges < p.tableRequests && (p.otherReasons || detect.Amount(k, p.throttled) == 0) {
 		return false // requests are visible, and the partition throttles none
 	}
 	used := detect.Amount(k, p.consumedLoad())
 	return used >= detect.ShareOf(detect.Limit(k), detect.SaturatedFrom) && used <= detect.ShareOf(detect.Limit(k), detect.SaturatedTo)
 }
 
-// isCold reports whether the second of a key neither begins an episode nor has a part in
-// one that it does not follow: of it all is known, and that is below the policy's share.
+// isCold reports whether a key's second needs no episode, unless it follows one: all of
+// its load is known, and below the policy's share.
 func (p *point) isCold(warning float64) bool {
 	if p.batch.Part != 0 || p.whole != [2]float64{} || p.combinedShare() > 1 {
 		return false

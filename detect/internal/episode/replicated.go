@@ -29,8 +29,8 @@ func (t *Track) Replicate(region string, w *sketch.Window, k *sketch.KeyLoad, ba
 }
 
 // ReplicateAll adds every second that the track of another Region has.
-func (t *Track) ReplicateAll(region string, of *Track, oldest int64) {
-	for p := range of.points.pointsAfter(noSecond) {
+func (t *Track) ReplicateAll(region string, other *Track, oldest int64) {
+	for p := range other.points.pointsAfter(noSecond) {
 		if p.regions != nil {
 			p = &p.regions.own
 		}
@@ -42,7 +42,7 @@ func (t *Track) replicate(region string, p point, oldest int64) {
 	if p.tableChanges > 0 || p.write.Value == 0 || p.second < oldest {
 		return
 	}
-	if !t.points.empty() && t.changed >= t.points.first() {
+	if !t.points.isEmpty() && t.changed >= t.points.first() {
 		return // a stream shows replicated writes itself, perhaps a second later
 	}
 	own, found := t.points.get(p.second)
@@ -62,8 +62,8 @@ func (p point) addPart(other part) point {
 	return r.sum()
 }
 
-// besideRegionsOf returns the own Region's second with the other Regions' earlier parts.
-func (p point) besideRegionsOf(before *point) point {
+// keepRegions adds the other Regions' earlier parts to the own Region's second.
+func (p point) keepRegions(before *point) point {
 	if p.regions != nil || before.regions == nil {
 		return p
 	}
@@ -89,7 +89,7 @@ func (r *regions) sum() point {
 		p.replicated += written.Value
 		p.table.Write += o.table.Write - o.throttled.Write
 		batches.Add(sketch.Load{Write: written.Value}, o.batch)
-		if p.tableRequests == 0 { // nothing is asked of the key here in this second
+		if p.tableRequests == 0 { // no request for the key here in this second
 			p.tableRequests, p.draws = o.tableRequests, o.draws
 		} else {
 			p.draws = p.draws.Plus(o.draws)

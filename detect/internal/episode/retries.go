@@ -11,10 +11,11 @@ import (
 	"github.com/keyheat/keyheat/sketch"
 )
 
-// callersShown is how many callers a finding names.
+// callersShown is the number of callers that a finding names.
 const callersShown = 5
 
-// retryRing is how the calls of a key were sent in its last seconds. The zero value is ready.
+// retryRing keeps how a key's calls were sent in its last seconds. The zero value is
+// ready.
 type retryRing []retrySecond
 
 // retrySecond holds the calls of one second; it is shared and never changed.
@@ -50,8 +51,9 @@ func (r *retryRing) add(at int64, k *sketch.KeyLoad) {
 	*r = all
 }
 
-// summarise returns how calls were sent in the last minute up to a second, not before first;
-// where nothing is known of it, in the last minute that is. Nil where none is.
+// summarise returns how calls were sent in the last minute up to a second, but not before
+// first. If that minute has no record, it uses the last minute with one. It is nil
+// without records.
 func (r retryRing) summarise(first, last int64) *detect.Retries {
 	within := r.cut(max(first, last-detect.TollSeconds+1), last)
 	if len(within) == 0 && len(r) > 0 {
@@ -65,9 +67,9 @@ func (r retryRing) summarise(first, last int64) *detect.Retries {
 	for _, s := range within {
 		sum = sum.Plus(s.retries)
 	}
-	of := summariseRetries(sum)
-	of.From, of.To, of.Seconds = detect.TimeOf(within[0].at), detect.TimeOf(within[len(within)-1].at+1), len(within)
-	return of
+	summary := summariseRetries(sum)
+	summary.From, summary.To, summary.Seconds = detect.TimeOf(within[0].at), detect.TimeOf(within[len(within)-1].at+1), len(within)
+	return summary
 }
 
 func (r retryRing) cut(first, last int64) retryRing {
@@ -82,24 +84,24 @@ func (r retryRing) cut(first, last int64) retryRing {
 // summariseRetries returns sums as a finding shows them.
 func summariseRetries(r *sketch.Retries) *detect.Retries {
 	all := countSent(r.Sent)
-	of := &detect.Retries{
+	summary := &detect.Retries{
 		SentCalls: all, Estimated: r.FailedLargest > 0, Partial: r.Untold > 0,
-		Waited:  withInterval(sample.Milli(r.Waited), sketch.Spread{Variance: r.WaitedVariance * 1e-6, Largest: r.WaitedLargest * 1e-3}),
-		Failed:  withInterval(sample.Milli(r.Failed), sketch.Spread{Variance: r.FailedVariance, Largest: r.FailedLargest}),
+		Waited:  toFigure(sample.Milli(r.Waited), sketch.Spread{Variance: r.WaitedVariance * 1e-6, Largest: r.WaitedLargest * 1e-3}),
+		Failed:  toFigure(sample.Milli(r.Failed), sketch.Spread{Variance: r.FailedVariance, Largest: r.FailedLargest}),
 		Callers: []detect.CallerRetries{},
 	}
 	for _, c := range r.Callers {
-		of.Callers = append(of.Callers, detect.CallerRetries{
+		summary.Callers = append(summary.Callers, detect.CallerRetries{
 			Caller: c.Text, SentCalls: countSent(c.Sent),
 			Share:  detect.Ratio(float64(c.Attempts), float64(r.Attempts)),
 			Waited: detect.Units(sample.Milli(c.Waited)), Failed: detect.Units(sample.Milli(c.Failed)),
 		})
 	}
-	slices.SortFunc(of.Callers, func(a, b detect.CallerRetries) int {
+	slices.SortFunc(summary.Callers, func(a, b detect.CallerRetries) int {
 		return cmp.Or(cmp.Compare(b.Refused, a.Refused), cmp.Compare(b.Attempts, a.Attempts), cmp.Compare(a.Caller, b.Caller))
 	})
-	of.Callers = of.Callers[:min(callersShown, len(of.Callers))]
-	return of
+	summary.Callers = summary.Callers[:min(callersShown, len(summary.Callers))]
+	return summary
 }
 
 // countSent returns how calls were sent. Refused counts the attempts before a call was
@@ -111,8 +113,8 @@ func countSent(s sample.Sent) detect.SentCalls {
 	}
 }
 
-// withInterval returns an amount, given in thousandths, with its 95% interval.
-func withInterval(value sample.Milli, s sketch.Spread) detect.Figure {
+// toFigure returns an amount, given in thousandths, with its 95% interval.
+func toFigure(value sample.Milli, s sketch.Spread) detect.Figure {
 	if s.Largest == 0 {
 		return detect.Figure{Value: detect.Units(value), Low: detect.Units(value), High: detect.Units(value)}
 	}
@@ -120,7 +122,7 @@ func withInterval(value sample.Milli, s sketch.Spread) detect.Figure {
 	return detect.Figure{Value: detect.Units(value), Low: detect.Units(a.Low), High: detect.Units(a.High(0))}
 }
 
-// bytes returns about how much memory the ring takes.
+// bytes returns about how many bytes the ring takes.
 func (r retryRing) bytes() (n int64) {
 	n = int64(cap(r)) * int64(unsafe.Sizeof(retrySecond{}))
 	for _, s := range r {

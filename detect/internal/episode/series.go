@@ -13,8 +13,8 @@ import (
 )
 
 const (
-	// openPoints is how many of a track's newest points are not packed. Late parts of a
-	// second replace these again and again.
+	// openPoints is the number of a track's newest points that are not packed. Late parts
+	// of a second replace them again and again.
 	openPoints = 16
 	// blockSeconds is the length of a block: one bit of block.present each.
 	blockSeconds = 64
@@ -37,7 +37,7 @@ type block struct {
 	pressures []*throttling.Pressure // of a table or index as a whole
 }
 
-func (s *series) empty() bool { return len(s.open) == 0 }
+func (s *series) isEmpty() bool { return len(s.open) == 0 }
 
 // first returns the first second.
 func (s *series) first() int64 {
@@ -162,7 +162,8 @@ func (s *series) dropBefore(oldest int64) {
 	s.open = slices.Delete(s.open, 0, i)
 }
 
-// hotSeconds returns in how many seconds the weight was at least `hot`, and the highest one.
+// hotSeconds returns the number of seconds with at least the weight hot, and the highest
+// weight.
 func (s *series) hotSeconds(hot sample.Milli) (seconds int, most sample.Milli) {
 	count := func(p *point) {
 		weight := p.weight()
@@ -186,7 +187,7 @@ func (s *series) hotSeconds(hot sample.Milli) (seconds int, most sample.Milli) {
 	return seconds, most
 }
 
-// bytes returns about how much memory the points take.
+// bytes returns about how many bytes the points take.
 func (s *series) bytes() int64 {
 	n := cap(s.open)*int(unsafe.Sizeof(point{})) + cap(s.blocks)*int(unsafe.Sizeof(block{}))
 	for i := range s.blocks {

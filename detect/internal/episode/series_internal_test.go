@@ -55,8 +55,8 @@ func insert(all []point, p point) []point {
 
 func compare(t *testing.T, random *rand.Rand, s *series, want []point) {
 	t.Helper()
-	if s.empty() != (len(want) == 0) {
-		t.Fatalf("empty: %v, with %d points", s.empty(), len(want))
+	if s.isEmpty() != (len(want) == 0) {
+		t.Fatalf("empty: %v, with %d points", s.isEmpty(), len(want))
 	}
 	if len(want) == 0 {
 		return

@@ -17,9 +17,9 @@ type Timeline struct {
 	incomplete []span // in order, apart from each other
 }
 
-// complete returns how many seconds after from, up to and including to, are settled
-// and were completely seen.
-func (t Timeline) complete(from, to int64) int64 {
+// completeSeconds returns the number of seconds after from, up to and including to, that are
+// settled and were completely seen.
+func (t Timeline) completeSeconds(from, to int64) int64 {
 	from, to = max(from, t.since), min(to, t.Settled)
 	n := max(0, to-from)
 	for _, s := range t.incomplete {
@@ -28,7 +28,7 @@ func (t Timeline) complete(from, to int64) int64 {
 	return max(0, n)
 }
 
-// wasSeen reports whether nothing is known to be missing of a second.
+// wasSeen reports whether a second was completely seen, as far as known.
 func (t Timeline) wasSeen(second int64) bool {
 	return !slices.ContainsFunc(t.incomplete, func(s span) bool { return s.from <= second && second <= s.to })
 }

@@ -20,47 +20,46 @@ type Conditions struct {
 	// Largest is the load that one more sampled request of the table would have added.
 	Largest Largest
 	// Table is the load of the track's table or index as a whole.
-	Table TableLoad
+	Table tableLoad
 	Time  Timeline
 }
 
-// TableLoad returns the load of a table or index in some seconds, both ends included: of
-// a horizon, and of as many seconds before it as a flush may have gathered.
-type TableLoad func(from, to int64) sketch.Load
+// tableLoad returns the load of a table or index in some seconds, both ends included. It
+// knows a horizon, and before it as many seconds as a flush may have gathered.
+type tableLoad func(from, to int64) sketch.Load
 
 // Rules returns the conditions for findings of one kind.
 func (c Conditions) Rules(k detect.Kind) Rules {
 	return Rules{Kind: k, Policy: c.Policy, oneEpisode: c.OneEpisode, largest: c.Largest, table: c.Table}
 }
 
-// Track is the history of one key, or of a table or index as a whole, that is or
-// was near a limit: its open seconds, and the episodes that older ones made.
+// Track is the history of a key, or of a table or index as a whole, that is or was near a
+// limit. It holds the open seconds, and the episodes that older ones made.
 type Track struct {
 	Subject Subject
 	points  series         // within the horizon
 	hottest hottestSeconds // of the hottest seconds
-	// places are where among the sort keys the load was; they begin anew when another
-	// judge takes over.
+	// places keeps the load by sort key. It starts empty when another judge takes over.
 	places split.Ring
-	// spread counts the keys among which a target's partitions throttle; empty for a key.
+	// spread measures how a target's throttling spreads over its keys; empty for a key.
 	spread throttling.Spread
-	// calls is how its calls were sent in the last minute.
+	// calls keeps how the key's calls were sent in the last minute.
 	calls retryRing
 	// past are the episodes before points.
 	past map[detect.Kind]*Episode
-	// cached holds the episodes up to and including the second `settled`, by the place of
-	// their kind. Settled seconds are judged once, unless late data change them.
+	// cached holds the episodes up to and including the second `settled`, in the order of
+	// the subject's kinds. Settled seconds are judged once, unless late data change them.
 	cached  [2]Episode
 	settled int64
-	// grew reports that it was known of a second by how much the key's items grew.
+	// grew reports that some second has measured growth of the key's items.
 	grew bool
 	// changed is the newest second with requests that come from a stream.
 	changed int64
 	// largest and warning are the conditions under which cached was judged.
 	largest Largest
 	warning float64
-	// cold is the second up to which all points are known to be cold under a policy that
-	// warns from coldBelow.
+	// cold is the second up to which all points are cold under a policy that warns from
+	// coldBelow.
 	cold      int64
 	coldBelow float64
 }
@@ -69,13 +68,13 @@ type Track struct {
 const noSecond = math.MinInt64
 
 // NewTrack returns an empty track.
-func NewTrack(of Subject) *Track {
-	return &Track{Subject: of, past: map[detect.Kind]*Episode{}, settled: noSecond, cold: noSecond}
+func NewTrack(subject Subject) *Track {
+	return &Track{Subject: subject, past: map[detect.Kind]*Episode{}, settled: noSecond, cold: noSecond}
 }
 
-// Observe records a window's load of the track's key, and its batch, replacing that
+// Observe records a window's load of the track's key, and its batch, in place of that
 // second's earlier load. A second before oldest only raises the peaks. With mayPlace the
-// track begins to keep the load's place among sort keys; once begun, it goes on.
+// track begins to keep the load by sort key, and goes on once it has begun.
 func (t *Track) Observe(w *sketch.Window, k *sketch.KeyLoad, batch sampling.Batch, oldest int64, l Largest, mayPlace bool) {
 	if !k.Cut {
 		t.Subject.Key = k.Key
@@ -88,7 +87,7 @@ func (t *Track) Observe(w *sketch.Window, k *sketch.KeyLoad, batch sampling.Batc
 	}
 }
 
-// HasPlaces reports whether it is kept where among the sort keys the load was.
+// HasPlaces reports whether the track keeps the load by sort key.
 func (t *Track) HasPlaces() bool { return !t.places.Empty() }
 
 // ObserveTable records a second of a table or index as a whole, and its likely load.
@@ -97,7 +96,7 @@ func (t *Track) ObserveTable(w *sketch.Window, likely sketch.Load, p *throttling
 	t.spread.Observe(w)
 }
 
-// LoadSpread returns how many keys share the load that a target's partitions throttle.
+// LoadSpread returns how the target's throttling spreads over its keys.
 func (t *Track) LoadSpread() *throttling.Spread { return &t.spread }
 
 // Restore continues the episode that made a finding.
@@ -105,7 +104,7 @@ func (t *Track) Restore(f *detect.Finding) { t.past[f.Kind] = restoreEpisode(f) 
 
 func (t *Track) put(p point, oldest int64, l Largest) {
 	if p.second < oldest {
-		p = p.withoutBatch()
+		p = p.certainPoint()
 		for _, e := range t.past {
 			e.raisePeaks(&p, l)
 		}
@@ -120,13 +119,14 @@ func (t *Track) put(p point, oldest int64, l Largest) {
 		t.changed = max(t.changed, p.second)
 	}
 	if before, found := t.points.get(p.second); found {
-		p = p.besideRegionsOf(&before)
+		p = p.keepRegions(&before)
 	}
 	t.points.put(&p)
 	t.lookAhead(p.second)
 }
 
-// aheadSeconds is how many later seconds decide how a second's times were made.
+// aheadSeconds is the number of later seconds that show whether a second's times are
+// flush times.
 const aheadSeconds = sampling.SteadySeconds - 1
 
 // lookAhead counts again the seconds that follow a second, and the seconds before it.
@@ -157,7 +157,7 @@ func (t *Track) lookAhead(second int64) {
 
 // Fold moves the seconds before oldest into the past episodes.
 func (t *Track) Fold(oldest int64, c Conditions) {
-	if t.points.empty() || t.points.first() >= oldest {
+	if t.points.isEmpty() || t.points.first() >= oldest {
 		return
 	}
 	var past [2]Episode
@@ -171,14 +171,14 @@ func (t *Track) Fold(oldest int64, c Conditions) {
 	t.points.dropBefore(oldest)
 }
 
-// Ages reports whether Fold or Done would do anything: most tracks have open seconds, and
-// none before oldest.
-func (t *Track) Ages(oldest int64) bool { return t.points.empty() || t.points.first() < oldest }
+// NeedsFold reports whether Fold or IsDone would do anything: most tracks have open
+// seconds, and none before oldest.
+func (t *Track) NeedsFold(oldest int64) bool { return t.points.isEmpty() || t.points.first() < oldest }
 
-// Cold reports whether the track has no finding, so that the caller can skip its
+// IsCold reports whether the track has no finding, so that the caller can skip its
 // episodes. Most followed keys only come near a limit, or only their upper bounds do.
 // Each second is checked once.
-func (t *Track) Cold(p detect.Policy) bool {
+func (t *Track) IsCold(p detect.Policy) bool {
 	if t.Subject.IsWhole() {
 		return false
 	}
@@ -261,7 +261,7 @@ func (t *Track) observe(all *[2]Episode, after, before int64, c Conditions) (las
 // IsDone reports whether the track can be dropped: it has no open seconds, and its
 // findings were resolved a horizon ago.
 func (t *Track) IsDone(c Conditions) bool {
-	if !t.points.empty() {
+	if !t.points.isEmpty() {
 		return false
 	}
 	for _, e := range t.Episodes(c) {
@@ -283,7 +283,7 @@ func (t *Track) KeyEvidence(e *Episode, k detect.Kind) *detect.Evidence {
 	}
 	own := *gathered
 	own.Split = t.places.Judge(k, e.first)
-	if s := own.Split; s != nil && s.Verdict == detect.SplitBursts && e.inBatches() {
+	if s := own.Split; s != nil && s.Verdict == detect.SplitBursts && e.isFlushed() {
 		s.Verdict = detect.SplitUnknown
 	}
 	if sent := t.calls.summarise(e.first, e.last); sent != nil {
@@ -321,7 +321,7 @@ func (t *Track) Recent(k detect.Kind, last int64, within Timeline) *detect.Recen
 	known := false
 	for n := range r.Loads {
 		second := from + int64(n)
-		load, seen := sample.Milli(0), within.complete(second-1, second) == 1
+		load, seen := sample.Milli(0), within.completeSeconds(second-1, second) == 1
 		if p, found := t.points.get(second); found {
 			load = p.amounts(k).Value
 			seen = load > 0 || within.wasSeen(second)
@@ -337,8 +337,8 @@ func (t *Track) Recent(k detect.Kind, last int64, within Timeline) *detect.Recen
 	return r
 }
 
-// HotSeconds returns in how many seconds the key's weight was at least `hot`, and its
-// highest weight.
+// HotSeconds returns the number of seconds with at least the weight hot, and the highest
+// weight.
 func (t *Track) HotSeconds(hot sample.Milli) (seconds int, most sample.Milli) {
 	seconds, most = t.points.hotSeconds(hot)
 	for _, e := range t.past {
@@ -347,7 +347,7 @@ func (t *Track) HotSeconds(hot sample.Milli) (seconds int, most sample.Milli) {
 	return seconds, most
 }
 
-// Bytes returns about how much memory the track takes.
+// Bytes returns about how many bytes the track takes.
 func (t *Track) Bytes() int64 {
 	const kept = int64(unsafe.Sizeof(Track{}) + 2*unsafe.Sizeof(Episode{}) + 512) // with its key and its places in maps
 	n := kept + t.points.bytes() + t.hottest.bytes() + t.calls.bytes() + t.places.Bytes()

@@ -8,21 +8,21 @@ import (
 	"strings"
 )
 
-// weighed is the load of one sort key, as a share of all.
-type weighed struct {
+// keyLoad is the load of one sort key, as a share of all.
+type keyLoad struct {
 	order string
 	share float64
 }
 
 // shares returns the load of each sort key, in their order.
-func shares(places []timed) []weighed {
-	all := make([]weighed, 0, len(places))
+func shares(requests []request) []keyLoad {
+	all := make([]keyLoad, 0, len(requests))
 	total := 0.0
-	for _, p := range places {
-		all = append(all, weighed{p.order, p.weight})
+	for _, p := range requests {
+		all = append(all, keyLoad{p.order, p.weight})
 		total += p.weight // whole numbers
 	}
-	slices.SortFunc(all, func(a, b weighed) int { // sums of floats have an order
+	slices.SortFunc(all, func(a, b keyLoad) int { // the order of a sum changes its rounding
 		return cmp.Or(strings.Compare(a.order, b.order), cmp.Compare(a.share, b.share))
 	})
 	kept := all[:0]
@@ -39,12 +39,12 @@ func shares(places []timed) []weighed {
 	return kept
 }
 
-// splitPoint returns where keys are split: the first of the right side, between 1 and
-// len(keys)-1, and the least sort key that is on it.
-type splitPoint func(keys []weighed) (first int, from string)
+// splitPoint splits some keys. It returns the index of the first key on the right side,
+// between 1 and len(keys)-1, and the least sort key that belongs there.
+type splitPoint func(keys []keyLoad) (first int, from string)
 
 // median splits the load most evenly.
-func median(keys []weighed) (first int, from string) {
+func median(keys []keyLoad) (first int, from string) {
 	total := 0.0
 	for _, k := range keys {
 		total += k.share
@@ -59,23 +59,23 @@ func median(keys []weighed) (first int, from string) {
 	return first, keys[first].order
 }
 
-// lowest and highest split about as evenly as median does, as far below or above as the
-// samples leave open: where nothing is between both sides, at either end of that gap. It makes
-// a difference once load comes into it.
-func lowest(keys []weighed) (first int, from string) {
-	first, _ = evenly(keys)
+// lowest and highest split about as evenly as median, as far below or above it as the
+// samples allow. In a gap between keys, they choose its lower or upper end, because new
+// load may come into it.
+func lowest(keys []keyLoad) (first int, from string) {
+	first, _ = evenRange(keys)
 	return first, keys[first-1].order + "\x00"
 }
 
-func highest(keys []weighed) (first int, from string) {
-	_, first = evenly(keys)
+func highest(keys []keyLoad) (first int, from string) {
+	_, first = evenRange(keys)
 	return first, keys[first].order
 }
 
-// evenly returns the first and the last split of which the samples do not tell that it is
-// less even than the median: the deviation of a share of half is 1/(2√n), and two of these
-// are taken.
-func evenly(keys []weighed) (lowest, highest int) {
+// evenRange returns the first and the last split that may be as even as the median, as
+// far as samples show. It allows two standard deviations of a share of half, 1/(2√n)
+// each.
+func evenRange(keys []keyLoad) (lowest, highest int) {
 	total, best := 0.0, math.Inf(1)
 	for _, k := range keys {
 		total += k.share
@@ -101,10 +101,10 @@ func evenly(keys []weighed) (lowest, highest int) {
 }
 
 // middle splits half-way between the first key and the last.
-func middle(keys []weighed) (first int, from string) {
+func middle(keys []keyLoad) (first int, from string) {
 	from = midText(keys[0].order, keys[len(keys)-1].order)
-	first, _ = slices.BinarySearchFunc(keys, from, func(k weighed, at string) int { return strings.Compare(k.order, at) })
-	if first < 1 || first >= len(keys) { // so close that bytes do not tell
+	first, _ = slices.BinarySearchFunc(keys, from, func(k keyLoad, at string) int { return strings.Compare(k.order, at) })
+	if first < 1 || first >= len(keys) { // too close for eight bytes
 		first = len(keys) - 1
 		from = keys[first].order
 	}
@@ -123,19 +123,19 @@ func midText(a, b string) string {
 	return a[:common] + string(half[:])
 }
 
-// number returns the first eight bytes of a text.
+// number returns the first eight bytes of a text as a number.
 func number(text string) uint64 {
 	var first [8]byte
 	copy(first[:], text)
 	return binary.BigEndian.Uint64(first[:])
 }
 
-// cut returns where the parts begin, but the first, that splits leave when each part
-// is split until its load is at most `most` or it is one key. load is that of all.
-func cut(keys []weighed, load, most float64, at splitPoint) []string {
+// cut returns the beginnings of all parts but the first, after splits of each part until
+// its load is at most most or it is one key. load is the load of all keys.
+func cut(keys []keyLoad, load, most float64, point splitPoint) []string {
 	var parts []string
-	var split func(keys []weighed, level int)
-	split = func(keys []weighed, level int) {
+	var split func(keys []keyLoad, level int)
+	split = func(keys []keyLoad, level int) {
 		part := 0.0
 		for _, k := range keys {
 			part += k.share * load
@@ -143,7 +143,7 @@ func cut(keys []weighed, load, most float64, at splitPoint) []string {
 		if part <= most || len(keys) < 2 || level == levels {
 			return
 		}
-		first, from := at(keys)
+		first, from := point(keys)
 		split(keys[:first], level+1)
 		parts = append(parts, from)
 		split(keys[first:], level+1)
@@ -152,8 +152,8 @@ func cut(keys []weighed, load, most float64, at splitPoint) []string {
 	return parts
 }
 
-// fullest returns the loads of parts, as shares of all, and which has most.
-func fullest(parts []string, keys []weighed) (loads []float64, most int) {
+// fullest returns the loads of parts, as shares of all, and the index of the fullest.
+func fullest(parts []string, keys []keyLoad) (loads []float64, most int) {
 	loads = make([]float64, len(parts)+1)
 	for _, k := range keys {
 		loads[partOf(parts, k.order)] += k.share
@@ -166,7 +166,7 @@ func fullest(parts []string, keys []weighed) (loads []float64, most int) {
 	return loads, most
 }
 
-// partOf returns which part has a key.
+// partOf returns the index of a key's part.
 func partOf(parts []string, order string) int {
 	part, found := slices.BinarySearch(parts, order)
 	if found {

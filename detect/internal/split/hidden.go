@@ -2,31 +2,32 @@ package split
 
 import "github.com/keyheat/keyheat/sample/keyhash"
 
-// areHidden reports whether a policy hides the order of sort keys: behind what all have in
-// common most of them begin alike, and then with a hash, which orders them as no item
-// is. What is plain before it, such as a date, is an order where it differs.
-func areHidden(places []timed) bool {
-	if len(places) == 0 {
+// areHidden reports whether a policy hides the order of sort keys. Most of them then
+// begin alike behind the part that all share, and go on with a hash, whose order is not
+// the order of the items. A plain part before the hash, such as a date, is an order if it
+// differs.
+func areHidden(requests []request) bool {
+	if len(requests) == 0 {
 		return false
 	}
-	common := len(places[0].order)
-	for i := range places {
-		common = commonLength(places[0].order[:common], places[i].order)
+	common := len(requests[0].order)
+	for i := range requests {
+		common = commonLength(requests[0].order[:common], requests[i].order)
 	}
 	begins := map[string]int{}
 	most := 0
-	for i := range places {
-		if at := hashBehind(places[i].order, common); at >= 0 {
-			begin := places[i].order[:at]
+	for i := range requests {
+		if at := hashBehind(requests[i].order, common); at >= 0 {
+			begin := requests[i].order[:at]
 			begins[begin]++
 			most = max(most, begins[begin])
 		}
 	}
-	return 2*most > len(places)
+	return 2*most > len(requests)
 }
 
-// hashBehind returns where the first hash begins that does not end within the common
-// part; -1 when there is none.
+// hashBehind returns the index of the first hash that ends beyond the common part, or -1
+// if there is none.
 func hashBehind(order string, common int) int {
 	for from := 0; ; {
 		at := keyhash.Find(order[from:])

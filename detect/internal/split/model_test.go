@@ -10,7 +10,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 
 	"github.com/keyheat/keyheat/detect"
-	"github.com/keyheat/keyheat/detect/internal/scenario"
+	"github.com/keyheat/keyheat/internal/testsupport/scenario"
 )
 
 // partition is one of the model's, independent of the code under test: it serves

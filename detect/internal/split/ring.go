@@ -9,16 +9,16 @@ import (
 	"github.com/keyheat/keyheat/sketch"
 )
 
-// Ring is where the load of a key was in its last hot seconds. The zero value is
+// Ring keeps the load of a key by sort key, for its last hot seconds. The zero value is
 // ready.
 type Ring struct {
 	slots []slot // by number, at most `slots`
-	// verdicts are the last ones, until something is added: findings are read more
-	// often than a key is hot.
+	// verdicts are the verdicts since the last Add: findings are read more often than a
+	// key is hot.
 	verdicts map[question]*detect.Split
 }
 
-// question is what [Ring.Judge] is asked.
+// question identifies a verdict of [Ring.Judge].
 type question struct {
 	kind detect.Kind
 	from int64
@@ -27,20 +27,20 @@ type question struct {
 // slot is ten seconds of a key.
 type slot struct {
 	number int64
-	// places have priorities above the threshold, which is the highest that was left
-	// out, and count as at least that.
+	// places have priorities above the threshold, the highest priority that was left out.
+	// Each place weighs at least the threshold.
 	places    []place
 	threshold float32
 	seconds   [slotSeconds]second
 }
 
-// place is one of a second of the slot.
+// place is a place in one second of the slot.
 type place struct {
 	sketch.Place
 	second int8
 }
 
-// second is the load of a second, in units.
+// second is a second's load in units.
 type second struct {
 	hot                         bool
 	write, read                 float64
@@ -48,16 +48,16 @@ type second struct {
 	items                       [itemsKept]item
 }
 
-// item is a sort key with the weight that is proven of it, in thousandths.
+// item is a sort key with its proven weight in thousandths.
 type item struct {
 	hash, weight uint64
 }
 
-// Empty reports whether nothing is kept.
+// Empty reports whether the ring keeps no second.
 func (r *Ring) Empty() bool { return len(r.slots) == 0 }
 
-// Add records what is known of a second, in place of what was known of it. Seconds far
-// from a limit are left out.
+// Add records a second, in place of an earlier record of it. It leaves out seconds far
+// from a limit.
 func (r *Ring) Add(at int64, k *sketch.KeyLoad) {
 	if k.Evidence == nil || detect.Weight(k.Low) < detect.ShareOf(detect.WritesInReads*detect.PartitionWrite, detect.EvidenceShare) {
 		return
@@ -76,8 +76,8 @@ func (r *Ring) Add(at int64, k *sketch.KeyLoad) {
 	s.put(int8(in), k.Evidence.Places)
 }
 
-// slot returns the slot of a number, and drops those that are too old beside it; nil
-// when it is too old itself.
+// slot returns the slot of a number, and drops the slots that are too old beside it. It
+// is nil if the number itself is too old.
 func (r *Ring) slot(number int64) *slot {
 	i, found := slices.BinarySearchFunc(r.slots, number, func(s slot, n int64) int { return cmp.Compare(s.number, n) })
 	if found {
@@ -96,9 +96,8 @@ func (r *Ring) slot(number int64) *slot {
 	return &r.slots[i-dropped]
 }
 
-// put replaces the places of one second. What they are is known in full, so that a
-// second which is observed again, with more in it, leaves the sample as if it had been
-// so at first.
+// put replaces the places of one second. The places are complete, so a second that is
+// observed again, with more in it, leaves the same sample as if observed once.
 func (s *slot) put(in int8, places []sketch.Place) {
 	s.places = slices.DeleteFunc(s.places, func(p place) bool { return p.second == in })
 	for _, p := range places {
@@ -117,7 +116,7 @@ func (s *slot) put(in int8, places []sketch.Place) {
 	s.places = slices.Clip(s.places[:slotPlaces])
 }
 
-// heaviest returns the heaviest entries.
+// heaviest returns the entries with the most weight, the heaviest first.
 func heaviest(t sketch.Top) (all [itemsKept]item) {
 	for _, e := range t.Entries {
 		i := item{e.Hash, e.Weight}
@@ -130,7 +129,7 @@ func heaviest(t sketch.Top) (all [itemsKept]item) {
 	return all
 }
 
-// floorDiv rounds towards the past, also before 1970.
+// floorDiv rounds towards the past, even before 1970.
 func floorDiv(a, b int64) int64 {
 	q := a / b
 	if a%b < 0 {
@@ -139,7 +138,7 @@ func floorDiv(a, b int64) int64 {
 	return q
 }
 
-// Bytes returns about how much memory the ring takes.
+// Bytes returns about how many bytes the ring takes.
 func (r *Ring) Bytes() (n int64) {
 	n = int64(cap(r.slots)) * int64(unsafe.Sizeof(slot{}))
 	for i := range r.slots {

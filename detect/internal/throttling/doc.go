@@ -1,10 +1,8 @@
-// Package throttling measures the pressure on a table or index as a whole: which
-// requests DynamoDB throttled and why, and the demand as a share of the provisioned
-// capacity.
+// Package throttling measures the pressure on a table or index as a whole: the requests
+// that DynamoDB throttled, by throttle reason, and the demand on its provisioned capacity.
 //
-// The cause is in the throttling reason of the response, never in the exception's
-// class. Key-range throttling without a key near a limit is a hot partition; any
-// other cause, or a demand above the provisioned capacity, is a table that has too
-// little of it. Where the samples do not carry a reason, as those of a stream do
-// not, only the demand is known.
+// The response's throttling reason decides, never the exception's class. Key-range
+// throttling without a key near a limit is a hot partition. Any other reason, or a demand
+// above the provisioned capacity, is a table with too little of it. Samples from a stream
+// carry no reason, so only their demand is known.
 package throttling

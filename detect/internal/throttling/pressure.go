@@ -7,43 +7,43 @@ import (
 	"github.com/keyheat/keyheat/sketch"
 )
 
-// Pressure is the demand on a table or index as a whole in one second, or in an
-// episode of them, and what DynamoDB throttled of it.
+// Pressure is the demand on a table or index as a whole, and the part that DynamoDB
+// throttled, in one second or in all seconds of an episode.
 type Pressure struct {
-	// Refused counts throttled requests by cause, Requests all of them.
+	// Refused counts throttled requests by throttle reason, Requests all requests.
 	Refused  [sample.ThrottleReasons]int64
 	Requests int64
-	// Scanned is the part of the load that Scans made, load all of it.
+	// Scanned is the part of Load that Scans made.
 	Scanned, Load sketch.Load
-	// Throttled is the part of Load that was throttled, OfWarm that of keys that were warm,
-	// and Cool what keys were served that were not.
-	Throttled, OfWarm, Cool sketch.Load
-	// noHotKey holds when no key was near a limit: what was throttled because of a
-	// partition was not because of one key.
+	// Throttled is the throttled part of Load, warmThrottled the part of it for warm
+	// keys, and coolServed the served load of all other keys.
+	Throttled, warmThrottled, coolServed sketch.Load
+	// noHotKey is set if no key was near a limit, so that a partition throttled without a
+	// hot key.
 	noHotKey bool
-	// Demand is the demand as a share of the provisioned capacity; 0 when that is
-	// not known.
+	// Demand is the demand as a share of the provisioned capacity; 0 if the capacity is
+	// unknown.
 	Demand float64
 }
 
-// Plus returns the pressure of both.
+// Plus adds the pressure of other seconds. It keeps the higher Demand.
 func (s Pressure) Plus(o Pressure) Pressure {
 	for c := range s.Refused {
 		s.Refused[c] += o.Refused[c]
 	}
 	s.Requests += o.Requests
 	s.Scanned, s.Load = s.Scanned.Plus(o.Scanned), s.Load.Plus(o.Load)
-	s.Throttled, s.OfWarm, s.Cool = s.Throttled.Plus(o.Throttled), s.OfWarm.Plus(o.OfWarm), s.Cool.Plus(o.Cool)
+	s.Throttled, s.warmThrottled, s.coolServed = s.Throttled.Plus(o.Throttled), s.warmThrottled.Plus(o.warmThrottled), s.coolServed.Plus(o.coolServed)
 	s.Demand = max(s.Demand, o.Demand)
 	return s
 }
 
-// StarvedRequests returns how many requests were throttled for want of capacity.
+// StarvedRequests returns the number of requests throttled for lack of capacity.
 func (s *Pressure) StarvedRequests() int64 {
 	return s.Refused[sample.Provisioned] + s.Refused[sample.MaxOnDemand] + s.Refused[sample.AccountLimit] + s.Refused[sample.OfIndexCapacity]
 }
 
-// Hits reports whether the second is one of the kind, and whether requests were
+// Hits reports whether the second counts for a kind of finding, and whether requests were
 // throttled in it.
 func (s *Pressure) Hits(k detect.Kind) (hit, throttled bool) {
 	if k == detect.HotPartition {
@@ -54,18 +54,18 @@ func (s *Pressure) Hits(k detect.Kind) (hit, throttled bool) {
 	return throttled || s.Demand > 1, throttled
 }
 
-// OnlyWarm reports whether all that was throttled is of keys that were warm.
-func (s *Pressure) OnlyWarm() bool {
-	return detect.Weight(s.Throttled) > 0 && s.OfWarm == s.Throttled
+// ThrottlesOnlyWarmKeys reports whether all throttled load was for warm keys.
+func (s *Pressure) ThrottlesOnlyWarmKeys() bool {
+	return detect.Weight(s.Throttled) > 0 && s.warmThrottled == s.Throttled
 }
 
-// HoldsWritesBack reports whether writes to the table were throttled because of a
+// HoldsWritesBack reports whether DynamoDB throttled writes to the table because of a
 // partition of one of its indexes.
 func (s *Pressure) HoldsWritesBack() bool { return s.Refused[sample.OfIndex] > 0 }
 
-// Measure returns the pressure on a table or index in a second, likely its load, which of what
-// was flushed is the mean. warning is the policy's share of a limit: a key above it may
-// be what a partition throttles for.
+// Measure returns the pressure on a table or index in a second. likely is the second's
+// load, with flushed load as its mean. warning is the policy's share of a limit: a
+// partition may throttle because of a key above it.
 func Measure(w *sketch.Window, likely sketch.Load, warning float64, facts *detect.TableFacts) Pressure {
 	s := Pressure{
 		Refused: w.Total.Refused, Requests: w.Total.Requests, Scanned: w.Total.Keyless, Load: w.Total.Load, Throttled: w.Total.Throttled, noHotKey: true,
@@ -78,9 +78,9 @@ func Measure(w *sketch.Window, likely sketch.Load, warning float64, facts *detec
 			k := &w.Keys[i]
 			s.noHotKey = s.noHotKey && !near(sampling.MostLoad(w, k))
 			if isWarm(k) {
-				s.OfWarm = s.OfWarm.Plus(k.Throttled)
+				s.warmThrottled = s.warmThrottled.Plus(k.Throttled)
 			} else {
-				s.Cool = s.Cool.Plus(detect.Sub(k.Low, k.Throttled))
+				s.coolServed = s.coolServed.Plus(detect.Sub(k.Low, k.Throttled))
 			}
 		}
 		s.noHotKey = s.noHotKey && !near(w.Unseen)
@@ -92,8 +92,8 @@ func Measure(w *sketch.Window, likely sketch.Load, warning float64, facts *detec
 	return s
 }
 
-// demandShare returns a demand as a share of what is provisioned; 0 when that is not
-// known.
+// demandShare returns demand as a share of the provisioned capacity; 0 if that is
+// unknown.
 func demandShare(demand sample.Milli, provisioned float64) float64 {
 	if provisioned <= 0 {
 		return 0

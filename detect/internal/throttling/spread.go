@@ -10,23 +10,23 @@ import (
 )
 
 const (
-	// spreadKeys is how many keys of a table are looked at for how far its throttling is
-	// spread: those of the smallest hashes, so that every key has the same chance.
+	// spreadKeys is the number of keys of a table that Spread keeps: the smallest hashes,
+	// so that every key has the same chance.
 	spreadKeys = 256
-	// leastSpread is of how many of them anything follows.
+	// leastSpread is the least number of keys to conclude from.
 	leastSpread = 64
-	// beyondOne is how many times what one partition serves the keys that were throttled
-	// must have been served, for them to be in several partitions: their share is an
-	// estimate, of some percent with so many keys.
+	// beyondOne times one partition's limit, as served load of throttled keys, proves
+	// several partitions. The load is an estimate, with an error of some percent for
+	// spreadKeys keys.
 	beyondOne = 1.5
 )
 
-// Spread is over how many of the keys that are not warm it is spread what a table's or
-// index's partitions throttle: of a table that is short of partitions it is all of them, and
-// of one full partition that one's. The zero value is ready.
+// Spread measures over how many of a table's or index's cool keys the throttling of its
+// partitions is spread. A table short of partitions throttles all of its keys, and one
+// full partition its own. The zero value is ready.
 type Spread struct {
 	keys []spreadKey // by hash
-	last int64       // the newest second in which a partition throttled
+	last int64       // newest second with throttling by a partition
 }
 
 type spreadKey struct {
@@ -35,8 +35,8 @@ type spreadKey struct {
 	throttled bool
 }
 
-// Observe counts a second, where partitions throttled in it, and nothing else did: a key
-// does not tell why it was throttled.
+// Observe counts a second if partitions throttled requests in it and nothing else did,
+// because a key does not carry its throttle reason.
 func (s *Spread) Observe(w *sketch.Window) {
 	for cause, n := range w.Total.Refused {
 		if (n > 0) != (sample.ThrottleReason(cause) == sample.KeyRange) {
@@ -55,21 +55,21 @@ func (s *Spread) Observe(w *sketch.Window) {
 }
 
 func (s *Spread) add(k *sketch.KeyLoad) {
-	i, found := slices.BinarySearchFunc(s.keys, k.Hash, func(of spreadKey, hash uint64) int { return cmp.Compare(of.hash, hash) })
+	i, found := slices.BinarySearchFunc(s.keys, k.Hash, func(key spreadKey, hash uint64) int { return cmp.Compare(key.hash, hash) })
 	if !found {
 		if i == spreadKeys {
 			return
 		}
 		s.keys = slices.Insert(s.keys[:min(len(s.keys), spreadKeys-1)], i, spreadKey{hash: k.Hash})
 	}
-	of := &s.keys[i]
-	of.served += detect.Weight(detect.Sub(k.Low, k.Throttled))
-	of.throttled = of.throttled || detect.Weight(k.Throttled) > 0
+	kept := &s.keys[i]
+	kept.served += detect.Weight(detect.Sub(k.Low, k.Throttled))
+	kept.throttled = kept.throttled || detect.Weight(k.Throttled) > 0
 }
 
-// share returns the share of what was served of the keys that is of those that were
-// throttled, too; 0 where too few are known.
-func (s *Spread) share() float64 {
+// throttledShare returns the share of the kept keys' served load that throttled keys
+// have; 0 if too few keys are known.
+func (s *Spread) throttledShare() float64 {
 	if len(s.keys) < leastSpread {
 		return 0
 	}
@@ -83,15 +83,15 @@ func (s *Spread) share() float64 {
 	return detect.Ratio(float64(throttled), float64(all))
 }
 
-// LoadBeyond returns what a second those of the keys were served that were throttled, given the
-// pressure in so many seconds, and whether that is more than one partition serves: then
-// several throttled.
-func (s *Spread) LoadBeyond(p *Pressure, seconds int) (perSecond sketch.Load, several bool) {
-	perSecond = detect.PartOf(p.Cool, detect.Ratio(s.share(), float64(seconds)))
+// ThrottledKeysLoad returns the load that throttled keys were served a second, given the
+// pressure of some seconds. It reports whether that exceeds one partition's limit, so
+// that several partitions throttled.
+func (s *Spread) ThrottledKeysLoad(p *Pressure, seconds int) (perSecond sketch.Load, several bool) {
+	perSecond = detect.PartOf(p.coolServed, detect.Ratio(s.throttledShare(), float64(seconds)))
 	return perSecond, perSecond.Write > detect.ShareOf(detect.PartitionWrite, beyondOne) || perSecond.Read > detect.ShareOf(detect.PartitionRead, beyondOne)
 }
 
-// isWarm reports whether a key's load is worth following by itself.
+// isWarm reports whether a key has enough load for a track of its own.
 func isWarm(k *sketch.KeyLoad) bool {
 	return detect.Weight(k.Low) >= detect.ShareOf(detect.PartitionRead, detect.TrackShare)
 }

@@ -49,12 +49,12 @@ func TestSpread(t *testing.T) {
 			spread.Observe(w)
 			all = all.Plus(throttling.Measure(w, w.Total.Load, 0.8, nil))
 		}
-		served, several := spread.LoadBeyond(&all, seconds)
+		served, several := spread.ThrottledKeysLoad(&all, seconds)
 		if got := detect.Units(served.Write); several != c.several || got < c.least || got > c.most {
 			t.Errorf("%s: %v write units a second were served, of several partitions: %v", c.story, got, several)
 		}
-		if all.OnlyWarm() != (c.keys == 20) {
-			t.Errorf("%s: only warm keys were throttled: %v", c.story, all.OnlyWarm())
+		if all.ThrottlesOnlyWarmKeys() != (c.keys == 20) {
+			t.Errorf("%s: only warm keys were throttled: %v", c.story, all.ThrottlesOnlyWarmKeys())
 		}
 	}
 }

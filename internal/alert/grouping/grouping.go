@@ -163,9 +163,9 @@ func (g *Group) schedule(now time.Time, wait time.Duration) {
 	}
 }
 
-// IDOf returns the group of a receiver that an incident with its root finding belongs to,
+// identify returns the group of a receiver that an incident with its root finding belongs to,
 // and the values that make it.
-func IDOf(to routing.Destination, i *detect.Incident, root *detect.Finding) (id string, labels map[string]string) {
+func identify(to routing.Destination, i *detect.Incident, root *detect.Finding) (id string, labels map[string]string) {
 	labels = to.Group.Labels(i, root)
 	parts := []string{"group", to.Receiver}
 	for _, name := range slices.Sorted(maps.Keys(labels)) {

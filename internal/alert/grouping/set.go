@@ -29,7 +29,7 @@ func NewSet(stored ...*Group) *Set {
 // Join adds an incident that fires, is worse, or is repeated to a group. It reports
 // whether the group has it: a full group takes no more.
 func (s *Set) Join(to routing.Destination, i *detect.Incident, root *detect.Finding, now time.Time) (id string, joined bool) {
-	id, labels := IDOf(to, i, root)
+	id, labels := identify(to, i, root)
 	g := s.groups[id]
 	if g == nil {
 		g = &Group{

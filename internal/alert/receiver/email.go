@@ -12,7 +12,7 @@ import (
 	"github.com/wneessen/go-mail"
 
 	"github.com/keyheat/keyheat/internal/alert/notify"
-	"github.com/keyheat/keyheat/internal/daemon/loopback"
+	"github.com/keyheat/keyheat/internal/daemon"
 )
 
 // email sends plain text by SMTP. Beyond loopback it requires TLS: implicit TLS on port
@@ -62,7 +62,7 @@ func (e *email) Notify(ctx context.Context, n *notify.Notice) notify.Response {
 	switch {
 	case e.port == smtpsPort:
 		options = append(options, mail.WithSSL(), mail.WithDialContextFunc(e.dialTLS))
-	case loopback.Host(e.server):
+	case daemon.IsLoopbackHost(e.server):
 		options = append(options, mail.WithTLSPolicy(mail.TLSOpportunistic))
 	}
 	if e.user != "" {

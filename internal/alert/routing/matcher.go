@@ -76,8 +76,8 @@ type Matcher struct {
 // maxValue bounds a value, and so the cost of its regular expression.
 const maxValue = 1024
 
-// NewMatcher returns a matcher, or its fault.
-func NewMatcher(name, op, value string) (m Matcher, err error) {
+// newMatcher returns a matcher, or its fault.
+func newMatcher(name, op, value string) (m Matcher, err error) {
 	m = Matcher{Name: name, Op: op, Value: value}
 	switch {
 	case !isName(name):
@@ -132,7 +132,7 @@ func ParseMatcher(s string) (Matcher, error) {
 	if err != nil {
 		return none, fmt.Errorf("%.80q: %w", s, err)
 	}
-	m, err := NewMatcher(name, op, value)
+	m, err := newMatcher(name, op, value)
 	if err != nil {
 		return none, fmt.Errorf("%.80q: %w", s, err)
 	}

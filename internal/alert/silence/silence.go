@@ -13,7 +13,7 @@ import (
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/internal/alert/routing"
-	"github.com/keyheat/keyheat/internal/settings/duration"
+	"github.com/keyheat/keyheat/internal/settings/options"
 	"github.com/keyheat/keyheat/store"
 )
 
@@ -107,7 +107,7 @@ func (r Request) end(start time.Time) (end time.Time, err error) {
 	case (r.EndsAt == "") == (r.For == ""):
 		return end, errors.New("give how long the silence lasts, such as 2h, or when it ends: one of the two")
 	case r.For != "":
-		length, err := duration.Parse(r.For)
+		length, err := options.ParseDuration(r.For)
 		if err != nil || length <= 0 {
 			return end, fmt.Errorf("%.40q is no length of time: write 30m, 2h or 7d", r.For)
 		}
@@ -121,7 +121,7 @@ func (r Request) end(start time.Time) (end time.Time, err error) {
 
 // instant reads a time, or how long from now.
 func instant(text string, now time.Time) (time.Time, error) {
-	if wait, err := duration.Parse(text); err == nil && wait >= 0 {
+	if wait, err := options.ParseDuration(text); err == nil && wait >= 0 {
 		return now.Add(wait), nil
 	}
 	at, err := time.Parse(time.RFC3339, text)

@@ -318,7 +318,7 @@ func (t *Tally) Reading() Reading {
 	if r.Bad == nil {
 		r.Bad = map[sample.RejectReason]int64{}
 	}
-	if all := r.Good + r.MissedRequests(); all > 0 {
+	if all := r.Good + r.missedRequests(); all > 0 {
 		r.Share = new(float64(r.Good) / float64(all))
 	}
 	r.Judged = r.Good > 0 && *r.Share >= enough
@@ -336,8 +336,8 @@ func (t *Tally) Reading() Reading {
 	return r
 }
 
-// MissedRequests returns how many lines may have been load that was not counted.
-func (r *Reading) MissedRequests() (n int64) {
+// missedRequests returns how many lines may have been load that was not counted.
+func (r *Reading) missedRequests() (n int64) {
 	for reason, bad := range r.Bad {
 		if !noLoad[reason] {
 			n += bad

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/keyheat/keyheat/detect/wording"
-	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sample/mapped"
 )
 
@@ -42,9 +41,6 @@ func fieldsOf(line []byte) (names Names) {
 			path := ""
 			if top >= 0 && stack[top].name != "" {
 				path = stack[top].path + stack[top].name + "."
-			}
-			if token == json.Delim('[') && top >= 0 && !stack[top].array && stack[top].name != "" {
-				names = append(names, stack[top].path+stack[top].name+firstElement)
 			}
 			stack = append(stack, level{path: path, array: token == json.Delim('[')})
 			inName = token == json.Delim('{')
@@ -100,9 +96,6 @@ func withinText(name, text string) (all Names) {
 	return all
 }
 
-// firstElement ends the name of a list: a mapping can reach its first element.
-const firstElement = ".0"
-
 // has reports whether there is a field, or an object, of that name at the top.
 func (n Names) has(name string) bool {
 	return slices.ContainsFunc(n, func(of string) bool { return of == name || strings.HasPrefix(of, name+".") })
@@ -125,7 +118,7 @@ var synonyms = []struct {
 	names []string
 }{
 	{"ts", []string{"ts", "timestamp", "time", "eventtime", "datetime", "date", "requesttime", "starttime", "when", "at", "createdat", "t", "zeit", "zeitpunkt", "zeitstempel", "datum"}},
-	{"table", []string{"table", "tablename", "dynamodbtable", "ddbtable", "dynamotable", "tbl", "tblname", "ddbtbl", "tablenames"}},
+	{"table", []string{"table", "tablename", "dynamodbtable", "ddbtable", "dynamotable", "tbl", "tblname", "ddbtbl"}},
 	{"pk", []string{"pk", "partitionkey", "hashkey", "hash", "key", "partition", "itemkey", "id"}},
 	{"sk", []string{"sk", "sortkey", "rangekey", "range"}},
 	{"op", []string{"op", "operation", "operationname", "action", "method", "command", "eventname", "api", "verb", "type", "aktion", "vorgang"}},
@@ -156,16 +149,11 @@ func (n Names) hasUnits() bool {
 var joints = strings.NewReplacer("_", "", "-", "", " ", "", "@", "", ".", "", "/", "", "(", "", ")", "", "[", "", "]", "")
 
 // guesses returns the field that is likely each one of a sample, as far as names tell it.
-//
-// operation is a field whose value is an operation of DynamoDB, whatever its name; empty for none.
-func (n Names) guesses(operation string) map[string]string {
+func (n Names) guesses() map[string]string {
 	all := make(map[string]string)
 	taken := make(map[string]bool)
 	for _, s := range synonyms {
 		from := n.similarName(s.names, taken)
-		if s.field == "op" && operation != "" {
-			from = operation
-		}
 		if from == "" {
 			from = n.singleName(subjects[s.field], taken)
 		}
@@ -182,9 +170,9 @@ func (n Names) guesses(operation string) map[string]string {
 // suggest returns a --map that makes samples of lines with these fields, as far as names
 // show it, to be copied as it stands: fields without a likely name are in capitals, for a
 // person to fill in. fits is the number of time, key, and operation or units that it
-// found; operation is the operation of guesses.
-func (n Names) suggest(operation string) (text string, fits int) {
-	found := n.guesses(operation)
+// found.
+func (n Names) suggest() (text string, fits int) {
+	found := n.guesses()
 	for _, field := range []string{"ts", "pk"} {
 		if found[field] != "" {
 			fits++
@@ -211,20 +199,6 @@ func (n Names) suggest(operation string) (text string, fits int) {
 	return "--map " + shellQuote(strings.Join(parts, ",")), fits
 }
 
-// operation returns the first field of an object whose value is an operation by its API name;
-// empty for none.
-func (n Names) operation(line []byte) string {
-	for _, field := range n[:min(len(n), maxLooked)] {
-		if _, is := sample.ParseOp(mapped.Value(line, field)); is {
-			return field
-		}
-	}
-	return ""
-}
-
-// maxLooked is of how many fields the values are looked at.
-const maxLooked = 100
-
 // shellQuote quotes a word for a shell.
 func shellQuote(word string) string { return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'" }
 
@@ -233,9 +207,8 @@ func shellQuote(word string) string { return "'" + strings.ReplaceAll(word, "'",
 func (n Names) similarName(names []string, taken map[string]bool) string {
 	for _, name := range names {
 		for _, field := range n {
-			path := strings.TrimSuffix(field, firstElement)
-			last := path[strings.LastIndexByte(path, '.')+1:]
-			if !taken[field] && (joints.Replace(strings.ToLower(last)) == name || joints.Replace(strings.ToLower(path)) == name) {
+			last := field[strings.LastIndexByte(field, '.')+1:]
+			if !taken[field] && (joints.Replace(strings.ToLower(last)) == name || joints.Replace(strings.ToLower(field)) == name) {
 				return field
 			}
 		}

@@ -235,7 +235,7 @@ func missingAdvice(reason sample.RejectReason, g glimpse) advice {
 	if at := bytes.IndexByte(g.line, '{'); len(names) == 0 && at >= 0 {
 		names = fieldsOf(g.line[at:])
 	}
-	_, fits := names.suggest("")
+	_, fits := names.suggest()
 	for _, field := range []string{"ts", "pk"} {
 		if theirs := of.FieldName(field); theirs != field && names.has(theirs) {
 			fits++ // what was said counts for as much as what a name tells
@@ -250,10 +250,8 @@ func missingAdvice(reason sample.RejectReason, g glimpse) advice {
 		return advice{text: "it is a digest of CloudTrail, which holds no events: leave these files out"}
 	case names.has("Item") && len(names) == 1:
 		return advice{text: "it is an item of a table's export, which tells of no requests"}
-	case names.has("KeyLabels") || names.has("Contributors"):
+	case names.has("KeyLabels") || names.has("AggregationStatistic"):
 		return advice{text: "it is a report of Contributor Insights, which has no single requests: --contributor-insights TABLE reads and judges those"}
-	case names.has("Datapoints") || names.has("MetricDataResults"):
-		return advice{text: "these are CloudWatch's figures, which know no keys"}
 	case reason == sample.RejectNoTable && (names.has(of.FieldName("pk")) || !g.named):
 		return say("it names no table: say which with --table NAME")
 	}
@@ -262,16 +260,12 @@ func missingAdvice(reason sample.RejectReason, g glimpse) advice {
 	case theirs != fieldOf[reason] && names.has(theirs):
 		return say(what + ": " + wording.Printable(theirs) + " is empty in it")
 	case theirs != fieldOf[reason] && g.named && len(names) > 0:
-		return say(what + ": there is no " + wording.Printable(theirs) + " in " + names.String() + ": name another with --map " + fieldOf[reason] + "=" + cmp.Or(names.guesses("")[fieldOf[reason]], "FIELD"))
+		return say(what + ": there is no " + wording.Printable(theirs) + " in " + names.String() + ": name another with --map " + fieldOf[reason] + "=" + cmp.Or(names.guesses()[fieldOf[reason]], "FIELD"))
 	}
 	if !g.named || len(names) == 0 {
 		return say(what + ": say which field it is with --map")
 	}
-	operation := ""
-	if len(g.of.Columns()) == 0 {
-		operation = names.operation(g.line)
-	}
-	suggested, _ := names.suggest(operation)
+	suggested, _ := names.suggest()
 	return say(what + "; its fields are " + names.String() + ": try " + suggested + lookAmong)
 }
 
@@ -283,15 +277,8 @@ func syntaxAdvice(g glimpse) advice {
 	switch {
 	case bytes.IndexByte(g.line, 0) >= 0 || !utf8.Valid(g.line) && bytes.IndexAny(g.line, "{,\t") != 0 && binary(g.line):
 		return advice{text: "it is binary: give JSON, CSV or TSV, plain or as gzip or zstd"}
-	case bytes.HasPrefix(text, []byte("{'")):
-		return advice{text: "it is Python's way to print a dict and no JSON: write it with json.dumps"}
 	case len(text) > 0 && text[0] == '{', bytes.HasPrefix(text, []byte("[{")):
-		if bytes.HasSuffix(text, []byte("},")) {
-			return advice{text: "a comma follows the object: write an object a line, or an array in brackets"}
-		}
 		return advice{text: "its JSON is broken, or cut off"}
-	case bytes.HasPrefix(text, []byte("<")):
-		return advice{text: "it is XML or HTML: give JSON, CSV or TSV"}
 	case behindText(text) != nil:
 		return behindAdvice(text[:bytes.IndexByte(text, '{')], behindText(text), g.named)
 	case g.inJSON:
@@ -305,9 +292,6 @@ func syntaxAdvice(g glimpse) advice {
 	case inColumns:
 		return advice{text: fmt.Sprintf("these are %s columns: name them with --map, as in --map pk=COLUMN", kindOf(header.Separator)), columns: len(columns)}
 	}
-	if len(pairs.FindAll(text, 3)) == 3 {
-		return advice{text: "it has pairs such as name=value, as logfmt does, which is not read: write it as JSON"}
-	}
 	return advice{text: "it is no JSON object, and no row of CSV or TSV under a line of names"}
 }
 
@@ -315,7 +299,7 @@ func syntaxAdvice(g glimpse) advice {
 // chosen from.
 func columnsAdvice(header *mapped.Columns, behind []byte) advice {
 	names := Names(header.Names).withCells(header, behind)
-	suggested, fits := names.suggest("")
+	suggested, fits := names.suggest()
 	what := fmt.Sprintf("these are %s columns", kindOf(header.Separator))
 	if strings.Contains(suggested, "=FIELD") {
 		what += ", " + names.String()
@@ -323,9 +307,6 @@ func columnsAdvice(header *mapped.Columns, behind []byte) advice {
 	}
 	return advice{text: what + ": " + suggested + lookAmong, fits: fits, columns: len(header.Names)}
 }
-
-// pairs matches logfmt's pairs.
-var pairs = regexp.MustCompile(`(?:^| )[A-Za-z_.]+=("[^"]*"|[^ "]+)`)
 
 // behindText returns the JSON object that a line ends with, behind other text; nil for none.
 func behindText(line []byte) []byte {
@@ -342,7 +323,7 @@ func behindAdvice(before, object []byte, named bool) advice {
 	if !named || len(names) == 0 {
 		return advice{text: what + "name its fields with --map"}
 	}
-	suggested, fits := names.suggest(names.operation(object))
+	suggested, fits := names.suggest()
 	if names.similarName(synonyms[0].names, nil) == "" && bytes.ContainsAny(before, "0123456789") {
 		suggested, fits = strings.Replace(suggested, "ts=FIELD", "ts=begin:", 1), fits+1
 	}

@@ -24,7 +24,6 @@ import (
 	"github.com/keyheat/keyheat/internal/settings/format"
 	"github.com/keyheat/keyheat/internal/settings/tables"
 	"github.com/keyheat/keyheat/internal/source"
-	"github.com/keyheat/keyheat/internal/source/shards/history"
 	"github.com/keyheat/keyheat/internal/source/shards/streams"
 )
 
@@ -54,7 +53,7 @@ const MostRequests = 4
 // Source is a table's stream, read once. It implements [analyze.Source].
 type Source struct {
 	Options
-	source *history.Source
+	source *reading
 	out    terminal.Progress
 	notes  []string
 	cut    bool // the reading was interrupted
@@ -75,14 +74,13 @@ func Open(ctx context.Context, settings aws.Config, options Options, o *analyze.
 	default:
 		s.learn(o, &described)
 	}
-	config := history.Config{
-		Table: s.Table, Since: time.Now().Add(-s.Last).Truncate(time.Second), Follow: s.Follow,
-		PageEvery: time.Duration(float64(time.Second) / s.Rate),
+	s.source = &reading{
+		Log: streams.NewLog(dynamodbstreams.NewFromConfig(settings)), table: s.Table, follow: s.Follow,
+		since: time.Now().Add(-s.Last).Truncate(time.Second), pageEvery: time.Duration(float64(time.Second) / s.Rate),
 	}
 	if s.Follow {
-		config.Listed = func(open int) { s.out.Paragraph(s.running(open)) }
+		s.source.onListed = func(open int) { s.out.Paragraph(s.running(open)) }
 	}
-	s.source = history.New(config, streams.NewLog(dynamodbstreams.NewFromConfig(settings)))
 	o.Source = s
 	s.out.Paragraph(s.warning(len(described.Facts.Replicas) > 0))
 	return nil
@@ -143,7 +141,7 @@ func (s *Source) running(open int) string {
 	const hours = 24 * 30
 	return fmt.Sprintf("%s: to follow them takes %s requests for records an hour, $%.3f in US East, or $%.2f in 30 days. "+
 		"%s a month are free in an account and Region. A lower --requests costs less, and is as much later.",
-		shards, wording.Count(requests), history.Dollars(requests), hours*history.Dollars(requests), wording.Count(history.FreeRequests))
+		shards, wording.Count(requests), dollars(requests), hours*dollars(requests), wording.Count(freeRequests))
 }
 
 // span writes a time without its zeros: 3h, and not 3h0m0s.
@@ -194,18 +192,18 @@ func (s *Source) enable() string {
 // Run implements analyze.Source.
 func (s *Source) Run(ctx context.Context, sink source.Sink) error {
 	drawn := s.draw(ctx)
-	err := s.source.Run(ctx, sink)
+	err := s.source.run(ctx, sink)
 	s.cut = ctx.Err() != nil && !s.Follow
 	drawn()
-	status := s.source.Status()
+	status := s.source.status()
 	switch {
-	case errors.Is(err, history.ErrNoStream):
+	case errors.Is(err, errNoStream):
 		return fmt.Errorf("%s has no stream: %s", s.Table, s.enable())
 	case err != nil:
 		return fmt.Errorf("%s: %w", s.Table, err)
-	case status.Disabled && status.Records == 0 && status.Done == status.Shards:
+	case status.disabled && status.records == 0 && status.done == status.shards:
 		return fmt.Errorf("the stream of %s is disabled, and holds nothing of the last %s: %s", s.Table, span(s.Last), s.enable())
-	case status.Disabled:
+	case status.disabled:
 		s.notes = append(s.notes, "The stream is disabled: later writes are not in it.")
 	}
 	s.notes = append([]string{s.account(&status), blind}, s.notes...)
@@ -219,23 +217,23 @@ func (s *Source) Run(ctx context.Context, sink source.Sink) error {
 const blind = "A stream shows the writes that succeeded: reads, and what was throttled, are not in it."
 
 // account describes the records read and their cost.
-func (s *Source) account(a *history.Status) string {
-	read := wording.Count(a.Records) + " changes"
-	if a.Records > 0 {
-		read += ", written from " + a.From.UTC().Format(time.RFC3339) + " to " + a.To.UTC().Format(time.RFC3339)
+func (s *Source) account(a *status) string {
+	read := wording.Count(a.records) + " changes"
+	if a.records > 0 {
+		read += ", written from " + a.from.UTC().Format(time.RFC3339) + " to " + a.to.UTC().Format(time.RFC3339)
 	}
-	price := fmt.Sprintf("$%.2f", history.Dollars(a.Requests))
-	if history.Dollars(a.Requests) < 0.01 {
+	price := fmt.Sprintf("$%.2f", dollars(a.requests))
+	if dollars(a.requests) < 0.01 {
 		price = "less than $0.01"
 	}
 	throttled := ""
-	if a.Throttled > 0 {
-		throttled = fmt.Sprintf("; %s were throttled, and repeated", wording.Count(a.Throttled))
+	if a.throttled > 0 {
+		throttled = fmt.Sprintf("; %s were throttled, and repeated", wording.Count(a.throttled))
 	}
 	return fmt.Sprintf("Read from the stream of %s: %s, in %s of %s shards. Requests: %s GetRecords, "+
 		"which cost %s in US East unless they are among the %s of a month that are free, and %s others, which are free%s.",
-		s.Table, read, wording.Count(int64(a.Done)), wording.Count(int64(a.Shards)), wording.Count(a.Requests),
-		price, wording.Count(history.FreeRequests), wording.Count(a.Others), throttled)
+		s.Table, read, wording.Count(int64(a.done)), wording.Count(int64(a.shards)), wording.Count(a.requests),
+		price, wording.Count(freeRequests), wording.Count(a.others), throttled)
 }
 
 // followEvery is how often a log of lines shows the progress of an endless reading.
@@ -248,31 +246,31 @@ func (s *Source) draw(ctx context.Context) (stop func()) {
 		elsewhere = followEvery
 	}
 	return s.out.Draw(ctx, elsewhere, func() string {
-		status := s.source.Status()
+		status := s.source.status()
 		return s.line(&status)
 	})
 }
 
 // line describes the progress within the width of a line.
-func (s *Source) line(a *history.Status) string {
+func (s *Source) line(a *status) string {
 	line := "listing shards"
-	if a.Shards > 0 {
-		line = fmt.Sprintf("%d%%", int(100*a.Share))
+	if a.shards > 0 {
+		line = fmt.Sprintf("%d%%", int(100*a.share))
 	}
 	if s.Follow {
 		line = "following"
 	}
 	more := []string{
-		fmt.Sprintf("%s of %s shards", wording.Count(int64(a.Done)), wording.Count(int64(a.Shards))),
-		wording.Count(a.Records) + " changes", wording.Count(a.Requests) + " requests",
+		fmt.Sprintf("%s of %s shards", wording.Count(int64(a.done)), wording.Count(int64(a.shards))),
+		wording.Count(a.records) + " changes", wording.Count(a.requests) + " requests",
 	}
 	if s.Follow {
-		more[0] = wording.Count(int64(a.Shards)) + " shards"
-	} else if a.Left > 0 {
-		more = append(more, "about "+span(a.Left.Round(max(time.Second, a.Left/50).Round(time.Second)))+" left")
+		more[0] = wording.Count(int64(a.shards)) + " shards"
+	} else if a.left > 0 {
+		more = append(more, "about "+span(a.left.Round(max(time.Second, a.left/50).Round(time.Second)))+" left")
 	}
-	if a.Throttled > 0 {
-		more = append(more, wording.Count(a.Throttled)+" throttled")
+	if a.throttled > 0 {
+		more = append(more, wording.Count(a.throttled)+" throttled")
 	}
 	for _, part := range more {
 		if next := line + ", " + part; utf8.RuneCountInString(next) <= terminal.Width {

@@ -28,13 +28,13 @@ const (
 	describeTimeout = 15 * time.Second
 )
 
-// PutFacts stores the facts of a table, as the JSON of detect.TableFacts.
-type PutFacts func(ctx context.Context, of sample.Target, facts []byte) error
+// putFacts stores the facts of a table, as the JSON of detect.TableFacts.
+type putFacts func(ctx context.Context, of sample.Target, facts []byte) error
 
 // Catalog holds the schemas of tables. It is safe for use by many goroutines.
 type Catalog struct {
 	api        API
-	put        PutFacts
+	put        putFacts
 	log        *slog.Logger
 	configured sample.Schemas
 	tables     map[string]*entry
@@ -49,7 +49,7 @@ type entry struct {
 
 // New returns a catalog of these tables, that knows nothing yet. configured are
 // the schemas that the operator wrote; they serve where DescribeTable is denied.
-func New(api API, tables []string, configured sample.Schemas, put PutFacts, log *slog.Logger) *Catalog {
+func New(api API, tables []string, configured sample.Schemas, put putFacts, log *slog.Logger) *Catalog {
 	c := &Catalog{api: api, put: put, log: log, configured: configured, tables: make(map[string]*entry)}
 	for _, t := range tables {
 		c.tables[t] = &entry{wrong: errors.New("its key schema is not known yet")}

@@ -233,7 +233,7 @@ func TestByOperation(t *testing.T) {
 	if _, asked := s.server.Asked(); asked != 44+14+6 {
 		t.Errorf("%d metrics are asked for", asked)
 	}
-	if got, want := (cloudwatch.Config{}).CostOpen(), 1440*44*cloudwatch.Price; math.Abs(got-want) > 1e-9 {
+	if got, want := cloudwatch.CostOpen(), 1440*44*cloudwatch.Price; math.Abs(got-want) > 1e-9 {
 		t.Errorf("an open incident costs $%g a day, want %g", got, want)
 	}
 }

@@ -23,14 +23,17 @@ const (
 	month = 31 * 24 * time.Hour
 )
 
+// everyOpen is the pause between two readings of a table with an open incident.
+// CloudWatch has a new value once a minute.
+const everyOpen = time.Minute
+
 // Config chooses the metrics that are read, and how often. A zero field takes its
 // default.
 type Config struct {
 	// Tables are read beside the tables of the samples, by name.
 	Tables []string
-	// Every is the pause between two readings of a table, EveryOpen that while it
-	// has an open incident.
-	Every, EveryOpen time.Duration
+	// Every is the pause between two readings of a table without an open incident.
+	Every time.Duration
 	// MonthlyCost is the budget of a month, in US dollars, for all reporters of the store
 	// together.
 	MonthlyCost float64
@@ -40,7 +43,7 @@ type Config struct {
 
 // Default returns the defaults of Config.
 func Default() Config {
-	return Config{Every: 5 * time.Minute, EveryOpen: time.Minute, MonthlyCost: 50}
+	return Config{Every: 5 * time.Minute, MonthlyCost: 50}
 }
 
 func (c Config) withDefaults() Config {
@@ -51,8 +54,7 @@ func (c Config) withDefaults() Config {
 func (c Config) Validate() error {
 	c = c.withDefaults()
 	var faults options.Faults
-	faults.Check(c.Every < time.Minute || c.EveryOpen < time.Minute, "give a minute or more between two readings: CloudWatch has nothing newer")
-	faults.Check(c.EveryOpen > c.Every, "read tables with an open incident at least as often as others")
+	faults.Check(c.Every < everyOpen, "give a minute or more between two readings: CloudWatch has nothing newer")
 	faults.Check(c.MonthlyCost < 0, "a monthly cost of %g: give US dollars, such as 50", c.MonthlyCost)
 	return faults.Err()
 }
@@ -65,7 +67,6 @@ func (c Config) CostOf() float64 {
 
 // CostOpen returns the additional daily cost of reading one table with an open incident,
 // without its indexes, in US dollars.
-func (c Config) CostOpen() float64 {
-	c = c.withDefaults()
-	return float64(24*time.Hour/c.EveryOpen) * float64(len(Watched)+len(ByOperation)) * Price
+func CostOpen() float64 {
+	return float64(24*time.Hour/everyOpen) * float64(len(watched)+len(ByOperation)) * Price
 }

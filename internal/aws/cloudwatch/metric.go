@@ -24,9 +24,9 @@ var Calm = []detect.Metric{
 	corroboration.WriteKeyRangeThrottles, corroboration.ReadKeyRangeThrottles,
 }
 
-// Watched are the metrics of a table with an open incident: other causes of throttling,
+// watched are the metrics of a table with an open incident: other causes of throttling,
 // and the provisioned capacity.
-var Watched = append(append([]detect.Metric{}, Calm...),
+var watched = append(append([]detect.Metric{}, Calm...),
 	corroboration.WriteProvisionedThrottles, corroboration.ReadProvisionedThrottles,
 	corroboration.WriteAccountThrottles, corroboration.ReadAccountThrottles,
 	corroboration.WriteOnDemandThrottles, corroboration.ReadOnDemandThrottles,
@@ -34,7 +34,7 @@ var Watched = append(append([]detect.Metric{}, Calm...),
 )
 
 // ByOperation are the metrics of a table with an open incident, without its indexes,
-// beside Watched: for each operation the throttled requests, and the latency of served
+// beside watched: for each operation the throttled requests, and the latency of served
 // ones. Each statistic counts as a metric, the most that CloudWatch may bill.
 var ByOperation = byOperation()
 

@@ -4,21 +4,21 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/keyheat/keyheat/detect/corroboration"
-	"github.com/keyheat/keyheat/internal/daemon/metrics"
+	"github.com/keyheat/keyheat/internal/daemon"
 )
 
 // measures are the metrics of a Reader.
 type measures struct {
-	*metrics.Set
+	*daemon.MetricSet
 	reads     *prometheus.CounterVec
 	requested prometheus.Counter
 	spent     prometheus.Gauge
 }
 
 func newMeasures() measures {
-	s := metrics.New("cloudwatch", nil)
+	s := daemon.NewMetrics("cloudwatch", nil)
 	return measures{
-		Set: s,
+		MetricSet: s,
 		reads: s.CounterVec("reads_total", "Readings of a table or index, by what came of it.", "state",
 			string(corroboration.Read), string(corroboration.NoData), string(corroboration.Denied), string(corroboration.Failed)),
 		requested: s.Counter("metrics_requested_total", "Metrics asked for with GetMetricData, which is what is paid."),

@@ -11,7 +11,7 @@ import (
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/corroboration"
-	"github.com/keyheat/keyheat/internal/daemon/health"
+	"github.com/keyheat/keyheat/internal/daemon"
 	"github.com/keyheat/keyheat/internal/daemon/retry"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/store"
@@ -36,7 +36,7 @@ type Reader struct {
 	region func(string) API
 	store  Store
 	log    *slog.Logger
-	health health.Status
+	health daemon.Health
 }
 
 // New returns a reader that is ready to Run. The holder names this process among the
@@ -55,8 +55,8 @@ func New(c Config, region func(string) API, st Store, holder string, log *slog.L
 func (r *Reader) Run(ctx context.Context) error {
 	retry.Every(ctx, poll, func(ctx context.Context) {
 		if err := r.pass(ctx); err == nil {
-			r.health.Heal(health.Whole)
-		} else if ctx.Err() == nil && r.health.Fail(health.Whole, err.Error()) {
+			r.health.Heal(daemon.Whole)
+		} else if ctx.Err() == nil && r.health.Fail(daemon.Whole, err.Error()) {
 			r.log.Warn("read CloudWatch", "error", err)
 		}
 	})
@@ -126,7 +126,7 @@ func (r *Reader) due(ctx context.Context, now time.Time) ([]turn, error) {
 		t := turn{target: target, metrics: Calm, from: firstMinute(last[target], now)}
 		every := r.config.Every
 		if open[baseOf(target)] {
-			t.metrics, t.open, every = Watched, true, r.config.EveryOpen
+			t.metrics, t.open, every = watched, true, everyOpen
 		}
 		if now.Sub(last[target].Attempted) < every {
 			continue

@@ -13,7 +13,7 @@ import (
 	"github.com/prometheus/exporter-toolkit/web"
 	"go.yaml.in/yaml/v3"
 
-	"github.com/keyheat/keyheat/internal/daemon/loopback"
+	"github.com/keyheat/keyheat/internal/daemon"
 )
 
 // Everyone among the operators stands for whoever gets in.
@@ -88,7 +88,7 @@ func (a Access) Validate(address string) error {
 		return err
 	case a.UserHeader == "" && len(a.Proxies) > 0 || a.UserHeader != "" && len(a.Proxies) == 0:
 		return errors.New("the header with the user and the addresses of the proxies that set it belong together")
-	case !loopback.Address(address) && !(p.encrypts && (p.certifies || p.identifies)):
+	case !daemon.IsLoopbackAddress(address) && !(p.encrypts && (p.certifies || p.identifies)):
 		return fmt.Errorf("%s is %w", address, ErrInsecure)
 	}
 	return nil

@@ -29,8 +29,7 @@ import (
 	"github.com/prometheus/exporter-toolkit/web"
 
 	"github.com/keyheat/keyheat/detect/wording"
-	"github.com/keyheat/keyheat/internal/daemon/buildinfo"
-	"github.com/keyheat/keyheat/internal/daemon/loopback"
+	"github.com/keyheat/keyheat/internal/daemon"
 )
 
 // Bounds of one connection, so that a slow or silent client holds nothing.
@@ -92,7 +91,7 @@ func Open(ctx context.Context, o Options, logger *slog.Logger) (*Server, error) 
 
 // newRegistry holds the metrics of every daemon.
 func newRegistry() *prometheus.Registry {
-	build := buildinfo.Read()
+	build := daemon.ReadBuild()
 	info := prometheus.NewGauge(prometheus.GaugeOpts{
 		Name: "keyheat_build_info", Help: "1, with the build in its labels.",
 		ConstLabels: prometheus.Labels{"version": build.Version, "revision": build.Revision, "goversion": build.Go},
@@ -139,7 +138,7 @@ func (s *Server) OnShutdown(f func()) {
 // seconds. Call it once.
 func (s *Server) Run(ctx context.Context) error {
 	server := &http.Server{
-		Handler:           hostGuard(s.hosts, s.access.guard(loopback.Address(s.Addr()), s.mux)),
+		Handler:           hostGuard(s.hosts, s.access.guard(daemon.IsLoopbackAddress(s.Addr()), s.mux)),
 		ReadHeaderTimeout: headerTimeout, ReadTimeout: readTimeout,
 		WriteTimeout: writeTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader,
 		ErrorLog: slog.NewLogLogger(s.log.Handler(), slog.LevelWarn),

@@ -12,7 +12,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/keyheat/keyheat/internal/daemon/health"
+	"github.com/keyheat/keyheat/internal/daemon"
 	"github.com/keyheat/keyheat/internal/daemon/retry"
 	"github.com/keyheat/keyheat/internal/report"
 	"github.com/keyheat/keyheat/store"
@@ -45,7 +45,7 @@ type Maker struct {
 	times   []Times
 	store   Store
 	log     *slog.Logger
-	health  health.Status
+	health  daemon.Health
 }
 
 // New returns a maker that is ready to Run.
@@ -75,7 +75,7 @@ func (m *Maker) Run(ctx context.Context) error {
 // pass makes due reports, if it is this process's turn.
 func (m *Maker) pass(ctx context.Context) {
 	_, mine, err := m.store.AcquireLease(ctx, "reports", m.options.Holder, lease)
-	m.tell(ctx, health.Whole, err)
+	m.tell(ctx, daemon.Whole, err)
 	if err != nil || !mine {
 		return
 	}

@@ -238,7 +238,7 @@ func TestSecretFilesThatCannotBe(t *testing.T) {
 	t.Parallel()
 	for name, path := range map[string]string{
 		"is empty":     write(t, "password", "\n"),
-		"at most":      write(t, "password", strings.Repeat("x", 70_000)),
+		"is larger":    write(t, "password", strings.Repeat("x", 70_000)),
 		"no such file": filepath.Join(t.TempDir(), "none"),
 	} {
 		_, err := load(t, "", nil, []string{"--kafka-password-file", path})

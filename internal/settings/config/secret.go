@@ -114,7 +114,7 @@ func ReadSecret(path string) (string, error) {
 	case secret == "":
 		return "", fmt.Errorf("%s is empty: write the secret into it", path)
 	case len(text) > maxSecret:
-		return "", fmt.Errorf("%s holds more than the %d bytes that a secret has at most", path, maxSecret)
+		return "", fmt.Errorf("%s is larger than %d bytes: name the file of a secret", path, maxSecret)
 	}
 	return secret, nil
 }

@@ -4,7 +4,7 @@ import (
 	"encoding"
 	"errors"
 	"fmt"
-	"github.com/keyheat/keyheat/internal/settings/duration"
+	"github.com/keyheat/keyheat/internal/settings/options"
 	"reflect"
 	"strconv"
 	"strings"
@@ -79,7 +79,7 @@ func setScalar(v reflect.Value, text string) error {
 // setDuration rejects a bare number: nobody means nanoseconds, and whether
 // seconds or milliseconds were meant is a guess.
 func setDuration(v reflect.Value, text string) error {
-	d, err := duration.Parse(text)
+	d, err := options.ParseDuration(text)
 	if err != nil {
 		return errors.New("write a duration with its unit, such as 500ms, 2s, 10m, 24h or 7d")
 	}
@@ -104,7 +104,7 @@ func textOf(v reflect.Value) string {
 	case Secret:
 		return ""
 	case time.Duration:
-		return duration.Format(x)
+		return options.FormatDuration(x)
 	case []string:
 		return strings.Join(x, ",")
 	case encoding.TextMarshaler:

@@ -1,5 +1,5 @@
-// Package options holds helpers of the components' Configs: defaults for zero fields, and
-// the collection of all faults.
+// Package options holds helpers of the components' Configs: defaults for zero fields, the
+// collection of all faults, and lengths of time as operators write them.
 package options
 
 import (

@@ -3,7 +3,6 @@ package tables
 import (
 	"cmp"
 	"fmt"
-	"github.com/keyheat/keyheat/internal/settings/duration"
 	"strings"
 	"time"
 
@@ -17,28 +16,26 @@ import (
 // Policy decides from when on a key is hot, and how a finding is reported.
 type Policy struct {
 	Warning         float64       `yaml:"warning" help:"share of a partition's limit above which a key is a warning"`
-	Headroom        float64       `yaml:"headroom" help:"how many times the peak the advised shards carry"`
-	MinUnits        float64       `yaml:"min_units" help:"units in a table's highest second from which its key design is judged"`
-	Severity        string        `yaml:"severity" help:"the worst severity that a finding gets: critical, warning or info; with info nobody is woken; critical when empty"`
-	Suffix          string        `yaml:"suffix" help:"how new shards are named, as the shard 7 of BASE: BASE#SHARD_7; the form that a key has already, or BASE#SHARD_7, when empty"`
-	HoldUnconfirmed bool          `yaml:"hold_unconfirmed" help:"nobody is woken for a hot key of which CloudWatch counts no throttled requests; needs cloudwatch.enabled"`
-	ScaleByCoverage bool          `yaml:"scale_by_coverage" help:"findings also say a key's load scaled by the part of the table's load that the samples show; needs cloudwatch.enabled"`
-	For             string        `yaml:"for" help:"when an incident of hot keys fires: harm is requests that a partition refuses in 2 of 3 seconds, or 5 of 10 seconds proven over the limit (over the policy's share for a warning); a time is for how long it has to hold then, such as 30s, and 0s is at once, with 2 of 3 seconds over the policy's share"`
-	KeepFiring      time.Duration `yaml:"keep_firing" help:"how long after its last hot second an incident goes on firing, so that one that comes and goes pages once; a minute at least passes in any case"`
-	Repeat          time.Duration `yaml:"repeat" help:"after which time a firing incident is told of again, as updated; never when 0"`
+	Headroom        float64       `yaml:"headroom" help:"how many times the peak load the recommended key shards serve"`
+	Severity        string        `yaml:"severity" help:"the highest severity of a finding: critical, warning or info; info findings are never sent; critical when empty"`
+	Suffix          string        `yaml:"suffix" help:"the form of key shards' names, as key shard 7 of BASE; when empty the key's present form, or BASE#SHARD_7"`
+	HoldUnconfirmed bool          `yaml:"hold_unconfirmed" help:"send nothing about a hot key while CloudWatch counts no throttled requests; needs cloudwatch.enabled"`
+	ScaleByCoverage bool          `yaml:"scale_by_coverage" help:"also show each key's load scaled up by the coverage of the samples; needs cloudwatch.enabled"`
+	For             string        `yaml:"for" help:"when an incident of hot keys fires. harm: throttled requests in 2 of 3 seconds, or 5 of 10 seconds proven over the limit (over the warning share for a warning). A time such as 30s: 2 of 3 seconds over the warning share, for this long; 0s for at once"`
+	KeepFiring      time.Duration `yaml:"keep_firing" help:"how long an incident fires on after its last hot second, so that a load that comes and goes alerts once; at least a minute"`
+	Repeat          time.Duration `yaml:"repeat" help:"the time after which a firing incident is sent again, as updated; never when 0"`
 
-	WarningFor        string        `yaml:"warning_for" help:"for, of an incident that is only a warning; as for when empty"`
-	WarningKeepFiring time.Duration `yaml:"warning_keep_firing" help:"keep_firing of one that is only a warning; as keep_firing when 0"`
-	WarningRepeat     time.Duration `yaml:"warning_repeat" help:"repeat of one that is only a warning; as repeat when 0"`
+	WarningFor    string        `yaml:"warning_for" help:"the value of for while an incident is only a warning; as for when empty"`
+	WarningRepeat time.Duration `yaml:"warning_repeat" help:"the value of repeat while an incident is only a warning; as repeat when 0"`
 
-	Exclude []string `yaml:"exclude" help:"keys that no finding is made of; * stands for any text without /, ? for one character"`
-	Keys    string   `yaml:"keys" help:"what collectors keep of keys: plain, prefix(N) for the first N characters with a hash of the rest, hmac for hashes, or none; see [SECURITY.md](SECURITY.md#key-policy)"`
+	Exclude []string `yaml:"exclude" help:"keys without findings; * stands for any text without /, ? for one character"`
+	Keys    string   `yaml:"keys" help:"how collectors store keys: plain, prefix(N) for the first N characters and a hash of the rest, hmac for hashes, or none; see [SECURITY.md](SECURITY.md#key-policy)"`
 	Words   []string `yaml:"words" help:"components of keys that stay readable in hashed keys, such as user and order"`
 
-	Owner  string            `yaml:"owner" help:"who answers for the table: routes match it, and notifications say it"`
-	Labels map[string]string `yaml:"labels" help:"what routes can match beside it, and Alertmanager gets as labels"`
+	Owner  string            `yaml:"owner" help:"the team that owns the table, for routes and notifications"`
+	Labels map[string]string `yaml:"labels" help:"labels for routes and Alertmanager"`
 
-	RunbookURL string `yaml:"runbook_url" help:"where your own instructions are, for a link in notifications, such as https://wiki.example.com/dynamodb#{kind}; {kind} is replaced by the finding's kind"`
+	RunbookURL string `yaml:"runbook_url" help:"the address of your own instructions, for a link in notifications, such as https://wiki.example.com/dynamodb#{kind}; {kind} stands for the finding's kind"`
 }
 
 // DetectPolicy returns the policy of a table or index as detect takes it. The
@@ -56,7 +53,7 @@ func (s *Section) policyOf(of detect.Target) Policy {
 
 func (p Policy) detect() (detect.Policy, error) {
 	d := detect.Policy{
-		Warning: p.Warning, Headroom: p.Headroom, MinUnits: p.MinUnits,
+		Warning: p.Warning, Headroom: p.Headroom,
 		Severest: detect.Severity(p.Severity), HoldUnconfirmed: p.HoldUnconfirmed, ScaleByCoverage: p.ScaleByCoverage, Exclude: p.Exclude,
 		Owner: p.Owner, Labels: p.Labels, RunbookURL: p.RunbookURL,
 	}
@@ -64,8 +61,8 @@ func (p Policy) detect() (detect.Policy, error) {
 	if d.Lifecycle, err = lifecycle(p.For, p.KeepFiring, p.Repeat); err != nil {
 		return d, err
 	}
-	if p.WarningFor != "" || p.WarningKeepFiring != 0 || p.WarningRepeat != 0 {
-		l, err := lifecycle(cmp.Or(p.WarningFor, p.For), cmp.Or(p.WarningKeepFiring, p.KeepFiring), cmp.Or(p.WarningRepeat, p.Repeat))
+	if p.WarningFor != "" || p.WarningRepeat != 0 {
+		l, err := lifecycle(cmp.Or(p.WarningFor, p.For), p.KeepFiring, cmp.Or(p.WarningRepeat, p.Repeat))
 		if err != nil {
 			return d, err
 		}
@@ -98,7 +95,7 @@ func parseFor(text string) (time.Duration, error) {
 	if text == "" {
 		return 0, nil
 	}
-	d, err := duration.Parse(text)
+	d, err := options.ParseDuration(text)
 	if err != nil || d < 0 {
 		return 0, fmt.Errorf("%q: give harm, or a time such as 30s, or 0s", text)
 	}
@@ -114,13 +111,11 @@ func (p Policy) check(path string, f *config.Faults) {
 	}{
 		{"warning", func(d *detect.Policy) { d.Warning = p.Warning }},
 		{"headroom", func(d *detect.Policy) { d.Headroom = p.Headroom }},
-		{"min_units", func(d *detect.Policy) { d.MinUnits = p.MinUnits }},
 		{"severity", func(d *detect.Policy) { d.Severest = detect.Severity(p.Severity) }},
 		{"labels", func(d *detect.Policy) { d.Labels = p.Labels }},
 		{"runbook_url", func(d *detect.Policy) { d.RunbookURL = p.RunbookURL }},
 		{"keep_firing", func(d *detect.Policy) { d.KeepFiring = p.KeepFiring }},
 		{"repeat", func(d *detect.Policy) { d.Repeat = p.Repeat }},
-		{"warning_keep_firing", func(d *detect.Policy) { d.KeepFiring = p.WarningKeepFiring }},
 		{"warning_repeat", func(d *detect.Policy) { d.Repeat = p.WarningRepeat }},
 		{"exclude", func(d *detect.Policy) { d.Exclude = p.Exclude }},
 	} {
@@ -159,7 +154,7 @@ func parseSuffix(example string) (shardkey.Form, error) {
 	case isPrefix && strings.HasPrefix(before, shardExample):
 		form.Prefix, form.After = true, strings.TrimPrefix(before, shardExample)
 	default:
-		return form, fmt.Errorf("%q: write the shard 7 of BASE, such as BASE#SHARD_7, 7#BASE or 7", example)
+		return form, fmt.Errorf("%q: write key shard 7 of BASE, such as BASE#SHARD_7, 7#BASE or 7", example)
 	}
 	if _, err := shardkey.New(1, form); err != nil {
 		return form, err

@@ -33,7 +33,7 @@ type FileSection struct {
 // Default returns the sections' defaults.
 func Default() Section {
 	p := detect.DefaultPolicy()
-	return Section{Policy: Policy{Warning: p.Warning, Headroom: p.Headroom, MinUnits: p.MinUnits, For: onHarm, KeepFiring: time.Minute}}
+	return Section{Policy: Policy{Warning: p.Warning, Headroom: p.Headroom, For: onHarm, KeepFiring: time.Minute}}
 }
 
 // DefaultFile returns the same for a program that does not judge.
@@ -46,16 +46,16 @@ type Tables map[string]Table
 // Table holds the settings of one table. A missing setting comes from a less specific
 // entry, then, for the policy, from the general policy; otherwise it is unknown.
 type Table struct {
-	PartitionKey []string         `yaml:"partition_key" help:"the attribute that is the partition key; needed where the table has a sort key too"`
-	SortKey      []string         `yaml:"sort_key" help:"the attribute that is the sort key, [] for none: every key is then one item"`
-	Indexes      map[string]Index `yaml:"indexes" help:"the global secondary indexes, by name; their load is derived from stream images"`
-	LSIs         []string         `yaml:"lsis" help:"the names of the local secondary indexes, [] for none: a table with one never splits an item collection"`
+	PartitionKey []string         `yaml:"partition_key" help:"the attribute of the partition key; required if the table has a sort key"`
+	SortKey      []string         `yaml:"sort_key" help:"the attribute of the sort key, [] for none"`
+	Indexes      map[string]Index `yaml:"indexes" help:"the global secondary indexes, by name; their load follows from stream images"`
+	LSIs         []string         `yaml:"lsis" help:"the names of the local secondary indexes, [] for none; with one, DynamoDB never splits an item collection"`
 	Billing      string           `yaml:"billing" help:"PAY_PER_REQUEST or PROVISIONED"`
 	WCU          float64          `yaml:"wcu" help:"provisioned write units a second"`
 	RCU          float64          `yaml:"rcu" help:"provisioned read units a second"`
-	Vectors      []string         `yaml:"vector_indexes" help:"the names of the vector indexes: their units are no partition's, and are not judged"`
-	Replicas     []string         `yaml:"replicas" help:"the Regions of a global table, to which its writes are replicated; its own may be among them"`
-	Rate         float64          `yaml:"rate" help:"the share of requests that is sampled, for samples in Keyheat JSON without a rate of their own; 1 when 0"`
+	Vectors      []string         `yaml:"vector_indexes" help:"the names of the vector indexes, whose units are not judged"`
+	Replicas     []string         `yaml:"replicas" help:"the Regions of a global table; its own may be among them"`
+	Rate         float64          `yaml:"rate" help:"the sampling rate of samples in Keyheat JSON without a rate; 1 when 0"`
 	Policy
 }
 

@@ -47,7 +47,6 @@ tables:
     rcu: 200
     rate: 0.01
     headroom: 2
-    min_units: 50
     severity: warning
     suffix: "BASE.7"
     exclude: ["test-*", "a"]
@@ -63,11 +62,11 @@ func TestPolicies(t *testing.T) {
 		t.Fatal(err)
 	}
 	dot := shardkey.DotNumber()
-	want := detect.Policy{Warning: 0.7, Headroom: 2, MinUnits: 50, Severest: detect.Warning, Suffix: &dot, Exclude: []string{"test-*", "a"}, Lifecycle: detect.Lifecycle{OnHarm: true, KeepFiring: time.Minute}}
+	want := detect.Policy{Warning: 0.7, Headroom: 2, Severest: detect.Warning, Suffix: &dot, Exclude: []string{"test-*", "a"}, Lifecycle: detect.Lifecycle{OnHarm: true, KeepFiring: time.Minute}}
 	if got := s.DetectPolicy(detect.Target{Table: "orders", Index: "by-status"}); !reflect.DeepEqual(got, want) {
 		t.Errorf("orders: %+v, want %+v", got, want)
 	}
-	general := detect.Policy{Warning: 0.7, Headroom: detect.DefaultHeadroom, MinUnits: detect.DefaultMinUnits, Exclude: []string{"healthcheck"}, Lifecycle: detect.Lifecycle{OnHarm: true, KeepFiring: time.Minute}}
+	general := detect.Policy{Warning: 0.7, Headroom: detect.DefaultHeadroom, Exclude: []string{"healthcheck"}, Lifecycle: detect.Lifecycle{OnHarm: true, KeepFiring: time.Minute}}
 	for _, table := range []string{"carts", "not written"} {
 		if got := s.DetectPolicy(detect.Target{Table: table}); !reflect.DeepEqual(got, general) {
 			t.Errorf("%s: %+v, want %+v", table, got, general)
@@ -81,14 +80,14 @@ func TestWarningsHaveALifecycleOfTheirOwn(t *testing.T) {
 	t.Parallel()
 	s, err := read(t, `policy: {repeat: 1h, warning_for: 5m, warning_repeat: 24h}
 tables:
-  orders: {for: 0s, keep_firing: 2m, warning_keep_firing: 10m}
+  orders: {for: 0s, keep_firing: 2m}
 `)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for table, want := range map[string][2]detect.Lifecycle{
 		"carts":  {{OnHarm: true, KeepFiring: time.Minute, Repeat: time.Hour}, {For: 5 * time.Minute, KeepFiring: time.Minute, Repeat: 24 * time.Hour}},
-		"orders": {{KeepFiring: 2 * time.Minute, Repeat: time.Hour}, {For: 5 * time.Minute, KeepFiring: 10 * time.Minute, Repeat: 24 * time.Hour}},
+		"orders": {{KeepFiring: 2 * time.Minute, Repeat: time.Hour}, {For: 5 * time.Minute, KeepFiring: 2 * time.Minute, Repeat: 24 * time.Hour}},
 	} {
 		p := s.DetectPolicy(detect.Target{Table: table})
 		if got := [2]detect.Lifecycle{p.LifecycleOf(detect.Critical), p.LifecycleOf(detect.Warning)}; got != want {
@@ -280,19 +279,17 @@ func TestFormsAreWrittenAsExamples(t *testing.T) {
 func TestMistakesSayWhatToDo(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
-		"policy: {warning: 80}":              "tables.yaml:1: policy.warning: warning is 80: give the share",
-		"policy: {headroom: 0}":              "tables.yaml:1: policy.headroom: headroom is 0: give a factor from 1 to 100",
-		"policy: {min_units: -1}":            "policy.min_units: minimum traffic is -1: give units a second",
-		"policy: {for: soon}":                `policy.for: "soon": give harm, or a time such as 30s, or 0s`,
-		"policy: {for: -1s}":                 `policy.for: "-1s": give harm, or a time such as 30s, or 0s`,
-		"policy: {keep_firing: -1m}":         "policy.keep_firing: a negative time: give 0 or more",
-		"policy: {repeat: 5s}":               "policy.repeat: repeat is 5s: give at least 1m0s, or 0 for never",
-		"policy: {warning_for: soon}":        `policy.warning_for: "soon": give harm, or a time such as 30s, or 0s`,
-		"policy: {warning_keep_firing: -1m}": "policy.warning_keep_firing: a negative time: give 0 or more",
-		"policy: {warning_repeat: 5s}":       "policy.warning_repeat: repeat is 5s: give at least 1m0s",
-		"policy: {severity: loud}":           `policy.severity: severity "loud": give critical, warning or info`,
-		"policy: {suffix: \"#7\"}":           `policy.suffix: "#7": write the shard 7 of BASE`,
-		"policy: {exclude: [\"[\"]}":         "policy.exclude: excluded key",
+		"policy: {warning: 80}":        "tables.yaml:1: policy.warning: warning is 80: give the share",
+		"policy: {headroom: 0}":        "tables.yaml:1: policy.headroom: headroom is 0: give a factor from 1 to 100",
+		"policy: {for: soon}":          `policy.for: "soon": give harm, or a time such as 30s, or 0s`,
+		"policy: {for: -1s}":           `policy.for: "-1s": give harm, or a time such as 30s, or 0s`,
+		"policy: {keep_firing: -1m}":   "policy.keep_firing: a negative time: give 0 or more",
+		"policy: {repeat: 5s}":         "policy.repeat: repeat is 5s: give at least 1m0s, or 0 for never",
+		"policy: {warning_for: soon}":  `policy.warning_for: "soon": give harm, or a time such as 30s, or 0s`,
+		"policy: {warning_repeat: 5s}": "policy.warning_repeat: repeat is 5s: give at least 1m0s",
+		"policy: {severity: loud}":     `policy.severity: severity "loud": give critical, warning or info`,
+		"policy: {suffix: \"#7\"}":     `policy.suffix: "#7": write key shard 7 of BASE`,
+		"policy: {exclude: [\"[\"]}":   "policy.exclude: excluded key",
 
 		"policy: {runbook_url: wiki/dynamodb}":                               `policy.runbook_url: runbook URL "wiki/dynamodb": write https://wiki.example.com/dynamodb`,
 		"policy: {runbook_url: \"javascript:alert(1)\"}":                     "an absolute address of http or https",
@@ -349,9 +346,10 @@ func TestMistakesSayWhatToDo(t *testing.T) {
 // write what is printed between the marks.
 func TestReferenceIsTrue(t *testing.T) {
 	t.Parallel()
-	var section struct {
+	section := struct {
+		Policy tables.Policy `yaml:"policy"`
 		Tables tables.Tables `yaml:"tables" help:"single tables, by name"`
-	}
+	}{Policy: tables.Default().Policy}
 	reference.Check(t, "../../../docs/CONFIGURATION.md", "tables", &section)
 }
 

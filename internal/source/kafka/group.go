@@ -12,7 +12,7 @@ import (
 	"github.com/cenkalti/backoff/v5"
 	"github.com/segmentio/kafka-go"
 
-	"github.com/keyheat/keyheat/internal/daemon/health"
+	"github.com/keyheat/keyheat/internal/daemon"
 	"github.com/keyheat/keyheat/internal/daemon/retry"
 	"github.com/keyheat/keyheat/internal/source"
 )
@@ -110,11 +110,11 @@ func (k *Source) awaitTopics(ctx context.Context, conn *connection) (topics []st
 		case ctx.Err() != nil:
 			return nil, false
 		case err != nil:
-			k.reportFailure(health.Whole, failureGroup, err)
+			k.reportFailure(daemon.Whole, failureGroup, err)
 		case len(topics) > 0:
 			return topics, true
 		default:
-			k.health.Heal(health.Whole) // each missing topic is a reason by itself
+			k.health.Heal(daemon.Whole) // each missing topic is a reason by itself
 		}
 		retry.Pause(ctx, wait.NextBackOff())
 	}

@@ -15,7 +15,7 @@ import (
 
 	"github.com/segmentio/kafka-go/sasl"
 
-	"github.com/keyheat/keyheat/internal/daemon/health"
+	"github.com/keyheat/keyheat/internal/daemon"
 	"github.com/keyheat/keyheat/internal/settings/options"
 	"github.com/keyheat/keyheat/internal/source/kafka/recordbatch"
 	"github.com/keyheat/keyheat/internal/source/memory"
@@ -128,7 +128,7 @@ func blank(s string) bool { return strings.TrimSpace(s) == "" }
 type Source struct {
 	config Config
 	log    *slog.Logger
-	health health.Status
+	health daemon.Health
 	memory *memory.Budget
 	// coming is how many responses with records are arriving.
 	coming atomic.Int64
@@ -143,7 +143,7 @@ func New(config Config, logger *slog.Logger) (*Source, error) {
 	}
 	k := &Source{config: config.withDefaults(), log: logger, meters: newMeters()}
 	k.memory = memory.New(k.config.MemoryBytes)
-	k.health.Fail(health.Whole, "not yet a member of the group "+config.Group)
+	k.health.Fail(daemon.Whole, "not yet a member of the group "+config.Group)
 	return k, nil
 }
 

@@ -12,10 +12,10 @@ import (
 	"github.com/segmentio/kafka-go"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
-	"github.com/keyheat/keyheat/internal/daemon/health"
+	"github.com/keyheat/keyheat/internal/daemon"
 	"github.com/keyheat/keyheat/internal/daemon/retry"
 	"github.com/keyheat/keyheat/internal/source"
-	"github.com/keyheat/keyheat/internal/source/kafka/sharing"
+	"github.com/keyheat/keyheat/internal/source/kafka/wire"
 )
 
 // kafka-go's own ConsumerGroup ends a generation at the first heartbeat that fails, drops
@@ -112,7 +112,7 @@ func (m *membership) run(ctx context.Context) {
 			return
 		}
 		if err != nil {
-			m.source.reportFailure(health.Whole, failureGroup, fmt.Errorf("join the group %s: %w", m.source.config.Group, err))
+			m.source.reportFailure(daemon.Whole, failureGroup, fmt.Errorf("join the group %s: %w", m.source.config.Group, err))
 			if m.member == "" {
 				m.releaseAll()
 			}
@@ -152,7 +152,7 @@ func (m *membership) join(ctx context.Context) (*generation, error) {
 	q.Group, q.Generation, q.MemberID, q.InstanceID = m.source.config.Group, joined.Generation, joined.MemberID, m.instance
 	if joined.LeaderID == joined.MemberID {
 		gen.alone = len(joined.Members) == 1
-		if q.GroupAssignment, err = sharing.Share(joined, gen.partitions); err != nil {
+		if q.GroupAssignment, err = wire.AssignPartitions(joined, gen.partitions); err != nil {
 			return nil, err
 		}
 	}
@@ -166,7 +166,7 @@ func (m *membership) join(ctx context.Context) (*generation, error) {
 	}
 	// A restarted leader does not learn that it leads, and gets its former assignment. It
 	// compares the shared number of partitions to notice that a topic has grown.
-	assignments, shared, err := sharing.ParseAssignment(synced.MemberAssignment)
+	assignments, shared, err := wire.ParseAssignment(synced.MemberAssignment)
 	gen.assignments = assignments
 	if len(shared) > 0 {
 		gen.partitions = shared
@@ -182,7 +182,7 @@ func (m *membership) requestJoin(ctx context.Context) (*kmsg.JoinGroupResponse, 
 		q := kmsg.NewPtrJoinGroupRequest()
 		q.Group, q.MemberID, q.InstanceID, q.ProtocolType = c.Group, m.member, m.instance, protocolType
 		q.SessionTimeoutMillis, q.RebalanceTimeoutMillis = int32(c.SessionTimeout.Milliseconds()), int32(c.RebalanceTimeout.Milliseconds())
-		q.Protocols = sharing.Protocols(m.topics)
+		q.Protocols = wire.GroupProtocols(m.topics)
 		response, err := m.conn.callGroup(ctx, q.Group, q, joinNewest)
 		if err != nil {
 			return nil, err
@@ -236,7 +236,7 @@ func codeError(code int16) error {
 // attend reads the generation's partitions until the generation is over or ctx ends, and
 // reports whether the group rebalances. Readers continue during a rebalance.
 func (m *membership) attend(ctx context.Context, gen *generation) (rebalance bool) {
-	if m.source.health.Heal(health.Whole) {
+	if m.source.health.Heal(daemon.Whole) {
 		m.source.log.Info("joined the consumer group", "group", m.source.config.Group, "member", gen.member, "generation", gen.id)
 	}
 	ended := m.endUnassigned(gen)
@@ -355,7 +355,7 @@ func differ(a, b map[string]int) bool {
 // leave leaves the group, within a bounded time: its other members need not wait
 // for the session to time out.
 func (m *membership) leave(ctx context.Context) {
-	m.source.health.Fail(health.Whole, "left the group "+m.source.config.Group)
+	m.source.health.Fail(daemon.Whole, "left the group "+m.source.config.Group)
 	if m.member == "" {
 		return
 	}

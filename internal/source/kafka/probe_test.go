@@ -8,14 +8,14 @@ import (
 	"github.com/twmb/franz-go/pkg/kfake"
 
 	"github.com/keyheat/keyheat/internal/source/kafka"
-	"github.com/keyheat/keyheat/internal/source/kafka/auth"
+	"github.com/keyheat/keyheat/internal/source/kafka/wire"
 )
 
 func TestProbeSaysWhatIsWrong(t *testing.T) {
 	t.Parallel()
-	c := cluster(t, 1, kfake.EnableSASL(), kfake.Superuser(auth.ScramSHA256, "keyheat", "right"))
+	c := cluster(t, 1, kfake.EnableSASL(), kfake.Superuser(wire.ScramSHA256, "keyheat", "right"))
 	config := func(password string, topics ...string) kafka.Config {
-		mechanism, err := auth.Mechanism(auth.ScramSHA256, "keyheat", password)
+		mechanism, err := wire.Mechanism(wire.ScramSHA256, "keyheat", password)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -12,7 +12,7 @@ import (
 	"github.com/cenkalti/backoff/v5"
 	"golang.org/x/sync/errgroup"
 
-	"github.com/keyheat/keyheat/internal/daemon/health"
+	"github.com/keyheat/keyheat/internal/daemon"
 	"github.com/keyheat/keyheat/internal/daemon/retry"
 	"github.com/keyheat/keyheat/store/lineage"
 )
@@ -55,7 +55,7 @@ func (s *Source) discover(ctx context.Context) {
 		again := s.config.Discovery
 		lead, err := s.lead(ctx)
 		if err != nil && ctx.Err() == nil {
-			s.reportFailure(health.Whole, failureRegistry, err)
+			s.reportFailure(daemon.Whole, failureRegistry, err)
 			again = s.config.Round
 		}
 		for _, t := range s.config.Tables {

@@ -26,7 +26,7 @@ func CompareSequence(a, b string) int { return compareSequence(a, b) }
 // Idle adds pages that were requested at these times. They are empty, except for the pages
 // in full. It returns whether the end is reached, and as of when.
 func Idle(asked []time.Time, full map[int]bool) (bool, time.Time) {
-	var i Idleness
+	var i idleness
 	for n, at := range asked {
 		records := 0
 		if full[n] {

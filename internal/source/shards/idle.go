@@ -17,7 +17,7 @@ const (
 	missedPages = 5
 )
 
-// Idleness judges whether the end of an open shard is reached.
+// idleness judges whether the end of an open shard is reached.
 //
 // The log does not report its end. An empty page proves little: it may be a hole in the
 // middle of the shard, whose iterator has moved past a range without records. But each
@@ -31,7 +31,7 @@ const (
 //
 // A wrong verdict loses no record: late records are another delta for an older second.
 // But that second may have been called complete.
-type Idleness struct {
+type idleness struct {
 	pages int       // empty pages in a row
 	since time.Time // request time of the first empty page
 	last  time.Time // request time of the last empty page
@@ -41,9 +41,9 @@ type Idleness struct {
 }
 
 // Add records a page, by when it was requested and how many records it had.
-func (i *Idleness) Add(asked time.Time, records int) {
+func (i *idleness) Add(asked time.Time, records int) {
 	if records > 0 {
-		*i = Idleness{}
+		*i = idleness{}
 		return
 	}
 	if i.pages == 0 {
@@ -55,7 +55,7 @@ func (i *Idleness) Add(asked time.Time, records int) {
 }
 
 // End reports whether the end was reached, and the time up to which all records were read.
-func (i *Idleness) End() (bool, time.Time) {
+func (i *idleness) End() (bool, time.Time) {
 	if i.pages < emptyPages || i.last.Sub(i.since) < settleTime {
 		return false, time.Time{}
 	}
@@ -68,9 +68,9 @@ func (i *Idleness) End() (bool, time.Time) {
 
 // interval returns how long to wait between this page and the next, pageEvery at
 // least.
-func (i *Idleness) interval(pageEvery time.Duration) time.Duration {
+func (i *idleness) interval(pageEvery time.Duration) time.Duration {
 	if end, _ := i.End(); !end {
 		return pageEvery
 	}
-	return min(idleEvery, pageEvery*time.Duration(max(1, i.pages-emptyPages)))
+	return max(pageEvery, min(idleEvery, pageEvery*time.Duration(max(1, i.pages-emptyPages))))
 }

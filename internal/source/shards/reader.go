@@ -44,7 +44,7 @@ type reader struct {
 	closed   bool  // the shard was read to its end
 	gone     bool  // the shard does not exist any more
 	lost     *loss // a lost range whose end is unknown
-	idle     Idleness
+	idle     idleness
 	next     time.Time // the earliest time of the next request
 	limit    int32     // records that a page may hold
 	reserve  int64     // memory, in bytes, with which the next page is requested
@@ -105,7 +105,7 @@ func (r *reader) claimAndRead(ctx context.Context, sink source.Sink) error {
 // start resets the state of an earlier claim.
 func (r *reader) start(handle source.Partition) {
 	r.handle, r.at = handle, Position(handle.Position())
-	r.iterator, r.idle = "", Idleness{}
+	r.iterator, r.idle = "", idleness{}
 	r.newest = time.Time{} // records folded since may have been dropped
 	r.closed, r.gone = r.at == shardEnd, r.at == shardEnd
 	if r.lost = r.initialLoss(); r.lost != nil {

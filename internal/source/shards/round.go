@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/keyheat/keyheat/internal/daemon/health"
+	"github.com/keyheat/keyheat/internal/daemon"
 	"github.com/keyheat/keyheat/internal/source"
 	"github.com/keyheat/keyheat/store/lineage"
 )
@@ -38,7 +38,7 @@ func (s *Source) round(ctx context.Context, sink source.Sink, all *sync.WaitGrou
 			s.start(ctx, h, sink, all)
 		}
 	}
-	if s.health.Heal(health.Whole) {
+	if s.health.Heal(daemon.Whole) {
 		s.log.Info("joined the collectors that share the shards", "member", me.name, "members", len(me.members))
 	}
 	return nil

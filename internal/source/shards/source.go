@@ -29,7 +29,7 @@
 //
 // The log does not report how far behind a reader is. An empty page may be a hole in the
 // middle of a shard: its iterator has moved past a range without records.
-// [Idleness] judges when the end is reached.
+// [idleness] judges when the end is reached.
 //
 // # Losses
 //
@@ -47,7 +47,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/keyheat/keyheat/internal/daemon/health"
+	"github.com/keyheat/keyheat/internal/daemon"
 	"github.com/keyheat/keyheat/internal/daemon/retry"
 	"github.com/keyheat/keyheat/internal/settings/options"
 	"github.com/keyheat/keyheat/internal/source"
@@ -137,7 +137,7 @@ type Source struct {
 	readers       map[string]*reader // by the shard's name
 	childrenFound childrenFound
 
-	health health.Status
+	health daemon.Health
 	*meters
 }
 
@@ -157,7 +157,7 @@ func New(config Config, api Log, registry Registry, log *slog.Logger) (*Source, 
 	}
 	s.meters = newMeters(s)
 	s.client = &client{log: api, traits: traits, timeout: config.RequestTimeout, observe: s.observe}
-	s.health.Fail(health.Whole, "not yet one of the collectors that share the shards")
+	s.health.Fail(daemon.Whole, "not yet one of the collectors that share the shards")
 	return s, nil
 }
 
@@ -182,7 +182,7 @@ func (s *Source) Run(ctx context.Context, sink source.Sink) error {
 	all.Go(func() { s.discover(ctx) })
 	for ctx.Err() == nil {
 		if err := s.round(ctx, sink, &all); err != nil && ctx.Err() == nil {
-			s.reportFailure(health.Whole, failureRegistry, err)
+			s.reportFailure(daemon.Whole, failureRegistry, err)
 		}
 		retry.Wait(ctx, s.config.Round, s.roundRequested)
 	}
@@ -197,7 +197,7 @@ const leaveTimeout = time.Second
 // leave ends the membership, so that the others need not wait for the lease to
 // expire.
 func (s *Source) leave(ctx context.Context) {
-	s.health.Fail(health.Whole, "stopped")
+	s.health.Fail(daemon.Whole, "stopped")
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), leaveTimeout)
 	defer cancel()
 	if err := s.registry.Leave(ctx); err != nil {

@@ -12,8 +12,8 @@ import (
 // Parameter is the name that a cursor has in addresses.
 const Parameter = "after"
 
-// ErrForeign is the error for text that is no place of a list.
-var ErrForeign = errors.New(Parameter + ": this is no place of the list, take the one that the page before gives")
+// errForeign is the error for text that is no place of a list.
+var errForeign = errors.New(Parameter + ": this is no place of the list, take the one that the page before gives")
 
 // Text writes a place.
 func Text(place any) (string, error) {
@@ -22,11 +22,11 @@ func Text(place any) (string, error) {
 }
 
 // Read reads a place into a pointer's target. For text that [Text] did not write it
-// returns [ErrForeign].
+// returns [errForeign].
 func Read(text string, place any) error {
 	body, err := base64.RawURLEncoding.DecodeString(text)
 	if err != nil || json.Unmarshal(body, place) != nil {
-		return ErrForeign
+		return errForeign
 	}
 	return nil
 }

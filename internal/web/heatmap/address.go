@@ -3,7 +3,6 @@ package heatmap
 import (
 	"errors"
 	"fmt"
-	"github.com/keyheat/keyheat/internal/settings/duration"
 	"maps"
 	"net/url"
 	"slices"
@@ -11,12 +10,13 @@ import (
 	"strings"
 	"time"
 
+	"github.com/keyheat/keyheat/internal/settings/options"
 	"github.com/keyheat/keyheat/sample"
 )
 
-// DefaultSpan is how much of the time before now a map shows when nothing else is asked
+// defaultSpan is how much of the time before now a map shows when nothing else is asked
 // for.
-const DefaultSpan = time.Hour
+const defaultSpan = time.Hour
 
 // spans are the lengths that a page offers: in steps of a second, ten, and so on.
 var spans = []struct {
@@ -42,9 +42,9 @@ func ParseQuery(values url.Values, now time.Time) (q Query, live bool, err error
 			return q, false, fmt.Errorf("rows %q: give a number from 1 to %d", text, MaxRows)
 		}
 	}
-	span := DefaultSpan
+	span := defaultSpan
 	if text := values.Get("span"); text != "" {
-		if span, err = duration.Parse(text); err != nil {
+		if span, err = options.ParseDuration(text); err != nil {
 			return q, false, fmt.Errorf("span %q: give a duration such as 1h", text)
 		}
 	}
@@ -73,8 +73,8 @@ func timeOr(values url.Values, name string, otherwise time.Time) (time.Time, err
 	return at.UTC(), nil
 }
 
-// Choice is a link to a map.
-type Choice struct {
+// choice is a link to a map.
+type choice struct {
 	Word, Link string
 	Chosen     bool
 }
@@ -82,7 +82,7 @@ type Choice struct {
 // Links are the links of a map's page: to the same map of another dimension, length and
 // time, with all keys, and to its JSON.
 type Links struct {
-	Whats, Spans, Moves []Choice
+	Whats, Spans, Moves []choice
 	All, Source         string
 }
 
@@ -95,7 +95,7 @@ func NewLinks(of url.Values, q Query, what string, live bool, now time.Time) (l 
 	address := func(what string, span time.Duration, to time.Time, rows int) string {
 		values := maps.Clone(of)
 		values.Set("what", what)
-		values.Set("span", duration.Format(span))
+		values.Set("span", options.FormatDuration(span))
 		if !to.IsZero() {
 			values.Set("to", to.Format(time.RFC3339))
 		}
@@ -109,16 +109,16 @@ func NewLinks(of url.Values, q Query, what string, live bool, now time.Time) (l 
 		to = time.Time{}
 	}
 	for i, word := range []string{"Writes", "Reads", "Throttled"} {
-		l.Whats = append(l.Whats, Choice{word, path + address(Whats[i], span, to, q.Rows), Whats[i] == what})
+		l.Whats = append(l.Whats, choice{word, path + address(Whats[i], span, to, q.Rows), Whats[i] == what})
 	}
 	for _, of := range spans {
-		l.Spans = append(l.Spans, Choice{of.name, path + address(what, of.Duration, to, q.Rows), of.Duration == span})
+		l.Spans = append(l.Spans, choice{of.name, path + address(what, of.Duration, to, q.Rows), of.Duration == span})
 	}
 	later := q.To.Add(span / 2)
 	if !later.Before(now) {
 		later = time.Time{}
 	}
-	l.Moves = []Choice{
+	l.Moves = []choice{
 		{Word: "← Earlier", Link: path + address(what, span, q.To.Add(-span/2).Truncate(time.Second), q.Rows)},
 		{Word: "Later →", Link: path + address(what, span, later, q.Rows)},
 		{Word: "Now", Link: path + address(what, span, time.Time{}, q.Rows), Chosen: live},
@@ -150,19 +150,19 @@ func LinkTo(of url.Values, what string, from, to time.Time) string {
 // Link returns the address of the map of the last hour.
 func Link(of url.Values) string { return path + of.Encode() }
 
-// Swatch is a colour of the legend: its class in the style sheet, and its meaning.
-type Swatch struct{ Class, Text string }
+// swatch is a colour of the legend: its class in the style sheet, and its meaning.
+type swatch struct{ Class, Text string }
 
 // Legend returns the colours of a map's dimension, the coldest first. The page's script
 // has their steps.
-func Legend(what string) []Swatch {
+func Legend(what string) []swatch {
 	texts := []string{"to 10%", "25%", "50%", "80%", "100%", "over the limit", "over twice the limit"}
 	if what == Throttled {
 		texts = []string{"to 1%", "5%", "20%", "50%", "100%"}
 	}
-	all := make([]Swatch, len(texts))
+	all := make([]swatch, len(texts))
 	for i, text := range texts {
-		all[i] = Swatch{"heat-" + strconv.Itoa(i), text}
+		all[i] = swatch{"heat-" + strconv.Itoa(i), text}
 	}
 	return all
 }

@@ -1,6 +1,7 @@
 // Package heatmap lays out the hot keys of a table or index over time: a row for each
 // logical key, a column for each time step. Steps of a second come from the stored
-// seconds, longer ones from roll-ups; an open roll-up is made of the levels below it.
+// seconds, longer ones from roll-ups; an open roll-up is made of the levels below it. A
+// [Chart] draws the row of one key with its bounds, and a [WhatIf] its key shards.
 package heatmap
 
 import (
@@ -154,9 +155,9 @@ func Load(ctx context.Context, st Store, q Query) (*Map, error) {
 	return m, nameFindings(ctx, st, m)
 }
 
-// LoadKey returns the map of one key alone, as writes or reads; without a row where the
+// loadKey returns the map of one key alone, as writes or reads; without a row where the
 // key had no load worth one. A shard stands for itself.
-func LoadKey(ctx context.Context, st Store, q Query, key sample.Key) (*Map, error) {
+func loadKey(ctx context.Context, st Store, q Query, key sample.Key) (*Map, error) {
 	m, columns, err := load(ctx, st, q)
 	if err != nil {
 		return nil, err

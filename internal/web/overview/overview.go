@@ -28,14 +28,14 @@ const (
 type Store interface {
 	IncidentHeads(ctx context.Context, q store.HeadQuery) ([]store.IncidentHead, error)
 	IncidentsByID(ctx context.Context, ids []string) ([]store.Incident, error)
-	FindingStore
+	findingStore
 	LastWindow(ctx context.Context, at sample.Target) (time.Time, bool, error)
 	Windows(ctx context.Context, q store.WindowQuery) ([]store.Window, error)
 	TableViews(ctx context.Context) ([]store.TableView, error)
 }
 
-// FindingStore holds the findings of incidents; *store.Store has it.
-type FindingStore interface {
+// findingStore holds the findings of incidents; *store.Store has it.
+type findingStore interface {
 	IncidentFindings(ctx context.Context, ids []string, most int) ([]store.IncidentFinding, error)
 }
 
@@ -167,7 +167,7 @@ func load(ctx context.Context, st Store, listed []store.IncidentHead) (map[strin
 
 // Others returns up to most findings of an incident but one, its root and then the most
 // utilised, and how many more there are.
-func Others(ctx context.Context, st FindingStore, incident, but string, most int) (all []detect.Finding, more int, err error) {
+func Others(ctx context.Context, st findingStore, incident, but string, most int) (all []detect.Finding, more int, err error) {
 	found, err := findings(ctx, st, []string{incident}, 1+most)
 	if err != nil {
 		return nil, 0, err
@@ -185,7 +185,7 @@ type of struct {
 }
 
 // findings returns findings of incidents by ID, at most so many of each.
-func findings(ctx context.Context, st FindingStore, ids []string, most int) (map[string]of, error) {
+func findings(ctx context.Context, st findingStore, ids []string, most int) (map[string]of, error) {
 	rows, err := st.IncidentFindings(ctx, ids, most)
 	if err != nil {
 		return nil, err

@@ -3,20 +3,20 @@ package publish
 import (
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/keyheat/keyheat/internal/daemon/metrics"
+	"github.com/keyheat/keyheat/internal/daemon"
 )
 
 // measures are the metrics of a Publisher.
 type measures struct {
-	*metrics.Set
+	*daemon.MetricSet
 	written, failures prometheus.Counter
 }
 
 func newMeasures() measures {
-	s := metrics.New("cloudwatch_metrics", nil)
+	s := daemon.NewMetrics("cloudwatch_metrics", nil)
 	return measures{
-		Set:      s,
-		written:  s.Counter("written_total", "Data that were written with PutMetricData."),
-		failures: s.Counter("failures_total", "Calls of PutMetricData that failed, after the SDK's own retries."),
+		MetricSet: s,
+		written:   s.Counter("written_total", "Data that were written with PutMetricData."),
+		failures:  s.Counter("failures_total", "Calls of PutMetricData that failed, after the SDK's own retries."),
 	}
 }

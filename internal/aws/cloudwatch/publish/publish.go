@@ -16,7 +16,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/cloudwatch/types"
 
 	"github.com/keyheat/keyheat/detect"
-	"github.com/keyheat/keyheat/internal/daemon/health"
+	"github.com/keyheat/keyheat/internal/daemon"
 	"github.com/keyheat/keyheat/internal/daemon/retry"
 	"github.com/keyheat/keyheat/internal/judge/heat"
 	"github.com/keyheat/keyheat/internal/settings/options"
@@ -48,7 +48,7 @@ type Publisher struct {
 	store  Store
 	holder string
 	log    *slog.Logger
-	health health.Status
+	health daemon.Health
 
 	// next is the next minute of each Region; one that is missing begins with the newest.
 	next map[string]time.Time
@@ -74,8 +74,8 @@ func New(c Config, region func(string) API, st Store, holder string, log *slog.L
 func (p *Publisher) Run(ctx context.Context) error {
 	retry.Every(ctx, poll, func(ctx context.Context) {
 		if err := p.pass(ctx); err == nil {
-			p.health.Heal(health.Whole)
-		} else if ctx.Err() == nil && p.health.Fail(health.Whole, err.Error()) {
+			p.health.Heal(daemon.Whole)
+		} else if ctx.Err() == nil && p.health.Fail(daemon.Whole, err.Error()) {
 			p.log.Warn("write metrics to CloudWatch", "error", err)
 		}
 	})

@@ -21,6 +21,7 @@ import (
 	"github.com/keyheat/keyheat/internal/source/files"
 	"github.com/keyheat/keyheat/internal/source/files/bucket"
 	"github.com/keyheat/keyheat/internal/testsupport/buckettest"
+	"github.com/keyheat/keyheat/internal/testsupport/hostile"
 	"github.com/keyheat/keyheat/internal/testsupport/kafkatest"
 	"github.com/keyheat/keyheat/internal/testsupport/sinktest"
 )
@@ -442,6 +443,10 @@ func TestHostileListings(t *testing.T) {
 			n, _ := strconv.Atoi(token)
 			fmt.Fprintf(w, page, strconv.Itoa((n+1)%5), "")
 		}, "goes in circles"},
+		{"a new token with each page, and nothing to read", func(w io.Writer, token string) {
+			n, _ := strconv.Atoi(token)
+			fmt.Fprintf(w, page, strconv.Itoa(n+1), "<Contents><Key>a</Key><Size>0</Size></Contents>")
+		}, "10,000 LIST requests ($0.05) do not list all of s3://logs: give a longer prefix"},
 		{"an answer that never ends", func(w io.Writer, _ string) {
 			entry := strings.Repeat("<Contents><Key>a</Key><Size>0</Size></Contents>", 1000)
 			for {
@@ -464,4 +469,36 @@ func TestHostileListings(t *testing.T) {
 			}
 		})
 	}
+}
+
+// FuzzListing answers each request for a listing with the same bytes: the listing ends, and
+// what it prints is text. Only an endpoint that throttles is asked for as long as anybody waits.
+func FuzzListing(f *testing.F) {
+	for _, body := range []string{
+		"", "<", "<Error><Code>SlowDown</Code></Error>", "<ListBucketResult/>", "<ListBucketResult><IsTruncated>true</IsTruncated></ListBucketResult>",
+		"<ListBucketResult><Contents><Key>a\x1b[2J</Key><Size>-1</Size></Contents></ListBucketResult>",
+		"<ListBucketResult><Contents><Key>a</Key><Size>9223372036854775807</Size><ETag>x</ETag><LastModified>0001-01-01T00:00:00Z</LastModified></Contents></ListBucketResult>",
+		"<ListBucketResult><CommonPrefixes><Prefix>AWSLogs/</Prefix></CommonPrefixes><NextContinuationToken>a</NextContinuationToken></ListBucketResult>",
+	} {
+		f.Add([]byte(body))
+	}
+	f.Fuzz(func(t *testing.T, body []byte) {
+		synctest.Test(t, func(t *testing.T) {
+			ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+			defer cancel()
+			settings := (&buckettest.Server{}).Config()
+			settings.HTTPClient = endpoint(func(w io.Writer, _ string) { _, _ = w.Write(body) })
+			settings.APIOptions = append(settings.APIOptions, awserror.LimitResponse)
+			for _, path := range []string{"s3://logs", "s3://logs/AWSLogs/", "s3://logs/a*"} {
+				var out strings.Builder
+				r := bucket.New(bucket.NewClient(settings), "eu-west-1", bucket.Options{Last: time.Hour, Out: &out})
+				if err := r.Find(ctx, []string{path}); err != nil {
+					out.WriteString(err.Error())
+				}
+				if wrong := hostile.Fault(out.String()); wrong != "" {
+					t.Errorf("%s prints %s: %q", path, wrong, out.String())
+				}
+			}
+		})
+	})
 }

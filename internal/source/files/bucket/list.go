@@ -21,6 +21,10 @@ import (
 // maxObjects is the most objects of a reading, at some 300 bytes of memory each.
 const maxObjects = 500_000
 
+// maxLists is the most LIST requests of a reading: an endpoint may list objects for ever of
+// which none is to be read.
+const maxLists = 10_000
+
 // object is an object to read.
 type object struct {
 	bucket, key, etag string

@@ -1,5 +1,6 @@
-// Package wire sends requests to brokers that kafka-go does not know, and decodes their
-// responses.
+// Package wire holds what Keyheat adds to kafka-go's connections: requests that kafka-go
+// does not know, the messages that members of a consumer group send each other, and
+// credentials that change while connections are open.
 //
 // kafka-go ends at Metadata 8 and Fetch 11, where topics have names only. kmsg encodes the
 // requests at the newest version that the broker offers. They use kafka-go's connections:

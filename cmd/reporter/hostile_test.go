@@ -1,0 +1,68 @@
+package main
+
+import (
+	"encoding/json"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/internal/cli"
+	"github.com/keyheat/keyheat/internal/testsupport/hostile"
+	"github.com/keyheat/keyheat/store"
+)
+
+// TestNoListShowsATextRaw lists incidents of each kind, and their notifications, whose keys,
+// tables, indexes and callers are hostile.
+func TestNoListShowsATextRaw(t *testing.T) {
+	t.Parallel()
+	url := "sqlite:" + filepath.Join(t.TempDir(), "keyheat.db")
+	s, err := store.Open(t.Context(), url, store.Options{Migrate: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	lease, _, err := s.AcquireLease(t.Context(), "judge", "test", time.Minute)
+	if err != nil {
+		t.Fatal(err)
+	}
+	document := func(v any) []byte {
+		body, err := json.Marshal(v)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return body
+	}
+	var j store.Judgement
+	m := hostile.New(7)
+	for _, kind := range hostile.Kinds() {
+		f := m.Finding(kind)
+		f.Fingerprint, f.State = string(kind), detect.Firing
+		i := m.Incident(&f)
+		i.ID, i.Root = f.Fingerprint, f.Fingerprint
+		j.Findings = append(j.Findings, store.Finding{
+			Fingerprint: f.Fingerprint, Kind: string(kind), Target: f.Target, Key: f.Key, Severity: string(f.Severity), State: string(f.State), Document: document(f),
+		})
+		j.Incidents = append(j.Incidents, store.Incident{
+			ID: i.ID, Cause: string(i.Cause), Target: i.Target, Severity: string(i.Severity), State: string(f.State), Root: i.Root, Findings: []string{f.Fingerprint}, Document: document(i),
+		})
+		group := &detect.Group{InGroup: detect.InGroup{Labels: map[string]string{"table": f.Table, "region": m.Text(), "owner": m.Text()}}, Firing: 2}
+		j.Notifications = append(j.Notifications, store.Notification{
+			Fingerprint: f.Fingerprint, Incident: i.ID, Route: "chat", Event: "firing", Payload: document(detect.Payload{Finding: document(f), Group: group}),
+		})
+	}
+	if err := s.Judge(t.Context(), lease, j); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{{"incidents", "--top", "1000"}, {"notifications", "list"}} {
+		for _, format := range []string{"table", "json"} {
+			code, printed := reporter(t, append(args, "--store-url", url, "-o", format)...)
+			if code != cli.OK || len(printed) < 1000 {
+				t.Fatalf("%q exits with %d: %s", args, code, printed)
+			}
+			if wrong := hostile.Fault(printed); wrong != "" {
+				t.Errorf("%q in %s has %s", args, format, wrong)
+			}
+		}
+	}
+}

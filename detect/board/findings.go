@@ -1,0 +1,247 @@
+package board
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/internal/causes"
+	"github.com/keyheat/keyheat/detect/internal/diagnosis"
+	"github.com/keyheat/keyheat/detect/internal/episode"
+	"github.com/keyheat/keyheat/detect/internal/fixes"
+	"github.com/keyheat/keyheat/detect/keydesign"
+	"github.com/keyheat/keyheat/detect/keypatterns"
+	"github.com/keyheat/keyheat/sample/keyhash"
+	"github.com/keyheat/keyheat/sketch"
+)
+
+// Findings returns every verdict, the most severe first, then the most utilised. Equal boards return
+// equal findings in equal order.
+func (b *Board) Findings() []detect.Finding {
+	var found, also []detect.Finding
+	var grew []*episode.Track
+	clear(b.shown)
+	for id, t := range b.tracks.all {
+		if t.HasGrowth() {
+			grew = append(grew, t)
+		}
+		if judged := b.judge(t); len(judged) > 0 {
+			b.shown[id] = true
+			found = append(found, judged...)
+		}
+	}
+	callers := b.callersOf(found)
+	few := b.views.findings(b.options.Policy, b.viewsSince())
+	b.advise(found, callers, few)
+	found = b.addEvicted(found)
+	also = append(also, b.groups.Findings(found, b.options.Policy)...)
+	also = append(also, b.patterns.Findings(found, b.options.Policy)...)
+	b.completeFew(few, found)
+	also = append(also, few...)
+	for i := range found {
+		if found[i].Kind.OfKey() {
+			also = append(also, diagnosis.Related(&found[i], b.options.Facts(found[i].Target), callers[found[i].Target])...)
+		}
+	}
+	also = append(also, b.crowdFindings()...)
+	also = append(also, b.unseenFindings()...)
+	also = append(also, b.growthFindings(grew, found)...)
+	also = append(also, causes.Moving(found, b.options.Policy)...)
+	also = uniqueFindings(also)
+	if !b.options.OneEpisode {
+		also = b.related.resolveAbsent(also, b.timeline.Settled, func(f *detect.Finding) bool {
+			return b.views.lacksView(f, b.timeline.Settled)
+		})
+	}
+	found = append(found, also...)
+	b.addReplication(found)
+	causes.Assign(found, b.options.Policy)
+	slices.SortFunc(found, func(x, y detect.Finding) int {
+		return cmp.Or(cmp.Compare(detect.Rank(y.Severity), detect.Rank(x.Severity)), cmp.Compare(y.Utilization, x.Utilization), strings.Compare(x.Fingerprint, y.Fingerprint))
+	})
+	return found
+}
+
+// completeFew adds the evidence of key findings to the findings about few key values. In
+// a file, key findings show in which seconds any value exceeded a limit. Otherwise the
+// board has forgotten some seconds of the view.
+func (b *Board) completeFew(few, found []detect.Finding) {
+	for i := range few {
+		f := &few[i]
+		var values []*detect.Finding
+		for j := range found {
+			if found[j].Kind.OfKey() && found[j].Target == f.Target {
+				values = append(values, &found[j])
+			}
+		}
+		keydesign.AddSplits(f, values, b.views[f.Target])
+		if f.OverSeconds != nil || !b.options.OneEpisode {
+			continue
+		}
+		if n, in := detect.AnyOver(values); n != nil && *n > 0 { // a value that the policy excludes has no findings
+			f.OverSeconds, f.OverIn = n, in
+		}
+	}
+}
+
+// viewsSince returns the Unix second from which on views count. Views of a file always
+// count.
+func (b *Board) viewsSince() int64 {
+	if b.options.OneEpisode {
+		return math.MinInt64
+	}
+	return b.timeline.Settled - viewSeconds
+}
+
+// growthFindings returns findings about keys that are not hot but whose item collections
+// approach a local secondary index's size limit. grew holds the candidate tracks.
+func (b *Board) growthFindings(grew []*episode.Track, found []detect.Finding) (all []detect.Finding) {
+	if len(grew) == 0 {
+		return nil
+	}
+	hot := make(map[detect.KeyRef]bool, len(found))
+	for i := range found {
+		hot[found[i].KeyRef] = true
+	}
+	for _, t := range grew {
+		subject := t.Subject
+		facts := b.options.Facts(subject.Target)
+		if subject.IsWhole() || facts == nil || len(facts.LSIs) == 0 || hot[detect.KeyRef{Target: subject.Target, Key: subject.Key.Text, KeyType: subject.Key.Type}] {
+			continue
+		}
+		if f, grows := diagnosis.Growing(subject, t.Growth(), facts); grows && !b.options.Policy(subject.Target).Excludes(f.Key) {
+			all = append(all, f)
+		}
+	}
+	return all
+}
+
+// callersOf returns the shares of the callers of the targets that have hot keys whose
+// callers are known.
+func (b *Board) callersOf(found []detect.Finding) map[detect.Target]map[string]float64 {
+	targets := map[detect.Target]bool{}
+	for i := range found {
+		if f := &found[i]; f.Kind.OfKey() && f.Evidence != nil && len(f.Evidence.Callers) > 0 {
+			targets[f.Target] = true
+		}
+	}
+	return b.totals.callers(targets)
+}
+
+// judge returns the findings of a track, at most one of each of its kinds.
+func (b *Board) judge(t *episode.Track) (found []detect.Finding) {
+	if t.IsCold(b.options.Policy(t.Subject.Target)) {
+		return nil
+	}
+	c := b.conditions(t)
+	for i, e := range t.Episodes(c) {
+		r := c.Rules(t.Subject.Kinds()[i])
+		switch {
+		case e.Severity() == "" || r.Excludes(t.Subject.Key.Text):
+		case t.Subject.IsWhole():
+			found = append(found, b.tableFinding(t, &e, r))
+		default:
+			found = append(found, b.keyFinding(t, &e, r))
+		}
+	}
+	return found
+}
+
+// conditions returns the current policy, time and table load for judging a track.
+func (b *Board) conditions(t *episode.Track) episode.Conditions {
+	target := t.Subject.Target
+	return episode.Conditions{
+		Policy:     b.options.Policy(target),
+		OneEpisode: b.options.OneEpisode, Largest: b.totals.largest(target), Time: b.timeline,
+		Table: func(from, to int64) sketch.Load { return b.totals.sumBetween(target, from, to) },
+	}
+}
+
+// keyFinding returns the finding about a hot key's episode.
+func (b *Board) keyFinding(t *episode.Track, e *episode.Episode, r episode.Rules) detect.Finding {
+	f := e.KeyFinding(t.Subject, r)
+	f.Evidence = t.KeyEvidence(e, r.Kind)
+	f.Quality.KeysHidden = keyhash.Find(f.Key) >= 0 || f.Evidence != nil && f.Evidence.Split != nil && f.Evidence.Split.Verdict == detect.SplitHidden
+	if f.Quality.Sampling == detect.SamplingAssumed && (f.Evidence == nil || len(f.Evidence.Callers) == 0) {
+		f.Quality.CannotSee = append(f.Quality.CannotSee, detect.BlindHosts)
+	}
+	f.Rolling = keypatterns.MatchTime(f.Key, f.Peak.At)
+	because := diagnosis.Diagnose(&f, b.options.Facts(f.Target))
+	f.Reason, f.Why = because.Reason, because.Why
+	add := func(sentences string) {
+		if sentences != "" {
+			f.Why, f.Observed = f.Why+" "+sentences, f.Observed+" "+sentences
+		}
+	}
+	if f.SaturatedSeconds > 0 && f.SecondsOver() == 0 && f.Severity == detect.Critical {
+		add(diagnosis.WhySaturated(&f))
+	}
+	add(diagnosis.WhyThrottled(&f))
+	add(diagnosis.Toll(&f))
+	add(f.Quality.Sentence())
+	if open := e.Shards(&f, r); open != "" {
+		f.Why += " " + open // another diagnosis may not advise shards
+	}
+	if f.Combined > 1 && f.Utilization <= 1 {
+		add(diagnosis.WhyCombined(&f))
+	}
+	f.Replication = e.Replication(r.Kind, b.options.Facts(f.Target).Regions(f.Region))
+	add(diagnosis.Replication(&f))
+	return f
+}
+
+// advise writes the steps for hot keys. callers holds the callers' shares by target,
+// where known; few holds the findings about few key values.
+func (b *Board) advise(found []detect.Finding, callers map[detect.Target]map[string]float64, few []detect.Finding) {
+	for i := range found {
+		f := &found[i]
+		if !f.Kind.OfKey() {
+			continue
+		}
+		load := detect.Side(f.Kind, f.Peak.WCU, f.Peak.RCU).Value
+		f.Advice = b.adviser.Steps(&fixes.Case{
+			Finding: f, Load: detect.Milli(load), Policy: b.options.Policy(f.Target), Facts: b.options.Facts(f.Target),
+			Callers: callers[f.Target], TargetRCU: b.totals.reads(f.Target),
+			FewValues: slices.ContainsFunc(few, func(value detect.Finding) bool { return value.Target == f.Target }),
+		})
+	}
+}
+
+// isOpen reports whether the board still holds a second's load by key.
+func (b *Board) isOpen(target detect.Target, second int64) bool {
+	return second >= b.timeline.Settled-detect.Horizon && b.totals.isOpen(target, second)
+}
+
+// tableFinding returns the finding about an episode of a table or index as a
+// whole.
+func (b *Board) tableFinding(t *episode.Track, e *episode.Episode, r episode.Rules) detect.Finding {
+	target := t.Subject.Target
+	f := e.Finding(t.Subject, r)
+	f.Share, f.Shards = 1, 1
+	switch r.Kind {
+	case detect.HotPartition:
+		f.Utilization = 1 // it throttled: it was full
+		second := e.At
+		if !b.isOpen(target, second) {
+			second = f.LastSeen.Unix()
+		}
+		f.Reason, f.Why = diagnosis.WhyHotPartition(&e.Pressure, t.LoadSpread(), e.Over, b.tracks.warmestKeys(target, second), b.isOpen(target, second))
+	case detect.TableStarvation:
+		f.Utilization = max(1, e.Pressure.Demand)
+		f.Reason, f.Why = detect.Starved, diagnosis.WhyStarved(&e.Pressure, e.Over, b.options.Facts(target), target.Index)
+	}
+	f.Evidence = t.Evidence(e)
+	f.Advice = diagnosis.ForTable(&f, &e.Pressure, e.PeakLoad(), b.options.Facts(target))
+	return f
+}
+
+// uniqueFindings keeps one finding a fingerprint, the most severe: a key that is hot by
+// reads and by writes has one finding about its caller.
+func uniqueFindings(found []detect.Finding) []detect.Finding {
+	slices.SortStableFunc(found, func(x, y detect.Finding) int {
+		return cmp.Or(strings.Compare(x.Fingerprint, y.Fingerprint), cmp.Compare(detect.Rank(y.Severity), detect.Rank(x.Severity)), cmp.Compare(x.Why, y.Why))
+	})
+	return slices.CompactFunc(found, func(x, y detect.Finding) bool { return x.Fingerprint == y.Fingerprint })
+}

@@ -1,0 +1,284 @@
+package generate_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"errors"
+	"io"
+	"iter"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/klauspost/compress/zstd"
+	"github.com/twmb/franz-go/pkg/kfake"
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"github.com/keyheat/keyheat/internal/generate"
+	"github.com/keyheat/keyheat/sample"
+	"github.com/keyheat/keyheat/sample/keyheatjson"
+	"github.com/keyheat/keyheat/sample/samplepb"
+)
+
+// begin is the first sample's time.
+var begin = time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC)
+
+// some makes n samples of ten keys, each so much later than the one before.
+func some(n int, step time.Duration) iter.Seq2[sample.Record, error] {
+	return func(yield func(sample.Record, error) bool) {
+		for i := range n {
+			r := sample.Record{
+				Time: begin.Add(time.Duration(i) * step).UnixMilli(), Table: "t", Op: sample.UpdateItem,
+				PK: sample.KeyString("k" + strconv.Itoa(i%10)), WCU: sample.Milli(1000 * (i + 1)), Rate: 1, N: 1,
+			}
+			if !yield(r, nil) {
+				return
+			}
+		}
+	}
+}
+
+func TestFilesAreCompressedByTheirName(t *testing.T) {
+	t.Parallel()
+	unpack := map[string]func(io.Reader) (io.Reader, error){
+		"plain.ndjson": func(r io.Reader) (io.Reader, error) { return r, nil },
+		"a.ndjson.gz":  func(r io.Reader) (io.Reader, error) { return gzip.NewReader(r) },
+		"a.ndjson.zst": func(r io.Reader) (io.Reader, error) { return zstd.NewReader(r) },
+	}
+	for name, open := range unpack {
+		path := filepath.Join(t.TempDir(), name)
+		f, err := generate.CreateFile(path, nil)
+		check(t, err)
+		n, err := generate.Copy(t.Context(), some(2000, time.Millisecond), f, generate.CopyOptions{})
+		check(t, errors.Join(err, f.Close()))
+		packed, err := os.ReadFile(path)
+		check(t, err)
+		r, err := open(bytes.NewReader(packed))
+		check(t, err)
+		text, err := io.ReadAll(r)
+		check(t, err)
+		var kept recorder
+		keyheatjson.NewDecoder().Decode(text, 0, &kept)
+		if n != 2000 || kept.good != 2000 || kept.units != 2000*2001/2*1000 {
+			t.Errorf("%s: wrote %d, read %+v", name, n, kept)
+		}
+	}
+}
+
+// recorder sums what a decoder hands out.
+type recorder struct {
+	good  int
+	units sample.Milli
+}
+
+func (k *recorder) Record(r *sample.Record)             { k.good++; k.units += r.WCU }
+func (k *recorder) Bad(r sample.RejectReason, _ []byte) { panic("bad sample: " + string(r)) }
+
+func check(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestStdoutStaysOpenAndAFileMayNotBeMade(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	f, err := generate.CreateFile(generate.Stdout, &out)
+	check(t, err)
+	_, err = generate.Copy(t.Context(), some(1, 0), f, generate.CopyOptions{})
+	check(t, errors.Join(err, f.Close()))
+	if want := `{"ts":1795251600000,"table":"t","pk":"k0","op":"UpdateItem"`; !strings.HasPrefix(out.String(), want) {
+		t.Errorf("got %s", out.String())
+	}
+	if _, err := generate.CreateFile(filepath.Join(t.TempDir(), "none", "x"), nil); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("a file in no folder: %v", err)
+	}
+}
+
+func TestKafkaKeepsAKeyTogetherOrSpreadsIt(t *testing.T) {
+	t.Parallel()
+	const n = 45_000 // more than two calls
+	for _, by := range []generate.Partitioning{generate.ByKey, generate.Random} {
+		c, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.SeedTopics(4, "samples"))
+		check(t, err)
+		t.Cleanup(c.Close)
+		k, err := generate.NewKafka(generate.KafkaOptions{Brokers: c.ListenAddrs(), Topic: "samples", By: by})
+		check(t, err)
+		_, err = generate.Copy(t.Context(), some(n, time.Millisecond), k, generate.CopyOptions{})
+		check(t, errors.Join(err, k.Close()))
+		partitions := make(map[string]map[int32]int)
+		var kept recorder
+		for _, m := range consume(t, c.ListenAddrs(), n) {
+			var one lastRecord
+			keyheatjson.NewDecoder().Decode(m.Value, 0, &one)
+			kept.Record(&one.record)
+			if one.record.Time != m.Timestamp.UnixMilli() {
+				t.Fatalf("the topic's time %s is not the sample's %d", m.Timestamp, one.record.Time)
+			}
+			if partitions[one.record.PK.Text] == nil {
+				partitions[one.record.PK.Text] = make(map[int32]int)
+			}
+			partitions[one.record.PK.Text][m.Partition]++
+		}
+		if kept.good != n || kept.units != n*(n+1)/2*1000 {
+			t.Errorf("by %s: the topic holds %+v", by, kept)
+		}
+		for key, in := range partitions {
+			if want := map[generate.Partitioning]int{generate.ByKey: 1, generate.Random: 4}[by]; len(in) != want {
+				t.Errorf("by %s: key %s is in %d partitions, want %d", by, key, len(in), want)
+			}
+		}
+	}
+}
+
+func TestBatchesHoldEverySample(t *testing.T) {
+	t.Parallel()
+	const n = 45_000 // more than two calls
+	c, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.SeedTopics(4, "samples"))
+	check(t, err)
+	t.Cleanup(c.Close)
+	b, err := generate.NewBatches(generate.KafkaOptions{Brokers: c.ListenAddrs(), Topic: "samples"})
+	check(t, err)
+	_, err = generate.Copy(t.Context(), some(n, time.Millisecond), b, generate.CopyOptions{})
+	check(t, errors.Join(err, b.Close()))
+	var kept recorder
+	d := samplepb.NewDecoder()
+	consumeUntil(t, c.ListenAddrs(), func(m *kgo.Record) bool {
+		d.Decode(m.Value, 0, &kept)
+		return kept.good >= n
+	})
+	if kept.good != n || kept.units != n*(n+1)/2*1000 {
+		t.Errorf("the topic holds %+v", kept)
+	}
+	if _, err := generate.NewBatches(generate.KafkaOptions{Brokers: c.ListenAddrs(), Topic: "samples", By: generate.Random}); err == nil {
+		t.Error("batches of random samples are taken")
+	}
+}
+
+// lastRecord keeps the record of a message.
+type lastRecord struct{ record sample.Record }
+
+func (l *lastRecord) Record(r *sample.Record)             { l.record = *r }
+func (l *lastRecord) Bad(r sample.RejectReason, _ []byte) { panic("bad sample: " + string(r)) }
+
+// consume reads n messages with a client that is not ours.
+func consume(t *testing.T, brokers []string, n int) []*kgo.Record {
+	t.Helper()
+	return consumeUntil(t, brokers, func(*kgo.Record) bool { n--; return n == 0 })
+}
+
+// consumeUntil reads messages up to the one that is enough.
+func consumeUntil(t *testing.T, brokers []string, enough func(*kgo.Record) bool) []*kgo.Record {
+	t.Helper()
+	c, err := kgo.NewClient(kgo.SeedBrokers(brokers...), kgo.ConsumeTopics("samples"))
+	check(t, err)
+	defer c.Close()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	var all []*kgo.Record
+	for {
+		fetches := c.PollFetches(ctx)
+		check(t, fetches.Err())
+		for _, r := range fetches.Records() {
+			if all = append(all, r); enough(r) {
+				return all
+			}
+		}
+	}
+}
+
+func TestKafkaSaysWhatFailed(t *testing.T) {
+	t.Parallel()
+	c, err := kfake.NewCluster(kfake.NumBrokers(1))
+	check(t, err)
+	t.Cleanup(c.Close)
+	k, err := generate.NewKafka(generate.KafkaOptions{Brokers: c.ListenAddrs(), Topic: "nowhere"})
+	check(t, err)
+	defer k.Close()
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+	defer cancel()
+	if _, err := generate.Copy(ctx, some(1, 0), k, generate.CopyOptions{}); err == nil || !strings.Contains(err.Error(), "topic nowhere") {
+		t.Errorf("a topic that is not there: %v", err)
+	}
+	for _, o := range []generate.KafkaOptions{{}, {Brokers: []string{"a"}}, {Brokers: []string{"a"}, Topic: "t", By: "table"}} {
+		if _, err := generate.NewKafka(o); err == nil {
+			t.Errorf("%+v was taken", o)
+		}
+	}
+}
+
+// timedSink notes when each sample was flushed.
+type timedSink struct {
+	kept, flushed int
+	at            []time.Time
+}
+
+func (m *timedSink) Write(context.Context, *sample.Record) error { m.kept++; return nil }
+func (m *timedSink) Close() error                                { return nil }
+func (m *timedSink) Flush(context.Context) error {
+	for ; m.flushed < m.kept; m.flushed++ {
+		m.at = append(m.at, time.Now())
+	}
+	return nil
+}
+
+func TestRealTimeTakesAsLongAsEventTime(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		started, m := time.Now(), &timedSink{}
+		_, err := generate.Copy(t.Context(), some(3000, time.Millisecond), m, generate.CopyOptions{RealTime: true})
+		check(t, err)
+		for i, at := range m.at {
+			due := started.Add(time.Duration(i) * time.Millisecond)
+			if off := at.Sub(due).Abs(); off > 30*time.Millisecond {
+				t.Fatalf("sample %d came %s off its time", i, off)
+			}
+		}
+		if m.flushed != 3000 {
+			t.Errorf("%d samples came through", m.flushed)
+		}
+	})
+}
+
+func TestAStopFlushesWhatIsMade(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		m := &timedSink{}
+		n, err := generate.Copy(ctx, some(1<<30, time.Millisecond), m, generate.CopyOptions{RealTime: true})
+		if !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "stopped after") {
+			t.Errorf("got %v", err)
+		}
+		if int64(m.flushed) != n || n < 900 || n > 1100 {
+			t.Errorf("wrote %d, flushed %d", n, m.flushed)
+		}
+	})
+}
+
+func TestABrokenTraceIsAnError(t *testing.T) {
+	t.Parallel()
+	broken := errors.New("broken")
+	n, err := generate.Copy(t.Context(), func(yield func(sample.Record, error) bool) { yield(sample.Record{}, broken) }, &timedSink{}, generate.CopyOptions{})
+	if n != 0 || !errors.Is(err, broken) {
+		t.Errorf("%d, %v", n, err)
+	}
+}
+
+func TestProgressCountsOnATerminal(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var terminal strings.Builder
+		_, err := generate.Copy(t.Context(), some(4096, time.Millisecond), &timedSink{}, generate.CopyOptions{RealTime: true, Progress: &terminal})
+		check(t, err)
+		if !strings.Contains(terminal.String(), "\r4096 samples, 1004/s, event time 2026-11-21 09:00:04") {
+			t.Errorf("drew %q", terminal.String())
+		}
+	})
+}

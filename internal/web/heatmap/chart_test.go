@@ -1,0 +1,80 @@
+package heatmap_test
+
+import (
+	"errors"
+	"net/url"
+	"testing"
+	"time"
+
+	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/internal/web/heatmap"
+	"github.com/keyheat/keyheat/sample"
+	"github.com/keyheat/keyheat/store"
+)
+
+// TestRange has the times of findings and of addresses, and the time of the chart.
+func TestRange(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
+	for _, c := range []struct {
+		name        string
+		first, last time.Time
+		query       string
+		from, to    time.Time
+	}{
+		{"a short episode", now.Add(-10 * time.Minute), now.Add(-9 * time.Minute), "", now.Add(-10*time.Minute - 30*time.Second), now.Add(-8*time.Minute - 30*time.Second)},
+		{"the end of a long one", now.Add(-5 * time.Hour), now, "", now.Add(-6 * time.Minute), now},
+		{"one of a clock that is ahead", now.Add(time.Hour), now.Add(time.Hour), "", now.Add(-6 * time.Minute), now},
+		{"a length", now.Add(-5 * time.Hour), now, "span=6h", now.Add(-6 * time.Hour), now},
+		{"a time", now, now, "from=2026-11-20T00:00:00Z&to=2026-11-21T00:00:00Z", now.Add(-60 * time.Hour), now.Add(-36 * time.Hour)},
+	} {
+		values, err := url.ParseQuery(c.query)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f := detect.NewFinding(detect.HotKeyWrite, detect.Target{Table: "orders"}, sample.KeyString("k"))
+		f.FirstSeen, f.LastSeen = c.first, c.last
+		if r, err := heatmap.ParseChartRange(values, "/findings/x", &f, now); err != nil || !r.From.Equal(c.from) || !r.To.Equal(c.to) {
+			t.Errorf("%s: from %s to %s, %v; want from %s to %s", c.name, r.From, r.To, err, c.from, c.to)
+		}
+	}
+	f := detect.NewFinding(detect.HotKeyWrite, detect.Target{Table: "orders"}, sample.KeyString("k"))
+	if _, err := heatmap.ParseChartRange(url.Values{"span": {"long"}}, "/", &f, now); err == nil {
+		t.Error("a span that is none is taken")
+	}
+}
+
+// TestNothingIsStored: a finding without times, or of which nothing is stored, has no
+// picture and no answer.
+func TestNothingIsStored(t *testing.T) {
+	t.Parallel()
+	s, err := store.Open(t.Context(), "sqlite::memory:", store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	for _, at := range []time.Time{{}, time.Now()} {
+		f := detect.NewFinding(detect.HotKeyWrite, detect.Target{Table: "orders"}, sample.KeyString("k"))
+		f.FirstSeen, f.LastSeen = at, at
+		r, err := heatmap.ParseChartRange(nil, "/", &f, time.Now())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c, err := heatmap.LoadChart(t.Context(), s, &f, r); err != nil || c != nil {
+			t.Errorf("a chart of nothing is %+v, %v", c, err)
+		}
+		q, err := heatmap.ParseQuestion(url.Values{"shards": {"8"}, "growth": {"2.5"}}, &f)
+		if err != nil || q.Shards != 8 || q.Factor != 2.5 {
+			t.Errorf("the question is %+v, %v", q, err)
+		}
+		if a, err := heatmap.AskWhatIf(t.Context(), s, &f, q, detect.DefaultPolicy()); !errors.Is(err, heatmap.ErrNoSeconds) {
+			t.Errorf("the answer is %+v, %v", a, err)
+		}
+	}
+	f := detect.NewFinding(detect.HotKeyWrite, detect.Target{Table: "orders"}, sample.KeyString("k"))
+	for _, wrong := range []url.Values{{"shards": {"0"}}, {"shards": {"201"}}, {"growth": {"NaN"}}, {"growth": {"-1"}}, {"growth": {"1e9"}}} {
+		if _, err := heatmap.ParseQuestion(wrong, &f); err == nil {
+			t.Errorf("%v is a question", wrong)
+		}
+	}
+}

@@ -1,0 +1,113 @@
+package heatmap
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"strconv"
+
+	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/whatif"
+	"github.com/keyheat/keyheat/detect/wording"
+	"github.com/keyheat/keyheat/sketch"
+	"github.com/keyheat/keyheat/store"
+)
+
+// The bounds of a page's question.
+const (
+	maxShards = 200
+	maxGrowth = 20
+)
+
+// ErrNoSeconds is the error for a finding without stored seconds.
+var ErrNoSeconds = errors.New("the seconds of this key are not stored, or no longer kept")
+
+// WhatIf is a question about a finding's key with its answer, as a page shows it.
+type WhatIf struct {
+	*whatif.Answer
+	// Most is the highest number of shards that can be asked for, and MostGrowth the
+	// highest factor.
+	Most, MostGrowth int
+	Bars             []shardBar
+	// Limit is where the limit stands in each bar, in pixels.
+	LimitAt string
+}
+
+// shardBar is a load beside the limit.
+type shardBar struct {
+	Name, Text, Width string
+	Over              bool
+}
+
+// The geometry of a bar, in pixels.
+const (
+	barWidth = 400.0
+	barLimit = 200.0
+)
+
+// ParseQuestion reads key shards and growth from an address. Missing values are the
+// finding's own number of shards, and no growth.
+func ParseQuestion(values url.Values, f *detect.Finding) (q whatif.Question, err error) {
+	q = whatif.Question{Key: f.Key, Shards: max(1, f.Shards), Factor: 1}
+	if text := values.Get("shards"); text != "" {
+		if q.Shards, err = strconv.Atoi(text); err != nil || q.Shards < 1 || q.Shards > maxShards {
+			return q, fmt.Errorf("shards %q: give a number from 1 to %d", text, maxShards)
+		}
+	}
+	if text := values.Get("growth"); text != "" {
+		if q.Factor, err = strconv.ParseFloat(text, 64); err != nil || !(q.Factor > 0 && q.Factor <= maxGrowth) {
+			return q, fmt.Errorf("growth %q: give a number above 0, at most %d", text, maxGrowth)
+		}
+	}
+	return q, nil
+}
+
+// AskWhatIf returns the answer to a question, from the stored seconds of a finding's episode.
+// The policy of its table sets the headroom of key shards.
+func AskWhatIf(ctx context.Context, st *store.Store, f *detect.Finding, q whatif.Question, policy detect.Policy) (*whatif.Answer, error) {
+	from := f.FirstSeen
+	if earliest := f.LastSeen.Add(-episode); from.Before(earliest) {
+		from = earliest
+	}
+	rows, err := st.Windows(ctx, store.WindowQuery{Target: f.Target, From: from, To: f.LastSeen.Add(around)})
+	if err != nil {
+		return nil, err
+	}
+	var seconds []whatif.Second
+	for _, row := range rows {
+		var w sketch.Window
+		if err := w.UnmarshalBinary(row.Body); err != nil {
+			return nil, fmt.Errorf("stored window of %s at %s: %w", row.Table, row.Second, err)
+		}
+		for i := range w.Keys {
+			if k := &w.Keys[i]; k.Key.Text == f.Key && k.Key.Type == f.KeyType {
+				seconds = append(seconds, whatif.Second{At: w.Second, Low: k.Low, Err: k.Err, Requests: k.Requests})
+				break
+			}
+		}
+	}
+	answer := whatif.Ask(q, f.Target, seconds, policy)
+	if answer == nil {
+		return nil, ErrNoSeconds
+	}
+	answer.Agree(f)
+	return answer, nil
+}
+
+// ShowWhatIf lays an answer about a finding's key out.
+func ShowWhatIf(a *whatif.Answer, f *detect.Finding) *WhatIf {
+	w := &WhatIf{Answer: a, Most: min(maxShards, max(16, 4*f.Shards, a.Shards)), MostGrowth: maxGrowth, LimitAt: pixel(barLimit)}
+	bar := func(name string, load float64) {
+		w.Bars = append(w.Bars, shardBar{
+			Name: name, Text: fmt.Sprintf("%s %s/s, %s", wording.About(load), a.Unit, wording.Percent(load/a.Limit)),
+			Width: pixel(min(barWidth, load/a.Limit*barLimit)), Over: load > a.Limit,
+		})
+	}
+	bar("The key as it is, in its highest second", a.Peak)
+	bar("One of even shards", a.PerShard)
+	if a.Shards > 1 {
+		bar("The fullest shard with a random suffix, in 95 of 100 cases", a.FullestP95)
+	}
+	return w
+}
