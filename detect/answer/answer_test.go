@@ -96,6 +96,8 @@ func TestStories(t *testing.T) {
 		"a key of a time":                         {[]tell{reason(detect.RollingKey), func(f *detect.Finding) { f.Rolling = &detect.Rolling{Period: "day"} }}, verdict{answer.TimeKey, answer.SlowCallers, answer.No, answer.GroundPeriod, shard}},
 		"most refusals lack the table's capacity": {[]tell{refusedFor(sample.Provisioned)}, verdict{answer.OneKey, answer.RaiseCapacity, answer.Likely, answer.GroundSplit, shard}},
 
+		"most refusals are of the table's maximum": {[]tell{refusedFor(sample.MaxOnDemand)}, verdict{answer.OneKey, answer.RaiseMaximum, answer.Likely, answer.GroundSplit, shard}},
+
 		"near the limit, where refusals would be seen":   {[]tell{warning}, verdict{answer.NearLimit, answer.Nothing, answer.Likely, answer.GroundSplit, shard}},
 		"near the limit, where refusals cannot be seen":  {[]tell{warning, stream}, verdict{answer.NearLimit, answer.CheckRefusals, answer.Likely, answer.GroundSplit, shard}},
 		"flat at the limit, where refusals are not seen": {[]tell{warning, stream, func(f *detect.Finding) { f.Severity, f.SaturatedSeconds = detect.Critical, 9 }}, verdict{answer.AtLimit, answer.Wait, answer.Likely, answer.GroundSplit, shard}},

@@ -49,6 +49,11 @@ type Move struct {
 // helpless are the causes that more capacity of the table does not help.
 var helpless = []Cause{OneKey, AtLimit, OneItem, IndexKey, TimeKey, MovingSpot, FewValues, Shards, UnevenShards, OneCaller, Retries, Scan}
 
+// raising are the acts that give a table more.
+var raising = map[Cause]Act{
+	Provisioned: RaiseCapacity, OwnMaximum: RaiseMaximum, AccountQuota: RaiseQuota, IndexCapacity: RaiseIndexCapacity,
+}
+
 func moveFor(f *detect.Finding, a *Answer) Move {
 	m := Move{Act: actFor(f, a), Callers: a.Callers, Futile: slices.Contains(helpless, a.Cause)}
 	switch {
@@ -71,14 +76,8 @@ func actFor(f *detect.Finding, a *Answer) Act {
 		return Nothing
 	}
 	switch a.Cause {
-	case Provisioned:
-		return RaiseCapacity
-	case OwnMaximum:
-		return RaiseMaximum
-	case AccountQuota:
-		return RaiseQuota
-	case IndexCapacity:
-		return RaiseIndexCapacity
+	case Provisioned, OwnMaximum, AccountQuota, IndexCapacity:
+		return raising[a.Cause]
 	case Scan:
 		return SlowScan
 	case MovingSpot:
@@ -107,7 +106,7 @@ func actFor(f *detect.Finding, a *Answer) Act {
 	}
 	switch {
 	case isStarved(f):
-		return RaiseCapacity
+		return raising[causeOfStarvation(f)]
 	case f.Quality.InBatches():
 		return CheckRefusals
 	case a.Cause != OneCaller && a.Healing.Outlook == Likely && a.Harm.Refused < worthSlowing && a.Harm.Failed == 0:

@@ -40,7 +40,7 @@ func cause(f *detect.Finding, a *answer.Answer) string {
 		return capital(load(f, " on a key that is named like a test")) + "."
 	case answer.TimeKey:
 		if f.Rolling != nil {
-			return fmt.Sprintf("One key takes all writes of its %s.", f.Rolling.Period)
+			return fmt.Sprintf("One key takes all %s of its %s.", requests(f), f.Rolling.Period)
 		}
 	case answer.MovingSpot:
 		return "A job writes key after key, each in one partition."
