@@ -91,7 +91,7 @@ var ledger = []entry{
 }
 
 // forInfo are the actions that a finding which is only worth knowing has.
-var forInfo = []string{detect.ActionCaller, detect.ActionRetry, detect.ActionCapacity, detect.ActionWait, detect.ActionPipeline}
+var forInfo = []string{detect.ActionCaller, detect.ActionRetry, detect.ActionSpread, detect.ActionCapacity, detect.ActionWait, detect.ActionPipeline}
 
 // applied is a fix with its line of the ledger.
 type applied struct {
