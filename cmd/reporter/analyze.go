@@ -359,7 +359,7 @@ func (f *insightsFlags) run(c *cobra.Command, files []string, o tableinsights.Op
 			return cli.Wrong(fmt.Errorf("--%s needs single requests, which --contributor-insights does not have%s", of, more))
 		}
 	}
-	o.Table, o.Index, o.Last, o.Out, o.Err = *f.table, *f.index, insightsLast, c.OutOrStdout(), c.ErrOrStderr()
+	o.Table, o.Index, o.Last, o.Out = *f.table, *f.index, insightsLast, c.OutOrStdout()
 	if c.Flags().Changed("last") {
 		o.Last, _ = c.Flags().GetDuration("last") // the flag is defined, and a duration
 	}
