@@ -265,12 +265,10 @@ func (r *Result) fail(on detect.Severity) error {
 		return fmt.Errorf("%w: keys of severity %s or worse: %d", analyze.ErrFound, on, keys)
 	case items > 0:
 		return fmt.Errorf("%w: items of severity %s or worse: %d", analyze.ErrFound, on, items)
-	case open > 0 && r.incomplete != "":
-		return fmt.Errorf("no key is proven %s or worse, but %s may be: %s", on, plural(int64(open), "key"), r.incomplete)
 	case open > 0:
-		return fmt.Errorf("no key is proven %s or worse, but %s may be", on, plural(int64(open), "key"))
+		return fmt.Errorf("no key is proven to be of severity %s or worse, but %s may be", on, plural(int64(open), "key"))
 	case r.incomplete != "":
-		return fmt.Errorf("no key is proven %s or worse, but not all is known: %s", on, r.incomplete)
+		return fmt.Errorf("no key is proven to be of severity %s or worse, but %s", on, r.incomplete)
 	}
 	return nil
 }

@@ -118,7 +118,7 @@ func addRows(t *terminal.Table, keys []contributors.Key, most, calm int) (left i
 		wcu, rcu, share, minute := "unknown", "unknown", "unknown", ""
 		if k.Bounds != nil {
 			wcu, rcu = wording.Range(k.WCU.Low, k.WCU.High), wording.Range(k.RCU.Low, k.RCU.High)
-			if share = wording.PercentAtMost(k.Share.High); wording.Percent(k.Share.Low) != wording.Percent(k.Share.High) {
+			if share = wording.Percent(k.Share.High); share != wording.Percent(k.Share.Low) {
 				share = wording.PercentRange(k.Share.Low, k.Share.High)
 			}
 		}
@@ -164,19 +164,19 @@ func steps(keys []contributors.Key) (all []string) {
 func nextStep(k *contributors.Key) string {
 	proven := k.Bounds != nil && k.Share.Low >= detect.SaturatedFrom
 	switch {
-	case k.Verdict == contributors.Over && k.Served:
+	case k.Verdict == contributors.Over && k.Served && k.Throttled == 0:
 		return "no request of it was refused. Change nothing now, and set an alarm on the table's KeyRangeThroughputThrottleEvents."
-	case k.Verdict == contributors.Over || k.Verdict == contributors.Full && proven:
+	case k.Verdict == contributors.Over && !k.Served, k.Verdict == contributors.Full && proven:
 		if k.LargestItem != nil && *k.LargestItem > divisible {
 			return fmt.Sprintf("one item has %s of its load, and key shards do not divide an item. Write it less often, or cache it.", wording.Percent(*k.LargestItem))
 		}
 		return "more table capacity will not help. Let clients back off for 15 minutes; if requests are still throttled, split the key."
 	case k.Verdict == contributors.Full:
-		return "a partition was full, perhaps with another key. Let clients back off, and sample the requests to see which key fills it."
+		return "a partition was full, perhaps because of another key. Let clients back off, and sample the requests to see which key fills it."
 	case k.KeyRange != nil && *k.KeyRange == 0:
 		return "no partition was full when its requests were throttled. Check the table's capacity, its maximum and the account's quota."
 	case k.Throttled > 0:
-		return "the reason of its throttling is not known. Read ThrottlingReasons in the application's exceptions."
+		return "its throttle reason is not known. Read ThrottlingReasons in the application's exceptions."
 	case k.Verdict == contributors.Possible:
 		return "its reads and writes cannot be told apart. Sample its requests before you change anything."
 	case k.Verdict == contributors.Near:
@@ -232,7 +232,7 @@ func (r *reading) note(keys *pair, table *cloudwatch.Result) {
 	if minutes := int64(out.To.Sub(out.From) / time.Minute); int64(out.Minutes) < minutes {
 		note("Keys were reported in %s of %s. The other minutes are unknown.", wording.Count(int64(out.Minutes)), plural(minutes, "minute"))
 	}
-	note("Figures are the mean second of the minute, in UTC; throttled requests are of all minutes. Counts are approximate, without PartiQL statements.")
+	note("WCU/S, RCU/S and OF LIMIT (of one partition) are means of MINUTE, in UTC. THROTTLED counts all minutes. Counts are approximate, without PartiQL statements.")
 	note("A key that is over a limit for single seconds only is not seen, so no key is proven healthy.")
 	note("%s", out.costs())
 	note("Seconds, causes and key shards: reporter analyze --stream %s, or samples of the requests (docs/INSTRUMENTING.md).", wording.Printable(r.Table))
