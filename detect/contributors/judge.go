@@ -163,7 +163,7 @@ func (j *judge) key(accessed, throttled Series) Key {
 		k.ThrottledMinutes++
 		m, counted := j.table[at]
 		known = known && counted
-		if keyRange(m) > 0 {
+		if KeyRangeThrottles(m) > 0 {
 			full++
 			if _, is := accessed.Values[at]; !is {
 				judged = append(judged, Assessment{Verdict: Full, Severity: detect.Warning, Worst: detect.Critical, Minute: new(detect.TimeOf(at))})
@@ -189,8 +189,8 @@ func (j *judge) key(accessed, throttled Series) Key {
 func (j *judge) assess(at int64, value float64, refused bool) Assessment {
 	m := j.table[at]
 	table := consumedIn(m)
-	served := table.known && (keyRange(m) == 0 || j.AllThrottled && !refused)
-	full := refused && keyRange(m) > 0
+	served := table.known && (KeyRangeThrottles(m) == 0 || j.AllThrottled && !refused)
+	full := refused && KeyRangeThrottles(m) > 0
 	table.known = table.fits(j.listed[at])
 	b := table.boundsOf(value)
 	a := Assessment{Verdict: Under, Severity: detect.Info, Worst: detect.Info, Served: served, Minute: new(detect.TimeOf(at)), Value: &value, Bounds: &b}
@@ -239,9 +239,9 @@ func worse(a, b detect.Severity) detect.Severity {
 	return b
 }
 
-// keyRange returns CloudWatch's count of requests throttled because of a key range in a
+// KeyRangeThrottles returns CloudWatch's count of requests throttled because of a key range in a
 // minute.
-func keyRange(m corroboration.Minute) float64 {
+func KeyRangeThrottles(m corroboration.Minute) float64 {
 	return m.Metrics[corroboration.WriteKeyRangeThrottles] + m.Metrics[corroboration.ReadKeyRangeThrottles]
 }
 

@@ -158,12 +158,15 @@ func (r *reading) read(ctx context.Context) error {
 func (r *reading) judgeKeys(ctx context.Context, keys *pair, table *cloudwatch.Result) error {
 	out := &r.result
 	if table.State == corroboration.Read {
-		out.KeyRange = new(keyRangeThrottled(table.Minutes))
+		out.KeyRange = new(int64)
+		for _, m := range table.Minutes {
+			*out.KeyRange += int64(contributors.KeyRangeThrottles(m))
+		}
 	} else {
 		table.Minutes = nil // a part of the minutes would prove too much
 	}
 	out.Keys = r.judge(keys, table.Minutes)
-	if slices.ContainsFunc(out.Keys, func(k contributors.Key) bool { return !isCalm(&k) }) {
+	if countCalm(out.Keys) < len(out.Keys) {
 		items, err := r.rules(ctx, contributorinsights.AccessedItems, contributorinsights.ThrottledItems)
 		if err != nil {
 			return err
@@ -221,14 +224,6 @@ func (r *reading) judge(p *pair, minutes []corroboration.Minute) []contributors.
 		all = append(all, k)
 	}
 	return all
-}
-
-// keyRangeThrottled counts the requests throttled because of a key range.
-func keyRangeThrottled(minutes []corroboration.Minute) (n int64) {
-	for _, m := range minutes {
-		n += int64(m.Metrics[corroboration.WriteKeyRangeThrottles] + m.Metrics[corroboration.ReadKeyRangeThrottles])
-	}
-	return n
 }
 
 // hide replaces the keys that a policy hides.

@@ -3,6 +3,7 @@ package tableinsights
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -27,6 +28,9 @@ const (
 	// divisible is the largest share of a key's load on one item that leaves key shards
 	// most of the load to divide.
 	divisible = 0.5
+
+	// enableRule begins the command that enables a rule.
+	enableRule = "aws cloudwatch enable-insight-rules --rule-names "
 )
 
 func (r *Result) write(out io.Writer, format analyze.Format) error {
@@ -85,32 +89,13 @@ func (r *Result) headline() string {
 // table returns the keys, the worst first, and behind them the items that are not calm.
 func (r *Result) table() string {
 	t := terminal.Table{Columns: []terminal.Column{
-		{Name: "severity"}, {Name: "verdict"}, {Name: "key", Least: 10}, {Name: "wcu/s", Right: true}, {Name: "rcu/s", Right: true},
+		{Name: "severity"}, {Name: "verdict"}, {Name: "key"}, {Name: "wcu/s", Right: true}, {Name: "rcu/s", Right: true},
 		{Name: "of limit", Right: true}, {Name: "throttled", Right: true}, {Name: "minute"},
 	}}
-	left := addRows(&t, r.Keys, len(r.Keys), maxCalm) + addRows(&t, r.Items, maxItems, 0)
-	if left > 0 {
-		return t.Render(0) + fmt.Sprintf("\nand %s more: -o json has all", wording.Count(int64(left)))
-	}
-	return t.Render(0)
-}
-
-// addRows adds the rows of keys, up to a number of rows and of calm keys. It returns the
-// number of keys that it left out; calm items are not counted.
-func addRows(t *terminal.Table, keys []contributors.Key, most, calm int) (left int) {
-	for i := range keys {
-		k := &keys[i]
-		if isCalm(k) {
-			if calm--; calm < 0 {
-				if k.SortKey == nil {
-					left++
-				}
-				continue
-			}
-		} else if most--; most < 0 {
-			left++
-			continue
-		}
+	notable := len(r.Items) - countCalm(r.Items)
+	keys := r.Keys[:len(r.Keys)-max(0, countCalm(r.Keys)-maxCalm)]
+	items := r.Items[:min(notable, maxItems)]
+	for _, k := range slices.Concat(keys, items) {
 		name := wording.Printable(k.Key)
 		if k.SortKey != nil {
 			name += " / " + wording.Printable(*k.SortKey)
@@ -123,39 +108,41 @@ func addRows(t *terminal.Table, keys []contributors.Key, most, calm int) (left i
 			}
 		}
 		if k.Minute != nil {
-			minute = k.Minute.UTC().Format("15:04") // no result covers more than a day
+			minute = k.Minute.UTC().Format("15:04") // a result covers a day at most
 		}
 		t.Add(string(k.Severity), string(k.Verdict), text.Trim(name, 40), wcu, rcu, share, wording.Count(k.Throttled), minute)
 	}
-	return left
+	if left := len(r.Keys) - len(keys) + notable - len(items); left > 0 {
+		return t.Render(0) + fmt.Sprintf("\nand %s more: -o json has all", wording.Count(int64(left)))
+	}
+	return t.Render(0)
 }
 
-// isCalm reports whether no minute's mean may be near a limit, and nothing was throttled.
-func isCalm(k *contributors.Key) bool {
-	return k.Verdict == contributors.Under && k.Throttled == 0
-}
-
-// steps returns a sentence for each key that needs something, and one for keys that need
-// the same.
-func steps(keys []contributors.Key) (all []string) {
-	first, alike := make(map[string]string), make(map[string]int)
-	var order []string
+// countCalm counts the keys without a minute near a limit and without throttling. They are
+// the last ones.
+func countCalm(keys []contributors.Key) (n int) {
 	for i := range keys {
-		step := nextStep(&keys[i])
-		if step == "" {
-			continue
-		}
-		if alike[step]++; alike[step] == 1 {
-			first[step] = wording.Quote(keys[i].Key)
-			order = append(order, step)
+		if keys[i].Verdict == contributors.Under && keys[i].Throttled == 0 {
+			n++
 		}
 	}
-	for _, step := range order[:min(len(order), maxSteps)] {
-		subject := first[step]
-		if n := alike[step]; n > 1 {
+	return n
+}
+
+// steps returns a sentence for each key that needs something, or one for several keys that
+// need the same.
+func steps(keys []contributors.Key) (all []string) {
+	for i, n := 0, 1; i < len(keys) && len(all) < maxSteps; i, n = i+n, 1 {
+		step, subject := nextStep(&keys[i]), wording.Quote(keys[i].Key)
+		for i+n < len(keys) && nextStep(&keys[i+n]) == step {
+			n++
+		}
+		if n > 1 {
 			subject += " and " + plural(int64(n-1), "more key")
 		}
-		all = append(all, subject+": "+step)
+		if step != "" {
+			all = append(all, subject+": "+step)
+		}
 	}
 	return all
 }
@@ -165,7 +152,7 @@ func nextStep(k *contributors.Key) string {
 	proven := k.Bounds != nil && k.Share.Low >= detect.SaturatedFrom
 	switch {
 	case k.Verdict == contributors.Over && k.Served && k.Throttled == 0:
-		return "no request of it was refused. Change nothing now, and set an alarm on the table's KeyRangeThroughputThrottleEvents."
+		return "no full partition refused its requests. Change nothing now, and set an alarm on the table's KeyRangeThroughputThrottleEvents."
 	case k.Verdict == contributors.Over && !k.Served, k.Verdict == contributors.Full && proven:
 		if k.LargestItem != nil && *k.LargestItem > divisible {
 			return fmt.Sprintf("one item has %s of its load, and key shards do not divide an item. Write it less often, or cache it.", wording.Percent(*k.LargestItem))
@@ -193,9 +180,9 @@ func (r *reading) note(keys *pair, table *cloudwatch.Result) {
 		out.incomplete = why
 		note(format, args...)
 	}
-	_, all := r.setup.Rules[contributorinsights.AccessedKeys]
+	accessed, all := r.setup.Rules[contributorinsights.AccessedKeys]
 	if !out.Judged {
-		out.Unjudged = "no key is reported. The table is unused, or counted since a moment ago, or its rules are disabled: " + r.setup.EnableRules()
+		out.Unjudged = "no key is reported. The table is unused, or was not counted until now, or the rule is disabled: " + enableRule + accessed
 		if !all {
 			out.Unjudged = "no throttled key is reported. Only throttled keys are counted, so the table may be calm or unused. Count all keys: " + r.setup.EnableAll()
 		}
@@ -213,14 +200,14 @@ func (r *reading) note(keys *pair, table *cloudwatch.Result) {
 	default:
 		note("CloudWatch counts %s, with retries, throttled because of a key range.", plural(*out.KeyRange, "request"))
 		if len(keys.throttled.Series) == 0 {
-			gap("no throttled key is reported beside throttled requests", "No throttled key is reported. If the rules are disabled: %s", r.setup.EnableRules())
+			gap("no throttled key is reported beside throttled requests", "No throttled key is reported. If the rule is disabled: %s", enableRule+r.setup.Rules[contributorinsights.ThrottledKeys])
 		}
 	}
 	switch {
 	case !all:
 		gap("only throttled keys are counted", "Only throttled keys are counted, and not their load. All keys, paid by every request: %s", r.setup.EnableAll())
 	case len(keys.accessed.Series) == 0:
-		gap("no key's load is reported", "No key's load is reported. If the rules are disabled: %s", r.setup.EnableRules())
+		gap("no key's load is reported", "No key's load is reported. If the rule is disabled: %s", enableRule+accessed)
 	case out.Unlisted > r.policy.Warning*limit:
 		gap("a key that the report does not list may be near a limit or over it", "A report lists %d keys. Other keys had up to %s of a limit in a minute: a shorter --last lists more of them.", contributorinsights.MostContributors, wording.PercentAtMost(out.Unlisted/limit))
 	case out.Unlisted > 0:

@@ -173,7 +173,6 @@ func TestNoSetupShowsATextRaw(t *testing.T) {
 			}
 			check(got.Says())
 			check(got.EnableAll())
-			check(got.EnableRules())
 		}
 		api := dynamodb.New(dynamodb.Options{Region: m.Text(), Credentials: credentials.NewStaticCredentialsProvider("a", "b", ""), RetryMaxAttempts: 1})
 		if _, err := contributorinsights.Describe(t.Context(), api, of); err == nil {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/keyheat/keyheat/detect/contributors"
 	"github.com/keyheat/keyheat/detect/corroboration"
+	"github.com/keyheat/keyheat/internal/aws/awserror"
 )
 
 // API is the operation of CloudWatch that this package uses; *cloudwatch.Client has it.
@@ -77,7 +78,7 @@ func (r *Reader) Read(ctx context.Context, rule string, from, to time.Time) (Rep
 		}
 	}
 	if err != nil {
-		return Report{}, meaning("GetInsightRuleReport", "CloudWatch", err, ErrReportDenied, ErrNoRule)
+		return Report{}, awserror.Explain("GetInsightRuleReport", "CloudWatch", err, ErrReportDenied, ErrNoRule)
 	}
 	if err := check(out); err != nil {
 		return Report{}, err

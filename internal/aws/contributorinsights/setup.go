@@ -64,7 +64,7 @@ func Describe(ctx context.Context, api Tables, of sample.Target) (Setup, error) 
 	}
 	out, err := api.DescribeContributorInsights(ctx, in)
 	if err != nil {
-		return Setup{}, meaning("DescribeContributorInsights", "DynamoDB", err, ErrDenied,
+		return Setup{}, awserror.Explain("DescribeContributorInsights", "DynamoDB", err, ErrDenied,
 			errors.New("there is no such table or index in this account and region: correct its name, AWS_REGION or the credentials"))
 	}
 	s := Setup{Target: of, Rules: map[Rule]string{}, status: out.ContributorInsightsStatus}
@@ -120,42 +120,14 @@ func (s *Setup) EnableAll() string {
 	return s.enable(types.ContributorInsightsModeAccessedAndThrottledKeys)
 }
 
-// EnableRules returns the command that enables rules that were disabled in CloudWatch.
-func (s *Setup) EnableRules() string {
-	return "aws cloudwatch enable-insight-rules --rule-names " + strings.Join(s.ruleNames(), " ")
-}
-
-func (s *Setup) ruleNames() []string { return slices.Sorted(maps.Values(s.Rules)) }
-
 // Says describes in a sentence the counted keys, and how to change the mode.
 func (s *Setup) Says() string {
 	if err := s.ErrDisabled(); err != nil {
 		return err.Error()
 	}
-	names := strings.Join(s.ruleNames(), ", ")
+	names := strings.Join(slices.Sorted(maps.Values(s.Rules)), ", ")
 	if _, all := s.Rules[AccessedKeys]; all {
 		return "its Contributor Insights counts accessed and throttled keys, which is paid by every request (" + names + "); throttled keys only, which costs little: " + s.enable(types.ContributorInsightsModeThrottledKeys)
 	}
 	return "its Contributor Insights counts throttled keys only, which costs little (" + names + "); accessed keys too, which is paid by every request: " + s.EnableAll()
-}
-
-// meaning returns a sentence for an error of the SDK: the cause and the remedy.
-func meaning(operation, service string, err, denied, missing error) error {
-	var failed smithy.APIError
-	switch {
-	case awserror.ErrUnanswered(err) != nil:
-		return fmt.Errorf("%s: %w", operation, awserror.ErrUnanswered(err))
-	case awserror.Unreadable(err, service) != nil:
-		return fmt.Errorf("%s: %w", operation, awserror.Unreadable(err, service))
-	case !errors.As(err, &failed):
-		return fmt.Errorf("%s: %w", operation, awserror.Inert(err))
-	case strings.HasPrefix(failed.ErrorCode(), "AccessDenied"), failed.ErrorCode() == "UnauthorizedOperation":
-		return denied
-	case strings.HasPrefix(failed.ErrorCode(), "ResourceNotFound"):
-		return missing
-	}
-	if wrong := awserror.ErrRefused(failed.ErrorCode()); wrong != nil {
-		return fmt.Errorf("%s: %w", operation, wrong)
-	}
-	return fmt.Errorf("%s: %s", operation, awserror.Text(failed))
 }
