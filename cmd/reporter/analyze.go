@@ -354,7 +354,7 @@ func (f *insightsFlags) run(c *cobra.Command, files []string, o tableinsights.Op
 		if c.Flags().Changed(of) {
 			more := ""
 			if of == "explain" || of == "code" || of == "what-if" {
-				more = fmt.Sprintf(": the verdict without it says of each key why, and what to do first; for a key's seconds and shards give it with --stream %s, or with files of samples", *f.table)
+				more = fmt.Sprintf(": give it with --stream %s, or with files of samples", *f.table)
 			}
 			return cli.Wrong(fmt.Errorf("--%s needs single requests, which --contributor-insights does not have%s", of, more))
 		}

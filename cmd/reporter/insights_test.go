@@ -377,7 +377,7 @@ func TestStartWithContributorInsights(t *testing.T) {
 			}
 		}
 	}
-	if run != 3 || shown != 8 {
+	if run != 3 || shown != 10 {
 		t.Errorf("%d commands ran, %d lines were compared", run, shown)
 	}
 }
