@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -252,7 +254,7 @@ func TestContributorInsights(t *testing.T) {
 			if code != s.code {
 				t.Errorf("exit code %d, want %d:\n%s", code, s.code, errs)
 			}
-			if strings.Contains(out, "No hot keys") || code == 0 && !strings.Contains(out, "no key is proven healthy") {
+			if strings.Contains(out, "No hot keys") || code == 0 && !strings.Contains(out, "No key is proven healthy") {
 				t.Errorf("a clean bill of health:\n%s", out)
 			}
 		})
@@ -270,7 +272,8 @@ func TestContributorInsights(t *testing.T) {
 	}
 }
 
-// TestContributorInsightsAsJSON: the JSON form has all of it.
+// TestContributorInsightsAsJSON: the JSON form has all of it, in the fields that START.md
+// documents.
 func TestContributorInsightsAsJSON(t *testing.T) {
 	_, out, errs := insightsStories[0].run(t, "-o", "json")
 	var got tableinsights.Result
@@ -281,6 +284,26 @@ func TestContributorInsightsAsJSON(t *testing.T) {
 		len(got.Items) != 1 || *got.Items[0].SortKey != "invoice" || !got.Judged || got.Reports != 4 || got.Metrics != 4 || got.Table != "orders" ||
 		got.Keys[0].Worst != detect.Critical || *got.Keys[0].LargestItem < 0.95 || *got.KeyRange != 4100 {
 		t.Errorf("%s", out)
+	}
+	page, err := os.ReadFile("../../docs/START.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var form struct{ Keys []map[string]any }
+	if err := json.Unmarshal([]byte(out), &form); err != nil {
+		t.Fatal(err)
+	}
+	_, fields, _ := strings.Cut(string(page), "| field | content |\n")
+	fields, _, _ = strings.Cut(fields, "\n\n")
+	var documented []string
+	for row := range strings.Lines(fields) {
+		for _, name := range regexp.MustCompile("`([a-z_]+)`").FindAllStringSubmatch(strings.Split(row, "|")[1], -1) {
+			documented = append(documented, name[1])
+		}
+	}
+	slices.Sort(documented)
+	if actual := slices.Sorted(maps.Keys(form.Keys[0])); !slices.Equal(documented, actual) {
+		t.Errorf("a key has the fields %q; the page documents %q", actual, documented)
 	}
 }
 

@@ -220,7 +220,7 @@ func (r *reading) note(keys *pair, table *cloudwatch.Result) {
 		note("Keys were reported in %s of %s. The other minutes are unknown.", wording.Count(int64(out.Minutes)), plural(minutes, "minute"))
 	}
 	note("WCU/S, RCU/S and OF LIMIT (of one partition) are means of MINUTE, in UTC. THROTTLED counts all minutes. Counts are approximate, without PartiQL statements.")
-	note("A key that is over a limit for single seconds only is not seen, so no key is proven healthy.")
+	note("No key is proven healthy: a key that is over a limit for single seconds is not seen.")
 	note("%s", out.costs())
 	note("Seconds, causes and key shards: reporter analyze --stream %s, or samples of the requests (docs/INSTRUMENTING.md).", wording.Printable(r.Table))
 }
