@@ -32,7 +32,6 @@ type insights struct {
 	rules   map[string]*rule
 	tables  map[[2]string]Insights // by table and index
 	failing map[string]Failure     // by operation
-	reports int
 }
 
 // rule is what one rule counted.
