@@ -164,10 +164,8 @@ func (j *judge) key(accessed, throttled Series) Key {
 		m, counted := j.table[at]
 		known = known && counted
 		if KeyRangeThrottles(m) > 0 {
-			full++
-			if _, is := accessed.Values[at]; !is {
-				judged = append(judged, Assessment{Verdict: Full, Severity: detect.Warning, Worst: detect.Critical, Minute: new(detect.TimeOf(at))})
-			}
+			full++ // and the minute's load, if it is reported, makes it at least as bad
+			judged = append(judged, Assessment{Verdict: Full, Severity: detect.Warning, Worst: detect.Critical, Minute: new(detect.TimeOf(at))})
 		}
 	}
 	if k.ThrottledMinutes > 0 && known {
