@@ -237,8 +237,8 @@ func worse(a, b detect.Severity) detect.Severity {
 	return b
 }
 
-// KeyRangeThrottles returns CloudWatch's count of requests throttled because of a key range in a
-// minute.
+// KeyRangeThrottles returns CloudWatch's count of requests that were throttled in a minute
+// because of a key range.
 func KeyRangeThrottles(m corroboration.Minute) float64 {
 	return m.Metrics[corroboration.WriteKeyRangeThrottles] + m.Metrics[corroboration.ReadKeyRangeThrottles]
 }
