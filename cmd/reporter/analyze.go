@@ -358,12 +358,12 @@ func (f *insightsFlags) run(c *cobra.Command, files []string, o tableinsights.Op
 		if c.Flags().Changed(of) {
 			more := ""
 			if of == "explain" || of == "verbose" || of == "code" || of == "what-if" {
-				more = fmt.Sprintf(": the verdict without it says of each key why, and what to do first; for a key's seconds and shards give it with --stream %s, or with files of samples", *f.table)
+				more = fmt.Sprintf(": give it with --stream %s, or with files of samples", *f.table)
 			}
 			return cli.Wrong(fmt.Errorf("--%s needs single requests, which --contributor-insights does not have%s", of, more))
 		}
 	}
-	o.Table, o.Index, o.Last, o.Out, o.Err = *f.table, *f.index, insightsLast, c.OutOrStdout(), c.ErrOrStderr()
+	o.Table, o.Index, o.Last, o.Out = *f.table, *f.index, insightsLast, c.OutOrStdout()
 	if c.Flags().Changed("last") {
 		o.Last, _ = c.Flags().GetDuration("last") // the flag is defined, and a duration
 	}

@@ -425,7 +425,10 @@ func TestWorlds(t *testing.T) {
 			if !*updateBriefs && briefs[n] != golden[w.Name] {
 				t.Errorf("its alerts changed (-args -briefs writes the golden file anew):\n%s\nwas:\n%s", briefs[n], golden[w.Name])
 			}
-			wrong := append(w.disagreements(&j), w.explanations(t, &j)...)
+			wrong := w.disagreements(&j)
+			if !testing.Short() || w.Open != "" || n%4 == 0 { // make test-full reads the pages of all
+				wrong = append(wrong, w.explanations(t, &j)...)
+			}
 			rows[n] = table.Row{w.Name, w.expected(), j.summary(), agreement(wrong, w.Open)}
 			switch {
 			case len(wrong) > 0 && w.Open == "":

@@ -1,10 +1,6 @@
 package contributors
 
 import (
-	"maps"
-	"slices"
-	"time"
-
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/corroboration"
 )
@@ -34,6 +30,9 @@ type Range struct {
 type Bounds struct {
 	WCU Range `json:"wcu"`
 	RCU Range `json:"rcu"`
+	// Share is the load as a part of what one partition serves, for the larger of writes
+	// and reads: 1 is the limit.
+	Share Range `json:"share"`
 }
 
 // consumed is a table's or index's consumption in one minute, in units. The amounts mean
@@ -70,7 +69,9 @@ func (c consumed) boundsOf(value float64) Bounds {
 		w = Range{(value - c.read) / detect.WritesInReads, min(w.High, c.write)}
 		r = Range{value - detect.WritesInReads*c.write, min(r.High, c.read)}
 	}
-	return Bounds{w.meanSecond(), r.meanSecond()}
+	b := Bounds{WCU: w.meanSecond(), RCU: r.meanSecond()}
+	b.Share = b.shareOf(value / seconds)
+	return b
 }
 
 // meanSecond returns the mean second of a minute's amounts.
@@ -78,36 +79,13 @@ func (r Range) meanSecond() Range {
 	return Range{max(0, min(r.Low, r.High)) / seconds, r.High / seconds}
 }
 
-// shares returns the least and the most that a value can be of a limit, for the larger of
-// writes and reads. Each unit is a write or a read, so a value above both limits together
-// is over at least one.
-func (b Bounds) shares(value float64) Range {
+// shareOf returns the least and the most that a second's value can be of a limit, for the
+// larger of writes and reads. Each unit is a write or a read, so a value above both limits
+// together is over at least one.
+func (b Bounds) shareOf(value float64) Range {
 	limit := Decisive / seconds
-	value /= seconds
 	low, high := detect.WritesInReads*b.WCU.Low, detect.WritesInReads*b.WCU.High
 	// The part of writes, in read units, with both dimensions as equal as possible.
 	even := min(max(value/2, low), high)
 	return Range{max(even, value-even) / limit, max(high, b.RCU.High) / limit}
-}
-
-// Point is a key's value in one minute.
-type Point struct {
-	At    time.Time
-	Value float64
-}
-
-// Series is a rule's report on one key: a partition key or, with its sort key, an item.
-// Points omits minutes that do not list the key: they are unknown, not zero.
-type Series struct {
-	Keys   []string
-	Points []Point
-}
-
-// NewSeries returns the values of a key, by the Unix time of each minute's start.
-func NewSeries(keys []string, values map[int64]float64) Series {
-	s := Series{Keys: keys}
-	for _, at := range slices.Sorted(maps.Keys(values)) {
-		s.Points = append(s.Points, Point{detect.TimeOf(at), values[at]})
-	}
-	return s
 }

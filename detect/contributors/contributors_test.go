@@ -1,7 +1,7 @@
 package contributors_test
 
 import (
-	"fmt"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"strings"
@@ -20,10 +20,10 @@ type metrics map[detect.Metric]float64
 
 // series are values of a key in one minute after another.
 func series(key string, values ...float64) contributors.Series {
-	s := contributors.Series{Keys: strings.Split(key, "/")}
+	s := contributors.Series{Keys: strings.Split(key, "/"), Values: map[int64]float64{}}
 	for i, v := range values {
 		if v > 0 {
-			s.Points = append(s.Points, contributors.Point{At: noon.Add(time.Duration(i) * time.Minute), Value: v})
+			s.Values[noon.Add(time.Duration(i)*time.Minute).Unix()] = v
 		}
 	}
 	return s
@@ -44,69 +44,80 @@ const (
 	full    = corroboration.WriteKeyRangeThrottles
 )
 
-// TestJudge: what one key's minutes say, beside what its table consumed.
+// TestJudge has a story for each verdict and severity: a key's minutes beside its table's.
 func TestJudge(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
-		story    string
-		accessed []float64
-		throttle []float64
-		table    []metrics
-		verdict  contributors.Verdict
-		severity detect.Severity
-		wcu, rcu [2]float64
-		says     string
+		story       string
+		accessed    []float64
+		throttle    []float64
+		table       []metrics
+		verdict     contributors.Verdict
+		severity    detect.Severity
+		worst       detect.Severity
+		wcu, rcu    [2]float64
+		over, maybe int // minutes over a limit, and possibly so
 	}{
-		{"180,000 of a table that wrote 500 and read 1,500 a second were just that",
-			[]float64{180_000}, nil, []metrics{{written: 30_000, read: 90_000}}, contributors.NotOver, detect.Info,
-			[2]float64{500, 500}, [2]float64{1500, 1500}, "single seconds are not seen"},
-		{"180,000 beside nothing known are at most the limits",
-			[]float64{180_000}, nil, []metrics{nil}, contributors.PossiblyNear, detect.Info, [2]float64{0, 1000}, [2]float64{0, 3000}, "may be 0 to 1,000 WCU/s with 0 to 3,000 RCU/s, up to 100% of what one partition serves"},
-		{"more beside nothing known may be over by either",
-			[]float64{186_000}, nil, []metrics{nil}, contributors.Possible, detect.Info, [2]float64{0, 1033.33}, [2]float64{0, 3100}, "may be 0 to 1,034 WCU/s with 0 to 3,100 RCU/s"},
-		{"a table that is only written decides: no data point of reads is no reads beside one of writes",
-			[]float64{198_000}, nil, []metrics{{written: 70_000, full: 40}}, contributors.Over, detect.Critical, [2]float64{1100, 1100}, [2]float64{0, 0}, "1,100 WCU/s, at least 110% of the 1,000"},
-		{"a table that is only read decides",
-			[]float64{198_000}, nil, []metrics{{read: 200_000, full: 1}}, contributors.Over, detect.Critical, [2]float64{0, 0}, [2]float64{3300, 3300}, "3,300 RCU/s, at least 110% of the 3,000"},
-		{"neither reads nor writes of the table bound the key enough",
-			[]float64{198_000}, nil, []metrics{{written: 66_000, read: 66_000}}, contributors.Possible, detect.Info,
-			[2]float64{733.33, 1100}, [2]float64{0, 1100}, "does not tell which. It may have been in the only minute that reports it. No request of it was throttled"},
-		{"an hour over by values that are 2% too high, of which nothing was throttled, may be below the limit or on several partitions",
-			[]float64{181_764, 181_764}, nil, []metrics{{written: 61_000}, {written: 61_000}}, contributors.OverNotThrottled, detect.Warning,
-			[2]float64{1009.8, 1009.8}, [2]float64{0, 0}, "It was so in all 2 minutes that report it. No request of it was throttled because of a key range meanwhile: the key's items are probably on several partitions already, or its real load is a little lower."},
-		{"more than both limits together is over one of them, whatever it is made of",
-			[]float64{378_000}, nil, []metrics{nil}, contributors.Over, detect.Critical,
-			[2]float64{0, 2100}, [2]float64{0, 6300}, "0 to 2,100 WCU/s with 0 to 6,300 RCU/s, which is, by writes or by reads, at least 105% of what one partition serves, in the mean"},
+		{"a table whose whole consumption a value is has exactly these reads and writes",
+			[]float64{180_000}, nil, []metrics{{written: 30_000, read: 90_000}}, contributors.Under, detect.Info, detect.Info,
+			[2]float64{500, 500}, [2]float64{1500, 1500}, 0, 0},
+		{"180,000 without a known table are at most the limits",
+			[]float64{180_000}, nil, []metrics{nil}, contributors.Near, detect.Info, detect.Warning, [2]float64{0, 1000}, [2]float64{0, 3000}, 0, 0},
+		{"more than 180,000 without a known table may be over a limit",
+			[]float64{186_000}, nil, []metrics{nil}, contributors.Possible, detect.Info, detect.Critical, [2]float64{0, 1033.33}, [2]float64{0, 3100}, 0, 1},
+		{"a table with only writes decides: no data point of reads beside one of writes is zero reads",
+			[]float64{198_000}, nil, []metrics{{written: 70_000, full: 40}}, contributors.Over, detect.Critical, detect.Critical, [2]float64{1100, 1100}, [2]float64{0, 0}, 1, 0},
+		{"a table with only reads decides",
+			[]float64{198_000}, nil, []metrics{{read: 200_000, full: 1}}, contributors.Over, detect.Critical, detect.Critical, [2]float64{0, 0}, [2]float64{3300, 3300}, 1, 0},
+		{"reads and writes of the table that bound the key too little leave it possible",
+			[]float64{198_000}, nil, []metrics{{written: 66_000, read: 66_000}}, contributors.Possible, detect.Info, detect.Warning,
+			[2]float64{733.33, 1100}, [2]float64{0, 1100}, 0, 1},
+		{"a key over a limit without throttling is a warning: values may be 2% too high, or its items on several partitions",
+			[]float64{181_764, 181_764}, nil, []metrics{{written: 61_000}, {written: 61_000}}, contributors.Over, detect.Warning, detect.Warning,
+			[2]float64{1009.8, 1009.8}, [2]float64{0, 0}, 2, 0},
+		{"a value above both limits together is over one of them for any mix",
+			[]float64{378_000}, nil, []metrics{nil}, contributors.Over, detect.Critical, detect.Critical,
+			[2]float64{0, 2100}, [2]float64{0, 6300}, 1, 0},
 		{"few reads of the table leave a proof",
-			[]float64{198_000}, nil, []metrics{{written: 66_000, read: 12_000, full: 1}}, contributors.Over, detect.Critical,
-			[2]float64{1033.33, 1100}, [2]float64{0, 200}, "In that minute requests were throttled because of a key range."},
-		{"above the policy's share is near",
-			[]float64{159_000}, nil, []metrics{{written: 60_000, read: 600}}, contributors.Near, detect.Warning,
-			[2]float64{880, 883.33}, [2]float64{0, 10}, "Near the limit: 880 to 884 WCU/s, at least 88%"},
-		{"the rest that a full partition serves, beside throttled requests because of a key range, is the limit",
-			[]float64{178_200}, []float64{4000}, []metrics{{written: 60_000, full: 4000}}, contributors.AtLimit, detect.Critical,
-			[2]float64{990, 990}, [2]float64{0, 0}, "it asks for more. 4,000 requests, retries among them, were throttled in 1 minute, that of 2026-11-21T12:00:00Z; in it a partition could take no more writes."},
-		{"what may be all that a partition serves, and was throttled because of a key range, is told before what is near",
-			[]float64{175_500, 159_000}, []float64{4000, 0}, []metrics{{written: 60_000, read: 124_000, full: 4000}, {written: 60_000}}, contributors.PartitionFull, detect.Warning,
-			[2]float64{286.11, 975}, [2]float64{0, 2066.67}, "Requests of it were throttled in the minute 2026-11-21T12:00:00Z, in which a partition was full. Whether this key fills it is not proven: its load was 286 to 975 WCU/s with 0 to 2,067 RCU/s in the mean of that minute."},
-		{"a key that is calm in the mean was throttled in a minute in which some key filled a partition",
-			[]float64{6000}, []float64{40}, []metrics{{written: 60_000, full: 4000}}, contributors.PartitionFull, detect.Warning,
-			[2]float64{33.33, 33.33}, [2]float64{0, 0}, "its load was 33 WCU/s with 0 RCU/s"},
-		{"throttled for another reason it is near, and the table may have too little",
-			[]float64{178_200}, []float64{4000}, []metrics{{written: 60_000}}, contributors.Near, detect.Warning,
-			[2]float64{990, 990}, [2]float64{0, 0}, "may have too little as a whole"},
+			[]float64{198_000}, nil, []metrics{{written: 66_000, read: 12_000, full: 1}}, contributors.Over, detect.Critical, detect.Critical,
+			[2]float64{1033.33, 1100}, [2]float64{0, 200}, 1, 0},
+		{"a load proven above the policy's share is a near one, and a warning",
+			[]float64{159_000}, nil, []metrics{{written: 60_000, read: 600}}, contributors.Near, detect.Warning, detect.Warning,
+			[2]float64{880, 883.33}, [2]float64{0, 10}, 0, 0},
+		{"95% of a limit with refused requests in a full partition is critical",
+			[]float64{178_200}, []float64{4000}, []metrics{{written: 60_000, full: 4000}}, contributors.Full, detect.Critical, detect.Critical,
+			[2]float64{990, 990}, [2]float64{0, 0}, 0, 0},
+		{"refused requests in a full partition come before a near load",
+			[]float64{175_500, 159_000}, []float64{4000, 0}, []metrics{{written: 60_000, read: 124_000, full: 4000}, {written: 60_000}}, contributors.Full, detect.Warning, detect.Critical,
+			[2]float64{286.11, 975}, [2]float64{0, 2066.67}, 0, 0},
+		{"a calm key with refused requests in a partition that another key may fill is a warning",
+			[]float64{6000}, []float64{40}, []metrics{{written: 60_000, full: 4000}}, contributors.Full, detect.Warning, detect.Critical,
+			[2]float64{33.33, 33.33}, [2]float64{0, 0}, 0, 0},
+		{"a near key with refused requests and no full partition stays near",
+			[]float64{178_200}, []float64{4000}, []metrics{{written: 60_000}}, contributors.Near, detect.Warning, detect.Warning,
+			[2]float64{990, 990}, [2]float64{0, 0}, 0, 0},
 		{"a value above the whole table's decides nothing",
-			[]float64{198_000}, nil, []metrics{{written: 60_000, read: 600}}, contributors.Possible, detect.Info, [2]float64{0, 1100}, [2]float64{0, 3300}, "May be over"},
+			[]float64{198_000}, nil, []metrics{{written: 60_000, read: 600}}, contributors.Possible, detect.Info, detect.Warning, [2]float64{0, 1100}, [2]float64{0, 3300}, 0, 1},
 		{"the worst minute decides, and the others are counted",
 			[]float64{198_000, 198_000, 6000}, nil, []metrics{{written: 66_000, read: 66_000}, {written: 70_000, full: 9}, {written: 70_000}},
-			contributors.Over, detect.Critical, [2]float64{1100, 1100}, [2]float64{0, 0}, "in the mean of the minute 2026-11-21T12:01:00Z, so some second had at least as much. It was so in 1 minute of 3, and may have been in 1 more."},
-		{"calm, and throttled because the table has too little",
-			[]float64{6000}, []float64{40}, []metrics{{written: 60_000}}, contributors.Throttled, detect.Warning,
-			[2]float64{33.33, 33.33}, [2]float64{0, 0}, "Not over a limit in the mean of the only minute that reports it"},
-		{"throttled in a minute that CloudWatch says nothing of",
-			nil, []float64{5, 7}, []metrics{nil, {written: 60_000, full: 9}}, contributors.NotCounted, detect.Warning, [2]float64{}, [2]float64{}, "why, is not known"},
-		{"only throttled",
-			nil, []float64{0, 7}, []metrics{nil, {written: 60_000, full: 9}}, contributors.NotCounted, detect.Warning, [2]float64{}, [2]float64{}, "Its load was not reported. 7 requests, retries among them, were throttled"},
+			contributors.Over, detect.Critical, detect.Critical, [2]float64{1100, 1100}, [2]float64{0, 0}, 1, 1},
+		{"of two minutes over a limit the one with the higher proven load is the worst",
+			[]float64{198_000, 190_200}, nil, []metrics{{written: 66_000, read: 12_000, full: 9}, {written: 70_000, full: 9}},
+			contributors.Over, detect.Critical, detect.Critical, [2]float64{1056.67, 1056.67}, [2]float64{0, 0}, 2, 0},
+		{"a minute with refused requests in a full partition is worse than a served one over a limit",
+			[]float64{198_000, 6000}, []float64{0, 9}, []metrics{{written: 70_000}, {written: 70_000, full: 9}},
+			contributors.Full, detect.Warning, detect.Critical, [2]float64{33.33, 33.33}, [2]float64{0, 0}, 1, 0},
+		{"a calm key with refused requests and no full partition is under, and a warning",
+			[]float64{6000}, []float64{40}, []metrics{{written: 60_000}}, contributors.Under, detect.Warning, detect.Warning,
+			[2]float64{33.33, 33.33}, [2]float64{0, 0}, 0, 0},
+		{"a key without a reported load is full if a partition was full",
+			nil, []float64{5, 7}, []metrics{nil, {written: 60_000, full: 9}}, contributors.Full, detect.Warning, detect.Critical, [2]float64{}, [2]float64{}, 0, 0},
+		{"a throttled minute without a reported load counts beside reported ones",
+			[]float64{6000, 0}, []float64{0, 7}, []metrics{{written: 60_000}, {written: 60_000, full: 9}}, contributors.Full, detect.Warning, detect.Critical, [2]float64{}, [2]float64{}, 0, 0},
+		{"a key without a reported load is possible if no partition was full",
+			nil, []float64{0, 7}, []metrics{nil, {written: 60_000}}, contributors.Possible, detect.Warning, detect.Warning, [2]float64{}, [2]float64{}, 0, 0},
+		{"a key without a reported load may be critical if nothing is known of the table",
+			nil, []float64{7}, nil, contributors.Possible, detect.Warning, detect.Critical, [2]float64{}, [2]float64{}, 0, 0},
 	} {
 		t.Run(c.story, func(t *testing.T) {
 			t.Parallel()
@@ -122,11 +133,11 @@ func TestJudge(t *testing.T) {
 				t.Fatalf("%d keys", len(got))
 			}
 			k := got[0]
-			if k.Verdict != c.verdict || k.Severity != c.severity || !strings.Contains(k.Why, c.says) {
-				t.Errorf("%s, %s: %s", k.Verdict, k.Severity, k.Why)
+			if k.Verdict != c.verdict || k.Severity != c.severity || k.Worst != c.worst || k.OverMinutes != c.over || k.PossibleMinutes != c.maybe {
+				t.Errorf("%+v", k)
 			}
-			if k.Bounds != nil && (!near(k.WCU, c.wcu) || !near(k.RCU, c.rcu)) {
-				t.Errorf("WCU %v, RCU %v: want %v, %v", k.WCU, k.RCU, c.wcu, c.rcu)
+			if k.Bounds == nil && c.wcu != [2]float64{} || k.Bounds != nil && (!near(k.WCU, c.wcu) || !near(k.RCU, c.rcu)) {
+				t.Errorf("the bounds are %+v: want %v, %v", k.Bounds, c.wcu, c.rcu)
 			}
 		})
 	}
@@ -160,7 +171,7 @@ func TestItems(t *testing.T) {
 		Minutes:   minutesOf(metrics{written: 70_000}), Warning: detect.DefaultWarning,
 	}
 	all := reports.Judge()
-	if len(all) != 3 || all[0].SortKey == nil || *all[0].SortKey != "1" || all[0].Throttled != 0 || all[1].Throttled != 5 || all[2].SortKey != nil {
+	if len(all) != 3 || all[0].SortKey == nil || *all[0].SortKey != "1" || all[0].Throttled != 0 || all[1].SortKey != nil || all[2].Throttled != 5 {
 		t.Errorf("%+v", all)
 	}
 }
@@ -200,40 +211,41 @@ func TestBoundsAreTrue(t *testing.T) {
 					t.Fatalf("of %v in a table of %v, %g writes would be %g reads", k, table, w, r)
 				}
 			}
-			over := k.w > 1000 || k.r > 3000
-			if got.Verdict == contributors.Over && !over || got.Verdict == contributors.NotOver && over {
+			share := max(k.w/1000, k.r/3000)
+			if share < got.Share.Low-noise || share > got.Share.High+noise {
+				t.Fatalf("%v of a table of %v is %g of a limit, outside of %v", k, table, share, got.Share)
+			}
+			if over := share > 1; got.Verdict == contributors.Over && !over || (got.Verdict == contributors.Under || got.Verdict == contributors.Near) && over {
 				t.Fatalf("%v of a table of %v is %s", k, table, got.Verdict)
 			}
 		}
 	}
 }
 
-// TestAnothersThrottles: a key that is over, beside another one of which alone requests were
-// throttled, is served; where not every throttled key is listed it may be theirs.
+// TestAnothersThrottles: a key over a limit is served if all throttled requests are of
+// another key. If the report does not list every throttled key, this is unknown.
 func TestAnothersThrottles(t *testing.T) {
 	t.Parallel()
-	for all, want := range map[bool]contributors.Verdict{true: contributors.OverNotThrottled, false: contributors.Over} {
+	for all, want := range map[bool]detect.Severity{true: detect.Warning, false: detect.Critical} {
 		reports := contributors.Reports{
 			Accessed:  []contributors.Series{series("acme", 198_000), series("other", 6000)},
 			Throttled: []contributors.Series{series("other", 9)}, AllThrottled: all,
 			Minutes: minutesOf(metrics{written: 70_000, full: 9}), Warning: detect.DefaultWarning,
 		}
 		for _, k := range reports.Judge() {
-			if k.Key == "acme" && k.Verdict != want {
-				t.Errorf("with all throttled keys listed %t: %s: %s", all, k.Verdict, k.Why)
+			if k.Key == "acme" && (k.Verdict != contributors.Over || k.Severity != want || k.Served != all) {
+				t.Errorf("with all throttled keys listed %t: %+v", all, k)
 			}
 		}
 	}
 }
 
-// TestWhatAKeyMayBe: the severity that a key could have decides for a pipeline.
+// TestWhatAKeyMayBe: a pipeline fails for the worst severity that a key may have.
 func TestWhatAKeyMayBe(t *testing.T) {
 	t.Parallel()
 	mixed := func(more metrics) []metrics {
 		m := metrics{written: 66_000, read: 198_000}
-		for name, v := range more {
-			m[name] = v
-		}
+		maps.Copy(m, more)
 		return []metrics{m}
 	}
 	for _, c := range []struct {
@@ -242,60 +254,37 @@ func TestWhatAKeyMayBe(t *testing.T) {
 		table []metrics
 		worst detect.Severity
 	}{
-		{"possibly over, and nothing was throttled", 198_000, mixed(nil), detect.Warning},
-		{"possibly over, and something was", 198_000, mixed(metrics{full: 3}), detect.Critical},
-		{"possibly over, and nothing is known of the table", 198_000, nil, detect.Critical},
-		{"possibly near", 180_000, mixed(nil), detect.Warning},
+		{"possibly over a limit without throttling", 198_000, mixed(nil), detect.Warning},
+		{"possibly over a limit with throttling of some key", 198_000, mixed(metrics{full: 3}), detect.Critical},
+		{"possibly over a limit of an unknown table", 198_000, nil, detect.Critical},
+		{"possibly near a limit", 180_000, mixed(nil), detect.Warning},
 		{"calm", 6000, mixed(nil), detect.Info},
 	} {
 		reports := contributors.Reports{Accessed: []contributors.Series{series("acme", c.value)}, Minutes: minutesOf(c.table...), Warning: detect.DefaultWarning}
 		if k := reports.Judge()[0]; k.Worst != c.worst || k.Severity != detect.Info {
-			t.Errorf("%s: %s, at most %s: %s", c.story, k.Severity, k.Worst, k.Why)
+			t.Errorf("%s: %s, at most %s", c.story, k.Severity, k.Worst)
 		}
 	}
 }
 
-// TestWhatToDoFirst: by what is known of the key.
-func TestWhatToDoFirst(t *testing.T) {
+// TestLargestItem: an item's share of the key is of the verdict's minute.
+func TestLargestItem(t *testing.T) {
 	t.Parallel()
-	busy := []metrics{{written: 70_000, full: 90}}
-	many := make([]contributors.Series, 20)
-	for i := range many {
-		many[i] = series(fmt.Sprintf("acme/%d", i), 9900)
-	}
+	reports := contributors.Reports{Accessed: []contributors.Series{series("acme", 198_000, 6000)}, Minutes: minutesOf(metrics{written: 70_000, full: 9}), Warning: detect.DefaultWarning}
 	for _, c := range []struct {
-		story     string
-		value     float64
-		throttled float64
-		items     []contributors.Series
-		table     []metrics
-		index     string
-		says      []string
+		story string
+		items []contributors.Series
+		share float64 // negative if unknown
 	}{
-		{"one item has most of it", 198_000, 90, []contributors.Series{series("acme/total", 194_000), series("acme/2", 4000)}, busy, "",
-			[]string{"its largest item", "98% of the load", "neither shards nor a split", "Write it less often"}},
-		{"many items", 198_000, 90, many, busy, "", []string{"local secondary index", "some minutes", "into at least 2 shards", "analyze --stream orders"}},
-		{"many items of an index, which has no local ones", 198_000, 90, many, busy, "by-status", []string{"Let clients back off", "many items"}},
-		{"items that are not known", 198_000, 90, nil, busy, "", []string{"unless one item has most of the load, which is not known", "docs/INSTRUMENTING.md"}},
-		{"throttled because the table has too little", 6000, 90, nil, []metrics{{written: 70_000}}, "", []string{"no partition was full", "capacity"}},
-		{"nothing is refused", 198_000, 0, nil, []metrics{{written: 70_000}}, "", []string{"Change nothing", "alarm"}},
-		{"what it is made of is not known", 198_000, 0, nil, nil, "", []string{"how much of it is writes", "own consumption in CloudWatch, which is not known here", "--stream orders"}},
-		{"calm", 6000, 0, nil, busy, "", nil},
+		{"two items", []contributors.Series{series("acme/1", 99_000, 6000), series("acme/2", 49_500)}, 0.5},
+		{"approximate values above the key's", []contributors.Series{series("acme/1", 200_000)}, 1},
+		{"items of another key", []contributors.Series{series("other/1", 99_000)}, -1},
+		{"items of another minute", []contributors.Series{series("acme/1", 0, 6000)}, -1},
 	} {
-		t.Run(c.story, func(t *testing.T) {
-			t.Parallel()
-			reports := contributors.Reports{Accessed: []contributors.Series{series("acme", c.value)}, Throttled: []contributors.Series{series("acme", c.throttled)}, Minutes: minutesOf(c.table...), Warning: detect.DefaultWarning}
-			k := reports.Judge()[0]
-			k.SetItems(c.items)
-			k.Advise(contributors.Place{Table: "orders", Index: c.index, Headroom: detect.DefaultHeadroom})
-			for _, text := range c.says {
-				if !strings.Contains(k.First, text) {
-					t.Errorf("%q is not in %q", text, k.First)
-				}
-			}
-			if len(c.says) == 0 && k.First != "" || c.index != "" && strings.Contains(k.First, "local secondary") {
-				t.Errorf("%s: %q", k.Verdict, k.First)
-			}
-		})
+		k := reports.Judge()[0]
+		k.SetLargestItem(c.items)
+		if (k.LargestItem == nil) != (c.share < 0) || k.LargestItem != nil && *k.LargestItem != c.share {
+			t.Errorf("%s: %v", c.story, k.LargestItem)
+		}
 	}
 }

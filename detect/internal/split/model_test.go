@@ -172,6 +172,9 @@ func TestEvaluationOfSplitsAgainstAModel(t *testing.T) {
 	bursts, burstsRight, ill, near := 0, 0, 0, 0
 	all := append(slices.Clone(patterns), queue(90, 1300), queue(180, 1300), queue(600, 1300))
 	for i := range all {
+		if testing.Short() && i%3 > 0 {
+			continue // make eval and make test-full run every pattern
+		}
 		scales := []float64{1}
 		if *evalSeeds > 1 {
 			scales = append(scales, 1.6, 2.5)

@@ -4,15 +4,19 @@ import (
 	"bytes"
 	"encoding/json"
 	"math"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/aws/smithy-go/encoding/cbor"
 
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/contributors"
+	"github.com/keyheat/keyheat/detect/corroboration"
 	"github.com/keyheat/keyheat/internal/analyze"
 	"github.com/keyheat/keyheat/internal/analyze/tableinsights"
 	"github.com/keyheat/keyheat/internal/testsupport/cloudwatchtest"
+	"github.com/keyheat/keyheat/internal/testsupport/hostile"
 )
 
 // TestAttacksByCounts gives values that are no counts beside sound ones, from CloudWatch and from
@@ -35,9 +39,9 @@ func TestAttacksByCounts(t *testing.T) {
 					"Keys": cbor.List{cbor.String("acme")}, "Datapoints": cbor.List{cbor.Map{"Timestamp": at, "ApproximateValue": cbor.Float64(v)}},
 				}}}))
 			}
-			var out, said bytes.Buffer
+			var out bytes.Buffer
 			err := tableinsights.Run(t.Context(), settings(s), tableinsights.Options{
-				Table: "orders", Last: time.Hour, Out: &out, Err: &said, Format: analyze.FormatJSON,
+				Table: "orders", Last: time.Hour, Out: &out, Format: analyze.FormatJSON,
 				Policy: func(detect.Target) detect.Policy { return detect.DefaultPolicy() },
 			})
 			if out.Len() == 0 {
@@ -58,6 +62,73 @@ func TestAttacksByCounts(t *testing.T) {
 					t.Errorf("%v of %s: %+v", v, operation, k)
 				}
 			}
+		}
+	}
+}
+
+// TestNoNameIsShownRaw judges keys of a table and index whose every name is an attack, as
+// text and as JSON, until each verdict was given.
+func TestNoNameIsShownRaw(t *testing.T) {
+	t.Parallel()
+	m, given := hostile.New(7), map[contributors.Verdict]int{}
+	loads := []float64{0, 600, 6000, 100_000, 150_000, 179_000, 198_000, 280_000}
+	for n := range 60 {
+		s, target := cloudwatchtest.New(t), detect.Target{Table: m.Text()}
+		if m.Odds(2) {
+			target.Index = m.Text()
+		}
+		rules := []string{accessed, strings.Replace(accessed, "PKC", "PKT", 1), strings.Replace(accessed, "PKC", "SKC", 1)}
+		s.Describe(target.Table, target.Index, cloudwatchtest.Insights{Status: "ENABLED", Rules: rules[n%2:]})
+		at := time.Now().UTC().Truncate(time.Minute).Add(-20 * time.Minute)
+		put := func(metric detect.Metric, value float64) {
+			s.Put(cloudwatchtest.Metric{Table: target.Table, Index: target.Index, Name: string(metric)}, at, value)
+		}
+		put(corroboration.ConsumedWrite, 70_000)
+		if m.Odds(2) {
+			put(corroboration.ConsumedRead, 210_000)
+		}
+		if m.Odds(2) {
+			put(corroboration.WriteKeyRangeThrottles, 90)
+		}
+		if m.Odds(6) {
+			s.FailAll("GetMetricData", cloudwatchtest.Failure{Status: 400, Code: m.Text(), Message: m.Text()})
+		}
+		key, value := m.Text(), loads[n%len(loads)]
+		s.Contribute(accessed, at, value, key)
+		s.Contribute(rules[2], at, value/float64(1+n%3), key, m.Text())
+		if m.Odds(2) {
+			s.Contribute(rules[1], at, 90, key)
+			s.Contribute(rules[1], at, 7, key+"2")
+		}
+		for _, format := range tableinsights.Formats() {
+			var out bytes.Buffer
+			err := tableinsights.Run(t.Context(), settings(s), tableinsights.Options{
+				Table: target.Table, Index: target.Index, Last: time.Hour, Out: &out, Format: format, FailOn: detect.Info,
+				Policy: func(detect.Target) detect.Policy { return detect.DefaultPolicy() },
+			})
+			if err != nil {
+				if wrong := hostile.FaultOfSentence(err.Error()); wrong != "" {
+					t.Fatalf("an error lets %s through: %q", wrong, err)
+				}
+			}
+			if format == analyze.FormatTable {
+				if wrong := hostile.Fault(out.String()); wrong != "" {
+					t.Fatalf("the table lets %s through: %q", wrong, out.String())
+				}
+				continue
+			}
+			var r tableinsights.Result
+			if err := json.Unmarshal(out.Bytes(), &r); err != nil {
+				t.Fatalf("%v: %s", err, out.Bytes())
+			}
+			for _, k := range r.Keys {
+				given[k.Verdict]++
+			}
+		}
+	}
+	for _, v := range contributors.Verdicts() {
+		if given[v] == 0 {
+			t.Errorf("no key is %s: %v", v, given)
 		}
 	}
 }

@@ -3,269 +3,236 @@ package tableinsights
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
-	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
 
+	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/contributors"
+	"github.com/keyheat/keyheat/detect/corroboration"
 	"github.com/keyheat/keyheat/detect/wording"
 	"github.com/keyheat/keyheat/internal/analyze"
+	"github.com/keyheat/keyheat/internal/aws/cloudwatch"
+	"github.com/keyheat/keyheat/internal/aws/contributorinsights"
+	"github.com/keyheat/keyheat/internal/cli/terminal"
 )
 
 const (
-	// width is the length of a line that fits a terminal of 80 columns.
-	width = 79
-	// maxRows, maxCalm and maxExplained are the most keys that a terminal shows, the most
-	// calm ones among these, and the most that are explained; JSON has all.
-	maxRows, maxCalm, maxExplained = 25, 5, 8
+	// maxItems and maxCalm are the most items, and the most calm keys, that the table
+	// lists; JSON has all.
+	maxItems, maxCalm = 5, 5
+	// maxSteps is the most sentences about single keys.
+	maxSteps = 5
+	// divisible is the largest share of a key's load on one item that leaves key shards
+	// most of the load to divide.
+	divisible = 0.5
+
+	// enableRule begins the command that enables a rule.
+	enableRule = "aws cloudwatch enable-insight-rules --rule-names "
 )
 
 func (r *Result) write(out io.Writer, format analyze.Format) error {
+	all := r.text()
 	if format == analyze.FormatJSON {
-		all, err := wording.JSON(r)
-		if err == nil {
-			_, err = io.WriteString(out, all)
+		var err error
+		if all, err = wording.JSON(r); err != nil {
+			return err
 		}
-		return err
 	}
-	_, err := io.WriteString(out, r.text())
+	_, err := io.WriteString(out, all)
 	return err
 }
 
-// text returns the result for a person.
+// text returns the result for a person: a headline, a table, and a few lines below.
 func (r *Result) text() string {
 	var b strings.Builder
-	paragraph(&b, 0, r.verdict())
-	if len(r.Keys) > 0 {
-		b.WriteString("\n" + rows(r.Keys) + "\n")
-		if note := columns(r.Keys); note != "" {
-			paragraph(&b, 0, note)
-		}
-		explain(&b, r.Keys)
+	paragraph := func(sentences string) { b.WriteString(text.WrapSoft(sentences, terminal.Width) + "\n") }
+	paragraph(r.headline())
+	if len(r.Keys)+len(r.Items) > 0 {
+		b.WriteString("\n" + r.table() + "\n\n")
 	}
-	if worst := r.Items; len(worst) > 0 && worthItems(worst) {
-		b.WriteString("\nSingle items\n" + rows(groupAlike(worst)) + "\n")
-		if v := worst[0].Verdict; v == contributors.Over || v == contributors.AtLimit {
-			paragraph(&b, 0, "An item that is over a limit stays so: no split of its partition helps it.")
-		}
+	for _, line := range append(steps(r.Keys), r.Notes...) {
+		paragraph(line)
 	}
-	b.WriteString("\n")
-	for _, note := range r.Notes {
-		paragraph(&b, 0, note)
+	var trimmed strings.Builder
+	for line := range strings.Lines(b.String()) {
+		trimmed.WriteString(strings.TrimRight(line, " \n") + "\n")
 	}
-	if r.Judged {
-		paragraph(&b, 0, r.next())
-	}
-	return b.String()
+	return trimmed.String()
 }
 
-// verdict returns the first sentence; never that all is well.
-func (r *Result) verdict() string {
+// headline counts the keys of each verdict. It never calls a table healthy.
+func (r *Result) headline() string {
 	if !r.Judged {
 		return "Nothing could be judged: " + r.Unjudged + "."
 	}
-	keys, items := count(r.Keys), count(r.Items)
-	switch {
-	case keys.over > 0:
-		return fmt.Sprintf("Over a limit, or at it, in the mean of a minute: %s.", plural(int64(keys.over), "key"))
-	case items.over > 0:
-		return fmt.Sprintf("Over a limit, or at it, in the mean of a minute: %s.", plural(int64(items.over), "single item"))
-	case keys.full > 0:
-		return fmt.Sprintf("A partition was full while requests of %s were throttled. No key is proven over a limit in the mean of a minute.", plural(int64(keys.full), "key"))
-	case keys.served > 0:
-		return fmt.Sprintf("Over what one partition serves in the mean of a minute, by values that are approximate: %s. Meanwhile no request of that was throttled because of a key range.", plural(int64(keys.served), "key"))
-	case keys.unknown > 0:
-		s := fmt.Sprintf("No key is proven over a limit in the mean of a minute; of %s it is not known.", plural(int64(keys.unknown), "key"))
-		if r.KeyRange != nil && *r.KeyRange == 0 {
-			s += " No partition was full."
+	var counts []string
+	for _, v := range contributors.Verdicts() {
+		n := 0
+		for i := range r.Keys {
+			if r.Keys[i].Verdict == v {
+				n++
+			}
 		}
-		return s
-	case keys.throttled > 0:
-		return fmt.Sprintf("No reported key is over a limit in the mean of a minute. Requests of %s were throttled, for another reason than a full partition, or for one that is not known.", plural(int64(keys.throttled), "key"))
-	case keys.near > 0:
-		return fmt.Sprintf("No reported key is over a limit in the mean of a minute. Near it, or possibly so: %s. Single seconds, which decide, are not seen.", plural(int64(keys.near), "key"))
+		if n > 0 {
+			counts = append(counts, plural(int64(n), "key")+" "+string(v))
+		}
 	}
-	return "No reported key is over a limit in the mean of a minute. Single seconds, which decide, are not seen."
+	if len(counts) == 0 {
+		counts = []string{"no key to judge"}
+	}
+	return fmt.Sprintf("%s, %s to %s: %s.", wording.Printable(r.Target.Name()), r.From.Format(time.RFC3339), r.To.Format(time.RFC3339), strings.Join(counts, ", "))
 }
 
-// counts are how many keys are over a limit, or at it; had requests throttled while a
-// partition was full; are over and served; may be over, or were not counted; had requests
-// throttled though no partition is known to have been full; and are or may be near a limit.
-type counts struct{ over, full, served, unknown, throttled, near int }
+// table returns the keys, the worst first, and behind them the items that are not calm.
+func (r *Result) table() string {
+	t := terminal.Table{Columns: []terminal.Column{
+		{Name: "severity"}, {Name: "verdict"}, {Name: "key"}, {Name: "wcu/s", Right: true}, {Name: "rcu/s", Right: true},
+		{Name: "of limit", Right: true}, {Name: "throttled", Right: true}, {Name: "minute"},
+	}}
+	notable := len(r.Items) - countCalm(r.Items)
+	keys := r.Keys[:len(r.Keys)-max(0, countCalm(r.Keys)-maxCalm)]
+	items := r.Items[:min(notable, maxItems)]
+	for _, k := range slices.Concat(keys, items) {
+		name := wording.Printable(k.Key)
+		if k.SortKey != nil {
+			name += " / " + wording.Printable(*k.SortKey)
+		}
+		wcu, rcu, share, minute := "unknown", "unknown", "unknown", ""
+		if k.Bounds != nil {
+			wcu, rcu = wording.Range(k.WCU.Low, k.WCU.High), wording.Range(k.RCU.Low, k.RCU.High)
+			if share = wording.Percent(k.Share.High); share != wording.Percent(k.Share.Low) {
+				share = wording.PercentRange(k.Share.Low, k.Share.High)
+			}
+		}
+		if k.Minute != nil {
+			minute = k.Minute.UTC().Format("15:04") // a result covers a day at most
+		}
+		t.Add(string(k.Severity), string(k.Verdict), text.Trim(name, 40), wcu, rcu, share, wording.Count(k.Throttled), minute)
+	}
+	if left := len(r.Keys) - len(keys) + notable - len(items); left > 0 {
+		return t.Render(0) + fmt.Sprintf("\nand %s more: -o json has all", wording.Count(int64(left)))
+	}
+	return t.Render(0)
+}
 
-func count(keys []contributors.Key) (n counts) {
+// countCalm counts the keys without a minute near a limit and without throttling. They are
+// the last ones.
+func countCalm(keys []contributors.Key) (n int) {
 	for i := range keys {
-		switch k := &keys[i]; k.Verdict {
-		case contributors.Over, contributors.AtLimit:
-			n.over++
-		case contributors.PartitionFull:
-			n.full++
-		case contributors.OverNotThrottled:
-			n.served++
-		case contributors.Possible:
-			n.unknown++
-		case contributors.NotCounted:
-			if k.Full() > 0 {
-				n.full++
-			} else {
-				n.unknown++
-			}
-		case contributors.Near, contributors.PossiblyNear, contributors.Throttled:
-			if k.Throttled > 0 {
-				n.throttled++
-			} else {
-				n.near++
-			}
-		case contributors.NotOver:
+		if keys[i].Verdict == contributors.Under && keys[i].Throttled == 0 {
+			n++
 		}
 	}
 	return n
 }
 
-// next names a way to learn more about a key.
-func (r *Result) next() string {
-	return "Which seconds, why, and how many shards: from the table's stream with reporter analyze --stream " + r.Table +
-		", or from samples of the application's requests."
-}
-
-// columns explains two columns that cover different minutes.
-func columns(keys []contributors.Key) string {
-	for i := range keys {
-		if keys[i].Throttled > 0 {
-			return "WCU/S and RCU/S are those of MINUTE, on which the verdict rests; THROTTLED is the sum of all minutes."
+// steps returns a sentence for each key that needs something, or one for several keys that
+// need the same.
+func steps(keys []contributors.Key) (all []string) {
+	for i, n := 0, 1; i < len(keys) && len(all) < maxSteps; i, n = i+n, 1 {
+		step, subject := nextStep(&keys[i]), wording.Quote(keys[i].Key)
+		for i+n < len(keys) && nextStep(&keys[i+n]) == step {
+			n++
 		}
-	}
-	return ""
-}
-
-// fewAlike is the number of one key's items with one verdict, none over a limit, from
-// which one row stands for all.
-const fewAlike = 3
-
-// groupAlike returns items, with one in place of one key's items that differ only in
-// figures.
-func groupAlike(items []contributors.Key) (all []contributors.Key) {
-	type kind struct {
-		key     string
-		verdict contributors.Verdict
-	}
-	of := make(map[kind][]contributors.Key)
-	for _, k := range items {
-		of[kind{k.Key, k.Verdict}] = append(of[kind{k.Key, k.Verdict}], k)
-	}
-	told := make(map[kind]bool)
-	for _, k := range items {
-		as := kind{k.Key, k.Verdict}
-		switch {
-		case len(of[as]) < fewAlike || k.Verdict == contributors.Over || k.Verdict == contributors.AtLimit:
-			all = append(all, k)
-		case !told[as]:
-			told[as] = true
-			all = append(all, sumKeys(of[as]))
+		if n > 1 {
+			subject += " and " + plural(int64(n-1), "more key")
+		}
+		if step != "" {
+			all = append(all, subject+": "+step)
 		}
 	}
 	return all
 }
 
-// sumKeys returns items as one: the bounds hold each of them, and the throttled requests
-// are their sum. It has no minute if theirs differ.
-func sumKeys(items []contributors.Key) contributors.Key {
-	k := items[0]
-	k.SortKey = new(plural(int64(len(items)), "item"))
-	for _, other := range items[1:] {
-		k.Throttled += other.Throttled
-		if k.Bounds == nil || other.Bounds == nil {
-			k.Bounds = nil
-			continue
+// nextStep returns what to do about a key, in a sentence; empty for a calm key.
+func nextStep(k *contributors.Key) string {
+	proven := k.Bounds != nil && k.Share.Low >= detect.SaturatedFrom
+	switch {
+	case k.Verdict == contributors.Over && k.Served && k.Throttled == 0:
+		return "no full partition refused its requests. Change nothing now, and set an alarm on the table's KeyRangeThroughputThrottleEvents."
+	case k.Verdict == contributors.Over && !k.Served, k.Verdict == contributors.Full && proven:
+		if k.LargestItem != nil && *k.LargestItem > divisible {
+			return fmt.Sprintf("one item has %s of its load, and key shards do not divide an item. Write it less often, or cache it.", wording.Percent(*k.LargestItem))
 		}
-		k.Bounds = &contributors.Bounds{
-			WCU: contributors.Range{Low: min(k.WCU.Low, other.WCU.Low), High: max(k.WCU.High, other.WCU.High)},
-			RCU: contributors.Range{Low: min(k.RCU.Low, other.RCU.Low), High: max(k.RCU.High, other.RCU.High)},
-		}
-		if k.Minute != nil && !k.Minute.Equal(*other.Minute) {
-			k.Minute = nil
-		}
+		return "more table capacity will not help. Let clients back off for 15 minutes; if requests are still throttled, split the key."
+	case k.Verdict == contributors.Full:
+		return "a partition was full, perhaps because of another key. Let clients back off, and sample the requests to see which key fills it."
+	case k.KeyRange != nil && *k.KeyRange == 0:
+		return "no partition was full when its requests were throttled. Check the table's capacity, its maximum and the account's quota."
+	case k.Throttled > 0:
+		return "its throttle reason is not known. Read ThrottlingReasons in the application's exceptions."
+	case k.Verdict == contributors.Possible:
+		return "its reads and writes cannot be told apart. Sample its requests before you change anything."
+	case k.Verdict == contributors.Near:
+		return "single seconds may be over the limit. Sample its requests before you change anything."
 	}
-	return k
+	return ""
 }
 
-// rows writes keys, the worst first.
-func rows(keys []contributors.Key) string {
-	t := table.NewWriter()
-	t.SetStyle(table.StyleLight)
-	t.Style().Options = table.OptionsNoBordersAndSeparators
-	t.Style().Format.Header = text.FormatUpper
-	t.AppendHeader(table.Row{"severity", "verdict", "key", "minute", "wcu/s", "rcu/s", "throttled"})
-	shown := min(len(keys), maxRows, notable(keys)+maxCalm)
-	for i := range keys[:shown] {
-		k := &keys[i]
-		name := wording.Printable(k.Key)
-		if k.SortKey != nil {
-			name += " / " + wording.Printable(*k.SortKey)
+// note explains the gaps of the result. A gap that may hide a finding is incomplete too.
+func (r *reading) note(keys *pair, table *cloudwatch.Result) {
+	out, limit := &r.result, contributors.Decisive
+	note := func(format string, args ...any) { out.Notes = append(out.Notes, fmt.Sprintf(format, args...)) }
+	gap := func(why, format string, args ...any) {
+		out.incomplete = why
+		note(format, args...)
+	}
+	accessed, all := r.setup.Rules[contributorinsights.AccessedKeys]
+	if !out.Judged {
+		out.Unjudged = "no key is reported. The table is unused, or was not counted until now, or the rule is disabled: " + enableRule + accessed
+		if !all {
+			out.Unjudged = "no throttled key is reported. Only throttled keys are counted, so the table may be calm or unused. Count all keys: " + r.setup.EnableAll()
 		}
-		row := table.Row{k.Severity, k.Verdict, text.Trim(name, 40), "", "", "", wording.Count(k.Throttled)}
-		if k.Bounds != nil {
-			row[4], row[5] = k.WCU, k.RCU
-			if k.Minute != nil {
-				row[3] = k.Minute.UTC().Format(time.RFC3339)
-			}
+		note("%s", out.costs())
+		return
+	}
+	switch why := strings.TrimSuffix(table.Message, "."); {
+	case out.KeyRange == nil:
+		if table.State == corroboration.NoData {
+			why = "CloudWatch has no data of them"
 		}
-		t.AppendRow(row)
+		gap("the table's own consumption is not known", "The table's own consumption and throttling are not known: %s. Reads and writes of a key cannot be told apart.", why)
+	case *out.KeyRange == 0:
+		note("No partition was full: CloudWatch counts no request throttled because of a key range.")
+	default:
+		note("CloudWatch counts %s, with retries, throttled because of a key range.", plural(*out.KeyRange, "request"))
+		if len(keys.throttled.Series) == 0 {
+			gap("no throttled key is reported beside throttled requests", "No throttled key is reported. If the rule is disabled: %s", enableRule+r.setup.Rules[contributorinsights.ThrottledKeys])
+		}
 	}
-	var right []table.ColumnConfig
-	for _, name := range []string{"wcu/s", "rcu/s", "throttled"} {
-		right = append(right, table.ColumnConfig{Name: name, Align: text.AlignRight, AlignHeader: text.AlignRight})
+	switch {
+	case !all:
+		gap("only throttled keys are counted", "Only throttled keys are counted, and not their load. All keys, paid by every request: %s", r.setup.EnableAll())
+	case len(keys.accessed.Series) == 0:
+		gap("no key's load is reported", "No key's load is reported. If the rule is disabled: %s", enableRule+accessed)
+	case out.Unlisted > r.policy.Warning*limit:
+		gap("a key that the report does not list may be near a limit or over it", "A report lists %d keys. Other keys had up to %s of a limit in a minute: a shorter --last lists more of them.", contributorinsights.MostContributors, wording.PercentAtMost(out.Unlisted/limit))
+	case out.Unlisted > 0:
+		note("A report lists %d keys. No other key had more than %s of a limit in a minute.", contributorinsights.MostContributors, wording.PercentAtMost(out.Unlisted/limit))
 	}
-	t.SetColumnConfigs(right)
-	if more := len(keys) - shown; more > 0 {
-		return t.Render() + fmt.Sprintf("\nand %s more: -o json has all", wording.Count(int64(more)))
+	if keys.throttled.Unlisted > 0 {
+		note("Throttled keys beyond %d are not listed.", contributorinsights.MostContributors)
 	}
-	return t.Render()
+	if minutes := int64(out.To.Sub(out.From) / time.Minute); int64(out.Minutes) < minutes {
+		note("Keys were reported in %s of %s. The other minutes are unknown.", wording.Count(int64(out.Minutes)), plural(minutes, "minute"))
+	}
+	note("WCU/S, RCU/S and OF LIMIT (of one partition) are means of MINUTE, in UTC. THROTTLED counts all minutes. Counts are approximate, without PartiQL statements.")
+	note("No key is proven healthy: a key that is over a limit for single seconds is not seen.")
+	note("%s", out.costs())
+	note("Seconds, causes and key shards: reporter analyze --stream %s, or samples of the requests (docs/INSTRUMENTING.md).", wording.Printable(r.Table))
 }
 
-// notable returns how many keys are more than just not over; these are the first.
-func notable(keys []contributors.Key) int {
-	for i := range keys {
-		if calm(&keys[i]) {
-			return i
-		}
-	}
-	return len(keys)
+// costs describes the requests and their price.
+func (r *Result) costs() string {
+	return fmt.Sprintf("Read %s and %s for about $%.5f.", plural(r.Reports, "report"), plural(int64(r.Metrics), "metric"), r.CostUSD)
 }
 
-// calm reports whether nothing is to be said of a key: no minute's mean may be over, and
-// nothing was throttled.
-func calm(k *contributors.Key) bool {
-	return k.Throttled == 0 && (k.Verdict == contributors.NotOver || k.Verdict == contributors.NotCounted)
-}
-
-// explain gives the reason and the first remedy of the worst keys near or over a limit.
-// Text that several keys share is printed for the first of them.
-func explain(b *strings.Builder, keys []contributors.Key) {
-	near := 0
-	for i := range keys[:min(len(keys), maxExplained)] {
-		k := &keys[i]
-		if calm(k) {
-			continue
-		}
-		if k.Verdict == contributors.PossiblyNear {
-			if near++; near > 1 {
-				continue
-			}
-		}
-		fmt.Fprintf(b, "\n%s\n", wording.Quote(k.Key))
-		paragraph(b, 2, k.Why)
-		if k.First != "" {
-			paragraph(b, 2, "First: "+k.First)
-		}
+func plural(n int64, noun string) string {
+	if n == 1 {
+		return "1 " + noun
 	}
-}
-
-// paragraph writes sentences behind an indent, in lines that a terminal shows.
-func paragraph(out io.Writer, indent int, sentences string) {
-	for line := range strings.Lines(text.WrapSoft(sentences, width-indent) + "\n") {
-		fmt.Fprintln(out, strings.Repeat(" ", indent)+strings.TrimRight(line, " \n"))
-	}
+	return wording.Count(n) + " " + noun + "s"
 }

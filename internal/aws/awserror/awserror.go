@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"slices"
+	"strings"
 
 	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
 	"github.com/aws/smithy-go"
@@ -71,4 +72,25 @@ func Unreadable(err error, service string) error {
 		return nil
 	}
 	return fmt.Errorf("the endpoint does not speak %s's protocol: does AWS_ENDPOINT_URL name a stand-in that has no %s, or an old one?", service, service)
+}
+
+// Explain returns a sentence for an error of the SDK: the cause and the remedy. A caller
+// gives its own errors for a role without the permission and for a missing resource.
+func Explain(operation, service string, err, denied, missing error) error {
+	var failed smithy.APIError
+	switch {
+	case ErrUnanswered(err) != nil:
+		return fmt.Errorf("%s: %w", operation, ErrUnanswered(err))
+	case Unreadable(err, service) != nil:
+		return fmt.Errorf("%s: %w", operation, Unreadable(err, service))
+	case !errors.As(err, &failed):
+		return fmt.Errorf("%s: %w", operation, Inert(err))
+	case strings.HasPrefix(failed.ErrorCode(), "AccessDenied"), failed.ErrorCode() == "UnauthorizedOperation":
+		return denied
+	case strings.HasPrefix(failed.ErrorCode(), "ResourceNotFound"):
+		return missing
+	case ErrRefused(failed.ErrorCode()) != nil:
+		return fmt.Errorf("%s: %w", operation, ErrRefused(failed.ErrorCode()))
+	}
+	return fmt.Errorf("%s: %s", operation, Text(failed))
 }

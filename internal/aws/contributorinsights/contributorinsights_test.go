@@ -1,22 +1,18 @@
 package contributorinsights_test
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"math/rand/v2"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	awsretry "github.com/aws/aws-sdk-go-v2/aws/retry"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/cloudwatch"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/smithy-go"
 	"github.com/aws/smithy-go/middleware"
 
 	"github.com/keyheat/keyheat/internal/aws/awserror"
@@ -82,19 +78,19 @@ func text(t *testing.T, out *cloudwatch.GetInsightRuleReportOutput) string {
 	return string(all)
 }
 
-// TestReportsAreComplete: whatever keys there are, what is not listed is below the bound
-// that the report states, which is what was asked for but in minutes with too many keys.
+// TestReportsAreComplete: a report has every minute of the keys that it lists, and no other
+// key had more than its bound in any minute.
 func TestReportsAreComplete(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
-		keys  int
-		mean  float64
-		idle  int   // in how many of four minutes a key has nothing
-		calls int64 // the most that it may take; 0 for any number
-	}{{20, 1e5, 3, 1}, {300, 9000, 3, 3}, {300, 60_000, 3, 0}, {60, 300_000, 3, 0}, {60, 300_000, 0, 0}} {
+		keys int
+		mean float64
+		idle int  // in how many of four minutes a key has nothing
+		all  bool // whether a report lists all keys
+	}{{20, 1e5, 3, true}, {contributorinsights.MostContributors - 1, 1e5, 3, true}, {300, 9000, 3, false}, {300, 60_000, 3, false}, {60, 300_000, 0, false}} {
 		t.Run(fmt.Sprintf("%d keys of %g, idle %d", c.keys, c.mean, c.idle), func(t *testing.T) {
 			t.Parallel()
-			const span, enough = 90, 144_000
+			const span = 90
 			random := rand.New(rand.NewPCG(uint64(c.keys), uint64(c.mean)))
 			s := cloudwatchtest.New(t)
 			type keyMinute struct {
@@ -102,7 +98,6 @@ func TestReportsAreComplete(t *testing.T) {
 				at  int64
 			}
 			truth := map[keyMinute]float64{}
-			above := map[int64]int{}
 			for k := range c.keys {
 				for m := range span {
 					if random.IntN(4) < c.idle {
@@ -111,82 +106,33 @@ func TestReportsAreComplete(t *testing.T) {
 					at, key, value := noon.Add(time.Duration(m)*time.Minute), fmt.Sprint("k", k), random.ExpFloat64()*c.mean
 					s.Contribute(accessed, at, value, key)
 					truth[keyMinute{key, at.Unix()}] = value
-					if value > enough {
-						above[at.Unix()]++
-					}
 				}
 			}
-			// Of some ten thousand calls one loses its connection: as in use, the SDK repeats it.
-			r := contributorinsights.Reader{API: cloudwatch.New(s.Client().Options(), func(o *cloudwatch.Options) { o.Retryer = awsretry.NewStandard() })}
-			got, err := r.Read(t.Context(), accessed, noon, noon.Add(span*time.Minute), enough)
+			r := contributorinsights.Reader{API: s.Client()}
+			got, err := r.Read(t.Context(), accessed, noon, noon.Add(span*time.Minute))
 			if err != nil {
 				t.Fatal(err)
 			}
+			listed := map[string]bool{}
 			for _, series := range got.Series {
-				for _, p := range series.Points {
-					at := keyMinute{series.Keys[0], p.At.Unix()}
-					if truth[at] != p.Value {
-						t.Fatalf("%v has %g, and is reported with %g", at, truth[at], p.Value)
+				listed[series.Keys[0]] = true
+				for at, value := range series.Values {
+					if want := truth[keyMinute{series.Keys[0], at}]; want != value {
+						t.Fatalf("%s has %g at %d, and is reported with %g", series.Keys[0], want, at, value)
 					}
-					delete(truth, at)
-				}
-			}
-			full := 0
-			for _, n := range above {
-				if n > contributorinsights.MostContributors {
-					full++
+					delete(truth, keyMinute{series.Keys[0], at})
 				}
 			}
 			for at, value := range truth {
-				if value > got.Unlisted || value > enough && above[at.at] < contributorinsights.MostContributors {
-					t.Errorf("%v had %g, and is not listed; all others had at most %g", at, value, got.Unlisted)
+				if listed[at.key] || value > got.Unlisted {
+					t.Errorf("%v had %g, and is not listed; the bound is %g", at, value, got.Unlisted)
 				}
 			}
-			if got.Unlisted > enough && got.Open == 0 || got.Open < full {
-				t.Errorf("unlisted keys had up to %g, in %d minutes; %d have more keys than a report lists", got.Unlisted, got.Open, full)
+			if c.all != (got.Unlisted == 0) || r.Calls != 1 || len(got.Series) != min(c.keys, contributorinsights.MostContributors) {
+				t.Errorf("%d keys are listed after %d calls, and others had up to %g", len(got.Series), r.Calls, got.Unlisted)
 			}
-			if c.calls > 0 && r.Calls > c.calls || r.Calls > 2*span-1 || r.Calls > int64(s.Reports()) {
-				t.Errorf("it took %d calls", r.Calls)
-			}
-			if c.idle == 0 && full == 0 {
-				t.Error("no minute has more keys above what matters than a report lists")
-			}
-			t.Logf("%d keys in %d minutes: %d calls, at most %.0f unlisted, %d minutes open", c.keys, span, r.Calls, got.Unlisted, got.Open)
 		})
 	}
-}
-
-// TestThrottledCallsAreRepeated: and counted.
-func TestThrottledCallsAreRepeated(t *testing.T) {
-	t.Parallel()
-	s := cloudwatchtest.New(t)
-	s.Contribute(accessed, noon, 7, "acme")
-	slow := cloudwatchtest.Failure{Status: 400, Code: "ThrottlingException", Message: "Rate exceeded"}
-	s.Fail(slow, slow)
-	r := contributorinsights.Reader{API: s.Client()}
-	got, err := r.Read(t.Context(), accessed, noon, noon.Add(time.Hour), 1)
-	if err != nil || len(got.Series) != 1 || r.Calls != 3 || r.Throttled != 2 {
-		t.Errorf("%+v, %v after %d calls, %d of them throttled", got, err, r.Calls, r.Throttled)
-	}
-}
-
-// busy is a CloudWatch that throttles everything.
-type busy struct{ contributorinsights.API }
-
-func (busy) GetInsightRuleReport(context.Context, *cloudwatch.GetInsightRuleReportInput, ...func(*cloudwatch.Options)) (*cloudwatch.GetInsightRuleReportOutput, error) {
-	return nil, &smithy.GenericAPIError{Code: "Throttling", Message: "Rate exceeded"}
-}
-
-// TestThrottlingEnds: a CloudWatch that throttles for ever is not asked for ever.
-func TestThrottlingEnds(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		r, begin := contributorinsights.Reader{API: busy{}}, time.Now()
-		_, err := r.Read(t.Context(), accessed, noon, noon.Add(time.Hour), 1)
-		if took := time.Since(begin); !errors.Is(err, contributorinsights.ErrThrottled) || r.Calls < 5 || r.Calls != r.Throttled || took < 2*time.Second || took > 2*time.Minute {
-			t.Errorf("%v after %d calls in %s", err, r.Calls, took)
-		}
-	})
 }
 
 // TestReportFailures: each says what is wrong, and what to do.
@@ -195,39 +141,15 @@ func TestReportFailures(t *testing.T) {
 	for code, want := range map[string]error{
 		"AccessDeniedException": contributorinsights.ErrReportDenied, "AccessDenied": contributorinsights.ErrReportDenied,
 		"ResourceNotFoundException": contributorinsights.ErrNoRule, "ExpiredTokenException": awserror.ErrExpired,
-		"UnrecognizedClientException": awserror.ErrInvalid, "InternalServiceFault": nil,
+		"UnrecognizedClientException": awserror.ErrInvalid, "InternalServiceFault": nil, "ThrottlingException": contributorinsights.ErrThrottled,
 	} {
 		s := cloudwatchtest.New(t)
 		s.FailAll("GetInsightRuleReport", cloudwatchtest.Failure{Status: 400, Code: code, Message: "no"})
 		r := contributorinsights.Reader{API: s.Client()}
-		_, err := r.Read(t.Context(), accessed, noon, noon.Add(time.Hour), 1)
+		_, err := r.Read(t.Context(), accessed, noon, noon.Add(time.Hour))
 		if err == nil || want != nil && !errors.Is(err, want) || want == nil && !strings.Contains(err.Error(), code) {
 			t.Errorf("%s: %v", code, err)
 		}
-	}
-}
-
-// TestStates: rules have their states, over several pages, and a missing one has none.
-func TestStates(t *testing.T) {
-	t.Parallel()
-	s := cloudwatchtest.New(t)
-	for i := range 9 {
-		s.Contribute(fmt.Sprint("DynamoDBContributorInsights-PKC-t", i), noon, 1, "a")
-	}
-	s.Disable("DynamoDBContributorInsights-PKC-t7")
-	r := contributorinsights.Reader{API: s.Client()}
-	got, err := r.States(t.Context())
-	if err != nil || len(got) != 9 {
-		t.Fatal(got, err)
-	}
-	for rule, want := range map[string]string{"t7": "DISABLED", "t8": "ENABLED", "t": ""} {
-		if got := got["DynamoDBContributorInsights-PKC-"+rule]; got != want {
-			t.Errorf("%s is %q", rule, got)
-		}
-	}
-	s.FailAll("DescribeInsightRules", cloudwatchtest.Failure{Status: 403, Code: "AccessDenied", Message: "no"})
-	if _, err := r.States(t.Context()); !errors.Is(err, contributorinsights.ErrRulesDenied) {
-		t.Error(err)
 	}
 }
 

@@ -3,9 +3,8 @@
 // the reports of its rules.
 //
 // A report lists at most [MostContributors] keys, the keys with the highest minutes of
-// the requested time. So one call asks for the whole time first. If its last key has
-// enough in some minute for an unlisted key to matter, the two halves are asked for, down
-// to single minutes. Unlisted keys then have a bound, and a calm table costs one call.
+// the requested time. The lowest of these bounds every unlisted key. A shorter time has a
+// lower bound.
 //
 // Reports are ranked by Maximum: of DynamoDB's rules "only MaxContributorValue and
 // Maximum return useful statistics" (Guide, "CloudWatch Contributor Insights for

@@ -8,20 +8,18 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	awsretry "github.com/aws/aws-sdk-go-v2/aws/retry"
+	"github.com/aws/aws-sdk-go-v2/aws/retry"
 	"github.com/aws/aws-sdk-go-v2/service/cloudwatch"
 	"github.com/aws/smithy-go"
-	"github.com/cenkalti/backoff/v5"
 
 	"github.com/keyheat/keyheat/detect/contributors"
 	"github.com/keyheat/keyheat/detect/corroboration"
-	"github.com/keyheat/keyheat/internal/daemon/retry"
+	"github.com/keyheat/keyheat/internal/aws/awserror"
 )
 
-// API are the operations of CloudWatch that this package uses; *cloudwatch.Client is one.
+// API is the operation of CloudWatch that this package uses; *cloudwatch.Client has it.
 type API interface {
 	GetInsightRuleReport(context.Context, *cloudwatch.GetInsightRuleReportInput, ...func(*cloudwatch.Options)) (*cloudwatch.GetInsightRuleReportOutput, error)
-	DescribeInsightRules(context.Context, *cloudwatch.DescribeInsightRulesInput, ...func(*cloudwatch.Options)) (*cloudwatch.DescribeInsightRulesOutput, error)
 }
 
 const (
@@ -38,22 +36,13 @@ const (
 	Price = 0.01 / 1000
 
 	orderBy = "Maximum"
-	// tries bounds how often a throttled call is made, throttledFirst and throttledMost
-	// are the pauses between: CloudWatch takes 20 reports a second of an account and Region.
-	tries                         = 10
-	throttledFirst, throttledMost = 200 * time.Millisecond, 5 * time.Second
-	// maxPages bounds the pages of rules, of 500 each.
-	maxPages = 20
 )
 
 // ErrReportDenied means that this role may not read reports.
 var ErrReportDenied = errors.New("GetInsightRuleReport is denied: allow cloudwatch:GetInsightRuleReport to this role")
 
-// ErrRulesDenied means that this role may not ask for the state of rules.
-var ErrRulesDenied = errors.New("DescribeInsightRules is denied: allow cloudwatch:DescribeInsightRules to this role")
-
-// ErrThrottled means that CloudWatch refused a report again and again.
-var ErrThrottled = errors.New("CloudWatch takes no more reports of this account and region at the moment: try again later, or with a shorter time")
+// ErrThrottled means that CloudWatch throttled the requests for a report.
+var ErrThrottled = errors.New("CloudWatch throttles requests for reports of this account and region: try again in a minute")
 
 // ErrNoRule means that a rule is gone since it was asked for.
 var ErrNoRule = errors.New("CloudWatch no longer has the rule: Contributor Insights was disabled, or its mode was changed, at this moment: try again")
@@ -62,55 +51,39 @@ var ErrNoRule = errors.New("CloudWatch no longer has the rule: Contributor Insig
 type Report struct {
 	// Series are the listed keys, with the minutes of each.
 	Series []contributors.Series
-	// Unlisted is the most that a key can have had in a minute without being listed in
-	// it; zero if all keys are listed.
+	// Unlisted is the most that an unlisted key can have had in any minute; zero if all
+	// keys are listed.
 	Unlisted float64
-	// Open is in how many minutes more keys had enough than a report lists.
-	Open int
 }
 
 // Reader reads reports and counts its calls. It is for one goroutine.
 type Reader struct {
 	// API is CloudWatch.
 	API API
-	// Calls are the reports that were asked for; Throttled of them were refused, and asked
-	// for again.
-	Calls, Throttled int64
+	// Calls counts the requested reports.
+	Calls int64
 }
 
-// Read returns a rule's counts from one minute up to another, exclusive. In minutes
-// without a listing, a key had at most enough, except in the minutes that Open counts.
-func (r *Reader) Read(ctx context.Context, rule string, from, to time.Time, enough float64) (Report, error) {
-	g := gathering{values: map[string]map[int64]float64{}, keys: map[string][]string{}}
-	if err := r.read(ctx, rule, from, to, enough, &g); err != nil {
-		return Report{}, err
-	}
-	return g.report(), nil
-}
-
-// read asks for a time and, where that leaves too much open, for its halves.
-func (r *Reader) read(ctx context.Context, rule string, from, to time.Time, enough float64, into *gathering) error {
-	out, err := r.ask(ctx, rule, from, to)
-	if err == nil {
-		err = check(out)
+// Read returns a rule's counts from one minute up to another, exclusive.
+func (r *Reader) Read(ctx context.Context, rule string, from, to time.Time) (Report, error) {
+	r.Calls++
+	out, err := r.API.GetInsightRuleReport(ctx, &cloudwatch.GetInsightRuleReportInput{
+		RuleName: aws.String(rule), StartTime: aws.Time(from), EndTime: aws.Time(to),
+		Period: aws.Int32(60), MaxContributorCount: aws.Int32(MostContributors), OrderBy: aws.String(orderBy),
+	})
+	var failed smithy.APIError
+	if errors.As(err, &failed) {
+		if _, throttled := retry.DefaultThrottleErrorCodes[failed.ErrorCode()]; throttled {
+			return Report{}, ErrThrottled // after the SDK's own repetitions
+		}
 	}
 	if err != nil {
-		return err
+		return Report{}, awserror.Explain("GetInsightRuleReport", "CloudWatch", err, ErrReportDenied, ErrNoRule)
 	}
-	unlisted := into.add(out, from, to)
-	minutes := int(to.Sub(from) / time.Minute)
-	if unlisted <= enough || minutes < 2 {
-		if unlisted > enough {
-			into.open++
-		}
-		into.unlisted = max(into.unlisted, unlisted)
-		return nil
+	if err := check(out); err != nil {
+		return Report{}, err
 	}
-	half := from.Add(time.Duration(minutes/2) * time.Minute)
-	if err := r.read(ctx, rule, from, half, enough, into); err != nil {
-		return err
-	}
-	return r.read(ctx, rule, half, to, enough, into)
+	return newReport(out, from, to), nil
 }
 
 // check returns the fault of an answer that is no report.
@@ -137,125 +110,35 @@ func check(out *cloudwatch.GetInsightRuleReportOutput) error {
 	return nil
 }
 
-// ask makes one call, again where it is throttled.
-func (r *Reader) ask(ctx context.Context, rule string, from, to time.Time) (*cloudwatch.GetInsightRuleReportOutput, error) {
-	in := &cloudwatch.GetInsightRuleReportInput{
-		RuleName: aws.String(rule), StartTime: aws.Time(from), EndTime: aws.Time(to),
-		Period: aws.Int32(60), MaxContributorCount: aws.Int32(MostContributors), OrderBy: aws.String(orderBy),
-	}
-	out, err := backoff.Retry(ctx, func() (*cloudwatch.GetInsightRuleReportOutput, error) {
-		r.Calls++
-		out, err := r.API.GetInsightRuleReport(ctx, in)
-		if err == nil {
-			return out, nil
-		}
-		told := meaning("GetInsightRuleReport", err, ErrReportDenied, ErrNoRule)
-		if !isThrottled(err) {
-			return nil, backoff.Permanent(told)
-		}
-		r.Throttled++
-		return nil, fmt.Errorf("%w (%w)", ErrThrottled, told)
-	}, backoff.WithBackOff(retry.NewBackOff(throttledFirst, throttledMost)), backoff.WithMaxTries(tries), backoff.WithMaxElapsedTime(0))
-	return out, retry.Cause(err)
-}
-
-// isThrottled reports whether CloudWatch takes no more calls at the moment.
-func isThrottled(err error) bool {
-	var failed smithy.APIError
-	if !errors.As(err, &failed) {
-		return false
-	}
-	_, known := awsretry.DefaultThrottleErrorCodes[failed.ErrorCode()]
-	return known
-}
-
-// States returns the state of each rule, ENABLED or DISABLED: an empty report may come
-// from a rule that does not count.
-func (r *Reader) States(ctx context.Context) (map[string]string, error) {
-	states, in := map[string]string{}, &cloudwatch.DescribeInsightRulesInput{}
-	for range maxPages {
-		out, err := r.API.DescribeInsightRules(ctx, in)
-		if err != nil {
-			return nil, meaning("DescribeInsightRules", err, ErrRulesDenied, ErrNoRule)
-		}
-		for i := range out.InsightRules {
-			states[aws.ToString(out.InsightRules[i].Name)] = aws.ToString(out.InsightRules[i].State)
-		}
-		if in.NextToken = out.NextToken; aws.ToString(in.NextToken) == "" {
-			return states, nil
-		}
-	}
-	return nil, fmt.Errorf("DescribeInsightRules: more than %d pages", maxPages)
-}
-
-// Probe asks for a report of a rule that does not exist, and returns why reports may not be
-// read; nil when they may.
-func (r *Reader) Probe(ctx context.Context) error {
-	to := time.Now().Truncate(time.Minute)
-	_, err := r.ask(ctx, prefix+string(AccessedKeys)+"-keyheat-check", to.Add(-time.Minute), to)
-	if errors.Is(err, ErrNoRule) {
-		return nil
-	}
-	return err
-}
-
-// ExplainDisabled returns a sentence, with the remedy, if one of these rules does not
-// count; empty if they all count or CloudWatch gives no state.
-func (r *Reader) ExplainDisabled(ctx context.Context, s *Setup, rules ...Rule) string {
-	states, err := r.States(ctx)
-	if err != nil {
-		return ""
-	}
-	for _, rule := range rules {
-		if name := s.Rules[rule]; states[name] == "DISABLED" {
-			return "the rule " + name + " is disabled in CloudWatch: aws cloudwatch enable-insight-rules --rule-names " + name
-		}
-	}
-	return ""
-}
-
-// gathering is the sum of the reports so far.
-type gathering struct {
-	keys     map[string][]string
-	values   map[string]map[int64]float64
-	order    []string
-	unlisted float64
-	open     int
-}
-
-// add adds a report, and returns the most that a key can have had in one of its minutes
-// without being listed: the listed keys have the highest minutes of all.
-func (g *gathering) add(out *cloudwatch.GetInsightRuleReportOutput, from, to time.Time) (unlisted float64) {
+// newReport returns the values of a time. The listed keys have the highest minutes of all,
+// so the lowest of their highest minutes bounds unlisted keys.
+func newReport(out *cloudwatch.GetInsightRuleReportOutput, from, to time.Time) (r Report) {
+	known := make(map[string]map[int64]float64)
 	for i := range out.Contributors {
 		c := &out.Contributors[i]
 		id := strings.Join(c.Keys, "\x00")
-		if g.values[id] == nil {
-			g.keys[id], g.values[id] = c.Keys, map[int64]float64{}
-			g.order = append(g.order, id)
+		values := known[id]
+		if values == nil {
+			values = make(map[int64]float64)
+			known[id] = values
+			r.Series = append(r.Series, contributors.Series{Keys: c.Keys, Values: values})
 		}
 		highest := 0.0
 		for _, p := range c.Datapoints {
-			if of := aws.ToTime(p.Timestamp); of.Before(from) || !of.Before(to) {
+			time, value := aws.ToTime(p.Timestamp), aws.ToFloat64(p.ApproximateValue)
+			if time.Before(from) || !time.Before(to) {
 				continue
 			}
-			at, value := aws.ToTime(p.Timestamp).Unix()/60*60, aws.ToFloat64(p.ApproximateValue)
-			g.values[id][at] = max(g.values[id][at], value)
+			at := time.Unix() / 60 * 60
+			values[at] = max(values[at], value)
 			highest = max(highest, value)
 		}
-		if i == 0 || highest < unlisted {
-			unlisted = highest
+		if i == 0 || highest < r.Unlisted {
+			r.Unlisted = highest
 		}
 	}
 	if n := len(out.Contributors); n < MostContributors && aws.ToInt64(out.ApproximateUniqueCount) <= int64(n) {
-		return 0
-	}
-	return unlisted
-}
-
-func (g *gathering) report() Report {
-	r := Report{Unlisted: g.unlisted, Open: g.open}
-	for _, id := range g.order {
-		r.Series = append(r.Series, contributors.NewSeries(g.keys[id], g.values[id]))
+		r.Unlisted = 0
 	}
 	return r
 }

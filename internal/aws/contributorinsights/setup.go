@@ -64,7 +64,7 @@ func Describe(ctx context.Context, api Tables, of sample.Target) (Setup, error) 
 	}
 	out, err := api.DescribeContributorInsights(ctx, in)
 	if err != nil {
-		return Setup{}, meaning("DescribeContributorInsights", err, ErrDenied,
+		return Setup{}, awserror.Explain("DescribeContributorInsights", "DynamoDB", err, ErrDenied,
 			errors.New("there is no such table or index in this account and region: correct its name, AWS_REGION or the credentials"))
 	}
 	s := Setup{Target: of, Rules: map[Rule]string{}, status: out.ContributorInsightsStatus}
@@ -103,7 +103,7 @@ func (s *Setup) ErrDisabled() error {
 // advice is the command that enables it.
 func (s *Setup) advice() string {
 	return fmt.Sprintf("enable it for as long as you look for hot keys, with %s; or leave it enabled for throttled keys only, which is paid by throttled requests, with %s",
-		s.enable(types.ContributorInsightsModeAccessedAndThrottledKeys), s.enable(types.ContributorInsightsModeThrottledKeys))
+		s.EnableAll(), s.enable(types.ContributorInsightsModeThrottledKeys))
 }
 
 // enable returns the command that enables a mode.
@@ -115,11 +115,7 @@ func (s *Setup) enable(mode types.ContributorInsightsMode) string {
 	return command + " --contributor-insights-action ENABLE --contributor-insights-mode " + string(mode)
 }
 
-// EnableThrottled returns the command that counts throttled keys alone, EnableAll the
-// command that counts all keys.
-func (s *Setup) EnableThrottled() string { return s.enable(types.ContributorInsightsModeThrottledKeys) }
-
-// EnableAll is described at EnableThrottled.
+// EnableAll returns the command that counts all keys.
 func (s *Setup) EnableAll() string {
 	return s.enable(types.ContributorInsightsModeAccessedAndThrottledKeys)
 }
@@ -129,42 +125,9 @@ func (s *Setup) Says() string {
 	if err := s.ErrDisabled(); err != nil {
 		return err.Error()
 	}
+	names := strings.Join(slices.Sorted(maps.Values(s.Rules)), ", ")
 	if _, all := s.Rules[AccessedKeys]; all {
-		return "its Contributor Insights counts accessed and throttled keys, which is paid by every request (" + s.ruleNames() + "); throttled keys only, which costs little: " + s.EnableThrottled()
+		return "its Contributor Insights counts accessed and throttled keys, which is paid by every request (" + names + "); throttled keys only, which costs little: " + s.enable(types.ContributorInsightsModeThrottledKeys)
 	}
-	return "its Contributor Insights counts throttled keys only, which costs little (" + s.ruleNames() + "); accessed keys too, which is paid by every request: " + s.EnableAll()
-}
-
-// listed names the rules.
-func (s *Setup) ruleNames() string {
-	return strings.Join(slices.Sorted(maps.Values(s.Rules)), ", ")
-}
-
-// meaning returns a sentence for an error of the SDK: the cause and the remedy.
-func meaning(operation string, err, denied, missing error) error {
-	var failed smithy.APIError
-	switch {
-	case awserror.ErrUnanswered(err) != nil:
-		return fmt.Errorf("%s: %w", operation, awserror.ErrUnanswered(err))
-	case awserror.Unreadable(err, service(operation)) != nil:
-		return fmt.Errorf("%s: %w", operation, awserror.Unreadable(err, service(operation)))
-	case !errors.As(err, &failed):
-		return fmt.Errorf("%s: %w", operation, awserror.Inert(err))
-	case strings.HasPrefix(failed.ErrorCode(), "AccessDenied"), failed.ErrorCode() == "UnauthorizedOperation":
-		return denied
-	case strings.HasPrefix(failed.ErrorCode(), "ResourceNotFound"):
-		return missing
-	}
-	if wrong := awserror.ErrRefused(failed.ErrorCode()); wrong != nil {
-		return fmt.Errorf("%s: %w", operation, wrong)
-	}
-	return fmt.Errorf("%s: %s", operation, awserror.Text(failed))
-}
-
-// service returns the name of the one that has an operation.
-func service(operation string) string {
-	if operation == "DescribeContributorInsights" {
-		return "DynamoDB"
-	}
-	return "CloudWatch"
+	return "its Contributor Insights counts throttled keys only, which costs little (" + names + "); accessed keys too, which is paid by every request: " + s.EnableAll()
 }

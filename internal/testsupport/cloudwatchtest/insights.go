@@ -17,7 +17,6 @@ import (
 const (
 	mostContributors = 25
 	longestReport    = 24 * time.Hour
-	rulesPerPage     = 2 // 500 in the API: few, so that pages are read
 )
 
 // Insights is what DynamoDB says of a table's or index's Contributor Insights.
@@ -33,7 +32,6 @@ type insights struct {
 	rules   map[string]*rule
 	tables  map[[2]string]Insights // by table and index
 	failing map[string]Failure     // by operation
-	reports int
 }
 
 // rule is what one rule counted.
@@ -105,13 +103,6 @@ func (s *Server) FailAll(operation string, with Failure) {
 	s.failing[operation] = with
 }
 
-// Reports returns how many reports were returned.
-func (s *Server) Reports() int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.reports
-}
-
 // operationOf names what a request asks for.
 func operationOf(r *http.Request) string {
 	if target := r.Header.Get("X-Amz-Target"); target != "" {
@@ -168,32 +159,6 @@ func answerTables(w http.ResponseWriter, status int, body any) {
 	w.Header().Set("X-Amz-Crc32", strconv.FormatUint(uint64(crc32.ChecksumIEEE(text)), 10))
 	w.WriteHeader(status)
 	_, _ = w.Write(text)
-}
-
-// describeInsightRules answers a call. The caller holds mu.
-func (s *Server) describeInsightRules(in cbor.Map) (cbor.Map, *Failure) {
-	names := make([]string, 0, len(s.rules))
-	for name := range s.rules {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	begin := 0
-	if token, given := in["NextToken"].(cbor.String); given {
-		begin, _ = strconv.Atoi(string(token))
-	}
-	end := min(len(names), begin+rulesPerPage)
-	rules := cbor.List{}
-	for _, name := range names[begin:end] {
-		rules = append(rules, cbor.Map{
-			"Name": cbor.String(name), "State": cbor.String(s.rules[name].state),
-			"Schema": cbor.String(`{"Name": "ServiceLogRule", "Version": 1}`), "Definition": cbor.String("{}"), "ManagedRule": cbor.Bool(true),
-		})
-	}
-	out := cbor.Map{"InsightRules": rules}
-	if end < len(names) {
-		out["NextToken"] = cbor.String(strconv.Itoa(end))
-	}
-	return out, nil
 }
 
 // reportRequest is a request for a report.
@@ -254,7 +219,6 @@ func (s *Server) getInsightRuleReport(in cbor.Map) (cbor.Map, *Failure) {
 	if r == nil {
 		return nil, &Failure{http.StatusNotFound, "ResourceNotFoundException", "The rule " + q.rule + " does not exist"}
 	}
-	s.reports++
 	byKey, aggregate := map[string]*listed{}, 0.0
 	for _, c := range r.counts {
 		if c.minute < q.from || c.minute >= q.to || r.state != "ENABLED" {

@@ -133,7 +133,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	operation := map[string]func(cbor.Map) (cbor.Map, *Failure){
-		"GetMetricData": s.getMetricData, "GetInsightRuleReport": s.getInsightRuleReport, "DescribeInsightRules": s.describeInsightRules,
+		"GetMetricData": s.getMetricData, "GetInsightRuleReport": s.getInsightRuleReport,
 		"PutMetricData": func(in cbor.Map) (cbor.Map, *Failure) { return s.putMetricData(r, in) },
 	}[strings.TrimPrefix(r.URL.Path, service)]
 	if r.Method != http.MethodPost || operation == nil || r.Header.Get("Smithy-Protocol") != protocol {
