@@ -658,10 +658,10 @@ func concerns(of *detect.Finding, s keySeconds) string {
 	case of.Kind == detect.HotPartition:
 		return fmt.Sprintf("Requests of it may be refused nevertheless: at least one partition throttles without a key that is hot by itself, see --explain %s.", at)
 	case of.Key == "":
-		return fmt.Sprintf("But there is a finding (%s, %s) about %s as a whole, see --explain %s: %s.", of.Kind, of.Severity, at, at, say.Title(of))
+		return fmt.Sprintf("But there is a finding (%s, %s) about %s as a whole, see --explain %s.", of.Kind, of.Severity, at, at)
 	case of.Sharding != nil:
 		if shard, is := shardkey.Parse(s.key.Text); is && shard.Base == of.Sharding.Base {
-			return fmt.Sprintf("It is one of the %d shards of %s, of which there is a finding (%s, %s), see --explain %s: %s.", of.Sharding.Shards, wording.Quote(shard.Base), of.Kind, of.Severity, printable(shard.Base), say.Title(of))
+			return fmt.Sprintf("It is one of the %d shards of %s, of which there is a finding (%s, %s), see --explain %s.", of.Sharding.Shards, wording.Quote(shard.Base), of.Kind, of.Severity, printable(shard.Base))
 		}
 	}
 	return ""
