@@ -43,7 +43,7 @@ CONCURRENT = $(addprefix ./,$(sort $(patsubst %/,%,$(dir $(shell git grep -lE '\
 	'internal/*.go' 'sample/*.go' 'shardkey/*.go' ':!*_test.go' ':!internal/testsupport' ':!internal/web/browser')))))
 # All tests of these take minutes under the race detector: make test-full runs them. In CI
 # the judge's histories do, with two reporters and the delivery.
-SLOW_RACES := ./internal/judge ./internal/analyze
+SLOW_RACES := ./internal/judge ./internal/analyze ./internal/analyze/tablestream ./internal/web
 RACED = $(filter-out $(SLOW_RACES),$(CONCURRENT))
 
 .PHONY: test

@@ -22,7 +22,7 @@ func TestKafkaAndStreamsTogether(t *testing.T) {
 	l := layout{topic: "together", perSecond: 100_000, limit: 200_000}
 	w := newScenario(t, l.topic)
 	w.addCollectors(t, l.topic, []string{w.kafka.Addr}, w.postgres.URL("postgres"), `
-streams: {tables: [orders], consumer: e2e, lease: 6s}
+streams: {tables: [orders], consumer: e2e}
 commit: {interval: 500ms}
 `)
 	for _, c := range w.collectors {

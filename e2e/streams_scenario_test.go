@@ -34,7 +34,7 @@ func newStreamsScenario(t *testing.T, endpoint string, collectors int) *scenario
 	for i := range collectors {
 		name := fmt.Sprint("collector-", i)
 		c := newProcess(t, name, "collector run", fmt.Sprintf(`
-streams: {tables: [orders], consumer: e2e, lease: 6s}
+streams: {tables: [orders], consumer: e2e}
 store: {url: %q}
 commit: {interval: 500ms}
 admin: {listen: "%%listen%%"}
