@@ -64,6 +64,10 @@ browser: ## Hold the pages to a real Chromium, at three widths and in both colou
 	chromium=$$(scripts/ensure-chromium) && axe=$$(scripts/ensure-axe) && pgbin=$$(scripts/ensure-postgres) && cd internal/web/browser && go vet ./... && \
 	CHROMIUM="$$chromium" AXE="$$axe" PGBIN="$$pgbin" go test -count=1 -timeout 400s -run '$(or $(RUN),.)' ./... -args $(if $(SHOTS),-shots=$(abspath $(SHOTS)))
 
+.PHONY: prose
+prose: ## Print how long alerts are, and the longest of them
+	go test ./internal/say -run TestBudgets -v -count=1
+
 .PHONY: cover
 cover: ## Print the coverage of every package, and write .cache/cover.out
 	mkdir -p .cache

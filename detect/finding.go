@@ -286,18 +286,6 @@ func fingerprint(k Kind, key KeyRef) string {
 	return digest(parts...)
 }
 
-// FirstFix returns the first piece of advice that changes something; empty without one. A
-// hot key's capacity step only explains that capacity does not help. For TableStarvation
-// the capacity step is the fix.
-func (f *Finding) FirstFix() string {
-	for _, step := range f.Advice {
-		if step.Action != ActionCapacity || f.Kind == TableStarvation {
-			return step.Text
-		}
-	}
-	return ""
-}
-
 // numbered are the actions whose steps make as many shards, or parts, as Finding.Shards.
 var numbered = []string{ActionShard, ActionSplit, ActionRename, ActionMigrate}
 

@@ -79,6 +79,9 @@ type Incident struct {
 	// Announced reports that its firing was worth a message since it was opened. Its end
 	// will be, too.
 	Announced bool `json:"announced"`
+	// Undecided reports that the last message left open whether the incident heals by
+	// itself. One update follows when that is known.
+	Undecided bool `json:"undecided"`
 	// Root is the fingerprint of the finding that explains the others. Findings are the
 	// fingerprints of all.
 	Root     string   `json:"root"`
@@ -86,7 +89,7 @@ type Incident struct {
 	// ClaimedBy are the incidents of other causes that explain some of its findings, and
 	// the start of each claim. They take these findings over if the claim lasts.
 	ClaimedBy map[string]time.Time `json:"claimed_by,omitempty"`
-	// Title and Summary are for people. FirstFix is the first step to take.
+	// Title and Summary are for people. FirstFix is what to do now.
 	Title    string `json:"title"`
 	Summary  string `json:"summary"`
 	FirstFix string `json:"first_fix"`
@@ -172,7 +175,7 @@ func incidentOf(g []*Finding) Incident {
 		ID: root.Incident, Cause: causeFor(root), Target: root.Target,
 		Severity: root.Severity, State: root.State, OpenedAt: root.FirstSeen, LastSeen: root.LastSeen,
 		Root: root.Fingerprint, Findings: []string{},
-		Summary: root.Why, Labels: map[string]string{}, Notified: []string{}, Quality: root.Quality,
+		Labels: map[string]string{}, Notified: []string{}, Quality: root.Quality,
 	}
 	for _, f := range g {
 		i.Findings = append(i.Findings, f.Fingerprint)
@@ -184,7 +187,6 @@ func incidentOf(g []*Finding) Incident {
 			i.LastSeen = f.LastSeen
 		}
 	}
-	i.FirstFix = root.FirstFix()
 	return i
 }
 

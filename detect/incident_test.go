@@ -43,8 +43,8 @@ func TestAnIncidentIsItsFindings(t *testing.T) {
 	if i.Root != f.Fingerprint || len(i.Findings) != 1 || i.Findings[0] != f.Fingerprint || i.Severity != f.Severity || i.State != f.State {
 		t.Errorf("the incident %+v is not that of its finding", i)
 	}
-	if i.FirstFix != "first" || i.Summary != "why" || !i.OpenedAt.Equal(f.FirstSeen) || !i.LastSeen.Equal(f.LastSeen) || i.FiredAt != nil {
-		t.Errorf("the incident %+v does not say what its finding says", i)
+	if !i.OpenedAt.Equal(f.FirstSeen) || !i.LastSeen.Equal(f.LastSeen) || i.FiredAt != nil {
+		t.Errorf("the incident %+v has other times than its finding", i)
 	}
 }
 

@@ -102,6 +102,7 @@ const (
 	ActionCaller      = "caller"      // fix the caller
 	ActionShuffle     = "shuffle"     // change the order of the input
 	ActionRetry       = "retry"       // fix the caller's retries
+	ActionSpread      = "spread"      // write a burst later, or over more time
 	ActionCapacity    = "capacity"    // change the capacity, or explain why it does not help
 	ActionWait        = "wait"        // DynamoDB can help by itself
 	ActionPrewarm     = "prewarm"     // make room ahead of time

@@ -93,7 +93,8 @@ func analyzeCommand() *cobra.Command {
 	secretFile := c.Flags().String("keys-secret-file", "", "the `file` with the secret of hashed keys, if a policy hashes keys")
 	proposed := c.Flags().StringArray("candidate", nil, "evaluate another partition `key`: pk, sk, attributes, @date, @hour, @month and, last, hash(PART)%N, joined with #; repeatable")
 	_ = c.MarkFlagFilename("tables", "yaml", "yml")
-	explain := c.Flags().StringArray("explain", nil, "explain a `key`, with all figures and the arithmetic; repeatable")
+	explain := c.Flags().StringArray("explain", nil, "explain a `key`: harm, cause, what to do now, whether it heals, and the lasting fix; repeatable")
+	verbose := c.Flags().Bool("verbose", false, "with --explain: the evidence, the bounds and each step in full")
 	code := c.Flags().StringArray("code", nil, "with --explain: print the code for the key's shards in a `language`: "+languages()+"; repeatable")
 	whatIf := c.Flags().StringArray("what-if", nil, "evaluate a key with N shards and F times the load, as `KEY=N[,xF]`; repeatable")
 	failOn := c.Flags().String("fail-on", "", "exit with 2 when a finding is of this `severity` or worse: "+severities())
@@ -155,6 +156,9 @@ func analyzeCommand() *cobra.Command {
 		if len(written) > 0 && len(*explain) == 0 {
 			return cli.Wrong(errors.New("--code: give the key with --explain"))
 		}
+		if *verbose && len(*explain) == 0 {
+			return cli.Wrong(errors.New("--verbose: give the key with --explain"))
+		}
 		var candidates []analyze.Candidate
 		for _, text := range *proposed {
 			candidate, err := analyze.ParseCandidate(text)
@@ -172,7 +176,7 @@ func analyzeCommand() *cobra.Command {
 		options := analyze.Options{
 			Paths: files, In: c.InOrStdin(), Out: c.OutOrStdout(), Err: c.ErrOrStderr(),
 			Format: analyze.Format(*format), Top: *top, Tables: section.Tables.Decoding(), Mapping: mapping,
-			Candidates: candidates, Explain: *explain, Code: written, WhatIf: questions,
+			Candidates: candidates, Explain: *explain, Verbose: *verbose, Code: written, WhatIf: questions,
 			Policy: section.DetectPolicy, Facts: section.Tables.Facts, Hide: hide, FailOn: detect.Severity(*failOn), Memory: int64(memory),
 		}
 		if err := stream.open(c, &options, section.Tables); err != nil {
@@ -350,10 +354,10 @@ func (f *insightsFlags) run(c *cobra.Command, files []string, o tableinsights.Op
 	if *f.table == "" {
 		return cli.Wrong(errors.New("--index: name its table with --contributor-insights"))
 	}
-	for _, of := range []string{"stream", "follow", "requests", "map", "map-file", "time-unit", "time-layout", "table", "candidate", "explain", "code", "what-if", "headroom"} {
+	for _, of := range []string{"stream", "follow", "requests", "map", "map-file", "time-unit", "time-layout", "table", "candidate", "explain", "verbose", "code", "what-if", "headroom"} {
 		if c.Flags().Changed(of) {
 			more := ""
-			if of == "explain" || of == "code" || of == "what-if" {
+			if of == "explain" || of == "verbose" || of == "code" || of == "what-if" {
 				more = fmt.Sprintf(": give it with --stream %s, or with files of samples", *f.table)
 			}
 			return cli.Wrong(fmt.Errorf("--%s needs single requests, which --contributor-insights does not have%s", of, more))

@@ -15,11 +15,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/keyheat/keyheat/detect"
-	"github.com/keyheat/keyheat/detect/wording"
 	"github.com/keyheat/keyheat/internal/alert/notify"
 	"github.com/keyheat/keyheat/internal/alert/routing"
 	"github.com/keyheat/keyheat/internal/cli"
 	"github.com/keyheat/keyheat/internal/daemon/retry"
+	"github.com/keyheat/keyheat/internal/say"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/store"
 )
@@ -219,7 +219,7 @@ func testIncident(severity detect.Severity, policy func(detect.Target) detect.Po
 	f.Reason, f.Shards = detect.Undetermined, 1
 	f.Advice = []detect.Step{{Action: detect.ActionShard, Text: "Nothing is to be done."}}
 	i := detect.Incidents([]detect.Finding{f})[0]
-	i.Title = wording.Title(&f)
+	i.Title = say.Title(&f)
 	i.FiredAt, i.Labels, i.RunbookURL = &now, map[string]string{notify.TestLabel: "true"}, policy(f.Target).Runbook(f.Kind)
 	return i, f
 }

@@ -143,8 +143,9 @@ func TestWritesOfAGlobalTableCountInEveryRegion(t *testing.T) {
 					t.Errorf("%s: another judge goes on with %s in %s, %+v", c.says, f.Kind, f.Region, f.Replication)
 				}
 			}
-			if i := incidents[0]; c.root != "" && i.Region != c.root || !strings.Contains(i.Summary, c.why) {
-				t.Errorf("%s, %s: told of %s: %s", c.says, order, i.Region, i.Summary)
+			root := detect.Roots(found)[0][0]
+			if c.root != "" && root.Region != c.root || incidents[0].Root != root.Fingerprint || !strings.Contains(root.Why, c.why) {
+				t.Errorf("%s, %s: told of %s: %s", c.says, order, root.Region, root.Why)
 			}
 		}
 	}

@@ -19,7 +19,7 @@ import (
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/board"
 	"github.com/keyheat/keyheat/detect/keydesign"
-	"github.com/keyheat/keyheat/detect/wording"
+	"github.com/keyheat/keyheat/internal/say"
 	"github.com/keyheat/keyheat/internal/testsupport/scenario"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sketch"
@@ -114,12 +114,72 @@ type judged struct {
 	pages int
 	// fired is the worst severity of an incident while it fired.
 	fired detect.Severity
+	// first is what on-call reads of the first incident that fired within its first seconds.
+	first string
 	// members are what the findings of each incident were ever about, by its ID.
 	members map[string]map[detect.KeyRef]bool
 }
 
 // checkSeconds is how often the findings are looked at, as a judge does.
 const checkSeconds = 30
+
+// briefsFile holds what on-call reads of each world: the first alert, and the incidents at
+// the end. updateBriefs writes it anew.
+const briefsFile = "testdata/briefs.txt"
+
+var updateBriefs = flag.Bool("briefs", false, "write "+briefsFile+" anew")
+
+// briefs returns what on-call reads of the world.
+func (w *fieldWorld) briefs(j *judged) string {
+	text := "=== " + w.Name + "\n" + w.Says + "\n"
+	if j.first != "" {
+		text += "--- the first alert\n" + j.first
+	}
+	for _, group := range detect.Roots(j.found) {
+		text += fmt.Sprintf("--- at the end (%s)\n", group[0].State) + briefText(group[0])
+	}
+	return text
+}
+
+// readBriefs returns the sections of the golden file, by the names of their worlds.
+func readBriefs(t *testing.T) map[string]string {
+	t.Helper()
+	text, err := os.ReadFile(briefsFile)
+	if err != nil && !*updateBriefs {
+		t.Fatal(err)
+	}
+	all := map[string]string{}
+	for _, section := range strings.SplitAfter(string(text), "\n=== ") {
+		section = "=== " + strings.TrimSuffix(strings.TrimPrefix(section, "=== "), "=== ")
+		name, _, _ := strings.Cut(strings.TrimPrefix(section, "=== "), "\n")
+		all[name] = section
+	}
+	return all
+}
+
+// firstSeconds is how many seconds of a world an alert is looked for in each second.
+const firstSeconds = 10
+
+// firingBrief returns what on-call reads of the worst incident that fires; empty if none does.
+func firingBrief(found []detect.Finding) string {
+	for _, i := range detect.Incidents(found) {
+		if i.State != detect.Firing {
+			continue
+		}
+		for k := range found {
+			if found[k].Fingerprint == i.Root {
+				return briefText(&found[k])
+			}
+		}
+	}
+	return ""
+}
+
+// briefText writes a finding as an alert does.
+func briefText(f *detect.Finding) string {
+	brief := say.New(f)
+	return fmt.Sprintf("[%s] %s\n%s\n", strings.ToUpper(string(f.Severity)), brief.Title, say.Text(brief.Lines()))
+}
 
 // judge lets a board observe the world second by second.
 func (w *fieldWorld) judge() (j judged) {
@@ -164,12 +224,15 @@ func (w *fieldWorld) judge() (j judged) {
 			b.Observe(&all[i])
 		}
 		b.Settle(second, true)
+		if j.first == "" && second-w.Start.Unix() < firstSeconds {
+			j.first = firingBrief(b.Findings())
+		}
 		if second%checkSeconds == 0 {
 			check()
 		}
 	})
 	check()
-	wording.SetTitles(j.incidents, j.found)
+	say.Describe(j.incidents, j.found)
 	return j
 }
 
@@ -222,11 +285,22 @@ var fixes = map[string][]advised{
 
 // isFix reports whether the finding's first fix is the one that the specialist calls so.
 func isFix(root *detect.Finding, word string) bool {
-	first := root.FirstFix()
+	first := firstFix(root)
 	at := slices.IndexFunc(root.Advice, func(s detect.Step) bool { return s.Text == first })
 	return at >= 0 && slices.ContainsFunc(fixes[word], func(a advised) bool {
 		return root.Advice[at].Action == a.action && strings.Contains(first, a.words)
 	})
+}
+
+// firstFix returns the text of the first step that changes something; empty without one.
+// The capacity step of a hot key only explains that capacity does not help.
+func firstFix(f *detect.Finding) string {
+	for _, step := range f.Advice {
+		if step.Action != detect.ActionCapacity || f.Kind == detect.TableStarvation {
+			return step.Text
+		}
+	}
+	return ""
 }
 
 // disagreements returns what the verdict says otherwise than the specialist.
@@ -266,11 +340,11 @@ func (w *fieldWorld) disagreements(j *judged) (all []string) {
 	if e.Reason != "" && root.Reason != e.Reason {
 		add("the reason is %s", root.Reason)
 	}
-	if page := incident.Title + ". " + incident.Summary + " " + incident.FirstFix; !says(page, e.Because) {
+	if page := incident.Title + ". " + root.Why + " " + firstFix(root); !says(page, e.Because) {
 		add("its page does not say %q: %s", e.Because, page)
 	}
 	if e.Fix != "" && !isFix(root, e.Fix) {
-		add("first fix %.60q", root.FirstFix())
+		add("first fix %.60q", firstFix(root))
 	}
 	if e.Share {
 		w.shared(j, root, group, add)
@@ -326,8 +400,13 @@ func TestWorlds(t *testing.T) {
 	if len(all) < 60 {
 		t.Fatalf("%d worlds, want at least 60", len(all))
 	}
-	rows := make([]table.Row, len(all))
+	rows, briefs, golden := make([]table.Row, len(all)), make([]string, len(all)), readBriefs(t)
 	t.Cleanup(func() {
+		if *updateBriefs {
+			if err := os.WriteFile(briefsFile, []byte(strings.Join(briefs, "")), 0o600); err != nil {
+				t.Error(err)
+			}
+		}
 		view := table.NewWriter()
 		view.AppendHeader(table.Row{"world", "expected", "got", "agree"})
 		view.AppendRows(rows)
@@ -342,6 +421,10 @@ func TestWorlds(t *testing.T) {
 			}
 			j := w.judge()
 			checkSteps(t, j.found)
+			briefs[n] = w.briefs(&j)
+			if !*updateBriefs && briefs[n] != golden[w.Name] {
+				t.Errorf("its alerts changed (-args -briefs writes the golden file anew):\n%s\nwas:\n%s", briefs[n], golden[w.Name])
+			}
 			wrong := w.disagreements(&j)
 			if !testing.Short() || w.Open != "" || n%4 == 0 { // make test-full reads the pages of all
 				wrong = append(wrong, w.explanations(t, &j)...)

@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"github.com/keyheat/keyheat/detect"
-	"github.com/keyheat/keyheat/detect/wording"
 	"github.com/keyheat/keyheat/internal/analyze"
+	"github.com/keyheat/keyheat/internal/say"
 )
 
 // screenLines and screenColumns are what a terminal shows.
@@ -52,7 +52,7 @@ func (w *fieldWorld) explained(t *testing.T, keys []string) []string {
 	in, samples := io.Pipe()
 	go func() { _ = samples.CloseWithError(w.write(samples)) }() // it returns nil
 	var out bytes.Buffer
-	if err := analyze.Run(t.Context(), analyze.Options{Paths: []string{"-"}, In: in, Out: &out, Facts: w.facts, Explain: keys}); err != nil {
+	if err := analyze.Run(t.Context(), analyze.Options{Paths: []string{"-"}, In: in, Out: &out, Facts: w.facts, Explain: keys, Verbose: true}); err != nil {
 		_ = in.Close()
 		t.Fatal(err)
 	}
@@ -92,8 +92,8 @@ func hasFinding(page string) bool {
 	return strings.Contains(page, "\nWhat to do, in order\n") || strings.Contains(page, "\nWhat can be done for this key alone\n")
 }
 
-// illegible returns what is wrong with a page about a finding: lines that a terminal
-// breaks, and a first fix that does not begin on the first screen.
+// illegible returns the faults of a page about a finding: lines that a terminal breaks,
+// and an answer to "what now?" that is not on the first screen.
 func illegible(page string) (all []string) {
 	lines := strings.Split(page, "\n")
 	for _, line := range lines {
@@ -102,10 +102,10 @@ func illegible(page string) (all []string) {
 		}
 	}
 	fix := slices.IndexFunc(lines, func(line string) bool {
-		return strings.HasPrefix(line, "  1. ") || strings.HasPrefix(line, "  Do this first: ")
+		return strings.HasPrefix(line, "  Now    ")
 	})
 	if fix < 0 || fix >= screenLines {
-		all = append(all, "no first fix on the first screen:\n"+page)
+		all = append(all, "no answer on the first screen:\n"+page)
 	}
 	return all
 }
@@ -117,7 +117,7 @@ func (j *judged) texts() (all []string) {
 	}
 	for i := range j.found {
 		f := &j.found[i]
-		all = append(all, wording.Title(f), f.Why)
+		all = append(all, say.Title(f), f.Why)
 		for _, s := range f.Advice {
 			all = append(all, s.Text, s.Basis)
 		}
@@ -157,10 +157,10 @@ func TestSecondsOverOfSeveralKeys(t *testing.T) {
 		{"status-key", "tasks", []string{"Leaves: about 800 WCU on\n     average on the fullest part, 80% of the limit", "sharded as OPEN#SHARD_0 to\n     OPEN#SHARD_1"}},
 		{"status-key", "RUNNING", []string{"No finding: a second has up to 80% of what one partition serves, and a\n  warning is of more than 80%"}},
 		{"country-key", "visits", []string{"2. Meanwhile adaptive capacity can split the items of the values that are", "  over        180 seconds in which any value was", "WCU of the hottest value over 180 seconds", "the hottest value has 36.8% of the load"}},
-		{"country-key", "C7", []string{"But there is a finding (low_cardinality_key, critical) about visits as a\n  whole, see --explain visits: the key has few values"}},
+		{"country-key", "C7", []string{"But there is a finding (low_cardinality_key, critical) about visits as a\n  whole, see --explain visits."}},
 		{"uneven-shards", "total#SHARD_*", []string{"  over        180 seconds in which any shard was", "3,100 WCU at 2026-03-10 09:00:00 UTC, of 10 shards together; the\n              fullest has up to 1,300 WCU in a second, 130% of the 1,000"}},
 		{"uneven-shards", "counters", []string{"uneven_shards total#SHARD_*: 3,100 WCU in 10 shards, of which the fullest\n      has 130% of the limit"}},
-		{"uneven-shards", "total#SHARD_1", []string{"It is one of the 10 shards of “total”, of which there is a finding\n  (uneven_shards, critical), see --explain total: one of the shards alone has"}},
+		{"uneven-shards", "total#SHARD_1", []string{"It is one of the 10 shards of “total”, of which there is a finding\n  (uneven_shards, critical), see --explain total."}},
 		{"gsi-hot-read", "OPEN", []string{"1. Query by an index key with more values", "5. Meanwhile adaptive capacity can split this"}},
 		{"gsi-hot-read", "orders/by-status", []string{"Do this first: Query by an index key with more values", "what its values are"}},
 		{"rolling-day", "log#<date>", []string{"  over        180 seconds in which any of the keys was"}},
@@ -228,7 +228,7 @@ func TestWhatPeopleAreTold(t *testing.T) {
 		world string
 		says  []string
 	}{
-		{"flush-of-a-hot-key", []string{"one caller alone makes key “tenant#big” hot, for 2 min 50 s", "these times do not, and have “batch” write each request's own time"}},
+		{"flush-of-a-hot-key", []string{"The caller “batch” alone makes 100% of the key's load", "these times do not, and have “batch” write each request's own time"}},
 		{"queue", []string{"jobs are in order within a shard only. SQS is the queue that needs no shards.", "it alone fills a partition at about 1,180 write units a second"}},
 		{"rolling-minute-number", []string{"Two causes meet: each minute's load is on one key", "With 100% of the writes on the key of one minute"}},
 	} {

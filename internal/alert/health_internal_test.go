@@ -324,8 +324,8 @@ func TestALateNotificationTellsOfNow(t *testing.T) {
 			t.Fatalf("%d arrived: %+v", len(took), took)
 		}
 		now, next := took[0].Notice, took[1].Notice
-		if now.Event != "firing" || now.Severity() != detect.Critical || now.Finding.Peak.WCU.Value != 2400 || !strings.Contains(now.Title, "2,400 WCU/s") {
-			t.Errorf("the late one is %s, %s: %s", now.Event, now.Severity(), now.Title)
+		if now.Event != "firing" || now.Severity() != detect.Critical || now.Finding.Peak.WCU.Value != 2400 || !strings.Contains(now.Brief.Why, "2,400 WCU/s") {
+			t.Errorf("the late one is %s, %s: %s", now.Event, now.Severity(), now.Brief.Why)
 		}
 		const delay = "Delivered 40 min late: the receiver took no notifications from 00:00 to 00:40 UTC"
 		if now.Delay != delay || !strings.Contains(now.Text(), "\nDelay: "+delay+"\n") {

@@ -23,9 +23,9 @@ import (
 	"github.com/keyheat/keyheat/detect/keydesign"
 	"github.com/keyheat/keyheat/detect/recipe"
 	"github.com/keyheat/keyheat/detect/whatif"
-	"github.com/keyheat/keyheat/detect/wording"
 	"github.com/keyheat/keyheat/internal/analyze/intake"
 	"github.com/keyheat/keyheat/internal/cli/terminal"
+	"github.com/keyheat/keyheat/internal/say"
 	"github.com/keyheat/keyheat/internal/settings/format"
 	"github.com/keyheat/keyheat/internal/source/files"
 	"github.com/keyheat/keyheat/sample"
@@ -79,8 +79,10 @@ type Options struct {
 	Hide func(*sample.Record)
 	// Candidates are other partition keys to compare with the present ones.
 	Candidates []Candidate
-	// Explain lists keys, or patterns of several keys, to explain in full.
+	// Explain lists keys, or patterns of several keys, to explain. Verbose adds the
+	// evidence, the bounds and the steps in full.
 	Explain []string
+	Verbose bool
 	// Code lists the languages of the code for explained keys' shards.
 	Code []recipe.Language
 	// WhatIf are questions about other numbers of shards.
@@ -264,7 +266,7 @@ func (f *fold) result(o Options) *Result {
 		forecast.Apply(found, grown.forecastFinding(found), policy(found.Target).Headroom)
 	}
 	r.Incidents = detect.Incidents(r.Findings)
-	wording.SetTitles(r.Incidents, r.Findings)
+	say.Describe(r.Incidents, r.Findings)
 	r.Candidates = f.candidateViews(options)
 	r.WhatIf = f.answers(o, r.Findings, policy)
 	return r

@@ -329,7 +329,7 @@ func TestAKeyThatIsNotThere(t *testing.T) {
 	t.Parallel()
 	var out strings.Builder
 	must(t, analyze.Run(t.Context(), analyze.Options{
-		Paths: []string{"-"}, In: strings.NewReader("garbage\n" + line(0, "orders", "k", 1)), Out: &out, Explain: []string{"nope"},
+		Paths: []string{"-"}, In: strings.NewReader("garbage\n" + line(0, "orders", "k", 1)), Out: &out, Explain: []string{"nope"}, Verbose: true,
 	}))
 	for _, part := range []string{"nope is not in the samples", "1 samples counted, 1 bad"} {
 		if !strings.Contains(out.String(), part) {

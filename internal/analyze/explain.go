@@ -14,6 +14,7 @@ import (
 	"github.com/keyheat/keyheat/detect/whatif"
 	"github.com/keyheat/keyheat/detect/wording"
 	"github.com/keyheat/keyheat/internal/analyze/intake"
+	"github.com/keyheat/keyheat/internal/say"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/shardkey"
 	"github.com/keyheat/keyheat/sketch"
@@ -85,6 +86,7 @@ type explanation struct {
 	facts       func(detect.Target) *detect.TableFacts
 	policy      func(detect.Target) detect.Policy
 	roots       map[string]*detect.Finding // what incidents are about, by their IDs
+	verbose     bool
 }
 
 // maxSuggestions is how many other keys are named when the key is not in the
@@ -93,7 +95,7 @@ const maxSuggestions = 10
 
 // explain gathers what is known of a key.
 func (f *fold) explain(key string, r *Result, o Options) *explanation {
-	e := &explanation{code: o.Code, facts: o.Facts, policy: o.board().Policy, key: key, seconds: f.find(key), tables: map[detect.Target]detect.Table{}, whole: r.wholeTables(key), samplesRead: r.samplesRead(), samples: r.Samples, roots: rootsByIncident(r.Findings)}
+	e := &explanation{verbose: o.Verbose, code: o.Code, facts: o.Facts, policy: o.board().Policy, key: key, seconds: f.find(key), tables: map[detect.Target]detect.Table{}, whole: r.wholeTables(key), samplesRead: r.samplesRead(), samples: r.Samples, roots: rootsByIncident(r.Findings)}
 	for i := range r.Findings {
 		found := &r.Findings[i]
 		if !found.Kind.OfKey() && found.Severity != detect.Info {
@@ -193,16 +195,77 @@ func notInSamples(key string) string {
 	return fmt.Sprintf("%s is not in the samples, or its load was too low to be kept.", printable(key))
 }
 
-// finding writes a page about one finding.
+// finding writes a page about one finding: its answers, its load and the steps. With
+// verbose it also writes the evidence and the arithmetic.
 func (e *explanation) finding(p *page, f *detect.Finding) {
 	p.line("%s in %s", subject(f), target(f.Target))
-	p.paragraph(2, "  ", fmt.Sprintf("%s (%s): %s.", strings.ToUpper(string(f.Severity)), f.Kind, wording.Headline(f)))
-
-	p.heading("Load")
+	p.line("  %s, %s (%s)", strings.ToUpper(string(f.Severity)), f.State, f.Kind)
+	p.line("")
+	brief := say.New(f)
+	for _, l := range brief.Lines() {
+		name := strings.TrimSuffix(l.Name, " by itself?")
+		p.paragraph(9, fmt.Sprintf("  %-7s", name), l.Text)
+	}
+	root := e.explains(f)
+	if root != nil {
+		p.paragraph(9, "  Part of", fmt.Sprintf("%s, whose steps come first.", say.Title(root)))
+	}
 	m := measureOf(f)
+	e.chart(p, f, m)
+	if !e.verbose {
+		shortSteps(p, f)
+		p.line("\nMore: --verbose has the evidence, the bounds and the steps in full.")
+		return
+	}
+	p.heading("Load")
 	figures(p, f, m)
+	e.steps(p, f, root)
+	if wording.IsLoad(f.Kind) {
+		p.heading(fmt.Sprintf("Does it resolve by itself? (%s)", f.Reason))
+	} else {
+		p.heading("Reason")
+	}
+	p.paragraph(2, "  ", f.Why)
+	requests(p, f)
+	e.confidence(p, f, m)
+}
+
+// explains returns the finding whose incident a finding is part of, if that one is about
+// another key; nil for none.
+func (e *explanation) explains(f *detect.Finding) *detect.Finding {
+	root := e.roots[f.Incident]
+	if root == nil || root.Fingerprint == f.Fingerprint || root.Key == f.Key || len(root.Advice) == 0 {
+		return nil
+	}
+	return root
+}
+
+// shortSteps writes each step in a line: what to do, its effort and the load that it
+// leaves.
+func shortSteps(p *page, f *detect.Finding) {
+	p.heading("Steps")
+	n := 0
+	for i := range f.Advice {
+		s := &f.Advice[i]
+		if s.Effort == "" || s.Action == detect.ActionMigrate {
+			continue
+		}
+		n++
+		text := fmt.Sprintf("%s (%s)", say.Imperative(f, s), wording.Takes(s))
+		if s.After != nil {
+			text += ": leaves " + wording.Leaves(s)
+		}
+		p.paragraph(5, fmt.Sprintf("  %d. ", n), text+".")
+	}
+	if sections := guides(f.Advice); sections != "" {
+		p.paragraph(2, "  ", "Each step in docs/KEY_DESIGN.md: "+sections+".")
+	}
+}
+
+// steps writes what to do in full, after the step of the finding that explains this one.
+func (e *explanation) steps(p *page, f, root *detect.Finding) {
 	heading, steps := "What to do, in order", f.Advice
-	if root := e.roots[f.Incident]; root != nil && root.Fingerprint != f.Fingerprint && root.Key != f.Key && len(root.Advice) > 0 {
+	if root != nil {
 		p.heading("What it is a part of")
 		p.paragraph(2, "  ", fmt.Sprintf("%s of %s explains it. %s", root.Kind, subject(root), root.Why))
 		if root.Kind != detect.MovingHotSpot { // the key's own advice is already the hot spot's
@@ -228,17 +291,6 @@ func (e *explanation) finding(p *page, f *detect.Finding) {
 	if sections := guides(steps); sections != "" {
 		p.paragraph(2, "  ", "More in docs/KEY_DESIGN.md: "+sections+".")
 	}
-
-	if wording.IsLoad(f.Kind) {
-		p.heading(fmt.Sprintf("Does it resolve by itself? (%s)", f.Reason))
-	} else {
-		p.heading("Reason")
-	}
-	p.paragraph(2, "  ", f.Why)
-
-	e.chart(p, f, m)
-	requests(p, f)
-	e.confidence(p, f, m)
 }
 
 // figures writes how large a finding's load is.
@@ -383,7 +435,7 @@ func (m *measure) of(l sketch.Load) float64 {
 
 func measureOf(f *detect.Finding) measure {
 	write, read := detect.Units(detect.PartitionWrite), detect.Units(detect.PartitionRead)
-	if wording.InReads(f) {
+	if f.InReads() {
 		return measure{true, "RCU", "WCU", read, f.Peak.RCU, f.Mean.RCU, f.Peak.WCU}
 	}
 	return measure{false, "WCU", "RCU", write, f.Peak.WCU, f.Mean.WCU, f.Peak.RCU}
@@ -606,10 +658,10 @@ func concerns(of *detect.Finding, s keySeconds) string {
 	case of.Kind == detect.HotPartition:
 		return fmt.Sprintf("Requests of it may be refused nevertheless: at least one partition throttles without a key that is hot by itself, see --explain %s.", at)
 	case of.Key == "":
-		return fmt.Sprintf("But there is a finding (%s, %s) about %s as a whole, see --explain %s: %s.", of.Kind, of.Severity, at, at, wording.Headline(of))
+		return fmt.Sprintf("But there is a finding (%s, %s) about %s as a whole, see --explain %s.", of.Kind, of.Severity, at, at)
 	case of.Sharding != nil:
 		if shard, is := shardkey.Parse(s.key.Text); is && shard.Base == of.Sharding.Base {
-			return fmt.Sprintf("It is one of the %d shards of %s, of which there is a finding (%s, %s), see --explain %s: %s.", of.Sharding.Shards, wording.Quote(shard.Base), of.Kind, of.Severity, printable(shard.Base), wording.Headline(of))
+			return fmt.Sprintf("It is one of the %d shards of %s, of which there is a finding (%s, %s), see --explain %s.", of.Sharding.Shards, wording.Quote(shard.Base), of.Kind, of.Severity, printable(shard.Base))
 		}
 	}
 	return ""

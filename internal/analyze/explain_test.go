@@ -15,7 +15,7 @@ func explained(t *testing.T, text, key string, code ...recipe.Language) string {
 	t.Helper()
 	var out bytes.Buffer
 	must(t, analyze.Run(t.Context(), analyze.Options{
-		Paths: []string{"-"}, In: strings.NewReader(text), Out: &out, Explain: []string{key}, Code: code,
+		Paths: []string{"-"}, In: strings.NewReader(text), Out: &out, Explain: []string{key}, Verbose: true, Code: code,
 	}))
 	return out.String()
 }
@@ -48,8 +48,11 @@ func TestTheFirstFixIsOnTheFirstScreen(t *testing.T) {
 			out := explained(t, text.String(), c.key)
 			lines := strings.Split(out, "\n")
 			head := strings.Join(lines[:min(screen, len(lines))], "\n")
-			if !strings.Contains(head, c.first) || !strings.Contains(head, "What to do, in order") {
-				t.Errorf("the first screen does not say %q:\n%s", c.first, out)
+			if !strings.Contains(head, "\n  Harm   ") || !strings.Contains(head, "\n  Now    ") || !strings.Contains(head, "\n  Heals  ") {
+				t.Errorf("the first screen lacks an answer:\n%s", out)
+			}
+			if _, steps, found := strings.Cut(out, "What to do, in order"); !found || !strings.Contains(steps, c.first) {
+				t.Errorf("the steps do not say %q:\n%s", c.first, out)
 			}
 			for _, line := range lines {
 				if n := len([]rune(line)); n > 80 {
@@ -113,7 +116,7 @@ func TestShardsAreHeldToTheirOwnLimit(t *testing.T) {
 		}
 	}
 	out := explained(t, text.String(), "total#SHARD_*")
-	if !strings.Contains(out, "one of the shards alone has more than one") || !strings.Contains(out, "of 10 shards together; the\n              fullest has") || strings.Contains(out, "times the 1,000") {
+	if !strings.Contains(out, "Key shard “total#SHARD_3”") || !strings.Contains(out, "of 10 shards together; the\n              fullest has") || strings.Contains(out, "times the 1,000") {
 		t.Errorf("it says\n%s", out)
 	}
 	if base := explained(t, text.String(), "total"); base != out {
@@ -141,7 +144,7 @@ func TestASortedImportIsOneMatter(t *testing.T) {
 	}
 	out := run(t, text.String(), analyze.FormatTable)
 	head := strings.Join(strings.Split(out, "\n")[:6], "\n")
-	if !strings.Contains(head, "keys are hot one after another") || !strings.Contains(head, "First: Shuffle the input") {
+	if !strings.Contains(head, " Now: ") || !strings.Contains(head, " Then: Shuffle") {
 		t.Errorf("the result begins with\n%s", head)
 	}
 	if n := strings.Count(out, "hot_key_write"); n != 3 || strings.Count(out, "57") != 1 || !strings.Contains(out, "└ and 57 like these") || !strings.Contains(out, "-o csv, json or html has all") {
@@ -176,7 +179,7 @@ func TestNoThrottlingIsClaimedUnseen(t *testing.T) {
 		}
 	}
 	out := strings.Join(strings.Fields(explained(t, starved.String(), "(whole table)")), " ")
-	if !strings.Contains(out, "capacity of the table as a whole") || strings.Contains(out, "one partition serves") || strings.Contains(out, "proven above the limit") {
+	if !strings.Contains(out, "Raise the provisioned") || strings.Contains(out, "one partition takes") || strings.Contains(out, "one partition serves") || strings.Contains(out, "proven above the limit") {
 		t.Errorf("a table without capacity is told:\n%s", out)
 	}
 	if out := strings.Join(strings.Fields(explained(t, level.String(), "k")), " "); strings.Contains(out, "which throttles the requests") {
@@ -197,7 +200,7 @@ func TestATableIsExplainedAsAWhole(t *testing.T) {
 	}
 	for table, says := range map[string][]string{
 		"jobs": {
-			"jobs as a whole", "critical jobs: key “mail”", "First: Spread the key over 2 shards", "hot_key_write mail: 1,100 WCU, 110% of the limit",
+			"jobs as a whole", "critical jobs: ", "(mail) Now: ", "hot_key_write mail: 1,100 WCU, 110% of the limit",
 			"seen 1,540 requests in 70 seconds, none of them marked as throttled", "77,000 WCU in all, 1,100 a second", "ceiling the hottest key at a time alone fills a partition at about 1,000 WCU a second", "Key design (catastrophic)", "One key takes everything",
 		},
 		"carts": {"carts as a whole", "Nothing is wrong", "15,400 WCU in all, 220 a second", "most load no key stands out: at least 5 have 4.55% each", "Key design (watch)"},

@@ -35,7 +35,7 @@ func TestAStormIsExplained(t *testing.T) {
 	out := explained(t, storm(), "tenant#1")
 	text := strings.Join(strings.Fields(out), " ")
 	for _, want := range []string{
-		"WARNING (retry_storm)", "1. Let “lambda/reindex” back off exponentially",
+		"(retry_storm)", "1. Let “lambda/reindex” back off exponentially",
 		"“lambda/reindex” makes 76% of the attempts on the key: it sends each of its requests 4.0 times on average, and 1,200 of its about 1,600 attempts a second are throttled.",
 		"In the last minute callers waited 600 s in retries (all of that time by “lambda/reindex”).",
 		"126,000 for at least 54,000 requests in 60 seconds, 2.3 each", "lambda/reindex with 76.2% of the attempts, 4.0 a request, waited 600 s, 0 failed",
@@ -45,7 +45,7 @@ func TestAStormIsExplained(t *testing.T) {
 		}
 	}
 	lines := strings.Split(out, "\n")
-	if head := strings.Join(lines[:min(screen, len(lines))], "\n"); !strings.Contains(head, "back off exponentially") {
+	if head := strings.Join(lines[:min(screen, len(lines))], "\n"); !strings.Contains(head, "Now    Let the retries of “lambda/reindex”") {
 		t.Errorf("the first screen does not say what to do:\n%s", out)
 	}
 	asJSON := run(t, storm(), analyze.FormatJSON)

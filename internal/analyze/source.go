@@ -9,6 +9,7 @@ import (
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/wording"
 	"github.com/keyheat/keyheat/internal/daemon/retry"
+	"github.com/keyheat/keyheat/internal/say"
 	"github.com/keyheat/keyheat/internal/settings/format"
 	"github.com/keyheat/keyheat/internal/source"
 	"github.com/keyheat/keyheat/internal/source/files"
@@ -120,6 +121,6 @@ func (s *sharedFold) incidents(o Options) []detect.Incident {
 	judge, _, _ := s.fold.observe(o.board(), func(*sketch.Window) {})
 	found := judge.Findings()
 	incidents := detect.Incidents(found)
-	wording.SetTitles(incidents, found)
+	say.Describe(incidents, found)
 	return incidents
 }

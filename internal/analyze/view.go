@@ -225,6 +225,7 @@ type wholeTable struct {
 
 // wholeIncident is an incident, and its findings about one table or index.
 type wholeIncident struct {
+	root *detect.Finding
 	*detect.Incident
 	findings []*detect.Finding
 }
@@ -250,6 +251,7 @@ func (r *Result) incidentsOf(target detect.Target) (all []wholeIncident) {
 			if g[0].Incident != in.ID {
 				continue
 			}
+			in.root = g[0]
 			for _, f := range g {
 				if f.Target == target {
 					in.findings = append(in.findings, f)
@@ -274,7 +276,7 @@ func (w *wholeTable) write(p *page) {
 		p.heading("What is wrong, and what to do first")
 	}
 	for _, in := range w.incidents[:min(len(w.incidents), maxIncidents)] {
-		p.incident(in.Incident, false)
+		p.incident(in.Incident, in.root, false)
 		shown := dropAlike(in.findings)
 		for _, f := range shown {
 			p.paragraph(6, "      ", fmt.Sprintf("%s %s: %s", f.Kind, subject(f), wording.LoadOfLimit(f)))

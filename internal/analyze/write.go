@@ -16,6 +16,7 @@ import (
 	"github.com/keyheat/keyheat/internal/analyze/intake"
 	"github.com/keyheat/keyheat/internal/cli/terminal"
 	"github.com/keyheat/keyheat/internal/report"
+	"github.com/keyheat/keyheat/internal/say"
 	"github.com/keyheat/keyheat/sample"
 )
 
@@ -165,7 +166,7 @@ const (
 
 // incidents returns the worst incidents, each with its first remedy.
 func (r *Result) incidents(display screen) string {
-	p := &page{}
+	p, roots := &page{}, rootsByIncident(r.Findings)
 	shown, most := 0, min(maxIncidents, display.rows)
 	for i := range r.Incidents {
 		in := &r.Incidents[i]
@@ -173,7 +174,7 @@ func (r *Result) incidents(display screen) string {
 			continue
 		}
 		shown++
-		p.incident(in, display.colours)
+		p.incident(in, roots[in.ID], display.colours)
 	}
 	if more := len(r.Incidents) - shown; more > 0 && shown == most {
 		p.line("and %s more incidents", wording.Count(int64(more)))
@@ -184,20 +185,15 @@ func (r *Result) incidents(display screen) string {
 	return p.String()
 }
 
-// incident writes an incident's title, and its first remedy.
-func (p *page) incident(in *detect.Incident, colours bool) {
-	p.paragraph(2, "", severity(in.Severity, colours)+"  "+in.Title)
-	if in.FirstFix != "" {
-		p.paragraph(4, "    ", "First: "+firstSentence(in.FirstFix))
+// incident writes an incident's title, with what to do now and for good.
+func (p *page) incident(in *detect.Incident, root *detect.Finding, colours bool) {
+	brief := say.New(root)
+	p.paragraph(2, "", severity(in.Severity, colours)+" "+brief.Title)
+	for _, l := range brief.Lines() {
+		if l.Name == say.LineNow || l.Name == say.LineThen {
+			p.paragraph(4, "    ", l.Label()+" "+l.Text)
+		}
 	}
-}
-
-// firstSentence returns a text up to its first full stop.
-func firstSentence(text string) string {
-	if end := strings.Index(text, ". "); end > 0 {
-		return text[:end+1]
-	}
-	return text
 }
 
 func (r *Result) findings(display screen) string {

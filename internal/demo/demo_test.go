@@ -158,7 +158,7 @@ func TestTheStory(t *testing.T) {
 	}
 	hot, _ := finding(t, address, "merchant#4711", detect.HotKeyWrite)
 	page := get(t, address+"/demo")
-	for _, want := range []string{"First fix:</strong> Spread the key over", "/findings/" + hot.Fingerprint, "Apply "} {
+	for _, want := range []string{"<dt>Now</dt>", "/findings/" + hot.Fingerprint, "Apply "} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page lacks %q", want)
 		}

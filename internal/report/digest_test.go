@@ -20,6 +20,7 @@ import (
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/internal/alert/silence"
 	"github.com/keyheat/keyheat/internal/report"
+	"github.com/keyheat/keyheat/internal/say"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/store"
 )
@@ -66,6 +67,10 @@ type episode struct {
 func (e episode) add(r *report.Rows) {
 	f := detect.NewFinding(e.kind, e.at, sample.KeyString(e.key))
 	f.Utilization, f.Severity = e.utilization, e.severity
+	peak := e.utilization * detect.Units(detect.Limit(e.kind))
+	f.Peak.WCU = detect.Figure{Value: peak, Low: peak, High: peak}
+	f.Peak.RCU = f.Peak.WCU
+	f.Evidence = &detect.Evidence{Callers: []detect.Part{{Text: e.key, Low: 0.5, High: 0.5}}}
 	f.Quality.CannotSee = []string{detect.BlindSeconds}
 	f.CloudWatch = &detect.CloudWatch{Verdict: detect.CloudWatchConfirms}
 	state := detect.Pending
@@ -261,10 +266,17 @@ func TestWhatGotHotAndWhatHealed(t *testing.T) {
 // That capacity does not help is no fix, but for a table that lacks it.
 func TestTheFirstFixChangesSomething(t *testing.T) {
 	t.Parallel()
-	for kind, want := range map[detect.Kind]string{detect.HotKeyWrite: "Shard it.", detect.TableStarvation: "Capacity."} {
+	for _, kind := range []detect.Kind{detect.HotKeyWrite, detect.TableStarvation} {
 		f := detect.NewFinding(kind, orders, sample.KeyString("k"))
-		f.State, f.Advice = detect.Firing, []detect.Step{{Action: detect.ActionCapacity, Text: "Capacity."}, {Action: detect.ActionShard, Text: "Shard it."}}
-		found := []detect.Finding{f}
+		f.State, f.Severity, f.Advice = detect.Firing, detect.Critical, []detect.Step{{Action: detect.ActionCapacity}, {Action: detect.ActionShard, Effort: detect.EffortKeys}}
+		if kind == detect.TableStarvation {
+			f.Advice = f.Advice[:1]
+		}
+		found, brief := []detect.Finding{f}, say.New(&f)
+		want := brief.Then
+		if kind == detect.TableStarvation {
+			want = brief.Now
+		}
 		p := report.OfFiles(report.Found{Files: report.Files{Samples: 1}, Incidents: detect.Incidents(found), Findings: found})
 		if len(p.Hot) != 1 || p.Hot[0].FirstFix != want {
 			t.Errorf("%s: got %+v, want %q", kind, p.Hot, want)

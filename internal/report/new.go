@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/internal/say"
 	"github.com/keyheat/keyheat/store"
 )
 
@@ -98,7 +99,7 @@ func (r *Rows) incident(row *store.Incident, moved []store.Transition) (Incident
 	}
 	i := Incident{
 		ID: row.ID, Cause: detect.Cause(row.Cause), KeyRef: detect.KeyRef{Target: row.Target},
-		Severity: detect.Severity(row.Severity), Owner: document.Owner, FirstFix: document.FirstFix, Unit: "wcu", Began: row.OpenedAt,
+		Severity: detect.Severity(row.Severity), Owner: document.Owner, Why: document.Summary, FirstFix: document.FirstFix, Unit: "wcu", Began: row.OpenedAt,
 	}
 	fired := r.states(&i, row, moved)
 	if root, kept := r.Roots[row.Root]; kept {
@@ -112,8 +113,8 @@ func (r *Rows) incident(row *store.Incident, moved []store.Transition) (Incident
 			i.Utilization, i.Limits, i.CloudWatch = nil, "", ""
 		}
 	}
-	if row.OpenedAt.Before(r.To) {
-		i.Why = document.Summary
+	if !row.OpenedAt.Before(r.To) {
+		i.Why = ""
 	}
 	return i, fired, nil
 }
@@ -129,9 +130,8 @@ func readIncident(row *store.Incident) (i detect.Incident, err error) {
 func (i *Incident) tell(root *detect.Finding) {
 	i.KeyRef = root.KeyRef
 	i.Unit = detect.Side(root.Kind, "wcu", "rcu")
-	if fix := root.FirstFix(); fix != "" {
-		i.FirstFix = fix
-	}
+	brief := say.New(root)
+	i.Why, i.FirstFix = brief.Why, cmp.Or(brief.Then, brief.Now)
 	i.Utilization, i.Limits = new(root.Utilization), root.Quality.Sentence()
 	if root.CloudWatch != nil {
 		i.CloudWatch = root.CloudWatch.Verdict

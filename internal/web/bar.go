@@ -27,7 +27,7 @@ func newBar(f *detect.Finding) *bar {
 		return nil
 	}
 	limit, load, unit := detect.Units(detect.PartitionWrite), f.Peak.WCU, "WCU"
-	if wording.InReads(f) {
+	if f.InReads() {
 		limit, load, unit = detect.Units(detect.PartitionRead), f.Peak.RCU, "RCU"
 	}
 	of, value := "Peak", load.Value

@@ -13,6 +13,7 @@ import (
 	"github.com/keyheat/keyheat/detect/recipe"
 	"github.com/keyheat/keyheat/detect/whatif"
 	"github.com/keyheat/keyheat/detect/wording"
+	"github.com/keyheat/keyheat/internal/say"
 	"github.com/keyheat/keyheat/internal/web/heatmap"
 	"github.com/keyheat/keyheat/internal/web/overview"
 	"github.com/keyheat/keyheat/store"
@@ -21,6 +22,8 @@ import (
 type findingPage struct {
 	frame
 	F detect.Finding
+	// Said is the finding in ten seconds.
+	Said say.Brief
 	// Load is the size of the load, OfLimit its ratio to the limit.
 	Load, OfLimit string
 	Figures       []namedFigure
@@ -57,7 +60,7 @@ func (p *findingPage) Brief(text string) string {
 // groupName names the receiver of a group of incidents, and the common values of the
 // group.
 func groupName(g detect.InGroup) string {
-	common := wording.GroupLabels(&detect.Group{InGroup: g}, ", ", func(name, value string) string { return name + " " + value })
+	common := say.GroupLabels(&detect.Group{InGroup: g}, ", ", func(name, value string) string { return name + " " + value })
 	if common == "" {
 		return wording.Printable(g.Receiver)
 	}
@@ -111,7 +114,7 @@ func (s *Site) finding(ctx context.Context, r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	page := &findingPage{F: f, Code: codeOf(&f), Figures: figures(&f)}
+	page := &findingPage{F: f, Said: say.New(&f), Code: codeOf(&f), Figures: figures(&f)}
 	page.Load, page.OfLimit = wording.Load(&f)
 	if page.frame, err = s.frame(ctx, subject(f.Kind, f.Key), "finding"); err != nil {
 		return nil, err

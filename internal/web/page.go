@@ -16,6 +16,7 @@ import (
 	"github.com/keyheat/keyheat/detect/wording"
 	"github.com/keyheat/keyheat/internal/alert/silence"
 	"github.com/keyheat/keyheat/internal/daemon/admin"
+	"github.com/keyheat/keyheat/internal/say"
 	"github.com/keyheat/keyheat/internal/web/live"
 	"github.com/keyheat/keyheat/internal/web/overview"
 	"github.com/keyheat/keyheat/store"
@@ -222,7 +223,7 @@ func rows(of []overview.Row, active silenceIDs) []row {
 	all, targets := make([]row, len(of)), make([]detect.Target, len(of))
 	for i := range of {
 		f := &of[i].Root
-		all[i] = row{Row: of[i], Todo: todo(*f), Bar: newBar(f), Silenced: active.still(of[i].Incident.Silenced)}
+		all[i] = row{Row: of[i], Todo: say.New(f).Now, Bar: newBar(f), Silenced: active.still(of[i].Incident.Silenced)}
 		all[i].Load, _ = wording.Load(f)
 		all[i].OfLimit = strings.TrimPrefix(wording.LoadOfLimit(f), all[i].Load)
 		targets[i] = f.Target
@@ -239,24 +240,6 @@ func decode(row store.Finding) (detect.Finding, error) {
 		return f, fmt.Errorf("stored finding %s: %w", row.Fingerprint, err)
 	}
 	return f, nil
-}
-
-// todo returns the first sentence of the first step with an action, without its
-// arithmetic, and the proven remaining load. Findings that were stored before steps had
-// an effort begin with steps that do not help.
-func todo(f detect.Finding) string {
-	for _, step := range f.Advice {
-		if step.Effort != "" || step.Action != detect.ActionCapacity {
-			sentence, _, _ := strings.Cut(step.Text, ". ")
-			sentence, _, _ = strings.Cut(sentence, ": ceil(")
-			sentence = strings.TrimSuffix(sentence, ".") + "."
-			if step.After != nil {
-				sentence += " Leaves " + wording.Leaves(&step) + "."
-			}
-			return sentence
-		}
-	}
-	return ""
 }
 
 type errorPage struct {

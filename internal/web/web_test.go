@@ -225,7 +225,7 @@ func TestIncidentsAreListedByStateAndSeverity(t *testing.T) {
 		t.Fatalf("%d rows, want 2", len(rows))
 	}
 	for i, want := range []string{
-		hostile + " critical orders · hot key (writes) 1 more of this incident warm key hot key (writes), 90% of the limit 2,600 WCU , 260% of the limit 10 s 4 Spread the key over 4 shards",
+		hostile + " critical orders · hot key (writes) 1 more of this incident warm key hot key (writes), 90% of the limit 2,600 WCU , 260% of the limit 10 s 4 ",
 		"OPEN critical orders / by-status · hot key (reads) 4,000 RCU , 133% of the limit 10 s 2",
 	} {
 		if got := rows[i].text(); !strings.HasPrefix(got, want) {

@@ -44,7 +44,7 @@ func TestShortBurstsMayWait(t *testing.T) {
 				}
 				return
 			}
-			if len(steps) == 0 || steps[0].Action != detect.ActionRetry || !strings.Contains(steps[0].Text, c.says) {
+			if len(steps) == 0 || steps[0].Action != detect.ActionSpread || !strings.Contains(steps[0].Text, c.says) {
 				t.Errorf("the first of %d steps is not it: %+v", len(steps), steps)
 			}
 		})

@@ -68,7 +68,7 @@ var ledger = []entry{
 	{detect.ActionCapacity, detect.EffortSetting, "capacity", starvedTable},
 	{detect.ActionPipeline, detect.EffortCode, "times-of-requests", ownTimes},
 	{detect.ActionRetry, detect.EffortCode, "retries", backOff},
-	{detect.ActionRetry, detect.EffortCode, "retries", laterWrites},
+	{detect.ActionSpread, detect.EffortCode, "retries", laterWrites},
 	{detect.ActionTransaction, detect.EffortCode, "conditional-writes", conditionalWrite},
 	{detect.ActionRead, detect.EffortCode, "reads", eventualRead},
 	{detect.ActionQuery, detect.EffortCode, "queries", smallerQuery},
@@ -91,7 +91,7 @@ var ledger = []entry{
 }
 
 // forInfo are the actions that a finding which is only worth knowing has.
-var forInfo = []string{detect.ActionCaller, detect.ActionRetry, detect.ActionCapacity, detect.ActionWait, detect.ActionPipeline}
+var forInfo = []string{detect.ActionCaller, detect.ActionRetry, detect.ActionSpread, detect.ActionCapacity, detect.ActionWait, detect.ActionPipeline}
 
 // applied is a fix with its line of the ledger.
 type applied struct {

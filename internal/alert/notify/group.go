@@ -7,17 +7,18 @@ import (
 	"strings"
 
 	"github.com/keyheat/keyheat/detect/wording"
+	"github.com/keyheat/keyheat/internal/say"
 )
 
 // groupFacts are facts about a group of incidents beside its title.
 func (n *Notice) groupFacts() []Fact {
 	facts := append(n.delayFacts(), Fact{Name: "Severity", Value: string(n.Severity())})
-	if common := wording.GroupLabels(n.Group, ", ", func(name, value string) string { return name + " " + value }); common != "" {
+	if common := say.GroupLabels(n.Group, ", ", func(name, value string) string { return name + " " + value }); common != "" {
 		facts = append(facts, Fact{Name: "Group", Value: common})
 	}
 	facts = append(facts, Fact{Name: "Since", Value: instant(n.Group.OpenedAt)})
 	for i := range n.Group.Members {
-		facts = append(facts, Fact{Name: fmt.Sprintf("Incident %d", i+1), Value: wording.MemberTitle(&n.Group.Members[i]), Wide: true})
+		facts = append(facts, Fact{Name: fmt.Sprintf("Incident %d", i+1), Value: say.MemberTitle(&n.Group.Members[i]), Wide: true})
 	}
 	if more := n.Group.Firing + n.Group.Over - len(n.Group.Members); more > 0 {
 		facts = append(facts, Fact{Name: "Incidents", Value: "and " + wording.Count(int64(more)) + " more", Wide: true})

@@ -4,11 +4,13 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/wording"
+	"github.com/keyheat/keyheat/internal/say"
 	"github.com/keyheat/keyheat/store"
 )
 
@@ -33,8 +35,10 @@ type Notice struct {
 	// Document and IncidentDocument are the JSON of the finding and the incident at that
 	// time. Report is a scheduled report in short, in a notice of one.
 	Document, IncidentDocument, Report json.RawMessage
-	// Title describes the matter in one line, FirstFix the first remedy.
-	Title, FirstFix string
+	// Title names the matter in one line; Brief has the five answers about an incident,
+	// and is empty for a report.
+	Title string
+	Brief say.Brief
 	// Delay describes the notice's delay and its cause; empty in time.
 	Delay string
 	// Recent is the load of the finding's key before the notification; nil if unknown.
@@ -80,7 +84,7 @@ func (n *Notice) readFinding(payload []byte) {
 	n.Document, n.IncidentDocument, n.Recent, n.Related = p.Finding, p.Incident, p.Recent, p.Related
 	f, err := detect.ReadFinding(p.Finding)
 	if n.Group = p.Group; n.Group != nil && (err != nil || f.Kind == "") {
-		n.Title = wording.GroupTitle(n.Group, &detect.Finding{})
+		n.Title = say.GroupTitle(n.Group, &detect.Finding{})
 	}
 	if err != nil || f.Kind == "" {
 		return
@@ -92,9 +96,10 @@ func (n *Notice) readFinding(payload []byte) {
 		}
 	}
 	n.RunbookURL = n.Incident.RunbookURL
-	n.Title, n.FirstFix = wording.Title(&n.Finding), n.Finding.FirstFix()
+	n.Brief = say.New(&n.Finding)
+	n.Title = n.Brief.Title
 	if n.Group != nil {
-		n.Title = wording.GroupTitle(n.Group, &n.Finding)
+		n.Title = say.GroupTitle(n.Group, &n.Finding)
 	}
 	if n.Incident.Labels[TestLabel] != "" {
 		n.Title = "Test, nothing is wrong: " + n.Title
@@ -135,17 +140,37 @@ func (n *Notice) Table() string {
 	return wording.Place(n.Incident.Target)
 }
 
-// Headline is the title with the incident's event.
+// Headline is the title behind the incident's severity or its end.
 func (n *Notice) Headline() string {
 	switch detect.Event(n.Event) {
 	case detect.EventResolved:
-		return "Resolved: " + n.Title
+		return "[RESOLVED] " + n.Title
 	case detect.EventUpdated:
-		return "Now " + string(n.Severity()) + ": " + n.Title
+		return "[" + strings.ToUpper(string(n.Severity())) + ", update] " + n.Title
 	case detect.EventFiring:
+		return "[" + strings.ToUpper(string(n.Severity())) + "] " + n.Title
 	}
 	return n.Title
 }
+
+// Lines are the five answers about an incident, in order; none of a report. A group of
+// incidents has the move for its worst one alone. An end needs no remedy.
+func (n *Notice) Lines() []say.Line {
+	brief := n.Brief
+	if n.Incident.Undecided {
+		brief.Heals += " An update follows."
+	}
+	return slices.DeleteFunc(brief.Lines(), func(l say.Line) bool {
+		isMove := l.Name == say.LineNow
+		if n.Group != nil && n.Group.Total != 1 {
+			return n.IsResolved() || !isMove
+		}
+		return n.IsResolved() && (isMove || l.Name == say.LineThen)
+	})
+}
+
+// Answers is [Notice.Lines] as text, a line each.
+func (n *Notice) Answers() string { return say.Text(n.Lines()) }
 
 // Fact is one line about an incident: a name, and a value that may hold other people's
 // text.
@@ -155,7 +180,7 @@ type Fact struct {
 	Wide bool
 }
 
-// Facts are the facts beside the title, for people, each under a name of its own; none
+// Facts are what the title and the answers leave out, each under a name of its own; none
 // for a report.
 func (n *Notice) Facts() []Fact {
 	if n.Group != nil {
@@ -165,20 +190,17 @@ func (n *Notice) Facts() []Fact {
 	if f.Kind == "" {
 		return nil
 	}
-	about := "Table"
-	if f.Kind.OfPipeline() {
-		about = "About"
-	}
-	facts := append(n.delayFacts(), Fact{Name: "Severity", Value: string(n.Severity())}, Fact{Name: about, Value: n.Table()})
+	facts := n.delayFacts()
 	add := func(name, value string) {
 		if value != "" {
 			facts = append(facts, Fact{Name: name, Value: value})
 		}
 	}
-	add("Key", wording.Printable(wording.Shorten(f.Key, maxKey)))
-	add("Peak", peak(f))
-	if !n.Incident.OpenedAt.IsZero() {
-		add("Since", instant(n.Incident.OpenedAt))
+	if key := wording.Printable(wording.Shorten(f.Key, maxKey)); !strings.Contains(n.Title, key) {
+		add("Key", key)
+	}
+	if t := f.Target; t.Account != "" || t.Region != "" {
+		add("Where", n.Table())
 	}
 	add("Owner", wording.Printable(n.Incident.Owner))
 	if related := n.relatedText(); related != "" {
@@ -221,15 +243,6 @@ func (n *Notice) relatedText() string {
 // maxKey is the most characters of a key that a message shows.
 const maxKey = 200
 
-// peak compares the load with a partition's limit.
-func peak(f *detect.Finding) string {
-	if !f.Kind.OfKey() {
-		return ""
-	}
-	load, _ := wording.Load(f)
-	return fmt.Sprintf("%s/s; one partition serves %s", load, wording.About(detect.Units(detect.Limit(f.Kind))))
-}
-
 // Link is a page about an incident: its address, and the text of the link.
 type Link struct{ URL, Text string }
 
@@ -248,13 +261,14 @@ func (n *Notice) Links() []Link {
 func (n *Notice) Text() string {
 	var b strings.Builder
 	b.WriteString(n.Headline() + "\n")
+	if answers := n.Answers(); answers != "" {
+		b.WriteString("\n" + answers + "\n")
+	}
 	for _, f := range n.Facts() {
 		fmt.Fprintf(&b, "\n%s: %s", f.Name, f.Value)
 	}
-	for _, part := range [][2]string{{"Why", n.Finding.Why}, {"First fix", n.FirstFix}, {"Runbook", n.RunbookURL}, {"Details", n.URL}} {
-		if name, text := part[0], part[1]; text != "" {
-			fmt.Fprintf(&b, "\n\n%s: %s", name, text)
-		}
+	for _, l := range n.Links() {
+		fmt.Fprintf(&b, "\n%s: %s", l.Text, l.URL)
 	}
 	return b.String() + "\n"
 }

@@ -103,7 +103,7 @@ func newAlert(n *notify.Notice, severity detect.Severity, ends time.Time) alert 
 	return alert{
 		Labels: dropEmpty(labels), // Alertmanager treats an empty label as absent
 		Annotations: dropEmpty(map[string]string{
-			"summary": n.Title, "description": n.Finding.Why, "first_fix": n.FirstFix, "url": n.URL, "runbook_url": n.RunbookURL, "delay": n.Delay,
+			"summary": n.Title, "description": n.Answers(), "first_fix": n.Brief.Now, "url": n.URL, "runbook_url": n.RunbookURL, "delay": n.Delay,
 		}),
 		StartsAt: starts.UTC(), EndsAt: ends.UTC(), GeneratorURL: n.URL,
 	}

@@ -17,10 +17,10 @@ import (
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
-	"github.com/keyheat/keyheat/detect/wording"
 	"github.com/keyheat/keyheat/internal/alert/notify"
 	"github.com/keyheat/keyheat/internal/alert/receiver"
 	"github.com/keyheat/keyheat/internal/aws/awserror"
+	"github.com/keyheat/keyheat/internal/say"
 	attack "github.com/keyheat/keyheat/internal/testsupport/hostile"
 	"github.com/keyheat/keyheat/store"
 )
@@ -77,13 +77,13 @@ func attackNotice(t *testing.T, m *attack.Maker, kind detect.Kind, event detect.
 		t.Fatal(err)
 	}
 	other := m.Finding(kind)
-	p.Related = []string{wording.Beside(&other, &f)}
+	p.Related = []string{say.Title(&other)}
 	p.Recent = &detect.Recent{From: time.Now(), Unit: attack.Text, Limit: 1000, Loads: []*float64{nil, new(1500.0)}}
 	if grouped {
 		p.Group = &detect.Group{
 			InGroup:  detect.InGroup{Receiver: "chat", ID: incidentID, Labels: map[string]string{"table": f.Table, "region": m.Text(), "labels.team": m.Text(), "owner": m.Text()}},
 			Severity: detect.Critical, OpenedAt: time.Now(), Firing: 2, Over: 1, Total: 3,
-			Members: []detect.GroupMember{{Incident: incidentID, Finding: incidentID, Severity: detect.Critical, State: detect.Firing, Title: wording.Title(&f)}},
+			Members: []detect.GroupMember{{Incident: incidentID, Finding: incidentID, Severity: detect.Critical, State: detect.Firing, Title: say.Title(&f)}},
 		}
 	}
 	payload, err := json.Marshal(p)

@@ -52,8 +52,8 @@ func TestAGroupInEachReceiver(t *testing.T) {
 	anything := func(*http.Request, []byte) string { return "" }
 	manager, webhook := serve(t, anything, accepted), serve(t, anything, accepted)
 	const (
-		worst = `111122223333/eu-west-1/orders: key “merchant#7” needs about 1,500 WCU/s, 1.5 times what one partition serves, hot for 4 min 1 s`
-		title = `checkout, orders: 17 incidents, the worst: ` + worst
+		title = `checkout, orders: 17 incidents; worst: orders: `
+		now   = "Now: "
 		link  = "https://keyheat.example.com/?table=orders"
 	)
 	for _, c := range []struct {
@@ -62,14 +62,14 @@ func TestAGroupInEachReceiver(t *testing.T) {
 		want     []string
 	}{
 		{notify.Settings{Type: notify.Slack, URL: slack.url}, slack, []string{
-			title, `"text":"Group: labels.team checkout, table orders"`, `"text":"Incident 1: critical: ` + worst + `"`, `"text":"Incident 2: warning: orders: key “m#1” needs 1,200 WCU/s"`,
-			`"text":"Incidents: and 7 more"`, `"text":"First fix: Spread the key over 3 shards."`, `"url":"` + link + `"`, `"text":"Load of the worst: ·▁▄·█ `,
+			`"[CRITICAL] ` + title, `"text":"` + now, `“merchant#7”`, `\nGroup: labels.team checkout, table orders\n`, `\nIncident 1: critical: orders: `, `\nIncident 2: warning: orders: key “m#1” needs 1,200 WCU/s\n`,
+			`\nIncidents: and 7 more\n`, `"url":"` + link + `"`, `\nLoad of the worst: ·▁▄·█ `,
 		}},
 		{notify.Settings{Type: notify.PagerDuty, Secret: key32, URL: pager.url}, pager, []string{
-			`"summary":"` + title, `"dedup_key":"` + incidentID, `"severity":"critical"`, `"timestamp":"2025-11-22T11:59:00Z"`, `"Incident 10":"warning: orders: key “m#9”`, `"Incidents":"and 7 more"`, `"href":"` + link,
+			`"summary":"[CRITICAL] ` + title, `"dedup_key":"` + incidentID, `"severity":"critical"`, `"timestamp":"2025-11-22T11:59:00Z"`, `"Incident 10":"warning: orders: key “m#9”`, `"Incidents":"and 7 more"`, `"href":"` + link,
 		}},
-		{notify.Settings{Type: notify.JSM, Secret: "key", URL: jsm.url}, jsm, []string{`"message":"checkout, orders: 17 incidents, the worst: `, `"alias":"` + incidentID, `"priority":"P1"`, `Incident 2: warning: `}},
-		{notify.Settings{Type: notify.Teams, URL: teams.url}, teams, []string{`"text":"` + title, `"text":"Incident 2: "`, `"text":"and 7 more"`, link}},
+		{notify.Settings{Type: notify.JSM, Secret: "key", URL: jsm.url}, jsm, []string{`"message":"[CRITICAL] ` + title, `"alias":"` + incidentID, `"priority":"P1"`, `Incident 2: warning: `}},
+		{notify.Settings{Type: notify.Teams, URL: teams.url}, teams, []string{`"text":"[CRITICAL] ` + title, `"text":"Now: "`, `"text":"Incident 2: "`, `"text":"and 7 more"`, link}},
 		{notify.Settings{Type: notify.Alertmanager, URL: manager.url}, manager, []string{
 			`"labels":{"alertname":"KeyheatIncident","incident":"` + incidentID + `","severity":"critical","table":"orders","team":"checkout"}`, `"summary":"` + title, `"generatorURL":"` + link, `"startsAt":"2025-11-22T11:59:00Z"`,
 		}},
@@ -77,7 +77,7 @@ func TestAGroupInEachReceiver(t *testing.T) {
 			`"title":"` + title, `"group":{"id":"` + incidentID + `","labels":{"labels.team":"checkout","owner":"","table":"orders"},"severity":"critical","opened_at":"2025-11-22T11:59:00Z","firing":17,"over":0,"total":17}`, `"members":[{"incident":"`,
 		}},
 		{notify.Settings{Type: notify.SNS, Topic: "arn:aws:sns:eu-west-1:111122223333:on-call"}, published, []string{
-			url.QueryEscape("\nIncident 2: warning: orders: key “m#1”"), url.QueryEscape("\n\nFirst fix: Spread the key over 3 shards.\n"), "StringValue=" + incidentID, "StringValue=orders",
+			url.QueryEscape("\nIncident 2: warning: orders: key “m#1”"), url.QueryEscape("\n" + now), "StringValue=" + incidentID, "StringValue=orders",
 		}},
 	} {
 		n := open(t, c.settings)
@@ -91,7 +91,7 @@ func TestAGroupInEachReceiver(t *testing.T) {
 			}
 		}
 		// Of the end there is as much as each tool takes.
-		if last := requests[len(requests)-1]; c.settings.Type == notify.Slack && !strings.Contains(string(last.body), "Resolved: checkout, orders: all 17 incidents are over") {
+		if last := requests[len(requests)-1]; c.settings.Type == notify.Slack && !strings.Contains(string(last.body), "[RESOLVED] checkout, orders: all 17 incidents are over") {
 			t.Errorf("at the end %s was told %s", c.settings.Type, last.body)
 		}
 	}

@@ -64,15 +64,11 @@ func (j *jsm) Notify(ctx context.Context, n *notify.Notice) notify.Response {
 	return r
 }
 
-// update raises the priority of the alert, since creation under an existing alias would
-// not. It also rewrites a group's alert, whose incidents have changed. Each request may
-// be repeated.
+// update raises the priority of the alert and rewrites it, since creation under an
+// existing alias would not. Each request may be repeated.
 func (j *jsm) update(ctx context.Context, n *notify.Notice) notify.Response {
-	requests := []jsmChange{{"priority", jsmPriority(n.Severity())}}
-	if a := jsmAlertOf(n); n.Group != nil {
-		requests = append(requests, jsmChange{"message", a.Message}, jsmChange{"description", a.Description})
-	}
-	for _, change := range requests {
+	a := jsmAlertOf(n)
+	for _, change := range []jsmChange{{"priority", a.Priority}, {"message", a.Message}, {"description", a.Description}} {
 		if r, _ := j.send(ctx, http.MethodPut, j.alert(n, change.field), map[string]string{change.field: change.value}, j.header); r.Err != nil {
 			return r
 		}

@@ -86,7 +86,9 @@ func (p *pagerDuty) event(n *notify.Notice) pagerDutyEvent {
 	for _, f := range n.Facts() {
 		details[f.Name] = f.Value
 	}
-	details["Why"], details["First fix"] = notify.Cut(n.Finding.Why, pagerDutyDetail), notify.Cut(n.FirstFix, pagerDutyDetail)
+	for _, l := range n.Lines() {
+		details[l.Name] = notify.Cut(l.Text, pagerDutyDetail)
+	}
 	source := n.Table()
 	if source == "" {
 		source = "keyheat"

@@ -18,8 +18,6 @@ const (
 	slackAPI     = "https://slack.com/api"
 	slackHeader  = 150
 	slackSection = 3000
-	slackField   = 2000
-	slackFields  = 10
 )
 
 // slack posts to an incoming webhook, or as a bot that rewrites its message when the
@@ -64,7 +62,6 @@ type slackMessage struct {
 type slackBlock struct {
 	Type     string      `json:"type"`
 	Text     *slackText  `json:"text,omitempty"`
-	Fields   []slackText `json:"fields,omitempty"`
 	Elements []slackItem `json:"elements,omitempty"`
 }
 
@@ -146,22 +143,14 @@ func slackMessageOf(n *notify.Notice) slackMessage {
 	if len([]rune(n.Headline())) > slackHeader {
 		m.Blocks = append(m.Blocks, slackBlock{Type: "section", Text: plainText(n.Headline(), slackSection)})
 	}
-	var fields []slackText // in two columns
-	var wide []slackBlock
+	var facts []string
 	for _, f := range n.Facts() {
-		switch text := f.Name + ": " + f.Value; {
-		case f.Wide:
-			wide = append(wide, slackBlock{Type: "section", Text: plainText(text, slackSection)})
-		case len(fields) < slackFields:
-			fields = append(fields, *plainText(text, slackField))
+		facts = append(facts, f.Name+": "+f.Value)
+	}
+	for _, text := range []string{n.Answers(), strings.Join(facts, "\n")} {
+		if text != "" {
+			m.Blocks = append(m.Blocks, slackBlock{Type: "section", Text: plainText(text, slackSection)})
 		}
-	}
-	if len(fields) > 0 {
-		m.Blocks = append(m.Blocks, slackBlock{Type: "section", Fields: fields})
-	}
-	m.Blocks = append(m.Blocks, wide...)
-	if n.FirstFix != "" && !n.IsResolved() {
-		m.Blocks = append(m.Blocks, slackBlock{Type: "section", Text: plainText("First fix: "+n.FirstFix, slackSection)})
 	}
 	var buttons []slackItem
 	for _, l := range n.Links() {

@@ -75,11 +75,11 @@ func teamsMessageOf(n *notify.Notice) teamsMessage {
 		card.Body = append(card.Body, teamsBlock{Type: "RichTextBlock", Inlines: runs})
 	}
 	add(teamsRun{Text: n.Headline(), Weight: "Bolder", Size: "Medium", Color: teamsColor(n)})
+	for _, l := range n.Lines() {
+		add(teamsRun{Text: l.Label() + " ", Weight: "Bolder"}, teamsRun{Text: l.Text})
+	}
 	for _, f := range n.Facts() {
 		add(teamsRun{Text: f.Name + ": ", Weight: "Bolder"}, teamsRun{Text: f.Value})
-	}
-	if n.FirstFix != "" && !n.IsResolved() {
-		add(teamsRun{Text: "First fix: ", Weight: "Bolder"}, teamsRun{Text: n.FirstFix})
 	}
 	for _, l := range n.Links() {
 		card.Actions = append(card.Actions, teamsAction{Type: "Action.OpenUrl", Title: l.Text, URL: l.URL})

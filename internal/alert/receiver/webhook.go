@@ -26,9 +26,13 @@ type Message struct {
 	Event string `json:"event"`
 	// At is the time when the notification was put into the outbox.
 	At time.Time `json:"at"`
-	// Title describes the matter in one line, FirstFix the first remedy.
+	// Title names the matter in one line, Summary is its cause in a sentence, FirstFix
+	// what to do now, and Text all five answers, a line each. A report has a title alone, and several
+	// incidents have no Text.
 	Title    string `json:"title"`
+	Summary  string `json:"summary,omitempty"`
 	FirstFix string `json:"first_fix"`
+	Text     string `json:"text,omitempty"`
 	// URL is the finding's page; empty while the pages' public address is unknown.
 	URL string `json:"url"`
 	// RunbookURL is the address of the owner's own instructions; empty for none.
@@ -87,7 +91,7 @@ func newWebhook(s notify.Settings) (notify.Notifier, error) {
 // Notify implements Notifier.
 func (w *webhook) Notify(ctx context.Context, n *notify.Notice) notify.Response {
 	m := Message{
-		ID: n.ID, Event: n.Event, At: n.At, Title: n.Title, FirstFix: n.FirstFix, URL: n.URL, RunbookURL: n.RunbookURL, Delay: n.Delay,
+		ID: n.ID, Event: n.Event, At: n.At, Title: n.Title, Summary: n.Brief.Why, Text: n.Answers(), FirstFix: n.Brief.Now, URL: n.URL, RunbookURL: n.RunbookURL, Delay: n.Delay,
 		Incident: n.IncidentDocument, Finding: n.Document, Recent: n.Recent, Related: n.Related, Report: n.Report,
 	}
 	if g := n.Group; g != nil {

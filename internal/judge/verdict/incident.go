@@ -10,9 +10,10 @@ import (
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
-	"github.com/keyheat/keyheat/detect/wording"
+	"github.com/keyheat/keyheat/detect/answer"
 	"github.com/keyheat/keyheat/internal/alert/routing"
 	"github.com/keyheat/keyheat/internal/alert/silence"
+	"github.com/keyheat/keyheat/internal/say"
 	"github.com/keyheat/keyheat/store"
 )
 
@@ -43,7 +44,7 @@ func (s *State) compareIncidents(found []detect.Finding, now time.Time) error {
 	slices.SortStableFunc(all, func(a, b detect.Incident) int {
 		return cmp.Compare(boolToInt(a.State == detect.Resolved), boolToInt(b.State == detect.Resolved))
 	})
-	wording.SetTitles(all, found)
+	say.Describe(all, found)
 	for i := range all {
 		policy := s.policy(all[i].Target)
 		root, _ := s.storedFinding(all[i].Root)
@@ -153,6 +154,9 @@ func (s *State) compareIncident(now detect.Incident, before, own incident, at ti
 		if notified && !tooOld(i.LastSeen, o, at) {
 			err = s.notify(i, detect.EventUpdated, at)
 		}
+	case notified && i.Silenced == nil && before.Undecided && !s.isUndecided(i) && !tooOld(i.LastSeen, o, at):
+		s.draft.stepIncident(i, old, at, "whether it heals by itself is known")
+		err = s.notify(i, detect.EventUpdated, at)
 	case notified && i.Silenced == nil && s.repeats(i, at):
 		s.draft.stepIncident(i, old, at, "told again")
 		err = s.notify(i, detect.EventUpdated, at)
@@ -211,7 +215,7 @@ func continueIncident(before incident, i detect.Incident, now time.Time) detect.
 			i.Cause = before.Cause
 		}
 		i.OpenedAt, i.FiredAt, i.ResolvedAt = before.OpenedAt, before.FiredAt, before.ResolvedAt
-		i.Revision, i.Announced = before.Revision, before.Announced
+		i.Revision, i.Announced, i.Undecided = before.Revision, before.Announced, before.Undecided
 		i.Notified, i.Groups, i.Withheld = slices.Clone(before.Notified), slices.Clone(before.Groups), before.Withheld
 		if detect.Rank(before.Severity) > detect.Rank(i.Severity) {
 			i.Severity = before.Severity
@@ -273,7 +277,7 @@ func (s *State) notify(i *detect.Incident, event detect.Event, now time.Time) er
 		return nil
 	}
 	i.Revision++
-	i.Announced = event != detect.EventResolved
+	i.Announced, i.Undecided = event != detect.EventResolved, s.isUndecided(i)
 	if s.told[i.ID] = now; event == detect.EventResolved {
 		delete(s.told, i.ID)
 	}
@@ -293,6 +297,12 @@ func (s *State) notify(i *detect.Incident, event detect.Event, now time.Time) er
 		})
 	}
 	return nil
+}
+
+// isUndecided reports whether it is still open if an incident heals by itself.
+func (s *State) isUndecided(i *detect.Incident) bool {
+	root, known := s.storedFinding(i.Root)
+	return known && answer.New(&root.finding).Healing.Outlook == answer.Open
 }
 
 // payload returns the outbox's payload for a notification of an incident, or of a group
@@ -321,7 +331,7 @@ func (s *State) relatedTitles(i *detect.Incident, root *detect.Finding) (all []s
 		return cmp.Or(cmp.Compare(detect.Rank(b.Severity), detect.Rank(a.Severity)), cmp.Compare(b.Utilization, a.Utilization))
 	})
 	for n := range open[:min(len(open), detect.RelatedFindings)] {
-		all = append(all, wording.Beside(&open[n], root))
+		all = append(all, say.Title(&open[n]))
 	}
 	return all
 }

@@ -95,7 +95,7 @@ func TestSlackReadsItsBlocks(t *testing.T) {
 			t.Errorf("a block that the library does not know: %T", b)
 		}
 	}
-	if got := strings.Join(types, " "); got != "header section section section actions" {
+	if got := strings.Join(types, " "); got != "header section section actions" {
 		t.Errorf("blocks %s", got)
 	}
 	if strings.ContainsAny(m.Text, "<>") {

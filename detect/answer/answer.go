@@ -1,0 +1,134 @@
+package answer
+
+import (
+	"slices"
+	"time"
+
+	"github.com/keyheat/keyheat/detect"
+)
+
+// Answer is a finding as on-call needs it.
+type Answer struct {
+	Harm  Harm
+	Cause Cause
+	// Callers are the busiest callers of the key, the busiest first, with their shares of
+	// its load: at most three, and none below a tenth. Alike reports that none of them
+	// stands out.
+	Callers []detect.Part
+	Alike   bool
+	Move    Move
+	Healing Healing
+	// Then is the lasting fix. It is nil without one, and while the verdict is open: no
+	// redesign is advised before the reason is known.
+	Then *detect.Step
+}
+
+// New answers the five questions about a finding.
+func New(f *detect.Finding) Answer {
+	a := Answer{Harm: harmOf(f), Cause: causeOf(f), Callers: callersOf(f), Healing: healingOf(f)}
+	a.Alike = len(a.Callers) > 0 && !standsOut(f.Evidence.Callers)
+	a.Move = moveFor(f, &a)
+	if a.Healing.Outlook != Open {
+		a.Then = lastingFix(f)
+	}
+	return a
+}
+
+// Harm is what a finding costs: the requests that DynamoDB refused, and the calls that
+// failed.
+type Harm struct {
+	// Own reports that Keyheat itself cannot see: whether anybody is harmed is unknown.
+	Own bool
+	// Visible reports that the samples can show refused requests. A stream cannot.
+	Visible bool
+	// Attempts is how many refused attempts were seen in the seconds looked at: a lower
+	// bound. Without any it is what callers counted, which Estimated reports.
+	Attempts  int64
+	Estimated bool
+	// Refused is the refused share of the load in the worst second, 0 to 1; of a table
+	// as a whole, the share of its requests.
+	Refused float64
+	// Failed is the share of the key's calls of the last minute that failed after all
+	// retries; 0 if none is known.
+	Failed float64
+	// Since is the first second of the episode.
+	Since time.Time
+}
+
+// None reports that no request is known to have been refused, or to have failed.
+func (h *Harm) None() bool { return !h.Own && h.Attempts == 0 && h.Refused == 0 && h.Failed == 0 }
+
+func harmOf(f *detect.Finding) Harm {
+	h := Harm{
+		Own:      isOwn(f),
+		Visible:  !slices.Contains(f.Quality.CannotSee, detect.BlindThrottled) && f.Quality.Source != detect.SourceMinutes,
+		Attempts: f.Evidence.ThrottledRequests(), Since: f.FirstSeen,
+	}
+	if e := f.Evidence; h.Attempts == 0 && e != nil && e.Retries != nil {
+		h.Attempts = int64(e.Retries.Refused)
+		h.Estimated = h.Attempts > 0
+	}
+	h.Failed, _ = f.FailedShare()
+	if f.Kind.OfTable() {
+		if f.Evidence != nil && f.Evidence.Records > 0 {
+			h.Refused = min(1, float64(h.Attempts)/float64(f.Evidence.Records))
+		}
+		return h
+	}
+	peak, served := f.Peak.WCU.Value, f.Consumed.WCU
+	if f.InReads() {
+		peak, served = f.Peak.RCU.Value, f.Consumed.RCU
+	}
+	if lost := peak - served; lost >= 1 && served > 0 {
+		h.Refused = lost / peak
+	}
+	return h
+}
+
+const (
+	// namedCallers is how many callers an answer names.
+	namedCallers = 3
+	// namedShare is the share of a load from which a caller is worth naming.
+	namedShare = 0.1
+)
+
+func callersOf(f *detect.Finding) (all []detect.Part) {
+	if f.Evidence == nil {
+		return nil
+	}
+	for _, c := range f.Evidence.Callers {
+		if c.Text != "" && c.Low >= namedShare && len(all) < namedCallers {
+			all = append(all, c)
+		}
+	}
+	return all
+}
+
+// standing is how many times the load of the next caller one has that stands out.
+const standing = 1.5
+
+// standsOut reports whether the busiest caller has clearly more than the next one.
+func standsOut(all []detect.Part) bool {
+	if len(all) < 2 {
+		return true
+	}
+	first, next := &all[0], &all[1]
+	return first.Text != "" && first.Low > next.High && first.Low+first.High >= standing*(next.Low+next.High)
+}
+
+// lastingFix returns the first step that changes code, items or keys; nil without one. A
+// step that only waits, or changes a setting, is not lasting.
+func lastingFix(f *detect.Finding) *detect.Step {
+	for i := range f.Advice {
+		s := &f.Advice[i]
+		switch {
+		case s.Action == detect.ActionPipeline || s.Action == detect.ActionMigrate:
+		case s.Action == detect.ActionRetry && f.Kind.OfTable(): // callers do so tonight
+		case s.Action == detect.ActionShuffle:
+			return s
+		case slices.Contains([]detect.Effort{detect.EffortCode, detect.EffortComponent, detect.EffortItems, detect.EffortKeys}, s.Effort):
+			return s
+		}
+	}
+	return nil
+}

@@ -1,0 +1,223 @@
+package answer_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/answer"
+	"github.com/keyheat/keyheat/sample"
+)
+
+// verdict is the part of an answer that a story is about.
+type verdict struct {
+	cause   answer.Cause
+	act     answer.Act
+	outlook answer.Outlook
+	ground  answer.Ground
+	then    string // the action of the lasting fix
+}
+
+// tell changes a finding: a critical key at 1,680 WCU/s, 1,000 of them served, with random
+// sort keys and the verdict that a split helps, 30 seconds old.
+type tell func(f *detect.Finding)
+
+func hot() *detect.Finding {
+	f := detect.NewFinding(detect.HotKeyWrite, detect.Target{Table: "orders"}, sample.KeyString("k"))
+	f.Severity, f.State, f.Reason = detect.Critical, detect.Firing, detect.Splittable
+	f.FirstSeen = time.Date(2026, 11, 24, 16, 55, 49, 0, time.UTC)
+	f.LastSeen = f.FirstSeen.Add(30 * time.Second)
+	f.Peak.WCU, f.Consumed.WCU = detect.Figure{Value: 1680, Low: 1680, High: 1680}, 1000
+	f.Utilization, f.OverSeconds, f.Shards = 1.68, new(20), 3
+	f.Evidence = &detect.Evidence{Records: 400, Seconds: 16, SortKeys: &detect.SortKeys{Distinct: 90}}
+	f.Advice = []detect.Step{
+		{Action: detect.ActionWait, Effort: detect.EffortNone},
+		{Action: detect.ActionShard, Effort: detect.EffortKeys},
+		{Action: detect.ActionMigrate, Effort: detect.EffortKeys},
+	}
+	return &f
+}
+
+func kind(k detect.Kind) tell {
+	return func(f *detect.Finding) { f.Kind = k }
+}
+
+func reason(r detect.Diagnosis) tell {
+	return func(f *detect.Finding) { f.Reason = r }
+}
+
+// unproven is a finding of which the verdict of splits is not known, or is this.
+func unproven(s *detect.Split) tell {
+	return func(f *detect.Finding) { f.Reason, f.Evidence.Split = detect.Undetermined, s }
+}
+
+func unharmed(f *detect.Finding) { f.Consumed.WCU = f.Peak.WCU.Value }
+
+func warning(f *detect.Finding) {
+	unharmed(f)
+	f.Severity, f.OverSeconds, f.Utilization = detect.Warning, new(0), 0.9
+}
+
+func resolved(f *detect.Finding) { f.State = detect.Resolved }
+
+func stream(f *detect.Finding) { f.Quality = detect.NewQuality(detect.SourceChanges) }
+
+func long(f *detect.Finding) { f.LastSeen = f.FirstSeen.Add(detect.HealSeconds * time.Second) }
+
+func refusedFor(r sample.ThrottleReason) tell {
+	return func(f *detect.Finding) { f.Evidence.Refused = map[string]int64{r.String(): 700} }
+}
+
+func TestStories(t *testing.T) {
+	t.Parallel()
+	const shard = detect.ActionShard
+	for sentence, c := range map[string]struct {
+		tells []tell
+		want  verdict
+	}{
+		"a split is likely, and a tenth is refused":  {nil, verdict{answer.OneKey, answer.SlowCallers, answer.Likely, answer.GroundSplit, shard}},
+		"a split is likely, and nothing is refused":  {[]tell{unharmed}, verdict{answer.OneKey, answer.Wait, answer.Likely, answer.GroundSplit, shard}},
+		"it outlasts splits, and is refused":         {[]tell{long, refusedFor(sample.KeyRange)}, verdict{answer.OneKey, answer.SlowCallers, answer.No, answer.GroundNoSplit, shard}},
+		"it outlasts splits, and nothing is refused": {[]tell{long, unharmed}, verdict{answer.OneKey, answer.SlowCallers, answer.Unknown, answer.GroundSplitDone, shard}},
+		"it is over":                              {[]tell{resolved}, verdict{answer.OneKey, answer.Nothing, answer.Ended, "", shard}},
+		"no redesign while the verdict is open":   {[]tell{unproven(nil)}, verdict{answer.OneKey, answer.SlowCallers, answer.Open, "", ""}},
+		"some seconds are judged":                 {[]tell{unproven(&detect.Split{Seconds: 3})}, verdict{answer.OneKey, answer.SlowCallers, answer.Open, "", ""}},
+		"all seconds are judged in vain":          {[]tell{unproven(&detect.Split{Seconds: detect.SplitSeconds})}, verdict{answer.OneKey, answer.SlowCallers, answer.Unknown, answer.GroundNotDecided, shard}},
+		"the load rises in several places":        {[]tell{unproven(&detect.Split{Seconds: detect.SplitSeconds, Direction: detect.Rising})}, verdict{answer.OneKey, answer.SlowCallers, answer.Unknown, answer.GroundSortKey, shard}},
+		"it comes in bursts":                      {[]tell{unproven(&detect.Split{Verdict: detect.SplitBursts})}, verdict{answer.OneKey, answer.SlowCallers, answer.No, answer.GroundBursts, shard}},
+		"sort keys are hashed":                    {[]tell{unproven(&detect.Split{Verdict: detect.SplitHidden})}, verdict{answer.OneKey, answer.SlowCallers, answer.Unknown, answer.GroundHashedKeys, shard}},
+		"no sort keys are sampled":                {[]tell{unproven(nil), func(f *detect.Finding) { f.Evidence.SortKeys = nil }}, verdict{answer.OneKey, answer.SlowCallers, answer.Unknown, answer.GroundNoSortKeys, shard}},
+		"few requests are sampled":                {[]tell{unproven(nil), func(f *detect.Finding) { f.Evidence.Records = 1 }}, verdict{answer.OneKey, answer.SlowCallers, answer.Unknown, answer.GroundFewSamples, shard}},
+		"requests carry the times of batches":     {[]tell{unproven(nil), func(f *detect.Finding) { f.Quality.CannotSee = []string{detect.BlindSeconds} }}, verdict{answer.OneKey, answer.CheckRefusals, answer.Unknown, answer.GroundBatchTimes, shard}},
+		"one item":                                {[]tell{reason(detect.HotItem)}, verdict{answer.OneItem, answer.SlowCallers, answer.No, answer.GroundItem, shard}},
+		"a local index":                           {[]tell{reason(detect.LSIBlocked)}, verdict{answer.OneKey, answer.SlowCallers, answer.No, answer.GroundLocalIndex, shard}},
+		"new items at one end":                    {[]tell{reason(detect.MonotonicSortKey)}, verdict{answer.OneKey, answer.SlowCallers, answer.No, answer.GroundSortKey, shard}},
+		"an index key":                            {[]tell{kind(detect.HotGSIKey)}, verdict{answer.IndexKey, answer.SlowCallers, answer.Likely, answer.GroundSplit, shard}},
+		"a key of a time":                         {[]tell{reason(detect.RollingKey), func(f *detect.Finding) { f.Rolling = &detect.Rolling{Period: "day"} }}, verdict{answer.TimeKey, answer.SlowCallers, answer.No, answer.GroundPeriod, shard}},
+		"most refusals lack the table's capacity": {[]tell{refusedFor(sample.Provisioned)}, verdict{answer.OneKey, answer.RaiseCapacity, answer.Likely, answer.GroundSplit, shard}},
+
+		"most refusals are of the table's maximum": {[]tell{refusedFor(sample.MaxOnDemand)}, verdict{answer.OneKey, answer.RaiseMaximum, answer.Likely, answer.GroundSplit, shard}},
+
+		"near the limit, where refusals would be seen":   {[]tell{warning}, verdict{answer.NearLimit, answer.Nothing, answer.Likely, answer.GroundSplit, shard}},
+		"near the limit, where refusals cannot be seen":  {[]tell{warning, stream}, verdict{answer.NearLimit, answer.CheckRefusals, answer.Likely, answer.GroundSplit, shard}},
+		"flat at the limit, where refusals are not seen": {[]tell{warning, stream, func(f *detect.Finding) { f.Severity, f.SaturatedSeconds = detect.Critical, 9 }}, verdict{answer.AtLimit, answer.Wait, answer.Likely, answer.GroundSplit, shard}},
+		"samples leave open whether it is over":          {[]tell{warning, func(f *detect.Finding) { f.PossibleSeconds = 9 }}, verdict{answer.MayBeOver, answer.CheckRefusals, answer.Likely, answer.GroundSplit, shard}},
+		"for information":                                {[]tell{func(f *detect.Finding) { f.Severity = detect.Info }}, verdict{answer.OneKey, answer.Nothing, answer.Likely, answer.GroundSplit, shard}},
+
+		"a retry storm":            {[]tell{kind(detect.RetryStorm)}, verdict{answer.Retries, answer.BackOff, answer.WithLoad, "", shard}},
+		"one caller":               {[]tell{kind(detect.SingleCaller), unharmed}, verdict{answer.OneCaller, answer.SlowCallers, answer.WithLoad, "", shard}},
+		"a test":                   {[]tell{kind(detect.TestKey)}, verdict{answer.Test, answer.StopTest, answer.WithLoad, "", shard}},
+		"a Scan":                   {[]tell{kind(detect.HotPartition), reason(detect.Scanned)}, verdict{answer.Scan, answer.SlowScan, answer.WithLoad, "", shard}},
+		"a sorted import":          {[]tell{kind(detect.MovingHotSpot), reason(detect.MovingLoad)}, verdict{answer.MovingSpot, answer.SlowImport, answer.No, answer.GroundMoving, shard}},
+		"few values, unharmed":     {[]tell{kind(detect.LowCardinalityKey), warning}, verdict{answer.FewValues, answer.Nothing, answer.No, answer.GroundDesign, shard}},
+		"an uneven key shard":      {[]tell{kind(detect.UnevenShards)}, verdict{answer.UnevenShards, answer.SlowCallers, answer.No, answer.GroundDesign, shard}},
+		"warm keys in a partition": {[]tell{kind(detect.HotPartition), warning, refusedFor(sample.KeyRange)}, verdict{answer.SharedPartition, answer.Wait, answer.Likely, answer.GroundKeys, shard}},
+		"no split of a partition":  {[]tell{kind(detect.HotPartition), refusedFor(sample.KeyRange)}, verdict{answer.SharedPartition, answer.SlowCallers, answer.No, answer.GroundNoSplit, shard}},
+		"a new table": {[]tell{kind(detect.HotPartition), warning, refusedFor(sample.KeyRange), func(f *detect.Finding) {
+			f.Advice = []detect.Step{{Action: detect.ActionPrewarm, Effort: detect.EffortSetting}}
+		}}, verdict{answer.SharedPartition, answer.Prewarm, answer.Likely, answer.GroundKeys, ""}},
+		"an index holds writes back": {[]tell{kind(detect.HotPartition), unproven(nil), refusedFor(sample.OfIndex)}, verdict{answer.BackPressure, answer.SlowCallers, answer.Unknown, answer.GroundNotSeen, shard}},
+
+		"provisioned capacity": {[]tell{kind(detect.TableStarvation), refusedFor(sample.Provisioned)}, verdict{answer.Provisioned, answer.RaiseCapacity, answer.No, answer.GroundCapacity, shard}},
+		"the owner's maximum":  {[]tell{kind(detect.TableStarvation), refusedFor(sample.MaxOnDemand)}, verdict{answer.OwnMaximum, answer.RaiseMaximum, answer.No, answer.GroundCapacity, shard}},
+		"the account's quota":  {[]tell{kind(detect.TableStarvation), refusedFor(sample.AccountLimit)}, verdict{answer.AccountQuota, answer.RaiseQuota, answer.No, answer.GroundCapacity, shard}},
+		"capacity of an index": {[]tell{kind(detect.TableStarvation), refusedFor(sample.OfIndexCapacity)}, verdict{answer.IndexCapacity, answer.RaiseIndexCapacity, answer.No, answer.GroundCapacity, shard}},
+		"callers retry a table": {[]tell{kind(detect.TableStarvation), refusedFor(sample.Provisioned), func(f *detect.Finding) {
+			f.Advice = []detect.Step{{Action: detect.ActionRetry, Effort: detect.EffortCode}}
+		}}, verdict{answer.Provisioned, answer.RaiseCapacity, answer.No, answer.GroundCapacity, ""}},
+
+		"samples were lost":      {[]tell{kind(detect.SamplesLost)}, verdict{answer.Keyheat, answer.MendKeyheat, answer.No, answer.GroundDesign, shard}},
+		"samples show less":      {[]tell{kind(detect.CoverageFell)}, verdict{answer.Keyheat, answer.MendKeyheat, answer.No, answer.GroundDesign, shard}},
+		"samples were lost once": {[]tell{kind(detect.SamplesLost), resolved}, verdict{answer.Keyheat, answer.Nothing, answer.Ended, "", shard}},
+	} {
+		f := hot()
+		for _, change := range c.tells {
+			change(f)
+		}
+		a := answer.New(f)
+		got := verdict{a.Cause, a.Move.Act, a.Healing.Outlook, a.Healing.Ground, ""}
+		if a.Then != nil {
+			got.then = a.Then.Action
+		}
+		if got != c.want {
+			t.Errorf("%s: got %+v, want %+v", sentence, got, c.want)
+		}
+	}
+}
+
+// TestHarm: a harm is what samples or callers show, and none is claimed where they are blind.
+func TestHarm(t *testing.T) {
+	t.Parallel()
+	retried := func(f *detect.Finding) {
+		unharmed(f)
+		f.Evidence.Retries = &detect.Retries{SentCalls: detect.SentCalls{Calls: 100, Attempts: 400, Refused: 300}, Failed: detect.Figure{Value: 20}}
+	}
+	for sentence, c := range map[string]struct {
+		tells []tell
+		want  answer.Harm
+	}{
+		"requests of the worst second are refused": {nil, answer.Harm{Visible: true, Refused: 680. / 1680}},
+		"nothing is refused":                       {[]tell{unharmed}, answer.Harm{Visible: true}},
+		"a stream cannot show it":                  {[]tell{unharmed, stream}, answer.Harm{}},
+		"callers count their refused attempts":     {[]tell{retried}, answer.Harm{Visible: true, Attempts: 300, Estimated: true, Failed: 0.2}},
+		"samples do, too":                          {[]tell{retried, refusedFor(sample.KeyRange)}, answer.Harm{Visible: true, Attempts: 700, Failed: 0.2}},
+		"a share of a table's requests":            {[]tell{kind(detect.TableStarvation), refusedFor(sample.Provisioned), func(f *detect.Finding) { f.Evidence.Records = 2800 }}, answer.Harm{Visible: true, Attempts: 700, Refused: 0.25}},
+		"Keyheat is blind":                         {[]tell{kind(detect.CollectionStopped)}, answer.Harm{Own: true, Visible: true, Refused: 680. / 1680}},
+	} {
+		f := hot()
+		for _, change := range c.tells {
+			change(f)
+		}
+		c.want.Since = f.FirstSeen
+		if got := answer.New(f).Harm; got != c.want {
+			t.Errorf("%s: got %+v, want %+v", sentence, got, c.want)
+		}
+	}
+}
+
+// TestCallers: a caller is named from a tenth of the load on, and is first only if it
+// clearly has more than the next one.
+func TestCallers(t *testing.T) {
+	t.Parallel()
+	part := func(name string, low, high float64) detect.Part {
+		return detect.Part{Text: name, Low: low, High: high}
+	}
+	for sentence, c := range map[string]struct {
+		callers []detect.Part
+		named   int
+		alike   bool
+	}{
+		"none is known":                 {nil, 0, false},
+		"one has all":                   {[]detect.Part{part("a", 0.99, 1)}, 1, false},
+		"one has most":                  {[]detect.Part{part("a", 0.5, 0.6), part("b", 0.2, 0.3)}, 2, false},
+		"the bounds overlap":            {[]detect.Part{part("a", 0.3, 0.7), part("b", 0.2, 0.4)}, 2, true},
+		"one has a little more":         {[]detect.Part{part("a", 0.36, 0.37), part("b", 0.31, 0.32), part("c", 0.31, 0.32)}, 3, true},
+		"the next one may have as much": {[]detect.Part{part("a", 0.11, 0.6), part("b", 0.05, 0.5)}, 1, true},
+		"a fourth is not named":         {[]detect.Part{part("a", 0.25, 0.25), part("b", 0.25, 0.25), part("c", 0.25, 0.25), part("d", 0.25, 0.25)}, 3, true},
+		"none has a tenth":              {[]detect.Part{part("a", 0.05, 0.06), part("b", 0.01, 0.02)}, 0, false},
+		"most requests name no caller":  {[]detect.Part{part("", 0.6, 0.6), part("b", 0.2, 0.2)}, 1, true},
+	} {
+		f := hot()
+		f.Evidence.Callers = c.callers
+		a := answer.New(f)
+		if len(a.Callers) != c.named || a.Alike != c.alike || len(a.Move.Callers) != c.named {
+			t.Errorf("%s: named %+v, alike %t", sentence, a.Callers, a.Alike)
+		}
+	}
+	f := hot()
+	f.Kind, f.Evidence.Callers = detect.RetryStorm, []detect.Part{part("web", 0.9, 0.9)}
+	f.Evidence.Retries = &detect.Retries{Callers: []detect.CallerRetries{{Caller: "job", Share: 0.7}}}
+	if m := answer.New(f).Move; len(m.Callers) != 1 || m.Callers[0].Text != "job" {
+		t.Errorf("a storm is ended by %+v", m.Callers)
+	}
+}
+
+// TestKnown: an open verdict takes the seconds of load that are missing.
+func TestKnown(t *testing.T) {
+	t.Parallel()
+	f := hot()
+	unproven(&detect.Split{Seconds: 20})(f)
+	if got, want := answer.New(f).Healing.Known, (detect.SplitSeconds-20)*time.Second; got != want {
+		t.Errorf("known in %s, want %s", got, want)
+	}
+}

@@ -1,0 +1,135 @@
+package answer
+
+import (
+	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/sample"
+)
+
+// Cause is why requests are refused, or will be.
+type Cause string
+
+// The causes.
+const (
+	// OneKey is a key that asks for more than one partition serves, OneItem a single item.
+	OneKey  Cause = "one_key"
+	OneItem Cause = "one_item"
+	// AtLimit is a key whose load stays flat at the limit, as if the rest were refused.
+	AtLimit Cause = "at_limit"
+	// NearLimit is a key that is close to the limit, MayBeOver one that may be above it.
+	NearLimit Cause = "near_limit"
+	MayBeOver Cause = "may_be_over"
+	// IndexKey is a key of a global index whose partition is full: DynamoDB then refuses
+	// writes to the table.
+	IndexKey Cause = "index_key"
+	// Retries are one caller's repeated attempts.
+	Retries Cause = "retries"
+	// OneCaller is a caller that makes a key hot by itself, Test one that is named like a
+	// test.
+	OneCaller Cause = "one_caller"
+	Test      Cause = "test"
+	// TimeKey is a key named after its time, MovingSpot a load that goes from key to key.
+	TimeKey    Cause = "time_key"
+	MovingSpot Cause = "moving_spot"
+	// FewValues is a key design with few values, Shards a sharded key with the wrong
+	// number of key shards, UnevenShards one whose key shards differ.
+	FewValues    Cause = "few_values"
+	Shards       Cause = "shards"
+	UnevenShards Cause = "uneven_shards"
+	// Scan is a Scan that reads one partition after another.
+	Scan Cause = "scan"
+	// SharedPartition is a full partition without a hot key, BackPressure a full partition
+	// of an index that holds the table's writes back.
+	SharedPartition Cause = "shared_partition"
+	BackPressure    Cause = "back_pressure"
+	// The causes of a table that was given too little: provisioned capacity, its owner's
+	// maximum, the account's quota, or the write capacity of an index.
+	Provisioned   Cause = "provisioned"
+	OwnMaximum    Cause = "own_maximum"
+	AccountQuota  Cause = "account_quota"
+	IndexCapacity Cause = "index_capacity"
+	// LargeItem is a large item of which writes change little, Collection one that grows
+	// towards 10 GB.
+	LargeItem  Cause = "large_item"
+	Collection Cause = "collection"
+	// Keyheat is trouble of Keyheat itself: it cannot see.
+	Keyheat Cause = "keyheat"
+)
+
+func causeOf(f *detect.Finding) Cause {
+	switch f.Kind {
+	case detect.HotKeyWrite, detect.HotKeyRead, detect.HotGSIKey:
+		return causeOfKey(f)
+	case detect.TableStarvation:
+		return causeOfStarvation(f)
+	case detect.HotPartition:
+		switch {
+		case f.Reason == detect.Scanned:
+			return Scan
+		case refusedFor(f, sample.KeyRange) == 0 && refusedFor(f, sample.OfIndex) > 0:
+			return BackPressure
+		}
+		return SharedPartition
+	case detect.RollingHotKey:
+		return TimeKey
+	case detect.MovingHotSpot:
+		return MovingSpot
+	case detect.LowCardinalityKey:
+		return FewValues
+	case detect.TooFewShards, detect.TooManyShards:
+		return Shards
+	case detect.UnevenShards:
+		return UnevenShards
+	case detect.LargeItem:
+		return LargeItem
+	case detect.LargeCollection:
+		return Collection
+	case detect.SingleCaller:
+		return OneCaller
+	case detect.TestKey:
+		return Test
+	case detect.RetryStorm:
+		return Retries
+	}
+	return Keyheat
+}
+
+func causeOfKey(f *detect.Finding) Cause {
+	switch {
+	case f.Rolling != nil:
+		return TimeKey
+	case f.Reason == detect.HotItem:
+		return OneItem
+	case f.Kind == detect.HotGSIKey:
+		return IndexKey
+	case f.SaturatedSeconds > 0 && f.SecondsOver() == 0:
+		return AtLimit
+	case f.Severity == detect.Critical:
+		return OneKey
+	case f.PossibleSeconds > 0 && f.SecondsOver() == 0:
+		return MayBeOver
+	case f.SecondsOver() > 0:
+		return OneKey
+	}
+	return NearLimit
+}
+
+func causeOfStarvation(f *detect.Finding) Cause {
+	most, cause := int64(0), Provisioned
+	for _, c := range []struct {
+		reason sample.ThrottleReason
+		cause  Cause
+	}{{sample.Provisioned, Provisioned}, {sample.OfIndexCapacity, IndexCapacity}, {sample.MaxOnDemand, OwnMaximum}, {sample.AccountLimit, AccountQuota}} {
+		if n := refusedFor(f, c.reason); n > most {
+			most, cause = n, c.cause
+		}
+	}
+	return cause
+}
+
+// refusedFor returns how many attempts were refused for a reason.
+func refusedFor(f *detect.Finding, reason sample.ThrottleReason) int64 {
+	if f.Evidence == nil {
+		return 0
+	}
+	return f.Evidence.Refused[reason.String()]
+}

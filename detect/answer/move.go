@@ -1,0 +1,139 @@
+package answer
+
+import (
+	"slices"
+
+	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/sample"
+)
+
+// Act is what on-call can do tonight, without a release or a change of keys.
+type Act string
+
+// The acts.
+const (
+	// Nothing is right when it is over, or when no harm is seen where it could be.
+	Nothing Act = "nothing"
+	// SlowCallers is to slow or pause the callers of a key, SlowScan the Scan, SlowImport
+	// the job that writes keys in their order.
+	SlowCallers Act = "slow_callers"
+	SlowScan    Act = "slow_scan"
+	SlowImport  Act = "slow_import"
+	// StopTest is to stop a test, BackOff to let one caller retry later and less often.
+	StopTest Act = "stop_test"
+	BackOff  Act = "back_off"
+	// Wait is to give DynamoDB the minutes that a split takes.
+	Wait Act = "wait"
+	// Prewarm is to raise the table's warm throughput.
+	Prewarm Act = "prewarm"
+	// The four that give a table more.
+	RaiseCapacity      Act = "raise_capacity"
+	RaiseMaximum       Act = "raise_maximum"
+	RaiseQuota         Act = "raise_quota"
+	RaiseIndexCapacity Act = "raise_index_capacity"
+	// CheckRefusals is to look at CloudWatch's metric of refused requests first.
+	CheckRefusals Act = "check_refusals"
+	// MendKeyheat is to look after Keyheat itself.
+	MendKeyheat Act = "mend_keyheat"
+)
+
+// Move is what to do now.
+type Move struct {
+	Act Act
+	// Callers are whom it concerns, the busiest first; empty if the samples name none.
+	Callers []detect.Part
+	// Futile reports that more capacity of the table does not help.
+	Futile bool
+}
+
+// helpless are the causes that more capacity of the table does not help.
+var helpless = []Cause{OneKey, AtLimit, OneItem, IndexKey, TimeKey, MovingSpot, FewValues, Shards, UnevenShards, OneCaller, Retries, Scan}
+
+// raising are the acts that give a table more.
+var raising = map[Cause]Act{
+	Provisioned: RaiseCapacity, OwnMaximum: RaiseMaximum, AccountQuota: RaiseQuota, IndexCapacity: RaiseIndexCapacity,
+}
+
+func moveFor(f *detect.Finding, a *Answer) Move {
+	m := Move{Act: actFor(f, a), Callers: a.Callers, Futile: slices.Contains(helpless, a.Cause)}
+	switch {
+	case m.Act == BackOff && f.Evidence != nil && f.Evidence.Retries != nil && len(f.Evidence.Retries.Callers) > 0:
+		who := f.Evidence.Retries.Callers[0]
+		m.Callers = []detect.Part{{Text: who.Caller, Low: who.Share, High: who.Share}}
+	case m.Act == StopTest:
+		m.Callers = m.Callers[:min(1, len(m.Callers))]
+	}
+	return m
+}
+
+func actFor(f *detect.Finding, a *Answer) Act {
+	switch {
+	case f.State == detect.Resolved:
+		return Nothing
+	case isOwn(f):
+		return MendKeyheat
+	case f.Severity == detect.Info:
+		return Nothing
+	}
+	switch a.Cause {
+	case Provisioned, OwnMaximum, AccountQuota, IndexCapacity:
+		return raising[a.Cause]
+	case Scan:
+		return SlowScan
+	case MovingSpot:
+		return SlowImport
+	case Test:
+		return StopTest
+	case Retries:
+		return BackOff
+	case SharedPartition:
+		switch {
+		case advises(f, detect.ActionPrewarm):
+			return Prewarm
+		case a.Healing.Outlook == Likely:
+			return Wait
+		}
+	case NearLimit, FewValues, Shards, UnevenShards, LargeItem, Collection:
+		switch {
+		case !a.Harm.None() || f.Severity == detect.Critical:
+		case a.Harm.Visible:
+			return Nothing
+		default:
+			return CheckRefusals
+		}
+	case MayBeOver:
+		return CheckRefusals
+	}
+	switch {
+	case isStarved(f):
+		return raising[causeOfStarvation(f)]
+	case f.Quality.InBatches():
+		return CheckRefusals
+	case a.Cause != OneCaller && a.Healing.Outlook == Likely && a.Harm.Refused < worthSlowing && a.Harm.Failed == 0:
+		return Wait
+	}
+	return SlowCallers
+}
+
+// isOwn reports whether a finding is about what Keyheat itself cannot see.
+func isOwn(f *detect.Finding) bool {
+	return f.Kind.OfPipeline() || slices.Contains([]detect.Kind{detect.CoverageFell, detect.UnseenKeys, detect.TooManyHotKeys}, f.Kind)
+}
+
+// worthSlowing is the refused share of a load from which callers are slowed although a
+// split is likely.
+const worthSlowing = 0.1
+
+func advises(f *detect.Finding, action string) bool {
+	return slices.ContainsFunc(f.Advice, func(s detect.Step) bool { return s.Action == action })
+}
+
+// isStarved reports whether most of a key's refused attempts lacked capacity of the table,
+// and not of the key's partition.
+func isStarved(f *detect.Finding) bool {
+	lacking := int64(0)
+	for _, r := range []sample.ThrottleReason{sample.Provisioned, sample.MaxOnDemand, sample.AccountLimit} {
+		lacking += refusedFor(f, r)
+	}
+	return lacking > refusedFor(f, sample.KeyRange)
+}

@@ -1,0 +1,119 @@
+package wording
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/keyheat/keyheat/detect"
+)
+
+// Place names what a target is: a table or an index, or Keyheat itself, which findings
+// without a table are about.
+func Place(t detect.Target) string {
+	if t == (detect.Target{}) {
+		return "Keyheat itself"
+	}
+	return Printable(t.Name())
+}
+
+// fullest is put before the share of the limit that is only the fullest shard's.
+const fullest = "fullest "
+
+// Load says how large the load of a finding is and what that is of what one partition
+// serves, in few words: that of its highest second, of a key the least where samples tell no
+// more of that than the mean, and of shards what all have together, and what the fullest is
+// of the limit. ofLimit is empty of a table or an index as a whole, which has more than one
+// partition.
+func Load(f *detect.Finding) (load, ofLimit string) {
+	figure, unit, limit := f.Peak.WCU, " WCU", detect.PartitionWrite
+	if f.InReads() {
+		figure, unit, limit = f.Peak.RCU, " RCU", detect.PartitionRead
+	}
+	load, ofLimit = About(figure.Value)+unit, fmt.Sprintf("%.0f%%", math.Round(100*f.Utilization))
+	switch {
+	case f.Kind.OfTable():
+		return load, ""
+	case f.Sharding != nil && !f.Kind.OfKey():
+		return fmt.Sprintf("%s in %d shards", load, f.Sharding.Shards), fullest + ofLimit
+	case f.OnlyMean():
+		return "≥" + AtLeast(figure.Low) + unit, fmt.Sprintf("≥%.0f%%", math.Floor(100*figure.Low/detect.Units(limit)))
+	}
+	return load, ofLimit
+}
+
+// OverSeconds writes in how many seconds a finding's load was over the limit: ≥8 where so many
+// are proven and more may have been; empty where it is not known.
+func OverSeconds(f *detect.Finding) string {
+	if f.OverSeconds == nil {
+		return ""
+	}
+	n := Count(int64(*f.OverSeconds))
+	if f.PossibleSeconds > 0 || !f.Kind.OfKey() && f.Quality.IsSampled() {
+		return "≥" + n
+	}
+	return n
+}
+
+// LoadOfLimit is [Load] as a part of a sentence.
+func LoadOfLimit(f *detect.Finding) string {
+	load, ofLimit := Load(f)
+	if ofLimit == "" {
+		return load
+	}
+	if of, is := strings.CutPrefix(ofLimit, fullest); is {
+		return fmt.Sprintf("%s, of which the fullest has %s of the limit", load, of)
+	}
+	return load + ", " + ofLimit + " of the limit"
+}
+
+// Times writes a ratio with three significant digits: below one as a share, 96% of, and
+// else as a multiple, 2.63 times.
+func Times(ratio float64) string {
+	if ratio < 1 {
+		return Percent(ratio) + " of"
+	}
+	return strconv.FormatFloat(Rounded(ratio), 'f', -1, 64) + " times"
+}
+
+// spanUnits are what a time is written in, each up to so many of the one before it.
+var spanUnits = []struct {
+	unit time.Duration
+	name string
+}{{24 * time.Hour, "d"}, {time.Hour, "h"}, {time.Minute, "min"}, {time.Second, "s"}}
+
+// Span writes a time in one unit from ten of it on, and in it and the next smaller one below,
+// rounded to the last: 90 s, 2 min 51 s, 47 min, 2 h 51 min. Below two of a unit the next
+// smaller one is enough.
+func Span(d time.Duration) string {
+	for i, u := range spanUnits[:len(spanUnits)-1] {
+		small := spanUnits[i+1]
+		switch fine := d.Round(small.unit); {
+		case fine >= 10*u.unit:
+			return fmt.Sprintf("%d %s", d.Round(u.unit)/u.unit, u.name)
+		case fine >= 2*u.unit && fine%u.unit == 0:
+			return fmt.Sprintf("%d %s", fine/u.unit, u.name)
+		case fine >= 2*u.unit:
+			return fmt.Sprintf("%d %s %d %s", fine/u.unit, u.name, fine%u.unit/small.unit, small.name)
+		}
+	}
+	return fmt.Sprintf("%d s", d.Round(time.Second)/time.Second)
+}
+
+// Shorten returns a text of at most so many characters, the last of them an ellipsis
+// where it is longer.
+func Shorten(text string, most int) string {
+	if utf8.RuneCountInString(text) <= most {
+		return text
+	}
+	n := 0
+	for i := range text {
+		if n++; n == most {
+			return text[:i] + "…"
+		}
+	}
+	return text
+}

@@ -1,0 +1,70 @@
+package wording_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/wording"
+	"github.com/keyheat/keyheat/sample"
+)
+
+// TestLoad: a figure and what it is of the limit are of the same thing, or say of what each is.
+func TestLoad(t *testing.T) {
+	t.Parallel()
+	figure := func(value, low, high float64) detect.Figure { return detect.Figure{Value: value, Low: low, High: high} }
+	key := func(k detect.Kind, peak, mean detect.Figure, sampled detect.Sampling) *detect.Finding {
+		f := detect.NewFinding(k, detect.Target{Table: "orders"}, sample.KeyString("k"))
+		f.Peak.WCU, f.Mean.WCU, f.Quality.Sampling = peak, mean, sampled
+		if k == detect.HotKeyRead {
+			f.Peak.RCU, f.Mean.RCU = peak, mean
+		}
+		f.Utilization = peak.Value / 1000
+		return &f
+	}
+	uneven := key(detect.UnevenShards, figure(3100, 3100, 3100), figure(3100, 3100, 3100), detect.SamplingNone)
+	uneven.Sharding, uneven.Utilization = &detect.Sharded{Base: "k", Shards: 10}, 1.3
+	for want, f := range map[string]*detect.Finding{
+		"1,300 WCU, 130% of the limit":                                       key(detect.HotKeyWrite, figure(1300, 1300, 1300), figure(900, 900, 900), detect.SamplingNone),
+		"3,100 WCU in 10 shards, of which the fullest has 130% of the limit": uneven,
+		"1,200 WCU": key(detect.HotPartition, figure(1200, 1200, 1200), figure(900, 900, 900), detect.SamplingNone),
+		// What samples tell of the highest second is that it has the mean at least.
+		"≥1,488 WCU, ≥148% of the limit": key(detect.HotKeyWrite, figure(1778, 1488, 4159), figure(1513, 1488, 1539), detect.SamplingByCall),
+		"2,089 WCU, 209% of the limit":   key(detect.HotKeyWrite, figure(2089, 1700, 4159), figure(1513, 1488, 1539), detect.SamplingByCall),
+	} {
+		if got := wording.LoadOfLimit(f); got != want {
+			t.Errorf("it is %q, want %q", got, want)
+		}
+	}
+}
+
+// TestOverSeconds: what is proven of samples is the least.
+func TestOverSeconds(t *testing.T) {
+	t.Parallel()
+	sampled := detect.Quality{Sampling: detect.SamplingByCall}
+	for want, f := range map[string]detect.Finding{
+		"1,180": {Kind: detect.HotKeyWrite, OverSeconds: new(1180)},
+		"≥8":    {Kind: detect.HotKeyWrite, OverSeconds: new(8), PossibleSeconds: 892, Quality: sampled},
+		"9":     {Kind: detect.HotKeyWrite, OverSeconds: new(9), Quality: sampled}, // no other may have been
+		"≥7":    {Kind: detect.MovingHotSpot, OverSeconds: new(7), Quality: sampled},
+		"":      {Kind: detect.RollingHotKey},
+	} {
+		if got := wording.OverSeconds(&f); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+// TestSpan: a span is rounded and not cut off, so that 171 s are not 2 min.
+func TestSpan(t *testing.T) {
+	t.Parallel()
+	for seconds, want := range map[int]string{
+		1: "1 s", 90: "90 s", 119: "119 s", 120: "2 min", 171: "2 min 51 s", 180: "3 min", 599: "9 min 59 s", 600: "10 min",
+		629: "10 min", 631: "11 min", 2*3600 - 1: "2 h", 2 * 3600: "2 h", 3*3600 - 20: "3 h", 3*3600 - 60: "2 h 59 min", 47 * 3600: "47 h", 48 * 3600: "2 d",
+		10*3600 - 1: "10 h", 35*3600 + 1801: "36 h", 3*24*3600 - 1: "3 d", 60 * 3600: "2 d 12 h", 12*24*3600 + 13*3600: "13 d",
+	} {
+		if got := wording.Span(time.Duration(seconds) * time.Second); got != want {
+			t.Errorf("%d seconds are %q, want %q", seconds, got, want)
+		}
+	}
+}

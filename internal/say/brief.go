@@ -1,0 +1,191 @@
+package say
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/answer"
+	"github.com/keyheat/keyheat/detect/wording"
+	"github.com/keyheat/keyheat/sample"
+)
+
+// Brief is a finding in ten seconds. Each text is plain, has no line break, and ends with
+// a full stop; an empty one has nothing to say.
+type Brief struct {
+	// Title has at most 80 characters and no full stop.
+	Title string
+	// Harm is who is hurt since when, Why the cause with its callers, Now what on-call can
+	// do tonight, Heals whether it heals by itself, Then the lasting fix.
+	Harm, Why, Now, Heals, Then string
+}
+
+// Line is one answer under its name.
+type Line struct{ Name, Text string }
+
+// Label is the name with the colon that stands before the text.
+func (l Line) Label() string {
+	if strings.HasSuffix(l.Name, "?") {
+		return l.Name
+	}
+	return l.Name + ":"
+}
+
+// Text writes lines as plain text, each in a line of its own.
+func Text(lines []Line) string {
+	all := make([]string, len(lines))
+	for i, l := range lines {
+		all[i] = l.Label() + " " + l.Text
+	}
+	return strings.Join(all, "\n")
+}
+
+// The names of the lines, in their order.
+const (
+	LineHarm  = "Harm"
+	LineWhy   = "Why"
+	LineNow   = "Now"
+	LineHeals = "Heals by itself?"
+	LineThen  = "Then"
+)
+
+// Lines returns the answers that have a text, in their order.
+func (b *Brief) Lines() (all []Line) {
+	for _, l := range []Line{{LineHarm, b.Harm}, {LineWhy, b.Why}, {LineNow, b.Now}, {LineHeals, b.Heals}, {LineThen, b.Then}} {
+		if l.Text != "" {
+			all = append(all, l)
+		}
+	}
+	return all
+}
+
+// New returns the brief of a finding.
+func New(f *detect.Finding) Brief {
+	a := answer.New(f)
+	return Brief{
+		Title: Title(f), Harm: harm(f, &a.Harm), Why: why(f, &a), Now: now(f, &a), Heals: heals(f, &a), Then: lastingFix(f, &a),
+	}
+}
+
+const (
+	// shownKey is how many characters of a key or caller a sentence shows.
+	shownKey = 40
+	// shownPlace is how many characters of a table's and index's name a title shows.
+	shownPlace = 36
+)
+
+// quote is the one way of other people's text into a sentence.
+func quote(text string) string { return wording.Quote(wording.Shorten(text, shownKey)) }
+
+// subject names what a finding is about within a sentence.
+func subject(f *detect.Finding) string {
+	switch {
+	case f.Rolling != nil && f.Kind == detect.RollingHotKey:
+		return "keys like " + quote(f.Rolling.Template)
+	case f.Sharding != nil && !f.Kind.OfKey():
+		return "the key shards of " + quote(f.Sharding.Base)
+	case f.Key != "":
+		return quote(f.Key)
+	}
+	return wording.Printable(wording.Shorten(f.Name(), shownKey))
+}
+
+// requests names the requests that a finding is about.
+func requests(f *detect.Finding) string {
+	switch {
+	case f.Kind.OfTable() && f.Evidence != nil && f.Evidence.Refused[sample.OfIndex.String()]+f.Evidence.Refused[sample.OfIndexCapacity.String()] > 0:
+		return "writes"
+	case f.Kind.OfTable():
+		return "requests"
+	case f.InReads():
+		return "reads"
+	}
+	return "writes"
+}
+
+// requestsTo names the requests with the preposition before their key.
+func requestsTo(f *detect.Finding) string {
+	if w := requests(f); w != "reads" {
+		return w + " to"
+	}
+	return "reads of"
+}
+
+func harm(f *detect.Finding, h *answer.Harm) string {
+	if h.Own {
+		return "Unknown: a hot key may go unseen."
+	}
+	text := ""
+	switch {
+	case h.Failed > 0:
+		text = wording.Part(h.Failed) + " of calls failed after all retries"
+	case h.Refused > 0 && f.Kind.OfTable():
+		text = fmt.Sprintf("%s of %s refused in %s", wording.Part(h.Refused), requests(f), wording.Seconds(max(1, f.Evidence.Seconds)))
+	case h.Refused > 0:
+		text = fmt.Sprintf("at worst %s of %s refused", wording.Part(h.Refused), requests(f))
+	case h.Estimated:
+		text = fmt.Sprintf("callers saw about %s attempts refused", wording.Count(h.Attempts))
+	case h.Attempts > 0:
+		text = fmt.Sprintf("at least %s attempts refused", wording.Count(h.Attempts))
+	}
+	since := ""
+	if !h.Since.IsZero() {
+		since = " since " + h.Since.UTC().Format("15:04:05 UTC")
+	}
+	switch {
+	case text != "" && since != "":
+		return capital(text) + "," + since + "."
+	case text != "":
+		return capital(text) + "."
+	case !h.Visible:
+		return "Unknown: the samples do not show refused requests."
+	case f.State == detect.Resolved:
+		return "None: no refused request was seen."
+	}
+	return "None seen: no refused request" + since + "."
+}
+
+func capital(text string) string {
+	if text == "" || text[0] < 'a' || text[0] > 'z' {
+		return text
+	}
+	return strings.ToUpper(text[:1]) + text[1:]
+}
+
+// load writes the load of a finding with its limit, and where it is between the two:
+// 1,680 WCU/s on one key; one partition takes 1,000.
+func load(f *detect.Finding, where string) string {
+	figure, unit, limit := f.Peak.WCU, "WCU/s", detect.PartitionWrite
+	mean := f.Mean.WCU
+	if f.InReads() {
+		figure, unit, limit, mean = f.Peak.RCU, "RCU/s", detect.PartitionRead, f.Mean.RCU
+	}
+	text := wording.Significant(figure.Value) + " " + unit
+	switch {
+	case f.OnlyMean():
+		text = wording.Significant(mean.Value) + " " + unit + " on average"
+	case figure.Low != figure.High:
+		text = "about " + text
+	}
+	return fmt.Sprintf("%s%s; one partition takes %s", text, where, wording.Amount(limit))
+}
+
+// callers names the callers with their shares: From “web” 50%, “app” 30%.
+func callers(a *answer.Answer) string {
+	var words []string
+	for _, c := range a.Callers {
+		words = append(words, quote(c.Text)+" "+wording.Part((c.Low+c.High)/2))
+	}
+	if len(words) == 0 {
+		return ""
+	}
+	return " From " + strings.Join(words, ", ") + "."
+}
+
+// ofBusiest names the busiest caller behind what it does; empty if none stands out.
+func ofBusiest(a *answer.Answer) string {
+	if len(a.Move.Callers) == 0 || a.Alike && a.Move.Act != answer.BackOff {
+		return ""
+	}
+	return " of " + quote(a.Move.Callers[0].Text)
+}

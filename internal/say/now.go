@@ -1,0 +1,191 @@
+package say
+
+import (
+	"fmt"
+
+	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/answer"
+	"github.com/keyheat/keyheat/detect/wording"
+)
+
+// futile closes a move where people would raise capacity, in vain.
+const futile = " More capacity will not help."
+
+// now is what on-call can do tonight.
+func now(f *detect.Finding, a *answer.Answer) string {
+	text := act(f, a)
+	if a.Move.Futile && a.Move.Act == answer.SlowCallers {
+		text += futile
+	}
+	return text
+}
+
+func act(f *detect.Finding, a *answer.Answer) string {
+	w := requests(f)
+	switch a.Move.Act {
+	case answer.Nothing:
+		if f.State == detect.Resolved {
+			return "Nothing: it is over."
+		}
+		if a.Harm.None() && a.Harm.Visible {
+			return "Nothing tonight: no refused request was seen."
+		}
+		return "Nothing tonight."
+	case answer.SlowCallers:
+		return slowCallers(f, a)
+	case answer.SlowScan:
+		return "Slow or stop the Scan" + ofBusiest(a) + ": a rate limit, a smaller page or fewer segments."
+	case answer.SlowImport:
+		return "Slow or pause the job" + ofBusiest(a) + " that writes keys in order."
+	case answer.StopTest:
+		if who := ofBusiest(a); who != "" {
+			return "Stop the load" + who + ", if it is a test."
+		}
+		return "Stop the load, if it is a test."
+	case answer.BackOff:
+		return "Let the retries" + ofBusiest(a) + " back off with jitter and a limit, or pause them."
+	case answer.Wait:
+		if f.Kind.OfTable() {
+			return "Wait some minutes for a split. Shed load if requests fail."
+		}
+		return fmt.Sprintf("Wait some minutes for a split. Slow %s if requests fail.", w)
+	case answer.Prewarm:
+		return "Raise the table's warm throughput: that adds partitions."
+	case answer.RaiseCapacity:
+		return "Raise the provisioned " + capacity(f) + ", or switch the table to on-demand."
+	case answer.RaiseMaximum:
+		return "Raise or remove the maximum throughput of the table or index."
+	case answer.RaiseQuota:
+		return "Shed load, and request a higher quota from AWS. No table setting helps."
+	case answer.RaiseIndexCapacity:
+		return "Raise the write capacity of the index to the table's."
+	case answer.CheckRefusals:
+		return fmt.Sprintf("Check CloudWatch's %sKeyRangeThroughputThrottleEvents first. If it is zero, do nothing tonight.", detect.Side(f.Kind, "Write", "Read"))
+	case answer.MendKeyheat:
+		return ownMoves[f.Kind]
+	}
+	return ""
+}
+
+// slowCallers tells whom to slow. While no harm is seen, it is to be done only if there is.
+func slowCallers(f *detect.Finding, a *answer.Answer) string {
+	key := subject(f)
+	switch {
+	case f.Kind == detect.LowCardinalityKey:
+		key = "the hottest value"
+	case f.Kind == detect.UnevenShards && f.Sharding != nil:
+		key = quote(f.Sharding.Hottest)
+	}
+	text := fmt.Sprintf("Slow or pause %s %s", requestsTo(f), key)
+	if a.Harm.None() {
+		text = fmt.Sprintf("If requests fail, slow %s %s", requestsTo(f), key)
+	}
+	if len(a.Move.Callers) > 0 && !a.Alike {
+		text += ", " + quote(a.Move.Callers[0].Text) + " first"
+	}
+	return text + "."
+}
+
+// targetWord names the table or the index that a finding is about.
+func targetWord(f *detect.Finding) string {
+	if f.Index != "" {
+		return "index"
+	}
+	return "table"
+}
+
+// capacity names the capacity to raise, above the load that was requested.
+func capacity(f *detect.Finding) string {
+	text := fmt.Sprintf("capacity of the %s", targetWord(f))
+	switch {
+	case !f.Kind.OfTable() || f.Peak.RCU.Value+f.Peak.WCU.Value < 1:
+		return text
+	case f.InReads():
+		return fmt.Sprintf("read %s above %s RCU", text, wording.Significant(f.Peak.RCU.Value))
+	}
+	return fmt.Sprintf("write %s above %s WCU", text, wording.Significant(f.Peak.WCU.Value))
+}
+
+// ownMoves are what to do about Keyheat itself.
+var ownMoves = map[detect.Kind]string{
+	detect.CollectionStopped: "Look at the collectors' logs and their /-/ready, then restart any that hangs.",
+	detect.CollectionLags:    "Add collectors, up to one a partition. A lag after an outage ends by itself.",
+	detect.BadSamples:        "See the reject reasons in GET /api/v1/bad-samples, then mend the producer.",
+	detect.TablesRefused:     "Raise the collector's limit of tables, or leave samples out.",
+	detect.SamplesLost:       "Compare the log's retention with the collectors' absence. GET /api/v1/gaps lists all gaps.",
+	detect.UnseenKeys:        "Check the producers' sampling rates, then add partitions and collectors.",
+	detect.TooManyHotKeys:    "Check the producers' sampling rates: too small a rate makes every key hot.",
+	detect.CoverageFell:      "See which producer stopped sending samples, or changed its rate.",
+}
+
+// heals says whether it heals by itself.
+func heals(f *detect.Finding, a *answer.Answer) string {
+	h := a.Healing
+	if (f.Severity == detect.Info || a.Harm.Own) && h.Outlook != answer.Ended {
+		return ""
+	}
+	switch h.Outlook {
+	case answer.Ended:
+		return endedText(f, a) + f.LastSeen.UTC().Format("15:04:05 UTC") + "."
+	case answer.Likely:
+		if h.Ground == answer.GroundKeys {
+			return "Likely, in minutes: DynamoDB can split the partition."
+		}
+		return "Likely, in minutes: DynamoDB can split it by sort key."
+	case answer.WithLoad:
+		return withLoad[a.Cause]
+	case answer.Open:
+		return fmt.Sprintf("Known after %s more of this load.", wording.Span(h.Known))
+	case answer.Unknown:
+		if text := unknown[h.Ground]; text != "" {
+			return "Unknown: " + text + "."
+		}
+		return "Unknown."
+	}
+	if text := grounds[h.Ground]; text != "" {
+		return "No: " + text + "."
+	}
+	return "No."
+}
+
+// endedText tells why it is over, up to the time.
+func endedText(f *detect.Finding, a *answer.Answer) string {
+	switch {
+	case a.Harm.Own:
+		return "It is over: last seen at "
+	case f.Kind.OfTable():
+		return "It is over: no request was refused after "
+	}
+	return "It is over: the load fell after "
+}
+
+// withLoad tells when a hot spot ends that ends with its cause.
+var withLoad = map[answer.Cause]string{
+	answer.Scan:      "Only when the Scan ends.",
+	answer.Test:      "Only when that load ends.",
+	answer.Retries:   "Only when the caller slows its retries.",
+	answer.OneCaller: "Only when that caller slows down.",
+}
+
+var grounds = map[answer.Ground]string{
+	answer.GroundItem:       "no split divides one item",
+	answer.GroundLocalIndex: "with a local index no key is split",
+	answer.GroundSortKey:    "new items land at one end, so no split divides the load",
+	answer.GroundMoving:     "the load moves on before DynamoDB splits the partition",
+	answer.GroundPeriod:     "each new key starts in one partition",
+	answer.GroundBursts:     "a split does not help short bursts",
+	answer.GroundNoSplit:    "it lasts longer than splits take",
+	answer.GroundCapacity:   "only more capacity or less load ends it",
+	answer.GroundDesign:     "only a change ends it",
+}
+
+var unknown = map[answer.Ground]string{
+	answer.GroundSplitDone:  "DynamoDB may have split the key already",
+	answer.GroundSortKey:    "the load moves along the sort key in several places",
+	answer.GroundNoSortKeys: "the samples carry no sort keys",
+	answer.GroundHashedKeys: "sort keys are hashed and have no order",
+	answer.GroundFewSamples: "too few requests were sampled",
+	answer.GroundBatchTimes: "requests carry the times of batches",
+	answer.GroundNotSeen:    "the samples do not show which keys share the partition",
+	answer.GroundNotDecided: "the sort keys seen do not decide it",
+}

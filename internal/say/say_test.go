@@ -1,0 +1,284 @@
+package say_test
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/internal/say"
+	"github.com/keyheat/keyheat/internal/testsupport/hostile"
+	"github.com/keyheat/keyheat/sample"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+// story is a finding, and what is known of it beside its kind.
+type story struct {
+	name string
+	kind detect.Kind
+	key  string
+	tell func(*detect.Finding)
+}
+
+func stories() []story {
+	refused := func(r sample.ThrottleReason, n int64) func(*detect.Finding) {
+		return func(f *detect.Finding) {
+			f.Evidence = &detect.Evidence{Records: 4 * n, Seconds: 60, Refused: map[string]int64{r.String(): n}}
+		}
+	}
+	hot := func(wcu, served float64, reason detect.Diagnosis) func(*detect.Finding) {
+		return func(f *detect.Finding) {
+			f.Peak.WCU, f.Consumed.WCU = detect.Figure{Value: wcu, Low: wcu, High: wcu}, served
+			f.Reason, f.Utilization, f.Shards, f.OverSeconds = reason, wcu/1000, 3, new(20)
+			f.Evidence = &detect.Evidence{Records: 400, Seconds: 16, Callers: []detect.Part{{Text: "web", Low: 0.48, High: 0.52}, {Text: "app", Low: 0.28, High: 0.32}}, SortKeys: &detect.SortKeys{Known: 1}}
+			f.Advice = []detect.Step{{Action: detect.ActionShard, Effort: detect.EffortKeys, After: detect.NewAfter(f.Kind, wcu/3, wcu/3)}}
+		}
+	}
+	young := func(f *detect.Finding) {
+		hot(1680, 1000, detect.Undetermined)(f)
+		f.Evidence.Split = &detect.Split{Verdict: detect.SplitUnknown, Seconds: 3}
+	}
+	old := func(f *detect.Finding) {
+		hot(1680, 1000, detect.Splittable)(f)
+		f.LastSeen = f.FirstSeen.Add(20 * time.Minute)
+		f.Evidence.Refused = map[string]int64{sample.KeyRange.String(): 900}
+	}
+	resolved := func(f *detect.Finding) {
+		hot(1680, 1000, detect.Splittable)(f)
+		f.State = detect.Resolved
+	}
+	blind := func(f *detect.Finding) {
+		hot(1100, 1100, detect.HotItem)(f)
+		f.Quality = detect.NewQuality(detect.SourceChanges)
+	}
+	storm := func(f *detect.Finding) {
+		hot(900, 900, detect.Splittable)(f)
+		f.Evidence.Retries = &detect.Retries{SentCalls: detect.SentCalls{Calls: 100}, Failed: detect.Figure{Value: 18}, Callers: []detect.CallerRetries{{Caller: "job", Share: 0.77, SentCalls: detect.SentCalls{Amplification: 4.2}}}}
+	}
+	rolling := func(f *detect.Finding) {
+		hot(1680, 1000, detect.RollingKey)(f)
+		f.Rolling = &detect.Rolling{Period: "hour", Template: "log#<hour>", Keys: []string{"log#2026-11-24T06"}}
+		f.Advice[0].Action = detect.ActionRename
+	}
+	sharded := func(f *detect.Finding) {
+		hot(1680, 1680, detect.Undetermined)(f)
+		f.Sharding = &detect.Sharded{Base: "total", Shards: 4, Needed: 14, Deviation: 0.4, Hottest: "total#SHARD_3"}
+	}
+	return []story{
+		{"a key in its first seconds", detect.HotKeyWrite, "merchant#4711", young},
+		{"a key that DynamoDB did not split", detect.HotKeyWrite, "merchant#4711", old},
+		{"a key that is over", detect.HotKeyWrite, "merchant#4711", resolved},
+		{"an item of a stream", detect.HotKeyWrite, "counter", blind},
+		{"a key of an index", detect.HotGSIKey, "OPEN", hot(1350, 1000, detect.LSIBlocked)},
+		{"one partition", detect.HotPartition, "", refused(sample.KeyRange, 700)},
+		{"an index that holds writes back", detect.HotPartition, "", refused(sample.OfIndex, 700)},
+		{"provisioned capacity", detect.TableStarvation, "", refused(sample.Provisioned, 700)},
+		{"the account's quota", detect.TableStarvation, "", refused(sample.AccountLimit, 700)},
+		{"the owner's maximum", detect.TableStarvation, "", refused(sample.MaxOnDemand, 700)},
+		{"capacity of an index", detect.TableStarvation, "", refused(sample.OfIndexCapacity, 700)},
+		{"a key named after its hour", detect.RollingHotKey, "log#<hour>", rolling},
+		{"a sorted import", detect.MovingHotSpot, "", hot(1300, 1000, detect.MovingLoad)},
+		{"few values", detect.LowCardinalityKey, "", hot(1200, 1200, detect.Undetermined)},
+		{"too few shards", detect.TooFewShards, "total*", sharded},
+		{"too many shards", detect.TooManyShards, "total*", sharded},
+		{"uneven shards", detect.UnevenShards, "total*", sharded},
+		{"large items", detect.LargeItem, "doc#1", func(f *detect.Finding) { hot(1200, 1200, detect.HotItem)(f); f.Evidence.ItemBytes = 300 << 10 }},
+		{"a collection", detect.LargeCollection, "tenant#a", func(f *detect.Finding) { f.Severity = detect.Info }},
+		{"one caller", detect.SingleCaller, "tenant#a", hot(1200, 1200, detect.Splittable)},
+		{"a test", detect.TestKey, "loadtest", hot(1200, 1200, detect.Splittable)},
+		{"a retry storm", detect.RetryStorm, "tenant#a", storm},
+		{"too many hot keys", detect.TooManyHotKeys, "", nil},
+		{"unseen keys", detect.UnseenKeys, "", nil},
+		{"coverage", detect.CoverageFell, "", nil},
+		{"no collector", detect.CollectionStopped, "", nil},
+		{"a lag", detect.CollectionLags, "", nil},
+		{"bad samples", detect.BadSamples, "", nil},
+		{"no room", detect.TablesRefused, "", nil},
+		{"a gap", detect.SamplesLost, "", nil},
+	}
+}
+
+func (s *story) finding() *detect.Finding {
+	target := detect.Target{Table: "orders"}
+	if s.kind == detect.HotGSIKey {
+		target.Index = "by-status"
+	}
+	if s.kind.OfPipeline() {
+		target = detect.Target{}
+	}
+	f := detect.NewFinding(s.kind, target, sample.KeyString(s.key))
+	f.Severity, f.State = detect.Critical, detect.Firing
+	f.FirstSeen = time.Date(2026, 11, 24, 16, 55, 49, 0, time.UTC)
+	f.LastSeen = f.FirstSeen.Add(30 * time.Second)
+	if s.tell != nil {
+		s.tell(&f)
+	}
+	return &f
+}
+
+// TestStories holds what on-call reads of each kind to a golden file.
+func TestStories(t *testing.T) {
+	t.Parallel()
+	var text strings.Builder
+	told := map[detect.Kind]bool{}
+	for _, s := range stories() {
+		brief := say.New(s.finding())
+		told[s.kind] = true
+		if strings.Contains(brief.Title, string(s.kind)) {
+			t.Errorf("the title of %s is only its kind: %s", s.name, brief.Title)
+		}
+		fmt.Fprintf(&text, "=== %s (%s)\n%s\n%s\n", s.name, s.kind, brief.Title, say.Text(brief.Lines()))
+	}
+	for _, k := range hostile.Kinds() {
+		if !told[k] && k != detect.HotKeyRead {
+			t.Errorf("no story is about %s", k)
+		}
+	}
+	const golden = "testdata/stories.txt"
+	if *update {
+		if err := os.WriteFile(golden, []byte(text.String()), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(golden)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text.String() != string(want) {
+		t.Errorf("the words changed (-args -update writes the golden file anew):\n%s", text.String())
+	}
+}
+
+// TestHostileText gives every text field of findings an attack, through every kind.
+func TestHostileText(t *testing.T) {
+	t.Parallel()
+	m := hostile.New(3)
+	for n := range 3000 {
+		f := m.Finding(hostile.Kinds()[n%len(hostile.Kinds())])
+		brief := say.New(&f)
+		texts := []string{brief.Title}
+		for _, l := range brief.Lines() {
+			texts = append(texts, l.Text)
+		}
+		for i := range f.Advice {
+			texts = append(texts, say.Imperative(&f, &f.Advice[i]))
+		}
+		for _, text := range texts {
+			if wrong := hostile.FaultOfSentence(text); wrong != "" {
+				t.Fatalf("%s lets %s through: %q", f.Kind, wrong, text)
+			}
+		}
+		if utf8.RuneCountInString(brief.Title) > 80 {
+			t.Fatalf("a title of %d characters: %s", utf8.RuneCountInString(brief.Title), brief.Title)
+		}
+	}
+}
+
+// The budgets of an alert: the words of its answers without their labels, and of their
+// sentences; the characters of its title.
+const (
+	mostWords    = 60
+	longestSaid  = 28
+	longestMean  = 16
+	longestTitle = 80
+)
+
+// goldens are the files with what on-call reads.
+var goldens = []string{"testdata/stories.txt", "../../detect/board/testdata/briefs.txt"}
+
+// vague are constructs without a noun, of which no alert has one.
+var vague = regexp.MustCompile(`(?i)\b(what is|that of|those of|of which|the one that|is told|says)\b`)
+
+// prose is one alert of a golden file.
+type prose struct {
+	place, title string
+	sentences    []string
+	words        int
+}
+
+// cutLabel returns the text of an answer's line.
+func cutLabel(line string) (text string, isAnswer bool) {
+	for _, name := range []string{say.LineHarm, say.LineWhy, say.LineNow, say.LineHeals, say.LineThen} {
+		if text, isAnswer = strings.CutPrefix(line, say.Line{Name: name}.Label()+" "); isAnswer {
+			return text, true
+		}
+	}
+	return "", false
+}
+
+func readProse(t *testing.T) (all []prose) {
+	t.Helper()
+	for _, file := range goldens {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		place := ""
+		var alert *prose
+		for line := range strings.Lines(string(text)) {
+			line = strings.TrimSpace(line)
+			answer, isAnswer := cutLabel(line)
+			switch {
+			case strings.HasPrefix(line, "=== "):
+				place = strings.TrimPrefix(line, "=== ")
+			case isAnswer:
+				alert.words += len(strings.Fields(answer))
+				alert.sentences = append(alert.sentences, strings.SplitAfter(answer, ". ")...)
+			case strings.HasPrefix(line, "["), file == goldens[0]:
+				_, title, bracketed := strings.Cut(line, "] ")
+				if !bracketed {
+					title = line
+				}
+				all = append(all, prose{place: place, title: title})
+				alert = &all[len(all)-1]
+			}
+		}
+	}
+	return all
+}
+
+// TestBudgets holds every alert of the worlds and stories to the budgets. With -v it
+// prints the figures and the longest alerts.
+func TestBudgets(t *testing.T) {
+	t.Parallel()
+	all := readProse(t)
+	if len(all) < 100 {
+		t.Fatalf("%d alerts, want at least 100", len(all))
+	}
+	sentences, words := 0, 0
+	for _, a := range all {
+		if n := utf8.RuneCountInString(a.title); n > longestTitle {
+			t.Errorf("%s: a title of %d characters: %s", a.place, n, a.title)
+		}
+		if a.words > mostWords {
+			t.Errorf("%s: answers of %d words, more than %d: %s\n%s", a.place, a.words, mostWords, a.title, strings.Join(a.sentences, "\n"))
+		}
+		for _, s := range a.sentences {
+			n := len(strings.Fields(s))
+			sentences, words = sentences+1, words+n
+			if n > longestSaid {
+				t.Errorf("%s: a sentence of %d words: %s", a.place, n, s)
+			}
+			if found := vague.FindString(s); found != "" {
+				t.Errorf("%s: %q names nothing: %s", a.place, found, s)
+			}
+		}
+	}
+	mean := float64(words) / float64(sentences)
+	if mean > longestMean {
+		t.Errorf("sentences have %.1f words on average, more than %d", mean, longestMean)
+	}
+	slices.SortFunc(all, func(a, b prose) int { return b.words - a.words })
+	t.Logf("%d alerts: %d words in the longest, %d in the median; %.1f words in a sentence", len(all), all[0].words, all[len(all)/2].words, mean)
+	for _, a := range all[:10] {
+		t.Logf("%d words, %s: %s", a.words, a.place, a.title)
+	}
+}

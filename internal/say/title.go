@@ -1,0 +1,144 @@
+package say
+
+import (
+	"fmt"
+
+	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/answer"
+	"github.com/keyheat/keyheat/detect/wording"
+)
+
+// longestTitle is how many characters a title has at most: a phone shows so many.
+const longestTitle = 80
+
+// Title names an incident in one line by its root finding: the place, the symptom and the
+// key.
+func Title(f *detect.Finding) string {
+	title := place(f.Target) + ": " + symptom(f)
+	key := titleKey(f)
+	room := longestTitle - len([]rune(title)) - len(" ()")
+	if key == "" || room < len("key…") {
+		return wording.Shorten(title, longestTitle)
+	}
+	return title + " (" + wording.Shorten(wording.Printable(key), room) + ")"
+}
+
+// place names a table or index without its account and Region, or Keyheat itself.
+func place(t detect.Target) string {
+	t.Account, t.Region = "", ""
+	return wording.Shorten(wording.Place(t), shownPlace)
+}
+
+// Describe gives incidents the words of their root findings, which are among found.
+func Describe(incidents []detect.Incident, found []detect.Finding) {
+	roots := make(map[string]*detect.Finding, len(found))
+	for i := range found {
+		roots[found[i].Fingerprint] = &found[i]
+	}
+	for i := range incidents {
+		if root := roots[incidents[i].Root]; root != nil {
+			brief := New(root)
+			incidents[i].Title, incidents[i].Summary, incidents[i].FirstFix = brief.Title, brief.Why, brief.Now
+		}
+	}
+}
+
+// titleKey is the key that a title shows in brackets; empty for none.
+func titleKey(f *detect.Finding) string {
+	switch {
+	case f.Kind == detect.RollingHotKey && f.Rolling != nil && len(f.Rolling.Keys) > 0:
+		return f.Rolling.Keys[len(f.Rolling.Keys)-1]
+	case f.Sharding != nil && !f.Kind.OfKey():
+		return f.Sharding.Base
+	case f.Kind == detect.LowCardinalityKey, f.Kind == detect.MovingHotSpot:
+		return ""
+	}
+	return f.Key
+}
+
+// symptom is what a finding shows, in a few words.
+func symptom(f *detect.Finding) string {
+	a := answer.New(f)
+	switch f.Kind {
+	case detect.HotKeyWrite, detect.HotKeyRead, detect.HotGSIKey:
+		return keySymptom(f, &a)
+	case detect.HotPartition:
+		switch a.Cause {
+		case answer.Scan:
+			return "a Scan fills one partition after another"
+		case answer.BackPressure:
+			return "a full index partition holds back table writes"
+		}
+		return "a partition refuses requests, no single key is hot"
+	case detect.TableStarvation:
+		return starved[a.Cause]
+	case detect.RollingHotKey:
+		if f.Rolling != nil {
+			return "a new hot key each " + f.Rolling.Period
+		}
+	case detect.MovingHotSpot:
+		return "keys get hot one after another"
+	case detect.LowCardinalityKey:
+		return "too few key values for the load"
+	case detect.TooFewShards, detect.TooManyShards:
+		if f.Sharding != nil {
+			return fmt.Sprintf("%d key shards, the load needs %d", f.Sharding.Shards, f.Sharding.Needed)
+		}
+	case detect.UnevenShards:
+		return "key shards carry uneven load"
+	case detect.SingleCaller:
+		return "one caller makes a key hot"
+	case detect.RetryStorm:
+		return "one caller retries without pause"
+	case detect.TestKey:
+		return "a key named like a test is hot"
+	case detect.LargeItem:
+		return "small changes rewrite large items"
+	case detect.LargeCollection:
+		return "an item collection grows towards 10 GB"
+	}
+	if text := ownSymptoms[f.Kind]; text != "" {
+		return text
+	}
+	return string(f.Kind)
+}
+
+func keySymptom(f *detect.Finding, a *answer.Answer) string {
+	key := "one key"
+	if f.Kind == detect.HotGSIKey {
+		key = "one index key"
+	}
+	if !a.Harm.None() && f.Severity != detect.Info {
+		return fmt.Sprintf("%s throttled on %s", requests(f), key)
+	}
+	load := requestsTo(f) + " " + key
+	switch {
+	case a.Cause == answer.AtLimit:
+		return load + " flat at the partition limit"
+	case f.SecondsOver() > 0 || f.Severity == detect.Critical:
+		return load + " above the partition limit"
+	case f.PossibleSeconds > 0:
+		return load + " may be above the partition limit"
+	}
+	return load + " near the partition limit"
+}
+
+// starved names what a table that was given too little lacks.
+var starved = map[answer.Cause]string{
+	answer.Provisioned:   "throttled, provisioned capacity is too low",
+	answer.OwnMaximum:    "throttled by its own maximum throughput",
+	answer.AccountQuota:  "throttled by the account's quota",
+	answer.IndexCapacity: "writes throttled, an index has too little capacity",
+}
+
+// ownSymptoms are the symptoms of what Keyheat cannot see.
+var ownSymptoms = map[detect.Kind]string{
+	detect.CollectionStopped: "no new samples are counted",
+	detect.CollectionLags:    "samples are counted late",
+	detect.BadSamples:        "collectors reject samples",
+	detect.TablesRefused:     "a collector has no room for more tables",
+	detect.SamplesLost:       "samples were lost",
+	detect.CoverageFell:      "samples show less of the load than before",
+	detect.UnseenKeys:        "too many keys to tell a hot one apart",
+	detect.TooManyHotKeys:    "more keys are hot than are followed",
+}

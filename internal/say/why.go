@@ -1,0 +1,105 @@
+package say
+
+import (
+	"fmt"
+
+	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/answer"
+	"github.com/keyheat/keyheat/detect/wording"
+)
+
+// why is the cause in a sentence, with the callers' shares.
+func why(f *detect.Finding, a *answer.Answer) string {
+	text := cause(f, a)
+	if text == "" || a.Cause == answer.Retries {
+		return text
+	}
+	return text + callers(a)
+}
+
+func cause(f *detect.Finding, a *answer.Answer) string {
+	switch a.Cause {
+	case answer.OneKey, answer.NearLimit:
+		return capital(load(f, " on one key")) + "."
+	case answer.AtLimit:
+		return capital(load(f, " on one key, flat as if the rest were refused")) + "."
+	case answer.OneItem:
+		return capital(load(f, " on one key, most on one item")) + "."
+	case answer.MayBeOver:
+		if figure := detect.Side(f.Kind, f.Peak.WCU, f.Peak.RCU); figure.High <= detect.Units(detect.Limit(f.Kind)) {
+			return fmt.Sprintf("%s WCU/s and %s RCU/s on one key; one partition may not serve both.", wording.Significant(f.Peak.WCU.Value), wording.Significant(f.Peak.RCU.Value))
+		}
+		return capital(load(f, " on one key, too few samples to be sure")) + "."
+	case answer.IndexKey:
+		return capital(load(f, " on one index key")) + ", then refuses table writes."
+	case answer.Retries:
+		return retries(f)
+	case answer.OneCaller:
+		return capital(load(f, " on one key, most of one caller")) + "."
+	case answer.Test:
+		return capital(load(f, " on a key that is named like a test")) + "."
+	case answer.TimeKey:
+		if f.Rolling != nil {
+			return fmt.Sprintf("One key takes all %s of its %s.", requests(f), f.Rolling.Period)
+		}
+	case answer.MovingSpot:
+		return "A job writes key after key, each in one partition."
+	case answer.FewValues:
+		return capital(load(f, " on one of few key values")) + "."
+	case answer.Shards, answer.UnevenShards:
+		return sharding(f)
+	case answer.Scan:
+		return "A Scan reads one partition after another, as fast as it can."
+	case answer.SharedPartition:
+		return "At least one partition is full, and none of its keys is known to be hot."
+	case answer.BackPressure:
+		return "A partition of an index is full; DynamoDB then refuses table writes."
+	case answer.Provisioned:
+		return fmt.Sprintf("The %s as a whole needs more than its provisioned capacity. No key is the cause.", targetWord(f))
+	case answer.OwnMaximum:
+		return fmt.Sprintf("The %s reached the maximum throughput that its owner set. No key is the cause.", targetWord(f))
+	case answer.AccountQuota:
+		return "The account reached its quota in this Region. No key is the cause."
+	case answer.IndexCapacity:
+		return "An index has too little write capacity; DynamoDB then refuses table writes."
+	case answer.LargeItem:
+		if f.Evidence == nil {
+			return ""
+		}
+		return fmt.Sprintf("Writes change little of items of %s, and pay for all.", wording.Size(f.Evidence.ItemBytes))
+	case answer.Collection:
+		return fmt.Sprintf("The items of %s grow; a local index limits them to 10 GB.", subject(f))
+	}
+	return own[f.Kind]
+}
+
+func retries(f *detect.Finding) string {
+	if f.Evidence == nil || f.Evidence.Retries == nil || len(f.Evidence.Retries.Callers) == 0 {
+		return ""
+	}
+	who := &f.Evidence.Retries.Callers[0]
+	return fmt.Sprintf("%s sends each request to %s %.1f times, %s of all attempts.", quote(who.Caller), subject(f), who.Amplification, wording.Part(who.Share))
+}
+
+func sharding(f *detect.Finding) string {
+	if f.Sharding == nil {
+		return ""
+	}
+	s := f.Sharding
+	if f.Kind == detect.UnevenShards {
+		return fmt.Sprintf("Key shard %s carries %s more than the mean of %d key shards.", quote(s.Hottest), wording.Part(s.Deviation), s.Shards)
+	}
+	return fmt.Sprintf("%s has %d key shards; the load needs %d.", quote(s.Base), s.Shards, s.Needed)
+}
+
+// own are the causes of what Keyheat cannot see.
+var own = map[detect.Kind]string{
+	detect.CollectionStopped: "No collector reports, or event time stands still.",
+	detect.CollectionLags:    "Samples wait longer than usual before they are counted.",
+	detect.BadSamples:        "A collector rejects a part of the samples, and their load is not seen.",
+	detect.TablesRefused:     "A collector has no room for more tables, and their keys are not seen.",
+	detect.SamplesLost:       "Samples expired before they were read, and are never counted.",
+	detect.CoverageFell:      "Samples show a smaller part of the table's load than before, by CloudWatch.",
+	detect.UnseenKeys:        "So many heavy keys are active that single ones cannot be told apart.",
+	detect.TooManyHotKeys:    "More keys are hot than Keyheat follows.",
+}
