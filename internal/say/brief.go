@@ -120,9 +120,9 @@ func harm(f *detect.Finding, h *answer.Harm) string {
 	case h.Failed > 0:
 		text = wording.Part(h.Failed) + " of calls failed after all retries"
 	case h.Refused > 0 && f.Kind.OfTable():
-		text = fmt.Sprintf("%s of %s refused in %s", wording.Part(h.Refused), requests(f), wording.Seconds(max(1, f.Evidence.Seconds)))
+		return fmt.Sprintf("%s of %s refused%s.", wording.Part(h.Refused), requests(f), fromTo(f))
 	case h.Refused > 0:
-		text = fmt.Sprintf("at worst %s of %s refused", wording.Part(h.Refused), requests(f))
+		text = fmt.Sprintf("%s of %s refused at the peak", wording.Part(h.Refused), ownRequests(f))
 	case h.Estimated:
 		text = fmt.Sprintf("callers saw about %s attempts refused", wording.Count(h.Attempts))
 	case h.Attempts > 0:
@@ -130,19 +130,34 @@ func harm(f *detect.Finding, h *answer.Harm) string {
 	}
 	since := ""
 	if !h.Since.IsZero() {
-		since = " since " + h.Since.UTC().Format("15:04:05 UTC")
+		since = "; hot since " + h.Since.UTC().Format("15:04:05 UTC")
 	}
 	switch {
-	case text != "" && since != "":
-		return capital(text) + "," + since + "."
 	case text != "":
-		return capital(text) + "."
+		return capital(text) + since + "."
 	case !h.Visible:
 		return "Unknown: the samples do not show refused requests."
 	case f.State == detect.Resolved:
 		return "None: no refused request was seen."
 	}
-	return "None seen: no refused request" + since + "."
+	return "None seen so far" + since + "."
+}
+
+// fromTo is the time of a finding as the end of a sentence: since its first second and,
+// while it lasts, when it was last seen.
+func fromTo(f *detect.Finding) string {
+	if f.FirstSeen.IsZero() {
+		return ""
+	}
+	return fmt.Sprintf(" since %s, last at %s", f.FirstSeen.UTC().Format("15:04:05"), f.LastSeen.UTC().Format("15:04:05 UTC"))
+}
+
+// ownRequests names the requests whose refused share is known: a key's own, or all.
+func ownRequests(f *detect.Finding) string {
+	if f.Kind.OfKey() {
+		return "the key's " + requests(f)
+	}
+	return requests(f)
 }
 
 func capital(text string) string {
@@ -155,10 +170,15 @@ func capital(text string) string {
 // load writes the load of a finding with its limit, and where it is between the two:
 // 1,680 WCU/s on one key; one partition takes 1,000.
 func load(f *detect.Finding, where string) string {
-	figure, unit, limit := f.Peak.WCU, "WCU/s", detect.PartitionWrite
-	mean := f.Mean.WCU
+	return amount(f) + where + "; one partition takes " + limit(f)
+}
+
+// amount writes the load of a finding in its highest second or, where samples do not
+// show that, on average.
+func amount(f *detect.Finding) string {
+	figure, unit, mean := f.Peak.WCU, "WCU/s", f.Mean.WCU
 	if f.InReads() {
-		figure, unit, limit, mean = f.Peak.RCU, "RCU/s", detect.PartitionRead, f.Mean.RCU
+		figure, unit, mean = f.Peak.RCU, "RCU/s", f.Mean.RCU
 	}
 	text := wording.Significant(figure.Value) + " " + unit
 	switch {
@@ -167,10 +187,18 @@ func load(f *detect.Finding, where string) string {
 	case figure.Low != figure.High:
 		text = "about " + text
 	}
-	return fmt.Sprintf("%s%s; one partition takes %s", text, where, wording.Amount(limit))
+	return text
 }
 
-// callers names the callers with their shares: From “web” 50%, “app” 30%.
+// limit writes what one partition takes of a finding's load.
+func limit(f *detect.Finding) string {
+	if f.InReads() {
+		return wording.Amount(detect.PartitionRead)
+	}
+	return wording.Amount(detect.PartitionWrite)
+}
+
+// callers names the callers with their shares: Callers: “web” 50%, “app” 30%.
 func callers(a *answer.Answer) string {
 	var words []string
 	for _, c := range a.Callers {
@@ -179,7 +207,7 @@ func callers(a *answer.Answer) string {
 	if len(words) == 0 {
 		return ""
 	}
-	return " From " + strings.Join(words, ", ") + "."
+	return " Callers: " + strings.Join(words, ", ") + "."
 }
 
 // ofBusiest names the busiest caller behind what it does; empty if none stands out.

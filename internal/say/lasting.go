@@ -29,10 +29,12 @@ func loadLeft(f *detect.Finding, s *detect.Step) string {
 	}
 	load := fmt.Sprintf("%s %s/s", wording.Significant(s.After.High), strings.ToUpper(s.After.Unit))
 	switch s.Action {
-	case detect.ActionShard, detect.ActionSplit, detect.ActionCopies, detect.ActionRename:
+	case detect.ActionShard, detect.ActionSplit, detect.ActionCopies:
 		return ", ≤" + load + " each"
+	case detect.ActionRename:
+		return ", ≤" + load + " a key"
 	}
-	return "; that leaves about " + load
+	return "; the key keeps about " + load
 }
 
 // Imperative names a step in at most eight words.

@@ -9,7 +9,7 @@ import (
 )
 
 // futile closes a move where people would raise capacity, in vain.
-const futile = " More capacity will not help."
+const futile = " Capacity will not help."
 
 // now is what on-call can do tonight.
 func now(f *detect.Finding, a *answer.Answer) string {
@@ -50,6 +50,9 @@ func act(f *detect.Finding, a *answer.Answer) string {
 		}
 		return fmt.Sprintf("Wait some minutes for a split. Slow %s if requests fail.", w)
 	case answer.Prewarm:
+		if a.Healing.Outlook == answer.Likely {
+			return "Wait some minutes for a split, or raise the table's warm throughput to add partitions."
+		}
 		return "Raise the table's warm throughput: that adds partitions."
 	case answer.RaiseCapacity:
 		return "Raise the provisioned " + capacity(f) + ", or switch the table to on-demand."
@@ -131,11 +134,11 @@ func heals(f *detect.Finding, a *answer.Answer) string {
 		if h.Ground == answer.GroundKeys {
 			return "Likely, in minutes: DynamoDB can split the partition."
 		}
-		return "Likely, in minutes: DynamoDB can split it by sort key."
+		return "Likely, in minutes: DynamoDB can split the key."
 	case answer.WithLoad:
 		return withLoad[a.Cause]
 	case answer.Open:
-		return fmt.Sprintf("Known after %s more of this load.", wording.Span(h.Known))
+		return fmt.Sprintf("Not known yet: that takes %s more.", wording.Span(h.Known))
 	case answer.Unknown:
 		if text := unknown[h.Ground]; text != "" {
 			return "Unknown: " + text + "."
@@ -168,8 +171,8 @@ var withLoad = map[answer.Cause]string{
 }
 
 var grounds = map[answer.Ground]string{
-	answer.GroundItem:       "no split divides one item",
-	answer.GroundLocalIndex: "with a local index no key is split",
+	answer.GroundItem:       "one item cannot be split",
+	answer.GroundLocalIndex: "a local index prevents splits",
 	answer.GroundSortKey:    "new items land at one end, so no split divides the load",
 	answer.GroundMoving:     "the load moves on before DynamoDB splits the partition",
 	answer.GroundPeriod:     "each new key starts in one partition",

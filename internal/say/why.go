@@ -31,7 +31,7 @@ func cause(f *detect.Finding, a *answer.Answer) string {
 		}
 		return capital(load(f, " on one key, too few samples to be sure")) + "."
 	case answer.IndexKey:
-		return capital(load(f, " on one index key")) + ", then refuses table writes."
+		return fmt.Sprintf("%s on one index key; above %s DynamoDB refuses table writes.", capital(amount(f)), limit(f))
 	case answer.Retries:
 		return retries(f)
 	case answer.OneCaller:
@@ -51,7 +51,7 @@ func cause(f *detect.Finding, a *answer.Answer) string {
 	case answer.Scan:
 		return "A Scan reads one partition after another, as fast as it can."
 	case answer.SharedPartition:
-		return "At least one partition is full, and none of its keys is known to be hot."
+		return "At least one partition takes no more, and no single key in it is known to be hot."
 	case answer.BackPressure:
 		return "A partition of an index is full; DynamoDB then refuses table writes."
 	case answer.Provisioned:
@@ -78,7 +78,7 @@ func retries(f *detect.Finding) string {
 		return ""
 	}
 	who := &f.Evidence.Retries.Callers[0]
-	return fmt.Sprintf("%s sends each request to %s %.1f times, %s of all attempts.", quote(who.Caller), subject(f), who.Amplification, wording.Part(who.Share))
+	return fmt.Sprintf("%s makes %s of all attempts on %s: it sends each request %.1f times.", quote(who.Caller), wording.Part(who.Share), subject(f), who.Amplification)
 }
 
 func sharding(f *detect.Finding) string {
