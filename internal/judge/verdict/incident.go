@@ -154,7 +154,8 @@ func (s *State) compareIncident(now detect.Incident, before, own incident, at ti
 		if notified && !tooOld(i.LastSeen, o, at) {
 			err = s.notify(i, detect.EventUpdated, at)
 		}
-	case notified && i.Silenced == nil && before.Undecided && !s.isUndecided(i) && !tooOld(i.LastSeen, o, at):
+	case notified && i.Silenced == nil && before.Undecided && !s.isUndecided(i) && now.LastSeen.After(before.LastSeen) && i.LastSeen.Sub(i.OpenedAt) >= verdictPause:
+		// A load that has stopped gets no update, but its end.
 		s.draft.stepIncident(i, old, at, "whether it heals by itself is known")
 		err = s.notify(i, detect.EventUpdated, at)
 	case notified && i.Silenced == nil && s.repeats(i, at):
@@ -298,6 +299,10 @@ func (s *State) notify(i *detect.Incident, event detect.Event, now time.Time) er
 	}
 	return nil
 }
+
+// verdictPause is how long an episode lasts before an update tells the verdict on its
+// first message: a verdict of its first seconds may change.
+const verdictPause = 30 * time.Second
 
 // isUndecided reports whether it is still open if an incident heals by itself.
 func (s *State) isUndecided(i *detect.Incident) bool {
