@@ -34,7 +34,7 @@ func New(f *detect.Finding) Answer {
 	return a
 }
 
-// Harm is what a finding costs: the requests that DynamoDB refused, and the calls that
+// Harm is the cost of a finding: the requests that DynamoDB refused, and the calls that
 // failed.
 type Harm struct {
 	// Own reports that Keyheat itself cannot see: whether anybody is harmed is unknown.
@@ -42,7 +42,7 @@ type Harm struct {
 	// Visible reports that the samples can show refused requests. A stream cannot.
 	Visible bool
 	// Attempts is how many refused attempts were seen in the seconds looked at: a lower
-	// bound. Without any it is what callers counted, which Estimated reports.
+	// bound. Without any it is the callers' own count, and Estimated holds.
 	Attempts  int64
 	Estimated bool
 	// Refused is the refused share of the load in the worst second, 0 to 1; of a table

@@ -7,7 +7,7 @@ import (
 	"github.com/keyheat/keyheat/sample"
 )
 
-// Act is what on-call can do tonight, without a release or a change of keys.
+// Act is an action that on-call can take tonight, without a release or a change of keys.
 type Act string
 
 // The acts.
@@ -37,7 +37,7 @@ const (
 	MendKeyheat Act = "mend_keyheat"
 )
 
-// Move is what to do now.
+// Move is the action for now.
 type Move struct {
 	Act Act
 	// Callers are whom it concerns, the busiest first; empty if the samples name none.
@@ -115,7 +115,7 @@ func actFor(f *detect.Finding, a *Answer) Act {
 	return SlowCallers
 }
 
-// isOwn reports whether a finding is about what Keyheat itself cannot see.
+// isOwn reports whether a finding is about Keyheat's own blindness.
 func isOwn(f *detect.Finding) bool {
 	return f.Kind.OfPipeline() || slices.Contains([]detect.Kind{detect.CoverageFell, detect.UnseenKeys, detect.TooManyHotKeys}, f.Kind)
 }

@@ -15,8 +15,8 @@ import (
 type Brief struct {
 	// Title has at most 80 characters and no full stop.
 	Title string
-	// Harm is who is hurt since when, Why the cause with its callers, Now what on-call can
-	// do tonight, Heals whether it heals by itself, Then the lasting fix.
+	// Harm is who is hurt since when, Why the cause with its callers, Now the action for
+	// tonight, Heals whether it heals by itself, Then the lasting fix.
 	Harm, Why, Now, Heals, Then string
 }
 
@@ -77,7 +77,7 @@ const (
 // quote is the one way of other people's text into a sentence.
 func quote(text string) string { return wording.Quote(wording.Shorten(text, shownKey)) }
 
-// subject names what a finding is about within a sentence.
+// subject names the key, keys or table of a finding within a sentence.
 func subject(f *detect.Finding) string {
 	switch {
 	case f.Rolling != nil && f.Kind == detect.RollingHotKey:
@@ -190,7 +190,7 @@ func amount(f *detect.Finding) string {
 	return text
 }
 
-// limit writes what one partition takes of a finding's load.
+// limit writes a partition's limit, in the unit of a finding's load.
 func limit(f *detect.Finding) string {
 	if f.InReads() {
 		return wording.Amount(detect.PartitionRead)
@@ -210,7 +210,7 @@ func callers(a *answer.Answer) string {
 	return " Callers: " + strings.Join(words, ", ") + "."
 }
 
-// ofBusiest names the busiest caller behind what it does; empty if none stands out.
+// ofBusiest names the busiest caller behind its load; empty if none stands out.
 func ofBusiest(a *answer.Answer) string {
 	if len(a.Move.Callers) == 0 || a.Alike && a.Move.Act != answer.BackOff {
 		return ""

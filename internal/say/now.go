@@ -11,7 +11,7 @@ import (
 // futile closes a move where people would raise capacity, in vain.
 const futile = " Capacity will not help."
 
-// now is what on-call can do tonight.
+// now is the action for tonight.
 func now(f *detect.Finding, a *answer.Answer) string {
 	text := act(f, a)
 	if a.Move.Futile && a.Move.Act == answer.SlowCallers {
@@ -70,7 +70,7 @@ func act(f *detect.Finding, a *answer.Answer) string {
 	return ""
 }
 
-// slowCallers tells whom to slow. While no harm is seen, it is to be done only if there is.
+// slowCallers names whom to slow, on condition that requests fail if no harm is seen.
 func slowCallers(f *detect.Finding, a *answer.Answer) string {
 	key := subject(f)
 	switch {
@@ -109,7 +109,7 @@ func capacity(f *detect.Finding) string {
 	return fmt.Sprintf("write %s above %s WCU", text, wording.Significant(f.Peak.WCU.Value))
 }
 
-// ownMoves are what to do about Keyheat itself.
+// ownMoves are the actions for trouble of Keyheat itself.
 var ownMoves = map[detect.Kind]string{
 	detect.CollectionStopped: "Look at the collectors' logs and their /-/ready, then restart any that hangs.",
 	detect.CollectionLags:    "Add collectors, up to one a partition. A lag after an outage ends by itself.",
@@ -121,7 +121,7 @@ var ownMoves = map[detect.Kind]string{
 	detect.CoverageFell:      "See which producer stopped sending samples, or changed its rate.",
 }
 
-// heals says whether it heals by itself.
+// heals is the answer to whether the hot spot heals by itself.
 func heals(f *detect.Finding, a *answer.Answer) string {
 	h := a.Healing
 	if (f.Severity == detect.Info || a.Harm.Own) && h.Outlook != answer.Ended {
@@ -151,7 +151,7 @@ func heals(f *detect.Finding, a *answer.Answer) string {
 	return "No."
 }
 
-// endedText tells why it is over, up to the time.
+// endedText is the reason why a hot spot is over, up to the time.
 func endedText(f *detect.Finding, a *answer.Answer) string {
 	switch {
 	case a.Harm.Own:
@@ -162,7 +162,7 @@ func endedText(f *detect.Finding, a *answer.Answer) string {
 	return "It is over: the load fell after "
 }
 
-// withLoad tells when a hot spot ends that ends with its cause.
+// withLoad has the ends of hot spots that end with their cause.
 var withLoad = map[answer.Cause]string{
 	answer.Scan:      "Only when the Scan ends.",
 	answer.Test:      "Only when that load ends.",

@@ -56,7 +56,7 @@ func titleKey(f *detect.Finding) string {
 	return f.Key
 }
 
-// symptom is what a finding shows, in a few words.
+// symptom is the visible effect of a finding, in a few words.
 func symptom(f *detect.Finding) string {
 	a := answer.New(f)
 	switch f.Kind {
@@ -123,7 +123,7 @@ func keySymptom(f *detect.Finding, a *answer.Answer) string {
 	return load + " near the partition limit"
 }
 
-// starved names what a table that was given too little lacks.
+// starved names the lack of a starved table.
 var starved = map[answer.Cause]string{
 	answer.Provisioned:   "throttled, provisioned capacity is too low",
 	answer.OwnMaximum:    "throttled by its own maximum throughput",
@@ -131,7 +131,7 @@ var starved = map[answer.Cause]string{
 	answer.IndexCapacity: "writes throttled, an index has too little capacity",
 }
 
-// ownSymptoms are the symptoms of what Keyheat cannot see.
+// ownSymptoms are the symptoms when Keyheat cannot see.
 var ownSymptoms = map[detect.Kind]string{
 	detect.CollectionStopped: "no new samples are counted",
 	detect.CollectionLags:    "samples are counted late",

@@ -92,7 +92,7 @@ func sharding(f *detect.Finding) string {
 	return fmt.Sprintf("%s has %d key shards; the load needs %d.", quote(s.Base), s.Shards, s.Needed)
 }
 
-// own are the causes of what Keyheat cannot see.
+// own are the causes when Keyheat cannot see.
 var own = map[detect.Kind]string{
 	detect.CollectionStopped: "No collector reports, or event time stands still.",
 	detect.CollectionLags:    "Samples wait longer than usual before they are counted.",
