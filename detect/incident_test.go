@@ -1,6 +1,7 @@
 package detect_test
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -102,9 +103,9 @@ func TestNotificationIDsAreOfWhatIsTold(t *testing.T) {
 	}
 }
 
-// TestByIncident holds that what explains others stands above them, also where it is the
+// TestRootsComeFirst holds that what explains others stands above them, also where it is the
 // least utilised, and that incidents keep the order of their first findings.
-func TestByIncident(t *testing.T) {
+func TestRootsComeFirst(t *testing.T) {
 	t.Parallel()
 	of := func(kind detect.Kind, key, incident string) detect.Finding {
 		f := detect.NewFinding(kind, detect.Target{Table: "orders"}, sample.KeyString(key))
@@ -115,7 +116,7 @@ func TestByIncident(t *testing.T) {
 		of(detect.HotKeyWrite, "a#0", "shards"), of(detect.HotKeyWrite, "b", "alone"), of(detect.HotKeyWrite, "a#1", "shards"), of(detect.TooFewShards, "a#*", "shards"),
 	}
 	var keys []string
-	for _, f := range detect.ByIncident(found) {
+	for _, f := range slices.Concat(detect.Roots(found)...) {
 		keys = append(keys, f.Key)
 	}
 	if keys[0] != "a#*" || keys[3] != "b" || len(keys) != 4 {

@@ -25,15 +25,6 @@ func Roots(found []Finding) (groups [][]*Finding) {
 	return groups
 }
 
-// ByIncident returns findings incident by incident, in the order of Roots.
-func ByIncident(found []Finding) []*Finding {
-	all := make([]*Finding, 0, len(found))
-	for _, g := range Roots(found) {
-		all = append(all, g...)
-	}
-	return all
-}
-
 // ownShare is the least part of a peak that a Region must request to explain it. The rest
 // of the load is replicated to the Region.
 const ownShare = 0.1
