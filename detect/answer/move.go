@@ -105,7 +105,7 @@ func actFor(f *detect.Finding, a *Answer) Act {
 		return CheckRefusals
 	}
 	switch {
-	case isStarved(f):
+	case StarvedAttempts(f) > 0:
 		return raising[causeOfStarvation(f)]
 	case f.Quality.InBatches():
 		return CheckRefusals
@@ -128,12 +128,15 @@ func advises(f *detect.Finding, action string) bool {
 	return slices.ContainsFunc(f.Advice, func(s detect.Step) bool { return s.Action == action })
 }
 
-// isStarved reports whether most of a key's refused attempts lacked capacity of the table,
-// and not of the key's partition.
-func isStarved(f *detect.Finding) bool {
-	lacking := int64(0)
+// StarvedAttempts returns how many attempts on a key were refused for lack of capacity of
+// its table or account. It is 0 unless they outnumber those that the key's partition
+// refused.
+func StarvedAttempts(f *detect.Finding) (n int64) {
 	for _, r := range []sample.ThrottleReason{sample.Provisioned, sample.MaxOnDemand, sample.AccountLimit} {
-		lacking += refusedFor(f, r)
+		n += refusedFor(f, r)
 	}
-	return lacking > refusedFor(f, sample.KeyRange)
+	if n <= refusedFor(f, sample.KeyRange) {
+		return 0
+	}
+	return n
 }

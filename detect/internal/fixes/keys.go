@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"math"
 	"strings"
-	"time"
 
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/answer"
 	"github.com/keyheat/keyheat/detect/wording"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/shardkey"
@@ -46,7 +46,7 @@ func seeWhetherThrottled(_ *Adviser, c *Case) (fix, bool) {
 // where a partition holds back the writes of a whole table, where the key is all there
 // is of one, or where reads can be answered elsewhere sooner.
 func splitForHeat(_ *Adviser, c *Case) (fix, bool) {
-	if c.Reason != detect.Splittable || c.overdue() || c.onlyTogether() {
+	if c.Reason != detect.Splittable || answer.Overdue(c.Finding) || c.onlyTogether() {
 		return fix{}, false
 	}
 	lasts := "if the load lasts"
@@ -97,23 +97,10 @@ func (c *Case) notToWait() string {
 	return ""
 }
 
-// overdue reports whether the key has been hot for longer than splits are expected to take.
-func (c *Case) overdue() bool { return c.hotSeconds() >= detect.HealSeconds && c.Utilization > 1 }
-
-// hotSeconds returns for how long the key has been hot: since the first second that shows
-// it or, where the mean is proven above the limit, in all seconds of that.
-func (c *Case) hotSeconds() float64 {
-	hot := c.LastSeen.Sub(c.FirstSeen).Seconds() + 1
-	if detect.Side(c.Kind, c.Mean.WCU, c.Mean.RCU).Low > detect.Units(detect.Limit(c.Kind)) {
-		hot = max(hot, float64(c.Seconds))
-	}
-	return hot
-}
-
 // throttlesStill is to look whether DynamoDB has healed the key in the time that splits
 // take, where the samples do not show it.
 func throttlesStill(_ *Adviser, c *Case) (fix, bool) {
-	if c.Reason != detect.Splittable || !c.overdue() || c.stillThrottled() {
+	if c.Reason != detect.Splittable || !answer.Overdue(c.Finding) || answer.StillRefused(c.Finding) {
 		return fix{}, false
 	}
 	index := ""
@@ -135,14 +122,9 @@ func throttlesStill(_ *Adviser, c *Case) (fix, bool) {
 	}, true
 }
 
-// stillThrottled reports whether it was seen that the key's partition throttles.
-func (c *Case) stillThrottled() bool {
-	return c.Evidence != nil && c.Evidence.Refused[sample.KeyRange.String()] > 0 || c.SaturatedSeconds > 0
-}
-
-// hotFor is hotSeconds in words.
+// hotFor writes for how long the key has been hot.
 func (c *Case) hotFor() string {
-	return wording.Span(time.Duration(c.hotSeconds()) * time.Second)
+	return wording.Span(answer.HotFor(c.Finding))
 }
 
 // oneShard is for a key that needs no more of them yet.
@@ -341,7 +323,7 @@ func remarks(c *Case) (all []detect.Step) {
 // waitedEnough returns the advice not to wait any longer, once splits have not helped
 // in the time that they take; empty before, and where that is not seen.
 func waitedEnough(c *Case) string {
-	if c.Reason != detect.Splittable || !c.overdue() || !c.stillThrottled() {
+	if c.Reason != detect.Splittable || !answer.Overdue(c.Finding) || !answer.StillRefused(c.Finding) {
 		return ""
 	}
 	return fmt.Sprintf("Do not wait any longer: the key has been hot for %s, longer than splits are expected to take, and its partition still throttles. DynamoDB did not heal it, although its load could be split.", c.hotFor())

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/answer"
 	"github.com/keyheat/keyheat/detect/wording"
 	"github.com/keyheat/keyheat/sample"
 )
@@ -96,14 +97,8 @@ func (c *Case) withoutCaller() *detect.After {
 
 // starvedTable is a table that throttles the key's requests for want of capacity.
 func starvedTable(_ *Adviser, c *Case) (fix, bool) {
-	if c.Evidence == nil {
-		return fix{}, false
-	}
-	starved := int64(0)
-	for _, cause := range []sample.ThrottleReason{sample.Provisioned, sample.MaxOnDemand, sample.AccountLimit} {
-		starved += c.Evidence.Refused[cause.String()]
-	}
-	if starved <= c.Evidence.Refused[sample.KeyRange.String()] {
+	starved := answer.StarvedAttempts(c.Finding)
+	if starved == 0 {
 		return fix{}, false
 	}
 	return fix{
