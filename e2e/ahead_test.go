@@ -87,8 +87,8 @@ func TestClockAhead(t *testing.T) {
 		host func(*scenario) *process // whose clock is ahead
 		says string                   // why it is not ready
 	}{
-		{"producers", nil, "samples are not counted because their times are up to 55m"},
-		{"collector", func(w *scenario) *process { return w.collectors[0] }, "this host's clock is 55m0s ahead of the database's"},
+		{"producers", nil, "correct the clock of their producer"},
+		{"collector", func(w *scenario) *process { return w.collectors[0] }, "ahead of the database's: correct its time synchronisation"},
 		{"reporter", func(w *scenario) *process { return w.reporter }, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
