@@ -140,7 +140,7 @@ func (w *scenario) withClockAhead(t *testing.T, topic string, producers bool, pa
 		traffic.run(t, time.Second, "")
 		known.take(t, pages)
 		for _, f := range w.findings(t) {
-			if f.State == "firing" {
+			if f.State == "firing" && f.Kind != "bad_samples" { // which is of the refused ones' minute
 				return fmt.Errorf("%s of %s fires", f.Kind, f.Table)
 			}
 		}
