@@ -117,10 +117,10 @@ func TestKilledReportersAsCausesChange(t *testing.T) {
 		lasts time.Duration
 		keys  []string // cool ones beside them unless these are two
 	}{
-		{15 * time.Second, []string{"a"}},
-		{40 * time.Second, []string{"a", "b"}},
-		{35 * time.Second, []string{"a", "b"}},
-		{75 * time.Second, []string{"a"}},
+		{12 * time.Second, []string{"a"}},
+		{36 * time.Second, []string{"a", "b"}},
+		{34 * time.Second, []string{"a", "b"}},
+		{68 * time.Second, []string{"a"}},
 	}
 	for i := range *reporterKills {
 		load, killed := loads[i%len(loads)], w.reporters[i%2]
