@@ -4,7 +4,6 @@ package e2e_test
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"testing"
 	"time"
 
@@ -22,8 +21,8 @@ func TestFloodOfHotKeys(t *testing.T) {
 		units     = sample.Milli(1100)
 	)
 	w := newHostile(t, topic)
-	wrong := &liveTraffic{client: w.producer(t, topic), random: rand.New(rand.NewPCG(seed, 23))}
-	w.heat(t, topic, func() {
+	wrong := w.traffic(t, topic, 23)
+	w.heat(t, w.traffic(t, topic, 17), 0, func() {
 		began := time.Now()
 		for n := 0; n < perSecond*seconds; n += message {
 			wrong.next = began.Add(time.Duration(n) * time.Second / perSecond)

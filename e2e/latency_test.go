@@ -3,9 +3,11 @@
 package e2e_test
 
 import (
+	"cmp"
 	"encoding/json"
 	"flag"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
@@ -76,6 +78,14 @@ receivers:
 type page struct {
 	id, event, table string
 	at               time.Time
+	incident         told
+	delay, body      string
+}
+
+// told is what a message says of its incident.
+type told struct {
+	ID, Cause string
+	Revision  int
 }
 
 // receivePages answers every message of Keyheat, and passes on what it was.
@@ -83,14 +93,19 @@ func receivePages(to chan<- page) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		at := time.Now()
 		var body struct {
-			Event   string
-			Finding struct{ Table string }
+			Event, Delay string
+			Finding      struct{ Table string }
+			Incident     told
 		}
-		if err := json.NewDecoder(r.Body).Decode(&body); err != nil {
+		raw, err := io.ReadAll(r.Body)
+		if err == nil {
+			err = json.Unmarshal(raw, &body)
+		}
+		if err != nil {
 			http.Error(w, err.Error(), http.StatusBadRequest)
 			return
 		}
-		to <- page{r.Header.Get("webhook-id"), body.Event, body.Finding.Table, at}
+		to <- page{r.Header.Get("webhook-id"), body.Event, body.Finding.Table, at, body.Incident, body.Delay, string(raw)}
 	}
 }
 
@@ -150,6 +165,7 @@ func (w *scenario) producer(t *testing.T, topic string) *kgo.Client {
 type liveTraffic struct {
 	client *kgo.Client
 	random *rand.Rand
+	rate   int64     // write units a second of a hot key; latencyRate if 0
 	next   time.Time // the slot to write next
 	body   []byte
 }
@@ -166,7 +182,7 @@ func (l *liveTraffic) run(t *testing.T, d time.Duration, hot string) {
 func (l *liveTraffic) runUntil(t *testing.T, end time.Time, hot string, enough func() bool) {
 	t.Helper()
 	partition := l.random.Int32N(partitions)
-	sent, from := int64(0), l.next
+	sent, from, rate := int64(0), l.next, cmp.Or(l.rate, *latencyRate)
 	for ; l.next.Before(end) && (enough == nil || !enough()); l.next = l.next.Add(latencySlot) {
 		over := l.next.Add(latencySlot)
 		time.Sleep(time.Until(over))
@@ -179,7 +195,7 @@ func (l *liveTraffic) runUntil(t *testing.T, end time.Time, hot string, enough f
 			continue
 		}
 		l.body = l.body[:0]
-		for due := int64(over.Sub(from)) * *latencyRate / int64(time.Second); sent < due; sent += latencyUnits {
+		for due := int64(over.Sub(from)) * rate / int64(time.Second); sent < due; sent += latencyUnits {
 			l.add(hot, hot+"#7", latencyUnits)
 		}
 		l.produce(t, partition)

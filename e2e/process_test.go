@@ -51,7 +51,8 @@ type process struct {
 	name, address string
 	command       string
 	config        string
-	env           []string // beside the test's own
+	env           []string      // beside the test's own
+	ahead         time.Duration // how far its host's clock is ahead
 	log           string
 	cmd           *exec.Cmd
 	peak          int64 // bytes of memory, the most of all incarnations
@@ -91,7 +92,12 @@ func (p *process) start(t *testing.T) {
 	p.cmd.Stdout, p.cmd.Stderr = log, log
 	p.cmd.Env = append(os.Environ(), p.env...)
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	if err := p.cmd.Start(); err != nil {
+	if p.ahead > 0 {
+		err = startAhead(p.cmd, p.ahead)
+	} else {
+		err = p.cmd.Start()
+	}
+	if err != nil {
 		t.Fatal(err)
 	}
 }

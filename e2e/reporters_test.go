@@ -6,7 +6,6 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"math/rand/v2"
 	"net/http/httptest"
 	"os"
 	"testing"
@@ -28,11 +27,47 @@ func TestKilledReporters(t *testing.T) {
 		t.Skip("make faults runs it")
 	}
 	t.Parallel() // it mostly waits
-	const topic = "reporters"
-	pages := make(chan page, 10_000)
-	receiver := httptest.NewServer(receivePages(pages))
+	w := newReporters(t, "reporters")
+	traffic := w.traffic
+	for i := range *reporterKills {
+		killed := w.reporters[i%2]
+		table := fmt.Sprint("orders-", i)
+		traffic.run(t, time.Duration(1000+traffic.random.IntN(2000))*time.Millisecond, table)
+		killed.kill(t)
+		traffic.run(t, 3*time.Second, table)
+		killed.start(t)
+		traffic.run(t, time.Duration(5000+traffic.random.IntN(15_000))*time.Millisecond, "")
+	}
+	known := newView()
+	within(t, 5*time.Minute, "the receiver was told that every key is hot no more", func() error {
+		traffic.run(t, time.Second, "")
+		known.take(t, w.pages)
+		var open []error
+		for i := range *reporterKills {
+			if table := fmt.Sprint("orders-", i); known.last[table] != "resolved" || known.fired[table] != 1 {
+				open = append(open, fmt.Errorf("%s: fired %d times, last %q", table, known.fired[table], known.last[table]))
+			}
+		}
+		return errors.Join(open...)
+	})
+	w.tookOver(t, known)
+}
+
+// reporters is a scenario of two reporters with a receiver, in which something was judged.
+type reporters struct {
+	*scenario
+	reporters [2]*process
+	pages     chan page
+	judged    *progress
+	traffic   *liveTraffic
+}
+
+func newReporters(t *testing.T, topic string) *reporters {
+	t.Helper()
+	w := &reporters{pages: make(chan page, 10_000), judged: newProgress()}
+	receiver := httptest.NewServer(receivePages(w.pages))
 	t.Cleanup(receiver.Close)
-	w := newScenario(t, topic, fmt.Sprintf(`
+	w.scenario = newScenario(t, topic, fmt.Sprintf(`
 policy: {for: 0s}
 receivers:
   pager: {type: webhook, url: %q, limit: -1}
@@ -44,69 +79,185 @@ receivers:
 	other := newProcess(t, "reporter-1", "reporter serve", string(config))
 	other.rewrite(t, w.reporter.address, other.address)
 	other.start(t)
+	w.reporters = [2]*process{w.reporter, other}
 	w.startCollectors(t)
 	for _, c := range w.collectors {
 		c.ready(t)
 	}
-	judged := newProgress()
-	(&network{scenario: w}).followJudge(t, judged)
-	traffic := &liveTraffic{client: w.producer(t, topic), random: rand.New(rand.NewPCG(seed, 13))}
-	traffic.run(t, 5*time.Second, "")
-	judged.forget()
-	for i := range *reporterKills {
-		killed := []*process{w.reporter, other}[i%2]
-		table := fmt.Sprint("orders-", i)
-		traffic.run(t, time.Duration(1000+traffic.random.IntN(2000))*time.Millisecond, table)
-		killed.kill(t)
-		traffic.run(t, 3*time.Second, table)
-		killed.start(t)
-		traffic.run(t, time.Duration(5000+traffic.random.IntN(15_000))*time.Millisecond, "")
-	}
-	view := newView()
-	within(t, 5*time.Minute, "the receiver was told that every key is hot no more", func() error {
-		traffic.run(t, time.Second, "")
-		view.take(t, pages)
-		var open []error
-		for i := range *reporterKills {
-			if table := fmt.Sprint("orders-", i); view.last[table] != "resolved" || !view.fired[table] {
-				open = append(open, fmt.Errorf("%s: fired %t, last %q", table, view.fired[table], view.last[table]))
-			}
-		}
-		return errors.Join(open...)
-	})
+	(&network{scenario: w.scenario}).followJudge(t, w.judged)
+	w.traffic = w.scenario.traffic(t, topic, 13)
+	w.traffic.run(t, 5*time.Second, "")
+	w.judged.forget()
+	return w
+}
+
+// tookOver holds the silences of the judges to what a hand-over may take.
+func (w *reporters) tookOver(t *testing.T, known *view) {
+	t.Helper()
 	t.Logf("%d kills, %d messages, %d of them again under their ids; nothing was judged for %s at most",
-		*reporterKills, len(view.seen), view.repeated, rounded(judged.worst()))
-	if judged.worst() > handOver {
+		*reporterKills, len(known.seen), known.repeated, rounded(w.judged.worst()))
+	if w.judged.worst() > handOver {
 		t.Errorf("want at most %s", handOver)
 	}
 }
 
+// TestKilledReportersAsCausesChange kills two reporters in turn while one key of a table is
+// hot, then two keys that have all of its load, for so long that their cause takes over, and
+// one again. The receiver is told of each incident in order. At the end its view is the
+// database's: every firing was delivered, and the last message of each incident is the newest.
+func TestKilledReportersAsCausesChange(t *testing.T) {
+	if *reporterKills == 0 {
+		t.Skip("make faults runs it")
+	}
+	t.Parallel() // it mostly waits
+	const topic = "causes"
+	w := newReporters(t, topic)
+	known := newView()
+	loads := []struct {
+		lasts time.Duration
+		keys  []string // cool ones beside them unless these are two
+	}{
+		{12 * time.Second, []string{"a"}},
+		{36 * time.Second, []string{"a", "b"}},
+		{34 * time.Second, []string{"a", "b"}},
+		{68 * time.Second, []string{"a"}},
+	}
+	for i := range *reporterKills {
+		load, killed := loads[i%len(loads)], w.reporters[i%2]
+		ends := time.Now().Add(load.lasts)
+		w.traffic.load(t, 2*time.Second+w.traffic.upTo(load.lasts-10*time.Second), topic, load.keys...)
+		killed.kill(t)
+		w.traffic.load(t, 3*time.Second, topic, load.keys...)
+		killed.start(t)
+		w.traffic.load(t, time.Until(ends), topic, load.keys...)
+		known.take(t, w.pages)
+	}
+	within(t, 5*time.Minute, "nothing fires, and all is delivered", func() error {
+		w.traffic.run(t, time.Second, "")
+		known.take(t, w.pages)
+		var open int
+		err := w.database.QueryRow(`
+			SELECT (SELECT count(*) FROM incidents WHERE state <> 'resolved') + (SELECT count(*) FROM notifications WHERE state = 'pending')`).Scan(&open)
+		if err == nil && open > 0 {
+			err = fmt.Errorf("%d incidents and notifications are not over", open)
+		}
+		return err
+	})
+	known.take(t, w.pages)
+	w.toldTruth(t, known)
+	w.tookOver(t, known)
+}
+
+// toldTruth holds what the receiver knows to the database, in which all incidents are over.
+func (w *reporters) toldTruth(t *testing.T, known *view) {
+	t.Helper()
+	rows, err := w.database.Query(`
+		SELECT n.id, n.event, n.state, i.id, i.cause, i.revision
+		FROM notifications AS n JOIN incidents AS i ON i.id = n.incident ORDER BY n.ordinal`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rows.Close()
+	causes, newest := map[string]int{}, map[string]string{}
+	for rows.Next() {
+		var id, event, state string
+		var of told
+		if err := rows.Scan(&id, &event, &state, &of.ID, &of.Cause, &of.Revision); err != nil {
+			t.Fatal(err)
+		}
+		causes[of.Cause]++
+		if event == "firing" && state != "delivered" {
+			t.Errorf("a firing of %s is %s", of.Cause, state)
+		}
+		if state != "delivered" {
+			continue
+		}
+		newest[of.ID] = id
+		if _, received := known.seen[id]; !received {
+			t.Errorf("the receiver lacks %s of %s, which is delivered", event, of.Cause)
+		}
+		if last := known.incidents[of.ID]; last.incident.Revision > of.Revision {
+			t.Errorf("%s was told at revision %d, and is stored at %d", of.Cause, last.incident.Revision, of.Revision)
+		}
+	}
+	if err := rows.Err(); err != nil {
+		t.Fatal(err)
+	}
+	for id, last := range known.incidents {
+		if last.event != "resolved" || newest[id] != last.id {
+			t.Errorf("of %s the receiver was last told %q by %s, and the last delivered is %s", last.incident.Cause, last.event, last.id, newest[id])
+		}
+	}
+	t.Logf("notifications by cause: %v", causes)
+	if causes["hot_key"] == 0 || causes["few_values"] == 0 {
+		t.Error("want both causes")
+	}
+}
+
+// load writes 1,200 write units a second on each key of a table, and some on fifty cool ones
+// unless there are two keys.
+func (l *liveTraffic) load(t *testing.T, lasts time.Duration, table string, keys ...string) {
+	t.Helper()
+	l.next = time.Now().Truncate(latencySlot)
+	for end := l.next.Add(lasts); l.next.Before(end); l.next = l.next.Add(latencySlot) {
+		time.Sleep(time.Until(l.next.Add(latencySlot)))
+		l.body = l.body[:0]
+		for _, key := range keys {
+			l.add(table, key, 12)
+		}
+		cool := 5
+		if len(keys) > 1 {
+			cool = 0
+		}
+		for range cool {
+			l.add(table, fmt.Sprintf("cool %x", l.random.IntN(50)*7919), 1)
+		}
+		l.produce(t, l.random.Int32N(partitions))
+	}
+}
+
+// upTo returns a random time.
+func (l *liveTraffic) upTo(d time.Duration) time.Duration {
+	return time.Duration(l.random.Int64N(int64(d)))
+}
+
 // view is what a receiver knows that drops a message whose id it has seen.
 type view struct {
-	seen     map[string]bool
-	fired    map[string]bool   // by table
-	last     map[string]string // the last event, by table
-	repeated int
+	seen      map[string]page
+	incidents map[string]page   // the last message of each
+	fired     map[string]int    // by table
+	last      map[string]string // the last event, by table
+	repeated  int
 }
 
 func newView() *view {
-	return &view{seen: map[string]bool{}, fired: map[string]bool{}, last: map[string]string{}}
+	return &view{seen: map[string]page{}, incidents: map[string]page{}, fired: map[string]int{}, last: map[string]string{}}
 }
 
-// take takes the messages that have come. After the end of an incident, none may be of it.
+// take takes the messages that have come. A repetition within a minute has the same body.
+// Revisions rise. An incident that fires does not begin, and one that does not fire does not
+// end.
 func (v *view) take(t *testing.T, pages <-chan page) {
 	t.Helper()
 	for len(pages) > 0 {
 		p := <-pages
-		if v.seen[p.id] {
+		if first, known := v.seen[p.id]; known {
 			v.repeated++
+			if p.at.Sub(first.at) < time.Minute && p.body != first.body {
+				t.Errorf("%s: the repetition of %q differs:\n%s\n%s", p.table, p.event, first.body, p.body)
+			}
 			continue
 		}
-		v.seen[p.id] = true
-		if v.last[p.table] == "resolved" && p.table != "" {
-			t.Errorf("%s: %q after it was resolved", p.table, p.event)
+		v.seen[p.id] = p
+		before := v.incidents[p.incident.ID]
+		fires := before.event != "" && before.event != "resolved"
+		if p.incident.Revision <= before.incident.Revision || p.event == "firing" && fires || p.event == "resolved" && !fires {
+			t.Errorf("%s: %q at revision %d follows on %q at revision %d", p.table, p.event, p.incident.Revision, before.event, before.incident.Revision)
 		}
-		v.fired[p.table] = v.fired[p.table] || p.event == "firing"
+		v.incidents[p.incident.ID] = p
+		if p.event == "firing" {
+			v.fired[p.table]++
+		}
 		v.last[p.table] = p.event
 	}
 }

@@ -4,7 +4,6 @@ package e2e_test
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"testing"
 	"time"
 
@@ -28,8 +27,8 @@ func TestSlowStore(t *testing.T) {
 		p.ready(t)
 	}
 	way.Slow(100 * time.Millisecond)
-	others := &liveTraffic{client: w.producer(t, topic), random: rand.New(rand.NewPCG(seed, 29))}
-	w.heat(t, topic, func() {
+	others := w.traffic(t, topic, 29)
+	w.heat(t, w.traffic(t, topic, 17), 0, func() {
 		for began := time.Now(); time.Since(began) < 20*time.Second; time.Sleep(latencySlot) {
 			others.next = time.Now()
 			others.body = others.body[:0]

@@ -93,6 +93,8 @@ type Route struct {
 	// receiver is the receiver's stored row, read at looked and at each delivery.
 	receiver store.Receiver
 	looked   time.Time
+	// ahead is how far this host's clock is ahead of the store's, as of the newest lease.
+	ahead time.Duration
 	// wake asks for a pass before the next poll.
 	wake chan struct{}
 	// outbox and target hold the present faults of the outbox and the receiver.
@@ -161,7 +163,7 @@ func (r *Route) pass(ctx context.Context) error {
 		if r.receiver, err = r.store.Receiver(ctx, r.config.Route); err != nil {
 			return err
 		}
-		if err := r.relieve(ctx, time.Now()); err != nil {
+		if err := r.relieve(ctx, r.now()); err != nil {
 			return err
 		}
 		if err := r.store.CancelUntold(ctx, r.config.Route); err != nil {
@@ -183,11 +185,18 @@ func (r *Route) pass(ctx context.Context) error {
 	}
 }
 
-// lease takes the turn for one more delivery.
+// lease takes the turn for one more delivery, and compares the clocks.
 func (r *Route) lease(ctx context.Context) (bool, error) {
-	_, mine, err := r.store.AcquireLease(ctx, "alert/"+r.config.Route, r.config.holder, 2*r.config.Timeout)
+	ttl := 2 * r.config.Timeout
+	l, mine, err := r.store.AcquireLease(ctx, "alert/"+r.config.Route, r.config.holder, ttl)
+	if mine {
+		r.ahead = time.Since(l.Expires.Add(-ttl))
+	}
 	return mine, err
 }
+
+// now returns the store's time, by which notifications and receivers have their times.
+func (r *Route) now() time.Time { return time.Now().Add(-r.ahead) }
 
 // deliverAll delivers a few notifications, and reports whether there may be more. When
 // the receiver fails the rest waits for it, so that it is not tried a hundred times at
@@ -212,7 +221,7 @@ func (r *Route) deliverAll(ctx context.Context, due []store.Notification) (again
 // notice returns the receiver's view of a notification.
 func (r *Route) notice(n store.Notification) *notify.Notice {
 	notice := notify.NewNotice(n, r.config.Pages)
-	notice.Delay = r.delay(n.Created, time.Now())
+	notice.Delay = r.delay(n.Created, r.now())
 	return notice
 }
 
@@ -226,9 +235,8 @@ func (r *Route) attempt(ctx context.Context, n *notify.Notice) (notify.Response,
 	if ctx.Err() != nil {
 		return response, ctx.Err()
 	}
-	now := time.Now()
-	r.measures.seconds.Observe(now.Sub(started).Seconds())
-	return response, r.note(ctx, response, now)
+	r.measures.seconds.Observe(time.Since(started).Seconds())
+	return response, r.note(ctx, response, r.now())
 }
 
 // deliver makes one attempt to deliver a notification and records its outcome. It reports
@@ -244,7 +252,7 @@ func (r *Route) deliver(ctx context.Context, n store.Notification) (answered boo
 	if err != nil {
 		return false, err
 	}
-	now := time.Now()
+	now := r.now()
 	v := judge(r.config, n, response, r.receiver.Failures, now)
 	r.measures.attempts.WithLabelValues(string(v.outcome)).Inc()
 	r.logAttempt(ctx, &n, v)
@@ -257,7 +265,7 @@ func (r *Route) deliver(ctx context.Context, n store.Notification) (answered boo
 	}
 	switch v.outcome {
 	case delivered:
-		r.told = append(r.told, now)
+		r.told = append(r.told, time.Now())
 		err = r.store.MarkDelivered(ctx, n.ID, response.Receipt)
 	case failed:
 		err = r.store.MarkFailed(ctx, n.ID, store.Failure{Next: v.next, Cause: v.cause, Refused: response.Refused, Unreached: response.Unsent && !n.Reached})

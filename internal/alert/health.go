@@ -22,20 +22,20 @@ func (r *Route) look(ctx context.Context, now time.Time) (err error) {
 		return err
 	}
 	r.looked = now
-	r.measures.show(&r.receiver, now)
+	r.measures.show(&r.receiver, r.now())
 	if r.receiver.Failing() {
-		return r.tend(ctx, now)
+		return r.tend(ctx)
 	}
 	return nil
 }
 
 // tend is relieve under the lease.
-func (r *Route) tend(ctx context.Context, now time.Time) error {
+func (r *Route) tend(ctx context.Context) error {
 	mine, err := r.lease(ctx)
 	if err != nil || !mine {
 		return err
 	}
-	return r.relieve(ctx, now)
+	return r.relieve(ctx, r.now())
 }
 
 // relieve hands the notifications that wait for a failing receiver to the fallback, and
@@ -124,7 +124,7 @@ func (r *Route) delay(created, now time.Time) string {
 // state. The load before the notification, and the other findings of then, are left out.
 func (r *Route) refresh(ctx context.Context, n *store.Notification) error {
 	told := n.Event == string(detect.EventFiring) || n.Event == string(detect.EventUpdated)
-	if !told || time.Since(n.Created) < lateAfter {
+	if !told || r.now().Sub(n.Created) < lateAfter {
 		return nil
 	}
 	p := detect.ReadPayload(n.Payload)

@@ -3,6 +3,7 @@ package alert
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
 	"slices"
@@ -226,6 +227,51 @@ func TestARefusedNotificationPausesAlone(t *testing.T) {
 		stop()
 		if took := p.took(); tried != 2 || !slices.Equal(took, []string{"0s good firing"}) || len(p.tries) != 6 {
 			t.Errorf("%d attempts at first, %d in all; %q arrived", tried, len(p.tries), took)
+		}
+	})
+}
+
+// slowClock is a store whose clock is an hour behind this host's.
+type slowClock struct{ *store.Store }
+
+func (s slowClock) AcquireLease(ctx context.Context, name, holder string, ttl time.Duration) (store.Lease, bool, error) {
+	l, mine, err := s.Store.AcquireLease(ctx, name, holder, ttl)
+	l.Expires = l.Expires.Add(-time.Hour)
+	return l, mine, err
+}
+
+func (s slowClock) DueNotifications(ctx context.Context, route string, most int) ([]store.Notification, error) {
+	due, err := s.Store.DueNotifications(ctx, route, most)
+	for i := range due {
+		due[i].Created = due[i].Created.Add(-time.Hour)
+	}
+	return due, err
+}
+
+func (s slowClock) MarkFailed(ctx context.Context, id string, f store.Failure) error {
+	f.Next = f.Next.Add(time.Hour)
+	return s.Store.MarkFailed(ctx, id, f)
+}
+
+// TestAHostsClockIsAhead: a notification that was rejected is tried again soon, and none is
+// late.
+func TestAHostsClockIsAhead(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s, judged := newStory(t, "pager")
+		defer s.Close()
+		p := &pager{began: time.Now(), answer: down(0, 10*time.Second, notify.Response{Err: errors.New("HTTP 400"), Refused: true})}
+		stop := page(t, slowClock{s}, p, func(c *Config) { c.Poll = time.Second })
+		judged("i", detect.EventFiring)
+		time.Sleep(30 * time.Second)
+		stop()
+		if took := p.took(); len(took) != 1 {
+			t.Errorf("%d attempts, %q arrived", len(p.tries), took)
+		}
+		for _, tried := range p.tries {
+			if tried.Delay != "" {
+				t.Errorf("after %s: %q, want no delay", tried.at, tried.Delay)
+			}
 		}
 	})
 }

@@ -88,7 +88,7 @@ func (r *Route) summary(due []store.Notification) *notify.Notice {
 // repeat sends all open incidents again, to a receiver that forgets them otherwise.
 func (r *Route) repeat(ctx context.Context, now time.Time) error {
 	forgetful, is := r.notifier.(notify.Repeater)
-	if !is || now.Sub(r.repeated) < forgetful.Interval() || r.receiver.NextAttempt.After(now) {
+	if !is || now.Sub(r.repeated) < forgetful.Interval() || r.receiver.NextAttempt.After(r.now()) {
 		return nil
 	}
 	ongoing, err := r.store.Ongoing(ctx, r.config.Route)
