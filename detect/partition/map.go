@@ -55,8 +55,9 @@ type Map struct {
 	shards map[string]*Shard
 	top    []*Shard
 	// gone are the shards that left the map, and when: listings still show them.
-	gone  map[string]time.Time
-	trust trust
+	gone   map[string]time.Time
+	splits []Split
+	trust  trust
 }
 
 // SettleTime is how long the children of an ended shard wait for more children. A shard's
@@ -221,6 +222,7 @@ func (m *Map) inherit(s *Shard) bool {
 			child.extend(s.High)
 		}
 		child.Cells += s.Cells
+		m.renameInSplits(s.ID, child.ID)
 		return true
 	case 2:
 		if !s.children[0].Keys || !s.children[1].Keys {
@@ -231,6 +233,7 @@ func (m *Map) inherit(s *Shard) bool {
 		if left.single() && right.single() && left.Low == right.Low {
 			return false
 		}
+		m.noteSplit(s, left, right)
 		left.extend(s.Low)
 		right.extend(s.High)
 		return true

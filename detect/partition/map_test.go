@@ -7,6 +7,7 @@ import (
 	"flag"
 	"hash/fnv"
 	"math"
+	"slices"
 	"testing"
 	"time"
 
@@ -276,6 +277,13 @@ func TestSplit(t *testing.T) {
 			t.Errorf("%d has %d candidates, want %s alone", at, len(found), want)
 		}
 	}
+	if all := m.Splits(); len(all) != 1 || all[0] != (partition.Split{At: now, Shard: "a", Left: "left", Right: "right", Low: 10, High: 90, CutLow: 50, CutHigh: 50}) {
+		t.Errorf("splits: %+v", all)
+	}
+	want := []partition.Range{{"left", true, 0, 10, 50, 50}, {"right", true, 50, 50, 90, 200}, {"b", true, 90, 200, 200, ^position.Position(0)}}
+	if got := m.Ranges(); !slices.Equal(got, want) {
+		t.Errorf("ranges: %v, want %v", got, want)
+	}
 	m.Open("a", "", false, settled) // listings show ended shards for a day
 	if n := len(m.Shards()); n != 3 {
 		t.Errorf("%d open shards after another listing", n)
@@ -347,5 +355,44 @@ func TestEvidence(t *testing.T) {
 	split.Add("right", 50<<48, now)
 	if got := split.Evidence(); got > 0.001 {
 		t.Errorf("the cells of a split shard count: evidence %.2f", got)
+	}
+}
+
+// TestObserved: what a shard delivered, summed up, makes the same ranges as its records do,
+// and finds a wrong hash.
+func TestObserved(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(20) {
+		w := newTable(seed, 4, 3000, false)
+		byRecord, summed, wrong := newReader(w, false, same), partition.New(false, false), partition.New(false, false)
+		byRecord.list()
+		seen, mixed := map[string]*partition.Observed{}, map[string]*partition.Observed{}
+		for _, s := range w.streams {
+			summed.Open(s.id, "", true, byRecord.now)
+			wrong.Open(s.id, "", true, byRecord.now)
+			seen[s.id], mixed[s.id] = &partition.Observed{}, &partition.Observed{}
+		}
+		for range 2000 {
+			i := w.item()
+			id := w.holder(i).shard.id
+			for range 2 { // twice is once
+				seen[id].Add(i.at)
+				mixed[id].Add(i.at * 0x9e3779b97f4a7c15)
+			}
+			byRecord.m.Add(id, i.at, byRecord.now)
+		}
+		for _, s := range w.streams {
+			summed.Observe(s.id, seen[s.id], byRecord.now)
+			wrong.Observe(s.id, mixed[s.id], byRecord.now)
+		}
+		if got, want := summed.Ranges(), byRecord.m.Ranges(); !slices.Equal(got, want) {
+			t.Errorf("seed %d: %v, want %v", seed, got, want)
+		}
+		if math.Abs(summed.Evidence()-byRecord.m.Evidence()) > 1e-6 || summed.State(byRecord.now) != partition.Inferred {
+			t.Errorf("seed %d: %s with evidence %.1f, by records %.1f", seed, summed.State(byRecord.now), summed.Evidence(), byRecord.m.Evidence())
+		}
+		if state := wrong.State(byRecord.now); state != partition.Learning || wrong.Withdrawals() != 1 {
+			t.Errorf("seed %d: a wrong hash is %s after %d withdrawals", seed, state, wrong.Withdrawals())
+		}
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"encoding/base64"
 	"encoding/binary"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/keyheat/keyheat/sample"
@@ -133,3 +134,16 @@ func (p Position) Cell(bits int) int { return int(p >> (64 - bits)) } //nolint:g
 
 // String returns the first 16 bits, enough to tell partitions apart: 0x4a10.
 func (p Position) String() string { return fmt.Sprintf("0x%04x", uint64(p)>>48) }
+
+// MarshalText writes all 64 bits, in hexadecimal.
+func (p Position) MarshalText() ([]byte, error) { return fmt.Appendf(nil, "%016x", uint64(p)), nil }
+
+// UnmarshalText reads the form of MarshalText.
+func (p *Position) UnmarshalText(text []byte) error {
+	v, err := strconv.ParseUint(string(text), 16, 64)
+	*p = Position(v)
+	if err != nil {
+		return fmt.Errorf("position: %w", err)
+	}
+	return nil
+}

@@ -109,6 +109,13 @@ func TestParts(t *testing.T) {
 	if got := p.String(); got != "0x4a10" {
 		t.Errorf("it is written as %s", got)
 	}
+	var again position.Position
+	if text, err := p.MarshalText(); err != nil || again.UnmarshalText(text) != nil || again != p {
+		t.Errorf("%s is read as %v", text, again)
+	}
+	if again.UnmarshalText([]byte("no")) == nil {
+		t.Error("text without digits is a position")
+	}
 	if got := p.Coarse(16); got != 0x4a10_0000_0000_0000 {
 		t.Errorf("its first 16 bits are %016x", uint64(got))
 	}
