@@ -201,6 +201,7 @@ func (m *Map) Dissolve(now time.Time) {
 			}
 		}
 	}
+	m.trust.weigh(m.openCells())
 }
 
 // isSettled reports whether a shard has ended, and all its children are listed.

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/sample/position"
 )
 
@@ -34,6 +35,60 @@ type Split struct {
 	High    position.Position `json:"high"`
 	CutLow  position.Position `json:"cut_low"`
 	CutHigh position.Position `json:"cut_high"`
+}
+
+// View is a table's partitions with their load, as far as its stream shows them.
+type View struct {
+	detect.Target
+	State State `json:"state"`
+	// Keys counts the keys behind the ranges, at least: of several keys in one 65,536th of
+	// the key space one counts. Needed is about how many more would be enough.
+	Keys   int `json:"keys"`
+	Needed int `json:"needed"`
+	// Evidence is the exponent of the chance that an unrelated hash would agree: 10^-Evidence.
+	Evidence float64 `json:"evidence"`
+	// Contradictions are positions that no ranges can explain, at most 16.
+	Contradictions []position.Position `json:"contradictions"`
+	// Partitions are the table's partitions, in the order of their ranges.
+	Partitions []Load `json:"partitions"`
+	// Splits are the divisions seen, the oldest first.
+	Splits []Split `json:"splits"`
+}
+
+// Load is one partition with its load of writes. A stream shows only writes that succeeded.
+type Load struct {
+	Range
+	// PeakWCU is the most write units of one second, at Peak. WCU is the sum of all.
+	PeakWCU float64   `json:"peak_wcu"`
+	Peak    time.Time `json:"peak"`
+	WCU     float64   `json:"wcu"`
+	// Busiest are the partition's busiest keys, the busiest first, if their place is certain.
+	Busiest []BusyKey `json:"busiest"`
+}
+
+// BusyKey is a key with its share of its partition's write units.
+type BusyKey struct {
+	detect.KeyRef
+	Share float64 `json:"share"`
+}
+
+// keysPerPartition is about how many keys for each partition make 95% of the key space
+// certain, by simulation.
+const keysPerPartition = 40
+
+// View returns the partitions without their load.
+func (m *Map) View(t detect.Target, now time.Time) View {
+	v := View{Target: t, State: m.State(now), Evidence: m.Evidence(), Partitions: []Load{}, Splits: append([]Split{}, m.Splits()...)}
+	examples, _ := m.Contradictions()
+	v.Contradictions = append([]position.Position{}, examples...)
+	for _, s := range m.Shards() {
+		v.Keys += s.Cells
+	}
+	for _, r := range m.Ranges() {
+		v.Partitions = append(v.Partitions, Load{Range: r, Busiest: []BusyKey{}})
+	}
+	v.Needed = max(0, keysPerPartition*len(v.Partitions)-v.Keys)
+	return v
 }
 
 // Ranges returns the open shards with their ranges, in the order of the key space. A shard
