@@ -16,11 +16,13 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"time"
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/board"
 	"github.com/keyheat/keyheat/detect/forecast"
 	"github.com/keyheat/keyheat/detect/keydesign"
+	"github.com/keyheat/keyheat/detect/partition"
 	"github.com/keyheat/keyheat/detect/recipe"
 	"github.com/keyheat/keyheat/detect/whatif"
 	"github.com/keyheat/keyheat/internal/analyze/intake"
@@ -224,6 +226,8 @@ type Result struct {
 	WhatIf  []whatif.Answer `json:"what_if"`
 	Gaps    []sample.Gap    `json:"gaps"`
 	Samples intake.Reading  `json:"samples"`
+	// Partitions are a table's partitions; null unless a stream was read.
+	Partitions *partition.View `json:"partitions"`
 	// Notes are a Source's sentences about its reading.
 	Notes []string `json:"notes"`
 }
@@ -269,7 +273,22 @@ func (f *fold) result(o Options) *Result {
 	say.Describe(r.Incidents, r.Findings)
 	r.Candidates = f.candidateViews(options)
 	r.WhatIf = f.answers(o, r.Findings, policy)
+	if source, sharded := o.Source.(Sharded); sharded && f.delivered != nil {
+		if v, m, ok := partition.Infer(source.Shards(), f.delivered, o.mayHaveSortKey, time.Now()); ok {
+			f.addBusiest(&v, m)
+			r.Partitions = &v
+		}
+	}
 	return r
+}
+
+// mayHaveSortKey reports whether a table has a sort key, or whether nothing is known of it.
+func (o *Options) mayHaveSortKey(t detect.Target) bool {
+	if o.Facts == nil {
+		return true
+	}
+	facts := o.Facts(t)
+	return facts == nil || facts.SortKey == nil || len(facts.SortKey) > 0
 }
 
 // board returns the options of the board.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/keyheat/keyheat/detect/partition"
 	"github.com/keyheat/keyheat/detect/wording"
 	"github.com/keyheat/keyheat/internal/analyze/intake"
 	"github.com/keyheat/keyheat/internal/analyze/packed"
@@ -26,6 +27,10 @@ type fold struct {
 	candidates []*candidate
 	hide       func(*sample.Record) // nil hides nothing
 	hidden     sample.Record        // the record at hand, where keys are hidden
+	// delivered are the changes of each stream shard; nil if the source has none, or keys
+	// are hidden: an edge of a partition is a key's position. from is the shard at hand.
+	delivered map[string]*partition.Delivered
+	from      *partition.Delivered
 }
 
 // candidate is the traffic under another partition key.
@@ -45,6 +50,9 @@ func newFold(o Options) *fold {
 		f.files = format.NewFileDecoder(o.Tables, o.Mapping)
 		f.decoder, f.tally.Fields = f.files, f.files
 	}
+	if _, sharded := o.Source.(Sharded); sharded && o.Hide == nil {
+		f.delivered = map[string]*partition.Delivered{}
+	}
 	for _, c := range o.Candidates {
 		f.candidates = append(f.candidates, &candidate{Candidate: c, sketches: newSeconds(memory), without: make(map[sample.Target]int64)})
 	}
@@ -63,6 +71,9 @@ func (f *fold) Record(r *sample.Record) {
 		return
 	}
 	f.tally.Good(r)
+	if f.from != nil && r.Index == "" {
+		f.from.Add(r)
+	}
 	for _, c := range f.candidates {
 		c.add(r)
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/partition"
 	"github.com/keyheat/keyheat/detect/whatif"
 	"github.com/keyheat/keyheat/internal/analyze"
 	"github.com/keyheat/keyheat/internal/analyze/intake"
@@ -88,6 +89,11 @@ func TestTheSchemaHasEveryFieldAndWord(t *testing.T) {
 	for what, lists := range map[string][2][]string{
 		"result":           {s.Required, fields(reflect.TypeFor[analyze.Result]())},
 		"finding":          {finding.Required, fields(reflect.TypeFor[detect.Finding]())},
+		"partitions":       {s.Defs["partitions"].Required, fields(reflect.TypeFor[partition.View]())},
+		"partition":        {s.Defs["partitions"].Properties["partitions"].Items.Required, fields(reflect.TypeFor[partition.Load]())},
+		"busiest":          {s.Defs["partitions"].Properties["partitions"].Items.Properties["busiest"].Items.Required, fields(reflect.TypeFor[partition.BusyKey]())},
+		"splits":           {s.Defs["partitions"].Properties["splits"].Items.Required, fields(reflect.TypeFor[partition.Split]())},
+		"map_states":       {s.Defs["partitions"].Properties["state"].Enum, texts([]partition.State{partition.Learning, partition.One, partition.Inferred, partition.Doubtful, partition.Withdrawn})},
 		"what_if":          {s.Defs["what_if"].Required, fields(reflect.TypeFor[whatif.Answer]())},
 		"table":            {s.Defs["table"].Required, fields(reflect.TypeFor[detect.Table]())},
 		"gap":              {s.Defs["gap"].Required, fields(reflect.TypeFor[sample.Gap]())},

@@ -1,10 +1,16 @@
 package analyze
 
 import (
+	"cmp"
+	"slices"
+
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/board"
 	"github.com/keyheat/keyheat/detect/keydesign"
+	"github.com/keyheat/keyheat/detect/partition"
 	"github.com/keyheat/keyheat/internal/analyze/packed"
+	"github.com/keyheat/keyheat/sample"
+	"github.com/keyheat/keyheat/sample/position"
 	"github.com/keyheat/keyheat/sketch"
 )
 
@@ -92,4 +98,44 @@ func (s *sketches) observe(o board.Options, more func(*sketch.Window)) (judge *b
 		judge.Settle(to, true)
 	}
 	return judge, from, to
+}
+
+// shownKeys is how many keys of a partition are listed.
+const shownKeys = 3
+
+// addBusiest lists the busiest keys of each partition.
+func (s *sketches) addBusiest(v *partition.View, m *partition.Map) {
+	if v.State != partition.Inferred {
+		return
+	}
+	loads := map[sample.Key]sample.Milli{}
+	for w := range s.windows.All() {
+		if w.Target != v.Target {
+			continue
+		}
+		for i := range w.Keys {
+			loads[w.Keys[i].Key] += w.Keys[i].Low.Write
+		}
+	}
+	for key, load := range loads {
+		at, ok := position.Find(key)
+		if !ok {
+			continue
+		}
+		candidates := m.Locate(at)
+		if len(candidates) != 1 {
+			continue
+		}
+		i := slices.IndexFunc(v.Partitions, func(part partition.Load) bool { return part.Shard == candidates[0].ID })
+		part := &v.Partitions[i]
+		ref := detect.KeyRef{Target: v.Target, Key: key.Text, KeyType: key.Type}
+		part.Busiest = append(part.Busiest, partition.BusyKey{KeyRef: ref, Share: min(1, detect.Ratio(detect.Units(load), part.WCU))})
+	}
+	for i := range v.Partitions {
+		part := &v.Partitions[i]
+		slices.SortFunc(part.Busiest, func(a, b partition.BusyKey) int {
+			return cmp.Or(cmp.Compare(b.Share, a.Share), cmp.Compare(a.Key, b.Key))
+		})
+		part.Busiest = part.Busiest[:min(len(part.Busiest), shownKeys)]
+	}
 }

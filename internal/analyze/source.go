@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/partition"
 	"github.com/keyheat/keyheat/detect/wording"
 	"github.com/keyheat/keyheat/internal/daemon/retry"
 	"github.com/keyheat/keyheat/internal/say"
@@ -33,6 +34,13 @@ type Source interface {
 	Following() time.Duration
 	// Tell receives a line for each incident that begins meanwhile.
 	Tell(line string)
+}
+
+// Sharded is a Source whose partitions are the stream shards of one table.
+type Sharded interface {
+	Source
+	// Shards returns all shards of the table, once Run has returned.
+	Shards() []partition.Listed
 }
 
 // Remote opens files that are not on this machine, such as objects of S3.
@@ -80,6 +88,13 @@ type sharedPart struct {
 func (p *sharedPart) Fold(ctx context.Context, b source.Batch) error {
 	p.shared.mu.Lock()
 	defer p.shared.mu.Unlock()
+	f := p.into
+	if f.delivered != nil {
+		if f.delivered[p.path] == nil {
+			f.delivered[p.path] = &partition.Delivered{}
+		}
+		f.from = f.delivered[p.path]
+	}
 	return p.file.Fold(ctx, b)
 }
 

@@ -87,6 +87,9 @@ func (r *Result) tableText(display screen) string {
 			b.WriteString("\n" + views + "\n")
 		}
 	}
+	if r.Partitions != nil {
+		b.WriteString("\n" + r.partitionsText(display))
+	}
 	if len(r.Candidates) > 0 {
 		b.WriteString("\n" + r.candidates(display) + "\n")
 	}
@@ -274,6 +277,33 @@ func (r *Result) tables(display screen) string {
 		t.Add(row[:len(t.Columns)]...)
 	}
 	return t.Render(display.width)
+}
+
+// partitionsText writes a table's partitions with their load, and the splits seen.
+func (r *Result) partitionsText(display screen) string {
+	v := r.Partitions
+	t := terminal.Table{Columns: []terminal.Column{
+		{Name: "partition", Least: 13}, {Name: "peak WCU/s", Right: true}, {Name: "of limit", Right: true},
+		{Name: "peak at", Spare: 2}, {Name: "writes", Right: true, Spare: 1}, {Name: "busiest keys", Least: 20},
+	}}
+	whole := 0.0
+	for i := range v.Partitions {
+		whole += v.Partitions[i].WCU
+	}
+	for i := range v.Partitions {
+		part := &v.Partitions[i]
+		peak := ""
+		if !part.Peak.IsZero() {
+			peak = clock(part.Peak.Unix())
+		}
+		t.Add(say.PartitionName(v, i), wording.About(part.PeakWCU), wording.Part(part.PeakWCU/detect.Units(detect.PartitionWrite)), peak,
+			wording.Part(detect.Ratio(part.WCU, whole)), say.BusyKeys(part))
+	}
+	text := wrap(say.Partitions(v)) + "\n" + t.Render(display.width) + "\n"
+	for i := range v.Splits {
+		text += wrap(say.DescribeSplit(&v.Splits[i])) + "\n"
+	}
+	return text
 }
 
 func severity(s detect.Severity, colours bool) string {

@@ -293,7 +293,7 @@ func TestWhatGoesWrong(t *testing.T) {
 					w.table.Vanish(id)
 				}
 			})
-		}, "", "", 45},
+		}, "", "", 51}, // the keys of the other shard
 		{"records that are trimmed", func(w *scenario) {
 			w.later(4*time.Second, func() { w.table.Trim(w.table.OpenShards()[0], 40) })
 		}, "", "records were trimmed, after their 24 hours, before they were read", 90},

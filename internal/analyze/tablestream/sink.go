@@ -20,7 +20,7 @@ func (r *reading) Claim(ctx context.Context, c source.Claim) (source.Partition, 
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return &partition{Partition: p, reading: r, shard: r.shard(c.Partition)}, nil
+	return &claimed{Partition: p, reading: r, shard: r.shard(c.Partition)}, nil
 }
 
 // sinkFailed ends the reading with an error of the sink, unless the reading ends anyway.
@@ -33,15 +33,15 @@ func (r *reading) sinkFailed(ctx context.Context, err error) error {
 	return err
 }
 
-// partition passes the wanted records of one shard on.
-type partition struct {
+// claimed passes the wanted records of one shard on.
+type claimed struct {
 	source.Partition
 	reading *reading
 	shard   *shard
 }
 
 // Fold implements source.Partition.
-func (p *partition) Fold(ctx context.Context, b source.Batch) error {
+func (p *claimed) Fold(ctx context.Context, b source.Batch) error {
 	r := p.reading
 	var all, wanted []source.Message
 	if b.Messages != nil {
@@ -71,7 +71,7 @@ func (p *partition) Fold(ctx context.Context, b source.Batch) error {
 
 // Gap implements source.Partition. A shard that vanished before any of its records was read
 // was in its last minutes, and is no gap.
-func (p *partition) Gap(ctx context.Context, g sample.Gap) error {
+func (p *claimed) Gap(ctx context.Context, g sample.Gap) error {
 	if _, unread := shards.Position(g.From).Time(); unread {
 		return nil
 	}

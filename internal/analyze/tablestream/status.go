@@ -3,6 +3,7 @@ package tablestream
 import (
 	"time"
 
+	"github.com/keyheat/keyheat/detect/partition"
 	"github.com/keyheat/keyheat/internal/source"
 )
 
@@ -116,4 +117,21 @@ func (s *shard) share(end time.Time) float64 {
 		return 0
 	}
 	return min(1, float64(s.last.Sub(s.first))/float64(end.Sub(s.first)))
+}
+
+// Shards implements analyze.Sharded.
+func (s *Source) Shards() (all []partition.Listed) {
+	r := s.source
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	names := make(map[[2]string]string, len(r.shards))
+	for _, sh := range r.shards {
+		names[[2]string{sh.stream, sh.id}] = sh.name
+	}
+	for _, sh := range r.shards {
+		all = append(all, partition.Listed{
+			Name: sh.name, Parent: names[[2]string{sh.stream, sh.parent}], Stream: sh.stream, Open: r.open[sh.stream+sh.id],
+		})
+	}
+	return all
 }

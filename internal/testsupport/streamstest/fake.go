@@ -40,6 +40,8 @@ type Options struct {
 	// NoRates lifts the limits of DescribeStream, ListStreams and of the readers
 	// of a shard. Calls are recorded all the same.
 	NoRates bool
+	// OtherHash places keys by another hash than DynamoDB's.
+	OtherHash bool
 	// Shards is the number of shards with which a stream begins; 0 means 1.
 	Shards int
 	// PartitionWrites is how many write units a second the simulated partition

@@ -16,6 +16,8 @@ type Shard struct {
 	// First and Last are the sequence numbers of the oldest and the newest of
 	// them; empty when it holds none.
 	First, Last string
+	// Low and High are the range of positions of its partition.
+	Low, High uint64
 }
 
 // Shards lists the shards of the table's newest stream that are left, parents
@@ -29,7 +31,7 @@ func (t *Table) Shards() []Shard {
 	t.stream.settle(t.fake.now())
 	var all []Shard
 	for _, sh := range t.stream.shards {
-		one := Shard{ID: sh.id, Parent: sh.parent, Created: sh.created, Closed: sh.closed, Records: len(sh.records)}
+		one := Shard{ID: sh.id, Parent: sh.parent, Created: sh.created, Closed: sh.closed, Records: len(sh.records), Low: sh.low, High: sh.high}
 		if n := len(sh.records); n > 0 {
 			one.First, one.Last = sequence(sh.records[0].position), sequence(sh.records[n-1].position)
 		}

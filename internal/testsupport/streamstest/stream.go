@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/keyheat/keyheat/internal/testsupport/streamstest/model"
+	keyspace "github.com/keyheat/keyheat/sample/position"
 )
 
 // stream is one stream of a table, from when it was enabled until 24 hours
@@ -122,7 +123,7 @@ func (s *stream) shard(id string) (*shard, error) {
 // append writes a change to the shard that has its partition key now, and notes
 // in w where that is.
 func (s *stream) append(w *model.Write, key model.Key) {
-	hash := hashOf(w.Key.Only(key.Partition...))
+	hash := s.fake.place(w.Key.Only(key.Partition...))
 	for _, sh := range s.open() {
 		if sh.low <= hash && hash <= sh.high {
 			w.Stream, w.Shard, w.Sequence = s.arn, sh.id, sequence(s.next)
@@ -134,7 +135,29 @@ func (s *stream) append(w *model.Write, key model.Key) {
 	panic("the open shards do not cover the hash of " + string(model.Encode(w.Key)))
 }
 
-// hashOf places a partition key, evenly.
+// place returns the position of a partition key: DynamoDB's, or another with Options.OtherHash
+// and for a key of several attributes.
+func (f *Fake) place(key model.Item) uint64 {
+	if len(key) == 1 && !f.options.OtherHash {
+		for _, v := range key {
+			switch {
+			case v.S != nil:
+				return uint64(keyspace.String(*v.S))
+			case v.N != nil:
+				p, err := keyspace.Number(*v.N)
+				if err != nil {
+					panic(err) // a write checks its numbers
+				}
+				return uint64(p)
+			case v.B != nil:
+				return uint64(keyspace.Binary(v.B))
+			}
+		}
+	}
+	return hashOf(key)
+}
+
+// hashOf places an item evenly, unlike DynamoDB.
 func hashOf(key model.Item) uint64 {
 	sum := sha256.Sum256(model.Encode(key))
 	return binary.BigEndian.Uint64(sum[:])

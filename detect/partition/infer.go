@@ -1,0 +1,131 @@
+package partition
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/sample"
+	"github.com/keyheat/keyheat/sample/position"
+)
+
+// Listed is a stream shard as a listing shows it: the changes of one partition, for some
+// hours.
+type Listed struct {
+	// Name is the shard's name, Parent the name of the shard that
+	// it continues.
+	Name, Parent string
+	// Stream is the stream of the shard. A table can have had several.
+	Stream string
+	// Open reports that the shard still takes changes.
+	Open bool
+}
+
+// Delivered is what one shard delivered: positions of keys, and the load of writes.
+type Delivered struct {
+	observed Observed
+	target   detect.Target
+	second   int64 // the second that sum is of
+	sum      sample.Milli
+	peak     sample.Milli
+	peakAt   int64
+	total    sample.Milli
+	last     int64
+}
+
+// Add counts a change of a table's item. A shard's records come nearly in the order of time.
+func (d *Delivered) Add(r *sample.Record) {
+	if p, ok := position.Find(r.PK); ok {
+		d.observed.Add(p)
+	}
+	d.target = r.Target()
+	_, units := r.Load()
+	if second := r.Time / 1000; second != d.second {
+		d.second, d.sum = second, 0
+	}
+	d.sum += units
+	d.total += units
+	if d.sum > d.peak {
+		d.peak, d.peakAt = d.sum, d.second
+	}
+	d.last = max(d.last, r.Time)
+}
+
+// join adds the load of a shard that this one continues.
+func (d *Delivered) join(earlier *Delivered) {
+	if d.total += earlier.total; earlier.peak > d.peak {
+		d.peak, d.peakAt = earlier.peak, earlier.peakAt
+	}
+	d.target = earlier.target
+}
+
+// Infer returns the partitions of the table whose streams delivered these changes, and the map
+// behind them. It takes the newest stream. ok is false if it delivered nothing. sortKey reports
+// whether a table may have a sort key.
+func Infer(shards []Listed, delivered map[string]*Delivered, sortKey func(detect.Target) bool, now time.Time) (v View, m *Map, ok bool) {
+	newest, target := "", detect.Target{}
+	for _, s := range shards {
+		newest = max(newest, s.Stream)
+		if d := delivered[s.Name]; d != nil {
+			target = cmp.Or(target, d.target)
+		}
+	}
+	if target == (detect.Target{}) {
+		return View{}, nil, false
+	}
+	m = New(sortKey(target), false)
+	loads, children := map[string]*Delivered{}, map[string]int{}
+	ordered := parentsFirst(shards, newest)
+	for _, s := range ordered {
+		loads[s.Name] = cmp.Or(delivered[s.Name], &Delivered{})
+		m.Open(s.Name, s.Parent, true, now)
+		children[s.Parent]++
+	}
+	// A cell of the key space counts for the first shard with a key of it, and only open
+	// shards are evidence: so they come first.
+	for _, s := range slices.Backward(ordered) {
+		d := loads[s.Name]
+		m.Observe(s.Name, &d.observed, now)
+		if !s.Open {
+			m.End(s.Name, time.UnixMilli(d.last).UTC())
+		}
+	}
+	m.Dissolve(now.Add(SettleTime))
+	for _, s := range ordered {
+		if earlier := loads[s.Parent]; earlier != nil && children[s.Parent] == 1 {
+			loads[s.Name].join(earlier)
+		}
+	}
+	v = m.View(target, now)
+	for i := range v.Partitions {
+		part := &v.Partitions[i]
+		d := loads[part.Shard]
+		part.PeakWCU, part.WCU = detect.Units(d.peak), detect.Units(d.total)
+		if d.peak > 0 {
+			part.Peak = time.Unix(d.peakAt, 0).UTC()
+		}
+	}
+	return v, m, true
+}
+
+// parentsFirst returns the shards of a stream so that each comes after the shard that it continues.
+func parentsFirst(shards []Listed, stream string) (ordered []Listed) {
+	byParent, known := map[string][]Listed{}, map[string]bool{}
+	for _, s := range shards {
+		known[s.Name] = s.Stream == stream
+	}
+	for _, s := range shards {
+		if !known[s.Parent] {
+			s.Parent = "" // it expired
+		}
+		if known[s.Name] {
+			byParent[s.Parent] = append(byParent[s.Parent], s)
+		}
+	}
+	ordered = byParent[""]
+	for i := 0; i < len(ordered); i++ {
+		ordered = append(ordered, byParent[ordered[i].Name]...)
+	}
+	return ordered
+}

@@ -1,0 +1,345 @@
+package partition
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/keyheat/keyheat/sample/position"
+)
+
+// Shard is a stream shard: a partition, or one that was split since.
+type Shard struct {
+	// ID and Parent are the names of the shard and of the shard that it continues. Parent is
+	// empty if the parent is unknown, or was dissolved.
+	ID     string `json:"id"`
+	Parent string `json:"parent"`
+	// Keys reports whether a key was seen; Low and High are the outermost positions seen, of
+	// the shard's own keys and of all shards that continue it.
+	Keys bool              `json:"keys"`
+	Low  position.Position `json:"low"`
+	High position.Position `json:"high"`
+	// Ended is the time when the shard was read to its end; zero for an open shard. Listed is
+	// the time when the shard was first seen.
+	Ended  time.Time `json:"ended"`
+	Listed time.Time `json:"listed"`
+	// Cells counts the cells of the key space whose first key this shard delivered.
+	Cells int `json:"cells"`
+
+	parent   *Shard
+	children []*Shard
+}
+
+// contains reports whether a position lies between the shard's outermost keys.
+func (s *Shard) contains(p position.Position) bool { return s.Keys && s.Low <= p && p <= s.High }
+
+// extend widens the range to a position.
+func (s *Shard) extend(p position.Position) {
+	if !s.Keys {
+		s.Keys, s.Low, s.High = true, p, p
+		return
+	}
+	s.Low, s.High = min(s.Low, p), max(s.High, p)
+}
+
+// single reports whether all keys of the shard have one position.
+func (s *Shard) single() bool { return s.Keys && s.Low == s.High }
+
+// Map is the partitions of one table, as far as its stream shows them. It is not safe for
+// concurrent use.
+type Map struct {
+	// shared means that two shards may hold one position: a table with a sort key splits a
+	// collection, and coarse positions are equal by chance.
+	shared bool
+	shards map[string]*Shard
+	top    []*Shard
+	// gone are the shards that left the map, and when: listings still show them.
+	gone   map[string]time.Time
+	splits []Split
+	trust  trust
+}
+
+// SettleTime is how long the children of an ended shard wait for more children. A shard's
+// children are not listed at once.
+const SettleTime = time.Minute
+
+// listedTime is how long listings show a shard after it left the map. Streams keep shards for
+// a day.
+const listedTime = 48 * time.Hour
+
+// New returns an empty map. sortKey reports whether the table has a sort key, or may have one;
+// coarse, whether positions have their first bits only.
+func New(sortKey, coarse bool) *Map {
+	return &Map{shared: sortKey || coarse, shards: map[string]*Shard{}, gone: map[string]time.Time{}}
+}
+
+// Open adds a shard of a listing. first reports whether the listing is the stream's first one;
+// the parents of its shards may have expired. Later, an unknown parent is a gap in the lineage:
+// then the map forgets all bounds, since a patched lineage makes wrong claims.
+func (m *Map) Open(id, parent string, first bool, now time.Time) {
+	if _, left := m.gone[id]; left || m.shards[id] != nil {
+		return
+	}
+	s := &Shard{ID: id, Parent: parent, Listed: now}
+	if m.shards[parent] == nil {
+		s.Parent = ""
+		if !first {
+			m.forget()
+		}
+	}
+	m.attach(s)
+}
+
+// attach links a shard into the tree.
+func (m *Map) attach(s *Shard) {
+	m.shards[s.ID] = s
+	if s.parent = m.shards[s.Parent]; s.parent != nil {
+		s.parent.children = append(s.parent.children, s)
+		return
+	}
+	m.top = append(m.top, s)
+}
+
+// forget keeps the open shards without bounds, and begins the evidence anew.
+func (m *Map) forget() {
+	kept := m.shards
+	m.shards, m.top = map[string]*Shard{}, nil
+	m.trust.restart()
+	for _, id := range slices.Sorted(maps.Keys(kept)) {
+		if s := kept[id]; s.Ended.IsZero() {
+			m.attach(&Shard{ID: id, Listed: s.Listed})
+		}
+	}
+}
+
+// End marks a shard that was read to its end.
+func (m *Map) End(id string, now time.Time) {
+	if s := m.shards[id]; s != nil && s.Ended.IsZero() {
+		s.Ended = now
+	}
+}
+
+// siblings returns a shard and the shards beside it.
+func (m *Map) siblings(s *Shard) []*Shard {
+	if s.parent != nil {
+		return s.parent.children
+	}
+	return m.top
+}
+
+// Add places a key that a shard delivered. It returns false for a contradiction: no set of
+// contiguous, disjoint ranges, with children inside their parents, holds all keys so far and
+// this one. Such a key changes no range.
+func (m *Map) Add(id string, p position.Position, now time.Time) bool {
+	s := m.shards[id]
+	if s == nil {
+		return true // read before it was listed, or long dissolved
+	}
+	var widened []*Shard
+	for x := s; x != nil && !x.contains(p); x = x.parent {
+		if m.clashes(x, p) {
+			m.trust.contradict(p, now)
+			return false
+		}
+		widened = append(widened, x)
+	}
+	for _, x := range widened {
+		x.extend(p)
+	}
+	m.trust.count(false)
+	m.AddCell(id, p.Cell(cellBits))
+	return true
+}
+
+// AddCell counts a cell of the key space that a shard delivered a key of.
+func (m *Map) AddCell(id string, cell int) {
+	if s := m.shards[id]; s != nil && m.trust.fresh(cell) {
+		s.Cells++
+		m.trust.weigh(m.openCells())
+	}
+}
+
+// openCells returns the numbers of cells that open shards were first in.
+func (m *Map) openCells() (cells []int) {
+	for _, s := range m.shards {
+		if s.Ended.IsZero() && s.Cells > 0 {
+			cells = append(cells, s.Cells)
+		}
+	}
+	return cells
+}
+
+// clashes reports whether a shard cannot reach to a position without overlapping another one.
+func (m *Map) clashes(s *Shard, p position.Position) bool {
+	low, high := p, p
+	if s.Keys {
+		low, high = min(s.Low, p), max(s.High, p)
+	}
+	for _, y := range m.siblings(s) {
+		if y == s || !y.Keys {
+			continue
+		}
+		if m.shared && low < y.High && high > y.Low || !m.shared && low <= y.High && high >= y.Low {
+			return true
+		}
+	}
+	return false
+}
+
+// Dissolve takes shards out of the map that have ended and whose children hold all that is
+// known of them. Call it from time to time.
+func (m *Map) Dissolve(now time.Time) {
+	maps.DeleteFunc(m.gone, func(_ string, at time.Time) bool { return now.Sub(at) >= listedTime })
+	for again := true; again; {
+		again = false
+		for _, id := range slices.Sorted(maps.Keys(m.shards)) {
+			if s := m.shards[id]; s != nil && m.isSettled(s, now) && m.inherit(s) {
+				m.replace(s)
+				m.gone[s.ID] = now
+				again = true
+			}
+		}
+	}
+	m.trust.weigh(m.openCells())
+}
+
+// isSettled reports whether a shard has ended, and all its children are listed.
+func (m *Map) isSettled(s *Shard, now time.Time) bool {
+	if s.Ended.IsZero() || len(s.children) == 0 {
+		return false
+	}
+	return !slices.ContainsFunc(s.children, func(c *Shard) bool { return now.Sub(c.Listed) < SettleTime })
+}
+
+// inherit gives a shard's range to its children, and reports whether it could: both children
+// of a split must have keys, in ranges whose order is known.
+func (m *Map) inherit(s *Shard) bool {
+	switch len(s.children) {
+	case 1:
+		child := s.children[0]
+		if s.Keys {
+			child.extend(s.Low)
+			child.extend(s.High)
+		}
+		child.Cells += s.Cells
+		m.renameInSplits(s.ID, child.ID)
+		return true
+	case 2:
+		if !s.children[0].Keys || !s.children[1].Keys {
+			return false
+		}
+		slices.SortFunc(s.children, compareShards)
+		left, right := s.children[0], s.children[1]
+		if left.single() && right.single() && left.Low == right.Low {
+			return false
+		}
+		m.noteSplit(s, left, right)
+		left.extend(s.Low)
+		right.extend(s.High)
+		return true
+	}
+	return false
+}
+
+// replace puts a shard's children into its place.
+func (m *Map) replace(s *Shard) {
+	for _, c := range s.children {
+		c.parent = s.parent
+		c.Parent = s.Parent
+	}
+	among := &m.top
+	if s.parent != nil {
+		among = &s.parent.children
+	}
+	i := slices.Index(*among, s)
+	*among = slices.Replace(*among, i, i+1, s.children...)
+	delete(m.shards, s.ID)
+}
+
+// compareShards orders shards by their ranges.
+func compareShards(a, b *Shard) int {
+	return cmp.Or(cmp.Compare(a.Low, b.Low), cmp.Compare(a.High, b.High))
+}
+
+// Locate returns the open shards where a key at a position can lie, the only one if that is
+// certain. Shards that ended without known children count as open.
+func (m *Map) Locate(p position.Position) (candidates []*Shard) {
+	return m.locate(m.top, p, nil)
+}
+
+func (m *Map) locate(among []*Shard, p position.Position, found []*Shard) []*Shard {
+	for _, s := range m.reach(among, p) {
+		if len(s.children) > 0 {
+			found = m.locate(s.children, p, found)
+		} else {
+			found = append(found, s)
+		}
+	}
+	return found
+}
+
+// reach returns the siblings whose range holds a position, or may hold it.
+func (m *Map) reach(among []*Shard, p position.Position) (here []*Shard) {
+	within, below, above := false, false, false
+	for _, s := range among {
+		if !s.contains(p) {
+			continue
+		}
+		here = append(here, s)
+		within = within || !m.shared || s.Low < p && p < s.High
+		below = below || !m.shared || s.Low < p
+		above = above || !m.shared || s.High > p
+	}
+	if within {
+		return here
+	}
+	var left, right []*Shard
+	for _, s := range among {
+		switch {
+		case !s.Keys:
+			here = append(here, s)
+		case s.High < p:
+			left = nearest(left, s, func(s *Shard) position.Position { return p - s.High })
+		case s.Low > p:
+			right = nearest(right, s, func(s *Shard) position.Position { return s.Low - p })
+		}
+	}
+	if !below {
+		here = append(here, left...)
+	}
+	if !above {
+		here = append(here, right...)
+	}
+	return here
+}
+
+// nearest keeps the shards at the smallest distance.
+func nearest(so []*Shard, s *Shard, distance func(*Shard) position.Position) []*Shard {
+	if len(so) == 0 || distance(s) < distance(so[0]) {
+		return []*Shard{s}
+	}
+	if distance(s) == distance(so[0]) {
+		return append(so, s)
+	}
+	return so
+}
+
+// Shards returns the open shards, in the order of their ranges; shards without a key come last.
+func (m *Map) Shards() (open []*Shard) {
+	for _, s := range m.shards {
+		if len(s.children) == 0 {
+			open = append(open, s)
+		}
+	}
+	slices.SortFunc(open, func(a, b *Shard) int {
+		switch {
+		case a.Keys && !b.Keys:
+			return -1
+		case b.Keys && !a.Keys:
+			return 1
+		}
+		return cmp.Or(compareShards(a, b), cmp.Compare(a.ID, b.ID))
+	})
+	return open
+}

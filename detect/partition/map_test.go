@@ -1,0 +1,398 @@
+package partition_test
+
+import (
+	"crypto/md5"  //nolint:gosec // a wrong hash
+	"crypto/sha1" //nolint:gosec // a wrong hash
+	"encoding/binary"
+	"flag"
+	"hash/fnv"
+	"math"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/keyheat/keyheat/detect/partition"
+	"github.com/keyheat/keyheat/sample/position"
+)
+
+var seeds = flag.Int("partition.seeds", 200, "simulated tables of each kind")
+
+func same(p position.Position) position.Position   { return p }
+func coarse(p position.Position) position.Position { return p.Coarse(16) }
+
+// TestRightHash: over tables that split by either rule, roll, split collections, and deliver
+// late, the map never contradicts itself, its certain answers are right, and the truth is
+// always among its candidates.
+func TestRightHash(t *testing.T) {
+	t.Parallel()
+	for _, world := range []struct {
+		name           string
+		partitions     int
+		sortKeys, bits bool
+	}{
+		{name: "one partition at first", partitions: 1},
+		{name: "one partition with sort keys", partitions: 1, sortKeys: true},
+		{name: "four", partitions: 4},
+		{name: "four with sort keys", partitions: 4, sortKeys: true},
+		{name: "ten with 16 bits", partitions: 10, bits: true},
+		{name: "ten with sort keys and 16 bits", partitions: 10, sortKeys: true, bits: true},
+	} {
+		t.Run(world.name, func(t *testing.T) {
+			t.Parallel()
+			hash := same
+			if world.bits {
+				hash = coarse
+			}
+			asked, certain := 0, 0
+			for seed := range *seeds {
+				w := newTable(uint64(seed), world.partitions, 600, world.sortKeys)
+				r := newReader(w, world.bits, hash)
+				for range 60 {
+					for range 50 {
+						w.write(w.item())
+					}
+					busy := w.partitions[w.random.IntN(len(w.partitions))]
+					switch w.random.IntN(8) {
+					case 0:
+						w.split(busy, w.random.IntN(2) == 0)
+					case 1:
+						w.roll(busy)
+					}
+					r.read(w.random.Float64())
+					known, right := check(t, r)
+					asked, certain = asked+known, certain+right
+				}
+				r.read(1)
+				r.read(1)
+				check(t, r)
+				if r.wrong > 0 {
+					t.Fatalf("seed %d: %d contradictions", seed, r.wrong)
+				}
+				if world.partitions > 1 && r.m.State(r.now) != partition.Inferred {
+					t.Errorf("seed %d: the map is %s with evidence %.1f", seed, r.m.State(r.now), r.m.Evidence())
+				}
+			}
+			if float64(certain) < 0.6*float64(asked) {
+				t.Errorf("%d of %d answers are certain", certain, asked)
+			}
+		})
+	}
+}
+
+// check asks where some items lie.
+func check(t *testing.T, r *reader) (asked, certain int) {
+	t.Helper()
+	for range 20 {
+		i := r.table.item()
+		truth := r.table.holder(i).shard.id
+		candidates := r.m.Locate(r.hash(i.at))
+		found := false
+		for _, s := range candidates {
+			found = found || s.ID == truth
+		}
+		if !found {
+			t.Fatalf("an item at %v lies in %s, which is none of its %d candidates", i.at, truth, len(candidates))
+		}
+		asked++
+		if len(candidates) == 1 {
+			certain++
+		}
+	}
+	return asked, certain
+}
+
+// TestWrongHash: a map of a table that places keys by another hash claims nothing, and is
+// withdrawn within 40 keys in 99 of 100 tables.
+func TestWrongHash(t *testing.T) {
+	t.Parallel()
+	for name, hash := range map[string]func([]byte) uint64{
+		"MD5":    func(b []byte) uint64 { s := md5.Sum(b); return binary.BigEndian.Uint64(s[:]) },  //nolint:gosec // a wrong hash
+		"SHA-1":  func(b []byte) uint64 { s := sha1.Sum(b); return binary.BigEndian.Uint64(s[:]) }, //nolint:gosec // a wrong hash
+		"FNV-1":  func(b []byte) uint64 { h := fnv.New64(); h.Write(b); return h.Sum64() },
+		"FNV-1a": func(b []byte) uint64 { h := fnv.New64a(); h.Write(b); return h.Sum64() },
+		"little endian": func(b []byte) uint64 {
+			s := md5.Sum(append([]byte("Outliers"), b...)) //nolint:gosec // the right hash, read in the wrong order
+			return binary.LittleEndian.Uint64(s[:])
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			late := 0
+			for seed := range *seeds {
+				w := newTable(uint64(seed), []int{2, 4, 10, 32}[seed%4], 600, false)
+				r := newReader(w, false, func(p position.Position) position.Position {
+					return position.Position(hash(binary.BigEndian.AppendUint64(nil, uint64(p))))
+				})
+				keys := map[position.Position]bool{}
+				withdrawn := false
+				for !withdrawn && len(keys) < 200 {
+					i := w.items[w.random.IntN(len(w.items))]
+					keys[i.at] = true
+					w.write(i)
+					r.read(1)
+					switch state := r.m.State(r.now); state {
+					case partition.Inferred, partition.Doubtful:
+						t.Fatalf("seed %d: %s after %d keys", seed, state, len(keys))
+					}
+					withdrawn = r.m.Withdrawals() > 0
+				}
+				if len(keys) > 40 {
+					late++
+				}
+			}
+			if late > *seeds/100 {
+				t.Errorf("%d of %d tables were withdrawn after more than 40 keys", late, *seeds)
+			}
+		})
+	}
+}
+
+// TestSecondWithdrawal: a map learns anew once, and then claims nothing for a day.
+func TestSecondWithdrawal(t *testing.T) {
+	t.Parallel()
+	w := newTable(1, 4, 600, false)
+	r := newReader(w, false, func(p position.Position) position.Position { return p * 0x9e3779b97f4a7c15 })
+	for range 200 {
+		w.write(w.items[w.random.IntN(len(w.items))])
+		r.read(1)
+		r.m.State(r.now)
+	}
+	if state := r.m.State(r.now); state != partition.Withdrawn || r.m.Withdrawals() < 2 {
+		t.Errorf("it is %s after %d withdrawals", state, r.m.Withdrawals())
+	}
+}
+
+// TestLostLineage: after a gap the map forgets its ranges, and claims no wrong ones.
+func TestLostLineage(t *testing.T) {
+	t.Parallel()
+	w := newTable(2, 4, 600, false)
+	r := newReader(w, false, same)
+	for range 400 {
+		w.write(w.item())
+	}
+	r.read(1)
+	if state := r.m.State(r.now); state != partition.Inferred {
+		t.Fatalf("it is %s", state)
+	}
+	// While nobody reads, each partition is split twice and its records expire.
+	for range 2 {
+		for _, p := range append([]*tablePartition(nil), w.partitions...) {
+			w.split(p, false)
+		}
+	}
+	old := w.streams
+	w.streams = nil
+	for _, s := range old {
+		if !s.closed {
+			w.streams = append(w.streams, s)
+		} else {
+			r.m.End(s.id, r.now)
+		}
+	}
+	r.read(1)
+	if state := r.m.State(r.now); state != partition.Learning {
+		t.Errorf("after the gap it is %s", state)
+	}
+	for range 2000 {
+		w.write(w.item())
+	}
+	r.read(1)
+	check(t, r)
+	if r.wrong > 0 || r.m.State(r.now) != partition.Inferred {
+		t.Errorf("%d contradictions, %s", r.wrong, r.m.State(r.now))
+	}
+}
+
+// TestContradictedEvidence: after a contradiction nothing more counts as evidence.
+func TestContradictedEvidence(t *testing.T) {
+	t.Parallel()
+	now := time.Unix(1_700_000_000, 0)
+	m := partition.New(false, false)
+	for n, id := range []string{"a", "b", "c"} {
+		m.Open(id, "", true, now)
+		m.Add(id, position.Position(n)<<62, now)
+	}
+	if m.Add("a", 5<<61, now) {
+		t.Fatal("a key beyond another shard's keys is no contradiction")
+	}
+	for n, id := range []string{"a", "b", "c"} {
+		for i := range 100 {
+			m.Add(id, position.Position(n)<<62+position.Position(i)<<50, now)
+		}
+	}
+	if state := m.State(now); state != partition.Learning {
+		t.Errorf("it is %s with evidence %.1f", state, m.Evidence())
+	}
+}
+
+// TestSplitCollection: two shards that share a position prove a collection that is split by
+// its sort key, and both are candidates.
+func TestSplitCollection(t *testing.T) {
+	t.Parallel()
+	m := partition.New(true, false)
+	now := newReader(newTable(1, 1, 1, true), false, same).now
+	m.Open("left", "", true, now)
+	m.Open("right", "", true, now)
+	for _, at := range []position.Position{10, 20, 30} {
+		m.Add("left", at, now)
+	}
+	for _, at := range []position.Position{30, 40} {
+		if !m.Add("right", at, now) {
+			t.Fatalf("%d contradicts", at)
+		}
+	}
+	for at, want := range map[position.Position]int{15: 1, 30: 2, 35: 1, 25: 1} {
+		if found := m.Locate(at); len(found) != want {
+			t.Errorf("%d has %d candidates, want %d", at, len(found), want)
+		}
+	}
+}
+
+// TestSplit: the children of a shard that was split keep its outermost keys, once both have
+// keys of their own and a minute has passed.
+func TestSplit(t *testing.T) {
+	t.Parallel()
+	now := time.Unix(1_700_000_000, 0)
+	m := partition.New(true, false)
+	m.Open("a", "", true, now)
+	for _, at := range []position.Position{10, 50, 90} {
+		m.Add("a", at, now)
+	}
+	m.Open("b", "", true, now)
+	m.Add("b", 200, now)
+	m.Open("right", "a", false, now)
+	m.Open("left", "a", false, now)
+	m.End("a", now)
+	m.Add("left", 50, now)
+	m.Add("right", 50, now)
+	settled := now.Add(partition.SettleTime)
+	m.Dissolve(settled)
+	if found := m.Locate(12); len(found) != 2 {
+		t.Errorf("the order of two halves of one collection is known: %d candidates", len(found))
+	}
+	m.Add("right", 60, now)
+	m.Dissolve(settled)
+	for at, want := range map[position.Position]string{12: "left", 80: "right", 250: "b"} {
+		if found := m.Locate(at); len(found) != 1 || found[0].ID != want {
+			t.Errorf("%d has %d candidates, want %s alone", at, len(found), want)
+		}
+	}
+	if all := m.Splits(); len(all) != 1 || all[0] != (partition.Split{At: now, Shard: "a", Left: "left", Right: "right", Low: 10, High: 90, CutLow: 50, CutHigh: 50}) {
+		t.Errorf("splits: %+v", all)
+	}
+	want := []partition.Range{{"left", true, 0, 10, 50, 50}, {"right", true, 50, 50, 90, 200}, {"b", true, 90, 200, 200, ^position.Position(0)}}
+	if got := m.Ranges(); !slices.Equal(got, want) {
+		t.Errorf("ranges: %v, want %v", got, want)
+	}
+	m.Open("a", "", false, settled) // listings show ended shards for a day
+	if n := len(m.Shards()); n != 3 {
+		t.Errorf("%d open shards after another listing", n)
+	}
+	m.Open("late", "a", false, settled)
+	if found := m.Locate(12); len(found) != 4 {
+		t.Errorf("a third child makes no gap: %d candidates", len(found))
+	}
+}
+
+// TestLateChild: a shard with one listed child is no roll before a minute has passed.
+func TestLateChild(t *testing.T) {
+	t.Parallel()
+	now := time.Unix(1_700_000_000, 0)
+	m := partition.New(false, false)
+	m.Open("a", "", true, now)
+	m.Add("a", 10, now)
+	m.Add("a", 90, now)
+	m.Open("b", "", true, now)
+	m.Add("b", 200, now)
+	m.Open("right", "a", false, now)
+	m.End("a", now)
+	m.Dissolve(now.Add(partition.SettleTime / 2))
+	m.Open("left", "a", false, now.Add(partition.SettleTime/2))
+	m.Add("left", 20, now)
+	m.Add("right", 60, now)
+	m.Dissolve(now.Add(2 * partition.SettleTime))
+	for at, want := range map[position.Position]string{12: "left", 80: "right", 250: "b"} {
+		if found := m.Locate(at); len(found) != 1 || found[0].ID != want {
+			t.Errorf("%d has %d candidates, want %s alone", at, len(found), want)
+		}
+	}
+}
+
+// TestEvidence: only cells of open shards count, and a roll keeps them.
+func TestEvidence(t *testing.T) {
+	t.Parallel()
+	now := time.Unix(1_700_000_000, 0)
+	fill := func(m *partition.Map, shard string, from int) {
+		for i := range 10 {
+			m.Add(shard, position.Position(from+i)<<48, now)
+		}
+	}
+	plain, rolled, split := partition.New(false, false), partition.New(false, false), partition.New(false, false)
+	for _, m := range []*partition.Map{plain, rolled, split} {
+		m.Open("a", "", true, now)
+		fill(m, "a", 0)
+	}
+	for _, m := range []*partition.Map{plain, rolled} {
+		m.Open("b", "", true, now)
+		fill(m, "b", 100)
+	}
+	rolled.Open("a2", "a", false, now)
+	rolled.End("a", now)
+	rolled.Dissolve(now.Add(partition.SettleTime))
+	fill(rolled, "a2", 20)
+	fill(plain, "a", 20)
+	// 30! / (2! · 20! · 10!), the orders of 30 cells in two contiguous ranges.
+	const want = 7.1767
+	for name, m := range map[string]*partition.Map{"no roll": plain, "a roll": rolled} {
+		if got := m.Evidence(); math.Abs(got-want) > 0.001 {
+			t.Errorf("%s: evidence %.4f, want %.4f", name, got, want)
+		}
+	}
+	split.Open("left", "a", false, now)
+	split.Open("right", "a", false, now)
+	split.End("a", now)
+	split.Add("left", 1<<48, now)
+	split.Add("right", 50<<48, now)
+	if got := split.Evidence(); got > 0.001 {
+		t.Errorf("the cells of a split shard count: evidence %.2f", got)
+	}
+}
+
+// TestObserved: what a shard delivered, summed up, makes the same ranges as its records do,
+// and finds a wrong hash.
+func TestObserved(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(20) {
+		w := newTable(seed, 4, 3000, false)
+		byRecord, summed, wrong := newReader(w, false, same), partition.New(false, false), partition.New(false, false)
+		byRecord.list()
+		seen, mixed := map[string]*partition.Observed{}, map[string]*partition.Observed{}
+		for _, s := range w.streams {
+			summed.Open(s.id, "", true, byRecord.now)
+			wrong.Open(s.id, "", true, byRecord.now)
+			seen[s.id], mixed[s.id] = &partition.Observed{}, &partition.Observed{}
+		}
+		for range 2000 {
+			i := w.item()
+			id := w.holder(i).shard.id
+			for range 2 { // twice is once
+				seen[id].Add(i.at)
+				mixed[id].Add(i.at * 0x9e3779b97f4a7c15)
+			}
+			byRecord.m.Add(id, i.at, byRecord.now)
+		}
+		for _, s := range w.streams {
+			summed.Observe(s.id, seen[s.id], byRecord.now)
+			wrong.Observe(s.id, mixed[s.id], byRecord.now)
+		}
+		if got, want := summed.Ranges(), byRecord.m.Ranges(); !slices.Equal(got, want) {
+			t.Errorf("seed %d: %v, want %v", seed, got, want)
+		}
+		if math.Abs(summed.Evidence()-byRecord.m.Evidence()) > 1e-6 || summed.State(byRecord.now) != partition.Inferred {
+			t.Errorf("seed %d: %s with evidence %.1f, by records %.1f", seed, summed.State(byRecord.now), summed.Evidence(), byRecord.m.Evidence())
+		}
+		if state := wrong.State(byRecord.now); state != partition.Learning || wrong.Withdrawals() != 1 {
+			t.Errorf("seed %d: a wrong hash is %s after %d withdrawals", seed, state, wrong.Withdrawals())
+		}
+	}
+}

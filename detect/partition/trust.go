@@ -1,0 +1,172 @@
+package partition
+
+import (
+	"math"
+	"slices"
+	"time"
+
+	"github.com/keyheat/keyheat/sample/position"
+)
+
+// The rules of trust. They are of simulations of 5,224 days with 31,344 splits: the right hash
+// made no contradiction, and each of five wrong ones made one within 21 keys.
+const (
+	// MinEvidence is the evidence from which a map claims its ranges: an unrelated hash
+	// would agree once in 10⁹ tables.
+	MinEvidence = 9
+	// cellBits is how many bits of a position name its cell.
+	cellBits = 16
+	// withdrawKeys and withdrawShare are the contradicting keys, and their share of the last
+	// recentRecords records, from which a map withdraws itself. Fewer are a reader's error.
+	withdrawKeys  = 3
+	withdrawShare = 0.01
+	recentRecords = 1000
+	// doubtTime is how long a contradiction makes a map doubtful, and how long a map that
+	// withdrew twice claims nothing.
+	doubtTime = 24 * time.Hour
+	// maxExamples is how many contradicting positions are kept.
+	maxExamples = 16
+)
+
+// State is how far a map can be trusted.
+type State string
+
+const (
+	// Learning means that the keys seen are too few for a claim.
+	Learning State = "learning"
+	// One means that the table has one partition, for which no hash is needed.
+	One State = "one_partition"
+	// Inferred means that the ranges are claimed: the evidence is enough, and nothing
+	// contradicts it.
+	Inferred State = "inferred"
+	// Doubtful means that some keys of the last day contradict the ranges. Claims are then
+	// possible ones only.
+	Doubtful State = "doubtful"
+	// Withdrawn means that so many keys contradict the hash that nothing is claimed.
+	Withdrawn State = "withdrawn"
+)
+
+// trust is the evidence for a map, and what contradicts it.
+type trust struct {
+	seen     [1 << cellBits / 64]uint64
+	evidence float64
+	// contradicting are the distinct positions that contradicted the present ranges, and
+	// last is the time of the last one.
+	contradicting []position.Position
+	last          time.Time
+	// recent has a bit for each of the last records: whether it contradicted.
+	recent      [recentRecords]bool
+	records     int64
+	recentWrong int
+	withdrawn   []time.Time
+	off         time.Time
+}
+
+// restart forgets the evidence. What contradicted stays known.
+func (t *trust) restart() {
+	t.seen, t.evidence = [len(t.seen)]uint64{}, 0
+	t.contradicting = nil
+	t.recent, t.records, t.recentWrong = [recentRecords]bool{}, 0, 0
+}
+
+// fresh reports whether a cell has no key yet, and marks it.
+func (t *trust) fresh(cell int) bool {
+	word, bit := cell/64, uint64(1)<<(cell%64)
+	was := t.seen[word]&bit != 0
+	t.seen[word] |= bit
+	return !was
+}
+
+// weigh raises the evidence to that of the present numbers of cells: the logarithm of the
+// orders in which an unrelated hash could have filled them, over those that are contiguous.
+func (t *trust) weigh(cells []int) {
+	if len(t.contradicting) > 0 {
+		return
+	}
+	n := 0
+	logarithm := -logFactorial(len(cells))
+	for _, c := range cells {
+		n += c
+		logarithm -= logFactorial(c)
+	}
+	t.evidence = max(t.evidence, (logarithm+logFactorial(n))/math.Ln10)
+}
+
+func logFactorial(n int) float64 {
+	v, _ := math.Lgamma(float64(n) + 1)
+	return v
+}
+
+// count keeps whether each of the last records contradicted.
+func (t *trust) count(wrong bool) {
+	at := &t.recent[t.records%recentRecords]
+	if *at {
+		t.recentWrong--
+	}
+	if *at = wrong; wrong {
+		t.recentWrong++
+	}
+	t.records++
+}
+
+func (t *trust) contradict(p position.Position, now time.Time) {
+	t.count(true)
+	t.last = now
+	if len(t.contradicting) < maxExamples && !slices.Contains(t.contradicting, p) {
+		t.contradicting = append(t.contradicting, p)
+	}
+}
+
+// isRefuted reports whether so many keys contradict the ranges that they are given up.
+func (t *trust) isRefuted() bool {
+	return len(t.contradicting) >= withdrawKeys && float64(t.recentWrong) >= withdrawShare*float64(min(t.records, recentRecords))
+}
+
+// Evidence is the logarithm, to base 10, of how many unrelated hashes one would have agreed
+// with all keys so far.
+func (m *Map) Evidence() float64 { return m.trust.evidence }
+
+// Contradictions returns positions of keys that contradict the ranges, at most 16, and the time
+// of the last one.
+func (m *Map) Contradictions() (examples []position.Position, last time.Time) {
+	return m.trust.contradicting, m.trust.last
+}
+
+// Records is the number of positions since the map began.
+func (m *Map) Records() int64 { return m.trust.records }
+
+// State returns how far the map can be trusted. A map that is refuted begins anew once; the
+// second time within a day it claims nothing for a day.
+func (m *Map) State(now time.Time) State {
+	t := &m.trust
+	if t.isRefuted() {
+		t.withdrawn = slices.DeleteFunc(t.withdrawn, func(at time.Time) bool { return now.Sub(at) >= doubtTime })
+		if t.withdrawn = append(t.withdrawn, now); len(t.withdrawn) > 1 {
+			t.off = now.Add(doubtTime)
+		}
+		m.forget()
+	}
+	switch {
+	case now.Before(t.off):
+		return Withdrawn
+	case t.evidence < MinEvidence && m.openShards() == 1:
+		return One
+	case t.evidence < MinEvidence:
+		return Learning
+	case len(t.contradicting) > 0 && now.Sub(t.last) < doubtTime:
+		return Doubtful
+	}
+	return Inferred
+}
+
+func (m *Map) openShards() (n int) {
+	for _, s := range m.shards {
+		if s.Ended.IsZero() {
+			n++
+		}
+	}
+	return n
+}
+
+// Withdrawals is the number of times that the map gave its ranges up in the last day.
+func (m *Map) Withdrawals() int { return len(m.trust.withdrawn) }
