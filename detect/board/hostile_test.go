@@ -2,6 +2,7 @@ package board_test
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/keyheat/keyheat/detect"
@@ -91,7 +92,7 @@ func TestNoFindingShowsATextRaw(t *testing.T) {
 	kinds := map[detect.Kind]int{}
 	for _, f := range append(b.Findings(), crowded.Findings()...) {
 		kinds[f.Kind]++
-		texts := append([]string{f.Why, f.Observed}, f.Quality.CannotSee...)
+		texts := slices.Clone(f.Quality.CannotSee)
 		for _, s := range f.Advice {
 			texts = append(texts, s.Text+s.Basis+s.Capacity)
 		}

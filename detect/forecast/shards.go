@@ -1,31 +1,23 @@
 package forecast
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/keyheat/keyheat/detect"
-	"github.com/keyheat/keyheat/detect/wording"
 )
 
-// Apply puts a key's growth into its finding, and adds to a sharding step the shards that
-// the growth needs. A nil growth is unknown.
+// Apply puts a key's growth into its finding, with the shards that the growth needs if a
+// step makes shards. A nil growth is unknown.
 func Apply(f *detect.Finding, growth *detect.Forecast, headroom float64) {
 	f.Forecast = growth
-	if growth == nil || growth.Growth.Low <= 0 {
+	if growth == nil || growth.Growth.Low <= 0 || !slices.ContainsFunc(f.Advice, func(s detect.Step) bool { return s.Action == detect.ActionShard }) {
 		return
 	}
-	i := slices.IndexFunc(f.Advice, func(s detect.Step) bool { return s.Action == detect.ActionShard })
-	if i < 0 {
-		return
-	}
-	peak, most, unit := f.Peak.WCU.Value, detect.PartitionWrite, "WCU"
+	peak, limit := f.Peak.WCU.Value, detect.PartitionWrite
 	if growth.Unit == "rcu" {
-		peak, most, unit = f.Peak.RCU.Value, detect.PartitionRead, "RCU"
+		peak, limit = f.Peak.RCU.Value, detect.PartitionRead
 	}
-	then := max(peak, growth.Level) + detect.GrowthDays*growth.Growth.Value
-	f.Advice = slices.Clone(f.Advice)
-	f.Advice[i].Text += fmt.Sprintf(" Its weekly peak grows by %s %s a day (%s to %s): for %d days of that take ceil(%s / %s × %g) = %d shards now.",
-		wording.About(growth.Growth.Value), unit, wording.About(growth.Growth.Low), wording.About(growth.Growth.High), detect.GrowthDays,
-		wording.About(then), wording.Amount(most), headroom, detect.Shards(detect.Milli(then), most, headroom))
+	with := *growth
+	with.Shards = detect.Shards(detect.Milli(max(peak, growth.Level)+detect.GrowthDays*growth.Growth.Value), limit, headroom)
+	f.Forecast = &with
 }

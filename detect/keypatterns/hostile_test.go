@@ -30,9 +30,6 @@ func TestNoPatternShowsATextRaw(t *testing.T) {
 			}
 			for _, f := range (keypatterns.Rolling{}).Findings(hot, func(detect.Target) detect.Policy { return detect.DefaultPolicy() }) {
 				patterns++
-				if wrong := hostile.FaultOfSentence(f.Why); wrong != "" {
-					t.Fatalf("it lets %s through: %q", wrong, f.Why)
-				}
 				for _, s := range f.Advice {
 					if wrong := hostile.FaultOfSentence(s.Text + s.Basis + s.Capacity); wrong != "" {
 						t.Fatalf("the advice lets %s through: %q", wrong, s.Text)

@@ -19,7 +19,7 @@ func TestNoShardedKeyShowsATextRaw(t *testing.T) {
 	m := hostile.New(13)
 	check := func(f *detect.Finding) {
 		t.Helper()
-		texts := []string{f.Why}
+		var texts []string
 		for _, s := range f.Advice {
 			texts = append(texts, s.Text+s.Basis+s.Capacity)
 		}

@@ -216,32 +216,30 @@ func (g *period) judge(id groupID, shards int, mostWrite, mostRead groupPeak, p 
 		base = id.pattern()
 	}
 	s := &detect.Sharded{Base: base, Form: id.form.String(), Shards: shards, Needed: needed, Deviation: deviation, Hottest: hottest}
-	each := peak.Value / sample.Milli(shards)
 	evenly := func(k detect.Kind, load sample.Milli, over int) *detect.After {
 		part := detect.Units(load) / float64(over)
 		return detect.NewAfter(k, part, part)
 	}
 
 	var all []detect.Finding
-	add := func(k detect.Kind, severity detect.Severity, why string, step detect.Step) {
+	add := func(k detect.Kind, severity detect.Severity, step detect.Step) {
 		f := g.finding(id, k, peak.at)
 		f.Severity, f.Shards, f.Sharding = p.Cap(severity), needed, s
-		f.Reason, f.Why, f.Advice = detect.Undetermined, why, []detect.Step{step}
+		f.Reason, f.Advice = detect.Undetermined, []detect.Step{step}
 		all = append(all, f)
 	}
 	beyond := ""
 	if more := wording.BeyondQuota(detect.Units(peak.Value), kind); more != "" {
 		beyond = fmt.Sprintf(". All shards together take %s a second%s", wording.PerSecond(peak.Value, kind), more)
 	}
-	loads := fmt.Sprintf("%d shards of %s receive %s a second together, %s each if they are even", shards, wording.Quote(base), wording.PerSecond(peak.Value, kind), wording.Amount(each))
 	switch {
 	case detect.Shards(peak.proven, detect.Limit(kind), p.Headroom) > shards:
-		add(detect.TooFewShards, loadSeverity(peak.proven/sample.Milli(shards), kind, p), fmt.Sprintf("%s: %s are needed.", loads, sum),
+		add(detect.TooFewShards, loadSeverity(peak.proven/sample.Milli(shards), kind, p),
 			detect.Step{Action: detect.ActionShard, Effort: detect.EffortCode, Guide: "shards", Basis: "the peak of all shards, divided evenly",
 				After: evenly(kind, peak.Value, needed), Text: fmt.Sprintf("Raise the number of shards from %d to %d: %s. Write to the new number, and read old and new shards together: all old names stay names of shards. %s%s.",
 					shards, needed, sum, wording.ReadingAll(needed), beyond)})
 	case shards > detect.TooManyFactor*ever:
-		add(detect.TooManyShards, detect.Info, fmt.Sprintf("The %d shards of %s never received more than %s a second together: %s would do. Every read of the whole key takes %d queries.", shards, wording.Quote(base), wording.PerSecond(most.Value, mostKind), everSum, shards),
+		add(detect.TooManyShards, detect.Info,
 			detect.Step{Action: detect.ActionShard, Effort: detect.EffortKeys, After: evenly(mostKind, most.Value, ever), Basis: "the highest peak of all shards, divided evenly", Guide: "shards", Text: fmt.Sprintf("%d shards carry the highest peak seen: %s. Fewer shards make reads of the whole key cheaper, at least %g RCU a query; leave room for growth.", ever, everSum, detect.QueryMinimum)})
 	}
 	if certain {
@@ -250,8 +248,7 @@ func (g *period) judge(id groupID, shards int, mostWrite, mostRead groupPeak, p 
 		if detect.Rank(loadSeverity(highest, kind, p)) > detect.Rank(detect.Info) {
 			severity = detect.Warning
 		}
-		add(detect.UnevenShards, severity, fmt.Sprintf("The %d shards of %s differ by up to %.0f%% from their mean; %s has the most. Where they differ by more than %.0f%%, the fullest bounds what all can carry, and not their number.",
-			shards, wording.Quote(base), 100*deviation, wording.Quote(hottest), 100*detect.UnevenShare),
+		add(detect.UnevenShards, severity,
 			detect.Step{Action: detect.ActionShard, Effort: detect.EffortCode, After: evenly(kind, peak.Value, shards), Basis: "the peak of all shards, divided evenly", Guide: "shards", Text: "Check how the suffix is chosen: a hash of an attribute with few values, or a random number that some writers do not draw, leaves shards uneven. Choose it at random, or by a hash of an attribute with many values; only items that are looked up by a calculated suffix have to be moved for that." + crowdedText(kind, peak.Value, shards)})
 	}
 	return verdict{s, evenly(kind, peak.Value, needed), evenly(kind, peak.Value, shards)}, all

@@ -57,12 +57,55 @@ type Answer struct {
 	// divide items, so no number of them helps a hot item.
 	Reason detect.Diagnosis `json:"reason"`
 	Item   float64          `json:"item"`
-	// Instead is the finding's advice in place of shards, because it suffices; empty if
-	// its advice includes shards.
+	// Instead is the action of the finding's first step in place of shards, because it
+	// suffices; empty if its advice includes shards.
 	Instead string `json:"instead"`
 	// AllAsked reports that the load is queries. Shards do not divide it if each query
 	// asks all shards, and each shard costs as much as the key does now.
 	AllAsked bool `json:"all_asked"`
+}
+
+// Verdict is the answer in one word.
+type Verdict string
+
+// The verdicts.
+const (
+	// Undivided means that shards suffice only if the value of one item can be divided.
+	Undivided Verdict = "undivided"
+	// KnownShard means that shards suffice only if each query knows its shard.
+	KnownShard Verdict = "known_shard"
+	// AfterSplits means that the key exceeds the limit until DynamoDB has split its items.
+	AfterSplits Verdict = "after_splits"
+	// TooFew means that each shard exceeds the limit, Barely that none has the headroom.
+	TooFew Verdict = "too_few"
+	Barely Verdict = "barely"
+	// Crowded means that shards may share a partition, which is then full until DynamoDB
+	// splits it.
+	Crowded Verdict = "crowded"
+	// Enough means that the shards carry the load, with room to grow.
+	Enough Verdict = "enough"
+)
+
+// sharedOften is the least chance of a full partition that makes shards crowded.
+const sharedOften = 0.05
+
+// Verdict returns whether the shards are enough, and whether they have room at once.
+func (w *Answer) Verdict() Verdict {
+	switch {
+	case w.IsUndivided() && w.PerShard <= w.Limit:
+		return Undivided
+	case w.AllAsked && w.Shards > 1 && w.PerShard <= w.Limit:
+		return KnownShard
+	case w.Shards == 1 && w.Reason == detect.Splittable && w.PerShard > w.Limit:
+		return AfterSplits
+	case w.PerShard > w.Limit:
+		return TooFew
+	case w.Shards < w.Needed:
+		return Barely
+	case slices.ContainsFunc(w.Placements, func(p PlacementOdds) bool { return p.Over >= sharedOften }):
+		return Crowded
+	}
+	return Enough
 }
 
 // Agree copies the diagnosis of the key's finding, so that answer and finding agree.
@@ -76,7 +119,7 @@ func (w *Answer) Agree(f *detect.Finding) {
 		return s.Action == detect.ActionShard && s.After != nil && s.After.HighUtilization*w.Factor > 1 && s.After.Low < s.After.High
 	})
 	if w.Instead = ""; len(f.Advice) > 0 && !slices.ContainsFunc(f.Advice, makesShards) {
-		w.Instead = f.Advice[0].Text
+		w.Instead = f.Advice[0].Action
 	}
 	switch {
 	case f.Reason == detect.HotItem && (f.Evidence == nil || f.Evidence.Split == nil || f.Evidence.Split.Item == 0):

@@ -73,13 +73,13 @@ func TestNamesTheCheaperFix(t *testing.T) {
 	target, key := detect.Target{Table: "orders"}, sample.KeyString("user#42")
 	seconds := []whatif.Second{{At: 1_763_596_800, Low: sketch.Load{Write: 1_200_000}, Requests: 600}}
 	for actions, want := range map[[2]string]string{
-		{detect.ActionTransaction, detect.ActionCapacity}: "do transaction", {detect.ActionTransaction, detect.ActionShard}: "",
+		{detect.ActionTransaction, detect.ActionCapacity}: detect.ActionTransaction, {detect.ActionTransaction, detect.ActionShard}: "",
 		{detect.ActionWait, detect.ActionSplit}: "", {}: "",
 	} {
 		f := detect.NewFinding(detect.HotKeyWrite, target, key)
 		for _, a := range actions {
 			if a != "" {
-				f.Advice = append(f.Advice, detect.Step{Action: a, Text: "do " + a})
+				f.Advice = append(f.Advice, detect.Step{Action: a})
 			}
 		}
 		w := whatif.Ask(whatif.Question{Key: "user#42", Shards: 2, Factor: 1}, target, seconds, detect.DefaultPolicy())

@@ -7,6 +7,7 @@ import (
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/whatif"
 	"github.com/keyheat/keyheat/detect/wording"
+	"github.com/keyheat/keyheat/internal/say"
 )
 
 // answers returns the answers to every question for every table with the key, in
@@ -73,9 +74,9 @@ func writeAnswer(p *page, w *whatif.Answer) {
 		p.paragraph(2, "  ", "One name is on one partition.")
 	}
 	p.heading("Summary")
-	p.paragraph(2, "  ", w.Summary())
+	p.paragraph(2, "  ", say.WhatIf(w))
 	if w.Instead != "" && w.Shards > 1 {
-		p.paragraph(2, "  ", "Shards are not what is advised, since less suffices. "+w.Instead)
+		p.paragraph(2, "  ", "Shards are not advised: less suffices.")
 	}
 }
 

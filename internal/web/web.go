@@ -30,6 +30,7 @@ import (
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/wording"
 	"github.com/keyheat/keyheat/internal/judge/heat"
+	"github.com/keyheat/keyheat/internal/say"
 	"github.com/keyheat/keyheat/internal/web/heatmap"
 	"github.com/keyheat/keyheat/internal/web/live"
 	"github.com/keyheat/keyheat/store"
@@ -66,29 +67,34 @@ func (s *Site) Close() { s.streams.Close() }
 
 // functions are the functions of templates.
 var functions = template.FuncMap{
-	"amount":      wording.About,
-	"whole":       wording.Count,
-	"percent":     percent,
-	"part":        wording.Part,
-	"oflimit":     ofLimit,
-	"kind":        kindName,
-	"cloudwatch":  func(c detect.Corroborated) string { return cloudWatchWords[c] },
-	"subject":     subject,
-	"shares":      wording.Shares,
-	"meansize":    wording.MeanSize,
-	"overseconds": wording.OverSeconds,
-	"iso":         func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
-	"clock":       func(t time.Time) string { return t.UTC().Format("15:04:05") },
-	"moment":      func(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05") },
-	"count":       count,
-	"keytext":     keytext,
-	"day":         func(t time.Time) string { return t.UTC().Format("2006-01-02") },
-	"upper":       strings.ToUpper,
-	"class":       verdictClass,
-	"ceiling":     ceilingText,
-	"share":       sharePercent,
-	"at70":        func(f any) reach { return newReach(f, detect.ForecastEarlyShare) },
-	"at100":       func(f any) reach { return newReach(f, 1) },
+	"amount":        wording.About,
+	"whole":         wording.Count,
+	"percent":       percent,
+	"part":          wording.Part,
+	"oflimit":       ofLimit,
+	"kind":          kindName,
+	"compared":      func(f detect.Finding) string { return say.CloudWatch(&f) },
+	"tablecompared": say.TableCloudWatch,
+	"details":       func(f detect.Finding) []say.Line { return say.Details(&f) },
+	"design":        say.Design,
+	"whatif":        say.WhatIf,
+	"cloudwatch":    func(c detect.Corroborated) string { return cloudWatchWords[c] },
+	"subject":       subject,
+	"shares":        wording.Shares,
+	"meansize":      wording.MeanSize,
+	"overseconds":   wording.OverSeconds,
+	"iso":           func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
+	"clock":         func(t time.Time) string { return t.UTC().Format("15:04:05") },
+	"moment":        func(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05") },
+	"count":         count,
+	"keytext":       keytext,
+	"day":           func(t time.Time) string { return t.UTC().Format("2006-01-02") },
+	"upper":         strings.ToUpper,
+	"class":         verdictClass,
+	"ceiling":       ceilingText,
+	"share":         sharePercent,
+	"at70":          func(f any) reach { return newReach(f, detect.ForecastEarlyShare) },
+	"at100":         func(f any) reach { return newReach(f, 1) },
 
 	"tablelink": tableLink, "findingslink": findingsLink, "place": place,
 	"distinct": distinctKeys, "period": period,

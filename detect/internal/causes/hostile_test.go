@@ -16,7 +16,7 @@ func TestNoCauseShowsATextRaw(t *testing.T) {
 	m := hostile.New(12)
 	check := func(f *detect.Finding) {
 		t.Helper()
-		texts := []string{f.Why}
+		var texts []string
 		for _, s := range f.Advice {
 			texts = append(texts, s.Text+s.Basis+s.Capacity)
 		}
