@@ -3,7 +3,6 @@ package board_test
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/keyheat/keyheat/detect"

@@ -63,6 +63,7 @@ type story struct {
 	// ground is the finding's, where the reason leaves one open. says are parts of its
 	// steps, others are the other findings.
 	ground detect.Ground
+	holds  func(*detect.Finding) bool // nil holds of all
 	says   []string
 	others map[detect.Kind]int
 	// share is the key's part of the load, 0.5 when 0, not known when negative.
@@ -265,6 +266,9 @@ func (s *story) check(t *testing.T, f detect.Finding) {
 	same("reason", f.Reason, cmp.Or(s.reason, detect.Undetermined))
 	if ground := cmp.Or(s.ground, grounds[f.Reason]); ground != "" && f.Severity != detect.Info {
 		same("ground", f.Ground, ground)
+	}
+	if s.holds != nil && !s.holds(&f) {
+		t.Errorf("the figures are others: %+v, %+v, %+v, %+v", f.Evidence, f.Members, f.Sharding, f.Quality)
 	}
 	if peak.Low > peak.Value || peak.High < peak.Value || len(f.Advice) < 1 {
 		t.Errorf("peak %+v, advice %v", peak, f.Advice)

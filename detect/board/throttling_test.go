@@ -2,7 +2,6 @@ package board_test
 
 import (
 	"fmt"
-	"strings"
 	"testing"
 
 	"github.com/keyheat/keyheat/detect"
