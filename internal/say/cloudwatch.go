@@ -44,7 +44,7 @@ func CloudWatch(f *detect.Finding) string {
 	default:
 		all = append(all, unread[c.Unread])
 	}
-	if c.Coverage != nil {
+	if c.Coverage != nil && c.Verdict != detect.CloudWatchContradicts {
 		all = append(all, coverage(c.Coverage, detect.Side(f.Kind, "writes", "reads")))
 	}
 	if c.Scaled != nil {

@@ -28,9 +28,9 @@ func Design(v *detect.View) string {
 	case detect.RuleUnevenShards:
 		return fmt.Sprintf("%s key shards: the fullest has %.1f times its part, %s.", capital(keys), d.Share*v.DistinctKeys.Value, fills(v, requests))
 	case detect.RuleFewValues:
-		return fmt.Sprintf("Only %s values, and more traffic adds none: they %s.", keys, carry(v, requests))
+		return fmt.Sprintf("Only %s values were seen, and more traffic adds none: they %s.", wording.Significant(v.DistinctKeys.Value), carry(v, requests))
 	case detect.RuleFewKeys:
-		return fmt.Sprintf("Only %s keys%s: they %s.", keys, like(v), carry(v, requests))
+		return fmt.Sprintf("Only %s keys%s were seen: they %s.", wording.Significant(v.DistinctKeys.Value), like(v), carry(v, requests))
 	case detect.RuleUnknown:
 		return fmt.Sprintf("%s keys%s: the sampling does not prove the share of any.", capital(keys), like(v))
 	case detect.RuleDominantKey:

@@ -108,7 +108,10 @@ func splits(f *detect.Finding, s *detect.Split) string {
 		left = low + " to " + left
 	}
 	text := fmt.Sprintf("none in the last %s, at %s on average", wording.Seconds(s.Seconds), perSecond(f, s.Residual))
-	if s.Splits > 0 {
+	switch {
+	case s.Splits == 1:
+		text = fmt.Sprintf("by the load of the last %s, one leaves %s on the fullest part on average", wording.Seconds(s.Seconds), left)
+	case s.Splits > 1:
 		text = fmt.Sprintf("by the load of the last %s, %d leave %s on the fullest part on average", wording.Seconds(s.Seconds), s.Splits, left)
 	}
 	if s.Refused >= 0.005 {
@@ -122,11 +125,11 @@ func toll(r *detect.Retries) string {
 	if r == nil || r.Waited.Value < 0.05 && r.Failed.Value < 1 {
 		return ""
 	}
-	text := fmt.Sprintf("in %s callers waited %s s, and %s calls failed", wording.Seconds(int(r.To.Sub(r.From).Seconds())), wording.Figure(r.Waited), wording.Figure(r.Failed))
+	least := ""
 	if r.Partial {
-		text += ", at least"
+		least = "at least "
 	}
-	return text
+	return fmt.Sprintf("in %s callers waited %s%s s, and %s%s calls failed", wording.Seconds(int(r.To.Sub(r.From).Seconds())), least, wording.Figure(r.Waited), least, wording.Figure(r.Failed))
 }
 
 // blind writes the figures of a finding about Keyheat itself.
