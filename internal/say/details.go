@@ -129,7 +129,11 @@ func toll(r *detect.Retries) string {
 	if r.Partial {
 		least = "at least "
 	}
-	return fmt.Sprintf("in %s callers waited %s%s s, and %s%s calls failed", wording.Seconds(int(r.To.Sub(r.From).Seconds())), least, wording.Figure(r.Waited), least, wording.Figure(r.Failed))
+	text := fmt.Sprintf("in %s callers waited %s%s s", wording.Seconds(int(r.To.Sub(r.From).Seconds())), least, wording.Figure(r.Waited))
+	if r.Failed.Value >= 1 {
+		text += fmt.Sprintf(", and %s%s calls failed", least, wording.Figure(r.Failed))
+	}
+	return text
 }
 
 // blind writes the figures of a finding about Keyheat itself.

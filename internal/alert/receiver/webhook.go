@@ -95,7 +95,7 @@ func (w *webhook) Notify(ctx context.Context, n *notify.Notice) notify.Response 
 		ID: n.ID, Event: n.Event, At: n.At, Title: n.Title, Summary: n.Brief.Why, Text: n.Answers(), FirstFix: n.Brief.Now, URL: n.URL, RunbookURL: n.RunbookURL, Delay: n.Delay,
 		Incident: n.IncidentDocument, Recent: n.Recent, Related: n.Related, Report: n.Report,
 	}
-	if len(n.Document) > 0 {
+	if m.Finding = n.Document; n.Finding.Kind != "" { // of this version
 		f := n.Finding
 		say.Tell(&f)
 		document, err := json.Marshal(f)
