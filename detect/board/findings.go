@@ -43,7 +43,7 @@ func (b *Board) Findings() []detect.Finding {
 	also = append(also, few...)
 	for i := range found {
 		if found[i].Kind.OfKey() {
-			also = append(also, diagnosis.Related(&found[i], b.options.Facts(found[i].Target), callers[found[i].Target])...)
+			also = append(also, diagnosis.FindRelated(&found[i], b.options.Facts(found[i].Target), callers[found[i].Target])...)
 		}
 	}
 	also = append(also, b.crowdFindings()...)

@@ -46,9 +46,9 @@ func (u *Use) Join(o Use) {
 	u.Read += o.Read
 }
 
-// unused returns an index that costs writes and that nobody reads; nil if it has reads or
+// findUnused returns an index that costs writes and that nobody reads; nil if it has reads or
 // this is unknown. CloudWatch has no data point for zero reads.
-func (u *Use) unused() *detect.Unused {
+func (u *Use) findUnused() *detect.Unused {
 	if u.Write == 0 || u.Read > 0 || u.Until.Sub(u.Since) < leastUse {
 		return nil
 	}

@@ -45,7 +45,7 @@ func Judge(target detect.Target, r *Reading) detect.TableCloudWatch {
 		t.Unread = detect.UnreadTooFew
 	}
 	if target.Index != "" {
-		t.Unused = r.Use.unused()
+		t.Unused = r.Use.findUnused()
 	}
 	if operations, at := latestOperations(r); len(operations) > 0 {
 		t.Operations, t.Minute = operations, &at

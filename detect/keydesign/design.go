@@ -39,7 +39,7 @@ type traits struct {
 // judgeDesign returns the verdict of the first rule that applies to a partition key.
 func judgeDesign(t traits) detect.Design {
 	for _, rule := range []func(traits) (detect.Design, bool){
-		unjudged, constantKey, timeKey, shardKey, fewValues, fewIDs, sharesUnknown, dominantKey, burstyKey, orderedIDs, longKey,
+		littleLoad, constantKey, timeKey, shardKey, fewValues, fewIDs, sharesUnknown, dominantKey, burstyKey, orderedIDs, longKey,
 	} {
 		if d, ok := rule(t); ok {
 			return d
@@ -59,8 +59,8 @@ func (t traits) withLargest(v detect.DesignVerdict, r detect.DesignRule) detect.
 	return detect.Design{Verdict: v, Rule: r, Key: t.key, Share: t.share, Seconds: t.used}
 }
 
-// unjudged judges a table with too little traffic, or without keys.
-func unjudged(t traits) (detect.Design, bool) {
+// littleLoad judges a table with too little traffic, or without keys.
+func littleLoad(t traits) (detect.Design, bool) {
 	switch {
 	case max(t.peakWCU, t.peakRCU) < t.minUnits:
 		return detect.Design{Verdict: detect.DesignUnjudged, Rule: detect.RuleLittleTraffic}, true

@@ -1,6 +1,7 @@
 package whatif
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -159,24 +160,24 @@ type Question struct {
 // Parse parses KEY=N, or KEY=N,xF for F times the load. It splits at the last =, since
 // keys may contain one.
 func Parse(text string) (Question, error) {
-	bad := func(why string) (Question, error) {
-		return Question{}, fmt.Errorf("%q: %s: write KEY=SHARDS, such as user#42=8, or user#42=8,x10 for ten times the load", text, why)
+	bad := func(why error) (Question, error) {
+		return Question{}, fmt.Errorf("%q: %w: write KEY=SHARDS, such as user#42=8, or user#42=8,x10 for ten times the load", text, why)
 	}
 	i := strings.LastIndex(text, "=")
 	if i <= 0 {
-		return bad("no number of shards")
+		return bad(errors.New("no number of shards"))
 	}
 	q := Question{Key: text[:i], Factor: 1}
 	shards, factor, with := strings.Cut(text[i+1:], ",")
 	var err error
 	if q.Shards, err = strconv.Atoi(shards); err != nil || q.Shards < 1 || q.Shards > 100_000 {
-		return bad("shards are a whole number from 1 to 100,000")
+		return bad(errors.New("shards are a whole number from 1 to 100,000"))
 	}
 	if with {
 		number, isFactor := strings.CutPrefix(factor, "x")
 		q.Factor, err = strconv.ParseFloat(number, 64)
 		if !isFactor || err != nil || !(q.Factor > 0 && q.Factor <= 1e6) {
-			return bad("the factor is x and a number above 0")
+			return bad(errors.New("the factor is x and a number above 0"))
 		}
 	}
 	return q, nil

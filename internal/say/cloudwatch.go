@@ -36,7 +36,7 @@ func CloudWatch(f *detect.Finding) string {
 	var all []string
 	switch c.Verdict {
 	case detect.CloudWatchConfirms, detect.CloudWatchOtherCause:
-		all = append(all, refused(c.Throttles))
+		all = append(all, reasons(c.Throttles))
 	case detect.CloudWatchQuiet:
 		all = append(all, fmt.Sprintf("No %s of the %s was refused in these minutes.", detect.Side(f.Kind, "write", "read"), targetWord(f)))
 	case detect.CloudWatchContradicts:
@@ -81,8 +81,8 @@ func TableCloudWatch(c *detect.TableCloudWatch) string {
 	return strings.Join(all, " ")
 }
 
-// refused writes refused requests by reason.
-func refused(throttles map[detect.Metric]float64) string {
+// reasons writes refused requests by reason.
+func reasons(throttles map[detect.Metric]float64) string {
 	var parts []string
 	for _, r := range refusals {
 		n := 0.0

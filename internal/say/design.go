@@ -9,7 +9,7 @@ import (
 
 // Design writes the verdict on a key design in a sentence.
 func Design(v *detect.View) string {
-	d, keys, requests := &v.Design, counted(v.DistinctKeys), "writes"
+	d, keys, requests := &v.Design, keyCount(v.DistinctKeys), "writes"
 	if v.WriteShare < 0.5 {
 		requests = "reads"
 	}
@@ -30,9 +30,9 @@ func Design(v *detect.View) string {
 	case detect.RuleFewValues:
 		return fmt.Sprintf("Only %s values were seen, and more traffic adds none: they %s.", wording.Significant(v.DistinctKeys.Value), carry(v, requests))
 	case detect.RuleFewKeys:
-		return fmt.Sprintf("Only %s keys%s were seen: they %s.", wording.Significant(v.DistinctKeys.Value), like(v), carry(v, requests))
+		return fmt.Sprintf("Only %s keys%s were seen: they %s.", wording.Significant(v.DistinctKeys.Value), form(v), carry(v, requests))
 	case detect.RuleUnknown:
-		return fmt.Sprintf("%s keys%s: the sampling does not prove the share of any.", capital(keys), like(v))
+		return fmt.Sprintf("%s keys%s: the sampling does not prove the share of any.", capital(keys), form(v))
 	case detect.RuleDominantKey:
 		during := ""
 		if d.Seconds > 0 {
@@ -50,15 +50,15 @@ func Design(v *detect.View) string {
 	case detect.RuleNoDelimiter:
 		return "The keys spread well, but without a delimiter different values can make the same key."
 	case detect.RuleManyKeys:
-		return fmt.Sprintf("%s keys%s, and none has 1%% of the %s.", capital(keys), like(v), requests)
+		return fmt.Sprintf("%s keys%s, and none has 1%% of the %s.", capital(keys), form(v), requests)
 	case detect.RuleLargest:
-		return fmt.Sprintf("%s keys%s, the largest with %s.", capital(keys), like(v), share)
+		return fmt.Sprintf("%s keys%s, the largest with %s.", capital(keys), form(v), share)
 	}
-	return fmt.Sprintf("%s keys%s, and none stands out.", capital(keys), like(v))
+	return fmt.Sprintf("%s keys%s, and none stands out.", capital(keys), form(v))
 }
 
-// like names the form that most keys have.
-func like(v *detect.View) string {
+// form names the form that most keys have.
+func form(v *detect.View) string {
 	if v.Template.Pattern == "" {
 		return ""
 	}

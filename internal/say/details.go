@@ -77,7 +77,7 @@ func members(m *detect.Members) string {
 	for _, key := range m.Keys {
 		names = append(names, quote(key))
 	}
-	count := counted(m.Count)
+	count := keyCount(m.Count)
 	if len(names) == 0 {
 		return count
 	}
@@ -87,8 +87,8 @@ func members(m *detect.Members) string {
 	return strings.Join(names, ", ")
 }
 
-// counted writes a number of keys: an estimate, a lower bound, or the number itself.
-func counted(n detect.Figure) string {
+// keyCount writes a number of keys: an estimate, a lower bound, or the number itself.
+func keyCount(n detect.Figure) string {
 	switch {
 	case n.Low == n.High:
 		return wording.Significant(n.Value)

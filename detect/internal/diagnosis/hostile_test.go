@@ -38,7 +38,7 @@ func TestNoDiagnosisShowsATextRaw(t *testing.T) {
 				callers[p.Text] = 0.1 * m.Number()
 			}
 		}
-		for _, of := range diagnosis.Related(&f, facts, callers) {
+		for _, of := range diagnosis.FindRelated(&f, facts, callers) {
 			kinds[of.Kind]++
 			for _, s := range of.Advice {
 				check(string(of.Kind), s.Text+s.Basis+s.Capacity)

@@ -23,7 +23,7 @@ func Diagnose(f *detect.Finding, facts *detect.TableFacts) (detect.Diagnosis, de
 	if ground := blindness(f); ground != "" {
 		return detect.Undetermined, ground
 	}
-	return detect.Undetermined, undecided(f.Evidence, s)
+	return detect.Undetermined, openGround(f.Evidence, s)
 }
 
 // splitOf returns the verdict on splits; unknown without observations.
@@ -73,8 +73,8 @@ func blindness(f *detect.Finding) detect.Ground {
 	return ""
 }
 
-// undecided returns what leaves open whether splits help.
-func undecided(e *detect.Evidence, s detect.Split) detect.Ground {
+// openGround returns what leaves open whether splits help.
+func openGround(e *detect.Evidence, s detect.Split) detect.Ground {
 	switch {
 	case e.SortKeys == nil:
 		return detect.GroundNoSortKeys

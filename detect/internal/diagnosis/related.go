@@ -10,9 +10,9 @@ import (
 	"github.com/keyheat/keyheat/sketch"
 )
 
-// Related returns the findings that the evidence of a hot key has beside its heat.
+// FindRelated returns the findings that the evidence of a hot key has beside its heat.
 // callers are the shares of the load of the whole table or index, by caller.
-func Related(f *detect.Finding, facts *detect.TableFacts, callers map[string]float64) (all []detect.Finding) {
+func FindRelated(f *detect.Finding, facts *detect.TableFacts, callers map[string]float64) (all []detect.Finding) {
 	add := func(kind detect.Kind, step detect.Step) {
 		m := detect.NewRelated(f, kind, f.Key)
 		m.Advice = []detect.Step{step}
