@@ -204,10 +204,7 @@ func (b *Board) crowdFindings() (all []detect.Finding) {
 		f.Through, f.Seconds, f.Peak.At = f.LastSeen, c.last-c.first+1, f.FirstSeen
 		f.Why = fmt.Sprintf("More keys are hot than Keyheat follows: the %s that are hot for longest have findings, and %s hot keys of these %s have none.",
 			wording.Count(int64(c.tracked)), wording.Count(c.evicted), wording.Seconds(int(f.Seconds)))
-		f.Advice = []detect.Step{
-			{Action: detect.ActionPipeline, Effort: detect.EffortCode, Text: "Look whether the samples are right: a producer that states a sampling rate that is far too small, or counts that are too large, makes every key hot."},
-			{Action: detect.ActionCapacity, Effort: detect.EffortSetting, Basis: "what the keys that are not followed have is not known", Text: "If they are, many keys share this load evenly, and the table needs capacity, or to be pre-warmed, more than it needs another key."},
-		}
+		f.Advice = []detect.Step{detect.NewStep(detect.FixCheckSamplingRate), detect.NewStep(detect.FixCapacityOfManyKeys)}
 		all = append(all, f)
 	}
 	return all

@@ -357,8 +357,8 @@ func TestFiguresOfAFlush(t *testing.T) {
 			if strings.Contains(f.Why, "comes in bursts") || !strings.Contains(f.Why, "cannot be proven from these times") {
 				t.Errorf("%s: %s", at, f.Why)
 			}
-			if first := firstFix(f); !strings.HasPrefix(first, "See first whether DynamoDB throttles") || !strings.Contains(first, "each request's own time") {
-				t.Errorf("%s: what is done first is %q", at, first)
+			if f.Advice[0].Fix != detect.FixOwnTimes {
+				t.Errorf("%s: the first step is %+v", at, f.Advice[0])
 			}
 		}
 	})

@@ -92,9 +92,6 @@ func TestNoFindingShowsATextRaw(t *testing.T) {
 	for _, f := range append(b.Findings(), crowded.Findings()...) {
 		kinds[f.Kind]++
 		texts := append([]string{f.Why, f.Observed}, f.Quality.CannotSee...)
-		for _, s := range f.Advice {
-			texts = append(texts, s.Text+s.Basis+s.Capacity)
-		}
 		for _, text := range texts {
 			if wrong := hostile.FaultOfSentence(text); wrong != "" {
 				t.Errorf("%s lets %s through: %q", f.Kind, wrong, text)

@@ -76,9 +76,9 @@ var lifetimes = []story{
 // DYNAMODB.md's sections "Shards" and "Throttling" have them.
 var arithmetic = []story{
 	{name: "500 writes a second need one shard", seconds: demands(500, 500), policy: warnAt(0.4),
-		says: []string{"ceil(500 / 1,000 × 1.5) = 1"},
+		says: []string{"keep_key {} leaves 500"},
 		kind: detect.HotKeyWrite, severity: detect.Warning, state: detect.Firing, peak: 500, shards: 1, utilization: 0.5},
-	{name: "500,000 want 750", seconds: demands(500_000, 500_000), says: []string{"ceil(500,000 / 1,000 × 1.5) = 750"},
+	{name: "500,000 want 750", seconds: demands(500_000, 500_000), says: []string{"sharded_key {count:750} leaves 667"},
 		kind: detect.HotKeyWrite, severity: detect.Critical, state: detect.Firing, peak: 500_000, over: 2, shards: 750, utilization: 500},
 	{name: "AWS's own form: 5,000 writes of 1 KB want at least 5", seconds: demands(5000, 5000), policy: headroom(1),
 		kind: detect.HotKeyWrite, severity: detect.Critical, state: detect.Firing, peak: 5000, over: 2, shards: 5, utilization: 5},
@@ -86,20 +86,19 @@ var arithmetic = []story{
 		kind: detect.HotKeyWrite, severity: detect.Critical, state: detect.Firing, peak: 10_000, over: 2, shards: 15, utilization: 10},
 	{name: "up to 20, with more headroom", seconds: demands(10_000, 10_000), policy: headroom(2),
 		kind: detect.HotKeyWrite, severity: detect.Critical, state: detect.Firing, peak: 10_000, over: 2, shards: 20, utilization: 10},
-	{name: "80% on one status caps the table at 1,250", workloads: slices.Concat([]workload{{key: "open", units: 2000}}, keysLike("closed%d", 5, workload{units: 100})), share: 0.8, key: "open", lasts: 60,
-		says: []string{"With 80% of the writes on this key, it alone fills a partition at about 1,250 write units a second of the whole table, as long as"},
+	{name: "80% of a table on one status", workloads: slices.Concat([]workload{{key: "open", units: 2000}}, keysLike("closed%d", 5, workload{units: 100})), share: 0.8, key: "open", lasts: 60,
 		kind: detect.HotKeyWrite, severity: detect.Critical, state: detect.Firing, peak: 2000, over: 60, shards: 3, utilization: 2},
 	{name: "600 strong reads of a 20 KB item fill a partition", workloads: []workload{{key: "big", reads: true, strong: true, units: 3000, each: 5, bytes: 20480}}, reads: true, share: 1,
-		says: []string{"100% of the read units are strongly consistent", "spares at least 1,500 of 3,000 RCU"},
+		says: []string{"eventual_read {share:1,units:1500} leaves 1500"},
 		kind: detect.HotKeyRead, severity: detect.Warning, state: detect.Firing, peak: 3000, shards: 2, utilization: 1},
 	{name: "reading the shards is counted", workloads: []workload{{key: "feed", units: 4000, sk: rising}, {key: "feed", reads: true, op: sample.Query, units: 100, each: 0.5}}, share: 1, reason: detect.MonotonicSortKey,
-		says: []string{"6 queries of at least 0.5 RCU each", "× 5 × 0.5 ="},
+		says: []string{"sharded_key {count:6,units:507."},
 		kind: detect.HotKeyWrite, severity: detect.Critical, state: detect.Firing, peak: 4000, over: 3, shards: 6, utilization: 4},
 	{name: "new partitions are made ahead", workloads: []workload{{key: "k", units: 5000, sk: rising}}, share: 1, reason: detect.MonotonicSortKey,
-		says: []string{"warm throughput to at least 7,500 write units a second (5,000 × 1.5)", "8 names are not 8 partitions", "“k#SHARD_0” to “k#SHARD_7”", "put items in their shards only"},
+		says: []string{"prewarm_for_shards {units:7500}", "sharded_key {count:8} leaves 625 named k#SHARD_0", "migrate_writes"},
 		kind: detect.HotKeyWrite, severity: detect.Critical, state: detect.Firing, peak: 5000, over: 3, shards: 8, utilization: 5},
 	{name: "reads and writes together may be too much", workloads: []workload{{key: "k", units: 700}, {key: "k", reads: true, units: 2000}}, share: 1,
-		says: []string{"add up to 137%", "WriteKeyRangeThroughputThrottleEvents say: if neither shows it, there is nothing to do. If one does, cache the reads", "48.8% of what the key has of both limits", "By the Developer Guide a partition throttles the two independently", "re:Post says that both share"},
+		says: []string{"add up to 137%", "check_combined", "By the Developer Guide a partition throttles the two independently", "re:Post says that both share"},
 		kind: detect.HotKeyWrite, severity: detect.Info, state: detect.Pending, peak: 700, possible: 3, shards: 2, utilization: 0.7},
 	{name: "or not", workloads: []workload{{key: "k", units: 400}, {key: "k", reads: true, units: 1500}}},
 	{name: "two sampling rates in one second", workloads: []workload{{key: "k", units: 600}, {key: "k", units: 60, rate: 0.1}}, share: 1,
@@ -148,16 +147,16 @@ func cmpString(s, otherwise string) string {
 var reasonStories = []story{
 	// An item is hot by its own load, not by its share of the key's: the Guide's limit is
 	// of the item, and half of 1,500 is below it.
-	hot("most of the load on one item", detect.HotItem, workload{sk: mostly(8)}, "One item, sort key “the-one”", "more than one partition serves", "Sharding will not help as the item is"),
+	hot("most of the load on one item", detect.HotItem, workload{sk: mostly(8)}, "One item, sort key “the-one”", "more than one partition serves", "divided_item {count:3} leaves 500"),
 	hot("half of the load on one item is below the limit", detect.Splittable, workload{sk: mostly(5)}, "in the last 2 minutes, one split would heal it").with(lasting),
 	hot("so is a quarter", detect.Splittable, workload{sk: quarter}, "adaptive capacity can split").with(lasting),
 	hot("three items of 500 are three partitions' load", detect.Splittable, workload{sk: three}, "2 splits would heal it").with(lasting),
-	hot("a tenth leaves it to split", detect.Splittable, workload{sk: mostly(1)}, "adaptive capacity can split", "Meanwhile adaptive capacity", "all load of the table is on this one key").with(lasting),
+	hot("a tenth leaves it to split", detect.Splittable, workload{sk: mostly(1)}, "adaptive capacity can split", "split_meanwhile {count:1} leaves 810").with(lasting),
 	hot("many sort keys split", detect.Splittable, workload{sk: shuffled}, "Keyheat was not told").with(lasting),
 	hot("which three seconds do not tell", detect.Undetermined, workload{sk: shuffled}, "go by 3 seconds of the key's load", "It takes 120 seconds"),
 	hot("for certain when there is no local index", detect.Splittable, workload{sk: shuffled}).with(withFacts(detect.TableFacts{KeySchema: sample.Keys("pk", "sk"), LSIs: []string{}})).with(lasting),
 	hot("not under a local index", detect.LSIBlocked, workload{sk: shuffled}, "by-date").with(withFacts(detect.TableFacts{LSIs: []string{"by-date"}})),
-	hot("which does not hold for a global one", detect.Splittable, workload{sk: shuffled, index: "by-status"}, "sparse index").with(lasting).with(withFacts(detect.TableFacts{LSIs: []string{"by-date"}})),
+	hot("which does not hold for a global one", detect.Splittable, workload{sk: shuffled, index: "by-status"}, "sharded_index {count:3}", "split_meanwhile").with(lasting).with(withFacts(detect.TableFacts{LSIs: []string{"by-date"}})),
 	hot("a table without sort keys has one item a key", detect.HotItem, workload{}, "no sort key").with(withFacts(detect.TableFacts{KeySchema: sample.Keys("pk")})),
 	hot("without sort keys in the samples nothing is known", detect.Undetermined, workload{}, "do not tell sort keys"),
 	hot("writes that follow the time", detect.MonotonicSortKey, workload{sk: rising}, "The load follows the sort key, rising", "the fullest part still has about 1,500 write units a second on average, and 33% of the load is beyond what the parts serve"),
@@ -172,10 +171,10 @@ var reasonStories = []story{
 	}),
 	hot("or count down", detect.MonotonicSortKey, workload{sk: falling}, "falling"),
 	hot("also in an index", detect.MonotonicSortKey, workload{sk: rising, index: "by-status"}),
-	hot("a day's key rolls, whatever its sort keys", detect.RollingKey, workload{key: "2025-11-21", sk: rising}, "<date>#<customer>"),
+	hot("a day's key rolls, whatever its sort keys", detect.RollingKey, workload{key: "2025-11-21", sk: rising}, "time_key {count:3} leaves 500"),
 	hot("unless one item of it is hot", detect.HotItem, workload{key: "2025-11-21", sk: oneItem}),
 	{name: "a read-hot item wants copies, not shards", workloads: []workload{{key: "k", reads: true, units: 4000, sk: oneItem}}, reads: true, share: 1, reason: detect.HotItem,
-		says: []string{"Sharding will not help, because one item has the load", "Cache the reads, in DAX", "keep 2 copies"},
+		says: []string{"cache {", "copies {count:2} leaves 2000"},
 		kind: detect.HotKeyRead, severity: detect.Critical, state: detect.Firing, peak: 4000, over: 3, shards: 2, utilization: 4000.0 / 3000},
 	{name: "reads in the order of sort keys move as writes do", workloads: []workload{{key: "k", reads: true, units: 4000, sk: rising}}, reads: true, share: 1, reason: detect.MonotonicSortKey,
 		says: []string{"the fullest part still has about 4,000 read units a second on average"},
@@ -189,17 +188,17 @@ const (
 
 // relatedStories are hot keys whose evidence has findings of its own.
 var relatedStories = []story{
-	hot("one caller alone", detect.Undetermined, workload{caller: "role/batch"}, "Look at “role/batch”: ").with(withOther(detect.SingleCaller)).with(beside("role/web")),
+	hot("one caller alone", detect.Undetermined, workload{caller: "role/batch"}, "mend_caller {share:0.99", "caller:role/batch}").with(withOther(detect.SingleCaller)).with(beside("role/web")),
 	hot("the caller of the whole table is no cause", detect.Undetermined, workload{caller: "role/web"}).with(beside("role/web")),
-	hot("a key named like a test", detect.Undetermined, workload{key: "loadtest#1", caller: "bench"}, "stop or move what writes it").with(withOther(detect.TestKey)),
+	hot("a key named like a test", detect.Undetermined, workload{key: "loadtest#1", caller: "bench"}, "stop_test {caller:bench}").with(withOther(detect.TestKey)),
 	hot("a product that is named like a test", detect.Undetermined, workload{key: "product#bench", caller: "role/web"}).with(beside("role/web")),
 	hot("a word within a word is no test", detect.Undetermined, workload{key: "latest#1"}),
-	hot("large items of which little changes", detect.Undetermined, workload{each: 20, bytes: 20480, edit: &sample.Edit{Changed: 30, Attributes: []string{"views"}}}, "vertical partitioning", "“views”").with(withOther(detect.LargeItem)),
+	hot("large items of which little changes", detect.Undetermined, workload{each: 20, bytes: 20480, edit: &sample.Edit{Changed: 30, Attributes: []string{"views"}}}, "changing_item {share:", "attribute:views}").with(withOther(detect.LargeItem)),
 	hot("large items that change", detect.Undetermined, workload{each: 20, bytes: 20480, edit: &sample.Edit{Changed: 20000}}),
 	hot("large items whose images nobody sees", detect.Undetermined, workload{each: 20, bytes: 20480}),
 	hot("a collection that grows under a local index", detect.LSIBlocked, workload{bytes: 1024, edit: &sample.Edit{Changed: 1024, Grown: 1024}}).with(withFacts(detect.TableFacts{LSIs: []string{"by-date"}})).with(withOther(detect.LargeCollection)),
 	{name: "a warm key's collection grows, too", workloads: []workload{{key: "k", units: 200, bytes: 1024, edit: &sample.Edit{Changed: 1024, Grown: 1024}}}, lasts: 60, facts: &detect.TableFacts{LSIs: []string{"by-date"}},
-		says: []string{"grows by about 200 KB a second: from nothing to 10 GB in some 15 hours", "k#2025-11"},
+		says: []string{"grows by about 200 KB a second: from nothing to 10 GB in some 15 hours", "bounded_collection {} leaves 200"},
 		kind: detect.LargeCollection, severity: detect.Info, state: detect.Pending, peak: 200, shards: 1, utilization: 0.2, share: -1},
 	{name: "not without a local index", workloads: []workload{{key: "k", units: 200, bytes: 1024, edit: &sample.Edit{Changed: 1024, Grown: 1024}}}, lasts: 60, facts: &detect.TableFacts{LSIs: []string{}}},
 	{name: "nor one whose items stay as large", workloads: []workload{{key: "k", units: 200, bytes: 1024, edit: &sample.Edit{Changed: 1024}}}, lasts: 60, facts: &detect.TableFacts{LSIs: []string{"by-date"}}},
@@ -211,13 +210,13 @@ var relatedStories = []story{
 	{name: "two callers share the heat", workloads: []workload{{key: "k", units: 750, caller: "role/a"}, {key: "k", units: 750, caller: "role/b"}}, share: 1,
 		kind: detect.HotKeyWrite, severity: detect.Critical, state: detect.Firing, peak: 1500, over: 3, shards: 3, utilization: 1.5},
 	{name: "a new key each day is a pattern", workloads: []workload{{key: "2025-11-21", units: 1500, to: 3}, {key: "2025-11-22", units: 1600, from: 86400, to: 86403}}, lasts: 86403,
-		key: "<date>", share: 1, reason: detect.RollingKey, says: []string{"2 keys of the pattern <date>", "the next day's key will be hot", "Leaves: 533 WCU a part"}, others: map[detect.Kind]int{detect.HotKeyWrite: 1},
+		key: "<date>", share: 1, reason: detect.RollingKey, says: []string{"2 keys of the pattern <date>", "the next day's key will be hot", "time_key {count:3} leaves 533"}, others: map[detect.Kind]int{detect.HotKeyWrite: 1},
 		kind: detect.RollingHotKey, severity: detect.Critical, state: detect.Firing, peak: 1600, over: 6, shards: 3, utilization: 1.6},
 	{name: "what a partition throttles of a warm key is saturation", workloads: []workload{{key: "k", units: 900, cause: keyRangeCause, throttled: 150}}, share: 1,
-		says: []string{"attempts on the key were throttled", "back off exponentially"},
+		says: []string{"back_off {attempts:"},
 		kind: detect.HotKeyWrite, severity: detect.Critical, state: detect.Firing, peak: 900, shards: 2, utilization: 0.9},
 	{name: "what the table throttles is not", workloads: []workload{{key: "k", units: 900, cause: provisionedCause, throttled: 150}}, share: 1,
-		says: []string{"Check the table's capacity: ", "Leaves: 900 WCU on the fullest part"}, others: map[detect.Kind]int{detect.TableStarvation: 1},
+		says: []string{"check_capacity {attempts:"}, others: map[detect.Kind]int{detect.TableStarvation: 1},
 		kind: detect.HotKeyWrite, severity: detect.Warning, state: detect.Firing, peak: 900, shards: 2, utilization: 0.9},
 }
 
@@ -249,30 +248,30 @@ func freshTable() []workload {
 
 // tableStories are tables that throttle without a hot key.
 var tableStories = []story{
-	tableStory("warm keys share a partition", detect.HotPartition, detect.Splittable, warm(keyRangeCause), "At least one partition throttled", "several warm keys share it", "The warm keys then were “a”, “b” and “c”, and all that was throttled is of warm keys.", "pre-warm", "Leaves: cannot be proven from the samples: how the warm keys that were throttled lie on partitions is not known"),
+	tableStory("warm keys share a partition", detect.HotPartition, detect.Splittable, warm(keyRangeCause), "At least one partition throttled", "several warm keys share it", "The warm keys then were “a”, “b” and “c”, and all that was throttled is of warm keys.", "wait_for_partition_split"),
 	tableStory("one warm key shares it with others", detect.HotPartition, detect.Undetermined, warm(keyRangeCause)[2:], "The only warm key then was “c”", "or requests that fill it are not sampled").with(func(s *story) {
 		s.peak = 300
 	}),
 	tableStory("no key is even warm", detect.HotPartition, detect.Undetermined, keysLike("u%d", 10, workload{units: 90, cause: keyRangeCause, throttled: 10}), "The samples show no key that is even warm"),
-	tableStory("and that for longer than splits take is critical", detect.HotPartition, detect.Splittable, warmFor(900), "did not heal it").with(func(s *story) {
+	tableStory("and that for longer than splits take is critical", detect.HotPartition, detect.Splittable, warmFor(900), "\nprewarm {}").with(func(s *story) {
 		s.lasts, s.over, s.severity = 901, 900, detect.Critical
 	}),
-	tableStory("a second less is not", detect.HotPartition, detect.Splittable, warmFor(899), "See whether it ends by itself").with(func(s *story) {
+	tableStory("a second less is not", detect.HotPartition, detect.Splittable, warmFor(899), "wait_for_partition_split").with(func(s *story) {
 		s.lasts, s.over = 901, 899
 	}),
 	tableStory("so are the writes that an index holds back, at once", detect.HotPartition, detect.Undetermined, warm("IndexWriteKeyRangeThroughputExceeded"), "holds the table's writes back").with(func(s *story) {
 		s.severity = detect.Critical
 	}),
-	tableStory("a new on-demand table that is asked for more than it begins with", detect.HotPartition, detect.Splittable, freshTable(), "Pre-warm now", "at least 7,500 write units a second", "a new on-demand table begins with 4,000", "on average each of the 8 partitions that so much needs then has 625 write units a second").with(func(s *story) {
+	tableStory("a new on-demand table that is asked for more than it begins with", detect.HotPartition, detect.Splittable, freshTable(), "prewarm_new_table {count:8,units:7500}").with(func(s *story) {
 		s.facts, s.peak = &detect.TableFacts{Billing: detect.BillingOnDemand}, 5000
 	}),
-	tableStory("a Scan goes through", detect.HotPartition, detect.Scanned, append(warm(keyRangeCause), workload{op: sample.Scan, reads: true, units: 2000, each: 100}), "of the load is Scans", "Slow the Scan down", "Leaves: cannot be proven from the samples: which partition a Scan reads"),
-	tableStory("too little was provisioned", detect.TableStarvation, detect.Starved, warm(provisionedCause), "as a whole has too little capacity", "Raise the provisioned capacity", "the sum of all keys", "Leaves: cannot be proven from the samples: the sum of all keys is served"),
+	tableStory("a Scan goes through", detect.HotPartition, detect.Scanned, append(warm(keyRangeCause), workload{op: sample.Scan, reads: true, units: 2000, each: 100}), "of the load is Scans", "slow_scan"),
+	tableStory("too little was provisioned", detect.TableStarvation, detect.Starved, warm(provisionedCause), "as a whole has too little capacity", "provisioned_capacity"),
 	tableStory("an index is short", detect.TableStarvation, detect.Starved, warm("IndexWriteProvisionedThroughputExceeded"), "because one of its indexes has too little write capacity"),
 	tableStory("the only index is short", detect.TableStarvation, detect.Starved, warm("IndexWriteProvisionedThroughputExceeded"), "because its index “by-customer” has too little write capacity").with(
 		withFacts(detect.TableFacts{Indexes: map[string]detect.IndexFacts{"by-customer": {}}})),
-	tableStory("the owner's own maximum", detect.TableStarvation, detect.Starved, warm("TableWriteMaxOnDemandThroughputExceeded"), "maximum throughput that the owner set"),
-	tableStory("the account's limit", detect.TableStarvation, detect.Starved, warm("TableWriteAccountLimitExceeded"), "Ask AWS"),
+	tableStory("the owner's own maximum", detect.TableStarvation, detect.Starved, warm("TableWriteMaxOnDemandThroughputExceeded"), "own_maximum"),
+	tableStory("the account's limit", detect.TableStarvation, detect.Starved, warm("TableWriteAccountLimitExceeded"), "account_quota"),
 	tableStory("more than provisioned, not yet throttled", detect.TableStarvation, detect.Starved, warm(""), "burst").with(func(s *story) {
 		s.facts = &detect.TableFacts{Billing: detect.BillingProvisioned, WCU: 600}
 		s.severity, s.state, s.over, s.utilization = detect.Info, detect.Pending, 0, 1.5 // burst capacity serves it: nothing pages
@@ -289,19 +288,19 @@ var tableStories = []story{
 // shardingStories are keys that are sharded already.
 var shardingStories = slices.Concat(forms(), []story{
 	{name: "50,000 writes a second on 10 shards: too few", workloads: keysLike("celebrity#SHARD_%d", 10, workload{units: 5000}), key: "celebrity#SHARD_*",
-		says: []string{"ceil(50,000 / 1,000 × 1.5) = 75", "from 10 to 75", "takes 75 queries of at least 0.5 RCU each", "50,000 write units a second, more than the default quota of a table, 40,000", "Leaves: 667 WCU a shard"}, others: map[detect.Kind]int{detect.HotKeyWrite: 10},
+		says: []string{"ceil(50,000 / 1,000 × 1.5) = 75", "more_shards {count:75} leaves 667"}, others: map[detect.Kind]int{detect.HotKeyWrite: 10},
 		kind: detect.TooFewShards, severity: detect.Critical, state: detect.Firing, peak: 50_000, over: 3, shards: 75, utilization: 5},
 	{name: "each of them is advised as one key", workloads: keysLike("celebrity#SHARD_%d", 10, workload{units: 5000}), key: "celebrity#SHARD_3", share: 0.1,
-		says: []string{"one of 10 shards of “celebrity”: judged as one key it needs 75", "Leaves: 667 WCU a shard"}, others: map[detect.Kind]int{detect.HotKeyWrite: 9, detect.TooFewShards: 1},
+		says: []string{"more_shards {count:75} leaves 667"}, others: map[detect.Kind]int{detect.HotKeyWrite: 9, detect.TooFewShards: 1},
 		kind: detect.HotKeyWrite, severity: detect.Critical, state: detect.Firing, peak: 5000, over: 3, shards: 8, utilization: 5},
 	{name: "ten shards of 600 do", workloads: keysLike("celebrity#SHARD_%d", 10, workload{units: 600})},
 	{name: "nine of them have no room left", workloads: keysLike("celebrity#SHARD_%d", 8, workload{units: 700}), key: "celebrity#SHARD_*",
 		kind: detect.TooFewShards, severity: detect.Info, state: detect.Pending, peak: 5600, shards: 9, utilization: 0.7},
 	{name: "forty shards of 20 are too many", workloads: keysLike("celebrity#SHARD_%d", 40, workload{units: 20}), key: "celebrity#SHARD_*",
-		says: []string{"Every read of the whole key takes 40 queries", "Leaves: 400 WCU a shard"},
+		says: []string{"Every read of the whole key takes 40 queries", "fewer_shards {count:2} leaves 400"},
 		kind: detect.TooManyShards, severity: detect.Info, state: detect.Pending, peak: 800, shards: 2, utilization: 0.02},
 	{name: "one shard has three times the others", workloads: append(keysLike("celebrity#SHARD_%d", 7, workload{units: 300}), workload{key: "celebrity#SHARD_7", units: 900}), key: "celebrity#SHARD_*",
-		says: []string{"“celebrity#SHARD_7” has the most", "differ by up to 140%", "Leaves: 375 WCU a shard"}, others: map[detect.Kind]int{detect.HotKeyWrite: 1},
+		says: []string{"“celebrity#SHARD_7” has the most", "differ by up to 140%", "even_shards {count:8} leaves 375"}, others: map[detect.Kind]int{detect.HotKeyWrite: 1},
 		kind: detect.UnevenShards, severity: detect.Warning, state: detect.Firing, peak: 3000, shards: 5, utilization: 0.9},
 	{name: "a fifth is not uneven", workloads: append(keysLike("celebrity#SHARD_%d", 7, workload{units: 300}), workload{key: "celebrity#SHARD_7", units: 360})},
 	{name: "users' numbers are no shards", workloads: []workload{{key: "user#1", units: 1200}, {key: "user#2", units: 600}, {key: "user#3", units: 300}, {key: "user#4", units: 100}, {key: "user#5", units: 50}}, key: "user#1", share: 1200.0 / 2250,
@@ -355,12 +354,12 @@ func statusValues(units float64, a workload) (all []workload) {
 // fewValueStories are tables with few keys.
 var fewValueStories = []story{
 	{name: "five status values carry 5,000 WCU at most", workloads: statusValues(400, workload{}), withCensus: true, lasts: 60, share: 0.2,
-		says: []string{"Only 5 values", "they carry at most 5,000 write units a second", "tenant#entity", "Leaves: cannot be proven from the samples: what the new key"},
+		says: []string{"Only 5 values", "they carry at most 5,000 write units a second", "more_values"},
 		kind: detect.LowCardinalityKey, severity: detect.Info, state: detect.Pending, peak: 400, shards: 1, utilization: 0.4},
 	{name: "and warn when one of them is warm", workloads: statusValues(900, workload{}), withCensus: true, lasts: 60, share: 0.2, others: map[detect.Kind]int{detect.HotKeyWrite: 5},
 		kind: detect.LowCardinalityKey, severity: detect.Warning, state: detect.Firing, peak: 900, shards: 2, utilization: 0.9},
 	{name: "also in an index", workloads: statusValues(400, workload{index: "by-status"}), withCensus: true, lasts: 60, share: 0.2, index: "by-status",
-		says: []string{"behind the value in the key of the index by-status", "throttles writes to the table itself", "#SHARD_1, or leave items out", "Leaves: 200 WCU on the fullest part"},
+		says: []string{"index_shards {count:2} leaves 200"},
 		kind: detect.LowCardinalityKey, severity: detect.Info, state: detect.Pending, peak: 400, shards: 1, utilization: 0.4},
 	{name: "a constant is a catastrophe", workloads: []workload{{key: "ALL", units: 500}}, withCensus: true, lasts: 60, share: 1,
 		says: []string{"One key takes everything"},
@@ -402,6 +401,6 @@ var policyStories = []story{
 		kind: detect.HotKeyWrite, severity: detect.Info, state: detect.Pending, peak: 5000, over: 2, shards: 8, utilization: 5},
 	{name: "one that is never critical", seconds: demands(5000, 5000), policy: policyWith(func(p *detect.Policy) { p.Severest = detect.Warning }),
 		kind: detect.HotKeyWrite, severity: detect.Warning, state: detect.Firing, peak: 5000, over: 2, shards: 8, utilization: 5},
-	{name: "shards named as the operator wants", seconds: demands(5000, 5000), policy: suffix(shardkey.DotNumber()), says: []string{"“user#42.0” to “user#42.7”"},
+	{name: "shards named as the operator wants", seconds: demands(5000, 5000), policy: suffix(shardkey.DotNumber()), says: []string{"sharded_key {count:8} leaves 625 named user#42.0"},
 		kind: detect.HotKeyWrite, severity: detect.Critical, state: detect.Firing, peak: 5000, over: 2, shards: 8, utilization: 5},
 }

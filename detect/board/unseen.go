@@ -74,10 +74,7 @@ func (b *Board) unseenFindings() (all []detect.Finding) {
 		}
 		f.Why = fmt.Sprintf("Keyheat cannot tell whether a key is hot: the table or index had %s %s, and a key without a finding may have had up to %s %s of it, more than one partition serves. In %s the collector had too many heavy keys at once, of this table or of others, to tell single ones apart.",
 			wording.Count(int64(detect.Units(total))), unit, wording.Count(int64(detect.Units(most))), unit, wording.Seconds(int(u.seconds)))
-		f.Advice = []detect.Step{
-			{Action: detect.ActionPipeline, Effort: detect.EffortCode, Text: "Look whether the samples are right, of every table that the same collectors read: a producer that states a sampling rate that is far too small, or counts that are too large, makes every key heavy."},
-			{Action: detect.ActionPipeline, Effort: detect.EffortSetting, Text: "If they are right, divide the samples over more partitions and collectors: each then has fewer keys to tell apart. Until then CloudWatch Contributor Insights shows the table's most throttled keys."},
-		}
+		f.Advice = []detect.Step{detect.NewStep(detect.FixCheckSamplingRate), detect.NewStep(detect.FixMorePartitions)}
 		all = append(all, f)
 	}
 	return all

@@ -1,11 +1,9 @@
 package forecast
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/keyheat/keyheat/detect"
-	"github.com/keyheat/keyheat/detect/wording"
 )
 
 // Apply puts a key's growth into its finding, and adds to a sharding step the shards that
@@ -19,13 +17,11 @@ func Apply(f *detect.Finding, growth *detect.Forecast, headroom float64) {
 	if i < 0 {
 		return
 	}
-	peak, most, unit := f.Peak.WCU.Value, detect.PartitionWrite, "WCU"
+	peak, most := f.Peak.WCU.Value, detect.PartitionWrite
 	if growth.Unit == "rcu" {
-		peak, most, unit = f.Peak.RCU.Value, detect.PartitionRead, "RCU"
+		peak, most = f.Peak.RCU.Value, detect.PartitionRead
 	}
 	then := max(peak, growth.Level) + detect.GrowthDays*growth.Growth.Value
 	f.Advice = slices.Clone(f.Advice)
-	f.Advice[i].Text += fmt.Sprintf(" Its weekly peak grows by %s %s a day (%s to %s): for %d days of that take ceil(%s / %s × %g) = %d shards now.",
-		wording.About(growth.Growth.Value), unit, wording.About(growth.Growth.Low), wording.About(growth.Growth.High), detect.GrowthDays,
-		wording.About(then), wording.Amount(most), headroom, detect.Shards(detect.Milli(then), most, headroom))
+	f.Advice[i].Arguments.Grown = detect.Shards(detect.Milli(then), most, headroom)
 }

@@ -1,7 +1,6 @@
 package forecast_test
 
 import (
-	"strings"
 	"testing"
 
 	"github.com/keyheat/keyheat/detect"
@@ -12,15 +11,14 @@ import (
 // are 4,900 in 90 days.
 func TestGrowthAsksForMoreShards(t *testing.T) {
 	t.Parallel()
-	f := detect.Finding{Kind: detect.HotKeyWrite, Advice: []detect.Step{{Action: detect.ActionShard, Text: "Spread the key over 6 shards."}}}
+	f := detect.Finding{Kind: detect.HotKeyWrite, Advice: []detect.Step{detect.NewStep(detect.FixShardedKey)}}
 	f.Peak.WCU.Value = 4000
-	before := f.Advice[0].Text
 	forecast.Apply(&f, &detect.Forecast{Unit: "wcu", Level: 3900, Growth: detect.Figure{Value: 10, Low: 8, High: 12}}, 1.5)
-	if want := "ceil(4,900 / 1,000 × 1.5) = 8 shards"; !strings.Contains(f.Advice[0].Text, want) || f.Forecast == nil {
-		t.Errorf("%q does not say %q", f.Advice[0].Text, want)
+	if got := f.Advice[0].Arguments.Grown; got != 8 || f.Forecast == nil {
+		t.Errorf("growth asks for %d shards, want 8", got)
 	}
-	f.Advice[0].Text = before
-	if forecast.Apply(&f, nil, 1.5); f.Advice[0].Text != before || f.Forecast != nil {
-		t.Errorf("without a forecast the advice is %q", f.Advice[0].Text)
+	f.Advice[0].Arguments.Grown = 0
+	if forecast.Apply(&f, nil, 1.5); f.Advice[0].Arguments.Grown != 0 || f.Forecast != nil {
+		t.Errorf("without a forecast the step is %+v", f.Advice[0])
 	}
 }

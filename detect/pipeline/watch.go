@@ -169,9 +169,9 @@ func laterTime(a, b time.Time) time.Time {
 }
 
 // newFinding returns a finding about Keyheat itself.
-func newFinding(k detect.Kind, severity detect.Severity, why string, advice ...detect.Step) detect.Finding {
+func newFinding(k detect.Kind, severity detect.Severity, why string, fix detect.Fix) detect.Finding {
 	f := detect.NewFinding(k, detect.Target{}, sample.Key{})
-	f.Severity, f.State, f.Reason, f.Why, f.Advice, f.Share = severity, detect.Firing, detect.Undetermined, why, advice, 0
+	f.Severity, f.State, f.Reason, f.Why, f.Advice = severity, detect.Firing, detect.Undetermined, why, []detect.Step{detect.NewStep(fix)}
 	f.Shards = 1 // the report's least number
 	return f
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/whatif"
 	"github.com/keyheat/keyheat/detect/wording"
+	"github.com/keyheat/keyheat/internal/say"
 )
 
 // answers returns the answers to every question for every table with the key, in
@@ -75,7 +76,7 @@ func writeAnswer(p *page, w *whatif.Answer) {
 	p.heading("Summary")
 	p.paragraph(2, "  ", w.Summary())
 	if w.Instead != "" && w.Shards > 1 {
-		p.paragraph(2, "  ", "Shards are not what is advised, since less suffices. "+w.Instead)
+		p.paragraph(2, "  ", "Key shards are not advised, since less suffices: "+say.Imperative(&detect.Finding{}, &detect.Step{Fix: w.Instead})+".")
 	}
 }
 

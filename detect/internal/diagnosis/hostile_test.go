@@ -46,9 +46,6 @@ func TestNoDiagnosisShowsATextRaw(t *testing.T) {
 		for _, of := range diagnosis.Related(&f, facts, callers) {
 			kinds[of.Kind]++
 			check(string(of.Kind), of.Why)
-			for _, s := range of.Advice {
-				check(string(of.Kind), s.Text+s.Basis+s.Capacity)
-			}
 		}
 	}
 	for _, reason := range []detect.Diagnosis{detect.HotItem, detect.RollingKey, detect.LSIBlocked, detect.MonotonicSortKey, detect.MovingLoad, detect.Splittable, detect.Undetermined} {

@@ -213,7 +213,7 @@ func (m *Maker) fillStruct(v reflect.Value, of *node, whole bool) {
 		case name == "-":
 		case f.Anonymous:
 			m.fillStruct(v.Field(i), of, whole)
-		case f.Name == "Why" || f.Name == "Note" || v.Type() == reflect.TypeFor[detect.Step]() && f.Type.Kind() == reflect.String:
+		case f.Name == "Why" || f.Name == "Note" || f.Name == "Guide":
 		default:
 			m.fill(v.Field(i), of.property(name), name, whole && !m.Odds(8))
 		}
