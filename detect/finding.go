@@ -345,7 +345,7 @@ func (f *Finding) AdvisesShards() bool {
 	if f.Kind == UnevenShards {
 		return false // even shards would be enough
 	}
-	return slices.ContainsFunc(f.Advice, func(s Step) bool { return s.Effort != "" && slices.Contains(numbered, s.Action) })
+	return slices.ContainsFunc(f.Advice, func(s Step) bool { return slices.Contains(numbered, s.Action) })
 }
 
 // OnlyMean reports whether the samples prove a key's mean, but no second above it. The

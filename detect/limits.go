@@ -151,9 +151,6 @@ const (
 	FewKeys = 10
 	// ScanShare is the least share of the load for Scans to make a partition hot.
 	ScanShare = 0.25
-	// CeilingShare is the least share of a table's load that makes a key's bound on the
-	// table worth showing.
-	CeilingShare = 0.05
 	// CeilingSeconds is the least time that a key must have been seen before its share
 	// bounds the table, in seconds. A burst of one second has all of its second.
 	CeilingSeconds = 60

@@ -1,27 +1,66 @@
 package detect
 
-// Step is one piece of advice, with its arithmetic. The first step of a finding is
-// something to do.
+// Step is one piece of advice: a fix, with the figures of the case at hand.
 type Step struct {
-	// Action is one word for programs: see ActionCaller and the others.
+	Fix Fix `json:"fix"`
+	// Action is the group of the fix, one word for programs: see ActionCaller and the
+	// others.
 	Action string `json:"action"`
-	// Text is the instruction and its reason, with the numbers of the case at hand.
-	Text string `json:"text"`
-	// Effort is the work that the step takes; empty for a remark.
 	Effort Effort `json:"effort"`
-	// After is the load that remains after the step. It is null for a remark, and if the
-	// evidence does not decide it.
+	// After is the load that remains after the step. It is null if the evidence does not
+	// decide it.
 	After *After `json:"after"`
-	// Basis is the evidence behind After, or behind the step itself, or the reason why
-	// After is unknown. It is empty if the finding alone is the basis.
-	Basis string `json:"basis"`
-	// Capacity compares the capacity that the table or index needs after the step with
-	// its present capacity. It is empty if the need does not change or is unknown.
-	Capacity string `json:"capacity"`
+	// Need is the capacity that the table or index needs after the step. It is null if
+	// the need does not change or is unknown.
+	Need      *Need     `json:"need"`
+	Arguments Arguments `json:"arguments"`
 	// Guide is the section of docs/KEY_DESIGN.md with more about it; empty without one.
 	Guide string `json:"guide"`
 	// Names are the names of the shards that the step makes; null if it makes none.
 	Names *ShardNames `json:"names"`
+}
+
+// NewStep returns the step of a fix, with its usual effort.
+func NewStep(f Fix) Step {
+	a := fixes[f]
+	return Step{Fix: f, Action: a.action, Effort: a.effort, Guide: a.guide}
+}
+
+// Arguments are the figures and names of a step. Each fix has its own few.
+type Arguments struct {
+	// Count is a number of key shards, items or partitions, and of a wait the splits.
+	Count int `json:"count,omitempty"`
+	// Grown is the number of key shards for [GrowthDays] days of proven growth.
+	Grown int `json:"grown,omitempty"`
+	// Share is a part of the load, or of an item's bytes: 0 to 1.
+	Share float64 `json:"share,omitempty"`
+	// Units are capacity units a second: a rate to keep, capacity to set, or units that
+	// the step spares or adds. Of a query they are its own.
+	Units float64 `json:"units,omitempty"`
+	// Bytes is the mean size of an item.
+	Bytes float64 `json:"bytes,omitempty"`
+	// Attempts is a number of refused attempts, Sent how often a caller sends each
+	// request.
+	Attempts int64   `json:"attempts,omitempty"`
+	Sent     float64 `json:"sent,omitempty"`
+	Seconds  int     `json:"seconds,omitempty"`
+	// Caller and Attribute are text of the monitored system.
+	Caller    string `json:"caller,omitempty"`
+	Attribute string `json:"attribute,omitempty"`
+}
+
+// Need is the capacity of a table or index as a whole at such a peak, in units a second.
+type Need struct {
+	// Unit is wcu or rcu.
+	Unit string `json:"unit"`
+	// Now is the need before the step. After it the need is between Low and High.
+	Now  float64 `json:"now"`
+	Low  float64 `json:"low"`
+	High float64 `json:"high"`
+	// Provisioned is the present capacity; 0 if it is unknown, and on demand.
+	Provisioned float64 `json:"provisioned"`
+	// NewIndex reports that a new index needs this beside the old one.
+	NewIndex bool `json:"new_index"`
 }
 
 // ShardNames are the partition keys of shards. Each is the base with a number, 0 to
@@ -69,58 +108,3 @@ func NewAfter(k Kind, low, high float64) *After {
 	limit := Units(Limit(k))
 	return &After{Unit: Side(k, "wcu", "rcu"), Low: low, High: high, LowUtilization: low / limit, HighUtilization: high / limit}
 }
-
-// Effort is the work that a step takes.
-type Effort string
-
-// The efforts, the least first.
-const (
-	// EffortNone is to wait.
-	EffortNone Effort = "none"
-	// EffortSetting is a setting of the table, a client or a running job: minutes of work
-	// for whoever is on call.
-	EffortSetting Effort = "setting"
-	// EffortCode is a release of the callers that changes their requests. Stored items
-	// stay.
-	EffortCode Effort = "code"
-	// EffortComponent is a new component beside the table, such as a cache.
-	EffortComponent Effort = "component"
-	// EffortItems rewrites stored items, or an index; keys stay.
-	EffortItems Effort = "items"
-	// EffortKeys changes keys: all their writers and readers, and a migration.
-	EffortKeys Effort = "keys"
-)
-
-// Efforts lists every effort, the least first.
-func Efforts() []Effort {
-	return []Effort{EffortNone, EffortSetting, EffortCode, EffortComponent, EffortItems, EffortKeys}
-}
-
-// The actions of advice. Their effect and effort order the steps: see
-// detect/internal/fixes.
-const (
-	ActionCaller      = "caller"      // fix the caller
-	ActionShuffle     = "shuffle"     // change the order of the input
-	ActionRetry       = "retry"       // fix the caller's retries
-	ActionSpread      = "spread"      // write a burst later, or over more time
-	ActionCapacity    = "capacity"    // change the capacity, or explain why it does not help
-	ActionWait        = "wait"        // DynamoDB can help by itself
-	ActionPrewarm     = "prewarm"     // make room ahead of time
-	ActionTransaction = "transaction" // write with a condition, not in a transaction
-	ActionRead        = "read"        // read cheaper
-	ActionQuery       = "query"       // read fewer bytes a query
-	ActionCache       = "cache"       // read less
-	ActionScan        = "scan"        // slow a Scan down
-	ActionVertical    = "vertical"    // divide items by the attributes that change, or are read
-	ActionCompress    = "compress"    // store items compressed
-	ActionObject      = "object"      // store large values in S3
-	ActionProject     = "project"     // project fewer attributes into an index
-	ActionSparse      = "sparse"      // leave items out of an index
-	ActionIndex       = "index"       // change the index
-	ActionRename      = "rename"      // change the parts of the key
-	ActionCopies      = "copies"      // several copies of one item
-	ActionSplit       = "split"       // divide one item's value
-	ActionShard       = "shard"       // shard the key
-	ActionMigrate     = "migrate"     // move stored items to new keys
-	ActionPipeline    = "pipeline"    // look after Keyheat itself, or its samples
-)

@@ -169,9 +169,6 @@ type Forecast struct {
 	At100 *Crossing `json:"at_100"`
 	// Days is the number of days with the key.
 	Days int `json:"days"`
-	// Shards is the number of key shards that GrowthDays of this growth need; 0 if the
-	// finding advises no shards.
-	Shards int `json:"shards"`
 }
 
 // Crossing is the time when a trend reaches a level, with its 95% interval.

@@ -13,6 +13,7 @@ import (
 	"github.com/keyheat/keyheat/detect/wording"
 	"github.com/keyheat/keyheat/internal/cli"
 	"github.com/keyheat/keyheat/internal/cli/terminal"
+	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/store"
 )
 
@@ -46,6 +47,11 @@ func incidents(settings storeSettings) *cobra.Command {
 			return cli.Wrong(err)
 		}
 		return db.Use(c.Context(), func(db *store.Store) error {
+			if q.Table != "" {
+				if err := checkTable(c.Context(), db, "--table", sample.Target{Table: q.Table}); err != nil {
+					return err
+				}
+			}
 			if since > 0 {
 				now, err := db.Now(c.Context())
 				if err != nil {

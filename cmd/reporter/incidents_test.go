@@ -90,8 +90,11 @@ func TestIncidentsAreListedAndChosen(t *testing.T) {
 	if table := reporter(cli.OK); strings.ContainsRune(table, '\x1b') || !strings.Contains(table, "300%") || strings.Count(table, "\n") != 4 {
 		t.Errorf("the table is %s", table)
 	}
-	if none := reporter(cli.OK, "--table=gone"); none != "no incidents\n" {
+	if none := reporter(cli.OK, "--search=gone"); none != "no incidents\n" {
 		t.Errorf("no incidents are %q", none)
+	}
+	if said := reporter(cli.Misconfigured, "--table=oders"); !strings.Contains(said, `--table: the database has no table "oders": did you mean "orders"?`) {
+		t.Errorf("a misspelt table: %s", said)
 	}
 	for _, wrong := range []string{"--state=open", "--severity=info", "--top=0", "--since=-1h"} {
 		flag, _, _ := strings.Cut(wrong, "=")

@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"context"
 	"encoding/base64"
 	"errors"
 	"fmt"
@@ -188,7 +187,7 @@ func keysPurgeCommand() *cobra.Command {
 			}
 		}}
 		return f.config.Store.Use(c.Context(), func(db *store.Store) error {
-			if err := knownTable(c.Context(), db, table, *f.table); err != nil {
+			if err := checkTable(c.Context(), db, "--table", table); err != nil {
 				return err
 			}
 			erased, err := db.PurgeKey(c.Context(), purge)
@@ -209,22 +208,6 @@ func keysPurgeCommand() *cobra.Command {
 
 // manyRows is the number of rows from which a purge announces that it searches them.
 const manyRows = 1000
-
-// knownTable returns an error, with the nearest name, for a table that nobody has judged.
-func knownTable(ctx context.Context, db *store.Store, table sample.Target, name string) error {
-	known, err := db.Tables(ctx)
-	if err != nil {
-		return err
-	}
-	names := make([]string, len(known))
-	for i, of := range known {
-		if of.Table == table.Table && (table.Account == "" || of.Account == table.Account) && (table.Region == "" || of.Region == table.Region) {
-			return nil
-		}
-		names[i] = of.Table
-	}
-	return cli.Wrong(fmt.Errorf("--table: the database has no table %q%s", name, config.Suggest(table.Table, slices.Compact(names))))
-}
 
 // listedOthers is how many other keys a purge lists.
 const listedOthers = 20

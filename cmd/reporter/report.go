@@ -45,7 +45,7 @@ func reportCommand() *cobra.Command {
 		if err != nil || *zone == "Local" {
 			return cli.Wrong(fmt.Errorf("--time-zone %q: give a name such as Europe/Berlin", *zone))
 		}
-		summary, err := reportNow(c.Context(), config.Store, func(now time.Time) (report.Request, error) {
+		summary, err := reportNow(c.Context(), config.Store, *only, func(now time.Time) (report.Request, error) {
 			q := report.Request{Zone: *zone, Tables: *only, To: now}
 			if *to != "" {
 				if q.To, err = moment("--to", *to, now, location); err != nil {
@@ -67,9 +67,13 @@ func reportCommand() *cobra.Command {
 	})
 }
 
-// reportNow makes a report of the period that is asked for at the store's time.
-func reportNow(ctx context.Context, from cli.Store, ask func(now time.Time) (report.Request, error)) (summary *report.Report, err error) {
+// reportNow makes a report about tables, or about all, of the period that is asked for at the
+// store's time.
+func reportNow(ctx context.Context, from cli.Store, tables []string, ask func(now time.Time) (report.Request, error)) (summary *report.Report, err error) {
 	err = from.Use(ctx, func(db *store.Store) error {
+		if err := checkTables(ctx, db, "--tables", tables); err != nil {
+			return err
+		}
 		now, err := db.Now(ctx)
 		if err != nil {
 			return err

@@ -15,6 +15,7 @@ import (
 	"github.com/keyheat/keyheat/internal/alert/silence"
 	"github.com/keyheat/keyheat/internal/cli"
 	"github.com/keyheat/keyheat/internal/cli/terminal"
+	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/store"
 )
 
@@ -61,6 +62,11 @@ func addSilence(settings storeSettings) *cobra.Command {
 			}
 		}
 		return db.Use(c.Context(), func(db *store.Store) error {
+			if table := *values["table"]; table != "" {
+				if err := checkTable(c.Context(), db, "--table", sample.Target{Table: table}); err != nil {
+					return fmt.Errorf("%w; for a table that is yet to come give --match 'table=%q'", err, table)
+				}
+			}
 			s, err := silence.Add(c.Context(), db, r, operatorName())
 			if wrong, is := errors.AsType[silence.Invalid](err); is {
 				return cli.Wrong(wrong)

@@ -34,7 +34,7 @@ func TestASilenceIsListedAndExpires(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	id, _, _ := strings.Cut(reporter("add", "--store-url", url, "--table", "orders", "--for", "2h", "--reason", "load test"), " ")
+	id, _, _ := strings.Cut(reporter("add", "--store-url", url, "--match", "table=orders", "--for", "2h", "--reason", "load test"), " ")
 	listed := reporter("list", "--store-url", url)
 	if strings.ContainsAny(listed, "\x1b\a\u202e") || strings.Count(listed, "\n") != 3 || strings.Count(listed, "active") != 2 {
 		t.Errorf("listed is %q", listed)

@@ -5,7 +5,6 @@ import (
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/internal/episode"
-	"github.com/keyheat/keyheat/detect/internal/fixes"
 	"github.com/keyheat/keyheat/detect/internal/throttling"
 	"github.com/keyheat/keyheat/detect/keypatterns"
 	"github.com/keyheat/keyheat/sketch"
@@ -40,7 +39,6 @@ type Board struct {
 	patterns keypatterns.Rolling // hot keys that are named after a time
 	views    views               // shape of each table's keys
 	related  related             // related findings, as they were last returned
-	adviser  *fixes.Adviser
 	// shown are the keys with a finding in the last call of Findings, evicted the
 	// findings of keys that are no longer followed.
 	shown   map[trackID]bool
@@ -61,7 +59,7 @@ func New(o Options) *Board {
 	o.Keys = cmp.Or(o.Keys, DefaultKeys)
 	return &Board{
 		options: o, tracks: newTracks(), shown: map[trackID]bool{}, evicted: related{}, totals: newTotals(), groups: keypatterns.NewGroups(o.OneEpisode), patterns: keypatterns.Rolling{},
-		views: views{}, related: related{}, adviser: fixes.New(),
+		views: views{}, related: related{},
 	}
 }
 

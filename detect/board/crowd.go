@@ -201,10 +201,7 @@ func (b *Board) crowdFindings() (all []detect.Finding) {
 		f.FirstSeen, f.LastSeen = time.Unix(c.first, 0).UTC(), time.Unix(c.last, 0).UTC()
 		f.Through, f.Seconds, f.Peak.At = f.LastSeen, c.last-c.first+1, f.FirstSeen
 		f.Members = detect.NewMembers(c.evicted, nil)
-		f.Advice = []detect.Step{
-			{Action: detect.ActionPipeline, Effort: detect.EffortCode, Text: "Look whether the samples are right: a producer that states a sampling rate that is far too small, or counts that are too large, makes every key hot."},
-			{Action: detect.ActionCapacity, Effort: detect.EffortSetting, Basis: "what the keys that are not followed have is not known", Text: "If they are, many keys share this load evenly, and the table needs capacity, or to be pre-warmed, more than it needs another key."},
-		}
+		f.Advice = []detect.Step{detect.NewStep(detect.FixCheckSamplingRate), detect.NewStep(detect.FixCapacityOfManyKeys)}
 		all = append(all, f)
 	}
 	return all

@@ -5,7 +5,6 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/jedib0t/go-pretty/v6/table"
@@ -353,8 +352,8 @@ func TestFiguresOfAFlush(t *testing.T) {
 			if f.Ground != detect.GroundBatchTimes || !f.Quality.InBatches() {
 				t.Errorf("%s: the ground is %q", at, f.Ground)
 			}
-			if first := firstFix(f); !strings.HasPrefix(first, "See first whether DynamoDB throttles") || !strings.Contains(first, "each request's own time") {
-				t.Errorf("%s: what is done first is %q", at, first)
+			if f.Advice[0].Fix != detect.FixOwnTimes {
+				t.Errorf("%s: the first step is %+v", at, f.Advice[0])
 			}
 		}
 	})

@@ -77,9 +77,9 @@ var lifetimes = []story{
 // DYNAMODB.md's sections "Shards" and "Throttling" have them.
 var arithmetic = []story{
 	{name: "500 writes a second need one shard", seconds: demands(500, 500), policy: warnAt(0.4),
-		says: []string{"ceil(500 / 1,000 × 1.5) = 1"},
+		says: []string{"keep_key {} leaves 500"},
 		kind: detect.HotKeyWrite, severity: detect.Warning, state: detect.Firing, peak: 500, shards: 1, utilization: 0.5},
-	{name: "500,000 want 750", seconds: demands(500_000, 500_000), says: []string{"ceil(500,000 / 1,000 × 1.5) = 750"},
+	{name: "500,000 want 750", seconds: demands(500_000, 500_000), says: []string{"sharded_key {count:750} leaves 667"},
 		kind: detect.HotKeyWrite, severity: detect.Critical, state: detect.Firing, peak: 500_000, over: 2, shards: 750, utilization: 500},
 	{name: "AWS's own form: 5,000 writes of 1 KB want at least 5", seconds: demands(5000, 5000), policy: headroom(1),
 		kind: detect.HotKeyWrite, severity: detect.Critical, state: detect.Firing, peak: 5000, over: 2, shards: 5, utilization: 5},
@@ -87,20 +87,19 @@ var arithmetic = []story{
 		kind: detect.HotKeyWrite, severity: detect.Critical, state: detect.Firing, peak: 10_000, over: 2, shards: 15, utilization: 10},
 	{name: "up to 20, with more headroom", seconds: demands(10_000, 10_000), policy: headroom(2),
 		kind: detect.HotKeyWrite, severity: detect.Critical, state: detect.Firing, peak: 10_000, over: 2, shards: 20, utilization: 10},
-	{name: "80% on one status caps the table at 1,250", workloads: slices.Concat([]workload{{key: "open", units: 2000}}, keysLike("closed%d", 5, workload{units: 100})), share: 0.8, key: "open", lasts: 60,
-		says: []string{"With 80% of the writes on this key, it alone fills a partition at about 1,250 write units a second of the whole table, as long as"},
+	{name: "80% of a table on one status", workloads: slices.Concat([]workload{{key: "open", units: 2000}}, keysLike("closed%d", 5, workload{units: 100})), share: 0.8, key: "open", lasts: 60,
 		kind: detect.HotKeyWrite, severity: detect.Critical, state: detect.Firing, peak: 2000, over: 60, shards: 3, utilization: 2},
 	{name: "600 strong reads of a 20 KB item fill a partition", workloads: []workload{{key: "big", reads: true, strong: true, units: 3000, each: 5, bytes: 20480}}, reads: true, share: 1,
-		says: []string{"100% of the read units are strongly consistent", "spares at least 1,500 of 3,000 RCU"},
+		says: []string{"eventual_read {share:1,units:1500} leaves 1500"},
 		kind: detect.HotKeyRead, severity: detect.Warning, state: detect.Firing, peak: 3000, shards: 2, utilization: 1},
 	{name: "reading the shards is counted", workloads: []workload{{key: "feed", units: 4000, sk: rising}, {key: "feed", reads: true, op: sample.Query, units: 100, each: 0.5}}, share: 1, reason: detect.MonotonicSortKey,
-		says: []string{"6 queries of at least 0.5 RCU each", "× 5 × 0.5 ="},
+		says: []string{"sharded_key {count:6,units:507."},
 		kind: detect.HotKeyWrite, severity: detect.Critical, state: detect.Firing, peak: 4000, over: 3, shards: 6, utilization: 4},
 	{name: "new partitions are made ahead", workloads: []workload{{key: "k", units: 5000, sk: rising}}, share: 1, reason: detect.MonotonicSortKey,
-		says: []string{"warm throughput to at least 7,500 write units a second (5,000 × 1.5)", "8 names are not 8 partitions", "“k#SHARD_0” to “k#SHARD_7”", "put items in their shards only"},
+		says: []string{"prewarm_for_shards {units:7500}", "sharded_key {count:8} leaves 625 named k#SHARD_0", "migrate_writes"},
 		kind: detect.HotKeyWrite, severity: detect.Critical, state: detect.Firing, peak: 5000, over: 3, shards: 8, utilization: 5},
 	{name: "reads and writes together may be too much", workloads: []workload{{key: "k", units: 700}, {key: "k", reads: true, units: 2000}}, share: 1,
-		says:  []string{"WriteKeyRangeThroughputThrottleEvents say: if neither shows it, there is nothing to do. If one does, cache the reads", "48.8% of what the key has of both limits"},
+		says:  []string{"check_combined"},
 		holds: func(f *detect.Finding) bool { return math.Abs(f.Combined-1.367) < 0.001 }, kind: detect.HotKeyWrite, severity: detect.Info, state: detect.Pending, peak: 700, possible: 3, shards: 2, utilization: 0.7},
 	{name: "or not", workloads: []workload{{key: "k", units: 400}, {key: "k", reads: true, units: 1500}}},
 	{name: "two sampling rates in one second", workloads: []workload{{key: "k", units: 600}, {key: "k", units: 60, rate: 0.1}}, share: 1,
@@ -154,18 +153,18 @@ func cmpString(s, otherwise string) string {
 var reasonStories = []story{
 	// An item is hot by its own load, not by its share of the key's: the Guide's limit is
 	// of the item, and half of 1,500 is below it.
-	hot("most of the load on one item", detect.HotItem, workload{sk: mostly(8)}, "Sharding will not help as the item is").with(holds(func(f *detect.Finding) bool {
+	hot("most of the load on one item", detect.HotItem, workload{sk: mostly(8)}, "divided_item {count:3} leaves 500").with(holds(func(f *detect.Finding) bool {
 		return f.Evidence.Items[0].Text == "the-one" && f.Evidence.Split.Item > 1000
 	})),
 	hot("half of the load on one item is below the limit", detect.Splittable, workload{sk: mostly(5)}).with(because(detect.GroundSplit)).with(holds(func(f *detect.Finding) bool { return f.Evidence.Split.Splits == 1 })).with(lasting),
 	hot("so is a quarter", detect.Splittable, workload{sk: quarter}, "adaptive capacity can split").with(because(detect.GroundSplit)).with(lasting),
 	hot("three items of 500 are three partitions' load", detect.Splittable, workload{sk: three}).with(because(detect.GroundSplit)).with(holds(func(f *detect.Finding) bool { return f.Evidence.Split.Splits == 2 })).with(lasting),
-	hot("a tenth leaves it to split", detect.Splittable, workload{sk: mostly(1)}, "adaptive capacity can split", "Meanwhile adaptive capacity", "all load of the table is on this one key").with(because(detect.GroundSplit)).with(lasting),
+	hot("a tenth leaves it to split", detect.Splittable, workload{sk: mostly(1)}, "adaptive capacity can split", "split_meanwhile {count:1} leaves 810").with(because(detect.GroundSplit)).with(lasting),
 	hot("many sort keys split", detect.Splittable, workload{sk: shuffled}).with(because(detect.GroundSplit)).with(lasting),
 	hot("which three seconds do not tell", detect.Undetermined, workload{sk: shuffled}).with(because(detect.GroundYoung)).with(holds(func(f *detect.Finding) bool { return f.Evidence.Split.Seconds == 3 })),
 	hot("for certain when there is no local index", detect.Splittable, workload{sk: shuffled}).with(because(detect.GroundSplit)).with(withFacts(detect.TableFacts{KeySchema: sample.Keys("pk", "sk"), LSIs: []string{}})).with(lasting),
-	hot("not under a local index", detect.LSIBlocked, workload{sk: shuffled}).with(withFacts(detect.TableFacts{LSIs: []string{"by-date"}})),
-	hot("which does not hold for a global one", detect.Splittable, workload{sk: shuffled, index: "by-status"}, "sparse index").with(because(detect.GroundSplit)).with(lasting).with(withFacts(detect.TableFacts{LSIs: []string{"by-date"}})),
+	hot("not under a local index", detect.LSIBlocked, workload{sk: shuffled}, "by-date").with(withFacts(detect.TableFacts{LSIs: []string{"by-date"}})),
+	hot("which does not hold for a global one", detect.Splittable, workload{sk: shuffled, index: "by-status"}, "sharded_index {count:3}", "split_meanwhile").with(because(detect.GroundSplit)).with(lasting).with(withFacts(detect.TableFacts{LSIs: []string{"by-date"}})),
 	hot("a table without sort keys has one item a key", detect.HotItem, workload{}).with(withFacts(detect.TableFacts{KeySchema: sample.Keys("pk")})),
 	hot("without sort keys in the samples nothing is known", detect.Undetermined, workload{}).with(because(detect.GroundNoSortKeys)),
 	hot("writes that follow the time", detect.MonotonicSortKey, workload{sk: rising}).with(holds(func(f *detect.Finding) bool {
@@ -182,10 +181,10 @@ var reasonStories = []story{
 	}),
 	hot("or count down", detect.MonotonicSortKey, workload{sk: falling}).with(holds(func(f *detect.Finding) bool { return f.Evidence.Split.Direction == detect.Falling })),
 	hot("also in an index", detect.MonotonicSortKey, workload{sk: rising, index: "by-status"}),
-	hot("a day's key rolls, whatever its sort keys", detect.RollingKey, workload{key: "2025-11-21", sk: rising}, "<date>#<customer>"),
+	hot("a day's key rolls, whatever its sort keys", detect.RollingKey, workload{key: "2025-11-21", sk: rising}, "time_key {count:3} leaves 500"),
 	hot("unless one item of it is hot", detect.HotItem, workload{key: "2025-11-21", sk: oneItem}),
 	{name: "a read-hot item wants copies, not shards", workloads: []workload{{key: "k", reads: true, units: 4000, sk: oneItem}}, reads: true, share: 1, reason: detect.HotItem,
-		says: []string{"Sharding will not help, because one item has the load", "Cache the reads, in DAX", "keep 2 copies"},
+		says: []string{"cache {", "copies {count:2} leaves 2000"},
 		kind: detect.HotKeyRead, severity: detect.Critical, state: detect.Firing, peak: 4000, over: 3, shards: 2, utilization: 4000.0 / 3000},
 	{name: "reads in the order of sort keys move as writes do", workloads: []workload{{key: "k", reads: true, units: 4000, sk: rising}}, reads: true, share: 1, reason: detect.MonotonicSortKey,
 		holds: func(f *detect.Finding) bool { return f.Evidence.Split.Residual > 3900 }, kind: detect.HotKeyRead, severity: detect.Critical, state: detect.Firing, peak: 4000, over: 3, shards: 2, utilization: 4000.0 / 3000},
@@ -198,17 +197,17 @@ const (
 
 // relatedStories are hot keys whose evidence has findings of its own.
 var relatedStories = []story{
-	hot("one caller alone", detect.Undetermined, workload{caller: "role/batch"}, "Look at “role/batch”: ").with(withOther(detect.SingleCaller)).with(beside("role/web")),
+	hot("one caller alone", detect.Undetermined, workload{caller: "role/batch"}, "mend_caller {share:0.99", "caller:role/batch}").with(withOther(detect.SingleCaller)).with(beside("role/web")),
 	hot("the caller of the whole table is no cause", detect.Undetermined, workload{caller: "role/web"}).with(beside("role/web")),
-	hot("a key named like a test", detect.Undetermined, workload{key: "loadtest#1", caller: "bench"}, "stop or move what writes it").with(withOther(detect.TestKey)),
+	hot("a key named like a test", detect.Undetermined, workload{key: "loadtest#1", caller: "bench"}, "stop_test {caller:bench}").with(withOther(detect.TestKey)),
 	hot("a product that is named like a test", detect.Undetermined, workload{key: "product#bench", caller: "role/web"}).with(beside("role/web")),
 	hot("a word within a word is no test", detect.Undetermined, workload{key: "latest#1"}),
-	hot("large items of which little changes", detect.Undetermined, workload{each: 20, bytes: 20480, edit: &sample.Edit{Changed: 30, Attributes: []string{"views"}}}, "vertical partitioning", "“views”").with(withOther(detect.LargeItem)),
+	hot("large items of which little changes", detect.Undetermined, workload{each: 20, bytes: 20480, edit: &sample.Edit{Changed: 30, Attributes: []string{"views"}}}, "changing_item {share:", "attribute:views}").with(withOther(detect.LargeItem)),
 	hot("large items that change", detect.Undetermined, workload{each: 20, bytes: 20480, edit: &sample.Edit{Changed: 20000}}),
 	hot("large items whose images nobody sees", detect.Undetermined, workload{each: 20, bytes: 20480}),
 	hot("a collection that grows under a local index", detect.LSIBlocked, workload{bytes: 1024, edit: &sample.Edit{Changed: 1024, Grown: 1024}}).with(withFacts(detect.TableFacts{LSIs: []string{"by-date"}})).with(withOther(detect.LargeCollection)),
 	{name: "a warm key's collection grows, too", workloads: []workload{{key: "k", units: 200, bytes: 1024, edit: &sample.Edit{Changed: 1024, Grown: 1024}}}, lasts: 60, facts: &detect.TableFacts{LSIs: []string{"by-date"}},
-		says:  []string{"k#2025-11"},
+		says:  []string{"bounded_collection {} leaves 200"},
 		holds: func(f *detect.Finding) bool { return math.Abs(*f.Evidence.GrowthBytes-200*1024) < 1 }, kind: detect.LargeCollection, severity: detect.Info, state: detect.Pending, peak: 200, shards: 1, utilization: 0.2, share: -1},
 	{name: "not without a local index", workloads: []workload{{key: "k", units: 200, bytes: 1024, edit: &sample.Edit{Changed: 1024, Grown: 1024}}}, lasts: 60, facts: &detect.TableFacts{LSIs: []string{}}},
 	{name: "nor one whose items stay as large", workloads: []workload{{key: "k", units: 200, bytes: 1024, edit: &sample.Edit{Changed: 1024}}}, lasts: 60, facts: &detect.TableFacts{LSIs: []string{"by-date"}}},
@@ -222,13 +221,13 @@ var relatedStories = []story{
 	{name: "two callers share the heat", workloads: []workload{{key: "k", units: 750, caller: "role/a"}, {key: "k", units: 750, caller: "role/b"}}, share: 1,
 		kind: detect.HotKeyWrite, severity: detect.Critical, state: detect.Firing, peak: 1500, over: 3, shards: 3, utilization: 1.5},
 	{name: "a new key each day is a pattern", workloads: []workload{{key: "2025-11-21", units: 1500, to: 3}, {key: "2025-11-22", units: 1600, from: 86400, to: 86403}}, lasts: 86403,
-		key: "<date>", share: 1, reason: detect.RollingKey, says: []string{"Leaves: 533 WCU a part"}, others: map[detect.Kind]int{detect.HotKeyWrite: 1},
+		key: "<date>", share: 1, reason: detect.RollingKey, says: []string{"time_key {count:3} leaves 533"}, others: map[detect.Kind]int{detect.HotKeyWrite: 1},
 		holds: func(f *detect.Finding) bool { return len(f.Rolling.Keys) == 2 && f.Rolling.Period == "day" }, kind: detect.RollingHotKey, severity: detect.Critical, state: detect.Firing, peak: 1600, over: 6, shards: 3, utilization: 1.6},
 	{name: "what a partition throttles of a warm key is saturation", workloads: []workload{{key: "k", units: 900, cause: keyRangeCause, throttled: 150}}, share: 1,
-		says: []string{"attempts on the key were throttled", "back off exponentially"},
+		says: []string{"back_off {attempts:"},
 		kind: detect.HotKeyWrite, severity: detect.Critical, state: detect.Firing, peak: 900, shards: 2, utilization: 0.9},
 	{name: "what the table throttles is not", workloads: []workload{{key: "k", units: 900, cause: provisionedCause, throttled: 150}}, share: 1,
-		says: []string{"Check the table's capacity: ", "Leaves: 900 WCU on the fullest part"}, others: map[detect.Kind]int{detect.TableStarvation: 1},
+		says: []string{"check_capacity {attempts:"}, others: map[detect.Kind]int{detect.TableStarvation: 1},
 		kind: detect.HotKeyWrite, severity: detect.Warning, state: detect.Firing, peak: 900, shards: 2, utilization: 0.9},
 }
 
@@ -260,30 +259,30 @@ func freshTable() []workload {
 
 // tableStories are tables that throttle without a hot key.
 var tableStories = []story{
-	tableStory("warm keys share a partition", detect.HotPartition, detect.Splittable, warm(keyRangeCause), "pre-warm", "Leaves: cannot be proven from the samples: how the warm keys that were throttled lie on partitions is not known").with(because(detect.GroundKeys)).with(holds(func(f *detect.Finding) bool { return slices.Equal(f.Members.Keys, []string{"a", "b", "c"}) })),
+	tableStory("warm keys share a partition", detect.HotPartition, detect.Splittable, warm(keyRangeCause), "wait_for_partition_split").with(because(detect.GroundKeys)).with(holds(func(f *detect.Finding) bool { return slices.Equal(f.Members.Keys, []string{"a", "b", "c"}) })),
 	tableStory("one warm key shares it with others", detect.HotPartition, detect.Undetermined, warm(keyRangeCause)[2:]).with(because(detect.GroundNotSeen)).with(holds(func(f *detect.Finding) bool { return slices.Equal(f.Members.Keys, []string{"c"}) })).with(func(s *story) {
 		s.peak = 300
 	}),
 	tableStory("no key is even warm", detect.HotPartition, detect.Undetermined, keysLike("u%d", 10, workload{units: 90, cause: keyRangeCause, throttled: 10})).with(because(detect.GroundNotSeen)).with(holds(func(f *detect.Finding) bool { return f.Members.Count.Value == 0 })),
-	tableStory("and that for longer than splits take is critical", detect.HotPartition, detect.Splittable, warmFor(900), "did not heal it").with(because(detect.GroundKeys)).with(func(s *story) {
+	tableStory("and that for longer than splits take is critical", detect.HotPartition, detect.Splittable, warmFor(900), "\nprewarm {}").with(because(detect.GroundKeys)).with(func(s *story) {
 		s.lasts, s.over, s.severity = 901, 900, detect.Critical
 	}),
-	tableStory("a second less is not", detect.HotPartition, detect.Splittable, warmFor(899), "See whether it ends by itself").with(func(s *story) {
+	tableStory("a second less is not", detect.HotPartition, detect.Splittable, warmFor(899), "wait_for_partition_split").with(func(s *story) {
 		s.lasts, s.over = 901, 899
 	}),
 	tableStory("so are the writes that an index holds back, at once", detect.HotPartition, detect.Undetermined, warm("IndexWriteKeyRangeThroughputExceeded")).with(because(detect.GroundIndex)).with(func(s *story) {
 		s.severity = detect.Critical
 	}),
-	tableStory("a new on-demand table that is asked for more than it begins with", detect.HotPartition, detect.Splittable, freshTable(), "Pre-warm now", "at least 7,500 write units a second", "a new on-demand table begins with 4,000", "on average each of the 8 partitions that so much needs then has 625 write units a second").with(func(s *story) {
+	tableStory("a new on-demand table that is asked for more than it begins with", detect.HotPartition, detect.Splittable, freshTable(), "prewarm_new_table {count:8,units:7500}").with(func(s *story) {
 		s.facts, s.peak = &detect.TableFacts{Billing: detect.BillingOnDemand}, 5000
 	}),
-	tableStory("a Scan goes through", detect.HotPartition, detect.Scanned, append(warm(keyRangeCause), workload{op: sample.Scan, reads: true, units: 2000, each: 100}), "Slow the Scan down", "Leaves: cannot be proven from the samples: which partition a Scan reads"),
-	tableStory("too little was provisioned", detect.TableStarvation, detect.Starved, warm(provisionedCause), "Raise the provisioned capacity", "the sum of all keys", "Leaves: cannot be proven from the samples: the sum of all keys is served").with(because(detect.GroundProvisioned)),
+	tableStory("a Scan goes through", detect.HotPartition, detect.Scanned, append(warm(keyRangeCause), workload{op: sample.Scan, reads: true, units: 2000, each: 100}), "slow_scan"),
+	tableStory("too little was provisioned", detect.TableStarvation, detect.Starved, warm(provisionedCause), "provisioned_capacity").with(because(detect.GroundProvisioned)),
 	tableStory("an index is short", detect.TableStarvation, detect.Starved, warm("IndexWriteProvisionedThroughputExceeded")).with(because(detect.GroundIndexCapacity)),
 	tableStory("the only index is short", detect.TableStarvation, detect.Starved, warm("IndexWriteProvisionedThroughputExceeded")).with(because(detect.GroundIndexCapacity)).with(
 		withFacts(detect.TableFacts{Indexes: map[string]detect.IndexFacts{"by-customer": {}}})),
-	tableStory("the owner's own maximum", detect.TableStarvation, detect.Starved, warm("TableWriteMaxOnDemandThroughputExceeded"), "maximum throughput that the owner set").with(because(detect.GroundOwnMaximum)),
-	tableStory("the account's limit", detect.TableStarvation, detect.Starved, warm("TableWriteAccountLimitExceeded"), "Ask AWS").with(because(detect.GroundAccountQuota)),
+	tableStory("the owner's own maximum", detect.TableStarvation, detect.Starved, warm("TableWriteMaxOnDemandThroughputExceeded"), "own_maximum").with(because(detect.GroundOwnMaximum)),
+	tableStory("the account's limit", detect.TableStarvation, detect.Starved, warm("TableWriteAccountLimitExceeded"), "account_quota").with(because(detect.GroundAccountQuota)),
 	tableStory("more than provisioned, not yet throttled", detect.TableStarvation, detect.Starved, warm("")).with(holds(func(f *detect.Finding) bool { return f.Ground == detect.GroundProvisioned })).with(func(s *story) {
 		s.facts = &detect.TableFacts{Billing: detect.BillingProvisioned, WCU: 600}
 		s.severity, s.state, s.over, s.utilization = detect.Info, detect.Pending, 0, 1.5 // burst capacity serves it: nothing pages
@@ -300,19 +299,19 @@ var tableStories = []story{
 // shardingStories are keys that are sharded already.
 var shardingStories = slices.Concat(forms(), []story{
 	{name: "50,000 writes a second on 10 shards: too few", workloads: keysLike("celebrity#SHARD_%d", 10, workload{units: 5000}), key: "celebrity#SHARD_*",
-		says: []string{"ceil(50,000 / 1,000 × 1.5) = 75", "from 10 to 75", "takes 75 queries of at least 0.5 RCU each", "50,000 write units a second, more than the default quota of a table, 40,000", "Leaves: 667 WCU a shard"}, others: map[detect.Kind]int{detect.HotKeyWrite: 10},
+		says: []string{"ceil(50,000 / 1,000 × 1.5) = 75", "more_shards {count:75} leaves 667"}, others: map[detect.Kind]int{detect.HotKeyWrite: 10},
 		kind: detect.TooFewShards, severity: detect.Critical, state: detect.Firing, peak: 50_000, over: 3, shards: 75, utilization: 5},
 	{name: "each of them is advised as one key", workloads: keysLike("celebrity#SHARD_%d", 10, workload{units: 5000}), key: "celebrity#SHARD_3", share: 0.1,
-		says: []string{"one of 10 shards of “celebrity”: judged as one key it needs 75", "Leaves: 667 WCU a shard"}, others: map[detect.Kind]int{detect.HotKeyWrite: 9, detect.TooFewShards: 1},
+		says: []string{"more_shards {count:75} leaves 667"}, others: map[detect.Kind]int{detect.HotKeyWrite: 9, detect.TooFewShards: 1},
 		kind: detect.HotKeyWrite, severity: detect.Critical, state: detect.Firing, peak: 5000, over: 3, shards: 8, utilization: 5},
 	{name: "ten shards of 600 do", workloads: keysLike("celebrity#SHARD_%d", 10, workload{units: 600})},
 	{name: "nine of them have no room left", workloads: keysLike("celebrity#SHARD_%d", 8, workload{units: 700}), key: "celebrity#SHARD_*",
 		kind: detect.TooFewShards, severity: detect.Info, state: detect.Pending, peak: 5600, shards: 9, utilization: 0.7},
 	{name: "forty shards of 20 are too many", workloads: keysLike("celebrity#SHARD_%d", 40, workload{units: 20}), key: "celebrity#SHARD_*",
-		says: []string{"Leaves: 400 WCU a shard"},
+		says: []string{"fewer_shards {count:2} leaves 400"},
 		kind: detect.TooManyShards, severity: detect.Info, state: detect.Pending, peak: 800, shards: 2, utilization: 0.02},
 	{name: "one shard has three times the others", workloads: append(keysLike("celebrity#SHARD_%d", 7, workload{units: 300}), workload{key: "celebrity#SHARD_7", units: 900}), key: "celebrity#SHARD_*",
-		says: []string{"Leaves: 375 WCU a shard"}, others: map[detect.Kind]int{detect.HotKeyWrite: 1},
+		says: []string{"even_shards {count:8} leaves 375"}, others: map[detect.Kind]int{detect.HotKeyWrite: 1},
 		holds: func(f *detect.Finding) bool {
 			return f.Sharding.Hottest == "celebrity#SHARD_7" && math.Abs(f.Sharding.Deviation-1.4) < 0.01
 		}, kind: detect.UnevenShards, severity: detect.Warning, state: detect.Firing, peak: 3000, shards: 5, utilization: 0.9},
@@ -368,12 +367,12 @@ func statusValues(units float64, a workload) (all []workload) {
 // fewValueStories are tables with few keys.
 var fewValueStories = []story{
 	{name: "five status values carry 5,000 WCU at most", workloads: statusValues(400, workload{}), withCensus: true, lasts: 60, share: 0.2,
-		says:  []string{"tenant#entity", "Leaves: cannot be proven from the samples: what the new key"},
+		says:  []string{"more_values"},
 		holds: func(f *detect.Finding) bool { return f.Members.Count.Value == 5 }, kind: detect.LowCardinalityKey, severity: detect.Info, state: detect.Pending, peak: 400, shards: 1, utilization: 0.4},
 	{name: "and warn when one of them is warm", workloads: statusValues(900, workload{}), withCensus: true, lasts: 60, share: 0.2, others: map[detect.Kind]int{detect.HotKeyWrite: 5},
 		kind: detect.LowCardinalityKey, severity: detect.Warning, state: detect.Firing, peak: 900, shards: 2, utilization: 0.9},
 	{name: "also in an index", workloads: statusValues(400, workload{index: "by-status"}), withCensus: true, lasts: 60, share: 0.2, index: "by-status",
-		says: []string{"behind the value in the key of the index by-status", "throttles writes to the table itself", "#SHARD_1, or leave items out", "Leaves: 200 WCU on the fullest part"},
+		says: []string{"index_shards {count:2} leaves 200"},
 		kind: detect.LowCardinalityKey, severity: detect.Info, state: detect.Pending, peak: 400, shards: 1, utilization: 0.4},
 	{name: "a constant is a catastrophe", workloads: []workload{{key: "ALL", units: 500}}, withCensus: true, lasts: 60, share: 1,
 		holds: func(f *detect.Finding) bool { return f.Members.Count.Value == 1 }, kind: detect.LowCardinalityKey, severity: detect.Info, state: detect.Pending, peak: 500, shards: 1, utilization: 0.5},
@@ -414,6 +413,6 @@ var policyStories = []story{
 		kind: detect.HotKeyWrite, severity: detect.Info, state: detect.Pending, peak: 5000, over: 2, shards: 8, utilization: 5},
 	{name: "one that is never critical", seconds: demands(5000, 5000), policy: policyWith(func(p *detect.Policy) { p.Severest = detect.Warning }),
 		kind: detect.HotKeyWrite, severity: detect.Warning, state: detect.Firing, peak: 5000, over: 2, shards: 8, utilization: 5},
-	{name: "shards named as the operator wants", seconds: demands(5000, 5000), policy: suffix(shardkey.DotNumber()), says: []string{"“user#42.0” to “user#42.7”"},
+	{name: "shards named as the operator wants", seconds: demands(5000, 5000), policy: suffix(shardkey.DotNumber()), says: []string{"sharded_key {count:8} leaves 625 named user#42.0"},
 		kind: detect.HotKeyWrite, severity: detect.Critical, state: detect.Firing, peak: 5000, over: 2, shards: 8, utilization: 5},
 }

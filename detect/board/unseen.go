@@ -66,10 +66,7 @@ func (b *Board) unseenFindings() (all []detect.Finding) {
 		f.FirstSeen, f.LastSeen = time.Unix(u.first, 0).UTC(), time.Unix(u.last, 0).UTC()
 		f.Through, f.Seconds, f.Peak.At = f.LastSeen, u.seconds, time.Unix(u.at, 0).UTC()
 		f.Peak.WCU.High, f.Peak.RCU.High = detect.Units(u.most.Write), detect.Units(u.most.Read) // of a key without a finding
-		f.Advice = []detect.Step{
-			{Action: detect.ActionPipeline, Effort: detect.EffortCode, Text: "Look whether the samples are right, of every table that the same collectors read: a producer that states a sampling rate that is far too small, or counts that are too large, makes every key heavy."},
-			{Action: detect.ActionPipeline, Effort: detect.EffortSetting, Text: "If they are right, divide the samples over more partitions and collectors: each then has fewer keys to tell apart. Until then CloudWatch Contributor Insights shows the table's most throttled keys."},
-		}
+		f.Advice = []detect.Step{detect.NewStep(detect.FixCheckSamplingRate), detect.NewStep(detect.FixMorePartitions)}
 		all = append(all, f)
 	}
 	return all

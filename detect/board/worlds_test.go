@@ -255,52 +255,41 @@ func hasKind(word string, root *detect.Finding, i *detect.Incident, all []*detec
 	}[word]
 }
 
-// advised is a piece of advice: its action, and words that no other advice of that
-// action has.
-type advised struct{ action, words string }
-
-// fixes are the specialist's words for a first fix in those of the advice. To shard is
-// to divide an item, where that is all there is of the key, and to put a shard or
-// something else beside the time, where the key is one.
-var fixes = map[string][]advised{
-	"shard":          {{detect.ActionShard, "Spread the key over"}, {detect.ActionSplit, "Divide the counter"}, {detect.ActionRename, "or the number of a shard"}},
-	"divide":         {{detect.ActionSplit, "Divide the counter"}},
-	"more shards":    {{detect.ActionShard, "Raise the number of shards"}},
-	"hash":           {{detect.ActionShard, "a hash of an attribute with many values"}},
-	"split for heat": {{detect.ActionWait, "adaptive capacity can split"}},
-	"cache":          {{detect.ActionCache, "Cache the reads"}},
-	"eventual":       {{detect.ActionRead, "read eventually consistent"}},
-	"smaller":        {{detect.ActionVertical, "vertical partitioning"}},
-	"transact":       {{detect.ActionTransaction, "Replace transactions by conditional writes"}},
-	"caller":         {{detect.ActionCaller, "caller “"}, {detect.ActionCaller, "Look at “"}},
-	"key":            {{detect.ActionRename, "Make the key of something that there are many of"}},
-	"warm":           {{detect.ActionPrewarm, "Pre-warm now"}},
-	"pre-warm":       {{detect.ActionPrewarm, "Pre-warm"}},
-	"back":           {{detect.ActionRetry, "” back off exponentially"}},
-	"shuffle":        {{detect.ActionShuffle, "Shuffle the input"}},
-	"capacity":       {{detect.ActionCapacity, "Raise the provisioned capacity"}, {detect.ActionCapacity, "Raise the write capacity of the index"}},
-	"quota":          {{detect.ActionCapacity, "raise the account's quota"}},
-	"maximum":        {{detect.ActionCapacity, "Raise or remove the maximum throughput"}},
+// fixes are the specialist's words for a first fix. To shard is to divide an item, where
+// that is all there is of the key, and to put a shard or something else beside the time,
+// where the key is one.
+var fixes = map[string][]detect.Fix{
+	"shard":          {detect.FixShardedKey, detect.FixShardedIndex, detect.FixDividedCounter, detect.FixTimeKey},
+	"divide":         {detect.FixDividedCounter},
+	"more shards":    {detect.FixMoreShards},
+	"hash":           {detect.FixEvenShards},
+	"split for heat": {detect.FixWaitForSplit},
+	"cache":          {detect.FixCache},
+	"eventual":       {detect.FixEventualRead},
+	"smaller":        {detect.FixChangingItem, detect.FixReadItem, detect.FixWrittenItem},
+	"transact":       {detect.FixConditionalWrite},
+	"caller":         {detect.FixMendCaller, detect.FixStopTest},
+	"key":            {detect.FixMoreValues},
+	"warm":           {detect.FixPrewarmNewTable},
+	"pre-warm":       {detect.FixPrewarmNewTable, detect.FixPrewarm},
+	"back":           {detect.FixCalmRetries},
+	"shuffle":        {detect.FixShuffleInput},
+	"capacity":       {detect.FixProvisionedCapacity, detect.FixIndexCapacity},
+	"quota":          {detect.FixAccountQuota},
+	"maximum":        {detect.FixOwnMaximum},
 }
 
 // isFix reports whether the finding's first fix is the one that the specialist calls so.
 func isFix(root *detect.Finding, word string) bool {
-	first := firstFix(root)
-	at := slices.IndexFunc(root.Advice, func(s detect.Step) bool { return s.Text == first })
-	return at >= 0 && slices.ContainsFunc(fixes[word], func(a advised) bool {
-		return root.Advice[at].Action == a.action && strings.Contains(first, a.words)
-	})
+	return len(root.Advice) > 0 && slices.Contains(fixes[word], root.Advice[0].Fix)
 }
 
-// firstFix returns the text of the first step that changes something; empty without one.
-// The capacity step of a hot key only explains that capacity does not help.
-func firstFix(f *detect.Finding) string {
-	for _, step := range f.Advice {
-		if step.Action != detect.ActionCapacity || f.Kind == detect.TableStarvation {
-			return step.Text
-		}
+// firstStep returns what is read of the first step; empty without one.
+func firstStep(f *detect.Finding) string {
+	if len(f.Advice) == 0 {
+		return ""
 	}
-	return ""
+	return say.Imperative(f, &f.Advice[0]) + ". " + say.StepWhy(f, &f.Advice[0])
 }
 
 // disagreements returns what the verdict says otherwise than the specialist.
@@ -341,7 +330,7 @@ func (w *fieldWorld) disagreements(j *judged) (all []string) {
 		add("the reason is %s", root.Reason)
 	}
 	if e.Fix != "" && !isFix(root, e.Fix) {
-		add("first fix %.60q", firstFix(root))
+		add("first fix %q", firstStep(root))
 	}
 	if e.Share {
 		w.shared(j, root, group, add)
@@ -437,14 +426,12 @@ func TestWorlds(t *testing.T) {
 	}
 }
 
-// checkSteps holds that every fix says what it takes, and what load it leaves or why that
-// cannot be told.
+// checkSteps holds that every step is a fix with an effort.
 func checkSteps(t *testing.T, found []detect.Finding) {
 	t.Helper()
 	for i := range found {
 		for _, s := range found[i].Advice {
-			isRemark := s.Action == detect.ActionCapacity || s.Action == detect.ActionIndex || s.Action == detect.ActionWait
-			if s.Effort == "" && !isRemark || s.Effort != "" && s.After == nil && s.Basis == "" && s.Action != detect.ActionPipeline {
+			if s.Action == "" || s.Effort == "" {
 				t.Errorf("%s has the step %+v", found[i].Kind, s)
 			}
 		}

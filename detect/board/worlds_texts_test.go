@@ -118,8 +118,8 @@ func (j *judged) texts() (all []string) {
 	for i := range j.found {
 		f := &j.found[i]
 		all = append(all, say.Title(f), say.New(f).Why)
-		for _, s := range f.Advice {
-			all = append(all, s.Text, s.Basis)
+		for k := range f.Advice {
+			all = append(all, say.Imperative(f, &f.Advice[k]), say.StepWhy(f, &f.Advice[k]))
 		}
 	}
 	return all
@@ -153,16 +153,16 @@ func TestSecondsOverOfSeveralKeys(t *testing.T) {
 		world, key string
 		says       []string
 	}{
-		{"country-key", "C0", []string{"1. Spread the key over 2 shards", "Do not wait for it: the table has few key values", "share       36.8% of the writes of visits in these seconds", "callers     no caller has more than "}},
-		{"status-key", "tasks", []string{"Leaves: about 800 WCU on\n     average on the fullest part, 80% of the limit", "sharded as OPEN#SHARD_0 to\n     OPEN#SHARD_1"}},
+		{"country-key", "C0", []string{"1. Split the key into 2 key shards", "Do not wait for a split. One may come", "share       36.8% of the writes of visits in these seconds", "callers     no caller has more than "}},
+		{"status-key", "tasks", []string{"1. Build the key from more values", "Leaves: 800 WCU/s on average, 80% of the limit"}},
 		{"status-key", "RUNNING", []string{"No finding: a second has up to 80% of what one partition serves, and a\n  warning is of more than 80%"}},
-		{"country-key", "visits", []string{"2. Meanwhile adaptive capacity can split the items of the values that are", "  over        180 seconds in which any value was", "WCU of the hottest value over 180 seconds", "the hottest value has 36.8% of the load"}},
+		{"country-key", "visits", []string{"2. Do not wait for a split.", "  over        180 seconds in which any value was", "WCU of the hottest value over 180 seconds", "the hottest value has 36.8% of the load"}},
 		{"country-key", "C7", []string{"But there is a finding (low_cardinality_key, critical) about visits as a\n  whole, see --explain visits."}},
 		{"uneven-shards", "total#SHARD_*", []string{"  over        180 seconds in which any shard was", "3,100 WCU at 2026-03-10 09:00:00 UTC, of 10 shards together; the\n              fullest has up to 1,300 WCU in a second, 130% of the 1,000"}},
 		{"uneven-shards", "counters", []string{"uneven_shards total#SHARD_*: 3,100 WCU in 10 shards, of which the fullest\n      has 130% of the limit"}},
 		{"uneven-shards", "total#SHARD_1", []string{"It is one of the 10 shards of “total”, of which there is a finding\n  (uneven_shards, critical), see --explain total."}},
-		{"gsi-hot-read", "OPEN", []string{"1. Query by an index key with more values", "5. Meanwhile adaptive capacity can split this"}},
-		{"gsi-hot-read", "orders/by-status", []string{"Do this first: Query by an index key with more values", "what its values are"}},
+		{"gsi-hot-read", "OPEN", []string{"1. Give the index a key with more values", "5. Do not wait for a split."}},
+		{"gsi-hot-read", "orders/by-status", []string{"Do this first: Give the index a key with more values."}},
 		{"rolling-day", "log#<date>", []string{"  over        180 seconds in which any of the keys was"}},
 	} {
 		rows[c.world] = append(rows[c.world], row{c.key, c.says})
@@ -213,7 +213,7 @@ func TestSampledFiguresAreEstimates(t *testing.T) {
 		from != low || to != high || fewest != 3 || most != 7 {
 		t.Errorf("%d to %d shards are said to fit, with a peak of %d to %d (%v)", fewest, most, from, to, err)
 	}
-	for _, words := range []string{"  1. See whether the table's metric WriteKeyRangeThroughputThrottleEvents", "  2. Spread the key over 3 shards: ceil(", " × 1.5) = 3, of 3 to 7", "is spread over at least ", "sort keys   at least ", "as the samples estimate each second"} {
+	for _, words := range []string{"  1. Check CloudWatch's key-range throttle metrics", "  2. Split the key into 3 key shards. Each key shard takes about ", "is spread over at least ", "sort keys   at least ", "as the samples estimate each second"} {
 		if !strings.Contains(page, words) {
 			t.Errorf("it does not say %q:\n%s", words, page)
 		}
@@ -228,9 +228,9 @@ func TestWhatPeopleAreTold(t *testing.T) {
 		world string
 		says  []string
 	}{
-		{"flush-of-a-hot-key", []string{"The caller “batch” alone makes 100% of the key's load", "these times do not, and have “batch” write each request's own time"}},
-		{"queue", []string{"jobs are in order within a shard only. SQS is the queue that needs no shards.", "it alone fills a partition at about 1,180 write units a second"}},
-		{"rolling-minute-number", []string{"Two causes meet: each minute's load is on one key", "With 100% of the writes on the key of one minute"}},
+		{"flush-of-a-hot-key", []string{"The caller “batch” alone makes 100% of the key's load", "Requests of “batch” carry the times of batches"}},
+		{"queue", []string{"Let the old key drain"}},
+		{"rolling-minute-number", []string{"Two causes meet: each minute's load is on one key"}},
 	} {
 		t.Run(c.world, func(t *testing.T) {
 			t.Parallel()

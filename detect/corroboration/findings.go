@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
-	"github.com/keyheat/keyheat/detect/wording"
 	"github.com/keyheat/keyheat/sample"
 )
 
@@ -68,14 +67,11 @@ func throttledFinding(target detect.Target, r *Reading, k detect.Kind) (f detect
 	}
 	if k == detect.HotPartition {
 		f.Reason, f.Ground = detect.Undetermined, detect.GroundNotSeen
-		f.Advice = []detect.Step{
-			{Action: detect.ActionWait, Effort: detect.EffortNone, Basis: "CloudWatch names no keys", Text: "See whether it ends by itself within some minutes: DynamoDB can split a partition between its keys, if the load lasts. If it returns, or the table is new, pre-warm (raise its warm throughput, which is charged once), or provision more."},
-			{Action: detect.ActionPipeline, Effort: detect.EffortSetting, Text: "Look for callers that are not sampled, and switch on CloudWatch Contributor Insights for throttled keys, which names the keys and costs little: reporter analyze --contributor-insights " + wording.Printable(target.Table) + " reads it."},
-		}
+		f.Advice = []detect.Step{detect.NewStep(detect.FixWaitForPartitionSplit), detect.NewStep(detect.FixContributorInsights)}
 		return f, true
 	}
 	f.Reason, f.Ground = detect.Starved, lack(harmed)
-	f.Advice = []detect.Step{{Action: detect.ActionCapacity, Effort: detect.EffortSetting, Basis: "CloudWatch counts what got through, and not what was asked for", Text: "Raise what the throttle events name: the provisioned capacity or its scaling's maximum, the on-demand maximum that the owner set, or the account's quota in this Region. No other key helps."}}
+	f.Advice = []detect.Step{detect.NewStep(detect.FixNamedCapacity)}
 	return f, true
 }
 
@@ -143,6 +139,6 @@ func coverageFell(target detect.Target, r *Reading) (f detect.Finding, ok bool) 
 		f.Peak = higherPeak(f.Peak, m)
 	}
 	f.Blind = &detect.Blind{Names: []string{}, Before: before, Now: now}
-	f.Advice = []detect.Step{{Action: detect.ActionPipeline, Effort: detect.EffortCode, Text: "Look for what began to send requests without the sampling middleware (a new service, a job, a deployment), or for a sampler that broke or states another rate."}}
+	f.Advice = []detect.Step{detect.NewStep(detect.FixFindUnsampled)}
 	return f, true
 }

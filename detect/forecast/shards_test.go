@@ -7,21 +7,18 @@ import (
 	"github.com/keyheat/keyheat/detect/forecast"
 )
 
-// TestGrowthAsksForMoreShards takes a key that grows by 10 WCU a day: 4,000 now are 4,900
-// in 90 days.
+// TestGrowthAsksForMoreShards takes a key that grows by 10 WCU a day: 4,000 now
+// are 4,900 in 90 days.
 func TestGrowthAsksForMoreShards(t *testing.T) {
 	t.Parallel()
-	f := detect.Finding{Kind: detect.HotKeyWrite, Advice: []detect.Step{{Action: detect.ActionShard}}}
+	f := detect.Finding{Kind: detect.HotKeyWrite, Advice: []detect.Step{detect.NewStep(detect.FixShardedKey)}}
 	f.Peak.WCU.Value = 4000
-	growth := detect.Forecast{Unit: "wcu", Level: 3900, Growth: detect.Figure{Value: 10, Low: 8, High: 12}}
-	if forecast.Apply(&f, &growth, 1.5); f.Forecast == nil || f.Forecast.Shards != 8 || growth.Shards != 0 {
-		t.Errorf("the forecast is %+v, of %+v", f.Forecast, growth)
+	forecast.Apply(&f, &detect.Forecast{Unit: "wcu", Level: 3900, Growth: detect.Figure{Value: 10, Low: 8, High: 12}}, 1.5)
+	if got := f.Advice[0].Arguments.Grown; got != 8 || f.Forecast == nil {
+		t.Errorf("growth asks for %d shards, want 8", got)
 	}
-	f.Advice[0].Action = detect.ActionCaller
-	if forecast.Apply(&f, &growth, 1.5); f.Forecast == nil || f.Forecast.Shards != 0 {
-		t.Errorf("without a step that makes shards it is %+v", f.Forecast)
-	}
-	if forecast.Apply(&f, nil, 1.5); f.Forecast != nil {
-		t.Errorf("without growth it is %+v", f.Forecast)
+	f.Advice[0].Arguments.Grown = 0
+	if forecast.Apply(&f, nil, 1.5); f.Advice[0].Arguments.Grown != 0 || f.Forecast != nil {
+		t.Errorf("without a forecast the step is %+v", f.Advice[0])
 	}
 }

@@ -1,14 +1,11 @@
 package keydesign
 
 import (
-	"fmt"
 	"slices"
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
-	"github.com/keyheat/keyheat/detect/wording"
 	"github.com/keyheat/keyheat/sample"
-	"github.com/keyheat/keyheat/shardkey"
 )
 
 // FewValues returns the finding about a table or index that the number of its key values
@@ -44,7 +41,7 @@ func FewValues(v *detect.View, t detect.Target, p detect.Policy) (detect.Finding
 		f.OverSeconds = new(int)
 	}
 	f.Shards = max(detect.Shards(detect.Milli(h.WCU), detect.PartitionWrite, p.Headroom), detect.Shards(detect.Milli(h.RCU), detect.PartitionRead, p.Headroom))
-	f.Advice = adviseMoreValues(v, t.Index, max(2, f.Shards), p)
+	f.Advice = []detect.Step{stepForMoreValues(v, t.Index, max(2, f.Shards))}
 	f.FirstSeen, f.LastSeen, f.Through, f.Seconds = v.From, seen, seen, int64(v.To.Sub(v.From).Seconds())
 	return f, true
 }
@@ -73,36 +70,21 @@ func isBoundNow(v *detect.View) bool {
 		!isTime(v.Template.Pattern)
 }
 
-// adviseMoreValues returns the steps that give a key more values. shards is the number of
+// stepForMoreValues returns the step that gives a key more values. shards is the number of
 // key shards for each value of an index.
-func adviseMoreValues(v *detect.View, index string, shards int, p detect.Policy) []detect.Step {
-	owner := "table"
-	if index != "" {
-		owner = "index"
+func stepForMoreValues(v *detect.View, index string, shards int) detect.Step {
+	if index == "" {
+		return detect.NewStep(detect.FixMoreValues)
 	}
-	capacity := detect.Step{Action: detect.ActionCapacity, Guide: "capacity", Text: fmt.Sprintf("Raising the %s's capacity will not help by itself: the number of key values bounds it, at %s write and %s read units a second each while each is in one partition.", owner, wording.Amount(detect.PartitionWrite), wording.Amount(detect.PartitionRead))}
-	if index != "" {
-		kind, load := detect.HotGSIKey, v.Hottest.WCU
-		if v.Hottest.RCU/detect.Units(detect.PartitionRead) > load/detect.Units(detect.PartitionWrite) {
-			kind, load = detect.HotKeyRead, v.Hottest.RCU
-		}
-		each := load / float64(shards)
-		because := "while one of its values gets more writes than its partition takes, DynamoDB throttles writes to the table itself"
-		most, basis := each, fmt.Sprintf("the hottest value's highest second, divided evenly over %d shards", shards)
-		if kind == detect.HotKeyRead { // a query that does not know the shard asks each of them
-			because = "what its values are queried for beyond what their partitions serve is throttled"
-			most, basis = load, basis+"; the more of it, the more queries have to ask all of them"
-		}
-		named := shardNames(v.Hottest.Key, shards, p)
-		return []detect.Step{{Action: detect.ActionIndex, Effort: detect.EffortItems, After: detect.NewAfter(kind, each, most), Basis: basis, Guide: "few-values", Text: fmt.Sprintf("Put a shard's number behind the value in the key of the index %s, such as %s, or leave items out of the index that no query wants: %s.", wording.Printable(index), named, because)}, capacity}
+	step := detect.NewStep(detect.FixIndexShards)
+	step.Arguments.Count = shards
+	each := v.Hottest.WCU / float64(shards)
+	step.After = detect.NewAfter(detect.HotGSIKey, each, each)
+	if v.Hottest.RCU/detect.Units(detect.PartitionRead) > v.Hottest.WCU/detect.Units(detect.PartitionWrite) {
+		// A query that does not know the shard asks each of them.
+		step.After = detect.NewAfter(detect.HotKeyRead, v.Hottest.RCU/float64(shards), v.Hottest.RCU)
 	}
-	number := ""
-	if v.Hottest.KeyType == sample.TypeNumber {
-		number = "The key is a number, and such a key is text: it needs a new attribute of type S as partition key, and so a new table. "
-	}
-	return []detect.Step{{Action: detect.ActionRename, Effort: detect.EffortKeys, Basis: "what the new key would be made of is not known", Guide: "few-values", Text: "Make the key of something that there are many of, with the present value behind it, such as tenant#entity, customer#product#country or device#date, as the queries allow; " +
-		fmt.Sprintf("where the value is a state of the item, such as a status, make the item's own id the key and the value an attribute, with a sparse index of the values that are queried, sharded as %s. ", shardNames(v.Hottest.Key, shards, p)) +
-		number + "Ask `reporter analyze --candidate` how a key would do."}, capacity}
+	return step
 }
 
 // AddSplits adds to the advice on few values that DynamoDB may split the items of the hot
@@ -129,8 +111,8 @@ func AddSplits(f *detect.Finding, values []*detect.Finding, v *detect.View) {
 	if waits == nil || len(f.Advice) == 0 {
 		return
 	}
-	step := detect.Step{Action: detect.ActionWait, Effort: detect.EffortNone, After: fullestPart(waits.After, highest.Kind, v, split), Basis: waits.Basis, Guide: waits.Guide, Text: fmt.Sprintf(
-		"Meanwhile adaptive capacity can split the items of the values that are hot, after some minutes and under the conditions that the finding about %s states. That makes no more values: do not wait for it.", wording.Quote(highest.Key))}
+	step := detect.NewStep(detect.FixSplitMeanwhile)
+	step.After = fullestPart(waits.After, highest.Kind, v, split)
 	f.Advice = slices.Insert(f.Advice, 1, step)
 }
 
@@ -147,27 +129,4 @@ func fullestPart(parts *detect.After, k detect.Kind, v *detect.View, split map[s
 		}
 	}
 	return detect.NewAfter(k, max(parts.Low, most), max(parts.High, most))
-}
-
-// shardNames writes the first and the last name of a value's key shards, in the policy's
-// form or in the default form of the advice. It writes the value alone if the form cannot
-// name them.
-func shardNames(value string, shards int, p detect.Policy) string {
-	form := shardkey.HashShardUnderscore()
-	if p.Suffix != nil {
-		form = *p.Suffix
-	}
-	s, err := shardkey.New(shards, form)
-	if err != nil {
-		return wording.Printable(value)
-	}
-	first, err := s.Name(value, 0)
-	if err != nil {
-		return wording.Printable(value)
-	}
-	last, err := s.Name(value, shards-1)
-	if err != nil {
-		return wording.Printable(value)
-	}
-	return wording.Printable(first) + " to " + wording.Printable(last)
 }

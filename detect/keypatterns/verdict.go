@@ -1,14 +1,11 @@
 package keypatterns
 
 import (
-	"fmt"
 	"math"
 	"slices"
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/sampling"
-	"github.com/keyheat/keyheat/detect/whatif"
-	"github.com/keyheat/keyheat/detect/wording"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/shardkey"
 	"github.com/keyheat/keyheat/sketch"
@@ -167,19 +164,14 @@ func adviseSharding(f *detect.Finding, v verdict) {
 	if at < 0 {
 		return
 	}
-	step := f.Advice[at]
-	step.Names, step.After, step.Basis = nil, v.after, "the load of all shards together, divided evenly over those that are needed"
-	if f.Index == "" {
-		step.Effort = detect.EffortCode // as for the whole key: its old names stay names of shards
+	step := detect.NewStep(detect.FixMoreShards)
+	step.Arguments.Count, step.After = v.Needed, v.after
+	if v.Needed <= v.Shards {
+		step = detect.NewStep(detect.FixEvenShards)
+		step.Arguments.Count, step.After = v.Shards, v.even
 	}
-	differ, condition := "", ""
-	if v.Deviation > detect.UnevenShare {
-		differ, condition = fmt.Sprintf(", which differ by up to %.0f%% from their mean", 100*v.Deviation), ", if they are even"
-	}
-	step.Text = fmt.Sprintf("The key is one of %d shards of %s%s: judged as one key it needs %d%s. Change the number of shards, not this shard's own.", v.Shards, wording.Quote(v.Base), differ, v.Needed, condition)
-	if v.Needed <= v.Shards && differ != "" {
-		step.After, step.Basis = v.even, "the load of all shards together, divided evenly over those that there are"
-		step.Text = fmt.Sprintf("The key is one of %d shards of %s%s. Their number suffices, for %d carry the peak of all if they are even: keep it, and make them even.", v.Shards, wording.Quote(v.Base), differ, v.Needed)
+	if f.Index != "" {
+		step.Effort = f.Advice[at].Effort
 	}
 	rest := f.Advice[at+1:]
 	if to := slices.IndexFunc(rest, func(s detect.Step) bool { return s.Action == detect.ActionMigrate }); to >= 0 {
@@ -196,20 +188,14 @@ func nearerToLimit(write, read groupPeak) (detect.Kind, groupPeak) {
 	return detect.HotKeyWrite, write
 }
 
-// shardsFor returns the number of shards that carry a peak, with the arithmetic.
-func shardsFor(peak sample.Milli, k detect.Kind, p detect.Policy) (int, string) {
-	n := detect.Shards(peak, detect.Limit(k), p.Headroom)
-	return n, fmt.Sprintf("ceil(%s / %s × %g) = %d", wording.Amount(peak), wording.Amount(detect.Limit(k)), p.Headroom, n)
-}
-
 // judge returns the sharding of a key and the findings about it. Too few shards follow
 // from the proven recent peak, too many from the highest peak ever seen: nobody removes
 // shards for a quiet night.
 func (g *period) judge(id groupID, shards int, mostWrite, mostRead groupPeak, p detect.Policy) (verdict, []detect.Finding) {
 	kind, peak := nearerToLimit(g.write, g.read)
-	needed, sum := shardsFor(peak.Value, kind, p)
+	needed := detect.Shards(peak.Value, detect.Limit(kind), p.Headroom)
 	mostKind, most := nearerToLimit(mostWrite, mostRead)
-	ever, everSum := shardsFor(most.Value, mostKind, p)
+	ever := detect.Shards(most.Value, detect.Limit(mostKind), p.Headroom)
 	deviation, hottest, certain := g.deviation(shards)
 	base := id.base + id.tail
 	if id.form.Alone {
@@ -222,25 +208,19 @@ func (g *period) judge(id groupID, shards int, mostWrite, mostRead groupPeak, p 
 	}
 
 	var all []detect.Finding
-	add := func(k detect.Kind, severity detect.Severity, step detect.Step) {
+	add := func(k detect.Kind, severity detect.Severity, fix detect.Fix, count int, after *detect.After) {
+		step := detect.NewStep(fix)
+		step.Arguments.Count, step.After = count, after
 		f := g.finding(id, k, peak.at)
 		f.Severity, f.Shards, f.Sharding = p.Cap(severity), needed, s
 		f.Reason, f.Advice = detect.Undetermined, []detect.Step{step}
 		all = append(all, f)
 	}
-	beyond := ""
-	if more := wording.BeyondQuota(detect.Units(peak.Value), kind); more != "" {
-		beyond = fmt.Sprintf(". All shards together take %s a second%s", wording.PerSecond(peak.Value, kind), more)
-	}
 	switch {
 	case detect.Shards(peak.proven, detect.Limit(kind), p.Headroom) > shards:
-		add(detect.TooFewShards, loadSeverity(peak.proven/sample.Milli(shards), kind, p),
-			detect.Step{Action: detect.ActionShard, Effort: detect.EffortCode, Guide: "shards", Basis: "the peak of all shards, divided evenly",
-				After: evenly(kind, peak.Value, needed), Text: fmt.Sprintf("Raise the number of shards from %d to %d: %s. Write to the new number, and read old and new shards together: all old names stay names of shards. %s%s.",
-					shards, needed, sum, wording.ReadingAll(needed), beyond)})
+		add(detect.TooFewShards, loadSeverity(peak.proven/sample.Milli(shards), kind, p), detect.FixMoreShards, needed, evenly(kind, peak.Value, needed))
 	case shards > detect.TooManyFactor*ever:
-		add(detect.TooManyShards, detect.Info,
-			detect.Step{Action: detect.ActionShard, Effort: detect.EffortKeys, After: evenly(mostKind, most.Value, ever), Basis: "the highest peak of all shards, divided evenly", Guide: "shards", Text: fmt.Sprintf("%d shards carry the highest peak seen: %s. Fewer shards make reads of the whole key cheaper, at least %g RCU a query; leave room for growth.", ever, everSum, detect.QueryMinimum)})
+		add(detect.TooManyShards, detect.Info, detect.FixFewerShards, ever, evenly(mostKind, most.Value, ever))
 	}
 	if certain {
 		highest := sample.Milli(float64(peak.proven) * g.shareOf(hottest))
@@ -248,20 +228,9 @@ func (g *period) judge(id groupID, shards int, mostWrite, mostRead groupPeak, p 
 		if detect.Rank(loadSeverity(highest, kind, p)) > detect.Rank(detect.Info) {
 			severity = detect.Warning
 		}
-		add(detect.UnevenShards, severity,
-			detect.Step{Action: detect.ActionShard, Effort: detect.EffortCode, After: evenly(kind, peak.Value, shards), Basis: "the peak of all shards, divided evenly", Guide: "shards", Text: "Check how the suffix is chosen: a hash of an attribute with few values, or a random number that some writers do not draw, leaves shards uneven. Choose it at random, or by a hash of an attribute with many values; only items that are looked up by a calculated suffix have to be moved for that." + crowdedText(kind, peak.Value, shards)})
+		add(detect.UnevenShards, severity, detect.FixEvenShards, shards, evenly(kind, peak.Value, shards))
 	}
 	return verdict{s, evenly(kind, peak.Value, needed), evenly(kind, peak.Value, shards)}, all
-}
-
-// crowdedText warns how many even shards fill a partition that they share. It is empty if
-// all of them fill none, and otherwise begins with a space.
-func crowdedText(k detect.Kind, load sample.Milli, shards int) string {
-	few := whatif.Filling(k, load, shards)
-	if few < 2 {
-		return ""
-	}
-	return fmt.Sprintf(" %s: a partition that %d even ones share is full until DynamoDB splits it.", wording.NotPartitions(shards), few)
 }
 
 // loadSeverity returns the severity of a load on one key.

@@ -169,10 +169,10 @@ func laterTime(a, b time.Time) time.Time {
 }
 
 // newFinding returns a finding about Keyheat itself.
-func newFinding(k detect.Kind, severity detect.Severity, b detect.Blind, advice ...detect.Step) detect.Finding {
+func newFinding(k detect.Kind, severity detect.Severity, b detect.Blind, fix detect.Fix) detect.Finding {
 	f := detect.NewFinding(k, detect.Target{}, sample.Key{})
 	b.Names = append([]string{}, b.Names...)
-	f.Severity, f.State, f.Reason, f.Blind, f.Advice, f.Share = severity, detect.Firing, detect.Undetermined, &b, advice, 0
+	f.Severity, f.State, f.Reason, f.Blind, f.Advice = severity, detect.Firing, detect.Undetermined, &b, []detect.Step{detect.NewStep(fix)}
 	f.Shards = 1 // the report's least number
 	return f
 }

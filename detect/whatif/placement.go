@@ -4,9 +4,6 @@ import (
 	"math"
 	"math/rand/v2"
 	"sort"
-
-	"github.com/keyheat/keyheat/detect"
-	"github.com/keyheat/keyheat/sample"
 )
 
 // placementTrials is the number of draws of a placement. With 20,000 draws a chance near
@@ -75,16 +72,6 @@ func throw(shards, partitions, trials int, random *rand.Rand) []int {
 	}
 	sort.Ints(fullest)
 	return fullest
-}
-
-// Filling returns the least number of a key's even shards that fill a partition together:
-// their load reaches the kind's limit. It returns 0 if all shards together stay below it.
-func Filling(k detect.Kind, load sample.Milli, shards int) int {
-	limit := detect.Limit(k)
-	if load < limit {
-		return 0
-	}
-	return int((limit*sample.Milli(shards) + load - 1) / load)
 }
 
 // Chance returns the probability that k shards or more share a partition.

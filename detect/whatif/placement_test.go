@@ -4,9 +4,7 @@ import (
 	"math"
 	"testing"
 
-	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/whatif"
-	"github.com/keyheat/keyheat/sample"
 )
 
 const placementSeed = 20_261_121
@@ -122,32 +120,6 @@ func TestPlacementOfTheSources(t *testing.T) {
 	for partitions, want := range map[int]float64{8: 0.49, 16: 0.17, 32: 0.05} {
 		if got := whatif.Place(8, partitions, 1, 1).Chance(3); math.Abs(got-want) > 0.015 {
 			t.Errorf("over %d partitions: %.3f, want %v", partitions, got, want)
-		}
-	}
-}
-
-// TestFilling: shards that have exactly what a partition serves fill it, and a thousandth of a
-// unit less does not. The load of each need not be a whole number of those.
-func TestFilling(t *testing.T) {
-	t.Parallel()
-	for _, c := range []struct {
-		kind   detect.Kind
-		load   sample.Milli
-		shards int
-		want   int
-	}{
-		{detect.HotKeyWrite, 1_500_000, 3, 2},
-		{detect.HotKeyWrite, 1_499_999, 3, 3},
-		{detect.HotKeyWrite, 10_000_000, 30, 3},
-		{detect.HotKeyWrite, 1_000_000, 7, 7},
-		{detect.HotKeyWrite, 999_999, 7, 0},
-		{detect.HotKeyWrite, 3_000_000, 3, 1},
-		{detect.HotKeyWrite, 0, 3, 0},
-		{detect.HotKeyRead, 4_500_000, 3, 2},
-		{detect.HotKeyRead, 1_500_000, 3, 0},
-	} {
-		if got := whatif.Filling(c.kind, c.load, c.shards); got != c.want {
-			t.Errorf("%s of %d thousandths over %d shards: %d fill a partition, want %d", c.kind, c.load, c.shards, got, c.want)
 		}
 	}
 }

@@ -58,9 +58,9 @@ type Answer struct {
 	// divide items, so no number of them helps a hot item.
 	Reason detect.Diagnosis `json:"reason"`
 	Item   float64          `json:"item"`
-	// Instead is the action of the finding's first step in place of shards, because it
-	// suffices; empty if its advice includes shards.
-	Instead string `json:"instead"`
+	// Instead is the finding's first fix in place of shards, because it suffices; empty if
+	// its advice includes shards.
+	Instead detect.Fix `json:"instead"`
 	// AllAsked reports that the load is queries. Shards do not divide it if each query
 	// asks all shards, and each shard costs as much as the key does now.
 	AllAsked bool `json:"all_asked"`
@@ -120,7 +120,7 @@ func (w *Answer) Agree(f *detect.Finding) {
 		return s.Action == detect.ActionShard && s.After != nil && s.After.HighUtilization*w.Factor > 1 && s.After.Low < s.After.High
 	})
 	if w.Instead = ""; len(f.Advice) > 0 && !slices.ContainsFunc(f.Advice, makesShards) {
-		w.Instead = f.Advice[0].Action
+		w.Instead = f.Advice[0].Fix
 	}
 	switch {
 	case f.Reason == detect.HotItem && (f.Evidence == nil || f.Evidence.Split == nil || f.Evidence.Split.Item == 0):

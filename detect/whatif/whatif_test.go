@@ -72,19 +72,19 @@ func TestNamesTheCheaperFix(t *testing.T) {
 	t.Parallel()
 	target, key := detect.Target{Table: "orders"}, sample.KeyString("user#42")
 	seconds := []whatif.Second{{At: 1_763_596_800, Low: sketch.Load{Write: 1_200_000}, Requests: 600}}
-	for actions, want := range map[[2]string]string{
-		{detect.ActionTransaction, detect.ActionCapacity}: detect.ActionTransaction, {detect.ActionTransaction, detect.ActionShard}: "",
-		{detect.ActionWait, detect.ActionSplit}: "", {}: "",
+	for fixes, want := range map[[2]detect.Fix]detect.Fix{
+		{detect.FixConditionalWrite, detect.FixBackOff}: detect.FixConditionalWrite, {detect.FixConditionalWrite, detect.FixShardedKey}: "",
+		{detect.FixWaitForSplit, detect.FixDividedCounter}: "", {}: "",
 	} {
 		f := detect.NewFinding(detect.HotKeyWrite, target, key)
-		for _, a := range actions {
-			if a != "" {
-				f.Advice = append(f.Advice, detect.Step{Action: a})
+		for _, fix := range fixes {
+			if fix != "" {
+				f.Advice = append(f.Advice, detect.NewStep(fix))
 			}
 		}
 		w := whatif.Ask(whatif.Question{Key: "user#42", Shards: 2, Factor: 1}, target, seconds, detect.DefaultPolicy())
 		if w.Agree(&f); w.Instead != want {
-			t.Errorf("of %q it advises %q, want %q", actions, w.Instead, want)
+			t.Errorf("of %q it advises %q, want %q", fixes, w.Instead, want)
 		}
 	}
 }

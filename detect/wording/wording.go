@@ -55,66 +55,6 @@ func Figure(f detect.Figure) string {
 	return fmt.Sprintf("%s (%s to %s)", About(f.Value), AtLeast(f.Low), AtMost(f.High))
 }
 
-// efforts say of each effort what it takes.
-var efforts = map[detect.Effort]string{
-	detect.EffortNone:      "no change of the table or its keys",
-	detect.EffortSetting:   "a setting of the table, of clients or of a job",
-	detect.EffortCode:      "a change of the callers' code",
-	detect.EffortComponent: "a new component",
-	detect.EffortItems:     "items made anew",
-	detect.EffortKeys:      "new keys, and a migration",
-}
-
-// Takes says what a step takes; empty of a remark.
-func Takes(s *detect.Step) string {
-	if s.Effort == detect.EffortItems {
-		switch s.Action {
-		case detect.ActionProject:
-			return "an index made anew"
-		case detect.ActionIndex:
-			return "items and an index made anew"
-		}
-	}
-	return efforts[s.Effort]
-}
-
-// Leaves says what load a step leaves, or that it cannot be proven; empty of a remark, and
-// of what is done to Keyheat itself.
-func Leaves(s *detect.Step) string {
-	switch {
-	case s.Effort == "" || s.Action == detect.ActionPipeline:
-		return ""
-	case s.After != nil:
-		return after(s)
-	case s.Basis != "":
-		return "cannot be proven from the samples: " + s.Basis
-	}
-	return "cannot be proven from the samples"
-}
-
-// after writes the load that a step leaves: 550 WCU on the fullest part, 55% of the limit.
-// Of shards and parts that are even, and of keys that are no more written in turn, it says what each
-// has: how they lie on partitions is another matter.
-func after(s *detect.Step) string {
-	a, of, beside, about := s.After, "on the fullest part", "", ""
-	switch s.Action {
-	case detect.ActionShard, detect.ActionMigrate:
-		of = "a shard"
-	case detect.ActionRename, detect.ActionSplit, detect.ActionCopies:
-		of = "a part"
-	case detect.ActionWait:
-		about, of = "about ", "on average on the fullest part" // a split divides the load of minutes
-	case detect.ActionShuffle:
-		about, of, beside = "about ", "a second on average on the key with the most", "; what a partition has depends on how many keys share it"
-	}
-	unit := strings.ToUpper(a.Unit)
-	low, high := About(a.Low), About(a.High)
-	if low == high {
-		return fmt.Sprintf("%s%s %s %s, %s of the limit%s", about, high, unit, of, Percent(a.HighUtilization), beside)
-	}
-	return fmt.Sprintf("%s%s to %s %s %s, %s to %s of the limit%s", about, low, high, unit, of, Percent(a.LowUtilization), Percent(a.HighUtilization), beside)
-}
-
 // Seconds writes a number of seconds.
 func Seconds(n int) string {
 	if n == 1 {
@@ -243,25 +183,4 @@ func toDigits(v, digits float64) float64 {
 	}
 	scale := math.Pow(10, digits-1-math.Floor(math.Log10(math.Abs(v))))
 	return math.Round(v*scale) / scale
-}
-
-// ReadingAll returns what reading a whole key costs that has so many shards.
-func ReadingAll(shards int) string {
-	return fmt.Sprintf("Reading the whole key then takes %d queries of at least %g RCU each", shards, detect.QueryMinimum)
-}
-
-// NotPartitions returns the caution that shards may share a partition, as a sentence's first
-// part: 3 names are not 3 partitions.
-func NotPartitions(shards int) string {
-	return fmt.Sprintf("%d names are not %d partitions", shards, shards)
-}
-
-// BeyondQuota returns the words for more units a second than a table's default quota;
-// empty where they are not more.
-func BeyondQuota(units float64, k detect.Kind) string {
-	quota := float64(detect.Side(k, detect.TableQuotaWrite, detect.TableQuotaRead))
-	if units <= quota {
-		return ""
-	}
-	return fmt.Sprintf(", more than the default quota of a table, %s, which AWS raises on request", About(quota))
 }

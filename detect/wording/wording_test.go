@@ -25,23 +25,6 @@ func TestKeysAreOnlyRead(t *testing.T) {
 	}
 }
 
-// TestLeaves: equal shards are not parts of a partition, of which one is the fullest.
-func TestLeaves(t *testing.T) {
-	t.Parallel()
-	for want, s := range map[string]detect.Step{
-		"550 WCU a shard, 55% of the limit":               {Action: detect.ActionShard, Effort: detect.EffortKeys, After: detect.NewAfter(detect.HotKeyWrite, 550, 550)},
-		"550 WCU a part, 55% of the limit":                {Action: detect.ActionRename, Effort: detect.EffortCode, After: detect.NewAfter(detect.HotKeyWrite, 550, 550)},
-		"500 to 700 WCU a shard, 50% to 70% of the limit": {Action: detect.ActionShard, Effort: detect.EffortKeys, After: detect.NewAfter(detect.HotKeyWrite, 500, 700)},
-		"about 7.2 WCU a second on average on the key with the most, 0.7% of the limit; what a partition has depends on how many keys share it": {Action: detect.ActionShuffle, Effort: detect.EffortSetting, After: detect.NewAfter(detect.HotKeyWrite, 7.2, 7.2)},
-		"about 550 WCU on average on the fullest part, 55% of the limit":                                                                        {Action: detect.ActionWait, Effort: detect.EffortNone, After: detect.NewAfter(detect.HotKeyWrite, 550, 550)},
-		"cannot be proven from the samples: that is not known":                                                                                  {Action: detect.ActionShard, Effort: detect.EffortKeys, Basis: "that is not known"},
-	} {
-		if got := wording.Leaves(&s); got != want {
-			t.Errorf("it leaves %q, want %q", got, want)
-		}
-	}
-}
-
 // TestShares: shares are written with their bounds. One of which these say nothing is left
 // out, and all are then said to be small, where they are.
 func TestShares(t *testing.T) {
@@ -75,19 +58,6 @@ func TestPartsAreAllOrNothingOnlyWhereTheyAre(t *testing.T) {
 		if got := wording.Part(share); got != want {
 			t.Errorf("%v is written as %q, want %q", share, got, want)
 		}
-	}
-}
-
-// TestWhatAStepMakesAnew: only what is about an index makes one anew.
-func TestWhatAStepMakesAnew(t *testing.T) {
-	t.Parallel()
-	for action, want := range map[string]string{detect.ActionObject: "items made anew", detect.ActionProject: "an index made anew", detect.ActionIndex: "items and an index made anew"} {
-		if got := wording.Takes(&detect.Step{Action: action, Effort: detect.EffortItems}); got != want {
-			t.Errorf("%s takes %q, want %q", action, got, want)
-		}
-	}
-	if got := wording.Takes(&detect.Step{Action: detect.ActionIndex}); got != "" {
-		t.Errorf("a remark takes %q", got)
 	}
 }
 

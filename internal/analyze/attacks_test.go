@@ -17,6 +17,7 @@ import (
 	"github.com/keyheat/keyheat/detect/recipe"
 	"github.com/keyheat/keyheat/internal/analyze"
 	"github.com/keyheat/keyheat/internal/report"
+	"github.com/keyheat/keyheat/internal/say"
 )
 
 // attacks are keys that do something where a program shows them without care.
@@ -83,8 +84,8 @@ func TestAttacksOnOutputs(t *testing.T) {
 			}
 			f := &found.Findings[0]
 			sentences := []string{f.Title, f.Summary}
-			for _, step := range f.Advice {
-				sentences = append(sentences, step.Text)
+			for k := range f.Advice {
+				sentences = append(sentences, say.StepWhy(f, &f.Advice[k]))
 			}
 			for _, sentence := range sentences {
 				if inert(sentence) != "" {

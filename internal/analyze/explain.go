@@ -245,13 +245,13 @@ func shortSteps(p *page, f *detect.Finding) {
 	n := 0
 	for i := range f.Advice {
 		s := &f.Advice[i]
-		if s.Effort == "" || s.Action == detect.ActionMigrate {
+		if s.Action == detect.ActionMigrate {
 			continue
 		}
 		n++
-		text := fmt.Sprintf("%s (%s)", say.Imperative(f, s), wording.Takes(s))
+		text := fmt.Sprintf("%s (%s)", say.Imperative(f, s), say.Takes(s))
 		if s.After != nil {
-			text += ": leaves " + wording.Leaves(s)
+			text += ": leaves " + say.Leaves(s)
 		}
 		p.paragraph(5, fmt.Sprintf("  %d. ", n), text+".")
 	}
@@ -260,7 +260,7 @@ func shortSteps(p *page, f *detect.Finding) {
 	}
 }
 
-// steps writes what to do in full, after the step of the finding that explains this one.
+// steps writes each step with its facts, after the step of the finding that explains this one.
 func (e *explanation) steps(p *page, f, root *detect.Finding) {
 	heading, steps := "What to do, in order", f.Advice
 	if root != nil {
@@ -268,23 +268,26 @@ func (e *explanation) steps(p *page, f, root *detect.Finding) {
 		p.paragraph(2, "  ", fmt.Sprintf("%s of %s explains it. %s", root.Kind, subject(root), say.New(root).Why))
 		if root.Kind != detect.MovingHotSpot { // the key's own advice is already the hot spot's
 			first := &root.Advice[0]
-			p.paragraph(2, "  ", "Do this first: "+first.Text)
+			p.paragraph(2, "  ", "Do this first: "+say.Imperative(root, first)+". "+say.StepWhy(root, first))
 			heading = "What can be done for this key alone"
 			if f.Key == "" {
 				heading = "What can be done for the table or index itself"
 			}
 			steps = slices.DeleteFunc(slices.Clone(steps), func(s detect.Step) bool {
-				return s.Text == first.Text || s.Action == detect.ActionRename && first.Action == detect.ActionRename
+				return s.Fix == first.Fix || s.Action == detect.ActionRename && first.Action == detect.ActionRename
 			})
 		}
 	}
 	p.heading(heading)
 	for i := range steps {
-		if s := &steps[i]; s.Action == detect.ActionMigrate && i > 0 && wording.Takes(s) == wording.Takes(&steps[i-1]) && wording.Leaves(s) == wording.Leaves(&steps[i-1]) {
-			p.paragraph(5, fmt.Sprintf("  %d. ", i+1), s.Text) // the way to the step before it, which says what it takes and leaves
-			continue
+		s := &steps[i]
+		p.paragraph(5, fmt.Sprintf("  %d. ", i+1), say.Imperative(f, s)+". "+say.StepWhy(f, s))
+		if s.Action == detect.ActionMigrate {
+			continue // its effort and load are the shards' own
 		}
-		step(p, i+1, &steps[i])
+		for _, l := range say.StepFacts(f, s) {
+			p.paragraph(13, fmt.Sprintf("     %-8s", l.Label()), l.Text)
+		}
 	}
 	if sections := guides(steps); sections != "" {
 		p.paragraph(2, "  ", "More in docs/KEY_DESIGN.md: "+sections+".")
@@ -396,22 +399,6 @@ func guides(steps []detect.Step) string {
 		}
 	}
 	return strings.Join(all, ", ")
-}
-
-// step writes one piece of advice, with what it takes and what it leaves.
-func step(p *page, n int, s *detect.Step) {
-	p.paragraph(5, fmt.Sprintf("  %d. ", n), s.Text)
-	if s.Effort == "" {
-		return
-	}
-	text := "Takes: " + wording.Takes(s) + "."
-	if leaves := wording.Leaves(s); leaves != "" {
-		text += " Leaves: " + leaves + "."
-	}
-	if s.Capacity != "" {
-		text += " Capacity: " + s.Capacity
-	}
-	p.paragraph(5, "     ", text)
 }
 
 // measure is the unit in which a finding is nearer to a limit, and its figures.

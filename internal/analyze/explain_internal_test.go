@@ -124,7 +124,7 @@ func TestCellsThatSayNothing(t *testing.T) {
 		for _, a := range actions {
 			all = append(all, detect.Step{Action: a, Effort: detect.EffortKeys})
 		}
-		return append(all, detect.Step{Action: detect.ActionIndex}) // a remark
+		return all
 	}
 	whole := &detect.Finding{Kind: detect.HotPartition, Utilization: 1, Shards: 1, Advice: steps(detect.ActionWait)}
 	item := &detect.Finding{Kind: detect.HotKeyRead, Reason: detect.HotItem, Utilization: 1.2, Shards: 2, Advice: steps(detect.ActionCache, detect.ActionCopies)}

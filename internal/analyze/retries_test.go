@@ -35,7 +35,7 @@ func TestAStormIsExplained(t *testing.T) {
 	out := explained(t, storm(), "tenant#1")
 	text := strings.Join(strings.Fields(out), " ")
 	for _, want := range []string{
-		"(retry_storm)", "1. Let “lambda/reindex” back off exponentially",
+		"(retry_storm)", "1. Retry with backoff, jitter and a limit. “lambda/reindex” sends each request 4.0 times on average.",
 		"“lambda/reindex” makes 76% of all attempts on “tenant#1”: it sends each request 4.0 times.",
 		"retries in 60 seconds callers waited 600 s",
 		"126,000 for at least 54,000 requests in 60 seconds, 2.3 each", "lambda/reindex with 76.2% of the attempts, 4.0 a request, waited 600 s, 0 failed",
@@ -116,7 +116,7 @@ func TestWhatIsNotOneFigureIsNotSaidAsOne(t *testing.T) {
 		says               []string
 	}{
 		{"requests that fail", failing, "a", []string{"failed 50% of the requests in the last 60 seconds failed for good, after all their attempts"}},
-		{"reads and writes", both, "a", []string{"180 seconds in which reads and writes are above what a partition serves only if both count together", "share 68.4% of the writes of orders", "if neither shows it, there is nothing to do"}},
+		{"reads and writes", both, "a", []string{"180 seconds in which reads and writes are above what a partition serves only if both count together", "share 68.4% of the writes of orders", "if neither metric counts throttles, do nothing."}},
 		{"reads and writes of a table", both, "orders", []string{"of reads and writes together: a write unit counts as three read units", "What is worth knowing, and what to do first"}},
 		{"a sampled key without a finding", sampled, "a", []string{"mean 100 (", "of which there are samples of orders"}},
 		{"a sampled table", sampled, "orders", []string{"writes about 12,000 WCU in all, about 100 a second", "reads 0 RCU in all"}},

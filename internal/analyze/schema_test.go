@@ -5,6 +5,7 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"maps"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -127,10 +128,13 @@ func TestTheSchemaHasEveryFieldAndWord(t *testing.T) {
 		"severity":         {finding.Properties["severity"].Enum, texts([]detect.Severity{detect.Critical, detect.Warning, detect.Info})},
 		"state":            {finding.Properties["state"].Enum, texts([]detect.State{detect.Pending, detect.Firing, detect.Resolved})},
 		"step":             {finding.Properties["advice"].Items.Required, fields(reflect.TypeFor[detect.Step]())},
+		"fixes":            {s.Defs["fix"].Enum, constants(t, "Fix", "")},
+		"arguments":        {slices.Collect(maps.Keys(finding.Properties["advice"].Items.Properties["arguments"].Properties)), optional(reflect.TypeFor[detect.Arguments]())},
+		"need":             {s.Defs["need"].Required, fields(reflect.TypeFor[detect.Need]())},
 		"after":            {s.Defs["after"].Required, fields(reflect.TypeFor[detect.After]())},
 		"names":            {s.Defs["shard_names"].Required, fields(reflect.TypeFor[detect.ShardNames]())},
 		"suffixes":         {s.Defs["shard_names"].Properties["suffix"].Enum, constants(t, "Suffix", "")},
-		"efforts":          {finding.Properties["advice"].Items.Properties["effort"].Enum, append(constants(t, "Effort", ""), "")},
+		"efforts":          {finding.Properties["advice"].Items.Properties["effort"].Enum, constants(t, "Effort", "")},
 		"bad": {s.Properties["samples"].Properties["bad"].PropertyNames.Enum,
 			texts(append(reasons.All(), intake.ReasonUnreadable, intake.ReasonTooManyTables))},
 	} {
@@ -149,6 +153,16 @@ func fields(of reflect.Type) []string {
 	for _, f := range reflect.VisibleFields(of) {
 		if tag, ok := f.Tag.Lookup("json"); ok && f.IsExported() && tag != "-" && !strings.HasSuffix(tag, ",omitempty") {
 			names = append(names, tag)
+		}
+	}
+	return names
+}
+
+// optional are the JSON names of a struct that JSON leaves out when they are empty.
+func optional(of reflect.Type) (names []string) {
+	for _, f := range reflect.VisibleFields(of) {
+		if name, leftOut := strings.CutSuffix(f.Tag.Get("json"), ",omitempty"); leftOut {
+			names = append(names, name)
 		}
 	}
 	return names

@@ -76,7 +76,7 @@ func writeAnswer(p *page, w *whatif.Answer) {
 	p.heading("Summary")
 	p.paragraph(2, "  ", say.WhatIf(w))
 	if w.Instead != "" && w.Shards > 1 {
-		p.paragraph(2, "  ", "Shards are not advised: less suffices.")
+		p.paragraph(2, "  ", "Key shards are not advised, since less suffices: "+say.Imperative(&detect.Finding{}, &detect.Step{Fix: w.Instead})+".")
 	}
 }
 

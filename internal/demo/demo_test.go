@@ -199,7 +199,7 @@ func TestTheStory(t *testing.T) {
 	}
 	for _, step := range item.Advice {
 		if step.Action == detect.ActionShard || step.Names != nil {
-			t.Errorf("shards are advised for one item: %s", step.Text)
+			t.Errorf("shards are advised for one item: %s", step.Fix)
 		}
 	}
 }

@@ -48,7 +48,7 @@ func CloudWatch(f *detect.Finding) string {
 		all = append(all, coverage(c.Coverage, detect.Side(f.Kind, "writes", "reads")))
 	}
 	if c.Scaled != nil {
-		all = append(all, fmt.Sprintf("If the rest is spread alike, the key has about %s, at most %s.", perSecond(f, c.Scaled.Value), perSecond(f, c.Scaled.High)))
+		all = append(all, fmt.Sprintf("If the rest is spread alike, the key has about %s, at most %s.", ofKey(f, c.Scaled.Value), ofKey(f, c.Scaled.High)))
 	}
 	all = append(all, operations(c.Operations, func(op sample.Op) bool {
 		return f.Kind == detect.HotKeyRead && op.IsRead() || f.Kind != detect.HotKeyRead && op.IsWrite()

@@ -32,7 +32,7 @@ func Details(f *detect.Finding) (all []Line) {
 	if e := f.Evidence; e != nil {
 		add("splits", splits(f, e.Split))
 		if e.Split != nil && e.Split.Item > 0 {
-			add("one item", fmt.Sprintf("at least %s", perSecond(f, e.Split.Item)))
+			add("one item", fmt.Sprintf("at least %s", ofKey(f, e.Split.Item)))
 		}
 		add("retries", toll(e.Retries))
 		if e.GrowthBytes != nil && *e.GrowthBytes > 0 {
@@ -46,16 +46,12 @@ func Details(f *detect.Finding) (all []Line) {
 	if r := f.Replication; r != nil {
 		text := "replicas in " + wording.Printable(strings.Join(r.Regions, ", "))
 		if r.WCU > 0 {
-			text += fmt.Sprintf("; other Regions wrote %s of the peak", perSecond(f, r.WCU))
+			text += fmt.Sprintf("; other Regions wrote %s of the peak", ofKey(f, r.WCU))
 		}
 		add("global", text)
 	}
 	if g := f.Forecast; g != nil {
-		text := fmt.Sprintf("%s %s a day", wording.Figure(g.Growth), strings.ToUpper(g.Unit))
-		if g.Shards > 0 {
-			text += fmt.Sprintf("; %d days of it need %d key shards", detect.GrowthDays, g.Shards)
-		}
-		add("trend", text)
+		add("trend", fmt.Sprintf("%s %s a day", wording.Figure(g.Growth), strings.ToUpper(g.Unit)))
 	}
 	add("samples", Limits(&f.Quality))
 	if f.CloudWatch != nil {
@@ -64,12 +60,12 @@ func Details(f *detect.Finding) (all []Line) {
 	return all
 }
 
-func perSecond(f *detect.Finding, units float64) string {
-	unit := " WCU/s"
+// ofKey writes a load in the unit of a finding's.
+func ofKey(f *detect.Finding, units float64) string {
 	if f.InReads() {
-		unit = " RCU/s"
+		return perSecond(units, "rcu")
 	}
-	return wording.About(units) + unit
+	return perSecond(units, "wcu")
 }
 
 func members(m *detect.Members) string {
@@ -103,11 +99,11 @@ func splits(f *detect.Finding, s *detect.Split) string {
 	if s == nil || s.Seconds == 0 || s.Verdict == detect.SplitHidden {
 		return ""
 	}
-	left := perSecond(f, s.ResidualHigh)
+	left := ofKey(f, s.ResidualHigh)
 	if low := wording.About(s.ResidualLow); low != wording.About(s.ResidualHigh) {
 		left = low + " to " + left
 	}
-	text := fmt.Sprintf("none in the last %s, at %s on average", wording.Seconds(s.Seconds), perSecond(f, s.Residual))
+	text := fmt.Sprintf("none in the last %s, at %s on average", wording.Seconds(s.Seconds), ofKey(f, s.Residual))
 	switch {
 	case s.Splits == 1:
 		text = fmt.Sprintf("by the load of the last %s, one leaves %s on the fullest part on average", wording.Seconds(s.Seconds), left)

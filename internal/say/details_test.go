@@ -53,7 +53,7 @@ func facts() []story {
 			f.Replication = &detect.Replication{Regions: []string{"eu-west-1", "us-east-1"}, WCU: 700}
 		}),
 		key("growth of its peaks", func(f *detect.Finding) {
-			f.Forecast = &detect.Forecast{Unit: "wcu", Growth: detect.Figure{Value: 10, Low: 8, High: 12}, Shards: 8}
+			f.Forecast = &detect.Forecast{Unit: "wcu", Growth: detect.Figure{Value: 10, Low: 8, High: 12}}
 		}),
 		{"growth of a collection", detect.LargeCollection, "tenant#a", func(f *detect.Finding) { f.Evidence = &detect.Evidence{GrowthBytes: new(200 * 1024.)} }},
 		{"warm keys", detect.HotPartition, "", func(f *detect.Finding) { f.Members = detect.NewMembers(7, []string{"a", "b", "c", "d", "e", "f"}) }},

@@ -99,9 +99,11 @@ var functions = template.FuncMap{
 	"tablelink": tableLink, "findingslink": findingsLink, "place": place,
 	"distinct": distinctKeys, "period": period,
 	"heatlink": heatLink, "findingheat": findingHeatLink, "step": func(seconds int64) string { return heat.Level(seconds).String() }, "legend": heatmap.Legend,
-	"clip":  func(text string) string { return wording.Shorten(text, shownKey) },
-	"state": func(s detect.State) string { return stateWords[s] },
-	"takes": func(s detect.Step) string { return wording.Takes(&s) }, "leaves": func(s detect.Step) string { return wording.Leaves(&s) },
+	"clip":       func(text string) string { return wording.Shorten(text, shownKey) },
+	"state":      func(s detect.State) string { return stateWords[s] },
+	"imperative": func(f detect.Finding, s detect.Step) string { return say.Imperative(&f, &s) },
+	"stepwhy":    func(f detect.Finding, s detect.Step) string { return say.StepWhy(&f, &s) },
+	"stepfacts":  func(f detect.Finding, s detect.Step) []say.Line { return say.StepFacts(&f, &s) },
 }
 
 // New returns the site over a store.

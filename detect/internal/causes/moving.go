@@ -2,13 +2,11 @@ package causes
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
-	"github.com/keyheat/keyheat/detect/wording"
 	"github.com/keyheat/keyheat/sample"
 )
 
@@ -164,16 +162,11 @@ func (s succession) finding() detect.Finding {
 		names = append(names, key.Key)
 	}
 	f.Members = detect.NewMembers(int64(len(s.keys)), names)
-	requests, example := "writes", "a backfill or a bulk import of sorted input"
-	if worst.Kind == detect.HotKeyRead {
-		requests, example = "reads", "an export or a sorted list"
-	}
 	spread, bounded := s.shuffledLoad(), detect.DefaultWarning*detect.Units(detect.Limit(worst.Kind))
-	f.Advice = []detect.Step{
-		{Action: detect.ActionShuffle, Effort: detect.EffortSetting, After: detect.NewAfter(worst.Kind, spread, spread), Basis: "what the key with the most had in all, over the time of all of them; what a partition has depends on how many keys share it", Guide: "bulk-loads", Text: fmt.Sprintf("Shuffle the input: whatever %s these keys takes them in their order, as %s does. In random order, or from many places of the file at once, the same %s go to all partitions together.", requests, example, requests)},
-		{Action: detect.ActionRetry, Effort: detect.EffortSetting, After: detect.NewAfter(worst.Kind, bounded, bounded), Basis: "the rate that is set", Guide: "retries", Text: fmt.Sprintf("If the order cannot be changed, bound the rate to %s a second, %.0f%% of what one partition serves, and let the client back off exponentially, with jitter, when it is throttled.", wording.PerSecond(detect.Milli(bounded), worst.Kind), 100*detect.DefaultWarning)},
-		{Action: detect.ActionCapacity, Guide: "capacity", Text: "Neither capacity nor another key design is needed for a load that comes once: it is its order that gives one partition all of it at each moment."},
-	}
+	shuffle, bound := detect.NewStep(detect.FixShuffleInput), detect.NewStep(detect.FixBoundedRate)
+	shuffle.After, bound.After = detect.NewAfter(worst.Kind, spread, spread), detect.NewAfter(worst.Kind, bounded, bounded)
+	bound.Arguments.Units = bounded
+	f.Advice = []detect.Step{shuffle, bound}
 	return f
 }
 

@@ -1,12 +1,9 @@
 package diagnosis
 
 import (
-	"fmt"
-
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/internal/episode"
 	"github.com/keyheat/keyheat/detect/internal/fixes"
-	"github.com/keyheat/keyheat/detect/wording"
 	"github.com/keyheat/keyheat/sketch"
 )
 
@@ -52,8 +49,10 @@ func FindRelated(f *detect.Finding, facts *detect.TableFacts, callers map[string
 
 // boundedKey returns what to do about a collection that grows without a bound.
 func boundedKey(f *detect.Finding) detect.Step {
+	step := detect.NewStep(detect.FixBoundedCollection)
 	load := detect.Side(f.Kind, f.Peak.WCU, f.Peak.RCU).Value
-	return detect.Step{Action: detect.ActionRename, Effort: detect.EffortKeys, After: detect.NewAfter(f.Kind, load, load), Basis: "all of the load is of the present month's key", Guide: "large-collections", Text: fmt.Sprintf("Put a month or another bounded part into the key, such as %s#%s, or do without the local secondary index: a global one has no such bound.", wording.Printable(f.Key), f.Peak.At.Format("2006-01"))}
+	step.After = detect.NewAfter(f.Kind, load, load)
+	return step
 }
 
 // Growing returns the finding about a key that is not hot, whose item collection grows

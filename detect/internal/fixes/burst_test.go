@@ -1,7 +1,7 @@
 package fixes_test
 
 import (
-	"strings"
+	"slices"
 	"testing"
 
 	"github.com/keyheat/keyheat/detect"
@@ -19,15 +19,15 @@ func TestShortBurstsMayWait(t *testing.T) {
 		over    int
 		seconds int64
 		mean    float64
-		says    string // empty where it is not offered
+		delay   int // 0 where it is not offered
 	}{
-		{"four seconds of two minutes", detect.HotKeyWrite, 4, 120, 100, "What came above that in 4 seconds, at most 4,000 write units, is then written up to 6 seconds later"},
-		{"the key is busy besides", detect.HotKeyWrite, 4, 120, 400, "written up to 10 seconds later"},
-		{"it takes too long", detect.HotKeyWrite, 12, 300, 100, ""},
-		{"it has just begun", detect.HotKeyWrite, 4, 39, 200, ""},
-		{"a second more is a burst", detect.HotKeyWrite, 4, 40, 200, "written up to 7 seconds later"},
-		{"there is no room between", detect.HotKeyWrite, 1, 120, 401, ""},
-		{"reads do not wait", detect.HotKeyRead, 1, 120, 100, ""},
+		{"four seconds of two minutes", detect.HotKeyWrite, 4, 120, 100, 6},
+		{"the key is busy besides", detect.HotKeyWrite, 4, 120, 400, 10},
+		{"it takes too long", detect.HotKeyWrite, 12, 300, 100, 0},
+		{"it has just begun", detect.HotKeyWrite, 4, 39, 200, 0},
+		{"a second more is a burst", detect.HotKeyWrite, 4, 40, 200, 7},
+		{"there is no room between", detect.HotKeyWrite, 1, 120, 401, 0},
+		{"reads do not wait", detect.HotKeyRead, 1, 120, 100, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -35,17 +35,13 @@ func TestShortBurstsMayWait(t *testing.T) {
 			f.Reason, f.Severity, f.Utilization, f.Shards, f.Seconds = detect.Undetermined, detect.Critical, 1.8, 3, c.seconds
 			f.OverSeconds, f.Mean.WCU, f.Mean.RCU = &c.over, detect.Figure{Value: c.mean}, detect.Figure{Value: c.mean}
 			f.Evidence = &detect.Evidence{}
-			steps := fixes.New().Steps(&fixes.Case{Finding: &f, Load: 1_800_000, Policy: detect.DefaultPolicy()})
-			if c.says == "" {
-				for _, s := range steps {
-					if strings.Contains(s.Text, "If the burst comes again") {
-						t.Errorf("it says %q", s.Text)
-					}
-				}
-				return
-			}
-			if len(steps) == 0 || steps[0].Action != detect.ActionSpread || !strings.Contains(steps[0].Text, c.says) {
-				t.Errorf("the first of %d steps is not it: %+v", len(steps), steps)
+			steps := fixes.Steps(&fixes.Case{Finding: &f, Load: 1_800_000, Policy: detect.DefaultPolicy()})
+			i := slices.IndexFunc(steps, func(s detect.Step) bool { return s.Fix == detect.FixSpreadBurst })
+			switch {
+			case c.delay == 0 && i >= 0:
+				t.Errorf("it is %+v", steps[i])
+			case c.delay > 0 && (i != 0 || steps[0].Arguments.Seconds != c.delay || steps[0].Arguments.Units != 800):
+				t.Errorf("the first step is not it: %+v", steps)
 			}
 		})
 	}

@@ -26,15 +26,13 @@ type Case struct {
 
 // fix is what applies to a case.
 type fix struct {
-	text, basis string
-	after       *detect.After
-	names       *detect.ShardNames
-	place       place
-	// takes is the effort where it is not the ledger's.
+	arguments detect.Arguments
+	after     *detect.After
+	names     *detect.ShardNames
+	place     place
+	// takes is the effort where it is not the usual one.
 	takes detect.Effort
 	with  []detect.Step // what belongs to the fix
-	// then is the text of a fix that names the action of the next one, where it comes first.
-	then func(action string) string
 }
 
 // place is where a fix stands whatever its effect.
@@ -47,85 +45,87 @@ const (
 	ahead                 // before all: it shows whether there is anything to fix
 )
 
-// entry is a line of the ledger: what is done, its effort, where the documentation has
-// more, and the function that says whether it applies and what it leaves.
+// entry is a line of the ledger: a fix, and the function that reports whether it applies and
+// what it leaves.
 type entry struct {
-	action string
-	effort detect.Effort
-	guide  string
-	find   func(*Adviser, *Case) (fix, bool)
+	code detect.Fix
+	find func(*Case) (fix, bool)
 }
 
 // ledger is every fix for a hot key, the least effort first.
 var ledger = []entry{
-	{detect.ActionWait, detect.EffortNone, "capacity", seeWhetherThrottled},
-	{detect.ActionWait, detect.EffortNone, "waiting", splitForHeat},
-	{detect.ActionWait, detect.EffortNone, "waiting", throttlesStill},
-	{detect.ActionShard, detect.EffortNone, "shards", oneShard},
-	{detect.ActionCaller, detect.EffortSetting, "callers", testKey},
-	{detect.ActionRetry, detect.EffortSetting, "retries", retryStorm},
-	{detect.ActionCaller, detect.EffortSetting, "callers", singleCaller},
-	{detect.ActionCapacity, detect.EffortSetting, "capacity", starvedTable},
-	{detect.ActionPipeline, detect.EffortCode, "times-of-requests", ownTimes},
-	{detect.ActionRetry, detect.EffortCode, "retries", backOff},
-	{detect.ActionSpread, detect.EffortCode, "retries", laterWrites},
-	{detect.ActionTransaction, detect.EffortCode, "conditional-writes", conditionalWrite},
-	{detect.ActionRead, detect.EffortCode, "reads", eventualRead},
-	{detect.ActionQuery, detect.EffortCode, "queries", smallerQuery},
-	{detect.ActionSplit, detect.EffortCode, "counters", dividedCounter},
-	{detect.ActionCache, detect.EffortComponent, "caches", cache},
-	{detect.ActionVertical, detect.EffortItems, "large-items", smallItemOfChanges},
-	{detect.ActionVertical, detect.EffortItems, "large-items", smallItemOfReads},
-	{detect.ActionVertical, detect.EffortItems, "large-items", smallItemOfWrites},
-	{detect.ActionCompress, detect.EffortItems, "large-items", compression},
-	{detect.ActionObject, detect.EffortItems, "large-items", objectStore},
-	{detect.ActionSparse, detect.EffortItems, "indexes", sparseIndex},
-	{detect.ActionProject, detect.EffortItems, "indexes", smallerProjection},
-	{detect.ActionIndex, detect.EffortKeys, "indexes", keyOfQueries},
-	{detect.ActionShard, detect.EffortKeys, "indexes", shardedIndex},
-	{detect.ActionIndex, detect.EffortKeys, "indexes", keyOfWrites},
-	{detect.ActionCopies, detect.EffortKeys, "caches", copies},
-	{detect.ActionSplit, detect.EffortKeys, "counters", dividedItem},
-	{detect.ActionRename, detect.EffortKeys, "time-keys", renamedKey},
-	{detect.ActionShard, detect.EffortKeys, "shards", shardedKey},
+	{detect.FixCheckCombined, checkCombined},
+	{detect.FixWaitForSplit, waitForSplit},
+	{detect.FixSplitMeanwhile, splitMeanwhile},
+	{detect.FixCheckSplit, checkSplit},
+	{detect.FixKeepKey, keptKey},
+	{detect.FixStopTest, testKey},
+	{detect.FixCalmRetries, retryStorm},
+	{detect.FixMendCaller, singleCaller},
+	{detect.FixCheckCapacity, starvedTable},
+	{detect.FixOwnTimes, ownTimes},
+	{detect.FixBackOff, backOff},
+	{detect.FixSpreadBurst, laterWrites},
+	{detect.FixConditionalWrite, conditionalWrite},
+	{detect.FixEventualRead, eventualRead},
+	{detect.FixSmallerQuery, smallerQuery},
+	{detect.FixDividedCounter, dividedCounter},
+	{detect.FixCache, cache},
+	{detect.FixChangingItem, smallItemOfChanges},
+	{detect.FixReadItem, smallItemOfReads},
+	{detect.FixWrittenItem, smallItemOfWrites},
+	{detect.FixCompression, compression},
+	{detect.FixObjectStore, objectStore},
+	{detect.FixSparseIndex, sparseIndex},
+	{detect.FixProjection, smallerProjection},
+	{detect.FixIndexKeyOfQueries, keyOfQueries},
+	{detect.FixShardedIndex, shardedIndex},
+	{detect.FixIndexKeyOfWrites, keyOfWrites},
+	{detect.FixCopies, copies},
+	{detect.FixDividedItem, dividedItem},
+	{detect.FixTimeKey, renamedKey},
+	{detect.FixShardedKey, shardedKey},
 }
 
 // forInfo are the actions that a finding which is only worth knowing has.
 var forInfo = []string{detect.ActionCaller, detect.ActionRetry, detect.ActionSpread, detect.ActionCapacity, detect.ActionWait, detect.ActionPipeline}
 
-// applied is a fix with its line of the ledger.
+// applied is a step with its place.
 type applied struct {
-	*entry
-	fix
+	detect.Step
+	place place
+	with  []detect.Step
 }
 
-// Steps returns what to do about a hot key, in order, and remarks behind that.
-func (a *Adviser) Steps(c *Case) []detect.Step {
+// step returns a fix as a step.
+func (f *fix) step(code detect.Fix) detect.Step {
+	s := detect.NewStep(code)
+	s.Arguments, s.After, s.Names = f.arguments, f.after, f.names
+	if f.takes != "" {
+		s.Effort = f.takes
+	}
+	return s
+}
+
+// Steps returns the steps for a hot key, in order.
+func Steps(c *Case) []detect.Step {
 	var all []applied
-	for i := range ledger {
-		e := &ledger[i]
-		if c.Severity == detect.Info && !slices.Contains(forInfo, e.action) {
+	for _, e := range ledger {
+		if c.Severity == detect.Info && !slices.Contains(forInfo, detect.NewStep(e.code).Action) {
 			continue
 		}
-		if f, applies := e.find(a, c); applies {
-			if f.takes != "" {
-				own := *e
-				e, own.effort = &own, f.takes
-			}
-			all = append(all, applied{e, f})
+		if f, applies := e.find(c); applies {
+			all = append(all, applied{f.step(e.code), f.place, f.with})
 		}
 	}
 	all = withoutNeedless(all, c)
 	slices.SortStableFunc(all, func(x, y applied) int { return c.compare(&x, &y) })
-	if len(all) > 1 && all[0].then != nil {
-		all[0].text = all[0].then(all[1].action)
-	}
 	steps := []detect.Step{}
 	for _, f := range all {
-		steps = append(steps, detect.Step{Action: f.action, Text: f.text, Effort: f.effort, After: f.after, Basis: f.basis, Guide: f.guide, Names: f.names, Capacity: c.needs(f.entry, &f.fix)})
-		steps = append(steps, f.with...)
+		f.Need = c.need(&f.Step)
+		steps = append(append(steps, f.Step), f.with...)
 	}
-	return append(steps, remarks(c)...)
+	return steps
 }
 
 // withoutNeedless leaves new keys out where a fix that leaves keys as they are suffices
@@ -133,7 +133,7 @@ func (a *Adviser) Steps(c *Case) []detect.Step {
 // out what nobody asked for so far, is not that.
 func withoutNeedless(all []applied, c *Case) []applied {
 	if !slices.ContainsFunc(all, func(f applied) bool {
-		return f.place == byEffect && f.effort != detect.EffortNone && f.action != detect.ActionSparse && !divides(f) && rank(f.effort) < rank(detect.EffortKeys) && c.suffices(f.after)
+		return f.place == byEffect && f.Effort != detect.EffortNone && f.Action != detect.ActionSparse && !divides(f) && rank(f.Effort) < rank(detect.EffortKeys) && c.suffices(f.After)
 	}) {
 		return all
 	}
@@ -142,7 +142,7 @@ func withoutNeedless(all []applied, c *Case) []applied {
 
 // divides reports whether a fix divides a key or an item.
 func divides(f applied) bool {
-	return f.action == detect.ActionShard || f.action == detect.ActionSplit
+	return f.Action == detect.ActionShard || f.Action == detect.ActionSplit
 }
 
 // compare orders two fixes, the better one first.
@@ -150,10 +150,10 @@ func (c *Case) compare(x, y *applied) int {
 	at := func(f *applied) int { return map[place]int{ahead: 0, first: 1, byEffect: 2, last: 3}[f.place] }
 	return cmp.Or(
 		cmp.Compare(at(x), at(y)),
-		cmp.Compare(rank(x.effort)+c.doubt(x.after), rank(y.effort)+c.doubt(y.after)),
-		cmp.Compare(c.doubt(x.after), c.doubt(y.after)),
-		cmp.Compare(rank(x.effort), rank(y.effort)),
-		cmp.Compare(highOf(x.after), highOf(y.after)),
+		cmp.Compare(rank(x.Effort)+c.doubt(x.After), rank(y.Effort)+c.doubt(y.After)),
+		cmp.Compare(c.doubt(x.After), c.doubt(y.After)),
+		cmp.Compare(rank(x.Effort), rank(y.Effort)),
+		cmp.Compare(highOf(x.After), highOf(y.After)),
 	)
 }
 

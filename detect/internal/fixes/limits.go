@@ -25,20 +25,11 @@ const (
 	// largeQueryUnits are the read units from which a query reads much: 32 KB,
 	// eventually consistent.
 	largeQueryUnits = 4
-	// cheapest is up to how many times the least that a query can cost queries are as cheap
-	// as they get: a key has some that read more.
-	cheapest = 1.1
 	// largeValueBytes is the size from which a value is better kept in S3: a write of
 	// it costs 64 units.
 	largeValueBytes = 64 << 10
-	// fewBlocks is the number of units of a request below which it matters that they are
-	// whole ones.
-	fewBlocks = 20
 	// counterBytes is up to which size an item that is updated may be a counter.
 	counterBytes = 1024
-	// noPause is the mean wait before a repeated attempt, in seconds, below which a
-	// caller sends again at once: the SDKs wait some tens of milliseconds.
-	noPause = 0.01
 	// copyShare is the part of a partition's limit that copying old items may take.
 	copyShare = 0.1
 )

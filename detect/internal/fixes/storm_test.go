@@ -1,7 +1,6 @@
 package fixes_test
 
 import (
-	"strings"
 	"testing"
 
 	"github.com/keyheat/keyheat/detect"
@@ -50,9 +49,9 @@ func TestStorm(t *testing.T) {
 			if storms != c.storm || storms && who.Caller != "a" {
 				t.Fatalf("storms %t, %+v", storms, who)
 			}
-			steps := fixes.New().Steps(of)
+			steps := fixes.Steps(of)
 			if steps[0].Action != c.first {
-				t.Errorf("first %s: %s", steps[0].Action, steps[0].Text)
+				t.Errorf("first %+v", steps[0])
 			}
 			again := 0
 			for _, s := range steps {
@@ -69,31 +68,13 @@ func TestStorm(t *testing.T) {
 			if after := steps[0].After; after == nil || after.Low != c.units || after.High != c.units || steps[0].Effort != detect.EffortSetting {
 				t.Errorf("%+v leaves %+v: attempts are no demand", steps[0], after)
 			}
-			if stays := strings.Contains(steps[0].Text, "that stays"); stays != (c.units > 1000) {
-				t.Errorf("with a demand of %v: %s", c.units, steps[0].Text)
+			if a := steps[0].Arguments; a.Caller != "a" || a.Sent != c.sent.Callers[0].Amplification {
+				t.Errorf("it is about %+v", a)
 			}
-			if alone := strings.Contains(steps[0].Text, "of the others' attempts none was throttled"); alone != (len(c.sent.Callers) > 1) {
-				t.Errorf("of the others it says: %s", steps[0].Text)
-			}
-			if step, found := fixes.ForStorm(of.Finding); !found || step.Text != steps[0].Text {
+			if step, found := fixes.ForStorm(of.Finding); !found || step.Fix != detect.FixCalmRetries || step.Arguments != steps[0].Arguments {
 				t.Errorf("for the caller %+v", step)
 			}
 		})
-	}
-}
-
-// TestACallerThatWaitsIsNotToldOfPauses says what a retry without a pause is only of a
-// caller that makes no pause.
-func TestACallerThatWaitsIsNotToldOfPauses(t *testing.T) {
-	t.Parallel()
-	for waited, says := range map[float64]bool{0: true, 64: false} { // 1,280 attempts after 50 ms each
-		of := hot(detect.HotKeyWrite, 900)
-		of.Evidence.Retries = resent([2]float64{400, 1680})
-		of.Evidence.Retries.Callers[0].Waited = waited
-		step, found := fixes.ForStorm(of.Finding)
-		if !found || strings.Contains(step.Text, "without a pause") != says {
-			t.Errorf("after a wait of %v seconds: %s", waited, step.Text)
-		}
 	}
 }
 

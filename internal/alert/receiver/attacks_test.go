@@ -66,7 +66,7 @@ func attackNotice(t *testing.T, m *attack.Maker, kind detect.Kind, event detect.
 	t.Helper()
 	f := m.Finding(kind)
 	f.Fingerprint, f.Incident = incidentID, incidentID
-	f.Advice = []detect.Step{{Action: detect.ActionShard, Text: "Shard it."}}
+	f.Advice = []detect.Step{detect.NewStep(detect.FixShardedKey)}
 	i := m.Incident(&f)
 	document, err := json.Marshal(f)
 	if err != nil {

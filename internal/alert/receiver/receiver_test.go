@@ -52,7 +52,7 @@ func payloadOf(t *testing.T, event detect.Event, severity detect.Severity, key s
 	f.Severity, f.State, f.FirstSeen, f.LastSeen = severity, detect.Firing, at, at.Add(4*time.Minute)
 	f.Reason, f.Shards = detect.HotItem, 3
 	f.Peak.WCU = detect.Figure{Value: 1500, Low: 1490, High: 1510}
-	f.Advice = []detect.Step{{Action: detect.ActionShard, Text: "Spread the key over 3 shards."}}
+	f.Advice = []detect.Step{detect.NewStep(detect.FixShardedKey)}
 	i := detect.Incident{
 		ID: incidentID, Cause: detect.CauseHotKey, Target: f.Target, Severity: severity, State: detect.Firing, OpenedAt: at, LastSeen: f.LastSeen,
 		Root: f.Fingerprint, Findings: []string{f.Fingerprint, "other", "third"}, Labels: map[string]string{"team": "checkout"}, Owner: "payments",

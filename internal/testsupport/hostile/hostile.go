@@ -214,7 +214,7 @@ func (m *Maker) fillStruct(v reflect.Value, of *node, whole bool) {
 		case name == "-":
 		case f.Anonymous:
 			m.fillStruct(v.Field(i), of, whole)
-		case f.Name == "Note" || v.Type() == reflect.TypeFor[detect.Finding]() && slices.Contains([]string{"Title", "Summary", "Text"}, f.Name) || v.Type() == reflect.TypeFor[detect.Step]() && f.Type.Kind() == reflect.String:
+		case f.Name == "Note" || f.Name == "Guide" || v.Type() == reflect.TypeFor[detect.Finding]() && slices.Contains([]string{"Title", "Summary", "Text"}, f.Name):
 		default:
 			m.fill(v.Field(i), of.property(name), name, whole && !m.Odds(8))
 		}

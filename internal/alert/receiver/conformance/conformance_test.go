@@ -43,7 +43,7 @@ func sent(t *testing.T, settings notify.Settings, answer string) []byte {
 	f := detect.NewFinding(detect.HotKeyWrite, detect.Target{Table: "orders"}, sample.Key{Text: hostile, Type: "S"})
 	f.Severity, f.FirstSeen, f.LastSeen = detect.Critical, time.Unix(1763812800, 0), time.Unix(1763812860, 0)
 	f.Peak.WCU = detect.Figure{Value: 1500, Low: 1490, High: 1510}
-	f.Advice = []detect.Step{{Action: detect.ActionShard, Text: "Spread the key."}}
+	f.Advice = []detect.Step{detect.NewStep(detect.FixShardedKey)}
 	document, err := json.Marshal(f)
 	if err != nil {
 		t.Fatal(err)

@@ -1,0 +1,303 @@
+package say
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"text/template"
+	"time"
+
+	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/wording"
+)
+
+// words are what people read of a fix: an imperative of at most eight words without a full
+// stop, and the reason in a sentence. Both are templates of [facts].
+type words struct{ do, why *template.Template }
+
+// facts are the figures and names of a step, as text. An empty one is not known.
+type facts struct {
+	// Where is table or index, Requests writes or reads.
+	Where, Requests string
+	// Key, Caller and Attribute are quoted.
+	Key, Caller, Attribute string
+	// Period is the time after which a key is named.
+	Period string
+	// Count is the step's number, Have the number of key shards now, Grown for later.
+	Count, Have, Grown string
+	// Splits counts splits, if there are several.
+	Splits string
+	// Share is a part in percent, AtLeast the same as a lower bound.
+	Share, AtLeast string
+	// Units are a second, PerQuery those of a query, Fanned the read units that queries
+	// of all key shards add.
+	Units, PerQuery, Fanned string
+	// Each is the load after the step, Peak the load of the whole in its highest second.
+	Each, Peak           string
+	Size, Attempts, Sent string
+	Span                 string
+	// Single reports that the key may be one item, Known that the load left is known.
+	Single, Known bool
+}
+
+func newWords(do, why string) words {
+	parse := func(text string) *template.Template { return template.Must(template.New("").Parse(text)) }
+	return words{parse(do), parse(why)}
+}
+
+const (
+	backOff     = "Retry with backoff, jitter and a limit"
+	ownItem     = "Move changing attributes into their own item"
+	indexKey    = "Give the index a key with more values"
+	splitKey    = "Split the key into {{.Count}} key shards"
+	prewarm     = "Raise the table's warm throughput"
+	waitSplit   = "Wait some minutes for a split"
+	migrateKeys = "Migrate to the new keys"
+)
+
+// fixWords has the words for every fix.
+var fixWords = map[detect.Fix]words{
+	detect.FixCheckCombined:     newWords("Check CloudWatch's key-range throttle metrics first", "Reads and writes are each below the limit; if neither metric counts throttles, do nothing."),
+	detect.FixWaitForSplit:      newWords(waitSplit, "DynamoDB can split the key{{with .Splits}} in about {{.}} splits{{end}}, if the load lasts."),
+	detect.FixSplitMeanwhile:    newWords("Do not wait for a split", "One may come within minutes, but another step helps sooner or for longer."),
+	detect.FixCheckSplit:        newWords("Check CloudWatch's key-range throttle metrics first", "The key has been hot for {{.Span}}, longer than splits take, and no refused request was seen."),
+	detect.FixKeepKey:           newWords("Keep the key, and watch its growth", "One partition still serves its load."),
+	detect.FixStopTest:          newWords("Stop or move the test", "The key and its caller {{.Caller}} are named like a test."),
+	detect.FixCalmRetries:       newWords(backOff, "{{.Caller}} sends each request {{.Sent}} times on average."),
+	detect.FixMendCaller:        newWords("Mend the caller", "{{.Caller}} makes at least {{.AtLeast}} of the key's load: look for a loop or retries."),
+	detect.FixCheckCapacity:     newWords("Check the capacity of the {{.Where}}", "{{.Attempts}} attempts were refused for lack of capacity, not for a full partition."),
+	detect.FixOwnTimes:          newWords("Send each request's own time", "Requests{{with .Caller}} of {{.}}{{end}} carry the times of batches: seconds above the limit are unknown."),
+	detect.FixBackOff:           newWords(backOff, "At least {{.Attempts}} attempts were refused in {{.Span}}; retries without a pause add load."),
+	detect.FixSpreadBurst:       newWords("Spread the burst over some seconds", "Limited to {{.Units}}, the writes come up to {{.Span}} late."),
+	detect.FixConditionalWrite:  newWords("Replace transactions with conditional writes", "{{.Share}} of the key's write units are transactional, and cost twice."),
+	detect.FixEventualRead:      newWords("Read eventually consistently where possible", "{{.Share}} of the read units are strongly consistent; eventual reads spare {{.Units}}."),
+	detect.FixSmallerQuery:      newWords("Read fewer bytes with each query", "A query costs {{.PerQuery}} RCU on average: narrow its key condition, or set a Limit."),
+	detect.FixDividedCounter:    newWords("Divide the counter or item into {{.Count}} items", "Add to one of them at random, and sum them with the old item when you read."),
+	detect.FixCache:             newWords("Cache the reads", "{{with .AtLeast}}A cache of one second answers at least {{.}} of them.{{else}}{{if .Known}}Hardly any item is read twice within a second: keep items for longer.{{else}}How often the same items are read again is unknown.{{end}}{{end}}"),
+	detect.FixChangingItem:      newWords(ownItem, "A write changes {{.Share}} of an item of {{.Size}}{{with .Attribute}}, most often {{.}}{{end}}."),
+	detect.FixReadItem:          newWords("Move read attributes into their own item", "A read pays for the whole item of {{.Size}}."),
+	detect.FixWrittenItem:       newWords(ownItem, "A write pays for the whole item of {{.Size}}, however little changes."),
+	detect.FixCompression:       newWords("Compress large attributes", "Items have {{.Size}}{{with .Share}}; save at least {{.}} of the bytes{{end}}."),
+	detect.FixObjectStore:       newWords("Store large values in S3", "Items have {{.Size}}: their size makes the load, not the number of requests."),
+	detect.FixSparseIndex:       newWords("Leave this value out of the index", "No query asked for {{.Key}} in {{.Span}}, but other values were queried."),
+	detect.FixProjection:        newWords("Project fewer attributes into the index", "Each write of an index entry pays for {{.Size}}."),
+	detect.FixIndexKeyOfQueries: newWords(indexKey, "Add an attribute that the queries know: each then reads a part of {{.Key}}."),
+	detect.FixShardedIndex:      newWords(splitKey, "Only the key of the index changes; each key shard takes about {{.Each}}."),
+	detect.FixIndexKeyOfWrites:  newWords(indexKey, "Add an attribute that the queries know: it divides {{.Key}}."),
+	detect.FixCopies:            newWords("Keep {{.Count}} copies of the item", "Key shards do not divide one item: read a copy at random, and write all."),
+	detect.FixDividedItem:       newWords("Divide the item into {{.Count}} items", "Key shards do not divide one item: write a part at random, and read all parts."),
+	detect.FixTimeKey:           newWords("Put more than the time into the key", "Each new {{.Period}}'s key takes all load: add an attribute or {{.Count}} key shards."),
+	detect.FixShardedKey:        newWords(splitKey, "{{if .Single}}If the key has several items, each{{else}}Each{{end}} key shard takes about {{.Each}}{{with .Fanned}}; queries of all key shards add up to {{.}}{{end}}{{with .Grown}}; growth needs {{.}} key shards{{end}}."),
+
+	detect.FixPrewarmForShards:  newWords("Pre-warm the {{.Where}} before the key shards", "New keys share few partitions at first: raise the warm throughput to {{.Units}}."),
+	detect.FixCapacityForCopies: newWords("Provision more while old items are copied", "The load and the copies need {{.Units}} together."),
+	detect.FixMigrateWrites:     newWords(migrateKeys, "Read both, write to the key shards, and move old items at {{.Units}} or less."),
+	detect.FixMigrateQueue:      newWords("Let the old key drain", "Write to the key shards and read both: nothing is copied."),
+	detect.FixMigrateReads:      newWords(migrateKeys, "Write both, and copy old items at {{.Units}} or less; the key keeps its reads until readers move."),
+	detect.FixMigrateIndex:      newWords("Migrate to the new index", "Add the new key to old items at {{.Units}} or less, then move the queries."),
+	detect.FixMigrateTimeKey:    newWords("Start with the next {{.Period}}", "Past keys stay as they are: nothing is copied."),
+	detect.FixMigrateShards:     newWords("Write to the new key shards", "Read old and new key shards together: old names stay valid."),
+
+	detect.FixProvisionedCapacity:   newWords("Raise the provisioned capacity", "All keys together reached {{.Peak}}."),
+	detect.FixIndexCapacity:         newWords("Raise the write capacity of the index", "It needs as much as the table's writes, unless it is sparse or projects less."),
+	detect.FixOwnMaximum:            newWords("Raise or remove the maximum throughput", "The owner's maximum refuses requests, not a partition."),
+	detect.FixAccountQuota:          newWords("Request a higher quota from AWS", "The account reached its quota in this Region: no table setting helps."),
+	detect.FixNamedCapacity:         newWords("Raise the capacity that CloudWatch names", "It is provisioned capacity, a maximum or the account's quota: no key is the cause."),
+	detect.FixFindIndexKey:          newWords("Find the hot key of the index", "A full partition of an index holds the writes back; records of the table do not name its key."),
+	detect.FixSlowScan:              newWords("Replace the Scan with an export", "A Scan fills one partition after another: limit its rate, or export to S3."),
+	detect.FixPrewarmNewTable:       newWords(prewarm, "A new on-demand table has few partitions: {{.Units}} gives it about {{.Count}}."),
+	detect.FixPrewarm:               newWords(prewarm, "The partition is full for longer than splits take: more partitions spread its keys."),
+	detect.FixWaitForPartitionSplit: newWords(waitSplit, "DynamoDB can split the partition between its keys, if the load lasts."),
+	detect.FixContributorInsights:   newWords("Switch on CloudWatch Contributor Insights", "It names the throttled keys, also of callers that are not sampled."),
+	detect.FixBoundedCollection:     newWords("Put a month into the key", "A local index limits the items of {{.Key}} to 10 GB."),
+	detect.FixMoreValues:            newWords("Build the key from more values", "The table has few key values, and traffic adds none."),
+	detect.FixIndexShards:           newWords("Put {{.Count}} key shards behind each value", "The index has few values, and traffic adds none."),
+	detect.FixMoreShards:            newWords("Raise the key shards from {{.Have}} to {{.Count}}", "Write to all of them, and read old and new ones: old names stay valid."),
+	detect.FixFewerShards:           newWords("Write to {{.Count}} key shards only", "They carry the highest peak seen, and a read of all takes fewer queries."),
+	detect.FixEvenShards:            newWords("Spread the load evenly over the shards", "Choose the suffix at random, or by a hash of an attribute with many values."),
+	detect.FixShuffleInput:          newWords("Shuffle the rows before the import", "In random order, the {{.Requests}} go to all partitions at once."),
+	detect.FixBoundedRate:           newWords("Limit the job to {{.Units}}", "One partition serves that much, whatever the order of the keys."),
+
+	detect.FixFindUnsampled:      newWords("Find the callers without sampling", "A service, job or deployment may send requests that no sample shows."),
+	detect.FixCheckSamplingRate:  newWords("Check the producers' sampling rates", "Too small a rate, or too large a count, makes every key look hot."),
+	detect.FixMorePartitions:     newWords("Add partitions and collectors", "Each collector then has fewer keys to tell apart."),
+	detect.FixCapacityOfManyKeys: newWords("Pre-warm the table, or provision more", "If the samples are right, many keys share this load."),
+	detect.FixStartCollector:     newWords("Start a collector", "Where one should run, its log and its /-/ready name the fault."),
+	detect.FixRestartCollectors:  newWords("Restart the collectors that hang", "Their logs and /-/ready name the topic, shard or request that fails."),
+	detect.FixAddCollectors:      newWords("Add collectors, up to one a partition", "A lag after an outage ends by itself."),
+	detect.FixMendProducer:       newWords("Mend the producer of rejected samples", "GET /api/v1/bad-samples lists the reject reasons with excerpts."),
+	detect.FixRaiseTableLimit:    newWords("Raise the collector's limit of tables", "Or leave out samples of tables that nobody needs."),
+	detect.FixCompareRetention:   newWords("Keep the log for longer", "Samples expired before a collector read them; GET /api/v1/gaps lists all gaps."),
+}
+
+// Imperative names a step in at most eight words.
+func Imperative(f *detect.Finding, s *detect.Step) string { return render(fixWords[s.Fix].do, f, s) }
+
+// StepWhy is the reason for a step, in a sentence with its figures.
+func StepWhy(f *detect.Finding, s *detect.Step) string { return render(fixWords[s.Fix].why, f, s) }
+
+func render(t *template.Template, f *detect.Finding, s *detect.Step) string {
+	var text strings.Builder
+	if t == nil || t.Execute(&text, newFacts(f, s)) != nil {
+		return string(s.Fix)
+	}
+	return text.String()
+}
+
+func newFacts(f *detect.Finding, s *detect.Step) facts {
+	a := &s.Arguments
+	unit := "wcu"
+	switch {
+	case s.Action == detect.ActionMigrate || s.Fix == detect.FixCapacityForCopies: // they write
+	case s.After != nil:
+		unit = s.After.Unit
+	case f.InReads():
+		unit = "rcu"
+	}
+	w := facts{
+		Where: targetWord(f), Requests: requests(f), Key: subject(f), Period: "period",
+		Count: number(a.Count), Grown: number(a.Grown), Units: perSecond(a.Units, unit),
+		PerQuery: wording.About(a.Units), Size: wording.Size(a.Bytes), Attempts: wording.Count(a.Attempts), Sent: fmt.Sprintf("%.1f", a.Sent),
+		Span: wording.Span(time.Duration(a.Seconds) * time.Second), Peak: wholePeak(f), Known: s.After != nil,
+		Single: f.Index == "" && f.Evidence != nil && f.Evidence.SortKeys == nil,
+	}
+	if a.Count > 1 {
+		w.Splits = w.Count
+	}
+	if a.Share > 0 {
+		w.Share, w.AtLeast = wording.Part(a.Share), wording.PercentAtLeast(a.Share)
+	}
+	if a.Units > 0 {
+		w.Fanned = perSecond(a.Units, "rcu")
+	}
+	if a.Caller != "" {
+		w.Caller = quote(a.Caller)
+	}
+	if a.Attribute != "" {
+		w.Attribute = quote(a.Attribute)
+	}
+	if f.Rolling != nil {
+		w.Period = wording.Printable(f.Rolling.Period)
+	}
+	if f.Sharding != nil {
+		w.Have = number(f.Sharding.Shards)
+	}
+	if s.After != nil {
+		w.Each = perSecond(s.After.High, s.After.Unit)
+	}
+	return w
+}
+
+// number writes a number; an unknown one is empty.
+func number(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return strconv.Itoa(n)
+}
+
+// perSecond writes units a second: 1,680 WCU/s.
+func perSecond(units float64, unit string) string {
+	return wording.Significant(units) + " " + strings.ToUpper(unit) + "/s"
+}
+
+// wholePeak is the highest second of a table or index as a whole.
+func wholePeak(f *detect.Finding) string {
+	var all []string
+	if f.Peak.WCU.Value > 0 {
+		all = append(all, perSecond(f.Peak.WCU.Value, "wcu"))
+	}
+	if f.Peak.RCU.Value > 0 {
+		all = append(all, perSecond(f.Peak.RCU.Value, "rcu"))
+	}
+	return wording.List(all)
+}
+
+// StepFacts are the facts of a step behind its reason: what it takes, the load that it
+// leaves, and the capacity that it needs.
+func StepFacts(f *detect.Finding, s *detect.Step) (all []Line) {
+	for _, l := range []Line{{"Takes", Takes(s)}, {"Leaves", Leaves(s)}, {"Needs", Capacity(f, s)}} {
+		if l.Text != "" {
+			all = append(all, l)
+		}
+	}
+	return all
+}
+
+var efforts = map[detect.Effort]string{
+	detect.EffortNone:      "no change of the table or its keys",
+	detect.EffortSetting:   "a setting of the table, of clients or of a job",
+	detect.EffortCode:      "a change of the callers' code",
+	detect.EffortComponent: "a new component",
+	detect.EffortItems:     "items made anew",
+	detect.EffortKeys:      "new keys, and a migration",
+}
+
+// Takes is the effort of a step.
+func Takes(s *detect.Step) string {
+	if s.Effort == detect.EffortItems {
+		switch s.Action {
+		case detect.ActionProject:
+			return "an index made anew"
+		case detect.ActionIndex:
+			return "items and an index made anew"
+		}
+	}
+	return efforts[s.Effort]
+}
+
+// Leaves is the load that a step leaves; empty for a step for Keyheat itself.
+func Leaves(s *detect.Step) string {
+	switch {
+	case s.Action == detect.ActionPipeline:
+		return ""
+	case s.After == nil:
+		return "unknown"
+	}
+	a := s.After
+	return fmt.Sprintf("%s %s%s, %s of the limit", span(a.Low, a.High, wording.Significant), strings.ToUpper(a.Unit)+"/s", parts[s.Action],
+		span(a.LowUtilization, a.HighUtilization, wording.Percent))
+}
+
+// parts name what the load after a step is about, if not the key.
+var parts = map[string]string{
+	detect.ActionShard: " a key shard", detect.ActionMigrate: " a key shard", detect.ActionRename: " a key", detect.ActionSplit: " an item", detect.ActionCopies: " a copy",
+	detect.ActionWait: " on average", detect.ActionShuffle: " on average on the busiest key",
+}
+
+// span writes two amounts, or one if they look alike.
+func span(low, high float64, write func(float64) string) string {
+	if write(low) == write(high) {
+		return write(high)
+	}
+	return write(low) + " to " + write(high)
+}
+
+// Capacity is the capacity of the table or index as a whole after a step; empty if it does not
+// change or is unknown.
+func Capacity(f *detect.Finding, s *detect.Step) string {
+	n := s.Need
+	if n == nil {
+		return ""
+	}
+	text := fmt.Sprintf("about %s %s/s for the %s", span(n.Low, n.High, wording.Significant), strings.ToUpper(n.Unit), targetWord(f))
+	switch {
+	case n.NewIndex:
+		text = strings.TrimSuffix(text, "for the index") + "for a new index, beside the old one"
+	case wording.Significant(n.Low) == wording.Significant(n.Now) && n.Low == n.High:
+		text += ", as now"
+	default:
+		text += ", now " + wording.Significant(n.Now)
+	}
+	quota := float64(detect.TableQuotaWrite)
+	if n.Unit == "rcu" {
+		quota = detect.TableQuotaRead
+	}
+	if n.High > quota {
+		text += "; the default quota of a table is " + wording.About(quota)
+	}
+	if n.Provisioned > 0 && n.Provisioned < n.High {
+		text += fmt.Sprintf("; raise the provisioned %s first", wording.About(n.Provisioned))
+	}
+	return text
+}

@@ -1,0 +1,179 @@
+package say_test
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/internal/say"
+	"github.com/keyheat/keyheat/internal/testsupport/hostile"
+)
+
+// fixesOfCode returns every constant of the type detect.Fix, in the order of the source.
+func fixesOfCode(t *testing.T) (all []detect.Fix) {
+	t.Helper()
+	file, err := parser.ParseFile(token.NewFileSet(), "../../detect/fix.go", nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ast.Inspect(file, func(n ast.Node) bool {
+		if spec, is := n.(*ast.ValueSpec); is && strings.HasPrefix(spec.Names[0].Name, "Fix") {
+			if code, is := spec.Values[0].(*ast.BasicLit); is {
+				text, err := strconv.Unquote(code.Value)
+				if err != nil {
+					t.Fatal(err)
+				}
+				all = append(all, detect.Fix(text))
+			}
+		}
+		return true
+	})
+	if sorted := slices.Sorted(slices.Values(all)); !slices.Equal(sorted, detect.Fixes()) {
+		t.Errorf("the constants are %v, and the fixes %v", sorted, detect.Fixes())
+	}
+	return all
+}
+
+// findingOf returns a finding with the step of a fix, and every argument.
+func findingOf(fix detect.Fix) *detect.Finding {
+	f := (&story{kind: detect.HotKeyWrite, key: "merchant#4711"}).finding()
+	f.Peak.WCU, f.Evidence = detect.Figure{Value: 1680, Low: 1680, High: 1680}, &detect.Evidence{SortKeys: &detect.SortKeys{Known: 1}}
+	f.Rolling, f.Sharding = &detect.Rolling{Period: "hour", Template: "log#<hour>"}, &detect.Sharded{Base: "total", Shards: 4, Needed: 14}
+	s := step(fix, detect.NewAfter(f.Kind, 560, 840))
+	s.Arguments = detect.Arguments{
+		Count: 3, Grown: 8, Share: 0.34, Units: 100, Bytes: 300 << 10, Attempts: 1200, Sent: 4.2, Seconds: 6, Caller: "web", Attribute: "status",
+	}
+	f.Advice = []detect.Step{s}
+	return f
+}
+
+// without leaves out what a fix may lack.
+var without = []struct {
+	fix detect.Fix
+	cut func(*detect.Finding, *detect.Step)
+}{
+	{detect.FixWaitForSplit, func(_ *detect.Finding, s *detect.Step) { s.Arguments.Count = 1 }},
+	{detect.FixOwnTimes, func(_ *detect.Finding, s *detect.Step) { s.Arguments.Caller = "" }},
+	{detect.FixCache, func(_ *detect.Finding, s *detect.Step) { s.Arguments.Share = 0 }},
+	{detect.FixCache, func(_ *detect.Finding, s *detect.Step) { s.Arguments.Share, s.After = 0, nil }},
+	{detect.FixChangingItem, func(_ *detect.Finding, s *detect.Step) { s.Arguments.Attribute = "" }},
+	{detect.FixCompression, func(_ *detect.Finding, s *detect.Step) { s.Arguments.Share = 0 }},
+	{detect.FixShardedKey, func(f *detect.Finding, s *detect.Step) {
+		s.Arguments.Units, s.Arguments.Grown, f.Evidence.SortKeys = 0, 0, nil
+	}},
+}
+
+// TestSteps holds the words of every fix to a golden file and to their budgets.
+func TestSteps(t *testing.T) {
+	t.Parallel()
+	var text strings.Builder
+	write := func(f *detect.Finding) {
+		s := &f.Advice[0]
+		do, why := say.Imperative(f, s), say.StepWhy(f, s)
+		checkWords(t, s.Fix, do, why)
+		fmt.Fprintf(&text, "%s: %s. %s\n", s.Fix, do, why)
+	}
+	for _, fix := range fixesOfCode(t) {
+		write(findingOf(fix))
+	}
+	text.WriteString("\n")
+	for _, w := range without {
+		f := findingOf(w.fix)
+		w.cut(f, &f.Advice[0])
+		write(f)
+	}
+	compareGolden(t, "testdata/steps.txt", text.String())
+}
+
+func checkWords(t *testing.T, fix detect.Fix, do, why string) {
+	t.Helper()
+	if do == "" || do == string(fix) || why == string(fix) || !strings.HasSuffix(why, ".") || strings.HasSuffix(do, ".") {
+		t.Errorf("%s has the words %q and %q", fix, do, why)
+	}
+	if n := len(strings.Fields(do)); n > 8 {
+		t.Errorf("%s: an imperative of %d words: %s", fix, n, do)
+	}
+	if n := len(strings.Fields(why)); n > longestSaid {
+		t.Errorf("%s: a reason of %d words: %s", fix, n, why)
+	}
+	if found := vague.FindString(do + why); found != "" {
+		t.Errorf("%s: %q names nothing: %s", fix, found, why)
+	}
+}
+
+// TestHostileSteps gives every text that a step can show an attack, through every fix.
+func TestHostileSteps(t *testing.T) {
+	t.Parallel()
+	m := hostile.New(5)
+
+	for _, fix := range fixesOfCode(t) {
+		for _, kind := range hostile.Kinds() {
+			f := m.Finding(kind)
+			s := detect.NewStep(fix)
+			s.After, s.Need = detect.NewAfter(kind, 100, 550), &detect.Need{Unit: "wcu", Now: 2000, Low: 1000, High: 2000}
+			s.Arguments = detect.Arguments{Count: 3, Units: 100, Caller: m.Text(), Attribute: m.Text()}
+			texts := []string{say.Imperative(&f, &s), say.StepWhy(&f, &s)}
+			for _, l := range say.StepFacts(&f, &s) {
+				texts = append(texts, l.Text)
+			}
+			for _, text := range texts {
+				if wrong := hostile.FaultOfSentence(text); wrong != "" {
+					t.Fatalf("%s of %s lets %s through: %q", fix, kind, wrong, text)
+				}
+			}
+		}
+	}
+}
+
+// TestStepFacts holds the words for efforts, loads and capacity.
+func TestStepFacts(t *testing.T) {
+	t.Parallel()
+	after := func(low, high float64) *detect.After { return detect.NewAfter(detect.HotKeyWrite, low, high) }
+	for _, c := range []struct {
+		fix    detect.Fix
+		after  *detect.After
+		takes  string
+		leaves string
+	}{
+		{detect.FixShardedKey, after(550, 550), "new keys, and a migration", "550 WCU/s a key shard, 55% of the limit"},
+		{detect.FixShardedKey, after(500, 700), "new keys, and a migration", "500 to 700 WCU/s a key shard, 50% to 70% of the limit"},
+		{detect.FixShardedKey, nil, "new keys, and a migration", "unknown"},
+		{detect.FixTimeKey, after(550, 550), "new keys, and a migration", "550 WCU/s a key, 55% of the limit"},
+		{detect.FixWaitForSplit, after(620, 620), "no change of the table or its keys", "620 WCU/s on average, 62% of the limit"},
+		{detect.FixShuffleInput, after(7, 7), "a setting of the table, of clients or of a job", "7 WCU/s on average on the busiest key, 0.7% of the limit"},
+		{detect.FixBackOff, after(700, 1700), "a change of the callers' code", "700 to 1,700 WCU/s, 70% to 170% of the limit"},
+		{detect.FixObjectStore, after(5, 5), "items made anew", "5 WCU/s, 0.5% of the limit"},
+		{detect.FixProjection, after(5, 5), "an index made anew", "5 WCU/s, 0.5% of the limit"},
+		{detect.FixIndexShards, after(5, 5), "items and an index made anew", "5 WCU/s, 0.5% of the limit"},
+		{detect.FixStartCollector, nil, "a setting of the table, of clients or of a job", ""},
+	} {
+		s := step(c.fix, c.after)
+		if takes, leaves := say.Takes(&s), say.Leaves(&s); takes != c.takes || leaves != c.leaves {
+			t.Errorf("%s takes %q and leaves %q, want %q and %q", c.fix, takes, leaves, c.takes, c.leaves)
+		}
+	}
+	for want, n := range map[string]*detect.Need{
+		"": nil,
+		"about 2,200 WCU/s for the table, as now":                                          {Unit: "wcu", Now: 2200, Low: 2200, High: 2200},
+		"about 2,200 WCU/s for the table, as now; raise the provisioned 2,000 first":       {Unit: "wcu", Now: 2200, Low: 2200, High: 2200, Provisioned: 2000},
+		"about 1,650 to 1,700 WCU/s for the table, now 2,200":                              {Unit: "wcu", Now: 2200, Low: 1650, High: 1700, Provisioned: 1700},
+		"about 50,000 WCU/s for the table, as now; the default quota of a table is 40,000": {Unit: "wcu", Now: 50_000, Low: 50_000, High: 50_000},
+		"about 2,200 WCU/s for a new index, beside the old one":                            {Unit: "wcu", Now: 2200, Low: 2200, High: 2200, NewIndex: true},
+	} {
+		f := findingOf(detect.FixShardedKey)
+		if n != nil && n.NewIndex {
+			f.Index = "by-status"
+		}
+		f.Advice[0].Need = n
+		if got := say.Capacity(f, &f.Advice[0]); got != want {
+			t.Errorf("it needs %q, want %q", got, want)
+		}
+	}
+}
