@@ -157,13 +157,13 @@ var reasonStories = []story{
 		return f.Evidence.Items[0].Text == "the-one" && f.Evidence.Split.Item > 1000
 	})),
 	hot("half of the load on one item is below the limit", detect.Splittable, workload{sk: mostly(5)}).with(because(detect.GroundSplit)).with(holds(func(f *detect.Finding) bool { return f.Evidence.Split.Splits == 1 })).with(lasting),
-	hot("so is a quarter", detect.Splittable, workload{sk: quarter}, "adaptive capacity can split").with(because(detect.GroundSplit)).with(lasting),
+	hot("so is a quarter", detect.Splittable, workload{sk: quarter}).with(because(detect.GroundSplit)).with(lasting),
 	hot("three items of 500 are three partitions' load", detect.Splittable, workload{sk: three}).with(because(detect.GroundSplit)).with(holds(func(f *detect.Finding) bool { return f.Evidence.Split.Splits == 2 })).with(lasting),
-	hot("a tenth leaves it to split", detect.Splittable, workload{sk: mostly(1)}, "adaptive capacity can split", "split_meanwhile {count:1} leaves 810").with(because(detect.GroundSplit)).with(lasting),
+	hot("a tenth leaves it to split", detect.Splittable, workload{sk: mostly(1)}, "split_meanwhile {count:1} leaves 810").with(because(detect.GroundSplit)).with(lasting),
 	hot("many sort keys split", detect.Splittable, workload{sk: shuffled}).with(because(detect.GroundSplit)).with(lasting),
 	hot("which three seconds do not tell", detect.Undetermined, workload{sk: shuffled}).with(because(detect.GroundYoung)).with(holds(func(f *detect.Finding) bool { return f.Evidence.Split.Seconds == 3 })),
 	hot("for certain when there is no local index", detect.Splittable, workload{sk: shuffled}).with(because(detect.GroundSplit)).with(withFacts(detect.TableFacts{KeySchema: sample.Keys("pk", "sk"), LSIs: []string{}})).with(lasting),
-	hot("not under a local index", detect.LSIBlocked, workload{sk: shuffled}, "by-date").with(withFacts(detect.TableFacts{LSIs: []string{"by-date"}})),
+	hot("not under a local index", detect.LSIBlocked, workload{sk: shuffled}).with(withFacts(detect.TableFacts{LSIs: []string{"by-date"}})),
 	hot("which does not hold for a global one", detect.Splittable, workload{sk: shuffled, index: "by-status"}, "sharded_index {count:3}", "split_meanwhile").with(because(detect.GroundSplit)).with(lasting).with(withFacts(detect.TableFacts{LSIs: []string{"by-date"}})),
 	hot("a table without sort keys has one item a key", detect.HotItem, workload{}).with(withFacts(detect.TableFacts{KeySchema: sample.Keys("pk")})),
 	hot("without sort keys in the samples nothing is known", detect.Undetermined, workload{}).with(because(detect.GroundNoSortKeys)),
@@ -299,7 +299,7 @@ var tableStories = []story{
 // shardingStories are keys that are sharded already.
 var shardingStories = slices.Concat(forms(), []story{
 	{name: "50,000 writes a second on 10 shards: too few", workloads: keysLike("celebrity#SHARD_%d", 10, workload{units: 5000}), key: "celebrity#SHARD_*",
-		says: []string{"ceil(50,000 / 1,000 × 1.5) = 75", "more_shards {count:75} leaves 667"}, others: map[detect.Kind]int{detect.HotKeyWrite: 10},
+		says: []string{"more_shards {count:75} leaves 667"}, others: map[detect.Kind]int{detect.HotKeyWrite: 10},
 		kind: detect.TooFewShards, severity: detect.Critical, state: detect.Firing, peak: 50_000, over: 3, shards: 75, utilization: 5},
 	{name: "each of them is advised as one key", workloads: keysLike("celebrity#SHARD_%d", 10, workload{units: 5000}), key: "celebrity#SHARD_3", share: 0.1,
 		says: []string{"more_shards {count:75} leaves 667"}, others: map[detect.Kind]int{detect.HotKeyWrite: 9, detect.TooFewShards: 1},
