@@ -159,6 +159,48 @@ const (
 	Undetermined Diagnosis = "UNDETERMINED"
 )
 
+// Ground is the evidence that decides a diagnosis.
+type Ground string
+
+// The grounds against a split.
+const (
+	GroundItem       Ground = "item"        // one item stays in one partition
+	GroundLocalIndex Ground = "local_index" // a table with a local index never splits a key
+	GroundSortKey    Ground = "sort_key"    // the load follows the sort key
+	GroundMoving     Ground = "moving"      // the load moves on before a split comes
+	GroundPeriod     Ground = "time"        // the next period's key begins in one partition again
+	GroundBursts     Ground = "bursts"      // a split does not help bursts
+	GroundScan       Ground = "scan"        // a Scan goes from partition to partition
+)
+
+// The grounds for a split.
+const (
+	GroundSplit Ground = "split" // a split divides the load of the key
+	GroundKeys  Ground = "keys"  // a split divides the keys of the partition
+)
+
+// The grounds of an open diagnosis.
+const (
+	GroundBatchTimes Ground = "batch_times"  // requests carry the times of batches
+	GroundFewSamples Ground = "few_samples"  // fewer than MinRecords requests were seen
+	GroundNoSortKeys Ground = "no_sort_keys" // requests carry no sort keys
+	GroundHashedKeys Ground = "hashed_keys"  // hashed sort keys have no order
+	GroundYoung      Ground = "few_seconds"  // fewer than SplitSeconds were observed
+	GroundPlaces     Ground = "places"       // the load follows the sort key in several places
+	GroundNotDecided Ground = "not_decided"  // the sort keys leave it open
+	GroundNotSeen    Ground = "not_seen"     // the samples do not show which keys share the partition
+	GroundIndex      Ground = "index"        // a full partition of an index holds the table's writes back
+)
+
+// The grounds of a table or index with too little capacity: its own, the maximum that its
+// owner set, the account's quota, and the write capacity of an index.
+const (
+	GroundProvisioned   Ground = "provisioned"
+	GroundOwnMaximum    Ground = "own_maximum"
+	GroundAccountQuota  Ground = "account_quota"
+	GroundIndexCapacity Ground = "index_capacity"
+)
+
 // Peak is the highest second.
 type Peak struct {
 	Loads
@@ -211,20 +253,25 @@ type Finding struct {
 	// on whether reads and writes share one budget. If Combined is above 1 and
 	// Utilization is not, throttling is possible.
 	Combined float64 `json:"combined"`
-	// Reason is the diagnosis: why the table will or will not heal itself. Why explains
-	// it in sentences, with its evidence.
+	// Reason is the diagnosis: why the table will or will not heal itself. Ground is the
+	// evidence that decides it; empty if none is needed.
 	Reason Diagnosis `json:"reason"`
-	Why    string    `json:"why"`
-	// Observed are the sentences of Why that hold for any diagnosis, such as throttling
-	// and sampling, each behind a space. Only the judge of a key sets it; it is not
-	// stored.
-	Observed string `json:"-"`
+	Ground Ground    `json:"ground"`
+	// Title, Summary and Text are for people: one line, the cause, and all answers. They
+	// are written when a finding is read, and not stored.
+	Title   string `json:"title,omitempty"`
+	Summary string `json:"summary,omitempty"`
+	Text    string `json:"text,omitempty"`
 	// Evidence describes the key's requests; null if unknown.
 	Evidence *Evidence `json:"evidence"`
 	// Sharding describes the shards of a key that is already sharded; null for others.
 	Sharding *Sharded `json:"sharding"`
 	// Rolling is the pattern of a key named after a time; null for others.
 	Rolling *Rolling `json:"rolling"`
+	// Members are the keys behind a finding about several keys; null for others.
+	Members *Members `json:"members"`
+	// Blind are the figures of a finding about Keyheat itself; null for others.
+	Blind *Blind `json:"blind"`
 	// Replication is the writes of other Regions to the key, in findings about writes to
 	// a global table; null for others.
 	Replication *Replication `json:"replication"`
@@ -342,6 +389,41 @@ type Rolling struct {
 	// Keys are the hot keys of the pattern, the newest last; empty if the finding is
 	// about one key.
 	Keys []string `json:"keys"`
+}
+
+// Members are the keys that a finding about several keys rests on.
+type Members struct {
+	// Count is the number of keys: values of a key design, keys of a moving hot spot, warm
+	// keys of a partition, or hot keys that are not followed.
+	Count Figure `json:"count"`
+	// Keys names at most NamedKeys of them, the hottest or the latest.
+	Keys []string `json:"keys"`
+}
+
+// NamedKeys is the most keys that Members names.
+const NamedKeys = 5
+
+// NewMembers returns an exact number of keys, and the names of the first NamedKeys.
+func NewMembers(count int64, keys []string) *Members {
+	n := float64(count)
+	return &Members{Count: Figure{Value: n, Low: n, High: n}, Keys: append([]string{}, keys[:min(len(keys), NamedKeys)]...)}
+}
+
+// Blind are the figures of a finding about samples that Keyheat cannot see. Figures that
+// do not apply are zero.
+type Blind struct {
+	// Behind is the lag of counting in seconds, Records the number of waiting records.
+	Behind  float64 `json:"behind_seconds"`
+	Records int64   `json:"records"`
+	// BadShare is the rejected part of a collector's samples.
+	BadShare float64 `json:"bad_share"`
+	// Tables is the number of tables and indexes without room, Names some of them, or the
+	// hosts of the collectors that reject samples.
+	Tables int      `json:"tables"`
+	Names  []string `json:"names"`
+	// Before and Now are the covered part of the load, before and after it fell.
+	Before *Figure `json:"before"`
+	Now    *Figure `json:"now"`
 }
 
 // Replication describes the part of a global table's other Regions in a finding about

@@ -14,7 +14,7 @@ func hotKey(kind detect.Kind, target detect.Target, key string) detect.Finding {
 	f.Severity, f.State = detect.Critical, detect.Firing
 	f.FirstSeen = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 	f.LastSeen = f.FirstSeen.Add(time.Minute)
-	f.Why, f.Advice = "why", []detect.Step{detect.NewStep(detect.FixMendCaller), detect.NewStep(detect.FixShardedKey)}
+	f.Advice = []detect.Step{detect.NewStep(detect.FixMendCaller), detect.NewStep(detect.FixShardedKey)}
 	return f
 }
 

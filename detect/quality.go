@@ -1,10 +1,7 @@
 package detect
 
 import (
-	"fmt"
 	"slices"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/keyheat/keyheat/sample"
@@ -93,69 +90,9 @@ func NewQuality(s Source) Quality {
 // spread of the load over the time between batches is then unknown.
 func (q *Quality) InBatches() bool { return slices.Contains(q.CannotSee, BlindSeconds) }
 
-// Sentence describes in words the blind spots of the figures; empty if there are none.
-func (q *Quality) Sentence() string {
-	var all []string
-	switch q.Source {
-	case SourceChanges:
-		all = append(all, "This is from a stream: a lower bound of the write load. Reads are not seen, nor writes that were throttled or changed nothing.")
-	case SourceMixed:
-		all = append(all, "A part of this is from a stream, which shows neither reads nor throttled writes; a write that both a stream and a sample show counts twice.")
-	case SourceMinutes:
-		all = append(all, "This is from sums over minutes: the highest second may be far above the mean of its minute.")
-	}
-	if proviso := q.Times(); proviso != "" {
-		all = append(all, proviso)
-	}
-	all = append(all, q.samplingTexts()...)
-	if q.Estimated != nil && *q.Estimated {
-		all = append(all, "Some units were computed from what is known of the requests, since DynamoDB did not report them: the load is an estimate.")
-	}
-	if q.KeysHidden {
-		all = append(all, "Keys are hidden by policy: the order of sort keys is not known, nor whether numbers in keys are shards; `reporter keys hash` finds the hash of a key.")
-	}
-	return strings.Join(all, " ")
-}
-
 // IsSampled reports whether the samples show only a part of the requests, as far as they
 // state it.
 func (q *Quality) IsSampled() bool { return q.Sampling != "" && q.Sampling != SamplingNone }
-
-// times is the proviso of figures from batch times.
-const times = "Many requests carry the same time, with few in the seconds before: a producer wrote them in one batch, or they were a burst. Which of the two cannot be proven from these times, so the load shown is the mean over the times between batches, of a minute at most, and nothing pages because of it."
-
-// Times returns the proviso of figures from batch times; empty for others.
-func (q *Quality) Times() string {
-	if q.InBatches() {
-		return times
-	}
-	return ""
-}
-
-// samplingTexts describes the sampling method and the believed rate. A stated rate that
-// is ten times too small makes every figure ten times too large.
-func (q *Quality) samplingTexts() (all []string) {
-	sampled := "Requests were sampled at rates that differ"
-	if q.Rate != nil {
-		sampled = fmt.Sprintf("The samples say that %s%% of requests were sampled", strconv.FormatFloat(100**q.Rate, 'g', 4, 64))
-	}
-	switch q.Sampling {
-	case SamplingByCall, SamplingIndependent:
-		all = append(all, sampled+", and the load follows from that.")
-	case SamplingAssumed:
-		all = append(all, sampled+", and not which were drawn together: independent samples are assumed.")
-		if slices.Contains(q.CannotSee, BlindHosts) {
-			stands := "many"
-			if q.Rate != nil {
-				stands = strconv.FormatFloat(1 / *q.Rate, 'f', 0, 64)
-			}
-			all = append(all, fmt.Sprintf("No request names its caller: if whole hosts were drawn and not requests, each of them stands for %s, and the key's load may be far from what is shown, also below the limit. Draw each call by itself, or let requests name their callers.", stands))
-		}
-	case SamplingUnknowable:
-		all = append(all, sampled+", and not how: that it is over the limit cannot be proven from this sampling. Requests that were folded before they were drawn, or whole callers that were drawn, look the same at a lower load.")
-	}
-	return all
-}
 
 // Metric is a metric of the namespace AWS/DynamoDB. Its value is the sum over one minute,
 // except for provisioned throughput, in units a second, and for metrics named with an
@@ -182,11 +119,23 @@ const (
 	CloudWatchNotAssessed Corroborated = "not_assessed"
 )
 
+// Unread is the reason why Keyheat has no metrics of some minutes.
+type Unread string
+
+// The reasons.
+const (
+	UnreadNoData Unread = "no_data" // CloudWatch knows no such table, or has no data of the minutes
+	UnreadDenied Unread = "denied"  // the role may not read metrics
+	UnreadFailed Unread = "failed"  // the request failed
+	UnreadNotYet Unread = "not_yet" // CloudWatch has not reported the minutes
+	UnreadTooFew Unread = "too_few" // too few minutes have load in both
+)
+
 // CloudWatch compares a finding with DynamoDB's own metrics, by minute.
 type CloudWatch struct {
 	Verdict Corroborated `json:"verdict"`
-	// Why explains the verdict in sentences.
-	Why string `json:"why"`
+	// Unread is the reason for no assessment; empty with one.
+	Unread Unread `json:"unread"`
 	// Throttles are the throttle events in the finding's minutes, by metric; null if not
 	// assessed.
 	Throttles map[Metric]float64 `json:"throttles"`

@@ -41,14 +41,30 @@ type Throttled struct {
 
 // TableCloudWatch compares a table or index with CloudWatch.
 type TableCloudWatch struct {
-	// Why explains the comparison in sentences, or why CloudWatch could not be read.
-	Why string `json:"why"`
+	// Unread is the reason for no comparison, Message CloudWatch's own error; both empty
+	// with one.
+	Unread  Unread `json:"unread"`
+	Message string `json:"message"`
 	// Through is the end of the last minute that was read; null for none.
 	Through *time.Time `json:"through"`
 	// Write and Read are the parts of the real load that the samples show, 1 for all;
 	// null if unknown.
 	Write *Figure `json:"write"`
 	Read  *Figure `json:"read"`
+	// Unused is an index without reads for days; null for others.
+	Unused *Unused `json:"unused"`
+	// Operations are the operations of the newest complete minute, at Minute; null if none
+	// was read.
+	Operations []OperationMinute `json:"operations"`
+	Minute     *time.Time        `json:"minute"`
+}
+
+// Unused is an index that costs writes and that nobody reads.
+type Unused struct {
+	// Since is the first of Days days without reads, WCU the write units in them.
+	Since time.Time `json:"since"`
+	Days  int       `json:"days"`
+	WCU   float64   `json:"wcu"`
 }
 
 // Unseen is a bound in units a second.

@@ -106,9 +106,41 @@ func DesignVerdicts() []DesignVerdict {
 // Design is the verdict on a partition key.
 type Design struct {
 	Verdict DesignVerdict `json:"verdict"`
-	// Why is one sentence.
-	Why string `json:"why"`
+	// Rule is the rule that decides.
+	Rule DesignRule `json:"rule"`
+	// Key is the key with the largest share, or with the highest second; empty if none
+	// stands out. Share is its part of the writes, or of the reads if they use more of the
+	// throughput; 0 if unknown. Seconds is the time of a key that was there for a part of
+	// the view; 0 throughout.
+	Key     string  `json:"key"`
+	Share   float64 `json:"share"`
+	Seconds int64   `json:"seconds"`
 }
+
+// DesignRule is the rule behind a verdict on a partition key.
+type DesignRule string
+
+// The rules, in their order.
+const (
+	RuleLittleTraffic DesignRule = "little_traffic"
+	RuleNoKeys        DesignRule = "no_keys"
+	RuleOneKey        DesignRule = "one_key"  // every request has the same key
+	RuleTimeKey       DesignRule = "time_key" // the key is a time
+	RuleShards        DesignRule = "shards"   // the key has numbered key shards, evenly used
+	RuleUnevenShards  DesignRule = "uneven_shards"
+	RuleFewValues     DesignRule = "few_values"     // a list of values that does not grow with the traffic
+	RuleFewKeys       DesignRule = "few_keys"       // few ids, which may become more
+	RuleUnknown       DesignRule = "shares_unknown" // sampling may have drawn whole callers
+	RuleDominantKey   DesignRule = "dominant_key"
+	RuleFullSecond    DesignRule = "full_second"  // even keys, too few for the highest second
+	RuleBurst         DesignRule = "burst"        // one key exceeds the limit within a second
+	RuleOrdered       DesignRule = "ordered"      // numbers in order, requests for the newest
+	RuleLongKey       DesignRule = "long_key"     // a query must know many parts
+	RuleNoDelimiter   DesignRule = "no_delimiter" // different values can make the same key
+	RuleManyKeys      DesignRule = "many_keys"
+	RuleLargest       DesignRule = "largest_key" // good, with one key to watch
+	RuleEven          DesignRule = "even"
+)
 
 // Template is the pattern that most keys of a table share.
 type Template struct {

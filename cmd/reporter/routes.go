@@ -214,7 +214,6 @@ func testIncident(severity detect.Severity, policy func(detect.Target) detect.Po
 	f.Severity, f.State, f.FirstSeen, f.LastSeen = severity, detect.Firing, now, now
 	peak := 1.5 * detect.Units(detect.Limit(detect.HotKeyWrite))
 	f.Peak.WCU = detect.Figure{Value: peak, Low: peak, High: peak}
-	f.Why = "This is a test of the way from Keyheat to this receiver. Nothing is wrong."
 	f.Peak.At, f.Through = now, now
 	f.Reason, f.Shards = detect.Undetermined, 1
 	f.Advice = []detect.Step{detect.NewStep(detect.FixKeepKey)}

@@ -14,7 +14,7 @@ type verdict struct {
 	cause   answer.Cause
 	act     answer.Act
 	outlook answer.Outlook
-	ground  answer.Ground
+	ground  detect.Ground
 	then    string // the action of the lasting fix
 }
 
@@ -24,7 +24,7 @@ type tell func(f *detect.Finding)
 
 func hot() *detect.Finding {
 	f := detect.NewFinding(detect.HotKeyWrite, detect.Target{Table: "orders"}, sample.KeyString("k"))
-	f.Severity, f.State, f.Reason = detect.Critical, detect.Firing, detect.Splittable
+	f.Severity, f.State, f.Reason, f.Ground = detect.Critical, detect.Firing, detect.Splittable, detect.GroundSplit
 	f.FirstSeen = time.Date(2026, 11, 24, 16, 55, 49, 0, time.UTC)
 	f.LastSeen = f.FirstSeen.Add(30 * time.Second)
 	f.Peak.WCU, f.Consumed.WCU = detect.Figure{Value: 1680, Low: 1680, High: 1680}, 1000
@@ -42,13 +42,18 @@ func kind(k detect.Kind) tell {
 	return func(f *detect.Finding) { f.Kind = k }
 }
 
-func reason(r detect.Diagnosis) tell {
-	return func(f *detect.Finding) { f.Reason = r }
+func reason(r detect.Diagnosis, g detect.Ground) tell {
+	return func(f *detect.Finding) { f.Reason, f.Ground = r, g }
 }
 
-// unproven is a finding of which the verdict of splits is not known, or is this.
-func unproven(s *detect.Split) tell {
-	return func(f *detect.Finding) { f.Reason, f.Evidence.Split = detect.Undetermined, s }
+// open is a finding without a diagnosis.
+func open(g detect.Ground) tell { return reason(detect.Undetermined, g) }
+
+func keys(f *detect.Finding) { f.Ground = detect.GroundKeys }
+
+// starved is a table or index with too little capacity.
+func starved(f *detect.Finding) {
+	f.Kind, f.Reason = detect.TableStarvation, detect.Starved
 }
 
 func unharmed(f *detect.Finding) { f.Consumed.WCU = f.Peak.WCU.Value }
@@ -75,54 +80,53 @@ func TestStories(t *testing.T) {
 		tells []tell
 		want  verdict
 	}{
-		"a split is likely, and a tenth is refused":  {nil, verdict{answer.OneKey, answer.SlowCallers, answer.Likely, answer.GroundSplit, shard}},
-		"a split is likely, and nothing is refused":  {[]tell{unharmed}, verdict{answer.OneKey, answer.Wait, answer.Likely, answer.GroundSplit, shard}},
+		"a split is likely, and a tenth is refused":  {nil, verdict{answer.OneKey, answer.SlowCallers, answer.Likely, detect.GroundSplit, shard}},
+		"a split is likely, and nothing is refused":  {[]tell{unharmed}, verdict{answer.OneKey, answer.Wait, answer.Likely, detect.GroundSplit, shard}},
 		"it outlasts splits, and is refused":         {[]tell{long, refusedFor(sample.KeyRange)}, verdict{answer.OneKey, answer.SlowCallers, answer.No, answer.GroundNoSplit, shard}},
 		"it outlasts splits, and nothing is refused": {[]tell{long, unharmed}, verdict{answer.OneKey, answer.SlowCallers, answer.Unknown, answer.GroundSplitDone, shard}},
 		"it is over":                              {[]tell{resolved}, verdict{answer.OneKey, answer.Nothing, answer.Ended, "", shard}},
-		"no redesign while the verdict is open":   {[]tell{unproven(nil)}, verdict{answer.OneKey, answer.SlowCallers, answer.Open, "", ""}},
-		"some seconds are judged":                 {[]tell{unproven(&detect.Split{Seconds: 3})}, verdict{answer.OneKey, answer.SlowCallers, answer.Open, "", ""}},
-		"all seconds are judged in vain":          {[]tell{unproven(&detect.Split{Seconds: detect.SplitSeconds})}, verdict{answer.OneKey, answer.SlowCallers, answer.Unknown, answer.GroundNotDecided, shard}},
-		"the load rises in several places":        {[]tell{unproven(&detect.Split{Seconds: detect.SplitSeconds, Direction: detect.Rising})}, verdict{answer.OneKey, answer.SlowCallers, answer.Unknown, answer.GroundSortKey, shard}},
-		"it comes in bursts":                      {[]tell{unproven(&detect.Split{Verdict: detect.SplitBursts})}, verdict{answer.OneKey, answer.SlowCallers, answer.No, answer.GroundBursts, shard}},
-		"sort keys are hashed":                    {[]tell{unproven(&detect.Split{Verdict: detect.SplitHidden})}, verdict{answer.OneKey, answer.SlowCallers, answer.Unknown, answer.GroundHashedKeys, shard}},
-		"no sort keys are sampled":                {[]tell{unproven(nil), func(f *detect.Finding) { f.Evidence.SortKeys = nil }}, verdict{answer.OneKey, answer.SlowCallers, answer.Unknown, answer.GroundNoSortKeys, shard}},
-		"few requests are sampled":                {[]tell{unproven(nil), func(f *detect.Finding) { f.Evidence.Records = 1 }}, verdict{answer.OneKey, answer.SlowCallers, answer.Unknown, answer.GroundFewSamples, shard}},
-		"requests carry the times of batches":     {[]tell{unproven(nil), func(f *detect.Finding) { f.Quality.CannotSee = []string{detect.BlindSeconds} }}, verdict{answer.OneKey, answer.CheckRefusals, answer.Unknown, answer.GroundBatchTimes, shard}},
-		"one item":                                {[]tell{reason(detect.HotItem)}, verdict{answer.OneItem, answer.SlowCallers, answer.No, answer.GroundItem, shard}},
-		"a local index":                           {[]tell{reason(detect.LSIBlocked)}, verdict{answer.OneKey, answer.SlowCallers, answer.No, answer.GroundLocalIndex, shard}},
-		"new items at one end":                    {[]tell{reason(detect.MonotonicSortKey)}, verdict{answer.OneKey, answer.SlowCallers, answer.No, answer.GroundSortKey, shard}},
-		"an index key":                            {[]tell{kind(detect.HotGSIKey)}, verdict{answer.IndexKey, answer.SlowCallers, answer.Likely, answer.GroundSplit, shard}},
-		"a key of a time":                         {[]tell{reason(detect.RollingKey), func(f *detect.Finding) { f.Rolling = &detect.Rolling{Period: "day"} }}, verdict{answer.TimeKey, answer.SlowCallers, answer.No, answer.GroundPeriod, shard}},
-		"most refusals lack the table's capacity": {[]tell{refusedFor(sample.Provisioned)}, verdict{answer.OneKey, answer.RaiseCapacity, answer.Likely, answer.GroundSplit, shard}},
+		"no redesign while the verdict is open":   {[]tell{open(detect.GroundYoung)}, verdict{answer.OneKey, answer.SlowCallers, answer.Open, detect.GroundYoung, ""}},
+		"all seconds are judged in vain":          {[]tell{open(detect.GroundNotDecided)}, verdict{answer.OneKey, answer.SlowCallers, answer.Unknown, detect.GroundNotDecided, shard}},
+		"the load rises in several places":        {[]tell{open(detect.GroundPlaces)}, verdict{answer.OneKey, answer.SlowCallers, answer.Unknown, detect.GroundPlaces, shard}},
+		"it comes in bursts":                      {[]tell{open(detect.GroundBursts)}, verdict{answer.OneKey, answer.SlowCallers, answer.No, detect.GroundBursts, shard}},
+		"sort keys are hashed":                    {[]tell{open(detect.GroundHashedKeys)}, verdict{answer.OneKey, answer.SlowCallers, answer.Unknown, detect.GroundHashedKeys, shard}},
+		"no sort keys are sampled":                {[]tell{open(detect.GroundNoSortKeys)}, verdict{answer.OneKey, answer.SlowCallers, answer.Unknown, detect.GroundNoSortKeys, shard}},
+		"few requests are sampled":                {[]tell{open(detect.GroundFewSamples)}, verdict{answer.OneKey, answer.SlowCallers, answer.Unknown, detect.GroundFewSamples, shard}},
+		"requests carry the times of batches":     {[]tell{open(detect.GroundBatchTimes), func(f *detect.Finding) { f.Quality.CannotSee = []string{detect.BlindSeconds} }}, verdict{answer.OneKey, answer.CheckRefusals, answer.Unknown, detect.GroundBatchTimes, shard}},
+		"one item":                                {[]tell{reason(detect.HotItem, detect.GroundItem)}, verdict{answer.OneItem, answer.SlowCallers, answer.No, detect.GroundItem, shard}},
+		"a local index":                           {[]tell{reason(detect.LSIBlocked, detect.GroundLocalIndex)}, verdict{answer.OneKey, answer.SlowCallers, answer.No, detect.GroundLocalIndex, shard}},
+		"new items at one end":                    {[]tell{reason(detect.MonotonicSortKey, detect.GroundSortKey)}, verdict{answer.OneKey, answer.SlowCallers, answer.No, detect.GroundSortKey, shard}},
+		"an index key":                            {[]tell{kind(detect.HotGSIKey)}, verdict{answer.IndexKey, answer.SlowCallers, answer.Likely, detect.GroundSplit, shard}},
+		"a key of a time":                         {[]tell{reason(detect.RollingKey, detect.GroundPeriod), func(f *detect.Finding) { f.Rolling = &detect.Rolling{Period: "day"} }}, verdict{answer.TimeKey, answer.SlowCallers, answer.No, detect.GroundPeriod, shard}},
+		"most refusals lack the table's capacity": {[]tell{refusedFor(sample.Provisioned)}, verdict{answer.OneKey, answer.RaiseCapacity, answer.Likely, detect.GroundSplit, shard}},
 
-		"most refusals are of the table's maximum": {[]tell{refusedFor(sample.MaxOnDemand)}, verdict{answer.OneKey, answer.RaiseMaximum, answer.Likely, answer.GroundSplit, shard}},
+		"most refusals are of the table's maximum": {[]tell{refusedFor(sample.MaxOnDemand)}, verdict{answer.OneKey, answer.RaiseMaximum, answer.Likely, detect.GroundSplit, shard}},
 
-		"near the limit, where refusals would be seen":   {[]tell{warning}, verdict{answer.NearLimit, answer.Nothing, answer.Likely, answer.GroundSplit, shard}},
-		"near the limit, where refusals cannot be seen":  {[]tell{warning, stream}, verdict{answer.NearLimit, answer.CheckRefusals, answer.Likely, answer.GroundSplit, shard}},
-		"flat at the limit, where refusals are not seen": {[]tell{warning, stream, func(f *detect.Finding) { f.Severity, f.SaturatedSeconds = detect.Critical, 9 }}, verdict{answer.AtLimit, answer.Wait, answer.Likely, answer.GroundSplit, shard}},
-		"samples leave open whether it is over":          {[]tell{warning, func(f *detect.Finding) { f.PossibleSeconds = 9 }}, verdict{answer.MayBeOver, answer.CheckRefusals, answer.Likely, answer.GroundSplit, shard}},
-		"for information":                                {[]tell{func(f *detect.Finding) { f.Severity = detect.Info }}, verdict{answer.OneKey, answer.Nothing, answer.Likely, answer.GroundSplit, shard}},
+		"near the limit, where refusals would be seen":   {[]tell{warning}, verdict{answer.NearLimit, answer.Nothing, answer.Likely, detect.GroundSplit, shard}},
+		"near the limit, where refusals cannot be seen":  {[]tell{warning, stream}, verdict{answer.NearLimit, answer.CheckRefusals, answer.Likely, detect.GroundSplit, shard}},
+		"flat at the limit, where refusals are not seen": {[]tell{warning, stream, func(f *detect.Finding) { f.Severity, f.SaturatedSeconds = detect.Critical, 9 }}, verdict{answer.AtLimit, answer.Wait, answer.Likely, detect.GroundSplit, shard}},
+		"samples leave open whether it is over":          {[]tell{warning, func(f *detect.Finding) { f.PossibleSeconds = 9 }}, verdict{answer.MayBeOver, answer.CheckRefusals, answer.Likely, detect.GroundSplit, shard}},
+		"for information":                                {[]tell{func(f *detect.Finding) { f.Severity = detect.Info }}, verdict{answer.OneKey, answer.Nothing, answer.Likely, detect.GroundSplit, shard}},
 
 		"a retry storm":            {[]tell{kind(detect.RetryStorm)}, verdict{answer.Retries, answer.BackOff, answer.WithLoad, "", shard}},
 		"one caller":               {[]tell{kind(detect.SingleCaller), unharmed}, verdict{answer.OneCaller, answer.SlowCallers, answer.WithLoad, "", shard}},
 		"a test":                   {[]tell{kind(detect.TestKey)}, verdict{answer.Test, answer.StopTest, answer.WithLoad, "", shard}},
-		"a Scan":                   {[]tell{kind(detect.HotPartition), reason(detect.Scanned)}, verdict{answer.Scan, answer.SlowScan, answer.WithLoad, "", shard}},
-		"a sorted import":          {[]tell{kind(detect.MovingHotSpot), reason(detect.MovingLoad)}, verdict{answer.MovingSpot, answer.SlowImport, answer.No, answer.GroundMoving, shard}},
+		"a Scan":                   {[]tell{kind(detect.HotPartition), reason(detect.Scanned, detect.GroundScan)}, verdict{answer.Scan, answer.SlowScan, answer.WithLoad, "", shard}},
+		"a sorted import":          {[]tell{kind(detect.MovingHotSpot), reason(detect.MovingLoad, detect.GroundMoving)}, verdict{answer.MovingSpot, answer.SlowImport, answer.No, detect.GroundMoving, shard}},
 		"few values, unharmed":     {[]tell{kind(detect.LowCardinalityKey), warning}, verdict{answer.FewValues, answer.Nothing, answer.No, answer.GroundDesign, shard}},
 		"an uneven key shard":      {[]tell{kind(detect.UnevenShards)}, verdict{answer.UnevenShards, answer.SlowCallers, answer.No, answer.GroundDesign, shard}},
-		"warm keys in a partition": {[]tell{kind(detect.HotPartition), warning, refusedFor(sample.KeyRange)}, verdict{answer.SharedPartition, answer.Wait, answer.Likely, answer.GroundKeys, shard}},
+		"warm keys in a partition": {[]tell{kind(detect.HotPartition), warning, keys, refusedFor(sample.KeyRange)}, verdict{answer.SharedPartition, answer.Wait, answer.Likely, detect.GroundKeys, shard}},
 		"no split of a partition":  {[]tell{kind(detect.HotPartition), refusedFor(sample.KeyRange)}, verdict{answer.SharedPartition, answer.SlowCallers, answer.No, answer.GroundNoSplit, shard}},
-		"a new table": {[]tell{kind(detect.HotPartition), warning, refusedFor(sample.KeyRange), func(f *detect.Finding) {
+		"a new table": {[]tell{kind(detect.HotPartition), warning, keys, refusedFor(sample.KeyRange), func(f *detect.Finding) {
 			f.Advice = []detect.Step{{Action: detect.ActionPrewarm, Effort: detect.EffortSetting}}
-		}}, verdict{answer.SharedPartition, answer.Prewarm, answer.Likely, answer.GroundKeys, ""}},
-		"an index holds writes back": {[]tell{kind(detect.HotPartition), unproven(nil), refusedFor(sample.OfIndex)}, verdict{answer.BackPressure, answer.SlowCallers, answer.Unknown, answer.GroundNotSeen, shard}},
+		}}, verdict{answer.SharedPartition, answer.Prewarm, answer.Likely, detect.GroundKeys, ""}},
+		"an index holds writes back": {[]tell{kind(detect.HotPartition), open(detect.GroundIndex), refusedFor(sample.OfIndex)}, verdict{answer.BackPressure, answer.SlowCallers, answer.Unknown, detect.GroundIndex, shard}},
 
-		"provisioned capacity": {[]tell{kind(detect.TableStarvation), refusedFor(sample.Provisioned)}, verdict{answer.Provisioned, answer.RaiseCapacity, answer.No, answer.GroundCapacity, shard}},
-		"the owner's maximum":  {[]tell{kind(detect.TableStarvation), refusedFor(sample.MaxOnDemand)}, verdict{answer.OwnMaximum, answer.RaiseMaximum, answer.No, answer.GroundCapacity, shard}},
-		"the account's quota":  {[]tell{kind(detect.TableStarvation), refusedFor(sample.AccountLimit)}, verdict{answer.AccountQuota, answer.RaiseQuota, answer.No, answer.GroundCapacity, shard}},
-		"capacity of an index": {[]tell{kind(detect.TableStarvation), refusedFor(sample.OfIndexCapacity)}, verdict{answer.IndexCapacity, answer.RaiseIndexCapacity, answer.No, answer.GroundCapacity, shard}},
-		"callers retry a table": {[]tell{kind(detect.TableStarvation), refusedFor(sample.Provisioned), func(f *detect.Finding) {
+		"provisioned capacity": {[]tell{starved, refusedFor(sample.Provisioned)}, verdict{answer.Provisioned, answer.RaiseCapacity, answer.No, answer.GroundCapacity, shard}},
+		"the owner's maximum":  {[]tell{starved, refusedFor(sample.MaxOnDemand)}, verdict{answer.OwnMaximum, answer.RaiseMaximum, answer.No, answer.GroundCapacity, shard}},
+		"the account's quota":  {[]tell{starved, refusedFor(sample.AccountLimit)}, verdict{answer.AccountQuota, answer.RaiseQuota, answer.No, answer.GroundCapacity, shard}},
+		"capacity of an index": {[]tell{starved, refusedFor(sample.OfIndexCapacity)}, verdict{answer.IndexCapacity, answer.RaiseIndexCapacity, answer.No, answer.GroundCapacity, shard}},
+		"callers retry a table": {[]tell{starved, refusedFor(sample.Provisioned), func(f *detect.Finding) {
 			f.Advice = []detect.Step{{Action: detect.ActionRetry, Effort: detect.EffortCode}}
 		}}, verdict{answer.Provisioned, answer.RaiseCapacity, answer.No, answer.GroundCapacity, ""}},
 
@@ -133,6 +137,9 @@ func TestStories(t *testing.T) {
 		f := hot()
 		for _, change := range c.tells {
 			change(f)
+		}
+		if f.Kind == detect.TableStarvation {
+			f.Ground = answer.Lack(f)
 		}
 		a := answer.New(f)
 		got := verdict{a.Cause, a.Move.Act, a.Healing.Outlook, a.Healing.Ground, ""}
@@ -161,7 +168,7 @@ func TestHarm(t *testing.T) {
 		"a stream cannot show it":                  {[]tell{unharmed, stream}, answer.Harm{}},
 		"callers count their refused attempts":     {[]tell{retried}, answer.Harm{Visible: true, Attempts: 300, Estimated: true, Failed: 0.2}},
 		"samples do, too":                          {[]tell{retried, refusedFor(sample.KeyRange)}, answer.Harm{Visible: true, Attempts: 700, Failed: 0.2}},
-		"a share of a table's requests":            {[]tell{kind(detect.TableStarvation), refusedFor(sample.Provisioned), func(f *detect.Finding) { f.Evidence.Records = 2800 }}, answer.Harm{Visible: true, Attempts: 700, Refused: 0.25}},
+		"a share of a table's requests":            {[]tell{starved, refusedFor(sample.Provisioned), func(f *detect.Finding) { f.Evidence.Records = 2800 }}, answer.Harm{Visible: true, Attempts: 700, Refused: 0.25}},
 		"Keyheat is blind":                         {[]tell{kind(detect.CollectionStopped)}, answer.Harm{Own: true, Visible: true, Refused: 680. / 1680}},
 	} {
 		f := hot()
@@ -216,8 +223,11 @@ func TestCallers(t *testing.T) {
 func TestKnown(t *testing.T) {
 	t.Parallel()
 	f := hot()
-	unproven(&detect.Split{Seconds: 20})(f)
-	if got, want := answer.New(f).Healing.Known, (detect.SplitSeconds-20)*time.Second; got != want {
-		t.Errorf("known in %s, want %s", got, want)
+	open(detect.GroundYoung)(f)
+	for seconds, split := range map[time.Duration]*detect.Split{0: nil, 20: {Seconds: 20}} {
+		f.Evidence.Split = split
+		if got, want := answer.New(f).Healing.Known, (detect.SplitSeconds-seconds)*time.Second; got != want {
+			t.Errorf("known in %s, want %s", got, want)
+		}
 	}
 }

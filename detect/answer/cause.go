@@ -60,12 +60,12 @@ func causeOf(f *detect.Finding) Cause {
 	case detect.HotKeyWrite, detect.HotKeyRead, detect.HotGSIKey:
 		return causeOfKey(f)
 	case detect.TableStarvation:
-		return causeOfStarvation(f)
+		return lacks[f.Ground]
 	case detect.HotPartition:
-		switch {
-		case f.Reason == detect.Scanned:
+		switch f.Ground {
+		case detect.GroundScan:
 			return Scan
-		case refusedFor(f, sample.KeyRange) == 0 && refusedFor(f, sample.OfIndex) > 0:
+		case detect.GroundIndex:
 			return BackPressure
 		}
 		return SharedPartition
@@ -113,17 +113,27 @@ func causeOfKey(f *detect.Finding) Cause {
 	return NearLimit
 }
 
-func causeOfStarvation(f *detect.Finding) Cause {
-	most, cause := int64(0), Provisioned
+// lacks are the causes of a table or index with too little capacity.
+var lacks = map[detect.Ground]Cause{
+	detect.GroundProvisioned: Provisioned, detect.GroundOwnMaximum: OwnMaximum, detect.GroundAccountQuota: AccountQuota, detect.GroundIndexCapacity: IndexCapacity,
+}
+
+// Lack returns the capacity that most requests were refused for; the provisioned one if
+// none was refused.
+func Lack(f *detect.Finding) detect.Ground {
+	most, lack := int64(0), detect.GroundProvisioned
 	for _, c := range []struct {
 		reason sample.ThrottleReason
-		cause  Cause
-	}{{sample.Provisioned, Provisioned}, {sample.OfIndexCapacity, IndexCapacity}, {sample.MaxOnDemand, OwnMaximum}, {sample.AccountLimit, AccountQuota}} {
+		lack   detect.Ground
+	}{
+		{sample.Provisioned, detect.GroundProvisioned}, {sample.OfIndexCapacity, detect.GroundIndexCapacity},
+		{sample.MaxOnDemand, detect.GroundOwnMaximum}, {sample.AccountLimit, detect.GroundAccountQuota},
+	} {
 		if n := refusedFor(f, c.reason); n > most {
-			most, cause = n, c.cause
+			most, lack = n, c.lack
 		}
 	}
-	return cause
+	return lack
 }
 
 // refusedFor returns how many attempts were refused for a reason.

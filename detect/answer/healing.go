@@ -26,35 +26,18 @@ const (
 	Unknown Outlook = "unknown"
 )
 
-// Ground is why an outlook holds.
-type Ground string
-
-// The grounds of an outlook.
+// The grounds of an outlook that no diagnosis has.
 const (
-	GroundItem       Ground = "item"        // one item stays in one partition
-	GroundLocalIndex Ground = "local_index" // a table with a local index never splits a key
-	GroundSortKey    Ground = "sort_key"    // the load follows the sort key
-	GroundMoving     Ground = "moving"      // the load moves on before a split comes
-	GroundPeriod     Ground = "time"        // the next period's key begins in one partition again
-	GroundBursts     Ground = "bursts"      // a split does not help bursts
-	GroundNoSplit    Ground = "failure"     // DynamoDB had the time that splits take
-	GroundCapacity   Ground = "capacity"    // a setting or less load ends it
-	GroundDesign     Ground = "design"      // the key's design or a caller makes it
-	GroundSplit      Ground = "split"       // a split divides the load
-	GroundKeys       Ground = "keys"        // a split divides the keys of the partition
-	GroundSplitDone  Ground = "old_split"   // DynamoDB may have split the key already
-	GroundNoSortKeys Ground = "no_sort_keys"
-	GroundHashedKeys Ground = "hashed_keys"
-	GroundFewSamples Ground = "few_samples"
-	GroundBatchTimes Ground = "batch_times"
-	GroundNotDecided Ground = "not_decided"
-	GroundNotSeen    Ground = "not_seen" // which keys share the partition
+	GroundNoSplit   detect.Ground = "failure"   // DynamoDB had the time that splits take
+	GroundSplitDone detect.Ground = "old_split" // DynamoDB may have split the key already
+	GroundCapacity  detect.Ground = "capacity"  // a setting or less load ends it
+	GroundDesign    detect.Ground = "design"    // the key's design or a caller makes it
 )
 
 // Healing is the outlook of a finding.
 type Healing struct {
 	Outlook Outlook
-	Ground  Ground
+	Ground  detect.Ground
 	// Known is how much longer the load has to last for a verdict: of an Open outlook.
 	Known time.Duration
 }
@@ -75,24 +58,24 @@ func healingOf(f *detect.Finding) Healing {
 		return Healing{Outlook: No, Ground: GroundDesign}
 	}
 	switch f.Reason {
-	case detect.HotItem:
-		return Healing{Outlook: No, Ground: GroundItem}
-	case detect.LSIBlocked:
-		return Healing{Outlook: No, Ground: GroundLocalIndex}
-	case detect.RollingKey:
-		return Healing{Outlook: No, Ground: GroundPeriod}
-	case detect.MonotonicSortKey:
-		return Healing{Outlook: No, Ground: GroundSortKey}
-	case detect.MovingLoad:
-		return Healing{Outlook: No, Ground: GroundMoving}
 	case detect.Scanned:
 		return Healing{Outlook: WithLoad}
-	case detect.Starved:
-		return Healing{Outlook: No, Ground: GroundCapacity}
 	case detect.Splittable:
 		return healingBySplit(f)
+	case detect.HotItem, detect.LSIBlocked, detect.RollingKey, detect.MonotonicSortKey, detect.MovingLoad:
+		return Healing{Outlook: No, Ground: f.Ground}
 	}
-	return healingUnproven(f)
+	switch f.Ground {
+	case detect.GroundBursts:
+		return Healing{Outlook: No, Ground: f.Ground}
+	case detect.GroundYoung:
+		known := 0
+		if f.Evidence != nil && f.Evidence.Split != nil {
+			known = f.Evidence.Split.Seconds
+		}
+		return Healing{Outlook: Open, Ground: f.Ground, Known: time.Duration(detect.SplitSeconds-known) * time.Second}
+	}
+	return Healing{Outlook: Unknown, Ground: f.Ground}
 }
 
 // healingBySplit is the outlook of a load that splits can divide: in the time that splits
@@ -103,35 +86,8 @@ func healingBySplit(f *detect.Finding) Healing {
 		return Healing{Outlook: No, Ground: GroundNoSplit}
 	case Overdue(f):
 		return Healing{Outlook: Unknown, Ground: GroundSplitDone}
-	case f.Kind == detect.HotPartition:
-		return Healing{Outlook: Likely, Ground: GroundKeys}
 	}
-	return Healing{Outlook: Likely, Ground: GroundSplit}
-}
-
-func healingUnproven(f *detect.Finding) Healing {
-	e := f.Evidence
-	switch {
-	case f.Quality.InBatches():
-		return Healing{Outlook: Unknown, Ground: GroundBatchTimes}
-	case e == nil || e.Records < detect.MinRecords:
-		return Healing{Outlook: Unknown, Ground: GroundFewSamples}
-	case !f.Kind.OfKey():
-		return Healing{Outlook: Unknown, Ground: GroundNotSeen}
-	case e.SortKeys == nil:
-		return Healing{Outlook: Unknown, Ground: GroundNoSortKeys}
-	case e.Split == nil:
-		return Healing{Outlook: Open, Known: detect.SplitSeconds * time.Second}
-	case e.Split.Verdict == detect.SplitHidden:
-		return Healing{Outlook: Unknown, Ground: GroundHashedKeys}
-	case e.Split.Verdict == detect.SplitBursts:
-		return Healing{Outlook: No, Ground: GroundBursts}
-	case e.Split.Seconds < detect.SplitSeconds:
-		return Healing{Outlook: Open, Known: time.Duration(detect.SplitSeconds-e.Split.Seconds) * time.Second}
-	case e.Split.Direction == detect.Rising || e.Split.Direction == detect.Falling:
-		return Healing{Outlook: Unknown, Ground: GroundSortKey}
-	}
-	return Healing{Outlook: Unknown, Ground: GroundNotDecided}
+	return Healing{Outlook: Likely, Ground: f.Ground}
 }
 
 // HotFor returns for how long a key has been hot: since the first second that shows it or,

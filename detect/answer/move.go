@@ -106,7 +106,7 @@ func actFor(f *detect.Finding, a *Answer) Act {
 	}
 	switch {
 	case StarvedAttempts(f) > 0:
-		return raising[causeOfStarvation(f)]
+		return raising[lacks[Lack(f)]]
 	case f.Quality.InBatches():
 		return CheckRefusals
 	case a.Cause != OneCaller && a.Healing.Outlook == Likely && a.Harm.Refused < worthSlowing && a.Harm.Failed == 0:

@@ -2,13 +2,11 @@ package board
 
 import (
 	"cmp"
-	"fmt"
 	"math"
 	"slices"
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
-	"github.com/keyheat/keyheat/detect/wording"
 	"github.com/keyheat/keyheat/sample"
 )
 
@@ -202,8 +200,7 @@ func (b *Board) crowdFindings() (all []detect.Finding) {
 		f.Share, f.Shards, f.Reason = 1, 1, detect.Undetermined
 		f.FirstSeen, f.LastSeen = time.Unix(c.first, 0).UTC(), time.Unix(c.last, 0).UTC()
 		f.Through, f.Seconds, f.Peak.At = f.LastSeen, c.last-c.first+1, f.FirstSeen
-		f.Why = fmt.Sprintf("More keys are hot than Keyheat follows: the %s that are hot for longest have findings, and %s hot keys of these %s have none.",
-			wording.Count(int64(c.tracked)), wording.Count(c.evicted), wording.Seconds(int(f.Seconds)))
+		f.Members = detect.NewMembers(c.evicted, nil)
 		f.Advice = []detect.Step{detect.NewStep(detect.FixCheckSamplingRate), detect.NewStep(detect.FixCapacityOfManyKeys)}
 		all = append(all, f)
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/answer"
 	"github.com/keyheat/keyheat/detect/internal/causes"
 	"github.com/keyheat/keyheat/detect/internal/diagnosis"
 	"github.com/keyheat/keyheat/detect/internal/episode"
@@ -42,7 +43,7 @@ func (b *Board) Findings() []detect.Finding {
 	also = append(also, few...)
 	for i := range found {
 		if found[i].Kind.OfKey() {
-			also = append(also, diagnosis.Related(&found[i], b.options.Facts(found[i].Target), callers[found[i].Target])...)
+			also = append(also, diagnosis.FindRelated(&found[i], b.options.Facts(found[i].Target), callers[found[i].Target])...)
 		}
 	}
 	also = append(also, b.crowdFindings()...)
@@ -168,27 +169,9 @@ func (b *Board) keyFinding(t *episode.Track, e *episode.Episode, r episode.Rules
 		f.Quality.CannotSee = append(f.Quality.CannotSee, detect.BlindHosts)
 	}
 	f.Rolling = keypatterns.MatchTime(f.Key, f.Peak.At)
-	because := diagnosis.Diagnose(&f, b.options.Facts(f.Target))
-	f.Reason, f.Why = because.Reason, because.Why
-	add := func(sentences string) {
-		if sentences != "" {
-			f.Why, f.Observed = f.Why+" "+sentences, f.Observed+" "+sentences
-		}
-	}
-	if f.SaturatedSeconds > 0 && f.SecondsOver() == 0 && f.Severity == detect.Critical {
-		add(diagnosis.WhySaturated(&f))
-	}
-	add(diagnosis.WhyThrottled(&f))
-	add(diagnosis.Toll(&f))
-	add(f.Quality.Sentence())
-	if open := e.Shards(&f, r); open != "" {
-		f.Why += " " + open // another diagnosis may not advise shards
-	}
-	if f.Combined > 1 && f.Utilization <= 1 {
-		add(diagnosis.WhyCombined(&f))
-	}
-	f.Replication = e.Replication(r.Kind, b.options.Facts(f.Target).Regions(f.Region))
-	add(diagnosis.Replication(&f))
+	facts := b.options.Facts(f.Target)
+	f.Reason, f.Ground = diagnosis.Diagnose(&f, facts)
+	f.Replication = e.Replication(r.Kind, facts.Regions(f.Region))
 	return f
 }
 
@@ -219,7 +202,7 @@ func (b *Board) isOpen(target detect.Target, second int64) bool {
 func (b *Board) tableFinding(t *episode.Track, e *episode.Episode, r episode.Rules) detect.Finding {
 	target := t.Subject.Target
 	f := e.Finding(t.Subject, r)
-	f.Share, f.Shards = 1, 1
+	f.Share, f.Shards, f.Evidence = 1, 1, t.Evidence(e)
 	switch r.Kind {
 	case detect.HotPartition:
 		f.Utilization = 1 // it throttled: it was full
@@ -227,12 +210,13 @@ func (b *Board) tableFinding(t *episode.Track, e *episode.Episode, r episode.Rul
 		if !b.isOpen(target, second) {
 			second = f.LastSeen.Unix()
 		}
-		f.Reason, f.Why = diagnosis.WhyHotPartition(&e.Pressure, t.LoadSpread(), e.Over, b.tracks.warmestKeys(target, second), b.isOpen(target, second))
+		warm, known := b.tracks.warmestKeys(target, second), b.isOpen(target, second)
+		f.Reason, f.Ground = diagnosis.HotPartition(&f, &e.Pressure, t.LoadSpread(), e.Over, len(warm), known)
+		f.Members = detect.NewMembers(int64(len(warm)), warm)
 	case detect.TableStarvation:
 		f.Utilization = max(1, e.Pressure.Demand)
-		f.Reason, f.Why = detect.Starved, diagnosis.WhyStarved(&e.Pressure, e.Over, b.options.Facts(target), target.Index)
+		f.Reason, f.Ground = detect.Starved, answer.Lack(&f)
 	}
-	f.Evidence = t.Evidence(e)
 	f.Advice = diagnosis.ForTable(&f, &e.Pressure, e.PeakLoad(), b.options.Facts(target))
 	return f
 }
@@ -241,7 +225,7 @@ func (b *Board) tableFinding(t *episode.Track, e *episode.Episode, r episode.Rul
 // reads and by writes has one finding about its caller.
 func uniqueFindings(found []detect.Finding) []detect.Finding {
 	slices.SortStableFunc(found, func(x, y detect.Finding) int {
-		return cmp.Or(strings.Compare(x.Fingerprint, y.Fingerprint), cmp.Compare(detect.Rank(y.Severity), detect.Rank(x.Severity)), cmp.Compare(x.Why, y.Why))
+		return cmp.Or(strings.Compare(x.Fingerprint, y.Fingerprint), cmp.Compare(detect.Rank(y.Severity), detect.Rank(x.Severity)), cmp.Compare(y.Share, x.Share))
 	})
 	return slices.CompactFunc(found, func(x, y detect.Finding) bool { return x.Fingerprint == y.Fingerprint })
 }

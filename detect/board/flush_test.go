@@ -5,14 +5,12 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/jedib0t/go-pretty/v6/table"
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/board"
-	"github.com/keyheat/keyheat/detect/wording"
 	"github.com/keyheat/keyheat/internal/testsupport/scenario"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sketch"
@@ -151,10 +149,10 @@ func TestFlushesBesideHonestTraffic(t *testing.T) {
 				worst = f
 			}
 		}
-		says := strings.Contains(worst.Why, "a producer wrote them in one batch") && strings.Contains(worst.Why, "cannot be proven from these times")
+		says := worst.Quality.InBatches()
 		out.AppendRow(table.Row{c.name, fmt.Sprintf("%.0f", worst.Peak.WCU.Value), worst.Severity, worst.State, says})
 		if pages := worst.State == detect.Firing; pages != c.pages || says != c.flushed || worst.Severity != c.severity {
-			t.Errorf("%s: %q, %s of %+v, want %q, pages %t, says so %t: %s", c.name, worst.Severity, worst.State, worst.Peak.WCU, c.severity, c.pages, c.flushed, worst.Why)
+			t.Errorf("%s: %q, %s of %+v, want %q, pages %t, says so %t", c.name, worst.Severity, worst.State, worst.Peak.WCU, c.severity, c.pages, c.flushed)
 		}
 	}
 	show("Flushes beside honest traffic, for four minutes", out)
@@ -212,7 +210,7 @@ func TestTablesOfFlushes(t *testing.T) {
 			facts := &detect.TableFacts{Billing: detect.BillingProvisioned, WCU: 6000}
 			judge := board.New(board.Options{Facts: func(detect.Target) *detect.TableFacts { return facts }})
 			judge.Settle(scenario.Began-1, true)
-			found := map[detect.Kind]string{}
+			found := map[detect.Kind]bool{}
 			for at := scenario.Began; at < scenario.Began+60; at++ {
 				for _, r := range c.stream(random, at) {
 					if err := shard.Add(&r); err != nil {
@@ -225,13 +223,13 @@ func TestTablesOfFlushes(t *testing.T) {
 				judge.Settle(at, true)
 				for _, f := range judge.Findings() {
 					if f.Kind == detect.TableStarvation || slices.Contains(shards, f.Kind) {
-						found[f.Kind] = f.Why
+						found[f.Kind] = true
 					}
 				}
 			}
 			for _, k := range append(shards, detect.TableStarvation) {
-				if why, is := found[k]; is != slices.Contains(c.want, k) {
-					t.Errorf("%s is found %t: %s", k, is, why)
+				if found[k] != slices.Contains(c.want, k) {
+					t.Errorf("%s is found %t", k, found[k])
 				}
 			}
 		})
@@ -351,11 +349,8 @@ func TestFiguresOfAFlush(t *testing.T) {
 			if s := f.Evidence.Split; s.Verdict == detect.SplitBursts || s.Seconds > 10 && math.Abs(s.Load-1500) > 30 {
 				t.Errorf("%s: the split is %+v", at, s)
 			}
-			if f.Kind == detect.HotKeyWrite && !strings.Contains(f.Why, wording.PerSecond(detect.Milli(f.Mean.WCU.Value), f.Kind)+" a second on average") {
-				t.Errorf("%s: %s", at, f.Why)
-			}
-			if strings.Contains(f.Why, "comes in bursts") || !strings.Contains(f.Why, "cannot be proven from these times") {
-				t.Errorf("%s: %s", at, f.Why)
+			if f.Ground != detect.GroundBatchTimes || !f.Quality.InBatches() {
+				t.Errorf("%s: the ground is %q", at, f.Ground)
 			}
 			if f.Advice[0].Fix != detect.FixOwnTimes {
 				t.Errorf("%s: the first step is %+v", at, f.Advice[0])

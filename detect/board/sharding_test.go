@@ -68,7 +68,7 @@ func TestUnevenIsProven(t *testing.T) {
 		b.Settle(scenario.Began+i, true)
 	}
 	if f := single(t, b.Findings(), detect.UnevenShards); f != nil {
-		t.Fatalf("even shards: %s", f.Why)
+		t.Fatalf("even shards: %+v", f.Sharding)
 	}
 }
 

@@ -7,7 +7,6 @@ import (
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/internal/episode"
-	"github.com/keyheat/keyheat/detect/wording"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sketch"
 )
@@ -139,7 +138,7 @@ func (ts *tracks) warmestKeys(target detect.Target, second int64) []string {
 	})
 	keys := make([]string, len(all))
 	for i, w := range all {
-		keys[i] = wording.Quote(w.key)
+		keys[i] = w.key
 	}
 	return keys
 }

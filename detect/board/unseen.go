@@ -1,11 +1,9 @@
 package board
 
 import (
-	"fmt"
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
-	"github.com/keyheat/keyheat/detect/wording"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sketch"
 )
@@ -18,11 +16,10 @@ type unseenKeys struct {
 	recent uint64 // a bit for each of the last seconds, the lowest for newest
 	// first and last bound these seconds in the current episode; seconds counts them.
 	first, last, seconds int64
-	// total and most are the loads of the table and of an unlisted key at the second with
-	// the highest load of an unlisted key.
-	total, most sketch.Load
-	at          int64
-	fires       bool
+	// most is the load of an unlisted key in the second at, its highest.
+	most  sketch.Load
+	at    int64
+	fires bool
 }
 
 // hidesKeys reports whether a key that the window does not list may be over a limit.
@@ -51,7 +48,7 @@ func (u *unseenKeys) observe(w *sketch.Window, oneEpisode bool) {
 	u.recent |= bit
 	u.first, u.last = min(u.first, w.Second), max(u.last, w.Second)
 	if detect.Weight(w.Unseen) > detect.Weight(u.most) {
-		u.total, u.most, u.at = w.Total.Load, w.Unseen, w.Second
+		u.most, u.at = w.Unseen, w.Second
 	}
 	u.fires = u.fires || u.recent&(u.recent>>1|u.recent>>2) != 0 // FireSeconds of FireOf
 }
@@ -68,12 +65,7 @@ func (b *Board) unseenFindings() (all []detect.Finding) {
 		f.Share, f.Shards, f.Reason = 1, 1, detect.Undetermined
 		f.FirstSeen, f.LastSeen = time.Unix(u.first, 0).UTC(), time.Unix(u.last, 0).UTC()
 		f.Through, f.Seconds, f.Peak.At = f.LastSeen, u.seconds, time.Unix(u.at, 0).UTC()
-		total, most, unit := u.total.Write, u.most.Write, "WCU/s"
-		if most <= detect.PartitionWrite {
-			total, most, unit = u.total.Read, u.most.Read, "RCU/s"
-		}
-		f.Why = fmt.Sprintf("Keyheat cannot tell whether a key is hot: the table or index had %s %s, and a key without a finding may have had up to %s %s of it, more than one partition serves. In %s the collector had too many heavy keys at once, of this table or of others, to tell single ones apart.",
-			wording.Count(int64(detect.Units(total))), unit, wording.Count(int64(detect.Units(most))), unit, wording.Seconds(int(u.seconds)))
+		f.Peak.WCU.High, f.Peak.RCU.High = detect.Units(u.most.Write), detect.Units(u.most.Read) // of a key without a finding
 		f.Advice = []detect.Step{detect.NewStep(detect.FixCheckSamplingRate), detect.NewStep(detect.FixMorePartitions)}
 		all = append(all, f)
 	}

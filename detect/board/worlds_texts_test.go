@@ -117,7 +117,7 @@ func (j *judged) texts() (all []string) {
 	}
 	for i := range j.found {
 		f := &j.found[i]
-		all = append(all, say.Title(f), f.Why)
+		all = append(all, say.Title(f), say.New(f).Why)
 		for k := range f.Advice {
 			all = append(all, say.Imperative(f, &f.Advice[k]), say.StepWhy(f, &f.Advice[k]))
 		}

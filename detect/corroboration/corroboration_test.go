@@ -72,29 +72,29 @@ func TestAssess(t *testing.T) {
 		reading *corroboration.Reading
 		mean    float64
 		want    detect.Corroborated
-		says    string
+		unread  detect.Unread
 	}{
-		"a partition was full":          {throttled(corroboration.WriteThrottles, 90, corroboration.WriteKeyRangeThrottles, 90), 1200, detect.CloudWatchConfirms, "90 write throttle events because of a key range"},
-		"and the table had too little":  {throttled(corroboration.WriteKeyRangeThrottles, 90, corroboration.WriteProvisionedThrottles, 7), 1200, detect.CloudWatchConfirms, "7 because of provisioned throughput"},
-		"the table had too little":      {throttled(corroboration.WriteThrottles, 50, corroboration.WriteProvisionedThrottles, 50), 1200, detect.CloudWatchOtherCause, "the table as a whole has too little"},
-		"the account had":               {throttled(corroboration.WriteAccountThrottles, 50), 1200, detect.CloudWatchOtherCause, "the account's limit"},
-		"a cause that was not asked":    {throttled(corroboration.WriteThrottles, 50), 1200, detect.CloudWatchOtherCause, "none of them because of a key range"},
-		"reads were throttled":          {throttled(corroboration.ReadKeyRangeThrottles, 50), 1200, detect.CloudWatchQuiet, "no write throttle events"},
-		"nothing was throttled":         {quiet, 1200, detect.CloudWatchQuiet, "what the key asked for was served"},
-		"more than the whole table":     {quiet, 2100, detect.CloudWatchContradicts, "at least 504,000 write units"},
-		"as much as the whole table":    {quiet, 2000, detect.CloudWatchQuiet, "The samples show 100% of the table's writes"},
-		"minutes that are to come":      {late, 1200, detect.CloudWatchNotAssessed, "has not reported these minutes yet"},
-		"never asked":                   {with("", ""), 1200, detect.CloudWatchNotAssessed, "has not reported these minutes yet"},
-		"may not be read":               {with(corroboration.Denied, "allow it"), 1200, detect.CloudWatchNotAssessed, "denied: allow it"},
-		"cannot be reached":             {with(corroboration.Failed, "no route"), 1200, detect.CloudWatchNotAssessed, "could not be read: no route"},
-		"has no table of this name":     {with(corroboration.NoData, ""), 1200, detect.CloudWatchNotAssessed, "another Region's or account's"},
-		"has none of these minutes":     {&corroboration.Reading{State: corroboration.Read, Through: minuteAt(60)}, 1200, detect.CloudWatchNotAssessed, "neither zero nor health"},
-		"failed, but only after it had": {&corroboration.Reading{State: corroboration.Failed, Message: "x", Through: quiet.Through, Minutes: quiet.Minutes}, 1200, detect.CloudWatchQuiet, "was served"},
+		"a partition was full":          {throttled(corroboration.WriteThrottles, 90, corroboration.WriteKeyRangeThrottles, 90), 1200, detect.CloudWatchConfirms, ""},
+		"and the table had too little":  {throttled(corroboration.WriteKeyRangeThrottles, 90, corroboration.WriteProvisionedThrottles, 7), 1200, detect.CloudWatchConfirms, ""},
+		"the table had too little":      {throttled(corroboration.WriteThrottles, 50, corroboration.WriteProvisionedThrottles, 50), 1200, detect.CloudWatchOtherCause, ""},
+		"the account had":               {throttled(corroboration.WriteAccountThrottles, 50), 1200, detect.CloudWatchOtherCause, ""},
+		"a cause that was not asked":    {throttled(corroboration.WriteThrottles, 50), 1200, detect.CloudWatchOtherCause, ""},
+		"reads were throttled":          {throttled(corroboration.ReadKeyRangeThrottles, 50), 1200, detect.CloudWatchQuiet, ""},
+		"nothing was throttled":         {quiet, 1200, detect.CloudWatchQuiet, ""},
+		"more than the whole table":     {quiet, 2100, detect.CloudWatchContradicts, ""},
+		"as much as the whole table":    {quiet, 2000, detect.CloudWatchQuiet, ""},
+		"minutes that are to come":      {late, 1200, detect.CloudWatchNotAssessed, detect.UnreadNotYet},
+		"never asked":                   {with("", ""), 1200, detect.CloudWatchNotAssessed, detect.UnreadNotYet},
+		"may not be read":               {with(corroboration.Denied, "allow it"), 1200, detect.CloudWatchNotAssessed, detect.UnreadDenied},
+		"cannot be reached":             {with(corroboration.Failed, "no route"), 1200, detect.CloudWatchNotAssessed, detect.UnreadFailed},
+		"has no table of this name":     {with(corroboration.NoData, ""), 1200, detect.CloudWatchNotAssessed, detect.UnreadNoData},
+		"has none of these minutes":     {&corroboration.Reading{State: corroboration.Read, Through: minuteAt(60)}, 1200, detect.CloudWatchNotAssessed, detect.UnreadNoData},
+		"failed, but only after it had": {&corroboration.Reading{State: corroboration.Failed, Message: "x", Through: quiet.Through, Minutes: quiet.Minutes}, 1200, detect.CloudWatchQuiet, ""},
 	} {
 		f := hot(10, 14, c.mean)
 		got := corroboration.Assess(&f, c.reading)
-		if got.Verdict != c.want || !strings.Contains(got.Why, c.says) {
-			t.Errorf("%s: %s, %q", name, got.Verdict, got.Why)
+		if got.Verdict != c.want || got.Unread != c.unread {
+			t.Errorf("%s: %s, %q", name, got.Verdict, got.Unread)
 		}
 		if (got.Throttles == nil) != (c.want == detect.CloudWatchNotAssessed) {
 			t.Errorf("%s: throttles %v", name, got.Throttles)
@@ -183,14 +183,14 @@ func TestFindings(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		reading *corroboration.Reading
-		want    string // kind and state of each
+		want    string // kind, state and ground of each
 	}{
 		"calm":                              {during(0, 0), ""},
-		"a partition, now":                  {during(50, 60, corroboration.WriteKeyRangeThrottles, 9), "hot_partition firing"},
-		"a partition, ten minutes ago":      {during(40, 48, corroboration.ReadKeyRangeThrottles, 9), "hot_partition resolved"},
+		"a partition, now":                  {during(50, 60, corroboration.WriteKeyRangeThrottles, 9), "hot_partition firing not_seen"},
+		"a partition, ten minutes ago":      {during(40, 48, corroboration.ReadKeyRangeThrottles, 9), "hot_partition resolved not_seen"},
 		"one minute":                        {during(50, 51, corroboration.WriteKeyRangeThrottles, 9), ""},
-		"too little capacity":               {during(50, 60, corroboration.ReadProvisionedThrottles, 9), "table_starvation firing"},
-		"the account's limit and a key":     {during(50, 60, corroboration.WriteAccountThrottles, 9, corroboration.WriteKeyRangeThrottles, 1), "hot_partition firing, table_starvation firing"},
+		"too little capacity":               {during(50, 60, corroboration.ReadProvisionedThrottles, 9), "table_starvation firing provisioned"},
+		"the account's limit and a key":     {during(50, 60, corroboration.WriteAccountThrottles, 9, corroboration.WriteKeyRangeThrottles, 1), "hot_partition firing not_seen, table_starvation firing account_quota"},
 		"throttled, and no cause was asked": {during(50, 60, corroboration.WriteThrottles, 9), ""},
 		"coverage fell":                     {covered(120, 0.9, 0.5, 105), "coverage_fell firing"},
 		"coverage fell a little":            {covered(120, 0.9, 0.8, 105), ""},
@@ -200,8 +200,8 @@ func TestFindings(t *testing.T) {
 	} {
 		var got []string
 		for _, f := range corroboration.Findings(orders, c.reading) {
-			got = append(got, fmt.Sprintf("%s %s", f.Kind, f.State))
-			if f.Quality.Source != detect.SourceMinutes || f.Why == "" || len(f.Advice) == 0 || f.Severity != detect.Warning {
+			got = append(got, strings.TrimSpace(fmt.Sprintf("%s %s %s", f.Kind, f.State, f.Ground)))
+			if f.Quality.Source != detect.SourceMinutes || (f.Kind == detect.CoverageFell) != (f.Blind != nil && f.Blind.Before.Value > f.Blind.Now.Value) || len(f.Advice) == 0 || f.Severity != detect.Warning {
 				t.Errorf("%s: %+v", name, f)
 			}
 		}

@@ -1,11 +1,9 @@
 package corroboration
 
 import (
-	"fmt"
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
-	"github.com/keyheat/keyheat/detect/wording"
 	"github.com/keyheat/keyheat/sample"
 )
 
@@ -64,24 +62,15 @@ func throttledFinding(target detect.Target, r *Reading, k detect.Kind) (f detect
 	if r.Through.Sub(last.At) > (quietMinutes+1)*time.Minute {
 		f.State = detect.Resolved
 	}
-	byReason := map[detect.Metric]float64{}
-	all := 0.0
 	for _, m := range harmed {
 		f.Peak = higherPeak(f.Peak, m)
-		for _, metric := range metrics {
-			byReason[metric] += m.Metrics[metric]
-		}
-		all += events(m, metrics)
 	}
-	within := fmt.Sprintf("CloudWatch counts %s throttle events in %s", count(all), minutesText(len(harmed)))
 	if k == detect.HotPartition {
-		f.Reason = detect.Undetermined
-		f.Why = within + " because of a key range: a partition was full. Which key filled it cannot be told from CloudWatch, and the samples show no key near a limit: several warm keys share the partition, or the samples do not show the requests."
+		f.Reason, f.Ground = detect.Undetermined, detect.GroundNotSeen
 		f.Advice = []detect.Step{detect.NewStep(detect.FixWaitForPartitionSplit), detect.NewStep(detect.FixContributorInsights)}
 		return f, true
 	}
-	f.Reason = detect.Starved
-	f.Why = fmt.Sprintf("%s (%s): the %s as a whole has too little, whatever its keys.", within, wording.List(reasonTexts(byReason)), noun(target))
+	f.Reason, f.Ground = detect.Starved, lack(harmed)
 	f.Advice = []detect.Step{detect.NewStep(detect.FixNamedCapacity)}
 	return f, true
 }
@@ -116,29 +105,27 @@ func higherPeak(p detect.Peak, m Minute) detect.Peak {
 
 func exactFigure(v float64) detect.Figure { return detect.Figure{Value: v, Low: v, High: v} }
 
-func reasonTexts(byReason map[detect.Metric]float64) (all []string) {
+// lack returns the capacity that most requests of some minutes were throttled for.
+func lack(harmed []Minute) (ground detect.Ground) {
+	most, events := 0.0, map[detect.Ground]float64{}
 	for _, s := range []side{writes, reads} {
 		for _, o := range s.others {
-			if n := byReason[o.metric]; n > 0 {
-				all = append(all, fmt.Sprintf("%s %ss because of %s", count(n), s.noun, o.name))
+			n, _ := sum(harmed, o.metric)
+			if events[o.ground] += n; events[o.ground] > most {
+				most, ground = events[o.ground], o.ground
 			}
 		}
 	}
-	return all
+	return ground
 }
 
 // coverageFell returns the finding that the samples cover less of the load than before.
 func coverageFell(target detect.Target, r *Reading) (f detect.Finding, ok bool) {
-	var why []string
-	for _, s := range []side{writes, reads} {
-		before, now := fall(r, s)
-		if before == nil {
-			continue
-		}
-		why = append(why, fmt.Sprintf("the samples showed %s of the %s's %ss, and show %s (%s to %s) in the last %s",
-			wording.Percent(before.Value), noun(target), s.noun, wording.Percent(now.Value), wording.PercentAtLeast(now.Low), wording.PercentAtMost(now.High), minutesText(recentMinutes)))
+	before, now := fall(r, writes)
+	if before == nil {
+		before, now = fall(r, reads)
 	}
-	if len(why) == 0 {
+	if before == nil {
 		return f, false
 	}
 	recent := r.Minutes[len(r.Minutes)-recentMinutes:]
@@ -151,21 +138,7 @@ func coverageFell(target detect.Target, r *Reading) (f detect.Finding, ok bool) 
 	for _, m := range recent {
 		f.Peak = higherPeak(f.Peak, m)
 	}
-	f.Why = "By CloudWatch " + wording.List(why) + ": a hot key among the requests that are not sampled would not be seen."
+	f.Blind = &detect.Blind{Names: []string{}, Before: before, Now: now}
 	f.Advice = []detect.Step{detect.NewStep(detect.FixFindUnsampled)}
 	return f, true
-}
-
-func noun(target detect.Target) string {
-	if target.Index != "" {
-		return "index"
-	}
-	return "table"
-}
-
-func minutesText(n int) string {
-	if n == 1 {
-		return "one minute"
-	}
-	return fmt.Sprintf("%d minutes", n)
 }

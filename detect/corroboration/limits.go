@@ -13,11 +13,9 @@ const (
 	// fallen is the share of its earlier value that coverage must fall below. A smaller
 	// fall may be a change of the traffic's mixture.
 	fallen = 0.8
-	// whole is the largest coverage without a contradiction. CloudWatch and the samples
+	// Whole is the largest coverage without a contradiction. CloudWatch and the samples
 	// may put a request at a minute's edge into different minutes.
-	whole = 1.02
-	// precise is the largest width of an interval that is not worth writing out.
-	precise = 0.01
+	Whole = 1.02
 	// quietMinutes without throttling end a finding of CloudWatch alone.
 	quietMinutes = 5
 	// harmMinutes of the last harmOf with throttled requests are a finding.

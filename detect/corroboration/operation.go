@@ -1,12 +1,10 @@
 package corroboration
 
 import (
-	"fmt"
 	"strings"
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
-	"github.com/keyheat/keyheat/detect/wording"
 	"github.com/keyheat/keyheat/sample"
 )
 
@@ -102,32 +100,4 @@ func latestOperations(r *Reading) (all []detect.OperationMinute, at time.Time) {
 		}
 	}
 	return all, at
-}
-
-// describeOperations formats the wanted figures by operation; empty if there are none.
-func describeOperations(all []detect.OperationMinute, wanted func(sample.Op) bool) string {
-	var throttled, took []string
-	for _, o := range all {
-		if op, _ := sample.ParseOp(o.Operation); !wanted(op) {
-			continue
-		}
-		if o.Throttled != nil {
-			n := "no"
-			if *o.Throttled > 0 {
-				n = count(*o.Throttled)
-			}
-			throttled = append(throttled, n+" "+o.Operation)
-		}
-		if o.Latency != nil && o.MaxLatency != nil {
-			took = append(took, fmt.Sprintf("%s requests took %s ms on average, %s ms at most", o.Operation, wording.About(*o.Latency), wording.About(*o.MaxLatency)))
-		}
-	}
-	var parts []string
-	if len(throttled) > 0 {
-		parts = append(parts, "DynamoDB throttled "+wording.List(throttled)+" requests")
-	}
-	if len(took) > 0 {
-		parts = append(parts, "successful "+strings.Join(took, "; "))
-	}
-	return strings.Join(parts, "; ")
 }

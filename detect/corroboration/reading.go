@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
-	"github.com/keyheat/keyheat/sample"
 )
 
 // State is the outcome of the last attempt to read CloudWatch.
@@ -51,34 +50,32 @@ type side struct {
 	consumed, throttled, keyRange detect.Metric
 	others                        []otherReason
 	sampled                       func(Units) float64
-	includes                      func(sample.Op) bool
-	noun                          string
 }
 
 // otherReason is a throttle metric that is not about a partition.
 type otherReason struct {
 	metric detect.Metric
-	name   string
+	ground detect.Ground
 }
 
 var (
 	writes = side{
 		ConsumedWrite, WriteThrottles, WriteKeyRangeThrottles,
 		[]otherReason{
-			{WriteProvisionedThrottles, "provisioned throughput"},
-			{WriteAccountThrottles, "the account's limit"},
-			{WriteOnDemandThrottles, "the on-demand maximum"},
+			{WriteProvisionedThrottles, detect.GroundProvisioned},
+			{WriteAccountThrottles, detect.GroundAccountQuota},
+			{WriteOnDemandThrottles, detect.GroundOwnMaximum},
 		},
-		func(u Units) float64 { return u.Write }, sample.Op.IsWrite, "write",
+		func(u Units) float64 { return u.Write },
 	}
 	reads = side{
 		ConsumedRead, ReadThrottles, ReadKeyRangeThrottles,
 		[]otherReason{
-			{ReadProvisionedThrottles, "provisioned throughput"},
-			{ReadAccountThrottles, "the account's limit"},
-			{ReadOnDemandThrottles, "the on-demand maximum"},
+			{ReadProvisionedThrottles, detect.GroundProvisioned},
+			{ReadAccountThrottles, detect.GroundAccountQuota},
+			{ReadOnDemandThrottles, detect.GroundOwnMaximum},
 		},
-		func(u Units) float64 { return u.Read }, sample.Op.IsRead, "read",
+		func(u Units) float64 { return u.Read },
 	}
 )
 

@@ -1,11 +1,6 @@
 package corroboration
 
-import (
-	"fmt"
-
-	"github.com/keyheat/keyheat/detect"
-	"github.com/keyheat/keyheat/detect/wording"
-)
+import "github.com/keyheat/keyheat/detect"
 
 // Scale adds to a comparison the scaled load of a finding's key. It assumes that the load
 // missing from the samples is spread over keys like the rest. The load that the samples
@@ -21,6 +16,4 @@ func Scale(c *detect.CloudWatch, f *detect.Finding) {
 	c.Scaled = &detect.Figure{
 		Value: units(w.Value, r.Value) / part.Value, Low: units(w.Low, r.Low), High: units(w.High, r.High) / part.Low,
 	}
-	c.Why += fmt.Sprintf(" If the rest is spread over keys as they are, the key's highest second has about %s %s units, and %s at most.",
-		wording.About(c.Scaled.Value), s.noun, wording.AtMost(c.Scaled.High))
 }

@@ -1,7 +1,6 @@
 package corroboration_test
 
 import (
-	"strings"
 	"testing"
 
 	"github.com/keyheat/keyheat/detect"
@@ -27,8 +26,8 @@ func TestAKeyScaledByCoverage(t *testing.T) {
 	} {
 		said := detect.CloudWatch{Coverage: c.coverage}
 		corroboration.Scale(&said, c.finding)
-		if (said.Scaled == nil) != (c.want == nil) || c.want != nil && (*said.Scaled != *c.want || !strings.Contains(said.Why, "about 1,000 write units, and 1,400 at most")) {
-			t.Errorf("%s: %+v, %s", c.story, said.Scaled, said.Why)
+		if (said.Scaled == nil) != (c.want == nil) || c.want != nil && *said.Scaled != *c.want {
+			t.Errorf("%s: %+v", c.story, said.Scaled)
 		}
 	}
 }

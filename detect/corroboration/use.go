@@ -1,7 +1,6 @@
 package corroboration
 
 import (
-	"fmt"
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
@@ -47,13 +46,11 @@ func (u *Use) Join(o Use) {
 	u.Read += o.Read
 }
 
-// unusedText describes an index that costs writes and that nobody reads; empty if it has
-// reads or this is unknown. CloudWatch has no data point for zero reads.
-func (u *Use) unusedText() string {
+// findUnused returns an index that costs writes and that nobody reads; nil if it has reads or
+// this is unknown. CloudWatch has no data point for zero reads.
+func (u *Use) findUnused() *detect.Unused {
 	if u.Write == 0 || u.Read > 0 || u.Until.Sub(u.Since) < leastUse {
-		return ""
+		return nil
 	}
-	return fmt.Sprintf("Nobody has read this index in the %d days from %s that were read of CloudWatch, and its writes cost %s units: "+
-		"without it these are saved, unless something reads it more rarely.",
-		int(u.Until.Sub(u.Since).Hours()/24), u.Since.UTC().Format("2006-01-02"), count(u.Write))
+	return &detect.Unused{Since: u.Since.UTC(), Days: int(u.Until.Sub(u.Since).Hours() / 24), WCU: u.Write}
 }

@@ -1,12 +1,9 @@
 package corroboration
 
 import (
-	"fmt"
-	"strings"
+	"slices"
 
 	"github.com/keyheat/keyheat/detect"
-	"github.com/keyheat/keyheat/detect/wording"
-	"github.com/keyheat/keyheat/sample"
 )
 
 // Assess compares a finding, about a key or about a table or index as a whole, with
@@ -22,21 +19,15 @@ func Assess(f *detect.Finding, r *Reading) detect.CloudWatch {
 	switch {
 	case known:
 		c.Throttles = throttles(minutes, s)
-		c.Verdict, c.Why = judge(f, s, c.Throttles, consumed)
+		c.Verdict = judge(f, s, c.Throttles, consumed)
 	case r.State != Read && r.State != "":
-		c.Why = "CloudWatch was not assessed: " + r.explainUnread()
+		c.Unread = r.unread()
 	case !r.Through.After(f.FirstSeen):
-		c.Why = "CloudWatch has not reported these minutes yet."
+		c.Unread = detect.UnreadNotYet
 	default:
-		c.Why = fmt.Sprintf("CloudWatch has no %s consumption for these minutes. That is neither zero nor health: the table may be another Region's or account's.", s.noun)
-	}
-	if sentence := coverageText(c.Coverage, s, f.Index); sentence != "" {
-		c.Why += " " + sentence
+		c.Unread = detect.UnreadNoData // neither zero nor health: the table may be another Region's or account's
 	}
 	c.Operations = peakOperations(f, r)
-	if text := describeOperations(c.Operations, s.includes); text != "" {
-		c.Why += " In the minute of the peak " + text + "."
-	}
 	return c
 }
 
@@ -47,41 +38,30 @@ func Judge(target detect.Target, r *Reading) detect.TableCloudWatch {
 	if !r.Through.IsZero() {
 		t.Through = new(r.Through)
 	}
-	var all []string
-	if r.State != Read {
-		all = append(all, "CloudWatch was not assessed: "+r.explainUnread())
+	switch {
+	case r.State != Read:
+		t.Unread, t.Message = r.unread(), r.Message
+	case c.Write == nil && c.Read == nil:
+		t.Unread = detect.UnreadTooFew
 	}
-	for _, s := range []struct {
-		side
-		coverage *detect.Figure
-	}{{writes, c.Write}, {reads, c.Read}} {
-		if sentence := coverageText(s.coverage, s.side, target.Index); sentence != "" {
-			all = append(all, sentence)
-		}
+	if target.Index != "" {
+		t.Unused = r.Use.findUnused()
 	}
-	if len(all) == 0 {
-		all = append(all, fmt.Sprintf("What part of the load the samples show is not known yet: that takes %s with load in both.", minutesText(leastMinutes)))
+	if operations, at := latestOperations(r); len(operations) > 0 {
+		t.Operations, t.Minute = operations, &at
 	}
-	if unused := r.Use.unusedText(); unused != "" && target.Index != "" {
-		all = append(all, unused)
-	}
-	operations, at := latestOperations(r)
-	if text := describeOperations(operations, func(sample.Op) bool { return true }); text != "" {
-		all = append(all, fmt.Sprintf("In the minute of %s UTC %s.", at.UTC().Format("15:04"), text))
-	}
-	t.Why = strings.Join(all, " ")
 	return t
 }
 
-// explainUnread explains why there is nothing to assess.
-func (r *Reading) explainUnread() string {
+// unread returns the reason for a reading without data.
+func (r *Reading) unread() detect.Unread {
 	switch r.State {
 	case NoData:
-		return "it has no data of this name: the table may be another Region's or account's, or idle."
+		return detect.UnreadNoData
 	case Denied:
-		return "reading it is denied: " + r.Message
+		return detect.UnreadDenied
 	}
-	return "it could not be read: " + r.Message
+	return detect.UnreadFailed
 }
 
 // throttles returns the reported throttle events of a side.
@@ -101,52 +81,19 @@ func throttles(minutes []Minute, s side) map[detect.Metric]float64 {
 
 // judge compares a finding with the throttle events, and with the table's whole
 // consumption, in its minutes.
-func judge(f *detect.Finding, s side, throttled map[detect.Metric]float64, consumed float64) (detect.Corroborated, string) {
-	others, names := 0.0, []string(nil)
-	for _, o := range s.others {
-		if n := throttled[o.metric]; n > 0 {
-			others, names = others+n, append(names, fmt.Sprintf("%s because of %s", count(n), o.name))
-		}
+func judge(f *detect.Finding, s side, throttled map[detect.Metric]float64, consumed float64) detect.Corroborated {
+	switch {
+	case throttled[s.keyRange] > 0:
+		return detect.CloudWatchConfirms
+	case throttled[s.throttled] > 0, slices.ContainsFunc(s.others, func(o otherReason) bool { return throttled[o.metric] > 0 }):
+		return detect.CloudWatchOtherCause
+	case f.Kind.OfKey() && keyConsumption(f, s) > consumed*Whole:
+		return detect.CloudWatchContradicts
 	}
-	target := noun(f.Target)
-	switch keyRange, all := throttled[s.keyRange], throttled[s.throttled]; {
-	case keyRange > 0:
-		why := fmt.Sprintf("CloudWatch confirms it: %s %s throttle events because of a key range in the same minutes, so that a partition was full.", count(keyRange), s.noun)
-		if len(names) > 0 {
-			why += " Others: " + wording.List(names) + "."
-		}
-		return detect.CloudWatchConfirms, why
-	case others > 0:
-		return detect.CloudWatchOtherCause, fmt.Sprintf("CloudWatch counts no %s throttle events because of a key range in these minutes, but %s: the %s as a whole has too little.", s.noun, wording.List(names), target)
-	case all > 0:
-		return detect.CloudWatchOtherCause, fmt.Sprintf("CloudWatch counts %s %s throttle events in these minutes, and none of them because of a key range.", count(all), s.noun)
-	}
-	if key, whole := keyConsumption(f, s), consumed*whole; f.Kind.OfKey() && key > whole {
-		return detect.CloudWatchContradicts, fmt.Sprintf("CloudWatch contradicts it: the samples say that the key consumed at least %s %s units in these minutes, and the whole %s consumed %s. Requests are counted twice, or the samples state a rate that is too small.",
-			count(key), s.noun, target, count(consumed))
-	}
-	return detect.CloudWatchQuiet, fmt.Sprintf("CloudWatch counts no %s throttle events of the %s in these minutes: what the key asked for was served.", s.noun, target)
+	return detect.CloudWatchQuiet
 }
 
 // keyConsumption returns the least consumption of a key in its episode, in units.
 func keyConsumption(f *detect.Finding, s side) float64 {
 	return s.sampled(Units{Write: f.Mean.WCU.Low, Read: f.Mean.RCU.Low}) * float64(f.Seconds)
 }
-
-// coverageText describes the part of the load that the samples show.
-func coverageText(c *detect.Figure, s side, index string) string {
-	if c == nil {
-		return ""
-	}
-	owner := noun(detect.Target{Index: index}) + "'s"
-	if c.Low > whole {
-		return fmt.Sprintf("The samples show %s (%s) of the %s %ss: more than there are, so requests are counted twice, or the samples state a rate that is too small.", wording.Percent(c.Value), wording.PercentRange(c.Low, c.High), owner, s.noun)
-	}
-	between := ""
-	if c.High-c.Low > precise {
-		between = fmt.Sprintf(" (%s)", wording.PercentRange(c.Low, min(1, c.High)))
-	}
-	return fmt.Sprintf("The samples show %s%s of the %s %ss.", wording.Percent(min(1, c.Value)), between, owner, s.noun)
-}
-
-func count(n float64) string { return wording.Count(int64(n)) }

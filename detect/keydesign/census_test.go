@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"strings"
 	"testing"
 
 	"github.com/keyheat/keyheat/detect"
@@ -267,7 +266,7 @@ func TestSeveralForms(t *testing.T) {
 	if v.Ceiling.WCU != nil && *v.Ceiling.WCU < 20_000 {
 		t.Errorf("the ceiling is %.0f, and the job had 3%% of all", *v.Ceiling.WCU)
 	}
-	if v.Design.Verdict != detect.DesignPoor || !strings.HasPrefix(v.Design.Why, "The key “job#nightly”, beside some 5,030 others, all 256 compared like user#<id>, had 92.") {
+	if d := v.Design; d.Verdict != detect.DesignPoor || d.Rule != detect.RuleDominantKey || d.Key != "job#nightly" || d.Share < 0.92 || d.Share > 0.93 {
 		t.Errorf("%+v", v.Design)
 	}
 }
@@ -412,10 +411,11 @@ func TestABurstIsNoCeiling(t *testing.T) {
 	for _, c := range []struct {
 		seconds  int64
 		ceilings bool
-		says     string
+		rule     detect.DesignRule
+		used     int64
 	}{
-		{1, false, "but not within seconds: one had 110% of a partition's limit"},
-		{120, true, "in the 120 seconds from its first request to its last: with that share it alone fills a partition at about "},
+		{1, false, detect.RuleBurst, 0},
+		{120, true, detect.RuleDominantKey, 120},
 	} {
 		w := newRecorder(1024)
 		for second := range int64(1200) {
@@ -429,7 +429,7 @@ func TestABurstIsNoCeiling(t *testing.T) {
 			}
 		}
 		v := w.view(t)
-		if (v.Ceiling.WCU != nil && *v.Ceiling.WCU < 2000) != c.ceilings || !strings.Contains(v.Design.Why, c.says) {
+		if (v.Ceiling.WCU != nil && *v.Ceiling.WCU < 2000) != c.ceilings || v.Design.Rule != c.rule || v.Design.Key != "user#7777" || v.Design.Seconds != c.used {
 			t.Errorf("of %d seconds: ceiling %v, %+v", c.seconds, v.Ceiling.WCU, v.Design)
 		}
 	}
@@ -618,16 +618,16 @@ func TestAShareIsSaidOnce(t *testing.T) {
 		}
 	}
 	v := w.view(t)
-	if top := v.Top[0].Share.Low; math.Abs(top-1500./1800) > 1e-9 || !strings.Contains(v.Design.Why, "has 83.3% of the write units") || v.Ceiling.WCU == nil || math.Abs(*v.Ceiling.WCU-1200) > 1e-6 {
-		t.Errorf("the key with %v of the load: ceiling %v, %s", top, v.Ceiling, v.Design.Why)
+	if top := v.Top[0].Share.Low; math.Abs(top-1500./1800) > 1e-9 || math.Abs(v.Design.Share-top) > 1e-9 || v.Design.Key != "tenant#big" || v.Ceiling.WCU == nil || math.Abs(*v.Ceiling.WCU-1200) > 1e-6 {
+		t.Errorf("the key with %v of the load: ceiling %v, %+v", top, v.Ceiling, v.Design)
 	}
 }
 
 // TestDrawnKeysAreTheLeast draws one request in ten of 5 keys, and of 3,000: those of which
-// none was drawn were there, too, and no sentence says how many there are.
+// none was drawn were there, too.
 func TestDrawnKeysAreTheLeast(t *testing.T) {
 	t.Parallel()
-	for keys, says := range map[int]string{5: "Only 5 keys like user#<id> among the requests that were sampled", 3000: "At least "} {
+	for _, keys := range []int{5, 3000} {
 		random := rand.New(rand.NewPCG(5, uint64(keys)))
 		w := newRecorder(1024)
 		for second := range int64(30) {
@@ -645,9 +645,6 @@ func TestDrawnKeysAreTheLeast(t *testing.T) {
 		v := w.view(t)
 		if n := v.DistinctKeys; n.Low != n.Value || n.Low > float64(keys) || n.High < float64(keys) {
 			t.Errorf("%d keys are counted as %+v", keys, n)
-		}
-		if !strings.Contains(v.Design.Why, says) {
-			t.Errorf("of %d keys it says %q, not %q", keys, v.Design.Why, says)
 		}
 	}
 }

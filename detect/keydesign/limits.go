@@ -17,9 +17,6 @@ const (
 	// dominantShare is the share of a key that stands out, majorityShare the share of a
 	// key that has more than all others.
 	dominantShare, majorityShare = 0.1, 0.5
-	// aboutAsMuch is the least ratio to the largest load of another load that is about as
-	// much.
-	aboutAsMuch = 0.9
 	// unknownShares is the least standard deviation of shares that count as unknown.
 	unknownShares = 0.1
 	// flushedShare is the share of load with the times of flushes above which seconds do

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/keyheat/keyheat/detect"
-	"github.com/keyheat/keyheat/detect/wording"
 	"github.com/keyheat/keyheat/sample"
 )
 
@@ -45,36 +44,14 @@ func (c *Census) View(target detect.Target, p detect.Policy) *detect.View {
 		WCU: inverse(detect.Units(detect.PartitionWrite), share.writeThroughout.part),
 		RCU: inverse(detect.Units(detect.PartitionRead), share.readThroughout.part),
 	}
-	other := otherForm(v.Template.Pattern, largest.key)
-	matching := t.countMatching(v.Template, largest.key, other)
 	v.Design = judgeDesign(traits{
 		peakWCU: detect.Units(t.highest.Write), peakRCU: detect.Units(t.highest.Read), minUnits: detect.MinUnits,
-		distinct: v.DistinctKeys.Value, drawn: t.drawn, effective: cmp.Or(value(effective), v.DistinctKeys.Value), share: largest.part, used: used, reads: readMostly(v), whole: t.whole, burst: v.Hottest.Utilization,
+		distinct: v.DistinctKeys.Value, effective: cmp.Or(value(effective), v.DistinctKeys.Value),
+		share: largest.part, used: used, whole: t.whole, burst: v.Hottest.Utilization, key: largest.key.Text, hottest: t.hottest.key.Text,
 		template: v.Template.Pattern, fits: detect.Ratio(float64(v.Template.Keys), float64(v.Template.Of)),
-		other: other, matching: matching, every: v.DistinctKeys.Low == v.DistinctKeys.High && float64(matching)+1 >= v.DistinctKeys.High, otherHottest: otherForm(v.Template.Pattern, t.hottest.key), newest: t.isNewestUsed(), peers: peerKeys(v.Top, largest.key, readMostly(v)), index: target.Index != "" || p.Suffix != nil && p.Suffix.Alone,
+		newest: t.isNewestUsed(), index: target.Index != "" || p.Suffix != nil && p.Suffix.Alone,
 	})
 	return v
-}
-
-// peerKeys names the keys with about as much of the writes, or of the reads, as the key
-// with the most.
-func peerKeys(top []detect.TopKey, most sample.Key, reads bool) (keys []string) {
-	load := func(k detect.TopKey) float64 {
-		if reads {
-			return k.RCU
-		}
-		return k.WCU
-	}
-	i := slices.IndexFunc(top, func(k detect.TopKey) bool { return k.Key == most.Text && k.KeyType == most.Type })
-	if i < 0 {
-		return nil
-	}
-	for j, k := range top {
-		if j != i && load(k) >= aboutAsMuch*load(top[i]) {
-			keys = append(keys, wording.Quote(k.Key))
-		}
-	}
-	return keys
 }
 
 // CompareViews orders views of the same traffic, the better key first: by verdict, by the
@@ -210,51 +187,6 @@ func (t *counters) boundingShare(share float64, majorities, all sample.Milli) fl
 
 // seconds returns the observed time in seconds.
 func (t *counters) seconds() float64 { return float64(t.last - t.first + 1) }
-
-// otherForm returns the text of a key whose form differs from the template. It is empty
-// if the form is the same or unknown.
-func otherForm(template string, key sample.Key) string {
-	if template == "" || key.Text == "" || fitsTemplate(template, templateOf(key, false)) {
-		return ""
-	}
-	return key.Text
-}
-
-// countMatching returns the number of compared keys beside one of another form, if all of
-// them have the template's form; otherwise 0.
-func (t *counters) countMatching(template detect.Template, largest sample.Key, other string) int {
-	if other == "" {
-		return 0
-	}
-	compared := template.Of
-	if slices.ContainsFunc(t.sampled, func(s shortKey) bool { return t.types.key(&s) == largest }) {
-		compared--
-	}
-	if template.Keys < compared {
-		return 0
-	}
-	return compared
-}
-
-// fitsTemplate reports whether a key's form fits a template. <word> stands for any word.
-func fitsTemplate(template, form string) bool {
-	if template == form {
-		return true
-	}
-	wanted, found := tokens(template), tokens(form)
-	if len(wanted) != len(found) || delimiters(template) != delimiters(form) {
-		return false
-	}
-	for i := range wanted {
-		if wanted[i] != found[i] && (wanted[i] != partWord || !isWord(found[i])) {
-			return false
-		}
-	}
-	return true
-}
-
-// delimiters returns a text without its tokens.
-func delimiters(text string) string { return replaceTokens(text, func(string) string { return "" }) }
 
 func shareOf(part, all sample.Milli) float64 {
 	if part < shareUnits || all <= 0 {

@@ -2,14 +2,12 @@ package keypatterns
 
 import (
 	"cmp"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
-	"github.com/keyheat/keyheat/detect/wording"
 )
 
 // A pattern keeps keysKept keys, until keptSeconds after the last of them was hot. At
@@ -113,18 +111,10 @@ func (r hotKeys) finding(template string, p detect.Policy) (detect.Finding, bool
 	f.OverSeconds, f.OverIn = detect.AnyOver(members)
 	f.FirstSeen, f.LastSeen = all[0].FirstSeen, all[len(all)-1].LastSeen
 	f.Rolling = &detect.Rolling{Period: period, Template: template, Keys: keys}
-	number := wording.Count(int64(len(keys)))
-	if len(keys) == keysKept {
-		number = "At least " + number // older keys were dropped
-	}
-	f.Reason, f.Why = detect.RollingKey, fmt.Sprintf("%s keys of the pattern %s were hot, each in its own %s, the last %s: the next %s's key will be hot, too.",
-		number, wording.Printable(template), period, wording.Quote(keys[len(keys)-1]), period)
+	f.Reason, f.Ground = detect.RollingKey, detect.GroundPeriod
 	f.Advice = slices.DeleteFunc(slices.Clone(worst.Advice), func(s detect.Step) bool {
 		return s.Action != detect.ActionRename && s.Action != detect.ActionShard && s.Action != detect.ActionMigrate && s.Action != detect.ActionCapacity && !shrinksItems(s)
 	})
-	if slices.ContainsFunc(f.Advice, shrinksItems) && f.Evidence != nil {
-		f.Why += fmt.Sprintf(" Two causes meet: each %s's load is on one key, and its items are of %s KB on average, so that few requests are a high load.", period, wording.About(f.Evidence.ItemBytes/1024))
-	}
 	return f, true
 }
 

@@ -1,13 +1,11 @@
 package keypatterns
 
 import (
-	"fmt"
 	"math"
 	"slices"
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/sampling"
-	"github.com/keyheat/keyheat/detect/wording"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/shardkey"
 	"github.com/keyheat/keyheat/sketch"
@@ -190,49 +188,39 @@ func nearerToLimit(write, read groupPeak) (detect.Kind, groupPeak) {
 	return detect.HotKeyWrite, write
 }
 
-// shardsFor returns the number of shards that carry a peak, with the arithmetic.
-func shardsFor(peak sample.Milli, k detect.Kind, p detect.Policy) (int, string) {
-	n := detect.Shards(peak, detect.Limit(k), p.Headroom)
-	return n, fmt.Sprintf("ceil(%s / %s × %g) = %d", wording.Amount(peak), wording.Amount(detect.Limit(k)), p.Headroom, n)
-}
-
 // judge returns the sharding of a key and the findings about it. Too few shards follow
 // from the proven recent peak, too many from the highest peak ever seen: nobody removes
 // shards for a quiet night.
 func (g *period) judge(id groupID, shards int, mostWrite, mostRead groupPeak, p detect.Policy) (verdict, []detect.Finding) {
 	kind, peak := nearerToLimit(g.write, g.read)
-	needed, sum := shardsFor(peak.Value, kind, p)
+	needed := detect.Shards(peak.Value, detect.Limit(kind), p.Headroom)
 	mostKind, most := nearerToLimit(mostWrite, mostRead)
-	ever, everSum := shardsFor(most.Value, mostKind, p)
+	ever := detect.Shards(most.Value, detect.Limit(mostKind), p.Headroom)
 	deviation, hottest, certain := g.deviation(shards)
 	base := id.base + id.tail
 	if id.form.Alone {
 		base = id.pattern()
 	}
 	s := &detect.Sharded{Base: base, Form: id.form.String(), Shards: shards, Needed: needed, Deviation: deviation, Hottest: hottest}
-	each := peak.Value / sample.Milli(shards)
 	evenly := func(k detect.Kind, load sample.Milli, over int) *detect.After {
 		part := detect.Units(load) / float64(over)
 		return detect.NewAfter(k, part, part)
 	}
 
 	var all []detect.Finding
-	add := func(k detect.Kind, severity detect.Severity, why string, fix detect.Fix, count int, after *detect.After) {
+	add := func(k detect.Kind, severity detect.Severity, fix detect.Fix, count int, after *detect.After) {
 		step := detect.NewStep(fix)
 		step.Arguments.Count, step.After = count, after
 		f := g.finding(id, k, peak.at)
 		f.Severity, f.Shards, f.Sharding = p.Cap(severity), needed, s
-		f.Reason, f.Why, f.Advice = detect.Undetermined, why, []detect.Step{step}
+		f.Reason, f.Advice = detect.Undetermined, []detect.Step{step}
 		all = append(all, f)
 	}
-	loads := fmt.Sprintf("%d shards of %s receive %s a second together, %s each if they are even", shards, wording.Quote(base), wording.PerSecond(peak.Value, kind), wording.Amount(each))
 	switch {
 	case detect.Shards(peak.proven, detect.Limit(kind), p.Headroom) > shards:
-		add(detect.TooFewShards, loadSeverity(peak.proven/sample.Milli(shards), kind, p), fmt.Sprintf("%s: %s are needed.", loads, sum),
-			detect.FixMoreShards, needed, evenly(kind, peak.Value, needed))
+		add(detect.TooFewShards, loadSeverity(peak.proven/sample.Milli(shards), kind, p), detect.FixMoreShards, needed, evenly(kind, peak.Value, needed))
 	case shards > detect.TooManyFactor*ever:
-		add(detect.TooManyShards, detect.Info, fmt.Sprintf("The %d shards of %s never received more than %s a second together: %s would do. Every read of the whole key takes %d queries.", shards, wording.Quote(base), wording.PerSecond(most.Value, mostKind), everSum, shards),
-			detect.FixFewerShards, ever, evenly(mostKind, most.Value, ever))
+		add(detect.TooManyShards, detect.Info, detect.FixFewerShards, ever, evenly(mostKind, most.Value, ever))
 	}
 	if certain {
 		highest := sample.Milli(float64(peak.proven) * g.shareOf(hottest))
@@ -240,9 +228,7 @@ func (g *period) judge(id groupID, shards int, mostWrite, mostRead groupPeak, p 
 		if detect.Rank(loadSeverity(highest, kind, p)) > detect.Rank(detect.Info) {
 			severity = detect.Warning
 		}
-		add(detect.UnevenShards, severity, fmt.Sprintf("The %d shards of %s differ by up to %.0f%% from their mean; %s has the most. Where they differ by more than %.0f%%, the fullest bounds what all can carry, and not their number.",
-			shards, wording.Quote(base), 100*deviation, wording.Quote(hottest), 100*detect.UnevenShare),
-			detect.FixEvenShards, shards, evenly(kind, peak.Value, shards))
+		add(detect.UnevenShards, severity, detect.FixEvenShards, shards, evenly(kind, peak.Value, shards))
 	}
 	return verdict{s, evenly(kind, peak.Value, needed), evenly(kind, peak.Value, shards)}, all
 }

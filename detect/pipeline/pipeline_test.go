@@ -2,6 +2,7 @@ package pipeline_test
 
 import (
 	"fmt"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -192,7 +193,7 @@ func TestStories(t *testing.T) {
 			t.Errorf("%s: found %q, want %q", sentence, got, c.want)
 		}
 		for _, f := range w.Findings() {
-			if f.FirstSeen.IsZero() || f.LastSeen.Before(f.FirstSeen) || f.Through.Before(f.LastSeen) || len(f.Advice) == 0 || strings.ContainsAny(f.Why, "\x1b\u202e") {
+			if f.FirstSeen.IsZero() || f.LastSeen.Before(f.FirstSeen) || f.Through.Before(f.LastSeen) || len(f.Advice) == 0 || f.Blind == nil {
 				t.Errorf("%s: %+v", sentence, f)
 			}
 		}
@@ -234,5 +235,32 @@ func TestAWatchGoesOnWhereAnotherEnded(t *testing.T) {
 	off.Look(silent(300, 0))
 	if got := states(off); got != "collection_stopped critical resolved" {
 		t.Errorf("once it is switched off: %s", got)
+	}
+}
+
+// TestFigures: a finding about Keyheat has the figures of its condition.
+func TestFigures(t *testing.T) {
+	t.Parallel()
+	w := pipeline.NewWatch(pipeline.Default())
+	watch(w, 600, 660, func(now int) pipeline.Status {
+		s := well(now)
+		s.Partitions = append(s.Partitions, pipeline.Partition{Through: second(now - 600), Moved: second(now), Seen: second(now), Lag: 1000})
+		s.Collectors[0].Host, s.Collectors[0].BadShare, s.Collectors[0].RefusedTables = "host-1", new(0.1), new(int64(2))
+		s.Refused = []string{"a", "b"}
+		return s
+	})
+	want := map[detect.Kind]detect.Blind{
+		detect.CollectionLags: {Behind: 600, Records: 1000, Names: []string{}},
+		detect.BadSamples:     {BadShare: 0.1, Names: []string{"host-1"}},
+		detect.TablesRefused:  {Tables: 2, Names: []string{"a", "b"}},
+	}
+	for _, f := range w.Findings() {
+		if !reflect.DeepEqual(*f.Blind, want[f.Kind]) {
+			t.Errorf("%s has %+v, want %+v", f.Kind, *f.Blind, want[f.Kind])
+		}
+		delete(want, f.Kind)
+	}
+	if len(want) > 0 {
+		t.Errorf("there is no %v", want)
 	}
 }

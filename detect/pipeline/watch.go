@@ -66,7 +66,7 @@ func (w *Watch) Look(s Status) {
 	}
 	if t.Lost > 0 {
 		gaps, first, last := s.lostGaps(t.Lost)
-		w.set(&s, lostFinding(gaps), len(gaps) > 0, first, last)
+		w.set(&s, lostFinding(), len(gaps) > 0, first, last)
 	}
 	for k, f := range w.found {
 		if w.isOff(k) && f.State != detect.Resolved {
@@ -107,13 +107,13 @@ func (w *Watch) lookForCollectors(s *Status) {
 	if !s.Silent.IsZero() {
 		began := laterTime(s.Silent, w.since)
 		if s.Now.Sub(began) >= t.Stopped {
-			w.set(s, stoppedFinding(s), true, s.Silent, s.Now)
+			w.set(s, stoppedFinding(), true, s.Silent, s.Now)
 		}
 		return
 	}
 	if since, stands := s.standstill(); stands && t.Standing > 0 && s.Now.Sub(since) >= t.Standing {
 		if s.Now.Sub(laterTime(since, w.since)) >= t.Standing {
-			w.set(s, stillFinding(since), true, since, s.Now)
+			w.set(s, stillFinding(), true, since, s.Now)
 		}
 		return
 	}
@@ -169,9 +169,10 @@ func laterTime(a, b time.Time) time.Time {
 }
 
 // newFinding returns a finding about Keyheat itself.
-func newFinding(k detect.Kind, severity detect.Severity, why string, fix detect.Fix) detect.Finding {
+func newFinding(k detect.Kind, severity detect.Severity, b detect.Blind, fix detect.Fix) detect.Finding {
 	f := detect.NewFinding(k, detect.Target{}, sample.Key{})
-	f.Severity, f.State, f.Reason, f.Why, f.Advice = severity, detect.Firing, detect.Undetermined, why, []detect.Step{detect.NewStep(fix)}
+	b.Names = append([]string{}, b.Names...)
+	f.Severity, f.State, f.Reason, f.Blind, f.Advice = severity, detect.Firing, detect.Undetermined, &b, []detect.Step{detect.NewStep(fix)}
 	f.Shards = 1 // the report's least number
 	return f
 }

@@ -1,6 +1,7 @@
 package whatif
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -65,6 +66,49 @@ type Answer struct {
 	AllAsked bool `json:"all_asked"`
 }
 
+// Verdict is the answer in one word.
+type Verdict string
+
+// The verdicts.
+const (
+	// Undivided means that shards suffice only if the value of one item can be divided.
+	Undivided Verdict = "undivided"
+	// KnownShard means that shards suffice only if each query knows its shard.
+	KnownShard Verdict = "known_shard"
+	// AfterSplits means that the key exceeds the limit until DynamoDB has split its items.
+	AfterSplits Verdict = "after_splits"
+	// TooFew means that each shard exceeds the limit, Barely that none has the headroom.
+	TooFew Verdict = "too_few"
+	Barely Verdict = "barely"
+	// Crowded means that shards may share a partition, which is then full until DynamoDB
+	// splits it.
+	Crowded Verdict = "crowded"
+	// Enough means that the shards carry the load, with room to grow.
+	Enough Verdict = "enough"
+)
+
+// sharedOften is the least chance of a full partition that makes shards crowded.
+const sharedOften = 0.05
+
+// Verdict returns whether the shards are enough, and whether they have room at once.
+func (w *Answer) Verdict() Verdict {
+	switch {
+	case w.IsUndivided() && w.PerShard <= w.Limit:
+		return Undivided
+	case w.AllAsked && w.Shards > 1 && w.PerShard <= w.Limit:
+		return KnownShard
+	case w.Shards == 1 && w.Reason == detect.Splittable && w.PerShard > w.Limit:
+		return AfterSplits
+	case w.PerShard > w.Limit:
+		return TooFew
+	case w.Shards < w.Needed:
+		return Barely
+	case slices.ContainsFunc(w.Placements, func(p PlacementOdds) bool { return p.Over >= sharedOften }):
+		return Crowded
+	}
+	return Enough
+}
+
 // Agree copies the diagnosis of the key's finding, so that answer and finding agree.
 func (w *Answer) Agree(f *detect.Finding) {
 	read := f.Kind == detect.HotKeyRead
@@ -116,24 +160,24 @@ type Question struct {
 // Parse parses KEY=N, or KEY=N,xF for F times the load. It splits at the last =, since
 // keys may contain one.
 func Parse(text string) (Question, error) {
-	bad := func(why string) (Question, error) {
-		return Question{}, fmt.Errorf("%q: %s: write KEY=SHARDS, such as user#42=8, or user#42=8,x10 for ten times the load", text, why)
+	bad := func(why error) (Question, error) {
+		return Question{}, fmt.Errorf("%q: %w: write KEY=SHARDS, such as user#42=8, or user#42=8,x10 for ten times the load", text, why)
 	}
 	i := strings.LastIndex(text, "=")
 	if i <= 0 {
-		return bad("no number of shards")
+		return bad(errors.New("no number of shards"))
 	}
 	q := Question{Key: text[:i], Factor: 1}
 	shards, factor, with := strings.Cut(text[i+1:], ",")
 	var err error
 	if q.Shards, err = strconv.Atoi(shards); err != nil || q.Shards < 1 || q.Shards > 100_000 {
-		return bad("shards are a whole number from 1 to 100,000")
+		return bad(errors.New("shards are a whole number from 1 to 100,000"))
 	}
 	if with {
 		number, isFactor := strings.CutPrefix(factor, "x")
 		q.Factor, err = strconv.ParseFloat(number, 64)
 		if !isFactor || err != nil || !(q.Factor > 0 && q.Factor <= 1e6) {
-			return bad("the factor is x and a number above 0")
+			return bad(errors.New("the factor is x and a number above 0"))
 		}
 	}
 	return q, nil

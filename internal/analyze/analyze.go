@@ -268,6 +268,7 @@ func (f *fold) result(o Options) *Result {
 		r.Findings[i].Quality.Gaps = r.Gaps
 		found := &r.Findings[i]
 		forecast.Apply(found, grown.forecastFinding(found), policy(found.Target).Headroom)
+		say.Tell(found)
 	}
 	r.Incidents = detect.Incidents(r.Findings)
 	say.Describe(r.Incidents, r.Findings)

@@ -83,7 +83,7 @@ func TestAttacksOnOutputs(t *testing.T) {
 				t.Fatalf("it is another key in JSON: %+v", found.Findings)
 			}
 			f := &found.Findings[0]
-			sentences := []string{f.Why}
+			sentences := []string{f.Title, f.Summary}
 			for k := range f.Advice {
 				sentences = append(sentences, say.StepWhy(f, &f.Advice[k]))
 			}

@@ -111,7 +111,7 @@ func TestCandidatesAreRanked(t *testing.T) {
 	want[1], want[2] = want[2], want[1]
 	for i, c := range r.Candidates {
 		if c.Candidate != want[i].candidate || c.View.Design.Verdict != want[i].verdict || c.View.Template.Pattern != want[i].template {
-			t.Errorf("place %d: %s is %s (%s) with %s, want %+v", i, c.Candidate, c.View.Design.Verdict, c.View.Design.Why, c.View.Template.Pattern, want[i])
+			t.Errorf("place %d: %s is %s (%s) with %s, want %+v", i, c.Candidate, c.View.Design.Verdict, c.View.Design.Rule, c.View.Template.Pattern, want[i])
 		}
 	}
 	status := r.Candidates[6].View

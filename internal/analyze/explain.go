@@ -220,12 +220,10 @@ func (e *explanation) finding(p *page, f *detect.Finding) {
 	p.heading("Load")
 	figures(p, f, m)
 	e.steps(p, f, root)
-	if wording.IsLoad(f.Kind) {
-		p.heading(fmt.Sprintf("Does it resolve by itself? (%s)", f.Reason))
-	} else {
-		p.heading("Reason")
+	p.heading("Evidence")
+	for _, l := range say.Details(f) {
+		p.fact(l.Name, "%s", l.Text)
 	}
-	p.paragraph(2, "  ", f.Why)
 	requests(p, f)
 	e.confidence(p, f, m)
 }
@@ -267,7 +265,7 @@ func (e *explanation) steps(p *page, f, root *detect.Finding) {
 	heading, steps := "What to do, in order", f.Advice
 	if root != nil {
 		p.heading("What it is a part of")
-		p.paragraph(2, "  ", fmt.Sprintf("%s of %s explains it. %s", root.Kind, subject(root), root.Why))
+		p.paragraph(2, "  ", fmt.Sprintf("%s of %s explains it. %s", root.Kind, subject(root), say.New(root).Why))
 		if root.Kind != detect.MovingHotSpot { // the key's own advice is already the hot spot's
 			first := &root.Advice[0]
 			p.paragraph(2, "  ", "Do this first: "+say.Imperative(root, first)+". "+say.StepWhy(root, first))

@@ -199,7 +199,7 @@ func TestATableIsExplainedAsAWhole(t *testing.T) {
 	for table, says := range map[string][]string{
 		"jobs": {
 			"jobs as a whole", "critical jobs: ", "(mail) Now: ", "hot_key_write mail: 1,100 WCU, 110% of the limit",
-			"seen 1,540 requests in 70 seconds, none of them marked as throttled", "77,000 WCU in all, 1,100 a second", "ceiling the hottest key at a time alone fills a partition at about 1,000 WCU a second", "Key design (catastrophic)", "One key takes everything",
+			"seen 1,540 requests in 70 seconds, none of them marked as throttled", "77,000 WCU in all, 1,100 a second", "ceiling the hottest key at a time alone fills a partition at about 1,000 WCU a second", "Key design (catastrophic)", "Every request seen has the same key",
 		},
 		"carts": {"carts as a whole", "Nothing is wrong", "15,400 WCU in all, 220 a second", "most load no key stands out: at least 5 have 4.55% each", "Key design (watch)"},
 	} {

@@ -11,6 +11,7 @@ import (
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/wording"
 	"github.com/keyheat/keyheat/internal/cli/terminal"
+	"github.com/keyheat/keyheat/internal/say"
 )
 
 // The widths that keep a line within 120 characters.
@@ -33,7 +34,7 @@ func (r *Result) views(display screen) string {
 		name := r.target(s.Target)
 		top, share := topKey(s.View)
 		t.Add(shorten(name, tableWidth), keysCell(s.View), effectiveCell(s.View), shapeText(s.View), top, share, ceiling(s.View), string(s.View.Design.Verdict))
-		sentences = append(sentences, wrap(name+": "+s.View.Design.Why+judgedTime(&s)))
+		sentences = append(sentences, wrap(name+": "+say.Design(s.View)+judgedTime(&s)))
 		if len(s.View.Top) > 1 {
 			sentences = append(sentences, wrap("  most load: "+heaviestKeys(s.View)))
 		}
@@ -76,7 +77,7 @@ func (r *Result) candidates(display screen) string {
 			sentences = append(sentences, wrap(fmt.Sprintf("%s by %s: %d samples lack a part of this key and are not counted.", r.target(c.Target), printable(c.Candidate), c.Without)))
 		}
 		add(r.target(c.Target), c.Candidate, c.View)
-		sentences = append(sentences, wrap(fmt.Sprintf("%s by %s: %s", r.target(c.Target), printable(c.Candidate), c.View.Design.Why)))
+		sentences = append(sentences, wrap(fmt.Sprintf("%s by %s: %s", r.target(c.Target), printable(c.Candidate), say.Design(c.View))))
 	}
 	return t.Render(display.width) + "\n\n" + strings.Join(sentences, "\n")
 }
@@ -344,7 +345,7 @@ func (w *wholeTable) keys(p *page) {
 		p.fact("ceiling", "the hottest key at a time alone %s a partition at about %s a second of all keys together, at the observed skew, while it is in one partition and whatever is provisioned", fills, c)
 	}
 	p.heading(fmt.Sprintf("Key design (%s)", v.Design.Verdict))
-	p.paragraph(2, "  ", v.Design.Why+judgedTime(w.Table))
+	p.paragraph(2, "  ", say.Design(v)+judgedTime(w.Table))
 	for _, g := range v.Growing {
 		p.paragraph(2, "  ", growthLine(g))
 	}

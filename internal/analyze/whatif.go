@@ -74,7 +74,7 @@ func writeAnswer(p *page, w *whatif.Answer) {
 		p.paragraph(2, "  ", "One name is on one partition.")
 	}
 	p.heading("Summary")
-	p.paragraph(2, "  ", w.Summary())
+	p.paragraph(2, "  ", say.WhatIf(w))
 	if w.Instead != "" && w.Shards > 1 {
 		p.paragraph(2, "  ", "Key shards are not advised, since less suffices: "+say.Imperative(&detect.Finding{}, &detect.Step{Fix: w.Instead})+".")
 	}

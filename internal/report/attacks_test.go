@@ -25,7 +25,7 @@ func TestNoReportShowsATextRaw(t *testing.T) {
 	for _, kind := range attack.Kinds() {
 		for _, state := range []detect.State{detect.Pending, detect.Firing, detect.Resolved} {
 			f := m.Finding(kind)
-			f.State, f.Why = state, "Why."
+			f.State = state
 			f.Fingerprint = string(kind) + string(state)
 			f.Incident = f.Fingerprint
 			found.Findings = append(found.Findings, f)

@@ -132,7 +132,7 @@ func busy() report.Rows {
 			{Key: "customer#7", KeyType: "S", Forecast: detect.Forecast{Unit: "wcu", Level: 640, Growth: detect.Figure{Value: 9, Low: 8, High: 10},
 				At100: &detect.Crossing{At: monday.Add(40 * day), Earliest: monday.Add(36 * day), Latest: monday.Add(45 * day)}}},
 		}},
-		CloudWatch: &detect.TableCloudWatch{Write: figure(0.97), Why: "The samples show 97% of the table's writes."},
+		CloudWatch: &detect.TableCloudWatch{Write: figure(0.97)},
 	})
 	view(users, monday, detect.Table{})
 	view(sample.Target{Table: "sessions"}, ago(9*day), detect.Table{View: &detect.View{Growing: []detect.GrowingKey{{Key: "stale"}}}})

@@ -132,7 +132,7 @@ func (i *Incident) tell(root *detect.Finding) {
 	i.Unit = detect.Side(root.Kind, "wcu", "rcu")
 	brief := say.New(root)
 	i.Why, i.FirstFix = brief.Why, cmp.Or(brief.Then, brief.Now)
-	i.Utilization, i.Limits = new(root.Utilization), root.Quality.Sentence()
+	i.Utilization, i.Limits = new(root.Utilization), say.Limits(&root.Quality)
 	if root.CloudWatch != nil {
 		i.CloudWatch = root.CloudWatch.Verdict
 	}

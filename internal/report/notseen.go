@@ -9,6 +9,7 @@ import (
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/wording"
+	"github.com/keyheat/keyheat/internal/say"
 	"github.com/keyheat/keyheat/store"
 )
 
@@ -32,7 +33,7 @@ func (r *Rows) notSeen(tables []table) NotSeen {
 		case t.CloudWatch == nil:
 			c.Why = "CloudWatch is not read for it: nothing tells what part of its load the samples show."
 		default:
-			c.Write, c.Read, c.Why = t.CloudWatch.Write, t.CloudWatch.Read, t.CloudWatch.Why
+			c.Write, c.Read, c.Why = t.CloudWatch.Write, t.CloudWatch.Read, say.TableCloudWatch(t.CloudWatch)
 		}
 		n.Coverage = append(n.Coverage, c)
 	}

@@ -131,7 +131,7 @@ func heals(f *detect.Finding, a *answer.Answer) string {
 	case answer.Ended:
 		return endedText(f, a) + f.LastSeen.UTC().Format("15:04:05 UTC") + "."
 	case answer.Likely:
-		if h.Ground == answer.GroundKeys {
+		if h.Ground == detect.GroundKeys {
 			return "Likely, in minutes: DynamoDB can split the partition."
 		}
 		return "Likely, in minutes: DynamoDB can split the key."
@@ -170,25 +170,26 @@ var withLoad = map[answer.Cause]string{
 	answer.OneCaller: "Only when that caller slows down.",
 }
 
-var grounds = map[answer.Ground]string{
-	answer.GroundItem:       "one item cannot be split",
-	answer.GroundLocalIndex: "a local index prevents splits",
-	answer.GroundSortKey:    "new items land at one end, so no split divides the load",
-	answer.GroundMoving:     "the load moves on before DynamoDB splits the partition",
-	answer.GroundPeriod:     "each new key starts in one partition",
-	answer.GroundBursts:     "a split does not help short bursts",
+var grounds = map[detect.Ground]string{
+	detect.GroundItem:       "one item cannot be split",
+	detect.GroundLocalIndex: "a local index prevents splits",
+	detect.GroundSortKey:    "new items land at one end, so no split divides the load",
+	detect.GroundMoving:     "the load moves on before DynamoDB splits the partition",
+	detect.GroundPeriod:     "each new key starts in one partition",
+	detect.GroundBursts:     "a split does not help short bursts",
 	answer.GroundNoSplit:    "it lasts longer than splits take",
 	answer.GroundCapacity:   "only more capacity or less load ends it",
 	answer.GroundDesign:     "only a change ends it",
 }
 
-var unknown = map[answer.Ground]string{
+var unknown = map[detect.Ground]string{
 	answer.GroundSplitDone:  "DynamoDB may have split the key already",
-	answer.GroundSortKey:    "the load moves along the sort key in several places",
-	answer.GroundNoSortKeys: "the samples carry no sort keys",
-	answer.GroundHashedKeys: "sort keys are hashed and have no order",
-	answer.GroundFewSamples: "too few requests were sampled",
-	answer.GroundBatchTimes: "requests carry the times of batches",
-	answer.GroundNotSeen:    "the samples do not show which keys share the partition",
-	answer.GroundNotDecided: "the sort keys seen do not decide it",
+	detect.GroundPlaces:     "the load moves along the sort key in several places",
+	detect.GroundNoSortKeys: "the samples carry no sort keys",
+	detect.GroundHashedKeys: "sort keys are hashed and have no order",
+	detect.GroundFewSamples: "too few requests were sampled",
+	detect.GroundBatchTimes: "requests carry the times of batches",
+	detect.GroundNotSeen:    "the samples do not show which keys share the partition",
+	detect.GroundIndex:      "the samples do not show which keys share the partition",
+	detect.GroundNotDecided: "the sort keys seen do not decide it",
 }

@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/answer"
 	"github.com/keyheat/keyheat/internal/say"
 	"github.com/keyheat/keyheat/internal/testsupport/hostile"
 	"github.com/keyheat/keyheat/sample"
@@ -27,23 +28,33 @@ type story struct {
 	tell func(*detect.Finding)
 }
 
+// grounds are the grounds of the stories' reasons.
+var grounds = map[detect.Diagnosis]detect.Ground{
+	detect.HotItem: detect.GroundItem, detect.LSIBlocked: detect.GroundLocalIndex, detect.RollingKey: detect.GroundPeriod,
+	detect.MovingLoad: detect.GroundMoving, detect.Splittable: detect.GroundSplit, detect.Undetermined: detect.GroundNoSortKeys,
+}
+
 func stories() []story {
 	refused := func(r sample.ThrottleReason, n int64) func(*detect.Finding) {
 		return func(f *detect.Finding) {
 			f.Evidence = &detect.Evidence{Records: 4 * n, Seconds: 60, Refused: map[string]int64{r.String(): n}}
+			f.Ground = map[sample.ThrottleReason]detect.Ground{sample.KeyRange: detect.GroundNotSeen, sample.OfIndex: detect.GroundIndex}[r]
+			if f.Kind == detect.TableStarvation {
+				f.Ground = answer.Lack(f)
+			}
 		}
 	}
 	hot := func(wcu, served float64, reason detect.Diagnosis) func(*detect.Finding) {
 		return func(f *detect.Finding) {
 			f.Peak.WCU, f.Consumed.WCU = detect.Figure{Value: wcu, Low: wcu, High: wcu}, served
-			f.Reason, f.Utilization, f.Shards, f.OverSeconds = reason, wcu/1000, 3, new(20)
+			f.Reason, f.Ground, f.Utilization, f.Shards, f.OverSeconds = reason, grounds[reason], wcu/1000, 3, new(20)
 			f.Evidence = &detect.Evidence{Records: 400, Seconds: 16, Callers: []detect.Part{{Text: "web", Low: 0.48, High: 0.52}, {Text: "app", Low: 0.28, High: 0.32}}, SortKeys: &detect.SortKeys{Known: 1}}
 			f.Advice = []detect.Step{step(detect.FixShardedKey, detect.NewAfter(f.Kind, wcu/3, wcu/3))}
 		}
 	}
 	young := func(f *detect.Finding) {
 		hot(1680, 1000, detect.Undetermined)(f)
-		f.Evidence.Split = &detect.Split{Verdict: detect.SplitUnknown, Seconds: 3}
+		f.Ground, f.Evidence.Split = detect.GroundYoung, &detect.Split{Verdict: detect.SplitUnknown, Seconds: 3}
 	}
 	old := func(f *detect.Finding) {
 		hot(1680, 1000, detect.Splittable)(f)

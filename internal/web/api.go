@@ -13,6 +13,7 @@ import (
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/wording"
+	"github.com/keyheat/keyheat/internal/say"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/store"
 )
@@ -34,11 +35,17 @@ func (s *Site) apiFindings(ctx context.Context, r *http.Request) (any, error) {
 	rows, next, err := cut(rows, limit, func(f *store.Finding) any {
 		return store.FindingPlace{Utilization: f.Utilization, Fingerprint: f.Fingerprint}
 	})
-	documents := make([]json.RawMessage, len(rows))
-	for i, row := range rows {
-		documents[i] = row.Document
+	if err != nil {
+		return nil, err
 	}
-	return map[string]any{"findings": documents, "next": next}, err
+	found := make([]detect.Finding, len(rows))
+	for i, row := range rows {
+		if found[i], err = decode(row); err != nil {
+			return nil, err
+		}
+		say.Tell(&found[i])
+	}
+	return map[string]any{"findings": found, "next": next}, nil
 }
 
 // change is one transition in the API's form.
@@ -55,6 +62,11 @@ func (s *Site) apiFinding(ctx context.Context, r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	f, err := decode(row)
+	if err != nil {
+		return nil, err
+	}
+	say.Tell(&f)
 	history, err := s.store.FindingHistory(ctx, row.Fingerprint)
 	if err != nil {
 		return nil, err
@@ -63,7 +75,7 @@ func (s *Site) apiFinding(ctx context.Context, r *http.Request) (any, error) {
 	for i, t := range history {
 		changes[i] = change{At: t.At, From: t.From, To: t.To, Severity: t.Severity, Note: t.Note}
 	}
-	return map[string]any{"finding": json.RawMessage(row.Document), "history": changes}, nil
+	return map[string]any{"finding": f, "history": changes}, nil
 }
 
 func (s *Site) apiIncidents(ctx context.Context, r *http.Request) (any, error) {

@@ -29,7 +29,7 @@ func TestNoPageShowsATextRaw(t *testing.T) {
 	m, paths := attack.New(5), []string{"/", "/tables", "/silences", "/reports"}
 	for _, kind := range attack.Kinds() {
 		f := m.Finding(kind)
-		f.State, f.Why = detect.Firing, "Why."
+		f.State = detect.Firing
 		now := time.Now().Truncate(time.Second)
 		f.FirstSeen, f.LastSeen, f.Through, f.Peak.At = now.Add(-time.Minute), now, now, now
 		for _, name := range []*string{&f.Account, &f.Region, &f.Table, &f.Index} {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/pipeline"
+	"github.com/keyheat/keyheat/internal/say"
 	"github.com/keyheat/keyheat/store"
 )
 
@@ -34,7 +35,7 @@ func TestKeyheatsOwnFindingsNameNoTable(t *testing.T) {
 		FirstSeen: f.FirstSeen, LastSeen: f.LastSeen, Document: document,
 	}}}))
 	address := serve(t, s)
-	for path, want := range map[string]string{"/": "Keyheat itself", "/findings/" + f.Fingerprint: f.Why} {
+	for path, want := range map[string]string{"/": "Keyheat itself", "/findings/" + f.Fingerprint: say.New(&f).Why} {
 		text := open(t, address+path).text()
 		if !strings.Contains(text, want) || !strings.Contains(text, "collection has stopped") {
 			t.Errorf("%s does not say what is wrong: %s", path, text)

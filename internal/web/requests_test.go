@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/corroboration"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/store"
 )
@@ -33,7 +34,7 @@ func TestPagesSayWhoseRequestsTheyAre(t *testing.T) {
 	f.Severity, f.State, f.FirstSeen, f.LastSeen = detect.Critical, detect.Firing, time.Now(), time.Now()
 	f.Evidence = &detect.Evidence{Records: 755, Seconds: 5, ItemBytes: 267_264, Callers: []detect.Part{{Text: "loader", Low: 0.03, High: 0.22}}}
 	f.CloudWatch = &detect.CloudWatch{
-		Verdict: detect.CloudWatchConfirms, Why: "A partition was full.",
+		Verdict: detect.CloudWatchConfirms, Throttles: map[detect.Metric]float64{corroboration.WriteKeyRangeThrottles: 90},
 	}
 	j.Findings = []store.Finding{{
 		Fingerprint: f.Fingerprint, Kind: string(f.Kind), Target: f.Target, Severity: string(f.Severity), State: string(f.State),
@@ -52,7 +53,7 @@ func TestPagesSayWhoseRequestsTheyAre(t *testing.T) {
 		"/table?index=&table=resent":  {"Requests seen 20 that were served", "9 attempts seen, without units of their own"},
 		"/findings/" + f.Fingerprint: {
 			"755 of the requests of the hottest key in the 5 hottest seconds", "Busiest callers no caller has more than 22%", "about 260 KB on average of a sample worth 755 records",
-			"Confirmed. A partition was full.",
+			"Confirmed. DynamoDB refused 90 for a full partition in these minutes.",
 		},
 	} {
 		text := open(t, address+path).text()

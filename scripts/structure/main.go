@@ -1,6 +1,6 @@
 // Structure checks the rules of the tree that no linter of the short list knows: imports
-// point down the layers, packages stay small, DynamoDB's limits stand in one file, and
-// comments and names are plain English.
+// point down the layers, packages stay small, DynamoDB's limits stand in one file, the
+// judgement returns no sentences, and comments and names are plain English.
 //
 //	go run ./scripts/structure
 //
@@ -60,6 +60,7 @@ func check(ctx context.Context, dir string) ([]problem, error) {
 	all = append(all, s.checkImports(m)...)
 	all = append(all, limitProblems(m)...)
 	all = append(all, wordProblems(m)...)
+	all = append(all, sentenceProblems(m)...)
 	slices.SortStableFunc(all, func(a, b problem) int { return strings.Compare(a.where, b.where) })
 	return all, nil
 }

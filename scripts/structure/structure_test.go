@@ -144,6 +144,13 @@ func TestRules(t *testing.T) {
 		{"a sentence with a number", in(`"1,000 keys were written"`), nil},
 		{"a limit in a package that decides nothing", strings.ReplaceAll(in("w > 1_000_000"), "internal/web", "internal/generate"), nil},
 
+		{"a code", inDetect(`const a = "few_seconds"`), nil},
+		{"a sentence", inDetect(`const a = "the key is hot"`), []string{"detect/board/a.go:4: return a code and figures"}},
+		{"an error's text", inDetect(`var a = errors.New("the key is hot")`), nil},
+		{"a text for another function", inDetect(`var a = errors.Is(nil, f("the key is hot"))`), []string{"detect/board/a.go:4"}},
+		{"a tag", inDetect("type a struct {\n\tB int `json:\"b\" help:\"the key is hot\"`\n}"), nil},
+		{"a sentence above the judgement", strings.ReplaceAll(inDetect(`const a = "the key is hot"`), "detect/board", "internal/say"), nil},
+
 		{"plain words", "-- sample/a.go --\n// Package p holds a key.\npackage p\n", nil},
 		{"words without a noun", "-- sample/a.go --\n// Package p is what those are of which nothing is told.\npackage p\n",
 			[]string{`"what"`, `"which"`, `"those"`, `"of which, that of, those of"`, `"says, tells, told"`}},
@@ -170,6 +177,11 @@ func TestRules(t *testing.T) {
 			}
 		})
 	}
+}
+
+// inDetect is a file of the judgement.
+func inDetect(code string) string {
+	return "-- detect/board/a.go --\npackage p\n\nimport \"errors\"\n" + code + "\nfunc f(string) error { return errors.ErrUnsupported }\n"
 }
 
 // imports is a package that imports others, and those.

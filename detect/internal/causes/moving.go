@@ -2,13 +2,11 @@ package causes
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
-	"github.com/keyheat/keyheat/detect/wording"
 	"github.com/keyheat/keyheat/sample"
 )
 
@@ -158,10 +156,12 @@ func (s succession) finding() detect.Finding {
 	f.FirstSeen, f.LastSeen, f.Through = s.keys[0].FirstSeen, lastSeen(s.keys), last.Through
 	f.Seconds = int64(f.LastSeen.Sub(f.FirstSeen)/time.Second) + 1
 	f.Mean = s.mean(f.Seconds)
-	f.Reason = detect.MovingLoad
-	limit := wording.PerSecond(detect.Limit(worst.Kind), worst.Kind)
-	f.Why = fmt.Sprintf("%d keys neared or passed %s one after another, each for %s at most, the last %s: the load moves on before DynamoDB can split a partition, and every split is made for a key that is done.",
-		len(s.keys), limit, wording.Seconds(s.longestSeconds()), wording.Quote(last.Key))
+	f.Reason, f.Ground = detect.MovingLoad, detect.GroundMoving
+	names := []string{}
+	for _, key := range slices.Backward(s.keys) {
+		names = append(names, key.Key)
+	}
+	f.Members = detect.NewMembers(int64(len(s.keys)), names)
 	spread, bounded := s.shuffledLoad(), detect.DefaultWarning*detect.Units(detect.Limit(worst.Kind))
 	shuffle, bound := detect.NewStep(detect.FixShuffleInput), detect.NewStep(detect.FixBoundedRate)
 	shuffle.After, bound.After = detect.NewAfter(worst.Kind, spread, spread), detect.NewAfter(worst.Kind, bounded, bounded)
@@ -192,13 +192,6 @@ func (s succession) shuffledLoad() (most float64) {
 	return most / (lastSeen(s.keys).Sub(s.keys[0].FirstSeen).Seconds() + 1)
 }
 
-func (s succession) longestSeconds() (n int) {
-	for _, f := range s.keys {
-		n = max(n, hotSeconds(f))
-	}
-	return n
-}
-
 // followMoving gives the keys of a moving hot spot its diagnosis and its advice. A fix
 // for one key would come when another one is hot.
 func followMoving(found []detect.Finding) {
@@ -211,7 +204,7 @@ func followMoving(found []detect.Finding) {
 	for i := range found {
 		f := &found[i]
 		if spot := spots[f.Incident]; spot != nil && f.Kind.OfKey() {
-			f.Reason, f.Why = spot.Reason, "This key cools down when the load moves on, and the next key is hot then."+f.Observed
+			f.Reason, f.Ground = spot.Reason, spot.Ground
 			f.Advice, f.Shards = slices.Clone(spot.Advice), spot.Shards
 		}
 	}

@@ -1,58 +1,82 @@
 package diagnosis_test
 
 import (
-	"strings"
 	"testing"
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/internal/diagnosis"
+	"github.com/keyheat/keyheat/sample"
 )
 
-// TestWhatSplitsLeaveIsAMean: splits are judged by the load of minutes, so that what they
-// leave on a part is no bound of its seconds; and not all sort keys of a second are counted.
-func TestWhatSplitsLeaveIsAMean(t *testing.T) {
+// tell changes a key of 1,680 WCU/s whose requests have sort keys, all of them known, and
+// of which nothing else was observed.
+type tell func(f *detect.Finding)
+
+func split(s detect.Split) tell { return func(f *detect.Finding) { f.Evidence.Split = &s } }
+
+func observed(v detect.SplitVerdict, direction string, seconds int) tell {
+	return split(detect.Split{Verdict: v, Direction: direction, Seconds: seconds, Load: 1680})
+}
+
+// items gives the key an item with a proven load, and the verdict on splits.
+func items(v detect.SplitVerdict, load, item float64) tell {
+	return func(f *detect.Finding) {
+		split(detect.Split{Verdict: v, Seconds: detect.SplitSeconds, Load: load, Item: item})(f)
+		f.Evidence.Items = []detect.Part{{Text: "a", Low: 0.9, High: 1}}
+	}
+}
+
+func inBatches(f *detect.Finding) { f.Quality.CannotSee = []string{detect.BlindSeconds} }
+
+func ofIndex(f *detect.Finding) { f.Kind, f.Index = detect.HotGSIKey, "by-status" }
+
+// plateau is a load that stays just at the limit.
+func plateau(f *detect.Finding) {
+	f.Severity, f.SaturatedSeconds, f.OverSeconds = detect.Critical, 9, new(0)
+}
+
+func TestDiagnose(t *testing.T) {
 	t.Parallel()
-	for _, c := range []struct {
-		name  string
-		split detect.Split
-		says  []string
+	const long = detect.SplitSeconds
+	noSortKey := &detect.TableFacts{KeySchema: sample.KeySchema{SortKey: []string{}}}
+	withLSI := &detect.TableFacts{LSIs: []string{"by-day"}}
+	for sentence, c := range map[string]struct {
+		tells  []tell
+		facts  *detect.TableFacts
+		reason detect.Diagnosis
+		ground detect.Ground
 	}{
-		{
-			"splits help", detect.Split{Verdict: detect.SplitHelps, Splits: 1, Residual: 673},
-			[]string{"is spread over at least 385 sort keys a second", "If the load goes on as in the last 2 minutes, one split would heal it: the fullest part then has about 673 write units a second on average."},
-		},
-		{
-			"splits help but little", detect.Split{Verdict: detect.SplitHelps, Splits: 1, Residual: 968},
-			[]string{"If the load goes on as in the last 2 minutes, one split would bring it to just below the limit: the fullest part then has about 968 write units a second on average."},
-		},
-		{
-			"the load moves", detect.Split{Verdict: detect.SplitMoving, Direction: detect.Rising, Splits: 2, Residual: 1500, Refused: 0.33},
-			[]string{"after 2 splits the fullest part still has about 1,500 write units a second on average, and 33% of the load is beyond what the parts serve."},
-		},
-		{
-			"nothing is split", detect.Split{Verdict: detect.SplitUnknown, Residual: 600},
-			[]string{"the key's items are not split: they have 600 write units a second on average."},
-		},
-		{
-			"where it is split matters", detect.Split{Verdict: detect.SplitUnknown, Splits: 1, Residual: 800, ResidualLow: 600, ResidualHigh: 1100},
-			[]string{"splits leave from about 600 to 1,100 write units a second on average on the fullest part"},
-		},
+		"the table has no sort key":                   {nil, noSortKey, detect.HotItem, detect.GroundItem},
+		"one item is above the limit":                 {[]tell{items(detect.SplitHotItem, 1680, 1400)}, nil, detect.HotItem, detect.GroundItem},
+		"one item fills a flat load":                  {[]tell{plateau, items(detect.SplitUnknown, 980, 980)}, nil, detect.HotItem, detect.GroundItem},
+		"one item of a load that is not flat":         {[]tell{items(detect.SplitUnknown, 980, 980)}, nil, detect.Undetermined, detect.GroundNotDecided},
+		"one item of a batch's time":                  {[]tell{inBatches, items(detect.SplitHotItem, 900, 1400)}, nil, detect.Undetermined, detect.GroundBatchTimes},
+		"one value of an index":                       {[]tell{ofIndex, items(detect.SplitHotItem, 1680, 1400)}, nil, detect.Undetermined, detect.GroundNotDecided},
+		"a key named after its hour":                  {[]tell{func(f *detect.Finding) { f.Rolling = &detect.Rolling{Period: "hour"} }}, withLSI, detect.RollingKey, detect.GroundPeriod},
+		"a table with a local index":                  {[]tell{observed(detect.SplitHelps, "", long)}, withLSI, detect.LSIBlocked, detect.GroundLocalIndex},
+		"a local index binds no key of another index": {[]tell{ofIndex, observed(detect.SplitHelps, "", long)}, withLSI, detect.Splittable, detect.GroundSplit},
+		"new items come at one end":                   {[]tell{observed(detect.SplitMoving, detect.Rising, long)}, nil, detect.MonotonicSortKey, detect.GroundSortKey},
+		"the load wanders":                            {[]tell{observed(detect.SplitMoving, detect.Wandering, long)}, nil, detect.MovingLoad, detect.GroundMoving},
+		"splits help":                                 {[]tell{observed(detect.SplitHelps, "", long)}, nil, detect.Splittable, detect.GroundSplit},
+		"splits help, of half of the requests":        {[]tell{observed(detect.SplitHelps, "", long), func(f *detect.Finding) { f.Evidence.SortKeys.Known = 0.5 }}, nil, detect.Undetermined, detect.GroundNotDecided},
+		"requests carry the times of batches":         {[]tell{inBatches, observed(detect.SplitUnknown, "", long)}, nil, detect.Undetermined, detect.GroundBatchTimes},
+		"few requests were sampled":                   {[]tell{func(f *detect.Finding) { f.Evidence.Records = detect.MinRecords - 1 }}, nil, detect.Undetermined, detect.GroundFewSamples},
+		"no request was looked at":                    {[]tell{func(f *detect.Finding) { f.Evidence = nil }}, nil, detect.Undetermined, detect.GroundFewSamples},
+		"requests have no sort keys":                  {[]tell{func(f *detect.Finding) { f.Evidence.SortKeys = nil }}, nil, detect.Undetermined, detect.GroundNoSortKeys},
+		"another judge saw the key":                   {nil, nil, detect.Undetermined, detect.GroundYoung},
+		"sort keys are hashed":                        {[]tell{observed(detect.SplitHidden, "", long)}, nil, detect.Undetermined, detect.GroundHashedKeys},
+		"the load comes in bursts":                    {[]tell{observed(detect.SplitBursts, "", 3)}, nil, detect.Undetermined, detect.GroundBursts},
+		"the key was seen for three seconds":          {[]tell{observed(detect.SplitUnknown, "", 3)}, nil, detect.Undetermined, detect.GroundYoung},
+		"the load rises in several places":            {[]tell{observed(detect.SplitUnknown, detect.Rising, long)}, nil, detect.Undetermined, detect.GroundPlaces},
+		"the sort keys leave it open":                 {[]tell{observed(detect.SplitUnknown, "", long)}, nil, detect.Undetermined, detect.GroundNotDecided},
 	} {
-		t.Run(c.name, func(t *testing.T) {
-			t.Parallel()
-			c.split.Seconds = 120
-			if c.split.ResidualHigh == 0 {
-				c.split.ResidualLow, c.split.ResidualHigh = c.split.Residual, c.split.Residual
-			}
-			f := &detect.Finding{Kind: detect.HotKeyWrite, Evidence: &detect.Evidence{
-				Records: 1000, SortKeys: &detect.SortKeys{Known: 1, Distinct: 385}, Split: &c.split,
-			}}
-			got := diagnosis.Diagnose(f, nil).Why
-			for _, words := range c.says {
-				if !strings.Contains(got, words) {
-					t.Errorf("it does not say %q: %s", words, got)
-				}
-			}
-		})
+		f := &detect.Finding{Kind: detect.HotKeyWrite, Severity: detect.Critical, OverSeconds: new(20)}
+		f.Evidence = &detect.Evidence{Records: 1000, SortKeys: &detect.SortKeys{Known: 1, Distinct: 385}}
+		for _, change := range c.tells {
+			change(f)
+		}
+		if reason, ground := diagnosis.Diagnose(f, c.facts); reason != c.reason || ground != c.ground {
+			t.Errorf("%s: %s by %s, want %s by %s", sentence, reason, ground, c.reason, c.ground)
+		}
 	}
 }

@@ -1,44 +1,35 @@
 package diagnosis
 
 import (
-	"fmt"
-	"strings"
-
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/internal/episode"
 	"github.com/keyheat/keyheat/detect/internal/fixes"
-	"github.com/keyheat/keyheat/detect/wording"
 	"github.com/keyheat/keyheat/sketch"
 )
 
-// Related returns the findings that the evidence of a hot key has beside its heat.
+// FindRelated returns the findings that the evidence of a hot key has beside its heat.
 // callers are the shares of the load of the whole table or index, by caller.
-func Related(f *detect.Finding, facts *detect.TableFacts, callers map[string]float64) (all []detect.Finding) {
-	add := func(kind detect.Kind, why string, step detect.Step) {
+func FindRelated(f *detect.Finding, facts *detect.TableFacts, callers map[string]float64) (all []detect.Finding) {
+	add := func(kind detect.Kind, step detect.Step) {
 		m := detect.NewRelated(f, kind, f.Key)
-		m.Why, m.Advice = why, []detect.Step{step}
+		m.Advice = []detect.Step{step}
 		if own, unknown := fixes.ForTimes(f); unknown {
-			m.Why, m.Advice = why+" "+f.Quality.Times(), []detect.Step{own, step}
+			m.Advice = []detect.Step{own, step}
 		}
 		all = append(all, m)
 	}
-	if hours, near := collectionGrowth(f, facts); near {
-		add(detect.LargeCollection, whyLarge("about", *f.Evidence.GrowthBytes, " while it is hot", hours, facts), boundedKey(f))
+	if fillsCollection(f, facts) {
+		add(detect.LargeCollection, boundedKey(f))
 	}
 	if detect.Rank(f.Severity) < detect.Rank(detect.Warning) {
 		return all
 	}
 	if fixes.LittleChanges(f) {
-		add(detect.LargeItem, fmt.Sprintf("The items of the key are of %s, and a write changes %.1f%% of them: most of what the writes cost is for bytes that stay as they are.",
-			wording.Size(f.Evidence.ItemBytes), 100**f.Evidence.ChangedShare), fixes.LargeItem(f))
+		add(detect.LargeItem, fixes.LargeItem(f))
 	}
-	if who, storms := fixes.Storm(f); storms {
+	if _, storms := fixes.Storm(f); storms {
 		if step, found := fixes.ForStorm(f); found {
-			why := WhyStorm(f, who)
-			if toll := Toll(f); toll != "" {
-				why += " " + toll
-			}
-			add(detect.RetryStorm, why, step)
+			add(detect.RetryStorm, step)
 		}
 	}
 	if !fixes.MakesHot(f, callers) && !fixes.ByTest(f) {
@@ -48,18 +39,12 @@ func Related(f *detect.Finding, facts *detect.TableFacts, callers map[string]flo
 	if !found {
 		return all
 	}
-	if name, test := fixes.TestName(f.Key); test {
-		add(detect.TestKey, fmt.Sprintf("The key's name holds %s: this is likely a test's load, and no design mends it.", wording.Quote(name)), caller)
-	} else {
-		add(detect.SingleCaller, fmt.Sprintf("The caller %s alone makes %s of the key's load, and %s of the load of all other keys.", wording.Quote(f.Evidence.Callers[0].Text), wording.Between(f.Evidence.Callers[0]), fixes.OfRest(fixes.ShareOfRest(f, callers))), caller)
+	kind := detect.SingleCaller
+	if _, test := fixes.TestName(f.Key); test {
+		kind = detect.TestKey
 	}
+	add(kind, caller)
 	return all
-}
-
-// whyLarge says when a collection that grows by so many bytes a second is too large.
-func whyLarge(about string, bytes float64, while string, hours float64, facts *detect.TableFacts) string {
-	return fmt.Sprintf("The key's item collection grows by %s %s KB a second%s: from nothing to 10 GB in some %.0f hours. The table has a local secondary index (%s), so that the collection may not pass 10 GB: then DynamoDB rejects what makes it larger.",
-		about, wording.About(bytes/1024), while, hours, wording.Printable(strings.Join(facts.LSIs, ", ")))
 }
 
 // boundedKey returns what to do about a collection that grows without a bound.
@@ -76,8 +61,7 @@ func Growing(of episode.Subject, g episode.Growth, facts *detect.TableFacts) (de
 	if of.Target.Index != "" || facts == nil || len(facts.LSIs) == 0 || g.Known < detect.GrowthSeconds || g.Last-g.First+1 < detect.FewValuesSeconds || g.Bytes <= 0 {
 		return detect.Finding{}, false
 	}
-	hours := detect.CollectionBytes / g.Bytes / 3600
-	if hours > detect.CollectionSoonHours {
+	if !fillsSoon(g.Bytes) {
 		return detect.Finding{}, false
 	}
 	f := detect.NewFinding(detect.LargeCollection, of.Target, of.Key)
@@ -91,18 +75,23 @@ func Growing(of episode.Subject, g episode.Growth, facts *detect.TableFacts) (de
 	f.Utilization = max(f.Peak.WCU.Value/detect.Units(detect.PartitionWrite), f.Peak.RCU.Value/detect.Units(detect.PartitionRead))
 	f.FirstSeen, f.LastSeen, f.Through, f.Seconds = detect.TimeOf(g.First), detect.TimeOf(g.Last), detect.TimeOf(g.Last), g.Seconds
 	f.OverSeconds = new(int) // a key that is hot has another finding
-	f.Reason, f.Why = detect.Undetermined, whyLarge("about", g.Bytes, "", hours, facts)
+	f.Reason = detect.Undetermined
+	f.Evidence = &detect.Evidence{
+		Operations: []detect.Operation{}, Refused: map[string]int64{}, Items: []detect.Part{}, Callers: []detect.Part{}, Attributes: []detect.Part{}, GrowthBytes: &g.Bytes,
+	}
 	f.Advice = []detect.Step{boundedKey(&f)}
 	return f, true
 }
 
-// collectionGrowth reports whether the key's item collection may reach what a local
-// secondary index allows it, and within how many hours, growing as it does.
-func collectionGrowth(f *detect.Finding, facts *detect.TableFacts) (hours float64, near bool) {
-	if f.Index != "" || facts == nil || len(facts.LSIs) == 0 || f.Evidence == nil || f.Evidence.Records < detect.MinRecords ||
-		f.Evidence.GrowthBytes == nil || *f.Evidence.GrowthBytes <= 0 {
-		return 0, false
-	}
-	hours = detect.CollectionBytes / *f.Evidence.GrowthBytes / 3600
-	return hours, hours <= detect.CollectionSoonHours
+// fillsCollection reports whether the key's item collection may soon reach the size that
+// a local secondary index allows.
+func fillsCollection(f *detect.Finding, facts *detect.TableFacts) bool {
+	return f.Index == "" && facts != nil && len(facts.LSIs) > 0 && f.Evidence != nil && f.Evidence.Records >= detect.MinRecords &&
+		f.Evidence.GrowthBytes != nil && fillsSoon(*f.Evidence.GrowthBytes)
+}
+
+// fillsSoon reports whether an empty collection would soon be full, given its growth in
+// bytes a second.
+func fillsSoon(growth float64) bool {
+	return growth > 0 && detect.CollectionBytes/growth/3600 <= detect.CollectionSoonHours
 }

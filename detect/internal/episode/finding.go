@@ -1,12 +1,10 @@
 package episode
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/sampling"
-	"github.com/keyheat/keyheat/detect/wording"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sketch"
 )
@@ -57,28 +55,6 @@ func (e *Episode) total(k detect.Kind) *sampling.Total {
 		return &e.readTotal
 	}
 	return &e.writeTotal
-}
-
-// Shards returns a sentence about the doubt that the samples leave in the shard count;
-// empty if there is no relevant doubt. It rests on the bounds that the finding shows.
-func (e *Episode) Shards(f *detect.Finding, r Rules) string {
-	if !e.sampled {
-		return ""
-	}
-	text := "The peak is estimated from the samples of many seconds, because how many a single one has is a matter of chance: it may have shown more. Shorter peaks are unseen."
-	if e.draws.RateLow > detect.RangeRate || e.draws.RateLow == 0 {
-		return text
-	}
-	peak, mean := detect.Side(r.Kind, f.Peak.WCU, f.Peak.RCU), detect.Side(r.Kind, f.Mean.WCU, f.Mean.RCU)
-	low, high := f.ShardRange(r.Headroom)
-	if low == high {
-		return text
-	}
-	text += fmt.Sprintf(" At this rate from %d to %d shards fit what was seen, a peak between %s and %s.", low, high, wording.AtLeast(peak.Low), wording.AtMost(peak.High))
-	if steady := detect.Shards(detect.Milli(mean.Value), detect.Limit(r.Kind), r.Headroom); steady < f.Shards {
-		text += fmt.Sprintf(" A load that stays at its mean of %s needs %d.", wording.About(mean.Value), steady)
-	}
-	return text
 }
 
 // PeakLoad returns the highest seconds of reads and of writes.

@@ -65,7 +65,7 @@ func TestNoReceiverIsSentATextRaw(t *testing.T) {
 func attackNotice(t *testing.T, m *attack.Maker, kind detect.Kind, event detect.Event, grouped bool) *notify.Notice {
 	t.Helper()
 	f := m.Finding(kind)
-	f.Fingerprint, f.Incident, f.Why = incidentID, incidentID, "Why."
+	f.Fingerprint, f.Incident = incidentID, incidentID
 	f.Advice = []detect.Step{detect.NewStep(detect.FixShardedKey)}
 	i := m.Incident(&f)
 	document, err := json.Marshal(f)

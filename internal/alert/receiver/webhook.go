@@ -15,6 +15,7 @@ import (
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/internal/alert/notify"
+	"github.com/keyheat/keyheat/internal/say"
 )
 
 // Message is the body of a webhook.
@@ -92,7 +93,16 @@ func newWebhook(s notify.Settings) (notify.Notifier, error) {
 func (w *webhook) Notify(ctx context.Context, n *notify.Notice) notify.Response {
 	m := Message{
 		ID: n.ID, Event: n.Event, At: n.At, Title: n.Title, Summary: n.Brief.Why, Text: n.Answers(), FirstFix: n.Brief.Now, URL: n.URL, RunbookURL: n.RunbookURL, Delay: n.Delay,
-		Incident: n.IncidentDocument, Finding: n.Document, Recent: n.Recent, Related: n.Related, Report: n.Report,
+		Incident: n.IncidentDocument, Recent: n.Recent, Related: n.Related, Report: n.Report,
+	}
+	if m.Finding = n.Document; n.Finding.Kind != "" { // of this version
+		f := n.Finding
+		say.Tell(&f)
+		document, err := json.Marshal(f)
+		if err != nil {
+			return notify.Response{Err: fmt.Errorf("write the finding: %w", err), Refused: true, Unsent: true}
+		}
+		m.Finding = document
 	}
 	if g := n.Group; g != nil {
 		m.Group = &Group{ID: g.ID, Labels: g.Labels, Severity: g.Severity, OpenedAt: g.OpenedAt, Firing: g.Firing, Over: g.Over, Total: g.Total}

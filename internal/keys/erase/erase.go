@@ -205,7 +205,7 @@ func (keys *Keys) Delta(table sample.Target, body []byte) (erased []byte, versio
 // ours are the members of documents whose values are Keyheat's own words, or names that
 // are not keys: where a key is called pending, or N, it is not in them.
 var ours = []string{
-	"action", "cause", "direction", "effort", "event", "fix", "instead", "kind", "op", "partition", "period", "sampling", "severity", "source", "state", "unit", "verdict",
+	"action", "cause", "direction", "effort", "event", "fix", "ground", "instead", "kind", "op", "partition", "period", "rule", "sampling", "severity", "source", "state", "unit", "unread", "verdict",
 	"account", "fingerprint", "id", "incident", "index", "key_type", "owner", "region", "root", "route", "runbook_url", "table", "version",
 }
 

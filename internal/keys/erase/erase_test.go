@@ -50,8 +50,8 @@ func TestDocument(t *testing.T) {
 	if got, was, err := keys.Document([]byte(`{"key": "user#7"}`)); err != nil || was || string(got) != `{"key": "user#7"}` {
 		t.Errorf("%s %v %v", got, was, err)
 	}
-	for _, key := range []string{"pending", "state", "N", "42"} {
-		const document = `{"key":"user#1","key_type":"N","state":"pending","n":42,"top":[{"state":"firing"}],"why":"42 is over"}`
+	for _, key := range []string{"pending", "state", "N", "42", "split", "ground"} {
+		const document = `{"key":"user#1","key_type":"N","state":"pending","ground":"split","n":42,"top":[{"state":"firing"}],"title":"42 is over"}`
 		if got, was, err := eraser(sample.KeyString(key)).Document([]byte(document)); err != nil || was || string(got) != document {
 			t.Errorf("without %q: %s %v %v", key, got, was, err)
 		}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"reflect"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -167,7 +168,7 @@ func (m *Maker) Incident(f *detect.Finding) detect.Incident {
 	var i detect.Incident
 	m.fill(reflect.ValueOf(&i).Elem(), &node{Ref: "#/$defs/incident"}, "", true)
 	i.Target, i.ID, i.Root, i.Findings, i.State, i.Severity = f.Target, f.Incident, f.Fingerprint, []string{f.Fingerprint, "a", "b"}, f.State, f.Severity
-	i.RunbookURL, i.Summary, i.FirstFix, i.Title = "https://wiki.example.com/", f.Why, "", ""
+	i.RunbookURL, i.Summary, i.FirstFix, i.Title = "https://wiki.example.com/", "", "", ""
 	return i
 }
 
@@ -213,7 +214,7 @@ func (m *Maker) fillStruct(v reflect.Value, of *node, whole bool) {
 		case name == "-":
 		case f.Anonymous:
 			m.fillStruct(v.Field(i), of, whole)
-		case f.Name == "Why" || f.Name == "Note" || f.Name == "Guide":
+		case f.Name == "Note" || f.Name == "Guide" || v.Type() == reflect.TypeFor[detect.Finding]() && slices.Contains([]string{"Title", "Summary", "Text"}, f.Name):
 		default:
 			m.fill(v.Field(i), of.property(name), name, whole && !m.Odds(8))
 		}

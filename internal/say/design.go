@@ -1,0 +1,90 @@
+package say
+
+import (
+	"fmt"
+
+	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/wording"
+)
+
+// Design writes the verdict on a key design in a sentence.
+func Design(v *detect.View) string {
+	d, keys, requests := &v.Design, keyCount(v.DistinctKeys), "writes"
+	if v.WriteShare < 0.5 {
+		requests = "reads"
+	}
+	share := wording.Percent(d.Share) + " of the " + requests
+	switch d.Rule {
+	case detect.RuleLittleTraffic:
+		return fmt.Sprintf("Too little traffic to judge: no second has %d units.", detect.MinUnits)
+	case detect.RuleNoKeys:
+		return "No request names a partition key."
+	case detect.RuleOneKey:
+		return fmt.Sprintf("Every request seen has the same key: one partition serves %s WCU/s and %s RCU/s.", wording.Amount(detect.PartitionWrite), wording.Amount(detect.PartitionRead))
+	case detect.RuleTimeKey:
+		return fmt.Sprintf("The key is a time: the current one takes %s, and the next one will.", share)
+	case detect.RuleShards:
+		return fmt.Sprintf("%s key shards, evenly used, %s.", capital(keys), carry(v, requests))
+	case detect.RuleUnevenShards:
+		return fmt.Sprintf("%s key shards: the fullest has %.1f times its part, %s.", capital(keys), d.Share*v.DistinctKeys.Value, fills(v, requests))
+	case detect.RuleFewValues:
+		return fmt.Sprintf("Only %s values were seen, and more traffic adds none: they %s.", wording.Significant(v.DistinctKeys.Value), carry(v, requests))
+	case detect.RuleFewKeys:
+		return fmt.Sprintf("Only %s keys%s were seen: they %s.", wording.Significant(v.DistinctKeys.Value), form(v), carry(v, requests))
+	case detect.RuleUnknown:
+		return fmt.Sprintf("%s keys%s: the sampling does not prove the share of any.", capital(keys), form(v))
+	case detect.RuleDominantKey:
+		during := ""
+		if d.Seconds > 0 {
+			during = " in its " + wording.Seconds(int(d.Seconds))
+		}
+		return fmt.Sprintf("%s, one of %s keys, has %s%s, %s.", quote(d.Key), keys, share, during, fills(v, requests))
+	case detect.RuleFullSecond:
+		return fmt.Sprintf("%s keys share the load evenly, and are too few for the highest second.", capital(keys))
+	case detect.RuleBurst:
+		return fmt.Sprintf("The load is even over time, but %s had %s of a partition's limit in one second.", quote(d.Key), wording.Percent(v.Hottest.Utilization))
+	case detect.RuleOrdered:
+		return fmt.Sprintf("%s keys, numbered in order: DynamoDB places keys by hash, so the order does no harm.", capital(keys))
+	case detect.RuleLongKey:
+		return fmt.Sprintf("The keys spread well, but a query must know all parts of %s.", quote(v.Template.Pattern))
+	case detect.RuleNoDelimiter:
+		return "The keys spread well, but without a delimiter different values can make the same key."
+	case detect.RuleManyKeys:
+		return fmt.Sprintf("%s keys%s, and none has 1%% of the %s.", capital(keys), form(v), requests)
+	case detect.RuleLargest:
+		return fmt.Sprintf("%s keys%s, the largest with %s.", capital(keys), form(v), share)
+	}
+	return fmt.Sprintf("%s keys%s, and none stands out.", capital(keys), form(v))
+}
+
+// form names the form that most keys have.
+func form(v *detect.View) string {
+	if v.Template.Pattern == "" {
+		return ""
+	}
+	return " like " + quote(v.Template.Pattern)
+}
+
+// loadOf writes the load of so many full partitions.
+func loadOf(partitions float64, requests string) string {
+	if requests == "reads" {
+		return wording.Significant(partitions*detect.Units(detect.PartitionRead)) + " RCU/s"
+	}
+	return wording.Significant(partitions*detect.Units(detect.PartitionWrite)) + " WCU/s"
+}
+
+// carry writes the load that all keys carry while each is in one partition. A partition
+// may serve more eventually consistent reads.
+func carry(v *detect.View, requests string) string {
+	bound := "at most "
+	if requests == "reads" {
+		bound = "at least "
+	}
+	return "carry " + bound + loadOf(v.DistinctKeys.Value, requests)
+}
+
+// fills writes the load of the table at which the key with the largest share fills its
+// partition.
+func fills(v *detect.View, requests string) string {
+	return "and fills a partition at about " + loadOf(1/v.Design.Share, requests) + " of all keys"
+}

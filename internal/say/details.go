@@ -1,0 +1,162 @@
+package say
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/wording"
+)
+
+// Tell writes a finding's title, summary and text into it, for a client of the API.
+func Tell(f *detect.Finding) {
+	b := New(f)
+	f.Title, f.Summary, f.Text = b.Title, b.Why, Text(b.Lines())
+}
+
+// Details returns the facts behind a finding's answers, beside its load and its requests.
+func Details(f *detect.Finding) (all []Line) {
+	add := func(name, text string) {
+		if text != "" {
+			all = append(all, Line{name, text})
+		}
+	}
+	add("diagnosis", strings.TrimSuffix(fmt.Sprintf("%s, %s", f.Reason, f.Ground), ", "))
+	if f.Members != nil {
+		add("keys", members(f.Members))
+	}
+	if f.Blind != nil {
+		all = append(all, blind(f.Kind, f.Blind)...)
+	}
+	if e := f.Evidence; e != nil {
+		add("splits", splits(f, e.Split))
+		if e.Split != nil && e.Split.Item > 0 {
+			add("one item", fmt.Sprintf("at least %s", ofKey(f, e.Split.Item)))
+		}
+		add("retries", toll(e.Retries))
+		if e.GrowthBytes != nil && *e.GrowthBytes > 0 {
+			full := time.Duration(detect.CollectionBytes / *e.GrowthBytes * float64(time.Second))
+			add("growth", fmt.Sprintf("%s a second: from nothing to 10 GB in %s", wording.Size(*e.GrowthBytes), wording.Span(full)))
+		}
+	}
+	if f.Combined > 1 && f.Utilization <= 1 {
+		add("combined", fmt.Sprintf("reads and writes add up to %s of their limits", wording.Percent(f.Combined)))
+	}
+	if r := f.Replication; r != nil {
+		text := "replicas in " + wording.Printable(strings.Join(r.Regions, ", "))
+		if r.WCU > 0 {
+			text += fmt.Sprintf("; other Regions wrote %s of the peak", ofKey(f, r.WCU))
+		}
+		add("global", text)
+	}
+	if g := f.Forecast; g != nil {
+		add("trend", fmt.Sprintf("%s %s a day", wording.Figure(g.Growth), strings.ToUpper(g.Unit)))
+	}
+	add("samples", Limits(&f.Quality))
+	if f.CloudWatch != nil {
+		add("CloudWatch", CloudWatch(f))
+	}
+	return all
+}
+
+// ofKey writes a load in the unit of a finding's.
+func ofKey(f *detect.Finding, units float64) string {
+	if f.InReads() {
+		return perSecond(units, "rcu")
+	}
+	return perSecond(units, "wcu")
+}
+
+func members(m *detect.Members) string {
+	var names []string
+	for _, key := range m.Keys {
+		names = append(names, quote(key))
+	}
+	count := keyCount(m.Count)
+	if len(names) == 0 {
+		return count
+	}
+	if float64(len(names)) < m.Count.Value {
+		return count + ", such as " + strings.Join(names, ", ")
+	}
+	return strings.Join(names, ", ")
+}
+
+// keyCount writes a number of keys: an estimate, a lower bound, or the number itself.
+func keyCount(n detect.Figure) string {
+	switch {
+	case n.Low == n.High:
+		return wording.Significant(n.Value)
+	case n.Low == n.Value:
+		return "at least " + wording.Significant(n.Value)
+	}
+	return "about " + wording.Significant(n.Value)
+}
+
+// splits writes the load that splits of the key's partition would leave.
+func splits(f *detect.Finding, s *detect.Split) string {
+	if s == nil || s.Seconds == 0 || s.Verdict == detect.SplitHidden {
+		return ""
+	}
+	left := ofKey(f, s.ResidualHigh)
+	if low := wording.About(s.ResidualLow); low != wording.About(s.ResidualHigh) {
+		left = low + " to " + left
+	}
+	text := fmt.Sprintf("none in the last %s, at %s on average", wording.Seconds(s.Seconds), ofKey(f, s.Residual))
+	switch {
+	case s.Splits == 1:
+		text = fmt.Sprintf("by the load of the last %s, one leaves %s on the fullest part on average", wording.Seconds(s.Seconds), left)
+	case s.Splits > 1:
+		text = fmt.Sprintf("by the load of the last %s, %d leave %s on the fullest part on average", wording.Seconds(s.Seconds), s.Splits, left)
+	}
+	if s.Refused >= 0.005 {
+		text += fmt.Sprintf("; the parts refuse %s", wording.Part(s.Refused))
+	}
+	return text
+}
+
+// toll writes the cost of retries to the callers of a key.
+func toll(r *detect.Retries) string {
+	if r == nil || r.Waited.Value < 0.05 && r.Failed.Value < 1 {
+		return ""
+	}
+	least := ""
+	if r.Partial {
+		least = "at least "
+	}
+	text := fmt.Sprintf("in %s callers waited %s%s s", wording.Seconds(int(r.To.Sub(r.From).Seconds())), least, wording.Figure(r.Waited))
+	if r.Failed.Value >= 1 {
+		text += fmt.Sprintf(", and %s%s calls failed", least, wording.Figure(r.Failed))
+	}
+	return text
+}
+
+// blind writes the figures of a finding about Keyheat itself.
+func blind(k detect.Kind, b *detect.Blind) (all []Line) {
+	var names []string
+	for _, name := range b.Names {
+		names = append(names, quote(name))
+	}
+	list := strings.Join(names, ", ")
+	switch k {
+	case detect.CollectionLags:
+		behind := time.Duration(b.Behind * float64(time.Second))
+		all = []Line{{"behind", fmt.Sprintf("%s, %s records wait", wording.Span(behind), wording.Count(b.Records))}}
+	case detect.BadSamples:
+		all = []Line{{"rejected", wording.Percent(b.BadShare) + " of a collector's samples"}}
+		if list != "" {
+			all = append(all, Line{"hosts", list})
+		}
+	case detect.TablesRefused:
+		all = []Line{{"tables", wording.Count(int64(b.Tables)) + " without room"}}
+		if list != "" {
+			all = append(all, Line{"such as", list})
+		}
+	case detect.CoverageFell:
+		if b.Before != nil && b.Now != nil {
+			all = []Line{{"covered", fmt.Sprintf("%s before, %s now (%s)", wording.Percent(b.Before.Value), wording.Percent(b.Now.Value), wording.PercentRange(b.Now.Low, b.Now.High))}}
+		}
+	}
+	return all
+}

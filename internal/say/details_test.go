@@ -1,0 +1,212 @@
+package say_test
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/corroboration"
+	"github.com/keyheat/keyheat/detect/whatif"
+	"github.com/keyheat/keyheat/internal/say"
+	"github.com/keyheat/keyheat/internal/testsupport/hostile"
+	"github.com/keyheat/keyheat/sample"
+)
+
+// facts are what a finding's details are about, one a line.
+func facts() []story {
+	key := func(name string, tell func(*detect.Finding)) story {
+		return story{name, detect.HotKeyWrite, "merchant#4711", func(f *detect.Finding) {
+			f.Peak.WCU = detect.Figure{Value: 1680, Low: 1680, High: 1680}
+			f.Utilization, f.Reason, f.Ground = 1.68, detect.Splittable, detect.GroundSplit
+			f.Evidence = &detect.Evidence{Records: 400, Seconds: 16}
+			tell(f)
+		}}
+	}
+	split := func(s detect.Split) func(*detect.Finding) {
+		return func(f *detect.Finding) { s.Seconds = 120; f.Evidence.Split = &s }
+	}
+	compared := func(c detect.CloudWatch) func(*detect.Finding) {
+		return func(f *detect.Finding) { f.CloudWatch = &c }
+	}
+	quality := func(change func(*detect.Quality)) func(*detect.Finding) {
+		return func(f *detect.Finding) { change(&f.Quality) }
+	}
+	three := 3.0
+	events := func(m detect.Metric, n float64) detect.CloudWatch {
+		return detect.CloudWatch{Verdict: detect.CloudWatchOtherCause, Throttles: map[detect.Metric]float64{m: n}}
+	}
+	return []story{
+		key("splits help", split(detect.Split{Verdict: detect.SplitHelps, Splits: 1, Residual: 673, ResidualLow: 673, ResidualHigh: 673})),
+		key("the load moves on", split(detect.Split{Verdict: detect.SplitMoving, Splits: 2, Residual: 1500, ResidualLow: 1500, ResidualHigh: 1500, Refused: 0.33})),
+		key("no split", split(detect.Split{Verdict: detect.SplitUnknown, Residual: 600, ResidualLow: 600, ResidualHigh: 600})),
+		key("a split between two places", split(detect.Split{Verdict: detect.SplitUnknown, Splits: 1, Residual: 800, ResidualLow: 600, ResidualHigh: 1100})),
+		key("one item", split(detect.Split{Verdict: detect.SplitHotItem, Item: 1400, Residual: 1680, ResidualLow: 1680, ResidualHigh: 1680})),
+		key("retries", func(f *detect.Finding) {
+			f.Evidence.Retries = &detect.Retries{From: f.FirstSeen, To: f.FirstSeen.Add(time.Minute), Waited: detect.Figure{Value: 41, Low: 33, High: 52}, Failed: detect.Figure{Value: 312, Low: 312, High: 312}, Partial: true}
+		}),
+		key("reads and writes together", func(f *detect.Finding) { f.Combined, f.Utilization = 1.37, 0.7 }),
+		key("a global table", func(f *detect.Finding) {
+			f.Replication = &detect.Replication{Regions: []string{"eu-west-1", "us-east-1"}, WCU: 700}
+		}),
+		key("growth of its peaks", func(f *detect.Finding) {
+			f.Forecast = &detect.Forecast{Unit: "wcu", Growth: detect.Figure{Value: 10, Low: 8, High: 12}}
+		}),
+		{"growth of a collection", detect.LargeCollection, "tenant#a", func(f *detect.Finding) { f.Evidence = &detect.Evidence{GrowthBytes: new(200 * 1024.)} }},
+		{"warm keys", detect.HotPartition, "", func(f *detect.Finding) { f.Members = detect.NewMembers(7, []string{"a", "b", "c", "d", "e", "f"}) }},
+		{"few values", detect.LowCardinalityKey, "", func(f *detect.Finding) {
+			f.Members = &detect.Members{Count: detect.Figure{Value: 5, Low: 5, High: 9}}
+		}},
+		{"a lag", detect.CollectionLags, "", func(f *detect.Finding) { f.Blind = &detect.Blind{Behind: 600, Records: 12_000} }},
+		{"bad samples", detect.BadSamples, "", func(f *detect.Finding) { f.Blind = &detect.Blind{BadShare: 0.1, Names: []string{"host-1"}} }},
+		{"no room", detect.TablesRefused, "", func(f *detect.Finding) { f.Blind = &detect.Blind{Tables: 2, Names: []string{"orders", "carts"}} }},
+		{"coverage", detect.CoverageFell, "", func(f *detect.Finding) {
+			f.Blind = &detect.Blind{Before: &detect.Figure{Value: 0.9, Low: 0.88, High: 0.92}, Now: &detect.Figure{Value: 0.5, Low: 0.48, High: 0.52}}
+		}},
+		key("a stream", quality(func(q *detect.Quality) { *q = detect.NewQuality(detect.SourceChanges) })),
+		key("a stream and samples", quality(func(q *detect.Quality) { *q = detect.NewQuality(detect.SourceMixed) })),
+		key("minutes", quality(func(q *detect.Quality) { *q = detect.NewQuality(detect.SourceMinutes) })),
+		key("batches", quality(func(q *detect.Quality) { q.CannotSee = []string{detect.BlindSeconds} })),
+		key("calls at 1%", quality(func(q *detect.Quality) { q.Sampling, q.Rate = detect.SamplingByCall, new(0.01) })),
+		key("an unstated method", quality(func(q *detect.Quality) { q.Sampling, q.CannotSee = detect.SamplingAssumed, []string{detect.BlindHosts} })),
+		key("an unknown method", quality(func(q *detect.Quality) { q.Sampling, q.Rate = detect.SamplingUnknowable, new(0.1) })),
+		key("computed units of hidden keys", quality(func(q *detect.Quality) { q.Estimated, q.KeysHidden = new(true), true })),
+		key("confirmed", compared(detect.CloudWatch{Verdict: detect.CloudWatchConfirms, Throttles: map[detect.Metric]float64{corroboration.WriteKeyRangeThrottles: 12_340, corroboration.WriteAccountThrottles: 7},
+			Operations: []detect.OperationMinute{{Operation: "Query", Throttled: &three}, {Operation: "PutItem", Throttled: &three, Latency: &three, MaxLatency: new(41.3)}}})),
+		key("too little capacity", compared(events(corroboration.WriteProvisionedThrottles, 50))),
+		key("the on-demand maximum", compared(events(corroboration.WriteOnDemandThrottles, 50))),
+		key("no reason", compared(events(corroboration.WriteThrottles, 50))),
+		key("quiet", compared(detect.CloudWatch{Verdict: detect.CloudWatchQuiet, Coverage: &detect.Figure{Value: 0.4, Low: 0.35, High: 0.45}, Scaled: &detect.Figure{Value: 4200, Low: 1680, High: 4800}})),
+		key("contradicted", compared(detect.CloudWatch{Verdict: detect.CloudWatchContradicts, Coverage: &detect.Figure{Value: 1.5, Low: 1.4, High: 1.6}})),
+		key("not read", compared(detect.CloudWatch{Verdict: detect.CloudWatchNotAssessed, Unread: detect.UnreadDenied})),
+		key("not reported", compared(detect.CloudWatch{Verdict: detect.CloudWatchNotAssessed, Unread: detect.UnreadNotYet})),
+	}
+}
+
+// designs are the verdicts on key designs, a rule each.
+func designs() string {
+	var text strings.Builder
+	for _, rule := range []detect.DesignRule{
+		detect.RuleLittleTraffic, detect.RuleNoKeys, detect.RuleOneKey, detect.RuleTimeKey, detect.RuleShards, detect.RuleUnevenShards, detect.RuleFewValues, detect.RuleFewKeys, detect.RuleUnknown,
+		detect.RuleDominantKey, detect.RuleFullSecond, detect.RuleBurst, detect.RuleOrdered, detect.RuleLongKey, detect.RuleNoDelimiter, detect.RuleManyKeys, detect.RuleLargest, detect.RuleEven,
+	} {
+		v := detect.View{DistinctKeys: detect.Figure{Value: 40, Low: 40, High: 40}, WriteShare: 1, Template: detect.Template{Pattern: "user#<id>"}}
+		v.Design = detect.Design{Rule: rule, Key: "user#42", Share: 0.4}
+		v.Hottest.Utilization = 1.88
+		fmt.Fprintf(&text, "%s: %s\n", rule, say.Design(&v))
+	}
+	drawn := detect.View{DistinctKeys: detect.Figure{Value: 2000, Low: 2000, High: 9000}, Design: detect.Design{Rule: detect.RuleDominantKey, Key: "settings", Share: 0.7, Seconds: 120}}
+	fmt.Fprintf(&text, "reads of sampled keys: %s\n", say.Design(&drawn))
+	drawn.Design.Rule = detect.RuleFewValues
+	fmt.Fprintf(&text, "values that are read: %s\n", say.Design(&drawn))
+	return text.String()
+}
+
+// tables are comparisons of tables with CloudWatch.
+func tables() string {
+	three := 3.0
+	minute := time.Date(2026, 11, 24, 16, 55, 0, 0, time.UTC)
+	all := []detect.TableCloudWatch{
+		{Unread: detect.UnreadTooFew}, {Unread: detect.UnreadNoData}, {Unread: detect.UnreadFailed, Message: "no route"},
+		{Write: &detect.Figure{Value: 0.97, Low: 0.95, High: 0.99}, Read: &detect.Figure{Value: 1, Low: 1, High: 1}, Operations: []detect.OperationMinute{{Operation: "Query", Throttled: &three}}, Minute: &minute},
+		{Unused: &detect.Unused{Since: minute, Days: 9, WCU: 14_400}},
+	}
+	var text strings.Builder
+	for i := range all {
+		fmt.Fprintf(&text, "table: %s\n", say.TableCloudWatch(&all[i]))
+	}
+	return text.String()
+}
+
+// questions are the verdicts on numbers of key shards.
+func questions() string {
+	var text strings.Builder
+	for _, w := range []whatif.Answer{
+		{Limit: 1000, PerShard: 700, Shards: 2, Needed: 3, Item: 1400, Unit: "WCU"},
+		{Limit: 3000, PerShard: 1700, Shards: 2, Needed: 2, AllAsked: true},
+		{Limit: 1000, PerShard: 1400, Shards: 1, Needed: 3, Reason: detect.Splittable},
+		{Limit: 1000, PerShard: 1200, Shards: 2, Needed: 4},
+		{Limit: 1000, PerShard: 900, Shards: 2, Needed: 3},
+		{Limit: 1000, PerShard: 525, Shards: 8, Needed: 7, Placements: []whatif.PlacementOdds{{Over: 1}}},
+		{Limit: 1000, PerShard: 100, Shards: 8, Needed: 2},
+	} {
+		fmt.Fprintf(&text, "%s: %s\n", w.Verdict(), say.WhatIf(&w))
+	}
+	return text.String()
+}
+
+// TestDetails holds the facts behind answers, and the verdicts on key designs, tables and
+// key shards, to a golden file.
+func TestDetails(t *testing.T) {
+	t.Parallel()
+	var text strings.Builder
+	for _, s := range facts() {
+		fmt.Fprintf(&text, "=== %s\n", s.name)
+		for _, l := range say.Details(s.finding()) {
+			fmt.Fprintf(&text, "%s: %s\n", l.Name, l.Text)
+		}
+	}
+	text.WriteString("=== key designs\n" + designs() + "=== tables\n" + tables() + "=== what if\n" + questions())
+	for line := range strings.Lines(text.String()) {
+		_, fact, _ := strings.Cut(line, ": ")
+		for s := range strings.SplitSeq(fact, ". ") {
+			if n := len(strings.Fields(s)); n > longestSaid {
+				t.Errorf("a sentence of %d words: %s", n, s)
+			}
+			if found := vague.FindString(s); found != "" {
+				t.Errorf("%q names nothing: %s", found, s)
+			}
+		}
+	}
+	const golden = "testdata/details.txt"
+	if *update {
+		if err := os.WriteFile(golden, []byte(text.String()), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(golden)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text.String() != string(want) {
+		t.Errorf("the words changed (-args -update writes the golden file anew):\n%s", text.String())
+	}
+}
+
+// TestHostileDetails gives every text field of findings and tables an attack.
+func TestHostileDetails(t *testing.T) {
+	t.Parallel()
+	m := hostile.New(5)
+	for n := range 2000 {
+		f := m.Finding(hostile.Kinds()[n%len(hostile.Kinds())])
+		table := m.Table(detect.Target{Table: m.Text()})
+		texts := []string{say.Limits(&f.Quality), say.Design(table.View)}
+		for _, l := range say.Details(&f) {
+			texts = append(texts, l.Text)
+		}
+		if table.CloudWatch != nil {
+			texts = append(texts, say.TableCloudWatch(table.CloudWatch))
+		}
+		say.Tell(&f)
+		texts = append(texts, f.Title, f.Summary)
+		texts = append(texts, slices.Collect(strings.Lines(f.Text))...)
+		for _, text := range texts {
+			if wrong := hostile.FaultOfSentence(strings.TrimSuffix(text, "\n")); wrong != "" {
+				t.Fatalf("%s lets %s through: %q", f.Kind, wrong, text)
+			}
+		}
+	}
+}
+
+// TestTell: a finding that is read again has no words of its own.
+func TestTell(t *testing.T) {
+	t.Parallel()
+	f := detect.NewFinding(detect.HotKeyWrite, detect.Target{Table: "orders"}, sample.KeyString("k"))
+	if say.Tell(&f); f.Title != say.Title(&f) || f.Summary != say.New(&f).Why || !strings.HasPrefix(f.Text, "Harm: ") {
+		t.Errorf("it says %q, %q, %q", f.Title, f.Summary, f.Text)
+	}
+}
