@@ -3,7 +3,6 @@ package web
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"html/template"
 	"net"
@@ -14,11 +13,11 @@ import (
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/wording"
-	"github.com/keyheat/keyheat/internal/alert/silence"
 	"github.com/keyheat/keyheat/internal/daemon/admin"
 	"github.com/keyheat/keyheat/internal/say"
 	"github.com/keyheat/keyheat/internal/web/live"
 	"github.com/keyheat/keyheat/internal/web/overview"
+	"github.com/keyheat/keyheat/internal/web/status"
 	"github.com/keyheat/keyheat/store"
 )
 
@@ -30,100 +29,13 @@ type frame struct {
 	Now   time.Time
 	// Live pages refresh themselves where there is a script.
 	Live bool
-	// Gaps were noticed in the last day; Lagging partitions are far behind.
-	Gaps    []store.Gap
-	Lagging []store.Watermark
-	// Nothing reports that no collector was ever heard of. Silent is the time since
-	// when none has written; zero while one does.
-	Nothing bool
-	Silent  time.Time
-	// Failing are the receivers whose newest attempt failed, in the last day.
-	Failing []store.Receiver
-	// Ahead is the table whose samples are furthest ahead of the database's clock; nil if
-	// none are. AheadBy is by how much.
-	Ahead   *store.AheadSecond
-	AheadBy string
-	// Unreadable names the active silences that cannot be read, with the fault of each.
-	Unreadable []string
+	status.Status
 }
 
-// The banner shows the gaps of a day, and partitions that lag by more than a minute.
-const (
-	gapsShown = 24 * time.Hour
-	lagShown  = time.Minute
-)
-
-// failingShown is how long the banner shows a receiver that was not tried again: nothing
-// waits for it, or it is configured no more.
-const failingShown = 24 * time.Hour
-
-func (s *Site) frame(ctx context.Context, title, page string) (frame, error) {
-	f := frame{Title: title, Page: page, Added: s.added, Now: time.Now(), Live: true}
-	gaps, err := s.store.Gaps(ctx, store.GapQuery{Limit: 100})
-	if err != nil {
-		return f, err
-	}
-	for _, g := range gaps {
-		if f.Now.Sub(g.Noticed) < gapsShown {
-			f.Gaps = append(f.Gaps, g)
-		}
-	}
-	marks, err := s.store.Watermarks(ctx)
-	for _, m := range marks {
-		if f.Now.Sub(m.Time) > lagShown && m.Lag > 0 {
-			f.Lagging = append(f.Lagging, m)
-		}
-	}
-	if err != nil {
-		return f, err
-	}
-	receivers, err := s.store.Receivers(ctx)
-	if err != nil {
-		return f, err
-	}
-	for _, r := range receivers {
-		if r.Failing() && f.Now.Sub(r.Attempted) < failingShown {
-			f.Failing = append(f.Failing, r)
-		}
-	}
-	active, err := silence.List(ctx, s.store, store.SilenceQuery{State: store.SilenceActive})
-	if err != nil {
-		return f, err
-	}
-	if _, wrong := silence.NewSet(active); wrong != nil {
-		f.Unreadable = strings.Split(wrong.Error(), "\n")
-	}
-	now, err := s.store.Now(ctx)
-	if err != nil {
-		return f, err
-	}
-	if err := s.lookAhead(ctx, &f, now); err != nil {
-		return f, err
-	}
-	return f, s.listen(ctx, &f, now)
-}
-
-// lookAhead finds out whether seconds ahead of the database's clock are stored.
-func (s *Site) lookAhead(ctx context.Context, f *frame, now time.Time) error {
-	ahead, err := s.store.FindAhead(ctx, now)
-	if errors.Is(err, store.ErrNotFound) {
-		return nil
-	}
-	f.Ahead, f.AheadBy = &ahead, wording.Span(ahead.Second.Sub(now))
-	return err
-}
-
-// listen finds out whether anybody collects.
-func (s *Site) listen(ctx context.Context, f *frame, now time.Time) error {
-	writers, err := s.store.Writers(ctx)
-	if err != nil {
-		return err
-	}
-	f.Nothing = len(writers) == 0
-	if since, silent := store.SilentSince(writers, now); silent {
-		f.Silent = since
-	}
-	return nil
+func (s *Site) frame(ctx context.Context, title, page string) (f frame, err error) {
+	f = frame{Title: title, Page: page, Added: s.added, Now: time.Now(), Live: true}
+	f.Status, err = status.Load(ctx, s.store)
+	return f, err
 }
 
 // row is an incident in the list.
@@ -281,7 +193,12 @@ func (s *Site) page(name string, load loader) http.HandlerFunc {
 			if err != nil {
 				return "", err
 			}
+			// The script puts the first line into the header, and the others into the content.
 			var content strings.Builder
+			if err := s.pages[name].ExecuteTemplate(&content, "health", v); err != nil {
+				return "", err
+			}
+			content.WriteByte('\n')
 			err = s.pages[name].ExecuteTemplate(&content, "main", v)
 			return content.String(), err
 		})
@@ -289,7 +206,7 @@ func (s *Site) page(name string, load loader) http.HandlerFunc {
 }
 
 func (s *Site) showError(w http.ResponseWriter, r *http.Request, err error) {
-	code, message := status(err)
+	code, message := answerTo(err)
 	s.log(r, code, err)
 	page := errorPage{frame: frame{Title: http.StatusText(code), Added: s.added, Now: time.Now()}, Message: strings.ToUpper(message[:1]) + message[1:] + "."}
 	if code == http.StatusServiceUnavailable && r.Method == http.MethodGet {

@@ -59,6 +59,8 @@ type Site struct {
 type Options struct {
 	// Policy returns the policy of a table or index; detect's default for all when nil.
 	Policy func(detect.Target) detect.Policy
+	// Receivers returns the names of the receivers that are told of incidents; none when nil.
+	Receivers func() []string
 }
 
 // Close ends the streams of pages that are followed: a server that shuts down waits for
@@ -99,11 +101,18 @@ var functions = template.FuncMap{
 	"tablelink": tableLink, "findingslink": findingsLink, "place": place,
 	"distinct": distinctKeys, "period": period,
 	"heatlink": heatLink, "findingheat": findingHeatLink, "step": func(seconds int64) string { return heat.Level(seconds).String() }, "legend": heatmap.Legend,
-	"clip":       func(text string) string { return wording.Shorten(text, shownKey) },
-	"state":      func(s detect.State) string { return stateWords[s] },
-	"imperative": func(f detect.Finding, s detect.Step) string { return say.Imperative(&f, &s) },
-	"stepwhy":    func(f detect.Finding, s detect.Step) string { return say.StepWhy(&f, &s) },
-	"stepfacts":  func(f detect.Finding, s detect.Step) []say.Line { return say.StepFacts(&f, &s) },
+	"clip":           func(text string) string { return wording.Shorten(text, shownKey) },
+	"state":          func(s detect.State) string { return stateWords[s] },
+	"imperative":     func(f detect.Finding, s detect.Step) string { return say.Imperative(&f, &s) },
+	"stepwhy":        func(f detect.Finding, s detect.Step) string { return say.StepWhy(&f, &s) },
+	"stepfacts":      func(f detect.Finding, s detect.Step) []say.Line { return say.StepFacts(&f, &s) },
+	"health":         newHealth,
+	"span":           func(from, to time.Time) string { return wording.Span(to.Sub(from)) },
+	"duration":       wording.Span,
+	"mebibytes":      func(bytes int64) string { return wording.About(float64(bytes)/(1<<20)) + " MiB" },
+	"hour":           func(t time.Time) string { return t.UTC().Format("15:04") },
+	"collectorstate": newCollectorState,
+	"guide":          func(section string) string { return strings.ReplaceAll(section, "-", " ") },
 }
 
 // New returns the site over a store.
@@ -111,8 +120,11 @@ func New(st *store.Store, logger *slog.Logger, o Options) (*Site, error) {
 	if o.Policy == nil {
 		o.Policy = func(detect.Target) detect.Policy { return detect.DefaultPolicy() }
 	}
+	if o.Receivers == nil {
+		o.Receivers = func() []string { return nil }
+	}
 	s := &Site{options: o, store: st, logger: logger, pages: make(map[string]*template.Template), streams: live.New(), mux: http.NewServeMux()}
-	for _, name := range []string{"findings", "finding", "tables", "table", "heat", "reports", "silences", "error"} {
+	for _, name := range []string{"findings", "finding", "tables", "table", "heat", "reports", "silences", "docs", "document", "status", "error"} {
 		page, err := template.New("layout.html").Funcs(functions).ParseFS(pages, "page/layout.html", "page/"+name+".html")
 		if err != nil {
 			return nil, err
@@ -144,6 +156,9 @@ func (s *Site) routes() map[string]http.HandlerFunc {
 		"GET /silences":               s.page("silences", s.silences),
 		"POST /silences":              s.addSilence,
 		"POST /silences/{id}/expire":  s.expireSilence,
+		"GET /status":                 s.page("status", s.statusPage),
+		"GET /docs/{$}":               s.page("docs", s.docsList),
+		"GET /docs/{name...}":         s.docsFile(),
 
 		"GET /api/v1/openapi.json":                   s.api(s.apiDocument),
 		"GET /api/v1/findings":                       s.api(s.apiFindings),

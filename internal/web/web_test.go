@@ -209,6 +209,14 @@ func (p page) text() string {
 	return strings.Join(strings.Fields(b.String()), " ")
 }
 
+// html is the page as text.
+func (p page) html(t *testing.T) string {
+	t.Helper()
+	var b strings.Builder
+	must(t, html.Render(&b, p.Node))
+	return b.String()
+}
+
 // scripts are those that are no files of the site.
 func (p page) scripts() []page {
 	return slices.DeleteFunc(p.all("script", ""), func(e page) bool { return strings.HasPrefix(e.attr("src"), "/static/") && e.FirstChild == nil })
