@@ -11,6 +11,7 @@ import (
 
 	"github.com/keyheat/keyheat/docs"
 	"github.com/keyheat/keyheat/internal/web/manual"
+	"github.com/keyheat/keyheat/internal/web/status"
 )
 
 // documents renders all documents once, when the first is read.
@@ -23,24 +24,35 @@ type docsPage struct {
 	D         *manual.Page
 }
 
-// docsFrame needs no database: documents are read also while it does not answer.
-func (s *Site) docsFrame(title string) frame {
-	return frame{Title: title, Page: "docs", Added: s.added, Now: time.Now()}
+// statusWait is how long a document waits for the status in its header.
+const statusWait = time.Second
+
+// docsFrame is without the status if the database does not answer: documents are read then,
+// too.
+func (s *Site) docsFrame(ctx context.Context, title string) frame {
+	ctx, cancel := context.WithTimeout(ctx, statusWait)
+	defer cancel()
+	f, err := s.frame(ctx, title, "docs")
+	if err != nil {
+		f.Status = status.Status{}
+	}
+	f.Live = false
+	return f
 }
 
-func (s *Site) docsList(context.Context, *http.Request) (any, error) {
+func (s *Site) docsList(ctx context.Context, _ *http.Request) (any, error) {
 	all, err := documents()
-	return docsPage{frame: s.docsFrame("Documentation"), Documents: all}, err
+	return docsPage{frame: s.docsFrame(ctx, "Documentation"), Documents: all}, err
 }
 
-func (s *Site) document(_ context.Context, r *http.Request) (any, error) {
+func (s *Site) document(ctx context.Context, r *http.Request) (any, error) {
 	all, err := documents()
 	if err != nil {
 		return nil, err
 	}
 	for i := range all {
 		if all[i].Name == r.PathValue("name") {
-			return docsPage{frame: s.docsFrame(all[i].Title), D: &all[i]}, nil
+			return docsPage{frame: s.docsFrame(ctx, all[i].Title), D: &all[i]}, nil
 		}
 	}
 	return nil, errNoDocument
