@@ -15,6 +15,7 @@ import (
 	"github.com/keyheat/keyheat/detect/wording"
 	"github.com/keyheat/keyheat/internal/daemon/admin"
 	"github.com/keyheat/keyheat/internal/say"
+	"github.com/keyheat/keyheat/internal/web/fleet"
 	"github.com/keyheat/keyheat/internal/web/live"
 	"github.com/keyheat/keyheat/internal/web/overview"
 	"github.com/keyheat/keyheat/internal/web/status"
@@ -41,13 +42,12 @@ func (s *Site) frame(ctx context.Context, title, page string) (f frame, err erro
 // row is an incident in the list.
 type row struct {
 	overview.Row
+	Said say.Row
 	// Where is the account and Region of the table.
-	Where, Todo string
+	Where string
 	// Load is the size of the load, and OfLimit its ratio to the limit, as the rest of a
 	// sentence.
 	Load, OfLimit string
-	// Bar is nil where the load is not one partition's.
-	Bar *bar
 	// Silenced is the silence of the incident; nil for none.
 	Silenced *detect.Silenced
 }
@@ -61,6 +61,8 @@ type overviewPage struct {
 	frame
 	P        *overview.Page
 	Sentence string
+	// Calm is the proof that no key is near a limit; nil unless the sentence says so.
+	Calm     *calm
 	Sections []section
 	States   []choice
 	// Narrowed are the filters that no field of the form shows, and Kept the parameters
@@ -98,6 +100,13 @@ func (s *Site) overview(ctx context.Context, r *http.Request) (any, error) {
 		return nil, err
 	}
 	page.Sentence = page.P.Now.Sentence(page.Nothing, page.Silent)
+	if page.P.Now.IsCalm() && page.Silent.IsZero() {
+		found, err := fleet.LoadCalm(ctx, s.store, page.Now)
+		if err != nil {
+			return nil, err
+		}
+		page.Calm = newCalm(found)
+	}
 	active, err := s.activeSilences(ctx)
 	if err != nil {
 		return nil, err
@@ -107,6 +116,20 @@ func (s *Site) overview(ctx context.Context, r *http.Request) (any, error) {
 	}
 	page.addChoices(q)
 	return page, nil
+}
+
+// calm is what the page shows when no key is near a limit.
+type calm struct {
+	*fleet.Calm
+	// Leads is where the nearest key is; empty without one.
+	Leads string
+}
+
+func newCalm(c *fleet.Calm) *calm {
+	if c.Nearest == nil {
+		return &calm{Calm: c}
+	}
+	return &calm{c, hotLink(*c.Nearest)}
 }
 
 // addChoices adds the links that choose incidents by state, and take other filters away.
@@ -135,7 +158,7 @@ func rows(of []overview.Row, active silenceIDs) []row {
 	all, targets := make([]row, len(of)), make([]detect.Target, len(of))
 	for i := range of {
 		f := &of[i].Root
-		all[i] = row{Row: of[i], Todo: say.New(f).Now, Bar: newBar(f), Silenced: active.still(of[i].Incident.Silenced)}
+		all[i] = row{Row: of[i], Said: say.NewRow(f), Silenced: active.still(of[i].Incident.Silenced)}
 		all[i].Load, _ = wording.Load(f)
 		all[i].OfLimit = strings.TrimPrefix(wording.LoadOfLimit(f), all[i].Load)
 		targets[i] = f.Target

@@ -13,7 +13,7 @@ import (
 )
 
 // over is the text of the first row's seconds over the limit.
-const over = `document.querySelector("tbody tr td.num").textContent`
+const over = `document.querySelector("tbody tr td.since .where").textContent`
 
 // TestLive holds that a page goes on while a reader is in it, that the focus stays where
 // it is, and that a page that says it is paused is.
@@ -22,26 +22,26 @@ func TestLive(t *testing.T) {
 	b := newTab(t, w.address)
 	b.look(1440, "light")
 	b.open("/")
-	b.until(over + ` === "90 s"`)
+	b.until(over + ` === "90 s over limit"`)
 	b.do(chromedp.Click("tbody tr td.todo")) // a click in a table does not stop anything
 	eval[bool](b, `(document.querySelectorAll("tbody a.key")[2].focus(), true)`)
 	focused := eval[string](b, "document.activeElement.href")
 	w.tell(t, 5, 30)
-	b.until(over + ` === "95 s"`)
+	b.until(over + ` === "95 s over limit"`)
 	if now := eval[string](b, "document.activeElement.href"); now != focused || focused == "" {
 		t.Errorf("the focus was on %s, and is on %s", focused, now)
 	}
 	b.do(chromedp.Click("#live"))
 	b.until(`document.getElementById("live").textContent === "Resume updates"`)
 	w.tell(t, 5, 30)
-	if fresh := eval[bool](b, `fetch("/").then((r) => r.text()).then((text) => text.includes("100 s"))`); !fresh {
+	if fresh := eval[bool](b, `fetch("/").then((r) => r.text()).then((text) => text.includes("100 s over"))`); !fresh {
 		t.Error("the server does not have what came since")
 	}
-	if still := eval[string](b, over); still != "95 s" {
+	if still := eval[string](b, over); still != "95 s over limit" {
 		t.Errorf("a paused page shows %s", still)
 	}
 	b.do(chromedp.Click("#live"))
-	b.until(over + ` === "100 s"`)
+	b.until(over + ` === "100 s over limit"`)
 	b.until(`document.getElementById("live").textContent === "Pause updates"`)
 }
 
@@ -51,12 +51,12 @@ func TestNewRowsWaitForTheReader(t *testing.T) {
 	b := newTab(t, w.address)
 	b.look(1440, "light")
 	b.open("/")
-	b.until(over + ` === "90 s"`)
+	b.until(over + ` === "90 s over limit"`)
 	rows := eval[int](b, `document.querySelectorAll("tbody tr").length`)
 	b.do(chromedp.MouseEvent("mouseMoved", 300, eval[float64](b, `document.querySelector("tbody td.todo").getBoundingClientRect().y + 5`)))
 	b.until(`document.querySelector("tbody").matches(":hover")`)
 	w.tell(t, 30, 3)
-	b.until(over + ` === "120 s"`) // figures go on in their places
+	b.until(over + ` === "120 s over limit"`) // figures go on in their places
 	if now := eval[int](b, `document.querySelectorAll("tbody tr").length`); now != rows {
 		t.Errorf("%d rows became %d under the pointer", rows, now)
 	}

@@ -1,6 +1,8 @@
 package browser
 
 import (
+	"encoding/json"
+	"fmt"
 	"log/slog"
 	"net/http/httptest"
 	"strings"
@@ -10,9 +12,12 @@ import (
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
 
+	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/internal/judge/heat"
 	"github.com/keyheat/keyheat/internal/testsupport/pgtest"
 	"github.com/keyheat/keyheat/internal/web"
 	"github.com/keyheat/keyheat/sample"
+	"github.com/keyheat/keyheat/sketch"
 	"github.com/keyheat/keyheat/store"
 )
 
@@ -61,6 +66,38 @@ func TestEmpty(t *testing.T) {
 	b.says("nothing could be judged")
 	b.looks("waiting-tables", "/tables")
 	b.says("from its first counted second on")
+}
+
+// TestCalm has a site whose keys are all far from a limit, some of a hundred tables.
+func TestCalm(t *testing.T) {
+	t.Parallel()
+	s, address := bare(t, file(t))
+	must(t, s.StartWriter(t.Context(), store.Writer{ID: "collector-1", Host: "host-1", Started: time.Now()}))
+	end := time.Now().Truncate(10 * time.Second)
+	j := store.Judgement{Seen: []store.SeenMinute{{Minute: end.Truncate(time.Minute), Seconds: 1<<60 - 1}}}
+	for n := range 100 {
+		target := sample.Target{Table: fmt.Sprintf("orders-%02d", n%80), Index: strings.Repeat("by-status", n/80)}
+		document, err := json.Marshal(detect.Table{Target: target})
+		must(t, err)
+		key := sample.KeyString("customer#" + strings.Repeat(fmt.Sprint(n), 30))
+		body, err := heat.OfSecond(&sketch.Window{Target: target, Keys: []sketch.KeyLoad{{Hash: 1, Key: key, Low: sketch.Load{Write: sample.Milli(3400 * (n + 1))}}}}, true).MarshalBinary()
+		must(t, err)
+		j.Views = append(j.Views, store.TableView{Target: target, Document: document})
+		j.Rollups = append(j.Rollups, store.Rollup{Target: target, Level: int64(heat.TenSeconds), Begins: end.Add(-10 * time.Second), Body: body})
+		j.Windows = append(j.Windows, store.Window{Target: target, Second: end.Add(-5 * time.Second), Requests: 12345})
+	}
+	l, ok, err := s.AcquireLease(t.Context(), "judge", "test", time.Hour)
+	if err != nil || !ok {
+		t.Fatalf("lease: %t, %v", ok, err)
+	}
+	must(t, s.Judge(t.Context(), l, j))
+	b := newTab(t, address)
+	b.looks("calm-first", "/")
+	for _, text := range []string{"80 tables", "and 20 indexes", "4,115/s", "34%", "Status OK"} {
+		if page := eval[string](b, "document.body.innerText"); !strings.Contains(page, text) {
+			t.Errorf("the page does not say %q: %s", text, page)
+		}
+	}
 }
 
 // TestCollectionStopped: when no collector writes any more, pages say so before anything

@@ -96,9 +96,9 @@ type Hot struct {
 
 // Refused is the throttled part of a load.
 type Refused struct {
-	// Requests counts attempts, and Share is their part of all.
-	Requests int64
-	Share    float64
+	// Requests counts attempts, and Share is their part of all the Attempts.
+	Requests, Attempts int64
+	Share              float64
 }
 
 // Load returns the page that a query asks for.
@@ -136,7 +136,7 @@ func addTrends(ctx context.Context, st Store, rows []Row, end time.Time) error {
 	for i := range rows {
 		of[i].Target = rows[i].Target
 	}
-	hours, err := trend.Load(ctx, st, of, end)
+	hours, err := trend.Load(ctx, st, trend.Hour, of, end)
 	for i, h := range hours {
 		rows[i].Trend = h.Trend
 		if rows[i].Hot == nil && h.Peak != nil {
@@ -173,7 +173,8 @@ func loadRows(ctx context.Context, st Store, now time.Time) (rows []Row, end tim
 		return nil, end, err
 	}
 	for _, t := range served {
-		row(t.Target).Throttled = &Refused{t.ThrottledRequests, detect.Ratio(float64(t.ThrottledRequests), float64(t.Requests+t.ThrottledRequests))}
+		all := t.Requests + t.ThrottledRequests
+		row(t.Target).Throttled = &Refused{t.ThrottledRequests, all, detect.Ratio(float64(t.ThrottledRequests), float64(all))}
 	}
 	open, err := st.OpenIncidents(ctx)
 	if err != nil {

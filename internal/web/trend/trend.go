@@ -1,5 +1,5 @@
-// Package trend is the last hour of a table's hottest key, or of one key, as a small
-// picture: the highest second of each minute beside the limit of a partition.
+// Package trend is the recent load of a table's hottest key, or of one key, as a small
+// picture: the highest second of each step of time beside the limit of a partition.
 package trend
 
 import (
@@ -18,24 +18,37 @@ import (
 	"github.com/keyheat/keyheat/store"
 )
 
-// minutes is how many a trend has.
-const minutes = 60
+// Span is the time of a picture.
+type Span struct {
+	// Name is the time in words, Step the length of a cell, and Cells how many there are.
+	Name  string
+	Step  heat.Level
+	Cells int
+	// clock is how a time in it is written.
+	clock string
+}
 
-// Trend is the highest second of each minute of the last hour as bars in SVG; coordinates
-// are in pixels.
+// The spans: an hour for what lasts, and a quarter for what has just begun.
+var (
+	Hour    = Span{"Last hour", heat.Minute, 60, "15:04"}
+	Quarter = Span{"Last 15 minutes", heat.TenSeconds, 90, time.TimeOnly}
+)
+
+// Trend is bars in SVG, one for each cell; coordinates are in pixels.
 type Trend struct {
 	// Text describes the picture.
-	Text string
+	Text  string
+	Width int
 	// Limit is the height of a partition's limit.
 	Limit string
-	// Bars are minutes up to the limit, Over the minutes above it, Unknown the minutes
-	// that were not counted: paths.
+	// Bars are cells up to the limit, Over the cells above it, Unknown the cells that were
+	// not counted: paths.
 	Bars, Over, Unknown string
 }
 
 // The geometry of a trend, in pixels; its SVG is in page/layout.html.
 const (
-	trendWidth, trendHeight = 120.0, 30.0
+	cellWidth, height = 2, 30.0
 	// headroom is how much of the limit the picture shows at least.
 	headroom = 1.25
 )
@@ -72,52 +85,55 @@ type Peak struct {
 	Writes bool
 }
 
-// Hour is the last hour of a subject.
-type Hour struct {
+// Recent is the recent load of a subject.
+type Recent struct {
 	Trend
 	// Peak is the highest second; nil where no key was hot enough to be listed.
 	Peak *Peak
 }
 
-// line is the minutes of a subject.
+// line is the cells of a subject.
 type line struct {
 	Subject
-	cells [minutes]cell
+	cells []cell
 	peak  *Peak
 }
 
-// cell is a minute.
+// cell is a step of time.
 type cell struct {
 	utilization float64
-	// load reports that there was some, whole that this is from a roll-up of the minute,
-	// and unknown that it was not counted.
+	// load reports that there was some, whole that this is from a roll-up of the step, and
+	// unknown that it was not counted.
 	load, whole, unknown bool
 }
 
-// Load returns the hour up to end of each subject, in as many queries for any number of
+// Load returns the span up to end of each subject, in as many queries for any number of
 // them.
-func Load(ctx context.Context, st Store, of []Subject, end time.Time) ([]Hour, error) {
+func Load(ctx context.Context, st Store, span Span, of []Subject, end time.Time) ([]Recent, error) {
 	if len(of) == 0 {
 		return nil, nil
 	}
-	to := end.Add(time.Minute - 1).Truncate(time.Minute)
-	from := to.Add(-minutes * time.Minute)
+	step := span.Step.Duration()
+	to := end.Add(step - 1).Truncate(step)
+	from := to.Add(-time.Duration(span.Cells) * step)
 	lines, at := make([]line, len(of)), make(map[sample.Target][]*line)
 	for i, subject := range of {
-		lines[i].Subject = subject
+		lines[i].Subject, lines[i].cells = subject, make([]cell, span.Cells)
 		at[subject.Target] = append(at[subject.Target], &lines[i])
 	}
 	tables := slices.SortedFunc(maps.Keys(at), sample.Target.Compare)
-	// Minutes without a roll-up yet are made of roll-ups of ten seconds.
-	for _, q := range []store.HeatQuery{
-		{Of: tables, Level: int64(heat.Minute), From: from, To: to}, {Of: tables, Level: int64(heat.TenSeconds), From: to.Add(-unrolled), To: to},
-	} {
+	queries := []store.HeatQuery{{Of: tables, Level: int64(span.Step), From: from, To: to}}
+	if span.Step != heat.TenSeconds {
+		// Steps without a roll-up yet are made of roll-ups of ten seconds.
+		queries = append(queries, store.HeatQuery{Of: tables, Level: int64(heat.TenSeconds), From: to.Add(-unrolled), To: to})
+	}
+	for _, q := range queries {
 		stored, err := st.Heat(ctx, q)
 		if err != nil {
 			return nil, err
 		}
 		for _, s := range stored {
-			if err := put(at[s.Target], s, int(s.Begins.Sub(from)/time.Minute)); err != nil {
+			if err := put(at[s.Target], s, int(s.Begins.Sub(from)/step), s.Level == int64(span.Step)); err != nil {
 				return nil, err
 			}
 		}
@@ -126,28 +142,32 @@ func Load(ctx context.Context, st Store, of []Subject, end time.Time) ([]Hour, e
 	if err != nil {
 		return nil, err
 	}
-	hours := make([]Hour, len(of))
+	missed := make([]bool, span.Cells)
+	for n := range missed {
+		begin := from.Add(time.Duration(n) * step)
+		decided := counted.IsDecided(begin.Truncate(time.Minute))
+		missed[n] = counted.IsBefore(begin) || decided && counted.Seconds(begin, int64(span.Step)) < int64(span.Step) || !decided && end.Sub(begin) > unrolled
+	}
+	all := make([]Recent, len(of))
 	for i := range lines {
 		l := &lines[i]
 		for n := range l.cells {
-			minute := from.Add(time.Duration(n) * time.Minute)
-			missed := counted.IsBefore(minute) || counted.IsDecided(minute) && counted.Seconds(minute, 60) < 60
-			l.cells[n].unknown = missed && !l.cells[n].load
+			l.cells[n].unknown = missed[n] && !l.cells[n].load
 		}
-		hours[i] = Hour{draw(&l.cells, from), l.peak}
+		all[i] = Recent{draw(span, l.cells, from), l.peak}
 	}
-	return hours, nil
+	return all, nil
 }
 
-// put adds a roll-up of a minute, or a part of one, to the lines of its table.
-func put(lines []*line, s store.Rollup, minute int) error {
+// put adds a roll-up of a step, whole or a part of it, to the lines of its table.
+func put(lines []*line, s store.Rollup, n int, whole bool) error {
 	var r *heat.Rollup // read whole where a line is about one key
 	for _, l := range lines {
-		c := &l.cells[minute]
-		if c.whole && s.Level != int64(heat.Minute) {
+		c := &l.cells[n]
+		if c.whole && !whole {
 			continue
 		}
-		c.load, c.whole = true, s.Level == int64(heat.Minute)
+		c.load, c.whole = true, whole
 		var peak *Peak
 		var err error
 		switch {
@@ -215,8 +235,8 @@ func wrap(s store.Rollup, err error) error {
 	return fmt.Errorf("stored roll-up of %s at %s: %w", s.Name(), s.Begins, err)
 }
 
-// draw lays an hour out.
-func draw(cells *[minutes]cell, from time.Time) (t Trend) {
+// draw lays cells out.
+func draw(span Span, cells []cell, from time.Time) (t Trend) {
 	top, peak, unknown := headroom, 0, 0
 	for i, c := range cells {
 		if top = max(top, c.utilization); c.utilization > cells[peak].utilization {
@@ -226,32 +246,30 @@ func draw(cells *[minutes]cell, from time.Time) (t Trend) {
 			unknown++
 		}
 	}
-	y := func(utilization float64) float64 { return trendHeight - utilization/top*trendHeight }
+	y := func(utilization float64) float64 { return height - utilization/top*height }
 	var bars, over, missing strings.Builder
 	for i, c := range cells {
-		x := (float64(i) + 0.5) * trendWidth / minutes
+		x := cellWidth*i + cellWidth/2
 		switch {
 		case c.unknown:
-			fmt.Fprintf(&missing, "M%g %gV0", x, trendHeight)
+			fmt.Fprintf(&missing, "M%d %gV0", x, height)
 		case c.utilization > 1:
-			fmt.Fprintf(&over, "M%g %gV%.1f", x, trendHeight, y(c.utilization))
+			fmt.Fprintf(&over, "M%d %gV%.1f", x, height, y(c.utilization))
 		case c.load:
-			fmt.Fprintf(&bars, "M%g %gV%.1f", x, trendHeight, min(trendHeight-1, y(c.utilization)))
+			fmt.Fprintf(&bars, "M%d %gV%.1f", x, height, min(height-1, y(c.utilization)))
 		}
 	}
-	t = Trend{Limit: fmt.Sprintf("%.1f", y(1)), Bars: bars.String(), Over: over.String(), Unknown: missing.String()}
-	t.Text = "Last hour: no key near a limit"
+	t = Trend{Width: cellWidth * len(cells), Limit: fmt.Sprintf("%.1f", y(1)), Bars: bars.String(), Over: over.String(), Unknown: missing.String()}
+	step := span.Step.Duration()
+	t.Text = span.Name + ": no load near the limit"
 	if c := cells[peak]; c.utilization > 0 {
-		t.Text = fmt.Sprintf("Last hour: highest second %s of the limit, at %s", wording.Percent(c.utilization), from.Add(time.Duration(peak)*time.Minute).UTC().Format("15:04"))
+		t.Text = fmt.Sprintf("%s: highest second %s of the limit, at %s", span.Name, wording.Percent(c.utilization), from.Add(time.Duration(peak)*step).UTC().Format(span.clock))
 	}
-	switch unknown {
-	case 0:
-	case minutes:
-		t.Text = "Last hour: not counted"
-	case 1:
-		t.Text += "; 1 minute was not counted"
-	default:
-		t.Text += fmt.Sprintf("; %d minutes were not counted", unknown)
+	switch {
+	case unknown == len(cells):
+		t.Text = span.Name + ": not counted"
+	case unknown > 0:
+		t.Text += fmt.Sprintf("; %s not counted", wording.Span(time.Duration(unknown)*step))
 	}
 	return t
 }
