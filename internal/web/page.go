@@ -17,6 +17,7 @@ import (
 	"github.com/keyheat/keyheat/internal/say"
 	"github.com/keyheat/keyheat/internal/web/fleet"
 	"github.com/keyheat/keyheat/internal/web/live"
+	"github.com/keyheat/keyheat/internal/web/manual"
 	"github.com/keyheat/keyheat/internal/web/overview"
 	"github.com/keyheat/keyheat/internal/web/status"
 	"github.com/keyheat/keyheat/store"
@@ -252,6 +253,50 @@ func (s *Site) render(w http.ResponseWriter, r *http.Request, code int, name str
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.WriteHeader(code)
 	_, _ = page.WriteTo(w) // the client is gone
+}
+
+// statusPage is Keyheat's own state.
+type statusPage struct {
+	frame
+	D      status.Details
+	Health health
+}
+
+func (s *Site) statusPage(ctx context.Context, _ *http.Request) (any, error) {
+	f, err := s.frame(ctx, "Status", "status")
+	if err != nil {
+		return nil, err
+	}
+	page := &statusPage{frame: f, Health: newHealth(f.Status)}
+	page.D, err = status.LoadDetails(ctx, s.store, &f.Status, s.options.Receivers())
+	return page, err
+}
+
+// docsPage is the list of documents, or one of them.
+type docsPage struct {
+	frame
+	Documents []manual.Page
+	D         *manual.Page
+}
+
+// statusWait is how long a document waits for the status in its header.
+const statusWait = time.Second
+
+// showDocument shows one of all documents, or their list. They are readable without the
+// database, too: the status is unknown then.
+func (s *Site) showDocument(w http.ResponseWriter, r *http.Request, all []manual.Page, one *manual.Page) {
+	title, name := "Documentation", "docs"
+	if one != nil {
+		title, name = one.Title, "document"
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), statusWait)
+	defer cancel()
+	f, err := s.frame(ctx, title, "docs")
+	if err != nil {
+		f.Status = status.Status{}
+	}
+	f.Live = false
+	s.render(w, r, http.StatusOK, name, docsPage{f, all, one})
 }
 
 // Page is a page that a program adds to the site.

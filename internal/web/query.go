@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/keyheat/keyheat/internal/web/heatmap"
+	"github.com/keyheat/keyheat/internal/web/manual"
 	"github.com/keyheat/keyheat/store"
 )
 
@@ -17,9 +18,6 @@ var (
 	states     = []string{"pending", "firing", "resolved"}
 	severities = []string{"critical", "warning", "info"}
 )
-
-// errNoDocument is the error for a document that the program does not hold.
-var errNoDocument = errors.New("no such document")
 
 // errNoTable is the error for a table without a stored view.
 var errNoTable = errors.New("no view of this table is stored")
@@ -72,7 +70,7 @@ func answerTo(err error) (code int, message string) {
 		return http.StatusRequestEntityTooLarge, fmt.Sprintf("the body is too large: send at most %d bytes", large.Limit)
 	case errors.As(err, &bad):
 		return http.StatusBadRequest, bad.Error()
-	case errors.Is(err, errNoDocument):
+	case errors.Is(err, manual.ErrNotFound):
 		return http.StatusNotFound, "this version of Keyheat has no such document"
 	case errors.Is(err, errNoTable):
 		return http.StatusNotFound, "no view of this table is stored yet"

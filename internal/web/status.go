@@ -1,8 +1,6 @@
 package web
 
 import (
-	"context"
-	"net/http"
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
@@ -52,21 +50,4 @@ func newCollectorState(w store.Writer, now time.Time) collectorState {
 		c.Notes = append(c.Notes, "It has no room for "+count(n, "table", "tables")+". Raise its limit of tables, or leave samples out.")
 	}
 	return c
-}
-
-// statusPage is Keyheat's own state.
-type statusPage struct {
-	frame
-	D      status.Details
-	Health health
-}
-
-func (s *Site) statusPage(ctx context.Context, _ *http.Request) (any, error) {
-	f, err := s.frame(ctx, "Status", "status")
-	if err != nil {
-		return nil, err
-	}
-	page := &statusPage{frame: f, Health: newHealth(f.Status)}
-	page.D, err = status.LoadDetails(ctx, s.store, &f.Status, s.options.Receivers())
-	return page, err
 }

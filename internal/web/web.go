@@ -29,10 +29,12 @@ import (
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/wording"
+	"github.com/keyheat/keyheat/docs"
 	"github.com/keyheat/keyheat/internal/judge/heat"
 	"github.com/keyheat/keyheat/internal/say"
 	"github.com/keyheat/keyheat/internal/web/heatmap"
 	"github.com/keyheat/keyheat/internal/web/live"
+	"github.com/keyheat/keyheat/internal/web/manual"
 	"github.com/keyheat/keyheat/store"
 )
 
@@ -158,8 +160,7 @@ func (s *Site) routes() map[string]http.HandlerFunc {
 		"POST /silences":              s.addSilence,
 		"POST /silences/{id}/expire":  s.expireSilence,
 		"GET /status":                 s.page("status", s.statusPage),
-		"GET /docs/{$}":               s.page("docs", s.docsList),
-		"GET /docs/{name...}":         s.docsFile(),
+		"GET /docs/{name...}":         manual.Handler(docs.Files, s.showDocument, s.showError),
 
 		"GET /api/v1/openapi.json":                   s.api(s.apiDocument),
 		"GET /api/v1/findings":                       s.api(s.apiFindings),

@@ -13,12 +13,12 @@ type scrolling struct{}
 
 // RegisterFuncs implements renderer.NodeRenderer.
 func (scrolling) RegisterFuncs(r renderer.NodeRendererFuncRegisterer) {
-	r.Register(tables.KindTable, around("<div class=\"scroll\" tabindex=\"0\" role=\"group\" aria-label=\"Table\"><table>\n", "</table></div>\n"))
+	r.Register(tables.KindTable, writeTags("<div class=\"scroll\" tabindex=\"0\" role=\"group\" aria-label=\"Table\"><table>\n", "</table></div>\n"))
 	r.Register(ast.KindFencedCodeBlock, renderCode)
 	r.Register(ast.KindCodeBlock, renderCode)
 }
 
-func around(before, after string) renderer.NodeRendererFunc {
+func writeTags(before, after string) renderer.NodeRendererFunc {
 	return func(w util.BufWriter, _ []byte, _ ast.Node, entering bool) (ast.WalkStatus, error) {
 		tag := after
 		if entering {

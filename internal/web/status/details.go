@@ -102,7 +102,7 @@ func LoadDetails(ctx context.Context, st *store.Store, s *Status, receivers []st
 	if err != nil {
 		return d, err
 	}
-	d.Rejected = rejected(bad, s.Clock.Add(-lately))
+	d.Rejected = sumRejected(bad, s.Clock.Add(-lately))
 	for _, r := range d.Rejected {
 		d.RejectedCount += r.Count
 	}
@@ -162,8 +162,8 @@ func (s *Status) receivers(configured []string) (all []Receiver) {
 	return all
 }
 
-// rejected adds up the counts since a time, the most first.
-func rejected(counts []store.BadSample, since time.Time) (all []Rejected) {
+// sumRejected adds up the counts since a time, the most first.
+func sumRejected(counts []store.BadSample, since time.Time) (all []Rejected) {
 	for _, b := range counts { // the newest hour first
 		if b.Hour.Before(since.Truncate(time.Hour)) {
 			continue

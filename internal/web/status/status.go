@@ -118,14 +118,14 @@ func (s *Status) loadJudged(ctx context.Context, st *store.Store) error {
 	return err
 }
 
-// Stalled reports that collectors write and no partition lags, and still nothing has been
+// IsStalled reports that collectors write and no partition lags, and still nothing has been
 // judged for minutes: no reporter judges.
-func (s Status) Stalled() bool {
+func (s Status) IsStalled() bool {
 	return !s.Judged.IsZero() && s.Silent.IsZero() && len(s.Lagging) == 0 && s.Clock.Sub(s.Judged) > pipeline.Default().Standing
 }
 
-// Troubled are the running collectors that report trouble.
-func (s *Status) Troubled() (all []store.Writer) {
+// TroubledWriters are the running collectors that report trouble.
+func (s *Status) TroubledWriters() (all []store.Writer) {
 	for _, w := range s.Writers {
 		if w.Runs(s.Clock) && IsTroubled(&w) {
 			all = append(all, w)
@@ -164,7 +164,7 @@ func (s *Status) Health() (worst Health, problems int) {
 	if s.Nothing || s.Judged.IsZero() {
 		worst = Unknown
 	}
-	for _, n := range []int{len(s.Gaps), len(s.Lagging), len(s.Unreadable), len(s.Troubled())} {
+	for _, n := range []int{len(s.Gaps), len(s.Lagging), len(s.Unreadable), len(s.TroubledWriters())} {
 		if n > 0 {
 			worst, problems = Warning, problems+1
 		}
@@ -172,7 +172,7 @@ func (s *Status) Health() (worst Health, problems int) {
 	if s.Ahead != nil {
 		worst, problems = Warning, problems+1
 	}
-	for _, holds := range []bool{!s.Silent.IsZero(), s.Stalled(), len(s.Failing) > 0} {
+	for _, holds := range []bool{!s.Silent.IsZero(), s.IsStalled(), len(s.Failing) > 0} {
 		if holds {
 			worst, problems = Critical, problems+1
 		}
