@@ -40,6 +40,22 @@ func (s *Site) frame(ctx context.Context, title, page string) (f frame, err erro
 	return f, err
 }
 
+// statusWait is how long a page that needs no data waits for the status in its header.
+const statusWait = time.Second
+
+// stillFrame is the frame of a page that is not followed, and needs no data: its status is
+// unknown if the database does not answer soon.
+func (s *Site) stillFrame(ctx context.Context, title, page string) frame {
+	ctx, cancel := context.WithTimeout(ctx, statusWait)
+	defer cancel()
+	f, err := s.frame(ctx, title, page)
+	if err != nil {
+		f.Status = status.Status{}
+	}
+	f.Live = false
+	return f
+}
+
 // row is an incident in the list.
 type row struct {
 	overview.Row
@@ -233,6 +249,9 @@ func (s *Site) showError(w http.ResponseWriter, r *http.Request, err error) {
 	code, message := answerTo(err)
 	s.log(r, code, err)
 	page := errorPage{frame: frame{Title: http.StatusText(code), Added: s.added, Now: time.Now()}, Message: strings.ToUpper(message[:1]) + message[1:] + "."}
+	if code < http.StatusInternalServerError { // else the database has failed already
+		page.frame = s.stillFrame(r.Context(), page.Title, "")
+	}
 	if code == http.StatusServiceUnavailable && r.Method == http.MethodGet {
 		// The page comes back by itself, also where there is no script.
 		page.Again = true
@@ -279,9 +298,6 @@ type docsPage struct {
 	D         *manual.Page
 }
 
-// statusWait is how long a document waits for the status in its header.
-const statusWait = time.Second
-
 // showDocument shows one of all documents, or their list. They are readable without the
 // database, too: the status is unknown then.
 func (s *Site) showDocument(w http.ResponseWriter, r *http.Request, all []manual.Page, one *manual.Page) {
@@ -289,19 +305,12 @@ func (s *Site) showDocument(w http.ResponseWriter, r *http.Request, all []manual
 	if one != nil {
 		title, name = one.Title, "document"
 	}
-	ctx, cancel := context.WithTimeout(r.Context(), statusWait)
-	defer cancel()
-	f, err := s.frame(ctx, title, "docs")
-	if err != nil {
-		f.Status = status.Status{}
-	}
-	f.Live = false
-	s.render(w, r, http.StatusOK, name, docsPage{f, all, one})
+	s.render(w, r, http.StatusOK, name, docsPage{s.stillFrame(r.Context(), title, "docs"), all, one})
 }
 
 // Page is a page that a program adds to the site.
 type Page struct {
-	// Path is its address, such as "/status", and Title the text of its link.
+	// Path is its address, such as "/demo", and Title the text of its link.
 	Path, Title string
 	// Content defines the template main, below the site's header, and may define head,
 	// for the page's head. Load's result is their data, as .Data.

@@ -34,7 +34,7 @@ func TestStatus(t *testing.T) {
 	}{
 		"nothing is known": {
 			func(*testing.T, *store.Store) {}, "unknown Status unknown",
-			[]string{"No collector has reported yet", "Judged up to not known", "Not known: no collector reported", "the settings have no receiver", "CloudWatch was never read", "MiB"},
+			[]string{"No collector has reported yet", "Judged up to not known", "last 24 h not known", "Without a collector nothing is known", "Not known: no collector reported", "the settings have no receiver", "CloudWatch was never read", "MiB"},
 		},
 		"nothing is judged yet": {
 			func(t *testing.T, s *store.Store) { runs(t, s, store.WriterStatus{}) }, "unknown Status unknown",
