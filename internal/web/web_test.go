@@ -247,8 +247,8 @@ func TestAFindingHasItsOwnPage(t *testing.T) {
 	t.Parallel()
 	s, found := filled(t)
 	p := open(t, serve(t, s)+"/findings/"+found[0].Fingerprint)
-	if over := p.all("path", "over"); len(over) != 1 || strings.Count(over[0].attr("d"), "M") != 10 {
-		t.Errorf("the chart marks %v, want 10 seconds over the limit", over)
+	if served := p.all("path", "consumed"); len(served) != 1 || strings.Count(served[0].attr("d"), "L") != 19 {
+		t.Errorf("the chart has %v, want one area of consumed load through ten seconds", served)
 	}
 	if line := p.all("path", "line"); len(line) != 1 || strings.Count(line[0].attr("d"), "L") != 9 {
 		t.Errorf("the chart has %d lines, want one through ten seconds", len(line))

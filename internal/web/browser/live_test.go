@@ -139,17 +139,17 @@ func TestHeatmap(t *testing.T) {
 	b := newTab(t, w.address)
 	b.look(1440, "light")
 	b.open("/heat?span=5m&" + url.Values{"table": {"carts"}, "index": {""}}.Encode())
-	b.until(`!document.getElementById("heat").hidden`)
+	b.until(`!document.querySelector("figure.heat").hidden`)
 	w.tell(t, 5, 0)
 	b.until(`performance.getEntriesByType("resource").filter((r) => r.name.includes("/api/v1/heat")).length > 1`) // it goes on
 	type box struct{ X, Y, Width float64 }
 	at := func() box {
-		return eval[box](b, `JSON.parse(JSON.stringify(document.querySelector("#heat canvas").getBoundingClientRect()))`)
+		return eval[box](b, `JSON.parse(JSON.stringify(document.querySelector("figure.heat canvas").getBoundingClientRect()))`)
 	}
 	c := at()
 	b.do(chromedp.DragAndDropXY(c.X+c.Width*0.75, c.Y+34, c.X+c.Width*0.9, c.Y+34))
 	b.until(`new URLSearchParams(location.search).has("from")`)
-	b.until(`!document.getElementById("heat").hidden`)
+	b.until(`!document.querySelector("figure.heat").hidden`)
 	c = at()
 	b.do(chromedp.MouseClickXY(c.X+c.Width*0.5, c.Y+34))
 	b.until(`location.pathname.startsWith("/findings/")`)

@@ -34,12 +34,12 @@ func TestRange(t *testing.T) {
 		}
 		f := detect.NewFinding(detect.HotKeyWrite, detect.Target{Table: "orders"}, sample.KeyString("k"))
 		f.FirstSeen, f.LastSeen = c.first, c.last
-		if r, err := heatmap.ParseChartRange(values, "/findings/x", &f, now); err != nil || !r.From.Equal(c.from) || !r.To.Equal(c.to) {
+		if r, err := heatmap.ParseRange(values, now, heatmap.EpisodeRange(&f, now)); err != nil || !r.From.Equal(c.from) || !r.To.Equal(c.to) {
 			t.Errorf("%s: from %s to %s, %v; want from %s to %s", c.name, r.From, r.To, err, c.from, c.to)
 		}
 	}
 	f := detect.NewFinding(detect.HotKeyWrite, detect.Target{Table: "orders"}, sample.KeyString("k"))
-	if _, err := heatmap.ParseChartRange(url.Values{"span": {"long"}}, "/", &f, now); err == nil {
+	if _, err := heatmap.ParseRange(url.Values{"span": {"long"}}, now, heatmap.EpisodeRange(&f, now)); err == nil {
 		t.Error("a span that is none is taken")
 	}
 }
@@ -56,10 +56,7 @@ func TestNothingIsStored(t *testing.T) {
 	for _, at := range []time.Time{{}, time.Now()} {
 		f := detect.NewFinding(detect.HotKeyWrite, detect.Target{Table: "orders"}, sample.KeyString("k"))
 		f.FirstSeen, f.LastSeen = at, at
-		r, err := heatmap.ParseChartRange(nil, "/", &f, time.Now())
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := heatmap.EpisodeRange(&f, time.Now())
 		if c, err := heatmap.LoadChart(t.Context(), s, &f, r); err != nil || c != nil {
 			t.Errorf("a chart of nothing is %+v, %v", c, err)
 		}
