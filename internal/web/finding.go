@@ -141,7 +141,7 @@ func (s *Site) chart(ctx context.Context, values url.Values, page *findingPage) 
 	if err != nil {
 		return badRequest{err}
 	}
-	page.Time = heatmap.NewTimeControl("/findings/"+f.Fingerprint, url.Values{}, values, chosen, "This episode", now)
+	page.Time = heatmap.NewTimeControl("/findings/"+f.Fingerprint, url.Values{}, values, chosen, "Episode", now)
 	if page.Chart, err = heatmap.LoadChart(ctx, s.store, f, chosen); err != nil || !f.Kind.OfKey() {
 		return err
 	}

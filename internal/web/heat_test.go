@@ -290,7 +290,7 @@ func TestHeatPage(t *testing.T) {
 	if len(rows) != 5 {
 		t.Fatalf("%d rows, want 4 keys and everything else", len(rows))
 	}
-	for i, want := range []string{hostile + " 1,500 WCU 150% ", "user#42 3 shards, the hottest counts 600 WCU 60% ", longKey + " 399 WCU 40% ", "warm 120 WCU 12% ", "Everything else keys below 2%, Scans unknown 36,000"} {
+	for i, want := range []string{hostile + " 1,500 WCU 150% ", "user#42 3 shards, the hottest counts 600 WCU 60% ", longKey + " 399 WCU 40% ", "warm 120 WCU 12% ", "Everything else keys below 2%, Scans at most 0 WCU of one key at most 36,000"} {
 		if got := rows[i].text(); !strings.HasPrefix(got, want) {
 			t.Errorf("row %d is %q, want %q", i, got, want)
 		}

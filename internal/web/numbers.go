@@ -2,6 +2,7 @@ package web
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/wording"
@@ -11,6 +12,9 @@ import (
 // number is a figure of a table with its unit and subject.
 type number struct {
 	Name, Value, Text string
+	// Earlier is the same figure of the time that this one is compared with; empty
+	// without one.
+	Earlier string
 	// Over reports that the figure is above the limit, or of refused requests.
 	Over bool
 }
@@ -18,22 +22,23 @@ type number struct {
 // unknown is the value of a number that nobody measured.
 const unknown = "unknown"
 
-// numbers returns the figures of a map's time. The texts name the same figure of an
-// earlier map too, if there is one; when says how much earlier it is.
+// numbers returns the figures of a map's time, beside those of an earlier map if that is
+// not nil. when says how much earlier it is.
 func numbers(m, earlier *heatmap.Map, when string, keys *int64, c *detect.TableCloudWatch) []number {
 	all := []number{rateNumber(m), hottestNumber(m), refusedNumber(m)}
 	if earlier != nil {
 		for i, before := range []number{rateNumber(earlier), hottestNumber(earlier), refusedNumber(earlier)} {
-			all[i].Text += "; " + when + " " + before.Value
+			all[i].Earlier = when + ": " + before.Value
 		}
 	}
-	known := number{Name: "Keys requested", Value: unknown, Text: "counted for times up to 3 hours"}
+	known := number{Name: "Keys requested", Value: unknown, Text: fmt.Sprintf("counted for at most %d hours", maxMinutes/60)}
 	if keys != nil {
-		known.Value, known.Text = "about "+wording.About(float64(*keys)), fmt.Sprintf("distinct keys, %d in the map", len(m.Rows))
+		known.Value, known.Text = "about "+wording.Significant(float64(*keys)), fmt.Sprintf("distinct keys, %d in the map", len(m.Rows))
 	}
-	covered := number{Name: "In the samples", Value: unknown, Text: "CloudWatch has not been compared"}
+	covered := number{Name: "Coverage", Value: unknown, Text: "not compared with CloudWatch"}
 	if text := coverage(c); text != "" {
-		covered.Value, covered.Text = text, "by CloudWatch's newest minutes"
+		covered.Value, covered.Text, _ = strings.Cut(text, " ")
+		covered.Text += " are in the samples, by CloudWatch"
 	}
 	return append(all, known, covered)
 }
@@ -63,7 +68,7 @@ func hottestNumber(m *heatmap.Map) number {
 	}
 	cell := hottest.Hottest()
 	n.Value, n.Over = percent(cell.Value/m.Limit), cell.Value > m.Limit
-	n.Text = fmt.Sprintf("of a partition's limit, %s at %s", keytext(wording.Shorten(hottest.Key, 40)), m.ColumnTime(cell.Column).Format("15:04:05"))
+	n.Text = fmt.Sprintf("of a partition's limit, %s at %s", keytext(wording.Shorten(hottest.Key, 24)), m.ColumnTime(cell.Column).Format("15:04:05"))
 	return n
 }
 

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/internal/say"
@@ -102,8 +103,14 @@ func (s *Site) table(ctx context.Context, r *http.Request) (any, error) {
 	return nil, errNoTable
 }
 
+// tableRowsShown is how many rows the map of a table's own page has.
+const tableRowsShown = 15
+
 // fillTable adds the heat of a table, its numbers and its findings.
 func (s *Site) fillTable(ctx context.Context, page *tablePage, asked url.Values) error {
+	if asked.Get("rows") == "" {
+		asked.Set("rows", strconv.Itoa(tableRowsShown))
+	}
 	q, m, err := s.heat(ctx, asked)
 	if err != nil {
 		return err

@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/chromedp/chromedp"
 )
@@ -156,4 +157,27 @@ func TestHeatmap(t *testing.T) {
 	if page := eval[string](b, `location.pathname`); page != "/findings/"+w.finding(t, hostile).Fingerprint {
 		t.Errorf("the hottest row leads to %s", page)
 	}
+}
+
+// TestComparison has a day before beside the present: on the load chart, in the numbers of
+// a table, and as a second map. A custom time is chosen without a script.
+func TestComparison(t *testing.T) {
+	w := newWorld(t, 0)
+	w.remember(t, 24*time.Hour)
+	b := newTab(t, w.address)
+	table := url.Values{"table": {"carts"}, "index": {""}, "compare": {"day"}, "span": {"5m"}}.Encode()
+	b.looks("compare-finding", "/findings/"+w.finding(t, hostile).Fingerprint+"?compare=day")
+	if !eval[bool](b, `document.querySelector(".chart .earlier").getAttribute("d").length > 100`) {
+		t.Error("the chart has no line of the day before")
+	}
+	b.open("/heat?" + table)
+	b.until(`[...document.querySelectorAll("figure.heat")].length === 2 && [...document.querySelectorAll("figure.heat")].every((f) => !f.hidden && f.querySelectorAll("li.rest").length === 1)`)
+	b.shoot("compare-heat-1440-light")
+	b.looks("compare-table", "/table?"+table)
+	b.says("a day earlier: 110%")
+	b.do(chromedp.Click(".time summary"))
+	b.shoot("compare-menu-1440-dark")
+	b.do(chromedp.Click(".time form button"))
+	b.until(`new URLSearchParams(location.search).has("from") && new URLSearchParams(location.search).get("compare") === "day"`)
+	b.says("a day earlier")
 }

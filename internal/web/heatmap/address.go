@@ -84,7 +84,7 @@ func NewLinks(page string, of, asked url.Values, q Query, what string) (l Links)
 	for i, word := range []string{"By load", "By key", "By prefix"} {
 		l.Sorts = append(l.Sorts, choice{word, address(page+"?", "sort", Sorts[i]), Sorts[i] == q.Sort})
 	}
-	l.List, l.All = address(path), address(path, "rows", strconv.Itoa(MaxRows))
+	l.List, l.All = address(path, "rows", strconv.Itoa(DefaultRows)), address(path, "rows", strconv.Itoa(MaxRows))
 	l.Source = address(source, "what", what)
 	if q.Range.Compare > 0 {
 		r := q.Range.Earlier()

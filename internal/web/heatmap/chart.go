@@ -10,6 +10,7 @@ import (
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/wording"
+	"github.com/keyheat/keyheat/internal/judge/heat"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/store"
 )
@@ -115,11 +116,14 @@ func newChart(m, earlier *Map, r Range) *Chart {
 	step := niceStep(most / 4)
 	most = math.Ceil(most*1.04/step) * step
 	c := &Chart{
-		Title: "Load of the key in " + m.Unit + " a second, the highest second of each cell",
+		Title: "Load of the key, " + m.Unit + " in each second",
 		Description: fmt.Sprintf("%d cells with load from %s to %s UTC, %d of them certainly above the limit of %s",
 			with, m.From.Format(time.DateTime), m.To.Format(time.DateTime), over, wording.About(m.Limit)),
 		LimitText: "limit " + wording.About(m.Limit), Width: width, Height: height, Step: m.Step, Empty: with == 0,
 		Left: fmt.Sprint(left), Right: fmt.Sprint(right), Bottom: fmt.Sprint(bottom),
+	}
+	if m.Step > 1 {
+		c.Title = "Load of the key, " + m.Unit + " in the highest second of each cell of " + heat.Level(m.Step).String()
 	}
 	l := layout{m: m, from: m.From, most: most, second: float64(right-left) / float64(int64(max(len(m.Seen), fewest))*m.Step)}
 	c.Limit = pixel(l.y(m.Limit))

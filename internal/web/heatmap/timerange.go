@@ -44,7 +44,7 @@ type comparison struct {
 }
 
 // comparisons are the values of compare.
-var comparisons = []comparison{{"day", "Yesterday", "a day earlier", 24 * time.Hour}, {"week", "Last week", "a week earlier", 7 * 24 * time.Hour}}
+var comparisons = []comparison{{"day", "yesterday", "a day earlier", 24 * time.Hour}, {"week", "last week", "a week earlier", 7 * 24 * time.Hour}}
 
 // ParseRange reads span, from, to and compare from an address. An address without a time
 // chooses the default range. A span without to ends with the default range, or now if
@@ -138,6 +138,23 @@ func (r Range) Earlier() Range {
 	return Range{From: r.From.Add(-r.Compare), To: r.To.Add(-r.Compare), Chosen: true}
 }
 
+// Window writes the range, with seconds if it is short.
+func (r Range) Window() string {
+	if r.From.IsZero() {
+		return "Other time"
+	}
+	day, clock := "2 Jan ", "15:04"
+	if r.To.Sub(r.From) < 6*time.Hour {
+		clock = "15:04:05"
+	}
+	from, to := r.From.UTC(), r.To.UTC()
+	end := clock
+	if from.Format(day) != to.Format(day) {
+		end = day + clock
+	}
+	return from.Format(day+clock) + " – " + to.Format(end) + " UTC"
+}
+
 // Comparison names the earlier range, as in “a day earlier”; empty without one.
 func (r Range) Comparison() string {
 	for _, c := range comparisons {
@@ -163,9 +180,11 @@ type TimeControl struct {
 	// Path is where the form leads, and Kept are its other parameters.
 	Path string
 	Kept []parameter
-	// Spans choose a length, Moves another time of the same length, Compared an earlier
-	// range beside it. A page without bounds has no Moves.
-	Spans, Moves, Compared []choice
+	// Spans choose a length, Compared an earlier range beside the chosen one.
+	Spans, Compared []choice
+	// Back, Later and Now lead to another time of the same length; they are empty for a
+	// page without bounds.
+	Back, Later, Now string
 }
 
 // NewTimeControl returns the time control of a page. of are the page's other parameters,
@@ -207,10 +226,7 @@ func NewTimeControl(path string, of, asked url.Values, r Range, byDefault string
 		}
 		return link(map[string]string{"span": options.FormatDuration(length), "from": "", "to": to})
 	}
-	c.Moves = []choice{
-		{Word: "← Earlier", Link: moved(-length / 2)}, {Word: "Later →", Link: moved(length / 2)},
-		{Word: "Now", Link: moved(now.Sub(r.To) + time.Second), Chosen: r.Live},
-	}
+	c.Back, c.Later, c.Now = moved(-length/2), moved(length/2), moved(now.Sub(r.To)+time.Second)
 	for _, p := range comparisons {
 		value := p.value
 		if r.Compare == p.Duration {

@@ -316,8 +316,12 @@ for (const figure of document.querySelectorAll("figure.heat")) (() => {
     const last = at && map ? { key: map.rows[at.row]?.key, time: time(at.column).getTime() } : null;
     const first = !map, held = keys.contains(document.activeElement);
     prepare(next);
-    figure.hidden = map.rows.length === 0;
-    if (figure.hidden) return;
+    figure.hidden = false;
+    scroll.hidden = map.rows.length === 0;
+    if (scroll.hidden) {
+      told.textContent = map.seen.some((n) => n > 0) ? "No key came above a fiftieth of the limit." : "Nothing of this time was counted: the load is unknown.";
+      return;
+    }
     // Nothing moves under a reader's hand.
     if (!held) {
       keys.replaceChildren(...map.rows.map(label));
