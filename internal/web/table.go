@@ -120,7 +120,7 @@ func (s *Site) heatQuery(ctx context.Context, values url.Values) (q heatmap.Quer
 }
 
 func (s *Site) apiContributors(ctx context.Context, r *http.Request) (any, error) {
-	most, err := parseContributorCount(r.URL.Query())
+	most, err := heatmap.ParseContributorCount(r.URL.Query())
 	if err != nil {
 		return nil, badRequest{err}
 	}
@@ -128,7 +128,7 @@ func (s *Site) apiContributors(ctx context.Context, r *http.Request) (any, error
 	if err != nil {
 		return nil, err
 	}
-	return loadContributors(ctx, s.store, q, most)
+	return heatmap.LoadContributors(ctx, s.store, q, most)
 }
 
 func (s *Site) apiHeat(ctx context.Context, r *http.Request) (any, error) {

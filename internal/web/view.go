@@ -9,8 +9,10 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/wording"
 	"github.com/keyheat/keyheat/internal/say"
 	"github.com/keyheat/keyheat/internal/web/heatmap"
 	"github.com/keyheat/keyheat/sample"
@@ -47,7 +49,7 @@ type tablePage struct {
 	frame
 	heatFigure
 	// Numbers are of the time that the page shows.
-	Numbers []number
+	Numbers []heatmap.Number
 	// Worst is the worst open finding of the table, and Said its words; nil for none.
 	Worst *detect.Finding
 	Said  say.Brief
@@ -124,11 +126,11 @@ func (s *Site) fillTable(ctx context.Context, page *tablePage, asked url.Values)
 			return err
 		}
 	}
-	keys, err := countDistinct(ctx, s.store, m)
+	keys, err := heatmap.CountDistinct(ctx, s.store, m)
 	if err != nil {
 		return err
 	}
-	page.Numbers = numbers(m, earlier, q.Range.Comparison(), keys, page.T.CloudWatch)
+	page.Numbers = append(m.Numbers(earlier, q.Range.Comparison()), keysNumber(keys), coverageNumber(page.T.CloudWatch))
 	if page.Worst, err = s.worstFinding(ctx, m.Target); err != nil {
 		return err
 	}
@@ -142,6 +144,23 @@ func (s *Site) fillTable(ctx context.Context, page *tablePage, asked url.Values)
 		page.Top = append(page.Top, topKey{k, fmt.Sprintf("%.1f", 100*min(1, k.Share.Low)), page.Findings[k.Key]})
 	}
 	return nil
+}
+
+// keysNumber is how many keys were requested; nil for an unknown number.
+func keysNumber(keys *int64) heatmap.Number {
+	if keys == nil {
+		return heatmap.Number{Name: "Keys requested", Value: heatmap.Unknown, Text: fmt.Sprintf("counted for at most %d hours", heatmap.MaxDistinctMinutes/60)}
+	}
+	return heatmap.Number{Name: "Keys requested", Value: "about " + wording.Significant(float64(*keys)), Text: "distinct keys"}
+}
+
+// coverageNumber is the part of the real load that the samples show.
+func coverageNumber(c *detect.TableCloudWatch) heatmap.Number {
+	share, of, known := strings.Cut(coverage(c), " ")
+	if !known {
+		return heatmap.Number{Name: "Coverage", Value: heatmap.Unknown, Text: "not compared with CloudWatch"}
+	}
+	return heatmap.Number{Name: "Coverage", Value: share, Text: of + " are in the samples, by CloudWatch"}
 }
 
 // worstFinding returns the most severe finding of a table or index that is open: one that

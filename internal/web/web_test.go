@@ -766,7 +766,7 @@ func TestATableHasItsOwnPage(t *testing.T) {
 	text := open(t, address+tablePath).text()
 	for _, want := range []string{
 		"orders: writes throttled on one key", "Requested on average 3,500 WCU/s and 0 RCU/s, in 10 counted seconds",
-		"Hottest key, writes 260% of a partition's limit", "Refused none seen of 20 requests", "Keys requested about 2 distinct keys", "Coverage unknown",
+		"Hottest key, writes 260% of a partition's limit", "Throttled none seen of 20 requests", "Keys requested about 2 distinct keys", "Coverage unknown",
 		"orders", "poor", "Distinct keys 2", "Keys with the highest load", hostile, "74%", "26,000",
 		"Growing keys", "2027-01-20 2027-01-15 to 2027-01-30", "already reached", "260% of the limit",
 	} {

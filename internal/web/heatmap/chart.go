@@ -22,9 +22,9 @@ type Chart struct {
 	Left, Right, Bottom, Limit    string
 	Grid, Times                   []tick
 	// Line is the requested load, Band the area between its bounds, Consumed the area of
-	// the served part below it, Refused the area of the rest, and Earlier the requested
+	// the served part below it, Throttled the area of the rest, and Earlier the requested
 	// load of the range that this one is compared with: paths.
-	Line, Band, Consumed, Refused, Earlier string
+	Line, Band, Consumed, Throttled, Earlier string
 	// Gaps are the times that nobody counted.
 	Gaps []Gap
 	// Step is how many seconds a cell has.
@@ -167,9 +167,9 @@ func (l *layout) draw(c *Chart, cells map[int]Cell) {
 	gap := -1
 	flush := func(end int) {
 		c.Line += l.line(run)
-		c.Band += l.between(run, func(c Cell) float64 { return c.High }, func(c Cell) float64 { return c.Low })
-		c.Consumed += l.between(run, consumed, func(Cell) float64 { return 0 })
-		c.Refused += l.between(run, func(c Cell) float64 { return c.Value }, consumed)
+		c.Band += l.area(run, func(c Cell) float64 { return c.High }, func(c Cell) float64 { return c.Low })
+		c.Consumed += l.area(run, servedPart, func(Cell) float64 { return 0 })
+		c.Throttled += l.area(run, func(c Cell) float64 { return c.Value }, servedPart)
 		run = run[:0]
 		if gap >= 0 {
 			c.Gaps = append(c.Gaps, Gap{pixel(l.x(gap)), pixel(l.x(end) - l.x(gap))})
@@ -192,8 +192,8 @@ func (l *layout) draw(c *Chart, cells map[int]Cell) {
 	flush(len(l.m.Seen))
 }
 
-// consumed is the served part of a cell's load.
-func consumed(c Cell) float64 { return c.Value * (1 - c.Refused/100) }
+// servedPart is the consumed part of a cell's load.
+func servedPart(c Cell) float64 { return c.Value * (1 - c.Refused/100) }
 
 func (l *layout) line(run []Cell) string {
 	var path strings.Builder
@@ -208,9 +208,9 @@ func (l *layout) line(run []Cell) string {
 	return path.String()
 }
 
-// between goes along the upper ends, and back along the lower ones; empty where they do
+// area goes along the upper ends, and back along the lower ones; empty where they do
 // not differ.
-func (l *layout) between(run []Cell, upper, lower func(Cell) float64) string {
+func (l *layout) area(run []Cell, upper, lower func(Cell) float64) string {
 	differ := false
 	for _, c := range run {
 		differ = differ || l.y(lower(c))-l.y(upper(c)) >= 1

@@ -223,14 +223,14 @@ for (const figure of document.querySelectorAll("figure.heat")) (() => {
     let text;
     if (!row) text = describeRest(seen);
     else if (!cell) {
-      text = seen === 0 ? "not counted: nothing is known of the load" : map.what === "throttled" ? "nothing refused" : `no load worth a cell: below ${amount(map.limit / 50)} ${map.unit}/s`;
+      text = seen === 0 ? "not counted: nothing is known of the load" : map.what === "throttled" ? "nothing throttled" : `no load worth a cell: below ${amount(map.limit / 50)} ${map.unit}/s`;
     } else if (map.what === "throttled") {
-      text = `${amount(cell[1])}% of ${amount(cell[4])} units refused`;
+      text = `${amount(cell[1])}% of ${amount(cell[4])} units throttled`;
     } else {
       const bounds = cell[2] !== cell[3] ? ` (${amount(cell[2])} to ${amount(cell[3])})` : "";
       text = `${map.step > 1 ? "highest second " : ""}${amount(cell[1])} ${map.unit}${bounds}, ${amount((100 * cell[1]) / map.limit)}% of the limit`;
       if (map.step > 1) text += `; ${amount(cell[4])} ${map.unit} in all, in ${cell[6]} s`;
-      if (cell[5] > 0) text += `; ${amount(cell[5])}% refused`;
+      if (cell[5] > 0) text += `; ${amount(cell[5])}% throttled`;
     }
     if (cell && cell[7]) {
       const reasons = map.reasons.filter((_, n) => cell[7] & (1 << n)).map((r) => (r === "unknown" ? "reason not known" : r));
