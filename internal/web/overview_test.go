@@ -152,6 +152,23 @@ func TestPagesOfIncidents(t *testing.T) {
 	}
 }
 
+// TestTimeOfIncidents: a time chooses the incidents that were open in it.
+func TestTimeOfIncidents(t *testing.T) {
+	t.Parallel()
+	s, _ := filled(t) // hot for ten seconds, two minutes ago
+	address := serve(t, s)
+	at := func(ago time.Duration) string { return time.Now().Add(-ago).UTC().Format(time.RFC3339) }
+	for query, want := range map[string]bool{
+		"?span=1h": true, "?from=" + at(time.Hour) + "&to=now": true, "?from=" + at(30*time.Second) + "&to=now": false, "?span=1h&to=" + at(10*time.Minute): false,
+	} {
+		text := open(t, address+"/"+query).text()
+		if strings.Contains(text, "warm key") != want || strings.Contains(text, "No incidents match these filters") == want {
+			t.Errorf("%s lists the incident: want %t: %s", query, want, text)
+		}
+	}
+	get(t, address+"/?span=long", http.StatusBadRequest)
+}
+
 // counting counts the queries of a page.
 type counting struct {
 	overview.Store

@@ -16,6 +16,7 @@ import (
 	"github.com/keyheat/keyheat/internal/daemon/admin"
 	"github.com/keyheat/keyheat/internal/say"
 	"github.com/keyheat/keyheat/internal/web/fleet"
+	"github.com/keyheat/keyheat/internal/web/heatmap"
 	"github.com/keyheat/keyheat/internal/web/live"
 	"github.com/keyheat/keyheat/internal/web/manual"
 	"github.com/keyheat/keyheat/internal/web/overview"
@@ -81,7 +82,9 @@ type overviewPage struct {
 	// Calm is the proof that no key is near a limit; nil unless the sentence says so.
 	Calm     *calm
 	Sections []section
-	States   []choice
+	// Time chooses the incidents that were open in it.
+	Time   heatmap.TimeControl
+	States []choice
 	// Narrowed are the filters that no field of the form shows, and Kept the parameters
 	// that the form keeps.
 	Narrowed []choice
@@ -109,7 +112,14 @@ func (s *Site) overview(ctx context.Context, r *http.Request) (any, error) {
 	if err != nil {
 		return nil, badRequest{err}
 	}
-	page := &overviewPage{Orders: orders, Severities: severities}
+	asked, now := r.URL.Query(), time.Now()
+	shown, err := heatmap.ParseRange(asked, now, heatmap.Range{})
+	if err != nil {
+		return nil, badRequest{err}
+	}
+	q.Since, q.Until = shown.From, shown.To
+	page := &overviewPage{Orders: orders, Severities: severities, Time: heatmap.NewTimeControl("/", q.Others(), asked, shown, "Any time", now)}
+	page.Time.Compared = nil
 	if page.frame, err = s.frame(ctx, "Hot keys", "findings"); err != nil {
 		return nil, err
 	}
@@ -160,8 +170,10 @@ func (p *overviewPage) addChoices(q overview.Query) {
 		word := stateWords[state] + " " + wording.Count(int64(p.P.Counts[state]))
 		p.States = append(p.States, choice{word, q.Link("state", string(state)), q.State == string(state)})
 	}
-	if q.State != "" {
-		p.Kept = append(p.Kept, parameter{"state", q.State})
+	for _, name := range []string{"state", "span", "from", "to"} {
+		if v := q.Value(name); v != "" {
+			p.Kept = append(p.Kept, parameter{name, v})
+		}
 	}
 	for _, f := range []parameter{{"account", q.Account}, {"region", q.Region}, {"table", q.Table}} {
 		if f.Value != "" {

@@ -90,6 +90,7 @@ var functions = template.FuncMap{
 	"iso":           func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
 	"clock":         func(t time.Time) string { return t.UTC().Format("15:04:05") },
 	"moment":        func(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05") },
+	"field":         func(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05") },
 	"count":         count,
 	"keytext":       keytext,
 	"day":           func(t time.Time) string { return t.UTC().Format("2006-01-02") },
@@ -102,7 +103,7 @@ var functions = template.FuncMap{
 
 	"tablelink": tableLink, "findingslink": findingsLink, "place": place,
 	"distinct": distinctKeys, "period": period,
-	"heatlink": heatLink, "findingheat": findingHeatLink, "step": func(seconds int64) string { return heat.Level(seconds).String() }, "legend": heatmap.Legend,
+	"heatlink": heatLink, "findingheat": findingHeatLink, "step": func(seconds int64) string { return heat.Level(seconds).String() }, "legend": heatmap.Legend, "steps": heatmap.Steps,
 	"clip":           func(text string) string { return wording.Shorten(text, shownKey) },
 	"state":          func(s detect.State) string { return stateWords[s] },
 	"imperative":     func(f detect.Finding, s detect.Step) string { return say.Imperative(&f, &s) },
@@ -128,7 +129,7 @@ func New(st *store.Store, logger *slog.Logger, o Options) (*Site, error) {
 	}
 	s := &Site{options: o, store: st, logger: logger, pages: make(map[string]*template.Template), streams: live.New(), mux: http.NewServeMux()}
 	for _, name := range []string{"findings", "finding", "tables", "table", "heat", "reports", "silences", "docs", "document", "status", "error"} {
-		page, err := template.New("layout.html").Funcs(functions).ParseFS(pages, "page/layout.html", "page/"+name+".html")
+		page, err := template.New("layout.html").Funcs(functions).ParseFS(pages, "page/layout.html", "page/parts.html", "page/"+name+".html")
 		if err != nil {
 			return nil, err
 		}

@@ -255,8 +255,8 @@ func TestAFindingHasItsOwnPage(t *testing.T) {
 	t.Parallel()
 	s, found := filled(t)
 	p := open(t, serve(t, s)+"/findings/"+found[0].Fingerprint)
-	if over := p.all("path", "over"); len(over) != 1 || strings.Count(over[0].attr("d"), "M") != 10 {
-		t.Errorf("the chart marks %v, want 10 seconds over the limit", over)
+	if served := p.all("path", "consumed"); len(served) != 1 || strings.Count(served[0].attr("d"), "L") != 19 {
+		t.Errorf("the chart has %v, want one area of consumed load through ten seconds", served)
 	}
 	if line := p.all("path", "line"); len(line) != 1 || strings.Count(line[0].attr("d"), "L") != 9 {
 		t.Errorf("the chart has %d lines, want one through ten seconds", len(line))
@@ -773,6 +773,8 @@ func TestATableHasItsOwnPage(t *testing.T) {
 	address := serve(t, s)
 	text := open(t, address+tablePath).text()
 	for _, want := range []string{
+		"orders: writes throttled on one key", "Requested on average 3,500 WCU/s and 0 RCU/s, in 10 counted seconds",
+		"Hottest key, writes 260% of a partition's limit", "Throttled none seen of 20 requests", "Keys requested about 2 distinct keys", "Coverage unknown",
 		"orders", "poor", "Distinct keys 2", "Keys with the highest load", hostile, "74%", "26,000",
 		"Growing keys", "2027-01-20 2027-01-15 to 2027-01-30", "already reached", "260% of the limit",
 	} {

@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/chromedp/chromedp"
 )
@@ -139,21 +140,44 @@ func TestHeatmap(t *testing.T) {
 	b := newTab(t, w.address)
 	b.look(1440, "light")
 	b.open("/heat?span=5m&" + url.Values{"table": {"carts"}, "index": {""}}.Encode())
-	b.until(`!document.getElementById("heat").hidden`)
+	b.until(`!document.querySelector("figure.heat").hidden`)
 	w.tell(t, 5, 0)
 	b.until(`performance.getEntriesByType("resource").filter((r) => r.name.includes("/api/v1/heat")).length > 1`) // it goes on
 	type box struct{ X, Y, Width float64 }
 	at := func() box {
-		return eval[box](b, `JSON.parse(JSON.stringify(document.querySelector("#heat canvas").getBoundingClientRect()))`)
+		return eval[box](b, `JSON.parse(JSON.stringify(document.querySelector("figure.heat canvas").getBoundingClientRect()))`)
 	}
 	c := at()
 	b.do(chromedp.DragAndDropXY(c.X+c.Width*0.75, c.Y+34, c.X+c.Width*0.9, c.Y+34))
 	b.until(`new URLSearchParams(location.search).has("from")`)
-	b.until(`!document.getElementById("heat").hidden`)
+	b.until(`!document.querySelector("figure.heat").hidden`)
 	c = at()
 	b.do(chromedp.MouseClickXY(c.X+c.Width*0.5, c.Y+34))
 	b.until(`location.pathname.startsWith("/findings/")`)
 	if page := eval[string](b, `location.pathname`); page != "/findings/"+w.finding(t, hostile).Fingerprint {
 		t.Errorf("the hottest row leads to %s", page)
 	}
+}
+
+// TestComparison has a day before beside the present: on the load chart, in the numbers of
+// a table, and as a second map. A custom time is chosen without a script.
+func TestComparison(t *testing.T) {
+	w := newWorld(t, 0)
+	w.remember(t, 24*time.Hour)
+	b := newTab(t, w.address)
+	table := url.Values{"table": {"carts"}, "index": {""}, "compare": {"day"}, "span": {"5m"}}.Encode()
+	b.looks("compare-finding", "/findings/"+w.finding(t, hostile).Fingerprint+"?compare=day")
+	if !eval[bool](b, `document.querySelector(".chart .earlier").getAttribute("d").length > 100`) {
+		t.Error("the chart has no line of the day before")
+	}
+	b.open("/heat?" + table)
+	b.until(`[...document.querySelectorAll("figure.heat")].length === 2 && [...document.querySelectorAll("figure.heat")].every((f) => !f.hidden && f.querySelectorAll("li.rest").length === 1)`)
+	b.shoot("compare-heat-1440-light")
+	b.looks("compare-table", "/table?"+table)
+	b.says("a day earlier: 110%")
+	b.do(chromedp.Click(".time summary"))
+	b.shoot("compare-menu-1440-dark")
+	b.do(chromedp.Click(".time form button"))
+	b.until(`new URLSearchParams(location.search).has("from") && new URLSearchParams(location.search).get("compare") === "day"`)
+	b.says("a day earlier")
 }

@@ -155,7 +155,7 @@ func TestPrint(t *testing.T) {
 			b.look(paper, "dark")
 			b.open(of[name])
 			if name == "heat" {
-				b.until(`!document.getElementById("heat").hidden`)
+				b.until(`!document.querySelector("figure.heat").hidden`)
 			}
 			call(b, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
 				Media: "print", Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: "dark"}},

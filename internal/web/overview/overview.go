@@ -87,6 +87,9 @@ func Load(ctx context.Context, st Store, q Query) (*Page, error) {
 		return nil, err
 	}
 	p.Cut = len(heads) == MaxIncidents
+	if !q.Until.IsZero() {
+		heads = slices.DeleteFunc(heads, func(h store.IncidentHead) bool { return h.OpenedAt.After(q.Until) })
+	}
 	var listed []store.IncidentHead
 	for _, h := range heads {
 		p.Counts[detect.State(h.State)]++
