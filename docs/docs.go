@@ -1,7 +1,9 @@
-// Package docs holds the pages and the schema that a program prints.
+// Package docs holds the documents, for the programs that print or serve them.
 package docs
 
-import _ "embed" // what is printed
+import (
+	"embed"
+)
 
 // Form is the page about the form of samples, as Markdown.
 //
@@ -12,3 +14,8 @@ var Form string
 //
 //go:embed findings.schema.json
 var Findings []byte
+
+// Files are the documents, their pictures, and the files that they link to.
+//
+//go:embed *.md *.png *.json instrumenting
+var Files embed.FS

@@ -42,14 +42,34 @@ func (s *Store) BadSamples(ctx context.Context, q BadQuery) ([]BadSample, error)
 		if all, err = t.badCounts(ctx, q); err != nil {
 			return err
 		}
-		for i := range all {
-			if all[i].Excerpts, err = t.excerpts(ctx, all[i].Writer, all[i]); err != nil {
-				return err
-			}
-		}
-		return nil
+		return t.addExcerpts(ctx, all)
 	})
 	return all, err
+}
+
+// addExcerpts reads the excerpts of counts, the newest hour first, with one query.
+func (t *tx) addExcerpts(ctx context.Context, all []BadSample) error {
+	if len(all) == 0 {
+		return nil
+	}
+	type place struct {
+		hour                   int64
+		writer, source, reason string
+	}
+	of := make(map[place]*BadSample, len(all))
+	for i := range all {
+		of[place{all[i].Hour.Unix(), all[i].Writer, all[i].Source, all[i].Reason}] = &all[i]
+	}
+	rows, err := selectAll(ctx, t, func(b *BadSample) []any {
+		b.Excerpts = []string{""}
+		return []any{&b.Writer, &b.Hour, &b.Source, &b.Reason, &b.Excerpts[0]}
+	}, `SELECT writer, hour, source, reason, excerpt FROM bad_excerpts WHERE hour >= $1 ORDER BY slot`, utc(all[len(all)-1].Hour))
+	for _, row := range rows {
+		if b := of[place{row.Hour.Unix(), row.Writer, row.Source, row.Reason}]; b != nil {
+			b.Excerpts = append(b.Excerpts, row.Excerpts...)
+		}
+	}
+	return err
 }
 
 func (t *tx) badCounts(ctx context.Context, q BadQuery) ([]BadSample, error) {

@@ -45,7 +45,9 @@ func serve(ctx context.Context, config *Config, again func() (*Config, error), l
 		var current atomic.Pointer[Config]
 		current.Store(config)
 		settings := config.judge(current.Load)
-		site, err := web.New(d.Store, d.Log, web.Options{Policy: settings.Policy})
+		site, err := web.New(d.Store, d.Log, web.Options{
+			Policy: settings.Policy, Receivers: func() []string { return current.Load().receiverNames() },
+		})
 		if err != nil {
 			return fmt.Errorf("load the pages: %w", err)
 		}

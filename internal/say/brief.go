@@ -112,35 +112,38 @@ func requestsTo(f *detect.Finding) string {
 }
 
 func harm(f *detect.Finding, h *answer.Harm) string {
-	if h.Own {
-		return "Unknown: a hot key may go unseen."
-	}
-	text := ""
-	switch {
-	case h.Failed > 0:
-		text = wording.Part(h.Failed) + " of calls failed after all retries"
-	case h.Refused > 0 && f.Kind.OfTable():
-		return fmt.Sprintf("%s of %s refused%s.", wording.Part(h.Refused), requests(f), fromTo(f))
-	case h.Refused > 0:
-		text = fmt.Sprintf("%s of %s refused at the peak", wording.Part(h.Refused), ownRequests(f))
-	case h.Estimated:
-		text = fmt.Sprintf("callers saw about %s attempts refused", wording.Count(h.Attempts))
-	case h.Attempts > 0:
-		text = fmt.Sprintf("at least %s attempts refused", wording.Count(h.Attempts))
-	}
 	since := ""
-	if !h.Since.IsZero() {
+	switch {
+	case h.Own || h.Since.IsZero() || f.State == detect.Resolved && h.None():
+	case f.Kind.OfTable() && h.Failed == 0 && h.Refused > 0:
+		since = fromTo(f)
+	case !h.None() || h.Visible:
 		since = "; hot since " + h.Since.UTC().Format("15:04:05 UTC")
 	}
+	return strings.TrimSuffix(loss(f, h), ".") + since + "."
+}
+
+// loss is the harm without its time.
+func loss(f *detect.Finding, h *answer.Harm) string {
 	switch {
-	case text != "":
-		return capital(text) + since + "."
+	case h.Own:
+		return "Unknown: a hot key may go unseen."
+	case h.Failed > 0:
+		return capital(wording.Part(h.Failed)) + " of calls failed after all retries."
+	case h.Refused > 0 && f.Kind.OfTable():
+		return fmt.Sprintf("%s of %s refused.", wording.Part(h.Refused), requests(f))
+	case h.Refused > 0:
+		return fmt.Sprintf("%s of %s refused at the peak.", capital(wording.Part(h.Refused)), ownRequests(f))
+	case h.Estimated:
+		return fmt.Sprintf("Callers saw about %s attempts refused.", wording.Count(h.Attempts))
+	case h.Attempts > 0:
+		return fmt.Sprintf("At least %s attempts refused.", wording.Count(h.Attempts))
 	case !h.Visible:
 		return "Unknown: the samples do not show refused requests."
 	case f.State == detect.Resolved:
 		return "None: no refused request was seen."
 	}
-	return "None seen so far" + since + "."
+	return "None seen so far."
 }
 
 // fromTo is the time of a finding as the end of a sentence: since its first second and,
@@ -198,11 +201,34 @@ func limit(f *detect.Finding) string {
 	return wording.Amount(detect.PartitionWrite)
 }
 
+// Row is a finding in a row of a list. Each text is plain, and has no line break.
+type Row struct {
+	// Harm is who is hurt, and Now the action for tonight.
+	Harm, Now string
+	// Caller is the busiest caller with its share of the load; empty if unknown.
+	Caller string
+}
+
+// NewRow returns the row of a finding.
+func NewRow(f *detect.Finding) Row {
+	a := answer.New(f)
+	r := Row{Harm: loss(f, &a.Harm), Now: now(f, &a)}
+	switch {
+	case len(a.Callers) > 0:
+		r.Caller = quote(a.Callers[0].Text) + " " + share(&a.Callers[0])
+	case f.Evidence != nil && len(f.Evidence.Callers) > 0:
+		r.Caller = "none above 10%"
+	}
+	return r
+}
+
+func share(p *detect.Part) string { return wording.Part((p.Low + p.High) / 2) }
+
 // callers names the callers with their shares: Callers: “web” 50%, “app” 30%.
 func callers(a *answer.Answer) string {
 	var words []string
 	for _, c := range a.Callers {
-		words = append(words, quote(c.Text)+" "+wording.Part((c.Low+c.High)/2))
+		words = append(words, quote(c.Text)+" "+share(&c))
 	}
 	if len(words) == 0 {
 		return ""

@@ -290,7 +290,7 @@ func serve(load loader, fail func(http.ResponseWriter, *http.Request, error), sh
 }
 
 func (s *Site) apiError(w http.ResponseWriter, r *http.Request, err error) {
-	code, message := status(err)
+	code, message := answerTo(err)
 	s.log(r, code, err)
 	s.writeJSON(w, r, code, map[string]string{"error": message})
 }

@@ -28,7 +28,7 @@ type findingPage struct {
 	Load, OfLimit string
 	Figures       []namedFigure
 	Chart         *heatmap.Chart
-	Range         heatmap.ChartRange
+	Time          heatmap.TimeControl
 	// WhatIf is nil where no seconds are stored, or the finding is not of a key.
 	WhatIf  *heatmap.WhatIf
 	History []store.Transition
@@ -136,11 +136,13 @@ func (s *Site) finding(ctx context.Context, r *http.Request) (any, error) {
 
 // chart loads a key's load over time, and the effect of key shards on it.
 func (s *Site) chart(ctx context.Context, values url.Values, page *findingPage) (err error) {
-	f := &page.F
-	if page.Range, err = heatmap.ParseChartRange(values, "/findings/"+f.Fingerprint, f, time.Now()); err != nil {
+	f, now := &page.F, time.Now()
+	chosen, err := heatmap.ParseRange(values, now, heatmap.EpisodeRange(f, now))
+	if err != nil {
 		return badRequest{err}
 	}
-	if page.Chart, err = heatmap.LoadChart(ctx, s.store, f, page.Range); err != nil || !f.Kind.OfKey() {
+	page.Time = heatmap.NewTimeControl("/findings/"+f.Fingerprint, url.Values{}, values, chosen, "Episode", now)
+	if page.Chart, err = heatmap.LoadChart(ctx, s.store, f, chosen); err != nil || !f.Kind.OfKey() {
 		return err
 	}
 	answer, err := s.ask(ctx, values, f)

@@ -106,18 +106,23 @@ func heated(t *testing.T, start time.Time, seconds int, tell story, unseen func(
 	return s
 }
 
+// unlisted is the load of the keys without a row, in units a second.
+const unlisted = 10
+
 func windowOf(t *testing.T, at time.Time, loads []load) *sketch.Window {
 	t.Helper()
 	if len(loads) == 0 {
 		return nil
 	}
 	w := &sketch.Window{Target: orders, Second: at.Unix()}
+	w.Total.Write = unlisted * 1000
 	for _, l := range loads {
 		key := sample.KeyString(l.key)
 		w.Keys = append(w.Keys, sketch.KeyLoad{
 			Hash: sketch.Hash(orders, key, 1), Key: key, Requests: 1,
 			Low: sketch.Load{Write: sample.Milli(l.wcu) * 1000}, Throttled: sketch.Load{Write: sample.Milli(l.denied) * 1000},
 		})
+		w.Total.Write += sample.Milli(l.wcu) * 1000
 	}
 	slices.SortFunc(w.Keys, func(a, b sketch.KeyLoad) int {
 		if a.Hash < b.Hash {
@@ -137,6 +142,7 @@ type heatMap struct {
 type heatRow struct {
 	Key, Finding string
 	Shards, Over int
+	Keys         int
 	Sum          float64
 	Cells        [][]float64
 }
@@ -281,10 +287,10 @@ func TestHeatPage(t *testing.T) {
 	values.Set("table", "orders")
 	p := open(t, address+"/heat?"+values.Encode())
 	rows := p.all("tbody", "")[0].all("tr", "")
-	if len(rows) != 4 {
-		t.Fatalf("%d rows, want 4", len(rows))
+	if len(rows) != 5 {
+		t.Fatalf("%d rows, want 4 keys and everything else", len(rows))
 	}
-	for i, want := range []string{hostile + " 1,500 WCU 150% ", "user#42 3 shards, the hottest counts 600 WCU 60% ", longKey + " 399 WCU 40% ", "warm 120 WCU 12% "} {
+	for i, want := range []string{hostile + " 1,500 WCU 150% ", "user#42 3 shards, the hottest counts 600 WCU 60% ", longKey + " 399 WCU 40% ", "warm 120 WCU 12% ", "Everything else keys below 2%, Scans at most 0 WCU of one key at most 36,000"} {
 		if got := rows[i].text(); !strings.HasPrefix(got, want) {
 			t.Errorf("row %d is %q, want %q", i, got, want)
 		}
@@ -367,40 +373,126 @@ func TestHeatAddresses(t *testing.T) {
 	}
 }
 
-// TestHeatColours: with each common deficiency of colour vision, colours over the limit are
-// far from all below it, and those below are told from their neighbours; so are marks from
-// what they are on.
+// TestHeatColours: the colours of heat are warm and of monotone lightness, darker for more
+// in the light theme and lighter in the dark one. With each common deficiency of colour
+// vision, colours over the limit are far from all below it, and those below are told from
+// their neighbours; so are marks from what they are on.
 func TestHeatColours(t *testing.T) {
 	t.Parallel()
 	s, _ := filled(t)
 	css, _ := get(t, serve(t, s)+"/static/style.css", http.StatusOK)
-	themes := regexp.MustCompile(`--heat-(\d|mark): #([0-9a-f]{6})`).FindAllStringSubmatch(css, -1)
-	if len(themes) != 16 {
-		t.Fatalf("%d colours, want 8 in each of two themes", len(themes))
+	colours := regexp.MustCompile(`--heat-(\d|mark): #([0-9a-f]{6})`).FindAllStringSubmatch(css, -1)
+	if len(colours) != 16 {
+		t.Fatalf("%d colours, want 8 in each of two themes", len(colours))
 	}
-	for theme, of := range [][][]string{themes[:8], themes[8:]} {
+	themes := map[string][][]string{"light": colours[:8], "dark": colours[8:]}
+	for theme, sign := range map[string]float64{"light": -1, "dark": 1} {
 		for vision, matrix := range deficiencies {
 			var seen [8][3]float64
-			for i, c := range of {
+			for i, c := range themes[theme] {
 				seen[i] = labOf(t, c[2], matrix)
 			}
 			for i := range 5 {
 				for over := 5; over < 7; over++ {
 					if d := distance(seen[i], seen[over]); d < 25 {
-						t.Errorf("theme %d, %s: colour %d is %.0f from %d, which is over the limit", theme, vision, i, d, over)
+						t.Errorf("%s theme, %s: colour %d is %.0f from %d, which is over the limit", theme, vision, i, d, over)
 					}
 				}
-				if i > 0 {
-					if d := distance(seen[i], seen[i-1]); d < 8 {
-						t.Errorf("theme %d, %s: colours %d and %d are %.0f apart", theme, vision, i-1, i, d)
-					}
+			}
+			for i := 1; i < 7; i++ {
+				if d := distance(seen[i], seen[i-1]); d < 8 {
+					t.Errorf("%s theme, %s: colours %d and %d are %.0f apart", theme, vision, i-1, i, d)
+				}
+				if step := sign * (seen[i][0] - seen[i-1][0]); step < 5 {
+					t.Errorf("%s theme, %s: the lightness of colour %d is %.0f beyond the one before, want 5", theme, vision, i, step)
 				}
 			}
 			for over := 5; over < 7; over++ {
 				if d := math.Abs(seen[over][0] - seen[7][0]); d < 35 {
-					t.Errorf("theme %d, %s: the mark's lightness is %.0f from colour %d", theme, vision, d, over)
+					t.Errorf("%s theme, %s: the mark's lightness is %.0f from colour %d", theme, vision, d, over)
 				}
 			}
+		}
+		for i, c := range themes[theme][:7] {
+			lab := labOf(t, c[2], deficiencies["full colour vision"])
+			if chroma := math.Hypot(lab[1], lab[2]); chroma < 15 || lab[2] < 0 {
+				t.Errorf("%s theme: colour %d has a chroma of %.0f and a yellow of %.0f: it is grey or cold", theme, i, chroma, lab[2])
+			}
+		}
+	}
+}
+
+// TestHeatRest: the load of everything without a row is the table's less the rows', and
+// unknown where nobody counted.
+func TestHeatRest(t *testing.T) {
+	t.Parallel()
+	start := time.Now().Add(-3 * time.Hour).Truncate(time.Hour).UTC()
+	address := serve(t, heated(t, start, 300, busy, func(second int) bool { return second >= 100 && second < 120 }, 0))
+	values := between(start, start.Add(5*time.Minute))
+	values.Set("rows", "1") // the hostile key alone
+	m := heatOf(t, address, values)
+	for second, want := range map[int]float64{0: 120 + 300 + 400 + 500 + 600 + unlisted, 99: 120 + 399 + 400 + 500 + 600 + unlisted} {
+		if m.Rest[second] == nil || *m.Rest[second] != want {
+			t.Errorf("second %d: everything else is %v, want %g", second, m.Rest[second], want)
+		}
+	}
+	if m.Rest[110] != nil {
+		t.Errorf("a second that nobody counted has %g", *m.Rest[110])
+	}
+	values.Set("what", "throttled")
+	if m := heatOf(t, address, values); len(m.Rest) != 0 {
+		t.Errorf("refused shares have a rest of %d columns", len(m.Rest))
+	}
+}
+
+// TestHeatOrders: rows stand by load, by key, or grouped by prefix.
+func TestHeatOrders(t *testing.T) {
+	t.Parallel()
+	start := time.Now().Add(-3 * time.Hour).Truncate(time.Hour).UTC()
+	tell := func(int) []load {
+		return []load{{"user#7", 300, 0}, {"order#1", 200, 0}, {"user#3", 250, 0}, {"plain", 900, 0}, {"-x", 100, 0}}
+	}
+	address := serve(t, heated(t, start, 60, tell, nil, 0))
+	for order, want := range map[string]string{
+		"load": "plain:900 user#7:300 user#3:250 order#1:200 -x:100", "key": "-x:100 order#1:200 plain:900 user#3:250 user#7:300",
+		"prefix": "plain:900 user#:300/2 order#1:200 -x:100",
+	} {
+		values := between(start, start.Add(time.Minute))
+		values.Set("sort", order)
+		var got []string
+		for _, row := range heatOf(t, address, values).Rows {
+			text := fmt.Sprintf("%s:%g", row.Key, row.Cells[0][1])
+			if row.Keys > 0 {
+				text += fmt.Sprintf("/%d", row.Keys)
+			}
+			got = append(got, text)
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("by %s: %s, want %s", order, strings.Join(got, " "), want)
+		}
+	}
+}
+
+// TestHeatRange: without a time in the address a map shows where data are.
+func TestHeatRange(t *testing.T) {
+	t.Parallel()
+	now := time.Now().UTC()
+	for name, c := range map[string]struct {
+		start   time.Time
+		seconds int
+		from    time.Time
+		to      time.Time
+	}{
+		"an hour of a long time":     {now.Add(-3 * time.Hour), 3 * 3600, now.Add(-time.Hour), now},
+		"as long as it is counted":   {now.Add(-20 * time.Minute), 20 * 60, now.Add(-20 * time.Minute), now},
+		"five minutes at least":      {now.Add(-40 * time.Second), 30, now.Add(-5 * time.Minute), now},
+		"the last hour with data":    {now.Add(-5 * time.Hour), 2 * 3600, now.Add(-4 * time.Hour), now.Add(-3 * time.Hour)},
+		"the last hour with nothing": {now, 0, now.Add(-time.Hour), now},
+	} {
+		address := serve(t, heated(t, c.start.Truncate(10*time.Second), c.seconds, busy, nil, 0))
+		m := heatOf(t, address, url.Values{})
+		if near := time.Duration(m.Step+20) * time.Second; m.From.Sub(c.from).Abs() > near || m.To.Sub(c.to).Abs() > near {
+			t.Errorf("%s: from %s to %s, want from %s to %s", name, m.From, m.To, c.from, c.to)
 		}
 	}
 }

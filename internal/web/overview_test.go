@@ -4,14 +4,18 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/internal/judge/heat"
 	"github.com/keyheat/keyheat/internal/web/overview"
 	"github.com/keyheat/keyheat/sample"
+	"github.com/keyheat/keyheat/sketch"
 	"github.com/keyheat/keyheat/store"
 )
 
@@ -103,12 +107,8 @@ func TestALoadIsOnlyThatOfAPartitionWhereItIs(t *testing.T) {
 			}
 		}
 	}
-	var bars []string
-	for _, bar := range open(t, address+"/").all("svg", "bar") {
-		bars = append(bars, bar.attr("aria-label"))
-	}
-	if all := strings.Join(bars, "\n"); len(bars) != 2 || !strings.Contains(all, "Peak of the fullest shard 1,550 WCU per second") || !strings.Contains(all, "Peak at least 1,785 WCU per second, between 1,785 and 3,300") {
-		t.Errorf("the bars say\n%s", all)
+	if n := len(open(t, address+"/").all("svg", "trend")); n != 2 {
+		t.Errorf("%d rows have a picture, want the two that are about one partition", n)
 	}
 }
 
@@ -152,7 +152,24 @@ func TestPagesOfIncidents(t *testing.T) {
 	}
 }
 
-// counting counts the queries that read incidents and their findings.
+// TestTimeOfIncidents: a time chooses the incidents that were open in it.
+func TestTimeOfIncidents(t *testing.T) {
+	t.Parallel()
+	s, _ := filled(t) // hot for ten seconds, two minutes ago
+	address := serve(t, s)
+	at := func(ago time.Duration) string { return time.Now().Add(-ago).UTC().Format(time.RFC3339) }
+	for query, want := range map[string]bool{
+		"?span=1h": true, "?from=" + at(time.Hour) + "&to=now": true, "?from=" + at(30*time.Second) + "&to=now": false, "?span=1h&to=" + at(10*time.Minute): false,
+	} {
+		text := open(t, address+"/"+query).text()
+		if strings.Contains(text, "warm key") != want || strings.Contains(text, "No incidents match these filters") == want {
+			t.Errorf("%s lists the incident: want %t: %s", query, want, text)
+		}
+	}
+	get(t, address+"/?span=long", http.StatusBadRequest)
+}
+
+// counting counts the queries of a page.
 type counting struct {
 	overview.Store
 	queries int
@@ -168,7 +185,28 @@ func (c *counting) IncidentFindings(ctx context.Context, ids []string, most int)
 	return c.Store.IncidentFindings(ctx, ids, most)
 }
 
-// TestQueriesOfAPage: a page of twenty incidents takes as many queries as one of two.
+func (c *counting) LastWindows(ctx context.Context, of []sample.Target) ([]time.Time, error) {
+	c.queries++
+	return c.Store.LastWindows(ctx, of)
+}
+
+func (c *counting) EachWindows(ctx context.Context, all []store.WindowQuery) ([][]store.Window, error) {
+	c.queries++
+	return c.Store.EachWindows(ctx, all)
+}
+
+func (c *counting) Heat(ctx context.Context, q store.HeatQuery) ([]store.Rollup, error) {
+	c.queries++
+	return c.Store.Heat(ctx, q)
+}
+
+func (c *counting) SeenMinutes(ctx context.Context, from, to time.Time, most int) ([]store.SeenMinute, error) {
+	c.queries++
+	return c.Store.SeenMinutes(ctx, from, to, most)
+}
+
+// TestQueriesOfAPage: a page of twenty incidents of three tables takes as many queries as one
+// of two.
 func TestQueriesOfAPage(t *testing.T) {
 	t.Parallel()
 	queries := func(incidents int) int {
@@ -188,6 +226,92 @@ func TestQueriesOfAPage(t *testing.T) {
 	}
 	if few, twenty := queries(2), queries(90); few != twenty || few == 0 {
 		t.Errorf("2 incidents take %d queries, 20 take %d", few, twenty)
+	}
+}
+
+// TestARowHasItsLoad: the picture of a row is of the row's own key, on its side of the limit,
+// though another key of the table is hotter; a table as a whole has none.
+func TestARowHasItsLoad(t *testing.T) {
+	t.Parallel()
+	finding := func(k detect.Kind, key string) detect.Finding {
+		f := detect.NewFinding(k, detect.Target{Table: "orders"}, sample.KeyString(key))
+		f.Severity, f.State, f.FirstSeen, f.LastSeen = detect.Critical, detect.Firing, time.Now().Add(-time.Minute), time.Now()
+		return f
+	}
+	s := holding(t, []detect.Finding{finding(detect.HotKeyWrite, "a"), finding(detect.HotKeyRead, "b")})
+	rollUp(t, s) // 150% of writes on a, 70% on b
+	p := open(t, serve(t, s)+"/")
+	var labels []string
+	for _, svg := range p.all("svg", "trend") {
+		label, _, _ := strings.Cut(svg.attr("aria-label"), ", at")
+		labels = append(labels, label)
+	}
+	slices.Sort(labels)
+	if got := strings.Join(labels, "; "); got != "Last 15 minutes: highest second 150% of the limit; Last 15 minutes: no load near the limit; 15 min not counted" {
+		t.Errorf("the pictures say %s", got)
+	}
+}
+
+// TestCalmIsProven: when no key is near a limit, the page says what is watched, how much of
+// it is seen and how late, and which key is the nearest. Nothing of it where nobody counts.
+func TestCalmIsProven(t *testing.T) {
+	t.Parallel()
+	s, err := store.Open(t.Context(), "sqlite::memory:", store.Options{})
+	must(t, err)
+	t.Cleanup(func() { _ = s.Close() })
+	end := time.Now().Truncate(10 * time.Second)
+	j := store.Judgement{}
+	for table, wcu := range map[string]int64{"orders": 340, "carts": 20, "idle": 0} {
+		target := sample.Target{Table: table}
+		document, err := json.Marshal(detect.Table{Target: target})
+		must(t, err)
+		j.Views = append(j.Views, store.TableView{Target: target, Document: document})
+		if wcu == 0 {
+			continue
+		}
+		body, err := heat.OfSecond(&sketch.Window{Target: target, Keys: []sketch.KeyLoad{{Hash: 1, Key: sample.KeyString(table + "#1"), Low: sketch.Load{Write: sample.Milli(1000 * wcu)}}}}, true).MarshalBinary()
+		must(t, err)
+		j.Rollups = append(j.Rollups, store.Rollup{Target: target, Level: int64(heat.TenSeconds), Begins: end.Add(-10 * time.Second), Body: body})
+		j.Windows = append(j.Windows, store.Window{Target: target, Second: end.Add(-5 * time.Second), Requests: 3000, ThrottledRequests: 600})
+	}
+	l, ok, err := s.AcquireLease(t.Context(), "judge", "test", time.Minute)
+	if err != nil || !ok {
+		t.Fatalf("lease: %t, %v", ok, err)
+	}
+	must(t, s.Judge(t.Context(), l, j))
+	must(t, s.StartWriter(t.Context(), store.Writer{ID: "a", Started: time.Now()}))
+	address := serve(t, s)
+	text := open(t, address+"/").text()
+	for _, want := range []string{"No key is near the limit of a partition.", "Watched 3 tables", "Requests seen, last 5 min 24/s", "s ago", "34% orders#1 of one partition's write limit, in orders"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the page does not say %q: %s", want, text)
+		}
+	}
+	must(t, s.StopWriter(t.Context(), "a"))
+	if text := open(t, address+"/").text(); strings.Contains(text, "Watched") {
+		t.Errorf("without a collector the page is calm: %s", text)
+	}
+}
+
+// TestFirstLoad holds all that a browser loads for a page of twenty hot keys to 60 KB.
+func TestFirstLoad(t *testing.T) {
+	t.Parallel()
+	address := serve(t, many(t, 90))
+	sum := 0
+	for _, path := range []string{"/", "/static/style.css", "/static/live.js", "/static/icon.svg"} {
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address+path, nil)
+		must(t, err)
+		r.Header.Set("Accept-Encoding", "gzip")
+		answer, err := http.DefaultTransport.RoundTrip(r)
+		must(t, err)
+		body, err := io.ReadAll(answer.Body)
+		must(t, err)
+		must(t, answer.Body.Close())
+		t.Logf("%s has %d bytes", path, len(body))
+		sum += len(body)
+	}
+	if sum > 60_000 {
+		t.Errorf("the first load has %d bytes, want 60,000 at most", sum)
 	}
 }
 

@@ -3,7 +3,6 @@ package web
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"html/template"
 	"net"
@@ -14,11 +13,14 @@ import (
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/wording"
-	"github.com/keyheat/keyheat/internal/alert/silence"
 	"github.com/keyheat/keyheat/internal/daemon/admin"
 	"github.com/keyheat/keyheat/internal/say"
+	"github.com/keyheat/keyheat/internal/web/fleet"
+	"github.com/keyheat/keyheat/internal/web/heatmap"
 	"github.com/keyheat/keyheat/internal/web/live"
+	"github.com/keyheat/keyheat/internal/web/manual"
 	"github.com/keyheat/keyheat/internal/web/overview"
+	"github.com/keyheat/keyheat/internal/web/status"
 	"github.com/keyheat/keyheat/store"
 )
 
@@ -30,112 +32,40 @@ type frame struct {
 	Now   time.Time
 	// Live pages refresh themselves where there is a script.
 	Live bool
-	// Gaps were noticed in the last day; Lagging partitions are far behind.
-	Gaps    []store.Gap
-	Lagging []store.Watermark
-	// Nothing reports that no collector was ever heard of. Silent is the time since
-	// when none has written; zero while one does.
-	Nothing bool
-	Silent  time.Time
-	// Failing are the receivers whose newest attempt failed, in the last day.
-	Failing []store.Receiver
-	// Ahead is the table whose samples are furthest ahead of the database's clock; nil if
-	// none are. AheadBy is by how much.
-	Ahead   *store.AheadSecond
-	AheadBy string
-	// Unreadable names the active silences that cannot be read, with the fault of each.
-	Unreadable []string
+	status.Status
 }
 
-// The banner shows the gaps of a day, and partitions that lag by more than a minute.
-const (
-	gapsShown = 24 * time.Hour
-	lagShown  = time.Minute
-)
-
-// failingShown is how long the banner shows a receiver that was not tried again: nothing
-// waits for it, or it is configured no more.
-const failingShown = 24 * time.Hour
-
-func (s *Site) frame(ctx context.Context, title, page string) (frame, error) {
-	f := frame{Title: title, Page: page, Added: s.added, Now: time.Now(), Live: true}
-	gaps, err := s.store.Gaps(ctx, store.GapQuery{Limit: 100})
-	if err != nil {
-		return f, err
-	}
-	for _, g := range gaps {
-		if f.Now.Sub(g.Noticed) < gapsShown {
-			f.Gaps = append(f.Gaps, g)
-		}
-	}
-	marks, err := s.store.Watermarks(ctx)
-	for _, m := range marks {
-		if f.Now.Sub(m.Time) > lagShown && m.Lag > 0 {
-			f.Lagging = append(f.Lagging, m)
-		}
-	}
-	if err != nil {
-		return f, err
-	}
-	receivers, err := s.store.Receivers(ctx)
-	if err != nil {
-		return f, err
-	}
-	for _, r := range receivers {
-		if r.Failing() && f.Now.Sub(r.Attempted) < failingShown {
-			f.Failing = append(f.Failing, r)
-		}
-	}
-	active, err := silence.List(ctx, s.store, store.SilenceQuery{State: store.SilenceActive})
-	if err != nil {
-		return f, err
-	}
-	if _, wrong := silence.NewSet(active); wrong != nil {
-		f.Unreadable = strings.Split(wrong.Error(), "\n")
-	}
-	now, err := s.store.Now(ctx)
-	if err != nil {
-		return f, err
-	}
-	if err := s.lookAhead(ctx, &f, now); err != nil {
-		return f, err
-	}
-	return f, s.listen(ctx, &f, now)
+func (s *Site) frame(ctx context.Context, title, page string) (f frame, err error) {
+	f = frame{Title: title, Page: page, Added: s.added, Now: time.Now(), Live: true}
+	f.Status, err = status.Load(ctx, s.store)
+	return f, err
 }
 
-// lookAhead finds out whether seconds ahead of the database's clock are stored.
-func (s *Site) lookAhead(ctx context.Context, f *frame, now time.Time) error {
-	ahead, err := s.store.FindAhead(ctx, now)
-	if errors.Is(err, store.ErrNotFound) {
-		return nil
-	}
-	f.Ahead, f.AheadBy = &ahead, wording.Span(ahead.Second.Sub(now))
-	return err
-}
+// statusWait is how long a page that needs no data waits for the status in its header.
+const statusWait = time.Second
 
-// listen finds out whether anybody collects.
-func (s *Site) listen(ctx context.Context, f *frame, now time.Time) error {
-	writers, err := s.store.Writers(ctx)
+// stillFrame is the frame of a page that is not followed, and needs no data: its status is
+// unknown if the database does not answer soon.
+func (s *Site) stillFrame(ctx context.Context, title, page string) frame {
+	ctx, cancel := context.WithTimeout(ctx, statusWait)
+	defer cancel()
+	f, err := s.frame(ctx, title, page)
 	if err != nil {
-		return err
+		f.Status = status.Status{}
 	}
-	f.Nothing = len(writers) == 0
-	if since, silent := store.SilentSince(writers, now); silent {
-		f.Silent = since
-	}
-	return nil
+	f.Live = false
+	return f
 }
 
 // row is an incident in the list.
 type row struct {
 	overview.Row
+	Said say.Row
 	// Where is the account and Region of the table.
-	Where, Todo string
+	Where string
 	// Load is the size of the load, and OfLimit its ratio to the limit, as the rest of a
 	// sentence.
 	Load, OfLimit string
-	// Bar is nil where the load is not one partition's.
-	Bar *bar
 	// Silenced is the silence of the incident; nil for none.
 	Silenced *detect.Silenced
 }
@@ -149,8 +79,12 @@ type overviewPage struct {
 	frame
 	P        *overview.Page
 	Sentence string
+	// Calm is the proof that no key is near a limit; nil unless the sentence says so.
+	Calm     *calm
 	Sections []section
-	States   []choice
+	// Time chooses the incidents that were open in it.
+	Time   heatmap.TimeControl
+	States []choice
 	// Narrowed are the filters that no field of the form shows, and Kept the parameters
 	// that the form keeps.
 	Narrowed []choice
@@ -178,7 +112,14 @@ func (s *Site) overview(ctx context.Context, r *http.Request) (any, error) {
 	if err != nil {
 		return nil, badRequest{err}
 	}
-	page := &overviewPage{Orders: orders, Severities: severities}
+	asked, now := r.URL.Query(), time.Now()
+	shown, err := heatmap.ParseRange(asked, now, heatmap.Range{})
+	if err != nil {
+		return nil, badRequest{err}
+	}
+	q.Since, q.Until = shown.From, shown.To
+	page := &overviewPage{Orders: orders, Severities: severities, Time: heatmap.NewTimeControl("/", q.Others(), asked, shown, "Any time", now)}
+	page.Time.Compared = nil
 	if page.frame, err = s.frame(ctx, "Hot keys", "findings"); err != nil {
 		return nil, err
 	}
@@ -186,6 +127,13 @@ func (s *Site) overview(ctx context.Context, r *http.Request) (any, error) {
 		return nil, err
 	}
 	page.Sentence = page.P.Now.Sentence(page.Nothing, page.Silent)
+	if page.P.Now.IsCalm() && page.Silent.IsZero() {
+		found, err := fleet.LoadCalm(ctx, s.store, page.Now)
+		if err != nil {
+			return nil, err
+		}
+		page.Calm = newCalm(found)
+	}
 	active, err := s.activeSilences(ctx)
 	if err != nil {
 		return nil, err
@@ -195,6 +143,20 @@ func (s *Site) overview(ctx context.Context, r *http.Request) (any, error) {
 	}
 	page.addChoices(q)
 	return page, nil
+}
+
+// calm is what the page shows when no key is near a limit.
+type calm struct {
+	*fleet.Calm
+	// Leads is where the nearest key is; empty without one.
+	Leads string
+}
+
+func newCalm(c *fleet.Calm) *calm {
+	if c.Nearest == nil {
+		return &calm{Calm: c}
+	}
+	return &calm{c, hotLink(*c.Nearest)}
 }
 
 // addChoices adds the links that choose incidents by state, and take other filters away.
@@ -208,8 +170,10 @@ func (p *overviewPage) addChoices(q overview.Query) {
 		word := stateWords[state] + " " + wording.Count(int64(p.P.Counts[state]))
 		p.States = append(p.States, choice{word, q.Link("state", string(state)), q.State == string(state)})
 	}
-	if q.State != "" {
-		p.Kept = append(p.Kept, parameter{"state", q.State})
+	for _, name := range []string{"state", "span", "from", "to"} {
+		if v := q.Value(name); v != "" {
+			p.Kept = append(p.Kept, parameter{name, v})
+		}
 	}
 	for _, f := range []parameter{{"account", q.Account}, {"region", q.Region}, {"table", q.Table}} {
 		if f.Value != "" {
@@ -223,7 +187,7 @@ func rows(of []overview.Row, active silenceIDs) []row {
 	all, targets := make([]row, len(of)), make([]detect.Target, len(of))
 	for i := range of {
 		f := &of[i].Root
-		all[i] = row{Row: of[i], Todo: say.New(f).Now, Bar: newBar(f), Silenced: active.still(of[i].Incident.Silenced)}
+		all[i] = row{Row: of[i], Said: say.NewRow(f), Silenced: active.still(of[i].Incident.Silenced)}
 		all[i].Load, _ = wording.Load(f)
 		all[i].OfLimit = strings.TrimPrefix(wording.LoadOfLimit(f), all[i].Load)
 		targets[i] = f.Target
@@ -281,7 +245,12 @@ func (s *Site) page(name string, load loader) http.HandlerFunc {
 			if err != nil {
 				return "", err
 			}
+			// The script puts the first line into the header, and the others into the content.
 			var content strings.Builder
+			if err := s.pages[name].ExecuteTemplate(&content, "health", v); err != nil {
+				return "", err
+			}
+			content.WriteByte('\n')
 			err = s.pages[name].ExecuteTemplate(&content, "main", v)
 			return content.String(), err
 		})
@@ -289,9 +258,12 @@ func (s *Site) page(name string, load loader) http.HandlerFunc {
 }
 
 func (s *Site) showError(w http.ResponseWriter, r *http.Request, err error) {
-	code, message := status(err)
+	code, message := answerTo(err)
 	s.log(r, code, err)
 	page := errorPage{frame: frame{Title: http.StatusText(code), Added: s.added, Now: time.Now()}, Message: strings.ToUpper(message[:1]) + message[1:] + "."}
+	if code < http.StatusInternalServerError { // else the database has failed already
+		page.frame = s.stillFrame(r.Context(), page.Title, "")
+	}
 	if code == http.StatusServiceUnavailable && r.Method == http.MethodGet {
 		// The page comes back by itself, also where there is no script.
 		page.Again = true
@@ -314,9 +286,43 @@ func (s *Site) render(w http.ResponseWriter, r *http.Request, code int, name str
 	_, _ = page.WriteTo(w) // the client is gone
 }
 
+// statusPage is Keyheat's own state.
+type statusPage struct {
+	frame
+	D      status.Details
+	Health health
+}
+
+func (s *Site) statusPage(ctx context.Context, _ *http.Request) (any, error) {
+	f, err := s.frame(ctx, "Status", "status")
+	if err != nil {
+		return nil, err
+	}
+	page := &statusPage{frame: f, Health: newHealth(f.Status)}
+	page.D, err = status.LoadDetails(ctx, s.store, &f.Status, s.options.Receivers())
+	return page, err
+}
+
+// docsPage is the list of documents, or one of them.
+type docsPage struct {
+	frame
+	Documents []manual.Page
+	D         *manual.Page
+}
+
+// showDocument shows one of all documents, or their list. They are readable without the
+// database, too: the status is unknown then.
+func (s *Site) showDocument(w http.ResponseWriter, r *http.Request, all []manual.Page, one *manual.Page) {
+	title, name := "Documentation", "docs"
+	if one != nil {
+		title, name = one.Title, "document"
+	}
+	s.render(w, r, http.StatusOK, name, docsPage{s.stillFrame(r.Context(), title, "docs"), all, one})
+}
+
 // Page is a page that a program adds to the site.
 type Page struct {
-	// Path is its address, such as "/status", and Title the text of its link.
+	// Path is its address, such as "/demo", and Title the text of its link.
 	Path, Title string
 	// Content defines the template main, below the site's header, and may define head,
 	// for the page's head. Load's result is their data, as .Data.

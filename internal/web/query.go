@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/keyheat/keyheat/internal/web/heatmap"
+	"github.com/keyheat/keyheat/internal/web/manual"
 	"github.com/keyheat/keyheat/store"
 )
 
@@ -59,9 +60,9 @@ func oneOf(name, word string, known []string) error {
 	return badRequest{fmt.Errorf("%s %q: give one of %s", name, word, strings.Join(known, ", "))}
 }
 
-// status returns the HTTP status of an error and a message for the client. The
+// answerTo returns the HTTP status of an error and a message for the client. The
 // store's own error is for the log.
-func status(err error) (code int, message string) {
+func answerTo(err error) (code int, message string) {
 	var bad badRequest
 	var large *http.MaxBytesError
 	switch {
@@ -69,6 +70,8 @@ func status(err error) (code int, message string) {
 		return http.StatusRequestEntityTooLarge, fmt.Sprintf("the body is too large: send at most %d bytes", large.Limit)
 	case errors.As(err, &bad):
 		return http.StatusBadRequest, bad.Error()
+	case errors.Is(err, manual.ErrNotFound):
+		return http.StatusNotFound, "this version of Keyheat has no such document"
 	case errors.Is(err, errNoTable):
 		return http.StatusNotFound, "no view of this table is stored yet"
 	case errors.Is(err, errNoReport):

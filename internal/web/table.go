@@ -82,23 +82,27 @@ func (s *Site) tablesPage(ctx context.Context, r *http.Request) (any, error) {
 }
 
 // heat loads the heatmap of an address.
-func (s *Site) heat(ctx context.Context, values url.Values) (q heatmap.Query, live bool, m *heatmap.Map, err error) {
-	if q, live, err = s.heatQuery(ctx, values); err != nil {
-		return q, live, nil, err
+func (s *Site) heat(ctx context.Context, values url.Values) (q heatmap.Query, m *heatmap.Map, err error) {
+	if q, err = s.heatQuery(ctx, values); err != nil {
+		return q, nil, err
 	}
 	m, err = heatmap.Load(ctx, s.store, q)
-	return q, live, m, err
+	return q, m, err
 }
 
 // heatQuery reads an address's query of heat: of the first table in order, if the account
 // or the Region is missing.
-func (s *Site) heatQuery(ctx context.Context, values url.Values) (q heatmap.Query, live bool, err error) {
-	if q, live, err = heatmap.ParseQuery(values, time.Now()); err != nil {
-		return q, live, badRequest{err}
+func (s *Site) heatQuery(ctx context.Context, values url.Values) (q heatmap.Query, err error) {
+	if q, err = heatmap.ParseQuery(values); err != nil {
+		return q, badRequest{err}
+	}
+	now := time.Now()
+	if q.Range, err = heatmap.ParseRange(values, now, heatmap.LastHour(now)); err != nil {
+		return q, badRequest{err}
 	}
 	views, err := s.store.TableViews(ctx)
 	if err != nil {
-		return q, live, err
+		return q, err
 	}
 	i := slices.IndexFunc(views, func(v store.TableView) bool {
 		return v.Table == q.Table && v.Index == q.Index &&
@@ -107,38 +111,59 @@ func (s *Site) heatQuery(ctx context.Context, values url.Values) (q heatmap.Quer
 	if i >= 0 {
 		q.Target = views[i].Target
 	}
-	return q, live, nil
+	if !q.Chosen {
+		compare := q.Range.Compare
+		q.Range, err = heatmap.LatestRange(ctx, s.store, q.Target, now)
+		q.Range.Compare = compare
+	}
+	return q, err
 }
 
 func (s *Site) apiContributors(ctx context.Context, r *http.Request) (any, error) {
-	most, err := parseContributorCount(r.URL.Query())
+	most, err := heatmap.ParseContributorCount(r.URL.Query())
 	if err != nil {
 		return nil, badRequest{err}
 	}
-	q, _, err := s.heatQuery(ctx, r.URL.Query())
+	q, err := s.heatQuery(ctx, r.URL.Query())
 	if err != nil {
 		return nil, err
 	}
-	return loadContributors(ctx, s.store, q, most)
+	return heatmap.LoadContributors(ctx, s.store, q, most)
 }
 
 func (s *Site) apiHeat(ctx context.Context, r *http.Request) (any, error) {
-	_, _, m, err := s.heat(ctx, r.URL.Query())
+	_, m, err := s.heat(ctx, r.URL.Query())
 	return m, err
+}
+
+// heatFigure is a heatmap with its controls, for the template of that name.
+type heatFigure struct {
+	heatmap.Links
+	M *heatmap.Map
+	// Time is the time control; its range is that of the map's cells.
+	Time heatmap.TimeControl
+	// Unseen reports that none of the map's seconds was counted.
+	Unseen bool
+}
+
+// newHeatFigure returns the figure of a map on a page.
+func newHeatFigure(page string, asked url.Values, q heatmap.Query, m *heatmap.Map) heatFigure {
+	of := indexValues(m.Target)
+	f := heatFigure{M: m, Unseen: slices.Max(m.Seen) == 0, Links: heatmap.NewLinks(page, of, asked, q, m.What)}
+	f.Time = heatmap.NewTimeControl(page, q.Values(of), asked, q.Range, "Newest", time.Now())
+	f.Time.From, f.Time.To = m.From, m.To
+	return f
 }
 
 // heatPage is a heatmap's page.
 type heatPage struct {
 	frame
-	heatmap.Links
-	M *heatmap.Map
+	heatFigure
 	// Table is where the table's page is, Where its account and Region.
 	Table, Where string
-	// Follows reports that the map ends now, and goes on.
-	Follows bool
-	// Unseen reports that none of its seconds was counted.
-	Unseen bool
-	Keys   []heatKey
+	Keys         []heatKey
+	// Rest is the load in units of everything without a row; nil if unknown.
+	Rest *float64
 }
 
 // heatKey is a row of the table below the map.
@@ -152,24 +177,24 @@ type heatKey struct {
 }
 
 func (s *Site) heatPage(ctx context.Context, r *http.Request) (any, error) {
-	q, live, m, err := s.heat(ctx, r.URL.Query())
+	asked := r.URL.Query()
+	q, m, err := s.heat(ctx, asked)
 	if err != nil {
 		return nil, err
 	}
-	of := indexValues(m.Target)
 	page := &heatPage{
-		M: m, Table: tableLink(m.Target), Where: place(m.Target), Links: heatmap.NewLinks(of, q, m.What, live, time.Now()),
-		Follows: live, Unseen: slices.Max(m.Seen) == 0,
+		heatFigure: newHeatFigure("/heat", asked, q, m), Table: tableLink(m.Target), Where: place(m.Target),
 	}
 	if page.frame, err = s.frame(ctx, "Heat of "+keytext(m.Table), "tables"); err != nil {
 		return nil, err
 	}
-	page.frame.Live = live // a map of another time does not change
+	page.frame.Live = asked.Get("to") == "" || q.Live // a map of another time does not change
 	for _, row := range m.Rows {
 		k := heatKey{Row: row, Highest: row.Hottest()}
 		k.At, k.Utilization = m.ColumnTime(k.Highest.Column), detect.Ratio(k.Highest.Value, m.Limit)
-		k.Around = m.LinkAround(of, k.At)
+		k.Around = m.LinkAround(indexValues(m.Target), k.At)
 		page.Keys = append(page.Keys, k)
 	}
+	page.Rest = m.SumRest()
 	return page, nil
 }

@@ -1,12 +1,19 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/wording"
+	"github.com/keyheat/keyheat/internal/say"
 	"github.com/keyheat/keyheat/internal/web/heatmap"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/store"
@@ -40,10 +47,16 @@ func readView(row store.TableView) (detect.Table, error) {
 // tablePage is the content of one table's page.
 type tablePage struct {
 	frame
-	T    detect.Table
-	V    *detect.View
-	Top  []topKey
-	Link string
+	heatFigure
+	// Numbers are of the time that the page shows.
+	Numbers []heatmap.Number
+	// Worst is the worst open finding of the table, and Said its words; nil for none.
+	Worst *detect.Finding
+	Said  say.Brief
+	T     detect.Table
+	V     *detect.View
+	Top   []topKey
+	Link  string
 	// Where is the table's account and Region.
 	Where string
 	// Findings are the fingerprints of keys' findings.
@@ -80,14 +93,92 @@ func (s *Site) table(ctx context.Context, r *http.Request) (any, error) {
 			break
 		}
 		page := &tablePage{T: t, V: t.View, Link: findingsLink(row.Target), Where: place(row.Target)}
-		if page.Findings, err = heatmap.Findings(ctx, s.store, row.Target); err != nil {
+		if err := s.fillTable(ctx, page, q); err != nil {
 			return nil, err
 		}
-		for _, k := range t.View.Top {
-			page.Top = append(page.Top, topKey{k, fmt.Sprintf("%.1f", 100*min(1, k.Share.Low)), page.Findings[k.Key]})
+		if page.frame, err = s.frame(ctx, keytext(of.Table), "tables"); err != nil {
+			return nil, err
 		}
-		page.frame, err = s.frame(ctx, keytext(of.Table), "tables")
-		return page, err
+		page.frame.Live = q.Get("to") == "" || page.Time.Live
+		return page, nil
 	}
 	return nil, errNoTable
+}
+
+// tableRowsShown is how many rows the map of a table's own page has.
+const tableRowsShown = 15
+
+// fillTable adds the heat of a table, its numbers and its findings.
+func (s *Site) fillTable(ctx context.Context, page *tablePage, asked url.Values) error {
+	if asked.Get("rows") == "" {
+		asked.Set("rows", strconv.Itoa(tableRowsShown))
+	}
+	q, m, err := s.heat(ctx, asked)
+	if err != nil {
+		return err
+	}
+	page.heatFigure = newHeatFigure("/table", asked, q, m)
+	var earlier *heatmap.Map
+	if q.Range.Compare > 0 {
+		before := q
+		before.Range, before.What = q.Range.Earlier(), m.What
+		if earlier, err = heatmap.Load(ctx, s.store, before); err != nil {
+			return err
+		}
+	}
+	keys, err := heatmap.CountDistinct(ctx, s.store, m)
+	if err != nil {
+		return err
+	}
+	page.Numbers = append(m.Numbers(earlier, q.Range.Comparison()), keysNumber(keys), coverageNumber(page.T.CloudWatch))
+	if page.Worst, err = s.worstFinding(ctx, m.Target); err != nil {
+		return err
+	}
+	if page.Worst != nil {
+		page.Said = say.New(page.Worst)
+	}
+	if page.Findings, err = heatmap.Findings(ctx, s.store, m.Target); err != nil {
+		return err
+	}
+	for _, k := range page.V.Top {
+		page.Top = append(page.Top, topKey{k, fmt.Sprintf("%.1f", 100*min(1, k.Share.Low)), page.Findings[k.Key]})
+	}
+	return nil
+}
+
+// keysNumber is how many keys were requested; nil for an unknown number.
+func keysNumber(keys *int64) heatmap.Number {
+	if keys == nil {
+		return heatmap.Number{Name: "Keys requested", Value: heatmap.Unknown, Text: fmt.Sprintf("counted for at most %d hours", heatmap.MaxDistinctMinutes/60)}
+	}
+	return heatmap.Number{Name: "Keys requested", Value: "about " + wording.Significant(float64(*keys)), Text: "distinct keys"}
+}
+
+// coverageNumber is the part of the real load that the samples show.
+func coverageNumber(c *detect.TableCloudWatch) heatmap.Number {
+	share, of, known := strings.Cut(coverage(c), " ")
+	if !known {
+		return heatmap.Number{Name: "Coverage", Value: heatmap.Unknown, Text: "not compared with CloudWatch"}
+	}
+	return heatmap.Number{Name: "Coverage", Value: share, Text: of + " are in the samples, by CloudWatch"}
+}
+
+// worstFinding returns the most severe finding of a table or index that is open: one that
+// fires before one that is pending, then the most utilised; nil for none.
+func (s *Site) worstFinding(ctx context.Context, of sample.Target) (*detect.Finding, error) {
+	for _, state := range []detect.State{detect.Firing, detect.Pending} {
+		found, err := s.store.Findings(ctx, store.FindingQuery{State: string(state), Account: of.Account, Region: of.Region, Table: of.Table})
+		if err != nil {
+			return nil, err
+		}
+		found = slices.DeleteFunc(found, func(f store.Finding) bool { return f.Target != of })
+		slices.SortStableFunc(found, func(a, b store.Finding) int {
+			return cmp.Compare(slices.Index(severities, a.Severity), slices.Index(severities, b.Severity))
+		})
+		if len(found) > 0 {
+			f, err := decode(found[0])
+			return &f, err
+		}
+	}
+	return nil, nil
 }

@@ -29,10 +29,12 @@ import (
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/wording"
+	"github.com/keyheat/keyheat/docs"
 	"github.com/keyheat/keyheat/internal/judge/heat"
 	"github.com/keyheat/keyheat/internal/say"
 	"github.com/keyheat/keyheat/internal/web/heatmap"
 	"github.com/keyheat/keyheat/internal/web/live"
+	"github.com/keyheat/keyheat/internal/web/manual"
 	"github.com/keyheat/keyheat/store"
 )
 
@@ -59,6 +61,8 @@ type Site struct {
 type Options struct {
 	// Policy returns the policy of a table or index; detect's default for all when nil.
 	Policy func(detect.Target) detect.Policy
+	// Receivers returns the names of the receivers that are told of incidents; none when nil.
+	Receivers func() []string
 }
 
 // Close ends the streams of pages that are followed: a server that shuts down waits for
@@ -86,6 +90,7 @@ var functions = template.FuncMap{
 	"iso":           func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
 	"clock":         func(t time.Time) string { return t.UTC().Format("15:04:05") },
 	"moment":        func(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05") },
+	"field":         func(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05") },
 	"count":         count,
 	"keytext":       keytext,
 	"day":           func(t time.Time) string { return t.UTC().Format("2006-01-02") },
@@ -98,12 +103,20 @@ var functions = template.FuncMap{
 
 	"tablelink": tableLink, "findingslink": findingsLink, "place": place,
 	"distinct": distinctKeys, "period": period,
-	"heatlink": heatLink, "findingheat": findingHeatLink, "step": func(seconds int64) string { return heat.Level(seconds).String() }, "legend": heatmap.Legend,
-	"clip":       func(text string) string { return wording.Shorten(text, shownKey) },
-	"state":      func(s detect.State) string { return stateWords[s] },
-	"imperative": func(f detect.Finding, s detect.Step) string { return say.Imperative(&f, &s) },
-	"stepwhy":    func(f detect.Finding, s detect.Step) string { return say.StepWhy(&f, &s) },
-	"stepfacts":  func(f detect.Finding, s detect.Step) []say.Line { return say.StepFacts(&f, &s) },
+	"heatlink": heatLink, "findingheat": findingHeatLink, "step": func(seconds int64) string { return heat.Level(seconds).String() }, "legend": heatmap.Legend, "steps": heatmap.Steps,
+	"clip":           func(text string) string { return wording.Shorten(text, shownKey) },
+	"state":          func(s detect.State) string { return stateWords[s] },
+	"imperative":     func(f detect.Finding, s detect.Step) string { return say.Imperative(&f, &s) },
+	"stepwhy":        func(f detect.Finding, s detect.Step) string { return say.StepWhy(&f, &s) },
+	"stepfacts":      func(f detect.Finding, s detect.Step) []say.Line { return say.StepFacts(&f, &s) },
+	"health":         newHealth,
+	"span":           func(from, to time.Time) string { return wording.Span(to.Sub(from)) },
+	"duration":       wording.Span,
+	"mebibytes":      func(bytes int64) string { return wording.About(float64(bytes)/(1<<20)) + " MiB" },
+	"recent":         func(now, t time.Time) bool { return now.Sub(t) < 24*time.Hour },
+	"hour":           func(t time.Time) string { return t.UTC().Format("15:04") },
+	"collectorstate": newCollectorState,
+	"guide":          func(section string) string { return strings.ReplaceAll(section, "-", " ") },
 }
 
 // New returns the site over a store.
@@ -111,9 +124,12 @@ func New(st *store.Store, logger *slog.Logger, o Options) (*Site, error) {
 	if o.Policy == nil {
 		o.Policy = func(detect.Target) detect.Policy { return detect.DefaultPolicy() }
 	}
+	if o.Receivers == nil {
+		o.Receivers = func() []string { return nil }
+	}
 	s := &Site{options: o, store: st, logger: logger, pages: make(map[string]*template.Template), streams: live.New(), mux: http.NewServeMux()}
-	for _, name := range []string{"findings", "finding", "tables", "table", "heat", "reports", "silences", "error"} {
-		page, err := template.New("layout.html").Funcs(functions).ParseFS(pages, "page/layout.html", "page/"+name+".html")
+	for _, name := range []string{"findings", "finding", "tables", "table", "heat", "reports", "silences", "docs", "document", "status", "error"} {
+		page, err := template.New("layout.html").Funcs(functions).ParseFS(pages, "page/layout.html", "page/parts.html", "page/"+name+".html")
 		if err != nil {
 			return nil, err
 		}
@@ -144,6 +160,8 @@ func (s *Site) routes() map[string]http.HandlerFunc {
 		"GET /silences":               s.page("silences", s.silences),
 		"POST /silences":              s.addSilence,
 		"POST /silences/{id}/expire":  s.expireSilence,
+		"GET /status":                 s.page("status", s.statusPage),
+		"GET /docs/{name...}":         manual.Handler(docs.Files, s.showDocument, s.showError),
 
 		"GET /api/v1/openapi.json":                   s.api(s.apiDocument),
 		"GET /api/v1/findings":                       s.api(s.apiFindings),

@@ -209,6 +209,14 @@ func (p page) text() string {
 	return strings.Join(strings.Fields(b.String()), " ")
 }
 
+// html is the page as text.
+func (p page) html(t *testing.T) string {
+	t.Helper()
+	var b strings.Builder
+	must(t, html.Render(&b, p.Node))
+	return b.String()
+}
+
 // scripts are those that are no files of the site.
 func (p page) scripts() []page {
 	return slices.DeleteFunc(p.all("script", ""), func(e page) bool { return strings.HasPrefix(e.attr("src"), "/static/") && e.FirstChild == nil })
@@ -225,8 +233,8 @@ func TestIncidentsAreListedByStateAndSeverity(t *testing.T) {
 		t.Fatalf("%d rows, want 2", len(rows))
 	}
 	for i, want := range []string{
-		hostile + " critical orders · hot key (writes) 1 more of this incident warm key hot key (writes), 90% of the limit 2,600 WCU , 260% of the limit 10 s 4 ",
-		"OPEN critical orders / by-status · hot key (reads) 4,000 RCU , 133% of the limit 10 s 2",
+		hostile + " critical orders · hot key (writes) 1 more of this incident warm key hot key (writes), 90% of the limit " + found[0].FirstSeen.UTC().Format("15:04:05") + " 10 s over limit Callers saw about 30 attempts refused. “<i>job</i>” 86% ",
+		"OPEN critical orders / by-status · hot key (reads) " + found[1].FirstSeen.UTC().Format("15:04:05") + " 10 s over limit None seen so far. not known ",
 	} {
 		if got := rows[i].text(); !strings.HasPrefix(got, want) {
 			t.Errorf("row %d is\n%s, want\n%s", i, got, want)
@@ -234,12 +242,12 @@ func TestIncidentsAreListedByStateAndSeverity(t *testing.T) {
 		if link := rows[i].all("a", "key")[0].attr("href"); link != "/findings/"+found[i].Fingerprint {
 			t.Errorf("row %d leads to %s", i, link)
 		}
-		if label := rows[i].all("svg", "bar")[0].attr("aria-label"); !strings.Contains(label, "the limit is") {
-			t.Errorf("row %d's bar says %q", i, label)
+		if peak := []string{"peak 2,600 WCU , 260% of the limit", "peak 4,000 RCU , 133% of the limit"}[i]; !strings.Contains(rows[i].text(), peak) {
+			t.Errorf("row %d does not say %q: %s", i, peak, rows[i].text())
 		}
-	}
-	if n := len(p.all("path", "beyond")); n != 1 {
-		t.Errorf("%d bars go beyond their end, want the first", n)
+		if label := rows[i].all("svg", "trend")[0].attr("aria-label"); !strings.HasPrefix(label, "Last 15 minutes: ") {
+			t.Errorf("row %d's picture says %q", i, label)
+		}
 	}
 }
 
@@ -247,8 +255,8 @@ func TestAFindingHasItsOwnPage(t *testing.T) {
 	t.Parallel()
 	s, found := filled(t)
 	p := open(t, serve(t, s)+"/findings/"+found[0].Fingerprint)
-	if over := p.all("path", "over"); len(over) != 1 || strings.Count(over[0].attr("d"), "M") != 10 {
-		t.Errorf("the chart marks %v, want 10 seconds over the limit", over)
+	if served := p.all("path", "consumed"); len(served) != 1 || strings.Count(served[0].attr("d"), "L") != 19 {
+		t.Errorf("the chart has %v, want one area of consumed load through ten seconds", served)
 	}
 	if line := p.all("path", "line"); len(line) != 1 || strings.Count(line[0].attr("d"), "L") != 9 {
 		t.Errorf("the chart has %d lines, want one through ten seconds", len(line))
@@ -280,7 +288,7 @@ func TestFilters(t *testing.T) {
 		"": 2, "?severity=warning": 0, "?severity=critical&state=firing": 2, "?state=resolved": 0, "?table=orders": 2, "?table=carts": 0,
 		"?q=WARM": 1, "?q=%3Cscript": 1, "?q=orders": 2, "?q=absent": 0, "?q=open&sort=newest": 1,
 	} {
-		if got := len(open(t, address+"/"+query).all("svg", "bar")); got != want {
+		if got := len(open(t, address+"/"+query).all("td", "harm")); got != want {
 			t.Errorf("the page with %q has %d incidents, want %d", query, got, want)
 		}
 	}
@@ -451,7 +459,7 @@ func TestTablesOfOneNameStandApart(t *testing.T) {
 		"?table=orders": 12, "?region=eu-west-1": 6, "?account=123456789012": 6, "?account=123456789012&region=eu-west-1": 3,
 		"?region=eu-central-1": 0, "?account=1&table=orders": 0,
 	} {
-		if got := len(open(t, address+"/"+query).all("svg", "bar")); got != want/3*2 {
+		if got := len(open(t, address+"/"+query).all("td", "harm")); got != want/3*2 {
 			t.Errorf("the page with %q has %d incidents, want %d", query, got, want/3*2)
 		}
 		var answer struct {
@@ -765,6 +773,8 @@ func TestATableHasItsOwnPage(t *testing.T) {
 	address := serve(t, s)
 	text := open(t, address+tablePath).text()
 	for _, want := range []string{
+		"orders: writes throttled on one key", "Requested on average 3,500 WCU/s and 0 RCU/s, in 10 counted seconds",
+		"Hottest key, writes 260% of a partition's limit", "Throttled none seen of 20 requests", "Keys requested about 2 distinct keys", "Coverage unknown",
 		"orders", "poor", "Distinct keys 2", "Keys with the highest load", hostile, "74%", "26,000",
 		"Growing keys", "2027-01-20 2027-01-15 to 2027-01-30", "already reached", "260% of the limit",
 	} {

@@ -42,7 +42,7 @@ var kindNames = map[detect.Kind]string{
 }
 
 // stateWords are the states of incidents, as headings.
-var stateWords = map[detect.State]string{detect.Firing: "Firing", detect.Pending: "Warming up", detect.Resolved: "Healed"}
+var stateWords = map[detect.State]string{detect.Firing: "Firing", detect.Pending: "Pending", detect.Resolved: "Resolved"}
 
 // shownKey is how much of a key a list shows, in characters: keys may have 2 KB.
 const shownKey = 120

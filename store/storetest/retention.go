@@ -9,6 +9,7 @@ import (
 )
 
 var retention = []obligation{
+	{"the size of a database has the age of its oldest rows", size},
 	{"an unread delta is never deleted", retentionUnread},
 	{"what is younger than its retention stays", retentionYoung},
 	{"what is older goes", retentionOld},
@@ -54,6 +55,20 @@ func everything(t *testing.T, s *store.Store) {
 		Cursors:       map[string]int64{"a": 1},
 	})
 	must(t, s.MarkDelivered(t.Context(), "1", ""))
+}
+
+func size(t *testing.T, s *store.Store) {
+	empty := value[store.Size](t)(s.Size(t.Context()))
+	equal(t, "of nothing", empty, store.Size{Bytes: empty.Bytes})
+	everything(t, s)
+	judge(t, s, store.Judgement{Rollups: []store.Rollup{{Target: sample.Target{Table: "t"}, Level: 3600, Begins: noon}}})
+	got := value[store.Size](t)(s.Size(t.Context()))
+	if got.Bytes < 1<<12 {
+		t.Errorf("the database has %d bytes", got.Bytes)
+	}
+	near(t, "window", got.Window)
+	near(t, "roll-up", got.Rollup)
+	near(t, "finding", got.Finding)
 }
 
 func retentionYoung(t *testing.T, s *store.Store) {

@@ -22,7 +22,7 @@ var ErrCorrupt = errors.New("no roll-up, or of an unknown version")
 // zstd frame. In it numbers are varints, and a key's text lacks its common beginning with
 // the key before.
 const (
-	header     = "KHR\x01"
+	header     = "KHR\x02"
 	headerSize = len(header) + 8
 	// maxContents bounds the memory that a reader takes.
 	maxContents = 64 << 20
@@ -50,7 +50,13 @@ var (
 // MarshalBinary writes the binary form.
 func (r *Rollup) MarshalBinary() ([]byte, error) {
 	var b []byte
-	for _, n := range []int64{r.Seconds, r.Incomplete, int64(r.Unlisted.Write), int64(r.Unlisted.Read), int64(len(r.Keys))} {
+	for _, n := range []int64{r.Seconds, r.Incomplete, int64(r.Unlisted.Write), int64(r.Unlisted.Read)} {
+		b = appendNatural(b, n)
+	}
+	t := &r.Total
+	for _, n := range []int64{
+		t.Requests, t.ThrottledRequests, int64(t.Load.Write), int64(t.Load.Read), int64(t.Throttled.Write), int64(t.Throttled.Read), int64(len(r.Keys)),
+	} {
 		b = appendNatural(b, n)
 	}
 	before := ""
@@ -166,6 +172,10 @@ func open(b []byte) (in *reader, r Rollup, keys int, err error) {
 	in = &reader{rest: contents}
 	r = Rollup{Seconds: in.number(), Incomplete: in.number()}
 	r.Unlisted = sketch.Load{Write: in.amount(), Read: in.amount()}
+	r.Total = Total{
+		Requests: in.number(), ThrottledRequests: in.number(),
+		Load: sketch.Load{Write: in.amount(), Read: in.amount()}, Throttled: sketch.Load{Write: in.amount(), Read: in.amount()},
+	}
 	return in, r, in.length(keyLeast), nil
 }
 

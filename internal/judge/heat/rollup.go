@@ -17,8 +17,28 @@ type Rollup struct {
 	Seconds, Incomplete int64
 	// Unlisted is the most that an unlisted key can have had in one second.
 	Unlisted sketch.Load
+	// Total is the load of all keys, listed or not.
+	Total Total
 	// Keys are ordered by identity.
 	Keys []Key
+}
+
+// Total is the load of a table or index: requests and units with their throttled part.
+type Total struct {
+	Requests, ThrottledRequests int64
+	Load, Throttled             sketch.Load
+}
+
+// Plus returns the load of both.
+func (t Total) Plus(o Total) Total {
+	return Total{t.Requests + o.Requests, t.ThrottledRequests + o.ThrottledRequests, t.Load.Plus(o.Load), t.Throttled.Plus(o.Throttled)}
+}
+
+func (t Total) max(o Total) Total {
+	return Total{
+		max(t.Requests, o.Requests), max(t.ThrottledRequests, o.ThrottledRequests),
+		detect.MaxLoad(t.Load, o.Load), detect.MaxLoad(t.Throttled, o.Throttled),
+	}
 }
 
 // Key is one key's load in the bucket.
@@ -51,6 +71,7 @@ const hashedText = 32
 // OfSecond returns the roll-up of one second.
 func OfSecond(w *sketch.Window, complete bool) *Rollup {
 	r := &Rollup{Seconds: 1, Unlisted: w.Unseen, Keys: make([]Key, len(w.Keys))}
+	r.Total = Total{w.Total.Requests, w.Total.ThrottledRequests, w.Total.Load, w.Total.Throttled}
 	if !complete {
 		r.Incomplete = 1
 	}
@@ -100,6 +121,7 @@ func reasons(e *sketch.Evidence) (r Reasons) {
 func (r *Rollup) Add(o *Rollup) {
 	r.Seconds += o.Seconds
 	r.Incomplete += o.Incomplete
+	r.Total = r.Total.Plus(o.Total)
 	r.combine(o, func(k *Key, o Key) {
 		k.Seconds += o.Seconds
 		k.Write.add(o.Write)
@@ -117,6 +139,7 @@ func (s *Side) add(o Side) {
 // the other one are kept, nothing is lost or counted twice.
 func (r *Rollup) Raise(o *Rollup) {
 	r.Seconds, r.Incomplete = max(r.Seconds, o.Seconds), max(r.Incomplete, o.Incomplete)
+	r.Total = r.Total.max(o.Total)
 	r.combine(o, func(k *Key, o Key) {
 		k.Seconds = max(k.Seconds, o.Seconds)
 		k.Write.raise(o.Write)

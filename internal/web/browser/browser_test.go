@@ -227,6 +227,11 @@ func paths(t *testing.T, w *world) map[string]string {
 		"long":     "/findings/" + w.finding(t, longKey).Fingerprint,
 		"silences": "/silences",
 		"reports":  "/reports",
+		"status":   "/status",
+		"docs":     "/docs/",
+		"guide":    "/docs/KEY_DESIGN.md",
+		"settings": "/docs/CONFIGURATION.md",
+		"story":    "/docs/PAGES.md",
 	}
 }
 

@@ -8,12 +8,13 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/chromedp/chromedp"
 )
 
 // over is the text of the first row's seconds over the limit.
-const over = `document.querySelector("tbody tr td.num").textContent`
+const over = `document.querySelector("tbody tr td.since .where").textContent`
 
 // TestLive holds that a page goes on while a reader is in it, that the focus stays where
 // it is, and that a page that says it is paused is.
@@ -22,26 +23,26 @@ func TestLive(t *testing.T) {
 	b := newTab(t, w.address)
 	b.look(1440, "light")
 	b.open("/")
-	b.until(over + ` === "90 s"`)
+	b.until(over + ` === "90 s over limit"`)
 	b.do(chromedp.Click("tbody tr td.todo")) // a click in a table does not stop anything
 	eval[bool](b, `(document.querySelectorAll("tbody a.key")[2].focus(), true)`)
 	focused := eval[string](b, "document.activeElement.href")
 	w.tell(t, 5, 30)
-	b.until(over + ` === "95 s"`)
+	b.until(over + ` === "95 s over limit"`)
 	if now := eval[string](b, "document.activeElement.href"); now != focused || focused == "" {
 		t.Errorf("the focus was on %s, and is on %s", focused, now)
 	}
 	b.do(chromedp.Click("#live"))
 	b.until(`document.getElementById("live").textContent === "Resume updates"`)
 	w.tell(t, 5, 30)
-	if fresh := eval[bool](b, `fetch("/").then((r) => r.text()).then((text) => text.includes("100 s"))`); !fresh {
+	if fresh := eval[bool](b, `fetch("/").then((r) => r.text()).then((text) => text.includes("100 s over"))`); !fresh {
 		t.Error("the server does not have what came since")
 	}
-	if still := eval[string](b, over); still != "95 s" {
+	if still := eval[string](b, over); still != "95 s over limit" {
 		t.Errorf("a paused page shows %s", still)
 	}
 	b.do(chromedp.Click("#live"))
-	b.until(over + ` === "100 s"`)
+	b.until(over + ` === "100 s over limit"`)
 	b.until(`document.getElementById("live").textContent === "Pause updates"`)
 }
 
@@ -51,12 +52,12 @@ func TestNewRowsWaitForTheReader(t *testing.T) {
 	b := newTab(t, w.address)
 	b.look(1440, "light")
 	b.open("/")
-	b.until(over + ` === "90 s"`)
+	b.until(over + ` === "90 s over limit"`)
 	rows := eval[int](b, `document.querySelectorAll("tbody tr").length`)
 	b.do(chromedp.MouseEvent("mouseMoved", 300, eval[float64](b, `document.querySelector("tbody td.todo").getBoundingClientRect().y + 5`)))
 	b.until(`document.querySelector("tbody").matches(":hover")`)
 	w.tell(t, 30, 3)
-	b.until(over + ` === "120 s"`) // figures go on in their places
+	b.until(over + ` === "120 s over limit"`) // figures go on in their places
 	if now := eval[int](b, `document.querySelectorAll("tbody tr").length`); now != rows {
 		t.Errorf("%d rows became %d under the pointer", rows, now)
 	}
@@ -139,21 +140,44 @@ func TestHeatmap(t *testing.T) {
 	b := newTab(t, w.address)
 	b.look(1440, "light")
 	b.open("/heat?span=5m&" + url.Values{"table": {"carts"}, "index": {""}}.Encode())
-	b.until(`!document.getElementById("heat").hidden`)
+	b.until(`!document.querySelector("figure.heat").hidden`)
 	w.tell(t, 5, 0)
 	b.until(`performance.getEntriesByType("resource").filter((r) => r.name.includes("/api/v1/heat")).length > 1`) // it goes on
 	type box struct{ X, Y, Width float64 }
 	at := func() box {
-		return eval[box](b, `JSON.parse(JSON.stringify(document.querySelector("#heat canvas").getBoundingClientRect()))`)
+		return eval[box](b, `JSON.parse(JSON.stringify(document.querySelector("figure.heat canvas").getBoundingClientRect()))`)
 	}
 	c := at()
 	b.do(chromedp.DragAndDropXY(c.X+c.Width*0.75, c.Y+34, c.X+c.Width*0.9, c.Y+34))
 	b.until(`new URLSearchParams(location.search).has("from")`)
-	b.until(`!document.getElementById("heat").hidden`)
+	b.until(`!document.querySelector("figure.heat").hidden`)
 	c = at()
 	b.do(chromedp.MouseClickXY(c.X+c.Width*0.5, c.Y+34))
 	b.until(`location.pathname.startsWith("/findings/")`)
 	if page := eval[string](b, `location.pathname`); page != "/findings/"+w.finding(t, hostile).Fingerprint {
 		t.Errorf("the hottest row leads to %s", page)
 	}
+}
+
+// TestComparison has a day before beside the present: on the load chart, in the numbers of
+// a table, and as a second map. A custom time is chosen without a script.
+func TestComparison(t *testing.T) {
+	w := newWorld(t, 0)
+	w.remember(t, 24*time.Hour)
+	b := newTab(t, w.address)
+	table := url.Values{"table": {"carts"}, "index": {""}, "compare": {"day"}, "span": {"5m"}}.Encode()
+	b.looks("compare-finding", "/findings/"+w.finding(t, hostile).Fingerprint+"?compare=day")
+	if !eval[bool](b, `document.querySelector(".chart .earlier").getAttribute("d").length > 100`) {
+		t.Error("the chart has no line of the day before")
+	}
+	b.open("/heat?" + table)
+	b.until(`[...document.querySelectorAll("figure.heat")].length === 2 && [...document.querySelectorAll("figure.heat")].every((f) => !f.hidden && f.querySelectorAll("li.rest").length === 1)`)
+	b.shoot("compare-heat-1440-light")
+	b.looks("compare-table", "/table?"+table)
+	b.says("a day earlier: 110%")
+	b.do(chromedp.Click(".time summary"))
+	b.shoot("compare-menu-1440-dark")
+	b.do(chromedp.Click(".time form button"))
+	b.until(`new URLSearchParams(location.search).has("from") && new URLSearchParams(location.search).get("compare") === "day"`)
+	b.says("a day earlier")
 }

@@ -1,6 +1,8 @@
 package browser
 
 import (
+	"encoding/json"
+	"fmt"
 	"log/slog"
 	"net/http/httptest"
 	"strings"
@@ -8,9 +10,14 @@ import (
 	"time"
 
 	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/chromedp"
 
+	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/internal/judge/heat"
 	"github.com/keyheat/keyheat/internal/testsupport/pgtest"
 	"github.com/keyheat/keyheat/internal/web"
+	"github.com/keyheat/keyheat/sample"
+	"github.com/keyheat/keyheat/sketch"
 	"github.com/keyheat/keyheat/store"
 )
 
@@ -46,6 +53,7 @@ func TestEmpty(t *testing.T) {
 	pages := []struct{ name, path, says string }{
 		{"first", "/", "No samples have arrived yet"}, {"tables", "/tables", "No data yet: no collector has reported"},
 		{"heat", "/heat?table=orders", "Nothing of this time was counted"}, {"silences", "/silences", "No silences"}, {"reports", "/reports", "No reports yet"},
+		{"status", "/status", "Without a collector nothing is known"},
 	}
 	for _, p := range pages {
 		b := newTab(t, address)
@@ -58,6 +66,38 @@ func TestEmpty(t *testing.T) {
 	b.says("nothing could be judged")
 	b.looks("waiting-tables", "/tables")
 	b.says("from its first counted second on")
+}
+
+// TestCalm has a site whose keys are all far from a limit, some of a hundred tables.
+func TestCalm(t *testing.T) {
+	t.Parallel()
+	s, address := bare(t, file(t))
+	must(t, s.StartWriter(t.Context(), store.Writer{ID: "collector-1", Host: "host-1", Started: time.Now()}))
+	end := time.Now().Truncate(10 * time.Second)
+	j := store.Judgement{Seen: []store.SeenMinute{{Minute: end.Truncate(time.Minute), Seconds: 1<<60 - 1}}}
+	for n := range 100 {
+		target := sample.Target{Table: fmt.Sprintf("orders-%02d", n%80), Index: strings.Repeat("by-status", n/80)}
+		document, err := json.Marshal(detect.Table{Target: target})
+		must(t, err)
+		key := sample.KeyString("customer#" + strings.Repeat(fmt.Sprint(n), 30))
+		body, err := heat.OfSecond(&sketch.Window{Target: target, Keys: []sketch.KeyLoad{{Hash: 1, Key: key, Low: sketch.Load{Write: sample.Milli(3400 * (n + 1))}}}}, true).MarshalBinary()
+		must(t, err)
+		j.Views = append(j.Views, store.TableView{Target: target, Document: document})
+		j.Rollups = append(j.Rollups, store.Rollup{Target: target, Level: int64(heat.TenSeconds), Begins: end.Add(-10 * time.Second), Body: body})
+		j.Windows = append(j.Windows, store.Window{Target: target, Second: end.Add(-5 * time.Second), Requests: 12345})
+	}
+	l, ok, err := s.AcquireLease(t.Context(), "judge", "test", time.Hour)
+	if err != nil || !ok {
+		t.Fatalf("lease: %t, %v", ok, err)
+	}
+	must(t, s.Judge(t.Context(), l, j))
+	b := newTab(t, address)
+	b.looks("calm-first", "/")
+	for _, text := range []string{"80 tables", "and 20 indexes", "4,115/s", "34%", "Status OK"} {
+		if page := eval[string](b, "document.body.innerText"); !strings.Contains(page, text) {
+			t.Errorf("the page does not say %q: %s", text, page)
+		}
+	}
 }
 
 // TestCollectionStopped: when no collector writes any more, pages say so before anything
@@ -115,7 +155,7 @@ func TestPrint(t *testing.T) {
 			b.look(paper, "dark")
 			b.open(of[name])
 			if name == "heat" {
-				b.until(`!document.getElementById("heat").hidden`)
+				b.until(`!document.querySelector("figure.heat").hidden`)
 			}
 			call(b, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
 				Media: "print", Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: "dark"}},
@@ -138,4 +178,52 @@ func TestPrint(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestTroubles has every trouble that the status page knows, and the dot that leads to it.
+func TestTroubles(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 3)
+	ctx := t.Context()
+	at := time.Now()
+	must(t, w.store.StartWriter(ctx, store.Writer{ID: "collector-2", Host: "ip-10-0-17-203.eu-west-1.compute.internal", Started: at}))
+	must(t, w.store.ReportWriter(ctx, "collector-2", store.WriterStatus{
+		Version: "v0.9.0-14-g1a2b3c", State: "failing", Reason: "partition orders/3: the broker at kafka-2:9092 refused the fetch: not authorized", ClockOffset: new(-1500 * time.Millisecond), Lag: new(int64(123456)),
+		RefusedTables: []string{"scratch-1", "scratch-2"}, BadShare: new(0.12),
+	}))
+	must(t, w.store.StartWriter(ctx, store.Writer{ID: "collector-0", Host: "host-0", Started: at.Add(-time.Hour)}))
+	must(t, w.store.StopWriter(ctx, "collector-0"))
+	claim := store.Claim{PartitionID: store.PartitionID{Source: "kafka/ddb-samples", Name: "3"}, First: "0"}
+	position, err := w.store.Claim(ctx, "collector-2", claim)
+	must(t, err)
+	must(t, w.store.Commit(ctx, store.Commit{
+		Writer: "collector-2", Seq: 1,
+		Watermarks: []store.Watermark{{PartitionID: claim.PartitionID, Epoch: position.Epoch, Time: at.Add(-7 * time.Minute), Lag: 123456}},
+		Gaps: []store.Gap{
+			{Gap: sample.Gap{Source: "kafka/ddb-samples", Partition: "5", From: "18204411", To: "18217002", Reason: "the records expired before they were read"}},
+			{Gap: sample.Gap{Source: "streams", Partition: "shardId-00000001732199324735-7f0c2a3b", Reason: "the shard vanished"}},
+		},
+		Bad: []store.BadSample{
+			{Hour: at, Source: "kafka/ddb-samples", Reason: "bad_table", Count: 18402, Excerpts: []string{`{"ts":"…","table":"arn:aws:dynamodb:eu-west-1:…:table/orders","pk":"…"}`}},
+			{Hour: at.Add(-3 * time.Hour), Source: "kafka/ddb-samples", Reason: "key_schema_not_configured", Count: 12},
+			{Hour: at, Source: "kafka/ddb-samples", Reason: hostile, Count: 1, Excerpts: []string{hostile}},
+		},
+	}))
+	must(t, w.store.ReceiverSucceeded(ctx, "pagers"))
+	must(t, w.store.ReceiverFailed(ctx, "chat", "POST https://hooks.slack.com/services/…: 403 Forbidden: invalid_token", time.Minute))
+	must(t, w.store.PutCloudWatch(ctx, store.CloudWatchRead{Target: sample.Target{Table: "carts"}, State: "denied", Message: "not authorized to perform cloudwatch:GetMetricData", Requested: 40}, nil))
+	b := newTab(t, w.address)
+	b.looks("troubles-status", "/status")
+	for _, text := range []string{"4 problems", "It rejects many samples", "Send the table's name, not its ARN", "18,402", "failing", "the records expired", "not authorized to perform"} {
+		b.says(text)
+	}
+	if dot := eval[string](b, `document.getElementById("health").className + ": " + document.getElementById("health").textContent`); dot != "health critical: 4 problems" {
+		t.Errorf("the dot says %q", dot)
+	}
+	b.open("/") // the dot follows the state on every page
+	b.until(`document.getElementById("live").hidden === false`)
+	must(t, w.store.ReceiverSucceeded(ctx, "chat"))
+	b.until(`document.getElementById("health").textContent === "3 problems" && document.getElementById("health").className === "health warning"`)
+	b.do(chromedp.Click("#health"))
+	b.until(`location.pathname === "/status"`)
 }

@@ -94,6 +94,9 @@ func loads(second, hot int) (all []sample.Record) {
 	add("carts", hostile, 700, true)
 	add("carts", longKey, 850+second%5, false)
 	add("carts", "warm#1", 300, false)
+	for n := range 30 {
+		add("carts", fmt.Sprintf("basket#%02d", n), 5+second%4, false)
+	}
 	if second < 40 {
 		add("sessions", "healed#7", 1300, false)
 	}
@@ -143,6 +146,35 @@ func (w *world) tell(t *testing.T, seconds, hot int) {
 	}
 	w.board.Settle(w.start.Unix()+int64(w.second), true)
 	w.judge(t, &j)
+}
+
+// remember stores the seconds of the world as they may have been at an earlier time, with
+// half of the load. Nobody judges them.
+func (w *world) remember(t *testing.T, ago time.Duration) {
+	t.Helper()
+	shard := sketch.NewShard(sketch.Config{})
+	for second := range w.second {
+		for _, r := range loads(second, 0) {
+			r.Time, r.WCU = w.start.Add(time.Duration(second)*time.Second-ago).UnixMilli(), r.WCU/2
+			must(t, shard.Add(&r))
+		}
+	}
+	d := sketch.NewDelta(sketch.Config{})
+	shard.Seal(d)
+	var j store.Judgement
+	minutes := make(map[int64]uint64)
+	for i := range d.Windows {
+		win := &d.Windows[i]
+		body, err := win.MarshalBinary()
+		must(t, err)
+		j.Windows = append(j.Windows, store.Window{Target: win.Target, Second: time.Unix(win.Second, 0), Complete: true, Body: body})
+		minutes[win.Second/60*60] |= 1 << (win.Second % 60)
+	}
+	for minute, bits := range minutes {
+		j.Seen = append(j.Seen, store.SeenMinute{Minute: time.Unix(minute, 0), Seconds: bits})
+	}
+	must(t, w.store.Judge(t.Context(), w.lease, j))
+	w.lease.Writes++
 }
 
 func (w *world) roll(win *sketch.Window) {

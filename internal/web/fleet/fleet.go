@@ -14,7 +14,7 @@ import (
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/internal/judge/heat"
 	"github.com/keyheat/keyheat/internal/web/cursor"
-	"github.com/keyheat/keyheat/internal/web/heatmap"
+	"github.com/keyheat/keyheat/internal/web/trend"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/store"
 )
@@ -35,10 +35,9 @@ const (
 
 // Store holds the list's data; *store.Store has it.
 type Store interface {
-	heatmap.SeenStore
+	trend.Store
 	TableViews(ctx context.Context) ([]store.TableView, error)
 	RollupSpans(ctx context.Context, of *sample.Target, levels []int64) ([]store.RollupSpan, error)
-	Heat(ctx context.Context, q store.HeatQuery) ([]store.Rollup, error)
 	ServedSince(ctx context.Context, from time.Time) ([]store.Served, error)
 	OpenIncidents(ctx context.Context) ([]store.OpenIncidents, error)
 	OpenFindings(ctx context.Context, most int) ([]store.FindingHead, error)
@@ -74,7 +73,7 @@ type Row struct {
 	Throttled *Refused
 	// Firing and Pending are how many incidents are open.
 	Firing, Pending int64
-	Trend           Trend
+	Trend           trend.Trend
 }
 
 // Now describes the last counted seconds.
@@ -88,16 +87,7 @@ type Now struct {
 
 // Hot is a hot key.
 type Hot struct {
-	Key string
-	// Cut reports that only the key's beginning is stored.
-	Cut bool
-	// Utilization is its highest second's share of a partition's limit, in the bucket
-	// that begins at At and is Seconds long.
-	Utilization float64
-	At          time.Time
-	Seconds     int64
-	// Writes reports that this is of writes, not of reads.
-	Writes bool
+	trend.Peak
 	// Finding is the fingerprint of the key's open finding; empty without one.
 	Finding string
 	// Now reports that this is of the last counted seconds.
@@ -106,9 +96,9 @@ type Hot struct {
 
 // Refused is the throttled part of a load.
 type Refused struct {
-	// Requests counts attempts, and Share is their part of all.
-	Requests int64
-	Share    float64
+	// Requests counts attempts, and Share is their part of all the Attempts.
+	Requests, Attempts int64
+	Share              float64
 }
 
 // Load returns the page that a query asks for.
@@ -139,6 +129,23 @@ func Load(ctx context.Context, st Store, q Query, now time.Time) (*Page, error) 
 	return p, nameFindings(ctx, st, p.Rows)
 }
 
+// addTrends adds the hour up to end to the rows of a page, and its hottest key where none
+// is hot now.
+func addTrends(ctx context.Context, st Store, rows []Row, end time.Time) error {
+	of := make([]trend.Subject, len(rows))
+	for i := range rows {
+		of[i].Target = rows[i].Target
+	}
+	hours, err := trend.Load(ctx, st, trend.Hour, of, end)
+	for i, h := range hours {
+		rows[i].Trend = h.Trend
+		if rows[i].Hot == nil && h.Peak != nil {
+			rows[i].Hot = &Hot{Peak: *h.Peak}
+		}
+	}
+	return err
+}
+
 // loadRows returns the rows of all tables without their trends, and the end of the
 // counted time; now if nothing was counted.
 func loadRows(ctx context.Context, st Store, now time.Time) (rows []Row, end time.Time, err error) {
@@ -166,7 +173,8 @@ func loadRows(ctx context.Context, st Store, now time.Time) (rows []Row, end tim
 		return nil, end, err
 	}
 	for _, t := range served {
-		row(t.Target).Throttled = &Refused{t.ThrottledRequests, detect.Ratio(float64(t.ThrottledRequests), float64(t.Requests+t.ThrottledRequests))}
+		all := t.Requests + t.ThrottledRequests
+		row(t.Target).Throttled = &Refused{t.ThrottledRequests, all, detect.Ratio(float64(t.ThrottledRequests), float64(all))}
 	}
 	open, err := st.OpenIncidents(ctx)
 	if err != nil {
@@ -206,7 +214,7 @@ func addNow(ctx context.Context, st Store, row func(sample.Target) *Row, now tim
 		return end, err
 	}
 	for _, stored := range rollups {
-		hot, unlisted, err := hottest(stored)
+		hot, unlisted, err := trend.Hottest(stored)
 		if err != nil {
 			return end, err
 		}
@@ -218,8 +226,7 @@ func addNow(ctx context.Context, st Store, row func(sample.Target) *Row, now tim
 		case hot == nil && r.Now.Below:
 			r.Now.Utilization = max(r.Now.Utilization, unlisted)
 		case hot != nil && (r.Hot == nil || hot.Utilization >= r.Hot.Utilization):
-			hot.Now = true
-			r.Hot, r.Now = hot, &Now{Utilization: hot.Utilization}
+			r.Hot, r.Now = &Hot{Peak: *hot, Now: true}, &Now{Utilization: hot.Utilization}
 		}
 	}
 	for _, s := range spans {
@@ -228,24 +235,6 @@ func addNow(ctx context.Context, st Store, row func(sample.Target) *Row, now tim
 		}
 	}
 	return end, nil
-}
-
-// hottest returns the hottest key of a stored roll-up, nil if none is listed, and the
-// highest possible load of an unlisted key, as a share of a partition's limit.
-func hottest(stored store.Rollup) (*Hot, float64, error) {
-	r, err := heat.Peek(stored.Body)
-	if err != nil {
-		return nil, 0, fmt.Errorf("stored roll-up of %s at %s: %w", stored.Name(), stored.Begins, err)
-	}
-	unlisted := max(
-		detect.Ratio(float64(r.Unlisted.Write), float64(detect.PartitionWrite)), detect.Ratio(float64(r.Unlisted.Read), float64(detect.PartitionRead)))
-	if len(r.Keys) == 0 {
-		return nil, unlisted, nil
-	}
-	k := &r.Keys[0]
-	return &Hot{
-		Key: k.Key.Text, Cut: k.Cut, Utilization: k.Utilization(), At: stored.Begins, Seconds: stored.Level, Writes: k.Writes(),
-	}, unlisted, nil
 }
 
 // nameFindings links hot keys to their open findings.

@@ -4,12 +4,13 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"net/url"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/wording"
+	"github.com/keyheat/keyheat/internal/judge/heat"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/store"
 )
@@ -20,9 +21,10 @@ type Chart struct {
 	Width, Height                 int
 	Left, Right, Bottom, Limit    string
 	Grid, Times                   []tick
-	// Line is the load, Band the area between its bounds, Over the cells that are proven
-	// over the limit, Refused the cells with throttled requests: paths.
-	Line, Band, Over, Refused string
+	// Line is the requested load, Band the area between its bounds, Consumed the area of
+	// the served part below it, Throttled the area of the rest, and Earlier the requested
+	// load of the range that this one is compared with: paths.
+	Line, Band, Consumed, Throttled, Earlier string
 	// Gaps are the times that nobody counted.
 	Gaps []Gap
 	// Step is how many seconds a cell has.
@@ -47,73 +49,49 @@ const (
 	fewest = 20
 )
 
-// ChartRange is the time of a chart, and the links to others.
-type ChartRange struct {
-	From, To time.Time
-	Choices  []choice
-}
-
 // episode is how much of a finding's time its chart shows when nothing is asked for: the
 // end of it, with a little around.
 const episode, around = 6 * time.Minute, 30 * time.Second
 
-// ranges are the lengths that a page offers.
-var ranges = []struct {
-	word, span string
-}{{"1 h", "1h"}, {"6 h", "6h"}, {"2 days", "48h"}, {"14 days", "336h"}}
-
-// ParseChartRange reads the time of a finding's chart from an address: a span up to the end of
-// the finding, from and to, or neither for the finding's own time. path is where the
-// finding's page is.
-func ParseChartRange(values url.Values, path string, f *detect.Finding, now time.Time) (ChartRange, error) {
+// EpisodeRange returns the finding's own time.
+func EpisodeRange(f *detect.Finding, now time.Time) Range {
 	end := f.LastSeen.Add(around).Truncate(time.Second)
 	if end.After(now) {
 		end = now
 	}
-	r := ChartRange{From: f.FirstSeen.Add(-around), To: end}
+	r := Range{From: f.FirstSeen.Add(-around), To: end}
 	if earliest := end.Add(-episode); r.From.Before(earliest) || !r.From.Before(end) { // or of a clock that is ahead
 		r.From = earliest
 	}
-	asked := values.Get("span") != "" || values.Get("from") != ""
-	if asked {
-		given := url.Values{"table": {f.Table}, "to": {end.Format(time.RFC3339)}}
-		if f.Table == "" {
-			given.Set("table", "-")
-		}
-		for _, name := range []string{"span", "from", "to"} {
-			if v := values.Get(name); v != "" {
-				given.Set(name, v)
-			}
-		}
-		q, _, err := ParseQuery(given, now)
-		if err != nil {
-			return r, err
-		}
-		r.From, r.To = q.From, q.To
-	}
-	r.Choices = []choice{{Word: "This episode", Link: path, Chosen: !asked}}
-	for _, of := range ranges {
-		r.Choices = append(r.Choices, choice{Word: of.word, Link: path + "?span=" + of.span, Chosen: values.Get("span") == of.span && values.Get("from") == ""})
-	}
-	return r, nil
+	return r
 }
 
 // LoadChart returns the chart of a finding's key; nil where nothing of the time is stored.
-func LoadChart(ctx context.Context, st *store.Store, f *detect.Finding, r ChartRange) (*Chart, error) {
+func LoadChart(ctx context.Context, st *store.Store, f *detect.Finding, r Range) (*Chart, error) {
 	if r.From.Unix() < 0 {
 		return nil, nil // the finding has no times
 	}
-	m, err := loadKey(ctx, st, Query{
-		Target: f.Target, From: r.From, To: r.To, What: detect.Side(f.Kind, Write, Read),
-	}, sample.Key{Type: f.KeyType, Text: f.Key})
+	load := func(r Range) (*Map, error) {
+		q := Query{Target: f.Target, Range: r, What: detect.Side(f.Kind, Write, Read)}
+		return loadKey(ctx, st, q, sample.Key{Type: f.KeyType, Text: f.Key})
+	}
+	m, err := load(r)
+	if err != nil || r.Compare == 0 {
+		return newChart(m, nil, r), err
+	}
+	earlier, err := load(r.Earlier())
 	if err != nil {
 		return nil, err
 	}
-	return newChart(m), nil
+	return newChart(m, earlier, r), nil
 }
 
-// newChart lays out the map of one key; nil when none of it was counted.
-func newChart(m *Map) *Chart {
+// newChart lays out the map of one key, and an earlier map of it if that is not nil. The
+// chart is nil if the first map is, or none of it was counted.
+func newChart(m, earlier *Map, r Range) *Chart {
+	if m == nil {
+		return nil
+	}
 	seen := false
 	for _, n := range m.Seen {
 		seen = seen || n > 0
@@ -132,48 +110,66 @@ func newChart(m *Map) *Chart {
 			}
 		}
 	}
+	if earlier != nil && len(earlier.Rows) > 0 {
+		most = max(most, earlier.Rows[0].Hottest().Value)
+	}
 	step := niceStep(most / 4)
 	most = math.Ceil(most*1.04/step) * step
 	c := &Chart{
-		Title: "Load of the key in " + m.Unit + " a second, the highest second of each cell",
+		Title: "Load of the key, " + m.Unit + " in each second",
 		Description: fmt.Sprintf("%d cells with load from %s to %s UTC, %d of them certainly above the limit of %s",
 			with, m.From.Format(time.DateTime), m.To.Format(time.DateTime), over, wording.About(m.Limit)),
 		LimitText: "limit " + wording.About(m.Limit), Width: width, Height: height, Step: m.Step, Empty: with == 0,
 		Left: fmt.Sprint(left), Right: fmt.Sprint(right), Bottom: fmt.Sprint(bottom),
 	}
-	l := layout{m: m, cell: float64(right-left) / float64(max(len(m.Seen), fewest)), most: most}
+	if m.Step > 1 {
+		c.Title = "Load of the key, " + m.Unit + " in the highest second of each cell of " + heat.Level(m.Step).String()
+	}
+	l := layout{m: m, from: m.From, most: most, second: float64(right-left) / float64(int64(max(len(m.Seen), fewest))*m.Step)}
 	c.Limit = pixel(l.y(m.Limit))
 	for v := 0.0; v <= most; v += step {
 		c.Grid = append(c.Grid, tick{Y: pixel(l.y(v)), Text: wording.About(v)})
 	}
 	c.Times = l.times()
 	l.draw(c, cells)
+	if earlier != nil && len(earlier.Rows) > 0 {
+		before := layout{m: earlier, from: m.From.Add(-r.Compare), most: most, second: l.second}
+		cells := make(map[int]Cell)
+		for _, of := range earlier.Rows[0].Cells {
+			cells[of.Column] = of
+		}
+		var drawn Chart
+		before.draw(&drawn, cells)
+		c.Earlier = drawn.Line
+	}
 	return c
 }
 
-// layout knows where things are.
+// layout knows where things are. The left edge is at from, and a second has so many
+// pixels.
 type layout struct {
-	m          *Map
-	cell, most float64
+	m            *Map
+	from         time.Time
+	most, second float64
 }
 
-func (l *layout) x(column int) float64 { return left + float64(column)*l.cell }
-func (l *layout) y(v float64) float64  { return bottom - v/l.most*(bottom-top) }
+func (l *layout) cell() float64 { return l.second * float64(l.m.Step) }
+func (l *layout) x(column int) float64 {
+	return left + l.m.ColumnTime(column).Sub(l.from).Seconds()*l.second
+}
+func (l *layout) middle(c Cell) float64 { return l.x(c.Column) + l.cell()/2 }
+func (l *layout) y(v float64) float64   { return bottom - v/l.most*(bottom-top) }
 
 // draw adds the paths, and the gaps between them: a counted step without a cell had a
 // negligible load.
 func (l *layout) draw(c *Chart, cells map[int]Cell) {
-	var line, over, refused strings.Builder
 	var run []Cell
 	gap := -1
 	flush := func(end int) {
-		for i, cell := range run {
-			fmt.Fprintf(&line, "%c%s %s", "ML"[min(i, 1)], pixel(l.x(cell.Column)+l.cell/2), pixel(l.y(cell.Value)))
-		}
-		if len(run) == 1 {
-			line.WriteString("h0") // a dot
-		}
-		c.Band += l.band(run)
+		c.Line += l.line(run)
+		c.Band += l.area(run, func(c Cell) float64 { return c.High }, func(c Cell) float64 { return c.Low })
+		c.Consumed += l.area(run, servedPart, func(Cell) float64 { return 0 })
+		c.Throttled += l.area(run, func(c Cell) float64 { return c.Value }, servedPart)
 		run = run[:0]
 		if gap >= 0 {
 			c.Gaps = append(c.Gaps, Gap{pixel(l.x(gap)), pixel(l.x(end) - l.x(gap))})
@@ -189,48 +185,85 @@ func (l *layout) draw(c *Chart, cells map[int]Cell) {
 				gap = column
 			}
 		}
-		if gap >= 0 {
-			continue
-		}
-		run = append(run, cell)
-		if cell.Low > l.m.Limit {
-			fmt.Fprintf(&over, "M%s %sh%s", pixel(l.x(column)), pixel(l.y(cell.Value)), pixel(max(l.cell, 1)))
-		}
-		if cell.Refused > 0 {
-			fmt.Fprintf(&refused, "M%s %dh%s", pixel(l.x(column)), bottom-3, pixel(max(l.cell, 1)))
+		if gap < 0 {
+			run = append(run, cell)
 		}
 	}
 	flush(len(l.m.Seen))
-	c.Line, c.Over, c.Refused = line.String(), over.String(), refused.String()
 }
 
-// band goes along the upper bounds, and back along the lower ones.
-func (l *layout) band(run []Cell) string {
+// servedPart is the consumed part of a cell's load.
+func servedPart(c Cell) float64 { return c.Value * (1 - c.Refused/100) }
+
+func (l *layout) line(run []Cell) string {
+	var path strings.Builder
+	command := 'M'
+	for _, c := range run {
+		fmt.Fprintf(&path, "%c%s %s", command, pixel(l.middle(c)), pixel(l.y(c.Value)))
+		command = 'L'
+	}
+	if len(run) == 1 {
+		path.WriteString("h0") // a dot
+	}
+	return path.String()
+}
+
+// area goes along the upper ends, and back along the lower ones; empty where they do
+// not differ.
+func (l *layout) area(run []Cell, upper, lower func(Cell) float64) string {
 	differ := false
 	for _, c := range run {
-		differ = differ || l.y(c.Low)-l.y(c.High) >= 1
+		differ = differ || l.y(lower(c))-l.y(upper(c)) >= 1
 	}
 	if !differ {
 		return ""
 	}
 	var path strings.Builder
-	for i, c := range run {
-		fmt.Fprintf(&path, "%c%s %s", "ML"[min(i, 1)], pixel(l.x(c.Column)+l.cell/2), pixel(l.y(c.High)))
+	command := 'M'
+	add := func(c Cell, v float64) {
+		fmt.Fprintf(&path, "%c%s %s", command, pixel(l.middle(c)), pixel(l.y(v)))
+		command = 'L'
 	}
-	for i := len(run) - 1; i >= 0; i-- {
-		fmt.Fprintf(&path, "L%s %s", pixel(l.x(run[i].Column)+l.cell/2), pixel(l.y(run[i].Low)))
+	for _, c := range run {
+		add(c, upper(c))
+	}
+	for _, c := range slices.Backward(run) {
+		add(c, lower(c))
 	}
 	return path.String() + "Z"
 }
 
+// roundTimes are the distances of ticks on the axis of time.
+var roundTimes = []time.Duration{
+	time.Second, 2 * time.Second, 5 * time.Second, 10 * time.Second, 15 * time.Second, 30 * time.Second,
+	time.Minute, 2 * time.Minute, 5 * time.Minute, 10 * time.Minute, 15 * time.Minute, 30 * time.Minute,
+	time.Hour, 2 * time.Hour, 3 * time.Hour, 6 * time.Hour, 12 * time.Hour, 24 * time.Hour, 48 * time.Hour,
+}
+
+// times returns ticks at round times.
 func (l *layout) times() (all []tick) {
-	every := max(1, int(math.Ceil(tickGap/l.cell)))
-	format := time.TimeOnly
-	if l.m.Step >= 600 {
-		format = "01-02 15:04"
+	every := roundTimes[len(roundTimes)-1]
+	for _, of := range roundTimes {
+		if of.Seconds()*l.second >= tickGap {
+			every = of
+			break
+		}
 	}
-	for column := 0; column < len(l.m.Seen); column += every {
-		all = append(all, tick{X: pixel(l.x(column) + l.cell/2), Text: l.m.ColumnTime(column).UTC().Format(format)})
+	format := "15:04"
+	switch {
+	case every < time.Minute:
+		format = time.TimeOnly
+	case every >= 24*time.Hour:
+		format = "2 Jan"
+	}
+	for at := l.from.Truncate(every); !at.After(l.m.To); at = at.Add(every) {
+		text := at.UTC().Format(format)
+		if every >= time.Minute && at.Equal(at.Truncate(24*time.Hour)) {
+			text = at.UTC().Format("2 Jan")
+		}
+		if !at.Before(l.from) {
+			all = append(all, tick{X: pixel(left + at.Sub(l.from).Seconds()*l.second), Text: text})
+		}
 	}
 	return all
 }

@@ -3,6 +3,8 @@ package heatmap_test
 import (
 	"errors"
 	"net/url"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -27,6 +29,9 @@ func TestRange(t *testing.T) {
 		{"one of a clock that is ahead", now.Add(time.Hour), now.Add(time.Hour), "", now.Add(-6 * time.Minute), now},
 		{"a length", now.Add(-5 * time.Hour), now, "span=6h", now.Add(-6 * time.Hour), now},
 		{"a time", now, now, "from=2026-11-20T00:00:00Z&to=2026-11-21T00:00:00Z", now.Add(-60 * time.Hour), now.Add(-36 * time.Hour)},
+		{"a form's time", now, now, "from=2026-11-20T00:00&to=2026-11-21T00:00:30", now.Add(-60 * time.Hour), now.Add(-36*time.Hour + 30*time.Second)},
+		{"the present", now.Add(-5 * time.Hour), now.Add(-4 * time.Hour), "span=1h&to=now", now.Add(-time.Hour), now},
+		{"from an address's empty fields", now.Add(-5 * time.Hour), now, "span=&from=&to=", now.Add(-6 * time.Minute), now},
 	} {
 		values, err := url.ParseQuery(c.query)
 		if err != nil {
@@ -34,13 +39,41 @@ func TestRange(t *testing.T) {
 		}
 		f := detect.NewFinding(detect.HotKeyWrite, detect.Target{Table: "orders"}, sample.KeyString("k"))
 		f.FirstSeen, f.LastSeen = c.first, c.last
-		if r, err := heatmap.ParseChartRange(values, "/findings/x", &f, now); err != nil || !r.From.Equal(c.from) || !r.To.Equal(c.to) {
+		if r, err := heatmap.ParseRange(values, now, heatmap.EpisodeRange(&f, now)); err != nil || !r.From.Equal(c.from) || !r.To.Equal(c.to) {
 			t.Errorf("%s: from %s to %s, %v; want from %s to %s", c.name, r.From, r.To, err, c.from, c.to)
 		}
 	}
 	f := detect.NewFinding(detect.HotKeyWrite, detect.Target{Table: "orders"}, sample.KeyString("k"))
-	if _, err := heatmap.ParseChartRange(url.Values{"span": {"long"}}, "/", &f, now); err == nil {
-		t.Error("a span that is none is taken")
+	for _, wrong := range []url.Values{{"span": {"long"}}, {"compare": {"year"}}, {"from": {"yesterday"}}, {"span": {"9000h"}}} {
+		if _, err := heatmap.ParseRange(wrong, now, heatmap.EpisodeRange(&f, now)); err == nil {
+			t.Errorf("%v is taken", wrong)
+		}
+	}
+}
+
+// TestTimeControl: each link keeps the page's other parameters and changes one thing.
+func TestTimeControl(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
+	asked := url.Values{"span": {"1h"}, "to": {"2026-11-22T10:00:00Z"}, "compare": {"day"}, "table": {"orders"}}
+	r, err := heatmap.ParseRange(asked, now, heatmap.LastHour(now))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := heatmap.NewTimeControl("/heat", url.Values{"table": {"orders"}}, asked, r, "Newest", now)
+	got := []string{c.Window(), c.Earlier().Window(), c.Spans[0].Link, c.Spans[1].Link, c.Back, c.Later, c.Now, c.Compared[0].Link, c.Compared[1].Link}
+	want := []string{
+		"22 Nov 09:00:00 – 10:00:00 UTC", "21 Nov 09:00:00 – 10:00:00 UTC", "/heat?compare=day&table=orders",
+		"/heat?compare=day&span=5m&table=orders&to=2026-11-22T10%3A00%3A00Z",
+		"/heat?compare=day&span=1h&table=orders&to=2026-11-22T09%3A30%3A00Z", "/heat?compare=day&span=1h&table=orders&to=2026-11-22T10%3A30%3A00Z",
+		"/heat?compare=day&span=1h&table=orders&to=now",
+		"/heat?span=1h&table=orders&to=2026-11-22T10%3A00%3A00Z", "/heat?compare=week&span=1h&table=orders&to=2026-11-22T10%3A00%3A00Z",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("the control has\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+	if c := heatmap.NewTimeControl("/", url.Values{}, url.Values{}, heatmap.Range{}, "Any time", now); c.Back+c.Now != "" || c.Spans[0].Link != "/" || !c.Spans[0].Chosen {
+		t.Errorf("without bounds the control is %+v", c)
 	}
 }
 
@@ -56,10 +89,7 @@ func TestNothingIsStored(t *testing.T) {
 	for _, at := range []time.Time{{}, time.Now()} {
 		f := detect.NewFinding(detect.HotKeyWrite, detect.Target{Table: "orders"}, sample.KeyString("k"))
 		f.FirstSeen, f.LastSeen = at, at
-		r, err := heatmap.ParseChartRange(nil, "/", &f, time.Now())
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := heatmap.EpisodeRange(&f, time.Now())
 		if c, err := heatmap.LoadChart(t.Context(), s, &f, r); err != nil || c != nil {
 			t.Errorf("a chart of nothing is %+v, %v", c, err)
 		}

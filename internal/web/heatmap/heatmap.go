@@ -5,6 +5,7 @@
 package heatmap
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -27,6 +28,17 @@ const (
 // Whats are all of them.
 var Whats = []string{Write, Read, Throttled}
 
+// The orders of a map's rows: the hottest first, by their keys, and the hottest group of
+// keys with a common prefix first.
+const (
+	ByLoad   = "load"
+	ByKey    = "key"
+	ByPrefix = "prefix"
+)
+
+// Sorts are all of them, the default first.
+var Sorts = []string{ByLoad, ByKey, ByPrefix}
+
 // Bounds of a query.
 const (
 	// MaxColumns is how many steps a map has at most.
@@ -43,9 +55,11 @@ const (
 // Query chooses a map.
 type Query struct {
 	sample.Target
-	From, To time.Time
+	Range
 	// What is one of [Whats], or empty for writes or reads, whichever are hotter.
 	What string
+	// Sort is one of [Sorts]; empty for the first.
+	Sort string
 	// Rows is how many of the hottest keys.
 	Rows int
 }
@@ -71,8 +85,18 @@ type Map struct {
 	More int   `json:"more"`
 	// Unlisted is the most that a key without a row can have had in one second.
 	Unlisted float64 `json:"unlisted"`
+	// Rest is the load in each column of everything without a row, in units; null where
+	// it is not known. It is an upper bound, because sums are lower bounds. A map of
+	// throttling has none.
+	Rest []*float64 `json:"rest"`
 	// Reasons are the words of the bits in cells.
 	Reasons []string `json:"reasons"`
+
+	// Total is the load of the table or index, and Seconds how many seconds it is of.
+	Total   heat.Total `json:"-"`
+	Seconds int64      `json:"-"`
+
+	sort string
 }
 
 // Row is a logical key: the shards of one key together.
@@ -83,6 +107,9 @@ type Row struct {
 	Cut bool `json:"cut"`
 	// Shards is how many shards of the key are in the row; 0 for a key that has none.
 	Shards int `json:"shards"`
+	// Keys is how many keys with a common prefix are in the row, of which the hottest
+	// counts; 0 for a row of one key.
+	Keys int `json:"keys"`
 	// Finding is the fingerprint of the key's finding; empty without one.
 	Finding string `json:"finding"`
 	// Sum is all that the key asked for in this time, in units.
@@ -121,6 +148,16 @@ func (c Cell) MarshalJSON() ([]byte, error) {
 // Hottest returns the row's highest cell.
 func (r *Row) Hottest() Cell { return r.Cells[r.highest] }
 
+// Hottest returns the row with the highest cell; nil without rows.
+func (m *Map) Hottest() (hottest *Row) {
+	for i := range m.Rows {
+		if r := &m.Rows[i]; hottest == nil || r.Hottest().Value > hottest.Hottest().Value {
+			hottest = r
+		}
+	}
+	return hottest
+}
+
 // ColumnTime returns the beginning of a column.
 func (m *Map) ColumnTime(column int) time.Time {
 	return m.From.Add(time.Duration(int64(column)*m.Step) * time.Second)
@@ -143,6 +180,7 @@ func Load(ctx context.Context, st Store, q Query) (*Map, error) {
 	if err != nil {
 		return nil, err
 	}
+	m.sort = q.Sort
 	if q.What == "" {
 		m.layHotter(columns)
 	} else {
@@ -152,6 +190,10 @@ func Load(ctx context.Context, st Store, q Query) (*Map, error) {
 		m.Rows = m.Rows[:q.Rows]
 	}
 	m.More = max(0, m.More)
+	m.addRest(columns)
+	if q.Sort == ByKey {
+		slices.SortFunc(m.Rows, func(a, b Row) int { return cmp.Compare(a.Key, b.Key) })
+	}
 	return m, nameFindings(ctx, st, m)
 }
 
@@ -187,7 +229,16 @@ func load(ctx context.Context, st Store, q Query) (m *Map, columns map[int64]*he
 	if columns, err = l.load(ctx, step, from, to); err != nil {
 		return nil, nil, err
 	}
+	for _, r := range columns {
+		m.Total = m.Total.Plus(r.Total)
+		m.Seconds += r.Seconds
+	}
 	m.Seen, err = l.seenSeconds(ctx, m, columns)
+	counted := int64(0)
+	for _, n := range m.Seen {
+		counted += n
+	}
+	m.Seconds = max(m.Seconds, counted)
 	return m, columns, err
 }
 

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/internal/judge/heat"
@@ -23,10 +24,19 @@ type identity struct {
 // line is a row that is being laid.
 type line struct {
 	Row
-	// shard reports that the row is about key shards, and names are their names.
-	shard bool
+	// group is the sort of row with several keys, and names are their names.
+	group group
 	names map[string]bool
 }
+
+// group is the sort of row: of one key, of the key shards of one, of keys with a prefix.
+type group int
+
+const (
+	oneKey group = iota
+	ofShards
+	ofPrefix
+)
 
 // layHotter makes the rows of writes or reads.
 func (m *Map) layHotter(columns map[int64]*heat.Rollup) {
@@ -79,23 +89,16 @@ func (m *Map) lay(columns map[int64]*heat.Rollup, what string) {
 
 // put adds a key's cell to its line. The cells of a column come one after another.
 func (m *Map) put(lines map[identity]*line, k *heat.Key, c Cell) {
-	id := identity{key: k.Key}
-	base, shard := baseOf(k.Key.Text)
-	switch {
-	case shard && !k.Cut:
-		id = identity{sample.Key{Type: k.Key.Type, Text: base}, shardOf}
-	case k.Hash != 0: // its text may be cut in some columns
-		id = identity{hash: k.Hash}
-	}
+	id, group := m.rowOf(k)
 	l := lines[id]
 	if l == nil {
-		l = &line{Row: Row{Key: cmp.Or(id.key.Text, k.Key.Text), KeyType: k.Key.Type, Cut: k.Cut}, shard: id.hash == shardOf, names: make(map[string]bool)}
+		l = &line{Row: Row{Key: cmp.Or(id.key.Text, k.Key.Text), KeyType: k.Key.Type, Cut: k.Cut}, group: group, names: make(map[string]bool)}
 		lines[id] = l
 	}
 	if l.Cut && !k.Cut {
 		l.Key, l.Cut = k.Key.Text, false
 	}
-	if l.shard {
+	if l.group != oneKey {
 		l.names[k.Key.Text] = true
 	}
 	l.Sum += c.Sum
@@ -105,6 +108,27 @@ func (m *Map) put(lines map[identity]*line, k *heat.Key, c Cell) {
 	}
 	l.Cells = append(l.Cells, c)
 }
+
+// rowOf returns the identity of a key's row.
+func (m *Map) rowOf(k *heat.Key) (identity, group) {
+	base, shard := baseOf(k.Key.Text)
+	prefix := ""
+	if m.sort == ByPrefix && k.Key.Type == sample.TypeString {
+		prefix = prefixOf(k.Key.Text)
+	}
+	switch {
+	case prefix != "":
+		return identity{sample.Key{Type: k.Key.Type, Text: prefix}, prefixGroup}, ofPrefix
+	case shard && !k.Cut:
+		return identity{sample.Key{Type: k.Key.Type, Text: base}, shardOf}, ofShards
+	case k.Hash != 0: // its text may be cut in some columns
+		return identity{hash: k.Hash}, oneKey
+	}
+	return identity{key: k.Key}, oneKey
+}
+
+// prefixOf returns a key's text up to its first separator; empty without one.
+func prefixOf(key string) string { return key[:1+strings.IndexAny(key, "#:/|_-.")] }
 
 // join adds another shard's cell: the hotter one's value counts.
 func (c *Cell) join(o Cell) {
@@ -121,9 +145,11 @@ func (c *Cell) join(o Cell) {
 func (m *Map) finish(l *line) Row {
 	r := l.Row
 	switch {
-	case l.shard && len(l.names) > 1:
+	case l.group == ofShards && len(l.names) > 1:
 		r.Shards = len(l.names)
-	case l.shard: // it stands for itself
+	case l.group == ofPrefix && len(l.names) > 1:
+		r.Keys = len(l.names)
+	case l.group != oneKey: // it stands for itself
 		for name := range l.names {
 			r.Key = name
 		}
@@ -140,9 +166,12 @@ func (m *Map) finish(l *line) Row {
 	return r
 }
 
-// shardOf is added to the hash of a row of key shards, so that it differs from the hash
-// of the key without shards.
-const shardOf = math.MaxUint64
+// The hashes of rows with several keys, which differ from the hash of a key of the same
+// text.
+const (
+	shardOf     = math.MaxUint64
+	prefixGroup = math.MaxUint64 - 1
+)
 
 // baseOf returns the key behind a key shard's name, if a word in the name marks it: a
 // number alone may mean anything.
@@ -173,6 +202,45 @@ func (m *Map) cell(column int, k *heat.Key) Cell {
 	c.Value, c.Low, c.High = detect.Units(s.Max.Value), detect.Units(s.Max.Low), detect.Units(s.Max.High)
 	c.Sum, c.Refused = detect.Units(s.Sum), 100*detect.Ratio(float64(s.Throttled), float64(s.Sum))
 	return c
+}
+
+// addRest adds the load of everything without a row.
+func (m *Map) addRest(columns map[int64]*heat.Rollup) {
+	m.Rest = []*float64{}
+	if m.What == Throttled {
+		return
+	}
+	listed := make([]float64, len(m.Seen))
+	for _, row := range m.Rows {
+		for _, c := range row.Cells {
+			listed[c.Column] += c.Sum
+		}
+	}
+	for i, seen := range m.Seen {
+		r := columns[m.ColumnTime(i).Unix()]
+		switch {
+		case r != nil:
+			m.Rest = append(m.Rest, new(tenth(max(0, m.amount(r.Total.Load.Write, r.Total.Load.Read)-listed[i]))))
+		case seen > 0:
+			m.Rest = append(m.Rest, new(0.0))
+		default:
+			m.Rest = append(m.Rest, nil)
+		}
+	}
+}
+
+// SumRest returns the load in units of everything without a row; nil if it is known for
+// no column.
+func (m *Map) SumRest() (sum *float64) {
+	for _, rest := range m.Rest {
+		if rest != nil && sum == nil {
+			sum = new(0.0)
+		}
+		if rest != nil {
+			*sum += *rest
+		}
+	}
+	return sum
 }
 
 // amount returns the side that the map shows, in units.

@@ -76,24 +76,31 @@ func loadNow(ctx context.Context, st Store, heads []store.IncidentHead) (n Now, 
 	if n.More = len(tables) > maxTables; n.More {
 		tables = tables[:maxTables]
 	}
-	for _, table := range tables {
-		if err := n.look(ctx, st, table, time.Now()); err != nil {
-			return n, err
-		}
-	}
-	return n, nil
+	return n, n.look(ctx, st, tables, time.Now())
 }
 
-// look counts the keys of a table that are over a limit, and its throttled requests.
-func (n *Now) look(ctx context.Context, st Store, table sample.Target, now time.Time) error {
-	last, any, err := st.LastWindow(ctx, table)
-	if err != nil || !any || now.Sub(last) > stale {
-		return err
-	}
-	rows, err := st.Windows(ctx, store.WindowQuery{Target: table, From: last.Add(time.Second - lately), To: last.Add(time.Second)})
+// look counts the keys of tables that are over a limit, and their throttled requests. It
+// takes two queries.
+func (n *Now) look(ctx context.Context, st Store, tables []sample.Target, now time.Time) error {
+	newest, err := st.LastWindows(ctx, tables)
 	if err != nil {
 		return err
 	}
+	var queries []store.WindowQuery
+	for i, last := range newest {
+		if now.Sub(last) <= stale {
+			queries = append(queries, store.WindowQuery{Target: tables[i], From: last.Add(time.Second - lately), To: last.Add(time.Second)})
+		}
+	}
+	each, err := st.EachWindows(ctx, queries)
+	for i := 0; err == nil && i < len(each); i++ {
+		err = n.add(queries[i].Target, each[i])
+	}
+	return err
+}
+
+// add adds the last seconds of a table.
+func (n *Now) add(table sample.Target, rows []store.Window) error {
 	var asked, refused sketch.Load
 	over := make(map[uint64]bool)
 	for _, row := range rows {
@@ -120,6 +127,9 @@ func (n *Now) look(ctx context.Context, st Store, table sample.Target, now time.
 	}
 	return nil
 }
+
+// IsCalm reports that seconds were counted, and no incident is open.
+func (n *Now) IsCalm() bool { return n.Counted && n.Open == 0 && n.Pending == 0 }
 
 // longestKey is how much of a key stands in the sentence, in characters.
 const longestKey = 40

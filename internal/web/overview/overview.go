@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/internal/web/trend"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/store"
 )
@@ -29,8 +30,9 @@ type Store interface {
 	IncidentHeads(ctx context.Context, q store.HeadQuery) ([]store.IncidentHead, error)
 	IncidentsByID(ctx context.Context, ids []string) ([]store.Incident, error)
 	findingStore
-	LastWindow(ctx context.Context, at sample.Target) (time.Time, bool, error)
-	Windows(ctx context.Context, q store.WindowQuery) ([]store.Window, error)
+	trend.Store
+	LastWindows(ctx context.Context, of []sample.Target) ([]time.Time, error)
+	EachWindows(ctx context.Context, all []store.WindowQuery) ([][]store.Window, error)
 	TableViews(ctx context.Context) ([]store.TableView, error)
 }
 
@@ -71,6 +73,8 @@ type Row struct {
 	// Others are findings beside the root, and More is how many more there are.
 	Others []detect.Finding
 	More   int
+	// Recent is the recent load of the root's key; nil where it is not about one key.
+	Recent *trend.Recent
 }
 
 // Load returns the page that a query asks for.
@@ -83,6 +87,9 @@ func Load(ctx context.Context, st Store, q Query) (*Page, error) {
 		return nil, err
 	}
 	p.Cut = len(heads) == MaxIncidents
+	if !q.Until.IsZero() {
+		heads = slices.DeleteFunc(heads, func(h store.IncidentHead) bool { return h.OpenedAt.After(q.Until) })
+	}
 	var listed []store.IncidentHead
 	for _, h := range heads {
 		p.Counts[detect.State(h.State)]++
@@ -132,7 +139,39 @@ func (p *Page) lay(ctx context.Context, st Store, listed []store.IncidentHead) e
 		last := &p.Sections[len(p.Sections)-1]
 		last.Rows = append(last.Rows, *row)
 	}
-	return nil
+	return p.addTrends(ctx, st)
+}
+
+// addTrends adds the recent load of each row's key.
+func (p *Page) addTrends(ctx context.Context, st Store) error {
+	var rows []*Row
+	var of []trend.Subject
+	for i := range p.Sections {
+		for n := range p.Sections[i].Rows {
+			row := &p.Sections[i].Rows[n]
+			if key := keyOf(&row.Root); key.Text != "" {
+				rows = append(rows, row)
+				of = append(of, trend.Subject{Target: row.Root.Target, Key: key, Reads: row.Root.InReads()})
+			}
+		}
+	}
+	recent, err := trend.Load(ctx, st, trend.Quarter, of, time.Now())
+	for i := range recent {
+		rows[i].Recent = &recent[i]
+	}
+	return err
+}
+
+// keyOf returns the key whose load a finding is about: the fullest of its key shards. It is
+// zero for a finding about a whole table.
+func keyOf(f *detect.Finding) sample.Key {
+	switch {
+	case f.Kind.OfPipeline() || f.Kind.OfTable():
+		return sample.Key{}
+	case f.Sharding != nil && !f.Kind.OfKey():
+		return sample.Key{Type: f.KeyType, Text: f.Sharding.Hottest}
+	}
+	return sample.Key{Type: f.KeyType, Text: f.Key}
 }
 
 // load returns the incidents of a page that are stored with their roots, by ID, with

@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/internal/web/cursor"
@@ -39,6 +40,8 @@ type Query struct {
 	store.HeadQuery
 	// Sort is one of Sorts.
 	Sort string
+	// Until leaves incidents out that opened later; the zero value leaves none out.
+	Until time.Time
 	// after is where the page begins; nil for the first page.
 	after *position
 	// values are the parameters as they came, but for the position.
@@ -54,7 +57,7 @@ func ParseQuery(values url.Values) (Query, error) {
 		},
 		Sort: cmp.Or(values.Get("sort"), Worst), values: make(url.Values),
 	}
-	for _, name := range []string{"q", "state", "severity", "account", "region", "table", "sort"} {
+	for _, name := range []string{"q", "state", "severity", "account", "region", "table", "sort", "span", "from", "to"} {
 		if v := values.Get(name); v != "" {
 			q.values.Set(name, v)
 		}
@@ -85,11 +88,20 @@ func oneOf[T ~string](name, word string, known []T) error {
 
 // IsFiltered reports whether the query leaves incidents out.
 func (q Query) IsFiltered() bool {
-	return q.State+q.Severity+q.Account+q.Region+q.Table+q.Search != ""
+	return q.State+q.Severity+q.Account+q.Region+q.Table+q.Search != "" || !q.Since.IsZero()
 }
 
-// Is reports whether a parameter has a value, so that a form shows its query.
-func (q Query) Is(name, value string) bool { return q.values.Get(name) == value }
+// Others returns the parameters of the address but for its time.
+func (q Query) Others() url.Values {
+	values := maps.Clone(q.values)
+	for _, name := range []string{"span", "from", "to"} {
+		values.Del(name)
+	}
+	return values
+}
+
+// Value returns a parameter of the address, so that a form shows its query.
+func (q Query) Value(name string) string { return q.values.Get(name) }
 
 // Link returns the address of the first page with another value of a parameter; of none
 // where it is empty.

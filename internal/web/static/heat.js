@@ -1,20 +1,19 @@
 // Draws a table's heatmap: a row a key, a column a step of time. Without this script the
 // page has the same keys in a table.
 "use strict";
-(() => {
-  const figure = document.getElementById("heat");
-  if (!figure) return;
+for (const figure of document.querySelectorAll("figure.heat")) (() => {
   const scroll = figure.querySelector(".heat-scroll");
   const keys = figure.querySelector(".heat-keys");
   const canvas = figure.querySelector("canvas");
-  const told = document.getElementById("heat-cell");
+  const told = figure.querySelector(".heat-cell");
   const invitation = told.textContent;
-  const rowHeight = 20, axis = 24;
+  const rowHeight = 20, axis = 24, restHeight = 40;
   // Cells that a finger can tell apart, or as many as fit a wide screen; on paper all do.
   const narrow = matchMedia("screen and (max-width: 700px)").matches ? 4 : 2;
   const narrowest = () => (matchMedia("print").matches ? 0.5 : narrow);
   // The upper ends of the colours, as shares of the limit.
-  const steps = { load: [0.1, 0.25, 0.5, 0.8, 1, 2], throttled: [0.01, 0.05, 0.2, 0.5] };
+  const steps = figure.dataset.steps.split(" ").map(Number);
+  const isOver = (colour) => colour > 0 && steps[colour - 1] >= 1;
   let map, at = null, width = narrow, picture = null, drag = null;
 
   const amount = (v) => v.toLocaleString("en", { maximumFractionDigits: v < 10 ? 1 : 0 });
@@ -30,10 +29,9 @@
     return text !== key || text.trim() !== text ? `“${text}”` : text;
   };
   const colour = (value) => {
-    const of = map.what === "throttled" ? steps.throttled : steps.load;
     const share = value / map.limit;
     let n = 0;
-    while (n < of.length && share > of[n]) n++;
+    while (n < steps.length && share > steps[n]) n++;
     return n;
   };
 
@@ -63,11 +61,11 @@
   const label = (row, n) => {
     const item = document.createElement("li");
     const link = document.createElement("a");
-    link.textContent = shown(row.key) + (row.cut ? "…" : "") + (row.shards ? ` (${row.shards} shards)` : "");
+    link.textContent = shown(row.key) + (row.cut ? "…" : "") + (row.shards ? ` (${row.shards} shards)` : "") + (row.keys ? `… (${row.keys} keys)` : "");
     link.title = link.textContent.slice(0, 300);
     const hottest = row.cells.reduce((a, b) => (b[1] > a[1] ? b : a));
     link.href = row.finding ? `/findings/${encodeURIComponent(row.finding)}` : around(hottest[0]).href;
-    item.className = colour(hottest[1]) > 4 ? "over" : "";
+    item.className = isOver(colour(hottest[1])) ? "over" : "";
     item.append(link);
     item.addEventListener("pointerenter", () => move({ row: n, column: at ? at.column : hottest[0] }, false));
     return item;
@@ -126,7 +124,8 @@
     const columns = map.seen.length, ratio = window.devicePixelRatio || 1;
     const room = scroll.clientWidth - keys.offsetWidth - 1;
     width = Math.max(narrowest(), room / columns);
-    const across = columns * width, down = axis + map.rows.length * rowHeight + 1;
+    const tall = map.rows.length * rowHeight, rest = map.rest.length > 0 ? restHeight : 0;
+    const across = columns * width, down = axis + tall + rest + 1;
     picture = document.createElement("canvas");
     for (const each of [canvas, picture]) {
       each.width = Math.round(across * ratio);
@@ -142,12 +141,18 @@
     // A pattern is laid in pixels of the screen.
     for (const pattern of [gap, partly]) pattern.setTransform(new DOMMatrix().scale(1 / ratio));
     drawAxis(c, columns);
-    const tall = map.rows.length * rowHeight;
+    const most = Math.max(...map.rest, 1);
     for (let n = 0; n < columns; n++) {
       if (map.seen[n] > 0) continue;
       c.fillStyle = gap;
-      c.fillRect(left(n), axis, left(n + 1) - left(n), tall);
+      c.fillRect(left(n), axis, left(n + 1) - left(n), tall + rest);
     }
+    // The load of everything else is no key's: it has heights, not colours.
+    c.fillStyle = style("--second");
+    map.rest.forEach((load, n) => {
+      const high = (load || 0) / most * (restHeight - 6);
+      c.fillRect(left(n), axis + tall + restHeight - high, left(n + 1) - left(n), high);
+    });
     const mark = style("--heat-mark");
     map.rows.forEach((row, n) => {
       const top = axis + n * rowHeight;
@@ -156,9 +161,9 @@
         const inner = left(cell[0] + 1) - x - (width >= 6 ? 1 : 0);
         c.fillStyle = colours[of];
         c.fillRect(x, top + 1, inner, rowHeight - 2);
-        if (of >= 5) {
+        if (isOver(of)) {
           c.fillStyle = mark;
-          if (of === 5) c.fillRect(x, top + rowHeight / 2 - 1, inner, 2);
+          if (of < steps.length) c.fillRect(x, top + rowHeight / 2 - 1, inner, 2);
           else {
             c.fillRect(x, top + 6, inner, 2);
             c.fillRect(x, top + rowHeight - 8, inner, 2);
@@ -190,32 +195,42 @@
       c.globalAlpha = 1;
     }
     if (!at) return;
-    const x = left(at.column), y = axis + at.row * rowHeight;
+    const x = left(at.column), y = axis + at.row * rowHeight, high = at.row < map.rows.length ? rowHeight : restHeight;
     c.lineWidth = 4;
     c.strokeStyle = style("--card");
-    c.strokeRect(x - 1, y, width + 2, rowHeight);
+    c.strokeRect(x - 1, y, width + 2, high);
     c.lineWidth = 2;
     c.strokeStyle = style("--ink");
-    c.strokeRect(x - 1, y, width + 2, rowHeight);
+    c.strokeRect(x - 1, y, width + 2, high);
   };
 
   const duration = (seconds) => (seconds % 3600 === 0 ? `${seconds / 3600} h` : seconds % 60 === 0 ? `${seconds / 60} min` : `${seconds} s`);
 
+  // Everything without a row, in words.
+  const describeRest = (seen) => {
+    const load = map.rest[at.column];
+    if (load === null) return "unknown: not counted";
+    const listed = map.rows.reduce((sum, row) => sum + (row.byColumn.get(at.column)?.[4] ?? 0), 0);
+    const share = load + listed > 0 ? `, ${amount((100 * load) / (load + listed))}% of the table's load` : "";
+    return `${amount(load / Math.max(seen, 1))} ${map.unit}/s on average${share}; one key of them had at most ${amount(map.unlisted)} ${map.unit} in a second`;
+  };
+
   const describe = () => {
-    const row = map.rows[at.row], cell = row.byColumn.get(at.column), seen = map.seen[at.column];
+    const row = map.rows[at.row], cell = row?.byColumn.get(at.column), seen = map.seen[at.column];
     const from = time(at.column), to = time(at.column + 1);
     const when = map.step === 1 ? `${clock(from)} UTC` : `${clock(from)} to ${clock(to)} UTC`;
     const where = `${map.step >= 600 ? day(from) + " " : ""}${when}`;
     let text;
-    if (!cell) {
-      text = seen === 0 ? "not counted: nothing is known of the load" : map.what === "throttled" ? "nothing refused" : `no load worth a cell: below ${amount(map.limit / 50)} ${map.unit}/s`;
+    if (!row) text = describeRest(seen);
+    else if (!cell) {
+      text = seen === 0 ? "not counted: nothing is known of the load" : map.what === "throttled" ? "nothing throttled" : `no load worth a cell: below ${amount(map.limit / 50)} ${map.unit}/s`;
     } else if (map.what === "throttled") {
-      text = `${amount(cell[1])}% of ${amount(cell[4])} units refused`;
+      text = `${amount(cell[1])}% of ${amount(cell[4])} units throttled`;
     } else {
       const bounds = cell[2] !== cell[3] ? ` (${amount(cell[2])} to ${amount(cell[3])})` : "";
       text = `${map.step > 1 ? "highest second " : ""}${amount(cell[1])} ${map.unit}${bounds}, ${amount((100 * cell[1]) / map.limit)}% of the limit`;
       if (map.step > 1) text += `; ${amount(cell[4])} ${map.unit} in all, in ${cell[6]} s`;
-      if (cell[5] > 0) text += `; ${amount(cell[5])}% refused`;
+      if (cell[5] > 0) text += `; ${amount(cell[5])}% throttled`;
     }
     if (cell && cell[7]) {
       const reasons = map.reasons.filter((_, n) => cell[7] & (1 << n)).map((r) => (r === "unknown" ? "reason not known" : r));
@@ -225,20 +240,20 @@
     told.replaceChildren();
     const name = document.createElement("strong");
     name.className = "key clip";
-    name.textContent = shown(row.key);
+    name.textContent = row ? shown(row.key) : "Everything else";
     const link = document.createElement("a");
     link.href = target().href;
-    link.textContent = row.finding ? "Its finding" : "Enlarge";
+    link.textContent = row?.finding ? "Its finding" : "Enlarge";
     told.append(name, ` ${where}: ${text}. `, link);
   };
 
   const target = () => {
     const row = map.rows[at.row];
-    return row.finding ? new URL(`/findings/${encodeURIComponent(row.finding)}`, location.href) : around(at.column);
+    return row?.finding ? new URL(`/findings/${encodeURIComponent(row.finding)}`, location.href) : around(at.column);
   };
 
   const move = (to, scrolls) => {
-    at = { row: Math.min(Math.max(to.row, 0), map.rows.length - 1), column: Math.min(Math.max(to.column, 0), map.seen.length - 1) };
+    at = { row: Math.min(Math.max(to.row, 0), lastRow()), column: Math.min(Math.max(to.column, 0), map.seen.length - 1) };
     [...keys.children].forEach((item, n) => item.classList.toggle("at", n === at.row));
     describe();
     show();
@@ -248,10 +263,12 @@
     else if (x + width > scroll.scrollLeft + room) scroll.scrollLeft = x + width - room;
   };
 
+  // The last row is that of everything else, where there is one.
+  const lastRow = () => map.rows.length - (map.rest.length > 0 ? 0 : 1);
   const under = (event) => {
     const box = canvas.getBoundingClientRect();
-    const cell = { row: Math.floor((event.clientY - box.top - axis) / rowHeight), column: Math.floor((event.clientX - box.left) / width) };
-    return cell.row >= 0 && cell.row < map.rows.length && cell.column >= 0 && cell.column < map.seen.length ? cell : null;
+    const cell = { row: Math.min(Math.floor((event.clientY - box.top - axis) / rowHeight), lastRow()), column: Math.floor((event.clientX - box.left) / width) };
+    return cell.row >= 0 && cell.column >= 0 && cell.column < map.seen.length ? cell : null;
   };
 
   canvas.addEventListener("pointermove", (event) => {
@@ -296,13 +313,20 @@
   });
 
   const lay = (next) => {
-    const last = at && map ? { key: map.rows[at.row].key, time: time(at.column).getTime() } : null;
+    const last = at && map ? { key: map.rows[at.row]?.key, time: time(at.column).getTime() } : null;
     const first = !map, held = keys.contains(document.activeElement);
     prepare(next);
-    figure.hidden = map.rows.length === 0;
-    if (figure.hidden) return;
+    figure.hidden = false;
+    scroll.hidden = map.rows.length === 0;
+    if (scroll.hidden) {
+      told.textContent = map.seen.some((n) => n > 0) ? "No key came above a fiftieth of the limit." : "Nothing of this time was counted: the load is unknown.";
+      return;
+    }
     // Nothing moves under a reader's hand.
-    if (!held) keys.replaceChildren(...map.rows.map(label));
+    if (!held) {
+      keys.replaceChildren(...map.rows.map(label));
+      if (map.rest.length > 0) keys.append(Object.assign(document.createElement("li"), { className: "rest", textContent: "Everything else" }));
+    }
     if (last) {
       const row = map.rows.findIndex((r) => r.key === last.key);
       const column = Math.round((last.time - Date.parse(map.from)) / 1000 / map.step);

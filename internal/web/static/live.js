@@ -52,7 +52,8 @@
 
   const apply = () => {
     const content = document.createElement("template");
-    content.innerHTML = lines.join("\n");
+    content.innerHTML = lines.slice(1).join("\n");
+    document.getElementById("health").outerHTML = lines[0];
     waiting = false;
     morphChildren(main, content.content);
     document.dispatchEvent(new Event("keyheat:changed"));

@@ -1,4 +1,4 @@
-package web
+package heatmap
 
 import (
 	"cmp"
@@ -10,27 +10,26 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/keyheat/keyheat/internal/web/heatmap"
 	"github.com/keyheat/keyheat/sketch"
 	"github.com/keyheat/keyheat/store"
 )
 
-// topContributor Insights' own bounds of MaxContributorCount.
+// Contributor Insights' own bounds of MaxContributorCount.
 const (
 	defaultCount = 10
 	maxCount     = 100
 )
 
-// maxMinutes is over how many minutes distinct keys are counted: each is a sketch of its
+// MaxDistinctMinutes is over how many minutes distinct keys are counted: each is a sketch of its
 // own.
-const maxMinutes = 180
+const MaxDistinctMinutes = 180
 
-// contributorReport lists the keys of a table with the most load in the form of
+// ContributorReport lists the keys of a table with the most load in the form of
 // CloudWatch's GetInsightRuleReport, so that a reader of Contributor Insights' reports can
 // read Keyheat's. Values are units of the listed keys: lower bounds where a key was not
 // among the hottest all the time. The shards of one key are one contributor. Unknown
 // fields are absent.
-type contributorReport struct {
+type ContributorReport struct {
 	KeyLabels            []string
 	AggregationStatistic string
 	// AggregateValue is the sum of all known contributors, including unlisted ones.
@@ -39,31 +38,31 @@ type contributorReport struct {
 	// is not stored, or the time is longer than three hours.
 	ApproximateUniqueCount *int64 `json:",omitempty"`
 	// Contributors are in descending order.
-	Contributors []topContributor
+	Contributors []Contributor
 }
 
-// topContributor is a key.
-type topContributor struct {
+// Contributor is a key.
+type Contributor struct {
 	Keys                      []string
 	ApproximateAggregateValue float64
 	// Datapoints are the nonzero points, in the order of time.
-	Datapoints []contributorPoint
+	Datapoints []ContributorPoint
 }
 
-// contributorPoint is a period of a contributor, from Timestamp on.
-type contributorPoint struct {
+// ContributorPoint is a period of a contributor, from Timestamp on.
+type ContributorPoint struct {
 	Timestamp        time.Time
 	ApproximateValue float64
 }
 
-// contributorStore holds the rows behind a report; *store.Store has it.
-type contributorStore interface {
-	heatmap.Store
+// ContributorStore holds the rows behind a report; *store.Store has it.
+type ContributorStore interface {
+	Store
 	Cardinalities(ctx context.Context, q store.CardinalityQuery) ([]store.Cardinality, error)
 }
 
-// parseContributorCount reads how many contributors an address asks for.
-func parseContributorCount(values url.Values) (int, error) {
+// ParseContributorCount reads how many contributors an address asks for.
+func ParseContributorCount(values url.Values) (int, error) {
 	text := values.Get("max_contributors")
 	if text == "" {
 		return defaultCount, nil
@@ -75,50 +74,50 @@ func parseContributorCount(values url.Values) (int, error) {
 	return n, nil
 }
 
-// loadContributors returns the report of so many contributors of the time and table of a
+// LoadContributors returns the report of so many contributors of the time and table of a
 // map; of writes if the map names no dimension.
-func loadContributors(ctx context.Context, st contributorStore, q heatmap.Query, most int) (*contributorReport, error) {
-	q.What, q.Rows = cmp.Or(q.What, heatmap.Write), math.MaxInt
-	m, err := heatmap.Load(ctx, st, q)
+func LoadContributors(ctx context.Context, st ContributorStore, q Query, most int) (*ContributorReport, error) {
+	q.What, q.Rows = cmp.Or(q.What, Write), math.MaxInt
+	m, err := Load(ctx, st, q)
 	if err != nil {
 		return nil, err
 	}
-	r := &contributorReport{KeyLabels: []string{"PartitionKey"}, AggregationStatistic: "Sum", Contributors: []topContributor{}}
+	r := &ContributorReport{KeyLabels: []string{"PartitionKey"}, AggregationStatistic: "Sum", Contributors: []Contributor{}}
 	for i := range m.Rows {
 		c := rankContributor(m, &m.Rows[i])
 		if r.AggregateValue += c.ApproximateAggregateValue; c.ApproximateAggregateValue > 0 {
 			r.Contributors = append(r.Contributors, c)
 		}
 	}
-	slices.SortStableFunc(r.Contributors, func(a, b topContributor) int {
+	slices.SortStableFunc(r.Contributors, func(a, b Contributor) int {
 		return cmp.Compare(b.ApproximateAggregateValue, a.ApproximateAggregateValue)
 	})
 	r.Contributors = r.Contributors[:min(most, len(r.Contributors))]
-	r.AggregateValue = roundTenth(r.AggregateValue)
-	r.ApproximateUniqueCount, err = countDistinct(ctx, st, m)
+	r.AggregateValue = tenth(r.AggregateValue)
+	r.ApproximateUniqueCount, err = CountDistinct(ctx, st, m)
 	return r, err
 }
 
-func rankContributor(m *heatmap.Map, row *heatmap.Row) topContributor {
-	c := topContributor{Keys: []string{row.Key}, Datapoints: make([]contributorPoint, 0, len(row.Cells))}
+func rankContributor(m *Map, row *Row) Contributor {
+	c := Contributor{Keys: []string{row.Key}, Datapoints: make([]ContributorPoint, 0, len(row.Cells))}
 	for _, cell := range row.Cells {
 		value := cell.Sum
-		if m.What == heatmap.Throttled {
+		if m.What == Throttled {
 			value *= cell.Refused / 100
 		}
-		if value = roundTenth(value); value > 0 {
+		if value = tenth(value); value > 0 {
 			c.ApproximateAggregateValue += value
-			c.Datapoints = append(c.Datapoints, contributorPoint{m.ColumnTime(cell.Column), value})
+			c.Datapoints = append(c.Datapoints, ContributorPoint{m.ColumnTime(cell.Column), value})
 		}
 	}
-	c.ApproximateAggregateValue = roundTenth(c.ApproximateAggregateValue)
+	c.ApproximateAggregateValue = tenth(c.ApproximateAggregateValue)
 	return c
 }
 
-// unique estimates the distinct keys of a map's time.
-func countDistinct(ctx context.Context, st contributorStore, m *heatmap.Map) (*int64, error) {
-	q := store.CardinalityQuery{Target: m.Target, From: m.From.Truncate(time.Minute), To: m.To, Limit: maxMinutes + 1}
-	if m.To.Sub(q.From) > maxMinutes*time.Minute {
+// CountDistinct estimates the distinct keys of a map's time.
+func CountDistinct(ctx context.Context, st ContributorStore, m *Map) (*int64, error) {
+	q := store.CardinalityQuery{Target: m.Target, From: m.From.Truncate(time.Minute), To: m.To, Limit: MaxDistinctMinutes + 1}
+	if m.To.Sub(q.From) > MaxDistinctMinutes*time.Minute {
 		return nil, nil
 	}
 	rows, err := st.Cardinalities(ctx, q)
@@ -135,5 +134,3 @@ func countDistinct(ctx context.Context, st contributorStore, m *heatmap.Map) (*i
 	}
 	return new(int64(all.Estimate())), nil
 }
-
-func roundTenth(v float64) float64 { return math.Round(v*10) / 10 }

@@ -1,0 +1,50 @@
+package heatmap
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/keyheat/keyheat/detect/wording"
+)
+
+// The upper ends of a scale's colours, as shares of the limit. A value above the last one
+// has one more colour. The style sheet has the colours themselves, --heat-0 to --heat-6.
+var (
+	loadSteps      = []float64{0.1, 0.25, 0.5, 0.8, 1, 2}
+	throttledSteps = []float64{0.01, 0.05, 0.2, 0.5}
+)
+
+func steps(what string) []float64 {
+	if what == Throttled {
+		return throttledSteps
+	}
+	return loadSteps
+}
+
+// Steps writes the steps of a map's dimension for the page's script.
+func Steps(what string) string { return strings.Trim(fmt.Sprint(steps(what)), "[]") }
+
+// swatch is a colour of the legend: its class in the style sheet, and its meaning.
+type swatch struct{ Class, Text string }
+
+// Legend returns the colours of a map's dimension, the coldest first.
+func Legend(what string) (all []swatch) {
+	add := func(text string) { all = append(all, swatch{"heat-" + strconv.Itoa(len(all)), text}) }
+	for _, step := range steps(what) {
+		switch {
+		case len(all) == 0:
+			add("to " + wording.Percent(step))
+		case step > 1:
+			add("over the limit")
+		default:
+			add(wording.Percent(step))
+		}
+	}
+	if what == Throttled {
+		add("100%")
+	} else {
+		add("over twice the limit")
+	}
+	return all
+}

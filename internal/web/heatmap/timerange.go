@@ -1,0 +1,238 @@
+package heatmap
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/keyheat/keyheat/internal/judge/heat"
+	"github.com/keyheat/keyheat/internal/settings/options"
+	"github.com/keyheat/keyheat/sample"
+)
+
+// Range is the time that a page shows.
+type Range struct {
+	From, To time.Time
+	// Span is the length if the address names one; zero otherwise.
+	Span time.Duration
+	// Chosen reports that the address names a time; Live, that the range ends now and
+	// goes on.
+	Chosen, Live bool
+	// Compare is how much earlier the range is that this one is compared with; zero for
+	// no comparison.
+	Compare time.Duration
+}
+
+// defaultSpan is the length of a range without another one.
+const defaultSpan = time.Hour
+
+// presets are the lengths that the time control offers: in steps of a second, ten, and so
+// on.
+var presets = []struct {
+	word string
+	time.Duration
+}{{"5 min", 5 * time.Minute}, {"1 h", time.Hour}, {"6 h", 6 * time.Hour}, {"2 days", 48 * time.Hour}, {"14 days", 14 * 24 * time.Hour}}
+
+// comparison is how much earlier a range lies that another one is compared with.
+type comparison struct {
+	value, word, earlier string
+	time.Duration
+}
+
+// comparisons are the values of compare.
+var comparisons = []comparison{{"day", "yesterday", "a day earlier", 24 * time.Hour}, {"week", "last week", "a week earlier", 7 * 24 * time.Hour}}
+
+// ParseRange reads span, from, to and compare from an address. An address without a time
+// chooses the default range. A span without to ends with the default range, or now if
+// that has no end; to=now names the present. An error is for who wrote the address.
+func ParseRange(values url.Values, now time.Time, byDefault Range) (r Range, err error) {
+	r = byDefault
+	if name := values.Get("compare"); name != "" {
+		i := slices.IndexFunc(comparisons, func(c comparison) bool { return c.value == name })
+		if i < 0 {
+			return r, fmt.Errorf("compare %q: give day or week", name)
+		}
+		r.Compare = comparisons[i].Duration
+	}
+	from, to := values.Get("from"), values.Get("to")
+	if r.Chosen = from+to+values.Get("span") != ""; !r.Chosen {
+		return r, nil
+	}
+	if r.To.IsZero() {
+		r.To, r.Live = now.UTC(), true
+	}
+	span := defaultSpan
+	if text := values.Get("span"); text != "" {
+		if span, err = options.ParseDuration(text); err != nil {
+			return r, fmt.Errorf("span %q: give a duration such as 1h", text)
+		}
+		r.Span = span
+	}
+	switch {
+	case to == "now":
+		r.To, r.Live = now.UTC(), true
+	case to != "":
+		r.Live = false
+		if r.To, err = parseTime("to", to); err != nil {
+			return r, err
+		}
+	}
+	r.From = r.To.Add(-span)
+	if from != "" {
+		r.Span = 0
+		if r.From, err = parseTime("from", from); err != nil {
+			return r, err
+		}
+	}
+	if length := r.To.Sub(r.From); length < MinSpan || length > MaxSpan {
+		return r, fmt.Errorf("from %s to %s: give from %s to %d days", r.From.Format(time.RFC3339), r.To.Format(time.RFC3339), MinSpan, MaxSpan/(24*time.Hour))
+	}
+	return r, nil
+}
+
+// parseTime reads a time of an address or of a form's field, in UTC.
+func parseTime(name, text string) (at time.Time, err error) {
+	for _, layout := range []string{time.RFC3339, "2006-01-02T15:04:05", "2006-01-02T15:04"} {
+		if at, err = time.Parse(layout, text); err == nil && at.Year() >= 1971 && at.Year() <= 9000 {
+			return at.UTC(), nil
+		}
+	}
+	return at, fmt.Errorf("%s %q: give a time such as 2026-11-22T12:00:00Z", name, text)
+}
+
+// LastHour is the hour before now.
+func LastHour(now time.Time) Range {
+	return Range{From: now.Add(-defaultSpan).UTC(), To: now.UTC(), Live: true}
+}
+
+// LatestRange returns the newest hour in which a table or index has data, or less if its
+// data begin later. It ends now if the last hour has any.
+func LatestRange(ctx context.Context, st Store, of sample.Target, now time.Time) (Range, error) {
+	r := LastHour(now)
+	k, err := loadKept(ctx, st, Query{Target: of, Range: r})
+	if err != nil || k.end == 0 {
+		return r, err
+	}
+	if end := time.Unix(k.end, 0).UTC(); !end.After(r.From) {
+		r.From, r.To = end.Add(-defaultSpan), end
+	}
+	first, level := k.first[heat.TenSeconds], heat.TenSeconds
+	if first.IsZero() {
+		first, level = k.first[1], 1
+	}
+	if first.After(r.From) && k.reaches(level, r.From) {
+		r.From = first.UTC()
+		if shortest := r.To.Add(-presets[0].Duration); r.From.After(shortest) {
+			r.From = shortest
+		}
+	}
+	return r, nil
+}
+
+// Earlier returns the range that this one is compared with.
+func (r Range) Earlier() Range {
+	return Range{From: r.From.Add(-r.Compare), To: r.To.Add(-r.Compare), Chosen: true}
+}
+
+// Window writes the range, with seconds if it is short.
+func (r Range) Window() string {
+	if r.From.IsZero() {
+		return "Other time"
+	}
+	day, clock := "2 Jan ", "15:04"
+	if r.To.Sub(r.From) < 6*time.Hour {
+		clock = "15:04:05"
+	}
+	from, to := r.From.UTC(), r.To.UTC()
+	end := clock
+	if from.Format(day) != to.Format(day) {
+		end = day + clock
+	}
+	return from.Format(day+clock) + " – " + to.Format(end) + " UTC"
+}
+
+// Comparison names the earlier range, as in “a day earlier”; empty without one.
+func (r Range) Comparison() string {
+	for _, c := range comparisons {
+		if c.Duration == r.Compare {
+			return c.earlier
+		}
+	}
+	return ""
+}
+
+// choice is a link that chooses a value.
+type choice struct {
+	Word, Link string
+	Chosen     bool
+}
+
+// parameter is a parameter that a form keeps.
+type parameter struct{ Name, Value string }
+
+// TimeControl is the time control of a page, for the template of that name.
+type TimeControl struct {
+	Range
+	// Path is where the form leads, and Kept are its other parameters.
+	Path string
+	Kept []parameter
+	// Spans choose a length, Compared an earlier range beside the chosen one.
+	Spans, Compared []choice
+	// Back, Later and Now lead to another time of the same length; they are empty for a
+	// page without bounds.
+	Back, Later, Now string
+}
+
+// NewTimeControl returns the time control of a page. of are the page's other parameters,
+// asked the address's. byDefault names the range of an address without a time.
+func NewTimeControl(path string, of, asked url.Values, r Range, byDefault string, now time.Time) TimeControl {
+	c := TimeControl{Range: r, Path: path}
+	kept := maps.Clone(of)
+	if compare := asked.Get("compare"); compare != "" {
+		kept.Set("compare", compare)
+	}
+	for _, name := range slices.Sorted(maps.Keys(kept)) {
+		c.Kept = append(c.Kept, parameter{name, kept.Get(name)})
+	}
+	link := func(changes map[string]string) string {
+		values := maps.Clone(of)
+		for _, name := range []string{"span", "from", "to", "compare"} {
+			value, changed := changes[name]
+			if !changed {
+				value = asked.Get(name)
+			}
+			if value != "" {
+				values.Set(name, value)
+			}
+		}
+		return strings.TrimSuffix(path+"?"+values.Encode(), "?")
+	}
+	c.Spans = []choice{{byDefault, link(map[string]string{"span": "", "from": "", "to": ""}), !r.Chosen}}
+	for _, p := range presets {
+		c.Spans = append(c.Spans, choice{p.word, link(map[string]string{"span": options.FormatDuration(p.Duration), "from": ""}), r.Span == p.Duration})
+	}
+	if r.From.IsZero() {
+		return c
+	}
+	length := r.To.Sub(r.From).Round(time.Second)
+	moved := func(by time.Duration) string {
+		to := "now"
+		if at := r.To.Add(by).Truncate(time.Second); at.Before(now) {
+			to = at.Format(time.RFC3339)
+		}
+		return link(map[string]string{"span": options.FormatDuration(length), "from": "", "to": to})
+	}
+	c.Back, c.Later, c.Now = moved(-length/2), moved(length/2), moved(now.Sub(r.To)+time.Second)
+	for _, p := range comparisons {
+		value := p.value
+		if r.Compare == p.Duration {
+			value = ""
+		}
+		c.Compared = append(c.Compared, choice{p.word, link(map[string]string{"compare": value}), r.Compare == p.Duration})
+	}
+	return c
+}

@@ -1,0 +1,181 @@
+// Package status is Keyheat's own state as a value: who collects, how far counting is,
+// what was rejected or lost, and who takes notifications. An unknown figure is never
+// zero, and no news is no health.
+package status
+
+import (
+	"context"
+	"errors"
+	"math/bits"
+	"strings"
+	"time"
+
+	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/pipeline"
+	"github.com/keyheat/keyheat/internal/alert/silence"
+	"github.com/keyheat/keyheat/store"
+)
+
+const (
+	// lately is how long a gap, a failed delivery and a rejected sample are reported.
+	lately = 24 * time.Hour
+	// lagging is how far behind a partition is reported.
+	lagging = time.Minute
+)
+
+// Status is what every page shows about Keyheat itself.
+type Status struct {
+	// Clock is the database's time; zero while the state is unknown.
+	Clock time.Time
+	// Writers are the known collectors, the newest first, Watermarks their partitions, and
+	// Receivers those with an attempt or a waiting notification.
+	Writers    []store.Writer
+	Watermarks []store.Watermark
+	Receivers  []store.Receiver
+	// Gaps were noticed in the last day; Lagging partitions are far behind.
+	Gaps    []store.Gap
+	Lagging []store.Watermark
+	// Nothing reports that no collector was ever heard of. Silent is since when none has
+	// written; zero while one does.
+	Nothing bool
+	Silent  time.Time
+	// Failing are the receivers whose newest attempt failed, in the last day.
+	Failing []store.Receiver
+	// Ahead is the table whose samples are furthest ahead of the database's clock; nil if
+	// none are.
+	Ahead *store.AheadSecond
+	// Unreadable names the active silences that cannot be read, with the fault of each.
+	Unreadable []string
+	// Judged is the end of the last second that was judged; zero if none was.
+	Judged time.Time
+}
+
+// Load reads the state, in as many queries for any number of tables.
+func Load(ctx context.Context, st *store.Store) (s Status, err error) {
+	if s.Clock, err = st.Now(ctx); err != nil {
+		return s, err
+	}
+	if s.Writers, err = st.Writers(ctx); err != nil {
+		return s, err
+	}
+	s.Nothing = len(s.Writers) == 0
+	if since, silent := store.SilentSince(s.Writers, s.Clock); silent {
+		s.Silent = since
+	}
+	if s.Watermarks, err = st.Watermarks(ctx); err != nil {
+		return s, err
+	}
+	for _, m := range s.Watermarks {
+		if s.Clock.Sub(m.Time) > lagging && m.Lag > 0 {
+			s.Lagging = append(s.Lagging, m)
+		}
+	}
+	if s.Receivers, err = st.Receivers(ctx); err != nil {
+		return s, err
+	}
+	for _, r := range s.Receivers {
+		if r.Failing() && s.Clock.Sub(r.Attempted) < lately {
+			s.Failing = append(s.Failing, r)
+		}
+	}
+	if err := s.loadGaps(ctx, st); err != nil {
+		return s, err
+	}
+	active, err := silence.List(ctx, st, store.SilenceQuery{State: store.SilenceActive})
+	if err != nil {
+		return s, err
+	}
+	if _, wrong := silence.NewSet(active); wrong != nil {
+		s.Unreadable = strings.Split(wrong.Error(), "\n")
+	}
+	return s, s.loadJudged(ctx, st)
+}
+
+func (s *Status) loadGaps(ctx context.Context, st *store.Store) error {
+	gaps, err := st.Gaps(ctx, store.GapQuery{Limit: 100})
+	for _, g := range gaps {
+		if s.Clock.Sub(g.Noticed) < lately {
+			s.Gaps = append(s.Gaps, g)
+		}
+	}
+	return err
+}
+
+// loadJudged finds the last judged second, and seconds ahead of the database's clock.
+func (s *Status) loadJudged(ctx context.Context, st *store.Store) error {
+	last, any, err := st.LastSeenMinute(ctx)
+	if err != nil {
+		return err
+	}
+	if any {
+		s.Judged = last.Minute.Add(time.Duration(bits.Len64(last.Seconds)) * time.Second)
+	}
+	ahead, err := st.FindAhead(ctx, s.Clock)
+	if errors.Is(err, store.ErrNotFound) {
+		return nil
+	}
+	s.Ahead = &ahead
+	return err
+}
+
+// IsStalled reports that collectors write and no partition lags, and still nothing has been
+// judged for minutes: no reporter judges.
+func (s Status) IsStalled() bool {
+	return !s.Judged.IsZero() && s.Silent.IsZero() && len(s.Lagging) == 0 && s.Clock.Sub(s.Judged) > pipeline.Default().Standing
+}
+
+// TroubledWriters are the running collectors that report trouble.
+func (s *Status) TroubledWriters() (all []store.Writer) {
+	for _, w := range s.Writers {
+		if w.Runs(s.Clock) && IsTroubled(&w) {
+			all = append(all, w)
+		}
+	}
+	return all
+}
+
+// IsTroubled reports whether a collector fails, rejects many samples, or refuses tables.
+func IsTroubled(w *store.Writer) bool {
+	return w.State == string(detect.CollectorFailing) || Rejects(w) || len(w.RefusedTables) > 0
+}
+
+// Rejects reports whether a collector rejects as many samples as open an incident.
+func Rejects(w *store.Writer) bool {
+	return w.BadShare != nil && *w.BadShare >= pipeline.Default().BadShare
+}
+
+// Health is the state in a word.
+type Health string
+
+// The states. The empty one is unknown.
+const (
+	Unknown  Health = ""
+	Well     Health = "calm"
+	Warning  Health = "warning"
+	Critical Health = "critical"
+)
+
+// Health returns the state, and the number of problems in it.
+func (s *Status) Health() (worst Health, problems int) {
+	if s.Clock.IsZero() {
+		return Unknown, 0
+	}
+	worst = Well
+	if s.Nothing || s.Judged.IsZero() {
+		worst = Unknown
+	}
+	for _, n := range []int{len(s.Gaps), len(s.Lagging), len(s.Unreadable), len(s.TroubledWriters())} {
+		if n > 0 {
+			worst, problems = Warning, problems+1
+		}
+	}
+	if s.Ahead != nil {
+		worst, problems = Warning, problems+1
+	}
+	for _, holds := range []bool{!s.Silent.IsZero(), s.IsStalled(), len(s.Failing) > 0} {
+		if holds {
+			worst, problems = Critical, problems+1
+		}
+	}
+	return worst, problems
+}

@@ -1,0 +1,148 @@
+package web_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/keyheat/keyheat/internal/web"
+	"github.com/keyheat/keyheat/sample"
+	"github.com/keyheat/keyheat/store"
+)
+
+// TestStatus has states of Keyheat, and what the status page and the dot on every page say
+// of them: what is not known is never called well.
+func TestStatus(t *testing.T) {
+	t.Parallel()
+	runs := func(t *testing.T, s *store.Store, status store.WriterStatus) {
+		must(t, s.StartWriter(t.Context(), store.Writer{ID: "collector-9", Host: "host-9", Started: time.Now()}))
+		must(t, s.ReportWriter(t.Context(), "collector-9", status))
+	}
+	judged := func(t *testing.T, s *store.Store, at time.Time) {
+		l, ok, err := s.AcquireLease(t.Context(), "judge", "test", time.Minute)
+		if err != nil || !ok {
+			t.Fatalf("lease: %t, %v", ok, err)
+		}
+		must(t, s.Judge(t.Context(), l, store.Judgement{Seen: []store.SeenMinute{{Minute: at.Truncate(time.Minute), Seconds: 1<<60 - 1}}}))
+	}
+	well := store.WriterStatus{State: "running", Lag: new(int64(0)), BadShare: new(0.0)}
+	for name, c := range map[string]struct {
+		tell func(t *testing.T, s *store.Store)
+		dot  string
+		page []string
+	}{
+		"nothing is known": {
+			func(*testing.T, *store.Store) {}, "unknown Status unknown",
+			[]string{"No collector has reported yet", "Judged up to not known", "last 24 h not known", "Without a collector nothing is known", "Not known: no collector reported", "the settings have no receiver", "CloudWatch was never read", "MiB"},
+		},
+		"nothing is judged yet": {
+			func(t *testing.T, s *store.Store) { runs(t, s, store.WriterStatus{}) }, "unknown Status unknown",
+			[]string{"Not known yet: nothing has been judged", "host-9", "not known"},
+		},
+		"all is well": {
+			func(t *testing.T, s *store.Store) { runs(t, s, well); judged(t, s, time.Now().Add(-time.Minute)) }, "calm Status OK",
+			[]string{"All is well", "running", "No sample was rejected", "No gap was noticed", "Rejected samples, last 24 h 0"},
+		},
+		"nobody judges": {
+			func(t *testing.T, s *store.Store) { runs(t, s, well); judged(t, s, time.Now().Add(-10*time.Minute)) }, "critical 1 problem",
+			[]string{"Nothing has been judged since"},
+		},
+		"collection has stopped": {
+			func(t *testing.T, s *store.Store) {
+				runs(t, s, well)
+				judged(t, s, time.Now())
+				must(t, s.StopWriter(t.Context(), "collector-9"))
+			}, "critical 1 problem", []string{"Collection has stopped", "stopped"},
+		},
+		"a collector is in trouble": {
+			func(t *testing.T, s *store.Store) {
+				runs(t, s, store.WriterStatus{State: "failing", Reason: "no broker", RefusedTables: []string{"a", "b"}, BadShare: new(0.2)})
+				judged(t, s, time.Now())
+			}, "warning 1 problem", []string{"no broker", "It has no room for 2 tables", "It rejects many samples", "20%"},
+		},
+		"samples were rejected and lost": {
+			func(t *testing.T, s *store.Store) {
+				fillPipeline(t, s)
+				judged(t, s, time.Now())
+				must(t, s.Commit(t.Context(), store.Commit{Writer: "collector-1", Seq: 2, Bad: []store.BadSample{
+					{Hour: time.Now(), Source: "kafka:samples", Reason: "bad_table", Count: 1}, {Hour: time.Now().Add(-48 * time.Hour), Source: "old", Reason: "no_time", Count: 5},
+				}}))
+				must(t, s.PutCloudWatch(t.Context(), store.CloudWatchRead{Target: sample.Target{Table: "orders"}, State: "denied", Message: "not allowed", Requested: 7}, nil))
+			}, "critical 2 problems",
+			[]string{
+				"Rejected samples, last 24 h 7", "syntax kafka:samples 6", "Set kafka.format", "bad_table", "Send the table's name, not its ARN", "Excerpt {…", "retention was shorter",
+				"chat works", "pagers failing", "connection refused", "mail not tried yet", "denied not allowed",
+			},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s, err := store.Open(t.Context(), "sqlite::memory:", store.Options{})
+			must(t, err)
+			t.Cleanup(func() { _ = s.Close() })
+			c.tell(t, s)
+			o := web.Options{}
+			if strings.Contains(name, "rejected") {
+				o.Receivers = func() []string { return []string{"chat", "mail", "pagers"} }
+			}
+			address := serveWith(t, s, o)
+			text := open(t, address+"/status").text()
+			for _, want := range c.page {
+				if !strings.Contains(text, want) {
+					t.Errorf("the page does not say %q: %s", want, text)
+				}
+			}
+			if strings.Contains(text, "no_time") {
+				t.Error("the page has what was rejected long ago")
+			}
+			for _, path := range []string{"/", "/tables", "/status"} {
+				link := open(t, address+path).all("a", "health")[0]
+				if got := strings.TrimPrefix(link.attr("class"), "health ") + " " + link.text(); got != c.dot || link.attr("href") != "/status" {
+					t.Errorf("on %s the dot says %q, want %q", path, got, c.dot)
+				}
+			}
+		})
+	}
+}
+
+// TestDocs has the documents served as pages, in the site's frame, with what they show.
+func TestDocs(t *testing.T) {
+	t.Parallel()
+	s, found := filled(t)
+	address := serve(t, s)
+	if text := open(t, address+"/docs/").text(); !strings.Contains(text, "A quarter of an hour") || !strings.Contains(text, "Keys, and what to do about hot ones") {
+		t.Errorf("the list is %s", text)
+	}
+	guides := 0
+	for _, a := range open(t, address+"/findings/"+found[0].Fingerprint).all("a", "") {
+		file, anchor, is := strings.Cut(a.attr("href"), "#")
+		if !is || file != "/docs/KEY_DESIGN.md" {
+			continue
+		}
+		guides++
+		if page := open(t, address+file); len(page.all("h2", "")) == 0 || !strings.Contains(page.html(t), `id="`+anchor+`"`) {
+			t.Errorf("the guide %q leads nowhere", a.attr("href"))
+		}
+	}
+	if guides == 0 {
+		t.Error("no step has a guide")
+	}
+	for path, kind := range map[string]string{
+		"/docs/START.md": "text/html; charset=utf-8", "/docs/story.png": "image/png", "/docs/findings.schema.json": "application/json",
+		"/docs/instrumenting/keyheat.mjs": "text/plain; charset=utf-8", "/docs/instrumenting/keyheat_botocore.py": "text/plain; charset=utf-8",
+	} {
+		if _, header := get(t, address+path, http.StatusOK); header.Get("Content-Type") != kind || !strings.Contains(header.Get("Content-Security-Policy"), "default-src 'none'") {
+			t.Errorf("%s has the headers %v", path, header)
+		}
+	}
+	for _, path := range []string{"/docs/NONE.md", "/docs/instrumenting", "/docs/instrumenting/", "/docs/docs.go", "/docs/%2e%2e/go.mod"} {
+		if text, _ := get(t, address+path, http.StatusNotFound); !strings.Contains(text, `<a href="/docs/">`) {
+			t.Errorf("%s is answered with %s", path, text)
+		}
+	}
+	must(t, s.Close())
+	if text := open(t, address+"/docs/RELIABILITY.md").text(); !strings.Contains(text, "The promise") || !strings.Contains(text, "Status unknown") {
+		t.Errorf("without a database the document is %s", text)
+	}
+}
