@@ -45,6 +45,11 @@ const (
 	HarmSeconds = 5
 	// HarmOf is the window of HarmSeconds.
 	HarmOf = 10
+	// OutageShare of a table's or index's requests, throttled over OutageSeconds, are an
+	// outage, whatever the cause: the finding is critical.
+	OutageShare = 0.1
+	// OutageSeconds is the time over which OutageShare counts.
+	OutageSeconds = 60
 	// SaturatedSeconds of SaturatedOf seconds with consumption between SaturatedFrom and
 	// SaturatedTo of a limit are a plateau: a partition that throttles the rest.
 	SaturatedSeconds = 3

@@ -117,7 +117,7 @@ func harm(f *detect.Finding, h *answer.Harm) string {
 	case h.Own || h.Since.IsZero() || f.State == detect.Resolved && h.None():
 	case f.Kind.OfTable() && h.Failed == 0 && h.Refused > 0:
 		since = fromTo(f)
-	case !h.None() || h.Visible:
+	case f.Severity != detect.Info && (!h.None() || h.Visible):
 		since = "; hot since " + h.Since.UTC().Format("15:04:05 UTC")
 	}
 	return strings.TrimSuffix(loss(f, h), ".") + since + "."

@@ -2,6 +2,7 @@ package say
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/answer"
@@ -46,9 +47,9 @@ func act(f *detect.Finding, a *answer.Answer) string {
 		return "Let the retries" + ofBusiest(a) + " back off with jitter and a limit, or pause them."
 	case answer.Wait:
 		if f.Kind.OfTable() {
-			return "Wait some minutes for a split. Shed load if requests fail."
+			return "Wait some minutes for a split. If requests fail, shed load."
 		}
-		return fmt.Sprintf("Wait some minutes for a split. Slow %s if requests fail.", w)
+		return fmt.Sprintf("Wait some minutes for a split. If requests fail, slow the %s.", w)
 	case answer.Prewarm:
 		if a.Healing.Outlook == answer.Likely {
 			return "Wait some minutes for a split, or raise the table's warm throughput to add partitions."
@@ -75,7 +76,7 @@ func slowCallers(f *detect.Finding, a *answer.Answer) string {
 	key := subject(f)
 	switch {
 	case f.Kind == detect.LowCardinalityKey:
-		key = "the hottest value"
+		key = hottestValue(f)
 	case f.Kind == detect.UnevenShards && f.Sharding != nil:
 		key = quote(f.Sharding.Hottest)
 	}
@@ -87,6 +88,14 @@ func slowCallers(f *detect.Finding, a *answer.Answer) string {
 		text += ", " + quote(a.Move.Callers[0].Text) + " first"
 	}
 	return text + "."
+}
+
+// hottestValue names the value with the most load, of a key with few values.
+func hottestValue(f *detect.Finding) string {
+	if f.Members == nil || len(f.Members.Keys) == 0 {
+		return "the hottest value"
+	}
+	return quote(f.Members.Keys[0])
 }
 
 // targetWord names the table or the index that a finding is about.
@@ -138,12 +147,15 @@ func heals(f *detect.Finding, a *answer.Answer) string {
 	case answer.WithLoad:
 		return withLoad[a.Cause]
 	case answer.Open:
-		return fmt.Sprintf("Not known yet: that takes %s more.", wording.Span(h.Known))
+		return fmt.Sprintf("Not known yet. An update follows in about %s.", wording.Span(h.Known.Round(time.Minute)))
 	case answer.Unknown:
 		if text := unknown[h.Ground]; text != "" {
 			return "Unknown: " + text + "."
 		}
 		return "Unknown."
+	}
+	if a.Cause == answer.AccountQuota {
+		return "No: only a higher quota or less load ends it."
 	}
 	if text := grounds[h.Ground]; text != "" {
 		return "No: " + text + "."

@@ -31,7 +31,7 @@ func cause(f *detect.Finding, a *answer.Answer) string {
 		}
 		return capital(load(f, " on one key, too few samples to be sure")) + "."
 	case answer.IndexKey:
-		return fmt.Sprintf("%s on one index key; above %s DynamoDB refuses table writes.", capital(amount(f)), limit(f))
+		return fmt.Sprintf("%s on one index key; above %s DynamoDB refuses its table writes.", capital(amount(f)), limit(f))
 	case answer.Retries:
 		return retries(f)
 	case answer.OneCaller:
@@ -45,7 +45,7 @@ func cause(f *detect.Finding, a *answer.Answer) string {
 	case answer.MovingSpot:
 		return "A job writes key after key, each in one partition."
 	case answer.FewValues:
-		return capital(load(f, " on one of few key values")) + "."
+		return capital(load(f, " on "+oneOfFew(f))) + "."
 	case answer.Shards, answer.UnevenShards:
 		return sharding(f)
 	case answer.Scan:
@@ -71,6 +71,14 @@ func cause(f *detect.Finding, a *answer.Answer) string {
 		return fmt.Sprintf("The items of %s grow; a local index limits them to 10 GB.", subject(f))
 	}
 	return own[f.Kind]
+}
+
+// oneOfFew names the hottest value of a key with few values: “DE”, one of 8 key values.
+func oneOfFew(f *detect.Finding) string {
+	if f.Members == nil || len(f.Members.Keys) == 0 {
+		return "one of few key values"
+	}
+	return fmt.Sprintf("%s, one of %s key values", quote(f.Members.Keys[0]), wording.About(f.Members.Count.Value))
 }
 
 func retries(f *detect.Finding) string {

@@ -73,9 +73,11 @@ type Episode struct {
 	lasting     detect.Severity
 
 	// kind is the kind of a table's or index's episode, empty for a key. escalated
-	// reports that the throttling does not mend itself.
+	// reports that the throttling does not mend itself, or is an outage. minute is the
+	// throttling since it began to be counted anew.
 	kind      detect.Kind
 	escalated bool
+	minute    minute
 	// Pressure is the throttling of a table or index as a whole.
 	Pressure throttling.Pressure
 	// restoredEvidence is the previous judge's evidence.

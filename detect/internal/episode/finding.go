@@ -156,7 +156,7 @@ func restoreEpisode(f *detect.Finding) *Episode {
 		e.replicated = detect.Milli(f.Replication.WCU)
 	}
 	if f.Kind.OfTable() {
-		e.kind, e.isSaturated, e.escalated = f.Kind, false, f.Severity == detect.Critical && f.Kind == detect.HotPartition
+		e.kind, e.isSaturated, e.escalated = f.Kind, false, f.Severity == detect.Critical
 	}
 	e.restoreQuality(f)
 	e.readTotal = sampling.ContinueTotal(f.Mean.RCU, f.Seconds, e.sampled, e.draws.Assumed > 0)

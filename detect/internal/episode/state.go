@@ -2,6 +2,7 @@ package episode
 
 import (
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/internal/throttling"
 )
 
 // addPlateau records a second just at the limit; enough of them close together are a
@@ -87,8 +88,8 @@ func (e *Episode) settle(second int64, t Timeline) {
 
 // Severity returns the episode's worst severity; empty when there is no finding.
 // Throttling of a table as a whole is a warning, since a setting or a split mends it. It
-// is worse if splits have had time and not mended it, or if an index holds back its
-// table's writes.
+// is worse if it is an outage, if splits have had time and not mended it, or if an index
+// holds back its table's writes.
 func (e *Episode) Severity() detect.Severity {
 	switch {
 	case e.escalated:
@@ -135,7 +136,30 @@ func (e *Episode) observePressure(p *point, r Rules, t Timeline) {
 	}
 	e.addOver(p.second)
 	e.addHot(p.second)
-	e.escalated = e.escalated || r.Kind == detect.HotPartition && (p.pressure.HoldsWritesBack() || e.lasts())
+	e.escalated = e.escalated || e.minute.isOutage(p.second, p.pressure) ||
+		r.Kind == detect.HotPartition && (p.pressure.HoldsWritesBack() || e.lasts())
+}
+
+// minute is the throttling of a table or index in up to OutageSeconds.
+type minute struct {
+	from, seconds       int64
+	throttled, requests int64
+}
+
+// isOutage counts a throttled second, and reports whether the minute that it completes was
+// an outage. Seconds that throttle nothing count as calm, without their requests.
+func (m *minute) isOutage(second int64, p *throttling.Pressure) bool {
+	if second-m.from >= detect.OutageSeconds {
+		*m = minute{from: second}
+	}
+	m.seconds++
+	m.requests += p.Requests
+	for _, n := range p.Refused {
+		m.throttled += n
+	}
+	calm := second - m.from + 1 - m.seconds
+	return second-m.from == detect.OutageSeconds-1 && calm <= detect.OutageSeconds/10 &&
+		float64(m.throttled) >= detect.OutageShare*float64(m.requests)
 }
 
 // lasts reports whether a partition has throttled for longer than splits take, and not
