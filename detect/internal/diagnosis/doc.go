@@ -1,11 +1,10 @@
-// Package diagnosis words a finding: why the table does not heal by itself, and what to
-// do about a table as a whole. What to do about a hot key is package fixes.
+// Package diagnosis finds why a table does not heal by itself.
 //
-// [Diagnose] gives a hot key's reason;
-// [WhyHotPartition], [WhyStarved] and [ForTable] do so for a table or index as a whole.
-// [Related] returns the findings that the evidence of a hot key has beside its heat: a
-// single caller, a test's key, large items, a growing item collection.
+// [Diagnose] returns a hot key's reason and ground; [HotPartition] and [ForTable] do so, with
+// the steps, for a table or index as a whole. Package fixes has the steps for a hot key.
+// [FindRelated] returns further findings of a hot key's evidence: a single caller, a test's
+// key, large items, a growing item collection.
 //
-// Everything is derived from the finding and from what is known of the table. What is
-// not known is not guessed: the reason is then UNDETERMINED.
+// All follows from the finding and from facts about the table. Nothing is guessed: with an
+// unknown cause the reason is UNDETERMINED.
 package diagnosis

@@ -45,7 +45,7 @@ func isHotItem(f *detect.Finding, facts *detect.TableFacts, s detect.Split) bool
 		return true // the key is one item
 	case f.Evidence == nil || len(f.Evidence.Items) == 0:
 		return false
-	case s.Verdict == detect.SplitHotItem: // seconds above the limit may be those of a batch's time
+	case s.Verdict == detect.SplitHotItem: // a batch's time may explain its seconds above the limit
 		return s.Load > limit || !f.Quality.InBatches()
 	}
 	return isFull(f) && s.Item >= detect.SaturatedFrom*limit
@@ -73,7 +73,7 @@ func blindness(f *detect.Finding) detect.Ground {
 	return ""
 }
 
-// openGround returns what leaves open whether splits help.
+// openGround returns the ground that leaves open whether splits help.
 func openGround(e *detect.Evidence, s detect.Split) detect.Ground {
 	switch {
 	case e.SortKeys == nil:

@@ -47,7 +47,7 @@ func FindRelated(f *detect.Finding, facts *detect.TableFacts, callers map[string
 	return all
 }
 
-// boundedKey returns what to do about a collection that grows without a bound.
+// boundedKey returns the step for a collection that grows without a bound.
 func boundedKey(f *detect.Finding) detect.Step {
 	step := detect.NewStep(detect.FixBoundedCollection)
 	load := detect.Side(f.Kind, f.Peak.WCU, f.Peak.RCU).Value
@@ -56,7 +56,7 @@ func boundedKey(f *detect.Finding) detect.Step {
 }
 
 // Growing returns the finding about a key that is not hot, whose item collection grows
-// towards what a local secondary index allows it; false where it does not.
+// towards the limit of a local secondary index, if it does.
 func Growing(of episode.Subject, g episode.Growth, facts *detect.TableFacts) (detect.Finding, bool) {
 	if of.Target.Index != "" || facts == nil || len(facts.LSIs) == 0 || g.Known < detect.GrowthSeconds || g.Last-g.First+1 < detect.FewValuesSeconds || g.Bytes <= 0 {
 		return detect.Finding{}, false

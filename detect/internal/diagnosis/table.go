@@ -30,7 +30,7 @@ func HotPartition(f *detect.Finding, s *throttling.Pressure, spread *throttling.
 	return detect.Undetermined, cmp.Or(ground, detect.GroundNotSeen)
 }
 
-// ForTable returns what to do about a table or index as a whole.
+// ForTable returns the steps for a table or index as a whole.
 func ForTable(f *detect.Finding, s *throttling.Pressure, peak sketch.Load, facts *detect.TableFacts) []detect.Step {
 	retry := fixes.Retries(f)
 	switch {
@@ -44,8 +44,8 @@ func ForTable(f *detect.Finding, s *throttling.Pressure, peak sketch.Load, facts
 	return append([]detect.Step{stepForWarmKeys(f, peak, facts)}, retry...)
 }
 
-// stepForWarmKeys returns what to do about keys that are too much for their partition
-// only together.
+// stepForWarmKeys returns the step for keys that are too much for their partition only
+// together.
 func stepForWarmKeys(f *detect.Finding, peak sketch.Load, facts *detect.TableFacts) detect.Step {
 	write, read := detect.Units(peak.Write), detect.Units(peak.Read)
 	provisioned := facts != nil && facts.Billing == detect.BillingProvisioned

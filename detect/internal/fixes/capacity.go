@@ -6,7 +6,7 @@ import (
 	"github.com/keyheat/keyheat/detect"
 )
 
-// The actions by what they do to the units that the table or index as a whole takes.
+// The actions, by their effect on the units of the table or index as a whole.
 var (
 	saving = []string{
 		detect.ActionCaller, detect.ActionTransaction, detect.ActionRead, detect.ActionQuery, detect.ActionCache,
@@ -15,18 +15,18 @@ var (
 	keeping = []string{detect.ActionShard, detect.ActionSplit, detect.ActionRename, detect.ActionCapacity, detect.ActionCopies}
 )
 
-// need returns what the table or index as a whole needs after a step; nil if nothing
-// changes or nothing tells.
+// need returns the capacity that the table or index as a whole needs after a step; nil if
+// it does not change, or is unknown.
 func (c *Case) need(s *detect.Step) *detect.Need {
 	if c.Share <= 0 {
 		return nil
 	}
-	now := c.whole()
-	n := &detect.Need{Unit: detect.Side(c.Kind, "wcu", "rcu"), Now: now, Low: now, High: now, Provisioned: c.provisioned()}
+	now := c.wholePeak()
+	n := &detect.Need{Unit: detect.Side(c.Kind, "wcu", "rcu"), Now: now, Low: now, High: now, Provisioned: c.provisionedUnits()}
 	switch {
 	case c.ofGlobalIndex() && s.Effort == detect.EffortKeys || s.Action == detect.ActionProject:
 		if c.reads() {
-			return nil // it needs write units, which nobody saw
+			return nil // its write units were never seen
 		}
 		n.NewIndex, n.Provisioned = true, 0
 		if s.Action == detect.ActionProject {
@@ -40,18 +40,18 @@ func (c *Case) need(s *detect.Step) *detect.Need {
 	return n
 }
 
-// whole returns about what the table or index as a whole takes at such a peak: what the
-// others have on average beside it. It is no sum that was counted.
-func (c *Case) whole() float64 {
+// wholePeak estimates the units of the table or index as a whole at such a peak: the key's
+// peak, and the mean of all other keys.
+func (c *Case) wholePeak() float64 {
 	if c.mean() <= 0 {
 		return c.peak() / c.Share
 	}
 	return c.peak() + c.tableMean() - c.mean()
 }
 
-// provisioned returns the units of what the case is about that are provisioned; 0 where
-// that is not known, and on demand.
-func (c *Case) provisioned() float64 {
+// provisionedUnits returns the provisioned units of the case's side; 0 if unknown, and on
+// demand.
+func (c *Case) provisionedUnits() float64 {
 	wcu, rcu := c.Facts.Capacity(c.Index)
 	return detect.Side(c.Kind, wcu, rcu)
 }

@@ -7,24 +7,24 @@ import (
 	"github.com/keyheat/keyheat/sample"
 )
 
-// blocks returns how many units a request of an item of so many bytes is rounded up to,
-// before the price of its consistency.
+// blocks returns the units of a request for an item of some bytes, rounded up, before the
+// price of its consistency.
 func (c *Case) blocks(bytes float64) float64 {
 	return max(1, math.Ceil(bytes/c.blockBytes()))
 }
 
-// blockBytes returns how many bytes such a unit is of.
+// blockBytes returns the bytes of one such unit.
 func (c *Case) blockBytes() float64 {
 	return detect.Side[float64](c.Kind, sample.WriteUnitBytes, sample.ReadUnitBytes)
 }
 
-// hasLargeItems reports whether the load is that of single items that are large.
+// hasLargeItems reports whether requests for single large items make the load.
 func (c *Case) hasLargeItems() bool {
 	return c.Index == "" && c.Evidence != nil && c.Evidence.Records >= detect.MinRecords && c.Evidence.ItemBytes > detect.LargeItemBytes &&
 		c.part(sample.Query) < worthShare
 }
 
-// LittleChanges reports whether writes pay mostly for bytes that stay as they are.
+// LittleChanges reports whether writes pay mostly for bytes that they do not change.
 func LittleChanges(f *detect.Finding) bool {
 	e := f.Evidence
 	return f.Kind != detect.HotKeyRead && f.Index == "" && e != nil && e.Records >= detect.MinRecords && e.ChangedShare != nil &&
@@ -38,42 +38,42 @@ func smallItemOfChanges(c *Case) (fix, bool) {
 	}
 	e := c.Evidence
 	left := c.blocks(e.ItemBytes**e.ChangedShare) / c.blocks(e.ItemBytes)
-	f := fix{arguments: detect.Arguments{Bytes: e.ItemBytes, Share: *e.ChangedShare}, after: c.after(left, left), takes: c.ofNewItems(detect.EffortCode)}
+	f := fix{arguments: detect.Arguments{Bytes: e.ItemBytes, Share: *e.ChangedShare}, after: c.newAfter(left, left), takes: c.effortForNewItems(detect.EffortCode)}
 	if len(e.Attributes) > 0 {
 		f.arguments.Attribute = e.Attributes[0].Text
 	}
 	return f, true
 }
 
-// smallItemOfWrites is vertical partitioning for writes of which nothing tells how much they
-// change. What is put under ever new sort keys is new, and gains nothing by it.
+// smallItemOfWrites is vertical partitioning for writes of unknown change. New items, under
+// ever new sort keys, gain nothing by it.
 func smallItemOfWrites(c *Case) (fix, bool) {
 	isNew := c.movesOn() && c.part(sample.UpdateItem) < worthShare
 	if c.reads() || !c.hasLargeItems() || c.Evidence.ChangedShare != nil || isNew {
 		return fix{}, false
 	}
-	return fix{arguments: detect.Arguments{Bytes: c.Evidence.ItemBytes}, takes: c.ofNewItems(detect.EffortCode)}, true
+	return fix{arguments: detect.Arguments{Bytes: c.Evidence.ItemBytes}, takes: c.effortForNewItems(detect.EffortCode)}, true
 }
 
-// ofNewItems returns what a fix takes that changes what items are like: of a key that is
-// named after a time only that of new ones, since old keys are no longer hot; else empty.
-func (c *Case) ofNewItems(e detect.Effort) detect.Effort {
+// effortForNewItems returns an effort for a fix of items if only new items need it: the old
+// keys of a key named after a time are no longer hot. Otherwise it is empty.
+func (c *Case) effortForNewItems(e detect.Effort) detect.Effort {
 	if c.Rolling == nil {
 		return ""
 	}
 	return e
 }
 
-// asWritten returns what a fix takes that changes how a value is stored: of writes only that
-// of the items that are written, since the load itself writes them anew; else empty.
-func (c *Case) asWritten(e detect.Effort) detect.Effort {
+// effortOfWriters returns an effort for a fix of stored values if only the writers change:
+// the load itself writes the items anew. Otherwise it is empty.
+func (c *Case) effortOfWriters(e detect.Effort) detect.Effort {
 	if c.reads() {
-		return c.ofNewItems(e)
+		return c.effortForNewItems(e)
 	}
 	return e
 }
 
-// LargeItem returns the step for large items of which writes change little.
+// LargeItem returns the step for large items with little change.
 func LargeItem(f *detect.Finding) detect.Step {
 	found, _ := smallItemOfChanges(caseOf(f))
 	found.takes = ""
@@ -86,17 +86,17 @@ func smallItemOfReads(c *Case) (fix, bool) {
 		return fix{}, false
 	}
 	blocks := c.blocks(c.Evidence.ItemBytes)
-	return fix{arguments: detect.Arguments{Bytes: c.Evidence.ItemBytes}, after: c.after(1/blocks, 1)}, true
+	return fix{arguments: detect.Arguments{Bytes: c.Evidence.ItemBytes}, after: c.newAfter(1/blocks, 1)}, true
 }
 
-// compression is for large items that change as a whole, or of which that is not known.
+// compression is for large items that change as a whole, or may.
 func compression(c *Case) (fix, bool) {
 	if !c.hasLargeItems() || LittleChanges(c.Finding) {
 		return fix{}, false
 	}
 	return fix{
 		arguments: detect.Arguments{Bytes: c.Evidence.ItemBytes, Share: c.bytesToSave()},
-		after:     c.after(c.ofSmallItems(), 1), takes: c.asWritten(detect.EffortCode),
+		after:     c.newAfter(c.shareOfSmallItems(), 1), takes: c.effortOfWriters(detect.EffortCode),
 	}, true
 }
 
@@ -115,9 +115,9 @@ func (c *Case) bytesToSave() float64 {
 	return math.Ceil(100*(1-blocks*c.blockBytes()/c.Evidence.ItemBytes)) / 100
 }
 
-// ofSmallItems returns the share of the peak that is left where each request is of the
-// smallest item. A write costs a whole unit, so that there is no part of one.
-func (c *Case) ofSmallItems() float64 {
+// shareOfSmallItems returns the share of the peak that is left if every item is as small as
+// one unit. A write costs at least a whole unit.
+func (c *Case) shareOfSmallItems() float64 {
 	left := c.peak() / c.blocks(c.Evidence.ItemBytes)
 	if !c.reads() {
 		left = math.Ceil(left)
@@ -125,42 +125,42 @@ func (c *Case) ofSmallItems() float64 {
 	return min(1, left/c.peak())
 }
 
-// objectStore is for values that DynamoDB is a costly place for.
+// objectStore is for values that S3 holds for less.
 func objectStore(c *Case) (fix, bool) {
 	if !c.hasLargeItems() || c.Evidence.ItemBytes < largeValueBytes || LittleChanges(c.Finding) {
 		return fix{}, false
 	}
-	left := c.ofSmallItems()
-	return fix{arguments: detect.Arguments{Bytes: c.Evidence.ItemBytes}, after: c.after(left, left), takes: c.asWritten(detect.EffortComponent)}, true
+	left := c.shareOfSmallItems()
+	return fix{arguments: detect.Arguments{Bytes: c.Evidence.ItemBytes}, after: c.newAfter(left, left), takes: c.effortOfWriters(detect.EffortComponent)}, true
 }
 
-// sparseIndex is for a key of an index that nobody asks for, while others are.
+// sparseIndex is for an index key that no query reads, in an index that queries do read.
 func sparseIndex(c *Case) (fix, bool) {
 	if c.Kind != detect.HotGSIKey || c.Mean.RCU.High > 0 || c.TargetRCU <= 0 || c.Quality.Source != detect.SourceRequests {
 		return fix{}, false
 	}
-	return fix{arguments: detect.Arguments{Seconds: int(c.Seconds)}, after: c.after(0, 0)}, true
+	return fix{arguments: detect.Arguments{Seconds: int(c.Seconds)}, after: c.newAfter(0, 0)}, true
 }
 
-// keyOfQueries is an index by what its queries know beside the value that they all ask
-// for. A cache comes first where it is known to answer them.
+// keyOfQueries is an index with a key of more attributes that its queries know. A cache
+// comes first if it certainly answers them.
 func keyOfQueries(c *Case) (fix, bool) {
 	if !c.reads() || !c.ofGlobalIndex() || c.part(sample.Query) < mostShare {
 		return fix{}, false
 	}
-	f := fix{after: c.after(0, 1), place: first}
+	f := fix{after: c.newAfter(0, 1), place: first}
 	if hits, known := c.hitRate(); known && hits >= worthShare {
 		f.place = byEffect
 	}
 	return f, true
 }
 
-// keyOfWrites is an index whose key has more values than the one that is written much.
+// keyOfWrites is an index with a key of more values.
 func keyOfWrites(c *Case) (fix, bool) {
 	if c.Kind != detect.HotGSIKey || c.Shards < 2 {
 		return fix{}, false
 	}
-	return fix{after: c.after(0, 1)}, true
+	return fix{after: c.newAfter(0, 1)}, true
 }
 
 // smallerProjection is for an index whose entries are larger than a unit.
@@ -169,5 +169,5 @@ func smallerProjection(c *Case) (fix, bool) {
 		return fix{}, false
 	}
 	blocks := c.blocks(c.Evidence.ItemBytes)
-	return fix{arguments: detect.Arguments{Bytes: c.Evidence.ItemBytes}, after: c.after(1/blocks, 1)}, true
+	return fix{arguments: detect.Arguments{Bytes: c.Evidence.ItemBytes}, after: c.newAfter(1/blocks, 1)}, true
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/keyheat/keyheat/sample"
 )
 
-// splitOf returns the verdict on splits; nil where there is none.
+// splitOf returns the verdict on splits; nil for none.
 func splitOf(c *Case) *detect.Split {
 	if c.Evidence == nil {
 		return nil
@@ -14,18 +14,18 @@ func splitOf(c *Case) *detect.Split {
 	return c.Evidence.Split
 }
 
-// onlyTogether reports whether the key's reads and writes are over what a partition serves
-// only if both count together, which by the Guide they do not.
+// onlyTogether reports whether the key exceeds a partition only if reads and writes share
+// one budget. By the Guide they do not.
 func (c *Case) onlyTogether() bool {
-	return c.Severity == detect.Info && c.Combined > 1 && c.Utilization <= 1 && c.throttled() == 0
+	return c.Severity == detect.Info && c.Combined > 1 && c.Utilization <= 1 && c.throttledRequests() == 0
 }
 
-// checkCombined is for a key of which nothing is throttled by the Guide.
+// checkCombined is for a key that throttles nothing, by the Guide.
 func checkCombined(c *Case) (fix, bool) {
 	if !c.onlyTogether() {
 		return fix{}, false
 	}
-	return fix{after: c.after(1, 1), place: ahead}, true
+	return fix{after: c.newAfter(1, 1), place: ahead}, true
 }
 
 // waitForSplit is to wait while DynamoDB may split the key's items.
@@ -34,7 +34,7 @@ func waitForSplit(c *Case) (fix, bool) {
 	return f, applies && !c.isUrgent()
 }
 
-// splitMeanwhile is a split that comes while something better is done.
+// splitMeanwhile is a split that may come while a better fix is on its way.
 func splitMeanwhile(c *Case) (fix, bool) {
 	f, applies := splitForHeat(c)
 	f.place = last
@@ -59,8 +59,7 @@ func (c *Case) isUrgent() bool {
 	return c.reads() || c.Index != "" || c.FewValues || c.Share >= detect.WholeShare
 }
 
-// checkSplit is to look whether DynamoDB has healed the key in the time that splits take,
-// where the samples do not show it.
+// checkSplit is to look whether DynamoDB has split the key, if the samples do not show it.
 func checkSplit(c *Case) (fix, bool) {
 	if c.Reason != detect.Splittable || !answer.Overdue(c.Finding) || answer.StillRefused(c.Finding) {
 		return fix{}, false
@@ -68,12 +67,12 @@ func checkSplit(c *Case) (fix, bool) {
 	return fix{arguments: detect.Arguments{Seconds: int(answer.HotFor(c.Finding).Seconds())}, place: ahead}, true
 }
 
-// keptKey is for a key that needs no more than one shard yet.
+// keptKey is for a key that one partition still serves.
 func keptKey(c *Case) (fix, bool) {
 	if c.Shards > 1 {
 		return fix{}, false
 	}
-	return fix{after: c.after(1, 1)}, true
+	return fix{after: c.newAfter(1, 1)}, true
 }
 
 // renamedKey is for a key that is named after a time.
@@ -84,41 +83,41 @@ func renamedKey(c *Case) (fix, bool) {
 	shards := max(2, c.Shards)
 	return fix{
 		arguments: detect.Arguments{Count: shards}, takes: c.takes(detect.EffortCode),
-		after: c.after(1/float64(shards), 1/float64(shards)), place: first,
+		after: c.newAfter(1/float64(shards), 1/float64(shards)), place: first,
 	}, true
 }
 
-// copies are for an item that is read much.
+// copies are for an item with many reads.
 func copies(c *Case) (fix, bool) {
 	if c.Reason != detect.HotItem || !c.reads() || c.Shards < 2 {
 		return fix{}, false
 	}
-	return c.divided(), true
+	return c.divideLoad(), true
 }
 
-// divided is the key's load, divided evenly over its shards, copies or parts.
-func (c *Case) divided() fix {
+// divideLoad leaves the key's load, divided evenly over shards, copies or parts.
+func (c *Case) divideLoad() fix {
 	part := 1 / float64(c.Shards)
-	return fix{arguments: detect.Arguments{Count: c.Shards}, after: c.after(part, part)}
+	return fix{arguments: detect.Arguments{Count: c.Shards}, after: c.newAfter(part, part)}
 }
 
-// dividedCounter is for a counter that is written much. Its old item is summed with the
-// new ones, so that nothing has to be migrated.
+// dividedCounter is for a counter with many writes. Readers sum its old item with the new
+// ones, so nothing has to be migrated.
 func dividedCounter(c *Case) (fix, bool) {
 	if c.Reason != detect.HotItem || c.reads() || c.Shards < 2 || !c.isCounter() {
 		return fix{}, false
 	}
-	f := c.divided()
+	f := c.divideLoad()
 	f.takes, f.names = c.takes(detect.EffortCode), c.shardNames(detect.SuffixCounter)
 	return f, true
 }
 
-// dividedItem is for another item that is written much, of which the value can be divided.
+// dividedItem is for another item with many writes, if its value can be divided.
 func dividedItem(c *Case) (fix, bool) {
 	if c.Reason != detect.HotItem || c.reads() || c.Shards < 2 || c.isCounter() {
 		return fix{}, false
 	}
-	return c.divided(), true
+	return c.divideLoad(), true
 }
 
 // isCounter reports whether the load is updates of a small item.
@@ -134,7 +133,7 @@ func shardedKey(c *Case) (fix, bool) {
 	return c.shards(), true
 }
 
-// shardedIndex spreads a key of an index, of which the table's keys know nothing.
+// shardedIndex spreads a key of an index. The table's keys stay.
 func shardedIndex(c *Case) (fix, bool) {
 	if c.Reason == detect.HotItem || c.Shards < 2 || c.Index == "" {
 		return fix{}, false
@@ -142,14 +141,14 @@ func shardedIndex(c *Case) (fix, bool) {
 	return c.shards(), true
 }
 
-// shards divides a key, with the steps that belong to it. Of queries that ask all shards
-// each costs as much as it does now.
+// shards divides a key, with its companion steps. A query of all shards costs as much on
+// each shard as it costs now.
 func (c *Case) shards() fix {
-	f := c.divided()
+	f := c.divideLoad()
 	f.arguments.Units = c.requests(sample.Query) * float64(c.Shards-1) * detect.QueryMinimum
 	if asked := c.queriesOfAll(); asked > 0 {
 		part := 1 / float64(c.Shards)
-		f.after = c.after(part, asked+(1-asked)*part)
+		f.after = c.newAfter(part, asked+(1-asked)*part)
 	}
 	f.names = c.shardNames(detect.SuffixRandom)
 	if ReadBack(c.Finding) >= worthShare && !c.isQueue() {
@@ -157,14 +156,14 @@ func (c *Case) shards() fix {
 	}
 	f.takes = detect.EffortKeys
 	if f.names.Base != c.Key || c.Rolling != nil || c.isQueue() {
-		f.takes = c.takes(detect.EffortCode) // nothing that is stored is copied
+		f.takes = c.takes(detect.EffortCode) // stored items stay where they are
 	}
 	beside := func(code detect.Fix, units float64) {
 		s := detect.NewStep(code)
-		s.Arguments.Units, s.After = units, c.after(1, 1) // until the shards are live
+		s.Arguments.Units, s.After = units, c.newAfter(1, 1) // until the shards are live
 		f.with = append(f.with, s)
 	}
-	if units := c.prewarmed(); units > 0 {
+	if units := c.warmUnits(); units > 0 {
 		beside(detect.FixPrewarmForShards, units)
 	}
 	if units := c.capacityForCopies(); units > 0 {
@@ -179,9 +178,9 @@ func (c *Case) shards() fix {
 // copyRate is the rate of copying old items, in write units a second.
 var copyRate = detect.Units(detect.ShareOf(detect.PartitionWrite, copyShare))
 
-// prewarmed returns the warm throughput to raise to before the shards are live, since load
-// or warm throughput makes the partitions of new keys; 0 if the table has it.
-func (c *Case) prewarmed() float64 {
+// warmUnits returns the warm throughput that the table needs before the key shards are
+// live; 0 if it has it. Only load or warm throughput makes partitions for new keys.
+func (c *Case) warmUnits() float64 {
 	need := c.peak() * c.Policy.Headroom
 	if need <= detect.Side[float64](c.Kind, detect.OnDemandWrite, detect.OnDemandRead) || need <= c.tableMean() {
 		return 0
@@ -189,18 +188,17 @@ func (c *Case) prewarmed() float64 {
 	return need
 }
 
-// capacityForCopies returns what a provisioned table or index needs while old items are
-// copied; 0 if it has that.
+// capacityForCopies returns the units that a provisioned table or index needs while old
+// items are copied; 0 if it has them.
 func (c *Case) capacityForCopies() float64 {
 	wcu, _ := c.Facts.Capacity(c.Index)
-	if c.reads() || c.Rolling != nil || c.Share <= 0 || wcu <= 0 || c.Index == "" && c.isQueue() || c.whole()+copyRate <= wcu {
+	if c.reads() || c.Rolling != nil || c.Share <= 0 || wcu <= 0 || c.Index == "" && c.isQueue() || c.wholePeak()+copyRate <= wcu {
 		return 0
 	}
-	return c.whole() + copyRate
+	return c.wholePeak() + copyRate
 }
 
-// tableMean returns about the demand on the whole table or index while the key was
-// seen: what its partitions carry already.
+// tableMean estimates the mean load of the whole table or index while the key was seen.
 func (c *Case) tableMean() float64 { return detect.Ratio(c.mean(), c.Share) }
 
 // mean returns the key's mean load.

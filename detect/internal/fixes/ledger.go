@@ -8,34 +8,34 @@ import (
 	"github.com/keyheat/keyheat/sample"
 )
 
-// Case is a hot key, and what is known of its table beside the finding.
+// Case is a hot key, with facts about its table.
 type Case struct {
 	*detect.Finding
-	// Load is the peak that a fix has to bring down.
+	// Load is the peak to bring down.
 	Load   sample.Milli
 	Policy detect.Policy
-	// Facts are nil where nothing is known.
+	// Facts are nil if unknown.
 	Facts *detect.TableFacts
-	// Callers are their shares of the load of the whole table or index.
+	// Callers has each caller's share of the load of the whole table or index.
 	Callers map[string]float64
 	// FewValues reports that few key values bound the whole table or index.
 	FewValues bool
-	// TargetRCU are the read units of the whole table or index that were seen.
+	// TargetRCU is the read load of the whole table or index.
 	TargetRCU float64
 }
 
-// fix is what applies to a case.
+// fix is a fix that applies to a case.
 type fix struct {
 	arguments detect.Arguments
 	after     *detect.After
 	names     *detect.ShardNames
 	place     place
-	// takes is the effort where it is not the usual one.
+	// takes is the effort if it is not the fix's usual one.
 	takes detect.Effort
-	with  []detect.Step // what belongs to the fix
+	with  []detect.Step // companion steps
 }
 
-// place is where a fix stands whatever its effect.
+// place is the rank of a fix before its effect counts.
 type place int
 
 const (
@@ -45,8 +45,8 @@ const (
 	ahead                 // before all: it shows whether there is anything to fix
 )
 
-// entry is a line of the ledger: a fix, and the function that reports whether it applies and
-// what it leaves.
+// entry is a line of the ledger: a fix, and the function that reports whether it applies,
+// with the load that it leaves.
 type entry struct {
 	code detect.Fix
 	find func(*Case) (fix, bool)
@@ -87,7 +87,7 @@ var ledger = []entry{
 	{detect.FixShardedKey, shardedKey},
 }
 
-// forInfo are the actions that a finding which is only worth knowing has.
+// forInfo are the actions for info findings.
 var forInfo = []string{detect.ActionCaller, detect.ActionRetry, detect.ActionSpread, detect.ActionCapacity, detect.ActionWait, detect.ActionPipeline}
 
 // applied is a step with its place.
@@ -128,9 +128,9 @@ func Steps(c *Case) []detect.Step {
 	return steps
 }
 
-// withoutNeedless leaves new keys out where a fix that leaves keys as they are suffices
-// for certain: what waits for DynamoDB, stops a caller, divides a counter, or leaves
-// out what nobody asked for so far, is not that.
+// withoutNeedless leaves new keys out if a fix that keeps the keys certainly suffices. To
+// wait for DynamoDB, to stop a caller, to divide a counter or to leave items out of an
+// index is no such fix.
 func withoutNeedless(all []applied, c *Case) []applied {
 	if !slices.ContainsFunc(all, func(f applied) bool {
 		return f.place == byEffect && f.Effort != detect.EffortNone && f.Action != detect.ActionSparse && !divides(f) && rank(f.Effort) < rank(detect.EffortKeys) && c.suffices(f.After)
@@ -160,8 +160,8 @@ func (c *Case) compare(x, y *applied) int {
 // rank returns the place of an effort in their order.
 func rank(e detect.Effort) int { return slices.Index(detect.Efforts(), e) }
 
-// doubt returns by how many efforts a fix is set back because of its effect: by none
-// if it suffices, by one if that is open, and by three if it does not.
+// doubt returns the efforts by which a fix is set back for its effect: none if it suffices,
+// one if it may, three if it does not.
 func (c *Case) doubt(a *detect.After) int {
 	switch {
 	case a == nil:
@@ -174,7 +174,7 @@ func (c *Case) doubt(a *detect.After) int {
 	return 3
 }
 
-// suffices reports whether a load that a fix leaves makes no finding.
+// suffices reports whether the load after a fix makes no finding.
 func (c *Case) suffices(a *detect.After) bool {
 	return a != nil && a.HighUtilization <= c.Policy.Warning
 }
@@ -192,18 +192,18 @@ func (c *Case) reads() bool { return c.Kind == detect.HotKeyRead }
 // peak returns the load in units a second.
 func (c *Case) peak() float64 { return detect.Units(c.Load) }
 
-// after returns the load that is left, between two shares of the peak.
-func (c *Case) after(low, high float64) *detect.After {
+// newAfter returns the load after a fix, between two shares of the peak.
+func (c *Case) newAfter(low, high float64) *detect.After {
 	return detect.NewAfter(c.Kind, c.peak()*low, c.peak()*high)
 }
 
-// ofGlobalIndex reports whether the key is one of a global index: what is known of a
-// local one says so.
+// ofGlobalIndex reports whether the key is a global index's. Local indexes are known from
+// the table's facts.
 func (c *Case) ofGlobalIndex() bool {
 	return c.Index != "" && (c.Facts == nil || !slices.Contains(c.Facts.LSIs, c.Index))
 }
 
-// part returns the share that some operations have of the load that the case is about.
+// part returns the share of some operations in the load of the case's side.
 func (c *Case) part(ops ...sample.Op) float64 {
 	if c.Evidence == nil {
 		return 0
@@ -222,7 +222,7 @@ func (c *Case) part(ops ...sample.Op) float64 {
 	return detect.Ratio(some, all)
 }
 
-// requests returns those of some operations, a second.
+// requests returns the requests a second of some operations.
 func (c *Case) requests(ops ...sample.Op) (n float64) {
 	if c.Evidence == nil {
 		return 0
@@ -235,6 +235,5 @@ func (c *Case) requests(ops ...sample.Op) (n float64) {
 	return n
 }
 
-// throttled returns how many requests on the key were throttled in the seconds looked
-// at.
-func (c *Case) throttled() int64 { return c.Evidence.ThrottledRequests() }
+// throttledRequests returns the throttled requests on the key in its evidence.
+func (c *Case) throttledRequests() int64 { return c.Evidence.ThrottledRequests() }

@@ -11,8 +11,8 @@ import (
 	"github.com/keyheat/keyheat/sample"
 )
 
-// ownTimes is for producers who give requests the times of their batches, from which it
-// cannot be told when a load was.
+// ownTimes is for producers that give requests the times of their batches: the seconds of
+// the load are then unknown.
 func ownTimes(c *Case) (fix, bool) {
 	if !c.Quality.InBatches() {
 		return fix{}, false
@@ -24,14 +24,13 @@ func ownTimes(c *Case) (fix, bool) {
 	return f, true
 }
 
-// ForTimes returns the step that settles when a load was, if requests carry the times of
-// batches.
+// ForTimes returns the step for requests with the times of batches.
 func ForTimes(f *detect.Finding) (detect.Step, bool) {
 	found, applies := ownTimes(&Case{Finding: f})
 	return found.step(detect.FixOwnTimes), applies
 }
 
-// testKey is a key that is named like a test, and written by one.
+// testKey is a key with a test's name and a test's caller.
 func testKey(c *Case) (fix, bool) {
 	_, test := TestName(c.Key)
 	if !test || !ByTest(c.Finding) {
@@ -40,7 +39,7 @@ func testKey(c *Case) (fix, bool) {
 	return fix{arguments: detect.Arguments{Caller: c.Evidence.Callers[0].Text}, place: first, after: c.withoutCaller()}, true
 }
 
-// singleCaller is a caller that has far more of the key's load than of the others'.
+// singleCaller is a caller with a far larger share of the key's load than of all others'.
 func singleCaller(c *Case) (fix, bool) {
 	if !MakesHot(c.Finding, c.Callers) {
 		return fix{}, false
@@ -54,7 +53,7 @@ func singleCaller(c *Case) (fix, bool) {
 	}
 	return fix{
 		arguments: detect.Arguments{Caller: who.Text, Share: who.Low},
-		place:     first, after: c.after(1-c.OwnShare()*who.High, 1),
+		place:     first, after: c.newAfter(1-c.OwnShare()*who.High, 1),
 	}, true
 }
 
@@ -74,22 +73,22 @@ func caseOf(f *detect.Finding) *Case {
 	return &Case{Finding: f, Load: detect.Milli(detect.Side(f.Kind, f.Peak.WCU, f.Peak.RCU).Value)}
 }
 
-// withoutCaller returns the load without that of the busiest caller.
+// withoutCaller returns the load without the busiest caller's.
 func (c *Case) withoutCaller() *detect.After {
 	who := c.Evidence.Callers[0]
-	return c.after(1-c.OwnShare()*who.High, 1-c.OwnShare()*who.Low)
+	return c.newAfter(1-c.OwnShare()*who.High, 1-c.OwnShare()*who.Low)
 }
 
-// starvedTable is a table that throttles the key's requests for want of capacity.
+// starvedTable is a table that throttles the key's requests for lack of capacity.
 func starvedTable(c *Case) (fix, bool) {
 	starved := answer.StarvedAttempts(c.Finding)
 	if starved == 0 {
 		return fix{}, false
 	}
-	return fix{arguments: detect.Arguments{Attempts: starved}, place: first, after: c.after(1, 1)}, true
+	return fix{arguments: detect.Arguments{Attempts: starved}, place: first, after: c.newAfter(1, 1)}, true
 }
 
-// refusedShare returns the share of the peak's load that was throttled.
+// refusedShare returns the throttled share of the peak's load.
 func (c *Case) refusedShare() float64 {
 	peak, consumed := c.Peak.WCU.Value, c.Consumed.WCU
 	if c.reads() {
@@ -98,20 +97,20 @@ func (c *Case) refusedShare() float64 {
 	return max(0, detect.Ratio(peak-consumed, peak))
 }
 
-// backOff is for throttled requests, each of which the client makes again.
+// backOff is for clients that repeat throttled requests.
 func backOff(c *Case) (fix, bool) {
-	n := c.throttled()
+	n := c.throttledRequests()
 	if _, storms := Storm(c.Finding); n == 0 || storms {
 		return fix{}, false
 	}
 	least := 1 - c.refusedShare()
 	if r := c.Evidence.Retries; r != nil && !r.Partial {
-		least = 1 // what is sent again is not in the demand
+		least = 1 // repeated attempts are not demand
 	}
-	return fix{arguments: detect.Arguments{Attempts: n, Seconds: c.Evidence.Seconds}, after: c.after(least, 1)}, true
+	return fix{arguments: detect.Arguments{Attempts: n, Seconds: c.Evidence.Seconds}, after: c.newAfter(least, 1)}, true
 }
 
-// laterWrites spreads a short burst of writes over the seconds behind it.
+// laterWrites spreads a short burst of writes over the seconds after it.
 func laterWrites(c *Case) (fix, bool) {
 	rate := c.Policy.Warning * detect.Units(detect.Limit(c.Kind))
 	if c.reads() || c.SecondsOver() == 0 || c.PossibleSeconds > 0 || c.Quality.InBatches() || c.Seconds < burstOf*int64(c.SecondsOver()) || c.mean() > calmShare*rate {
@@ -125,8 +124,8 @@ func laterWrites(c *Case) (fix, bool) {
 	return fix{arguments: detect.Arguments{Units: rate, Seconds: int(delay)}, place: first}, true
 }
 
-// Retries returns what to do about the throttled requests of a table as a whole; nothing
-// where none was.
+// Retries returns the steps for throttled requests of a table as a whole, if there were
+// any.
 func Retries(f *detect.Finding) []detect.Step {
 	n := f.Evidence.ThrottledRequests()
 	if n == 0 {
@@ -137,18 +136,18 @@ func Retries(f *detect.Finding) []detect.Step {
 	return []detect.Step{s}
 }
 
-// conditionalWrite halves what a transaction costs.
+// conditionalWrite halves the price of a transaction.
 func conditionalWrite(c *Case) (fix, bool) {
 	part := c.part(sample.TransactWriteItems, sample.ExecuteTransaction)
 	if c.reads() || c.Index != "" || part < worthShare {
 		return fix{}, false
 	}
 	left := 1 - c.OwnShare()*part/2
-	return fix{arguments: detect.Arguments{Share: part}, after: c.after(left, left)}, true
+	return fix{arguments: detect.Arguments{Share: part}, after: c.newAfter(left, left)}, true
 }
 
-// eventualRead halves what a strongly consistent read costs. A global index is always
-// read eventually.
+// eventualRead halves the price of a strongly consistent read. A global index has only
+// eventual reads.
 func eventualRead(c *Case) (fix, bool) {
 	if !c.reads() || c.ofGlobalIndex() || c.Evidence == nil || c.Evidence.StrongReads < worthShare {
 		return fix{}, false
@@ -156,10 +155,10 @@ func eventualRead(c *Case) (fix, bool) {
 	strong := c.Evidence.StrongReads
 	transactional := min(strong, c.part(sample.TransactGetItems))
 	saved := (strong-transactional)/2 + transactional*3/4
-	return fix{arguments: detect.Arguments{Share: strong, Units: saved * c.peak()}, after: c.after(1-saved, 1-saved)}, true
+	return fix{arguments: detect.Arguments{Share: strong, Units: saved * c.peak()}, after: c.newAfter(1-saved, 1-saved)}, true
 }
 
-// smallerQuery is for queries that read much.
+// smallerQuery is for large queries.
 func smallerQuery(c *Case) (fix, bool) {
 	if !c.reads() || c.part(sample.Query) < mostShare {
 		return fix{}, false
@@ -168,10 +167,10 @@ func smallerQuery(c *Case) (fix, bool) {
 	if units < largeQueryUnits {
 		return fix{}, false
 	}
-	return fix{arguments: detect.Arguments{Units: units}, after: c.after(detect.QueryMinimum/units, 1)}, true
+	return fix{arguments: detect.Arguments{Units: units}, after: c.newAfter(detect.QueryMinimum/units, 1)}, true
 }
 
-// unitsOf returns the units that a request of an operation costs on average.
+// unitsOf returns the mean units of one request of an operation.
 func (c *Case) unitsOf(op sample.Op) float64 {
 	i := slices.IndexFunc(c.Evidence.Operations, func(o detect.Operation) bool { return o.Op == op.String() })
 	if i < 0 {
@@ -192,25 +191,25 @@ func cache(c *Case) (fix, bool) {
 	hits, known := c.hitRate()
 	switch {
 	case known && hits < worthShare:
-		return fix{after: c.after(0, 1)}, true
+		return fix{after: c.newAfter(0, 1)}, true
 	case known:
-		return fix{arguments: detect.Arguments{Share: hits}, after: c.after(strong, strong+(1-strong)*(1-hits))}, true
+		return fix{arguments: detect.Arguments{Share: hits}, after: c.newAfter(strong, strong+(1-strong)*(1-hits))}, true
 	}
 	return fix{}, true
 }
 
-// hitRate returns the least share of reads that a cache of one second would answer, and
-// whether the samples tell.
+// hitRate returns the least share of reads that a cache of one second would answer, if the
+// samples show it.
 func (c *Case) hitRate() (float64, bool) {
 	if c.Evidence == nil {
 		return 0, false
 	}
 	single := c.part(sample.GetItem, sample.BatchGetItem, sample.TransactGetItems)
 	if c.Quality.InBatches() {
-		return 0, false // what is of one time is of many seconds
+		return 0, false // one time stands for many seconds
 	}
 	if single < readsShare {
-		return 0, false // a query reads many items, and which ones is not told
+		return 0, false // a query reads many items, and samples do not name them
 	}
 	if c.Facts != nil && c.Facts.SortKey != nil && len(c.Facts.SortKey) == 0 {
 		if n := c.requests(sample.GetItem, sample.BatchGetItem, sample.TransactGetItems); n > 1 {
@@ -225,7 +224,7 @@ func (c *Case) hitRate() (float64, bool) {
 	return s.Repeated, true
 }
 
-// readsOfAll returns the share of the requests that are reads.
+// readsOfAll returns the share of reads in all requests.
 func (c *Case) readsOfAll() float64 {
 	reads, all := 0.0, 0.0
 	for _, o := range c.Evidence.Operations {
@@ -237,9 +236,9 @@ func (c *Case) readsOfAll() float64 {
 	return detect.Ratio(reads, all)
 }
 
-// MakesHot reports whether one caller alone makes the key hot: it has most of the
-// key's load, and far less of the load of all others. The one caller of a service's own
-// table is no news. callers are the shares of the load of the whole table or index.
+// MakesHot reports whether one caller alone makes the key hot: it has most of the key's
+// load, and far less of all other load. The only caller of a table is no news. callers has
+// each caller's share of the whole table's or index's load.
 func MakesHot(f *detect.Finding, callers map[string]float64) bool {
 	if f.Evidence == nil || len(f.Evidence.Callers) == 0 || f.Evidence.Records < detect.MinRecords || len(callers) == 0 || f.Share > detect.WholeShare {
 		return false
@@ -248,8 +247,8 @@ func MakesHot(f *detect.Finding, callers map[string]float64) bool {
 	return c.Low*f.OwnShare() >= detect.CallerShare && ShareOfRest(f, callers)*detect.CallerExcess <= c.Low
 }
 
-// ShareOfRest returns the share that the key's busiest caller has of the load of all
-// other keys of the table.
+// ShareOfRest returns the share of the key's busiest caller in the load of all other keys
+// of the table.
 func ShareOfRest(f *detect.Finding, callers map[string]float64) float64 {
 	c := f.Evidence.Callers[0]
 	return min(1, max(0, detect.Ratio(callers[c.Text]-f.Share*(c.Low+c.High)/2, 1-f.Share)))
@@ -272,12 +271,12 @@ func ByTest(f *detect.Finding) bool {
 	return test
 }
 
-// testWords are parts of names that nobody gives to what customers do.
+// testWords are parts of names that customers' traffic does not have.
 var testWords = []string{
 	"test", "tests", "testing", "loadtest", "perftest", "smoketest", "benchmark", "bench", "dummy", "canary", "healthcheck", "synthetic", "probe",
 }
 
-// TestName reports whether a part of a name is such a word, and returns it.
+// TestName returns the part of a name that is such a word, if there is one.
 func TestName(name string) (string, bool) {
 	for _, part := range strings.FieldsFunc(name, func(r rune) bool { return strings.ContainsRune("#:/|-_. ", r) }) {
 		if slices.Contains(testWords, strings.ToLower(part)) {

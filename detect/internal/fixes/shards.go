@@ -6,8 +6,8 @@ import (
 	"github.com/keyheat/keyheat/shardkey"
 )
 
-// shardNames returns the names of shards in the form that the key has already, or the
-// policy's, and the base that they share.
+// shardNames returns the names of key shards, in the key's present form or the policy's,
+// and their base.
 func (c *Case) shardNames(how detect.Suffix) *detect.ShardNames {
 	base, form := c.Key, shardkey.HashShardUnderscore()
 	if parsed, is := shardkey.Parse(c.Key); is && len(parsed.Form.Before) > 1 && parsed.Tail == "" {
@@ -22,7 +22,7 @@ func (c *Case) shardNames(how detect.Suffix) *detect.ShardNames {
 	return &detect.ShardNames{Base: base, Shards: c.Shards, Before: form.Before, After: form.After, Prefix: form.Prefix, Alone: form.Alone, Suffix: how}
 }
 
-// takes returns what names in the place of a key take, where the rest takes less.
+// takes returns the effort of new names in place of a key; less is the effort of the rest.
 func (c *Case) takes(less detect.Effort) detect.Effort {
 	if c.Index != "" || c.KeyType == sample.TypeNumber {
 		return detect.EffortKeys
@@ -33,8 +33,8 @@ func (c *Case) takes(less detect.Effort) detect.Effort {
 // single are the operations that name single items.
 var single = []sample.Op{sample.GetItem, sample.BatchGetItem, sample.TransactGetItems, sample.UpdateItem, sample.DeleteItem}
 
-// ReadBack reports whether single items are read back or changed, so that their shards
-// must be known from what names them: what share of the load does.
+// ReadBack returns the share of the load that reads or changes single items. Their key
+// shards must follow from the items' own attributes.
 func ReadBack(f *detect.Finding) (share float64) {
 	if f.Evidence == nil {
 		return 0
@@ -50,9 +50,8 @@ func ReadBack(f *detect.Finding) (share float64) {
 	return share
 }
 
-// queriesOfAll returns the share of a read load that is of queries: one that asks all
-// shards is as many queries, one of each, so that the load of a shard is what each of them
-// reads, however many shards there are.
+// queriesOfAll returns the share of queries in a read load. A query of all key shards is a
+// query of each, so each shard keeps that load, whatever their number.
 func (c *Case) queriesOfAll() float64 {
 	if share := c.part(sample.Query); c.reads() && share >= worthShare {
 		return share
@@ -60,8 +59,8 @@ func (c *Case) queriesOfAll() float64 {
 	return 0
 }
 
-// isQueue reports whether items are deleted while the load moves over the sort keys: such
-// a key is empty soon once nothing new is written to it.
+// isQueue reports whether items are deleted while the load moves over the sort keys. Such a
+// key drains soon once nothing new is written to it.
 func (c *Case) isQueue() bool {
 	return c.movesOn() && c.part(sample.DeleteItem) >= worthShare
 }

@@ -2,10 +2,9 @@ package fixes
 
 import "github.com/keyheat/keyheat/detect"
 
-// Storm returns the caller whose retries a hot key suffers from, and that are to be
-// mended before the key is; false where there is none. Retries of many callers alike
-// are no storm of one, and a demand far above what a partition serves is refused however
-// callers back off.
+// Storm returns the caller whose retries come before the key itself, if there is one. Equal
+// retries of many callers are no storm of one. A partition also refuses a demand far above
+// its limit if callers back off.
 func Storm(f *detect.Finding) (*detect.CallerRetries, bool) {
 	if f.Evidence == nil || f.Evidence.Retries == nil || len(f.Evidence.Retries.Callers) == 0 || f.Evidence.Records < detect.MinRecords {
 		return nil, false
@@ -18,8 +17,8 @@ func Storm(f *detect.Finding) (*detect.CallerRetries, bool) {
 	return who, true
 }
 
-// demand returns the peak as a share of what a partition serves. Attempts have no part
-// in it.
+// demand returns the peak as a share of a partition's limit. Repeated attempts do not
+// count.
 func demand(f *detect.Finding) float64 {
 	peak := f.Peak.WCU.Value
 	if f.Kind == detect.HotKeyRead {
@@ -41,5 +40,5 @@ func retryStorm(c *Case) (fix, bool) {
 	if !storms {
 		return fix{}, false
 	}
-	return fix{arguments: detect.Arguments{Caller: who.Caller, Sent: who.Amplification}, place: first, after: c.after(1, 1)}, true
+	return fix{arguments: detect.Arguments{Caller: who.Caller, Sent: who.Amplification}, place: first, after: c.newAfter(1, 1)}, true
 }
