@@ -35,7 +35,7 @@ func (r *Result) writeWhatIf(out io.Writer, questions []whatif.Question) error {
 		}
 		writeAnswer(p, &r.WhatIf[i])
 	}
-	answered := map[string]bool{}
+	answered := map[detect.Text]bool{}
 	for _, w := range r.WhatIf {
 		answered[w.Key] = true
 	}

@@ -375,4 +375,4 @@ func peakCells(f *detect.Finding) (load, ofLimit, at string) {
 }
 
 // printable returns text that is safe for a terminal, or a dash for an empty one.
-func printable(s string) string { return cmp.Or(wording.Printable(s), "-") }
+func printable[T ~string](s T) string { return cmp.Or(wording.Printable(s), "-") }

@@ -92,7 +92,7 @@ var functions = template.FuncMap{
 	"moment":        func(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05") },
 	"field":         func(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05") },
 	"count":         count,
-	"keytext":       keytext,
+	"keytext":       templateKeytext,
 	"day":           func(t time.Time) string { return t.UTC().Format("2006-01-02") },
 	"upper":         strings.ToUpper,
 	"class":         verdictClass,
