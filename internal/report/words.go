@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/keyheat/keyheat/detect"
-	"github.com/keyheat/keyheat/detect/wording"
+	"github.com/keyheat/keyheat/internal/say/wording"
 )
 
 // summary describes the report in one sentence. Unseen parts come before calm.

@@ -12,7 +12,7 @@ import (
 var readable = []string{"internal/say", "internal/web", "internal/report", "internal/analyze", "internal/alert", "cmd"}
 
 // quoting is the package that may convert such text.
-const quoting = "detect/wording"
+const quoting = "internal/say/wording"
 
 // foreign is the type of such text.
 const foreign = "detect.Text"
