@@ -35,12 +35,3 @@ func escape(text string) string {
 // unprintable reports whether a character is not itself on a page: utf8.RuneError stands
 // for bytes that are not text.
 func unprintable(r rune) bool { return r == '\\' || r == utf8.RuneError || !strconv.IsGraphic(r) }
-
-// Texts returns strings as text of the monitored system.
-func Texts(all []string) []Text {
-	texts := make([]Text, len(all))
-	for i, text := range all {
-		texts[i] = Text(text)
-	}
-	return texts
-}
