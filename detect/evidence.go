@@ -100,7 +100,7 @@ func (s *SentCalls) Retries() float64 { return max(0, s.Attempts-s.Calls) }
 // CallerRetries counts one caller's calls to a key. The amounts are lower bounds if there
 // are more than eight callers.
 type CallerRetries struct {
-	Caller string `json:"caller"`
+	Caller Text `json:"caller"`
 	SentCalls
 	// Share is the caller's part of all attempts.
 	Share  float64 `json:"share"`
@@ -136,7 +136,7 @@ type SortKeys struct {
 // Part is one item's, caller's or attribute's share of the load. Low decides; High is its
 // upper bound.
 type Part struct {
-	Text string  `json:"text"`
+	Text Text    `json:"text"`
 	Low  float64 `json:"low"`
 	High float64 `json:"high"`
 }

@@ -300,7 +300,7 @@ type Finding struct {
 // NewFinding returns a pending finding, without figures, about a target or a key of it.
 func NewFinding(k Kind, t Target, key sample.Key) Finding {
 	f := Finding{
-		Kind: k, KeyRef: KeyRef{Target: t, Key: key.Text, KeyType: key.Type},
+		Kind: k, KeyRef: KeyRef{Target: t, Key: Text(key.Text), KeyType: key.Type},
 		State: Pending, Quality: NewQuality(SourceRequests),
 	}
 	f.identify()
@@ -326,7 +326,7 @@ func (f *Finding) identify() {
 // and not its hash, so it is the same on every machine. An unknown account and Region are
 // left out.
 func fingerprint(k Kind, key KeyRef) string {
-	parts := []string{string(k), key.Table, key.Index, key.KeyType, key.Key}
+	parts := []string{string(k), key.Table, key.Index, key.KeyType, string(key.Key)}
 	if key.Account != "" || key.Region != "" {
 		parts = append(parts, key.Account, key.Region)
 	}
@@ -365,8 +365,8 @@ func (f *Finding) ShardRange(headroom float64) (fewest, most int) {
 // Sharded is a key that is already sharded, judged as one key.
 type Sharded struct {
 	// Base is the key without its shards, Form an example of their names.
-	Base string `json:"base"`
-	Form string `json:"form"`
+	Base Text `json:"base"`
+	Form Text `json:"form"`
 	// Shards is the number of existing shards. Needed is the number that carries the
 	// peak.
 	Shards int `json:"shards"`
@@ -374,21 +374,21 @@ type Sharded struct {
 	// Deviation is the largest difference of a shard's load from the mean of all, as a
 	// share of the mean. Hottest is the shard with most load.
 	Deviation float64 `json:"deviation"`
-	Hottest   string  `json:"hottest"`
+	Hottest   Text    `json:"hottest"`
 }
 
 // Pattern names all shards together.
-func (s *Sharded) Pattern() string { return s.Base + " " + s.Form }
+func (s *Sharded) Pattern() Text { return s.Base + " " + s.Form }
 
 // Rolling is a pattern of keys, each named after its hot time.
 type Rolling struct {
 	// Period is second, minute, hour, day or week. Template is the key with a placeholder
 	// for the time.
 	Period   string `json:"period"`
-	Template string `json:"template"`
+	Template Text   `json:"template"`
 	// Keys are the hot keys of the pattern, the newest last; empty if the finding is
 	// about one key.
-	Keys []string `json:"keys"`
+	Keys []Text `json:"keys"`
 }
 
 // Members are the keys that a finding about several keys rests on.
@@ -397,16 +397,16 @@ type Members struct {
 	// keys of a partition, or hot keys that are not followed.
 	Count Figure `json:"count"`
 	// Keys names at most NamedKeys of them, the hottest or the latest.
-	Keys []string `json:"keys"`
+	Keys []Text `json:"keys"`
 }
 
 // NamedKeys is the most keys that Members names.
 const NamedKeys = 5
 
 // NewMembers returns an exact number of keys, and the names of the first NamedKeys.
-func NewMembers(count int64, keys []string) *Members {
+func NewMembers(count int64, keys []Text) *Members {
 	n := float64(count)
-	return &Members{Count: Figure{Value: n, Low: n, High: n}, Keys: append([]string{}, keys[:min(len(keys), NamedKeys)]...)}
+	return &Members{Count: Figure{Value: n, Low: n, High: n}, Keys: append([]Text{}, keys[:min(len(keys), NamedKeys)]...)}
 }
 
 // Blind are the figures of a finding about samples that Keyheat cannot see. Figures that
@@ -447,7 +447,7 @@ func (f *Finding) OwnShare() float64 {
 
 // NewRelated returns a related finding of another kind. It is Info, and is resolved when
 // the original is.
-func NewRelated(f *Finding, kind Kind, key string) Finding {
+func NewRelated(f *Finding, kind Kind, key Text) Finding {
 	m := *f
 	m.Kind, m.Key = kind, key
 	m.identify()

@@ -154,7 +154,7 @@ func (f *Finding) causeKey() string {
 	if f.Key == "" {
 		return ""
 	}
-	return f.KeyType + ":" + f.Key
+	return f.KeyType + ":" + string(f.Key)
 }
 
 // Incidents returns the incidents of findings, the most severe first. Each finding names

@@ -117,7 +117,7 @@ func TestRootsComeFirst(t *testing.T) {
 	}
 	var keys []string
 	for _, f := range slices.Concat(detect.Roots(found)...) {
-		keys = append(keys, f.Key)
+		keys = append(keys, string(f.Key))
 	}
 	if keys[0] != "a#*" || keys[3] != "b" || len(keys) != 4 {
 		t.Errorf("the order is %v", keys)

@@ -1,5 +1,7 @@
 package detect
 
+import "github.com/keyheat/keyheat/shardkey"
+
 // Step is one piece of advice: a fix, with the figures of the case at hand.
 type Step struct {
 	Fix Fix `json:"fix"`
@@ -45,8 +47,8 @@ type Arguments struct {
 	Sent     float64 `json:"sent,omitempty"`
 	Seconds  int     `json:"seconds,omitempty"`
 	// Caller and Attribute are text of the monitored system.
-	Caller    string `json:"caller,omitempty"`
-	Attribute string `json:"attribute,omitempty"`
+	Caller    Text `json:"caller,omitempty"`
+	Attribute Text `json:"attribute,omitempty"`
 }
 
 // Need is the capacity of a table or index as a whole at such a peak, in units a second.
@@ -67,14 +69,19 @@ type Need struct {
 // Shards-1, between Before and After. The number stands behind the base or, with Prefix,
 // before it. With Alone the number is the whole key, and the base is in the sort key.
 type ShardNames struct {
-	Base   string `json:"base"`
-	Shards int    `json:"shards"`
-	Before string `json:"before"`
-	After  string `json:"after"`
-	Prefix bool   `json:"prefix"`
-	Alone  bool   `json:"alone"`
+	Base   Text `json:"base"`
+	Shards int  `json:"shards"`
+	Before Text `json:"before"`
+	After  Text `json:"after"`
+	Prefix bool `json:"prefix"`
+	Alone  bool `json:"alone"`
 	// Suffix is the way to choose an item's number.
 	Suffix Suffix `json:"suffix"`
+}
+
+// Sharding returns the shards as an application names them.
+func (n *ShardNames) Sharding() (shardkey.Sharding, error) {
+	return shardkey.New(n.Shards, shardkey.Form{Before: string(n.Before), After: string(n.After), Prefix: n.Prefix, Alone: n.Alone})
 }
 
 // Suffix is the way to choose an item's shard.

@@ -11,9 +11,12 @@ type KeyRef struct {
 	Target
 	// Key is the partition key's text. KeyType is its type: S, N, B, or one letter per
 	// attribute.
-	Key     string `json:"key"`
+	Key     Text   `json:"key"`
 	KeyType string `json:"key_type"`
 }
+
+// PartitionKey returns the partition key as samples have it.
+func (k *KeyRef) PartitionKey() sample.Key { return sample.Key{Type: k.KeyType, Text: string(k.Key)} }
 
 // Figure is an amount a second, in units, with its bounds. The truth lies between Low and
 // High: for certain if all requests were seen, with 95% if they were sampled.

@@ -47,7 +47,7 @@ const TopKeys = 5
 
 // TopKey is one of the keys with the most load.
 type TopKey struct {
-	Key     string `json:"key"`
+	Key     Text   `json:"key"`
 	KeyType string `json:"key_type"`
 	// Share is the key's part of the load of all keys. Low and High are certain, sampling
 	// aside.
@@ -65,7 +65,7 @@ type Ceiling struct {
 
 // HottestSecond is the highest second of a key, with its proven load.
 type HottestSecond struct {
-	Key     string    `json:"key"`
+	Key     Text      `json:"key"`
 	KeyType string    `json:"key_type"`
 	At      time.Time `json:"at"`
 	WCU     float64   `json:"wcu"`
@@ -76,7 +76,7 @@ type HottestSecond struct {
 
 // GrowingKey is a warm key with a forecast.
 type GrowingKey struct {
-	Key      string   `json:"key"`
+	Key      Text     `json:"key"`
 	KeyType  string   `json:"key_type"`
 	WCU      float64  `json:"wcu"`
 	RCU      float64  `json:"rcu"`
@@ -112,7 +112,7 @@ type Design struct {
 	// stands out. Share is its part of the writes, or of the reads if they use more of the
 	// throughput; 0 if unknown. Seconds is the time of a key that was there for a part of
 	// the view; 0 throughout.
-	Key     string  `json:"key"`
+	Key     Text    `json:"key"`
 	Share   float64 `json:"share"`
 	Seconds int64   `json:"seconds"`
 }
@@ -146,7 +146,7 @@ const (
 type Template struct {
 	// Pattern is a key with placeholders: user#<id>. It is empty if no pattern has the
 	// majority.
-	Pattern string `json:"pattern"`
+	Pattern Text `json:"pattern"`
 	// Keys counts the distinct keys that fit it, Of the compared ones.
 	Keys int `json:"keys"`
 	Of   int `json:"of"`

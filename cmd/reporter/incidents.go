@@ -10,9 +10,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/keyheat/keyheat/detect"
-	"github.com/keyheat/keyheat/detect/wording"
 	"github.com/keyheat/keyheat/internal/cli"
 	"github.com/keyheat/keyheat/internal/cli/terminal"
+	"github.com/keyheat/keyheat/internal/say/wording"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/store"
 )
@@ -94,25 +94,25 @@ func check(q store.HeadQuery, since time.Duration) error {
 
 // incident is one incident as it is listed.
 type incident struct {
-	ID          string    `json:"id"`
-	State       string    `json:"state"`
-	Severity    string    `json:"severity"`
-	Account     string    `json:"account"`
-	Region      string    `json:"region"`
-	Table       string    `json:"table"`
-	Index       string    `json:"index"`
-	Kind        string    `json:"kind"`
-	Key         string    `json:"key"`
-	Utilization float64   `json:"utilization"`
-	OpenedAt    time.Time `json:"opened_at"`
-	LastSeen    time.Time `json:"last_seen"`
+	ID          string      `json:"id"`
+	State       string      `json:"state"`
+	Severity    string      `json:"severity"`
+	Account     string      `json:"account"`
+	Region      string      `json:"region"`
+	Table       string      `json:"table"`
+	Index       string      `json:"index"`
+	Kind        string      `json:"kind"`
+	Key         detect.Text `json:"key"`
+	Utilization float64     `json:"utilization"`
+	OpenedAt    time.Time   `json:"opened_at"`
+	LastSeen    time.Time   `json:"last_seen"`
 	name        string
 }
 
 func incidentOf(h *store.IncidentHead) incident {
 	return incident{
 		ID: h.ID, State: h.State, Severity: h.Severity, Account: h.Account, Region: h.Region, Table: h.Table, Index: h.Index,
-		Kind: h.Kind, Key: h.Key, Utilization: h.Utilization, OpenedAt: h.OpenedAt, LastSeen: h.LastSeen, name: h.Name(),
+		Kind: h.Kind, Key: detect.Text(h.Key), Utilization: h.Utilization, OpenedAt: h.OpenedAt, LastSeen: h.LastSeen, name: h.Name(),
 	}
 }
 

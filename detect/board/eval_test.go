@@ -208,9 +208,9 @@ func (s *score) judged(found []detect.Finding, peaks map[string]sketch.Load) {
 		want := 0
 		switch f.Kind {
 		case detect.HotKeyWrite, detect.HotGSIKey:
-			want = detect.Shards(peaks[f.Key].Write, detect.PartitionWrite, detect.DefaultHeadroom)
+			want = detect.Shards(peaks[string(f.Key)].Write, detect.PartitionWrite, detect.DefaultHeadroom)
 		case detect.HotKeyRead:
-			want = detect.Shards(peaks[f.Key].Read, detect.PartitionRead, detect.DefaultHeadroom)
+			want = detect.Shards(peaks[string(f.Key)].Read, detect.PartitionRead, detect.DefaultHeadroom)
 		default:
 			continue
 		}

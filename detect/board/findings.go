@@ -109,10 +109,10 @@ func (b *Board) growthFindings(grew []*episode.Track, found []detect.Finding) (a
 	for _, t := range grew {
 		subject := t.Subject
 		facts := b.options.Facts(subject.Target)
-		if subject.IsWhole() || facts == nil || len(facts.LSIs) == 0 || hot[detect.KeyRef{Target: subject.Target, Key: subject.Key.Text, KeyType: subject.Key.Type}] {
+		if subject.IsWhole() || facts == nil || len(facts.LSIs) == 0 || hot[detect.KeyRef{Target: subject.Target, Key: detect.Text(subject.Key.Text), KeyType: subject.Key.Type}] {
 			continue
 		}
-		if f, grows := diagnosis.Growing(subject, t.Growth(), facts); grows && !b.options.Policy(subject.Target).Excludes(f.Key) {
+		if f, grows := diagnosis.Growing(subject, t.Growth(), facts); grows && !b.options.Policy(subject.Target).Excludes(string(f.Key)) {
 			all = append(all, f)
 		}
 	}
@@ -164,11 +164,11 @@ func (b *Board) conditions(t *episode.Track) episode.Conditions {
 func (b *Board) keyFinding(t *episode.Track, e *episode.Episode, r episode.Rules) detect.Finding {
 	f := e.KeyFinding(t.Subject, r)
 	f.Evidence = t.KeyEvidence(e, r.Kind)
-	f.Quality.KeysHidden = keyhash.Find(f.Key) >= 0 || f.Evidence != nil && f.Evidence.Split != nil && f.Evidence.Split.Verdict == detect.SplitHidden
+	f.Quality.KeysHidden = keyhash.Find(string(f.Key)) >= 0 || f.Evidence != nil && f.Evidence.Split != nil && f.Evidence.Split.Verdict == detect.SplitHidden
 	if f.Quality.Sampling == detect.SamplingAssumed && (f.Evidence == nil || len(f.Evidence.Callers) == 0) {
 		f.Quality.CannotSee = append(f.Quality.CannotSee, detect.BlindHosts)
 	}
-	f.Rolling = keypatterns.MatchTime(f.Key, f.Peak.At)
+	f.Rolling = keypatterns.MatchTime(string(f.Key), f.Peak.At)
 	facts := b.options.Facts(f.Target)
 	f.Reason, f.Ground = diagnosis.Diagnose(&f, facts)
 	f.Replication = e.Replication(r.Kind, facts.Regions(f.Region))

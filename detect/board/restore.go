@@ -2,7 +2,6 @@ package board
 
 import (
 	"github.com/keyheat/keyheat/detect"
-	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sketch"
 )
 
@@ -19,7 +18,7 @@ func (b *Board) Restore(findings []detect.Finding, seed uint64) {
 			b.related.restore(f)
 			continue
 		}
-		id, key := wholeID(f.Target), sample.Key{Type: f.KeyType, Text: f.Key}
+		id, key := wholeID(f.Target), f.PartitionKey()
 		if f.Kind.OfKey() {
 			id.hash = sketch.Hash(f.Target, key, seed)
 		}

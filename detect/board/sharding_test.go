@@ -160,7 +160,7 @@ func TestAShardIsNotShardedAgain(t *testing.T) {
 		}
 		found := 0
 		for _, f := range b.Findings() {
-			if f.Key != c.names[last] || f.Kind != detect.HotKeyWrite {
+			if string(f.Key) != c.names[last] || f.Kind != detect.HotKeyWrite {
 				continue
 			}
 			found++

@@ -206,7 +206,7 @@ func (s *story) main(t *testing.T, found []detect.Finding) detect.Finding {
 	var main *detect.Finding
 	for i := range found {
 		f := &found[i]
-		if f.Kind == s.kind && main == nil && (s.key == "" || s.key == f.Key) {
+		if f.Kind == s.kind && main == nil && (s.key == "" || s.key == string(f.Key)) {
 			main = f
 			continue
 		}
@@ -244,7 +244,7 @@ func stepText(t *testing.T, s *detect.Step) string {
 		text += fmt.Sprintf(" leaves %.0f", s.After.High)
 	}
 	if n := s.Names; n != nil {
-		text += " named " + n.Base + n.Before + "0" + n.After
+		text += fmt.Sprint(" named ", n.Base+n.Before+"0"+n.After)
 	}
 	return text
 }

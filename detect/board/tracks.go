@@ -3,7 +3,6 @@ package board
 import (
 	"cmp"
 	"slices"
-	"strings"
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/internal/episode"
@@ -111,7 +110,7 @@ func (b *Board) Recent(f *detect.Finding, seed uint64) *detect.Recent {
 	if !f.Kind.OfKey() {
 		return nil
 	}
-	t := b.tracks.all[trackID{f.Target, sketch.Hash(f.Target, sample.Key{Type: f.KeyType, Text: f.Key}, seed)}]
+	t := b.tracks.all[trackID{f.Target, sketch.Hash(f.Target, f.PartitionKey(), seed)}]
 	if t == nil {
 		return nil
 	}
@@ -119,9 +118,9 @@ func (b *Board) Recent(f *detect.Finding, seed uint64) *detect.Recent {
 }
 
 // warmestKeys returns a target's warm keys in one second, the most loaded first.
-func (ts *tracks) warmestKeys(target detect.Target, second int64) []string {
+func (ts *tracks) warmestKeys(target detect.Target, second int64) []detect.Text {
 	type warm struct {
-		key    string
+		key    detect.Text
 		weight sample.Milli
 	}
 	var all []warm
@@ -130,13 +129,13 @@ func (ts *tracks) warmestKeys(target detect.Target, second int64) []string {
 			continue
 		}
 		if l, seen := t.LoadAt(second); seen {
-			all = append(all, warm{t.Subject.Key.Text, detect.Weight(l)})
+			all = append(all, warm{detect.Text(t.Subject.Key.Text), detect.Weight(l)})
 		}
 	}
 	slices.SortFunc(all, func(x, y warm) int {
-		return cmp.Or(cmp.Compare(y.weight, x.weight), strings.Compare(x.key, y.key))
+		return cmp.Or(cmp.Compare(y.weight, x.weight), cmp.Compare(x.key, y.key))
 	})
-	keys := make([]string, len(all))
+	keys := make([]detect.Text, len(all))
 	for i, w := range all {
 		keys[i] = w.key
 	}

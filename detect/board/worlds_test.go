@@ -364,8 +364,8 @@ func (w *fieldWorld) shared(j *judged, root *detect.Finding, group []*detect.Fin
 func (w *fieldWorld) incident(j *judged) (root *detect.Finding, incident *detect.Incident, group []*detect.Finding) {
 	for _, g := range detect.Roots(j.found) {
 		of := slices.ContainsFunc(g, func(f *detect.Finding) bool {
-			return w.Expect.Key == "" || f.Key == w.Expect.Key || f.Key == "" && (f.Table == w.Expect.Key || f.Index == w.Expect.Key) ||
-				f.Rolling != nil && strings.HasPrefix(f.Rolling.Template, w.Expect.Key) || f.Sharding != nil && f.Sharding.Base == w.Expect.Key
+			return w.Expect.Key == "" || string(f.Key) == w.Expect.Key || f.Key == "" && (f.Table == w.Expect.Key || f.Index == w.Expect.Key) ||
+				f.Rolling != nil && strings.HasPrefix(string(f.Rolling.Template), w.Expect.Key) || f.Sharding != nil && string(f.Sharding.Base) == w.Expect.Key
 		})
 		if !of {
 			continue

@@ -67,7 +67,7 @@ func (w *fieldWorld) explained(t *testing.T, keys []string) []string {
 // about, the roots of incidents first.
 func (j *judged) subjects() (all []string) {
 	add := func(f *detect.Finding) {
-		name := f.Key
+		name := string(f.Key)
 		if name == "" {
 			name = f.Name()
 		}

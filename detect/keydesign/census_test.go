@@ -86,12 +86,12 @@ func TestTopKeysWithinBounds(t *testing.T) {
 			least := math.Inf(1)
 			listed := map[string]bool{}
 			for _, k := range v.Top {
-				truth := w.loads[k.Key] / total
+				truth := w.loads[string(k.Key)] / total
 				if truth < k.Share.Low-1e-9 || truth > k.Share.High+1e-9 {
 					t.Errorf("%s has %.5f, found in %.5f to %.5f", k.Key, truth, k.Share.Low, k.Share.High)
 				}
 				least = min(least, k.Share.Low)
-				listed[k.Key] = true
+				listed[string(k.Key)] = true
 			}
 			if sets == 1024 && v.Top[0].Share.High-v.Top[0].Share.Low > 0.001 {
 				t.Errorf("with room for all keys the first is in %.5f to %.5f", v.Top[0].Share.Low, v.Top[0].Share.High)
@@ -336,7 +336,7 @@ func TestTemplates(t *testing.T) {
 		for _, key := range c.keys {
 			w.write(t, 0, key, 1)
 		}
-		if got := w.view(t).Template; got.Pattern != c.want || got.Keys != c.fit || got.Of != len(c.keys) {
+		if got := w.view(t).Template; string(got.Pattern) != c.want || got.Keys != c.fit || got.Of != len(c.keys) {
 			t.Errorf("%s…: %+v, want %s with %d", c.keys[0], got, c.want, c.fit)
 		}
 	}
@@ -396,7 +396,7 @@ func TestManyTables(t *testing.T) {
 	for i := range tables {
 		table := fmt.Sprint("t", i)
 		for _, k := range c.View(detect.Target{Table: table}, detect.DefaultPolicy()).Top {
-			truth := loads[table+"/"+k.Key] / totals[table]
+			truth := loads[table+"/"+string(k.Key)] / totals[table]
 			if truth < k.Share.Low-1e-9 || truth > k.Share.High+1e-9 {
 				t.Errorf("%s of %s has %.5f, found in %.5f to %.5f", k.Key, table, truth, k.Share.Low, k.Share.High)
 			}

@@ -36,7 +36,7 @@ func FewValues(v *detect.View, t detect.Target, p detect.Policy) (detect.Finding
 	f.Severity = p.Cap(severity)
 	f.Peak, f.Consumed = detect.Peak{Loads: load, At: h.At}, detect.Consumed{WCU: h.WCU, RCU: h.RCU}
 	f.Mean, f.Share = hottestLoads(v)
-	f.Utilization, f.Reason, f.Members = h.Utilization, detect.Undetermined, &detect.Members{Count: v.DistinctKeys, Keys: []string{h.Key}}
+	f.Utilization, f.Reason, f.Members = h.Utilization, detect.Undetermined, &detect.Members{Count: v.DistinctKeys, Keys: []detect.Text{h.Key}}
 	if h.Utilization <= 1 {
 		f.OverSeconds = new(int)
 	}
@@ -67,7 +67,7 @@ func hottestLoads(v *detect.View) (mean detect.Loads, share float64) {
 // so: its keys may be few, and its hot key needs key shards.
 func isBoundNow(v *detect.View) bool {
 	return v.Design.Verdict == detect.DesignPoor && v.DistinctKeys.Value <= veryFewKeys && v.Hottest.Utilization > 1 &&
-		!isTime(v.Template.Pattern)
+		!isTime(string(v.Template.Pattern))
 }
 
 // stepForMoreValues returns the step that gives a key more values. shards is the number of
@@ -103,7 +103,7 @@ func AddSplits(f *detect.Finding, values []*detect.Finding, v *detect.View) {
 		if at < 0 {
 			return
 		}
-		split[sample.Key{Text: value.Key, Type: value.KeyType}] = true
+		split[value.PartitionKey()] = true
 		if s := &value.Advice[at]; waits == nil || s.After != nil && (waits.After == nil || s.After.High > waits.After.High) {
 			waits, highest = s, value
 		}
@@ -124,7 +124,7 @@ func fullestPart(parts *detect.After, k detect.Kind, v *detect.View, split map[s
 	}
 	most, seconds := 0.0, v.To.Sub(v.From).Seconds()
 	for _, t := range v.Top {
-		if !split[sample.Key{Text: t.Key, Type: t.KeyType}] {
+		if !split[sample.Key{Text: string(t.Key), Type: t.KeyType}] {
 			most = max(most, detect.Side(k, t.WCU, t.RCU)/seconds)
 		}
 	}

@@ -30,7 +30,7 @@ func (c *Census) View(target detect.Target, p detect.Policy) *detect.View {
 	if all := detect.Weight(total); all > 0 {
 		v.WriteShare = float64(detect.WritesInReads*total.Write) / float64(all)
 	}
-	share := t.shares(isTime(v.Template.Pattern) && float64(v.Template.Keys) >= oneForm*float64(v.Template.Of))
+	share := t.shares(isTime(string(v.Template.Pattern)) && float64(v.Template.Keys) >= oneForm*float64(v.Template.Of))
 	bound, largest := share.writeThroughout, share.write
 	if readMostly(v) {
 		bound, largest = share.readThroughout, share.read
@@ -48,7 +48,7 @@ func (c *Census) View(target detect.Target, p detect.Policy) *detect.View {
 		peakWCU: detect.Units(t.highest.Write), peakRCU: detect.Units(t.highest.Read), minUnits: detect.MinUnits,
 		distinct: v.DistinctKeys.Value, effective: cmp.Or(value(effective), v.DistinctKeys.Value),
 		share: largest.part, used: used, whole: t.whole, burst: v.Hottest.Utilization, key: largest.key.Text, hottest: t.hottest.key.Text,
-		template: v.Template.Pattern, fits: detect.Ratio(float64(v.Template.Keys), float64(v.Template.Of)),
+		template: string(v.Template.Pattern), fits: detect.Ratio(float64(v.Template.Keys), float64(v.Template.Of)),
 		newest: t.isNewestUsed(), index: target.Index != "" || p.Suffix != nil && p.Suffix.Alone,
 	})
 	return v
@@ -108,7 +108,7 @@ func (t *counters) top() []detect.TopKey {
 			break
 		}
 		keys = append(keys, detect.TopKey{
-			Key: c.text, KeyType: t.types[c.kind], WCU: detect.Units(c.low.Write), RCU: detect.Units(c.low.Read),
+			Key: detect.Text(c.text), KeyType: t.types[c.kind], WCU: detect.Units(c.low.Write), RCU: detect.Units(c.low.Read),
 			Share: detect.Figure{
 				Value: float64(detect.Weight(c.low)) / all, Low: float64(detect.Weight(c.low)) / all,
 				High: min(1, float64(detect.Weight(t.frequent.high(c)))/all),
@@ -121,7 +121,7 @@ func (t *counters) top() []detect.TopKey {
 func (h hottestSecond) view() detect.HottestSecond {
 	write, read := detect.Units(h.load.Write), detect.Units(h.load.Read)
 	return detect.HottestSecond{
-		Key: h.key.Text, KeyType: h.key.Type, At: detect.TimeOf(h.second), WCU: write, RCU: read,
+		Key: detect.Text(h.key.Text), KeyType: h.key.Type, At: detect.TimeOf(h.second), WCU: write, RCU: read,
 		Utilization: max(write/detect.Units(detect.PartitionWrite), read/detect.Units(detect.PartitionRead)),
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
@@ -22,11 +21,11 @@ const (
 // patternID identifies a key pattern of a table or index.
 type patternID struct {
 	target   detect.Target
-	template string
+	template detect.Text
 }
 
 // hotKeys are the newest hot keys of a pattern, by key.
-type hotKeys map[string]detect.Finding
+type hotKeys map[detect.Text]detect.Finding
 
 // addKey returns the pattern's keys with one more hot key. Two findings about one key
 // become one, with the worse figures, open as long as either of them is.
@@ -75,19 +74,19 @@ func earlierTime(a, b time.Time) time.Time {
 }
 
 func comparePeaks(a, b detect.Finding) int {
-	return cmp.Or(a.Peak.At.Compare(b.Peak.At), strings.Compare(a.Key, b.Key))
+	return cmp.Or(a.Peak.At.Compare(b.Peak.At), cmp.Compare(a.Key, b.Key))
 }
 
 // finding returns the pattern's finding. It reports false as long as only one key was
 // hot.
-func (r hotKeys) finding(template string, p detect.Policy) (detect.Finding, bool) {
+func (r hotKeys) finding(template detect.Text, p detect.Policy) (detect.Finding, bool) {
 	if len(r) < 2 {
 		return detect.Finding{}, false
 	}
 	all := slices.SortedFunc(maps.Values(r), comparePeaks)
 	worst, open, firing := all[0], false, false
 	period := worst.Rolling.Period
-	keys, members := []string{}, []*detect.Finding{}
+	keys, members := []detect.Text{}, []*detect.Finding{}
 	for i, f := range all {
 		members = append(members, &all[i])
 		if i > 0 && f.FirstSeen.Sub(all[i-1].LastSeen) < detect.FireOf*time.Second {

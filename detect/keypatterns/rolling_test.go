@@ -20,7 +20,7 @@ func TestOfEqualKeysTheLongest(t *testing.T) {
 	for i, seconds := range []int64{120, 900, 300} {
 		at := began.AddDate(0, 0, i)
 		f := detect.NewFinding(detect.HotKeyWrite, detect.Target{Table: "log"}, sample.KeyString("log#"+at.Format("2006-01-02")))
-		f.Rolling = keypatterns.MatchTime(f.Key, at)
+		f.Rolling = keypatterns.MatchTime(string(f.Key), at)
 		f.Severity, f.State, f.Utilization, f.Peak.At, f.Seconds = detect.Critical, detect.Resolved, 1.2, at, seconds
 		f.FirstSeen, f.LastSeen = at, at.Add(time.Duration(seconds-1)*time.Second)
 		days = append(days, f)
@@ -40,7 +40,7 @@ func TestAPatternIsAsOldAsItsFirstKey(t *testing.T) {
 	for i := range 30 {
 		at := began.Add(time.Duration(i) * time.Minute)
 		f := detect.NewFinding(detect.HotKeyWrite, detect.Target{Table: "log"}, sample.KeyString("log#"+at.Format("2006-01-02T15:04")))
-		f.Rolling = keypatterns.MatchTime(f.Key, at)
+		f.Rolling = keypatterns.MatchTime(string(f.Key), at)
 		f.Severity, f.State, f.Utilization, f.Peak.At, f.Seconds = detect.Critical, detect.Resolved, 1.2, at, 60
 		f.FirstSeen, f.LastSeen = at, at.Add(59*time.Second)
 		over := 60
@@ -62,7 +62,7 @@ func TestSizeIsACauseOfThePattern(t *testing.T) {
 	for i := range 2 {
 		at := time.Date(2026, 3, 10, 9+i, 0, 0, 0, time.UTC)
 		f := detect.NewFinding(detect.HotKeyWrite, detect.Target{Table: "log"}, sample.KeyString("log#"+at.Format("2006-01-02T15")))
-		f.Rolling = keypatterns.MatchTime(f.Key, at)
+		f.Rolling = keypatterns.MatchTime(string(f.Key), at)
 		f.Severity, f.State, f.Utilization, f.Peak.At, f.FirstSeen, f.LastSeen = detect.Critical, detect.Resolved, 1.2, at, at, at
 		f.Evidence = &detect.Evidence{ItemBytes: 122_880}
 		f.Advice = []detect.Step{{Action: detect.ActionRename}, {Action: detect.ActionCompress}, {Action: detect.ActionWait}, {Action: detect.ActionObject}}

@@ -140,7 +140,7 @@ func (gs *Groups) Findings(found []detect.Finding, policy func(detect.Target) de
 	for i := range found {
 		f := &found[i]
 		id, _, may := mayBeShard(&sketch.Window{Target: f.Target},
-			&sketch.KeyLoad{Key: sample.Key{Text: f.Key}, Low: sketch.Load{Write: detect.PartitionWrite}}, policy(f.Target))
+			&sketch.KeyLoad{Key: sample.Key{Text: string(f.Key)}, Low: sketch.Load{Write: detect.PartitionWrite}}, policy(f.Target))
 		if v, known := judged[id]; may && known {
 			f.Sharding = v.Sharded
 			adviseSharding(f, v)
@@ -201,7 +201,7 @@ func (g *period) judge(id groupID, shards int, mostWrite, mostRead groupPeak, p 
 	if id.form.Alone {
 		base = id.pattern()
 	}
-	s := &detect.Sharded{Base: base, Form: id.form.String(), Shards: shards, Needed: needed, Deviation: deviation, Hottest: hottest}
+	s := &detect.Sharded{Base: detect.Text(base), Form: detect.Text(id.form.String()), Shards: shards, Needed: needed, Deviation: deviation, Hottest: detect.Text(hottest)}
 	evenly := func(k detect.Kind, load sample.Milli, over int) *detect.After {
 		part := detect.Units(load) / float64(over)
 		return detect.NewAfter(k, part, part)

@@ -60,7 +60,7 @@ var files embed.FS
 // if no step does, or if its shard names are not text around the base. It also returns
 // false for a hidden base: an application does not know its keys by their hashes.
 func Code(f *detect.Finding, attributes Attributes, language Language) (string, bool) {
-	if keyhash.Find(f.Key) >= 0 {
+	if keyhash.Find(string(f.Key)) >= 0 {
 		return "", false
 	}
 	for i := range f.Advice {
@@ -77,8 +77,8 @@ const example = "an example: change it"
 // write fills the language's template.
 func write(f *detect.Finding, n *detect.ShardNames, a Attributes, language Language) string {
 	data := map[string]any{
-		"Table": f.Table, "OldTable": f.Table, "NewTable": "", "Index": f.Index, "Base": n.Base, "Old": f.Key, "OldNote": "", "OldType": f.KeyType, "Shards": n.Shards,
-		"Before": n.Before, "After": n.After, "Prefix": n.Prefix, "Calculated": n.Suffix == detect.SuffixCalculated,
+		"Table": f.Table, "OldTable": f.Table, "NewTable": "", "Index": f.Index, "Base": string(n.Base), "Old": string(f.Key), "OldNote": "", "OldType": f.KeyType, "Shards": n.Shards,
+		"Before": string(n.Before), "After": string(n.After), "Prefix": n.Prefix, "Calculated": n.Suffix == detect.SuffixCalculated,
 		"Reads": f.Kind == detect.HotKeyRead && f.Index == "", "Moves": f.Kind != detect.HotKeyRead && f.Index == "",
 	}
 	prefix, pkNote, skNote, tableNote := "", "", "", ""

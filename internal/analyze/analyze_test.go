@@ -93,7 +93,7 @@ func TestPlantedKeysAreFound(t *testing.T) {
 	kinds := make(map[detect.Kind]bool)
 	for i, f := range r.Findings {
 		kinds[f.Kind] = true
-		if !planted[f.Key] && !strings.HasPrefix(f.Key, "2026-11-21") {
+		if !planted[string(f.Key)] && !strings.HasPrefix(string(f.Key), "2026-11-21") {
 			t.Errorf("finding on %q, which was not planted", f.Key)
 		}
 		if i > 0 && f.Utilization > r.Findings[i-1].Utilization {
@@ -317,7 +317,7 @@ func TestCSVHasARowAFinding(t *testing.T) {
 		if f.AdvisesShards() {
 			shards = fmt.Sprint(f.Shards)
 		}
-		if row := rows[i+1]; row[0] != f.Fingerprint || row[4] != f.Key || row[23] != shards {
+		if row := rows[i+1]; row[0] != f.Fingerprint || row[4] != string(f.Key) || row[23] != shards {
 			t.Errorf("row %d is %v of %+v", i, row, f)
 		}
 	}

@@ -79,7 +79,7 @@ func TestAttacksOnOutputs(t *testing.T) {
 				}
 			}
 			found := result(t, text)
-			if len(found.Findings) == 0 || found.Findings[0].Key != a.key {
+			if len(found.Findings) == 0 || string(found.Findings[0].Key) != a.key {
 				t.Fatalf("it is another key in JSON: %+v", found.Findings)
 			}
 			f := &found.Findings[0]

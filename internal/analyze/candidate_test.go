@@ -110,7 +110,7 @@ func TestCandidatesAreRanked(t *testing.T) {
 	// orders before devices with power users.
 	want[1], want[2] = want[2], want[1]
 	for i, c := range r.Candidates {
-		if c.Candidate != want[i].candidate || c.View.Design.Verdict != want[i].verdict || c.View.Template.Pattern != want[i].template {
+		if c.Candidate != want[i].candidate || c.View.Design.Verdict != want[i].verdict || string(c.View.Template.Pattern) != want[i].template {
 			t.Errorf("place %d: %s is %s (%s) with %s, want %+v", i, c.Candidate, c.View.Design.Verdict, c.View.Design.Rule, c.View.Template.Pattern, want[i])
 		}
 	}

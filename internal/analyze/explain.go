@@ -12,9 +12,9 @@ import (
 	"github.com/keyheat/keyheat/detect/recipe"
 	"github.com/keyheat/keyheat/detect/sampling"
 	"github.com/keyheat/keyheat/detect/whatif"
-	"github.com/keyheat/keyheat/detect/wording"
 	"github.com/keyheat/keyheat/internal/analyze/intake"
 	"github.com/keyheat/keyheat/internal/say"
+	"github.com/keyheat/keyheat/internal/say/wording"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/shardkey"
 	"github.com/keyheat/keyheat/sketch"
@@ -30,7 +30,7 @@ type keySeconds struct {
 }
 
 // find returns the seconds of a key by its text, in every table and index.
-func (s *sketches) find(key string) []keySeconds {
+func (s *sketches) find(key detect.Text) []keySeconds {
 	type id struct {
 		target  detect.Target
 		keyType string
@@ -39,7 +39,7 @@ func (s *sketches) find(key string) []keySeconds {
 	for w := range s.windows.All() {
 		for i := range w.Keys {
 			k := &w.Keys[i]
-			if k.Key.Text != key {
+			if detect.Text(k.Key.Text) != key {
 				continue
 			}
 			of := byID[id{w.Target, k.Key.Type}]
@@ -78,7 +78,7 @@ type explanation struct {
 	seconds     []keySeconds
 	tables      map[detect.Target]detect.Table
 	whole       []wholeTable // the tables and indexes that the text names
-	suggestions []string
+	suggestions []detect.Text
 	samplesRead string
 	samples     intake.Reading
 	ofMany      []*detect.Finding // those that are about more than one key, but for information
@@ -95,13 +95,13 @@ const maxSuggestions = 10
 
 // explain gathers what is known of a key.
 func (f *fold) explain(key string, r *Result, o Options) *explanation {
-	e := &explanation{verbose: o.Verbose, code: o.Code, facts: o.Facts, policy: o.board().Policy, key: key, seconds: f.find(key), tables: map[detect.Target]detect.Table{}, whole: r.wholeTables(key), samplesRead: r.samplesRead(), samples: r.Samples, roots: rootsByIncident(r.Findings)}
+	e := &explanation{verbose: o.Verbose, code: o.Code, facts: o.Facts, policy: o.board().Policy, key: key, seconds: f.find(detect.Text(key)), tables: map[detect.Target]detect.Table{}, whole: r.wholeTables(key), samplesRead: r.samplesRead(), samples: r.Samples, roots: rootsByIncident(r.Findings)}
 	for i := range r.Findings {
 		found := &r.Findings[i]
 		if !found.Kind.OfKey() && found.Severity != detect.Info {
 			e.ofMany = append(e.ofMany, found)
 		}
-		if found.Key == key || isWhole(found, key) || found.Sharding != nil && !found.Kind.OfKey() && found.Sharding.Base == key {
+		if found.Key == detect.Text(key) || isWhole(found, key) || found.Sharding != nil && !found.Kind.OfKey() && found.Sharding.Base == detect.Text(key) {
 			e.found = append(e.found, *found)
 		} else if found.Key != "" && len(e.suggestions) < maxSuggestions && !slices.Contains(e.suggestions, found.Key) {
 			e.suggestions = append(e.suggestions, found.Key)
@@ -191,7 +191,7 @@ func attributes(f *detect.Finding, facts func(detect.Target) *detect.TableFacts)
 	return a
 }
 
-func notInSamples(key string) string {
+func notInSamples[T ~string](key T) string {
 	return fmt.Sprintf("%s is not in the samples, or its load was too low to be kept.", printable(key))
 }
 
@@ -476,7 +476,7 @@ func (e *explanation) counted(f *detect.Finding, m measure) string {
 // highest returns the most units that samples have in one second of a finding's episode.
 func (e *explanation) highest(f *detect.Finding, m measure) (highest float64) {
 	for _, s := range e.seconds {
-		if s.target != f.Target || s.key.Text != f.Key {
+		if s.target != f.Target || detect.Text(s.key.Text) != f.Key {
 			continue
 		}
 		for _, at := range s.seconds {
@@ -645,7 +645,7 @@ func concerns(of *detect.Finding, s keySeconds) string {
 	case of.Key == "":
 		return fmt.Sprintf("But there is a finding (%s, %s) about %s as a whole, see --explain %s.", of.Kind, of.Severity, at, at)
 	case of.Sharding != nil:
-		if shard, is := shardkey.Parse(s.key.Text); is && shard.Base == of.Sharding.Base {
+		if shard, is := shardkey.Parse(s.key.Text); is && detect.Text(shard.Base) == of.Sharding.Base {
 			return fmt.Sprintf("It is one of the %d shards of %s, of which there is a finding (%s, %s), see --explain %s.", of.Sharding.Shards, wording.Quote(shard.Base), of.Kind, of.Severity, printable(shard.Base))
 		}
 	}
@@ -677,7 +677,7 @@ func clock(second int64) string { return time.Unix(second, 0).UTC().Format("15:0
 // against the limit.
 func (e *explanation) chart(p *page, f *detect.Finding, m measure) {
 	for _, s := range e.seconds {
-		if s.target != f.Target || s.key.Text != f.Key {
+		if s.target != f.Target || detect.Text(s.key.Text) != f.Key {
 			continue
 		}
 		from, to := s.seconds[0].At, s.seconds[len(s.seconds)-1].At+1

@@ -87,7 +87,7 @@ func (k growingKeys) forecast(id growingID, kind detect.Kind) *detect.Forecast {
 
 // forecastFinding returns the forecast of a finding's key; nil if the data allow none.
 func (k growingKeys) forecastFinding(f *detect.Finding) *detect.Forecast {
-	hash := sketch.Hash(f.Target, sample.Key{Type: f.KeyType, Text: f.Key}, k.seed)
+	hash := sketch.Hash(f.Target, f.PartitionKey(), k.seed)
 	return k.forecast(growingID{f.Target, hash}, f.Kind)
 }
 

@@ -128,7 +128,7 @@ func (s *sketches) addBusiest(v *partition.View, m *partition.Map) {
 		}
 		i := slices.IndexFunc(v.Partitions, func(part partition.Load) bool { return part.Shard == candidates[0].ID })
 		part := &v.Partitions[i]
-		ref := detect.KeyRef{Target: v.Target, Key: key.Text, KeyType: key.Type}
+		ref := detect.KeyRef{Target: v.Target, Key: detect.Text(key.Text), KeyType: key.Type}
 		part.Busiest = append(part.Busiest, partition.BusyKey{KeyRef: ref, Share: min(1, detect.Ratio(detect.Units(load), part.WCU))})
 	}
 	for i := range v.Partitions {

@@ -123,7 +123,7 @@ func TestStreamRecordsShowTheHotTableKeyAndTheHotIndexKey(t *testing.T) {
 	}
 	want := map[string]map[int]int{"orders//big": s.table["big"], "orders/by-status/open": s.status["open"]}
 	for _, f := range r.Findings {
-		where := f.Table + "/" + f.Index + "/" + f.Key
+		where := f.Table + "/" + f.Index + "/" + string(f.Key)
 		most, over := peak(want[where])
 		if f.Kind == detect.HotKeyRead || most == 0 {
 			t.Errorf("a finding of %s on %s, which is not hot", f.Kind, where)

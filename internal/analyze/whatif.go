@@ -6,8 +6,8 @@ import (
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/whatif"
-	"github.com/keyheat/keyheat/detect/wording"
 	"github.com/keyheat/keyheat/internal/say"
+	"github.com/keyheat/keyheat/internal/say/wording"
 )
 
 // answers returns the answers to every question for every table with the key, in
@@ -35,7 +35,7 @@ func (r *Result) writeWhatIf(out io.Writer, questions []whatif.Question) error {
 		}
 		writeAnswer(p, &r.WhatIf[i])
 	}
-	answered := map[string]bool{}
+	answered := map[detect.Text]bool{}
 	for _, w := range r.WhatIf {
 		answered[w.Key] = true
 	}

@@ -12,11 +12,11 @@ import (
 	"github.com/jedib0t/go-pretty/v6/text"
 
 	"github.com/keyheat/keyheat/detect"
-	"github.com/keyheat/keyheat/detect/wording"
 	"github.com/keyheat/keyheat/internal/analyze/intake"
 	"github.com/keyheat/keyheat/internal/cli/terminal"
 	"github.com/keyheat/keyheat/internal/report"
 	"github.com/keyheat/keyheat/internal/say"
+	"github.com/keyheat/keyheat/internal/say/wording"
 	"github.com/keyheat/keyheat/sample"
 )
 
@@ -375,4 +375,4 @@ func peakCells(f *detect.Finding) (load, ofLimit, at string) {
 }
 
 // printable returns text that is safe for a terminal, or a dash for an empty one.
-func printable(s string) string { return cmp.Or(wording.Printable(s), "-") }
+func printable[T ~string](s T) string { return cmp.Or(wording.Printable(s), "-") }

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/keyheat/keyheat/detect/wording"
 	"github.com/keyheat/keyheat/internal/cli/terminal"
+	"github.com/keyheat/keyheat/internal/say/wording"
 )
 
 // InSeconds is how lists write times.

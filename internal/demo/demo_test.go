@@ -113,7 +113,7 @@ func finding(t *testing.T, address, key string, kind detect.Kind) (detect.Findin
 		t.Fatal(err)
 	}
 	for _, f := range answer.Findings {
-		if f.Key == key && f.Kind == kind {
+		if string(f.Key) == key && f.Kind == kind {
 			return f, true
 		}
 	}

@@ -9,11 +9,10 @@ import (
 	"net/http"
 
 	"github.com/keyheat/keyheat/detect"
-	"github.com/keyheat/keyheat/detect/wording"
 	"github.com/keyheat/keyheat/internal/daemon/admin"
+	"github.com/keyheat/keyheat/internal/say/wording"
 	"github.com/keyheat/keyheat/internal/web"
 	"github.com/keyheat/keyheat/sample"
-	"github.com/keyheat/keyheat/shardkey"
 )
 
 //go:embed page/story.html
@@ -111,22 +110,22 @@ func (h *happened) links() []link {
 	}
 	all := []link{{"/", "The findings"}, {"/heat?table=" + table + "&span=15m", "The heatmap of " + table}}
 	if of != nil {
-		all = append([]link{{"/findings/" + of.Fingerprint, "The page of " + of.Key}}, all...)
+		all = append([]link{{"/findings/" + of.Fingerprint, fmt.Sprint("The page of ", of.Key)}}, all...)
 	}
 	return all
 }
 
 // shardName returns the name of one of a step's shards.
 func shardName(n *detect.ShardNames, shard int) string {
-	s, err := shardkey.New(n.Shards, shardkey.Form{Before: n.Before, After: n.After, Prefix: n.Prefix, Alone: n.Alone})
+	s, err := n.Sharding()
 	if err != nil {
-		return n.Base
+		return wording.Printable(n.Base)
 	}
-	name, err := s.Name(n.Base, shard)
+	name, err := s.Name(string(n.Base), shard)
 	if err != nil {
-		return n.Base
+		return wording.Printable(n.Base)
 	}
-	return name
+	return wording.Printable(name)
 }
 
 // load is the load on a key's partitions, as a picture.

@@ -50,7 +50,6 @@ func (p *plan) sharding(second int64) (shardkey.Sharding, bool) {
 	if p.Shards == nil || !isWithin(second, p.Sharded, time.Time{}) {
 		return shardkey.Sharding{}, false
 	}
-	n := p.Shards
-	s, err := shardkey.New(n.Shards, shardkey.Form{Before: n.Before, After: n.After, Prefix: n.Prefix, Alone: n.Alone})
+	s, err := p.Shards.Sharding()
 	return s, err == nil
 }

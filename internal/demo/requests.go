@@ -111,7 +111,7 @@ func (a *asking) campaign(p *plan) {
 	a.some(a.drawCount(campaign*ramp(a.second-p.Campaign.Unix(), 4)), func(r *request) {
 		name, order := merchantKey, a.order()
 		if sharded {
-			name, _ = shards.Pick(p.Shards.Base, order) // of a base that is a key, and so never too long
+			name, _ = shards.Pick(string(p.Shards.Base), order) // of a base that is a key, and so never too long
 		}
 		a.write(r, ordersTable, name, order, 400+a.draw.Int64N(600))
 		r.key = merchantKey

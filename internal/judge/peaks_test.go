@@ -102,9 +102,9 @@ func TestAFindingCarriesItsForecast(t *testing.T) {
 	for _, row := range rows {
 		var f detect.Finding
 		must(t, json.Unmarshal(row.Document, &f))
-		forecasts[f.Key] = "none"
+		forecasts[string(f.Key)] = "none"
 		if f.Forecast != nil {
-			forecasts[f.Key] = fmt.Sprintf("%s grows by %.1f a day, full in %.0f days", f.Forecast.Unit, f.Forecast.Growth.Value,
+			forecasts[string(f.Key)] = fmt.Sprintf("%s grows by %.1f a day, full in %.0f days", f.Forecast.Unit, f.Forecast.Growth.Value,
 				f.Forecast.At100.At.Sub(hour).Hours()/24)
 		}
 	}

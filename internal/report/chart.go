@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/keyheat/keyheat/detect/wording"
+	"github.com/keyheat/keyheat/internal/say/wording"
 )
 
 func formatAbout(v float64) string { return wording.About(v) }

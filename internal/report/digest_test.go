@@ -70,7 +70,7 @@ func (e episode) add(r *report.Rows) {
 	peak := e.utilization * detect.Units(detect.Limit(e.kind))
 	f.Peak.WCU = detect.Figure{Value: peak, Low: peak, High: peak}
 	f.Peak.RCU = f.Peak.WCU
-	f.Evidence = &detect.Evidence{Callers: []detect.Part{{Text: e.key, Low: 0.5, High: 0.5}}}
+	f.Evidence = &detect.Evidence{Callers: []detect.Part{{Text: detect.Text(e.key), Low: 0.5, High: 0.5}}}
 	f.Quality.CannotSee = []string{detect.BlindSeconds}
 	f.CloudWatch = &detect.CloudWatch{Verdict: detect.CloudWatchConfirms}
 	state := detect.Pending
@@ -230,7 +230,7 @@ func ids(all []report.Incident) (names []string) {
 
 func keys(all []report.Ref) (names []string) {
 	for _, r := range all {
-		names = append(names, r.Name()+" "+r.Key)
+		names = append(names, r.Name()+" "+string(r.Key))
 	}
 	return names
 }
@@ -407,7 +407,7 @@ func TestReadsWhatItWrites(t *testing.T) {
 	if got, want := written(t, again, report.JSON), written(t, p, report.JSON); got != want {
 		t.Error("read and written again it differs")
 	}
-	if again.Hot[1].Key != hostile {
+	if string(again.Hot[1].Key) != hostile {
 		t.Errorf("the key is %q", again.Hot[1].Key)
 	}
 	if _, err := report.Read([]byte(`{"version":99}`)); err == nil {

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/keyheat/keyheat/detect"
-	"github.com/keyheat/keyheat/detect/wording"
+	"github.com/keyheat/keyheat/internal/say/wording"
 )
 
 // maxListed is how many rows of a kind a page for people has. JSON and CSV have all.

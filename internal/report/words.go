@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/keyheat/keyheat/detect"
-	"github.com/keyheat/keyheat/detect/wording"
+	"github.com/keyheat/keyheat/internal/say/wording"
 )
 
 // summary describes the report in one sentence. Unseen parts come before calm.
@@ -83,9 +83,9 @@ const (
 
 // short returns other people's text in readable form, cut if it is long: the cut gives
 // its length.
-func short(text string) string { return clip(text, maxShort) }
+func short[T ~string](text T) string { return clip(text, maxShort) }
 
-func clip(text string, most int) string {
+func clip[T ~string](text T, most int) string {
 	printable := wording.Printable(text)
 	if utf8.RuneCountInString(printable) <= most {
 		return printable

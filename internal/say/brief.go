@@ -6,7 +6,7 @@ import (
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/answer"
-	"github.com/keyheat/keyheat/detect/wording"
+	"github.com/keyheat/keyheat/internal/say/wording"
 	"github.com/keyheat/keyheat/sample"
 )
 
@@ -75,7 +75,7 @@ const (
 )
 
 // quote is the one way of other people's text into a sentence.
-func quote(text string) string { return wording.Quote(wording.Shorten(text, shownKey)) }
+func quote[T ~string](text T) string { return wording.Quote(wording.Shorten(text, shownKey)) }
 
 // subject names the key, keys or table of a finding within a sentence.
 func subject(f *detect.Finding) string {

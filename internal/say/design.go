@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/keyheat/keyheat/detect"
-	"github.com/keyheat/keyheat/detect/wording"
+	"github.com/keyheat/keyheat/internal/say/wording"
 )
 
 // Design writes the verdict on a key design in a sentence.

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/keyheat/keyheat/detect"
-	"github.com/keyheat/keyheat/detect/wording"
+	"github.com/keyheat/keyheat/internal/say/wording"
 )
 
 // GroupTitle names a group of incidents in one line: the labels that they share, how many

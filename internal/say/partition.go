@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/keyheat/keyheat/detect/partition"
-	"github.com/keyheat/keyheat/detect/wording"
+	"github.com/keyheat/keyheat/internal/say/wording"
 	"github.com/keyheat/keyheat/sample/position"
 )
 

@@ -118,7 +118,7 @@ func TestHostileSteps(t *testing.T) {
 			f := m.Finding(kind)
 			s := detect.NewStep(fix)
 			s.After, s.Need = detect.NewAfter(kind, 100, 550), &detect.Need{Unit: "wcu", Now: 2000, Low: 1000, High: 2000}
-			s.Arguments = detect.Arguments{Count: 3, Units: 100, Caller: m.Text(), Attribute: m.Text()}
+			s.Arguments = detect.Arguments{Count: 3, Units: 100, Caller: detect.Text(m.Text()), Attribute: detect.Text(m.Text())}
 			texts := []string{say.Imperative(&f, &s), say.StepWhy(&f, &s)}
 			for _, l := range say.StepFacts(&f, &s) {
 				texts = append(texts, l.Text)

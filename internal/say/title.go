@@ -5,7 +5,7 @@ import (
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/answer"
-	"github.com/keyheat/keyheat/detect/wording"
+	"github.com/keyheat/keyheat/internal/say/wording"
 )
 
 // longestTitle is how many characters a title has at most: a phone shows so many.
@@ -44,7 +44,7 @@ func Describe(incidents []detect.Incident, found []detect.Finding) {
 }
 
 // titleKey is the key that a title shows in brackets; empty for none.
-func titleKey(f *detect.Finding) string {
+func titleKey(f *detect.Finding) detect.Text {
 	switch {
 	case f.Kind == detect.RollingHotKey && f.Rolling != nil && len(f.Rolling.Keys) > 0:
 		return f.Rolling.Keys[len(f.Rolling.Keys)-1]

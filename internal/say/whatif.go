@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/keyheat/keyheat/detect/whatif"
-	"github.com/keyheat/keyheat/detect/wording"
+	"github.com/keyheat/keyheat/internal/say/wording"
 )
 
 // WhatIf writes the verdict on a number of key shards.

@@ -35,14 +35,14 @@ func TestNoPageShowsATextRaw(t *testing.T) {
 		for _, name := range []*string{&f.Account, &f.Region, &f.Table, &f.Index} {
 			*name = strings.ReplaceAll(*name, "\x00", "") // which no address may hold
 		}
-		fresh := detect.NewFinding(kind, f.Target, sample.Key{Text: f.Key, Type: f.KeyType})
+		fresh := detect.NewFinding(kind, f.Target, sample.Key{Text: string(f.Key), Type: f.KeyType})
 		f.Fingerprint, f.Incident = fresh.Fingerprint, fresh.Incident
 		i := m.Incident(&f)
 		i.OpenedAt, i.LastSeen = f.FirstSeen, f.LastSeen
 		document, err := json.Marshal(f)
 		must(t, err)
 		j.Findings = append(j.Findings, store.Finding{
-			Fingerprint: f.Fingerprint, Kind: string(f.Kind), Target: f.Target, Key: f.Key, Severity: string(f.Severity), State: string(f.State),
+			Fingerprint: f.Fingerprint, Kind: string(f.Kind), Target: f.Target, Key: string(f.Key), Severity: string(f.Severity), State: string(f.State),
 			Utilization: f.Utilization, FirstSeen: f.FirstSeen, LastSeen: f.LastSeen, Document: document,
 		})
 		document, err = json.Marshal(i)

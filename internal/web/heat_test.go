@@ -339,7 +339,7 @@ func TestHeatIsLinked(t *testing.T) {
 	must(t, json.Unmarshal([]byte(text), &m))
 	for _, row := range m.Rows {
 		i := slices.IndexFunc(found, func(f detect.Finding) bool { return f.Fingerprint == row.Finding })
-		if i < 0 || found[i].Key != row.Key || found[i].Region != "us-east-1" {
+		if i < 0 || string(found[i].Key) != row.Key || found[i].Region != "us-east-1" {
 			t.Errorf("%q is linked to finding %q", row.Key, row.Finding)
 		}
 	}

@@ -235,7 +235,7 @@ func (w *writer) findings(at sample.Target, table int, end time.Time) {
 		document, err := json.Marshal(f)
 		must(w.t, err)
 		w.j.Findings = append(w.j.Findings, store.Finding{
-			Fingerprint: f.Fingerprint, Kind: string(f.Kind), Target: f.Target, Key: f.Key, Severity: string(f.Severity), State: string(f.State),
+			Fingerprint: f.Fingerprint, Kind: string(f.Kind), Target: f.Target, Key: string(f.Key), Severity: string(f.Severity), State: string(f.State),
 			Utilization: f.Utilization, FirstSeen: f.FirstSeen, LastSeen: f.LastSeen, Document: document,
 		})
 	}

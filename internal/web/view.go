@@ -12,8 +12,8 @@ import (
 	"strings"
 
 	"github.com/keyheat/keyheat/detect"
-	"github.com/keyheat/keyheat/detect/wording"
 	"github.com/keyheat/keyheat/internal/say"
+	"github.com/keyheat/keyheat/internal/say/wording"
 	"github.com/keyheat/keyheat/internal/web/heatmap"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/store"
@@ -60,7 +60,7 @@ type tablePage struct {
 	// Where is the table's account and Region.
 	Where string
 	// Findings are the fingerprints of keys' findings.
-	Findings map[string]string
+	Findings map[detect.Text]string
 }
 
 // topKey is one of the keys with the most load, with a bar of its share.

@@ -28,10 +28,10 @@ import (
 	"github.com/klauspost/compress/gzhttp"
 
 	"github.com/keyheat/keyheat/detect"
-	"github.com/keyheat/keyheat/detect/wording"
 	"github.com/keyheat/keyheat/docs"
 	"github.com/keyheat/keyheat/internal/judge/heat"
 	"github.com/keyheat/keyheat/internal/say"
+	"github.com/keyheat/keyheat/internal/say/wording"
 	"github.com/keyheat/keyheat/internal/web/heatmap"
 	"github.com/keyheat/keyheat/internal/web/live"
 	"github.com/keyheat/keyheat/internal/web/manual"
@@ -92,7 +92,7 @@ var functions = template.FuncMap{
 	"moment":        func(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05") },
 	"field":         func(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05") },
 	"count":         count,
-	"keytext":       keytext,
+	"keytext":       templateKeytext,
 	"day":           func(t time.Time) string { return t.UTC().Format("2006-01-02") },
 	"upper":         strings.ToUpper,
 	"class":         verdictClass,

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
-	"github.com/keyheat/keyheat/detect/wording"
+	"github.com/keyheat/keyheat/internal/say/wording"
 	"github.com/keyheat/keyheat/internal/web/heatmap"
 )
 
@@ -61,7 +61,7 @@ func kindName(k detect.Kind) string {
 }
 
 // subject returns the key that a finding is about, or all of them.
-func subject(k detect.Kind, key string) string {
+func subject(k detect.Kind, key detect.Text) string {
 	switch k {
 	case detect.HotPartition, detect.TableStarvation, detect.LowCardinalityKey, detect.MovingHotSpot, detect.CoverageFell, detect.TooManyHotKeys, detect.UnseenKeys:
 		return "All keys"
@@ -81,14 +81,24 @@ func count(n int, one, many string) string {
 
 // keytext quotes a key with spaces at its ends or unprintable characters, which a page
 // would not show.
-func keytext(key string) string {
-	if key == "" {
+func keytext[T ~string](key T) string {
+	shown := wording.Printable(key)
+	switch {
+	case key == "":
 		return "(empty)"
-	}
-	if shown := wording.Printable(key); shown != key || strings.TrimSpace(key) != key {
+	case T(shown) != key || strings.TrimSpace(shown) != shown:
 		return "“" + shown + "”"
 	}
-	return key
+	return shown
+}
+
+// templateKeytext is [keytext] for templates, whose values are strings or text of the
+// monitored system.
+func templateKeytext(key any) string {
+	if text, is := key.(detect.Text); is {
+		return keytext(text)
+	}
+	return keytext(fmt.Sprint(key))
 }
 
 // limit returns the limit of one partition that a kind is about, in units per second.

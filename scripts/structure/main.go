@@ -1,6 +1,7 @@
 // Structure checks the rules of the tree that no linter of the short list knows: imports
 // point down the layers, packages stay small, DynamoDB's limits stand in one file, the
-// judgement returns no sentences, and comments and names are plain English.
+// judgement returns no sentences, keys are quoted, and comments and names are plain
+// English.
 //
 //	go run ./scripts/structure
 //
@@ -61,6 +62,7 @@ func check(ctx context.Context, dir string) ([]problem, error) {
 	all = append(all, limitProblems(m)...)
 	all = append(all, wordProblems(m)...)
 	all = append(all, sentenceProblems(m)...)
+	all = append(all, quotingProblems(m)...)
 	slices.SortStableFunc(all, func(a, b problem) int { return strings.Compare(a.where, b.where) })
 	return all, nil
 }

@@ -15,8 +15,8 @@ const wordless = "detect"
 const mostWords = 2
 
 // worded names packages below wordless that have words: the comments of an application's
-// code, and phrases that pages and say share. The list only gets shorter.
-var worded = []string{"detect/recipe", "detect/wording"}
+// code. The list only gets shorter.
+var worded = []string{"detect/recipe"}
 
 // sentenceProblems reports sentences in packages that return codes. The texts of errors
 // may be sentences.

@@ -80,7 +80,7 @@ func writtenKey(f *detect.Finding) hotKey {
 
 // cause returns the cause of a finding, and the key or pattern that it is about.
 func (g *grouping) cause(f *detect.Finding) (c detect.Cause, subject string) {
-	key := f.KeyType + ":" + f.Key
+	key := f.KeyType + ":" + string(f.Key)
 	switch {
 	case f.Kind == detect.HotPartition:
 		return detect.CauseHotPartition, ""
@@ -97,9 +97,9 @@ func (g *grouping) cause(f *detect.Finding) (c detect.Cause, subject string) {
 		}
 		return detect.CauseFewValues, ""
 	case f.Rolling != nil:
-		return detect.CauseRollingKey, f.Rolling.Template
+		return detect.CauseRollingKey, string(f.Rolling.Template)
 	case f.Sharding != nil:
-		return detect.CauseShardedKey, f.Sharding.Pattern()
+		return detect.CauseShardedKey, string(f.Sharding.Pattern())
 	case g.moving[keyOf(f)]:
 		return detect.CauseMovingHotSpot, ""
 	case g.isFew(f):
@@ -136,7 +136,7 @@ type hotKey struct {
 	keyType, key string
 }
 
-func keyOf(f *detect.Finding) hotKey { return hotKey{f.Target, f.KeyType, f.Key} }
+func keyOf(f *detect.Finding) hotKey { return hotKey{f.Target, f.KeyType, string(f.Key)} }
 
 // fewValues returns the targets whose number of key values bounds them: their keys are
 // known to be few, or some keys, hot together, have all load. The finding is about the
@@ -191,9 +191,9 @@ func designs(found []detect.Finding) map[detect.Target]*detect.Finding {
 func design(f *detect.Finding) string {
 	switch {
 	case f.Rolling != nil:
-		return f.Rolling.Template
+		return string(f.Rolling.Template)
 	case f.Sharding != nil:
-		return f.Sharding.Pattern()
+		return string(f.Sharding.Pattern())
 	}
 	return ""
 }
@@ -226,7 +226,7 @@ func singleCallers(found []detect.Finding) map[hotKey]string {
 			continue
 		}
 		if f.Evidence != nil && len(f.Evidence.Callers) > 0 {
-			callers[keyOf(f)] = f.Evidence.Callers[0].Text
+			callers[keyOf(f)] = string(f.Evidence.Callers[0].Text)
 		}
 	}
 	return callers
@@ -238,7 +238,7 @@ func stormingCallers(found []detect.Finding) map[hotKey]string {
 	for i := range found {
 		f := &found[i]
 		if f.Kind == detect.RetryStorm && f.Evidence != nil && f.Evidence.Retries != nil && len(f.Evidence.Retries.Callers) > 0 {
-			callers[keyOf(f)] = f.Evidence.Retries.Callers[0].Caller
+			callers[keyOf(f)] = string(f.Evidence.Retries.Callers[0].Caller)
 		}
 	}
 	return callers

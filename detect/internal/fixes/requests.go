@@ -32,7 +32,7 @@ func ForTimes(f *detect.Finding) (detect.Step, bool) {
 
 // testKey is a key with a test's name and a test's caller.
 func testKey(c *Case) (fix, bool) {
-	_, test := TestName(c.Key)
+	_, test := TestName(string(c.Key))
 	if !test || !ByTest(c.Finding) {
 		return fix{}, false
 	}
@@ -44,7 +44,7 @@ func singleCaller(c *Case) (fix, bool) {
 	if !MakesHot(c.Finding, c.Callers) {
 		return fix{}, false
 	}
-	if _, test := TestName(c.Key); test && ByTest(c.Finding) {
+	if _, test := TestName(string(c.Key)); test && ByTest(c.Finding) {
 		return fix{}, false
 	}
 	who := c.Evidence.Callers[0]
@@ -251,7 +251,7 @@ func MakesHot(f *detect.Finding, callers map[string]float64) bool {
 // of the table.
 func ShareOfRest(f *detect.Finding, callers map[string]float64) float64 {
 	c := f.Evidence.Callers[0]
-	return min(1, max(0, detect.Ratio(callers[c.Text]-f.Share*(c.Low+c.High)/2, 1-f.Share)))
+	return min(1, max(0, detect.Ratio(callers[string(c.Text)]-f.Share*(c.Low+c.High)/2, 1-f.Share)))
 }
 
 // OfRest writes a share that is not known to the percent.
@@ -267,7 +267,7 @@ func ByTest(f *detect.Finding) bool {
 	if f.Evidence == nil || len(f.Evidence.Callers) == 0 || f.Evidence.Callers[0].Low*f.OwnShare() < detect.CallerShare {
 		return false
 	}
-	_, test := TestName(f.Evidence.Callers[0].Text)
+	_, test := TestName(string(f.Evidence.Callers[0].Text))
 	return test
 }
 

@@ -10,16 +10,16 @@ import (
 // and their base.
 func (c *Case) shardNames(how detect.Suffix) *detect.ShardNames {
 	base, form := c.Key, shardkey.HashShardUnderscore()
-	if parsed, is := shardkey.Parse(c.Key); is && len(parsed.Form.Before) > 1 && parsed.Tail == "" {
-		base, form = parsed.Base, parsed.Form
+	if parsed, is := shardkey.Parse(string(c.Key)); is && len(parsed.Form.Before) > 1 && parsed.Tail == "" {
+		base, form = detect.Text(parsed.Base), parsed.Form
 	}
 	if c.Policy.Suffix != nil {
 		form = *c.Policy.Suffix
-		if b, _, is := form.Parse(c.Key); is && b != "" {
-			base = b
+		if b, _, is := form.Parse(string(c.Key)); is && b != "" {
+			base = detect.Text(b)
 		}
 	}
-	return &detect.ShardNames{Base: base, Shards: c.Shards, Before: form.Before, After: form.After, Prefix: form.Prefix, Alone: form.Alone, Suffix: how}
+	return &detect.ShardNames{Base: base, Shards: c.Shards, Before: detect.Text(form.Before), After: detect.Text(form.After), Prefix: form.Prefix, Alone: form.Alone, Suffix: how}
 }
 
 // takes returns the effort of new names in place of a key; less is the effort of the rest.
@@ -76,7 +76,7 @@ func (c *Case) movesOn() bool {
 }
 
 // migration returns the way to shards.
-func (c *Case) migration(base string) detect.Fix {
+func (c *Case) migration(base detect.Text) detect.Fix {
 	switch {
 	case base != c.Key:
 		return detect.FixMigrateShards

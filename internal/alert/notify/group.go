@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/keyheat/keyheat/detect/wording"
 	"github.com/keyheat/keyheat/internal/say"
+	"github.com/keyheat/keyheat/internal/say/wording"
 )
 
 // groupFacts are facts about a group of incidents beside its title.

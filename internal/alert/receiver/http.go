@@ -13,8 +13,8 @@ import (
 	"net/url"
 	"time"
 
-	"github.com/keyheat/keyheat/detect/wording"
 	"github.com/keyheat/keyheat/internal/alert/notify"
+	"github.com/keyheat/keyheat/internal/say/wording"
 )
 
 const (

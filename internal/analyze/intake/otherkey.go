@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/keyheat/keyheat/detect"
-	"github.com/keyheat/keyheat/detect/wording"
+	"github.com/keyheat/keyheat/internal/say/wording"
 )
 
 // throttledFrom is the share of the seen requests from which throttling needs an

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/keyheat/keyheat/detect/wording"
+	"github.com/keyheat/keyheat/internal/say/wording"
 )
 
 // whole is the share from which a verdict counts as one over all lines: the number of

@@ -184,7 +184,7 @@ func judged(t *testing.T, path string) map[string]bool {
 	over := map[string]bool{}
 	for i := range result.Findings {
 		if f := &result.Findings[i]; f.Kind.OfKey() && f.SecondsOver() > 0 {
-			over[f.Key] = true
+			over[string(f.Key)] = true
 		}
 	}
 	return over

@@ -152,7 +152,7 @@ func compare(t *testing.T, r *analyze.Result, table *streamstest.Table, since, u
 	}
 	for i := range r.Findings {
 		f := &r.Findings[i]
-		id := f.Index + "/" + f.Key
+		id := f.Index + "/" + string(f.Key)
 		if f.Kind != detect.HotKeyWrite && f.Kind != detect.HotGSIKey {
 			continue // about several keys
 		}

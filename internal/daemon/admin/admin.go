@@ -28,8 +28,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 	"github.com/prometheus/exporter-toolkit/web"
 
-	"github.com/keyheat/keyheat/detect/wording"
 	"github.com/keyheat/keyheat/internal/daemon"
+	"github.com/keyheat/keyheat/internal/say/wording"
 )
 
 // Bounds of one connection, so that a slow or silent client holds nothing.

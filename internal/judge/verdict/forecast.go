@@ -46,7 +46,7 @@ func (s *State) Unforeseen() []PeakQuery {
 		at[f.Fingerprint] = len(all)
 		all = append(all, PeakQuery{
 			Fingerprint: f.Fingerprint, Target: f.Target, Since: since,
-			Hash: sketch.Hash(f.Target, sample.Key{Type: f.KeyType, Text: f.Key}, s.seed),
+			Hash: sketch.Hash(f.Target, f.PartitionKey(), s.seed),
 		})
 	}
 	return all

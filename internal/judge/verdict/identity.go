@@ -19,7 +19,7 @@ type subject struct {
 }
 
 func subjectOf(f *detect.Finding) subject {
-	return subject{f.Kind, f.Table, f.Index, f.KeyType, f.Key}
+	return subject{f.Kind, f.Table, f.Index, f.KeyType, string(f.Key)}
 }
 
 // unresolved are the findings that are not resolved: by subject, and then the

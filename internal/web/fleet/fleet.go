@@ -245,12 +245,12 @@ func nameFindings(ctx context.Context, st Store, rows []Row) error {
 	}
 	type of struct {
 		at  sample.Target
-		key string
+		key detect.Text
 	}
 	named := make(map[of]string, len(open))
 	for _, f := range open {
-		if _, known := named[of{f.Target, f.Key}]; !known {
-			named[of{f.Target, f.Key}] = f.Fingerprint
+		if _, known := named[of{f.Target, detect.Text(f.Key)}]; !known {
+			named[of{f.Target, detect.Text(f.Key)}] = f.Fingerprint
 		}
 	}
 	for i := range rows {

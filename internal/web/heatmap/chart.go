@@ -9,9 +9,8 @@ import (
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
-	"github.com/keyheat/keyheat/detect/wording"
 	"github.com/keyheat/keyheat/internal/judge/heat"
-	"github.com/keyheat/keyheat/sample"
+	"github.com/keyheat/keyheat/internal/say/wording"
 	"github.com/keyheat/keyheat/store"
 )
 
@@ -73,7 +72,7 @@ func LoadChart(ctx context.Context, st *store.Store, f *detect.Finding, r Range)
 	}
 	load := func(r Range) (*Map, error) {
 		q := Query{Target: f.Target, Range: r, What: detect.Side(f.Kind, Write, Read)}
-		return loadKey(ctx, st, q, sample.Key{Type: f.KeyType, Text: f.Key})
+		return loadKey(ctx, st, q, f.PartitionKey())
 	}
 	m, err := load(r)
 	if err != nil || r.Compare == 0 {

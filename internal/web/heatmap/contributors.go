@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/sketch"
 	"github.com/keyheat/keyheat/store"
 )
@@ -43,7 +44,7 @@ type ContributorReport struct {
 
 // Contributor is a key.
 type Contributor struct {
-	Keys                      []string
+	Keys                      []detect.Text
 	ApproximateAggregateValue float64
 	// Datapoints are the nonzero points, in the order of time.
 	Datapoints []ContributorPoint
@@ -99,7 +100,7 @@ func LoadContributors(ctx context.Context, st ContributorStore, q Query, most in
 }
 
 func rankContributor(m *Map, row *Row) Contributor {
-	c := Contributor{Keys: []string{row.Key}, Datapoints: make([]ContributorPoint, 0, len(row.Cells))}
+	c := Contributor{Keys: []detect.Text{row.Key}, Datapoints: make([]ContributorPoint, 0, len(row.Cells))}
 	for _, cell := range row.Cells {
 		value := cell.Sum
 		if m.What == Throttled {

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/internal/judge/heat"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sketch"
@@ -101,8 +102,8 @@ type Map struct {
 
 // Row is a logical key: the shards of one key together.
 type Row struct {
-	Key     string `json:"key"`
-	KeyType string `json:"key_type"`
+	Key     detect.Text `json:"key"`
+	KeyType string      `json:"key_type"`
 	// Cut reports that only the key's beginning is stored.
 	Cut bool `json:"cut"`
 	// Shards is how many shards of the key are in the row; 0 for a key that has none.

@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/keyheat/keyheat/detect"
-	"github.com/keyheat/keyheat/detect/wording"
+	"github.com/keyheat/keyheat/internal/say/wording"
 )
 
 // Number is a figure of a table with its unit and subject.

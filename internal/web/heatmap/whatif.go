@@ -9,7 +9,7 @@ import (
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/whatif"
-	"github.com/keyheat/keyheat/detect/wording"
+	"github.com/keyheat/keyheat/internal/say/wording"
 	"github.com/keyheat/keyheat/sketch"
 	"github.com/keyheat/keyheat/store"
 )
@@ -81,7 +81,7 @@ func AskWhatIf(ctx context.Context, st *store.Store, f *detect.Finding, q whatif
 			return nil, fmt.Errorf("stored window of %s at %s: %w", row.Table, row.Second, err)
 		}
 		for i := range w.Keys {
-			if k := &w.Keys[i]; k.Key.Text == f.Key && k.Key.Type == f.KeyType {
+			if k := &w.Keys[i]; k.Key == f.PartitionKey() {
 				seconds = append(seconds, whatif.Second{At: w.Second, Low: k.Low, Err: k.Err, Requests: k.Requests})
 				break
 			}

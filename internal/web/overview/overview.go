@@ -165,13 +165,14 @@ func (p *Page) addTrends(ctx context.Context, st Store) error {
 // keyOf returns the key whose load a finding is about: the fullest of its key shards. It is
 // zero for a finding about a whole table.
 func keyOf(f *detect.Finding) sample.Key {
+	key := f.KeyRef
 	switch {
 	case f.Kind.OfPipeline() || f.Kind.OfTable():
 		return sample.Key{}
 	case f.Sharding != nil && !f.Kind.OfKey():
-		return sample.Key{Type: f.KeyType, Text: f.Sharding.Hottest}
+		key.Key = f.Sharding.Hottest
 	}
-	return sample.Key{Type: f.KeyType, Text: f.Key}
+	return key.PartitionKey()
 }
 
 // load returns the incidents of a page that are stored with their roots, by ID, with

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/internal/say/wording"
 	"github.com/keyheat/keyheat/internal/web/cursor"
 	"github.com/keyheat/keyheat/store"
 )
@@ -79,11 +80,7 @@ func oneOf[T ~string](name, word string, known []T) error {
 	if word == "" || slices.Contains(known, T(word)) {
 		return nil
 	}
-	var words []string
-	for _, k := range known {
-		words = append(words, string(k))
-	}
-	return fmt.Errorf("%s %q: give one of %s", name, word, strings.Join(words, ", "))
+	return fmt.Errorf("%s %q: give one of %s", name, word, strings.Join(wording.Names(known), ", "))
 }
 
 // IsFiltered reports whether the query leaves incidents out.

@@ -15,9 +15,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/smithy-go"
 
-	"github.com/keyheat/keyheat/detect/wording"
 	"github.com/keyheat/keyheat/internal/aws/awserror"
 	pause "github.com/keyheat/keyheat/internal/daemon/retry"
+	"github.com/keyheat/keyheat/internal/say/wording"
 )
 
 const (

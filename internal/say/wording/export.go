@@ -10,8 +10,8 @@ import (
 // Cell returns text for a cell of a CSV file. A spreadsheet takes what begins like a
 // formula for one, also in full width and behind spaces: a leading apostrophe says that
 // it is text.
-func Cell(s string) string {
-	s = Printable(s)
+func Cell[T ~string](text T) string {
+	s := Printable(text)
 	if first := strings.TrimLeft(s, " \u00a0\u3000"); first != "" && strings.IndexAny(first, "=+-@＝＋－＠") == 0 {
 		return "'" + s
 	}

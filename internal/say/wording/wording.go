@@ -3,9 +3,7 @@ package wording
 import (
 	"fmt"
 	"math"
-	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/sample"
@@ -15,7 +13,7 @@ import (
 func Names[T ~string](all []T) []string {
 	names := make([]string, len(all))
 	for i, name := range all {
-		names[i] = string(name)
+		names[i] = Printable(name)
 	}
 	return names
 }
@@ -119,23 +117,13 @@ func Shares(one string, parts []detect.Part) string {
 }
 
 // Quote writes a key within a sentence.
-func Quote(key string) string { return "“" + Printable(key) + "”" }
+func Quote[T ~string](key T) string { return "“" + Printable(key) + "”" }
 
 // Printable returns text that others wrote, such as a key, so that it does nothing
 // but be read: control characters, escape sequences of terminals, characters that
 // change the direction of what follows, and bytes that are no text are written as
 // escapes.
-func Printable(text string) string {
-	if !strings.ContainsFunc(text, unprintable) {
-		return text
-	}
-	quoted := strconv.QuoteToGraphic(text)
-	return strings.ReplaceAll(quoted[1:len(quoted)-1], `\"`, `"`)
-}
-
-// unprintable reports whether a character is not itself on a page: utf8.RuneError
-// stands for bytes that are no text.
-func unprintable(r rune) bool { return r == '\\' || r == utf8.RuneError || !strconv.IsGraphic(r) }
+func Printable[T ~string](text T) string { return fmt.Sprint(detect.Text(text)) }
 
 // Percent writes a share with three significant digits: 12.5%.
 func Percent(share float64) string { return fmt.Sprintf("%.3g%%", Rounded(math.Round(1000*share)/10)) }

@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/keyheat/keyheat/detect"
-	"github.com/keyheat/keyheat/detect/wording"
+	"github.com/keyheat/keyheat/internal/say/wording"
 )
 
 // TestKeysAreOnlyRead: whoever writes keys cannot steer a terminal, a page's

@@ -105,8 +105,8 @@ func Span(d time.Duration) string {
 
 // Shorten returns a text of at most so many characters, the last of them an ellipsis
 // where it is longer.
-func Shorten(text string, most int) string {
-	if utf8.RuneCountInString(text) <= most {
+func Shorten[T ~string](text T, most int) T {
+	if utf8.RuneCountInString(string(text)) <= most {
 		return text
 	}
 	n := 0

@@ -1,0 +1,38 @@
+package detect_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"strings"
+	"testing"
+	"text/template"
+
+	"github.com/keyheat/keyheat/detect"
+)
+
+// TestTextIsWrittenEscaped by every verb, logger and template, and is itself in JSON.
+func TestTextIsWrittenEscaped(t *testing.T) {
+	t.Parallel()
+	const text = detect.Text("a\x1b[2J\n\u202eb\x80")
+	var written strings.Builder
+	for _, verb := range []string{"%s", "%v", "%+v", "%#v", "%q", "%x", "%d", "%20.40s"} {
+		fmt.Fprintf(&written, verb, text)
+	}
+	fmt.Fprint(&written, text, []detect.Text{text}, map[detect.Text]*detect.KeyRef{text: {Key: text}}, detect.KeyRef{Key: text})
+	slog.New(slog.NewTextHandler(&written, nil)).Info("key", "key", text)
+	if err := template.Must(template.New("").Parse("{{.Key}} {{.}} {{printf `%s` .Key}}")).Execute(&written, detect.KeyRef{Key: text}); err != nil {
+		t.Fatal(err)
+	}
+	if got := written.String(); strings.Count(got, "\n") != 1 || strings.ContainsAny(got, "\x1b\u202e\x80") { // the line of the log ends
+		t.Errorf("%q", got)
+	}
+	if got := fmt.Sprintf("%s|%q|%-12s|", text, detect.Text("“a\"\\”"), detect.Text("user#1")); got != `a\x1b[2J\n\u202eb\x80|"“a\"\\\\”"|user#1      |` {
+		t.Error(got)
+	}
+	var read detect.KeyRef
+	document, err := json.Marshal(detect.KeyRef{Key: text[:len(text)-1]})
+	if err != nil || json.Unmarshal(document, &read) != nil || read.Key != text[:len(text)-1] {
+		t.Errorf("%s %v", document, err)
+	}
+}
