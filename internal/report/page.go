@@ -6,6 +6,7 @@ import (
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/wording"
+	"github.com/keyheat/keyheat/internal/web/heatmap"
 )
 
 // maxListed is how many rows of a kind a page for people has. JSON and CSV have all.
@@ -13,6 +14,10 @@ const maxListed = 50
 
 // maxDetailed is the number of incidents that a page describes in sentences.
 const maxDetailed = 5
+
+// leastDrawn is the share of the limit from which a key has a chart of its own. Peaks of the
+// store are above it.
+const leastDrawn = 0.1
 
 // page is a report in the words of a page for people, for HTML and Markdown.
 type page struct {
@@ -29,6 +34,8 @@ type page struct {
 	Healed   list[incidentRow]
 	Coming   list[comingRow]
 	Silences list[silenceRow]
+	Heats    []heat
+	Legend   []swatch
 	Keys     []chart
 	Changes  []change
 	// Since is the earlier report's end; empty without one.
@@ -64,7 +71,12 @@ type subject struct{ Key, Table, Where string }
 type topic struct {
 	incidentRow
 	Why, Limits string
+	// Chart is the load of the incident's key; nil if its peaks are not in the report.
+	Chart *chart
 }
+
+// swatch is a colour of a heatmap: its class, and its meaning.
+type swatch struct{ Class, Text string }
 
 type incidentRow struct {
 	subject
@@ -118,7 +130,15 @@ func (p *Report) page() page {
 	v.Top = p.topics(p.Hot, maxDetailed)
 	v.WarmTop = p.topics(p.Warm, maxDetailed-len(v.Top))
 	for i := range p.Keys {
-		v.Keys = append(v.Keys, p.chart(&p.Keys[i]))
+		ref := p.Keys[i].KeyRef
+		shown := func(i Incident) bool { return i.KeyRef == ref }
+		if p.Keys[i].Peak.Units >= leastDrawn*p.Keys[i].Limit && !slices.ContainsFunc(p.Hot[:len(v.Top)], shown) && !slices.ContainsFunc(p.Warm[:len(v.WarmTop)], shown) {
+			v.Keys = append(v.Keys, p.chart(&p.Keys[i]))
+		}
+	}
+	v.Heats = p.heats()
+	for _, s := range heatmap.Legend("") {
+		v.Legend = append(v.Legend, swatch{s.Class, s.Text})
 	}
 	p.addChanges(&v)
 	p.addNotSeen(&v)
@@ -128,7 +148,11 @@ func (p *Report) page() page {
 // topics returns the worst incidents in sentences.
 func (p *Report) topics(from []Incident, most int) (all []topic) {
 	for _, i := range from[:min(len(from), most)] {
-		all = append(all, topic{p.incidentRow(i), sentences(i.Why), sentences(i.Limits)})
+		t := topic{incidentRow: p.incidentRow(i), Why: sentences(i.Why), Limits: sentences(i.Limits)}
+		if n := slices.IndexFunc(p.Keys, func(k Key) bool { return k.KeyRef == i.KeyRef }); n >= 0 {
+			t.Chart = new(p.chart(&p.Keys[n]))
+		}
+		all = append(all, t)
 	}
 	return all
 }
