@@ -33,7 +33,6 @@ import (
 	"github.com/keyheat/keyheat/internal/source/files"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sample/mapped"
-	"github.com/keyheat/keyheat/sketch"
 )
 
 // Format is an output format.
@@ -174,7 +173,7 @@ const failBelow = 0.5
 // write writes the result, or the answers to the questions about it. It returns the keys that
 // are asked for and not in the samples.
 func (f *fold) write(result *Result, o Options) (unknown []string, err error) {
-	unknown = result.unanswered(o.WhatIf)
+	unknown = result.listUnknown(o.WhatIf)
 	if o.Format == FormatHTML {
 		result.drawn, result.step = f.pictures()
 	}
@@ -355,13 +354,3 @@ func (f *fold) candidateViews(o board.Options) []CandidateView {
 	})
 	return all
 }
-
-// seed is the hash seed of every key. It never changes, so that the same file gives the
-// same result.
-const seed = 0x6b657968656174
-
-// sets is the width of the sketch's front. One process has memory for the larger width,
-// which proves more in dense traffic.
-const sets = 1024
-
-func config() sketch.Config { return sketch.Config{Seed: seed, Sets: sets} }

@@ -365,19 +365,14 @@ func (e *explanation) calm(p *page, s keySeconds) {
 		load := second.Low.Plus(second.Err)
 		most.Write, most.Read = max(most.Write, load.Write), max(most.Read, load.Read)
 	}
-	p.facts(say.CalmLoad(most.Write, most.Read, e.isSampled(s.target)))
-	if all := e.tables[s.target].Seconds; all >= int64(len(s.seconds)) {
+	t := e.tables[s.target]
+	p.facts(say.CalmLoad(most.Write, most.Read, t.Provable.WCU > 0 || t.Provable.RCU > 0)) // above 0 where requests are sampled
+	if all := t.Seconds; all >= int64(len(s.seconds)) {
 		s.write.Pass(all - int64(len(s.seconds)))
 		s.read.Pass(all - int64(len(s.seconds)))
 		p.facts(say.CalmMean(s.write.Mean(0), s.read.Mean(0), all))
 	}
 	p.fact("seen", "in %s, from %s to %s", wording.Seconds(len(s.seconds)), clock(s.seconds[0].At), clock(s.seconds[len(s.seconds)-1].At))
-}
-
-// isSampled reports whether not every request of a table or index was sampled.
-func (e *explanation) isSampled(of detect.Target) bool {
-	t := e.tables[of]
-	return t.Provable.WCU > 0 || t.Provable.RCU > 0
 }
 
 func clock(second int64) string { return time.Unix(second, 0).UTC().Format("15:04:05") }

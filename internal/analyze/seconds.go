@@ -171,8 +171,8 @@ func (s *sketches) find(key string) []keySeconds {
 				of = &keySeconds{target: w.Target, key: k.Key}
 				byID[id{w.Target, k.Key.Type}] = of
 			}
-			of.write.Add(totalled(k.Low.Write, k.Err.Write, k.WriteSpread, &k.Draws))
-			of.read.Add(totalled(k.Low.Read, k.Err.Read, k.ReadSpread, &k.Draws))
+			addLoad(&of.write, k.Low.Write, k.Err.Write, k.WriteSpread, &k.Draws)
+			addLoad(&of.read, k.Low.Read, k.Err.Read, k.ReadSpread, &k.Draws)
 			of.seconds = append(of.seconds, whatif.Second{At: w.Second, Low: k.Low, Err: k.Err, Requests: k.Requests})
 		}
 	}
@@ -186,9 +186,9 @@ func (s *sketches) find(key string) []keySeconds {
 	return all
 }
 
-// totalled returns what is known of a key's load in a second.
-func totalled(low, missing sample.Milli, s sketch.Spread, d *sketch.Draws) (sampling.Amounts, sampling.Second) {
-	return sampling.NewAmounts(low, missing, s), sampling.Second{Estimate: sampling.Estimate{Units: detect.Units(low), Spread: s}, Assumed: d.Assumed > 0}
+// addLoad adds a key's load in a second to its total.
+func addLoad(t *sampling.Total, low, missing sample.Milli, s sketch.Spread, d *sketch.Draws) {
+	t.Add(sampling.NewAmounts(low, missing, s), sampling.Second{Estimate: sampling.Estimate{Units: detect.Units(low), Spread: s}, Assumed: d.Assumed > 0})
 }
 
 func compareTargets(a, b detect.Target) int {
@@ -205,3 +205,13 @@ func (s *sketches) nearestKey(text string) string {
 	}
 	return settings.Nearest(text, slices.Sorted(maps.Keys(seen)))
 }
+
+// seed is the hash seed of every key. It never changes, so that the same file gives the
+// same result.
+const seed = 0x6b657968656174
+
+// sets is the width of the sketch's front. One process has memory for the larger width,
+// which proves more in dense traffic.
+const sets = 1024
+
+func config() sketch.Config { return sketch.Config{Seed: seed, Sets: sets} }

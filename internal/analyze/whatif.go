@@ -36,15 +36,15 @@ func (r *Result) writeWhatIf(out io.Writer, questions []whatif.Question) error {
 		}
 		writeAnswer(p, &r.WhatIf[i])
 	}
-	for _, key := range r.unanswered(questions) {
+	for _, key := range r.listUnknown(questions) {
 		p.paragraph(0, "", say.NotInSamples(key))
 	}
 	_, err := io.WriteString(out, p.String())
 	return err
 }
 
-// unanswered returns the keys of questions that no sample has.
-func (r *Result) unanswered(questions []whatif.Question) (keys []string) {
+// listUnknown returns the keys of questions that no sample has.
+func (r *Result) listUnknown(questions []whatif.Question) (keys []string) {
 	for _, q := range questions {
 		if !slices.ContainsFunc(r.WhatIf, func(w whatif.Answer) bool { return w.Key == q.Key }) {
 			keys = append(keys, q.Key)

@@ -136,12 +136,19 @@ const rowHeight = 22
 
 type cells struct{ Class, Shape string }
 
-// heats lays out a heatmap for each table with keys.
+// leastDrawn is the share of the limit from which a key is worth a picture. Peaks of the
+// store are above it.
+const leastDrawn = 0.1
+
+// isWarm reports whether a key is worth a picture.
+func (k *Key) isWarm() bool { return k.Peak.Units >= leastDrawn*k.Limit }
+
+// heats lays out a heatmap for each table with a warm key.
 func (p *Report) heats() (all []heat) {
 	var targets []detect.Target
 	for i := range p.Keys {
-		if t := p.Keys[i].Target; !slices.Contains(targets, t) {
-			targets = append(targets, t)
+		if k := &p.Keys[i]; k.isWarm() && !slices.Contains(targets, k.Target) {
+			targets = append(targets, k.Target)
 		}
 	}
 	for _, t := range targets {

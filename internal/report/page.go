@@ -12,12 +12,11 @@ import (
 // maxListed is how many rows of a kind a page for people has. JSON and CSV have all.
 const maxListed = 50
 
+// maxCharts is the number of keys with a chart beside those of described incidents.
+const maxCharts = 6
+
 // maxDetailed is the number of incidents that a page describes in sentences.
 const maxDetailed = 5
-
-// leastDrawn is the share of the limit from which a key has a chart of its own. Peaks of the
-// store are above it.
-const leastDrawn = 0.1
 
 // page is a report in the words of a page for people, for HTML and Markdown.
 type page struct {
@@ -132,7 +131,7 @@ func (p *Report) page() page {
 	for i := range p.Keys {
 		ref := p.Keys[i].KeyRef
 		shown := func(i Incident) bool { return i.KeyRef == ref }
-		if p.Keys[i].Peak.Units >= leastDrawn*p.Keys[i].Limit && !slices.ContainsFunc(p.Hot[:len(v.Top)], shown) && !slices.ContainsFunc(p.Warm[:len(v.WarmTop)], shown) {
+		if p.Keys[i].isWarm() && len(v.Keys) < maxCharts && !slices.ContainsFunc(p.Hot[:len(v.Top)], shown) && !slices.ContainsFunc(p.Warm[:len(v.WarmTop)], shown) {
 			v.Keys = append(v.Keys, p.chart(&p.Keys[i]))
 		}
 	}
