@@ -226,7 +226,7 @@ func StepFacts(f *detect.Finding, s *detect.Step) (all []Line) {
 
 var efforts = map[detect.Effort]string{
 	detect.EffortNone:      "no change of the table or its keys",
-	detect.EffortSetting:   "a setting of the table, of clients or of a job",
+	detect.EffortSetting:   "a setting of the table, client or job",
 	detect.EffortCode:      "a change of the callers' code",
 	detect.EffortComponent: "a new component",
 	detect.EffortItems:     "items made anew",
