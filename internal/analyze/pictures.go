@@ -13,12 +13,12 @@ import (
 
 // The keys that a report draws: of each table so many, and so many in all.
 const (
-	drawnOfTable = 8
-	drawnKeys    = 16
+	drawnOfTable = 12
+	drawnKeys    = 24
 )
 
-// drawnSteps is about how many peaks of a key a report draws.
-const drawnSteps = 120
+// drawnSteps is the most peaks of a key that a report draws: a heatmap has two more columns.
+const drawnSteps = 118
 
 // drawnKey is a key with its highest load of a second.
 type drawnKey struct {
