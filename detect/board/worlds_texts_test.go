@@ -206,26 +206,31 @@ func TestSecondsOverOfSeveralKeys(t *testing.T) {
 	}
 }
 
-// TestSampledFiguresAreEstimates reads the page about a key of 1,500 units a second, drawn at
-// 1%: the bounds of its peak hold that, its sort keys are the least.
+// TestSampledFiguresAreEstimates judges a key of 1,500 units a second, drawn at 1%: the bounds
+// of its mean and peak hold that, its sort keys are the least, and as many key shards are
+// advised as the truth needs.
 func TestSampledFiguresAreEstimates(t *testing.T) {
 	t.Parallel()
 	all := fieldWorlds(t)
 	w := &all[slices.IndexFunc(all, func(w fieldWorld) bool { return w.Name == "item-1-percent-1500" })]
-	page := w.explained(t, []string{"tenant#big"})[0]
-	var mean, low, high int
-	_, line, _ := strings.Cut(page, "\n  mean        ")
-	if _, err := fmt.Sscanf(strings.ReplaceAll(line, ",", ""), "%d (%d to %d) WCU", &mean, &low, &high); err != nil || low > 1500 || high < 1500 || mean < 1450 || mean > 1550 {
-		t.Errorf("the mean of 1,500 is said to be %d, of %d to %d (%v)", mean, low, high, err)
+	found := w.judge().found
+	n := slices.IndexFunc(found, func(f detect.Finding) bool { return f.Key == "tenant#big" && f.Kind == detect.HotKeyWrite })
+	if n < 0 {
+		t.Fatalf("the key has no finding: %+v", found)
 	}
-	_, line, _ = strings.Cut(strings.Join(strings.Fields(strings.ReplaceAll(page, ",", "")), " "), " peak cannot be known to the second from these samples: the highest second had ")
-	if _, err := fmt.Sscanf(line, "between %d and %d WCU", &low, &high); err != nil || low > 1500 || high < 1500 {
-		t.Errorf("the peak of 1,500 is said to be of %d to %d (%v)", low, high, err)
+	f := &found[n]
+	mean, peak := f.Mean.WCU, f.Peak.WCU
+	if !f.OnlyMean() || mean.Low > 1500 || mean.High < 1500 || mean.Value < 1450 || mean.Value > 1550 {
+		t.Errorf("the mean of 1,500 is %+v", mean)
 	}
-	var keys int
-	_, line, _ = strings.Cut(page, "\n  sort keys   at least ")
-	if _, err := fmt.Sscanf(line, "%d in the hottest second", &keys); err != nil || keys > 29 {
-		t.Errorf("at least %d sort keys are said of the hottest second, of which 29 samples show 2,900 units (%v)", keys, err)
+	if peak.Low > 1500 || peak.High < 1500 {
+		t.Errorf("the peak of 1,500 is %+v", peak)
+	}
+	if keys := f.Evidence.SortKeys; keys == nil || keys.Distinct > 29 {
+		t.Errorf("29 samples of 2,900 units show the sort keys %+v", keys)
+	}
+	if len(f.Advice) < 2 || f.Advice[0].Fix != detect.FixCheckSplit || f.Advice[1].Fix != detect.FixShardedKey || f.Advice[1].Arguments.Count != 3 {
+		t.Errorf("the steps are %+v", f.Advice)
 	}
 }
 

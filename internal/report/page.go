@@ -12,7 +12,7 @@ import (
 // maxListed is how many rows of a kind a page for people has. JSON and CSV have all.
 const maxListed = 50
 
-// maxCharts is the number of keys with a chart beside those of described incidents.
+// maxCharts is the number of highest keys, beside those of described incidents.
 const maxCharts = 6
 
 // maxDetailed is the number of incidents that a page describes in sentences.
@@ -35,8 +35,9 @@ type page struct {
 	Silences list[silenceRow]
 	Heats    []heat
 	Legend   []swatch
-	Keys     []chart
-	Changes  []change
+	// Keys are the charts of the highest keys, Others those without a described incident.
+	Keys, Others []chart
+	Changes      []change
 	// Since is the earlier report's end; empty without one.
 	Since    string
 	Stopped  string
@@ -131,8 +132,15 @@ func (p *Report) page() page {
 	for i := range p.Keys {
 		ref := p.Keys[i].KeyRef
 		shown := func(i Incident) bool { return i.KeyRef == ref }
-		if p.Keys[i].isWarm() && len(v.Keys) < maxCharts && !slices.ContainsFunc(p.Hot[:len(v.Top)], shown) && !slices.ContainsFunc(p.Warm[:len(v.WarmTop)], shown) {
-			v.Keys = append(v.Keys, p.chart(&p.Keys[i]))
+		if !p.Keys[i].isWarm() {
+			continue
+		}
+		c := p.chart(&p.Keys[i])
+		if len(v.Keys) < maxCharts {
+			v.Keys = append(v.Keys, c)
+		}
+		if len(v.Others) < maxCharts && !slices.ContainsFunc(p.Hot[:len(v.Top)], shown) && !slices.ContainsFunc(p.Warm[:len(v.WarmTop)], shown) {
+			v.Others = append(v.Others, c)
 		}
 	}
 	v.Heats = p.heats()
