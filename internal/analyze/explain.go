@@ -57,9 +57,8 @@ func (f *fold) explain(key string, r *Result, o Options) *explanation {
 			e.suggestions = append(e.suggestions, found.Key)
 		}
 	}
-	for i := range r.Tables {
-		t := &r.Tables[i]
-		e.tables[t.Target] = *t
+	for _, t := range r.Tables {
+		e.tables[t.Target] = t
 	}
 	return e
 }
@@ -115,14 +114,14 @@ func (e *explanation) worst(p *page) {
 		others = others[1:]
 	}
 	var also []string
-	for i := range e.found[min(1, len(e.found)):] {
-		also = append(also, say.Title(&e.found[i+1]))
+	for i := 1; i < len(e.found); i++ {
+		also = append(also, say.Title(&e.found[i]))
 	}
 	for _, s := range others {
 		also = append(also, target(s.target)+": "+e.noFinding(s))
 	}
-	for i := range e.whole[min(1, len(e.whole)):] {
-		also = append(also, target(e.whole[i+1].Target)+" as a whole")
+	for i := 1; i < len(e.whole); i++ {
+		also = append(also, target(e.whole[i].Target)+" as a whole")
 	}
 	if len(also) > 0 {
 		p.heading("Also")
@@ -169,9 +168,7 @@ func (e *explanation) withoutFinding() (all []keySeconds) {
 // recipe writes the code of the key's shards, of the first finding that has some.
 func (e *explanation) recipe(p *page, l recipe.Language) {
 	for i := range e.found {
-		f := &e.found[i]
-		text, known := recipe.Code(f, attributes(f, e.facts), l)
-		if known {
+		if text, known := recipe.Code(&e.found[i], attributes(&e.found[i], e.facts), l); known {
 			p.rule()
 			p.WriteString("\n" + text)
 			return
@@ -226,8 +223,7 @@ func (e *explanation) finding(p *page, f *detect.Finding) {
 	if f.Quality.Estimated != nil && *f.Quality.Estimated && e.computed != "" {
 		p.fact("units", "%s", e.computed)
 	}
-	t := e.tables[f.Target]
-	p.facts(say.Proof(f, &t))
+	p.facts(say.Proof(f, e.tables[f.Target]))
 	for i := range f.Quality.Gaps {
 		p.fact("gap", "%s", notCounted(&f.Quality.Gaps[i]))
 	}
@@ -260,9 +256,7 @@ func shortSteps(p *page, f *detect.Finding) {
 		}
 		p.paragraph(5, fmt.Sprintf("  %d. ", n), text+".")
 	}
-	if sections := guides(f.Advice); sections != "" {
-		p.paragraph(2, "  ", "Guide: docs/KEY_DESIGN.md, "+sections+".")
-	}
+	p.guides(f.Advice)
 }
 
 // steps writes each step with its facts, after the step of the finding that explains this one.
@@ -291,20 +285,20 @@ func (e *explanation) steps(p *page, f, root *detect.Finding) {
 			p.paragraph(13, fmt.Sprintf("     %-8s", l.Label()), l.Text)
 		}
 	}
-	if sections := guides(steps); sections != "" {
-		p.paragraph(2, "  ", "Guide: docs/KEY_DESIGN.md, "+sections+".")
-	}
+	p.guides(steps)
 }
 
 // guides lists the sections that steps name, each once.
-func guides(steps []detect.Step) string {
+func (p *page) guides(steps []detect.Step) {
 	var all []string
 	for _, s := range steps {
 		if name := "#" + s.Guide; s.Guide != "" && !slices.Contains(all, name) {
 			all = append(all, name)
 		}
 	}
-	return strings.Join(all, ", ")
+	if len(all) > 0 {
+		p.paragraph(2, "  ", "Guide: docs/KEY_DESIGN.md, "+strings.Join(all, ", ")+".")
+	}
 }
 
 // highest returns the most units that samples have in one second of a finding's episode.

@@ -120,7 +120,7 @@ func Bounds(f *detect.Finding, most float64) string {
 
 // Proof describes the load from which samples prove a finding's table or index over a limit, and
 // the load that an unlisted key may have.
-func Proof(f *detect.Finding, t *detect.Table) (all []Line) {
+func Proof(f *detect.Finding, t detect.Table) (all []Line) {
 	if units := detect.Side(f.Kind, t.Provable.WCU, t.Provable.RCU); f.Quality.IsSampled() && units > 0 {
 		all = append(all, Line{"provable", fmt.Sprintf("one second from %s units on; a lower load by its mean over %d or %d seconds", wording.About(units), detect.MeanShort, detect.MeanLongest)})
 	}

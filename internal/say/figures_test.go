@@ -73,7 +73,7 @@ func TestFigures(t *testing.T) {
 	fmt.Fprintf(&text, "many samples have one time: %s\n", say.Bounds(first.finding(), 1348))
 	fmt.Fprintf(&text, "a long chart: %s\n", say.ChartNote(first.finding(), 90))
 	sampled := bounded()[2]
-	write(say.Proof(sampled.finding(), &detect.Table{Provable: detect.Unseen{WCU: 1710, RCU: 4200}, Unseen: detect.Unseen{WCU: 12, RCU: 4}}))
+	write(say.Proof(sampled.finding(), detect.Table{Provable: detect.Unseen{WCU: 1710, RCU: 4200}, Unseen: detect.Unseen{WCU: 12, RCU: 4}}))
 	text.WriteString("=== no finding\n" + say.NotInSamples("merchant#4711") + "\n")
 	for _, highest := range []float64{0.3, 0.8, 1.8} {
 		text.WriteString(say.NoFinding("k", highest, detect.DefaultPolicy()) + "\n")
