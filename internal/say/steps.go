@@ -49,7 +49,7 @@ const (
 	backOff     = "Retry with backoff, jitter and a limit"
 	ownItem     = "Move changing attributes into their own item"
 	indexKey    = "Give the index a key with more values"
-	splitKey    = "Split the key into {{.Count}} key shards"
+	splitKey    = "Spread the key over {{.Count}} key shards"
 	prewarm     = "Raise the table's warm throughput"
 	waitSplit   = "Wait some minutes for a split"
 	migrateKeys = "Migrate to the new keys"

@@ -31,7 +31,7 @@ func cause(f *detect.Finding, a *answer.Answer) string {
 		}
 		return capital(load(f, " on one key, too few samples to be sure")) + "."
 	case answer.IndexKey:
-		return fmt.Sprintf("%s on one index key; above %s DynamoDB refuses its table writes.", capital(amount(f)), limit(f))
+		return fmt.Sprintf("%s on one index key; above %s DynamoDB refuses table writes of it.", capital(amount(f)), limit(f))
 	case answer.Retries:
 		return retries(f)
 	case answer.OneCaller:
