@@ -41,8 +41,8 @@ func TestStatus(t *testing.T) {
 			[]string{"Not known yet: nothing has been judged", "host-9", "not known"},
 		},
 		"all is well": {
-			func(t *testing.T, s *store.Store) { runs(t, s, well); judged(t, s, time.Now().Add(-time.Minute)) }, "calm Status OK",
-			[]string{"All is well", "running", "No sample was rejected", "No gap was noticed", "Rejected samples, last 24 h 0"},
+			func(t *testing.T, s *store.Store) { runs(t, s, well); judged(t, s, time.Now().Add(-time.Minute)) }, "calm Running",
+			[]string{"nobody is told", "running", "No sample was rejected", "No gap was noticed", "Rejected samples, last 24 h 0"},
 		},
 		"nobody judges": {
 			func(t *testing.T, s *store.Store) { runs(t, s, well); judged(t, s, time.Now().Add(-10*time.Minute)) }, "critical 1 problem",
