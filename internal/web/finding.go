@@ -154,7 +154,7 @@ func (s *Site) finding(ctx context.Context, r *http.Request) (any, error) {
 	if err := s.findIncident(ctx, page); err != nil {
 		return nil, err
 	}
-	if err := s.findOthers(ctx, page); err != nil {
+	if page.Others, page.More, err = overview.Others(ctx, s.store, f.Incident, fingerprint, maxOthers); err != nil {
 		return nil, err
 	}
 	if f.Kind.OfPipeline() {
@@ -208,9 +208,3 @@ func (s *Site) apiWhatIf(ctx context.Context, r *http.Request) (any, error) {
 
 // maxOthers is how many findings of an incident the page of one lists.
 const maxOthers = 100
-
-// findOthers adds the other findings of the incident.
-func (s *Site) findOthers(ctx context.Context, page *findingPage) (err error) {
-	page.Others, page.More, err = overview.Others(ctx, s.store, page.F.Incident, page.F.Fingerprint, maxOthers)
-	return err
-}
