@@ -228,7 +228,7 @@ func StepFacts(f *detect.Finding, s *detect.Step) (all []Line) {
 func ShardNames(n *detect.ShardNames) string {
 	base := wording.Shorten(n.Base, shownKey-12)
 	name := func(number int) string {
-		text := n.Before + strconv.Itoa(number) + n.After
+		text := n.Before + detect.Text(strconv.Itoa(number)) + n.After
 		switch {
 		case n.Alone:
 			return quote(text)
