@@ -228,14 +228,14 @@ func StepFacts(f *detect.Finding, s *detect.Step) (all []Line) {
 func ShardNames(n *detect.ShardNames) string {
 	base := wording.Shorten(n.Base, shownKey-12)
 	name := func(number int) string {
-		text := n.Before + detect.Text(strconv.Itoa(number)) + n.After
+		text := fmt.Sprintf("%s%d%s", n.Before, number, n.After)
 		switch {
 		case n.Alone:
 			return quote(text)
 		case n.Prefix:
-			return quote(text + base)
+			return quote(fmt.Sprintf("%s%s", text, base))
 		}
-		return quote(base + text)
+		return quote(fmt.Sprintf("%s%s", base, text))
 	}
 	return name(0) + " to " + name(n.Shards-1)
 }

@@ -61,17 +61,13 @@ type step struct {
 
 func newSteps(f *detect.Finding, ofLimit string) []step {
 	all, shown := make([]step, len(f.Advice)), new(detect.After)
-	now := f.Utilization
-	if f.OnlyMean() {
-		now = detect.Side(f.Kind, f.Peak.WCU.Low, f.Peak.RCU.Low) / limit(f.Kind)
-	}
 	code := codeOf(f)
 	for i := range f.Advice {
 		s := step{Step: f.Advice[i], Takes: say.Takes(&f.Advice[i])}
 		leaves := say.Leaves(&s.Step)
 		if s.After != nil && *s.After != *shown {
 			shown = s.After
-			s.Bars = []heatmap.Bar{heatmap.NewBar("Now", ofLimit+" of the limit", now), heatmap.NewBar("Then", leaves, s.After.HighUtilization)}
+			s.Bars = []heatmap.Bar{heatmap.NewBar("Now", ofLimit+" of the limit", heatmap.ShareOfLimit(f)), heatmap.NewBar("Then", leaves, s.After.HighUtilization)}
 		}
 		s.Facts = slices.DeleteFunc(say.StepFacts(f, &s.Step), func(l say.Line) bool {
 			return l.Text == s.Takes || s.Bars != nil && l.Text == leaves

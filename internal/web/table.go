@@ -146,9 +146,6 @@ type heatFigure struct {
 	Unseen bool
 }
 
-// Height is the height of the map as its script draws it: the axis, the keys and the rest.
-func (f heatFigure) Height() int { return 24 + 20*len(f.M.Rows) + 41 }
-
 // newHeatFigure returns the figure of a map on a page.
 func newHeatFigure(page string, asked url.Values, q heatmap.Query, m *heatmap.Map) heatFigure {
 	of := indexValues(m.Target)

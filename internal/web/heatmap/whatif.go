@@ -45,6 +45,14 @@ func NewBar(name, text string, share float64) Bar {
 	return Bar{Name: name, Text: text, Width: pixel(barWidth * min(1, share/2)), Over: share > 1}
 }
 
+// ShareOfLimit is a finding's load as a share of the limit: the least if samples tell no more.
+func ShareOfLimit(f *detect.Finding) float64 {
+	if f.OnlyMean() {
+		return detect.Side(f.Kind, f.Peak.WCU.Low, f.Peak.RCU.Low) / detect.Units(detect.Limit(f.Kind))
+	}
+	return f.Utilization
+}
+
 // ParseQuestion reads key shards and growth from an address. Missing values are the
 // finding's own number of shards, and no growth.
 func ParseQuestion(values url.Values, f *detect.Finding) (q whatif.Question, err error) {
