@@ -224,6 +224,22 @@ func StepFacts(f *detect.Finding, s *detect.Step) (all []Line) {
 	return all
 }
 
+// ShardNames names the first and the last key shard that a step makes.
+func ShardNames(n *detect.ShardNames) string {
+	base := wording.Shorten(n.Base, shownKey-12)
+	name := func(number int) string {
+		text := fmt.Sprintf("%s%d%s", n.Before, number, n.After)
+		switch {
+		case n.Alone:
+			return quote(text)
+		case n.Prefix:
+			return quote(fmt.Sprintf("%s%s", text, base))
+		}
+		return quote(fmt.Sprintf("%s%s", base, text))
+	}
+	return name(0) + " to " + name(n.Shards-1)
+}
+
 var efforts = map[detect.Effort]string{
 	detect.EffortNone:      "no change of the table or its keys",
 	detect.EffortSetting:   "a setting of the table, client or job",

@@ -8,15 +8,7 @@ import (
 	"github.com/keyheat/keyheat/internal/say/wording"
 )
 
-// why is the cause in a sentence, with the callers' shares.
-func why(f *detect.Finding, a *answer.Answer) string {
-	text := cause(f, a)
-	if text == "" || a.Cause == answer.Retries {
-		return text
-	}
-	return text + callers(a)
-}
-
+// cause is the cause in a sentence.
 func cause(f *detect.Finding, a *answer.Answer) string {
 	switch a.Cause {
 	case answer.OneKey, answer.NearLimit:
