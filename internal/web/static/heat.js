@@ -135,7 +135,7 @@ for (const figure of document.querySelectorAll("figure.heat")) (() => {
     canvas.style.height = `${down}px`;
     const c = picture.getContext("2d");
     c.scale(ratio, ratio);
-    const colours = Array.from({ length: 7 }, (_, n) => style(`--heat-${n}`));
+    const colours = Array.from({ length: 7 }, (_, n) => (n === 0 ? "transparent" : style(`--heat-${n}`)));
     const gap = hatching(c, style("--heat-gap"), style("--track"), ratio);
     const partly = hatching(c, style("--card"), null, ratio);
     // A pattern is laid in pixels of the screen.
