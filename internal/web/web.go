@@ -110,6 +110,7 @@ var functions = template.FuncMap{
 	"stepwhy":        func(f detect.Finding, s detect.Step) string { return say.StepWhy(&f, &s) },
 	"stepfacts":      func(f detect.Finding, s detect.Step) []say.Line { return say.StepFacts(&f, &s) },
 	"health":         newHealth,
+	"offset":         offsetText,
 	"span":           func(from, to time.Time) string { return wording.Span(to.Sub(from)) },
 	"duration":       wording.Span,
 	"mebibytes":      func(bytes int64) string { return wording.About(float64(bytes)/(1<<20)) + " MiB" },

@@ -79,6 +79,11 @@ type CloudWatch struct {
 	Wrong []store.CloudWatchRead
 }
 
+// AnyConfigured reports that the settings have a receiver.
+func (d *Details) AnyConfigured() bool {
+	return slices.ContainsFunc(d.Receivers, func(r Receiver) bool { return r.Configured })
+}
+
 // LoadDetails reads the rest of the state. receivers are the names of the settings'.
 func LoadDetails(ctx context.Context, st *store.Store, s *Status, receivers []string) (d Details, err error) {
 	d.Sources, d.Receivers = s.sources(), s.receivers(receivers)
