@@ -1,8 +1,6 @@
 package web
 
 import (
-	"fmt"
-	"math"
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
@@ -23,18 +21,6 @@ func newHealth(s status.Status) health {
 		return health{string(worst), "Status OK"}
 	}
 	return health{"unknown", "Status unknown"}
-}
-
-// offsetText tells how far a collector's clock is from the database's.
-func offsetText(ahead time.Duration) string {
-	switch seconds := math.Abs(ahead.Seconds()); {
-	case seconds < 0.1:
-		return "in step"
-	case ahead < 0:
-		return fmt.Sprintf("%.1f s behind", seconds)
-	default:
-		return fmt.Sprintf("%.1f s ahead", seconds)
-	}
 }
 
 // collectorState is a collector's state in a word, with the trouble that it reports.

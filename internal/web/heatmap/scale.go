@@ -47,5 +47,5 @@ func Legend(what string) (all []swatch) {
 	return all
 }
 
-// Uncoloured is the highest value without a colour.
-func Uncoloured(what string) string { return wording.Percent(steps(what)[0]) }
+// ColourStart returns the highest value without a colour.
+func ColourStart(what string) string { return wording.Percent(steps(what)[0]) }
