@@ -65,7 +65,7 @@ browser: ## Hold the pages to a real Chromium, at three widths and in both colou
 	CHROMIUM="$$chromium" AXE="$$axe" PGBIN="$$pgbin" go test -count=1 -timeout 400s -run '$(or $(RUN),.)' ./... -args $(if $(SHOTS),-shots=$(abspath $(SHOTS)))
 
 .PHONY: prose
-prose: ## Print how long alerts are, and the longest of them
+prose: ## Print how long alerts and explanations are, and the longest ten of each
 	go test ./internal/say -run TestBudgets -v -count=1
 
 .PHONY: cover

@@ -58,7 +58,8 @@ func analyzeCommand() *cobra.Command {
 			"\n" +
 			"Exit codes: 0 for a verdict, even on a part of the lines; 1 if nothing could be judged\n" +
 			"or a file could not be read; 2 if --fail-on finds a finding as severe; 78 for a wrong\n" +
-			"command line or file of settings. With --fail-on, 1 also means that most lines, or the\n" +
+			"command line or file of settings, and for a key of --explain or --what-if that no sample\n" +
+			"has. With --fail-on, 1 also means that most lines, or the\n" +
 			"end of a file, were not judged.",
 		Example: "  reporter analyze samples.ndjson.zst\n" +
 			"  reporter analyze --explain user#42 --code python samples.ndjson.zst\n" +
@@ -94,7 +95,7 @@ func analyzeCommand() *cobra.Command {
 	proposed := c.Flags().StringArray("candidate", nil, "evaluate another partition `key`: pk, sk, attributes, @date, @hour, @month and, last, hash(PART)%N, joined with #; repeatable")
 	_ = c.MarkFlagFilename("tables", "yaml", "yml")
 	explain := c.Flags().StringArray("explain", nil, "explain a `key`: harm, cause, what to do now, whether it heals, and the lasting fix; repeatable")
-	verbose := c.Flags().Bool("verbose", false, "with --explain: the evidence, the bounds and each step in full")
+	verbose := c.Flags().Bool("verbose", false, "with --explain: all findings, the evidence, the bounds and each step in full")
 	code := c.Flags().StringArray("code", nil, "with --explain: print the code for the key's shards in a `language`: "+languages()+"; repeatable")
 	whatIf := c.Flags().StringArray("what-if", nil, "evaluate a key with N shards and F times the load, as `KEY=N[,xF]`; repeatable")
 	failOn := c.Flags().String("fail-on", "", "exit with 2 when a finding is of this `severity` or worse: "+severities())
@@ -171,7 +172,7 @@ func analyzeCommand() *cobra.Command {
 			err := insights.run(c, files, tableinsights.Options{
 				Policy: section.DetectPolicy, Hide: hide, Format: analyze.Format(*format), FailOn: detect.Severity(*failOn),
 			})
-			return found(err)
+			return exitCode(err)
 		}
 		options := analyze.Options{
 			Paths: files, In: c.InOrStdin(), Out: c.OutOrStdout(), Err: c.ErrOrStderr(),
@@ -182,15 +183,18 @@ func analyzeCommand() *cobra.Command {
 		if err := stream.open(c, &options, section.Tables); err != nil {
 			return err
 		}
-		return found(analyze.Run(c.Context(), options))
+		return exitCode(analyze.Run(c.Context(), options))
 	}
 	return c
 }
 
-// found gives the exit code Found to an error about findings.
-func found(err error) error {
-	if errors.Is(err, analyze.ErrFound) {
+// exitCode gives an error about findings or an unknown key its exit code.
+func exitCode(err error) error {
+	switch {
+	case errors.Is(err, analyze.ErrFound):
 		return cli.Finding(err)
+	case errors.Is(err, analyze.ErrUnknownKey):
+		return cli.Wrong(err)
 	}
 	return err
 }

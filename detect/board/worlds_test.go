@@ -3,6 +3,7 @@ package board_test
 import (
 	"bufio"
 	"cmp"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -124,10 +125,14 @@ type judged struct {
 const checkSeconds = 30
 
 // briefsFile holds what on-call reads of each world: the first alert, and the incidents at
-// the end. updateBriefs writes it anew.
-const briefsFile = "testdata/briefs.txt"
+// the end. explanationsFile holds the default page of --explain about the worst one.
+// updateBriefs writes both anew.
+const (
+	briefsFile       = "testdata/briefs.txt"
+	explanationsFile = "testdata/explanations.txt"
+)
 
-var updateBriefs = flag.Bool("briefs", false, "write "+briefsFile+" anew")
+var updateBriefs = flag.Bool("briefs", false, "write "+briefsFile+" and "+explanationsFile+" anew")
 
 // briefs returns what on-call reads of the world.
 func (w *fieldWorld) briefs(j *judged) string {
@@ -141,10 +146,10 @@ func (w *fieldWorld) briefs(j *judged) string {
 	return text
 }
 
-// readBriefs returns the sections of the golden file, by the names of their worlds.
-func readBriefs(t *testing.T) map[string]string {
+// readSections returns the sections of a golden file, by the names of their worlds.
+func readSections(t *testing.T, file string) map[string]string {
 	t.Helper()
-	text, err := os.ReadFile(briefsFile)
+	text, err := os.ReadFile(file)
 	if err != nil && !*updateBriefs {
 		t.Fatal(err)
 	}
@@ -386,10 +391,11 @@ func TestWorlds(t *testing.T) {
 	if len(all) < 60 {
 		t.Fatalf("%d worlds, want at least 60", len(all))
 	}
-	rows, briefs, golden := make([]table.Row, len(all)), make([]string, len(all)), readBriefs(t)
+	rows, briefs, golden := make([]table.Row, len(all)), make([]string, len(all)), readSections(t, briefsFile)
+	pages, goldenPages := make([]string, len(all)), readSections(t, explanationsFile)
 	t.Cleanup(func() {
 		if *updateBriefs {
-			if err := os.WriteFile(briefsFile, []byte(strings.Join(briefs, "")), 0o600); err != nil {
+			if err := errors.Join(os.WriteFile(briefsFile, []byte(strings.Join(briefs, "")), 0o600), os.WriteFile(explanationsFile, []byte(strings.Join(pages, "")), 0o600)); err != nil {
 				t.Error(err)
 			}
 		}
@@ -410,6 +416,12 @@ func TestWorlds(t *testing.T) {
 			briefs[n] = w.briefs(&j)
 			if !*updateBriefs && briefs[n] != golden[w.Name] {
 				t.Errorf("its alerts changed (-args -briefs writes the golden file anew):\n%s\nwas:\n%s", briefs[n], golden[w.Name])
+			}
+			if *updateBriefs || !testing.Short() || n%4 == 2 {
+				pages[n] = w.explanation(t, &j)
+				if !*updateBriefs && pages[n] != goldenPages[w.Name] {
+					t.Errorf("its explanation changed (-args -briefs writes the golden file anew):\n%s\nwas:\n%s", pages[n], goldenPages[w.Name])
+				}
 			}
 			wrong := w.disagreements(&j)
 			if !testing.Short() || w.Open != "" || n%4 == 0 { // make test-full reads the pages of all

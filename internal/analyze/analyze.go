@@ -27,12 +27,12 @@ import (
 	"github.com/keyheat/keyheat/detect/whatif"
 	"github.com/keyheat/keyheat/internal/analyze/intake"
 	"github.com/keyheat/keyheat/internal/cli/terminal"
+	"github.com/keyheat/keyheat/internal/report"
 	"github.com/keyheat/keyheat/internal/say"
 	"github.com/keyheat/keyheat/internal/settings/format"
 	"github.com/keyheat/keyheat/internal/source/files"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sample/mapped"
-	"github.com/keyheat/keyheat/sketch"
 )
 
 // Format is an output format.
@@ -108,8 +108,13 @@ var ErrNothingJudged = errors.New("nothing could be judged")
 // ErrFound is the error of [Run] when a finding is as severe as FailOn.
 var ErrFound = errors.New("found")
 
+// ErrUnknownKey is the error of [Run] for a key of Explain or WhatIf without a kept sample. Run
+// still writes the result.
+var ErrUnknownKey = errors.New("no samples")
+
 // Run reads the files and writes the result. Bad samples beside good ones are no error.
-// An unreadable file is an error, and so are [ErrNothingJudged] and [ErrFound].
+// An unreadable file is an error, and so are [ErrNothingJudged], [ErrFound] and
+// [ErrUnknownKey].
 func Run(ctx context.Context, o Options) error {
 	if o.Format == "" {
 		o.Format = FormatTable
@@ -125,10 +130,11 @@ func Run(ctx context.Context, o Options) error {
 		return err
 	}
 	result := f.result(o)
-	if err := f.write(result, o); err != nil {
+	unknown, err := f.write(result, o)
+	if err != nil {
 		return err
 	}
-	return result.fail(o.FailOn)
+	return cmp.Or(result.fail(o.FailOn), f.rejectUnknown(unknown))
 }
 
 // fail returns the error of findings from a severity on.
@@ -164,17 +170,26 @@ func (r *Result) fail(on detect.Severity) error {
 // failBelow is the share of the lines that a verdict must cover for a pipeline to pass.
 const failBelow = 0.5
 
-// write writes the result, or the answers to the questions about it.
-func (f *fold) write(result *Result, o Options) error {
+// write writes the result, or the answers to the questions about it. It returns the keys that
+// are asked for and not in the samples.
+func (f *fold) write(result *Result, o Options) (unknown []detect.Text, err error) {
+	unknown = result.listUnknown(o.WhatIf)
+	if o.Format == FormatHTML {
+		result.drawn, result.step = f.pictures()
+	}
 	if o.Format != FormatTable || len(o.Explain)+len(o.WhatIf) == 0 {
-		return result.write(o.Out, &o)
+		return unknown, result.write(o.Out, &o)
 	}
 	for i, key := range o.Explain {
 		if i > 0 {
 			_, _ = io.WriteString(o.Out, "\n\n") // the next write returns the error
 		}
-		if err := f.explain(key, result, o).write(o.Out); err != nil {
-			return fmt.Errorf("write the explanation: %w", err)
+		e := f.explain(key, result, o)
+		if err := e.write(o.Out); err != nil {
+			return nil, fmt.Errorf("write the explanation: %w", err)
+		}
+		if e.isUnknown() {
+			unknown = append(unknown, detect.Text(key))
 		}
 	}
 	if len(o.WhatIf) > 0 {
@@ -182,10 +197,23 @@ func (f *fold) write(result *Result, o Options) error {
 			_, _ = io.WriteString(o.Out, "\n\n")
 		}
 		if err := result.writeWhatIf(o.Out, o.WhatIf); err != nil {
-			return fmt.Errorf("write the answers: %w", err)
+			return nil, fmt.Errorf("write the answers: %w", err)
 		}
 	}
-	return nil
+	return unknown, nil
+}
+
+// rejectUnknown returns the error of a key without samples, with the nearest key that has
+// some: a misspelt key must not look calm.
+func (f *fold) rejectUnknown(keys []detect.Text) error {
+	if len(keys) == 0 {
+		return nil
+	}
+	hint := ""
+	if nearest := f.nearestKey(keys[0]); nearest != "" {
+		hint = fmt.Sprintf(": did you mean %q?", nearest)
+	}
+	return fmt.Errorf("%w of %q%s", ErrUnknownKey, keys[0], hint)
 }
 
 // read folds the input.
@@ -230,6 +258,9 @@ type Result struct {
 	Partitions *partition.View `json:"partitions"`
 	// Notes are a Source's sentences about its reading.
 	Notes []string `json:"notes"`
+	// drawn are the keys that the HTML form draws, with their highest second of each step.
+	drawn []report.Key
+	step  time.Duration
 }
 
 // CandidateView is the view of a table under another partition key.
@@ -323,13 +354,3 @@ func (f *fold) candidateViews(o board.Options) []CandidateView {
 	})
 	return all
 }
-
-// seed is the hash seed of every key. It never changes, so that the same file gives the
-// same result.
-const seed = 0x6b657968656174
-
-// sets is the width of the sketch's front. One process has memory for the larger width,
-// which proves more in dense traffic.
-const sets = 1024
-
-func config() sketch.Config { return sketch.Config{Seed: seed, Sets: sets} }

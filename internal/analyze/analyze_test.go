@@ -2,6 +2,7 @@ package analyze_test
 
 import (
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"encoding/csv"
 	"encoding/json"
@@ -17,6 +18,7 @@ import (
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/whatif"
 	"github.com/keyheat/keyheat/internal/analyze"
 	"github.com/keyheat/keyheat/internal/analyze/intake"
 	"github.com/keyheat/keyheat/internal/analyze/packed"
@@ -323,17 +325,23 @@ func TestCSVHasARowAFinding(t *testing.T) {
 	}
 }
 
-// TestAKeyThatIsNotThere is explained by what was read: with nothing but bad
-// samples, no key is there.
+// TestAKeyThatIsNotThere is an error with the nearest key, after the text: a misspelt key
+// must not look calm.
 func TestAKeyThatIsNotThere(t *testing.T) {
 	t.Parallel()
-	var out strings.Builder
-	must(t, analyze.Run(t.Context(), analyze.Options{
-		Paths: []string{"-"}, In: strings.NewReader("garbage\n" + line(0, "orders", "k", 1)), Out: &out, Explain: []string{"nope"}, Verbose: true,
-	}))
-	for _, part := range []string{"nope is not in the samples", "1 samples counted, 1 bad"} {
-		if !strings.Contains(out.String(), part) {
-			t.Errorf("%q is missing:\n%s", part, out.String())
+	for nearest, o := range map[string]analyze.Options{
+		"":                         {Explain: []string{"nope"}},
+		`: did you mean "user#1"?`: {Explain: []string{"uesr#1"}},
+		`: did you mean "user#2"?`: {WhatIf: []whatif.Question{{Key: "usr#2", Shards: 2, Factor: 1}}},
+	} {
+		var out strings.Builder
+		o.Paths, o.Out = []string{"-"}, &out
+		o.In = strings.NewReader("garbage\n" + line(0, "orders", "user#1", 1) + "\n" + line(0, "orders", "user#2", 1))
+		if err := analyze.Run(t.Context(), o); !errors.Is(err, analyze.ErrUnknownKey) || !strings.HasSuffix(err.Error(), cmp.Or(nearest, `"nope"`)) {
+			t.Errorf("the error is %v, want %s", err, nearest)
+		}
+		if !strings.Contains(out.String(), "” is not in the samples") || len(o.Explain) > 0 && !strings.Contains(out.String(), "2 samples counted, 1 bad") {
+			t.Errorf("it says\n%s", out.String())
 		}
 	}
 }

@@ -2,6 +2,7 @@ package analyze_test
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -14,9 +15,12 @@ import (
 func explained(t *testing.T, text, key string, code ...recipe.Language) string {
 	t.Helper()
 	var out bytes.Buffer
-	must(t, analyze.Run(t.Context(), analyze.Options{
+	err := analyze.Run(t.Context(), analyze.Options{
 		Paths: []string{"-"}, In: strings.NewReader(text), Out: &out, Explain: []string{key}, Verbose: true, Code: code,
-	}))
+	})
+	if !errors.Is(err, analyze.ErrUnknownKey) {
+		must(t, err)
+	}
 	return out.String()
 }
 
@@ -75,8 +79,8 @@ func TestAKeyOfAnIncidentNamesItsRoot(t *testing.T) {
 		}
 	}
 	out := explained(t, text.String(), "OPEN")
-	root, own := strings.Index(out, "low_cardinality_key of (whole table) explains it"), strings.Index(out, "What can be done for this key alone")
-	if root < 0 || own < root || !strings.Contains(out[root:own], "Do this first: Build the key from more values.") {
+	root, own := strings.Index(out, "What to do first, for (whole table)"), strings.Index(out, "What can be done for this key alone")
+	if root < 0 || own < root || !strings.Contains(out[root:own], "Build the key from more values.") {
 		t.Errorf("it says\n%s", out)
 	}
 }
@@ -93,7 +97,8 @@ func TestAKeyOfATimeRepeatsNoFix(t *testing.T) {
 		}
 	}
 	out := strings.Join(strings.Fields(explained(t, text.String(), "log#2025-11-21T10")), " ")
-	if strings.Count(out, "Do this first: Put more than the time into the key.") != 1 || !strings.Contains(out, "What can be done for this key alone 1. Split the key") {
+	_, first, _ := strings.Cut(out, "What to do first, for log#")
+	if strings.Count(first, "Put more than the time into the key.") != 1 || !strings.Contains(out, "What can be done for this key alone 1. Split the key") {
 		t.Errorf("it says\n%s", out)
 	}
 }
@@ -116,7 +121,7 @@ func TestShardsAreHeldToTheirOwnLimit(t *testing.T) {
 		}
 	}
 	out := explained(t, text.String(), "total#SHARD_*")
-	if !strings.Contains(out, "Key shard “total#SHARD_3”") || !strings.Contains(out, "of 10 shards together; the\n              fullest has") || strings.Contains(out, "times the 1,000") {
+	if !strings.Contains(out, "Key shard “total#SHARD_3”") || !strings.Contains(out, "on 10 key shards together") || !strings.Contains(out, "the fullest of 10 key shards has 130% of") || strings.Contains(out, "310% of") {
 		t.Errorf("it says\n%s", out)
 	}
 	if base := explained(t, text.String(), "total"); base != out {
@@ -158,7 +163,7 @@ func TestASortedImportIsOneMatter(t *testing.T) {
 	if !strings.Contains(whole, "moving_hot_spot") || strings.Contains(whole, "is not in the samples") {
 		t.Errorf("the table as a whole is told:\n%s", whole)
 	}
-	if !strings.Contains(whole, "\nRequests of the hottest key\n") {
+	if !strings.Contains(whole, " requests of the hottest key, from") {
 		t.Errorf("the table as a whole has one key's requests as its own:\n%s", whole)
 	}
 }
@@ -199,9 +204,9 @@ func TestATableIsExplainedAsAWhole(t *testing.T) {
 	for table, says := range map[string][]string{
 		"jobs": {
 			"jobs as a whole", "critical jobs: ", "(mail) Now: ", "hot_key_write mail: 1,100 WCU, 110% of the limit",
-			"seen 1,540 requests in 70 seconds, none of them marked as throttled", "77,000 WCU in all, 1,100 a second", "ceiling the hottest key at a time alone fills a partition at about 1,000 WCU a second", "Key design (catastrophic)", "Every request seen has the same key",
+			"seen 1,540 requests in 70 seconds, none marked as throttled", "77,000 WCU, on average 1,100 WCU/s", "ceiling about 1,000 WCU/s of all keys", "design catastrophic.", "Every request seen has the same key",
 		},
-		"carts": {"carts as a whole", "Nothing is wrong", "15,400 WCU in all, 220 a second", "most load no key stands out: at least 5 have 4.55% each", "Key design (watch)"},
+		"carts": {"carts as a whole", "Nothing is wrong", "15,400 WCU, on average 220 WCU/s", "most load no key stands out: at least 5 have 4.55% each", "design watch."},
 	} {
 		out := strings.Join(strings.Fields(explained(t, text.String(), table)), " ")
 		for _, want := range says {
@@ -213,7 +218,7 @@ func TestATableIsExplainedAsAWhole(t *testing.T) {
 			t.Errorf("the table %s is told not to be there:\n%s", table, out)
 		}
 	}
-	if out := explained(t, text.String(), "nothing"); !strings.Contains(out, "nothing is not in the samples") || strings.Contains(out, "as a whole") {
+	if out := explained(t, text.String(), "nothing"); !strings.Contains(out, "“nothing” is not in the samples") || strings.Contains(out, "as a whole") {
 		t.Errorf("what is neither a key nor a table is told:\n%s", out)
 	}
 }
@@ -222,7 +227,7 @@ func TestATableIsExplainedAsAWhole(t *testing.T) {
 // first and its last one: 20 of 25 minutes.
 func TestTheVerdictSaysOverWhichSecondsItIs(t *testing.T) {
 	t.Parallel()
-	const words = "This is judged over the 20 seconds in which it had load, of the 25 min from 2025-11-21 02:27:12 to 2025-11-21 02:52:11 UTC"
+	const words = "Judged over the 20 seconds with load, of the 25 min from 2025-11-21 02:27:12 to 2025-11-21 02:52:11 UTC"
 	for _, c := range []struct {
 		last int // second
 		says bool

@@ -7,6 +7,7 @@ import (
 
 	"github.com/jedib0t/go-pretty/v6/text"
 
+	"github.com/keyheat/keyheat/internal/say"
 	"github.com/keyheat/keyheat/internal/say/wording"
 )
 
@@ -38,13 +39,19 @@ func (p *page) fact(name, format string, args ...any) {
 	p.paragraph(14, fmt.Sprintf("  %-12s", name), fmt.Sprintf(format, args...))
 }
 
+func (p *page) facts(all []say.Line) {
+	for _, l := range all {
+		p.fact(l.Name, "%s", l.Text)
+	}
+}
+
 // rule separates two explanations.
 func (p *page) rule() { p.line("\n%s", strings.Repeat("─", pageWidth)) }
 
 // The chart of a key's seconds.
 const (
 	chartWidth  = 66
-	chartHeight = 8
+	chartHeight = 6
 )
 
 var eighths = []rune(" ▁▂▃▄▅▆▇█")

@@ -2,13 +2,17 @@ package analyze
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/board"
 	"github.com/keyheat/keyheat/detect/keydesign"
 	"github.com/keyheat/keyheat/detect/partition"
+	"github.com/keyheat/keyheat/detect/sampling"
+	"github.com/keyheat/keyheat/detect/whatif"
 	"github.com/keyheat/keyheat/internal/analyze/packed"
+	settings "github.com/keyheat/keyheat/internal/settings/config"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sample/position"
 	"github.com/keyheat/keyheat/sketch"
@@ -139,3 +143,75 @@ func (s *sketches) addBusiest(v *partition.View, m *partition.Map) {
 		part.Busiest = part.Busiest[:min(len(part.Busiest), shownKeys)]
 	}
 }
+
+// keySeconds are the seconds of one key in one table or index, in order.
+type keySeconds struct {
+	target  detect.Target
+	key     sample.Key
+	seconds []whatif.Second
+	// write and read are its load in these seconds together.
+	write, read sampling.Total
+}
+
+// find returns the seconds of a key by its text, in every table and index.
+func (s *sketches) find(key detect.Text) []keySeconds {
+	type id struct {
+		target  detect.Target
+		keyType string
+	}
+	byID := map[id]*keySeconds{}
+	for w := range s.windows.All() {
+		for i := range w.Keys {
+			k := &w.Keys[i]
+			if detect.Text(k.Key.Text) != key {
+				continue
+			}
+			of := byID[id{w.Target, k.Key.Type}]
+			if of == nil {
+				of = &keySeconds{target: w.Target, key: k.Key}
+				byID[id{w.Target, k.Key.Type}] = of
+			}
+			addLoad(&of.write, k.Low.Write, k.Err.Write, k.WriteSpread, &k.Draws)
+			addLoad(&of.read, k.Low.Read, k.Err.Read, k.ReadSpread, &k.Draws)
+			of.seconds = append(of.seconds, whatif.Second{At: w.Second, Low: k.Low, Err: k.Err, Requests: k.Requests})
+		}
+	}
+	var all []keySeconds
+	for _, of := range byID {
+		all = append(all, *of)
+	}
+	slices.SortFunc(all, func(a, b keySeconds) int {
+		return cmp.Or(compareTargets(a.target, b.target), cmp.Compare(a.key.Type, b.key.Type))
+	})
+	return all
+}
+
+// addLoad adds a key's load in a second to its total.
+func addLoad(t *sampling.Total, low, missing sample.Milli, s sketch.Spread, d *sketch.Draws) {
+	t.Add(sampling.NewAmounts(low, missing, s), sampling.Second{Estimate: sampling.Estimate{Units: detect.Units(low), Spread: s}, Assumed: d.Assumed > 0})
+}
+
+func compareTargets(a, b detect.Target) int {
+	return cmp.Or(cmp.Compare(a.Table, b.Table), cmp.Compare(a.Index, b.Index), a.Compare(b))
+}
+
+// nearestKey returns the kept key that is nearest to a text; empty if none is near.
+func (s *sketches) nearestKey(text detect.Text) detect.Text {
+	seen := map[detect.Text]bool{}
+	for w := range s.windows.All() {
+		for i := range w.Keys {
+			seen[detect.Text(w.Keys[i].Key.Text)] = true
+		}
+	}
+	return settings.Nearest(text, slices.Sorted(maps.Keys(seen)))
+}
+
+// seed is the hash seed of every key. It never changes, so that the same file gives the
+// same result.
+const seed = 0x6b657968656174
+
+// sets is the width of the sketch's front. One process has memory for the larger width,
+// which proves more in dense traffic.
+const sets = 1024
+
+func config() sketch.Config { return sketch.Config{Seed: seed, Sets: sets} }

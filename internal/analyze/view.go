@@ -94,7 +94,7 @@ func judgedTime(t *detect.Table) string {
 		return ""
 	}
 	const moment = "2006-01-02 15:04:05"
-	return fmt.Sprintf(" This is judged over the %s in which it had load, of the %s from %s to %s UTC: what it does in the others is not in it.",
+	return fmt.Sprintf(" Judged over the %s with load, of the %s from %s to %s UTC.",
 		wording.Seconds(int(t.Seconds)), wording.Span(to.Sub(from)), from.Format(moment), to.Add(-time.Second).Format(moment))
 }
 
@@ -152,7 +152,7 @@ func heaviestKeys(v *detect.View) string {
 	}
 	mixed := ""
 	if v.WriteShare > 0 && v.WriteShare < 1 {
-		mixed = ", of reads and writes together: a write unit counts as three read units"
+		mixed = ", of reads and writes together"
 	}
 	if last := v.Top[len(v.Top)-1].Share; len(v.Top) > 1 && v.DistinctKeys.Low > float64(len(v.Top)) && v.Top[0].Share == last {
 		if last.Low == last.High {
@@ -266,18 +266,20 @@ func (r *Result) incidentsOf(target detect.Target) (all []wholeIncident) {
 	return all
 }
 
+// maxWhole is how many incidents a page about a table or index lists.
+const maxWhole = 3
+
 // write writes a page about the table or index.
-func (w *wholeTable) write(p *page) {
+func (w *wholeTable) write(p *page, verbose bool) {
 	p.line("%s as a whole", target(w.Target))
 	if len(w.incidents) == 0 {
-		p.paragraph(2, "  ", "Nothing is wrong: there is no finding about it, or about a key of it.")
-	} else if w.incidents[0].Severity == detect.Info { // the worst comes first
-		p.heading("What is worth knowing, and what to do first")
-	} else {
-		p.heading("What is wrong, and what to do first")
+		p.paragraph(2, "  ", "Nothing is wrong: no finding is about it, or about a key of it.")
 	}
-	for _, in := range w.incidents[:min(len(w.incidents), maxIncidents)] {
+	for _, in := range w.incidents[:min(len(w.incidents), maxWhole)] {
 		p.incident(in.Incident, in.root, false)
+		if !verbose {
+			continue
+		}
 		shown := dropAlike(in.findings)
 		for _, f := range shown {
 			p.paragraph(6, "      ", fmt.Sprintf("%s %s: %s", f.Kind, subject(f), wording.LoadOfLimit(f)))
@@ -286,67 +288,67 @@ func (w *wholeTable) write(p *page) {
 			p.line("      and %s like these", wording.Count(int64(more)))
 		}
 	}
-	if more := len(w.incidents) - maxIncidents; more > 0 {
+	if more := len(w.incidents) - maxWhole; more > 0 {
 		p.line("and %s more incidents", wording.Count(int64(more)))
 	}
-	p.heading("Load")
+	w.figures(p)
+	if v := w.View; verbose && v != nil {
+		p.heading("More about the keys")
+		if v.Template.Pattern != "" {
+			p.fact("form", "%d of %d compared are like %s", v.Template.Keys, v.Template.Of, printable(v.Template.Pattern))
+		}
+		if v.EffectiveKeys != nil {
+			p.fact("effective", "as uneven as %s keys with equal load", effectiveCell(v))
+		}
+		if c := ceiling(v); c != "-" {
+			p.fact("ceiling", "about %s/s of all keys; then the hottest one fills its partition", c)
+		}
+		for _, g := range v.Growing {
+			p.fact("growth", "%s", growthLine(g))
+		}
+	}
+}
+
+// figures writes the load of the table or index, its keys, and the verdict on them.
+func (w *wholeTable) figures(p *page) {
+	p.heading("Load of " + target(w.Target))
 	p.fact("seen", "%s", w.spanText())
+	about := ""
+	if w.Provable.WCU > 0 || w.Provable.RCU > 0 { // each sample stands for some requests
+		about = "about "
+	}
 	for _, l := range []struct {
 		name, unit string
 		sum        float64
 	}{{"writes", "WCU", w.WCU}, {"reads", "RCU", w.RCU}} {
-		about := ""
-		if l.sum > 0 && (w.Provable.WCU > 0 || w.Provable.RCU > 0) { // each sample stands for some requests
-			about = "about "
+		if l.sum == 0 {
+			p.fact(l.name, "0 %s", l.unit)
+			continue
 		}
-		p.fact(l.name, "%s%s %s in all, %s%s a second on average over these %s", about, wording.About(l.sum), l.unit, about, wording.About(detect.Ratio(l.sum, float64(w.Seconds))), wording.Seconds(int(w.Seconds)))
+		p.fact(l.name, "%s%s %s, on average %s %s/s", about, wording.About(l.sum), l.unit, wording.About(detect.Ratio(l.sum, float64(w.Seconds))), l.unit)
 	}
 	switch t := w.Throttled; {
 	case t.Requests > 0 && t.WCU+t.RCU > 0:
-		p.fact("throttled", "%s attempts seen, beside these: they asked for %s WCU and %s RCU", wording.Count(t.Requests), wording.About(t.WCU), wording.About(t.RCU))
+		p.fact("throttled", "%s attempts of %s WCU and %s RCU", wording.Count(t.Requests), wording.About(t.WCU), wording.About(t.RCU))
 	case t.Requests > 0:
-		p.fact("throttled", "%s attempts seen, beside these, without units of their own: those of a request that was sent again count once, with its last attempt", wording.Count(t.Requests))
+		p.fact("throttled", "%s attempts", wording.Count(t.Requests))
 	}
-	w.keys(p)
+	v := w.View
+	if v == nil {
+		return
+	}
+	p.fact("keys", "%s", keysCell(v))
+	if len(v.Top) > 0 {
+		p.fact("most load", "%s", heaviestKeys(v))
+	}
+	p.fact("design", "%s. %s", v.Design.Verdict, say.Design(v)+judgedTime(w.Table))
 }
 
 // spanText gives the number of requests. Samples may not mark throttled requests: the
 // others are known to be served only if some samples do.
 func (w *wholeTable) spanText() string {
 	if w.Throttled.Requests > 0 {
-		return fmt.Sprintf("%s requests that were served in %s", wording.Count(w.Requests), wording.Seconds(int(w.Seconds)))
+		return fmt.Sprintf("%s served requests in %s", wording.Count(w.Requests), wording.Seconds(int(w.Seconds)))
 	}
-	return fmt.Sprintf("%s requests in %s, none of them marked as throttled", wording.Count(w.Requests), wording.Seconds(int(w.Seconds)))
-}
-
-// keys writes a description of the keys, and the verdict on it.
-func (w *wholeTable) keys(p *page) {
-	v := w.View
-	if v == nil {
-		return
-	}
-	p.heading("Keys")
-	like := "of no common form"
-	if v.Template.Pattern != "" {
-		like = fmt.Sprintf("%d of %d compared like %s", v.Template.Keys, v.Template.Of, printable(v.Template.Pattern))
-	}
-	p.fact("keys", "%s, %s", keysCell(v), like)
-	if v.EffectiveKeys != nil {
-		p.fact("effective", "two units of one second are for the same key as often as if the load were that of %s keys evenly", effectiveCell(v))
-	}
-	if len(v.Top) > 0 {
-		p.fact("most load", "%s", heaviestKeys(v))
-	}
-	if c := ceiling(v); c != "-" {
-		fills := "fills"
-		if ceilingOfReads(v) {
-			fills = "may fill"
-		}
-		p.fact("ceiling", "the hottest key at a time alone %s a partition at about %s a second of all keys together, at the observed skew, while it is in one partition and whatever is provisioned", fills, c)
-	}
-	p.heading(fmt.Sprintf("Key design (%s)", v.Design.Verdict))
-	p.paragraph(2, "  ", say.Design(v)+judgedTime(w.Table))
-	for _, g := range v.Growing {
-		p.paragraph(2, "  ", growthLine(g))
-	}
+	return fmt.Sprintf("%s requests in %s, none marked as throttled", wording.Count(w.Requests), wording.Seconds(int(w.Seconds)))
 }

@@ -3,6 +3,7 @@ package analyze
 import (
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/whatif"
@@ -35,17 +36,21 @@ func (r *Result) writeWhatIf(out io.Writer, questions []whatif.Question) error {
 		}
 		writeAnswer(p, &r.WhatIf[i])
 	}
-	answered := map[detect.Text]bool{}
-	for _, w := range r.WhatIf {
-		answered[w.Key] = true
-	}
-	for _, q := range questions {
-		if !answered[q.Key] {
-			p.paragraph(0, "", notInSamples(q.Key))
-		}
+	for _, key := range r.listUnknown(questions) {
+		p.paragraph(0, "", say.NotInSamples(key))
 	}
 	_, err := io.WriteString(out, p.String())
 	return err
+}
+
+// listUnknown returns the keys of questions that no sample has.
+func (r *Result) listUnknown(questions []whatif.Question) (keys []detect.Text) {
+	for _, q := range questions {
+		if !slices.ContainsFunc(r.WhatIf, func(w whatif.Answer) bool { return w.Key == q.Key }) {
+			keys = append(keys, q.Key)
+		}
+	}
+	return keys
 }
 
 // writeAnswer writes a page about one answer.

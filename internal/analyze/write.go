@@ -42,7 +42,7 @@ func (r *Result) write(out io.Writer, o *Options) error {
 func (r *Result) report() *report.Report {
 	return report.OfFiles(report.Found{
 		Files: report.Files{Samples: r.Samples.Good, Bad: r.Samples.Bad, Unjudged: r.Samples.UnjudgedText(), Notes: r.notes()}, Made: time.Now(),
-		Incidents: r.Incidents, Findings: r.Findings, Tables: r.Tables, Gaps: r.Gaps,
+		Incidents: r.Incidents, Findings: r.Findings, Tables: r.Tables, Gaps: r.Gaps, Keys: r.drawn, Step: r.step,
 	})
 }
 

@@ -31,13 +31,16 @@ type Found struct {
 	Findings  []detect.Finding
 	Tables    []detect.Table
 	Gaps      []sample.Gap
+	// Keys are the keys to draw, with their highest second of each Step.
+	Keys []Key
+	Step time.Duration
 }
 
 // OfFiles returns the report about files, from their first second to their last.
 func OfFiles(f Found) *Report {
 	p := &Report{
 		Version: Version, Request: Request{Tables: []string{}}, Made: f.Made, Files: &f.Files,
-		Hot: []Incident{}, Warm: []Incident{}, Healed: []Incident{}, Silences: []Silence{}, Coming: []Coming{}, Keys: []Key{},
+		Hot: []Incident{}, Warm: []Incident{}, Healed: []Incident{}, Silences: []Silence{}, Coming: []Coming{}, Keys: append([]Key{}, f.Keys...), Step: f.Step,
 		NotSeen: NotSeen{Problems: []collectorProblem{}, Gaps: []Gap{}, Coverage: []Coverage{}, Cut: []string{}},
 		NotTold: []string{"What was before and after the samples in the files.", "What it costs: samples hold no prices."},
 	}

@@ -251,6 +251,18 @@ func (p *Report) addKeys(peaks [][]store.HourPeak) {
 	p.Keys = p.Keys[:min(len(p.Keys), maxKeys)]
 }
 
+// AddPeak raises the peak of a step, which is the last one or later.
+func (k *Key) AddPeak(at time.Time, units float64) {
+	if n := len(k.Hours); n > 0 && k.Hours[n-1].At.Equal(at) {
+		k.Hours[n-1].Units = max(k.Hours[n-1].Units, units)
+	} else {
+		k.Hours = append(k.Hours, Hour{at, units})
+	}
+	if last := k.Hours[len(k.Hours)-1]; last.Units > k.Peak.Units || k.Peak.At.IsZero() {
+		k.Peak = last
+	}
+}
+
 // keyOf returns a key with its hours in the dimension that is nearer to its limit.
 func keyOf(hours []store.HourPeak) Key {
 	var write, read int64
@@ -270,11 +282,7 @@ func keyOf(hours []store.HourPeak) Key {
 		if reads {
 			units = float64(h.ReadMilli) / 1000
 		}
-		hour := Hour{At: h.Hour, Units: units}
-		key.Hours = append(key.Hours, hour)
-		if units > key.Peak.Units || key.Peak.At.IsZero() {
-			key.Peak = hour
-		}
+		key.AddPeak(h.Hour, units)
 	}
 	return key
 }

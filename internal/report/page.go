@@ -6,10 +6,14 @@ import (
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/internal/say/wording"
+	"github.com/keyheat/keyheat/internal/web/heatmap"
 )
 
 // maxListed is how many rows of a kind a page for people has. JSON and CSV have all.
 const maxListed = 50
+
+// maxCharts is the number of highest keys, beside those of described incidents.
+const maxCharts = 6
 
 // maxDetailed is the number of incidents that a page describes in sentences.
 const maxDetailed = 5
@@ -29,8 +33,11 @@ type page struct {
 	Healed   list[incidentRow]
 	Coming   list[comingRow]
 	Silences list[silenceRow]
-	Keys     []chart
-	Changes  []change
+	Heats    []heat
+	Legend   []swatch
+	// Keys are the charts of the highest keys, Others those without a described incident.
+	Keys, Others []chart
+	Changes      []change
 	// Since is the earlier report's end; empty without one.
 	Since    string
 	Stopped  string
@@ -67,7 +74,12 @@ type subject struct{ Key, Table, Where string }
 type topic struct {
 	incidentRow
 	Why, Limits string
+	// Chart is the load of the incident's key; nil if its peaks are not in the report.
+	Chart *chart
 }
+
+// swatch is a colour of a heatmap: its class, and its meaning.
+type swatch struct{ Class, Text string }
 
 type incidentRow struct {
 	subject
@@ -121,7 +133,22 @@ func (p *Report) page() page {
 	v.Top = p.topics(p.Hot, maxDetailed)
 	v.WarmTop = p.topics(p.Warm, maxDetailed-len(v.Top))
 	for i := range p.Keys {
-		v.Keys = append(v.Keys, p.chart(&p.Keys[i]))
+		ref := p.Keys[i].KeyRef
+		shown := func(i Incident) bool { return i.KeyRef == ref }
+		if !p.Keys[i].isWarm() {
+			continue
+		}
+		c := p.chart(&p.Keys[i])
+		if len(v.Keys) < maxCharts {
+			v.Keys = append(v.Keys, c)
+		}
+		if len(v.Others) < maxCharts && !slices.ContainsFunc(p.Hot[:len(v.Top)], shown) && !slices.ContainsFunc(p.Warm[:len(v.WarmTop)], shown) {
+			v.Others = append(v.Others, c)
+		}
+	}
+	v.Heats = p.heats()
+	for _, s := range heatmap.Legend("") {
+		v.Legend = append(v.Legend, swatch{s.Class, s.Text})
 	}
 	p.addChanges(&v)
 	p.addNotSeen(&v)
@@ -131,7 +158,11 @@ func (p *Report) page() page {
 // topics returns the worst incidents in sentences.
 func (p *Report) topics(from []Incident, most int) (all []topic) {
 	for _, i := range from[:min(len(from), most)] {
-		all = append(all, topic{p.incidentRow(i), sentences(i.Why), sentences(i.Limits)})
+		t := topic{incidentRow: p.incidentRow(i), Why: sentences(i.Why), Limits: sentences(i.Limits)}
+		if n := slices.IndexFunc(p.Keys, func(k Key) bool { return k.KeyRef == i.KeyRef }); n >= 0 {
+			t.Chart = new(p.chart(&p.Keys[n]))
+		}
+		all = append(all, t)
 	}
 	return all
 }

@@ -47,6 +47,8 @@ type Report struct {
 	Coming []Coming `json:"coming"`
 	// Keys are the keys with the highest seconds that have hourly peaks.
 	Keys []Key `json:"keys"`
+	// Step is the time of one peak of Keys in a report about files; an hour when 0.
+	Step time.Duration `json:"-"`
 	// NotSeen lists the unseen parts.
 	NotSeen NotSeen `json:"not_seen"`
 	// Changes are since the last report of the same schedule; null without one.

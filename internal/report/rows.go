@@ -62,7 +62,7 @@ const (
 	// charts is how many keys have their hours read, and maxKeys how many are shown:
 	// the highest hour of some may be after the period.
 	charts  = 20
-	maxKeys = 6
+	maxKeys = 10
 )
 
 // Load reads the rows of a period.

@@ -31,7 +31,7 @@ func Details(f *detect.Finding) (all []Line) {
 	}
 	if e := f.Evidence; e != nil {
 		add("splits", splits(f, e.Split))
-		if e.Split != nil && e.Split.Item > 0 {
+		if e.Split != nil && e.Split.Item >= 0.5 {
 			add("one item", fmt.Sprintf("at least %s", ofKey(f, e.Split.Item)))
 		}
 		add("retries", toll(e.Retries))

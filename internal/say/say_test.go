@@ -218,7 +218,7 @@ const (
 var goldens = []string{"testdata/stories.txt", "../../detect/board/testdata/briefs.txt"}
 
 // vague are constructs without a noun, of which no alert has one.
-var vague = regexp.MustCompile(`(?i)\b(what is|that of|those of|of which|the one that|is told|says)\b`)
+var vague = regexp.MustCompile(`(?i)\b(what is|that of|those of|of which|which is|which are|the one that|is told|are told|told of|says|asked for|given up)\b`)
 
 // prose is one alert of a golden file.
 type prose struct {

@@ -79,7 +79,7 @@ var fixWords = map[detect.Fix]words{
 	detect.FixWrittenItem:       newWords(ownItem, "A write pays for the whole item of {{.Size}}, however little changes."),
 	detect.FixCompression:       newWords("Compress large attributes", "Items have {{.Size}}{{with .Share}}; save at least {{.}} of the bytes{{end}}."),
 	detect.FixObjectStore:       newWords("Store large values in S3", "Items have {{.Size}}: their size makes the load, not the number of requests."),
-	detect.FixSparseIndex:       newWords("Leave this value out of the index", "No query asked for {{.Key}} in {{.Span}}, but other values were queried."),
+	detect.FixSparseIndex:       newWords("Leave this value out of the index", "No query used {{.Key}} in {{.Span}}, but other values were queried."),
 	detect.FixProjection:        newWords("Project fewer attributes into the index", "Each write of an index entry pays for {{.Size}}."),
 	detect.FixIndexKeyOfQueries: newWords(indexKey, "Add an attribute that the queries know: each then reads a part of {{.Key}}."),
 	detect.FixShardedIndex:      newWords(splitKey, "Only the key of the index changes; each key shard takes about {{.Each}}."),
@@ -226,7 +226,7 @@ func StepFacts(f *detect.Finding, s *detect.Step) (all []Line) {
 
 var efforts = map[detect.Effort]string{
 	detect.EffortNone:      "no change of the table or its keys",
-	detect.EffortSetting:   "a setting of the table, of clients or of a job",
+	detect.EffortSetting:   "a setting of the table, client or job",
 	detect.EffortCode:      "a change of the callers' code",
 	detect.EffortComponent: "a new component",
 	detect.EffortItems:     "items made anew",

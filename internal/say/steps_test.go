@@ -147,12 +147,12 @@ func TestStepFacts(t *testing.T) {
 		{detect.FixShardedKey, nil, "new keys, and a migration", "unknown"},
 		{detect.FixTimeKey, after(550, 550), "new keys, and a migration", "550 WCU/s a key, 55% of the limit"},
 		{detect.FixWaitForSplit, after(620, 620), "no change of the table or its keys", "620 WCU/s on average, 62% of the limit"},
-		{detect.FixShuffleInput, after(7, 7), "a setting of the table, of clients or of a job", "7 WCU/s on average on the busiest key, 0.7% of the limit"},
+		{detect.FixShuffleInput, after(7, 7), "a setting of the table, client or job", "7 WCU/s on average on the busiest key, 0.7% of the limit"},
 		{detect.FixBackOff, after(700, 1700), "a change of the callers' code", "700 to 1,700 WCU/s, 70% to 170% of the limit"},
 		{detect.FixObjectStore, after(5, 5), "items made anew", "5 WCU/s, 0.5% of the limit"},
 		{detect.FixProjection, after(5, 5), "an index made anew", "5 WCU/s, 0.5% of the limit"},
 		{detect.FixIndexShards, after(5, 5), "items and an index made anew", "5 WCU/s, 0.5% of the limit"},
-		{detect.FixStartCollector, nil, "a setting of the table, of clients or of a job", ""},
+		{detect.FixStartCollector, nil, "a setting of the table, client or job", ""},
 	} {
 		s := step(c.fix, c.after)
 		if takes, leaves := say.Takes(&s), say.Leaves(&s); takes != c.takes || leaves != c.leaves {

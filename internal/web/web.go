@@ -35,6 +35,7 @@ import (
 	"github.com/keyheat/keyheat/internal/web/heatmap"
 	"github.com/keyheat/keyheat/internal/web/live"
 	"github.com/keyheat/keyheat/internal/web/manual"
+	"github.com/keyheat/keyheat/internal/web/status"
 	"github.com/keyheat/keyheat/store"
 )
 

@@ -3,18 +3,24 @@ package config
 import "fmt"
 
 // Suggest ends an error about a name that is not known with the nearest one
-// that is; with nothing when none is near.
+// that is; with all of them when none is near.
 func Suggest(name string, known []string) string {
-	best, distance := "", len(name)/2+1
-	for _, k := range known {
-		if d := edits(name, k); d < distance {
-			best, distance = k, d
-		}
-	}
-	if best == "" {
+	nearest := Nearest(name, known)
+	if nearest == "" {
 		return fmt.Sprintf("; known are %v", known)
 	}
-	return fmt.Sprintf(": did you mean %q?", best)
+	return fmt.Sprintf(": did you mean %q?", nearest)
+}
+
+// Nearest returns the known name that is nearest to a misspelt one; empty when none is near.
+func Nearest[T ~string](name T, known []T) (nearest T) {
+	distance := len(name)/2 + 1
+	for _, k := range known {
+		if d := edits(string(name), string(k)); d < distance {
+			nearest, distance = k, d
+		}
+	}
+	return nearest
 }
 
 // edits returns how many letters have to be put in, taken out or changed, or two

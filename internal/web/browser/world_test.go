@@ -208,7 +208,7 @@ func (w *world) judge(t *testing.T, j *store.Judgement) {
 		document, err := json.Marshal(f)
 		must(t, err)
 		j.Findings = append(j.Findings, store.Finding{
-			Fingerprint: f.Fingerprint, Kind: string(f.Kind), Target: f.Target, Key: f.Key,
+			Fingerprint: f.Fingerprint, Kind: string(f.Kind), Target: f.Target, Key: string(f.Key),
 			Severity: string(f.Severity), State: string(f.State), Utilization: f.Utilization,
 			FirstSeen: f.FirstSeen, LastSeen: f.LastSeen, Document: document,
 		})
@@ -238,7 +238,7 @@ func (w *world) judge(t *testing.T, j *store.Judgement) {
 func (w *world) finding(t *testing.T, key string) detect.Finding {
 	t.Helper()
 	for _, f := range w.board.Findings() {
-		if f.Key == key && f.Kind.OfKey() {
+		if string(f.Key) == key && f.Kind.OfKey() {
 			return f
 		}
 	}

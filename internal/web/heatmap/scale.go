@@ -2,6 +2,7 @@ package heatmap
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -25,6 +26,15 @@ func steps(what string) []float64 {
 
 // Steps writes the steps of a map's dimension for the page's script.
 func Steps(what string) string { return strings.Trim(fmt.Sprint(steps(what)), "[]") }
+
+// Class returns the class of the colour of a load, as a share of the limit.
+func Class(load float64) string {
+	n := slices.IndexFunc(loadSteps, func(step float64) bool { return load <= step })
+	if n < 0 {
+		n = len(loadSteps)
+	}
+	return "heat-" + strconv.Itoa(n)
+}
 
 // swatch is a colour of the legend: its class in the style sheet, and its meaning.
 type swatch struct{ Class, Text string }

@@ -1,0 +1,288 @@
+package say
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/internal/say/wording"
+	"github.com/keyheat/keyheat/sample"
+)
+
+// clock and moment are how facts write a time.
+const (
+	clock  = "15:04:05"
+	moment = "2006-01-02 15:04:05 UTC"
+)
+
+// Figures returns a finding's load as facts.
+func Figures(f *detect.Finding) (all []Line) {
+	add := func(name, text string) {
+		if text != "" {
+			all = append(all, Line{name, text})
+		}
+	}
+	peak, mean, other, unit, otherUnit := f.Peak.WCU, f.Mean.WCU, f.Peak.RCU, "WCU/s", "RCU/s"
+	if f.InReads() {
+		peak, mean, other, unit, otherUnit = f.Peak.RCU, f.Mean.RCU, f.Peak.WCU, "RCU/s", "WCU/s"
+	}
+	if f.OnlyMean() {
+		add("peak", fmt.Sprintf("%s to %s %s, in an unknown second", wording.AtLeast(peak.Low), wording.AtMost(peak.High), unit))
+	} else if peak.Value > 0 {
+		add("peak", fmt.Sprintf("%s %s%s%s", wording.Figure(peak), unit, ofMember(f), peakTime(f)))
+	}
+	if mean.Value > 0 {
+		text := fmt.Sprintf("%s %s%s over %s", wording.Figure(mean), unit, ofMember(f), wording.Seconds(int(f.Seconds)))
+		if !f.Through.IsZero() && f.Kind.OfKey() {
+			text += " up to " + f.Through.UTC().Format(clock)
+		}
+		add("mean", text)
+	}
+	switch {
+	case f.Kind.OfTable() || f.Utilization == 0:
+	case f.Sharding != nil && !f.Kind.OfKey():
+		add("of limit", fmt.Sprintf("the fullest of %d key shards has %s of a partition's limit", f.Sharding.Shards, wording.Percent(f.Utilization)))
+	default:
+		add("of limit", fmt.Sprintf("%s of %s", wording.Percent(f.Utilization), limit(f)+" "+unit))
+	}
+	if other.Value >= 1 {
+		add("also", fmt.Sprintf("up to %s %s", wording.Figure(other), otherUnit))
+	}
+	add("over", wording.Over(f))
+	if f.State == detect.Resolved {
+		add("resolved", "last near the limit at "+f.LastSeen.UTC().Format(moment))
+	}
+	if !f.Kind.OfTable() && f.Share > 0 {
+		whose := map[detect.Kind]string{detect.LowCardinalityKey: ", on the hottest value", detect.MovingHotSpot: ", on the hottest key"}[f.Kind]
+		add("share", fmt.Sprintf("%s of the %s of %s%s", wording.Percent(f.Share), requests(f), wording.Printable(f.Name()), whose))
+	}
+	if lost := max(f.Peak.WCU.Value-f.Consumed.WCU, f.Peak.RCU.Value-f.Consumed.RCU); lost >= 1 && f.Consumed.WCU+f.Consumed.RCU > 0 {
+		add("throttled", fmt.Sprintf("up to %s units in the highest second", wording.About(lost)))
+	}
+	if share, failed := f.FailedShare(); failed {
+		add("failed", fmt.Sprintf("%s of the requests in the last %s, after all retries", wording.Percent(share), wording.Seconds(f.Evidence.Retries.Seconds)))
+	}
+	return all
+}
+
+// ofMember names the part of a finding that its load is about; empty for all of it.
+func ofMember(f *detect.Finding) string {
+	switch {
+	case f.Kind == detect.LowCardinalityKey:
+		return " on the hottest value"
+	case f.Kind == detect.RollingHotKey:
+		return " on the hottest key"
+	case f.Sharding != nil && !f.Kind.OfKey():
+		return fmt.Sprintf(" on %d key shards together", f.Sharding.Shards)
+	case f.Kind.OfTable():
+		return " on all keys"
+	}
+	return ""
+}
+
+// peakTime is the highest second, or how the peak was made where samples do not show it.
+func peakTime(f *detect.Finding) string {
+	switch {
+	case f.Quality.InBatches():
+		return ", a mean between batches"
+	case f.Peak.At.IsZero():
+		return ""
+	}
+	return " at " + f.Peak.At.UTC().Format(moment)
+}
+
+// Bounds describes how exact a finding's peak is. Most is the highest second by the times of its
+// samples: above the peak where many of them have one time.
+func Bounds(f *detect.Finding, most float64) string {
+	peak, unit := f.Peak.WCU, "wcu"
+	if f.InReads() {
+		peak, unit = f.Peak.RCU, "rcu"
+	}
+	q := &f.Quality
+	switch {
+	case q.Sampling == detect.SamplingUnknowable:
+		return "an estimate; it proves no load above the limit"
+	case q.IsSampled():
+		return "hold with 95% confidence, the severity with 99.9999%"
+	case q.Estimated != nil && *q.Estimated && peak.Low == peak.High:
+		return "an estimate, because some units are computed"
+	case peak.Low != peak.High:
+		return fmt.Sprintf("%s to %s %s/s; other keys may have the difference", wording.AtLeast(peak.Low), wording.AtMost(peak.High), strings.ToUpper(unit))
+	case q.InBatches():
+		return "a mean, because times do not prove the second of a sample"
+	case f.Replication != nil && f.Replication.WCU > 0:
+		return "a lower bound, as far as other Regions are sampled"
+	case most >= peak.High+1:
+		return fmt.Sprintf("a mean between batches; %s have times in one second", perSecond(most, unit))
+	}
+	return "exact, if every request was sampled"
+}
+
+// Proof describes the load from which samples prove a finding's table or index over a limit, and
+// the load that an unlisted key may have.
+func Proof(f *detect.Finding, t detect.Table) (all []Line) {
+	if units := detect.Side(f.Kind, t.Provable.WCU, t.Provable.RCU); f.Quality.IsSampled() && units > 0 {
+		all = append(all, Line{"provable", fmt.Sprintf("one second from %s units on; a lower load by its mean over %d or %d seconds", wording.About(units), detect.MeanShort, detect.MeanLongest)})
+	}
+	if u := t.Unseen; u.WCU > 0 || u.RCU > 0 {
+		all = append(all, Line{"unlisted", fmt.Sprintf("any other key had at most %s WCU and %s RCU in a second", wording.AtMost(u.WCU), wording.AtMost(u.RCU))})
+	}
+	return all
+}
+
+// Requests returns facts about a finding's requests.
+func Requests(f *detect.Finding) (all []Line) {
+	e := f.Evidence
+	if e == nil || e.Records == 0 {
+		return nil
+	}
+	add := func(name, text string) {
+		if text != "" {
+			all = append(all, Line{name, text})
+		}
+	}
+	from := wording.Hottest(e.Seconds)
+	if f.Quality.InBatches() {
+		from = "the largest batches"
+	}
+	switch {
+	case f.Kind.OfTable(): // all seconds in which it throttled
+		add("looked at", fmt.Sprintf("%s requests in %s", wording.Count(e.Records), wording.Seconds(e.Seconds)))
+	case f.Kind == detect.MovingHotSpot: // whose evidence stands for all of them
+		add("looked at", fmt.Sprintf("%s requests of the hottest key, from %s", wording.Count(e.Records), from))
+	default:
+		add("looked at", fmt.Sprintf("%s requests, drawn evenly from %s", wording.Count(e.Records), from))
+	}
+	var ops []string
+	for _, o := range e.Operations {
+		ops = append(ops, o.Op+" "+wording.Part(o.Share))
+	}
+	add("operations", strings.Join(ops, ", "))
+	if s := e.SortKeys; s != nil {
+		text := "at least " + wording.About(s.Distinct)
+		if e.Split != nil && e.Split.Direction != "" {
+			text += ", " + e.Split.Direction
+		}
+		add("sort keys", text)
+	}
+	add("items", wording.Shares("", e.Items))
+	add("callers", wording.Shares("caller", e.Callers))
+	add("attempts", attempts(e.Retries))
+	if e.ItemBytes > 0 {
+		add("size", wording.Size(e.ItemBytes)+" on average, of an item or a query's reading")
+	}
+	if e.ChangedShare != nil {
+		add("changes", fmt.Sprintf("a write changes %.1f%% of an item's bytes", 100**e.ChangedShare))
+		add("attributes", wording.Shares("", e.Attributes))
+	}
+	for _, cause := range []sample.ThrottleReason{sample.KeyRange, sample.Provisioned, sample.MaxOnDemand, sample.AccountLimit, sample.ThrottleUnknown} {
+		if n := e.Refused[cause.String()]; n > 0 {
+			add("throttled", fmt.Sprintf("at least %s attempts, reason %s", wording.Count(n), cause))
+		}
+	}
+	return all
+}
+
+// attempts describes how often requests were sent, and by whom again.
+func attempts(r *detect.Retries) string {
+	if r == nil {
+		return ""
+	}
+	// The first calls of a second are not counted, before the key has a tenth of a limit.
+	amount := "at least "
+	if r.Estimated && !r.Partial {
+		amount = "about "
+	}
+	text := fmt.Sprintf("%s%s for %s requests in %s, %.1f each", amount, wording.About(r.Attempts), wording.About(r.Calls), wording.Seconds(r.Seconds), r.Amplification)
+	for _, c := range r.Callers[:min(3, len(r.Callers))] {
+		if c.Refused >= 1 {
+			text += fmt.Sprintf("; %s: %s, %.1f each, %s failed", quote(c.Caller), wording.Percent(c.Share), c.Amplification, wording.About(c.Failed))
+		}
+	}
+	return text
+}
+
+// NotInSamples describes a key or table without a sample.
+func NotInSamples(key detect.Text) string {
+	return quote(key) + " is not in the samples, or its load was too low to be kept."
+}
+
+// notClose is the share of a partition's limit up to which a load is not close to it.
+const notClose = 0.5
+
+// NoFinding explains why a key has no finding. Highest is its highest second as a share of a
+// partition's limit: with few samples a key may look hot without being so.
+func NoFinding(key string, highest float64, p detect.Policy) string {
+	switch {
+	case p.Excludes(key):
+		return "No finding: the policy excludes the key."
+	case highest > p.Warning:
+		return "No finding: the load may be close to a partition's limit, but nothing proves it."
+	case highest > notClose:
+		return fmt.Sprintf("No finding: its highest second has up to %s of a partition's limit; a warning starts above %s.", wording.Percent(highest), wording.Percent(p.Warning))
+	}
+	return "No finding: the load is not close to a partition's limit."
+}
+
+// Concern names a finding about many keys that concerns a key without a finding of its own.
+func Concern(f *detect.Finding) string {
+	name := wording.Printable(f.Name())
+	if f.Sharding != nil && !f.Kind.OfKey() {
+		name = wording.Printable(f.Sharding.Base)
+	}
+	if f.Kind == detect.HotPartition {
+		return "Its requests may be refused: see --explain " + name + "."
+	}
+	return fmt.Sprintf("See --explain %s for a finding (%s) about it: %s.", name, f.Severity, symptom(f))
+}
+
+// CalmLoad returns the highest seconds of a key without a finding.
+func CalmLoad(write, read sample.Milli, sampled bool) (all []Line) {
+	estimate := ""
+	if sampled {
+		estimate = ", an estimate from few samples"
+	}
+	for _, l := range []struct {
+		name, unit  string
+		load, limit sample.Milli
+	}{{"writes", "wcu", write, detect.PartitionWrite}, {"reads", "rcu", read, detect.PartitionRead}} {
+		if l.load > 0 {
+			all = append(all, Line{l.name, fmt.Sprintf("up to %s; one partition takes %s%s", perSecond(detect.Units(l.load), l.unit), wording.Amount(l.limit), estimate)})
+		}
+	}
+	return all
+}
+
+// CalmMean returns the mean load of a key over the seconds of its table.
+func CalmMean(write, read detect.Figure, seconds int64) []Line {
+	var means []string
+	for _, l := range []struct {
+		mean detect.Figure
+		unit string
+	}{{write, "WCU/s"}, {read, "RCU/s"}} {
+		if l.mean.Value > 0 {
+			means = append(means, wording.Figure(l.mean)+" "+l.unit)
+		}
+	}
+	if len(means) == 0 {
+		return nil
+	}
+	return []Line{{"mean", wording.List(means) + " over " + wording.Seconds(int(seconds)) + " with samples of the table"}}
+}
+
+// ChartNote explains a chart of a finding's load in the terminal.
+func ChartNote(f *detect.Finding, each int) string {
+	text := fmt.Sprintf("highest second of each %s; ┄ limit", wording.Seconds(each))
+	if each == 1 {
+		text = "each second; ┄ limit"
+	}
+	switch {
+	case f.Replication != nil && f.Replication.WCU > 0:
+		text += "; without other Regions' writes"
+	case f.Quality.InBatches():
+		text += "; by the times of batches"
+	case f.Quality.IsSampled():
+		text += "; estimated from samples"
+	}
+	return text
+}
