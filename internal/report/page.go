@@ -65,6 +65,9 @@ func listOf[F, T any](from []F, row func(F) T) list[T] {
 	return l
 }
 
+// Skip returns the rows after the first n.
+func (l list[T]) Skip(n int) list[T] { return list[T]{l.Rows[min(n, len(l.Rows)):], l.More} }
+
 // subject is a key of a table or index.
 type subject struct{ Key, Table, Where string }
 

@@ -382,24 +382,25 @@ func TestHeatColours(t *testing.T) {
 	s, _ := filled(t)
 	css, _ := get(t, serve(t, s)+"/static/style.css", http.StatusOK)
 	colours := regexp.MustCompile(`--heat-(\d|mark): #([0-9a-f]{6})`).FindAllStringSubmatch(css, -1)
-	if len(colours) != 16 {
-		t.Fatalf("%d colours, want 8 in each of two themes", len(colours))
+	cards := regexp.MustCompile(`--card: #([0-9a-f]{6})`).FindAllStringSubmatch(css, -1)
+	if len(colours) != 14 {
+		t.Fatalf("%d colours, want 7 in each of two themes", len(colours))
 	}
-	themes := map[string][][]string{"light": colours[:8], "dark": colours[8:]}
+	themes := map[string][][]string{"light": colours[:7], "dark": colours[7:]}
 	for theme, sign := range map[string]float64{"light": -1, "dark": 1} {
 		for vision, matrix := range deficiencies {
-			var seen [8][3]float64
+			var seen [7][3]float64
 			for i, c := range themes[theme] {
 				seen[i] = labOf(t, c[2], matrix)
 			}
-			for i := range 5 {
-				for over := 5; over < 7; over++ {
+			for i := range 4 {
+				for over := 4; over < 6; over++ {
 					if d := distance(seen[i], seen[over]); d < 25 {
 						t.Errorf("%s theme, %s: colour %d is %.0f from %d, which is over the limit", theme, vision, i, d, over)
 					}
 				}
 			}
-			for i := 1; i < 7; i++ {
+			for i := 1; i < 6; i++ {
 				if d := distance(seen[i], seen[i-1]); d < 8 {
 					t.Errorf("%s theme, %s: colours %d and %d are %.0f apart", theme, vision, i-1, i, d)
 				}
@@ -407,13 +408,21 @@ func TestHeatColours(t *testing.T) {
 					t.Errorf("%s theme, %s: the lightness of colour %d is %.0f beyond the one before, want 5", theme, vision, i, step)
 				}
 			}
-			for over := 5; over < 7; over++ {
-				if d := math.Abs(seen[over][0] - seen[7][0]); d < 35 {
+			for over := 4; over < 6; over++ {
+				if d := math.Abs(seen[over][0] - seen[6][0]); d < 35 {
 					t.Errorf("%s theme, %s: the mark's lightness is %.0f from colour %d", theme, vision, d, over)
 				}
 			}
 		}
-		for i, c := range themes[theme][:7] {
+		lightness := func(colour []string) float64 {
+			return labOf(t, colour[len(colour)-1], deficiencies["full colour vision"])[0]
+		}
+		luminance := func(colour []string) float64 { return math.Pow((lightness(colour)+16)/116, 3) + 0.05 }
+		card := cards[map[string]int{"light": 0, "dark": 1}[theme]]
+		if c := math.Pow(luminance(themes[theme][0])/luminance(card), sign); c < 1.5 {
+			t.Errorf("%s theme: the lowest colour has a contrast of %.2f to the card, want 1.5", theme, c)
+		}
+		for i, c := range themes[theme][:6] {
 			lab := labOf(t, c[2], deficiencies["full colour vision"])
 			if chroma := math.Hypot(lab[1], lab[2]); chroma < 15 || lab[2] < 0 {
 				t.Errorf("%s theme: colour %d has a chroma of %.0f and a yellow of %.0f: it is grey or cold", theme, i, chroma, lab[2])

@@ -26,7 +26,7 @@ func TestStatus(t *testing.T) {
 		}
 		must(t, s.Judge(t.Context(), l, store.Judgement{Seen: []store.SeenMinute{{Minute: at.Truncate(time.Minute), Seconds: 1<<60 - 1}}}))
 	}
-	well := store.WriterStatus{State: "running", Lag: new(int64(0)), BadShare: new(0.0)}
+	well := store.WriterStatus{State: "running", ClockOffset: new(-time.Millisecond), Lag: new(int64(0)), BadShare: new(0.0)}
 	for name, c := range map[string]struct {
 		tell func(t *testing.T, s *store.Store)
 		dot  string
@@ -34,7 +34,7 @@ func TestStatus(t *testing.T) {
 	}{
 		"nothing is known": {
 			func(*testing.T, *store.Store) {}, "unknown Status unknown",
-			[]string{"No collector has reported yet", "Judged up to not known", "last 24 h not known", "Without a collector nothing is known", "Not known: no collector reported", "the settings have no receiver", "CloudWatch was never read", "MiB"},
+			[]string{"No collector has reported yet", "Judged up to not known", "Without a collector nothing is known", "Gaps, last 24 h: not known, because no collector reported", "Receivers: the settings have none", "CloudWatch: never read", "MiB"},
 		},
 		"nothing is judged yet": {
 			func(t *testing.T, s *store.Store) { runs(t, s, store.WriterStatus{}) }, "unknown Status unknown",
@@ -42,11 +42,11 @@ func TestStatus(t *testing.T) {
 		},
 		"all is well": {
 			func(t *testing.T, s *store.Store) { runs(t, s, well); judged(t, s, time.Now().Add(-time.Minute)) }, "calm Running",
-			[]string{"All is well", "running", "No sample was rejected", "No gap was noticed", "Rejected samples, last 24 h 0"},
+			[]string{"All is well", "running", "host-9", "in step", "Rejected samples, last 24 h: none", "Gaps, last 24 h: none"},
 		},
 		"there is no receiver": {
 			func(t *testing.T, s *store.Store) { runs(t, s, well); judged(t, s, time.Now().Add(-time.Minute)) }, "calm Running",
-			[]string{"counted and judged, but nobody is told", "the settings have no receiver"},
+			[]string{"counted and judged, but nobody is told", "Receivers: the settings have none"},
 		},
 		"nobody judges": {
 			func(t *testing.T, s *store.Store) { runs(t, s, well); judged(t, s, time.Now().Add(-10*time.Minute)) }, "critical 1 problem",
@@ -75,7 +75,7 @@ func TestStatus(t *testing.T) {
 				must(t, s.PutCloudWatch(t.Context(), store.CloudWatchRead{Target: sample.Target{Table: "orders"}, State: "denied", Message: "not allowed", Requested: 7}, nil))
 			}, "critical 2 problems",
 			[]string{
-				"Rejected samples, last 24 h 7", "syntax kafka:samples 6", "Set kafka.format", "bad_table", "Send the table's name, not its ARN", "Excerpt {…", "retention was shorter",
+				"syntax kafka:samples 6", "Set kafka.format", "bad_table", "Send the table's name, not its ARN", "Excerpt {…", "retention was shorter",
 				"chat works", "pagers failing", "connection refused", "mail not tried yet", "denied not allowed",
 			},
 		},

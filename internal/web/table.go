@@ -59,6 +59,8 @@ type tablesPage struct {
 	P      *fleet.Page
 	Tables []tableRow
 	Orders []order
+	// Covered reports that the coverage of a table is known.
+	Covered bool
 }
 
 var tableOrders = []order{
@@ -78,6 +80,7 @@ func (s *Site) tablesPage(ctx context.Context, r *http.Request) (any, error) {
 		return nil, err
 	}
 	page.Tables = tableRows(page.P.Rows)
+	page.Covered = slices.ContainsFunc(page.Tables, func(r tableRow) bool { return r.Coverage != "" })
 	return page, nil
 }
 

@@ -130,7 +130,10 @@ func (s *Site) fillTable(ctx context.Context, page *tablePage, asked url.Values)
 	if err != nil {
 		return err
 	}
-	page.Numbers = append(m.Numbers(earlier, q.Range.Comparison()), keysNumber(keys), coverageNumber(page.T.CloudWatch))
+	page.Numbers = append(m.Numbers(earlier, q.Range.Comparison()), keysNumber(keys))
+	if n, known := coverageNumber(page.T.CloudWatch); known {
+		page.Numbers = append(page.Numbers, n)
+	}
 	if page.Worst, err = s.worstFinding(ctx, m.Target); err != nil {
 		return err
 	}
@@ -154,13 +157,10 @@ func keysNumber(keys *int64) heatmap.Number {
 	return heatmap.Number{Name: "Keys requested", Value: "about " + wording.Significant(float64(*keys)), Text: "distinct keys"}
 }
 
-// coverageNumber is the part of the real load that the samples show.
-func coverageNumber(c *detect.TableCloudWatch) heatmap.Number {
+// coverageNumber is the part of the real load that the samples show, if it is known.
+func coverageNumber(c *detect.TableCloudWatch) (n heatmap.Number, known bool) {
 	share, of, known := strings.Cut(coverage(c), " ")
-	if !known {
-		return heatmap.Number{Name: "Coverage", Value: heatmap.Unknown, Text: "not compared with CloudWatch"}
-	}
-	return heatmap.Number{Name: "Coverage", Value: share, Text: of + " are in the samples, by CloudWatch"}
+	return heatmap.Number{Name: "Coverage", Value: share, Text: of + " are in the samples, by CloudWatch"}, known
 }
 
 // worstFinding returns the most severe finding of a table or index that is open: one that

@@ -35,6 +35,7 @@ import (
 	"github.com/keyheat/keyheat/internal/web/heatmap"
 	"github.com/keyheat/keyheat/internal/web/live"
 	"github.com/keyheat/keyheat/internal/web/manual"
+	"github.com/keyheat/keyheat/internal/web/status"
 	"github.com/keyheat/keyheat/store"
 )
 
@@ -101,12 +102,13 @@ var functions = template.FuncMap{
 
 	"tablelink": tableLink, "findingslink": findingsLink, "place": place,
 	"distinct": distinctKeys, "period": period,
-	"heatlink": heatLink, "findingheat": findingHeatLink, "step": func(seconds int64) string { return heat.Level(seconds).String() }, "legend": heatmap.Legend, "steps": heatmap.Steps,
+	"heatlink": heatLink, "findingheat": findingHeatLink, "step": func(seconds int64) string { return heat.Level(seconds).String() }, "legend": heatmap.Legend, "steps": heatmap.Steps, "uncoloured": heatmap.ColourStart,
 	"clip":           func(text string) string { return wording.Shorten(text, shownKey) },
 	"state":          func(s detect.State) string { return stateWords[s] },
 	"imperative":     func(f detect.Finding, s detect.Step) string { return say.Imperative(&f, &s) },
 	"stepwhy":        func(f detect.Finding, s detect.Step) string { return say.StepWhy(&f, &s) },
 	"health":         newHealth,
+	"offset":         status.DescribeOffset,
 	"span":           func(from, to time.Time) string { return wording.Span(to.Sub(from)) },
 	"duration":       wording.Span,
 	"mebibytes":      func(bytes int64) string { return wording.About(float64(bytes)/(1<<20)) + " MiB" },

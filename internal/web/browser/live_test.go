@@ -140,7 +140,7 @@ func TestHeatmap(t *testing.T) {
 	b := newTab(t, w.address)
 	b.look(1440, "light")
 	b.open("/heat?span=5m&" + url.Values{"table": {"carts"}, "index": {""}}.Encode())
-	b.until(`!document.querySelector("figure.heat").hidden`)
+	b.until(`document.querySelector("figure.heat").ariaBusy === "false"`)
 	w.tell(t, 5, 0)
 	b.until(`performance.getEntriesByType("resource").filter((r) => r.name.includes("/api/v1/heat")).length > 1`) // it goes on
 	type box struct{ X, Y, Width float64 }
@@ -150,7 +150,7 @@ func TestHeatmap(t *testing.T) {
 	c := at()
 	b.do(chromedp.DragAndDropXY(c.X+c.Width*0.75, c.Y+34, c.X+c.Width*0.9, c.Y+34))
 	b.until(`new URLSearchParams(location.search).has("from")`)
-	b.until(`!document.querySelector("figure.heat").hidden`)
+	b.until(`document.querySelector("figure.heat").ariaBusy === "false"`)
 	c = at()
 	b.do(chromedp.MouseClickXY(c.X+c.Width*0.5, c.Y+34))
 	b.until(`location.pathname.startsWith("/findings/")`)
@@ -171,7 +171,7 @@ func TestComparison(t *testing.T) {
 		t.Error("the chart has no line of the day before")
 	}
 	b.open("/heat?" + table)
-	b.until(`[...document.querySelectorAll("figure.heat")].length === 2 && [...document.querySelectorAll("figure.heat")].every((f) => !f.hidden && f.querySelectorAll("li.rest").length === 1)`)
+	b.until(`[...document.querySelectorAll("figure.heat")].length === 2 && [...document.querySelectorAll("figure.heat")].every((f) => !f.hidden && f.querySelectorAll(".heat-keys li.rest").length === 1)`)
 	b.shoot("compare-heat-1440-light")
 	b.looks("compare-table", "/table?"+table)
 	b.says("a day earlier: 110%")

@@ -73,7 +73,10 @@ type Row struct {
 	Throttled *Refused
 	// Firing and Pending are how many incidents are open.
 	Firing, Pending int64
-	Trend           trend.Trend
+	// Alert is the worst firing finding of a key, unless it is of the hottest key; nil for
+	// none.
+	Alert *store.FindingHead
+	Trend trend.Trend
 }
 
 // Now describes the last counted seconds.
@@ -237,7 +240,8 @@ func addNow(ctx context.Context, st Store, row func(sample.Target) *Row, now tim
 	return end, nil
 }
 
-// nameFindings links hot keys to their open findings.
+// nameFindings links hot keys to their open findings, and finds the firing keys of rows
+// whose hottest key has none.
 func nameFindings(ctx context.Context, st Store, rows []Row) error {
 	open, err := st.OpenFindings(ctx, maxFindings)
 	if err != nil {
@@ -248,14 +252,20 @@ func nameFindings(ctx context.Context, st Store, rows []Row) error {
 		key detect.Text
 	}
 	named := make(map[of]string, len(open))
-	for _, f := range open {
+	worst := make(map[sample.Target]*store.FindingHead)
+	for i, f := range open {
+		if f.State == string(detect.Firing) && f.Key != "" && worst[f.Target] == nil {
+			worst[f.Target] = &open[i]
+		}
 		if _, known := named[of{f.Target, detect.Text(f.Key)}]; !known {
 			named[of{f.Target, detect.Text(f.Key)}] = f.Fingerprint
 		}
 	}
 	for i := range rows {
 		if h := rows[i].Hot; h != nil {
-			h.Finding = named[of{rows[i].Target, h.Key}]
+			if h.Finding = named[of{rows[i].Target, h.Key}]; h.Finding == "" {
+				rows[i].Alert = worst[rows[i].Target]
+			}
 		}
 	}
 	return nil

@@ -2,8 +2,10 @@ package heatmap
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/internal/say"
 	"github.com/keyheat/keyheat/internal/say/wording"
 )
 
@@ -30,6 +32,31 @@ func (m *Map) Numbers(earlier *Map, when string) []Number {
 		}
 	}
 	return all
+}
+
+// Peak returns the highest value of a row, as a share of the limit.
+func (m *Map) Peak(row int) float64 { return m.Rows[row].Hottest().Value / m.Limit }
+
+// Summary returns the worst row of a map with rows.
+func (m *Map) Summary() say.Heat {
+	hottest := m.Hottest()
+	cell := hottest.Hottest()
+	h := say.Heat{Key: hottest.Key, Share: cell.Value / m.Limit, Throttled: m.What == Throttled, At: m.ColumnTime(cell.Column), Dated: m.To.Sub(m.From) > 24*time.Hour}
+	for _, c := range hottest.Cells {
+		if c.Value <= m.Limit {
+			continue
+		}
+		if h.From.IsZero() {
+			h.From = m.ColumnTime(c.Column)
+		}
+		h.To = m.ColumnTime(c.Column + 1)
+	}
+	for _, row := range m.Rows {
+		if row.Over > 0 && row.Key != hottest.Key {
+			h.Others++
+		}
+	}
+	return h
 }
 
 // rateNumber is the requested load a second.

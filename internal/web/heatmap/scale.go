@@ -9,8 +9,9 @@ import (
 	"github.com/keyheat/keyheat/internal/say/wording"
 )
 
-// The upper ends of a scale's colours, as shares of the limit. A value above the last one
-// has one more colour. The style sheet has the colours themselves, --heat-0 to --heat-6.
+// The upper ends of a scale's colours, as shares of the limit. Values up to the first one
+// have no colour, and values above the last one have one more. The style sheet has the
+// colours themselves, --heat-1 to --heat-6.
 var (
 	loadSteps      = []float64{0.1, 0.25, 0.5, 0.8, 1, 2}
 	throttledSteps = []float64{0.01, 0.05, 0.2, 0.5}
@@ -40,21 +41,21 @@ type swatch struct{ Class, Text string }
 
 // Legend returns the colours of a map's dimension, the coldest first.
 func Legend(what string) (all []swatch) {
-	add := func(text string) { all = append(all, swatch{"heat-" + strconv.Itoa(len(all)), text}) }
-	for _, step := range steps(what) {
-		switch {
-		case len(all) == 0:
-			add("to " + wording.Percent(step))
-		case step > 1:
+	add := func(text string) { all = append(all, swatch{"heat-" + strconv.Itoa(len(all)+1), text}) }
+	for _, step := range steps(what)[1:] {
+		if step > 1 {
 			add("over the limit")
-		default:
-			add(wording.Percent(step))
+			continue
 		}
+		add("to " + wording.Percent(step))
 	}
 	if what == Throttled {
-		add("100%")
+		add("to 100%")
 	} else {
 		add("over twice the limit")
 	}
 	return all
 }
+
+// ColourStart returns the highest value without a colour.
+func ColourStart(what string) string { return wording.Percent(steps(what)[0]) }

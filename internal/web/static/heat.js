@@ -2,19 +2,20 @@
 // page has the same keys in a table.
 "use strict";
 for (const figure of document.querySelectorAll("figure.heat")) (() => {
-  const scroll = figure.querySelector(".heat-scroll");
+  const frame = figure.querySelector(".heat-frame");
   const keys = figure.querySelector(".heat-keys");
+  const peaks = figure.querySelector(".heat-peaks");
   const canvas = figure.querySelector("canvas");
   const told = figure.querySelector(".heat-cell");
   const invitation = told.textContent;
-  const rowHeight = 20, axis = 24, restHeight = 40;
-  // Cells that a finger can tell apart, or as many as fit a wide screen; on paper all do.
+  const rowHeight = 20, axis = 24, restHeight = 30;
+  // The narrowest cells: those that a finger can tell apart, or a mouse; on paper all fit.
   const narrow = matchMedia("screen and (max-width: 700px)").matches ? 4 : 2;
   const narrowest = () => (matchMedia("print").matches ? 0.5 : narrow);
   // The upper ends of the colours, as shares of the limit.
   const steps = figure.dataset.steps.split(" ").map(Number);
   const isOver = (colour) => colour > 0 && steps[colour - 1] >= 1;
-  let map, at = null, width = narrow, picture = null, drag = null;
+  let whole, map, at = null, width = narrow, picture = null, drag = null;
 
   const amount = (v) => v.toLocaleString("en", { maximumFractionDigits: v < 10 ? 1 : 0 });
   const two = (n) => String(n).padStart(2, "0");
@@ -35,11 +36,25 @@ for (const figure of document.querySelectorAll("figure.heat")) (() => {
     return n;
   };
 
-  const prepare = (next) => {
-    map = next;
-    for (const row of map.rows) {
-      row.byColumn = new Map(row.cells.map((cell) => [cell[0], cell]));
-    }
+  // Joins so many columns into one, so that all fit the width. The highest value stays.
+  const merge = (by) => {
+    map = { ...whole, by, step: whole.step * by, seen: [], full: [], rest: [] };
+    whole.seen.forEach((seen, n) => {
+      const to = Math.floor(n / by);
+      map.seen[to] = (map.seen[to] || 0) + seen;
+      map.full[to] = (map.full[to] || 0) + whole.step;
+      const load = whole.rest[n];
+      if (load !== undefined) map.rest[to] = load === null ? map.rest[to] ?? null : (map.rest[to] || 0) + load;
+    });
+    map.rows = whole.rows.map((row) => {
+      const byColumn = new Map();
+      for (const [column, value, low, high, sum, refused, seconds, reasons] of row.cells) {
+        const to = Math.floor(column / by), [, v, l, h, s, r, n, why] = byColumn.get(to) || [to, 0, 0, 0, 0, 0, 0, 0];
+        const share = sum + s > 0 ? (refused * sum + r * s) / (sum + s) : 0;
+        byColumn.set(to, [to, Math.max(value, v), Math.max(low, l), Math.max(high, h), sum + s, share, seconds + n, reasons | why]);
+      }
+      return { ...row, byColumn, cells: [...byColumn.values()] };
+    });
   };
 
   // An address of this page with other parameters.
@@ -58,17 +73,17 @@ for (const figure of document.querySelectorAll("figure.heat")) (() => {
     return enlarged(new Date(middle - half), new Date(middle + half));
   };
 
+  const item = (textContent, className) => Object.assign(document.createElement("li"), { textContent, className });
   const label = (row, n) => {
-    const item = document.createElement("li");
     const link = document.createElement("a");
     link.textContent = shown(row.key) + (row.cut ? "…" : "") + (row.shards ? ` (${row.shards} shards)` : "") + (row.keys ? `… (${row.keys} keys)` : "");
     link.title = link.textContent.slice(0, 300);
     const hottest = row.cells.reduce((a, b) => (b[1] > a[1] ? b : a));
     link.href = row.finding ? `/findings/${encodeURIComponent(row.finding)}` : around(hottest[0]).href;
-    item.className = isOver(colour(hottest[1])) ? "over" : "";
-    item.append(link);
-    item.addEventListener("pointerenter", () => move({ row: n, column: at ? at.column : hottest[0] }, false));
-    return item;
+    const named = item("", isOver(colour(hottest[1])) ? "over" : "");
+    named.append(link);
+    named.addEventListener("pointerenter", () => move({ row: n, column: at ? at.column : Math.floor(hottest[0] / map.by) }));
+    return named;
   };
 
   // Where a column begins, on a whole pixel of the screen so that there are no seams.
@@ -79,14 +94,10 @@ for (const figure of document.querySelectorAll("figure.heat")) (() => {
   const style = (name) => getComputedStyle(figure).getPropertyValue(name).trim();
 
   // The hatching of what was not counted, and a coarser one over cells of which some was not.
-  const hatching = (context, line, paper, ratio) => {
+  const hatching = (context, line, ratio) => {
     const tile = document.createElement("canvas");
     tile.width = tile.height = Math.round(7 * ratio);
     const c = tile.getContext("2d");
-    if (paper) {
-      c.fillStyle = paper;
-      c.fillRect(0, 0, tile.width, tile.height);
-    }
     c.strokeStyle = line;
     c.lineWidth = 1.2 * ratio;
     c.beginPath();
@@ -120,10 +131,45 @@ for (const figure of document.querySelectorAll("figure.heat")) (() => {
     }
   };
 
+  // A time that was not counted, with the word where it has room.
+  const drawGap = (c, pattern, x, wide, high) => {
+    c.fillStyle = pattern;
+    c.fillRect(x, axis, wide, high);
+    if (wide < 110) return;
+    c.fillStyle = style("--card");
+    c.fillRect(x + wide / 2 - 42, axis + high / 2 - 9, 84, 18);
+    c.fillStyle = style("--dim");
+    c.textAlign = "center";
+    c.fillText("not counted", x + wide / 2, axis + high / 2);
+  };
+
+  // The load of everything else is no key's: it is a line without colours.
+  const perSecond = (n) => (map.rest[n] ?? 0) / Math.max(map.seen[n], 1);
+  const drawRest = (c, top) => {
+    const most = Math.max(...map.rest.map((_, n) => perSecond(n)), 1);
+    c.strokeStyle = style("--dim");
+    c.lineWidth = 1.5;
+    c.beginPath();
+    map.rest.forEach((load, n) => {
+      if (load === null) return;
+      const y = top + restHeight - 2 - (perSecond(n) / most) * (restHeight - 6);
+      if (n === 0 || map.rest[n - 1] === null) c.moveTo(left(n), y);
+      else c.lineTo(left(n), y);
+      c.lineTo(left(n + 1), y);
+    });
+    c.stroke();
+  };
+
   const draw = () => {
-    const columns = map.seen.length, ratio = window.devicePixelRatio || 1;
-    const room = scroll.clientWidth - keys.offsetWidth - 1;
-    width = Math.max(narrowest(), room / columns);
+    const ratio = window.devicePixelRatio || 1;
+    const room = Math.max(60, frame.clientWidth - keys.offsetWidth - peaks.offsetWidth);
+    const by = Math.ceil((whole.seen.length * narrowest()) / room);
+    if (map.by !== by) {
+      at = null;
+      merge(by);
+    }
+    const columns = map.seen.length;
+    width = room / columns;
     const tall = map.rows.length * rowHeight, rest = map.rest.length > 0 ? restHeight : 0;
     const across = columns * width, down = axis + tall + rest + 1;
     picture = document.createElement("canvas");
@@ -135,41 +181,32 @@ for (const figure of document.querySelectorAll("figure.heat")) (() => {
     canvas.style.height = `${down}px`;
     const c = picture.getContext("2d");
     c.scale(ratio, ratio);
-    const colours = Array.from({ length: 7 }, (_, n) => style(`--heat-${n}`));
-    const gap = hatching(c, style("--heat-gap"), style("--track"), ratio);
-    const partly = hatching(c, style("--card"), null, ratio);
+    const colours = Array.from({ length: 7 }, (_, n) => (n === 0 ? "transparent" : style(`--heat-${n}`)));
+    const gap = hatching(c, style("--heat-gap"), ratio);
+    const partly = hatching(c, style("--card"), ratio);
     // A pattern is laid in pixels of the screen.
     for (const pattern of [gap, partly]) pattern.setTransform(new DOMMatrix().scale(1 / ratio));
     drawAxis(c, columns);
-    const most = Math.max(...map.rest, 1);
-    for (let n = 0; n < columns; n++) {
-      if (map.seen[n] > 0) continue;
-      c.fillStyle = gap;
-      c.fillRect(left(n), axis, left(n + 1) - left(n), tall + rest);
+    for (let n = 0, end = 0; n < columns; n = end + 1) {
+      for (end = n; map.seen[end] === 0; end++);
+      if (end > n) drawGap(c, gap, left(n), left(end) - left(n), tall + rest);
     }
-    // The load of everything else is no key's: it has heights, not colours.
-    c.fillStyle = style("--second");
-    map.rest.forEach((load, n) => {
-      const high = (load || 0) / most * (restHeight - 6);
-      c.fillRect(left(n), axis + tall + restHeight - high, left(n + 1) - left(n), high);
-    });
+    drawRest(c, axis + tall);
     const mark = style("--heat-mark");
     map.rows.forEach((row, n) => {
       const top = axis + n * rowHeight;
       for (const cell of row.cells) {
         const x = left(cell[0]), of = colour(cell[1]);
-        const inner = left(cell[0] + 1) - x - (width >= 6 ? 1 : 0);
+        if (of === 0) continue;
+        const inner = left(cell[0] + 1) - x;
         c.fillStyle = colours[of];
         c.fillRect(x, top + 1, inner, rowHeight - 2);
         if (isOver(of)) {
-          c.fillStyle = mark;
-          if (of < steps.length) c.fillRect(x, top + rowHeight / 2 - 1, inner, 2);
-          else {
-            c.fillRect(x, top + 6, inner, 2);
-            c.fillRect(x, top + rowHeight - 8, inner, 2);
-          }
+          c.fillStyle = of < steps.length ? style("--ink") : mark;
+          if (of < steps.length) c.fillRect(x, top, inner, 2);
+          else c.fillRect(x, top + 4, inner, 3);
         }
-        if (map.seen[cell[0]] < map.step) {
+        if (map.seen[cell[0]] < map.full[cell[0]]) {
           c.fillStyle = partly;
           c.fillRect(x, top + 1, inner, rowHeight - 2);
         }
@@ -217,7 +254,7 @@ for (const figure of document.querySelectorAll("figure.heat")) (() => {
 
   const describe = () => {
     const row = map.rows[at.row], cell = row?.byColumn.get(at.column), seen = map.seen[at.column];
-    const from = time(at.column), to = time(at.column + 1);
+    const from = time(at.column), to = new Date(from.getTime() + map.full[at.column] * 1000);
     const when = map.step === 1 ? `${clock(from)} UTC` : `${clock(from)} to ${clock(to)} UTC`;
     const where = `${map.step >= 600 ? day(from) + " " : ""}${when}`;
     let text;
@@ -236,7 +273,7 @@ for (const figure of document.querySelectorAll("figure.heat")) (() => {
       const reasons = map.reasons.filter((_, n) => cell[7] & (1 << n)).map((r) => (r === "unknown" ? "reason not known" : r));
       text += ` (${reasons.join(", ")})`;
     }
-    text += `. ${seen} of ${duration(map.step)} counted`.replace(/(\d+) of 1 s counted/, (_, n) => (n === "1" ? "Second counted whole" : "Second not counted whole"));
+    text += `. ${seen} of ${duration(map.full[at.column])} counted`.replace(/(\d+) of 1 s counted/, (_, n) => (n === "1" ? "Second counted whole" : "Second not counted whole"));
     told.replaceChildren();
     const name = document.createElement("strong");
     name.className = "key clip";
@@ -252,15 +289,11 @@ for (const figure of document.querySelectorAll("figure.heat")) (() => {
     return row?.finding ? new URL(`/findings/${encodeURIComponent(row.finding)}`, location.href) : around(at.column);
   };
 
-  const move = (to, scrolls) => {
+  const move = (to) => {
     at = { row: Math.min(Math.max(to.row, 0), lastRow()), column: Math.min(Math.max(to.column, 0), map.seen.length - 1) };
     [...keys.children].forEach((item, n) => item.classList.toggle("at", n === at.row));
     describe();
     show();
-    if (!scrolls) return;
-    const x = left(at.column), room = scroll.clientWidth - keys.offsetWidth;
-    if (x < scroll.scrollLeft) scroll.scrollLeft = x;
-    else if (x + width > scroll.scrollLeft + room) scroll.scrollLeft = x + width - room;
   };
 
   // The last row is that of everything else, where there is one.
@@ -275,7 +308,7 @@ for (const figure of document.querySelectorAll("figure.heat")) (() => {
     const cell = under(event);
     if (!cell) return;
     if (drag) drag.to = cell.column;
-    if (drag || !at || at.row !== cell.row || at.column !== cell.column) move(cell, false);
+    if (drag || !at || at.row !== cell.row || at.column !== cell.column) move(cell);
   });
   canvas.addEventListener("pointerdown", (event) => {
     const cell = under(event);
@@ -293,16 +326,16 @@ for (const figure of document.querySelectorAll("figure.heat")) (() => {
   canvas.addEventListener("click", (event) => {
     const cell = under(event);
     if (!cell) return;
-    move(cell, false);
+    move(cell);
     if (event.pointerType !== "touch") location.href = target().href; // a finger first reads, and has the link
   });
   canvas.addEventListener("focus", () => {
-    if (!at && canvas.matches(":focus-visible")) move({ row: 0, column: map.seen.length - 1 }, true);
+    if (!at && canvas.matches(":focus-visible")) move({ row: 0, column: map.seen.length - 1 });
   });
   canvas.addEventListener("keydown", (event) => {
     if (!at) at = { row: 0, column: map.seen.length - 1 };
     const by = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0], PageUp: [0, -10], PageDown: [0, 10], Home: [0, -map.seen.length], End: [0, map.seen.length] }[event.key];
-    if (by) move({ row: at.row + by[0], column: at.column + by[1] }, true);
+    if (by) move({ row: at.row + by[0], column: at.column + by[1] });
     else if (event.key === "Enter") location.href = target().href;
     else if (event.key === "Escape") {
       at = null;
@@ -314,18 +347,24 @@ for (const figure of document.querySelectorAll("figure.heat")) (() => {
 
   const lay = (next) => {
     const last = at && map ? { key: map.rows[at.row]?.key, time: time(at.column).getTime() } : null;
-    const first = !map, held = keys.contains(document.activeElement);
-    prepare(next);
+    const held = keys.contains(document.activeElement);
+    whole = next;
+    merge(map ? map.by : 1);
     figure.hidden = false;
-    scroll.hidden = map.rows.length === 0;
-    if (scroll.hidden) {
+    figure.setAttribute("aria-busy", "false");
+    frame.hidden = map.rows.length === 0;
+    if (frame.hidden) {
       told.textContent = map.seen.some((n) => n > 0) ? "No key came above a fiftieth of the limit." : "Nothing of this time was counted: the load is unknown.";
       return;
     }
     // Nothing moves under a reader's hand.
     if (!held) {
-      keys.replaceChildren(...map.rows.map(label));
-      if (map.rest.length > 0) keys.append(Object.assign(document.createElement("li"), { className: "rest", textContent: "Everything else" }));
+      keys.replaceChildren(...whole.rows.map(label));
+      peaks.replaceChildren(...whole.rows.map((row) => item(`${amount((100 * Math.max(...row.cells.map((cell) => cell[1]))) / map.limit)}%`, row.over > 0 ? "over" : "")));
+      if (map.rest.length > 0) {
+        keys.append(item("Everything else", "rest"));
+        peaks.append(item(`${amount(Math.max(...map.rest.map((_, n) => perSecond(n))))} ${map.unit}/s`, "rest"));
+      }
     }
     if (last) {
       const row = map.rows.findIndex((r) => r.key === last.key);
@@ -333,7 +372,6 @@ for (const figure of document.querySelectorAll("figure.heat")) (() => {
       at = row >= 0 && column >= 0 && column < map.seen.length ? { row, column } : null;
     }
     draw();
-    if (first) scroll.scrollLeft = scroll.scrollWidth;
     if (at) describe();
   };
 
@@ -352,7 +390,7 @@ for (const figure of document.querySelectorAll("figure.heat")) (() => {
     [...keys.children].forEach((item) => item.classList.remove("at"));
     show();
   });
-  new ResizeObserver(() => { if (map && map.rows.length) draw(); }).observe(scroll);
+  new ResizeObserver(() => { if (map && map.rows.length) draw(); }).observe(frame);
   // Paper has colours of its own.
   for (const query of ["(prefers-color-scheme: dark)", "print"]) matchMedia(query).addEventListener("change", () => { if (map) draw(); });
   // The page says when it goes on; a reader of a cell, or one who drags, is not disturbed.

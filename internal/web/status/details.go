@@ -3,6 +3,8 @@ package status
 import (
 	"cmp"
 	"context"
+	"fmt"
+	"math"
 	"slices"
 	"time"
 
@@ -77,6 +79,23 @@ type CloudWatch struct {
 	Attempted, Through time.Time
 	// Wrong are the tables that could not be read.
 	Wrong []store.CloudWatchRead
+}
+
+// AnyConfigured reports that the settings have a receiver.
+func (d *Details) AnyConfigured() bool {
+	return slices.ContainsFunc(d.Receivers, func(r Receiver) bool { return r.Configured })
+}
+
+// DescribeOffset tells how far a collector's clock is from the database's.
+func DescribeOffset(ahead time.Duration) string {
+	switch seconds := math.Abs(ahead.Seconds()); {
+	case seconds < 0.1:
+		return "in step"
+	case ahead < 0:
+		return fmt.Sprintf("%.1f s behind", seconds)
+	default:
+		return fmt.Sprintf("%.1f s ahead", seconds)
+	}
 }
 
 // LoadDetails reads the rest of the state. receivers are the names of the settings'.
