@@ -63,7 +63,7 @@ func TestStatus(t *testing.T) {
 			func(t *testing.T, s *store.Store) {
 				runs(t, s, store.WriterStatus{State: "failing", Reason: "no broker", RefusedTables: []string{"a", "b"}, BadShare: new(0.2)})
 				judged(t, s, time.Now())
-			}, "warning 1 problem", []string{"no broker", "It has no room for 2 tables", "It rejects many samples", "20%"},
+			}, "warning 1 problem", []string{"no broker", "It has no room for 2 more tables", "It rejects many samples", "20%"},
 		},
 		"samples were rejected and lost": {
 			func(t *testing.T, s *store.Store) {

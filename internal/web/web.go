@@ -114,7 +114,7 @@ var functions = template.FuncMap{
 	"mebibytes":      func(bytes int64) string { return wording.About(float64(bytes)/(1<<20)) + " MiB" },
 	"recent":         func(now, t time.Time) bool { return now.Sub(t) < 24*time.Hour },
 	"hour":           func(t time.Time) string { return t.UTC().Format("15:04") },
-	"collectorstate": newCollectorState,
+	"collectorstate": status.NewCollectorState,
 	"guide":          func(section string) string { return strings.ReplaceAll(section, "-", " ") },
 }
 
