@@ -173,7 +173,7 @@ func TestSecondsOverOfSeveralKeys(t *testing.T) {
 		world, key string
 		says       []string
 	}{
-		{"country-key", "C0", []string{"1. Split the key into 2 key shards", "Do not wait for a split. One may come", "share       36.8% of the writes of visits", "callers     no caller has more than "}},
+		{"country-key", "C0", []string{"1. Spread the key over 2 key shards", "Do not wait for a split. One may come", "share       36.8% of the writes of visits", "callers     no caller has more than "}},
 		{"status-key", "tasks", []string{"1. Build the key from more values", "Leaves: 800 WCU/s on average, 80% of the limit"}},
 		{"status-key", "RUNNING", []string{"No finding: its highest second has up to 80% of a partition's limit; a warning\n  starts above 80%."}},
 		{"country-key", "visits", []string{"2. Do not wait for a split.", "  over        180 seconds in which any value was", "WCU/s on the hottest value over 180 seconds", "36.8% of the writes of visits, on the hottest value"}},

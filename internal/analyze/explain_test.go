@@ -38,8 +38,8 @@ func TestTheFirstFixIsOnTheFirstScreen(t *testing.T) {
 		"throttled writes":       {`"pk":"k","sk":"%d","op":"PutItem","wcu":6,"throttle":"TableWriteKeyRangeThroughputExceeded"`, "k", "Retry with backoff"},
 		"transactions":           {`"pk":"k","sk":"%d","op":"TransactWriteItems","wcu":6`, "k", "1. Replace transactions"},
 		"strong reads":           {`"pk":"k","sk":"%d","op":"GetItem","rcu":17,"read":"strong"`, "k", "1. Read eventually consistently"},
-		"a key with two regions": {`"pk":"k","sk":"%d","account":"123456789012","region":"eu-west-1","op":"PutItem","wcu":6`, "k", "1. Split the key into"},
-		"a number":               {`"pk":{"N":"7"},"sk":"%d","op":"UpdateItem","wcu":6`, "7", "1. Split the key into"},
+		"a key with two regions": {`"pk":"k","sk":"%d","account":"123456789012","region":"eu-west-1","op":"PutItem","wcu":6`, "k", "1. Spread the key over"},
+		"a number":               {`"pk":{"N":"7"},"sk":"%d","op":"UpdateItem","wcu":6`, "7", "1. Spread the key over"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -156,7 +156,7 @@ func TestASortedImportIsOneMatter(t *testing.T) {
 		t.Errorf("%d rows of keys:\n%s", n, out)
 	}
 	own := explained(t, text.String(), "cust-30-x")
-	if !strings.Contains(own, "1. Shuffle the rows") || strings.Contains(own, "Split the key into") {
+	if !strings.Contains(own, "1. Shuffle the rows") || strings.Contains(own, "Spread the key over") {
 		t.Errorf("a key of the import is told:\n%s", own)
 	}
 	whole := explained(t, text.String(), "orders")

@@ -18,6 +18,15 @@ type Brief struct {
 	// Harm is who is hurt since when, Why the cause with its callers, Now the action for
 	// tonight, Heals whether it heals by itself, Then the lasting fix.
 	Harm, Why, Now, Heals, Then string
+	// Cause is Why without the callers, and Callers are the busiest of them.
+	Cause   string
+	Callers []Caller
+}
+
+// Caller is a caller with its share of a finding's load: 0 to 1.
+type Caller struct {
+	Name  string
+	Share float64
 }
 
 // Line is one answer under its name.
@@ -62,9 +71,14 @@ func (b *Brief) Lines() (all []Line) {
 // New returns the brief of a finding.
 func New(f *detect.Finding) Brief {
 	a := answer.New(f)
-	return Brief{
-		Title: Title(f), Harm: harm(f, &a.Harm), Why: why(f, &a), Now: now(f, &a), Heals: heals(f, &a), Then: lastingFix(f, &a),
+	b := Brief{
+		Title: Title(f), Harm: harm(f, &a.Harm), Cause: cause(f, &a), Now: now(f, &a), Heals: heals(f, &a), Then: lastingFix(f, &a),
 	}
+	if b.Cause != "" && a.Cause != answer.Retries {
+		b.Callers = callers(&a)
+	}
+	b.Why = b.Cause + listCallers(b.Callers)
+	return b
 }
 
 const (
@@ -207,31 +221,42 @@ type Row struct {
 	Harm, Now string
 	// Caller is the busiest caller with its share of the load; empty if unknown.
 	Caller string
+	// Hurt reports that requests are known to have been refused, or to have failed.
+	Hurt bool
 }
 
 // NewRow returns the row of a finding.
 func NewRow(f *detect.Finding) Row {
 	a := answer.New(f)
-	r := Row{Harm: loss(f, &a.Harm), Now: now(f, &a)}
+	r := Row{Harm: loss(f, &a.Harm), Now: now(f, &a), Hurt: !a.Harm.Own && !a.Harm.None()}
 	switch {
 	case len(a.Callers) > 0:
-		r.Caller = quote(a.Callers[0].Text) + " " + share(&a.Callers[0])
+		r.Caller = callers(&a)[0].text()
 	case f.Evidence != nil && len(f.Evidence.Callers) > 0:
 		r.Caller = "none above 10%"
 	}
 	return r
 }
 
-func share(p *detect.Part) string { return wording.Part((p.Low + p.High) / 2) }
-
-// callers names the callers with their shares: Callers: “web” 50%, “app” 30%.
-func callers(a *answer.Answer) string {
-	var words []string
+// callers returns the callers with the middle of their shares' bounds.
+func callers(a *answer.Answer) (all []Caller) {
 	for _, c := range a.Callers {
-		words = append(words, quote(c.Text)+" "+share(&c))
+		all = append(all, Caller{quote(c.Text), (c.Low + c.High) / 2})
 	}
-	if len(words) == 0 {
+	return all
+}
+
+// text writes a caller with its share: “web” 50%.
+func (c Caller) text() string { return c.Name + " " + wording.Part(c.Share) }
+
+// listCallers names the callers with their shares: Callers: “web” 50%, “app” 30%.
+func listCallers(all []Caller) string {
+	if len(all) == 0 {
 		return ""
+	}
+	words := make([]string, len(all))
+	for i, c := range all {
+		words[i] = c.text()
 	}
 	return " Callers: " + strings.Join(words, ", ") + "."
 }

@@ -34,5 +34,5 @@ func loadLeft(f *detect.Finding, s *detect.Step) string {
 	case detect.ActionRename:
 		return ", ≤" + load + " a key"
 	}
-	return ", leaving about " + load
+	return "; about " + load + " remains"
 }

@@ -49,7 +49,7 @@ const (
 	backOff     = "Retry with backoff, jitter and a limit"
 	ownItem     = "Move changing attributes into their own item"
 	indexKey    = "Give the index a key with more values"
-	splitKey    = "Split the key into {{.Count}} key shards"
+	splitKey    = "Spread the key over {{.Count}} key shards"
 	prewarm     = "Raise the table's warm throughput"
 	waitSplit   = "Wait some minutes for a split"
 	migrateKeys = "Migrate to the new keys"
@@ -222,6 +222,22 @@ func StepFacts(f *detect.Finding, s *detect.Step) (all []Line) {
 		}
 	}
 	return all
+}
+
+// ShardNames names the first and the last key shard that a step makes.
+func ShardNames(n *detect.ShardNames) string {
+	base := wording.Shorten(n.Base, shownKey-12)
+	name := func(number int) string {
+		text := fmt.Sprintf("%s%d%s", n.Before, number, n.After)
+		switch {
+		case n.Alone:
+			return quote(text)
+		case n.Prefix:
+			return quote(fmt.Sprintf("%s%s", text, base))
+		}
+		return quote(fmt.Sprintf("%s%s", base, text))
+	}
+	return name(0) + " to " + name(n.Shards-1)
 }
 
 var efforts = map[detect.Effort]string{

@@ -8,15 +8,7 @@ import (
 	"github.com/keyheat/keyheat/internal/say/wording"
 )
 
-// why is the cause in a sentence, with the callers' shares.
-func why(f *detect.Finding, a *answer.Answer) string {
-	text := cause(f, a)
-	if text == "" || a.Cause == answer.Retries {
-		return text
-	}
-	return text + callers(a)
-}
-
+// cause is the cause in a sentence.
 func cause(f *detect.Finding, a *answer.Answer) string {
 	switch a.Cause {
 	case answer.OneKey, answer.NearLimit:
@@ -31,7 +23,7 @@ func cause(f *detect.Finding, a *answer.Answer) string {
 		}
 		return capital(load(f, " on one key, too few samples to be sure")) + "."
 	case answer.IndexKey:
-		return fmt.Sprintf("%s on one index key; above %s DynamoDB refuses its table writes.", capital(amount(f)), limit(f))
+		return fmt.Sprintf("%s on one index key; above %s DynamoDB refuses table writes of it.", capital(amount(f)), limit(f))
 	case answer.Retries:
 		return retries(f)
 	case answer.OneCaller:

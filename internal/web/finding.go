@@ -5,9 +5,8 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
-	"strings"
+	"slices"
 	"time"
-	"unicode/utf8"
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/recipe"
@@ -22,20 +21,23 @@ import (
 type findingPage struct {
 	frame
 	F detect.Finding
-	// Said is the finding in ten seconds.
-	Said say.Brief
+	// Said is the finding in ten seconds, and Row in a row of a list.
+	Said  say.Brief
+	Row   say.Row
+	Steps []step
 	// Load is the size of the load, OfLimit its ratio to the limit.
 	Load, OfLimit string
 	Figures       []namedFigure
 	Chart         *heatmap.Chart
 	Time          heatmap.TimeControl
-	// WhatIf is nil where no seconds are stored, or the finding is not of a key.
+	// WhatIf is nil where no seconds are stored, or the finding is not of a key. Asked
+	// reports that the address has a question.
 	WhatIf  *heatmap.WhatIf
+	Asked   bool
 	History []store.Transition
 	// Others are the other findings of the incident, and More how many are not listed.
 	Others []detect.Finding
 	More   int
-	Code   []code
 	// Silenced is the silence of the finding's incident, nil for none. MaySilence reports
 	// that the incident is not over, and the reader may add one.
 	Silenced   *detect.Silenced
@@ -44,17 +46,39 @@ type findingPage struct {
 	Groups []string
 }
 
-// quotedKey is how much of a long key stands in the sentences of its page, in characters:
-// they name it again and again, and the heading has it.
-const quotedKey = 40
+// step is a step as a card.
+type step struct {
+	detect.Step
+	// Bars are the load now and after the step. They are nil if the load after is unknown,
+	// or the same as after the step before.
+	Bars []heatmap.Bar
+	// Takes is the effort, and Facts are the facts that nothing else on the card has.
+	Takes string
+	Facts []say.Line
+	// Code is for the application; empty for a step without key shards.
+	Code []code
+}
 
-// Brief returns a sentence about the finding in which a long key is cut.
-func (p *findingPage) Brief(text string) string {
-	key := wording.Printable(p.F.Key)
-	if utf8.RuneCountInString(key) <= shownKey {
-		return text
+func newSteps(f *detect.Finding, ofLimit string) []step {
+	all, shown := make([]step, len(f.Advice)), new(detect.After)
+	code := codeOf(f)
+	for i := range f.Advice {
+		s := step{Step: f.Advice[i], Takes: say.Takes(&f.Advice[i])}
+		leaves := say.Leaves(&s.Step)
+		if s.After != nil && *s.After != *shown {
+			shown = s.After
+			s.Bars = []heatmap.Bar{heatmap.NewBar("Now", ofLimit+" of the limit", heatmap.ShareOfLimit(f)), heatmap.NewBar("Then", leaves, s.After.HighUtilization)}
+		}
+		s.Facts = slices.DeleteFunc(say.StepFacts(f, &s.Step), func(l say.Line) bool {
+			return l.Text == s.Takes || s.Bars != nil && l.Text == leaves
+		})
+		if s.Names != nil {
+			s.Facts = append(s.Facts, say.Line{Name: "Names", Text: say.ShardNames(s.Names)})
+			s.Code, code = code, nil
+		}
+		all[i] = s
 	}
-	return strings.ReplaceAll(text, key, wording.Shorten(key, quotedKey))
+	return all
 }
 
 // groupName names the receiver of a group of incidents, and the common values of the
@@ -114,8 +138,9 @@ func (s *Site) finding(ctx context.Context, r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	page := &findingPage{F: f, Said: say.New(&f), Code: codeOf(&f), Figures: figures(&f)}
+	page := &findingPage{F: f, Said: say.New(&f), Row: say.NewRow(&f), Figures: figures(&f), Asked: r.URL.Query().Has("shards")}
 	page.Load, page.OfLimit = wording.Load(&f)
+	page.Steps = newSteps(&f, page.OfLimit)
 	if page.frame, err = s.frame(ctx, subject(f.Kind, f.Key), "finding"); err != nil {
 		return nil, err
 	}
@@ -125,7 +150,7 @@ func (s *Site) finding(ctx context.Context, r *http.Request) (any, error) {
 	if err := s.findIncident(ctx, page); err != nil {
 		return nil, err
 	}
-	if err := s.findOthers(ctx, page); err != nil {
+	if page.Others, page.More, err = overview.Others(ctx, s.store, f.Incident, fingerprint, maxOthers); err != nil {
 		return nil, err
 	}
 	if f.Kind.OfPipeline() {
@@ -179,9 +204,3 @@ func (s *Site) apiWhatIf(ctx context.Context, r *http.Request) (any, error) {
 
 // maxOthers is how many findings of an incident the page of one lists.
 const maxOthers = 100
-
-// findOthers adds the other findings of the incident.
-func (s *Site) findOthers(ctx context.Context, page *findingPage) (err error) {
-	page.Others, page.More, err = overview.Others(ctx, s.store, page.F.Incident, page.F.Fingerprint, maxOthers)
-	return err
-}

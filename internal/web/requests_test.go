@@ -53,7 +53,7 @@ func TestPagesSayWhoseRequestsTheyAre(t *testing.T) {
 		"/table?index=&table=resent":  {"Requests seen 20 that were served", "9 attempts seen, without units of their own"},
 		"/findings/" + f.Fingerprint: {
 			"755 of the requests of the hottest key in the 5 hottest seconds", "Busiest callers no caller has more than 22%", "about 260 KB on average of a sample worth 755 records",
-			"Confirmed. DynamoDB refused 90 for a full partition in these minutes.",
+			"CloudWatch DynamoDB refused 90 for a full partition in these minutes.",
 		},
 	} {
 		text := open(t, address+path).text()

@@ -18,7 +18,7 @@ func newHealth(s status.Status) health {
 	case problems > 0:
 		return health{string(worst), count(problems, "problem", "problems")}
 	case worst == status.Well:
-		return health{string(worst), "Status OK"}
+		return health{string(worst), "Running"}
 	}
 	return health{"unknown", "Status unknown"}
 }

@@ -41,8 +41,12 @@ func TestStatus(t *testing.T) {
 			[]string{"Not known yet: nothing has been judged", "host-9", "not known"},
 		},
 		"all is well": {
-			func(t *testing.T, s *store.Store) { runs(t, s, well); judged(t, s, time.Now().Add(-time.Minute)) }, "calm Status OK",
-			[]string{"Samples are counted and judged, but nobody is told", "running", "host-9", "in step", "Rejected samples, last 24 h: none", "Gaps, last 24 h: none"},
+			func(t *testing.T, s *store.Store) { runs(t, s, well); judged(t, s, time.Now().Add(-time.Minute)) }, "calm Running",
+			[]string{"All is well", "running", "host-9", "in step", "Rejected samples, last 24 h: none", "Gaps, last 24 h: none"},
+		},
+		"there is no receiver": {
+			func(t *testing.T, s *store.Store) { runs(t, s, well); judged(t, s, time.Now().Add(-time.Minute)) }, "calm Running",
+			[]string{"counted and judged, but nobody is told", "Receivers: the settings have none"},
 		},
 		"nobody judges": {
 			func(t *testing.T, s *store.Store) { runs(t, s, well); judged(t, s, time.Now().Add(-10*time.Minute)) }, "critical 1 problem",
@@ -83,7 +87,7 @@ func TestStatus(t *testing.T) {
 			t.Cleanup(func() { _ = s.Close() })
 			c.tell(t, s)
 			o := web.Options{}
-			if strings.Contains(name, "rejected") {
+			if strings.Contains(name, "rejected") || name == "all is well" {
 				o.Receivers = func() []string { return []string{"chat", "mail", "pagers"} }
 			}
 			address := serveWith(t, s, o)

@@ -47,12 +47,6 @@ var stateWords = map[detect.State]string{detect.Firing: "Firing", detect.Pending
 // shownKey is how much of a key a list shows, in characters: keys may have 2 KB.
 const shownKey = 120
 
-// cloudWatchWords are the words for CloudWatch's verdicts on a finding.
-var cloudWatchWords = map[detect.Corroborated]string{
-	detect.CloudWatchConfirms: "Confirmed.", detect.CloudWatchOtherCause: "Another cause.", detect.CloudWatchQuiet: "Nothing was throttled.",
-	detect.CloudWatchContradicts: "Contradicted.", detect.CloudWatchNotAssessed: "Not assessed.",
-}
-
 func kindName(k detect.Kind) string {
 	if words, known := kindNames[k]; known {
 		return words

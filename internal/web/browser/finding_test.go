@@ -1,10 +1,33 @@
 package browser
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/chromedp/chromedp"
 )
+
+// TestFold holds what on-call needs of a finding to the first screen, also of a key of 2 KB.
+func TestFold(t *testing.T) {
+	w := newWorld(t, 3)
+	for _, key := range []string{hostile, longKey, "customer#00000"} {
+		for width, height := range map[int64]float64{390: 844, 1440: 900} {
+			w.attend(t)
+			b := newTab(t, w.address)
+			b.look(width, "light")
+			b.open("/findings/" + w.finding(t, key).Fingerprint)
+			b.shoot(fmt.Sprintf("fold-%.8s-%d", key, width))
+			for _, part := range []string{"h1", ".lead", "p.harm", "#now", "#why", "#heals", "svg.chart"} {
+				if end := eval[float64](b, fmt.Sprintf(`document.querySelector(%q).getBoundingClientRect().bottom`, part)); end > height {
+					t.Errorf("%.20s at %d pixels: %s ends at %.0f of %.0f", key, width, part, end, height)
+				}
+			}
+			if open := eval[int](b, `document.querySelectorAll("main details[open]").length`); open > 0 {
+				t.Errorf("%d details are open", open)
+			}
+		}
+	}
+}
 
 // TestWhatIf moves the slider of shards, and holds the picture to the same arithmetic as
 // the API's.

@@ -181,3 +181,19 @@ func TestComparison(t *testing.T) {
 	b.until(`new URLSearchParams(location.search).has("from") && new URLSearchParams(location.search).get("compare") === "day"`)
 	b.says("a day earlier")
 }
+
+// TestHeatKeepsItsPlace: the map does not push what is below it down when it is drawn.
+func TestHeatKeepsItsPlace(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 3)
+	b := newTab(t, w.address)
+	b.look(1440, "light")
+	b.open("/heat?span=5m&table=carts&index=")
+	const height = `document.querySelector("figure.heat").offsetHeight`
+	before := eval[float64](b, `(() => { const f = document.querySelector("figure.heat"); f.hidden = true; return f.offsetHeight; })()`)
+	b.open("/heat?span=5m&table=carts&index=")
+	b.until(`!document.querySelector("figure.heat").hidden`)
+	if after := eval[float64](b, height); before < after-2 || before > after+2 {
+		t.Errorf("the figure is %.0f pixels high before it is drawn, and %.0f then", before, after)
+	}
+}

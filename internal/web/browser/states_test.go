@@ -93,7 +93,7 @@ func TestCalm(t *testing.T) {
 	must(t, s.Judge(t.Context(), l, j))
 	b := newTab(t, address)
 	b.looks("calm-first", "/")
-	for _, text := range []string{"80 tables", "and 20 indexes", "4,115/s", "34%", "Status OK"} {
+	for _, text := range []string{"80 tables", "and 20 indexes", "4,115/s", "34%", "Running"} {
 		if page := eval[string](b, "document.body.innerText"); !strings.Contains(page, text) {
 			t.Errorf("the page does not say %q: %s", text, page)
 		}

@@ -41,25 +41,28 @@ type Gap struct{ X, Width string }
 // The chart's geometry, in pixels.
 const (
 	width, height = 960, 300
-	left, right   = 64, 836
+	left, right   = 64, 940
 	top, bottom   = 22, 264
-	tickGap       = 110
+	tickGap       = 160
 	// fewest is how many cells the width has at least: a short burst is not blown up.
 	fewest = 20
 )
 
-// episode is how much of a finding's time its chart shows when nothing is asked for: the
-// end of it, with a little around.
+// episode is how much of a finding's time a question is answered from: its end. around is
+// the time before and after a finding that its chart shows.
 const episode, around = 6 * time.Minute, 30 * time.Second
 
-// EpisodeRange returns the finding's own time.
+// EpisodeRange returns the finding's own time, with its onset.
 func EpisodeRange(f *detect.Finding, now time.Time) Range {
 	end := f.LastSeen.Add(around).Truncate(time.Second)
 	if end.After(now) {
 		end = now
 	}
 	r := Range{From: f.FirstSeen.Add(-around), To: end}
-	if earliest := end.Add(-episode); r.From.Before(earliest) || !r.From.Before(end) { // or of a clock that is ahead
+	if !r.From.Before(end) { // a clock is ahead
+		r.From = end.Add(-episode)
+	}
+	if earliest := end.Add(-MaxSpan); r.From.Before(earliest) && !f.FirstSeen.IsZero() {
 		r.From = earliest
 	}
 	return r

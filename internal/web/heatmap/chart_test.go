@@ -25,13 +25,14 @@ func TestRange(t *testing.T) {
 		from, to    time.Time
 	}{
 		{"a short episode", now.Add(-10 * time.Minute), now.Add(-9 * time.Minute), "", now.Add(-10*time.Minute - 30*time.Second), now.Add(-8*time.Minute - 30*time.Second)},
-		{"the end of a long one", now.Add(-5 * time.Hour), now, "", now.Add(-6 * time.Minute), now},
+		{"a long one", now.Add(-5 * time.Hour), now, "", now.Add(-5*time.Hour - 30*time.Second), now},
+		{"one beyond what a map shows", now.Add(-9000 * time.Hour), now, "", now.Add(-heatmap.MaxSpan), now},
 		{"one of a clock that is ahead", now.Add(time.Hour), now.Add(time.Hour), "", now.Add(-6 * time.Minute), now},
 		{"a length", now.Add(-5 * time.Hour), now, "span=6h", now.Add(-6 * time.Hour), now},
 		{"a time", now, now, "from=2026-11-20T00:00:00Z&to=2026-11-21T00:00:00Z", now.Add(-60 * time.Hour), now.Add(-36 * time.Hour)},
 		{"a form's time", now, now, "from=2026-11-20T00:00&to=2026-11-21T00:00:30", now.Add(-60 * time.Hour), now.Add(-36*time.Hour + 30*time.Second)},
 		{"the present", now.Add(-5 * time.Hour), now.Add(-4 * time.Hour), "span=1h&to=now", now.Add(-time.Hour), now},
-		{"from an address's empty fields", now.Add(-5 * time.Hour), now, "span=&from=&to=", now.Add(-6 * time.Minute), now},
+		{"from an address's empty fields", now.Add(-5 * time.Hour), now, "span=&from=&to=", now.Add(-5*time.Hour - 30*time.Second), now},
 	} {
 		values, err := url.ParseQuery(c.query)
 		if err != nil {

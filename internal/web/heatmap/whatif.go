@@ -29,22 +29,29 @@ type WhatIf struct {
 	// Most is the highest number of shards that can be asked for, and MostGrowth the
 	// highest factor.
 	Most, MostGrowth int
-	Bars             []shardBar
-	// Limit is where the limit stands in each bar, in pixels.
-	LimitAt string
+	Bars             []Bar
 }
 
-// shardBar is a load beside the limit.
-type shardBar struct {
+// Bar is a load beside the limit, which stands in its middle. Its Width is of 400 pixels.
+type Bar struct {
 	Name, Text, Width string
 	Over              bool
 }
 
-// The geometry of a bar, in pixels.
-const (
-	barWidth = 400.0
-	barLimit = 200.0
-)
+const barWidth = 400.0
+
+// NewBar returns the bar of a load, which is a share of the limit.
+func NewBar(name, text string, share float64) Bar {
+	return Bar{Name: name, Text: text, Width: pixel(barWidth * min(1, share/2)), Over: share > 1}
+}
+
+// ShareOfLimit is a finding's load as a share of the limit: the least if samples tell no more.
+func ShareOfLimit(f *detect.Finding) float64 {
+	if f.OnlyMean() {
+		return detect.Side(f.Kind, f.Peak.WCU.Low, f.Peak.RCU.Low) / detect.Units(detect.Limit(f.Kind))
+	}
+	return f.Utilization
+}
 
 // ParseQuestion reads key shards and growth from an address. Missing values are the
 // finding's own number of shards, and no growth.
@@ -97,12 +104,9 @@ func AskWhatIf(ctx context.Context, st *store.Store, f *detect.Finding, q whatif
 
 // ShowWhatIf lays an answer about a finding's key out.
 func ShowWhatIf(a *whatif.Answer, f *detect.Finding) *WhatIf {
-	w := &WhatIf{Answer: a, Most: min(maxShards, max(16, 4*f.Shards, a.Shards)), MostGrowth: maxGrowth, LimitAt: pixel(barLimit)}
+	w := &WhatIf{Answer: a, Most: min(maxShards, max(16, 4*f.Shards, a.Shards)), MostGrowth: maxGrowth}
 	bar := func(name string, load float64) {
-		w.Bars = append(w.Bars, shardBar{
-			Name: name, Text: fmt.Sprintf("%s %s/s, %s", wording.About(load), a.Unit, wording.Percent(load/a.Limit)),
-			Width: pixel(min(barWidth, load/a.Limit*barLimit)), Over: load > a.Limit,
-		})
+		w.Bars = append(w.Bars, NewBar(name, fmt.Sprintf("%s %s/s, %s", wording.About(load), a.Unit, wording.Percent(load/a.Limit)), load/a.Limit))
 	}
 	bar("The key as it is, in its highest second", a.Peak)
 	bar("One of even shards", a.PerShard)

@@ -161,14 +161,14 @@ func (n *Now) Sentence(nobody bool, since time.Time) string {
 		return "No key is near the limit of a partition."
 	}
 	switch {
+	case n.Worst != nil && n.Worst.Key != "":
+		parts = append(parts, incidentName(n.Worst)+" is the worst"+peakText(n.Worst))
 	case n.Refused > 0:
 		loser := wording.Place(n.Loser) + " loses most: "
 		if n.More {
 			loser = "of the hottest tables " + loser
 		}
 		parts = append(parts, loser+percent(n.Refused)+" of its "+map[bool]string{false: "writes", true: "reads"}[n.Reads]+" are refused")
-	case n.Worst != nil && n.Worst.Key != "":
-		parts = append(parts, incidentName(n.Worst)+" is the worst"+peakText(n.Worst))
 	case n.Worst == nil && n.Nearest != nil && n.Nearest.Key != "":
 		parts = append(parts, incidentName(n.Nearest)+" is the nearest"+peakText(n.Nearest))
 	}

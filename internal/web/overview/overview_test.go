@@ -30,10 +30,14 @@ func TestSentence(t *testing.T) {
 		{"calm", overview.Now{Counted: true}, false, time.Time{}, "No key is near the limit of a partition."},
 		{
 			"two keys are hot, and requests are refused", overview.Now{Counted: true, Open: 2, Over: 2, Worst: hot, Loser: orders, Refused: 0.38},
+			false, time.Time{}, "2 keys are over the limit now; “user#42” in orders is the worst, 260% of the limit at its peak.",
+		},
+		{
+			"the worst is no key", overview.Now{Counted: true, Open: 2, Over: 2, Worst: &store.IncidentHead{}, Loser: orders, Refused: 0.38},
 			false, time.Time{}, "2 keys are over the limit now; orders loses most: 38% of its writes are refused.",
 		},
 		{
-			"few are refused", overview.Now{Counted: true, Open: 1, Over: 1, Worst: hot, Loser: orders, Refused: 0.001, Reads: true},
+			"few are refused", overview.Now{Counted: true, Open: 1, Over: 1, Loser: orders, Refused: 0.001, Reads: true},
 			false, time.Time{}, "1 key is over the limit now; orders loses most: less than 1% of its reads are refused.",
 		},
 		{
@@ -41,7 +45,7 @@ func TestSentence(t *testing.T) {
 			"1 key is over the limit now; “user#42” in orders is the worst, 260% of the limit at its peak.",
 		},
 		{
-			"more tables than are looked at", overview.Now{Counted: true, Open: 30, Over: 25, Worst: hot, Loser: orders, Refused: 0.5, More: true},
+			"more tables than are looked at", overview.Now{Counted: true, Open: 30, Over: 25, Loser: orders, Refused: 0.5, More: true},
 			false, time.Time{}, "At least 25 keys are over the limit now; of the hottest tables orders loses most: 50% of its writes are refused.",
 		},
 		{
