@@ -390,6 +390,3 @@ func (l loader) seconds(ctx context.Context, from, to int64) (map[int64]*heat.Ro
 	}
 	return all, nil
 }
-
-// Height is the height of the map as its script draws it: the axis, the keys and the rest.
-func (m *Map) Height() int { return 24 + 20*len(m.Rows) + 41 }
