@@ -147,7 +147,7 @@ func heals(f *detect.Finding, a *answer.Answer) string {
 	case answer.WithLoad:
 		return withLoad[a.Cause]
 	case answer.Open:
-		return fmt.Sprintf("Not known yet. An update follows in about %s.", wording.Span(h.Known.Round(time.Minute)))
+		return fmt.Sprintf("Known in about %s.", wording.Span(h.Known.Round(time.Minute)))
 	case answer.Unknown:
 		if text := unknown[h.Ground]; text != "" {
 			return "Unknown: " + text + "."
