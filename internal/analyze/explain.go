@@ -204,7 +204,7 @@ func (e *explanation) finding(p *page, f *detect.Finding) {
 	}
 	root := e.explains(f)
 	if root != nil {
-		p.paragraph(9, "  Part of", say.Title(root)+".")
+		p.paragraph(9, "  Cause  ", say.Title(root)+".")
 	}
 	e.chart(p, f)
 	if !e.verbose {

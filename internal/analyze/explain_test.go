@@ -98,7 +98,7 @@ func TestAKeyOfATimeRepeatsNoFix(t *testing.T) {
 	}
 	out := strings.Join(strings.Fields(explained(t, text.String(), "log#2025-11-21T10")), " ")
 	_, first, _ := strings.Cut(out, "What to do first, for log#")
-	if strings.Count(first, "Put more than the time into the key.") != 1 || !strings.Contains(out, "What can be done for this key alone 1. Split the key") {
+	if strings.Count(first, "Put more than the time into the key.") != 1 || !strings.Contains(out, "What can be done for this key alone 1. Spread the key") {
 		t.Errorf("it says\n%s", out)
 	}
 }
