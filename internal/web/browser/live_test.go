@@ -189,10 +189,21 @@ func TestHeatKeepsItsPlace(t *testing.T) {
 	b := newTab(t, w.address)
 	b.look(1440, "light")
 	b.open("/heat?span=5m&table=carts&index=")
+	b.until(`document.querySelector("figure.heat").getAttribute("aria-busy") === "false"`)
 	const height = `document.querySelector("figure.heat").offsetHeight`
-	before := eval[float64](b, `(() => { const f = document.querySelector("figure.heat"); f.hidden = true; return f.offsetHeight; })()`)
-	b.open("/heat?span=5m&table=carts&index=")
-	b.until(`!document.querySelector("figure.heat").hidden`)
+	// The figure of the page as the server sent it, in the place of the drawn one.
+	before := eval[float64](b, `(() => {
+		const request = new XMLHttpRequest();
+		request.open("GET", location.href, false);
+		request.send();
+		const sent = new DOMParser().parseFromString(request.responseText, "text/html").querySelector("figure.heat");
+		const drawn = document.querySelector("figure.heat");
+		const figure = document.importNode(sent, true);
+		drawn.replaceWith(figure);
+		const height = figure.offsetHeight;
+		figure.replaceWith(drawn);
+		return height;
+	})()`)
 	if after := eval[float64](b, height); before < after-2 || before > after+2 {
 		t.Errorf("the figure is %.0f pixels high before it is drawn, and %.0f then", before, after)
 	}
