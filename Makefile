@@ -102,7 +102,7 @@ $(LINT):
 	mv $(@D)/build/golangci-lint $@
 
 # One path through each source, sender and receiver, and a kill of each daemon.
-SMOKE := TestPath$$|TestKafkaAndStreamsTogether|TestMiddlewareIsInvisible|TestFromAProgramToAFinding|TestKilledWhenSettled|TestKilledReporters|TestAnalyzeATrailInS3
+SMOKE := TestPath$$|TestKafkaAndStreamsTogether|TestMiddlewareIsInvisible|TestFromAProgramToAFinding|TestKilledWhenSettled|TestKilledReporters$$|TestAnalyzeATrailInS3
 
 .PHONY: smoke
 smoke: ## Run the programs as processes on a real Kafka, Postgres, Alertmanager and DynamoDB stand-ins, and kill each once
