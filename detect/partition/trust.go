@@ -132,9 +132,6 @@ func (m *Map) Contradictions() (examples []position.Position, last time.Time) {
 	return m.trust.contradicting, m.trust.last
 }
 
-// Records is the number of positions since the map began.
-func (m *Map) Records() int64 { return m.trust.records }
-
 // State returns how far the map can be trusted. A map that is refuted begins anew once; the
 // second time within a day it claims nothing for a day.
 func (m *Map) State(now time.Time) State {

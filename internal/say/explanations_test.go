@@ -91,7 +91,8 @@ func TestBudgetsOfExplanations(t *testing.T) {
 	if len(all) < 60 {
 		t.Fatalf("%d pages, want at least 60", len(all))
 	}
-	sentences, words, screens := 0, 0, 0
+	var length sentenceLength
+	screens := 0
 	for _, e := range all {
 		if n := utf8.RuneCountInString(e.title); n > longestTitle {
 			t.Errorf("%s: a title of %d characters: %s", e.world, n, e.title)
@@ -107,22 +108,10 @@ func TestBudgetsOfExplanations(t *testing.T) {
 				t.Errorf("%s: a line of %d columns: %s", e.world, n, line)
 			}
 		}
-		for _, s := range e.sentences {
-			n := len(strings.Fields(s))
-			sentences, words = sentences+1, words+n
-			if n > longestSaid {
-				t.Errorf("%s: a sentence of %d words: %s", e.world, n, s)
-			}
-			if found := vague.FindString(s); found != "" {
-				t.Errorf("%s: %q names nothing: %s", e.world, found, s)
-			}
-		}
+		length.add(t, e.world, e.sentences)
 		screens = max(screens, e.screen)
 	}
-	mean := float64(words) / float64(sentences)
-	if mean > longestMean {
-		t.Errorf("sentences have %.1f words on average, more than %d", mean, longestMean)
-	}
+	mean := length.mean(t)
 	slices.SortFunc(all, func(a, b explanation) int { return b.words - a.words })
 	t.Logf("%d explanations: %d words in the longest, %d in the median; %d words on the fullest first screen; %.1f words in a sentence",
 		len(all), all[0].words, all[len(all)/2].words, screens, mean)

@@ -268,6 +268,34 @@ func readProse(t *testing.T) (all []prose) {
 	return all
 }
 
+// sentenceLength sums up the words of sentences.
+type sentenceLength struct{ sentences, words int }
+
+// add holds sentences to their longest and to words that name things.
+func (l *sentenceLength) add(t *testing.T, place string, sentences []string) {
+	t.Helper()
+	for _, s := range sentences {
+		n := len(strings.Fields(s))
+		l.sentences, l.words = l.sentences+1, l.words+n
+		if n > longestSaid {
+			t.Errorf("%s: a sentence of %d words: %s", place, n, s)
+		}
+		if found := vague.FindString(s); found != "" {
+			t.Errorf("%s: %q names nothing: %s", place, found, s)
+		}
+	}
+}
+
+// mean holds the mean of all sentences to its budget, and returns it.
+func (l *sentenceLength) mean(t *testing.T) float64 {
+	t.Helper()
+	mean := float64(l.words) / float64(l.sentences)
+	if mean > longestMean {
+		t.Errorf("sentences have %.1f words on average, more than %d", mean, longestMean)
+	}
+	return mean
+}
+
 // TestBudgets holds every alert of the worlds and stories to the budgets. With -v it
 // prints the figures and the longest alerts.
 func TestBudgets(t *testing.T) {
@@ -276,7 +304,7 @@ func TestBudgets(t *testing.T) {
 	if len(all) < 100 {
 		t.Fatalf("%d alerts, want at least 100", len(all))
 	}
-	sentences, words := 0, 0
+	var length sentenceLength
 	for _, a := range all {
 		if n := utf8.RuneCountInString(a.title); n > longestTitle {
 			t.Errorf("%s: a title of %d characters: %s", a.place, n, a.title)
@@ -284,21 +312,9 @@ func TestBudgets(t *testing.T) {
 		if a.words > mostWords {
 			t.Errorf("%s: answers of %d words, more than %d: %s\n%s", a.place, a.words, mostWords, a.title, strings.Join(a.sentences, "\n"))
 		}
-		for _, s := range a.sentences {
-			n := len(strings.Fields(s))
-			sentences, words = sentences+1, words+n
-			if n > longestSaid {
-				t.Errorf("%s: a sentence of %d words: %s", a.place, n, s)
-			}
-			if found := vague.FindString(s); found != "" {
-				t.Errorf("%s: %q names nothing: %s", a.place, found, s)
-			}
-		}
+		length.add(t, a.place, a.sentences)
 	}
-	mean := float64(words) / float64(sentences)
-	if mean > longestMean {
-		t.Errorf("sentences have %.1f words on average, more than %d", mean, longestMean)
-	}
+	mean := length.mean(t)
 	slices.SortFunc(all, func(a, b prose) int { return b.words - a.words })
 	t.Logf("%d alerts: %d words in the longest, %d in the median; %.1f words in a sentence", len(all), all[0].words, all[len(all)/2].words, mean)
 	for _, a := range all[:10] {

@@ -122,9 +122,6 @@ func appendNumber(to []byte, text string) []byte {
 	return to
 }
 
-// Share returns the position as a fraction of the key space, from 0 to below 1.
-func (p Position) Share() float64 { return float64(p>>11) / (1 << 53) }
-
 // Coarse returns the position with its first bits only, as they are kept under a key policy.
 func (p Position) Coarse(bits int) Position { return p &^ (1<<(64-bits) - 1) }
 

@@ -124,12 +124,6 @@ func TestParts(t *testing.T) {
 			t.Errorf("its cell by %d bits is %d, want %d", bits, got, want)
 		}
 	}
-	if s := position.Position(1 << 63).Share(); s != 0.5 {
-		t.Errorf("the middle is at %v", s)
-	}
-	if s := position.Position(1<<64 - 1).Share(); s >= 1 {
-		t.Errorf("the last position is at %v", s)
-	}
 }
 
 // FuzzNumber: no text makes the bytes of a number longer than DynamoDB's, or panics.
