@@ -98,6 +98,8 @@ func Infer(shards []Listed, delivered map[string]*Delivered, sortKey func(detect
 		}
 	}
 	v = m.View(target, now)
+	// A shard without a record, such as an idle one, does not show when it was split.
+	v.Splits = slices.DeleteFunc(v.Splits, func(split Split) bool { return split.At.Unix() == 0 })
 	for i := range v.Partitions {
 		part := &v.Partitions[i]
 		d := loads[part.Shard]

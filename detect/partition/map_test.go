@@ -5,13 +5,16 @@ import (
 	"crypto/sha1" //nolint:gosec // a wrong hash
 	"encoding/binary"
 	"flag"
+	"fmt"
 	"hash/fnv"
 	"math"
 	"slices"
 	"testing"
 	"time"
 
+	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/partition"
+	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sample/position"
 )
 
@@ -394,5 +397,24 @@ func TestObserved(t *testing.T) {
 		if state := wrong.State(byRecord.now); state != partition.Learning || wrong.Withdrawals() != 1 {
 			t.Errorf("seed %d: a wrong hash is %s after %d withdrawals", seed, state, wrong.Withdrawals())
 		}
+	}
+}
+
+// TestSplitOfAnIdleShard: a shard without a record makes no split at a time that nobody knows.
+func TestSplitOfAnIdleShard(t *testing.T) {
+	t.Parallel()
+	delivered := map[string]*partition.Delivered{"left": {}, "right": {}}
+	for i := range 100 {
+		for id, d := range delivered {
+			r := sample.Record{Table: "orders", PK: sample.KeyString(fmt.Sprint(id, i)), Time: 1_700_000_000_000, WCU: 1000, N: 1, Rate: 1}
+			if p, _ := position.Find(r.PK); p < 1<<63 == (id == "left") {
+				d.Add(&r)
+			}
+		}
+	}
+	shards := []partition.Listed{{Name: "left", Parent: "idle", Open: true}, {Name: "right", Parent: "idle", Open: true}, {Name: "idle"}}
+	v, _, ok := partition.Infer(shards, delivered, func(detect.Target) bool { return false }, time.Unix(1_700_000_100, 0))
+	if !ok || v.State != partition.Inferred || len(v.Partitions) != 2 || len(v.Splits) != 0 {
+		t.Errorf("%v: %+v", ok, v)
 	}
 }
