@@ -297,14 +297,14 @@ func TestAFailedDeliveryIsRepeatedWithTheSameIDAndBody(t *testing.T) {
 // TestEachAttemptIsLogged: with what came of it, and without what it is about.
 func TestEachAttemptIsLogged(t *testing.T) {
 	t.Parallel()
-	s := outbox(t, "n1 customer-4711 firing", "n2 customer-4711 resolved")
+	s := outbox(t, "n1 customer-smith firing", "n2 customer-smith resolved")
 	r := receive(t, func(w http.ResponseWriter, nth int) {
 		if nth <= 2 {
 			w.WriteHeader(http.StatusInternalServerError)
 		}
 	})
 	var log bytes.Buffer
-	deliverLogged(t, quick(r.URL), s, &log, settled(t, s, "customer-4711"))
+	deliverLogged(t, quick(r.URL), s, &log, settled(t, s, "customer-smith"))
 	var attempts []string
 	for line := range strings.Lines(log.String()) {
 		var entry struct {
@@ -321,7 +321,7 @@ func TestEachAttemptIsLogged(t *testing.T) {
 	want := []string{
 		"DEBUG webhook n1 firing failed 1", "DEBUG webhook n1 firing failed 2", "INFO webhook n1 firing delivered 3", "INFO webhook n2 resolved delivered 1",
 	}
-	if !slices.Equal(attempts, want) || strings.Contains(log.String(), "4711") {
+	if !slices.Equal(attempts, want) || strings.Contains(log.String(), "smith") {
 		t.Errorf("logged are %q, want %q: %s", attempts, want, log.String())
 	}
 }
