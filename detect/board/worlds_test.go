@@ -30,7 +30,7 @@ import (
 // `reporter analyze --explain` says of them; empty writes none.
 var worldsDir = flag.String("worlds", "", "write each field world's samples into this `directory`, as NDJSON")
 
-// fieldWorld is one of testdata/worlds.yaml: what a specialist expects of traffic.
+// fieldWorld is one of testdata/worlds*.yaml: what a specialist expects of traffic.
 type fieldWorld struct {
 	Name, Says, AWS string
 	scenario.World  `yaml:",inline"`
@@ -49,9 +49,21 @@ type fieldWorld struct {
 	Open string
 }
 
-func fieldWorlds(t *testing.T) []fieldWorld {
+func fieldWorlds(t *testing.T) (all []fieldWorld) {
 	t.Helper()
-	body, err := os.Open("testdata/worlds.yaml")
+	files, err := filepath.Glob("testdata/worlds*.yaml")
+	if err != nil || len(files) == 0 {
+		t.Fatal("testdata has no worlds", err)
+	}
+	for _, file := range files {
+		all = append(all, readWorlds(t, file)...)
+	}
+	return all
+}
+
+func readWorlds(t *testing.T, name string) []fieldWorld {
+	t.Helper()
+	body, err := os.Open(name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,7 +79,7 @@ func fieldWorlds(t *testing.T) []fieldWorld {
 	read := yaml.NewDecoder(body)
 	read.KnownFields(true) // what nobody reads, nobody checks
 	if err := read.Decode(&file); err != nil {
-		t.Fatal(err)
+		t.Fatal(name, err)
 	}
 	d := file.Defaults
 	for i := range file.Worlds {

@@ -15,7 +15,7 @@ import (
 )
 
 // World is traffic as found in the field. Its fields are the fields of
-// detect/board/testdata/worlds.yaml.
+// detect/board/testdata/worlds*.yaml.
 type World struct {
 	Seconds  int
 	Start    time.Time
