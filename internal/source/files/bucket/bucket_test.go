@@ -475,7 +475,7 @@ func TestHostileListings(t *testing.T) {
 // what it prints is text. Only an endpoint that throttles is asked for as long as anybody waits.
 func FuzzListing(f *testing.F) {
 	for _, body := range []string{
-		"", "<", "<Error><Code>SlowDown</Code></Error>", "<ListBucketResult/>", "<ListBucketResult><IsTruncated>true</IsTruncated></ListBucketResult>",
+		"", "<", "<\u008e>", "<Error><Code>SlowDown</Code></Error>", "<ListBucketResult/>", "<ListBucketResult><IsTruncated>true</IsTruncated></ListBucketResult>",
 		"<ListBucketResult><Contents><Key>a\x1b[2J</Key><Size>-1</Size></Contents></ListBucketResult>",
 		"<ListBucketResult><Contents><Key>a</Key><Size>9223372036854775807</Size><ETag>x</ETag><LastModified>0001-01-01T00:00:00Z</LastModified></Contents></ListBucketResult>",
 		"<ListBucketResult><CommonPrefixes><Prefix>AWSLogs/</Prefix></CommonPrefixes><NextContinuationToken>a</NextContinuationToken></ListBucketResult>",

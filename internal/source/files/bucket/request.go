@@ -152,7 +152,7 @@ func (r *Reader) explain(operation, bucket string, err error) error {
 	}
 	var failed smithy.APIError
 	if !errors.As(err, &failed) {
-		return fmt.Errorf("%s: %w", operation, err)
+		return fmt.Errorf("%s: %w", operation, awserror.Inert(err))
 	}
 	if region := regionOf(err, failed); region != "" && region != r.region {
 		return marked{fmt.Errorf("the bucket %s is in %s, and the settings say %s: set AWS_REGION=%s", bucket, region, r.region, region), errForAll}
