@@ -45,10 +45,7 @@ func collectMemory(m *meter) error {
 		messages[i%memoryPartitions] = append(messages[i%memoryPartitions], source.Message{Value: r.Value, Time: r.Timestamp.UnixMilli()})
 	}
 	kept := new(nowhere)
-	c, err := collect.New(collect.Config{Source: "bench"}, kept, seed, quiet)
-	if err != nil {
-		return err
-	}
+	c := collect.New(collect.Config{Source: "bench"}, kept, seed, quiet)
 	committing, stop := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() { done <- c.Run(committing) }()
@@ -60,7 +57,7 @@ func collectMemory(m *meter) error {
 	}
 	reading.Wait()
 	stop()
-	err = errors.Join(append(failed, <-done)...)
+	err := errors.Join(append(failed, <-done)...)
 	m.stop(inMemory)
 	if err == nil && kept.bytes == 0 {
 		err = errors.New("it stored nothing")

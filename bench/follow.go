@@ -126,22 +126,16 @@ func follow(m *meter, read func() int64) error {
 }
 
 func followWithKeyheat(m *meter, topic string) error {
-	c, err := collect.New(collect.Config{Source: "bench"}, new(nowhere), seed, quiet)
-	if err != nil {
-		return err
-	}
-	k, err := kafka.New(kafka.Config{
+	c := collect.New(collect.Config{Source: "bench"}, new(nowhere), seed, quiet)
+	k := kafka.New(kafka.Config{
 		Brokers: []string{broker()}, Topics: []string{topic}, Group: fmt.Sprint("bench-", time.Now().UnixNano()),
 	}, quiet)
-	if err != nil {
-		return err
-	}
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 2)
 	w := &watch{Sink: c, meter: new(meter), finish: func() {}, messages: -1}
 	go func() { done <- c.Run(ctx) }()
 	go func() { done <- k.Run(ctx, w) }()
-	err = follow(m, w.count)
+	err := follow(m, w.count)
 	cancel()
 	return errors.Join(err, <-done, <-done)
 }

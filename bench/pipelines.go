@@ -375,12 +375,9 @@ func readWithSource(m *meter) error {
 
 // readAll reads a topic into a sink up to its last record.
 func readAll(m *meter, topic string, sink source.Sink) error {
-	k, err := kafka.New(kafka.Config{
+	k := kafka.New(kafka.Config{
 		Brokers: []string{broker()}, Topics: []string{topic}, Group: fmt.Sprint("bench-", time.Now().UnixNano()),
 	}, quiet)
-	if err != nil {
-		return err
-	}
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	w := &watch{Sink: sink, meter: m, finish: cancel, messages: inTopic}
@@ -406,14 +403,11 @@ func collectTopic(m *meter, topic string) error {
 	if topic == "protobuf" {
 		config.Decoder = func(string) collect.Decoder { return samplepb.NewDecoder() }
 	}
-	c, err := collect.New(config, kept, seed, quiet)
-	if err != nil {
-		return err
-	}
+	c := collect.New(config, kept, seed, quiet)
 	committing, stop := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() { done <- c.Run(committing) }()
-	err = readAll(m, topic, c)
+	err := readAll(m, topic, c)
 	stop()
 	err = errors.Join(err, <-done)
 	m.stop(inTopic) // with the last commit

@@ -10,7 +10,7 @@ import (
 	boom "github.com/tylertreat/BoomFilters"
 	"tailscale.com/util/topk"
 
-	"github.com/keyheat/keyheat/internal/generate"
+	"github.com/keyheat/keyheat/internal/testsupport/keytrace"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sketch"
 )
@@ -19,7 +19,7 @@ import (
 // times over with later times, sealed every two seconds as a collector does: of five times
 // a tenth was the kernel's first pages, which a process that runs on does not ask for.
 const (
-	traceFile    = "../internal/generate/testdata/orm-busy.trace.zst"
+	traceFile    = "../internal/testsupport/keytrace/testdata/orm-busy.trace.zst"
 	tracePer     = 200_000
 	traceRecords = 400_000
 	traceTimes   = 50
@@ -65,7 +65,7 @@ func accesses(times sample.Milli) (all []access, keys string, one sample.Record,
 		return nil, "", one, err
 	}
 	defer file.Close()
-	stream, err := generate.ReadTrace(file, generate.TraceConfig{Start: time.Unix(1_763_692_000, 0), PerSecond: tracePer, Seed: seed, Limit: traceRecords})
+	stream, err := keytrace.Read(file, keytrace.Config{Start: time.Unix(1_763_692_000, 0), PerSecond: tracePer, Seed: seed, Limit: traceRecords})
 	if err != nil {
 		return nil, "", one, err
 	}

@@ -15,13 +15,13 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kgo"
 
-	"github.com/keyheat/keyheat/internal/generate"
+	"github.com/keyheat/keyheat/internal/testsupport/keytrace"
 	"github.com/keyheat/keyheat/sample"
 )
 
 const (
 	partitions = 8
-	traceFile  = "../internal/generate/testdata/orm-busy.trace.zst"
+	traceFile  = "../internal/testsupport/keytrace/testdata/orm-busy.trace.zst"
 	seed       = 20251121
 	// linesPerMessage is how many samples a producer folds into one message.
 	linesPerMessage = 50
@@ -113,7 +113,7 @@ func (p *producer) trace(ctx context.Context, start time.Time) (end time.Time, e
 		return start, err
 	}
 	defer file.Close()
-	records, err := generate.ReadTrace(file, generate.TraceConfig{Start: start, PerSecond: p.perSecond, Seed: seed, Limit: p.limit})
+	records, err := keytrace.Read(file, keytrace.Config{Start: start, PerSecond: p.perSecond, Seed: seed, Limit: p.limit})
 	if err != nil {
 		return start, err
 	}

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/keyheat/keyheat/internal/generate"
+	"github.com/keyheat/keyheat/internal/testsupport/keytrace"
 	"github.com/keyheat/keyheat/sample"
 )
 
@@ -89,7 +89,7 @@ func write(second int64, key string, wcu sample.Milli) sample.Record {
 
 func fromTrace(perSecond, most int) iter.Seq[sample.Record] {
 	return func(yield func(sample.Record) bool) {
-		file, err := os.Open("../internal/generate/testdata/orm-busy.trace.zst")
+		file, err := os.Open("../internal/testsupport/keytrace/testdata/orm-busy.trace.zst")
 		if err != nil {
 			panic(err)
 		}
@@ -141,8 +141,8 @@ func bursts(stream iter.Seq[sample.Record], seconds, count int) iter.Seq[sample.
 func inSecondShare(i, parts, n int) int { return (i+1)*parts/n - i*parts/n }
 
 func records(file *os.File, perSecond, most int) iter.Seq2[sample.Record, error] {
-	config := generate.TraceConfig{Start: time.Unix(start, 0), PerSecond: perSecond, Seed: seed, Limit: most}
-	stream, err := generate.ReadTrace(file, config)
+	config := keytrace.Config{Start: time.Unix(start, 0), PerSecond: perSecond, Seed: seed, Limit: most}
+	stream, err := keytrace.Read(file, config)
 	if err != nil {
 		panic(err)
 	}

@@ -1,46 +1,38 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
-	"iter"
-	"os"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/keyheat/keyheat/internal/cli"
-	"github.com/keyheat/keyheat/internal/cli/terminal"
 	"github.com/keyheat/keyheat/internal/generate"
 	"github.com/keyheat/keyheat/internal/settings/format"
-	"github.com/keyheat/keyheat/sample"
+	"github.com/keyheat/keyheat/sample/kafkasink"
 )
 
 // generated are the flags of generate.
 type generated struct {
 	traffic      generate.Config
-	start, trace string
+	start        string
 	hot, rolling []string
 
-	perSecond int
-
-	out, topic  string
-	brokers     []string
-	partitionBy string
-	format      string
-	realTime    bool
+	out, topic, format string
+	brokers            []string
+	realTime           bool
 }
 
 func generateCommand() *cobra.Command {
 	g := generated{traffic: generate.Default(time.Time{}, time.Minute)}
 	c := &cobra.Command{
 		Use:   "generate",
-		Short: "Generate seeded traffic, or replay a key trace, into a file or Kafka",
+		Short: "Generate seeded traffic into a file or Kafka",
 		Long: "Writes samples of synthetic DynamoDB traffic: hot keys among many keys under a Zipf law.\n" +
-			"Equal flags with an equal --start give equal samples, byte for byte. With --trace it\n" +
-			"replays a recorded key trace instead. Delivery to Kafka is at least once.",
+			"Equal flags with an equal --start give equal samples, byte for byte. Delivery to Kafka\n" +
+			"is at least once.",
 		Example: "  collector generate --duration 10m --out samples.ndjson.zst\n" +
 			"  collector generate --brokers localhost:9092 --topic samples --pace --hot orders:OPEN:wcu=4000,after=10s,for=30s",
 		Args: cobra.NoArgs,
@@ -55,7 +47,6 @@ func (g *generated) addFlags(c *cobra.Command) {
 	f.StringVar(&g.out, "out", generate.Stdout, "the `file` to write NDJSON to; .gz and .zst are compressed")
 	f.StringSliceVar(&g.brokers, "brokers", nil, "host:port of Kafka's brokers, instead of a file")
 	f.StringVar(&g.topic, "topic", "", "the Kafka topic; it must exist")
-	f.StringVar(&g.partitionBy, "partition-by", string(generate.ByKey), "key keeps a key's samples in one partition, random spreads them")
 	f.StringVar(&g.format, "format", string(format.Keyheat), "the format of messages: keyheat, with one sample each, or keyheat-protobuf, with many")
 	f.BoolVar(&g.realTime, "pace", false, "generate in real time instead of as fast as possible")
 
@@ -68,38 +59,24 @@ func (g *generated) addFlags(c *cobra.Command) {
 	f.IntVar(&t.Background.Keys, "keys", t.Background.Keys, "partition keys of each background table")
 	f.StringArrayVar(&g.hot, "hot", nil, "a hot key as `TABLE[/INDEX]:KEY:LOAD`, with a load such as wcu=N,rcu=N,after=D,for=D; replaces the default ones")
 	f.StringArrayVar(&g.rolling, "rolling", nil, "a key named after today, or this hour, as `TABLE:wcu=N[,hourly]`; replaces the default one")
-	f.StringVar(&g.trace, "trace", "", "a zstd-compressed key trace `file` to replay instead of synthetic traffic")
-	f.IntVar(&g.perSecond, "per-second", 200_000, "accesses of the trace in one second of event time")
 	c.MarkFlagsRequiredTogether("brokers", "topic")
 	c.MarkFlagsMutuallyExclusive("out", "brokers")
-	for _, synthetic := range []string{"duration", "rate", "tables", "requests", "keys", "hot", "rolling"} {
-		c.MarkFlagsMutuallyExclusive("trace", synthetic)
-	}
 }
 
 func (g *generated) run(c *cobra.Command) (err error) {
 	if err := g.complete(c); err != nil {
 		return cli.Wrong(err)
 	}
-	records, done, err := g.records()
+	records, err := generate.Records(g.traffic)
 	if err != nil {
 		return cli.Wrong(err)
 	}
-	defer func() { err = errors.Join(err, done()) }()
 	to, err := g.open(c.OutOrStdout())
 	if err != nil {
 		return cli.Wrong(err)
 	}
 	defer func() { err = errors.Join(err, to.Close()) }()
-	options := generate.CopyOptions{RealTime: g.realTime}
-	if terminal.Is(c.ErrOrStderr()) {
-		options.Progress = c.ErrOrStderr()
-	}
-	return g.copy(c.Context(), records, to, options)
-}
-
-func (g *generated) copy(ctx context.Context, records iter.Seq2[sample.Record, error], to generate.Sink, o generate.CopyOptions) error {
-	if _, err := generate.Copy(ctx, records, to, o); err != nil {
+	if _, err := generate.Copy(c.Context(), records, to, g.realTime); err != nil {
 		return fmt.Errorf("generate: %w", err)
 	}
 	return nil
@@ -135,48 +112,16 @@ func (g *generated) complete(c *cobra.Command) error {
 	return nil
 }
 
-// records returns the samples to write, and a function that closes their source.
-func (g *generated) records() (_ iter.Seq2[sample.Record, error], done func() error, _ error) {
-	if g.trace == "" {
-		made, err := generate.Records(g.traffic)
-		return withoutErrors(made), func() error { return nil }, err
-	}
-	file, err := os.Open(g.trace)
-	if err != nil {
-		return nil, nil, fmt.Errorf("--trace: %w", err)
-	}
-	laid, err := generate.ReadTrace(file, generate.TraceConfig{
-		Start: g.traffic.Start, PerSecond: g.perSecond, Seed: g.traffic.Seed,
-	})
-	if err != nil {
-		return nil, nil, errors.Join(err, file.Close())
-	}
-	return laid, file.Close, nil
-}
-
-// withoutErrors adapts records that cannot fail to an iterator with errors.
-func withoutErrors(records iter.Seq[sample.Record]) iter.Seq2[sample.Record, error] {
-	return func(yield func(sample.Record, error) bool) {
-		for r := range records {
-			if !yield(r, nil) {
-				return
-			}
-		}
-	}
-}
-
 // open returns where the samples go.
 func (g *generated) open(stdout io.Writer) (generate.Sink, error) {
-	to := generate.KafkaOptions{Brokers: g.brokers, Topic: g.topic, By: generate.Partitioning(g.partitionBy), Seed: g.traffic.Seed}
-	switch f := format.Format(g.format); {
+	f := format.Format(g.format)
+	switch {
 	case f != format.Keyheat && f != format.Protobuf:
 		return nil, fmt.Errorf("--format %q: give %s or %s", g.format, format.Keyheat, format.Protobuf)
-	case f == format.Protobuf && len(g.brokers) == 0:
-		return nil, fmt.Errorf("--format %s is for Kafka: give --brokers and --topic", format.Protobuf)
-	case f == format.Protobuf:
-		return generate.NewBatches(to)
 	case len(g.brokers) > 0:
-		return generate.NewKafka(to)
+		return generate.NewKafka(kafkasink.Options{Brokers: g.brokers, Topic: g.topic, Protobuf: f == format.Protobuf})
+	case f == format.Protobuf:
+		return nil, fmt.Errorf("--format %s is for Kafka: give --brokers and --topic", format.Protobuf)
 	}
 	return generate.CreateFile(g.out, stdout)
 }

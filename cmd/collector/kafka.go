@@ -63,8 +63,11 @@ func (k *Kafka) check(f *config.Faults) {
 			f.Addf("kafka.brokers", "%q: write host:port, such as kafka:9092", b)
 		}
 	}
-	if len(k.Topics) == 0 {
+	if len(k.Topics) == 0 || slices.Contains(k.Topics, "") {
 		f.Addf("kafka.topics", "no topic: name at least one")
+	}
+	if topics := slices.Sorted(slices.Values(k.Topics)); len(slices.Compact(topics)) < len(k.Topics) {
+		f.Addf("kafka.topics", "a topic is named twice")
 	}
 	if _, err := k.forms(); err != nil {
 		f.Addf("kafka.format", "%w", err)
@@ -194,10 +197,7 @@ func (k *Kafka) open(ctx context.Context, config *Config, d cli.Daemon) (*readin
 	if exposed := k.describeExposure(); exposed != "" {
 		d.Log.Warn(exposed)
 	}
-	source, err := kafka.New(settings, d.Log)
-	if err != nil {
-		return nil, cli.Wrong(err)
-	}
+	source := kafka.New(settings, d.Log)
 	d.Ops.Ready("kafka", source.Ready)
 	apply := func(next *Config) error {
 		as, err := next.Kafka.credential()

@@ -119,7 +119,7 @@ func newCollector(ctx context.Context, config *Config, from input, source string
 	}
 	c := config.collector(host)
 	c.Source, c.Decoder = source, decoder
-	return collect.New(c, d.Store, seed, d.Log)
+	return collect.New(c, d.Store, seed, d.Log), nil
 }
 
 // collector returns the configuration of internal/collect, but for the source.

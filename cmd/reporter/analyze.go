@@ -36,45 +36,13 @@ func analyzeCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "analyze FILE... | --stream TABLE | --contributor-insights TABLE",
 		Short: "Find hot keys in files, in a table's stream or in Contributor Insights, without a server",
-		Long: "Reads samples and prints the hot keys in them, with the number of key shards that each\n" +
-			"needs. It stores nothing. FILE is a file, plain or compressed with gzip or zstd; - for\n" +
-			"standard input; a folder, with all files below it; a quoted pattern such as 'logs/*.gz';\n" +
-			"or s3://BUCKET/PREFIX, of which --last chooses the newest objects. The program\n" +
-			"recognizes Keyheat JSON, DynamoDB stream records and CloudTrail's DynamoDB data events.\n" +
-			"Stream records and CloudTrail's events need --tables for the keys and indexes.\n" +
-			"\n" +
-			"--map reads your own JSON, logs with JSON in their lines, and CSV or TSV with a line of\n" +
-			"names. It maps your fields to a sample's fields. A path has dots (detail.key),\n" +
-			"const:orders sets one value for all samples, and an empty name drops a field. Other\n" +
-			"fields keep their names.\n" +
-			"\n" +
-			"--stream reads a table's DynamoDB stream, which keeps 24 hours, with the AWS SDK's\n" +
-			"settings and credentials. It writes nothing. Ctrl-C ends the reading and prints the\n" +
-			"verdict on the records so far; a second Ctrl-C ends at once.\n" +
-			"\n" +
-			"--contributor-insights judges keys by CloudWatch Contributor Insights, if it is enabled\n" +
-			"for the table or index. It counts by the minute: enough to prove that a key is over a\n" +
-			"limit, never that it is not.\n" +
-			"\n" +
-			"Exit codes: 0 for a verdict, even on a part of the lines; 1 if nothing could be judged\n" +
-			"or a file could not be read; 2 if --fail-on finds a finding as severe; 78 for a wrong\n" +
-			"command line or file of settings, and for a key of --explain or --what-if that no sample\n" +
-			"has. With --fail-on, 1 also means that most lines, or the\n" +
-			"end of a file, were not judged.",
-		Example: "  reporter analyze samples.ndjson.zst\n" +
-			"  reporter analyze --explain user#42 --code python samples.ndjson.zst\n" +
-			"  reporter analyze --explain user#42 samples.ndjson.zst\n" +
-			"  reporter analyze --what-if user#42=8,x10 samples.ndjson.zst\n" +
-			"  collector generate | reporter analyze -o json -\n" +
-			"  reporter analyze --candidate 'pk#hash(sk)%8' --candidate pk#sk samples.ndjson.zst\n" +
-			"  reporter analyze --tables tables.yaml stream-records.ndjson\n" +
-			"  reporter analyze --print-form\n" +
-			"  reporter analyze --fail-on critical samples.ndjson\n" +
+		Long: "Reads samples and prints the hot keys in them. It stores nothing. FILE is a file, plain or\n" +
+			"compressed; a folder; a quoted pattern; s3://BUCKET/PREFIX; or - for standard input.\n" +
+			"docs/START.md leads through each source and lists the exit codes. --print-form describes\n" +
+			"the formats of samples, and how --map reads your own.",
+		Example: "  reporter analyze --explain user#42 --code python samples.ndjson.zst\n" +
 			"  reporter analyze --map ts=time,pk=customer_id --time-unit s --table orders access.csv\n" +
-			"  reporter analyze --map ts=@timestamp,pk=ddb.key,op=ddb.action,table=ddb.table 'logs/*.gz'\n" +
-			"  reporter analyze --tables tables.yaml --last 3h s3://trails/AWSLogs/123456789012/\n" +
-			"  reporter analyze --stream orders --last 3h\n" +
-			"  reporter analyze --contributor-insights orders --last 3h",
+			"  reporter analyze --stream orders --last 3h",
 		Args: func(c *cobra.Command, args []string) error {
 			if form, _ := c.Flags().GetBool("print-form"); form {
 				return cobra.NoArgs(c, args)
@@ -99,7 +67,7 @@ func analyzeCommand() *cobra.Command {
 	code := c.Flags().StringArray("code", nil, "with --explain: print the code for the key's shards in a `language`: "+languages()+"; repeatable")
 	whatIf := c.Flags().StringArray("what-if", nil, "evaluate a key with N shards and F times the load, as `KEY=N[,xF]`; repeatable")
 	failOn := c.Flags().String("fail-on", "", "exit with 2 when a finding is of this `severity` or worse: "+severities())
-	if err := c.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(formatNames(), cobra.ShellCompDirectiveNoFileComp)); err != nil {
+	if err := c.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(wording.Names(analyze.Formats()), cobra.ShellCompDirectiveNoFileComp)); err != nil {
 		panic(err) // the flag is defined above
 	}
 	own := newMappingFlags(c.Flags())
@@ -134,7 +102,7 @@ func analyzeCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		if !slices.Contains(formatNames(), *format) {
+		if !slices.Contains(wording.Names(analyze.Formats()), *format) {
 			return cli.Wrong(fmt.Errorf("--output %q: give one of %s", *format, formats()))
 		}
 		if *top < 0 {
@@ -154,11 +122,10 @@ func analyzeCommand() *cobra.Command {
 		if err != nil {
 			return cli.Wrong(err)
 		}
-		if len(written) > 0 && len(*explain) == 0 {
-			return cli.Wrong(errors.New("--code: give the key with --explain"))
-		}
-		if *verbose && len(*explain) == 0 {
-			return cli.Wrong(errors.New("--verbose: give the key with --explain"))
+		for _, name := range []string{"code", "verbose"} {
+			if c.Flags().Changed(name) && len(*explain) == 0 {
+				return cli.Wrong(fmt.Errorf("--%s: give the key with --explain", name))
+			}
 		}
 		var candidates []analyze.Candidate
 		for _, text := range *proposed {
@@ -168,7 +135,7 @@ func analyzeCommand() *cobra.Command {
 			}
 			candidates = append(candidates, candidate)
 		}
-		if insights.isRequested(c) {
+		if c.Flags().Changed("contributor-insights") || c.Flags().Changed("index") {
 			err := insights.run(c, files, tableinsights.Options{
 				Policy: section.DetectPolicy, Hide: hide, Format: analyze.Format(*format), FailOn: detect.Severity(*failOn),
 			})
@@ -224,13 +191,11 @@ func languagesOf(texts []string) (all []recipe.Language, err error) {
 
 func languages() string { return strings.Join(wording.Names(recipe.Languages()), ", ") }
 
-func formatNames() []string { return wording.Names(analyze.Formats()) }
-
 func severities() string {
 	return strings.Join([]string{string(detect.Info), string(detect.Warning), string(detect.Critical)}, ", ")
 }
 
-func formats() string { return strings.Join(formatNames(), ", ") }
+func formats() string { return strings.Join(wording.Names(analyze.Formats()), ", ") }
 
 // mappingFlags say where the fields of samples are that are not Keyheat JSON's.
 type mappingFlags struct {
@@ -242,13 +207,11 @@ func newMappingFlags(f *pflag.FlagSet) *mappingFlags {
 	return &mappingFlags{
 		fields: f.StringArray("map", nil, "which of your fields or columns is which of a sample's: `FIELD=YOURS,…`, as ts=time,pk=detail.key,table=const:orders; repeatable"),
 		file:   f.String("map-file", "", "the same in a YAML `file`, with the keys fields, time_unit, time_layout and table; the flags win"),
-		unit:   f.String("time-unit", "", "the `unit` of times that are numbers: "+units()+" (default ms)"),
+		unit:   f.String("time-unit", "", "the `unit` of times that are numbers: "+strings.Join(wording.Names(mapped.Units()), ", ")+" (default ms)"),
 		layout: f.String("time-layout", "", "how times are written that are texts, in the `letters` of strftime, such as '%d.%m.%Y %H:%M:%S'"),
 		table:  f.String("table", "", "the `name` of the table of samples that name none"),
 	}
 }
-
-func units() string { return strings.Join(wording.Names(mapped.Units()), ", ") }
 
 // mappingFile is the content of --map-file.
 type mappingFile struct {
@@ -348,11 +311,6 @@ func newInsightsFlags(c *cobra.Command) *insightsFlags {
 // insightsLast is the time that is judged unless another one is given.
 const insightsLast = 3 * time.Hour
 
-// isRequested reports whether a flag of Contributor Insights is given.
-func (f *insightsFlags) isRequested(c *cobra.Command) bool {
-	return c.Flags().Changed("contributor-insights") || c.Flags().Changed("index")
-}
-
 // run reads and judges Contributor Insights.
 func (f *insightsFlags) run(c *cobra.Command, files []string, o tableinsights.Options) error {
 	if *f.table == "" {
@@ -381,7 +339,7 @@ func (f *insightsFlags) run(c *cobra.Command, files []string, o tableinsights.Op
 	}
 	settings, err := cli.AWSWithCredentials(c.Context())
 	if err != nil {
-		return cli.Wrong(err)
+		return err
 	}
 	return tableinsights.Run(c.Context(), settings, o)
 }
@@ -423,19 +381,9 @@ func (f *streamFlags) openFiles(c *cobra.Command, o *analyze.Options) error {
 }
 
 // awsUntilInterrupted returns the SDK's settings for a reading that an interrupt ends with
-// a verdict: the second one ends the process.
+// a verdict: the second one ends the process. It waits for both from now on, so that one that
+// comes before anybody has noticed the first is not lost.
 func awsUntilInterrupted(ctx context.Context) (aws.Config, error) {
-	endAtTheSecondInterrupt()
-	settings, err := cli.AWSWithCredentials(ctx)
-	if err != nil {
-		return settings, cli.Wrong(err)
-	}
-	return settings, nil
-}
-
-// endAtTheSecondInterrupt has a second signal end the process as it ends others. It waits
-// for both from now on: one that comes before anybody has noticed the first is not lost.
-func endAtTheSecondInterrupt() {
 	received := make(chan os.Signal, 2)
 	signal.Notify(received, os.Interrupt, syscall.SIGTERM)
 	go func() {
@@ -446,4 +394,5 @@ func endAtTheSecondInterrupt() {
 			_ = self.Signal(again) // it ends with this
 		}
 	}()
+	return cli.AWSWithCredentials(ctx)
 }

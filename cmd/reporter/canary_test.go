@@ -222,10 +222,7 @@ func collect(t *testing.T, url, policy, secret string, out *heard, next string, 
 	if hider := section.Hider(tables.Hashing{Secret: config.Secret(secret)}); hider != nil {
 		settings.Hider = func() collector.Hider { return hider() }
 	}
-	c, err := collector.New(settings, st, seed, slog.New(slog.NewJSONHandler(out.at("log"), &slog.HandlerOptions{Level: slog.LevelDebug})))
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := collector.New(settings, st, seed, slog.New(slog.NewJSONHandler(out.at("log"), &slog.HandlerOptions{Level: slog.LevelDebug})))
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- c.Run(ctx) }()

@@ -126,6 +126,7 @@ var mistakes = []mistake{
 	{"no key", "", `{"ts":1763692032185,"table":"orders","op":"PutItem"}`, false},
 	{"an empty key", "", `{"ts":1763692032185,"table":"orders","pk":"","op":"PutItem"}`, false},
 	{"neither operation nor units", "", `{"ts":1763692032185,"table":"orders","pk":"a"}`, false},
+	{"a statement", "", `{"ts":1763692032185,"table":"orders","pk":"a","op":"ExecuteStatement"}`, false},
 	{"an operation of one's own", "", `{"ts":1763692032185,"table":"orders","pk":"a","op":"saveOrder"}`, false},
 	{"a read with write units", "", `{"ts":1763692032185,"table":"orders","pk":"a","op":"GetItem","wcu":1}`, false},
 	{"a rate in per cent", "", `{"ts":1763692032185,"table":"orders","pk":"a","op":"PutItem","rate":50}`, false},

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/keyheat/keyheat/internal/cli"
+	"github.com/keyheat/keyheat/internal/report"
 	"github.com/keyheat/keyheat/internal/settings/config"
 	"github.com/keyheat/keyheat/internal/settings/tables"
 	"github.com/keyheat/keyheat/sample"
@@ -33,18 +34,13 @@ func checkTable(ctx context.Context, db *store.Store, flag string, table sample.
 	if err != nil {
 		return err
 	}
-	if slices.ContainsFunc(known, func(of sample.Target) bool { return isPart(table, of) }) {
+	if slices.ContainsFunc(known, report.Request{Tables: []string{table.Name()}}.Covers) {
 		return nil
 	}
 	if len(known) == 0 {
 		return cli.Wrong(fmt.Errorf("%s: the database has no table yet: no sample was counted", flag))
 	}
 	return cli.Wrong(fmt.Errorf("%s: the database has no table %q%s", flag, table.Name(), config.Suggest(table.Table, tableNames(known))))
-}
-
-// isPart reports whether a table is one that a name means.
-func isPart(name, table sample.Target) bool {
-	return table.Table == name.Table && (name.Account == "" || table.Account == name.Account) && (name.Region == "" || table.Region == name.Region)
 }
 
 // tableNames returns the names of tables, each once.

@@ -122,6 +122,9 @@ func Run(ctx context.Context, o Options) error {
 	if !slices.Contains(Formats(), o.Format) {
 		return fmt.Errorf("format %q: give one of %v", o.Format, Formats())
 	}
+	if o.Facts == nil {
+		o.Facts = func(detect.Target) *detect.TableFacts { return nil }
+	}
 	if o.Source == nil && len(o.Paths) == 0 {
 		return errors.New(`no files: name some, or "-" for standard input`)
 	}
@@ -316,9 +319,6 @@ func (f *fold) result(o Options) *Result {
 
 // mayHaveSortKey reports whether a table has a sort key, or whether nothing is known of it.
 func (o *Options) mayHaveSortKey(t detect.Target) bool {
-	if o.Facts == nil {
-		return true
-	}
 	facts := o.Facts(t)
 	return facts == nil || facts.SortKey == nil || len(facts.SortKey) > 0
 }

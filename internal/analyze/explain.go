@@ -179,9 +179,6 @@ func (e *explanation) recipe(p *page, l recipe.Language) {
 
 // attributes returns the names of the key's attributes, as far as they are known.
 func attributes(f *detect.Finding, facts func(detect.Target) *detect.TableFacts) (a recipe.Attributes) {
-	if facts == nil {
-		return a
-	}
 	known := facts(f.Target)
 	if known == nil {
 		return a

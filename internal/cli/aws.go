@@ -33,20 +33,21 @@ func AWS(ctx context.Context) (aws.Config, error) {
 // credentialsTimeout bounds the search for credentials, which may ask servers.
 const credentialsTimeout = 20 * time.Second
 
-// AWSWithCredentials is AWS, and an error where there are no credentials.
+// AWSWithCredentials is AWS, and an error where there are no credentials. Its errors are
+// [Wrong].
 func AWSWithCredentials(ctx context.Context) (aws.Config, error) {
 	c, err := AWS(ctx)
 	if err != nil {
-		return c, err
+		return c, Wrong(err)
 	}
 	ctx, cancel := context.WithTimeout(ctx, credentialsTimeout)
 	defer cancel()
-	if _, err := c.Credentials.Retrieve(ctx); err != nil {
-		// The search ends at a server of EC2, which other machines do not have.
-		if text := err.Error(); !strings.Contains(text, "IMDS") {
-			return c, fmt.Errorf("%w (%s)", awserror.ErrNone, text)
-		}
-		return c, awserror.ErrNone
+	if _, err = c.Credentials.Retrieve(ctx); err == nil {
+		return c, nil
 	}
-	return c, nil
+	// The search ends at a server of EC2, which other machines do not have.
+	if text := err.Error(); !strings.Contains(text, "IMDS") {
+		return c, Wrong(fmt.Errorf("%w (%s)", awserror.ErrNone, text))
+	}
+	return c, Wrong(awserror.ErrNone)
 }

@@ -101,11 +101,8 @@ type Collector struct {
 }
 
 // New returns a collector; Run stores its samples. seed keys the hash of all collectors of
-// one store (store.HashSeed). New fails only on a configuration that Validate refuses.
-func New(config Config, st Store, seed uint64, logger *slog.Logger) (*Collector, error) {
-	if err := config.Validate(); err != nil {
-		return nil, fmt.Errorf("collector: %w", err)
-	}
+// one store (store.HashSeed).
+func New(config Config, st Store, seed uint64, logger *slog.Logger) *Collector {
 	config = config.withDefaults()
 	config.Sketch.Seed = seed
 	config.Sketch.Limit = sketch.Load{Read: detect.PartitionRead, Write: detect.PartitionWrite}
@@ -124,7 +121,7 @@ func New(config Config, st Store, seed uint64, logger *slog.Logger) (*Collector,
 		c.shards = append(c.shards, s)
 	}
 	c.meters = newMeters(c)
-	return c, nil
+	return c
 }
 
 // Writer returns the name of this collector in the store: one run of a process.

@@ -2,7 +2,6 @@ package collect
 
 import (
 	"runtime"
-	"strings"
 	"time"
 
 	"github.com/keyheat/keyheat/internal/settings/options"
@@ -94,24 +93,3 @@ func Default() Config {
 }
 
 func (c Config) withDefaults() Config { return options.OrDefault(c, Default()) }
-
-// Validate returns every fault of a configuration at once.
-func (c Config) Validate() error {
-	c = c.withDefaults()
-	var faults options.Faults
-	faults.Check(strings.TrimSpace(c.Source) == "", "no source: name one, such as kafka:<group>")
-	faults.CheckPauses(map[string]time.Duration{
-		"commit interval": c.CommitInterval, "commit timeout": c.CommitTimeout,
-		"stop timeout": c.StopTimeout, "too far ahead": c.TooFarAhead, "max ahead": c.MaxAhead,
-		"patience": c.Patience, "stuck after": c.StuckAfter,
-	})
-	faults.Check(c.EarlyCommit < time.Millisecond || c.EarlyCommit > time.Hour,
-		"early commit is %s: must be from 1ms to 1h", c.EarlyCommit)
-	faults.Check(c.TooOld < time.Second || c.TooOld > 30*24*time.Hour, "too old is %s: must be from 1s to 30 days", c.TooOld)
-	faults.Check(c.Shards < 1 || c.Shards > 1024, "%d shards: must be from 1 to 1,024", c.Shards)
-	faults.Check(c.PendingBytes < 64<<10 || c.PendingBytes > MaxPendingBytes, "pending bytes are %d: must be from 64 KiB to 512 MiB", c.PendingBytes)
-	faults.Check(!(c.BadShare > 0 && c.BadShare <= 1), "bad share is %v: must be above 0, up to 1", c.BadShare)
-	faults.Check(c.BadSamples < 1, "bad samples are %d: must be at least 1", c.BadSamples)
-	faults.Add(c.Sketch.Validate())
-	return faults.Err()
-}

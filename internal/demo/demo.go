@@ -114,12 +114,7 @@ func assemble(ctx context.Context, st *store.Store, server *admin.Server, in *in
 	if err != nil {
 		return nil, err
 	}
-	collector, err := collect.New(collect.Config{
-		Source: sourceName, Shards: 1, CommitInterval: commitInterval,
-	}, st, seed, o.Logger)
-	if err != nil {
-		return nil, err
-	}
+	collector := collect.New(collect.Config{Source: sourceName, Shards: 1, CommitInterval: commitInterval}, st, seed, o.Logger)
 	holder := rand.Text()
 	route, err := in.route(st, holder, o.Logger)
 	if err != nil {

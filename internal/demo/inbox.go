@@ -1,10 +1,10 @@
 package demo
 
 import (
+	"bytes"
 	"context"
 	"crypto/rand"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -40,34 +40,26 @@ type inbox struct {
 	// pages is the address of the pages, for links.
 	pages string
 
-	mu  sync.Mutex
-	all []arrived
+	store *store.Store
+
+	mu     sync.Mutex
+	bodies map[string]string // by the ID of the notification
 }
 
 // arrived is a notification that has arrived.
 type arrived struct {
 	*notify.Notice
-	// Received is when; zero of one that arrived before the demo was started again.
-	Received time.Time
-	// Body is the request's body, to read.
+	// Body is the request's body, to read; empty before this start of the demo.
 	Body string
 }
 
-// openInbox listens, and restores the deliveries to an inbox of the same database.
+// openInbox listens.
 func openInbox(ctx context.Context, st *store.Store, pages string) (*inbox, error) {
-	earlier, err := st.RecentNotifications(ctx, store.NotificationQuery{Route: inboxRoute, State: store.Delivered, Limit: kept})
-	if err != nil {
-		return nil, err
-	}
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, fmt.Errorf("listen for the demo's notifications: %w", err)
 	}
-	in := &inbox{listener: listener, path: "/" + rand.Text(), pages: pages}
-	for _, n := range slices.Backward(earlier) {
-		in.all = append(in.all, arrived{Notice: notify.NewNotice(n, pages)})
-	}
-	return in, nil
+	return &inbox{listener: listener, path: "/" + rand.Text(), pages: pages, store: st, bodies: make(map[string]string)}, nil
 }
 
 // route returns the route that delivers to the inbox.
@@ -96,69 +88,50 @@ func (in *inbox) Run(ctx context.Context) error {
 // Close stops listening; for an inbox that will not run.
 func (in *inbox) Close() error { return in.listener.Close() }
 
+// receive takes the body of a webhook.
 func (in *inbox) receive(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxNotification))
 	if err == nil {
-		err = in.add(body, time.Now())
+		err = in.add(body)
 	}
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 	}
 }
 
-// add takes the body of a webhook; one that came already is taken once.
-func (in *inbox) add(body []byte, at time.Time) error {
-	var m receiver.Message
-	if err := json.Unmarshal(body, &m); err != nil {
+func (in *inbox) add(body []byte) error {
+	var message receiver.Message
+	if err := json.Unmarshal(body, &message); err != nil {
 		return err
 	}
-	var finding struct{ Fingerprint string }
-	if err := json.Unmarshal(m.Finding, &finding); err != nil || m.ID == "" {
-		return errors.Join(errors.New("not a notification of a finding"), err)
-	}
-	payload, err := json.Marshal(detect.Payload{Incident: m.Incident, Finding: m.Finding, Recent: m.Recent, Related: m.Related})
-	if err != nil {
-		return err
-	}
-	n := notify.NewNotice(store.Notification{ID: m.ID, Event: m.Event, Created: m.At, Fingerprint: finding.Fingerprint, Payload: payload}, in.pages)
-	indented, err := json.MarshalIndent(json.RawMessage(body), "", "  ")
-	if err != nil {
-		return err
-	}
+	var indented bytes.Buffer
+	_ = json.Indent(&indented, body, "", "  ") // of JSON, as seen above
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	if slices.ContainsFunc(in.all, func(a arrived) bool { return a.ID == m.ID }) {
-		return nil
-	}
-	in.all = append(in.all, arrived{n, at, string(indented)})
-	if len(in.all) > kept {
-		in.all = slices.Delete(in.all, 0, 1)
-	}
+	in.bodies[message.ID] = indented.String()
 	return nil
 }
 
-// notices returns the received notices, the newest first.
-func (in *inbox) notices() []arrived {
+// notices returns the notices that were delivered, the newest first.
+func (in *inbox) notices(ctx context.Context) (all []arrived, err error) {
+	delivered, err := in.store.RecentNotifications(ctx, store.NotificationQuery{Route: inboxRoute, State: store.Delivered, Limit: kept})
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	all := slices.Clone(in.all)
-	slices.Reverse(all)
-	return all
+	for _, n := range delivered {
+		all = append(all, arrived{notify.NewNotice(n, in.pages), in.bodies[n.ID]})
+	}
+	return all, err
 }
 
-// first returns the first notification of an event of a finding's incident after a time;
-// nil where none has arrived, and while the time is not known.
-func (in *inbox) first(fingerprint string, e detect.Event, from time.Time) *arrived {
-	if from.IsZero() {
-		return nil
-	}
-	in.mu.Lock()
-	defer in.mu.Unlock()
-	for i := range in.all {
-		a := in.all[i]
-		if slices.Contains(a.Incident.Findings, fingerprint) && a.Event == string(e) && a.At.After(from) {
-			return &a
+// firstNotice returns the first notice of an event of a finding's incident after a time, among
+// notices of which the newest is the first; nil where none has arrived, and while the time is
+// not known.
+func firstNotice(all []arrived, fingerprint string, e detect.Event, from time.Time) (first *arrived) {
+	for i := range all {
+		a := &all[i]
+		if !from.IsZero() && slices.Contains(a.Incident.Findings, fingerprint) && a.Event == string(e) && a.At.After(from) {
+			first = a
 		}
 	}
-	return nil
+	return first
 }

@@ -76,7 +76,7 @@ func (s *story) page(ctx context.Context, _ *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	v := view{Scenes: h.scenes(), Operates: admin.Operates(ctx), Inbox: s.inbox.notices()}
+	v := view{Scenes: h.scenes(), Operates: admin.Operates(ctx), Inbox: h.inbox}
 	for i := range v.Scenes {
 		if v.Scenes[i].Now {
 			v.Scene, v.Number = v.Scenes[i], i+1

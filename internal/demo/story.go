@@ -82,6 +82,8 @@ type happened struct {
 	// refusedAt is when the campaign's first request was refused; zero also where that was
 	// before the demo was started again.
 	refused time.Time
+	// inbox is all notices, the newest first.
+	inbox []arrived
 	// page and secondPage are the notices that on-call got, resolved and secondResolved
 	// the notices of their ends; nil before.
 	page, secondPage, resolved, secondResolved *arrived
@@ -100,11 +102,12 @@ func (s *story) readEvents(ctx context.Context) (h happened, err error) {
 		}
 	}
 	h.refused = s.traffic.refusedAt(merchantKey)
-	h.page = s.inbox.first(campaignFinding, detect.EventFiring, h.plan.Campaign)
-	h.resolved = s.inbox.first(campaignFinding, detect.EventResolved, h.plan.Sharded)
-	h.secondPage = s.inbox.first(productFinding, detect.EventFiring, h.plan.Views)
-	h.secondResolved = s.inbox.first(productFinding, detect.EventResolved, h.plan.ViewsEnd)
-	return h, nil
+	h.inbox, err = s.inbox.notices(ctx)
+	h.page = firstNotice(h.inbox, campaignFinding, detect.EventFiring, h.plan.Campaign)
+	h.resolved = firstNotice(h.inbox, campaignFinding, detect.EventResolved, h.plan.Sharded)
+	h.secondPage = firstNotice(h.inbox, productFinding, detect.EventFiring, h.plan.Views)
+	h.secondResolved = firstNotice(h.inbox, productFinding, detect.EventResolved, h.plan.ViewsEnd)
+	return h, err
 }
 
 // finding returns a finding; nil while there is none.

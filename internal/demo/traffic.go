@@ -119,13 +119,12 @@ func (t *traffic) begin(at, now time.Time, mark string) error {
 	return nil
 }
 
-// feed folds each second once all calls of that second have ended: a late sample would
-// make the judge judge again.
+// feed folds each second when it is over.
 func (t *traffic) feed(ctx context.Context, p source.Partition, at time.Time) error {
 	ticker := time.NewTicker(tick)
 	defer ticker.Stop()
 	for {
-		for over := t.now().Add(-longestCall); over.Sub(at) >= step; {
+		for over := t.now(); over.Sub(at) >= step; {
 			at = at.Add(step).Truncate(step)
 			b, err := t.batch(at)
 			if err != nil {

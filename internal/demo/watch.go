@@ -1,7 +1,7 @@
 package demo
 
 import (
-	"slices"
+	"maps"
 	"time"
 
 	"github.com/keyheat/keyheat/sample"
@@ -39,32 +39,28 @@ func (w *keySecond) count(r *sample.Record, served bool) {
 	w.Fullest = max(w.Fullest, w.byName[r.PK.Text])
 }
 
-// watched is the last seconds of a key, the newest last.
+// watched is the last seconds of a key.
 type watched struct {
-	seconds []keySecond
+	seconds map[int64]*keySecond
 	// refused is when its first attempt was refused.
 	refused time.Time
 }
 
-// watch counts something of a request in the second of its time, where the key is
-// watched.
-func (s *simulation) watch(r *request, count func(*keySecond)) {
-	w := s.watched[r.key]
+// watch counts something of a request in the second of a time, in Unix milliseconds, where
+// the key is watched.
+func (s *simulation) watch(key string, at int64, count func(*keySecond)) {
+	w := s.watched[key]
 	if w == nil {
 		return
 	}
-	at := time.UnixMilli(r.at).Truncate(time.Second)
-	i, found := slices.BinarySearchFunc(w.seconds, at, func(s keySecond, at time.Time) int { return s.At.Compare(at) })
-	if !found {
-		w.seconds = slices.Insert(w.seconds, i, keySecond{At: at})
-		if len(w.seconds) > secondsKept+2 { // the newest may have just begun
-			w.seconds = slices.Delete(w.seconds, 0, 1)
-			i = max(i-1, 0)
-		}
+	second := at / 1000
+	if w.seconds[second] == nil {
+		w.seconds[second] = &keySecond{At: time.Unix(second, 0)}
+		maps.DeleteFunc(w.seconds, func(old int64, _ *keySecond) bool { return old < second-secondsKept-2 })
 	}
-	count(&w.seconds[i])
-	if w.refused.IsZero() && w.seconds[i].Refused > 0 {
-		w.refused = time.UnixMilli(r.at)
+	count(w.seconds[second])
+	if w.refused.IsZero() && w.seconds[second].Refused > 0 {
+		w.refused = time.UnixMilli(at)
 	}
 }
 
@@ -75,14 +71,11 @@ func (s *simulation) RefusedAt(key string) time.Time { return s.watched[key].ref
 // secondsKept of them; seconds without a request are zero.
 func (s *simulation) Seconds(key string, at time.Time) []keySecond {
 	all := make([]keySecond, secondsKept)
-	first := at.Truncate(time.Second).Add(-secondsKept * time.Second)
+	first := at.Unix() - secondsKept
 	for i := range all {
-		all[i].At = first.Add(time.Duration(i) * time.Second)
-	}
-	for _, known := range s.watched[key].seconds {
-		if i := int(known.At.Sub(first) / time.Second); i >= 0 && i < secondsKept {
-			all[i] = known
-			all[i].byName = nil
+		all[i].At = time.Unix(first+int64(i), 0)
+		if known := s.watched[key].seconds[first+int64(i)]; known != nil {
+			all[i] = *known
 		}
 	}
 	return all

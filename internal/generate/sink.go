@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"iter"
 	"time"
 
@@ -22,15 +21,6 @@ type Sink interface {
 	Close() error
 }
 
-// CopyOptions is how Copy proceeds. The zero value is as fast as possible, without
-// progress.
-type CopyOptions struct {
-	// RealTime lets a second of event time take a second.
-	RealTime bool
-	// Progress, when set, is a terminal that shows the count.
-	Progress io.Writer
-}
-
 // tick is how much event time is written at once in real time: short against
 // the second that Keyheat judges by, long against a timer's cost.
 const tick = 20 * time.Millisecond
@@ -42,34 +32,27 @@ const flushBound = 5 * time.Second
 // clock.
 const checkEvery = 1024
 
-// Copy writes all records to a sink, flushes it, and returns their number. When ctx ends,
-// it still flushes the records already made, and returns ctx's error.
-func Copy(ctx context.Context, records iter.Seq2[sample.Record, error], to Sink, o CopyOptions) (n int64, err error) {
-	bar := newBar(o.Progress)
-	defer bar.finish()
+// Copy writes all records to a sink, flushes it, and returns their number. In real time a
+// second of event time takes a second. When ctx ends, it still flushes the records already
+// made, and returns ctx's error.
+func Copy(ctx context.Context, records iter.Seq[sample.Record], to Sink, realTime bool) (n int64, err error) {
 	sending, cancel := retry.WithGrace(ctx, flushBound)
 	defer cancel()
 	var p pace
-	for r, err := range records {
-		if err != nil {
-			return n, err
-		}
-		if o.RealTime && p.isAhead(r.Time) {
+	for r := range records {
+		if realTime && p.isAhead(r.Time) {
 			if err := to.Flush(sending); err != nil {
 				return n, err
 			}
 			p.wait(ctx, r.Time)
 		}
-		if (o.RealTime || n%checkEvery == 0) && ctx.Err() != nil {
+		if (realTime || n%checkEvery == 0) && ctx.Err() != nil {
 			return n, errors.Join(fmt.Errorf("stopped after %d samples: %w", n, ctx.Err()), to.Flush(sending))
 		}
 		if err := to.Write(sending, &r); err != nil {
 			return n, err
 		}
 		n++
-		if n%checkEvery == 0 {
-			bar.draw(n, r.Time)
-		}
 	}
 	return n, to.Flush(sending)
 }

@@ -21,6 +21,7 @@ import (
 
 	"github.com/keyheat/keyheat/internal/generate"
 	"github.com/keyheat/keyheat/sample"
+	"github.com/keyheat/keyheat/sample/kafkasink"
 	"github.com/keyheat/keyheat/sample/keyheatjson"
 	"github.com/keyheat/keyheat/sample/samplepb"
 )
@@ -29,14 +30,14 @@ import (
 var begin = time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC)
 
 // some makes n samples of ten keys, each so much later than the one before.
-func some(n int, step time.Duration) iter.Seq2[sample.Record, error] {
-	return func(yield func(sample.Record, error) bool) {
+func some(n int, step time.Duration) iter.Seq[sample.Record] {
+	return func(yield func(sample.Record) bool) {
 		for i := range n {
 			r := sample.Record{
 				Time: begin.Add(time.Duration(i) * step).UnixMilli(), Table: "t", Op: sample.UpdateItem,
 				PK: sample.KeyString("k" + strconv.Itoa(i%10)), WCU: sample.Milli(1000 * (i + 1)), Rate: 1, N: 1,
 			}
-			if !yield(r, nil) {
+			if !yield(r) {
 				return
 			}
 		}
@@ -54,7 +55,7 @@ func TestFilesAreCompressedByTheirName(t *testing.T) {
 		path := filepath.Join(t.TempDir(), name)
 		f, err := generate.CreateFile(path, nil)
 		check(t, err)
-		n, err := generate.Copy(t.Context(), some(2000, time.Millisecond), f, generate.CopyOptions{})
+		n, err := generate.Copy(t.Context(), some(2000, time.Millisecond), f, false)
 		check(t, errors.Join(err, f.Close()))
 		packed, err := os.ReadFile(path)
 		check(t, err)
@@ -91,7 +92,7 @@ func TestStdoutStaysOpenAndAFileMayNotBeMade(t *testing.T) {
 	var out bytes.Buffer
 	f, err := generate.CreateFile(generate.Stdout, &out)
 	check(t, err)
-	_, err = generate.Copy(t.Context(), some(1, 0), f, generate.CopyOptions{})
+	_, err = generate.Copy(t.Context(), some(1, 0), f, false)
 	check(t, errors.Join(err, f.Close()))
 	if want := `{"ts":1795251600000,"table":"t","pk":"k0","op":"UpdateItem"`; !strings.HasPrefix(out.String(), want) {
 		t.Errorf("got %s", out.String())
@@ -101,39 +102,33 @@ func TestStdoutStaysOpenAndAFileMayNotBeMade(t *testing.T) {
 	}
 }
 
-func TestKafkaKeepsAKeyTogetherOrSpreadsIt(t *testing.T) {
+func TestKafkaKeepsAKeyTogether(t *testing.T) {
 	t.Parallel()
 	const n = 45_000 // more than two calls
-	for _, by := range []generate.Partitioning{generate.ByKey, generate.Random} {
-		c, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.SeedTopics(4, "samples"))
-		check(t, err)
-		t.Cleanup(c.Close)
-		k, err := generate.NewKafka(generate.KafkaOptions{Brokers: c.ListenAddrs(), Topic: "samples", By: by})
-		check(t, err)
-		_, err = generate.Copy(t.Context(), some(n, time.Millisecond), k, generate.CopyOptions{})
-		check(t, errors.Join(err, k.Close()))
-		partitions := make(map[string]map[int32]int)
-		var kept recorder
-		for _, m := range consume(t, c.ListenAddrs(), n) {
-			var one lastRecord
-			keyheatjson.NewDecoder().Decode(m.Value, 0, &one)
-			kept.Record(&one.record)
-			if one.record.Time != m.Timestamp.UnixMilli() {
-				t.Fatalf("the topic's time %s is not the sample's %d", m.Timestamp, one.record.Time)
-			}
-			if partitions[one.record.PK.Text] == nil {
-				partitions[one.record.PK.Text] = make(map[int32]int)
-			}
-			partitions[one.record.PK.Text][m.Partition]++
+	c, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.SeedTopics(4, "samples"))
+	check(t, err)
+	t.Cleanup(c.Close)
+	k, err := generate.NewKafka(kafkasink.Options{Brokers: c.ListenAddrs(), Topic: "samples"})
+	check(t, err)
+	_, err = generate.Copy(t.Context(), some(n, time.Millisecond), k, false)
+	check(t, errors.Join(err, k.Close()))
+	partitions := make(map[string]int32)
+	var kept recorder
+	for _, m := range consume(t, c.ListenAddrs(), n) {
+		var one lastRecord
+		keyheatjson.NewDecoder().Decode(m.Value, 0, &one)
+		kept.Record(&one.record)
+		if one.record.Time != m.Timestamp.UnixMilli() {
+			t.Fatalf("the topic's time %s is not the sample's %d", m.Timestamp, one.record.Time)
 		}
-		if kept.good != n || kept.units != n*(n+1)/2*1000 {
-			t.Errorf("by %s: the topic holds %+v", by, kept)
+		key := one.record.PK.Text
+		if in, known := partitions[key]; known && in != m.Partition {
+			t.Fatalf("key %s is in the partitions %d and %d", key, in, m.Partition)
 		}
-		for key, in := range partitions {
-			if want := map[generate.Partitioning]int{generate.ByKey: 1, generate.Random: 4}[by]; len(in) != want {
-				t.Errorf("by %s: key %s is in %d partitions, want %d", by, key, len(in), want)
-			}
-		}
+		partitions[key] = m.Partition
+	}
+	if kept.good != n || kept.units != n*(n+1)/2*1000 {
+		t.Errorf("the topic holds %+v", kept)
 	}
 }
 
@@ -143,9 +138,9 @@ func TestBatchesHoldEverySample(t *testing.T) {
 	c, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.SeedTopics(4, "samples"))
 	check(t, err)
 	t.Cleanup(c.Close)
-	b, err := generate.NewBatches(generate.KafkaOptions{Brokers: c.ListenAddrs(), Topic: "samples"})
+	b, err := generate.NewKafka(kafkasink.Options{Brokers: c.ListenAddrs(), Topic: "samples", Protobuf: true})
 	check(t, err)
-	_, err = generate.Copy(t.Context(), some(n, time.Millisecond), b, generate.CopyOptions{})
+	_, err = generate.Copy(t.Context(), some(n, time.Millisecond), b, false)
 	check(t, errors.Join(err, b.Close()))
 	var kept recorder
 	d := samplepb.NewDecoder()
@@ -155,9 +150,6 @@ func TestBatchesHoldEverySample(t *testing.T) {
 	})
 	if kept.good != n || kept.units != n*(n+1)/2*1000 {
 		t.Errorf("the topic holds %+v", kept)
-	}
-	if _, err := generate.NewBatches(generate.KafkaOptions{Brokers: c.ListenAddrs(), Topic: "samples", By: generate.Random}); err == nil {
-		t.Error("batches of random samples are taken")
 	}
 }
 
@@ -198,15 +190,15 @@ func TestKafkaSaysWhatFailed(t *testing.T) {
 	c, err := kfake.NewCluster(kfake.NumBrokers(1))
 	check(t, err)
 	t.Cleanup(c.Close)
-	k, err := generate.NewKafka(generate.KafkaOptions{Brokers: c.ListenAddrs(), Topic: "nowhere"})
+	k, err := generate.NewKafka(kafkasink.Options{Brokers: c.ListenAddrs(), Topic: "nowhere"})
 	check(t, err)
 	defer k.Close()
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
 	defer cancel()
-	if _, err := generate.Copy(ctx, some(1, 0), k, generate.CopyOptions{}); err == nil || !strings.Contains(err.Error(), "topic nowhere") {
+	if _, err := generate.Copy(ctx, some(1, 0), k, false); err == nil || !strings.Contains(err.Error(), "topic nowhere") {
 		t.Errorf("a topic that is not there: %v", err)
 	}
-	for _, o := range []generate.KafkaOptions{{}, {Brokers: []string{"a"}}, {Brokers: []string{"a"}, Topic: "t", By: "table"}} {
+	for _, o := range []kafkasink.Options{{}, {Brokers: []string{"a"}}} {
 		if _, err := generate.NewKafka(o); err == nil {
 			t.Errorf("%+v was taken", o)
 		}
@@ -232,7 +224,7 @@ func TestRealTimeTakesAsLongAsEventTime(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		started, m := time.Now(), &timedSink{}
-		_, err := generate.Copy(t.Context(), some(3000, time.Millisecond), m, generate.CopyOptions{RealTime: true})
+		_, err := generate.Copy(t.Context(), some(3000, time.Millisecond), m, true)
 		check(t, err)
 		for i, at := range m.at {
 			due := started.Add(time.Duration(i) * time.Millisecond)
@@ -252,33 +244,12 @@ func TestAStopFlushesWhatIsMade(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		m := &timedSink{}
-		n, err := generate.Copy(ctx, some(1<<30, time.Millisecond), m, generate.CopyOptions{RealTime: true})
+		n, err := generate.Copy(ctx, some(1<<30, time.Millisecond), m, true)
 		if !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "stopped after") {
 			t.Errorf("got %v", err)
 		}
 		if int64(m.flushed) != n || n < 900 || n > 1100 {
 			t.Errorf("wrote %d, flushed %d", n, m.flushed)
-		}
-	})
-}
-
-func TestABrokenTraceIsAnError(t *testing.T) {
-	t.Parallel()
-	broken := errors.New("broken")
-	n, err := generate.Copy(t.Context(), func(yield func(sample.Record, error) bool) { yield(sample.Record{}, broken) }, &timedSink{}, generate.CopyOptions{})
-	if n != 0 || !errors.Is(err, broken) {
-		t.Errorf("%d, %v", n, err)
-	}
-}
-
-func TestProgressCountsOnATerminal(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		var terminal strings.Builder
-		_, err := generate.Copy(t.Context(), some(4096, time.Millisecond), &timedSink{}, generate.CopyOptions{RealTime: true, Progress: &terminal})
-		check(t, err)
-		if !strings.Contains(terminal.String(), "\r4096 samples, 1004/s, event time 2026-11-21 09:00:04") {
-			t.Errorf("drew %q", terminal.String())
 		}
 	})
 }

@@ -6,7 +6,6 @@ package intake
 import (
 	"bytes"
 	"cmp"
-	"encoding/json"
 	"maps"
 	"regexp"
 	"slices"
@@ -122,15 +121,13 @@ type Tally struct {
 
 	good, unsized, unrated, sized int64
 	bad                           map[sample.RejectReason]int64
-	faults                        map[sample.RejectReason]*faults
+	faults                        map[sample.RejectReason]faults
 	unread                        []string
 	unreadFiles                   int
 
 	file    string
 	open    bool
 	atOpen  int64  // how many were good before the file
-	objects bool   // bad lines of it have objects
-	columns int    // of its line of names, where that is a bad one; 0 for none
 	noun    string // of what was read in lists of one line; empty for lines
 	message []byte // at hand
 	records records
@@ -140,7 +137,7 @@ type Tally struct {
 // Begin begins a file.
 func (t *Tally) Begin(file string) {
 	t.End()
-	t.file, t.open, t.atOpen, t.objects, t.columns, t.records = file, true, t.good, false, 0, records{}
+	t.file, t.open, t.atOpen, t.records = file, true, t.good, records{}
 }
 
 // End ends the file at hand, if there is one.
@@ -182,12 +179,7 @@ func (t *Tally) GoodRecords() int64 { return t.good }
 // a part of the message at hand, or its content.
 func (t *Tally) Bad(reason sample.RejectReason, excerpt []byte) {
 	if t.bad == nil {
-		t.bad, t.faults = map[sample.RejectReason]int64{}, map[sample.RejectReason]*faults{}
-	}
-	of := t.faults[reason]
-	if of == nil {
-		of = &faults{}
-		t.faults[reason] = of
+		t.bad, t.faults = map[sample.RejectReason]int64{}, map[sample.RejectReason]faults{}
 	}
 	if t.bad[reason]++; t.bad[reason] > lookedAt {
 		return
@@ -200,39 +192,18 @@ func (t *Tally) Bad(reason sample.RejectReason, excerpt []byte) {
 			t.noun = "events"
 		}
 	}
-	inJSON := t.inJSON(behind)
-	t.objects = t.objects || hasObject(whole) // for the lines after this one
-	a := adviceOn(reason, glimpse{line: whole, behind: behind, inJSON: inJSON, inside: number > 1 && !t.underPreamble(whole), named: !t.Hidden, of: t.Fields})
-	fault.Remedy = a.text
-	if a.columns > 0 {
-		t.columns = a.columns
-	} else if a.row > 0 && a.row == t.columns {
-		return // what it needs is said of the line of names above it
+	g := glimpse{line: whole, behind: behind, first: number <= 1 || t.underPreamble(whole), named: !t.Hidden, fields: t.Fields}
+	if g.fields == nil {
+		g.fields = own{}
 	}
+	a := g.advise(reason)
+	fault.Remedy = a.text
 	if t.Hidden {
 		fault.Text = keypolicy.Excerpt(whole)
 	}
-	of.add(fault, a.fits)
-}
-
-// inJSON reports whether other lines of the present file have objects: lines before, or
-// some of the lines behind.
-func (t *Tally) inJSON(behind []byte) bool {
-	found := t.objects || t.good > t.atOpen && (t.Fields == nil || len(t.Fields.Columns()) == 0)
-	for line := range bytes.Lines(behind) {
-		if found {
-			break
-		}
-		found = hasObject(line)
-	}
-	return found
-}
-
-// hasObject reports whether a line ends with an object of JSON.
-func hasObject(line []byte) bool {
-	line = bytes.TrimSpace(line)
-	at := bytes.IndexByte(line, '{')
-	return at >= 0 && bytes.HasSuffix(line, []byte("}")) && json.Valid(line[at:])
+	f := t.faults[reason]
+	f.add(fault, a.fits)
+	t.faults[reason] = f
 }
 
 // underPreamble reports whether a line is the first of a file, apart from lines that may

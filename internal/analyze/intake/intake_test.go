@@ -74,6 +74,15 @@ func TestALineIsTheOneThatIsBad(t *testing.T) {
 	}
 }
 
+// remedy returns the remedy for a line, with the names of its fields or without.
+func remedy(reason sample.RejectReason, line string, named bool) string {
+	tally := intake.Tally{Hidden: !named}
+	tally.Begin("a")
+	tally.Message([]byte(line), 1)
+	tally.Bad(reason, []byte(line))
+	return tally.Reading().Faults[0].Remedy
+}
+
 // Every reason has something to do, or to know, and no line makes it panic or show what
 // is hidden.
 func TestEveryReasonHasARemedy(t *testing.T) {
@@ -82,10 +91,10 @@ func TestEveryReasonHasARemedy(t *testing.T) {
 		`{"dynamodb":{"Keys":{"secret":{"S":"a"},"secret2":{"S":"b"}}},"tableName":"secret"}`}
 	for _, reason := range append(reasons.All(), intake.ReasonUnreadable, intake.ReasonTooManyTables) {
 		for _, line := range lines {
-			if intake.Remedy(reason, []byte(line), true, nil) == "" {
+			if remedy(reason, line, true) == "" {
 				t.Errorf("%s has no remedy", reason)
 			}
-			if hidden := intake.Remedy(reason, []byte(line), false, nil); strings.Contains(hidden, "secret") || hidden == "" {
+			if hidden := remedy(reason, line, false); strings.Contains(hidden, "secret") || hidden == "" {
 				t.Errorf("%s of %q shows %q", reason, line, hidden)
 			}
 		}
@@ -218,10 +227,10 @@ func TestColumnsAreGuessed(t *testing.T) {
 func TestRemediesOfAThrottle(t *testing.T) {
 	t.Parallel()
 	for line, want := range map[string]string{
-		`{"throttle":"400"}`:   "throttle is “400”, which does not tell whether the request was throttled: it may be true or false",
-		`{"throttle":"false"}`: "throttle says that the request was not throttled, and is there for those that were: leave it out",
+		`{"throttle":"400"}`:   "throttle is “400”: leave it out, or read it with --map throttle=throttle, if it is true or false, yes or no",
+		`{"throttle":"false"}`: "throttle is “false”: leave it out, or read it with --map throttle=throttle",
 	} {
-		if got := intake.Remedy(sample.RejectBadThrottle, []byte(line), true, nil); !strings.HasPrefix(got, want) {
+		if got := remedy(sample.RejectBadThrottle, line, true); !strings.HasPrefix(got, want) {
 			t.Errorf("%s: %s", line, got)
 		}
 	}
@@ -236,7 +245,7 @@ func TestAMappingIsSuggested(t *testing.T) {
 		`{"@timestamp":1,"ddb":{"tableName":"t","hash_key":"a","consumed_wcu":1}}`:    "--map 'ts=@timestamp,table=ddb.tableName,pk=ddb.hash_key,wcu=ddb.consumed_wcu'",
 		`{"list":[{"time":1}],"eventTime":"2026","Partition-Key":{"S":"a"},"size":1,`: "--map 'ts=eventTime,table=const:NAME,pk=Partition-Key,op=const:OPERATION,bytes=size'",
 	} {
-		if got := intake.Remedy(sample.RejectNoTime, []byte(line), true, nil); !strings.HasSuffix(got, want+"; look among all names for units (wcu, rcu), sizes (bytes) and a sampling rate, too") {
+		if got := remedy(sample.RejectNoTime, line, true); !strings.HasSuffix(got, want+"; look among all names for units (wcu, rcu), sizes (bytes) and a sampling rate, too") {
 			t.Errorf("%s: %s", line, got)
 		}
 	}
@@ -281,14 +290,44 @@ func TestRemediesOfATrail(t *testing.T) {
 		reason     sample.RejectReason
 		line, want string
 	}{
-		{cloudtrail.RejectNotRequest, `{"eventSource":"sts.amazonaws.com"}`, "an event of sts.amazonaws.com, and may stay in the file"},
-		{cloudtrail.RejectNotRequest, `{"eventSource":"dynamodb.amazonaws.com","eventName":"DescribeTable"}`, "about a table as a whole, and may stay"},
-		{cloudtrail.RejectNotRequest, `{"eventSource":"a customer"}`, "it is no data event of DynamoDB: requests to tables"},
+		{cloudtrail.RejectNotRequest, `{"eventSource":"sts.amazonaws.com"}`, "an event of sts.amazonaws.com that is no request to an item, and may stay in the file"},
+		{cloudtrail.RejectNotRequest, `{"eventSource":"dynamodb.amazonaws.com","eventName":"DescribeTable"}`, "an event of dynamodb.amazonaws.com that is no request to an item, and may stay"},
+		{cloudtrail.RejectNotRequest, `{"eventSource":"a customer"}`, "it is no request to an item: requests are in a trail only if"},
 		{change.RejectKeySchema, put, "its key has one attribute, id, and the file of --tables says something else of orders: where orders has no sort key write tables: {orders: {partition_key: id, sort_key: []}}"},
 	} {
-		if got := intake.Remedy(c.reason, []byte(c.line), true, nil); !strings.Contains(got, c.want) {
+		if got := remedy(c.reason, c.line, true); !strings.Contains(got, c.want) {
 			t.Errorf("%s: %s", c.line, got)
 		}
+	}
+}
+
+// TestTimes: a number is a time in the unit in which it lies after 2012, DynamoDB's first year;
+// no other number of the line is taken for its time.
+func TestTimes(t *testing.T) {
+	t.Parallel()
+	for line, want := range map[string]string{
+		`{"ts":1763692032}`:             "ts looks like seconds: --time-unit s",
+		`{"ts":"1763692032,185"}`:       "ts looks like seconds: --time-unit s",
+		`{"ts":1763692032185}`:          "ts looks like milliseconds: --time-unit ms",
+		`{"ts":1763692032185000}`:       "ts looks like microseconds: --time-unit us",
+		`{"ts":1763692032185000000}`:    "ts looks like nanoseconds: --time-unit ns",
+		`{"ts":946684800000}`:           "ts is no time with seconds from 2012 on",
+		`{"ts":946684800000000000}`:     "ts is no time with seconds from 2012 on",
+		`{"ts":"12","id":"1763692032"}`: "ts is no time with seconds from 2012 on",
+		`{"ts":"05/11/2026 12:00:00"}`:  "--time-layout '%d/%m/%Y %H:%M:%S'",
+	} {
+		if got := remedy(sample.RejectBadTime, line, true); !strings.Contains(got, want) {
+			t.Errorf("%s: %s", line, got)
+		}
+	}
+}
+
+// TestAStatementIsAnOperation: a line with an operation that may read or write does not lack one.
+func TestAStatementIsAnOperation(t *testing.T) {
+	t.Parallel()
+	got := remedy(sample.RejectNoOp, `{"ts":1763692032185,"table":"orders","pk":"a","op":"ExecuteStatement"}`, true)
+	if want := "its operation is ExecuteStatement: a statement does not tell reads from writes"; !strings.HasPrefix(got, want) {
+		t.Error(got)
 	}
 }
 
@@ -296,9 +335,9 @@ func TestRemediesOfATrail(t *testing.T) {
 // JSON, before it or behind.
 func TestTextBetweenObjects(t *testing.T) {
 	t.Parallel()
-	const text, object, csv = "WARN connection reset, retrying", `INFO {"a":1}`, "these are CSV columns"
+	const text, object, csv, other = "WARN connection reset, retrying", `INFO {"a":1}`, "these are CSV columns", "it is no JSON object, and no row of CSV"
 	for lines, want := range map[string]string{
-		text + "\n" + object + "\n": "it is text without JSON", text + "\n" + text + "\n": csv, object + "\n" + text + "\n": "it is text without JSON",
+		text + "\n" + object + "\n": other, text + "\n" + text + "\n": csv, object + "\n" + text + "\n": other,
 	} {
 		var tally intake.Tally
 		tally.Begin("a")
@@ -343,7 +382,7 @@ func FuzzRemedy(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, line string) {
 		for _, reason := range reasons.All() {
-			if intake.Remedy(reason, []byte(line), true, nil) == "" {
+			if remedy(reason, line, true) == "" {
 				t.Errorf("%s of %q has no remedy", reason, line)
 			}
 		}

@@ -13,87 +13,55 @@ import (
 // Names are the names of a line's fields: columns, or dotted paths in JSON.
 type Names []string
 
-// types are the names in which DynamoDB's JSON wraps the value of a key.
-var types = []string{"S", "N", "B"}
-
 // maxNames is how many names are shown.
 const maxNames = 12
 
 // fieldsOf returns the names in the JSON object at a line's beginning, in order; from an
-// object that is cut off, the readable ones.
+// object that is cut off, the readable ones. Lists have no names.
 func fieldsOf(line []byte) (names Names) {
 	d := json.NewDecoder(bytes.NewReader(line))
-	type level struct {
-		path  string
-		name  string
-		array bool
-	}
-	var stack []level
-	inName := false
-	for {
+	var add func(path string) bool // reports whether a whole value was read
+	add = func(path string) bool {
 		token, err := d.Token()
-		if err != nil {
-			return names
-		}
-		top := len(stack) - 1
 		switch token {
-		case json.Delim('{'), json.Delim('['):
-			path := ""
-			if top >= 0 && stack[top].name != "" {
-				path = stack[top].path + stack[top].name + "."
-			}
-			stack = append(stack, level{path: path, array: token == json.Delim('[')})
-			inName = token == json.Delim('{')
-			continue
-		case json.Delim('}'), json.Delim(']'):
-			if stack = stack[:top]; len(stack) == 0 {
-				return names
-			}
-			inName = !stack[len(stack)-1].array
-			continue
-		}
-		switch text, isText := token.(string); {
-		case top < 0:
-			return names
-		case stack[top].array:
-		case inName && isText:
-			stack[top].name, inName = text, false
-		default:
-			if !slices.ContainsFunc(stack, func(l level) bool { return l.array }) {
-				path := stack[top].path + stack[top].name
-				if slices.Contains(types, stack[top].name) && top > 0 {
-					path = strings.TrimSuffix(stack[top].path, ".")
+		case json.Delim('{'):
+			for d.More() {
+				name, _ := d.Token()
+				text, _ := name.(string)
+				if !add(join(path, text)) {
+					return false
 				}
-				names = append(names, withinText(path, text)...)
 			}
-			inName = true
+		case json.Delim('['):
+			for kept := names; d.More(); names = kept {
+				if !add("") {
+					names = kept
+					return false
+				}
+			}
+		default:
+			if err == nil && path != "" {
+				names = append(names, path)
+			}
+			return err == nil
 		}
+		_, err = d.Token()
+		return err == nil
 	}
+	add("")
+	return names
 }
 
-// withCells returns the names of columns. For columns whose cells hold JSON in the row
-// behind them it returns the paths in that JSON, as in the export of a log whose lines
-// are JSON.
-func (n Names) withCells(columns *mapped.Columns, behind []byte) (all Names) {
-	row := columns.Cells(behind)
-	for _, name := range n {
-		all = append(all, withinText(name, row[name])...)
+// join returns the path of a field of an object. DynamoDB's JSON wraps the value of a key in
+// an object with the name of a type.
+func join(path, name string) string {
+	if path == "" {
+		return name
 	}
-	return all
-}
-
-// withinText returns the paths in the object that a text holds as JSON, alone or behind
-// other text; the text's own name where it holds none.
-func withinText(name, text string) (all Names) {
-	if object := behindText([]byte(" " + strings.TrimSpace(text))); object != nil && json.Valid(object) {
-		for _, field := range fieldsOf(object) {
-			all = append(all, name+"."+field)
-		}
+	if name == "S" || name == "N" || name == "B" {
+		return path
 	}
-	if len(all) == 0 {
-		return Names{name}
-	}
-	return all
+	return path + "." + name
 }
 
 // has reports whether there is a field, or an object, of that name at the top.
@@ -146,6 +114,9 @@ func (n Names) hasUnits() bool {
 	return false
 }
 
+// plain returns a name in lower case and without word separators.
+func plain(name string) string { return joints.Replace(strings.ToLower(name)) }
+
 var joints = strings.NewReplacer("_", "", "-", "", " ", "", "@", "", ".", "", "/", "", "(", "", ")", "", "[", "", "]", "")
 
 // guesses returns the field that is likely each one of a sample, as far as names tell it.
@@ -158,7 +129,7 @@ func (n Names) guesses() map[string]string {
 			from = n.singleName(subjects[s.field], taken)
 		}
 		if s.field == "pk" && from == "" {
-			from = n.ending(taken, "id", "key")
+			from = n.singleName(subjects["sk"], taken)
 		}
 		if from != "" {
 			taken[from], all[s.field] = true, from
@@ -208,7 +179,7 @@ func (n Names) similarName(names []string, taken map[string]bool) string {
 	for _, name := range names {
 		for _, field := range n {
 			last := field[strings.LastIndexByte(field, '.')+1:]
-			if !taken[field] && (joints.Replace(strings.ToLower(last)) == name || joints.Replace(strings.ToLower(field)) == name) {
+			if !taken[field] && (plain(last) == name || plain(field) == name) {
 				return field
 			}
 		}
@@ -227,17 +198,4 @@ func (n Names) singleName(names []string, taken map[string]bool) string {
 		return ""
 	}
 	return found
-}
-
-// ending returns the first field whose last word is one of these.
-func (n Names) ending(taken map[string]bool, words ...string) string {
-	for _, word := range words {
-		for _, field := range n {
-			lower := strings.ToLower(field)
-			if !taken[field] && (strings.HasSuffix(lower, "_"+word) || strings.HasSuffix(lower, "-"+word) || strings.HasSuffix(lower, " "+word) || strings.HasSuffix(field, strings.ToUpper(word[:1])+word[1:])) {
-				return field
-			}
-		}
-	}
-	return ""
 }

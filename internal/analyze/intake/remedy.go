@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -61,32 +62,18 @@ type advice struct {
 	// fits is the number of a request's fields that the line seems to have, 0 to 3. It is
 	// 3 if the text names all that the line lacks.
 	fits int
-	// columns is the number of columns of a line that names the ones below it; 0 for
-	// another line.
-	columns int
-	// row is of how many columns the line is where it is not the line of names; 0 for another
-	// line.
-	row int
 }
 
 // glimpse is a line that was not counted, and its neighbourhood.
 type glimpse struct {
 	line, behind []byte
-	inside       bool // the line is known not to be a file's first
-	inJSON       bool // others of the file have objects of JSON
+	first        bool // the line may be the first of its file, below a preamble
 	named        bool // names of its fields may be shown
-	of           Fields
+	fields       Fields
 }
 
-// Remedy returns the remedy for a line that was not counted, or a guess at its nature.
-func Remedy(reason sample.RejectReason, line []byte, named bool, of Fields) string {
-	return adviceOn(reason, glimpse{line: line, named: named, of: of}).text
-}
-
-func adviceOn(reason sample.RejectReason, g glimpse) advice {
-	if g.of == nil {
-		g.of = own{}
-	}
+// advise returns the remedy for a line that was not counted, or a guess at its nature.
+func (g *glimpse) advise(reason sample.RejectReason) advice {
 	if text := remedies[reason]; text != "" {
 		return advice{text: text, fits: dataEvents[reason]}
 	}
@@ -102,55 +89,68 @@ func adviceOn(reason sample.RejectReason, g glimpse) advice {
 	case cloudtrail.RejectNotRequest:
 		return advice{text: otherEvent(g.line)}
 	case ReasonUnreadable:
-		if a, is := aroundList(g.line); is {
-			return a
-		}
-		return advice{text: "it is longer than 1 MiB, which no sample is"}
-	case sample.RejectNotObject:
-		if json.Valid(g.line) {
-			return advice{text: "it is JSON, but no object: a sample is one object a line"}
-		}
-		return syntaxAdvice(g) // a line that begins as JSON would
-	case sample.RejectSyntax:
-		return syntaxAdvice(g)
+		return advice{text: cmp.Or(listRemedy(g.line), "it is longer than 1 MiB, which no sample is")}
+	case sample.RejectNotObject, sample.RejectSyntax:
+		return g.syntaxAdvice()
 	case sample.RejectBadTime:
-		return timeAdvice(g)
+		return g.timeAdvice()
 	case sample.RejectBadThrottle:
-		return throttleAdvice(g)
+		return g.throttleAdvice()
 	case sample.RejectNoTime, sample.RejectNoTable, sample.RejectNoKey, sample.RejectNoOp:
-		return missingAdvice(reason, g)
+		return g.missingAdvice(reason)
 	case mapped.RejectRow:
-		return advice{text: fmt.Sprintf("it has not the %d columns of the line of names, or a quote stands in the midst of a field", len(g.of.Columns()))}
+		return advice{text: fmt.Sprintf("it has not the %d columns of the line of names, or a quote stands in the midst of a field", len(g.fields.Columns()))}
 	}
 	return advice{text: "it is no sample"}
-}
-
-// throttleAdvice returns the remedy for a line's throttle.
-func throttleAdvice(g glimpse) advice {
-	field, value := wording.Printable(g.of.FieldName("throttle")), g.of.Value(g.line, "throttle")
-	if reason, known := sample.ParseThrottle(value); known && reason == "" {
-		return advice{text: field + " says that the request was not throttled, and is there for those that were: leave it out, or read it with --map throttle=" + field, fits: 3}
-	}
-	if value = shorten([]byte(value), maxValue); g.named && value != "" {
-		field += " is " + wording.Quote(value) + ", which"
-	}
-	return advice{text: field + " does not tell whether the request was throttled: it may be true or false, yes or no, 1 or 0, none or nothing, or DynamoDB's reason or exception, " +
-		"such as ProvisionedThroughputExceededException. An HTTP status is none of these: 400 has other causes, too", fits: 3}
 }
 
 // maxValue is how much of a field's value is shown, in bytes.
 const maxValue = 40
 
+// throttleAdvice returns the remedy for a line's throttle.
+func (g *glimpse) throttleAdvice() advice {
+	field := wording.Printable(g.fields.FieldName("throttle"))
+	subject := field
+	if value := shorten([]byte(g.fields.Value(g.line, "throttle")), maxValue); g.named && value != "" {
+		subject += " is " + wording.Quote(value)
+	}
+	return advice{text: subject + ": leave it out, or read it with --map throttle=" + field + ", if it is true or false, yes or no, 1 or 0, or DynamoDB's reason or exception, " +
+		"such as ProvisionedThroughputExceededException. An HTTP status does not tell: 400 has other causes, too", fits: 3}
+}
+
+// timeUnits are the units of numeric times, the longest first.
+var timeUnits = []struct {
+	flag, name string
+	perSecond  float64
+}{{"s", "seconds", 1}, {"ms", "milliseconds", 1e3}, {"us", "microseconds", 1e6}, {"ns", "nanoseconds", 1e9}}
+
+// DynamoDB began in 2012. A number between these seconds, in a unit of timeUnits, is a time
+// that could be meant; no number is one in two units.
+const firstSecond, lastSecond = 1_325_376_000, 4_102_444_800
+
+// timeAdvice returns the remedy for a line's time: its likely unit, if it is a number.
+func (g *glimpse) timeAdvice() advice {
+	field, value := g.fields.FieldName("ts"), strings.TrimSpace(g.fields.Value(g.line, "ts"))
+	number, _ := strconv.ParseFloat(strings.Replace(value, ",", ".", 1), 64)
+	for _, unit := range timeUnits {
+		if seconds := number / unit.perSecond; seconds >= firstSecond && seconds <= lastSecond {
+			return advice{text: fmt.Sprintf("%s looks like %s: --time-unit %s", field, unit.name, unit.flag), fits: 3}
+		}
+	}
+	return advice{text: field + " is no time with seconds from 2012 on in a known form: write RFC 3339 such as 2026-11-21T12:00:00.123Z, or Unix milliseconds, " +
+		"or say how it is written, as in --time-layout '%d/%m/%Y %H:%M:%S', where months may be before days, or --time-unit s", fits: 1}
+}
+
 // aroundArray is an object that begins with a list of objects, as AWS's commands print them.
 var aroundArray = regexp.MustCompile(`^\s*\{\s*"([A-Za-z_]+)"\s*:\s*\[\s*\{`)
 
-// aroundList returns the remedy for an object whose elements are the samples.
-func aroundList(line []byte) (a advice, is bool) {
+// listRemedy returns the remedy for an object whose elements are the samples, or "".
+func listRemedy(line []byte) string {
 	match := aroundArray.FindSubmatch(line)
 	if match == nil {
-		return a, false
+		return ""
 	}
-	return advice{text: "it is one object around a list: give the list alone, as in jq -c '." + string(match[1]) + "[]' FILE | reporter analyze -"}, true
+	return "it is one object around a list: give the list alone, as in jq -c '." + string(match[1]) + "[]' FILE | reporter analyze -"
 }
 
 // tableName is where stream records and CloudTrail's events name their table.
@@ -159,18 +159,14 @@ var tableName = regexp.MustCompile(`"tableName"\s*:\s*"([a-zA-Z0-9_.-]{3,255})"`
 // eventSource is where an event of CloudTrail names its service.
 var eventSource = regexp.MustCompile(`"eventSource"\s*:\s*"([a-z0-9-]{2,40}\.amazonaws\.com)"`)
 
-// otherEvent describes an event that is no request to a table. A trail of a whole account
+// otherEvent describes an event that is no request to an item. A trail of a whole account
 // holds such events.
 func otherEvent(line []byte) string {
-	const needs = "requests to tables are in a trail only if it logs DynamoDB's data events, which is not its default"
-	match := eventSource.FindSubmatch(line)
-	switch {
-	case match == nil:
-		return "it is no data event of DynamoDB: " + needs
-	case string(match[1]) == "dynamodb.amazonaws.com":
-		return "it is an event of DynamoDB about a table as a whole, and may stay in the file: " + needs
+	text := "it is no request to an item"
+	if match := eventSource.FindSubmatch(line); match != nil {
+		text = "it is an event of " + string(match[1]) + " that is no request to an item, and may stay in the file"
 	}
-	return "it is an event of " + string(match[1]) + ", and may stay in the file: " + needs
+	return text + ": requests are in a trail only if it logs DynamoDB's data events, which is not its default"
 }
 
 // keysRemedy names the key attributes of a stream record or an event, for the setting
@@ -181,7 +177,7 @@ func keysRemedy(line []byte) string {
 		for _, in := range []string{"dynamodb.Keys.", "requestParameters.key."} {
 			if key, is := strings.CutPrefix(name, in); is {
 				key, _, _ = strings.Cut(key, ".")
-				keys = append(keys, key)
+				keys = append(keys, wording.Printable(key))
 			}
 		}
 	}
@@ -191,23 +187,24 @@ func keysRemedy(line []byte) string {
 	}
 	switch len(keys) {
 	case 1:
-		key := wording.Printable(keys[0])
-		return fmt.Sprintf("its key has one attribute, %s, and the file of --tables says something else of %s: where %s has no sort key write tables: {%s: {partition_key: %s, sort_key: []}}", key, table, table, table, key)
+		return fmt.Sprintf("its key has one attribute, %s, and the file of --tables says something else of %s: where %s has no sort key write tables: {%s: {partition_key: %s, sort_key: []}}", keys[0], table, table, table, keys[0])
 	case 2:
 	default:
 		return ""
 	}
-	which := "No event tells which is the partition key. This does, as HASH: aws dynamodb describe-table --table-name " + table +
-		" --query Table.KeySchema. If it is " + wording.Printable(keys[0]) + ", write"
-	for range 2 {
-		if len(keys[:1].similarName(partitionNames, nil))+len(keys[1:].similarName(sortNames, nil)) > 0 {
-			which = "Going by their names alone, write"
-			break
-		}
-		slices.Reverse(keys)
+	pk, sk := keys[0], keys[1]
+	instruction := "No event tells which is the partition key. This does, as HASH: aws dynamodb describe-table --table-name " + table +
+		" --query Table.KeySchema. If it is " + pk + ", write"
+	named := func(pk, sk string) bool {
+		return slices.Contains(partitionNames, plain(pk)) || slices.Contains(sortNames, plain(sk))
 	}
-	return fmt.Sprintf("its keys are %s. %s in a file for --tables: tables: {%s: {partition_key: %s, sort_key: %s}}",
-		keys, which, table, wording.Printable(keys[0]), wording.Printable(keys[1]))
+	if named(sk, pk) {
+		pk, sk = sk, pk
+	}
+	if named(pk, sk) {
+		instruction = "Going by their names alone, write"
+	}
+	return fmt.Sprintf("its keys are %s, %s. %s in a file for --tables: tables: {%s: {partition_key: %s, sort_key: %s}}", pk, sk, instruction, table, pk, sk)
 }
 
 // partitionNames and sortNames are names of key attributes that identify their role.
@@ -216,100 +213,105 @@ var (
 	sortNames      = []string{"sk", "sortkey", "rangekey", "range"}
 )
 
-// fieldOf is the field that a reason finds missing.
-var fieldOf = map[sample.RejectReason]string{
-	sample.RejectNoTime: "ts", sample.RejectNoTable: "table", sample.RejectNoKey: "pk", sample.RejectNoOp: "op",
-}
-
-// missing names the lacking field in words.
-var missing = map[sample.RejectReason]string{
-	sample.RejectNoTime: "time (ts)", sample.RejectNoTable: "table (table)", sample.RejectNoKey: "partition key (pk)",
-	sample.RejectNoOp: "operation (op) and no units (rcu, wcu)",
+// missing names the field that a reason finds missing, and describes it.
+var missing = map[sample.RejectReason][2]string{
+	sample.RejectNoTime: {"ts", "time (ts)"}, sample.RejectNoTable: {"table", "table (table)"}, sample.RejectNoKey: {"pk", "partition key (pk)"},
+	sample.RejectNoOp: {"op", "operation (op) and no units (rcu, wcu)"},
 }
 
 // lookAmong follows a mapping that was guessed by names.
 const lookAmong = "; look among all names for units (wcu, rcu), sizes (bytes) and a sampling rate, too"
 
-func missingAdvice(reason sample.RejectReason, g glimpse) advice {
-	names, of := Names(g.of.Columns()), g.of
+// noRequests are objects without requests, by a field that only they have.
+var noRequests = []struct{ field, text string }{
+	{"digestStartTime", "it is a digest of CloudTrail, which holds no events: leave these files out"},
+	{"Item", "it is an item of a table's export, which tells of no requests"},
+	{"AggregationStatistic", "it is a report of Contributor Insights, which has no single requests: --contributor-insights TABLE reads and judges those"},
+}
+
+// missingAdvice returns the remedy for a line that lacks a field.
+func (g *glimpse) missingAdvice(reason sample.RejectReason) advice {
+	names := Names(g.fields.Columns())
 	if at := bytes.IndexByte(g.line, '{'); len(names) == 0 && at >= 0 {
 		names = fieldsOf(g.line[at:])
 	}
-	_, fits := names.suggest()
+	suggested, fits := names.suggest()
 	for _, field := range []string{"ts", "pk"} {
-		if theirs := of.FieldName(field); theirs != field && names.has(theirs) {
-			fits++ // what was said counts for as much as what a name tells
+		if theirs := g.fields.FieldName(field); theirs != field && names.has(theirs) {
+			fits++ // a mapped name counts for as much as a telling one
 		}
 	}
-	say := func(text string) advice { return advice{text: text, fits: min(fits, 3)} }
-	if a, is := aroundList(g.line); is && g.named && fits == 0 {
-		return a
+	for _, other := range noRequests {
+		if names.has(other.field) && fits < 2 {
+			return advice{text: other.text}
+		}
 	}
+	if list := listRemedy(g.line); list != "" && g.named && fits == 0 {
+		return advice{text: list}
+	}
+	field, text := missing[reason][0], "it has no "+missing[reason][1]
+	theirs := g.fields.FieldName(field)
+	op, _ := sample.ParseOp(g.fields.Value(g.line, "op"))
 	switch {
-	case names.has("digestStartTime"):
-		return advice{text: "it is a digest of CloudTrail, which holds no events: leave these files out"}
-	case names.has("Item") && len(names) == 1:
-		return advice{text: "it is an item of a table's export, which tells of no requests"}
-	case names.has("KeyLabels") || names.has("AggregationStatistic"):
-		return advice{text: "it is a report of Contributor Insights, which has no single requests: --contributor-insights TABLE reads and judges those"}
-	case reason == sample.RejectNoTable && (names.has(of.FieldName("pk")) || !g.named):
-		return say("it names no table: say which with --table NAME")
+	case reason == sample.RejectNoOp && op != sample.OpUnknown:
+		text = fmt.Sprintf("its operation is %s: a statement does not tell reads from writes. Map its units (rcu, wcu), or its kind with --map op=const:GetItem or op=const:UpdateItem", op)
+	case reason == sample.RejectNoTable && (names.has(g.fields.FieldName("pk")) || !g.named):
+		text = "it names no table: say which with --table NAME"
+	case theirs != field && names.has(theirs):
+		text += ": " + wording.Printable(theirs) + " is empty in it"
+	case !g.named || len(names) == 0:
+		text += ": say which field it is with --map"
+	case theirs != field:
+		text += ": there is no " + wording.Printable(theirs) + " in " + names.String() + ": name another with --map " + field + "=" + cmp.Or(names.guesses()[field], "FIELD")
+	default:
+		text += "; its fields are " + names.String() + ": try " + suggested + lookAmong
 	}
-	what := "it has no " + missing[reason]
-	switch theirs := of.FieldName(fieldOf[reason]); {
-	case theirs != fieldOf[reason] && names.has(theirs):
-		return say(what + ": " + wording.Printable(theirs) + " is empty in it")
-	case theirs != fieldOf[reason] && g.named && len(names) > 0:
-		return say(what + ": there is no " + wording.Printable(theirs) + " in " + names.String() + ": name another with --map " + fieldOf[reason] + "=" + cmp.Or(names.guesses()[fieldOf[reason]], "FIELD"))
-	}
-	if !g.named || len(names) == 0 {
-		return say(what + ": say which field it is with --map")
-	}
-	suggested, _ := names.suggest()
-	return say(what + "; its fields are " + names.String() + ": try " + suggested + lookAmong)
+	return advice{text: text, fits: min(fits, 3)}
 }
 
-// syntaxAdvice describes a line that is no JSON.
-func syntaxAdvice(g glimpse) advice {
+// syntaxAdvice describes a line that is no object of JSON.
+func (g *glimpse) syntaxAdvice() advice {
 	text := bytes.TrimSpace(g.line)
 	header, inColumns := mapped.ColumnsOf(text)
-	columns := Names(header.Names)
+	next, _, _ := bytes.Cut(g.behind, []byte("\n"))
 	switch {
-	case bytes.IndexByte(g.line, 0) >= 0 || !utf8.Valid(g.line) && bytes.IndexAny(g.line, "{,\t") != 0 && binary(g.line):
+	case json.Valid(text):
+		return advice{text: "it is JSON, but no object: a sample is one object a line"}
+	case bytes.IndexByte(text, 0) >= 0:
 		return advice{text: "it is binary: give JSON, CSV or TSV, plain or as gzip or zstd"}
-	case len(text) > 0 && text[0] == '{', bytes.HasPrefix(text, []byte("[{")):
+	case !utf8.Valid(text):
+		return advice{text: remedies[sample.RejectBadUTF8], fits: 1}
+	case bytes.HasPrefix(text, []byte("{")), bytes.HasPrefix(text, []byte("[{")):
 		return advice{text: "its JSON is broken, or cut off"}
-	case behindText(text) != nil:
-		return behindAdvice(text[:bytes.IndexByte(text, '{')], behindText(text), g.named)
-	case g.inJSON:
-		return advice{text: "it is text without JSON in a file that has JSON in other lines: what it tells of is not counted"}
-	case inColumns && g.inside, inColumns && slices.ContainsFunc(columns, isFigure):
-		return advice{text: fmt.Sprintf("it is a row of %s: the first line must name the columns", kindOf(header.Separator)), row: len(columns)}
-	case inColumns && !utf8.Valid(g.line):
-		return advice{text: remedies[sample.RejectBadUTF8], columns: len(columns)}
-	case inColumns && g.named:
-		return columnsAdvice(&header, g.behind)
-	case inColumns:
-		return advice{text: fmt.Sprintf("these are %s columns: name them with --map, as in --map pk=COLUMN", kindOf(header.Separator)), columns: len(columns)}
+	case objectBehind(text) != nil:
+		return g.behindAdvice(text)
+	case g.first && inColumns && !slices.ContainsFunc(header.Names, isFigure) && objectBehind(next) == nil:
+		return g.columnsAdvice(&header)
 	}
-	return advice{text: "it is no JSON object, and no row of CSV or TSV under a line of names"}
+	return advice{text: "it is no JSON object, and no row of CSV or TSV: their first line must name the columns"}
 }
 
 // columnsAdvice proposes a mapping for a line of names, with all of them where some have to be
 // chosen from.
-func columnsAdvice(header *mapped.Columns, behind []byte) advice {
-	names := Names(header.Names).withCells(header, behind)
-	suggested, fits := names.suggest()
-	what := fmt.Sprintf("these are %s columns", kindOf(header.Separator))
+func (g *glimpse) columnsAdvice(header *mapped.Columns) advice {
+	text := "these are CSV columns"
+	if header.Separator == '\t' {
+		text = "these are TSV columns"
+	}
+	if !g.named {
+		return advice{text: text + ": name them with --map, as in --map pk=COLUMN", fits: 1}
+	}
+	suggested, fits := Names(header.Names).suggest()
 	if strings.Contains(suggested, "=FIELD") {
-		what += ", " + names.String()
+		text += ", " + Names(header.Names).String()
 		suggested += " with one of them in the place of each FIELD"
 	}
-	return advice{text: what + ": " + suggested + lookAmong, fits: fits, columns: len(header.Names)}
+	return advice{text: text + ": " + suggested + lookAmong, fits: fits + 1} // the rows below it tell less
 }
 
-// behindText returns the JSON object that a line ends with, behind other text; nil for none.
-func behindText(line []byte) []byte {
+// objectBehind returns the JSON object that a line ends with, behind other text; nil for none.
+func objectBehind(line []byte) []byte {
+	line = bytes.TrimSpace(line)
 	at := bytes.IndexByte(line, '{')
 	if at < 1 || !bytes.HasSuffix(line, []byte("}")) {
 		return nil
@@ -317,36 +319,20 @@ func behindText(line []byte) []byte {
 	return line[at:]
 }
 
-func behindAdvice(before, object []byte, named bool) advice {
-	const what = "it is JSON behind other text, as in a log: "
+// behindAdvice proposes a mapping for an object behind other text.
+func (g *glimpse) behindAdvice(text []byte) advice {
+	const kind = "it is JSON behind other text, as in a log: "
+	object := objectBehind(text)
 	names := fieldsOf(object)
-	if !named || len(names) == 0 {
-		return advice{text: what + "name its fields with --map"}
+	if !g.named || len(names) == 0 {
+		return advice{text: kind + "name its fields with --map"}
 	}
 	suggested, fits := names.suggest()
-	if names.similarName(synonyms[0].names, nil) == "" && bytes.ContainsAny(before, "0123456789") {
+	if bytes.ContainsAny(text[:len(text)-len(object)], "0123456789") && strings.Contains(suggested, "ts=FIELD") {
 		suggested, fits = strings.Replace(suggested, "ts=FIELD", "ts=begin:", 1), fits+1
 	}
-	return advice{text: what + suggested + lookAmong, fits: fits}
+	return advice{text: kind + suggested + lookAmong, fits: fits}
 }
 
 // isFigure reports whether a cell is a number or a time, as no column is called.
 func isFigure(cell string) bool { return cell != "" && strings.Trim(cell, "0123456789.:-+TZ ") == "" }
-
-func kindOf(separator rune) string {
-	if separator == '\t' {
-		return "TSV"
-	}
-	return "CSV"
-}
-
-// binary reports whether much of a text is no text.
-func binary(text []byte) bool {
-	odd := 0
-	for _, r := range string(text) {
-		if r == utf8.RuneError || r < ' ' && r != '\t' && r != '\r' {
-			odd++
-		}
-	}
-	return odd*4 > len(text)
-}

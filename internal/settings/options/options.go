@@ -5,10 +5,7 @@ package options
 import (
 	"errors"
 	"fmt"
-	"maps"
 	"reflect"
-	"slices"
-	"time"
 )
 
 // OrDefault returns a Config with its zero fields taken from the defaults. A field that is
@@ -35,14 +32,6 @@ func (f *Faults) Check(bad bool, format string, args ...any) {
 
 // Add adds an error, if there is one.
 func (f *Faults) Add(err error) { f.all = append(f.all, err) }
-
-// CheckPauses adds a fault for each time, by name, that is not from a millisecond to an
-// hour.
-func (f *Faults) CheckPauses(all map[string]time.Duration) {
-	for _, name := range slices.Sorted(maps.Keys(all)) {
-		f.Check(all[name] < time.Millisecond || all[name] > time.Hour, "%s is %s: must be from 1ms to 1h", name, all[name])
-	}
-}
 
 // Err returns all faults as one error; nil for none.
 func (f *Faults) Err() error { return errors.Join(f.all...) }

@@ -1,6 +1,7 @@
 package options_test
 
 import (
+	"errors"
 	"testing"
 	"time"
 
@@ -43,13 +44,12 @@ func TestFaults(t *testing.T) {
 	var f options.Faults
 	f.Add(nil)
 	f.Check(false, "not wrong")
-	f.CheckPauses(map[string]time.Duration{"least": time.Millisecond, "most": time.Hour})
 	if err := f.Err(); err != nil {
 		t.Fatalf("nothing is wrong: %v", err)
 	}
 	f.Check(true, "%d tables: give at least 1", 0)
-	f.CheckPauses(map[string]time.Duration{"wait": 0, "lease": 2 * time.Hour})
-	const want = "0 tables: give at least 1\nlease is 2h0m0s: must be from 1ms to 1h\nwait is 0s: must be from 1ms to 1h"
+	f.Add(errors.New("no source"))
+	const want = "0 tables: give at least 1\nno source"
 	if err := f.Err(); err == nil || err.Error() != want {
 		t.Errorf("got:\n%v\nwant:\n%s", err, want)
 	}

@@ -16,5 +16,8 @@ func Split(r io.Reader) func() (m source.Message, at int64, err error) {
 	}
 }
 
+// Progress describes how much of a source is read.
+func Progress(f *Source) string { return f.progress() }
+
 // MaxSample is the largest sample in bytes.
 const MaxSample = maxSample

@@ -16,6 +16,7 @@ import (
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 
+	"github.com/keyheat/keyheat/internal/cli/terminal"
 	"github.com/keyheat/keyheat/internal/source"
 	"github.com/keyheat/keyheat/sample"
 )
@@ -39,8 +40,13 @@ type Source struct {
 	In io.Reader
 	// Remote, if set, reads the paths that it accepts. They are read last.
 	Remote Remote
-	// Progress, if set, shows bars of the local files.
+	// Progress, if set, shows how much of the local files is read.
 	Progress io.Writer
+
+	// size is the local files' bytes on disk as far as they are known, and done the bytes
+	// that were read.
+	size int64
+	done atomic.Int64
 }
 
 // Run reads every file to its end. If a file cannot be opened or has an unreadable form,
@@ -52,107 +58,95 @@ func (f *Source) Run(ctx context.Context, sink source.Sink) error {
 	if err != nil {
 		return err
 	}
-	sizes := make([]int64, len(paths))
-	for i, path := range paths {
-		if info, err := os.Stat(path); path == stdin || err == nil && !info.Mode().IsRegular() {
+	for _, path := range paths {
+		info, err := os.Stat(path)
+		if path == stdin || err == nil && !info.Mode().IsRegular() {
 			continue // a pipe can be opened once
 		}
 		file, err := f.open(path)
 		if err != nil {
 			return err
 		}
-		sizes[i] = file.size
+		if info != nil {
+			f.size += info.Size()
+		}
 		_ = file.Close() // read only: nothing can be lost
 	}
+	f.done.Store(0) // the beginnings are read again
 	if len(remote) > 0 {
 		if err := f.Remote.Find(ctx, remote); err != nil {
 			return err
 		}
 	}
-	if err := f.readAll(ctx, paths, sizes, sink); err != nil || len(remote) == 0 {
+	if err := f.readAll(ctx, paths, sink); err != nil || len(remote) == 0 {
 		return err
 	}
 	return f.readRemote(ctx, remote, sink)
 }
 
-// readAll reads local files, with bars.
-func (f *Source) readAll(ctx context.Context, paths []string, sizes []int64, sink source.Sink) error {
-	if len(paths) == 0 {
-		return nil
+// readAll reads local files, and shows the progress if their size is known.
+func (f *Source) readAll(ctx context.Context, paths []string, sink source.Sink) error {
+	if f.Progress != nil && f.size > 0 {
+		out := terminal.Progress{Out: f.Progress}
+		defer out.Draw(ctx, terminal.TellEvery, f.progress)()
 	}
-	bars := drawBars(f.Progress, paths, sizes)
-	defer bars.stop()
-	for i, path := range paths {
-		if err := f.read(ctx, path, sink, bars.bar(i)); err != nil {
+	for _, path := range paths {
+		if err := f.read(ctx, path, sink); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
+// progress describes how much is read.
+func (f *Source) progress() string {
+	share := min(1, float64(f.done.Load())/float64(max(1, f.size)))
+	return fmt.Sprintf("%.0f%% of the files is read", 100*share)
+}
+
 // read reads one file to its end.
-func (f *Source) read(ctx context.Context, path string, sink source.Sink, b *bar) error {
+func (f *Source) read(ctx context.Context, path string, sink source.Sink) error {
 	file, err := f.open(path)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = file.Close() }() // read only
-	b.follow(file)
 	if err := file.Run(ctx, sink); err != nil {
 		return fmt.Errorf("read %s: %w", file.path, err)
 	}
 	return nil
 }
 
+// open opens a local file. Its error names the file.
 func (f *Source) open(path string) (*file, error) {
+	raw := io.NopCloser(f.In)
 	if path != stdin {
-		return openFile(path)
+		opened, err := os.Open(path)
+		if err != nil {
+			return nil, fmt.Errorf("open samples: %w", err)
+		}
+		raw = opened
+	} else if f.In == nil {
+		raw = io.NopCloser(os.Stdin)
 	}
-	in := f.In
-	if in == nil {
-		in = os.Stdin
+	file, err := newFile(path, &countingReader{raw, &f.done})
+	if err != nil {
+		return nil, fmt.Errorf("open samples %s: %w", path, err)
 	}
-	return openText(path, io.NopCloser(in), 0)
+	return file, nil
 }
 
 // file is one opened file.
 type file struct {
 	path string
-	size int64 // on disk; 0 when not known
-	raw  *countingReader
+	raw  io.Closer
 	text io.ReadCloser
-}
-
-// openFile opens a file and recognises its compression.
-func openFile(path string) (*file, error) {
-	raw, err := os.Open(path)
-	if err != nil {
-		return nil, fmt.Errorf("open samples: %w", err)
-	}
-	info, err := raw.Stat()
-	if err == nil && info.IsDir() {
-		err = errors.New("it is a folder")
-	}
-	if err != nil {
-		return nil, errors.Join(fmt.Errorf("open samples %s: %w", path, err), raw.Close())
-	}
-	return openText(path, raw, info.Size())
-}
-
-// openText is newFile with an error that names the file.
-func openText(path string, raw io.ReadCloser, size int64) (*file, error) {
-	f, err := newFile(path, raw, size)
-	if err != nil {
-		return nil, fmt.Errorf("open samples %s: %w", path, err)
-	}
-	return f, nil
 }
 
 // newFile recognises the compression of a file. Its error explains why the file cannot be
 // read.
-func newFile(path string, raw io.ReadCloser, size int64) (*file, error) {
-	f := &file{path: path, size: size, raw: &countingReader{ReadCloser: raw}}
-	text, err := decompress(f.raw)
+func newFile(path string, raw io.ReadCloser) (*file, error) {
+	text, err := decompress(raw)
 	if err != nil {
 		return nil, errors.Join(err, raw.Close())
 	}
@@ -161,8 +155,7 @@ func newFile(path string, raw io.ReadCloser, size int64) (*file, error) {
 	if wrong := checkForm(head); wrong != nil {
 		return nil, errors.Join(wrong, text.Close(), raw.Close())
 	}
-	f.text = &textReader{plain, text}
-	return f, nil
+	return &file{path, raw, &textReader{plain, text}}, nil
 }
 
 // textReader reads a file's text through a buffer.
@@ -223,10 +216,10 @@ func singleMessage(m source.Message) func(func(source.Message) bool) {
 	return func(yield func(source.Message) bool) { yield(m) }
 }
 
-// countingReader counts the bytes read, for the progress bar's goroutine.
+// countingReader counts the bytes read.
 type countingReader struct {
 	io.ReadCloser
-	n atomic.Int64
+	n *atomic.Int64
 }
 
 func (c *countingReader) Read(b []byte) (int, error) {

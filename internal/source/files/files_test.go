@@ -1,7 +1,6 @@
 package files_test
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -276,35 +275,6 @@ func TestFoldersAndPatterns(t *testing.T) {
 	}
 }
 
-// TestSmallFilesAreReadBesideTheirBar: a file whose bar is drawn late is read to its end
-// nevertheless.
-func TestSmallFilesAreReadBesideTheirBar(t *testing.T) {
-	path := file(t, []byte(`{"n":0}`))
-	for range 100 {
-		l := sinktest.New()
-		if err := (&files.Source{Paths: []string{path}, Progress: io.Discard}).Run(t.Context(), l); err != nil || len(samples(t, l)) != 1 {
-			t.Fatal(err, len(samples(t, l)))
-		}
-	}
-}
-
-// TestManyFilesDrawOneBar reads many files under one bar.
-func TestManyFilesDrawOneBar(t *testing.T) {
-	var out bytes.Buffer
-	root := t.TempDir()
-	for i := range 30 {
-		if err := os.WriteFile(filepath.Join(root, fmt.Sprint(i)), []byte(many(500, `{"n":%d,"pad":"%s"}`, "\n")), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := (&files.Source{Paths: []string{root}, Progress: &out}).Run(t.Context(), sinktest.New()); err != nil {
-		t.Fatal(err)
-	}
-	if !strings.Contains(out.String(), "30 files") || !strings.Contains(out.String(), "done!") {
-		t.Errorf("the bar is %q", out.String())
-	}
-}
-
 func TestFilesThatCannotBeOpenedAreAnErrorAtOnce(t *testing.T) {
 	t.Parallel()
 	good := file(t, []byte(`{"n":0}`))
@@ -331,15 +301,20 @@ func TestFilesStopWhenTold(t *testing.T) {
 	}
 }
 
-func TestFilesDrawProgress(t *testing.T) {
-	var out bytes.Buffer
-	path := file(t, []byte(many(5000, `{"n":%d,"pad":"%s"}`, "\n")))
-	all := &files.Source{Paths: []string{path}, Progress: &out}
+// TestProgress: how much of all files is read, by their bytes on disk.
+func TestProgress(t *testing.T) {
+	root := t.TempDir()
+	for i := range 30 {
+		if err := os.WriteFile(filepath.Join(root, fmt.Sprint(i)), []byte(many(500, `{"n":%d,"pad":"%s"}`, "\n")), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	all := &files.Source{Paths: []string{root}, Progress: io.Discard}
 	if err := all.Run(t.Context(), sinktest.New()); err != nil {
 		t.Fatal(err)
 	}
-	if !strings.Contains(out.String(), "done!") {
-		t.Errorf("the bar did not reach its end: %q", out.String())
+	if got := files.Progress(all); got != "100% of the files is read" {
+		t.Error(got)
 	}
 }
 

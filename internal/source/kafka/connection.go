@@ -219,3 +219,18 @@ func (s *conns) close() {
 		_ = c.Conn.Close() // requests in flight fail
 	}
 }
+
+// partitionCounts returns the number of partitions of each existing topic.
+func (l *connection) partitionCounts(ctx context.Context, topics []string) (map[string]int, error) {
+	res, err := l.client.Metadata(ctx, &kafka.MetadataRequest{Topics: topics})
+	if err != nil {
+		return nil, fmt.Errorf("look up partitions: %w", err)
+	}
+	counts := make(map[string]int)
+	for _, t := range res.Topics {
+		if t.Error == nil && len(t.Partitions) > 0 {
+			counts[t.Name] = len(t.Partitions)
+		}
+	}
+	return counts, nil
+}

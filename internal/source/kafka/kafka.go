@@ -5,11 +5,7 @@ package kafka
 
 import (
 	"crypto/tls"
-	"fmt"
 	"log/slog"
-	"math"
-	"slices"
-	"strings"
 	"sync/atomic"
 	"time"
 
@@ -96,33 +92,6 @@ type Config struct {
 // withDefaults returns the configuration with its zero fields filled in.
 func (c Config) withDefaults() Config { return options.OrDefault(c, defaults) }
 
-// Validate returns every fault of a configuration at once.
-func (c Config) Validate() error {
-	c = c.withDefaults()
-	var faults options.Faults
-	faults.Check(len(c.Brokers) == 0, "no broker: name at least one as host:port")
-	faults.Check(slices.ContainsFunc(c.Brokers, blank), "a broker without a name: write host:port")
-	faults.Check(len(c.Topics) == 0, "no topic: name at least one")
-	faults.Check(slices.ContainsFunc(c.Topics, blank), "a topic without a name")
-	topics := slices.Sorted(slices.Values(c.Topics))
-	faults.Check(len(slices.Compact(topics)) < len(c.Topics), "a topic is named twice")
-	faults.Check(blank(c.Group), "no consumer group: name one")
-	faults.CheckPauses(map[string]time.Duration{
-		"session timeout": c.SessionTimeout, "heartbeat interval": c.HeartbeatInterval,
-		"rebalance timeout": c.RebalanceTimeout, "join backoff": c.JoinBackoff,
-		"partition watch": c.PartitionWatch, "request timeout": c.RequestTimeout,
-		"max wait": c.MaxWait, "release timeout": c.ReleaseTimeout, "commit interval": c.CommitInterval,
-	})
-	faults.Check(c.HeartbeatInterval*3 > c.SessionTimeout, "heartbeat interval %s is over a third of the session timeout %s", c.HeartbeatInterval, c.SessionTimeout)
-	faults.Check(c.ReleaseTimeout >= c.SessionTimeout, "release timeout %s must be less than the session timeout %s", c.ReleaseTimeout, c.SessionTimeout)
-	faults.Check(c.FetchBytes < 1<<10 || c.FetchBytes > math.MaxInt32/2, "fetch size is %d bytes: must be from 1 KiB to 1 GiB", c.FetchBytes)
-	faults.Check(c.MaxBatchBytes < c.FetchBytes || c.MaxBatchBytes > math.MaxInt32/2, "largest batch is %d bytes: must be from the fetch size, %d, to 1 GiB", c.MaxBatchBytes, c.FetchBytes)
-	faults.Check(c.MemoryBytes < 1<<20, "memory is %d bytes: must be at least 1 MiB", c.MemoryBytes)
-	return faults.Err()
-}
-
-func blank(s string) bool { return strings.TrimSpace(s) == "" }
-
 // Source reads topics as one member of a consumer group. Positions live in the
 // Sink, never in Kafka: the group only assigns partitions.
 type Source struct {
@@ -135,16 +104,12 @@ type Source struct {
 	*meters
 }
 
-// New returns a source that has not connected yet. It fails only on a
-// configuration that Validate refuses.
-func New(config Config, logger *slog.Logger) (*Source, error) {
-	if err := config.Validate(); err != nil {
-		return nil, fmt.Errorf("kafka source: %w", err)
-	}
+// New returns a source that has not connected yet.
+func New(config Config, logger *slog.Logger) *Source {
 	k := &Source{config: config.withDefaults(), log: logger, meters: newMeters()}
 	k.memory = memory.New(k.config.MemoryBytes)
 	k.health.Fail(daemon.Whole, "not yet a member of the group "+config.Group)
-	return k, nil
+	return k
 }
 
 // Ready returns why no samples are read, a sentence each; empty when all is well.

@@ -58,10 +58,7 @@ func config(brokers []string) kafka.Config {
 // test's end in any case.
 func run(t *testing.T, cfg kafka.Config, sink source.Sink) (k *kafka.Source, stop func()) {
 	t.Helper()
-	k, err := kafka.New(cfg, quiet)
-	if err != nil {
-		t.Fatal(err)
-	}
+	k = kafka.New(cfg, quiet)
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	go func() { done <- k.Run(ctx, sink) }()
@@ -528,37 +525,6 @@ func TestKafkaCountsWhatItReads(t *testing.T) {
 		}
 		return got["keyheat_source_messages_total"] == 7 && got["keyheat_source_bytes_total"] == 7 && got["keyheat_source_fetches_total"] > 0
 	})
-}
-
-func TestKafkaRefusesABadConfiguration(t *testing.T) {
-	t.Parallel()
-	good := func() kafka.Config {
-		return kafka.Config{Brokers: []string{"localhost:9092"}, Topics: []string{"a"}, Group: "g"}
-	}
-	if err := good().Validate(); err != nil {
-		t.Errorf("a good configuration: %v", err)
-	}
-	for _, story := range []struct {
-		want string
-		harm func(*kafka.Config)
-	}{
-		{"no broker", func(c *kafka.Config) { c.Brokers = nil }},
-		{"broker without a name", func(c *kafka.Config) { c.Brokers = []string{" "} }},
-		{"no topic", func(c *kafka.Config) { c.Topics = nil }},
-		{"named twice", func(c *kafka.Config) { c.Topics = []string{"b", "a", "b"} }},
-		{"no consumer group", func(c *kafka.Config) { c.Group = "" }},
-		{"over a third", func(c *kafka.Config) { c.HeartbeatInterval = 4 * time.Second }},
-		{"less than the session timeout", func(c *kafka.Config) { c.ReleaseTimeout = 20 * time.Second }},
-		{"max wait is -1s", func(c *kafka.Config) { c.MaxWait = -time.Second }},
-		{"fetch size", func(c *kafka.Config) { c.FetchBytes = 7 }},
-		{"largest batch", func(c *kafka.Config) { c.MaxBatchBytes = 4096 }},
-	} {
-		c := good()
-		story.harm(&c)
-		if _, err := kafka.New(c, slog.Default()); err == nil || !strings.Contains(err.Error(), story.want) {
-			t.Errorf("error %v, want %q", err, story.want)
-		}
-	}
 }
 
 // gauge returns the value of one of the source's gauges without labels.

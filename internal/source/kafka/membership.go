@@ -161,7 +161,8 @@ func (m *membership) join(ctx context.Context) (*generation, error) {
 		return nil, err
 	}
 	synced := response.(*kmsg.SyncGroupResponse)
-	if err := m.explainRefusal(synced.ErrorCode); err != nil {
+	if err := codeError(synced.ErrorCode); err != nil {
+		m.forget(err)
 		return nil, err
 	}
 	// A restarted leader does not learn that it leads, and gets its former assignment. It
@@ -192,7 +193,8 @@ func (m *membership) requestJoin(ctx context.Context) (*kmsg.JoinGroupResponse, 
 			m.member = joined.MemberID
 			continue
 		}
-		if err := m.explainRefusal(joined.ErrorCode); err != nil {
+		if err := codeError(joined.ErrorCode); err != nil {
+			m.forget(err)
 			return nil, err
 		}
 		m.member = joined.MemberID
@@ -200,15 +202,8 @@ func (m *membership) requestJoin(ctx context.Context) (*kmsg.JoinGroupResponse, 
 	}
 }
 
-// explainRefusal returns the error of a response. The member keeps its id unless the
-// coordinator does not know it; a starting coordinator knows it later.
-func (m *membership) explainRefusal(code int16) error {
-	err := codeError(code)
-	m.forget(err)
-	return err
-}
-
-// forget drops the member's id if the group has forgotten it. It drops the instance if
+// forget drops the member's id if the group has forgotten it; a starting coordinator knows
+// it later. It drops the instance if
 // another process has it: two processes with one instance would replace each other again
 // and again.
 func (m *membership) forget(err error) (forgotten bool) {
@@ -251,7 +246,9 @@ func (m *membership) attend(ctx context.Context, gen *generation) (rebalance boo
 			readers = append(readers, r.reader)
 		}
 	}
-	awaitReleases(ended)
+	for _, r := range ended {
+		<-r.done
+	}
 	committing, end := context.WithCancel(ctx)
 	var working sync.WaitGroup
 	working.Go(func() { m.source.commitOffsets(committing, gen, readers) })
@@ -290,12 +287,9 @@ func (m *membership) endUnassigned(gen *generation) (ended []*reading) {
 	return ended
 }
 
-// releaseAll ends all reading.
-func (m *membership) releaseAll() { awaitReleases(m.endUnassigned(new(generation))) }
-
-// awaitReleases returns when partitions are released, in a bounded time.
-func awaitReleases(all []*reading) {
-	for _, r := range all {
+// releaseAll ends all reading, in a bounded time.
+func (m *membership) releaseAll() {
+	for _, r := range m.endUnassigned(new(generation)) {
 		<-r.done
 	}
 }
@@ -403,19 +397,4 @@ func (g *generation) commit(ctx context.Context, offsets map[string][]kafka.Offs
 		}
 	}
 	return err
-}
-
-// partitionCounts returns the number of partitions of each existing topic.
-func (l *connection) partitionCounts(ctx context.Context, topics []string) (map[string]int, error) {
-	res, err := l.client.Metadata(ctx, &kafka.MetadataRequest{Topics: topics})
-	if err != nil {
-		return nil, fmt.Errorf("look up partitions: %w", err)
-	}
-	counts := make(map[string]int)
-	for _, t := range res.Topics {
-		if t.Error == nil && len(t.Partitions) > 0 {
-			counts[t.Name] = len(t.Partitions)
-		}
-	}
-	return counts, nil
 }

@@ -19,9 +19,6 @@ const (
 // about the losses that go unnoticed on this cluster, or nothing. Its error is a sentence
 // with the remedy.
 func (c Config) Probe(ctx context.Context) (limits string, err error) {
-	if err := c.Validate(); err != nil {
-		return "", err
-	}
 	c = c.withDefaults()
 	conn := newConnection(c)
 	defer conn.close()

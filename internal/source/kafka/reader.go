@@ -95,32 +95,28 @@ func (r *reader) claimAndRead(ctx context.Context, sink source.Sink) error {
 	// Until all members have joined the next generation, the partition still belongs to
 	// this member.
 	if err := r.member.current.Load().heartbeat(ctx); err != nil && !errors.Is(err, kafka.RebalanceInProgress) {
-		r.reportUnlessEnded(ctx, failureHeartbeat, err)
-		return err
+		return r.reportUnlessEnded(ctx, failureHeartbeat, err)
 	}
 	found, err := r.requestIdentity(ctx)
 	if err != nil {
-		r.reportUnlessEnded(ctx, failureOffsets, err)
-		return err
+		return r.reportUnlessEnded(ctx, failureOffsets, err)
 	}
 	// Look up the bounds after the identity. If the topic is recreated in between, the
 	// first fetch fails.
 	first, _, err := r.connection.bounds(ctx, r.topic, r.id)
 	if err != nil {
-		r.reportUnlessEnded(ctx, failureOffsets, err)
-		return err
+		return r.reportUnlessEnded(ctx, failureOffsets, err)
 	}
 	r.identity, r.checked = found, time.Now()
 	r.handle, err = sink.Claim(ctx, r.claim(first))
 	if err != nil {
-		r.reportUnlessEnded(ctx, failureClaim, err)
-		return fmt.Errorf("claim: %w", err)
+		return fmt.Errorf("claim: %w", r.reportUnlessEnded(ctx, failureClaim, err))
 	}
 	if r.at, err = strconv.ParseInt(r.handle.Position(), 10, 64); err == nil {
 		r.epoch = epochOf(r.handle.Mark())
 		err = r.read(ctx)
 	} else {
-		r.reportUnlessEnded(ctx, failureClaim, fmt.Errorf("the stored position is no Kafka offset: %w", err))
+		err = r.reportUnlessEnded(ctx, failureClaim, fmt.Errorf("the stored position is no Kafka offset: %w", err))
 	}
 	if !source.IsFromSink(err) || ctx.Err() != nil && !errors.Is(err, source.ErrReclaim) {
 		r.release(ctx)
@@ -173,11 +169,12 @@ func (r *reader) release(ctx context.Context) {
 	}
 }
 
-// reportUnlessEnded reports a failure, unless ctx has ended.
-func (r *reader) reportUnlessEnded(ctx context.Context, kind string, err error) {
+// reportUnlessEnded reports a failure, unless ctx has ended, and returns it.
+func (r *reader) reportUnlessEnded(ctx context.Context, kind string, err error) error {
 	if ctx.Err() == nil {
 		r.source.reportFailure(r.name, kind, err)
 	}
+	return err
 }
 
 // read fetches and folds until the Sink fails or ctx ends. Failures of Kafka are
@@ -196,16 +193,15 @@ func (r *reader) read(ctx context.Context) error {
 			return err
 		case source.IsFromSink(err):
 			if !errors.Is(err, source.ErrReclaim) {
-				r.reportUnlessEnded(ctx, failureSink, err)
+				err = r.reportUnlessEnded(ctx, failureSink, err)
 			}
 			return err
 		case err != nil:
 			kind := failureFetch
-			var corrupt *recordbatch.CorruptError
-			if errors.As(err, &corrupt) {
+			if _, isCorrupt := errors.AsType[*recordbatch.CorruptError](err); isCorrupt {
 				kind = failureCorrupt
 			}
-			r.reportUnlessEnded(ctx, kind, err)
+			_ = r.reportUnlessEnded(ctx, kind, err) // the next fetch follows
 			retry.Pause(ctx, min(r.backoff.NextBackOff(), fetchPause))
 		default:
 			r.markSuccess()
@@ -347,8 +343,8 @@ func (r *reader) endResponse(ctx context.Context, res *fetchResponse, began int6
 	return r.foldChunk(ctx, recordbatch.Chunk{Next: r.at}, res) // nothing new: the watermark moves
 }
 
-// growFetch enlarges the next fetch after a response without a whole batch. Brokers older
-// than fetch version 3 (Kafka 0.10.1) send such responses.
+// growFetch enlarges the next fetch after a response without a new whole batch: a batch that
+// was read already may have filled it.
 func (r *reader) growFetch() error {
 	if r.fetchBytes >= r.source.config.MaxBatchBytes {
 		return fmt.Errorf("the batch at offset %d exceeds the limit of %d bytes: raise kafka.max_batch to the topic's max.message.bytes", r.at, r.source.config.MaxBatchBytes)

@@ -95,9 +95,8 @@ func Default() Config {
 
 func (c Config) withDefaults() Config { return options.OrDefault(c, Default()) }
 
-// Validate returns every fault of a configuration at once.
+// Validate returns every fault of the tables' names at once.
 func (c Config) Validate() error {
-	c = c.withDefaults()
 	var faults options.Faults
 	faults.Check(len(c.Tables) == 0, "no table: name at least one")
 	for _, t := range c.Tables {
@@ -105,12 +104,6 @@ func (c Config) Validate() error {
 	}
 	tables := slices.Sorted(slices.Values(c.Tables))
 	faults.Check(len(slices.Compact(tables)) < len(c.Tables), "a table is named twice")
-	faults.CheckPauses(map[string]time.Duration{
-		"round": c.Round, "lease": c.Lease, "discovery": c.Discovery,
-		"request timeout": c.RequestTimeout, "release timeout": c.ReleaseTimeout, "patience": c.Patience,
-	})
-	faults.Check(c.Lease < 3*c.Round, "the lease %s is less than three rounds of %s", c.Lease, c.Round)
-	faults.Check(c.MemoryBytes < 1<<20, "memory is %d bytes: must be at least 1 MiB", c.MemoryBytes)
 	return faults.Err()
 }
 

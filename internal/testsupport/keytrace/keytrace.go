@@ -1,4 +1,5 @@
-package generate
+// Package keytrace reads a recorded trace of key accesses as samples, for tests and benchmarks.
+package keytrace
 
 import (
 	"bufio"
@@ -22,8 +23,8 @@ const traceTable = "orm"
 // accessBytes is the size of one access in the unpacked trace.
 const accessBytes = 4
 
-// TraceConfig is how the accesses are spread over time.
-type TraceConfig struct {
+// Config is how the accesses are spread over time.
+type Config struct {
 	// Start is the event time of the first access. Whole milliseconds count.
 	Start time.Time
 	// PerSecond is how many accesses fall into one second, at least 1.
@@ -34,7 +35,7 @@ type TraceConfig struct {
 	Limit int
 }
 
-func (c TraceConfig) validate() error {
+func (c Config) validate() error {
 	switch {
 	case c.Start.IsZero():
 		return errors.New("trace start is missing: give the event time of the first access")
@@ -46,20 +47,20 @@ func (c TraceConfig) validate() error {
 	return nil
 }
 
-// ReadTrace reads the zstd-compressed trace from src, lazily, in event-time order.
+// Read reads the zstd-compressed trace from src, lazily, in event-time order.
 // The iterator is good for one pass. It ends after the first error that it
 // yields: src failed, is not zstd, or ends within an access.
 //
 // The trace (testdata/README.md has its source and licence) is the real one behind
-// Keyheat's measurements. It only lists the accessed objects, in order. ReadTrace adds
-// everything else, always the same for the same TraceConfig:
+// Keyheat's measurements. It only lists the accessed objects, in order. Read adds
+// everything else, always the same for the same Config:
 //
 //   - table "orm", partition key "<type>#<id>#<index>", one UpdateItem an
 //     access, nothing sampled away;
 //   - event time at a fixed number of accesses a second;
 //   - whole write units, drawn at random: 25% of the accesses cost 1, 50%
 //     cost 2, 19% are uniform in 4–10, 6% uniform in 10–24.
-func ReadTrace(src io.Reader, c TraceConfig) (iter.Seq2[sample.Record, error], error) {
+func Read(src io.Reader, c Config) (iter.Seq2[sample.Record, error], error) {
 	if err := c.validate(); err != nil {
 		return nil, err
 	}
@@ -71,7 +72,7 @@ func ReadTrace(src io.Reader, c TraceConfig) (iter.Seq2[sample.Record, error], e
 }
 
 // read passes each access to yield until that returns false.
-func (c TraceConfig) read(src io.Reader, yield func(sample.Record) bool) error {
+func (c Config) read(src io.Reader, yield func(sample.Record) bool) error {
 	unpacked, err := zstd.NewReader(src, zstd.WithDecoderConcurrency(1))
 	if err != nil {
 		return err

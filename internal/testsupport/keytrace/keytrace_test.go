@@ -1,4 +1,4 @@
-package generate_test
+package keytrace_test
 
 import (
 	"bytes"
@@ -14,7 +14,7 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
-	"github.com/keyheat/keyheat/internal/generate"
+	"github.com/keyheat/keyheat/internal/testsupport/keytrace"
 	"github.com/keyheat/keyheat/sample"
 )
 
@@ -30,9 +30,9 @@ func packed(t *testing.T) []byte {
 }
 
 // read is all that the source yields, and the error at its end.
-func read(t *testing.T, src []byte, c generate.TraceConfig) ([]sample.Record, error) {
+func read(t *testing.T, src []byte, c keytrace.Config) ([]sample.Record, error) {
 	t.Helper()
-	records, err := generate.ReadTrace(bytes.NewReader(src), c)
+	records, err := keytrace.Read(bytes.NewReader(src), c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,7 +49,7 @@ func read(t *testing.T, src []byte, c generate.TraceConfig) ([]sample.Record, er
 // TestTraceIsTheRealOne reads all of it once.
 func TestTraceIsTheRealOne(t *testing.T) {
 	t.Parallel()
-	records, err := generate.ReadTrace(bytes.NewReader(packed(t)), generate.TraceConfig{Start: traceStart, PerSecond: 200_000, Seed: 1})
+	records, err := keytrace.Read(bytes.NewReader(packed(t)), keytrace.Config{Start: traceStart, PerSecond: 200_000, Seed: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -120,8 +120,8 @@ func checkCosts(t *testing.T, costs map[sample.Milli]int, count int) {
 func TestTraceIsRepeatable(t *testing.T) {
 	t.Parallel()
 	src := packed(t)
-	c := generate.TraceConfig{Start: traceStart, PerSecond: 20_000, Seed: 7, Limit: 50_000}
-	lines := func(c generate.TraceConfig) (b []byte) {
+	c := keytrace.Config{Start: traceStart, PerSecond: 20_000, Seed: 7, Limit: 50_000}
+	lines := func(c keytrace.Config) (b []byte) {
 		records, err := read(t, src, c)
 		if err != nil || len(records) != c.Limit {
 			t.Fatalf("%d records, %v", len(records), err)
@@ -143,7 +143,7 @@ func TestTraceIsRepeatable(t *testing.T) {
 
 func TestTraceSpacesAccessesEvenly(t *testing.T) {
 	t.Parallel()
-	records, err := read(t, packed(t), generate.TraceConfig{Start: traceStart, PerSecond: 3, Limit: 7})
+	records, err := read(t, packed(t), keytrace.Config{Start: traceStart, PerSecond: 3, Limit: 7})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -158,7 +158,7 @@ func TestTraceSpacesAccessesEvenly(t *testing.T) {
 
 func TestTraceStopsWhenAsked(t *testing.T) {
 	t.Parallel()
-	records, err := generate.ReadTrace(bytes.NewReader(packed(t)), generate.TraceConfig{Start: traceStart, PerSecond: 1})
+	records, err := keytrace.Read(bytes.NewReader(packed(t)), keytrace.Config{Start: traceStart, PerSecond: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -178,12 +178,12 @@ func TestTraceStopsWhenAsked(t *testing.T) {
 
 func TestTraceRefuses(t *testing.T) {
 	t.Parallel()
-	for want, c := range map[string]generate.TraceConfig{
+	for want, c := range map[string]keytrace.Config{
 		"start is missing":    {PerSecond: 1},
 		"accesses per second": {Start: traceStart},
 		"limit is -1":         {Start: traceStart, PerSecond: 1, Limit: -1},
 	} {
-		if _, err := generate.ReadTrace(nil, c); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := keytrace.Read(nil, c); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want one that says %q", err, want)
 		}
 	}
@@ -196,7 +196,7 @@ func TestTraceRefuses(t *testing.T) {
 		"cut off":           packed(t)[:1000],
 		"half of an access": enc.EncodeAll([]byte("12345678901234"), nil),
 	} {
-		if _, err := read(t, src, generate.TraceConfig{Start: traceStart, PerSecond: 1}); err == nil {
+		if _, err := read(t, src, keytrace.Config{Start: traceStart, PerSecond: 1}); err == nil {
 			t.Errorf("%s: no error", story)
 		}
 	}
