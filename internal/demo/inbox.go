@@ -59,15 +59,19 @@ func openInbox(ctx context.Context, st *store.Store, pages string) (*inbox, erro
 	if err != nil {
 		return nil, err
 	}
+	var all []arrived
+	for _, n := range slices.Backward(earlier) {
+		named, err := st.FindingsByFingerprint(ctx, notify.Named(&n))
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, arrived{Notice: notify.NewNotice(n, pages, named)})
+	}
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, fmt.Errorf("listen for the demo's notifications: %w", err)
 	}
-	in := &inbox{listener: listener, path: "/" + rand.Text(), pages: pages}
-	for _, n := range slices.Backward(earlier) {
-		in.all = append(in.all, arrived{Notice: notify.NewNotice(n, pages)})
-	}
-	return in, nil
+	return &inbox{listener: listener, path: "/" + rand.Text(), pages: pages, all: all}, nil
 }
 
 // route returns the route that delivers to the inbox.
@@ -116,11 +120,12 @@ func (in *inbox) add(body []byte, at time.Time) error {
 	if err := json.Unmarshal(m.Finding, &finding); err != nil || m.ID == "" {
 		return errors.Join(errors.New("not a notification of a finding"), err)
 	}
-	payload, err := json.Marshal(detect.Payload{Incident: m.Incident, Finding: m.Finding, Recent: m.Recent, Related: m.Related})
+	payload, err := json.Marshal(detect.Payload{Incident: m.Incident, Finding: m.Finding, Recent: m.Recent})
 	if err != nil {
 		return err
 	}
-	n := notify.NewNotice(store.Notification{ID: m.ID, Event: m.Event, Created: m.At, Fingerprint: finding.Fingerprint, Payload: payload}, in.pages)
+	n := notify.NewNotice(store.Notification{ID: m.ID, Event: m.Event, Created: m.At, Fingerprint: finding.Fingerprint, Payload: payload}, in.pages, nil)
+	n.Related, n.Members = m.Related, m.Members
 	indented, err := json.MarshalIndent(json.RawMessage(body), "", "  ")
 	if err != nil {
 		return err

@@ -80,7 +80,7 @@ func (e episode) add(r *report.Rows) {
 	case !e.fired.IsZero():
 		state = detect.Firing
 	}
-	i := detect.Incident{Summary: "One item alone has more than a partition serves: “" + e.key + "”.", FirstFix: "Shard " + e.key + " over 3 keys.", Owner: "team-orders"}
+	i := detect.Incident{Owner: "team-orders"}
 	r.Incidents = append(r.Incidents, store.Incident{
 		ID: e.id, Cause: string(detect.CauseHotKey), Target: e.at, Severity: string(e.severity), State: string(state),
 		OpenedAt: e.opened, FiredAt: e.fired, ResolvedAt: e.resolved, LastSeen: e.opened, Root: f.Fingerprint, Document: document(i),
@@ -157,7 +157,7 @@ func busy() report.Rows {
 		{ID: "s-over", Matchers: []string{`table=~"users|sessions"`}, StartsAt: ago(5*day + hour), EndsAt: ago(5*day - hour/2), Author: "bob", Reason: "migration"},
 	}
 	r.Transitions[len(r.Transitions)-4].Note = silence.Note(&detect.Silenced{By: "s-over", Until: monday})
-	warm := detect.Incident{Summary: "It is warm.", Owner: "team-orders", Silenced: &detect.Silenced{By: "s-now"}}
+	warm := detect.Incident{Owner: "team-orders", Silenced: &detect.Silenced{By: "s-now"}}
 	r.Incidents[2].Document = document(warm)
 	r.Peaks = [][]store.HourPeak{
 		peaks(orders, "customer#42", func(hour int) int64 {

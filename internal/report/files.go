@@ -82,7 +82,7 @@ func (p *Report) addFound(found detect.Incident, root *detect.Finding) {
 	i := Incident{
 		ID: found.ID, Cause: found.Cause, KeyRef: detect.KeyRef{Target: found.Target}, Unit: "wcu",
 		Severity: found.Severity, State: found.State, Began: found.OpenedAt, Fired: found.FiredAt, Resolved: found.ResolvedAt,
-		Why: found.Summary, FirstFix: found.FirstFix, Owner: found.Owner,
+		Owner: found.Owner,
 	}
 	if root != nil {
 		i.tell(root)

@@ -99,7 +99,7 @@ func (r *Rows) incident(row *store.Incident, moved []store.Transition) (Incident
 	}
 	i := Incident{
 		ID: row.ID, Cause: detect.Cause(row.Cause), KeyRef: detect.KeyRef{Target: row.Target},
-		Severity: detect.Severity(row.Severity), Owner: document.Owner, Why: document.Summary, FirstFix: document.FirstFix, Unit: "wcu", Began: row.OpenedAt,
+		Severity: detect.Severity(row.Severity), Owner: document.Owner, Unit: "wcu", Began: row.OpenedAt,
 	}
 	fired := r.states(&i, row, moved)
 	if root, kept := r.Roots[row.Root]; kept {
