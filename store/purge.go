@@ -321,7 +321,7 @@ func (g *purging) purgeTexts(ctx context.Context) error {
 		{&g.erased.Documents, rewriting{"notifications", "id", "payload", g.payload}},
 		{nil, rewriting{"notifications", "id", "last_error", g.text}},
 		{&g.erased.Documents, rewriting{"reports", "id", "document", g.document}},
-		{nil, rewriting{"reports", "id", "summary", g.text}},
+		{nil, rewriting{"reports", "id", "outline", g.document}},
 		{nil, rewriting{"finding_history", "id", "note", g.text}},
 		{nil, rewriting{"incident_history", "id", "note", g.text}},
 		{nil, rewriting{"silences", "id", "reason", g.text}}, // people wrote it; what they match is no key

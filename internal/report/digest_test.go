@@ -187,11 +187,19 @@ func blind() report.Rows {
 	return report.Rows{Request: report.Request{From: ago(24 * time.Hour), To: monday, Tables: []string{"orders"}}, Made: monday}
 }
 
+// made makes a report, stores it, and renders it: the store has no sentence of it.
 func made(t *testing.T, r report.Rows) *report.Report {
 	t.Helper()
-	summary, err := report.New(r)
+	p, err := report.New(r)
 	must(t, err)
-	return summary
+	for _, i := range slices.Concat(p.Hot, p.Warm) {
+		if i.Why+i.FirstFix+i.Limits+p.Summary != "" || len(p.NotTold) > 0 {
+			t.Errorf("it has sentences: %+v", i)
+		}
+	}
+	stored, err := report.Read([]byte(document(p)))
+	must(t, err)
+	return stored.Rendered()
 }
 
 func written(t *testing.T, p *report.Report, f report.Format) string {
@@ -277,7 +285,7 @@ func TestTheFirstFixChangesSomething(t *testing.T) {
 		if kind == detect.TableStarvation {
 			want = brief.Now
 		}
-		p := report.OfFiles(report.Found{Files: report.Files{Samples: 1}, Incidents: detect.Incidents(found), Findings: found})
+		p := report.OfFiles(report.Found{Files: report.Files{Samples: 1}, Incidents: detect.Incidents(found), Findings: found}).Rendered()
 		if len(p.Hot) != 1 || p.Hot[0].FirstFix != want {
 			t.Errorf("%s: got %+v, want %q", kind, p.Hot, want)
 		}

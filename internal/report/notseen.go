@@ -2,14 +2,10 @@ package report
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
-	"github.com/keyheat/keyheat/internal/say"
-	"github.com/keyheat/keyheat/internal/say/wording"
 	"github.com/keyheat/keyheat/store"
 )
 
@@ -27,13 +23,8 @@ func (r *Rows) notSeen(tables []table) NotSeen {
 	}
 	for _, t := range tables {
 		c := Coverage{Target: t.Target, Updated: t.updated, Stale: t.updated.Before(r.From)}
-		switch {
-		case c.Stale:
-			c.Why = "Nothing was seen of it in this period, which is not to say that it was quiet."
-		case t.CloudWatch == nil:
-			c.Why = "CloudWatch is not read for it: nothing tells what part of its load the samples show."
-		default:
-			c.Write, c.Read, c.Why = t.CloudWatch.Write, t.CloudWatch.Read, say.TableCloudWatch(t.CloudWatch)
+		if !c.Stale && t.CloudWatch != nil {
+			c.Write, c.Read, c.CloudWatch = t.CloudWatch.Write, t.CloudWatch.Read, t.CloudWatch
 		}
 		n.Coverage = append(n.Coverage, c)
 	}
@@ -84,33 +75,30 @@ func (r *Rows) addCollectors(n *NotSeen) {
 		n.Stopped = &since
 	}
 	for _, w := range all {
-		if what := r.problem(w, all, end); what != "" {
-			n.Problems = append(n.Problems, collectorProblem{ID: w.ID, Host: w.Host, Seen: w.Seen, What: what})
+		if f := faultOf(w, all, end); f != nil {
+			n.Problems = append(n.Problems, collectorProblem{ID: w.ID, Host: w.Host, Seen: w.Seen, Fault: f})
 		}
 	}
 }
 
-// problem describes a collector's fault; empty for one that stopped properly, or that
-// another on its host has replaced.
-func (r *Rows) problem(w store.Writer, all []store.Writer, end time.Time) string {
+// faultOf returns a collector's fault; nil for one that stopped properly, or that another
+// on its host has replaced.
+func faultOf(w store.Writer, all []store.Writer, end time.Time) *fault {
 	replaced := slices.ContainsFunc(all, func(o store.Writer) bool { return o.ID != w.ID && o.Host == w.Host && o.Started.After(w.Started) })
 	if !w.Stopped.IsZero() || replaced {
-		return ""
+		return nil
 	}
-	var parts []string
-	if end.Sub(w.Seen) > store.SilentAfter {
-		parts = append(parts, "it has been silent since then, and did not say that it stops")
-	}
+	f := fault{Silent: end.Sub(w.Seen) > store.SilentAfter, Refused: w.RefusedTables}
 	if w.State == string(detect.CollectorFailing) {
-		parts = append(parts, "it was failing: "+cmp.Or(w.Reason, "it did not say why"))
-	}
-	if n := len(w.RefusedTables); n > 0 {
-		parts = append(parts, fmt.Sprintf("it had no room for %s (%s)", plural(n, "table", "tables"), strings.Join(w.RefusedTables[:min(n, 5)], ", ")))
+		f.Failing = &w.Reason
 	}
 	if w.BadShare != nil && *w.BadShare >= badShare {
-		parts = append(parts, wording.Percent(*w.BadShare)+" of what it read were bad samples")
+		f.BadShare = w.BadShare
 	}
-	return sentence(strings.Join(parts, "; "))
+	if !f.Silent && f.Failing == nil && len(f.Refused) == 0 && f.BadShare == nil {
+		return nil
+	}
+	return &f
 }
 
 // badShare is the share of bad samples from which a report mentions them.

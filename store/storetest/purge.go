@@ -99,7 +99,7 @@ func fill(t *testing.T, s *store.Store) {
 	commit(t, s, "a", 2)
 	see(t, s, "daily", "0 9 * * *")
 	r := report("daily", 1)
-	r.Summary, r.Document = "user#canary got hot", []byte(`{"hot":["user#canary"]}`)
+	r.Outline, r.Document = []byte(`{"worst":"user#canary"}`), []byte(`{"hot":["user#canary"]}`)
 	put(t, s, r)
 	addSilence(t, s, store.Silence{Matchers: []string{`table="orders"`}, EndsAt: at.Add(3 * time.Hour), Author: "ada", Reason: "user#canary is known"})
 }
@@ -158,7 +158,7 @@ func purged(t *testing.T, s *store.Store) {
 	equal(t, "the view", string(views[0].Document), `{"top":["-"]}`)
 	stored := value[[]store.Report](t)(s.Reports(t.Context(), store.ReportQuery{}))
 	equal(t, "the report", value[store.Report](t)(s.Report(t.Context(), stored[0].ID)).Document, []byte(`{"hot":["-"]}`))
-	equal(t, "its summary", stored[0].Summary, "- got hot")
+	equal(t, "its outline", string(stored[0].Outline), `{"worst":"-"}`)
 	equal(t, "a silence's reason", value[[]store.Silence](t)(s.Silences(t.Context(), store.SilenceQuery{}))[0].Reason, "- is known")
 
 	entries := value[[]store.AuditEntry](t)(s.Audit(t.Context(), 0))

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/internal/report"
 	"github.com/keyheat/keyheat/internal/say"
 	"github.com/keyheat/keyheat/internal/say/wording"
 	"github.com/keyheat/keyheat/store"
@@ -77,10 +78,7 @@ func NewNotice(stored store.Notification, pages string, named []store.Finding) *
 	if stored.Event == store.EventReport {
 		n.Report, page = stored.Payload, "/reports/"
 		n.Title = "Keyheat's report"
-		var r struct{ Name, Summary string }
-		if json.Unmarshal(stored.Payload, &r) == nil && r.Summary != "" {
-			n.Title = wording.Printable(r.Name) + ": " + wording.Printable(r.Summary)
-		}
+		n.readReport()
 	} else {
 		p := detect.ReadPayload(stored.Payload)
 		n.readFinding(p)
@@ -92,6 +90,18 @@ func NewNotice(stored store.Notification, pages string, named []store.Finding) *
 		}
 	}
 	return n
+}
+
+// readReport gives the notice of a report its sentences.
+func (n *Notice) readReport() {
+	r, err := report.ReadNotice(n.Report)
+	if err != nil || r.Summary == "" {
+		return
+	}
+	n.Title = wording.Printable(r.Name) + ": " + wording.Printable(r.Summary)
+	if document, err := json.Marshal(r); err == nil {
+		n.Report = document
+	}
 }
 
 // addTitles adds the titles of related findings, and of the incidents of a group.
