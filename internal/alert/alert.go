@@ -221,7 +221,7 @@ func (r *Route) deliverAll(ctx context.Context, due []store.Notification) (again
 
 // notice returns the receiver's view of a notification.
 func (r *Route) notice(ctx context.Context, n store.Notification) (*notify.Notice, error) {
-	named, err := r.store.FindingsByFingerprint(ctx, notify.Named(&n))
+	named, err := r.store.FindingsByFingerprint(ctx, notify.ListNamed(&n))
 	if err != nil {
 		return nil, err
 	}

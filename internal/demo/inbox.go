@@ -61,7 +61,7 @@ func openInbox(ctx context.Context, st *store.Store, pages string) (*inbox, erro
 	}
 	var all []arrived
 	for _, n := range slices.Backward(earlier) {
-		named, err := st.FindingsByFingerprint(ctx, notify.Named(&n))
+		named, err := st.FindingsByFingerprint(ctx, notify.ListNamed(&n))
 		if err != nil {
 			return nil, err
 		}

@@ -199,7 +199,7 @@ func made(t *testing.T, r report.Rows) *report.Report {
 	}
 	stored, err := report.Read([]byte(document(p)))
 	must(t, err)
-	return stored.Rendered()
+	return stored.Render()
 }
 
 func written(t *testing.T, p *report.Report, f report.Format) string {
@@ -285,7 +285,7 @@ func TestTheFirstFixChangesSomething(t *testing.T) {
 		if kind == detect.TableStarvation {
 			want = brief.Now
 		}
-		p := report.OfFiles(report.Found{Files: report.Files{Samples: 1}, Incidents: detect.Incidents(found), Findings: found}).Rendered()
+		p := report.OfFiles(report.Found{Files: report.Files{Samples: 1}, Incidents: detect.Incidents(found), Findings: found}).Render()
 		if len(p.Hot) != 1 || p.Hot[0].FirstFix != want {
 			t.Errorf("%s: got %+v, want %q", kind, p.Hot, want)
 		}

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/store"
 )
 
@@ -57,10 +56,7 @@ func seenShare(c Coverage) float64 {
 // addCollectors adds the collectors' last reports. The store keeps no earlier ones, so
 // that a pause within a past period does not show.
 func (r *Rows) addCollectors(n *NotSeen) {
-	end := r.To
-	if r.Made.Before(end) {
-		end = r.Made
-	}
+	end := earlier(r.To, r.Made)
 	var all []store.Writer
 	for _, w := range r.Writers {
 		if w.Started.Before(r.To) && !w.Seen.Before(r.From) {
@@ -75,34 +71,23 @@ func (r *Rows) addCollectors(n *NotSeen) {
 		n.Stopped = &since
 	}
 	for _, w := range all {
-		if f := faultOf(w, all, end); f != nil {
-			n.Problems = append(n.Problems, collectorProblem{ID: w.ID, Host: w.Host, Seen: w.Seen, Fault: f})
+		replaced := slices.ContainsFunc(all, func(o store.Writer) bool { return o.ID != w.ID && o.Host == w.Host && o.Started.After(w.Started) })
+		p := collectorProblem{ID: w.ID, Host: w.Host, Seen: w.Seen, Status: &w.WriterStatus}
+		if w.Stopped.IsZero() && !replaced && p.describe(end) != "" {
+			n.Problems = append(n.Problems, p)
 		}
 	}
 }
 
-// faultOf returns a collector's fault; nil for one that stopped properly, or that another
-// on its host has replaced.
-func faultOf(w store.Writer, all []store.Writer, end time.Time) *fault {
-	replaced := slices.ContainsFunc(all, func(o store.Writer) bool { return o.ID != w.ID && o.Host == w.Host && o.Started.After(w.Started) })
-	if !w.Stopped.IsZero() || replaced {
-		return nil
-	}
-	f := fault{Silent: end.Sub(w.Seen) > store.SilentAfter, Refused: w.RefusedTables}
-	if w.State == string(detect.CollectorFailing) {
-		f.Failing = &w.Reason
-	}
-	if w.BadShare != nil && *w.BadShare >= badShare {
-		f.BadShare = w.BadShare
-	}
-	if !f.Silent && f.Failing == nil && len(f.Refused) == 0 && f.BadShare == nil {
-		return nil
-	}
-	return &f
-}
-
 // badShare is the share of bad samples from which a report mentions them.
 const badShare = 0.001
+
+func earlier(a, b time.Time) time.Time {
+	if b.Before(a) {
+		return b
+	}
+	return a
+}
 
 func orNil(t time.Time) *time.Time {
 	if t.IsZero() {

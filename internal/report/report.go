@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/store"
 )
 
 // Version is the version of the JSON form. A reader ignores unknown fields; a change that
@@ -25,7 +26,7 @@ type Request struct {
 }
 
 // Report describes a period, in codes and figures. Its sentences are empty until
-// [Report.Rendered] adds them: they are not stored.
+// [Report.Render] adds them: they are not stored.
 type Report struct {
 	Version int `json:"version"`
 	Request
@@ -154,21 +155,10 @@ type collectorProblem struct {
 	ID   string    `json:"id"`
 	Host string    `json:"host"`
 	Seen time.Time `json:"seen"`
-	// Fault is nil, and What its sentence, of a rendered report.
-	Fault *fault `json:"fault,omitempty"`
-	What  string `json:"what"`
-}
-
-// fault is why a collector did not see everything.
-type fault struct {
-	// Silent means that it stopped writing without notice. Failing is null unless it was
-	// failing; it is the collector's own reason, empty for none.
-	Silent  bool    `json:"silent"`
-	Failing *string `json:"failing"`
-	// Refused are tables that it had no room for.
-	Refused []string `json:"refused"`
-	// BadShare is the share of bad samples; null if they are too few to mention.
-	BadShare *float64 `json:"bad_share"`
+	// Status is the collector's last report about itself, and What the fault, of a
+	// rendered report.
+	Status *store.WriterStatus `json:"status,omitempty"`
+	What   string              `json:"what"`
 }
 
 // Gap is a range of samples that was not, and will never be, counted.

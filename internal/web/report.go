@@ -23,17 +23,11 @@ const maxReports = 50
 // reportsPage is the list of reports.
 type reportsPage struct {
 	frame
-	Reports []listedReport
+	Reports []store.Report
 	// Schedule is the one that is listed; empty for all.
 	Schedule string
 	// Older leads to reports with earlier due times; empty for none.
 	Older string
-}
-
-// listedReport is a report in a list, with its summary.
-type listedReport struct {
-	store.Report
-	Summary string
 }
 
 func (s *Site) reports(ctx context.Context, r *http.Request) (any, error) {
@@ -51,16 +45,8 @@ func (s *Site) reports(ctx context.Context, r *http.Request) (any, error) {
 	if page.frame, err = s.frame(ctx, "Reports", "reports"); err != nil {
 		return nil, err
 	}
-	rows, err := s.store.Reports(ctx, q)
-	if err != nil {
+	if page.Reports, err = s.store.Reports(ctx, q); err != nil {
 		return nil, err
-	}
-	for _, row := range rows {
-		var o report.Outline
-		if err := json.Unmarshal(row.Outline, &o); err != nil {
-			return nil, fmt.Errorf("stored report %s: %w", row.ID, err)
-		}
-		page.Reports = append(page.Reports, listedReport{row, o.Summary()})
 	}
 	if len(page.Reports) > maxReports {
 		page.cut(q.Schedule)
@@ -72,7 +58,7 @@ func (s *Site) reports(ctx context.Context, r *http.Request) (any, error) {
 // two due times, so that no report is skipped.
 func (p *reportsPage) cut(schedule string) {
 	before := p.Reports[maxReports].Due.Add(time.Second)
-	shown := slices.IndexFunc(p.Reports, func(r listedReport) bool { return r.Due.Before(before) })
+	shown := slices.IndexFunc(p.Reports, func(r store.Report) bool { return r.Due.Before(before) })
 	if shown == 0 { // more schedules at one time than a page has room for: each has its own list
 		shown, before = maxReports, before.Add(-time.Second)
 	}
@@ -123,6 +109,13 @@ func (s *Site) report(ctx context.Context, id string, f report.Format) (store.Re
 	var body bytes.Buffer
 	err = report.Write(&body, f)
 	return row, body.Bytes(), err
+}
+
+// summarise writes the sentence that comes first in a report.
+func summarise(r store.Report) (string, error) {
+	var o report.Outline
+	err := json.Unmarshal(r.Outline, &o)
+	return o.Summary(), err
 }
 
 // period writes the time that a report is of.

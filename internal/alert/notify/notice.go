@@ -57,8 +57,8 @@ type Notice struct {
 	Receipt string
 }
 
-// Named returns the fingerprints of the findings that a notification names beside its own.
-func Named(stored *store.Notification) (all []string) {
+// ListNamed returns the fingerprints of the findings that a notification names beside its own.
+func ListNamed(stored *store.Notification) (all []string) {
 	p := detect.ReadPayload(stored.Payload)
 	all = p.Related
 	if p.Group != nil {

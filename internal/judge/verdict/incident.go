@@ -317,14 +317,14 @@ func (s *State) payload(i *detect.Incident, root *stored, event detect.Event, of
 	}
 	p.Group = of
 	if event != detect.EventResolved {
-		p.Recent, p.Related = s.board.Recent(&root.finding, s.seed), s.related(i)
+		p.Recent, p.Related = s.board.Recent(&root.finding, s.seed), s.listRelated(i)
 	}
 	return json.Marshal(p)
 }
 
-// related returns the fingerprints of the worst open findings of an incident beside its
+// listRelated returns the fingerprints of the worst open findings of an incident beside its
 // root.
-func (s *State) related(i *detect.Incident) (all []string) {
+func (s *State) listRelated(i *detect.Incident) (all []string) {
 	var open []detect.Finding
 	for _, fingerprint := range i.Findings {
 		if f, known := s.storedFinding(fingerprint); known && fingerprint != i.Root && f.finding.State != detect.Resolved {

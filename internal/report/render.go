@@ -11,11 +11,12 @@ import (
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/internal/say"
 	"github.com/keyheat/keyheat/internal/say/wording"
+	"github.com/keyheat/keyheat/store"
 )
 
-// Rendered returns the report with its sentences, and without the findings and figures
+// Render returns the report with its sentences, and without the findings and figures
 // that only they are made of.
-func (p *Report) Rendered() *Report {
+func (p *Report) Render() *Report {
 	r := *p
 	r.Hot, r.Warm = renderIncidents(p.Hot), renderIncidents(p.Warm)
 	r.Healed = slices.DeleteFunc(slices.Clone(r.Hot), func(i Incident) bool { return i.State != detect.Resolved })
@@ -54,11 +55,9 @@ func (p *Report) renderNotSeen() NotSeen {
 	n := p.NotSeen
 	n.Problems, n.Coverage, n.Cut = append([]collectorProblem{}, n.Problems...), append([]Coverage{}, n.Coverage...), append([]string{}, n.Cut...)
 	for i := range n.Problems {
-		c := &n.Problems[i]
-		if c.Fault != nil {
-			c.What = c.Fault.String()
+		if c := &n.Problems[i]; c.Status != nil {
+			c.What, c.Status = c.describe(earlier(p.To, p.Made)), nil
 		}
-		c.Fault = nil
 	}
 	for i := range n.Coverage {
 		c := &n.Coverage[i]
@@ -92,20 +91,20 @@ func (p *Report) explain(c *Coverage) string {
 	return say.TableCloudWatch(c.CloudWatch)
 }
 
-// String describes the fault.
-func (f *fault) String() string {
+// describe describes a collector's fault at the end of the period; empty for none.
+func (c *collectorProblem) describe(end time.Time) string {
 	var parts []string
-	if f.Silent {
+	if end.Sub(c.Seen) > store.SilentAfter {
 		parts = append(parts, "it has been silent since then, and did not say that it stops")
 	}
-	if f.Failing != nil {
-		parts = append(parts, "it was failing: "+cmp.Or(*f.Failing, "it did not say why"))
+	if c.Status.State == string(detect.CollectorFailing) {
+		parts = append(parts, "it was failing: "+cmp.Or(c.Status.Reason, "it did not say why"))
 	}
-	if n := len(f.Refused); n > 0 {
-		parts = append(parts, fmt.Sprintf("it had no room for %s (%s)", plural(n, "table", "tables"), strings.Join(f.Refused[:min(n, 5)], ", ")))
+	if refused := c.Status.RefusedTables; len(refused) > 0 {
+		parts = append(parts, fmt.Sprintf("it had no room for %s (%s)", plural(len(refused), "table", "tables"), strings.Join(refused[:min(len(refused), 5)], ", ")))
 	}
-	if f.BadShare != nil {
-		parts = append(parts, wording.Percent(*f.BadShare)+" of what it read were bad samples")
+	if share := c.Status.BadShare; share != nil && *share >= badShare {
+		parts = append(parts, wording.Percent(*share)+" of what it read were bad samples")
 	}
 	return sentence(strings.Join(parts, "; "))
 }
