@@ -197,7 +197,7 @@ func made(t *testing.T, r report.Rows) *report.Report {
 			t.Errorf("it has sentences: %+v", i)
 		}
 	}
-	stored, err := report.Read([]byte(document(p)))
+	stored, err := report.Read(document(p))
 	must(t, err)
 	return stored.Render()
 }

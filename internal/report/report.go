@@ -1,6 +1,8 @@
 package report
 
 import (
+	"encoding/json"
+	"fmt"
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
@@ -212,4 +214,39 @@ type Ref struct {
 	Incident string `json:"incident"`
 	detect.KeyRef
 	Severity detect.Severity `json:"severity"`
+}
+
+// Notice is a webhook's message about a report.
+type Notice struct {
+	ID   string    `json:"id"`
+	Name string    `json:"name"`
+	From time.Time `json:"from"`
+	To   time.Time `json:"to"`
+	// Outline is stored, and Summary is sent.
+	Outline *Outline `json:"outline,omitempty"`
+	Summary string   `json:"summary"`
+	// Path is the report's path on the reporter's pages.
+	Path string `json:"path"`
+	// Hot are the worst incidents.
+	Hot []Incident `json:"hot"`
+}
+
+// maxTold is how many incidents a notice has.
+const maxTold = 5
+
+// Notice returns the message about the report, as the store keeps it.
+func (p *Report) Notice(id string) Notice {
+	return Notice{ID: id, Name: p.Name, From: p.From, To: p.To, Outline: p.Outline(), Path: "/reports/" + id, Hot: p.Hot[:min(len(p.Hot), maxTold)]}
+}
+
+// ReadNotice returns a stored notice with its sentences.
+func ReadNotice(document []byte) (n Notice, err error) {
+	if err := json.Unmarshal(document, &n); err != nil {
+		return n, fmt.Errorf("read a report's notice: %w", err)
+	}
+	if n.Outline != nil {
+		n.Summary = n.Outline.Summary()
+	}
+	n.Outline, n.Hot = nil, renderIncidents(n.Hot)
+	return n, nil
 }

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -8,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/internal/say"
 	"github.com/keyheat/keyheat/internal/say/wording"
 )
 
@@ -242,4 +244,41 @@ func (p *Report) subject() string {
 		names[i] = short(name)
 	}
 	return wording.List(names)
+}
+
+// Render returns the report with its sentences, and without the findings and figures
+// that only they are made of.
+func (p *Report) Render() *Report {
+	r := *p
+	r.Hot, r.Warm = renderIncidents(p.Hot), renderIncidents(p.Warm)
+	r.Healed = slices.DeleteFunc(slices.Clone(r.Hot), func(i Incident) bool { return i.State != detect.Resolved })
+	r.NotTold = []string{
+		"What it costs: the store knows neither prices nor bills.",
+		"How capacity changed: only what a table was given last is kept.",
+	}
+	r.Summary = p.Outline().Summary()
+	if p.Files != nil {
+		r.NotTold = []string{"What was before and after the samples in the files.", "What it costs: samples hold no prices."}
+		if p.blind() {
+			r.Summary = cmp.Or(p.Files.Unjudged, "No samples were counted.") + " Whether any key was hot is not known."
+		}
+	}
+	r.NotSeen = p.renderNotSeen()
+	return &r
+}
+
+func renderIncidents(all []Incident) []Incident {
+	all = append([]Incident{}, all...)
+	for n := range all {
+		i := &all[n]
+		if i.Root != nil {
+			brief := say.New(i.Root)
+			i.FirstFix = cmp.Or(brief.Then, brief.Now)
+			if i.Utilization != nil {
+				i.Why, i.Limits = brief.Why, say.Limits(&i.Root.Quality)
+			}
+		}
+		i.Root = nil
+	}
+	return all
 }
