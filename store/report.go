@@ -20,8 +20,8 @@ type Report struct {
 	From, To time.Time
 	// Made is when it was stored; set by the store.
 	Made time.Time
-	// Summary is the report in a sentence.
-	Summary string
+	// Outline is the figures of its summary, as JSON.
+	Outline []byte
 	// Document is the whole report as JSON. Lists of reports leave it out.
 	Document []byte
 	// Filed is when its files were in the schedule's folder; zero while they are not.
@@ -77,8 +77,8 @@ func (s *Store) PutReport(ctx context.Context, r Report, notify []Notification) 
 		if err != nil || !stored {
 			return err
 		}
-		err = t.insert(ctx, `INSERT INTO reports (id, schedule, due, from_at, to_at, made, summary, document, filed)`, "", [][]any{{
-			r.ID, clean(r.Schedule), utc(r.Due), utc(r.From), utc(r.To), t.now, clean(r.Summary), clean(string(r.Document)), orNull(r.Filed),
+		err = t.insert(ctx, `INSERT INTO reports (id, schedule, due, from_at, to_at, made, outline, document, filed)`, "", [][]any{{
+			r.ID, clean(r.Schedule), utc(r.Due), utc(r.From), utc(r.To), t.now, clean(string(r.Outline)), clean(string(r.Document)), orNull(r.Filed),
 		}})
 		if err != nil {
 			return err
@@ -116,10 +116,10 @@ func (s *Store) Reports(ctx context.Context, q ReportQuery) ([]Report, error) {
 }
 
 // reportColumns are a report's columns without its document.
-const reportColumns = `id, schedule, due, from_at, to_at, made, summary, filed`
+const reportColumns = `id, schedule, due, from_at, to_at, made, outline, filed`
 
 func (r *Report) fields() []any {
-	return []any{&r.ID, &r.Schedule, &r.Due, &r.From, &r.To, &r.Made, &r.Summary, (*orZero)(&r.Filed)}
+	return []any{&r.ID, &r.Schedule, &r.Due, &r.From, &r.To, &r.Made, &r.Outline, (*orZero)(&r.Filed)}
 }
 
 // Report returns one report, or ErrNotFound.

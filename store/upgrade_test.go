@@ -57,7 +57,7 @@ func TestADatabaseOfTheFirstReleaseIsRead(t *testing.T) {
 		FirstSeen: at, LastSeen: at, UpdatedAt: at, Document: []byte(`{"key":"OPEN"}`)}
 	window := store.Window{Target: orders, Second: at, Requests: 7, ReadMilli: 1000, WriteMilli: 2000, ThrottledRequests: 1, ThrottledReadMilli: 10, ThrottledWriteMilli: 20,
 		Vector: map[string]int64{"a": 3}, Complete: true, Body: body}
-	report := store.Report{ID: "p", Schedule: "daily", Due: at, From: at, To: at, Made: at, Summary: "all quiet", Document: []byte(`{"p":1}`)}
+	report := store.Report{ID: "p", Schedule: "daily", Due: at, From: at, To: at, Made: at, Outline: []byte(`{"hot":0}`), Document: []byte(`{"p":1}`)}
 	rows := map[string]struct {
 		read func(ctx context.Context, s *store.Store) (any, error)
 		want any

@@ -16,7 +16,7 @@ import (
 func TestListedNotificationsSayWhatTheyAreOf(t *testing.T) {
 	t.Parallel()
 	payload, err := json.Marshal(detect.Payload{Finding: json.RawMessage(`{"key":"secret"}`), Group: &detect.Group{
-		InGroup: detect.InGroup{Labels: map[string]string{"table": "orders"}}, Firing: 3, Over: 1, Members: []detect.GroupMember{{Title: "secret"}},
+		InGroup: detect.InGroup{Labels: map[string]string{"table": "orders"}}, Firing: 3, Over: 1, Members: []detect.GroupMember{{Incident: "secret"}},
 	}})
 	if err != nil {
 		t.Fatal(err)

@@ -48,7 +48,7 @@ func TestATestIsOfADocumentedForm(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		n := notify.NewNotice(store.Notification{ID: "n", Event: string(event), Incident: i.ID, Fingerprint: f.Fingerprint, Created: time.Now(), Payload: payload}, "")
+		n := notify.NewNotice(store.Notification{ID: "n", Event: string(event), Incident: i.ID, Fingerprint: f.Fingerprint, Created: time.Now(), Payload: payload}, "", nil)
 		if r := hook.Notify(t.Context(), n); r.Err != nil {
 			t.Fatal(r.Err)
 		}

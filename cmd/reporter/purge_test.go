@@ -201,8 +201,8 @@ func written(t *testing.T, st *store.Store) {
 	_, err := st.SeeSchedule(t.Context(), "daily", "0 9 * * *")
 	if err == nil {
 		_, err = st.PutReport(t.Context(), store.Report{
-			ID: "r", Schedule: "daily", Due: time.Now(), Summary: canary + " got hot", Document: []byte(`{"hot":["` + canary + `#SHARD_0"]}`),
-		}, []store.Notification{{Route: "webhook", Payload: []byte(`{"summary":"“` + canary + `” got hot"}`)}})
+			ID: "r", Schedule: "daily", Due: time.Now(), Outline: []byte(`{"worst":"` + canary + `"}`), Document: []byte(`{"hot":["` + canary + `#SHARD_0"]}`),
+		}, []store.Notification{{Route: "webhook", Payload: []byte(`{"outline":{"worst":"` + canary + `"}}`)}})
 	}
 	if err == nil {
 		_, err = st.AddSilence(t.Context(), store.Silence{Matchers: []string{"table=orders"}, Reason: canary + " is known", EndsAt: time.Now().Add(time.Hour)})

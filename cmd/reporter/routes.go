@@ -19,7 +19,6 @@ import (
 	"github.com/keyheat/keyheat/internal/alert/routing"
 	"github.com/keyheat/keyheat/internal/cli"
 	"github.com/keyheat/keyheat/internal/daemon/retry"
-	"github.com/keyheat/keyheat/internal/say"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/store"
 )
@@ -218,7 +217,6 @@ func testIncident(severity detect.Severity, policy func(detect.Target) detect.Po
 	f.Reason, f.Shards = detect.Undetermined, 1
 	f.Advice = []detect.Step{detect.NewStep(detect.FixKeepKey)}
 	i := detect.Incidents([]detect.Finding{f})[0]
-	i.Title = say.Title(&f)
 	i.FiredAt, i.Labels, i.RunbookURL = &now, map[string]string{notify.TestLabel: "true"}, policy(f.Target).Runbook(f.Kind)
 	return i, f
 }

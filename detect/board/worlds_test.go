@@ -249,7 +249,6 @@ func (w *fieldWorld) judge() (j judged) {
 		}
 	})
 	check()
-	say.Describe(j.incidents, j.found)
 	return j
 }
 

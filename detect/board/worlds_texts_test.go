@@ -132,12 +132,10 @@ func illegible(page string) (all []string) {
 
 // texts are what people are told of findings and incidents.
 func (j *judged) texts() (all []string) {
-	for _, i := range j.incidents {
-		all = append(all, i.Title, i.Summary, i.FirstFix)
-	}
 	for i := range j.found {
 		f := &j.found[i]
-		all = append(all, say.Title(f), say.New(f).Why)
+		brief := say.New(f)
+		all = append(all, brief.Title, brief.Why, brief.Now)
 		for k := range f.Advice {
 			all = append(all, say.Imperative(f, &f.Advice[k]), say.StepWhy(f, &f.Advice[k]))
 		}

@@ -68,9 +68,10 @@ type Store interface {
 	ReceiverSucceeded(ctx context.Context, route string) error
 	ReceiverFailed(ctx context.Context, route, cause string, pause time.Duration) error
 
-	// The present state, for late notifications.
+	// The present state, for late notifications and for titles.
 	Incident(ctx context.Context, id string) (store.Incident, error)
 	Finding(ctx context.Context, fingerprint string) (store.Finding, error)
+	FindingsByFingerprint(ctx context.Context, fingerprints []string) ([]store.Finding, error)
 }
 
 // most is how many notifications one pass takes.
@@ -219,10 +220,12 @@ func (r *Route) deliverAll(ctx context.Context, due []store.Notification) (again
 }
 
 // notice returns the receiver's view of a notification.
-func (r *Route) notice(n store.Notification) *notify.Notice {
-	notice := notify.NewNotice(n, r.config.Pages)
-	notice.Delay = r.delay(n.Created, r.now())
-	return notice
+func (r *Route) notice(ctx context.Context, n store.Notification) (*notify.Notice, error) {
+	named, err := r.store.FindingsByFingerprint(ctx, notify.ListNamed(&n))
+	if err != nil {
+		return nil, err
+	}
+	return notify.NewNotice(n, r.config.Pages, named), nil
 }
 
 // attempt makes one attempt, and notes how the receiver answered. One that ctx ended is
@@ -245,10 +248,15 @@ func (r *Route) deliver(ctx context.Context, n store.Notification) (answered boo
 	if err := r.refresh(ctx, &n); err != nil {
 		return false, err
 	}
+	notice, err := r.notice(ctx, n)
+	if err != nil {
+		return false, err
+	}
 	if err := r.store.MarkSending(ctx, n.ID, n.Payload); err != nil {
 		return false, ignoreNotFound(err)
 	}
-	response, err := r.attempt(ctx, r.notice(n))
+	notice.Delay = r.delay(n.Created, r.now())
+	response, err := r.attempt(ctx, notice)
 	if err != nil {
 		return false, err
 	}

@@ -35,7 +35,11 @@ func (r *Route) summarise(ctx context.Context, due []store.Notification) error {
 			return err
 		}
 	}
-	response, err := r.attempt(ctx, r.summary(due))
+	summary, err := r.summary(ctx, due)
+	if err != nil {
+		return err
+	}
+	response, err := r.attempt(ctx, summary)
 	if err != nil {
 		return err
 	}
@@ -52,11 +56,15 @@ const maxNamed = 5
 
 // summary is one notice about several notifications, the worst one's with another
 // title.
-func (r *Route) summary(due []store.Notification) *notify.Notice {
+func (r *Route) summary(ctx context.Context, due []store.Notification) (*notify.Notice, error) {
 	tables, all := make(map[string]int), 0
 	var worst *notify.Notice
 	for _, n := range due {
-		notice := r.notice(n)
+		notice, err := r.notice(ctx, n)
+		if err != nil {
+			return nil, err
+		}
+		notice.Delay = r.delay(n.Created, r.now())
 		tables[notice.Table()] += notice.Incidents()
 		all += notice.Incidents()
 		if worst == nil || detect.Rank(notice.Severity()) > detect.Rank(worst.Severity()) {
@@ -82,7 +90,7 @@ func (r *Route) summary(due []store.Notification) *notify.Notice {
 	if r.config.Pages != "" {
 		worst.URL = r.config.Pages
 	}
-	return worst
+	return worst, nil
 }
 
 // repeat sends all open incidents again, to a receiver that forgets them otherwise.
@@ -100,7 +108,11 @@ func (r *Route) repeat(ctx context.Context, now time.Time) error {
 		if err != nil || !mine {
 			return err
 		}
-		response, err := r.attempt(ctx, notify.NewNotice(n, r.config.Pages))
+		notice, err := r.notice(ctx, n)
+		if err != nil {
+			return err
+		}
+		response, err := r.attempt(ctx, notice)
 		if err != nil {
 			return err
 		}

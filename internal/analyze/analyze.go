@@ -247,7 +247,7 @@ func read(ctx context.Context, o Options) (*fold, error) {
 // Result is the verdict. Its JSON form is documented in docs/findings.schema.json.
 type Result struct {
 	// Incidents are the findings' incidents, the most severe first.
-	Incidents []detect.Incident `json:"incidents"`
+	Incidents []say.Incident `json:"incidents"`
 	// Findings are ordered by severity, and then by utilisation.
 	Findings []detect.Finding `json:"findings"`
 	Tables   []detect.Table   `json:"tables"`
@@ -292,11 +292,11 @@ func (f *fold) result(o Options) *Result {
 		judge.SetView(t.Target, t.View)
 	}
 	r := &Result{
-		Incidents: []detect.Incident{}, Findings: append([]detect.Finding{}, judge.Findings()...),
-		Tables:  append([]detect.Table{}, tables...),
-		Gaps:    append([]sample.Gap{}, f.gaps...),
-		Samples: f.tally.Reading(),
-		Notes:   append([]string{}, f.notes...),
+		Findings: append([]detect.Finding{}, judge.Findings()...),
+		Tables:   append([]detect.Table{}, tables...),
+		Gaps:     append([]sample.Gap{}, f.gaps...),
+		Samples:  f.tally.Reading(),
+		Notes:    append([]string{}, f.notes...),
 	}
 	for i := range r.Findings {
 		r.Findings[i].Quality.Gaps = r.Gaps
@@ -304,8 +304,7 @@ func (f *fold) result(o Options) *Result {
 		forecast.Apply(found, grown.forecastFinding(found), policy(found.Target).Headroom)
 		say.Tell(found)
 	}
-	r.Incidents = detect.Incidents(r.Findings)
-	say.Describe(r.Incidents, r.Findings)
+	r.Incidents = say.Incidents(detect.Incidents(r.Findings), r.Findings)
 	r.Candidates = f.candidateViews(options)
 	r.WhatIf = f.answers(o, r.Findings, policy)
 	if source, sharded := o.Source.(Sharded); sharded && f.delivered != nil {

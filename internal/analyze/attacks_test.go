@@ -14,6 +14,7 @@ import (
 
 	"golang.org/x/net/html"
 
+	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/recipe"
 	"github.com/keyheat/keyheat/internal/analyze"
 	"github.com/keyheat/keyheat/internal/report"
@@ -112,7 +113,7 @@ func TestAttacksOnOutputs(t *testing.T) {
 
 			rows, err := csv.NewReader(strings.NewReader(run(t, text, analyze.FormatCSV))).ReadAll()
 			must(t, err)
-			summary := report.OfFiles(report.Found{Incidents: found.Incidents, Findings: found.Findings, Tables: found.Tables})
+			summary := report.OfFiles(report.Found{Incidents: detect.Incidents(found.Findings), Findings: found.Findings, Tables: found.Tables})
 			var out bytes.Buffer
 			must(t, summary.Write(&out, report.CSV))
 			more, err := csv.NewReader(&out).ReadAll()

@@ -22,6 +22,7 @@ import (
 	"github.com/keyheat/keyheat/detect/whatif"
 	"github.com/keyheat/keyheat/internal/analyze"
 	"github.com/keyheat/keyheat/internal/analyze/intake"
+	"github.com/keyheat/keyheat/internal/say"
 	"github.com/keyheat/keyheat/internal/testsupport/reasons"
 	"github.com/keyheat/keyheat/sample"
 )
@@ -108,7 +109,7 @@ func TestTheSchemaHasEveryFieldAndWord(t *testing.T) {
 		"replication":      {s.Defs["replication"].Required, fields(reflect.TypeFor[detect.Replication]())},
 		"actions":          {finding.Properties["advice"].Items.Properties["action"].Enum, constants(t, "", "Action")},
 		"quality":          {s.Defs["quality"].Required, fields(reflect.TypeFor[detect.Quality]())},
-		"incident":         {s.Defs["incident"].Required, fields(reflect.TypeFor[detect.Incident]())},
+		"incident":         {s.Defs["incident"].Required, fields(reflect.TypeFor[say.Incident]())},
 		"groups":           {s.Defs["incident"].Properties["groups"].Items.Required, fields(reflect.TypeFor[detect.InGroup]())},
 		"grounds":          {finding.Properties["ground"].Enum, append(constants(t, "Ground", ""), "")},
 		"keys":             {s.Defs["members"].Required, fields(reflect.TypeFor[detect.Members]())},
@@ -116,7 +117,7 @@ func TestTheSchemaHasEveryFieldAndWord(t *testing.T) {
 		"design":           {s.Defs["view"].Properties["design"].Required, fields(reflect.TypeFor[detect.Design]())},
 		"rules":            {s.Defs["view"].Properties["design"].Properties["rule"].Enum, constants(t, "DesignRule", "")},
 		"unread":           {s.Defs["cloudwatch"].Properties["unread"].Enum, append(constants(t, "Unread", ""), "")},
-		"members":          {s.Defs["message"].Properties["members"].Items.Required, fields(reflect.TypeFor[detect.GroupMember]())},
+		"members":          {s.Defs["message"].Properties["members"].Items.Required, fields(reflect.TypeFor[say.Member]())},
 		"recent":           {s.Defs["recent"].Required, fields(reflect.TypeFor[detect.Recent]())},
 		"causes":           {s.Defs["incident"].Properties["cause"].Enum, constants(t, "Cause", "")},
 		"sources":          {s.Defs["quality"].Properties["source"].Enum, constants(t, "Source", "")},

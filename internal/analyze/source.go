@@ -129,13 +129,11 @@ func (s *sharedFold) tellIncidents(ctx context.Context, o Options) {
 }
 
 // incidents judges the samples so far, as long as they count.
-func (s *sharedFold) incidents(o Options) []detect.Incident {
+func (s *sharedFold) incidents(o Options) []say.Incident {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.fold.windows.Forget(time.Now().Add(-o.Source.Following()).Unix())
 	judge, _, _ := s.fold.observe(o.board(), func(*sketch.Window) {})
 	found := judge.Findings()
-	incidents := detect.Incidents(found)
-	say.Describe(incidents, found)
-	return incidents
+	return say.Incidents(detect.Incidents(found), found)
 }

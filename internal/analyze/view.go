@@ -247,7 +247,7 @@ func (r *Result) wholeTables(name string) (all []wholeTable) {
 func (r *Result) incidentsOf(target detect.Target) (all []wholeIncident) {
 	groups := detect.Roots(r.Findings)
 	for i := range r.Incidents {
-		in := wholeIncident{Incident: &r.Incidents[i]}
+		in := wholeIncident{Incident: &r.Incidents[i].Incident}
 		for _, g := range groups {
 			if g[0].Incident != in.ID {
 				continue

@@ -42,7 +42,7 @@ func (r *Result) write(out io.Writer, o *Options) error {
 func (r *Result) report() *report.Report {
 	return report.OfFiles(report.Found{
 		Files: report.Files{Samples: r.Samples.Good, Bad: r.Samples.Bad, Unjudged: r.Samples.UnjudgedText(), Notes: r.notes()}, Made: time.Now(),
-		Incidents: r.Incidents, Findings: r.Findings, Tables: r.Tables, Gaps: r.Gaps, Keys: r.drawn, Step: r.step,
+		Incidents: detect.Incidents(r.Findings), Findings: r.Findings, Tables: r.Tables, Gaps: r.Gaps, Keys: r.drawn, Step: r.step,
 	})
 }
 
@@ -177,7 +177,7 @@ func (r *Result) incidents(display screen) string {
 			continue
 		}
 		shown++
-		p.incident(in, roots[in.ID], display.colours)
+		p.incident(&in.Incident, roots[in.ID], display.colours)
 	}
 	if more := len(r.Incidents) - shown; more > 0 && shown == most {
 		p.line("and %s more incidents", wording.Count(int64(more)))

@@ -115,12 +115,24 @@ func (in *inbox) add(body []byte) error {
 // notices returns the notices that were delivered, the newest first.
 func (in *inbox) notices(ctx context.Context) (all []arrived, err error) {
 	delivered, err := in.store.RecentNotifications(ctx, store.NotificationQuery{Route: inboxRoute, State: store.Delivered, Limit: kept})
+	if err != nil {
+		return nil, err
+	}
+	for _, n := range delivered {
+		named, err := in.store.FindingsByFingerprint(ctx, notify.ListNamed(&n))
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, arrived{notify.NewNotice(n, in.pages, named), in.body(n.ID)})
+	}
+	return all, nil
+}
+
+// body returns a notification's body as it arrived; empty if another process took it.
+func (in *inbox) body(id string) string {
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	for _, n := range delivered {
-		all = append(all, arrived{notify.NewNotice(n, in.pages), in.bodies[n.ID]})
-	}
-	return all, err
+	return in.bodies[id]
 }
 
 // firstNotice returns the first notice of an event of a finding's incident after a time, among

@@ -2,6 +2,7 @@ package judge_test
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -13,6 +14,7 @@ import (
 	"github.com/keyheat/keyheat/internal/alert/routing"
 	"github.com/keyheat/keyheat/internal/judge"
 	"github.com/keyheat/keyheat/internal/keys/erase"
+	"github.com/keyheat/keyheat/internal/say"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/store"
 )
@@ -79,12 +81,12 @@ func told(t *testing.T, s *store.Store) (all []string) {
 		var i detect.Incident
 		must(t, json.Unmarshal(p.Incident, &i))
 		if p.Group == nil {
-			all = append(all, fmt.Sprintf("%s %s [%s]", n.Event, i.Severity, keyOf(i.Title)))
+			all = append(all, fmt.Sprintf("%s %s [%s]", n.Event, i.Severity, keyOf(title(t, s, i.Root))))
 			continue
 		}
 		var members []string
 		for _, m := range p.Group.Members {
-			name := keyOf(m.Title)
+			name := keyOf(title(t, s, m.Finding))
 			if m.State == detect.Resolved {
 				name = "!" + name
 			}
@@ -97,6 +99,19 @@ func told(t *testing.T, s *store.Store) (all []string) {
 		}
 	}
 	return all
+}
+
+// title is the title of a stored finding; empty for none.
+func title(t *testing.T, s *store.Store, fingerprint string) string {
+	t.Helper()
+	row, err := s.Finding(t.Context(), fingerprint)
+	if errors.Is(err, store.ErrNotFound) {
+		return ""
+	}
+	must(t, err)
+	f, err := detect.ReadFinding(row.Document)
+	must(t, err)
+	return say.Title(&f)
 }
 
 func keyOf(title string) string {

@@ -2,8 +2,8 @@
 // resolved incidents, and unseen parts.
 //
 // [Load] reads the rows of a period from the store. [New] makes a [Report] of them: a
-// plain value, made without a clock and without I/O, which the store keeps.
-// [Report.Write] renders one as HTML, Markdown, JSON or CSV. Package report/schedule
+// plain value of codes and figures, made without a clock and without I/O, which the store
+// keeps. [Report.Write] renders one, with its sentences, as HTML, Markdown, JSON or CSV. Package report/schedule
 // makes each due report once.
 //
 // Unknown values are nil or absent, never zero, and the report mentions them: a period

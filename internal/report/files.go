@@ -40,9 +40,8 @@ type Found struct {
 func OfFiles(f Found) *Report {
 	p := &Report{
 		Version: Version, Request: Request{Tables: []string{}}, Made: f.Made, Files: &f.Files,
-		Hot: []Incident{}, Warm: []Incident{}, Healed: []Incident{}, Silences: []Silence{}, Coming: []Coming{}, Keys: append([]Key{}, f.Keys...), Step: f.Step,
+		Hot: []Incident{}, Warm: []Incident{}, Silences: []Silence{}, Coming: []Coming{}, Keys: append([]Key{}, f.Keys...), Step: f.Step,
 		NotSeen: NotSeen{Problems: []collectorProblem{}, Gaps: []Gap{}, Coverage: []Coverage{}, Cut: []string{}},
-		NotTold: []string{"What was before and after the samples in the files.", "What it costs: samples hold no prices."},
 	}
 	var tables []table
 	for _, t := range f.Tables {
@@ -55,9 +54,7 @@ func OfFiles(f Found) *Report {
 			}
 		}
 		tables = append(tables, table{t, f.Made})
-		p.NotSeen.Coverage = append(p.NotSeen.Coverage, Coverage{
-			Target: t.Target, Updated: f.Made, Why: "Nothing in files tells what part of its load the samples show.",
-		})
+		p.NotSeen.Coverage = append(p.NotSeen.Coverage, Coverage{Target: t.Target, Updated: f.Made})
 	}
 	p.addComing(tables)
 	roots := make(map[string]*detect.Finding, len(f.Findings))
@@ -67,13 +64,11 @@ func OfFiles(f Found) *Report {
 	for _, i := range f.Incidents {
 		p.addFound(i, roots[i.Root])
 	}
-	for _, all := range [][]Incident{p.Hot, p.Warm, p.Healed} {
-		slices.SortStableFunc(all, worseFirst)
-	}
+	slices.SortStableFunc(p.Hot, worseFirst)
+	slices.SortStableFunc(p.Warm, worseFirst)
 	for _, g := range f.Gaps {
 		p.NotSeen.Gaps = append(p.NotSeen.Gaps, gapOf(store.Gap{Gap: g, Noticed: f.Made}))
 	}
-	p.Summary = p.summary()
 	return p
 }
 
@@ -82,19 +77,16 @@ func (p *Report) addFound(found detect.Incident, root *detect.Finding) {
 	i := Incident{
 		ID: found.ID, Cause: found.Cause, KeyRef: detect.KeyRef{Target: found.Target}, Unit: "wcu",
 		Severity: found.Severity, State: found.State, Began: found.OpenedAt, Fired: found.FiredAt, Resolved: found.ResolvedAt,
-		Why: found.Summary, FirstFix: found.FirstFix, Owner: found.Owner,
+		Owner: found.Owner,
 	}
 	if root != nil {
 		i.tell(root)
 	}
-	switch i.State {
-	case detect.Pending:
+	if i.State == detect.Pending {
 		p.Warm = append(p.Warm, i)
-		return
-	case detect.Resolved:
-		p.Healed = append(p.Healed, i)
+	} else {
+		p.Hot = append(p.Hot, i)
 	}
-	p.Hot = append(p.Hot, i)
 }
 
 // read describes the amount that was read.

@@ -55,6 +55,7 @@ func (f Format) MediaType() string {
 // Write writes the report.
 func (p *Report) Write(out io.Writer, f Format) (err error) {
 	var body []byte
+	p = p.Render()
 	switch f {
 	case HTML:
 		body, err = p.html()

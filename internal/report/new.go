@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
-	"github.com/keyheat/keyheat/internal/say"
 	"github.com/keyheat/keyheat/store"
 )
 
@@ -16,11 +15,7 @@ import (
 func New(r Rows) (*Report, error) {
 	report := &Report{
 		Version: Version, Request: r.Request, Made: r.Made,
-		Hot: []Incident{}, Warm: []Incident{}, Healed: []Incident{}, Silences: []Silence{}, Coming: []Coming{}, Keys: []Key{},
-		NotTold: []string{
-			"What it costs: the store knows neither prices nor bills.",
-			"How capacity changed: only what a table was given last is kept.",
-		},
+		Hot: []Incident{}, Warm: []Incident{}, Silences: []Silence{}, Coming: []Coming{}, Keys: []Key{},
 	}
 	if report.Tables == nil {
 		report.Tables = []string{}
@@ -39,7 +34,6 @@ func New(r Rows) (*Report, error) {
 	if r.Last != nil {
 		report.Changes = report.changesSince(r.Last)
 	}
-	report.Summary = report.summary()
 	return report, nil
 }
 
@@ -60,13 +54,9 @@ func (p *Report) addIncidents(r *Rows) error {
 			continue
 		}
 		p.Hot = append(p.Hot, incident)
-		if incident.State == detect.Resolved {
-			p.Healed = append(p.Healed, incident)
-		}
 	}
-	for _, all := range [][]Incident{p.Hot, p.Warm, p.Healed} {
-		slices.SortStableFunc(all, worseFirst)
-	}
+	slices.SortStableFunc(p.Hot, worseFirst)
+	slices.SortStableFunc(p.Warm, worseFirst)
 	return nil
 }
 
@@ -99,7 +89,7 @@ func (r *Rows) incident(row *store.Incident, moved []store.Transition) (Incident
 	}
 	i := Incident{
 		ID: row.ID, Cause: detect.Cause(row.Cause), KeyRef: detect.KeyRef{Target: row.Target},
-		Severity: detect.Severity(row.Severity), Owner: document.Owner, Why: document.Summary, FirstFix: document.FirstFix, Unit: "wcu", Began: row.OpenedAt,
+		Severity: detect.Severity(row.Severity), Owner: document.Owner, Unit: "wcu", Began: row.OpenedAt,
 	}
 	fired := r.states(&i, row, moved)
 	if root, kept := r.Roots[row.Root]; kept {
@@ -110,11 +100,8 @@ func (r *Rows) incident(row *store.Incident, moved []store.Transition) (Incident
 		i.tell(&f)
 		i.Target = row.Target
 		if !row.OpenedAt.Before(r.To) { // its figures are of a later episode
-			i.Utilization, i.Limits, i.CloudWatch = nil, "", ""
+			i.Utilization, i.CloudWatch = nil, ""
 		}
-	}
-	if !row.OpenedAt.Before(r.To) {
-		i.Why = ""
 	}
 	return i, fired, nil
 }
@@ -130,9 +117,7 @@ func readIncident(row *store.Incident) (i detect.Incident, err error) {
 func (i *Incident) tell(root *detect.Finding) {
 	i.KeyRef = root.KeyRef
 	i.Unit = detect.Side(root.Kind, "wcu", "rcu")
-	brief := say.New(root)
-	i.Why, i.FirstFix = brief.Why, cmp.Or(brief.Then, brief.Now)
-	i.Utilization, i.Limits = new(root.Utilization), say.Limits(&root.Quality)
+	i.Utilization, i.Root = new(root.Utilization), root
 	if root.CloudWatch != nil {
 		i.CloudWatch = root.CloudWatch.Verdict
 	}

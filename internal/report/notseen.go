@@ -27,13 +27,8 @@ func (r *Rows) notSeen(tables []table) NotSeen {
 	}
 	for _, t := range tables {
 		c := Coverage{Target: t.Target, Updated: t.updated, Stale: t.updated.Before(r.From)}
-		switch {
-		case c.Stale:
-			c.Why = "Nothing was seen of it in this period, which is not to say that it was quiet."
-		case t.CloudWatch == nil:
-			c.Why = "CloudWatch is not read for it: nothing tells what part of its load the samples show."
-		default:
-			c.Write, c.Read, c.Why = t.CloudWatch.Write, t.CloudWatch.Read, say.TableCloudWatch(t.CloudWatch)
+		if !c.Stale && t.CloudWatch != nil {
+			c.Write, c.Read, c.CloudWatch = t.CloudWatch.Write, t.CloudWatch.Read, t.CloudWatch
 		}
 		n.Coverage = append(n.Coverage, c)
 	}
@@ -66,10 +61,7 @@ func seenShare(c Coverage) float64 {
 // addCollectors adds the collectors' last reports. The store keeps no earlier ones, so
 // that a pause within a past period does not show.
 func (r *Rows) addCollectors(n *NotSeen) {
-	end := r.To
-	if r.Made.Before(end) {
-		end = r.Made
-	}
+	end := earlier(r.To, r.Made)
 	var all []store.Writer
 	for _, w := range r.Writers {
 		if w.Started.Before(r.To) && !w.Seen.Before(r.From) {
@@ -84,41 +76,85 @@ func (r *Rows) addCollectors(n *NotSeen) {
 		n.Stopped = &since
 	}
 	for _, w := range all {
-		if what := r.problem(w, all, end); what != "" {
-			n.Problems = append(n.Problems, collectorProblem{ID: w.ID, Host: w.Host, Seen: w.Seen, What: what})
+		replaced := slices.ContainsFunc(all, func(o store.Writer) bool { return o.ID != w.ID && o.Host == w.Host && o.Started.After(w.Started) })
+		p := collectorProblem{ID: w.ID, Host: w.Host, Seen: w.Seen, Status: &w.WriterStatus}
+		if w.Stopped.IsZero() && !replaced && p.describe(end) != "" {
+			n.Problems = append(n.Problems, p)
 		}
 	}
 }
 
-// problem describes a collector's fault; empty for one that stopped properly, or that
-// another on its host has replaced.
-func (r *Rows) problem(w store.Writer, all []store.Writer, end time.Time) string {
-	replaced := slices.ContainsFunc(all, func(o store.Writer) bool { return o.ID != w.ID && o.Host == w.Host && o.Started.After(w.Started) })
-	if !w.Stopped.IsZero() || replaced {
-		return ""
-	}
-	var parts []string
-	if end.Sub(w.Seen) > store.SilentAfter {
-		parts = append(parts, "it has been silent since then, and did not say that it stops")
-	}
-	if w.State == string(detect.CollectorFailing) {
-		parts = append(parts, "it was failing: "+cmp.Or(w.Reason, "it did not say why"))
-	}
-	if n := len(w.RefusedTables); n > 0 {
-		parts = append(parts, fmt.Sprintf("it had no room for %s (%s)", plural(n, "table", "tables"), strings.Join(w.RefusedTables[:min(n, 5)], ", ")))
-	}
-	if w.BadShare != nil && *w.BadShare >= badShare {
-		parts = append(parts, wording.Percent(*w.BadShare)+" of what it read were bad samples")
-	}
-	return sentence(strings.Join(parts, "; "))
-}
-
 // badShare is the share of bad samples from which a report mentions them.
 const badShare = 0.001
+
+func earlier(a, b time.Time) time.Time {
+	if b.Before(a) {
+		return b
+	}
+	return a
+}
 
 func orNil(t time.Time) *time.Time {
 	if t.IsZero() {
 		return nil
 	}
 	return &t
+}
+
+func (p *Report) renderNotSeen() NotSeen {
+	n := p.NotSeen
+	n.Problems, n.Coverage, n.Cut = append([]collectorProblem{}, n.Problems...), append([]Coverage{}, n.Coverage...), append([]string{}, n.Cut...)
+	for i := range n.Problems {
+		if c := &n.Problems[i]; c.Status != nil {
+			c.What, c.Status = c.describe(earlier(p.To, p.Made)), nil
+		}
+	}
+	for i := range n.Coverage {
+		c := &n.Coverage[i]
+		c.Why, c.CloudWatch = cmp.Or(c.Why, p.explain(c)), nil
+	}
+	for i, code := range n.Cut {
+		n.Cut[i] = cmp.Or(cuts[code], code)
+	}
+	return n
+}
+
+// cuts are the sentences about parts that were left out for their size.
+var cuts = map[string]string{
+	cutIncidents:   "There are " + count(maxIncidents) + " or more incidents: only those that were seen last are looked at.",
+	cutTransitions: "There are " + count(maxTransitions) + " or more changes of incidents: later ones of the period are left out.",
+	cutGaps:        "There are " + count(maxGaps) + " or more gaps: only those that were noticed last are listed.",
+	cutSilences:    "There are " + count(maxSilences) + " or more silences: only those that end last are listed.",
+	cutTables:      "There are " + count(maxTables) + " or more tables and indexes: the others are left out.",
+}
+
+// explain explains the coverage of a table.
+func (p *Report) explain(c *Coverage) string {
+	switch {
+	case p.Files != nil:
+		return "Nothing in files tells what part of its load the samples show."
+	case c.Stale:
+		return "Nothing was seen of it in this period, which is not to say that it was quiet."
+	case c.CloudWatch == nil:
+		return "CloudWatch is not read for it: nothing tells what part of its load the samples show."
+	}
+	return say.TableCloudWatch(c.CloudWatch)
+}
+
+// describe describes a collector's fault at the end of the period; empty for none.
+func (c *collectorProblem) describe(end time.Time) string {
+	var parts []string
+	if end.Sub(c.Seen) > store.SilentAfter {
+		parts = append(parts, "it has been silent since then, and did not say that it stops")
+	}
+	if c.Status.State == string(detect.CollectorFailing) {
+		parts = append(parts, "it was failing: "+cmp.Or(c.Status.Reason, "it did not say why"))
+	}
+	if refused := c.Status.RefusedTables; len(refused) > 0 {
+		parts = append(parts, fmt.Sprintf("it had no room for %s (%s)", plural(len(refused), "table", "tables"), strings.Join(refused[:min(len(refused), 5)], ", ")))
+	}
+	if share := c.Status.BadShare; share != nil && *share >= badShare {
+		parts = append(parts, wording.Percent(*share)+" of what it read were bad samples")
+	}
+	return sentence(strings.Join(parts, "; "))
 }

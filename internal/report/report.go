@@ -1,9 +1,12 @@
 package report
 
 import (
+	"encoding/json"
+	"fmt"
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/store"
 )
 
 // Version is the version of the JSON form. A reader ignores unknown fields; a change that
@@ -24,7 +27,8 @@ type Request struct {
 	Tables []string `json:"tables"`
 }
 
-// Report describes a period.
+// Report describes a period, in codes and figures. Its sentences are empty until
+// [Report.Render] adds them: they are not stored.
 type Report struct {
 	Version int `json:"version"`
 	Request
@@ -33,13 +37,13 @@ type Report struct {
 	Made time.Time `json:"made"`
 	// Files describes the input of a report about files; null for the store.
 	Files *Files `json:"files"`
-	// Summary is one sentence.
+	// Summary is one sentence, of a rendered report.
 	Summary string `json:"summary"`
-	// Hot are incidents that fired in the period, the worst first. The ones that were
-	// over at its end are Healed too.
+	// Hot are incidents that fired in the period, the worst first.
 	Hot []Incident `json:"hot"`
 	// Warm are incidents that were open in the period and did not fire.
-	Warm   []Incident `json:"warm"`
+	Warm []Incident `json:"warm"`
+	// Healed are the incidents of Hot that were over at its end, of a rendered report.
 	Healed []Incident `json:"healed"`
 	// Silences are the silences of the period; none in a report about files.
 	Silences []Silence `json:"silences"`
@@ -53,7 +57,7 @@ type Report struct {
 	NotSeen NotSeen `json:"not_seen"`
 	// Changes are since the last report of the same schedule; null without one.
 	Changes *Changes `json:"changes"`
-	// NotTold lists facts that the store does not have at all.
+	// NotTold lists facts that the store does not have at all, of a rendered report.
 	NotTold []string `json:"not_told"`
 }
 
@@ -77,14 +81,16 @@ type Incident struct {
 	// Utilization is the highest second as a share of the limit; null if the finding is
 	// no longer kept, or describes a later episode.
 	Utilization *float64 `json:"utilization"`
-	// Why and FirstFix are sentences; empty if unknown.
+	// Root is the root finding; nil if it is no longer kept, and in a rendered report.
+	Root *detect.Finding `json:"root,omitempty"`
+	// Why and FirstFix are sentences, and Limits describes the figures' limits, of a
+	// rendered report; empty if unknown.
 	Why      string `json:"why"`
 	FirstFix string `json:"first_fix"`
 	Owner    string `json:"owner"`
 	// CloudWatch is the verdict of DynamoDB's own metrics; empty if they were not read.
 	CloudWatch detect.Corroborated `json:"cloudwatch"`
-	// Limits describes the figures' limits; empty for none.
-	Limits string `json:"limits"`
+	Limits     string              `json:"limits"`
 }
 
 // Silence is a silence that was in force in the period.
@@ -141,7 +147,8 @@ type NotSeen struct {
 	Gaps    []Gap      `json:"gaps"`
 	// Coverage is the samples' part of each table's load.
 	Coverage []Coverage `json:"coverage"`
-	// Cut names the parts that were left out for their size.
+	// Cut are the codes of the parts that were left out for their size; of a rendered
+	// report their names.
 	Cut []string `json:"cut"`
 }
 
@@ -150,7 +157,10 @@ type collectorProblem struct {
 	ID   string    `json:"id"`
 	Host string    `json:"host"`
 	Seen time.Time `json:"seen"`
-	What string    `json:"what"`
+	// Status is the collector's last report about itself, and What the fault, of a
+	// rendered report.
+	Status *store.WriterStatus `json:"status,omitempty"`
+	What   string              `json:"what"`
 }
 
 // Gap is a range of samples that was not, and will never be, counted.
@@ -170,8 +180,10 @@ type Coverage struct {
 	// Write and Read are parts, 1 for all; null if unknown.
 	Write *detect.Figure `json:"write"`
 	Read  *detect.Figure `json:"read"`
-	// Why explains it in sentences.
-	Why string `json:"why"`
+	// CloudWatch is what the parts rest on; nil if it was not read, and in a rendered
+	// report. Why explains it in sentences, of a rendered report.
+	CloudWatch *detect.TableCloudWatch `json:"cloudwatch,omitempty"`
+	Why        string                  `json:"why"`
 	// Updated is the time of the table's last judgement. Stale means that it was before
 	// the period, of which nothing was seen.
 	Updated time.Time `json:"updated"`
@@ -202,4 +214,39 @@ type Ref struct {
 	Incident string `json:"incident"`
 	detect.KeyRef
 	Severity detect.Severity `json:"severity"`
+}
+
+// Notice is a webhook's message about a report.
+type Notice struct {
+	ID   string    `json:"id"`
+	Name string    `json:"name"`
+	From time.Time `json:"from"`
+	To   time.Time `json:"to"`
+	// Outline is stored, and Summary is sent.
+	Outline *Outline `json:"outline,omitempty"`
+	Summary string   `json:"summary"`
+	// Path is the report's path on the reporter's pages.
+	Path string `json:"path"`
+	// Hot are the worst incidents.
+	Hot []Incident `json:"hot"`
+}
+
+// maxTold is how many incidents a notice has.
+const maxTold = 5
+
+// Notice returns the message about the report, as the store keeps it.
+func (p *Report) Notice(id string) Notice {
+	return Notice{ID: id, Name: p.Name, From: p.From, To: p.To, Outline: p.Outline(), Path: "/reports/" + id, Hot: p.Hot[:min(len(p.Hot), maxTold)]}
+}
+
+// ReadNotice returns a stored notice with its sentences.
+func ReadNotice(document []byte) (n Notice, err error) {
+	if err := json.Unmarshal(document, &n); err != nil {
+		return n, fmt.Errorf("read a report's notice: %w", err)
+	}
+	if n.Outline != nil {
+		n.Summary = n.Outline.Summary()
+	}
+	n.Outline, n.Hot = nil, renderIncidents(n.Hot)
+	return n, nil
 }

@@ -44,11 +44,20 @@ type Rows struct {
 	// Silences are the silences of the period.
 	Silences []silence.Silence
 	Writers  []store.Writer
-	// Cut names the parts that were left out for their size.
+	// Cut are the codes of the parts that were left out for their size.
 	Cut []string
 	// Last is the report before; nil for none.
 	Last *Report
 }
+
+// The codes of the parts that may be left out for their size.
+const (
+	cutIncidents   = "incidents"
+	cutTransitions = "transitions"
+	cutGaps        = "gaps"
+	cutSilences    = "silences"
+	cutTables      = "tables"
+)
 
 // The bounds of a report's reading and lists.
 const (
@@ -74,22 +83,22 @@ func Load(ctx context.Context, st Store, q Request, last *Report) (r Rows, err e
 	if r.Incidents, err = st.Incidents(ctx, store.IncidentQuery{Limit: maxIncidents}); err != nil {
 		return r, err
 	}
-	r.cut(len(r.Incidents), maxIncidents, "incidents: only those that were seen last are looked at")
+	r.cut(len(r.Incidents), maxIncidents, cutIncidents)
 	if r.Transitions, err = st.IncidentTransitions(ctx, q.From, q.To, maxTransitions); err != nil {
 		return r, err
 	}
-	r.cut(len(r.Transitions), maxTransitions, "changes of incidents: later ones of the period are left out")
+	r.cut(len(r.Transitions), maxTransitions, cutTransitions)
 	if err := r.loadRoots(ctx, st); err != nil {
 		return r, err
 	}
 	if r.Gaps, err = st.Gaps(ctx, store.GapQuery{From: q.From, To: q.To, Limit: maxGaps}); err != nil {
 		return r, err
 	}
-	r.cut(len(r.Gaps), maxGaps, "gaps: only those that were noticed last are listed")
+	r.cut(len(r.Gaps), maxGaps, cutGaps)
 	if r.Silences, err = silence.List(ctx, st, store.SilenceQuery{From: q.From, To: q.To, Limit: maxSilences}); err != nil {
 		return r, err
 	}
-	r.cut(len(r.Silences), maxSilences, "silences: only those that end last are listed")
+	r.cut(len(r.Silences), maxSilences, cutSilences)
 	if r.Writers, err = st.Writers(ctx); err != nil {
 		return r, err
 	}
@@ -97,16 +106,16 @@ func Load(ctx context.Context, st Store, q Request, last *Report) (r Rows, err e
 		return r, err
 	}
 	r.Views = slices.DeleteFunc(r.Views, func(v store.TableView) bool { return !q.Covers(v.Target) })
-	if r.cut(len(r.Views), maxTables, "tables and indexes: the others are left out"); len(r.Views) > maxTables {
+	if r.cut(len(r.Views), maxTables, cutTables); len(r.Views) > maxTables {
 		r.Views = r.Views[:maxTables]
 	}
 	return r, r.loadPeaks(ctx, st)
 }
 
 // cut notes that a bound was reached.
-func (r *Rows) cut(n, most int, what string) {
+func (r *Rows) cut(n, most int, code string) {
 	if n >= most {
-		r.Cut = append(r.Cut, "There are "+count(most)+" or more "+what+".")
+		r.Cut = append(r.Cut, code)
 	}
 }
 

@@ -3,44 +3,70 @@ package report
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
 
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/internal/say"
 	"github.com/keyheat/keyheat/internal/say/wording"
 )
 
-// summary describes the report in one sentence. Unseen parts come before calm.
-func (p *Report) summary() string {
-	firing := 0
+// Outline is the figures of a report's summary.
+type Outline struct {
+	Request
+	// Hot, Warm and Gaps count the report's; Firing counts the ones that fire at the end.
+	Hot    int `json:"hot"`
+	Firing int `json:"firing"`
+	Warm   int `json:"warm"`
+	Gaps   int `json:"gaps"`
+	// Blind means that nothing was seen.
+	Blind bool `json:"blind"`
+	// Worst is the worst incident's subject, with its highest second as a share of the
+	// limit; null if unknown.
+	Worst       detect.KeyRef `json:"worst"`
+	Utilization *float64      `json:"utilization"`
+	// Stopped is since when no collector wrote; null while one did.
+	Stopped *time.Time `json:"stopped"`
+}
+
+// Outline returns the figures of the report's summary.
+func (p *Report) Outline() *Outline {
+	o := &Outline{Request: p.Request, Hot: len(p.Hot), Warm: len(p.Warm), Gaps: len(p.NotSeen.Gaps), Blind: p.blind(), Stopped: p.NotSeen.Stopped}
 	for _, i := range p.Hot {
 		if i.State == detect.Firing {
-			firing++
+			o.Firing++
 		}
 	}
+	for _, worst := range slices.Concat(p.Hot, p.Warm)[:min(1, o.Hot+o.Warm)] {
+		o.Worst, o.Utilization = worst.KeyRef, worst.Utilization
+	}
+	return o
+}
+
+// Summary describes a report in one sentence. Unseen parts come before calm.
+func (o *Outline) Summary() string {
 	var s string
+	worst, at := keyName(o.Worst), percentOfLimit(o.Utilization)
 	switch {
-	case p.blind() && p.Files != nil:
-		return cmp.Or(p.Files.Unjudged, "No samples were counted.") + " Whether any key was hot is not known."
-	case p.blind():
+	case o.Blind:
 		return "No collector wrote in this period: whether any key was hot is not known."
-	case len(p.Hot) == 0:
+	case o.Hot == 0:
 		s = "Nothing fired in what was seen"
-		if n := len(p.Warm); n > 0 {
-			s += "; " + plural(n, "incident was", "incidents were") + " open without that, " + keyName(p.Warm[0].KeyRef) + " the worst" + percentOfLimit(p.Warm[0].Utilization)
+		if o.Warm > 0 {
+			s += "; " + plural(o.Warm, "incident was", "incidents were") + " open without that, " + worst + " the worst" + at
 		}
-	case firing > 0:
-		s = fmt.Sprintf("%s fired and %s still firing at the end: %s is the worst%s", plural(len(p.Hot), "incident", "incidents"),
-			plural(firing, "is", "are"), keyName(p.Hot[0].KeyRef), percentOfLimit(p.Hot[0].Utilization))
+	case o.Firing > 0:
+		s = fmt.Sprintf("%s fired and %s still firing at the end: %s is the worst%s", plural(o.Hot, "incident", "incidents"),
+			plural(o.Firing, "is", "are"), worst, at)
 	default:
-		s = fmt.Sprintf("%s fired and none is firing at the end: %s was the worst%s", plural(len(p.Hot), "incident", "incidents"),
-			keyName(p.Hot[0].KeyRef), percentOfLimit(p.Hot[0].Utilization))
+		s = fmt.Sprintf("%s fired and none is firing at the end: %s was the worst%s", plural(o.Hot, "incident", "incidents"), worst, at)
 	}
-	if p.NotSeen.Stopped != nil {
-		s += "; collection stopped at " + p.moment(*p.NotSeen.Stopped) + ", and nothing is known of what came after"
-	} else if n := len(p.NotSeen.Gaps); n > 0 {
-		s += "; " + plural(n, "gap", "gaps") + " in the samples may hide more"
+	if o.Stopped != nil {
+		s += "; collection stopped at " + o.moment(*o.Stopped) + ", and nothing is known of what came after"
+	} else if o.Gaps > 0 {
+		s += "; " + plural(o.Gaps, "gap", "gaps") + " in the samples may hide more"
 	}
 	return s + "."
 }
@@ -160,19 +186,19 @@ func unitName(unit string) string {
 }
 
 // location returns the time zone of a report; UTC where this machine does not know it.
-func (p *Report) location() *time.Location {
-	if zone, err := time.LoadLocation(p.Zone); err == nil {
+func (q Request) location() *time.Location {
+	if zone, err := time.LoadLocation(q.Zone); err == nil {
 		return zone
 	}
 	return time.UTC
 }
 
 // moment writes a time in the report's zone.
-func (p *Report) moment(t time.Time) string {
-	if p.To.Sub(p.From) < time.Hour {
-		return t.In(p.location()).Format("2006-01-02 15:04:05 MST")
+func (q Request) moment(t time.Time) string {
+	if q.To.Sub(q.From) < time.Hour {
+		return t.In(q.location()).Format("2006-01-02 15:04:05 MST")
 	}
-	return t.In(p.location()).Format("2006-01-02 15:04 MST")
+	return t.In(q.location()).Format("2006-01-02 15:04 MST")
 }
 
 // day writes a date in the report's zone.
@@ -218,4 +244,41 @@ func (p *Report) subject() string {
 		names[i] = short(name)
 	}
 	return wording.List(names)
+}
+
+// Render returns the report with its sentences, and without the findings and figures
+// that only they are made of.
+func (p *Report) Render() *Report {
+	r := *p
+	r.Hot, r.Warm = renderIncidents(p.Hot), renderIncidents(p.Warm)
+	r.Healed = slices.DeleteFunc(slices.Clone(r.Hot), func(i Incident) bool { return i.State != detect.Resolved })
+	r.NotTold = []string{
+		"What it costs: the store knows neither prices nor bills.",
+		"How capacity changed: only what a table was given last is kept.",
+	}
+	r.Summary = p.Outline().Summary()
+	if p.Files != nil {
+		r.NotTold = []string{"What was before and after the samples in the files.", "What it costs: samples hold no prices."}
+		if p.blind() {
+			r.Summary = cmp.Or(p.Files.Unjudged, "No samples were counted.") + " Whether any key was hot is not known."
+		}
+	}
+	r.NotSeen = p.renderNotSeen()
+	return &r
+}
+
+func renderIncidents(all []Incident) []Incident {
+	all = append([]Incident{}, all...)
+	for n := range all {
+		i := &all[n]
+		if i.Root != nil {
+			brief := say.New(i.Root)
+			i.FirstFix = cmp.Or(brief.Then, brief.Now)
+			if i.Utilization != nil {
+				i.Why, i.Limits = brief.Why, say.Limits(&i.Root.Quality)
+			}
+		}
+		i.Root = nil
+	}
+	return all
 }

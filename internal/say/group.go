@@ -63,8 +63,15 @@ func GroupLabels(g *detect.Group, separator string, write func(name, value strin
 // never longer.
 const longestLabel = 255
 
-// MemberTitle names an incident of a group in one line, with its severity or its end.
-func MemberTitle(m *detect.GroupMember) string {
+// Member is an incident of a group. Title names it in one line; it is empty if its root
+// finding is unknown.
+type Member struct {
+	detect.GroupMember
+	Title string `json:"title"`
+}
+
+// Headline names the incident in one line, with its severity or its end.
+func (m *Member) Headline() string {
 	how := string(m.Severity)
 	if m.State == detect.Resolved {
 		how = "over"

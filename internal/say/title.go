@@ -29,18 +29,32 @@ func place(t detect.Target) string {
 	return wording.Shorten(wording.Place(t), shownPlace)
 }
 
-// Describe gives incidents the words of their root findings, which are among found.
-func Describe(incidents []detect.Incident, found []detect.Finding) {
+// Incident is an incident as JSON shows it, with the words of its root finding.
+type Incident struct {
+	detect.Incident
+	// Title names the incident in one line, Summary is its cause, and FirstFix is what to
+	// do now. They are empty if the root finding is unknown.
+	Title    string `json:"title"`
+	Summary  string `json:"summary"`
+	FirstFix string `json:"first_fix"`
+}
+
+// Incidents gives incidents the words of their root findings, as far as these are among
+// found.
+func Incidents(incidents []detect.Incident, found []detect.Finding) []Incident {
 	roots := make(map[string]*detect.Finding, len(found))
 	for i := range found {
 		roots[found[i].Fingerprint] = &found[i]
 	}
+	all := make([]Incident, len(incidents))
 	for i := range incidents {
+		all[i].Incident = incidents[i]
 		if root := roots[incidents[i].Root]; root != nil {
-			brief := New(root)
-			incidents[i].Title, incidents[i].Summary, incidents[i].FirstFix = brief.Title, brief.Why, brief.Now
+			b := New(root)
+			all[i].Title, all[i].Summary, all[i].FirstFix = b.Title, b.Why, b.Now
 		}
 	}
+	return all
 }
 
 // titleKey is the key that a title shows in brackets; empty for none.

@@ -96,11 +96,27 @@ func (s *Site) apiIncidents(ctx context.Context, r *http.Request) (any, error) {
 		return nil, err
 	}
 	rows, next, err := cut(rows, q.Limit, func(i *store.Incident) any { return store.IncidentPlace{LastSeen: i.LastSeen, ID: i.ID} })
-	documents := make([]json.RawMessage, len(rows))
-	for i, row := range rows {
-		documents[i] = row.Document
+	if err != nil {
+		return nil, err
 	}
-	return map[string]any{"incidents": documents, "next": next}, err
+	incidents, roots := make([]detect.Incident, len(rows)), make([]string, len(rows))
+	for i, row := range rows {
+		if incidents[i], err = decodeIncident(row); err != nil {
+			return nil, err
+		}
+		roots[i] = row.Root
+	}
+	stored, err := s.store.FindingsByFingerprint(ctx, roots)
+	if err != nil {
+		return nil, err
+	}
+	found := make([]detect.Finding, len(stored))
+	for i, row := range stored {
+		if found[i], err = decode(row); err != nil {
+			return nil, err
+		}
+	}
+	return map[string]any{"incidents": say.Incidents(incidents, found), "next": next}, nil
 }
 
 func (s *Site) apiCollectors(ctx context.Context, r *http.Request) (any, error) {

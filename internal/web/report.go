@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -108,6 +109,13 @@ func (s *Site) report(ctx context.Context, id string, f report.Format) (store.Re
 	var body bytes.Buffer
 	err = report.Write(&body, f)
 	return row, body.Bytes(), err
+}
+
+// summarise writes the sentence that comes first in a report.
+func summarise(r store.Report) (string, error) {
+	var o report.Outline
+	err := json.Unmarshal(r.Outline, &o)
+	return o.Summary(), err
 }
 
 // period writes the time that a report is of.

@@ -31,9 +31,11 @@ func reported(t *testing.T, s *store.Store, schedule string, days int) (ids []st
 		summary.Hot = []report.Incident{{ID: "i", Cause: detect.CauseHotKey, KeyRef: detect.KeyRef{Key: hostile}, State: detect.Firing}}
 		document, err := json.Marshal(summary)
 		must(t, err)
+		outline, err := json.Marshal(summary.Outline())
+		must(t, err)
 		id := fmt.Sprintf("%s-%d", schedule, day)
 		_, err = s.PutReport(t.Context(), store.Report{ID: id, Schedule: schedule, Due: due, From: summary.From, To: summary.To,
-			Summary: summary.Summary + hostile, Document: document}, nil)
+			Outline: outline, Document: document}, nil)
 		must(t, err)
 		ids = append(ids, id)
 	}

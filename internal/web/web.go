@@ -101,7 +101,7 @@ var functions = template.FuncMap{
 	"at100":         func(f any) reach { return newReach(f, 1) },
 
 	"tablelink": tableLink, "findingslink": findingsLink, "place": place,
-	"distinct": distinctKeys, "period": period,
+	"distinct": distinctKeys, "period": period, "summarise": summarise,
 	"heatlink": heatLink, "findingheat": findingHeatLink, "step": func(seconds int64) string { return heat.Level(seconds).String() }, "legend": heatmap.Legend, "steps": heatmap.Steps, "uncoloured": heatmap.ColourStart,
 	"clip":           func(text string) string { return wording.Shorten(text, shownKey) },
 	"state":          func(s detect.State) string { return stateWords[s] },

@@ -489,7 +489,7 @@ CREATE TABLE reports (
     from_at  TIMESTAMP NOT NULL,
     to_at    TIMESTAMP NOT NULL,
     made     TIMESTAMP NOT NULL,
-    summary  TEXT      NOT NULL,
+    outline  TEXT      NOT NULL, -- the figures of its summary, as JSON
     document TEXT      NOT NULL,
     filed    TIMESTAMP,          -- when the schedule's folder had its files; NULL before
     UNIQUE (schedule, due)
@@ -520,4 +520,4 @@ ALTER TABLE incidents ALTER COLUMN document SET STATISTICS 0;
 ALTER TABLE incident_history ALTER COLUMN note SET STATISTICS 0;
 ALTER TABLE notifications ALTER COLUMN payload SET STATISTICS 0, ALTER COLUMN last_error SET STATISTICS 0;
 ALTER TABLE silences ALTER COLUMN reason SET STATISTICS 0;
-ALTER TABLE reports ALTER COLUMN document SET STATISTICS 0, ALTER COLUMN summary SET STATISTICS 0;
+ALTER TABLE reports ALTER COLUMN document SET STATISTICS 0, ALTER COLUMN outline SET STATISTICS 0;

@@ -479,7 +479,7 @@ CREATE TABLE reports (
     from_at  TIMESTAMP NOT NULL,
     to_at    TIMESTAMP NOT NULL,
     made     TIMESTAMP NOT NULL,
-    summary  TEXT      NOT NULL,
+    outline  TEXT      NOT NULL, -- the figures of its summary, as JSON
     document TEXT      NOT NULL,
     filed    TIMESTAMP,          -- when the schedule's folder had its files; NULL before
     UNIQUE (schedule, due)

@@ -67,10 +67,10 @@ func fill(t *testing.T, s *store.Store) {
 	t.Helper()
 	about, beside, other := finding("about", 2), finding("beside", 1), finding("other", 1)
 	about.Key, about.Document = secretKey, []byte(`{"key":"user#canary"}`)
-	beside.Key, beside.Document = "user#canary#*", []byte(`{"keys":["user#canary"]}`)
+	beside.Key, beside.Document = "user#7", []byte(`{"keys":["user#canary"]}`)
 	other.Table, other.Key, other.Document = "carts", secretKey, []byte(`{"key":"user#canary"}`)
 	stands, names := incident("stands"), incident("names")
-	stands.Root, stands.Document, names.Document = "about", []byte(`{"title":"user#canary"}`), []byte(`{"title":"user#canary and others"}`)
+	stands.Root, stands.Document, names.Document = "about", []byte(`{"id":"stands"}`), []byte(`{"labels":{"team":"user#canary"}}`)
 	seconds := window(0)
 	seconds.Body = []byte("a window with user#canary")
 	at := time.Now().UTC().Truncate(time.Hour)
@@ -82,8 +82,8 @@ func fill(t *testing.T, s *store.Store) {
 			{Target: sample.Target{Table: "carts"}, Level: 60, Begins: at, Body: []byte("a minute of user#canary")},
 		},
 		Findings: []store.Finding{about, beside, other}, Incidents: []store.Incident{stands, names}, Windows: []store.Window{seconds, window(1)},
-		Transitions:         []store.Transition{{Of: "about", Note: "of it"}, {Of: "beside", Note: "by user#canary"}},
-		IncidentTransitions: []store.Transition{{Of: "stands"}, {Of: "names", Note: "by user#canary"}},
+		Transitions:         []store.Transition{{Of: "about"}, {Of: "beside"}},
+		IncidentTransitions: []store.Transition{{Of: "stands"}, {Of: "names"}},
 		Peaks: []store.HourPeak{
 			{Target: sample.Target{Table: "orders"}, Hash: 1, KeyType: "S", Key: secretKey, Hour: at, WriteMilli: 5},
 			{Target: sample.Target{Table: "orders"}, Hash: 2, KeyType: "S", Key: "user#1", Hour: at, WriteMilli: 5},
@@ -92,14 +92,14 @@ func fill(t *testing.T, s *store.Store) {
 		Views: []store.TableView{{Target: sample.Target{Table: "orders"}, Document: []byte(`{"top":["user#canary"]}`)}},
 		Notifications: []store.Notification{
 			{ID: "1", Fingerprint: "about", Route: "r", Payload: []byte(`{}`)}, {ID: "2", Incident: "stands", Route: "r", Payload: []byte(`{}`)},
-			{ID: "3", Incident: "names", Route: "r", Payload: []byte(`{"title":"user#canary"}`)}, {ID: "4", Incident: "names", Route: "r", Payload: []byte(`{}`)},
+			{ID: "3", Incident: "names", Route: "r", Payload: []byte(`{"finding":{"key":"user#canary"}}`)}, {ID: "4", Incident: "names", Route: "r", Payload: []byte(`{}`)},
 		},
 	})
 	must(t, s.Commit(t.Context(), store.Commit{Writer: "a", Seq: 1, Version: 1, Body: []byte("a delta with user#canary")}))
 	commit(t, s, "a", 2)
 	see(t, s, "daily", "0 9 * * *")
 	r := report("daily", 1)
-	r.Summary, r.Document = "user#canary got hot", []byte(`{"hot":["user#canary"]}`)
+	r.Outline, r.Document = []byte(`{"worst":"user#canary"}`), []byte(`{"hot":["user#canary"]}`)
 	put(t, s, r)
 	addSilence(t, s, store.Silence{Matchers: []string{`table="orders"`}, EndsAt: at.Add(3 * time.Hour), Author: "ada", Reason: "user#canary is known"})
 }
@@ -115,21 +115,21 @@ func purged(t *testing.T, s *store.Store) {
 		found = append(found, f.Table+" "+f.Fingerprint+" "+f.Key+" "+string(f.Document))
 	}
 	slices.Sort(found)
-	equal(t, "findings", found, []string{`carts other user#canary {"key":"user#canary"}`, `orders beside -#* {"keys":["-"]}`})
+	equal(t, "findings", found, []string{`carts other user#canary {"key":"user#canary"}`, `orders beside user#7 {"keys":["-"]}`})
 	equal(t, "its history", len(value[[]store.Transition](t)(s.FindingHistory(t.Context(), "about"))), 0)
-	equal(t, "a note", value[[]store.Transition](t)(s.FindingHistory(t.Context(), "beside"))[0].Note, "by -")
+	equal(t, "another's history", len(value[[]store.Transition](t)(s.FindingHistory(t.Context(), "beside"))), 1)
 	left := value[[]store.Incident](t)(s.Incidents(t.Context(), store.IncidentQuery{}))
-	if len(left) != 1 || string(left[0].Document) != `{"title":"- and others"}` {
+	if len(left) != 1 || string(left[0].Document) != `{"labels":{"team":"-"}}` {
 		t.Errorf("incidents are %+v", left)
 	}
 	equal(t, "an incident's history", len(value[[]store.Transition](t)(s.IncidentHistory(t.Context(), "stands"))), 0)
-	equal(t, "an incident's note", value[[]store.Transition](t)(s.IncidentHistory(t.Context(), "names"))[0].Note, "by -")
+	equal(t, "another incident's history", len(value[[]store.Transition](t)(s.IncidentHistory(t.Context(), "names"))), 1)
 	var told []string
 	for _, n := range value[[]store.Notification](t)(s.RecentNotifications(t.Context(), store.NotificationQuery{Limit: 10})) {
 		told = append(told, n.ID+" "+string(n.Payload))
 	}
 	slices.Sort(told)
-	equal(t, "notifications", told, []string{`3 {"title":"-"}`, "4 {}"})
+	equal(t, "notifications", told, []string{`3 {"finding":{"key":"-"}}`, "4 {}"})
 	warm := value[[]store.WarmKey](t)(s.WarmKeys(t.Context(), sample.Target{Table: "orders"}, time.Time{}, 0))
 	if len(warm) != 1 || warm[0].Key != "user#1" {
 		t.Errorf("warm keys are %+v", warm)
@@ -158,7 +158,7 @@ func purged(t *testing.T, s *store.Store) {
 	equal(t, "the view", string(views[0].Document), `{"top":["-"]}`)
 	stored := value[[]store.Report](t)(s.Reports(t.Context(), store.ReportQuery{}))
 	equal(t, "the report", value[store.Report](t)(s.Report(t.Context(), stored[0].ID)).Document, []byte(`{"hot":["-"]}`))
-	equal(t, "its summary", stored[0].Summary, "- got hot")
+	equal(t, "its outline", string(stored[0].Outline), `{"worst":"-"}`)
 	equal(t, "a silence's reason", value[[]store.Silence](t)(s.Silences(t.Context(), store.SilenceQuery{}))[0].Reason, "- is known")
 
 	entries := value[[]store.AuditEntry](t)(s.Audit(t.Context(), 0))

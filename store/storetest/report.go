@@ -22,7 +22,7 @@ var reports = []obligation{
 func report(schedule string, day int) store.Report {
 	due := noon.AddDate(0, 0, day)
 	return store.Report{ID: schedule + due.Format("-02"), Schedule: schedule, Due: due, From: due.AddDate(0, 0, -1), To: due,
-		Summary: "Nothing fired.\x00", Document: []byte(`{"version":1}`)}
+		Outline: []byte("{\"hot\":0}\x00"), Document: []byte(`{"version":1}`)}
 }
 
 func see(t *testing.T, s *store.Store, name, spec string) store.ReportSchedule {
@@ -102,7 +102,7 @@ func reportsRead(t *testing.T, s *store.Store) {
 	near(t, "made", got.Made)
 	got.Made = time.Time{}
 	want := report("daily", 1)
-	want.Summary = "Nothing fired.\uFFFD"
+	want.Outline = []byte("{\"hot\":0}\uFFFD")
 	equal(t, "report", got, want)
 	near(t, "filed", value[store.Report](t)(s.Report(t.Context(), "daily-21")).Filed)
 	if _, err := s.Report(t.Context(), "daily-0\x00"); !errors.Is(err, store.ErrNotFound) {

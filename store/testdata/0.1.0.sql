@@ -63,6 +63,6 @@ INSERT INTO silences (id, matchers, starts_at, ends_at, author, reason)
 VALUES ('s', '["table=\"orders\""]', '2026-11-21 12:00:00+00:00', '9999-01-01 00:00:00+00:00', 'ada', 'load test');
 
 INSERT INTO report_schedules (name, spec, since, seen) VALUES ('daily', '0 9 * * *', '2026-11-21 12:00:00+00:00', '2026-11-21 12:00:00+00:00');
-INSERT INTO reports (id, schedule, due, from_at, to_at, made, summary, document)
-VALUES ('p', 'daily', '2026-11-21 12:00:00+00:00', '2026-11-21 12:00:00+00:00', '2026-11-21 12:00:00+00:00', '2026-11-21 12:00:00+00:00', 'all quiet', '{"p":1}');
+INSERT INTO reports (id, schedule, due, from_at, to_at, made, outline, document)
+VALUES ('p', 'daily', '2026-11-21 12:00:00+00:00', '2026-11-21 12:00:00+00:00', '2026-11-21 12:00:00+00:00', '2026-11-21 12:00:00+00:00', '{"hot":0}', '{"p":1}');
 INSERT INTO audit (at, who, action, about, detail) VALUES ('2026-11-21 12:00:00+00:00', 'ada', 'add a silence', 's', 'table="orders"');

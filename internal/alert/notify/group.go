@@ -17,8 +17,8 @@ func (n *Notice) groupFacts() []Fact {
 		facts = append(facts, Fact{Name: "Group", Value: common})
 	}
 	facts = append(facts, Fact{Name: "Since", Value: instant(n.Group.OpenedAt)})
-	for i := range n.Group.Members {
-		facts = append(facts, Fact{Name: fmt.Sprintf("Incident %d", i+1), Value: say.MemberTitle(&n.Group.Members[i]), Wide: true})
+	for i := range n.Members {
+		facts = append(facts, Fact{Name: fmt.Sprintf("Incident %d", i+1), Value: n.Members[i].Headline(), Wide: true})
 	}
 	if more := n.Group.Firing + n.Group.Over - len(n.Group.Members); more > 0 {
 		facts = append(facts, Fact{Name: "Incidents", Value: "and " + wording.Count(int64(more)) + " more", Wide: true})

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/internal/report"
 	"github.com/keyheat/keyheat/internal/say"
 	"github.com/keyheat/keyheat/internal/say/wording"
 	"github.com/keyheat/keyheat/store"
@@ -43,8 +44,10 @@ type Notice struct {
 	Delay string
 	// Recent is the load of the finding's key before the notification; nil if unknown.
 	Recent *detect.Recent
-	// Related describes the worst other findings of the incident.
+	// Related are the titles of the worst other findings of the incident, and Members the
+	// group's incidents. The store no longer has the roots of members without a title.
 	Related []string
+	Members []say.Member
 	// RunbookURL is the address of the owner's own instructions; empty for none.
 	RunbookURL string
 	// URL is the matter's page; empty while the pages' public address is unknown.
@@ -54,21 +57,32 @@ type Notice struct {
 	Receipt string
 }
 
+// ListNamed returns the fingerprints of the findings that a notification names beside its own.
+func ListNamed(stored *store.Notification) (all []string) {
+	p := detect.ReadPayload(stored.Payload)
+	all = p.Related
+	if p.Group != nil {
+		for _, m := range p.Group.Members {
+			all = append(all, m.Finding)
+		}
+	}
+	return all
+}
+
 // NewNotice returns the notice of a stored notification. pages is the address of the
-// pages, empty for none.
-func NewNotice(stored store.Notification, pages string) *Notice {
+// pages, empty for none. named are the stored findings among the ones that it names.
+func NewNotice(stored store.Notification, pages string, named []store.Finding) *Notice {
 	n := &Notice{ID: stored.ID, Event: stored.Event, At: stored.Created, Subject: cmp.Or(stored.Incident, stored.Fingerprint), Receipt: stored.Receipt}
 	pages = strings.TrimSuffix(pages, "/")
 	page := "/findings/"
 	if stored.Event == store.EventReport {
 		n.Report, page = stored.Payload, "/reports/"
 		n.Title = "Keyheat's report"
-		var r struct{ Name, Summary string }
-		if json.Unmarshal(stored.Payload, &r) == nil && r.Summary != "" {
-			n.Title = wording.Printable(r.Name) + ": " + wording.Printable(r.Summary)
-		}
+		n.readReport()
 	} else {
-		n.readFinding(stored.Payload)
+		p := detect.ReadPayload(stored.Payload)
+		n.readFinding(p)
+		n.addTitles(&p, named)
 	}
 	if pages != "" {
 		if n.URL = pages + page + stored.Fingerprint; n.Group != nil {
@@ -78,10 +92,41 @@ func NewNotice(stored store.Notification, pages string) *Notice {
 	return n
 }
 
-func (n *Notice) readFinding(payload []byte) {
+// readReport gives the notice of a report its sentences.
+func (n *Notice) readReport() {
+	r, err := report.ReadNotice(n.Report)
+	if err != nil || r.Summary == "" {
+		return
+	}
+	n.Title = wording.Printable(r.Name) + ": " + wording.Printable(r.Summary)
+	if document, err := json.Marshal(r); err == nil {
+		n.Report = document
+	}
+}
+
+// addTitles adds the titles of related findings, and of the incidents of a group.
+func (n *Notice) addTitles(p *detect.Payload, named []store.Finding) {
+	titles := make(map[string]string, len(named))
+	for _, stored := range named {
+		if f, err := detect.ReadFinding(stored.Document); err == nil && f.Kind != "" {
+			titles[stored.Fingerprint] = say.Title(&f)
+		}
+	}
+	for _, fingerprint := range p.Related {
+		if title := titles[fingerprint]; title != "" {
+			n.Related = append(n.Related, title)
+		}
+	}
+	if p.Group != nil {
+		for _, m := range p.Group.Members {
+			n.Members = append(n.Members, say.Member{GroupMember: m, Title: titles[m.Finding]})
+		}
+	}
+}
+
+func (n *Notice) readFinding(p detect.Payload) {
 	n.Title = "Keyheat: an incident of a later version"
-	p := detect.ReadPayload(payload)
-	n.Document, n.IncidentDocument, n.Recent, n.Related = p.Finding, p.Incident, p.Recent, p.Related
+	n.Document, n.IncidentDocument, n.Recent = p.Finding, p.Incident, p.Recent
 	f, err := detect.ReadFinding(p.Finding)
 	if n.Group = p.Group; n.Group != nil && (err != nil || f.Kind == "") {
 		n.Title = say.GroupTitle(n.Group, &detect.Finding{})

@@ -38,7 +38,7 @@ func drawn(t *testing.T, loads ...float64) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	n := notify.NewNotice(store.Notification{ID: "n", Event: "firing", Incident: f.Incident, Fingerprint: f.Fingerprint, Payload: payload}, "")
+	n := notify.NewNotice(store.Notification{ID: "n", Event: "firing", Incident: f.Incident, Fingerprint: f.Fingerprint, Payload: payload}, "", nil)
 	for _, fact := range n.Facts() {
 		if fact.Name == "Load" {
 			if !fact.Wide || !strings.Contains(n.Text(), "\nLoad: "+fact.Value+"\n") {

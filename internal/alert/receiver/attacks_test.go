@@ -20,7 +20,6 @@ import (
 	"github.com/keyheat/keyheat/internal/alert/notify"
 	"github.com/keyheat/keyheat/internal/alert/receiver"
 	"github.com/keyheat/keyheat/internal/aws/awserror"
-	"github.com/keyheat/keyheat/internal/say"
 	attack "github.com/keyheat/keyheat/internal/testsupport/hostile"
 	"github.com/keyheat/keyheat/store"
 )
@@ -77,20 +76,21 @@ func attackNotice(t *testing.T, m *attack.Maker, kind detect.Kind, event detect.
 		t.Fatal(err)
 	}
 	other := m.Finding(kind)
-	p.Related = []string{say.Title(&other)}
+	other.Fingerprint = "other"
+	p.Related = []string{other.Fingerprint}
 	p.Recent = &detect.Recent{From: time.Now(), Unit: attack.Text, Limit: 1000, Loads: []*float64{nil, new(1500.0)}}
 	if grouped {
 		p.Group = &detect.Group{
 			InGroup:  detect.InGroup{Receiver: "chat", ID: incidentID, Labels: map[string]string{"table": f.Table, "region": m.Text(), "labels.team": m.Text(), "owner": m.Text()}},
 			Severity: detect.Critical, OpenedAt: time.Now(), Firing: 2, Over: 1, Total: 3,
-			Members: []detect.GroupMember{{Incident: incidentID, Finding: incidentID, Severity: detect.Critical, State: detect.Firing, Title: say.Title(&f)}},
+			Members: []detect.GroupMember{{Incident: incidentID, Finding: incidentID, Severity: detect.Critical, State: detect.Firing}},
 		}
 	}
 	payload, err := json.Marshal(p)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return notify.NewNotice(store.Notification{ID: "n1", Event: string(event), Incident: incidentID, Fingerprint: incidentID, Created: time.Now(), Payload: payload}, "https://keyheat.example.com/")
+	return notify.NewNotice(store.Notification{ID: "n1", Event: string(event), Incident: incidentID, Fingerprint: incidentID, Created: time.Now(), Payload: payload}, "https://keyheat.example.com/", stored(t, f, other))
 }
 
 // faultOfRequest returns what a request has that is more than to be read. Programs read a

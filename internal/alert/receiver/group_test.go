@@ -21,24 +21,26 @@ import (
 // fire and are over; of an end all are.
 func groupNotice(t *testing.T, event detect.Event, key string, firing, over int) *notify.Notice {
 	t.Helper()
-	f, p := payloadOf(t, event, detect.Critical, key)
+	f, _, p := payloadOf(t, event, detect.Critical, key)
 	p.Group = &detect.Group{
 		InGroup:  detect.InGroup{Receiver: "chat", ID: incidentID, Labels: map[string]string{"table": "orders", "labels.team": "checkout", "owner": ""}},
 		Severity: detect.Critical, OpenedAt: time.Date(2025, 11, 22, 11, 59, 0, 0, time.UTC), Firing: firing, Over: over, Total: firing + over,
 	}
+	named := []detect.Finding{f}
 	for n := range min(firing+over, detect.GroupMembers) {
-		m := detect.GroupMember{
-			Incident: fmt.Sprintf("%032x", n), Finding: f.Fingerprint, Severity: detect.Warning, State: detect.Firing, Title: fmt.Sprintf("orders: key “m#%d” needs 1,200 WCU/s", n),
-		}
-		if n == 0 {
-			m.Severity, m.Title = detect.Critical, notice(t, event, detect.Critical, key).Title
+		m := detect.GroupMember{Incident: fmt.Sprintf("%032x", n), Finding: f.Fingerprint, Severity: detect.Critical, State: detect.Firing}
+		if n > 0 {
+			other := f
+			other.Key, other.Fingerprint = detect.Text(fmt.Sprintf("%s m#%d", key, n)), m.Incident
+			named = append(named, other)
+			m.Finding, m.Severity = other.Fingerprint, detect.Warning
 		}
 		if n >= firing {
 			m.State = detect.Resolved
 		}
 		p.Group.Members = append(p.Group.Members, m)
 	}
-	return noticeOf(t, event, f.Fingerprint, p)
+	return noticeOf(t, event, f.Fingerprint, p, named...)
 }
 
 // TestAGroupInEachReceiver: its title, the worst of its incidents, how many there are, and
@@ -62,11 +64,11 @@ func TestAGroupInEachReceiver(t *testing.T) {
 		want     []string
 	}{
 		{notify.Settings{Type: notify.Slack, URL: slack.url}, slack, []string{
-			`"[CRITICAL] ` + title, `"text":"` + now, `“merchant#7”`, `\nGroup: labels.team checkout, table orders\n`, `\nIncident 1: critical: orders: `, `\nIncident 2: warning: orders: key “m#1” needs 1,200 WCU/s\n`,
+			`"[CRITICAL] ` + title, `"text":"` + now, `“merchant#7”`, `\nGroup: labels.team checkout, table orders\n`, `\nIncident 1: critical: orders: `, `\nIncident 2: warning: orders: writes to one key above the partition limit (merchant#7 m#1)\n`,
 			`\nIncidents: and 7 more\n`, `"url":"` + link + `"`, `\nLoad of the worst: ·▁▄·█ `,
 		}},
 		{notify.Settings{Type: notify.PagerDuty, Secret: key32, URL: pager.url}, pager, []string{
-			`"summary":"[CRITICAL] ` + title, `"dedup_key":"` + incidentID, `"severity":"critical"`, `"timestamp":"2025-11-22T11:59:00Z"`, `"Incident 10":"warning: orders: key “m#9”`, `"Incidents":"and 7 more"`, `"href":"` + link,
+			`"summary":"[CRITICAL] ` + title, `"dedup_key":"` + incidentID, `"severity":"critical"`, `"timestamp":"2025-11-22T11:59:00Z"`, `"Incident 10":"warning: orders: writes to one key above the partition limit (merchant#7 m#9)"`, `"Incidents":"and 7 more"`, `"href":"` + link,
 		}},
 		{notify.Settings{Type: notify.JSM, Secret: "key", URL: jsm.url}, jsm, []string{`"message":"[CRITICAL] ` + title, `"alias":"` + incidentID, `"priority":"P1"`, `Incident 2: warning: `}},
 		{notify.Settings{Type: notify.Teams, URL: teams.url}, teams, []string{`"text":"[CRITICAL] ` + title, `"text":"Now: "`, `"text":"Incident 2: "`, `"text":"and 7 more"`, link}},
@@ -77,7 +79,7 @@ func TestAGroupInEachReceiver(t *testing.T) {
 			`"title":"` + title, `"group":{"id":"` + incidentID + `","labels":{"labels.team":"checkout","owner":"","table":"orders"},"severity":"critical","opened_at":"2025-11-22T11:59:00Z","firing":17,"over":0,"total":17}`, `"members":[{"incident":"`,
 		}},
 		{notify.Settings{Type: notify.SNS, Topic: "arn:aws:sns:eu-west-1:111122223333:on-call"}, published, []string{
-			url.QueryEscape("\nIncident 2: warning: orders: key “m#1”"), url.QueryEscape("\n" + now), "StringValue=" + incidentID, "StringValue=orders",
+			url.QueryEscape("\nIncident 2: warning: orders: writes to one key above the partition limit (merchant#7 m#1)\n"), url.QueryEscape("\n" + now), "StringValue=" + incidentID, "StringValue=orders",
 		}},
 	} {
 		n := open(t, c.settings)

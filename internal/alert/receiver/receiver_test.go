@@ -24,7 +24,6 @@ import (
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/internal/alert/notify"
 	"github.com/keyheat/keyheat/internal/alert/receiver"
-	"github.com/keyheat/keyheat/internal/say"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/store"
 )
@@ -41,13 +40,13 @@ const incidentID = "0123456789abcdef0123456789abcdef"
 // notice is one of a hot key of the table orders.
 func notice(t *testing.T, event detect.Event, severity detect.Severity, key string) *notify.Notice {
 	t.Helper()
-	f, p := payloadOf(t, event, severity, key)
-	return noticeOf(t, event, f.Fingerprint, p)
+	f, other, p := payloadOf(t, event, severity, key)
+	return noticeOf(t, event, f.Fingerprint, p, other)
 }
 
-func payloadOf(t *testing.T, event detect.Event, severity detect.Severity, key string) (detect.Finding, detect.Payload) {
+func payloadOf(t *testing.T, event detect.Event, severity detect.Severity, key string) (f, other detect.Finding, p detect.Payload) {
 	t.Helper()
-	f := detect.NewFinding(detect.HotKeyWrite, detect.Target{Account: "111122223333", Region: "eu-west-1", Table: "orders"}, sample.Key{Text: key, Type: "S"})
+	f = detect.NewFinding(detect.HotKeyWrite, detect.Target{Account: "111122223333", Region: "eu-west-1", Table: "orders"}, sample.Key{Text: key, Type: "S"})
 	at := time.Date(2025, 11, 22, 12, 0, 0, 0, time.UTC)
 	f.Severity, f.State, f.FirstSeen, f.LastSeen = severity, detect.Firing, at, at.Add(4*time.Minute)
 	f.Reason, f.Shards = detect.HotItem, 3
@@ -62,20 +61,19 @@ func payloadOf(t *testing.T, event detect.Event, severity detect.Severity, key s
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := detect.NewPayload(&i, document)
-	if err != nil {
+	if p, err = detect.NewPayload(&i, document); err != nil {
 		t.Fatal(err)
 	}
+	other = detect.NewFinding(detect.HotKeyWrite, f.Target, sample.Key{Text: key + "/2", Type: "S"})
+	other.Peak.WCU.Value = 1200
 	if event != detect.EventResolved {
-		other := detect.NewFinding(detect.HotKeyWrite, f.Target, sample.Key{Text: key + "/2", Type: "S"})
-		other.Peak.WCU.Value = 1200
-		p.Related = []string{say.Title(&other)}
+		p.Related = []string{other.Fingerprint}
 		p.Recent = &detect.Recent{From: at.Add(-4 * time.Second), Unit: "wcu", Limit: 1000, Loads: []*float64{nil, new(80.0), new(700.0), nil, new(1500.0)}}
 	}
-	return f, p
+	return f, other, p
 }
 
-func noticeOf(t *testing.T, event detect.Event, fingerprint string, p detect.Payload) *notify.Notice {
+func noticeOf(t *testing.T, event detect.Event, fingerprint string, p detect.Payload, named ...detect.Finding) *notify.Notice {
 	t.Helper()
 	payload, err := json.Marshal(p)
 	if err != nil {
@@ -83,7 +81,20 @@ func noticeOf(t *testing.T, event detect.Event, fingerprint string, p detect.Pay
 	}
 	return notify.NewNotice(store.Notification{
 		ID: "n1", Event: string(event), Incident: incidentID, Fingerprint: fingerprint, Created: time.Date(2025, 11, 22, 12, 0, 0, 0, time.UTC), Payload: payload,
-	}, "https://keyheat.example.com/")
+	}, "https://keyheat.example.com/", stored(t, named...))
+}
+
+// stored returns findings as the store has them.
+func stored(t *testing.T, found ...detect.Finding) (all []store.Finding) {
+	t.Helper()
+	for _, f := range found {
+		document, err := json.Marshal(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, store.Finding{Fingerprint: f.Fingerprint, Document: document})
+	}
+	return all
 }
 
 func open(t *testing.T, s notify.Settings) notify.Notifier {
@@ -122,7 +133,7 @@ func TestPagerDutyIsTriggeredAndResolvedUnderOneKey(t *testing.T) {
 	for _, event := range []detect.Event{detect.EventFiring, detect.EventUpdated, detect.EventResolved} {
 		tell(t, n, notice(t, event, detect.Critical, "merchant#7"))
 	}
-	tell(t, n, notify.NewNotice(store.Notification{ID: "r", Event: store.EventReport, Fingerprint: "weekly", Created: time.Now(), Payload: []byte(`{}`)}, ""))
+	tell(t, n, notify.NewNotice(store.Notification{ID: "r", Event: store.EventReport, Fingerprint: "weekly", Created: time.Now(), Payload: []byte(`{}`)}, "", nil))
 	var actions []string
 	for _, r := range f.requests() {
 		var e struct {
@@ -423,7 +434,7 @@ func TestWebhooksFollowTheSchema(t *testing.T) {
 	n := open(t, notify.Settings{Type: notify.Webhook, URL: f.url})
 	tell(t, n, notice(t, detect.EventFiring, detect.Critical, "merchant#7"))
 	tell(t, n, notice(t, detect.EventResolved, detect.Critical, "merchant#7"))
-	tell(t, n, notify.NewNotice(store.Notification{ID: "r", Event: store.EventReport, Fingerprint: "weekly", Created: time.Now(), Payload: []byte(`{"name":"weekly"}`)}, ""))
+	tell(t, n, notify.NewNotice(store.Notification{ID: "r", Event: store.EventReport, Fingerprint: "weekly", Created: time.Now(), Payload: []byte(`{"name":"weekly"}`)}, "", nil))
 	for i, r := range f.requests() {
 		document, err := jsonschema.UnmarshalJSON(bytes.NewReader(r.body))
 		if err == nil {
@@ -570,7 +581,7 @@ func TestNoticeOfAnOlderVersion(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	n := notify.NewNotice(store.Notification{ID: "n", Event: "firing", Incident: f.Incident, Fingerprint: f.Fingerprint, Created: time.Now(), Payload: payload}, "")
+	n := notify.NewNotice(store.Notification{ID: "n", Event: "firing", Incident: f.Incident, Fingerprint: f.Fingerprint, Created: time.Now(), Payload: payload}, "", nil)
 	if n.Incident.ID != f.Incident || n.Severity() != detect.Critical || !bytes.Equal(n.Document, payload) || n.IncidentDocument != nil {
 		t.Errorf("got %+v", n)
 	}
@@ -594,7 +605,7 @@ func TestKeyheatsOwnIncidentsHaveAPlace(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	n := notify.NewNotice(store.Notification{ID: "id", Event: "firing", Incident: f.Incident, Fingerprint: f.Fingerprint, Created: time.Unix(45, 0), Payload: payload}, "")
+	n := notify.NewNotice(store.Notification{ID: "id", Event: "firing", Incident: f.Incident, Fingerprint: f.Fingerprint, Created: time.Unix(45, 0), Payload: payload}, "", nil)
 	if n.Table() != "Keyheat itself" {
 		t.Errorf("it is about %q", n.Table())
 	}

@@ -42,15 +42,15 @@ type Message struct {
 	Delay string `json:"delay,omitempty"`
 	// Group is the message's group of incidents, and Members its incidents, firing ones
 	// and the worst first, at most detect.GroupMembers; absent for a single incident.
-	Group   *Group               `json:"group,omitempty"`
-	Members []detect.GroupMember `json:"members,omitempty"`
-	// Incident is the incident's document at that time, the worst one's for a group,
-	// Finding its root finding's.
+	Group   *Group       `json:"group,omitempty"`
+	Members []say.Member `json:"members,omitempty"`
+	// Incident is the incident's say.Incident at that time, the worst one's for a group,
+	// Finding its root finding.
 	Incident json.RawMessage `json:"incident,omitempty"`
 	Finding  json.RawMessage `json:"finding,omitempty"`
 	// Recent is the load of the finding's key before the notification, if known.
 	Recent *detect.Recent `json:"recent,omitempty"`
-	// Related describes the worst other findings of the incident.
+	// Related are the titles of the worst other findings of the incident.
 	Related []string `json:"related,omitempty"`
 	// Report is a scheduled report in short.
 	Report json.RawMessage `json:"report,omitempty"`
@@ -93,20 +93,24 @@ func newWebhook(s notify.Settings) (notify.Notifier, error) {
 func (w *webhook) Notify(ctx context.Context, n *notify.Notice) notify.Response {
 	m := Message{
 		ID: n.ID, Event: n.Event, At: n.At, Title: n.Title, Summary: n.Brief.Why, Text: n.Answers(), FirstFix: n.Brief.Now, URL: n.URL, RunbookURL: n.RunbookURL, Delay: n.Delay,
-		Incident: n.IncidentDocument, Recent: n.Recent, Related: n.Related, Report: n.Report,
+		Recent: n.Recent, Related: n.Related, Report: n.Report,
 	}
+	var failed, err error
 	if m.Finding = n.Document; n.Finding.Kind != "" { // of this version
 		f := n.Finding
 		say.Tell(&f)
-		document, err := json.Marshal(f)
-		if err != nil {
-			return notify.Response{Err: fmt.Errorf("write the finding: %w", err), Refused: true, Unsent: true}
-		}
-		m.Finding = document
+		m.Finding, failed = json.Marshal(f)
+	}
+	var i detect.Incident
+	if m.Incident = n.IncidentDocument; json.Unmarshal(n.IncidentDocument, &i) == nil {
+		m.Incident, err = json.Marshal(say.Incidents([]detect.Incident{i}, []detect.Finding{n.Finding})[0])
+	}
+	if err := errors.Join(failed, err); err != nil {
+		return notify.Response{Err: fmt.Errorf("write the finding: %w", err), Refused: true, Unsent: true}
 	}
 	if g := n.Group; g != nil {
 		m.Group = &Group{ID: g.ID, Labels: g.Labels, Severity: g.Severity, OpenedAt: g.OpenedAt, Firing: g.Firing, Over: g.Over, Total: g.Total}
-		m.Members = g.Members
+		m.Members = n.Members
 	}
 	body, err := json.Marshal(m)
 	if err != nil {

@@ -135,15 +135,15 @@ func removeText(all []string, one string) []string {
 	return slices.DeleteFunc(slices.Clone(all), func(s string) bool { return s == one })
 }
 
-// MissingRoots returns the root findings, not yet loaded from the store, of the incidents
-// that due group messages list.
+// MissingRoots returns the root findings, not yet loaded from the store, of the worst
+// incidents of due groups.
 func (s *State) MissingRoots(now time.Time) (roots []string) {
 	due := s.groups.Due(now)
 	if len(due) == 0 {
 		clear(s.looked)
 	}
 	for _, g := range due {
-		for _, m := range listMembers(g) {
+		for _, m := range listMembers(g)[:min(1, len(g.Members))] {
 			if !s.ready(m) {
 				roots = append(roots, m.Root)
 			}
@@ -152,12 +152,12 @@ func (s *State) MissingRoots(now time.Time) (roots []string) {
 	return roots
 }
 
-// MarkLooked records that a member's root was looked for in the store, and set if it is
-// there. A member whose root is gone has no title.
+// MarkLooked records that the root of a group's worst incident was looked for in the
+// store, and set if it is there.
 func (s *State) MarkLooked(root string) { s.looked[root] = true }
 
-// ready reports whether a message may list a member: its root was looked for in the
-// store.
+// ready reports whether a message may be about a group's worst incident: its root was
+// looked for in the store.
 func (s *State) ready(m *grouping.Member) bool {
 	_, incident := s.incident(m.ID)
 	_, root := s.storedFinding(m.Root)
@@ -170,8 +170,8 @@ func listMembers(g *grouping.Group) []*grouping.Member {
 	return all[:min(len(all), detect.GroupMembers)]
 }
 
-// tellDueGroups drafts the messages of due groups. A group with a member to load waits
-// for the next pass.
+// tellDueGroups drafts the messages of due groups. A group whose worst incident has to be
+// loaded waits for the next pass.
 func (s *State) tellDueGroups(now time.Time) error {
 	for _, g := range s.groups.Due(now) {
 		if err := s.mute(g, now); err != nil {
@@ -181,7 +181,7 @@ func (s *State) tellDueGroups(now time.Time) error {
 			continue // all of them are silenced
 		}
 		members := listMembers(g)
-		if slices.ContainsFunc(members, func(m *grouping.Member) bool { return !s.ready(m) }) {
+		if len(members) > 0 && !s.ready(members[0]) {
 			continue
 		}
 		event := g.Event()
@@ -232,9 +232,6 @@ func (s *State) tellGroup(g *grouping.Group, members []*grouping.Member, event d
 		listed := detect.GroupMember{Incident: m.ID, Finding: m.Root, Severity: m.Severity, State: detect.Firing}
 		if m.Over {
 			listed.State = detect.Resolved
-		}
-		if i, known := s.incident(m.ID); known {
-			listed.Title = i.Title
 		}
 		of.Members = append(of.Members, listed)
 	}

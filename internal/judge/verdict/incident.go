@@ -13,7 +13,6 @@ import (
 	"github.com/keyheat/keyheat/detect/answer"
 	"github.com/keyheat/keyheat/internal/alert/routing"
 	"github.com/keyheat/keyheat/internal/alert/silence"
-	"github.com/keyheat/keyheat/internal/say"
 	"github.com/keyheat/keyheat/store"
 )
 
@@ -44,7 +43,6 @@ func (s *State) compareIncidents(found []detect.Finding, now time.Time) error {
 	slices.SortStableFunc(all, func(a, b detect.Incident) int {
 		return cmp.Compare(boolToInt(a.State == detect.Resolved), boolToInt(b.State == detect.Resolved))
 	})
-	say.Describe(all, found)
 	for i := range all {
 		policy := s.policy(all[i].Target)
 		root, _ := s.storedFinding(all[i].Root)
@@ -319,13 +317,14 @@ func (s *State) payload(i *detect.Incident, root *stored, event detect.Event, of
 	}
 	p.Group = of
 	if event != detect.EventResolved {
-		p.Recent, p.Related = s.board.Recent(&root.finding, s.seed), s.relatedTitles(i, &root.finding)
+		p.Recent, p.Related = s.board.Recent(&root.finding, s.seed), s.listRelated(i)
 	}
 	return json.Marshal(p)
 }
 
-// relatedTitles describes the worst open findings of an incident beside its root.
-func (s *State) relatedTitles(i *detect.Incident, root *detect.Finding) (all []string) {
+// listRelated returns the fingerprints of the worst open findings of an incident beside its
+// root.
+func (s *State) listRelated(i *detect.Incident) (all []string) {
 	var open []detect.Finding
 	for _, fingerprint := range i.Findings {
 		if f, known := s.storedFinding(fingerprint); known && fingerprint != i.Root && f.finding.State != detect.Resolved {
@@ -336,7 +335,7 @@ func (s *State) relatedTitles(i *detect.Incident, root *detect.Finding) (all []s
 		return cmp.Or(cmp.Compare(detect.Rank(b.Severity), detect.Rank(a.Severity)), cmp.Compare(b.Utilization, a.Utilization))
 	})
 	for n := range open[:min(len(open), detect.RelatedFindings)] {
-		all = append(all, say.Title(&open[n]))
+		all = append(all, open[n].Fingerprint)
 	}
 	return all
 }

@@ -1,4 +1,4 @@
-// Package erase removes a key from stored summaries, JSON and sentences.
+// Package erase removes a key from stored summaries and JSON, and from people's words.
 package erase
 
 import (
@@ -14,17 +14,16 @@ import (
 	"unicode/utf8"
 
 	"github.com/keyheat/keyheat/internal/judge/heat"
-	"github.com/keyheat/keyheat/internal/say/wording"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/shardkey"
 	"github.com/keyheat/keyheat/sketch"
 )
 
-// Erased stands where a text named the key.
+// Erased stands where the key was.
 const Erased = "(purged)"
 
-// shortest is from how many bytes on a key is also looked for inside of other texts: a
-// shorter one, such as 42, is part of many. Quoted and as a whole value it is always found.
+// shortest is from how many bytes on a key is also looked for inside of people's words: a
+// shorter one, such as 42, is part of many. As a whole value it is always found.
 const shortest = 5
 
 // Keys removes a key in each form in which it may be stored, with its key shards and its
@@ -48,7 +47,17 @@ type Options struct {
 // New returns an eraser of a key. keys are its stored forms: plain, and each hash that a
 // policy makes of it.
 func New(keys []sample.Key, o Options) *Keys {
-	return &Keys{keys: keys, o: o, others: map[string]bool{}}
+	all := slices.Clone(keys)
+	for _, k := range keys {
+		// Bytes that are no text are stored as U+FFFD, one for each in JSON.
+		columns := strings.ToValidUTF8(strings.ReplaceAll(k.Text, "\x00", "\uFFFD"), "\uFFFD")
+		for _, form := range []string{columns, string([]rune(k.Text))} {
+			if k.Text = form; !slices.Contains(all, k) {
+				all = append(all, k)
+			}
+		}
+	}
+	return &Keys{keys: all, o: o, others: map[string]bool{}}
 }
 
 // maxOthers bounds how many other texts are remembered.
@@ -209,13 +218,8 @@ var ours = []string{
 	"account", "fingerprint", "id", "incident", "index", "key_type", "owner", "region", "root", "route", "runbook_url", "table", "version",
 }
 
-// Document implements store.Eraser. Numbers keep their notation; a document that is no
-// JSON is treated as text.
+// Document implements store.Eraser. Numbers keep their notation.
 func (keys *Keys) Document(document []byte) (erased []byte, was bool, err error) {
-	if !json.Valid(document) {
-		text, was := keys.Text(string(document))
-		return []byte(text), was, nil
-	}
 	decoder := json.NewDecoder(bytes.NewReader(document))
 	decoder.UseNumber()
 	var v any
@@ -236,7 +240,9 @@ func (keys *Keys) Document(document []byte) (erased []byte, was bool, err error)
 func (keys *Keys) value(v any) (erased any, was bool) {
 	switch v := v.(type) {
 	case string:
-		return keys.Text(v)
+		if keys.text(v, false) {
+			return Erased, true
+		}
 	case []any:
 		for i := range v {
 			var in bool
@@ -245,36 +251,33 @@ func (keys *Keys) value(v any) (erased any, was bool) {
 		}
 	case map[string]any:
 		for name, of := range v {
-			if word, is := of.(string); is && slices.Contains(ours, name) && !strings.Contains(word, " ") {
+			word, isText := of.(string)
+			if isText && slices.Contains(ours, name) {
 				continue
 			}
-			without, in := keys.value(of)
+			var without any
+			var in bool
+			if isText && name == "reason" { // a silence's, which a person wrote
+				without, in = keys.Text(word)
+			} else {
+				without, in = keys.value(of)
+			}
 			v[name] = without
 			was = was || in
 			// A name with nothing but small letters is a member's, and no key.
-			if renamed, named := keys.Text(name); named && strings.Trim(name, "abcdefghijklmnopqrstuvwxyz_") != "" {
+			if strings.Trim(name, "abcdefghijklmnopqrstuvwxyz_") != "" && keys.text(name, false) {
 				delete(v, name)
-				v[renamed], was = without, true
+				v[Erased], was = without, true
 			}
 		}
 	}
 	return v, was
 }
 
-// Text implements store.Eraser.
+// Text implements store.Eraser. It looks for the key as a word, and in addresses of pages.
 func (keys *Keys) Text(text string) (erased string, was bool) {
-	if !strings.ContainsAny(text, " “\n") && keys.text(text, false) {
-		return Erased, true
-	}
-	text = quotation.ReplaceAllStringFunc(text, func(quote string) string {
-		if !keys.text(strings.Trim(quote, "“”"), false) {
-			return quote
-		}
-		was = true
-		return "“" + Erased + "”"
-	})
 	for _, k := range keys.keys {
-		for _, form := range formsOf(k.Text) {
+		for _, form := range []string{k.Text, url.QueryEscape(k.Text), url.PathEscape(k.Text)} {
 			var in bool
 			if text, in = replace(text, form); in {
 				was = true
@@ -284,48 +287,30 @@ func (keys *Keys) Text(text string) (erased string, was bool) {
 	return text, was
 }
 
-// quotation is how sentences write keys.
-var quotation = regexp.MustCompile(`“[^”]*”`)
-
-// formsOf returns a key as it may be written: as it is, as it is shown, and as an
-// address holds it.
-func formsOf(text string) []string {
-	forms := []string{text}
-	for _, form := range []string{wording.Printable(text), url.QueryEscape(text), url.PathEscape(text), strings.ToValidUTF8(strings.ReplaceAll(text, "\x00", "\uFFFD"), "\uFFFD")} {
-		if !slices.Contains(forms, form) {
-			forms = append(forms, form)
-		}
-	}
-	return forms
-}
-
-// replace removes a key from a text: the whole text, its quotations, and, if the key is
-// not short, each place where it stands by itself.
+// replace removes a key from a text: the whole text or, if the key is not short, each
+// place where it stands by itself.
 func replace(text, key string) (string, bool) {
-	if key == "" || !strings.Contains(text, key) {
+	switch {
+	case key == "" || text != key && len(key) < shortest:
 		return text, false
-	}
-	if text == key {
+	case text == key:
 		return Erased, true
 	}
 	var out strings.Builder
 	was := false
-	for rest := text; ; {
-		i := strings.Index(rest, key)
-		if i < 0 {
-			out.WriteString(rest)
+	for {
+		before, after, found := strings.Cut(text, key)
+		out.WriteString(before)
+		if !found {
 			return out.String(), was
 		}
-		before, after := rest[:i], rest[i+len(key):]
-		out.WriteString(before)
-		written := out.String()
-		if isApart(written, after) && (len(key) >= shortest || isQuoted(written, after)) {
+		if isApart(out.String(), after) {
 			out.WriteString(Erased)
 			was = true
 		} else {
 			out.WriteString(key)
 		}
-		rest = after
+		text = after
 	}
 }
 
@@ -337,8 +322,3 @@ func isApart(before, after string) bool {
 }
 
 func isWord(r rune, in string) bool { return in != "" && (unicode.IsLetter(r) || unicode.IsDigit(r)) }
-
-// isQuoted reports whether the key begins a quotation, as in “42” and “42#SHARD_7”.
-func isQuoted(before, after string) bool {
-	return strings.HasSuffix(before, "“") && strings.Contains(after, "”")
-}

@@ -169,9 +169,13 @@ func (m *Maker) put(ctx context.Context, s Schedule, report *report.Report) erro
 	if err != nil {
 		return err
 	}
+	outline, err := json.Marshal(report.Outline())
+	if err != nil {
+		return err
+	}
 	row := store.Report{
 		ID: id(s.Name, report.To), Schedule: s.Name, Due: report.To, From: report.From, To: report.To,
-		Summary: report.Summary, Document: document,
+		Outline: outline, Document: document,
 	}
 	if s.Folder == "" {
 		row.Filed = report.Made // there is nothing to file
@@ -194,27 +198,9 @@ func id(name string, due time.Time) string {
 	return hex.EncodeToString(sum[:16])
 }
 
-// notice is a webhook's message about a report.
-type notice struct {
-	ID      string    `json:"id"`
-	Name    string    `json:"name"`
-	From    time.Time `json:"from"`
-	To      time.Time `json:"to"`
-	Summary string    `json:"summary"`
-	// Path is where the reporter serves it.
-	Path string `json:"path"`
-	// Hot are the worst incidents.
-	Hot []report.Incident `json:"hot"`
-}
-
-// maxTold is how many incidents a notice has.
-const maxTold = 5
-
 // notices returns the notifications of a report.
 func notices(s Schedule, id string, p *report.Report) ([]store.Notification, error) {
-	payload, err := json.Marshal(notice{
-		ID: id, Name: s.Name, From: p.From, To: p.To, Summary: p.Summary, Path: "/reports/" + id, Hot: p.Hot[:min(len(p.Hot), maxTold)],
-	})
+	payload, err := json.Marshal(p.Notice(id))
 	if err != nil {
 		return nil, err
 	}

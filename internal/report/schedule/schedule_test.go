@@ -290,7 +290,7 @@ func TestReportIsOfTheStore(t *testing.T) {
 		must(t, err)
 		must(t, s.Judge(t.Context(), l, store.Judgement{
 			Incidents: []store.Incident{{ID: "i", Cause: "hot_key", Target: target, Severity: "critical", State: "firing",
-				OpenedAt: time.Now(), FiredAt: time.Now(), LastSeen: time.Now(), Root: "pruned", Document: []byte(`{"first_fix":"Shard it."}`)}},
+				OpenedAt: time.Now(), FiredAt: time.Now(), LastSeen: time.Now(), Root: "pruned", Document: []byte(`{"owner":"ada"}`)}},
 			IncidentTransitions: []store.Transition{{Of: "i", At: time.Now(), From: "pending", To: "firing", Severity: "critical"}},
 			Views:               []store.TableView{{Target: target, Document: []byte(`{}`)}},
 			Peaks:               []store.HourPeak{{Target: target, Hash: 1, Key: "k", KeyType: "S", Hour: time.Now(), WriteMilli: 2_000_000}},
@@ -305,7 +305,7 @@ func TestReportIsOfTheStore(t *testing.T) {
 		must(t, err)
 		p, err := report.Read(row.Document)
 		must(t, err)
-		if len(p.Hot) != 1 || p.Hot[0].FirstFix != "Shard it." || p.Hot[0].Utilization != nil || *p.Hot[0].Times != 1 {
+		if len(p.Hot) != 1 || p.Hot[0].Owner != "ada" || p.Hot[0].Utilization != nil || *p.Hot[0].Times != 1 {
 			t.Errorf("hot is %+v", p.Hot)
 		}
 		if len(p.Keys) != 1 || p.Keys[0].Peak.Units != 2000 || len(p.NotSeen.Coverage) != 1 || p.NotSeen.Coverage[0].Write != nil {

@@ -168,7 +168,7 @@ func (m *Maker) Incident(f *detect.Finding) detect.Incident {
 	var i detect.Incident
 	m.fill(reflect.ValueOf(&i).Elem(), &node{Ref: "#/$defs/incident"}, "", true)
 	i.Target, i.ID, i.Root, i.Findings, i.State, i.Severity = f.Target, f.Incident, f.Fingerprint, []string{f.Fingerprint, "a", "b"}, f.State, f.Severity
-	i.RunbookURL, i.Summary, i.FirstFix, i.Title = "https://wiki.example.com/", "", "", ""
+	i.RunbookURL = "https://wiki.example.com/"
 	return i
 }
 

@@ -50,10 +50,12 @@ func TestOperators(t *testing.T) {
 		must(t, err)
 		document, err := json.Marshal(report)
 		must(t, err)
+		outline, err := json.Marshal(report.Outline())
+		must(t, err)
 		_, err = w.store.SeeSchedule(t.Context(), "daily", "")
 		must(t, err)
 		_, err = w.store.PutReport(t.Context(), store.Report{
-			ID: id, Schedule: "daily", Due: to, From: report.From, To: report.To, Summary: report.Summary, Document: document,
+			ID: id, Schedule: "daily", Due: to, From: report.From, To: report.To, Outline: outline, Document: document,
 		}, nil)
 		must(t, err)
 	}

@@ -58,7 +58,7 @@ func sent(t *testing.T, settings notify.Settings, answer string) []byte {
 	if err != nil {
 		t.Fatal(err)
 	}
-	notice := notify.NewNotice(store.Notification{ID: "n1", Event: "firing", Incident: f.Incident, Fingerprint: f.Fingerprint, Created: time.Now(), Payload: payload}, "https://keyheat.example.com")
+	notice := notify.NewNotice(store.Notification{ID: "n1", Event: "firing", Incident: f.Incident, Fingerprint: f.Fingerprint, Created: time.Now(), Payload: payload}, "https://keyheat.example.com", nil)
 	if r := n.Notify(t.Context(), notice); r.Err != nil {
 		t.Fatal(r.Err)
 	}
