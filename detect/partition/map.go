@@ -29,6 +29,7 @@ type Shard struct {
 
 	parent   *Shard
 	children []*Shard
+	observed Observed // of the last Observe
 }
 
 // contains reports whether a position lies between the shard's outermost keys.
@@ -65,8 +66,8 @@ type Map struct {
 const SettleTime = time.Minute
 
 // listedTime is how long listings show a shard after it left the map. Streams keep shards for
-// a day.
-const listedTime = 48 * time.Hour
+// a day, and the store for three.
+const listedTime = 96 * time.Hour
 
 // New returns an empty map. sortKey reports whether the table has a sort key, or may have one;
 // coarse, whether positions have their first bits only.
