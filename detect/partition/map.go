@@ -29,7 +29,6 @@ type Shard struct {
 
 	parent   *Shard
 	children []*Shard
-	observed Observed // of the last Observe
 }
 
 // contains reports whether a position lies between the shard's outermost keys.
@@ -50,6 +49,8 @@ func (s *Shard) single() bool { return s.Keys && s.Low == s.High }
 // Map is the partitions of one table, as far as its stream shows them. It is not safe for
 // concurrent use.
 type Map struct {
+	// stream is the stream that Update took the shards from.
+	stream string
 	// shared means that two shards may hold one position: a table with a sort key splits a
 	// collection, and coarse positions are equal by chance.
 	shared bool

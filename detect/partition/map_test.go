@@ -470,7 +470,9 @@ func TestSplitOfAnIdleShard(t *testing.T) {
 		}
 	}
 	shards := []partition.Listed{{Name: "left", Parent: "idle", Open: true}, {Name: "right", Parent: "idle", Open: true}, {Name: "idle"}}
-	v, _, ok := partition.Infer(shards, delivered, func(detect.Target) bool { return false }, time.Unix(1_700_000_100, 0))
+	v, _, ok := partition.Infer(shards, delivered, func(detect.Target) *detect.TableFacts {
+		return &detect.TableFacts{KeySchema: sample.Keys("pk")}
+	}, time.Unix(1_700_000_100, 0))
 	if !ok || v.State != partition.Inferred || len(v.Partitions) != 2 || len(v.Splits) != 0 {
 		t.Errorf("%v: %+v", ok, v)
 	}

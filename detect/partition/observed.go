@@ -24,13 +24,14 @@ type cells [1 << cellBits / 64]uint64
 func (c *cells) has(cell int) bool { return c[cell/64]&(1<<(cell%64)) != 0 }
 func (c *cells) set(cell int)      { c[cell/64] |= 1 << (cell % 64) }
 
-// each calls do for each cell that is in c and not in but.
-func (c *cells) each(but *cells, do func(cell int)) {
+// numbers returns the cells in order.
+func (c *cells) numbers() (all []int) {
 	for word, set := range c {
-		for set &^= but[word]; set != 0; set &= set - 1 {
-			do(word*64 + bits.TrailingZeros64(set))
+		for ; set != 0; set &= set - 1 {
+			all = append(all, word*64+bits.TrailingZeros64(set))
 		}
 	}
+	return all
 }
 
 // Add keeps a key's position, and reports whether it says something new.
@@ -57,10 +58,10 @@ func (o *Observed) MarshalBinary() ([]byte, error) {
 		return nil, nil
 	}
 	b := binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint64(nil, uint64(o.low)), uint64(o.high))
-	n := 0
-	o.cells.each(&cells{}, func(int) { n++ })
-	if n < fewCells {
-		o.cells.each(&cells{}, func(cell int) { b = binary.BigEndian.AppendUint16(b, uint16(cell)) }) //nolint:gosec // a cell has 16 bits
+	if few := o.cells.numbers(); len(few) < fewCells {
+		for _, cell := range few {
+			b = binary.BigEndian.AppendUint16(b, uint16(cell)) //nolint:gosec // a cell has 16 bits
+		}
 		return b, nil
 	}
 	for _, word := range o.cells {
@@ -102,22 +103,17 @@ func (o *Observed) Coarse() Observed {
 	return c
 }
 
-// Observe adds what a shard delivered so far. Of what the last call for the shard had, only
-// the news count.
+// Observe adds what a shard delivered so far.
 func (m *Map) Observe(id string, o *Observed, now time.Time) {
 	s := m.shards[id]
 	if s == nil || !o.keys {
 		return
 	}
-	before := &s.observed
-	if !before.keys || o.low != before.low {
-		m.Add(id, o.low, now)
+	m.Add(id, o.low, now)
+	m.Add(id, o.high, now)
+	for _, cell := range o.cells.numbers() {
+		m.observeCell(s, cell, now)
 	}
-	if !before.keys || o.high != before.high {
-		m.Add(id, o.high, now)
-	}
-	o.cells.each(&before.cells, func(cell int) { m.observeCell(s, cell, now) })
-	*before = *o
 }
 
 // observeCell counts a cell that a shard delivered a key of. The key contradicts if the

@@ -12,6 +12,7 @@ import (
 
 // stored is a map between two judges.
 type stored struct {
+	Stream string               `json:"stream"`
 	Shared bool                 `json:"shared"`
 	Shards []*Shard             `json:"shards"` // parents first
 	Gone   map[string]time.Time `json:"gone"`
@@ -32,7 +33,7 @@ type stored struct {
 func (m *Map) MarshalJSON() ([]byte, error) {
 	t := &m.trust
 	s := stored{
-		Shared: m.shared, Gone: m.gone, Splits: m.splits,
+		Stream: m.stream, Shared: m.shared, Gone: m.gone, Splits: m.splits,
 		Evidence: t.evidence, Contradicting: t.contradicting, Last: t.last, Records: t.records, RecentWrong: t.recentWrong,
 		Withdrawn: t.withdrawn, Off: t.off,
 	}
@@ -55,7 +56,7 @@ func (m *Map) UnmarshalJSON(b []byte) error {
 		return fmt.Errorf("partition: read a map: %w", err)
 	}
 	*m = *New(s.Shared, false)
-	m.splits = s.Splits
+	m.stream, m.splits = s.Stream, s.Splits
 	if s.Gone != nil {
 		m.gone = s.Gone
 	}

@@ -110,8 +110,10 @@ func (t *trust) count(wrong bool) {
 
 func (t *trust) contradict(p position.Position, now time.Time) {
 	t.count(true)
-	t.last = now
-	if len(t.contradicting) < maxExamples && !slices.Contains(t.contradicting, p) {
+	if slices.Contains(t.contradicting, p) {
+		return
+	}
+	if t.last = now; len(t.contradicting) < maxExamples {
 		t.contradicting = append(t.contradicting, p)
 	}
 }

@@ -306,7 +306,7 @@ func (f *fold) result(o Options) *Result {
 	r.Candidates = f.candidateViews(options)
 	r.WhatIf = f.answers(o, r.Findings, policy)
 	if source, sharded := o.Source.(Sharded); sharded && f.delivered != nil {
-		if v, m, ok := partition.Infer(source.Shards(), f.delivered, o.mayHaveSortKey, time.Now()); ok {
+		if v, m, ok := partition.Infer(source.Shards(), f.delivered, o.factsOf, time.Now()); ok {
 			f.addBusiest(&v, m)
 			r.Partitions = &v
 		}
@@ -314,13 +314,12 @@ func (f *fold) result(o Options) *Result {
 	return r
 }
 
-// mayHaveSortKey reports whether a table has a sort key, or whether nothing is known of it.
-func (o *Options) mayHaveSortKey(t detect.Target) bool {
+// factsOf returns the settings of a table; nil if none are known.
+func (o *Options) factsOf(t detect.Target) *detect.TableFacts {
 	if o.Facts == nil {
-		return true
+		return nil
 	}
-	facts := o.Facts(t)
-	return facts == nil || facts.SortKey == nil || len(facts.SortKey) > 0
+	return o.Facts(t)
 }
 
 // board returns the options of the board.
