@@ -56,6 +56,7 @@ func (t *term) loadPartitions(ctx context.Context, now time.Time) error {
 		return err
 	}
 	p.lookedAt = now
+	t.judge.measures.know(p, now)
 	return nil
 }
 
