@@ -81,6 +81,6 @@ func partitionCells(t *partitions.Table, p *partition.Carried) []string {
 	}
 	return []string{
 		name, wording.About(p.WCU.Value), wording.About(p.RCU.Value), wording.Part(p.Utilization()),
-		wording.Count(p.Refused), say.BusyKeys(p.Busiest),
+		wording.About(p.RefusedWCU + p.RefusedRCU), say.BusyKeys(p.Busiest),
 	}
 }

@@ -22,8 +22,10 @@ type Carried struct {
 	RCU       detect.Figure `json:"rcu"`
 	WritePeak time.Time     `json:"write_peak"`
 	ReadPeak  time.Time     `json:"read_peak"`
-	// Refused is how many requests were refused at least, in all seconds.
-	Refused int64 `json:"refused"`
+	// RefusedWCU and RefusedRCU are the most units of one second that DynamoDB refused, at
+	// least: of keys that lie there for certain.
+	RefusedWCU float64 `json:"refused_wcu"`
+	RefusedRCU float64 `json:"refused_rcu"`
 	// Busiest are the keys with the most load, the busiest first, with their shares of the
 	// certain load.
 	Busiest []BusyKey `json:"busiest"`
@@ -61,15 +63,16 @@ func (m *Map) Carry(seconds []sketch.Window) []Carried {
 // carrying sums up a partition.
 type carrying struct {
 	Carried
-	value, low, high sketch.Load // of the second at hand
-	keys          map[sample.Key]sample.Milli
-	total         sample.Milli
+	value, low, high, refused sketch.Load // of the second at hand
+	keys                      map[sample.Key]sample.Milli
+	total                     sample.Milli
 }
 
 // carry adds one second.
 func (m *Map) carry(w *sketch.Window, all []carrying, open map[*Shard]int) {
 	for i := range all {
-		all[i].value, all[i].low, all[i].high = sketch.Load{}, sketch.Load{}, sketch.Load{}
+		c := &all[i]
+		c.value, c.low, c.high, c.refused = sketch.Load{}, sketch.Load{}, sketch.Load{}, sketch.Load{}
 	}
 	rest := w.Total.Load
 	for i := range w.Keys {
@@ -102,11 +105,7 @@ func (c *carrying) add(w *sketch.Window, k *sketch.KeyLoad) {
 	weight := detect.Weight(k.Low)
 	c.keys[k.Key] += weight
 	c.total += weight
-	if k.Evidence != nil {
-		for _, n := range k.Evidence.Refused {
-			c.Refused += n
-		}
-	}
+	c.refused = c.refused.Plus(k.Throttled)
 }
 
 // raise ends a second.
@@ -115,6 +114,7 @@ func (c *carrying) raise(second int64, rest sketch.Load) {
 	if c.value.Write >= detect.Milli(c.WCU.Value) {
 		c.WCU, c.WritePeak = figure(c.value.Write, c.low.Write, c.high.Write+rest.Write), at
 	}
+	c.RefusedWCU, c.RefusedRCU = max(c.RefusedWCU, detect.Units(c.refused.Write)), max(c.RefusedRCU, detect.Units(c.refused.Read))
 	if c.value.Read >= detect.Milli(c.RCU.Value) {
 		c.RCU, c.ReadPeak = figure(c.value.Read, c.low.Read, c.high.Read+rest.Read), at
 	}

@@ -69,10 +69,17 @@ func FullestPartition(state partition.State, all []partition.Carried) string {
 	case full == 0:
 		return fmt.Sprintf("The fullest of %s partitions, %s, carries at least %s of its limit.", wording.Count(int64(len(all))), name, wording.Part(c.Utilization()))
 	case len(c.Busiest) > 0 && c.Busiest[0].Share >= oneHotKey:
-		return fmt.Sprintf("%d of %s partitions full: %s. One key fills it: %s.", full, wording.Count(int64(len(all))), name, quote(c.Busiest[0].Key))
+		return fmt.Sprintf("%d of %s partitions %s full: %s. One key fills it: %s.", full, wording.Count(int64(len(all))), isOrAre(full), name, quote(c.Busiest[0].Key))
 	default:
-		return fmt.Sprintf("%d of %s partitions full without a single hot key: %s. Its busiest keys: %s.", full, wording.Count(int64(len(all))), name, keys)
+		return fmt.Sprintf("%d of %s partitions %s full without a single hot key: %s. Its busiest keys: %s.", full, wording.Count(int64(len(all))), isOrAre(full), name, keys)
 	}
+}
+
+func isOrAre(n int) string {
+	if n == 1 {
+		return "is"
+	}
+	return "are"
 }
 
 // edge writes a border between two positions, with its doubt in units of its last digit.

@@ -79,7 +79,7 @@ func TestPartitions(t *testing.T) {
 	}
 	text, _ := get(t, address+"/partitions?table=orders", http.StatusOK)
 	for _, want := range []string{
-		"1 of 3 partitions full", "warm key", "3,500 WCU/s", "–0xffff", "DynamoDB split", "Treat the ranges as possible only",
+		"1 of 3 partitions is full", "warm key", "3,500 WCU/s", "–0xffff", "DynamoDB split", "Treat the ranges as possible only",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the page lacks %q: %s", want, text)
