@@ -46,6 +46,9 @@ const (
 	BillingProvisioned = "PROVISIONED"
 )
 
+// MayHaveSortKey reports whether the table has a sort key, or whether that is not known.
+func (f *TableFacts) MayHaveSortKey() bool { return f == nil || f.SortKey == nil || len(f.SortKey) > 0 }
+
 // Capacity returns the provisioned units a second of a table or index; zero if unknown or
 // unbounded.
 func (f *TableFacts) Capacity(index string) (wcu, rcu float64) {

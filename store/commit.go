@@ -31,6 +31,8 @@ type Commit struct {
 	// Gaps and Bad are the lost and the rejected samples.
 	Gaps []Gap
 	Bad  []BadSample
+	// Keys replace what shards of streams delivered, each once.
+	Keys []ShardKeys
 }
 
 // Commit writes a delta and moves the positions it covers, in one transaction.
@@ -94,6 +96,9 @@ func (t *tx) commit(ctx context.Context, c Commit) error {
 		return err
 	}
 	if err := t.putGaps(ctx, c.Writer, c.Gaps); err != nil {
+		return err
+	}
+	if err := t.putShardKeys(ctx, c.Keys); err != nil {
 		return err
 	}
 	return t.putBad(ctx, c.Writer, c.Bad)

@@ -19,6 +19,8 @@ type Judgement struct {
 	Peaks []HourPeak
 	// Views replace the rows of the same table and index, each at most once.
 	Views []TableView
+	// Maps replace the rows of the same table, each at most once.
+	Maps []PartitionMap
 	// Findings replace the rows of the same fingerprint, each at most once.
 	Findings []Finding
 	// Transitions are appended to the findings' histories.
@@ -73,6 +75,7 @@ func (j *Judgement) parts() []part {
 		partOf(j.Seen, (*tx).putSeenMinutes, nil),
 		partOf(j.Peaks, (*tx).putPeaks, func(p *HourPeak) sample.Target { return p.Target }),
 		partOf(j.Views, (*tx).putViews, func(v *TableView) sample.Target { return v.Target }),
+		partOf(j.Maps, (*tx).putPartitionMaps, func(m *PartitionMap) sample.Target { return m.Target }),
 		partOf(j.Findings, (*tx).putFindings, func(f *Finding) sample.Target { return f.Target }),
 		partOf(j.Transitions, putTransitions(`
 			INSERT INTO finding_history (fingerprint, at, from_state, to_state, severity, note, written)`), nil),

@@ -71,7 +71,7 @@ func DefaultRetention() Retention {
 // unreferencedTargets is the condition that no row refers to a target.
 func unreferencedTargets() string {
 	var b strings.Builder
-	for _, table := range []string{"windows", "cardinalities", "findings", "hourly_peaks", "table_views", "table_facts", "incidents",
+	for _, table := range []string{"windows", "cardinalities", "findings", "hourly_peaks", "table_views", "partition_maps", "table_facts", "incidents",
 		"cloudwatch_minutes", "cloudwatch_reads", "rollups"} {
 		fmt.Fprintf(&b, ` AND NOT EXISTS (SELECT 1 FROM %[1]s AS r WHERE r.target = targets.id)`, table)
 	}
@@ -124,6 +124,7 @@ func (r Retention) rules(p *Pruned) []rule {
 		{"bad_excerpts", "hour, writer, source, reason, slot", `hour < $1`, "", r.Bad, &uncounted},
 		{"hourly_peaks", "target, key_hash, hour", `updated < $1`, "", r.Peaks, &p.Peaks},
 		{"table_views", "target", `updated < $1`, "", r.Views, &p.Views},
+		{"partition_maps", "target", `updated < $1`, "", r.Views, &p.Views},
 		{"writers", "writer", `seen < $1 AND ` + fmt.Sprintf(orphan, "writers"), "", r.Writers, &p.Writers},
 		{"cursors", "writer", `advanced < $1 AND ` + fmt.Sprintf(orphan, "cursors") +
 			` AND NOT EXISTS (SELECT 1 FROM writers AS w WHERE w.writer = cursors.writer)`, "", r.Writers, &uncounted},
@@ -140,6 +141,9 @@ func (r Retention) rules(p *Pruned) []rule {
 		{"shards", "source, name", `found < $1 AND NOT EXISTS (
 			SELECT 1 FROM positions AS p
 			WHERE p.source = shards.source AND p.name = shards.name)`, "", 0, &uncounted},
+		{"shard_keys", "source, name", `updated < $1 AND NOT EXISTS (
+			SELECT 1 FROM shards AS s
+			WHERE s.source = shard_keys.source AND s.name = shard_keys.name)`, "", 0, &uncounted},
 		{"cloudwatch_minutes", "target, minute", `updated < $1`, "", r.CloudWatch, &p.CloudWatch},
 		{"cloudwatch_reads", "target", `attempted < $1`, "", r.CloudWatch, &uncounted},
 		{"reports", "id", `made < $1`, "", r.Reports, &p.Reports},

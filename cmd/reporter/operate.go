@@ -22,7 +22,7 @@ type storeSettings func(c *cobra.Command) (db *cli.Store, load func() error)
 
 // storeCommands returns the commands.
 func storeCommands(settings storeSettings) []*cobra.Command {
-	return []*cobra.Command{incidents(settings), notifications(settings), silences(settings)}
+	return []*cobra.Command{incidents(settings), notifications(settings), silences(settings), showPartitions(settings)}
 }
 
 // list makes a command that shows stored rows, of one state if given, in the format of

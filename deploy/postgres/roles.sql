@@ -53,7 +53,7 @@ REVOKE ALL ON ALL TABLES IN SCHEMA public FROM PUBLIC, keyheat_collector, keyhea
 -- others have counted nor what was found.
 GRANT SELECT ON installation, goose_db_version TO keyheat_collector;
 GRANT SELECT, INSERT, UPDATE, DELETE ON positions, watermarks, members TO keyheat_collector;
-GRANT SELECT, INSERT, UPDATE ON writers, shards, streams, targets, table_facts, bad_samples TO keyheat_collector;
+GRANT SELECT, INSERT, UPDATE ON writers, shards, shard_keys, streams, targets, table_facts, bad_samples TO keyheat_collector;
 GRANT SELECT, INSERT ON bad_excerpts, gaps TO keyheat_collector;
 GRANT INSERT ON deltas TO keyheat_collector;
 

@@ -20,6 +20,45 @@ type Listed struct {
 	Stream string
 	// Open reports that the shard still takes changes.
 	Open bool
+	// Ended is when a shard that is not open was read to its end, Observed what it
+	// delivered; nil if there is no news.
+	Ended    time.Time
+	Observed *Observed
+}
+
+// Update brings a map up to date with the listed shards of the table's streams. A newer
+// stream begins the map anew.
+func (m *Map) Update(shards []Listed, now time.Time) {
+	newest := m.stream
+	for _, s := range shards {
+		newest = max(newest, s.Stream)
+	}
+	if newest != m.stream {
+		shared := m.shared
+		*m = *New(shared, false)
+		m.stream = newest
+	}
+	ordered := parentsFirst(shards, newest)
+	first := len(m.shards)+len(m.gone) == 0
+	for _, s := range ordered {
+		m.Open(s.Name, s.Parent, first, now)
+	}
+	m.observe(ordered, now)
+	m.Dissolve(now)
+}
+
+// observe adds what shards delivered, and ends the closed ones. A cell of the key space
+// counts for the first shard with a key of it, and only open shards are evidence: so the
+// children come before their parents.
+func (m *Map) observe(parentsFirst []Listed, now time.Time) {
+	for _, s := range slices.Backward(parentsFirst) {
+		if s.Observed != nil {
+			m.Observe(s.Name, s.Observed, now)
+		}
+		if !s.Open {
+			m.End(s.Name, s.Ended)
+		}
+	}
 }
 
 // Delivered is what one shard delivered: positions of keys, and the load of writes.
@@ -61,9 +100,9 @@ func (d *Delivered) join(earlier *Delivered) {
 }
 
 // Infer returns the partitions of the table whose streams delivered these changes, and the map
-// behind them. It takes the newest stream. ok is false if it delivered nothing. sortKey reports
-// whether a table may have a sort key.
-func Infer(shards []Listed, delivered map[string]*Delivered, sortKey func(detect.Target) bool, now time.Time) (v View, m *Map, ok bool) {
+// behind them. It takes the newest stream. ok is false if it delivered nothing. facts returns the
+// settings of a table; nil if none are known.
+func Infer(shards []Listed, delivered map[string]*Delivered, facts func(detect.Target) *detect.TableFacts, now time.Time) (v View, m *Map, ok bool) {
 	newest, target := "", detect.Target{}
 	for _, s := range shards {
 		newest = max(newest, s.Stream)
@@ -74,23 +113,17 @@ func Infer(shards []Listed, delivered map[string]*Delivered, sortKey func(detect
 	if target == (detect.Target{}) {
 		return View{}, nil, false
 	}
-	m = New(sortKey(target), false)
+	m = New(facts(target).MayHaveSortKey(), false)
 	loads, children := map[string]*Delivered{}, map[string]int{}
 	ordered := parentsFirst(shards, newest)
-	for _, s := range ordered {
-		loads[s.Name] = cmp.Or(delivered[s.Name], &Delivered{})
+	for i := range ordered {
+		s := &ordered[i]
+		d := cmp.Or(delivered[s.Name], &Delivered{})
+		loads[s.Name], s.Observed, s.Ended = d, &d.observed, time.UnixMilli(d.last).UTC()
 		m.Open(s.Name, s.Parent, true, now)
 		children[s.Parent]++
 	}
-	// A cell of the key space counts for the first shard with a key of it, and only open
-	// shards are evidence: so they come first.
-	for _, s := range slices.Backward(ordered) {
-		d := loads[s.Name]
-		m.Observe(s.Name, &d.observed, now)
-		if !s.Open {
-			m.End(s.Name, time.UnixMilli(d.last).UTC())
-		}
-	}
+	m.observe(ordered, now)
 	m.Dissolve(now.Add(SettleTime))
 	for _, s := range ordered {
 		if earlier := loads[s.Parent]; earlier != nil && children[s.Parent] == 1 {

@@ -49,6 +49,8 @@ func (s *Shard) single() bool { return s.Keys && s.Low == s.High }
 // Map is the partitions of one table, as far as its stream shows them. It is not safe for
 // concurrent use.
 type Map struct {
+	// stream is the stream that Update took the shards from.
+	stream string
 	// shared means that two shards may hold one position: a table with a sort key splits a
 	// collection, and coarse positions are equal by chance.
 	shared bool
@@ -65,8 +67,8 @@ type Map struct {
 const SettleTime = time.Minute
 
 // listedTime is how long listings show a shard after it left the map. Streams keep shards for
-// a day.
-const listedTime = 48 * time.Hour
+// a day, and the store for three.
+const listedTime = 96 * time.Hour
 
 // New returns an empty map. sortKey reports whether the table has a sort key, or may have one;
 // coarse, whether positions have their first bits only.

@@ -1,9 +1,11 @@
 package partition_test
 
 import (
+	"bytes"
 	"crypto/md5"  //nolint:gosec // a wrong hash
 	"crypto/sha1" //nolint:gosec // a wrong hash
 	"encoding/binary"
+	"encoding/json"
 	"flag"
 	"fmt"
 	"hash/fnv"
@@ -62,6 +64,9 @@ func TestRightHash(t *testing.T) {
 						w.roll(busy)
 					}
 					r.read(w.random.Float64())
+					if w.random.IntN(60) == 0 { // another judge takes over
+						r.m = restored(t, r.m)
+					}
 					known, right := check(t, r)
 					asked, certain = asked+known, certain+right
 				}
@@ -385,9 +390,11 @@ func TestObserved(t *testing.T) {
 			byRecord.m.Add(id, i.at, byRecord.now)
 		}
 		for _, s := range w.streams {
+			summed.Observe(s.id, stored(t, seen[s.id]), byRecord.now)
+			wrong.Observe(s.id, stored(t, mixed[s.id]), byRecord.now)
 			summed.Observe(s.id, seen[s.id], byRecord.now)
-			wrong.Observe(s.id, mixed[s.id], byRecord.now)
 		}
+		summed, wrong = restored(t, summed), restored(t, wrong)
 		if got, want := summed.Ranges(), byRecord.m.Ranges(); !slices.Equal(got, want) {
 			t.Errorf("seed %d: %v, want %v", seed, got, want)
 		}
@@ -397,6 +404,56 @@ func TestObserved(t *testing.T) {
 		if state := wrong.State(byRecord.now); state != partition.Learning || wrong.Withdrawals() != 1 {
 			t.Errorf("seed %d: a wrong hash is %s after %d withdrawals", seed, state, wrong.Withdrawals())
 		}
+	}
+}
+
+// stored returns what a shard delivered as the store gives it back.
+func stored(t *testing.T, o *partition.Observed) *partition.Observed {
+	t.Helper()
+	body, err := o.MarshalBinary()
+	again := &partition.Observed{}
+	if err != nil || again.UnmarshalBinary(body) != nil || *again != *o {
+		t.Fatalf("%d bytes are read back as something else: %v", len(body), err)
+	}
+	return again
+}
+
+// restored returns a map as another judge reads it.
+func restored(t *testing.T, m *partition.Map) *partition.Map {
+	t.Helper()
+	body, err := json.Marshal(m)
+	again := &partition.Map{}
+	if err != nil || json.Unmarshal(body, again) != nil {
+		t.Fatal(err)
+	}
+	second, err := json.Marshal(again)
+	if err != nil || !slices.Equal(again.Ranges(), m.Ranges()) || !bytes.Equal(second, body) {
+		t.Fatal("a map is read back as another one")
+	}
+	return again
+}
+
+// TestStoredForm: few cells and many, and bytes that nobody wrote.
+func TestStoredForm(t *testing.T) {
+	t.Parallel()
+	stored(t, &partition.Observed{})
+	for _, keys := range []int{1, 100, 4095, 4096, 20_000} {
+		o := &partition.Observed{}
+		for i := range keys {
+			o.Add(position.Position(i+1) * 0x9e3779b97f4a7c15)
+		}
+		stored(t, o)
+		if c := o.Coarse(); keys == 1 && (c == *o || *stored(t, &c) != c) {
+			t.Errorf("the first bits of %v are %v", o, c)
+		}
+	}
+	for _, wrong := range [][]byte{{1}, make([]byte, 15), make([]byte, 17), make([]byte, 9000)} {
+		if err := new(partition.Observed).UnmarshalBinary(wrong); err == nil {
+			t.Errorf("%d bytes are read", len(wrong))
+		}
+	}
+	if json.Unmarshal([]byte(`{"seen":1}`), &partition.Map{}) == nil {
+		t.Error("a wrong map is read")
 	}
 }
 
@@ -413,7 +470,9 @@ func TestSplitOfAnIdleShard(t *testing.T) {
 		}
 	}
 	shards := []partition.Listed{{Name: "left", Parent: "idle", Open: true}, {Name: "right", Parent: "idle", Open: true}, {Name: "idle"}}
-	v, _, ok := partition.Infer(shards, delivered, func(detect.Target) bool { return false }, time.Unix(1_700_000_100, 0))
+	v, _, ok := partition.Infer(shards, delivered, func(detect.Target) *detect.TableFacts {
+		return &detect.TableFacts{KeySchema: sample.Keys("pk")}
+	}, time.Unix(1_700_000_100, 0))
 	if !ok || v.State != partition.Inferred || len(v.Partitions) != 2 || len(v.Splits) != 0 {
 		t.Errorf("%v: %+v", ok, v)
 	}

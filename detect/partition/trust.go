@@ -48,7 +48,7 @@ const (
 
 // trust is the evidence for a map, and what contradicts it.
 type trust struct {
-	seen     [1 << cellBits / 64]uint64
+	seen     cells
 	evidence float64
 	// contradicting are the distinct positions that contradicted the present ranges, and
 	// last is the time of the last one.
@@ -64,16 +64,15 @@ type trust struct {
 
 // restart forgets the evidence. What contradicted stays known.
 func (t *trust) restart() {
-	t.seen, t.evidence = [len(t.seen)]uint64{}, 0
+	t.seen, t.evidence = cells{}, 0
 	t.contradicting = nil
 	t.recent, t.records, t.recentWrong = [recentRecords]bool{}, 0, 0
 }
 
 // fresh reports whether a cell has no key yet, and marks it.
 func (t *trust) fresh(cell int) bool {
-	word, bit := cell/64, uint64(1)<<(cell%64)
-	was := t.seen[word]&bit != 0
-	t.seen[word] |= bit
+	was := t.seen.has(cell)
+	t.seen.set(cell)
 	return !was
 }
 
@@ -111,8 +110,10 @@ func (t *trust) count(wrong bool) {
 
 func (t *trust) contradict(p position.Position, now time.Time) {
 	t.count(true)
-	t.last = now
-	if len(t.contradicting) < maxExamples && !slices.Contains(t.contradicting, p) {
+	if slices.Contains(t.contradicting, p) {
+		return
+	}
+	if t.last = now; len(t.contradicting) < maxExamples {
 		t.contradicting = append(t.contradicting, p)
 	}
 }

@@ -308,18 +308,12 @@ func (f *fold) result(o Options) *Result {
 	r.Candidates = f.candidateViews(options)
 	r.WhatIf = f.answers(o, r.Findings, policy)
 	if source, sharded := o.Source.(Sharded); sharded && f.delivered != nil {
-		if v, m, ok := partition.Infer(source.Shards(), f.delivered, o.mayHaveSortKey, time.Now()); ok {
+		if v, m, ok := partition.Infer(source.Shards(), f.delivered, o.Facts, time.Now()); ok {
 			f.addBusiest(&v, m)
 			r.Partitions = &v
 		}
 	}
 	return r
-}
-
-// mayHaveSortKey reports whether a table has a sort key, or whether nothing is known of it.
-func (o *Options) mayHaveSortKey(t detect.Target) bool {
-	facts := o.Facts(t)
-	return facts == nil || facts.SortKey == nil || len(facts.SortKey) > 0
 }
 
 // board returns the options of the board.

@@ -296,12 +296,12 @@ func (r *Result) partitionsText(display screen) string {
 		if !part.Peak.IsZero() {
 			peak = clock(part.Peak.Unix())
 		}
-		t.Add(say.PartitionName(v, i), wording.About(part.PeakWCU), wording.Part(part.PeakWCU/detect.Units(detect.PartitionWrite)), peak,
-			wording.Part(detect.Ratio(part.WCU, whole)), say.BusyKeys(part))
+		t.Add(say.PartitionName(v.State, &part.Range), wording.About(part.PeakWCU), wording.Part(part.PeakWCU/detect.Units(detect.PartitionWrite)), peak,
+			wording.Part(detect.Ratio(part.WCU, whole)), say.BusyKeys(part.Busiest))
 	}
 	text := wrap(say.Partitions(v)) + "\n" + t.Render(display.width) + "\n"
 	for i := range v.Splits {
-		text += wrap(say.DescribeSplit(&v.Splits[i])) + "\n"
+		text += wrap(clock(v.Splits[i].At.Unix())+": "+say.DescribeSplit(&v.Splits[i])) + "\n"
 	}
 	return text
 }

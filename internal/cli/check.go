@@ -135,7 +135,7 @@ func (f *Format) write(to io.Writer, results []result) error {
 		for _, r := range results {
 			all = all && r.OK
 		}
-		return writeJSON(to, struct {
+		return WriteJSON(to, struct {
 			OK     bool     `json:"ok"`
 			Checks []result `json:"checks"`
 		}{all, results})
@@ -151,7 +151,8 @@ func (f *Format) write(to io.Writer, results []result) error {
 	return columns.Flush()
 }
 
-func writeJSON(to io.Writer, v any) error {
+// WriteJSON writes a value as indented JSON.
+func WriteJSON(to io.Writer, v any) error {
 	text, err := wording.JSON(v)
 	if err != nil {
 		return err

@@ -5,7 +5,6 @@ import (
 	"io"
 
 	"github.com/keyheat/keyheat/internal/cli/terminal"
-	"github.com/keyheat/keyheat/internal/say/wording"
 )
 
 // InSeconds is how lists write times.
@@ -15,12 +14,7 @@ const InSeconds = "2006-01-02 15:04:05"
 // rows in the text of an empty list.
 func WriteList[T any](out io.Writer, rows []T, f Format, what string, columns []terminal.Column, cells func(T) []string) error {
 	if f == JSON {
-		text, err := wording.JSON(append([]T{}, rows...))
-		if err != nil {
-			return err
-		}
-		_, err = io.WriteString(out, text)
-		return err
+		return WriteJSON(out, append([]T{}, rows...))
 	}
 	if len(rows) == 0 {
 		_, err := fmt.Fprintln(out, "no "+what)

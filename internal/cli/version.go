@@ -25,7 +25,7 @@ func versionCommand(program string) *cobra.Command {
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		build := daemon.ReadBuild()
 		if *format == JSON {
-			return writeJSON(c.OutOrStdout(), build)
+			return WriteJSON(c.OutOrStdout(), build)
 		}
 		_, err := fmt.Fprintf(c.OutOrStdout(), "%s %s\n", program, build)
 		return err

@@ -247,18 +247,18 @@ func (c *Collector) Claim(ctx context.Context, claim source.Claim) (source.Parti
 		c.gaps.Inc()
 		c.log.Error("samples are lost", "partition", store.PartitionID{Source: g.Source, Name: g.Partition}.String(), "from", g.From, "to", g.To, "reason", g.Reason)
 	}
-	return c.register(at), nil
+	return c.register(at, claim.TableShard), nil
 }
 
 // register makes a handle of a claimed position. An older handle of the same partition that
 // was not released causes a reset: its samples are pending, and the claim has fenced them.
-func (c *Collector) register(at store.Position) *partition {
+func (c *Collector) register(at store.Position, tableShard bool) *partition {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.partitions[at.Name] != nil {
 		c.resetLocked(errors.New("a partition was claimed again before it was released"))
 	}
-	p := newPartition(c, at, c.leastLoaded())
+	p := newPartition(c, at, c.leastLoaded(), tableShard)
 	c.partitions[at.Name] = p
 	p.shard.partitions++
 	return p

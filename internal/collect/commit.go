@@ -130,11 +130,14 @@ func (f *inFlightCommit) cover(p *partition) {
 	if w, known := p.storedWatermark(); known {
 		f.commit.Watermarks = append(f.commit.Watermarks, w)
 	}
+	if row, due := p.handler.keys.row(p.id, p.ended, time.Now()); due {
+		f.commit.Keys = append(f.commit.Keys, row)
+	}
 }
 
 func (f *inFlightCommit) empty() bool {
 	return f.delta.Empty() && len(f.commit.Moves) == 0 && len(f.commit.Watermarks) == 0 &&
-		len(f.commit.Gaps) == 0 && len(f.commit.Bad) == 0
+		len(f.commit.Gaps) == 0 && len(f.commit.Bad) == 0 && len(f.commit.Keys) == 0
 }
 
 // deliver repeats a commit until its result is certain.

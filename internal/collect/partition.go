@@ -47,7 +47,7 @@ type partition struct {
 	moved          time.Time // when the watermark rose last
 }
 
-func newPartition(c *Collector, at store.Position, s *shard) *partition {
+func newPartition(c *Collector, at store.Position, s *shard, tableShard bool) *partition {
 	now := time.Now()
 	p := &partition{
 		collector: c, id: at.PartitionID, epoch: at.Epoch, resets: c.resets.Load(), shard: s,
@@ -57,6 +57,9 @@ func newPartition(c *Collector, at store.Position, s *shard) *partition {
 			tooOld: c.config.TooOld.Milliseconds(), tooFarAhead: c.config.TooFarAhead.Milliseconds(),
 			pendingBytes: c.config.PendingBytes,
 		},
+	}
+	if tableShard {
+		p.handler.keys = &shardKeys{}
 	}
 	p.clock.begin(now)
 	return p

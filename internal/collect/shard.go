@@ -75,6 +75,8 @@ type recordHandler struct {
 	newest int64
 	// hidden is the record at hand as it is counted, where keys are hidden.
 	hidden sample.Record
+	// keys is what a shard of a table's stream delivered; nil for another log.
+	keys *shardKeys
 }
 
 // handle counts messages.
@@ -113,10 +115,12 @@ func (f *recordHandler) Record(r *sample.Record) {
 		})
 		return
 	}
+	at, located := f.keys.locate(r)
 	if f.shard.hider != nil {
 		f.hidden = *r // the decoder's own stays as it is
+		f.shard.hider.Hide(&f.hidden)
+		located = located && f.hidden.PK == r.PK // where a hidden key lies would help to guess it
 		r = &f.hidden
-		f.shard.hider.Hide(r)
 	}
 	if err := f.shard.sketch.Add(r); err != nil {
 		f.shard.counters.addBad(reasonTooManyTables, func() string { return err.Error() })
@@ -125,6 +129,9 @@ func (f *recordHandler) Record(r *sample.Record) {
 	}
 	f.shard.counters.good++
 	f.newest = max(f.newest, r.Time)
+	if located {
+		f.keys.add(r.Target(), at)
+	}
 }
 
 // Bad implements sample.Handler.

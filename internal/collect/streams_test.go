@@ -14,6 +14,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams"
 
+	"github.com/keyheat/keyheat/detect/partition"
 	"github.com/keyheat/keyheat/internal/aws/catalog"
 	"github.com/keyheat/keyheat/internal/collect"
 	"github.com/keyheat/keyheat/internal/source/shards"
@@ -43,6 +44,7 @@ type scenario struct {
 	store *store.Store
 	rng   *rand.Rand
 	n     int
+	hider func() collect.Hider // nil hides nothing
 }
 
 func newScenario(t testing.TB, o streamstest.Options) *scenario {
@@ -125,7 +127,7 @@ func (c *killableStore) FreeShard(ctx context.Context, source, member, name stri
 func (s *scenario) start(name string) *process {
 	s.Helper()
 	st := newFlaky(s.store, s.rng, 0)
-	config := collect.Config{Source: "dynamodb-streams:test", Sketch: small, Shards: 2, StopTimeout: 2 * time.Second}
+	config := collect.Config{Source: "dynamodb-streams:test", Sketch: small, Shards: 2, StopTimeout: 2 * time.Second, Hider: s.hider}
 	settings := s.fake.Config(name)
 	tables := catalog.New(dynamodb.NewFromConfig(settings), []string{"orders"}, nil, func(ctx context.Context, of sample.Target, facts []byte) error {
 		return s.store.PutTableFacts(ctx, of, facts)
@@ -246,8 +248,70 @@ func TestStreamsAreCountedOnceInTheStore(t *testing.T) {
 		if most, shard := s.fake.MostReaders(); most > 2 {
 			t.Errorf("%d readers of %s", most, shard)
 		}
+		m := s.partitions()
+		wrong, _ := m.Contradictions()
+		if open := s.table.OpenShards(); len(wrong) > 0 || len(m.Shards()) != len(open) || len(m.Splits()) == 0 {
+			t.Errorf("%d shards, %d splits and %d contradictions are stored; %d shards are open", len(m.Shards()), len(m.Splits()), len(wrong), len(open))
+		}
 	})
 }
+
+// partitions returns the map that follows from what collectors stored.
+func (s *scenario) partitions() *partition.Map {
+	s.Helper()
+	rows, err := s.store.StreamShards(context.Background(), time.Time{})
+	if err != nil {
+		s.Fatal(err)
+	}
+	var all []partition.Listed
+	for i := range rows {
+		row := &rows[i]
+		listed := partition.Listed{Name: row.PartitionID.Name, Parent: row.After, Stream: row.Stream, Open: row.Ended.IsZero(), Ended: row.Ended, Observed: &partition.Observed{}}
+		if err := listed.Observed.UnmarshalBinary(row.Body); err != nil {
+			s.Fatal(err)
+		}
+		if row.Table != "" && row.Target != (sample.Target{Account: row.Account, Region: row.Region, Table: "orders"}) {
+			s.Errorf("a shard is of %+v", row.Target)
+		}
+		all = append(all, listed)
+	}
+	m := partition.New(true, false)
+	m.Update(all, time.Now())
+	m.Dissolve(time.Now().Add(2 * partition.SettleTime))
+	return m
+}
+
+// TestHiddenKeysHaveNoPosition: where a key policy hides the keys, nothing is stored of
+// where they lie.
+func TestHiddenKeysHaveNoPosition(t *testing.T) {
+	t.Parallel()
+	for _, hides := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			s := newScenario(t, streamstest.Options{Seed: 7, Shards: 2})
+			if hides {
+				s.hider = func() collect.Hider { return hideAll{} }
+			}
+			a := s.start("a")
+			s.write(100, 20*time.Millisecond)
+			s.allStored(time.Minute)
+			a.stop()
+			rows, err := s.store.StreamShards(t.Context(), time.Time{})
+			if err != nil || len(rows) != 2 {
+				t.Fatalf("%d shards (%v)", len(rows), err)
+			}
+			for i := range rows {
+				if stored := len(rows[i].Body) > 0; stored == hides {
+					t.Errorf("hidden %v: positions stored %v", hides, stored)
+				}
+			}
+		})
+	}
+}
+
+// hideAll hides every key.
+type hideAll struct{}
+
+func (hideAll) Hide(r *sample.Record) { r.PK = sample.KeyString("hidden") }
 
 // TestStreamsThroughAStop: after a backlog of hours the waiting shards still hold their
 // seconds open. After a stop the positions are unchanged.

@@ -17,23 +17,28 @@ type measures struct {
 	deltas, windows, transitions, notifications, errors prometheus.Counter
 	conflicts, evictedKeys                              prometheus.Counter
 	seconds                                             prometheus.Histogram
+	maps                                                *prometheus.GaugeVec
+	partitions, contradictions                          prometheus.Gauge
 }
 
 func newMeasures() measures {
 	s := daemon.NewMetrics("report", nil)
 	return measures{
-		MetricSet:     s,
-		leader:        s.Gauge("leader", "1 while this process judges, 0 while it waits for the lease."),
-		openWindows:   s.Gauge("open_windows", "Seconds of tables and indexes that are open in memory."),
-		openKeys:      s.Gauge("open_keys", "Keys in the open seconds."),
-		unreadable:    s.Gauge("unreadable_silences", "Active silences that cannot be read, so they silence nothing."),
-		evictedKeys:   s.Counter("evicted_keys_total", "Keys near a limit that the judge stopped following for want of judge.memory."),
-		deltas:        s.Counter("deltas_total", "Deltas that were read."),
-		windows:       s.Counter("windows_written_total", "Seconds written, again for late samples."),
-		transitions:   s.Counter("transitions_total", "State and severity changes of findings that were written."),
-		notifications: s.Counter("notifications_total", "Notifications put into the outbox."),
-		conflicts:     s.Counter("notification_conflicts_total", "Notifications lost because the outbox held others with their IDs."),
-		errors:        s.Counter("errors_total", "Passes that failed and were retried."),
+		MetricSet:      s,
+		leader:         s.Gauge("leader", "1 while this process judges, 0 while it waits for the lease."),
+		openWindows:    s.Gauge("open_windows", "Seconds of tables and indexes that are open in memory."),
+		openKeys:       s.Gauge("open_keys", "Keys in the open seconds."),
+		unreadable:     s.Gauge("unreadable_silences", "Active silences that cannot be read, so they silence nothing."),
+		evictedKeys:    s.Counter("evicted_keys_total", "Keys near a limit that the judge stopped following for want of judge.memory."),
+		deltas:         s.Counter("deltas_total", "Deltas that were read."),
+		windows:        s.Counter("windows_written_total", "Seconds written, again for late samples."),
+		transitions:    s.Counter("transitions_total", "State and severity changes of findings that were written."),
+		notifications:  s.Counter("notifications_total", "Notifications put into the outbox."),
+		conflicts:      s.Counter("notification_conflicts_total", "Notifications lost because the outbox held others with their IDs."),
+		errors:         s.Counter("errors_total", "Passes that failed and were retried."),
+		maps:           s.GaugeVec("partition_maps", "Tables with a map of their partitions, by how far it can be trusted.", "state"),
+		partitions:     s.Gauge("partitions", "Partitions of all tables with a map."),
+		contradictions: s.Gauge("partition_contradictions", "Keys that contradict the maps of partitions; at most 16 of a table."),
 		seconds: s.Histogram("pass_seconds", "Time from reading the deltas to the stored judgement, in seconds.",
 			[]float64{.003, .01, .03, .1, .3, 1, 3, 10}),
 	}
@@ -43,6 +48,22 @@ func newMeasures() measures {
 func (m *measures) rest() {
 	m.leader.Set(0)
 	m.unreadable.Set(0)
+	m.maps.Reset()
+	m.partitions.Set(0)
+	m.contradictions.Set(0)
+}
+
+// know counts the maps of partitions.
+func (m *measures) know(p *partitions, now time.Time) {
+	m.maps.Reset()
+	known, wrong := 0, 0
+	for _, t := range p.tables {
+		m.maps.WithLabelValues(string(t.State(now))).Inc()
+		examples, _ := t.Contradictions()
+		known, wrong = known+len(t.Shards()), wrong+len(examples)
+	}
+	m.partitions.Set(float64(known))
+	m.contradictions.Set(float64(wrong))
 }
 
 func (m *measures) pass(l *fold.Windows, deltas int, took time.Duration, err error) {

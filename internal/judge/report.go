@@ -64,6 +64,8 @@ type Store interface {
 	silence.Lister
 	TableViews(ctx context.Context) ([]store.TableView, error)
 	TableFacts(ctx context.Context) ([]store.TableFacts, error)
+	PartitionMaps(ctx context.Context) ([]store.PartitionMap, error)
+	StreamShards(ctx context.Context, since time.Time) ([]store.StreamShard, error)
 	windowStore
 	heatStore
 	findingStore

@@ -36,6 +36,8 @@ type term struct {
 	newest map[string]int64
 	// factsAt is the database's time when tables' facts were loaded last.
 	factsAt time.Time
+	// partitions are the maps of tables' partitions.
+	partitions partitions
 	// silences are the ones that are active, and unreadableSilences names the ones among
 	// them that cannot be read.
 	silences           silence.Cache
@@ -91,7 +93,7 @@ func (j *Judge) begin(ctx context.Context, lease store.Lease) (*term, error) {
 	}
 	return &term{
 		judge: j, lease: lease, renewed: time.Now(), state: s,
-		fingerprint: sketch.Fingerprint(seed), unreadable: make(map[string]error), newest: make(map[string]int64), witness: newWitness(),
+		fingerprint: sketch.Fingerprint(seed), unreadable: make(map[string]error), newest: make(map[string]int64), witness: newWitness(), partitions: partitions{},
 	}, s.Restore(findings, windows)
 }
 
@@ -220,7 +222,10 @@ func (t *term) load(ctx context.Context) (store.Snapshot, error) {
 	if err := t.loadPipeline(ctx, &snap); err != nil {
 		return snap, err
 	}
-	return snap, t.loadFacts(ctx, snap.Now)
+	if err := t.loadFacts(ctx, snap.Now); err != nil {
+		return snap, err
+	}
+	return snap, t.loadPartitions(ctx, snap.Now)
 }
 
 // limit returns how much is read at once. While the open seconds take much memory, it is
@@ -350,7 +355,10 @@ func (t *term) write(ctx context.Context, closing []fold.Instant, h fold.Horizon
 	if err != nil {
 		return err
 	}
-	if !p.Empty() {
+	if p.Judgement.Maps, err = t.partitions.pending(now); err != nil {
+		return err
+	}
+	if !p.Empty() || len(p.Judgement.Maps) > 0 {
 		if err := t.writeJudgement(ctx, &p.Judgement); err != nil {
 			return err
 		}
@@ -360,6 +368,7 @@ func (t *term) write(ctx context.Context, closing []fold.Instant, h fold.Horizon
 		}
 	}
 	t.state.MarkWritten(p)
+	t.partitions.markWritten(p.Judgement.Maps)
 	t.judge.measures.wrote(p.Judgement)
 	return nil
 }

@@ -28,14 +28,58 @@ func Partitions(v *partition.View) string {
 		table, wording.Count(int64(v.Keys)), shards, wording.Count(int64(max(1, v.Needed))))
 }
 
+// MapState says in a word how far a table's partitions are known.
+func MapState(s partition.State) string {
+	return map[partition.State]string{
+		partition.One: "one partition", partition.Learning: "learning", partition.Inferred: "inferred",
+		partition.Doubtful: "doubtful", partition.Withdrawn: "withdrawn",
+	}[s]
+}
+
 // PartitionName names a partition by its range, or by its shard where the range is unknown.
-func PartitionName(v *partition.View, i int) string {
-	r := &v.Partitions[i].Range
-	if v.State != partition.Inferred && v.State != partition.Doubtful || !r.Keys {
+func PartitionName(state partition.State, r *partition.Range) string {
+	if state != partition.Inferred && state != partition.Doubtful || !r.Keys {
 		name := r.Shard
 		return "shard …" + wording.Printable(name[max(0, len(name)-8):])
 	}
 	return edge(r.From, r.Low) + "–" + edge(r.High, r.To)
+}
+
+// oneHotKey is the share of a partition's load from which one key is why it is full.
+const oneHotKey = 0.8
+
+// FullestPartition says how full the fullest of a table's partitions is. It is empty if
+// nothing is known of their loads.
+func FullestPartition(state partition.State, all []partition.Carried) string {
+	fullest, full := 0, 0
+	for i := range all {
+		if all[i].Utilization() > all[fullest].Utilization() {
+			fullest = i
+		}
+		if all[i].Utilization() >= 1 {
+			full++
+		}
+	}
+	if len(all) == 0 || all[fullest].Utilization() == 0 {
+		return ""
+	}
+	c := &all[fullest]
+	name := PartitionName(state, &c.Range)
+	switch keys := BusyKeys(c.Busiest); {
+	case full == 0:
+		return fmt.Sprintf("The fullest of %s partitions, %s, carries at least %s of its limit.", wording.Count(int64(len(all))), name, wording.Part(c.Utilization()))
+	case len(c.Busiest) > 0 && c.Busiest[0].Share >= oneHotKey:
+		return fmt.Sprintf("%d of %s partitions %s full: %s. One key fills it: %s.", full, wording.Count(int64(len(all))), isOrAre(full), name, quote(c.Busiest[0].Key))
+	default:
+		return fmt.Sprintf("%d of %s partitions %s full without a single hot key: %s. Its busiest keys: %s.", full, wording.Count(int64(len(all))), isOrAre(full), name, keys)
+	}
+}
+
+func isOrAre(n int) string {
+	if n == 1 {
+		return "is"
+	}
+	return "are"
 }
 
 // edge writes a border between two positions, with its doubt in units of its last digit.
@@ -58,9 +102,9 @@ func edge(low, high position.Position) string {
 const busyShare = 0.02
 
 // BusyKeys names a partition's busiest keys with their shares of its writes.
-func BusyKeys(p *partition.Load) string {
+func BusyKeys(busiest []partition.BusyKey) string {
 	var all []string
-	for _, k := range p.Busiest {
+	for _, k := range busiest {
 		if k.Share < busyShare {
 			break
 		}
@@ -69,9 +113,9 @@ func BusyKeys(p *partition.Load) string {
 	return strings.Join(all, ", ")
 }
 
-// DescribeSplit says when and where DynamoDB divided a partition.
+// DescribeSplit says where DynamoDB divided a partition.
 func DescribeSplit(s *partition.Split) string {
-	text := fmt.Sprintf("%s: DynamoDB split %s–%s near %s", s.At.UTC().Format("15:04:05"), s.Low, s.High, edge(s.CutLow, s.CutHigh))
+	text := fmt.Sprintf("DynamoDB split %s–%s near %s", s.Low, s.High, edge(s.CutLow, s.CutHigh))
 	if s.CutLow == s.CutHigh {
 		text += ", inside one key's items"
 	}

@@ -108,6 +108,8 @@ type Claim struct {
 	First string
 	// Log identifies the log that the name stands for now; zero if the name is enough.
 	Log Log
+	// TableShard reports that the log has the changes of one partition of a table.
+	TableShard bool
 }
 
 // Log identifies a log whose name can come to mean another one: a topic that is deleted and

@@ -10,6 +10,7 @@ import (
 
 	"github.com/keyheat/keyheat/internal/web/heatmap"
 	"github.com/keyheat/keyheat/internal/web/manual"
+	"github.com/keyheat/keyheat/internal/web/partitions"
 	"github.com/keyheat/keyheat/store"
 )
 
@@ -70,6 +71,8 @@ func answerTo(err error) (code int, message string) {
 		return http.StatusRequestEntityTooLarge, fmt.Sprintf("the body is too large: send at most %d bytes", large.Limit)
 	case errors.As(err, &bad):
 		return http.StatusBadRequest, bad.Error()
+	case errors.Is(err, partitions.ErrNoMap):
+		return http.StatusNotFound, partitions.ErrNoMap.Error()
 	case errors.Is(err, manual.ErrNotFound):
 		return http.StatusNotFound, "this version of Keyheat has no such document"
 	case errors.Is(err, errNoTable):

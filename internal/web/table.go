@@ -8,8 +8,10 @@ import (
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/internal/say"
 	"github.com/keyheat/keyheat/internal/web/fleet"
 	"github.com/keyheat/keyheat/internal/web/heatmap"
+	"github.com/keyheat/keyheat/internal/web/partitions"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/store"
 )
@@ -200,4 +202,57 @@ func (s *Site) heatPage(ctx context.Context, r *http.Request) (any, error) {
 	}
 	page.Rest = m.SumRest()
 	return page, nil
+}
+
+// partitionsPage is the partitions of one table, or the tables whose partitions are known.
+type partitionsPage struct {
+	frame
+	// T is nil for the list, and Tables for one table.
+	T      *partitions.Table
+	Tables []partitions.Table
+	// Evidence tells how far the partitions are known, Verdict how full they are.
+	Evidence, Verdict string
+	// Link is where the table's page is, Where its account and Region.
+	Link, Where string
+}
+
+func (s *Site) partitionsPage(ctx context.Context, r *http.Request) (any, error) {
+	now := time.Now()
+	page := &partitionsPage{}
+	if !r.URL.Query().Has("table") {
+		var err error
+		if page.frame, err = s.frame(ctx, "Partitions", "partitions"); err != nil {
+			return nil, err
+		}
+		page.Tables, err = partitions.List(ctx, s.store, now)
+		return page, err
+	}
+	t, err := s.partitionsOf(ctx, r, now)
+	if err != nil {
+		return nil, err
+	}
+	if page.frame, err = s.frame(ctx, "Partitions of "+keytext(t.Table), "partitions"); err != nil {
+		return nil, err
+	}
+	page.T, page.Evidence, page.Verdict = t, say.Partitions(&t.View), say.FullestPartition(t.State, t.Partitions)
+	page.Link, page.Where = tableLink(t.Target), place(t.Target)
+	return page, nil
+}
+
+// partitionsOf loads the partitions of the table that a request names.
+func (s *Site) partitionsOf(ctx context.Context, r *http.Request, now time.Time) (*partitions.Table, error) {
+	values := r.URL.Query()
+	return partitions.Load(ctx, s.store, sample.Target{Account: values.Get("account"), Region: values.Get("region"), Table: values.Get("table")}, now)
+}
+
+func (s *Site) apiPartitions(ctx context.Context, r *http.Request) (any, error) {
+	if !r.URL.Query().Has("table") {
+		all, err := partitions.List(ctx, s.store, time.Now())
+		return map[string]any{"tables": all}, err
+	}
+	t, err := s.partitionsOf(ctx, r, time.Now())
+	if err != nil {
+		return nil, err
+	}
+	return map[string]any{"tables": []partitions.Table{*t}}, nil
 }

@@ -28,6 +28,7 @@ import (
 	"github.com/klauspost/compress/gzhttp"
 
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/partition"
 	"github.com/keyheat/keyheat/docs"
 	"github.com/keyheat/keyheat/internal/judge/heat"
 	"github.com/keyheat/keyheat/internal/say"
@@ -100,6 +101,11 @@ var functions = template.FuncMap{
 	"at70":          func(f any) reach { return newReach(f, detect.ForecastEarlyShare) },
 	"at100":         func(f any) reach { return newReach(f, 1) },
 
+	"partition":      func(s partition.State, r partition.Range) string { return say.PartitionName(s, &r) },
+	"split":          func(s partition.Split) string { return say.DescribeSplit(&s) },
+	"mapstate":       say.MapState,
+	"partitionslink": partitionsLink,
+
 	"tablelink": tableLink, "findingslink": findingsLink, "place": place,
 	"distinct": distinctKeys, "period": period, "summarise": summarise,
 	"heatlink": heatLink, "findingheat": findingHeatLink, "step": func(seconds int64) string { return heat.Level(seconds).String() }, "legend": heatmap.Legend, "steps": heatmap.Steps, "uncoloured": heatmap.ColourStart,
@@ -127,7 +133,7 @@ func New(st *store.Store, logger *slog.Logger, o Options) (*Site, error) {
 		o.Receivers = func() []string { return nil }
 	}
 	s := &Site{options: o, store: st, logger: logger, pages: make(map[string]*template.Template), streams: live.New(), mux: http.NewServeMux()}
-	for _, name := range []string{"findings", "finding", "tables", "table", "heat", "reports", "silences", "docs", "document", "status", "error"} {
+	for _, name := range []string{"findings", "finding", "tables", "table", "partitions", "heat", "reports", "silences", "docs", "document", "status", "error"} {
 		page, err := template.New("layout.html").Funcs(functions).ParseFS(pages, "page/layout.html", "page/parts.html", "page/"+name+".html")
 		if err != nil {
 			return nil, err
@@ -154,6 +160,7 @@ func (s *Site) routes() map[string]http.HandlerFunc {
 		"GET /tables":                 s.page("tables", s.tablesPage),
 		"GET /table":                  s.page("table", s.table),
 		"GET /heat":                   s.page("heat", s.heatPage),
+		"GET /partitions":             s.page("partitions", s.partitionsPage),
 		"GET /reports":                s.page("reports", s.reports),
 		"GET /reports/{id}":           s.showReport,
 		"GET /silences":               s.page("silences", s.silences),
@@ -174,6 +181,7 @@ func (s *Site) routes() map[string]http.HandlerFunc {
 		"GET /api/v1/bad-samples":                    s.api(s.apiBadSamples),
 		"GET /api/v1/heat":                           s.api(s.apiHeat),
 		"GET /api/v1/contributors":                   s.api(s.apiContributors),
+		"GET /api/v1/partitions":                     s.api(s.apiPartitions),
 		"GET /api/v1/silences":                       s.api(s.apiSilences),
 		"POST /api/v1/silences":                      s.api(s.apiAddSilence),
 		"DELETE /api/v1/silences/{id}":               s.api(s.apiExpireSilence),

@@ -132,6 +132,9 @@ func ceilingText(units *float64, unit string) string {
 // tableLink returns where a table's own page is.
 func tableLink(of detect.Target) string { return "/table?" + indexValues(of).Encode() }
 
+// partitionsLink returns where a table's partitions are.
+func partitionsLink(of detect.Target) string { return "/partitions?" + targetValues(of).Encode() }
+
 // heatLink returns where a table's heatmap is.
 func heatLink(of detect.Target) string { return heatmap.Link(indexValues(of)) }
 

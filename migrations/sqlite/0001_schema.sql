@@ -154,6 +154,19 @@ CREATE TABLE shards (
 );
 CREATE INDEX shards_stream ON shards (source, stream);
 
+-- What each shard delivered of its table's keys: the cells of the key space that had one, in
+-- the partition package's binary form.
+CREATE TABLE shard_keys (
+    source     TEXT      NOT NULL,
+    name       TEXT      NOT NULL,
+    account    TEXT      NOT NULL,
+    region     TEXT      NOT NULL,
+    table_name TEXT      NOT NULL,
+    body       BLOB      NOT NULL,
+    updated    TIMESTAMP NOT NULL,
+    PRIMARY KEY (source, name)
+);
+
 -- When all shards of each stream were last listed.
 CREATE TABLE streams (
     source TEXT      NOT NULL,
@@ -289,6 +302,13 @@ CREATE INDEX hourly_peaks_updated ON hourly_peaks (updated);
 
 -- The newest view of each target as a whole, as JSON.
 CREATE TABLE table_views (
+    target   BIGINT    NOT NULL PRIMARY KEY,
+    updated  TIMESTAMP NOT NULL,
+    document TEXT      NOT NULL
+);
+
+-- The map of each table's partitions, as JSON.
+CREATE TABLE partition_maps (
     target   BIGINT    NOT NULL PRIMARY KEY,
     updated  TIMESTAMP NOT NULL,
     document TEXT      NOT NULL

@@ -24,6 +24,8 @@ var streams = []obligation{
 	{"who leaves owns nothing", leaveFrees},
 	{"a listing does not write again what was seen just now", listingSpeaks},
 	{"ended shards are forgotten whole, open ones never", shardRetention},
+	{"what a shard delivered is replaced, read once it is news, and goes with the shard", shardKeysKept},
+	{"a table's map of partitions is replaced, and goes when it is old", mapsReplaced},
 }
 
 const streamSource = "dynamodb-streams:keyheat"
@@ -253,4 +255,42 @@ func factsReplaced(t *testing.T, s *store.Store) {
 	near(t, "updated", all[0].Updated)
 	equal(t, "facts", all[0].Table+string(all[0].JSON)+all[1].Table+string(all[1].JSON), `a{"wcu":2}b{"wcu":3}`)
 	equal(t, "pruned", prune(t, s, store.Retention{Facts: soon}), store.Pruned{Facts: 2})
+}
+
+func shardKeysKept(t *testing.T, s *store.Store) {
+	register(t, s, child("t/1/a", ""), child("t/1/b", "t/1/a"))
+	orders := sample.Target{Account: "1", Region: "r", Table: "orders"}
+	for seq, body := range []string{"first", "second"} {
+		must(t, s.Commit(t.Context(), store.Commit{Writer: "w", Seq: int64(seq + 1), Keys: []store.ShardKeys{
+			{PartitionID: store.PartitionID{Source: streamSource, Name: "t/1/a"}, Target: orders, Body: []byte(body)},
+		}}))
+	}
+	all := value[[]store.StreamShard](t)(s.StreamShards(t.Context(), time.Time{}))
+	equal(t, "shards", len(all), 2)
+	equal(t, "delivered", string(all[0].Body), "second")
+	equal(t, "of", all[0].Target, orders)
+	near(t, "updated", all[0].Updated)
+	equal(t, "an open shard ended", all[0].Ended, time.Time{})
+	equal(t, "the child", []string{all[1].Stream, all[1].After, string(all[1].Body), all[1].Table}, []string{"t/1", "t/1/a", "", ""})
+	equal(t, "old news", string(value[[]store.StreamShard](t)(s.StreamShards(t.Context(), all[0].Updated.Add(time.Minute)))[0].Body), "")
+	finish(t, s, "v", "t/1/a")
+	near(t, "ended", value[[]store.StreamShard](t)(s.StreamShards(t.Context(), time.Time{}))[0].Ended)
+	time.Sleep(5 * soon)
+	equal(t, "pruned", prune(t, s, store.Retention{Shards: soon}), store.Pruned{Shards: 1})
+	left := value[[]store.StreamShard](t)(s.StreamShards(t.Context(), time.Time{}))
+	equal(t, "shards that are left", len(left), 1)
+	equal(t, "what they delivered", len(left[0].Body), 0)
+}
+
+func mapsReplaced(t *testing.T, s *store.Store) {
+	for _, document := range []string{`{"a":1}`, `{"a":2}`} {
+		judge(t, s, store.Judgement{Maps: []store.PartitionMap{{Target: sample.Target{Table: "orders"}, Document: []byte(document)}}})
+	}
+	all := value[[]store.PartitionMap](t)(s.PartitionMaps(t.Context()))
+	equal(t, "maps", len(all), 1)
+	equal(t, "map", all[0].Table+string(all[0].Document), `orders{"a":2}`)
+	near(t, "updated", all[0].Updated)
+	time.Sleep(5 * soon)
+	prune(t, s, store.Retention{Views: soon})
+	equal(t, "old maps", len(value[[]store.PartitionMap](t)(s.PartitionMaps(t.Context()))), 0)
 }

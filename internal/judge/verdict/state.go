@@ -133,15 +133,15 @@ func NewState(o Options, seed uint64, cursors map[string]int64) *State {
 		groups: grouping.NewSet(), looked: make(map[string]bool), forecasts: make(map[string]keyForecast), rows: make(map[string][]store.HourPeak),
 	}
 	s.Views = fold.NewViews(o.Tables, s.policy)
-	s.board = board.New(board.Options{Policy: o.Policy, Facts: s.factsOf, Keys: o.Keys, KeyBytes: o.KeyBytes})
+	s.board = board.New(board.Options{Policy: o.Policy, Facts: s.FactsOf, Keys: o.Keys, KeyBytes: o.KeyBytes})
 	return s
 }
 
 // SetFacts replaces the stored facts of tables.
 func (s *State) SetFacts(stored detect.FactsByTable) { s.facts = stored }
 
-// factsOf returns the facts of a table: an operator's over the stored ones.
-func (s *State) factsOf(of detect.Target) *detect.TableFacts {
+// FactsOf returns the facts of a table: an operator's over the stored ones.
+func (s *State) FactsOf(of detect.Target) *detect.TableFacts {
 	stored := s.facts.Find(of)
 	if s.options.Facts != nil {
 		return s.options.Facts(of).Merge(stored)

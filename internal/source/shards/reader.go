@@ -87,7 +87,7 @@ func (r *reader) claimAndRead(ctx context.Context, sink source.Sink) error {
 	if err := r.source.ownership.await(ctx); err != nil {
 		return err
 	}
-	handle, err := sink.Claim(ctx, source.Claim{Partition: r.shard.Name, First: string(TrimHorizon)})
+	handle, err := sink.Claim(ctx, source.Claim{Partition: r.shard.Name, First: string(TrimHorizon), TableShard: true})
 	if err != nil {
 		return fmt.Errorf("claim: %w", err)
 	}

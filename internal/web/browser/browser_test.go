@@ -221,6 +221,8 @@ func paths(t *testing.T, w *world) map[string]string {
 		"filtered": "/?state=firing&q=customer",
 		"tables":   "/tables",
 		"table":    "/table?" + values("carts"),
+		"divided":  "/partitions?table=carts",
+		"ranges":   "/partitions",
 		"heat":     "/heat?span=5m&" + values("carts"),
 		"heat-30":  "/heat?span=5m&" + values("orders-00"),
 		"hostile":  "/findings/" + w.finding(t, hostile).Fingerprint,
@@ -238,6 +240,7 @@ func paths(t *testing.T, w *world) map[string]string {
 // TestPages opens every page at every width in both schemes.
 func TestPages(t *testing.T) {
 	w := newWorld(t, hotKeys)
+	w.divide(t, "carts")
 	for name, path := range paths(t, w) {
 		t.Run(name, func(t *testing.T) {
 			w.attend(t)

@@ -12,9 +12,11 @@ import (
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/board"
 	"github.com/keyheat/keyheat/detect/keydesign"
+	"github.com/keyheat/keyheat/detect/partition"
 	"github.com/keyheat/keyheat/internal/judge/heat"
 	"github.com/keyheat/keyheat/internal/web"
 	"github.com/keyheat/keyheat/sample"
+	"github.com/keyheat/keyheat/sample/position"
 	"github.com/keyheat/keyheat/sketch"
 	"github.com/keyheat/keyheat/store"
 )
@@ -186,6 +188,37 @@ func (w *world) roll(win *sketch.Window) {
 		w.rolled[win.Target][begins] = new(heat.Rollup)
 	}
 	w.rolled[win.Target][begins].Add(heat.OfSecond(win, true))
+}
+
+// divide stores a map of a table's eight partitions, of which the third was split off the
+// second.
+func (w *world) divide(t *testing.T, table string) {
+	t.Helper()
+	const shards = 8
+	delivered := make([]partition.Observed, shards+1) // the last one was split
+	for n := range 2000 {
+		p := position.String(fmt.Sprintf("basket#%02d", n))
+		cell := p.Cell(3)
+		if delivered[cell].Add(p); cell == 1 || cell == 2 {
+			delivered[shards].Add(p)
+		}
+	}
+	now := time.Now().UTC()
+	var listed []partition.Listed
+	for n := range delivered {
+		l := partition.Listed{Name: fmt.Sprintf("%s/1/shardId-%08d", table, n), Stream: table + "/1", Open: n < shards, Observed: &delivered[n], Ended: now.Add(-10 * time.Minute)}
+		if n == 1 || n == 2 {
+			l.Parent = fmt.Sprintf("%s/1/shardId-%08d", table, shards)
+		}
+		listed = append(listed, l)
+	}
+	m := partition.New(false, false)
+	m.Update(listed, now.Add(-10*time.Minute))
+	m.Dissolve(now)
+	document, err := json.Marshal(m)
+	must(t, err)
+	must(t, w.store.Judge(t.Context(), w.lease, store.Judgement{Maps: []store.PartitionMap{{Target: sample.Target{Table: table}, Document: document}}}))
+	w.lease.Writes++
 }
 
 // attend says that the collector is there.

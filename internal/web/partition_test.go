@@ -1,0 +1,89 @@
+package web_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/keyheat/keyheat/detect/partition"
+	"github.com/keyheat/keyheat/sample"
+	"github.com/keyheat/keyheat/sample/position"
+	"github.com/keyheat/keyheat/store"
+)
+
+// addPartitions stores a map of the partitions of orders: of two, the first was split. One
+// key contradicts.
+func addPartitions(t *testing.T, s *store.Store) {
+	t.Helper()
+	delivered := map[string]*partition.Observed{}
+	names := []string{"first", "left", "right", "last"}
+	for _, name := range names {
+		delivered[name] = &partition.Observed{}
+	}
+	keys := []string{hostile, "warm key"}
+	for i := range 400 {
+		keys = append(keys, fmt.Sprint("key#", i))
+	}
+	for _, key := range keys {
+		p := position.String(key)
+		switch p.Cell(2) {
+		case 0:
+			delivered["left"].Add(p)
+		case 1:
+			delivered["right"].Add(p)
+		default:
+			delivered["last"].Add(p)
+		}
+		if p.Cell(1) == 0 {
+			delivered["first"].Add(p)
+		}
+	}
+	at := time.Now().UTC()
+	var listed []partition.Listed
+	for _, name := range names {
+		l := partition.Listed{Name: "orders/1/" + name, Stream: "orders/1", Open: name != "first", Ended: at.Add(-time.Hour), Observed: delivered[name]}
+		if name == "left" || name == "right" {
+			l.Parent = "orders/1/first"
+		}
+		listed = append(listed, l)
+	}
+	m := partition.New(false, false)
+	m.Update(listed, at.Add(-time.Hour))
+	m.Dissolve(at)
+	m.Add("orders/1/left", position.Position(1)<<63, at)
+	document, err := json.Marshal(m)
+	must(t, err)
+	l, ok, err := s.AcquireLease(t.Context(), "judge", "test", time.Minute)
+	if err != nil || !ok {
+		t.Fatalf("lease: %t, %v", ok, err)
+	}
+	must(t, s.Judge(t.Context(), l, store.Judgement{Maps: []store.PartitionMap{{Target: sample.Target{Table: "orders"}, Document: document}}}))
+}
+
+// TestPartitions: the page names each partition by its range, with the load of its keys, and
+// says which one is full; the list leads to it.
+func TestPartitions(t *testing.T) {
+	t.Parallel()
+	s, _ := filled(t)
+	address := guard(t, s)
+	if text, _ := get(t, address+"/partitions", http.StatusOK); !strings.Contains(text, "No partition of any table is known") {
+		t.Errorf("an empty list: %s", text)
+	}
+	get(t, address+"/partitions?table=orders", http.StatusNotFound)
+	addPartitions(t, s)
+	if text, _ := get(t, address+"/partitions", http.StatusOK); !strings.Contains(text, "/partitions?table=orders") {
+		t.Errorf("the list: %s", text)
+	}
+	text, _ := get(t, address+"/partitions?table=orders", http.StatusOK)
+	for _, want := range []string{
+		"1 of 3 partitions is full", "warm key", "3,500 WCU/s", "–0xffff", "DynamoDB split", "Treat the ranges as possible only",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the page lacks %q: %s", want, text)
+		}
+	}
+	get(t, address+"/partitions?table=absent", http.StatusNotFound)
+}

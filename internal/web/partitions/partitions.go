@@ -1,0 +1,154 @@
+// Package partitions is a table's partitions as a value for a page and the API: the judge's
+// map of them, and what each carries now.
+package partitions
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/keyheat/keyheat/detect/partition"
+	"github.com/keyheat/keyheat/internal/say/wording"
+	"github.com/keyheat/keyheat/internal/web/heatmap"
+	"github.com/keyheat/keyheat/sample"
+	"github.com/keyheat/keyheat/sample/position"
+	"github.com/keyheat/keyheat/sketch"
+	"github.com/keyheat/keyheat/store"
+)
+
+// ErrNoMap is the error for a table of whose partitions nothing is known.
+var ErrNoMap = errors.New("nothing is known of this table's partitions: a collector has to read its stream")
+
+// Span is the time of which each partition's highest second is shown.
+const Span = time.Minute
+
+// Store holds the maps and the seconds; *store.Store has it.
+type Store interface {
+	PartitionMaps(ctx context.Context) ([]store.PartitionMap, error)
+	LastWindow(ctx context.Context, at sample.Target) (time.Time, bool, error)
+	Windows(ctx context.Context, q store.WindowQuery) ([]store.Window, error)
+}
+
+// Table is a table's partitions.
+type Table struct {
+	partition.View
+	// Partitions are what each carried in the seconds between From and To, in the order of
+	// the key space. Both times are null if no second is stored.
+	Partitions []partition.Carried `json:"partitions"`
+	From       *time.Time          `json:"from"`
+	To         *time.Time          `json:"to"`
+	// Updated is when the map changed last.
+	Updated time.Time `json:"updated"`
+}
+
+// List returns the tables that have a map, without their loads.
+func List(ctx context.Context, st Store, now time.Time) ([]Table, error) {
+	rows, err := st.PartitionMaps(ctx)
+	if err != nil {
+		return nil, err
+	}
+	all := make([]Table, len(rows))
+	for i, row := range rows {
+		m, err := read(row)
+		if err != nil {
+			return nil, err
+		}
+		all[i] = newTable(row, m, now)
+	}
+	return all, nil
+}
+
+// Load returns the partitions of the first table of this name with a map, and what they
+// carried in the newest seconds. An empty account or Region matches any. The error is
+// ErrNoMap if no such table has a map.
+func Load(ctx context.Context, st Store, at sample.Target, now time.Time) (*Table, error) {
+	rows, err := st.PartitionMaps(ctx)
+	if err != nil {
+		return nil, err
+	}
+	i := slices.IndexFunc(rows, func(r store.PartitionMap) bool {
+		return r.Table == at.Table && (at.Account == "" || r.Account == at.Account) && (at.Region == "" || r.Region == at.Region)
+	})
+	if i < 0 {
+		return nil, ErrNoMap
+	}
+	m, err := read(rows[i])
+	if err != nil {
+		return nil, err
+	}
+	t := newTable(rows[i], m, now)
+	return &t, t.addLoads(ctx, st, m)
+}
+
+func read(row store.PartitionMap) (*partition.Map, error) {
+	m := &partition.Map{}
+	if err := json.Unmarshal(row.Document, m); err != nil {
+		return nil, fmt.Errorf("the partitions of %s: %w", row.Name(), err)
+	}
+	return m, nil
+}
+
+func newTable(row store.PartitionMap, m *partition.Map, now time.Time) Table {
+	return Table{View: m.View(row.Target, now), Partitions: m.Carry(nil), Updated: row.Updated}
+}
+
+// addLoads measures the newest stored seconds.
+func (t *Table) addLoads(ctx context.Context, st Store, m *partition.Map) error {
+	last, stored, err := st.LastWindow(ctx, t.Target)
+	if err != nil || !stored {
+		return err
+	}
+	from, to := last.Add(time.Second-Span), last.Add(time.Second)
+	rows, err := st.Windows(ctx, store.WindowQuery{Target: t.Target, From: from, To: to})
+	if err != nil {
+		return err
+	}
+	seconds := make([]sketch.Window, len(rows))
+	for i, row := range rows {
+		if err := seconds[i].UnmarshalBinary(row.Body); err != nil {
+			return fmt.Errorf("the second %s of %s: %w", row.Second, t.Name(), err)
+		}
+	}
+	t.Partitions, t.From, t.To = m.Carry(seconds), &from, &to
+	return nil
+}
+
+// Piece is a partition in the picture of the key space, in thousandths of it. The edges lie
+// somewhere between Left and X, and behind its end: Wide reaches from Left to where the next
+// partition begins for certain.
+type Piece struct {
+	Left, Wide, X, Width, Middle float64
+	// Class is the colour of its load. Label is empty if there is no room for it.
+	Class, Label string
+}
+
+// labelWidth is the least width of a piece with a label.
+const labelWidth = 45
+
+// Picture returns the pieces of the key space. A partition without a key has none.
+func (t *Table) Picture() (pieces []Piece) {
+	for i := range t.Partitions {
+		c := &t.Partitions[i]
+		if !c.Keys {
+			continue
+		}
+		p := Piece{Left: thousandths(c.From), X: thousandths(c.Low), Class: heatmap.Class(c.Utilization())}
+		p.Wide, p.Width = thousandths(c.To)-p.Left, max(1, thousandths(c.High)-p.X)
+		if p.Middle = p.X + p.Width/2; p.Width >= labelWidth && t.From != nil {
+			p.Label = wording.Percent(c.Utilization())
+		}
+		pieces = append(pieces, p)
+	}
+	return pieces
+}
+
+// KeysSeen is how many distinct keys were seen, at least.
+func (t *Table) KeysSeen() int64 { return int64(t.Keys) }
+
+func thousandths(p position.Position) float64 {
+	const ring = 1 << 63 * 2.0
+	return 1000 * float64(p) / ring
+}

@@ -1,0 +1,87 @@
+package store
+
+import (
+	"context"
+	"time"
+
+	"github.com/keyheat/keyheat/sample"
+)
+
+// ShardKeys is what a shard of a table's stream delivered so far, about keys. Writer and
+// reader agree on the form of Body; the store does not read it.
+type ShardKeys struct {
+	PartitionID
+	sample.Target
+	Body []byte
+}
+
+// StreamShard is a shard of a stream, with what it delivered.
+type StreamShard struct {
+	// ShardKeys has no target before the shard delivered anything, and no Body if it delivered
+	// nothing lately.
+	ShardKeys
+	// Stream is the shard's stream, After the shard that it continues; empty for none.
+	Stream, After string
+	// Ended is when it was read to its end; zero for an open shard.
+	Ended time.Time
+	// Updated is when Body was written; zero before.
+	Updated time.Time
+}
+
+// putShardKeys replaces what shards delivered.
+func (t *tx) putShardKeys(ctx context.Context, all []ShardKeys) error {
+	return insertAll(ctx, t, `INSERT INTO shard_keys (source, name, account, region, table_name, body, updated)`, `
+		ON CONFLICT (source, name) DO UPDATE SET body = excluded.body, updated = excluded.updated`, all, func(k ShardKeys) []any {
+		return []any{k.Source, k.PartitionID.Name, k.Account, k.Region, k.Table, k.Body, t.now}
+	})
+}
+
+// StreamShards returns all known shards of streams, by name, with what each delivered if that
+// was written since then.
+func (s *Store) StreamShards(ctx context.Context, since time.Time) ([]StreamShard, error) {
+	type row struct {
+		StreamShard
+		ended bool
+	}
+	rows, err := list(ctx, s, "read the shards of streams", func(r *row) []any {
+		return []any{&r.Source, &r.PartitionID.Name, &r.Stream, &r.After, &r.ended, &r.Ended, &r.Account, &r.Region, &r.Table, &r.Body, (*orZero)(&r.Updated)}
+	}, `
+		SELECT s.source, s.name, s.stream, s.after, p.ended, p.moved, COALESCE(k.account, ''), COALESCE(k.region, ''), COALESCE(k.table_name, ''),
+			CASE WHEN k.updated >= $1 THEN k.body END, k.updated
+		FROM shards AS s
+		JOIN positions AS p ON p.source = s.source AND p.name = s.name
+		LEFT JOIN shard_keys AS k ON k.source = s.source AND k.name = s.name
+		ORDER BY s.source, s.name`, utc(since))
+	all := make([]StreamShard, len(rows))
+	for i := range rows {
+		if all[i] = rows[i].StreamShard; !rows[i].ended {
+			all[i].Ended = time.Time{}
+		}
+	}
+	return all, err
+}
+
+// PartitionMap is the judge's map of a table's partitions, as JSON.
+type PartitionMap struct {
+	sample.Target
+	// Updated is when it was written; set by the store.
+	Updated  time.Time
+	Document []byte
+}
+
+// PartitionMaps returns the maps of all tables, by name.
+func (s *Store) PartitionMaps(ctx context.Context) ([]PartitionMap, error) {
+	return list(ctx, s, "read maps of partitions", func(m *PartitionMap) []any {
+		return append(targetFields(&m.Target), &m.Updated, &m.Document)
+	}, `
+		SELECT `+targetColumns+`, updated, document
+		FROM partition_maps AS m JOIN targets AS t ON t.id = m.target
+		ORDER BY t.table_name, t.account, t.region`)
+}
+
+func (t *tx) putPartitionMaps(ctx context.Context, maps []PartitionMap, ids targetIDs) error {
+	return insertAll(ctx, t, `INSERT INTO partition_maps (target, updated, document)`, `
+		ON CONFLICT (target) DO UPDATE SET updated = excluded.updated, document = excluded.document`, maps, func(m PartitionMap) []any {
+		return []any{ids.id(m.Target), t.now, string(m.Document)}
+	})
+}
