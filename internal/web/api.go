@@ -14,6 +14,7 @@ import (
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/internal/say"
 	"github.com/keyheat/keyheat/internal/say/wording"
+	"github.com/keyheat/keyheat/internal/web/cursor"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/store"
 )
@@ -23,7 +24,7 @@ func (s *Site) apiFindings(ctx context.Context, r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := afterPlace(r.URL.Query(), &q.After); err != nil {
+	if err := cursor.ReadAfter(r.URL.Query(), &q.After); err != nil {
 		return nil, err
 	}
 	limit := q.Limit
@@ -32,7 +33,7 @@ func (s *Site) apiFindings(ctx context.Context, r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	rows, next, err := cut(rows, limit, func(f *store.Finding) any {
+	rows, next, err := cursor.Cut(rows, limit, func(f *store.Finding) any {
 		return store.FindingPlace{Utilization: f.Utilization, Fingerprint: f.Fingerprint}
 	})
 	if err != nil {
@@ -85,7 +86,7 @@ func (s *Site) apiIncidents(ctx context.Context, r *http.Request) (any, error) {
 		return nil, err
 	}
 	var after store.IncidentPlace
-	if err := afterPlace(parameters, &after); err != nil {
+	if err := cursor.ReadAfter(parameters, &after); err != nil {
 		return nil, err
 	}
 	rows, err := s.store.Incidents(ctx, store.IncidentQuery{
@@ -95,7 +96,7 @@ func (s *Site) apiIncidents(ctx context.Context, r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	rows, next, err := cut(rows, q.Limit, func(i *store.Incident) any { return store.IncidentPlace{LastSeen: i.LastSeen, ID: i.ID} })
+	rows, next, err := cursor.Cut(rows, q.Limit, func(i *store.Incident) any { return store.IncidentPlace{LastSeen: i.LastSeen, ID: i.ID} })
 	if err != nil {
 		return nil, err
 	}
@@ -124,7 +125,7 @@ func (s *Site) apiCollectors(ctx context.Context, r *http.Request) (any, error) 
 	if err != nil {
 		return nil, err
 	}
-	page, next, err := paginate(r.URL.Query(), collectors, func(c *detect.Collector) listPlace { return listPlace{c.Seen, []string{c.ID}} })
+	page, next, err := cursor.Paginate(r.URL.Query(), collectors, func(c *detect.Collector) cursor.Place { return cursor.Place{At: c.Seen, Names: []string{c.ID}} })
 	return map[string]any{"collectors": page, "next": next}, err
 }
 
@@ -187,7 +188,7 @@ func (s *Site) apiReceivers(ctx context.Context, r *http.Request) (any, error) {
 			all[i].FailingSince, all[i].NextAttempt = known(r.FailedSince), known(r.NextAttempt)
 		}
 	}
-	page, next, err := paginate(r.URL.Query(), all, func(r *receiver) listPlace { return listPlace{Names: []string{r.Name}} })
+	page, next, err := cursor.Paginate(r.URL.Query(), all, func(r *receiver) cursor.Place { return cursor.Place{Names: []string{r.Name}} })
 	return map[string]any{"receivers": page, "next": next}, err
 }
 
@@ -234,8 +235,8 @@ func (s *Site) apiTables(ctx context.Context, r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	page, next, err := paginate(r.URL.Query(), tables, func(t *tableTotals) listPlace {
-		return listPlace{Names: []string{t.Table, t.Index, t.Account, t.Region}}
+	page, next, err := cursor.Paginate(r.URL.Query(), tables, func(t *tableTotals) cursor.Place {
+		return cursor.Place{Names: []string{t.Table, t.Index, t.Account, t.Region}}
 	})
 	return map[string]any{"tables": page, "gaps": gaps(lost), "next": next}, err
 }
@@ -245,8 +246,8 @@ func (s *Site) apiGaps(ctx context.Context, r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	page, next, err := paginate(r.URL.Query(), gaps(lost), func(g *gap) listPlace {
-		return listPlace{g.Noticed, []string{g.Source, g.Partition, g.From, g.To}}
+	page, next, err := cursor.Paginate(r.URL.Query(), gaps(lost), func(g *gap) cursor.Place {
+		return cursor.Place{At: g.Noticed, Names: []string{g.Source, g.Partition, g.From, g.To}}
 	})
 	return map[string]any{"gaps": page, "next": next}, err
 }
@@ -272,8 +273,8 @@ func (s *Site) apiBadSamples(ctx context.Context, r *http.Request) (any, error) 
 	for i, b := range rows {
 		all[i] = badSamples{b.Hour, b.Writer, b.Source, b.Reason, b.Count, append([]string{}, b.Excerpts...)}
 	}
-	page, next, err := paginate(r.URL.Query(), all, func(b *badSamples) listPlace {
-		return listPlace{b.Hour, []string{b.Collector, b.Source, b.Reason}}
+	page, next, err := cursor.Paginate(r.URL.Query(), all, func(b *badSamples) cursor.Place {
+		return cursor.Place{At: b.Hour, Names: []string{b.Collector, b.Source, b.Reason}}
 	})
 	return map[string]any{"bad_samples": page, "next": next}, err
 }

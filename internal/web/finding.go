@@ -164,7 +164,7 @@ func (s *Site) chart(ctx context.Context, values url.Values, page *findingPage) 
 	f, now := &page.F, time.Now()
 	chosen, err := heatmap.ParseRange(values, now, heatmap.EpisodeRange(f, now))
 	if err != nil {
-		return badRequest{err}
+		return badRequest{Err: err}
 	}
 	page.Time = heatmap.NewTimeControl("/findings/"+f.Fingerprint, url.Values{}, values, chosen, "Episode", now)
 	if page.Chart, err = heatmap.LoadChart(ctx, s.store, f, chosen); err != nil || !f.Kind.OfKey() {
@@ -184,7 +184,7 @@ func (s *Site) chart(ctx context.Context, values url.Values, page *findingPage) 
 func (s *Site) ask(ctx context.Context, values url.Values, f *detect.Finding) (*whatif.Answer, error) {
 	q, err := heatmap.ParseQuestion(values, f)
 	if err != nil {
-		return nil, badRequest{err}
+		return nil, badRequest{Err: err}
 	}
 	return heatmap.AskWhatIf(ctx, s.store, f, q, s.options.Policy(f.Target))
 }

@@ -110,12 +110,12 @@ type choice struct {
 func (s *Site) overview(ctx context.Context, r *http.Request) (any, error) {
 	q, err := overview.ParseQuery(r.URL.Query())
 	if err != nil {
-		return nil, badRequest{err}
+		return nil, badRequest{Err: err}
 	}
 	asked, now := r.URL.Query(), time.Now()
 	shown, err := heatmap.ParseRange(asked, now, heatmap.Range{})
 	if err != nil {
-		return nil, badRequest{err}
+		return nil, badRequest{Err: err}
 	}
 	q.Since, q.Until = shown.From, shown.To
 	page := &overviewPage{Orders: orders, Severities: severities, Time: heatmap.NewTimeControl("/", q.Others(), asked, shown, "Any time", now)}

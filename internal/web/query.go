@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/keyheat/keyheat/internal/web/cursor"
 	"github.com/keyheat/keyheat/internal/web/heatmap"
 	"github.com/keyheat/keyheat/internal/web/manual"
 	"github.com/keyheat/keyheat/internal/web/partitions"
@@ -33,9 +34,7 @@ var errNoSilence = errors.New("no such silence is pending or active")
 var errNoJSON = errors.New("the body is no JSON")
 
 // badRequest is an error of the client.
-type badRequest struct{ error }
-
-func (b badRequest) Unwrap() error { return b.error }
+type badRequest = cursor.BadRequest
 
 // findingQuery reads the filters of a URL.
 func findingQuery(q url.Values) (store.FindingQuery, error) {
@@ -50,7 +49,7 @@ func findingQuery(q url.Values) (store.FindingQuery, error) {
 		return f, err
 	}
 	var err error
-	f.Limit, err = listLimit(q)
+	f.Limit, err = cursor.ReadLimit(q)
 	return f, err
 }
 
@@ -58,7 +57,7 @@ func oneOf(name, word string, known []string) error {
 	if word == "" || slices.Contains(known, word) {
 		return nil
 	}
-	return badRequest{fmt.Errorf("%s %q: give one of %s", name, word, strings.Join(known, ", "))}
+	return badRequest{Err: fmt.Errorf("%s %q: give one of %s", name, word, strings.Join(known, ", "))}
 }
 
 // answerTo returns the HTTP status of an error and a message for the client. The

@@ -36,7 +36,7 @@ func (s *Site) reports(ctx context.Context, r *http.Request) (any, error) {
 	if text := values.Get("before"); text != "" {
 		before, err := time.Parse(time.RFC3339, text)
 		if err != nil {
-			return nil, badRequest{fmt.Errorf("before %q: give a time such as 2026-11-21T08:00:00Z", text)}
+			return nil, badRequest{Err: fmt.Errorf("before %q: give a time such as 2026-11-21T08:00:00Z", text)}
 		}
 		q.Before = before
 	}

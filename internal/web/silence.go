@@ -16,6 +16,7 @@ import (
 	"github.com/keyheat/keyheat/internal/alert/routing"
 	"github.com/keyheat/keyheat/internal/alert/silence"
 	"github.com/keyheat/keyheat/internal/daemon/admin"
+	"github.com/keyheat/keyheat/internal/web/cursor"
 	"github.com/keyheat/keyheat/store"
 )
 
@@ -32,7 +33,7 @@ func (s *Site) apiSilences(ctx context.Context, r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	page, next, err := paginate(r.URL.Query(), all, func(n *silence.Silence) listPlace { return listPlace{n.EndsAt, []string{n.ID}} })
+	page, next, err := cursor.Paginate(r.URL.Query(), all, func(n *silence.Silence) cursor.Place { return cursor.Place{At: n.EndsAt, Names: []string{n.ID}} })
 	return map[string]any{"silences": page, "next": next}, err
 }
 
@@ -46,10 +47,10 @@ func (s *Site) apiAddSilence(ctx context.Context, r *http.Request) (any, error) 
 	d := json.NewDecoder(http.MaxBytesReader(nil, r.Body, maxBody))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&asked); err != nil {
-		return nil, badRequest{fmt.Errorf("the body: %w", err)}
+		return nil, badRequest{Err: fmt.Errorf("the body: %w", err)}
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return nil, badRequest{errors.New("the body goes on after the silence: send one")}
+		return nil, badRequest{Err: errors.New("the body goes on after the silence: send one")}
 	}
 	added, err := s.add(ctx, asked)
 	if err != nil {
@@ -62,7 +63,7 @@ func (s *Site) apiAddSilence(ctx context.Context, r *http.Request) (any, error) 
 func (s *Site) add(ctx context.Context, asked silence.Request) (added silence.Silence, err error) {
 	added, err = silence.Add(ctx, s.store, asked, author(ctx))
 	if wrong, is := errors.AsType[silence.Invalid](err); is {
-		err = badRequest{wrong}
+		err = badRequest{Err: wrong}
 	}
 	return added, err
 }
@@ -117,7 +118,7 @@ func (s *Site) addSilence(w http.ResponseWriter, r *http.Request) {
 	defer cancel()
 	r.Body = http.MaxBytesReader(w, r.Body, maxBody)
 	if err := r.ParseForm(); err != nil {
-		s.showError(w, r, badRequest{fmt.Errorf("the form: %w", err)})
+		s.showError(w, r, badRequest{Err: fmt.Errorf("the form: %w", err)})
 		return
 	}
 	_, err := s.add(ctx, readRequest(r.PostForm))

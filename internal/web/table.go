@@ -72,7 +72,7 @@ var tableOrders = []order{
 func (s *Site) tablesPage(ctx context.Context, r *http.Request) (any, error) {
 	q, err := fleet.ParseQuery(r.URL.Query())
 	if err != nil {
-		return nil, badRequest{err}
+		return nil, badRequest{Err: err}
 	}
 	page := &tablesPage{Orders: tableOrders}
 	if page.frame, err = s.frame(ctx, "Tables", "tables"); err != nil {
@@ -99,11 +99,11 @@ func (s *Site) heat(ctx context.Context, values url.Values) (q heatmap.Query, m 
 // or the Region is missing.
 func (s *Site) heatQuery(ctx context.Context, values url.Values) (q heatmap.Query, err error) {
 	if q, err = heatmap.ParseQuery(values); err != nil {
-		return q, badRequest{err}
+		return q, badRequest{Err: err}
 	}
 	now := time.Now()
 	if q.Range, err = heatmap.ParseRange(values, now, heatmap.LastHour(now)); err != nil {
-		return q, badRequest{err}
+		return q, badRequest{Err: err}
 	}
 	views, err := s.store.TableViews(ctx)
 	if err != nil {
@@ -127,7 +127,7 @@ func (s *Site) heatQuery(ctx context.Context, values url.Values) (q heatmap.Quer
 func (s *Site) apiContributors(ctx context.Context, r *http.Request) (any, error) {
 	most, err := heatmap.ParseContributorCount(r.URL.Query())
 	if err != nil {
-		return nil, badRequest{err}
+		return nil, badRequest{Err: err}
 	}
 	q, err := s.heatQuery(ctx, r.URL.Query())
 	if err != nil {

@@ -213,7 +213,7 @@ func guard(h http.Handler) http.Handler {
 // refuses NUL and invalid UTF-8. It does so for the whole site.
 func (s *Site) legible(h http.Handler) http.Handler {
 	isText := func(s string) bool { return utf8.ValidString(s) && !strings.ContainsRune(s, 0) }
-	wrong := badRequest{errors.New("the address holds what is no text: write it in UTF-8, without NUL")}
+	wrong := badRequest{Err: errors.New("the address holds what is no text: write it in UTF-8, without NUL")}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		values, err := url.ParseQuery(r.URL.RawQuery)
 		ok := err == nil && isText(r.URL.Path)

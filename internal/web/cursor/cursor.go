@@ -1,6 +1,6 @@
-// Package cursor writes places in the order of a list as text, for addresses. A place
-// holds the values that the list is ordered by, not a number, so that the next page
-// continues correctly while rows come and go.
+// Package cursor cuts lists into pages, and writes places in the order of a list as text,
+// for addresses. A place holds the values that the list is ordered by, not a number, so that
+// the next page continues correctly while rows come and go.
 package cursor
 
 import (
