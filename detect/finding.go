@@ -272,6 +272,9 @@ type Finding struct {
 	Members *Members `json:"members"`
 	// Blind are the figures of a finding about Keyheat itself; null for others.
 	Blind *Blind `json:"blind"`
+	// Healed reports that DynamoDB has split the key: it serves more than one partition
+	// can, and refuses nothing. Null for other findings; only a resolved one has it.
+	Healed *Healed `json:"healed"`
 	// Replication is the writes of other Regions to the key, in findings about writes to
 	// a global table; null for others.
 	Replication *Replication `json:"replication"`
@@ -424,6 +427,15 @@ type Blind struct {
 	// Before and Now are the covered part of the load, before and after it fell.
 	Before *Figure `json:"before"`
 	Now    *Figure `json:"now"`
+}
+
+// Healed is the end of a hot key whose load goes on.
+type Healed struct {
+	// Since is the first second after the key's last refusal.
+	Since time.Time `json:"since"`
+	// Load is the mean load served since then, in units a second, when the split was
+	// certain. It counts only callers that mark refusals.
+	Load float64 `json:"load"`
 }
 
 // Replication describes the part of a global table's other Regions in a finding about

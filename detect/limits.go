@@ -59,6 +59,11 @@ const (
 	SaturatedFrom = 0.95
 	// SaturatedTo is its upper end: DynamoDB serves a little beyond the limit.
 	SaturatedTo = 1.05
+	// HealedSeconds complete seconds without a refusal, with more load on average than one
+	// partition serves, show that DynamoDB has split a key. A partition refuses within the
+	// second. Clients of DynamoDB pause for up to 20 s between retries, and jobs that run
+	// each minute have come twice in this time.
+	HealedSeconds = 120
 	// ResolveSeconds complete seconds below the warning share resolve a finding.
 	ResolveSeconds = 60
 	// MovingKeys keys, hot one after another, are a hot spot that moves.

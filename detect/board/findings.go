@@ -171,6 +171,11 @@ func (b *Board) keyFinding(t *episode.Track, e *episode.Episode, r episode.Rules
 	f.Rolling = keypatterns.MatchTime(string(f.Key), f.Peak.At)
 	facts := b.options.Facts(f.Target)
 	f.Reason, f.Ground = diagnosis.Diagnose(&f, facts)
+	if diagnosis.MaySplit(f.Reason) {
+		if f.Healed = e.Healed(); f.Healed != nil {
+			f.State = detect.Resolved
+		}
+	}
 	f.Replication = e.Replication(r.Kind, facts.Regions(f.Region))
 	return f
 }

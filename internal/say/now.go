@@ -25,6 +25,9 @@ func act(f *detect.Finding, a *answer.Answer) string {
 	w := requests(f)
 	switch a.Move.Act {
 	case answer.Nothing:
+		if f.Healed != nil {
+			return "Nothing: DynamoDB serves all of it."
+		}
 		if f.State == detect.Resolved {
 			return "Nothing: it is over."
 		}
@@ -138,6 +141,9 @@ func heals(f *detect.Finding, a *answer.Answer) string {
 	}
 	switch h.Outlook {
 	case answer.Ended:
+		if f.Healed != nil {
+			return fmt.Sprintf("Yes: DynamoDB has split the key. Served without a refusal since %s.", f.Healed.Since.UTC().Format("15:04:05 UTC"))
+		}
 		return endedText(f, a) + f.LastSeen.UTC().Format("15:04:05 UTC") + "."
 	case answer.Likely:
 		if h.Ground == detect.GroundKeys {

@@ -80,6 +80,8 @@ type Episode struct {
 	minute    minute
 	// Pressure is the throttling of a table or index as a whole.
 	Pressure throttling.Pressure
+	// healing outlasts an episode: partitions are never merged again.
+	healing healing
 	// restoredEvidence is the previous judge's evidence.
 	restoredEvidence *detect.Evidence
 }
@@ -112,6 +114,9 @@ func (e *Episode) clone() Episode {
 // observe records the next second.
 func (e *Episode) observe(p *point, r Rules, t Timeline) {
 	s := e.view(p)
+	if p.pressure == nil && e.healing.observe(s, r.Kind, t) && !r.oneEpisode {
+		*e = Episode{through: p.second - 1, means: e.means, flushes: e.flushes, healing: e.healing}
+	}
 	if p.second <= e.through { // counted before a restart
 		e.raisePeaks(s.likely, r.largest)
 		return
@@ -142,7 +147,7 @@ func (e *Episode) observe(p *point, r Rules, t Timeline) {
 		if !hot && !sustained && !plateau && !combined && !unproven && !flush {
 			return
 		}
-		*e = Episode{through: p.second, means: e.means, flushes: e.flushes}
+		*e = Episode{through: p.second, means: e.means, flushes: e.flushes, healing: e.healing}
 	}
 	switch {
 	case hot || sustained:

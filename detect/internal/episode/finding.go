@@ -158,6 +158,10 @@ func restoreEpisode(f *detect.Finding) *Episode {
 	if f.Kind.OfTable() {
 		e.kind, e.isSaturated, e.escalated = f.Kind, false, f.Severity == detect.Critical
 	}
+	if f.Healed != nil { // its load goes on
+		e.healing = healing{refused: f.Healed.Since.Unix() - 1, healed: true, then: *f.Healed}
+		e.state = detect.Firing
+	}
 	e.restoreQuality(f)
 	e.readTotal = sampling.ContinueTotal(f.Mean.RCU, f.Seconds, e.sampled, e.draws.Assumed > 0)
 	e.writeTotal = sampling.ContinueTotal(f.Mean.WCU, f.Seconds, e.sampled, e.draws.Assumed > 0)
