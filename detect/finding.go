@@ -270,6 +270,9 @@ type Finding struct {
 	Rolling *Rolling `json:"rolling"`
 	// Members are the keys behind a finding about several keys; null for others.
 	Members *Members `json:"members"`
+	// RefusedKeys are the keys with the most throttled load, in findings about a table or
+	// index as a whole that throttles requests.
+	RefusedKeys []RefusedKey `json:"refused_keys"`
 	// Blind are the figures of a finding about Keyheat itself; null for others.
 	Blind *Blind `json:"blind"`
 	// Healed reports that DynamoDB has split the key: it serves more than one partition

@@ -78,6 +78,10 @@ func (b *Board) completeFew(few, found []detect.Finding) {
 			}
 		}
 		keydesign.AddSplits(f, values, b.views[f.Target])
+		healed := func(v *detect.Finding) bool { return v.Healed != nil }
+		if slices.ContainsFunc(values, healed) && !slices.ContainsFunc(values, func(v *detect.Finding) bool { return v.State != detect.Resolved }) {
+			f.State = detect.Resolved
+		}
 		if f.OverSeconds != nil || !b.options.OneEpisode {
 			continue
 		}
@@ -207,7 +211,7 @@ func (b *Board) isOpen(target detect.Target, second int64) bool {
 func (b *Board) tableFinding(t *episode.Track, e *episode.Episode, r episode.Rules) detect.Finding {
 	target := t.Subject.Target
 	f := e.Finding(t.Subject, r)
-	f.Share, f.Shards, f.Evidence = 1, 1, t.Evidence(e)
+	f.Share, f.Shards, f.Evidence, f.RefusedKeys = 1, 1, t.Evidence(e), b.totals.refusedKeys(target)
 	switch r.Kind {
 	case detect.HotPartition:
 		f.Utilization = 1 // it throttled: it was full
@@ -215,8 +219,8 @@ func (b *Board) tableFinding(t *episode.Track, e *episode.Episode, r episode.Rul
 		if !b.isOpen(target, second) {
 			second = f.LastSeen.Unix()
 		}
-		warm, known := b.tracks.warmestKeys(target, second), b.isOpen(target, second)
-		f.Reason, f.Ground = diagnosis.HotPartition(&f, &e.Pressure, t.LoadSpread(), e.Over, len(warm), known)
+		warm := b.tracks.warmestKeys(target, second)
+		f.Reason, f.Ground = diagnosis.HotPartition(&f, &e.Pressure, t.LoadSpread(), e.Over)
 		f.Members = detect.NewMembers(int64(len(warm)), warm)
 	case detect.TableStarvation:
 		f.Utilization = max(1, e.Pressure.Demand)

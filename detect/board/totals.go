@@ -6,6 +6,7 @@ import (
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/internal/episode"
+	"github.com/keyheat/keyheat/detect/internal/throttling"
 	"github.com/keyheat/keyheat/detect/sampling"
 	"github.com/keyheat/keyheat/sketch"
 )
@@ -41,6 +42,7 @@ type sum struct {
 	// any.
 	open       openSeconds
 	unseenKeys unseenKeys
+	refused    throttling.Refused
 	throttled  map[int64]throttled
 }
 
@@ -56,6 +58,7 @@ func (t totals) observe(w *sketch.Window, settled int64) {
 	}
 	s.last = max(s.last, w.Second)
 	s.clocks.Observe(w)
+	s.refused.Observe(w)
 	if !s.open.has(w.Second) {
 		if w.Second < settled-detect.Horizon {
 			return
@@ -148,6 +151,14 @@ func (t totals) reads(target detect.Target) float64 {
 	return 0
 }
 
+// refusedKeys returns the keys of a table or index with the most throttled load.
+func (t totals) refusedKeys(target detect.Target) []detect.RefusedKey {
+	if s := t.sums[target]; s != nil {
+		return s.refused.Keys()
+	}
+	return nil
+}
+
 // callers returns the shares of the callers of tables and indexes, of the load of
 // requests whose callers are known.
 func (t totals) callers(wanted map[detect.Target]bool) map[detect.Target]map[string]float64 {
@@ -187,7 +198,8 @@ func (t totals) tables() []detect.Table {
 			Throttled: detect.Throttled{
 				Requests: s.total.ThrottledRequests, WCU: detect.Units(s.total.Throttled.Write), RCU: detect.Units(s.total.Throttled.Read),
 			},
-			Unseen: detect.Unseen{WCU: detect.Units(s.unseen.Write), RCU: detect.Units(s.unseen.Read)},
+			RefusedKeys: s.refused.Keys(),
+			Unseen:      detect.Unseen{WCU: detect.Units(s.unseen.Write), RCU: detect.Units(s.unseen.Read)},
 			Provable: detect.Unseen{
 				WCU: sampling.Provable(detect.PartitionWrite, s.total.WriteLargest),
 				RCU: sampling.Provable(detect.PartitionRead, s.total.ReadLargest),

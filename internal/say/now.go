@@ -82,6 +82,8 @@ func slowCallers(f *detect.Finding, a *answer.Answer) string {
 		key = hottestValue(f)
 	case f.Kind == detect.UnevenShards && f.Sharding != nil:
 		key = quote(f.Sharding.Hottest)
+	case f.Kind == detect.HotPartition && f.Ground == detect.GroundNotSeen && len(f.RefusedKeys) > 0:
+		key = quote(f.RefusedKeys[0].Key)
 	}
 	text := fmt.Sprintf("Slow or pause %s %s", requestsTo(f), key)
 	if a.Harm.None() {

@@ -11,10 +11,9 @@ import (
 	"github.com/keyheat/keyheat/sketch"
 )
 
-// HotPartition returns why partitions without a hot key throttle, and the ground. warm is
-// the number of warm keys in one of the seconds, and known reports whether that second is
-// still known.
-func HotPartition(f *detect.Finding, s *throttling.Pressure, spread *throttling.Spread, over, warm int, known bool) (detect.Diagnosis, detect.Ground) {
+// HotPartition returns why partitions without a hot key throttle in a number of seconds, and
+// the ground. Several keys share a partition only if several are seen to be throttled.
+func HotPartition(f *detect.Finding, s *throttling.Pressure, spread *throttling.Spread, over int) (detect.Diagnosis, detect.Ground) {
 	ground := blindness(f)
 	if s.Refused[sample.KeyRange] == 0 {
 		return detect.Undetermined, cmp.Or(ground, detect.GroundIndex)
@@ -23,8 +22,7 @@ func HotPartition(f *detect.Finding, s *throttling.Pressure, spread *throttling.
 		return detect.Scanned, detect.GroundScan
 	}
 	_, several := spread.ThrottledKeysLoad(s, over)
-	full := s.Load.Write > sample.Milli(over)*detect.PartitionWrite || s.Load.Read > sample.Milli(over)*detect.PartitionRead
-	if several || !known || warm > 1 || warm == 0 && full {
+	if several || len(f.RefusedKeys) > 1 && f.RefusedKeys[0].Share < detect.WholeShare {
 		return detect.Splittable, detect.GroundKeys
 	}
 	return detect.Undetermined, cmp.Or(ground, detect.GroundNotSeen)
