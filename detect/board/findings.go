@@ -78,9 +78,9 @@ func (b *Board) completeFew(few, found []detect.Finding) {
 			}
 		}
 		keydesign.AddSplits(f, values, b.views[f.Target])
-		healed := func(v *detect.Finding) bool { return v.Healed != nil }
-		if slices.ContainsFunc(values, healed) && !slices.ContainsFunc(values, func(v *detect.Finding) bool { return v.State != detect.Resolved }) {
-			f.State = detect.Resolved
+		if i := slices.IndexFunc(values, func(v *detect.Finding) bool { return v.Healed != nil }); i >= 0 &&
+			!slices.ContainsFunc(values, func(v *detect.Finding) bool { return v.State != detect.Resolved }) {
+			f.State, f.Healed = detect.Resolved, values[i].Healed
 		}
 		if f.OverSeconds != nil || !b.options.OneEpisode {
 			continue
