@@ -18,6 +18,9 @@ const (
 	OnDemandWrite = 4000
 	// OnDemandRead is the same for reads.
 	OnDemandRead = 12000
+	// RampFactor times its previous peak is the load that an on-demand table serves at once.
+	// Source: Guide, "DynamoDB on-demand capacity mode".
+	RampFactor = 2
 	// TableQuotaWrite is the default quota of a table in write units a second,
 	// provisioned or on demand. Source: Guide, "Quotas in Amazon DynamoDB".
 	TableQuotaWrite = 40_000

@@ -220,7 +220,12 @@ func (b *Board) tableFinding(t *episode.Track, e *episode.Episode, r episode.Rul
 			second = f.LastSeen.Unix()
 		}
 		warm := b.tracks.warmestKeys(target, second)
+		before, known := b.totals.peakBefore(target, f.FirstSeen.Unix())
+		f.Ramp = diagnosis.Ramp(target.Index, e.PeakLoad(), before, known, b.options.Facts(target))
 		f.Reason, f.Ground = diagnosis.HotPartition(&f, &e.Pressure, t.LoadSpread(), e.Over)
+		if f.Reason != detect.TableRamp {
+			f.Ramp = nil
+		}
 		f.Members = detect.NewMembers(int64(len(warm)), warm)
 	case detect.TableStarvation:
 		f.Utilization = max(1, e.Pressure.Demand)

@@ -2,6 +2,7 @@ package board
 
 import (
 	"cmp"
+	"math"
 	"slices"
 
 	"github.com/keyheat/keyheat/detect"
@@ -43,7 +44,10 @@ type sum struct {
 	open       openSeconds
 	unseenKeys unseenKeys
 	refused    throttling.Refused
-	throttled  map[int64]throttled
+	// peak is the highest second of closed seconds, closed their number.
+	peak      sketch.Load
+	closed    int64
+	throttled map[int64]throttled
 }
 
 func newTotals() totals { return totals{sums: map[detect.Target]*sum{}} }
@@ -118,7 +122,7 @@ func (t totals) likelyLoad(w *sketch.Window) sketch.Load {
 func (t totals) evict(oldest int64) {
 	for _, s := range t.sums {
 		s.open.close(oldest, func(o *openSecond) {
-			s.callers = s.callers.Plus(o.callers)
+			s.callers, s.peak, s.closed = s.callers.Plus(o.callers), detect.MaxLoad(s.peak, o.load), s.closed+1
 			delete(s.throttled, o.second)
 		})
 	}
@@ -149,6 +153,20 @@ func (t totals) reads(target detect.Target) float64 {
 		return detect.Units(s.total.Read)
 	}
 	return 0
+}
+
+// peakBefore returns the highest load of a table or index before a second, and whether it
+// was seen for at least CeilingSeconds. Load while an earlier second was throttled counts.
+func (t totals) peakBefore(target detect.Target, second int64) (peak sketch.Load, known bool) {
+	s := t.sums[target]
+	if s == nil {
+		return peak, false
+	}
+	peak, seconds := s.peak, s.closed
+	s.open.eachLoadBetween(math.MinInt64, second-1, func(l sketch.Load) {
+		peak, seconds = detect.MaxLoad(peak, l), seconds+1
+	})
+	return peak, seconds >= detect.CeilingSeconds
 }
 
 // refusedKeys returns the keys of a table or index with the most throttled load.

@@ -106,6 +106,7 @@ func (w *fieldWorld) facts(of detect.Target) *detect.TableFacts {
 	if known.LSI {
 		f.LSIs = []string{"by-date"}
 	}
+	f.WarmWCU, f.WarmRCU = known.Warm.WCU, known.Warm.RCU
 	f.Billing = map[string]string{"on-demand": detect.BillingOnDemand, "provisioned": detect.BillingProvisioned}[known.Billing]
 	for _, l := range w.Load {
 		if l.Table != of.Table {
@@ -290,7 +291,7 @@ var fixes = map[string][]detect.Fix{
 	"caller":         {detect.FixMendCaller, detect.FixStopTest},
 	"key":            {detect.FixMoreValues},
 	"warm":           {detect.FixPrewarmNewTable},
-	"pre-warm":       {detect.FixPrewarmNewTable, detect.FixPrewarm},
+	"pre-warm":       {detect.FixPrewarmNewTable, detect.FixPrewarm, detect.FixPrewarmForRamp},
 	"back":           {detect.FixCalmRetries},
 	"shuffle":        {detect.FixShuffleInput},
 	"capacity":       {detect.FixProvisionedCapacity, detect.FixIndexCapacity},

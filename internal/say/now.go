@@ -54,6 +54,9 @@ func act(f *detect.Finding, a *answer.Answer) string {
 		}
 		return fmt.Sprintf("Wait some minutes for a split. If requests fail, slow the %s.", w)
 	case answer.Prewarm:
+		if a.Cause == answer.Ramp {
+			return "Raise the table's warm throughput, or let the load grow more slowly."
+		}
 		if a.Healing.Outlook == answer.Likely {
 			return "Wait some minutes for a split, or raise the table's warm throughput to add partitions."
 		}
@@ -148,6 +151,9 @@ func heals(f *detect.Finding, a *answer.Answer) string {
 		}
 		return endedText(f, a) + f.LastSeen.UTC().Format("15:04:05 UTC") + "."
 	case answer.Likely:
+		if a.Cause == answer.Ramp {
+			return "Likely, within half an hour: an on-demand table grows to its new peak."
+		}
 		if h.Ground == detect.GroundKeys {
 			return "Likely, in minutes: DynamoDB can split the partition."
 		}

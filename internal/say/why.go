@@ -43,6 +43,8 @@ func cause(f *detect.Finding, a *answer.Answer) string {
 		return sharding(f)
 	case answer.Scan:
 		return "A Scan reads one partition after another, as fast as it can."
+	case answer.Ramp:
+		return ramp(f)
 	case answer.SharedPartition:
 		return sharedPartition(f)
 	case answer.BackPressure:
@@ -64,6 +66,18 @@ func cause(f *detect.Finding, a *answer.Answer) string {
 		return fmt.Sprintf("The items of %s grow; a local index limits them to 10 GB.", subject(f))
 	}
 	return own[f.Kind]
+}
+
+// ramp writes the load of a table that grows faster than its partitions.
+func ramp(f *detect.Finding) string {
+	if f.Ramp == nil {
+		return ""
+	}
+	units := func(n float64) string { return wording.Significant(n) + " " + strings.ToUpper(f.Ramp.Unit) + "/s" }
+	if f.Ground == detect.GroundPreviousPeak {
+		return fmt.Sprintf("%s asked of the %s, more than twice its previous peak of %s.", units(f.Ramp.Requested), targetWord(f), wording.Significant(f.Ramp.Previous))
+	}
+	return fmt.Sprintf("%s asked of the %s; it serves about %s at once.", units(f.Ramp.Requested), targetWord(f), units(f.Ramp.Serves))
 }
 
 // sharedPartition names the keys that a full partition refuses most.
