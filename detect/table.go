@@ -42,25 +42,6 @@ type Throttled struct {
 	RCU float64 `json:"rcu"`
 }
 
-// RefusedKey is one of the keys with the most throttled load of a table or index, in its
-// last minute with throttled requests.
-type RefusedKey struct {
-	Key     Text   `json:"key"`
-	KeyType string `json:"key_type"`
-	// WCU and RCU are its throttled units a second, on average over the minute, with 95%
-	// bounds.
-	WCU Figure `json:"wcu"`
-	RCU Figure `json:"rcu"`
-	// Share is its part of the throttled load of all keys.
-	Share float64 `json:"share"`
-	// Callers are the callers of its throttled requests, the busiest first, with their
-	// parts; empty if unknown.
-	Callers []Part `json:"callers"`
-}
-
-// RefusedKeys is the most keys that a finding or a table names as throttled.
-const RefusedKeys = 5
-
 // TableCloudWatch compares a table or index with CloudWatch.
 type TableCloudWatch struct {
 	// Unread is the reason for no comparison, Message CloudWatch's own error; both empty

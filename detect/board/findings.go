@@ -176,7 +176,7 @@ func (b *Board) keyFinding(t *episode.Track, e *episode.Episode, r episode.Rules
 	facts := b.options.Facts(f.Target)
 	f.Reason, f.Ground = diagnosis.Diagnose(&f, facts)
 	if diagnosis.MaySplit(f.Reason) {
-		if f.Healed = e.Healed(); f.Healed != nil {
+		if f.Healed = e.Healing(); f.Healed != nil {
 			f.State = detect.Resolved
 		}
 	}

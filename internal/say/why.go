@@ -111,8 +111,8 @@ func lostBy(k *detect.RefusedKey) string {
 	return strings.Join(parts, " and ")
 }
 
-// Refused returns a line about each key that a table or index refused most.
-func Refused(keys []detect.RefusedKey) (all []Line) {
+// RefusedKeys returns a line about each key that a table or index refused most.
+func RefusedKeys(keys []detect.RefusedKey) (all []Line) {
 	for i := range keys {
 		k := &keys[i]
 		text := fmt.Sprintf("%s %s", quote(k.Key), lostBy(k))

@@ -86,6 +86,15 @@ func (e *Episode) KeyFinding(s Subject, r Rules) detect.Finding {
 	return f
 }
 
+// Healing returns what shows that splits have healed the key; nil if nothing does.
+func (e *Episode) Healing() *detect.Healed {
+	if !e.healing.healed {
+		return nil
+	}
+	then := e.healing.then
+	return &then
+}
+
 // Finding returns a finding with the figures that every kind has.
 func (e *Episode) Finding(s Subject, r Rules) detect.Finding {
 	f := detect.NewFinding(r.Kind, s.Target, s.Key)

@@ -27,33 +27,39 @@ type healing struct {
 	then   detect.Healed
 }
 
+// servedSecond is a second of a key: the units served in it, the part of them whose callers
+// mark refusals, and whether the key's partition refused any.
+type servedSecond struct {
+	second        int64
+	units, marked float64
+	refused       bool
+	sampled       sampling.Second
+}
+
 // observe records the next second. It reports whether a healed key is refused again.
-func (h *healing) observe(s view, k detect.Kind, t Timeline) (relapsed bool) {
-	p := s.point
-	if p.second > t.Settled {
+func (h *healing) observe(s servedSecond, k detect.Kind, t Timeline) (relapsed bool) {
+	if s.second > t.Settled {
 		return false // a late refusal may follow
 	}
 	before := h.through
-	h.through = p.second
-	served := detect.Units(detect.Amount(k, s.likely.consumedLoad()))
+	h.through = s.second
 	limit := detect.SaturatedTo * detect.Units(detect.Limit(k))
-	if refused := detect.Amount(k, p.throttled) > 0 && !p.otherReasons; refused || served*(1-p.marking) > limit {
-		if refused {
-			h.refused, h.seconds, h.units, h.spread = p.second, 0, 0, sketch.Spread{}
+	if s.refused || s.units*(1-s.marked) > limit {
+		if s.refused {
+			h.refused, h.seconds, h.units, h.spread = s.second, 0, 0, sketch.Spread{}
 		}
-		if relapsed = pushWithin(h.again[:], p.second, detect.FireOf) && h.healed; relapsed {
+		if relapsed = h.speaksAgainst(s.second) && h.healed; relapsed {
 			h.healed = false
 		}
 		return relapsed
 	}
-	if h.refused == 0 || !t.wasSeen(p.second) {
+	if h.refused == 0 || !t.wasSeen(s.second) {
 		return false
 	}
-	second := p.sampledSecond(k)
-	h.seconds += max(1, t.completeSeconds(before, p.second))
-	h.units += served * p.marking
-	h.spread.Variance += (second.Spread.Variance + second.Whole) * p.marking * p.marking
-	h.spread.Largest = max(h.spread.Largest, second.Spread.Largest)
+	h.seconds += max(1, t.completeSeconds(before, s.second))
+	h.units += s.units * s.marked
+	h.spread.Variance += (s.sampled.Spread.Variance + s.sampled.Whole) * s.marked * s.marked
+	h.spread.Largest = max(h.spread.Largest, s.sampled.Spread.Largest)
 	switch needed := limit * float64(h.seconds); {
 	case h.units <= needed: // one partition may have served it: begin anew
 		h.seconds, h.units, h.spread = 0, 0, sketch.Spread{}
@@ -65,21 +71,21 @@ func (h *healing) observe(s view, k detect.Kind, t Timeline) (relapsed bool) {
 	return false
 }
 
+// speaksAgainst records a second that speaks against a split, and reports whether enough
+// close together do.
+func (h *healing) speaksAgainst(second int64) bool {
+	copy(h.again[1:], h.again[:])
+	h.again[0] = second
+	earliest := h.again[len(h.again)-1]
+	return earliest != 0 && second-earliest < detect.FireOf
+}
+
 // isProven reports whether more than the needed units were served for certain, and whether
 // samples would have shown some of the refusals otherwise.
 func (h *healing) isProven(needed float64) bool {
 	proven := sampling.NewAmounts(detect.Milli(h.units), 0, h.spread).Proven
 	each := h.spread.Variance / h.units // about the units that one sampled request stands for
 	return detect.Units(proven) > needed && h.units-needed >= -math.Log(detect.DecideTail)*each
-}
-
-// Healed returns what shows that splits have healed the key; nil if nothing does.
-func (e *Episode) Healed() *detect.Healed {
-	if !e.healing.healed {
-		return nil
-	}
-	then := e.healing.then
-	return &then
 }
 
 // maxMarking is the most callers of a key that are known to mark refusals.
