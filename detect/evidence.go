@@ -141,6 +141,25 @@ type Part struct {
 	High float64 `json:"high"`
 }
 
+// RefusedKey is one of the keys with the most throttled load of a table or index, in its
+// last minute with throttled requests.
+type RefusedKey struct {
+	Key     Text   `json:"key"`
+	KeyType string `json:"key_type"`
+	// WCU and RCU are its throttled units a second, on average over the minute, with 95%
+	// bounds.
+	WCU Figure `json:"wcu"`
+	RCU Figure `json:"rcu"`
+	// Share is its part of the throttled load of all keys.
+	Share float64 `json:"share"`
+	// Callers are the callers of its throttled requests, the busiest first, with their
+	// parts; empty if unknown.
+	Callers []Part `json:"callers"`
+}
+
+// RefusedKeys is the most keys that a finding or a table names as throttled.
+const RefusedKeys = 5
+
 // Split predicts the effect of splits of a hot key's partition. It splits the load of the
 // key's last seconds, and measures the later load on the parts.
 type Split struct {

@@ -16,6 +16,10 @@ type TableFacts struct {
 	// WCU and RCU are the provisioned units a second of the table.
 	WCU float64 `json:"wcu"`
 	RCU float64 `json:"rcu"`
+	// WarmWCU and WarmRCU are the warm throughput: the units a second that the table serves
+	// at once.
+	WarmWCU float64 `json:"warm_wcu,omitempty"`
+	WarmRCU float64 `json:"warm_rcu,omitempty"`
 	// LSIs are the local secondary indexes. DynamoDB never splits an item collection of a
 	// table with one. Nil means "not known"; a list without names means "none".
 	LSIs []string `json:"lsis"`
@@ -36,8 +40,10 @@ type TableFacts struct {
 // IndexFacts describes a global secondary index.
 type IndexFacts struct {
 	sample.KeySchema
-	WCU float64 `json:"wcu"`
-	RCU float64 `json:"rcu"`
+	WCU     float64 `json:"wcu"`
+	RCU     float64 `json:"rcu"`
+	WarmWCU float64 `json:"warm_wcu,omitempty"`
+	WarmRCU float64 `json:"warm_rcu,omitempty"`
 }
 
 // The billing modes, in DynamoDB's words.
@@ -59,6 +65,17 @@ func (f *TableFacts) Capacity(index string) (wcu, rcu float64) {
 		return f.Indexes[index].WCU, f.Indexes[index].RCU
 	}
 	return f.WCU, f.RCU
+}
+
+// WarmThroughput returns the warm throughput of a table or index; zero if unknown.
+func (f *TableFacts) WarmThroughput(index string) (wcu, rcu float64) {
+	switch {
+	case f == nil:
+		return 0, 0
+	case index != "":
+		return f.Indexes[index].WarmWCU, f.Indexes[index].WarmRCU
+	}
+	return f.WarmWCU, f.WarmRCU
 }
 
 // IsVector reports whether an index is known to be a vector index.

@@ -153,6 +153,9 @@ const (
 	// Splittable means that splits would have divided the load of the last minutes over
 	// partitions that serve it: adaptive capacity can help, after some minutes.
 	Splittable Diagnosis = "SPLITTABLE"
+	// TableRamp means that an on-demand table is asked for more than it serves at once: its
+	// warm throughput, or twice its previous peak.
+	TableRamp Diagnosis = "TABLE_RAMP"
 	// Starved means that no partition is hot: the table has too little capacity.
 	Starved Diagnosis = "STARVED"
 	// Undetermined means that the samples do not show the reason.
@@ -177,6 +180,12 @@ const (
 const (
 	GroundSplit Ground = "split" // a split divides the load of the key
 	GroundKeys  Ground = "keys"  // a split divides the keys of the partition
+)
+
+// The grounds of a table that grows faster than its partitions.
+const (
+	GroundPreviousPeak Ground = "previous_peak"
+	GroundWarm         Ground = "warm_throughput"
 )
 
 // The grounds of an open diagnosis.
@@ -270,8 +279,16 @@ type Finding struct {
 	Rolling *Rolling `json:"rolling"`
 	// Members are the keys behind a finding about several keys; null for others.
 	Members *Members `json:"members"`
+	// RefusedKeys are the keys with the most throttled load, in findings about a table or
+	// index as a whole that throttles requests.
+	RefusedKeys []RefusedKey `json:"refused_keys"`
+	// Ramp is the growth of a table that grows faster than its partitions; null for others.
+	Ramp *Ramp `json:"ramp"`
 	// Blind are the figures of a finding about Keyheat itself; null for others.
 	Blind *Blind `json:"blind"`
+	// Healed reports that DynamoDB has split the key: it serves more than one partition
+	// can, and refuses nothing. Null for other findings; only a resolved one has it.
+	Healed *Healed `json:"healed"`
 	// Replication is the writes of other Regions to the key, in findings about writes to
 	// a global table; null for others.
 	Replication *Replication `json:"replication"`
@@ -424,6 +441,25 @@ type Blind struct {
 	// Before and Now are the covered part of the load, before and after it fell.
 	Before *Figure `json:"before"`
 	Now    *Figure `json:"now"`
+}
+
+// Healed is the end of a hot key whose load goes on.
+type Healed struct {
+	// Since is the first second after the key's last refusal.
+	Since time.Time `json:"since"`
+	// Load is the mean load served since then, in units a second, when the split was
+	// certain. It counts only callers that mark refusals.
+	Load float64 `json:"load"`
+}
+
+// Ramp is a load beyond what an on-demand table or index serves at once.
+type Ramp struct {
+	// Unit is wcu or rcu. Requested is the highest second, Previous the highest one before,
+	// and Serves the load that it serves at once; all in units a second.
+	Unit      string  `json:"unit"`
+	Requested float64 `json:"requested"`
+	Previous  float64 `json:"previous"`
+	Serves    float64 `json:"serves"`
 }
 
 // Replication describes the part of a global table's other Regions in a finding about

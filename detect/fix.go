@@ -67,6 +67,8 @@ const (
 	FixSlowScan              Fix = "slow_scan"
 	FixPrewarmNewTable       Fix = "prewarm_new_table"
 	FixPrewarm               Fix = "prewarm"
+	FixPrewarmForRamp        Fix = "prewarm_for_ramp"
+	FixSlowRamp              Fix = "slow_ramp"
 	FixWaitForPartitionSplit Fix = "wait_for_partition_split"
 	FixContributorInsights   Fix = "contributor_insights"
 	FixBoundedCollection     Fix = "bounded_collection"
@@ -206,6 +208,8 @@ var fixes = map[Fix]about{
 	FixSlowScan:              {ActionScan, EffortCode, "scans"},
 	FixPrewarmNewTable:       {ActionPrewarm, EffortSetting, "capacity"},
 	FixPrewarm:               {ActionPrewarm, EffortSetting, "capacity"},
+	FixPrewarmForRamp:        {ActionPrewarm, EffortSetting, "capacity"},
+	FixSlowRamp:              {ActionRetry, EffortSetting, "capacity"},
 	FixWaitForPartitionSplit: {ActionWait, EffortNone, "waiting"},
 	FixContributorInsights:   {ActionPipeline, EffortSetting, ""},
 	FixBoundedCollection:     {ActionRename, EffortKeys, "large-collections"},

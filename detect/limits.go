@@ -18,6 +18,9 @@ const (
 	OnDemandWrite = 4000
 	// OnDemandRead is the same for reads.
 	OnDemandRead = 12000
+	// RampFactor times its previous peak is the load that an on-demand table serves at once.
+	// Source: Guide, "DynamoDB on-demand capacity mode".
+	RampFactor = 2
 	// TableQuotaWrite is the default quota of a table in write units a second,
 	// provisioned or on demand. Source: Guide, "Quotas in Amazon DynamoDB".
 	TableQuotaWrite = 40_000
@@ -59,6 +62,11 @@ const (
 	SaturatedFrom = 0.95
 	// SaturatedTo is its upper end: DynamoDB serves a little beyond the limit.
 	SaturatedTo = 1.05
+	// HealedSeconds complete seconds without a refusal, with more load on average than one
+	// partition serves, show that DynamoDB has split a key. A partition refuses within the
+	// second. Clients of DynamoDB pause for up to 20 s between retries, and jobs that run
+	// each minute have come twice in this time.
+	HealedSeconds = 120
 	// ResolveSeconds complete seconds below the warning share resolve a finding.
 	ResolveSeconds = 60
 	// MovingKeys keys, hot one after another, are a hot spot that moves.

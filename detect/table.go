@@ -15,6 +15,9 @@ type Table struct {
 	RCU      float64 `json:"rcu"`
 	// Throttled is the throttled load, not included in WCU and RCU.
 	Throttled Throttled `json:"throttled"`
+	// RefusedKeys are the keys with the most throttled load in the last minute with any,
+	// the most throttled first.
+	RefusedKeys []RefusedKey `json:"refused_keys"`
 	// Unseen is the most load that any key outside the list can have had in one second.
 	// Below the limits it proves that no hot key was missed.
 	Unseen Unseen `json:"unseen"`

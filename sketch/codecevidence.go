@@ -47,6 +47,7 @@ func (w *writer) evidence(e *Evidence) {
 	w.int(e.GrownBytes)
 	w.natural(e.Seen)
 	w.places(e.Places)
+	w.top(e.RefusedCallers)
 }
 
 func (w *writer) arrivals(a Arrivals) {
@@ -136,7 +137,7 @@ func (r *reader) evidence() *Evidence {
 	e.Sized, e.Bytes = r.natural(), r.natural()
 	e.Edited, e.ItemBytes, e.ChangedBytes = r.natural(), r.natural(), r.natural()
 	e.GrownBytes = r.int()
-	e.Seen, e.Places = r.natural(), r.places()
+	e.Seen, e.Places, e.RefusedCallers = r.natural(), r.places(), r.top()
 	return e
 }
 

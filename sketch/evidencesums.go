@@ -23,6 +23,9 @@ const (
 	// items get evidence before they are warm. At that rate an item collection of new items
 	// reaches 10 GB within a month, the most that a local secondary index allows.
 	growingWeight = 12_000
+	// refusedKeys is the most keys of a second with evidence because of a throttled request,
+	// before they are warm. The other places stay for warm keys.
+	refusedKeys = 32
 	// EntryText is the length in bytes to which the text of an Entry is cut.
 	EntryText = gather.TextBytes
 )
@@ -34,6 +37,7 @@ type evidenceSums struct {
 	items      texts
 	callers    texts
 	attributes texts
+	refused    texts // callers of throttled requests
 	places     gather.PlaceSample
 	times      arrival.Bins
 	over       bool // the key is over the limit
@@ -53,11 +57,12 @@ func (s *second) earn(c *candidate, hash uint64, r *sample.Record) bool {
 	if s.gathered >= evidenceKeys {
 		return false
 	}
-	if w := c.load.weight(); w < WarmWeight {
-		grows := r.Edit != nil && r.Edit.Grown > 0 && w >= growingWeight
-		if !grows || !s.growing.Take(hash, s.at) {
-			return false
-		}
+	switch w := c.load.weight(); {
+	case w >= WarmWeight:
+	case r.Throttle != "" && s.refused < refusedKeys:
+		s.refused++
+	case r.Edit == nil || r.Edit.Grown <= 0 || w < growingWeight || !s.growing.Take(hash, s.at):
+		return false
 	}
 	if s.gathered == len(s.gathers) {
 		s.gathers = append(s.gathers, &evidenceSums{})
@@ -72,6 +77,7 @@ func (g *evidenceSums) begin() {
 	*g = evidenceSums{
 		lastOrder: g.lastOrder[:0], order: g.order[:0], places: g.places,
 		items: g.items.Emptying(itemsKept), callers: g.callers.Emptying(callersKept), attributes: g.attributes.Emptying(attributesKept),
+		refused: g.refused.Emptying(callersKept),
 	}
 	g.places.Clear()
 }
@@ -81,6 +87,9 @@ func (g *evidenceSums) begin() {
 func (g *evidenceSums) add(r *sample.Record, l Load, seed, caller uint64) {
 	if r.Throttle != "" {
 		g.Refused[sample.ParseThrottleReason(r.Throttle, r.Index)] += r.N
+		if r.Caller != "" {
+			g.refused.Add(caller, r.Caller, l.weight())
+		}
 	}
 	g.Seen++
 	g.Load = g.Load.Plus(l)
@@ -176,6 +185,7 @@ func (g *evidenceSums) seal() *Evidence {
 		}
 	}
 	e.Items, e.Callers, e.Attributes = topOf(&g.items), topOf(&g.callers), topOf(&g.attributes)
+	e.RefusedCallers = topOf(&g.refused)
 	return &e
 }
 

@@ -19,6 +19,7 @@ type second struct {
 	// gathers holds the evidence of the first `gathered` keys that earned it.
 	gathers  []*evidenceSums
 	gathered int
+	refused  int              // keys that earned evidence by a throttled request
 	growing  gather.Turns     // grants evidence to keys that grow before they are warm
 	calls    gather.CallPool  // for keys whose sampled records name their call
 	resends  gather.RetryPool // for keys whose records count attempts
@@ -113,7 +114,7 @@ func (s *second) add(table uint16, hash, seed uint64, r *sample.Record, l Load) 
 	if r.Attempts != 0 || c.resends >= 0 {
 		c.resends = s.resends.Add(c.resends, r, c.load.weight(), seed)
 	}
-	if c.gather >= 0 || c.load.weight() >= WarmWeight || r.Edit != nil {
+	if c.gather >= 0 || c.load.weight() >= WarmWeight || r.Edit != nil || r.Throttle != "" {
 		s.look(c, hash, seed, caller, r, l, when)
 	}
 	return t, known
@@ -244,7 +245,7 @@ func (s *second) clear() {
 		s.sums[t] = sums{callers: s.sums[t].callers.Emptying(tableCallersKept), caller: s.sums[t].caller}
 	}
 	s.touched, s.reserves = s.touched[:0], 0
-	s.gathered, s.growing = 0, gather.Turns{}
+	s.gathered, s.refused, s.growing = 0, 0, gather.Turns{}
 	s.calls.Clear()
 	s.resends.Clear()
 	s.times.Clear()

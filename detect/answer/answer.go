@@ -18,17 +18,17 @@ type Answer struct {
 	Alike   bool
 	Move    Move
 	Healing Healing
-	// Then is the lasting fix. It is nil without one, and while the verdict is open: no
-	// redesign is advised before the reason is known.
+	// Then is the lasting fix. It is nil without one, for a healed key, and while the
+	// verdict is open: no redesign is advised before the reason is known.
 	Then *detect.Step
 }
 
 // New answers the five questions about a finding.
 func New(f *detect.Finding) Answer {
 	a := Answer{Harm: harmOf(f), Cause: causeOf(f), Callers: callersOf(f), Healing: healingOf(f)}
-	a.Alike = len(a.Callers) > 0 && !standsOut(f.Evidence.Callers)
+	a.Alike = len(a.Callers) > 0 && !standsOut(callersSeen(f))
 	a.Move = moveFor(f, &a)
-	if a.Healing.Outlook != Open {
+	if a.Healing.Outlook != Open && f.Healed == nil {
 		a.Then = lastingFix(f)
 	}
 	return a
@@ -93,15 +93,24 @@ const (
 )
 
 func callersOf(f *detect.Finding) (all []detect.Part) {
-	if f.Evidence == nil {
-		return nil
-	}
-	for _, c := range f.Evidence.Callers {
+	for _, c := range callersSeen(f) {
 		if c.Text != "" && c.Low >= namedShare && len(all) < namedCallers {
 			all = append(all, c)
 		}
 	}
 	return all
+}
+
+// callersSeen returns the callers of a key or, for a partition that refuses one key most,
+// of that key's refused requests.
+func callersSeen(f *detect.Finding) []detect.Part {
+	switch {
+	case f.Kind == detect.HotPartition && f.Ground == detect.GroundNotSeen && len(f.RefusedKeys) > 0:
+		return f.RefusedKeys[0].Callers
+	case f.Evidence == nil:
+		return nil
+	}
+	return f.Evidence.Callers
 }
 
 // standing is how many times the load of the next caller one has that stands out.

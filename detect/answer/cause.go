@@ -37,6 +37,8 @@ const (
 	UnevenShards Cause = "uneven_shards"
 	// Scan is a Scan that reads one partition after another.
 	Scan Cause = "scan"
+	// Ramp is a table that grows faster than its partitions.
+	Ramp Cause = "ramp"
 	// SharedPartition is a full partition without a hot key, BackPressure a full partition
 	// of an index that holds the table's writes back.
 	SharedPartition Cause = "shared_partition"
@@ -63,6 +65,8 @@ func causeOf(f *detect.Finding) Cause {
 		return lacks[f.Ground]
 	case detect.HotPartition:
 		switch f.Ground {
+		case detect.GroundPreviousPeak, detect.GroundWarm:
+			return Ramp
 		case detect.GroundScan:
 			return Scan
 		case detect.GroundIndex:

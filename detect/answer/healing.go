@@ -60,6 +60,8 @@ func healingOf(f *detect.Finding) Healing {
 	switch f.Reason {
 	case detect.Scanned:
 		return Healing{Outlook: WithLoad}
+	case detect.TableRamp:
+		return Healing{Outlook: Likely, Ground: f.Ground}
 	case detect.Splittable:
 		return healingBySplit(f)
 	case detect.HotItem, detect.LSIBlocked, detect.RollingKey, detect.MonotonicSortKey, detect.MovingLoad:

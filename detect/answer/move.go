@@ -78,6 +78,8 @@ func actFor(f *detect.Finding, a *Answer) Act {
 	switch a.Cause {
 	case Provisioned, OwnMaximum, AccountQuota, IndexCapacity:
 		return raising[a.Cause]
+	case Ramp:
+		return Prewarm
 	case Scan:
 		return SlowScan
 	case MovingSpot:

@@ -184,8 +184,11 @@ func (b *Board) evict() {
 }
 
 // forgetTables forgets tables and indexes without a request for a day, because programs
-// may make new names by the hour.
+// may make new names by the hour, and throttled keys of long ago.
 func (b *Board) forgetTables() {
+	for _, s := range b.totals.sums {
+		s.refused.Forget(b.timeline.Settled - detect.Horizon)
+	}
 	for _, target := range b.totals.forget(b.timeline.Settled - idleTable) {
 		delete(b.views, target)
 	}
@@ -198,6 +201,12 @@ func (b *Board) SetView(target detect.Target, v *detect.View) {
 		v = nil
 	}
 	b.views.set(target, v)
+}
+
+// RefusedKeys returns the keys of a table or index with the most throttled load in its last
+// minute with any.
+func (b *Board) RefusedKeys(target detect.Target) []detect.RefusedKey {
+	return b.totals.refusedKeys(target)
 }
 
 // Tables returns every table and index, the most requested first.

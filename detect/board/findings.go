@@ -78,6 +78,10 @@ func (b *Board) completeFew(few, found []detect.Finding) {
 			}
 		}
 		keydesign.AddSplits(f, values, b.views[f.Target])
+		if i := slices.IndexFunc(values, func(v *detect.Finding) bool { return v.Healed != nil }); i >= 0 &&
+			!slices.ContainsFunc(values, func(v *detect.Finding) bool { return v.State != detect.Resolved }) {
+			f.State, f.Healed = detect.Resolved, values[i].Healed
+		}
 		if f.OverSeconds != nil || !b.options.OneEpisode {
 			continue
 		}
@@ -171,6 +175,11 @@ func (b *Board) keyFinding(t *episode.Track, e *episode.Episode, r episode.Rules
 	f.Rolling = keypatterns.MatchTime(string(f.Key), f.Peak.At)
 	facts := b.options.Facts(f.Target)
 	f.Reason, f.Ground = diagnosis.Diagnose(&f, facts)
+	if diagnosis.MaySplit(f.Reason) {
+		if f.Healed = e.Healing(); f.Healed != nil {
+			f.State = detect.Resolved
+		}
+	}
 	f.Replication = e.Replication(r.Kind, facts.Regions(f.Region))
 	return f
 }
@@ -202,7 +211,7 @@ func (b *Board) isOpen(target detect.Target, second int64) bool {
 func (b *Board) tableFinding(t *episode.Track, e *episode.Episode, r episode.Rules) detect.Finding {
 	target := t.Subject.Target
 	f := e.Finding(t.Subject, r)
-	f.Share, f.Shards, f.Evidence = 1, 1, t.Evidence(e)
+	f.Share, f.Shards, f.Evidence, f.RefusedKeys = 1, 1, t.Evidence(e), b.totals.refusedKeys(target)
 	switch r.Kind {
 	case detect.HotPartition:
 		f.Utilization = 1 // it throttled: it was full
@@ -210,8 +219,13 @@ func (b *Board) tableFinding(t *episode.Track, e *episode.Episode, r episode.Rul
 		if !b.isOpen(target, second) {
 			second = f.LastSeen.Unix()
 		}
-		warm, known := b.tracks.warmestKeys(target, second), b.isOpen(target, second)
-		f.Reason, f.Ground = diagnosis.HotPartition(&f, &e.Pressure, t.LoadSpread(), e.Over, len(warm), known)
+		warm := b.tracks.warmestKeys(target, second)
+		before, known := b.totals.peakBefore(target, f.FirstSeen.Unix())
+		f.Ramp = diagnosis.Ramp(target.Index, e.PeakLoad(), before, known, b.options.Facts(target))
+		f.Reason, f.Ground = diagnosis.HotPartition(&f, &e.Pressure, t.LoadSpread(), e.Over)
+		if f.Reason != detect.TableRamp {
+			f.Ramp = nil
+		}
 		f.Members = detect.NewMembers(int64(len(warm)), warm)
 	case detect.TableStarvation:
 		f.Utilization = max(1, e.Pressure.Demand)

@@ -2,10 +2,12 @@ package board
 
 import (
 	"cmp"
+	"math"
 	"slices"
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/internal/episode"
+	"github.com/keyheat/keyheat/detect/internal/throttling"
 	"github.com/keyheat/keyheat/detect/sampling"
 	"github.com/keyheat/keyheat/sketch"
 )
@@ -41,7 +43,11 @@ type sum struct {
 	// any.
 	open       openSeconds
 	unseenKeys unseenKeys
-	throttled  map[int64]throttled
+	refused    throttling.Refused
+	// peak is the highest second of closed seconds, closed their number.
+	peak      sketch.Load
+	closed    int64
+	throttled map[int64]throttled
 }
 
 func newTotals() totals { return totals{sums: map[detect.Target]*sum{}} }
@@ -56,6 +62,7 @@ func (t totals) observe(w *sketch.Window, settled int64) {
 	}
 	s.last = max(s.last, w.Second)
 	s.clocks.Observe(w)
+	s.refused.Observe(w)
 	if !s.open.has(w.Second) {
 		if w.Second < settled-detect.Horizon {
 			return
@@ -115,7 +122,7 @@ func (t totals) likelyLoad(w *sketch.Window) sketch.Load {
 func (t totals) evict(oldest int64) {
 	for _, s := range t.sums {
 		s.open.close(oldest, func(o *openSecond) {
-			s.callers = s.callers.Plus(o.callers)
+			s.callers, s.peak, s.closed = s.callers.Plus(o.callers), detect.MaxLoad(s.peak, o.load), s.closed+1
 			delete(s.throttled, o.second)
 		})
 	}
@@ -146,6 +153,28 @@ func (t totals) reads(target detect.Target) float64 {
 		return detect.Units(s.total.Read)
 	}
 	return 0
+}
+
+// peakBefore returns the highest load of a table or index before a second, and whether it
+// was seen for at least CeilingSeconds. Load while an earlier second was throttled counts.
+func (t totals) peakBefore(target detect.Target, second int64) (peak sketch.Load, known bool) {
+	s := t.sums[target]
+	if s == nil {
+		return peak, false
+	}
+	peak, seconds := s.peak, s.closed
+	s.open.eachLoadBetween(math.MinInt64, second-1, func(l sketch.Load) {
+		peak, seconds = detect.MaxLoad(peak, l), seconds+1
+	})
+	return peak, seconds >= detect.CeilingSeconds
+}
+
+// refusedKeys returns the keys of a table or index with the most throttled load.
+func (t totals) refusedKeys(target detect.Target) []detect.RefusedKey {
+	if s := t.sums[target]; s != nil {
+		return s.refused.Keys()
+	}
+	return nil
 }
 
 // callers returns the shares of the callers of tables and indexes, of the load of
@@ -187,7 +216,8 @@ func (t totals) tables() []detect.Table {
 			Throttled: detect.Throttled{
 				Requests: s.total.ThrottledRequests, WCU: detect.Units(s.total.Throttled.Write), RCU: detect.Units(s.total.Throttled.Read),
 			},
-			Unseen: detect.Unseen{WCU: detect.Units(s.unseen.Write), RCU: detect.Units(s.unseen.Read)},
+			RefusedKeys: s.refused.Keys(),
+			Unseen:      detect.Unseen{WCU: detect.Units(s.unseen.Write), RCU: detect.Units(s.unseen.Read)},
 			Provable: detect.Unseen{
 				WCU: sampling.Provable(detect.PartitionWrite, s.total.WriteLargest),
 				RCU: sampling.Provable(detect.PartitionRead, s.total.ReadLargest),

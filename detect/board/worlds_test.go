@@ -3,6 +3,7 @@ package board_test
 import (
 	"bufio"
 	"cmp"
+	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -37,12 +38,13 @@ type fieldWorld struct {
 	Tables          map[string]struct {
 		Billing     string
 		LSI, Global bool
+		Warm        struct{ WCU, RCU float64 }
 	}
 	Expect struct {
 		Key, Kind, Severity, State, Fix string
 		Reason                          detect.Diagnosis
 		Pages, Children                 int
-		Never                           []string
+		Never, Says, Refused            []string
 		Share, Quiet                    bool
 	}
 	// Open says why the verdict is another one; empty where it agrees.
@@ -91,7 +93,7 @@ func readWorlds(t *testing.T, name string) []fieldWorld {
 		for j := range w.Load {
 			l := &w.Load[j]
 			l.Op, l.Size = cmp.Or(l.Op, d.Op), cmp.Or(l.Size, d.Size)
-			l.Sort, l.Caller = cmp.Or(l.Sort, d.Sort), cmp.Or(l.Caller, d.Caller)
+			l.Sort, l.Caller, l.Reason = cmp.Or(l.Sort, d.Sort), cmp.Or(l.Caller, d.Caller), cmp.Or(l.Reason, d.Reason)
 		}
 	}
 	return file.Worlds
@@ -104,6 +106,7 @@ func (w *fieldWorld) facts(of detect.Target) *detect.TableFacts {
 	if known.LSI {
 		f.LSIs = []string{"by-date"}
 	}
+	f.WarmWCU, f.WarmRCU = known.Warm.WCU, known.Warm.RCU
 	f.Billing = map[string]string{"on-demand": detect.BillingOnDemand, "provisioned": detect.BillingProvisioned}[known.Billing]
 	for _, l := range w.Load {
 		if l.Table != of.Table {
@@ -287,7 +290,7 @@ var fixes = map[string][]detect.Fix{
 	"caller":         {detect.FixMendCaller, detect.FixStopTest},
 	"key":            {detect.FixMoreValues},
 	"warm":           {detect.FixPrewarmNewTable},
-	"pre-warm":       {detect.FixPrewarmNewTable, detect.FixPrewarm},
+	"pre-warm":       {detect.FixPrewarmNewTable, detect.FixPrewarm, detect.FixPrewarmForRamp},
 	"back":           {detect.FixCalmRetries},
 	"shuffle":        {detect.FixShuffleInput},
 	"capacity":       {detect.FixProvisionedCapacity, detect.FixIndexCapacity},
@@ -348,8 +351,31 @@ func (w *fieldWorld) disagreements(j *judged) (all []string) {
 	if e.Fix != "" && !isFix(root, e.Fix) {
 		add("first fix %q", firstStep(root))
 	}
+	for _, words := range e.Says {
+		if text := briefText(root); !says(text, words) {
+			add("does not say %q: %s", words, text)
+		}
+	}
+	if refused := namesOfRefused(root); !slices.Equal(refused[:min(len(refused), len(e.Refused))], e.Refused) {
+		add("names %q as refused", refused)
+	}
 	if e.Share {
 		w.shared(j, root, group, add)
+	}
+	return all
+}
+
+// namesOfRefused returns the refused keys that a finding names.
+func namesOfRefused(f *detect.Finding) (all []string) {
+	var shown struct {
+		Keys []struct{ Key string } `json:"refused_keys"`
+	}
+	document, err := json.Marshal(f)
+	if err != nil || json.Unmarshal(document, &shown) != nil {
+		panic(document)
+	}
+	for _, k := range shown.Keys {
+		all = append(all, k.Key)
 	}
 	return all
 }

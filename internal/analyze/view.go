@@ -333,6 +333,7 @@ func (w *wholeTable) figures(p *page) {
 	case t.Requests > 0:
 		p.fact("throttled", "%s attempts", wording.Count(t.Requests))
 	}
+	p.facts(say.RefusedKeys(w.RefusedKeys))
 	v := w.View
 	if v == nil {
 		return

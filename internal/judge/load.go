@@ -241,20 +241,34 @@ func growingOf(at sample.Target, warm []store.WarmKey, peaks [][]store.HourPeak,
 }
 
 // loadUnresolved loads the stored findings that are not resolved.
-func loadUnresolved(ctx context.Context, st findingStore) ([]detect.Finding, error) {
-	var all []detect.Finding
+func loadUnresolved(ctx context.Context, st findingStore) (all []detect.Finding, err error) {
 	for _, state := range []detect.State{detect.Firing, detect.Pending} {
-		rows, err := st.Findings(ctx, store.FindingQuery{State: string(state), Limit: verdict.MaxKnown})
-		if err != nil {
+		if all, err = appendFindings(ctx, st, store.FindingQuery{State: string(state), Limit: verdict.MaxKnown}, all); err != nil {
 			return nil, err
 		}
-		for _, row := range rows {
-			f, err := detect.ReadFinding(row.Document)
-			if err != nil {
-				return nil, fmt.Errorf("stored finding %s: %w", row.Fingerprint, err)
-			}
-			all = append(all, f)
+	}
+	return all, nil
+}
+
+// loadHealed loads the findings about keys that DynamoDB has split and whose load goes on.
+// Without them a new judge would see their load as a new incident.
+func loadHealed(ctx context.Context, st findingStore, now time.Time) ([]detect.Finding, error) {
+	all, err := appendFindings(ctx, st, store.FindingQuery{State: string(detect.Resolved), Severity: string(detect.Critical), Limit: verdict.MaxKnown}, nil)
+	return slices.DeleteFunc(all, func(f detect.Finding) bool { return f.Healed == nil || now.Sub(f.LastSeen) > verdict.Replay }), err
+}
+
+// appendFindings appends stored findings.
+func appendFindings(ctx context.Context, st findingStore, q store.FindingQuery, all []detect.Finding) ([]detect.Finding, error) {
+	rows, err := st.Findings(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	for _, row := range rows {
+		f, err := detect.ReadFinding(row.Document)
+		if err != nil {
+			return nil, fmt.Errorf("stored finding %s: %w", row.Fingerprint, err)
 		}
+		all = append(all, f)
 	}
 	return all, nil
 }

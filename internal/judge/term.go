@@ -76,7 +76,12 @@ func (j *Judge) begin(ctx context.Context, lease store.Lease) (*term, error) {
 	if err != nil {
 		return nil, err
 	}
-	windows, err := loadRecent(ctx, j.store, verdict.Targets(findings), now)
+	healed, err := loadHealed(ctx, j.store, now)
+	if err != nil {
+		return nil, err
+	}
+	earlier := slices.Concat(findings, healed)
+	windows, err := loadRecent(ctx, j.store, verdict.Targets(earlier), now)
 	if err != nil {
 		return nil, err
 	}
@@ -94,7 +99,7 @@ func (j *Judge) begin(ctx context.Context, lease store.Lease) (*term, error) {
 	return &term{
 		judge: j, lease: lease, renewed: time.Now(), state: s,
 		fingerprint: sketch.Fingerprint(seed), unreadable: make(map[string]error), newest: make(map[string]int64), witness: newWitness(), partitions: partitions{},
-	}, s.Restore(findings, windows)
+	}, s.Restore(earlier, windows)
 }
 
 // pass loads new deltas, judges them and writes the judgement.

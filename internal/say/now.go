@@ -25,6 +25,9 @@ func act(f *detect.Finding, a *answer.Answer) string {
 	w := requests(f)
 	switch a.Move.Act {
 	case answer.Nothing:
+		if f.Healed != nil {
+			return "Nothing: DynamoDB serves all of it."
+		}
 		if f.State == detect.Resolved {
 			return "Nothing: it is over."
 		}
@@ -51,6 +54,9 @@ func act(f *detect.Finding, a *answer.Answer) string {
 		}
 		return fmt.Sprintf("Wait some minutes for a split. If requests fail, slow the %s.", w)
 	case answer.Prewarm:
+		if a.Cause == answer.Ramp {
+			return "Raise the table's warm throughput, or let the load grow more slowly."
+		}
 		if a.Healing.Outlook == answer.Likely {
 			return "Wait some minutes for a split, or raise the table's warm throughput to add partitions."
 		}
@@ -79,6 +85,8 @@ func slowCallers(f *detect.Finding, a *answer.Answer) string {
 		key = hottestValue(f)
 	case f.Kind == detect.UnevenShards && f.Sharding != nil:
 		key = quote(f.Sharding.Hottest)
+	case f.Kind == detect.HotPartition && f.Ground == detect.GroundNotSeen && len(f.RefusedKeys) > 0:
+		key = quote(f.RefusedKeys[0].Key)
 	}
 	text := fmt.Sprintf("Slow or pause %s %s", requestsTo(f), key)
 	if a.Harm.None() {
@@ -138,8 +146,14 @@ func heals(f *detect.Finding, a *answer.Answer) string {
 	}
 	switch h.Outlook {
 	case answer.Ended:
+		if f.Healed != nil {
+			return fmt.Sprintf("Yes: DynamoDB has split the key. Served without a refusal since %s.", f.Healed.Since.UTC().Format("15:04:05 UTC"))
+		}
 		return endedText(f, a) + f.LastSeen.UTC().Format("15:04:05 UTC") + "."
 	case answer.Likely:
+		if a.Cause == answer.Ramp {
+			return "Likely, within half an hour: an on-demand table grows to its new peak."
+		}
 		if h.Ground == detect.GroundKeys {
 			return "Likely, in minutes: DynamoDB can split the partition."
 		}

@@ -107,6 +107,8 @@ var fixWords = map[detect.Fix]words{
 	detect.FixSlowScan:              newWords("Replace the Scan with an export", "A Scan fills one partition after another: limit its rate, or export to S3."),
 	detect.FixPrewarmNewTable:       newWords(prewarm, "A new on-demand table has few partitions: {{.Units}} gives it about {{.Count}}."),
 	detect.FixPrewarm:               newWords(prewarm, "The partition is full for longer than splits take: more partitions spread its keys."),
+	detect.FixPrewarmForRamp:        newWords(prewarm, "{{.Units}} leaves room for the load; set it before the next launch."),
+	detect.FixSlowRamp:              newWords("Let the load grow more slowly", "An on-demand table serves twice its previous peak, and grows further within 30 minutes."),
 	detect.FixWaitForPartitionSplit: newWords(waitSplit, "DynamoDB can split the partition between its keys, if the load lasts."),
 	detect.FixContributorInsights:   newWords("Switch on CloudWatch Contributor Insights", "It names the throttled keys, also of callers that are not sampled."),
 	detect.FixBoundedCollection:     newWords("Put a month into the key", "A local index limits the items of {{.Key}} to 10 GB."),

@@ -2,6 +2,7 @@ package say
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/answer"
@@ -42,8 +43,10 @@ func cause(f *detect.Finding, a *answer.Answer) string {
 		return sharding(f)
 	case answer.Scan:
 		return "A Scan reads one partition after another, as fast as it can."
+	case answer.Ramp:
+		return ramp(f)
 	case answer.SharedPartition:
-		return "At least one partition takes no more, and no single key in it is known to be hot."
+		return sharedPartition(f)
 	case answer.BackPressure:
 		return "A partition of an index is full; DynamoDB then refuses table writes."
 	case answer.Provisioned:
@@ -63,6 +66,82 @@ func cause(f *detect.Finding, a *answer.Answer) string {
 		return fmt.Sprintf("The items of %s grow; a local index limits them to 10 GB.", subject(f))
 	}
 	return own[f.Kind]
+}
+
+// ramp writes the load of a table that grows faster than its partitions.
+func ramp(f *detect.Finding) string {
+	if f.Ramp == nil {
+		return ""
+	}
+	units := func(n float64) string { return wording.Significant(n) + " " + strings.ToUpper(f.Ramp.Unit) + "/s" }
+	if f.Ground == detect.GroundPreviousPeak {
+		return fmt.Sprintf("%s asked of the %s, more than twice its previous peak of %s.", units(f.Ramp.Requested), targetWord(f), wording.Significant(f.Ramp.Previous))
+	}
+	return fmt.Sprintf("%s asked of the %s; it serves about %s at once.", units(f.Ramp.Requested), targetWord(f), units(f.Ramp.Serves))
+}
+
+// sharedPartition names the keys that a full partition refuses most.
+func sharedPartition(f *detect.Finding) string {
+	if len(f.RefusedKeys) == 0 {
+		return "At least one partition takes no more, and no single key in it is known to be hot."
+	}
+	var keys []string
+	for i := range f.RefusedKeys[:min(len(f.RefusedKeys), shownRefused)] {
+		k := &f.RefusedKeys[i]
+		keys = append(keys, quote(k.Key)+" "+lostBy(k))
+	}
+	if f.Ground == detect.GroundKeys {
+		return fmt.Sprintf("Several keys share what is full, none of them hot. Refused most: %s.", strings.Join(keys, ", "))
+	}
+	return fmt.Sprintf("A partition is full. Refused most: %s, %s of all refusals.", keys[0], wording.Part(f.RefusedKeys[0].Share))
+}
+
+// shownRefused is the most refused keys that a sentence names.
+const shownRefused = 3
+
+// lostBy writes what a key was refused: 31 WCU/s.
+func lostBy(k *detect.RefusedKey) string {
+	var parts []string
+	if k.WCU.Value > 0 || k.RCU.Value == 0 {
+		parts = append(parts, wording.Significant(k.WCU.Value)+" WCU/s")
+	}
+	if k.RCU.Value > 0 {
+		parts = append(parts, wording.Significant(k.RCU.Value)+" RCU/s")
+	}
+	return strings.Join(parts, " and ")
+}
+
+// RefusedKeys returns a line about each key that a table or index refused most.
+func RefusedKeys(keys []detect.RefusedKey) (all []Line) {
+	for i := range keys {
+		k := &keys[i]
+		text := fmt.Sprintf("%s %s", quote(k.Key), lostBy(k))
+		if figure := largerOf(k); figure.Low != figure.High {
+			text += fmt.Sprintf(" (%s to %s)", wording.Significant(figure.Low), wording.Significant(figure.High))
+		}
+		text += fmt.Sprintf(", %s of all refused", wording.Part(k.Share))
+		var callers []string
+		for _, c := range k.Callers[:min(len(k.Callers), shownRefused)] {
+			callers = append(callers, Caller{quote(c.Text), (c.Low + c.High) / 2}.text())
+		}
+		if len(callers) > 0 {
+			text += ", by " + strings.Join(callers, ", ")
+		}
+		name := ""
+		if i == 0 {
+			name = "refused"
+		}
+		all = append(all, Line{name, text})
+	}
+	return all
+}
+
+// largerOf returns the larger part of what a key was refused.
+func largerOf(k *detect.RefusedKey) detect.Figure {
+	if k.RCU.Value > k.WCU.Value {
+		return k.RCU
+	}
+	return k.WCU
 }
 
 // oneOfFew names the hottest value of a key with few values: “DE”, one of 8 key values.

@@ -25,7 +25,9 @@ type tableTotals struct {
 	// Throttled are the throttled requests, beside the served ones that Requests and
 	// units count.
 	Throttled detect.Throttled `json:"throttled"`
-	Seconds   int64            `json:"seconds"`
+	// RefusedKeys are the keys with the most throttled load in its last minute with any.
+	RefusedKeys []detect.RefusedKey `json:"refused_keys"`
+	Seconds     int64               `json:"seconds"`
 	// DistinctKeys is about how many keys the view has; null before there is one.
 	DistinctKeys *int64 `json:"distinct_keys"`
 	// View describes the keys of the last hour; null before the first view.
@@ -46,6 +48,7 @@ func (s *Site) tables(ctx context.Context) ([]tableTotals, error) {
 		all[i] = tableTotals{
 			Target: r.Target, Requests: r.Requests, Seconds: r.Seconds,
 			WCU: float64(r.WriteMilli) / 1000, RCU: float64(r.ReadMilli) / 1000,
+			RefusedKeys: views[r.Target].RefusedKeys,
 			Throttled: detect.Throttled{Requests: r.ThrottledRequests, WCU: float64(r.ThrottledWriteMilli) / 1000, RCU: float64(r.ThrottledReadMilli) / 1000},
 		}
 		if all[i].View = views[r.Target].View; all[i].View != nil {

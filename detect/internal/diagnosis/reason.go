@@ -26,6 +26,12 @@ func Diagnose(f *detect.Finding, facts *detect.TableFacts) (detect.Diagnosis, de
 	return detect.Undetermined, openGround(f.Evidence, s)
 }
 
+// MaySplit reports whether a split can have healed a key. If no split helps, refusals that
+// stop show only that nobody marks them any more.
+func MaySplit(d detect.Diagnosis) bool {
+	return d != detect.HotItem && d != detect.LSIBlocked && d != detect.MonotonicSortKey
+}
+
 // splitOf returns the verdict on splits; unknown without observations.
 func splitOf(f *detect.Finding) detect.Split {
 	if f.Evidence == nil || f.Evidence.Split == nil {

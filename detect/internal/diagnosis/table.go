@@ -11,10 +11,9 @@ import (
 	"github.com/keyheat/keyheat/sketch"
 )
 
-// HotPartition returns why partitions without a hot key throttle, and the ground. warm is
-// the number of warm keys in one of the seconds, and known reports whether that second is
-// still known.
-func HotPartition(f *detect.Finding, s *throttling.Pressure, spread *throttling.Spread, over, warm int, known bool) (detect.Diagnosis, detect.Ground) {
+// HotPartition returns why partitions without a hot key throttle in a number of seconds, and
+// the ground. Several keys share a partition only if several are seen to be throttled.
+func HotPartition(f *detect.Finding, s *throttling.Pressure, spread *throttling.Spread, over int) (detect.Diagnosis, detect.Ground) {
 	ground := blindness(f)
 	if s.Refused[sample.KeyRange] == 0 {
 		return detect.Undetermined, cmp.Or(ground, detect.GroundIndex)
@@ -23,11 +22,49 @@ func HotPartition(f *detect.Finding, s *throttling.Pressure, spread *throttling.
 		return detect.Scanned, detect.GroundScan
 	}
 	_, several := spread.ThrottledKeysLoad(s, over)
-	full := s.Load.Write > sample.Milli(over)*detect.PartitionWrite || s.Load.Read > sample.Milli(over)*detect.PartitionRead
-	if several || !known || warm > 1 || warm == 0 && full {
+	if (several || manyRefused(f)) && f.Ramp != nil {
+		if f.Ramp.Serves == detect.RampFactor*f.Ramp.Previous {
+			return detect.TableRamp, detect.GroundPreviousPeak
+		}
+		return detect.TableRamp, detect.GroundWarm
+	}
+	if several || manyRefused(f) {
 		return detect.Splittable, detect.GroundKeys
 	}
 	return detect.Undetermined, cmp.Or(ground, detect.GroundNotSeen)
+}
+
+// manyRefused reports whether several keys are seen to be refused.
+func manyRefused(f *detect.Finding) bool {
+	return len(f.RefusedKeys) > 1 && f.RefusedKeys[0].Share < detect.WholeShare
+}
+
+// Ramp returns the growth of an on-demand table or index beyond what it serves at once: its
+// warm throughput if that is known, and otherwise twice its previous peak, at least the
+// initial capacity. It is nil for any other load. known reports whether the load before was
+// seen for long enough.
+func Ramp(index string, requested, before sketch.Load, known bool, facts *detect.TableFacts) *detect.Ramp {
+	if facts == nil || facts.Billing != detect.BillingOnDemand {
+		return nil
+	}
+	warmWrite, warmRead := facts.WarmThroughput(index)
+	for _, side := range []struct {
+		unit              string
+		requested, before float64
+		warm, initial     float64
+	}{
+		{"wcu", detect.Units(requested.Write), detect.Units(before.Write), warmWrite, detect.OnDemandWrite},
+		{"rcu", detect.Units(requested.Read), detect.Units(before.Read), warmRead, detect.OnDemandRead},
+	} {
+		serves := side.warm
+		if serves == 0 && known {
+			serves = max(side.initial, detect.RampFactor*side.before)
+		}
+		if serves > 0 && side.requested > serves {
+			return &detect.Ramp{Unit: side.unit, Requested: side.requested, Previous: side.before, Serves: serves}
+		}
+	}
+	return nil
 }
 
 // ForTable returns the steps for a table or index as a whole.
@@ -38,6 +75,10 @@ func ForTable(f *detect.Finding, s *throttling.Pressure, peak sketch.Load, facts
 		return append([]detect.Step{detect.NewStep(starvedFix(s))}, retry...)
 	case s.Refused[sample.KeyRange] == 0:
 		return append([]detect.Step{detect.NewStep(detect.FixFindIndexKey)}, retry...)
+	case f.Reason == detect.TableRamp:
+		step, slower := detect.NewStep(detect.FixPrewarmForRamp), detect.NewStep(detect.FixSlowRamp)
+		step.Arguments.Units, slower.Arguments.Units = f.Ramp.Requested*detect.DefaultHeadroom, detect.RampFactor*f.Ramp.Previous
+		return append([]detect.Step{step, slower}, retry...)
 	case f.Reason == detect.Scanned:
 		return append(retry, detect.NewStep(detect.FixSlowScan))
 	}

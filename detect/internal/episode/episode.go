@@ -80,6 +80,8 @@ type Episode struct {
 	minute    minute
 	// Pressure is the throttling of a table or index as a whole.
 	Pressure throttling.Pressure
+	// healing outlasts an episode: partitions are never merged again.
+	healing healing
 	// restoredEvidence is the previous judge's evidence.
 	restoredEvidence *detect.Evidence
 }
@@ -112,6 +114,9 @@ func (e *Episode) clone() Episode {
 // observe records the next second.
 func (e *Episode) observe(p *point, r Rules, t Timeline) {
 	s := e.view(p)
+	if p.pressure == nil && e.healing.observe(s.servedSecond(r.Kind), r.Kind, t) && !r.oneEpisode {
+		*e = Episode{through: p.second - 1, means: e.means, flushes: e.flushes, healing: e.healing}
+	}
 	if p.second <= e.through { // counted before a restart
 		e.raisePeaks(s.likely, r.largest)
 		return
@@ -142,7 +147,7 @@ func (e *Episode) observe(p *point, r Rules, t Timeline) {
 		if !hot && !sustained && !plateau && !combined && !unproven && !flush {
 			return
 		}
-		*e = Episode{through: p.second, means: e.means, flushes: e.flushes}
+		*e = Episode{through: p.second, means: e.means, flushes: e.flushes, healing: e.healing}
 	}
 	switch {
 	case hot || sustained:
@@ -213,6 +218,14 @@ func (e *Episode) view(p *point) view {
 		}
 	}
 	return view{p, p, p, false}
+}
+
+// servedSecond returns what shows in a second whether splits have healed the key.
+func (s view) servedSecond(k detect.Kind) servedSecond {
+	return servedSecond{
+		second: s.second, units: detect.Units(detect.Amount(k, s.likely.consumedLoad())), marked: s.marking,
+		refused: detect.Amount(k, s.throttled) > 0 && !s.otherReasons, sampled: s.sampledSecond(k),
+	}
 }
 
 // count adds a second to the figures: its likely load to peaks, its whole load to sums.

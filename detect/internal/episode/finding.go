@@ -86,6 +86,15 @@ func (e *Episode) KeyFinding(s Subject, r Rules) detect.Finding {
 	return f
 }
 
+// Healing returns what shows that splits have healed the key; nil if nothing does.
+func (e *Episode) Healing() *detect.Healed {
+	if !e.healing.healed {
+		return nil
+	}
+	then := e.healing.then
+	return &then
+}
+
 // Finding returns a finding with the figures that every kind has.
 func (e *Episode) Finding(s Subject, r Rules) detect.Finding {
 	f := detect.NewFinding(r.Kind, s.Target, s.Key)
@@ -157,6 +166,10 @@ func restoreEpisode(f *detect.Finding) *Episode {
 	}
 	if f.Kind.OfTable() {
 		e.kind, e.isSaturated, e.escalated = f.Kind, false, f.Severity == detect.Critical
+	}
+	if f.Healed != nil { // its load goes on
+		e.healing = healing{refused: f.Healed.Since.Unix() - 1, healed: true, then: *f.Healed}
+		e.state = detect.Firing
 	}
 	e.restoreQuality(f)
 	e.readTotal = sampling.ContinueTotal(f.Mean.RCU, f.Seconds, e.sampled, e.draws.Assumed > 0)

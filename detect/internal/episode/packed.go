@@ -11,7 +11,7 @@ import (
 // coder turns a point into words, most of them zero, and words into a point, without
 // rounding. A pair of equal fields takes one word and a zero.
 type coder struct {
-	words   [48]uint64
+	words   [49]uint64
 	n       int
 	reading bool
 }
@@ -112,6 +112,7 @@ func (c *coder) point(p *point, parts *int64) (withPressure bool) {
 	p.ahead = int(ahead)
 	c.float(&p.grown, 0)
 	c.flag(&p.grownKnown)
+	c.float(&p.marking, 0)
 	return withPressure
 }
 

@@ -40,6 +40,8 @@ type point struct {
 	// grown is the growth of the key's items by writes in bytes, if images show it.
 	grown      float64
 	grownKnown bool
+	// marking is the part of the load whose callers mark refusals.
+	marking float64
 	// table is the requested load of the whole table or index in that second.
 	table sketch.Load
 	// replicated is the part of write, and of table, that other Regions of a global table

@@ -43,6 +43,8 @@ type Track struct {
 	places split.Ring
 	// spread measures how a target's throttling spreads over its keys; empty for a key.
 	spread throttling.Spread
+	// marking holds the callers that have marked refusals.
+	marking marking
 	// calls keeps how the key's calls were sent in the last minute.
 	calls retryRing
 	// past are the episodes before points.
@@ -79,7 +81,9 @@ func (t *Track) Observe(w *sketch.Window, k *sketch.KeyLoad, batch sampling.Batc
 	if !k.Cut {
 		t.Subject.Key = k.Key
 	}
-	t.put(keyPoint(w, k, batch), oldest, l)
+	p := keyPoint(w, k, batch)
+	p.marking = t.marking.observe(k)
+	t.put(p, oldest, l)
 	t.hottest.add(w.Second, k)
 	t.calls.add(w.Second, k)
 	if mayPlace || t.HasPlaces() {

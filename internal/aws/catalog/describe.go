@@ -110,6 +110,9 @@ func read(d *types.TableDescription) Table {
 	}
 	slices.Sort(t.Facts.Replicas)
 	t.Facts.WCU, t.Facts.RCU = capacity(d.ProvisionedThroughput)
+	if w := d.WarmThroughput; w != nil {
+		t.Facts.WarmWCU, t.Facts.WarmRCU = warm(w.WriteUnitsPerSecond, w.ReadUnitsPerSecond)
+	}
 	if s := d.StreamSpecification; s != nil && aws.ToBool(s.StreamEnabled) {
 		t.Facts.Stream = string(s.StreamViewType)
 	}
@@ -133,6 +136,9 @@ func (t *Table) add(x *types.GlobalSecondaryIndexDescription) {
 	key := keySchema(x.KeySchema)
 	facts := detect.IndexFacts{KeySchema: key}
 	facts.WCU, facts.RCU = capacity(x.ProvisionedThroughput)
+	if w := x.WarmThroughput; w != nil {
+		facts.WarmWCU, facts.WarmRCU = warm(w.WriteUnitsPerSecond, w.ReadUnitsPerSecond)
+	}
 	t.Facts.Indexes[name] = facts
 	index := sample.IndexSchema{KeySchema: key}
 	if p := x.Projection; p != nil {
@@ -166,4 +172,9 @@ func capacity(p *types.ProvisionedThroughputDescription) (wcu, rcu float64) {
 		return 0, 0
 	}
 	return float64(aws.ToInt64(p.WriteCapacityUnits)), float64(aws.ToInt64(p.ReadCapacityUnits))
+}
+
+// warm returns a warm throughput in units a second; zero where DynamoDB names none.
+func warm(write, read *int64) (wcu, rcu float64) {
+	return float64(max(0, aws.ToInt64(write))), float64(max(0, aws.ToInt64(read)))
 }

@@ -38,7 +38,7 @@ func (keys *Keys) eraseEvidence(e *sketch.Evidence) (*sketch.Evidence, bool) {
 		return nil, false
 	}
 	kept, was := *e, false
-	for _, top := range []*sketch.Top{&kept.Items, &kept.Callers, &kept.Attributes} {
+	for _, top := range []*sketch.Top{&kept.Items, &kept.Callers, &kept.Attributes, &kept.RefusedCallers} {
 		var in bool
 		*top, in = keys.withoutEntries(*top)
 		was = was || in
