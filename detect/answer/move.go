@@ -42,6 +42,10 @@ type Move struct {
 	Act Act
 	// Callers are whom it concerns, the busiest first; empty if the samples name none.
 	Callers []detect.Part
+	// From and To are the units a second of the first caller: now, and the most that leaves
+	// the rest of the load enough room. Both are 0 if no caller stands out or no rate is
+	// known to help.
+	From, To float64
 	// Futile reports that more capacity of the table does not help.
 	Futile bool
 }

@@ -7,6 +7,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -18,6 +19,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/answer"
 	"github.com/keyheat/keyheat/detect/board"
 	"github.com/keyheat/keyheat/detect/keydesign"
 	"github.com/keyheat/keyheat/internal/say"
@@ -36,14 +38,21 @@ type fieldWorld struct {
 	scenario.World  `yaml:",inline"`
 	Tables          map[string]struct {
 		Billing     string
+		RCU         float64
 		LSI, Global bool
 	}
 	Expect struct {
 		Key, Kind, Severity, State, Fix string
 		Reason                          detect.Diagnosis
 		Pages, Children                 int
-		Never                           []string
+		Never, Tells                    []string
 		Share, Quiet                    bool
+		// Act is the action for tonight, Caller whom it concerns first, To the most units a
+		// second that it leaves the caller. Steps come in this order, Without not at all.
+		Act            answer.Act
+		Caller         string
+		To             float64
+		Steps, Without []detect.Fix
 	}
 	// Open says why the verdict is another one; empty where it agrees.
 	Open string
@@ -104,7 +113,7 @@ func (w *fieldWorld) facts(of detect.Target) *detect.TableFacts {
 	if known.LSI {
 		f.LSIs = []string{"by-date"}
 	}
-	f.Billing = map[string]string{"on-demand": detect.BillingOnDemand, "provisioned": detect.BillingProvisioned}[known.Billing]
+	f.Billing, f.RCU = map[string]string{"on-demand": detect.BillingOnDemand, "provisioned": detect.BillingProvisioned}[known.Billing], known.RCU
 	for _, l := range w.Load {
 		if l.Table != of.Table {
 			continue
@@ -298,7 +307,7 @@ var fixes = map[string][]detect.Fix{
 
 // isFix reports whether the finding's first fix is the one that the specialist calls so.
 func isFix(root *detect.Finding, word string) bool {
-	return len(root.Advice) > 0 && slices.Contains(fixes[word], root.Advice[0].Fix)
+	return len(root.Advice) > 0 && (slices.Contains(fixes[word], root.Advice[0].Fix) || string(root.Advice[0].Fix) == word)
 }
 
 // firstStep returns what is read of the first step; empty without one.
@@ -352,7 +361,40 @@ func (w *fieldWorld) disagreements(j *judged) (all []string) {
 	if e.Share {
 		w.shared(j, root, group, add)
 	}
+	w.acts(j, root, add)
 	return all
+}
+
+// acts adds what is wrong with tonight's action and the steps.
+func (w *fieldWorld) acts(j *judged, root *detect.Finding, add func(string, ...any)) {
+	e, a := &w.Expect, answer.New(root)
+	if e.Act != "" && a.Move.Act != e.Act {
+		add("now: %s", a.Move.Act)
+	}
+	if e.Caller != "" && (len(a.Move.Callers) == 0 || string(a.Move.Callers[0].Text) != e.Caller) {
+		add("the callers are %v", a.Move.Callers)
+	}
+	if e.To > 0 && math.Abs(a.Move.To-e.To) > 0.15*e.To {
+		add("to %.0f units", a.Move.To)
+	}
+	next := 0
+	for _, s := range root.Advice {
+		if next < len(e.Steps) && s.Fix == e.Steps[next] {
+			next++
+		}
+		if slices.Contains(e.Without, s.Fix) {
+			add("has the step %s", s.Fix)
+		}
+	}
+	if next < len(e.Steps) {
+		add("lacks the step %s in %s", e.Steps[next], root.Advice)
+	}
+	told := strings.Join(j.texts(), "\n")
+	for _, words := range e.Tells {
+		if !says(told, words) {
+			add("does not say %q", words)
+		}
+	}
 }
 
 // shared adds what is beside the one incident, and that it has too few children.
