@@ -171,6 +171,12 @@ func (b *Board) keyFinding(t *episode.Track, e *episode.Episode, r episode.Rules
 	f.Rolling = keypatterns.MatchTime(string(f.Key), f.Peak.At)
 	facts := b.options.Facts(f.Target)
 	f.Reason, f.Ground = diagnosis.Diagnose(&f, facts)
+	if f.Severity == detect.Critical && f.MayBeServed() {
+		f.Severity = detect.Warning
+		if f.Lasting == detect.Critical {
+			f.Lasting = detect.Warning
+		}
+	}
 	f.Replication = e.Replication(r.Kind, facts.Regions(f.Region))
 	return f
 }
@@ -216,6 +222,9 @@ func (b *Board) tableFinding(t *episode.Track, e *episode.Episode, r episode.Rul
 	case detect.TableStarvation:
 		f.Utilization = max(1, e.Pressure.Demand)
 		f.Reason, f.Ground = detect.Starved, answer.Lack(&f)
+		if e.Pressure.TakenByScans() {
+			f.Ground = detect.GroundScan
+		}
 	}
 	f.Advice = diagnosis.ForTable(&f, &e.Pressure, e.PeakLoad(), b.options.Facts(target))
 	return f

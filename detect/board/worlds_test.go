@@ -294,7 +294,7 @@ var fixes = map[string][]detect.Fix{
 	"eventual":       {detect.FixEventualRead},
 	"smaller":        {detect.FixChangingItem, detect.FixReadItem, detect.FixWrittenItem},
 	"transact":       {detect.FixConditionalWrite},
-	"caller":         {detect.FixMendCaller, detect.FixStopTest},
+	"caller":         {detect.FixMendCaller, detect.FixStopTest, detect.FixBoundedRate},
 	"key":            {detect.FixMoreValues},
 	"warm":           {detect.FixPrewarmNewTable},
 	"pre-warm":       {detect.FixPrewarmNewTable, detect.FixPrewarm},

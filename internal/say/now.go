@@ -35,6 +35,9 @@ func act(f *detect.Finding, a *answer.Answer) string {
 	case answer.SlowCallers:
 		return slowCallers(f, a)
 	case answer.SlowScan:
+		if a.Move.To > 0 {
+			return fmt.Sprintf("Slow the Scan%s from %s to %s, or stop it.", ofBusiest(a), wording.Significant(a.Move.From), perSecond(a.Move.To, "rcu"))
+		}
 		return "Slow or stop the Scan" + ofBusiest(a) + ": a rate limit, a smaller page or fewer segments."
 	case answer.SlowImport:
 		return "Slow or pause the job" + ofBusiest(a) + " that writes keys in order."
@@ -79,6 +82,13 @@ func slowCallers(f *detect.Finding, a *answer.Answer) string {
 		key = hottestValue(f)
 	case f.Kind == detect.UnevenShards && f.Sharding != nil:
 		key = quote(f.Sharding.Hottest)
+	}
+	if a.Move.To > 0 {
+		text := fmt.Sprintf("slow %s of %s from %s to %s.", requestsTo(f)+" "+key, quote(a.Move.Callers[0].Text), wording.Significant(a.Move.From), ofKey(f, a.Move.To))
+		if a.Harm.None() {
+			return "If requests fail, " + text
+		}
+		return capital(text)
 	}
 	text := fmt.Sprintf("Slow or pause %s %s", requestsTo(f), key)
 	if a.Harm.None() {

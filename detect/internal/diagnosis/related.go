@@ -50,6 +50,10 @@ func FindRelated(f *detect.Finding, facts *detect.TableFacts, callers map[string
 // boundedKey returns the step for a collection that grows without a bound.
 func boundedKey(f *detect.Finding) detect.Step {
 	step := detect.NewStep(detect.FixBoundedCollection)
+	if f.Evidence != nil && f.Evidence.GrowthBytes != nil && *f.Evidence.GrowthBytes > 0 {
+		step.Arguments.Bytes = *f.Evidence.GrowthBytes
+		step.Arguments.Seconds = int(detect.CollectionBytes / *f.Evidence.GrowthBytes)
+	}
 	load := detect.Side(f.Kind, f.Peak.WCU, f.Peak.RCU).Value
 	step.After = detect.NewAfter(f.Kind, load, load)
 	return step
