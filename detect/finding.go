@@ -244,6 +244,8 @@ type Finding struct {
 	// OverIn are the seconds that OverSeconds counts, in order. It covers only the
 	// current judge's own time, and is not stored.
 	OverIn []Span `json:"-"`
+	// Bursts are the newest of these ranges, also of the key's earlier episodes.
+	Bursts []Span `json:"-"`
 	// Utilization is the larger of both peaks, as a share of its limit. For a sharded key
 	// it is the fullest shard's.
 	Utilization float64 `json:"utilization"`

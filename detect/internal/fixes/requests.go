@@ -55,7 +55,7 @@ func singleCaller(c *Case) (fix, bool) {
 	if _, job := boundedJob(c); job {
 		return fix{}, false
 	}
-	if _, burst := laterWrites(c); burst {
+	if _, burst := laterWrites(c); burst || c.isBehind() {
 		return fix{}, false
 	}
 	return fix{
@@ -64,18 +64,19 @@ func singleCaller(c *Case) (fix, bool) {
 	}, true
 }
 
-// ForCaller returns the step for the caller that makes a key hot, if one does.
-func ForCaller(f *detect.Finding, callers map[string]float64) (detect.Step, bool) {
+// ForCaller returns the steps for the caller that makes a key hot; nil if none does.
+func ForCaller(f *detect.Finding, callers map[string]float64) (all []detect.Step) {
 	c := caseOf(f)
 	c.Callers = callers
 	if found, applies := testKey(c); applies {
-		return found.step(detect.FixStopTest), true
+		return []detect.Step{found.step(detect.FixStopTest)}
 	}
-	if found, applies := boundedJob(c); applies {
-		return found.step(detect.FixBoundedRate), true
+	for _, e := range []entry{{detect.FixBoundedRate, boundedJob}, {detect.FixShuffleInput, shuffledImport}, {detect.FixMendCaller, singleCaller}} {
+		if found, applies := e.find(c); applies {
+			all = append(all, found.step(e.code))
+		}
 	}
-	found, applies := singleCaller(c)
-	return found.step(detect.FixMendCaller), applies
+	return all
 }
 
 // job returns the caller that makes the key's load as a job does: an import, or a caller
@@ -86,6 +87,13 @@ func (c *Case) job() (detect.Part, bool) {
 	}
 	who, alone := c.onlyCaller()
 	return who, alone && hasWord(string(who.Text), jobWords)
+}
+
+// isBehind reports whether bursts come again before the last one would be done at a rate
+// that the key takes.
+func (c *Case) isBehind() bool {
+	b := c.bursts()
+	return b.interval > 0 && b.mean > detect.DefaultWarning*detect.Units(detect.Limit(c.Kind))
 }
 
 // importer returns the caller that writes the key's items in batches, in their order.
@@ -110,10 +118,10 @@ func (c *Case) onlyCaller() (who detect.Part, alone bool) {
 // boundedJob slows a job to the rate that leaves room for the rest of the key's load.
 func boundedJob(c *Case) (fix, bool) {
 	who, is := c.job()
-	if _, burst := laterWrites(c); !is || burst {
+	most := detect.DefaultWarning * detect.Units(detect.Limit(c.Kind))
+	if _, burst := laterWrites(c); !is || burst || c.isBehind() {
 		return fix{}, false
 	}
-	most := detect.DefaultWarning * detect.Units(detect.Limit(c.Kind))
 	from := c.peak() * c.OwnShare() * (who.Low + who.High) / 2
 	to := from - (c.peak() - most)
 	if to <= 0 || to >= from {
@@ -184,25 +192,38 @@ func laterWrites(c *Case) (fix, bool) {
 	if c.SecondsOver() == 0 || c.PossibleSeconds > 0 || c.Quality.InBatches() {
 		return fix{}, false
 	}
-	// A key may have no request between its bursts.
-	elapsed := max(c.Seconds, int64(c.LastSeen.Sub(c.FirstSeen).Seconds())+1)
-	mean, interval := c.mean()*float64(c.Seconds)/float64(elapsed), interval(c.OverIn)
-	if elapsed < burstOf*int64(c.SecondsOver()) || mean > calmShare*rate || c.reads() && interval == 0 {
+	b := c.bursts()
+	if b.elapsed < burstOf*b.over || b.mean > calmShare*rate || c.reads() && b.interval == 0 {
 		return fix{}, false
 	}
-	longest := int64(c.SecondsOver())
-	if len(c.OverIn) > 0 {
-		longest = 0
-		for _, s := range c.OverIn {
-			longest = max(longest, s.To-s.From+1)
-		}
-	}
-	waiting := float64(longest) * (c.peak() - rate)
-	delay := math.Ceil(waiting / (rate - mean))
+	waiting := float64(b.longest) * (c.peak() - rate)
+	delay := math.Ceil(waiting / (rate - b.mean))
 	if delay > shortDelay {
 		return fix{}, false
 	}
-	return fix{arguments: detect.Arguments{Units: rate, Seconds: int(delay), Every: interval}, place: first}, true
+	return fix{arguments: detect.Arguments{Units: rate, Seconds: int(delay), Every: b.interval}, place: first}, true
+}
+
+// bursts are the seconds of a key above the limit, in the time since the first of them. The
+// key may have no request between them.
+type bursts struct {
+	elapsed, over, longest int64
+	mean                   float64 // load of all this time
+	interval               int     // 0 if they do not come at fixed times
+}
+
+func (c *Case) bursts() bursts {
+	b := bursts{elapsed: int64(c.LastSeen.Sub(c.FirstSeen).Seconds()) + 1, interval: interval(c.Bursts)}
+	for _, s := range c.Bursts {
+		b.elapsed = max(b.elapsed, c.LastSeen.Unix()-s.From+1)
+		b.over, b.longest = b.over+s.To-s.From+1, max(b.longest, s.To-s.From+1)
+	}
+	b.elapsed = max(b.elapsed, c.Seconds)
+	if len(c.Bursts) == 0 {
+		b.over, b.longest = int64(c.SecondsOver()), int64(c.SecondsOver())
+	}
+	b.mean = max(c.mean()*float64(c.Seconds), c.peak()*float64(b.over)) / float64(b.elapsed)
+	return b
 }
 
 // interval returns the seconds between the starts of bursts that come at fixed times; 0
