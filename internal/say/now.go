@@ -84,7 +84,7 @@ func slowCallers(f *detect.Finding, a *answer.Answer) string {
 		key = quote(f.Sharding.Hottest)
 	}
 	if a.Move.To > 0 {
-		text := fmt.Sprintf("slow %s of %s from %s to %s.", requestsTo(f)+" "+key, quote(a.Move.Callers[0].Text), wording.Significant(a.Move.From), ofKey(f, a.Move.To))
+		text := fmt.Sprintf("slow %s from %s to %s.", quote(a.Move.Callers[0].Text), wording.Significant(a.Move.From), ofKey(f, a.Move.To))
 		if a.Harm.None() {
 			return "If requests fail, " + text
 		}

@@ -38,14 +38,13 @@ type facts struct {
 	Each, Peak           string
 	Size, Attempts, Sent string
 	Span                 string
-	// AtLeastCount is Count, as a lower bound where the load was cut off.
-	AtLeastCount string
 	// Every is the interval of bursts, Growth the growth of a collection, Strong the share
 	// of strongly consistent reads. Within is where and how old items of a global table
 	// move. All are empty if they do not apply.
 	Every, Growth, Strong, Within string
-	// Single reports that the key may be one item, Known that the load left is known.
-	Single, Known bool
+	// Single reports that the key may be one item, Known that the load left is known, and
+	// CutOff that Count is a lower bound.
+	Single, Known, CutOff bool
 }
 
 func newWords(do, why string) words {
@@ -57,7 +56,7 @@ const (
 	backOff     = "Retry with backoff, jitter and a limit"
 	ownItem     = "Move changing attributes into their own item"
 	indexKey    = "Give the index a key with more values"
-	splitKey    = "Spread the key over {{.AtLeastCount}} key shards"
+	splitKey    = "Spread {{if .CutOff}}it over at least{{else}}the key over{{end}} {{.Count}} key shards"
 	prewarm     = "Raise the table's warm throughput"
 	waitSplit   = "Wait some minutes for a split"
 	migrateKeys = "Migrate to the new keys"
@@ -93,7 +92,7 @@ var fixWords = map[detect.Fix]words{
 	detect.FixShardedIndex:      newWords(splitKey, "Only the key of the index changes; each key shard takes about {{.Each}}."),
 	detect.FixIndexKeyOfWrites:  newWords(indexKey, "Add an attribute that the queries know: it divides {{.Key}}."),
 	detect.FixCopies:            newWords("Keep {{.Count}} copies of the item", "Key shards do not divide one item: read a copy at random, and write all."),
-	detect.FixDividedItem:       newWords("Divide the item into {{.AtLeastCount}} items", "Key shards do not divide one item: write a part at random, and read all parts."),
+	detect.FixDividedItem:       newWords("Divide the item into {{if .CutOff}}at least {{end}}{{.Count}} items", "Key shards do not divide one item: write a part at random, and read all parts."),
 	detect.FixTimeKey:           newWords("Put more than the time into the key", "Each new {{.Period}}'s key takes all load: add an attribute or {{.Count}} key shards."),
 	detect.FixShardedKey:        newWords(splitKey, "{{if .Single}}If the key has several items, each{{else}}Each{{end}} key shard takes about {{.Each}}{{with .Fanned}}; queries of all key shards add up to {{.}}{{end}}{{with .Grown}}; growth needs {{.}} key shards{{end}}."),
 
@@ -168,11 +167,8 @@ func newFacts(f *detect.Finding, s *detect.Step) facts {
 		Where: targetWord(f), Requests: requests(f), Key: subject(f), Period: "period",
 		Count: number(a.Count), Grown: number(a.Grown), Units: perSecond(a.Units, unit),
 		PerQuery: wording.About(a.Units), Size: wording.Size(a.Bytes), Attempts: wording.Count(a.Attempts), Sent: fmt.Sprintf("%.1f", a.Sent),
-		Span: wording.Span(time.Duration(a.Seconds) * time.Second), Peak: wholePeak(f), Known: s.After != nil,
+		Span: wording.Span(time.Duration(a.Seconds) * time.Second), Peak: wholePeak(f), Known: s.After != nil, CutOff: a.AtLeast,
 		Single: f.Index == "" && f.Evidence != nil && f.Evidence.SortKeys == nil,
-	}
-	if w.AtLeastCount = w.Count; a.AtLeast {
-		w.AtLeastCount = "at least " + w.Count
 	}
 	if a.Every > 0 {
 		w.Every = wording.Span(time.Duration(a.Every) * time.Second)
