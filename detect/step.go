@@ -47,7 +47,7 @@ type Arguments struct {
 	// Regions are strongly consistent, so that it takes no transactions.
 	Region Text `json:"region,omitempty"`
 	Strong bool `json:"strong,omitempty"`
-	// Bytes is the mean size of an item.
+	// Bytes is the mean size of an item, or the growth of a collection in a second.
 	Bytes float64 `json:"bytes,omitempty"`
 	// Attempts is a number of refused attempts, Sent how often a caller sends each
 	// request.
