@@ -318,7 +318,7 @@ func cache(c *Case) (fix, bool) {
 		return fix{after: c.newAfter(0, 1)}, true
 	case known:
 		// A cache in the application may answer strong reads, too; DAX passes them through.
-		return fix{arguments: detect.Arguments{Share: hits}, after: c.newAfter(1-hits, strong+(1-strong)*(1-hits))}, true
+		return fix{arguments: detect.Arguments{Share: hits}, after: c.newAfter(0, strong+(1-strong)*(1-hits))}, true
 	}
 	return fix{}, true
 }
