@@ -33,6 +33,9 @@ type TableFacts struct {
 	Stream string `json:"stream"`
 	// Replicas are the Regions of a global table. They may omit the table's own Region.
 	Replicas []string `json:"replicas,omitempty"`
+	// StrongRegions reports a global table whose Regions are strongly consistent. It takes
+	// no transactions.
+	StrongRegions bool `json:"strong_regions,omitempty"`
 	// Indexes are the global secondary indexes by name.
 	Indexes map[string]IndexFacts `json:"indexes"`
 }
@@ -108,6 +111,7 @@ func (f *TableFacts) Merge(others *TableFacts) *TableFacts {
 	}
 	all := *others
 	all.Billing, all.Stream = cmp.Or(f.Billing, others.Billing), cmp.Or(f.Stream, others.Stream)
+	all.StrongRegions = f.StrongRegions || others.StrongRegions
 	if f.WCU != 0 || f.RCU != 0 {
 		all.WCU, all.RCU = f.WCU, f.RCU
 	}

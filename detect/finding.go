@@ -253,6 +253,8 @@ type Finding struct {
 	// OverIn are the seconds that OverSeconds counts, in order. It covers only the
 	// current judge's own time, and is not stored.
 	OverIn []Span `json:"-"`
+	// Bursts are the newest of these ranges, also of the key's earlier episodes.
+	Bursts []Span `json:"-"`
 	// Utilization is the larger of both peaks, as a share of its limit. For a sharded key
 	// it is the fullest shard's.
 	Utilization float64 `json:"utilization"`
@@ -364,6 +366,26 @@ func (f *Finding) AdvisesShards() bool {
 	}
 	return slices.ContainsFunc(f.Advice, func(s Step) bool { return slices.Contains(numbered, s.Action) })
 }
+
+// IsCutOff reports whether DynamoDB may have refused more load than the samples show: the
+// load reaches a partition's limit, and refused requests are not seen.
+func (f *Finding) IsCutOff() bool {
+	blind := slices.Contains(f.Quality.CannotSee, BlindThrottled)
+	return f.SaturatedSeconds > 0 && f.SecondsOver() == 0 || blind && f.Utilization >= SaturatedFrom
+}
+
+// MayBeServed reports whether DynamoDB may serve all reads of a key above a partition's
+// limit: they are eventually consistent, none is seen to be refused, and AWS measured as
+// many.
+func (f *Finding) MayBeServed() bool {
+	e := f.Evidence
+	return f.Kind == HotKeyRead && e != nil && f.SecondsOver() > 0 && e.StrongReads < fewStrong && Milli(f.Peak.RCU.Value) <= EventualRead &&
+		e.ThrottledRequests() == 0 && (e.Retries == nil || e.Retries.Refused < 1) && f.Consumed.RCU >= f.Peak.RCU.Value-1 &&
+		!f.Quality.InBatches() && !slices.Contains(f.Quality.CannotSee, BlindThrottled)
+}
+
+// fewStrong is the share of strongly consistent reads below which reads are eventual.
+const fewStrong = 0.05
 
 // OnlyMean reports whether the samples prove a key's mean, but no second above it. The
 // peak then has bounds, and its value is the likely one.

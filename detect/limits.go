@@ -10,6 +10,11 @@ const (
 	PartitionWrite sample.Milli = 1_000_000
 	// PartitionRead is the same for reads: 3,000 read units a second. Same source.
 	PartitionRead sample.Milli = 3_000_000
+	// EventualRead is the most read units a second that AWS measured on one key value, all
+	// eventually consistent. No text of AWS promises them. Source: AWS Database Blog,
+	// "Scaling DynamoDB: How partitions, hot keys, and split for heat impact performance",
+	// part 2.
+	EventualRead sample.Milli = 4_500_000
 	// WritesInReads is the weight of a write unit in ConsumedThroughputUnits, in read
 	// units. Source: Guide, "CloudWatch Contributor Insights for DynamoDB".
 	WritesInReads = 3

@@ -39,13 +39,23 @@ type Arguments struct {
 	// Units are capacity units a second: a rate to keep, capacity to set, or units that
 	// the step spares or adds. Of a query they are its own.
 	Units float64 `json:"units,omitempty"`
-	// Bytes is the mean size of an item.
+	// From is the present rate of the caller, in units a second.
+	From float64 `json:"from,omitempty"`
+	// AtLeast reports that Count is a lower bound: the load was cut off where it was seen.
+	AtLeast bool `json:"at_least,omitempty"`
+	// Region is where old items move, of a global table. Strong reports that the table's
+	// Regions are strongly consistent, so that it takes no transactions.
+	Region Text `json:"region,omitempty"`
+	Strong bool `json:"strong,omitempty"`
+	// Bytes is the mean size of an item, or the growth of a collection in a second.
 	Bytes float64 `json:"bytes,omitempty"`
 	// Attempts is a number of refused attempts, Sent how often a caller sends each
 	// request.
 	Attempts int64   `json:"attempts,omitempty"`
 	Sent     float64 `json:"sent,omitempty"`
 	Seconds  int     `json:"seconds,omitempty"`
+	// Every is the interval of bursts that come at fixed times, in seconds.
+	Every int `json:"every,omitempty"`
 	// Caller and Attribute are text of the monitored system.
 	Caller    Text `json:"caller,omitempty"`
 	Attribute Text `json:"attribute,omitempty"`
@@ -75,6 +85,11 @@ type ShardNames struct {
 	After  Text `json:"after"`
 	Prefix bool `json:"prefix"`
 	Alone  bool `json:"alone"`
+	// NewTable reports that such names need a new table: the key is no text. Decimals is
+	// the number of decimals that name key shards of a number key in its own table, 1 to
+	// Shards: 4711.01. Fewer digits would make one number of two shards.
+	NewTable bool `json:"new_table,omitempty"`
+	Decimals int  `json:"decimals,omitempty"`
 	// Suffix is the way to choose an item's number.
 	Suffix Suffix `json:"suffix"`
 }

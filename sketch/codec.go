@@ -11,7 +11,7 @@ import (
 // The smallest encoded sizes of parts, in bytes. A reader allocates for a number of parts only
 // if the remaining bytes can hold as many.
 const (
-	windowLeast    = 3 + 9 + 16 + 2 + 1
+	windowLeast    = 3 + 9 + 16 + 4 + 1
 	keyLeast       = 1 + 3 + 7
 	registersLeast = 4
 	registerLeast  = 2
@@ -59,6 +59,7 @@ func (w *writer) window(v *Window) {
 	w.writeFixed(math.Float64bits(v.Total.WriteLargest))
 	w.arrivals(v.Arrivals)
 	w.top(v.Callers)
+	w.top(v.Scanners)
 	w.load(v.Unseen)
 	w.count(len(v.Keys))
 	before := uint64(0)
@@ -214,7 +215,7 @@ func (r *reader) window() Window {
 	w.Total.Keyless = r.load()
 	w.Total.ReadLargest, w.Total.WriteLargest = r.positive(), r.positive()
 	w.Arrivals = r.arrivals()
-	w.Callers = r.top()
+	w.Callers, w.Scanners = r.top(), r.top()
 	w.Unseen = r.load()
 	n := r.length(keyLeast)
 	if n > 0 {

@@ -38,6 +38,7 @@ type second struct {
 type sums struct {
 	Total
 	callers texts
+	scans   texts // the callers of requests without a key
 	caller  gather.TextHasher
 	reserve uint16 // number of the table's reserve, 0 for none
 	// distinct counts the distinct keys of the second's minute; nil before the first key.
@@ -58,7 +59,7 @@ func (s *second) tableSums(table uint16) *sums {
 // touch adds sums for a table.
 func (s *second) touch(table uint16) {
 	for int(table) >= len(s.sums) {
-		s.sums = append(s.sums, sums{callers: texts{Most: tableCallersKept}})
+		s.sums = append(s.sums, sums{callers: texts{Most: tableCallersKept}, scans: texts{Most: tableCallersKept}})
 	}
 	s.touched = append(s.touched, table)
 }
@@ -94,6 +95,9 @@ func (s *second) add(table uint16, hash, seed uint64, r *sample.Record, l Load) 
 	}
 	s.times.Add(table, caller, r.N, when)
 	if r.PK.Type == "" {
+		if r.Caller != "" {
+			t.scans.Add(caller, r.Caller, weight)
+		}
 		return t, true
 	}
 	in := s.front.set(hash)
@@ -242,7 +246,7 @@ func (s *second) clear() {
 	s.front.clear()
 	s.counts.Clear()
 	for _, t := range s.touched {
-		s.sums[t] = sums{callers: s.sums[t].callers.Emptying(tableCallersKept), caller: s.sums[t].caller}
+		s.sums[t] = sums{callers: s.sums[t].callers.Emptying(tableCallersKept), scans: s.sums[t].scans.Emptying(tableCallersKept), caller: s.sums[t].caller}
 	}
 	s.touched, s.reserves = s.touched[:0], 0
 	s.gathered, s.refused, s.growing = 0, 0, gather.Turns{}

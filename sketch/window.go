@@ -130,6 +130,8 @@ type Window struct {
 	Total Total
 	// Callers are the weights of the callers of all keys together.
 	Callers Top
+	// Scanners are the weights of the callers of Scans: of Total.Keyless.
+	Scanners Top
 	// Arrivals are the times of the requests by producer, weighed by their number.
 	Arrivals Arrivals
 	// Unseen is the most load that any key outside of Keys can have had.
@@ -160,7 +162,7 @@ func (w *Window) Merge(o *Window) {
 	}
 	w.Keys = merged
 	w.Total = w.Total.plus(o.Total)
-	w.Callers = w.Callers.plus(o.Callers)
+	w.Callers, w.Scanners = w.Callers.plus(o.Callers), w.Scanners.plus(o.Scanners)
 	w.Arrivals = w.Arrivals.Plus(o.Arrivals)
 	w.Unseen = w.Unseen.Plus(o.Unseen)
 }
@@ -225,7 +227,8 @@ func (w *Window) Trim(floor Load, most int) {
 		kept = slices.Clip(kept[:most])
 		slices.SortFunc(kept, byHash)
 	}
-	w.Keys, w.Callers, w.Arrivals = kept, w.Callers.cut(tableCallersKept), w.Arrivals.Settle()
+	w.Keys, w.Arrivals = kept, w.Arrivals.Settle()
+	w.Callers, w.Scanners = w.Callers.cut(tableCallersKept), w.Scanners.cut(tableCallersKept)
 }
 
 // Key returns a key's load by its hash. The load of an unlisted key is bounded by Unseen, and

@@ -17,7 +17,9 @@ const (
 	AtLimit Cause = "at_limit"
 	// NearLimit is a key that is close to the limit, MayBeOver one that may be above it.
 	NearLimit Cause = "near_limit"
-	MayBeOver Cause = "may_be_over"
+	// EventualReads are reads above the limit that DynamoDB may serve all the same.
+	EventualReads Cause = "eventual_reads"
+	MayBeOver     Cause = "may_be_over"
 	// IndexKey is a key of a global index whose partition is full: DynamoDB then refuses
 	// writes to the table.
 	IndexKey Cause = "index_key"
@@ -62,6 +64,9 @@ func causeOf(f *detect.Finding) Cause {
 	case detect.HotKeyWrite, detect.HotKeyRead, detect.HotGSIKey:
 		return causeOfKey(f)
 	case detect.TableStarvation:
+		if f.Ground == detect.GroundScan {
+			return Scan
+		}
 		return lacks[f.Ground]
 	case detect.HotPartition:
 		switch f.Ground {
@@ -101,6 +106,8 @@ func causeOfKey(f *detect.Finding) Cause {
 	switch {
 	case f.Rolling != nil:
 		return TimeKey
+	case f.Severity != detect.Critical && f.MayBeServed():
+		return EventualReads
 	case f.Reason == detect.HotItem:
 		return OneItem
 	case f.Kind == detect.HotGSIKey:

@@ -48,6 +48,8 @@ func healingOf(f *detect.Finding) Healing {
 		return Healing{Outlook: Ended}
 	case isOwn(f):
 		return Healing{Outlook: No, Ground: GroundDesign}
+	case f.Ground == detect.GroundScan:
+		return Healing{Outlook: WithLoad}
 	case f.Kind == detect.TableStarvation:
 		return Healing{Outlook: No, Ground: GroundCapacity}
 	}
@@ -58,8 +60,6 @@ func healingOf(f *detect.Finding) Healing {
 		return Healing{Outlook: No, Ground: GroundDesign}
 	}
 	switch f.Reason {
-	case detect.Scanned:
-		return Healing{Outlook: WithLoad}
 	case detect.TableRamp:
 		return Healing{Outlook: Likely, Ground: f.Ground}
 	case detect.Splittable:

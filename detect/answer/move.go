@@ -42,6 +42,10 @@ type Move struct {
 	Act Act
 	// Callers are whom it concerns, the busiest first; empty if the samples name none.
 	Callers []detect.Part
+	// From and To are the units a second of the first caller: now, and the most that leaves
+	// the rest of the load enough room. Both are 0 if no caller stands out or no rate is
+	// known to help.
+	From, To float64
 	// Futile reports that more capacity of the table does not help.
 	Futile bool
 }
@@ -62,8 +66,31 @@ func moveFor(f *detect.Finding, a *Answer) Move {
 		m.Callers = []detect.Part{{Text: who.Caller, Low: who.Share, High: who.Share}}
 	case m.Act == StopTest:
 		m.Callers = m.Callers[:min(1, len(m.Callers))]
+	case m.Act == SlowScan:
+		if i := slices.IndexFunc(f.Advice, func(s detect.Step) bool { return s.Fix == detect.FixSlowScan }); i >= 0 {
+			m.From, m.To = f.Advice[i].Arguments.From, f.Advice[i].Arguments.Units
+		}
+	case m.Act == SlowCallers && len(m.Callers) > 0 && !a.Alike:
+		m.From, m.To = slowDown(f, &m.Callers[0])
 	}
 	return m
+}
+
+// slowDown returns the rate of a key's busiest caller, and the one that brings the key to
+// the share of the limit that makes no warning; 0 and 0 if this caller alone cannot.
+func slowDown(f *detect.Finding, who *detect.Part) (from, to float64) {
+	if !f.Kind.OfKey() && f.Kind != detect.SingleCaller {
+		return 0, 0
+	}
+	load, limit := f.Peak.WCU.Value, detect.Units(detect.PartitionWrite)
+	if f.InReads() {
+		load, limit = f.Peak.RCU.Value, detect.Units(detect.PartitionRead)
+	}
+	from = load * f.OwnShare() * (who.Low + who.High) / 2
+	if to = from - (load - detect.DefaultWarning*limit); to <= 0 || to >= from {
+		return 0, 0
+	}
+	return from, to
 }
 
 func actFor(f *detect.Finding, a *Answer) Act {
@@ -95,7 +122,7 @@ func actFor(f *detect.Finding, a *Answer) Act {
 		case a.Healing.Outlook == Likely:
 			return Wait
 		}
-	case NearLimit, FewValues, Shards, UnevenShards, LargeItem, Collection:
+	case NearLimit, EventualReads, FewValues, Shards, UnevenShards, LargeItem, Collection:
 		switch {
 		case !a.Harm.None() || f.Severity == detect.Critical:
 		case a.Harm.Visible:

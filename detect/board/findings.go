@@ -180,6 +180,12 @@ func (b *Board) keyFinding(t *episode.Track, e *episode.Episode, r episode.Rules
 			f.State = detect.Resolved
 		}
 	}
+	if f.Severity == detect.Critical && f.MayBeServed() {
+		f.Severity = detect.Warning
+		if f.Lasting == detect.Critical {
+			f.Lasting = detect.Warning
+		}
+	}
 	f.Replication = e.Replication(r.Kind, facts.Regions(f.Region))
 	return f
 }
@@ -230,6 +236,9 @@ func (b *Board) tableFinding(t *episode.Track, e *episode.Episode, r episode.Rul
 	case detect.TableStarvation:
 		f.Utilization = max(1, e.Pressure.Demand)
 		f.Reason, f.Ground = detect.Starved, answer.Lack(&f)
+		if e.Pressure.TakenByScans() {
+			f.Ground = detect.GroundScan
+		}
 	}
 	f.Advice = diagnosis.ForTable(&f, &e.Pressure, e.PeakLoad(), b.options.Facts(target))
 	return f

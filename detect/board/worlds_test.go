@@ -8,6 +8,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -19,6 +20,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/answer"
 	"github.com/keyheat/keyheat/detect/board"
 	"github.com/keyheat/keyheat/detect/keydesign"
 	"github.com/keyheat/keyheat/internal/say"
@@ -37,6 +39,7 @@ type fieldWorld struct {
 	scenario.World  `yaml:",inline"`
 	Tables          map[string]struct {
 		Billing     string
+		RCU         float64
 		LSI, Global bool
 		Warm        struct{ WCU, RCU float64 }
 	}
@@ -44,8 +47,14 @@ type fieldWorld struct {
 		Key, Kind, Severity, State, Fix string
 		Reason                          detect.Diagnosis
 		Pages, Children                 int
-		Never, Says, Refused            []string
+		Never, Says, Tells, Refused     []string
 		Share, Quiet                    bool
+		// Act is the action for tonight, Caller whom it concerns first, To the most units a
+		// second that it leaves the caller. Steps come in this order, Without not at all.
+		Act            answer.Act
+		Caller         string
+		To             float64
+		Steps, Without []detect.Fix
 	}
 	// Open says why the verdict is another one; empty where it agrees.
 	Open string
@@ -107,7 +116,7 @@ func (w *fieldWorld) facts(of detect.Target) *detect.TableFacts {
 		f.LSIs = []string{"by-date"}
 	}
 	f.WarmWCU, f.WarmRCU = known.Warm.WCU, known.Warm.RCU
-	f.Billing = map[string]string{"on-demand": detect.BillingOnDemand, "provisioned": detect.BillingProvisioned}[known.Billing]
+	f.Billing, f.RCU = map[string]string{"on-demand": detect.BillingOnDemand, "provisioned": detect.BillingProvisioned}[known.Billing], known.RCU
 	for _, l := range w.Load {
 		if l.Table != of.Table {
 			continue
@@ -287,7 +296,7 @@ var fixes = map[string][]detect.Fix{
 	"eventual":       {detect.FixEventualRead},
 	"smaller":        {detect.FixChangingItem, detect.FixReadItem, detect.FixWrittenItem},
 	"transact":       {detect.FixConditionalWrite},
-	"caller":         {detect.FixMendCaller, detect.FixStopTest},
+	"caller":         {detect.FixMendCaller, detect.FixStopTest, detect.FixBoundedRate},
 	"key":            {detect.FixMoreValues},
 	"warm":           {detect.FixPrewarmNewTable},
 	"pre-warm":       {detect.FixPrewarmNewTable, detect.FixPrewarm, detect.FixPrewarmForRamp},
@@ -300,7 +309,7 @@ var fixes = map[string][]detect.Fix{
 
 // isFix reports whether the finding's first fix is the one that the specialist calls so.
 func isFix(root *detect.Finding, word string) bool {
-	return len(root.Advice) > 0 && slices.Contains(fixes[word], root.Advice[0].Fix)
+	return len(root.Advice) > 0 && (slices.Contains(fixes[word], root.Advice[0].Fix) || string(root.Advice[0].Fix) == word)
 }
 
 // firstStep returns what is read of the first step; empty without one.
@@ -362,6 +371,7 @@ func (w *fieldWorld) disagreements(j *judged) (all []string) {
 	if e.Share {
 		w.shared(j, root, group, add)
 	}
+	w.acts(j, root, add)
 	return all
 }
 
@@ -378,6 +388,38 @@ func namesOfRefused(f *detect.Finding) (all []string) {
 		all = append(all, k.Key)
 	}
 	return all
+}
+
+// acts adds what is wrong with tonight's action and the steps.
+func (w *fieldWorld) acts(j *judged, root *detect.Finding, add func(string, ...any)) {
+	e, a := &w.Expect, answer.New(root)
+	if e.Act != "" && a.Move.Act != e.Act {
+		add("now: %s", a.Move.Act)
+	}
+	if e.Caller != "" && (len(a.Move.Callers) == 0 || string(a.Move.Callers[0].Text) != e.Caller) {
+		add("the callers are %v", a.Move.Callers)
+	}
+	if e.To > 0 && math.Abs(a.Move.To-e.To) > 0.15*e.To {
+		add("to %.0f units", a.Move.To)
+	}
+	next := 0
+	for _, s := range root.Advice {
+		if next < len(e.Steps) && s.Fix == e.Steps[next] {
+			next++
+		}
+		if slices.Contains(e.Without, s.Fix) {
+			add("has the step %s", s.Fix)
+		}
+	}
+	if next < len(e.Steps) {
+		add("lacks the step %s in %s", e.Steps[next], root.Advice)
+	}
+	told := strings.Join(j.texts(), "\n")
+	for _, words := range e.Tells {
+		if !says(told, words) {
+			add("does not say %q", words)
+		}
+	}
 }
 
 // shared adds what is beside the one incident, and that it has too few children.

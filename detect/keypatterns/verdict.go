@@ -154,6 +154,26 @@ func (gs *Groups) Findings(found []detect.Finding, policy func(detect.Target) de
 type verdict struct {
 	*detect.Sharded
 	after, even *detect.After
+	// uneven reports that chance does not explain the difference, suffices that the shards
+	// would carry the load if they were even.
+	uneven, suffices bool
+}
+
+// steps returns the steps for the shards. Even shards come first: more shards with the same
+// skew leave the fullest one as full.
+func (v *verdict) steps() (all []detect.Step) {
+	add := func(fix detect.Fix, count int, after *detect.After) {
+		step := detect.NewStep(fix)
+		step.Arguments.Count, step.After = count, after
+		all = append(all, step)
+	}
+	if v.uneven || v.Needed <= v.Shards {
+		add(detect.FixEvenShards, v.Shards, v.even)
+	}
+	if v.Needed > v.Shards && !(v.uneven && v.suffices) {
+		add(detect.FixMoreShards, v.Needed, v.after)
+	}
+	return all
 }
 
 // adviseSharding puts the whole key's number of shards, and the load of each, in place of
@@ -164,20 +184,17 @@ func adviseSharding(f *detect.Finding, v verdict) {
 	if at < 0 {
 		return
 	}
-	step := detect.NewStep(detect.FixMoreShards)
-	step.Arguments.Count, step.After = v.Needed, v.after
-	if v.Needed <= v.Shards {
-		step = detect.NewStep(detect.FixEvenShards)
-		step.Arguments.Count, step.After = v.Shards, v.even
-	}
-	if f.Index != "" {
-		step.Effort = f.Advice[at].Effort
+	steps := v.steps()
+	for i := range steps {
+		if f.Index != "" {
+			steps[i].Effort = f.Advice[at].Effort
+		}
 	}
 	rest := f.Advice[at+1:]
 	if to := slices.IndexFunc(rest, func(s detect.Step) bool { return s.Action == detect.ActionMigrate }); to >= 0 {
 		rest = rest[to+1:]
 	}
-	f.Advice = slices.Concat(f.Advice[:at], []detect.Step{step}, rest)
+	f.Advice = slices.Concat(f.Advice[:at], steps, rest)
 }
 
 // nearerToLimit returns the peak that is nearer to its limit, and its kind.
@@ -207,20 +224,24 @@ func (g *period) judge(id groupID, shards int, mostWrite, mostRead groupPeak, p 
 		return detect.NewAfter(k, part, part)
 	}
 
+	v := verdict{
+		Sharded: s, after: evenly(kind, peak.Value, needed), even: evenly(kind, peak.Value, shards),
+		uneven: certain, suffices: peak.proven <= sample.Milli(shards)*detect.ShareOf(detect.Limit(kind), p.Warning),
+	}
 	var all []detect.Finding
-	add := func(k detect.Kind, severity detect.Severity, fix detect.Fix, count int, after *detect.After) {
-		step := detect.NewStep(fix)
-		step.Arguments.Count, step.After = count, after
+	add := func(k detect.Kind, severity detect.Severity, steps []detect.Step) {
 		f := g.finding(id, k, peak.at)
 		f.Severity, f.Shards, f.Sharding = p.Cap(severity), needed, s
-		f.Reason, f.Advice = detect.Undetermined, []detect.Step{step}
+		f.Reason, f.Advice = detect.Undetermined, steps
 		all = append(all, f)
 	}
 	switch {
-	case detect.Shards(peak.proven, detect.Limit(kind), p.Headroom) > shards:
-		add(detect.TooFewShards, loadSeverity(peak.proven/sample.Milli(shards), kind, p), detect.FixMoreShards, needed, evenly(kind, peak.Value, needed))
+	case detect.Shards(peak.proven, detect.Limit(kind), p.Headroom) > shards && !(certain && v.suffices):
+		add(detect.TooFewShards, loadSeverity(peak.proven/sample.Milli(shards), kind, p), v.steps())
 	case shards > detect.TooManyFactor*ever:
-		add(detect.TooManyShards, detect.Info, detect.FixFewerShards, ever, evenly(mostKind, most.Value, ever))
+		fewer := detect.NewStep(detect.FixFewerShards)
+		fewer.Arguments.Count, fewer.After = ever, evenly(mostKind, most.Value, ever)
+		add(detect.TooManyShards, detect.Info, []detect.Step{fewer})
 	}
 	if certain {
 		highest := sample.Milli(float64(peak.proven) * g.shareOf(hottest))
@@ -228,9 +249,11 @@ func (g *period) judge(id groupID, shards int, mostWrite, mostRead groupPeak, p 
 		if detect.Rank(loadSeverity(highest, kind, p)) > detect.Rank(detect.Info) {
 			severity = detect.Warning
 		}
-		add(detect.UnevenShards, severity, detect.FixEvenShards, shards, evenly(kind, peak.Value, shards))
+		even := detect.NewStep(detect.FixEvenShards)
+		even.Arguments.Count, even.After = shards, v.even
+		add(detect.UnevenShards, severity, []detect.Step{even})
 	}
-	return verdict{s, evenly(kind, peak.Value, needed), evenly(kind, peak.Value, shards)}, all
+	return v, all
 }
 
 // loadSeverity returns the severity of a load on one key.

@@ -2,6 +2,7 @@ package say
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/keyheat/keyheat/detect"
@@ -110,6 +111,8 @@ func Bounds(f *detect.Finding, most float64) string {
 		return fmt.Sprintf("%s to %s %s/s; other keys may have the difference", wording.AtLeast(peak.Low), wording.AtMost(peak.High), strings.ToUpper(unit))
 	case q.InBatches():
 		return "a mean, because times do not prove the second of a sample"
+	case slices.Contains(q.CannotSee, detect.BlindThrottled):
+		return "a lower bound: refused requests are not seen"
 	case f.Replication != nil && f.Replication.WCU > 0:
 		return "a lower bound, as far as other Regions are sampled"
 	case most >= peak.High+1:

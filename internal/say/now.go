@@ -38,6 +38,9 @@ func act(f *detect.Finding, a *answer.Answer) string {
 	case answer.SlowCallers:
 		return slowCallers(f, a)
 	case answer.SlowScan:
+		if a.Move.To > 0 {
+			return fmt.Sprintf("Slow the Scan%s from %s to %s, or stop it.", ofBusiest(a), wording.Significant(a.Move.From), perSecond(a.Move.To, "rcu"))
+		}
 		return "Slow or stop the Scan" + ofBusiest(a) + ": a rate limit, a smaller page or fewer segments."
 	case answer.SlowImport:
 		return "Slow or pause the job" + ofBusiest(a) + " that writes keys in order."
@@ -87,6 +90,13 @@ func slowCallers(f *detect.Finding, a *answer.Answer) string {
 		key = quote(f.Sharding.Hottest)
 	case f.Kind == detect.HotPartition && f.Ground == detect.GroundNotSeen && len(f.RefusedKeys) > 0:
 		key = quote(f.RefusedKeys[0].Key)
+	}
+	if a.Move.To > 0 {
+		text := fmt.Sprintf("slow %s from %s to %s.", quote(a.Move.Callers[0].Text), wording.Significant(a.Move.From), ofKey(f, a.Move.To))
+		if a.Harm.None() {
+			return "If requests fail, " + text
+		}
+		return capital(text)
 	}
 	text := fmt.Sprintf("Slow or pause %s %s", requestsTo(f), key)
 	if a.Harm.None() {

@@ -32,12 +32,19 @@ type facts struct {
 	// Units are a second, PerQuery those of a query, Fanned the read units that queries
 	// of all key shards add.
 	Units, PerQuery, Fanned string
+	// From is a caller's present rate, Limit the rate to keep; empty if unknown.
+	From, Limit string
 	// Each is the load after the step, Peak the load of the whole in its highest second.
 	Each, Peak           string
 	Size, Attempts, Sent string
 	Span                 string
-	// Single reports that the key may be one item, Known that the load left is known.
-	Single, Known bool
+	// Every is the interval of bursts, Growth the growth of a collection, Strong the share
+	// of strongly consistent reads. Within is where and how old items of a global table
+	// move. All are empty if they do not apply.
+	Every, Growth, Strong, Within string
+	// Single reports that the key may be one item, Known that the load left is known, and
+	// CutOff that Count is a lower bound.
+	Single, Known, CutOff bool
 }
 
 func newWords(do, why string) words {
@@ -49,7 +56,7 @@ const (
 	backOff     = "Retry with backoff, jitter and a limit"
 	ownItem     = "Move changing attributes into their own item"
 	indexKey    = "Give the index a key with more values"
-	splitKey    = "Spread the key over {{.Count}} key shards"
+	splitKey    = "Spread {{if .CutOff}}it over at least{{else}}the key over{{end}} {{.Count}} key shards"
 	prewarm     = "Raise the table's warm throughput"
 	waitSplit   = "Wait some minutes for a split"
 	migrateKeys = "Migrate to the new keys"
@@ -67,13 +74,13 @@ var fixWords = map[detect.Fix]words{
 	detect.FixMendCaller:        newWords("Mend the caller", "{{.Caller}} makes at least {{.AtLeast}} of the key's load: look for a loop or retries."),
 	detect.FixCheckCapacity:     newWords("Check the capacity of the {{.Where}}", "{{.Attempts}} attempts were refused for lack of capacity, not for a full partition."),
 	detect.FixOwnTimes:          newWords("Send each request's own time", "Requests{{with .Caller}} of {{.}}{{end}} carry the times of batches: seconds above the limit are unknown."),
-	detect.FixBackOff:           newWords(backOff, "At least {{.Attempts}} attempts were refused in {{.Span}}; retries without a pause add load."),
-	detect.FixSpreadBurst:       newWords("Spread the burst over some seconds", "Limited to {{.Units}}, the writes come up to {{.Span}} late."),
+	detect.FixBackOff:           newWords(backOff, "{{with .Caller}}{{.}} sends each request {{$.Sent}} times; at{{else}}At{{end}} least {{.Attempts}} attempts were refused in {{.Span}}."),
+	detect.FixSpreadBurst:       newWords("Spread the burst over some seconds", "{{with .Every}}It comes every {{.}}: with a random delay, and limited{{else}}Limited{{end}} to {{.Units}}, the {{.Requests}} come up to {{.Span}} late."),
 	detect.FixConditionalWrite:  newWords("Replace transactions with conditional writes", "{{.Share}} of the key's write units are transactional, and cost twice."),
 	detect.FixEventualRead:      newWords("Read eventually consistently where possible", "{{.Share}} of the read units are strongly consistent; eventual reads spare {{.Units}}."),
 	detect.FixSmallerQuery:      newWords("Read fewer bytes with each query", "A query costs {{.PerQuery}} RCU on average: narrow its key condition, or set a Limit."),
 	detect.FixDividedCounter:    newWords("Divide the counter or item into {{.Count}} items", "Add to one of them at random, and sum them with the old item when you read."),
-	detect.FixCache:             newWords("Cache the reads", "{{with .AtLeast}}A cache of one second answers at least {{.}} of them.{{else}}{{if .Known}}Hardly any item is read twice within a second: keep items for longer.{{else}}How often the same items are read again is unknown.{{end}}{{end}}"),
+	detect.FixCache:             newWords("Cache the reads", "{{with .AtLeast}}{{if $.Strong}}An application's cache of one second answers at least {{.}}; DAX answers none of the {{$.Strong}} that are strongly consistent.{{else}}A cache of one second answers at least {{.}} of them.{{end}}{{else}}{{if .Known}}Hardly any item is read twice within a second: keep items for longer.{{else}}How often the same items are read again is unknown.{{end}}{{end}}"),
 	detect.FixChangingItem:      newWords(ownItem, "A write changes {{.Share}} of an item of {{.Size}}{{with .Attribute}}, most often {{.}}{{end}}."),
 	detect.FixReadItem:          newWords("Move read attributes into their own item", "A read pays for the whole item of {{.Size}}."),
 	detect.FixWrittenItem:       newWords(ownItem, "A write pays for the whole item of {{.Size}}, however little changes."),
@@ -85,15 +92,15 @@ var fixWords = map[detect.Fix]words{
 	detect.FixShardedIndex:      newWords(splitKey, "Only the key of the index changes; each key shard takes about {{.Each}}."),
 	detect.FixIndexKeyOfWrites:  newWords(indexKey, "Add an attribute that the queries know: it divides {{.Key}}."),
 	detect.FixCopies:            newWords("Keep {{.Count}} copies of the item", "Key shards do not divide one item: read a copy at random, and write all."),
-	detect.FixDividedItem:       newWords("Divide the item into {{.Count}} items", "Key shards do not divide one item: write a part at random, and read all parts."),
+	detect.FixDividedItem:       newWords("Divide the item into {{if .CutOff}}at least {{end}}{{.Count}} items", "Key shards do not divide one item: write a part at random, and read all parts."),
 	detect.FixTimeKey:           newWords("Put more than the time into the key", "Each new {{.Period}}'s key takes all load: add an attribute or {{.Count}} key shards."),
 	detect.FixShardedKey:        newWords(splitKey, "{{if .Single}}If the key has several items, each{{else}}Each{{end}} key shard takes about {{.Each}}{{with .Fanned}}; queries of all key shards add up to {{.}}{{end}}{{with .Grown}}; growth needs {{.}} key shards{{end}}."),
 
 	detect.FixPrewarmForShards:  newWords("Pre-warm the {{.Where}} before the key shards", "New keys share few partitions at first: raise the warm throughput to {{.Units}}."),
 	detect.FixCapacityForCopies: newWords("Provision more while old items are copied", "The load and the copies need {{.Units}} together."),
-	detect.FixMigrateWrites:     newWords(migrateKeys, "Read both, write to the key shards, and move old items at {{.Units}} or less."),
+	detect.FixMigrateWrites:     newWords(migrateKeys, "Read both, write to the key shards, and move old items{{.Within}} at {{.Units}} or less."),
 	detect.FixMigrateQueue:      newWords("Let the old key drain", "Write to the key shards and read both: nothing is copied."),
-	detect.FixMigrateReads:      newWords(migrateKeys, "Write both, and copy old items at {{.Units}} or less; the key keeps its reads until readers move."),
+	detect.FixMigrateReads:      newWords(migrateKeys, "Write both, and copy old items{{.Within}} at {{.Units}} or less; the key keeps its reads until readers move."),
 	detect.FixMigrateIndex:      newWords("Migrate to the new index", "Add the new key to old items at {{.Units}} or less, then move the queries."),
 	detect.FixMigrateTimeKey:    newWords("Start with the next {{.Period}}", "Past keys stay as they are: nothing is copied."),
 	detect.FixMigrateShards:     newWords("Write to the new key shards", "Read old and new key shards together: old names stay valid."),
@@ -104,21 +111,21 @@ var fixWords = map[detect.Fix]words{
 	detect.FixAccountQuota:          newWords("Request a higher quota from AWS", "The account reached its quota in this Region: no table setting helps."),
 	detect.FixNamedCapacity:         newWords("Raise the capacity that CloudWatch names", "It is provisioned capacity, a maximum or the account's quota: no key is the cause."),
 	detect.FixFindIndexKey:          newWords("Find the hot key of the index", "A full partition of an index holds the writes back; records of the table do not name its key."),
-	detect.FixSlowScan:              newWords("Replace the Scan with an export", "A Scan fills one partition after another: limit its rate, or export to S3."),
+	detect.FixSlowScan:              newWords("Slow the Scan, or export to S3", "{{if .Limit}}{{.Caller}} scans at {{.From}}: limit it to {{.Limit}}{{else}}Limit its rate{{end}}, or export to S3, which consumes no read capacity."),
 	detect.FixPrewarmNewTable:       newWords(prewarm, "A new on-demand table has few partitions: {{.Units}} gives it about {{.Count}}."),
 	detect.FixPrewarm:               newWords(prewarm, "The partition is full for longer than splits take: more partitions spread its keys."),
 	detect.FixPrewarmForRamp:        newWords(prewarm, "{{.Units}} leaves room for the load; set it before the next launch."),
 	detect.FixSlowRamp:              newWords("Let the load grow more slowly", "An on-demand table serves twice its previous peak, and grows further within 30 minutes."),
 	detect.FixWaitForPartitionSplit: newWords(waitSplit, "DynamoDB can split the partition between its keys, if the load lasts."),
 	detect.FixContributorInsights:   newWords("Switch on CloudWatch Contributor Insights", "It names the throttled keys, also of callers that are not sampled."),
-	detect.FixBoundedCollection:     newWords("Put a month into the key", "A local index limits the items of {{.Key}} to 10 GB."),
+	detect.FixBoundedCollection:     newWords("Put a month into the key", "A local index limits the items of {{.Key}} to 10 GB{{if .Growth}}: at {{.Growth}} a second, an empty key is full in {{.Span}}{{end}}."),
 	detect.FixMoreValues:            newWords("Build the key from more values", "The table has few key values, and traffic adds none."),
 	detect.FixIndexShards:           newWords("Put {{.Count}} key shards behind each value", "The index has few values, and traffic adds none."),
 	detect.FixMoreShards:            newWords("Raise the key shards from {{.Have}} to {{.Count}}", "Write to all of them, and read old and new ones: old names stay valid."),
 	detect.FixFewerShards:           newWords("Write to {{.Count}} key shards only", "They carry the highest peak seen, and a read of all takes fewer queries."),
 	detect.FixEvenShards:            newWords("Spread the load evenly over the shards", "Choose the suffix at random, or by a hash of an attribute with many values."),
 	detect.FixShuffleInput:          newWords("Shuffle the rows before the import", "In random order, the {{.Requests}} go to all partitions at once."),
-	detect.FixBoundedRate:           newWords("Limit the job to {{.Units}}", "One partition serves that much, whatever the order of the keys."),
+	detect.FixBoundedRate:           newWords("Limit the job to {{.Units}}", "{{with .Caller}}{{.}} makes at least {{$.AtLeast}} of the key's load, {{$.From}}; slower, it fits one partition.{{else}}One partition serves that much, whatever the order of the keys.{{end}}"),
 
 	detect.FixFindUnsampled:      newWords("Find the callers without sampling", "A service, job or deployment may send requests that no sample shows."),
 	detect.FixCheckSamplingRate:  newWords("Check the producers' sampling rates", "Too small a rate, or too large a count, makes every key look hot."),
@@ -151,6 +158,8 @@ func newFacts(f *detect.Finding, s *detect.Step) facts {
 	unit := "wcu"
 	switch {
 	case s.Action == detect.ActionMigrate || s.Fix == detect.FixCapacityForCopies: // they write
+	case s.Fix == detect.FixSlowScan:
+		unit = "rcu"
 	case s.After != nil:
 		unit = s.After.Unit
 	case f.InReads():
@@ -160,8 +169,23 @@ func newFacts(f *detect.Finding, s *detect.Step) facts {
 		Where: targetWord(f), Requests: requests(f), Key: subject(f), Period: "period",
 		Count: number(a.Count), Grown: number(a.Grown), Units: perSecond(a.Units, unit),
 		PerQuery: wording.About(a.Units), Size: wording.Size(a.Bytes), Attempts: wording.Count(a.Attempts), Sent: fmt.Sprintf("%.1f", a.Sent),
-		Span: wording.Span(time.Duration(a.Seconds) * time.Second), Peak: wholePeak(f), Known: s.After != nil,
+		Span: wording.Span(time.Duration(a.Seconds) * time.Second), Peak: wholePeak(f), Known: s.After != nil, CutOff: a.AtLeast,
 		Single: f.Index == "" && f.Evidence != nil && f.Evidence.SortKeys == nil,
+	}
+	if a.Every > 0 {
+		w.Every = wording.Span(time.Duration(a.Every) * time.Second)
+	}
+	if a.Bytes > 0 {
+		w.Growth = w.Size
+	}
+	if e := f.Evidence; e != nil && e.StrongReads >= 0.05 {
+		w.Strong = wording.Part(e.StrongReads)
+	}
+	if a.Region != "" {
+		w.Within = fmt.Sprintf(" in %s only", wording.Printable(a.Region))
+	}
+	if a.Strong {
+		w.Within += ", without transactions,"
 	}
 	if a.Count > 1 {
 		w.Splits = w.Count
@@ -171,6 +195,12 @@ func newFacts(f *detect.Finding, s *detect.Step) facts {
 	}
 	if a.Units > 0 {
 		w.Fanned = perSecond(a.Units, "rcu")
+	}
+	if a.From > 0 {
+		w.From = perSecond(a.From, unit)
+	}
+	if a.Units > 0 {
+		w.Limit = perSecond(a.Units, unit)
 	}
 	if a.Caller != "" {
 		w.Caller = quote(a.Caller)
@@ -239,7 +269,15 @@ func ShardNames(n *detect.ShardNames) string {
 		}
 		return quote(fmt.Sprintf("%s%s", base, text))
 	}
-	return name(0) + " to " + name(n.Shards-1)
+	names := name(0) + " to " + name(n.Shards-1)
+	if n.NewTable {
+		names += " in a new table"
+	}
+	if n.Decimals > 0 { // the shards of a number keep their table
+		decimal := func(number int) string { return quote(fmt.Sprintf("%s.%0*d", base, n.Decimals, number)) }
+		names = fmt.Sprintf("%s to %s, or %s", decimal(1), decimal(n.Shards), names)
+	}
+	return names
 }
 
 var efforts = map[detect.Effort]string{

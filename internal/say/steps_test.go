@@ -49,6 +49,7 @@ func findingOf(fix detect.Fix) *detect.Finding {
 	s := step(fix, detect.NewAfter(f.Kind, 560, 840))
 	s.Arguments = detect.Arguments{
 		Count: 3, Grown: 8, Share: 0.34, Units: 100, Bytes: 300 << 10, Attempts: 1200, Sent: 4.2, Seconds: 6, Caller: "web", Attribute: "status",
+		From: 900, Every: 60, Region: "eu-west-1", Strong: true, AtLeast: true,
 	}
 	f.Advice = []detect.Step{s}
 	return f
@@ -62,11 +63,18 @@ var without = []struct {
 	{detect.FixWaitForSplit, func(_ *detect.Finding, s *detect.Step) { s.Arguments.Count = 1 }},
 	{detect.FixOwnTimes, func(_ *detect.Finding, s *detect.Step) { s.Arguments.Caller = "" }},
 	{detect.FixCache, func(_ *detect.Finding, s *detect.Step) { s.Arguments.Share = 0 }},
+	{detect.FixCache, func(f *detect.Finding, _ *detect.Step) { f.Evidence.StrongReads = 0.9 }},
+	{detect.FixSpreadBurst, func(_ *detect.Finding, s *detect.Step) { s.Arguments.Every = 0 }},
+	{detect.FixBackOff, func(_ *detect.Finding, s *detect.Step) { s.Arguments.Caller = "" }},
+	{detect.FixBoundedRate, func(_ *detect.Finding, s *detect.Step) { s.Arguments.Caller = "" }},
+	{detect.FixSlowScan, func(_ *detect.Finding, s *detect.Step) { s.Arguments.Units = 0 }},
+	{detect.FixBoundedCollection, func(_ *detect.Finding, s *detect.Step) { s.Arguments.Bytes = 0 }},
+	{detect.FixMigrateWrites, func(_ *detect.Finding, s *detect.Step) { s.Arguments.Region, s.Arguments.Strong = "", false }},
 	{detect.FixCache, func(_ *detect.Finding, s *detect.Step) { s.Arguments.Share, s.After = 0, nil }},
 	{detect.FixChangingItem, func(_ *detect.Finding, s *detect.Step) { s.Arguments.Attribute = "" }},
 	{detect.FixCompression, func(_ *detect.Finding, s *detect.Step) { s.Arguments.Share = 0 }},
 	{detect.FixShardedKey, func(f *detect.Finding, s *detect.Step) {
-		s.Arguments.Units, s.Arguments.Grown, f.Evidence.SortKeys = 0, 0, nil
+		s.Arguments.Units, s.Arguments.Grown, s.Arguments.AtLeast, f.Evidence.SortKeys = 0, 0, false, nil
 	}},
 }
 
@@ -118,7 +126,7 @@ func TestHostileSteps(t *testing.T) {
 			f := m.Finding(kind)
 			s := detect.NewStep(fix)
 			s.After, s.Need = detect.NewAfter(kind, 100, 550), &detect.Need{Unit: "wcu", Now: 2000, Low: 1000, High: 2000}
-			s.Arguments = detect.Arguments{Count: 3, Units: 100, Caller: detect.Text(m.Text()), Attribute: detect.Text(m.Text())}
+			s.Arguments = detect.Arguments{Count: 3, Units: 100, Caller: detect.Text(m.Text()), Attribute: detect.Text(m.Text()), Region: detect.Text(m.Text()), From: 200}
 			texts := []string{say.Imperative(&f, &s), say.StepWhy(&f, &s)}
 			for _, l := range say.StepFacts(&f, &s) {
 				texts = append(texts, l.Text)
@@ -174,6 +182,22 @@ func TestStepFacts(t *testing.T) {
 		f.Advice[0].Need = n
 		if got := say.Capacity(f, &f.Advice[0]); got != want {
 			t.Errorf("it needs %q, want %q", got, want)
+		}
+	}
+}
+
+// TestShardNames names the key shards of a number key as fixed decimals: 4711.1 and 4711.10
+// are one number, and 4711.0 is the old key.
+func TestShardNames(t *testing.T) {
+	t.Parallel()
+	for want, n := range map[string]*detect.ShardNames{
+		"“a#SHARD_0” to “a#SHARD_11”": {Base: "a", Shards: 12, Before: "#SHARD_"},
+		"“4711.01” to “4711.12”, or “4711#SHARD_0” to “4711#SHARD_11” in a new table": {Base: "4711", Shards: 12, Before: "#SHARD_", NewTable: true, Decimals: 2},
+		"“17.1” to “17.9”, or “17#SHARD_0” to “17#SHARD_8” in a new table":            {Base: "17", Shards: 9, Before: "#SHARD_", NewTable: true, Decimals: 1},
+		"“4711.5#SHARD_0” to “4711.5#SHARD_2” in a new table":                         {Base: "4711.5", Shards: 3, Before: "#SHARD_", NewTable: true},
+	} {
+		if got := say.ShardNames(n); got != want {
+			t.Errorf("the names are %s, want %s", got, want)
 		}
 	}
 }

@@ -129,6 +129,8 @@ func keySymptom(f *detect.Finding, a *answer.Answer) string {
 	}
 	load := requestsTo(f) + " " + key
 	switch {
+	case a.Cause == answer.EventualReads:
+		return load + " may be refused"
 	case a.Cause == answer.AtLimit:
 		return load + " flat at the partition limit"
 	case f.SecondsOver() > 0 || f.Severity == detect.Critical:
@@ -141,6 +143,7 @@ func keySymptom(f *detect.Finding, a *answer.Answer) string {
 
 // starved names the lack of a starved table.
 var starved = map[answer.Cause]string{
+	answer.Scan:          "throttled, a Scan takes the read capacity",
 	answer.Provisioned:   "throttled, provisioned capacity is too low",
 	answer.OwnMaximum:    "throttled by its own maximum throughput",
 	answer.AccountQuota:  "throttled by the account's quota",

@@ -14,6 +14,8 @@ func cause(f *detect.Finding, a *answer.Answer) string {
 	switch a.Cause {
 	case answer.OneKey, answer.NearLimit:
 		return capital(load(f, " on one key")) + "."
+	case answer.EventualReads:
+		return fmt.Sprintf("%s on one key, eventually consistent; above %s they may be refused, though AWS measured %s.", capital(amount(f)), limit(f), wording.Amount(detect.EventualRead))
 	case answer.AtLimit:
 		return capital(load(f, " on one key, flat as if the rest were refused")) + "."
 	case answer.OneItem:
@@ -42,6 +44,9 @@ func cause(f *detect.Finding, a *answer.Answer) string {
 	case answer.Shards, answer.UnevenShards:
 		return sharding(f)
 	case answer.Scan:
+		if f.Kind == detect.TableStarvation {
+			return fmt.Sprintf("A Scan makes %s of the reads, and takes the capacity of the %s.", scanShare(f), targetWord(f))
+		}
 		return "A Scan reads one partition after another, as fast as it can."
 	case answer.Ramp:
 		return ramp(f)
@@ -142,6 +147,16 @@ func largerOf(k *detect.RefusedKey) detect.Figure {
 		return k.RCU
 	}
 	return k.WCU
+}
+
+// scanShare writes the part of the reads that Scans make.
+func scanShare(f *detect.Finding) string {
+	for i := range f.Advice {
+		if s := &f.Advice[i]; s.Fix == detect.FixSlowScan && s.Arguments.Share > 0 {
+			return wording.Part(s.Arguments.Share)
+		}
+	}
+	return "much"
 }
 
 // oneOfFew names the hottest value of a key with few values: “DE”, one of 8 key values.

@@ -49,7 +49,7 @@ func (s *Site) tables(ctx context.Context) ([]tableTotals, error) {
 			Target: r.Target, Requests: r.Requests, Seconds: r.Seconds,
 			WCU: float64(r.WriteMilli) / 1000, RCU: float64(r.ReadMilli) / 1000,
 			RefusedKeys: views[r.Target].RefusedKeys,
-			Throttled: detect.Throttled{Requests: r.ThrottledRequests, WCU: float64(r.ThrottledWriteMilli) / 1000, RCU: float64(r.ThrottledReadMilli) / 1000},
+			Throttled:   detect.Throttled{Requests: r.ThrottledRequests, WCU: float64(r.ThrottledWriteMilli) / 1000, RCU: float64(r.ThrottledReadMilli) / 1000},
 		}
 		if all[i].View = views[r.Target].View; all[i].View != nil {
 			all[i].DistinctKeys = new(int64(all[i].View.DistinctKeys.Value))

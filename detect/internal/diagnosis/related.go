@@ -10,11 +10,11 @@ import (
 // FindRelated returns the findings that the evidence of a hot key has beside its heat.
 // callers are the shares of the load of the whole table or index, by caller.
 func FindRelated(f *detect.Finding, facts *detect.TableFacts, callers map[string]float64) (all []detect.Finding) {
-	add := func(kind detect.Kind, step detect.Step) {
+	add := func(kind detect.Kind, steps ...detect.Step) {
 		m := detect.NewRelated(f, kind, f.Key)
-		m.Advice = []detect.Step{step}
+		m.Advice = steps
 		if own, unknown := fixes.ForTimes(f); unknown {
-			m.Advice = []detect.Step{own, step}
+			m.Advice = append([]detect.Step{own}, steps...)
 		}
 		all = append(all, m)
 	}
@@ -35,21 +35,25 @@ func FindRelated(f *detect.Finding, facts *detect.TableFacts, callers map[string
 	if !fixes.MakesHot(f, callers) && !fixes.ByTest(f) {
 		return all
 	}
-	caller, found := fixes.ForCaller(f, callers)
-	if !found {
+	caller := fixes.ForCaller(f, callers)
+	if len(caller) == 0 {
 		return all
 	}
 	kind := detect.SingleCaller
 	if _, test := fixes.TestName(string(f.Key)); test {
 		kind = detect.TestKey
 	}
-	add(kind, caller)
+	add(kind, caller...)
 	return all
 }
 
 // boundedKey returns the step for a collection that grows without a bound.
 func boundedKey(f *detect.Finding) detect.Step {
 	step := detect.NewStep(detect.FixBoundedCollection)
+	if f.Evidence != nil && f.Evidence.GrowthBytes != nil && *f.Evidence.GrowthBytes > 0 {
+		step.Arguments.Bytes = *f.Evidence.GrowthBytes
+		step.Arguments.Seconds = int(detect.CollectionBytes / *f.Evidence.GrowthBytes)
+	}
 	load := detect.Side(f.Kind, f.Peak.WCU, f.Peak.RCU).Value
 	step.After = detect.NewAfter(f.Kind, load, load)
 	return step

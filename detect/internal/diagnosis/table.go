@@ -3,6 +3,7 @@ package diagnosis
 import (
 	"cmp"
 	"math"
+	"slices"
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/internal/fixes"
@@ -18,7 +19,7 @@ func HotPartition(f *detect.Finding, s *throttling.Pressure, spread *throttling.
 	if s.Refused[sample.KeyRange] == 0 {
 		return detect.Undetermined, cmp.Or(ground, detect.GroundIndex)
 	}
-	if detect.Ratio(float64(detect.Weight(s.Scanned)), float64(detect.Weight(s.Load))) >= detect.ScanShare {
+	if s.TakenByScans() {
 		return detect.Scanned, detect.GroundScan
 	}
 	_, several := spread.ThrottledKeysLoad(s, over)
@@ -71,6 +72,10 @@ func Ramp(index string, requested, before sketch.Load, known bool, facts *detect
 func ForTable(f *detect.Finding, s *throttling.Pressure, peak sketch.Load, facts *detect.TableFacts) []detect.Step {
 	retry := fixes.Retries(f)
 	switch {
+	case f.Ground == detect.GroundScan && f.Kind == detect.TableStarvation:
+		return append([]detect.Step{slowScan(f, s, facts), detect.NewStep(starvedFix(s))}, retry...)
+	case f.Ground == detect.GroundScan:
+		return append([]detect.Step{slowScan(f, s, facts)}, retry...)
 	case f.Kind == detect.TableStarvation:
 		return append([]detect.Step{detect.NewStep(starvedFix(s))}, retry...)
 	case s.Refused[sample.KeyRange] == 0:
@@ -79,10 +84,29 @@ func ForTable(f *detect.Finding, s *throttling.Pressure, peak sketch.Load, facts
 		step, slower := detect.NewStep(detect.FixPrewarmForRamp), detect.NewStep(detect.FixSlowRamp)
 		step.Arguments.Units, slower.Arguments.Units = f.Ramp.Requested*detect.DefaultHeadroom, detect.RampFactor*f.Ramp.Previous
 		return append([]detect.Step{step, slower}, retry...)
-	case f.Reason == detect.Scanned:
-		return append(retry, detect.NewStep(detect.FixSlowScan))
 	}
 	return append([]detect.Step{stepForWarmKeys(f, peak, facts)}, retry...)
+}
+
+// slowScan returns the step for a Scan: its busiest caller, from its present rate to the
+// rate that leaves room for all other reads.
+func slowScan(f *detect.Finding, s *throttling.Pressure, facts *detect.TableFacts) detect.Step {
+	step := detect.NewStep(detect.FixSlowScan)
+	step.Arguments.Share = s.ScanShare()
+	if f.Evidence == nil || len(f.Evidence.Callers) == 0 || len(s.Scanners.Entries) == 0 {
+		return step
+	}
+	seconds := float64(f.Evidence.Seconds)
+	busiest := slices.MaxFunc(s.Scanners.Entries, func(x, y sketch.Entry) int { return cmp.Compare(x.Weight, y.Weight) })
+	excess := detect.Units(s.Throttled.Read) / seconds
+	if _, rcu := facts.Capacity(f.Index); excess == 0 && rcu > 0 {
+		excess = detect.Units(s.Load.Read)/seconds - rcu
+	}
+	step.Arguments.Caller, step.Arguments.From = detect.Text(busiest.Text), detect.Units(sample.Milli(busiest.Weight))/seconds
+	if excess > 0 && excess < step.Arguments.From {
+		step.Arguments.Units = step.Arguments.From - excess
+	}
+	return step
 }
 
 // stepForWarmKeys returns the step for keys that are too much for their partition only

@@ -35,6 +35,8 @@ type Episode struct {
 	Over, possible, saturated int
 	// overIn are the seconds that Over counts, as far as this judge counted them.
 	overIn []detect.Span
+	// bursts are the newest of these ranges, of earlier episodes too.
+	bursts []detect.Span
 
 	isSaturated bool
 	warned      bool            // something was above the policy's share
@@ -103,7 +105,7 @@ type Largest struct{ Read, Write float64 }
 // clone returns a copy that shares nothing with e.
 func (e *Episode) clone() Episode {
 	c := *e
-	c.overIn = slices.Clone(e.overIn)
+	c.overIn, c.bursts = slices.Clone(e.overIn), slices.Clone(e.bursts)
 	if e.means != nil {
 		kept := *e.means
 		c.means = &kept
@@ -147,7 +149,7 @@ func (e *Episode) observe(p *point, r Rules, t Timeline) {
 		if !hot && !sustained && !plateau && !combined && !unproven && !flush {
 			return
 		}
-		*e = Episode{through: p.second, means: e.means, flushes: e.flushes, healing: e.healing}
+		*e = Episode{through: p.second, means: e.means, flushes: e.flushes, healing: e.healing, bursts: e.bursts}
 	}
 	switch {
 	case hot || sustained:
@@ -268,7 +270,14 @@ func (e *Episode) count(s view, r Rules, standsFor int64) {
 func (e *Episode) addOver(second int64) {
 	e.Over++
 	e.overIn = detect.AddSecond(e.overIn, second)
+	if n := len(e.bursts); n >= maxBursts && second > e.bursts[n-1].To+1 {
+		e.bursts = slices.Delete(e.bursts, 0, 1)
+	}
+	e.bursts = detect.AddSecond(e.bursts, second)
 }
+
+// maxBursts is the most ranges of seconds that are kept to see fixed times of bursts.
+const maxBursts = 8
 
 // backDate moves the episode's start back to when the flushed load began to gather. The
 // mean is unknown until some flushes show that time. A load hot on average over all of it

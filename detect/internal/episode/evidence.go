@@ -168,6 +168,9 @@ func summarisePressure(p *throttling.Pressure, seconds int64) *detect.Evidence {
 	if scanned := detect.Weight(p.Scanned); scanned > 0 {
 		summary.Operations = append(summary.Operations, detect.Operation{Op: sample.Scan.String(), Share: detect.Ratio(float64(scanned), float64(detect.Weight(p.Load)))})
 	}
+	if p.TakenByScans() {
+		summary.Callers = listParts(p.Scanners, float64(detect.Weight(sketch.Load{Read: p.Load.Read})), p.Requests)
+	}
 	return summary
 }
 

@@ -103,6 +103,7 @@ func (e *Episode) Finding(s Subject, r Rules) detect.Finding {
 	f.Mean = detect.Loads{WCU: e.writeTotal.Mean(r.largest.Write), RCU: e.readTotal.Mean(r.largest.Read)}
 	f.Consumed = detect.Consumed{WCU: detect.Units(e.consumed.Write), RCU: detect.Units(e.consumed.Read)}
 	f.OverSeconds, f.OverIn, f.PossibleSeconds, f.SaturatedSeconds = new(e.Over), e.overIn, e.possible, e.saturated
+	f.Bursts = e.bursts
 	f.FirstSeen, f.LastSeen = detect.TimeOf(e.first), detect.TimeOf(e.last)
 	f.Seconds, f.Through = e.writeTotal.Seconds(), detect.TimeOf(e.through)
 	f.Quality = qualityOf(e)

@@ -46,3 +46,46 @@ func TestShortBurstsMayWait(t *testing.T) {
 		})
 	}
 }
+
+// TestBurstsAtFixedTimes offers jitter for bursts that come again, however few requests the
+// key has between them, for reads too.
+func TestBurstsAtFixedTimes(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name  string
+		kind  detect.Kind
+		gaps  []int64
+		long  int64
+		every int
+		spare bool
+	}{
+		{"each minute", detect.HotKeyWrite, []int64{60, 60, 60}, 1, 60, true},
+		{"reads each minute", detect.HotKeyRead, []int64{60, 60, 60}, 1, 60, true},
+		{"each fifth minute, one left out", detect.HotKeyWrite, []int64{300, 600, 301}, 2, 300, true},
+		{"at odd times", detect.HotKeyWrite, []int64{60, 95, 131}, 1, 0, true},
+		{"reads at odd times", detect.HotKeyRead, []int64{60, 95, 131}, 1, 0, false},
+		{"longer than the time between", detect.HotKeyWrite, []int64{60, 60, 60}, 30, 60, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			f := detect.NewFinding(c.kind, detect.Target{Table: "orders"}, sample.KeyString("k"))
+			at := int64(1_770_000_000)
+			f.FirstSeen = detect.TimeOf(at)
+			f.Bursts = []detect.Span{{From: at, To: at + c.long - 1}}
+			for _, gap := range c.gaps {
+				at += gap
+				f.Bursts = append(f.Bursts, detect.Span{From: at, To: at + c.long - 1})
+			}
+			f.LastSeen = detect.TimeOf(at + c.long - 1)
+			over := len(f.Bursts) * int(c.long)
+			f.Reason, f.Severity, f.Utilization, f.Shards, f.Seconds = detect.Undetermined, detect.Critical, 1.8, 3, int64(over)
+			f.OverSeconds, f.Mean.WCU, f.Mean.RCU = &over, detect.Figure{Value: 1800}, detect.Figure{Value: 1800}
+			f.Evidence = &detect.Evidence{}
+			steps := fixes.Steps(&fixes.Case{Finding: &f, Load: 1_800_000 * detect.Side[sample.Milli](c.kind, 1, 3), Policy: detect.DefaultPolicy()})
+			is := len(steps) > 0 && steps[0].Fix == detect.FixSpreadBurst
+			if is != c.spare || is && steps[0].Arguments.Every != c.every {
+				t.Errorf("the steps are %+v", steps)
+			}
+		})
+	}
+}

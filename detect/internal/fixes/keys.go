@@ -87,9 +87,16 @@ func renamedKey(c *Case) (fix, bool) {
 	}, true
 }
 
+// isItem reports whether one item has so much of the key's load that shards by the sort
+// key would leave it on one of them.
+func (c *Case) isItem() bool {
+	return c.Reason == detect.HotItem || c.Index == "" && c.Evidence != nil && c.Evidence.Records >= detect.MinRecords &&
+		len(c.Evidence.Items) > 0 && c.Evidence.Items[0].Low >= itemShare
+}
+
 // copies are for an item with many reads.
 func copies(c *Case) (fix, bool) {
-	if c.Reason != detect.HotItem || !c.reads() || c.Shards < 2 {
+	if !c.isItem() || !c.reads() || c.Shards < 2 {
 		return fix{}, false
 	}
 	return c.divideLoad(), true
@@ -98,13 +105,13 @@ func copies(c *Case) (fix, bool) {
 // divideLoad leaves the key's load, divided evenly over shards, copies or parts.
 func (c *Case) divideLoad() fix {
 	part := 1 / float64(c.Shards)
-	return fix{arguments: detect.Arguments{Count: c.Shards}, after: c.newAfter(part, part)}
+	return fix{arguments: detect.Arguments{Count: c.Shards, AtLeast: c.IsCutOff()}, after: c.newAfter(part, part)}
 }
 
 // dividedCounter is for a counter with many writes. Readers sum its old item with the new
 // ones, so nothing has to be migrated.
 func dividedCounter(c *Case) (fix, bool) {
-	if c.Reason != detect.HotItem || c.reads() || c.Shards < 2 || !c.isCounter() {
+	if !c.isItem() || c.reads() || c.Shards < 2 || !c.isCounter() {
 		return fix{}, false
 	}
 	f := c.divideLoad()
@@ -114,7 +121,7 @@ func dividedCounter(c *Case) (fix, bool) {
 
 // dividedItem is for another item with many writes, if its value can be divided.
 func dividedItem(c *Case) (fix, bool) {
-	if c.Reason != detect.HotItem || c.reads() || c.Shards < 2 || c.isCounter() {
+	if !c.isItem() || c.reads() || c.Shards < 2 || c.isCounter() {
 		return fix{}, false
 	}
 	return c.divideLoad(), true
@@ -127,7 +134,7 @@ func (c *Case) isCounter() bool {
 
 // shardedKey spreads a key of a table.
 func shardedKey(c *Case) (fix, bool) {
-	if c.Reason == detect.HotItem || c.Shards < 2 || c.Index != "" {
+	if c.isItem() || c.Shards < 2 || c.Index != "" {
 		return fix{}, false
 	}
 	return c.shards(), true
@@ -135,7 +142,7 @@ func shardedKey(c *Case) (fix, bool) {
 
 // shardedIndex spreads a key of an index. The table's keys stay.
 func shardedIndex(c *Case) (fix, bool) {
-	if c.Reason == detect.HotItem || c.Shards < 2 || c.Index == "" {
+	if c.isItem() || c.Shards < 2 || c.Index == "" {
 		return fix{}, false
 	}
 	return c.shards(), true
@@ -171,6 +178,9 @@ func (c *Case) shards() fix {
 	}
 	s := detect.NewStep(c.migration(f.names.Base))
 	s.Arguments, s.Effort, s.After = detect.Arguments{Count: c.Shards, Units: copyRate}, f.takes, f.after
+	if c.Facts.Regions(c.Region) != nil {
+		s.Arguments.Region, s.Arguments.Strong = detect.Text(c.Region), c.Facts.StrongRegions
+	}
 	f.with = append(f.with, s)
 	return f
 }

@@ -61,6 +61,8 @@ var ledger = []entry{
 	{detect.FixKeepKey, keptKey},
 	{detect.FixStopTest, testKey},
 	{detect.FixCalmRetries, retryStorm},
+	{detect.FixBoundedRate, boundedJob},
+	{detect.FixShuffleInput, shuffledImport},
 	{detect.FixMendCaller, singleCaller},
 	{detect.FixCheckCapacity, starvedTable},
 	{detect.FixOwnTimes, ownTimes},
@@ -130,9 +132,14 @@ func Steps(c *Case) []detect.Step {
 
 // withoutNeedless leaves new keys out if a fix that keeps the keys certainly suffices. To
 // wait for DynamoDB, to stop a caller, to divide a counter or to leave items out of an
-// index is no such fix.
+// index is no such fix. A burst that may be late, and an import that may be slower, need
+// no other keys.
 func withoutNeedless(all []applied, c *Case) []applied {
-	if !slices.ContainsFunc(all, func(f applied) bool {
+	_, imports := c.importer()
+	if !imports && !slices.ContainsFunc(all, func(f applied) bool {
+		if f.Fix == detect.FixSpreadBurst {
+			return true
+		}
 		return f.place == byEffect && f.Effort != detect.EffortNone && f.Action != detect.ActionSparse && !divides(f) && rank(f.Effort) < rank(detect.EffortKeys) && c.suffices(f.After)
 	}) {
 		return all

@@ -11,6 +11,14 @@ const (
 	readsShare = 0.9
 	// knownShare is the least share of requests with a sort key for a verdict on repeats.
 	knownShare = 0.8
+	// itemShare is the least share of a key's load on one item for dividing the item.
+	itemShare = 0.8
+	// risingShare is the least share of rising sort keys in the writes of an import.
+	risingShare = 0.9
+	// fewBursts is the least number of bursts that show their interval, and intervalError
+	// the most seconds by which one may deviate from it.
+	fewBursts     = 3
+	intervalError = 2
 	// burstOf is the least ratio of a key's seconds to its seconds over the limit for a
 	// burst.
 	burstOf = 10

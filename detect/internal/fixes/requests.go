@@ -1,6 +1,7 @@
 package fixes
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -51,21 +52,91 @@ func singleCaller(c *Case) (fix, bool) {
 	if storming, storms := Storm(c.Finding); storms && storming.Caller == who.Text {
 		return fix{}, false
 	}
+	if _, job := boundedJob(c); job {
+		return fix{}, false
+	}
+	if _, burst := laterWrites(c); burst || c.isBehind() {
+		return fix{}, false
+	}
 	return fix{
 		arguments: detect.Arguments{Caller: who.Text, Share: who.Low},
 		place:     first, after: c.newAfter(1-c.OwnShare()*who.High, 1),
 	}, true
 }
 
-// ForCaller returns the step for the caller that makes a key hot, if one does.
-func ForCaller(f *detect.Finding, callers map[string]float64) (detect.Step, bool) {
+// ForCaller returns the steps for the caller that makes a key hot; nil if none does.
+func ForCaller(f *detect.Finding, callers map[string]float64) (all []detect.Step) {
 	c := caseOf(f)
 	c.Callers = callers
 	if found, applies := testKey(c); applies {
-		return found.step(detect.FixStopTest), true
+		return []detect.Step{found.step(detect.FixStopTest)}
 	}
-	found, applies := singleCaller(c)
-	return found.step(detect.FixMendCaller), applies
+	for _, e := range []entry{{detect.FixBoundedRate, boundedJob}, {detect.FixShuffleInput, shuffledImport}, {detect.FixMendCaller, singleCaller}} {
+		if found, applies := e.find(c); applies {
+			all = append(all, found.step(e.code))
+		}
+	}
+	return all
+}
+
+// job returns the caller that makes the key's load as a job does: an import, or a caller
+// that is named like a job.
+func (c *Case) job() (detect.Part, bool) {
+	if who, imports := c.importer(); imports {
+		return who, true
+	}
+	who, alone := c.onlyCaller()
+	return who, alone && hasWord(string(who.Text), jobWords)
+}
+
+// isBehind reports whether bursts come again before the last one would be done at a rate
+// that the key takes.
+func (c *Case) isBehind() bool {
+	b := c.bursts()
+	return b.interval > 0 && b.mean > detect.DefaultWarning*detect.Units(detect.Limit(c.Kind))
+}
+
+// importer returns the caller that writes the key's items in batches, in their order.
+func (c *Case) importer() (detect.Part, bool) {
+	who, alone := c.onlyCaller()
+	if !alone || c.reads() || c.part(sample.BatchWriteItem) < mostShare {
+		return who, false
+	}
+	s := c.Evidence.SortKeys
+	return who, c.movesOn() || s != nil && s.Steps >= detect.MinRecords && s.Rising >= risingShare
+}
+
+// onlyCaller returns the caller that has nearly all of the key's load.
+func (c *Case) onlyCaller() (who detect.Part, alone bool) {
+	if c.Evidence == nil || len(c.Evidence.Callers) == 0 || c.Evidence.Records < detect.MinRecords {
+		return who, false
+	}
+	who = c.Evidence.Callers[0]
+	return who, who.Text != "" && who.Low*c.OwnShare() >= detect.CallerShare
+}
+
+// boundedJob slows a job to the rate that leaves room for the rest of the key's load.
+func boundedJob(c *Case) (fix, bool) {
+	who, is := c.job()
+	most := detect.DefaultWarning * detect.Units(detect.Limit(c.Kind))
+	if _, burst := laterWrites(c); !is || burst || c.isBehind() {
+		return fix{}, false
+	}
+	from := c.peak() * c.OwnShare() * (who.Low + who.High) / 2
+	to := from - (c.peak() - most)
+	if to <= 0 || to >= from {
+		return fix{}, false
+	}
+	return fix{
+		arguments: detect.Arguments{Caller: who.Text, Share: who.Low, From: from, Units: to},
+		place:     first, after: detect.NewAfter(c.Kind, most, most),
+	}, true
+}
+
+// shuffledImport is for an import in the order of its keys.
+func shuffledImport(c *Case) (fix, bool) {
+	_, is := c.importer()
+	return fix{place: first}, is
 }
 
 // caseOf returns the case of a finding alone.
@@ -107,21 +178,74 @@ func backOff(c *Case) (fix, bool) {
 	if r := c.Evidence.Retries; r != nil && !r.Partial {
 		least = 1 // repeated attempts are not demand
 	}
-	return fix{arguments: detect.Arguments{Attempts: n, Seconds: c.Evidence.Seconds}, after: c.newAfter(least, 1)}, true
+	f := fix{arguments: detect.Arguments{Attempts: n, Seconds: c.Evidence.Seconds}, after: c.newAfter(least, 1)}
+	if who, most := mostRetries(c.Finding); most {
+		f.arguments.Caller, f.arguments.Sent = who.Caller, who.Amplification
+	}
+	return f, true
 }
 
-// laterWrites spreads a short burst of writes over the seconds after it.
+// laterWrites spreads a short burst over the seconds after it. Reads wait only if they
+// come at fixed times.
 func laterWrites(c *Case) (fix, bool) {
-	rate := c.Policy.Warning * detect.Units(detect.Limit(c.Kind))
-	if c.reads() || c.SecondsOver() == 0 || c.PossibleSeconds > 0 || c.Quality.InBatches() || c.Seconds < burstOf*int64(c.SecondsOver()) || c.mean() > calmShare*rate {
+	rate := cmp.Or(c.Policy.Warning, detect.DefaultWarning) * detect.Units(detect.Limit(c.Kind))
+	if c.SecondsOver() == 0 || c.PossibleSeconds > 0 || c.Quality.InBatches() {
 		return fix{}, false
 	}
-	waiting := float64(c.SecondsOver()) * (c.peak() - rate)
-	delay := math.Ceil(waiting / (rate - c.mean()))
+	b := c.bursts()
+	if b.elapsed < burstOf*b.over || b.mean > calmShare*rate || c.reads() && b.interval == 0 {
+		return fix{}, false
+	}
+	waiting := float64(b.longest) * (c.peak() - rate)
+	delay := math.Ceil(waiting / (rate - b.mean))
 	if delay > shortDelay {
 		return fix{}, false
 	}
-	return fix{arguments: detect.Arguments{Units: rate, Seconds: int(delay)}, place: first}, true
+	return fix{arguments: detect.Arguments{Units: rate, Seconds: int(delay), Every: b.interval}, place: first}, true
+}
+
+// bursts are the seconds of a key above the limit, in the time since the first of them. The
+// key may have no request between them.
+type bursts struct {
+	elapsed, over, longest int64
+	mean                   float64 // load of all this time
+	interval               int     // 0 if they do not come at fixed times
+}
+
+func (c *Case) bursts() bursts {
+	b := bursts{elapsed: int64(c.LastSeen.Sub(c.FirstSeen).Seconds()) + 1, interval: interval(c.Bursts)}
+	for _, s := range c.Bursts {
+		b.elapsed = max(b.elapsed, c.LastSeen.Unix()-s.From+1)
+		b.over, b.longest = b.over+s.To-s.From+1, max(b.longest, s.To-s.From+1)
+	}
+	b.elapsed = max(b.elapsed, c.Seconds)
+	if len(c.Bursts) == 0 {
+		b.over, b.longest = int64(c.SecondsOver()), int64(c.SecondsOver())
+	}
+	b.mean = max(c.mean()*float64(c.Seconds), c.peak()*float64(b.over)) / float64(b.elapsed)
+	return b
+}
+
+// interval returns the seconds between the starts of bursts that come at fixed times; 0
+// if they do not, or are few.
+func interval(bursts []detect.Span) int {
+	if len(bursts) < fewBursts {
+		return 0
+	}
+	least := bursts[1].From - bursts[0].From
+	for i := range bursts[1:] {
+		least = min(least, bursts[i+1].From-bursts[i].From)
+	}
+	if least < burstOf {
+		return 0
+	}
+	for i := range bursts[1:] {
+		gap := bursts[i+1].From - bursts[i].From
+		if over := gap % least; over > intervalError && least-over > intervalError {
+			return 0
+		}
+	}
+	return int(least)
 }
 
 // Retries returns the steps for throttled requests of a table as a whole, if there were
@@ -193,7 +317,8 @@ func cache(c *Case) (fix, bool) {
 	case known && hits < worthShare:
 		return fix{after: c.newAfter(0, 1)}, true
 	case known:
-		return fix{arguments: detect.Arguments{Share: hits}, after: c.newAfter(strong, strong+(1-strong)*(1-hits))}, true
+		// A cache in the application may answer strong reads, too; DAX passes them through.
+		return fix{arguments: detect.Arguments{Share: hits}, after: c.newAfter(0, strong+(1-strong)*(1-hits))}, true
 	}
 	return fix{}, true
 }
@@ -276,12 +401,25 @@ var testWords = []string{
 	"test", "tests", "testing", "loadtest", "perftest", "smoketest", "benchmark", "bench", "dummy", "canary", "healthcheck", "synthetic", "probe",
 }
 
+// jobWords are parts of the names of jobs, which nobody waits for.
+var jobWords = []string{
+	"job", "jobs", "cron", "batch", "nightly", "import", "importer", "export", "exporter", "backfill", "reindex", "loader", "etl", "migration",
+}
+
 // TestName returns the part of a name that is such a word, if there is one.
 func TestName(name string) (string, bool) {
-	for _, part := range strings.FieldsFunc(name, func(r rune) bool { return strings.ContainsRune("#:/|-_. ", r) }) {
-		if slices.Contains(testWords, strings.ToLower(part)) {
-			return part, true
-		}
+	parts := partsOf(name)
+	if i := slices.IndexFunc(parts, func(part string) bool { return slices.Contains(testWords, strings.ToLower(part)) }); i >= 0 {
+		return parts[i], true
 	}
 	return "", false
+}
+
+// hasWord reports whether a part of a name is one of the words.
+func hasWord(name string, words []string) bool {
+	return slices.ContainsFunc(partsOf(name), func(part string) bool { return slices.Contains(words, strings.ToLower(part)) })
+}
+
+func partsOf(name string) []string {
+	return strings.FieldsFunc(name, func(r rune) bool { return strings.ContainsRune("#:/|-_. ", r) })
 }

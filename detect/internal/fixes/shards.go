@@ -1,6 +1,9 @@
 package fixes
 
 import (
+	"strconv"
+	"strings"
+
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/shardkey"
@@ -19,7 +22,23 @@ func (c *Case) shardNames(how detect.Suffix) *detect.ShardNames {
 			base = detect.Text(b)
 		}
 	}
-	return &detect.ShardNames{Base: base, Shards: c.Shards, Before: detect.Text(form.Before), After: detect.Text(form.After), Prefix: form.Prefix, Alone: form.Alone, Suffix: how}
+	names := &detect.ShardNames{Base: base, Shards: c.Shards, Before: detect.Text(form.Before), After: detect.Text(form.After), Prefix: form.Prefix, Alone: form.Alone, Suffix: how}
+	if c.Index == "" && (c.KeyType == sample.TypeNumber || c.KeyType == sample.TypeBinary) {
+		names.NewTable = true // the attribute takes no text
+		if isInteger(string(base)) {
+			names.Decimals = len(strconv.Itoa(c.Shards))
+		}
+	}
+	return names
+}
+
+// longestInteger leaves room for decimals: a number has at most 38 digits.
+const longestInteger = 30
+
+// isInteger reports whether a number key has no decimals or exponent.
+func isInteger(key string) bool {
+	digits := strings.TrimPrefix(key, "-")
+	return digits != "" && len(digits) <= longestInteger && strings.Trim(digits, "0123456789") == ""
 }
 
 // takes returns the effort of new names in place of a key; less is the effort of the rest.

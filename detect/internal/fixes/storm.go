@@ -9,12 +9,21 @@ func Storm(f *detect.Finding) (*detect.CallerRetries, bool) {
 	if f.Evidence == nil || f.Evidence.Retries == nil || len(f.Evidence.Retries.Callers) == 0 || f.Evidence.Records < detect.MinRecords {
 		return nil, false
 	}
-	r := f.Evidence.Retries
-	who := &r.Callers[0]
-	if r.Amplification < detect.StormAmplification || who.Retries() < detect.StormShare*r.Retries() || demand(f) > detect.StormDemand {
+	who, most := mostRetries(f)
+	if f.Evidence.Retries.Amplification < detect.StormAmplification || !most || demand(f) > detect.StormDemand {
 		return nil, false
 	}
 	return who, true
+}
+
+// mostRetries returns the caller that makes most of the key's retries, if one does.
+func mostRetries(f *detect.Finding) (*detect.CallerRetries, bool) {
+	if f.Evidence == nil || f.Evidence.Retries == nil || len(f.Evidence.Retries.Callers) == 0 {
+		return nil, false
+	}
+	r := f.Evidence.Retries
+	who := &r.Callers[0]
+	return who, who.Retries() > 0 && who.Retries() >= detect.StormShare*r.Retries()
 }
 
 // demand returns the peak as a share of a partition's limit. Repeated attempts do not

@@ -15,6 +15,8 @@ type Pressure struct {
 	Requests int64
 	// Scanned is the part of Load that Scans made.
 	Scanned, Load sketch.Load
+	// Scanners are the weights of the callers of Scans.
+	Scanners sketch.Top
 	// Throttled is the throttled part of Load, warmThrottled the part of it for warm
 	// keys, and coolServed the served load of all other keys.
 	Throttled, warmThrottled, coolServed sketch.Load
@@ -32,7 +34,7 @@ func (s Pressure) Plus(o Pressure) Pressure {
 		s.Refused[c] += o.Refused[c]
 	}
 	s.Requests += o.Requests
-	s.Scanned, s.Load = s.Scanned.Plus(o.Scanned), s.Load.Plus(o.Load)
+	s.Scanned, s.Load, s.Scanners = s.Scanned.Plus(o.Scanned), s.Load.Plus(o.Load), s.Scanners.Plus(o.Scanners)
 	s.Throttled, s.warmThrottled, s.coolServed = s.Throttled.Plus(o.Throttled), s.warmThrottled.Plus(o.warmThrottled), s.coolServed.Plus(o.coolServed)
 	s.Demand = max(s.Demand, o.Demand)
 	return s
@@ -54,6 +56,17 @@ func (s *Pressure) Hits(k detect.Kind) (hit, throttled bool) {
 	return throttled || s.Demand > 1, throttled
 }
 
+// TakenByScans reports whether Scans make a large part of the reads while reads are what
+// is throttled, or what exceeds the capacity.
+func (s *Pressure) TakenByScans() bool {
+	return 2*detect.Weight(sketch.Load{Read: s.Throttled.Read}) >= detect.Weight(s.Throttled) && s.ScanShare() >= detect.ScanShare
+}
+
+// ScanShare returns the part of the reads that Scans made.
+func (s *Pressure) ScanShare() float64 {
+	return detect.Ratio(float64(s.Scanned.Read), float64(s.Load.Read))
+}
+
 // ThrottlesOnlyWarmKeys reports whether all throttled load was for warm keys.
 func (s *Pressure) ThrottlesOnlyWarmKeys() bool {
 	return detect.Weight(s.Throttled) > 0 && s.warmThrottled == s.Throttled
@@ -68,7 +81,7 @@ func (s *Pressure) HoldsWritesBack() bool { return s.Refused[sample.OfIndex] > 0
 // partition may throttle because of a key above it.
 func Measure(w *sketch.Window, likely sketch.Load, warning float64, facts *detect.TableFacts) Pressure {
 	s := Pressure{
-		Refused: w.Total.Refused, Requests: w.Total.Requests, Scanned: w.Total.Keyless, Load: w.Total.Load, Throttled: w.Total.Throttled, noHotKey: true,
+		Refused: w.Total.Refused, Requests: w.Total.Requests, Scanned: w.Total.Keyless, Scanners: w.Scanners, Load: w.Total.Load, Throttled: w.Total.Throttled, noHotKey: true,
 	}
 	near := func(l sketch.Load) bool {
 		return l.Write > detect.ShareOf(detect.PartitionWrite, warning) || l.Read > detect.ShareOf(detect.PartitionRead, warning)

@@ -102,6 +102,7 @@ func read(d *types.TableDescription) Table {
 	if b := d.BillingModeSummary; b != nil && b.BillingMode != "" { // missing where it never changed
 		t.Facts.Billing = string(b.BillingMode)
 	}
+	t.Facts.StrongRegions = d.MultiRegionConsistency == types.MultiRegionConsistencyStrong
 	t.Target.Account, t.Target.Region = owner(aws.ToString(d.TableArn))
 	for _, r := range d.Replicas {
 		if name := aws.ToString(r.RegionName); name != t.Target.Region {

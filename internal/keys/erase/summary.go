@@ -26,9 +26,11 @@ func (keys *Keys) forget(w *sketch.Window) (was bool) {
 		kept = append(kept, k)
 	}
 	w.Keys = kept
-	callers, changed := keys.withoutEntries(w.Callers)
-	w.Callers = callers
-	return was || changed
+	for _, top := range []*sketch.Top{&w.Callers, &w.Scanners} {
+		rest, changed := keys.withoutEntries(*top)
+		*top, was = rest, was || changed
+	}
+	return was
 }
 
 // eraseEvidence returns evidence without the key as a sort key, with the places of its items,

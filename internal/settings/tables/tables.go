@@ -55,6 +55,7 @@ type Table struct {
 	RCU          float64          `yaml:"rcu" help:"provisioned read units a second"`
 	Vectors      []string         `yaml:"vector_indexes" help:"the names of the vector indexes, whose units are not judged"`
 	Replicas     []string         `yaml:"replicas" help:"the Regions of a global table; its own may be among them"`
+	Strong       bool             `yaml:"strong_regions" help:"whether the Regions of a global table are strongly consistent; it then takes no transactions"`
 	Rate         float64          `yaml:"rate" help:"the sampling rate of samples in Keyheat JSON without a rate; 1 when 0"`
 	Policy
 }
@@ -170,11 +171,11 @@ func (t Tables) entry(name string) Table {
 // Facts returns the configured facts of a table; nil for none.
 func (t Tables) Facts(of detect.Target) *detect.TableFacts {
 	w, _ := t.find(of)
-	if w.Billing == "" && w.WCU == 0 && w.RCU == 0 && w.LSIs == nil && w.Replicas == nil && w.Vectors == nil && w.PartitionKey == nil && w.SortKey == nil && w.Indexes == nil {
+	if w.Billing == "" && w.WCU == 0 && w.RCU == 0 && w.LSIs == nil && w.Replicas == nil && !w.Strong && w.Vectors == nil && w.PartitionKey == nil && w.SortKey == nil && w.Indexes == nil {
 		return nil
 	}
 	schema := w.schema()
-	facts := &detect.TableFacts{Billing: w.Billing, WCU: w.WCU, RCU: w.RCU, LSIs: w.LSIs, Replicas: w.Replicas, VectorIndexes: w.Vectors, KeySchema: schema.KeySchema}
+	facts := &detect.TableFacts{Billing: w.Billing, WCU: w.WCU, RCU: w.RCU, LSIs: w.LSIs, Replicas: w.Replicas, StrongRegions: w.Strong, VectorIndexes: w.Vectors, KeySchema: schema.KeySchema}
 	for name, x := range w.Indexes {
 		if facts.Indexes == nil {
 			facts.Indexes = make(map[string]detect.IndexFacts, len(w.Indexes))

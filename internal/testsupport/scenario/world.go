@@ -41,11 +41,13 @@ type WorldLoad struct {
 	Caller               string
 	Callers              int
 	From, To, Step       int
-	Throttled            float64
-	Reason, Resource     string
-	Retries, Batch       int
-	Attempts, Wait       float64
-	Zipf, Wave           float64
+	// The load comes in the first Lasting seconds of Every seconds; all the time without them.
+	Every, Lasting   int
+	Throttled        float64
+	Reason, Resource string
+	Retries, Batch   int
+	Attempts, Wait   float64
+	Zipf, Wave       float64
 	// Flush is the number of seconds between two writes of gathered requests, all with
 	// the time of the write. Whole cuts times to seconds.
 	Flush int
@@ -141,7 +143,7 @@ func (l *WorldLoad) unit() float64 {
 // second returns the records of one second.
 func (s *sender) second(at int) (all []sample.Record) {
 	l := s.load
-	if at < l.From || l.To > 0 && at >= l.To {
+	if at < l.From || l.To > 0 && at >= l.To || l.Every > 0 && at%l.Every >= l.Lasting {
 		return nil
 	}
 	level := 1.0
@@ -310,9 +312,12 @@ func (s *sender) edit() *sample.Edit {
 	return &sample.Edit{Changed: size, Grown: size}
 }
 
-// partitionKey returns the n-th key of the load in a second.
+// partitionKey returns the n-th key of the load in a second. A Scan has none.
 func (s *sender) partitionKey(at, n int) sample.Key {
 	l := s.load
+	if l.Op == "Scan" {
+		return sample.Key{}
+	}
 	if l.Keys >= randomKeys {
 		n = s.random.IntN(l.Keys)
 	}
