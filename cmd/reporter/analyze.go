@@ -60,7 +60,7 @@ func analyzeCommand() *cobra.Command {
 			"or a file could not be read; 2 if --fail-on finds a finding as severe; 78 for a wrong\n" +
 			"command line or file of settings, and for a key of --explain or --what-if that no sample\n" +
 			"has. With --fail-on, 1 also means that most lines, or the\n" +
-			"end of a file, were not judged.",
+			"end of a file, were not judged, or that a key may have been over a limit.",
 		Example: "  reporter analyze samples.ndjson.zst\n" +
 			"  reporter analyze --explain user#42 --code python samples.ndjson.zst\n" +
 			"  reporter analyze --explain user#42 samples.ndjson.zst\n" +

@@ -90,8 +90,8 @@ type Options struct {
 	// WhatIf are questions about other numbers of shards.
 	WhatIf []whatif.Question
 	// FailOn is the severity from which findings are an error; empty for none. The
-	// verdict must then cover all input: a gap is an error too, and so is a verdict on
-	// less than half of the lines.
+	// verdict must then cover all input: a gap is an error too, and so are a doubt and a
+	// verdict on less than half of the lines.
 	FailOn detect.Severity
 	// Memory is the number of bytes that the seconds may take; DefaultMemory when 0. The
 	// process takes some 300 MB beside it.
@@ -159,6 +159,8 @@ func (r *Result) fail(on detect.Severity) error {
 	switch {
 	case n > 0:
 		return fmt.Errorf("%w: findings of severity %s or worse: %d", ErrFound, on, n)
+	case len(r.Doubts) > 0:
+		return fmt.Errorf("no finding of %s or worse, but keys may have been over a limit: %d", on, len(r.Doubts))
 	case len(r.Gaps) > 0:
 		return fmt.Errorf("no finding of %s or worse, but a file could not be read to its end", on)
 	case *s.Share < failBelow:
@@ -247,7 +249,9 @@ type Result struct {
 	Incidents []detect.Incident `json:"incidents"`
 	// Findings are ordered by severity, and then by utilisation.
 	Findings []detect.Finding `json:"findings"`
-	Tables   []detect.Table   `json:"tables"`
+	// Doubts are loads that may have been over a limit, the highest first.
+	Doubts []detect.Doubt `json:"doubts"`
+	Tables []detect.Table `json:"tables"`
 	// Candidates are ordered by table, the best key first.
 	Candidates []CandidateView `json:"candidates"`
 	// WhatIf are the answers to questions about other numbers of shards.
@@ -290,6 +294,7 @@ func (f *fold) result(o Options) *Result {
 	}
 	r := &Result{
 		Incidents: []detect.Incident{}, Findings: append([]detect.Finding{}, judge.Findings()...),
+		Doubts:  append([]detect.Doubt{}, judge.Doubts()...),
 		Tables:  append([]detect.Table{}, tables...),
 		Gaps:    append([]sample.Gap{}, f.gaps...),
 		Samples: f.tally.Reading(),

@@ -11,7 +11,7 @@ import (
 // coder turns a point into words, most of them zero, and words into a point, without
 // rounding. A pair of equal fields takes one word and a zero.
 type coder struct {
-	words   [48]uint64
+	words   [49]uint64
 	n       int
 	reading bool
 }
@@ -107,6 +107,7 @@ func (c *coder) point(p *point, parts *int64) (withPressure bool) {
 	c.float(&p.batch.Part, 0)
 	c.word(&p.batch.At)
 	c.flag(&p.batch.Own)
+	c.flag(&p.batch.Folded)
 	ahead := int64(p.ahead)
 	number(c, &ahead, 0)
 	p.ahead = int(ahead)
