@@ -25,6 +25,7 @@ type fold struct {
 	gaps       []sample.Gap
 	notes      []string
 	candidates []*candidate
+	recent     *sample.Recent       // finds samples that the input has twice
 	hide       func(*sample.Record) // nil hides nothing
 	hidden     sample.Record        // the record at hand, where keys are hidden
 	// delivered are the changes of each stream shard; nil if the source has none, or keys
@@ -41,9 +42,12 @@ type candidate struct {
 	without map[sample.Target]int64
 }
 
+// recentIDs is the room for samples with an ID, to find repeated ones: 8 MiB.
+const recentIDs = 1 << 20
+
 func newFold(o Options) *fold {
 	memory := cmp.Or(o.Memory, DefaultMemory) / int64(1+len(o.Candidates))
-	f := &fold{sketches: newSeconds(memory), tally: &intake.Tally{Hidden: o.Hide != nil}, hide: o.Hide}
+	f := &fold{sketches: newSeconds(memory), tally: &intake.Tally{Hidden: o.Hide != nil}, recent: sample.NewRecent(recentIDs), hide: o.Hide}
 	if o.Source != nil {
 		f.decoder = format.NewDecoder(o.Source.Form(), o.Tables)
 	} else {
@@ -61,6 +65,10 @@ func newFold(o Options) *fold {
 
 // Record implements sample.Handler.
 func (f *fold) Record(r *sample.Record) {
+	if f.recent.Repeats(r) {
+		f.tally.Bad(intake.ReasonDuplicate, nil)
+		return
+	}
 	if f.hide != nil {
 		f.hidden = *r // the decoder's own record stays as it is
 		r = &f.hidden

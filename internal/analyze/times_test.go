@@ -74,6 +74,16 @@ func TestWholeSecondFiles(t *testing.T) {
 	t.Logf("%d files: recall %.3f, precision %.3f of %d seconds over the limit", *evalFiles, detect.Ratio(float64(right), float64(over)), detect.Ratio(float64(right), float64(claimed)), over)
 }
 
+// TestRepeatedIDs counts a line twice in a file once, and reports it.
+func TestRepeatedIDs(t *testing.T) {
+	t.Parallel()
+	line := fmt.Sprintf(`{"ts":%d,"table":"orders","pk":"acme","op":"PutItem","wcu":600,"id":"r-1"}`, noon.UnixMilli())
+	r := result(t, line+"\n"+line+"\n"+strings.ReplaceAll(line, "r-1", "r-2"))
+	if r.Tables[0].WCU != 1200 || r.Samples.Good != 2 || r.Samples.Bad["duplicate"] != 1 {
+		t.Errorf("counted %v units of %+v", r.Tables[0].WCU, r.Samples)
+	}
+}
+
 // TestDoubtedTimes holds what may have been over, on the first line and for a pipeline,
 // to times that may be a flush's, and severity to be the same in each millisecond.
 func TestDoubtedTimes(t *testing.T) {
