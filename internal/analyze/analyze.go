@@ -275,6 +275,9 @@ type CandidateView struct {
 	Candidate string `json:"candidate"`
 	// Without counts the samples that lack a part of the key. The view leaves them out.
 	Without int64 `json:"without"`
+	// WithoutShare is their share of the table's load on keys. Above maxWithout the key is
+	// not judged.
+	WithoutShare float64 `json:"without_share"`
 	// View is null when every sample lacks a part.
 	View *detect.View `json:"view"`
 }
@@ -337,6 +340,10 @@ func (o *Options) board() board.Options {
 	return board.Options{Policy: policy, Facts: o.Facts, OneEpisode: true}
 }
 
+// maxWithout is the share of a table's load that a judged candidate may leave out. The rest
+// may hold the hot key.
+const maxWithout = 0.01
+
 // candidateViews returns the views of every table that has the parts of the key in some
 // sample, or lacks them in all.
 func (f *fold) candidateViews(o board.Options) []CandidateView {
@@ -344,14 +351,19 @@ func (f *fold) candidateViews(o board.Options) []CandidateView {
 	for _, c := range f.candidates {
 		judge, _ := c.judge(o)
 		for _, table := range judge.Tables() {
-			all = append(all, CandidateView{
-				Target: table.Target, Candidate: c.String(), Without: c.without[table.Target],
-				View: c.census.View(table.Target, o.Policy(table.Target)),
-			})
-			delete(c.without, table.Target)
+			p := c.parts[table.Target]
+			v := CandidateView{
+				Target: table.Target, Candidate: c.String(), Without: p.without,
+				WithoutShare: detect.Ratio(p.lacking, p.load), View: c.census.View(table.Target, o.Policy(table.Target)),
+			}
+			if v.View != nil && v.WithoutShare > maxWithout {
+				v.View.Design = detect.Design{Verdict: detect.DesignUnjudged, Rule: detect.RuleIncomplete}
+			}
+			all = append(all, v)
+			delete(c.parts, table.Target)
 		}
-		for table, n := range c.without {
-			all = append(all, CandidateView{Target: table, Candidate: c.String(), Without: n})
+		for table, p := range c.parts { // no record has every part
+			all = append(all, CandidateView{Target: table, Candidate: c.String(), Without: p.without, WithoutShare: 1})
 		}
 	}
 	slices.SortFunc(all, func(a, b CandidateView) int {
