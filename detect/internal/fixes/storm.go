@@ -11,7 +11,7 @@ func Storm(f *detect.Finding) (*detect.CallerRetries, bool) {
 	}
 	r := f.Evidence.Retries
 	who := &r.Callers[0]
-	if r.Amplification < detect.StormAmplification || who.Retries() < detect.StormShare*r.Retries() || demand(f) > detect.StormDemand {
+	if r.Amplification < detect.StormAmplification || who.Retries() < detect.StormShare*r.Retries() || who.BacksOff() || demand(f) > detect.StormDemand {
 		return nil, false
 	}
 	return who, true
