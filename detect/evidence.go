@@ -99,7 +99,9 @@ func (s *SentCalls) Retries() float64 { return max(0, s.Attempts-s.Calls) }
 
 // backsOff reports whether callers that waited some seconds for their retries back off
 // already, as AWS's SDKs do since November 2026.
-func (s *SentCalls) backsOff(waited float64) bool { return waited >= PatientSeconds*s.Retries() }
+func (s *SentCalls) backsOff(waited float64) bool {
+	return s.Retries() > 0 && waited >= PatientSeconds*s.Retries()
+}
 
 // BackOff reports whether the key's callers back off already. A partial record proves it
 // for none.
