@@ -97,6 +97,19 @@ type SentCalls struct {
 // Retries returns the number of attempts beyond the first of each call.
 func (s *SentCalls) Retries() float64 { return max(0, s.Attempts-s.Calls) }
 
+// backsOff reports whether callers that waited some seconds for their retries back off
+// already, as AWS's SDKs do since November 2026.
+func (s *SentCalls) backsOff(waited float64) bool {
+	return s.Retries() > 0 && waited >= PatientSeconds*s.Retries()
+}
+
+// BackOff reports whether the key's callers back off already. A partial record proves it
+// for none.
+func (r *Retries) BackOff() bool { return !r.Partial && r.backsOff(r.Waited.Value) }
+
+// BacksOff reports whether the caller backs off already.
+func (c *CallerRetries) BacksOff() bool { return c.backsOff(c.Waited) }
+
 // CallerRetries counts one caller's calls to a key. The amounts are lower bounds if there
 // are more than eight callers.
 type CallerRetries struct {

@@ -13,6 +13,7 @@ type Fix string
 const (
 	FixCheckCombined     Fix = "check_combined"    // whether reads and writes together throttle
 	FixWaitForSplit      Fix = "wait_for_split"    // of a key
+	FixAwaitVerdict      Fix = "await_verdict"     // on whether a split helps
 	FixSplitMeanwhile    Fix = "split_meanwhile"   // not worth waiting for
 	FixCheckSplit        Fix = "check_split"       // whether DynamoDB has split the key
 	FixKeepKey           Fix = "keep_key"          // one key still carries the load
@@ -160,6 +161,7 @@ type about struct {
 var fixes = map[Fix]about{
 	FixCheckCombined:     {ActionWait, EffortNone, "capacity"},
 	FixWaitForSplit:      {ActionWait, EffortNone, "waiting"},
+	FixAwaitVerdict:      {ActionWait, EffortNone, "waiting"},
 	FixSplitMeanwhile:    {ActionWait, EffortNone, "waiting"},
 	FixCheckSplit:        {ActionWait, EffortNone, "waiting"},
 	FixKeepKey:           {ActionShard, EffortNone, "shards"},

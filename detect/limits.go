@@ -154,6 +154,10 @@ const (
 	// storm. Clients that back off resend few calls while the requested load is within a
 	// partition's limit.
 	StormAmplification = 1.5
+	// PatientSeconds is the least mean wait before a retry, in seconds, of a caller that
+	// backs off. Since aws-sdk-go-v2 1.48.0 (2026-11-10) a throttled attempt backs off for
+	// half a second on average, and longer each time; before, for some tens of milliseconds.
+	PatientSeconds = 0.25
 	// StormShare is the least share of the repeated attempts that makes a caller their
 	// source.
 	StormShare = 0.5

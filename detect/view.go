@@ -124,9 +124,10 @@ type DesignRule string
 const (
 	RuleLittleTraffic DesignRule = "little_traffic"
 	RuleNoKeys        DesignRule = "no_keys"
-	RuleOneKey        DesignRule = "one_key"  // every request has the same key
-	RuleTimeKey       DesignRule = "time_key" // the key is a time
-	RuleShards        DesignRule = "shards"   // the key has numbered key shards, evenly used
+	RuleIncomplete    DesignRule = "incomplete" // much of the load lacks a part of a proposed key
+	RuleOneKey        DesignRule = "one_key"    // every request has the same key
+	RuleTimeKey       DesignRule = "time_key"   // the key is a time
+	RuleShards        DesignRule = "shards"     // the key has numbered key shards, evenly used
 	RuleUnevenShards  DesignRule = "uneven_shards"
 	RuleFewValues     DesignRule = "few_values"     // a list of values that does not grow with the traffic
 	RuleFewKeys       DesignRule = "few_keys"       // few ids, which may become more

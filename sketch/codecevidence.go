@@ -52,7 +52,7 @@ func (w *writer) evidence(e *Evidence) {
 
 func (w *writer) arrivals(a Arrivals) {
 	w.natural(int64(a.Flushed))
-	w.uint(a.FlushedAt)
+	w.uint(a.FlushedAt<<1 | flag(a.Fractions))
 	w.count(len(a.Producers))
 	for _, p := range a.Producers {
 		w.writeFixed(p.Caller)
@@ -142,7 +142,9 @@ func (r *reader) evidence() *Evidence {
 }
 
 func (r *reader) arrivals() Arrivals {
-	a := Arrivals{Flushed: uint64(r.natural()), FlushedAt: r.uint()}
+	a := Arrivals{Flushed: uint64(r.natural())}
+	at := r.uint()
+	a.FlushedAt, a.Fractions = at>>1, at&1 == 1
 	for n := r.length(producerLeast); n > 0 && r.ok(); n-- {
 		p := arrival.Producer{Caller: r.readFixed()}
 		if len(a.Producers) > 0 && p.Caller <= a.Producers[len(a.Producers)-1].Caller { // out of order: merging would go wrong

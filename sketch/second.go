@@ -83,7 +83,7 @@ func (s *second) add(table uint16, hash, seed uint64, r *sample.Record, l Load) 
 	var when arrival.Moment
 	plain := isPlain(r)
 	if plain {
-		when = arrival.MomentAt(uint64(r.Time-1000*s.at), r.N)
+		when = arrival.MomentAt(r.Time-1000*s.at, r.N)
 	} else {
 		when = arrival.MomentOf(r)
 		t.note(r, l)

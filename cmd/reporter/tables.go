@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 	"fmt"
+	"log/slog"
+	"maps"
 	"slices"
 
 	"github.com/keyheat/keyheat/internal/cli"
@@ -41,6 +43,34 @@ func checkTable(ctx context.Context, db *store.Store, flag string, table sample.
 		return cli.Wrong(fmt.Errorf("%s: the database has no table yet: no sample was counted", flag))
 	}
 	return cli.Wrong(fmt.Errorf("%s: the database has no table %q%s", flag, table.Name(), config.Suggest(table.Table, tableNames(known))))
+}
+
+// warnOfTables logs the tables that the settings name and no sample had, each with the nearest
+// name. A table may be named before its first sample: so it is no error, and before the first
+// sample of all there is no warning.
+func (c *Config) warnOfTables(ctx context.Context, db *store.Store, log *slog.Logger) {
+	known, err := db.Tables(ctx)
+	if err != nil || len(known) == 0 {
+		return // the judge reports a database that fails
+	}
+	for setting, names := range c.namedTables() {
+		for _, name := range names {
+			table, err := tables.ParseName(name)
+			if err != nil || slices.ContainsFunc(known, report.Request{Tables: []string{table.Name()}}.Covers) {
+				continue // Check has rejected names that are none
+			}
+			log.Warn("no sample has a table that the settings name", "setting", setting, "table", name, "nearest", config.Nearest(table.Table, tableNames(known)))
+		}
+	}
+}
+
+// namedTables returns the tables that the settings name, by the setting.
+func (c *Config) namedTables() map[string][]string {
+	all := map[string][]string{"tables": slices.Sorted(maps.Keys(c.Tables))}
+	for name, r := range c.Reports {
+		all["reports."+name+".tables"] = r.Tables
+	}
+	return all
 }
 
 // tableNames returns the names of tables, each once.

@@ -2,6 +2,7 @@ package board
 
 import (
 	"cmp"
+	"slices"
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/internal/episode"
@@ -207,6 +208,28 @@ func (b *Board) SetView(target detect.Target, v *detect.View) {
 // minute with any.
 func (b *Board) RefusedKeys(target detect.Target) []detect.RefusedKey {
 	return b.totals.refusedKeys(target)
+}
+
+// Doubts returns the loads of keys that may have been over a limit, the highest first. Their
+// times may be a flush's, or how they were sampled is unknown.
+func (b *Board) Doubts() (all []detect.Doubt) {
+	for _, t := range b.tracks.all {
+		policy := b.options.Policy(t.Subject.Target)
+		if t.Subject.IsWhole() || t.IsCold(policy) || policy.Excludes(t.Subject.Key.Text) {
+			continue
+		}
+		episodes := t.Episodes(b.conditions(t))
+		for i, k := range t.Subject.Kinds() {
+			if most := episodes[i].Doubt(); most > 0 {
+				ref := detect.KeyRef{Target: t.Subject.Target, Key: detect.Text(t.Subject.Key.Text), KeyType: t.Subject.Key.Type}
+				all = append(all, detect.Doubt{KeyRef: ref, Unit: detect.Side(k, "wcu", "rcu"), Most: detect.Units(most)})
+			}
+		}
+	}
+	slices.SortFunc(all, func(x, y detect.Doubt) int {
+		return cmp.Or(cmp.Compare(y.Most, x.Most), x.Target.Compare(y.Target), cmp.Compare(x.Key, y.Key), cmp.Compare(x.Unit, y.Unit))
+	})
+	return all
 }
 
 // Tables returns every table and index, the most requested first.

@@ -114,7 +114,8 @@ func (t totals) sumBetween(target detect.Target, from, to int64) (l sketch.Load)
 // likelyLoad returns a target's likely load in an observed second, with flushed requests
 // spread to their mean.
 func (t totals) likelyLoad(w *sketch.Window) sketch.Load {
-	part, seconds := t.sums[w.Target].flushes.Table(w)
+	s := t.sums[w.Target]
+	part, seconds := s.flushes.Table(w, &s.clocks)
 	return detect.PartOf(w.Total.Load, sampling.RemainingPart(part, seconds))
 }
 

@@ -81,7 +81,7 @@ func (c *Census) Observe(w *sketch.Window) {
 	t.requests += w.Total.Requests
 	t.first, t.last = min(t.first, w.Second), max(t.last, w.Second)
 	t.clocks.Observe(w)
-	part, seconds := t.flushes.Table(w)
+	part, seconds := t.flushes.Table(w, &t.clocks)
 	t.highest = detect.MaxLoad(t.highest, detect.PartOf(w.Total.Load, sampling.RemainingPart(part, seconds)))
 	t.flushed += part * float64(detect.Weight(w.Total.Load))
 	t.whole = max(t.whole, sampling.WholeCallersOf(w).Deviation)

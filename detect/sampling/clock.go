@@ -2,23 +2,35 @@ package sampling
 
 import (
 	"maps"
+	"math/bits"
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/sketch"
 )
 
-// Clocks finds the producers of a table or index that write times in whole seconds, every
-// second. Their times are the requests' own, to the second, even if a key has no requests
-// in the seconds before. A producer is a caller, or the table if no caller is named. The
-// zero value is ready.
+// Clocks finds out whose times are the requests' own, to the second. They are if all
+// times of the table or index are whole seconds: its producers write no finer ones. Beside
+// others, they are for a producer that writes whole seconds in every second. A caller that
+// spreads its requests over most seconds does not flush either: its bursts are bursts. A
+// producer is a caller, or the table if no caller is named. The zero value is ready.
 type Clocks struct {
 	runs map[uint64]seconds
+	// fraction is the newest second with a time that has a fraction of a second.
+	fraction int64
+	// spread has, for each caller, a bit for each of its seconds with spread requests.
+	spread map[uint64]spreadSeconds
 	// table and flushed describe all requests of the second that Observe got last.
 	table   Batch
 	flushed float64
 }
 
 type seconds struct{ first, last int64 }
+
+// spreadSeconds are a bit for each of the last seconds, the lowest for newest.
+type spreadSeconds struct {
+	newest int64
+	bits   uint64
+}
 
 const (
 	// wholeSeconds are the bits of a batch with all times in whole seconds.
@@ -28,11 +40,18 @@ const (
 	allShare = 0.9
 	// maxClocks is the number of producers above which Observe drops the absent ones.
 	maxClocks = 64
+	// A caller of spreadLeast spread seconds, of the last spreadOf, does not flush.
+	spreadLeast, spreadOf = 7, 10
 )
 
 // Observe records a second of the table or index. It may get the same second again.
 func (c *Clocks) Observe(w *sketch.Window) {
 	c.table, c.flushed = batchOf(w)
+	if w.Arrivals.HasFractions() {
+		c.fraction = max(c.fraction, w.Second)
+	}
+	c.table.Own = c.table.At == wholeSeconds && w.Second-c.fraction > detect.Horizon
+	c.observeSpread(w)
 	if c.table.At != wholeSeconds || c.table.Part < allShare {
 		return
 	}
@@ -55,13 +74,50 @@ func (c *Clocks) Observe(w *sketch.Window) {
 	}
 }
 
+// observeSpread records which callers spread their requests over the second.
+func (c *Clocks) observeSpread(w *sketch.Window) {
+	for _, caller := range w.Arrivals.SpreadProducers() {
+		if c.spread == nil {
+			c.spread = map[uint64]spreadSeconds{}
+		}
+		s := c.spread[caller]
+		if w.Second > s.newest {
+			s.bits, s.newest = s.bits<<uint64(w.Second-s.newest), w.Second
+		}
+		s.bits |= 1 << uint64(s.newest-w.Second)
+		c.spread[caller] = s
+	}
+	if len(c.spread) > maxClocks {
+		maps.DeleteFunc(c.spread, func(_ uint64, s spreadSeconds) bool { return s.newest < w.Second })
+	}
+}
+
 // Batch returns the flushed part of a key's load in the second that Observe got last.
-// Times in whole seconds count as flushed too, but Own is set if their producers always
-// write such times.
+// Times in whole seconds count as flushed too, but Own is set if their producers write no
+// other times, or are known not to flush.
 func (c *Clocks) Batch(w *sketch.Window, k *sketch.KeyLoad) Batch {
 	b := batchOfKey(w, k, c.table, c.flushed)
-	b.Own = b.At == wholeSeconds && c.areInWholeSeconds(w, k)
+	if b.Part > 0 {
+		whole := b.At == wholeSeconds && (w.Second-c.fraction > detect.Horizon || c.areInWholeSeconds(w, k))
+		b.Own = whole || c.areSpread(w, k)
+	}
 	return b
+}
+
+// areSpread reports whether all callers with much of a key's load spread their requests
+// over nearly all of the last seconds.
+func (c *Clocks) areSpread(w *sketch.Window, k *sketch.KeyLoad) bool {
+	if k.Evidence == nil || len(k.Evidence.Callers.Entries) == 0 {
+		return false
+	}
+	hashes := producersOf(w, k)
+	for _, caller := range hashes {
+		s := c.spread[caller]
+		if age := w.Second - s.newest; age < 0 || age >= spreadOf || bits.OnesCount64(s.bits<<uint64(age)&(1<<spreadOf-1)) < spreadLeast {
+			return false
+		}
+	}
+	return len(hashes) > 0
 }
 
 // areInWholeSeconds reports whether all producers with much of a key's load write times

@@ -15,6 +15,9 @@ type Batch struct {
 	// Own reports that the times are the requests' own, as precise as their producers
 	// write them: see [Clocks].
 	Own bool
+	// Folded reports that records count several requests of their second. Several such
+	// seconds in a row prove their load, at whatever part of the second.
+	Folded bool
 }
 
 // batchOf returns the batch of all requests of a table or index in a second, and the
@@ -40,12 +43,17 @@ func batchOfKey(w *sketch.Window, k *sketch.KeyLoad, table Batch, flushed float6
 		if flushed < least {
 			return Batch{}
 		}
+		b.Folded = k.Requests >= foldedRequests*e.Seen
 		return b
 	case k.Requests < detect.MinRecords:
 		return Batch{}
 	}
 	return table
 }
+
+// foldedRequests is the mean number of requests a record from which a key's records are
+// folded.
+const foldedRequests = 2
 
 // requestsOf returns about how many requests the least active of some producers made in a
 // second.
@@ -68,9 +76,9 @@ func newBatch(flushed, all float64, at uint64) Batch {
 }
 
 // Follows reports whether a batch is at the same part of its second as the batch of the
-// second before. Flushes of several hosts, one after another, are not.
+// second before, or both are folded. Flushes of several hosts, one after another, are not.
 func (b Batch) Follows(before Batch) bool {
-	return b.Part > 0 && b.At&^(before.At<<1|before.At|before.At>>1) == 0
+	return b.Part > 0 && (b.Folded && before.Folded || b.At&^(before.At<<1|before.At|before.At>>1) == 0)
 }
 
 // Batches adds up the batches of several keys.
@@ -98,10 +106,9 @@ func (f *Flushes) Sum(s *Batches, second int64) (part, seconds float64) {
 
 // Table records the flushes of a table or index in a second. It returns the flushed part
 // of the load, and the seconds that it gathered over. The part is zero if times are
-// the requests' own.
-func (f *Flushes) Table(w *sketch.Window) (part, seconds float64) {
-	b, _ := batchOf(w)
-	return f.record(w.Second, w.Total.Load, b)
+// the requests' own. The clocks must have observed the second last.
+func (f *Flushes) Table(w *sketch.Window, c *Clocks) (part, seconds float64) {
+	return f.record(w.Second, w.Total.Load, c.table)
 }
 
 func (f *Flushes) record(second int64, load sketch.Load, b Batch) (part, seconds float64) {

@@ -90,8 +90,8 @@ type Options struct {
 	// WhatIf are questions about other numbers of shards.
 	WhatIf []whatif.Question
 	// FailOn is the severity from which findings are an error; empty for none. The
-	// verdict must then cover all input: a gap is an error too, and so is a verdict on
-	// less than half of the lines.
+	// verdict must then cover all input: a gap is an error too, and so are a doubt and a
+	// verdict on less than half of the lines.
 	FailOn detect.Severity
 	// Memory is the number of bytes that the seconds may take; DefaultMemory when 0. The
 	// process takes some 300 MB beside it.
@@ -162,6 +162,8 @@ func (r *Result) fail(on detect.Severity) error {
 	switch {
 	case n > 0:
 		return fmt.Errorf("%w: findings of severity %s or worse: %d", ErrFound, on, n)
+	case len(r.Doubts) > 0:
+		return fmt.Errorf("no finding of %s or worse, but keys may have been over a limit: %d", on, len(r.Doubts))
 	case len(r.Gaps) > 0:
 		return fmt.Errorf("no finding of %s or worse, but a file could not be read to its end", on)
 	case *s.Share < failBelow:
@@ -250,7 +252,9 @@ type Result struct {
 	Incidents []say.Incident `json:"incidents"`
 	// Findings are ordered by severity, and then by utilisation.
 	Findings []detect.Finding `json:"findings"`
-	Tables   []detect.Table   `json:"tables"`
+	// Doubts are loads that may have been over a limit, the highest first.
+	Doubts []detect.Doubt `json:"doubts"`
+	Tables []detect.Table `json:"tables"`
 	// Candidates are ordered by table, the best key first.
 	Candidates []CandidateView `json:"candidates"`
 	// WhatIf are the answers to questions about other numbers of shards.
@@ -274,6 +278,9 @@ type CandidateView struct {
 	Candidate string `json:"candidate"`
 	// Without counts the samples that lack a part of the key. The view leaves them out.
 	Without int64 `json:"without"`
+	// WithoutShare is their share of the table's load on keys. Above maxWithout the key is
+	// not judged.
+	WithoutShare float64 `json:"without_share"`
 	// View is null when every sample lacks a part.
 	View *detect.View `json:"view"`
 }
@@ -293,6 +300,7 @@ func (f *fold) result(o Options) *Result {
 	}
 	r := &Result{
 		Findings: append([]detect.Finding{}, judge.Findings()...),
+		Doubts:   append([]detect.Doubt{}, judge.Doubts()...),
 		Tables:   append([]detect.Table{}, tables...),
 		Gaps:     append([]sample.Gap{}, f.gaps...),
 		Samples:  f.tally.Reading(),
@@ -325,6 +333,10 @@ func (o *Options) board() board.Options {
 	return board.Options{Policy: policy, Facts: o.Facts, OneEpisode: true}
 }
 
+// maxWithout is the share of a table's load that a judged candidate may leave out. The rest
+// may hold the hot key.
+const maxWithout = 0.01
+
 // candidateViews returns the views of every table that has the parts of the key in some
 // sample, or lacks them in all.
 func (f *fold) candidateViews(o board.Options) []CandidateView {
@@ -332,14 +344,19 @@ func (f *fold) candidateViews(o board.Options) []CandidateView {
 	for _, c := range f.candidates {
 		judge, _ := c.judge(o)
 		for _, table := range judge.Tables() {
-			all = append(all, CandidateView{
-				Target: table.Target, Candidate: c.String(), Without: c.without[table.Target],
-				View: c.census.View(table.Target, o.Policy(table.Target)),
-			})
-			delete(c.without, table.Target)
+			p := c.parts[table.Target]
+			v := CandidateView{
+				Target: table.Target, Candidate: c.String(), Without: p.without,
+				WithoutShare: detect.Ratio(p.lacking, p.load), View: c.census.View(table.Target, o.Policy(table.Target)),
+			}
+			if v.View != nil && v.WithoutShare > maxWithout {
+				v.View.Design = detect.Design{Verdict: detect.DesignUnjudged, Rule: detect.RuleIncomplete}
+			}
+			all = append(all, v)
+			delete(c.parts, table.Target)
 		}
-		for table, n := range c.without {
-			all = append(all, CandidateView{Target: table, Candidate: c.String(), Without: n})
+		for table, p := range c.parts { // no record has every part
+			all = append(all, CandidateView{Target: table, Candidate: c.String(), Without: p.without, WithoutShare: 1})
 		}
 	}
 	slices.SortFunc(all, func(a, b CandidateView) int {

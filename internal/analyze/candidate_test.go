@@ -199,3 +199,28 @@ func TestTheTablesFitATerminal(t *testing.T) {
 		t.Log(out.String())
 	}
 }
+
+// TestAnIncompleteCandidateIsNotJudged holds that a key is not called good after the hot
+// part of the load was left out, because its records have no sort key.
+func TestAnIncompleteCandidateIsNotJudged(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		hot    int
+		judged bool
+	}{{2000, false}, {20, false}, {2, true}} {
+		var text strings.Builder
+		for second := range 90 {
+			at := noon.Add(time.Duration(second) * time.Second).UnixMilli()
+			fmt.Fprintf(&text, `{"ts":%d,"table":"orders","pk":"hot","op":"PutItem","wcu":%d}`+"\n", at, c.hot)
+			for i := range 270 {
+				fmt.Fprintf(&text, `{"ts":%d,"table":"orders","pk":"t%d","sk":"%d","op":"PutItem","wcu":1}`+"\n", at, i, second)
+			}
+		}
+		r := runWith(t, text.String(), analyze.Options{Candidates: candidates(t, "pk#hash(sk)%8")})
+		got := r.Candidates[0]
+		want := float64(c.hot) / float64(c.hot+270)
+		if judged := got.View.Design.Rule != detect.RuleIncomplete; judged != c.judged || math.Abs(got.WithoutShare-want) > 1e-9 || got.Without != 90 {
+			t.Errorf("%d of %d units are left out: %+v", c.hot, c.hot+270, got.View.Design)
+		}
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/partition"
 	"github.com/keyheat/keyheat/internal/analyze/intake"
 	"github.com/keyheat/keyheat/internal/analyze/packed"
@@ -13,6 +14,7 @@ import (
 	"github.com/keyheat/keyheat/internal/settings/format"
 	"github.com/keyheat/keyheat/internal/source"
 	"github.com/keyheat/keyheat/sample"
+	"github.com/keyheat/keyheat/sketch"
 )
 
 // fold gathers files into seconds, for the tables as they are and again for each
@@ -25,6 +27,7 @@ type fold struct {
 	gaps       []sample.Gap
 	notes      []string
 	candidates []*candidate
+	recent     *sample.Recent       // finds samples that the input has twice
 	hide       func(*sample.Record) // nil hides nothing
 	hidden     sample.Record        // the record at hand, where keys are hidden
 	// delivered are the changes of each stream shard; nil if the source has none, or keys
@@ -37,13 +40,23 @@ type fold struct {
 type candidate struct {
 	Candidate
 	*sketches
-	// without counts the records of each table that lack a part of the key.
-	without map[sample.Target]int64
+	// parts counts the records of each table; bounded by the shard's tables.
+	parts map[sample.Target]*parts
 }
+
+// parts counts the records that lack a part of a candidate, their weight, and the weight of
+// all records with a key.
+type parts struct {
+	without       int64
+	lacking, load float64
+}
+
+// recentIDs is the room for samples with an ID, to find repeated ones: 8 MiB.
+const recentIDs = 1 << 20
 
 func newFold(o Options) *fold {
 	memory := cmp.Or(o.Memory, DefaultMemory) / int64(1+len(o.Candidates))
-	f := &fold{sketches: newSeconds(memory), tally: &intake.Tally{Hidden: o.Hide != nil}, hide: o.Hide}
+	f := &fold{sketches: newSeconds(memory), tally: &intake.Tally{Hidden: o.Hide != nil}, recent: sample.NewRecent(recentIDs), hide: o.Hide}
 	if o.Source != nil {
 		f.decoder = format.NewDecoder(o.Source.Form(), o.Tables)
 	} else {
@@ -54,13 +67,17 @@ func newFold(o Options) *fold {
 		f.delivered = map[string]*partition.Delivered{}
 	}
 	for _, c := range o.Candidates {
-		f.candidates = append(f.candidates, &candidate{Candidate: c, sketches: newSeconds(memory), without: make(map[sample.Target]int64)})
+		f.candidates = append(f.candidates, &candidate{Candidate: c, sketches: newSeconds(memory), parts: map[sample.Target]*parts{}})
 	}
 	return f
 }
 
 // Record implements sample.Handler.
 func (f *fold) Record(r *sample.Record) {
+	if f.recent.Repeats(r) {
+		f.tally.Bad(intake.ReasonDuplicate, nil)
+		return
+	}
 	if f.hide != nil {
 		f.hidden = *r // the decoder's own record stays as it is
 		r = &f.hidden
@@ -85,10 +102,20 @@ func (c *candidate) add(r *sample.Record) {
 	if r.Index != "" || r.PK.IsZero() {
 		return
 	}
+	var l sketch.Load
+	l.Read, l.Write = r.Load()
+	weight := float64(detect.Weight(l))
+	p := c.parts[r.Target()]
+	if p == nil {
+		kept := r.Clone()
+		p = &parts{}
+		c.parts[kept.Target()] = p
+	}
+	p.load += weight
 	key, ok := c.Key(r)
 	if !ok {
-		kept := r.Clone()
-		c.without[kept.Target()]++ // bounded by the shard's tables
+		p.without++
+		p.lacking += weight
 		return
 	}
 	again := *r

@@ -137,7 +137,7 @@ func TestTheSchemaHasEveryFieldAndWord(t *testing.T) {
 		"suffixes":         {s.Defs["shard_names"].Properties["suffix"].Enum, constants(t, "Suffix", "")},
 		"efforts":          {finding.Properties["advice"].Items.Properties["effort"].Enum, constants(t, "Effort", "")},
 		"bad": {s.Properties["samples"].Properties["bad"].PropertyNames.Enum,
-			texts(append(reasons.All(), intake.ReasonUnreadable, intake.ReasonTooManyTables))},
+			texts(append(reasons.All(), intake.ReasonUnreadable, intake.ReasonTooManyTables, intake.ReasonDuplicate))},
 	} {
 		slices.Sort(lists[0])
 		slices.Sort(lists[1])

@@ -74,7 +74,7 @@ func (r *Result) candidates(display screen) string {
 			sentences = append(sentences, wrap(fmt.Sprintf("%s by %s: no sample has every part of this key; see attrs in the sample format.", r.target(c.Target), printable(c.Candidate))))
 			continue
 		case c.Without > 0:
-			sentences = append(sentences, wrap(fmt.Sprintf("%s by %s: %d samples lack a part of this key and are not counted.", r.target(c.Target), printable(c.Candidate), c.Without)))
+			sentences = append(sentences, wrap(fmt.Sprintf("%s by %s: %d samples, with %s of the load, lack a part of this key and are not counted.", r.target(c.Target), printable(c.Candidate), c.Without, wording.Part(c.WithoutShare))))
 		}
 		add(r.target(c.Target), c.Candidate, c.View)
 		sentences = append(sentences, wrap(fmt.Sprintf("%s by %s: %s", r.target(c.Target), printable(c.Candidate), say.Design(c.View))))

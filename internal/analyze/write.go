@@ -49,7 +49,7 @@ func (r *Result) report() *report.Report {
 // notes returns the remarks of a report on files beside the number of samples.
 func (r *Result) notes() []string {
 	all := []string{}
-	for _, s := range slices.Concat([]string{r.Samples.Covers(), r.Samples.LowerBoundText(), r.Samples.ComputedText()}, intake.OtherKeys(r.Tables, r.Findings), r.Samples.FaultSentences(), r.Notes) {
+	for _, s := range slices.Concat([]string{say.Doubts(r.Doubts), r.Samples.Covers(), r.Samples.LowerBoundText(), r.Samples.ComputedText()}, intake.OtherKeys(r.Tables, r.Findings), r.Samples.FaultSentences(), r.Notes) {
 		if s != "" {
 			all = append(all, strings.TrimSuffix(s, ".")+".")
 		}
@@ -99,14 +99,17 @@ func (r *Result) tableText(display screen) string {
 
 // verdict returns the first sentence: no hot keys, a verdict on a part, or no verdict.
 func (r *Result) verdict() string {
+	doubts := say.Doubts(r.Doubts)
 	switch s := &r.Samples; {
 	case !s.Judged:
 		return s.UnjudgedText() + "\n"
+	case doubts != "" && len(r.Findings) == 0:
+		return wrap(strings.TrimSpace(doubts+" No hot key is proven. "+s.Covers())) + "\n"
 	case s.Partial() && len(r.Findings) == 0:
 		return "No hot keys in what could be read. " + s.Covers() + "\n"
 	case len(r.Findings) > 0:
 		sentences := ""
-		for _, sentence := range []string{s.Covers(), s.LowerBound()} {
+		for _, sentence := range []string{doubts, s.Covers(), s.LowerBound()} {
 			if sentence != "" {
 				sentences += wrap(sentence) + "\n\n"
 			}

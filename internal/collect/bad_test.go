@@ -147,6 +147,21 @@ func TestTooManyTablesAreBadSamples(t *testing.T) {
 	})
 }
 
+// TestRepeatedIDsCountOnce holds that a sample that a log delivers twice counts once while its
+// partition is claimed, and that items of one call are no repetition.
+func TestRepeatedIDsCountOnce(t *testing.T) {
+	t.Parallel()
+	bubble(t, config(), func(t *testing.T, c *collect.Collector, m *memory) {
+		p := claim(t, c, "p")
+		line := `{"table":"t","pk":"k","wcu":1,"id":"r-1"}`
+		must(t, p.Fold(t.Context(), samples(line, line, `{"table":"t","pk":"j","wcu":1,"id":"r-1"}`, `{"table":"t","pk":"k","wcu":1}`, `{"table":"t","pk":"k","wcu":1}`)))
+		must(t, p.Release(t.Context()))
+		if l := counted(t, m); l.bad["duplicate"] != 1 {
+			t.Errorf("counted %+v", l)
+		}
+	})
+}
+
 func TestMetricsCountWhatIsStored(t *testing.T) {
 	t.Parallel()
 	bubble(t, slow(), func(t *testing.T, c *collect.Collector, _ *memory) {

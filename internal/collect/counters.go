@@ -23,6 +23,8 @@ const (
 	// reasonTooScattered rejects a message, or a few small ones, whose records have so many
 	// times and tables that counting them would take too much memory.
 	reasonTooScattered sample.RejectReason = "too_scattered"
+	// reasonDuplicate rejects a sample whose ID was counted before: see [sample.Recent].
+	reasonDuplicate sample.RejectReason = "duplicate"
 	// reasonUnreadable is a message that the source could not bring whole.
 	reasonUnreadable sample.RejectReason = "unreadable"
 )

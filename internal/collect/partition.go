@@ -55,7 +55,7 @@ func newPartition(c *Collector, at store.Position, s *shard, tableShard bool) *p
 		handler: recordHandler{
 			shard: s, decoder: c.config.Decoder(at.Name), clock: &c.hostClock,
 			tooOld: c.config.TooOld.Milliseconds(), tooFarAhead: c.config.TooFarAhead.Milliseconds(),
-			pendingBytes: c.config.PendingBytes,
+			pendingBytes: c.config.PendingBytes, recent: sample.NewRecent(recentIDs),
 		},
 	}
 	if tableShard {

@@ -53,6 +53,10 @@ func (s *shard) discard() (samples int64) {
 	return samples
 }
 
+// recentIDs is the room for samples with an ID, for each partition, to find repeated ones:
+// 256 KiB.
+const recentIDs = 1 << 15
+
 // recordHandler puts the samples of one partition's messages into its shard. It is a
 // sample.Handler; the shard's lock is held while it is used.
 type recordHandler struct {
@@ -73,6 +77,9 @@ type recordHandler struct {
 	latest int64
 	// newest is the latest time of a counted record, Unix milliseconds.
 	newest int64
+	// recent finds samples that were delivered twice. It begins empty with each claim of the
+	// partition, since discarded samples are read again.
+	recent *sample.Recent
 	// hidden is the record at hand as it is counted, where keys are hidden.
 	hidden sample.Record
 	// keys is what a shard of a table's stream delivered; nil for another log.
@@ -113,6 +120,10 @@ func (f *recordHandler) Record(r *sample.Record) {
 		f.shard.counters.addBad(reasonTooScattered, func() string {
 			return fmt.Sprintf("it is one of so many seconds and tables that they take %d MiB together", f.shard.sketch.Pending()>>20)
 		})
+		return
+	}
+	if f.recent.Repeats(r) {
+		f.shard.counters.addBad(reasonDuplicate, func() string { return "a sample of this id, table and key was counted" })
 		return
 	}
 	at, located := f.keys.locate(r)

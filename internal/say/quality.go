@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/internal/say/wording"
 )
 
 // Limits describes how far samples can be trusted; empty without a limit.
@@ -31,6 +32,24 @@ func Limits(q *detect.Quality) string {
 		all = append(all, "Keys are hidden by policy; `reporter keys hash` finds the hash of a key.")
 	}
 	return strings.Join(all, " ")
+}
+
+// doubtsShown is the number of doubts that are named.
+const doubtsShown = 3
+
+// Doubts names the keys that may have been over a limit; empty without one.
+func Doubts(all []detect.Doubt) string {
+	var named []string
+	for i := range all[:min(doubtsShown, len(all))] {
+		named = append(named, fmt.Sprintf("%s, up to %s %s/s", wording.Printable(wording.Shorten(all[i].Key, shownKey)), wording.About(all[i].Most), strings.ToUpper(all[i].Unit)))
+	}
+	if len(named) == 0 {
+		return ""
+	}
+	if more := len(all) - len(named); more > 0 {
+		named = append(named, fmt.Sprintf("and %s more", wording.Count(int64(more))))
+	}
+	return "May have been over the limit: " + strings.Join(named, "; ") + "."
 }
 
 // sampling describes the sampling method and the stated rate. A stated rate that is ten

@@ -66,6 +66,7 @@ const (
 var fixWords = map[detect.Fix]words{
 	detect.FixCheckCombined:     newWords("Check CloudWatch's key-range throttle metrics first", "Reads and writes are each below the limit; if neither metric counts throttles, do nothing."),
 	detect.FixWaitForSplit:      newWords(waitSplit, "DynamoDB can split the key{{with .Splits}} in about {{.}} splits{{end}}, if the load lasts."),
+	detect.FixAwaitVerdict:      newWords("Wait for the verdict on splits", "It is known after two minutes of heat; do not change the keys before."),
 	detect.FixSplitMeanwhile:    newWords("Do not wait for a split", "One may come within minutes, but another step helps sooner or for longer."),
 	detect.FixCheckSplit:        newWords("Check CloudWatch's key-range throttle metrics first", "The key has been hot for {{.Span}}, longer than splits take, and no refused request was seen."),
 	detect.FixKeepKey:           newWords("Keep the key, and watch its growth", "One partition still serves its load."),

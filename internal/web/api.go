@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"slices"
@@ -14,6 +15,7 @@ import (
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/internal/say"
 	"github.com/keyheat/keyheat/internal/say/wording"
+	"github.com/keyheat/keyheat/internal/settings/config"
 	"github.com/keyheat/keyheat/internal/web/cursor"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/store"
@@ -289,7 +291,37 @@ type loader func(ctx context.Context, r *http.Request) (any, error)
 
 // api serves loaded content as JSON, or its error.
 func (s *Site) api(load loader) http.HandlerFunc {
-	return serve(load, s.apiError, func(w http.ResponseWriter, r *http.Request, v any) { s.writeJSON(w, r, http.StatusOK, v) })
+	checked := func(ctx context.Context, r *http.Request) (any, error) {
+		if err := s.checkTable(ctx, r.URL.Query().Get("table")); err != nil {
+			return nil, err
+		}
+		return load(ctx, r)
+	}
+	return serve(checked, s.apiError, func(w http.ResponseWriter, r *http.Request, v any) { s.writeJSON(w, r, http.StatusOK, v) })
+}
+
+// checkTable returns an error, with the nearest name, for a table that no sample had: its
+// empty list would look calm.
+func (s *Site) checkTable(ctx context.Context, table string) error {
+	if table == "" {
+		return nil
+	}
+	known, err := s.store.Tables(ctx)
+	if err != nil {
+		return err
+	}
+	names := make([]string, len(known))
+	for i, of := range known {
+		names[i] = of.Table
+	}
+	if len(names) == 0 || slices.Contains(names, table) {
+		return nil
+	}
+	err = fmt.Errorf("no sample has the table %q", table)
+	if nearest := config.Nearest(table, names); nearest != "" {
+		err = fmt.Errorf("%w: did you mean %q?", err, nearest)
+	}
+	return badRequest{Err: err}
 }
 
 // serve loads within [queryTimeout], and shows the content or the failure.

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/internal/say/wording"
 	"github.com/keyheat/keyheat/internal/web/fleet"
 	"github.com/keyheat/keyheat/internal/web/heatmap"
 )
@@ -26,7 +27,7 @@ func tableRows(of []fleet.Row) []tableRow {
 		targets[i] = row.Target
 		all[i] = tableRow{Row: row, ID: "t-" + indexValues(row.Target).Encode(), Leads: hotLink(row), Coverage: coverage(row.Coverage)}
 	}
-	for i, where := range places(targets) {
+	for i, where := range wording.Owners(targets) {
 		all[i].Where = where
 	}
 	return all

@@ -192,7 +192,7 @@ func rows(of []overview.Row, active silenceIDs) []row {
 		all[i].OfLimit = strings.TrimPrefix(wording.LoadOfLimit(f), all[i].Load)
 		targets[i] = f.Target
 	}
-	for i, where := range places(targets) {
+	for i, where := range wording.Owners(targets) {
 		all[i].Where = where
 	}
 	return all

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"net/url"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/internal/say"
+	"github.com/keyheat/keyheat/internal/say/wording"
 	"github.com/keyheat/keyheat/internal/web/fleet"
 	"github.com/keyheat/keyheat/internal/web/heatmap"
 	"github.com/keyheat/keyheat/internal/web/partitions"
@@ -191,7 +193,7 @@ func (s *Site) heatPage(ctx context.Context, r *http.Request) (any, error) {
 		return nil, err
 	}
 	page := &heatPage{
-		heatFigure: newHeatFigure("/heat", asked, q, m), Table: tableLink(m.Target), Where: place(m.Target),
+		heatFigure: newHeatFigure("/heat", asked, q, m), Table: tableLink(m.Target), Where: wording.Owner(m.Target),
 	}
 	if page.frame, err = s.frame(ctx, "Heat of "+keytext(m.Table), "tables"); err != nil {
 		return nil, err
@@ -238,7 +240,7 @@ func (s *Site) partitionsPage(ctx context.Context, r *http.Request) (any, error)
 		return nil, err
 	}
 	page.T, page.Evidence, page.Verdict = t, say.Partitions(&t.View), say.FullestPartition(t.State, t.Partitions)
-	page.Link, page.Where = tableLink(t.Target), place(t.Target)
+	page.Link, page.Where = tableLink(t.Target), wording.Owner(t.Target)
 	return page, nil
 }
 
@@ -249,13 +251,11 @@ func (s *Site) partitionsOf(ctx context.Context, r *http.Request, now time.Time)
 }
 
 func (s *Site) apiPartitions(ctx context.Context, r *http.Request) (any, error) {
-	if !r.URL.Query().Has("table") {
-		all, err := partitions.List(ctx, s.store, time.Now())
-		return map[string]any{"tables": all}, err
+	all, err := partitions.List(ctx, s.store, time.Now())
+	if r.URL.Query().Has("table") && err == nil {
+		var one *partitions.Table
+		one, err = s.partitionsOf(ctx, r, time.Now())
+		all = []partitions.Table{*cmp.Or(one, &partitions.Table{})}
 	}
-	t, err := s.partitionsOf(ctx, r, time.Now())
-	if err != nil {
-		return nil, err
-	}
-	return map[string]any{"tables": []partitions.Table{*t}}, nil
+	return map[string]any{"tables": all}, err
 }

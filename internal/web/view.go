@@ -92,7 +92,7 @@ func (s *Site) table(ctx context.Context, r *http.Request) (any, error) {
 		if t.View == nil { // its keys were not counted
 			break
 		}
-		page := &tablePage{T: t, V: t.View, Link: findingsLink(row.Target), Where: place(row.Target)}
+		page := &tablePage{T: t, V: t.View, Link: findingsLink(row.Target), Where: wording.Owner(row.Target)}
 		if err := s.fillTable(ctx, page, q); err != nil {
 			return nil, err
 		}

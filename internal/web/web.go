@@ -106,7 +106,7 @@ var functions = template.FuncMap{
 	"mapstate":       say.MapState,
 	"partitionslink": partitionsLink,
 
-	"tablelink": tableLink, "findingslink": findingsLink, "place": place,
+	"tablelink": tableLink, "findingslink": findingsLink, "place": wording.Owner,
 	"distinct": distinctKeys, "period": period, "summarise": summarise,
 	"heatlink": heatLink, "findingheat": findingHeatLink, "step": func(seconds int64) string { return heat.Level(seconds).String() }, "legend": heatmap.Legend, "steps": heatmap.Steps, "uncoloured": heatmap.ColourStart,
 	"clip":           func(text string) string { return wording.Shorten(text, shownKey) },

@@ -379,10 +379,10 @@ func TestTheAPIReturnsIncidents(t *testing.T) {
 			t.Errorf("the incident %+v is no finding's", i)
 		}
 	}
-	text, _ = get(t, address+"/api/v1/incidents?table=absent", http.StatusOK)
-	must(t, json.Unmarshal([]byte(text), &all))
-	if len(all.Incidents) != 0 {
-		t.Errorf("incidents of another table: %+v", all.Incidents)
+	for _, of := range []string{"incidents", "findings", "heat", "contributors"} { // a misspelt table must not look calm
+		if text, _ := get(t, address+"/api/v1/"+of+"?table=oders", http.StatusBadRequest); !strings.Contains(text, `no sample has the table \"oders\": did you mean \"orders\"?`) {
+			t.Errorf("%s of a misspelt table: %s", of, text)
+		}
 	}
 	text, _ = get(t, address+"/api/v1/incidents?cause=starvation", http.StatusOK)
 	must(t, json.Unmarshal([]byte(text), &all))

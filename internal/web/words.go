@@ -167,31 +167,6 @@ func targetValues(of detect.Target) url.Values {
 	return values
 }
 
-// place returns the account and Region of a table as far as they are known.
-func place(of detect.Target) string {
-	if of.Account != "" && of.Region != "" {
-		return wording.Printable(of.Account + " " + of.Region)
-	}
-	return wording.Printable(of.Account + of.Region)
-}
-
-// places returns the account and Region of each table. A table without both is marked as
-// unknown if the list has another of its name.
-func places(of []detect.Target) []string {
-	all, elsewhere := make([]string, len(of)), make(map[string]bool)
-	for i, target := range of {
-		if all[i] = place(target); all[i] != "" {
-			elsewhere[target.Table] = true
-		}
-	}
-	for i, target := range of {
-		if all[i] == "" && elsewhere[target.Table] {
-			all[i] = "account and Region unknown"
-		}
-	}
-	return all
-}
-
 // distinctKeys writes a count, with "about" for an estimate, and "at least" for a lower
 // bound.
 func distinctKeys(f detect.Figure) string {

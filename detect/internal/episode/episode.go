@@ -57,6 +57,9 @@ type Episode struct {
 	// ones.
 	flushes        sampling.Flushes
 	flushed, exact int
+	// doubt is the highest load above the limit in a second whose times, or whose sampling,
+	// leave open whether the key had it; zero for none.
+	doubt sample.Milli
 	// opening is the flush that opens the figures, as added to them, until another flush
 	// follows; nil otherwise.
 	opening *point
@@ -142,17 +145,20 @@ func (e *Episode) observe(p *point, r Rules, t Timeline) {
 	sustained := mean > share && !s.flushed
 	flush := s.flushed && !hot && (s.likely.amounts(r.Kind).Proven > share || mean > share)
 	unproven := (independent.Proven > share || believed > share) && !hot && !sustained && !flush
+	e.doubtLoad(s, r)
+	refused := (flush || unproven) && p.throttledByPartition(r.Kind) // refusals end the doubt
+	flush, unproven = flush && !refused, unproven && !refused
 	plateau := isPlateau(p, r.Kind) && !s.flushed
 	combined := s.certain.overCombined(r)
 	e.settle(p.second-1, t)
 	if e.state == detect.Resolved && !r.oneEpisode {
-		if !hot && !sustained && !plateau && !combined && !unproven && !flush {
+		if !hot && !sustained && !plateau && !combined && !unproven && !flush && !refused {
 			return
 		}
 		*e = Episode{through: p.second, means: e.means, flushes: e.flushes, healing: e.healing, bursts: e.bursts}
 	}
 	switch {
-	case hot || sustained:
+	case hot || sustained || refused:
 		e.exact++
 	case s.flushed && p.amounts(r.Kind).Proven > share:
 		e.flushed++
@@ -177,6 +183,14 @@ func (e *Episode) observe(p *point, r Rules, t Timeline) {
 		e.addHot(p.second)
 		e.addHarm(s.certain, r)
 	}
+	if refused {
+		e.isSaturated = true
+		e.addHot(p.second)
+		if pushWithin(e.refused[:], p.second, detect.MeanLongest) {
+			e.lasting = detect.Critical
+			e.fire(p.second, p.second)
+		}
+	}
 	if sustained {
 		if e.sustained = e.sustained || mean > detect.Limit(r.Kind); e.sustained {
 			e.lasting = detect.Critical
@@ -200,6 +214,24 @@ func (e *Episode) mean(p *point, k detect.Kind) (proven, believed sample.Milli) 
 	}
 	e.means.Add(p.second, seen)
 	return e.means.Proven(p.second, detect.TrackShare*detect.Units(detect.Limit(k)))
+}
+
+// doubtLoad records a load above the limit that is not proven.
+func (e *Episode) doubtLoad(s view, r Rules) {
+	load, limit := s.amounts(r.Kind), detect.Limit(r.Kind)
+	independent, _ := s.believedAmounts(r.Kind)
+	if (s.flushed && load.Proven > limit || independent.Proven > limit) && s.certain.amounts(r.Kind).Proven <= limit {
+		e.doubt = max(e.doubt, load.Value)
+	}
+}
+
+// Doubt returns the highest load above the limit that the key may have had in a second. It
+// is zero if there is none, or if such a load is proven.
+func (e *Episode) Doubt() sample.Milli {
+	if e.Over > 0 || e.isSaturated || e.sustained {
+		return 0
+	}
+	return e.doubt
 }
 
 // view is a second as its times show it.

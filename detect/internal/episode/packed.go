@@ -107,6 +107,7 @@ func (c *coder) point(p *point, parts *int64) (withPressure bool) {
 	c.float(&p.batch.Part, 0)
 	c.word(&p.batch.At)
 	c.flag(&p.batch.Own)
+	c.flag(&p.batch.Folded)
 	ahead := int64(p.ahead)
 	number(c, &ahead, 0)
 	p.ahead = int(ahead)

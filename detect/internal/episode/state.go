@@ -106,9 +106,9 @@ func (e *Episode) Severity() detect.Severity {
 	return ""
 }
 
-// isCold reports whether the episode has no finding yet, and no mean of recent seconds
-// that could help one to fire.
-func (e *Episode) isCold() bool { return e.Severity() == "" && e.means == nil }
+// isCold reports whether the episode has no finding and no doubt yet, and no mean of
+// recent seconds that could help a finding to fire.
+func (e *Episode) isCold() bool { return e.Severity() == "" && e.means == nil && e.doubt == 0 }
 
 // observePressure records the next second of a table or index as a whole.
 func (e *Episode) observePressure(p *point, r Rules, t Timeline) {

@@ -271,7 +271,7 @@ func (t *Track) IsDone(c Conditions) bool {
 	for _, e := range t.Episodes(c) {
 		unresolved := e.state == detect.Pending || e.state == detect.Firing
 		recent := e.state == detect.Resolved && e.last+detect.Horizon >= c.Time.Settled
-		if unresolved || recent || c.OneEpisode && e.state != "" {
+		if unresolved || recent || c.OneEpisode && (e.state != "" || e.doubt > 0) {
 			return false
 		}
 	}

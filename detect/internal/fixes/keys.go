@@ -34,6 +34,11 @@ func waitForSplit(c *Case) (fix, bool) {
 	return f, applies && !c.isUrgent()
 }
 
+// awaitVerdict is to design no new keys before it is known whether a split helps.
+func awaitVerdict(c *Case) (fix, bool) {
+	return fix{}, c.Reason == detect.Undetermined && c.Ground == detect.GroundYoung && !c.isUrgent() && !c.onlyTogether()
+}
+
 // splitMeanwhile is a split that may come while a better fix is on its way.
 func splitMeanwhile(c *Case) (fix, bool) {
 	f, applies := splitForHeat(c)

@@ -56,6 +56,7 @@ type entry struct {
 var ledger = []entry{
 	{detect.FixCheckCombined, checkCombined},
 	{detect.FixWaitForSplit, waitForSplit},
+	{detect.FixAwaitVerdict, awaitVerdict},
 	{detect.FixSplitMeanwhile, splitMeanwhile},
 	{detect.FixCheckSplit, checkSplit},
 	{detect.FixKeepKey, keptKey},

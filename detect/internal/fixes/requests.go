@@ -176,6 +176,9 @@ func backOff(c *Case) (fix, bool) {
 	}
 	least := 1 - c.refusedShare()
 	if r := c.Evidence.Retries; r != nil && !r.Partial {
+		if r.BackOff() {
+			return fix{}, false
+		}
 		least = 1 // repeated attempts are not demand
 	}
 	f := fix{arguments: detect.Arguments{Attempts: n, Seconds: c.Evidence.Seconds}, after: c.newAfter(least, 1)}

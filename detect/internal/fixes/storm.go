@@ -10,7 +10,7 @@ func Storm(f *detect.Finding) (*detect.CallerRetries, bool) {
 		return nil, false
 	}
 	who, most := mostRetries(f)
-	if f.Evidence.Retries.Amplification < detect.StormAmplification || !most || demand(f) > detect.StormDemand {
+	if f.Evidence.Retries.Amplification < detect.StormAmplification || !most || who.BacksOff() || demand(f) > detect.StormDemand {
 		return nil, false
 	}
 	return who, true

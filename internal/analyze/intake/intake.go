@@ -69,6 +69,8 @@ type Fault struct {
 const (
 	// ReasonUnreadable is a sample that the source could not read completely.
 	ReasonUnreadable sample.RejectReason = "unreadable"
+	// ReasonDuplicate is a sample whose ID was counted before.
+	ReasonDuplicate sample.RejectReason = "duplicate"
 	// ReasonTooManyTables is a sample of one table or index too many.
 	ReasonTooManyTables sample.RejectReason = "too_many_tables"
 )

@@ -89,7 +89,7 @@ func TestEveryReasonHasARemedy(t *testing.T) {
 	t.Parallel()
 	lines := []string{"", "{", "{}", "[{", "secret,secret2\n", "secret\tb", `{"secret":{"secret":["secret",{"secret":1}]}}`, "<", "\x00", `x {"secret":1}`,
 		`{"dynamodb":{"Keys":{"secret":{"S":"a"},"secret2":{"S":"b"}}},"tableName":"secret"}`}
-	for _, reason := range append(reasons.All(), intake.ReasonUnreadable, intake.ReasonTooManyTables) {
+	for _, reason := range append(reasons.All(), intake.ReasonUnreadable, intake.ReasonTooManyTables, intake.ReasonDuplicate) {
 		for _, line := range lines {
 			if remedy(reason, line, true) == "" {
 				t.Errorf("%s has no remedy", reason)

@@ -20,6 +20,7 @@ import (
 
 // remedies are the remedies for reject reasons that need no look at the line.
 var remedies = map[sample.RejectReason]string{
+	ReasonDuplicate:         "their id, table and key were counted before: they were delivered twice, or id means something else: --map id= leaves it out",
 	ReasonTooManyTables:     "there are more tables and indexes than can be judged at once: split the files by table",
 	sample.RejectEmpty:      "there is nothing in it",
 	sample.RejectTooDeep:    "its JSON nests too deep: map the fields that matter with --map",

@@ -52,6 +52,8 @@ type WorldLoad struct {
 	// the time of the write. Whole cuts times to seconds.
 	Flush int
 	Whole bool
+	// Folded writes one record for a key's requests of a second, at any millisecond.
+	Folded bool
 }
 
 // maxWorldRecords is the most records of one key's second. Beyond it each record stands
@@ -182,6 +184,9 @@ func (s *sender) requests(at, key, n int, refused float64) (all []sample.Record)
 	if rate == 0 {
 		fold = max(1, (n+maxWorldRecords-1)/maxWorldRecords)
 	}
+	if l.Folded {
+		return s.folded(at, key, n, refused)
+	}
 	for i := 0; i < n; i += together * fold {
 		if rate > 0 && s.random.Float64() >= rate {
 			s.sent += int64(together)
@@ -196,6 +201,30 @@ func (s *sender) requests(at, key, n int, refused float64) (all []sample.Record)
 			all = append(append(append(all, r), s.retry(&r)...), s.indexRecord(at, &r)...)
 			s.sent++
 		}
+	}
+	return all
+}
+
+// folded returns one record for the sampled ones of n requests, as a producer writes that
+// counts requests by second, and one for the refused ones among them.
+func (s *sender) folded(at, key, n int, refused float64) (all []sample.Record) {
+	if rate := s.world.Sampling.Rate; rate > 0 {
+		drawn := 0
+		for range n {
+			if s.random.Float64() < rate {
+				drawn++
+			}
+		}
+		n = drawn
+	}
+	throttled := int(refused * float64(n))
+	for i, count := range []int{n - throttled, throttled} {
+		if count == 0 {
+			continue
+		}
+		r := s.record(at, key, s.millis(0, 1), float64(i))
+		r.N = int64(count)
+		all = append(all, r)
 	}
 	return all
 }

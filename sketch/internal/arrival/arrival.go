@@ -17,9 +17,10 @@ import (
 )
 
 const (
-	// binMillis is the length of a bin. A flush takes less.
+	// binMillis is the length of a bin. A flush takes less. The first bin has the times in
+	// whole seconds, and none beside them.
 	binMillis = 20
-	bins      = 1000 / binMillis
+	bins      = 1 + 1000/binMillis
 	// producers is the most producers kept apart in a second, over all tables. Further ones are
 	// ignored.
 	producers = 256
@@ -60,7 +61,7 @@ func MomentOf(r *sample.Record) (m Moment) {
 	if ms < 0 {
 		ms += 1000
 	}
-	m = Moment{bin: int(ms / binMillis), calls: oneCall}
+	m = Moment{bin: binOf(ms), calls: oneCall}
 	switch {
 	case r.Call != "":
 		m.call = max(xxh3.HashString(r.Call), 1)
@@ -76,8 +77,15 @@ func MomentOf(r *sample.Record) (m Moment) {
 
 // MomentAt returns the time of n requests, each a call of its own, at a millisecond of the
 // second.
-func MomentAt(ms uint64, n int64) Moment {
-	return Moment{bin: int(ms / binMillis), calls: oneCall * uint64(n)}
+func MomentAt(ms, n int64) Moment {
+	return Moment{bin: binOf(ms), calls: oneCall * uint64(n)}
+}
+
+func binOf(ms int64) int {
+	if ms == 0 {
+		return 0
+	}
+	return 1 + int(ms/binMillis)
 }
 
 // Bins are the times of some requests of one second. The zero value is ready.

@@ -12,6 +12,9 @@ type Arrivals struct {
 	// Flushed is the weight of requests already found to be flushed. FlushedAt has a bit for
 	// each 20 ms that they are in.
 	Flushed, FlushedAt uint64
+	// Fractions reports that a request of Flushed, or one that was not kept, has a time with a
+	// fraction of a second.
+	Fractions bool
 	// Producers are the undecided requests, in the order of Caller.
 	Producers []Producer
 }
@@ -37,6 +40,9 @@ type Bin struct {
 const (
 	// Count is how many bins a second has.
 	Count = bins
+	// spreadBins is the least number of bins that a producer uses whose requests are spread.
+	// Hosts that flush under one name use fewer.
+	spreadBins = 20
 	// MaxCalls is the most that Bin.Calls counts. More calls do not change the decision.
 	MaxCalls = batchCalls * oneCall
 )
@@ -70,11 +76,7 @@ func (b *Bins) Arrivals() Arrivals {
 func (a Arrivals) Decide() (flushed, at uint64) {
 	flushed, at = a.Flushed, a.FlushedAt
 	for i := range a.Producers {
-		var b Bins
-		for _, in := range a.Producers[i].Bins {
-			b.weight[in.At], b.calls[in.At] = in.Weight, uint32(in.Calls)
-		}
-		w, in := b.findFlush()
+		w, in := a.Producers[i].findFlush()
 		flushed, at = flushed+w, at|in
 	}
 	return flushed, at
@@ -83,12 +85,43 @@ func (a Arrivals) Decide() (flushed, at uint64) {
 // Settle returns the arrivals after the decision, without their times.
 func (a Arrivals) Settle() (d Arrivals) {
 	d.Flushed, d.FlushedAt = a.Decide()
+	d.Fractions = a.HasFractions()
 	return d
+}
+
+// HasFractions reports whether a request has a time with a fraction of a second.
+func (a Arrivals) HasFractions() bool {
+	return a.Fractions || slices.ContainsFunc(a.Producers, func(p Producer) bool {
+		return len(p.Bins) > 0 && p.Bins[len(p.Bins)-1].At > 0
+	})
+}
+
+// SpreadProducers returns the named producers that spread their requests over the second.
+func (a Arrivals) SpreadProducers() (callers []uint64) {
+	for i := range a.Producers {
+		p := &a.Producers[i]
+		if p.Caller == 0 || len(p.Bins) < spreadBins {
+			continue
+		}
+		if weight, _ := p.findFlush(); weight == 0 {
+			callers = append(callers, p.Caller)
+		}
+	}
+	return callers
+}
+
+// findFlush finds a flush as Bins.findFlush does.
+func (p *Producer) findFlush() (weight, at uint64) {
+	var b Bins
+	for _, in := range p.Bins {
+		b.weight[in.At], b.calls[in.At] = in.Weight, uint32(in.Calls)
+	}
+	return b.findFlush()
 }
 
 // Plus adds the arrivals of another part of the same second. It changes neither.
 func (a Arrivals) Plus(o Arrivals) Arrivals {
-	sum := Arrivals{Flushed: a.Flushed + o.Flushed, FlushedAt: a.FlushedAt | o.FlushedAt}
+	sum := Arrivals{Flushed: a.Flushed + o.Flushed, FlushedAt: a.FlushedAt | o.FlushedAt, Fractions: a.Fractions || o.Fractions}
 	sum.Producers = merge(a.Producers, o.Producers, func(x, y Producer) int { return cmp.Compare(x.Caller, y.Caller) }, func(x, y Producer) Producer {
 		return Producer{x.Caller, merge(x.Bins, y.Bins, func(x, y Bin) int { return cmp.Compare(x.At, y.At) }, func(x, y Bin) Bin {
 			return Bin{x.Weight + y.Weight, min(x.Calls+y.Calls, MaxCalls), x.At}
