@@ -1,7 +1,6 @@
 package web
 
 import (
-	"cmp"
 	"context"
 	"net/http"
 	"net/url"
@@ -229,10 +228,10 @@ func (s *Site) partitionsPage(ctx context.Context, r *http.Request) (any, error)
 		if page.frame, err = s.frame(ctx, "Partitions", "partitions"); err != nil {
 			return nil, err
 		}
-		page.Tables, err = partitions.List(ctx, s.store, now)
+		page.Tables, err = partitions.List(ctx, s.store, sample.Target{}, now)
 		return page, err
 	}
-	t, err := s.partitionsOf(ctx, r, now)
+	t, err := partitions.Load(ctx, s.store, askedTable(r), now)
 	if err != nil {
 		return nil, err
 	}
@@ -244,18 +243,12 @@ func (s *Site) partitionsPage(ctx context.Context, r *http.Request) (any, error)
 	return page, nil
 }
 
-// partitionsOf loads the partitions of the table that a request names.
-func (s *Site) partitionsOf(ctx context.Context, r *http.Request, now time.Time) (*partitions.Table, error) {
-	values := r.URL.Query()
-	return partitions.Load(ctx, s.store, sample.Target{Account: values.Get("account"), Region: values.Get("region"), Table: values.Get("table")}, now)
+func (s *Site) apiPartitions(ctx context.Context, r *http.Request) (any, error) {
+	all, err := partitions.List(ctx, s.store, askedTable(r), time.Now())
+	return map[string]any{"tables": all}, err
 }
 
-func (s *Site) apiPartitions(ctx context.Context, r *http.Request) (any, error) {
-	all, err := partitions.List(ctx, s.store, time.Now())
-	if r.URL.Query().Has("table") && err == nil {
-		var one *partitions.Table
-		one, err = s.partitionsOf(ctx, r, time.Now())
-		all = []partitions.Table{*cmp.Or(one, &partitions.Table{})}
-	}
-	return map[string]any{"tables": all}, err
+func askedTable(r *http.Request) sample.Target {
+	values := r.URL.Query()
+	return sample.Target{Account: values.Get("account"), Region: values.Get("region"), Table: values.Get("table")}
 }

@@ -44,8 +44,16 @@ type Table struct {
 	Updated time.Time `json:"updated"`
 }
 
-// List returns the tables that have a map, without their loads.
-func List(ctx context.Context, st Store, now time.Time) ([]Table, error) {
+// List returns the tables that have a map, without their loads, or the named table as Load
+// does.
+func List(ctx context.Context, st Store, at sample.Target, now time.Time) ([]Table, error) {
+	if at.Table != "" {
+		t, err := Load(ctx, st, at, now)
+		if err != nil {
+			return nil, err
+		}
+		return []Table{*t}, nil
+	}
 	rows, err := st.PartitionMaps(ctx)
 	if err != nil {
 		return nil, err
