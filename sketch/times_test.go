@@ -32,7 +32,7 @@ func TestFlushedByKey(t *testing.T) {
 			want := map[string]float64{"flushed": 1, "honest": 0, "of whole seconds": 1, "a half": 0.5}[k.Key.Text]
 			weight := float64(3*k.Evidence.Load.Write + k.Evidence.Load.Read)
 			flushed, in := k.Evidence.Arrivals.Decide()
-			if at := map[string]uint64{"flushed": 1 << 20, "of whole seconds": 1, "a half": 1}[k.Key.Text]; in != at {
+			if at := map[string]uint64{"flushed": 1 << 21, "of whole seconds": 1, "a half": 1}[k.Key.Text]; in != at {
 				t.Errorf("%s: flushed at %b, want %b", k.Key.Text, in, at)
 			}
 			if got := float64(flushed) / weight; got < want-0.001 || got > want+0.02 {

@@ -11,7 +11,7 @@ import (
 // coder turns a point into words, most of them zero, and words into a point, without
 // rounding. A pair of equal fields takes one word and a zero.
 type coder struct {
-	words   [49]uint64
+	words   [50]uint64
 	n       int
 	reading bool
 }
