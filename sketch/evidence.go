@@ -154,7 +154,7 @@ func (e *Evidence) Plus(o *Evidence) *Evidence {
 		Rises:  e.Rises + o.Rises, Falls: e.Falls + o.Falls,
 		Items: e.Items.plus(o.Items), Callers: e.Callers.plus(o.Callers), Attributes: e.Attributes.plus(o.Attributes),
 		RefusedCallers: e.RefusedCallers.plus(o.RefusedCallers),
-		Sized: e.Sized + o.Sized, Bytes: e.Bytes + o.Bytes, Edited: e.Edited + o.Edited,
+		Sized:          e.Sized + o.Sized, Bytes: e.Bytes + o.Bytes, Edited: e.Edited + o.Edited,
 		ItemBytes: e.ItemBytes + o.ItemBytes, ChangedBytes: e.ChangedBytes + o.ChangedBytes, GrownBytes: e.GrownBytes + o.GrownBytes,
 	}
 	for c := range sum.Refused {

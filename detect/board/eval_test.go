@@ -354,7 +354,7 @@ func scenariosByReason(r *rand.Rand) map[detect.Diagnosis][]story {
 		detect.RollingKey:       {of(workload{key: "events#2025-11-21", sk: moved(shuffled)})},
 		detect.LSIBlocked:       {of(workload{sk: moved(shuffled)}, lsi)},
 		detect.Splittable:       {of(workload{sk: moved(shuffled)}), of(workload{sk: moved(shuffled), index: "by-status"})},
-		detect.Scanned:          {{workloads: append(warm(keyRangeCause), workload{op: sample.Scan, reads: true, units: math.Round(units), each: 100})}},
+		detect.Scanned:          {{workloads: append(warm(""), workload{op: sample.Scan, reads: true, units: math.Round(units), each: 100, cause: "TableReadKeyRangeThroughputExceeded", throttled: 500})}},
 		detect.Starved:          {{workloads: warm(provisionedCause)}},
 		detect.Undetermined:     {of(workload{})},
 	}

@@ -79,7 +79,7 @@ func TestWritesOfAGlobalTableCountInEveryRegion(t *testing.T) {
 			[]string{"hot_key_write eu-west-1 critical 1200 0"}, 1, eu},
 		{"one writes and one reads", []string{eu, us}, []regional{{region: eu, rcu: 50}, {region: us, wcu: 1200}},
 			[]string{"hot_key_write eu-west-1 critical 1200 1200", "hot_key_write us-east-1 critical 1200 0"}, 1, us},
-		{"reads are not replicated", []string{eu, us}, []regional{{region: eu, rcu: 4000}, {region: us, rcu: 4000}},
+		{"reads are not replicated", []string{eu, us}, []regional{{region: eu, rcu: 4600}, {region: us, rcu: 4600}},
 			[]string{"hot_key_read eu-west-1 critical 0 -", "hot_key_read us-east-1 critical 0 -"}, 2, ""},
 		{"a little in the other Region", []string{eu, us}, []regional{{region: eu, wcu: 950}, {region: us, wcu: 90}},
 			[]string{"hot_key_write eu-west-1 critical 1040 90", "hot_key_write us-east-1 critical 1040 950"}, 1, ""},

@@ -185,9 +185,9 @@ var reasonStories = []story{
 	hot("unless one item of it is hot", detect.HotItem, workload{key: "2025-11-21", sk: oneItem}),
 	{name: "a read-hot item wants copies, not shards", workloads: []workload{{key: "k", reads: true, units: 4000, sk: oneItem}}, reads: true, share: 1, reason: detect.HotItem,
 		says: []string{"cache {", "copies {count:2} leaves 2000"},
-		kind: detect.HotKeyRead, severity: detect.Critical, state: detect.Firing, peak: 4000, over: 3, shards: 2, utilization: 4000.0 / 3000},
+		kind: detect.HotKeyRead, severity: detect.Warning, state: detect.Firing, peak: 4000, over: 3, shards: 2, utilization: 4000.0 / 3000}, // eventual reads, none of which was refused
 	{name: "reads in the order of sort keys move as writes do", workloads: []workload{{key: "k", reads: true, units: 4000, sk: rising}}, reads: true, share: 1, reason: detect.MonotonicSortKey,
-		holds: func(f *detect.Finding) bool { return f.Evidence.Split.Residual > 3900 }, kind: detect.HotKeyRead, severity: detect.Critical, state: detect.Firing, peak: 4000, over: 3, shards: 2, utilization: 4000.0 / 3000},
+		holds: func(f *detect.Finding) bool { return f.Evidence.Split.Residual > 3900 }, kind: detect.HotKeyRead, severity: detect.Warning, state: detect.Firing, peak: 4000, over: 3, shards: 2, utilization: 4000.0 / 3000},
 }
 
 const (
@@ -197,7 +197,7 @@ const (
 
 // relatedStories are hot keys whose evidence has findings of its own.
 var relatedStories = []story{
-	hot("one caller alone", detect.Undetermined, workload{caller: "role/batch"}, "mend_caller {share:0.99", "caller:role/batch}").with(withOther(detect.SingleCaller)).with(beside("role/web")),
+	hot("one caller alone", detect.Undetermined, workload{caller: "role/batch"}, "bounded_rate {share:0.99", "caller:role/batch}").with(withOther(detect.SingleCaller)).with(beside("role/web")),
 	hot("the caller of the whole table is no cause", detect.Undetermined, workload{caller: "role/web"}).with(beside("role/web")),
 	hot("a key named like a test", detect.Undetermined, workload{key: "loadtest#1", caller: "bench"}, "stop_test {caller:bench}").with(withOther(detect.TestKey)),
 	hot("a product that is named like a test", detect.Undetermined, workload{key: "product#bench", caller: "role/web"}).with(beside("role/web")),
@@ -207,7 +207,7 @@ var relatedStories = []story{
 	hot("large items whose images nobody sees", detect.Undetermined, workload{each: 20, bytes: 20480}),
 	hot("a collection that grows under a local index", detect.LSIBlocked, workload{bytes: 1024, edit: &sample.Edit{Changed: 1024, Grown: 1024}}).with(withFacts(detect.TableFacts{LSIs: []string{"by-date"}})).with(withOther(detect.LargeCollection)),
 	{name: "a warm key's collection grows, too", workloads: []workload{{key: "k", units: 200, bytes: 1024, edit: &sample.Edit{Changed: 1024, Grown: 1024}}}, lasts: 60, facts: &detect.TableFacts{LSIs: []string{"by-date"}},
-		says:  []string{"bounded_collection {} leaves 200"},
+		says:  []string{"bounded_collection {bytes:204800,seconds:52428} leaves 200"},
 		holds: func(f *detect.Finding) bool { return math.Abs(*f.Evidence.GrowthBytes-200*1024) < 1 }, kind: detect.LargeCollection, severity: detect.Info, state: detect.Pending, peak: 200, shards: 1, utilization: 0.2, share: -1},
 	{name: "not without a local index", workloads: []workload{{key: "k", units: 200, bytes: 1024, edit: &sample.Edit{Changed: 1024, Grown: 1024}}}, lasts: 60, facts: &detect.TableFacts{LSIs: []string{}}},
 	{name: "nor one whose items stay as large", workloads: []workload{{key: "k", units: 200, bytes: 1024, edit: &sample.Edit{Changed: 1024}}}, lasts: 60, facts: &detect.TableFacts{LSIs: []string{"by-date"}}},
@@ -241,20 +241,20 @@ func tableStory(name string, kind detect.Kind, reason detect.Diagnosis, workload
 
 // warm returns three warm keys of 300 writes a second; of one a part is throttled.
 func warm(cause string) []workload {
-	return []workload{{key: "a", units: 300}, {key: "b", units: 300}, {key: "c", units: 300, cause: cause, throttled: 50}}
+	return []workload{{key: "a", units: 300}, {key: "b", units: 300, cause: cause, throttled: 20}, {key: "c", units: 300, cause: cause, throttled: 30}}
 }
 
 // warmFor returns three warm keys that a partition throttles for so many seconds.
 func warmFor(seconds int) []workload {
 	all := warm(keyRangeCause)
-	all[2].to = seconds
-	return append(all, workload{key: "c", units: 300, from: seconds, to: 901})
+	all[1].to, all[2].to = seconds, seconds
+	return append(all, workload{key: "b", units: 300, from: seconds, to: 901}, workload{key: "c", units: 300, from: seconds, to: 901})
 }
 
 // freshTable returns 5,000 writes a second of many keys, of which a partition throttles
 // some.
 func freshTable() []workload {
-	return append(keysLike("u%d", 49, workload{units: 100}), workload{key: "v", units: 100, cause: keyRangeCause, throttled: 50})
+	return append(keysLike("u%d", 48, workload{units: 100}), workload{key: "v", units: 100, cause: keyRangeCause, throttled: 30}, workload{key: "w", units: 100, cause: keyRangeCause, throttled: 20})
 }
 
 // tableStories are tables that throttle without a hot key.
@@ -263,7 +263,7 @@ var tableStories = []story{
 	tableStory("one warm key shares it with others", detect.HotPartition, detect.Undetermined, warm(keyRangeCause)[2:]).with(because(detect.GroundNotSeen)).with(holds(func(f *detect.Finding) bool { return slices.Equal(f.Members.Keys, []detect.Text{"c"}) })).with(func(s *story) {
 		s.peak = 300
 	}),
-	tableStory("no key is even warm", detect.HotPartition, detect.Undetermined, keysLike("u%d", 10, workload{units: 90, cause: keyRangeCause, throttled: 10})).with(because(detect.GroundNotSeen)).with(holds(func(f *detect.Finding) bool { return f.Members.Count.Value == 0 })),
+	tableStory("no key is even warm, but several are refused", detect.HotPartition, detect.Splittable, keysLike("u%d", 10, workload{units: 90, cause: keyRangeCause, throttled: 10})).with(because(detect.GroundKeys)).with(holds(func(f *detect.Finding) bool { return f.Members.Count.Value == 0 })),
 	tableStory("and that for longer than splits take is critical", detect.HotPartition, detect.Splittable, warmFor(900), "\nprewarm {}").with(because(detect.GroundKeys)).with(func(s *story) {
 		s.lasts, s.over, s.severity = 901, 900, detect.Critical
 	}),
@@ -276,7 +276,7 @@ var tableStories = []story{
 	tableStory("a new on-demand table that is asked for more than it begins with", detect.HotPartition, detect.Splittable, freshTable(), "prewarm_new_table {count:8,units:7500}").with(func(s *story) {
 		s.facts, s.peak = &detect.TableFacts{Billing: detect.BillingOnDemand}, 5000
 	}),
-	tableStory("a Scan goes through", detect.HotPartition, detect.Scanned, append(warm(keyRangeCause), workload{op: sample.Scan, reads: true, units: 2000, each: 100}), "slow_scan"),
+	tableStory("a Scan goes through", detect.HotPartition, detect.Scanned, append(warm(""), workload{op: sample.Scan, reads: true, units: 2000, each: 100, cause: "TableReadKeyRangeThroughputExceeded", throttled: 500}), "slow_scan"),
 	tableStory("too little was provisioned", detect.TableStarvation, detect.Starved, warm(provisionedCause), "provisioned_capacity").with(because(detect.GroundProvisioned)),
 	tableStory("an index is short", detect.TableStarvation, detect.Starved, warm("IndexWriteProvisionedThroughputExceeded")).with(because(detect.GroundIndexCapacity)),
 	tableStory("the only index is short", detect.TableStarvation, detect.Starved, warm("IndexWriteProvisionedThroughputExceeded")).with(because(detect.GroundIndexCapacity)).with(

@@ -281,7 +281,7 @@ func ChartNote(f *detect.Finding, each int) string {
 	}
 	switch {
 	case f.Replication != nil && f.Replication.WCU > 0:
-		text += "; without other Regions' writes"
+		text += "; this Region's writes only"
 	case f.Quality.InBatches():
 		text += "; by the times of batches"
 	case f.Quality.IsSampled():

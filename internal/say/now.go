@@ -209,7 +209,7 @@ var withLoad = map[answer.Cause]string{
 var grounds = map[detect.Ground]string{
 	detect.GroundItem:       "one item cannot be split",
 	detect.GroundLocalIndex: "a local index prevents splits",
-	detect.GroundSortKey:    "new items land at one end, so no split divides the load",
+	detect.GroundSortKey:    "new items always land at one end",
 	detect.GroundMoving:     "the load moves on before DynamoDB splits the partition",
 	detect.GroundPeriod:     "each new key starts in one partition",
 	detect.GroundBursts:     "a split does not help short bursts",

@@ -96,7 +96,7 @@ func sharedPartition(f *detect.Finding) string {
 		keys = append(keys, quote(k.Key)+" "+lostBy(k))
 	}
 	if f.Ground == detect.GroundKeys {
-		return fmt.Sprintf("Several keys share what is full, none of them hot. Refused most: %s.", strings.Join(keys, ", "))
+		return fmt.Sprintf("Several keys share a full partition, none of them hot. Refused most: %s.", strings.Join(keys, ", "))
 	}
 	return fmt.Sprintf("A partition is full. Refused most: %s, %s of all refusals.", keys[0], wording.Part(f.RefusedKeys[0].Share))
 }
@@ -116,10 +116,16 @@ func lostBy(k *detect.RefusedKey) string {
 	return strings.Join(parts, " and ")
 }
 
+// leastRefused is the least share of all refused load of which a line is written.
+const leastRefused = 0.01
+
 // RefusedKeys returns a line about each key that a table or index refused most.
 func RefusedKeys(keys []detect.RefusedKey) (all []Line) {
 	for i := range keys {
 		k := &keys[i]
+		if k.Share < leastRefused {
+			break
+		}
 		text := fmt.Sprintf("%s %s", quote(k.Key), lostBy(k))
 		if figure := largerOf(k); figure.Low != figure.High {
 			text += fmt.Sprintf(" (%s to %s)", wording.Significant(figure.Low), wording.Significant(figure.High))
@@ -136,7 +142,7 @@ func RefusedKeys(keys []detect.RefusedKey) (all []Line) {
 		if i == 0 {
 			name = "refused"
 		}
-		all = append(all, Line{name, text})
+		all = append(all, Line{name, text + "."})
 	}
 	return all
 }
