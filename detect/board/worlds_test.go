@@ -79,7 +79,7 @@ func fieldWorlds(t *testing.T) (all []fieldWorld) {
 }
 
 // shortWorlds is of how many added worlds one is judged with -short.
-const shortWorlds = 6
+const shortWorlds = 12
 
 func readWorlds(t *testing.T, name string) []fieldWorld {
 	t.Helper()
