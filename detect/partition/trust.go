@@ -46,6 +46,9 @@ const (
 	Withdrawn State = "withdrawn"
 )
 
+// Claims reports whether ranges, and what each carries, are claimed.
+func (s State) Claims() bool { return s == Inferred || s == Doubtful }
+
 // trust is the evidence for a map, and what contradicts it.
 type trust struct {
 	seen     cells

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"fmt"
+	"log/slog"
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
@@ -44,7 +44,7 @@ func (t *term) loadPartitions(ctx context.Context, now time.Time) error {
 		return nil
 	}
 	if p.tables == nil {
-		if err := p.restore(ctx, t.judge.store); err != nil {
+		if err := p.restore(ctx, t.judge.store, t.judge.logger); err != nil {
 			return err
 		}
 	}
@@ -52,16 +52,15 @@ func (t *term) loadPartitions(ctx context.Context, now time.Time) error {
 	if err != nil {
 		return err
 	}
-	if err := p.update(rows, now, t.state.FactsOf); err != nil {
-		return err
-	}
+	p.update(rows, now, t.state.FactsOf, t.judge.logger)
 	p.lookedAt = now
 	t.judge.measures.know(p, now)
 	return nil
 }
 
-// restore reads the maps of the judge before.
-func (p *partitions) restore(ctx context.Context, st Store) error {
+// restore reads the maps of the judge before. A map that cannot be read begins anew: judging
+// keys does not wait for it.
+func (p *partitions) restore(ctx context.Context, st Store, log *slog.Logger) error {
 	rows, err := st.PartitionMaps(ctx)
 	if err != nil {
 		return err
@@ -70,15 +69,16 @@ func (p *partitions) restore(ctx context.Context, st Store) error {
 	for _, row := range rows {
 		m := &partition.Map{}
 		if err := json.Unmarshal(row.Document, m); err != nil {
-			return fmt.Errorf("the stored partitions of %s: %w", row.Name(), err)
+			log.Warn("the stored map of a table's partitions cannot be read; it begins anew", "table", row.Name(), "error", err)
+			continue
 		}
 		p.tables[row.Target] = &tableMap{Map: m, stored: row.Document}
 	}
 	return nil
 }
 
-// update takes the shards of all streams, and what they delivered.
-func (p *partitions) update(rows []store.StreamShard, now time.Time, facts func(detect.Target) *detect.TableFacts) error {
+// update takes the shards of all streams, and what they delivered as far as it can be read.
+func (p *partitions) update(rows []store.StreamShard, now time.Time, facts func(detect.Target) *detect.TableFacts, log *slog.Logger) {
 	tables := map[string]sample.Target{} // by their streams
 	for i := range rows {
 		if row := &rows[i]; row.Table != "" {
@@ -96,7 +96,8 @@ func (p *partitions) update(rows []store.StreamShard, now time.Time, facts func(
 		if len(row.Body) > 0 {
 			listed.Observed = &partition.Observed{}
 			if err := listed.Observed.UnmarshalBinary(row.Body); err != nil {
-				return fmt.Errorf("shard %s: %w", row.PartitionID, err)
+				log.Warn("what a shard delivered of keys cannot be read; the map goes on without it", "shard", row.PartitionID.String(), "error", err)
+				listed.Observed = nil
 			}
 		}
 		if row.Updated.After(p.newest) {
@@ -112,7 +113,6 @@ func (p *partitions) update(rows []store.StreamShard, now time.Time, facts func(
 		}
 		m.Update(listed, now)
 	}
-	return nil
 }
 
 // pending returns the maps that changed since they were stored.

@@ -3,6 +3,7 @@ package judge_test
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -35,15 +36,20 @@ func TestPartitionsOutliveTheJudge(t *testing.T) {
 			must(t, err)
 			rows = append(rows, store.ShardKeys{PartitionID: store.PartitionID{Source: source, Name: name}, Target: orders, Body: body})
 		}
+		// What cannot be read keeps nobody from judging.
+		must(t, s.RegisterShards(t.Context(), source, "carts/1", []lineage.NewShard{{Name: "carts/1/wrong"}}, true))
+		carts := sample.Target{Account: "1", Region: "eu-west-1", Table: "carts"}
+		rows = append(rows, store.ShardKeys{PartitionID: store.PartitionID{Source: source, Name: "carts/1/wrong"}, Target: carts, Body: []byte("wrong")})
 		must(t, s.Commit(t.Context(), store.Commit{Writer: "w", Seq: 1, Keys: rows}))
+		judgeOnce(t, s, store.Judgement{Maps: []store.PartitionMap{{Target: carts, Document: []byte(`{"seen":1}`)}}})
 		for range 2 {
 			j := run(t, quick(), &probe{Store: s})
 			var m partition.Map
 			for began := time.Now(); ; time.Sleep(10 * time.Millisecond) {
 				stored, err := s.PartitionMaps(t.Context())
 				must(t, err)
-				if len(stored) == 1 && stored[0].Target == orders {
-					must(t, json.Unmarshal(stored[0].Document, &m))
+				if len(stored) == 2 && stored[1].Target == orders && !strings.Contains(string(stored[0].Document), `"seen":1`) {
+					must(t, json.Unmarshal(stored[1].Document, &m))
 					break
 				}
 				if time.Since(began) > 30*time.Second {
@@ -57,4 +63,16 @@ func TestPartitionsOutliveTheJudge(t *testing.T) {
 			}
 		}
 	})
+}
+
+// judgeOnce stores a judgement as another judge that has left.
+func judgeOnce(t *testing.T, s *store.Store, j store.Judgement) {
+	t.Helper()
+	l, ok, err := s.AcquireLease(t.Context(), store.JudgeLease, "before", time.Minute)
+	if err != nil || !ok {
+		t.Fatalf("lease: %t, %v", ok, err)
+	}
+	must(t, s.Judge(t.Context(), l, j))
+	l.Writes++
+	must(t, s.ReleaseLease(t.Context(), l))
 }

@@ -38,7 +38,7 @@ func MapState(s partition.State) string {
 
 // PartitionName names a partition by its range, or by its shard where the range is unknown.
 func PartitionName(state partition.State, r *partition.Range) string {
-	if state != partition.Inferred && state != partition.Doubtful || !r.Keys {
+	if !state.Claims() || !r.Keys {
 		name := r.Shard
 		return "shard …" + wording.Printable(name[max(0, len(name)-8):])
 	}

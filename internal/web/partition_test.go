@@ -54,6 +54,19 @@ func addPartitions(t *testing.T, s *store.Store) {
 	m.Update(listed, at.Add(-time.Hour))
 	m.Dissolve(at)
 	m.Add("orders/1/left", position.Position(1)<<63, at)
+	keepMap(t, s, m)
+}
+
+// storeMap stores a map that has just begun.
+func storeMap(t *testing.T, s *store.Store, shards []partition.Listed) {
+	t.Helper()
+	m := partition.New(false, false)
+	m.Update(shards, time.Now())
+	keepMap(t, s, m)
+}
+
+func keepMap(t *testing.T, s *store.Store, m *partition.Map) {
+	t.Helper()
 	document, err := json.Marshal(m)
 	must(t, err)
 	l, ok, err := s.AcquireLease(t.Context(), "judge", "test", time.Minute)
@@ -73,6 +86,10 @@ func TestPartitions(t *testing.T) {
 		t.Errorf("an empty list: %s", text)
 	}
 	get(t, address+"/partitions?table=orders", http.StatusNotFound)
+	storeMap(t, s, []partition.Listed{{Name: "orders/1/a", Open: true}, {Name: "orders/1/b", Open: true}})
+	if text, _ := get(t, address+"/partitions?table=orders", http.StatusOK); strings.Contains(text, "class=\"ring\"") || strings.Contains(text, "partitions is full") || !strings.Contains(text, "the ranges are not claimed") {
+		t.Errorf("while the map learns: %s", text)
+	}
 	addPartitions(t, s)
 	if text, _ := get(t, address+"/partitions", http.StatusOK); !strings.Contains(text, "/partitions?table=orders") {
 		t.Errorf("the list: %s", text)

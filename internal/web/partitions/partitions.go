@@ -88,6 +88,9 @@ func Load(ctx context.Context, st Store, at sample.Target, now time.Time) (*Tabl
 		return nil, err
 	}
 	t := newTable(rows[i], m, now)
+	if !t.State.Claims() && t.State != partition.One { // where a key lies is not known
+		return &t, nil
+	}
 	return &t, t.addLoads(ctx, st, m)
 }
 
@@ -136,8 +139,12 @@ type Piece struct {
 // labelWidth is the least width of a piece with a label.
 const labelWidth = 45
 
-// Picture returns the pieces of the key space. A partition without a key has none.
+// Picture returns the pieces of the key space, if ranges are claimed. A partition without a
+// key has none.
 func (t *Table) Picture() (pieces []Piece) {
+	if !t.State.Claims() {
+		return nil
+	}
 	for i := range t.Partitions {
 		c := &t.Partitions[i]
 		if !c.Keys {
