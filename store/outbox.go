@@ -104,7 +104,9 @@ func (s *Store) setNotification(ctx context.Context, id, update string, args ...
 
 // CancelUntold cancels a route's pending notifications of incidents that ended before any
 // attempt with their beginning may have arrived: a receiver gets neither an end without a
-// beginning, nor a beginning that is over.
+// beginning, nor a beginning that is over. An end waits while the fallback, which got the
+// beginning, has not got it: one that was written after NotFallenBack was read would never
+// go there.
 func (s *Store) CancelUntold(ctx context.Context, route string) error {
 	return s.change(ctx, "cancel notifications", func(t *tx) error {
 		// An incident may begin again: only rows after its last end count.
@@ -113,7 +115,7 @@ func (s *Store) CancelUntold(ctx context.Context, route string) error {
 			WHERE route = $1 AND state = 'pending' AND event = 'resolved' AND NOT reached AND incident <> '' AND EXISTS (
 				SELECT 1 FROM notifications AS begin
 				WHERE begin.route = notifications.route AND begin.incident = notifications.incident AND begin.ordinal < notifications.ordinal
-					AND begin.event = 'firing' AND NOT begin.reached
+					AND begin.event = 'firing' AND NOT begin.reached AND (notifications.fallback OR NOT begin.fallback)
 					AND NOT EXISTS (
 						SELECT 1 FROM notifications AS later
 						WHERE later.route = begin.route AND later.incident = begin.incident
