@@ -417,7 +417,7 @@ func TestTheFallbackHearsOfAnEndThatIsNotTold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, judged := newStory(t, "pager")
 		defer s.Close()
-		const outage = 6 * time.Minute
+		const outage = 6*time.Minute + 500*time.Millisecond // ends between two passes
 		p := &pager{began: time.Now(), answer: down(0, outage, refused)}
 		stop := page(t, s, p, func(c *Config) { c.Fallback, c.Poll = "second", time.Second })
 		judged("a", detect.EventFiring)
