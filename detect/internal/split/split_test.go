@@ -83,6 +83,9 @@ func TestEvaluationOfSplits(t *testing.T) {
 	for i := range patterns {
 		p := &patterns[i]
 		for _, rate := range []float64{1, 0.1, 0.01} {
+			if testing.Short() && rate == 1 && i%3 > 0 {
+				continue // every request takes ten times as long as a tenth
+			}
 			row := table.Row{p.name, fmt.Sprintf("%g%%", 100*rate)}
 			last := detect.Split{}
 			counts := map[int]*count{}
