@@ -156,7 +156,8 @@ func busy() report.Rows {
 		{ID: "s-hostile", Matchers: []string{`labels.x!="<script>alert(1)</script>|**[x](https://evil.example)** @all"`}, StartsAt: ago(day), EndsAt: monday, Author: hostile, Reason: hostile},
 		{ID: "s-over", Matchers: []string{`table=~"users|sessions"`}, StartsAt: ago(5*day + hour), EndsAt: ago(5*day - hour/2), Author: "bob", Reason: "migration"},
 	}
-	r.Transitions[len(r.Transitions)-4].Note = silence.Note(&detect.Silenced{By: "s-over", Until: monday})
+	silenced := &r.Transitions[len(r.Transitions)-4]
+	silenced.Note, silenced.About, silenced.Until = string(detect.NoteSilenced), "s-over", monday
 	warm := detect.Incident{Owner: "team-orders", Silenced: &detect.Silenced{By: "s-now"}}
 	r.Incidents[2].Document = document(warm)
 	r.Peaks = [][]store.HourPeak{

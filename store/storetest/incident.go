@@ -177,8 +177,8 @@ func openHeads(t *testing.T, s *store.Store) {
 
 func incidentHistory(t *testing.T, s *store.Store) {
 	all := []store.Transition{
-		{Of: "a", At: noon.Add(time.Hour), To: "firing", Severity: "warning", Note: "first"},
-		{Of: "a", At: noon, From: "firing", To: "firing", Severity: "critical", Note: "severity rises"},
+		{Of: "a", At: noon.Add(time.Hour), To: "firing", Severity: "warning", Note: "silenced", About: "s", Until: noon},
+		{Of: "a", At: noon, From: "firing", To: "firing", Severity: "critical", Note: "worse", About: "warning"},
 	}
 	judge(t, s, store.Judgement{IncidentTransitions: all[:1]})
 	judge(t, s, store.Judgement{IncidentTransitions: append([]store.Transition{{Of: "b", At: noon, To: "pending"}}, all[1])})

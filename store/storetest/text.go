@@ -27,7 +27,6 @@ func hostileText(t *testing.T, s *store.Store) {
 		Windows:     []store.Window{w},
 		Cardinality: []store.Cardinality{{Target: sample.Target{Table: hostile, Index: hostile}, Minute: noon}},
 		Findings:    []store.Finding{f},
-		Transitions: []store.Transition{{Of: "f", Note: hostile}},
 	})
 	equal(t, "excerpt", value[[]store.BadSample](t)(s.BadSamples(t.Context(), store.BadQuery{}))[0].Excerpts, []string{kept})
 	equal(t, "key", value[store.Finding](t)(s.Finding(t.Context(), "f")).Key, kept)

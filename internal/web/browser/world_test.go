@@ -246,7 +246,7 @@ func (w *world) judge(t *testing.T, j *store.Judgement) {
 			FirstSeen: f.FirstSeen, LastSeen: f.LastSeen, Document: document,
 		})
 		if was := w.known[f.Fingerprint]; was != string(f.State) {
-			j.Transitions = append(j.Transitions, store.Transition{Of: f.Fingerprint, At: f.FirstSeen, From: was, To: string(f.State), Severity: string(f.Severity), Note: "because"})
+			j.Transitions = append(j.Transitions, store.Transition{Of: f.Fingerprint, At: f.FirstSeen, From: was, To: string(f.State), Severity: string(f.Severity), Note: string(detect.NoteTooOld)})
 			w.known[f.Fingerprint] = string(f.State)
 		}
 	}
