@@ -67,6 +67,9 @@ func titleKey(f *detect.Finding) detect.Text {
 	case f.Kind == detect.LowCardinalityKey, f.Kind == detect.MovingHotSpot:
 		return ""
 	}
+	if k := soleRefused(f); k != nil {
+		return k.Key
+	}
 	return f.Key
 }
 
@@ -84,6 +87,9 @@ func symptom(f *detect.Finding) string {
 			return "load grew faster than the " + targetWord(f) + " can"
 		case answer.BackPressure:
 			return "a full index partition holds back table writes"
+		}
+		if soleRefused(f) != nil {
+			return "a partition refuses requests to one key"
 		}
 		return "a partition refuses requests, no single key is hot"
 	case detect.TableStarvation:
