@@ -18,7 +18,7 @@ type Finding struct {
 	// exactly.
 	Kind string
 	sample.Target
-	Key string
+	Key sample.Text
 	// Severity and State are detect's words.
 	Severity, State string
 	// Utilization is the peak as a share of the limit; 1 is the limit.
@@ -121,7 +121,7 @@ func (t *tx) putFindings(ctx context.Context, findings []Finding, ids targetIDs)
 			utilization = excluded.utilization, first_seen = excluded.first_seen,
 			last_seen = excluded.last_seen, updated_at = excluded.updated_at,
 			document = excluded.document`, findings, func(f Finding) []any {
-		return []any{ids.id(f.Target), f.Fingerprint, f.Kind, clean(f.Key), f.Severity, f.State, f.Utilization,
+		return []any{ids.id(f.Target), f.Fingerprint, f.Kind, clean(string(f.Key)), f.Severity, f.State, f.Utilization,
 			utc(f.FirstSeen), utc(f.LastSeen), t.now, clean(string(f.Document))}
 	})
 }

@@ -75,7 +75,7 @@ func TestADatabaseOfTheFirstReleaseIsRead(t *testing.T) {
 		"gaps": {func(ctx context.Context, s *store.Store) (any, error) { return s.Gaps(ctx, store.GapQuery{}) }, []store.Gap{{
 			Gap: sample.Gap{Source: "kafka:c", Partition: "samples/0", From: "5", To: "9", Since: at, Until: at, Reason: "lost"}, Noticed: at}}},
 		"bad samples": {func(ctx context.Context, s *store.Store) (any, error) { return s.BadSamples(ctx, store.BadQuery{}) }, []store.BadSample{{
-			Hour: at, Source: "kafka:c", Reason: "syntax", Count: 4, Excerpts: []string{`{"ts":`}, Writer: "a"}}},
+			Hour: at, Source: "kafka:c", Reason: "syntax", Count: 4, Excerpts: []sample.Text{`{"ts":`}, Writer: "a"}}},
 		"a stream": {func(ctx context.Context, s *store.Store) (any, error) { return s.Lineage(ctx, "streams", "arn") },
 			lineage.Stream{Listed: at, Names: []string{"s1"}}},
 		"cursors": {func(ctx context.Context, s *store.Store) (any, error) { return s.Cursors(ctx) }, map[string]int64{"a": 1}},

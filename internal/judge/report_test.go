@@ -60,7 +60,7 @@ func left(t *testing.T, s *store.Store) outcome {
 		notified, err := s.Notifications(t.Context(), f.Fingerprint)
 		must(t, err)
 		for _, n := range notified {
-			o.Notified = append(o.Notified, f.Key+" "+n.Event)
+			o.Notified = append(o.Notified, string(f.Key)+" "+n.Event)
 		}
 	}
 	return o

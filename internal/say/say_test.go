@@ -75,7 +75,7 @@ func stories() []story {
 	}
 	rolling := func(f *detect.Finding) {
 		hot(1680, 1000, detect.RollingKey)(f)
-		f.Rolling = &detect.Rolling{Period: "hour", Template: "log#<hour>", Keys: []detect.Text{"log#2026-11-24T06"}}
+		f.Rolling = &detect.Rolling{Period: "hour", Template: "log#<hour>", Keys: []sample.Text{"log#2026-11-24T06"}}
 		f.Advice[0] = step(detect.FixTimeKey, f.Advice[0].After)
 	}
 	sharded := func(f *detect.Finding) {

@@ -266,7 +266,7 @@ type badSamples struct {
 	Reason    string    `json:"reason"`
 	Count     int64     `json:"count"`
 	// Excerpts are redacted.
-	Excerpts []string `json:"excerpts"`
+	Excerpts []sample.Text `json:"excerpts"`
 }
 
 func (s *Site) apiBadSamples(ctx context.Context, r *http.Request) (any, error) {
@@ -276,7 +276,7 @@ func (s *Site) apiBadSamples(ctx context.Context, r *http.Request) (any, error) 
 	}
 	all := make([]badSamples, len(rows))
 	for i, b := range rows {
-		all[i] = badSamples{b.Hour, b.Writer, b.Source, b.Reason, b.Count, append([]string{}, b.Excerpts...)}
+		all[i] = badSamples{b.Hour, b.Writer, b.Source, b.Reason, b.Count, append([]sample.Text{}, b.Excerpts...)}
 	}
 	page, next, err := cursor.Paginate(r.URL.Query(), all, func(b *badSamples) cursor.Place {
 		return cursor.Place{At: b.Hour, Names: []string{b.Collector, b.Source, b.Reason}}

@@ -92,7 +92,7 @@ func incidentsOfAPage(t *testing.T, s *store.Store) {
 	var found []store.Finding
 	for fingerprint, utilization := range map[string]float64{"a-mild": 1, "a-high": 2, "a-same": 2, "a-higher": 3, "b-1": 9, "b-2": 8, "other": 7} {
 		found = append(found, store.Finding{
-			Fingerprint: fingerprint, Kind: "hot_key_write", Target: a.Target, Key: "key of " + fingerprint, Severity: "critical", State: "firing",
+			Fingerprint: fingerprint, Kind: "hot_key_write", Target: a.Target, Key: sample.Text("key of " + fingerprint), Severity: "critical", State: "firing",
 			Utilization: utilization, FirstSeen: noon, LastSeen: noon, Document: []byte(`{"of":"` + fingerprint + `"}`),
 		})
 	}
@@ -123,7 +123,7 @@ func incidentHeads(t *testing.T, s *store.Store) {
 	for i, of := range []store.Incident{healed, milder, worst, worse, pending} {
 		for _, fingerprint := range of.Findings {
 			found = append(found, store.Finding{
-				Fingerprint: fingerprint, Kind: "hot_key_write", Target: of.Target, Key: "Key " + fingerprint, Severity: of.Severity, State: of.State,
+				Fingerprint: fingerprint, Kind: "hot_key_write", Target: of.Target, Key: sample.Text("Key " + fingerprint), Severity: of.Severity, State: of.State,
 				Utilization: []float64{9, 1, 3, 2, 8}[i], FirstSeen: noon, LastSeen: noon, Document: []byte(`{}`),
 			})
 		}

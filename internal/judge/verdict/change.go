@@ -164,7 +164,7 @@ func rank(s detect.State) int {
 
 func row(f detect.Finding, document []byte) store.Finding {
 	return store.Finding{
-		Fingerprint: f.Fingerprint, Kind: string(f.Kind), Target: f.Target, Key: string(f.Key),
+		Fingerprint: f.Fingerprint, Kind: string(f.Kind), Target: f.Target, Key: f.Key,
 		Severity: string(f.Severity), State: string(f.State), Utilization: f.Utilization,
 		FirstSeen: f.FirstSeen, LastSeen: f.LastSeen, Document: document,
 	}

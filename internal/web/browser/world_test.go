@@ -241,7 +241,7 @@ func (w *world) judge(t *testing.T, j *store.Judgement) {
 		document, err := json.Marshal(f)
 		must(t, err)
 		j.Findings = append(j.Findings, store.Finding{
-			Fingerprint: f.Fingerprint, Kind: string(f.Kind), Target: f.Target, Key: string(f.Key),
+			Fingerprint: f.Fingerprint, Kind: string(f.Kind), Target: f.Target, Key: f.Key,
 			Severity: string(f.Severity), State: string(f.State), Utilization: f.Utilization,
 			FirstSeen: f.FirstSeen, LastSeen: f.LastSeen, Document: document,
 		})
