@@ -1,6 +1,10 @@
 package detect
 
-import "time"
+import (
+	"time"
+
+	"github.com/keyheat/keyheat/sample"
+)
 
 // Evidence describes a key's requests in its hottest seconds. For a load that moves from
 // key to key it describes the hottest key. Shares are of the load, 0 to 1.
@@ -113,7 +117,7 @@ func (c *CallerRetries) BacksOff() bool { return c.backsOff(c.Waited) }
 // CallerRetries counts one caller's calls to a key. The amounts are lower bounds if there
 // are more than eight callers.
 type CallerRetries struct {
-	Caller Text `json:"caller"`
+	Caller sample.Text `json:"caller"`
 	SentCalls
 	// Share is the caller's part of all attempts.
 	Share  float64 `json:"share"`
@@ -149,16 +153,16 @@ type SortKeys struct {
 // Part is one item's, caller's or attribute's share of the load. Low decides; High is its
 // upper bound.
 type Part struct {
-	Text Text    `json:"text"`
-	Low  float64 `json:"low"`
-	High float64 `json:"high"`
+	Text sample.Text `json:"text"`
+	Low  float64     `json:"low"`
+	High float64     `json:"high"`
 }
 
 // RefusedKey is one of the keys with the most throttled load of a table or index, in its
 // last minute with throttled requests.
 type RefusedKey struct {
-	Key     Text   `json:"key"`
-	KeyType string `json:"key_type"`
+	Key     sample.Text `json:"key"`
+	KeyType string      `json:"key_type"`
 	// WCU and RCU are its throttled units a second, on average over the minute, with 95%
 	// bounds.
 	WCU Figure `json:"wcu"`

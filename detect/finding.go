@@ -319,7 +319,7 @@ type Finding struct {
 // NewFinding returns a pending finding, without figures, about a target or a key of it.
 func NewFinding(k Kind, t Target, key sample.Key) Finding {
 	f := Finding{
-		Kind: k, KeyRef: KeyRef{Target: t, Key: Text(key.Text), KeyType: key.Type},
+		Kind: k, KeyRef: KeyRef{Target: t, Key: sample.Text(key.Text), KeyType: key.Type},
 		State: Pending, Quality: NewQuality(SourceRequests),
 	}
 	f.identify()
@@ -404,30 +404,30 @@ func (f *Finding) ShardRange(headroom float64) (fewest, most int) {
 // Sharded is a key that is already sharded, judged as one key.
 type Sharded struct {
 	// Base is the key without its shards, Form an example of their names.
-	Base Text `json:"base"`
-	Form Text `json:"form"`
+	Base sample.Text `json:"base"`
+	Form sample.Text `json:"form"`
 	// Shards is the number of existing shards. Needed is the number that carries the
 	// peak.
 	Shards int `json:"shards"`
 	Needed int `json:"needed"`
 	// Deviation is the largest difference of a shard's load from the mean of all, as a
 	// share of the mean. Hottest is the shard with most load.
-	Deviation float64 `json:"deviation"`
-	Hottest   Text    `json:"hottest"`
+	Deviation float64     `json:"deviation"`
+	Hottest   sample.Text `json:"hottest"`
 }
 
 // Pattern names all shards together.
-func (s *Sharded) Pattern() Text { return s.Base + " " + s.Form }
+func (s *Sharded) Pattern() sample.Text { return s.Base + " " + s.Form }
 
 // Rolling is a pattern of keys, each named after its hot time.
 type Rolling struct {
 	// Period is second, minute, hour, day or week. Template is the key with a placeholder
 	// for the time.
-	Period   string `json:"period"`
-	Template Text   `json:"template"`
+	Period   string      `json:"period"`
+	Template sample.Text `json:"template"`
 	// Keys are the hot keys of the pattern, the newest last; empty if the finding is
 	// about one key.
-	Keys []Text `json:"keys"`
+	Keys []sample.Text `json:"keys"`
 }
 
 // Members are the keys that a finding about several keys rests on.
@@ -436,16 +436,16 @@ type Members struct {
 	// keys of a partition, or hot keys that are not followed.
 	Count Figure `json:"count"`
 	// Keys names at most NamedKeys of them, the hottest or the latest.
-	Keys []Text `json:"keys"`
+	Keys []sample.Text `json:"keys"`
 }
 
 // NamedKeys is the most keys that Members names.
 const NamedKeys = 5
 
 // NewMembers returns an exact number of keys, and the names of the first NamedKeys.
-func NewMembers(count int64, keys []Text) *Members {
+func NewMembers(count int64, keys []sample.Text) *Members {
 	n := float64(count)
-	return &Members{Count: Figure{Value: n, Low: n, High: n}, Keys: append([]Text{}, keys[:min(len(keys), NamedKeys)]...)}
+	return &Members{Count: Figure{Value: n, Low: n, High: n}, Keys: append([]sample.Text{}, keys[:min(len(keys), NamedKeys)]...)}
 }
 
 // Blind are the figures of a finding about samples that Keyheat cannot see. Figures that
@@ -505,7 +505,7 @@ func (f *Finding) OwnShare() float64 {
 
 // NewRelated returns a related finding of another kind. It is Info, and is resolved when
 // the original is.
-func NewRelated(f *Finding, kind Kind, key Text) Finding {
+func NewRelated(f *Finding, kind Kind, key sample.Text) Finding {
 	m := *f
 	m.Kind, m.Key = kind, key
 	m.identify()

@@ -126,6 +126,38 @@ type Silenced struct {
 	Until  time.Time `json:"until"`
 }
 
+// Note is why a history has an entry, where the change of state does not say it.
+type Note struct {
+	Code NoteCode
+	// About is the incident or silence that the code names, or the severity before.
+	About string
+	// Until is the end of a silence.
+	Until time.Time
+}
+
+// NoteCode is a reason for an entry of a history.
+type NoteCode string
+
+// The reasons.
+const (
+	// NoteTooOld marks that nothing was sent, because the second was judged long after it
+	// happened. The end is not sent either.
+	NoteTooOld NoteCode = "too_old"
+	// NoteSilenced marks that the silence About holds back messages.
+	NoteSilenced     NoteCode = "silenced"
+	NoteSilenceEnded NoteCode = "silence_ended"
+	// NoteContinues marks that the incident takes over from About, NoteContinuedBy that
+	// About takes over from it.
+	NoteContinues   NoteCode = "continues"
+	NoteContinuedBy NoteCode = "continued_by"
+	// NoteWorse marks that the severity rose from About.
+	NoteWorse NoteCode = "worse"
+	// NoteHealingKnown marks the update that says whether the hot spot heals by itself.
+	NoteHealingKnown NoteCode = "healing_known"
+	// NoteRepeated marks that the message was sent again, because it still fires.
+	NoteRepeated NoteCode = "repeated"
+)
+
 // BelongTo assigns the finding to the incident that a cause makes for a key of its
 // target. Writes to a global table have one incident for all Regions. The key is the
 // cause's: a hot key itself, the pattern of a rolling key, or a caller. It is empty if

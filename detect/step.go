@@ -1,6 +1,9 @@
 package detect
 
-import "github.com/keyheat/keyheat/shardkey"
+import (
+	"github.com/keyheat/keyheat/sample"
+	"github.com/keyheat/keyheat/shardkey"
+)
 
 // Step is one piece of advice: a fix, with the figures of the case at hand.
 type Step struct {
@@ -45,8 +48,8 @@ type Arguments struct {
 	AtLeast bool `json:"at_least,omitempty"`
 	// Region is where old items move, of a global table. Strong reports that the table's
 	// Regions are strongly consistent, so that it takes no transactions.
-	Region Text `json:"region,omitempty"`
-	Strong bool `json:"strong,omitempty"`
+	Region sample.Text `json:"region,omitempty"`
+	Strong bool        `json:"strong,omitempty"`
 	// Bytes is the mean size of an item, or the growth of a collection in a second.
 	Bytes float64 `json:"bytes,omitempty"`
 	// Attempts is a number of refused attempts, Sent how often a caller sends each
@@ -57,8 +60,8 @@ type Arguments struct {
 	// Every is the interval of bursts that come at fixed times, in seconds.
 	Every int `json:"every,omitempty"`
 	// Caller and Attribute are text of the monitored system.
-	Caller    Text `json:"caller,omitempty"`
-	Attribute Text `json:"attribute,omitempty"`
+	Caller    sample.Text `json:"caller,omitempty"`
+	Attribute sample.Text `json:"attribute,omitempty"`
 }
 
 // Need is the capacity of a table or index as a whole at such a peak, in units a second.
@@ -79,12 +82,12 @@ type Need struct {
 // Shards-1, between Before and After. The number stands behind the base or, with Prefix,
 // before it. With Alone the number is the whole key, and the base is in the sort key.
 type ShardNames struct {
-	Base   Text `json:"base"`
-	Shards int  `json:"shards"`
-	Before Text `json:"before"`
-	After  Text `json:"after"`
-	Prefix bool `json:"prefix"`
-	Alone  bool `json:"alone"`
+	Base   sample.Text `json:"base"`
+	Shards int         `json:"shards"`
+	Before sample.Text `json:"before"`
+	After  sample.Text `json:"after"`
+	Prefix bool        `json:"prefix"`
+	Alone  bool        `json:"alone"`
 	// NewTable reports that such names need a new table: the key is no text. Decimals is
 	// the number of decimals that name key shards of a number key in its own table, 1 to
 	// Shards: 4711.01. Fewer digits would make one number of two shards.

@@ -11,8 +11,8 @@ type KeyRef struct {
 	Target
 	// Key is the partition key's text. KeyType is its type: S, N, B, or one letter per
 	// attribute.
-	Key     Text   `json:"key"`
-	KeyType string `json:"key_type"`
+	Key     sample.Text `json:"key"`
+	KeyType string      `json:"key_type"`
 }
 
 // PartitionKey returns the partition key as samples have it.

@@ -1,6 +1,10 @@
 package detect
 
-import "time"
+import (
+	"time"
+
+	"github.com/keyheat/keyheat/sample"
+)
 
 // View describes the keys and skew of a table or index as a whole.
 type View struct {
@@ -47,8 +51,8 @@ const TopKeys = 5
 
 // TopKey is one of the keys with the most load.
 type TopKey struct {
-	Key     Text   `json:"key"`
-	KeyType string `json:"key_type"`
+	Key     sample.Text `json:"key"`
+	KeyType string      `json:"key_type"`
 	// Share is the key's part of the load of all keys. Low and High are certain, sampling
 	// aside.
 	Share Figure `json:"share"`
@@ -65,22 +69,22 @@ type Ceiling struct {
 
 // HottestSecond is the highest second of a key, with its proven load.
 type HottestSecond struct {
-	Key     Text      `json:"key"`
-	KeyType string    `json:"key_type"`
-	At      time.Time `json:"at"`
-	WCU     float64   `json:"wcu"`
-	RCU     float64   `json:"rcu"`
+	Key     sample.Text `json:"key"`
+	KeyType string      `json:"key_type"`
+	At      time.Time   `json:"at"`
+	WCU     float64     `json:"wcu"`
+	RCU     float64     `json:"rcu"`
 	// Utilization is the larger share of a limit; 1 is the limit.
 	Utilization float64 `json:"utilization"`
 }
 
 // GrowingKey is a warm key with a forecast.
 type GrowingKey struct {
-	Key      Text     `json:"key"`
-	KeyType  string   `json:"key_type"`
-	WCU      float64  `json:"wcu"`
-	RCU      float64  `json:"rcu"`
-	Forecast Forecast `json:"forecast"`
+	Key      sample.Text `json:"key"`
+	KeyType  string      `json:"key_type"`
+	WCU      float64     `json:"wcu"`
+	RCU      float64     `json:"rcu"`
+	Forecast Forecast    `json:"forecast"`
 }
 
 // DesignVerdict rates how well a partition key spreads load.
@@ -112,9 +116,9 @@ type Design struct {
 	// stands out. Share is its part of the writes, or of the reads if they use more of the
 	// throughput; 0 if unknown. Seconds is the time of a key that was there for a part of
 	// the view; 0 throughout.
-	Key     Text    `json:"key"`
-	Share   float64 `json:"share"`
-	Seconds int64   `json:"seconds"`
+	Key     sample.Text `json:"key"`
+	Share   float64     `json:"share"`
+	Seconds int64       `json:"seconds"`
 }
 
 // DesignRule is the rule behind a verdict on a partition key.
@@ -147,7 +151,7 @@ const (
 type Template struct {
 	// Pattern is a key with placeholders: user#<id>. It is empty if no pattern has the
 	// majority.
-	Pattern Text `json:"pattern"`
+	Pattern sample.Text `json:"pattern"`
 	// Keys counts the distinct keys that fit it, Of the compared ones.
 	Keys int `json:"keys"`
 	Of   int `json:"of"`

@@ -175,7 +175,7 @@ func (o *oracle) hotAs(index, key string) func(found) error {
 }
 
 // step is a change of a finding's state.
-type step struct{ To, Note string }
+type step struct{ To, Code string }
 
 func (w *scenario) history(t *testing.T, f found) []step {
 	t.Helper()

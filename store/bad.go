@@ -3,6 +3,8 @@ package store
 import (
 	"context"
 	"time"
+
+	"github.com/keyheat/keyheat/sample"
 )
 
 // DefaultExcerpts is the number of excerpts kept for each writer, hour, source and reject
@@ -20,7 +22,7 @@ type BadSample struct {
 	Count int64
 	// Excerpts are redacted beginnings of some of them. The first
 	// DefaultExcerpts are kept.
-	Excerpts []string
+	Excerpts []sample.Text
 
 	// Writer is set when read.
 	Writer string
@@ -61,7 +63,7 @@ func (t *tx) addExcerpts(ctx context.Context, all []BadSample) error {
 		of[place{all[i].Hour.Unix(), all[i].Writer, all[i].Source, all[i].Reason}] = &all[i]
 	}
 	rows, err := selectAll(ctx, t, func(b *BadSample) []any {
-		b.Excerpts = []string{""}
+		b.Excerpts = []sample.Text{""}
 		return []any{&b.Writer, &b.Hour, &b.Source, &b.Reason, &b.Excerpts[0]}
 	}, `SELECT writer, hour, source, reason, excerpt FROM bad_excerpts WHERE hour >= $1 ORDER BY slot`, utc(all[len(all)-1].Hour))
 	for _, row := range rows {
@@ -120,7 +122,7 @@ func (t *tx) putExcerpts(ctx context.Context, writer string, b BadSample) error 
 	var rows [][]any
 	for i, excerpt := range b.Excerpts {
 		if slot := len(kept) + i; slot < DefaultExcerpts {
-			rows = append(rows, []any{writer, b.Hour, b.Source, b.Reason, slot, clean(excerpt)})
+			rows = append(rows, []any{writer, b.Hour, b.Source, b.Reason, slot, clean(string(excerpt))})
 		}
 	}
 	return t.insert(ctx, `INSERT INTO bad_excerpts (writer, hour, source, reason, slot, excerpt)`, "", rows)

@@ -18,7 +18,7 @@ type Finding struct {
 	// exactly.
 	Kind string
 	sample.Target
-	Key string
+	Key sample.Text
 	// Severity and State are detect's words.
 	Severity, State string
 	// Utilization is the peak as a share of the limit; 1 is the limit.
@@ -41,8 +41,10 @@ type Transition struct {
 	From, To string
 	// Severity is the one at that time.
 	Severity string
-	// Note is why, for a person.
-	Note string
+	// Note is why, one of detect's codes; empty where the states say it. About is the ID
+	// or severity that the code refers to, and Until the end of a silence.
+	Note, About string
+	Until       time.Time
 }
 
 // FindingQuery chooses findings. The zero value chooses all; an empty field
@@ -107,7 +109,7 @@ const findingByFingerprint = `
 // written.
 func (s *Store) FindingHistory(ctx context.Context, fingerprint string) ([]Transition, error) {
 	return list(ctx, s, "read a history", (*Transition).fields, `
-		SELECT fingerprint, at, from_state, to_state, severity, note
+		SELECT fingerprint, at, from_state, to_state, severity, note, about, until
 		FROM finding_history WHERE fingerprint = $1 ORDER BY id`, fingerprint)
 }
 
@@ -119,20 +121,20 @@ func (t *tx) putFindings(ctx context.Context, findings []Finding, ids targetIDs)
 			utilization = excluded.utilization, first_seen = excluded.first_seen,
 			last_seen = excluded.last_seen, updated_at = excluded.updated_at,
 			document = excluded.document`, findings, func(f Finding) []any {
-		return []any{ids.id(f.Target), f.Fingerprint, f.Kind, clean(f.Key), f.Severity, f.State, f.Utilization,
+		return []any{ids.id(f.Target), f.Fingerprint, f.Kind, clean(string(f.Key)), f.Severity, f.State, f.Utilization,
 			utc(f.FirstSeen), utc(f.LastSeen), t.now, clean(string(f.Document))}
 	})
 }
 
 func (c *Transition) fields() []any {
-	return []any{&c.Of, &c.At, &c.From, &c.To, &c.Severity, &c.Note}
+	return []any{&c.Of, &c.At, &c.From, &c.To, &c.Severity, &c.Note, &c.About, (*orZero)(&c.Until)}
 }
 
 // putTransitions returns a function that appends to a history.
 func putTransitions(verb string) func(*tx, context.Context, []Transition, targetIDs) error {
 	return func(t *tx, ctx context.Context, all []Transition, _ targetIDs) error {
 		return insertAll(ctx, t, verb, "", all, func(c Transition) []any {
-			return []any{c.Of, utc(c.At), c.From, c.To, c.Severity, clean(c.Note), t.now}
+			return []any{c.Of, utc(c.At), c.From, c.To, c.Severity, c.Note, c.About, orNull(c.Until), t.now}
 		})
 	}
 }

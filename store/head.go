@@ -17,8 +17,9 @@ type IncidentHead struct {
 	Severity, State    string
 	OpenedAt, LastSeen time.Time
 	// Root is the fingerprint of the finding that stands for the others.
-	Root, Kind, Key string
-	Utilization     float64
+	Root, Kind  string
+	Key         sample.Text
+	Utilization float64
 }
 
 // HeadQuery chooses incidents. The zero value chooses all; an empty field chooses any.
@@ -80,7 +81,8 @@ func (s *Store) OpenIncidents(ctx context.Context) ([]OpenIncidents, error) {
 type FindingHead struct {
 	Fingerprint string
 	sample.Target
-	Kind, Key, State string
+	Kind, State string
+	Key         sample.Text
 }
 
 // OpenFindings returns the heads of open findings, at most so many, 0 for DefaultLimit:

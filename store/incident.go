@@ -144,7 +144,7 @@ func texts(all []string) []any {
 // written.
 func (s *Store) IncidentHistory(ctx context.Context, id string) ([]Transition, error) {
 	return list(ctx, s, "read an incident's history", (*Transition).fields, `
-		SELECT incident, at, from_state, to_state, severity, note
+		SELECT incident, at, from_state, to_state, severity, note, about, until
 		FROM incident_history WHERE incident = $1 ORDER BY id`, id)
 }
 

@@ -78,10 +78,10 @@ func (j *Judgement) parts() []part {
 		partOf(j.Maps, (*tx).putPartitionMaps, func(m *PartitionMap) sample.Target { return m.Target }),
 		partOf(j.Findings, (*tx).putFindings, func(f *Finding) sample.Target { return f.Target }),
 		partOf(j.Transitions, putTransitions(`
-			INSERT INTO finding_history (fingerprint, at, from_state, to_state, severity, note, written)`), nil),
+			INSERT INTO finding_history (fingerprint, at, from_state, to_state, severity, note, about, until, written)`), nil),
 		partOf(j.Incidents, (*tx).putIncidents, func(i *Incident) sample.Target { return i.Target }),
 		partOf(j.IncidentTransitions, putTransitions(`
-			INSERT INTO incident_history (incident, at, from_state, to_state, severity, note, written)`), nil),
+			INSERT INTO incident_history (incident, at, from_state, to_state, severity, note, about, until, written)`), nil),
 		partOf(j.Groups, (*tx).putGroups, nil),
 		partOf(j.Notifications, (*tx).putNotifications, nil),
 	}

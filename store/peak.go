@@ -14,8 +14,9 @@ type HourPeak struct {
 	sample.Target
 	// Hash names the key, as in the windows. KeyType and Key are its text; characters
 	// that SQL cannot hold are replaced in Key.
-	Hash         uint64
-	KeyType, Key string
+	Hash    uint64
+	KeyType string
+	Key     sample.Text
 	// Hour is the hour's beginning.
 	Hour time.Time
 	// WriteMilli and ReadMilli are each the hour's own highest.
@@ -65,8 +66,9 @@ func (s *Store) EachHourPeaks(ctx context.Context, all []PeakQuery) ([][]HourPea
 
 // WarmKey is a key with stored hourly peaks.
 type WarmKey struct {
-	Hash         uint64
-	KeyType, Key string
+	Hash    uint64
+	KeyType string
+	Key     sample.Text
 	// WriteMilli and ReadMilli are the highest of all hours.
 	WriteMilli, ReadMilli int64
 }
@@ -107,7 +109,7 @@ func (t *tx) putPeaks(ctx context.Context, peaks []HourPeak, ids targetIDs) erro
 			read_milli = CASE WHEN excluded.read_milli > hourly_peaks.read_milli
 				THEN excluded.read_milli ELSE hourly_peaks.read_milli END,
 			updated = excluded.updated`, peaks, func(p HourPeak) []any {
-		return []any{ids.id(p.Target), int64(p.Hash), utc(p.Hour), p.KeyType, clean(p.Key), p.WriteMilli, p.ReadMilli, t.now}
+		return []any{ids.id(p.Target), int64(p.Hash), utc(p.Hour), p.KeyType, clean(string(p.Key)), p.WriteMilli, p.ReadMilli, t.now}
 	})
 }
 

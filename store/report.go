@@ -133,6 +133,6 @@ func (s *Store) Report(ctx context.Context, id string) (r Report, err error) {
 // exclusive, in the order in which they were written; at most so many.
 func (s *Store) IncidentTransitions(ctx context.Context, from, to time.Time, most int) ([]Transition, error) {
 	return list(ctx, s, "read the histories of incidents", (*Transition).fields, `
-		SELECT incident, at, from_state, to_state, severity, note
+		SELECT incident, at, from_state, to_state, severity, note, about, until
 		FROM incident_history WHERE at >= $1 AND at < $2 ORDER BY id LIMIT $3`, utc(from), utc(to), limit(most))
 }

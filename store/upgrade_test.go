@@ -75,7 +75,7 @@ func TestADatabaseOfTheFirstReleaseIsRead(t *testing.T) {
 		"gaps": {func(ctx context.Context, s *store.Store) (any, error) { return s.Gaps(ctx, store.GapQuery{}) }, []store.Gap{{
 			Gap: sample.Gap{Source: "kafka:c", Partition: "samples/0", From: "5", To: "9", Since: at, Until: at, Reason: "lost"}, Noticed: at}}},
 		"bad samples": {func(ctx context.Context, s *store.Store) (any, error) { return s.BadSamples(ctx, store.BadQuery{}) }, []store.BadSample{{
-			Hour: at, Source: "kafka:c", Reason: "syntax", Count: 4, Excerpts: []string{`{"ts":`}, Writer: "a"}}},
+			Hour: at, Source: "kafka:c", Reason: "syntax", Count: 4, Excerpts: []sample.Text{`{"ts":`}, Writer: "a"}}},
 		"a stream": {func(ctx context.Context, s *store.Store) (any, error) { return s.Lineage(ctx, "streams", "arn") },
 			lineage.Stream{Listed: at, Names: []string{"s1"}}},
 		"cursors": {func(ctx context.Context, s *store.Store) (any, error) { return s.Cursors(ctx) }, map[string]int64{"a": 1}},
@@ -111,12 +111,12 @@ func TestADatabaseOfTheFirstReleaseIsRead(t *testing.T) {
 		}, []store.CloudWatchMinute{{Target: orders, Minute: at, Metrics: map[string]float64{"WriteThrottleEvents": 3}}}},
 		"findings": {func(ctx context.Context, s *store.Store) (any, error) { return s.Finding(ctx, "f") }, finding},
 		"a finding's history": {func(ctx context.Context, s *store.Store) (any, error) { return s.FindingHistory(ctx, "f") },
-			[]store.Transition{{Of: "f", At: at, From: "pending", To: "firing", Severity: "critical", Note: "why"}}},
+			[]store.Transition{{Of: "f", At: at, From: "pending", To: "firing", Severity: "critical", Note: "silenced", About: "s", Until: at}}},
 		"incidents": {func(ctx context.Context, s *store.Store) (any, error) { return s.Incident(ctx, "i") }, store.Incident{
 			ID: "i", Cause: "key", Target: byDate, Severity: "critical", State: "firing", OpenedAt: at, FiredAt: at, LastSeen: at, Revision: 2, Root: "f",
 			Findings: []string{"f"}, Document: []byte(`{"id":"i"}`)}},
 		"an incident's history": {func(ctx context.Context, s *store.Store) (any, error) { return s.IncidentHistory(ctx, "i") },
-			[]store.Transition{{Of: "i", At: at, To: "firing", Severity: "critical", Note: "why"}}},
+			[]store.Transition{{Of: "i", At: at, To: "firing", Severity: "critical", Note: "silenced", About: "s", Until: at}}},
 		"due notifications": {func(ctx context.Context, s *store.Store) (any, error) { return s.DueNotifications(ctx, "r", 0) }, []store.Notification{{
 			ID: "n", Fingerprint: "f", Event: "firing", Route: "r", Incident: "i", Payload: body, Created: at, NextAttempt: at, Attempts: 2, Refusals: 1, State: store.Pending, LastError: "timeout"}}},
 		"groups": {func(ctx context.Context, s *store.Store) (any, error) { return s.Groups(ctx) }, []store.Group{{ID: "g", Receiver: "r", Document: []byte(`{"g":1}`)}}},

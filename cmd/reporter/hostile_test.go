@@ -41,7 +41,7 @@ func TestNoListShowsATextRaw(t *testing.T) {
 		i := m.Incident(&f)
 		i.ID, i.Root = f.Fingerprint, f.Fingerprint
 		j.Findings = append(j.Findings, store.Finding{
-			Fingerprint: f.Fingerprint, Kind: string(kind), Target: f.Target, Key: string(f.Key), Severity: string(f.Severity), State: string(f.State), Document: document(f),
+			Fingerprint: f.Fingerprint, Kind: string(kind), Target: f.Target, Key: f.Key, Severity: string(f.Severity), State: string(f.State), Document: document(f),
 		})
 		j.Incidents = append(j.Incidents, store.Incident{
 			ID: i.ID, Cause: string(i.Cause), Target: i.Target, Severity: string(i.Severity), State: string(f.State), Root: i.Root, Findings: []string{f.Fingerprint}, Document: document(i),

@@ -102,7 +102,7 @@ type incident struct {
 	Table       string      `json:"table"`
 	Index       string      `json:"index"`
 	Kind        string      `json:"kind"`
-	Key         detect.Text `json:"key"`
+	Key         sample.Text `json:"key"`
 	Utilization float64     `json:"utilization"`
 	OpenedAt    time.Time   `json:"opened_at"`
 	LastSeen    time.Time   `json:"last_seen"`
@@ -112,7 +112,7 @@ type incident struct {
 func incidentOf(h *store.IncidentHead) incident {
 	return incident{
 		ID: h.ID, State: h.State, Severity: h.Severity, Account: h.Account, Region: h.Region, Table: h.Table, Index: h.Index,
-		Kind: h.Kind, Key: detect.Text(h.Key), Utilization: h.Utilization, OpenedAt: h.OpenedAt, LastSeen: h.LastSeen, name: h.Name(),
+		Kind: h.Kind, Key: h.Key, Utilization: h.Utilization, OpenedAt: h.OpenedAt, LastSeen: h.LastSeen, name: h.Name(),
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/internal/cli"
 	"github.com/keyheat/keyheat/internal/settings/tables"
+	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/store"
 )
 
@@ -46,7 +47,7 @@ func TestIncidentsAreListedAndChosen(t *testing.T) {
 	} {
 		target := detect.Target{Table: i.table}
 		j.Findings = append(j.Findings, store.Finding{
-			Fingerprint: i.id + "-root", Target: target, Kind: string(detect.HotKeyWrite), Key: i.key, Severity: "critical", State: string(i.state),
+			Fingerprint: i.id + "-root", Target: target, Kind: string(detect.HotKeyWrite), Key: sample.Text(i.key), Severity: "critical", State: string(i.state),
 			Utilization: i.utilization, FirstSeen: i.seen, LastSeen: i.seen, Document: []byte(`{}`),
 		})
 		j.Incidents = append(j.Incidents, store.Incident{

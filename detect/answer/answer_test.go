@@ -187,7 +187,7 @@ func TestHarm(t *testing.T) {
 func TestCallers(t *testing.T) {
 	t.Parallel()
 	part := func(name string, low, high float64) detect.Part {
-		return detect.Part{Text: detect.Text(name), Low: low, High: high}
+		return detect.Part{Text: sample.Text(name), Low: low, High: high}
 	}
 	for sentence, c := range map[string]struct {
 		callers []detect.Part

@@ -43,9 +43,9 @@ type Move struct {
 	// Callers are whom it concerns, the busiest first; empty if the samples name none.
 	Callers []detect.Part
 	// From and To are the units a second of the first caller: now, and the most that leaves
-	// the rest of the load enough room. Both are 0 if no caller stands out or no rate is
-	// known to help.
-	From, To float64
+	// the rest of the load enough room. Total is the key's load then. All are 0 if no caller
+	// stands out or no rate is known to help.
+	From, To, Total float64
 	// Futile reports that more capacity of the table does not help.
 	Futile bool
 }
@@ -71,26 +71,27 @@ func moveFor(f *detect.Finding, a *Answer) Move {
 			m.From, m.To = f.Advice[i].Arguments.From, f.Advice[i].Arguments.Units
 		}
 	case m.Act == SlowCallers && len(m.Callers) > 0 && !a.Alike:
-		m.From, m.To = slowDown(f, &m.Callers[0])
+		m.From, m.To, m.Total = slowDown(f, &m.Callers[0])
 	}
 	return m
 }
 
 // slowDown returns the rate of a key's busiest caller, and the one that brings the key to
-// the share of the limit that makes no warning; 0 and 0 if this caller alone cannot.
-func slowDown(f *detect.Finding, who *detect.Part) (from, to float64) {
+// a total without a warning; zeroes if this caller alone cannot.
+func slowDown(f *detect.Finding, who *detect.Part) (from, to, total float64) {
 	if !f.Kind.OfKey() && f.Kind != detect.SingleCaller {
-		return 0, 0
+		return 0, 0, 0
 	}
 	load, limit := f.Peak.WCU.Value, detect.Units(detect.PartitionWrite)
 	if f.InReads() {
 		load, limit = f.Peak.RCU.Value, detect.Units(detect.PartitionRead)
 	}
 	from = load * f.OwnShare() * (who.Low + who.High) / 2
-	if to = from - (load - detect.DefaultWarning*limit); to <= 0 || to >= from {
-		return 0, 0
+	total = detect.DefaultWarning * limit
+	if to = from - (load - total); to <= 0 || to >= from {
+		return 0, 0, 0
 	}
-	return from, to
+	return from, to, total
 }
 
 func actFor(f *detect.Finding, a *Answer) Act {

@@ -8,6 +8,7 @@ import (
 	"github.com/keyheat/keyheat/detect/internal/episode"
 	"github.com/keyheat/keyheat/detect/internal/throttling"
 	"github.com/keyheat/keyheat/detect/keypatterns"
+	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sketch"
 )
 
@@ -221,7 +222,7 @@ func (b *Board) Doubts() (all []detect.Doubt) {
 		episodes := t.Episodes(b.conditions(t))
 		for i, k := range t.Subject.Kinds() {
 			if most := episodes[i].Doubt(); most > 0 {
-				ref := detect.KeyRef{Target: t.Subject.Target, Key: detect.Text(t.Subject.Key.Text), KeyType: t.Subject.Key.Type}
+				ref := detect.KeyRef{Target: t.Subject.Target, Key: sample.Text(t.Subject.Key.Text), KeyType: t.Subject.Key.Type}
 				all = append(all, detect.Doubt{KeyRef: ref, Unit: detect.Side(k, "wcu", "rcu"), Most: detect.Units(most)})
 			}
 		}

@@ -14,6 +14,7 @@ import (
 	"github.com/keyheat/keyheat/detect/internal/fixes"
 	"github.com/keyheat/keyheat/detect/keydesign"
 	"github.com/keyheat/keyheat/detect/keypatterns"
+	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sample/keyhash"
 	"github.com/keyheat/keyheat/sketch"
 )
@@ -113,7 +114,7 @@ func (b *Board) growthFindings(grew []*episode.Track, found []detect.Finding) (a
 	for _, t := range grew {
 		subject := t.Subject
 		facts := b.options.Facts(subject.Target)
-		if subject.IsWhole() || facts == nil || len(facts.LSIs) == 0 || hot[detect.KeyRef{Target: subject.Target, Key: detect.Text(subject.Key.Text), KeyType: subject.Key.Type}] {
+		if subject.IsWhole() || facts == nil || len(facts.LSIs) == 0 || hot[detect.KeyRef{Target: subject.Target, Key: sample.Text(subject.Key.Text), KeyType: subject.Key.Type}] {
 			continue
 		}
 		if f, grows := diagnosis.Growing(subject, t.Growth(), facts); grows && !b.options.Policy(subject.Target).Excludes(string(f.Key)) {

@@ -259,8 +259,8 @@ func freshTable() []workload {
 
 // tableStories are tables that throttle without a hot key.
 var tableStories = []story{
-	tableStory("warm keys share a partition", detect.HotPartition, detect.Splittable, warm(keyRangeCause), "wait_for_partition_split").with(because(detect.GroundKeys)).with(holds(func(f *detect.Finding) bool { return slices.Equal(f.Members.Keys, []detect.Text{"a", "b", "c"}) })),
-	tableStory("one warm key shares it with others", detect.HotPartition, detect.Undetermined, warm(keyRangeCause)[2:]).with(because(detect.GroundNotSeen)).with(holds(func(f *detect.Finding) bool { return slices.Equal(f.Members.Keys, []detect.Text{"c"}) })).with(func(s *story) {
+	tableStory("warm keys share a partition", detect.HotPartition, detect.Splittable, warm(keyRangeCause), "wait_for_partition_split").with(because(detect.GroundKeys)).with(holds(func(f *detect.Finding) bool { return slices.Equal(f.Members.Keys, []sample.Text{"a", "b", "c"}) })),
+	tableStory("one warm key shares it with others", detect.HotPartition, detect.Undetermined, warm(keyRangeCause)[2:]).with(because(detect.GroundNotSeen)).with(holds(func(f *detect.Finding) bool { return slices.Equal(f.Members.Keys, []sample.Text{"c"}) })).with(func(s *story) {
 		s.peak = 300
 	}),
 	tableStory("no key is even warm, but several are refused", detect.HotPartition, detect.Splittable, keysLike("u%d", 10, workload{units: 90, cause: keyRangeCause, throttled: 10})).with(because(detect.GroundKeys)).with(holds(func(f *detect.Finding) bool { return f.Members.Count.Value == 0 })),

@@ -118,9 +118,9 @@ func (b *Board) Recent(f *detect.Finding, seed uint64) *detect.Recent {
 }
 
 // warmestKeys returns a target's warm keys in one second, the most loaded first.
-func (ts *tracks) warmestKeys(target detect.Target, second int64) []detect.Text {
+func (ts *tracks) warmestKeys(target detect.Target, second int64) []sample.Text {
 	type warm struct {
-		key    detect.Text
+		key    sample.Text
 		weight sample.Milli
 	}
 	var all []warm
@@ -129,13 +129,13 @@ func (ts *tracks) warmestKeys(target detect.Target, second int64) []detect.Text 
 			continue
 		}
 		if l, seen := t.LoadAt(second); seen {
-			all = append(all, warm{detect.Text(t.Subject.Key.Text), detect.Weight(l)})
+			all = append(all, warm{sample.Text(t.Subject.Key.Text), detect.Weight(l)})
 		}
 	}
 	slices.SortFunc(all, func(x, y warm) int {
 		return cmp.Or(cmp.Compare(y.weight, x.weight), cmp.Compare(x.key, y.key))
 	})
-	keys := make([]detect.Text, len(all))
+	keys := make([]sample.Text, len(all))
 	for i, w := range all {
 		keys[i] = w.key
 	}

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/sample"
 )
 
 // traits are the facts that a partition key's design is judged by.
@@ -56,7 +57,7 @@ func judgeDesign(t traits) detect.Design {
 
 // withLargest returns a verdict that names the key with the largest share.
 func (t traits) withLargest(v detect.DesignVerdict, r detect.DesignRule) detect.Design {
-	return detect.Design{Verdict: v, Rule: r, Key: detect.Text(t.key), Share: t.share, Seconds: t.used}
+	return detect.Design{Verdict: v, Rule: r, Key: sample.Text(t.key), Share: t.share, Seconds: t.used}
 }
 
 // littleLoad judges a table with too little traffic, or without keys.
@@ -165,7 +166,7 @@ func burstyKey(t traits) (detect.Design, bool) {
 	case t.burst <= evenShards*t.evenBurst():
 		return detect.Design{Verdict: detect.DesignWatch, Rule: detect.RuleFullSecond}, true
 	}
-	return detect.Design{Verdict: detect.DesignWatch, Rule: detect.RuleBurst, Key: detect.Text(t.hottest)}, true
+	return detect.Design{Verdict: detect.DesignWatch, Rule: detect.RuleBurst, Key: sample.Text(t.hottest)}, true
 }
 
 // evenBurst returns each key's share of a partition's limit in the table's highest second

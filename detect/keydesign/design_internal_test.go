@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/sample"
 )
 
 // TestDesigns is the story table of the verdicts on key designs. The examples
@@ -111,7 +112,7 @@ func TestDesigns(t *testing.T) {
 			if got.Verdict != c.want || got.Rule != c.rule {
 				t.Errorf("%s by %s, want %s by %s", got.Verdict, got.Rule, c.want, c.rule)
 			}
-			named := map[detect.DesignRule]detect.Text{detect.RuleDominantKey: "largest", detect.RuleLargest: "largest", detect.RuleFewValues: "largest", detect.RuleUnevenShards: "largest", detect.RuleBurst: "hottest"}
+			named := map[detect.DesignRule]sample.Text{detect.RuleDominantKey: "largest", detect.RuleLargest: "largest", detect.RuleFewValues: "largest", detect.RuleUnevenShards: "largest", detect.RuleBurst: "hottest"}
 			if got.Key != named[c.rule] || got.Key == "largest" && got.Share != c.share {
 				t.Errorf("it names %q with %v", got.Key, got.Share)
 			}

@@ -87,7 +87,7 @@ func (t *counters) commonTemplate() detect.Template {
 	}
 	best := detect.Template{Of: len(all)}
 	if pattern, n := mostFrequent(all); strings.Contains(pattern, "<") && 2*n >= len(all) || n == len(all) {
-		best.Pattern, best.Keys = detect.Text(pattern), n
+		best.Pattern, best.Keys = sample.Text(pattern), n
 		return best
 	}
 	// The words differ. A word that stands in nearly all keys stays; the others are
@@ -113,7 +113,7 @@ func (t *counters) commonTemplate() detect.Template {
 		}
 	}
 	place := -1
-	best.Pattern = detect.Text(replaceTokens(shape, func(part string) string {
+	best.Pattern = sample.Text(replaceTokens(shape, func(part string) string {
 		place++
 		return constantWord(same, place, part)
 	}))

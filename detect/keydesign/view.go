@@ -108,7 +108,7 @@ func (t *counters) top() []detect.TopKey {
 			break
 		}
 		keys = append(keys, detect.TopKey{
-			Key: detect.Text(c.text), KeyType: t.types[c.kind], WCU: detect.Units(c.low.Write), RCU: detect.Units(c.low.Read),
+			Key: sample.Text(c.text), KeyType: t.types[c.kind], WCU: detect.Units(c.low.Write), RCU: detect.Units(c.low.Read),
 			Share: detect.Figure{
 				Value: float64(detect.Weight(c.low)) / all, Low: float64(detect.Weight(c.low)) / all,
 				High: min(1, float64(detect.Weight(t.frequent.high(c)))/all),
@@ -121,7 +121,7 @@ func (t *counters) top() []detect.TopKey {
 func (h hottestSecond) view() detect.HottestSecond {
 	write, read := detect.Units(h.load.Write), detect.Units(h.load.Read)
 	return detect.HottestSecond{
-		Key: detect.Text(h.key.Text), KeyType: h.key.Type, At: detect.TimeOf(h.second), WCU: write, RCU: read,
+		Key: sample.Text(h.key.Text), KeyType: h.key.Type, At: detect.TimeOf(h.second), WCU: write, RCU: read,
 		Utilization: max(write/detect.Units(detect.PartitionWrite), read/detect.Units(detect.PartitionRead)),
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/sample"
 )
 
 // The periods of time in keys, the finest first.
@@ -102,7 +103,7 @@ func newRolling(key, text, period, placeholder string) *detect.Rolling {
 	if i < 0 || digitAt(key, i-1) || digitAt(key, i+len(text)) {
 		return nil
 	}
-	return &detect.Rolling{Period: period, Template: detect.Text(key[:i] + placeholder + key[i+len(text):]), Keys: []detect.Text{}}
+	return &detect.Rolling{Period: period, Template: sample.Text(key[:i] + placeholder + key[i+len(text):]), Keys: []sample.Text{}}
 }
 
 func digitAt(s string, i int) bool { return i >= 0 && i < len(s) && s[i] >= '0' && s[i] <= '9' }
@@ -142,7 +143,7 @@ func matchEpoch(key string, at time.Time) *detect.Rolling {
 		}
 		for _, e := range epochs {
 			if since := at.Unix() - unix; unix%e.seconds == 0 && since >= -epochShift && since < e.seconds+epochShift {
-				return &detect.Rolling{Period: e.period, Template: detect.Text(key[:i] + "<epoch>" + key[end:]), Keys: []detect.Text{}}
+				return &detect.Rolling{Period: e.period, Template: sample.Text(key[:i] + "<epoch>" + key[end:]), Keys: []sample.Text{}}
 			}
 		}
 	}

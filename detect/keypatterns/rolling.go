@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/sample"
 )
 
 // A pattern keeps keysKept keys, until keptSeconds after the last of them was hot. At
@@ -21,11 +22,11 @@ const (
 // patternID identifies a key pattern of a table or index.
 type patternID struct {
 	target   detect.Target
-	template detect.Text
+	template sample.Text
 }
 
 // hotKeys are the newest hot keys of a pattern, by key.
-type hotKeys map[detect.Text]detect.Finding
+type hotKeys map[sample.Text]detect.Finding
 
 // addKey returns the pattern's keys with one more hot key. Two findings about one key
 // become one, with the worse figures, open as long as either of them is.
@@ -79,14 +80,14 @@ func comparePeaks(a, b detect.Finding) int {
 
 // finding returns the pattern's finding. It reports false as long as only one key was
 // hot.
-func (r hotKeys) finding(template detect.Text, p detect.Policy) (detect.Finding, bool) {
+func (r hotKeys) finding(template sample.Text, p detect.Policy) (detect.Finding, bool) {
 	if len(r) < 2 {
 		return detect.Finding{}, false
 	}
 	all := slices.SortedFunc(maps.Values(r), comparePeaks)
 	worst, open, firing := all[0], false, false
 	period := worst.Rolling.Period
-	keys, members := []detect.Text{}, []*detect.Finding{}
+	keys, members := []sample.Text{}, []*detect.Finding{}
 	for i, f := range all {
 		members = append(members, &all[i])
 		if i > 0 && f.FirstSeen.Sub(all[i-1].LastSeen) < detect.FireOf*time.Second {

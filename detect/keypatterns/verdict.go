@@ -218,7 +218,7 @@ func (g *period) judge(id groupID, shards int, mostWrite, mostRead groupPeak, p 
 	if id.form.Alone {
 		base = id.pattern()
 	}
-	s := &detect.Sharded{Base: detect.Text(base), Form: detect.Text(id.form.String()), Shards: shards, Needed: needed, Deviation: deviation, Hottest: detect.Text(hottest)}
+	s := &detect.Sharded{Base: sample.Text(base), Form: sample.Text(id.form.String()), Shards: shards, Needed: needed, Deviation: deviation, Hottest: sample.Text(hottest)}
 	evenly := func(k detect.Kind, load sample.Milli, over int) *detect.After {
 		part := detect.Units(load) / float64(over)
 		return detect.NewAfter(k, part, part)

@@ -127,7 +127,7 @@ func figure(value, low, high sample.Milli) detect.Figure {
 func (c *carrying) result() Carried {
 	c.Busiest = []BusyKey{}
 	for key, weight := range c.keys {
-		c.Busiest = append(c.Busiest, BusyKey{KeyRef: detect.KeyRef{Key: detect.Text(key.Text), KeyType: key.Type}, Share: detect.Ratio(float64(weight), float64(c.total))})
+		c.Busiest = append(c.Busiest, BusyKey{KeyRef: detect.KeyRef{Key: sample.Text(key.Text), KeyType: key.Type}, Share: detect.Ratio(float64(weight), float64(c.total))})
 	}
 	slices.SortFunc(c.Busiest, func(a, b BusyKey) int {
 		return cmp.Or(cmp.Compare(b.Share, a.Share), cmp.Compare(a.Key, b.Key))

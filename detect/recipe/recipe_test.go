@@ -26,7 +26,7 @@ func finding(keyType, key string, n detect.ShardNames) *detect.Finding {
 }
 
 func named(base string, form shardkey.Form, how detect.Suffix) detect.ShardNames {
-	return detect.ShardNames{Base: detect.Text(base), Shards: 37, Before: detect.Text(form.Before), After: detect.Text(form.After), Prefix: form.Prefix, Alone: form.Alone, Suffix: how}
+	return detect.ShardNames{Base: sample.Text(base), Shards: 37, Before: sample.Text(form.Before), After: sample.Text(form.After), Prefix: form.Prefix, Alone: form.Alone, Suffix: how}
 }
 
 // keys are bases that code may break on: they come from whoever writes to the table.

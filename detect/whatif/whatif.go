@@ -25,7 +25,7 @@ type Second struct {
 // Answer is the load of a key with some number of shards.
 type Answer struct {
 	detect.Target
-	Key detect.Text `json:"key"`
+	Key sample.Text `json:"key"`
 	// Unit is WCU or RCU, whichever is nearer to its limit, and Limit a partition's limit
 	// in it.
 	Unit  string  `json:"unit"`
@@ -152,7 +152,7 @@ type PlacementOdds struct {
 
 // Question is a number of shards to try, at Factor times the load.
 type Question struct {
-	Key    detect.Text
+	Key    sample.Text
 	Shards int
 	Factor float64
 }
@@ -167,7 +167,7 @@ func Parse(text string) (Question, error) {
 	if i <= 0 {
 		return bad(errors.New("no number of shards"))
 	}
-	q := Question{Key: detect.Text(text[:i]), Factor: 1}
+	q := Question{Key: sample.Text(text[:i]), Factor: 1}
 	shards, factor, with := strings.Cut(text[i+1:], ",")
 	var err error
 	if q.Shards, err = strconv.Atoi(shards); err != nil || q.Shards < 1 || q.Shards > 100_000 {

@@ -177,7 +177,7 @@ const failBelow = 0.5
 
 // write writes the result, or the answers to the questions about it. It returns the keys that
 // are asked for and not in the samples.
-func (f *fold) write(result *Result, o Options) (unknown []detect.Text, err error) {
+func (f *fold) write(result *Result, o Options) (unknown []sample.Text, err error) {
 	unknown = result.listUnknown(o.WhatIf)
 	if o.Format == FormatHTML {
 		result.drawn, result.step = f.pictures()
@@ -194,7 +194,7 @@ func (f *fold) write(result *Result, o Options) (unknown []detect.Text, err erro
 			return nil, fmt.Errorf("write the explanation: %w", err)
 		}
 		if e.isUnknown() {
-			unknown = append(unknown, detect.Text(key))
+			unknown = append(unknown, sample.Text(key))
 		}
 	}
 	if len(o.WhatIf) > 0 {
@@ -210,7 +210,7 @@ func (f *fold) write(result *Result, o Options) (unknown []detect.Text, err erro
 
 // rejectUnknown returns the error of a key without samples, with the nearest key that has
 // some: a misspelt key must not look calm.
-func (f *fold) rejectUnknown(keys []detect.Text) error {
+func (f *fold) rejectUnknown(keys []sample.Text) error {
 	if len(keys) == 0 {
 		return nil
 	}

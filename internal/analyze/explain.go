@@ -11,6 +11,7 @@ import (
 	"github.com/keyheat/keyheat/detect/recipe"
 	"github.com/keyheat/keyheat/internal/say"
 	"github.com/keyheat/keyheat/internal/say/wording"
+	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/shardkey"
 	"github.com/keyheat/keyheat/sketch"
 )
@@ -22,7 +23,7 @@ type explanation struct {
 	seconds     []keySeconds
 	tables      map[detect.Target]detect.Table
 	whole       []wholeTable // the tables and indexes that the text names
-	suggestions []detect.Text
+	suggestions []sample.Text
 	samplesRead string
 	computed    string            // how far the samples state units
 	ofMany      []*detect.Finding // those about more than one key, but for information
@@ -43,7 +44,7 @@ const (
 // explain gathers what is known of a key.
 func (f *fold) explain(key string, r *Result, o Options) *explanation {
 	e := &explanation{
-		verbose: o.Verbose, code: o.Code, facts: o.Facts, policy: o.board().Policy, key: key, seconds: f.find(detect.Text(key)), tables: map[detect.Target]detect.Table{},
+		verbose: o.Verbose, code: o.Code, facts: o.Facts, policy: o.board().Policy, key: key, seconds: f.find(sample.Text(key)), tables: map[detect.Target]detect.Table{},
 		whole: r.wholeTables(key), samplesRead: r.samplesRead(), computed: r.Samples.LowerBound(), roots: rootsByIncident(r.Findings),
 	}
 	for i := range r.Findings {
@@ -51,7 +52,7 @@ func (f *fold) explain(key string, r *Result, o Options) *explanation {
 		if !found.Kind.OfKey() && found.Severity != detect.Info {
 			e.ofMany = append(e.ofMany, found)
 		}
-		if found.Key == detect.Text(key) || isWhole(found, key) || found.Sharding != nil && !found.Kind.OfKey() && found.Sharding.Base == detect.Text(key) {
+		if found.Key == sample.Text(key) || isWhole(found, key) || found.Sharding != nil && !found.Kind.OfKey() && found.Sharding.Base == sample.Text(key) {
 			e.found = append(e.found, *found)
 		} else if found.Key != "" && len(e.suggestions) < maxSuggestions && !slices.Contains(e.suggestions, found.Key) {
 			e.suggestions = append(e.suggestions, found.Key)
@@ -76,7 +77,7 @@ func (e *explanation) isUnknown() bool { return len(e.found)+len(e.seconds)+len(
 func (e *explanation) write(out io.Writer) error {
 	p := &page{}
 	if e.isUnknown() {
-		p.paragraph(0, "", say.NotInSamples(detect.Text(e.key)))
+		p.paragraph(0, "", say.NotInSamples(sample.Text(e.key)))
 		if len(e.suggestions) > 0 {
 			p.line("Keys with findings:")
 			for _, key := range e.suggestions {
@@ -301,7 +302,7 @@ func (p *page) guides(steps []detect.Step) {
 // highest returns the most units that samples have in one second of a finding's episode.
 func (e *explanation) highest(f *detect.Finding) (highest float64) {
 	for _, s := range e.seconds {
-		if s.target != f.Target || detect.Text(s.key.Text) != f.Key {
+		if s.target != f.Target || sample.Text(s.key.Text) != f.Key {
 			continue
 		}
 		for _, at := range s.seconds {
@@ -343,7 +344,7 @@ func concerns(f *detect.Finding, s keySeconds) bool {
 		return f.Target == s.target && f.Key == ""
 	}
 	shard, is := shardkey.Parse(s.key.Text)
-	return is && detect.Text(shard.Base) == f.Sharding.Base
+	return is && sample.Text(shard.Base) == f.Sharding.Base
 }
 
 // calm writes a page about a key without a finding.
@@ -376,7 +377,7 @@ func (e *explanation) chart(p *page, f *detect.Finding) {
 		limit = detect.Units(detect.PartitionRead)
 	}
 	for _, s := range e.seconds {
-		if s.target != f.Target || detect.Text(s.key.Text) != f.Key {
+		if s.target != f.Target || sample.Text(s.key.Text) != f.Key {
 			continue
 		}
 		from, to := s.seconds[0].At, s.seconds[len(s.seconds)-1].At+1

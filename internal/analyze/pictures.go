@@ -72,7 +72,7 @@ func (s *sketches) pictures() (all []report.Key, step time.Duration) {
 	each := max(1, (to-from+drawnSteps-1)/drawnSteps)
 	places := map[detect.KeyRef]int{}
 	for i, k := range drawn {
-		ref := detect.KeyRef{Target: k.target, Key: detect.Text(k.key.Text), KeyType: k.key.Type}
+		ref := detect.KeyRef{Target: k.target, Key: sample.Text(k.key.Text), KeyType: k.key.Type}
 		places[ref] = i
 		key := report.Key{KeyRef: ref, Unit: "wcu", Limit: detect.Units(detect.PartitionWrite)}
 		if k.readsMore() {
@@ -82,7 +82,7 @@ func (s *sketches) pictures() (all []report.Key, step time.Duration) {
 	}
 	for w := range s.windows.All() {
 		for i := range w.Keys {
-			ref := detect.KeyRef{Target: w.Target, Key: detect.Text(w.Keys[i].Key.Text), KeyType: w.Keys[i].Key.Type}
+			ref := detect.KeyRef{Target: w.Target, Key: sample.Text(w.Keys[i].Key.Text), KeyType: w.Keys[i].Key.Type}
 			if n, is := places[ref]; is {
 				all[n].AddPeak(time.Unix(w.Second/each*each, 0).UTC(), unitsOf(&all[n], w.Keys[i].Low))
 			}

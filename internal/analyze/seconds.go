@@ -132,7 +132,7 @@ func (s *sketches) addBusiest(v *partition.View, m *partition.Map) {
 		}
 		i := slices.IndexFunc(v.Partitions, func(part partition.Load) bool { return part.Shard == candidates[0].ID })
 		part := &v.Partitions[i]
-		ref := detect.KeyRef{Target: v.Target, Key: detect.Text(key.Text), KeyType: key.Type}
+		ref := detect.KeyRef{Target: v.Target, Key: sample.Text(key.Text), KeyType: key.Type}
 		part.Busiest = append(part.Busiest, partition.BusyKey{KeyRef: ref, Share: min(1, detect.Ratio(detect.Units(load), part.WCU))})
 	}
 	for i := range v.Partitions {
@@ -154,7 +154,7 @@ type keySeconds struct {
 }
 
 // find returns the seconds of a key by its text, in every table and index.
-func (s *sketches) find(key detect.Text) []keySeconds {
+func (s *sketches) find(key sample.Text) []keySeconds {
 	type id struct {
 		target  detect.Target
 		keyType string
@@ -163,7 +163,7 @@ func (s *sketches) find(key detect.Text) []keySeconds {
 	for w := range s.windows.All() {
 		for i := range w.Keys {
 			k := &w.Keys[i]
-			if detect.Text(k.Key.Text) != key {
+			if sample.Text(k.Key.Text) != key {
 				continue
 			}
 			of := byID[id{w.Target, k.Key.Type}]
@@ -196,11 +196,11 @@ func compareTargets(a, b detect.Target) int {
 }
 
 // nearestKey returns the kept key that is nearest to a text; empty if none is near.
-func (s *sketches) nearestKey(text detect.Text) detect.Text {
-	seen := map[detect.Text]bool{}
+func (s *sketches) nearestKey(text sample.Text) sample.Text {
+	seen := map[sample.Text]bool{}
 	for w := range s.windows.All() {
 		for i := range w.Keys {
-			seen[detect.Text(w.Keys[i].Key.Text)] = true
+			seen[sample.Text(w.Keys[i].Key.Text)] = true
 		}
 	}
 	return settings.Nearest(text, slices.Sorted(maps.Keys(seen)))

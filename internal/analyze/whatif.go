@@ -9,6 +9,7 @@ import (
 	"github.com/keyheat/keyheat/detect/whatif"
 	"github.com/keyheat/keyheat/internal/say"
 	"github.com/keyheat/keyheat/internal/say/wording"
+	"github.com/keyheat/keyheat/sample"
 )
 
 // answers returns the answers to every question for every table with the key, in
@@ -44,7 +45,7 @@ func (r *Result) writeWhatIf(out io.Writer, questions []whatif.Question) error {
 }
 
 // listUnknown returns the keys of questions that no sample has.
-func (r *Result) listUnknown(questions []whatif.Question) (keys []detect.Text) {
+func (r *Result) listUnknown(questions []whatif.Question) (keys []sample.Text) {
 	for _, q := range questions {
 		if !slices.ContainsFunc(r.WhatIf, func(w whatif.Answer) bool { return w.Key == q.Key }) {
 			keys = append(keys, q.Key)

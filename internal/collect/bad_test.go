@@ -43,11 +43,11 @@ func TestBadSamplesAreCountedAndNeverShown(t *testing.T) {
 	must(t, stop())
 	rows, err := st.BadSamples(t.Context(), store.BadQuery{Source: "test"})
 	must(t, err)
-	counts, excerpts := map[string]int64{}, map[string][]string{}
+	counts, excerpts := map[string]int64{}, map[string][]sample.Text{}
 	for _, b := range rows {
 		counts[b.Reason] += b.Count
 		excerpts[b.Reason] = b.Excerpts
-		if strings.Contains(strings.Join(b.Excerpts, ""), "secret") {
+		if strings.Contains(fmt.Sprint(b.Excerpts), "secret") {
 			t.Errorf("%s shows a key: %q", b.Reason, b.Excerpts)
 		}
 	}
@@ -55,10 +55,10 @@ func TestBadSamplesAreCountedAndNeverShown(t *testing.T) {
 	if fmt.Sprint(counts) != fmt.Sprint(want) {
 		t.Errorf("counted %v, want %v", counts, want)
 	}
-	if got := excerpts["bad_units"]; !slices.Equal(got, []string{`{"table":"<1>","pk":"<6>","wcu":-0}`, `{"table":"<1>","pk":"<6>","wcu":-0}`}) {
+	if got := excerpts["bad_units"]; !slices.Equal(got, []sample.Text{`{"table":"<1>","pk":"<6>","wcu":-0}`, `{"table":"<1>","pk":"<6>","wcu":-0}`}) {
 		t.Errorf("excerpts %q", got)
 	}
-	if got := excerpts["too_old"]; !slices.Equal(got, []string{"its time is -3600.000 s from its message's"}) {
+	if got := excerpts["too_old"]; !slices.Equal(got, []sample.Text{"its time is -3600.000 s from its message's"}) {
 		t.Errorf("excerpts %q", got)
 	}
 }

@@ -44,7 +44,7 @@ type counters struct {
 // badCounter counts the samples that one reason rejected, with some excerpts.
 type badCounter struct {
 	count    int64
-	excerpts []string
+	excerpts []sample.Text
 }
 
 // counter returns the counter of a reason.
@@ -65,7 +65,7 @@ func (t *counters) addBad(reason sample.RejectReason, describe func() string) {
 	r.count++
 	if len(r.excerpts) < store.DefaultExcerpts {
 		if text := describe(); text != "" {
-			r.excerpts = append(r.excerpts, text)
+			r.excerpts = append(r.excerpts, sample.Text(text))
 		}
 	}
 }

@@ -234,7 +234,7 @@ func growingOf(at sample.Target, warm []store.WarmKey, peaks [][]store.HourPeak,
 		}
 		most := sketch.Load{Write: sample.Milli(k.WriteMilli), Read: sample.Milli(k.ReadMilli)}
 		if f := verdict.Foresee(peaks[i], heat.GrowthKind(at.Index, most), newest); f != nil {
-			keys = append(keys, heat.GrowingKey(sample.Key{Type: k.KeyType, Text: k.Key}, most, f))
+			keys = append(keys, heat.GrowingKey(sample.Key{Type: k.KeyType, Text: string(k.Key)}, most, f))
 		}
 	}
 	return keys

@@ -60,7 +60,7 @@ func left(t *testing.T, s *store.Store) outcome {
 		notified, err := s.Notifications(t.Context(), f.Fingerprint)
 		must(t, err)
 		for _, n := range notified {
-			o.Notified = append(o.Notified, f.Key+" "+n.Event)
+			o.Notified = append(o.Notified, string(f.Key)+" "+n.Event)
 		}
 	}
 	return o
@@ -289,7 +289,7 @@ func TestSeverityThatRisesIsAnUpdate(t *testing.T) {
 	equal(t, "notified", o.Notified, []string{"hot firing", "hot updated"})
 	equal(t, "history", o.History, []string{
 		"hot:  → pending warning ", "hot: pending → firing warning ",
-		"hot: firing → firing critical severity rises from warning",
+		"hot: firing → firing critical worse",
 	})
 }
 
@@ -313,7 +313,7 @@ func TestSeverityThatRoseLongAgoIsNoPage(t *testing.T) {
 	// Where firing was notified, so is resolved, however late.
 	equal(t, "notified", o.Notified, []string{"hot firing", "hot resolved"})
 	equal(t, "history", o.History, []string{
-		"hot:  → firing warning ", "hot: firing → firing critical severity rises from warning",
+		"hot:  → firing warning ", "hot: firing → firing critical worse",
 		"hot: firing → resolved critical ",
 	})
 }
@@ -330,7 +330,7 @@ func TestWhatIsLongPastMakesHistoryAndNoPage(t *testing.T) {
 	o := left(t, s)
 	equal(t, "notified", o.Notified, nil)
 	equal(t, "history", o.History, []string{
-		"hot:  → firing critical too old to notify", "hot: firing → resolved critical "})
+		"hot:  → firing critical too_old", "hot: firing → resolved critical "})
 }
 
 func TestOneLongReadingStepsOverNothing(t *testing.T) {

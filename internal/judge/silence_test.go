@@ -184,13 +184,9 @@ func TestASilencedIncidentShows(t *testing.T) {
 		}
 		history, err := s.IncidentHistory(t.Context(), i.ID)
 		must(t, err)
-		var notes []string
-		for _, h := range history {
-			notes = append(notes, h.To+" "+h.Note)
-		}
-		if len(notes) != 2 || !strings.HasPrefix(notes[0], "firing silenced until 2") || !strings.HasSuffix(notes[0], "Z by silence "+g.silence) ||
-			notes[1] != "firing no longer silenced" {
-			t.Errorf("the history is %q", notes)
+		if len(history) != 2 || history[0].To != "firing" || history[0].Note != string(detect.NoteSilenced) || history[0].About != g.silence || history[0].Until.IsZero() ||
+			history[1].To != "firing" || history[1].Note != string(detect.NoteSilenceEnded) {
+			t.Errorf("the history is %+v", history)
 		}
 	})
 }

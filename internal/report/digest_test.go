@@ -70,7 +70,7 @@ func (e episode) add(r *report.Rows) {
 	peak := e.utilization * detect.Units(detect.Limit(e.kind))
 	f.Peak.WCU = detect.Figure{Value: peak, Low: peak, High: peak}
 	f.Peak.RCU = f.Peak.WCU
-	f.Evidence = &detect.Evidence{Callers: []detect.Part{{Text: detect.Text(e.key), Low: 0.5, High: 0.5}}}
+	f.Evidence = &detect.Evidence{Callers: []detect.Part{{Text: sample.Text(e.key), Low: 0.5, High: 0.5}}}
 	f.Quality.CannotSee = []string{detect.BlindSeconds}
 	f.CloudWatch = &detect.CloudWatch{Verdict: detect.CloudWatchConfirms}
 	state := detect.Pending
@@ -92,7 +92,7 @@ func move(id string, at time.Time, from, to detect.State) store.Transition {
 	return store.Transition{Of: id, At: at, From: string(from), To: string(to), Severity: string(detect.Critical)}
 }
 
-func peaks(at sample.Target, key string, of func(hour int) int64) (all []store.HourPeak) {
+func peaks(at sample.Target, key sample.Text, of func(hour int) int64) (all []store.HourPeak) {
 	for hour := range 7 * 24 {
 		if units := of(hour); units > 0 {
 			all = append(all, store.HourPeak{Target: at, Key: key, KeyType: "S", Hour: ago(7 * 24 * time.Hour).Add(time.Duration(hour) * time.Hour), WriteMilli: units * 1000})
@@ -156,7 +156,8 @@ func busy() report.Rows {
 		{ID: "s-hostile", Matchers: []string{`labels.x!="<script>alert(1)</script>|**[x](https://evil.example)** @all"`}, StartsAt: ago(day), EndsAt: monday, Author: hostile, Reason: hostile},
 		{ID: "s-over", Matchers: []string{`table=~"users|sessions"`}, StartsAt: ago(5*day + hour), EndsAt: ago(5*day - hour/2), Author: "bob", Reason: "migration"},
 	}
-	r.Transitions[len(r.Transitions)-4].Note = silence.Note(&detect.Silenced{By: "s-over", Until: monday})
+	silenced := &r.Transitions[len(r.Transitions)-4]
+	silenced.Note, silenced.About, silenced.Until = string(detect.NoteSilenced), "s-over", monday
 	warm := detect.Incident{Owner: "team-orders", Silenced: &detect.Silenced{By: "s-now"}}
 	r.Incidents[2].Document = document(warm)
 	r.Peaks = [][]store.HourPeak{
@@ -166,7 +167,7 @@ func busy() report.Rows {
 			}
 			return []int64{0, 0, 0, 0, 0, 0, 120, 180, 260, 340, 420, 460, 480, 470, 450, 430, 420, 400, 330, 250, 180, 120, 0, 0}[hour%24]
 		}),
-		peaks(orders, hostile, func(hour int) int64 { return map[int]int64{120: 1100, 121: 1050, 122: 300}[hour] }),
+		peaks(orders, sample.Text(hostile), func(hour int) int64 { return map[int]int64{120: 1100, 121: 1050, 122: 300}[hour] }),
 		{{Target: users, Key: "OPEN", KeyType: "S", Hour: ago(4 * day), ReadMilli: 3_600_000}, {Target: users, Key: "OPEN", KeyType: "S", Hour: monday.Add(hour), ReadMilli: 9_000_000}},
 	}
 	r.Last = &report.Report{

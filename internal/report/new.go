@@ -255,7 +255,7 @@ func keyOf(hours []store.HourPeak) Key {
 	for _, h := range hours {
 		write, read = max(write, h.WriteMilli), max(read, h.ReadMilli)
 		if len(h.Key) >= len(key.Key) { // of some only the beginning was known
-			key.Key, key.KeyType = detect.Text(h.Key), h.KeyType
+			key.Key, key.KeyType = h.Key, h.KeyType
 		}
 	}
 	reads := share(0, read) > share(write, 0)

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/internal/alert/silence"
 )
 
@@ -30,8 +31,8 @@ func (r *Rows) silencedBy() map[string][]string {
 	by := make(map[string][]string)
 	for id, moved := range r.transitions() {
 		for _, t := range moved {
-			if s := silence.NotedID(t.Note); s != "" {
-				by[id] = append(by[id], s)
+			if t.Note == string(detect.NoteSilenced) {
+				by[id] = append(by[id], t.About)
 			}
 		}
 	}

@@ -3,6 +3,7 @@ package say
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/answer"
@@ -130,9 +131,12 @@ func harm(f *detect.Finding, h *answer.Harm) string {
 	switch {
 	case h.Own || h.Since.IsZero() || f.State == detect.Resolved && h.None():
 	case f.Kind.OfTable() && h.Failed == 0 && h.Refused > 0:
-		since = fromTo(f)
+		since = " " + fromTo(f)
 	case f.Severity != detect.Info && (!h.None() || h.Visible):
 		since = "; hot since " + h.Since.UTC().Format("15:04:05 UTC")
+		if f.State == detect.Resolved {
+			since = "; hot " + fromTo(f)
+		}
 	}
 	return strings.TrimSuffix(loss(f, h), ".") + since + "."
 }
@@ -160,13 +164,17 @@ func loss(f *detect.Finding, h *answer.Harm) string {
 	return "None seen so far."
 }
 
-// fromTo is the time of a finding as the end of a sentence: since its first second and,
-// while it lasts, when it was last seen.
+// fromTo is the time of a finding: its first second and how long it has lasted or, if it is
+// over, its last second.
 func fromTo(f *detect.Finding) string {
-	if f.FirstSeen.IsZero() {
-		return ""
+	first, last := f.FirstSeen.UTC(), f.LastSeen.UTC()
+	switch {
+	case last.Equal(first):
+		return first.Format("at 15:04:05 UTC") + ", for 1 s"
+	case f.State == detect.Resolved:
+		return first.Format("from 15:04:05 to ") + last.Format("15:04:05 UTC")
 	}
-	return fmt.Sprintf(" since %s, last at %s", f.FirstSeen.UTC().Format("15:04:05"), f.LastSeen.UTC().Format("15:04:05 UTC"))
+	return first.Format("since 15:04:05 UTC, for ") + wording.Span(last.Sub(first)+time.Second)
 }
 
 // ownRequests names the requests whose refused share is known: a key's own, or all.

@@ -57,7 +57,7 @@ func facts() []story {
 		}),
 		{"growth of a collection", detect.LargeCollection, "tenant#a", func(f *detect.Finding) { f.Evidence = &detect.Evidence{GrowthBytes: new(200 * 1024.)} }},
 		{"warm keys", detect.HotPartition, "", func(f *detect.Finding) {
-			f.Members = detect.NewMembers(7, []detect.Text{"a", "b", "c", "d", "e", "f"})
+			f.Members = detect.NewMembers(7, []sample.Text{"a", "b", "c", "d", "e", "f"})
 		}},
 		{"few values", detect.LowCardinalityKey, "", func(f *detect.Finding) {
 			f.Members = &detect.Members{Count: detect.Figure{Value: 5, Low: 5, High: 9}}

@@ -206,7 +206,7 @@ func attempts(r *detect.Retries) string {
 }
 
 // NotInSamples describes a key or table without a sample.
-func NotInSamples(key detect.Text) string {
+func NotInSamples(key sample.Text) string {
 	return quote(key) + " is not in the samples, or its load was too low to be kept."
 }
 

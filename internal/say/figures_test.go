@@ -96,7 +96,7 @@ func TestHostileFigures(t *testing.T) {
 	for n := range 2000 {
 		f := m.Finding(hostile.Kinds()[n%len(hostile.Kinds())])
 		f.FirstSeen = time.Unix(1763692032, 0)
-		texts := []string{say.Bounds(&f, 0), say.ChartNote(&f, 1), say.Concern(&f), say.NotInSamples(detect.Text(m.Text()))}
+		texts := []string{say.Bounds(&f, 0), say.ChartNote(&f, 1), say.Concern(&f), say.NotInSamples(sample.Text(m.Text()))}
 		for _, l := range append(say.Figures(&f), say.Requests(&f)...) {
 			texts = append(texts, l.Text)
 		}

@@ -4,13 +4,13 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/internal/say/wording"
+	"github.com/keyheat/keyheat/sample"
 )
 
 // Heat is the worst key of a heatmap, for a sentence above the map.
 type Heat struct {
-	Key detect.Text
+	Key sample.Text
 	// Share is its highest value: of a partition's limit, or the throttled part of its
 	// requested units.
 	Share     float64

@@ -52,10 +52,14 @@ func act(f *detect.Finding, a *answer.Answer) string {
 	case answer.BackOff:
 		return "Let the retries" + ofBusiest(a) + " back off with jitter and a limit, or pause them."
 	case answer.Wait:
+		relief := "slow the " + w
 		if f.Kind.OfTable() {
-			return "Wait some minutes for a split. If requests fail, shed load."
+			relief = "shed load"
 		}
-		return fmt.Sprintf("Wait some minutes for a split. If requests fail, slow the %s.", w)
+		if a.Harm.None() {
+			return fmt.Sprintf("Wait some minutes for a split. If requests fail, %s.", relief)
+		}
+		return fmt.Sprintf("Wait some minutes for a split, while requests are refused, or %s.", relief)
 	case answer.Prewarm:
 		if a.Cause == answer.Ramp {
 			return "Raise the table's warm throughput, or let the load grow more slowly."
@@ -92,7 +96,7 @@ func slowCallers(f *detect.Finding, a *answer.Answer) string {
 		key = quote(f.RefusedKeys[0].Key)
 	}
 	if a.Move.To > 0 {
-		text := fmt.Sprintf("slow %s from %s to %s.", quote(a.Move.Callers[0].Text), wording.Significant(a.Move.From), ofKey(f, a.Move.To))
+		text := fmt.Sprintf("slow %s from %s to %s (total %s).", quote(a.Move.Callers[0].Text), wording.Significant(a.Move.From), ofKey(f, a.Move.To), wording.Significant(a.Move.Total))
 		if a.Harm.None() {
 			return "If requests fail, " + text
 		}
@@ -157,7 +161,7 @@ func heals(f *detect.Finding, a *answer.Answer) string {
 	switch h.Outlook {
 	case answer.Ended:
 		if f.Healed != nil {
-			return fmt.Sprintf("Yes: DynamoDB has split the key. Served without a refusal since %s.", f.Healed.Since.UTC().Format("15:04:05 UTC"))
+			return fmt.Sprintf("It did: DynamoDB split the key, and has refused nothing since %s.", f.Healed.Since.UTC().Format("15:04:05 UTC"))
 		}
 		return endedText(f, a) + f.LastSeen.UTC().Format("15:04:05 UTC") + "."
 	case answer.Likely:
@@ -171,7 +175,7 @@ func heals(f *detect.Finding, a *answer.Answer) string {
 	case answer.WithLoad:
 		return withLoad[a.Cause]
 	case answer.Open:
-		return fmt.Sprintf("Known in about %s.", wording.Span(h.Known.Round(time.Minute)))
+		return fmt.Sprintf("Keyheat knows in about %s.", wording.Span(h.Known.Round(time.Minute)))
 	case answer.Unknown:
 		if text := unknown[h.Ground]; text != "" {
 			return "Unknown: " + text + "."

@@ -75,7 +75,7 @@ func stories() []story {
 	}
 	rolling := func(f *detect.Finding) {
 		hot(1680, 1000, detect.RollingKey)(f)
-		f.Rolling = &detect.Rolling{Period: "hour", Template: "log#<hour>", Keys: []detect.Text{"log#2026-11-24T06"}}
+		f.Rolling = &detect.Rolling{Period: "hour", Template: "log#<hour>", Keys: []sample.Text{"log#2026-11-24T06"}}
 		f.Advice[0] = step(detect.FixTimeKey, f.Advice[0].After)
 	}
 	sharded := func(f *detect.Finding) {
@@ -85,7 +85,30 @@ func stories() []story {
 		f.Advice[0] = step(fixes[f.Kind], f.Advice[0].After)
 		f.Advice[0].Arguments.Count = 14
 	}
+	healed := func(f *detect.Finding) {
+		resolved(f)
+		f.Healed = &detect.Healed{Since: f.LastSeen}
+	}
+	refusedKey := func(f *detect.Finding) {
+		refused(sample.KeyRange, 700)(f)
+		load := detect.Figure{Value: 32, Low: 32, High: 32}
+		f.RefusedKeys = []detect.RefusedKey{{Key: "cust#4711", WCU: load, Share: 1}}
+	}
+	refusedKeys := func(f *detect.Finding) {
+		refusedKey(f)
+		f.Reason, f.Ground, f.RefusedKeys[0].Share, f.LastSeen = detect.Splittable, detect.GroundKeys, 0.6, f.FirstSeen
+		f.RefusedKeys = append(f.RefusedKeys, f.RefusedKeys[0], detect.RefusedKey{Key: "cust#1", WCU: detect.Figure{Value: 0.1}, Share: 0.001})
+	}
+	ramp := func(f *detect.Finding) {
+		refused(sample.KeyRange, 700)(f)
+		f.Reason, f.Ground, f.Ramp = detect.TableRamp, detect.GroundPreviousPeak, &detect.Ramp{Unit: "wcu", Requested: 9100, Previous: 2270, Serves: 4540}
+	}
 	return []story{
+		{"a key that DynamoDB split", detect.HotKeyWrite, "merchant#4711", healed},
+		{"one partition, one key", detect.HotPartition, "", refusedKey},
+		{"one partition, several keys", detect.HotPartition, "", refusedKeys},
+		{"one partition, over", detect.HotPartition, "", func(f *detect.Finding) { refusedKey(f); f.State = detect.Resolved }},
+		{"a table that grew too fast", detect.HotPartition, "", ramp},
 		{"a key in its first seconds", detect.HotKeyWrite, "merchant#4711", young},
 		{"a key that DynamoDB did not split", detect.HotKeyWrite, "merchant#4711", old},
 		{"a key that is over", detect.HotKeyWrite, "merchant#4711", resolved},

@@ -14,6 +14,7 @@ import (
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/internal/say"
 	"github.com/keyheat/keyheat/internal/testsupport/hostile"
+	"github.com/keyheat/keyheat/sample"
 )
 
 // fixesOfCode returns every constant of the type detect.Fix, in the order of the source.
@@ -126,7 +127,7 @@ func TestHostileSteps(t *testing.T) {
 			f := m.Finding(kind)
 			s := detect.NewStep(fix)
 			s.After, s.Need = detect.NewAfter(kind, 100, 550), &detect.Need{Unit: "wcu", Now: 2000, Low: 1000, High: 2000}
-			s.Arguments = detect.Arguments{Count: 3, Units: 100, Caller: detect.Text(m.Text()), Attribute: detect.Text(m.Text()), Region: detect.Text(m.Text()), From: 200}
+			s.Arguments = detect.Arguments{Count: 3, Units: 100, Caller: sample.Text(m.Text()), Attribute: sample.Text(m.Text()), Region: sample.Text(m.Text()), From: 200}
 			texts := []string{say.Imperative(&f, &s), say.StepWhy(&f, &s)}
 			for _, l := range say.StepFacts(&f, &s) {
 				texts = append(texts, l.Text)

@@ -6,6 +6,7 @@ import (
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/answer"
 	"github.com/keyheat/keyheat/internal/say/wording"
+	"github.com/keyheat/keyheat/sample"
 )
 
 // longestTitle is how many characters a title has at most: a phone shows so many.
@@ -58,7 +59,7 @@ func Incidents(incidents []detect.Incident, found []detect.Finding) []Incident {
 }
 
 // titleKey is the key that a title shows in brackets; empty for none.
-func titleKey(f *detect.Finding) detect.Text {
+func titleKey(f *detect.Finding) sample.Text {
 	switch {
 	case f.Kind == detect.RollingHotKey && f.Rolling != nil && len(f.Rolling.Keys) > 0:
 		return f.Rolling.Keys[len(f.Rolling.Keys)-1]
@@ -66,6 +67,9 @@ func titleKey(f *detect.Finding) detect.Text {
 		return f.Sharding.Base
 	case f.Kind == detect.LowCardinalityKey, f.Kind == detect.MovingHotSpot:
 		return ""
+	}
+	if k := soleRefused(f); k != nil {
+		return k.Key
 	}
 	return f.Key
 }
@@ -84,6 +88,9 @@ func symptom(f *detect.Finding) string {
 			return "load grew faster than the " + targetWord(f) + " can"
 		case answer.BackPressure:
 			return "a full index partition holds back table writes"
+		}
+		if soleRefused(f) != nil {
+			return "a partition refuses requests to one key"
 		}
 		return "a partition refuses requests, no single key is hot"
 	case detect.TableStarvation:

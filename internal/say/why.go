@@ -2,6 +2,7 @@ package say
 
 import (
 	"fmt"
+	"math"
 	"strings"
 
 	"github.com/keyheat/keyheat/detect"
@@ -26,11 +27,11 @@ func cause(f *detect.Finding, a *answer.Answer) string {
 		}
 		return capital(load(f, " on one key, too few samples to be sure")) + "."
 	case answer.IndexKey:
-		return fmt.Sprintf("%s on one index key; above %s DynamoDB refuses table writes of it.", capital(amount(f)), limit(f))
+		return fmt.Sprintf("%s on one index key; DynamoDB refuses its table writes above %s.", capital(amount(f)), limit(f))
 	case answer.Retries:
 		return retries(f)
 	case answer.OneCaller:
-		return capital(load(f, " on one key, most of one caller")) + "."
+		return capital(load(f, " on one key, most from one caller")) + "."
 	case answer.Test:
 		return capital(load(f, " on a key that is named like a test")) + "."
 	case answer.TimeKey:
@@ -80,9 +81,10 @@ func ramp(f *detect.Finding) string {
 	}
 	units := func(n float64) string { return wording.Significant(n) + " " + strings.ToUpper(f.Ramp.Unit) + "/s" }
 	if f.Ground == detect.GroundPreviousPeak {
-		return fmt.Sprintf("%s asked of the %s, more than twice its previous peak of %s.", units(f.Ramp.Requested), targetWord(f), wording.Significant(f.Ramp.Previous))
+		times := wording.Significant(math.Round(10*f.Ramp.Requested/f.Ramp.Previous) / 10)
+		return fmt.Sprintf("%s requested of the %s, %s times its previous peak of %s.", units(f.Ramp.Requested), targetWord(f), times, wording.Significant(f.Ramp.Previous))
 	}
-	return fmt.Sprintf("%s asked of the %s; it serves about %s at once.", units(f.Ramp.Requested), targetWord(f), units(f.Ramp.Serves))
+	return fmt.Sprintf("%s requested of the %s; it serves about %s at once.", units(f.Ramp.Requested), targetWord(f), units(f.Ramp.Serves))
 }
 
 // sharedPartition names the keys that a full partition refuses most.
@@ -92,13 +94,25 @@ func sharedPartition(f *detect.Finding) string {
 	}
 	var keys []string
 	for i := range f.RefusedKeys[:min(len(f.RefusedKeys), shownRefused)] {
-		k := &f.RefusedKeys[i]
-		keys = append(keys, quote(k.Key)+" "+lostBy(k))
+		if k := &f.RefusedKeys[i]; i == 0 || k.Share >= leastRefused {
+			keys = append(keys, quote(k.Key)+" "+lostBy(k))
+		}
 	}
 	if f.Ground == detect.GroundKeys {
-		return fmt.Sprintf("Several keys share a full partition, none of them hot. Refused most: %s.", strings.Join(keys, ", "))
+		return fmt.Sprintf("Several keys share a full partition, none of them hot. Refused load: %s.", strings.Join(keys, ", "))
 	}
-	return fmt.Sprintf("A partition is full. Refused most: %s, %s of all refusals.", keys[0], wording.Part(f.RefusedKeys[0].Share))
+	return fmt.Sprintf("A partition is full. It refuses %s of %s: %s of all refusals.", lostBy(&f.RefusedKeys[0]), quote(f.RefusedKeys[0].Key), wording.Part(f.RefusedKeys[0].Share))
+}
+
+// almostAll is the least share of all refused load from which a title names one key alone.
+const almostAll = 0.9
+
+// soleRefused is the key that a partition refuses almost all load of; nil if there is none.
+func soleRefused(f *detect.Finding) *detect.RefusedKey {
+	if f.Kind != detect.HotPartition || len(f.RefusedKeys) == 0 || f.RefusedKeys[0].Share < almostAll {
+		return nil
+	}
+	return &f.RefusedKeys[0]
 }
 
 // shownRefused is the most refused keys that a sentence names.
@@ -126,11 +140,11 @@ func RefusedKeys(keys []detect.RefusedKey) (all []Line) {
 		if k.Share < leastRefused {
 			break
 		}
-		text := fmt.Sprintf("%s %s", quote(k.Key), lostBy(k))
+		text := fmt.Sprintf("%s %s refused", quote(k.Key), lostBy(k))
 		if figure := largerOf(k); figure.Low != figure.High {
 			text += fmt.Sprintf(" (%s to %s)", wording.Significant(figure.Low), wording.Significant(figure.High))
 		}
-		text += fmt.Sprintf(", %s of all refused", wording.Part(k.Share))
+		text += fmt.Sprintf(", %s of all refusals", wording.Part(k.Share))
 		var callers []string
 		for _, c := range k.Callers[:min(len(k.Callers), shownRefused)] {
 			callers = append(callers, Caller{quote(c.Text), (c.Low + c.High) / 2}.text())

@@ -57,7 +57,9 @@ type change struct {
 	From     string    `json:"from"`
 	To       string    `json:"to"`
 	Severity string    `json:"severity"`
-	Note     string    `json:"note"`
+	// Code is why, and Note the same in words; both are empty where the states say it.
+	Code string `json:"code"`
+	Note string `json:"note"`
 }
 
 func (s *Site) apiFinding(ctx context.Context, r *http.Request) (any, error) {
@@ -75,8 +77,9 @@ func (s *Site) apiFinding(ctx context.Context, r *http.Request) (any, error) {
 		return nil, err
 	}
 	changes := make([]change, len(history))
-	for i, t := range history {
-		changes[i] = change{At: t.At, From: t.From, To: t.To, Severity: t.Severity, Note: t.Note}
+	for i := range history {
+		t := &history[i]
+		changes[i] = change{At: t.At, From: t.From, To: t.To, Severity: t.Severity, Code: t.Note, Note: say.Note(t)}
 	}
 	return map[string]any{"finding": f, "history": changes}, nil
 }
@@ -263,7 +266,7 @@ type badSamples struct {
 	Reason    string    `json:"reason"`
 	Count     int64     `json:"count"`
 	// Excerpts are redacted.
-	Excerpts []string `json:"excerpts"`
+	Excerpts []sample.Text `json:"excerpts"`
 }
 
 func (s *Site) apiBadSamples(ctx context.Context, r *http.Request) (any, error) {
@@ -273,7 +276,7 @@ func (s *Site) apiBadSamples(ctx context.Context, r *http.Request) (any, error) 
 	}
 	all := make([]badSamples, len(rows))
 	for i, b := range rows {
-		all[i] = badSamples{b.Hour, b.Writer, b.Source, b.Reason, b.Count, append([]string{}, b.Excerpts...)}
+		all[i] = badSamples{b.Hour, b.Writer, b.Source, b.Reason, b.Count, append([]sample.Text{}, b.Excerpts...)}
 	}
 	page, next, err := cursor.Paginate(r.URL.Query(), all, func(b *badSamples) cursor.Place {
 		return cursor.Place{At: b.Hour, Names: []string{b.Collector, b.Source, b.Reason}}

@@ -172,7 +172,7 @@ func (w *writer) history(end time.Time, days time.Duration) {
 		for hour := range int(min(days, keep.Peaks) / time.Hour) {
 			for k := range monthKeys {
 				w.j.Peaks = append(w.j.Peaks, store.HourPeak{
-					Target: at, Hash: sketch.Hash(at, monthKey(k), 1), KeyType: "S", Key: monthKey(k).Text,
+					Target: at, Hash: sketch.Hash(at, monthKey(k), 1), KeyType: "S", Key: sample.Text(monthKey(k).Text),
 					Hour: end.Truncate(time.Hour).Add(-time.Duration(hour) * time.Hour), WriteMilli: int64(100_000 + w.random.IntN(800_000)),
 				})
 				w.full()
@@ -235,7 +235,7 @@ func (w *writer) findings(at sample.Target, table int, end time.Time) {
 		document, err := json.Marshal(f)
 		must(w.t, err)
 		w.j.Findings = append(w.j.Findings, store.Finding{
-			Fingerprint: f.Fingerprint, Kind: string(f.Kind), Target: f.Target, Key: string(f.Key), Severity: string(f.Severity), State: string(f.State),
+			Fingerprint: f.Fingerprint, Kind: string(f.Kind), Target: f.Target, Key: f.Key, Severity: string(f.Severity), State: string(f.State),
 			Utilization: f.Utilization, FirstSeen: f.FirstSeen, LastSeen: f.LastSeen, Document: document,
 		})
 	}

@@ -71,7 +71,7 @@ func fillPipeline(t *testing.T, s *store.Store) {
 		must(t, err)
 		must(t, s.Commit(t.Context(), store.Commit{
 			Writer: id, Seq: 1, Moves: []store.Move{{PartitionID: partition, Epoch: at.Epoch, From: at.Next, To: "9"}},
-			Bad:  []store.BadSample{{Hour: time.Now().Truncate(time.Hour), Source: "kafka:samples", Reason: "syntax", Count: 3, Excerpts: []string{"{…"}}},
+			Bad:  []store.BadSample{{Hour: time.Now().Truncate(time.Hour), Source: "kafka:samples", Reason: "syntax", Count: 3, Excerpts: []sample.Text{"{…"}}},
 			Gaps: []store.Gap{{Gap: sample.Gap{Source: "kafka:samples", Partition: id, From: "1", To: "4", Reason: "retention was shorter"}}},
 		}))
 	}

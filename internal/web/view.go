@@ -60,7 +60,7 @@ type tablePage struct {
 	// Where is the table's account and Region.
 	Where string
 	// Findings are the fingerprints of keys' findings.
-	Findings map[detect.Text]string
+	Findings map[sample.Text]string
 }
 
 // topKey is one of the keys with the most load, with a bar of its share.

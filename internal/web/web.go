@@ -84,6 +84,7 @@ var functions = template.FuncMap{
 	"design":        say.Design,
 	"whatif":        say.WhatIf,
 	"subject":       subject,
+	"note":          say.Note,
 	"shares":        wording.Shares,
 	"meansize":      wording.MeanSize,
 	"overseconds":   wording.OverSeconds,

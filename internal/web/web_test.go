@@ -17,6 +17,7 @@ import (
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/board"
 	"github.com/keyheat/keyheat/detect/keydesign"
+	"github.com/keyheat/keyheat/internal/say"
 	"github.com/keyheat/keyheat/internal/testsupport/pgtest"
 	"github.com/keyheat/keyheat/internal/web"
 	"github.com/keyheat/keyheat/sample"
@@ -112,7 +113,7 @@ func filledAt(t *testing.T, owners ...sample.Target) (*store.Store, []detect.Fin
 			Severity: string(f.Severity), State: string(f.State), Utilization: f.Utilization,
 			FirstSeen: f.FirstSeen, LastSeen: f.LastSeen, Document: document,
 		})
-		j.Transitions = append(j.Transitions, store.Transition{Of: f.Fingerprint, At: f.FirstSeen, To: "firing", Severity: string(f.Severity), Note: "because"})
+		j.Transitions = append(j.Transitions, store.Transition{Of: f.Fingerprint, At: f.FirstSeen, To: "firing", Severity: string(f.Severity), Note: string(detect.NoteTooOld)})
 	}
 	j.Incidents = stored(t, found)
 	l, ok, err := s.AcquireLease(t.Context(), "judge", "test", time.Minute)
@@ -265,7 +266,7 @@ func TestAFindingHasItsOwnPage(t *testing.T) {
 		t.Error("the chart has no limit line")
 	}
 	text := p.text()
-	for _, want := range []string{hostile, "Spread the key over 4 key shards", "because", found[0].Fingerprint, "10 of them certainly above the limit of 1,000", "UNDETERMINED",
+	for _, want := range []string{hostile, "Spread the key over 4 key shards", say.Note(&store.Transition{Note: string(detect.NoteTooOld)}), found[0].Fingerprint, "10 of them certainly above the limit of 1,000", "UNDETERMINED",
 		"in 10 seconds callers waited 5 s",
 		"40 for 10 requests in 10 seconds; callers waited 5 s in retries, 0 requests failed for good", "<i>job</i> 100% of the attempts, 4 a request, waited 5 s, 0 failed",
 	} {

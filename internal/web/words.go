@@ -10,6 +10,7 @@ import (
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/internal/say/wording"
 	"github.com/keyheat/keyheat/internal/web/heatmap"
+	"github.com/keyheat/keyheat/sample"
 )
 
 // percent writes a share; of an unknown share, nothing.
@@ -55,7 +56,7 @@ func kindName(k detect.Kind) string {
 }
 
 // subject returns the key that a finding is about, or all of them.
-func subject(k detect.Kind, key detect.Text) string {
+func subject(k detect.Kind, key sample.Text) string {
 	switch k {
 	case detect.HotPartition, detect.TableStarvation, detect.LowCardinalityKey, detect.MovingHotSpot, detect.CoverageFell, detect.TooManyHotKeys, detect.UnseenKeys:
 		return "All keys"
@@ -89,7 +90,7 @@ func keytext[T ~string](key T) string {
 // templateKeytext is [keytext] for templates, whose values are strings or text of the
 // monitored system.
 func templateKeytext(key any) string {
-	if text, is := key.(detect.Text); is {
+	if text, is := key.(sample.Text); is {
 		return keytext(text)
 	}
 	return keytext(fmt.Sprint(key))

@@ -381,7 +381,9 @@ CREATE TABLE finding_history (
     from_state  TEXT      NOT NULL,
     to_state    TEXT      NOT NULL,
     severity    TEXT      NOT NULL,
-    note        TEXT      NOT NULL,
+    note        TEXT      NOT NULL, -- a code: why, beside the states
+    about       TEXT      NOT NULL, -- the ID or severity that the code refers to
+    until       TIMESTAMP,          -- the end of a silence
     written     TIMESTAMP NOT NULL
 );
 CREATE INDEX finding_history_fingerprint ON finding_history (fingerprint, id);
@@ -423,7 +425,9 @@ CREATE TABLE incident_history (
     from_state TEXT      NOT NULL,
     to_state   TEXT      NOT NULL,
     severity   TEXT      NOT NULL,
-    note       TEXT      NOT NULL,
+    note       TEXT      NOT NULL, -- as in finding_history
+    about      TEXT      NOT NULL,
+    until      TIMESTAMP,
     written    TIMESTAMP NOT NULL
 );
 CREATE INDEX incident_history_incident ON incident_history (incident, id);
@@ -535,9 +539,7 @@ ALTER TABLE rollups ALTER COLUMN body SET STATISTICS 0;
 ALTER TABLE hourly_peaks ALTER COLUMN key_text SET STATISTICS 0;
 ALTER TABLE table_views ALTER COLUMN document SET STATISTICS 0;
 ALTER TABLE findings ALTER COLUMN key_text SET STATISTICS 0, ALTER COLUMN document SET STATISTICS 0;
-ALTER TABLE finding_history ALTER COLUMN note SET STATISTICS 0;
 ALTER TABLE incidents ALTER COLUMN document SET STATISTICS 0;
-ALTER TABLE incident_history ALTER COLUMN note SET STATISTICS 0;
 ALTER TABLE notifications ALTER COLUMN payload SET STATISTICS 0, ALTER COLUMN last_error SET STATISTICS 0;
 ALTER TABLE silences ALTER COLUMN reason SET STATISTICS 0;
 ALTER TABLE reports ALTER COLUMN document SET STATISTICS 0, ALTER COLUMN outline SET STATISTICS 0;

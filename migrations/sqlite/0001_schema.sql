@@ -371,7 +371,9 @@ CREATE TABLE finding_history (
     from_state  TEXT      NOT NULL,
     to_state    TEXT      NOT NULL,
     severity    TEXT      NOT NULL,
-    note        TEXT      NOT NULL,
+    note        TEXT      NOT NULL, -- a code: why, beside the states
+    about       TEXT      NOT NULL, -- the ID or severity that the code refers to
+    until       TIMESTAMP,          -- the end of a silence
     written     TIMESTAMP NOT NULL
 );
 CREATE INDEX finding_history_fingerprint ON finding_history (fingerprint, id);
@@ -413,7 +415,9 @@ CREATE TABLE incident_history (
     from_state TEXT      NOT NULL,
     to_state   TEXT      NOT NULL,
     severity   TEXT      NOT NULL,
-    note       TEXT      NOT NULL,
+    note       TEXT      NOT NULL, -- as in finding_history
+    about      TEXT      NOT NULL,
+    until      TIMESTAMP,
     written    TIMESTAMP NOT NULL
 );
 CREATE INDEX incident_history_incident ON incident_history (incident, id);

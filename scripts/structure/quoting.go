@@ -15,7 +15,7 @@ var readable = []string{"internal/say", "internal/web", "internal/report", "inte
 const quoting = "internal/say/wording"
 
 // foreign is the type of such text.
-const foreign = "detect.Text"
+const foreign = "sample.Text"
 
 // quotingProblems reports text of the monitored system that becomes a string, or a part of
 // one, without being quoted.

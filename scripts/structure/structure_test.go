@@ -152,11 +152,11 @@ func TestRules(t *testing.T) {
 		{"a sentence above the judgement", strings.ReplaceAll(inDetect(`const a = "the key is hot"`), "detect/board", "internal/say"), nil},
 
 		{"a key that fmt writes", quotes(`fmt.Sprintf("%s is hot", k)`), nil},
-		{"a key as a string", quotes(`string(k) + " is hot"`), []string{"internal/web/a.go:4: write a detect.Text"}},
+		{"a key as a string", quotes(`string(k) + " is hot"`), []string{"internal/web/a.go:4: write a sample.Text"}},
 		{"a key as bytes", quotes(`string([]byte(k))`), []string{"internal/web/a.go:4"}},
 		{"a key in a sentence", quotes(`fmt.Sprint(k + " is hot")`), []string{"internal/web/a.go:4"}},
 		{"a key as a string by way of a type parameter", quotes(`f(k) }; func f[T ~string](k T) string { return string(k)`), []string{"internal/web/a.go:4"}},
-		{"a string as a key", quotes(`fmt.Sprint(detect.Text("a") == k)`), nil},
+		{"a string as a key", quotes(`fmt.Sprint(sample.Text("a") == k)`), nil},
 		{"a stored key", strings.ReplaceAll(quotes("string(k)"), "internal/web", "internal/judge"), nil},
 
 		{"plain words", "-- sample/a.go --\n// Package p holds a key.\npackage p\n", nil},
@@ -194,8 +194,8 @@ func inDetect(code string) string {
 
 // quotes is a package for people with a function that writes a key.
 func quotes(text string) string {
-	return "-- detect/text.go --\npackage detect\n\ntype Text string\n-- internal/web/a.go --\npackage web\n\nimport (\"fmt\"; \"example.org/m/detect\")\n" +
-		"func write(k detect.Text) string { fmt.Print(); return " + text + " }\n"
+	return "-- sample/text.go --\npackage sample\n\ntype Text string\n-- internal/web/a.go --\npackage web\n\nimport (\"fmt\"; \"example.org/m/sample\")\n" +
+		"func write(k sample.Text) string { fmt.Print(); return " + text + " }\n"
 }
 
 // imports is a package that imports others, and those.

@@ -69,7 +69,7 @@ func findingsChosen(t *testing.T, s *store.Store) {
 }
 
 func findingHistory(t *testing.T, s *store.Store) {
-	first := store.Transition{Of: "f", At: noon, From: "", To: "pending", Severity: "warning", Note: "seen"}
+	first := store.Transition{Of: "f", At: noon, From: "", To: "pending", Severity: "warning", Note: "silenced", About: "s", Until: noon}
 	second := store.Transition{Of: "f", At: noon, From: "pending", To: "firing", Severity: "critical"}
 	third := store.Transition{Of: "f", At: noon, From: "firing", To: "resolved", Severity: "critical"}
 	judge(t, s, store.Judgement{Transitions: []store.Transition{first, {Of: "g", At: noon}, second}})

@@ -92,7 +92,7 @@ func incidentsOfAPage(t *testing.T, s *store.Store) {
 	var found []store.Finding
 	for fingerprint, utilization := range map[string]float64{"a-mild": 1, "a-high": 2, "a-same": 2, "a-higher": 3, "b-1": 9, "b-2": 8, "other": 7} {
 		found = append(found, store.Finding{
-			Fingerprint: fingerprint, Kind: "hot_key_write", Target: a.Target, Key: "key of " + fingerprint, Severity: "critical", State: "firing",
+			Fingerprint: fingerprint, Kind: "hot_key_write", Target: a.Target, Key: sample.Text("key of " + fingerprint), Severity: "critical", State: "firing",
 			Utilization: utilization, FirstSeen: noon, LastSeen: noon, Document: []byte(`{"of":"` + fingerprint + `"}`),
 		})
 	}
@@ -123,7 +123,7 @@ func incidentHeads(t *testing.T, s *store.Store) {
 	for i, of := range []store.Incident{healed, milder, worst, worse, pending} {
 		for _, fingerprint := range of.Findings {
 			found = append(found, store.Finding{
-				Fingerprint: fingerprint, Kind: "hot_key_write", Target: of.Target, Key: "Key " + fingerprint, Severity: of.Severity, State: of.State,
+				Fingerprint: fingerprint, Kind: "hot_key_write", Target: of.Target, Key: sample.Text("Key " + fingerprint), Severity: of.Severity, State: of.State,
 				Utilization: []float64{9, 1, 3, 2, 8}[i], FirstSeen: noon, LastSeen: noon, Document: []byte(`{}`),
 			})
 		}
@@ -177,8 +177,8 @@ func openHeads(t *testing.T, s *store.Store) {
 
 func incidentHistory(t *testing.T, s *store.Store) {
 	all := []store.Transition{
-		{Of: "a", At: noon.Add(time.Hour), To: "firing", Severity: "warning", Note: "first"},
-		{Of: "a", At: noon, From: "firing", To: "firing", Severity: "critical", Note: "severity rises"},
+		{Of: "a", At: noon.Add(time.Hour), To: "firing", Severity: "warning", Note: "silenced", About: "s", Until: noon},
+		{Of: "a", At: noon, From: "firing", To: "firing", Severity: "critical", Note: "worse", About: "warning"},
 	}
 	judge(t, s, store.Judgement{IncidentTransitions: all[:1]})
 	judge(t, s, store.Judgement{IncidentTransitions: append([]store.Transition{{Of: "b", At: noon, To: "pending"}}, all[1])})

@@ -94,22 +94,22 @@ func badAdd(t *testing.T, s *store.Store) {
 }
 
 func badExcerpts(t *testing.T, s *store.Store) {
-	for seq, excerpts := range [][]string{{"1", "2", "3"}, {"4", "5", "6", "7"}, {"8"}} {
+	for seq, excerpts := range [][]sample.Text{{"1", "2", "3"}, {"4", "5", "6", "7"}, {"8"}} {
 		must(t, s.Commit(t.Context(), store.Commit{Writer: "a", Seq: int64(seq) + 1, Bad: []store.BadSample{
 			{Hour: noon, Source: "kafka", Reason: "json", Count: int64(len(excerpts)), Excerpts: excerpts}}}))
 	}
 	must(t, s.Commit(t.Context(), store.Commit{Writer: "b", Seq: 1, Bad: []store.BadSample{
-		{Hour: noon, Source: "kafka", Reason: "json", Count: 1, Excerpts: []string{"of b"}},
-		{Hour: noon.Add(time.Hour), Source: "kafka", Reason: "json", Count: 1, Excerpts: []string{"later"}},
+		{Hour: noon, Source: "kafka", Reason: "json", Count: 1, Excerpts: []sample.Text{"of b"}},
+		{Hour: noon.Add(time.Hour), Source: "kafka", Reason: "json", Count: 1, Excerpts: []sample.Text{"later"}},
 		{Hour: noon, Source: "kafka", Reason: "key", Count: 1},
 	}}))
 	all := value[[]store.BadSample](t)(s.BadSamples(t.Context(), store.BadQuery{}))
 	equal(t, "count", all[1].Count, 8)
-	var got [][]string
+	var got [][]sample.Text
 	for _, b := range all {
 		got = append(got, b.Excerpts)
 	}
-	equal(t, "excerpts", got, [][]string{{"later"}, {"1", "2", "3", "4", "5"}, {"of b"}, nil})
+	equal(t, "excerpts", got, [][]sample.Text{{"later"}, {"1", "2", "3", "4", "5"}, {"of b"}, nil})
 }
 
 func badQuery(t *testing.T, s *store.Store) {

@@ -112,7 +112,7 @@ func purged(t *testing.T, s *store.Store) {
 	all := value[[]store.Finding](t)(s.Findings(t.Context(), store.FindingQuery{}))
 	var found []string
 	for _, f := range all {
-		found = append(found, f.Table+" "+f.Fingerprint+" "+f.Key+" "+string(f.Document))
+		found = append(found, f.Table+" "+f.Fingerprint+" "+string(f.Key)+" "+string(f.Document))
 	}
 	slices.Sort(found)
 	equal(t, "findings", found, []string{`carts other user#canary {"key":"user#canary"}`, `orders beside user#7 {"keys":["-"]}`})

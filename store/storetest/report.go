@@ -135,7 +135,7 @@ func reportNotified(t *testing.T, s *store.Store) {
 
 func incidentTransitions(t *testing.T, s *store.Store) {
 	step := func(minute int, from, to string) store.Transition {
-		return store.Transition{Of: "i", At: noon.Add(time.Duration(minute) * time.Minute), From: from, To: to, Severity: "critical", Note: "why"}
+		return store.Transition{Of: "i", At: noon.Add(time.Duration(minute) * time.Minute), From: from, To: to, Severity: "critical", Note: "repeated"}
 	}
 	judge(t, s, store.Judgement{IncidentTransitions: []store.Transition{
 		step(0, "", "pending"), step(1, "pending", "firing"), step(2, "firing", "resolved"),

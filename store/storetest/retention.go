@@ -42,7 +42,7 @@ func everything(t *testing.T, s *store.Store) {
 	must(t, s.Commit(t.Context(), store.Commit{Writer: "a", Seq: 1, Body: []byte("x"),
 		Gaps: []store.Gap{gap(1, sample.Gap{Reason: "lost"})},
 		Bad: []store.BadSample{{Hour: time.Now(), Source: "s", Reason: "now", Count: 1},
-			{Hour: noon.AddDate(-1, 0, 0), Source: "s", Reason: "old", Count: 1, Excerpts: []string{"x"}}},
+			{Hour: noon.AddDate(-1, 0, 0), Source: "s", Reason: "old", Count: 1, Excerpts: []sample.Text{"x"}}},
 	}))
 	judge(t, s, store.Judgement{
 		Windows:       []store.Window{window(0)},

@@ -17,7 +17,7 @@ func hostileText(t *testing.T, s *store.Store) {
 	const hostile, kept = "a\x00b\xffc'; --", "a\uFFFDb\uFFFDc'; --"
 	must(t, s.Commit(t.Context(), store.Commit{Writer: "a", Seq: 1,
 		Gaps: []store.Gap{{Gap: sample.Gap{Reason: hostile, From: hostile, To: hostile}}},
-		Bad:  []store.BadSample{{Hour: noon, Source: hostile, Reason: hostile, Count: 1, Excerpts: []string{hostile}}},
+		Bad:  []store.BadSample{{Hour: noon, Source: hostile, Reason: hostile, Count: 1, Excerpts: []sample.Text{hostile}}},
 	}))
 	f := finding("f", 1)
 	f.Table, f.Index, f.Key = hostile, hostile, hostile
@@ -27,9 +27,8 @@ func hostileText(t *testing.T, s *store.Store) {
 		Windows:     []store.Window{w},
 		Cardinality: []store.Cardinality{{Target: sample.Target{Table: hostile, Index: hostile}, Minute: noon}},
 		Findings:    []store.Finding{f},
-		Transitions: []store.Transition{{Of: "f", Note: hostile}},
 	})
-	equal(t, "excerpt", value[[]store.BadSample](t)(s.BadSamples(t.Context(), store.BadQuery{}))[0].Excerpts, []string{kept})
+	equal(t, "excerpt", value[[]store.BadSample](t)(s.BadSamples(t.Context(), store.BadQuery{}))[0].Excerpts, []sample.Text{kept})
 	equal(t, "key", value[store.Finding](t)(s.Finding(t.Context(), "f")).Key, kept)
 	_, ok, err := s.Window(t.Context(), w.Target, w.Second)
 	must(t, err)

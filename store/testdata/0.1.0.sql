@@ -46,13 +46,13 @@ VALUES (1, '2026-11-21 12:00:00+00:00', '{"WriteThrottleEvents":3}', '2026-11-21
 
 INSERT INTO findings (fingerprint, kind, target, key_text, severity, state, utilization, first_seen, last_seen, updated_at, document)
 VALUES ('f', 'hot_gsi_key', 2, 'OPEN', 'critical', 'firing', 1.5, '2026-11-21 12:00:00+00:00', '2026-11-21 12:00:00+00:00', '2026-11-21 12:00:00+00:00', '{"key":"OPEN"}');
-INSERT INTO finding_history (fingerprint, at, from_state, to_state, severity, note, written)
-VALUES ('f', '2026-11-21 12:00:00+00:00', 'pending', 'firing', 'critical', 'why', '2026-11-21 12:00:00+00:00');
+INSERT INTO finding_history (fingerprint, at, from_state, to_state, severity, note, about, until, written)
+VALUES ('f', '2026-11-21 12:00:00+00:00', 'pending', 'firing', 'critical', 'silenced', 's', '2026-11-21 12:00:00+00:00', '2026-11-21 12:00:00+00:00');
 INSERT INTO incidents (id, cause, target, severity, state, opened_at, fired_at, last_seen, revision, root, document, updated)
 VALUES ('i', 'key', 2, 'critical', 'firing', '2026-11-21 12:00:00+00:00', '2026-11-21 12:00:00+00:00', '2026-11-21 12:00:00+00:00', 2, 'f', '{"id":"i"}', '2026-11-21 12:00:00+00:00');
 INSERT INTO incident_findings (incident, fingerprint) VALUES ('i', 'f');
-INSERT INTO incident_history (incident, at, from_state, to_state, severity, note, written)
-VALUES ('i', '2026-11-21 12:00:00+00:00', '', 'firing', 'critical', 'why', '2026-11-21 12:00:00+00:00');
+INSERT INTO incident_history (incident, at, from_state, to_state, severity, note, about, until, written)
+VALUES ('i', '2026-11-21 12:00:00+00:00', '', 'firing', 'critical', 'silenced', 's', '2026-11-21 12:00:00+00:00', '2026-11-21 12:00:00+00:00');
 
 INSERT INTO notifications (id, fingerprint, event, route, payload, created, next_attempt, attempts, state, last_error, incident, refusals, reached)
 VALUES ('n', 'f', 'firing', 'r', $1, '2026-11-21 12:00:00+00:00', '2026-11-21 12:00:00+00:00', 2, 'pending', 'timeout', 'i', 1, FALSE);

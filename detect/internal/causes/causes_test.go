@@ -159,7 +159,7 @@ func TestCauses(t *testing.T) {
 		return f
 	}
 	storming := func(f detect.Finding, caller string) detect.Finding {
-		f.Evidence = &detect.Evidence{Retries: &detect.Retries{Callers: []detect.CallerRetries{{Caller: detect.Text(caller)}}}, Callers: []detect.Part{{Text: "svc-a", Low: 0.9}}}
+		f.Evidence = &detect.Evidence{Retries: &detect.Retries{Callers: []detect.CallerRetries{{Caller: sample.Text(caller)}}}, Callers: []detect.Part{{Text: "svc-a", Low: 0.9}}}
 		return f
 	}
 	replicated := func(f detect.Finding, region string) detect.Finding {

@@ -157,7 +157,7 @@ func (s succession) finding() detect.Finding {
 	f.Seconds = int64(f.LastSeen.Sub(f.FirstSeen)/time.Second) + 1
 	f.Mean = s.mean(f.Seconds)
 	f.Reason, f.Ground = detect.MovingLoad, detect.GroundMoving
-	names := []detect.Text{}
+	names := []sample.Text{}
 	for _, key := range slices.Backward(s.keys) {
 		names = append(names, key.Key)
 	}

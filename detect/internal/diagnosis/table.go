@@ -102,7 +102,7 @@ func slowScan(f *detect.Finding, s *throttling.Pressure, facts *detect.TableFact
 	if _, rcu := facts.Capacity(f.Index); excess == 0 && rcu > 0 {
 		excess = detect.Units(s.Load.Read)/seconds - rcu
 	}
-	step.Arguments.Caller, step.Arguments.From = detect.Text(busiest.Text), detect.Units(sample.Milli(busiest.Weight))/seconds
+	step.Arguments.Caller, step.Arguments.From = sample.Text(busiest.Text), detect.Units(sample.Milli(busiest.Weight))/seconds
 	if excess > 0 && excess < step.Arguments.From {
 		step.Arguments.Units = step.Arguments.From - excess
 	}

@@ -147,7 +147,7 @@ func listParts(t sketch.Top, base float64, records int64) []detect.Part {
 	all := []detect.Part{}
 	for _, e := range t.Entries {
 		all = append(all, detect.Part{
-			Text: detect.Text(e.Text),
+			Text: sample.Text(e.Text),
 			Low:  sampling.Wilson(detect.Ratio(float64(e.Weight), base), records, -1),
 			High: sampling.Wilson(detect.Ratio(float64(e.Weight+t.Missing), base), records, 1),
 		})

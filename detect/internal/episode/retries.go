@@ -92,7 +92,7 @@ func summariseRetries(r *sketch.Retries) *detect.Retries {
 	}
 	for _, c := range r.Callers {
 		summary.Callers = append(summary.Callers, detect.CallerRetries{
-			Caller: detect.Text(c.Text), SentCalls: countSent(c.Sent),
+			Caller: sample.Text(c.Text), SentCalls: countSent(c.Sent),
 			Share:  detect.Ratio(float64(c.Attempts), float64(r.Attempts)),
 			Waited: detect.Units(sample.Milli(c.Waited)), Failed: detect.Units(sample.Milli(c.Failed)),
 		})

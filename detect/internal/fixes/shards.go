@@ -14,15 +14,15 @@ import (
 func (c *Case) shardNames(how detect.Suffix) *detect.ShardNames {
 	base, form := c.Key, shardkey.HashShardUnderscore()
 	if parsed, is := shardkey.Parse(string(c.Key)); is && len(parsed.Form.Before) > 1 && parsed.Tail == "" {
-		base, form = detect.Text(parsed.Base), parsed.Form
+		base, form = sample.Text(parsed.Base), parsed.Form
 	}
 	if c.Policy.Suffix != nil {
 		form = *c.Policy.Suffix
 		if b, _, is := form.Parse(string(c.Key)); is && b != "" {
-			base = detect.Text(b)
+			base = sample.Text(b)
 		}
 	}
-	names := &detect.ShardNames{Base: base, Shards: c.Shards, Before: detect.Text(form.Before), After: detect.Text(form.After), Prefix: form.Prefix, Alone: form.Alone, Suffix: how}
+	names := &detect.ShardNames{Base: base, Shards: c.Shards, Before: sample.Text(form.Before), After: sample.Text(form.After), Prefix: form.Prefix, Alone: form.Alone, Suffix: how}
 	if c.Index == "" && (c.KeyType == sample.TypeNumber || c.KeyType == sample.TypeBinary) {
 		names.NewTable = true // the attribute takes no text
 		if isInteger(string(base)) {
@@ -95,7 +95,7 @@ func (c *Case) movesOn() bool {
 }
 
 // migration returns the way to shards.
-func (c *Case) migration(base detect.Text) detect.Fix {
+func (c *Case) migration(base sample.Text) detect.Fix {
 	switch {
 	case base != c.Key:
 		return detect.FixMigrateShards

@@ -168,13 +168,13 @@ func (k *refusedKey) finding(seconds int64, all sample.Milli) detect.RefusedKey 
 		return sampling.Interval{Value: value, Low: a.Low, High: a.High(s.Largest)}.PerSecond(seconds)
 	}
 	f := detect.RefusedKey{
-		Key: detect.Text(k.key.Text), KeyType: k.key.Type, Share: min(1, detect.Ratio(float64(detect.Weight(k.throttled)), float64(all))),
+		Key: sample.Text(k.key.Text), KeyType: k.key.Type, Share: min(1, detect.Ratio(float64(detect.Weight(k.throttled)), float64(all))),
 		WCU: figure(k.throttled.Write, k.high.Write, k.write), RCU: figure(k.throttled.Read, k.high.Read, k.read), Callers: []detect.Part{},
 	}
 	weight := float64(detect.Weight(k.throttled))
 	for _, c := range k.callers.Entries {
 		f.Callers = append(f.Callers, detect.Part{
-			Text: detect.Text(c.Text), Low: min(1, float64(c.Weight)/weight), High: min(1, float64(c.Weight+k.callers.Missing)/weight),
+			Text: sample.Text(c.Text), Low: min(1, float64(c.Weight)/weight), High: min(1, float64(c.Weight+k.callers.Missing)/weight),
 		})
 	}
 	slices.SortFunc(f.Callers, func(a, b detect.Part) int { return cmp.Or(cmp.Compare(b.Low, a.Low), cmp.Compare(a.Text, b.Text)) })

@@ -15,6 +15,7 @@ import (
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/internal/alert/notify"
+	"github.com/keyheat/keyheat/sample"
 )
 
 // groupNotice is one of a group of the incidents of the table orders, of which so many
@@ -31,7 +32,7 @@ func groupNotice(t *testing.T, event detect.Event, key string, firing, over int)
 		m := detect.GroupMember{Incident: fmt.Sprintf("%032x", n), Finding: f.Fingerprint, Severity: detect.Critical, State: detect.Firing}
 		if n > 0 {
 			other := f
-			other.Key, other.Fingerprint = detect.Text(fmt.Sprintf("%s m#%d", key, n)), m.Incident
+			other.Key, other.Fingerprint = sample.Text(fmt.Sprintf("%s m#%d", key, n)), m.Incident
 			named = append(named, other)
 			m.Finding, m.Severity = other.Fingerprint, detect.Warning
 		}

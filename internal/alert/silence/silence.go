@@ -263,26 +263,6 @@ func (s Set) Match(i *detect.Incident, root *detect.Finding) *detect.Silenced {
 	return &detect.Silenced{By: last.ID, Author: last.Author, Reason: last.Reason, Until: last.EndsAt}
 }
 
-// The parts of a note.
-const noteBegins, noteNames = "silenced until ", " by silence "
-
-// Note is the entry in an incident's history when it fires silenced; empty otherwise.
-func Note(by *detect.Silenced) string {
-	if by == nil {
-		return ""
-	}
-	return noteBegins + by.Until.UTC().Format(time.RFC3339) + noteNames + by.By
-}
-
-// NotedID returns the ID of the silence that a note is of; empty of another one.
-func NotedID(note string) string {
-	until, id, _ := strings.Cut(note, noteNames)
-	if !strings.HasPrefix(until, noteBegins) {
-		return ""
-	}
-	return id
-}
-
 // Has reports whether a silence is in the set.
 func (s Set) Has(id string) bool {
 	return slices.ContainsFunc(s, func(c compiled) bool { return c.ID == id })

@@ -132,16 +132,3 @@ func TestExpressionsAreCompiledOncePerChange(t *testing.T) {
 		}
 	}
 }
-
-func TestNotes(t *testing.T) {
-	t.Parallel()
-	note := silence.Note(&detect.Silenced{By: "7K3P", Until: now})
-	if note != "silenced until 2026-11-22T12:00:00Z by silence 7K3P" || silence.NotedID(note) != "7K3P" {
-		t.Errorf("%q names %q", note, silence.NotedID(note))
-	}
-	for _, other := range []string{silence.Note(nil), "", "no longer silenced", "continued by incident x", " by silence x", "silenced until x"} {
-		if id := silence.NotedID(other); id != "" {
-			t.Errorf("%q names %q", other, id)
-		}
-	}
-}

@@ -101,7 +101,7 @@ func (h *Peaks) Rows() []store.HourPeak {
 	for id, p := range h.peaks {
 		if p.raised {
 			rows = append(rows, store.HourPeak{
-				Target: id.Target, Hash: id.hash, KeyType: p.keyType, Key: p.key,
+				Target: id.Target, Hash: id.hash, KeyType: p.keyType, Key: sample.Text(p.key),
 				Hour: time.Unix(id.hour, 0).UTC(), WriteMilli: int64(p.load.Write), ReadMilli: int64(p.load.Read),
 			})
 		}

@@ -45,6 +45,6 @@ func GrowthKind(index string, most sketch.Load) detect.Kind {
 // GrowingKey returns a growing key in a view's form.
 func GrowingKey(key sample.Key, most sketch.Load, f *detect.Forecast) detect.GrowingKey {
 	return detect.GrowingKey{
-		Key: detect.Text(key.Text), KeyType: key.Type, Forecast: *f, WCU: detect.Units(most.Write), RCU: detect.Units(most.Read),
+		Key: sample.Text(key.Text), KeyType: key.Type, Forecast: *f, WCU: detect.Units(most.Write), RCU: detect.Units(most.Read),
 	}
 }

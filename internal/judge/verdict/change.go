@@ -11,10 +11,6 @@ import (
 	"github.com/keyheat/keyheat/store"
 )
 
-// noteTooOld marks in the history that no notification was sent, because the
-// finding was made long after it happened. None is sent of its end either.
-const noteTooOld = "too old to notify"
-
 // stored is the stored state of a finding.
 type stored struct {
 	finding  detect.Finding
@@ -168,7 +164,7 @@ func rank(s detect.State) int {
 
 func row(f detect.Finding, document []byte) store.Finding {
 	return store.Finding{
-		Fingerprint: f.Fingerprint, Kind: string(f.Kind), Target: f.Target, Key: string(f.Key),
+		Fingerprint: f.Fingerprint, Kind: string(f.Kind), Target: f.Target, Key: f.Key,
 		Severity: string(f.Severity), State: string(f.State), Utilization: f.Utilization,
 		FirstSeen: f.FirstSeen, LastSeen: f.LastSeen, Document: document,
 	}
@@ -179,11 +175,11 @@ func (d *draft) compare(f detect.Finding, before stored, document []byte, o Opti
 	after := stored{finding: f, document: document, incident: before.incident}
 	switch {
 	case f.State != before.finding.State && f.State == detect.Firing && tooOld(f.LastSeen, o, now):
-		d.step(&after, before.finding.State, now, noteTooOld)
+		d.step(&after, before.finding.State, now, detect.Note{Code: detect.NoteTooOld})
 	case f.State != before.finding.State:
-		d.step(&after, before.finding.State, now, "")
+		d.step(&after, before.finding.State, now, detect.Note{})
 	case worse(f.Severity, before.finding.Severity):
-		d.step(&after, before.finding.State, now, fmt.Sprintf("severity rises from %s", before.finding.Severity))
+		d.step(&after, before.finding.State, now, rose(before.finding.Severity))
 	}
 	d.put(row(f, document))
 	return after
@@ -195,12 +191,21 @@ func tooOld(lastSeen time.Time, o Options, now time.Time) bool {
 }
 
 // step drafts one entry of the history of a finding.
-func (d *draft) step(after *stored, from detect.State, now time.Time, note string) {
+func (d *draft) step(after *stored, from detect.State, now time.Time, why detect.Note) {
 	f := &after.finding
-	d.Transitions = append(d.Transitions, store.Transition{
-		Of: f.Fingerprint, At: now, From: string(from), To: string(f.State),
-		Severity: string(f.Severity), Note: note,
-	})
+	d.Transitions = append(d.Transitions, transition(f.Fingerprint, from, f.State, f.Severity, now, why))
+}
+
+func transition(of string, from, to detect.State, severity detect.Severity, now time.Time, why detect.Note) store.Transition {
+	return store.Transition{
+		Of: of, At: now, From: string(from), To: string(to), Severity: string(severity),
+		Note: string(why.Code), About: why.About, Until: why.Until,
+	}
+}
+
+// rose is the note that the severity rose.
+func rose(from detect.Severity) detect.Note {
+	return detect.Note{Code: detect.NoteWorse, About: string(from)}
 }
 
 func worse(a, b detect.Severity) bool { return a == detect.Critical && b == detect.Warning }

@@ -12,7 +12,6 @@ import (
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/answer"
 	"github.com/keyheat/keyheat/internal/alert/routing"
-	"github.com/keyheat/keyheat/internal/alert/silence"
 	"github.com/keyheat/keyheat/store"
 )
 
@@ -127,12 +126,12 @@ func (s *State) compareIncident(now detect.Incident, before, own incident, at ti
 	var err error
 	switch {
 	case i.State == detect.Firing && old != detect.Firing && tooOld(i.LastSeen, o, at):
-		s.draft.stepIncident(i, was, at, noteTooOld)
+		s.draft.stepIncident(i, was, at, detect.Note{Code: detect.NoteTooOld})
 	case i.State == detect.Firing && old != detect.Firing:
-		s.draft.stepIncident(i, was, at, silence.Note(i.Silenced))
+		s.draft.stepIncident(i, was, at, silencedNote(i.Silenced))
 		err = s.notify(i, detect.EventFiring, at)
 	case before.ID != "" && before.ID != i.ID:
-		s.draft.stepIncident(i, was, at, "continues incident "+before.ID)
+		s.draft.stepIncident(i, was, at, detect.Note{Code: detect.NoteContinues, About: before.ID})
 		if notified && i.State == detect.Firing {
 			if i.Silenced != nil {
 				i.Notified, i.Groups = []string{}, nil // of the incident before, of which they are told the end
@@ -140,24 +139,24 @@ func (s *State) compareIncident(now detect.Incident, before, own incident, at ti
 			err = s.notify(i, detect.EventUpdated, at)
 		}
 	case i.State != old:
-		s.draft.stepIncident(i, was, at, "")
+		s.draft.stepIncident(i, was, at, detect.Note{})
 		if i.State == detect.Resolved && notified {
 			err = s.notify(i, detect.EventResolved, at)
 		}
 	case s.due(i) && !tooOld(i.LastSeen, o, at):
-		s.draft.stepIncident(i, old, at, "no longer silenced")
+		s.draft.stepIncident(i, old, at, detect.Note{Code: detect.NoteSilenceEnded})
 		err = s.notify(i, detect.EventUpdated, at)
 	case worse(i.Severity, before.Severity):
-		s.draft.stepIncident(i, old, at, fmt.Sprintf("severity rises from %s", before.Severity))
+		s.draft.stepIncident(i, old, at, rose(before.Severity))
 		if notified && !tooOld(i.LastSeen, o, at) {
 			err = s.notify(i, detect.EventUpdated, at)
 		}
 	case notified && i.Silenced == nil && before.Undecided && !s.isUndecided(i) && now.LastSeen.After(before.LastSeen) && i.LastSeen.Sub(i.OpenedAt) >= verdictPause:
 		// A load that has stopped gets no update, but its end.
-		s.draft.stepIncident(i, old, at, "whether it heals by itself is known")
+		s.draft.stepIncident(i, old, at, detect.Note{Code: detect.NoteHealingKnown})
 		err = s.notify(i, detect.EventUpdated, at)
 	case notified && i.Silenced == nil && s.repeats(i, at):
-		s.draft.stepIncident(i, old, at, "told again")
+		s.draft.stepIncident(i, old, at, detect.Note{Code: detect.NoteRepeated})
 		err = s.notify(i, detect.EventUpdated, at)
 	}
 	if err != nil {
@@ -174,7 +173,7 @@ func (s *State) closeJoined(joined incident, by string, now time.Time) error {
 	after.State, after.ResolvedAt = detect.Resolved, &now
 	s.silence(&after.Incident)
 	s.leaveGroups(&after.Incident, now)
-	s.draft.stepIncident(&after.Incident, from, now, "continued by incident "+by)
+	s.draft.stepIncident(&after.Incident, from, now, detect.Note{Code: detect.NoteContinuedBy, About: by})
 	if joined.wasNotified() {
 		if err := s.notify(&after.Incident, detect.EventResolved, now); err != nil {
 			return err
@@ -259,10 +258,16 @@ func incidentRow(i *detect.Incident) (row store.Incident, document []byte, err e
 }
 
 // stepIncident drafts one entry of the history of an incident.
-func (d *draft) stepIncident(i *detect.Incident, from detect.State, now time.Time, note string) {
-	d.IncidentTransitions = append(d.IncidentTransitions, store.Transition{
-		Of: i.ID, At: now, From: string(from), To: string(i.State), Severity: string(i.Severity), Note: note,
-	})
+func (d *draft) stepIncident(i *detect.Incident, from detect.State, now time.Time, why detect.Note) {
+	d.IncidentTransitions = append(d.IncidentTransitions, transition(i.ID, from, i.State, i.Severity, now, why))
+}
+
+// silencedNote is the note of an incident that fires silenced; empty otherwise.
+func silencedNote(by *detect.Silenced) detect.Note {
+	if by == nil {
+		return detect.Note{}
+	}
+	return detect.Note{Code: detect.NoteSilenced, About: by.By, Until: by.Until}
 }
 
 // notify drafts a notification for each receiver with messages of its own, changes the

@@ -114,7 +114,7 @@ func (s *State) end(now time.Time) error {
 		}
 		after.State, after.ResolvedAt = detect.Resolved, &now
 		s.silence(&after.Incident)
-		s.draft.stepIncident(&after.Incident, detect.Firing, now, "")
+		s.draft.stepIncident(&after.Incident, detect.Firing, now, detect.Note{})
 		if e.incident.wasNotified() {
 			if err := s.notify(&after.Incident, detect.EventResolved, now); err != nil {
 				return err

@@ -123,7 +123,7 @@ func Quote[T ~string](key T) string { return "“" + Printable(key) + "”" }
 // but be read: control characters, escape sequences of terminals, characters that
 // change the direction of what follows, and bytes that are no text are written as
 // escapes.
-func Printable[T ~string](text T) string { return fmt.Sprint(detect.Text(text)) }
+func Printable[T ~string](text T) string { return fmt.Sprint(sample.Text(text)) }
 
 // Percent writes a share with three significant digits: 12.5%.
 func Percent(share float64) string { return fmt.Sprintf("%.3g%%", Rounded(math.Round(1000*share)/10)) }

@@ -204,9 +204,9 @@ func TestTroubles(t *testing.T) {
 			{Gap: sample.Gap{Source: "streams", Partition: "shardId-00000001732199324735-7f0c2a3b", Reason: "the shard vanished"}},
 		},
 		Bad: []store.BadSample{
-			{Hour: at, Source: "kafka/ddb-samples", Reason: "bad_table", Count: 18402, Excerpts: []string{`{"ts":"…","table":"arn:aws:dynamodb:eu-west-1:…:table/orders","pk":"…"}`}},
+			{Hour: at, Source: "kafka/ddb-samples", Reason: "bad_table", Count: 18402, Excerpts: []sample.Text{`{"ts":"…","table":"arn:aws:dynamodb:eu-west-1:…:table/orders","pk":"…"}`}},
 			{Hour: at.Add(-3 * time.Hour), Source: "kafka/ddb-samples", Reason: "key_schema_not_configured", Count: 12},
-			{Hour: at, Source: "kafka/ddb-samples", Reason: hostile, Count: 1, Excerpts: []string{hostile}},
+			{Hour: at, Source: "kafka/ddb-samples", Reason: hostile, Count: 1, Excerpts: []sample.Text{hostile}},
 		},
 	}))
 	must(t, w.store.ReceiverSucceeded(ctx, "pagers"))

@@ -241,12 +241,12 @@ func (w *world) judge(t *testing.T, j *store.Judgement) {
 		document, err := json.Marshal(f)
 		must(t, err)
 		j.Findings = append(j.Findings, store.Finding{
-			Fingerprint: f.Fingerprint, Kind: string(f.Kind), Target: f.Target, Key: string(f.Key),
+			Fingerprint: f.Fingerprint, Kind: string(f.Kind), Target: f.Target, Key: f.Key,
 			Severity: string(f.Severity), State: string(f.State), Utilization: f.Utilization,
 			FirstSeen: f.FirstSeen, LastSeen: f.LastSeen, Document: document,
 		})
 		if was := w.known[f.Fingerprint]; was != string(f.State) {
-			j.Transitions = append(j.Transitions, store.Transition{Of: f.Fingerprint, At: f.FirstSeen, From: was, To: string(f.State), Severity: string(f.Severity), Note: "because"})
+			j.Transitions = append(j.Transitions, store.Transition{Of: f.Fingerprint, At: f.FirstSeen, From: was, To: string(f.State), Severity: string(f.Severity), Note: string(detect.NoteTooOld)})
 			w.known[f.Fingerprint] = string(f.State)
 		}
 	}

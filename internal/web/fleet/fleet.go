@@ -249,7 +249,7 @@ func nameFindings(ctx context.Context, st Store, rows []Row) error {
 	}
 	type of struct {
 		at  sample.Target
-		key detect.Text
+		key sample.Text
 	}
 	named := make(map[of]string, len(open))
 	worst := make(map[sample.Target]*store.FindingHead)
@@ -257,8 +257,8 @@ func nameFindings(ctx context.Context, st Store, rows []Row) error {
 		if f.State == string(detect.Firing) && f.Key != "" && worst[f.Target] == nil {
 			worst[f.Target] = &open[i]
 		}
-		if _, known := named[of{f.Target, detect.Text(f.Key)}]; !known {
-			named[of{f.Target, detect.Text(f.Key)}] = f.Fingerprint
+		if _, known := named[of{f.Target, f.Key}]; !known {
+			named[of{f.Target, f.Key}] = f.Fingerprint
 		}
 	}
 	for i := range rows {

@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sketch"
 	"github.com/keyheat/keyheat/store"
 )
@@ -44,7 +44,7 @@ type ContributorReport struct {
 
 // Contributor is a key.
 type Contributor struct {
-	Keys                      []detect.Text
+	Keys                      []sample.Text
 	ApproximateAggregateValue float64
 	// Datapoints are the nonzero points, in the order of time.
 	Datapoints []ContributorPoint
@@ -100,7 +100,7 @@ func LoadContributors(ctx context.Context, st ContributorStore, q Query, most in
 }
 
 func rankContributor(m *Map, row *Row) Contributor {
-	c := Contributor{Keys: []detect.Text{row.Key}, Datapoints: make([]ContributorPoint, 0, len(row.Cells))}
+	c := Contributor{Keys: []sample.Text{row.Key}, Datapoints: make([]ContributorPoint, 0, len(row.Cells))}
 	for _, cell := range row.Cells {
 		value := cell.Sum
 		if m.What == Throttled {

@@ -12,7 +12,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/internal/judge/heat"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sketch"
@@ -102,7 +101,7 @@ type Map struct {
 
 // Row is a logical key: the shards of one key together.
 type Row struct {
-	Key     detect.Text `json:"key"`
+	Key     sample.Text `json:"key"`
 	KeyType string      `json:"key_type"`
 	// Cut reports that only the key's beginning is stored.
 	Cut bool `json:"cut"`

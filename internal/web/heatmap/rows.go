@@ -92,11 +92,11 @@ func (m *Map) put(lines map[identity]*line, k *heat.Key, c Cell) {
 	id, group := m.rowOf(k)
 	l := lines[id]
 	if l == nil {
-		l = &line{Row: Row{Key: detect.Text(cmp.Or(id.key.Text, k.Key.Text)), KeyType: k.Key.Type, Cut: k.Cut}, group: group, names: make(map[string]bool)}
+		l = &line{Row: Row{Key: sample.Text(cmp.Or(id.key.Text, k.Key.Text)), KeyType: k.Key.Type, Cut: k.Cut}, group: group, names: make(map[string]bool)}
 		lines[id] = l
 	}
 	if l.Cut && !k.Cut {
-		l.Key, l.Cut = detect.Text(k.Key.Text), false
+		l.Key, l.Cut = sample.Text(k.Key.Text), false
 	}
 	if l.group != oneKey {
 		l.names[k.Key.Text] = true
@@ -151,7 +151,7 @@ func (m *Map) finish(l *line) Row {
 		r.Keys = len(l.names)
 	case l.group != oneKey: // it stands for itself
 		for name := range l.names {
-			r.Key = detect.Text(name)
+			r.Key = sample.Text(name)
 		}
 	}
 	for i, c := range r.Cells {
@@ -271,7 +271,7 @@ func nameFindings(ctx context.Context, st Store, m *Map) error {
 
 // Findings returns the fingerprints of the findings of a target's keys, by key; firing
 // ones first.
-func Findings(ctx context.Context, st Store, of sample.Target) (map[detect.Text]string, error) {
+func Findings(ctx context.Context, st Store, of sample.Target) (map[sample.Text]string, error) {
 	found, err := st.Findings(ctx, store.FindingQuery{Account: of.Account, Region: of.Region, Table: of.Table, Limit: maxFindings})
 	if err != nil {
 		return nil, err
@@ -280,7 +280,7 @@ func Findings(ctx context.Context, st Store, of sample.Target) (map[detect.Text]
 		return map[bool]int{true: 0, false: 1}[f.State == string(detect.Firing)]
 	}
 	slices.SortStableFunc(found, func(a, b store.Finding) int { return cmp.Compare(firing(a), firing(b)) })
-	fingerprints := make(map[detect.Text]string)
+	fingerprints := make(map[sample.Text]string)
 	for _, f := range found {
 		for _, key := range namesOf(f) {
 			if _, known := fingerprints[key]; !known && f.Target == of {
@@ -292,10 +292,10 @@ func Findings(ctx context.Context, st Store, of sample.Target) (map[detect.Text]
 }
 
 // namesOf returns the keys of a map that a finding is about.
-func namesOf(f store.Finding) []detect.Text {
-	names := []detect.Text{detect.Text(f.Key)}
-	if base, is := baseOf(f.Key); is {
-		names = append(names, detect.Text(base))
+func namesOf(f store.Finding) []sample.Text {
+	names, ref := []sample.Text{f.Key}, detect.KeyRef{Key: f.Key}
+	if base, is := baseOf(ref.PartitionKey().Text); is {
+		names = append(names, sample.Text(base))
 	}
 	return names
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/internal/say/wording"
 	"github.com/keyheat/keyheat/internal/web/cursor"
+	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/store"
 )
 
@@ -118,7 +119,8 @@ func (q Query) Link(name, value string) string {
 type position struct {
 	State, Severity int
 	Number          float64
-	Text, ID        string
+	Text            sample.Text
+	ID              string
 }
 
 func positionOf(h *store.IncidentHead, sort string) position {
@@ -127,7 +129,7 @@ func positionOf(h *store.IncidentHead, sort string) position {
 	case Newest:
 		p.Number = -float64(h.OpenedAt.Unix())
 	case Table:
-		p.Text = h.Name()
+		p.Text = sample.Text(h.Name())
 	case Key:
 		p.Text = h.Key
 	default:

@@ -58,8 +58,9 @@ type Rejected struct {
 	Count          int64
 	// Hour is the newest hour with one, Excerpt a redacted beginning of one, and Advice what
 	// to do.
-	Hour            time.Time
-	Excerpt, Advice string
+	Hour    time.Time
+	Excerpt sample.Text
+	Advice  string
 }
 
 // Receiver is a receiver of the settings, or one that something waits for.

@@ -73,7 +73,7 @@ type Subject struct {
 
 // Peak is the highest second of a key in a roll-up.
 type Peak struct {
-	Key detect.Text
+	Key sample.Text
 	// Cut reports that only the key's beginning is stored.
 	Cut bool
 	// Utilization is its share of a partition's limit, in the bucket that begins at At and
@@ -205,7 +205,7 @@ func (l *line) find(r *heat.Rollup, s store.Rollup) *Peak {
 		if l.Reads {
 			utilization = detect.Ratio(float64(k.Read.Max.Value), float64(detect.PartitionRead))
 		}
-		return &Peak{Key: detect.Text(k.Key.Text), Cut: k.Cut, Utilization: utilization, At: s.Begins, Seconds: s.Level, Writes: !l.Reads}
+		return &Peak{Key: sample.Text(k.Key.Text), Cut: k.Cut, Utilization: utilization, At: s.Begins, Seconds: s.Level, Writes: !l.Reads}
 	}
 	return nil
 }
@@ -224,7 +224,7 @@ func Hottest(s store.Rollup) (*Peak, float64, error) {
 	}
 	k := &r.Keys[0]
 	return &Peak{
-		Key: detect.Text(k.Key.Text), Cut: k.Cut, Utilization: k.Utilization(), At: s.Begins, Seconds: s.Level, Writes: k.Writes(),
+		Key: sample.Text(k.Key.Text), Cut: k.Cut, Utilization: k.Utilization(), At: s.Begins, Seconds: s.Level, Writes: k.Writes(),
 	}, unlisted, nil
 }
 
