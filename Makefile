@@ -53,6 +53,12 @@ test: ## Run the tests at their short lengths, with the race detector where goro
 	go test -race -short -timeout 15m $(RACED) && \
 	go test -race -short -timeout 15m ./internal/judge -run TestHistories
 	cd internal/alert/receiver/conformance && go test ./...
+	cd deploy/promql && go test ./...
+
+.PHONY: prometheus
+prometheus: ## Test the alert rules with promtool, and hold rules and dashboards to the programs' metrics
+	go test ./deploy -run 'Alert|Promtool' -count=1
+	cd deploy/promql && go test -count=1 ./...
 
 .PHONY: test-full
 test-full: ## Run the tests at full length, and once more under the race detector

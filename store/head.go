@@ -77,6 +77,22 @@ func (s *Store) OpenIncidents(ctx context.Context) ([]OpenIncidents, error) {
 		GROUP BY `+targetColumns+` ORDER BY t.table_name, t.index_name, t.account, t.region`)
 }
 
+// IncidentCount is a number of open incidents.
+type IncidentCount struct {
+	State, Severity, Cause string
+	Incidents              int64
+}
+
+// CountIncidents counts the open incidents of all tables, by state, severity and cause.
+func (s *Store) CountIncidents(ctx context.Context) ([]IncidentCount, error) {
+	return list(ctx, s, "count incidents by cause", func(c *IncidentCount) []any {
+		return []any{&c.State, &c.Severity, &c.Cause, &c.Incidents}
+	}, `
+		SELECT state, severity, cause, count(*) FROM incidents
+		WHERE state IN ('firing', 'pending')
+		GROUP BY state, severity, cause ORDER BY state, severity, cause`)
+}
+
 // FindingHead is as much of a finding as links to it need.
 type FindingHead struct {
 	Fingerprint string

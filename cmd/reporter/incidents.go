@@ -34,6 +34,9 @@ func incidents(settings storeSettings) *cobra.Command {
 	c.Flags().StringVar(&q.Table, "table", "", "the `name` of a table; all when empty")
 	c.Flags().StringVar(&q.State, "state", "", "firing, pending or resolved; all when empty")
 	c.Flags().StringVar(&q.Severity, "severity", "", "critical or warning; all when empty")
+	completeValues(c, "state", string(detect.Firing), string(detect.Pending), string(detect.Resolved))
+	completeValues(c, "severity", string(detect.Critical), string(detect.Warning))
+	_ = c.RegisterFlagCompletionFunc("table", completeTables(db, load))
 	c.Flags().StringVar(&q.Search, "search", "", "only incidents with this `text` in the table or a key")
 	c.Flags().IntVar(&q.Limit, "top", 20, "how many incidents to list")
 	var since options.DurationFlag

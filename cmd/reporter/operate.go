@@ -33,6 +33,7 @@ func list(c *cobra.Command, settings storeSettings, states []string, state *stri
 	db, load := settings(c)
 	among := strings.Join(states, ", ")
 	c.Flags().StringVar(state, "state", "", among+"; all when empty")
+	completeValues(c, "state", states...)
 	c.Flags().IntVar(limit, "limit", 50, "how many")
 	format := cli.OutputFlag(c)
 	c.RunE = func(c *cobra.Command, _ []string) error {

@@ -29,6 +29,7 @@ func showPartitions(settings storeSettings) *cobra.Command {
 		Args:    cobra.ExactArgs(1),
 	}
 	db, load := settings(c)
+	c.ValidArgsFunction = completeTables(db, load)
 	format := cli.OutputFlag(c)
 	c.RunE = func(c *cobra.Command, names []string) error {
 		if err := load(); err != nil {

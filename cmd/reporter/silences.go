@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/internal/alert/routing"
 	"github.com/keyheat/keyheat/internal/alert/silence"
 	"github.com/keyheat/keyheat/internal/cli"
@@ -46,6 +47,8 @@ func addSilence(settings storeSettings) *cobra.Command {
 	for _, name := range routing.Names() {
 		values[name] = c.Flags().String(name, "", "match incidents by "+name)
 	}
+	completeValues(c, "severity", string(detect.Critical), string(detect.Warning))
+	_ = c.RegisterFlagCompletionFunc("table", completeTables(db, load))
 	var r silence.Request
 	c.Flags().StringArrayVar(&r.Matchers, "match", nil, "another `matcher`, such as table=~\"orders-.*\"; repeatable")
 	c.Flags().StringVar(&r.StartsAt, "start", "", "the `time` at which it begins, or how long from now; now when empty")

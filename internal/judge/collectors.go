@@ -11,7 +11,7 @@ import (
 
 // loadPipeline shows the state, now and then, how the collectors are: collection that
 // stops is an incident, and no matter of readiness, because the judge can still serve
-// and judge.
+// and judge. The metrics of what was found are set as often.
 func (t *term) loadPipeline(ctx context.Context, snap *store.Snapshot) error {
 	if snap.Now.Sub(t.lookedAt) < t.judge.config.LookEvery {
 		return nil
@@ -22,7 +22,7 @@ func (t *term) loadPipeline(ctx context.Context, snap *store.Snapshot) error {
 	}
 	t.state.LookAtPipeline(pipelineStatus(writers, snap))
 	t.lookedAt = snap.Now
-	return nil
+	return t.measureFound(ctx, snap.Now)
 }
 
 // pipelineStatus returns the stored state of the collectors and of their sources.

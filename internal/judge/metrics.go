@@ -19,12 +19,14 @@ type measures struct {
 	seconds                                             prometheus.Histogram
 	maps                                                *prometheus.GaugeVec
 	partitions, contradictions                          prometheus.Gauge
+	found                                               foundMeasures
 }
 
 func newMeasures() measures {
 	s := daemon.NewMetrics("report", nil)
 	return measures{
 		MetricSet:      s,
+		found:          newFoundMeasures(s),
 		leader:         s.Gauge("leader", "1 while this process judges, 0 while it waits for the lease."),
 		openWindows:    s.Gauge("open_windows", "Seconds of tables and indexes that are open in memory."),
 		openKeys:       s.Gauge("open_keys", "Keys in the open seconds."),
@@ -51,6 +53,7 @@ func (m *measures) rest() {
 	m.maps.Reset()
 	m.partitions.Set(0)
 	m.contradictions.Set(0)
+	m.found.rest()
 }
 
 // know counts the maps of partitions.

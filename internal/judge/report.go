@@ -66,6 +66,7 @@ type Store interface {
 	TableFacts(ctx context.Context) ([]store.TableFacts, error)
 	PartitionMaps(ctx context.Context) ([]store.PartitionMap, error)
 	StreamShards(ctx context.Context, since time.Time) ([]store.StreamShard, error)
+	CountIncidents(ctx context.Context) ([]store.IncidentCount, error)
 	windowStore
 	heatStore
 	findingStore
@@ -109,7 +110,9 @@ func New(c Config, st Store, holder string, logger *slog.Logger) (*Judge, error)
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
-	return &Judge{measures: newMeasures(), config: c, store: st, holder: holder, logger: logger}, nil
+	j := &Judge{measures: newMeasures(), config: c, store: st, holder: holder, logger: logger}
+	j.GaugeFunc("behind_seconds", "Age of the newest pass that left nothing to judge, in seconds; 0 while another process judges.", func() float64 { return j.behind().Seconds() })
+	return j, nil
 }
 
 // Run judges, and prunes rows older than their retention, until ctx ends. It waits for a
@@ -284,12 +287,18 @@ func (j *Judge) Judges(within time.Duration) bool {
 // waits for the lease is ready.
 func (j *Judge) Ready() []string {
 	reasons := j.health.Reasons()
-	at := j.current.Load()
-	if at == nil {
-		return reasons
-	}
-	if behind := time.Since(*at); behind > maxBehind+j.config.Poll {
+	if behind := j.behind(); behind > maxBehind+j.config.Poll {
 		reasons = append(reasons, fmt.Sprintf("what collectors have stored was judged up to %s ago: the judge is too slow for it, or its database too far away; look at keyheat_report_pass_seconds", behind.Round(time.Second)))
 	}
 	return reasons
+}
+
+// behind is how long ago the newest pass began that left nothing to read; 0 while another
+// process judges.
+func (j *Judge) behind() time.Duration {
+	at := j.current.Load()
+	if at == nil {
+		return 0
+	}
+	return time.Since(*at)
 }

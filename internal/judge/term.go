@@ -375,7 +375,8 @@ func (t *term) write(ctx context.Context, closing []fold.Instant, h fold.Horizon
 	t.state.MarkWritten(p)
 	t.partitions.markWritten(p.Judgement.Maps)
 	t.judge.measures.wrote(p.Judgement)
-	return nil
+	t.judge.found.cover(tables)
+	return t.judge.found.measure(p.Rollups)
 }
 
 // writeJudgement stores a judgement. It leaves out notifications that the outbox refuses

@@ -168,6 +168,9 @@ func openHeads(t *testing.T, s *store.Store) {
 	})
 	equal(t, "open incidents", value[[]store.OpenIncidents](t)(s.OpenIncidents(t.Context())),
 		[]store.OpenIncidents{{Target: carts, Firing: 1}, {Target: byStatus, Firing: 1, Pending: 1}})
+	equal(t, "open incidents by cause", value[[]store.IncidentCount](t)(s.CountIncidents(t.Context())), []store.IncidentCount{
+		{State: "firing", Severity: "critical", Cause: "hot_key", Incidents: 2}, {State: "pending", Severity: "critical", Cause: "hot_key", Incidents: 1},
+	})
 	head := func(f store.Finding) store.FindingHead {
 		return store.FindingHead{Fingerprint: f.Fingerprint, Target: f.Target, Kind: f.Kind, Key: f.Key, State: f.State}
 	}

@@ -83,6 +83,9 @@ func Open(ctx context.Context, o Options, logger *slog.Logger) (*Server, error) 
 		return nil, fmt.Errorf("%w: stop the process that listens there, or set another address", err)
 	}
 	s := &Server{listener: listener, hosts: o.Hosts, access: o.Access, mux: http.NewServeMux(), registry: newRegistry(), log: logger}
+	s.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "keyheat_ready", Help: "1 while the daemon can do its own work, 0 while /-/ready lists reasons why not.",
+	}, s.readyValue))
 	s.mux.HandleFunc("GET /-/healthy", healthy)
 	s.mux.HandleFunc("GET /-/ready", s.ready)
 	s.mux.Handle("GET /metrics", promhttp.HandlerFor(s.registry, promhttp.HandlerOpts{Registry: s.registry}))
@@ -203,6 +206,13 @@ func (s *Server) ready(w http.ResponseWriter, _ *http.Request) {
 	if err != nil {
 		s.log.Debug("the client left before the response", "error", err)
 	}
+}
+
+func (s *Server) readyValue() float64 {
+	if len(s.reasons()) > 0 {
+		return 0
+	}
+	return 1
 }
 
 // reasons asks every component; never nil, so that JSON has a list.

@@ -26,9 +26,8 @@ func Check(t *testing.T, page, mark string, defaults any, elsewhere ...string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, rest, _ := strings.Cut(string(text), "<!-- "+mark+" begins -->\n")
-	have, _, found := strings.Cut(rest, "<!-- "+mark+" ends -->")
-	if want := Table(defaults, elsewhere...); !found || strings.TrimSpace(have) != want {
+	have, found := between(string(text), mark)
+	if want := Table(defaults, elsewhere...); !found || have != want {
 		t.Errorf("%s is not what %s takes:\n%s", filepath.Base(page), mark, want)
 	}
 }
