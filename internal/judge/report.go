@@ -111,7 +111,7 @@ func New(c Config, st Store, holder string, logger *slog.Logger) (*Judge, error)
 		return nil, err
 	}
 	j := &Judge{measures: newMeasures(), config: c, store: st, holder: holder, logger: logger}
-	j.GaugeFunc("behind_seconds", "Age of the newest pass that left nothing to judge, in seconds; 0 while another process judges.", func() float64 { return j.behind().Seconds() })
+	j.GaugeFunc("behind_seconds", "Age of the newest pass that left nothing to judge, in seconds; 0 while another process judges.", func() float64 { return j.lag().Seconds() })
 	return j, nil
 }
 
@@ -287,15 +287,15 @@ func (j *Judge) Judges(within time.Duration) bool {
 // waits for the lease is ready.
 func (j *Judge) Ready() []string {
 	reasons := j.health.Reasons()
-	if behind := j.behind(); behind > maxBehind+j.config.Poll {
-		reasons = append(reasons, fmt.Sprintf("what collectors have stored was judged up to %s ago: the judge is too slow for it, or its database too far away; look at keyheat_report_pass_seconds", behind.Round(time.Second)))
+	if lag := j.lag(); lag > maxBehind+j.config.Poll {
+		reasons = append(reasons, fmt.Sprintf("what collectors have stored was judged up to %s ago: the judge is too slow for it, or its database too far away; look at keyheat_report_pass_seconds", lag.Round(time.Second)))
 	}
 	return reasons
 }
 
-// behind is how long ago the newest pass began that left nothing to read; 0 while another
+// lag is how long ago the newest pass began that left nothing to read; 0 while another
 // process judges.
-func (j *Judge) behind() time.Duration {
+func (j *Judge) lag() time.Duration {
 	at := j.current.Load()
 	if at == nil {
 		return 0
