@@ -47,7 +47,7 @@ type fieldWorld struct {
 		Key, Kind, Severity, State, Fix string
 		Reason                          detect.Diagnosis
 		Pages, Children                 int
-		Never, Says, Tells, Refused     []string
+		Never, Says, Refused            []string
 		Share, Quiet                    bool
 		// Act is the action for tonight, Caller whom it concerns first, To the most units a
 		// second that it leaves the caller. Steps come in this order, Without not at all.
@@ -55,6 +55,19 @@ type fieldWorld struct {
 		Caller         string
 		To             float64
 		Steps, Without []detect.Fix
+		// Figures are the count, lower bound, Region and seconds of a finding's step with a
+		// code.
+		Figures map[detect.Fix]detect.Arguments
+		Cause   answer.Cause
+		Outlook answer.Outlook
+		Ground  detect.Ground
+		// Healed is the time from which the key was served after a split, 09:04:00 or its
+		// beginning. Unhealed is that no finding claims a split.
+		Healed   string
+		Unhealed bool
+		// Serves is the most that a table serves at once, Strong the part of strongly
+		// consistent reads.
+		Serves, Strong float64
 	}
 	// Open says why the verdict is another one; empty where it agrees.
 	Open string
@@ -339,6 +352,9 @@ func (w *fieldWorld) disagreements(j *judged) (all []string) {
 	for _, text := range j.texts() {
 		all = append(all, w.unspeakable(text)...)
 	}
+	if e.Unhealed && slices.ContainsFunc(j.found, func(f detect.Finding) bool { return f.Healed != nil }) {
+		add("claims a split")
+	}
 	if e.Quiet && len(j.found) > 0 {
 		add("says %s", j.found[0].Kind)
 	}
@@ -423,11 +439,34 @@ func (w *fieldWorld) acts(j *judged, root *detect.Finding, add func(string, ...a
 	if next < len(e.Steps) {
 		add("lacks the step %s in %s", e.Steps[next], root.Advice)
 	}
-	told := strings.Join(j.texts(), "\n")
-	for _, words := range e.Tells {
-		if !says(told, words) {
-			add("does not say %q", words)
+	for fix, want := range e.Figures {
+		if !slices.ContainsFunc(j.found, func(f detect.Finding) bool {
+			return slices.ContainsFunc(f.Advice, func(s detect.Step) bool {
+				got := s.Arguments
+				return s.Fix == fix && (want.Count == 0 || got.Count == want.Count) && got.AtLeast == want.AtLeast && got.Region == want.Region &&
+					math.Abs(float64(got.Seconds-want.Seconds)) <= 0.15*float64(got.Seconds)
+			})
+		}) {
+			add("no step %s has the figures %+v", fix, want)
 		}
+	}
+	if e.Cause != "" && a.Cause != e.Cause {
+		add("the cause is %s", a.Cause)
+	}
+	if e.Outlook != "" && a.Healing.Outlook != e.Outlook {
+		add("heals: %s", a.Healing.Outlook)
+	}
+	if e.Ground != "" && root.Ground != e.Ground {
+		add("the ground is %s", root.Ground)
+	}
+	if e.Healed != "" && (root.Healed == nil || !strings.HasPrefix(root.Healed.Since.UTC().Format(time.TimeOnly), e.Healed)) {
+		add("healed: %+v", root.Healed)
+	}
+	if e.Serves > 0 && (root.Ramp == nil || root.Ramp.Serves != e.Serves) {
+		add("the ramp is %+v", root.Ramp)
+	}
+	if e.Strong > 0 && math.Abs(root.Evidence.StrongReads-e.Strong) > 0.01 {
+		add("%.2f of the reads are strong", root.Evidence.StrongReads)
 	}
 }
 

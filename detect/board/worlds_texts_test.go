@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -157,50 +158,51 @@ func says(text, words string) bool {
 	return strings.Contains(strings.ToLower(text), strings.ToLower(words))
 }
 
-// TestSecondsOverOfSeveralKeys holds findings that stand for several keys to the seconds
-// in which any of them was over, and those about few values to one value's figures.
-func TestSecondsOverOfSeveralKeys(t *testing.T) {
+// TestFiguresOfSeveralKeys holds findings that stand for several keys to the seconds in which
+// any of them was over, those about few values to one value's figures, and all to their steps.
+func TestFiguresOfSeveralKeys(t *testing.T) {
 	t.Parallel()
+	const country, status, uneven, reads, day = "country-key", "status-key", "uneven-shards", "gsi-hot-read", "rolling-day"
 	all := fieldWorlds(t)
-	type row struct {
-		key  string
-		says []string
+	found := map[string][]detect.Finding{}
+	for _, name := range []string{country, status, uneven, reads, day} {
+		found[name] = all[slices.IndexFunc(all, func(w fieldWorld) bool { return w.Name == name })].judge().found
 	}
-	rows := map[string][]row{}
 	for _, c := range []struct {
-		world, key string
-		says       []string
+		world, key               string // without a key the target as a whole
+		kind                     detect.Kind
+		over                     int64
+		peak, utilization, share float64
+		steps                    []detect.Fix
 	}{
-		{"country-key", "C0", []string{"1. Spread the key over 2 key shards", "Do not wait for a split. One may come", "share       36.8% of the writes of visits", "callers     no caller has more than "}},
-		{"status-key", "tasks", []string{"1. Build the key from more values", "Leaves: 800 WCU/s on average, 80% of the limit"}},
-		{"status-key", "RUNNING", []string{"No finding: its highest second has up to 80% of a partition's limit; a warning\n  starts above 80%."}},
-		{"country-key", "visits", []string{"2. Do not wait for a split.", "  over        180 seconds in which any value was", "WCU/s on the hottest value over 180 seconds", "36.8% of the writes of visits, on the hottest value"}},
-		{"country-key", "C7", []string{"See --explain\n  visits for a finding (critical) about it:"}},
-		{"uneven-shards", "total#SHARD_*", []string{"  over        180 seconds in which any shard was", "3,100 WCU/s on 10 key shards together at 2026-03-10 09:00:00 UTC", "the fullest of 10 key shards has 130% of a partition's limit"}},
-		{"uneven-shards", "counters", []string{"uneven_shards total#SHARD_*: 3,100 WCU in 10 shards, of which the fullest\n      has 130% of the limit"}},
-		{"uneven-shards", "total#SHARD_1", []string{"See --explain total for a finding (critical) about it: key shards carry uneven\n  load."}},
-		{"gsi-hot-read", "OPEN", []string{"1. Give the index a key with more values", "5. Do not wait for a split."}},
-		{"gsi-hot-read", "orders/by-status", []string{"What to do first, for OPEN\n  Give the index a key with more values."}},
-		{"rolling-day", "log#<date>", []string{"  over        180 seconds in which any of the keys was"}},
+		{country, "C0", detect.HotKeyWrite, 180, 1104, 1.104, 0.368, []detect.Fix{detect.FixShardedKey, detect.FixMigrateWrites, detect.FixSplitMeanwhile}},
+		{country, "", detect.LowCardinalityKey, 0, 1104, 1.104, 0.368, []detect.Fix{detect.FixMoreValues, detect.FixSplitMeanwhile}},
+		{country, "C7", "", 0, 0, 0, 0, nil},
+		{status, "", detect.LowCardinalityKey, 0, 1200, 1.2, 0.5, []detect.Fix{detect.FixMoreValues, detect.FixSplitMeanwhile}},
+		{status, "RUNNING", "", 0, 0, 0, 0, nil},
+		{uneven, "total#SHARD_*", detect.UnevenShards, 180, 3100, 1.3, 0, []detect.Fix{detect.FixEvenShards}},
+		{uneven, "total#SHARD_1", "", 0, 0, 0, 0, nil},
+		{reads, "OPEN", detect.HotKeyRead, 180, 3400, 3400. / 3000, 1, []detect.Fix{detect.FixIndexKeyOfQueries, detect.FixCache, detect.FixShardedIndex, detect.FixMigrateIndex, detect.FixSplitMeanwhile}},
+		{day, "log#<date>", detect.RollingHotKey, 180, 1200, 1.2, 1, []detect.Fix{detect.FixTimeKey, detect.FixShardedKey, detect.FixMigrateTimeKey}},
 	} {
-		rows[c.world] = append(rows[c.world], row{c.key, c.says})
-	}
-	for world, rows := range rows {
-		t.Run(world, func(t *testing.T) {
-			t.Parallel()
-			w := &all[slices.IndexFunc(all, func(w fieldWorld) bool { return w.Name == world })]
-			var keys []string
-			for _, r := range rows {
-				keys = append(keys, r.key)
-			}
-			for i, page := range w.explained(t, keys) {
-				for _, words := range rows[i].says {
-					if flat := strings.Join(strings.Fields(page), " "); !strings.Contains(flat, strings.Join(strings.Fields(words), " ")) {
-						t.Errorf("the page about %s lacks %q:\n%s", rows[i].key, words, page)
-					}
-				}
-			}
+		n := slices.IndexFunc(found[c.world], func(f detect.Finding) bool {
+			return string(f.Key) == c.key && (c.kind == "" || f.Kind == c.kind)
 		})
+		if n < 0 || c.kind == "" {
+			if n >= 0 || c.kind != "" {
+				t.Errorf("%s: the findings of %q are %+v, want %q", c.world, c.key, found[c.world], c.kind)
+			}
+			continue
+		}
+		f := &found[c.world][n]
+		var steps []detect.Fix
+		for _, s := range f.Advice {
+			steps = append(steps, s.Fix)
+		}
+		peak := detect.Side(f.Kind, f.Peak.WCU, f.Peak.RCU).Value
+		if int64(f.SecondsOver()) != c.over || peak != c.peak || math.Abs(f.Utilization-c.utilization) > 1e-6 || math.Abs(f.Share-c.share) > 0.001 || !slices.Equal(steps, c.steps) {
+			t.Errorf("%s: %q has %v seconds over, a peak of %g, %g of the limit, a share of %g and the steps %s", c.world, c.key, f.SecondsOver(), peak, f.Utilization, f.Share, steps)
+		}
 	}
 }
 
