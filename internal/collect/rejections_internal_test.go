@@ -16,7 +16,7 @@ func TestRejectedSamplesAreLoggedOnceAMinute(t *testing.T) {
 	log := slog.New(slog.NewTextHandler(&out, nil))
 	noon := time.Date(2026, 11, 24, 12, 0, 0, 0, time.UTC)
 	bad := func(n int64) *counters {
-		return &counters{bad: map[sample.RejectReason]*badCounter{sample.RejectBadUTF8: {count: n, excerpts: []string{"secret"}}}}
+		return &counters{bad: map[sample.RejectReason]*badCounter{sample.RejectBadUTF8: {count: n, excerpts: []sample.Text{"secret"}}}}
 	}
 	var r rejections
 	for _, c := range []struct {
