@@ -1,20 +1,45 @@
-# Both daemons in an image that holds nothing else: no shell, no libc, no root.
+# syntax=docker/dockerfile:1
+# Both daemons in an image that holds nothing else: no shell, no libc, no root. It builds for
+# amd64 and arm64 on either, because Go compiles for the other one.
 #
 #   docker build -t keyheat .
+#   docker buildx build --platform linux/amd64,linux/arm64 -t keyheat .
 #   docker run --rm keyheat /collector version
 
-FROM golang:1.26 AS build
+FROM --platform=$BUILDPLATFORM golang:1.26 AS build
+ARG TARGETOS TARGETARCH
 WORKDIR /src
 COPY go.mod go.sum ./
 RUN go mod download
 COPY . .
-RUN CGO_ENABLED=0 go build -trimpath -ldflags="-s -w" -o /out/ ./cmd/... && \
+RUN CGO_ENABLED=0 GOOS=$TARGETOS GOARCH=$TARGETARCH go build -trimpath -ldflags="-s -w" -o /out/ ./cmd/... && \
     go run ./scripts/modules licences > /THIRD_PARTY_NOTICES
 
-FROM scratch
+FROM scratch AS both
+ARG VERSION=dev
+LABEL org.opencontainers.image.title="Keyheat" \
+      org.opencontainers.image.description="Finds the DynamoDB partition keys that throttle a table" \
+      org.opencontainers.image.source="https://github.com/keyheat/keyheat" \
+      org.opencontainers.image.documentation="https://github.com/keyheat/keyheat/tree/main/docs" \
+      org.opencontainers.image.licenses="Apache-2.0" \
+      org.opencontainers.image.version="$VERSION"
 # To verify the TLS of Kafka, Postgres and webhooks.
 COPY --from=build /etc/ssl/certs/ca-certificates.crt /etc/ssl/certs/
 COPY --from=build /out/ /
 COPY --from=build /THIRD_PARTY_NOTICES /
 COPY LICENSE NOTICE /
 USER 65532:65532
+
+# An image of one daemon, with its health check: docker build --target collector .
+FROM both AS collector
+HEALTHCHECK --interval=30s --timeout=20s --start-period=30s CMD ["/collector", "check", "--daemon"]
+ENTRYPOINT ["/collector"]
+CMD ["run"]
+
+FROM both AS reporter
+HEALTHCHECK --interval=30s --timeout=20s --start-period=30s CMD ["/reporter", "check", "--daemon"]
+ENTRYPOINT ["/reporter"]
+CMD ["serve"]
+
+# Both, for compose and Kubernetes, which have health checks of their own.
+FROM both

@@ -60,6 +60,11 @@ prometheus: ## Test the alert rules with promtool, and hold rules and dashboards
 	go test ./deploy -run 'Alert|Promtool' -count=1
 	cd deploy/promql && go test -count=1 ./...
 
+.PHONY: kubernetes
+kubernetes: ## Build the kustomize folders, and decode every object strictly with Kubernetes' own types
+	go test ./deploy -run TestPods -count=1
+	cd deploy/kubernetes/strict && go test -count=1 ./...
+
 .PHONY: test-full
 test-full: ## Run the tests at full length, and once more under the race detector
 	pgbin=$$(scripts/ensure-postgres) && export PGBIN="$$pgbin" && \
@@ -171,7 +176,7 @@ purge: ## Collect a day, purge a key of it, and look for the key in every file o
 
 .PHONY: night
 night: FAULTS = $(NIGHT)
-night: test-full e2e faults failover latency histories followed e2e-full eval bench month purge ## Run everything that is too heavy for CI, which takes hours; then each fuzz target for ten minutes
+night: test-full e2e faults failover latency histories followed e2e-full eval bench month purge kubernetes reproducible snapshot ## Run everything that is too heavy for CI, which takes hours; then each fuzz target for ten minutes
 	$(MAKE) fuzz FUZZTIME=10m
 
 .PHONY: eval
@@ -181,6 +186,14 @@ eval: ## Hold the verdicts to an exact oracle on seeded worlds, and print the ta
 	go test ./internal/analyze -run TestWholeSecondFiles -v -count=1 -args -eval.files=300 | grep -v '^=== '
 	go test ./detect/internal/split -run TestEvaluation -v -count=1 -timeout 30m -args -eval.seeds=3 | grep -v '^=== '
 	go test ./detect/board -run 'TestEvaluation|TestNoFalsePages' -v -count=1 -timeout 60m -args -eval.seconds=30 -eval.seeds=3 -eval.reasons=30 -eval.hours=10 -eval.healed=400 | grep -v '^=== '
+
+.PHONY: snapshot
+snapshot: ## Build a release without publishing it, into dist/: programs, packages, checksums, bills of materials
+	goreleaser=$$(scripts/ensure-goreleaser) && "$$goreleaser" release --snapshot --clean --skip=publish
+
+.PHONY: reproducible
+reproducible: ## Build the newest commit in two folders, and fail unless both have the same bytes
+	scripts/reproducible
 
 .PHONY: bench
 bench: ## Print how many times as fast Keyheat is as other libraries and ways, also against a real Kafka
@@ -201,4 +214,4 @@ fuzz: ## Run each fuzz target for FUZZTIME
 
 .PHONY: clean
 clean: ## Remove what was built; what was downloaded stays in .cache
-	rm -rf bin
+	rm -rf bin dist

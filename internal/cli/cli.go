@@ -47,7 +47,8 @@ func Run(ctx context.Context, root *cobra.Command, args []string, s Streams) int
 	note(root, &begun)
 	err := root.ExecuteContext(ctx)
 	code := exitCode(err, begun)
-	if err != nil && !errors.Is(err, ErrReported) {
+	var logged *loggedError
+	if err != nil && !errors.Is(err, ErrReported) && !errors.As(err, &logged) {
 		fmt.Fprintf(s.Err, "%s: %v\n", root.Name(), err)
 		if !begun {
 			fmt.Fprintf(s.Err, "See `%s --help`.\n", root.Name())
@@ -108,6 +109,11 @@ func Finding(err error) error {
 	}
 	return &foundError{err}
 }
+
+// loggedError marks an error that a daemon has logged.
+type loggedError struct{ error }
+
+func (e *loggedError) Unwrap() error { return e.error }
 
 // configError marks an error as the configuration's.
 type configError struct{ error }

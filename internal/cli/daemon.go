@@ -51,8 +51,18 @@ type Daemon struct {
 
 // Serve serves operations, opens the store, waits while the store is unreachable, and
 // then works until the work ends, which it should when its context does. The operations
-// server starts first and stops last.
+// server starts first and stops last. A failure is logged, and Run does not print it again.
 func Serve(ctx context.Context, o admin.Options, db Store, log *slog.Logger, work func(context.Context, Daemon) error) error {
+	log.Info("starting", "version", daemon.ReadBuild().String())
+	if err := serve(ctx, o, db, log, work); err != nil {
+		log.Error("ended by a failure", "error", err)
+		return &loggedError{err}
+	}
+	log.Info("stopped")
+	return nil
+}
+
+func serve(ctx context.Context, o admin.Options, db Store, log *slog.Logger, work func(context.Context, Daemon) error) error {
 	ops, err := admin.Open(ctx, o, log)
 	if err != nil {
 		return err
@@ -65,6 +75,7 @@ func Serve(ctx context.Context, o admin.Options, db Store, log *slog.Logger, wor
 	opsCtx, stopOps := context.WithCancel(context.WithoutCancel(ctx))
 	var g errgroup.Group
 	g.Go(func() error { return ops.Run(opsCtx) })
+	g.Go(func() error { notifySystemd(ctx, opsCtx); return nil })
 	err = withStore(ctx, db, Daemon{Ops: ops, Log: log, hangups: hangups}, work)
 	stopOps()
 	return errors.Join(err, g.Wait())

@@ -92,7 +92,9 @@ type Collector struct {
 
 	health daemon.Health
 	share  badShare
-	hot    hotKeys
+	// rejected is what the log has not told yet of bad samples.
+	rejected rejections
+	hot      hotKeys
 	// refused are the tables beyond the sketches' limit.
 	refused refusedTables
 	// hostClock compares this host's clock with the store's.

@@ -204,6 +204,7 @@ func (c *Collector) acknowledge(f *inFlightCommit) {
 	for reason, r := range f.counters.bad {
 		c.bad.WithLabelValues(string(reason)).Add(float64(r.count))
 	}
+	c.rejected.log(c.log, time.Now(), &f.counters)
 }
 
 // reset throws away everything pending or in flight, unless another reset came

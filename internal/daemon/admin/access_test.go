@@ -196,6 +196,26 @@ func TestUsers(t *testing.T) {
 	}
 }
 
+// TestOnlyOperatorsProfile: a profile slows the daemon down, and the command line may hold a
+// password.
+func TestOnlyOperatorsProfile(t *testing.T) {
+	t.Parallel()
+	a := newAuthority(t)
+	a.sign(t, "server", []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth})
+	at := serving(t, admin.Access{ConfigFile: a.file(t, tlsText+users(t, "ada", "bob")), Operators: []string{"ada"}}, "127.0.0.1:0")
+	c := a.client(t, "")
+	for path, want := range map[string][3]int{
+		"/debug/pprof/": {200, 403, 401}, "/debug/pprof/heap": {200, 403, 401}, "/debug/pprof/profile?seconds=1": {200, 403, 401},
+		"/debug/pprof/cmdline": {404, 404, 401},
+	} {
+		for i, user := range []string{"ada", "bob", "eve"} {
+			if code, body := (ask{"GET", user, user + "-password", ""}).of(t, c, "https://"+at+path); code != want[i] {
+				t.Errorf("%s as %s: %d %.100s, want %d", path, user, code, body, want[i])
+			}
+		}
+	}
+}
+
 // TestWhoGetsInChanges: users and the certificate are read again while the server runs, for
 // each request and each connection.
 func TestWhoGetsInChanges(t *testing.T) {

@@ -4,6 +4,7 @@
 //	GET /-/healthy   200 while the process serves at all
 //	GET /-/ready     200, or 503 with {"ready":false,"reasons":["kafka: …"]}
 //	GET /metrics     Prometheus, from a registry of the server's own
+//	GET /debug/pprof/…  Go's profiles, for operators alone
 //
 // Components register their reasons against readiness and their metrics; a daemon with
 // pages adds them with Handle. The default address is on loopback, because metrics and
@@ -88,6 +89,7 @@ func Open(ctx context.Context, o Options, logger *slog.Logger) (*Server, error) 
 	}, s.readyValue))
 	s.mux.HandleFunc("GET /-/healthy", healthy)
 	s.mux.HandleFunc("GET /-/ready", s.ready)
+	s.handleProfiles()
 	s.mux.Handle("GET /metrics", promhttp.HandlerFor(s.registry, promhttp.HandlerOpts{Registry: s.registry}))
 	return s, nil
 }

@@ -1,0 +1,25 @@
+package cli
+
+import (
+	"context"
+
+	systemd "github.com/coreos/go-systemd/v22/daemon"
+
+	"github.com/keyheat/keyheat/internal/daemon/retry"
+)
+
+// notifySystemd tells systemd that the daemon serves, when it stops because its context
+// ends, and until alive ends that it is alive, twice in each period of the unit's watchdog.
+// Without systemd it does nothing. A database that is away is no reason for a restart, so
+// only a process that has stopped to run goroutines misses the watchdog.
+func notifySystemd(ctx, alive context.Context) {
+	if told, err := systemd.SdNotify(false, systemd.SdNotifyReady); !told || err != nil {
+		return
+	}
+	stop := context.AfterFunc(ctx, func() { _, _ = systemd.SdNotify(false, systemd.SdNotifyStopping) })
+	defer stop()
+	if period, err := systemd.SdWatchdogEnabled(false); err == nil && period > 0 {
+		retry.Every(alive, period/2, func(context.Context) { _, _ = systemd.SdNotify(false, systemd.SdNotifyWatchdog) })
+	}
+	<-alive.Done()
+}

@@ -1,0 +1,41 @@
+package collect
+
+import (
+	"log/slog"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/keyheat/keyheat/sample"
+)
+
+// rejectionsEvery is the time between two log lines about rejected samples.
+const rejectionsEvery = time.Minute
+
+// rejections are the rejected samples that no log line counts yet. Only commits use it,
+// one at a time.
+type rejections struct {
+	count  map[sample.RejectReason]int64
+	logged time.Time
+}
+
+// log adds a commit's rejected samples, and logs all of them at most once a minute, by
+// reject reason. Their text stays out of the log, because it may hold a key.
+func (r *rejections) log(to *slog.Logger, now time.Time, stored *counters) {
+	if r.count == nil {
+		r.count = make(map[sample.RejectReason]int64)
+	}
+	for reason, bad := range stored.bad {
+		r.count[reason] += bad.count
+	}
+	if len(r.count) == 0 || now.Sub(r.logged) < rejectionsEvery {
+		return
+	}
+	var reasons []any
+	for _, reason := range slices.Sorted(maps.Keys(r.count)) {
+		reasons = append(reasons, slog.Int64(string(reason), r.count[reason]))
+	}
+	to.Warn("samples were rejected; the page /status shows examples", slog.Group("by_reason", reasons...))
+	clear(r.count)
+	r.logged = now
+}
