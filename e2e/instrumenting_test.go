@@ -5,11 +5,13 @@ package e2e_test
 import (
 	"bytes"
 	"fmt"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -22,7 +24,8 @@ import (
 const full = "IndexWriteKeyRangeThroughputExceeded"
 
 // TestExamplesOfOtherLanguages runs what docs/instrumenting shows, in programs
-// that do a request of each kind, and decodes their output.
+// that do a request of each kind, and decodes what they send to a collector that cuts off its
+// first response.
 func TestExamplesOfOtherLanguages(t *testing.T) {
 	proxy := newThrottler(t, startMinistack(t))
 	client := dynamodb.NewFromConfig(awsConfig(proxy.url))
@@ -32,33 +35,57 @@ func TestExamplesOfOtherLanguages(t *testing.T) {
 	}
 	for _, language := range []struct {
 		name string
-		run  func() *exec.Cmd
+		run  func(url string) *exec.Cmd
 	}{
-		{"python", func() *exec.Cmd { return exec.Command(script(t, "install"), "testdata/program.py", docs) }},
-		{"node", func() *exec.Cmd { return exec.Command("node", nodeProgram(t), docs) }},
+		{"python", func(url string) *exec.Cmd {
+			return exec.Command(script(t, "install"), "testdata/program.py", docs, url)
+		}},
+		{"node", func(url string) *exec.Cmd { return exec.Command("node", nodeProgram(t), docs, url) }},
 	} {
 		t.Run(language.name, func(t *testing.T) {
 			newOrders(t, client)
 			proxy.arm("UpdateItem", slowDownOf(full, "table/orders/index/by-sk"), slowDownOf(full, "table/orders/index/by-sk"))
-			cmd := language.run()
+			var sent forgetful
+			cmd := language.run(serve(t, &sent))
 			cmd.Env = append(os.Environ(), "AWS_ENDPOINT_URL_DYNAMODB="+proxy.url, "AWS_REGION=eu-west-1",
 				"AWS_DEFAULT_REGION=eu-west-1", "AWS_ACCESS_KEY_ID=test", "AWS_SECRET_ACCESS_KEY=test",
 				"AWS_MAX_ATTEMPTS=2", "AWS_RETRY_MODE=standard")
-			var faults bytes.Buffer
-			cmd.Stderr = &faults
-			out, err := cmd.Output()
-			if err != nil {
-				t.Fatalf("%v\n%s", err, faults.Bytes())
+			if out, err := cmd.CombinedOutput(); err != nil {
+				t.Fatalf("%v\n%s", err, out)
 			}
 			want := []string{
 				"user#1 1 PutItem 0 1000 eventual  1 false", "user#1 1 GetItem 1000 0 strong  1 false", "user#1 1 PutItem 0 1000 eventual  1 false",
 				"user#1 1 UpdateItem 0 1000 eventual " + full + " 2 true", "by-sk 1 user#1 UpdateItem 0 1000 eventual " + full + " 2 true",
 				"user#1 1 DeleteItem 0 1000 eventual  1 false",
 			}
-			if got := decoded(t, out); !slices.Equal(got, want) {
+			if got := decoded(t, sent.body.Bytes()); !slices.Equal(got, want) {
 				t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 			}
 		})
+	}
+}
+
+// forgetful is a collector that stores batches, and cuts off its first response.
+type forgetful struct {
+	mu    sync.Mutex
+	seen  map[string]bool
+	calls int
+	body  bytes.Buffer
+}
+
+func (f *forgetful) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	number := r.Header.Get("Keyheat-Producer") + " " + r.Header.Get("Keyheat-Sequence")
+	if !f.seen[number] {
+		_, _ = f.body.ReadFrom(r.Body)
+	}
+	if f.seen == nil {
+		f.seen = map[string]bool{}
+	}
+	f.seen[number] = true
+	if f.calls++; f.calls == 1 {
+		panic(http.ErrAbortHandler)
 	}
 }
 

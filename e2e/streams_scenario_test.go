@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
@@ -50,9 +51,9 @@ admin: {listen: "%%listen%%"}
 }
 
 // serve runs a fake on loopback and returns its address.
-func serve(t *testing.T, fake *streamstest.Fake) string {
+func serve(t *testing.T, handler http.Handler) string {
 	t.Helper()
-	server := httptest.NewServer(fake)
+	server := httptest.NewServer(handler)
 	t.Cleanup(server.Close)
 	return server.URL
 }

@@ -49,7 +49,8 @@ func (l ReadLimit) orDefault() ReadLimit {
 type Snapshot struct {
 	// Now is the database's time at the reading.
 	Now time.Time
-	// Watermarks are the watermarks of all known partitions, in key order.
+	// Watermarks are the watermarks of all known partitions, in key order; see
+	// [Store.Watermarks].
 	Watermarks []Watermark
 	// Deltas are the ones beyond the cursors, each writer's in the order of their
 	// numbers.
@@ -75,7 +76,7 @@ func (s *Store) Read(ctx context.Context, after map[string]int64, l ReadLimit) (
 	var snap Snapshot
 	err := s.snapshot(ctx, "read deltas", func(t *tx) (err error) {
 		snap = Snapshot{Now: t.now}
-		if snap.Watermarks, err = selectAll(ctx, t, (*Watermark).fields, allWatermarks); err != nil {
+		if snap.Watermarks, err = t.watermarks(ctx); err != nil {
 			return err
 		}
 		ahead, err := t.readAhead(ctx, after)

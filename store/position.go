@@ -47,10 +47,11 @@ type Position struct {
 // Move is the compare-and-swap of one position.
 type Move struct {
 	PartitionID
-	// Epoch is the claim under which the caller reads.
+	// Epoch is the claim under which the caller reads; 0 for a producer's position, which
+	// nobody claims.
 	Epoch int64
 	// From is where the caller believes the stored position to be, To where
-	// it goes.
+	// it goes. An empty From of epoch 0 is a new producer.
 	From, To string
 	// Mark is the source's own note about the last record before To; see [Position].
 	Mark string
@@ -75,11 +76,7 @@ func (t *tx) move(ctx context.Context, writer string, moves []Move) error {
 	slices.SortFunc(moves, func(a, b Move) int { return a.compare(b.PartitionID) })
 	var lost []PartitionID
 	for _, m := range moves {
-		n, err := t.exec(ctx, `
-			UPDATE positions
-			SET next_offset = $1, ended = $2, writer = $3, moved = $4, mark = $9
-			WHERE source = $5 AND name = $6 AND next_offset = $7 AND epoch = $8`,
-			m.To, m.Ended, writer, t.now, m.Source, m.Name, m.From, m.Epoch, clean(m.Mark))
+		n, err := t.moveOne(ctx, writer, m)
 		if err != nil {
 			return fmt.Errorf("move %s: %w", m.PartitionID, err)
 		}
@@ -91,4 +88,20 @@ func (t *tx) move(ctx context.Context, writer string, moves []Move) error {
 		return &FencedError{Lost: lost}
 	}
 	return nil
+}
+
+// moveOne swaps one position, or stores a new producer's. It returns 0 if the position was
+// not where the caller believed.
+func (t *tx) moveOne(ctx context.Context, writer string, m Move) (int64, error) {
+	if m.Epoch == 0 && m.From == "" {
+		return t.exec(ctx, `
+			INSERT INTO positions (source, name, next_offset, epoch, ended, writer, moved, mark)
+			VALUES ($1, $2, $3, 0, FALSE, $4, $5, $6)
+			ON CONFLICT (source, name) DO NOTHING`, m.Source, m.Name, m.To, writer, t.now, clean(m.Mark))
+	}
+	return t.exec(ctx, `
+		UPDATE positions
+		SET next_offset = $1, ended = $2, writer = $3, moved = $4, mark = $9
+		WHERE source = $5 AND name = $6 AND next_offset = $7 AND epoch = $8`,
+		m.To, m.Ended, writer, t.now, m.Source, m.Name, m.From, m.Epoch, clean(m.Mark))
 }

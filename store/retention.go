@@ -38,6 +38,8 @@ type Retention struct {
 	// partition for this long. A partition that comes back later begins anew, so
 	// it must be longer than any log keeps its records.
 	Positions time.Duration
+	// Producers go this long after their newest batch. They may send one again until then.
+	Producers time.Duration
 	// Shards go, with their positions and watermarks, this long after they were counted
 	// to their end. It must be longer than a stream lists a closed shard, which is a day:
 	// a listed shard without a row would be read anew.
@@ -61,7 +63,7 @@ func DefaultRetention() Retention {
 	return Retention{
 		Deltas: 20 * time.Minute, Windows: 6 * time.Hour, Cardinality: day, Peaks: 90 * day, Views: 30 * day, WarmKeys: DefaultWarmKeys,
 		Findings: 30 * day, History: 90 * day, Notifications: 7 * day, Gaps: 30 * day, Bad: 7 * day,
-		Writers: 7 * day, Positions: 365 * day, Shards: 72 * time.Hour, Facts: 30 * day, CloudWatch: 14 * day, Reports: 365 * day, Audit: 2 * 365 * day,
+		Writers: 7 * day, Positions: 365 * day, Producers: day, Shards: 72 * time.Hour, Facts: 30 * day, CloudWatch: 14 * day, Reports: 365 * day, Audit: 2 * 365 * day,
 		// It is longer than usedEvery, within which a judge may write for a target and
 		// leave used as it is.
 		Targets: 2 * usedEvery,
@@ -85,6 +87,7 @@ const pruneBatch = 1000
 type Pruned struct {
 	Deltas, Windows, Cardinality, Findings, History int64
 	Notifications, Gaps, Bad, Writers, Positions    int64
+	Producers                                       int64
 	Peaks, Views                                    int64
 	Shards, Facts, Targets, Incidents, CloudWatch   int64
 	Reports, Rollups                                int64
@@ -134,6 +137,9 @@ func (r Retention) rules(p *Pruned) []rule {
 		{"positions", "source, name", `moved < $1 AND NOT EXISTS (
 			SELECT 1 FROM watermarks AS w
 			WHERE w.source = positions.source AND w.name = positions.name AND w.seen >= $1)`, "", r.Positions, &p.Positions},
+		{"positions", "source, name", `source = '` + Push + `' AND moved < $1 AND NOT EXISTS (
+			SELECT 1 FROM watermarks AS w
+			WHERE w.source = positions.source AND w.name = positions.name AND w.seen >= $1)`, "AND moved < $1", r.Producers, &p.Producers},
 		{"watermarks", "source, name", `seen < $1 AND NOT EXISTS (
 			SELECT 1 FROM positions AS p
 			WHERE p.source = watermarks.source AND p.name = watermarks.name)`, "",

@@ -61,17 +61,23 @@ func (t *tx) putWatermarks(ctx context.Context, writer string, marks []Watermark
 	})
 }
 
-// allWatermarks reads the watermarks of all partitions, in key order.
-const allWatermarks = `
-	SELECT source, name, epoch, writer, watermark, lag, moved, seen
-	FROM watermarks ORDER BY source, name`
-
 func (w *Watermark) fields() []any {
 	return []any{&w.Source, &w.Name, &w.Epoch, &w.Writer, &w.Time, &w.Lag, &w.Moved, &w.Seen}
 }
 
-// Watermarks are the watermarks of all known partitions, in key order. A judge takes them
-// from Read instead, which reads them and the deltas of one state.
-func (s *Store) Watermarks(ctx context.Context) ([]Watermark, error) {
-	return list(ctx, s, "read watermarks", (*Watermark).fields, allWatermarks)
+// Watermarks are the watermarks of all known partitions, in key order, without the ones of
+// [Push] whose collector is gone. A judge takes them from Read instead, which reads them and
+// the deltas of one state.
+func (s *Store) Watermarks(ctx context.Context) (all []Watermark, err error) {
+	err = s.snapshot(ctx, "read watermarks", func(t *tx) error {
+		all, err = t.watermarks(ctx)
+		return err
+	})
+	return all, err
+}
+
+func (t *tx) watermarks(ctx context.Context) ([]Watermark, error) {
+	return selectAll(ctx, t, (*Watermark).fields, `
+		SELECT source, name, epoch, writer, watermark, lag, moved, seen
+		FROM watermarks WHERE source <> $1 OR seen >= $2 ORDER BY source, name`, Push, utc(t.now.Add(-SilentAfter)))
 }

@@ -20,6 +20,7 @@ import (
 type Config struct {
 	Kafka   Kafka   `yaml:"kafka"`
 	Streams Streams `yaml:"streams"`
+	HTTP    HTTP    `yaml:"http"`
 	tables.FileSection
 	Keys    tables.Hashing `yaml:"keys"`
 	Store   cli.Store      `yaml:"store"`
@@ -37,7 +38,7 @@ type Commit struct {
 
 // Collect bounds the memory of a collector.
 type Collect struct {
-	Memory config.Bytes `yaml:"memory" help:"memory for samples: fetched, decompressed, summarised and waiting to be stored. Kafka and streams get half each. Above it reading pauses. The process stays below 1.3 times this and 64MiB"`
+	Memory config.Bytes `yaml:"memory" help:"memory for samples: fetched, decompressed, summarised and waiting to be stored. Each of Kafka, streams and HTTP that is read gets an equal part. Above it reading pauses. The process stays below 1.3 times this and 64MiB"`
 }
 
 // Admin is where the operations server listens.
@@ -73,6 +74,7 @@ func (c *Config) Check(f *config.Faults) {
 		f.Addf("commit.interval", "%s: give 100ms to 1m", c.Commit.Interval)
 	}
 	c.Web.Check("admin.listen", c.Admin.Listen, f)
+	c.checkSenders(f)
 	c.Log.Check(f)
 }
 
@@ -118,7 +120,7 @@ type input interface {
 
 // inputs are the configured inputs: Kafka if there is none.
 func (c *Config) inputs() (all []input) {
-	for _, i := range []input{&c.Kafka, &c.Streams} {
+	for _, i := range []input{&c.Kafka, &c.Streams, &c.HTTP} {
 		if i.isConfigured() {
 			all = append(all, i)
 		}

@@ -22,12 +22,13 @@ func runCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "run",
 		Short: "Collect until stopped",
-		Long: "Reads Kafka topics as a member of the consumer group, the DynamoDB Streams of tables,\n" +
-			"or both, summarises what it reads, and stores summaries and positions together.\n" +
+		Long: "Reads Kafka topics as a member of the consumer group and the DynamoDB Streams of tables,\n" +
+			"takes samples over HTTP, or any of these, summarises what it reads, and stores summaries and positions together.\n" +
 			"Start as many as you like: they share the partitions, or shards. SIGTERM stops it\n" +
 			"within 10 seconds, with everything committed.",
 		Example: "  collector run --config collector.yaml\n" +
 			"  collector run --kafka-brokers kafka:9092 --kafka-topics samples --store-url postgres://keyheat@db/keyheat\n" +
+			"  collector run --http-enabled --store-url sqlite:keyheat.db\n" +
 			"  collector run --streams-tables orders,users --store-url postgres://keyheat@db/keyheat",
 		Args: cobra.NoArgs,
 	}

@@ -1,15 +1,20 @@
 // Samples of a program's own DynamoDB requests, from the AWS SDK for
 // JavaScript v3.
 //
-//   import { instrument } from "./keyheat.mjs";
-//   instrument(client, { orders: ["pk", "sk"] }, (line) => process.stdout.write(line), 0.01);
+//   import { Collector, instrument } from "./keyheat.mjs";
+//   const collector = new Collector("http://127.0.0.1:9461");
+//   instrument(client, { orders: ["pk", "sk"] }, collector.write, 0.01);
 //
-// Writes one line of Keyheat JSON for each sampled request with one key. The
+// Writes one line of Keyheat JSON for each sampled request with one key, to a collector
+// or to any function, such as (line) => process.stdout.write(line). The
 // second argument names the key attributes by table, and by "orders/by-status" those
 // of an index: a write that the index throttled is then demand on its key, too. The
 // middleware stands outside of the SDK's retries: they are one request, and one that
 // was throttled to the end is demand. The record says how many attempts it took, and
 // how long the SDK paused between them.
+
+import { randomUUID } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
 
 const READS = new Set(["GetItemCommand"]);
 const KEYED = new Set([...READS, "PutItemCommand", "UpdateItemCommand", "DeleteItemCommand"]);
@@ -60,4 +65,75 @@ export function instrument(client, tables, write, rate = 1) {
     }
   };
   client.middlewareStack.add(step, { step: "initialize", name: "keyheat" });
+}
+
+// Sends lines to a Keyheat collector every second. A batch keeps its number until the
+// collector has stored it, and so counts once. Lines beyond `most` bytes, and batches that
+// are not stored within five minutes, are dropped, and counted in `dropped`.
+export class Collector {
+  dropped = 0;
+  #lines = [];
+  #bytes = 0;
+  #producer = randomUUID();
+  #sequence = 1;
+  #sending = Promise.resolve();
+  #busy = false;
+
+  constructor(url = "http://127.0.0.1:9461", most = 3_000_000) {
+    this.url = url + "/v1/samples";
+    this.most = most;
+    this.timer = setInterval(() => this.#flush(), 1000).unref();
+  }
+
+  write = (line) => {
+    const size = Buffer.byteLength(line);
+    if (this.#bytes + size > this.most) {
+      this.dropped++;
+      return;
+    }
+    this.#lines.push(line);
+    this.#bytes += size;
+  };
+
+  // Sends what is left.
+  async close() {
+    clearInterval(this.timer);
+    await this.#sending;
+    this.#flush();
+    await this.#sending;
+  }
+
+  #flush() {
+    if (this.#busy || !this.#lines.length) return;
+    const lines = this.#lines;
+    [this.#lines, this.#bytes, this.#busy] = [[], 0, true];
+    this.#sending = this.#send(lines.join("")).then((stored) => {
+      this.#busy = false;
+      if (!stored) this.dropped += lines.length;
+    });
+  }
+
+  async #send(body) {
+    for (const until = Date.now() + 300_000; Date.now() < until; await sleep(1000)) {
+      const headers = {
+        "Content-Type": "application/x-ndjson",
+        "Keyheat-Producer": this.#producer,
+        "Keyheat-Sequence": String(this.#sequence),
+      };
+      try {
+        const response = await fetch(this.url, { method: "POST", headers, body, signal: AbortSignal.timeout(35_000) });
+        await response.arrayBuffer();
+        if (response.ok) {
+          this.#sequence++;
+          return true;
+        }
+        if ([400, 413, 415].includes(response.status)) return false;
+        if (response.status === 409) [this.#producer, this.#sequence] = [randomUUID(), 1];
+      } catch {
+        // Perhaps it is stored: the same number again.
+      }
+    }
+    [this.#producer, this.#sequence] = [randomUUID(), 1];
+    return false;
+  }
 }

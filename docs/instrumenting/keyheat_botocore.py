@@ -1,9 +1,11 @@
 """Samples of a program's own DynamoDB requests, from botocore or boto3.
 
     import keyheat_botocore
-    keyheat_botocore.instrument(client, {"orders": ("pk", "sk")}, sys.stdout, rate=0.01)
+    collector = keyheat_botocore.Collector("http://127.0.0.1:9461")
+    keyheat_botocore.instrument(client, {"orders": ("pk", "sk")}, collector, rate=0.01)
 
-Writes one line of Keyheat JSON for each sampled request with one key. The
+Writes one line of Keyheat JSON for each sampled request with one key, to a collector or
+to a file such as sys.stdout. The
 second argument names the key attributes by table, and by "orders/by-status" those
 of an index: a write that the index throttled is then demand on its key, too. A
 request that was throttled to the end is demand; botocore's own retries are one
@@ -14,7 +16,11 @@ waited after the first.
 import base64
 import json
 import random
+import threading
 import time
+import urllib.error
+import urllib.request
+import uuid
 
 READS = {"GetItem"}
 KEYED = READS | {"PutItem", "UpdateItem", "DeleteItem"}
@@ -69,3 +75,64 @@ def instrument(client, tables, out, rate=1.0):
     client.meta.events.register("provide-client-params.dynamodb", before)
     client.meta.events.register("needs-retry.dynamodb", attempted)
     client.meta.events.register("after-call.dynamodb", after)
+
+
+class Collector:
+    """Sends lines to a Keyheat collector every second, from a thread of its own.
+
+    A batch keeps its number until the collector has stored it, and so counts once.
+    Lines beyond `most` bytes, and batches that are not stored within five minutes,
+    are dropped, and counted in `dropped`. Make it in the process that uses it, not
+    before a fork.
+    """
+
+    def __init__(self, url="http://127.0.0.1:9461", most=3_000_000):
+        self.url, self.most, self.dropped = url + "/v1/samples", most, 0
+        self.lines, self.bytes, self.lock = [], 0, threading.Lock()
+        self.producer, self.sequence = uuid.uuid4().hex, 1
+        self.closing = threading.Event()
+        self.thread = threading.Thread(target=self._run, daemon=True)
+        self.thread.start()
+
+    def write(self, line):
+        with self.lock:
+            if self.bytes + len(line) > self.most:
+                self.dropped += 1
+            else:
+                self.lines.append(line)
+                self.bytes += len(line)
+
+    def close(self, timeout=10):
+        """Sends what is left, within the timeout in seconds."""
+        self.closing.set()
+        self.thread.join(timeout)
+
+    def _run(self):
+        while not self.closing.wait(1) or self.lines:
+            with self.lock:
+                lines, self.lines, self.bytes = self.lines, [], 0
+            if lines and not self._send("".join(lines).encode()):
+                self.dropped += len(lines)
+
+    def _send(self, body):
+        until = time.monotonic() + 300
+        while time.monotonic() < until:
+            headers = {
+                "Content-Type": "application/x-ndjson",
+                "Keyheat-Producer": self.producer,
+                "Keyheat-Sequence": str(self.sequence),
+            }
+            try:
+                urllib.request.urlopen(urllib.request.Request(self.url, body, headers), timeout=35).close()
+                self.sequence += 1
+                return True
+            except urllib.error.HTTPError as error:
+                if error.code in (400, 413, 415):
+                    return False
+                if error.code == 409:
+                    self.producer, self.sequence = uuid.uuid4().hex, 1
+            except OSError:
+                pass  # perhaps it is stored: the same number again
+            time.sleep(1)
+        self.producer, self.sequence = uuid.uuid4().hex, 1
+        return False

@@ -3,9 +3,10 @@ import {
   DeleteItemCommand, DynamoDBClient, GetItemCommand, PutItemCommand, ScanCommand, UpdateItemCommand,
 } from "@aws-sdk/client-dynamodb";
 
-const { instrument } = await import(process.argv[2] + "/keyheat.mjs");
+const { Collector, instrument } = await import(process.argv[2] + "/keyheat.mjs");
+const collector = new Collector(process.argv[3]);
 const client = new DynamoDBClient({});
-instrument(client, { orders: ["pk", "sk"], "orders/by-sk": ["sk", "pk"] }, (line) => process.stdout.write(line));
+instrument(client, { orders: ["pk", "sk"], "orders/by-sk": ["sk", "pk"] }, collector.write);
 const TableName = "orders";
 const Key = { pk: { S: "user#1" }, sk: { S: "1" } };
 const fails = (command) =>
@@ -17,3 +18,5 @@ await fails(new PutItemCommand({ TableName, Item: Key, ConditionExpression: "att
 await fails(new UpdateItemCommand({ TableName, Key }));
 await client.send(new DeleteItemCommand({ TableName, Key }));
 await client.send(new ScanCommand({ TableName }));
+await collector.close();
+process.exitCode = collector.dropped;

@@ -7,8 +7,9 @@ from botocore.exceptions import ClientError
 sys.path.insert(0, sys.argv[1])
 import keyheat_botocore
 
+collector = keyheat_botocore.Collector(sys.argv[2])
 client = botocore.session.get_session().create_client("dynamodb")
-keyheat_botocore.instrument(client, {"orders": ("pk", "sk"), "orders/by-sk": ("sk", "pk")}, sys.stdout)
+keyheat_botocore.instrument(client, {"orders": ("pk", "sk"), "orders/by-sk": ("sk", "pk")}, collector)
 key = {"pk": {"S": "user#1"}, "sk": {"S": "1"}}
 
 
@@ -26,3 +27,5 @@ fails(client.put_item, Item=key, ConditionExpression="attribute_not_exists(pk)")
 fails(client.update_item, Key=key)
 client.delete_item(TableName="orders", Key=key)
 client.scan(TableName="orders")
+collector.close()
+sys.exit(collector.dropped)

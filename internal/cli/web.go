@@ -37,6 +37,12 @@ func (w Web) Check(path, address string, f *config.Faults) {
 	}
 }
 
+// IsOpen reports whether everybody may make changes at an address that Check accepted.
+func (w Web) IsOpen(address string) bool {
+	access, _ := w.access()
+	return access.IsOpen(address)
+}
+
 // Options returns the server's options for an address that Check accepted.
 func (w Web) Options(address string, hosts []string) admin.Options {
 	access, _ := w.access()

@@ -115,7 +115,8 @@ func (f *inFlightCommit) take(s *shard) {
 	s.sketch.Seal(f.delta)
 	f.counters.add(s.counters)
 	f.commit.Gaps = append(f.commit.Gaps, s.gaps...)
-	s.counters, s.gaps = counters{}, nil
+	f.commit.Moves = append(f.commit.Moves, s.moves...)
+	s.counters, s.gaps, s.moves = counters{}, nil, nil
 	s.updatePending()
 }
 

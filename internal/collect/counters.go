@@ -3,6 +3,7 @@ package collect
 import (
 	"time"
 
+	"github.com/keyheat/keyheat/internal/source"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/store"
 )
@@ -94,6 +95,15 @@ func (t *counters) badTotal() (n int64) {
 		n += r.count
 	}
 	return n
+}
+
+// outcome returns the counters as a source shows them.
+func (t *counters) outcome() source.Outcome {
+	o := source.Outcome{Counted: t.good, Rejected: make(map[sample.RejectReason]int64, len(t.bad))}
+	for reason, r := range t.bad {
+		o.Rejected[reason] = r.count
+	}
+	return o
 }
 
 // rows returns the counters as the store keeps them.

@@ -122,7 +122,7 @@ func (p *partition) fold(ctx context.Context, b source.Batch, now time.Time) err
 	if err := p.usable(ctx); err != nil {
 		return err
 	}
-	p.handler.handle(b.Messages)
+	p.count(b)
 	p.at, p.mark, p.lag, p.read, p.ended = b.Next, b.Mark, b.Lag, true, b.Final
 	p.changes++
 	p.advance(b, now)
@@ -130,6 +130,24 @@ func (p *partition) fold(ctx context.Context, b source.Batch, now time.Time) err
 		retry.Signal(p.collector.earlyRequested)
 	}
 	return nil
+}
+
+// count counts a batch's messages. The caller holds the shard's lock.
+func (p *partition) count(b source.Batch) {
+	before := p.shard.counters
+	p.shard.counters = counters{}
+	p.handler.handle(b.Messages)
+	own := p.shard.counters
+	if b.Outcome != nil {
+		*b.Outcome = own.outcome()
+	}
+	p.shard.counters = before
+	p.shard.counters.add(own)
+	if m := b.Producer; m != nil {
+		p.shard.moves = append(p.shard.moves, store.Move{
+			PartitionID: store.PartitionID{Source: p.id.Source, Name: m.Name}, From: m.From, To: m.To, Mark: m.Mark,
+		})
+	}
 }
 
 // advance moves the watermark and the clock behind a batch that was read at a time of this

@@ -25,13 +25,14 @@ const gapBytes = 512
 // so that only a large message could need more.
 const leastScattered = 64 << 20
 
-// shard is one sketch, with the gaps and counters since the last seal.
+// shard is one sketch, with the gaps, producers' moves and counters since the last seal.
 type shard struct {
 	mu       sync.Mutex
 	sketch   *sketch.Shard
 	hider    Hider // nil hides nothing
 	counters counters
 	gaps     []store.Gap
+	moves    []store.Move
 	// pending is the size in bytes of the next seal: written under mu, read without.
 	pending atomic.Int64
 	// partitions is how many partitions are bound to the shard, under the Collector's mu.
@@ -48,7 +49,7 @@ func (s *shard) updatePending() {
 func (s *shard) discard() (samples int64) {
 	samples = s.counters.good
 	s.sketch.Discard()
-	s.counters, s.gaps = counters{}, nil
+	s.counters, s.gaps, s.moves = counters{}, nil, nil
 	s.updatePending()
 	return samples
 }

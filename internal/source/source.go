@@ -81,6 +81,10 @@ type Batch struct {
 	Lag int64
 	// Bytes is the batch's size, for metrics.
 	Bytes int
+	// Producer is the move of the producer that sent the batch; nil for none.
+	Producer *Move
+	// Outcome, if set, receives what Fold counted and rejected.
+	Outcome *Outcome
 	// Yield, if set, is called repeatedly while Fold waits for slower partitions. It gives
 	// the batch's memory back if other partitions want it, perhaps the slower one, and
 	// reports whether it did. Fold then waits on without the batch, and returns ErrReread.
@@ -88,6 +92,23 @@ type Batch struct {
 	// Wanted, if set, reports whether other partitions want the batch's memory. While it
 	// reports false, Fold may wait a moment for partitions that are a little slower.
 	Wanted func() bool
+}
+
+// Move is a producer's position before and after a batch. It is stored with the batch's
+// samples, or neither is: the batch is dropped if the stored position is not From.
+type Move struct {
+	// Name is the producer's name in the source.
+	Name string
+	// From and To are the positions; an empty From is a new producer.
+	From, To string
+	// Mark is the source's note about the batch.
+	Mark string
+}
+
+// Outcome is what became of the samples of a batch.
+type Outcome struct {
+	Counted  int64
+	Rejected map[sample.RejectReason]int64
 }
 
 // Sink counts the batches of a source. internal/collect implements it.

@@ -56,7 +56,7 @@ func (b *batches) encode(ctx context.Context, records []sample.Record) ([]kafka.
 	for _, in := range b.partitions {
 		for rest := parts[in]; len(rest) > 0; {
 			var some []sample.Record
-			some, rest = halve(rest)
+			some, rest = samplepb.Split(rest, batchRecords, batchBytes)
 			last := slices.MaxFunc(some, func(x, y sample.Record) int { return int(x.Time - y.Time) })
 			messages = append(messages, kafka.Message{
 				Value: b.encoder.Append(nil, some), Time: time.UnixMilli(last.Time), WriterData: in,
@@ -64,28 +64,6 @@ func (b *batches) encode(ctx context.Context, records []sample.Record) ([]kafka.
 		}
 	}
 	return messages, nil
-}
-
-// halve splits off the records of one message.
-func halve(records []sample.Record) (some, rest []sample.Record) {
-	size := 0
-	for i := range records {
-		if size += sizeBound(&records[i]); i == batchRecords || i > 0 && size > batchBytes {
-			return records[:i], records[i:]
-		}
-	}
-	return records, nil
-}
-
-// sizeBound returns the most bytes of a record in a batch.
-func sizeBound(r *sample.Record) int {
-	const fields = 150 // all fields but texts, and the tags and lengths of texts
-	size := fields + len(r.Table) + len(r.Index) + len(r.PK.Text) + len(r.SK.Text) + len(r.Throttle) +
-		len(r.Call) + len(r.Caller) + len(r.Account) + len(r.Region) + len(r.ID)
-	for name, value := range r.Attrs {
-		size += len(name) + len(value) + 10
-	}
-	return size
 }
 
 // ask loads the topic's partitions, unless they are cached.

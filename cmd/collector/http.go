@@ -1,0 +1,77 @@
+package main
+
+import (
+	"context"
+	"log/slog"
+	"strings"
+	"time"
+
+	"github.com/keyheat/keyheat/internal/cli"
+	"github.com/keyheat/keyheat/internal/collect"
+	"github.com/keyheat/keyheat/internal/settings/config"
+	"github.com/keyheat/keyheat/internal/settings/format"
+	"github.com/keyheat/keyheat/internal/source/push"
+	"github.com/keyheat/keyheat/store"
+)
+
+// HTTP is whether producers may send samples.
+type HTTP struct {
+	Enabled bool `yaml:"enabled" help:"take samples at POST /v1/samples of admin.listen, beside Kafka and streams or alone. The users who may send are web.operators"`
+}
+
+// sendLate is how old samples are when they arrive, beside the commit that their producer
+// waits for: a second that it gathers, and two for the way and a retry.
+const sendLate = 3 * time.Second
+
+// name implements input.
+func (h *HTTP) name() string { return "http" }
+
+// isConfigured implements input.
+func (h *HTTP) isConfigured() bool { return h.Enabled }
+
+// check implements input.
+func (h *HTTP) check(*config.Faults) {}
+
+// checkSenders checks that somebody may send.
+func (c *Config) checkSenders(f *config.Faults) {
+	if c.HTTP.Enabled && len(c.Web.Operators) == 0 && !c.Web.IsOpen(c.Admin.Listen) {
+		f.Addf("http.enabled", "nobody may send samples: name the producers' users in web.operators, or write * for all users")
+	}
+}
+
+// probes implements input: the store's probe is enough.
+func (h *HTTP) probes(*Config) []cli.Probe { return nil }
+
+// open implements input.
+func (h *HTTP) open(ctx context.Context, config *Config, d cli.Daemon) (*reading, error) {
+	decoders := func(c *Config) func(string) collect.Decoder {
+		tables := c.Tables.Decoding()
+		return func(door string) collect.Decoder {
+			return format.NewDecoder(format.Format(door[strings.LastIndexByte(door, '/')+1:]), tables)
+		}
+	}
+	collector, err := newCollector(ctx, config, h, store.Push, decoders(config), d)
+	if err != nil {
+		return nil, err
+	}
+	settings := push.Config{Late: config.Commit.Interval + sendLate}
+	if settings.Instance, err = config.instance(); err != nil {
+		return nil, err
+	}
+	_, settings.MemoryBytes, _ = config.share()
+	source := push.New(settings, d.Store, d.Log)
+	d.Ops.Handle("POST /v1/samples", source)
+	d.Ops.Ready("http", source.Ready)
+	d.Log.Info("samples are taken", slog.String("at", "http://"+d.Ops.Addr()+"/v1/samples"))
+	apply := func(next *Config) error {
+		collector.Reconfigure(decoders(next), next.hiders())
+		return nil
+	}
+	return &reading{collector: collector, from: source, metrics: source, apply: apply}, nil
+}
+
+// live implements input.
+func (h *HTTP) live(path string, _ *Config) bool { return strings.HasPrefix(path, "tables.") }
+
+// files implements input.
+func (h *HTTP) files() map[string]string { return nil }

@@ -1,0 +1,138 @@
+package push
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/keyheat/keyheat/internal/source"
+)
+
+// attendEvery is how often a door looks for commits, and moves its watermark on.
+const attendEvery = 50 * time.Millisecond
+
+// door is the partition of all batches in one format that this collector takes. Its position
+// counts them.
+type door struct {
+	source *Source
+	name   string
+
+	mu        sync.Mutex
+	partition source.Partition // nil while it is not claimed
+	at        int64
+	// folded are counted and not committed, in their order.
+	folded []*delivery
+}
+
+func (d *door) isOpen() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.partition != nil
+}
+
+// run claims the door's partition, again whenever it is lost, until ctx ends.
+func (d *door) run(ctx context.Context, sink source.Sink) error {
+	for ctx.Err() == nil {
+		p, err := sink.Claim(ctx, source.Claim{Partition: d.name, First: "0"})
+		if err != nil {
+			return err
+		}
+		if err := d.attend(ctx, p); err != nil && !errors.Is(err, source.ErrReclaim) {
+			return err
+		}
+	}
+	return nil
+}
+
+// attend keeps a claimed partition until it is lost or ctx ends, and then tells the requests
+// that wait what became of their batches.
+func (d *door) attend(ctx context.Context, p source.Partition) error {
+	at, err := strconv.ParseInt(p.Position(), 10, 64)
+	if err != nil {
+		return err
+	}
+	d.mu.Lock()
+	d.partition, d.at = p, at
+	d.mu.Unlock()
+	tick := time.NewTicker(attendEvery)
+	defer tick.Stop()
+	for err == nil && ctx.Err() == nil {
+		select {
+		case <-ctx.Done():
+		case <-tick.C:
+			err = d.step(ctx)
+		}
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.partition = nil
+	if ctx.Err() != nil {
+		release, cancel := context.WithTimeout(context.WithoutCancel(ctx), d.source.config.ReleaseTimeout)
+		defer cancel()
+		if err = p.Release(release); err == nil {
+			d.settle(d.at)
+		}
+	}
+	for _, lost := range d.folded {
+		lost.finish(unavailable("the batch was not stored"))
+	}
+	d.folded = nil
+	return err
+}
+
+// step moves the watermark on, and answers the requests whose batches are committed.
+func (d *door) step(ctx context.Context) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	err := d.partition.Fold(ctx, d.batch())
+	if committed, err := strconv.ParseInt(d.partition.CommittedPosition(), 10, 64); err == nil {
+		d.settle(committed)
+	}
+	if ctx.Err() != nil {
+		return nil // the handle is alive, for Release
+	}
+	return err
+}
+
+// fold counts a batch. The response follows its commit.
+func (d *door) fold(ctx context.Context, b *delivery, move *source.Move) error {
+	defer b.hold.Release()
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.partition == nil {
+		return source.ErrReclaim
+	}
+	batch := d.batch()
+	now := time.Now().UnixMilli()
+	batch.Messages = func(yield func(source.Message) bool) { yield(source.Message{Value: b.body, Time: now}) }
+	batch.Next, batch.Bytes, batch.Producer, batch.Outcome = strconv.FormatInt(d.at+1, 10), len(b.body), move, &b.outcome
+	if err := d.partition.Fold(ctx, batch); err != nil {
+		return err
+	}
+	d.at++
+	b.at, b.body = d.at, nil
+	d.folded = append(d.folded, b)
+	return nil
+}
+
+// batch returns a batch without messages. It is read a while ago: until then every sample has
+// arrived.
+func (d *door) batch() source.Batch {
+	read := time.Now().Add(-d.source.config.Late).UnixMilli()
+	return source.Batch{Next: strconv.FormatInt(d.at, 10), Time: read, End: true, Read: read}
+}
+
+// settle answers the requests of the batches up to a committed position. The caller holds mu.
+func (d *door) settle(committed int64) {
+	for len(d.folded) > 0 && d.folded[0].at <= committed {
+		b := d.folded[0]
+		delivery := atLeastOnce
+		if b.producer != "" {
+			delivery = exactlyOnce
+		}
+		b.finish(counted(b.outcome, delivery))
+		d.folded = d.folded[1:]
+	}
+}

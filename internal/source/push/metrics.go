@@ -1,0 +1,19 @@
+package push
+
+import (
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/keyheat/keyheat/internal/daemon"
+)
+
+// meters are the source's metrics.
+type meters struct {
+	*daemon.MetricSet
+	responses *prometheus.CounterVec
+}
+
+func newMeters(s *Source) *meters {
+	set := daemon.NewMetrics("http", nil)
+	set.GaugeFunc("waiting_batches", "Batches that wait for their commit.", func() float64 { return float64(len(s.slots)) })
+	return &meters{MetricSet: set, responses: set.CounterVec("responses_total", "Responses to batches, by their status.", "code")}
+}

@@ -1,0 +1,169 @@
+// Package push takes batches of samples that producers send over HTTP:
+//
+//	POST /v1/samples
+//	Content-Type: application/x-ndjson    Keyheat JSON, as application/json; or application/x-protobuf
+//	Content-Encoding: zstd                or gzip, or none
+//	Keyheat-Producer: orders-7c9f         one run of a producer
+//	Keyheat-Sequence: 42                  the batch's number, from 1
+//
+// The response comes after the commit of the batch's samples. With both headers a batch is
+// counted once: the producer's position moves in that commit, and a repeated batch is
+// recognised by every collector of the store. Without them a repeated batch counts again.
+//
+// # Sequences
+//
+// A producer has one batch on the way at a time, and sends it again until a response with
+// status 200 arrives. The position is the number of the next batch, with a hash of the
+// newest one. The newest batch again is a duplicate. Every other number is a conflict (409):
+// an older one, a jump, and the newest number with other content, as after a restart that
+// lost count. The producer then takes a new name and begins at 1.
+//
+// Collectors claim no producer. If two get one batch at once, the compare-and-swap of the
+// second commit fails. That collector drops all its pending samples, and their producers
+// send them again.
+//
+// # Watermarks
+//
+// A log knows what waits to be read, and a push does not. So a collector promises that
+// samples older than Config.Late have arrived. Later ones count in seconds that are closed
+// already. Each collector has a watermark for each format; the ones of a collector that is
+// gone are not waited for.
+package push
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"strconv"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/keyheat/keyheat/internal/settings/format"
+	"github.com/keyheat/keyheat/internal/settings/options"
+	"github.com/keyheat/keyheat/internal/source"
+	"github.com/keyheat/keyheat/internal/source/memory"
+	"github.com/keyheat/keyheat/store"
+)
+
+// Store is the part of the store that a Source reads; *store.Store implements it.
+type Store interface {
+	Producer(ctx context.Context, name string) (store.Position, error)
+}
+
+// Config is how a Source takes batches. A zero field takes its default.
+type Config struct {
+	// Instance names this collector among the others, also after a restart.
+	Instance string
+	// MemoryBytes bounds the batches that are read and not yet counted.
+	MemoryBytes int64
+	// MaxBatch bounds a batch, in bytes: compressed, and decompressed.
+	MaxBatch int64
+	// MaxWaiting bounds the batches that wait for their commit.
+	MaxWaiting int
+	// RespondWithin is how long a request waits for the commit of its batch.
+	RespondWithin time.Duration
+	// ReleaseTimeout bounds the last commit.
+	ReleaseTimeout time.Duration
+	// Late is how old samples may be when they arrive.
+	Late time.Duration
+}
+
+// Default returns the defaults of Config.
+func Default() Config {
+	return Config{
+		MemoryBytes: 32 << 20, MaxBatch: 4 << 20, MaxWaiting: 4096,
+		RespondWithin: 25 * time.Second, ReleaseTimeout: 3 * time.Second, Late: 5 * time.Second,
+	}
+}
+
+// Source takes batches. It is an http.Handler and a prometheus.Collector.
+type Source struct {
+	config Config
+	store  Store
+	log    *slog.Logger
+	doors  map[format.Format]*door
+	memory *memory.Budget
+	slots  chan struct{}
+	decode *decompressor
+	*meters
+
+	mu sync.Mutex
+	// ctx is Run's; nil while nothing is taken. deliveries are under way.
+	ctx        context.Context
+	deliveries sync.WaitGroup
+	// numbered are the batches on the way, by their producer.
+	numbered map[string]*delivery
+}
+
+// New returns a source. It refuses batches until Run is called.
+func New(c Config, st Store, logger *slog.Logger) *Source {
+	c = options.OrDefault(c, Default())
+	s := &Source{
+		config: c, store: st, log: logger, memory: memory.New(c.MemoryBytes), slots: make(chan struct{}, c.MaxWaiting),
+		decode: newDecompressor(c.MaxBatch), numbered: make(map[string]*delivery), doors: make(map[format.Format]*door),
+	}
+	for _, f := range []format.Format{format.Keyheat, format.Protobuf} {
+		s.doors[f] = &door{source: s, name: "door/" + c.Instance + "/" + string(f)}
+	}
+	s.meters = newMeters(s)
+	return s
+}
+
+// Run counts the batches until ctx ends.
+func (s *Source) Run(ctx context.Context, sink source.Sink) error {
+	g, ctx := errgroup.WithContext(ctx)
+	s.open(ctx)
+	for _, d := range s.doors {
+		g.Go(func() error { return d.run(ctx, sink) })
+	}
+	err := g.Wait()
+	s.open(nil)
+	s.deliveries.Wait()
+	return err
+}
+
+func (s *Source) open(ctx context.Context) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.ctx = ctx
+}
+
+// Ready returns why batches are refused; empty when they are taken.
+func (s *Source) Ready() []string {
+	for _, d := range s.doors {
+		if !d.isOpen() {
+			return []string{"batches are refused: the store does not answer yet"}
+		}
+	}
+	return nil
+}
+
+// ServeHTTP implements http.Handler.
+func (s *Source) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	response := s.take(w, r)
+	s.responses.WithLabelValues(strconv.Itoa(response.status)).Inc()
+	response.write(w)
+}
+
+// take reads a request's batch, counts it, and waits for its commit.
+func (s *Source) take(w http.ResponseWriter, r *http.Request) response {
+	d, refused := s.read(w, r)
+	if refused != nil {
+		return *refused
+	}
+	d, refused = s.begin(d)
+	if refused != nil {
+		return *refused
+	}
+	timeout := time.NewTimer(s.config.RespondWithin)
+	defer timeout.Stop()
+	select {
+	case <-d.done:
+		return d.response
+	case <-timeout.C:
+	case <-r.Context().Done():
+	}
+	return unavailable("the batch is not stored yet")
+}

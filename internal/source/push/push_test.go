@@ -1,0 +1,429 @@
+package push_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/keyheat/keyheat/internal/collect"
+	"github.com/keyheat/keyheat/internal/settings/format"
+	"github.com/keyheat/keyheat/internal/source/push"
+	"github.com/keyheat/keyheat/sample"
+	"github.com/keyheat/keyheat/sample/samplepb"
+	"github.com/keyheat/keyheat/sketch"
+	"github.com/keyheat/keyheat/store"
+)
+
+var quiet = slog.New(slog.DiscardHandler)
+
+// small keeps many collectors cheap.
+var small = sketch.Config{Sets: 8, CounterBytes: 4096, Seed: 42}
+
+// openStore returns another handle of a store, which the first one makes.
+func openStore(t *testing.T, url string) *store.Store {
+	t.Helper()
+	if _, err := store.Migrate(t.Context(), url); err != nil {
+		t.Fatal(err)
+	}
+	s, err := store.Open(t.Context(), url, store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	return s
+}
+
+func sqliteURL(t *testing.T) string { return "sqlite:" + filepath.Join(t.TempDir(), "keyheat.db") }
+
+// dying is a store that a killed collector no longer reaches. Its last commit may be stored
+// without an answer.
+type dying struct {
+	*store.Store
+	dead atomic.Bool
+}
+
+func (d *dying) Commit(ctx context.Context, c store.Commit) error {
+	if d.dead.Load() {
+		return store.ErrUnavailable
+	}
+	err := d.Store.Commit(ctx, c)
+	if d.dead.Load() {
+		return errors.Join(store.ErrUnavailable, store.ErrAmbiguous)
+	}
+	return err
+}
+
+func (d *dying) IsCommitted(ctx context.Context, writer string, seq int64) (bool, error) {
+	if d.dead.Load() {
+		return false, store.ErrUnavailable
+	}
+	return d.Store.IsCommitted(ctx, writer, seq)
+}
+
+// door is a collector that takes batches.
+type door struct {
+	url   string
+	store *dying
+	stop  func()
+}
+
+// openDoor starts a collector; settings may be zero.
+func openDoor(t *testing.T, st *store.Store, instance string, settings push.Config) *door {
+	t.Helper()
+	d := &door{store: &dying{Store: st}}
+	settings.Instance = instance
+	settings.ReleaseTimeout = time.Second
+	s := push.New(settings, st, quiet)
+	c := collect.New(collect.Config{
+		Source: store.Push, Sketch: small, Shards: 2, CommitInterval: 20 * time.Millisecond, StopTimeout: 100 * time.Millisecond,
+		Decoder: func(partition string) collect.Decoder {
+			return format.NewDecoder(format.Format(partition[strings.LastIndexByte(partition, '/')+1:]), nil)
+		},
+	}, d.store, 42, quiet)
+	server := httptest.NewServer(s)
+	ctx, cancel := context.WithCancel(context.Background())
+	var wg sync.WaitGroup
+	commits, last := context.WithCancel(context.Background())
+	wg.Go(func() { _ = c.Run(commits) })
+	wg.Go(func() {
+		defer last()
+		_ = s.Run(ctx, c)
+	})
+	d.url = server.URL
+	d.stop = sync.OnceFunc(func() {
+		cancel()
+		wg.Wait()
+		server.Close()
+	})
+	t.Cleanup(d.stop)
+	for deadline := time.Now().Add(30 * time.Second); len(s.Ready()) > 0; time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("the door does not open")
+		}
+	}
+	return d
+}
+
+// batch returns so many samples as lines.
+func batch(n int) string {
+	line := fmt.Sprintf(`{"ts":%d,"table":"orders","pk":"a","op":"PutItem","wcu":2}`, time.Now().UnixMilli())
+	return strings.Repeat(line+"\n", n)
+}
+
+// reply is a response to a batch.
+type reply struct {
+	status int
+	after  string
+	Error  string
+	Next   int64
+
+	Delivery  string
+	Duplicate bool
+	Counted   *int64
+	Rejected  map[string]int64
+}
+
+// send sends a batch with headers; an error is a response that did not arrive.
+func send(ctx context.Context, url, body string, headers ...string) (r reply, err error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, url, strings.NewReader(body))
+	if err != nil {
+		return r, err
+	}
+	request.Header.Set("Content-Type", "application/x-ndjson")
+	for i := 0; i < len(headers); i += 2 {
+		request.Header.Set(headers[i], headers[i+1])
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return r, err
+	}
+	defer response.Body.Close()
+	r.status, r.after = response.StatusCode, response.Header.Get("Retry-After")
+	return r, json.NewDecoder(response.Body).Decode(&r)
+}
+
+// numbered are the headers of a numbered batch.
+func numbered(producer string, sequence int) []string {
+	return []string{"Keyheat-Producer", producer, "Keyheat-Sequence", fmt.Sprint(sequence)}
+}
+
+func mustSend(t *testing.T, url, body string, headers ...string) reply {
+	t.Helper()
+	r, err := send(t.Context(), url, body, headers...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// countedIn returns how many samples a store has.
+func countedIn(t *testing.T, st *store.Store) (n int64) {
+	t.Helper()
+	snap, err := st.Read(t.Context(), nil, store.ReadLimit{Deltas: 1 << 30, Bytes: 1 << 30})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, row := range snap.Deltas {
+		var d sketch.Delta
+		if err := d.UnmarshalBinary(row.Body); err != nil {
+			t.Fatal(err)
+		}
+		for _, w := range d.Windows {
+			n += w.Total.Requests
+		}
+	}
+	return n
+}
+
+func zipped(t *testing.T, text string) string {
+	t.Helper()
+	var b bytes.Buffer
+	w := gzip.NewWriter(&b)
+	if _, err := io.WriteString(w, text); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+func zstandard(t *testing.T, text string) string {
+	t.Helper()
+	w, err := zstd.NewWriter(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(w.EncodeAll([]byte(text), nil))
+}
+
+// TestEveryRequestGetsItsResponse sends requests one after the other, to one collector.
+func TestEveryRequestGetsItsResponse(t *testing.T) {
+	t.Parallel()
+	st := openStore(t, sqliteURL(t))
+	d := openDoor(t, st, "one", push.Config{MaxBatch: 1 << 20})
+	protobuf := string(samplepb.NewEncoder().Append(nil, []sample.Record{{
+		Time: time.Now().UnixMilli(), Table: "orders", PK: sample.KeyString("a"), Op: sample.PutItem, WCU: 2000, Rate: 1, N: 1,
+	}}))
+	two, other := batch(2), batch(3)
+	var want int64
+	for _, s := range []struct {
+		name, body string
+		headers    []string
+		status     int
+		counted    int64
+		delivery   string
+		check      func(reply) bool
+	}{
+		{"lines without a number", two, nil, 200, 2, "at_least_once", nil},
+		{"the same lines count again", two, nil, 200, 2, "at_least_once", nil},
+		{"a first batch", two, numbered("a", 1), 200, 2, "exactly_once", nil},
+		{"the newest batch again", two, numbered("a", 1), 200, 0, "exactly_once", func(r reply) bool { return r.Duplicate }},
+		{"the newest batch again, compressed this time", zipped(t, two), append(numbered("a", 1), "Content-Encoding", "gzip"), 200, 0, "exactly_once", func(r reply) bool { return r.Duplicate }},
+		{"the newest number with other content", other, numbered("a", 1), 409, 0, "", func(r reply) bool { return r.Next == 2 }},
+		{"a jump", two, numbered("a", 3), 409, 0, "", func(r reply) bool { return r.Next == 2 }},
+		{"the next batch", two, numbered("a", 2), 200, 2, "exactly_once", nil},
+		{"an older batch", two, numbered("a", 1), 409, 0, "", func(r reply) bool { return r.Next == 3 }},
+		{"a new producer that does not begin at 1", two, numbered("b", 7), 409, 0, "", func(r reply) bool { return r.Next == 1 }},
+		{"a batch rejected in part", two + "nonsense\n", numbered("b", 1), 200, 2, "exactly_once", func(r reply) bool { return r.Rejected["syntax"] == 1 }},
+		{"a batch rejected in part, again", two + "nonsense\n", numbered("b", 1), 200, 0, "exactly_once", func(r reply) bool { return r.Duplicate }},
+		{"a batch rejected whole", "nonsense", numbered("b", 2), 200, 0, "exactly_once", func(r reply) bool { return *r.Counted == 0 && r.Rejected["syntax"] == 1 }},
+		{"an empty batch", "", numbered("b", 3), 200, 0, "exactly_once", nil},
+		{"gzip", zipped(t, two), append(numbered("b", 4), "Content-Encoding", "gzip"), 200, 2, "exactly_once", nil},
+		{"zstd", zstandard(t, two), append(numbered("b", 5), "Content-Encoding", "zstd"), 200, 2, "exactly_once", nil},
+		{"protobuf", protobuf, append(numbered("b", 6), "Content-Type", "application/x-protobuf"), 200, 1, "exactly_once", nil},
+		{"protobuf in zstd", zstandard(t, protobuf), append(numbered("b", 7), "Content-Type", "application/x-protobuf", "Content-Encoding", "zstd"), 200, 1, "exactly_once", nil},
+		{"a type with parameters", two, []string{"Content-Type", "application/json; charset=utf-8"}, 200, 2, "at_least_once", nil},
+		{"a type that any page may send", two, []string{"Content-Type", "text/plain"}, 415, 0, "", nil},
+		{"no type", two, []string{"Content-Type", ""}, 415, 0, "", nil},
+		{"another compression", two, []string{"Content-Encoding", "br"}, 415, 0, "", nil},
+		{"a producer without a number", two, []string{"Keyheat-Producer", "c"}, 400, 0, "", nil},
+		{"a number without a producer", two, []string{"Keyheat-Sequence", "1"}, 400, 0, "", nil},
+		{"number 0", two, numbered("c", 0), 400, 0, "", nil},
+		{"a name that is no name", two, numbered("c d", 1), 400, 0, "", nil},
+		{"a name that is too long", two, numbered(strings.Repeat("c", 129), 1), 400, 0, "", nil},
+		{"no gzip", two, []string{"Content-Encoding", "gzip"}, 400, 0, "", nil},
+		{"no zstd", two, []string{"Content-Encoding", "zstd"}, 400, 0, "", nil},
+		{"half a body", zipped(t, two)[:20], []string{"Content-Encoding", "gzip"}, 400, 0, "", nil},
+		{"too large", strings.Repeat(" ", 1<<20+1), nil, 413, 0, "", nil},
+		{"too large in gzip", zipped(t, strings.Repeat(" ", 1<<20+1)), []string{"Content-Encoding", "gzip"}, 413, 0, "", nil},
+		{"too large in zstd", zstandard(t, strings.Repeat(" ", 1<<20+1)), []string{"Content-Encoding", "zstd"}, 413, 0, "", nil},
+	} {
+		r := mustSend(t, d.url, s.body, s.headers...)
+		want += s.counted
+		if r.status != s.status || r.Delivery != s.delivery || s.status != 200 && r.Error == "" ||
+			s.counted > 0 && (r.Counted == nil || *r.Counted != s.counted) || s.check != nil && !s.check(r) {
+			t.Errorf("%s: %+v", s.name, r)
+		}
+		if got := countedIn(t, st); got != want {
+			t.Fatalf("%s: the store has %d samples, want %d", s.name, got, want)
+		}
+	}
+}
+
+// TestBusyDoorsSaySo fills what bounds batches. Nothing is counted, and each response tells
+// when to send again.
+func TestBusyDoorsSaySo(t *testing.T) {
+	t.Parallel()
+	st := openStore(t, sqliteURL(t))
+	d := openDoor(t, st, "one", push.Config{MaxWaiting: 1, RespondWithin: 300 * time.Millisecond})
+	d.store.dead.Store(true)
+	var replies []reply
+	first := batch(1)
+	replies = append(replies, mustSend(t, d.url, first, numbered("a", 1)...)) // takes the only place
+	replies = append(replies, mustSend(t, d.url, first, numbered("a", 1)...)) // joins it
+	replies = append(replies, mustSend(t, d.url, batch(2), numbered("a", 2)...))
+	replies = append(replies, mustSend(t, d.url, batch(1)))
+	for i, status := range []int{503, 503, 429, 429} {
+		if replies[i].status != status || replies[i].after == "" || replies[i].Error == "" {
+			t.Errorf("response %d: %+v, want %d with Retry-After", i, replies[i], status)
+		}
+	}
+	d.store.dead.Store(false)
+	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+		r := mustSend(t, d.url, first, numbered("a", 1)...)
+		if r.status == 200 {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("the store is back, and the batch gets %+v", r)
+		}
+	}
+	if n := countedIn(t, st); n != 1 {
+		t.Errorf("the store has %d samples, want 1", n)
+	}
+}
+
+// TestOneBatchAtTwoCollectors sends each batch to both collectors at once. One of them counts
+// it, and the other drops it and recognises it afterwards.
+func TestOneBatchAtTwoCollectors(t *testing.T) {
+	t.Parallel()
+	url := sqliteURL(t)
+	st := openStore(t, url)
+	doors := []*door{openDoor(t, st, "one", push.Config{}), openDoor(t, openStore(t, url), "two", push.Config{})}
+	for sequence := 1; sequence <= 5; sequence++ {
+		body := batch(10)
+		var wg sync.WaitGroup
+		for _, d := range doors {
+			wg.Go(func() { untilStored(t, []*door{d}, body, "both", sequence, nil) })
+		}
+		wg.Wait()
+	}
+	if n := countedIn(t, st); n != 50 {
+		t.Errorf("the store has %d samples, want 50", n)
+	}
+}
+
+// untilStored sends a batch to one of the doors until it is stored. random cuts some requests
+// off.
+func untilStored(t *testing.T, doors []*door, body, producer string, sequence int, random *rand.Rand) {
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
+		d, patience := doors[0], time.Minute
+		if random != nil {
+			d = doors[random.IntN(len(doors))]
+			if random.IntN(3) == 0 {
+				patience = time.Duration(random.IntN(40)) * time.Millisecond
+			}
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), patience)
+		r, err := send(ctx, d.url, body, numbered(producer, sequence)...)
+		cancel()
+		switch {
+		case err != nil || r.status == 429 || r.status == 503:
+		case r.status == 200:
+			return
+		default:
+			t.Errorf("batch %d of %s: %+v", sequence, producer, r)
+			return
+		}
+	}
+	t.Errorf("batch %d of %s is not stored", sequence, producer)
+}
+
+// TestNothingIsLostOrTwice has producers send batches to any of three collectors. Requests are
+// cut off, and two collectors die in the middle of their commits.
+func TestNothingIsLostOrTwice(t *testing.T) {
+	t.Parallel()
+	url := sqliteURL(t)
+	st := openStore(t, url)
+	var doors []*door
+	for _, instance := range []string{"one", "two", "three"} {
+		doors = append(doors, openDoor(t, openStore(t, url), instance, push.Config{}))
+	}
+	const producers, batches, samples = 6, 8, 5
+	var wg sync.WaitGroup
+	for p := range producers {
+		wg.Go(func() {
+			random := rand.New(rand.NewPCG(uint64(p), 1))
+			for sequence := 1; sequence <= batches; sequence++ {
+				untilStored(t, doors, batch(samples), fmt.Sprint("p", p), sequence, random)
+			}
+		})
+	}
+	for _, d := range doors[:2] {
+		time.Sleep(150 * time.Millisecond)
+		d.store.dead.Store(true)
+		d.stop()
+	}
+	wg.Wait()
+	if n := countedIn(t, st); n != producers*batches*samples {
+		t.Errorf("the store has %d samples, want %d", n, producers*batches*samples)
+	}
+}
+
+// TestAnIdleDoorMovesTheWatermark: nothing arrives, and seconds close all the same.
+func TestAnIdleDoorMovesTheWatermark(t *testing.T) {
+	t.Parallel()
+	st := openStore(t, sqliteURL(t))
+	openDoor(t, st, "one", push.Config{Late: time.Second})
+	var lag time.Duration
+	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+		snap, err := st.Read(t.Context(), nil, store.ReadLimit{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		lag = 0
+		for _, w := range snap.Watermarks {
+			lag = max(lag, snap.Now.Sub(w.Time))
+		}
+		if len(snap.Watermarks) == 2 && lag < 10*time.Second {
+			return
+		}
+	}
+	t.Errorf("the watermarks are %s behind", lag)
+}
+
+// TestWhatAStopHasCountedIsAnswered stops a collector that has a batch: its producer learns
+// that it was stored.
+func TestWhatAStopHasCountedIsAnswered(t *testing.T) {
+	t.Parallel()
+	st := openStore(t, sqliteURL(t))
+	d := openDoor(t, st, "one", push.Config{})
+	answered := make(chan reply, 1)
+	go func() {
+		r, _ := send(context.Background(), d.url, batch(4), numbered("a", 1)...)
+		answered <- r
+	}()
+	time.Sleep(10 * time.Millisecond) // before, while or after it is counted: each is right
+	d.stop()
+	r, n := <-answered, countedIn(t, st)
+	if !(r.status == 200 && n == 4) && !(r.status != 200 && n == 0) {
+		t.Errorf("the response is %+v, and the store has %d samples", r, n)
+	}
+}
