@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/keyheat/keyheat/detect/partition"
+	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/internal/cli"
 	"github.com/keyheat/keyheat/internal/cli/terminal"
 	"github.com/keyheat/keyheat/internal/say"
@@ -57,7 +57,7 @@ func showPartitions(settings storeSettings) *cobra.Command {
 				_, _ = fmt.Fprintln(out, verdict)
 			}
 			_, _ = fmt.Fprintln(out, say.Partitions(&t.View))
-			if err := cli.WriteList(out, t.Partitions, *format, "partitions", partitionColumns, func(p partition.Carried) []string { return partitionCells(t, &p) }); err != nil {
+			if err := cli.WriteList(out, t.Partitions, *format, "partitions", partitionColumns, func(p detect.PartitionLoad) []string { return partitionCells(t, &p) }); err != nil {
 				return err
 			}
 			for i := range t.Splits {
@@ -74,8 +74,8 @@ var partitionColumns = []terminal.Column{
 	{Name: "refused", Right: true, Spare: 1}, {Name: "busiest keys", Least: 20},
 }
 
-func partitionCells(t *partitions.Table, p *partition.Carried) []string {
-	name := say.PartitionName(t.State, &p.Range)
+func partitionCells(t *partitions.Table, p *detect.PartitionLoad) []string {
+	name := say.PartitionName(t.State, &p.PartitionRange)
 	if t.From == nil {
 		return []string{name, "", "", "", "", ""}
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/sample/position"
 )
 
@@ -58,7 +59,7 @@ type Map struct {
 	top    []*Shard
 	// gone are the shards that left the map, and when: listings still show them.
 	gone   map[string]time.Time
-	splits []Split
+	splits []detect.PartitionSplit
 	trust  trust
 }
 

@@ -85,7 +85,14 @@ func symptom(f *detect.Finding) string {
 		case answer.BackPressure:
 			return "a full index partition holds back table writes"
 		}
-		return "a partition refuses requests, no single key is hot"
+		name, does := "a partition", "refuses requests"
+		if f.Partition != nil {
+			name = fullPartition(f)
+		}
+		if a.Harm.None() {
+			does = "is full"
+		}
+		return fmt.Sprintf("%s %s, no single key is hot", name, does)
 	case detect.TableStarvation:
 		return starved[a.Cause]
 	case detect.RollingHotKey:
