@@ -92,4 +92,42 @@ type PartitionSplit struct {
 	High    position.Position `json:"high"`
 	CutLow  position.Position `json:"cut_low"`
 	CutHigh position.Position `json:"cut_high"`
+	// Forecast is the last forecast before the split; empty if none was made. Outcome
+	// compares it with the cut, once that is known well enough; empty before.
+	Forecast []PartitionCut  `json:"forecast"`
+	Outcome  ForecastOutcome `json:"outcome"`
+}
+
+// ForecastOutcome is which rule's forecast of a split was right.
+type ForecastOutcome string
+
+// The outcomes.
+const (
+	ForecastBoth    ForecastOutcome = "both"
+	ForecastMedian  ForecastOutcome = CutMedian
+	ForecastMiddle  ForecastOutcome = CutMiddle
+	ForecastNeither ForecastOutcome = "neither"
+)
+
+// rightWithin is the distance of a cut from its forecast, as a share of the partition's
+// range, up to which the forecast was right.
+const rightWithin = 0.05
+
+// Score compares the forecast with the cut.
+func (s *PartitionSplit) Score() {
+	right := []ForecastOutcome{}
+	for _, c := range s.Forecast {
+		off := max(float64(s.CutLow)-float64(c.At), float64(c.At)-float64(s.CutHigh))
+		if off <= rightWithin*float64(s.High-s.Low) {
+			right = append(right, ForecastOutcome(c.Rule))
+		}
+	}
+	switch len(right) {
+	case 0:
+		s.Outcome = ForecastNeither
+	case 1:
+		s.Outcome = right[0]
+	default:
+		s.Outcome = ForecastBoth
+	}
 }

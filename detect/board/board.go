@@ -111,7 +111,10 @@ func (b *Board) observeTable(w *sketch.Window) {
 	likely := b.totals.likelyLoad(w)
 	warning := b.options.Policy(w.Target).Warning
 	p := throttling.Measure(w, likely, warning, b.options.Facts(w.Target))
-	p.Partition = throttling.FullPartition(w, likely, b.options.Partitions(w.Target), warning)
+	ranges := b.options.Partitions(w.Target)
+	if p.Partition = throttling.FullPartition(w, likely, ranges, warning); p.Partition != nil {
+		ranges.Predict(p.Partition)
+	}
 	id := wholeID(w.Target)
 	t := b.tracks.all[id]
 	if t == nil {

@@ -181,8 +181,15 @@ func TestPartitionSplit(t *testing.T) {
 			t.Fatalf("board %d: %+v", i, f)
 		}
 		const middle = position.Position(3) << 61
-		if s := f.Partition.Split; !s.At.Equal(at) || s.CutLow > middle || s.CutHigh < middle {
+		if s := f.Partition.Split; !s.At.Equal(at) || s.CutLow > middle || s.CutHigh < middle || len(s.Forecast) != 2 {
 			t.Errorf("board %d: split %+v", i, s)
 		}
+	}
+	if s := m.Splits()[0]; s.Outcome != "" {
+		t.Errorf("it is %s before its halves gathered keys", s.Outcome)
+	}
+	m.Update(nil, at.Add(10*time.Minute))
+	if s := m.Splits()[0]; s.Outcome != detect.ForecastMiddle && s.Outcome != detect.ForecastBoth {
+		t.Errorf("forecast %+v, cut between %v and %v, is %q", s.Forecast, s.CutLow, s.CutHigh, s.Outcome)
 	}
 }

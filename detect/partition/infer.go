@@ -45,6 +45,7 @@ func (m *Map) Update(shards []Listed, now time.Time) {
 	}
 	m.observe(ordered, now)
 	m.Dissolve(now)
+	m.scoreForecasts(now)
 	m.State(now) // a refuted map withdraws here, not when somebody looks
 }
 

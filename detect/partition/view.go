@@ -69,8 +69,27 @@ func (m *Map) Ranges() []detect.PartitionRange {
 func (m *Map) noteSplit(s, left, right *Shard) {
 	m.splits = append(m.splits, detect.PartitionSplit{
 		At: s.Ended, Shard: s.ID, Left: left.ID, Right: right.ID,
-		Low: s.Low, High: s.High, CutLow: left.High, CutHigh: right.Low,
+		Low: s.Low, High: s.High, CutLow: left.High, CutHigh: right.Low, Forecast: append([]detect.PartitionCut{}, s.Forecast...),
 	})
+}
+
+// Predict keeps the forecast of a full partition's split.
+func (m *Map) Predict(full *detect.PartitionLoad) {
+	if s := m.shards[full.Shard]; s != nil && s.Ended.IsZero() {
+		s.Forecast = full.Cuts
+	}
+}
+
+// scoreTime is how long the halves of a split gather keys before its forecast is scored.
+const scoreTime = 5 * time.Minute
+
+// scoreForecasts compares forecasts with the splits that came.
+func (m *Map) scoreForecasts(now time.Time) {
+	for i, s := range m.Splits() {
+		if s.Outcome == "" && len(s.Forecast) > 0 && now.Sub(s.At) >= scoreTime {
+			m.splits[i].Score()
+		}
+	}
 }
 
 // renameInSplits continues a shard's splits under the name of its only child.

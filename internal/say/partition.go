@@ -120,7 +120,33 @@ func DescribeSplit(s *detect.PartitionSplit) string {
 	if s.CutLow == s.CutHigh {
 		text += ", inside one key's items"
 	}
-	return text + "."
+	return text + "." + forecastOutcomes[s.Outcome]
+}
+
+// forecastOutcomes say how a forecast of a split compares with the split.
+var forecastOutcomes = map[detect.ForecastOutcome]string{
+	detect.ForecastBoth:    " The forecast was right by both rules.",
+	detect.ForecastMedian:  " The forecast was right: it halved the load.",
+	detect.ForecastMiddle:  " The forecast was right: it halved the range.",
+	detect.ForecastNeither: " The forecast was wrong.",
+}
+
+// ForecastScore says how many forecasts of a table's splits were right; empty for none.
+func ForecastScore(splits []detect.PartitionSplit) string {
+	scored, right := 0, 0
+	for i := range splits {
+		switch splits[i].Outcome {
+		case "":
+		case detect.ForecastNeither:
+			scored++
+		default:
+			scored, right = scored+1, right+1
+		}
+	}
+	if scored == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d of %d forecasts of splits were right.", right, scored)
 }
 
 // fullPartition names the partition of a finding: partition 0x4a–0x5f, its edges as short as

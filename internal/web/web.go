@@ -102,6 +102,7 @@ var functions = template.FuncMap{
 	"at100":         func(f any) reach { return newReach(f, 1) },
 
 	"partition":      func(s partition.State, r detect.PartitionRange) string { return say.PartitionName(s, &r) },
+	"forecasts":      say.ForecastScore,
 	"split":          func(s detect.PartitionSplit) string { return say.DescribeSplit(&s) },
 	"mapstate":       say.MapState,
 	"partitionslink": partitionsLink,
