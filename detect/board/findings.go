@@ -201,7 +201,7 @@ func (b *Board) advise(found []detect.Finding, callers map[detect.Target]map[str
 		}
 		load := detect.Side(f.Kind, f.Peak.WCU, f.Peak.RCU).Value
 		f.Advice = fixes.Steps(&fixes.Case{
-			Finding: f, Load: detect.Milli(load), Policy: b.options.Policy(f.Target), Facts: b.options.Facts(f.Target),
+			Finding: f, Load: detect.Milli(load), Policy: b.options.Policy(f.Target), Facts: b.options.Facts(f.Target), Cuts: b.options.Partitions(f.Target).Cuts(),
 			Callers: callers[f.Target], TargetRCU: b.totals.reads(f.Target),
 			FewValues: slices.ContainsFunc(few, func(value detect.Finding) bool { return value.Target == f.Target }),
 		})

@@ -65,6 +65,23 @@ func (m *Map) Ranges() []detect.PartitionRange {
 	return ranges
 }
 
+// Cuts returns the edges between partitions, as the first 16 bits of positions; nil if a
+// partition has no key yet. The map may be nil.
+func (m *Map) Cuts() (cuts []uint16) {
+	if m == nil {
+		return nil
+	}
+	for i, r := range m.Ranges() {
+		if !r.Keys {
+			return nil
+		}
+		if cut := uint16((r.From + (r.Low-r.From)/2) >> 48); i > 0 && cut > 0 && !slices.Contains(cuts, cut) { //nolint:gosec // 16 bits
+			cuts = append(cuts, cut)
+		}
+	}
+	return cuts
+}
+
 // noteSplit keeps the division of a shard between two children, in order.
 func (m *Map) noteSplit(s, left, right *Shard) {
 	m.splits = append(m.splits, detect.PartitionSplit{
