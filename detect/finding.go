@@ -284,6 +284,9 @@ type Finding struct {
 	// RefusedKeys are the keys with the most throttled load, in findings about a table or
 	// index as a whole that throttles requests.
 	RefusedKeys []RefusedKey `json:"refused_keys"`
+	// Partition is the partition that is full, in its fullest second, if the table's stream
+	// shows it; null for others.
+	Partition *PartitionLoad `json:"partition"`
 	// Ramp is the growth of a table that grows faster than its partitions; null for others.
 	Ramp *Ramp `json:"ramp"`
 	// Blind are the figures of a finding about Keyheat itself; null for others.

@@ -78,8 +78,8 @@ type Need struct {
 	NewIndex bool `json:"new_index"`
 }
 
-// ShardNames are the partition keys of shards. Each is the base with a number, 0 to
-// Shards-1, between Before and After. The number stands behind the base or, with Prefix,
+// ShardNames are the partition keys of shards. Each is the base with a number, one of Numbers
+// or else 0 to Shards-1, between Before and After. The number stands behind the base or, with Prefix,
 // before it. With Alone the number is the whole key, and the base is in the sort key.
 type ShardNames struct {
 	Base   sample.Text `json:"base"`
@@ -93,13 +93,34 @@ type ShardNames struct {
 	// Shards: 4711.01. Fewer digits would make one number of two shards.
 	NewTable bool `json:"new_table,omitempty"`
 	Decimals int  `json:"decimals,omitempty"`
+	// Numbers place the shards apart in the key space, by shardkey's Sharding.Apart with
+	// Cuts, the edges of the table's partitions. Without a map of the partitions there are
+	// no cuts, and each shard has an equal part.
+	Numbers []int    `json:"numbers,omitempty"`
+	Cuts    []uint16 `json:"cuts,omitempty"`
 	// Suffix is the way to choose an item's number.
 	Suffix Suffix `json:"suffix"`
 }
 
 // Sharding returns the shards as an application names them.
 func (n *ShardNames) Sharding() (shardkey.Sharding, error) {
-	return shardkey.New(n.Shards, shardkey.Form{Before: string(n.Before), After: string(n.After), Prefix: n.Prefix, Alone: n.Alone})
+	s, err := shardkey.New(n.Shards, shardkey.Form{Before: string(n.Before), After: string(n.After), Prefix: n.Prefix, Alone: n.Alone})
+	if err != nil || len(n.Numbers) == 0 {
+		return s, err
+	}
+	return s.Apart(n.Cuts...)
+}
+
+// PlaceApart chooses numbers for the key shards that lie apart: one in each of the table's
+// partitions between cuts, or one in each equal part of the key space.
+func (n *ShardNames) PlaceApart(cuts []uint16) {
+	s, err := n.Sharding()
+	if err != nil {
+		return
+	}
+	if s, err = s.Apart(cuts...); err == nil {
+		n.Numbers, n.Cuts = s.Numbers(string(n.Base)), cuts
+	}
 }
 
 // Suffix is the way to choose an item's shard.

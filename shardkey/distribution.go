@@ -1,6 +1,9 @@
 package shardkey
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // Distribution shows how evenly the shards of one base are used.
 type Distribution struct {
@@ -20,11 +23,12 @@ type Distribution struct {
 // would look more even than they are.
 func (s Sharding) Distribution(base string, counts map[string]int64) (Distribution, error) {
 	d := Distribution{Counts: make([]int64, s.n)}
-	sum := int64(0)
+	sum, numbers := int64(0), s.Numbers(base)
 	for name, n := range counts {
-		of, shard, ok := s.form.Parse(name)
+		of, number, ok := s.form.Parse(name)
+		shard := slices.Index(numbers, number)
 		switch {
-		case !ok || !s.form.Alone && of != base || shard >= s.n:
+		case !ok || !s.form.Alone && of != base || shard < 0:
 			return Distribution{}, fmt.Errorf("shardkey: %q is not one of the %d shards of %q", name, s.n, base)
 		case n < 0:
 			return Distribution{}, fmt.Errorf("shardkey: the count of %q is negative", name)

@@ -1,5 +1,5 @@
 // Package shardkey spreads one hot DynamoDB partition key over several key shards: write
-// sharding. It uses only the standard library and works with any AWS client, because it only
+// sharding. It needs only the standard library and works with any AWS client, because it only
 // makes and reads names of partition keys.
 //
 // A Sharding is a number of key shards and the form of their names:
@@ -14,8 +14,8 @@
 //
 // Reading the whole key takes one query for each key shard, of at least half a read unit. A
 // later change of the number of key shards is a change of the application; Grow keeps older
-// items readable. N names are not N partitions: DynamoDB places them by hash, and several may
-// share a partition until it splits.
+// items readable. DynamoDB places names by a hash, so that key shards numbered 0, 1, 2 may
+// share a partition until it splits. Apart chooses numbers that lie apart.
 //
 // # Names
 //

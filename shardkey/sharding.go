@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/bits"
 	"math/rand/v2"
+	"slices"
 )
 
 // ErrBase is returned for an empty base.
@@ -13,8 +14,9 @@ var ErrBase = errors.New("shardkey: the base is empty")
 // Sharding is a number of shards and the form of their names. Make one with New; the zero value
 // is not usable.
 type Sharding struct {
-	n    int
-	form Form
+	n     int
+	form  Form
+	apart *pieces // nil for the numbers 0 to n-1
 }
 
 // New returns a sharding into n shards, 1 to MaxShards, with this form of names.
@@ -25,7 +27,7 @@ func New(n int, form Form) (Sharding, error) {
 	if err := form.check(); err != nil {
 		return Sharding{}, err
 	}
-	return Sharding{n, form}, nil
+	return Sharding{n: n, form: form}, nil
 }
 
 // Shards returns the number of shards.
@@ -43,6 +45,9 @@ func (s Sharding) Name(base string, shard int) (string, error) {
 		return "", ErrBase
 	case shard < 0 || shard >= s.n:
 		return "", fmt.Errorf("shardkey: shard %d of %d: they count from 0", shard, s.n)
+	}
+	if s.apart != nil {
+		shard = s.numbers(base)[shard]
 	}
 	return s.form.name(base, shard), nil
 }
@@ -106,8 +111,8 @@ func (s Sharding) All(base string) ([]string, error) {
 // Growth is a change of the number of shards that keeps older items readable.
 type Growth struct{ from, to Sharding }
 
-// Grow changes a sharding to a larger one of the same form. Every old shard is also a shard of
-// the new sharding, so All of the new one finds everything.
+// Grow changes a sharding to a larger one of the same form. Without Apart every old shard is
+// also a shard of the new sharding, so All of the new one finds everything.
 func Grow(from, to Sharding) (Growth, error) {
 	switch {
 	case from.n == 0 || to.n == 0:
@@ -124,7 +129,19 @@ func Grow(from, to Sharding) (Growth, error) {
 func (g Growth) Write() Sharding { return g.to }
 
 // All returns the partition keys of all items of the base, old and new.
-func (g Growth) All(base string) ([]string, error) { return g.to.All(base) }
+func (g Growth) All(base string) ([]string, error) {
+	all, err := g.to.All(base)
+	if err != nil {
+		return nil, err
+	}
+	before, err := g.from.All(base)
+	for _, name := range before {
+		if !slices.Contains(all, name) {
+			all = append(all, name)
+		}
+	}
+	return all, err
+}
 
 // Find returns the partition keys that may hold the item with this attribute: its new shard,
 // and its old shard if it differs.

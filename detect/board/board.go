@@ -8,6 +8,7 @@ import (
 	"github.com/keyheat/keyheat/detect/internal/episode"
 	"github.com/keyheat/keyheat/detect/internal/throttling"
 	"github.com/keyheat/keyheat/detect/keypatterns"
+	"github.com/keyheat/keyheat/detect/partition"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sketch"
 )
@@ -20,6 +21,9 @@ type Options struct {
 	// Facts returns the settings of a table, such as its indexes and replicas; nil if
 	// none are known. A nil function knows none of any table.
 	Facts func(detect.Target) *detect.TableFacts
+	// Partitions returns the map of a table's partitions if its ranges are claimed without a
+	// doubt; nil if not. A nil function knows none of any table.
+	Partitions func(detect.Target) *partition.Map
 	// OneEpisode makes one episode of everything observed, as when a file is analysed:
 	// hot keys stay when they cool.
 	OneEpisode bool
@@ -57,6 +61,9 @@ func New(o Options) *Board {
 	}
 	if o.Facts == nil {
 		o.Facts = func(detect.Target) *detect.TableFacts { return nil }
+	}
+	if o.Partitions == nil {
+		o.Partitions = func(detect.Target) *partition.Map { return nil }
 	}
 	o.Keys = cmp.Or(o.Keys, DefaultKeys)
 	return &Board{
@@ -99,11 +106,16 @@ func (b *Board) Observe(w *sketch.Window) {
 	b.limitKeys(w.Target)
 }
 
-// observeTable follows a table or index as a whole while it throttles requests or
-// exceeds its provisioned capacity.
+// observeTable follows a table or index as a whole while it throttles requests, exceeds its
+// provisioned capacity or has a full partition.
 func (b *Board) observeTable(w *sketch.Window) {
 	likely := b.totals.likelyLoad(w)
-	p := throttling.Measure(w, likely, b.options.Policy(w.Target).Warning, b.options.Facts(w.Target))
+	warning := b.options.Policy(w.Target).Warning
+	p := throttling.Measure(w, likely, warning, b.options.Facts(w.Target))
+	ranges := b.options.Partitions(w.Target)
+	if p.Partition = throttling.FullPartition(w, likely, ranges, warning); p.Partition != nil {
+		ranges.Predict(p.Partition)
+	}
 	id := wholeID(w.Target)
 	t := b.tracks.all[id]
 	if t == nil {

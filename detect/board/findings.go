@@ -201,7 +201,7 @@ func (b *Board) advise(found []detect.Finding, callers map[detect.Target]map[str
 		}
 		load := detect.Side(f.Kind, f.Peak.WCU, f.Peak.RCU).Value
 		f.Advice = fixes.Steps(&fixes.Case{
-			Finding: f, Load: detect.Milli(load), Policy: b.options.Policy(f.Target), Facts: b.options.Facts(f.Target),
+			Finding: f, Load: detect.Milli(load), Policy: b.options.Policy(f.Target), Facts: b.options.Facts(f.Target), Cuts: b.options.Partitions(f.Target).Cuts(),
 			Callers: callers[f.Target], TargetRCU: b.totals.reads(f.Target),
 			FewValues: slices.ContainsFunc(few, func(value detect.Finding) bool { return value.Target == f.Target }),
 		})
@@ -222,18 +222,15 @@ func (b *Board) tableFinding(t *episode.Track, e *episode.Episode, r episode.Rul
 	switch r.Kind {
 	case detect.HotPartition:
 		f.Utilization = 1 // it throttled: it was full
-		second := e.At
-		if !b.isOpen(target, second) {
-			second = f.LastSeen.Unix()
-		}
-		warm := b.tracks.warmestKeys(target, second)
+		f.Partition = e.Pressure.Partition
+		f.Members = b.membersOf(&f, e.At)
 		before, known := b.totals.peakBefore(target, f.FirstSeen.Unix())
 		f.Ramp = diagnosis.Ramp(target.Index, e.PeakLoad(), before, known, b.options.Facts(target))
 		f.Reason, f.Ground = diagnosis.HotPartition(&f, &e.Pressure, t.LoadSpread(), e.Over)
 		if f.Reason != detect.TableRamp {
 			f.Ramp = nil
 		}
-		f.Members = detect.NewMembers(int64(len(warm)), warm)
+		b.describePartition(&f)
 	case detect.TableStarvation:
 		f.Utilization = max(1, e.Pressure.Demand)
 		f.Reason, f.Ground = detect.Starved, answer.Lack(&f)
@@ -243,6 +240,39 @@ func (b *Board) tableFinding(t *episode.Track, e *episode.Episode, r episode.Rul
 	}
 	f.Advice = diagnosis.ForTable(&f, &e.Pressure, e.PeakLoad(), b.options.Facts(target))
 	return f
+}
+
+// membersOf returns the keys of a full partition or, if it is not known, the target's warm
+// keys in a second, which may share one.
+func (b *Board) membersOf(f *detect.Finding, second int64) *detect.Members {
+	if f.Partition != nil {
+		var keys []sample.Text
+		for _, k := range f.Partition.Busiest {
+			keys = append(keys, k.Key)
+		}
+		return detect.NewMembers(int64(f.Partition.KeyCount), keys)
+	}
+	if !b.isOpen(f.Target, second) {
+		second = f.LastSeen.Unix()
+	}
+	warm := b.tracks.warmestKeys(f.Target, second)
+	return detect.NewMembers(int64(len(warm)), warm)
+}
+
+// describePartition adds the split that came since a partition was full, and leaves out the
+// refused keys of other partitions.
+func (b *Board) describePartition(f *detect.Finding) {
+	m := b.options.Partitions(f.Target)
+	if m == nil || f.Partition == nil {
+		return
+	}
+	own := *f.Partition
+	if own.Split = m.SplitSince(&own.PartitionRange, f.FirstSeen); own.Split == nil {
+		f.RefusedKeys = slices.DeleteFunc(f.RefusedKeys, func(k detect.RefusedKey) bool {
+			return !m.MayHold(own.Shard, sample.Key{Text: string(k.Key), Type: k.KeyType})
+		})
+	}
+	f.Partition, f.Utilization = &own, max(1, own.Utilization())
 }
 
 // uniqueFindings keeps one finding a fingerprint, the most severe: a key that is hot by

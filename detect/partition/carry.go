@@ -12,66 +12,56 @@ import (
 	"github.com/keyheat/keyheat/sketch"
 )
 
-// Carried is what one partition carried in some seconds.
-type Carried struct {
-	Range
-	// WCU and RCU are of the partition's highest second of each, at WritePeak and ReadPeak.
-	// Low is the proven load of keys that lie there for certain, Value their load. High adds
-	// each key that may lie there, and all load without a listed key.
-	WCU       detect.Figure `json:"wcu"`
-	RCU       detect.Figure `json:"rcu"`
-	WritePeak time.Time     `json:"write_peak"`
-	ReadPeak  time.Time     `json:"read_peak"`
-	// RefusedWCU and RefusedRCU are the most units of one second that DynamoDB refused, at
-	// least: of keys that lie there for certain.
-	RefusedWCU float64 `json:"refused_wcu"`
-	RefusedRCU float64 `json:"refused_rcu"`
-	// Busiest are the keys with the most load, the busiest first, with their shares of the
-	// certain load.
-	Busiest []BusyKey `json:"busiest"`
-}
-
-// Utilization returns the certain part of the limit in the highest second, of writes or of
-// reads.
-func (c *Carried) Utilization() float64 {
-	return max(c.WCU.Low/detect.Units(detect.PartitionWrite), c.RCU.Low/detect.Units(detect.PartitionRead))
-}
-
 // maxBusiest is how many busiest keys of a partition are named.
 const maxBusiest = 5
 
+// Loads measures what each partition of a map carries in some seconds.
+type Loads struct {
+	m    *Map
+	all  []carrying
+	open map[*Shard]int // the index in all
+}
+
+// Loads returns a measurement without a second.
+func (m *Map) Loads() *Loads {
+	ranges := m.Ranges()
+	l := &Loads{m: m, all: make([]carrying, len(ranges)), open: map[*Shard]int{}}
+	for i, s := range m.Shards() {
+		l.open[s] = i
+		l.all[i].PartitionRange = ranges[i]
+	}
+	return l
+}
+
 // Carry returns what each partition carried in some seconds of the table, in the order of
 // [Map.Ranges].
-func (m *Map) Carry(seconds []sketch.Window) []Carried {
-	all, open := make([]carrying, len(m.shards)), map[*Shard]int{}
-	ranges := m.Ranges()
-	for i, s := range m.Shards() {
-		open[s] = i
-		all[i].Range = ranges[i]
-	}
-	all = all[:len(ranges)]
+func (m *Map) Carry(seconds []sketch.Window) []detect.PartitionLoad {
+	l := m.Loads()
 	for i := range seconds {
-		m.carry(&seconds[i], all, open)
+		l.Add(&seconds[i])
 	}
-	carried := make([]Carried, len(all))
-	for i := range all {
-		carried[i] = all[i].result()
-	}
-	return carried
+	return l.List()
 }
 
 // carrying sums up a partition.
 type carrying struct {
-	Carried
+	detect.PartitionLoad
 	value, low, high, refused sketch.Load // of the second at hand
-	keys                      map[sample.Key]sample.Milli
+	keys                      map[sample.Key]*placed
 	total                     sample.Milli
 }
 
-// carry adds one second.
-func (m *Map) carry(w *sketch.Window, all []carrying, open map[*Shard]int) {
-	for i := range all {
-		c := &all[i]
+// placed is a key that lies in the partition for certain, with its load.
+type placed struct {
+	key    sample.Key
+	at     position.Position
+	weight sample.Milli
+}
+
+// Add adds one second.
+func (l *Loads) Add(w *sketch.Window) {
+	for i := range l.all {
+		c := &l.all[i]
 		c.value, c.low, c.high, c.refused = sketch.Load{}, sketch.Load{}, sketch.Load{}, sketch.Load{}
 	}
 	rest := w.Total.Load
@@ -82,28 +72,37 @@ func (m *Map) carry(w *sketch.Window, all []carrying, open map[*Shard]int) {
 			continue // part of the rest
 		}
 		rest = detect.Sub(rest, k.Low)
-		candidates := m.Locate(at)
+		candidates := l.m.Locate(at)
 		for _, s := range candidates {
-			c := &all[open[s]]
+			c := &l.all[l.open[s]]
 			c.high = c.high.Plus(sampling.MostLoad(w, k))
 			if len(candidates) == 1 {
-				c.add(w, k)
+				c.add(w, k, at)
 			}
 		}
 	}
-	for i := range all {
-		all[i].raise(w.Second, rest)
+	if len(l.all) == 1 { // all load is its own
+		c := &l.all[0]
+		c.value, c.low = w.Total.Load, detect.MaxLoad(c.low, sampling.ProvenTotal(w, w.Total.Load))
+	}
+	for i := range l.all {
+		l.all[i].raise(w.Second, rest)
 	}
 }
 
 // add adds a key that lies in the partition for certain.
-func (c *carrying) add(w *sketch.Window, k *sketch.KeyLoad) {
+func (c *carrying) add(w *sketch.Window, k *sketch.KeyLoad, at position.Position) {
 	c.value, c.low = c.value.Plus(k.Low), c.low.Plus(sampling.Proven(w, k))
 	if c.keys == nil {
-		c.keys = map[sample.Key]sample.Milli{}
+		c.keys = map[sample.Key]*placed{}
+	}
+	p := c.keys[k.Key]
+	if p == nil {
+		p = &placed{key: k.Key, at: at}
+		c.keys[k.Key] = p
 	}
 	weight := detect.Weight(k.Low)
-	c.keys[k.Key] += weight
+	p.weight += weight
 	c.total += weight
 	c.refused = c.refused.Plus(k.Throttled)
 }
@@ -124,14 +123,61 @@ func figure(value, low, high sample.Milli) detect.Figure {
 	return detect.Figure{Value: detect.Units(value), Low: detect.Units(low), High: detect.Units(high)}
 }
 
-func (c *carrying) result() Carried {
-	c.Busiest = []BusyKey{}
-	for key, weight := range c.keys {
-		c.Busiest = append(c.Busiest, BusyKey{KeyRef: detect.KeyRef{Key: sample.Text(key.Text), KeyType: key.Type}, Share: detect.Ratio(float64(weight), float64(c.total))})
+// List returns what each partition carried, in the order of [Map.Ranges].
+func (l *Loads) List() []detect.PartitionLoad {
+	carried := make([]detect.PartitionLoad, len(l.all))
+	for i := range l.all {
+		carried[i] = l.all[i].result()
 	}
-	slices.SortFunc(c.Busiest, func(a, b BusyKey) int {
-		return cmp.Or(cmp.Compare(b.Share, a.Share), cmp.Compare(a.Key, b.Key))
+	return carried
+}
+
+func (c *carrying) result() detect.PartitionLoad {
+	keys := make([]*placed, 0, len(c.keys))
+	for _, p := range c.keys {
+		keys = append(keys, p)
+	}
+	slices.SortFunc(keys, func(a, b *placed) int {
+		return cmp.Or(cmp.Compare(b.weight, a.weight), cmp.Compare(a.key.Text, b.key.Text))
 	})
-	c.Busiest = c.Busiest[:min(len(c.Busiest), maxBusiest)]
-	return c.Carried
+	c.KeyCount, c.Busiest = len(keys), []detect.BusyKey{}
+	for _, p := range keys[:min(len(keys), maxBusiest)] {
+		ref := detect.KeyRef{Key: sample.Text(p.key.Text), KeyType: p.key.Type}
+		c.Busiest = append(c.Busiest, detect.BusyKey{KeyRef: ref, Share: detect.Ratio(float64(p.weight), float64(c.total))})
+	}
+	c.Cuts = c.cuts(keys)
+	return c.PartitionLoad
+}
+
+// cuts returns where DynamoDB may split the partition. A cut never goes through a key.
+func (c *carrying) cuts(keys []*placed) []detect.PartitionCut {
+	cuts := []detect.PartitionCut{}
+	if len(keys) < 2 || c.total == 0 {
+		return cuts
+	}
+	slices.SortFunc(keys, func(a, b *placed) int { return cmp.Compare(a.at, b.at) })
+	between := func(a, b position.Position) position.Position { return a + (b-a)/2 }
+	from, to := between(c.From, c.Low), between(c.High, c.To)
+	if c.From == 0 {
+		from = 0
+	}
+	if c.To == ^position.Position(0) {
+		to = c.To
+	}
+	median := detect.PartitionCut{Rule: detect.CutMedian, Fuller: 1}
+	middle := detect.PartitionCut{Rule: detect.CutMiddle, At: between(from, to), Fuller: 1}
+	left := sample.Milli(0)
+	for i, p := range keys {
+		if left += p.weight; i+1 == len(keys) {
+			break
+		}
+		fuller := detect.Ratio(float64(max(left, c.total-left)), float64(c.total))
+		if fuller < median.Fuller {
+			median.At, median.Fuller = between(p.at, keys[i+1].at), fuller
+		}
+		if p.at < middle.At && middle.At <= keys[i+1].at {
+			middle.Fuller = fuller
+		}
+	}
+	return append(cuts, median, middle)
 }

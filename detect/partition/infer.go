@@ -45,6 +45,7 @@ func (m *Map) Update(shards []Listed, now time.Time) {
 	}
 	m.observe(ordered, now)
 	m.Dissolve(now)
+	m.scoreForecasts(now)
 	m.State(now) // a refuted map withdraws here, not when somebody looks
 }
 
@@ -62,49 +63,26 @@ func (m *Map) observe(parentsFirst []Listed, now time.Time) {
 	}
 }
 
-// Delivered is what one shard delivered: positions of keys, and the load of writes.
+// Delivered is what one shard delivered to a reader of a whole stream.
 type Delivered struct {
 	observed Observed
 	target   detect.Target
-	second   int64 // the second that sum is of
-	sum      sample.Milli
-	peak     sample.Milli
-	peakAt   int64
-	total    sample.Milli
-	last     int64
+	last     int64 // the newest record's time
 }
 
-// Add counts a change of a table's item. A shard's records come nearly in the order of time.
+// Add counts a change of a table's item.
 func (d *Delivered) Add(r *sample.Record) {
 	if p, ok := position.Find(r.PK); ok {
 		d.observed.Add(p)
 	}
-	d.target = r.Target()
-	_, units := r.Load()
-	if second := r.Time / 1000; second != d.second {
-		d.second, d.sum = second, 0
-	}
-	d.sum += units
-	d.total += units
-	if d.sum > d.peak {
-		d.peak, d.peakAt = d.sum, d.second
-	}
-	d.last = max(d.last, r.Time)
+	d.target, d.last = r.Target(), max(d.last, r.Time)
 }
 
-// join adds the load of a shard that this one continues.
-func (d *Delivered) join(earlier *Delivered) {
-	if d.total += earlier.total; earlier.peak > d.peak {
-		d.peak, d.peakAt = earlier.peak, earlier.peakAt
-	}
-	d.target = earlier.target
-}
-
-// Infer returns the partitions of the table whose streams delivered these changes, and the map
-// behind them. It takes the newest stream. ok is false if it delivered nothing. facts returns the
-// settings of a table; nil if none are known.
-func Infer(shards []Listed, delivered map[string]*Delivered, facts func(detect.Target) *detect.TableFacts, now time.Time) (v View, m *Map, ok bool) {
-	newest, target := "", detect.Target{}
+// Infer returns the map of the table whose streams delivered these changes. It takes the
+// newest stream. m is nil if it delivered nothing. facts returns the settings of a table;
+// nil if none are known.
+func Infer(shards []Listed, delivered map[string]*Delivered, facts func(detect.Target) *detect.TableFacts, now time.Time) (m *Map, target detect.Target) {
+	newest := ""
 	for _, s := range shards {
 		newest = max(newest, s.Stream)
 		if d := delivered[s.Name]; d != nil {
@@ -112,37 +90,21 @@ func Infer(shards []Listed, delivered map[string]*Delivered, facts func(detect.T
 		}
 	}
 	if target == (detect.Target{}) {
-		return View{}, nil, false
+		return nil, target
 	}
 	m = New(facts(target).MayHaveSortKey(), false)
-	loads, children := map[string]*Delivered{}, map[string]int{}
 	ordered := parentsFirst(shards, newest)
 	for i := range ordered {
 		s := &ordered[i]
 		d := cmp.Or(delivered[s.Name], &Delivered{})
-		loads[s.Name], s.Observed, s.Ended = d, &d.observed, time.UnixMilli(d.last).UTC()
+		s.Observed, s.Ended = &d.observed, time.UnixMilli(d.last).UTC()
 		m.Open(s.Name, s.Parent, true, now)
-		children[s.Parent]++
 	}
 	m.observe(ordered, now)
 	m.Dissolve(now.Add(SettleTime))
-	for _, s := range ordered {
-		if earlier := loads[s.Parent]; earlier != nil && children[s.Parent] == 1 {
-			loads[s.Name].join(earlier)
-		}
-	}
-	v = m.View(target, now)
 	// A shard without a record, such as an idle one, does not show when it was split.
-	v.Splits = slices.DeleteFunc(v.Splits, func(split Split) bool { return split.At.Unix() == 0 })
-	for i := range v.Partitions {
-		part := &v.Partitions[i]
-		d := loads[part.Shard]
-		part.PeakWCU, part.WCU = detect.Units(d.peak), detect.Units(d.total)
-		if d.peak > 0 {
-			part.Peak = time.Unix(d.peakAt, 0).UTC()
-		}
-	}
-	return v, m, true
+	m.splits = slices.DeleteFunc(m.splits, func(split detect.PartitionSplit) bool { return split.At.Unix() == 0 })
+	return m, target
 }
 
 // parentsFirst returns the shards of a stream so that each comes after the shard that it continues.

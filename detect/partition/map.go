@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/sample/position"
 )
 
@@ -26,6 +27,8 @@ type Shard struct {
 	Listed time.Time `json:"listed"`
 	// Cells counts the cells of the key space whose first key this shard delivered.
 	Cells int `json:"cells"`
+	// Forecast is where DynamoDB may split the partition, when it was full last.
+	Forecast []detect.PartitionCut `json:"forecast,omitempty"`
 
 	parent   *Shard
 	children []*Shard
@@ -58,7 +61,7 @@ type Map struct {
 	top    []*Shard
 	// gone are the shards that left the map, and when: listings still show them.
 	gone   map[string]time.Time
-	splits []Split
+	splits []detect.PartitionSplit
 	trust  trust
 }
 
@@ -225,6 +228,9 @@ func (m *Map) inherit(s *Shard) bool {
 			child.extend(s.High)
 		}
 		child.Cells += s.Cells
+		if len(child.Forecast) == 0 {
+			child.Forecast = s.Forecast
+		}
 		m.renameInSplits(s.ID, child.ID)
 		return true
 	case 2:

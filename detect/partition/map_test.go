@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"hash/fnv"
 	"math"
+	"reflect"
 	"slices"
 	"testing"
 	"time"
@@ -285,10 +286,14 @@ func TestSplit(t *testing.T) {
 			t.Errorf("%d has %d candidates, want %s alone", at, len(found), want)
 		}
 	}
-	if all := m.Splits(); len(all) != 1 || all[0] != (partition.Split{At: now, Shard: "a", Left: "left", Right: "right", Low: 10, High: 90, CutLow: 50, CutHigh: 50}) {
+	if all := m.Splits(); len(all) != 1 || !reflect.DeepEqual(all[0], detect.PartitionSplit{At: now, Shard: "a", Left: "left", Right: "right", Low: 10, High: 90, CutLow: 50, CutHigh: 50, Forecast: []detect.PartitionCut{}}) {
 		t.Errorf("splits: %+v", all)
 	}
-	want := []partition.Range{{"left", true, 0, 10, 50, 50}, {"right", true, 50, 50, 90, 200}, {"b", true, 90, 200, 200, ^position.Position(0)}}
+	want := []detect.PartitionRange{
+		{Shard: "left", Keys: true, Low: 10, High: 50, To: 50},
+		{Shard: "right", Keys: true, From: 50, Low: 50, High: 90, To: 200},
+		{Shard: "b", Keys: true, From: 90, Low: 200, High: 200, To: ^position.Position(0)},
+	}
 	if got := m.Ranges(); !slices.Equal(got, want) {
 		t.Errorf("ranges: %v, want %v", got, want)
 	}
@@ -470,10 +475,12 @@ func TestSplitOfAnIdleShard(t *testing.T) {
 		}
 	}
 	shards := []partition.Listed{{Name: "left", Parent: "idle", Open: true}, {Name: "right", Parent: "idle", Open: true}, {Name: "idle"}}
-	v, _, ok := partition.Infer(shards, delivered, func(detect.Target) *detect.TableFacts {
+	now := time.Unix(1_700_000_100, 0)
+	m, target := partition.Infer(shards, delivered, func(detect.Target) *detect.TableFacts {
 		return &detect.TableFacts{KeySchema: sample.Keys("pk")}
-	}, time.Unix(1_700_000_100, 0))
-	if !ok || v.State != partition.Inferred || len(v.Partitions) != 2 || len(v.Splits) != 0 {
-		t.Errorf("%v: %+v", ok, v)
+	}, now)
+	v := m.View(target, now)
+	if v.State != partition.Inferred || len(v.Partitions) != 2 || len(v.Splits) != 0 {
+		t.Errorf("%+v", v)
 	}
 }

@@ -7,16 +7,17 @@ import (
 	"slices"
 	"time"
 
+	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/sample/position"
 )
 
 // stored is a map between two judges.
 type stored struct {
-	Stream string               `json:"stream"`
-	Shared bool                 `json:"shared"`
-	Shards []*Shard             `json:"shards"` // parents first
-	Gone   map[string]time.Time `json:"gone"`
-	Splits []Split              `json:"splits"`
+	Stream string                  `json:"stream"`
+	Shared bool                    `json:"shared"`
+	Shards []*Shard                `json:"shards"` // parents first
+	Gone   map[string]time.Time    `json:"gone"`
+	Splits []detect.PartitionSplit `json:"splits"`
 
 	Seen          []byte              `json:"seen"`
 	Evidence      float64             `json:"evidence"`

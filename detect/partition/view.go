@@ -5,39 +5,11 @@ import (
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sample/position"
 )
 
-// Range is one partition: the shard that it writes to, and its part of the key space.
-type Range struct {
-	Shard string `json:"shard"`
-	// From and To are the outermost positions that other partitions leave to this one. Low
-	// and High are its outermost keys. So its edges lie between From and Low, and between
-	// High and To. All are zero without Keys.
-	Keys bool              `json:"keys"`
-	From position.Position `json:"from"`
-	Low  position.Position `json:"low"`
-	High position.Position `json:"high"`
-	To   position.Position `json:"to"`
-}
-
-// Split is a partition that DynamoDB divided.
-type Split struct {
-	// At is about when, Shard the divided partition's shard.
-	At    time.Time `json:"at"`
-	Shard string    `json:"shard"`
-	// Left and Right are the shards of the halves, or of partitions that continue them.
-	Left  string `json:"left"`
-	Right string `json:"right"`
-	// Low and High were the partition's outermost keys. The cut lies between CutLow and
-	// CutHigh; both are equal if it divides one item collection.
-	Low     position.Position `json:"low"`
-	High    position.Position `json:"high"`
-	CutLow  position.Position `json:"cut_low"`
-	CutHigh position.Position `json:"cut_high"`
-}
-
-// View is a table's partitions with their load, as far as its stream shows them.
+// View is a table's partitions with their load, as far as they are known.
 type View struct {
 	detect.Target
 	State State `json:"state"`
@@ -49,27 +21,10 @@ type View struct {
 	Evidence float64 `json:"evidence"`
 	// Contradictions are positions that no ranges can explain, at most 16.
 	Contradictions []position.Position `json:"contradictions"`
-	// Partitions are the table's partitions, in the order of their ranges.
-	Partitions []Load `json:"partitions"`
+	// Partitions are what each carried, in the order of their ranges.
+	Partitions []detect.PartitionLoad `json:"partitions"`
 	// Splits are the divisions seen, the oldest first.
-	Splits []Split `json:"splits"`
-}
-
-// Load is one partition with its load of writes. A stream shows only writes that succeeded.
-type Load struct {
-	Range
-	// PeakWCU is the most write units of one second, at Peak. WCU is the sum of all.
-	PeakWCU float64   `json:"peak_wcu"`
-	Peak    time.Time `json:"peak"`
-	WCU     float64   `json:"wcu"`
-	// Busiest are the partition's busiest keys, the busiest first, if their place is certain.
-	Busiest []BusyKey `json:"busiest"`
-}
-
-// BusyKey is a key with its share of its partition's write units.
-type BusyKey struct {
-	detect.KeyRef
-	Share float64 `json:"share"`
+	Splits []detect.PartitionSplit `json:"splits"`
 }
 
 // keysPerPartition is about how many keys for each partition make 95% of the key space
@@ -78,14 +33,11 @@ const keysPerPartition = 40
 
 // View returns the partitions without their load.
 func (m *Map) View(t detect.Target, now time.Time) View {
-	v := View{Target: t, State: m.State(now), Evidence: m.Evidence(), Partitions: []Load{}, Splits: append([]Split{}, m.Splits()...)}
+	v := View{Target: t, State: m.State(now), Evidence: m.Evidence(), Partitions: m.Loads().List(), Splits: append([]detect.PartitionSplit{}, m.Splits()...)}
 	examples, _ := m.Contradictions()
 	v.Contradictions = append([]position.Position{}, examples...)
 	for _, s := range m.Shards() {
 		v.Keys += s.Cells
-	}
-	for _, r := range m.Ranges() {
-		v.Partitions = append(v.Partitions, Load{Range: r, Busiest: []BusyKey{}})
 	}
 	v.Needed = max(0, keysPerPartition*len(v.Partitions)-v.Keys)
 	return v
@@ -93,11 +45,11 @@ func (m *Map) View(t detect.Target, now time.Time) View {
 
 // Ranges returns the open shards with their ranges, in the order of the key space. A shard
 // without a key comes last.
-func (m *Map) Ranges() []Range {
+func (m *Map) Ranges() []detect.PartitionRange {
 	open := m.Shards()
-	ranges := make([]Range, len(open))
+	ranges := make([]detect.PartitionRange, len(open))
 	for i, s := range open {
-		ranges[i] = Range{Shard: s.ID, Keys: s.Keys}
+		ranges[i] = detect.PartitionRange{Shard: s.ID, Keys: s.Keys}
 		if !s.Keys {
 			continue
 		}
@@ -113,12 +65,48 @@ func (m *Map) Ranges() []Range {
 	return ranges
 }
 
+// Cuts returns the edges between partitions, as the first 16 bits of positions; nil if a
+// partition has no key yet. The map may be nil.
+func (m *Map) Cuts() (cuts []uint16) {
+	if m == nil {
+		return nil
+	}
+	for i, r := range m.Ranges() {
+		if !r.Keys {
+			return nil
+		}
+		if cut := uint16((r.From + (r.Low-r.From)/2) >> 48); i > 0 && cut > 0 && !slices.Contains(cuts, cut) { //nolint:gosec // 16 bits
+			cuts = append(cuts, cut)
+		}
+	}
+	return cuts
+}
+
 // noteSplit keeps the division of a shard between two children, in order.
 func (m *Map) noteSplit(s, left, right *Shard) {
-	m.splits = append(m.splits, Split{
+	m.splits = append(m.splits, detect.PartitionSplit{
 		At: s.Ended, Shard: s.ID, Left: left.ID, Right: right.ID,
-		Low: s.Low, High: s.High, CutLow: left.High, CutHigh: right.Low,
+		Low: s.Low, High: s.High, CutLow: left.High, CutHigh: right.Low, Forecast: append([]detect.PartitionCut{}, s.Forecast...),
 	})
+}
+
+// Predict keeps the forecast of a full partition's split.
+func (m *Map) Predict(full *detect.PartitionLoad) {
+	if s := m.shards[full.Shard]; s != nil && s.Ended.IsZero() {
+		s.Forecast = full.Cuts
+	}
+}
+
+// scoreTime is how long the halves of a split gather keys before its forecast is scored.
+const scoreTime = 5 * time.Minute
+
+// scoreForecasts compares forecasts with the splits that came.
+func (m *Map) scoreForecasts(now time.Time) {
+	for i, s := range m.Splits() {
+		if s.Outcome == "" && len(s.Forecast) > 0 && now.Sub(s.At) >= scoreTime {
+			m.splits[i].Score()
+		}
+	}
 }
 
 // renameInSplits continues a shard's splits under the name of its only child.
@@ -134,14 +122,30 @@ func (m *Map) renameInSplits(from, to string) {
 	}
 }
 
+// SplitSince returns the first split of a partition since a time; nil if none is known.
+func (m *Map) SplitSince(r *detect.PartitionRange, since time.Time) *detect.PartitionSplit {
+	for _, s := range m.Splits() {
+		if !s.At.Before(since) && s.Low <= r.High && r.Low <= s.High {
+			return &s
+		}
+	}
+	return nil
+}
+
+// MayHold reports whether a key may lie in a partition.
+func (m *Map) MayHold(shard string, k sample.Key) bool {
+	at, known := position.Find(k)
+	return !known || slices.ContainsFunc(m.Locate(at), func(s *Shard) bool { return s.ID == shard })
+}
+
 // Splits returns the divisions seen, the oldest first. Their cuts get narrower with every key.
-func (m *Map) Splits() []Split {
+func (m *Map) Splits() []detect.PartitionSplit {
 	for i := range m.splits {
 		s := &m.splits[i]
 		if left, right := m.shards[s.Left], m.shards[s.Right]; left != nil && right != nil && left.Keys && right.Keys {
 			s.CutLow, s.CutHigh = max(s.CutLow, left.High), min(s.CutHigh, right.Low)
 		}
 	}
-	slices.SortStableFunc(m.splits, func(a, b Split) int { return a.At.Compare(b.At) })
+	slices.SortStableFunc(m.splits, func(a, b detect.PartitionSplit) int { return a.At.Compare(b.At) })
 	return m.splits
 }

@@ -78,7 +78,7 @@ const example = "an example: change it"
 func write(f *detect.Finding, n *detect.ShardNames, a Attributes, language Language) string {
 	data := map[string]any{
 		"Table": f.Table, "OldTable": f.Table, "NewTable": "", "Index": f.Index, "Base": string(n.Base), "Old": string(f.Key), "OldNote": "", "OldType": f.KeyType, "Shards": n.Shards,
-		"Before": string(n.Before), "After": string(n.After), "Prefix": n.Prefix, "Calculated": n.Suffix == detect.SuffixCalculated,
+		"Numbers": n.Numbers, "Cuts": n.Cuts, "Before": string(n.Before), "After": string(n.After), "Prefix": n.Prefix, "Calculated": n.Suffix == detect.SuffixCalculated,
 		"Reads": f.Kind == detect.HotKeyRead && f.Index == "", "Moves": f.Kind != detect.HotKeyRead && f.Index == "",
 	}
 	prefix, pkNote, skNote, tableNote := "", "", "", ""
@@ -124,7 +124,7 @@ func write(f *detect.Finding, n *detect.ShardNames, a Attributes, language Langu
 	case Python:
 		comment = "  # "
 	}
-	functions := template.FuncMap{"quote": quote, "note": func(text string) string {
+	functions := template.FuncMap{"quote": quote, "list": func(all []int) string { return strings.ReplaceAll(fmt.Sprint(all), " ", ", ") }, "note": func(text string) string {
 		if text == "" {
 			return ""
 		}

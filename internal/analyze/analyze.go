@@ -289,6 +289,15 @@ type CandidateView struct {
 func (f *fold) result(o Options) *Result {
 	options := o.board()
 	policy := options.Policy
+	parts, ranges := f.inferPartitions(o)
+	if parts != nil && parts.State.Certain() {
+		options.Partitions = func(t detect.Target) *partition.Map {
+			if t == parts.Target {
+				return ranges
+			}
+			return nil
+		}
+	}
 	judge, grown := f.judge(options)
 	tables := judge.Tables()
 	for i := range tables {
@@ -315,13 +324,25 @@ func (f *fold) result(o Options) *Result {
 	r.Incidents = say.Incidents(detect.Incidents(r.Findings), r.Findings)
 	r.Candidates = f.candidateViews(options)
 	r.WhatIf = f.answers(o, r.Findings, policy)
-	if source, sharded := o.Source.(Sharded); sharded && f.delivered != nil {
-		if v, m, ok := partition.Infer(source.Shards(), f.delivered, o.Facts, time.Now()); ok {
-			f.addBusiest(&v, m)
-			r.Partitions = &v
-		}
+	if r.Partitions = parts; parts != nil {
+		f.addLoads(parts, ranges)
 	}
 	return r
+}
+
+// inferPartitions returns the partitions of the table whose stream was read, and the map
+// behind them; nil for other sources.
+func (f *fold) inferPartitions(o Options) (*partition.View, *partition.Map) {
+	source, sharded := o.Source.(Sharded)
+	if !sharded || f.delivered == nil {
+		return nil, nil
+	}
+	m, target := partition.Infer(source.Shards(), f.delivered, o.Facts, time.Now())
+	if m == nil {
+		return nil, nil
+	}
+	v := m.View(target, time.Now())
+	return &v, m
 }
 
 // board returns the options of the board.

@@ -14,7 +14,6 @@ import (
 	"github.com/keyheat/keyheat/internal/analyze/packed"
 	settings "github.com/keyheat/keyheat/internal/settings/config"
 	"github.com/keyheat/keyheat/sample"
-	"github.com/keyheat/keyheat/sample/position"
 	"github.com/keyheat/keyheat/sketch"
 )
 
@@ -104,44 +103,18 @@ func (s *sketches) observe(o board.Options, more func(*sketch.Window)) (judge *b
 	return judge, from, to
 }
 
-// shownKeys is how many keys of a partition are listed.
-const shownKeys = 3
-
-// addBusiest lists the busiest keys of each partition.
-func (s *sketches) addBusiest(v *partition.View, m *partition.Map) {
-	if v.State != partition.Inferred {
+// addLoads measures what each partition carried.
+func (s *sketches) addLoads(v *partition.View, m *partition.Map) {
+	if !v.State.Known() {
 		return
 	}
-	loads := map[sample.Key]sample.Milli{}
+	loads := m.Loads()
 	for w := range s.windows.All() {
-		if w.Target != v.Target {
-			continue
-		}
-		for i := range w.Keys {
-			loads[w.Keys[i].Key] += w.Keys[i].Low.Write
+		if w.Target == v.Target {
+			loads.Add(w)
 		}
 	}
-	for key, load := range loads {
-		at, ok := position.Find(key)
-		if !ok {
-			continue
-		}
-		candidates := m.Locate(at)
-		if len(candidates) != 1 {
-			continue
-		}
-		i := slices.IndexFunc(v.Partitions, func(part partition.Load) bool { return part.Shard == candidates[0].ID })
-		part := &v.Partitions[i]
-		ref := detect.KeyRef{Target: v.Target, Key: sample.Text(key.Text), KeyType: key.Type}
-		part.Busiest = append(part.Busiest, partition.BusyKey{KeyRef: ref, Share: min(1, detect.Ratio(detect.Units(load), part.WCU))})
-	}
-	for i := range v.Partitions {
-		part := &v.Partitions[i]
-		slices.SortFunc(part.Busiest, func(a, b partition.BusyKey) int {
-			return cmp.Or(cmp.Compare(b.Share, a.Share), cmp.Compare(a.Key, b.Key))
-		})
-		part.Busiest = part.Busiest[:min(len(part.Busiest), shownKeys)]
-	}
+	v.Partitions = loads.List()
 }
 
 // keySeconds are the seconds of one key in one table or index, in order.

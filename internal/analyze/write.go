@@ -287,20 +287,16 @@ func (r *Result) partitionsText(display screen) string {
 	v := r.Partitions
 	t := terminal.Table{Columns: []terminal.Column{
 		{Name: "partition", Least: 13}, {Name: "peak WCU/s", Right: true}, {Name: "of limit", Right: true},
-		{Name: "peak at", Spare: 2}, {Name: "writes", Right: true, Spare: 1}, {Name: "busiest keys", Least: 20},
+		{Name: "peak at", Spare: 1}, {Name: "busiest keys", Least: 20},
 	}}
-	whole := 0.0
-	for i := range v.Partitions {
-		whole += v.Partitions[i].WCU
-	}
 	for i := range v.Partitions {
 		part := &v.Partitions[i]
 		peak := ""
-		if !part.Peak.IsZero() {
-			peak = clock(part.Peak.Unix())
+		if part.WCU.Value > 0 {
+			peak = clock(part.WritePeak.Unix())
 		}
-		t.Add(say.PartitionName(v.State, &part.Range), wording.About(part.PeakWCU), wording.Part(part.PeakWCU/detect.Units(detect.PartitionWrite)), peak,
-			wording.Part(detect.Ratio(part.WCU, whole)), say.BusyKeys(part.Busiest))
+		t.Add(say.PartitionName(v.State, &part.PartitionRange), wording.About(part.WCU.Value), wording.Part(part.Utilization()), peak,
+			say.BusyKeys(part.Busiest))
 	}
 	text := wrap(say.Partitions(v)) + "\n" + t.Render(display.width) + "\n"
 	for i := range v.Splits {

@@ -18,6 +18,7 @@ type measures struct {
 	conflicts, evictedKeys                              prometheus.Counter
 	seconds                                             prometheus.Histogram
 	maps                                                *prometheus.GaugeVec
+	forecasts                                           *prometheus.CounterVec
 	partitions, contradictions                          prometheus.Gauge
 	found                                               foundMeasures
 }
@@ -39,6 +40,7 @@ func newMeasures() measures {
 		conflicts:      s.Counter("notification_conflicts_total", "Notifications lost because the outbox held others with their IDs."),
 		errors:         s.Counter("errors_total", "Passes that failed and were retried."),
 		maps:           s.GaugeVec("partition_maps", "Tables with a map of their partitions, by how far it can be trusted.", "state"),
+		forecasts:      s.CounterVec("split_forecasts_total", "Forecasts of splits of partitions, by the rule that was right: median, middle, both or neither.", "outcome"),
 		partitions:     s.Gauge("partitions", "Partitions of all tables with a map."),
 		contradictions: s.Gauge("partition_contradictions", "Keys that contradict the maps of partitions; at most 16 of a table."),
 		seconds: s.Histogram("pass_seconds", "Time from reading the deltas to the stored judgement, in seconds.",
@@ -51,6 +53,7 @@ func (m *measures) rest() {
 	m.leader.Set(0)
 	m.unreadable.Set(0)
 	m.maps.Reset()
+	m.forecasts.Reset()
 	m.partitions.Set(0)
 	m.contradictions.Set(0)
 	m.found.rest()
@@ -59,9 +62,15 @@ func (m *measures) rest() {
 // know counts the maps of partitions.
 func (m *measures) know(p *partitions, now time.Time) {
 	m.maps.Reset()
+	m.forecasts.Reset() // the maps keep all splits
 	known, wrong := 0, 0
 	for _, t := range p.tables {
 		m.maps.WithLabelValues(string(t.State(now))).Inc()
+		for _, s := range t.Splits() {
+			if s.Outcome != "" {
+				m.forecasts.WithLabelValues(string(s.Outcome)).Inc()
+			}
+		}
 		examples, _ := t.Contradictions()
 		known, wrong = known+len(t.Shards()), wrong+len(examples)
 	}

@@ -55,6 +55,7 @@ func (t *term) loadPartitions(ctx context.Context, now time.Time) error {
 	p.update(rows, now, t.state.FactsOf, t.judge.logger)
 	p.lookedAt = now
 	t.judge.measures.know(p, now)
+	t.state.SetPartitions(p.claimed(now))
 	return nil
 }
 
@@ -113,6 +114,17 @@ func (p *partitions) update(rows []store.StreamShard, now time.Time, facts func(
 		}
 		m.Update(listed, now)
 	}
+}
+
+// claimed returns the maps whose ranges are claimed without a doubt.
+func (p *partitions) claimed(now time.Time) map[detect.Target]*partition.Map {
+	claimed := map[detect.Target]*partition.Map{}
+	for table, m := range p.tables {
+		if m.State(now).Certain() {
+			claimed[table] = m.Map
+		}
+	}
+	return claimed
 }
 
 // pending returns the maps that changed since they were stored.

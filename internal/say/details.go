@@ -26,6 +26,9 @@ func Details(f *detect.Finding) (all []Line) {
 	if f.Members != nil {
 		add("keys", members(f.Members))
 	}
+	if f.Partition != nil {
+		add("partition", detailsOfPartition(f.Partition))
+	}
 	all = append(all, RefusedKeys(f.RefusedKeys)...)
 	if f.Blind != nil {
 		all = append(all, blind(f.Kind, f.Blind)...)

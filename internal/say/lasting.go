@@ -11,7 +11,10 @@ import (
 
 // lastingFix is the lasting fix, with the load that it leaves.
 func lastingFix(f *detect.Finding, a *answer.Answer) string {
-	if a.Then == nil {
+	switch {
+	case a.Cause == answer.SharedPartition && f.Partition != nil && f.State != detect.Resolved:
+		return "Do not shard its keys: none is hot."
+	case a.Then == nil:
 		return ""
 	}
 	text := Imperative(f, a.Then)

@@ -163,12 +163,18 @@ func heals(f *detect.Finding, a *answer.Answer) string {
 		if f.Healed != nil {
 			return fmt.Sprintf("It did: DynamoDB split the key, and has refused nothing since %s.", f.Healed.Since.UTC().Format("15:04:05 UTC"))
 		}
+		if f.Partition != nil && f.Partition.Split != nil {
+			return endedBySplit(f.Partition.Split)
+		}
 		return endedText(f, a) + f.LastSeen.UTC().Format("15:04:05 UTC") + "."
 	case answer.Likely:
 		if a.Cause == answer.Ramp {
 			return "Likely, within half an hour: an on-demand table grows to its new peak."
 		}
 		if h.Ground == detect.GroundKeys {
+			if f.Partition != nil && len(f.Partition.Cuts) > 0 {
+				return healsBySplit(f.Partition)
+			}
 			return "Likely, in minutes: DynamoDB can split the partition."
 		}
 		return "Likely, in minutes: DynamoDB can split the key."

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/partition"
 	"github.com/keyheat/keyheat/internal/say/wording"
 	"github.com/keyheat/keyheat/sample/position"
@@ -37,7 +38,7 @@ func MapState(s partition.State) string {
 }
 
 // PartitionName names a partition by its range, or by its shard where the range is unknown.
-func PartitionName(state partition.State, r *partition.Range) string {
+func PartitionName(state partition.State, r *detect.PartitionRange) string {
 	if !state.Claims() || !r.Keys {
 		name := r.Shard
 		return "shard …" + wording.Printable(name[max(0, len(name)-8):])
@@ -50,7 +51,7 @@ const oneHotKey = 0.8
 
 // FullestPartition says how full the fullest of a table's partitions is. It is empty if
 // nothing is known of their loads.
-func FullestPartition(state partition.State, all []partition.Carried) string {
+func FullestPartition(state partition.State, all []detect.PartitionLoad) string {
 	fullest, full := 0, 0
 	for i := range all {
 		if all[i].Utilization() > all[fullest].Utilization() {
@@ -64,7 +65,7 @@ func FullestPartition(state partition.State, all []partition.Carried) string {
 		return ""
 	}
 	c := &all[fullest]
-	name := PartitionName(state, &c.Range)
+	name := PartitionName(state, &c.PartitionRange)
 	switch keys := BusyKeys(c.Busiest); {
 	case full == 0:
 		return fmt.Sprintf("The fullest of %s partitions, %s, carries at least %s of its limit.", wording.Count(int64(len(all))), name, wording.Part(c.Utilization()))
@@ -102,7 +103,7 @@ func edge(low, high position.Position) string {
 const busyShare = 0.02
 
 // BusyKeys names a partition's busiest keys with their shares of its writes.
-func BusyKeys(busiest []partition.BusyKey) string {
+func BusyKeys(busiest []detect.BusyKey) string {
 	var all []string
 	for _, k := range busiest {
 		if k.Share < busyShare {
@@ -114,10 +115,97 @@ func BusyKeys(busiest []partition.BusyKey) string {
 }
 
 // DescribeSplit says where DynamoDB divided a partition.
-func DescribeSplit(s *partition.Split) string {
+func DescribeSplit(s *detect.PartitionSplit) string {
 	text := fmt.Sprintf("DynamoDB split %s–%s near %s", s.Low, s.High, edge(s.CutLow, s.CutHigh))
 	if s.CutLow == s.CutHigh {
 		text += ", inside one key's items"
+	}
+	return text + "." + forecastOutcomes[s.Outcome]
+}
+
+// forecastOutcomes say how a forecast of a split compares with the split.
+var forecastOutcomes = map[detect.ForecastOutcome]string{
+	detect.ForecastBoth:    " The forecast was right by both rules.",
+	detect.ForecastMedian:  " The forecast was right: it halved the load.",
+	detect.ForecastMiddle:  " The forecast was right: it halved the range.",
+	detect.ForecastNeither: " The forecast was wrong.",
+}
+
+// ForecastScore says how many forecasts of a table's splits were right; empty for none.
+func ForecastScore(splits []detect.PartitionSplit) string {
+	scored, right := 0, 0
+	for i := range splits {
+		switch splits[i].Outcome {
+		case "":
+		case detect.ForecastNeither:
+			scored++
+		default:
+			scored, right = scored+1, right+1
+		}
+	}
+	if scored == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d of %d forecasts of splits were right.", right, scored)
+}
+
+// fullPartition names the partition of a finding: partition 0x4a–0x5f, its edges as short as
+// they differ.
+func fullPartition(f *detect.Finding) string {
+	r := &f.Partition.PartitionRange
+	switch {
+	case !r.Keys || r.From == 0 && r.To == ^position.Position(0):
+		return "the only partition"
+	case r.From.Cell(8) == r.To.Cell(8):
+		return "partition " + PartitionName(partition.Inferred, r)
+	}
+	const digits = len("0x4a")
+	return "partition " + edge(r.From, r.Low)[:digits] + "–" + edge(r.High, r.To)[:digits]
+}
+
+// ofPartition writes a partition's load as parts of its limit.
+func ofPartition(l *detect.PartitionLoad) string {
+	figure, limit, unit := l.WCU, detect.Units(detect.PartitionWrite), "write"
+	if l.RCU.Low/detect.Units(detect.PartitionRead) > l.WCU.Low/limit {
+		figure, limit, unit = l.RCU, detect.Units(detect.PartitionRead), "read"
+	}
+	return fmt.Sprintf("%s of its %s limit", percents(figure.Low/limit, figure.High/limit), unit)
+}
+
+// causeInPartition says how full a partition is, and names its busiest keys.
+func causeInPartition(f *detect.Finding) string {
+	text := fmt.Sprintf("%s of %s carries %s (inferred).", capital(fullPartition(f)), subject(f), ofPartition(f.Partition))
+	if keys := BusyKeys(f.Partition.Busiest[:min(shownRefused, len(f.Partition.Busiest))]); keys != "" {
+		return text + " Busiest: " + keys + "."
+	}
+	return text
+}
+
+// percents writes bounds shorter than a sentence's: 124–131%.
+func percents(low, high float64) string {
+	return strings.Replace(wording.PercentRange(low, high), "% to ", "–", 1)
+}
+
+// healsBySplit says what a split of the partition would leave by either rule.
+func healsBySplit(l *detect.PartitionLoad) string {
+	least, most := 1.0, 0.0
+	for _, c := range l.Cuts {
+		least, most = min(least, c.Fuller), max(most, c.Fuller)
+	}
+	u := l.Utilization()
+	return fmt.Sprintf("Likely, in minutes: a split leaves one half %s of the limit.", percents(least*u, most*u))
+}
+
+// endedBySplit says when and where DynamoDB split the partition of a finding that is over.
+func endedBySplit(s *detect.PartitionSplit) string {
+	return fmt.Sprintf("Yes: DynamoDB split the partition near %s at %s.", edge(s.CutLow, s.CutHigh), s.At.UTC().Format("15:04:05 UTC"))
+}
+
+// detailsOfPartition are the figures of a partition in its fullest second.
+func detailsOfPartition(l *detect.PartitionLoad) string {
+	text := fmt.Sprintf("%s: %s; %d keys", PartitionName(partition.Inferred, &l.PartitionRange), ofPartition(l), l.KeyCount)
+	for _, c := range l.Cuts {
+		text += fmt.Sprintf("; a split by %s near %s leaves %s of the load in one half", wording.Printable(c.Rule), c.At, wording.Part(c.Fuller))
 	}
 	return text + "."
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/keyheat/keyheat/internal/say"
 	"github.com/keyheat/keyheat/internal/testsupport/hostile"
 	"github.com/keyheat/keyheat/sample"
+	"github.com/keyheat/keyheat/sample/position"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -103,6 +104,16 @@ func stories() []story {
 		refused(sample.KeyRange, 700)(f)
 		f.Reason, f.Ground, f.Ramp = detect.TableRamp, detect.GroundPreviousPeak, &detect.Ramp{Unit: "wcu", Requested: 9100, Previous: 2270, Serves: 4540}
 	}
+	shown := func(f *detect.Finding) {
+		refused(sample.KeyRange, 700)(f)
+		f.Reason, f.Ground = detect.Splittable, detect.GroundKeys
+		f.Partition = &detect.PartitionLoad{
+			PartitionRange: detect.PartitionRange{Shard: "orders/1/shardId-0001", Keys: true, From: 0x4a0 << 52, Low: 0x4a2 << 52, High: 0x5f3 << 52, To: 0x5f4 << 52},
+			WCU:            detect.Figure{Value: 1240, Low: 1240, High: 1310}, KeyCount: 812,
+			Busiest: []detect.BusyKey{{KeyRef: detect.KeyRef{Key: "a"}, Share: 0.31}, {KeyRef: detect.KeyRef{Key: "b"}, Share: 0.28}, {KeyRef: detect.KeyRef{Key: "c"}, Share: 0.04}},
+			Cuts:    []detect.PartitionCut{{Rule: detect.CutMedian, At: 0x550 << 52, Fuller: 0.51}, {Rule: detect.CutMiddle, At: 0x54b << 52, Fuller: 0.63}},
+		}
+	}
 	return []story{
 		{"a key that DynamoDB split", detect.HotKeyWrite, "merchant#4711", healed},
 		{"one partition, one key", detect.HotPartition, "", refusedKey},
@@ -115,6 +126,17 @@ func stories() []story {
 		{"an item of a stream", detect.HotKeyWrite, "counter", blind},
 		{"a key of an index", detect.HotGSIKey, "OPEN", hot(1350, 1000, detect.LSIBlocked)},
 		{"one partition", detect.HotPartition, "", refused(sample.KeyRange, 700)},
+		{"a partition that its stream shows", detect.HotPartition, "", shown},
+		{"a partition that may heal", detect.HotPartition, "", func(f *detect.Finding) { shown(f); f.Severity = detect.Warning }},
+		{"a partition above its limit without a refusal", detect.HotPartition, "", func(f *detect.Finding) {
+			shown(f)
+			f.Evidence.Refused, f.Partition.From, f.Partition.To = nil, 0, ^position.Position(0)
+		}},
+		{"a partition that was split", detect.HotPartition, "", func(f *detect.Finding) {
+			shown(f)
+			f.State = detect.Resolved
+			f.Partition.Split = &detect.PartitionSplit{At: f.LastSeen.Add(time.Minute), CutLow: 0x550 << 52, CutHigh: 0x551 << 52}
+		}},
 		{"an index that holds writes back", detect.HotPartition, "", refused(sample.OfIndex, 700)},
 		{"provisioned capacity", detect.TableStarvation, "", refused(sample.Provisioned, 700)},
 		{"the account's quota", detect.TableStarvation, "", refused(sample.AccountLimit, 700)},

@@ -257,7 +257,26 @@ func StepFacts(f *detect.Finding, s *detect.Step) (all []Line) {
 	return all
 }
 
-// ShardNames names the first and the last key shard that a step makes.
+// shownNumbers is how many numbers of key shards are listed.
+const shownNumbers = 12
+
+// listNumbers names the first key shard, and lists the numbers of the others.
+func listNumbers(name func(int) string, numbers []int) string {
+	var others []string
+	for _, n := range numbers[1:min(len(numbers), shownNumbers)] {
+		others = append(others, strconv.Itoa(n))
+	}
+	text := name(numbers[0])
+	if len(others) > 0 {
+		text += " and with " + strings.Join(others, ", ")
+	}
+	if len(numbers) > shownNumbers {
+		text += fmt.Sprintf(" up to %d", numbers[len(numbers)-1])
+	}
+	return text + ", which lie apart"
+}
+
+// ShardNames names the key shards that a step makes.
 func ShardNames(n *detect.ShardNames) string {
 	base := wording.Shorten(n.Base, shownKey-12)
 	name := func(number int) string {
@@ -271,6 +290,9 @@ func ShardNames(n *detect.ShardNames) string {
 		return quote(fmt.Sprintf("%s%s", base, text))
 	}
 	names := name(0) + " to " + name(n.Shards-1)
+	if len(n.Numbers) > 0 {
+		names = listNumbers(name, n.Numbers)
+	}
 	if n.NewTable {
 		names += " in a new table"
 	}

@@ -192,7 +192,8 @@ func TestStepFacts(t *testing.T) {
 func TestShardNames(t *testing.T) {
 	t.Parallel()
 	for want, n := range map[string]*detect.ShardNames{
-		"“a#SHARD_0” to “a#SHARD_11”": {Base: "a", Shards: 12, Before: "#SHARD_"},
+		"“user#42#0” and with 3, 7, which lie apart":                                  {Base: "user#42", Shards: 3, Before: "#", Numbers: []int{0, 3, 7}},
+		"“a#SHARD_0” to “a#SHARD_11”":                                                 {Base: "a", Shards: 12, Before: "#SHARD_"},
 		"“4711.01” to “4711.12”, or “4711#SHARD_0” to “4711#SHARD_11” in a new table": {Base: "4711", Shards: 12, Before: "#SHARD_", NewTable: true, Decimals: 2},
 		"“17.1” to “17.9”, or “17#SHARD_0” to “17#SHARD_8” in a new table":            {Base: "17", Shards: 9, Before: "#SHARD_", NewTable: true, Decimals: 1},
 		"“4711.5#SHARD_0” to “4711.5#SHARD_2” in a new table":                         {Base: "4711.5", Shards: 3, Before: "#SHARD_", NewTable: true},

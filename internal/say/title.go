@@ -89,10 +89,17 @@ func symptom(f *detect.Finding) string {
 		case answer.BackPressure:
 			return "a full index partition holds back table writes"
 		}
-		if soleRefused(f) != nil {
-			return "a partition refuses requests to one key"
+		name, does := "a partition", "refuses requests"
+		if f.Partition != nil {
+			name = fullPartition(f)
 		}
-		return "a partition refuses requests, no single key is hot"
+		if soleRefused(f) != nil {
+			return name + " refuses requests to one key"
+		}
+		if a.Harm.None() {
+			does = "is full"
+		}
+		return fmt.Sprintf("%s %s, no single key is hot", name, does)
 	case detect.TableStarvation:
 		return starved[a.Cause]
 	case detect.RollingHotKey:

@@ -89,6 +89,9 @@ func ramp(f *detect.Finding) string {
 
 // sharedPartition names the keys that a full partition refuses most.
 func sharedPartition(f *detect.Finding) string {
+	if f.Partition != nil {
+		return causeInPartition(f)
+	}
 	if len(f.RefusedKeys) == 0 {
 		return "At least one partition takes no more, and no single key in it is known to be hot."
 	}

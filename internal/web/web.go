@@ -102,8 +102,9 @@ var functions = template.FuncMap{
 	"at70":          func(f any) reach { return newReach(f, detect.ForecastEarlyShare) },
 	"at100":         func(f any) reach { return newReach(f, 1) },
 
-	"partition":      func(s partition.State, r partition.Range) string { return say.PartitionName(s, &r) },
-	"split":          func(s partition.Split) string { return say.DescribeSplit(&s) },
+	"partition":      func(s partition.State, r detect.PartitionRange) string { return say.PartitionName(s, &r) },
+	"forecasts":      say.ForecastScore,
+	"split":          func(s detect.PartitionSplit) string { return say.DescribeSplit(&s) },
 	"mapstate":       say.MapState,
 	"partitionslink": partitionsLink,
 

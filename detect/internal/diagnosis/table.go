@@ -13,16 +13,18 @@ import (
 )
 
 // HotPartition returns why partitions without a hot key throttle in a number of seconds, and
-// the ground. Several keys share a partition only if several are seen to be throttled.
+// the ground. Several keys share a partition only if several are seen to be throttled, or
+// the table's map places them there.
 func HotPartition(f *detect.Finding, s *throttling.Pressure, spread *throttling.Spread, over int) (detect.Diagnosis, detect.Ground) {
 	ground := blindness(f)
-	if s.Refused[sample.KeyRange] == 0 {
+	if s.Refused[sample.KeyRange] == 0 && f.Partition == nil {
 		return detect.Undetermined, cmp.Or(ground, detect.GroundIndex)
 	}
 	if s.TakenByScans() {
 		return detect.Scanned, detect.GroundScan
 	}
 	_, several := spread.ThrottledKeysLoad(s, over)
+	several = several || f.Partition != nil
 	if (several || manyRefused(f)) && f.Ramp != nil {
 		if f.Ramp.Serves == detect.RampFactor*f.Ramp.Previous {
 			return detect.TableRamp, detect.GroundPreviousPeak
@@ -78,7 +80,7 @@ func ForTable(f *detect.Finding, s *throttling.Pressure, peak sketch.Load, facts
 		return append([]detect.Step{slowScan(f, s, facts)}, retry...)
 	case f.Kind == detect.TableStarvation:
 		return append([]detect.Step{detect.NewStep(starvedFix(s))}, retry...)
-	case s.Refused[sample.KeyRange] == 0:
+	case s.Refused[sample.KeyRange] == 0 && f.Partition == nil:
 		return append([]detect.Step{detect.NewStep(detect.FixFindIndexKey)}, retry...)
 	case f.Reason == detect.TableRamp:
 		step, slower := detect.NewStep(detect.FixPrewarmForRamp), detect.NewStep(detect.FixSlowRamp)

@@ -167,6 +167,7 @@ func restoreEpisode(f *detect.Finding) *Episode {
 	}
 	if f.Kind.OfTable() {
 		e.kind, e.isSaturated, e.escalated = f.Kind, false, f.Severity == detect.Critical
+		e.Pressure.Partition = f.Partition
 	}
 	if f.Healed != nil { // its load goes on
 		e.healing = healing{refused: f.Healed.Since.Unix() - 1, healed: true, then: *f.Healed}

@@ -20,6 +20,8 @@ type Case struct {
 	Callers map[string]float64
 	// FewValues reports that few key values bound the whole table or index.
 	FewValues bool
+	// Cuts are the edges of the table's partitions; nil if they are unknown.
+	Cuts []uint16
 	// TargetRCU is the read load of the whole table or index.
 	TargetRCU float64
 }

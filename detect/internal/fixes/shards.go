@@ -6,6 +6,7 @@ import (
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/sample"
+	"github.com/keyheat/keyheat/sample/keyhash"
 	"github.com/keyheat/keyheat/shardkey"
 )
 
@@ -28,6 +29,10 @@ func (c *Case) shardNames(how detect.Suffix) *detect.ShardNames {
 		if isInteger(string(base)) {
 			names.Decimals = len(strconv.Itoa(c.Shards))
 		}
+	}
+	// Hidden keys and keys of other times lie elsewhere, and a decimal is another name.
+	if names.Decimals == 0 && c.Rolling == nil && base == c.Key && keyhash.Find(string(c.Key)) < 0 {
+		names.PlaceApart(c.Cuts)
 	}
 	return names
 }

@@ -23,6 +23,9 @@ type Pressure struct {
 	// noHotKey is set if no key was near a limit, so that a partition throttled without a
 	// hot key.
 	noHotKey bool
+	// Partition is a partition that was full though no key of it was near a limit; nil
+	// if none is known.
+	Partition *detect.PartitionLoad
 	// Demand is the demand as a share of the provisioned capacity; 0 if the capacity is
 	// unknown.
 	Demand float64
@@ -37,6 +40,9 @@ func (s Pressure) Plus(o Pressure) Pressure {
 	s.Scanned, s.Load, s.Scanners = s.Scanned.Plus(o.Scanned), s.Load.Plus(o.Load), s.Scanners.Plus(o.Scanners)
 	s.Throttled, s.warmThrottled, s.coolServed = s.Throttled.Plus(o.Throttled), s.warmThrottled.Plus(o.warmThrottled), s.coolServed.Plus(o.coolServed)
 	s.Demand = max(s.Demand, o.Demand)
+	if o.Partition != nil && (s.Partition == nil || isFuller(o.Partition, s.Partition)) {
+		s.Partition = o.Partition
+	}
 	return s
 }
 
@@ -49,8 +55,9 @@ func (s *Pressure) StarvedRequests() int64 {
 // throttled in it.
 func (s *Pressure) Hits(k detect.Kind) (hit, throttled bool) {
 	if k == detect.HotPartition {
-		throttled = s.noHotKey && s.Refused[sample.KeyRange] > 0 || s.Refused[sample.OfIndex] > 0
-		return throttled, throttled
+		throttled = s.noHotKey && s.Refused[sample.KeyRange] > 0 || s.Refused[sample.OfIndex] > 0 ||
+			s.Partition != nil && (refuses(s.Partition) || s.Partition.WCU.Low > detect.Units(detect.PartitionWrite))
+		return throttled || s.Partition != nil, throttled
 	}
 	throttled = s.StarvedRequests() > 0
 	return throttled || s.Demand > 1, throttled

@@ -20,6 +20,7 @@ import (
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/board"
 	"github.com/keyheat/keyheat/detect/forecast"
+	"github.com/keyheat/keyheat/detect/partition"
 	"github.com/keyheat/keyheat/detect/pipeline"
 	"github.com/keyheat/keyheat/internal/alert/grouping"
 	"github.com/keyheat/keyheat/internal/alert/routing"
@@ -85,6 +86,8 @@ type State struct {
 	observations []observation
 	// gaps are the newest ones, the newest first.
 	gaps []store.Gap
+	// partitions are the claimed maps of tables' partitions.
+	partitions map[detect.Target]*partition.Map
 	// silences are the active silences.
 	silences silence.Set
 	// cloudWatch is CloudWatch's view; nil if it is not read.
@@ -133,7 +136,7 @@ func NewState(o Options, seed uint64, cursors map[string]int64) *State {
 		groups: grouping.NewSet(), looked: make(map[string]bool), forecasts: make(map[string]keyForecast), rows: make(map[string][]store.HourPeak),
 	}
 	s.Views = fold.NewViews(o.Tables, s.policy)
-	s.board = board.New(board.Options{Policy: o.Policy, Facts: s.FactsOf, Keys: o.Keys, KeyBytes: o.KeyBytes})
+	s.board = board.New(board.Options{Policy: o.Policy, Facts: s.FactsOf, Partitions: s.partitionsOf, Keys: o.Keys, KeyBytes: o.KeyBytes})
 	return s
 }
 
@@ -148,6 +151,12 @@ func (s *State) FactsOf(of detect.Target) *detect.TableFacts {
 	}
 	return stored
 }
+
+// SetPartitions replaces the maps of tables' partitions whose ranges are claimed without a
+// doubt.
+func (s *State) SetPartitions(claimed map[detect.Target]*partition.Map) { s.partitions = claimed }
+
+func (s *State) partitionsOf(t detect.Target) *partition.Map { return s.partitions[t] }
 
 // MaxGaps bounds the gaps that are loaded, the newest of them: a log that loses
 // records again and again makes one each time.

@@ -155,6 +155,8 @@ func (f *Fake) dispatch(service string, call *Call, body []byte) (any, error) {
 		return with(body, call, f.servePut)
 	case "DynamoDB_20120810.UpdateItem":
 		return with(body, call, f.serveUpdate)
+	case "DynamoDB_20120810.Scan":
+		return with(body, call, f.serveScan)
 	case "DynamoDB_20120810.DeleteItem":
 		return with(body, call, f.serveDelete)
 	}

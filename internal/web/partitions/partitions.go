@@ -35,11 +35,9 @@ type Store interface {
 // Table is a table's partitions.
 type Table struct {
 	partition.View
-	// Partitions are what each carried in the seconds between From and To, in the order of
-	// the key space. Both times are null if no second is stored.
-	Partitions []partition.Carried `json:"partitions"`
-	From       *time.Time          `json:"from"`
-	To         *time.Time          `json:"to"`
+	// From and To bound the seconds of the partitions' loads; null if no second is stored.
+	From *time.Time `json:"from"`
+	To   *time.Time `json:"to"`
 	// Updated is when the map changed last.
 	Updated time.Time `json:"updated"`
 }
@@ -88,7 +86,7 @@ func Load(ctx context.Context, st Store, at sample.Target, now time.Time) (*Tabl
 		return nil, err
 	}
 	t := newTable(rows[i], m, now)
-	if !t.State.Claims() && t.State != partition.One { // where a key lies is not known
+	if !t.State.Known() { // where a key lies is not known
 		return &t, nil
 	}
 	return &t, t.addLoads(ctx, st, m)
@@ -103,7 +101,7 @@ func read(row store.PartitionMap) (*partition.Map, error) {
 }
 
 func newTable(row store.PartitionMap, m *partition.Map, now time.Time) Table {
-	return Table{View: m.View(row.Target, now), Partitions: m.Carry(nil), Updated: row.Updated}
+	return Table{View: m.View(row.Target, now), Updated: row.Updated}
 }
 
 // addLoads measures the newest stored seconds.
