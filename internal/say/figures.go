@@ -57,8 +57,8 @@ func Figures(f *detect.Finding) (all []Line) {
 		whose := map[detect.Kind]string{detect.LowCardinalityKey: ", on the hottest value", detect.MovingHotSpot: ", on the hottest key"}[f.Kind]
 		add("share", fmt.Sprintf("%s of the %s of %s%s", wording.Percent(f.Share), requests(f), wording.Printable(f.Name()), whose))
 	}
-	if lost := max(f.Peak.WCU.Value-f.Consumed.WCU, f.Peak.RCU.Value-f.Consumed.RCU); lost >= 1 && f.Consumed.WCU+f.Consumed.RCU > 0 {
-		add("throttled", fmt.Sprintf("up to %s units in the highest second", wording.About(lost)))
+	if t := f.Throttling; t != nil && t.Share > 0 {
+		add("throttled", fmt.Sprintf("%s of %s, %s units, %s to %s", wording.Percent(t.Share), ownRequests(f), wording.About(t.Units), t.From.UTC().Format(clock), t.To.UTC().Format(moment)))
 	}
 	if share, failed := f.FailedShare(); failed {
 		add("failed", fmt.Sprintf("%s of the requests in the last %s, after all retries", wording.Percent(share), wording.Seconds(f.Evidence.Retries.Seconds)))
