@@ -115,6 +115,9 @@ func (f *TableFacts) Merge(others *TableFacts) *TableFacts {
 	if f.WCU != 0 || f.RCU != 0 {
 		all.WCU, all.RCU = f.WCU, f.RCU
 	}
+	if f.WarmWCU != 0 || f.WarmRCU != 0 {
+		all.WarmWCU, all.WarmRCU = f.WarmWCU, f.WarmRCU
+	}
 	for _, list := range []struct{ known, into *[]string }{
 		{&f.LSIs, &all.LSIs}, {&f.VectorIndexes, &all.VectorIndexes}, {&f.Replicas, &all.Replicas},
 	} {
@@ -132,6 +135,9 @@ func (f *TableFacts) Merge(others *TableFacts) *TableFacts {
 		known.KeySchema = x.KeySchema.Merge(known.KeySchema)
 		if x.WCU != 0 || x.RCU != 0 {
 			known.WCU, known.RCU = x.WCU, x.RCU
+		}
+		if x.WarmWCU != 0 || x.WarmRCU != 0 {
+			known.WarmWCU, known.WarmRCU = x.WarmWCU, x.WarmRCU
 		}
 		all.Indexes[name] = known
 	}

@@ -260,6 +260,8 @@ type Finding struct {
 	Utilization float64 `json:"utilization"`
 	// Share is the key's part of its table's or index's load, 0 to 1.
 	Share float64 `json:"share"`
+	// Throttling is the throttled part of the load; null if none is known.
+	Throttling *Throttling `json:"throttling"`
 	// Combined is the highest sum of both utilisations in one second. AWS's texts differ
 	// on whether reads and writes share one budget. If Combined is above 1 and
 	// Utilization is not, throttling is possible.
@@ -475,6 +477,45 @@ type Healed struct {
 	// Load is the mean load served since then, in units a second, when the split was
 	// certain. It counts only callers that mark refusals.
 	Load float64 `json:"load"`
+}
+
+// Throttling is the throttled part of a load over the one time that every page, message and
+// API shows: from the first second with throttled requests to the last. It leaves out the
+// part of attempts that a retry served.
+type Throttling struct {
+	// From and To are the first and the last of these seconds.
+	From time.Time `json:"from"`
+	To   time.Time `json:"to"`
+	// Units are the throttled units, Share their part of the requested ones. For a table or
+	// index as a whole Share is of the requests in throttled seconds.
+	Units float64 `json:"units"`
+	Share float64 `json:"share"`
+}
+
+// JoinThrottling returns the throttling of several findings together; nil if there is none.
+func JoinThrottling(found []*Finding) (all *Throttling) {
+	requested := 0.0
+	for _, f := range found {
+		t := f.Throttling
+		if t == nil {
+			continue
+		}
+		if all == nil {
+			all = &Throttling{From: t.From, To: t.To}
+		}
+		if t.From.Before(all.From) {
+			all.From = t.From
+		}
+		if t.To.After(all.To) {
+			all.To = t.To
+		}
+		all.Units += t.Units
+		requested += Ratio(t.Units, t.Share)
+	}
+	if all != nil {
+		all.Share = Ratio(all.Units, requested)
+	}
+	return all
 }
 
 // Ramp is a load beyond what an on-demand table or index serves at once.

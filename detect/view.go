@@ -127,6 +127,7 @@ type DesignRule string
 // The rules, in their order.
 const (
 	RuleLittleTraffic DesignRule = "little_traffic"
+	RuleYoung         DesignRule = "young" // the view is shorter than a minute
 	RuleNoKeys        DesignRule = "no_keys"
 	RuleIncomplete    DesignRule = "incomplete" // much of the load lacks a part of a proposed key
 	RuleOneKey        DesignRule = "one_key"    // every request has the same key

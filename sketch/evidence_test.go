@@ -189,6 +189,20 @@ func TestEdits(t *testing.T) {
 	}
 }
 
+// TestFoldedGrowth counts the growth by every request that a record stands for.
+func TestFoldedGrowth(t *testing.T) {
+	t.Parallel()
+	s := newShard()
+	for i := range 3 {
+		r := hot(i, sample.Key{}, "")
+		r.Bytes, r.N, r.Rate, r.Edit = 4000, 5, 0.5, &sample.Edit{Changed: 10, Grown: 100}
+		add(t, s, r)
+	}
+	if e := sealed(s).Windows[0].Keys[0].Evidence; e.GrownBytes != 3*100*10 {
+		t.Errorf("grown by %d bytes", e.GrownBytes)
+	}
+}
+
 // TestEvidenceIsOfTheWholeSecond changes the requests in the middle of a second with 8,000 of
 // them, and counts 1,300 sort keys. The evidence covers both halves, and all sort keys.
 func TestEvidenceIsOfTheWholeSecond(t *testing.T) {

@@ -26,6 +26,9 @@ const (
 	// refusedKeys is the most keys of a second with evidence because of a throttled request,
 	// before they are warm. The other places stay for warm keys.
 	refusedKeys = 32
+	// mostEdits bounds the requests whose growth one record stands for: the ones that were
+	// folded into it, and the ones that were not sampled. No key takes as many in a second.
+	mostEdits = 1e6
 	// EntryText is the length in bytes to which the text of an Entry is cut.
 	EntryText = gather.TextBytes
 )
@@ -161,7 +164,7 @@ func (g *evidenceSums) addEdit(r *sample.Record, times int64, weight, seed uint6
 	g.Edited += times
 	g.ItemBytes += times * r.Bytes
 	g.ChangedBytes += times * r.Edit.Changed
-	g.GrownBytes += times * r.Edit.Grown
+	g.GrownBytes += times * int64(math.Round(float64(r.Edit.Grown)*min(float64(r.N)/r.Rate, mostEdits)))
 	for _, name := range r.Edit.Attributes {
 		g.attributes.Add(xxh3.HashStringSeed(name, seed), name, weight)
 	}

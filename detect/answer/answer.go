@@ -45,9 +45,9 @@ type Harm struct {
 	// bound. Without any it is the callers' own count, and Estimated holds.
 	Attempts  int64
 	Estimated bool
-	// Refused is the refused share of the load in the worst second, 0 to 1; of a table
-	// as a whole, the share of its requests.
-	Refused float64
+	// Refused is the refused share of the load from From to To: see detect.Throttling.
+	Refused  float64
+	From, To time.Time
 	// Failed is the share of the key's calls of the last minute that failed after all
 	// retries; 0 if none is known.
 	Failed float64
@@ -69,18 +69,8 @@ func harmOf(f *detect.Finding) Harm {
 		h.Estimated = h.Attempts > 0
 	}
 	h.Failed, _ = f.FailedShare()
-	if f.Kind.OfTable() {
-		if f.Evidence != nil && f.Evidence.Records > 0 {
-			h.Refused = min(1, float64(h.Attempts)/float64(f.Evidence.Records))
-		}
-		return h
-	}
-	peak, served := f.Peak.WCU.Value, f.Consumed.WCU
-	if f.InReads() {
-		peak, served = f.Peak.RCU.Value, f.Consumed.RCU
-	}
-	if lost := peak - served; lost >= 1 && served > 0 {
-		h.Refused = lost / peak
+	if t := f.Throttling; t != nil {
+		h.Refused, h.From, h.To = t.Share, t.From, t.To
 	}
 	return h
 }

@@ -28,6 +28,7 @@ func hot() *detect.Finding {
 	f.FirstSeen = time.Date(2026, 11, 24, 16, 55, 49, 0, time.UTC)
 	f.LastSeen = f.FirstSeen.Add(30 * time.Second)
 	f.Peak.WCU, f.Consumed.WCU = detect.Figure{Value: 1680, Low: 1680, High: 1680}, 1000
+	f.Throttling = &detect.Throttling{From: f.FirstSeen, To: f.LastSeen, Units: 20_400, Share: 0.4}
 	f.Utilization, f.OverSeconds, f.Shards = 1.68, new(20), 3
 	f.Evidence = &detect.Evidence{Records: 400, Seconds: 16, SortKeys: &detect.SortKeys{Distinct: 90}}
 	f.Advice = []detect.Step{
@@ -56,7 +57,7 @@ func starved(f *detect.Finding) {
 	f.Kind, f.Reason = detect.TableStarvation, detect.Starved
 }
 
-func unharmed(f *detect.Finding) { f.Consumed.WCU = f.Peak.WCU.Value }
+func unharmed(f *detect.Finding) { f.Throttling = nil }
 
 func warning(f *detect.Finding) {
 	unharmed(f)
@@ -163,19 +164,22 @@ func TestHarm(t *testing.T) {
 		tells []tell
 		want  answer.Harm
 	}{
-		"requests of the worst second are refused": {nil, answer.Harm{Visible: true, Refused: 680. / 1680}},
-		"nothing is refused":                       {[]tell{unharmed}, answer.Harm{Visible: true}},
-		"a stream cannot show it":                  {[]tell{unharmed, stream}, answer.Harm{}},
-		"callers count their refused attempts":     {[]tell{retried}, answer.Harm{Visible: true, Attempts: 300, Estimated: true, Failed: 0.2}},
-		"samples do, too":                          {[]tell{retried, refusedFor(sample.KeyRange)}, answer.Harm{Visible: true, Attempts: 700, Failed: 0.2}},
-		"a share of a table's requests":            {[]tell{starved, refusedFor(sample.Provisioned), func(f *detect.Finding) { f.Evidence.Records = 2800 }}, answer.Harm{Visible: true, Attempts: 700, Refused: 0.25}},
-		"Keyheat is blind":                         {[]tell{kind(detect.CollectionStopped)}, answer.Harm{Own: true, Visible: true, Refused: 680. / 1680}},
+		"a share of the load is refused":       {nil, answer.Harm{Visible: true, Refused: 0.4}},
+		"nothing is refused":                   {[]tell{unharmed}, answer.Harm{Visible: true}},
+		"a stream cannot show it":              {[]tell{unharmed, stream}, answer.Harm{}},
+		"callers count their refused attempts": {[]tell{retried}, answer.Harm{Visible: true, Attempts: 300, Estimated: true, Failed: 0.2}},
+		"samples do, too":                      {[]tell{retried, refusedFor(sample.KeyRange)}, answer.Harm{Visible: true, Attempts: 700, Failed: 0.2}},
+		"a share of a table's requests":        {[]tell{starved, refusedFor(sample.Provisioned)}, answer.Harm{Visible: true, Attempts: 700, Refused: 0.4}},
+		"Keyheat is blind":                     {[]tell{kind(detect.CollectionStopped)}, answer.Harm{Own: true, Visible: true, Refused: 0.4}},
 	} {
 		f := hot()
 		for _, change := range c.tells {
 			change(f)
 		}
 		c.want.Since = f.FirstSeen
+		if c.want.Refused > 0 {
+			c.want.From, c.want.To = f.FirstSeen, f.Throttling.To
+		}
 		if got := answer.New(f).Harm; got != c.want {
 			t.Errorf("%s: got %+v, want %+v", sentence, got, c.want)
 		}

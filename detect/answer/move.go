@@ -2,6 +2,7 @@ package answer
 
 import (
 	"slices"
+	"time"
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/sample"
@@ -111,7 +112,9 @@ func actFor(f *detect.Finding, a *Answer) Act {
 	case Scan:
 		return SlowScan
 	case MovingSpot:
-		return SlowImport
+		if advises(f, detect.ActionShuffle) {
+			return SlowImport
+		}
 	case Test:
 		return StopTest
 	case Retries:
@@ -132,7 +135,12 @@ func actFor(f *detect.Finding, a *Answer) Act {
 			return CheckRefusals
 		}
 	case MayBeOver:
-		return CheckRefusals
+		if a.Harm.None() {
+			return CheckRefusals
+		}
+	}
+	if f.Kind.OfKey() && a.Harm.Failed == 0 && isCalm(f) {
+		return Nothing
 	}
 	switch {
 	case StarvedAttempts(f) > 0:
@@ -143,6 +151,12 @@ func actFor(f *detect.Finding, a *Answer) Act {
 		return Wait
 	}
 	return SlowCallers
+}
+
+// isCalm reports whether a key whose requests were refused is served since, for long enough
+// that callers have come back.
+func isCalm(f *detect.Finding) bool {
+	return f.Throttling != nil && f.Through.Sub(f.Throttling.To) >= detect.HealedSeconds*time.Second
 }
 
 // isOwn reports whether a finding is about Keyheat's own blindness.

@@ -78,6 +78,7 @@ func (b *Board) completeFew(few, found []detect.Finding) {
 				values = append(values, &found[j])
 			}
 		}
+		f.Throttling = detect.JoinThrottling(values)
 		keydesign.AddSplits(f, values, b.views[f.Target])
 		if i := slices.IndexFunc(values, func(v *detect.Finding) bool { return v.Healed != nil }); i >= 0 &&
 			!slices.ContainsFunc(values, func(v *detect.Finding) bool { return v.State != detect.Resolved }) {
@@ -219,6 +220,7 @@ func (b *Board) tableFinding(t *episode.Track, e *episode.Episode, r episode.Rul
 	target := t.Subject.Target
 	f := e.Finding(t.Subject, r)
 	f.Share, f.Shards, f.Evidence, f.RefusedKeys = 1, 1, t.Evidence(e), b.totals.refusedKeys(target)
+	f.Throttling = e.Throttling()
 	switch r.Kind {
 	case detect.HotPartition:
 		f.Utilization = 1 // it throttled: it was full

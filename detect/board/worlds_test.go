@@ -253,7 +253,7 @@ func (w *fieldWorld) judge() (j judged) {
 			j.members[f.Incident][f.KeyRef] = true
 		}
 		for _, i := range j.incidents {
-			if i.State != detect.Firing {
+			if i.State != detect.Firing || !isSent(&i, j.found) {
 				continue
 			}
 			if !told[i.ID] && !slices.ContainsFunc(i.Findings, func(f string) bool { return told[f] }) {
@@ -284,6 +284,26 @@ func (w *fieldWorld) judge() (j judged) {
 	})
 	check()
 	return j
+}
+
+// isSent reports whether the default policy sends an incident that fires: hot keys need
+// lasting harm. It sets the severity to the lasting one, as internal/judge/verdict does.
+func isSent(i *detect.Incident, found []detect.Finding) bool {
+	lasting, ofKeys := detect.Severity(""), false
+	for k := range found {
+		f := &found[k]
+		if f.Incident != i.ID || !f.Kind.OfKey() || f.State == detect.Pending {
+			continue
+		}
+		ofKeys = true
+		if detect.Rank(f.Lasting) > detect.Rank(lasting) {
+			lasting = f.Lasting
+		}
+	}
+	if ofKeys && detect.Rank(lasting) < detect.Rank(i.Severity) {
+		i.Severity = lasting
+	}
+	return !ofKeys || lasting != ""
 }
 
 // kinds are the specialist's words in those of the verdict.

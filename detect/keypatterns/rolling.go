@@ -109,6 +109,7 @@ func (r hotKeys) finding(template sample.Text, p detect.Policy) (detect.Finding,
 		}
 	}
 	f.OverSeconds, f.OverIn = detect.AnyOver(members)
+	f.Throttling = detect.JoinThrottling(members)
 	f.FirstSeen, f.LastSeen = all[0].FirstSeen, all[len(all)-1].LastSeen
 	f.Rolling = &detect.Rolling{Period: period, Template: template, Keys: keys}
 	f.Reason, f.Ground = detect.RollingKey, detect.GroundPeriod

@@ -4,6 +4,7 @@ import (
 	"embed"
 	"fmt"
 	"go/format"
+	"slices"
 	"strconv"
 	"strings"
 	"text/template"
@@ -58,13 +59,19 @@ var files embed.FS
 
 // Code returns the code for the step of a finding that shards its key. It returns false
 // if no step does, or if its shard names are not text around the base. It also returns
-// false for a hidden base: an application does not know its keys by their hashes.
+// false for a hidden base: an application does not know its keys by their hashes. A table
+// whose Regions are strongly consistent takes no transactions, and the code would move
+// items by them: it gets none.
 func Code(f *detect.Finding, attributes Attributes, language Language) (string, bool) {
+	strong := slices.ContainsFunc(f.Advice, func(s detect.Step) bool { return s.Arguments.Strong })
 	if keyhash.Find(string(f.Key)) >= 0 {
 		return "", false
 	}
 	for i := range f.Advice {
 		if n := f.Advice[i].Names; n != nil && !n.Alone && len(f.KeyType) <= 1 {
+			if strong && f.Index == "" && n.Suffix != detect.SuffixCounter {
+				return "", false
+			}
 			return write(f, n, attributes, language), true
 		}
 	}

@@ -273,9 +273,12 @@ func TestNoCode(t *testing.T) {
 	t.Parallel()
 	waits := finding("S", "k", detect.ShardNames{})
 	waits.Advice = waits.Advice[:1]
+	strong := finding("S", "k", named("k", forms[0], detect.SuffixRandom))
+	strong.Advice = append(strong.Advice, detect.Step{Arguments: detect.Arguments{Strong: true}})
 	for name, f := range map[string]*detect.Finding{
 		"no shards": waits, "numbers alone": finding("S", "7", named("7", shardkey.NumberOnly(), detect.SuffixRandom)),
-		"several attributes": finding("SN", "k", named("k", forms[0], detect.SuffixRandom)),
+		"a table without transactions": strong,
+		"several attributes":           finding("SN", "k", named("k", forms[0], detect.SuffixRandom)),
 	} {
 		if text, known := recipe.Code(f, recipe.Attributes{}, recipe.Go); known {
 			t.Errorf("%s: %s", name, text)

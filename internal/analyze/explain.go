@@ -175,7 +175,7 @@ func (e *explanation) recipe(p *page, l recipe.Language) {
 			return
 		}
 	}
-	p.line("\nThere is no code in %s: no step makes shards with names of text, or the key is hidden.", l)
+	p.line("\nThere is no code in %s: no step makes shards with names of text, the key is hidden, or the table takes no transactions.", l)
 }
 
 // attributes returns the names of the key's attributes, as far as they are known.

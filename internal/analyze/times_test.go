@@ -79,7 +79,7 @@ func TestRepeatedIDs(t *testing.T) {
 	t.Parallel()
 	line := fmt.Sprintf(`{"ts":%d,"table":"orders","pk":"acme","op":"PutItem","wcu":600,"id":"r-1"}`, noon.UnixMilli())
 	r := result(t, line+"\n"+line+"\n"+strings.ReplaceAll(line, "r-1", "r-2"))
-	if r.Tables[0].WCU != 1200 || r.Samples.Good != 2 || r.Samples.Bad["duplicate"] != 1 {
+	if r.Tables[0].WCU != 1200 || r.Samples.Good != 2 || r.Samples.Bad["duplicate"] != 1 || *r.Samples.Share != 1 {
 		t.Errorf("counted %v units of %+v", r.Tables[0].WCU, r.Samples)
 	}
 }

@@ -89,10 +89,12 @@ func (t *counters) add(o counters) {
 	}
 }
 
-// badTotal returns how many samples were bad.
-func (t *counters) badTotal() (n int64) {
-	for _, r := range t.bad {
-		n += r.count
+// missed returns how many samples were bad. One that repeats a counted sample is none.
+func (t *counters) missed() (n int64) {
+	for reason, r := range t.bad {
+		if reason != reasonDuplicate {
+			n += r.count
+		}
 	}
 	return n
 }

@@ -130,12 +130,12 @@ func harm(f *detect.Finding, h *answer.Harm) string {
 	since := ""
 	switch {
 	case h.Own || h.Since.IsZero() || f.State == detect.Resolved && h.None():
-	case f.Kind.OfTable() && h.Failed == 0 && h.Refused > 0:
-		since = " " + fromTo(f)
+	case h.Failed == 0 && h.Refused > 0:
+		since = " " + fromTo(f, h.From, h.To)
 	case f.Severity != detect.Info && (!h.None() || h.Visible):
 		since = "; hot since " + h.Since.UTC().Format("15:04:05 UTC")
 		if f.State == detect.Resolved {
-			since = "; hot " + fromTo(f)
+			since = "; hot " + fromTo(f, f.FirstSeen, f.LastSeen)
 		}
 	}
 	return strings.TrimSuffix(loss(f, h), ".") + since + "."
@@ -148,10 +148,8 @@ func loss(f *detect.Finding, h *answer.Harm) string {
 		return "Unknown: a hot key may go unseen."
 	case h.Failed > 0:
 		return capital(wording.Part(h.Failed)) + " of calls failed after all retries."
-	case h.Refused > 0 && f.Kind.OfTable():
-		return fmt.Sprintf("%s of %s refused.", wording.Part(h.Refused), requests(f))
 	case h.Refused > 0:
-		return fmt.Sprintf("%s of %s refused at the peak.", capital(wording.Part(h.Refused)), ownRequests(f))
+		return fmt.Sprintf("%s of %s refused.", capital(wording.Part(h.Refused)), ownRequests(f))
 	case h.Estimated:
 		return fmt.Sprintf("Callers saw about %s attempts refused.", wording.Count(h.Attempts))
 	case h.Attempts > 0:
@@ -164,22 +162,27 @@ func loss(f *detect.Finding, h *answer.Harm) string {
 	return "None seen so far."
 }
 
-// fromTo is the time of a finding: its first second and how long it has lasted or, if it is
-// over, its last second.
-func fromTo(f *detect.Finding) string {
-	first, last := f.FirstSeen.UTC(), f.LastSeen.UTC()
+// fromTo is the time of a finding's heat or refusals: its first second and how long it has
+// lasted or, if it is over, its last second.
+func fromTo(f *detect.Finding, first, last time.Time) string {
+	first, last = first.UTC(), last.UTC()
 	switch {
 	case last.Equal(first):
 		return first.Format("at 15:04:05 UTC") + ", for 1 s"
-	case f.State == detect.Resolved:
+	case f.State == detect.Resolved, f.Through.Sub(last) >= detect.ResolveSeconds*time.Second:
 		return first.Format("from 15:04:05 to ") + last.Format("15:04:05 UTC")
 	}
 	return first.Format("since 15:04:05 UTC, for ") + wording.Span(last.Sub(first)+time.Second)
 }
 
-// ownRequests names the requests whose refused share is known: a key's own, or all.
+// ownRequests names the requests whose refused share is known: a key's own, the ones of
+// several hot keys, or all.
 func ownRequests(f *detect.Finding) string {
-	if f.Kind.OfKey() {
+	switch f.Kind {
+	case detect.LowCardinalityKey, detect.MovingHotSpot, detect.RollingHotKey:
+		return requestsTo(f) + " the hot keys"
+	}
+	if f.Key != "" {
 		return "the key's " + requests(f)
 	}
 	return requests(f)

@@ -17,6 +17,8 @@ func Design(v *detect.View) string {
 	switch d.Rule {
 	case detect.RuleLittleTraffic:
 		return fmt.Sprintf("Too little traffic to judge: no second has %d units.", detect.MinUnits)
+	case detect.RuleYoung:
+		return fmt.Sprintf("Judged after %d seconds of samples.", detect.CeilingSeconds)
 	case detect.RuleIncomplete:
 		return "Not judged: too much of the load lacks a part of this key."
 	case detect.RuleNoKeys:

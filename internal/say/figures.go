@@ -55,15 +55,23 @@ func Figures(f *detect.Finding) (all []Line) {
 	}
 	if !f.Kind.OfTable() && f.Share > 0 {
 		whose := map[detect.Kind]string{detect.LowCardinalityKey: ", on the hottest value", detect.MovingHotSpot: ", on the hottest key"}[f.Kind]
-		add("share", fmt.Sprintf("%s of the %s of %s%s", wording.Percent(f.Share), requests(f), wording.Printable(f.Name()), whose))
+		add("share", fmt.Sprintf("%s of the %s of %s%s", wording.Percent(f.Share), requests(f), wording.Printable(f.Name()), whose+within(f)))
 	}
-	if lost := max(f.Peak.WCU.Value-f.Consumed.WCU, f.Peak.RCU.Value-f.Consumed.RCU); lost >= 1 && f.Consumed.WCU+f.Consumed.RCU > 0 {
-		add("throttled", fmt.Sprintf("up to %s units in the highest second", wording.About(lost)))
+	if t := f.Throttling; t != nil && t.Share > 0 {
+		add("throttled", fmt.Sprintf("%s of %s, %s units, %s to %s", wording.Percent(t.Share), ownRequests(f), wording.About(t.Units), t.From.UTC().Format(clock), t.To.UTC().Format(moment)))
 	}
 	if share, failed := f.FailedShare(); failed {
 		add("failed", fmt.Sprintf("%s of the requests in the last %s, after all retries", wording.Percent(share), wording.Seconds(f.Evidence.Retries.Seconds)))
 	}
 	return all
+}
+
+// within is the time of a key's share; empty if it is unknown.
+func within(f *detect.Finding) string {
+	if f.FirstSeen.IsZero() || f.Through.IsZero() {
+		return ""
+	}
+	return fmt.Sprintf(", %s to %s", f.FirstSeen.UTC().Format(clock), f.Through.UTC().Format(moment))
 }
 
 // ofMember names the part of a finding that its load is about; empty for all of it.

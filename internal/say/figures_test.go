@@ -36,6 +36,7 @@ func rich(f *detect.Finding) {
 	f.Peak = detect.Peak{Loads: detect.Loads{WCU: detect.Figure{Value: 1680, Low: 1680, High: 1680}, RCU: detect.Figure{Value: 40, Low: 40, High: 40}}, At: f.FirstSeen}
 	f.Mean.WCU, f.Seconds, f.Through = detect.Figure{Value: 1500, Low: 1500, High: 1500}, 30, f.LastSeen
 	f.Utilization, f.Share, f.Consumed.WCU, f.OverSeconds = 1.68, 0.79, 1000, new(20)
+	f.Throttling = &detect.Throttling{From: f.FirstSeen, To: f.LastSeen, Units: 20_400, Share: 0.4}
 	f.State = detect.Resolved
 	f.Evidence = &detect.Evidence{
 		Records: 400, Seconds: 16, ItemBytes: 2048, SortKeys: &detect.SortKeys{Distinct: 97}, ChangedShare: new(0.12),

@@ -34,6 +34,9 @@ func act(f *detect.Finding, a *answer.Answer) string {
 		if a.Harm.None() && a.Harm.Visible {
 			return "Nothing tonight: no refused request was seen."
 		}
+		if a.Harm.Refused > 0 {
+			return "Nothing tonight: all requests are served since."
+		}
 		return "Nothing tonight."
 	case answer.SlowCallers:
 		return slowCallers(f, a)
@@ -90,6 +93,8 @@ func slowCallers(f *detect.Finding, a *answer.Answer) string {
 	switch {
 	case f.Kind == detect.LowCardinalityKey:
 		key = hottestValue(f)
+	case f.Kind == detect.MovingHotSpot && f.Members != nil && len(f.Members.Keys) > 0:
+		key = quote(f.Members.Keys[0])
 	case f.Kind == detect.UnevenShards && f.Sharding != nil:
 		key = quote(f.Sharding.Hottest)
 	case f.Kind == detect.HotPartition && f.Ground == detect.GroundNotSeen && len(f.RefusedKeys) > 0:

@@ -39,6 +39,7 @@ func stories() []story {
 	refused := func(r sample.ThrottleReason, n int64) func(*detect.Finding) {
 		return func(f *detect.Finding) {
 			f.Evidence = &detect.Evidence{Records: 4 * n, Seconds: 60, Refused: map[string]int64{r.String(): n}}
+			f.Throttling = &detect.Throttling{From: f.FirstSeen, To: f.LastSeen, Units: float64(n), Share: 0.25}
 			f.Ground = map[sample.ThrottleReason]detect.Ground{sample.KeyRange: detect.GroundNotSeen, sample.OfIndex: detect.GroundIndex}[r]
 			if f.Kind == detect.TableStarvation {
 				f.Ground = answer.Lack(f)
@@ -48,6 +49,9 @@ func stories() []story {
 	hot := func(wcu, served float64, reason detect.Diagnosis) func(*detect.Finding) {
 		return func(f *detect.Finding) {
 			f.Peak.WCU, f.Consumed.WCU = detect.Figure{Value: wcu, Low: wcu, High: wcu}, served
+			if served < wcu {
+				f.Throttling = &detect.Throttling{From: f.FirstSeen, To: f.LastSeen, Units: 30 * (wcu - served), Share: 1 - served/wcu}
+			}
 			f.Reason, f.Ground, f.Utilization, f.Shards, f.OverSeconds = reason, grounds[reason], wcu/1000, 3, new(20)
 			f.Evidence = &detect.Evidence{Records: 400, Seconds: 16, Callers: []detect.Part{{Text: "web", Low: 0.48, High: 0.52}, {Text: "app", Low: 0.28, High: 0.32}}, SortKeys: &detect.SortKeys{Known: 1}}
 			f.Advice = []detect.Step{step(detect.FixShardedKey, detect.NewAfter(f.Kind, wcu/3, wcu/3))}

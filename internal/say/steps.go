@@ -109,7 +109,7 @@ var fixWords = map[detect.Fix]words{
 	detect.FixProvisionedCapacity:   newWords("Raise the provisioned capacity", "All keys together reached {{.Peak}}."),
 	detect.FixIndexCapacity:         newWords("Raise the write capacity of the index", "It needs as much as the table's writes, unless it is sparse or projects less."),
 	detect.FixOwnMaximum:            newWords("Raise or remove the maximum throughput", "The owner's maximum refuses requests, not a partition."),
-	detect.FixAccountQuota:          newWords("Request a higher quota from AWS", "The account reached its quota in this Region: no table setting helps."),
+	detect.FixAccountQuota:          newWords("Request a higher quota from AWS", "The {{.Where}} or its account reached a quota in this Region: no table setting helps."),
 	detect.FixNamedCapacity:         newWords("Raise the capacity that CloudWatch names", "It is provisioned capacity, a maximum or the account's quota: no key is the cause."),
 	detect.FixFindIndexKey:          newWords("Find the hot key of the index", "A full partition of an index holds the writes back; records of the table do not name its key."),
 	detect.FixSlowScan:              newWords("Slow the Scan, or export to S3", "{{if .Limit}}{{.Caller}} scans at {{.From}}: limit it to {{.Limit}}{{else}}Limit its rate{{end}}, or export to S3, which consumes no read capacity."),

@@ -160,7 +160,7 @@ var starved = map[answer.Cause]string{
 	answer.Scan:          "throttled, a Scan takes the read capacity",
 	answer.Provisioned:   "throttled, provisioned capacity is too low",
 	answer.OwnMaximum:    "throttled by its own maximum throughput",
-	answer.AccountQuota:  "throttled by the account's quota",
+	answer.AccountQuota:  "throttled by a quota of the account",
 	answer.IndexCapacity: "writes throttled, an index has too little capacity",
 }
 

@@ -3,6 +3,7 @@ package say
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/keyheat/keyheat/detect"
@@ -39,7 +40,10 @@ func cause(f *detect.Finding, a *answer.Answer) string {
 			return fmt.Sprintf("One key takes all %s of its %s.", requests(f), f.Rolling.Period)
 		}
 	case answer.MovingSpot:
-		return "A job writes key after key, each in one partition."
+		if slices.ContainsFunc(f.Advice, func(s detect.Step) bool { return s.Fix == detect.FixShuffleInput }) {
+			return "A job writes key after key, each in one partition."
+		}
+		return "One key after another gets hot, each for a short time."
 	case answer.FewValues:
 		return capital(load(f, " on "+oneOfFew(f))) + "."
 	case answer.Shards, answer.UnevenShards:
@@ -60,7 +64,7 @@ func cause(f *detect.Finding, a *answer.Answer) string {
 	case answer.OwnMaximum:
 		return fmt.Sprintf("The %s reached the maximum throughput that its owner set. No key is the cause.", targetWord(f))
 	case answer.AccountQuota:
-		return "The account reached its quota in this Region. No key is the cause."
+		return fmt.Sprintf("The %s or its account reached a quota in this Region. No key is the cause.", targetWord(f))
 	case answer.IndexCapacity:
 		return "An index has too little write capacity; DynamoDB then refuses table writes."
 	case answer.LargeItem:

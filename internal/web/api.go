@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -295,7 +296,7 @@ type loader func(ctx context.Context, r *http.Request) (any, error)
 // api serves loaded content as JSON, or its error.
 func (s *Site) api(load loader) http.HandlerFunc {
 	checked := func(ctx context.Context, r *http.Request) (any, error) {
-		if err := s.checkTable(ctx, r.URL.Query().Get("table")); err != nil {
+		if err := s.checkNames(ctx, r.URL.Query()); err != nil {
 			return nil, err
 		}
 		return load(ctx, r)
@@ -303,9 +304,10 @@ func (s *Site) api(load loader) http.HandlerFunc {
 	return serve(checked, s.apiError, func(w http.ResponseWriter, r *http.Request, v any) { s.writeJSON(w, r, http.StatusOK, v) })
 }
 
-// checkTable returns an error, with the nearest name, for a table that no sample had: its
-// empty list would look calm.
-func (s *Site) checkTable(ctx context.Context, table string) error {
+// checkNames returns an error, with the nearest name, for a table or index that no sample
+// had: its empty list would look calm.
+func (s *Site) checkNames(ctx context.Context, asked url.Values) error {
+	table, index := asked.Get("table"), asked.Get("index")
 	if table == "" {
 		return nil
 	}
@@ -313,15 +315,33 @@ func (s *Site) checkTable(ctx context.Context, table string) error {
 	if err != nil {
 		return err
 	}
-	names := make([]string, len(known))
-	for i, of := range known {
-		names[i] = of.Table
+	var tables, indexes []string
+	for _, of := range known {
+		tables = append(tables, of.Table)
 	}
-	if len(names) == 0 || slices.Contains(names, table) {
+	if err := checkName("table", table, tables); err != nil || index == "" {
+		return err
+	}
+	totals, err := s.store.Totals(ctx)
+	if err != nil {
+		return err
+	}
+	for _, t := range totals {
+		if t.Table == table && t.Index != "" {
+			indexes = append(indexes, t.Index)
+		}
+	}
+	return checkName("index", index, indexes)
+}
+
+// checkName returns an error for a name that is not among the known ones; nil if none is
+// known.
+func checkName(what, name string, known []string) error {
+	if len(known) == 0 || slices.Contains(known, name) {
 		return nil
 	}
-	err = fmt.Errorf("no sample has the table %q", table)
-	if nearest := config.Nearest(table, names); nearest != "" {
+	err := fmt.Errorf("no sample has the %s %q", what, name)
+	if nearest := config.Nearest(name, known); nearest != "" {
 		err = fmt.Errorf("%w: did you mean %q?", err, nearest)
 	}
 	return badRequest{Err: err}

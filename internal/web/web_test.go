@@ -2,6 +2,7 @@ package web_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
@@ -385,12 +386,77 @@ func TestTheAPIReturnsIncidents(t *testing.T) {
 			t.Errorf("%s of a misspelt table: %s", of, text)
 		}
 	}
+	for _, of := range []string{"heat", "contributors"} {
+		if text, _ := get(t, address+"/api/v1/"+of+"?table=orders&index=by-state", http.StatusBadRequest); !strings.Contains(text, `no sample has the index \"by-state\": did you mean \"by-status\"?`) {
+			t.Errorf("%s of a misspelt index: %s", of, text)
+		}
+	}
 	text, _ = get(t, address+"/api/v1/incidents?cause=starvation", http.StatusOK)
 	must(t, json.Unmarshal([]byte(text), &all))
 	if len(all.Incidents) != 0 {
 		t.Errorf("incidents of another cause: %+v", all.Incidents)
 	}
 	get(t, address+"/api/v1/incidents?state=wrong", http.StatusBadRequest)
+}
+
+// TestOneNumber reads a finding, its page, the table's page and the API at one moment: each
+// shows the same refused share of the same time, the same share of the load, and the same
+// verdict on the key design.
+func TestOneNumber(t *testing.T) {
+	t.Parallel()
+	s, found := filled(t)
+	address := serve(t, s)
+	f := found[slices.IndexFunc(found, func(f detect.Finding) bool { return f.Index == "" && f.Severity == detect.Critical })]
+	f.Throttling = &detect.Throttling{From: f.FirstSeen, To: f.LastSeen, Units: 8320, Share: 0.32}
+	document, err := json.Marshal(f)
+	must(t, err)
+	l, ok, err := s.AcquireLease(t.Context(), "judge", "test", time.Minute)
+	if err != nil || !ok {
+		t.Fatalf("lease: %t, %v", ok, err)
+	}
+	must(t, s.Judge(t.Context(), l, store.Judgement{Findings: []store.Finding{{
+		Fingerprint: f.Fingerprint, Kind: string(f.Kind), Target: f.Target, Key: string(f.Key), Severity: string(f.Severity), State: string(f.State),
+		Utilization: f.Utilization, FirstSeen: f.FirstSeen, LastSeen: f.LastSeen, Document: document,
+	}}}))
+
+	var one struct{ Finding detect.Finding }
+	text, _ := get(t, address+"/api/v1/findings/"+f.Fingerprint, http.StatusOK)
+	must(t, json.Unmarshal([]byte(text), &one))
+	if got := one.Finding.Throttling; got == nil || got.Share != 0.32 || !got.From.Equal(f.FirstSeen) || !got.To.Equal(f.LastSeen) || one.Finding.Share != f.Share {
+		t.Errorf("the API has the throttling %+v and the share %v", got, one.Finding.Share)
+	}
+	if harm := say.New(&f).Harm; !strings.Contains(one.Finding.Text, harm) || !strings.HasPrefix(harm, "32% of ") {
+		t.Errorf("the API says %q, not %q", one.Finding.Text, harm)
+	}
+	page, table, tables := open(t, address+"/findings/"+f.Fingerprint).text(), open(t, address+"/table?table="+f.Table).text(), open(t, address+"/tables").text()
+	refused := say.NewRow(&f).Harm
+	share := fmt.Sprintf("Share of the writes %.0f%% %s to %s", 100*f.Share, f.FirstSeen.UTC().Format("15:04:05"), f.Through.UTC().Format("15:04:05"))
+	for name, shown := range map[string]struct{ page, want string }{
+		"refused on its page":  {page, refused},
+		"refused on the table": {table, say.New(&f).Harm},
+		"share on its page":    {page, share},
+	} {
+		if !strings.Contains(shown.page, shown.want) {
+			t.Errorf("%s: no %q in %s", name, shown.want, shown.page)
+		}
+	}
+	var all struct {
+		Tables []struct {
+			Index string
+			View  detect.View
+		}
+	}
+	text, _ = get(t, address+"/api/v1/tables", http.StatusOK)
+	must(t, json.Unmarshal([]byte(text), &all))
+	verdict := string(all.Tables[slices.IndexFunc(all.Tables, func(t struct {
+		Index string
+		View  detect.View
+	}) bool {
+		return t.Index == ""
+	})].View.Design.Verdict)
+	if !strings.Contains(table, "Key design "+verdict) || !strings.Contains(tables, "key design "+verdict) {
+		t.Errorf("the API has the verdict %q, the pages %q and %q", verdict, table, tables)
+	}
 }
 
 // TestTheAPIReturnsCollectors: what a collector does not report of itself is null,

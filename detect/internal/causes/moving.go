@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/internal/fixes"
 	"github.com/keyheat/keyheat/sample"
 )
 
@@ -152,6 +153,7 @@ func (s succession) finding() detect.Finding {
 	f.Peak, f.Consumed = worst.Peak, worst.Consumed
 	f.Utilization, f.Combined, f.Share, f.Shards = worst.Utilization, worst.Combined, worst.Share, 1
 	f.OverSeconds, f.OverIn = detect.AnyOver(s.keys)
+	f.Throttling = detect.JoinThrottling(s.keys)
 	f.Evidence, f.Quality, f.Replication = worst.Evidence, worst.Quality, worst.Replication
 	f.FirstSeen, f.LastSeen, f.Through = s.keys[0].FirstSeen, lastSeen(s.keys), last.Through
 	f.Seconds = int64(f.LastSeen.Sub(f.FirstSeen)/time.Second) + 1
@@ -162,12 +164,26 @@ func (s succession) finding() detect.Finding {
 		names = append(names, key.Key)
 	}
 	f.Members = detect.NewMembers(int64(len(s.keys)), names)
+	f.Advice = s.advice(worst)
+	return f
+}
+
+// advice returns the steps for a job that writes keys in their order or, if many callers
+// make each key hot, for keys that get hot in turn: the keys' own key shards.
+func (s succession) advice(worst *detect.Finding) []detect.Step {
+	if e := worst.Evidence; e != nil && len(e.Callers) > 1 && e.Callers[0].High < detect.CallerShare && !fixes.IsJob(e) {
+		own := slices.DeleteFunc(slices.Clone(worst.Advice), func(step detect.Step) bool {
+			return !slices.Contains([]string{detect.ActionShard, detect.ActionSplit, detect.ActionMigrate, detect.ActionCapacity}, step.Action)
+		})
+		if len(own) > 0 {
+			return own
+		}
+	}
 	spread, bounded := s.shuffledLoad(), detect.DefaultWarning*detect.Units(detect.Limit(worst.Kind))
 	shuffle, bound := detect.NewStep(detect.FixShuffleInput), detect.NewStep(detect.FixBoundedRate)
 	shuffle.After, bound.After = detect.NewAfter(worst.Kind, spread, spread), detect.NewAfter(worst.Kind, bounded, bounded)
 	bound.Arguments.Units = bounded
-	f.Advice = []detect.Step{shuffle, bound}
-	return f
+	return []detect.Step{shuffle, bound}
 }
 
 // mean returns the mean load of all keys together over the given seconds.

@@ -85,6 +85,7 @@ type Episode struct {
 	minute    minute
 	// Pressure is the throttling of a table or index as a whole.
 	Pressure throttling.Pressure
+	refusals refusals
 	// healing outlasts an episode: partitions are never merged again.
 	healing healing
 	// restoredEvidence is the previous judge's evidence.
@@ -277,6 +278,7 @@ func (e *Episode) count(s view, r Rules, standsFor int64) {
 		p, e.opening = s.likely, s.likely // the samples do not show how long the first flush gathered
 	}
 	e.seconds++
+	e.refusals.add(p.second, detect.Amount(r.Kind, p.throttled), detect.Amount(r.Kind, p.load()))
 	e.readTotal.Add(p.read, p.sampledSecond(detect.HotKeyRead))
 	e.writeTotal.Add(p.write, p.sampledSecond(detect.HotKeyWrite))
 	e.sumTable = e.sumTable.Plus(p.table)

@@ -106,6 +106,7 @@ func (e *Episode) Finding(s Subject, r Rules) detect.Finding {
 	f.Bursts = e.bursts
 	f.FirstSeen, f.LastSeen = detect.TimeOf(e.first), detect.TimeOf(e.last)
 	f.Seconds, f.Through = e.writeTotal.Seconds(), detect.TimeOf(e.through)
+	f.Throttling = e.refusals.throttling()
 	f.Quality = qualityOf(e)
 	if f.Severity == detect.Info && f.State == detect.Firing {
 		f.State = detect.Pending // the policy caps it: no alert
@@ -161,6 +162,12 @@ func restoreEpisode(f *detect.Finding) *Episode {
 		isSaturated: f.Severity == detect.Critical && f.SecondsOver() == 0,
 		warned:      detect.Rank(f.Severity) >= detect.Rank(detect.Warning), combined: f.Combined, restoredEvidence: f.Evidence,
 		first: f.FirstSeen.Unix(), last: f.LastSeen.Unix(),
+	}
+	if t := f.Throttling; t != nil {
+		e.refusals = refusals{
+			first: t.From.Unix(), last: t.To.Unix(),
+			throttled: detect.Milli(t.Units), requested: detect.Milli(detect.Ratio(t.Units, t.Share)),
+		}
 	}
 	if f.Replication != nil {
 		e.replicated = detect.Milli(f.Replication.WCU)

@@ -184,8 +184,9 @@ func (c *Case) shards() fix {
 	s := detect.NewStep(c.migration(f.names.Base))
 	s.Arguments, s.Effort, s.After = detect.Arguments{Count: c.Shards, Units: copyRate}, f.takes, f.after
 	if c.Facts.Regions(c.Region) != nil {
-		s.Arguments.Region, s.Arguments.Strong = sample.Text(c.Region), c.Facts.StrongRegions
+		s.Arguments.Region = sample.Text(c.Region)
 	}
+	s.Arguments.Strong = c.Facts != nil && c.Facts.StrongRegions
 	f.with = append(f.with, s)
 	return f
 }

@@ -89,6 +89,14 @@ func (c *Case) job() (detect.Part, bool) {
 	return who, alone && hasWord(string(who.Text), jobWords)
 }
 
+// IsJob reports whether requests look like a job's: they are in batches, or come from a
+// caller that is named like one.
+func IsJob(e *detect.Evidence) bool {
+	c := &Case{Finding: &detect.Finding{Kind: detect.HotKeyWrite, Evidence: e}}
+	return c.part(sample.BatchWriteItem) >= mostShare ||
+		slices.ContainsFunc(e.Callers, func(p detect.Part) bool { return hasWord(string(p.Text), jobWords) })
+}
+
 // isBehind reports whether bursts come again before the last one would be done at a rate
 // that the key takes.
 func (c *Case) isBehind() bool {

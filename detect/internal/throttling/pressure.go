@@ -63,6 +63,16 @@ func (s *Pressure) Hits(k detect.Kind) (hit, throttled bool) {
 	return throttled || s.Demand > 1, throttled
 }
 
+// Unexplained returns the second without the refusals that another finding explains: for a
+// full partition the ones by a key range that holds a hot key.
+func (s *Pressure) Unexplained(k detect.Kind) Pressure {
+	rest := *s
+	if k == detect.HotPartition && !s.noHotKey {
+		rest.Refused[sample.KeyRange] = 0
+	}
+	return rest
+}
+
 // TakenByScans reports whether Scans make a large part of the reads while reads are what
 // is throttled, or what exceeds the capacity.
 func (s *Pressure) TakenByScans() bool {

@@ -85,10 +85,10 @@ const (
 // counted lines may be the odd lines of a file in another format.
 const enough = 0.01
 
-// noLoad are the reject reasons of requests without cost, or whose load on the table was
-// counted all the same.
+// noLoad are the reject reasons of requests without cost, whose load on the table was
+// counted all the same, or that repeat a counted one.
 var noLoad = map[sample.RejectReason]bool{
-	cloudtrail.RejectNotRequest: true, cloudtrail.RejectFailed: true, change.RejectNoImages: true,
+	cloudtrail.RejectNotRequest: true, cloudtrail.RejectFailed: true, change.RejectNoImages: true, ReasonDuplicate: true,
 }
 
 // Fields returns a file's names of the fields of Keyheat JSON.

@@ -36,6 +36,8 @@ type Views struct {
 	// kept are the times of the previous judge's stored views: a new judge does not
 	// overwrite an hour with its first minutes.
 	kept map[sample.Target]span
+	// designs are the last verdicts on key designs.
+	designs map[sample.Target]detect.Design
 }
 
 // span are seconds, to exclusive.
@@ -62,7 +64,7 @@ type growing struct {
 func NewViews(most int, policy func(detect.Target) detect.Policy) *Views {
 	return &Views{
 		most: most, policy: policy,
-		hours: make(map[int64]*hourView), growing: make(map[sample.Target]growing), kept: make(map[sample.Target]span),
+		hours: make(map[int64]*hourView), growing: make(map[sample.Target]growing), kept: make(map[sample.Target]span), designs: make(map[sample.Target]detect.Design),
 	}
 }
 
@@ -180,6 +182,7 @@ func (v *Views) Restore(rows []store.TableView) {
 		var stored detect.Table
 		if err := json.Unmarshal(row.Document, &stored); err == nil && stored.View != nil {
 			v.kept[row.Target] = span{stored.View.From.Unix(), stored.View.To.Unix()}
+			v.designs[row.Target] = stored.View.Design
 		} // one that cannot be read is written anew
 	}
 }
@@ -232,6 +235,23 @@ func (v *Views) Tables() []detect.Table {
 		return a.Target.Compare(b.Target)
 	})
 	return all
+}
+
+// HoldDesign keeps the verdict on a key design while a hot key of the target fires: the first
+// one of the incident stands until it is over. A verdict takes a view of CeilingSeconds.
+func (v *Views) HoldDesign(t *detect.Table, firing bool) {
+	now := &t.View.Design
+	if now.Verdict != detect.DesignUnjudged && t.View.To.Sub(t.View.From) < detect.CeilingSeconds*time.Second {
+		*now = detect.Design{Verdict: detect.DesignUnjudged, Rule: detect.RuleYoung}
+	}
+	if held, known := v.designs[t.Target]; firing && known && held.Verdict != detect.DesignUnjudged {
+		*now = held
+		return
+	}
+	if len(v.designs) > maxTargets {
+		clear(v.designs)
+	}
+	v.designs[t.Target] = *now
 }
 
 // IsSettled reports whether the hour that is shown was seen for so long that its

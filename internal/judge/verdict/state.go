@@ -401,6 +401,10 @@ func (s *State) Tables(now time.Time) []detect.Table {
 		return nil
 	}
 	tables := s.Views.Tables()
+	firing := s.firing()
+	for i := range tables {
+		s.Views.HoldDesign(&tables[i], firing[tables[i].Target])
+	}
 	if s.Views.IsSettled() {
 		for _, t := range tables {
 			s.board.SetView(t.Target, t.View)
@@ -411,6 +415,22 @@ func (s *State) Tables(now time.Time) []detect.Table {
 		tables[i].CloudWatch = s.cloudWatch.table(tables[i].Target, s.policy(tables[i].Target))
 	}
 	return tables
+}
+
+// firing returns the targets with a hot key that fires.
+func (s *State) firing() map[detect.Target]bool {
+	all := make(map[detect.Target]bool)
+	for fingerprint := range s.known.findings {
+		if f, _ := s.storedFinding(fingerprint); f.finding.Kind.OfKey() && f.finding.State == detect.Firing {
+			all[f.finding.Target] = true
+		}
+	}
+	for _, f := range s.draft.after.findings {
+		if f.finding.Kind.OfKey() && f.finding.State == detect.Firing {
+			all[f.finding.Target] = true
+		}
+	}
+	return all
 }
 
 // Pending holds the rows that a pass has to write, and the parts to release once they are

@@ -53,6 +53,8 @@ type Table struct {
 	Billing      string           `yaml:"billing" help:"PAY_PER_REQUEST or PROVISIONED"`
 	WCU          float64          `yaml:"wcu" help:"provisioned write units a second"`
 	RCU          float64          `yaml:"rcu" help:"provisioned read units a second"`
+	WarmWCU      float64          `yaml:"warm_wcu" help:"warm throughput: the write units a second that an on-demand table serves at once, where DescribeTable is not allowed"`
+	WarmRCU      float64          `yaml:"warm_rcu" help:"the same for read units"`
 	Vectors      []string         `yaml:"vector_indexes" help:"the names of the vector indexes, whose units are not judged"`
 	Replicas     []string         `yaml:"replicas" help:"the Regions of a global table; its own may be among them"`
 	Strong       bool             `yaml:"strong_regions" help:"whether the Regions of a global table are strongly consistent; it then takes no transactions"`
@@ -68,6 +70,8 @@ type Index struct {
 	Include      []string `yaml:"include" help:"the attributes that INCLUDE projects beside the keys"`
 	WCU          float64  `yaml:"wcu" help:"provisioned write units a second"`
 	RCU          float64  `yaml:"rcu" help:"provisioned read units a second"`
+	WarmWCU      float64  `yaml:"warm_wcu" help:"warm throughput in write units a second, as of the table"`
+	WarmRCU      float64  `yaml:"warm_rcu" help:"the same for read units"`
 }
 
 // Check implements config.Checker.
@@ -99,14 +103,16 @@ func (t Table) check(path string, f *config.Faults) {
 	if err := t.schema().Validate(); err != nil {
 		f.Addf(path, "%w", err)
 	}
-	checkCapacity(path, t.WCU, t.RCU, f)
+	checkCapacity(path+".", t.WCU, t.RCU, f)
+	checkCapacity(path+".warm_", t.WarmWCU, t.WarmRCU, f)
 	for _, region := range t.Replicas {
 		if !regionForm.MatchString(region) {
 			f.Addf(path+".replicas", "%q is no Region: write one such as eu-west-1", region)
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(t.Indexes)) {
-		checkCapacity(path+".indexes."+name, t.Indexes[name].WCU, t.Indexes[name].RCU, f)
+		checkCapacity(path+".indexes."+name+".", t.Indexes[name].WCU, t.Indexes[name].RCU, f)
+		checkCapacity(path+".indexes."+name+".warm_", t.Indexes[name].WarmWCU, t.Indexes[name].WarmRCU, f)
 		if slices.Contains(t.LSIs, name) {
 			f.Addf(path+".lsis", "%s is a global secondary index: an index is in one of both lists", name)
 		}
@@ -115,10 +121,10 @@ func (t Table) check(path string, f *config.Faults) {
 
 func checkCapacity(path string, wcu, rcu float64, f *config.Faults) {
 	if !(wcu >= 0) {
-		f.Addf(path+".wcu", "%g: give units a second, 0 when not known", wcu)
+		f.Addf(path+"wcu", "%g: give units a second, 0 when not known", wcu)
 	}
 	if !(rcu >= 0) {
-		f.Addf(path+".rcu", "%g: give units a second, 0 when not known", rcu)
+		f.Addf(path+"rcu", "%g: give units a second, 0 when not known", rcu)
 	}
 }
 
@@ -171,16 +177,16 @@ func (t Tables) entry(name string) Table {
 // Facts returns the configured facts of a table; nil for none.
 func (t Tables) Facts(of detect.Target) *detect.TableFacts {
 	w, _ := t.find(of)
-	if w.Billing == "" && w.WCU == 0 && w.RCU == 0 && w.LSIs == nil && w.Replicas == nil && !w.Strong && w.Vectors == nil && w.PartitionKey == nil && w.SortKey == nil && w.Indexes == nil {
+	if w.Billing == "" && w.WCU == 0 && w.RCU == 0 && w.WarmWCU == 0 && w.WarmRCU == 0 && w.LSIs == nil && w.Replicas == nil && !w.Strong && w.Vectors == nil && w.PartitionKey == nil && w.SortKey == nil && w.Indexes == nil {
 		return nil
 	}
 	schema := w.schema()
-	facts := &detect.TableFacts{Billing: w.Billing, WCU: w.WCU, RCU: w.RCU, LSIs: w.LSIs, Replicas: w.Replicas, StrongRegions: w.Strong, VectorIndexes: w.Vectors, KeySchema: schema.KeySchema}
+	facts := &detect.TableFacts{Billing: w.Billing, WCU: w.WCU, RCU: w.RCU, WarmWCU: w.WarmWCU, WarmRCU: w.WarmRCU, LSIs: w.LSIs, Replicas: w.Replicas, StrongRegions: w.Strong, VectorIndexes: w.Vectors, KeySchema: schema.KeySchema}
 	for name, x := range w.Indexes {
 		if facts.Indexes == nil {
 			facts.Indexes = make(map[string]detect.IndexFacts, len(w.Indexes))
 		}
-		facts.Indexes[name] = detect.IndexFacts{KeySchema: schema.Indexes[name].KeySchema, WCU: x.WCU, RCU: x.RCU}
+		facts.Indexes[name] = detect.IndexFacts{KeySchema: schema.Indexes[name].KeySchema, WCU: x.WCU, RCU: x.RCU, WarmWCU: x.WarmWCU, WarmRCU: x.WarmRCU}
 	}
 	return facts
 }
