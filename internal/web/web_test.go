@@ -415,7 +415,7 @@ func TestOneNumber(t *testing.T) {
 		t.Fatalf("lease: %t, %v", ok, err)
 	}
 	must(t, s.Judge(t.Context(), l, store.Judgement{Findings: []store.Finding{{
-		Fingerprint: f.Fingerprint, Kind: string(f.Kind), Target: f.Target, Key: string(f.Key), Severity: string(f.Severity), State: string(f.State),
+		Fingerprint: f.Fingerprint, Kind: string(f.Kind), Target: f.Target, Key: f.Key, Severity: string(f.Severity), State: string(f.State),
 		Utilization: f.Utilization, FirstSeen: f.FirstSeen, LastSeen: f.LastSeen, Document: document,
 	}}}))
 
