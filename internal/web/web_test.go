@@ -235,8 +235,8 @@ func TestIncidentsAreListedByStateAndSeverity(t *testing.T) {
 		t.Fatalf("%d rows, want 2", len(rows))
 	}
 	for i, want := range []string{
-		hostile + " critical orders · hot key (writes) 1 more of this incident warm key hot key (writes), 90% of the limit " + found[0].FirstSeen.UTC().Format("15:04:05") + " 10 s over limit Callers saw about 30 attempts refused. “<i>job</i>” 86% ",
-		"OPEN critical orders / by-status · hot key (reads) " + found[1].FirstSeen.UTC().Format("15:04:05") + " 10 s over limit None seen so far. not known ",
+		hostile + " critical orders · hot key (writes) 1 more of this incident warm key hot key (writes), 90% of the limit " + found[0].FirstSeen.UTC().Format("15:04:05") + " 10 s over limit " + say.NewRow(&found[0]).Harm + " “<i>job</i>” 86% ",
+		"OPEN critical orders / by-status · hot key (reads) " + found[1].FirstSeen.UTC().Format("15:04:05") + " 10 s over limit " + say.NewRow(&found[1]).Harm + " not known ",
 	} {
 		if got := rows[i].text(); !strings.HasPrefix(got, want) {
 			t.Errorf("row %d is\n%s, want\n%s", i, got, want)
@@ -267,7 +267,7 @@ func TestAFindingHasItsOwnPage(t *testing.T) {
 		t.Error("the chart has no limit line")
 	}
 	text := p.text()
-	for _, want := range []string{hostile, "Spread the key over 4 key shards", say.Note(&store.Transition{Note: string(detect.NoteTooOld)}), found[0].Fingerprint, "10 of them certainly above the limit of 1,000", "UNDETERMINED",
+	for _, want := range []string{hostile, say.Imperative(&found[0], &found[0].Advice[0]), say.Note(&store.Transition{Note: string(detect.NoteTooOld)}), found[0].Fingerprint, "10 of them certainly above the limit of 1,000", "UNDETERMINED",
 		"in 10 seconds callers waited 5 s",
 		"40 for 10 requests in 10 seconds; callers waited 5 s in retries, 0 requests failed for good", "<i>job</i> 100% of the attempts, 4 a request, waited 5 s, 0 failed",
 	} {
@@ -840,7 +840,7 @@ func TestATableHasItsOwnPage(t *testing.T) {
 	address := serve(t, s)
 	text := open(t, address+tablePath).text()
 	for _, want := range []string{
-		"orders: writes throttled on one key", "Requested on average 3,500 WCU/s and 0 RCU/s, in 10 counted seconds",
+		say.Title(&found[0]), "Requested on average 3,500 WCU/s and 0 RCU/s, in 10 counted seconds",
 		"Hottest key, writes 260% of a partition's limit", "Throttled none seen of 20 requests", "Keys requested about 2 distinct keys",
 		"orders", "poor", "Distinct keys 2", "Keys with the highest load", hostile, "74%", "26,000",
 		"Growing keys", "2027-01-20 2027-01-15 to 2027-01-30", "already reached",

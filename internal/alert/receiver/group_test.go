@@ -15,6 +15,7 @@ import (
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/internal/alert/notify"
+	"github.com/keyheat/keyheat/internal/say"
 	"github.com/keyheat/keyheat/sample"
 )
 
@@ -59,17 +60,23 @@ func TestAGroupInEachReceiver(t *testing.T) {
 		now   = "Now: "
 		link  = "https://keyheat.example.com/?table=orders"
 	)
+	member, _, _ := payloadOf(t, detect.EventFiring, detect.Critical, "merchant#7")
+	titleOf := func(n int) string {
+		f := member
+		f.Key = sample.Text(fmt.Sprintf("%s m#%d", member.Key, n))
+		return say.Title(&f)
+	}
 	for _, c := range []struct {
 		settings notify.Settings
 		got      *fake
 		want     []string
 	}{
 		{notify.Settings{Type: notify.Slack, URL: slack.url}, slack, []string{
-			`"[CRITICAL] ` + title, `"text":"` + now, `“merchant#7”`, `\nGroup: labels.team checkout, table orders\n`, `\nIncident 1: critical: orders: `, `\nIncident 2: warning: orders: writes to one key above the partition limit (merchant#7 m#1)\n`,
+			`"[CRITICAL] ` + title, `"text":"` + now, `“merchant#7”`, `\nGroup: labels.team checkout, table orders\n`, `\nIncident 1: critical: orders: `, `\nIncident 2: warning: ` + titleOf(1) + `\n`,
 			`\nIncidents: and 7 more\n`, `"url":"` + link + `"`, `\nLoad of the worst: ·▁▄·█ `,
 		}},
 		{notify.Settings{Type: notify.PagerDuty, Secret: key32, URL: pager.url}, pager, []string{
-			`"summary":"[CRITICAL] ` + title, `"dedup_key":"` + incidentID, `"severity":"critical"`, `"timestamp":"2025-11-22T11:59:00Z"`, `"Incident 10":"warning: orders: writes to one key above the partition limit (merchant#7 m#9)"`, `"Incidents":"and 7 more"`, `"href":"` + link,
+			`"summary":"[CRITICAL] ` + title, `"dedup_key":"` + incidentID, `"severity":"critical"`, `"timestamp":"2025-11-22T11:59:00Z"`, `"Incident 10":"warning: ` + titleOf(9) + `"`, `"Incidents":"and 7 more"`, `"href":"` + link,
 		}},
 		{notify.Settings{Type: notify.JSM, Secret: "key", URL: jsm.url}, jsm, []string{`"message":"[CRITICAL] ` + title, `"alias":"` + incidentID, `"priority":"P1"`, `Incident 2: warning: `}},
 		{notify.Settings{Type: notify.Teams, URL: teams.url}, teams, []string{`"text":"[CRITICAL] ` + title, `"text":"Now: "`, `"text":"Incident 2: "`, `"text":"and 7 more"`, link}},
@@ -80,7 +87,7 @@ func TestAGroupInEachReceiver(t *testing.T) {
 			`"title":"` + title, `"group":{"id":"` + incidentID + `","labels":{"labels.team":"checkout","owner":"","table":"orders"},"severity":"critical","opened_at":"2025-11-22T11:59:00Z","firing":17,"over":0,"total":17}`, `"members":[{"incident":"`,
 		}},
 		{notify.Settings{Type: notify.SNS, Topic: "arn:aws:sns:eu-west-1:111122223333:on-call"}, published, []string{
-			url.QueryEscape("\nIncident 2: warning: orders: writes to one key above the partition limit (merchant#7 m#1)\n"), url.QueryEscape("\n" + now), "StringValue=" + incidentID, "StringValue=orders",
+			url.QueryEscape("\nIncident 2: warning: " + titleOf(1) + "\n"), url.QueryEscape("\n" + now), "StringValue=" + incidentID, "StringValue=orders",
 		}},
 	} {
 		n := open(t, c.settings)
