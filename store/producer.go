@@ -10,10 +10,6 @@ import (
 // commit with a batch of the producer moves it by compare-and-swap, from the empty position
 // the first time.
 
-// Push is the source of producers and of the collectors' own watermarks. A collector that is
-// gone leaves nothing unread there, because producers send to another one.
-const Push = "http"
-
 // maxProducers bounds the producers that a store remembers.
 const maxProducers = 100_000
 
