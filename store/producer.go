@@ -13,7 +13,7 @@ import (
 // maxProducers bounds the producers that a store remembers.
 const maxProducers = 100_000
 
-// ErrTooManyProducers: the store remembers as many producers as it may.
+// ErrTooManyProducers reports that the store remembers as many producers as it may.
 var ErrTooManyProducers = errors.New("too many producers: the store forgets those that sent nothing for a day")
 
 // Producer returns a producer's position; an empty one for a new producer. It fails with
