@@ -74,6 +74,21 @@ func TestReadme(t *testing.T) {
 	}
 }
 
+// TestStart has our programs parse the commands of docs/START.md that need servers, which the
+// tests of cmd/reporter do not run.
+func TestStart(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile("../docs/START.md")
+	must(t, err)
+	r := &readme{dir: t.TempDir()}
+	must(t, os.Symlink(programs(t), filepath.Join(r.dir, "bin")))
+	for _, block := range fence.FindAllStringSubmatch(string(page), -1) {
+		if block[1] == "shell" {
+			r.accept(t, block[3])
+		}
+	}
+}
+
 // readme is the folder in which the README's commands run.
 type readme struct{ dir string }
 

@@ -7,6 +7,10 @@ import (
 	"slices"
 )
 
+// Push is the source of producers and of the collectors' own watermarks. A collector that is
+// gone leaves nothing unread there, because producers send to another one.
+const Push = "http"
+
 // PartitionID names a partition of a log, or a shard of a stream.
 type PartitionID struct {
 	// Source is where the partition lives, such as "kafka:" and a cluster's id.

@@ -10,14 +10,10 @@ import (
 // commit with a batch of the producer moves it by compare-and-swap, from the empty position
 // the first time.
 
-// Push is the source of producers and of the collectors' own watermarks. A collector that is
-// gone leaves nothing unread there, because producers send to another one.
-const Push = "http"
-
 // maxProducers bounds the producers that a store remembers.
 const maxProducers = 100_000
 
-// ErrTooManyProducers: the store remembers as many producers as it may.
+// ErrTooManyProducers reports that the store remembers as many producers as it may.
 var ErrTooManyProducers = errors.New("too many producers: the store forgets those that sent nothing for a day")
 
 // Producer returns a producer's position; an empty one for a new producer. It fails with

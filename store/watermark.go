@@ -14,6 +14,11 @@ var (
 	Infinity  = time.Date(9999, 12, 31, 0, 0, 0, 0, time.UTC)
 )
 
+// SilentAfter is how long a collector may write nothing before it is taken to be
+// gone: it writes every few seconds, also when there is nothing to count, and has
+// missed four of its reports then.
+const SilentAfter = 45 * time.Second
+
 // Watermark is up to where a partition is counted.
 type Watermark struct {
 	PartitionID

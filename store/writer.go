@@ -122,11 +122,6 @@ func (m microseconds) Scan(v any) error {
 	return nil
 }
 
-// SilentAfter is how long a collector may write nothing before it is taken to be
-// gone: it writes every few seconds, also when there is nothing to count, and has
-// missed four of its reports then.
-const SilentAfter = 45 * time.Second
-
 // Runs reports whether a writer has not ended, and was heard of lately.
 func (w *Writer) Runs(now time.Time) bool {
 	return w.Stopped.IsZero() && now.Sub(w.Seen) <= SilentAfter

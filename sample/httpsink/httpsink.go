@@ -96,7 +96,7 @@ func (s *Sink) rename() { s.producer, s.sequence = rand.Text(), 1 }
 func (s *Sink) Write(ctx context.Context, records []sample.Record) error {
 	for len(records) > 0 {
 		var batch []sample.Record
-		batch, records = samplepb.Split(records, batchRecords, batchBytes)
+		batch, records = samplepb.CutBatch(records, batchRecords, batchBytes)
 		var body bytes.Buffer
 		w := gzip.NewWriter(&body)
 		if _, err := w.Write(s.encoder.Append(nil, batch)); err != nil {

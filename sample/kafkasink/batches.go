@@ -56,7 +56,7 @@ func (b *batches) encode(ctx context.Context, records []sample.Record) ([]kafka.
 	for _, in := range b.partitions {
 		for rest := parts[in]; len(rest) > 0; {
 			var some []sample.Record
-			some, rest = samplepb.Split(rest, batchRecords, batchBytes)
+			some, rest = samplepb.CutBatch(rest, batchRecords, batchBytes)
 			last := slices.MaxFunc(some, func(x, y sample.Record) int { return int(x.Time - y.Time) })
 			messages = append(messages, kafka.Message{
 				Value: b.encoder.Append(nil, some), Time: time.UnixMilli(last.Time), WriterData: in,

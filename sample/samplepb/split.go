@@ -2,9 +2,9 @@ package samplepb
 
 import "github.com/keyheat/keyheat/sample"
 
-// Split splits off the records of one batch: at most so many records, and bytes, but always
+// CutBatch splits off the records of one batch: at most so many records, and bytes, but always
 // one.
-func Split(records []sample.Record, mostRecords, mostBytes int) (batch, rest []sample.Record) {
+func CutBatch(records []sample.Record, mostRecords, mostBytes int) (batch, rest []sample.Record) {
 	size := 0
 	for i := range records {
 		if size += sizeBound(&records[i]); i == mostRecords || i > 0 && size > mostBytes {

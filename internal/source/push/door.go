@@ -132,7 +132,7 @@ func (d *door) settle(committed int64) {
 		if b.producer != "" {
 			delivery = exactlyOnce
 		}
-		b.finish(counted(b.outcome, delivery))
+		b.finish(confirm(b.outcome, delivery))
 		d.folded = d.folded[1:]
 	}
 }

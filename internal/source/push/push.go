@@ -119,7 +119,7 @@ func (s *Source) Run(ctx context.Context, sink source.Sink) error {
 		g.Go(func() error { return d.run(ctx, sink) })
 	}
 	err := g.Wait()
-	s.open(nil)
+	s.close()
 	s.deliveries.Wait()
 	return err
 }
@@ -128,6 +128,12 @@ func (s *Source) open(ctx context.Context) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.ctx = ctx
+}
+
+func (s *Source) close() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.ctx = nil
 }
 
 // Ready returns why batches are refused; empty when they are taken.

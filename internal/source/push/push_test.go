@@ -17,6 +17,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/iotest"
 	"time"
 
 	"github.com/klauspost/compress/zstd"
@@ -274,6 +275,19 @@ func TestEveryRequestGetsItsResponse(t *testing.T) {
 		if got := countedIn(t, st); got != want {
 			t.Fatalf("%s: the store has %d samples, want %d", s.name, got, want)
 		}
+	}
+}
+
+// TestABodyThatEndsEarlyIsSentAgain: the connection broke, and the batch may be right.
+func TestABodyThatEndsEarlyIsSentAgain(t *testing.T) {
+	t.Parallel()
+	s := push.New(push.Config{}, nil, quiet)
+	r := httptest.NewRequest(http.MethodPost, "/v1/samples", iotest.TimeoutReader(strings.NewReader(batch(1000))))
+	r.Header.Set("Content-Type", "application/x-ndjson")
+	w := httptest.NewRecorder()
+	s.ServeHTTP(w, r)
+	if w.Code != http.StatusServiceUnavailable || w.Header().Get("Retry-After") == "" {
+		t.Errorf("the response is %d", w.Code)
 	}
 }
 

@@ -93,9 +93,14 @@ func refuseBody(err error) *response {
 		return refuse(http.StatusUnsupportedMediaType, err.Error())
 	case errors.As(err, new(*http.MaxBytesError)), errors.Is(err, zstd.ErrDecoderSizeExceeded), errors.Is(err, errTooLarge):
 		return refuse(http.StatusRequestEntityTooLarge, "the batch is too large: send fewer samples at a time")
+	case errors.Is(err, errUnread):
+		return new(unavailable(errUnread.Error()))
 	}
 	return refuse(http.StatusBadRequest, "the body cannot be read or decompressed")
 }
+
+// errUnread: the body did not arrive whole. The batch itself may be right.
+var errUnread = errors.New("the body did not arrive whole")
 
 // errTooLarge: the body is larger when decompressed than a batch may be.
 var errTooLarge = errors.New("too large")
@@ -118,7 +123,7 @@ func newDecompressor(most int64) *decompressor {
 func (d *decompressor) read(from io.Reader, encoding string) ([]byte, error) {
 	compressed, err := io.ReadAll(from)
 	if err != nil {
-		return nil, err
+		return nil, errors.Join(errUnread, err)
 	}
 	switch encoding {
 	case "", "identity":

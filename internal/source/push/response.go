@@ -34,7 +34,7 @@ type body struct {
 
 const exactlyOnce, atLeastOnce = "exactly_once", "at_least_once"
 
-func counted(o source.Outcome, delivery string) response {
+func confirm(o source.Outcome, delivery string) response {
 	return response{status: http.StatusOK, body: body{Delivery: delivery, Counted: &o.Counted, Rejected: o.Rejected}}
 }
 
