@@ -58,20 +58,6 @@ type PartitionCut struct {
 	Fuller float64 `json:"fuller"`
 }
 
-// HottestShare returns about which share of a limit the busiest key has.
-func (l *PartitionLoad) HottestShare() float64 {
-	if len(l.Busiest) == 0 {
-		return 0
-	}
-	return l.Busiest[0].Share * max(l.WCU.Value/Units(PartitionWrite), l.RCU.Value/Units(PartitionRead))
-}
-
-// Utilization returns the certain part of the limit in the highest second, of writes or of
-// reads.
-func (l *PartitionLoad) Utilization() float64 {
-	return max(l.WCU.Low/Units(PartitionWrite), l.RCU.Low/Units(PartitionRead))
-}
-
 // BusyKey is a key with its share of its partition's write units.
 type BusyKey struct {
 	KeyRef

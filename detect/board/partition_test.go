@@ -42,13 +42,12 @@ func ofPartition(cell, bits, n int) (keys []sample.Key) {
 
 // spread is a number of writes a second, evenly over keys.
 type spread struct {
-	keys     []sample.Key
-	writes   int
-	refuses  bool
-	gathered bool // all have the time of one flush
+	keys    []sample.Key
+	writes  int
+	refuses bool
 }
 
-// judge has a board judge the load for some seconds.
+// judgeSpread has a board judge the load for some seconds.
 func judgeSpread(t *testing.T, o board.Options, seconds int64, loads []spread) *board.Board {
 	t.Helper()
 	shard, judge := sketch.NewShard(sketch.Config{Seed: scenario.Seed}), board.New(o)

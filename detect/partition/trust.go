@@ -49,11 +49,11 @@ const (
 // Claims reports whether ranges, and what each carries, are claimed.
 func (s State) Claims() bool { return s == Inferred || s == Doubtful }
 
-// Known reports whether it is known where keys lie, perhaps with a doubt.
-func (s State) Known() bool { return s == One || s.Claims() }
+// IsKnown reports whether it is known where keys lie, perhaps with a doubt.
+func (s State) IsKnown() bool { return s == One || s.Claims() }
 
-// Certain reports whether it is known where keys lie, without a doubt.
-func (s State) Certain() bool { return s == One || s == Inferred }
+// IsCertain reports whether it is known where keys lie, without a doubt.
+func (s State) IsCertain() bool { return s == One || s == Inferred }
 
 // trust is the evidence for a map, and what contradicts it.
 type trust struct {

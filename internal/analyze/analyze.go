@@ -290,7 +290,7 @@ func (f *fold) result(o Options) *Result {
 	options := o.board()
 	policy := options.Policy
 	parts, ranges := f.inferPartitions(o)
-	if parts != nil && parts.State.Certain() {
+	if parts != nil && parts.State.IsCertain() {
 		options.Partitions = func(t detect.Target) *partition.Map {
 			if t == parts.Target {
 				return ranges

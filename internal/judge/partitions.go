@@ -55,7 +55,7 @@ func (t *term) loadPartitions(ctx context.Context, now time.Time) error {
 	p.update(rows, now, t.state.FactsOf, t.judge.logger)
 	p.lookedAt = now
 	t.judge.measures.know(p, now)
-	t.state.SetPartitions(p.claimed(now))
+	t.state.SetPartitions(p.claimedMaps(now))
 	return nil
 }
 
@@ -117,10 +117,10 @@ func (p *partitions) update(rows []store.StreamShard, now time.Time, facts func(
 }
 
 // claimed returns the maps whose ranges are claimed without a doubt.
-func (p *partitions) claimed(now time.Time) map[detect.Target]*partition.Map {
+func (p *partitions) claimedMaps(now time.Time) map[detect.Target]*partition.Map {
 	claimed := map[detect.Target]*partition.Map{}
 	for table, m := range p.tables {
-		if m.State(now).Certain() {
+		if m.State(now).IsCertain() {
 			claimed[table] = m.Map
 		}
 	}

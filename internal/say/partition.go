@@ -175,7 +175,7 @@ func ofPartition(l *detect.PartitionLoad) string {
 // causeInPartition says how full a partition is, and names its busiest keys.
 func causeInPartition(f *detect.Finding) string {
 	text := fmt.Sprintf("%s of %s carries %s (inferred).", capital(fullPartition(f)), subject(f), ofPartition(f.Partition))
-	if keys := BusyKeys(f.Partition.Busiest[:min(shownRefused, len(f.Partition.Busiest))]); keys != "" {
+	if keys := BusyKeys(f.Partition.Busiest[:min(2, len(f.Partition.Busiest))]); keys != "" {
 		return text + " Busiest: " + keys + "."
 	}
 	return text

@@ -134,7 +134,7 @@ func stories() []story {
 		{"a partition that may heal", detect.HotPartition, "", func(f *detect.Finding) { shown(f); f.Severity = detect.Warning }},
 		{"a partition above its limit without a refusal", detect.HotPartition, "", func(f *detect.Finding) {
 			shown(f)
-			f.Evidence.Refused, f.Partition.From, f.Partition.To = nil, 0, ^position.Position(0)
+			f.Throttling, f.Evidence.Refused, f.Partition.From, f.Partition.To = nil, nil, 0, ^position.Position(0)
 		}},
 		{"a partition that was split", detect.HotPartition, "", func(f *detect.Finding) {
 			shown(f)

@@ -86,7 +86,7 @@ func Load(ctx context.Context, st Store, at sample.Target, now time.Time) (*Tabl
 		return nil, err
 	}
 	t := newTable(rows[i], m, now)
-	if !t.State.Known() { // where a key lies is not known
+	if !t.State.IsKnown() { // where a key lies is not known
 		return &t, nil
 	}
 	return &t, t.addLoads(ctx, st, m)
