@@ -6,7 +6,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"fmt"
 	"io"
 	"net/http"
 	"net/url"
@@ -322,20 +321,10 @@ func (s *Site) checkNames(ctx context.Context, asked url.Values) error {
 			indexes = append(indexes, t.Index)
 		}
 	}
-	if err := cmp.Or(checkName("table", table, tables), checkName("index", asked.Get("index"), indexes)); err != nil {
+	if err := cmp.Or(config.CheckSeen("table", table, tables), config.CheckSeen("index", asked.Get("index"), indexes)); err != nil {
 		return badRequest{Err: err}
 	}
 	return nil
-}
-
-func checkName(what, name string, known []string) error {
-	if slices.Contains(known, name) {
-		return nil
-	}
-	if nearest := config.Nearest(name, known); nearest != "" {
-		return fmt.Errorf("no sample has the %s %q: did you mean %q?", what, name, nearest)
-	}
-	return fmt.Errorf("no sample has the %s %q", what, name)
 }
 
 // serve loads within [queryTimeout], and shows the content or the failure.
