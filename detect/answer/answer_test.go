@@ -50,6 +50,9 @@ func reason(r detect.Diagnosis, g detect.Ground) tell {
 // open is a finding without a diagnosis.
 func open(g detect.Ground) tell { return reason(detect.Undetermined, g) }
 
+// shuffles is a job that writes keys in their order.
+func shuffles(f *detect.Finding) { f.Advice = []detect.Step{detect.NewStep(detect.FixShuffleInput)} }
+
 func keys(f *detect.Finding) { f.Ground = detect.GroundKeys }
 
 // starved is a table or index with too little capacity.
@@ -109,11 +112,19 @@ func TestStories(t *testing.T) {
 		"samples leave open whether it is over":          {[]tell{warning, func(f *detect.Finding) { f.PossibleSeconds = 9 }}, verdict{answer.MayBeOver, answer.CheckRefusals, answer.Likely, detect.GroundSplit, shard}},
 		"for information":                                {[]tell{func(f *detect.Finding) { f.Severity = detect.Info }}, verdict{answer.OneKey, answer.Nothing, answer.Likely, detect.GroundSplit, shard}},
 
-		"a retry storm":            {[]tell{kind(detect.RetryStorm)}, verdict{answer.Retries, answer.BackOff, answer.WithLoad, "", shard}},
-		"one caller":               {[]tell{kind(detect.SingleCaller), unharmed}, verdict{answer.OneCaller, answer.SlowCallers, answer.WithLoad, "", shard}},
-		"a test":                   {[]tell{kind(detect.TestKey)}, verdict{answer.Test, answer.StopTest, answer.WithLoad, "", shard}},
-		"a Scan":                   {[]tell{kind(detect.HotPartition), reason(detect.Scanned, detect.GroundScan)}, verdict{answer.Scan, answer.SlowScan, answer.WithLoad, "", shard}},
-		"a sorted import":          {[]tell{kind(detect.MovingHotSpot), reason(detect.MovingLoad, detect.GroundMoving)}, verdict{answer.MovingSpot, answer.SlowImport, answer.No, detect.GroundMoving, shard}},
+		"a retry storm": {[]tell{kind(detect.RetryStorm)}, verdict{answer.Retries, answer.BackOff, answer.WithLoad, "", shard}},
+		"one caller":    {[]tell{kind(detect.SingleCaller), unharmed}, verdict{answer.OneCaller, answer.SlowCallers, answer.WithLoad, "", shard}},
+		"a test":        {[]tell{kind(detect.TestKey)}, verdict{answer.Test, answer.StopTest, answer.WithLoad, "", shard}},
+		"a Scan":        {[]tell{kind(detect.HotPartition), reason(detect.Scanned, detect.GroundScan)}, verdict{answer.Scan, answer.SlowScan, answer.WithLoad, "", shard}},
+		"a sorted import": {
+			[]tell{kind(detect.MovingHotSpot), reason(detect.MovingLoad, detect.GroundMoving), shuffles},
+			verdict{answer.MovingSpot, answer.SlowImport, answer.No, detect.GroundMoving, detect.ActionShuffle},
+		},
+		"many callers, key after key": {[]tell{kind(detect.MovingHotSpot), reason(detect.MovingLoad, detect.GroundMoving)}, verdict{answer.MovingSpot, answer.SlowCallers, answer.No, detect.GroundMoving, shard}},
+		"served for minutes since": {
+			[]tell{func(f *detect.Finding) { f.Through = f.Throttling.To.Add(detect.HealedSeconds * time.Second) }},
+			verdict{answer.OneKey, answer.Nothing, answer.Likely, detect.GroundSplit, shard},
+		},
 		"few values, unharmed":     {[]tell{kind(detect.LowCardinalityKey), warning}, verdict{answer.FewValues, answer.Nothing, answer.No, answer.GroundDesign, shard}},
 		"an uneven key shard":      {[]tell{kind(detect.UnevenShards)}, verdict{answer.UnevenShards, answer.SlowCallers, answer.No, answer.GroundDesign, shard}},
 		"warm keys in a partition": {[]tell{kind(detect.HotPartition), warning, keys, refusedFor(sample.KeyRange)}, verdict{answer.SharedPartition, answer.Wait, answer.Likely, detect.GroundKeys, shard}},

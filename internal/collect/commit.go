@@ -82,7 +82,7 @@ func (c *Collector) seal(ctx context.Context) *inFlightCommit {
 		f.cover(p)
 	}
 	now := time.Now()
-	c.share.count(now, f.counters.good, f.counters.missed())
+	c.share.count(now, f.counters.good, f.counters.countMissed())
 	c.refused.add(now, f.counters.refused)
 	c.hostClock.refuse(now, f.counters.ahead)
 	f.commit.Bad = f.counters.rows(c.config.Source, now)

@@ -89,8 +89,8 @@ func (t *counters) add(o counters) {
 	}
 }
 
-// missed returns how many samples were bad. One that repeats a counted sample is none.
-func (t *counters) missed() (n int64) {
+// countMissed returns how many samples were bad. One that repeats a counted sample is none.
+func (t *counters) countMissed() (n int64) {
 	for reason, r := range t.bad {
 		if reason != reasonDuplicate {
 			n += r.count

@@ -180,7 +180,7 @@ func fromTo(f *detect.Finding, first, last time.Time) string {
 func ownRequests(f *detect.Finding) string {
 	switch f.Kind {
 	case detect.LowCardinalityKey, detect.MovingHotSpot, detect.RollingHotKey:
-		return requestsTo(f) + " the hot keys"
+		return "the keys' " + requests(f)
 	}
 	if f.Key != "" {
 		return "the key's " + requests(f)

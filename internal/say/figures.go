@@ -55,7 +55,7 @@ func Figures(f *detect.Finding) (all []Line) {
 	}
 	if !f.Kind.OfTable() && f.Share > 0 {
 		whose := map[detect.Kind]string{detect.LowCardinalityKey: ", on the hottest value", detect.MovingHotSpot: ", on the hottest key"}[f.Kind]
-		add("share", fmt.Sprintf("%s of the %s of %s%s", wording.Percent(f.Share), requests(f), wording.Printable(f.Name()), whose+within(f)))
+		add("share", fmt.Sprintf("%s of the %s of %s%s", wording.Percent(f.Share), requests(f), wording.Printable(f.Name()), whose+shareTime(f)))
 	}
 	if t := f.Throttling; t != nil && t.Share > 0 {
 		add("throttled", fmt.Sprintf("%s of %s, %s units, %s to %s", wording.Percent(t.Share), ownRequests(f), wording.About(t.Units), t.From.UTC().Format(clock), t.To.UTC().Format(moment)))
@@ -66,8 +66,8 @@ func Figures(f *detect.Finding) (all []Line) {
 	return all
 }
 
-// within is the time of a key's share; empty if it is unknown.
-func within(f *detect.Finding) string {
+// shareTime is the time of a key's share; empty if it is unknown.
+func shareTime(f *detect.Finding) string {
 	if f.FirstSeen.IsZero() || f.Through.IsZero() {
 		return ""
 	}

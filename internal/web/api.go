@@ -1,11 +1,11 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"fmt"
 	"io"
 	"net/http"
 	"net/url"
@@ -307,44 +307,24 @@ func (s *Site) api(load loader) http.HandlerFunc {
 // checkNames returns an error, with the nearest name, for a table or index that no sample
 // had: its empty list would look calm.
 func (s *Site) checkNames(ctx context.Context, asked url.Values) error {
-	table, index := asked.Get("table"), asked.Get("index")
+	table := asked.Get("table")
 	if table == "" {
 		return nil
 	}
-	known, err := s.store.Tables(ctx)
-	if err != nil {
-		return err
-	}
-	var tables, indexes []string
-	for _, of := range known {
-		tables = append(tables, of.Table)
-	}
-	if err := checkName("table", table, tables); err != nil || index == "" {
-		return err
-	}
 	totals, err := s.store.Totals(ctx)
-	if err != nil {
+	if err != nil || len(totals) == 0 {
 		return err
 	}
+	tables, indexes := []string{}, []string{""}
 	for _, t := range totals {
-		if t.Table == table && t.Index != "" {
+		if tables = append(tables, t.Table); t.Table == table {
 			indexes = append(indexes, t.Index)
 		}
 	}
-	return checkName("index", index, indexes)
-}
-
-// checkName returns an error for a name that is not among the known ones; nil if none is
-// known.
-func checkName(what, name string, known []string) error {
-	if len(known) == 0 || slices.Contains(known, name) {
-		return nil
+	if err := cmp.Or(config.CheckSeen("table", table, tables), config.CheckSeen("index", asked.Get("index"), indexes)); err != nil {
+		return badRequest{Err: err}
 	}
-	err := fmt.Errorf("no sample has the %s %q", what, name)
-	if nearest := config.Nearest(name, known); nearest != "" {
-		err = fmt.Errorf("%w: did you mean %q?", err, nearest)
-	}
-	return badRequest{Err: err}
+	return nil
 }
 
 // serve loads within [queryTimeout], and shows the content or the failure.

@@ -28,20 +28,6 @@ func (r *refusals) add(second int64, throttled, requested sample.Milli) {
 	}
 }
 
-// Throttling returns the throttling of a table or index as a whole, by its requests.
-func (e *Episode) Throttling() *detect.Throttling {
-	refused := int64(0)
-	for _, n := range e.Pressure.Refused {
-		refused += n
-	}
-	if refused == 0 {
-		return e.refusals.throttling() // the previous judge's
-	}
-	t := &detect.Throttling{From: detect.TimeOf(e.first), To: detect.TimeOf(e.last), Share: min(1, detect.Ratio(float64(refused), float64(e.Pressure.Requests)))}
-	t.Units = detect.Units(e.Pressure.Throttled.Write) + detect.Units(e.Pressure.Throttled.Read)
-	return t
-}
-
 // throttling returns the sums as a finding shows them; nil without a throttled second.
 func (r *refusals) throttling() *detect.Throttling {
 	if r.first == 0 {

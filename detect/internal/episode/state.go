@@ -129,7 +129,7 @@ func (e *Episode) observePressure(p *point, r Rules, t Timeline) {
 	e.readTotal.Add(p.read, p.sampledSecond(detect.HotKeyRead))
 	e.writeTotal.Add(p.write, p.sampledSecond(detect.HotKeyWrite))
 	e.sumTable = e.sumTable.Plus(p.table)
-	e.Pressure = e.Pressure.Plus(p.pressure.Unexplained(r.Kind))
+	e.Pressure = e.Pressure.Plus(p.pressure.ExcludeExplained(r.Kind))
 	if !throttled {
 		e.extendPending(p.second) // burst capacity still serves it: no alert
 		return

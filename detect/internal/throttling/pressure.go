@@ -63,9 +63,9 @@ func (s *Pressure) Hits(k detect.Kind) (hit, throttled bool) {
 	return throttled || s.Demand > 1, throttled
 }
 
-// Unexplained returns the second without the refusals that another finding explains: for a
+// ExcludeExplained returns the second without the refusals that another finding explains: for a
 // full partition the ones by a key range that holds a hot key.
-func (s *Pressure) Unexplained(k detect.Kind) Pressure {
+func (s *Pressure) ExcludeExplained(k detect.Kind) Pressure {
 	rest := *s
 	if k == detect.HotPartition && !s.noHotKey {
 		rest.Refused[sample.KeyRange] = 0

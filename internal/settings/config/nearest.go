@@ -1,6 +1,9 @@
 package config
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // Suggest ends an error about a name that is not known with the nearest one
 // that is; with all of them when none is near.
@@ -10,6 +13,17 @@ func Suggest(name string, known []string) string {
 		return fmt.Sprintf("; known are %v", known)
 	}
 	return fmt.Sprintf(": did you mean %q?", nearest)
+}
+
+// CheckSeen returns an error, with the nearest name, for a name that no sample had.
+func CheckSeen(what, name string, known []string) error {
+	if slices.Contains(known, name) {
+		return nil
+	}
+	if nearest := Nearest(name, known); nearest != "" {
+		return fmt.Errorf("no sample has the %s %q: did you mean %q?", what, name, nearest)
+	}
+	return fmt.Errorf("no sample has the %s %q", what, name)
 }
 
 // Nearest returns the known name that is nearest to a misspelt one; empty when none is near.
