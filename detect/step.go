@@ -93,7 +93,7 @@ type ShardNames struct {
 	// Shards: 4711.01. Fewer digits would make one number of two shards.
 	NewTable bool `json:"new_table,omitempty"`
 	Decimals int  `json:"decimals,omitempty"`
-	// Numbers place the shards apart in the key space, by shardkey's Sharding.Apart with
+	// Numbers place the shards apart in the key space, by shardkey's Sharding.PlaceApart with
 	// Cuts, the edges of the table's partitions. Without a map of the partitions there are
 	// no cuts, and each shard has an equal part.
 	Numbers []int    `json:"numbers,omitempty"`
@@ -108,7 +108,7 @@ func (n *ShardNames) Sharding() (shardkey.Sharding, error) {
 	if err != nil || len(n.Numbers) == 0 {
 		return s, err
 	}
-	return s.Apart(n.Cuts...)
+	return s.PlaceApart(n.Cuts...)
 }
 
 // PlaceApart chooses numbers for the key shards that lie apart: one in each of the table's
@@ -118,7 +118,7 @@ func (n *ShardNames) PlaceApart(cuts []uint16) {
 	if err != nil {
 		return
 	}
-	if s, err = s.Apart(cuts...); err == nil {
+	if s, err = s.PlaceApart(cuts...); err == nil {
 		n.Numbers, n.Cuts = s.Numbers(string(n.Base)), cuts
 	}
 }

@@ -22,7 +22,7 @@ type numbered struct {
 	numbers []int
 }
 
-// Apart returns the sharding with numbers that place the key shards apart in the key space:
+// PlaceApart returns the sharding with numbers that place the key shards apart in the key space:
 // one in each of equal parts. They are no longer 0, 1, 2; each base has numbers of its own,
 // which never change. DynamoDB's partitions are ranges of this space, so that shards of equal
 // parts rarely share one.
@@ -30,7 +30,7 @@ type numbered struct {
 // With cuts each key shard gets a partition of its own, or partitions get equal numbers of
 // shards, the widest first. Cuts are the edges between the table's partitions, as the first 16
 // bits of positions. Keep the cuts: other cuts give other names.
-func (s Sharding) Apart(cuts ...uint16) (Sharding, error) {
+func (s Sharding) PlaceApart(cuts ...uint16) (Sharding, error) {
 	const most = 1000
 	switch {
 	case s.n == 0 || s.n > most:

@@ -13,7 +13,7 @@ func apart(t *testing.T, n int, cuts ...uint16) shardkey.Sharding {
 	t.Helper()
 	s, err := shardkey.New(n, shardkey.HashShardUnderscore())
 	if err == nil {
-		s, err = s.Apart(cuts...)
+		s, err = s.PlaceApart(cuts...)
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -40,9 +40,9 @@ func perPartition(t *testing.T, s shardkey.Sharding, base string, cuts []uint16)
 	return counts
 }
 
-// TestApart: key shards lie in equal parts of the key space or, with cuts, each partition has
+// TestPlaceApart: key shards lie in equal parts of the key space or, with cuts, each partition has
 // its share of them, the widest first.
-func TestApart(t *testing.T) {
+func TestPlaceApart(t *testing.T) {
 	t.Parallel()
 	equal := []uint16{0x2000, 0x4000, 0x6000, 0x8000, 0xa000, 0xc000, 0xe000}
 	uneven := []uint16{0x1000, 0x1800, 0x8000}
@@ -104,7 +104,7 @@ func TestApartNames(t *testing.T) {
 		}
 	}
 	for _, wrong := range [][]uint16{{0}, {2, 1}, {1, 1}} {
-		if _, err := s.Apart(wrong...); err == nil {
+		if _, err := s.PlaceApart(wrong...); err == nil {
 			t.Errorf("%v are cuts", wrong)
 		}
 	}
@@ -112,7 +112,7 @@ func TestApartNames(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := many.Apart(); err == nil {
+	if _, err := many.PlaceApart(); err == nil {
 		t.Error("1,001 shards are placed apart")
 	}
 }

@@ -15,7 +15,7 @@
 // Reading the whole key takes one query for each key shard, of at least half a read unit. A
 // later change of the number of key shards is a change of the application; Grow keeps older
 // items readable. DynamoDB places names by a hash, so that key shards numbered 0, 1, 2 may
-// share a partition until it splits. Apart chooses numbers that lie apart.
+// share a partition until it splits. PlaceApart chooses numbers that lie apart.
 //
 // # Names
 //

@@ -111,7 +111,7 @@ func (s Sharding) All(base string) ([]string, error) {
 // Growth is a change of the number of shards that keeps older items readable.
 type Growth struct{ from, to Sharding }
 
-// Grow changes a sharding to a larger one of the same form. Without Apart every old shard is
+// Grow changes a sharding to a larger one of the same form. Without PlaceApart every old shard is
 // also a shard of the new sharding, so All of the new one finds everything.
 func Grow(from, to Sharding) (Growth, error) {
 	switch {
