@@ -47,7 +47,7 @@ type fieldWorld struct {
 		Key, Kind, Severity, State, Fix string
 		Reason                          detect.Diagnosis
 		Pages, Children                 int
-		Never, Says, Refused            []string
+		Never, Refused                  []string
 		Share, Quiet                    bool
 		// Act is the action for tonight, Caller whom it concerns first, To the most units a
 		// second that it leaves the caller. Steps come in this order, Without not at all.
@@ -61,6 +61,11 @@ type fieldWorld struct {
 		Cause   answer.Cause
 		Outlook answer.Outlook
 		Ground  detect.Ground
+		// Harm is the refused share of the load, and the time of the first refusal.
+		Harm struct {
+			Share float64
+			Since string
+		}
 		// Healed is the time from which the key was served after a split, 09:04:00 or its
 		// beginning. Unhealed is that no finding claims a split.
 		Healed   string
@@ -405,11 +410,6 @@ func (w *fieldWorld) disagreements(j *judged) (all []string) {
 	if e.Fix != "" && !isFix(root, e.Fix) {
 		add("first fix %q", firstStep(root))
 	}
-	for _, words := range e.Says {
-		if text := briefText(root); !says(text, words) {
-			add("does not say %q: %s", words, text)
-		}
-	}
 	if refused := namesOfRefused(root); !slices.Equal(refused[:min(len(refused), len(e.Refused))], e.Refused) {
 		add("names %q as refused", refused)
 	}
@@ -478,6 +478,9 @@ func (w *fieldWorld) acts(j *judged, root *detect.Finding, add func(string, ...a
 	}
 	if e.Ground != "" && root.Ground != e.Ground {
 		add("the ground is %s", root.Ground)
+	}
+	if h := &a.Harm; e.Harm.Since != "" && (!strings.HasPrefix(h.From.UTC().Format(time.TimeOnly), e.Harm.Since) || math.Abs(h.Refused-e.Harm.Share) > 0.005) {
+		add("%.3f of the load is refused since %s", h.Refused, h.From.UTC().Format(time.TimeOnly))
 	}
 	if e.Healed != "" && (root.Healed == nil || !strings.HasPrefix(root.Healed.Since.UTC().Format(time.TimeOnly), e.Healed)) {
 		add("healed: %+v", root.Healed)
