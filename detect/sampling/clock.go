@@ -19,34 +19,12 @@ type Clocks struct {
 	fraction int64
 	// spread has, for each caller, a bit for each of its seconds with spread requests.
 	spread map[uint64]spreadSeconds
-	lone   loneProducer
 	// table and flushed describe all requests of the second that Observe got last.
 	table   Batch
 	flushed float64
 }
 
 type seconds struct{ first, last int64 }
-
-// loneProducer is the only producer of a table or index. Its whole seconds look exact, also
-// if it flushes: it does if they come at a fixed interval, with nothing between them.
-type loneProducer struct {
-	last, gap int64
-	flushes   bool
-}
-
-func (l *loneProducer) observe(w *sketch.Window) {
-	if w.Second <= l.last {
-		return
-	}
-	before := *l
-	*l = loneProducer{last: w.Second}
-	if len(w.Callers.Entries) > 1 || before.last == 0 {
-		return
-	}
-	l.gap = w.Second - before.last
-	even := before.gap == 0 || max(l.gap-before.gap, before.gap-l.gap) <= 1
-	l.flushes = l.gap > 1 && l.gap <= detect.MeanLongest && even
-}
 
 // spreadSeconds are a bit for each of the last seconds, the lowest for newest.
 type spreadSeconds struct {
@@ -72,8 +50,7 @@ func (c *Clocks) Observe(w *sketch.Window) {
 	if w.Arrivals.HasFractions() {
 		c.fraction = max(c.fraction, w.Second)
 	}
-	c.lone.observe(w)
-	c.table.Own = c.table.At == wholeSeconds && w.Second-c.fraction > detect.Horizon && !c.lone.flushes
+	c.table.Own = c.table.At == wholeSeconds && w.Second-c.fraction > detect.Horizon
 	c.observeSpread(w)
 	if c.table.At != wholeSeconds || c.table.Part < allShare {
 		return
@@ -121,7 +98,7 @@ func (c *Clocks) observeSpread(w *sketch.Window) {
 func (c *Clocks) Batch(w *sketch.Window, k *sketch.KeyLoad) Batch {
 	b := batchOfKey(w, k, c.table, c.flushed)
 	if b.Part > 0 {
-		whole := b.At == wholeSeconds && (w.Second-c.fraction > detect.Horizon && !c.lone.flushes || c.areInWholeSeconds(w, k))
+		whole := b.At == wholeSeconds && (w.Second-c.fraction > detect.Horizon || c.areInWholeSeconds(w, k))
 		b.Own = whole || c.areSpread(w, k)
 	}
 	return b
