@@ -311,12 +311,12 @@ func (s *Site) checkNames(ctx context.Context, asked url.Values) error {
 	if table == "" {
 		return nil
 	}
-	totals, err := s.store.Totals(ctx)
-	if err != nil || len(totals) == 0 {
+	known, err := s.store.Targets(ctx)
+	if err != nil || len(known) == 0 {
 		return err
 	}
 	tables, indexes := []string{}, []string{""}
-	for _, t := range totals {
+	for _, t := range known {
 		if tables = append(tables, t.Table); t.Table == table {
 			indexes = append(indexes, t.Index)
 		}
