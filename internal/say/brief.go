@@ -172,7 +172,11 @@ func fromTo(f *detect.Finding, first, last time.Time) string {
 	case f.State == detect.Resolved, f.Through.Sub(last) >= detect.ResolveSeconds*time.Second:
 		return first.Format("from 15:04:05 to ") + last.Format("15:04:05 UTC")
 	}
-	return first.Format("since 15:04:05 UTC, for ") + wording.Span(last.Sub(first)+time.Second)
+	lasted := last.Sub(first) + time.Second
+	if lasted > 2*time.Minute {
+		lasted = lasted.Truncate(time.Minute)
+	}
+	return first.Format("since 15:04:05 UTC, for ") + wording.Span(lasted)
 }
 
 // ownRequests names the requests whose refused share is known: a key's own, the ones of
