@@ -132,9 +132,13 @@ func (r *reading) Traits() shards.Traits {
 
 // count counts a request, and runs note under the lock. It ends the reading if the request
 // would fail again, or fails for too long.
-func (r *reading) count(operation string, err error, note func()) {
+func (r *reading) count(ctx context.Context, operation string, err error, note func()) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if err != nil && ctx.Err() != nil {
+		r.counts.cut++
+		return
+	}
 	if operation == r.Log.Traits().Operations.Read {
 		r.counts.requests++
 	} else {
@@ -160,7 +164,7 @@ func (r *reading) count(operation string, err error, note func()) {
 // Streams implements shards.Log.
 func (r *reading) Streams(ctx context.Context, table, cursor string) ([]string, string, error) {
 	streams, next, err := r.Log.Streams(ctx, table, cursor)
-	r.count("ListStreams", err, func() {
+	r.count(ctx, "ListStreams", err, func() {
 		r.newest = max(r.newest, slices.Max(append(streams, ""))) // labels are times
 		if err == nil && next == "" && r.newest == "" {
 			r.fail(errNoStream)
@@ -177,7 +181,7 @@ func (r *reading) Describe(ctx context.Context, stream, cursor, parent string) (
 		return shards.Description{Shards: known}, nil
 	}
 	d, err := r.Log.Describe(ctx, stream, cursor, parent)
-	r.count("DescribeStream", err, func() {
+	r.count(ctx, "DescribeStream", err, func() {
 		if errors.Is(err, shards.ErrGone) && stream == r.newest {
 			r.fail(err)
 		}
@@ -210,13 +214,13 @@ func (r *reading) children(stream, parent string) (known []shards.Described) {
 // Open implements shards.Log.
 func (r *reading) Open(ctx context.Context, stream, shard string, p shards.Position) (string, error) {
 	iterator, err := r.Log.Open(ctx, stream, shard, p)
-	r.count("GetShardIterator", err, func() {})
+	r.count(ctx, "GetShardIterator", err, func() {})
 	return iterator, err
 }
 
 // Read implements shards.Log.
 func (r *reading) Read(ctx context.Context, stream, iterator string, limit int32, buffer []byte) (shards.Page, error) {
 	page, err := r.Log.Read(ctx, stream, iterator, limit, buffer)
-	r.count("GetRecords", err, func() {})
+	r.count(ctx, "GetRecords", err, func() {})
 	return page, err
 }

@@ -29,6 +29,9 @@ type counts struct {
 	// requests counts GetRecords requests, which DynamoDB charges. others counts all other
 	// requests. throttled counts the throttled requests of both kinds.
 	requests, others, throttled int64
+	// cut counts requests whose answer the end of the reading cut off. They count nowhere
+	// else, as DynamoDB may have served them or never got them.
+	cut int64
 }
 
 // add counts records that were handed out.
