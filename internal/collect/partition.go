@@ -132,17 +132,19 @@ func (p *partition) fold(ctx context.Context, b source.Batch, now time.Time) err
 	return nil
 }
 
-// count counts a batch's messages. The caller holds the shard's lock.
+// count counts a batch's messages, apart from others' if the source wants to know its
+// outcome. The caller holds the shard's lock.
 func (p *partition) count(b source.Batch) {
-	before := p.shard.counters
-	p.shard.counters = counters{}
-	p.handler.handle(b.Messages)
-	own := p.shard.counters
-	if b.Outcome != nil {
-		*b.Outcome = own.outcome()
+	if b.Outcome == nil {
+		p.handler.handle(b.Messages)
+	} else {
+		before := p.shard.counters
+		p.shard.counters = counters{}
+		p.handler.handle(b.Messages)
+		*b.Outcome = p.shard.counters.outcome()
+		before.add(p.shard.counters)
+		p.shard.counters = before
 	}
-	p.shard.counters = before
-	p.shard.counters.add(own)
 	if m := b.Producer; m != nil {
 		p.shard.moves = append(p.shard.moves, store.Move{
 			PartitionID: store.PartitionID{Source: p.id.Source, Name: m.Name}, From: m.From, To: m.To, Mark: m.Mark,

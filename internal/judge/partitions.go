@@ -116,7 +116,7 @@ func (p *partitions) update(rows []store.StreamShard, now time.Time, facts func(
 	}
 }
 
-// claimed returns the maps whose ranges are claimed without a doubt.
+// claimedMaps returns the maps whose ranges are claimed without a doubt.
 func (p *partitions) claimedMaps(now time.Time) map[detect.Target]*partition.Map {
 	claimed := map[detect.Target]*partition.Map{}
 	for table, m := range p.tables {

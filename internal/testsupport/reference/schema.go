@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/spf13/pflag"
 	"go.yaml.in/yaml/v3"
 
 	"github.com/keyheat/keyheat/internal/settings/config"
@@ -25,8 +26,8 @@ type node map[string]any
 
 // CheckSchema fails unless the file is the JSON Schema of a program's configuration, given
 // as a pointer to a struct with defaults. With -args -schema it writes the file. Every
-// example must be valid by the schema, name it for editors, and stop being valid with an
-// unknown key.
+// example must be valid by the schema and for the program, name the schema for editors, and
+// stop being valid with an unknown key.
 func CheckSchema(t *testing.T, file, title string, defaults any, examples ...string) {
 	t.Helper()
 	root := sectionSchema(t, reflect.ValueOf(defaults).Elem())
@@ -58,6 +59,9 @@ func CheckSchema(t *testing.T, file, title string, defaults any, examples ...str
 	}
 	for _, example := range examples {
 		checkExample(t, schema, root["$id"].(string), example)
+		if err := config.Load(defaults, config.Options{Files: []string{example}, Flags: pflag.NewFlagSet("none", pflag.ContinueOnError)}); err != nil {
+			t.Errorf("%s: %v", example, err)
+		}
 	}
 }
 
