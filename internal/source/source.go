@@ -1,6 +1,7 @@
 // Package source is the contract between the readers of samples and their counter. A source
 // (source/kafka, source/shards, source/files) knows positions, and passes bytes on without
-// decoding them. A Sink counts the batches, and returns the position to read from.
+// decoding them. A Sink counts the batches, and returns the position to read from. The
+// partitions of a source hold fetched bytes within one [Budget].
 package source
 
 import (

@@ -7,7 +7,7 @@ import (
 	"runtime"
 	"time"
 
-	"github.com/keyheat/keyheat/internal/source/memory"
+	"github.com/keyheat/keyheat/internal/source"
 )
 
 // ahead is a fetch of the next response while the current one is folded. The broker works
@@ -107,7 +107,7 @@ func (r *reader) part(offset int64, epoch int32) fetchPart {
 	return fetchPart{topic: r.topic, id: r.identity.topic, partition: int32(r.id), offset: offset, epoch: epoch}
 }
 
-func (r *reader) request(part fetchPart, wait time.Duration, hold *memory.Hold) *fetchRequest {
+func (r *reader) request(part fetchPart, wait time.Duration, hold *source.Hold) *fetchRequest {
 	return r.source.fetchRequest(r.connection, []fetchPart{part}, wait, r.fetchBytes, hold)
 }
 

@@ -3,9 +3,9 @@ package kafka
 import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 
+	"github.com/keyheat/keyheat/internal/source"
 	"github.com/keyheat/keyheat/internal/source/kafka/recordbatch"
 	"github.com/keyheat/keyheat/internal/source/kafka/wire"
-	"github.com/keyheat/keyheat/internal/source/memory"
 )
 
 // TestTopicID is the id of the topic in responses given to ParsePartition.
@@ -79,4 +79,4 @@ func ParseTopic(body []byte, version int16) (Topic, error) {
 }
 
 // Memory exports the source's budget, so that tests can compete for it.
-func (k *Source) Memory() *memory.Budget { return k.memory }
+func (k *Source) Memory() *source.Budget { return k.memory }

@@ -12,9 +12,9 @@ import (
 	"github.com/segmentio/kafka-go/protocol/fetch"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
+	"github.com/keyheat/keyheat/internal/source"
 	"github.com/keyheat/keyheat/internal/source/kafka/recordbatch"
 	"github.com/keyheat/keyheat/internal/source/kafka/wire"
-	"github.com/keyheat/keyheat/internal/source/memory"
 )
 
 // Supported versions of the Fetch API. Version 4 (Kafka 0.11) added the list of aborted
@@ -45,7 +45,7 @@ type fetchRequest struct {
 	limit    int
 	clientID string
 	// hold has the response's memory.
-	hold *memory.Hold
+	hold *source.Hold
 }
 
 var _ protocol.RawExchanger = (*fetchRequest)(nil)
@@ -78,13 +78,13 @@ type fetchResponse struct {
 	version       int16
 	buf           []byte
 	asked         time.Time // before the request was sent
-	hold          *memory.Hold
+	hold          *source.Hold
 	held          int // needed bytes of the hold
 	decoder       *recordbatch.Decoder
 }
 
 // responseBuffers are unused buffers of the usual fetch size.
-var responseBuffers = memory.NewBuffers(2 * defaults.FetchBytes)
+var responseBuffers = source.NewBuffers(2 * defaults.FetchBytes)
 
 // decoders are unused decoders. No budget counts their buffers, so only as many are kept as
 // a few cores need.
@@ -219,7 +219,7 @@ func (r *fetchRequest) request(version int16) *kmsg.FetchRequest {
 
 // fetchRequest returns a request to the leader of all parts. bytes bounds each partition
 // and the response as a whole, except for one larger batch.
-func (k *Source) fetchRequest(l *connection, parts []fetchPart, wait time.Duration, bytes int, hold *memory.Hold) *fetchRequest {
+func (k *Source) fetchRequest(l *connection, parts []fetchPart, wait time.Duration, bytes int, hold *source.Hold) *fetchRequest {
 	return &fetchRequest{
 		versions: &l.versions, parts: parts, maxWait: wait, maxBytes: int32(bytes),
 		limit: k.config.MaxBatchBytes + k.config.FetchBytes, clientID: k.config.ClientID, hold: hold,

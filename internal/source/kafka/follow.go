@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/keyheat/keyheat/internal/daemon/retry"
-	"github.com/keyheat/keyheat/internal/source/memory"
+	"github.com/keyheat/keyheat/internal/source"
 )
 
 // followsPerWait is the most requests that a follower starts for a broker within
@@ -187,7 +187,7 @@ func (p *partitionData) isNews(end int64) bool {
 
 // part returns one partition of the response. It copies the records, and splits their
 // memory off the response's hold.
-func (f *fetched) part(i int, hold *memory.Hold) *fetchResponse {
+func (f *fetched) part(i int, hold *source.Hold) *fetchResponse {
 	p := f.parts[i]
 	p.records = bytes.Clone(p.records)
 	n := len(p.records)

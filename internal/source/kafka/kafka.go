@@ -13,8 +13,8 @@ import (
 
 	"github.com/keyheat/keyheat/internal/daemon"
 	"github.com/keyheat/keyheat/internal/settings/options"
+	"github.com/keyheat/keyheat/internal/source"
 	"github.com/keyheat/keyheat/internal/source/kafka/recordbatch"
-	"github.com/keyheat/keyheat/internal/source/memory"
 )
 
 // DefaultMaxBatchBytes is the bound of a batch where a Config gives none.
@@ -98,7 +98,7 @@ type Source struct {
 	config Config
 	log    *slog.Logger
 	health daemon.Health
-	memory *memory.Budget
+	memory *source.Budget
 	// coming is how many responses with records are arriving.
 	coming atomic.Int64
 	*meters
@@ -107,7 +107,7 @@ type Source struct {
 // New returns a source that has not connected yet.
 func New(config Config, logger *slog.Logger) *Source {
 	k := &Source{config: config.withDefaults(), log: logger, meters: newMeters()}
-	k.memory = memory.New(k.config.MemoryBytes)
+	k.memory = source.NewBudget(k.config.MemoryBytes)
 	k.health.Fail(daemon.Whole, "not yet a member of the group "+config.Group)
 	return k
 }

@@ -7,7 +7,6 @@ import (
 
 	"github.com/keyheat/keyheat/internal/settings/format"
 	"github.com/keyheat/keyheat/internal/source"
-	"github.com/keyheat/keyheat/internal/source/memory"
 	"github.com/keyheat/keyheat/store"
 )
 
@@ -18,7 +17,7 @@ type delivery struct {
 	mark     string // hash of the body
 	format   format.Format
 	body     []byte
-	hold     *memory.Hold
+	hold     *source.Hold
 
 	// at is the door's position behind the batch.
 	at       int64

@@ -43,7 +43,6 @@ import (
 	"github.com/keyheat/keyheat/internal/settings/format"
 	"github.com/keyheat/keyheat/internal/settings/options"
 	"github.com/keyheat/keyheat/internal/source"
-	"github.com/keyheat/keyheat/internal/source/memory"
 	"github.com/keyheat/keyheat/store"
 )
 
@@ -84,7 +83,7 @@ type Source struct {
 	store  Store
 	log    *slog.Logger
 	doors  map[format.Format]*door
-	memory *memory.Budget
+	memory *source.Budget
 	slots  chan struct{}
 	decode *decompressor
 	*meters
@@ -101,7 +100,7 @@ type Source struct {
 func New(c Config, st Store, logger *slog.Logger) *Source {
 	c = options.OrDefault(c, Default())
 	s := &Source{
-		config: c, store: st, log: logger, memory: memory.New(c.MemoryBytes), slots: make(chan struct{}, c.MaxWaiting),
+		config: c, store: st, log: logger, memory: source.NewBudget(c.MemoryBytes), slots: make(chan struct{}, c.MaxWaiting),
 		decode: newDecompressor(c.MaxBatch), numbered: make(map[string]*delivery), doors: make(map[format.Format]*door),
 	}
 	for _, f := range []format.Format{format.Keyheat, format.Protobuf} {

@@ -1,16 +1,16 @@
 package shards
 
-import "github.com/keyheat/keyheat/internal/source/memory"
+import "github.com/keyheat/keyheat/internal/source"
 
 // pageBuffers are unused buffers for the values of pages.
-var pageBuffers = memory.NewBuffers(2 << 20)
+var pageBuffers = source.NewBuffers(2 << 20)
 
 // recordBytes is the memory of a Record without its value, and with its sequence number.
 const recordBytes = 80
 
 // pageMemory is the memory of a page from its request until it is counted or given back.
 type pageMemory struct {
-	hold   *memory.Hold
+	hold   *source.Hold
 	buffer []byte
 }
 

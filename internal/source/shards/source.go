@@ -51,7 +51,6 @@ import (
 	"github.com/keyheat/keyheat/internal/daemon/retry"
 	"github.com/keyheat/keyheat/internal/settings/options"
 	"github.com/keyheat/keyheat/internal/source"
-	"github.com/keyheat/keyheat/internal/source/memory"
 )
 
 // Config has the tables to read, and the timeouts. A zero field takes its default.
@@ -114,7 +113,7 @@ type Source struct {
 	client   *client
 	registry Registry
 	log      *slog.Logger
-	memory   *memory.Budget
+	memory   *source.Budget
 
 	ownership ownership
 	// listingPacer paces the requests that list whole streams, made by one collector at a
@@ -143,7 +142,7 @@ func New(config Config, api Log, registry Registry, log *slog.Logger) (*Source, 
 	config = config.withDefaults()
 	traits := api.Traits()
 	s := &Source{
-		config: config, registry: registry, log: log, memory: memory.New(config.MemoryBytes),
+		config: config, registry: registry, log: log, memory: source.NewBudget(config.MemoryBytes),
 		listingPacer: newPacer(traits.ListingRate), childrenPacer: newPacer(traits.ChildrenRate),
 		roundRequested: make(chan struct{}, 1), readers: make(map[string]*reader),
 		discovery: newDiscovery(),

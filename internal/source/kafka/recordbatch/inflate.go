@@ -10,7 +10,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 	"github.com/pierrec/lz4/v4"
 
-	"github.com/keyheat/keyheat/internal/source/memory"
+	"github.com/keyheat/keyheat/internal/source"
 )
 
 // Codecs, by their numbers in a batch's attributes.
@@ -256,7 +256,7 @@ func (f *inflater) makeRoom(have, want int, mayMove bool) (bool, error) {
 	if f.src != io.Reader(f.stream) {
 		f.stream = nil
 	}
-	f.buf = append(memory.Make(want)[:0], head...)
+	f.buf = append(source.MakeBuffer(want)[:0], head...)
 	return true, nil
 }
 

@@ -8,7 +8,7 @@ import (
 
 	"github.com/klauspost/compress/snappy"
 
-	"github.com/keyheat/keyheat/internal/source/memory"
+	"github.com/keyheat/keyheat/internal/source"
 )
 
 // xerial begins the framing of Java's snappy around blocks. Other producers write one bare
@@ -43,7 +43,7 @@ func (f *inflater) openSnappy(src []byte) (start int, err error) {
 		if err := f.hold(n); err != nil {
 			return 0, err
 		}
-		f.buf = memory.Make(max(n, chunkBytes))[:0] // the records of this chunk keep the old buffer
+		f.buf = source.MakeBuffer(max(n, chunkBytes))[:0] // the records of this chunk keep the old buffer
 	}
 	start = len(f.buf)
 	if _, err := snappy.Decode(f.buf[start:start+n], src); err != nil {
@@ -89,7 +89,7 @@ func (s *snappyBlocks) Read(p []byte) (int, error) {
 			if err := s.grown(n); err != nil {
 				return 0, err
 			}
-			s.block = memory.Make(n)
+			s.block = source.MakeBuffer(n)
 		}
 		if s.rest, err = snappy.Decode(s.block[:n], block); err != nil {
 			return 0, err

@@ -1,11 +1,4 @@
-// Package memory is a budget of bytes that the partitions of a source share. It covers
-// fetched and decompressed bytes until they are counted.
-//
-// A holder waits in line only while it holds no memory. Otherwise a request for more is
-// granted at once or refused, and a refused holder releases its memory and waits for the
-// whole amount. So holders cannot wait for each other. A request larger than the budget is
-// granted when nobody else holds memory.
-package memory
+package source
 
 import (
 	"context"
@@ -16,7 +9,13 @@ import (
 	"golang.org/x/sync/semaphore"
 )
 
-// Budget is a number of bytes that holders share.
+// Budget is a number of bytes that the partitions of a source share. It covers fetched and
+// decompressed bytes until they are counted.
+//
+// A holder waits in line only while it holds no memory. Otherwise a request for more is
+// granted at once or refused, and a refused holder releases its memory and waits for the
+// whole amount. So holders cannot wait for each other. A request larger than the budget is
+// granted when nobody else holds memory.
 type Budget struct {
 	size    int64
 	free    *semaphore.Weighted
@@ -24,8 +23,8 @@ type Budget struct {
 	waiting atomic.Int64
 }
 
-// New returns a budget of size bytes.
-func New(size int64) *Budget {
+// NewBudget returns a budget of size bytes.
+func NewBudget(size int64) *Budget {
 	return &Budget{size: size, free: semaphore.NewWeighted(size)}
 }
 
@@ -109,10 +108,10 @@ func (h *Hold) SplitOff(n int64) *Hold {
 // largeBytes is the size of a buffer that is worth a garbage collection.
 const largeBytes = 8 << 20
 
-// Make returns a buffer of n bytes. Before it makes a large one, it collects garbage and
+// MakeBuffer returns a buffer of n bytes. Before it makes a large one, it collects garbage and
 // returns it to the system: the last large buffer may be garbage, and both would exceed the
 // budget.
-func Make(n int) []byte {
+func MakeBuffer(n int) []byte {
 	if n >= largeBytes {
 		debug.FreeOSMemory()
 	}
@@ -154,7 +153,7 @@ func (b *Buffers) Get(n int) []byte {
 		}
 	default:
 	}
-	return Make(n)
+	return MakeBuffer(n)
 }
 
 // Keep keeps a buffer for another use. It drops small ones, which are quickly made again

@@ -1,4 +1,4 @@
-package memory_test
+package source_test
 
 import (
 	"context"
@@ -6,10 +6,10 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"github.com/keyheat/keyheat/internal/source/memory"
+	"github.com/keyheat/keyheat/internal/source"
 )
 
-func acquire(t *testing.T, b *memory.Budget, n int64) *memory.Hold {
+func acquire(t *testing.T, b *source.Budget, n int64) *source.Hold {
 	t.Helper()
 	h, err := b.Acquire(t.Context(), n)
 	if err != nil {
@@ -21,7 +21,7 @@ func acquire(t *testing.T, b *memory.Budget, n int64) *memory.Hold {
 // TestAHoldGrowsAtOnceOrNotAtAll: who holds something never waits for more.
 func TestAHoldGrowsAtOnceOrNotAtAll(t *testing.T) {
 	t.Parallel()
-	b := memory.New(100)
+	b := source.NewBudget(100)
 	one, other := acquire(t, b, 40), acquire(t, b, 40)
 	if !one.Grow(60) || one.Grow(61) || other.Grow(41) || !other.Grow(40) {
 		t.Error("100 bytes are not shared as 60 and 40")
@@ -41,12 +41,12 @@ func TestAHoldGrowsAtOnceOrNotAtAll(t *testing.T) {
 func TestOneWaitsInLine(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		b := memory.New(100)
+		b := source.NewBudget(100)
 		one, small := acquire(t, b, 60), acquire(t, b, 10)
 		if b.HasWaiters() {
 			t.Error("wanted, and nobody waits")
 		}
-		got := make(chan *memory.Hold)
+		got := make(chan *source.Hold)
 		go func() { got <- acquire(t, b, 1000) }()
 		synctest.Wait()
 		if !b.HasWaiters() {
@@ -74,7 +74,7 @@ func TestOneWaitsInLine(t *testing.T) {
 func TestHalfIsNotToSpare(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		b := memory.New(100)
+		b := source.NewBudget(100)
 		one := acquire(t, b, 20)
 		spare := b.Spare(30)
 		if spare == nil || b.Spare(1) != nil {
@@ -87,7 +87,7 @@ func TestHalfIsNotToSpare(t *testing.T) {
 		if spare.Release(); b.Spare(41) != nil {
 			t.Error("more than half of 100 bytes is to spare")
 		}
-		got := make(chan *memory.Hold)
+		got := make(chan *source.Hold)
 		go func() { got <- acquire(t, b, 100) }()
 		synctest.Wait()
 		if b.Spare(1) != nil {
@@ -105,7 +105,7 @@ func TestHalfIsNotToSpare(t *testing.T) {
 func TestHoldersNeverExceedTheBudget(t *testing.T) {
 	t.Parallel()
 	const size, holders = 64, 8
-	b := memory.New(size)
+	b := source.NewBudget(size)
 	var mu sync.Mutex
 	held := int64(0)
 	count := func(n int64) {
