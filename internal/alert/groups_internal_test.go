@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
-	"github.com/keyheat/keyheat/internal/alert/grouping"
 	"github.com/keyheat/keyheat/internal/alert/notify"
 	"github.com/keyheat/keyheat/internal/alert/routing"
 	"github.com/keyheat/keyheat/store"
@@ -25,7 +24,7 @@ type groupJudge struct {
 	store *store.Store
 	lease store.Lease
 	to    routing.Destination
-	set   *grouping.Set
+	set   *routing.GroupSet
 	// in has the group of each incident that fires.
 	in map[string]string
 }
@@ -36,15 +35,15 @@ func (j *groupJudge) restart() {
 	if err != nil {
 		j.t.Fatal(err)
 	}
-	var all []*grouping.Group
+	var all []*routing.Group
 	for _, row := range rows {
-		g, err := grouping.Read(row.Document)
+		g, err := routing.ReadGroup(row.Document)
 		if err != nil {
 			j.t.Fatal(err)
 		}
 		all = append(all, g)
 	}
-	j.set = grouping.NewSet(all...)
+	j.set = routing.NewGroupSet(all...)
 }
 
 // tell writes what is due.
@@ -102,7 +101,7 @@ func TestFaultRunOfGroups(t *testing.T) {
 			t.Fatalf("lease: %t, %v", ok, err)
 		}
 		j := &groupJudge{
-			t: t, store: s, lease: lease, set: grouping.NewSet(), in: make(map[string]string),
+			t: t, store: s, lease: lease, set: routing.NewGroupSet(), in: make(map[string]string),
 			to: routing.Destination{Receiver: "chat", Group: &routing.Grouping{By: []string{"table"}, Wait: 10 * time.Second, Interval: time.Minute}},
 		}
 		to := &faulty{began: time.Now(), answer: func(time.Duration) (bool, notify.Response) {

@@ -1,4 +1,31 @@
-// Package routing chooses the receivers of an incident.
+// Package routing chooses the receivers of an incident, and combines incidents into common
+// messages for a receiver, as Alertmanager groups alerts. It is pure: the judge reports
+// changes of incidents, asks for due groups, and stores the changed groups in the transaction
+// that stores the incidents and the notifications. A judge that dies loses no member and
+// repeats no message, because a group's row holds its whole state.
+//
+// # The life of a group
+//
+// A group is a receiver and the incidents' values of the route's group_by. It begins with
+// the first incident. After group_wait its first message is sent as firing, with all
+// members so far. New members, worse ones and ends follow in one update, group_interval
+// after the last message at the earliest. When all members are over the group ends: it is
+// sent as resolved, and its row goes. A later incident begins another life of the same
+// group, under the same ID, by which receivers deduplicate.
+//
+// # Messages that do not wait
+//
+// A member that is worse than the last message goes out at once: a page must not wait for
+// five minutes because a warning came first. So does the end of the last member, where
+// Alertmanager waits for its interval: incidents fire on for a minute after their last
+// hot second, which keeps ends from flapping, and a pager that shows ended incidents
+// wakes people for nothing.
+//
+// # Incidents without a message
+//
+// If all members end before group_wait does, no message is sent, like an incident that
+// ends before its first attempt. An incident that begins and ends between two updates is
+// in the next one.
 package routing
 
 import (

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
-	"github.com/keyheat/keyheat/internal/alert/grouping"
 	"github.com/keyheat/keyheat/internal/alert/routing"
 	"github.com/keyheat/keyheat/store"
 )
@@ -17,14 +16,14 @@ import (
 // SetGroups records the stored groups, once the incidents that fire are set. A member that
 // is not among these has been purged since: nobody would ever tell its end.
 func (s *State) SetGroups(rows []store.Group, now time.Time) error {
-	groups := make([]*grouping.Group, len(rows))
+	groups := make([]*routing.Group, len(rows))
 	for n, row := range rows {
 		var err error
-		if groups[n], err = grouping.Read(row.Document); err != nil {
+		if groups[n], err = routing.ReadGroup(row.Document); err != nil {
 			return fmt.Errorf("stored group %s: %w", row.ID, err)
 		}
 	}
-	s.groups = grouping.NewSet(groups...)
+	s.groups = routing.NewGroupSet(groups...)
 	for _, g := range groups {
 		for _, m := range g.SortedMembers() {
 			if i, known := s.incident(m.ID); !m.Over && (!known || i.State != detect.Firing) {
@@ -158,14 +157,14 @@ func (s *State) MarkLooked(root string) { s.looked[root] = true }
 
 // ready reports whether a message may be about a group's worst incident: its root was
 // looked for in the store.
-func (s *State) ready(m *grouping.Member) bool {
+func (s *State) ready(m *routing.Member) bool {
 	_, incident := s.incident(m.ID)
 	_, root := s.storedFinding(m.Root)
 	return incident && root || s.looked[m.Root]
 }
 
 // listMembers are the members of a group that a message lists.
-func listMembers(g *grouping.Group) []*grouping.Member {
+func listMembers(g *routing.Group) []*routing.Member {
 	all := g.SortedMembers()
 	return all[:min(len(all), detect.GroupMembers)]
 }
@@ -198,7 +197,7 @@ func (s *State) tellDueGroups(now time.Time) error {
 
 // mute takes silenced members out of a group without a message so far: they follow when
 // the silence is over.
-func (s *State) mute(g *grouping.Group, now time.Time) error {
+func (s *State) mute(g *routing.Group, now time.Time) error {
 	for _, m := range g.SortedMembers() {
 		before, known := s.incident(m.ID)
 		if m.Told || m.Over || !known {
@@ -223,7 +222,7 @@ func (s *State) mute(g *grouping.Group, now time.Time) error {
 
 // tellGroup drafts a message of a group. The incident and finding in it are the worst
 // member's.
-func (s *State) tellGroup(g *grouping.Group, members []*grouping.Member, event detect.Event, now time.Time) error {
+func (s *State) tellGroup(g *routing.Group, members []*routing.Member, event detect.Event, now time.Time) error {
 	of := &detect.Group{
 		InGroup: detect.InGroup{Receiver: g.Receiver, ID: g.ID, Labels: g.Labels}, OpenedAt: g.Opened,
 		Firing: g.Firing(), Over: len(g.Members) - g.Firing(), Total: g.Total,

@@ -22,7 +22,6 @@ import (
 	"github.com/keyheat/keyheat/detect/forecast"
 	"github.com/keyheat/keyheat/detect/partition"
 	"github.com/keyheat/keyheat/detect/pipeline"
-	"github.com/keyheat/keyheat/internal/alert/grouping"
 	"github.com/keyheat/keyheat/internal/alert/routing"
 	"github.com/keyheat/keyheat/internal/alert/silence"
 	"github.com/keyheat/keyheat/internal/judge/fold"
@@ -104,7 +103,7 @@ type State struct {
 	held   map[string]string
 	// groups are the receivers' groups of incidents, and looked the roots of their
 	// members that were looked for in the store for a message.
-	groups *grouping.Set
+	groups *routing.GroupSet
 	looked map[string]bool
 	// cursors are the stored ones.
 	cursors map[string]int64
@@ -133,7 +132,7 @@ func NewState(o Options, seed uint64, cursors map[string]int64) *State {
 		Heat: fold.NewHeat(nil), Seen: fold.NewSeen(nil),
 		known: newKnown(), draft: newDraft(), unresolved: make(unresolved), restored: make(map[string]detect.Finding), cursors: cursors, seed: seed,
 		pipeline: pipeline.NewWatch(o.Pipeline), ending: make(map[string]ending), told: make(map[string]time.Time),
-		groups: grouping.NewSet(), looked: make(map[string]bool), forecasts: make(map[string]keyForecast), rows: make(map[string][]store.HourPeak),
+		groups: routing.NewGroupSet(), looked: make(map[string]bool), forecasts: make(map[string]keyForecast), rows: make(map[string][]store.HourPeak),
 	}
 	s.Views = fold.NewViews(o.Tables, s.policy)
 	s.board = board.New(board.Options{Policy: o.Policy, Facts: s.FactsOf, Partitions: s.partitionsOf, Keys: o.Keys, KeyBytes: o.KeyBytes})

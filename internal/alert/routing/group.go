@@ -1,32 +1,4 @@
-// Package grouping combines incidents into common messages for a receiver, as
-// Alertmanager groups alerts. It is pure: the judge reports changes of incidents, asks
-// for due groups, and stores the changed groups in the transaction that stores the
-// incidents and the notifications. A judge that dies loses no member and repeats no
-// message, because a group's row holds its whole state.
-//
-// # The life of a group
-//
-// A group is a receiver and the incidents' values of the route's group_by. It begins with
-// the first incident. After group_wait its first message is sent as firing, with all
-// members so far. New members, worse ones and ends follow in one update, group_interval
-// after the last message at the earliest. When all members are over the group ends: it is
-// sent as resolved, and its row goes. A later incident begins another life of the same
-// group, under the same ID, by which receivers deduplicate.
-//
-// # Messages that do not wait
-//
-// A member that is worse than the last message goes out at once: a page must not wait for
-// five minutes because a warning came first. So does the end of the last member, where
-// Alertmanager waits for its interval: incidents fire on for a minute after their last
-// hot second, which keeps ends from flapping, and a pager that shows ended incidents
-// wakes people for nothing.
-//
-// # Incidents without a message
-//
-// If all members end before group_wait does, no message is sent, like an incident that
-// ends before its first attempt. An incident that begins and ends between two updates is
-// in the next one.
-package grouping
+package routing
 
 import (
 	"cmp"
@@ -37,7 +9,6 @@ import (
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
-	"github.com/keyheat/keyheat/internal/alert/routing"
 )
 
 // maxMembers bounds a group. Incidents beyond it have messages of their own.
@@ -84,8 +55,8 @@ type Member struct {
 	Over    bool `json:"over"`
 }
 
-// Read returns a group as it was stored.
-func Read(document []byte) (*Group, error) {
+// ReadGroup returns a group as it was stored.
+func ReadGroup(document []byte) (*Group, error) {
 	g := new(Group)
 	if err := json.Unmarshal(document, g); err != nil {
 		return nil, fmt.Errorf("read a group: %w", err)
@@ -165,7 +136,7 @@ func (g *Group) schedule(now time.Time, wait time.Duration) {
 
 // identify returns the group of a receiver that an incident with its root finding belongs to,
 // and the values that make it.
-func identify(to routing.Destination, i *detect.Incident, root *detect.Finding) (id string, labels map[string]string) {
+func identify(to Destination, i *detect.Incident, root *detect.Finding) (id string, labels map[string]string) {
 	labels = to.Group.Labels(i, root)
 	parts := []string{"group", to.Receiver}
 	for _, name := range slices.Sorted(maps.Keys(labels)) {

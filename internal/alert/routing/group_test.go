@@ -1,4 +1,4 @@
-package grouping_test
+package routing_test
 
 import (
 	"encoding/json"
@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
-	"github.com/keyheat/keyheat/internal/alert/grouping"
 	"github.com/keyheat/keyheat/internal/alert/routing"
 )
 
@@ -20,7 +19,7 @@ var noon = time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
 // world is a set of groups by table on one receiver, and what its receiver was told.
 type world struct {
 	t   *testing.T
-	set *grouping.Set
+	set *routing.GroupSet
 	to  routing.Destination
 	now time.Time
 	in  map[string]string // incident to group
@@ -34,7 +33,7 @@ type world struct {
 func begin(t *testing.T, wait, interval time.Duration) *world {
 	t.Helper()
 	return &world{
-		t: t, set: grouping.NewSet(), now: noon, in: make(map[string]string), firing: make(map[string]bool), rev: make(map[string]int), ids: make(map[string]bool),
+		t: t, set: routing.NewGroupSet(), now: noon, in: make(map[string]string), firing: make(map[string]bool), rev: make(map[string]int), ids: make(map[string]bool),
 		to: routing.Destination{Receiver: "chat", Group: &routing.Grouping{By: []string{"table"}, Wait: wait, Interval: interval}},
 	}
 }
@@ -100,7 +99,7 @@ func (w *world) passes(d time.Duration) {
 // stored has another judge go on from what is stored.
 func (w *world) stored() {
 	w.t.Helper()
-	var all []*grouping.Group
+	var all []*routing.Group
 	for id, g := range w.set.ChangedGroups() {
 		if g == nil {
 			continue
@@ -109,14 +108,14 @@ func (w *world) stored() {
 		if err != nil {
 			w.t.Fatal(err)
 		}
-		again, err := grouping.Read(document)
+		again, err := routing.ReadGroup(document)
 		if err != nil || !reflect.DeepEqual(again, g) || again.ID != id {
 			w.t.Fatalf("stored %+v, read %+v, %v", g, again, err)
 		}
 		all = append(all, again)
 	}
 	if len(w.set.ChangedGroups()) > 0 { // there is one group at most
-		w.set = grouping.NewSet(all...)
+		w.set = routing.NewGroupSet(all...)
 	}
 }
 
@@ -275,7 +274,7 @@ func TestNothingIsLostOrDoubled(t *testing.T) {
 
 func TestReadingWhatIsNoGroup(t *testing.T) {
 	t.Parallel()
-	if g, err := grouping.Read([]byte(`{"members":[]}`)); err == nil {
+	if g, err := routing.ReadGroup([]byte(`{"members":[]}`)); err == nil {
 		t.Errorf("read %+v", g)
 	}
 }

@@ -1,4 +1,4 @@
-package grouping
+package routing
 
 import (
 	"maps"
@@ -6,20 +6,19 @@ import (
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
-	"github.com/keyheat/keyheat/internal/alert/routing"
 )
 
-// Set is all groups that are not over. The zero value is not usable: see [NewSet].
-type Set struct {
+// GroupSet is all groups that are not over. The zero value is not usable: see [NewGroupSet].
+type GroupSet struct {
 	groups map[string]*Group
 	// changed are the IDs of groups that differ from their rows, or are over and still
 	// stored.
 	changed map[string]bool
 }
 
-// NewSet returns the groups that are stored.
-func NewSet(stored ...*Group) *Set {
-	s := &Set{groups: make(map[string]*Group, len(stored)), changed: make(map[string]bool)}
+// NewGroupSet returns the groups that are stored.
+func NewGroupSet(stored ...*Group) *GroupSet {
+	s := &GroupSet{groups: make(map[string]*Group, len(stored)), changed: make(map[string]bool)}
 	for _, g := range stored {
 		s.groups[g.ID] = g
 	}
@@ -28,7 +27,7 @@ func NewSet(stored ...*Group) *Set {
 
 // Join adds an incident that fires, is worse, or is repeated to a group. It reports
 // whether the group has it: a full group takes no more.
-func (s *Set) Join(to routing.Destination, i *detect.Incident, root *detect.Finding, now time.Time) (id string, joined bool) {
+func (s *GroupSet) Join(to Destination, i *detect.Incident, root *detect.Finding, now time.Time) (id string, joined bool) {
 	id, labels := identify(to, i, root)
 	g := s.groups[id]
 	if g == nil {
@@ -48,13 +47,13 @@ func (s *Set) Join(to routing.Destination, i *detect.Incident, root *detect.Find
 
 // Update changes an incident in the group that holds it, although no route leads there
 // any more.
-func (s *Set) Update(id string, i *detect.Incident, root *detect.Finding, now time.Time) {
+func (s *GroupSet) Update(id string, i *detect.Incident, root *detect.Finding, now time.Time) {
 	if g := s.groups[id]; g != nil {
 		s.update(g, i, root, now, 0)
 	}
 }
 
-func (s *Set) update(g *Group, i *detect.Incident, root *detect.Finding, now time.Time, wait time.Duration) {
+func (s *GroupSet) update(g *Group, i *detect.Incident, root *detect.Finding, now time.Time, wait time.Duration) {
 	m := g.Members[i.ID]
 	if m == nil {
 		m = &Member{ID: i.ID}
@@ -67,7 +66,7 @@ func (s *Set) update(g *Group, i *detect.Incident, root *detect.Finding, now tim
 }
 
 // End marks one of a group's incidents as over.
-func (s *Set) End(id string, i *detect.Incident, now time.Time) {
+func (s *GroupSet) End(id string, i *detect.Incident, now time.Time) {
 	g := s.groups[id]
 	if g == nil || g.Members[i.ID] == nil {
 		return
@@ -80,7 +79,7 @@ func (s *Set) End(id string, i *detect.Incident, now time.Time) {
 // Leave takes an incident out of a group, because another group has it from now on, or
 // none. The last incident that receivers know is marked as over, so that the group's end
 // has a member.
-func (s *Set) Leave(id, incident string, now time.Time) {
+func (s *GroupSet) Leave(id, incident string, now time.Time) {
 	g := s.groups[id]
 	if g == nil || g.Members[incident] == nil {
 		return
@@ -96,7 +95,7 @@ func (s *Set) Leave(id, incident string, now time.Time) {
 
 // settle makes a group with an ended or missing member due, or forgets it if no message
 // was sent.
-func (s *Set) settle(g *Group, now time.Time) {
+func (s *GroupSet) settle(g *Group, now time.Time) {
 	s.changed[g.ID] = true
 	if g.Revision == 0 && g.Firing() == 0 {
 		delete(s.groups, g.ID)
@@ -106,7 +105,7 @@ func (s *Set) settle(g *Group, now time.Time) {
 }
 
 // Due returns the groups whose message is due, in the order of their IDs.
-func (s *Set) Due(now time.Time) (due []*Group) {
+func (s *GroupSet) Due(now time.Time) (due []*Group) {
 	for _, id := range slices.Sorted(maps.Keys(s.groups)) {
 		if g := s.groups[id]; !g.Due.IsZero() && !now.Before(g.Due) {
 			due = append(due, g)
@@ -117,7 +116,7 @@ func (s *Set) Due(now time.Time) (due []*Group) {
 
 // Tell records that a message of a group is written into the outbox, and returns the
 // notification's ID. A group that is over is gone.
-func (s *Set) Tell(g *Group, event detect.Event, now time.Time) (id string) {
+func (s *GroupSet) Tell(g *Group, event detect.Event, now time.Time) (id string) {
 	g.Revision++
 	g.Severity, g.Sent = g.worst(), now
 	s.Skip(g)
@@ -133,13 +132,13 @@ func (s *Set) Tell(g *Group, event detect.Event, now time.Time) (id string) {
 }
 
 // Skip records that a due group has no message to send.
-func (s *Set) Skip(g *Group) {
+func (s *GroupSet) Skip(g *Group) {
 	g.Due = time.Time{}
 	s.changed[g.ID] = true
 }
 
 // ChangedGroups returns the groups to store, and nil for ended ones, by ID.
-func (s *Set) ChangedGroups() map[string]*Group {
+func (s *GroupSet) ChangedGroups() map[string]*Group {
 	all := make(map[string]*Group, len(s.changed))
 	for id := range s.changed {
 		all[id] = s.groups[id]
@@ -148,4 +147,4 @@ func (s *Set) ChangedGroups() map[string]*Group {
 }
 
 // MarkWritten records that all changes are stored.
-func (s *Set) MarkWritten() { clear(s.changed) }
+func (s *GroupSet) MarkWritten() { clear(s.changed) }
