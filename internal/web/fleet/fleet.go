@@ -14,7 +14,7 @@ import (
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/internal/judge/heat"
 	"github.com/keyheat/keyheat/internal/web/cursor"
-	"github.com/keyheat/keyheat/internal/web/trend"
+	"github.com/keyheat/keyheat/internal/web/heatmap"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/store"
 )
@@ -35,7 +35,7 @@ const (
 
 // Store holds the list's data; *store.Store has it.
 type Store interface {
-	trend.Store
+	heatmap.TrendStore
 	TableViews(ctx context.Context) ([]store.TableView, error)
 	RollupSpans(ctx context.Context, of *sample.Target, levels []int64) ([]store.RollupSpan, error)
 	ServedSince(ctx context.Context, from time.Time) ([]store.Served, error)
@@ -76,7 +76,7 @@ type Row struct {
 	// Alert is the worst firing finding of a key, unless it is of the hottest key; nil for
 	// none.
 	Alert *store.FindingHead
-	Trend trend.Trend
+	Trend heatmap.Trend
 }
 
 // Now describes the last counted seconds.
@@ -90,7 +90,7 @@ type Now struct {
 
 // Hot is a hot key.
 type Hot struct {
-	trend.Peak
+	heatmap.Peak
 	// Finding is the fingerprint of the key's open finding; empty without one.
 	Finding string
 	// Now reports that this is of the last counted seconds.
@@ -135,11 +135,11 @@ func Load(ctx context.Context, st Store, q Query, now time.Time) (*Page, error) 
 // addTrends adds the hour up to end to the rows of a page, and its hottest key where none
 // is hot now.
 func addTrends(ctx context.Context, st Store, rows []Row, end time.Time) error {
-	of := make([]trend.Subject, len(rows))
+	of := make([]heatmap.TrendSubject, len(rows))
 	for i := range rows {
 		of[i].Target = rows[i].Target
 	}
-	hours, err := trend.Load(ctx, st, trend.Hour, of, end)
+	hours, err := heatmap.LoadTrends(ctx, st, heatmap.TrendHour, of, end)
 	for i, h := range hours {
 		rows[i].Trend = h.Trend
 		if rows[i].Hot == nil && h.Peak != nil {
@@ -217,7 +217,7 @@ func addNow(ctx context.Context, st Store, row func(sample.Target) *Row, now tim
 		return end, err
 	}
 	for _, stored := range rollups {
-		hot, unlisted, err := trend.Hottest(stored)
+		hot, unlisted, err := heatmap.HottestKey(stored)
 		if err != nil {
 			return end, err
 		}

@@ -1,7 +1,8 @@
 // Package heatmap lays out the hot keys of a table or index over time: a row for each
 // logical key, a column for each time step. Steps of a second come from the stored
 // seconds, longer ones from roll-ups; an open roll-up is made of the levels below it. A
-// [Chart] draws the row of one key with its bounds, and a [WhatIf] its key shards.
+// [Chart] draws the row of one key with its bounds, and a [WhatIf] its key shards. A
+// [Trend] is the recent load of a table's hottest key, or of one key, as a small picture.
 package heatmap
 
 import (

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
-	"github.com/keyheat/keyheat/internal/web/trend"
+	"github.com/keyheat/keyheat/internal/web/heatmap"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/store"
 )
@@ -30,7 +30,7 @@ type Store interface {
 	IncidentHeads(ctx context.Context, q store.HeadQuery) ([]store.IncidentHead, error)
 	IncidentsByID(ctx context.Context, ids []string) ([]store.Incident, error)
 	findingStore
-	trend.Store
+	heatmap.TrendStore
 	LastWindows(ctx context.Context, of []sample.Target) ([]time.Time, error)
 	EachWindows(ctx context.Context, all []store.WindowQuery) ([][]store.Window, error)
 	TableViews(ctx context.Context) ([]store.TableView, error)
@@ -74,7 +74,7 @@ type Row struct {
 	Others []detect.Finding
 	More   int
 	// Recent is the recent load of the root's key; nil where it is not about one key.
-	Recent *trend.Recent
+	Recent *heatmap.Recent
 }
 
 // Load returns the page that a query asks for.
@@ -145,17 +145,17 @@ func (p *Page) lay(ctx context.Context, st Store, listed []store.IncidentHead) e
 // addTrends adds the recent load of each row's key.
 func (p *Page) addTrends(ctx context.Context, st Store) error {
 	var rows []*Row
-	var of []trend.Subject
+	var of []heatmap.TrendSubject
 	for i := range p.Sections {
 		for n := range p.Sections[i].Rows {
 			row := &p.Sections[i].Rows[n]
 			if key := keyOf(&row.Root); key.Text != "" {
 				rows = append(rows, row)
-				of = append(of, trend.Subject{Target: row.Root.Target, Key: key, Reads: row.Root.InReads()})
+				of = append(of, heatmap.TrendSubject{Target: row.Root.Target, Key: key, Reads: row.Root.InReads()})
 			}
 		}
 	}
-	recent, err := trend.Load(ctx, st, trend.Quarter, of, time.Now())
+	recent, err := heatmap.LoadTrends(ctx, st, heatmap.TrendQuarter, of, time.Now())
 	for i := range recent {
 		rows[i].Recent = &recent[i]
 	}

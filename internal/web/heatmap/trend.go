@@ -1,6 +1,4 @@
-// Package trend is the recent load of a table's hottest key, or of one key, as a small
-// picture: the highest second of each step of time beside the limit of a partition.
-package trend
+package heatmap
 
 import (
 	"context"
@@ -13,13 +11,12 @@ import (
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/internal/judge/heat"
 	"github.com/keyheat/keyheat/internal/say/wording"
-	"github.com/keyheat/keyheat/internal/web/heatmap"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/store"
 )
 
-// Span is the time of a picture.
-type Span struct {
+// TrendSpan is the time of a picture.
+type TrendSpan struct {
 	// Name is the time in words, Step the length of a cell, and Cells how many there are.
 	Name  string
 	Step  heat.Level
@@ -30,11 +27,12 @@ type Span struct {
 
 // The spans: an hour for what lasts, and a quarter for what has just begun.
 var (
-	Hour    = Span{"Last hour", heat.Minute, 60, "15:04"}
-	Quarter = Span{"Last 15 minutes", heat.TenSeconds, 90, time.TimeOnly}
+	TrendHour    = TrendSpan{"Last hour", heat.Minute, 60, "15:04"}
+	TrendQuarter = TrendSpan{"Last 15 minutes", heat.TenSeconds, 90, time.TimeOnly}
 )
 
-// Trend is bars in SVG, one for each cell; coordinates are in pixels.
+// Trend shows the highest second of each step of time beside the limit of a partition: bars
+// in SVG, one for each cell. Coordinates are in pixels.
 type Trend struct {
 	// Text describes the picture.
 	Text  string
@@ -48,7 +46,7 @@ type Trend struct {
 
 // The geometry of a trend, in pixels; its SVG is in page/layout.html.
 const (
-	cellWidth, height = 2, 30.0
+	cellWidth, trendHeight = 2, 30.0
 	// headroom is how much of the limit the picture shows at least.
 	headroom = 1.25
 )
@@ -56,14 +54,14 @@ const (
 // unrolled is how much of the end of an hour may have no roll-ups of minutes yet.
 const unrolled = 3 * time.Minute
 
-// Store holds the roll-ups; *store.Store has it.
-type Store interface {
-	heatmap.SeenStore
+// TrendStore holds the roll-ups; *store.Store has it.
+type TrendStore interface {
+	SeenStore
 	Heat(ctx context.Context, q store.HeatQuery) ([]store.Rollup, error)
 }
 
-// Subject is what an hour is about.
-type Subject struct {
+// TrendSubject is what a trend is about.
+type TrendSubject struct {
 	sample.Target
 	// Key is the key; the hottest one in each minute where it is zero.
 	Key sample.Key
@@ -92,33 +90,33 @@ type Recent struct {
 	Peak *Peak
 }
 
-// line is the cells of a subject.
-type line struct {
-	Subject
-	cells []cell
+// trendLine is the cells of a subject.
+type trendLine struct {
+	TrendSubject
+	cells []trendCell
 	peak  *Peak
 }
 
-// cell is a step of time.
-type cell struct {
+// trendCell is a step of time.
+type trendCell struct {
 	utilization float64
 	// load reports that there was some, whole that this is from a roll-up of the step, and
 	// unknown that it was not counted.
 	load, whole, unknown bool
 }
 
-// Load returns the span up to end of each subject, in as many queries for any number of
+// LoadTrends returns the span up to end of each subject, in as many queries for any number of
 // them.
-func Load(ctx context.Context, st Store, span Span, of []Subject, end time.Time) ([]Recent, error) {
+func LoadTrends(ctx context.Context, st TrendStore, span TrendSpan, of []TrendSubject, end time.Time) ([]Recent, error) {
 	if len(of) == 0 {
 		return nil, nil
 	}
 	step := span.Step.Duration()
 	to := end.Add(step - 1).Truncate(step)
 	from := to.Add(-time.Duration(span.Cells) * step)
-	lines, at := make([]line, len(of)), make(map[sample.Target][]*line)
+	lines, at := make([]trendLine, len(of)), make(map[sample.Target][]*trendLine)
 	for i, subject := range of {
-		lines[i].Subject, lines[i].cells = subject, make([]cell, span.Cells)
+		lines[i].TrendSubject, lines[i].cells = subject, make([]trendCell, span.Cells)
 		at[subject.Target] = append(at[subject.Target], &lines[i])
 	}
 	tables := slices.SortedFunc(maps.Keys(at), sample.Target.Compare)
@@ -133,12 +131,12 @@ func Load(ctx context.Context, st Store, span Span, of []Subject, end time.Time)
 			return nil, err
 		}
 		for _, s := range stored {
-			if err := put(at[s.Target], s, int(s.Begins.Sub(from)/step), s.Level == int64(span.Step)); err != nil {
+			if err := addPeak(at[s.Target], s, int(s.Begins.Sub(from)/step), s.Level == int64(span.Step)); err != nil {
 				return nil, err
 			}
 		}
 	}
-	counted, err := heatmap.LoadCounted(ctx, st, from, to)
+	counted, err := LoadCounted(ctx, st, from, to)
 	if err != nil {
 		return nil, err
 	}
@@ -154,13 +152,13 @@ func Load(ctx context.Context, st Store, span Span, of []Subject, end time.Time)
 		for n := range l.cells {
 			l.cells[n].unknown = missed[n] && !l.cells[n].load
 		}
-		all[i] = Recent{draw(span, l.cells, from), l.peak}
+		all[i] = Recent{drawTrend(span, l.cells, from), l.peak}
 	}
 	return all, nil
 }
 
-// put adds a roll-up of a step, whole or a part of it, to the lines of its table.
-func put(lines []*line, s store.Rollup, n int, whole bool) error {
+// addPeak adds a roll-up of a step, whole or a part of it, to the lines of its table.
+func addPeak(lines []*trendLine, s store.Rollup, n int, whole bool) error {
 	var r *heat.Rollup // read whole where a line is about one key
 	for _, l := range lines {
 		c := &l.cells[n]
@@ -172,10 +170,10 @@ func put(lines []*line, s store.Rollup, n int, whole bool) error {
 		var err error
 		switch {
 		case l.Key == sample.Key{}:
-			peak, _, err = Hottest(s)
+			peak, _, err = HottestKey(s)
 		case r == nil:
 			r = new(heat.Rollup)
-			err = wrap(s, r.UnmarshalBinary(s.Body))
+			err = wrapRollup(s, r.UnmarshalBinary(s.Body))
 		}
 		if err != nil {
 			return err
@@ -195,7 +193,7 @@ func put(lines []*line, s store.Rollup, n int, whole bool) error {
 }
 
 // find returns the key's highest second; nil where the roll-up does not list it.
-func (l *line) find(r *heat.Rollup, s store.Rollup) *Peak {
+func (l *trendLine) find(r *heat.Rollup, s store.Rollup) *Peak {
 	for i := range r.Keys {
 		k := &r.Keys[i]
 		if k.Key != l.Key && !(k.Cut && k.Key.Type == l.Key.Type && strings.HasPrefix(l.Key.Text, k.Key.Text)) {
@@ -210,12 +208,12 @@ func (l *line) find(r *heat.Rollup, s store.Rollup) *Peak {
 	return nil
 }
 
-// Hottest returns the hottest key of a stored roll-up, nil if none is listed, and the
+// HottestKey returns the hottest key of a stored roll-up, nil if none is listed, and the
 // highest possible load of an unlisted key, as a share of a partition's limit.
-func Hottest(s store.Rollup) (*Peak, float64, error) {
+func HottestKey(s store.Rollup) (*Peak, float64, error) {
 	r, err := heat.Peek(s.Body)
 	if err != nil {
-		return nil, 0, wrap(s, err)
+		return nil, 0, wrapRollup(s, err)
 	}
 	unlisted := max(
 		detect.Ratio(float64(r.Unlisted.Write), float64(detect.PartitionWrite)), detect.Ratio(float64(r.Unlisted.Read), float64(detect.PartitionRead)))
@@ -228,15 +226,15 @@ func Hottest(s store.Rollup) (*Peak, float64, error) {
 	}, unlisted, nil
 }
 
-func wrap(s store.Rollup, err error) error {
+func wrapRollup(s store.Rollup, err error) error {
 	if err == nil {
 		return nil
 	}
 	return fmt.Errorf("stored roll-up of %s at %s: %w", s.Name(), s.Begins, err)
 }
 
-// draw lays cells out.
-func draw(span Span, cells []cell, from time.Time) (t Trend) {
+// drawTrend lays cells out.
+func drawTrend(span TrendSpan, cells []trendCell, from time.Time) (t Trend) {
 	top, peak, unknown := headroom, 0, 0
 	for i, c := range cells {
 		if top = max(top, c.utilization); c.utilization > cells[peak].utilization {
@@ -246,17 +244,17 @@ func draw(span Span, cells []cell, from time.Time) (t Trend) {
 			unknown++
 		}
 	}
-	y := func(utilization float64) float64 { return height - utilization/top*height }
+	y := func(utilization float64) float64 { return trendHeight - utilization/top*trendHeight }
 	var bars, over, missing strings.Builder
 	for i, c := range cells {
 		x := cellWidth*i + cellWidth/2
 		switch {
 		case c.unknown:
-			fmt.Fprintf(&missing, "M%d %gV0", x, height)
+			fmt.Fprintf(&missing, "M%d %gV0", x, trendHeight)
 		case c.utilization > 1:
-			fmt.Fprintf(&over, "M%d %gV%.1f", x, height, y(c.utilization))
+			fmt.Fprintf(&over, "M%d %gV%.1f", x, trendHeight, y(c.utilization))
 		case c.load:
-			fmt.Fprintf(&bars, "M%d %gV%.1f", x, height, min(height-1, y(c.utilization)))
+			fmt.Fprintf(&bars, "M%d %gV%.1f", x, trendHeight, min(trendHeight-1, y(c.utilization)))
 		}
 	}
 	t = Trend{Width: cellWidth * len(cells), Limit: fmt.Sprintf("%.1f", y(1)), Bars: bars.String(), Over: over.String(), Unknown: missing.String()}
