@@ -9,12 +9,12 @@ import (
 
 	"github.com/axiomhq/hyperloglog"
 
-	"github.com/keyheat/keyheat/sketch/internal/distinct"
+	"github.com/keyheat/keyheat/sketch/internal/front"
 )
 
 const (
-	precision = distinct.Precision
-	registers = distinct.RegisterCount
+	precision = front.Precision
+	registers = front.RegisterCount
 	// headerBytes is the size of the header of the library's dense binary form: version,
 	// precision, base, sparse flag and length. See checkDense.
 	headerBytes = 8
@@ -22,10 +22,10 @@ const (
 
 // Registers are the registers of one HyperLogLog (of one table or index and one minute) that
 // have risen since the last Seal.
-type Registers = distinct.Registers
+type Registers = front.Registers
 
 // Register is one register of a HyperLogLog.
-type Register = distinct.Register
+type Register = front.Register
 
 // checkDense returns an error unless the library still has the dense binary form that this
 // package reads and writes. Config.Validate runs it once, so a changed library stops a program

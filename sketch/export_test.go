@@ -3,7 +3,7 @@ package sketch
 import (
 	"testing"
 
-	"github.com/keyheat/keyheat/sketch/internal/distinct"
+	"github.com/keyheat/keyheat/sketch/internal/front"
 )
 
 // Frame and Unframe let a fuzzer write contents that the checksum would hide
@@ -27,7 +27,7 @@ func Unframe(t testing.TB, body []byte) []byte {
 
 // InsertHash counts a hash in registers as a shard does, and returns the registers.
 func InsertHash(hashes ...uint64) []byte {
-	var d distinct.Minute
+	var d front.Minute
 	for _, hash := range hashes {
 		d.Insert(hash)
 	}

@@ -3,7 +3,6 @@ package sketch
 import (
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sketch/internal/arrival"
-	"github.com/keyheat/keyheat/sketch/internal/distinct"
 	"github.com/keyheat/keyheat/sketch/internal/front"
 	"github.com/keyheat/keyheat/sketch/internal/gather"
 )
@@ -42,7 +41,7 @@ type sums struct {
 	caller  gather.TextHasher
 	reserve uint16 // number of the table's reserve, 0 for none
 	// distinct counts the distinct keys of the second's minute; nil before the first key.
-	distinct *distinct.Minute
+	distinct *front.Minute
 }
 
 func newSecond(c Config) *second {

@@ -4,7 +4,6 @@ import (
 	"github.com/zeebo/xxh3"
 
 	"github.com/keyheat/keyheat/sample"
-	"github.com/keyheat/keyheat/sketch/internal/distinct"
 	"github.com/keyheat/keyheat/sketch/internal/front"
 )
 
@@ -17,7 +16,7 @@ type Shard struct {
 	last    *second // second of the latest record; most records share it
 	sealed  []Window
 	list    list // reused by seal
-	minutes distinct.Minutes
+	minutes front.Minutes
 	bytes   int
 }
 
@@ -32,7 +31,7 @@ func NewShard(c Config) *Shard {
 		panic(err)
 	}
 	c = c.withDefaults()
-	s := &Shard{config: c, tables: front.NewTables(c.Tables, c.Seed), minutes: distinct.NewMinutes()}
+	s := &Shard{config: c, tables: front.NewTables(c.Tables, c.Seed), minutes: front.NewMinutes()}
 	for i := range s.ring {
 		s.ring[i] = newSecond(c)
 	}
@@ -68,7 +67,7 @@ func (s *Shard) Add(r *sample.Record) error {
 // isLive reports whether a live second belongs to the minute.
 func (s *Shard) isLive(minute int64) bool {
 	for _, sec := range s.ring {
-		if sec.live && distinct.MinuteStart(sec.at) == minute {
+		if sec.live && front.MinuteStart(sec.at) == minute {
 			return true
 		}
 	}

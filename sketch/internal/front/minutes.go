@@ -1,6 +1,4 @@
-// Package distinct counts the distinct keys of each table and index by the minute, in
-// HyperLogLogs. It sends only the registers that rose.
-package distinct
+package front
 
 import (
 	"cmp"
@@ -41,13 +39,6 @@ type Register struct {
 	Value uint8
 }
 
-// Tables names the tables and indexes by their numbers.
-type Tables interface {
-	Name(number uint16) sample.Target
-	// Len is one more than the largest number.
-	Len() int
-}
-
 type id struct {
 	table uint16
 	at    int64 // the minute's start, Unix seconds
@@ -76,7 +67,7 @@ func NewMinutes() Minutes { return Minutes{open: map[id]*Minute{}} }
 
 // Open returns the HyperLogLog of a table for a second's minute. It stays valid until
 // [Minutes.Risen], or until live(start of the minute) is false.
-func (m *Minutes) Open(table uint16, second int64, t Tables, live func(minute int64) bool) *Minute {
+func (m *Minutes) Open(table uint16, second int64, t *Tables, live func(minute int64) bool) *Minute {
 	minute := id{table, MinuteStart(second)}
 	if d := m.open[minute]; d != nil {
 		return d
@@ -124,7 +115,7 @@ func (d *Minute) Insert(hash uint64) {
 
 // Risen appends the registers that rose since they were last sent, and then drops the oldest
 // minutes.
-func (m *Minutes) Risen(to []Registers, t Tables) []Registers {
+func (m *Minutes) Risen(to []Registers, t *Tables) []Registers {
 	to = append(to, m.early...)
 	m.early, m.earlyBytes, m.full = nil, 0, 0
 	for _, d := range m.open {
@@ -138,7 +129,7 @@ func (m *Minutes) Risen(to []Registers, t Tables) []Registers {
 }
 
 // appendRisen appends the minute's registers if some rose since they were last sent.
-func (d *Minute) appendRisen(to []Registers, t Tables) []Registers {
+func (d *Minute) appendRisen(to []Registers, t *Tables) []Registers {
 	if !d.touched {
 		return to
 	}
