@@ -28,9 +28,9 @@
 //     would help.
 //  6. internal/diagnosis explains why the table does not heal by itself. internal/fixes
 //     chooses the fixes and estimates the load that they leave and the effort. whatif
-//     places shards on partitions, wording formats figures.
+//     places shards on partitions.
 //  7. keypatterns judges key shards as one key, and keys named after a time as one pattern.
-//  8. internal/causes joins findings with one cause into an incident.
+//  8. internal/diagnosis joins findings with one cause into an incident.
 //
 // Beside the board, keydesign describes the keys of a table as a whole: the caller feeds
 // its census and gives the view to the board. contributors judges the lists of

@@ -8,7 +8,6 @@ import (
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/answer"
-	"github.com/keyheat/keyheat/detect/internal/causes"
 	"github.com/keyheat/keyheat/detect/internal/diagnosis"
 	"github.com/keyheat/keyheat/detect/internal/episode"
 	"github.com/keyheat/keyheat/detect/internal/fixes"
@@ -50,7 +49,7 @@ func (b *Board) Findings() []detect.Finding {
 	also = append(also, b.crowdFindings()...)
 	also = append(also, b.unseenFindings()...)
 	also = append(also, b.growthFindings(grew, found)...)
-	also = append(also, causes.Moving(found, b.options.Policy)...)
+	also = append(also, diagnosis.Moving(found, b.options.Policy)...)
 	also = uniqueFindings(also)
 	if !b.options.OneEpisode {
 		also = b.related.resolveAbsent(also, b.timeline.Settled, func(f *detect.Finding) bool {
@@ -59,7 +58,7 @@ func (b *Board) Findings() []detect.Finding {
 	}
 	found = append(found, also...)
 	b.addReplication(found)
-	causes.Assign(found, b.options.Policy)
+	diagnosis.Assign(found, b.options.Policy)
 	slices.SortFunc(found, func(x, y detect.Finding) int {
 		return cmp.Or(cmp.Compare(detect.Rank(y.Severity), detect.Rank(x.Severity)), cmp.Compare(y.Utilization, x.Utilization), strings.Compare(x.Fingerprint, y.Fingerprint))
 	})

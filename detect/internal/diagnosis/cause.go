@@ -1,4 +1,4 @@
-package causes
+package diagnosis
 
 import (
 	"github.com/keyheat/keyheat/detect"

@@ -1,4 +1,4 @@
-package causes_test
+package diagnosis_test
 
 import (
 	"fmt"
@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
-	"github.com/keyheat/keyheat/detect/internal/causes"
+	"github.com/keyheat/keyheat/detect/internal/diagnosis"
 	"github.com/keyheat/keyheat/sample"
 )
 
@@ -67,7 +67,7 @@ func TestMoving(t *testing.T) {
 		"keys that are named after a time":  {rolling, 0},
 		"shards":                            {shards, 0},
 	} {
-		found := causes.Moving(c.found, policy)
+		found := diagnosis.Moving(c.found, policy)
 		if (len(found) == 1) != (c.keys > 0) {
 			t.Errorf("%s: found %+v", name, found)
 		}
@@ -75,7 +75,7 @@ func TestMoving(t *testing.T) {
 			continue
 		}
 		all := append(c.found, found...)
-		causes.Assign(all, policy)
+		diagnosis.Assign(all, policy)
 		moving := 0
 		for i := range all {
 			f := &all[i]
@@ -109,7 +109,7 @@ func TestAShuffledInputIsSpread(t *testing.T) {
 	for i := range keys {
 		keys[i].Mean.WCU.Value, keys[i].Seconds = 1200-float64(i), 5
 	}
-	steps := causes.Moving(keys, policy)[0].Advice
+	steps := diagnosis.Moving(keys, policy)[0].Advice
 	for i, want := range []float64{240, 800} {
 		if a := steps[i].After; a == nil || a.Low != want || a.High != want || a.Unit != "wcu" {
 			t.Errorf("%s leaves %+v, want %v", steps[i].Action, a, want)
@@ -195,7 +195,7 @@ func TestCauses(t *testing.T) {
 		"a table short of both":               {[]detect.Finding{mixed, shortIndex}, map[detect.Cause]int{detect.CauseStarvation: 2}, 2},
 		"a partition of the table, and a key": {[]detect.Finding{index, heated}, map[detect.Cause]int{detect.CauseHotKey: 1, detect.CauseHotPartition: 1}, 2},
 	} {
-		causes.Assign(c.found, policy)
+		diagnosis.Assign(c.found, policy)
 		got := map[detect.Cause]int{}
 		incidents := detect.Incidents(c.found)
 		for _, i := range incidents {
@@ -214,7 +214,7 @@ func TestARootHasWhatItExplains(t *testing.T) {
 	few := detect.NewFinding(detect.LowCardinalityKey, detect.Target{Table: "orders"}, sample.Key{})
 	few.Severity = detect.Info
 	found := []detect.Finding{few, hot("a", 0, 60, 0.3), hot("b", 0, 60, 0.2)}
-	causes.Assign(found, policy)
+	diagnosis.Assign(found, policy)
 	if found[0].Severity != detect.Critical || found[0].State != detect.Firing {
 		t.Errorf("the root is %s, %s", found[0].Severity, found[0].State)
 	}
@@ -222,7 +222,7 @@ func TestARootHasWhatItExplains(t *testing.T) {
 		found[i+1].State = detect.Resolved
 	}
 	found[0].State = detect.Resolved
-	causes.Assign(found, policy)
+	diagnosis.Assign(found, policy)
 	if found[0].State != detect.Resolved {
 		t.Errorf("when all is over the root is %s", found[0].State)
 	}
