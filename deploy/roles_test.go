@@ -22,7 +22,6 @@ import (
 	"github.com/keyheat/keyheat/internal/testsupport/pgtest"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/store"
-	"github.com/keyheat/keyheat/store/lineage"
 )
 
 // as returns the URL of a database for a role.
@@ -257,7 +256,7 @@ func shared(t *testing.T, database string) {
 	must(t, st.PutTableFacts(t.Context(), sample.Target{Table: "orders"}, []byte(`{}`)))
 	_, err = st.Attend(t.Context(), "streams", "me", time.Minute)
 	must(t, err)
-	must(t, st.RegisterShards(t.Context(), "streams", "arn", []lineage.NewShard{{Name: "s1"}, {Name: "s2"}}, true))
+	must(t, st.RegisterShards(t.Context(), "streams", "arn", []store.NewShard{{Name: "s1"}, {Name: "s2"}}, true))
 	_, err = st.TakeShards(t.Context(), "streams", "me", []string{"s1"})
 	must(t, err)
 	must(t, st.FreeShard(t.Context(), "streams", "me", "s1"))

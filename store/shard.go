@@ -1,6 +1,4 @@
-// Package lineage is the known state of a stream's shards, which their readers share
-// through the store.
-package lineage
+package store
 
 import "time"
 

@@ -7,8 +7,6 @@ import (
 	"slices"
 	"time"
 	"unicode/utf8"
-
-	"github.com/keyheat/keyheat/store/lineage"
 )
 
 // RegisterShards records shards of a stream, each with its position at First. Its
@@ -17,9 +15,9 @@ import (
 // Register the children before the end of their parent is committed: then no second is
 // complete before they were read. listed means that all shards of the stream were listed,
 // which also keeps waiting shards from being forgotten.
-func (s *Store) RegisterShards(ctx context.Context, source, stream string, all []lineage.NewShard, listed bool) error {
+func (s *Store) RegisterShards(ctx context.Context, source, stream string, all []NewShard, listed bool) error {
 	all = slices.Clone(all)
-	slices.SortFunc(all, func(a, b lineage.NewShard) int {
+	slices.SortFunc(all, func(a, b NewShard) int {
 		return PartitionID{source, a.Name}.compare(PartitionID{source, b.Name})
 	})
 	return s.change(ctx, "register shards of "+stream, func(t *tx) error {
@@ -36,7 +34,7 @@ func (s *Store) RegisterShards(ctx context.Context, source, stream string, all [
 	})
 }
 
-func (t *tx) register(ctx context.Context, source, stream string, all []lineage.NewShard) error {
+func (t *tx) register(ctx context.Context, source, stream string, all []NewShard) error {
 	shards, positions, marks := make([][]any, len(all)), make([][]any, len(all)), make([][]any, len(all))
 	for i, n := range all {
 		shards[i] = []any{source, n.Name, stream, n.After, "", utc(n.UnseenSince), t.now}
@@ -82,8 +80,8 @@ func (t *tx) refreshSeen(ctx context.Context, source, stream string) error {
 
 // Lineage returns the known state of a stream, by the clock of the database. Shards that
 // ended longer ago than Retention.Shards are forgotten.
-func (s *Store) Lineage(ctx context.Context, source, stream string) (lineage.Stream, error) {
-	var l lineage.Stream
+func (s *Store) Lineage(ctx context.Context, source, stream string) (Stream, error) {
+	var l Stream
 	err := s.snapshot(ctx, "read the shards of "+stream, func(t *tx) error {
 		err := t.QueryRowContext(ctx, `SELECT listed FROM streams WHERE source = $1 AND stream = $2`,
 			source, stream).Scan(&l.Listed)
@@ -110,10 +108,10 @@ func (s *Store) LastListed(ctx context.Context, source, prefix string) (time.Tim
 // OpenShards are the shards of a source that are not counted to their end, in the order
 // of their names. A shard whose predecessor was forgotten is ready: only ended shards are
 // forgotten.
-func (s *Store) OpenShards(ctx context.Context, source string) ([]lineage.Shard, error) {
-	var all []lineage.Shard
+func (s *Store) OpenShards(ctx context.Context, source string) ([]Shard, error) {
+	var all []Shard
 	err := s.snapshot(ctx, "read open shards", func(t *tx) (err error) {
-		all, err = selectAll(ctx, t, func(h *lineage.Shard) []any {
+		all, err = selectAll(ctx, t, func(h *Shard) []any {
 			return []any{&h.Name, &h.Stream, &h.After, &h.Ready, &h.Owner, &h.Watermark, &h.Found, &h.UnseenSince}
 		}, `
 			SELECT s.name, s.stream, s.after, COALESCE(before.ended, TRUE), COALESCE(m.member, ''),

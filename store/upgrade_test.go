@@ -13,7 +13,6 @@ import (
 	"github.com/keyheat/keyheat/migrations"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/store"
-	"github.com/keyheat/keyheat/store/lineage"
 )
 
 //go:embed testdata/0.1.0.sql
@@ -77,7 +76,7 @@ func TestADatabaseOfTheFirstReleaseIsRead(t *testing.T) {
 		"bad samples": {func(ctx context.Context, s *store.Store) (any, error) { return s.BadSamples(ctx, store.BadQuery{}) }, []store.BadSample{{
 			Hour: at, Source: "kafka:c", Reason: "syntax", Count: 4, Excerpts: []sample.Text{`{"ts":`}, Writer: "a"}}},
 		"a stream": {func(ctx context.Context, s *store.Store) (any, error) { return s.Lineage(ctx, "streams", "arn") },
-			lineage.Stream{Listed: at, Names: []string{"s1"}}},
+			store.Stream{Listed: at, Names: []string{"s1"}}},
 		"cursors": {func(ctx context.Context, s *store.Store) (any, error) { return s.Cursors(ctx) }, map[string]int64{"a": 1}},
 		"windows": {func(ctx context.Context, s *store.Store) (any, error) {
 			return s.Windows(ctx, store.WindowQuery{Target: orders})

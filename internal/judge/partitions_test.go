@@ -11,7 +11,6 @@ import (
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sample/position"
 	"github.com/keyheat/keyheat/store"
-	"github.com/keyheat/keyheat/store/lineage"
 )
 
 // TestPartitionsOutliveTheJudge: what two shards delivered becomes a map, which the next
@@ -20,7 +19,7 @@ func TestPartitionsOutliveTheJudge(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *store.Store) {
 		const source = "dynamodb-streams:test"
-		must(t, s.RegisterShards(t.Context(), source, "orders/1", []lineage.NewShard{{Name: "orders/1/low"}, {Name: "orders/1/high"}}, true))
+		must(t, s.RegisterShards(t.Context(), source, "orders/1", []store.NewShard{{Name: "orders/1/low"}, {Name: "orders/1/high"}}, true))
 		low, high := &partition.Observed{}, &partition.Observed{}
 		for i := range 200 {
 			if p := position.String(fmt.Sprint("key#", i)); p.Cell(1) == 0 {
@@ -37,7 +36,7 @@ func TestPartitionsOutliveTheJudge(t *testing.T) {
 			rows = append(rows, store.ShardKeys{PartitionID: store.PartitionID{Source: source, Name: name}, Target: orders, Body: body})
 		}
 		// What cannot be read keeps nobody from judging.
-		must(t, s.RegisterShards(t.Context(), source, "carts/1", []lineage.NewShard{{Name: "carts/1/wrong"}}, true))
+		must(t, s.RegisterShards(t.Context(), source, "carts/1", []store.NewShard{{Name: "carts/1/wrong"}}, true))
 		carts := sample.Target{Account: "1", Region: "eu-west-1", Table: "carts"}
 		rows = append(rows, store.ShardKeys{PartitionID: store.PartitionID{Source: source, Name: "carts/1/wrong"}, Target: carts, Body: []byte("wrong")})
 		must(t, s.Commit(t.Context(), store.Commit{Writer: "w", Seq: 1, Keys: rows}))

@@ -8,7 +8,6 @@ import (
 
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/store"
-	"github.com/keyheat/keyheat/store/lineage"
 )
 
 var streams = []obligation{
@@ -31,18 +30,18 @@ var streams = []obligation{
 const streamSource = "dynamodb-streams:keyheat"
 
 // child is a shard of the stream "t/1" that has to wait for another.
-func child(name, after string) lineage.NewShard {
-	return lineage.NewShard{Name: name, First: "TRIM_HORIZON", After: after}
+func child(name, after string) store.NewShard {
+	return store.NewShard{Name: name, First: "TRIM_HORIZON", After: after}
 }
 
-func register(t *testing.T, s *store.Store, all ...lineage.NewShard) {
+func register(t *testing.T, s *store.Store, all ...store.NewShard) {
 	t.Helper()
 	must(t, s.RegisterShards(t.Context(), streamSource, "t/1", all, true))
 }
 
-func openShards(t *testing.T, s *store.Store) []lineage.Shard {
+func openShards(t *testing.T, s *store.Store) []store.Shard {
 	t.Helper()
-	return value[[]lineage.Shard](t)(s.OpenShards(t.Context(), streamSource))
+	return value[[]store.Shard](t)(s.OpenShards(t.Context(), streamSource))
 }
 
 func attend(t *testing.T, s *store.Store, member string, ttl time.Duration) []string {
@@ -76,11 +75,11 @@ func registerHolds(t *testing.T, s *store.Store) {
 		near(t, "found", open[i].Found)
 		open[i].Found = time.Time{}
 	}
-	equal(t, "shards", open, []lineage.Shard{
+	equal(t, "shards", open, []store.Shard{
 		{Name: "t/1/a", Stream: "t/1", Ready: true, Watermark: store.Beginning, UnseenSince: time.Time{}.UTC()},
 		{Name: "t/1/b", Stream: "t/1", Ready: true, Watermark: store.Beginning, UnseenSince: since},
 	})
-	l := value[lineage.Stream](t)(s.Lineage(t.Context(), streamSource, "t/1"))
+	l := value[store.Stream](t)(s.Lineage(t.Context(), streamSource, "t/1"))
 	equal(t, "names", l.Names, []string{"t/1/a", "t/1/b"})
 	near(t, "listed", l.Listed)
 	for _, m := range read(t, s, nil).Watermarks {
@@ -98,10 +97,10 @@ func registerAgain(t *testing.T, s *store.Store) {
 	register(t, s, child("t/1/b", ""), child("t/1/a", "t/1/b"))
 	equal(t, "left", openShards(t, s)[0].Name, "t/1/b")
 	equal(t, "shards", len(openShards(t, s)), 1)
-	before := value[lineage.Stream](t)(s.Lineage(t.Context(), streamSource, "t/1"))
+	before := value[store.Stream](t)(s.Lineage(t.Context(), streamSource, "t/1"))
 	must(t, s.RegisterShards(t.Context(), streamSource, "t/1", nil, false))
-	equal(t, "a look at some shards", value[lineage.Stream](t)(s.Lineage(t.Context(), streamSource, "t/1")), before)
-	equal(t, "another stream", value[lineage.Stream](t)(s.Lineage(t.Context(), streamSource, "t/2")), lineage.Stream{})
+	equal(t, "a look at some shards", value[store.Stream](t)(s.Lineage(t.Context(), streamSource, "t/1")), before)
+	equal(t, "another stream", value[store.Stream](t)(s.Lineage(t.Context(), streamSource, "t/2")), store.Stream{})
 }
 
 func childReady(t *testing.T, s *store.Store) {
@@ -136,7 +135,7 @@ func lastListed(t *testing.T, s *store.Store) {
 	for _, stream := range []string{"x:table/a_b/stream/1", "x:table/a_b/stream/2", "x:table/acb/stream/3"} {
 		must(t, s.RegisterShards(t.Context(), streamSource, stream, nil, true))
 	}
-	second := value[lineage.Stream](t)(s.Lineage(t.Context(), streamSource, "x:table/a_b/stream/2")).Listed
+	second := value[store.Stream](t)(s.Lineage(t.Context(), streamSource, "x:table/a_b/stream/2")).Listed
 	equal(t, "last", value[time.Time](t)(s.LastListed(t.Context(), streamSource, "x:table/a_b/stream/")), second)
 	equal(t, "none", value[time.Time](t)(s.LastListed(t.Context(), streamSource, "x:table/none/stream/")), time.Time{})
 }
@@ -236,7 +235,7 @@ func shardRetention(t *testing.T, s *store.Store) {
 	time.Sleep(5 * soon)
 	equal(t, "pruned while young", value[store.Pruned](t)(s.Prune(t.Context(), store.Retention{})), store.Pruned{})
 	equal(t, "pruned", prune(t, s, store.Retention{Shards: soon}), store.Pruned{Shards: 1})
-	equal(t, "names", value[lineage.Stream](t)(s.Lineage(t.Context(), streamSource, "t/1")).Names, []string{"t/1/b"})
+	equal(t, "names", value[store.Stream](t)(s.Lineage(t.Context(), streamSource, "t/1")).Names, []string{"t/1/b"})
 	equal(t, "positions", len(value[[]store.Position](t)(s.Positions(t.Context(), ""))), 2)
 	equal(t, "watermarks", len(read(t, s, nil).Watermarks), 2)
 	equal(t, "the child is ready", openShards(t, s)[0].Ready, true)

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/keyheat/keyheat/store/lineage"
+	"github.com/keyheat/keyheat/store"
 )
 
 // shard is one shard of the table's streams.
@@ -32,7 +32,7 @@ func (r *reading) Leave(context.Context) error { return nil }
 func (r *reading) Lead(context.Context, time.Duration) (bool, error) { return true, nil }
 
 // Register implements shards.Registry.
-func (r *reading) Register(_ context.Context, stream string, found []lineage.NewShard, listed bool) error {
+func (r *reading) Register(_ context.Context, stream string, found []store.NewShard, listed bool) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, n := range found {
@@ -79,7 +79,7 @@ func (r *reading) stopIfDone() {
 }
 
 // Lineage implements shards.Registry.
-func (r *reading) Lineage(_ context.Context, stream string) (l lineage.Stream, _ error) {
+func (r *reading) Lineage(_ context.Context, stream string) (l store.Stream, _ error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, s := range r.shards {
@@ -95,12 +95,12 @@ func (r *reading) LastListed(context.Context, string) (time.Time, error) { retur
 
 // OpenShards implements shards.Registry. Every shard is ready: children are read beside
 // their parents.
-func (r *reading) OpenShards(context.Context) (open []lineage.Shard, _ error) {
+func (r *reading) OpenShards(context.Context) (open []store.Shard, _ error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, s := range r.shards {
 		if !s.done {
-			open = append(open, lineage.Shard{Name: s.name, Stream: s.stream, Ready: true, Owner: me, Found: s.found})
+			open = append(open, store.Shard{Name: s.name, Stream: s.stream, Ready: true, Owner: me, Found: s.found})
 		}
 	}
 	return open, nil

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/keyheat/keyheat/internal/daemon/retry"
-	"github.com/keyheat/keyheat/store/lineage"
+	"github.com/keyheat/keyheat/store"
 )
 
 // childrenPatience is the longest pause between two requests for the children of a
@@ -36,7 +36,7 @@ type childrenFound map[string]time.Time
 const childrenSettled = time.Minute
 
 // noteChildren records the children among the open shards.
-func (s *Source) noteChildren(open []lineage.Shard) {
+func (s *Source) noteChildren(open []store.Shard) {
 	found := make(childrenFound)
 	for _, h := range open {
 		if h.After != "" && h.Found.After(found[h.After]) {
@@ -117,7 +117,7 @@ func (r *reader) registerChildren(ctx context.Context) (childrenState, error) {
 
 // listChildren returns the children of this shard. The caller has waited for its turn. A
 // server without the filter returns all shards.
-func (r *reader) listChildren(ctx context.Context) (children []lineage.NewShard, disabled bool, err error) {
+func (r *reader) listChildren(ctx context.Context) (children []store.NewShard, disabled bool, err error) {
 	var cursor string
 	for {
 		if cursor != "" {
@@ -131,7 +131,7 @@ func (r *reader) listChildren(ctx context.Context) (children []lineage.NewShard,
 		}
 		for _, h := range d.Shards {
 			if h.Parent == r.id {
-				children = append(children, lineage.NewShard{
+				children = append(children, store.NewShard{
 					Name: r.source.client.shardName(r.shard.Stream, h.ID), First: string(TrimHorizon), After: r.shard.Name,
 				})
 			}
@@ -143,7 +143,7 @@ func (r *reader) listChildren(ctx context.Context) (children []lineage.NewShard,
 	}
 }
 
-func (r *reader) register(ctx context.Context, children []lineage.NewShard) error {
+func (r *reader) register(ctx context.Context, children []store.NewShard) error {
 	ctx, cancel := context.WithTimeout(ctx, r.source.config.RequestTimeout)
 	defer cancel()
 	if err := r.source.registry.Register(ctx, r.shard.Stream, children, false); err != nil {

@@ -14,7 +14,7 @@ import (
 
 	"github.com/keyheat/keyheat/internal/daemon"
 	"github.com/keyheat/keyheat/internal/daemon/retry"
-	"github.com/keyheat/keyheat/store/lineage"
+	"github.com/keyheat/keyheat/store"
 )
 
 const (
@@ -227,12 +227,12 @@ func (s *Source) registerListing(ctx context.Context, stream string, l *listing)
 // newShards returns the unknown shards. A shard whose parent is neither known nor listed
 // has no predecessor: that parent is gone. The gap counts as a loss, except in the first
 // listing of the table. Listings lag, so that the parent is probed by its name first.
-func (s *Source) newShards(ctx context.Context, stream string, l *listing, stored lineage.Stream) ([]lineage.NewShard, error) {
+func (s *Source) newShards(ctx context.Context, stream string, l *listing, stored store.Stream) ([]store.NewShard, error) {
 	known := set(stored.Names)
-	var found []lineage.NewShard
+	var found []store.NewShard
 	unknownParents := make(map[string]bool) // whether they exist
 	for shard, parent := range l.shards {
-		n := lineage.NewShard{Name: s.client.shardName(stream, shard), First: string(TrimHorizon)}
+		n := store.NewShard{Name: s.client.shardName(stream, shard), First: string(TrimHorizon)}
 		if known[n.Name] {
 			continue
 		}
@@ -247,7 +247,7 @@ func (s *Source) newShards(ctx context.Context, stream string, l *listing, store
 	if err := s.probeShards(ctx, stream, unknownParents); err != nil {
 		return nil, err
 	}
-	orphan := func(n *lineage.NewShard) {
+	orphan := func(n *store.NewShard) {
 		if !stored.Listed.IsZero() {
 			n.First, n.UnseenSince = string(orphaned), stored.Listed
 		}
@@ -261,7 +261,7 @@ func (s *Source) newShards(ctx context.Context, stream string, l *listing, store
 	}
 	for parent, alive := range unknownParents {
 		if alive { // its own parent is not known
-			n := lineage.NewShard{Name: s.client.shardName(stream, parent), First: string(TrimHorizon)}
+			n := store.NewShard{Name: s.client.shardName(stream, parent), First: string(TrimHorizon)}
 			orphan(&n)
 			found = append(found, n)
 		}

@@ -3,20 +3,20 @@ package shards
 import (
 	"time"
 
-	"github.com/keyheat/keyheat/store/lineage"
+	"github.com/keyheat/keyheat/store"
 )
 
 // These exports let tests reach arithmetic that no server can be made to exercise in every
 // form.
 
 // Share is share.
-func Share(readable []lineage.Shard, me string, members []string) (keep, take []string) {
+func Share(readable []store.Shard, me string, members []string) (keep, take []string) {
 	p := share(readable, me, members)
 	return p.keep, p.take
 }
 
 // Readable is readable, for all tables of a log.
-func Readable(open []lineage.Shard, log Log) []lineage.Shard {
+func Readable(open []store.Shard, log Log) []store.Shard {
 	return readable(open, log.Parts, func(string) bool { return true })
 }
 

@@ -16,7 +16,7 @@ import (
 
 	"github.com/keyheat/keyheat/internal/source"
 	"github.com/keyheat/keyheat/sample"
-	"github.com/keyheat/keyheat/store/lineage"
+	"github.com/keyheat/keyheat/store"
 )
 
 // fakeStore keeps the state of all collectors in memory: positions, watermarks and counted
@@ -41,7 +41,7 @@ type fakeStore struct {
 }
 
 type shard struct {
-	lineage.NewShard
+	store.NewShard
 	stream, owner, next string
 	found               time.Time
 	epoch               int
@@ -138,7 +138,7 @@ func (d *session) Lead(_ context.Context, ttl time.Duration) (bool, error) {
 	return true, nil
 }
 
-func (d *session) Register(_ context.Context, stream string, all []lineage.NewShard, listed bool) error {
+func (d *session) Register(_ context.Context, stream string, all []store.NewShard, listed bool) error {
 	defer d.enter()()
 	if d.noRegistry() {
 		return errDown
@@ -158,12 +158,12 @@ func (d *session) Register(_ context.Context, stream string, all []lineage.NewSh
 	return nil
 }
 
-func (d *session) Lineage(_ context.Context, stream string) (lineage.Stream, error) {
+func (d *session) Lineage(_ context.Context, stream string) (store.Stream, error) {
 	defer d.enter()()
 	if d.noRegistry() {
-		return lineage.Stream{}, errDown
+		return store.Stream{}, errDown
 	}
-	l := lineage.Stream{Listed: d.store.listed[stream]}
+	l := store.Stream{Listed: d.store.listed[stream]}
 	for name, h := range d.store.shards {
 		if h.stream == stream {
 			l.Names = append(l.Names, name)
@@ -182,24 +182,24 @@ func (d *session) LastListed(_ context.Context, prefix string) (last time.Time, 
 	return last, nil
 }
 
-func (d *session) OpenShards(context.Context) ([]lineage.Shard, error) {
+func (d *session) OpenShards(context.Context) ([]store.Shard, error) {
 	defer d.enter()()
 	if d.noRegistry() {
 		return nil, errDown
 	}
-	var open []lineage.Shard
+	var open []store.Shard
 	for name, h := range d.store.shards {
 		if h.ended {
 			continue
 		}
-		s := lineage.Shard{Name: name, Stream: h.stream, After: h.After, Ready: d.store.ready(h), Owner: h.owner,
+		s := store.Shard{Name: name, Stream: h.stream, After: h.After, Ready: d.store.ready(h), Owner: h.owner,
 			Watermark: time.UnixMilli(h.watermark), Found: h.found, UnseenSince: h.UnseenSince}
 		if !d.store.alive(h.owner) {
 			s.Owner = ""
 		}
 		open = append(open, s)
 	}
-	slices.SortFunc(open, func(a, b lineage.Shard) int { return cmp.Compare(a.Name, b.Name) })
+	slices.SortFunc(open, func(a, b store.Shard) int { return cmp.Compare(a.Name, b.Name) })
 	return open, nil
 }
 
@@ -257,7 +257,7 @@ func (d *session) Claim(_ context.Context, claim source.Claim) (source.Partition
 	h := d.store.shards[name]
 	if h == nil {
 		d.store.violation("%s was claimed before it was registered", name)
-		h = &shard{NewShard: lineage.NewShard{Name: name}, next: first}
+		h = &shard{NewShard: store.NewShard{Name: name}, next: first}
 		d.store.shards[name] = h
 	}
 	if !d.store.ready(h) {

@@ -12,7 +12,7 @@ import (
 
 	"github.com/keyheat/keyheat/internal/daemon/retry"
 	"github.com/keyheat/keyheat/internal/source"
-	"github.com/keyheat/keyheat/store/lineage"
+	"github.com/keyheat/keyheat/store"
 )
 
 // reclaimPause is the middle of the pause before a shard is claimed again after
@@ -31,7 +31,7 @@ var errEnded = errors.New("the shard has ended")
 // children are registered, and then the end is folded.
 type reader struct {
 	source *Source
-	shard  lineage.Shard
+	shard  store.Shard
 	table  string
 	id     string // the Log's name of the shard
 	stop   context.CancelFunc
@@ -51,7 +51,7 @@ type reader struct {
 	backoff  *backoff.ExponentialBackOff
 }
 
-func newReader(s *Source, h lineage.Shard, stop context.CancelFunc) *reader {
+func newReader(s *Source, h store.Shard, stop context.CancelFunc) *reader {
 	table, _ := s.client.log.Parts(h.Stream)
 	return &reader{
 		source: s, shard: h, table: table, id: shardID(h.Name),

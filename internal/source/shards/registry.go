@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/keyheat/keyheat/store/lineage"
+	"github.com/keyheat/keyheat/store"
 )
 
 // Registry is the state that the collectors of one source share, with one clock. After an
@@ -19,14 +19,14 @@ type Registry interface {
 	Lead(ctx context.Context, ttl time.Duration) (bool, error)
 	// Register adds new shards of a stream, with their parent's watermark. It does not
 	// change known shards. listed means that the listing of the stream is complete.
-	Register(ctx context.Context, stream string, shards []lineage.NewShard, listed bool) error
+	Register(ctx context.Context, stream string, shards []store.NewShard, listed bool) error
 	// Lineage returns the known shards of a stream.
-	Lineage(ctx context.Context, stream string) (lineage.Stream, error)
+	Lineage(ctx context.Context, stream string) (store.Stream, error)
 	// LastListed returns when all shards of a stream whose name has this prefix
 	// were listed last; zero when none was.
 	LastListed(ctx context.Context, prefix string) (time.Time, error)
 	// OpenShards returns the shards whose end is not counted.
-	OpenShards(ctx context.Context) ([]lineage.Shard, error)
+	OpenShards(ctx context.Context) ([]store.Shard, error)
 	// Take makes this collector the owner of the named shards that have no living owner and
 	// have not ended. It returns their names.
 	Take(ctx context.Context, names []string) ([]string, error)

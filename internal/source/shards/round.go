@@ -9,7 +9,7 @@ import (
 
 	"github.com/keyheat/keyheat/internal/daemon"
 	"github.com/keyheat/keyheat/internal/source"
-	"github.com/keyheat/keyheat/store/lineage"
+	"github.com/keyheat/keyheat/store"
 )
 
 // round renews the membership, reads the open shards, and starts and stops readers
@@ -86,7 +86,7 @@ func (s *Source) take(ctx context.Context, names []string) (map[string]bool, err
 }
 
 // start reads an owned shard until the source's ctx ends or the reader is stopped.
-func (s *Source) start(ctx context.Context, h lineage.Shard, sink source.Sink, all *sync.WaitGroup) {
+func (s *Source) start(ctx context.Context, h store.Shard, sink source.Sink, all *sync.WaitGroup) {
 	own, stop := context.WithCancel(ctx)
 	r := newReader(s, h, stop)
 	s.mu.Lock()

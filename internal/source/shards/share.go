@@ -3,7 +3,7 @@ package shards
 import (
 	"slices"
 
-	"github.com/keyheat/keyheat/store/lineage"
+	"github.com/keyheat/keyheat/store"
 )
 
 // plan has the shards that one collector reads until the next round.
@@ -16,7 +16,7 @@ type plan struct {
 // share divides the readable shards evenly among the members. All members compute it from
 // the same data, so that they converge. A member takes free shards up to its quota. It
 // releases its surplus if that exceeds one shard and a tenth of the quota.
-func share(readable []lineage.Shard, me string, members []string) plan {
+func share(readable []store.Shard, me string, members []string) plan {
 	quota := quota(len(readable), me, members)
 	var mine, free []string
 	for _, h := range readable {
@@ -57,7 +57,7 @@ func quota(n int, me string, members []string) int {
 // readable returns the shards that may be read now. Their predecessor has ended, their
 // table is wanted and can be decoded, and their stream is the table's oldest unfinished
 // one.
-func readable(open []lineage.Shard, parts func(stream string) (table, label string), wanted func(table string) bool) []lineage.Shard {
+func readable(open []store.Shard, parts func(stream string) (table, label string), wanted func(table string) bool) []store.Shard {
 	oldest := make(map[string]string)
 	for _, h := range open {
 		table, label := parts(h.Stream)
@@ -65,7 +65,7 @@ func readable(open []lineage.Shard, parts func(stream string) (table, label stri
 			oldest[table] = label
 		}
 	}
-	var all []lineage.Shard
+	var all []store.Shard
 	for _, h := range open {
 		table, label := parts(h.Stream)
 		if h.Ready && label == oldest[table] && wanted(table) {

@@ -10,13 +10,13 @@ import (
 
 	"github.com/keyheat/keyheat/internal/source/shards"
 	"github.com/keyheat/keyheat/internal/source/shards/streams"
-	"github.com/keyheat/keyheat/store/lineage"
+	"github.com/keyheat/keyheat/store"
 )
 
 // owned parses shards from "owner owner -", where - is a free shard.
-func owned(text string) (all []lineage.Shard) {
+func owned(text string) (all []store.Shard) {
 	for i, owner := range strings.Fields(text) {
-		all = append(all, lineage.Shard{Name: fmt.Sprintf("s%02d", i), Owner: strings.Trim(owner, "-")})
+		all = append(all, store.Shard{Name: fmt.Sprintf("s%02d", i), Owner: strings.Trim(owner, "-")})
 	}
 	return all
 }
@@ -54,9 +54,9 @@ func TestSharesComeToAgree(t *testing.T) {
 			members = append(members, fmt.Sprint("m", i))
 		}
 		owners := append([]string{""}, members...)
-		all := make([]lineage.Shard, rapid.IntRange(0, 60).Draw(rt, "shards"))
+		all := make([]store.Shard, rapid.IntRange(0, 60).Draw(rt, "shards"))
 		for i := range all {
-			all[i] = lineage.Shard{Name: fmt.Sprintf("s%02d", i), Owner: rapid.SampledFrom(owners).Draw(rt, "owner")}
+			all[i] = store.Shard{Name: fmt.Sprintf("s%02d", i), Owner: rapid.SampledFrom(owners).Draw(rt, "owner")}
 		}
 		for range 4 {
 			for _, me := range members {
@@ -91,7 +91,7 @@ func TestSharesComeToAgree(t *testing.T) {
 func TestReadableShards(t *testing.T) {
 	t.Parallel()
 	arn := func(table, label string) string { return "arn:aws:dynamodb:r:1:table/" + table + "/stream/" + label }
-	open := []lineage.Shard{
+	open := []store.Shard{
 		{Name: "a/1/x", Stream: arn("a", "2026-01-01T00:00:00.000"), Ready: true},
 		{Name: "a/1/y", Stream: arn("a", "2026-01-01T00:00:00.000")},              // waits for its parent
 		{Name: "a/2/z", Stream: arn("a", "2026-02-01T00:00:00.000"), Ready: true}, // waits for the older stream

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/keyheat/keyheat/store"
-	"github.com/keyheat/keyheat/store/lineage"
 )
 
 // RegistryStore is the part of the store that a StoredRegistry uses; *store.Store
@@ -15,10 +14,10 @@ type RegistryStore interface {
 	Leave(ctx context.Context, source, member string) error
 	AcquireLease(ctx context.Context, name, holder string, ttl time.Duration) (store.Lease, bool, error)
 	ReleaseLease(ctx context.Context, l store.Lease) error
-	RegisterShards(ctx context.Context, source, stream string, all []lineage.NewShard, listed bool) error
-	Lineage(ctx context.Context, source, stream string) (lineage.Stream, error)
+	RegisterShards(ctx context.Context, source, stream string, all []store.NewShard, listed bool) error
+	Lineage(ctx context.Context, source, stream string) (store.Stream, error)
 	LastListed(ctx context.Context, source, prefix string) (time.Time, error)
-	OpenShards(ctx context.Context, source string) ([]lineage.Shard, error)
+	OpenShards(ctx context.Context, source string) ([]store.Shard, error)
 	TakeShards(ctx context.Context, source, member string, names []string) ([]string, error)
 	FreeShard(ctx context.Context, source, member, name string) error
 }
@@ -64,12 +63,12 @@ func (r *StoredRegistry) Lead(ctx context.Context, ttl time.Duration) (bool, err
 }
 
 // Register implements shards.Registry.
-func (r *StoredRegistry) Register(ctx context.Context, stream string, shards []lineage.NewShard, listed bool) error {
+func (r *StoredRegistry) Register(ctx context.Context, stream string, shards []store.NewShard, listed bool) error {
 	return r.store.RegisterShards(ctx, r.source, stream, shards, listed)
 }
 
 // Lineage implements shards.Registry.
-func (r *StoredRegistry) Lineage(ctx context.Context, stream string) (lineage.Stream, error) {
+func (r *StoredRegistry) Lineage(ctx context.Context, stream string) (store.Stream, error) {
 	return r.store.Lineage(ctx, r.source, stream)
 }
 
@@ -79,7 +78,7 @@ func (r *StoredRegistry) LastListed(ctx context.Context, prefix string) (time.Ti
 }
 
 // OpenShards implements shards.Registry.
-func (r *StoredRegistry) OpenShards(ctx context.Context) ([]lineage.Shard, error) {
+func (r *StoredRegistry) OpenShards(ctx context.Context) ([]store.Shard, error) {
 	return r.store.OpenShards(ctx, r.source)
 }
 
