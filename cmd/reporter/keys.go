@@ -11,8 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/keyheat/keyheat/internal/cli"
-	"github.com/keyheat/keyheat/internal/keys/erase"
-	"github.com/keyheat/keyheat/internal/keys/keypolicy"
+	"github.com/keyheat/keyheat/internal/keypolicy"
 	"github.com/keyheat/keyheat/internal/say/wording"
 	"github.com/keyheat/keyheat/internal/settings/config"
 	"github.com/keyheat/keyheat/internal/settings/tables"
@@ -180,7 +179,7 @@ func keysPurgeCommand() *cobra.Command {
 		if plain, err := keyOf(*f.kind, args[0]); err == nil && !slices.Contains(keys, plain) {
 			keys = append(keys, plain)
 		}
-		eraser := erase.New(keys, erase.Options{Suffixes: f.config.Suffixes(table), Containing: *containing})
+		eraser := keypolicy.NewEraser(keys, keypolicy.EraserOptions{Suffixes: f.config.Suffixes(table), Containing: *containing})
 		purge := store.Purge{Table: table, Eraser: eraser, Who: operatorName(), Progress: func(of string, rows int) {
 			if rows >= manyRows {
 				fmt.Fprintf(c.ErrOrStderr(), "searching %d rows of %s\n", rows, of)
@@ -212,7 +211,7 @@ const manyRows = 1000
 // listedOthers is how many other keys a purge lists.
 const listedOthers = 20
 
-func writeErased(out io.Writer, table string, e store.Erased, eraser *erase.Keys) error {
+func writeErased(out io.Writer, table string, e store.Erased, eraser *keypolicy.Eraser) error {
 	if e == (store.Erased{}) {
 		fmt.Fprintf(out, "no row of %s names the key\n", table)
 	} else {

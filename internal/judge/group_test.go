@@ -13,7 +13,7 @@ import (
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/internal/alert/routing"
 	"github.com/keyheat/keyheat/internal/judge"
-	"github.com/keyheat/keyheat/internal/keys/erase"
+	"github.com/keyheat/keyheat/internal/keypolicy"
 	"github.com/keyheat/keyheat/internal/say"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/store"
@@ -363,7 +363,7 @@ func TestAPurgedIncidentLeavesItsGroup(t *testing.T) {
 	g := enter(t, s, grouped(t, "table"), &probe{Store: s})
 	g.play(heated(0, 10, harmful("alpha", "beta")), later(time.Minute), cooled(40))
 	keys := []sample.Key{sample.KeyString("alpha")}
-	_, err := s.PurgeKey(t.Context(), store.Purge{Table: sample.Target{Table: table}, Eraser: erase.New(keys, erase.Options{}), Who: "ada"})
+	_, err := s.PurgeKey(t.Context(), store.Purge{Table: sample.Target{Table: table}, Eraser: keypolicy.NewEraser(keys, keypolicy.EraserOptions{}), Who: "ada"})
 	must(t, err)
 	g.play(restart, cooled(200), later(time.Hour))
 	// The load of the purged key stays in the table's seconds, as the load of no listed key.

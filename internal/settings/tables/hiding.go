@@ -4,7 +4,7 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/keyheat/keyheat/internal/keys/keypolicy"
+	"github.com/keyheat/keyheat/internal/keypolicy"
 	"github.com/keyheat/keyheat/internal/settings/config"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/shardkey"

@@ -12,7 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/keyheat/keyheat/detect/keypatterns"
-	"github.com/keyheat/keyheat/internal/keys/keypolicy"
+	"github.com/keyheat/keyheat/internal/keypolicy"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/shardkey"
 )

@@ -1,5 +1,4 @@
-// Package erase removes a key from stored summaries and JSON, and from people's words.
-package erase
+package keypolicy
 
 import (
 	"bytes"
@@ -26,17 +25,17 @@ const Erased = "(purged)"
 // shorter one, such as 42, is part of many. As a whole value it is always found.
 const shortest = 5
 
-// Keys removes a key in each form in which it may be stored, with its key shards and its
+// Eraser removes a key in each form in which it may be stored, with its key shards and its
 // dated forms. It is a store.Eraser, for one goroutine.
-type Keys struct {
+type Eraser struct {
 	keys []sample.Key
-	o    Options
+	o    EraserOptions
 	// others are the texts that contain the key and stay.
 	others map[string]bool
 }
 
-// Options choose the other keys that count as forms of the key.
-type Options struct {
+// EraserOptions choose the other keys that count as forms of the key.
+type EraserOptions struct {
 	// Suffixes are the forms in which the tables' policies number key shards. Forms with
 	// a word, such as bob#SHARD_7, need no entry.
 	Suffixes []shardkey.Form
@@ -44,9 +43,9 @@ type Options struct {
 	Containing bool
 }
 
-// New returns an eraser of a key. keys are its stored forms: plain, and each hash that a
+// NewEraser returns an eraser of a key. keys are its stored forms: plain, and each hash that a
 // policy makes of it.
-func New(keys []sample.Key, o Options) *Keys {
+func NewEraser(keys []sample.Key, o EraserOptions) *Eraser {
 	all := slices.Clone(keys)
 	for _, k := range keys {
 		// Bytes that are no text are stored as U+FFFD, one for each in JSON.
@@ -57,7 +56,7 @@ func New(keys []sample.Key, o Options) *Keys {
 			}
 		}
 	}
-	return &Keys{keys: all, o: o, others: map[string]bool{}}
+	return &Eraser{keys: all, o: o, others: map[string]bool{}}
 }
 
 // maxOthers bounds how many other texts are remembered.
@@ -65,22 +64,22 @@ const maxOthers = 10_000
 
 // Others returns the keys, sort keys and callers that contain the key as a component and
 // were left, in order; complete is false where there were too many to remember.
-func (keys *Keys) Others() (others []string, complete bool) {
+func (keys *Eraser) Others() (others []string, complete bool) {
 	return slices.Sorted(maps.Keys(keys.others)), len(keys.others) < maxOthers
 }
 
 // Is implements store.Eraser.
-func (keys *Keys) Is(stored sample.Key) bool { return keys.is(stored, false) }
+func (keys *Eraser) Is(stored sample.Key) bool { return keys.is(stored, false) }
 
 // text reports whether a stored text without a type, such as a caller, is the key. cut
 // means that the text may be only a beginning.
-func (keys *Keys) text(stored string, cut bool) bool {
+func (keys *Eraser) text(stored string, cut bool) bool {
 	return keys.is(sample.Key{Text: stored}, cut)
 }
 
 // is reports whether a stored key is the key, a key shard of it, or a dated form of it.
 // It remembers one that merely contains it.
-func (keys *Keys) is(stored sample.Key, cut bool) bool {
+func (keys *Eraser) is(stored sample.Key, cut bool) bool {
 	for _, key := range keys.keys {
 		sameType := stored.Type == "" || stored.Type == key.Type
 		switch {
@@ -101,7 +100,7 @@ func (keys *Keys) is(stored sample.Key, cut bool) bool {
 }
 
 // isDerived reports whether a text is a key shard or a dated form of a key.
-func (keys *Keys) isDerived(text, key string) bool {
+func (keys *Eraser) isDerived(text, key string) bool {
 	for _, form := range keys.o.Suffixes {
 		// A group of them has a * for the number.
 		if base, _, is := form.Parse(strings.Replace(text, "*", "0", 1)); is && base == key {
@@ -157,7 +156,7 @@ func occurrences(text, key string) iter.Seq[int] {
 }
 
 // Window implements store.Eraser.
-func (keys *Keys) Window(body []byte) (erased []byte, was bool, err error) {
+func (keys *Eraser) Window(body []byte) (erased []byte, was bool, err error) {
 	var w sketch.Window
 	if err := w.UnmarshalBinary(body); err != nil {
 		return nil, false, err
@@ -170,7 +169,7 @@ func (keys *Keys) Window(body []byte) (erased []byte, was bool, err error) {
 }
 
 // Rollup implements store.Eraser.
-func (keys *Keys) Rollup(body []byte) (erased []byte, was bool, err error) {
+func (keys *Eraser) Rollup(body []byte) (erased []byte, was bool, err error) {
 	var r heat.Rollup
 	if err := r.UnmarshalBinary(body); err != nil {
 		return nil, false, err
@@ -192,7 +191,7 @@ func (keys *Keys) Rollup(body []byte) (erased []byte, was bool, err error) {
 }
 
 // Delta implements store.Eraser: of windows of other tables nothing is taken out.
-func (keys *Keys) Delta(table sample.Target, body []byte) (erased []byte, version int, was bool, err error) {
+func (keys *Eraser) Delta(table sample.Target, body []byte) (erased []byte, version int, was bool, err error) {
 	var d sketch.Delta
 	if err := d.UnmarshalBinary(body); err != nil {
 		return nil, 0, false, err
@@ -219,7 +218,7 @@ var ours = []string{
 }
 
 // Document implements store.Eraser. Numbers keep their notation.
-func (keys *Keys) Document(document []byte) (erased []byte, was bool, err error) {
+func (keys *Eraser) Document(document []byte) (erased []byte, was bool, err error) {
 	decoder := json.NewDecoder(bytes.NewReader(document))
 	decoder.UseNumber()
 	var v any
@@ -237,7 +236,7 @@ func (keys *Keys) Document(document []byte) (erased []byte, was bool, err error)
 	return bytes.TrimRight(out.Bytes(), "\n"), err == nil, err
 }
 
-func (keys *Keys) value(v any) (erased any, was bool) {
+func (keys *Eraser) value(v any) (erased any, was bool) {
 	switch v := v.(type) {
 	case string:
 		if keys.text(v, false) {
@@ -275,7 +274,7 @@ func (keys *Keys) value(v any) (erased any, was bool) {
 }
 
 // Text implements store.Eraser. It looks for the key as a word, and in addresses of pages.
-func (keys *Keys) Text(text string) (erased string, was bool) {
+func (keys *Eraser) Text(text string) (erased string, was bool) {
 	for _, k := range keys.keys {
 		for _, form := range []string{k.Text, url.QueryEscape(k.Text), url.PathEscape(k.Text)} {
 			var in bool

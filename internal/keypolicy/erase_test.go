@@ -1,17 +1,19 @@
-package erase_test
+package keypolicy_test
 
 import (
 	"strings"
 	"testing"
 
 	"github.com/keyheat/keyheat/internal/judge/heat"
-	"github.com/keyheat/keyheat/internal/keys/erase"
+	"github.com/keyheat/keyheat/internal/keypolicy"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/shardkey"
 	"github.com/keyheat/keyheat/sketch"
 )
 
-func eraser(keys ...sample.Key) *erase.Keys { return erase.New(keys, erase.Options{}) }
+func eraser(keys ...sample.Key) *keypolicy.Eraser {
+	return keypolicy.NewEraser(keys, keypolicy.EraserOptions{})
+}
 
 func TestText(t *testing.T) {
 	t.Parallel()
@@ -240,14 +242,14 @@ func TestForms(t *testing.T) {
 		{sample.JoinKeys(text("bob"), text("x")), false, true},
 	} {
 		keys := []sample.Key{text("bob"), hashed, number("42")}
-		e := erase.New(keys, erase.Options{Suffixes: []shardkey.Form{shardkey.HashNumber()}})
+		e := keypolicy.NewEraser(keys, keypolicy.EraserOptions{Suffixes: []shardkey.Form{shardkey.HashNumber()}})
 		if goes := e.Is(c.stored); goes != c.goes {
 			t.Errorf("%v goes: %v", c.stored, goes)
 		}
 		if others, complete := e.Others(); (len(others) == 1) != c.listed || !complete {
 			t.Errorf("beside %v: %q", c.stored, others)
 		}
-		all := erase.New(keys, erase.Options{Containing: true})
+		all := keypolicy.NewEraser(keys, keypolicy.EraserOptions{Containing: true})
 		if goes := all.Is(c.stored); goes != (c.goes && c.stored.Text != "" || c.listed) {
 			t.Errorf("containing: %v goes: %v", c.stored, goes)
 		}

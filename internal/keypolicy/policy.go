@@ -17,6 +17,9 @@
 //     that the table's policy names for key shards;
 //   - words that the operator lists, such as user and order: templates of keys keep
 //     them.
+//
+// An [Eraser] removes a key that was counted, from stored summaries and JSON, and from
+// people's words.
 package keypolicy
 
 import (

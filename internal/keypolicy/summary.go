@@ -1,4 +1,4 @@
-package erase
+package keypolicy
 
 import (
 	"slices"
@@ -10,7 +10,7 @@ import (
 // forget removes a key from a second, and reports whether it was there. The key's load
 // becomes the load of unlisted keys. It also leaves the sort keys, callers and attributes
 // of other keys. Totals and the bounds of other keys stay.
-func (keys *Keys) forget(w *sketch.Window) (was bool) {
+func (keys *Eraser) forget(w *sketch.Window) (was bool) {
 	kept := make([]sketch.KeyLoad, 0, len(w.Keys))
 	for _, k := range w.Keys {
 		if keys.is(k.Key, k.Cut) {
@@ -35,7 +35,7 @@ func (keys *Keys) forget(w *sketch.Window) (was bool) {
 
 // eraseEvidence returns evidence without the key as a sort key, with the places of its items,
 // as a caller and as an attribute.
-func (keys *Keys) eraseEvidence(e *sketch.Evidence) (*sketch.Evidence, bool) {
+func (keys *Eraser) eraseEvidence(e *sketch.Evidence) (*sketch.Evidence, bool) {
 	if e == nil {
 		return nil, false
 	}
@@ -51,7 +51,7 @@ func (keys *Keys) eraseEvidence(e *sketch.Evidence) (*sketch.Evidence, bool) {
 
 // withoutEntries returns a Top without the key: it is one of the texts that the Top does
 // not list.
-func (keys *Keys) withoutEntries(t sketch.Top) (sketch.Top, bool) {
+func (keys *Eraser) withoutEntries(t sketch.Top) (sketch.Top, bool) {
 	kept := sketch.Top{Missing: t.Missing}
 	kept.Entries = slices.DeleteFunc(slices.Clone(t.Entries), func(entry sketch.Entry) bool {
 		if !keys.entry(entry.Text) {
@@ -65,7 +65,7 @@ func (keys *Keys) withoutEntries(t sketch.Top) (sketch.Top, bool) {
 
 // withoutCallers returns how a key's calls were sent without the key as a caller, whose
 // calls are among the others'.
-func (keys *Keys) withoutCallers(r *sketch.Retries) (*sketch.Retries, bool) {
+func (keys *Eraser) withoutCallers(r *sketch.Retries) (*sketch.Retries, bool) {
 	if r == nil {
 		return nil, false
 	}
@@ -76,11 +76,11 @@ func (keys *Keys) withoutCallers(r *sketch.Retries) (*sketch.Retries, bool) {
 
 // entry reports whether a kept text may be the key: long texts are stored without their
 // end.
-func (keys *Keys) entry(kept string) bool { return keys.text(kept, len(kept) >= sketch.EntryText) }
+func (keys *Eraser) entry(kept string) bool { return keys.text(kept, len(kept) >= sketch.EntryText) }
 
 // place reports whether a place may be the key's, whose bytes there are as DynamoDB
 // sorts.
-func (keys *Keys) place(order string) bool {
+func (keys *Eraser) place(order string) bool {
 	for _, key := range keys.keys {
 		own := string(key.AppendOrder(nil))
 		if order == own || len(order) >= sketch.EntryText && strings.HasPrefix(own, order) {
