@@ -7,10 +7,10 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/keyheat/keyheat/internal/analyze/contributorinsights"
 	"github.com/keyheat/keyheat/internal/aws/catalog"
 	"github.com/keyheat/keyheat/internal/aws/cloudwatch"
 	"github.com/keyheat/keyheat/internal/aws/cloudwatch/publish"
-	"github.com/keyheat/keyheat/internal/aws/contributorinsights"
 	"github.com/keyheat/keyheat/internal/source/files/bucket"
 	"github.com/keyheat/keyheat/internal/source/shards/streams"
 )

@@ -22,7 +22,7 @@ import (
 	"github.com/keyheat/keyheat/detect/whatif"
 	"github.com/keyheat/keyheat/docs"
 	"github.com/keyheat/keyheat/internal/analyze"
-	"github.com/keyheat/keyheat/internal/analyze/tableinsights"
+	"github.com/keyheat/keyheat/internal/analyze/contributorinsights"
 	"github.com/keyheat/keyheat/internal/analyze/tablestream"
 	"github.com/keyheat/keyheat/internal/cli"
 	"github.com/keyheat/keyheat/internal/say/wording"
@@ -136,7 +136,7 @@ func analyzeCommand() *cobra.Command {
 			candidates = append(candidates, candidate)
 		}
 		if c.Flags().Changed("contributor-insights") || c.Flags().Changed("index") {
-			err := insights.run(c, files, tableinsights.Options{
+			err := insights.run(c, files, contributorinsights.Options{
 				Policy: section.DetectPolicy, Hide: hide, Format: analyze.Format(*format), FailOn: detect.Severity(*failOn),
 			})
 			return exitCode(err)
@@ -312,7 +312,7 @@ func newInsightsFlags(c *cobra.Command) *insightsFlags {
 const insightsLast = 3 * time.Hour
 
 // run reads and judges Contributor Insights.
-func (f *insightsFlags) run(c *cobra.Command, files []string, o tableinsights.Options) error {
+func (f *insightsFlags) run(c *cobra.Command, files []string, o contributorinsights.Options) error {
 	if *f.table == "" {
 		return cli.Wrong(errors.New("--index: name its table with --contributor-insights"))
 	}
@@ -332,16 +332,16 @@ func (f *insightsFlags) run(c *cobra.Command, files []string, o tableinsights.Op
 	switch {
 	case len(files) > 0:
 		return cli.Wrong(fmt.Errorf("--contributor-insights %s is read instead of files: remove %s", *f.table, files[0]))
-	case o.Last < time.Minute || o.Last > tableinsights.Longest:
+	case o.Last < time.Minute || o.Last > contributorinsights.Longest:
 		return cli.Wrong(errors.New("--last: a report of Contributor Insights covers 24 hours at most: give 1m to 24h"))
-	case !slices.Contains(tableinsights.Formats(), o.Format):
-		return cli.Wrong(fmt.Errorf("--output %s: with --contributor-insights give one of %s", o.Format, strings.Join(wording.Names(tableinsights.Formats()), ", ")))
+	case !slices.Contains(contributorinsights.Formats(), o.Format):
+		return cli.Wrong(fmt.Errorf("--output %s: with --contributor-insights give one of %s", o.Format, strings.Join(wording.Names(contributorinsights.Formats()), ", ")))
 	}
 	settings, err := cli.AWSWithCredentials(c.Context())
 	if err != nil {
 		return err
 	}
-	return tableinsights.Run(c.Context(), settings, o)
+	return contributorinsights.Run(c.Context(), settings, o)
 }
 
 // openFiles lets analyze read objects of S3, if some are named.

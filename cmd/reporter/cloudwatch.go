@@ -10,9 +10,9 @@ import (
 	awscloudwatch "github.com/aws/aws-sdk-go-v2/service/cloudwatch"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
+	"github.com/keyheat/keyheat/internal/analyze/contributorinsights"
 	"github.com/keyheat/keyheat/internal/aws/cloudwatch"
 	"github.com/keyheat/keyheat/internal/aws/cloudwatch/publish"
-	"github.com/keyheat/keyheat/internal/aws/contributorinsights"
 	"github.com/keyheat/keyheat/internal/cli"
 	"github.com/keyheat/keyheat/internal/settings/config"
 	"github.com/keyheat/keyheat/internal/settings/tables"

@@ -14,7 +14,7 @@ import (
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/corroboration"
-	"github.com/keyheat/keyheat/internal/analyze/tableinsights"
+	"github.com/keyheat/keyheat/internal/analyze/contributorinsights"
 	"github.com/keyheat/keyheat/internal/cli"
 	"github.com/keyheat/keyheat/internal/testsupport/cloudwatchtest"
 )
@@ -276,7 +276,7 @@ func TestContributorInsights(t *testing.T) {
 // documents.
 func TestContributorInsightsAsJSON(t *testing.T) {
 	_, out, errs := insightsStories[0].run(t, "-o", "json")
-	var got tableinsights.Result
+	var got contributorinsights.Result
 	if err := json.Unmarshal([]byte(strings.ReplaceAll(out, "…", "2026-11-21T12:00:00Z")), &got); err != nil {
 		t.Fatalf("%v: %s%s", err, out, errs)
 	}

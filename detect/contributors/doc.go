@@ -10,5 +10,5 @@
 // AWS calls the values approximate, and they count consumed load. A key above a limit
 // without throttling has its items on several partitions, or a little less load.
 //
-// A verdict is a code with figures. Package tableinsights writes the sentences.
+// A verdict is a code with figures. Package contributorinsights writes the sentences.
 package contributors

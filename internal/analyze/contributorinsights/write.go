@@ -1,4 +1,4 @@
-package tableinsights
+package contributorinsights
 
 import (
 	"fmt"
@@ -14,7 +14,6 @@ import (
 	"github.com/keyheat/keyheat/detect/corroboration"
 	"github.com/keyheat/keyheat/internal/analyze"
 	"github.com/keyheat/keyheat/internal/aws/cloudwatch"
-	"github.com/keyheat/keyheat/internal/aws/contributorinsights"
 	"github.com/keyheat/keyheat/internal/cli/terminal"
 	"github.com/keyheat/keyheat/internal/say/wording"
 )
@@ -180,7 +179,7 @@ func (r *reading) note(keys *pair, table *cloudwatch.Result) {
 		out.incomplete = why
 		note(format, args...)
 	}
-	accessed, all := r.setup.Rules[contributorinsights.AccessedKeys]
+	accessed, all := r.setup.Rules[AccessedKeys]
 	if !out.Judged {
 		out.Unjudged = "no key is reported. The table is unused, or was not counted until now, or the rule is disabled: " + enableRule + accessed
 		if !all {
@@ -200,7 +199,7 @@ func (r *reading) note(keys *pair, table *cloudwatch.Result) {
 	default:
 		note("CloudWatch counts %s, with retries, throttled because of a key range.", plural(*out.KeyRange, "request"))
 		if len(keys.throttled.Series) == 0 {
-			gap("no throttled key is reported beside throttled requests", "No throttled key is reported. If the rule is disabled: %s", enableRule+r.setup.Rules[contributorinsights.ThrottledKeys])
+			gap("no throttled key is reported beside throttled requests", "No throttled key is reported. If the rule is disabled: %s", enableRule+r.setup.Rules[ThrottledKeys])
 		}
 	}
 	switch {
@@ -209,12 +208,12 @@ func (r *reading) note(keys *pair, table *cloudwatch.Result) {
 	case len(keys.accessed.Series) == 0:
 		gap("no key's load is reported", "No key's load is reported. If the rule is disabled: %s", enableRule+accessed)
 	case out.Unlisted > r.policy.Warning*limit:
-		gap("a key that the report does not list may be near a limit or over it", "A report lists %d keys. Other keys had up to %s of a limit in a minute: a shorter --last lists more of them.", contributorinsights.MostContributors, wording.PercentAtMost(out.Unlisted/limit))
+		gap("a key that the report does not list may be near a limit or over it", "A report lists %d keys. Other keys had up to %s of a limit in a minute: a shorter --last lists more of them.", MostContributors, wording.PercentAtMost(out.Unlisted/limit))
 	case out.Unlisted > 0:
-		note("A report lists %d keys. No other key had more than %s of a limit in a minute.", contributorinsights.MostContributors, wording.PercentAtMost(out.Unlisted/limit))
+		note("A report lists %d keys. No other key had more than %s of a limit in a minute.", MostContributors, wording.PercentAtMost(out.Unlisted/limit))
 	}
 	if keys.throttled.Unlisted > 0 {
-		note("Throttled keys beyond %d are not listed.", contributorinsights.MostContributors)
+		note("Throttled keys beyond %d are not listed.", MostContributors)
 	}
 	if minutes := int64(out.To.Sub(out.From) / time.Minute); int64(out.Minutes) < minutes {
 		note("Keys were reported in %s of %s. The other minutes are unknown.", wording.Count(int64(out.Minutes)), plural(minutes, "minute"))

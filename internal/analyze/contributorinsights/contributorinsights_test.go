@@ -1,4 +1,4 @@
-package tableinsights_test
+package contributorinsights_test
 
 import (
 	"bytes"
@@ -25,7 +25,7 @@ import (
 	"github.com/keyheat/keyheat/detect/contributors"
 	"github.com/keyheat/keyheat/detect/corroboration"
 	"github.com/keyheat/keyheat/internal/analyze"
-	"github.com/keyheat/keyheat/internal/analyze/tableinsights"
+	"github.com/keyheat/keyheat/internal/analyze/contributorinsights"
 	"github.com/keyheat/keyheat/internal/testsupport/cloudwatchtest"
 )
 
@@ -44,10 +44,7 @@ type world struct {
 	keys map[string][]load
 }
 
-const (
-	span     = 12 // minutes
-	accessed = "DynamoDBContributorInsights-PKC-orders-1"
-)
+const span = 12 // minutes
 
 // newWorld makes keys of every kind: calm ones, keys that are over by writes, by reads or
 // by both in some minutes, keys that are over for some seconds of a minute only, and keys
@@ -154,10 +151,10 @@ func decided(value float64, table load) bool {
 }
 
 // insights judges a CloudWatch.
-func insights(t *testing.T, s *cloudwatchtest.Server) (r tableinsights.Result) {
+func insights(t *testing.T, s *cloudwatchtest.Server) (r contributorinsights.Result) {
 	t.Helper()
 	var out bytes.Buffer
-	err := tableinsights.Run(t.Context(), settings(s), tableinsights.Options{
+	err := contributorinsights.Run(t.Context(), settings(s), contributorinsights.Options{
 		Table: "orders", Last: time.Hour, Format: analyze.FormatJSON, Out: &out,
 		Policy: func(detect.Target) detect.Policy { return detect.DefaultPolicy() },
 	})
@@ -277,7 +274,7 @@ func TestInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	s.Raw("GetInsightRuleReport", func(http.ResponseWriter, *http.Request) { cancel() })
 	var out bytes.Buffer
-	err := tableinsights.Run(ctx, settings(s), tableinsights.Options{
+	err := contributorinsights.Run(ctx, settings(s), contributorinsights.Options{
 		Table: "orders", Last: time.Hour, Out: &out,
 		Policy: func(detect.Target) detect.Policy { return detect.DefaultPolicy() },
 	})

@@ -1,6 +1,8 @@
-// Package contributorinsights reads the counts of CloudWatch Contributor Insights for a
-// DynamoDB table's or index's keys, minute by minute: whether and how it is enabled, and
-// the reports of its rules.
+// Package contributorinsights judges a table's or index's keys by the counts of CloudWatch
+// Contributor Insights, minute by minute, beside CloudWatch's metrics of the table: for
+// `analyze`, with credentials and without samples. [Describe] asks whether and how Contributor
+// Insights is enabled, [Reader] reads the reports of its rules, package contributors judges,
+// and [Run] joins them and writes the result.
 //
 // A report lists at most [MostContributors] keys, the keys with the highest minutes of
 // the requested time. The lowest of these bounds every unlisted key. A shorter time has a

@@ -12,7 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/cloudwatch"
 
-	"github.com/keyheat/keyheat/internal/aws/contributorinsights"
+	"github.com/keyheat/keyheat/internal/analyze/contributorinsights"
 )
 
 // TestStandIn is for an endpoint that answers in another protocol than CloudWatch's.

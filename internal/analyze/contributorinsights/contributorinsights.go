@@ -1,8 +1,4 @@
-// Package tableinsights judges a table's or index's keys by CloudWatch Contributor
-// Insights' counts, beside CloudWatch's metrics of the table: for `analyze`, with
-// credentials and without samples. Package contributors judges; this package reads and
-// writes the result.
-package tableinsights
+package contributorinsights
 
 import (
 	"context"
@@ -20,7 +16,6 @@ import (
 	"github.com/keyheat/keyheat/detect/corroboration"
 	"github.com/keyheat/keyheat/internal/analyze"
 	"github.com/keyheat/keyheat/internal/aws/cloudwatch"
-	"github.com/keyheat/keyheat/internal/aws/contributorinsights"
 	"github.com/keyheat/keyheat/sample"
 )
 
@@ -41,9 +36,6 @@ type Options struct {
 	// FailOn is the severity from which keys are an error; empty for none.
 	FailOn detect.Severity
 }
-
-// Longest is the longest time that is judged at once.
-const Longest = contributorinsights.Longest
 
 // Formats lists the formats of a result.
 func Formats() []analyze.Format { return []analyze.Format{analyze.FormatTable, analyze.FormatJSON} }
@@ -93,7 +85,7 @@ type Result struct {
 func Run(ctx context.Context, settings aws.Config, o Options) error {
 	target := sample.Target{Region: settings.Region, Table: o.Table, Index: o.Index}
 	named := sample.Target{Table: o.Table, Index: o.Index}
-	setup, err := contributorinsights.Describe(ctx, dynamodb.NewFromConfig(settings), named)
+	setup, err := Describe(ctx, dynamodb.NewFromConfig(settings), named)
 	if err == nil {
 		err = setup.ErrDisabled()
 	}
@@ -123,17 +115,17 @@ func Run(ctx context.Context, settings aws.Config, o Options) error {
 // reading is a reading under way.
 type reading struct {
 	Options
-	setup   contributorinsights.Setup
+	setup   Setup
 	named   sample.Target // without the Region
 	policy  detect.Policy
 	client  *awscloudwatch.Client
-	reports contributorinsights.Reader
+	reports Reader
 	result  Result
 }
 
 // read reads and judges.
 func (r *reading) read(ctx context.Context) error {
-	keys, err := r.rules(ctx, contributorinsights.AccessedKeys, contributorinsights.ThrottledKeys)
+	keys, err := r.rules(ctx, AccessedKeys, ThrottledKeys)
 	if err != nil {
 		return err
 	}
@@ -148,7 +140,7 @@ func (r *reading) read(ctx context.Context) error {
 		}
 	}
 	out.Reports = r.reports.Calls
-	out.CostUSD = float64(out.Reports)*contributorinsights.Price + float64(out.Metrics)*cloudwatch.Price
+	out.CostUSD = float64(out.Reports)*Price + float64(out.Metrics)*cloudwatch.Price
 	r.note(&keys, &table)
 	return nil
 }
@@ -167,7 +159,7 @@ func (r *reading) judgeKeys(ctx context.Context, keys *pair, table *cloudwatch.R
 	}
 	out.Keys = r.judge(keys, table.Minutes)
 	if countCalm(out.Keys) < len(out.Keys) {
-		items, err := r.rules(ctx, contributorinsights.AccessedItems, contributorinsights.ThrottledItems)
+		items, err := r.rules(ctx, AccessedItems, ThrottledItems)
 		if err != nil {
 			return err
 		}
@@ -182,7 +174,7 @@ func (r *reading) judgeKeys(ctx context.Context, keys *pair, table *cloudwatch.R
 }
 
 // pair holds two rules' reports.
-type pair struct{ accessed, throttled contributorinsights.Report }
+type pair struct{ accessed, throttled Report }
 
 // minutes counts the minutes in which one of the rules reported some key.
 func (p *pair) minutes() int {
@@ -196,7 +188,7 @@ func (p *pair) minutes() int {
 }
 
 // rules reads two rules, as far as they exist.
-func (r *reading) rules(ctx context.Context, accessed, throttled contributorinsights.Rule) (p pair, err error) {
+func (r *reading) rules(ctx context.Context, accessed, throttled Rule) (p pair, err error) {
 	if name, is := r.setup.Rules[accessed]; is {
 		p.accessed, err = r.reports.Read(ctx, name, r.result.From, r.result.To)
 	}

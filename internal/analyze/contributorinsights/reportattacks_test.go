@@ -15,8 +15,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/smithy-go/encoding/cbor"
 
+	"github.com/keyheat/keyheat/internal/analyze/contributorinsights"
 	"github.com/keyheat/keyheat/internal/aws/awserror"
-	"github.com/keyheat/keyheat/internal/aws/contributorinsights"
 	"github.com/keyheat/keyheat/internal/testsupport/cloudwatchtest"
 	"github.com/keyheat/keyheat/internal/testsupport/hostile"
 	"github.com/keyheat/keyheat/sample"

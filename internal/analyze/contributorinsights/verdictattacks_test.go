@@ -1,4 +1,4 @@
-package tableinsights_test
+package contributorinsights_test
 
 import (
 	"bytes"
@@ -14,7 +14,7 @@ import (
 	"github.com/keyheat/keyheat/detect/contributors"
 	"github.com/keyheat/keyheat/detect/corroboration"
 	"github.com/keyheat/keyheat/internal/analyze"
-	"github.com/keyheat/keyheat/internal/analyze/tableinsights"
+	"github.com/keyheat/keyheat/internal/analyze/contributorinsights"
 	"github.com/keyheat/keyheat/internal/testsupport/cloudwatchtest"
 	"github.com/keyheat/keyheat/internal/testsupport/hostile"
 )
@@ -40,7 +40,7 @@ func TestAttacksByCounts(t *testing.T) {
 				}}}))
 			}
 			var out bytes.Buffer
-			err := tableinsights.Run(t.Context(), settings(s), tableinsights.Options{
+			err := contributorinsights.Run(t.Context(), settings(s), contributorinsights.Options{
 				Table: "orders", Last: time.Hour, Out: &out, Format: analyze.FormatJSON,
 				Policy: func(detect.Target) detect.Policy { return detect.DefaultPolicy() },
 			})
@@ -50,7 +50,7 @@ func TestAttacksByCounts(t *testing.T) {
 				}
 				continue
 			}
-			var r tableinsights.Result
+			var r contributorinsights.Result
 			if err := json.Unmarshal(out.Bytes(), &r); err != nil {
 				t.Fatalf("%v of %s: %v: %s", v, operation, err, out.Bytes())
 			}
@@ -100,9 +100,9 @@ func TestNoNameIsShownRaw(t *testing.T) {
 			s.Contribute(rules[1], at, 90, key)
 			s.Contribute(rules[1], at, 7, key+"2")
 		}
-		for _, format := range tableinsights.Formats() {
+		for _, format := range contributorinsights.Formats() {
 			var out bytes.Buffer
-			err := tableinsights.Run(t.Context(), settings(s), tableinsights.Options{
+			err := contributorinsights.Run(t.Context(), settings(s), contributorinsights.Options{
 				Table: target.Table, Index: target.Index, Last: time.Hour, Out: &out, Format: format, FailOn: detect.Info,
 				Policy: func(detect.Target) detect.Policy { return detect.DefaultPolicy() },
 			})
@@ -117,7 +117,7 @@ func TestNoNameIsShownRaw(t *testing.T) {
 				}
 				continue
 			}
-			var r tableinsights.Result
+			var r contributorinsights.Result
 			if err := json.Unmarshal(out.Bytes(), &r); err != nil {
 				t.Fatalf("%v: %s", err, out.Bytes())
 			}
