@@ -14,7 +14,7 @@ import (
 	"github.com/pressly/goose/v3"
 	"github.com/pressly/goose/v3/lock"
 
-	"github.com/keyheat/keyheat/internal/daemon/retry"
+	"github.com/keyheat/keyheat/internal/daemon"
 )
 
 // migrationFiles is the numbered SQL that makes and changes Keyheat's schema: a folder for
@@ -120,7 +120,7 @@ func (s *Store) lockFile(ctx context.Context) (unlock func(), err error) {
 	}
 	held, err := db.BeginTx(ctx, nil)
 	for ; busy(err) && ctx.Err() == nil; held, err = db.BeginTx(ctx, nil) {
-		retry.Pause(ctx, lockEvery)
+		daemon.Pause(ctx, lockEvery)
 	}
 	if err != nil {
 		return nil, errors.Join(wrap(ctx, "wait for another migration", err), db.Close())

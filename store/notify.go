@@ -6,7 +6,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/keyheat/keyheat/internal/daemon/retry"
+	"github.com/keyheat/keyheat/internal/daemon"
 )
 
 // Every commit wakes the listeners on Postgres. They poll too, less often where
@@ -35,15 +35,15 @@ func (s *Store) Listen(ctx context.Context) <-chan struct{} {
 	wake := make(chan struct{}, 1)
 	go func() {
 		defer close(wake)
-		retry.Signal(wake)
+		daemon.Signal(wake)
 		if s.pool == nil {
 			s.tick(ctx, wake)
 			return
 		}
 		for ctx.Err() == nil {
 			s.listen(ctx, wake)
-			retry.Signal(wake)
-			retry.Pause(ctx, pollEvery)
+			daemon.Signal(wake)
+			daemon.Pause(ctx, pollEvery)
 		}
 	}()
 	return wake
@@ -57,8 +57,8 @@ func (s *Store) tick(ctx context.Context, wake chan<- struct{}) {
 		defer s.session.CompareAndSwap(session, 0)
 	}
 	for ctx.Err() == nil {
-		retry.Pause(ctx, pollEvery)
-		retry.Signal(wake)
+		daemon.Pause(ctx, pollEvery)
+		daemon.Signal(wake)
 	}
 }
 
@@ -80,7 +80,7 @@ func (s *Store) listen(ctx context.Context, wake chan<- struct{}) {
 	s.session.Store(session)
 	defer s.session.CompareAndSwap(session, 0)
 	for ctx.Err() == nil && !conn.IsClosed() {
-		retry.Signal(wake)
+		daemon.Signal(wake)
 		waiting, cancel := context.WithTimeout(ctx, pollNotified)
 		_, err := conn.WaitForNotification(waiting)
 		cancel()

@@ -10,7 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/stdlib"
 
-	"github.com/keyheat/keyheat/internal/daemon/retry"
+	"github.com/keyheat/keyheat/internal/daemon"
 )
 
 // maxTries is how often a transaction is tried that fails only because of concurrent
@@ -95,9 +95,9 @@ func repeat(ctx context.Context, f func() error) error {
 		}
 		return struct{}{}, err
 	}
-	wait := retry.NewBackOff(5*time.Millisecond, 500*time.Millisecond)
+	wait := daemon.NewBackOff(5*time.Millisecond, 500*time.Millisecond)
 	_, err := backoff.Retry(ctx, attempt, backoff.WithBackOff(wait), backoff.WithMaxTries(maxTries))
-	return retry.Cause(err)
+	return daemon.UnwrapPermanent(err)
 }
 
 // once runs and commits one writing transaction.

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/keyheat/keyheat/internal/daemon/retry"
+	"github.com/keyheat/keyheat/internal/daemon"
 )
 
 // keyTables are the tables that keys may be in.
@@ -51,7 +51,7 @@ func (s *Store) vacuumSQLite(ctx context.Context) error {
 	if err := repeat(ctx, func() error { _, err := s.write.ExecContext(ctx, "VACUUM"); return err }); err != nil {
 		return err
 	}
-	for deadline := time.Now().Add(checkpointTimeout); ; retry.Pause(ctx, 100*time.Millisecond) {
+	for deadline := time.Now().Add(checkpointTimeout); ; daemon.Pause(ctx, 100*time.Millisecond) {
 		var blocked bool
 		var inLog, copied int
 		err := s.write.QueryRowContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)").Scan(&blocked, &inLog, &copied)

@@ -18,7 +18,7 @@ import (
 	"github.com/keyheat/keyheat/internal/alert/notify"
 	"github.com/keyheat/keyheat/internal/alert/routing"
 	"github.com/keyheat/keyheat/internal/cli"
-	"github.com/keyheat/keyheat/internal/daemon/retry"
+	"github.com/keyheat/keyheat/internal/daemon"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/store"
 )
@@ -203,7 +203,7 @@ func awaitDelivery(ctx context.Context, db *store.Store, fingerprint string, eve
 			}
 			return fmt.Errorf("%s was not delivered in time:%s", event, lines.String())
 		}
-		retry.Pause(ctx, 200*time.Millisecond)
+		daemon.Pause(ctx, 200*time.Millisecond)
 	}
 }
 

@@ -43,7 +43,6 @@ import (
 	"github.com/keyheat/keyheat/internal/alert/notify"
 	"github.com/keyheat/keyheat/internal/alert/receiver"
 	"github.com/keyheat/keyheat/internal/daemon"
-	"github.com/keyheat/keyheat/internal/daemon/retry"
 	"github.com/keyheat/keyheat/store"
 )
 
@@ -139,14 +138,14 @@ func (r *Route) Run(ctx context.Context) error {
 			r.measures.outbox.Inc()
 			r.report(&r.outbox, fmt.Sprintf("the outbox cannot be read or written: %v", err))
 		}
-		retry.Wait(ctx, r.config.Poll, r.wake)
+		daemon.Wait(ctx, r.config.Poll, r.wake)
 	}
 	return nil
 }
 
 // Wake has the route read the outbox now, and not only at its next poll: a judge of the
 // same process has written something into it.
-func (r *Route) Wake() { retry.Signal(r.wake) }
+func (r *Route) Wake() { daemon.Signal(r.wake) }
 
 // pass delivers due notifications. Processes that share the outbox take turns by a lease,
 // so that two never send the same, nor out of order, except when one was stopped for

@@ -9,7 +9,6 @@ import (
 
 	"github.com/keyheat/keyheat/internal/alert/receiver"
 	"github.com/keyheat/keyheat/internal/daemon"
-	"github.com/keyheat/keyheat/internal/daemon/retry"
 )
 
 // Heartbeat posts to a URL again and again while Keyheat finds incidents and delivers
@@ -42,7 +41,7 @@ func NewHeartbeat(to string, every time.Duration, alive func() bool, logger *slo
 // Run sends heartbeats until ctx ends.
 func (h *Heartbeat) Run(ctx context.Context) error {
 	defer h.ping.Close()
-	retry.Every(ctx, h.every, h.beat)
+	daemon.Every(ctx, h.every, h.beat)
 	return nil
 }
 

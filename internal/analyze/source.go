@@ -8,7 +8,7 @@ import (
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/partition"
-	"github.com/keyheat/keyheat/internal/daemon/retry"
+	"github.com/keyheat/keyheat/internal/daemon"
 	"github.com/keyheat/keyheat/internal/say"
 	"github.com/keyheat/keyheat/internal/say/wording"
 	"github.com/keyheat/keyheat/internal/settings/format"
@@ -112,7 +112,7 @@ const tellEvery = time.Minute
 // tellIncidents prints incidents as they begin, until ctx ends.
 func (s *sharedFold) tellIncidents(ctx context.Context, o Options) {
 	told := make(map[string]bool)
-	for retry.Pause(ctx, tellEvery); ctx.Err() == nil; retry.Pause(ctx, tellEvery) {
+	for daemon.Pause(ctx, tellEvery); ctx.Err() == nil; daemon.Pause(ctx, tellEvery) {
 		incidents := s.incidents(o)
 		open := make(map[string]bool, len(incidents))
 		for i := range incidents {

@@ -5,7 +5,7 @@ import (
 
 	systemd "github.com/coreos/go-systemd/v22/daemon"
 
-	"github.com/keyheat/keyheat/internal/daemon/retry"
+	"github.com/keyheat/keyheat/internal/daemon"
 )
 
 // notifySystemd tells systemd that the daemon serves, when it stops because its context
@@ -19,7 +19,7 @@ func notifySystemd(ctx, alive context.Context) {
 	stop := context.AfterFunc(ctx, func() { _, _ = systemd.SdNotify(false, systemd.SdNotifyStopping) })
 	defer stop()
 	if period, err := systemd.SdWatchdogEnabled(false); err == nil && period > 0 {
-		retry.Every(alive, period/2, func(context.Context) { _, _ = systemd.SdNotify(false, systemd.SdNotifyWatchdog) })
+		daemon.Every(alive, period/2, func(context.Context) { _, _ = systemd.SdNotify(false, systemd.SdNotifyWatchdog) })
 	}
 	<-alive.Done()
 }

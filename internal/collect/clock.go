@@ -6,7 +6,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/keyheat/keyheat/internal/daemon/retry"
+	"github.com/keyheat/keyheat/internal/daemon"
 	"github.com/keyheat/keyheat/internal/source"
 	"github.com/keyheat/keyheat/sketch"
 )
@@ -87,7 +87,7 @@ func (p *partition) admit(ctx context.Context, messages bool, yield func() bool)
 			yielded, recheck, maxAhead = true, recheckInterval, maxAhead/2
 		}
 		p.collector.drain()
-		retry.Wait(ctx, recheck, changed)
+		daemon.Wait(ctx, recheck, changed)
 		p.clock.markSeen(time.Now())
 	}
 }
@@ -103,7 +103,7 @@ func (p *partition) keepClose(ctx context.Context, wanted func() bool) {
 		if !now.Before(until) || p.usable(ctx) != nil || wanted() || !p.isAhead(now, closeAhead) {
 			return
 		}
-		retry.Wait(ctx, until.Sub(now), changed)
+		daemon.Wait(ctx, until.Sub(now), changed)
 		p.clock.markSeen(time.Now())
 	}
 }

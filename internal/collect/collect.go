@@ -41,7 +41,6 @@ import (
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/internal/daemon"
-	"github.com/keyheat/keyheat/internal/daemon/retry"
 	"github.com/keyheat/keyheat/internal/source"
 	"github.com/keyheat/keyheat/sketch"
 	"github.com/keyheat/keyheat/store"
@@ -151,7 +150,7 @@ func (c *Collector) Reconfigure(decoder func(partition string) Decoder, hider fu
 // Run then commits the rest within the stop timeout and returns. Only one Run may be
 // active.
 func (c *Collector) Run(ctx context.Context) error {
-	bounded, cancel := retry.WithGrace(ctx, c.config.StopTimeout)
+	bounded, cancel := daemon.WithGrace(ctx, c.config.StopTimeout)
 	defer cancel()
 	if err := c.startWriter(bounded); err != nil {
 		return fmt.Errorf("collector: %w", err)
@@ -181,7 +180,7 @@ func (c *Collector) Run(ctx context.Context) error {
 		// Any commit also serves as the requested early one. The next one comes an interval
 		// after it.
 		early = nil
-		retry.Drain(c.earlyRequested)
+		daemon.Drain(c.earlyRequested)
 		tick.Reset(c.config.CommitInterval)
 		// A failure is logged, and the samples are read again.
 		_ = c.commit(bounded, always)
@@ -298,4 +297,4 @@ func (c *Collector) pendingBytes() int64 {
 }
 
 // requestCommit requests a commit now. One pending request is enough.
-func (c *Collector) requestCommit() { retry.Signal(c.commitRequested) }
+func (c *Collector) requestCommit() { daemon.Signal(c.commitRequested) }

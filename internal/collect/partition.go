@@ -6,7 +6,7 @@ import (
 	"math"
 	"time"
 
-	"github.com/keyheat/keyheat/internal/daemon/retry"
+	"github.com/keyheat/keyheat/internal/daemon"
 	"github.com/keyheat/keyheat/internal/source"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/store"
@@ -127,7 +127,7 @@ func (p *partition) fold(ctx context.Context, b source.Batch, now time.Time) err
 	p.changes++
 	p.advance(b, now)
 	if over := p.shard.sketch.OverLimit(); len(over) > 0 && p.collector.hot.observe(over, p.collector.hostClock.storeTime(now)) {
-		retry.Signal(p.collector.earlyRequested)
+		daemon.Signal(p.collector.earlyRequested)
 	}
 	return nil
 }

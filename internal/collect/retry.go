@@ -7,7 +7,7 @@ import (
 
 	"github.com/cenkalti/backoff/v5"
 
-	"github.com/keyheat/keyheat/internal/daemon/retry"
+	"github.com/keyheat/keyheat/internal/daemon"
 	"github.com/keyheat/keyheat/store"
 )
 
@@ -20,7 +20,7 @@ func (c *Collector) retry(ctx context.Context, task string, do func(context.Cont
 		attempt, cancel := context.WithTimeout(ctx, c.config.CommitTimeout)
 		defer cancel()
 		return struct{}{}, do(attempt)
-	}, backoff.WithBackOff(retry.NewBackOff(100*time.Millisecond, 5*time.Second)), backoff.WithMaxElapsedTime(0), backoff.WithNotify(func(err error, _ time.Duration) {
+	}, backoff.WithBackOff(daemon.NewBackOff(100*time.Millisecond, 5*time.Second)), backoff.WithMaxElapsedTime(0), backoff.WithNotify(func(err error, _ time.Duration) {
 		c.reportFailure(task, err)
 	}))
 	return err

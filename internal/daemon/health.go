@@ -1,7 +1,7 @@
 // Package daemon holds what the parts of every long-running program report about
 // themselves: their health, their metrics and their build. It also knows the addresses of
-// this machine, whose traffic needs no protection. Its packages below serve all this
-// and repeat failed work.
+// this machine, whose traffic needs no protection. Their loops wait and retry with
+// its helpers, beside the backoff library. Package admin serves the reports.
 package daemon
 
 import (

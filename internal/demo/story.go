@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
-	"github.com/keyheat/keyheat/internal/daemon/retry"
+	"github.com/keyheat/keyheat/internal/daemon"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/store"
 )
@@ -49,7 +49,7 @@ func (s *story) Run(ctx context.Context) error {
 		if err := s.advance(ctx); err != nil && ctx.Err() == nil {
 			s.log.Warn("the demo's story waits", "error", err)
 		}
-		retry.Wait(ctx, lookEvery, nil)
+		daemon.Wait(ctx, lookEvery, nil)
 	}
 	return nil
 }

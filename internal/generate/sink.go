@@ -7,7 +7,7 @@ import (
 	"iter"
 	"time"
 
-	"github.com/keyheat/keyheat/internal/daemon/retry"
+	"github.com/keyheat/keyheat/internal/daemon"
 	"github.com/keyheat/keyheat/sample"
 )
 
@@ -36,7 +36,7 @@ const checkEvery = 1024
 // second of event time takes a second. When ctx ends, it still flushes the records already
 // made, and returns ctx's error.
 func Copy(ctx context.Context, records iter.Seq[sample.Record], to Sink, realTime bool) (n int64, err error) {
-	sending, cancel := retry.WithGrace(ctx, flushBound)
+	sending, cancel := daemon.WithGrace(ctx, flushBound)
 	defer cancel()
 	var p pace
 	for r := range records {
@@ -73,5 +73,5 @@ func (p *pace) wait(ctx context.Context, at int64) {
 		p.ahead = time.Until(time.UnixMilli(at))
 	}
 	p.until = at + tick.Milliseconds()
-	retry.Pause(ctx, time.Until(time.UnixMilli(at).Add(-p.ahead)))
+	daemon.Pause(ctx, time.Until(time.UnixMilli(at).Add(-p.ahead)))
 }

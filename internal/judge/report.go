@@ -39,7 +39,6 @@ import (
 
 	"github.com/keyheat/keyheat/internal/alert/silence"
 	"github.com/keyheat/keyheat/internal/daemon"
-	"github.com/keyheat/keyheat/internal/daemon/retry"
 	"github.com/keyheat/keyheat/store"
 )
 
@@ -128,7 +127,7 @@ func (j *Judge) Run(ctx context.Context) error {
 // through an outage of the store.
 func (j *Judge) judge(ctx context.Context) error {
 	wake := j.store.Listen(ctx)
-	wait := retry.NewBackOff(j.config.Poll/4, 10*j.config.Poll)
+	wait := daemon.NewBackOff(j.config.Poll/4, 10*j.config.Poll)
 	var term *term
 	defer func() { j.release(ctx, term) }()
 	for ctx.Err() == nil {
@@ -141,7 +140,7 @@ func (j *Judge) judge(ctx context.Context) error {
 			j.sleep(ctx, wake, term)
 		case ctx.Err() == nil:
 			j.recordFailure(err)
-			retry.Pause(ctx, wait.NextBackOff())
+			daemon.Pause(ctx, wait.NextBackOff())
 		}
 	}
 	return nil
@@ -200,7 +199,7 @@ func (j *Judge) keepLease(ctx context.Context, lease store.Lease) (stop func()) 
 	ctx, cancel := context.WithTimeout(ctx, maxLeases*j.config.Lease)
 	var renewing sync.WaitGroup
 	renewing.Go(func() {
-		for retry.Pause(ctx, j.config.Lease/3); ctx.Err() == nil; retry.Pause(ctx, j.config.Lease/3) {
+		for daemon.Pause(ctx, j.config.Lease/3); ctx.Err() == nil; daemon.Pause(ctx, j.config.Lease/3) {
 			_, _ = j.store.RenewLease(ctx, lease, j.config.Lease)
 		}
 	})
@@ -230,7 +229,7 @@ func (j *Judge) sleep(ctx context.Context, wake <-chan struct{}, t *term) {
 	if t != nil && t.behind {
 		return
 	}
-	retry.Wait(ctx, j.config.Poll, wake)
+	daemon.Wait(ctx, j.config.Poll, wake)
 }
 
 // release lets another judge take over at once; it takes no longer than a poll.
@@ -256,7 +255,7 @@ func (j *Judge) recordFailure(err error) {
 // pruneAtIntervals prunes at intervals. Any process may, whether it judges or
 // not.
 func (j *Judge) pruneAtIntervals(ctx context.Context) error {
-	for retry.Pause(ctx, j.config.PruneEvery); ctx.Err() == nil; retry.Pause(ctx, j.config.PruneEvery) {
+	for daemon.Pause(ctx, j.config.PruneEvery); ctx.Err() == nil; daemon.Pause(ctx, j.config.PruneEvery) {
 		if err := j.prune(ctx); err != nil && ctx.Err() == nil {
 			j.measures.errors.Inc()
 			j.logger.Warn("pruning fails; retrying later", "error", err)

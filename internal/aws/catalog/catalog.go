@@ -16,7 +16,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/keyheat/keyheat/internal/daemon/retry"
+	"github.com/keyheat/keyheat/internal/daemon"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sample/change"
 )
@@ -70,7 +70,7 @@ func (c *Catalog) Run(ctx context.Context) error {
 
 // follow describes one table until ctx ends.
 func (c *Catalog) follow(ctx context.Context, table string, e *entry) {
-	failing := retry.NewBackOff(time.Second, 30*time.Second)
+	failing := daemon.NewBackOff(time.Second, 30*time.Second)
 	for ctx.Err() == nil {
 		wait := refreshInterval
 		if err := c.refresh(ctx, table, e); err != nil && ctx.Err() == nil {
@@ -79,7 +79,7 @@ func (c *Catalog) follow(ctx context.Context, table string, e *entry) {
 		} else {
 			failing.Reset()
 		}
-		retry.Pause(ctx, wait)
+		daemon.Pause(ctx, wait)
 	}
 }
 

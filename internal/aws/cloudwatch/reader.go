@@ -12,7 +12,6 @@ import (
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/corroboration"
 	"github.com/keyheat/keyheat/internal/daemon"
-	"github.com/keyheat/keyheat/internal/daemon/retry"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/store"
 )
@@ -53,7 +52,7 @@ func New(c Config, region func(string) API, st Store, holder string, log *slog.L
 // Run reads until ctx ends. CloudWatch being away is no reason to end, nor for the
 // reporter not to be ready: findings say that they were not assessed.
 func (r *Reader) Run(ctx context.Context) error {
-	retry.Every(ctx, poll, func(ctx context.Context) {
+	daemon.Every(ctx, poll, func(ctx context.Context) {
 		if err := r.pass(ctx); err == nil {
 			r.health.Heal(daemon.Whole)
 		} else if ctx.Err() == nil && r.health.Fail(daemon.Whole, err.Error()) {

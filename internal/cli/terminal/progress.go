@@ -10,7 +10,7 @@ import (
 
 	"github.com/jedib0t/go-pretty/v6/text"
 
-	"github.com/keyheat/keyheat/internal/daemon/retry"
+	"github.com/keyheat/keyheat/internal/daemon"
 )
 
 // Width is the length of a line that fits a terminal of 80 columns.
@@ -43,7 +43,7 @@ func (p *Progress) Draw(ctx context.Context, elsewhere time.Duration, line func(
 	drawing, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	var drawn sync.WaitGroup
 	drawn.Go(func() {
-		for retry.Pause(drawing, every); drawing.Err() == nil; retry.Pause(drawing, every) {
+		for daemon.Pause(drawing, every); drawing.Err() == nil; daemon.Pause(drawing, every) {
 			p.show(line())
 		}
 		p.clear()

@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/keyheat/keyheat/internal/daemon"
-	"github.com/keyheat/keyheat/internal/daemon/retry"
 	"github.com/keyheat/keyheat/internal/report"
 	"github.com/keyheat/keyheat/store"
 )
@@ -68,7 +67,7 @@ func New(o Options, st Store, log *slog.Logger) (*Maker, error) {
 // Run makes reports until ctx ends. One that cannot be made is tried again, and is no
 // reason for the reporter not to be ready.
 func (m *Maker) Run(ctx context.Context) error {
-	retry.Every(ctx, m.options.Poll, m.pass)
+	daemon.Every(ctx, m.options.Poll, m.pass)
 	return nil
 }
 

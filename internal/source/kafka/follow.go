@@ -10,7 +10,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/keyheat/keyheat/internal/daemon/retry"
+	"github.com/keyheat/keyheat/internal/daemon"
 	"github.com/keyheat/keyheat/internal/source"
 )
 
@@ -76,7 +76,7 @@ func (f *follower) await(all ...*following) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.waiting = append(f.waiting, all...)
-	retry.Signal(f.wake)
+	daemon.Signal(f.wake)
 }
 
 // run makes requests until ctx ends.
@@ -98,7 +98,7 @@ func (f *follower) run(ctx context.Context) {
 		for _, all := range f.byLeader(ctx, waiting) {
 			polls.Go(func() { f.poll(ctx, all) })
 		}
-		retry.Pause(ctx, f.pause())
+		daemon.Pause(ctx, f.pause())
 	}
 }
 

@@ -13,7 +13,6 @@ import (
 	"github.com/segmentio/kafka-go"
 
 	"github.com/keyheat/keyheat/internal/daemon"
-	"github.com/keyheat/keyheat/internal/daemon/retry"
 	"github.com/keyheat/keyheat/internal/source"
 )
 
@@ -116,7 +115,7 @@ func (k *Source) awaitTopics(ctx context.Context, conn *connection) (topics []st
 		default:
 			k.health.Heal(daemon.Whole) // each missing topic is a reason by itself
 		}
-		retry.Pause(ctx, wait.NextBackOff())
+		daemon.Pause(ctx, wait.NextBackOff())
 	}
 }
 
@@ -177,7 +176,7 @@ func (k *Source) reportFailure(part, kind string, err error) {
 
 // newBackoff returns a backoff that grows from a quarter of a second to five, with jitter.
 func newBackoff() *backoff.ExponentialBackOff {
-	return retry.NewBackOff(250*time.Millisecond, 5*time.Second)
+	return daemon.NewBackOff(250*time.Millisecond, 5*time.Second)
 }
 
 // durablePosition is an offset that one goroutine writes and another reads;

@@ -13,7 +13,6 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"github.com/keyheat/keyheat/internal/daemon"
-	"github.com/keyheat/keyheat/internal/daemon/retry"
 	"github.com/keyheat/keyheat/internal/source"
 	"github.com/keyheat/keyheat/internal/source/kafka/wire"
 )
@@ -116,7 +115,7 @@ func (m *membership) run(ctx context.Context) {
 			if m.member == "" {
 				m.releaseAll()
 			}
-			retry.Pause(ctx, m.source.config.JoinBackoff)
+			daemon.Pause(ctx, m.source.config.JoinBackoff)
 			continue
 		}
 		began := time.Now()
@@ -127,7 +126,7 @@ func (m *membership) run(ctx context.Context) {
 		switch {
 		case rebalance: // the other members wait for this one
 		case time.Since(began) < shortGeneration:
-			retry.Pause(ctx, rejoin.NextBackOff())
+			daemon.Pause(ctx, rejoin.NextBackOff())
 		default:
 			rejoin.Reset()
 		}
@@ -267,7 +266,7 @@ func (m *membership) read(ctx context.Context, topic string, id int) *reading {
 	go func() {
 		defer close(r.done)
 		if !alone {
-			retry.Pause(ctx, handover)
+			daemon.Pause(ctx, handover)
 		}
 		r.run(ctx, m.sink)
 	}()

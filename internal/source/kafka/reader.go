@@ -13,7 +13,7 @@ import (
 	"github.com/cenkalti/backoff/v5"
 	"github.com/segmentio/kafka-go"
 
-	"github.com/keyheat/keyheat/internal/daemon/retry"
+	"github.com/keyheat/keyheat/internal/daemon"
 	"github.com/keyheat/keyheat/internal/source"
 	"github.com/keyheat/keyheat/internal/source/kafka/recordbatch"
 )
@@ -82,9 +82,9 @@ func (r *reader) run(ctx context.Context, sink source.Sink) {
 			return
 		case errors.Is(err, source.ErrReclaim):
 			r.source.reportFailure(r.name, failureReclaim, err)
-			retry.Pause(ctx, reclaimPause/2+rand.N(reclaimPause))
+			daemon.Pause(ctx, reclaimPause/2+rand.N(reclaimPause))
 		default:
-			retry.Pause(ctx, r.backoff.NextBackOff())
+			daemon.Pause(ctx, r.backoff.NextBackOff())
 		}
 	}
 }
@@ -202,7 +202,7 @@ func (r *reader) read(ctx context.Context) error {
 				kind = failureCorrupt
 			}
 			_ = r.reportUnlessEnded(ctx, kind, err) // the next fetch follows
-			retry.Pause(ctx, min(r.backoff.NextBackOff(), fetchPause))
+			daemon.Pause(ctx, min(r.backoff.NextBackOff(), fetchPause))
 		default:
 			r.markSuccess()
 		}

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/keyheat/keyheat/internal/daemon/retry"
+	"github.com/keyheat/keyheat/internal/daemon"
 	"github.com/keyheat/keyheat/store"
 )
 
@@ -75,7 +75,7 @@ func (r *reader) awaitChildren(ctx context.Context) error {
 			r.source.health.Heal(r.shard.Name)
 			return nil
 		case !r.source.childrenPacer.try():
-			retry.Pause(ctx, turnPoll)
+			daemon.Pause(ctx, turnPoll)
 			continue
 		}
 		after, err := r.registerChildren(ctx)
@@ -92,7 +92,7 @@ func (r *reader) awaitChildren(ctx context.Context) error {
 			r.source.health.Heal(r.shard.Name)
 			return nil
 		}
-		retry.Pause(ctx, wait.NextBackOff())
+		daemon.Pause(ctx, wait.NextBackOff())
 	}
 }
 

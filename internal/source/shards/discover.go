@@ -13,7 +13,6 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/keyheat/keyheat/internal/daemon"
-	"github.com/keyheat/keyheat/internal/daemon/retry"
 	"github.com/keyheat/keyheat/store"
 )
 
@@ -65,7 +64,7 @@ func (s *Source) discover(ctx context.Context) {
 				again = s.config.Round
 			}
 		}
-		retry.Pause(ctx, again)
+		daemon.Pause(ctx, again)
 	}
 }
 
@@ -192,7 +191,7 @@ func (s *Source) listPage(ctx context.Context, stream, cursor string) (Descripti
 		}
 		return d, err
 	}, backoff.WithBackOff(newBackoff()), backoff.WithMaxTries(pageTries), backoff.WithMaxElapsedTime(0))
-	return d, retry.Cause(err)
+	return d, daemon.UnwrapPermanent(err)
 }
 
 // registerListing adds the shards of a whole listing to the Registry.
@@ -298,5 +297,5 @@ func (s *Source) exists(ctx context.Context, stream string, shard string) (bool,
 
 // newBackoff returns a backoff that grows from a quarter of a second to five, with jitter.
 func newBackoff() *backoff.ExponentialBackOff {
-	return retry.NewBackOff(250*time.Millisecond, 5*time.Second)
+	return daemon.NewBackOff(250*time.Millisecond, 5*time.Second)
 }

@@ -5,7 +5,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/keyheat/keyheat/internal/daemon/retry"
+	"github.com/keyheat/keyheat/internal/daemon"
 )
 
 // ownership is the time until which this collector certainly owns its shards, by its own
@@ -29,7 +29,7 @@ func (t *ownership) await(ctx context.Context) error {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		retry.Pause(ctx, ownershipPoll)
+		daemon.Pause(ctx, ownershipPoll)
 	}
 	return ctx.Err()
 }

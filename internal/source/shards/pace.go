@@ -7,7 +7,7 @@ import (
 
 	"golang.org/x/time/rate"
 
-	"github.com/keyheat/keyheat/internal/daemon/retry"
+	"github.com/keyheat/keyheat/internal/daemon"
 )
 
 // pacer lets requests pass evenly, at a rate that several pacers may share.
@@ -49,7 +49,7 @@ func (p *pacer) try() bool { return p.untilBegin() <= 0 && p.limiter.Allow() }
 // wait returns when a request may pass, or when ctx ends.
 func (p *pacer) wait(ctx context.Context) error {
 	if d := p.untilBegin(); d > 0 {
-		retry.Pause(ctx, d)
+		daemon.Pause(ctx, d)
 	}
 	return p.limiter.Wait(ctx)
 }

@@ -10,7 +10,7 @@ import (
 
 	"github.com/cenkalti/backoff/v5"
 
-	"github.com/keyheat/keyheat/internal/daemon/retry"
+	"github.com/keyheat/keyheat/internal/daemon"
 	"github.com/keyheat/keyheat/internal/source"
 	"github.com/keyheat/keyheat/store"
 )
@@ -72,10 +72,10 @@ func (r *reader) run(ctx context.Context, sink source.Sink) (ended bool) {
 			return false
 		case errors.Is(err, source.ErrReclaim):
 			r.source.reportFailure(r.shard.Name, failureReclaim, err)
-			retry.Pause(ctx, reclaimPause/2+rand.N(reclaimPause))
+			daemon.Pause(ctx, reclaimPause/2+rand.N(reclaimPause))
 		default:
 			r.source.reportFailure(r.shard.Name, failureSink, err)
-			retry.Pause(ctx, r.backoff.NextBackOff())
+			daemon.Pause(ctx, r.backoff.NextBackOff())
 		}
 	}
 	return false
@@ -140,7 +140,7 @@ func (r *reader) read(ctx context.Context) error {
 		case err != nil:
 			r.iterator = ""
 			r.source.reportFailure(r.shard.Name, failureRecords, err)
-			retry.Pause(ctx, r.backoff.NextBackOff())
+			daemon.Pause(ctx, r.backoff.NextBackOff())
 		default:
 			r.markSuccess()
 		}
@@ -181,7 +181,7 @@ func (r *reader) step(ctx context.Context) error {
 // and while no other collector can read the shard.
 func (r *reader) await(ctx context.Context) (*pageMemory, error) {
 	if d := time.Until(r.next); d > 0 {
-		retry.Pause(ctx, d)
+		daemon.Pause(ctx, d)
 	}
 	hold, err := r.source.memory.Acquire(ctx, r.reserve)
 	if err != nil {

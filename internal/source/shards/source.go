@@ -48,7 +48,6 @@ import (
 	"time"
 
 	"github.com/keyheat/keyheat/internal/daemon"
-	"github.com/keyheat/keyheat/internal/daemon/retry"
 	"github.com/keyheat/keyheat/internal/settings/options"
 	"github.com/keyheat/keyheat/internal/source"
 )
@@ -176,7 +175,7 @@ func (s *Source) Run(ctx context.Context, sink source.Sink) error {
 		if err := s.round(ctx, sink, &all); err != nil && ctx.Err() == nil {
 			s.reportFailure(daemon.Whole, failureRegistry, err)
 		}
-		retry.Wait(ctx, s.config.Round, s.roundRequested)
+		daemon.Wait(ctx, s.config.Round, s.roundRequested)
 	}
 	all.Wait()
 	s.leave(ctx)
@@ -199,7 +198,7 @@ func (s *Source) leave(ctx context.Context) {
 
 // requestRound requests a round now. One pending request is enough.
 func (s *Source) requestRound() {
-	retry.Signal(s.roundRequested)
+	daemon.Signal(s.roundRequested)
 }
 
 // reportFailure records and counts a failure of a part (a shard, a table, or the

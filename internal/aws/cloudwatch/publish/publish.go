@@ -17,7 +17,6 @@ import (
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/internal/daemon"
-	"github.com/keyheat/keyheat/internal/daemon/retry"
 	"github.com/keyheat/keyheat/internal/judge/heat"
 	"github.com/keyheat/keyheat/internal/settings/options"
 	"github.com/keyheat/keyheat/sample"
@@ -72,7 +71,7 @@ func New(c Config, region func(string) API, st Store, holder string, log *slog.L
 // Run writes until ctx ends. CloudWatch being away is no reason to end, nor for the
 // reporter not to be ready: minutes are written later, up to a quarter of an hour.
 func (p *Publisher) Run(ctx context.Context) error {
-	retry.Every(ctx, poll, func(ctx context.Context) {
+	daemon.Every(ctx, poll, func(ctx context.Context) {
 		if err := p.pass(ctx); err == nil {
 			p.health.Heal(daemon.Whole)
 		} else if ctx.Err() == nil && p.health.Fail(daemon.Whole, err.Error()) {

@@ -16,7 +16,7 @@ import (
 	"github.com/aws/smithy-go"
 
 	"github.com/keyheat/keyheat/internal/aws/awserror"
-	pause "github.com/keyheat/keyheat/internal/daemon/retry"
+	"github.com/keyheat/keyheat/internal/daemon"
 	"github.com/keyheat/keyheat/internal/say/wording"
 )
 
@@ -37,7 +37,7 @@ var errBroken = errors.New("the connection broke off")
 // ask sends a request until it succeeds or fails for good, and counts each try. Throttled
 // requests are repeated without a limit, with growing pauses.
 func (r *Reader) ask(ctx context.Context, counter func(*status) *int64, do func(context.Context) error) error {
-	pauses := pause.NewBackOff(firstPause, longestPause)
+	pauses := daemon.NewBackOff(firstPause, longestPause)
 	for tries := 1; ; {
 		err := r.try(ctx, do)
 		throttled := isThrottled(err)
@@ -56,7 +56,7 @@ func (r *Reader) ask(ctx context.Context, counter func(*status) *int64, do func(
 		default:
 			tries++
 		}
-		pause.Pause(ctx, pauses.NextBackOff())
+		daemon.Pause(ctx, pauses.NextBackOff())
 	}
 }
 

@@ -1,6 +1,4 @@
-// Package retry holds the helpers that the daemons' retry loops need beside the backoff
-// library.
-package retry
+package daemon
 
 import (
 	"context"
@@ -72,8 +70,8 @@ func NewBackOff(first, longest time.Duration) *backoff.ExponentialBackOff {
 	return b
 }
 
-// Cause returns the error that ended a retry, without the mark of [backoff.Permanent].
-func Cause(err error) error {
+// UnwrapPermanent returns the error that ended a retry, without the mark of [backoff.Permanent].
+func UnwrapPermanent(err error) error {
 	if permanent, marked := errors.AsType[*backoff.PermanentError](err); marked {
 		return permanent.Unwrap()
 	}

@@ -1,4 +1,4 @@
-package retry_test
+package daemon_test
 
 import (
 	"context"
@@ -6,20 +6,20 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/keyheat/keyheat/internal/daemon/retry"
+	"github.com/keyheat/keyheat/internal/daemon"
 )
 
 func TestWait(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		begun, signal := time.Now(), make(chan struct{}, 1)
-		retry.Signal(signal)
-		retry.Signal(signal) // one that is pending is enough
-		retry.Wait(t.Context(), time.Hour, signal)
+		daemon.Signal(signal)
+		daemon.Signal(signal) // one that is pending is enough
+		daemon.Wait(t.Context(), time.Hour, signal)
 		if took := time.Since(begun); took != 0 {
 			t.Errorf("waited %s for a signal that was there", took)
 		}
-		retry.Wait(t.Context(), time.Hour, signal)
+		daemon.Wait(t.Context(), time.Hour, signal)
 		if took := time.Since(begun); took != time.Hour {
 			t.Errorf("waited %s without a signal, want an hour", took)
 		}
@@ -32,7 +32,7 @@ func TestEvery(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		var at []time.Duration
 		begun := time.Now()
-		retry.Every(ctx, time.Minute, func(context.Context) {
+		daemon.Every(ctx, time.Minute, func(context.Context) {
 			if at = append(at, time.Since(begun)); len(at) == 3 {
 				cancel()
 			}
@@ -47,7 +47,7 @@ func TestWithGrace(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		parent, end := context.WithCancel(t.Context())
-		ctx, cancel := retry.WithGrace(parent, time.Minute)
+		ctx, cancel := daemon.WithGrace(parent, time.Minute)
 		defer cancel()
 		end()
 		time.Sleep(time.Minute - time.Nanosecond)
@@ -58,7 +58,7 @@ func TestWithGrace(t *testing.T) {
 		if ctx.Err() == nil {
 			t.Error("it goes on after the grace")
 		}
-		again, stop := retry.WithGrace(parent, time.Hour)
+		again, stop := daemon.WithGrace(parent, time.Hour)
 		if stop(); again.Err() == nil {
 			t.Error("it goes on after it was cancelled")
 		}
