@@ -8,18 +8,12 @@
 package verdict
 
 import (
-	"bytes"
-	"cmp"
-	"encoding/json"
-	"fmt"
 	"maps"
 	"math"
-	"slices"
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/board"
-	"github.com/keyheat/keyheat/detect/forecast"
 	"github.com/keyheat/keyheat/detect/partition"
 	"github.com/keyheat/keyheat/detect/pipeline"
 	"github.com/keyheat/keyheat/internal/alert/routing"
@@ -312,87 +306,6 @@ func (s *State) findings() []detect.Finding {
 	return found
 }
 
-// Unknown returns the fingerprints of observations without a known stored state, and of
-// findings that may be about the same key, each once.
-func (s *State) Unknown() []string {
-	var all []string
-	asked := make(map[string]bool)
-	for i := range s.observations {
-		f := &s.observations[i].finding
-		for _, fingerprint := range append(s.unresolved.twins(f), f.Fingerprint) {
-			if _, known := s.storedFinding(fingerprint); !known && !asked[fingerprint] {
-				asked[fingerprint] = true
-				all = append(all, fingerprint)
-			}
-		}
-	}
-	return all
-}
-
-// Compare drafts the observations' changes of the stored or drafted state. The rows of
-// [State.Unknown] and [State.Unforeseen] must be loaded before.
-func (s *State) Compare(now time.Time) error {
-	observations := s.observations
-	s.observations = nil
-	defer clear(s.rows)
-	for len(observations) > 0 {
-		moment := observations[:1+slices.IndexFunc(observations, func(o observation) bool { return o.last })]
-		observations = observations[len(moment):]
-		if err := s.compareMoment(moment, now); err != nil {
-			return err
-		}
-	}
-	if err := s.end(now); err != nil {
-		return err
-	}
-	return s.tellDueGroups(now)
-}
-
-// compareMoment drafts the changes of one moment's findings, and then of their incidents.
-func (s *State) compareMoment(moment []observation, now time.Time) error {
-	s.continueKnown(moment)
-	s.holdCauses(moment)
-	found := make([]detect.Finding, 0, len(moment))
-	for i := range moment {
-		f := moment[i].finding
-		f.Quality.Gaps = gapsOf(&f, s.gaps)
-		policy := s.policy(f.Target)
-		forecast.Apply(&f, s.forecastOf(&f, moment[i].newest), policy.Headroom)
-		before, _ := s.storedFinding(f.Fingerprint)
-		s.cloudWatch.assess(&f, policy)
-		if policy.HoldUnconfirmed && s.cloudWatch.holds(&f, before.finding.State, now) {
-			f.State = detect.Pending
-		}
-		if old := before.finding; f.State == detect.Resolved && old.Incident != "" && !f.FirstSeen.After(old.LastSeen) {
-			f.Incident = old.Incident // what else was hot then may be forgotten by now
-		}
-		document, err := json.Marshal(f)
-		if err != nil {
-			return fmt.Errorf("write finding %s: %w", f.Fingerprint, err)
-		}
-		if isOlder(f, before) {
-			f = before.finding
-		} else if !bytes.Equal(before.document, document) {
-			s.draft.after.findings[f.Fingerprint] = s.draft.compare(f, before, document, s.options, now)
-			s.unresolved.record(&f)
-		}
-		found = append(found, f)
-		if f.State == detect.Resolved {
-			delete(s.restored, f.Fingerprint) // only now that what is stored of it is loaded
-		}
-	}
-	return s.compareIncidents(found, now)
-}
-
-// storedFinding returns the stored or drafted state of a finding.
-func (s *State) storedFinding(fingerprint string) (stored, bool) {
-	if f, drafted := s.draft.after.findings[fingerprint]; drafted {
-		return f, true
-	}
-	f, known := s.known.findings[fingerprint]
-	return f, known
-}
-
 // Tables returns the views that are due, whose growing keys have to be loaded. The board
 // takes the tables' key designs from them.
 func (s *State) Tables(now time.Time) []detect.Table {
@@ -430,86 +343,4 @@ func (s *State) firing() map[detect.Target]bool {
 		}
 	}
 	return all
-}
-
-// Pending holds the rows that a pass has to write, and the parts to release once they are
-// written.
-type Pending struct {
-	store.Judgement
-	closing, minutes []fold.Instant
-	hours, views     bool
-	horizon          fold.Horizon
-}
-
-// Pending returns everything that has to be written now. The roll-ups of
-// [fold.Heat.MissingRollups] must be loaded before.
-func (s *State) Pending(closing []fold.Instant, tables []detect.Table, h fold.Horizon, now time.Time) (p Pending, err error) {
-	p = Pending{
-		Judgement: s.draft.Judgement, closing: closing, minutes: s.Minutes.Due(h, now), hours: s.peaks.Due(now),
-		views: s.Views.Due(now, s.options.PeakDelay), horizon: h,
-	}
-	p.Cardinality = s.Minutes.Rows(p.minutes)
-	for _, at := range closing {
-		row, err := s.Windows.Row(at, h)
-		if err != nil {
-			return p, err
-		}
-		p.Windows = append(p.Windows, row)
-	}
-	if p.Groups, err = s.groupRows(); err != nil {
-		return p, err
-	}
-	waiting := s.Minutes.UnsavedDeltas(p.minutes)
-	if p.hours {
-		p.Peaks = s.peaks.Rows()
-	} else {
-		holdBack(waiting, s.peaks.Unsaved)
-	}
-	if p.Views, err = s.Views.Rows(tables); err != nil {
-		return p, err
-	}
-	if p.Rollups, err = s.Heat.Rows(); err != nil {
-		return p, err
-	}
-	s.Heat.Waiting(waiting)
-	p.Cursors = s.Windows.Cursors(closing, waiting)
-	maps.DeleteFunc(p.Cursors, func(writer string, seq int64) bool { return seq <= s.cursors[writer] })
-	if s.Seen.Advance(h, s.gaps, now); !p.Empty() || s.Seen.Due() {
-		p.Seen = s.Seen.Rows()
-	}
-	return p, nil
-}
-
-// MarkWritten releases the stored parts.
-func (s *State) MarkWritten(p Pending) {
-	s.Windows.Close(p.closing)
-	s.Minutes.MarkWritten(p.minutes, p.horizon)
-	if p.hours {
-		s.peaks.MarkWritten()
-	}
-	if p.views {
-		s.Views.MarkWritten()
-	}
-	s.Heat.MarkWritten()
-	if p.Seen != nil {
-		s.Seen.MarkWritten()
-	}
-	s.groups.MarkWritten()
-	s.known.apply(s.draft)
-	s.draft = newDraft()
-	maps.Copy(s.cursors, p.Cursors)
-}
-
-// holdBack lowers the sequence numbers that cursors wait for.
-func holdBack(waiting, unsaved map[string]int64) {
-	for writer, seq := range unsaved {
-		waiting[writer] = min(cmp.Or(waiting[writer], seq), seq)
-	}
-}
-
-// Empty reports whether there is nothing to write.
-func (p *Pending) Empty() bool {
-	return len(p.Windows)+len(p.Rollups)+len(p.Seen)+len(p.Cardinality)+len(p.Peaks)+len(p.Judgement.Views)+
-		len(p.Findings)+len(p.Transitions)+len(p.Incidents)+len(p.IncidentTransitions)+
-		len(p.Groups)+len(p.Notifications)+len(p.Cursors) == 0
 }

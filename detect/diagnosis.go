@@ -1,0 +1,82 @@
+package detect
+
+// Diagnosis names the reason why adaptive capacity will or will not help.
+type Diagnosis string
+
+const (
+	// HotItem means that one item alone exceeds a partition's limit. No split helps it.
+	HotItem Diagnosis = "HOT_ITEM"
+	// RollingKey means that the key is named after its hot time. By the time DynamoDB has
+	// split its partition, the next key is hot.
+	RollingKey Diagnosis = "ROLLING_KEY"
+	// LSIBlocked means that the table has a local secondary index: DynamoDB never splits
+	// an item collection of such a table.
+	LSIBlocked Diagnosis = "LSI_BLOCKED"
+	// MonotonicSortKey means that the load follows the sort key, rising or falling: after
+	// a split, all new load lands on one side.
+	MonotonicSortKey Diagnosis = "MONOTONIC_SORT_KEY"
+	// Scanned means that Scans make the load: they go on to the next partition before
+	// DynamoDB splits one.
+	Scanned Diagnosis = "SCAN"
+	// MovingLoad means that the load moves from key to key, or over one key's sort keys,
+	// faster than DynamoDB splits partitions.
+	MovingLoad Diagnosis = "MOVING_LOAD"
+	// Splittable means that splits would have divided the load of the last minutes over
+	// partitions that serve it: adaptive capacity can help, after some minutes.
+	Splittable Diagnosis = "SPLITTABLE"
+	// TableRamp means that an on-demand table is asked for more than it serves at once: its
+	// warm throughput, or twice its previous peak.
+	TableRamp Diagnosis = "TABLE_RAMP"
+	// Starved means that no partition is hot: the table has too little capacity.
+	Starved Diagnosis = "STARVED"
+	// Undetermined means that the samples do not show the reason.
+	Undetermined Diagnosis = "UNDETERMINED"
+)
+
+// Ground is the evidence that decides a diagnosis.
+type Ground string
+
+// The grounds against a split.
+const (
+	GroundItem       Ground = "item"        // one item stays in one partition
+	GroundLocalIndex Ground = "local_index" // a table with a local index never splits a key
+	GroundSortKey    Ground = "sort_key"    // the load follows the sort key
+	GroundMoving     Ground = "moving"      // the load moves on before a split comes
+	GroundPeriod     Ground = "time"        // the next period's key begins in one partition again
+	GroundBursts     Ground = "bursts"      // a split does not help bursts
+	GroundScan       Ground = "scan"        // a Scan goes from partition to partition
+)
+
+// The grounds for a split.
+const (
+	GroundSplit Ground = "split" // a split divides the load of the key
+	GroundKeys  Ground = "keys"  // a split divides the keys of the partition
+)
+
+// The grounds of a table that grows faster than its partitions.
+const (
+	GroundPreviousPeak Ground = "previous_peak"
+	GroundWarm         Ground = "warm_throughput"
+)
+
+// The grounds of an open diagnosis.
+const (
+	GroundBatchTimes Ground = "batch_times"  // requests carry the times of batches
+	GroundFewSamples Ground = "few_samples"  // fewer than MinRecords requests were seen
+	GroundNoSortKeys Ground = "no_sort_keys" // requests carry no sort keys
+	GroundHashedKeys Ground = "hashed_keys"  // hashed sort keys have no order
+	GroundYoung      Ground = "few_seconds"  // fewer than SplitSeconds were observed
+	GroundPlaces     Ground = "places"       // the load follows the sort key in several places
+	GroundNotDecided Ground = "not_decided"  // the sort keys leave it open
+	GroundNotSeen    Ground = "not_seen"     // the samples do not show which keys share the partition
+	GroundIndex      Ground = "index"        // a full partition of an index holds the table's writes back
+)
+
+// The grounds of a table or index with too little capacity: its own, the maximum that its
+// owner set, the account's quota, and the write capacity of an index.
+const (
+	GroundProvisioned   Ground = "provisioned"
+	GroundOwnMaximum    Ground = "own_maximum"
+	GroundAccountQuota  Ground = "account_quota"
+	GroundIndexCapacity Ground = "index_capacity"
+)

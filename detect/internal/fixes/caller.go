@@ -1,0 +1,188 @@
+package fixes
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/sample"
+)
+
+// testKey is a key with a test's name and a test's caller.
+func testKey(c *Case) (fix, bool) {
+	_, test := TestName(string(c.Key))
+	if !test || !ByTest(c.Finding) {
+		return fix{}, false
+	}
+	return fix{arguments: detect.Arguments{Caller: c.Evidence.Callers[0].Text}, place: first, after: c.withoutCaller()}, true
+}
+
+// singleCaller is a caller with a far larger share of the key's load than of all others'.
+func singleCaller(c *Case) (fix, bool) {
+	if !MakesHot(c.Finding, c.Callers) {
+		return fix{}, false
+	}
+	if _, test := TestName(string(c.Key)); test && ByTest(c.Finding) {
+		return fix{}, false
+	}
+	who := c.Evidence.Callers[0]
+	if storming, storms := Storm(c.Finding); storms && storming.Caller == who.Text {
+		return fix{}, false
+	}
+	if _, job := boundedJob(c); job {
+		return fix{}, false
+	}
+	if _, burst := laterWrites(c); burst || c.isBehind() {
+		return fix{}, false
+	}
+	return fix{
+		arguments: detect.Arguments{Caller: who.Text, Share: who.Low},
+		place:     first, after: c.newAfter(1-c.OwnShare()*who.High, 1),
+	}, true
+}
+
+// ForCaller returns the steps for the caller that makes a key hot; nil if none does.
+func ForCaller(f *detect.Finding, callers map[string]float64) (all []detect.Step) {
+	c := caseOf(f)
+	c.Callers = callers
+	if found, applies := testKey(c); applies {
+		return []detect.Step{found.step(detect.FixStopTest)}
+	}
+	for _, e := range []entry{{detect.FixBoundedRate, boundedJob}, {detect.FixShuffleInput, shuffledImport}, {detect.FixMendCaller, singleCaller}} {
+		if found, applies := e.find(c); applies {
+			all = append(all, found.step(e.code))
+		}
+	}
+	return all
+}
+
+// job returns the caller that makes the key's load as a job does: an import, or a caller
+// that is named like a job.
+func (c *Case) job() (detect.Part, bool) {
+	if who, imports := c.importer(); imports {
+		return who, true
+	}
+	who, alone := c.onlyCaller()
+	return who, alone && hasWord(string(who.Text), jobWords)
+}
+
+// IsJob reports whether requests look like a job's: they are in batches, or come from a
+// caller that is named like one.
+func IsJob(e *detect.Evidence) bool {
+	c := &Case{Finding: &detect.Finding{Kind: detect.HotKeyWrite, Evidence: e}}
+	return c.part(sample.BatchWriteItem) >= mostShare ||
+		slices.ContainsFunc(e.Callers, func(p detect.Part) bool { return hasWord(string(p.Text), jobWords) })
+}
+
+// importer returns the caller that writes the key's items in batches, in their order.
+func (c *Case) importer() (detect.Part, bool) {
+	who, alone := c.onlyCaller()
+	if !alone || c.reads() || c.part(sample.BatchWriteItem) < mostShare {
+		return who, false
+	}
+	s := c.Evidence.SortKeys
+	return who, c.movesOn() || s != nil && s.Steps >= detect.MinRecords && s.Rising >= risingShare
+}
+
+// onlyCaller returns the caller that has nearly all of the key's load.
+func (c *Case) onlyCaller() (who detect.Part, alone bool) {
+	if c.Evidence == nil || len(c.Evidence.Callers) == 0 || c.Evidence.Records < detect.MinRecords {
+		return who, false
+	}
+	who = c.Evidence.Callers[0]
+	return who, who.Text != "" && who.Low*c.OwnShare() >= detect.CallerShare
+}
+
+// boundedJob slows a job to the rate that leaves room for the rest of the key's load.
+func boundedJob(c *Case) (fix, bool) {
+	who, is := c.job()
+	most := detect.DefaultWarning * detect.Units(detect.Limit(c.Kind))
+	if _, burst := laterWrites(c); !is || burst || c.isBehind() {
+		return fix{}, false
+	}
+	from := c.peak() * c.OwnShare() * (who.Low + who.High) / 2
+	to := from - (c.peak() - most)
+	if to <= 0 || to >= from {
+		return fix{}, false
+	}
+	return fix{
+		arguments: detect.Arguments{Caller: who.Text, Share: who.Low, From: from, Units: to},
+		place:     first, after: detect.NewAfter(c.Kind, most, most),
+	}, true
+}
+
+// shuffledImport is for an import in the order of its keys.
+func shuffledImport(c *Case) (fix, bool) {
+	_, is := c.importer()
+	return fix{place: first}, is
+}
+
+// withoutCaller returns the load without the busiest caller's.
+func (c *Case) withoutCaller() *detect.After {
+	who := c.Evidence.Callers[0]
+	return c.newAfter(1-c.OwnShare()*who.High, 1-c.OwnShare()*who.Low)
+}
+
+// MakesHot reports whether one caller alone makes the key hot: it has most of the key's
+// load, and far less of all other load. The only caller of a table is no news. callers has
+// each caller's share of the whole table's or index's load.
+func MakesHot(f *detect.Finding, callers map[string]float64) bool {
+	if f.Evidence == nil || len(f.Evidence.Callers) == 0 || f.Evidence.Records < detect.MinRecords || len(callers) == 0 || f.Share > detect.WholeShare {
+		return false
+	}
+	c := f.Evidence.Callers[0]
+	return c.Low*f.OwnShare() >= detect.CallerShare && ShareOfRest(f, callers)*detect.CallerExcess <= c.Low
+}
+
+// ShareOfRest returns the share of the key's busiest caller in the load of all other keys
+// of the table.
+func ShareOfRest(f *detect.Finding, callers map[string]float64) float64 {
+	c := f.Evidence.Callers[0]
+	return min(1, max(0, detect.Ratio(callers[string(c.Text)]-f.Share*(c.Low+c.High)/2, 1-f.Share)))
+}
+
+// OfRest writes a share that is not known to the percent.
+func OfRest(share float64) string {
+	if share < 0.01 {
+		return "less than 1%"
+	}
+	return fmt.Sprintf("about %.0f%%", 100*share)
+}
+
+// ByTest reports whether the key's busiest caller is named like a test.
+func ByTest(f *detect.Finding) bool {
+	if f.Evidence == nil || len(f.Evidence.Callers) == 0 || f.Evidence.Callers[0].Low*f.OwnShare() < detect.CallerShare {
+		return false
+	}
+	_, test := TestName(string(f.Evidence.Callers[0].Text))
+	return test
+}
+
+// testWords are parts of names that customers' traffic does not have.
+var testWords = []string{
+	"test", "tests", "testing", "loadtest", "perftest", "smoketest", "benchmark", "bench", "dummy", "canary", "healthcheck", "synthetic", "probe",
+}
+
+// jobWords are parts of the names of jobs, which nobody waits for.
+var jobWords = []string{
+	"job", "jobs", "cron", "batch", "nightly", "import", "importer", "export", "exporter", "backfill", "reindex", "loader", "etl", "migration",
+}
+
+// TestName returns the part of a name that is such a word, if there is one.
+func TestName(name string) (string, bool) {
+	parts := partsOf(name)
+	if i := slices.IndexFunc(parts, func(part string) bool { return slices.Contains(testWords, strings.ToLower(part)) }); i >= 0 {
+		return parts[i], true
+	}
+	return "", false
+}
+
+// hasWord reports whether a part of a name is one of the words.
+func hasWord(name string, words []string) bool {
+	return slices.ContainsFunc(partsOf(name), func(part string) bool { return slices.Contains(words, strings.ToLower(part)) })
+}
+
+func partsOf(name string) []string {
+	return strings.FieldsFunc(name, func(r rune) bool { return strings.ContainsRune("#:/|-_. ", r) })
+}

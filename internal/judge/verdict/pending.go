@@ -1,0 +1,93 @@
+package verdict
+
+import (
+	"cmp"
+	"maps"
+	"time"
+
+	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/internal/judge/fold"
+	"github.com/keyheat/keyheat/store"
+)
+
+// Pending holds the rows that a pass has to write, and the parts to release once they are
+// written.
+type Pending struct {
+	store.Judgement
+	closing, minutes []fold.Instant
+	hours, views     bool
+	horizon          fold.Horizon
+}
+
+// Pending returns everything that has to be written now. The roll-ups of
+// [fold.Heat.MissingRollups] must be loaded before.
+func (s *State) Pending(closing []fold.Instant, tables []detect.Table, h fold.Horizon, now time.Time) (p Pending, err error) {
+	p = Pending{
+		Judgement: s.draft.Judgement, closing: closing, minutes: s.Minutes.Due(h, now), hours: s.peaks.Due(now),
+		views: s.Views.Due(now, s.options.PeakDelay), horizon: h,
+	}
+	p.Cardinality = s.Minutes.Rows(p.minutes)
+	for _, at := range closing {
+		row, err := s.Windows.Row(at, h)
+		if err != nil {
+			return p, err
+		}
+		p.Windows = append(p.Windows, row)
+	}
+	if p.Groups, err = s.groupRows(); err != nil {
+		return p, err
+	}
+	waiting := s.Minutes.UnsavedDeltas(p.minutes)
+	if p.hours {
+		p.Peaks = s.peaks.Rows()
+	} else {
+		holdBack(waiting, s.peaks.Unsaved)
+	}
+	if p.Views, err = s.Views.Rows(tables); err != nil {
+		return p, err
+	}
+	if p.Rollups, err = s.Heat.Rows(); err != nil {
+		return p, err
+	}
+	s.Heat.Waiting(waiting)
+	p.Cursors = s.Windows.Cursors(closing, waiting)
+	maps.DeleteFunc(p.Cursors, func(writer string, seq int64) bool { return seq <= s.cursors[writer] })
+	if s.Seen.Advance(h, s.gaps, now); !p.Empty() || s.Seen.Due() {
+		p.Seen = s.Seen.Rows()
+	}
+	return p, nil
+}
+
+// MarkWritten releases the stored parts.
+func (s *State) MarkWritten(p Pending) {
+	s.Windows.Close(p.closing)
+	s.Minutes.MarkWritten(p.minutes, p.horizon)
+	if p.hours {
+		s.peaks.MarkWritten()
+	}
+	if p.views {
+		s.Views.MarkWritten()
+	}
+	s.Heat.MarkWritten()
+	if p.Seen != nil {
+		s.Seen.MarkWritten()
+	}
+	s.groups.MarkWritten()
+	s.known.apply(s.draft)
+	s.draft = newDraft()
+	maps.Copy(s.cursors, p.Cursors)
+}
+
+// holdBack lowers the sequence numbers that cursors wait for.
+func holdBack(waiting, unsaved map[string]int64) {
+	for writer, seq := range unsaved {
+		waiting[writer] = min(cmp.Or(waiting[writer], seq), seq)
+	}
+}
+
+// Empty reports whether there is nothing to write.
+func (p *Pending) Empty() bool {
+	return len(p.Windows)+len(p.Rollups)+len(p.Seen)+len(p.Cardinality)+len(p.Peaks)+len(p.Judgement.Views)+
+		len(p.Findings)+len(p.Transitions)+len(p.Incidents)+len(p.IncidentTransitions)+
+		len(p.Groups)+len(p.Notifications)+len(p.Cursors) == 0
+}
