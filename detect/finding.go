@@ -225,13 +225,6 @@ func (f *Finding) OnlyMean() bool {
 	return f.Kind.OfKey() && f.Quality.IsSampled() && mean.Value > 0 && peak.Low <= mean.High
 }
 
-// ShardRange returns the fewest and the most shards that the bounds of the peak leave
-// open.
-func (f *Finding) ShardRange(headroom float64) (fewest, most int) {
-	peak, limit := Side(f.Kind, f.Peak.WCU, f.Peak.RCU), Limit(f.Kind)
-	return Shards(Milli(peak.Low), limit, headroom), Shards(Milli(peak.High), limit, headroom)
-}
-
 // Sharded is a key that is already sharded, judged as one key.
 type Sharded struct {
 	// Base is the key without its shards, Form an example of their names.

@@ -114,8 +114,6 @@ const (
 	// PeakRange is the additional margin of the peak's lower bound, and of its sure part
 	// beside the greatest likely excess, in standard deviations.
 	PeakRange = 1
-	// RangeRate is the highest sampling rate that shows a range of shards.
-	RangeRate = 0.01
 	// FlushedShare is the least flushed share of a second's load that matters. A second
 	// over the limit with a smaller flushed part is over the policy's share without it.
 	FlushedShare = 0.2

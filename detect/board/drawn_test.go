@@ -384,13 +384,18 @@ func TestFlushedTimes(t *testing.T) {
 	show("Times of requests, and times of a flush, for ten minutes", out)
 }
 
+// rangeRate is the highest sampling rate that leaves a range of shards open.
+const rangeRate = 0.01
+
 // shardRange returns the range of shard counts that the bounds of a sampled key's peak
 // leave open, at rates that leave one: the one count where no other fits.
 func shardRange(f *detect.Finding, rate float64) (low, high int, open bool) {
-	if rate > detect.RangeRate {
+	if rate > rangeRate {
 		return f.Shards, f.Shards, false
 	}
-	low, high = f.ShardRange(detect.DefaultHeadroom)
+	peak, limit := detect.Side(f.Kind, f.Peak.WCU, f.Peak.RCU), detect.Limit(f.Kind)
+	low = detect.Shards(detect.Milli(peak.Low), limit, detect.DefaultHeadroom)
+	high = detect.Shards(detect.Milli(peak.High), limit, detect.DefaultHeadroom)
 	return low, high, low < high
 }
 
@@ -428,7 +433,7 @@ func TestAdvisedShards(t *testing.T) {
 		if share < c.want || c.rate == 1 && ratios[0] != 1 {
 			t.Errorf("sampled at %s: %.1f%% of %d shard counts are near the truth's, want %.0f%%", sampledAs(c.rate), 100*share, hours, 100*c.want)
 		}
-		if c.rate <= detect.RangeRate && (inRange < c.want || ranges == 0) {
+		if c.rate <= rangeRate && (inRange < c.want || ranges == 0) {
 			t.Errorf("sampled at %s: the truth's count is in %.1f%% of the ranges, want %.0f%%; %d of %d show one", sampledAs(c.rate), 100*inRange, 100*c.want, ranges, hours)
 		}
 	}

@@ -1,7 +1,6 @@
 package fixes
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -132,22 +131,14 @@ func MakesHot(f *detect.Finding, callers map[string]float64) bool {
 		return false
 	}
 	c := f.Evidence.Callers[0]
-	return c.Low*f.OwnShare() >= detect.CallerShare && ShareOfRest(f, callers)*detect.CallerExcess <= c.Low
+	return c.Low*f.OwnShare() >= detect.CallerShare && shareOfRest(f, callers)*detect.CallerExcess <= c.Low
 }
 
-// ShareOfRest returns the share of the key's busiest caller in the load of all other keys
+// shareOfRest returns the share of the key's busiest caller in the load of all other keys
 // of the table.
-func ShareOfRest(f *detect.Finding, callers map[string]float64) float64 {
+func shareOfRest(f *detect.Finding, callers map[string]float64) float64 {
 	c := f.Evidence.Callers[0]
 	return min(1, max(0, detect.Ratio(callers[string(c.Text)]-f.Share*(c.Low+c.High)/2, 1-f.Share)))
-}
-
-// OfRest writes a share that is not known to the percent.
-func OfRest(share float64) string {
-	if share < 0.01 {
-		return "less than 1%"
-	}
-	return fmt.Sprintf("about %.0f%%", 100*share)
 }
 
 // ByTest reports whether the key's busiest caller is named like a test.

@@ -380,16 +380,6 @@ func TestACounterNeedsNoMigration(t *testing.T) {
 	}
 }
 
-// TestTheRestOfACallersLoad holds that a caller without any other load is not given 1% of it.
-func TestTheRestOfACallersLoad(t *testing.T) {
-	t.Parallel()
-	for share, want := range map[float64]string{0: "less than 1%", 0.006: "less than 1%", 0.034: "about 3%"} {
-		if got := fixes.OfRest(share); got != want {
-			t.Errorf("a share of %v is %q, want %q", share, got, want)
-		}
-	}
-}
-
 // TestQueriesOfAllShards: a query of all shards costs as much at each of them, and so each
 // shard may have the load that the key has now.
 func TestQueriesOfAllShards(t *testing.T) {

@@ -17,9 +17,9 @@ type Pressure struct {
 	Scanned, Load sketch.Load
 	// Scanners are the weights of the callers of Scans.
 	Scanners sketch.Top
-	// Throttled is the throttled part of Load, warmThrottled the part of it for warm
-	// keys, and coolServed the served load of all other keys.
-	Throttled, warmThrottled, coolServed sketch.Load
+	// Throttled is the throttled part of Load, and coolServed the served load of keys that
+	// are not warm.
+	Throttled, coolServed sketch.Load
 	// noHotKey is set if no key was near a limit, so that a partition throttled without a
 	// hot key.
 	noHotKey bool
@@ -38,7 +38,7 @@ func (s Pressure) Plus(o Pressure) Pressure {
 	}
 	s.Requests += o.Requests
 	s.Scanned, s.Load, s.Scanners = s.Scanned.Plus(o.Scanned), s.Load.Plus(o.Load), s.Scanners.Plus(o.Scanners)
-	s.Throttled, s.warmThrottled, s.coolServed = s.Throttled.Plus(o.Throttled), s.warmThrottled.Plus(o.warmThrottled), s.coolServed.Plus(o.coolServed)
+	s.Throttled, s.coolServed = s.Throttled.Plus(o.Throttled), s.coolServed.Plus(o.coolServed)
 	s.Demand = max(s.Demand, o.Demand)
 	if o.Partition != nil && (s.Partition == nil || isFuller(o.Partition, s.Partition)) {
 		s.Partition = o.Partition
@@ -84,11 +84,6 @@ func (s *Pressure) ScanShare() float64 {
 	return detect.Ratio(float64(s.Scanned.Read), float64(s.Load.Read))
 }
 
-// ThrottlesOnlyWarmKeys reports whether all throttled load was for warm keys.
-func (s *Pressure) ThrottlesOnlyWarmKeys() bool {
-	return detect.Weight(s.Throttled) > 0 && s.warmThrottled == s.Throttled
-}
-
 // HoldsWritesBack reports whether DynamoDB throttled writes to the table because of a
 // partition of one of its indexes.
 func (s *Pressure) HoldsWritesBack() bool { return s.Refused[sample.OfIndex] > 0 }
@@ -107,9 +102,7 @@ func Measure(w *sketch.Window, likely sketch.Load, warning float64, facts *detec
 		for i := range w.Keys {
 			k := &w.Keys[i]
 			s.noHotKey = s.noHotKey && !near(sampling.MostLoad(w, k))
-			if isWarm(k) {
-				s.warmThrottled = s.warmThrottled.Plus(k.Throttled)
-			} else {
+			if !isWarm(k) {
 				s.coolServed = s.coolServed.Plus(detect.Sub(k.Low, k.Throttled))
 			}
 		}

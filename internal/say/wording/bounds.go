@@ -38,10 +38,6 @@ func aboutBound(v float64, direction int) string {
 	return About(bound(v, 1, direction))
 }
 
-// SignificantAtMost writes an upper bound as [Significant] writes numbers: three digits, or
-// whole ones.
-func SignificantAtMost(v float64) string { return Significant(bound(v, max(1, thirdDigit(v)), up)) }
-
 // PercentAtMost writes an upper bound of a share as [Percent] writes shares.
 func PercentAtMost(share float64) string { return percentBound(share, up) }
 

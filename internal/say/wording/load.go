@@ -3,7 +3,6 @@ package wording
 import (
 	"fmt"
 	"math"
-	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -68,15 +67,6 @@ func LoadOfLimit(f *detect.Finding) string {
 		return fmt.Sprintf("%s, of which the fullest has %s of the limit", load, of)
 	}
 	return load + ", " + ofLimit + " of the limit"
-}
-
-// Times writes a ratio with three significant digits: below one as a share, 96% of, and
-// else as a multiple, 2.63 times.
-func Times(ratio float64) string {
-	if ratio < 1 {
-		return Percent(ratio) + " of"
-	}
-	return strconv.FormatFloat(Rounded(ratio), 'f', -1, 64) + " times"
 }
 
 // spanUnits are what a time is written in, each up to so many of the one before it.

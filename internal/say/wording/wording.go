@@ -18,11 +18,6 @@ func Names[T ~string](all []T) []string {
 	return names
 }
 
-// PerSecond writes an amount with its unit, for a kind of finding: 1,000 write units.
-func PerSecond(m sample.Milli, k detect.Kind) string {
-	return Amount(m) + detect.Side(k, " write units", " read units")
-}
-
 // Amount writes whole units with thousands separated: 12,345.
 func Amount(m sample.Milli) string { return Count(int64(math.Round(detect.Units(m)))) }
 
