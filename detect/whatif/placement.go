@@ -13,11 +13,11 @@ const placementTrials = 20_000
 // placementDraws bounds the work of one placement, for any number of shards.
 const placementDraws = 4_000_000
 
-// MaxPlaced is the most shards whose placement is simulated for a finding or a question.
-const MaxPlaced = 1000
+// maxPlaced is the most shards whose placement is simulated for a finding or a question.
+const maxPlaced = 1000
 
-// PlacementSeed is the seed of every placement in a verdict.
-const PlacementSeed = 1
+// placementSeed is the seed of every placement in a verdict.
+const placementSeed = 1
 
 // Placement is the load of the fullest partition under random placement of one key's
 // shards. N shards are not N partitions: DynamoDB places each by a hash of its name, so

@@ -197,7 +197,7 @@ func Ask(q Question, t detect.Target, seconds []Second, p detect.Policy) *Answer
 	})
 	w := &Answer{
 		Target: t, Key: q.Key, Unit: detect.Side(kind, "WCU", "RCU"), Limit: detect.Units(detect.Limit(kind)), Shards: q.Shards, Factor: q.Factor,
-		Peak: detect.Units(detect.Amount(kind, most.Low)) * q.Factor, Seconds: len(seconds), Seed: PlacementSeed,
+		Peak: detect.Units(detect.Amount(kind, most.Low)) * q.Factor, Seconds: len(seconds), Seed: placementSeed,
 	}
 	w.PerShard = w.Peak / float64(q.Shards)
 	w.Needed = detect.Shards(sample.Milli(w.Peak*1000), detect.Limit(kind), p.Headroom)
@@ -212,9 +212,9 @@ func Ask(q Question, t detect.Target, seconds []Second, p detect.Policy) *Answer
 		}
 	}
 	w.Placements = []PlacementOdds{}
-	if q.Shards <= MaxPlaced {
+	if q.Shards <= maxPlaced {
 		for _, times := range []int{1, 2, 4} {
-			p := Place(q.Shards, times*q.Shards, w.Peak, PlacementSeed)
+			p := Place(q.Shards, times*q.Shards, w.Peak, placementSeed)
 			w.Placements = append(w.Placements, PlacementOdds{Partitions: times * q.Shards, Share: p.Chance(2), Over: p.ShareOver(w.Limit), Mean: p.Mean})
 		}
 	}
@@ -239,7 +239,7 @@ func fullestShard(requests float64, shards int, perShard float64) (mean, p95 flo
 	if each <= 0 || shards == 1 || shards > 10_000 {
 		return perShard, perShard
 	}
-	random := rand.New(rand.NewPCG(PlacementSeed, 1))
+	random := rand.New(rand.NewPCG(placementSeed, 1))
 	fullest := make([]float64, dealTrials)
 	for trial := range fullest {
 		for range shards {

@@ -33,8 +33,8 @@ import (
 const (
 	DefaultListen  = "127.0.0.1:9412"
 	DefaultBacklog = 8 * time.Minute
-	DefaultCalm    = 20 * time.Second
-	DefaultViews   = 25 * time.Second
+	defaultCalm    = 20 * time.Second
+	defaultViews   = 25 * time.Second
 )
 
 // Options are the user's choices.
@@ -139,8 +139,8 @@ func assemble(ctx context.Context, st *store.Store, server *admin.Server, in *in
 		return nil, err
 	}
 	tale := &story{
-		store: st, inbox: in, views: cmp.Or(o.Views, DefaultViews), log: o.Logger,
-		traffic: &traffic{behind: o.Behind, backlog: cmp.Or(o.Backlog, DefaultBacklog), calm: cmp.Or(o.Calm, DefaultCalm)},
+		store: st, inbox: in, views: cmp.Or(o.Views, defaultViews), log: o.Logger,
+		traffic: &traffic{behind: o.Behind, backlog: cmp.Or(o.Backlog, DefaultBacklog), calm: cmp.Or(o.Calm, defaultCalm)},
 	}
 	if err := tale.show(site); err != nil {
 		return nil, err

@@ -39,7 +39,7 @@ type Found struct {
 // OfFiles returns the report about files, from their first second to their last.
 func OfFiles(f Found) *Report {
 	p := &Report{
-		Version: Version, Request: Request{Tables: []string{}}, Made: f.Made, Files: &f.Files,
+		Version: jsonVersion, Request: Request{Tables: []string{}}, Made: f.Made, Files: &f.Files,
 		Hot: []Incident{}, Warm: []Incident{}, Silences: []Silence{}, Coming: []Coming{}, Keys: append([]Key{}, f.Keys...), Step: f.Step,
 		NotSeen: NotSeen{Problems: []collectorProblem{}, Gaps: []Gap{}, Coverage: []Coverage{}, Cut: []string{}},
 	}

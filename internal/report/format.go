@@ -81,8 +81,8 @@ func Read(document []byte) (*Report, error) {
 	if err := json.Unmarshal(document, &p); err != nil {
 		return nil, fmt.Errorf("read a report: %w", err)
 	}
-	if p.Version > Version {
-		return nil, fmt.Errorf("read a report: it has version %d and this program knows %d: use the program that made it", p.Version, Version)
+	if p.Version > jsonVersion {
+		return nil, fmt.Errorf("read a report: it has version %d and this program knows %d: use the program that made it", p.Version, jsonVersion)
 	}
 	return &p, nil
 }

@@ -14,7 +14,7 @@ import (
 // New returns the report of a period.
 func New(r Rows) (*Report, error) {
 	report := &Report{
-		Version: Version, Request: r.Request, Made: r.Made,
+		Version: jsonVersion, Request: r.Request, Made: r.Made,
 		Hot: []Incident{}, Warm: []Incident{}, Silences: []Silence{}, Coming: []Coming{}, Keys: []Key{},
 	}
 	if report.Tables == nil {

@@ -9,9 +9,9 @@ import (
 	"github.com/keyheat/keyheat/store"
 )
 
-// Version is the version of the JSON form. A reader ignores unknown fields; a change that
+// jsonVersion is the version of the JSON form. A reader ignores unknown fields; a change that
 // breaks readers raises it.
-const Version = 1
+const jsonVersion = 1
 
 // Request chooses a report's period and tables.
 type Request struct {

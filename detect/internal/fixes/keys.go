@@ -163,7 +163,7 @@ func (c *Case) shards() fix {
 		f.after = c.newAfter(part, asked+(1-asked)*part)
 	}
 	f.names = c.shardNames(detect.SuffixRandom)
-	if ReadBack(c.Finding) >= worthShare && !c.isQueue() {
+	if readBack(c.Finding) >= worthShare && !c.isQueue() {
 		f.names.Suffix = detect.SuffixCalculated
 	}
 	f.takes = detect.EffortKeys

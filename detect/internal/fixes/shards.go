@@ -57,9 +57,9 @@ func (c *Case) takes(less detect.Effort) detect.Effort {
 // single are the operations that name single items.
 var single = []sample.Op{sample.GetItem, sample.BatchGetItem, sample.TransactGetItems, sample.UpdateItem, sample.DeleteItem}
 
-// ReadBack returns the share of the load that reads or changes single items. Their key
+// readBack returns the share of the load that reads or changes single items. Their key
 // shards must follow from the items' own attributes.
-func ReadBack(f *detect.Finding) (share float64) {
+func readBack(f *detect.Finding) (share float64) {
 	if f.Evidence == nil {
 		return 0
 	}

@@ -13,8 +13,8 @@ import (
 
 // The default times of a Grouping, which are Alertmanager's.
 const (
-	DefaultWait     = 30 * time.Second
-	DefaultInterval = 5 * time.Minute
+	defaultWait     = 30 * time.Second
+	defaultInterval = 5 * time.Minute
 )
 
 const (
@@ -37,7 +37,7 @@ type Grouping struct {
 // NewGrouping returns a route's grouping, with the default times for nil ones, nil for no
 // grouping, or its faults: each with its field, under the routes' names.
 func NewGrouping(by []string, wait, interval *time.Duration) (*Grouping, []Fault) {
-	g := &Grouping{By: by, Wait: DefaultWait, Interval: DefaultInterval}
+	g := &Grouping{By: by, Wait: defaultWait, Interval: defaultInterval}
 	var faults []Fault
 	fault := func(field, format string, args ...any) {
 		faults = append(faults, Fault{field, fmt.Errorf(format, args...)})

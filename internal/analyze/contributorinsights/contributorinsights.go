@@ -140,7 +140,7 @@ func (r *reading) read(ctx context.Context) error {
 		}
 	}
 	out.Reports = r.reports.Calls
-	out.CostUSD = float64(out.Reports)*Price + float64(out.Metrics)*cloudwatch.Price
+	out.CostUSD = float64(out.Reports)*price + float64(out.Metrics)*cloudwatch.Price
 	r.note(&keys, &table)
 	return nil
 }

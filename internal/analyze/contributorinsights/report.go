@@ -30,10 +30,10 @@ const (
 	// Longest is the longest time of a report. Source: CloudWatch User Guide, "View
 	// Contributor Insights reports".
 	Longest = 24 * time.Hour
-	// Price is the cost of one report in US dollars, in most Regions: the price of one
+	// price is the cost of one report in US dollars, in most Regions: the price of one
 	// metric. Source: Amazon CloudWatch pricing, metrics requested with GetMetricData and
 	// GetInsightRuleReport.
-	Price = 0.01 / 1000
+	price = 0.01 / 1000
 
 	orderBy = "Maximum"
 )

@@ -62,11 +62,11 @@ func (c Config) Validate() error {
 // CostOf returns the monthly cost of reading one calm table, or index, in US dollars.
 func (c Config) CostOf() float64 {
 	c = c.withDefaults()
-	return float64(month/c.Every) * float64(len(Calm)) * Price
+	return float64(month/c.Every) * float64(len(calmMetrics)) * Price
 }
 
 // CostOpen returns the additional daily cost of reading one table with an open incident,
 // without its indexes, in US dollars.
 func CostOpen() float64 {
-	return float64(24*time.Hour/everyOpen) * float64(len(watched)+len(ByOperation)) * Price
+	return float64(24*time.Hour/everyOpen) * float64(len(watched)+len(operationMetrics)) * Price
 }

@@ -16,9 +16,9 @@ const (
 	operationDimension = "Operation"
 )
 
-// Calm are the metrics of every table: its consumption, and throttling by partitions and
+// calmMetrics are the metrics of every table: its consumption, and throttling by partitions and
 // in all.
-var Calm = []detect.Metric{
+var calmMetrics = []detect.Metric{
 	corroboration.ConsumedWrite, corroboration.ConsumedRead,
 	corroboration.WriteThrottles, corroboration.ReadThrottles,
 	corroboration.WriteKeyRangeThrottles, corroboration.ReadKeyRangeThrottles,
@@ -26,17 +26,17 @@ var Calm = []detect.Metric{
 
 // watched are the metrics of a table with an open incident: other causes of throttling,
 // and the provisioned capacity.
-var watched = append(append([]detect.Metric{}, Calm...),
+var watched = append(append([]detect.Metric{}, calmMetrics...),
 	corroboration.WriteProvisionedThrottles, corroboration.ReadProvisionedThrottles,
 	corroboration.WriteAccountThrottles, corroboration.ReadAccountThrottles,
 	corroboration.WriteOnDemandThrottles, corroboration.ReadOnDemandThrottles,
 	corroboration.ProvisionedWrite, corroboration.ProvisionedRead,
 )
 
-// ByOperation are the metrics of a table with an open incident, without its indexes,
+// operationMetrics are the metrics of a table with an open incident, without its indexes,
 // beside watched: for each operation the throttled requests, and the latency of served
 // ones. Each statistic counts as a metric, the most that CloudWatch may bill.
-var ByOperation = byOperation()
+var operationMetrics = byOperation()
 
 func byOperation() (all []detect.Metric) {
 	for _, op := range corroboration.Operations {

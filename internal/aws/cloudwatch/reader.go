@@ -122,7 +122,7 @@ func (r *Reader) due(ctx context.Context, now time.Time) ([]turn, error) {
 	var due []turn
 	skipped := 0
 	for _, target := range targets {
-		t := turn{target: target, metrics: Calm, from: firstMinute(last[target], now)}
+		t := turn{target: target, metrics: calmMetrics, from: firstMinute(last[target], now)}
 		every := r.config.Every
 		if open[baseOf(target)] {
 			t.metrics, t.open, every = watched, true, everyOpen
@@ -150,11 +150,11 @@ func addOperations(due []turn, budget float64) (skipped int) {
 		if !t.open || t.target.Index != "" {
 			continue
 		}
-		if budget -= float64(len(ByOperation)) * Price; budget < 0 {
+		if budget -= float64(len(operationMetrics)) * Price; budget < 0 {
 			skipped++
 			continue
 		}
-		t.metrics = slices.Concat(t.metrics, ByOperation)
+		t.metrics = slices.Concat(t.metrics, operationMetrics)
 	}
 	return skipped
 }

@@ -82,11 +82,11 @@ func (s Schedule) formats() []report.Format {
 
 // The defaults and bounds of a [Maker].
 const (
-	// DefaultPoll is how often it is looked whether a report is due.
-	DefaultPoll = 15 * time.Second
-	// Settle is how long after its due time a report is made: the last seconds of its
+	// defaultPoll is how often it is looked whether a report is due.
+	defaultPoll = 15 * time.Second
+	// settleTime is how long after its due time a report is made: the last seconds of its
 	// period have to be stored and judged.
-	Settle = time.Minute
+	settleTime = time.Minute
 	// lease is how long other reporters wait for one that does not renew it.
 	lease = 2 * time.Minute
 	// maxFiled is how many reports a pass writes to a folder that could not be written

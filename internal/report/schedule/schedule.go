@@ -49,7 +49,7 @@ type Maker struct {
 
 // New returns a maker that is ready to Run.
 func New(o Options, st Store, log *slog.Logger) (*Maker, error) {
-	o.Poll = cmp.Or(o.Poll, DefaultPoll)
+	o.Poll = cmp.Or(o.Poll, defaultPoll)
 	m := &Maker{options: o, store: st, log: log, measures: newMeasures(o.Schedules)}
 	for _, s := range o.Schedules {
 		if err := s.Validate(); err != nil {
@@ -106,7 +106,7 @@ func (m *Maker) make(ctx context.Context, s Schedule, times Times) error {
 	if err != nil {
 		return err
 	}
-	due := times.LastDue(known.Now.Add(-Settle))
+	due := times.LastDue(known.Now.Add(-settleTime))
 	if !due.After(known.Since) || !due.After(known.LastDue) {
 		return nil
 	}

@@ -24,15 +24,15 @@ func ParseQuery(values url.Values) (q Query, err error) {
 	if q.Table == "" {
 		return q, errors.New("give a table")
 	}
-	if q.What != "" && !slices.Contains(Whats, q.What) {
-		return q, fmt.Errorf("what %q: give one of %s", q.What, strings.Join(Whats, ", "))
+	if q.What != "" && !slices.Contains(whats, q.What) {
+		return q, fmt.Errorf("what %q: give one of %s", q.What, strings.Join(whats, ", "))
 	}
-	if !slices.Contains(Sorts, q.Sort) {
-		return q, fmt.Errorf("sort %q: give one of %s", q.Sort, strings.Join(Sorts, ", "))
+	if !slices.Contains(sorts, q.Sort) {
+		return q, fmt.Errorf("sort %q: give one of %s", q.Sort, strings.Join(sorts, ", "))
 	}
 	if text := values.Get("rows"); text != "" {
-		if q.Rows, err = strconv.Atoi(text); err != nil || q.Rows < 1 || q.Rows > MaxRows {
-			return q, fmt.Errorf("rows %q: give a number from 1 to %d", text, MaxRows)
+		if q.Rows, err = strconv.Atoi(text); err != nil || q.Rows < 1 || q.Rows > maxRows {
+			return q, fmt.Errorf("rows %q: give a number from 1 to %d", text, maxRows)
 		}
 	}
 	return q, nil
@@ -79,12 +79,12 @@ func NewLinks(page string, of, asked url.Values, q Query, what string) (l Links)
 		return path + values.Encode()
 	}
 	for i, word := range []string{"Writes", "Reads", "Throttled"} {
-		l.Whats = append(l.Whats, choice{word, address(page+"?", "what", Whats[i]), Whats[i] == what})
+		l.Whats = append(l.Whats, choice{word, address(page+"?", "what", whats[i]), whats[i] == what})
 	}
 	for i, word := range []string{"By load", "By key", "By prefix"} {
-		l.Sorts = append(l.Sorts, choice{word, address(page+"?", "sort", Sorts[i]), Sorts[i] == q.Sort})
+		l.Sorts = append(l.Sorts, choice{word, address(page+"?", "sort", sorts[i]), sorts[i] == q.Sort})
 	}
-	l.List, l.All = address(path, "rows", strconv.Itoa(DefaultRows)), address(path, "rows", strconv.Itoa(MaxRows))
+	l.List, l.All = address(path, "rows", strconv.Itoa(DefaultRows)), address(path, "rows", strconv.Itoa(maxRows))
 	l.Source = address(source, "what", what)
 	if q.Range.Compare > 0 {
 		r := q.Range.Earlier()

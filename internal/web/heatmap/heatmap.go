@@ -26,8 +26,8 @@ const (
 	Throttled = "throttled"
 )
 
-// Whats are all of them.
-var Whats = []string{Write, Read, Throttled}
+// whats are all of them.
+var whats = []string{Write, Read, Throttled}
 
 // The orders of a map's rows: the hottest first, by their keys, and the hottest group of
 // keys with a common prefix first.
@@ -37,8 +37,8 @@ const (
 	ByPrefix = "prefix"
 )
 
-// Sorts are all of them, the default first.
-var Sorts = []string{ByLoad, ByKey, ByPrefix}
+// sorts are all of them, the default first.
+var sorts = []string{ByLoad, ByKey, ByPrefix}
 
 // Bounds of a query.
 const (
@@ -46,20 +46,20 @@ const (
 	MaxColumns = 400
 	// MaxSpan is the longest time of a map: the longest steps, so many times.
 	MaxSpan = MaxColumns * time.Hour
-	// MinSpan is the shortest.
-	MinSpan = 10 * time.Second
+	// minSpan is the shortest.
+	minSpan = 10 * time.Second
 	// DefaultRows and MaxRows are how many keys a map has.
 	DefaultRows = 30
-	MaxRows     = heat.Keys
+	maxRows     = heat.Keys
 )
 
 // Query chooses a map.
 type Query struct {
 	sample.Target
 	Range
-	// What is one of [Whats], or empty for writes or reads, whichever are hotter.
+	// What is one of whats, or empty for writes or reads, whichever are hotter.
 	What string
-	// Sort is one of [Sorts]; empty for the first.
+	// Sort is one of sorts; empty for the first.
 	Sort string
 	// Rows is how many of the hottest keys.
 	Rows int

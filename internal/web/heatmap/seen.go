@@ -12,23 +12,23 @@ import (
 // maxGaps bounds the gaps that are looked at, the newest of the time of a map.
 const maxGaps = 1000
 
-// Counted knows the seconds that were counted whole.
-type Counted struct {
+// countedTime knows the seconds that were counted whole.
+type countedTime struct {
 	minutes map[int64]uint64
 	// first and last are the first stored minute and the last one of the time that was
 	// asked for; zero for none.
 	first, last time.Time
 }
 
-// SeenStore is the store behind [LoadCounted]; *store.Store has it.
-type SeenStore interface {
+// seenStore is the store behind loadCounted; *store.Store has it.
+type seenStore interface {
 	SeenMinutes(ctx context.Context, from, to time.Time, most int) ([]store.SeenMinute, error)
 	Gaps(ctx context.Context, q store.GapQuery) ([]store.Gap, error)
 }
 
-// LoadCounted returns the seconds from one time to another that were counted whole. Gaps
+// loadCounted returns the seconds from one time to another that were counted whole. Gaps
 // that were noticed later are taken out.
-func LoadCounted(ctx context.Context, st SeenStore, from, to time.Time) (c Counted, err error) {
+func loadCounted(ctx context.Context, st seenStore, from, to time.Time) (c countedTime, err error) {
 	begin := from.Truncate(time.Minute)
 	rows, err := st.SeenMinutes(ctx, begin, to, int(to.Sub(begin)/time.Minute)+1)
 	if err != nil {
@@ -55,34 +55,34 @@ func LoadCounted(ctx context.Context, st SeenStore, from, to time.Time) (c Count
 	return c, nil
 }
 
-// Seconds counts the seconds of a step that were counted whole. Steps are a part of a
+// seconds counts the seconds of a step that were counted whole. Steps are a part of a
 // minute, or whole ones.
-func (c Counted) Seconds(from time.Time, step int64) int64 {
+func (c countedTime) seconds(from time.Time, step int64) int64 {
 	return count(c.minutes, from.Unix(), step)
 }
 
-// IsBefore reports whether a time lies before the first known minute.
-func (c Counted) IsBefore(at time.Time) bool { return c.first.IsZero() || at.Before(c.first) }
+// isBefore reports whether a time lies before the first known minute.
+func (c countedTime) isBefore(at time.Time) bool { return c.first.IsZero() || at.Before(c.first) }
 
-// IsDecided reports whether the counted seconds of a minute are known by now: they are
+// isDecided reports whether the counted seconds of a minute are known by now: they are
 // written when the minute is over.
-func (c Counted) IsDecided(minute time.Time) bool { return !minute.After(c.last) }
+func (c countedTime) isDecided(minute time.Time) bool { return !minute.After(c.last) }
 
 // seenSeconds returns how many seconds of each column were counted whole.
 func (l loader) seenSeconds(ctx context.Context, m *Map, columns map[int64]*heat.Rollup) ([]int64, error) {
-	counted, err := LoadCounted(ctx, l, m.From, m.To)
+	counted, err := loadCounted(ctx, l, m.From, m.To)
 	if err != nil {
 		return nil, err
 	}
 	all := make([]int64, m.To.Sub(m.From)/(time.Duration(m.Step)*time.Second))
 	for i := range all {
 		at := m.ColumnTime(i)
-		all[i] = counted.Seconds(at, m.Step)
+		all[i] = counted.seconds(at, m.Step)
 		r := columns[at.Unix()]
 		if r == nil {
 			continue
 		}
-		if counted.IsBefore(at) {
+		if counted.isBefore(at) {
 			all[i] = max(all[i], r.Seconds)
 		}
 		all[i] = max(0, all[i]-r.Incomplete)

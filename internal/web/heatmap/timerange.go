@@ -88,8 +88,8 @@ func ParseRange(values url.Values, now time.Time, byDefault Range) (r Range, err
 			return r, err
 		}
 	}
-	if length := r.To.Sub(r.From); length < MinSpan || length > MaxSpan {
-		return r, fmt.Errorf("from %s to %s: give from %s to %d days", r.From.Format(time.RFC3339), r.To.Format(time.RFC3339), MinSpan, MaxSpan/(24*time.Hour))
+	if length := r.To.Sub(r.From); length < minSpan || length > MaxSpan {
+		return r, fmt.Errorf("from %s to %s: give from %s to %d days", r.From.Format(time.RFC3339), r.To.Format(time.RFC3339), minSpan, MaxSpan/(24*time.Hour))
 	}
 	return r, nil
 }

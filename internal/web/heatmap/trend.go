@@ -56,7 +56,7 @@ const unrolled = 3 * time.Minute
 
 // TrendStore holds the roll-ups; *store.Store has it.
 type TrendStore interface {
-	SeenStore
+	seenStore
 	Heat(ctx context.Context, q store.HeatQuery) ([]store.Rollup, error)
 }
 
@@ -136,15 +136,15 @@ func LoadTrends(ctx context.Context, st TrendStore, span TrendSpan, of []TrendSu
 			}
 		}
 	}
-	counted, err := LoadCounted(ctx, st, from, to)
+	counted, err := loadCounted(ctx, st, from, to)
 	if err != nil {
 		return nil, err
 	}
 	missed := make([]bool, span.Cells)
 	for n := range missed {
 		begin := from.Add(time.Duration(n) * step)
-		decided := counted.IsDecided(begin.Truncate(time.Minute))
-		missed[n] = counted.IsBefore(begin) || decided && counted.Seconds(begin, int64(span.Step)) < int64(span.Step) || !decided && end.Sub(begin) > unrolled
+		decided := counted.isDecided(begin.Truncate(time.Minute))
+		missed[n] = counted.isBefore(begin) || decided && counted.seconds(begin, int64(span.Step)) < int64(span.Step) || !decided && end.Sub(begin) > unrolled
 	}
 	all := make([]Recent, len(of))
 	for i := range lines {

@@ -126,7 +126,7 @@ type anchors map[string]bool
 
 // Generate implements parser.IDs.
 func (a anchors) Generate(heading []byte, _ ast.NodeKind) []byte {
-	slug := Anchor(string(heading))
+	slug := anchor(string(heading))
 	id := slug
 	for n := 1; a[id]; n++ {
 		id = fmt.Sprintf("%s-%d", slug, n)
@@ -138,8 +138,8 @@ func (a anchors) Generate(heading []byte, _ ast.NodeKind) []byte {
 // Put implements parser.IDs.
 func (a anchors) Put(id []byte) { a[string(id)] = true }
 
-// Anchor returns the anchor of a heading's text.
-func Anchor(heading string) string {
+// anchor returns the anchor of a heading's text.
+func anchor(heading string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
 		case r == ' ':

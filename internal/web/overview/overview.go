@@ -19,8 +19,8 @@ import (
 const (
 	// PageSize is how many incidents a page has at most.
 	PageSize = 20
-	// MaxIncidents is how many are sorted at most, the worst.
-	MaxIncidents = 5000
+	// maxIncidents is how many are sorted at most, the worst.
+	maxIncidents = 5000
 	// maxOthers is how many findings of an incident are listed beside its root.
 	maxOthers = 5
 )
@@ -46,7 +46,7 @@ type Page struct {
 	Query
 	// Counts are how many incidents each state has, whatever page and state are shown.
 	Counts map[detect.State]int
-	// Cut reports that there are more incidents than [MaxIncidents].
+	// Cut reports that there are more incidents than maxIncidents.
 	Cut      bool
 	Sections []Section
 	// Next is the address of the next page; empty for the last.
@@ -86,7 +86,7 @@ func Load(ctx context.Context, st Store, q Query) (*Page, error) {
 	if err != nil {
 		return nil, err
 	}
-	p.Cut = len(heads) == MaxIncidents
+	p.Cut = len(heads) == maxIncidents
 	if !q.Until.IsZero() {
 		heads = slices.DeleteFunc(heads, func(h store.IncidentHead) bool { return h.OpenedAt.After(q.Until) })
 	}
@@ -101,7 +101,7 @@ func Load(ctx context.Context, st Store, q Query) (*Page, error) {
 		return nil, err
 	}
 	if q.IsFiltered() {
-		if heads, err = st.IncidentHeads(ctx, store.HeadQuery{Limit: MaxIncidents}); err != nil {
+		if heads, err = st.IncidentHeads(ctx, store.HeadQuery{Limit: maxIncidents}); err != nil {
 			return nil, err
 		}
 	}

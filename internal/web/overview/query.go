@@ -25,8 +25,8 @@ const (
 	Key    = "key"
 )
 
-// Sorts are all of them, the default first.
-var Sorts = []string{Worst, Newest, Table, Key}
+// sorts are all of them, the default first.
+var sorts = []string{Worst, Newest, Table, Key}
 
 // states and severities are in the order of the page, and the values of filters.
 var (
@@ -55,7 +55,7 @@ func ParseQuery(values url.Values) (Query, error) {
 	q := Query{
 		HeadQuery: store.HeadQuery{
 			State: values.Get("state"), Severity: values.Get("severity"), Account: values.Get("account"), Region: values.Get("region"),
-			Table: values.Get("table"), Search: strings.TrimSpace(values.Get("q")), Limit: MaxIncidents,
+			Table: values.Get("table"), Search: strings.TrimSpace(values.Get("q")), Limit: maxIncidents,
 		},
 		Sort: cmp.Or(values.Get("sort"), Worst), values: make(url.Values),
 	}
@@ -67,7 +67,7 @@ func ParseQuery(values url.Values) (Query, error) {
 	if len(q.Search) > longestSearch {
 		return q, fmt.Errorf("q is longer than %d bytes", longestSearch)
 	}
-	if err := errors.Join(oneOf("state", q.State, states), oneOf("severity", q.Severity, severities), oneOf("sort", q.Sort, Sorts)); err != nil {
+	if err := errors.Join(oneOf("state", q.State, states), oneOf("severity", q.Severity, severities), oneOf("sort", q.Sort, sorts)); err != nil {
 		return q, err
 	}
 	if text := values.Get(cursor.Parameter); text != "" {

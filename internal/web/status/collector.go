@@ -24,13 +24,13 @@ func NewCollectorState(w store.Writer, now time.Time) CollectorState {
 		return CollectorState{Class: "critical", State: "silent", Notes: []string{"It ended without notice, or does not reach the database. See its log."}}
 	}
 	c := CollectorState{Class: "calm", State: "running"}
-	if IsTroubled(&w) {
+	if isTroubled(&w) {
 		c.Class = "warning"
 	}
 	if w.State == string(detect.CollectorFailing) {
 		c.State, c.Notes = "failing", []string{wording.Printable(w.Reason)}
 	}
-	if Rejects(&w) {
+	if rejects(&w) {
 		c.Notes = append(c.Notes, "It rejects many samples: see below.")
 	}
 	if n := len(w.RefusedTables); n > 0 {

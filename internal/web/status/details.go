@@ -138,7 +138,7 @@ func LoadDetails(ctx context.Context, st *store.Store, s *Status, receivers []st
 // rank is the place of a collector in the list.
 func rank(w *store.Writer, now time.Time) int {
 	switch {
-	case w.Runs(now) && IsTroubled(w):
+	case w.Runs(now) && isTroubled(w):
 		return 0
 	case w.Runs(now):
 		return 1

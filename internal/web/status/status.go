@@ -127,20 +127,20 @@ func (s Status) IsStalled() bool {
 // TroubledWriters are the running collectors that report trouble.
 func (s *Status) TroubledWriters() (all []store.Writer) {
 	for _, w := range s.Writers {
-		if w.Runs(s.Clock) && IsTroubled(&w) {
+		if w.Runs(s.Clock) && isTroubled(&w) {
 			all = append(all, w)
 		}
 	}
 	return all
 }
 
-// IsTroubled reports whether a collector fails, rejects many samples, or refuses tables.
-func IsTroubled(w *store.Writer) bool {
-	return w.State == string(detect.CollectorFailing) || Rejects(w) || len(w.RefusedTables) > 0
+// isTroubled reports whether a collector fails, rejects many samples, or refuses tables.
+func isTroubled(w *store.Writer) bool {
+	return w.State == string(detect.CollectorFailing) || rejects(w) || len(w.RefusedTables) > 0
 }
 
-// Rejects reports whether a collector rejects as many samples as open an incident.
-func Rejects(w *store.Writer) bool {
+// rejects reports whether a collector rejects as many samples as open an incident.
+func rejects(w *store.Writer) bool {
 	return w.BadShare != nil && *w.BadShare >= pipeline.Default().BadShare
 }
 
