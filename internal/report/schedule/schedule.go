@@ -31,7 +31,7 @@ type Store interface {
 // Options configure a [Maker]. The zero value makes nothing.
 type Options struct {
 	Schedules []Schedule
-	// Poll is DefaultPoll when 0.
+	// Poll is defaultPoll when 0.
 	Poll time.Duration
 	// Holder names this process among the processes that share the store.
 	Holder string

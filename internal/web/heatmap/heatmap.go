@@ -26,7 +26,7 @@ const (
 	Throttled = "throttled"
 )
 
-// whats are all of them.
+// whats lists every What.
 var whats = []string{Write, Read, Throttled}
 
 // The orders of a map's rows: the hottest first, by their keys, and the hottest group of
@@ -37,7 +37,7 @@ const (
 	ByPrefix = "prefix"
 )
 
-// sorts are all of them, the default first.
+// sorts lists every order, the default first.
 var sorts = []string{ByLoad, ByKey, ByPrefix}
 
 // Bounds of a query.
@@ -48,7 +48,7 @@ const (
 	MaxSpan = MaxColumns * time.Hour
 	// minSpan is the shortest.
 	minSpan = 10 * time.Second
-	// DefaultRows and MaxRows are how many keys a map has.
+	// DefaultRows and maxRows are how many keys a map has.
 	DefaultRows = 30
 	maxRows     = heat.Keys
 )
