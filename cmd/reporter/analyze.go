@@ -53,106 +53,143 @@ func analyzeCommand() *cobra.Command {
 			return cobra.MinimumNArgs(1)(c, args)
 		},
 	}
+	c.RunE = newAnalyzeFlags(c).run
+	return c
+}
+
+// analyzeFlags are the flags of the command.
+type analyzeFlags struct {
+	format, tablesFile, secretFile, failOn *string
+	top                                    *int
+	warning, headroom                      *float64
+	candidates, explain, code, whatIf      *[]string
+	verbose, printForm                     *bool
+	memory                                 config.Bytes
+	mapping                                *mappingFlags
+	stream                                 *streamFlags
+	insights                               *insightsFlags
+}
+
+func newAnalyzeFlags(c *cobra.Command) *analyzeFlags {
 	defaults := detect.DefaultPolicy()
-	format := c.Flags().StringP("output", "o", string(analyze.FormatTable), "print as a `format`: "+formats())
-	top := c.Flags().Int("top", 0, "how many findings the table lists, the worst first; 40 when 0")
-	warning := c.Flags().Float64("warning", defaults.Warning, "share of a partition's limit above which a key is a warning")
-	headroom := c.Flags().Float64("headroom", defaults.Headroom, "how many times the peak load the recommended shards serve")
-	tablesFile := c.Flags().String("tables", "", "a YAML `file` with the sections tables and policy of docs/CONFIGURATION.md")
-	secretFile := c.Flags().String("keys-secret-file", "", "the `file` with the secret of hashed keys, if a policy hashes keys")
-	proposed := c.Flags().StringArray("candidate", nil, "evaluate another partition `key`: pk, sk, attributes, @date, @hour, @month and, last, hash(PART)%N, joined with #; repeatable")
+	f := &analyzeFlags{
+		format:     c.Flags().StringP("output", "o", string(analyze.FormatTable), "print as a `format`: "+formats()),
+		top:        c.Flags().Int("top", 0, "how many findings the table lists, the worst first; 40 when 0"),
+		warning:    c.Flags().Float64("warning", defaults.Warning, "share of a partition's limit above which a key is a warning"),
+		headroom:   c.Flags().Float64("headroom", defaults.Headroom, "how many times the peak load the recommended shards serve"),
+		tablesFile: c.Flags().String("tables", "", "a YAML `file` with the sections tables and policy of docs/CONFIGURATION.md"),
+		secretFile: c.Flags().String("keys-secret-file", "", "the `file` with the secret of hashed keys, if a policy hashes keys"),
+		candidates: c.Flags().StringArray("candidate", nil, "evaluate another partition `key`: pk, sk, attributes, @date, @hour, @month and, last, hash(PART)%N, joined with #; repeatable"),
+		explain:    c.Flags().StringArray("explain", nil, "explain a `key`: harm, cause, what to do now, whether it heals, and the lasting fix; repeatable"),
+		verbose:    c.Flags().Bool("verbose", false, "with --explain: all findings, the evidence, the bounds and each step in full"),
+		code:       c.Flags().StringArray("code", nil, "with --explain: print the code for the key's shards in a `language`: "+languages()+"; repeatable"),
+		whatIf:     c.Flags().StringArray("what-if", nil, "evaluate a key with N shards and F times the load, as `KEY=N[,xF]`; repeatable"),
+		failOn:     c.Flags().String("fail-on", "", "exit with 2 when a finding is of this `severity` or worse: "+severities()),
+		printForm:  c.Flags().Bool("print-form", false, "print the page about the format of samples and about --map"),
+		memory:     config.Bytes(analyze.DefaultMemory),
+		mapping:    newMappingFlags(c.Flags()), stream: newStreamFlags(c), insights: newInsightsFlags(c),
+	}
+	c.Flags().TextVar(&f.memory, "memory", f.memory, "memory for the seconds that wait for the end of the input, as a `size`; the process takes some 300MiB more")
 	_ = c.MarkFlagFilename("tables", "yaml", "yml")
-	explain := c.Flags().StringArray("explain", nil, "explain a `key`: harm, cause, what to do now, whether it heals, and the lasting fix; repeatable")
-	verbose := c.Flags().Bool("verbose", false, "with --explain: all findings, the evidence, the bounds and each step in full")
-	code := c.Flags().StringArray("code", nil, "with --explain: print the code for the key's shards in a `language`: "+languages()+"; repeatable")
-	whatIf := c.Flags().StringArray("what-if", nil, "evaluate a key with N shards and F times the load, as `KEY=N[,xF]`; repeatable")
-	failOn := c.Flags().String("fail-on", "", "exit with 2 when a finding is of this `severity` or worse: "+severities())
+	_ = c.MarkFlagFilename("map-file", "yaml", "yml")
 	if err := c.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(wording.Names(analyze.Formats()), cobra.ShellCompDirectiveNoFileComp)); err != nil {
 		panic(err) // the flag is defined above
 	}
-	own := newMappingFlags(c.Flags())
-	stream, insights := newStreamFlags(c), newInsightsFlags(c)
-	memory := config.Bytes(analyze.DefaultMemory)
-	c.Flags().TextVar(&memory, "memory", memory, "memory for the seconds that wait for the end of the input, as a `size`; the process takes some 300MiB more")
-	printForm := c.Flags().Bool("print-form", false, "print the page about the format of samples and about --map")
-	_ = c.MarkFlagFilename("map-file", "yaml", "yml")
-	c.RunE = func(c *cobra.Command, files []string) error {
-		if *printForm {
-			_, err := io.WriteString(c.OutOrStdout(), docs.Form)
-			return err
-		}
-		mapping, err := own.mapping()
-		if err != nil {
-			return err
-		}
-		section, err := tables.Read(*tablesFile)
-		if err != nil {
-			return cli.Wrong(err)
-		}
-		if c.Flags().Changed("warning") { // for tables without a policy of their own
-			section.Policy.Warning = *warning
-		}
-		if c.Flags().Changed("headroom") {
-			section.Policy.Headroom = *headroom
-		}
-		if err := section.DetectPolicy(detect.Target{}).Validate(); err != nil {
-			return cli.Wrong(err)
-		}
-		hide, err := hiding(section, *secretFile)
-		if err != nil {
-			return err
-		}
-		if !slices.Contains(wording.Names(analyze.Formats()), *format) {
-			return cli.Wrong(fmt.Errorf("--output %q: give one of %s", *format, formats()))
-		}
-		if *top < 0 {
-			return cli.Wrong(fmt.Errorf("--top %d: give how many findings to show", *top))
-		}
-		if *failOn != "" && detect.Rank(detect.Severity(*failOn)) <= 0 {
-			return cli.Wrong(fmt.Errorf("--fail-on %q: give one of %s", *failOn, severities()))
-		}
-		if memory < 1<<20 {
-			return cli.Wrong(errors.New("--memory: give 1MiB or more, such as 4GiB"))
-		}
-		questions, err := questionsOf(*whatIf)
-		if err != nil {
-			return cli.Wrong(err)
-		}
-		written, err := languagesOf(*code)
-		if err != nil {
-			return cli.Wrong(err)
-		}
-		for _, name := range []string{"code", "verbose"} {
-			if c.Flags().Changed(name) && len(*explain) == 0 {
-				return cli.Wrong(fmt.Errorf("--%s: give the key with --explain", name))
-			}
-		}
-		var candidates []analyze.Candidate
-		for _, text := range *proposed {
-			candidate, err := analyze.ParseCandidate(text)
-			if err != nil {
-				return cli.Wrong(err)
-			}
-			candidates = append(candidates, candidate)
-		}
-		if c.Flags().Changed("contributor-insights") || c.Flags().Changed("index") {
-			err := insights.run(c, files, contributorinsights.Options{
-				Policy: section.DetectPolicy, Hide: hide, Format: analyze.Format(*format), FailOn: detect.Severity(*failOn),
-			})
-			return exitCode(err)
-		}
-		options := analyze.Options{
-			Paths: files, In: c.InOrStdin(), Out: c.OutOrStdout(), Err: c.ErrOrStderr(),
-			Format: analyze.Format(*format), Top: *top, Tables: section.Tables.Decoding(), Mapping: mapping,
-			Candidates: candidates, Explain: *explain, Verbose: *verbose, Code: written, WhatIf: questions,
-			Policy: section.DetectPolicy, Facts: section.Tables.Facts, Hide: hide, FailOn: detect.Severity(*failOn), Memory: int64(memory),
-		}
-		if err := stream.open(c, &options, section.Tables); err != nil {
-			return err
-		}
-		return exitCode(analyze.Run(c.Context(), options))
+	return f
+}
+
+// run reads the flags, and judges the files or the table that they name.
+func (f *analyzeFlags) run(c *cobra.Command, files []string) error {
+	if *f.printForm {
+		_, err := io.WriteString(c.OutOrStdout(), docs.Form)
+		return err
 	}
-	return c
+	mapping, err := f.mapping.mapping()
+	if err != nil {
+		return err
+	}
+	section, err := f.section(c)
+	if err != nil {
+		return cli.Wrong(err)
+	}
+	hide, err := hiding(section, *f.secretFile)
+	if err != nil {
+		return err
+	}
+	options := analyze.Options{
+		Paths: files, In: c.InOrStdin(), Out: c.OutOrStdout(), Err: c.ErrOrStderr(),
+		Format: analyze.Format(*f.format), Top: *f.top, Tables: section.Tables.Decoding(), Mapping: mapping,
+		Explain: *f.explain, Verbose: *f.verbose,
+		Policy: section.DetectPolicy, Facts: section.Tables.Facts, Hide: hide, FailOn: detect.Severity(*f.failOn), Memory: int64(f.memory),
+	}
+	if err := f.check(c); err != nil {
+		return cli.Wrong(err)
+	}
+	if options.WhatIf, err = questionsOf(*f.whatIf); err != nil {
+		return cli.Wrong(err)
+	}
+	if options.Code, err = languagesOf(*f.code); err != nil {
+		return cli.Wrong(err)
+	}
+	if options.Candidates, err = candidatesOf(*f.candidates); err != nil {
+		return cli.Wrong(err)
+	}
+	if c.Flags().Changed("contributor-insights") || c.Flags().Changed("index") {
+		return exitCode(f.insights.run(c, files, contributorinsights.Options{
+			Policy: section.DetectPolicy, Hide: hide, Format: options.Format, FailOn: options.FailOn,
+		}))
+	}
+	if err := f.stream.open(c, &options, section.Tables); err != nil {
+		return err
+	}
+	return exitCode(analyze.Run(c.Context(), options))
+}
+
+// section reads the file of tables. The flags hold for tables without a policy of their own.
+func (f *analyzeFlags) section(c *cobra.Command) (*tables.Section, error) {
+	section, err := tables.Read(*f.tablesFile)
+	if err != nil {
+		return section, err
+	}
+	if c.Flags().Changed("warning") {
+		section.Policy.Warning = *f.warning
+	}
+	if c.Flags().Changed("headroom") {
+		section.Policy.Headroom = *f.headroom
+	}
+	return section, section.DetectPolicy(detect.Target{}).Validate()
+}
+
+// check returns what is wrong with a flag by itself.
+func (f *analyzeFlags) check(c *cobra.Command) error {
+	switch {
+	case !slices.Contains(wording.Names(analyze.Formats()), *f.format):
+		return fmt.Errorf("--output %q: give one of %s", *f.format, formats())
+	case *f.top < 0:
+		return fmt.Errorf("--top %d: give how many findings to show", *f.top)
+	case *f.failOn != "" && detect.Rank(detect.Severity(*f.failOn)) <= 0:
+		return fmt.Errorf("--fail-on %q: give one of %s", *f.failOn, severities())
+	case f.memory < 1<<20:
+		return errors.New("--memory: give 1MiB or more, such as 4GiB")
+	}
+	for _, name := range []string{"code", "verbose"} {
+		if c.Flags().Changed(name) && len(*f.explain) == 0 {
+			return fmt.Errorf("--%s: give the key with --explain", name)
+		}
+	}
+	return nil
+}
+
+// candidatesOf reads the values of --candidate.
+func candidatesOf(texts []string) (all []analyze.Candidate, err error) {
+	for _, text := range texts {
+		candidate, err := analyze.ParseCandidate(text)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, candidate)
+	}
+	return all, nil
 }
 
 // exitCode gives an error about findings or an unknown key its exit code.
@@ -296,52 +333,6 @@ func (f *streamFlags) open(c *cobra.Command, o *analyze.Options, known tables.Ta
 	return tablestream.Open(c.Context(), settings, tablestream.Options{
 		Table: *f.table, Last: *f.last, Follow: *f.follow, Rate: *f.rate, Tables: known, Out: c.ErrOrStderr(),
 	}, o)
-}
-
-// insightsFlags say whose Contributor Insights analyze reads.
-type insightsFlags struct{ table, index *string }
-
-func newInsightsFlags(c *cobra.Command) *insightsFlags {
-	return &insightsFlags{
-		table: c.Flags().String("contributor-insights", "", "judge keys by CloudWatch Contributor Insights of this `table` instead of files"),
-		index: c.Flags().String("index", "", "with --contributor-insights: the `name` of a global index, instead of the table"),
-	}
-}
-
-// insightsLast is the time that is judged unless another one is given.
-const insightsLast = 3 * time.Hour
-
-// run reads and judges Contributor Insights.
-func (f *insightsFlags) run(c *cobra.Command, files []string, o contributorinsights.Options) error {
-	if *f.table == "" {
-		return cli.Wrong(errors.New("--index: name its table with --contributor-insights"))
-	}
-	for _, of := range []string{"stream", "follow", "requests", "map", "map-file", "time-unit", "time-layout", "table", "candidate", "explain", "verbose", "code", "what-if", "headroom"} {
-		if c.Flags().Changed(of) {
-			more := ""
-			if of == "explain" || of == "verbose" || of == "code" || of == "what-if" {
-				more = fmt.Sprintf(": give it with --stream %s, or with files of samples", *f.table)
-			}
-			return cli.Wrong(fmt.Errorf("--%s needs single requests, which --contributor-insights does not have%s", of, more))
-		}
-	}
-	o.Table, o.Index, o.Last, o.Out = *f.table, *f.index, insightsLast, c.OutOrStdout()
-	if c.Flags().Changed("last") {
-		o.Last, _ = c.Flags().GetDuration("last") // the flag is defined, and a duration
-	}
-	switch {
-	case len(files) > 0:
-		return cli.Wrong(fmt.Errorf("--contributor-insights %s is read instead of files: remove %s", *f.table, files[0]))
-	case o.Last < time.Minute || o.Last > contributorinsights.Longest:
-		return cli.Wrong(errors.New("--last: a report of Contributor Insights covers 24 hours at most: give 1m to 24h"))
-	case !slices.Contains(contributorinsights.Formats(), o.Format):
-		return cli.Wrong(fmt.Errorf("--output %s: with --contributor-insights give one of %s", o.Format, strings.Join(wording.Names(contributorinsights.Formats()), ", ")))
-	}
-	settings, err := cli.AWSWithCredentials(c.Context())
-	if err != nil {
-		return err
-	}
-	return contributorinsights.Run(c.Context(), settings, o)
 }
 
 // openFiles lets analyze read objects of S3, if some are named.

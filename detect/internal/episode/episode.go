@@ -127,14 +127,7 @@ func (e *Episode) observe(p *point, r Rules, t Timeline) {
 		e.raisePeaks(s.likely, r.largest)
 		return
 	}
-	since := p.second - e.through
-	if e.through == 0 {
-		since = 0
-	}
-	e.through = p.second
-	if since > 1 {
-		e.plateaus = [detect.SaturatedOf]int64{} // nothing shows that the load stayed there
-	}
+	since := e.advance(p.second)
 	if p.pressure != nil {
 		e.observePressure(p, r, t)
 		return
@@ -185,12 +178,7 @@ func (e *Episode) observe(p *point, r Rules, t Timeline) {
 		e.addHarm(s.certain, r)
 	}
 	if refused {
-		e.isSaturated = true
-		e.addHot(p.second)
-		if pushWithin(e.refused[:], p.second, detect.MeanLongest) {
-			e.lasting = detect.Critical
-			e.fire(p.second, p.second)
-		}
+		e.addRefused(p.second)
 	}
 	if sustained {
 		if e.sustained = e.sustained || mean > detect.Limit(r.Kind); e.sustained {
@@ -199,6 +187,29 @@ func (e *Episode) observe(p *point, r Rules, t Timeline) {
 			e.lasting = detect.Warning
 		}
 		e.fire(p.second, p.second)
+	}
+}
+
+// advance goes on to a second, and returns how many seconds it is after the last one; 0 for
+// the first.
+func (e *Episode) advance(second int64) (since int64) {
+	if e.through > 0 {
+		since = second - e.through
+	}
+	e.through = second
+	if since > 1 {
+		e.plateaus = [detect.SaturatedOf]int64{} // nothing shows that the load stayed there
+	}
+	return since
+}
+
+// addRefused counts a second in which a partition refused requests of an unproven load.
+func (e *Episode) addRefused(second int64) {
+	e.isSaturated = true
+	e.addHot(second)
+	if pushWithin(e.refused[:], second, detect.MeanLongest) {
+		e.lasting = detect.Critical
+		e.fire(second, second)
 	}
 }
 
