@@ -2,9 +2,6 @@ package store
 
 import "testing"
 
-// LatestMigration returns the highest version in a folder of migrations.
-var LatestMigration = latestMigration
-
 // TLSOf returns how a connection to a URL is encrypted: the name that is verified,
 // "unverified", "none", or "unverified or none".
 func TLSOf(t *testing.T, url string) string {

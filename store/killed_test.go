@@ -13,6 +13,7 @@ import (
 
 	"github.com/pressly/goose/v3"
 
+	"github.com/keyheat/keyheat/migrations"
 	"github.com/keyheat/keyheat/store"
 )
 
@@ -22,7 +23,10 @@ import (
 func TestAKilledMigrationLeavesNothing(t *testing.T) {
 	onEveryEngine(t, func(t *testing.T, url string) {
 		db := raw(t, url)
-		dir := migrations(strings.Split(url, ":")[0])
+		dir, err := migrations.FS(strings.Split(url, ":")[0])
+		if err != nil {
+			t.Fatal(err)
+		}
 		halt, dialect := haltSQLite, goose.DialectSQLite3
 		if strings.HasPrefix(url, "postgres") {
 			halt, dialect = haltPostgres, goose.DialectPostgres

@@ -3,55 +3,16 @@ package store
 import (
 	"context"
 	"database/sql"
-	"embed"
 	"errors"
 	"fmt"
-	"io/fs"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/pressly/goose/v3"
 	"github.com/pressly/goose/v3/lock"
 
 	"github.com/keyheat/keyheat/internal/daemon"
+	"github.com/keyheat/keyheat/migrations"
 )
-
-// migrationFiles is the numbered SQL that makes and changes Keyheat's schema: a folder for
-// each engine, the same numbers in both.
-//
-// 0001 is the schema of release 0.1.0. A released migration is never edited: the next
-// change is the next number, in both folders. To go back, restore a backup, because a
-// step down would have to delete counted rows. The folders differ only in the names of
-// types (BYTEA and BLOB, identity columns) and in storage settings, so that one text of
-// every later statement runs on both.
-//
-//go:embed migrations/postgres/*.sql migrations/sqlite/*.sql
-var migrationFiles embed.FS
-
-// migrations returns the migrations of the engine, as a flat folder in goose's naming.
-func (s *Store) migrations() (fs.FS, error) {
-	return fs.Sub(migrationFiles, "migrations/"+s.dialect.name)
-}
-
-// latestMigration is the highest version among a folder's migrations: what this binary
-// knows.
-func latestMigration(dir fs.FS) (int64, error) {
-	names, err := fs.Glob(dir, "*.sql")
-	if err != nil {
-		return 0, fmt.Errorf("list migrations: %w", err)
-	}
-	var latest int64
-	for _, name := range names {
-		number, _, _ := strings.Cut(name, "_")
-		v, err := strconv.ParseInt(number, 10, 64)
-		if err != nil {
-			return 0, fmt.Errorf("migration %s does not begin with its number: %w", name, err)
-		}
-		latest = max(latest, v)
-	}
-	return latest, nil
-}
 
 // Migrate brings the schema of the database at a URL up to date and returns
 // how many steps it applied: 0 when there was nothing to do, or when another
@@ -91,7 +52,7 @@ func (s *Store) migrate(ctx context.Context) (int, error) {
 // advisory lock, tried every second for ten minutes; goose has none for SQLite,
 // see lockFile.
 func (s *Store) provider() (*goose.Provider, error) {
-	dir, err := s.migrations()
+	dir, err := migrations.FS(s.dialect.name)
 	if err != nil {
 		return nil, err
 	}
@@ -133,11 +94,11 @@ const lockEvery = 50 * time.Millisecond
 
 // checkSchema compares the database's version with this program's.
 func (s *Store) checkSchema(ctx context.Context) error {
-	dir, err := s.migrations()
+	dir, err := migrations.FS(s.dialect.name)
 	if err != nil {
 		return err
 	}
-	known, err := latestMigration(dir)
+	known, err := migrations.Latest(dir)
 	if err != nil {
 		return err
 	}

@@ -17,6 +17,7 @@ import (
 	_ "github.com/jackc/pgx/v5/stdlib"
 
 	"github.com/keyheat/keyheat/internal/testsupport/pgtest"
+	"github.com/keyheat/keyheat/migrations"
 	"github.com/keyheat/keyheat/store"
 )
 
@@ -51,7 +52,11 @@ func raw(t testing.TB, url string) *sql.DB {
 func steps(t *testing.T, url string) int {
 	t.Helper()
 	engine, _, _ := strings.Cut(url, ":")
-	names, err := fs.Glob(migrations(engine), "*.sql")
+	dir, err := migrations.FS(engine)
+	if err != nil {
+		t.Fatal(err)
+	}
+	names, err := fs.Glob(dir, "*.sql")
 	if err != nil {
 		t.Fatal(err)
 	}

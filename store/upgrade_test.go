@@ -10,6 +10,7 @@ import (
 
 	"github.com/pressly/goose/v3"
 
+	"github.com/keyheat/keyheat/migrations"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/store"
 )
@@ -25,8 +26,10 @@ func makeFirstRelease(t *testing.T, url string, body []byte) {
 	if strings.HasPrefix(url, "sqlite:") {
 		engine, dialect = "sqlite", goose.DialectSQLite3
 	}
-	dir, db := migrations(engine), raw(t, url)
-	_, err := provider(t, db, dialect, dir).UpTo(t.Context(), 1)
+	dir, err := migrations.FS(engine)
+	check(t, err)
+	db := raw(t, url)
+	_, err = provider(t, db, dialect, dir).UpTo(t.Context(), 1)
 	check(t, err)
 	for statement := range strings.SplitSeq(strings.TrimSpace(firstRelease), ";\n") {
 		var args []any

@@ -1,25 +1,25 @@
-package store_test
+package migrations_test
 
 import (
 	"crypto/sha256"
 	"encoding/hex"
 	"io/fs"
-	"os"
 	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
 
-	"github.com/keyheat/keyheat/store"
+	"github.com/keyheat/keyheat/migrations"
 )
-
-// migrations returns the migrations of an engine.
-func migrations(engine string) fs.FS { return os.DirFS("migrations/" + engine) }
 
 func TestEnginesHaveTheSameSteps(t *testing.T) {
 	t.Parallel()
 	names := func(engine string) []string {
-		all, err := fs.Glob(migrations(engine), "*.sql")
+		dir, err := migrations.FS(engine)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all, err := fs.Glob(dir, "*.sql")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -31,14 +31,21 @@ func TestEnginesHaveTheSameSteps(t *testing.T) {
 	}
 }
 
+func TestUnknownEngineIsAnError(t *testing.T) {
+	t.Parallel()
+	if _, err := migrations.FS("oracle"); err == nil || !strings.Contains(err.Error(), "oracle") {
+		t.Errorf("an unknown engine returns %v, want an error that names it", err)
+	}
+}
+
 func TestLatestIsTheHighestNumber(t *testing.T) {
 	t.Parallel()
 	dir := fstest.MapFS{"0009_a.sql": {}, "0010_b.sql": {}, "0002_c.sql": {}, "0099_notes.txt": {}}
-	if got, err := store.LatestMigration(dir); err != nil || got != 10 {
+	if got, err := migrations.Latest(dir); err != nil || got != 10 {
 		t.Errorf("the latest is %d (%v), want 10", got, err)
 	}
 	dir["first.sql"] = &fstest.MapFile{}
-	if _, err := store.LatestMigration(dir); err == nil || !strings.Contains(err.Error(), "first.sql") {
+	if _, err := migrations.Latest(dir); err == nil || !strings.Contains(err.Error(), "first.sql") {
 		t.Errorf("a step without a number returns %v, want an error that names it", err)
 	}
 }
@@ -53,7 +60,11 @@ func TestAReleasedMigrationIsNeverEdited(t *testing.T) {
 	t.Parallel()
 	for path, want := range released {
 		engine, name, _ := strings.Cut(path, "/")
-		text, err := fs.ReadFile(migrations(engine), name)
+		dir, err := migrations.FS(engine)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := fs.ReadFile(dir, name)
 		if err != nil {
 			t.Fatal(err)
 		}
