@@ -87,7 +87,7 @@ func (s *Store) RenewLease(ctx context.Context, l Lease, ttl time.Duration) (Lea
 			return err
 		}
 		l.Expires, l.Session = utc(now.Add(ttl)), s.Session()
-		return t.endLease(ctx, l, l.Expires)
+		return t.run(ctx, setLeaseEnd, l.Expires, l.Session, l.Name)
 	})
 	return l, err
 }
@@ -145,10 +145,13 @@ func (t *tx) swapLease(ctx context.Context, l Lease, update string, args ...any)
 	return ErrLeaseLost
 }
 
+// setLeaseEnd is for the transaction that has locked the lease's row.
+const setLeaseEnd = `UPDATE leases SET expires = $1, session = $2 WHERE name = $3`
+
 // endLease sets when a lease that is still held ends.
 func (t *tx) endLease(ctx context.Context, l Lease, at time.Time) error {
 	if err := t.useLease(ctx, l); err != nil {
 		return err
 	}
-	return t.run(ctx, `UPDATE leases SET expires = $1, session = $2 WHERE name = $3`, at, l.Session, l.Name)
+	return t.run(ctx, setLeaseEnd, at, l.Session, l.Name)
 }

@@ -1,29 +1,12 @@
 package judge
 
 import (
-	"context"
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/pipeline"
 	"github.com/keyheat/keyheat/store"
 )
-
-// loadPipeline shows the state, now and then, how the collectors are: collection that
-// stops is an incident, and no matter of readiness, because the judge can still serve
-// and judge. The metrics of what was found are set as often.
-func (t *term) loadPipeline(ctx context.Context, snap *store.Snapshot) error {
-	if snap.Now.Sub(t.lookedAt) < t.judge.config.LookEvery {
-		return nil
-	}
-	writers, err := t.judge.store.Writers(ctx)
-	if err != nil {
-		return err
-	}
-	t.state.LookAtPipeline(pipelineStatus(writers, snap))
-	t.lookedAt = snap.Now
-	return t.measureFound(ctx, snap.Now)
-}
 
 // pipelineStatus returns the stored state of the collectors and of their sources.
 func pipelineStatus(writers []store.Writer, snap *store.Snapshot) pipeline.Status {

@@ -1,7 +1,6 @@
 package judge
 
 import (
-	"context"
 	"fmt"
 	"time"
 
@@ -139,14 +138,3 @@ func (m *foundMeasures) rest() {
 
 // labels are the values of the labels of a table or index.
 func labels(t sample.Target) []string { return []string{t.Account, t.Region, t.Table, t.Index} }
-
-// measureFound shows what is found as of now.
-func (t *term) measureFound(ctx context.Context, now time.Time) error {
-	open, err := t.judge.store.CountIncidents(ctx)
-	if err != nil {
-		return err
-	}
-	t.judge.found.count(open)
-	t.judge.found.forget(now)
-	return nil
-}

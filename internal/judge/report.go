@@ -95,6 +95,8 @@ type Judge struct {
 	// current is when the newest pass began that left nothing to read, or this process
 	// began to judge; nil while another one judges.
 	current atomic.Pointer[time.Time]
+	// renewed is when this process last prolonged the lease that it uses.
+	renewed atomic.Pointer[time.Time]
 
 	// last is the newest lease that this judge used; lacks is the time since which the
 	// database lacks written rows, if no gap records it yet, or zero.
@@ -200,7 +202,10 @@ func (j *Judge) keepLease(ctx context.Context, lease store.Lease) (stop func()) 
 	var renewing sync.WaitGroup
 	renewing.Go(func() {
 		for daemon.Pause(ctx, j.config.Lease/3); ctx.Err() == nil; daemon.Pause(ctx, j.config.Lease/3) {
-			_, _ = j.store.RenewLease(ctx, lease, j.config.Lease)
+			now := time.Now()
+			if _, err := j.store.RenewLease(ctx, lease, j.config.Lease); err == nil {
+				j.renewed.Store(&now)
+			}
 		}
 	})
 	return func() { cancel(); renewing.Wait() }

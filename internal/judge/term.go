@@ -9,6 +9,8 @@ import (
 	"slices"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/keyheat/keyheat/internal/alert/silence"
 	"github.com/keyheat/keyheat/internal/judge/fold"
 	"github.com/keyheat/keyheat/internal/judge/verdict"
@@ -19,10 +21,9 @@ import (
 // term is the judge's memory while it holds one lease. It loads the data of a pass, lets
 // the state judge them, and writes the results.
 type term struct {
-	judge   *Judge
-	lease   store.Lease
-	renewed time.Time
-	state   *verdict.State
+	judge *Judge
+	lease store.Lease
+	state *verdict.State
 	// fingerprint identifies the installation's hash seed; deltas of another seed
 	// are not read.
 	fingerprint uint64
@@ -96,8 +97,9 @@ func (j *Judge) begin(ctx context.Context, lease store.Lease) (*term, error) {
 	if err := loadGroups(ctx, j.store, s, now); err != nil {
 		return nil, err
 	}
+	j.renewed.Store(new(time.Now()))
 	return &term{
-		judge: j, lease: lease, renewed: time.Now(), state: s,
+		judge: j, lease: lease, state: s,
 		fingerprint: sketch.Fingerprint(seed), unreadable: make(map[string]error), newest: make(map[string]int64), witness: newWitness(), partitions: partitions{},
 	}, s.Restore(earlier, windows)
 }
@@ -179,13 +181,14 @@ func (t *term) sayEvicted(evicted int64, now time.Time) {
 // renew prolongs the lease when a third of it has gone, or when it names a session that
 // is not this process's.
 func (t *term) renew(ctx context.Context) error {
-	if time.Since(t.renewed) < t.judge.config.Lease/3 && t.lease.Session == t.judge.store.Session() {
+	if time.Since(*t.judge.renewed.Load()) < t.judge.config.Lease/3 && t.lease.Session == t.judge.store.Session() {
 		return nil
 	}
 	now := time.Now()
 	lease, err := t.judge.store.RenewLease(ctx, t.lease, t.judge.config.Lease)
 	if err == nil {
-		t.lease, t.renewed = lease, now
+		t.lease = lease
+		t.judge.renewed.Store(&now)
 	}
 	return err
 }
@@ -212,19 +215,11 @@ func (t *term) load(ctx context.Context) (store.Snapshot, error) {
 			t.newest[d.Writer] = d.Seq
 		}
 	}
-	gaps, err := st.Gaps(ctx, store.GapQuery{Limit: verdict.MaxGaps})
-	if err != nil {
-		return snap, err
-	}
-	t.state.SetGaps(gaps)
-	if err := t.loadSilences(ctx); err != nil {
+	if err := t.loadBeside(ctx, &snap); err != nil {
 		return snap, err
 	}
 	t.behind = snap.Behind
 	if err := t.loadCloudWatch(ctx, snap.Now); err != nil {
-		return snap, err
-	}
-	if err := t.loadPipeline(ctx, &snap); err != nil {
 		return snap, err
 	}
 	if err := t.loadFacts(ctx, snap.Now); err != nil {
@@ -244,13 +239,48 @@ func (t *term) limit() store.ReadLimit {
 	return limit
 }
 
-// loadSilences gives the state the active silences. An unreadable silence silences
-// nothing.
-func (t *term) loadSilences(ctx context.Context) error {
-	active, err := silence.List(ctx, t.judge.store, store.SilenceQuery{State: store.SilenceActive})
-	if err != nil {
+// loadBeside loads the rows that a pass needs beside the deltas, all at once, because a
+// database may be far away. Gaps are read after the deltas that they may explain. How the
+// collectors are is looked at now and then: collection that stops is an incident, and no
+// matter of readiness, because the judge can still serve and judge.
+func (t *term) loadBeside(ctx context.Context, snap *store.Snapshot) error {
+	st, looks := t.judge.store, snap.Now.Sub(t.lookedAt) >= t.judge.config.LookEvery
+	var (
+		gaps     []store.Gap
+		silences []silence.Silence
+		writers  []store.Writer
+		open     []store.IncidentCount
+	)
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() (err error) {
+		gaps, err = st.Gaps(ctx, store.GapQuery{Limit: verdict.MaxGaps})
+		return err
+	})
+	group.Go(func() (err error) {
+		silences, err = silence.List(ctx, st, store.SilenceQuery{State: store.SilenceActive})
+		return err
+	})
+	if looks {
+		group.Go(func() (err error) { writers, err = st.Writers(ctx); return err })
+		group.Go(func() (err error) { open, err = st.CountIncidents(ctx); return err })
+	}
+	if err := group.Wait(); err != nil {
 		return err
 	}
+	t.state.SetGaps(gaps)
+	t.setSilences(silences)
+	if looks {
+		t.state.LookAtPipeline(pipelineStatus(writers, snap))
+		t.judge.found.count(open)
+		t.judge.found.forget(snap.Now)
+		t.lookedAt = snap.Now
+	}
+	return nil
+}
+
+// setSilences gives the state the active silences. An unreadable silence silences
+// nothing.
+func (t *term) setSilences(active []silence.Silence) {
 	set, wrong := t.silences.Set(active)
 	t.state.SetSilences(set)
 	t.judge.measures.unreadable.Set(float64(len(active) - len(set)))
@@ -258,7 +288,6 @@ func (t *term) loadSilences(ctx context.Context) error {
 		t.judge.logger.Error("a silence cannot be read, so it silences nothing: expire it, and add another one", "error", wrong)
 	}
 	t.unreadableSilences = wrong
-	return nil
 }
 
 // checkChain fails with store.ErrWentBack when a writer's delta was written without the
