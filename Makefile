@@ -61,7 +61,7 @@ prometheus: ## Test the alert rules with promtool, and hold rules and dashboards
 	cd deploy/promql && go test -count=1 ./...
 
 .PHONY: kubernetes
-kubernetes: ## Build the kustomize folders, and decode every object strictly with Kubernetes' own types
+kubernetes: ## Build the kustomize folders, decode every object strictly, and ask kube-score for critical remarks
 	go test ./deploy -run TestPods -count=1
 	cd deploy/kubernetes/strict && go test -count=1 ./...
 
