@@ -145,7 +145,7 @@ func harm(f *detect.Finding, h *answer.Harm) string {
 func loss(f *detect.Finding, h *answer.Harm) string {
 	switch {
 	case h.Own:
-		return "Unknown: a hot key may go unseen."
+		return tense(f, "Unknown: a hot key may go unseen.", "Unknown: a hot key may have gone unseen.")
 	case h.Failed > 0:
 		return capital(wording.Part(h.Failed)) + " of calls failed after all retries."
 	case h.Refused > 0:

@@ -50,9 +50,6 @@ func Figures(f *detect.Finding) (all []Line) {
 		add("also", fmt.Sprintf("up to %s %s", wording.Figure(other), otherUnit))
 	}
 	add("over", wording.Over(f))
-	if f.State == detect.Resolved {
-		add("resolved", "last near the limit at "+f.LastSeen.UTC().Format(moment))
-	}
 	if !f.Kind.OfTable() && f.Share > 0 {
 		whose := map[detect.Kind]string{detect.LowCardinalityKey: ", on the hottest value", detect.MovingHotSpot: ", on the hottest key"}[f.Kind]
 		add("share", fmt.Sprintf("%s of the %s of %s%s", wording.Percent(f.Share), requests(f), wording.Printable(f.Name()), whose+shareTime(f)))

@@ -25,14 +25,11 @@ func act(f *detect.Finding, a *answer.Answer) string {
 	w := requests(f)
 	switch a.Move.Act {
 	case answer.Nothing:
+		if f.State == detect.Resolved {
+			return "Nothing."
+		}
 		if f.Healed != nil {
 			return "Nothing: DynamoDB serves all of it."
-		}
-		if f.State == detect.Resolved {
-			return "Nothing: it is over."
-		}
-		if a.Harm.None() && a.Harm.Visible {
-			return "Nothing tonight: no refused request was seen."
 		}
 		if a.Harm.Refused > 0 {
 			return "Nothing tonight: all requests are served since."

@@ -174,7 +174,7 @@ func ofPartition(l *detect.PartitionLoad) string {
 
 // causeInPartition says how full a partition is, and names its busiest keys.
 func causeInPartition(f *detect.Finding) string {
-	text := fmt.Sprintf("%s of %s carries %s (inferred).", capital(fullPartition(f)), subject(f), ofPartition(f.Partition))
+	text := fmt.Sprintf("%s of %s %s %s (inferred).", capital(fullPartition(f)), subject(f), tense(f, "carries", "carried"), ofPartition(f.Partition))
 	if keys := BusyKeys(f.Partition.Busiest[:min(2, len(f.Partition.Busiest))]); keys != "" {
 		return text + " Busiest: " + keys + "."
 	}
@@ -198,7 +198,7 @@ func healsBySplit(l *detect.PartitionLoad) string {
 
 // endedBySplit says when and where DynamoDB split the partition of a finding that is over.
 func endedBySplit(s *detect.PartitionSplit) string {
-	return fmt.Sprintf("Yes: DynamoDB split the partition near %s at %s.", edge(s.CutLow, s.CutHigh), s.At.UTC().Format("15:04:05 UTC"))
+	return fmt.Sprintf("It did: DynamoDB split the partition near %s at %s.", edge(s.CutLow, s.CutHigh), s.At.UTC().Format("15:04:05 UTC"))
 }
 
 // detailsOfPartition are the figures of a partition in its fullest second.

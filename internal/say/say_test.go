@@ -214,6 +214,20 @@ func TestStories(t *testing.T) {
 	compareGolden(t, "testdata/stories.txt", text.String())
 }
 
+// TestPast holds the harm and the cause of what is over to a golden file: both are in the
+// past.
+func TestPast(t *testing.T) {
+	t.Parallel()
+	var text strings.Builder
+	for _, s := range stories() {
+		f := s.finding()
+		f.State = detect.Resolved
+		brief := say.New(f)
+		fmt.Fprintf(&text, "%s: %s %s\n", s.name, brief.Harm, brief.Cause)
+	}
+	compareGolden(t, "testdata/past.txt", text.String())
+}
+
 // compareGolden holds a text to a golden file.
 func compareGolden(t *testing.T, file, text string) {
 	t.Helper()

@@ -11,71 +11,85 @@ import (
 	"github.com/keyheat/keyheat/internal/say/wording"
 )
 
-// cause is the cause in a sentence.
+// tense returns now or, for a finding that is over, past.
+func tense(f *detect.Finding, now, past string) string {
+	if f.State == detect.Resolved {
+		return past
+	}
+	return now
+}
+
+// cause is the cause in a sentence: in the past once the finding is over.
 func cause(f *detect.Finding, a *answer.Answer) string {
+	to := tense(f, " on ", " went to ")
 	switch a.Cause {
 	case answer.OneKey, answer.NearLimit:
-		return capital(load(f, " on one key")) + "."
+		return capital(load(f, to+"one key")) + "."
 	case answer.EventualReads:
-		return fmt.Sprintf("%s on one key, eventually consistent; above %s they may be refused, though AWS measured %s.", capital(amount(f)), limit(f), wording.Amount(detect.EventualRead))
+		return fmt.Sprintf("%s%sone key, eventually consistent; above %s they may be refused, though AWS measured %s.", capital(amount(f)), to, limit(f), wording.Amount(detect.EventualRead))
 	case answer.AtLimit:
-		return capital(load(f, " on one key, flat as if the rest were refused")) + "."
+		return capital(load(f, to+"one key, flat as if the rest were refused")) + "."
 	case answer.OneItem:
-		return capital(load(f, " on one key, most on one item")) + "."
+		return capital(load(f, to+"one key, most"+tense(f, " on ", " to ")+"one item")) + "."
 	case answer.MayBeOver:
 		if figure := detect.Side(f.Kind, f.Peak.WCU, f.Peak.RCU); figure.High <= detect.Units(detect.Limit(f.Kind)) {
-			return fmt.Sprintf("%s WCU/s and %s RCU/s on one key; one partition may not serve both.", wording.Significant(f.Peak.WCU.Value), wording.Significant(f.Peak.RCU.Value))
+			return fmt.Sprintf("%s WCU/s and %s RCU/s%sone key; one partition may not serve both.", wording.Significant(f.Peak.WCU.Value), wording.Significant(f.Peak.RCU.Value), to)
 		}
-		return capital(load(f, " on one key, too few samples to be sure")) + "."
+		return capital(load(f, to+"one key, too few samples to be sure")) + "."
 	case answer.IndexKey:
-		return fmt.Sprintf("%s on one index key; DynamoDB refuses its table writes above %s.", capital(amount(f)), limit(f))
+		return fmt.Sprintf("%s%sone index key; DynamoDB refuses its table writes above %s.", capital(amount(f)), to, limit(f))
 	case answer.Retries:
 		return retries(f)
 	case answer.OneCaller:
-		return capital(load(f, " on one key, most from one caller")) + "."
+		return capital(load(f, to+"one key, most from one caller")) + "."
 	case answer.Test:
-		return capital(load(f, " on a key that is named like a test")) + "."
+		return capital(load(f, to+"a key that is named like a test")) + "."
 	case answer.TimeKey:
 		if f.Rolling != nil {
-			return fmt.Sprintf("One key takes all %s of its %s.", requests(f), f.Rolling.Period)
+			return fmt.Sprintf("One key %s all %s of its %s.", tense(f, "takes", "took"), requests(f), f.Rolling.Period)
 		}
 	case answer.MovingSpot:
 		if slices.ContainsFunc(f.Advice, func(s detect.Step) bool { return s.Fix == detect.FixShuffleInput }) {
-			return "A job writes key after key, each in one partition."
+			return "A job " + tense(f, "writes", "wrote") + " key after key, each in one partition."
 		}
-		return "One key after another gets hot, each for a short time."
+		return "One key after another " + tense(f, "gets", "got") + " hot, each for a short time."
 	case answer.FewValues:
-		return capital(load(f, " on "+oneOfFew(f))) + "."
+		return capital(load(f, to+oneOfFew(f))) + "."
 	case answer.Shards, answer.UnevenShards:
 		return sharding(f)
 	case answer.Scan:
 		if f.Kind == detect.TableStarvation {
-			return fmt.Sprintf("A Scan makes %s of the reads, and takes the capacity of the %s.", scanShare(f), targetWord(f))
+			return fmt.Sprintf("A Scan %s %s of the reads, and %s the capacity of the %s.", tense(f, "makes", "made"), scanShare(f), tense(f, "takes", "took"), targetWord(f))
 		}
-		return "A Scan reads one partition after another, as fast as it can."
+		return tense(f, "A Scan reads one partition after another, as fast as it can.", "A Scan read one partition after another, as fast as it could.")
 	case answer.Ramp:
 		return ramp(f)
 	case answer.SharedPartition:
 		return sharedPartition(f)
 	case answer.BackPressure:
-		return "A partition of an index is full; DynamoDB then refuses table writes."
+		return fmt.Sprintf("A partition of an index %s full; DynamoDB then refuses table writes.", tense(f, "is", "was"))
 	case answer.Provisioned:
-		return fmt.Sprintf("The %s as a whole needs more than its provisioned capacity. No key is the cause.", targetWord(f))
+		return fmt.Sprintf("The %s as a whole %s more than its provisioned capacity. %s", targetWord(f), tense(f, "needs", "needed"), noKey(f))
 	case answer.OwnMaximum:
-		return fmt.Sprintf("The %s reached the maximum throughput that its owner set. No key is the cause.", targetWord(f))
+		return fmt.Sprintf("The %s reached the maximum throughput that its owner set. %s", targetWord(f), noKey(f))
 	case answer.AccountQuota:
-		return fmt.Sprintf("The %s or its account reached a quota in this Region. No key is the cause.", targetWord(f))
+		return fmt.Sprintf("The %s or its account reached a quota in this Region. %s", targetWord(f), noKey(f))
 	case answer.IndexCapacity:
-		return "An index has too little write capacity; DynamoDB then refuses table writes."
+		return fmt.Sprintf("An index %s too little write capacity; DynamoDB then refuses table writes.", tense(f, "has", "had"))
 	case answer.LargeItem:
 		if f.Evidence == nil {
 			return ""
 		}
-		return fmt.Sprintf("Writes change little of items of %s, and pay for all.", wording.Size(f.Evidence.ItemBytes))
+		return fmt.Sprintf("Writes %s little of items of %s, and %s for all.", tense(f, "change", "changed"), wording.Size(f.Evidence.ItemBytes), tense(f, "pay", "paid"))
 	case answer.Collection:
-		return fmt.Sprintf("The items of %s grow; a local index limits them to 10 GB.", subject(f))
+		return fmt.Sprintf("The items of %s %s; a local index limits them to 10 GB.", subject(f), tense(f, "grow", "grew"))
 	}
-	return own[f.Kind]
+	text := own[f.Kind]
+	return tense(f, text.now, text.past)
+}
+
+func noKey(f *detect.Finding) string {
+	return fmt.Sprintf("No key %s the cause.", tense(f, "is", "was"))
 }
 
 // ramp writes the load of a table that grows faster than its partitions.
@@ -88,7 +102,7 @@ func ramp(f *detect.Finding) string {
 		times := wording.Significant(math.Round(10*f.Ramp.Requested/f.Ramp.Previous) / 10)
 		return fmt.Sprintf("%s requested of the %s, %s times its previous peak of %s.", units(f.Ramp.Requested), targetWord(f), times, wording.Significant(f.Ramp.Previous))
 	}
-	return fmt.Sprintf("%s requested of the %s; it serves about %s at once.", units(f.Ramp.Requested), targetWord(f), units(f.Ramp.Serves))
+	return fmt.Sprintf("%s requested of the %s; it %s about %s at once.", units(f.Ramp.Requested), targetWord(f), tense(f, "serves", "served"), units(f.Ramp.Serves))
 }
 
 // sharedPartition names the keys that a full partition refuses most.
@@ -97,7 +111,8 @@ func sharedPartition(f *detect.Finding) string {
 		return causeInPartition(f)
 	}
 	if len(f.RefusedKeys) == 0 {
-		return "At least one partition takes no more, and no single key in it is known to be hot."
+		return tense(f, "At least one partition takes no more, and no single key in it is known to be hot.",
+			"At least one partition took no more, and no single key in it was known to be hot.")
 	}
 	var keys []string
 	for i := range f.RefusedKeys[:min(len(f.RefusedKeys), shownRefused)] {
@@ -106,9 +121,10 @@ func sharedPartition(f *detect.Finding) string {
 		}
 	}
 	if f.Ground == detect.GroundKeys {
-		return fmt.Sprintf("Several keys share a full partition, none of them hot. Refused load: %s.", strings.Join(keys, ", "))
+		return fmt.Sprintf("Several keys %s a full partition, none of them hot. Refused load: %s.", tense(f, "share", "shared"), strings.Join(keys, ", "))
 	}
-	return fmt.Sprintf("A partition is full. It refuses %s of %s: %s of all refusals.", lostBy(&f.RefusedKeys[0]), quote(f.RefusedKeys[0].Key), wording.Part(f.RefusedKeys[0].Share))
+	return fmt.Sprintf("A partition %s full. It %s %s of %s: %s of all refusals.", tense(f, "is", "was"), tense(f, "refuses", "refused"),
+		lostBy(&f.RefusedKeys[0]), quote(f.RefusedKeys[0].Key), wording.Part(f.RefusedKeys[0].Share))
 }
 
 // almostAll is the least share of all refused load from which a title names one key alone.
@@ -199,7 +215,8 @@ func retries(f *detect.Finding) string {
 		return ""
 	}
 	who := &f.Evidence.Retries.Callers[0]
-	return fmt.Sprintf("%s makes %s of all attempts on %s: it sends each request %.1f times.", quote(who.Caller), wording.Part(who.Share), subject(f), who.Amplification)
+	return fmt.Sprintf("%s %s %s of all attempts on %s: it %s each request %.1f times.",
+		quote(who.Caller), tense(f, "makes", "made"), wording.Part(who.Share), subject(f), tense(f, "sends", "sent"), who.Amplification)
 }
 
 func sharding(f *detect.Finding) string {
@@ -208,19 +225,19 @@ func sharding(f *detect.Finding) string {
 	}
 	s := f.Sharding
 	if f.Kind == detect.UnevenShards {
-		return fmt.Sprintf("Key shard %s carries %s more than the mean of %d key shards.", quote(s.Hottest), wording.Part(s.Deviation), s.Shards)
+		return fmt.Sprintf("Key shard %s %s %s more than the mean of %d key shards.", quote(s.Hottest), tense(f, "carries", "carried"), wording.Part(s.Deviation), s.Shards)
 	}
-	return fmt.Sprintf("%s has %d key shards; the load needs %d.", quote(s.Base), s.Shards, s.Needed)
+	return fmt.Sprintf("%s has %d key shards; the load %s %d.", quote(s.Base), s.Shards, tense(f, "needs", "needed"), s.Needed)
 }
 
-// own are the causes when Keyheat cannot see.
-var own = map[detect.Kind]string{
-	detect.CollectionStopped: "No collector reports, or event time stands still.",
-	detect.CollectionLags:    "Samples wait longer than usual before they are counted.",
-	detect.BadSamples:        "A collector rejects a part of the samples, and their load is not seen.",
-	detect.TablesRefused:     "A collector has no room for more tables, and their keys are not seen.",
-	detect.SamplesLost:       "Samples expired before they were read, and are never counted.",
-	detect.CoverageFell:      "Samples show a smaller part of the table's load than before, by CloudWatch.",
-	detect.UnseenKeys:        "So many heavy keys are active that single ones cannot be told apart.",
-	detect.TooManyHotKeys:    "More keys are hot than Keyheat follows.",
+// own are the causes when Keyheat cannot see, or could not.
+var own = map[detect.Kind]struct{ now, past string }{
+	detect.CollectionStopped: {"No collector reports, or event time stands still.", "No collector reported, or event time stood still."},
+	detect.CollectionLags:    {"Samples wait longer than usual before they are counted.", "Samples waited longer than usual before they were counted."},
+	detect.BadSamples:        {"A collector rejects a part of the samples, and their load is not seen.", "A collector rejected a part of the samples, and their load was not seen."},
+	detect.TablesRefused:     {"A collector has no room for more tables, and their keys are not seen.", "A collector had no room for more tables, and their keys were not seen."},
+	detect.SamplesLost:       {"Samples expired before they were read, and are never counted.", "Samples expired before they were read, and are never counted."},
+	detect.CoverageFell:      {"Samples show a smaller part of the table's load than before, by CloudWatch.", "Samples showed a smaller part of the table's load than before, by CloudWatch."},
+	detect.UnseenKeys:        {"So many heavy keys are active that single ones cannot be told apart.", "So many heavy keys were active that single ones could not be told apart."},
+	detect.TooManyHotKeys:    {"More keys are hot than Keyheat follows.", "More keys were hot than Keyheat follows."},
 }

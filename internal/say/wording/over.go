@@ -17,7 +17,7 @@ func IsLoad(k detect.Kind) bool {
 // not, and nothing is expected to be.
 func Over(f *detect.Finding) string {
 	if f.Kind.OfTable() {
-		return Seconds(f.SecondsOver()) + " in which requests were throttled, or asked for more than there is"
+		return Seconds(f.SecondsOver()) + " with throttled requests, or with more load than capacity"
 	}
 	var parts []string
 	over := " proven above the limit"
