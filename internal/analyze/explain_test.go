@@ -4,11 +4,17 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/answer"
 	"github.com/keyheat/keyheat/detect/recipe"
 	"github.com/keyheat/keyheat/internal/analyze"
+	"github.com/keyheat/keyheat/internal/say"
+	"github.com/keyheat/keyheat/internal/say/wording"
+	"github.com/keyheat/keyheat/sample"
 )
 
 // explained returns what --explain says of a key.
@@ -24,6 +30,39 @@ func explained(t *testing.T, text, key string, code ...recipe.Language) string {
 	return out.String()
 }
 
+// findingOf returns the finding of a kind about a key; empty for a table's as a whole.
+func findingOf(t *testing.T, text string, kind detect.Kind, key sample.Text) *detect.Finding {
+	t.Helper()
+	for _, f := range result(t, text).Findings {
+		if f.Kind == kind && f.Key == key {
+			return &f
+		}
+	}
+	t.Fatalf("no finding %s of %q", kind, key)
+	return nil
+}
+
+// stepOf returns the imperative of a finding's step.
+func stepOf(t *testing.T, f *detect.Finding, fix detect.Fix) string {
+	t.Helper()
+	n := slices.IndexFunc(f.Advice, func(s detect.Step) bool { return s.Fix == fix })
+	if n < 0 {
+		t.Fatalf("%s of %q has no step %s: %+v", f.Kind, f.Key, fix, f.Advice)
+	}
+	return say.Imperative(f, &f.Advice[n])
+}
+
+// hasLines fails unless a text has all lines.
+func hasLines(t *testing.T, text string, lines []say.Line) {
+	t.Helper()
+	text = strings.Join(strings.Fields(text), " ")
+	for _, l := range lines {
+		if !strings.Contains(text, l.Name+" "+l.Text) {
+			t.Errorf("it does not say %q, %q:\n%s", l.Name, l.Text, text)
+		}
+	}
+}
+
 // screen is how many lines a terminal shows.
 const screen = 24
 
@@ -34,12 +73,17 @@ func TestTheFirstFixIsOnTheFirstScreen(t *testing.T) {
 	request := func(second int, rest string) string {
 		return fmt.Sprintf(`{"ts":%d,"table":"orders",%s}`+"\n", 1763692032000+1000*second, rest)
 	}
-	for name, c := range map[string]struct{ request, key, first string }{
-		"throttled writes":       {`"pk":"k","sk":"%d","op":"PutItem","wcu":6,"throttle":"TableWriteKeyRangeThroughputExceeded"`, "k", "Retry with backoff"},
-		"transactions":           {`"pk":"k","sk":"%d","op":"TransactWriteItems","wcu":6`, "k", "1. Replace transactions"},
-		"strong reads":           {`"pk":"k","sk":"%d","op":"GetItem","rcu":17,"read":"strong"`, "k", "1. Read eventually consistently"},
-		"a key with two regions": {`"pk":"k","sk":"%d","account":"123456789012","region":"eu-west-1","op":"PutItem","wcu":6`, "k", "1. Spread the key over"},
-		"a number":               {`"pk":{"N":"7"},"sk":"%d","op":"UpdateItem","wcu":6`, "7", "1. Spread the key over"},
+	for name, c := range map[string]struct {
+		request, key string
+		kind         detect.Kind
+		fix          detect.Fix
+		number       string
+	}{
+		"throttled writes":       {`"pk":"k","sk":"%d","op":"PutItem","wcu":6,"throttle":"TableWriteKeyRangeThroughputExceeded"`, "k", detect.HotKeyWrite, detect.FixBackOff, ". "},
+		"transactions":           {`"pk":"k","sk":"%d","op":"TransactWriteItems","wcu":6`, "k", detect.HotKeyWrite, detect.FixConditionalWrite, "1. "},
+		"strong reads":           {`"pk":"k","sk":"%d","op":"GetItem","rcu":17,"read":"strong"`, "k", detect.HotKeyRead, detect.FixEventualRead, "1. "},
+		"a key with two regions": {`"pk":"k","sk":"%d","account":"123456789012","region":"eu-west-1","op":"PutItem","wcu":6`, "k", detect.HotKeyWrite, detect.FixShardedKey, "1. "},
+		"a number":               {`"pk":{"N":"7"},"sk":"%d","op":"UpdateItem","wcu":6`, "7", detect.HotKeyWrite, detect.FixShardedKey, "1. "},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -55,8 +99,9 @@ func TestTheFirstFixIsOnTheFirstScreen(t *testing.T) {
 			if !strings.Contains(head, "\n  Harm   ") || !strings.Contains(head, "\n  Now    ") || !strings.Contains(head, "\n  Heals  ") {
 				t.Errorf("the first screen lacks an answer:\n%s", out)
 			}
-			if _, steps, found := strings.Cut(out, "What to do, in order"); !found || !strings.Contains(steps, c.first) {
-				t.Errorf("the steps do not say %q:\n%s", c.first, out)
+			first := c.number + stepOf(t, findingOf(t, text.String(), c.kind, sample.Text(c.key)), c.fix)
+			if _, steps, found := strings.Cut(out, "What to do, in order"); !found || !strings.Contains(steps, first) {
+				t.Errorf("the steps do not say %q:\n%s", first, out)
 			}
 			for _, line := range lines {
 				if n := len([]rune(line)); n > 80 {
@@ -80,7 +125,7 @@ func TestAKeyOfAnIncidentNamesItsRoot(t *testing.T) {
 	}
 	out := explained(t, text.String(), "OPEN")
 	root, own := strings.Index(out, "What to do first, for (whole table)"), strings.Index(out, "What can be done for this key alone")
-	if root < 0 || own < root || !strings.Contains(out[root:own], "Build the key from more values.") {
+	if root < 0 || own < root || !strings.Contains(out[root:own], stepOf(t, findingOf(t, text.String(), detect.LowCardinalityKey, ""), detect.FixMoreValues)) {
 		t.Errorf("it says\n%s", out)
 	}
 }
@@ -98,7 +143,9 @@ func TestAKeyOfATimeRepeatsNoFix(t *testing.T) {
 	}
 	out := strings.Join(strings.Fields(explained(t, text.String(), "log#2025-11-21T10")), " ")
 	_, first, _ := strings.Cut(out, "What to do first, for log#")
-	if strings.Count(first, "Put more than the time into the key.") != 1 || !strings.Contains(out, "What can be done for this key alone 1. Spread the key") {
+	pattern := stepOf(t, findingOf(t, text.String(), detect.RollingHotKey, "log#<hour>"), detect.FixTimeKey)
+	own := stepOf(t, findingOf(t, text.String(), detect.HotKeyWrite, "log#2025-11-21T10"), detect.FixShardedKey)
+	if strings.Count(first, pattern) != 1 || !strings.Contains(out, "What can be done for this key alone 1. "+own) {
 		t.Errorf("it says\n%s", out)
 	}
 }
@@ -121,7 +168,9 @@ func TestShardsAreHeldToTheirOwnLimit(t *testing.T) {
 		}
 	}
 	out := explained(t, text.String(), "total#SHARD_*")
-	if !strings.Contains(out, "Key shard “total#SHARD_3”") || !strings.Contains(out, "on 10 key shards together") || !strings.Contains(out, "the fullest of 10 key shards has 130% of") || strings.Contains(out, "310% of") {
+	f := findingOf(t, text.String(), detect.UnevenShards, "total#SHARD_*")
+	hasLines(t, out, append(say.Figures(f), say.Line{Name: say.LineWhy, Text: say.New(f).Why}))
+	if f.Utilization != 1.3 || strings.Contains(out, "310% of") {
 		t.Errorf("it says\n%s", out)
 	}
 	if base := explained(t, text.String(), "total"); base != out {
@@ -149,23 +198,23 @@ func TestASortedImportIsOneMatter(t *testing.T) {
 	}
 	out := run(t, text.String(), analyze.FormatTable)
 	head := strings.Join(strings.Split(out, "\n")[:6], "\n")
-	if !strings.Contains(head, " Now: ") || !strings.Contains(head, " Then: Shuffle") {
+	import60 := findingOf(t, text.String(), detect.MovingHotSpot, "")
+	shuffle := stepOf(t, import60, detect.FixShuffleInput)
+	if !strings.Contains(head, " Now: ") || !strings.Contains(head, " Then: "+shuffle) {
 		t.Errorf("the result begins with\n%s", head)
 	}
 	if n := strings.Count(out, "hot_key_write"); n != 3 || strings.Count(out, "57") != 1 || !strings.Contains(out, "└ and 57 like these") || !strings.Contains(out, "-o csv, json or html has all") {
 		t.Errorf("%d rows of keys:\n%s", n, out)
 	}
 	own := explained(t, text.String(), "cust-30-x")
-	if !strings.Contains(own, "1. Shuffle the rows") || strings.Contains(own, "Spread the key over") {
+	if !strings.Contains(own, "1. "+shuffle) || slices.ContainsFunc(import60.Advice, func(s detect.Step) bool { return s.Fix == detect.FixShardedKey }) {
 		t.Errorf("a key of the import is told:\n%s", own)
 	}
 	whole := explained(t, text.String(), "orders")
 	if !strings.Contains(whole, "moving_hot_spot") || strings.Contains(whole, "is not in the samples") {
 		t.Errorf("the table as a whole is told:\n%s", whole)
 	}
-	if !strings.Contains(whole, " requests of the hottest key, from") {
-		t.Errorf("the table as a whole has one key's requests as its own:\n%s", whole)
-	}
+	hasLines(t, whole, say.Requests(import60))
 }
 
 // TestNoThrottlingIsClaimedUnseen: a table that lacks capacity is not held to one
@@ -182,11 +231,16 @@ func TestNoThrottlingIsClaimedUnseen(t *testing.T) {
 		}
 	}
 	out := strings.Join(strings.Fields(explained(t, starved.String(), "(whole table)")), " ")
-	if !strings.Contains(out, "Raise the provisioned") || strings.Contains(out, "one partition takes") || strings.Contains(out, "one partition serves") || strings.Contains(out, "proven above the limit") {
-		t.Errorf("a table without capacity is told:\n%s", out)
+	f := findingOf(t, starved.String(), detect.TableStarvation, "")
+	hasLines(t, out, append(say.Figures(f), say.Line{Name: say.LineWhy, Text: say.New(f).Why}))
+	if a := answer.New(f); a.Cause != answer.Provisioned || a.Move.Act != answer.RaiseCapacity {
+		t.Errorf("a table without capacity has the answers %+v", a)
 	}
-	if out := strings.Join(strings.Fields(explained(t, level.String(), "k")), " "); strings.Contains(out, "which throttles the requests") {
-		t.Errorf("a level key is told:\n%s", out)
+	if slices.ContainsFunc(say.Figures(f), func(l say.Line) bool { return l.Name == "of limit" }) {
+		t.Errorf("a table is held to one partition's limit: %+v", say.Figures(f))
+	}
+	if a := answer.New(findingOf(t, level.String(), detect.HotKeyWrite, "k")); !a.Harm.None() {
+		t.Errorf("a level key has the harm %+v", a.Harm)
 	}
 }
 
@@ -203,10 +257,9 @@ func TestATableIsExplainedAsAWhole(t *testing.T) {
 	}
 	for table, says := range map[string][]string{
 		"jobs": {
-			"jobs as a whole", "critical jobs: ", "(mail) Now: ", "hot_key_write mail: 1,100 WCU, 110% of the limit",
-			"seen 1,540 requests in 70 seconds, none marked as throttled", "77,000 WCU, on average 1,100 WCU/s", "ceiling about 1,000 WCU/s of all keys", "design catastrophic.", "Every request seen has the same key",
+			"jobs as a whole", "critical jobs: ", "(mail) Now: ", "hot_key_write mail: " + wording.LoadOfLimit(findingOf(t, text.String(), detect.HotKeyWrite, "mail")), "ceiling about 1,000 WCU/s of all keys",
 		},
-		"carts": {"carts as a whole", "Nothing is wrong", "15,400 WCU, on average 220 WCU/s", "most load no key stands out: at least 5 have 4.55% each", "design watch."},
+		"carts": {"carts as a whole", "Nothing is wrong", "most load no key stands out: at least 5 have 4.55% each"},
 	} {
 		out := strings.Join(strings.Fields(explained(t, text.String(), table)), " ")
 		for _, want := range says {
@@ -214,11 +267,14 @@ func TestATableIsExplainedAsAWhole(t *testing.T) {
 				t.Errorf("the table %s is explained without %q:\n%s", table, want, out)
 			}
 		}
+		tables := result(t, text.String()).Tables
+		shown := tables[slices.IndexFunc(tables, func(s detect.Table) bool { return s.Table == table })]
+		hasLines(t, out, append(say.TableLoad(&shown), say.Line{Name: "design " + string(shown.View.Design.Verdict) + ".", Text: say.Design(shown.View)}))
 		if strings.Contains(out, "not in the samples") {
 			t.Errorf("the table %s is told not to be there:\n%s", table, out)
 		}
 	}
-	if out := explained(t, text.String(), "nothing"); !strings.Contains(out, "“nothing” is not in the samples") || strings.Contains(out, "as a whole") {
+	if out := explained(t, text.String(), "nothing"); !strings.Contains(out, say.NotInSamples("nothing")) || strings.Contains(out, "as a whole") {
 		t.Errorf("what is neither a key nor a table is told:\n%s", out)
 	}
 }

@@ -312,27 +312,7 @@ func (w *wholeTable) write(p *page, verbose bool) {
 // figures writes the load of the table or index, its keys, and the verdict on them.
 func (w *wholeTable) figures(p *page) {
 	p.heading("Load of " + target(w.Target))
-	p.fact("seen", "%s", w.spanText())
-	about := ""
-	if w.Provable.WCU > 0 || w.Provable.RCU > 0 { // each sample stands for some requests
-		about = "about "
-	}
-	for _, l := range []struct {
-		name, unit string
-		sum        float64
-	}{{"writes", "WCU", w.WCU}, {"reads", "RCU", w.RCU}} {
-		if l.sum == 0 {
-			p.fact(l.name, "0 %s", l.unit)
-			continue
-		}
-		p.fact(l.name, "%s%s %s, on average %s %s/s", about, wording.About(l.sum), l.unit, wording.About(detect.Ratio(l.sum, float64(w.Seconds))), l.unit)
-	}
-	switch t := w.Throttled; {
-	case t.Requests > 0 && t.WCU+t.RCU > 0:
-		p.fact("throttled", "%s attempts of %s WCU and %s RCU", wording.Count(t.Requests), wording.About(t.WCU), wording.About(t.RCU))
-	case t.Requests > 0:
-		p.fact("throttled", "%s attempts", wording.Count(t.Requests))
-	}
+	p.facts(say.TableLoad(w.Table))
 	p.facts(say.RefusedKeys(w.RefusedKeys))
 	v := w.View
 	if v == nil {
@@ -343,13 +323,4 @@ func (w *wholeTable) figures(p *page) {
 		p.fact("most load", "%s", heaviestKeys(v))
 	}
 	p.fact("design", "%s. %s", v.Design.Verdict, say.Design(v)+judgedTime(w.Table))
-}
-
-// spanText gives the number of requests. Samples may not mark throttled requests: the
-// others are known to be served only if some samples do.
-func (w *wholeTable) spanText() string {
-	if w.Throttled.Requests > 0 {
-		return fmt.Sprintf("%s served requests in %s", wording.Count(w.Requests), wording.Seconds(int(w.Seconds)))
-	}
-	return fmt.Sprintf("%s requests in %s, none marked as throttled", wording.Count(w.Requests), wording.Seconds(int(w.Seconds)))
 }

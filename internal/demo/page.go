@@ -184,6 +184,6 @@ func units(of sample.Milli) string { return wording.About(detect.Units(of)) }
 
 // Description describes the picture in words.
 func (l load) Description() string {
-	return fmt.Sprintf("%s in the last minute: %s %s asked for in the last second, %s served; one partition serves %s.",
+	return fmt.Sprintf("%s in the last minute: %s %s requested in the last second, %s served; one partition serves %s.",
 		l.Key, cmp.Or(l.Asked, "0"), l.Unit, cmp.Or(l.Served, "0"), l.Limit)
 }

@@ -243,7 +243,7 @@ type Row struct {
 // NewRow returns the row of a finding.
 func NewRow(f *detect.Finding) Row {
 	a := answer.New(f)
-	r := Row{Harm: loss(f, &a.Harm), Now: now(f, &a), Hurt: !a.Harm.Own && !a.Harm.None()}
+	r := Row{Harm: loss(f, &a.Harm), Now: act(f, &a), Hurt: !a.Harm.Own && !a.Harm.None()}
 	switch {
 	case len(a.Callers) > 0:
 		r.Caller = callers(&a)[0].text()

@@ -120,6 +120,13 @@ func tables() string {
 	for i := range all {
 		fmt.Fprintf(&text, "table: %s\n", say.TableCloudWatch(&all[i]))
 	}
+	for _, throttled := range []detect.Throttled{{}, {Requests: 9, WCU: 6}, {Requests: 9}} {
+		t := detect.Table{Seconds: 70, Requests: 1540, WCU: 77_000, Throttled: throttled}
+		t.Provable.WCU = float64(throttled.Requests)
+		for _, l := range say.TableLoad(&t) {
+			fmt.Fprintf(&text, "%s: %s\n", l.Name, l.Text)
+		}
+	}
 	return text.String()
 }
 

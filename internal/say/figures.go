@@ -43,8 +43,10 @@ func Figures(f *detect.Finding) (all []Line) {
 	case f.Kind.OfTable() || f.Utilization == 0:
 	case f.Sharding != nil && !f.Kind.OfKey():
 		add("of limit", fmt.Sprintf("the fullest of %d key shards has %s of a partition's limit", f.Sharding.Shards, wording.Percent(f.Utilization)))
+	case f.OnlyMean():
+		add("of limit", fmt.Sprintf("at least %s of %s %s", wording.PercentAtLeast(peak.Low/detect.Units(detect.Limit(f.Kind))), limit(f), unit))
 	default:
-		add("of limit", fmt.Sprintf("%s of %s", wording.Percent(f.Utilization), limit(f)+" "+unit))
+		add("of limit", fmt.Sprintf("%s of %s %s", wording.Percent(f.Utilization), limit(f), unit))
 	}
 	if other.Value >= 1 {
 		add("also", fmt.Sprintf("up to %s %s", wording.Figure(other), otherUnit))

@@ -338,6 +338,14 @@ func Leaves(s *detect.Step) string {
 		span(a.LowUtilization, a.HighUtilization, wording.Percent))
 }
 
+// LeavesOfLimit is the load that a step leaves as a share of the limit, for a step that has one.
+func LeavesOfLimit(s *detect.Step) string {
+	return span(s.After.LowUtilization, s.After.HighUtilization, wording.Percent) + " of the limit" + eachPart.Replace(parts[s.Action])
+}
+
+// eachPart turns an amount for a part into a share of it: on each key shard.
+var eachPart = strings.NewReplacer(" a ", " on each ", " an ", " on each ")
+
 // parts name what the load after a step is about, if not the key.
 var parts = map[string]string{
 	detect.ActionShard: " a key shard", detect.ActionMigrate: " a key shard", detect.ActionRename: " a key", detect.ActionSplit: " an item", detect.ActionCopies: " a copy",

@@ -207,6 +207,9 @@ func oneOfFew(f *detect.Finding) string {
 	if f.Members == nil || len(f.Members.Keys) == 0 {
 		return "one of few key values"
 	}
+	if f.Members.Count.Value == 1 {
+		return quote(f.Members.Keys[0]) + ", the only key value"
+	}
 	return fmt.Sprintf("%s, one of %s key values", quote(f.Members.Keys[0]), wording.About(f.Members.Count.Value))
 }
 

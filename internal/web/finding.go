@@ -25,11 +25,8 @@ type findingPage struct {
 	Said  say.Brief
 	Row   say.Row
 	Steps []step
-	// Load is the size of the load, OfLimit its ratio to the limit.
-	Load, OfLimit string
-	Figures       []namedFigure
-	Chart         *heatmap.Chart
-	Time          heatmap.TimeControl
+	Chart *heatmap.Chart
+	Time  heatmap.TimeControl
 	// WhatIf is nil where no seconds are stored, or the finding is not of a key. Asked
 	// reports that the address has a question.
 	WhatIf  *heatmap.WhatIf
@@ -59,19 +56,17 @@ type step struct {
 	Code []code
 }
 
-func newSteps(f *detect.Finding, ofLimit string) []step {
+func newSteps(f *detect.Finding) []step {
 	all, shown := make([]step, len(f.Advice)), new(detect.After)
+	now := heatmap.NewBar("Now", ofLimit(*f)+" of the limit", heatmap.ShareOfLimit(f))
 	code := codeOf(f)
 	for i := range f.Advice {
 		s := step{Step: f.Advice[i], Takes: say.Takes(&f.Advice[i])}
-		leaves := say.Leaves(&s.Step)
 		if s.After != nil && *s.After != *shown {
 			shown = s.After
-			s.Bars = []heatmap.Bar{heatmap.NewBar("Now", ofLimit+" of the limit", heatmap.ShareOfLimit(f)), heatmap.NewBar("Then", leaves, s.After.HighUtilization)}
+			s.Bars = []heatmap.Bar{now, heatmap.NewBar("Then", say.LeavesOfLimit(&s.Step), s.After.HighUtilization)}
 		}
-		s.Facts = slices.DeleteFunc(say.StepFacts(f, &s.Step), func(l say.Line) bool {
-			return l.Text == s.Takes || s.Bars != nil && l.Text == leaves
-		})
+		s.Facts = slices.DeleteFunc(say.StepFacts(f, &s.Step), func(l say.Line) bool { return l.Text == s.Takes })
 		if s.Names != nil {
 			s.Facts = append(s.Facts, say.Line{Name: "Names", Text: say.ShardNames(s.Names)})
 			s.Code, code = code, nil
@@ -105,29 +100,6 @@ func codeOf(f *detect.Finding) (all []code) {
 	return all
 }
 
-type namedFigure struct {
-	// Estimate is empty where samples tell no more than the bounds.
-	Name, Estimate string
-	detect.Figure
-}
-
-// figures returns the loads of a finding with their bounds.
-func figures(f *detect.Finding) (all []namedFigure) {
-	add := func(name string, of detect.Figure) {
-		all = append(all, namedFigure{name, wording.About(of.Value), of})
-	}
-	add("Peak, writes", f.Peak.WCU)
-	add("Peak, reads", f.Peak.RCU)
-	if f.OnlyMean() { // of the highest of many sampled seconds chance is a part
-		for i := range all {
-			all[i].Estimate = ""
-		}
-	}
-	add("Mean, writes", f.Mean.WCU)
-	add("Mean, reads", f.Mean.RCU)
-	return all
-}
-
 func (s *Site) finding(ctx context.Context, r *http.Request) (any, error) {
 	fingerprint := r.PathValue("fingerprint")
 	stored, err := s.store.Finding(ctx, fingerprint)
@@ -138,9 +110,7 @@ func (s *Site) finding(ctx context.Context, r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	page := &findingPage{F: f, Said: say.New(&f), Row: say.NewRow(&f), Figures: figures(&f), Asked: r.URL.Query().Has("shards")}
-	page.Load, page.OfLimit = wording.Load(&f)
-	page.Steps = newSteps(&f, page.OfLimit)
+	page := &findingPage{F: f, Said: say.New(&f), Row: say.NewRow(&f), Steps: newSteps(&f), Asked: r.URL.Query().Has("shards")}
 	if page.frame, err = s.frame(ctx, subject(f.Kind, f.Key), "finding"); err != nil {
 		return nil, err
 	}

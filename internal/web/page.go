@@ -63,9 +63,8 @@ type row struct {
 	Said say.Row
 	// Where is the account and Region of the table.
 	Where string
-	// Load is the size of the load, and OfLimit its ratio to the limit, as the rest of a
-	// sentence.
-	Load, OfLimit string
+	// Load is the size of the load, with its ratio to the limit.
+	Load string
 	// Silenced is the silence of the incident; nil for none.
 	Silenced *detect.Silenced
 }
@@ -188,8 +187,7 @@ func rows(of []overview.Row, active silenceIDs) []row {
 	for i := range of {
 		f := &of[i].Root
 		all[i] = row{Row: of[i], Said: say.NewRow(f), Silenced: active.still(of[i].Incident.Silenced)}
-		all[i].Load, _ = wording.Load(f)
-		all[i].OfLimit = strings.TrimPrefix(wording.LoadOfLimit(f), all[i].Load)
+		all[i].Load = wording.LoadOfLimit(f)
 		targets[i] = f.Target
 	}
 	for i, where := range wording.Owners(targets) {

@@ -2,12 +2,14 @@ package web_test
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/corroboration"
+	"github.com/keyheat/keyheat/internal/say"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/store"
 )
@@ -26,8 +28,10 @@ func TestPagesSayWhoseRequestsTheyAre(t *testing.T) {
 		return text
 	}
 	var j store.Judgement
+	var tables []detect.Table
 	for name, throttled := range map[string]detect.Throttled{"quiet": {}, "refused": {Requests: 9, WCU: 6}, "resent": {Requests: 9}} {
 		of := detect.Table{Target: detect.Target{Table: name}, Seconds: 1, Requests: 20, WCU: 40, Throttled: throttled, View: &detect.View{}}
+		tables = append(tables, of)
 		j.Views = append(j.Views, store.TableView{Target: of.Target, Document: document(of)})
 	}
 	f := detect.NewFinding(detect.MovingHotSpot, detect.Target{Table: "quiet"}, sample.Key{})
@@ -47,19 +51,15 @@ func TestPagesSayWhoseRequestsTheyAre(t *testing.T) {
 	}
 	must(t, s.Judge(t.Context(), l, j))
 	address := serve(t, s)
-	for path, says := range map[string][]string{
-		"/table?index=&table=quiet":   {"Requests seen 20, none of them marked as throttled"},
-		"/table?index=&table=refused": {"Requests seen 20 that were served", "9 attempts seen, which asked for 6 WCU and 0 RCU"},
-		"/table?index=&table=resent":  {"Requests seen 20 that were served", "9 attempts seen, without units of their own"},
-		"/findings/" + f.Fingerprint: {
-			"755 of the requests of the hottest key in the 5 hottest seconds", "Busiest callers no caller has more than 22%", "about 260 KB on average of a sample worth 755 records",
-			"CloudWatch DynamoDB refused 90 for a full partition in these minutes.",
-		},
-	} {
+	pages := map[string][]say.Line{"/findings/" + f.Fingerprint: slices.Concat(say.Requests(&f), say.Details(&f))}
+	for i := range tables {
+		pages["/table?index=&table="+tables[i].Table] = say.TableLoad(&tables[i])
+	}
+	for path, lines := range pages {
 		text := open(t, address+path).text()
-		for _, want := range says {
-			if !strings.Contains(text, want) {
-				t.Errorf("%s does not say %q: %s", path, want, text)
+		for _, l := range lines {
+			if !strings.Contains(text, l.Name+" "+l.Text) {
+				t.Errorf("%s does not say %q: %s", path, l.Text, text)
 			}
 		}
 	}

@@ -46,7 +46,7 @@ func TestStatus(t *testing.T) {
 		},
 		"there is no receiver": {
 			func(t *testing.T, s *store.Store) { runs(t, s, well); judged(t, s, time.Now().Add(-time.Minute)) }, "calm Running",
-			[]string{"counted and judged, but nobody is told", "Receivers: the settings have none"},
+			[]string{"counted and judged, but no alert is sent", "Receivers: the settings have none"},
 		},
 		"nobody judges": {
 			func(t *testing.T, s *store.Store) { runs(t, s, well); judged(t, s, time.Now().Add(-10*time.Minute)) }, "critical 1 problem",

@@ -19,25 +19,20 @@ func Place(t detect.Target) string {
 	return Printable(t.Name())
 }
 
-// fullest is put before the share of the limit that is only the fullest shard's.
-const fullest = "fullest "
-
-// Load says how large the load of a finding is and what that is of what one partition
-// serves, in few words: that of its highest second, of a key the least where samples tell no
-// more of that than the mean, and of shards what all have together, and what the fullest is
-// of the limit. ofLimit is empty of a table or an index as a whole, which has more than one
-// partition.
+// Load writes the load of a finding in its highest second, and its share of a partition's
+// limit: the least if samples show only the mean. Key shards have their load together, and
+// the share of the fullest one. ofLimit is empty for a table or index as a whole.
 func Load(f *detect.Finding) (load, ofLimit string) {
 	figure, unit, limit := f.Peak.WCU, " WCU", detect.PartitionWrite
 	if f.InReads() {
 		figure, unit, limit = f.Peak.RCU, " RCU", detect.PartitionRead
 	}
-	load, ofLimit = About(figure.Value)+unit, fmt.Sprintf("%.0f%%", math.Round(100*f.Utilization))
+	load, ofLimit = Significant(figure.Value)+unit, fmt.Sprintf("%.0f%%", math.Round(100*f.Utilization))
 	switch {
 	case f.Kind.OfTable():
 		return load, ""
 	case f.Sharding != nil && !f.Kind.OfKey():
-		return fmt.Sprintf("%s in %d shards", load, f.Sharding.Shards), fullest + ofLimit
+		return fmt.Sprintf("%s in %d shards", load, f.Sharding.Shards), "fullest " + ofLimit
 	case f.OnlyMean():
 		return "≥" + AtLeast(figure.Low) + unit, fmt.Sprintf("≥%.0f%%", math.Floor(100*figure.Low/detect.Units(limit)))
 	}
@@ -60,11 +55,9 @@ func OverSeconds(f *detect.Finding) string {
 // LoadOfLimit is [Load] as a part of a sentence.
 func LoadOfLimit(f *detect.Finding) string {
 	load, ofLimit := Load(f)
+	load = strings.Replace(load, "CU", "CU/s", 1)
 	if ofLimit == "" {
 		return load
-	}
-	if of, is := strings.CutPrefix(ofLimit, fullest); is {
-		return fmt.Sprintf("%s, of which the fullest has %s of the limit", load, of)
 	}
 	return load + ", " + ofLimit + " of the limit"
 }

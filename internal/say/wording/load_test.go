@@ -25,12 +25,12 @@ func TestLoad(t *testing.T) {
 	uneven := key(detect.UnevenShards, figure(3100, 3100, 3100), figure(3100, 3100, 3100), detect.SamplingNone)
 	uneven.Sharding, uneven.Utilization = &detect.Sharded{Base: "k", Shards: 10}, 1.3
 	for want, f := range map[string]*detect.Finding{
-		"1,300 WCU, 130% of the limit":                                       key(detect.HotKeyWrite, figure(1300, 1300, 1300), figure(900, 900, 900), detect.SamplingNone),
-		"3,100 WCU in 10 shards, of which the fullest has 130% of the limit": uneven,
-		"1,200 WCU": key(detect.HotPartition, figure(1200, 1200, 1200), figure(900, 900, 900), detect.SamplingNone),
+		"1,300 WCU/s, 130% of the limit":                      key(detect.HotKeyWrite, figure(1300, 1300, 1300), figure(900, 900, 900), detect.SamplingNone),
+		"3,100 WCU/s in 10 shards, fullest 130% of the limit": uneven,
+		"1,200 WCU/s": key(detect.HotPartition, figure(1200, 1200, 1200), figure(900, 900, 900), detect.SamplingNone),
 		// What samples tell of the highest second is that it has the mean at least.
-		"≥1,488 WCU, ≥148% of the limit": key(detect.HotKeyWrite, figure(1778, 1488, 4159), figure(1513, 1488, 1539), detect.SamplingByCall),
-		"2,089 WCU, 209% of the limit":   key(detect.HotKeyWrite, figure(2089, 1700, 4159), figure(1513, 1488, 1539), detect.SamplingByCall),
+		"≥1,488 WCU/s, ≥148% of the limit": key(detect.HotKeyWrite, figure(1778, 1488, 4159), figure(1513, 1488, 1539), detect.SamplingByCall),
+		"2,090 WCU/s, 209% of the limit":   key(detect.HotKeyWrite, figure(2089, 1700, 4159), figure(1513, 1488, 1539), detect.SamplingByCall),
 	} {
 		if got := wording.LoadOfLimit(f); got != want {
 			t.Errorf("it is %q, want %q", got, want)
@@ -51,6 +51,28 @@ func TestOverSeconds(t *testing.T) {
 	} {
 		if got := wording.OverSeconds(&f); got != want {
 			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+// TestOver: a plateau names its seconds, a mean that is proven above the limit stands beside
+// seconds that may be, and an unknown number of seconds is unknown.
+func TestOver(t *testing.T) {
+	t.Parallel()
+	sampled := func(low float64) *detect.Finding {
+		return &detect.Finding{
+			Kind: detect.HotKeyWrite, OverSeconds: new(int), PossibleSeconds: 899, Seconds: 900, Mean: detect.Loads{WCU: detect.Figure{Value: 1513, Low: low, High: 1539}},
+			Peak: detect.Peak{Loads: detect.Loads{WCU: detect.Figure{Value: 1908, Low: 1488, High: 4159}}},
+		}
+	}
+	for want, f := range map[string]*detect.Finding{
+		"12 seconds (at least 3 of 5 in a row) in which 95 to 105% of the limit was served":    {Kind: detect.HotKeyWrite, SaturatedSeconds: 12},
+		"899 seconds possibly above the limit":                                                 sampled(1300),
+		"899 seconds possibly above the limit, and the mean of 900 seconds is proven above it": sampled(1488),
+		"in how many seconds any of the keys was above the limit is not known":                 {Kind: detect.RollingHotKey},
+	} {
+		if got := wording.Over(f); got != want {
+			t.Errorf("it is %q, want %q", got, want)
 		}
 	}
 }

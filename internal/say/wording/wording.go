@@ -153,12 +153,6 @@ func Size(bytes float64) string {
 	return Roughly(bytes/(1<<10)) + " KB"
 }
 
-// MeanSize writes the mean size of the items of the requests that were looked at, which are
-// a sample of all: about 260 KB on average of a sample worth 92 records.
-func MeanSize(e *detect.Evidence) string {
-	return fmt.Sprintf("%s on average of a sample worth %s records", Size(e.ItemBytes), Count(e.Records))
-}
-
 // toDigits returns v with so many significant digits.
 func toDigits(v, digits float64) float64 {
 	if v == 0 || math.IsInf(v, 0) || math.IsNaN(v) {

@@ -44,6 +44,8 @@ const (
 	left, right   = 64, 940
 	top, bottom   = 22, 264
 	tickGap       = 160
+	// halfTick is half of the width of a time on a phone.
+	halfTick = 45
 	// fewest is how many cells the width has at least: a short burst is not blown up.
 	fewest = 20
 )
@@ -263,8 +265,8 @@ func (l *layout) times() (all []tick) {
 		if every >= time.Minute && at.Equal(at.Truncate(24*time.Hour)) {
 			text = at.UTC().Format("2 Jan")
 		}
-		if !at.Before(l.from) {
-			all = append(all, tick{X: pixel(left + at.Sub(l.from).Seconds()*l.second), Text: text})
+		if x := left + at.Sub(l.from).Seconds()*l.second; x >= left && x <= right-halfTick {
+			all = append(all, tick{X: pixel(x), Text: text})
 		}
 	}
 	return all
