@@ -34,6 +34,14 @@ func New(f *detect.Finding) Answer {
 	return a
 }
 
+// Steps returns the steps that still help: once a finding is over, nobody waits for a split.
+func Steps(f *detect.Finding) []detect.Step {
+	if f.State != detect.Resolved {
+		return f.Advice
+	}
+	return slices.DeleteFunc(slices.Clone(f.Advice), func(s detect.Step) bool { return s.Action == detect.ActionWait })
+}
+
 // Harm is the cost of a finding: the requests that DynamoDB refused, and the calls that
 // failed.
 type Harm struct {

@@ -1,6 +1,7 @@
 package answer_test
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -231,6 +232,18 @@ func TestCallers(t *testing.T) {
 	f.Evidence.Retries = &detect.Retries{Callers: []detect.CallerRetries{{Caller: "job", Share: 0.7}}}
 	if m := answer.New(f).Move; len(m.Callers) != 1 || m.Callers[0].Text != "job" {
 		t.Errorf("a storm is ended by %+v", m.Callers)
+	}
+}
+
+// TestSteps: nobody waits for a split of a key that is over.
+func TestSteps(t *testing.T) {
+	t.Parallel()
+	f := hot()
+	all := len(answer.Steps(f))
+	resolved(f)
+	left := answer.Steps(f)
+	if len(left) != all-1 || slices.ContainsFunc(left, func(s detect.Step) bool { return s.Action == detect.ActionWait }) {
+		t.Errorf("of %d steps %+v are left", all, left)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/answer"
 	"github.com/keyheat/keyheat/detect/recipe"
 	"github.com/keyheat/keyheat/internal/say"
 	"github.com/keyheat/keyheat/internal/say/wording"
@@ -195,7 +196,7 @@ func attributes(f *detect.Finding, facts func(detect.Target) *detect.TableFacts)
 // finding writes a page about one finding: its answers, its load and the steps. With
 // verbose it also writes the facts behind them.
 func (e *explanation) finding(p *page, f *detect.Finding) {
-	p.paragraph(0, "", fmt.Sprintf("[%s] %s", strings.ToUpper(string(f.Severity)), say.Title(f)))
+	p.paragraph(0, "", fmt.Sprintf("[%s] %s", strings.ToUpper(was(f.State)+string(f.Severity)), say.Title(f)))
 	brief := say.New(f)
 	for _, l := range brief.Lines() {
 		p.paragraph(9, fmt.Sprintf("  %-7s", strings.TrimSuffix(l.Name, " by itself?")), l.Text)
@@ -242,8 +243,9 @@ func (e *explanation) explains(f *detect.Finding) *detect.Finding {
 func shortSteps(p *page, f *detect.Finding) {
 	p.heading("Steps")
 	n := 0
-	for i := range f.Advice {
-		s := &f.Advice[i]
+	steps := answer.Steps(f)
+	for i := range steps {
+		s := &steps[i]
 		if s.Action == detect.ActionMigrate {
 			continue
 		}
@@ -254,12 +256,12 @@ func shortSteps(p *page, f *detect.Finding) {
 		}
 		p.paragraph(5, fmt.Sprintf("  %d. ", n), text+".")
 	}
-	p.guides(f.Advice)
+	p.guides(steps)
 }
 
 // steps writes each step with its facts, after the step of the finding that explains this one.
 func (e *explanation) steps(p *page, f, root *detect.Finding) {
-	heading, steps := "What to do, in order", f.Advice
+	heading, steps := "What to do, in order", answer.Steps(f)
 	if root != nil && root.Kind != detect.MovingHotSpot { // the key's own advice is already the hot spot's
 		first := &root.Advice[0]
 		p.heading("What to do first, for " + subject(root))

@@ -194,12 +194,20 @@ func (r *Result) incidents(display screen) string {
 // incident writes an incident's title, with what to do now and for good.
 func (p *page) incident(in *detect.Incident, root *detect.Finding, colours bool) {
 	brief := say.New(root)
-	p.paragraph(2, "", severity(in.Severity, colours)+" "+brief.Title)
+	p.paragraph(2, "", was(in.State)+severity(in.Severity, colours)+" "+brief.Title)
 	for _, l := range brief.Lines() {
 		if l.Name == say.LineNow || l.Name == say.LineThen {
 			p.paragraph(4, "    ", l.Label()+" "+l.Text)
 		}
 	}
+}
+
+// was is written before the severity of an incident that is over.
+func was(s detect.State) string {
+	if s == detect.Resolved {
+		return "was "
+	}
+	return ""
 }
 
 func (r *Result) findings(display screen) string {

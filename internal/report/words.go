@@ -275,7 +275,7 @@ func renderIncidents(all []Incident) []Incident {
 			brief := say.New(i.Root)
 			i.FirstFix = cmp.Or(brief.Then, brief.Now)
 			if i.Utilization != nil {
-				i.Why, i.Limits = brief.Why, say.Limits(&i.Root.Quality)
+				i.Why, i.Limits = brief.Harm+" "+brief.Why, say.Limits(&i.Root.Quality)
 			}
 		}
 		i.Root = nil

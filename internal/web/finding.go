@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/answer"
 	"github.com/keyheat/keyheat/detect/recipe"
 	"github.com/keyheat/keyheat/detect/whatif"
 	"github.com/keyheat/keyheat/internal/say"
@@ -57,11 +58,12 @@ type step struct {
 }
 
 func newSteps(f *detect.Finding) []step {
-	all, shown := make([]step, len(f.Advice)), new(detect.After)
+	steps, shown := answer.Steps(f), new(detect.After)
+	all := make([]step, len(steps))
 	now := heatmap.NewBar("Now", ofLimit(*f)+" of the limit", heatmap.ShareOfLimit(f))
 	code := codeOf(f)
-	for i := range f.Advice {
-		s := step{Step: f.Advice[i], Takes: say.Takes(&f.Advice[i])}
+	for i := range steps {
+		s := step{Step: steps[i], Takes: say.Takes(&steps[i])}
 		if s.After != nil && *s.After != *shown {
 			shown = s.After
 			s.Bars = []heatmap.Bar{now, heatmap.NewBar("Then", say.LeavesOfLimit(&s.Step), s.After.HighUtilization)}
