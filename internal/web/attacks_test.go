@@ -26,7 +26,7 @@ func TestNoPageShowsATextRaw(t *testing.T) {
 	must(t, err)
 	t.Cleanup(func() { _ = s.Close() })
 	var j store.Judgement
-	m, paths := attack.New(5), []string{"/", "/tables", "/silences", "/reports"}
+	m, paths := attack.New(5), []string{"/", "/tables", "/silences", "/reports", "/status"}
 	for _, kind := range attack.Kinds() {
 		f := m.Finding(kind)
 		f.State = detect.Firing
@@ -63,6 +63,15 @@ func TestNoPageShowsATextRaw(t *testing.T) {
 		t.Fatalf("lease: %t, %v", ok, err)
 	}
 	must(t, s.Judge(t.Context(), l, j))
+	text := strings.ReplaceAll(m.Text(), "\x00", "") // which Postgres refuses
+	must(t, s.StartWriter(t.Context(), store.Writer{ID: "w", Host: text, Started: time.Now()}))
+	must(t, s.ReportWriter(t.Context(), "w", store.WriterStatus{Version: text, State: string(detect.CollectorFailing), Reason: text}))
+	must(t, s.Commit(t.Context(), store.Commit{
+		Writer: "w", Seq: 1, Gaps: []store.Gap{{Gap: sample.Gap{Source: text, Partition: text, From: text, To: text, Reason: text}}},
+		Bad: []store.BadSample{{Hour: time.Now(), Source: text, Reason: text, Count: 1, Excerpts: []sample.Text{sample.Text(text)}}},
+	}))
+	must(t, s.ReceiverFailed(t.Context(), "chat", text, time.Minute))
+	must(t, s.PutCloudWatch(t.Context(), store.CloudWatchRead{Target: sample.Target{Table: "orders"}, State: "denied", Message: text}, nil))
 	at := serve(t, s)
 	for _, path := range paths {
 		text, _ := get(t, at+path, http.StatusOK)

@@ -152,7 +152,7 @@ func (s *Site) fillTable(ctx context.Context, page *tablePage, asked url.Values)
 // keysNumber is how many keys were requested; nil for an unknown number.
 func keysNumber(keys *int64) heatmap.Number {
 	if keys == nil {
-		return heatmap.Number{Name: "Keys requested", Value: heatmap.Unknown, Text: fmt.Sprintf("counted for at most %d hours", heatmap.MaxDistinctMinutes/60)}
+		return heatmap.Number{Name: "Keys requested", Value: heatmap.Unknown, Text: fmt.Sprintf("known for times up to %d hours", heatmap.MaxDistinctMinutes/60)}
 	}
 	return heatmap.Number{Name: "Keys requested", Value: "about " + wording.Significant(float64(*keys)), Text: "distinct keys"}
 }
