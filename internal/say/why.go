@@ -163,7 +163,7 @@ func RefusedKeys(keys []detect.RefusedKey) (all []Line) {
 		if k.Share < leastRefused {
 			break
 		}
-		text := fmt.Sprintf("%s %s refused", quote(k.Key), lostBy(k))
+		text := fmt.Sprintf("%s %s", quote(k.Key), lostBy(k))
 		if figure := largerOf(k); figure.Low != figure.High {
 			text += fmt.Sprintf(" (%s to %s)", wording.Significant(figure.Low), wording.Significant(figure.High))
 		}
