@@ -45,6 +45,12 @@ func facts() []story {
 		key("no split", split(detect.Split{Verdict: detect.SplitUnknown, Residual: 600, ResidualLow: 600, ResidualHigh: 600})),
 		key("a split between two places", split(detect.Split{Verdict: detect.SplitUnknown, Splits: 1, Residual: 800, ResidualLow: 600, ResidualHigh: 1100})),
 		key("one item", split(detect.Split{Verdict: detect.SplitHotItem, Item: 1400, Residual: 1680, ResidualLow: 1680, ResidualHigh: 1680})),
+		key("refused keys", func(f *detect.Finding) {
+			f.RefusedKeys = []detect.RefusedKey{
+				{Key: "cust#1", WCU: detect.Figure{Value: 32, Low: 30, High: 35}, Share: 0.7, Callers: []detect.Part{{Text: "web", Low: 0.5, High: 0.6}}},
+				{Key: "cust#2", RCU: detect.Figure{Value: 12, Low: 12, High: 12}, Share: 0.3},
+			}
+		}),
 		key("retries", func(f *detect.Finding) {
 			f.Evidence.Retries = &detect.Retries{From: f.FirstSeen, To: f.FirstSeen.Add(time.Minute), Waited: detect.Figure{Value: 41, Low: 33, High: 52}, Failed: detect.Figure{Value: 312, Low: 312, High: 312}, Partial: true}
 		}),
