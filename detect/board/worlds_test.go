@@ -47,14 +47,17 @@ type fieldWorld struct {
 		Key, Kind, Severity, State, Fix string
 		Reason                          detect.Diagnosis
 		Pages, Children                 int
-		Never, Refused                  []string
+		Refused                         []string
 		Share, Quiet                    bool
 		// Act is the action for tonight, Caller whom it concerns first, To the most units a
 		// second that it leaves the caller. Steps come in this order, Without not at all.
-		Act            answer.Act
-		Caller         string
-		To             float64
-		Steps, Without []detect.Fix
+		Act    answer.Act
+		Caller string
+		To     float64
+		// No finding of the world has a step of Never, and no text about it a phrase of Unsaid:
+		// figures, names and answers that no code has.
+		Steps, Without, Never []detect.Fix
+		Unsaid                []string
 		// Figures are the count, lower bound, Region and seconds of a finding's step with a
 		// code.
 		Figures map[detect.Fix]detect.Arguments
@@ -376,6 +379,13 @@ func (w *fieldWorld) disagreements(j *judged) (all []string) {
 	}
 	for _, text := range j.texts() {
 		all = append(all, w.unspeakable(text)...)
+	}
+	for i := range j.found {
+		for _, s := range j.found[i].Advice {
+			if slices.Contains(e.Never, s.Fix) {
+				add("%s has the step %s", j.found[i].Kind, s.Fix)
+			}
+		}
 	}
 	if e.Unhealed && slices.ContainsFunc(j.found, func(f detect.Finding) bool { return f.Healed != nil }) {
 		add("claims a split")

@@ -146,7 +146,7 @@ func (j *judged) texts() (all []string) {
 
 // unspeakable returns what a text says though it must not.
 func (w *fieldWorld) unspeakable(text string) (all []string) {
-	for _, word := range w.Expect.Never {
+	for _, word := range w.Expect.Unsaid {
 		if says(text, word) {
 			all = append(all, fmt.Sprintf("says %q: %s", word, text))
 		}
