@@ -24,8 +24,8 @@ import (
 	"github.com/keyheat/keyheat/store"
 )
 
-// TestNoReceiverIsSentATextRaw sends notices of every kind of finding, alone and in a group,
-// to every type of receiver. Every text of a sample in them is an attack.
+// TestNoReceiverIsSentATextRaw sends notices of every kind of finding and every fix, alone and
+// in a group, to every type of receiver. Every text of a sample in them is an attack.
 func TestNoReceiverIsSentATextRaw(t *testing.T) {
 	taken := serve(t, func(*http.Request, []byte) string { return "" }, snsAnswer)
 	toSNS(t, taken.url)
@@ -42,30 +42,31 @@ func TestNoReceiverIsSentATextRaw(t *testing.T) {
 			continue
 		}
 		to, m := open(t, s), attack.New(3)
-		for _, kind := range attack.Kinds() {
-			for n, event := range []detect.Event{detect.EventFiring, detect.EventUpdated, detect.EventResolved} {
-				mails, before := len(box.taken()), len(taken.requests())
-				tell(t, to, attackNotice(t, m, kind, event, n == 1))
-				for _, r := range taken.requests()[before:] {
-					if wrong := faultOfRequest(t, typ, r); wrong != "" {
-						t.Fatalf("%s of %s to %s: %s", event, kind, typ, wrong)
-					}
+		kinds, fixes := attack.Kinds(), detect.Fixes()
+		events := []detect.Event{detect.EventFiring, detect.EventUpdated, detect.EventResolved}
+		for n := range max(len(kinds)*len(events), len(fixes)) {
+			kind, event, fix := kinds[n/len(events)%len(kinds)], events[n%len(events)], fixes[n%len(fixes)]
+			mails, before := len(box.taken()), len(taken.requests())
+			tell(t, to, attackNotice(t, m, kind, event, fix, n%len(events) == 1))
+			for _, r := range taken.requests()[before:] {
+				if wrong := faultOfRequest(t, typ, r); wrong != "" {
+					t.Fatalf("%s of %s, %s, to %s: %s", event, kind, fix, typ, wrong)
 				}
-				for _, text := range box.taken()[mails:] {
-					if wrong := faultOfMail(t, text); wrong != "" {
-						t.Fatalf("%s of %s by mail: %s", event, kind, wrong)
-					}
+			}
+			for _, text := range box.taken()[mails:] {
+				if wrong := faultOfMail(t, text); wrong != "" {
+					t.Fatalf("%s of %s, %s, by mail: %s", event, kind, fix, wrong)
 				}
 			}
 		}
 	}
 }
 
-func attackNotice(t *testing.T, m *attack.Maker, kind detect.Kind, event detect.Event, grouped bool) *notify.Notice {
+func attackNotice(t *testing.T, m *attack.Maker, kind detect.Kind, event detect.Event, fix detect.Fix, grouped bool) *notify.Notice {
 	t.Helper()
 	f := m.Finding(kind)
 	f.Fingerprint, f.Incident = incidentID, incidentID
-	f.Advice = []detect.Step{detect.NewStep(detect.FixShardedKey)}
+	f.Advice = []detect.Step{detect.NewStep(fix)}
 	i := m.Incident(&f)
 	document, err := json.Marshal(f)
 	if err != nil {
@@ -187,7 +188,7 @@ func TestAttacksBySize(t *testing.T) {
 	} {
 		s.Type = typ
 		taken.Store(0)
-		open(t, s).Notify(t.Context(), attackNotice(t, m, attack.Kinds()[0], detect.EventFiring, false))
+		open(t, s).Notify(t.Context(), attackNotice(t, m, attack.Kinds()[0], detect.EventFiring, detect.FixShardedKey, false))
 		if taken.Load() > 4*awserror.MaxResponse {
 			t.Errorf("%s: %d MiB were read", typ, taken.Load()>>20)
 		}
