@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/jedib0t/go-pretty/v6/text"
 
@@ -34,12 +33,12 @@ func (r *Result) views(display screen) string {
 		name := r.target(s.Target)
 		top, share := topKey(s.View)
 		t.Add(shorten(name, tableWidth), keysCell(s.View), effectiveCell(s.View), shapeText(s.View), top, share, ceiling(s.View), string(s.View.Design.Verdict))
-		sentences = append(sentences, wrap(name+": "+say.Design(s.View)+judgedTime(&s)))
+		sentences = append(sentences, wrap(name+": "+say.Design(s.View)+say.JudgedTime(&s)))
 		if len(s.View.Top) > 1 {
-			sentences = append(sentences, wrap("  most load: "+heaviestKeys(s.View)))
+			sentences = append(sentences, wrap("  most load: "+say.HeaviestKeys(s.View)))
 		}
 		for _, g := range s.View.Growing {
-			sentences = append(sentences, wrap("  "+growthLine(g)))
+			sentences = append(sentences, wrap("  "+say.Growth(&g)))
 		}
 	}
 	if len(sentences) == 0 {
@@ -80,22 +79,6 @@ func (r *Result) candidates(display screen) string {
 		sentences = append(sentences, wrap(fmt.Sprintf("%s by %s: %s", r.target(c.Target), printable(c.Candidate), say.Design(c.View))))
 	}
 	return t.Render(display.width) + "\n\n" + strings.Join(sentences, "\n")
-}
-
-// mostOfTheTime is the share of a table's time, from its first second to its last, that a
-// view must cover to stand for all of it.
-const mostOfTheTime = 0.9
-
-// judgedTime names the judged seconds of a table's keys, if it had load in few of them;
-// empty otherwise.
-func judgedTime(t *detect.Table) string {
-	from, to := t.View.From.UTC(), t.View.To.UTC()
-	if float64(t.Seconds) >= mostOfTheTime*to.Sub(from).Seconds() {
-		return ""
-	}
-	const moment = "2006-01-02 15:04:05"
-	return fmt.Sprintf(" Judged over the %s with load, of the %s from %s to %s UTC.",
-		wording.Seconds(int(t.Seconds)), wording.Span(to.Sub(from)), from.Format(moment), to.Add(-time.Second).Format(moment))
 }
 
 // keysCell writes the number of keys, with ~ for an estimate, and ≥ for a lower bound.
@@ -140,32 +123,6 @@ func topKey(v *detect.View) (key, share string) {
 	return shorten(printable(top.Key), keyWidth), share
 }
 
-// heaviestKeys writes the keys with the most load, if that is proven to exceed an even
-// share.
-func heaviestKeys(v *detect.View) string {
-	var all []string
-	for _, k := range v.Top {
-		if k.Share.Low*v.DistinctKeys.Value < 1 {
-			continue
-		}
-		all = append(all, fmt.Sprintf("%s %.3g%%", shorten(printable(k.Key), 2*keyWidth), 100*k.Share.Low))
-	}
-	mixed := ""
-	if v.WriteShare > 0 && v.WriteShare < 1 {
-		mixed = ", of reads and writes together"
-	}
-	if last := v.Top[len(v.Top)-1].Share; len(v.Top) > 1 && v.DistinctKeys.Low > float64(len(v.Top)) && v.Top[0].Share == last {
-		if last.Low == last.High {
-			return fmt.Sprintf("no key stands out: at least %d have %.3g%% each", len(v.Top), 100*last.Low)
-		}
-		return fmt.Sprintf("no key stands out: none has more than %s", wording.PercentAtMost(last.High))
-	}
-	if len(all) == 0 {
-		return "no key stands out"
-	}
-	return strings.Join(all, ", ") + mixed
-}
-
 // ceiling writes the load of all keys at which the hottest key fills its partition. It
 // uses the nearer ceiling at the observed mix of reads and writes.
 func ceiling(v *detect.View) string {
@@ -190,15 +147,6 @@ func hottestCell(v *detect.View) string {
 		return wording.Significant(v.Hottest.RCU) + " RCU"
 	}
 	return wording.Significant(v.Hottest.WCU) + " WCU"
-}
-
-func growthLine(g detect.GrowingKey) string {
-	unit := strings.ToUpper(g.Forecast.Unit)
-	line := fmt.Sprintf("%s grows by %.3g %s a day (%.3g to %.3g)", printable(g.Key), g.Forecast.Growth.Value, unit, g.Forecast.Growth.Low, g.Forecast.Growth.High)
-	if c := g.Forecast.At100; c != nil {
-		line += fmt.Sprintf(" and reaches the limit on %s (%s to %s)", c.At.Format("2006-01-02"), c.Earliest.Format("2006-01-02"), c.Latest.Format("2006-01-02"))
-	}
-	return line + "."
 }
 
 // shorten cuts text that is too wide for its column.
@@ -304,7 +252,7 @@ func (w *wholeTable) write(p *page, verbose bool) {
 			p.fact("ceiling", "about %s/s of all keys; then the hottest one fills its partition", c)
 		}
 		for _, g := range v.Growing {
-			p.fact("growth", "%s", growthLine(g))
+			p.fact("growth", "%s", say.Growth(&g))
 		}
 	}
 }
@@ -320,7 +268,7 @@ func (w *wholeTable) figures(p *page) {
 	}
 	p.fact("keys", "%s", keysCell(v))
 	if len(v.Top) > 0 {
-		p.fact("most load", "%s", heaviestKeys(v))
+		p.fact("most load", "%s", say.HeaviestKeys(v))
 	}
-	p.fact("design", "%s. %s", v.Design.Verdict, say.Design(v)+judgedTime(w.Table))
+	p.fact("design", "%s. %s", v.Design.Verdict, say.Design(v)+say.JudgedTime(w.Table))
 }

@@ -133,6 +133,28 @@ func tables() string {
 			fmt.Fprintf(&text, "%s: %s\n", l.Name, l.Text)
 		}
 	}
+	top := func(shares ...float64) (all []detect.TopKey) {
+		for i, n := range shares {
+			k := detect.TopKey{Key: sample.Text(fmt.Sprintf("user#%d", i)), Share: detect.Figure{Value: n, Low: n, High: n}}
+			all = append(all, k)
+		}
+		return all
+	}
+	mixed := &detect.View{Top: top(0.6, 0.3, 0.001), DistinctKeys: detect.Figure{Value: 40, Low: 40, High: 40}, WriteShare: 0.4}
+	even := &detect.View{Top: top(0.025, 0.025), DistinctKeys: mixed.DistinctKeys}
+	unproven := &detect.View{Top: top(0.025, 0.025), DistinctKeys: mixed.DistinctKeys}
+	unproven.Top[0].Share.Low, unproven.Top[1].Share.Low = 0, 0
+	small := &detect.View{Top: top(0.001, 0), DistinctKeys: mixed.DistinctKeys}
+	for _, v := range []*detect.View{mixed, even, unproven, small} {
+		fmt.Fprintf(&text, "most load: %s\n", say.HeaviestKeys(v))
+	}
+	for _, seconds := range []int64{1500, 20} {
+		fmt.Fprintf(&text, "judged:%s\n", say.JudgedTime(&detect.Table{Seconds: seconds, View: &detect.View{From: minute, To: minute.Add(25 * time.Minute)}}))
+	}
+	growing := detect.GrowingKey{Key: "user#1", Forecast: detect.Forecast{Unit: "wcu", Growth: detect.Figure{Value: 5, Low: 4, High: 6}}}
+	fmt.Fprintf(&text, "growth: %s\n", say.Growth(&growing))
+	growing.Forecast.At100 = &detect.Crossing{At: minute, Earliest: minute, Latest: minute.AddDate(0, 0, 9)}
+	fmt.Fprintf(&text, "growth: %s\n", say.Growth(&growing))
 	return text.String()
 }
 
@@ -199,7 +221,13 @@ func TestHostileDetails(t *testing.T) {
 	for n := range 2000 {
 		f := m.Finding(hostile.Kinds()[n%len(hostile.Kinds())])
 		table := m.Table(detect.Target{Table: m.Text()})
-		texts := []string{say.Limits(&f.Quality), say.Design(table.View)}
+		texts := []string{say.Limits(&f.Quality), say.Design(table.View), say.JudgedTime(&table)}
+		if len(table.View.Top) > 0 {
+			texts = append(texts, say.HeaviestKeys(table.View))
+		}
+		for i := range table.View.Growing {
+			texts = append(texts, say.Growth(&table.View.Growing[i]))
+		}
 		for _, l := range say.Details(&f) {
 			texts = append(texts, l.Text)
 		}
