@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/internal/say"
 	"github.com/keyheat/keyheat/internal/say/wording"
 	"github.com/keyheat/keyheat/internal/web/heatmap"
 )
@@ -192,7 +193,7 @@ func subjectOf(k detect.KeyRef) subject {
 
 func (p *Report) incidentRow(i Incident) incidentRow {
 	r := incidentRow{
-		subject: subjectOf(i.KeyRef), Cause: causeName(i.Cause), Severity: i.Severity, State: i.State,
+		subject: subjectOf(i.KeyRef), Cause: say.CauseName(i.Cause), Severity: i.Severity, State: i.State,
 		Load: orUnknown(i.Utilization, percent), Began: p.moment(i.Began), Until: "still open", Times: orUnknown(i.Times, count),
 		Fix: sentences(i.FirstFix), Owner: short(i.Owner), CloudWatch: corroborations[i.CloudWatch], Silenced: p.isSilenced(i.ID),
 	}

@@ -156,21 +156,6 @@ func sentence(clause string) string {
 	return strings.ToUpper(string(first)) + strings.TrimSuffix(clause[size:], ".") + "."
 }
 
-// causes name the causes of incidents.
-var causes = map[detect.Cause]string{
-	detect.CauseHotKey: "hot key", detect.CauseShardedKey: "sharded key", detect.CauseRollingKey: "rolling key",
-	detect.CauseMovingHotSpot: "moving hot spot", detect.CauseIndexBackPressure: "index that holds writes back",
-	detect.CauseSingleCaller: "single caller", detect.CauseFewValues: "few key values", detect.CauseHotPartition: "hot partition",
-	detect.CauseStarvation: "too little capacity", detect.CauseRetryStorm: "retries", detect.CausePipeline: "not fully seen",
-}
-
-func causeName(c detect.Cause) string {
-	if words, known := causes[c]; known {
-		return words
-	}
-	return wording.Printable(string(c))
-}
-
 // corroborations name CloudWatch's verdicts.
 var corroborations = map[detect.Corroborated]string{
 	detect.CloudWatchConfirms: "CloudWatch confirms it", detect.CloudWatchOtherCause: "CloudWatch shows another cause",

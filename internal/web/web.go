@@ -78,7 +78,7 @@ var functions = template.FuncMap{
 	"percent":       percent,
 	"part":          wording.Part,
 	"oflimit":       ofLimit,
-	"kind":          kindName,
+	"kind":          say.KindName,
 	"tablecompared": say.TableCloudWatch,
 	"details":       func(f detect.Finding) []say.Line { return say.Details(&f) },
 	"tableload":     func(t detect.Table) []say.Line { return say.TableLoad(&t) },

@@ -26,34 +26,11 @@ func percent(share any) string {
 	return ""
 }
 
-// kindNames name the kinds of findings.
-var kindNames = map[detect.Kind]string{
-	detect.HotKeyWrite: "hot key (writes)", detect.HotKeyRead: "hot key (reads)", detect.HotGSIKey: "hot key of an index (writes)",
-	detect.HotPartition: "hot partition without a hot key", detect.TableStarvation: "table capacity exhausted",
-	detect.RollingHotKey: "rolling hot key", detect.LowCardinalityKey: "low-cardinality key",
-	detect.TooFewShards: "too few shards", detect.TooManyShards: "too many shards", detect.UnevenShards: "uneven shards",
-	detect.LargeItem: "large items, small updates", detect.SingleCaller: "single caller", detect.TestKey: "test key",
-	detect.RetryStorm:      "retry storm",
-	detect.LargeCollection: "item collection near 10 GB",
-	detect.MovingHotSpot:   "load that moves from key to key", detect.CoverageFell: "samples show less than before",
-	detect.TooManyHotKeys:    "more hot keys than are followed",
-	detect.UnseenKeys:        "keys that cannot be told apart",
-	detect.CollectionStopped: "collection has stopped", detect.CollectionLags: "collection lags", detect.BadSamples: "rejected samples",
-	detect.TablesRefused: "tables without room", detect.SamplesLost: "lost samples",
-}
-
 // stateWords are the states of incidents, as headings.
 var stateWords = map[detect.State]string{detect.Firing: "Firing", detect.Pending: "Pending", detect.Resolved: "Resolved"}
 
 // shownKey is how much of a key a list shows, in characters: keys may have 2 KB.
 const shownKey = 120
-
-func kindName(k detect.Kind) string {
-	if words, known := kindNames[k]; known {
-		return words
-	}
-	return string(k)
-}
 
 // subject returns the key that a finding is about, or all of them.
 func subject(k detect.Kind, key sample.Text) string {

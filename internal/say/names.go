@@ -1,0 +1,46 @@
+package say
+
+import (
+	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/internal/say/wording"
+)
+
+// kindNames name the kinds of findings.
+var kindNames = map[detect.Kind]string{
+	detect.HotKeyWrite: "hot key (writes)", detect.HotKeyRead: "hot key (reads)", detect.HotGSIKey: "hot key of an index (writes)",
+	detect.HotPartition: "hot partition without a hot key", detect.TableStarvation: "table capacity exhausted",
+	detect.RollingHotKey: "rolling hot key", detect.LowCardinalityKey: "low-cardinality key",
+	detect.TooFewShards: "too few shards", detect.TooManyShards: "too many shards", detect.UnevenShards: "uneven shards",
+	detect.LargeItem: "large items, small updates", detect.SingleCaller: "single caller", detect.TestKey: "test key",
+	detect.RetryStorm:      "retry storm",
+	detect.LargeCollection: "item collection near 10 GB",
+	detect.MovingHotSpot:   "load that moves from key to key", detect.CoverageFell: "samples show less than before",
+	detect.TooManyHotKeys:    "more hot keys than are followed",
+	detect.UnseenKeys:        "keys that cannot be told apart",
+	detect.CollectionStopped: "collection has stopped", detect.CollectionLags: "collection lags", detect.BadSamples: "rejected samples",
+	detect.TablesRefused: "tables without room", detect.SamplesLost: "lost samples",
+}
+
+// KindName names a kind of finding in a few words.
+func KindName(k detect.Kind) string {
+	if words, known := kindNames[k]; known {
+		return words
+	}
+	return wording.Printable(string(k))
+}
+
+// causeNames name the causes of incidents.
+var causeNames = map[detect.Cause]string{
+	detect.CauseHotKey: "hot key", detect.CauseShardedKey: "sharded key", detect.CauseRollingKey: "rolling key",
+	detect.CauseMovingHotSpot: "moving hot spot", detect.CauseIndexBackPressure: "index that holds writes back",
+	detect.CauseSingleCaller: "single caller", detect.CauseFewValues: "few key values", detect.CauseHotPartition: "hot partition",
+	detect.CauseStarvation: "too little capacity", detect.CauseRetryStorm: "retries", detect.CausePipeline: "not fully seen",
+}
+
+// CauseName names the cause of an incident in a few words.
+func CauseName(c detect.Cause) string {
+	if words, known := causeNames[c]; known {
+		return words
+	}
+	return wording.Printable(string(c))
+}
