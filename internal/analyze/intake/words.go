@@ -24,7 +24,7 @@ func (r *Reading) Covers() string {
 	if !r.Partial() {
 		return ""
 	}
-	return fmt.Sprintf("This verdict covers %s of the %s. Of the others nothing is known.", r.percent(), r.lines())
+	return fmt.Sprintf("This verdict covers %s of the %s. The others are unknown.", r.percent(), r.lines())
 }
 
 // lines names the input, in the plural.
@@ -81,7 +81,7 @@ func (r *Reading) LowerBoundText() string {
 	if r.Unsized == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%s of %s samples tell neither units nor a size: each counts as the least that it can cost, so a key may be hotter than it looks.",
+	return fmt.Sprintf("%s of %s samples have neither units nor a size: each counts as the least it can cost, so a key may be hotter than it looks.",
 		wording.Count(r.Unsized), wording.Count(r.Good))
 }
 
@@ -90,7 +90,7 @@ func (r *Reading) LowerBound() string {
 	if !r.AtLeast() {
 		return ""
 	}
-	return fmt.Sprintf("What is said of loads is a lower bound: %s of the samples count as the least that they can have cost. A number of shards means that many or more.",
+	return fmt.Sprintf("All loads are lower bounds: %s of the samples count as the least they can cost. Shards are a minimum, too.",
 		wording.Percent(float64(r.Unsized)/float64(r.Good)))
 }
 
@@ -100,7 +100,7 @@ func (r *Reading) ComputedText() string {
 	if r.sized == 0 || float64(r.sized) < leastFrom*float64(r.Good) {
 		return ""
 	}
-	return fmt.Sprintf("Units of %s of %s samples are computed from sizes. They are rather too low: strongly consistent reads and transactions that are not told as such cost more, and so does an update that made an item smaller. They are too high where a size is more than the item's, such as a whole request's.",
+	return fmt.Sprintf("Units of %s of %s samples are computed from sizes. They are rather too low: unmarked strong reads and transactions cost more, and so does an update that shrinks an item. They are too high if a size is the whole request's.",
 		wording.Count(r.sized), wording.Count(r.Good))
 }
 

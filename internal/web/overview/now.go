@@ -164,11 +164,11 @@ func (n *Now) Sentence(nobody bool, since time.Time) string {
 	case n.Worst != nil && n.Worst.Key != "":
 		parts = append(parts, incidentName(n.Worst)+" is the worst"+peakText(n.Worst))
 	case n.Refused > 0:
-		loser := wording.Place(n.Loser) + " loses most: "
+		text := "DynamoDB refuses " + percent(n.Refused) + " of the " + map[bool]string{false: "writes to ", true: "reads of "}[n.Reads] + wording.Place(n.Loser)
 		if n.More {
-			loser = "of the hottest tables " + loser
+			text += ", the most among the hottest tables"
 		}
-		parts = append(parts, loser+percent(n.Refused)+" of its "+map[bool]string{false: "writes", true: "reads"}[n.Reads]+" are refused")
+		parts = append(parts, text)
 	case n.Worst == nil && n.Nearest != nil && n.Nearest.Key != "":
 		parts = append(parts, incidentName(n.Nearest)+" is the nearest"+peakText(n.Nearest))
 	}

@@ -34,11 +34,11 @@ func TestSentence(t *testing.T) {
 		},
 		{
 			"the worst is no key", overview.Now{Counted: true, Open: 2, Over: 2, Worst: &store.IncidentHead{}, Loser: orders, Refused: 0.38},
-			false, time.Time{}, "2 keys are over the limit now; orders loses most: 38% of its writes are refused.",
+			false, time.Time{}, "2 keys are over the limit now; DynamoDB refuses 38% of the writes to orders.",
 		},
 		{
 			"few are refused", overview.Now{Counted: true, Open: 1, Over: 1, Loser: orders, Refused: 0.001, Reads: true},
-			false, time.Time{}, "1 key is over the limit now; orders loses most: less than 1% of its reads are refused.",
+			false, time.Time{}, "1 key is over the limit now; DynamoDB refuses less than 1% of the reads of orders.",
 		},
 		{
 			"nothing is refused", overview.Now{Counted: true, Open: 1, Over: 1, Worst: hot}, false, time.Time{},
@@ -46,7 +46,7 @@ func TestSentence(t *testing.T) {
 		},
 		{
 			"more tables than are looked at", overview.Now{Counted: true, Open: 30, Over: 25, Loser: orders, Refused: 0.5, More: true},
-			false, time.Time{}, "At least 25 keys are over the limit now; of the hottest tables orders loses most: 50% of its writes are refused.",
+			false, time.Time{}, "At least 25 keys are over the limit now; DynamoDB refuses 50% of the writes to orders, the most among the hottest tables.",
 		},
 		{
 			"it fires on for a while", overview.Now{Counted: true, Open: 1, Worst: hot}, false, time.Time{},
