@@ -17,7 +17,9 @@ type Step struct {
 	After *After `json:"after"`
 	// Need is the capacity that the table or index needs after the step. It is null if
 	// the need does not change or is unknown.
-	Need      *Need     `json:"need"`
+	Need *Need `json:"need"`
+	// Cost is null if the step adds no requests, or they are unknown.
+	Cost      *Cost     `json:"cost"`
 	Arguments Arguments `json:"arguments"`
 	// Guide is the section of docs/KEY_DESIGN.md with more about it; empty without one.
 	Guide string `json:"guide"`
@@ -40,7 +42,7 @@ type Arguments struct {
 	// Share is a part of the load, or of an item's bytes: 0 to 1.
 	Share float64 `json:"share,omitempty"`
 	// Units are capacity units a second: a rate to keep, capacity to set, or units that
-	// the step spares or adds. Of a query they are its own.
+	// the step spares. Of a query they are its own.
 	Units float64 `json:"units,omitempty"`
 	// From is the present rate of the caller, in units a second.
 	From float64 `json:"from,omitempty"`

@@ -159,6 +159,14 @@ func MeanSize(e *detect.Evidence) string {
 	return fmt.Sprintf("%s on average of a sample worth %s records", Size(e.ItemBytes), Count(e.Records))
 }
 
+// Dollars writes a price in US dollars.
+func Dollars(amount float64) string {
+	if amount < 0.01 {
+		return "less than $0.01"
+	}
+	return fmt.Sprintf("$%.2f", amount)
+}
+
 // toDigits returns v with so many significant digits.
 func toDigits(v, digits float64) float64 {
 	if v == 0 || math.IsInf(v, 0) || math.IsNaN(v) {
