@@ -56,6 +56,10 @@ func facts() []story {
 			f.Forecast = &detect.Forecast{Unit: "wcu", Growth: detect.Figure{Value: 10, Low: 8, High: 12}}
 		}),
 		{"growth of a collection", detect.LargeCollection, "tenant#a", func(f *detect.Finding) { f.Evidence = &detect.Evidence{GrowthBytes: new(200 * 1024.)} }},
+		key("a collection of unknown growth", func(f *detect.Finding) {
+			f.Reason, f.Ground, f.Quality.Estimated = detect.LSIBlocked, detect.GroundLocalIndex, new(false)
+			f.Mean.WCU = detect.Figure{Value: 1200, Low: 1180, High: 1210}
+		}),
 		{"warm keys", detect.HotPartition, "", func(f *detect.Finding) {
 			f.Members = detect.NewMembers(7, []sample.Text{"a", "b", "c", "d", "e", "f"})
 		}},
