@@ -120,7 +120,7 @@ var fixWords = map[detect.Fix]words{
 	detect.FixWaitForPartitionSplit: newWords(waitSplit, "DynamoDB can split the partition between its keys, if the load lasts."),
 	detect.FixContributorInsights:   newWords("Switch on CloudWatch Contributor Insights", "It names the throttled keys, also of callers that are not sampled."),
 	detect.FixBoundedCollection:     newWords("Put a month into the key", "A local index limits the items of {{.Key}} to 10 GB{{if .Growth}}: at {{.Growth}} a second, an empty key is full in {{.Span}}{{end}}."),
-	detect.FixMoreValues:            newWords("Build the key from more values", "The table has few key values, and traffic adds none."),
+	detect.FixMoreValues:            newWords("Build the{{if eq .Where \"index\"}} index{{end}} key from more values", "The {{.Where}} has few key values, and traffic adds none."),
 	detect.FixIndexShards:           newWords("Put {{.Count}} key shards behind each value", "The index has few values, and traffic adds none."),
 	detect.FixMoreShards:            newWords("Raise the key shards from {{.Have}} to {{.Count}}", "Write to all of them, and read old and new ones: old names stay valid."),
 	detect.FixFewerShards:           newWords("Write to {{.Count}} key shards only", "They carry the highest peak seen, and a read of all takes fewer queries."),
