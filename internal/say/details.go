@@ -146,7 +146,11 @@ func toll(r *detect.Retries) string {
 	if r.Partial {
 		least = "at least "
 	}
-	text := fmt.Sprintf("in %s callers waited %s%s s", wording.Seconds(int(r.To.Sub(r.From).Seconds())), least, wording.Figure(r.Waited))
+	waited := least + wording.Figure(r.Waited)
+	if r.Waited.Value == 0 && r.Waited.High > 0 {
+		waited = "at most " + wording.SignificantAtMost(r.Waited.High)
+	}
+	text := fmt.Sprintf("in %s callers waited %s s", wording.Seconds(int(r.To.Sub(r.From).Seconds())), waited)
 	if r.Failed.Value >= 1 {
 		text += fmt.Sprintf(", and %s%s calls failed", least, wording.Figure(r.Failed))
 	}

@@ -48,6 +48,9 @@ func facts() []story {
 		key("retries", func(f *detect.Finding) {
 			f.Evidence.Retries = &detect.Retries{From: f.FirstSeen, To: f.FirstSeen.Add(time.Minute), Waited: detect.Figure{Value: 41, Low: 33, High: 52}, Failed: detect.Figure{Value: 312, Low: 312, High: 312}, Partial: true}
 		}),
+		key("retries of an unmeasured wait", func(f *detect.Finding) {
+			f.Evidence.Retries = &detect.Retries{From: f.FirstSeen, To: f.FirstSeen.Add(time.Minute), Waited: detect.Figure{High: 90_000}, Failed: detect.Figure{Value: 312, Low: 312, High: 312}}
+		}),
 		key("reads and writes together", func(f *detect.Finding) { f.Combined, f.Utilization = 1.37, 0.7 }),
 		key("a global table", func(f *detect.Finding) {
 			f.Replication = &detect.Replication{Regions: []string{"eu-west-1", "us-east-1"}, WCU: 700}
