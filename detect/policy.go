@@ -142,9 +142,9 @@ func (p Policy) Validate() error {
 	case !(p.Headroom >= MinHeadroom && p.Headroom <= MaxHeadroom):
 		return fmt.Errorf("headroom is %v: give a factor from %d to %d, 1.5 is usual", p.Headroom, MinHeadroom, MaxHeadroom)
 	case !(p.WritePrice >= 0 && p.WritePrice <= maxPrice):
-		return fmt.Errorf("write price is %v: %s", p.WritePrice, askPrice)
+		return fmt.Errorf("write price is %v: give US dollars for a million request units, such as 0.625, or 0 if it is unknown", p.WritePrice)
 	case !(p.ReadPrice >= 0 && p.ReadPrice <= maxPrice):
-		return fmt.Errorf("read price is %v: %s", p.ReadPrice, askPrice)
+		return fmt.Errorf("read price is %v: give US dollars for a million request units, such as 0.125, or 0 if it is unknown", p.ReadPrice)
 	case Rank(p.Severest) < 0:
 		return fmt.Errorf("severity %q: give critical, warning or info", p.Severest)
 	}
@@ -166,11 +166,8 @@ func (p Policy) Validate() error {
 	return p.checkRunbook()
 }
 
-// maxPrice is far above AWS's prices for a million request units, and askPrice asks for one.
-const (
-	maxPrice = 1000
-	askPrice = "give US dollars for a million request units, such as 0.625, or 0 if it is unknown"
-)
+// maxPrice is far above AWS's prices for a million request units.
+const maxPrice = 1000
 
 // minRepeat is the least interval between two messages with the same news.
 const minRepeat = time.Minute

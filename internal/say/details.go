@@ -68,7 +68,7 @@ func growth(f *detect.Finding) string {
 	bytes, rate, until := f.Evidence.GrowthBytes, wording.Size, ""
 	if bytes == nil && f.Reason == detect.LSIBlocked && f.Quality.Estimated != nil && !*f.Quality.Estimated { // by write units
 		bytes, until = new(f.Mean.WCU.High*sample.WriteUnitBytes), " at the earliest"
-		rate = func(bytes float64) string { return "at most " + wording.SignificantAtMost(bytes/1024) + " KB" }
+		rate = func(bytes float64) string { return "at most " + wording.AtMost(bytes/1024) + " KB" }
 	}
 	if bytes == nil || *bytes <= 0 {
 		return ""
@@ -148,7 +148,7 @@ func toll(r *detect.Retries) string {
 	}
 	waited := least + wording.Figure(r.Waited)
 	if r.Waited.Value == 0 && r.Waited.High > 0 {
-		waited = "at most " + wording.SignificantAtMost(r.Waited.High)
+		waited = "at most " + wording.AtMost(r.Waited.High)
 	}
 	text := fmt.Sprintf("in %s callers waited %s s", wording.Seconds(int(r.To.Sub(r.From).Seconds())), waited)
 	if r.Failed.Value >= 1 {
