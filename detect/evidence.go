@@ -64,8 +64,9 @@ type Retries struct {
 	To      time.Time `json:"to"`
 	Seconds int       `json:"seconds"`
 	SentCalls
-	// Waited is the total time that callers waited in retries, in seconds. Failed counts
-	// calls that failed after all retries.
+	// Waited is the total time that callers waited in retries, in seconds; from 0 to the
+	// longest by AWS's policies if nobody measured it. Failed counts calls that failed after
+	// all retries.
 	Waited Figure `json:"waited_seconds"`
 	Failed Figure `json:"failed"`
 	// Estimated reports that calls were sampled: all amounts are estimates, and Waited

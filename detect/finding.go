@@ -215,6 +215,17 @@ func (f *Finding) MayBeServed() bool {
 		!f.Quality.InBatches() && !slices.Contains(f.Quality.CannotSee, BlindThrottled)
 }
 
+// IsServedBurst reports whether a key was hot for a few seconds only, and its callers' quick
+// retries served all of its calls. Nobody suffers from it.
+func (f *Finding) IsServedBurst() bool {
+	e := f.Evidence
+	if e == nil || e.Retries == nil || f.Throttling != nil || f.LastSeen.Sub(f.FirstSeen) >= HarmOf*time.Second {
+		return false
+	}
+	r := e.Retries
+	return !r.Partial && !r.BackOff() && r.Refused >= 1 && r.Failed.High < 1
+}
+
 // fewStrong is the share of strongly consistent reads below which reads are eventual.
 const fewStrong = 0.05
 

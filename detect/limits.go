@@ -152,6 +152,9 @@ const (
 	// storm. Clients that back off resend few calls while the requested load is within a
 	// partition's limit.
 	StormAmplification = 1.5
+	// LongestWaitSeconds is the longest pause before a retry of AWS's SDKs, by their policies
+	// before November 2026 and since.
+	LongestWaitSeconds = 20
 	// PatientSeconds is the least mean wait before a retry, in seconds, of a caller that
 	// backs off. Since aws-sdk-go-v2 1.48.0 (2026-11-10) a throttled attempt backs off for
 	// half a second on average, and longer each time; before, for some tens of milliseconds.

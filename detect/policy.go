@@ -58,6 +58,9 @@ type Policy struct {
 	// silences match. Both are the operator's own words.
 	Owner  string
 	Labels map[string]string
+	// WritePrice and ReadPrice are the price of a million write and read request units, in
+	// US dollars; 0 if unknown.
+	WritePrice, ReadPrice float64
 	// RunbookURL is the address of the owner's own instructions; empty for none. {kind}
 	// stands for the kind of the incident's root finding.
 	RunbookURL string
@@ -138,6 +141,10 @@ func (p Policy) Validate() error {
 		return fmt.Errorf("warning is %v: give the share of the limit to warn at, over 0 and up to 1", p.Warning)
 	case !(p.Headroom >= MinHeadroom && p.Headroom <= MaxHeadroom):
 		return fmt.Errorf("headroom is %v: give a factor from %d to %d, 1.5 is usual", p.Headroom, MinHeadroom, MaxHeadroom)
+	case !(p.WritePrice >= 0 && p.WritePrice <= maxPrice):
+		return fmt.Errorf("write price is %v: give US dollars for a million request units, such as 0.625, or 0 if it is unknown", p.WritePrice)
+	case !(p.ReadPrice >= 0 && p.ReadPrice <= maxPrice):
+		return fmt.Errorf("read price is %v: give US dollars for a million request units, such as 0.125, or 0 if it is unknown", p.ReadPrice)
 	case Rank(p.Severest) < 0:
 		return fmt.Errorf("severity %q: give critical, warning or info", p.Severest)
 	}
@@ -158,6 +165,9 @@ func (p Policy) Validate() error {
 	}
 	return p.checkRunbook()
 }
+
+// maxPrice is far above AWS's prices for a million request units.
+const maxPrice = 1000
 
 // minRepeat is the least interval between two messages with the same news.
 const minRepeat = time.Minute

@@ -17,7 +17,9 @@ type Step struct {
 	After *After `json:"after"`
 	// Need is the capacity that the table or index needs after the step. It is null if
 	// the need does not change or is unknown.
-	Need      *Need     `json:"need"`
+	Need *Need `json:"need"`
+	// Cost is null if the step adds no requests, or they are unknown.
+	Cost      *Cost     `json:"cost"`
 	Arguments Arguments `json:"arguments"`
 	// Guide is the section of docs/KEY_DESIGN.md with more about it; empty without one.
 	Guide string `json:"guide"`
@@ -40,7 +42,7 @@ type Arguments struct {
 	// Share is a part of the load, or of an item's bytes: 0 to 1.
 	Share float64 `json:"share,omitempty"`
 	// Units are capacity units a second: a rate to keep, capacity to set, or units that
-	// the step spares or adds. Of a query they are its own.
+	// the step spares. Of a query they are its own.
 	Units float64 `json:"units,omitempty"`
 	// From is the present rate of the caller, in units a second.
 	From float64 `json:"from,omitempty"`
@@ -153,4 +155,32 @@ type After struct {
 func NewAfter(k Kind, low, high float64) *After {
 	limit := Units(Limit(k))
 	return &After{Unit: Side(k, "wcu", "rcu"), Low: low, High: high, LowUtilization: low / limit, HighUtilization: high / limit}
+}
+
+// Cost is the request units that a step adds. All are lower bounds: a request may cost more
+// than its minimum, and a global table pays for its writes in each Region.
+type Cost struct {
+	// RCU and WCU are units a second at the load of the evidence.
+	RCU float64 `json:"rcu"`
+	WCU float64 `json:"wcu"`
+	// ItemWCU are the write units that each stored item costs once, when it moves.
+	ItemWCU float64 `json:"item_wcu"`
+	// DayUSD is the price of RCU and WCU for a day, ItemsUSD the price of a million items
+	// that move, in US dollars. Each is null if the policy lacks a price that it needs.
+	DayUSD   *float64 `json:"day_usd"`
+	ItemsUSD *float64 `json:"million_items_usd"`
+}
+
+// million is the number of request units that a price is for.
+const million = 1e6
+
+// Price fills in what the units cost by the policy's prices.
+func (c *Cost) Price(p Policy) {
+	const day = 24 * 60 * 60
+	if c.RCU+c.WCU > 0 && (c.RCU == 0 || p.ReadPrice > 0) && (c.WCU == 0 || p.WritePrice > 0) {
+		c.DayUSD = new(day * (c.RCU*p.ReadPrice + c.WCU*p.WritePrice) / million)
+	}
+	if c.ItemWCU > 0 && p.WritePrice > 0 {
+		c.ItemsUSD = new(c.ItemWCU * p.WritePrice)
+	}
 }

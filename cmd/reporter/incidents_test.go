@@ -100,9 +100,9 @@ func TestIncidentsAreListedAndChosen(t *testing.T) {
 		t.Errorf("a misspelt table: %s", said)
 	}
 	var logged bytes.Buffer
-	settings := Config{Section: tables.Section{Tables: tables.Tables{"oders": {}, "orders": {}}}, Reports: Reports{"weekly": {Tables: []string{"eu-west-1/orderz"}}}}
+	settings := Config{Section: tables.Section{Tables: tables.Tables{"oders": {}, "orders": {}}}, Reports: Reports{"weekly": {Tables: []string{"eu-west-1/orderz"}}}, Routes: []Route{{Table: "orders"}, {Table: "order-*"}, {Table: "order"}}}
 	settings.warnOfTables(t.Context(), st, slog.New(slog.NewTextHandler(&logged, nil)))
-	if text := logged.String(); strings.Count(text, "WARN") != 2 || !strings.Contains(text, "setting=tables table=oders nearest=orders") || !strings.Contains(text, "setting=reports.weekly.tables table=eu-west-1/orderz nearest=orders") {
+	if text := logged.String(); strings.Count(text, "WARN") != 3 || !strings.Contains(text, `setting=routes[2].table table=order nearest=orders`) || !strings.Contains(text, "setting=tables table=oders nearest=orders") || !strings.Contains(text, "setting=reports.weekly.tables table=eu-west-1/orderz nearest=orders") {
 		t.Errorf("misspelt tables in the settings: %s", text)
 	}
 	for _, wrong := range []string{"--state=open", "--severity=info", "--top=0", "--since=-1h"} {

@@ -70,6 +70,11 @@ func addSilence(settings storeSettings) *cobra.Command {
 					return fmt.Errorf("%w; for a table that is yet to come give --match 'table=%q'", err, table)
 				}
 			}
+			if index := *values["index"]; index != "" {
+				if err := checkIndex(c.Context(), db, "--index", index); err != nil {
+					return fmt.Errorf("%w; for an index that is yet to come give --match 'index=%q'", err, index)
+				}
+			}
 			s, err := silence.Add(c.Context(), db, r, operatorName())
 			if wrong, is := errors.AsType[silence.Invalid](err); is {
 				return cli.Wrong(wrong)

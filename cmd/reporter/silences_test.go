@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/internal/cli"
 	"github.com/keyheat/keyheat/store"
 )
@@ -48,5 +49,39 @@ func TestASilenceIsListedAndExpires(t *testing.T) {
 	audit, err := st.Audit(t.Context(), 0)
 	if err != nil || len(audit) != 3 || audit[0].Action != "expire a silence" || audit[0].About != id || audit[0].Who != operatorName() || audit[1].Who != operatorName() {
 		t.Errorf("the audit is %+v, %v", audit, err)
+	}
+}
+
+// TestASilenceOfAMisspeltName: it would hold back nothing, so it is an error with the nearest
+// name.
+func TestASilenceOfAMisspeltName(t *testing.T) {
+	t.Parallel()
+	url := "sqlite:" + filepath.Join(t.TempDir(), "k.db")
+	st, err := store.Open(t.Context(), url, store.Options{Migrate: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer st.Close()
+	lease, _, err := st.AcquireLease(t.Context(), "judge", "test", time.Minute)
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := time.Now()
+	if err := st.Judge(t.Context(), lease, store.Judgement{Findings: []store.Finding{{
+		Fingerprint: "f", Target: detect.Target{Table: "orders", Index: "by-status"}, Kind: string(detect.HotGSIKey), Severity: "critical", State: string(detect.Firing),
+		FirstSeen: seen, LastSeen: seen, Document: []byte(`{}`),
+	}}}); err != nil {
+		t.Fatal(err)
+	}
+	for flag, want := range map[string]string{
+		"--table=oders":     `did you mean "orders"?; for a table that is yet to come`,
+		"--index=by-states": `did you mean "by-status"?; for an index that is yet to come`,
+		"--index=by-status": "",
+	} {
+		var errs bytes.Buffer
+		code := cli.Run(t.Context(), command(), []string{"silences", "add", "--store-url", url, "--for", "2h", "--reason", "load test", flag}, cli.Streams{Out: &errs, Err: &errs})
+		if !strings.Contains(errs.String(), want) || (code == cli.OK) != (want == "") {
+			t.Errorf("%s exits with %d: %s", flag, code, errs.String())
+		}
 	}
 }

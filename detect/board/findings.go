@@ -181,11 +181,14 @@ func (b *Board) keyFinding(t *episode.Track, e *episode.Episode, r episode.Rules
 			f.State = detect.Resolved
 		}
 	}
-	if f.Severity == detect.Critical && f.MayBeServed() {
+	if f.Severity == detect.Critical && (f.MayBeServed() || b.totals.sums[f.Target].servesAll(&f)) {
 		f.Severity = detect.Warning
 		if f.Lasting == detect.Critical {
 			f.Lasting = detect.Warning
 		}
+	}
+	if f.IsServedBurst() {
+		f.Lasting = ""
 	}
 	f.Replication = e.Replication(r.Kind, facts.Regions(f.Region))
 	return f

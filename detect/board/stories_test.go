@@ -93,7 +93,7 @@ var arithmetic = []story{
 		says: []string{"eventual_read {share:1,units:1500} leaves 1500"},
 		kind: detect.HotKeyRead, severity: detect.Warning, state: detect.Firing, peak: 3000, shards: 2, utilization: 1},
 	{name: "reading the shards is counted", workloads: []workload{{key: "feed", units: 4000, sk: rising}, {key: "feed", reads: true, op: sample.Query, units: 100, each: 0.5}}, share: 1, reason: detect.MonotonicSortKey,
-		says: []string{"sharded_key {count:6,units:507."},
+		says: []string{"sharded_key {count:6} leaves 667 named feed#SHARD_0 adds 507 RCU"},
 		kind: detect.HotKeyWrite, severity: detect.Critical, state: detect.Firing, peak: 4000, over: 3, shards: 6, utilization: 4},
 	{name: "new partitions are made ahead", workloads: []workload{{key: "k", units: 5000, sk: rising}}, share: 1, reason: detect.MonotonicSortKey,
 		says: []string{"prewarm_for_shards {units:7500}", "sharded_key {count:8} leaves 625 named k#SHARD_0", "migrate_writes"},

@@ -246,6 +246,9 @@ func stepText(t *testing.T, s *detect.Step) string {
 	if n := s.Names; n != nil {
 		text += fmt.Sprint(" named ", n.Base+n.Before+"0"+n.After)
 	}
+	if s.Cost != nil && s.Cost.RCU > 0 {
+		text += fmt.Sprintf(" adds %.0f RCU", s.Cost.RCU)
+	}
 	return text
 }
 

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/internal/diagnosis"
 	"github.com/keyheat/keyheat/detect/internal/episode"
 	"github.com/keyheat/keyheat/detect/internal/throttling"
 	"github.com/keyheat/keyheat/detect/sampling"
@@ -44,6 +45,8 @@ type sum struct {
 	open       openSeconds
 	unseenKeys unseenKeys
 	refused    throttling.Refused
+	// marking are callers that have marked a refusal of any key.
+	marking map[string]bool
 	// peak is the highest second of closed seconds, closed their number.
 	peak      sketch.Load
 	closed    int64
@@ -63,6 +66,7 @@ func (t totals) observe(w *sketch.Window, settled int64) {
 	s.last = max(s.last, w.Second)
 	s.clocks.Observe(w)
 	s.refused.Observe(w)
+	s.observeMarking(w)
 	if !s.open.has(w.Second) {
 		if w.Second < settled-detect.Horizon {
 			return
@@ -78,6 +82,47 @@ func (t totals) observe(w *sketch.Window, settled int64) {
 	s.total.ReadLargest = max(s.total.ReadLargest, w.Total.ReadLargest)
 	s.total.WriteLargest = max(s.total.WriteLargest, w.Total.WriteLargest)
 	s.unseen = detect.MaxLoad(s.unseen, w.Unseen)
+}
+
+// maxMarking is the most callers of a table or index that are known to mark refusals.
+const maxMarking = 64
+
+// observeMarking adds the callers that mark refusals.
+func (s *sum) observeMarking(w *sketch.Window) {
+	if w.Total.ThrottledRequests == 0 {
+		return
+	}
+	for i := range w.Keys {
+		if w.Keys[i].Evidence == nil {
+			continue
+		}
+		for _, c := range w.Keys[i].Evidence.RefusedCallers.Entries {
+			if len(s.marking) < maxMarking {
+				if s.marking == nil {
+					s.marking = map[string]bool{}
+				}
+				s.marking[c.Text] = true
+			}
+		}
+	}
+}
+
+// servesAll reports whether DynamoDB has served a key more than one partition can, for
+// callers that mark refusals of other keys and marked none of this one. It has split such a
+// key already.
+func (s *sum) servesAll(f *detect.Finding) bool {
+	e := f.Evidence
+	if s == nil || !diagnosis.MaySplit(f.Reason) || e == nil || f.Throttling != nil || f.Healed != nil || e.Retries != nil && e.Retries.Refused >= 1 ||
+		f.Quality.Sampling != detect.SamplingNone || f.Quality.InBatches() || slices.Contains(f.Quality.CannotSee, detect.BlindThrottled) {
+		return false
+	}
+	marked := 0.0
+	for _, c := range e.Callers {
+		if s.marking[string(c.Text)] {
+			marked += c.Low
+		}
+	}
+	return marked*detect.Side(f.Kind, f.Peak.WCU, f.Peak.RCU).Low > detect.SaturatedTo*detect.Units(detect.Limit(f.Kind))
 }
 
 // throttle sets the throttled part of an open second.

@@ -41,7 +41,10 @@ func FewValues(v *detect.View, t detect.Target, p detect.Policy) (detect.Finding
 		f.OverSeconds = new(int)
 	}
 	f.Shards = max(detect.Shards(detect.Milli(h.WCU), detect.PartitionWrite, p.Headroom), detect.Shards(detect.Milli(h.RCU), detect.PartitionRead, p.Headroom))
-	f.Advice = []detect.Step{stepForMoreValues(v, t.Index, max(2, f.Shards))}
+	f.Advice = []detect.Step{detect.NewStep(detect.FixMoreValues)}
+	if t.Index != "" { // key shards are for queries that know no other attribute
+		f.Advice = append(f.Advice, stepForIndexShards(v, max(2, f.Shards)))
+	}
 	f.FirstSeen, f.LastSeen, f.Through, f.Seconds = v.From, seen, seen, int64(v.To.Sub(v.From).Seconds())
 	return f, true
 }
@@ -70,12 +73,8 @@ func isBoundNow(v *detect.View) bool {
 		!isTime(string(v.Template.Pattern))
 }
 
-// stepForMoreValues returns the step that gives a key more values. shards is the number of
-// key shards for each value of an index.
-func stepForMoreValues(v *detect.View, index string, shards int) detect.Step {
-	if index == "" {
-		return detect.NewStep(detect.FixMoreValues)
-	}
+// stepForIndexShards returns the step that puts key shards behind each value of an index.
+func stepForIndexShards(v *detect.View, shards int) detect.Step {
 	step := detect.NewStep(detect.FixIndexShards)
 	step.Arguments.Count = shards
 	each := v.Hottest.WCU / float64(shards)
@@ -89,7 +88,7 @@ func stepForMoreValues(v *detect.View, index string, shards int) detect.Step {
 
 // AddSplits adds to the advice on few values that DynamoDB may split the items of the hot
 // values. It does so only if the findings of all values that are still hot advise to wait
-// for that. The step stands behind more values, since splits add none. Its load is the
+// for that. The step stands behind the others, since splits add no values. Its load is the
 // fullest part of the table: a part of a split value, or another value of the view.
 func AddSplits(f *detect.Finding, values []*detect.Finding, v *detect.View) {
 	var waits *detect.Step
@@ -113,7 +112,7 @@ func AddSplits(f *detect.Finding, values []*detect.Finding, v *detect.View) {
 	}
 	step := detect.NewStep(detect.FixSplitMeanwhile)
 	step.After = fullestPart(waits.After, highest.Kind, v, split)
-	f.Advice = slices.Insert(f.Advice, 1, step)
+	f.Advice = append(f.Advice, step)
 }
 
 // fullestPart returns the load on the fullest part of a table or index after some values

@@ -278,10 +278,10 @@ func (e *explanation) steps(p *page, f, root *detect.Finding) {
 	for i := range steps {
 		s := &steps[i]
 		p.paragraph(5, fmt.Sprintf("  %d. ", i+1), say.Imperative(f, s)+". "+say.StepWhy(f, s))
-		if s.Action == detect.ActionMigrate {
-			continue // its effort and load are the shards' own
-		}
 		for _, l := range say.StepFacts(f, s) {
+			if s.Action == detect.ActionMigrate && l.Text != say.Adds(s.Cost) {
+				continue // its effort and load are the shards' own
+			}
 			p.paragraph(13, fmt.Sprintf("     %-8s", l.Label()), l.Text)
 		}
 	}

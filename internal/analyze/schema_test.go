@@ -131,6 +131,7 @@ func TestTheSchemaHasEveryFieldAndWord(t *testing.T) {
 		"step":             {finding.Properties["advice"].Items.Required, fields(reflect.TypeFor[detect.Step]())},
 		"fixes":            {s.Defs["fix"].Enum, constants(t, "Fix", "")},
 		"arguments":        {slices.Collect(maps.Keys(finding.Properties["advice"].Items.Properties["arguments"].Properties)), optional(reflect.TypeFor[detect.Arguments]())},
+		"cost":             {s.Defs["cost"].Required, fields(reflect.TypeFor[detect.Cost]())},
 		"need":             {s.Defs["need"].Required, fields(reflect.TypeFor[detect.Need]())},
 		"after":            {s.Defs["after"].Required, fields(reflect.TypeFor[detect.After]())},
 		"names":            {s.Defs["shard_names"].Required, fields(reflect.TypeFor[detect.ShardNames]())},

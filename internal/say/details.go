@@ -7,6 +7,7 @@ import (
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/internal/say/wording"
+	"github.com/keyheat/keyheat/sample"
 )
 
 // Tell writes a finding's title, summary and text into it, for a client of the API.
@@ -39,10 +40,7 @@ func Details(f *detect.Finding) (all []Line) {
 			add("one item", fmt.Sprintf("at least %s", ofKey(f, e.Split.Item)))
 		}
 		add("retries", toll(e.Retries))
-		if e.GrowthBytes != nil && *e.GrowthBytes > 0 {
-			full := time.Duration(detect.CollectionBytes / *e.GrowthBytes * float64(time.Second))
-			add("growth", fmt.Sprintf("%s a second: from nothing to 10 GB in %s", wording.Size(*e.GrowthBytes), wording.Span(full)))
-		}
+		add("growth", growth(f))
 	}
 	if f.Combined > 1 && f.Utilization <= 1 {
 		add("combined", fmt.Sprintf("reads and writes add up to %s of their limits", wording.Percent(f.Combined)))
@@ -62,6 +60,25 @@ func Details(f *detect.Finding) (all []Line) {
 		add("CloudWatch", CloudWatch(f))
 	}
 	return all
+}
+
+// growth writes how fast a key's items grow, and when a local index stops them; empty if both
+// are unknown. No sample carries their present size.
+func growth(f *detect.Finding) string {
+	bytes, rate, until := f.Evidence.GrowthBytes, wording.Size, ""
+	if bytes == nil && f.Reason == detect.LSIBlocked && f.Quality.Estimated != nil && !*f.Quality.Estimated { // by write units
+		bytes, until = new(f.Mean.WCU.High*sample.WriteUnitBytes), " at the earliest"
+		rate = func(bytes float64) string { return "at most " + wording.AtMost(bytes/1024) + " KB" }
+	}
+	if bytes == nil || *bytes <= 0 {
+		return ""
+	}
+	full := time.Duration(detect.CollectionBytes / *bytes * float64(time.Second))
+	text := fmt.Sprintf("%s a second: from nothing to 10 GB in %s%s", rate(*bytes), wording.Span(full), until)
+	if f.Reason == detect.LSIBlocked || f.Kind == detect.LargeCollection {
+		text += "; writes with ReturnItemCollectionMetrics return the present size"
+	}
+	return text
 }
 
 // ofKey writes a load in the unit of a finding's.
@@ -129,7 +146,11 @@ func toll(r *detect.Retries) string {
 	if r.Partial {
 		least = "at least "
 	}
-	text := fmt.Sprintf("in %s callers waited %s%s s", wording.Seconds(int(r.To.Sub(r.From).Seconds())), least, wording.Figure(r.Waited))
+	waited := least + wording.Figure(r.Waited)
+	if r.Waited.Value == 0 && r.Waited.High > 0 {
+		waited = "at most " + wording.AtMost(r.Waited.High)
+	}
+	text := fmt.Sprintf("in %s callers waited %s s", wording.Seconds(int(r.To.Sub(r.From).Seconds())), waited)
 	if r.Failed.Value >= 1 {
 		text += fmt.Sprintf(", and %s%s calls failed", least, wording.Figure(r.Failed))
 	}

@@ -54,6 +54,9 @@ func facts() []story {
 		key("retries", func(f *detect.Finding) {
 			f.Evidence.Retries = &detect.Retries{From: f.FirstSeen, To: f.FirstSeen.Add(time.Minute), Waited: detect.Figure{Value: 41, Low: 33, High: 52}, Failed: detect.Figure{Value: 312, Low: 312, High: 312}, Partial: true}
 		}),
+		key("retries of an unmeasured wait", func(f *detect.Finding) {
+			f.Evidence.Retries = &detect.Retries{From: f.FirstSeen, To: f.FirstSeen.Add(time.Minute), Waited: detect.Figure{High: 90_000}, Failed: detect.Figure{Value: 312, Low: 312, High: 312}}
+		}),
 		key("reads and writes together", func(f *detect.Finding) { f.Combined, f.Utilization = 1.37, 0.7 }),
 		key("a global table", func(f *detect.Finding) {
 			f.Replication = &detect.Replication{Regions: []string{"eu-west-1", "us-east-1"}, WCU: 700}
@@ -62,6 +65,10 @@ func facts() []story {
 			f.Forecast = &detect.Forecast{Unit: "wcu", Growth: detect.Figure{Value: 10, Low: 8, High: 12}}
 		}),
 		{"growth of a collection", detect.LargeCollection, "tenant#a", func(f *detect.Finding) { f.Evidence = &detect.Evidence{GrowthBytes: new(200 * 1024.)} }},
+		key("a collection of unknown growth", func(f *detect.Finding) {
+			f.Reason, f.Ground, f.Quality.Estimated = detect.LSIBlocked, detect.GroundLocalIndex, new(false)
+			f.Mean.WCU = detect.Figure{Value: 1200, Low: 1180, High: 1210}
+		}),
 		{"warm keys", detect.HotPartition, "", func(f *detect.Finding) {
 			f.Members = detect.NewMembers(7, []sample.Text{"a", "b", "c", "d", "e", "f"})
 		}},

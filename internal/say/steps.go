@@ -120,7 +120,7 @@ var fixWords = map[detect.Fix]words{
 	detect.FixWaitForPartitionSplit: newWords(waitSplit, "DynamoDB can split the partition between its keys, if the load lasts."),
 	detect.FixContributorInsights:   newWords("Switch on CloudWatch Contributor Insights", "It names the throttled keys, also of callers that are not sampled."),
 	detect.FixBoundedCollection:     newWords("Put a month into the key", "A local index limits the items of {{.Key}} to 10 GB{{if .Growth}}: at {{.Growth}} a second, an empty key is full in {{.Span}}{{end}}."),
-	detect.FixMoreValues:            newWords("Build the key from more values", "The table has few key values, and traffic adds none."),
+	detect.FixMoreValues:            newWords("Build the{{if eq .Where \"index\"}} index{{end}} key from more values", "The {{.Where}} has few key values, and traffic adds none."),
 	detect.FixIndexShards:           newWords("Put {{.Count}} key shards behind each value", "The index has few values, and traffic adds none."),
 	detect.FixMoreShards:            newWords("Raise the key shards from {{.Have}} to {{.Count}}", "Write to all of them, and read old and new ones: old names stay valid."),
 	detect.FixFewerShards:           newWords("Write to {{.Count}} key shards only", "They carry the highest peak seen, and a read of all takes fewer queries."),
@@ -194,8 +194,8 @@ func newFacts(f *detect.Finding, s *detect.Step) facts {
 	if a.Share > 0 {
 		w.Share, w.AtLeast = wording.Part(a.Share), wording.PercentAtLeast(a.Share)
 	}
-	if a.Units > 0 {
-		w.Fanned = perSecond(a.Units, "rcu")
+	if s.Cost != nil && s.Cost.RCU > 0 {
+		w.Fanned = perSecond(s.Cost.RCU, "rcu")
 	}
 	if a.From > 0 {
 		w.From = perSecond(a.From, unit)
@@ -247,9 +247,9 @@ func wholePeak(f *detect.Finding) string {
 }
 
 // StepFacts are the facts of a step behind its reason: what it takes, the load that it
-// leaves, and the capacity that it needs.
+// leaves, the capacity that it needs, and the request units that it adds.
 func StepFacts(f *detect.Finding, s *detect.Step) (all []Line) {
-	for _, l := range []Line{{"Takes", Takes(s)}, {"Leaves", Leaves(s)}, {"Needs", Capacity(f, s)}} {
+	for _, l := range []Line{{"Takes", Takes(s)}, {"Leaves", Leaves(s)}, {"Needs", Capacity(f, s)}, {"Adds", Adds(s.Cost)}} {
 		if l.Text != "" {
 			all = append(all, l)
 		}
@@ -387,4 +387,31 @@ func Capacity(f *detect.Finding, s *detect.Step) string {
 		text += fmt.Sprintf("; raise the provisioned %s first", wording.About(n.Provisioned))
 	}
 	return text
+}
+
+// Adds writes the request units that a step adds, with their price; empty for none.
+func Adds(c *detect.Cost) string {
+	if c == nil {
+		return ""
+	}
+	priced := func(text, to string, price *float64) string {
+		if price == nil {
+			return text
+		}
+		return fmt.Sprintf("%s (%s %s)", text, wording.Dollars(*price), to)
+	}
+	var each, all []string
+	if c.RCU > 0 {
+		each = append(each, wording.About(c.RCU)+" RCU/s")
+	}
+	if c.WCU > 0 {
+		each = append(each, wording.About(c.WCU)+" WCU/s")
+	}
+	if len(each) > 0 {
+		all = append(all, priced("at least "+wording.List(each), "a day", c.DayUSD))
+	}
+	if c.ItemWCU > 0 {
+		all = append(all, priced(fmt.Sprintf("at least %s WCU for each item that moves", wording.About(c.ItemWCU)), "for a million items", c.ItemsUSD))
+	}
+	return strings.Join(all, "; ")
 }

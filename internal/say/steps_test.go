@@ -52,6 +52,7 @@ func findingOf(fix detect.Fix) *detect.Finding {
 		Count: 3, Grown: 8, Share: 0.34, Units: 100, Bytes: 300 << 10, Attempts: 1200, Sent: 4.2, Seconds: 6, Caller: "web", Attribute: "status",
 		From: 900, Every: 60, Region: "eu-west-1", Strong: true, AtLeast: true,
 	}
+	s.Cost = &detect.Cost{RCU: 100}
 	f.Advice = []detect.Step{s}
 	return f
 }
@@ -75,7 +76,7 @@ var without = []struct {
 	{detect.FixChangingItem, func(_ *detect.Finding, s *detect.Step) { s.Arguments.Attribute = "" }},
 	{detect.FixCompression, func(_ *detect.Finding, s *detect.Step) { s.Arguments.Share = 0 }},
 	{detect.FixShardedKey, func(f *detect.Finding, s *detect.Step) {
-		s.Arguments.Units, s.Arguments.Grown, s.Arguments.AtLeast, f.Evidence.SortKeys = 0, 0, false, nil
+		s.Cost, s.Arguments.Grown, s.Arguments.AtLeast, f.Evidence.SortKeys = nil, 0, false, nil
 	}},
 }
 
@@ -183,6 +184,24 @@ func TestStepFacts(t *testing.T) {
 		f.Advice[0].Need = n
 		if got := say.Capacity(f, &f.Advice[0]); got != want {
 			t.Errorf("it needs %q, want %q", got, want)
+		}
+	}
+}
+
+// TestAdds holds the words for the request units that a step adds.
+func TestAdds(t *testing.T) {
+	t.Parallel()
+	for want, c := range map[string]*detect.Cost{
+		"":                               nil,
+		"at least 4.5 RCU/s":             {RCU: 4.5},
+		"at least 1,200 WCU/s":           {WCU: 1200},
+		"at least 4 RCU/s ($0.04 a day)": {RCU: 4, DayUSD: new(0.0432)},
+		"at least 0.1 RCU/s (less than $0.01 a day)":                                                               {RCU: 0.1, DayUSD: new(0.001)},
+		"at least 4 WCU for each item that moves":                                                                  {ItemWCU: 4},
+		"at least 900 WCU/s ($48.60 a day); at least 4.8 WCU for each item that moves ($3.00 for a million items)": {WCU: 900, ItemWCU: 4.8, DayUSD: new(48.6), ItemsUSD: new(3.0)},
+	} {
+		if got := say.Adds(c); got != want {
+			t.Errorf("it adds %q, want %q", got, want)
 		}
 	}
 }

@@ -90,6 +90,9 @@ func summariseRetries(r *sketch.Retries) *detect.Retries {
 		Failed:  toFigure(sample.Milli(r.Failed), sketch.Spread{Variance: r.FailedVariance, Largest: r.FailedLargest}),
 		Callers: []detect.CallerRetries{},
 	}
+	if r.Waited == 0 { // nobody measured it, and either policy may hold
+		summary.Waited.High = detect.LongestWaitSeconds * all.Retries()
+	}
 	for _, c := range r.Callers {
 		summary.Callers = append(summary.Callers, detect.CallerRetries{
 			Caller: sample.Text(c.Text), SentCalls: countSent(c.Sent),

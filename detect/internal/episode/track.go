@@ -104,7 +104,10 @@ func (t *Track) ObserveTable(w *sketch.Window, likely sketch.Load, p *throttling
 func (t *Track) LoadSpread() *throttling.Spread { return &t.spread }
 
 // Restore continues the episode that made a finding.
-func (t *Track) Restore(f *detect.Finding) { t.past[f.Kind] = restoreEpisode(f) }
+func (t *Track) Restore(f *detect.Finding) {
+	t.past[f.Kind] = restoreEpisode(f)
+	t.marking.continued = t.marking.continued || f.Healed != nil
+}
 
 func (t *Track) put(p point, oldest int64, l Largest) {
 	if p.second < oldest {

@@ -157,7 +157,6 @@ func shardedIndex(c *Case) (fix, bool) {
 // each shard as it costs now.
 func (c *Case) shards() fix {
 	f := c.divideLoad()
-	f.arguments.Units = c.requests(sample.Query) * float64(c.Shards-1) * detect.QueryMinimum
 	if asked := c.queriesOfAll(); asked > 0 {
 		part := 1 / float64(c.Shards)
 		f.after = c.newAfter(part, asked+(1-asked)*part)

@@ -130,6 +130,9 @@ func Steps(c *Case) []detect.Step {
 		f.Need = c.need(&f.Step)
 		steps = append(append(steps, f.Step), f.with...)
 	}
+	for i := range steps {
+		steps[i].Cost = c.cost(&steps[i])
+	}
 	return steps
 }
 

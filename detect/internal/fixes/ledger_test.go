@@ -386,7 +386,7 @@ func TestQueriesOfAllShards(t *testing.T) {
 	t.Parallel()
 	for _, s := range fixes.Steps(hot(detect.HotKeyRead, 3500, op(sample.Query, 1, 7000, 0.5))) {
 		if s.Fix == detect.FixShardedKey {
-			if s.Arguments.Units != 3500 || s.After.Low != 1750 || s.After.High != 3500 {
+			if s.Cost == nil || s.Cost.RCU != 3500 || s.After.Low != 1750 || s.After.High != 3500 {
 				t.Errorf("it is %+v, and leaves %+v", s, s.After)
 			}
 			return

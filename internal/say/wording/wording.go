@@ -153,6 +153,14 @@ func Size(bytes float64) string {
 	return Roughly(bytes/(1<<10)) + " KB"
 }
 
+// Dollars writes a price in US dollars.
+func Dollars(amount float64) string {
+	if amount < 0.01 {
+		return "less than $0.01"
+	}
+	return fmt.Sprintf("$%.2f", amount)
+}
+
 // toDigits returns v with so many significant digits.
 func toDigits(v, digits float64) float64 {
 	if v == 0 || math.IsInf(v, 0) || math.IsNaN(v) {

@@ -32,6 +32,9 @@ type Policy struct {
 	Keys    string   `yaml:"keys" help:"how collectors store keys: plain, prefix(N) for the first N characters and a hash of the rest, hmac for hashes, or none; see [SECURITY.md](SECURITY.md#key-policy)"`
 	Words   []string `yaml:"words" help:"components of keys that stay readable in hashed keys, such as user and order"`
 
+	WritePrice float64 `yaml:"write_price" help:"the price of a million write request units in US dollars, to show the price of each step; unknown when 0"`
+	ReadPrice  float64 `yaml:"read_price" help:"the price of a million read request units in US dollars"`
+
 	Owner  string            `yaml:"owner" help:"the team that owns the table, for routes and notifications"`
 	Labels map[string]string `yaml:"labels" help:"labels for routes and Alertmanager"`
 
@@ -55,7 +58,7 @@ func (p Policy) detect() (detect.Policy, error) {
 	d := detect.Policy{
 		Warning: p.Warning, Headroom: p.Headroom,
 		Severest: detect.Severity(p.Severity), HoldUnconfirmed: p.HoldUnconfirmed, ScaleByCoverage: p.ScaleByCoverage, Exclude: p.Exclude,
-		Owner: p.Owner, Labels: p.Labels, RunbookURL: p.RunbookURL,
+		WritePrice: p.WritePrice, ReadPrice: p.ReadPrice, Owner: p.Owner, Labels: p.Labels, RunbookURL: p.RunbookURL,
 	}
 	var err error
 	if d.Lifecycle, err = lifecycle(p.For, p.KeepFiring, p.Repeat); err != nil {
@@ -111,6 +114,8 @@ func (p Policy) check(path string, f *config.Faults) {
 	}{
 		{"warning", func(d *detect.Policy) { d.Warning = p.Warning }},
 		{"headroom", func(d *detect.Policy) { d.Headroom = p.Headroom }},
+		{"write_price", func(d *detect.Policy) { d.WritePrice = p.WritePrice }},
+		{"read_price", func(d *detect.Policy) { d.ReadPrice = p.ReadPrice }},
 		{"severity", func(d *detect.Policy) { d.Severest = detect.Severity(p.Severity) }},
 		{"labels", func(d *detect.Policy) { d.Labels = p.Labels }},
 		{"runbook_url", func(d *detect.Policy) { d.RunbookURL = p.RunbookURL }},

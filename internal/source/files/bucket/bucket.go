@@ -162,7 +162,7 @@ func (r *Reader) announcement() string {
 		"for S3 Standard. The transfer costs nothing within the bucket's Region, %s to another Region and %s to the "+
 		"internet. Ctrl-C ends it with the verdict on what was read, a second one at once.",
 		wording.List(r.paths), objects(len(r.objects)), size(r.bytes), wording.Count(gets), wording.Count(r.now().lists),
-		dollars(requestCost(gets, r.now().lists)), dollars(gigabytes(r.bytes)*dollarsPerGBBetweenRegions), dollars(gigabytes(r.bytes)*dollarsPerGBToInternet))
+		wording.Dollars(requestCost(gets, r.now().lists)), wording.Dollars(gigabytes(r.bytes)*dollarsPerGBBetweenRegions), wording.Dollars(gigabytes(r.bytes)*dollarsPerGBToInternet))
 }
 
 // Notes describes the objects read and their cost.
@@ -177,7 +177,7 @@ func (r *Reader) Notes() []string {
 	}
 	return []string{fmt.Sprintf("Read from %s: %s of %s. Requests: %s GET and %s LIST, which cost %s in US East for S3 Standard, "+
 		"beside the transfer of %s%s.", wording.List(r.paths), wording.Count(int64(s.objects)), objects(len(r.objects)),
-		wording.Count(s.gets), wording.Count(s.lists), dollars(requestCost(s.gets, s.lists)), size(s.transferred), throttled)}
+		wording.Count(s.gets), wording.Count(s.lists), wording.Dollars(requestCost(s.gets, s.lists)), size(s.transferred), throttled)}
 }
 
 // line describes the progress within the width of a line.

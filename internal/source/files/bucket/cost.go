@@ -19,13 +19,6 @@ func requestCost(gets, lists int64) float64 {
 // gigabytes converts bytes to charged gigabytes of 2^30 bytes.
 func gigabytes(bytes int64) float64 { return float64(bytes) / (1 << 30) }
 
-func dollars(amount float64) string {
-	if amount < 0.01 {
-		return "less than $0.01"
-	}
-	return fmt.Sprintf("$%.2f", amount)
-}
-
 // size formats a number of bytes.
 func size(bytes int64) string {
 	switch {

@@ -84,7 +84,7 @@ func isTemporary(err error) bool {
 func (r *Reader) page(ctx context.Context, in *s3.ListObjectsV2Input) (page *s3.ListObjectsV2Output, err error) {
 	if n := r.now().lists; n >= maxLists {
 		return nil, fmt.Errorf("%s LIST requests (%s) do not list all of %s: give a longer prefix",
-			wording.Count(n), dollars(requestCost(0, n)), Scheme+aws.ToString(in.Bucket))
+			wording.Count(n), wording.Dollars(requestCost(0, n)), Scheme+aws.ToString(in.Bucket))
 	}
 	err = r.ask(ctx, func(s *status) *int64 { return &s.lists }, func(ctx context.Context) (err error) {
 		page, err = r.api.ListObjectsV2(ctx, in)
