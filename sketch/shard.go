@@ -17,6 +17,7 @@ type Shard struct {
 	sealed  []Window
 	list    list // reused by seal
 	minutes front.Minutes
+	callers map[uint16]*callerSums // of requests without a key, by table
 	bytes   int
 }
 
@@ -31,7 +32,7 @@ func NewShard(c Config) *Shard {
 		panic(err)
 	}
 	c = c.withDefaults()
-	s := &Shard{config: c, tables: front.NewTables(c.Tables, c.Seed), minutes: front.NewMinutes()}
+	s := &Shard{config: c, tables: front.NewTables(c.Tables, c.Seed), minutes: front.NewMinutes(), callers: map[uint16]*callerSums{}}
 	for i := range s.ring {
 		s.ring[i] = newSecond(c)
 	}
@@ -129,6 +130,7 @@ func (s *Shard) Seal(d *Delta) {
 	clear(s.sealed)
 	s.sealed, s.bytes = s.sealed[:0], 0
 	d.Cardinality = s.minutes.Risen(d.Cardinality, &s.tables)
+	d.Callers = s.sealCallers(d.Callers)
 	s.minutes.Drop(s.tables.Evict())
 }
 
@@ -162,6 +164,7 @@ func (s *Shard) Discard() {
 	s.last = nil
 	clear(s.sealed)
 	s.sealed, s.bytes = s.sealed[:0], 0
+	clear(s.callers)
 	s.minutes.Forget()
 }
 
