@@ -10,6 +10,8 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 	"github.com/zeebo/xxh3"
+
+	"github.com/keyheat/keyheat/sample"
 )
 
 // Version is the version of the binary form. This package writes and reads no other.
@@ -40,6 +42,19 @@ type Delta struct {
 	Cardinality []Registers
 	// Callers holds the callers that requests without a key named, once for each shard.
 	Callers []CallerLoad
+}
+
+// CallerLoad holds the callers of a table or index that requests without a key named. Their load
+// is in no window, so it counts nowhere twice.
+type CallerLoad struct {
+	sample.Target
+	// Writers and Readers are the weights of the callers' writes and reads.
+	Writers, Readers Top
+}
+
+// Plus adds another part's callers of the same table or index, at most 64 of each kind.
+func (c CallerLoad) Plus(o CallerLoad) CallerLoad {
+	return CallerLoad{Target: c.Target, Writers: c.Writers.Plus(o.Writers), Readers: c.Readers.Plus(o.Readers)}
 }
 
 // NewDelta makes an empty delta for shards of this configuration.

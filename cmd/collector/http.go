@@ -67,7 +67,7 @@ func (h *HTTP) open(ctx context.Context, config *Config, d cli.Daemon) (*reading
 	d.Ops.Handle("POST /v1/samples", source.Samples())
 	d.Ops.Handle("POST /v1/traces", source.Traces())
 	d.Ops.Ready("http", source.Ready)
-	d.Log.Info("samples are taken", slog.String("at", "http://"+d.Ops.Addr()+"/v1/samples"))
+	d.Log.Info("samples and spans are taken", slog.String("at", "http://"+d.Ops.Addr()+"/v1/samples and /v1/traces"))
 	apply := func(next *Config) error {
 		collector.Reconfigure(decoders(next), next.hiders())
 		return nil

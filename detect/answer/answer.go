@@ -90,10 +90,10 @@ const (
 	namedShare = 0.1
 )
 
-func callersOf(f *detect.Finding) []detect.Part { return Named(callersSeen(f)) }
+func callersOf(f *detect.Finding) []detect.Part { return MainCallers(callersSeen(f)) }
 
-// Named returns the callers that are worth naming: at most three, and none below a tenth.
-func Named(callers []detect.Part) (all []detect.Part) {
+// MainCallers returns the callers that are worth naming: at most three, and none below a tenth.
+func MainCallers(callers []detect.Part) (all []detect.Part) {
 	for _, c := range callers {
 		if c.Text != "" && c.Low >= namedShare && len(all) < namedCallers {
 			all = append(all, c)

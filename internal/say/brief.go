@@ -79,7 +79,7 @@ func New(f *detect.Finding) Brief {
 		b.Callers = callers(a.Callers)
 	}
 	if b.Cause != "" {
-		b.Cause += listCallers(" Callers of the whole table: ", callers(answer.Named(f.TableCallers)))
+		b.Cause += listCallers(" Callers of the whole table: ", callers(answer.MainCallers(f.TableCallers)))
 	}
 	b.Why = b.Cause + listCallers(" Callers: ", b.Callers)
 	return b

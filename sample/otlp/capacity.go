@@ -44,7 +44,7 @@ func (q *request) charge(r *sample.Record, only bool) bool {
 	if i < 0 || r.Throttle != "" {
 		return r.CompleteUnits(false, false)
 	}
-	u, guessed := q.capacities[i].of(r)
+	u, guessed := q.capacities[i].recordUnits(r)
 	switch {
 	case r.Op.IsRead():
 		r.RCU = milli(u.CapacityUnits)
@@ -59,10 +59,10 @@ func (q *request) charge(r *sample.Record, only bool) bool {
 	return true
 }
 
-// of returns the part of a report that belongs to a record's table or index. A local index lives
+// recordUnits returns the part of a report that belongs to a record's table or index. A local index lives
 // in its table's partitions, so its record becomes the table's. guessed reports that a total of
 // writes may include the units of global indexes.
-func (c *capacity) of(r *sample.Record) (u units, guessed bool) {
+func (c *capacity) recordUnits(r *sample.Record) (u units, guessed bool) {
 	if _, local := c.LocalSecondaryIndexes[r.Index]; local {
 		r.Index = ""
 	}

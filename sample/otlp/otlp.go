@@ -223,7 +223,7 @@ func (d *Decoder) span(raw []byte, caller string, f form, h sample.Handler) {
 	q := request{caller: caller, trace: f.id(s.TraceId), id: f.id(s.SpanId), rate: rateOf(s.TraceState)}
 	q.read(&s)
 	bad := func(reason sample.RejectReason) { h.Bad(reason, frame.Excerpt([]byte(s.Name))) }
-	tables, reason := q.named()
+	tables, reason := q.identify()
 	if reason != "" {
 		bad(reason)
 		return

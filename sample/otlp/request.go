@@ -130,8 +130,8 @@ func (q *request) key(v *commonpb.AnyValue) sample.Key {
 	return sample.Key{}
 }
 
-// named returns the tables of a data operation, or the reason to reject the span.
-func (q *request) named() ([]string, sample.RejectReason) {
+// identify returns the tables of a data operation, or the reason to reject the span.
+func (q *request) identify() ([]string, sample.RejectReason) {
 	_, known := sample.ParseOp(q.operation)
 	if !known || q.system != "dynamodb" && q.system != "aws.dynamodb" && !strings.EqualFold(q.service, "DynamoDB") {
 		return nil, RejectNotRequest
