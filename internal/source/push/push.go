@@ -68,6 +68,8 @@ type Config struct {
 	MaxBatch int64
 	// MaxWaiting bounds the batches that wait for their commit.
 	MaxWaiting int
+	// ReadWithin is how long a body may take to arrive: meanwhile it holds memory.
+	ReadWithin time.Duration
 	// RespondWithin is how long a request waits for the commit of its batch.
 	RespondWithin time.Duration
 	// ReleaseTimeout bounds the last commit.
@@ -80,7 +82,7 @@ type Config struct {
 func Default() Config {
 	return Config{
 		MemoryBytes: 32 << 20, MaxBatch: 4 << 20, MaxWaiting: 4096,
-		RespondWithin: 25 * time.Second, ReleaseTimeout: 3 * time.Second, Late: 5 * time.Second, SpansLate: 12 * time.Second,
+		ReadWithin: 10 * time.Second, RespondWithin: 25 * time.Second, ReleaseTimeout: 3 * time.Second, Late: 5 * time.Second, SpansLate: 12 * time.Second,
 	}
 }
 

@@ -444,3 +444,38 @@ func TestWhatAStopHasCountedIsAnswered(t *testing.T) {
 		t.Errorf("the response is %+v, and the store has %d samples", r, n)
 	}
 }
+
+// TestASlowSenderGivesItsMemoryBack: a body that stops on its way holds all memory, until it is
+// given up.
+func TestASlowSenderGivesItsMemoryBack(t *testing.T) {
+	t.Parallel()
+	st := openStore(t, sqliteURL(t))
+	d := openDoor(t, st, "one", push.Config{MemoryBytes: 1 << 20, MaxBatch: 1 << 20, ReadWithin: 50 * time.Millisecond})
+	slow, stopped := io.Pipe()
+	defer stopped.Close()
+	answered := make(chan int, 1)
+	go func() {
+		request, _ := http.NewRequestWithContext(context.Background(), http.MethodPost, d.url, slow)
+		request.Header.Set("Content-Type", "application/x-ndjson")
+		response, err := http.DefaultClient.Do(request)
+		if err != nil {
+			answered <- 0 // the connection was closed
+			return
+		}
+		response.Body.Close()
+		answered <- response.StatusCode
+	}()
+	if _, err := io.WriteString(stopped, "{"); err != nil {
+		t.Fatal(err)
+	}
+	for deadline := time.Now().Add(30 * time.Second); ; {
+		if r := mustSend(t, d.url, batch(1), numbered("a", 1)...); r.status == 200 {
+			break
+		} else if time.Now().After(deadline) {
+			t.Fatalf("the memory does not come back: %+v", r)
+		}
+	}
+	if status := <-answered; status != 503 && status != 0 {
+		t.Errorf("the slow sender gets %d", status)
+	}
+}

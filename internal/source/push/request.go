@@ -39,7 +39,7 @@ const memoryWait = time.Second
 
 // read returns a request's batch, or why it is refused.
 func (s *Source) read(w http.ResponseWriter, r *http.Request, headers headerReader) (*delivery, *response) {
-	d := &delivery{done: make(chan struct{})}
+	d := &delivery{decided: make(chan struct{}), done: make(chan struct{})}
 	if refused := headers(d, r); refused != nil {
 		return nil, refused
 	}
@@ -54,7 +54,10 @@ func (s *Source) read(w http.ResponseWriter, r *http.Request, headers headerRead
 		return nil, new(busy("no memory for another batch"))
 	}
 	d.hold = hold
+	connection := http.NewResponseController(w)
+	_ = connection.SetReadDeadline(time.Now().Add(s.config.ReadWithin)) // a test's recorder has none
 	d.body, err = s.decode.read(http.MaxBytesReader(w, r.Body, s.config.MaxBatch), r.Header.Get("Content-Encoding"))
+	_ = connection.SetReadDeadline(time.Time{}) // it would end the wait for the commit
 	if err != nil {
 		hold.Release()
 		return nil, refuseBody(err)
