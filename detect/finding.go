@@ -103,6 +103,9 @@ type Finding struct {
 	Text    string `json:"text,omitempty"`
 	// Evidence describes the key's requests; null if unknown.
 	Evidence *Evidence `json:"evidence"`
+	// TableCallers are the callers of the table's reads or writes, by requests without a key
+	// as in OpenTelemetry spans, if the key's own callers are unknown.
+	TableCallers []Part `json:"table_callers,omitempty"`
 	// Sharding describes the shards of a key that is already sharded; null for others.
 	Sharding *Sharded `json:"sharding"`
 	// Rolling is the pattern of a key named after a time; null for others.

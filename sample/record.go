@@ -69,8 +69,8 @@ type Record struct {
 	// Table is the table's name. Index is the index that was read or written, empty for the
 	// table itself.
 	Table, Index string
-	// PK and SK are the keys in that table or index. PK is unknown only for a Scan. SK is
-	// unknown if the producer left it out.
+	// PK and SK are the keys in that table or index. PK is unknown only for a Scan, and where
+	// [Record.IsCallerOnly] holds. SK is unknown if the producer left it out.
 	PK, SK Key
 	// Op is the operation, or OpUnknown if only units were given.
 	Op Op
@@ -121,6 +121,10 @@ type Record struct {
 	// Edit describes a write whose images of the item are whole; nil otherwise.
 	Edit *Edit
 }
+
+// IsCallerOnly reports whether the record has no key and is no Scan. It tells who calls which
+// table, and counts no load: another source may count the same request under its key.
+func (r *Record) IsCallerOnly() bool { return r.PK.Type == "" && r.Op != Scan }
 
 // Edit describes the effect of a write on its item.
 type Edit struct {

@@ -1,6 +1,9 @@
 package sample
 
-import "cmp"
+import (
+	"cmp"
+	"strings"
+)
 
 // Target is a table or an index that load is counted for. Unknown fields are empty; Index is
 // empty for the table itself.
@@ -35,6 +38,19 @@ func (t Target) Name() string {
 // Target returns the table or index of the record.
 func (r *Record) Target() Target {
 	return Target{Account: r.Account, Region: r.Region, Table: r.Table, Index: r.Index}
+}
+
+// Locate fills the record's table from a name or an ARN. An ARN may belong to another account
+// and Region than the caller's.
+func (r *Record) Locate(text string) {
+	r.Table = text
+	parts := strings.SplitN(text, ":", 6)
+	if len(parts) < 6 || parts[0] != "arn" {
+		return
+	}
+	if name, ok := strings.CutPrefix(parts[5], "table/"); ok {
+		r.Region, r.Account, r.Table = parts[3], parts[4], name
+	}
 }
 
 // MayBe reports whether both may be the same table or index: their names are equal, and their

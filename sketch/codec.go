@@ -15,6 +15,7 @@ const (
 	keyLeast       = 1 + 3 + 7
 	registersLeast = 4
 	registerLeast  = 2
+	callersLeast   = 4 + 2 + 2
 )
 
 // writer appends the contents of a summary. Numbers are varints.
@@ -113,6 +114,12 @@ func (w *writer) registers(r *Registers) {
 		w.uint(uint64(reg.Index))
 		w.bytes = append(w.bytes, reg.Value)
 	}
+}
+
+func (w *writer) callers(c *CallerLoad) {
+	w.target(c.Target)
+	w.top(c.Writers)
+	w.top(c.Readers)
 }
 
 // reader reads a writer's output. After the first fault it returns zeros, and end returns the

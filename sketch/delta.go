@@ -10,6 +10,8 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 	"github.com/zeebo/xxh3"
+
+	"github.com/keyheat/keyheat/sample"
 )
 
 // Version is the version of the binary form. This package writes and reads no other.
@@ -38,6 +40,21 @@ type Delta struct {
 	Windows []Window
 	// Cardinality holds the registers that rose.
 	Cardinality []Registers
+	// Callers holds the callers that requests without a key named, once for each shard.
+	Callers []CallerLoad
+}
+
+// CallerLoad holds the callers of a table or index that requests without a key named. Their load
+// is in no window, so it counts nowhere twice.
+type CallerLoad struct {
+	sample.Target
+	// Writers and Readers are the weights of the callers' writes and reads.
+	Writers, Readers Top
+}
+
+// Plus adds another part's callers of the same table or index, at most 64 of each kind.
+func (c CallerLoad) Plus(o CallerLoad) CallerLoad {
+	return CallerLoad{Target: c.Target, Writers: c.Writers.Plus(o.Writers), Readers: c.Readers.Plus(o.Readers)}
 }
 
 // NewDelta makes an empty delta for shards of this configuration.
@@ -59,8 +76,8 @@ func Fingerprint(seed uint64) uint64 {
 	return xxh3.HashStringSeed("keyheat seed fingerprint", seed)
 }
 
-// Empty reports whether the delta has neither windows nor registers.
-func (d *Delta) Empty() bool { return len(d.Windows) == 0 && len(d.Cardinality) == 0 }
+// Empty reports whether the delta has nothing.
+func (d *Delta) Empty() bool { return len(d.Windows)+len(d.Cardinality)+len(d.Callers) == 0 }
 
 // The binary form is a header in clear, followed by a zstd frame:
 //
@@ -107,6 +124,10 @@ func (d *Delta) MarshalBinary() ([]byte, error) {
 	for i := range d.Cardinality {
 		w.registers(&d.Cardinality[i])
 	}
+	w.count(len(d.Callers))
+	for i := range d.Callers {
+		w.callers(&d.Callers[i])
+	}
 	return frame(kindDelta, w.bytes)
 }
 
@@ -124,6 +145,9 @@ func (d *Delta) UnmarshalBinary(b []byte) error {
 	}
 	for n := r.length(registersLeast); n > 0 && r.ok(); n-- {
 		read.Cardinality = append(read.Cardinality, r.registers())
+	}
+	for n := r.length(callersLeast); n > 0 && r.ok(); n-- {
+		read.Callers = append(read.Callers, CallerLoad{Target: r.target(), Writers: r.top(), Readers: r.top()})
 	}
 	if err := r.end(); err != nil {
 		return err

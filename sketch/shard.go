@@ -5,6 +5,7 @@ import (
 
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sketch/internal/front"
+	"github.com/keyheat/keyheat/sketch/internal/gather"
 )
 
 // Shard summarises one stream of records. It is not safe for concurrent use: make one for each
@@ -17,6 +18,7 @@ type Shard struct {
 	sealed  []Window
 	list    list // reused by seal
 	minutes front.Minutes
+	callers gather.Callers // of requests without a key
 	bytes   int
 }
 
@@ -31,7 +33,7 @@ func NewShard(c Config) *Shard {
 		panic(err)
 	}
 	c = c.withDefaults()
-	s := &Shard{config: c, tables: front.NewTables(c.Tables, c.Seed), minutes: front.NewMinutes()}
+	s := &Shard{config: c, tables: front.NewTables(c.Tables, c.Seed), minutes: front.NewMinutes(), callers: gather.Callers{}}
 	for i := range s.ring {
 		s.ring[i] = newSecond(c)
 	}
@@ -61,6 +63,17 @@ func (s *Shard) Add(r *sample.Record) error {
 		}
 		t.distinct.Insert(hash)
 	}
+	return nil
+}
+
+// AddCaller counts a record that only names its caller: see [sample.Record.IsCallerOnly]. Its
+// only error is ErrTooManyTables.
+func (s *Shard) AddCaller(r *sample.Record) error {
+	table, seed, ok := s.tables.Number(r)
+	if !ok {
+		return ErrTooManyTables
+	}
+	s.callers.Add(table, seed, r, tableCallersKept)
 	return nil
 }
 
@@ -129,6 +142,7 @@ func (s *Shard) Seal(d *Delta) {
 	clear(s.sealed)
 	s.sealed, s.bytes = s.sealed[:0], 0
 	d.Cardinality = s.minutes.Risen(d.Cardinality, &s.tables)
+	d.Callers = sealCallers(d.Callers, s.callers, &s.tables)
 	s.minutes.Drop(s.tables.Evict())
 }
 
@@ -162,6 +176,7 @@ func (s *Shard) Discard() {
 	s.last = nil
 	clear(s.sealed)
 	s.sealed, s.bytes = s.sealed[:0], 0
+	clear(s.callers)
 	s.minutes.Forget()
 }
 

@@ -14,14 +14,18 @@ import (
 	"github.com/keyheat/keyheat/store"
 )
 
-// HTTP is whether producers may send samples.
+// HTTP is whether producers may send samples and spans.
 type HTTP struct {
-	Enabled bool `yaml:"enabled" help:"take samples at POST /v1/samples of admin.listen, beside Kafka and streams or alone. The users who may send are web.operators"`
+	Enabled bool `yaml:"enabled" help:"take samples at POST /v1/samples and OpenTelemetry spans at POST /v1/traces of admin.listen, beside Kafka and streams or alone. The users who may send are web.operators"`
 }
 
 // sendLate is how old samples are when they arrive, beside the commit that their producer
 // waits for: a second that it gathers, and two for the way and a retry.
 const sendLate = 3 * time.Second
+
+// spansLate is how old spans are when they arrive: five seconds that an SDK gathers them, and as
+// many in an OpenTelemetry Collector.
+const spansLate = 10 * time.Second
 
 // name implements input.
 func (h *HTTP) name() string { return "http" }
@@ -54,15 +58,16 @@ func (h *HTTP) open(ctx context.Context, config *Config, d cli.Daemon) (*reading
 	if err != nil {
 		return nil, err
 	}
-	settings := push.Config{Late: config.Commit.Interval + sendLate}
+	settings := push.Config{Late: config.Commit.Interval + sendLate, SpansLate: config.Commit.Interval + spansLate}
 	if settings.Instance, err = config.instance(); err != nil {
 		return nil, err
 	}
 	_, settings.MemoryBytes, _ = config.share()
 	source := push.New(settings, d.Store, d.Log)
-	d.Ops.Handle("POST /v1/samples", source)
+	d.Ops.Handle("POST /v1/samples", source.Samples())
+	d.Ops.Handle("POST /v1/traces", source.Traces())
 	d.Ops.Ready("http", source.Ready)
-	d.Log.Info("samples are taken", slog.String("at", "http://"+d.Ops.Addr()+"/v1/samples"))
+	d.Log.Info("samples and spans are taken", slog.String("at", "http://"+d.Ops.Addr()+"/v1/samples and /v1/traces"))
 	apply := func(next *Config) error {
 		collector.Reconfigure(decoders(next), next.hiders())
 		return nil

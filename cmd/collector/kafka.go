@@ -22,7 +22,7 @@ import (
 type Kafka struct {
 	Brokers []string `yaml:"brokers" help:"host:port of some brokers of the cluster"`
 	Topics  []string `yaml:"topics" help:"the topics to read, from the earliest record"`
-	Format  []string `yaml:"format" help:"the format of messages: keyheat, keyheat-protobuf, dynamodb-stream or cloudtrail; topic=format for one topic"`
+	Format  []string `yaml:"format" help:"the format of messages: keyheat, keyheat-protobuf, dynamodb-stream, cloudtrail or otlp; topic=format for one topic"`
 	Group   string   `yaml:"group" help:"the consumer group that shares the partitions; after a renaming, reading continues at the stored positions"`
 	// MaxBatch bounds batches and records, which a reader cannot split.
 	MaxBatch config.Bytes `yaml:"max_batch" help:"the largest record batch as fetched, and the largest decompressed record; a larger record is skipped and stored as a gap"`

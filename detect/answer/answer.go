@@ -90,8 +90,11 @@ const (
 	namedShare = 0.1
 )
 
-func callersOf(f *detect.Finding) (all []detect.Part) {
-	for _, c := range callersSeen(f) {
+func callersOf(f *detect.Finding) []detect.Part { return MainCallers(callersSeen(f)) }
+
+// MainCallers returns the callers that are worth naming: at most three, and none below a tenth.
+func MainCallers(callers []detect.Part) (all []detect.Part) {
+	for _, c := range callers {
 		if c.Text != "" && c.Low >= namedShare && len(all) < namedCallers {
 			all = append(all, c)
 		}

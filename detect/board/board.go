@@ -49,6 +49,8 @@ type Board struct {
 	// findings of keys that are no longer followed.
 	shown   map[trackID]bool
 	evicted related
+	// callers are the callers of requests without a key.
+	callers map[detect.Target]*tableCallers
 	// evictions counts the keys evicted for lack of memory. shedAt is the settled second
 	// of the last eviction for their bytes.
 	evictions, shedAt int64
@@ -68,7 +70,7 @@ func New(o Options) *Board {
 	o.Keys = cmp.Or(o.Keys, DefaultKeys)
 	return &Board{
 		options: o, tracks: newTracks(), shown: map[trackID]bool{}, evicted: related{}, totals: newTotals(), groups: keypatterns.NewGroups(o.OneEpisode), patterns: keypatterns.Rolling{},
-		views: views{}, related: related{},
+		views: views{}, related: related{}, callers: map[detect.Target]*tableCallers{},
 	}
 }
 
@@ -195,6 +197,7 @@ func (b *Board) evict() {
 	b.shed(bytes)
 	b.limitAll()
 	b.forgetCrowds()
+	b.forgetCallers()
 }
 
 // forgetTables forgets tables and indexes without a request for a day, because programs

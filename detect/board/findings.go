@@ -57,6 +57,7 @@ func (b *Board) Findings() []detect.Finding {
 		})
 	}
 	found = append(found, also...)
+	b.nameTableCallers(found)
 	b.addReplication(found)
 	diagnosis.Assign(found, b.options.Policy)
 	slices.SortFunc(found, func(x, y detect.Finding) int {

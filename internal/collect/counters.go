@@ -5,6 +5,7 @@ import (
 
 	"github.com/keyheat/keyheat/internal/source"
 	"github.com/keyheat/keyheat/sample"
+	"github.com/keyheat/keyheat/sample/otlp"
 	"github.com/keyheat/keyheat/store"
 )
 
@@ -33,6 +34,8 @@ const (
 // counters counts samples by outcome. The zero value is empty.
 type counters struct {
 	good int64
+	// callerOnly is how many of good only name their caller.
+	callerOnly int64
 	// bad is keyed by a closed set of reasons.
 	bad map[sample.RejectReason]*badCounter
 	// refused has names of tables and indexes that exceed the sketch's limit, but not all
@@ -74,6 +77,7 @@ func (t *counters) addBad(reason sample.RejectReason, describe func() string) {
 // add adds other counters.
 func (t *counters) add(o counters) {
 	t.good += o.good
+	t.callerOnly += o.callerOnly
 	t.ahead = max(t.ahead, o.ahead)
 	for name := range o.refused {
 		if t.refused == nil {
@@ -89,10 +93,11 @@ func (t *counters) add(o counters) {
 	}
 }
 
-// countMissed returns how many samples were bad. One that repeats a counted sample is none.
+// countMissed returns how many samples were bad. One that repeats a counted sample is none, nor
+// is a span of another service.
 func (t *counters) countMissed() (n int64) {
 	for reason, r := range t.bad {
-		if reason != reasonDuplicate {
+		if reason != reasonDuplicate && reason != otlp.RejectNotRequest {
 			n += r.count
 		}
 	}
@@ -101,7 +106,7 @@ func (t *counters) countMissed() (n int64) {
 
 // outcome returns the counters as a source shows them.
 func (t *counters) outcome() source.Outcome {
-	o := source.Outcome{Counted: t.good, Rejected: make(map[sample.RejectReason]int64, len(t.bad))}
+	o := source.Outcome{Counted: t.good, CallerOnly: t.callerOnly, Rejected: make(map[sample.RejectReason]int64, len(t.bad))}
 	for reason, r := range t.bad {
 		o.Rejected[reason] = r.count
 	}

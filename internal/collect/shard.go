@@ -127,6 +127,10 @@ func (f *recordHandler) Record(r *sample.Record) {
 		f.shard.counters.addBad(reasonDuplicate, func() string { return "a sample of this id, table and key was counted" })
 		return
 	}
+	if r.IsCallerOnly() {
+		f.countCaller(r)
+		return
+	}
 	at, located := f.keys.locate(r)
 	if f.shard.hider != nil {
 		f.hidden = *r // the decoder's own stays as it is
@@ -135,8 +139,7 @@ func (f *recordHandler) Record(r *sample.Record) {
 		r = &f.hidden
 	}
 	if err := f.shard.sketch.Add(r); err != nil {
-		f.shard.counters.addBad(reasonTooManyTables, func() string { return err.Error() })
-		f.shard.counters.refuse(r.Target())
+		f.refuseTable(r, err)
 		return
 	}
 	f.shard.counters.good++
@@ -144,6 +147,22 @@ func (f *recordHandler) Record(r *sample.Record) {
 	if located {
 		f.keys.add(r.Target(), at)
 	}
+}
+
+// countCaller counts a record that only names its caller.
+func (f *recordHandler) countCaller(r *sample.Record) {
+	if err := f.shard.sketch.AddCaller(r); err != nil {
+		f.refuseTable(r, err)
+		return
+	}
+	f.shard.counters.good++
+	f.shard.counters.callerOnly++
+}
+
+// refuseTable counts a record of a table or index beyond the sketch's limit.
+func (f *recordHandler) refuseTable(r *sample.Record, err error) {
+	f.shard.counters.addBad(reasonTooManyTables, func() string { return err.Error() })
+	f.shard.counters.refuse(r.Target())
 }
 
 // Bad implements sample.Handler.

@@ -196,12 +196,21 @@ func (keys *Eraser) Delta(table sample.Target, body []byte) (erased []byte, vers
 	if err := d.UnmarshalBinary(body); err != nil {
 		return nil, 0, false, err
 	}
+	within := func(t sample.Target) bool {
+		return t.Table == table.Table && (table.Account == "" || t.Account == table.Account) && (table.Region == "" || t.Region == table.Region)
+	}
 	for i := range d.Windows {
-		w := &d.Windows[i]
-		if w.Table != table.Table || table.Account != "" && w.Account != table.Account || table.Region != "" && w.Region != table.Region {
-			continue
+		if w := &d.Windows[i]; within(w.Target) {
+			was = keys.forget(w) || was
 		}
-		was = keys.forget(w) || was
+	}
+	for i := range d.Callers {
+		c := &d.Callers[i]
+		for _, top := range []*sketch.Top{&c.Writers, &c.Readers} {
+			if rest, changed := keys.withoutEntries(*top); within(c.Target) && changed {
+				*top, was = rest, true
+			}
+		}
 	}
 	if !was {
 		return nil, 0, false, nil

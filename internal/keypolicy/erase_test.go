@@ -88,6 +88,11 @@ func TestSummaries(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	for caller, units := range map[string]sample.Milli{"web": 9, canary: 7} {
+		if err := shard.AddCaller(&sample.Record{Table: "orders", Op: sample.PutItem, WCU: units, Rate: 1, N: 1, Caller: caller}); err != nil {
+			t.Fatal(err)
+		}
+	}
 	d := sketch.NewDelta(config)
 	shard.Seal(d)
 	before := d.Windows[0].Total
@@ -113,6 +118,9 @@ func TestSummaries(t *testing.T) {
 	var again sketch.Delta
 	if err := again.UnmarshalBinary(erased); err != nil {
 		t.Fatal(err)
+	}
+	if w := again.Callers[0].Writers; len(w.Entries) != 1 || w.Entries[0].Text != "web" || w.Missing != 7 {
+		t.Errorf("it is still a caller: %+v", w)
 	}
 	erased, was, err = keys.Window(window)
 	if err != nil || !was {

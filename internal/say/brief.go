@@ -76,9 +76,12 @@ func New(f *detect.Finding) Brief {
 		Title: Title(f), Harm: harm(f, &a.Harm), Cause: cause(f, &a), Now: now(f, &a), Heals: heals(f, &a), Then: lastingFix(f, &a),
 	}
 	if b.Cause != "" && a.Cause != answer.Retries {
-		b.Callers = callers(&a)
+		b.Callers = callers(a.Callers)
 	}
-	b.Why = b.Cause + listCallers(b.Callers)
+	if b.Cause != "" {
+		b.Cause += listCallers(" Callers of the whole table: ", callers(answer.MainCallers(f.TableCallers)))
+	}
+	b.Why = b.Cause + listCallers(" Callers: ", b.Callers)
 	return b
 }
 
@@ -246,16 +249,16 @@ func NewRow(f *detect.Finding) Row {
 	r := Row{Harm: loss(f, &a.Harm), Now: act(f, &a), Hurt: !a.Harm.Own && !a.Harm.None()}
 	switch {
 	case len(a.Callers) > 0:
-		r.Caller = callers(&a)[0].text()
+		r.Caller = callers(a.Callers)[0].text()
 	case f.Evidence != nil && len(f.Evidence.Callers) > 0:
 		r.Caller = "none above 10%"
 	}
 	return r
 }
 
-// callers returns the callers with the middle of their shares' bounds.
-func callers(a *answer.Answer) (all []Caller) {
-	for _, c := range a.Callers {
+// callers returns callers with the middle of their shares' bounds.
+func callers(parts []detect.Part) (all []Caller) {
+	for _, c := range parts {
 		all = append(all, Caller{quote(c.Text), (c.Low + c.High) / 2})
 	}
 	return all
@@ -264,8 +267,8 @@ func callers(a *answer.Answer) (all []Caller) {
 // text writes a caller with its share: “web” 50%.
 func (c Caller) text() string { return c.Name + " " + wording.Part(c.Share) }
 
-// listCallers names the callers with their shares: Callers: “web” 50%, “app” 30%.
-func listCallers(all []Caller) string {
+// listCallers names the callers with their shares behind a title: Callers: “web” 50%, “app” 30%.
+func listCallers(title string, all []Caller) string {
 	if len(all) == 0 {
 		return ""
 	}
@@ -273,7 +276,7 @@ func listCallers(all []Caller) string {
 	for i, c := range all {
 		words[i] = c.text()
 	}
-	return " Callers: " + strings.Join(words, ", ") + "."
+	return title + strings.Join(words, ", ") + "."
 }
 
 // ofBusiest names the busiest caller behind its load; empty if none stands out.

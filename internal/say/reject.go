@@ -5,6 +5,7 @@ import (
 	"github.com/keyheat/keyheat/sample/change"
 	"github.com/keyheat/keyheat/sample/cloudtrail"
 	"github.com/keyheat/keyheat/sample/mapped"
+	"github.com/keyheat/keyheat/sample/otlp"
 )
 
 // RejectAdvice says what to do about samples with a reject reason.
@@ -58,6 +59,9 @@ var rejectAdvice = map[sample.RejectReason]string{
 	cloudtrail.RejectBatch:       dropBatch,
 	cloudtrail.RejectTransaction: dropBatch,
 	cloudtrail.RejectStatement:   dropBatch,
+
+	otlp.RejectNotRequest: "Send only the spans of DynamoDB clients: filter them in the OpenTelemetry Collector.",
+	otlp.RejectFailed:     "Nothing to do: these requests never reached the table.",
 
 	mapped.RejectRow:   "Check the columns of this line, and where its quotes end.",
 	mapped.RejectQuote: "Close the quote, or leave quotes out.",

@@ -118,6 +118,11 @@ func stories() []story {
 			Cuts:    []detect.PartitionCut{{Rule: detect.CutMedian, At: 0x550 << 52, Fuller: 0.51}, {Rule: detect.CutMiddle, At: 0x54b << 52, Fuller: 0.63}},
 		}
 	}
+	traced := func(f *detect.Finding) {
+		blind(f)
+		f.Evidence.Callers = nil
+		f.TableCallers = []detect.Part{{Text: "web", Low: 0.6, High: 0.6}, {Text: "batch", Low: 0.35, High: 0.35}, {Text: "cron", Low: 0.05, High: 0.05}}
+	}
 	return []story{
 		{"a key that DynamoDB split", detect.HotKeyWrite, "merchant#4711", healed},
 		{"one partition, one key", detect.HotPartition, "", refusedKey},
@@ -128,6 +133,7 @@ func stories() []story {
 		{"a key that DynamoDB did not split", detect.HotKeyWrite, "merchant#4711", old},
 		{"a key that is over", detect.HotKeyWrite, "merchant#4711", resolved},
 		{"an item of a stream", detect.HotKeyWrite, "counter", blind},
+		{"an item of a stream, of a table whose callers are traced", detect.HotKeyWrite, "counter", traced},
 		{"a key of an index", detect.HotGSIKey, "OPEN", hot(1350, 1000, detect.LSIBlocked)},
 		{"one partition", detect.HotPartition, "", refused(sample.KeyRange, 700)},
 		{"a partition that its stream shows", detect.HotPartition, "", shown},

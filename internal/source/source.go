@@ -108,8 +108,9 @@ type Move struct {
 
 // Outcome is what became of the samples of a batch.
 type Outcome struct {
-	Counted  int64
-	Rejected map[sample.RejectReason]int64
+	// Counted includes CallerOnly, the samples without a key.
+	Counted, CallerOnly int64
+	Rejected            map[sample.RejectReason]int64
 }
 
 // Sink counts the batches of a source. internal/collect implements it.

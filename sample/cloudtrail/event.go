@@ -113,7 +113,7 @@ func (e *event) targets(op sample.Op) ([]target, sample.RejectReason) {
 
 // fill copies the target into a record, and returns the reject reason if it is wrong.
 func (t *target) fill(r *sample.Record, tables sample.Schemas) sample.RejectReason {
-	locate(r, t.Table)
+	r.Locate(t.Table)
 	if t.Key == nil && r.Op == sample.Scan {
 		return r.Check()
 	}
@@ -134,19 +134,6 @@ func (t *target) fill(r *sample.Record, tables sample.Schemas) sample.RejectReas
 		return reason
 	}
 	return r.Check()
-}
-
-// locate fills the record's table from a name or an ARN. An ARN may belong to another account
-// than the caller's.
-func locate(r *sample.Record, text string) {
-	r.Table = text
-	parts := strings.SplitN(text, ":", 6)
-	if len(parts) < 6 || parts[0] != "arn" {
-		return
-	}
-	if name, ok := strings.CutPrefix(parts[5], "table/"); ok {
-		r.Region, r.Account, r.Table = parts[3], parts[4], name
-	}
 }
 
 // readKey reads a key attribute, plain or in DynamoDB JSON.

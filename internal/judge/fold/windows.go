@@ -71,6 +71,8 @@ type Delta struct {
 	windows map[Instant][]*sketch.Window
 	// Cardinality are the distinct keys of minutes.
 	Cardinality []sketch.Registers
+	// Callers are the callers of requests without a key.
+	Callers []sketch.CallerLoad
 }
 
 // NewDelta returns a writer's delta with its windows by second.
@@ -81,7 +83,7 @@ func NewDelta(writer string, seq int64, d *sketch.Delta) Delta {
 		at := Instant{w.Target, w.Second}
 		all[at] = append(all[at], w)
 	}
-	return Delta{writer: writer, seq: seq, windows: all, Cardinality: d.Cardinality}
+	return Delta{writer: writer, seq: seq, windows: all, Cardinality: d.Cardinality, Callers: d.Callers}
 }
 
 // Missing returns the seconds that these deltas add to and that are not in memory,

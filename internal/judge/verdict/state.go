@@ -186,6 +186,9 @@ func (s *State) Fold(deltas []fold.Delta, now time.Time) {
 		for _, r := range deltas[i].Cardinality {
 			s.Views.Count(r)
 		}
+		for _, c := range deltas[i].Callers {
+			s.board.ObserveCallers(c)
+		}
 	}
 }
 

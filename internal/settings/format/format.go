@@ -13,6 +13,7 @@ import (
 	"github.com/keyheat/keyheat/sample/cloudtrail"
 	"github.com/keyheat/keyheat/sample/keyheatjson"
 	"github.com/keyheat/keyheat/sample/mapped"
+	"github.com/keyheat/keyheat/sample/otlp"
 	"github.com/keyheat/keyheat/sample/samplepb"
 )
 
@@ -29,10 +30,12 @@ const (
 	Stream Format = "dynamodb-stream"
 	// CloudTrail is CloudTrail's DynamoDB data events.
 	CloudTrail Format = "cloudtrail"
+	// OTLP is OpenTelemetry's spans, in protobuf or JSON.
+	OTLP Format = "otlp"
 )
 
 // Formats lists every format.
-func Formats() []Format { return []Format{Keyheat, Protobuf, Stream, CloudTrail} }
+func Formats() []Format { return []Format{Keyheat, Protobuf, Stream, CloudTrail, OTLP} }
 
 // Parse returns the format with a name.
 func Parse(name string) (Format, error) {
@@ -56,8 +59,8 @@ type Tables map[string]Table
 type Table struct {
 	// Schema names the keys and indexes of stream records and CloudTrail events.
 	Schema sample.Schema
-	// Rate is the sampling rate of samples in Keyheat JSON and protobuf that do not give
-	// theirs; 0 is 1. Stream records and CloudTrail events are never sampled.
+	// Rate is the sampling rate of spans, and of samples in Keyheat JSON and protobuf, that do
+	// not give theirs; 0 is 1. Stream records and CloudTrail events are never sampled.
 	Rate float64
 }
 
@@ -69,6 +72,10 @@ func NewDecoder(f Format, tables Tables) Decoder {
 		return change.NewDecoder(schemas)
 	case CloudTrail:
 		return cloudtrail.NewDecoder(schemas)
+	case OTLP:
+		d := otlp.NewDecoder()
+		d.SetRates(rates)
+		return d
 	case Protobuf:
 		d := samplepb.NewDecoder()
 		d.SetRates(rates)

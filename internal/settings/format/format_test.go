@@ -58,7 +58,9 @@ func TestFormsAreDetected(t *testing.T) {
 func TestFormsHaveTheirNames(t *testing.T) {
 	t.Parallel()
 	one := sample.Record{Time: 1763692032185, Table: "orders", PK: sample.KeyString("a"), Op: sample.PutItem, Rate: 1, N: 1}
+	spans := `{"resourceSpans":[{"scopeSpans":[{"spans":[{"name":"DynamoDB.PutItem","startTimeUnixNano":"1763692032185000000","attributes":[{"key":"aws.table.name","value":{"stringValue":"orders"}},{"key":"keyheat.partition_key","value":{"stringValue":"a"}}]}]}]}]}`
 	messages := map[format.Format]string{
+		format.OTLP:    spans,
 		format.Keyheat: keyheat, format.Stream: stream, format.CloudTrail: trail,
 		format.Protobuf: string(samplepb.NewEncoder().Append(nil, []sample.Record{one})),
 	}

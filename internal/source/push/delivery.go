@@ -23,13 +23,15 @@ type delivery struct {
 	at       int64
 	outcome  source.Outcome
 	response response
-	done     chan struct{} // closed when response is set
+	decided  chan struct{} // closed when response is set
+	// done is closed when the producer may send its next batch, too.
+	done chan struct{}
 }
 
 // finish sets the response.
 func (d *delivery) finish(r response) {
 	d.response = r
-	close(d.done)
+	close(d.decided)
 }
 
 // begin begins a delivery in the background. If the same batch is under way already, it
@@ -70,6 +72,7 @@ func (s *Source) admit(d *delivery) (*delivery, *response) {
 
 // deliver counts a batch and waits for its commit.
 func (s *Source) deliver(ctx context.Context, d *delivery) {
+	defer close(d.done)
 	defer s.forget(d)
 	if move, decided := s.next(ctx, d); decided != nil {
 		d.hold.Release()
@@ -77,7 +80,7 @@ func (s *Source) deliver(ctx context.Context, d *delivery) {
 	} else if err := s.doors[d.format].fold(ctx, d, move); err != nil {
 		d.finish(unavailable("the batch was not stored"))
 	}
-	<-d.done
+	<-d.decided
 }
 
 // forget gives the place back, and lets the producer send another batch.

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/keyheat/keyheat/internal/settings/format"
 	"github.com/keyheat/keyheat/internal/source"
 )
 
@@ -22,6 +23,8 @@ type door struct {
 	mu        sync.Mutex
 	partition source.Partition // nil while it is not claimed
 	at        int64
+	// keyed is when a span with a key arrived last.
+	keyed time.Time
 	// folded are counted and not committed, in their order.
 	folded []*delivery
 }
@@ -111,16 +114,26 @@ func (d *door) fold(ctx context.Context, b *delivery, move *source.Move) error {
 	if err := d.partition.Fold(ctx, batch); err != nil {
 		return err
 	}
+	if b.format == format.OTLP && b.outcome.Counted > b.outcome.CallerOnly {
+		d.keyed = time.Now()
+	}
 	d.at++
 	b.at, b.body = d.at, nil
 	d.folded = append(d.folded, b)
 	return nil
 }
 
+// spansAwaited is how long spans with keys are waited for after the last one.
+const spansAwaited = 5 * time.Minute
+
 // batch returns a batch without messages. It is read a while ago: until then every sample has
-// arrived.
+// arrived. The caller holds mu.
 func (d *door) batch() source.Batch {
-	read := time.Now().Add(-d.source.config.Late).UnixMilli()
+	late := d.source.config.Late
+	if time.Since(d.keyed) < spansAwaited {
+		late = d.source.config.SpansLate
+	}
+	read := time.Now().Add(-late).UnixMilli()
 	return source.Batch{Next: strconv.FormatInt(d.at, 10), Time: read, End: true, Read: read}
 }
 

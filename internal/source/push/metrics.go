@@ -9,11 +9,12 @@ import (
 // meters are the source's metrics.
 type meters struct {
 	*daemon.MetricSet
-	responses *prometheus.CounterVec
+	responses, spans *prometheus.CounterVec
 }
 
 func newMeters(s *Source) *meters {
 	set := daemon.NewMetrics("http", nil)
 	set.GaugeFunc("waiting_batches", "Batches that wait for their commit.", func() float64 { return float64(len(s.slots)) })
-	return &meters{MetricSet: set, responses: set.CounterVec("responses_total", "Responses to batches, by their status.", "code")}
+	return &meters{MetricSet: set, responses: set.CounterVec("responses_total", "Responses to batches, by their status.", "code"),
+		spans: set.CounterVec("spans_total", "Spans stored: with a key, without one (caller) or rejected.", "kind")}
 }

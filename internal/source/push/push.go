@@ -1,4 +1,4 @@
-// Package push takes batches of samples that producers send over HTTP:
+// Package push takes batches of samples and OpenTelemetry spans that producers send over HTTP:
 //
 //	POST /v1/samples
 //	Content-Type: application/x-ndjson    Keyheat JSON, as application/json; or application/x-protobuf
@@ -22,12 +22,19 @@
 // second commit fails. That collector drops all its pending samples, and their producers
 // send them again.
 //
+// # Spans
+//
+// POST /v1/traces takes requests of OTLP exporters, and answers as OTLP/HTTP says. Exporters
+// send again without a number, so spans count at least once. A collector recognises a repeated
+// span by its id among the newest ones: see [sample.Recent].
+//
 // # Watermarks
 //
 // A log knows what waits to be read, and a push does not. So a collector promises that
 // samples older than Config.Late have arrived. Later ones count in seconds that are closed
 // already. Each collector has a watermark for each format; the ones of a collector that is
-// gone are not waited for.
+// gone are not waited for. Spans arrive later (Config.SpansLate). Their watermark falls behind
+// only while spans with keys arrive.
 package push
 
 import (
@@ -61,23 +68,25 @@ type Config struct {
 	MaxBatch int64
 	// MaxWaiting bounds the batches that wait for their commit.
 	MaxWaiting int
+	// ReadWithin is how long a body may take to arrive: meanwhile it holds memory.
+	ReadWithin time.Duration
 	// RespondWithin is how long a request waits for the commit of its batch.
 	RespondWithin time.Duration
 	// ReleaseTimeout bounds the last commit.
 	ReleaseTimeout time.Duration
-	// Late is how old samples may be when they arrive.
-	Late time.Duration
+	// Late is how old samples may be when they arrive, and SpansLate how old spans.
+	Late, SpansLate time.Duration
 }
 
 // Default returns the defaults of Config.
 func Default() Config {
 	return Config{
 		MemoryBytes: 32 << 20, MaxBatch: 4 << 20, MaxWaiting: 4096,
-		RespondWithin: 25 * time.Second, ReleaseTimeout: 3 * time.Second, Late: 5 * time.Second,
+		ReadWithin: 10 * time.Second, RespondWithin: 25 * time.Second, ReleaseTimeout: 3 * time.Second, Late: 5 * time.Second, SpansLate: 12 * time.Second,
 	}
 }
 
-// Source takes batches. It is an http.Handler and a prometheus.Collector.
+// Source takes batches: see Samples and Traces. It is a prometheus.Collector.
 type Source struct {
 	config Config
 	store  Store
@@ -103,7 +112,7 @@ func New(c Config, st Store, logger *slog.Logger) *Source {
 		config: c, store: st, log: logger, memory: source.NewBudget(c.MemoryBytes), slots: make(chan struct{}, c.MaxWaiting),
 		decode: newDecompressor(c.MaxBatch), numbered: make(map[string]*delivery), doors: make(map[format.Format]*door),
 	}
-	for _, f := range []format.Format{format.Keyheat, format.Protobuf} {
+	for _, f := range []format.Format{format.Keyheat, format.Protobuf, format.OTLP} {
 		s.doors[f] = &door{source: s, name: "door/" + c.Instance + "/" + string(f)}
 	}
 	s.meters = newMeters(s)
@@ -145,16 +154,31 @@ func (s *Source) Ready() []string {
 	return nil
 }
 
-// ServeHTTP implements http.Handler.
-func (s *Source) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	response := s.take(w, r)
-	s.responses.WithLabelValues(strconv.Itoa(response.status)).Inc()
-	response.write(w)
+// Samples returns the handler of batches of samples.
+func (s *Source) Samples() http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		response := s.take(w, r, (*delivery).readHeaders)
+		s.responses.WithLabelValues(strconv.Itoa(response.status)).Inc()
+		response.write(w)
+	})
+}
+
+// Traces returns the handler of spans.
+func (s *Source) Traces() http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		response := s.take(w, r, (*delivery).readSpanHeaders)
+		if response.body.isBroken() {
+			response = *refuse(http.StatusBadRequest, noSpans)
+		}
+		s.responses.WithLabelValues(strconv.Itoa(response.status)).Inc()
+		s.countSpans(&response.body)
+		response.writeOTLP(w, isJSON(r))
+	})
 }
 
 // take reads a request's batch, counts it, and waits for its commit.
-func (s *Source) take(w http.ResponseWriter, r *http.Request) response {
-	d, refused := s.read(w, r)
+func (s *Source) take(w http.ResponseWriter, r *http.Request, headers headerReader) response {
+	d, refused := s.read(w, r, headers)
 	if refused != nil {
 		return *refused
 	}

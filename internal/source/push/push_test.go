@@ -79,9 +79,9 @@ func (d *dying) IsCommitted(ctx context.Context, writer string, seq int64) (bool
 
 // door is a collector that takes batches.
 type door struct {
-	url   string
-	store *dying
-	stop  func()
+	url, traces string
+	store       *dying
+	stop        func()
 }
 
 // openDoor starts a collector; settings may be zero.
@@ -97,7 +97,10 @@ func openDoor(t *testing.T, st *store.Store, instance string, settings push.Conf
 			return format.NewDecoder(format.Format(partition[strings.LastIndexByte(partition, '/')+1:]), nil)
 		},
 	}, d.store, 42, quiet)
-	server := httptest.NewServer(s)
+	routes := http.NewServeMux()
+	routes.Handle("POST /v1/samples", s.Samples())
+	routes.Handle("POST /v1/traces", s.Traces())
+	server := httptest.NewServer(routes)
 	ctx, cancel := context.WithCancel(context.Background())
 	var wg sync.WaitGroup
 	commits, last := context.WithCancel(context.Background())
@@ -106,7 +109,7 @@ func openDoor(t *testing.T, st *store.Store, instance string, settings push.Conf
 		defer last()
 		_ = s.Run(ctx, c)
 	})
-	d.url = server.URL
+	d.url, d.traces = server.URL+"/v1/samples", server.URL+"/v1/traces"
 	d.stop = sync.OnceFunc(func() {
 		cancel()
 		wg.Wait()
@@ -285,7 +288,7 @@ func TestABodyThatEndsEarlyIsSentAgain(t *testing.T) {
 	r := httptest.NewRequest(http.MethodPost, "/v1/samples", iotest.TimeoutReader(strings.NewReader(batch(1000))))
 	r.Header.Set("Content-Type", "application/x-ndjson")
 	w := httptest.NewRecorder()
-	s.ServeHTTP(w, r)
+	s.Samples().ServeHTTP(w, r)
 	if w.Code != http.StatusServiceUnavailable || w.Header().Get("Retry-After") == "" {
 		t.Errorf("the response is %d", w.Code)
 	}
@@ -416,7 +419,7 @@ func TestAnIdleDoorMovesTheWatermark(t *testing.T) {
 		for _, w := range snap.Watermarks {
 			lag = max(lag, snap.Now.Sub(w.Time))
 		}
-		if len(snap.Watermarks) == 2 && lag < 10*time.Second {
+		if len(snap.Watermarks) == 3 && lag < 10*time.Second {
 			return
 		}
 	}
@@ -439,5 +442,40 @@ func TestWhatAStopHasCountedIsAnswered(t *testing.T) {
 	r, n := <-answered, countedIn(t, st)
 	if !(r.status == 200 && n == 4) && !(r.status != 200 && n == 0) {
 		t.Errorf("the response is %+v, and the store has %d samples", r, n)
+	}
+}
+
+// TestASlowSenderGivesItsMemoryBack: a body that stops on its way holds all memory, until it is
+// given up.
+func TestASlowSenderGivesItsMemoryBack(t *testing.T) {
+	t.Parallel()
+	st := openStore(t, sqliteURL(t))
+	d := openDoor(t, st, "one", push.Config{MemoryBytes: 1 << 20, MaxBatch: 1 << 20, ReadWithin: 50 * time.Millisecond})
+	slow, stopped := io.Pipe()
+	defer stopped.Close()
+	answered := make(chan int, 1)
+	go func() {
+		request, _ := http.NewRequestWithContext(context.Background(), http.MethodPost, d.url, slow)
+		request.Header.Set("Content-Type", "application/x-ndjson")
+		response, err := http.DefaultClient.Do(request)
+		if err != nil {
+			answered <- 0 // the connection was closed
+			return
+		}
+		response.Body.Close()
+		answered <- response.StatusCode
+	}()
+	if _, err := io.WriteString(stopped, "{"); err != nil {
+		t.Fatal(err)
+	}
+	for deadline := time.Now().Add(30 * time.Second); ; {
+		if r := mustSend(t, d.url, batch(1), numbered("a", 1)...); r.status == 200 {
+			break
+		} else if time.Now().After(deadline) {
+			t.Fatalf("the memory does not come back: %+v", r)
+		}
+	}
+	if status := <-answered; status != 503 && status != 0 {
+		t.Errorf("the slow sender gets %d", status)
 	}
 }

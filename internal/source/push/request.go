@@ -38,9 +38,9 @@ var formats = map[string]format.Format{
 const memoryWait = time.Second
 
 // read returns a request's batch, or why it is refused.
-func (s *Source) read(w http.ResponseWriter, r *http.Request) (*delivery, *response) {
-	d := &delivery{done: make(chan struct{})}
-	if refused := d.readHeaders(r); refused != nil {
+func (s *Source) read(w http.ResponseWriter, r *http.Request, headers headerReader) (*delivery, *response) {
+	d := &delivery{decided: make(chan struct{}), done: make(chan struct{})}
+	if refused := headers(d, r); refused != nil {
 		return nil, refused
 	}
 	n := 2 * s.config.MaxBatch
@@ -54,16 +54,28 @@ func (s *Source) read(w http.ResponseWriter, r *http.Request) (*delivery, *respo
 		return nil, new(busy("no memory for another batch"))
 	}
 	d.hold = hold
+	connection := http.NewResponseController(w)
+	_ = connection.SetReadDeadline(time.Now().Add(s.config.ReadWithin)) // a test's recorder has none
 	d.body, err = s.decode.read(http.MaxBytesReader(w, r.Body, s.config.MaxBatch), r.Header.Get("Content-Encoding"))
+	_ = connection.SetReadDeadline(time.Time{}) // it would end the wait for the commit
 	if err != nil {
 		hold.Release()
 		return nil, refuseBody(err)
 	}
 	hold.Shrink(int64(len(d.body)))
+	if d.format == format.OTLP && isJSON(r) {
+		if d.body = bytes.TrimLeft(d.body, " \t\r\n"); !bytes.HasPrefix(d.body, []byte("{")) { // protobuf to the decoder
+			hold.Release()
+			return nil, refuse(http.StatusBadRequest, noSpans)
+		}
+	}
 	sum := sha256.Sum256(d.body)
 	d.mark = hex.EncodeToString(sum[:16])
 	return d, nil
 }
+
+// headerReader reads a request's headers, or returns why it is refused.
+type headerReader func(*delivery, *http.Request) *response
 
 // readHeaders reads the batch's format and number.
 func (d *delivery) readHeaders(r *http.Request) *response {

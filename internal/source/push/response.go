@@ -28,14 +28,16 @@ type body struct {
 	// Duplicate: the batch had been counted before.
 	Duplicate bool `json:"duplicate,omitempty"`
 	// Counted and Rejected are the batch's samples. A rejected one is not worth a retry.
-	Counted  *int64                        `json:"counted,omitempty"`
-	Rejected map[sample.RejectReason]int64 `json:"rejected,omitempty"`
+	// callerOnly is how many of Counted have no key.
+	Counted    *int64 `json:"counted,omitempty"`
+	callerOnly int64
+	Rejected   map[sample.RejectReason]int64 `json:"rejected,omitempty"`
 }
 
 const exactlyOnce, atLeastOnce = "exactly_once", "at_least_once"
 
 func confirm(o source.Outcome, delivery string) response {
-	return response{status: http.StatusOK, body: body{Delivery: delivery, Counted: &o.Counted, Rejected: o.Rejected}}
+	return response{status: http.StatusOK, body: body{Delivery: delivery, Counted: &o.Counted, callerOnly: o.CallerOnly, Rejected: o.Rejected}}
 }
 
 func duplicate() response {
@@ -63,10 +65,14 @@ func unavailable(text string) response {
 }
 
 func (r response) write(w http.ResponseWriter) {
-	w.Header().Set("Content-Type", "application/json")
+	r.writeHeader(w, typeJSON)
+	_ = json.NewEncoder(w).Encode(r.body) // a client that left sends the batch again
+}
+
+func (r response) writeHeader(w http.ResponseWriter, contentType string) {
+	w.Header().Set("Content-Type", contentType)
 	if r.retryAfter > 0 {
 		w.Header().Set("Retry-After", strconv.Itoa(int(r.retryAfter.Seconds())))
 	}
 	w.WriteHeader(r.status)
-	_ = json.NewEncoder(w).Encode(r.body) // a client that left sends the batch again
 }
