@@ -79,6 +79,17 @@ func (s *Store) PartitionMaps(ctx context.Context) ([]PartitionMap, error) {
 		ORDER BY t.table_name, t.account, t.region`)
 }
 
+// PartitionMap returns the map of one table's partitions, and whether there is one.
+func (s *Store) PartitionMap(ctx context.Context, of sample.Target) (PartitionMap, bool, error) {
+	m, err := first(list(ctx, s, "read a map of partitions", func(m *PartitionMap) []any {
+		return append(targetFields(&m.Target), &m.Updated, &m.Document)
+	}, `
+		SELECT `+targetColumns+`, updated, document
+		FROM partition_maps AS m JOIN targets AS t ON t.id = m.target
+		WHERE `+isTarget, targetArgs(of)...))
+	return m, err == nil, unlessMissing(err)
+}
+
 func (t *tx) putPartitionMaps(ctx context.Context, maps []PartitionMap, ids targetIDs) error {
 	return insertAll(ctx, t, `INSERT INTO partition_maps (target, updated, document)`, `
 		ON CONFLICT (target) DO UPDATE SET updated = excluded.updated, document = excluded.document`, maps, func(m PartitionMap) []any {

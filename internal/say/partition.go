@@ -149,18 +149,26 @@ func ForecastScore(splits []detect.PartitionSplit) string {
 	return fmt.Sprintf("%d of %d forecasts of splits were right.", right, scored)
 }
 
-// fullPartition names the partition of a finding: partition 0x4a–0x5f, its edges as short as
-// they differ.
+// fullPartition names the partition of a finding: partition 0x4a–0x5f.
 func fullPartition(f *detect.Finding) string {
 	r := &f.Partition.PartitionRange
-	switch {
-	case !r.Keys || r.From == 0 && r.To == ^position.Position(0):
+	if !r.Keys || r.From == 0 && r.To == ^position.Position(0) {
 		return "the only partition"
-	case r.From.Cell(8) == r.To.Cell(8):
-		return "partition " + PartitionName(partition.Inferred, r)
+	}
+	return "partition " + PartitionRange(r)
+}
+
+// UncertainPartition heads keys that may lie in several partitions.
+const UncertainPartition = "partition uncertain"
+
+// PartitionRange names a partition by its range, 0x4a–0x5f, with its edges as short as they
+// differ.
+func PartitionRange(r *detect.PartitionRange) string {
+	if !r.Keys || r.From.Cell(8) == r.To.Cell(8) {
+		return PartitionName(partition.Inferred, r)
 	}
 	const digits = len("0x4a")
-	return "partition " + edge(r.From, r.Low)[:digits] + "–" + edge(r.High, r.To)[:digits]
+	return edge(r.From, r.Low)[:digits] + "–" + edge(r.High, r.To)[:digits]
 }
 
 // ofPartition writes a partition's load as parts of its limit.

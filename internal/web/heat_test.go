@@ -454,7 +454,7 @@ func TestHeatRest(t *testing.T) {
 	}
 }
 
-// TestHeatOrders: rows stand by load, by key, or grouped by prefix.
+// TestHeatOrders: rows stand by load, by key, grouped by prefix, or by position.
 func TestHeatOrders(t *testing.T) {
 	t.Parallel()
 	start := time.Now().Add(-3 * time.Hour).Truncate(time.Hour).UTC()
@@ -464,7 +464,7 @@ func TestHeatOrders(t *testing.T) {
 	address := serve(t, heated(t, start, 60, tell, nil, 0))
 	for order, want := range map[string]string{
 		"load": "plain:900 user#7:300 user#3:250 order#1:200 -x:100", "key": "-x:100 order#1:200 plain:900 user#3:250 user#7:300",
-		"prefix": "plain:900 user#:300/2 order#1:200 -x:100",
+		"prefix": "plain:900 user#:300/2 order#1:200 -x:100", "position": "user#3:250 -x:100 user#7:300 order#1:200 plain:900",
 	} {
 		values := between(start, start.Add(time.Minute))
 		values.Set("sort", order)

@@ -95,6 +95,9 @@ func (s *Site) heat(ctx context.Context, values url.Values) (q heatmap.Query, m 
 	if q, err = s.heatQuery(ctx, values); err != nil {
 		return q, nil, err
 	}
+	if q.Partitions, err = partitions.LoadClaimed(ctx, s.store, q.Target, time.Now()); err != nil {
+		return q, nil, err
+	}
 	m, err = heatmap.Load(ctx, s.store, q)
 	return q, m, err
 }
@@ -153,6 +156,8 @@ type heatFigure struct {
 	Time heatmap.TimeControl
 	// Unseen reports that none of the map's seconds was counted.
 	Unseen bool
+	// Evidence tells how far the partitions between the rows are known; empty without them.
+	Evidence string
 }
 
 // newHeatFigure returns the figure of a map on a page.
@@ -161,6 +166,10 @@ func newHeatFigure(page string, asked url.Values, q heatmap.Query, m *heatmap.Ma
 	f := heatFigure{M: m, Unseen: slices.Max(m.Seen) == 0, Links: heatmap.NewLinks(page, of, asked, q, m.What)}
 	f.Time = heatmap.NewTimeControl(page, q.Values(of), asked, q.Range, "Newest", time.Now())
 	f.Time.From, f.Time.To = m.From, m.To
+	if len(m.Partitions) > 0 {
+		v := q.Partitions.View(m.Target, time.Now())
+		f.Evidence = say.Partitions(&v)
+	}
 	return f
 }
 

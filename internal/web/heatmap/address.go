@@ -81,7 +81,10 @@ func NewLinks(page string, of, asked url.Values, q Query, what string) (l Links)
 	for i, word := range []string{"Writes", "Reads", "Throttled"} {
 		l.Whats = append(l.Whats, choice{word, address(page+"?", "what", whats[i]), whats[i] == what})
 	}
-	for i, word := range []string{"By load", "By key", "By prefix"} {
+	for i, word := range []string{"By load", "By key", "By prefix", "By position"} {
+		if sorts[i] == ByPosition && q.Partitions == nil && q.Sort != ByPosition {
+			continue
+		}
 		l.Sorts = append(l.Sorts, choice{word, address(page+"?", "sort", sorts[i]), sorts[i] == q.Sort})
 	}
 	l.List, l.All = address(path, "rows", strconv.Itoa(DefaultRows)), address(path, "rows", strconv.Itoa(maxRows))

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/keyheat/keyheat/detect/partition"
 	"github.com/keyheat/keyheat/internal/judge/heat"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sketch"
@@ -29,16 +30,17 @@ const (
 // whats lists every What.
 var whats = []string{Write, Read, Throttled}
 
-// The orders of a map's rows: the hottest first, by their keys, and the hottest group of
-// keys with a common prefix first.
+// The orders of a map's rows: the hottest first, by their keys, the hottest group of keys
+// with a common prefix first, and by the keys' positions in the key space.
 const (
-	ByLoad   = "load"
-	ByKey    = "key"
-	ByPrefix = "prefix"
+	ByLoad     = "load"
+	ByKey      = "key"
+	ByPrefix   = "prefix"
+	ByPosition = "position"
 )
 
 // sorts lists every order, the default first.
-var sorts = []string{ByLoad, ByKey, ByPrefix}
+var sorts = []string{ByLoad, ByKey, ByPrefix, ByPosition}
 
 // Bounds of a query.
 const (
@@ -63,6 +65,8 @@ type Query struct {
 	Sort string
 	// Rows is how many of the hottest keys.
 	Rows int
+	// Partitions are the table's; nil if no ranges of them are claimed.
+	Partitions *partition.Map
 }
 
 // Map is a heatmap in the API's form.
@@ -92,6 +96,9 @@ type Map struct {
 	Rest []*float64 `json:"rest"`
 	// Reasons are the words of the bits in cells.
 	Reasons []string `json:"reasons"`
+	// Partitions are the rows of a map by position, joined by their partitions; empty
+	// otherwise, and if no ranges of partitions are claimed.
+	Partitions []Band `json:"partitions"`
 
 	// Total is the load of the table or index, and Seconds how many seconds it is of.
 	Total   heat.Total `json:"-"`
@@ -192,8 +199,11 @@ func Load(ctx context.Context, st Store, q Query) (*Map, error) {
 	}
 	m.More = max(0, m.More)
 	m.addRest(columns)
-	if q.Sort == ByKey {
+	switch q.Sort {
+	case ByKey:
 		slices.SortFunc(m.Rows, func(a, b Row) int { return cmp.Compare(a.Key, b.Key) })
+	case ByPosition:
+		m.orderByPosition(q.Partitions)
 	}
 	return m, nameFindings(ctx, st, m)
 }
@@ -217,7 +227,7 @@ func loadKey(ctx context.Context, st Store, q Query, key sample.Key) (*Map, erro
 
 // load returns a map without rows, and the roll-ups of its rows.
 func load(ctx context.Context, st Store, q Query) (m *Map, columns map[int64]*heat.Rollup, err error) {
-	m = &Map{Target: q.Target, Reasons: heat.Reasons(1<<sample.ThrottleReasons - 1).Words()}
+	m = &Map{Target: q.Target, Reasons: heat.Reasons(1<<sample.ThrottleReasons - 1).Words(), Partitions: []Band{}}
 	k, err := loadKept(ctx, st, q)
 	if err != nil {
 		return nil, nil, err

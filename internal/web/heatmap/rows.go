@@ -119,7 +119,7 @@ func (m *Map) rowOf(k *heat.Key) (identity, group) {
 	switch {
 	case prefix != "":
 		return identity{sample.Key{Type: k.Key.Type, Text: prefix}, prefixGroup}, ofPrefix
-	case shard && !k.Cut:
+	case shard && !k.Cut && m.sort != ByPosition: // each key shard has a position
 		return identity{sample.Key{Type: k.Key.Type, Text: base}, shardOf}, ofShards
 	case k.Hash != 0: // its text may be cut in some columns
 		return identity{hash: k.Hash}, oneKey

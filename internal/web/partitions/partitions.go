@@ -92,6 +92,19 @@ func Load(ctx context.Context, st Store, at sample.Target, now time.Time) (*Tabl
 	return &t, t.addLoads(ctx, st, m)
 }
 
+// LoadClaimed returns a table's map; nil if no ranges are claimed.
+func LoadClaimed(ctx context.Context, st *store.Store, of sample.Target, now time.Time) (*partition.Map, error) {
+	row, stored, err := st.PartitionMap(ctx, of)
+	if err != nil || !stored {
+		return nil, err
+	}
+	m, err := read(row)
+	if err != nil || !m.State(now).Claims() {
+		return nil, err
+	}
+	return m, nil
+}
+
 func read(row store.PartitionMap) (*partition.Map, error) {
 	m := &partition.Map{}
 	if err := json.Unmarshal(row.Document, m); err != nil {

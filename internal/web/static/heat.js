@@ -15,7 +15,7 @@ for (const figure of document.querySelectorAll("figure.heat")) (() => {
   // The upper ends of the colours, as shares of the limit.
   const steps = figure.dataset.steps.split(" ").map(Number);
   const isOver = (colour) => colour > 0 && steps[colour - 1] >= 1;
-  let whole, map, at = null, width = narrow, picture = null, drag = null;
+  let whole, map, tops = [], at = null, width = narrow, picture = null, drag = null;
 
   const amount = (v) => v.toLocaleString("en", { maximumFractionDigits: v < 10 ? 1 : 0 });
   const two = (n) => String(n).padStart(2, "0");
@@ -73,6 +73,31 @@ for (const figure of document.querySelectorAll("figure.heat")) (() => {
     return enlarged(new Date(middle - half), new Date(middle + half));
   };
 
+  // The heads of partitions, by the rows that they stand above.
+  const bands = () => {
+    const heads = new Map();
+    let row = 0;
+    for (const band of whole.partitions) {
+      heads.set(row, band.name);
+      row += band.rows;
+    }
+    return heads;
+  };
+  // Where each row begins, that of everything else last.
+  const layRows = () => {
+    const heads = bands();
+    let top = axis;
+    tops = [];
+    for (let n = 0; n <= whole.rows.length; n++, top += rowHeight) {
+      if (heads.has(n)) top += rowHeight;
+      tops.push(top);
+    }
+  };
+  const headed = (items, head) => {
+    const heads = bands();
+    return items.flatMap((of, n) => (heads.has(n) ? [item(head(heads.get(n)), "band"), of] : [of]));
+  };
+
   const item = (textContent, className) => Object.assign(document.createElement("li"), { textContent, className });
   const label = (row, n) => {
     const link = document.createElement("a");
@@ -124,7 +149,7 @@ for (const figure of document.querySelectorAll("figure.heat")) (() => {
       const text = every >= 86400 || (every >= 3600 && date.getUTCHours() === 0 && date.getUTCMinutes() === 0)
         ? day(date).slice(5) : clock(date).slice(0, every >= 60 ? 5 : 8);
       c.fillStyle = style("--line");
-      c.fillRect(left(n), axis - 6, 1, 6 + map.rows.length * rowHeight);
+      c.fillRect(left(n), axis - 6, 1, 6 + tops.at(-1) - axis);
       c.fillStyle = style("--dim");
       c.textAlign = "center";
       if (n * width > 28 && n * width < columns * width - 28) c.fillText(text, n * width, axis / 2 - 2);
@@ -170,7 +195,7 @@ for (const figure of document.querySelectorAll("figure.heat")) (() => {
     }
     const columns = map.seen.length;
     width = room / columns;
-    const tall = map.rows.length * rowHeight, rest = map.rest.length > 0 ? restHeight : 0;
+    const tall = tops.at(-1) - axis, rest = map.rest.length > 0 ? restHeight : 0;
     const across = columns * width, down = axis + tall + rest + 1;
     picture = document.createElement("canvas");
     for (const each of [canvas, picture]) {
@@ -194,7 +219,7 @@ for (const figure of document.querySelectorAll("figure.heat")) (() => {
     drawRest(c, axis + tall);
     const mark = style("--heat-mark");
     map.rows.forEach((row, n) => {
-      const top = axis + n * rowHeight;
+      const top = tops[n];
       for (const cell of row.cells) {
         const x = left(cell[0]), of = colour(cell[1]);
         if (of === 0) continue;
@@ -214,6 +239,8 @@ for (const figure of document.querySelectorAll("figure.heat")) (() => {
       c.fillStyle = style("--line");
       c.fillRect(0, top + rowHeight - 0.5, across, 0.5);
     });
+    c.fillStyle = style("--ink");
+    for (const n of bands().keys()) c.fillRect(0, tops[n] - rowHeight, across, 1);
     show();
   };
 
@@ -232,7 +259,7 @@ for (const figure of document.querySelectorAll("figure.heat")) (() => {
       c.globalAlpha = 1;
     }
     if (!at) return;
-    const x = left(at.column), y = axis + at.row * rowHeight, high = at.row < map.rows.length ? rowHeight : restHeight;
+    const x = left(at.column), y = tops[at.row], high = at.row < map.rows.length ? rowHeight : restHeight;
     c.lineWidth = 4;
     c.strokeStyle = style("--card");
     c.strokeRect(x - 1, y, width + 2, high);
@@ -291,7 +318,7 @@ for (const figure of document.querySelectorAll("figure.heat")) (() => {
 
   const move = (to) => {
     at = { row: Math.min(Math.max(to.row, 0), lastRow()), column: Math.min(Math.max(to.column, 0), map.seen.length - 1) };
-    [...keys.children].forEach((item, n) => item.classList.toggle("at", n === at.row));
+    keys.querySelectorAll("li:not(.band)").forEach((item, n) => item.classList.toggle("at", n === at.row));
     describe();
     show();
   };
@@ -300,8 +327,10 @@ for (const figure of document.querySelectorAll("figure.heat")) (() => {
   const lastRow = () => map.rows.length - (map.rest.length > 0 ? 0 : 1);
   const under = (event) => {
     const box = canvas.getBoundingClientRect();
-    const cell = { row: Math.min(Math.floor((event.clientY - box.top - axis) / rowHeight), lastRow()), column: Math.floor((event.clientX - box.left) / width) };
-    return cell.row >= 0 && cell.column >= 0 && cell.column < map.seen.length ? cell : null;
+    const y = event.clientY - box.top, row = Math.min(tops.findLastIndex((top) => top <= y), lastRow());
+    const cell = { row, column: Math.floor((event.clientX - box.left) / width) };
+    const onHead = row < lastRow() && y >= tops[row] + rowHeight;
+    return cell.row >= 0 && !onHead && cell.column >= 0 && cell.column < map.seen.length ? cell : null;
   };
 
   canvas.addEventListener("pointermove", (event) => {
@@ -349,6 +378,7 @@ for (const figure of document.querySelectorAll("figure.heat")) (() => {
     const last = at && map ? { key: map.rows[at.row]?.key, time: time(at.column).getTime() } : null;
     const held = keys.contains(document.activeElement);
     whole = next;
+    layRows();
     merge(map ? map.by : 1);
     figure.hidden = false;
     figure.setAttribute("aria-busy", "false");
@@ -359,8 +389,8 @@ for (const figure of document.querySelectorAll("figure.heat")) (() => {
     }
     // Nothing moves under a reader's hand.
     if (!held) {
-      keys.replaceChildren(...whole.rows.map(label));
-      peaks.replaceChildren(...whole.rows.map((row) => item(`${amount((100 * Math.max(...row.cells.map((cell) => cell[1]))) / map.limit)}%`, row.over > 0 ? "over" : "")));
+      keys.replaceChildren(...headed(whole.rows.map(label), (name) => name));
+      peaks.replaceChildren(...headed(whole.rows.map((row) => item(`${amount((100 * Math.max(...row.cells.map((cell) => cell[1]))) / map.limit)}%`, row.over > 0 ? "over" : "")), () => ""));
       if (map.rest.length > 0) {
         keys.append(item("Everything else", "rest"));
         peaks.append(item(`${amount(Math.max(...map.rest.map((_, n) => perSecond(n))))} ${map.unit}/s`, "rest"));
