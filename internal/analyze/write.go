@@ -40,9 +40,13 @@ func (r *Result) write(out io.Writer, o *Options) error {
 
 // report converts the result into a report.
 func (r *Result) report() *report.Report {
+	claimed := r.Partitions
+	if claimed != nil && !claimed.State.Claims() {
+		claimed = nil
+	}
 	return report.OfFiles(report.Found{
 		Files: report.Files{Samples: r.Samples.Good, Bad: r.Samples.Bad, Unjudged: r.Samples.UnjudgedText(), Notes: r.notes()}, Made: time.Now(),
-		Incidents: detect.Incidents(r.Findings), Findings: r.Findings, Tables: r.Tables, Gaps: r.Gaps, Keys: r.drawn, Step: r.step,
+		Incidents: detect.Incidents(r.Findings), Findings: r.Findings, Tables: r.Tables, Partitions: claimed, Gaps: r.Gaps, Keys: r.drawn, Step: r.step,
 	})
 }
 

@@ -18,10 +18,12 @@ import (
 	"golang.org/x/net/html"
 
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/partition"
 	"github.com/keyheat/keyheat/internal/alert/silence"
 	"github.com/keyheat/keyheat/internal/report"
 	"github.com/keyheat/keyheat/internal/say"
 	"github.com/keyheat/keyheat/sample"
+	"github.com/keyheat/keyheat/sample/position"
 	"github.com/keyheat/keyheat/store"
 )
 
@@ -101,6 +103,30 @@ func peaks(at sample.Target, key sample.Text, of func(hour int) int64) (all []st
 	return all
 }
 
+// divided is a table of two partitions, of which the first is full. A split is of the period,
+// and one is older.
+func divided() partition.View {
+	const half = position.Position(1) << 63
+	load := func(shard string, from, to position.Position, wcu float64) detect.PartitionLoad {
+		return detect.PartitionLoad{
+			PartitionRange: detect.PartitionRange{Shard: shard, Keys: true, From: from, Low: from + 9, High: to - 9, To: to},
+			WCU:            detect.Figure{Value: wcu, Low: wcu, High: wcu}, KeyCount: 2, Cuts: []detect.PartitionCut{},
+			Busiest: []detect.BusyKey{{KeyRef: detect.KeyRef{Key: sample.Text(hostile)}, Share: 0.6}, {KeyRef: detect.KeyRef{Key: "shop#17"}, Share: 0.4}},
+		}
+	}
+	split := func(at time.Time) detect.PartitionSplit {
+		return detect.PartitionSplit{
+			At: at, Low: 9, High: ^position.Position(0) - 9, CutLow: half - 9, CutHigh: half + 9,
+			Forecast: []detect.PartitionCut{{Rule: detect.CutMiddle, At: half, Fuller: 0.5}}, Outcome: detect.ForecastMiddle,
+		}
+	}
+	return partition.View{
+		Target: orders, State: partition.Inferred, Keys: 4821, Evidence: 412, Contradictions: []position.Position{},
+		Partitions: []detect.PartitionLoad{load("shardId-1", 0, half, 1040), load("shardId-2", half, ^position.Position(0), 310)},
+		Splits:     []detect.PartitionSplit{split(ago(9 * 24 * time.Hour)), split(ago(26 * time.Hour))},
+	}
+}
+
 // busy is a week with a bit of everything.
 func busy() report.Rows {
 	const hour, day = time.Hour, 24 * time.Hour
@@ -122,6 +148,7 @@ func busy() report.Rows {
 		move("i-healed", ago(5*day), "", detect.Firing), move("i-healed", ago(5*day-hour), detect.Firing, detect.Resolved),
 		move("i-healed", ago(4*day), "", detect.Firing), move("i-healed", ago(4*day-hour), detect.Firing, detect.Resolved),
 	}
+	r.Partitions = []partition.View{divided()}
 	figure := func(v float64) *detect.Figure { return &detect.Figure{Value: v, Low: v - 0.02, High: v + 0.02} }
 	view := func(at sample.Target, updated time.Time, t detect.Table) {
 		r.Views = append(r.Views, store.TableView{Target: at, Updated: updated, Document: document(t)})

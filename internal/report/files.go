@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/partition"
 	"github.com/keyheat/keyheat/internal/say/wording"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/store"
@@ -30,7 +31,9 @@ type Found struct {
 	Incidents []detect.Incident
 	Findings  []detect.Finding
 	Tables    []detect.Table
-	Gaps      []sample.Gap
+	// Partitions are of the table whose stream was read; nil if no ranges are claimed.
+	Partitions *partition.View
+	Gaps       []sample.Gap
 	// Keys are the keys to draw, with their highest second of each Step.
 	Keys []Key
 	Step time.Duration
@@ -40,7 +43,7 @@ type Found struct {
 func OfFiles(f Found) *Report {
 	p := &Report{
 		Version: jsonVersion, Request: Request{Tables: []string{}}, Made: f.Made, Files: &f.Files,
-		Hot: []Incident{}, Warm: []Incident{}, Silences: []Silence{}, Coming: []Coming{}, Keys: append([]Key{}, f.Keys...), Step: f.Step,
+		Hot: []Incident{}, Warm: []Incident{}, Partitions: []partition.View{}, Silences: []Silence{}, Coming: []Coming{}, Keys: append([]Key{}, f.Keys...), Step: f.Step,
 		NotSeen: NotSeen{Problems: []collectorProblem{}, Gaps: []Gap{}, Coverage: []Coverage{}, Cut: []string{}},
 	}
 	var tables []table
@@ -55,6 +58,9 @@ func OfFiles(f Found) *Report {
 		}
 		tables = append(tables, table{t, f.Made})
 		p.NotSeen.Coverage = append(p.NotSeen.Coverage, Coverage{Target: t.Target, Updated: f.Made})
+	}
+	if f.Partitions != nil {
+		p.Partitions = append(p.Partitions, *f.Partitions)
 	}
 	p.addComing(tables)
 	roots := make(map[string]*detect.Finding, len(f.Findings))

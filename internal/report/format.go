@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/partition"
+	"github.com/keyheat/keyheat/internal/say"
 	"github.com/keyheat/keyheat/internal/say/wording"
 )
 
@@ -131,6 +133,9 @@ func (p *Report) lines() []line {
 	for _, s := range p.Silences {
 		all = append(all, s.lines()...)
 	}
+	for i := range p.Partitions {
+		all = append(all, partitionLines(&p.Partitions[i])...)
+	}
 	for _, c := range p.Coming {
 		l := c.line("coming")
 		l["unit"], l["text"] = c.Forecast.Unit, "Growth of the weekly peak, a day; to is when it reaches the limit."
@@ -149,6 +154,22 @@ func (p *Report) lines() []line {
 		}
 	}
 	return append(all, p.notSeenLines()...)
+}
+
+// partitionLines are one for each partition of a table, and one for each split.
+func partitionLines(v *partition.View) (all []line) {
+	for i := range v.Partitions {
+		c := &v.Partitions[i]
+		l := Coming{KeyRef: detect.KeyRef{Target: v.Target}}.line("partition")
+		l["state"], l["text"], l["utilization"] = string(v.State), wording.Cell(say.PartitionName(v.State, &c.PartitionRange)), decimal(c.Utilization())
+		all = append(all, l)
+	}
+	for i := range v.Splits {
+		l := Coming{KeyRef: detect.KeyRef{Target: v.Target}}.line("split")
+		l["from"], l["text"] = instant(&v.Splits[i].At), wording.Cell(say.DescribeSplit(&v.Splits[i]))
+		all = append(all, l)
+	}
+	return all
 }
 
 // lines are a silence's, and one for each incident that it silenced.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/partition"
 	"github.com/keyheat/keyheat/store"
 )
 
@@ -15,7 +16,7 @@ import (
 func New(r Rows) (*Report, error) {
 	report := &Report{
 		Version: jsonVersion, Request: r.Request, Made: r.Made,
-		Hot: []Incident{}, Warm: []Incident{}, Silences: []Silence{}, Coming: []Coming{}, Keys: []Key{},
+		Hot: []Incident{}, Warm: []Incident{}, Partitions: []partition.View{}, Silences: []Silence{}, Coming: []Coming{}, Keys: []Key{},
 	}
 	if report.Tables == nil {
 		report.Tables = []string{}
@@ -24,6 +25,9 @@ func New(r Rows) (*Report, error) {
 		return nil, err
 	}
 	report.addSilences(&r)
+	for _, v := range r.Partitions {
+		report.addPartitions(v)
+	}
 	tables, err := r.tables()
 	if err != nil {
 		return nil, err
@@ -35,6 +39,12 @@ func New(r Rows) (*Report, error) {
 		report.Changes = report.changesSince(r.Last)
 	}
 	return report, nil
+}
+
+// addPartitions adds a table's partitions, and their splits of the period.
+func (p *Report) addPartitions(v partition.View) {
+	v.Splits = slices.DeleteFunc(slices.Clone(v.Splits), func(s detect.PartitionSplit) bool { return s.At.Before(p.From) || !s.At.Before(p.To) })
+	p.Partitions = append(p.Partitions, v)
 }
 
 // addIncidents adds the period's incidents.

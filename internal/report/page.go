@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/partition"
 	"github.com/keyheat/keyheat/internal/say"
 	"github.com/keyheat/keyheat/internal/say/wording"
 	"github.com/keyheat/keyheat/internal/web/heatmap"
@@ -34,8 +35,12 @@ type page struct {
 	Healed   list[incidentRow]
 	Coming   list[comingRow]
 	Silences list[silenceRow]
-	Heats    []heat
-	Legend   []swatch
+	// Partitions are tables with the evidence for their partitions.
+	Partitions list[partitionsRow]
+	// PartitionTime tells of when their loads are.
+	PartitionTime string
+	Heats         []heat
+	Legend        []swatch
 	// Keys are the charts of the highest keys, Others those without a described incident.
 	Keys, Others []chart
 	Changes      []change
@@ -91,6 +96,16 @@ type incidentRow struct {
 	Silenced bool
 }
 
+// partitionsRow is a table's partitions in sentences.
+type partitionsRow struct {
+	subject
+	// Fullest and Forecasts are empty if nothing is known of them.
+	Fullest, Forecasts, Evidence string
+	Splits                       list[splitRow]
+}
+
+type splitRow struct{ At, What string }
+
 type comingRow struct {
 	subject
 	Now, Growth, At70, At100 string
@@ -116,7 +131,7 @@ func (p *Report) page() page {
 		Title: p.title(), Summary: sentences(p.Summary), Period: p.moment(p.From) + " to " + p.moment(p.To),
 		Zone: p.location().String(), About: p.subject(), Made: p.moment(p.Made), OfFiles: p.Files != nil,
 		Hot: listOf(p.Hot, p.incidentRow), Warm: listOf(p.Warm, p.incidentRow), Healed: listOf(p.Healed, p.incidentRow),
-		Silences: listOf(p.Silences, p.silenceRow), Coming: listOf(p.Coming, p.comingRow), NotTold: append(append([]string{}, p.NotSeen.Cut...), p.NotTold...),
+		Silences: listOf(p.Silences, p.silenceRow), Partitions: listOf(p.Partitions, p.partitionsRow), Coming: listOf(p.Coming, p.comingRow), NotTold: append(append([]string{}, p.NotSeen.Cut...), p.NotTold...),
 	}
 	firing := 0
 	for _, i := range p.Hot {
@@ -126,6 +141,7 @@ func (p *Report) page() page {
 	}
 	v.Facts = []fact{{"fired", count(len(p.Hot))}, {"firing at the end", count(firing)}, {"healed", count(len(p.Healed))},
 		{"growing keys", count(len(p.Coming))}, {"gaps", count(len(p.NotSeen.Gaps))}}
+	v.PartitionTime = say.PartitionTime(p.Files != nil)
 	if p.blind() {
 		for i := range v.Facts {
 			v.Facts[i].Value = "not known"
@@ -205,6 +221,14 @@ func (p *Report) incidentRow(i Incident) incidentRow {
 		r.Until = "over"
 	}
 	return r
+}
+
+func (p *Report) partitionsRow(v partition.View) partitionsRow {
+	return partitionsRow{
+		subject: subjectOf(detect.KeyRef{Target: v.Target}),
+		Fullest: sentences(say.FullestPartition(v.State, v.Partitions)), Forecasts: say.ForecastScore(v.Splits), Evidence: sentences(say.Partitions(&v)),
+		Splits: listOf(v.Splits, func(s detect.PartitionSplit) splitRow { return splitRow{p.moment(s.At), say.DescribeSplit(&s)} }),
+	}
 }
 
 func (p *Report) comingRow(c Coming) comingRow {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/partition"
 	"github.com/keyheat/keyheat/store"
 )
 
@@ -47,6 +48,9 @@ type Report struct {
 	Healed []Incident `json:"healed"`
 	// Silences are the silences of the period; none in a report about files.
 	Silences []Silence `json:"silences"`
+	// Partitions are of the tables whose ranges of partitions are claimed. Loads are of the
+	// period's last minute, or of all files, and splits of the period.
+	Partitions []partition.View `json:"partitions"`
 	// Coming are keys with a forecast, the soonest first.
 	Coming []Coming `json:"coming"`
 	// Keys are the keys with the highest seconds that have hourly peaks.

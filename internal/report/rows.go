@@ -8,7 +8,9 @@ import (
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/partition"
 	"github.com/keyheat/keyheat/internal/alert/silence"
+	"github.com/keyheat/keyheat/internal/web/partitions"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/store"
 )
@@ -21,6 +23,7 @@ type Store interface {
 	Finding(ctx context.Context, fingerprint string) (store.Finding, error)
 	TableViews(ctx context.Context) ([]store.TableView, error)
 	silence.Lister
+	partitions.Store
 	Gaps(ctx context.Context, q store.GapQuery) ([]store.Gap, error)
 	Writers(ctx context.Context) ([]store.Writer, error)
 	WarmKeys(ctx context.Context, at sample.Target, since time.Time, most int) ([]store.WarmKey, error)
@@ -41,6 +44,9 @@ type Rows struct {
 	// Peaks are the hours of each of the warmest keys.
 	Peaks [][]store.HourPeak
 	Gaps  []store.Gap
+	// Partitions are of the tables whose ranges of partitions are claimed, with the loads of
+	// the period's last minute.
+	Partitions []partition.View
 	// Silences are the silences of the period.
 	Silences []silence.Silence
 	Writers  []store.Writer
@@ -108,6 +114,9 @@ func Load(ctx context.Context, st Store, q Request, last *Report) (r Rows, err e
 	r.Views = slices.DeleteFunc(r.Views, func(v store.TableView) bool { return !q.Covers(v.Target) })
 	if r.cut(len(r.Views), maxTables, cutTables); len(r.Views) > maxTables {
 		r.Views = r.Views[:maxTables]
+	}
+	if r.Partitions, err = partitions.ListClaimed(ctx, st, q.To, r.Made, q.Covers); err != nil {
+		return r, err
 	}
 	return r, r.loadPeaks(ctx, st)
 }

@@ -76,6 +76,14 @@ func FullestPartition(state partition.State, all []detect.PartitionLoad) string 
 	}
 }
 
+// PartitionTime tells which seconds the loads of a report's partitions are of.
+func PartitionTime(ofFiles bool) string {
+	if ofFiles {
+		return "The load of a partition is the load of its highest second."
+	}
+	return "The load of a partition is the load of its highest second in the period's last minute."
+}
+
 func isOrAre(n int) string {
 	if n == 1 {
 		return "is"

@@ -20,7 +20,9 @@ import (
 	"github.com/keyheat/keyheat/internal/web/live"
 	"github.com/keyheat/keyheat/internal/web/manual"
 	"github.com/keyheat/keyheat/internal/web/overview"
+	"github.com/keyheat/keyheat/internal/web/partitions"
 	"github.com/keyheat/keyheat/internal/web/status"
+	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/store"
 )
 
@@ -289,6 +291,8 @@ type statusPage struct {
 	frame
 	D      status.Details
 	Health health
+	// Maps are the tables whose partitions are known, or are being learned.
+	Maps []partitions.Table
 }
 
 func (s *Site) statusPage(ctx context.Context, _ *http.Request) (any, error) {
@@ -297,7 +301,10 @@ func (s *Site) statusPage(ctx context.Context, _ *http.Request) (any, error) {
 		return nil, err
 	}
 	page := &statusPage{frame: f, Health: newHealth(f.Status)}
-	page.D, err = status.LoadDetails(ctx, s.store, &f.Status, s.options.Receivers())
+	if page.D, err = status.LoadDetails(ctx, s.store, &f.Status, s.options.Receivers()); err != nil {
+		return nil, err
+	}
+	page.Maps, err = partitions.List(ctx, s.store, sample.Target{}, page.Now)
 	return page, err
 }
 

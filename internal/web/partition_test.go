@@ -148,4 +148,14 @@ func TestPartitions(t *testing.T) {
 		}
 	}
 	get(t, address+"/partitions?table=absent", http.StatusNotFound)
+	if text, _ := get(t, address+"/status", http.StatusOK); !strings.Contains(text, "Maps of partitions") || !strings.Contains(text, "Treat the ranges as possible only") {
+		t.Errorf("the status page lacks the map: %s", text)
+	}
+	m := store.Judgement{Maps: []store.PartitionMap{{Target: sample.Target{Table: "orders"}, Document: []byte(`{"seen":1}`)}}}
+	l, _, err := s.AcquireLease(t.Context(), "judge", "test", time.Minute)
+	must(t, err)
+	must(t, s.Judge(t.Context(), l, m))
+	for _, path := range []string{"/status", "/partitions", "/heat?table=orders"} { // an unreadable map hides no page
+		get(t, address+path, http.StatusOK)
+	}
 }

@@ -108,6 +108,8 @@ var functions = template.FuncMap{
 	"split":          func(s detect.PartitionSplit) string { return say.DescribeSplit(&s) },
 	"mapstate":       say.MapState,
 	"busykeys":       say.BusyKeys,
+	"mapclass":       mapClass,
+	"mapevidence":    func(v partition.View) string { return say.Partitions(&v) },
 	"partitionslink": partitionsLink,
 
 	"tablelink": tableLink, "findingslink": findingsLink, "place": wording.Owner,

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/partition"
 	"github.com/keyheat/keyheat/internal/say/wording"
 	"github.com/keyheat/keyheat/internal/web/heatmap"
 	"github.com/keyheat/keyheat/sample"
@@ -112,6 +113,17 @@ func tableLink(of detect.Target) string { return "/table?" + indexValues(of).Enc
 
 // partitionsLink returns where a table's partitions are.
 func partitionsLink(of detect.Target) string { return "/partitions?" + targetValues(of).Encode() }
+
+// mapClass returns the class of a map's state.
+func mapClass(s partition.State) string {
+	switch s {
+	case partition.Withdrawn, partition.Doubtful:
+		return "warning"
+	case partition.Learning:
+		return "plain"
+	}
+	return "calm"
+}
 
 // heatLink returns where a table's heatmap is.
 func heatLink(of detect.Target) string { return heatmap.Link(indexValues(of)) }

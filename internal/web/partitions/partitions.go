@@ -56,13 +56,11 @@ func List(ctx context.Context, st Store, at sample.Target, now time.Time) ([]Tab
 	if err != nil {
 		return nil, err
 	}
-	all := make([]Table, len(rows))
-	for i, row := range rows {
-		m, err := read(row)
-		if err != nil {
-			return nil, err
+	all := []Table{}
+	for _, row := range rows {
+		if m, err := read(row); err == nil { // the judge begins others anew
+			all = append(all, newTable(row, m, now))
 		}
-		all[i] = newTable(row, m, now)
 	}
 	return all, nil
 }
@@ -89,20 +87,49 @@ func Load(ctx context.Context, st Store, at sample.Target, now time.Time) (*Tabl
 	if !t.State.IsKnown() { // where a key lies is not known
 		return &t, nil
 	}
-	return &t, t.addLoads(ctx, st, m)
+	last, stored, err := st.LastWindow(ctx, t.Target)
+	if err != nil || !stored {
+		return &t, err
+	}
+	return &t, t.addLoads(ctx, st, m, last.Add(time.Second))
 }
 
-// LoadClaimed returns a table's map; nil if no ranges are claimed.
+// ListClaimed returns the tables whose ranges are claimed, with what the partitions carried in
+// the last minute of a period.
+func ListClaimed(ctx context.Context, st Store, end, now time.Time, covers func(sample.Target) bool) ([]partition.View, error) {
+	rows, err := st.PartitionMaps(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var all []partition.View
+	for _, row := range rows {
+		if !covers(row.Target) {
+			continue
+		}
+		m, err := read(row)
+		if err != nil || !m.State(now).Claims() {
+			continue
+		}
+		t := newTable(row, m, now)
+		if err := t.addLoads(ctx, st, m, end); err != nil {
+			return nil, err
+		}
+		all = append(all, t.View)
+	}
+	return all, nil
+}
+
+// LoadClaimed returns a table's map; nil if no ranges are claimed. A map that cannot be read
+// claims none, and the judge begins it anew.
 func LoadClaimed(ctx context.Context, st *store.Store, of sample.Target, now time.Time) (*partition.Map, error) {
 	row, stored, err := st.PartitionMap(ctx, of)
 	if err != nil || !stored {
 		return nil, err
 	}
-	m, err := read(row)
-	if err != nil || !m.State(now).Claims() {
-		return nil, err
+	if m, err := read(row); err == nil && m.State(now).Claims() {
+		return m, nil
 	}
-	return m, nil
+	return nil, nil
 }
 
 func read(row store.PartitionMap) (*partition.Map, error) {
@@ -117,13 +144,9 @@ func newTable(row store.PartitionMap, m *partition.Map, now time.Time) Table {
 	return Table{View: m.View(row.Target, now), Updated: row.Updated}
 }
 
-// addLoads measures the newest stored seconds.
-func (t *Table) addLoads(ctx context.Context, st Store, m *partition.Map) error {
-	last, stored, err := st.LastWindow(ctx, t.Target)
-	if err != nil || !stored {
-		return err
-	}
-	from, to := last.Add(time.Second-Span), last.Add(time.Second)
+// addLoads measures the stored seconds before a time.
+func (t *Table) addLoads(ctx context.Context, st Store, m *partition.Map, to time.Time) error {
+	from := to.Add(-Span)
 	rows, err := st.Windows(ctx, store.WindowQuery{Target: t.Target, From: from, To: to})
 	if err != nil {
 		return err
