@@ -27,6 +27,9 @@ type partitions struct {
 	lookedAt, newest time.Time
 	// tables are the maps; nil before the stored ones were read.
 	tables map[sample.Target]*tableMap
+	// unreadable are the shards whose row cannot be read, with the row's time: each row is
+	// logged once.
+	unreadable map[store.PartitionID]time.Time
 }
 
 // tableMap is a table's map, and its stored form.
@@ -97,7 +100,7 @@ func (p *partitions) update(rows []store.StreamShard, now time.Time, facts func(
 		if len(row.Body) > 0 {
 			listed.Observed = &partition.Observed{}
 			if err := listed.Observed.UnmarshalBinary(row.Body); err != nil {
-				log.Warn("what a shard delivered of keys cannot be read; the map goes on without it", "shard", row.PartitionID.String(), "error", err)
+				p.warnUnreadable(row, err, log)
 				listed.Observed = nil
 			}
 		}
@@ -114,6 +117,18 @@ func (p *partitions) update(rows []store.StreamShard, now time.Time, facts func(
 		}
 		m.Update(listed, now)
 	}
+}
+
+// warnUnreadable logs a row that cannot be read, once until it changes.
+func (p *partitions) warnUnreadable(row *store.StreamShard, err error, log *slog.Logger) {
+	if at, known := p.unreadable[row.PartitionID]; known && at.Equal(row.Updated) {
+		return
+	}
+	if p.unreadable == nil {
+		p.unreadable = map[store.PartitionID]time.Time{}
+	}
+	p.unreadable[row.PartitionID] = row.Updated
+	log.Warn("what a shard delivered of keys cannot be read; the map goes on without it", "shard", row.PartitionID.String(), "error", err)
 }
 
 // claimedMaps returns the maps whose ranges are claimed without a doubt.
