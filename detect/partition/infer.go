@@ -68,14 +68,45 @@ type Delivered struct {
 	observed Observed
 	target   detect.Target
 	last     int64 // the newest record's time
+	// load is of the newest second. peak is the highest one, of peakSecond, and late the load
+	// of all records that came after a newer second began.
+	second, peakSecond int64
+	load, peak, late   sample.Milli
 }
 
 // Add counts a change of a table's item.
 func (d *Delivered) Add(r *sample.Record) {
+	d.addLoad(r)
 	if p, ok := position.Find(r.PK); ok {
 		d.observed.Add(p)
 	}
 	d.target, d.last = r.Target(), max(d.last, r.Time)
+}
+
+// addLoad measures the shard's highest second.
+func (d *Delivered) addLoad(r *sample.Record) {
+	_, write := r.Load()
+	switch second := r.Time / 1000; {
+	case second < d.second:
+		d.late += write
+		return
+	case second > d.second:
+		d.second, d.load = second, 0
+	}
+	if d.load += write; d.load > d.peak {
+		d.peak, d.peakSecond = d.load, d.second
+	}
+}
+
+// AddShardLoads adds the load of each open shard in its highest second. It needs no position of
+// a key, because each record names its shard.
+func (v *View) AddShardLoads(delivered map[string]*Delivered) {
+	for i := range v.Partitions {
+		p := &v.Partitions[i]
+		if d := delivered[p.Shard]; d != nil && d.peak > 0 {
+			p.WCU, p.WritePeak = figure(d.peak, d.peak, d.peak+d.late), time.Unix(d.peakSecond, 0).UTC()
+		}
+	}
 }
 
 // Infer returns the map of the table whose streams delivered these changes. It takes the

@@ -9,6 +9,7 @@ import (
 	"flag"
 	"fmt"
 	"hash/fnv"
+	"maps"
 	"math"
 	"reflect"
 	"slices"
@@ -482,5 +483,35 @@ func TestSplitOfAnIdleShard(t *testing.T) {
 	v := m.View(target, now)
 	if v.State != partition.Inferred || len(v.Partitions) != 2 || len(v.Splits) != 0 {
 		t.Errorf("%+v", v)
+	}
+}
+
+// TestShardLoads: while the map learns, each open shard shows its highest second. A late record
+// widens the upper bound only.
+func TestShardLoads(t *testing.T) {
+	t.Parallel()
+	delivered := map[string]*partition.Delivered{"a": {}, "b": {}, "old": {}}
+	for _, r := range []struct {
+		shard  string
+		second int64
+		units  sample.Milli
+	}{{"a", 100, 300_000}, {"a", 100, 200_000}, {"a", 101, 450_000}, {"a", 100, 20_000}, {"b", 100, 10_000}, {"old", 90, 900_000}} {
+		delivered[r.shard].Add(&sample.Record{Table: "orders", PK: sample.KeyString("k" + r.shard), Time: r.second * 1000, WCU: r.units, N: 1, Rate: 1})
+	}
+	shards := []partition.Listed{{Name: "a", Parent: "old", Open: true}, {Name: "b", Parent: "old", Open: true}, {Name: "old"}, {Name: "quiet", Open: true}}
+	now := time.Unix(200, 0)
+	m, target := partition.Infer(shards, delivered, func(detect.Target) *detect.TableFacts { return nil }, now)
+	v := m.View(target, now)
+	v.AddShardLoads(delivered)
+	got := map[string]detect.Figure{}
+	for _, p := range v.Partitions {
+		got[p.Shard] = p.WCU
+		if p.Shard == "a" && p.WritePeak.Unix() != 100 {
+			t.Errorf("the peak of a is at %s", p.WritePeak)
+		}
+	}
+	want := map[string]detect.Figure{"a": {Value: 500, Low: 500, High: 520}, "b": {Value: 10, Low: 10, High: 10}, "quiet": {}}
+	if v.State != partition.Learning || !maps.Equal(got, want) {
+		t.Errorf("%s: %v, want %v", v.State, got, want)
 	}
 }

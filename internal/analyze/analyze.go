@@ -325,7 +325,11 @@ func (f *fold) result(o Options) *Result {
 	r.Candidates = f.candidateViews(options)
 	r.WhatIf = f.answers(o, r.Findings, policy)
 	if r.Partitions = parts; parts != nil {
-		f.addLoads(parts, ranges)
+		if parts.State.IsKnown() {
+			f.addLoads(parts, ranges)
+		} else {
+			parts.AddShardLoads(f.delivered)
+		}
 	}
 	return r
 }

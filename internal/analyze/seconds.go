@@ -105,9 +105,6 @@ func (s *sketches) observe(o board.Options, more func(*sketch.Window)) (judge *b
 
 // addLoads measures what each partition carried.
 func (s *sketches) addLoads(v *partition.View, m *partition.Map) {
-	if !v.State.IsKnown() {
-		return
-	}
 	loads := m.Loads()
 	for w := range s.windows.All() {
 		if w.Target == v.Target {

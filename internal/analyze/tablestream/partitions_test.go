@@ -78,7 +78,8 @@ func TestPartitions(t *testing.T) {
 	})
 }
 
-// TestPartitionsOfAnotherHash: nothing is claimed of a table that places keys otherwise.
+// TestPartitionsOfAnotherHash: nothing is claimed of a table that places keys otherwise,
+// but the load of each shard.
 func TestPartitionsOfAnotherHash(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -86,6 +87,11 @@ func TestPartitionsOfAnotherHash(t *testing.T) {
 		v := analyzed(t.Context(), t, fake, 12*time.Hour, false, io.Discard).Partitions
 		if v == nil || v.State == partition.Inferred || v.State == partition.Doubtful || len(v.Partitions) != 5 {
 			t.Fatalf("partitions: %+v", v)
+		}
+		for _, p := range v.Partitions {
+			if p.WCU.Value <= 0 || p.WritePeak.IsZero() {
+				t.Errorf("shard %s has no load: %+v", p.Shard, p.WCU)
+			}
 		}
 	})
 }
