@@ -34,9 +34,9 @@ func (m *Map) Update(shards []Listed, now time.Time) {
 		newest = max(newest, s.Stream)
 	}
 	if newest != m.stream {
-		shared := m.shared
+		shared, revision, edges := m.shared, m.revision, m.edges
 		*m = *New(shared, false)
-		m.stream = newest
+		m.stream, m.revision, m.edges = newest, revision, edges
 	}
 	ordered := parentsFirst(shards, newest)
 	first := len(m.shards)+len(m.gone) == 0
@@ -47,6 +47,15 @@ func (m *Map) Update(shards []Listed, now time.Time) {
 	m.Dissolve(now)
 	m.scoreForecasts(now)
 	m.State(now) // a refuted map withdraws here, not when somebody looks
+	m.revise()
+}
+
+// revise counts a change of the edges between partitions.
+func (m *Map) revise() {
+	if edges := m.Cuts(); !slices.Equal(edges, m.edges) {
+		m.edges = edges
+		m.revision++
+	}
 }
 
 // observe adds what shards delivered, and ends the closed ones. A cell of the key space
@@ -135,6 +144,7 @@ func Infer(shards []Listed, delivered map[string]*Delivered, facts func(detect.T
 	m.Dissolve(now.Add(SettleTime))
 	// A shard without a record, such as an idle one, does not show when it was split.
 	m.splits = slices.DeleteFunc(m.splits, func(split detect.PartitionSplit) bool { return split.At.Unix() == 0 })
+	m.revise()
 	return m, target
 }
 

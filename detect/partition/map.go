@@ -63,6 +63,9 @@ type Map struct {
 	gone   map[string]time.Time
 	splits []detect.PartitionSplit
 	trust  trust
+	// revision counts the changes of edges, the edges at its last change.
+	revision int64
+	edges    []uint16
 }
 
 // SettleTime is how long the children of an ended shard wait for more children. A shard's

@@ -515,3 +515,47 @@ func TestShardLoads(t *testing.T) {
 		t.Errorf("%s: %v, want %v", v.State, got, want)
 	}
 }
+
+// TestRevision: the revision rises with each change of the edges, also through the stored form
+// and a new stream.
+func TestRevision(t *testing.T) {
+	t.Parallel()
+	now := time.Unix(1_900_000_000, 0)
+	delivered := func(positions ...position.Position) *partition.Observed {
+		o := &partition.Observed{}
+		for _, p := range positions {
+			o.Add(p << 48)
+		}
+		return o
+	}
+	m := partition.New(false, false)
+	for _, step := range []struct {
+		name     string
+		stream   string
+		low, top *partition.Observed
+		revision int64
+		cuts     []uint16
+	}{
+		{"no key", "1", nil, nil, 0, []uint16{}},
+		{"keys", "1", delivered(0x1000), delivered(0x9000), 1, []uint16{0x5000}},
+		{"nothing new", "1", delivered(0x0800), delivered(0xa000), 1, []uint16{0x5000}},
+		{"a nearer key", "1", delivered(0x3000), nil, 2, []uint16{0x6000}},
+		{"another stream", "2", nil, nil, 3, []uint16{}},
+	} {
+		m.Update([]partition.Listed{
+			{Name: step.stream + "/low", Stream: step.stream, Open: true, Observed: step.low},
+			{Name: step.stream + "/top", Stream: step.stream, Open: true, Observed: step.top},
+		}, now)
+		document, err := json.Marshal(m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m = &partition.Map{}
+		if err := json.Unmarshal(document, m); err != nil {
+			t.Fatal(err)
+		}
+		if v := m.View(detect.Target{}, now); v.Revision != step.revision || !slices.Equal(v.Cuts, step.cuts) {
+			t.Errorf("%s: revision %d with %x, want %d with %x", step.name, v.Revision, v.Cuts, step.revision, step.cuts)
+		}
+	}
+}

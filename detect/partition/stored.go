@@ -19,6 +19,9 @@ type stored struct {
 	Gone   map[string]time.Time    `json:"gone"`
 	Splits []detect.PartitionSplit `json:"splits"`
 
+	Revision int64    `json:"revision"`
+	Edges    []uint16 `json:"edges"`
+
 	Seen          []byte              `json:"seen"`
 	Evidence      float64             `json:"evidence"`
 	Contradicting []position.Position `json:"contradicting"`
@@ -34,7 +37,7 @@ type stored struct {
 func (m *Map) MarshalJSON() ([]byte, error) {
 	t := &m.trust
 	s := stored{
-		Stream: m.stream, Shared: m.shared, Gone: m.gone, Splits: m.splits,
+		Stream: m.stream, Shared: m.shared, Gone: m.gone, Splits: m.splits, Revision: m.revision, Edges: m.edges,
 		Evidence: t.evidence, Contradicting: t.contradicting, Last: t.last, Records: t.records, RecentWrong: t.recentWrong,
 		Withdrawn: t.withdrawn, Off: t.off,
 	}
@@ -57,7 +60,7 @@ func (m *Map) UnmarshalJSON(b []byte) error {
 		return fmt.Errorf("partition: read a map: %w", err)
 	}
 	*m = *New(s.Shared, false)
-	m.stream, m.splits = s.Stream, s.Splits
+	m.stream, m.splits, m.revision, m.edges = s.Stream, s.Splits, s.Revision, s.Edges
 	if s.Gone != nil {
 		m.gone = s.Gone
 	}

@@ -17,6 +17,10 @@ type View struct {
 	// the key space one counts. Needed is about how many more would be enough.
 	Keys   int `json:"keys"`
 	Needed int `json:"needed"`
+	// Revision rises with each change of Cuts. They are the edges between the partitions, as
+	// the first 16 bits of positions; empty while a partition has no key.
+	Revision int64    `json:"revision"`
+	Cuts     []uint16 `json:"cuts"`
 	// Evidence is the exponent of the chance that an unrelated hash would agree: 10^-Evidence.
 	Evidence float64 `json:"evidence"`
 	// Contradictions are positions that no ranges can explain, at most 16.
@@ -33,7 +37,7 @@ const keysPerPartition = 40
 
 // View returns the partitions without their load.
 func (m *Map) View(t detect.Target, now time.Time) View {
-	v := View{Target: t, State: m.State(now), Evidence: m.Evidence(), Partitions: m.Loads().List(), Splits: append([]detect.PartitionSplit{}, m.Splits()...)}
+	v := View{Target: t, State: m.State(now), Revision: m.revision, Cuts: append([]uint16{}, m.edges...), Evidence: m.Evidence(), Partitions: m.Loads().List(), Splits: append([]detect.PartitionSplit{}, m.Splits()...)}
 	examples, _ := m.Contradictions()
 	v.Contradictions = append([]position.Position{}, examples...)
 	for _, s := range m.Shards() {
