@@ -24,9 +24,10 @@ type Loads struct {
 
 // Loads returns a measurement without a second.
 func (m *Map) Loads() *Loads {
-	ranges := m.Ranges()
-	l := &Loads{m: m, all: make([]carrying, len(ranges)), open: map[*Shard]int{}}
-	for i, s := range m.Shards() {
+	open := m.Shards()
+	ranges := rangesOf(open)
+	l := &Loads{m: m, all: make([]carrying, len(ranges)), open: make(map[*Shard]int, len(open))}
+	for i, s := range open {
 		l.open[s] = i
 		l.all[i].PartitionRange = ranges[i]
 	}
@@ -130,6 +131,17 @@ func (l *Loads) List() []detect.PartitionLoad {
 		carried[i] = l.all[i].result()
 	}
 	return carried
+}
+
+// Strained returns what the partitions carried that are proven above a limit, or refused
+// requests.
+func (l *Loads) Strained() (all []detect.PartitionLoad) {
+	for i := range l.all {
+		if c := &l.all[i]; c.Utilization() > 1 || c.RefusedWCU+c.RefusedRCU > 0 {
+			all = append(all, c.result())
+		}
+	}
+	return all
 }
 
 func (c *carrying) result() detect.PartitionLoad {

@@ -49,8 +49,9 @@ func (m *Map) View(t detect.Target, now time.Time) View {
 
 // Ranges returns the open shards with their ranges, in the order of the key space. A shard
 // without a key comes last.
-func (m *Map) Ranges() []detect.PartitionRange {
-	open := m.Shards()
+func (m *Map) Ranges() []detect.PartitionRange { return rangesOf(m.Shards()) }
+
+func rangesOf(open []*Shard) []detect.PartitionRange {
 	ranges := make([]detect.PartitionRange, len(open))
 	for i, s := range open {
 		ranges[i] = detect.PartitionRange{Shard: s.ID, Keys: s.Keys}

@@ -15,7 +15,9 @@ func FullPartition(w *sketch.Window, likely sketch.Load, m *partition.Map, warni
 	if m == nil || !refusesKeys(w) && w.Total.Write <= detect.PartitionWrite && w.Total.Read <= detect.PartitionRead {
 		return nil // most seconds
 	}
-	all := m.Carry([]sketch.Window{*w})
+	loads := m.Loads()
+	loads.Add(w)
+	all := loads.Strained()
 	for i := range all {
 		c := &all[i]
 		if !refusesKeys(w) {
