@@ -15,6 +15,7 @@ import (
 	"github.com/keyheat/keyheat/internal/collect"
 	"github.com/keyheat/keyheat/internal/source"
 	"github.com/keyheat/keyheat/internal/testsupport/cputime"
+	"github.com/keyheat/keyheat/sample/change"
 	"github.com/keyheat/keyheat/store"
 )
 
@@ -39,7 +40,7 @@ func benchMessages(n int) []source.Message {
 
 // null takes commits and keeps nothing, so that a benchmark measures the
 // collector alone.
-type null struct{ bytes int }
+type null struct{ bytes, shards int }
 
 func (*null) StartWriter(context.Context, store.Writer) error                { return nil }
 func (*null) RestartWriter(context.Context, store.Writer) error              { return nil }
@@ -47,7 +48,10 @@ func (*null) Now(context.Context) (time.Time, error)                         { r
 func (*null) ReportWriter(context.Context, string, store.WriterStatus) error { return nil }
 func (*null) StopWriter(context.Context, string) error                       { return nil }
 func (*null) IsCommitted(context.Context, string, int64) (bool, error)       { return true, nil }
-func (n *null) Commit(_ context.Context, c store.Commit) error               { n.bytes += len(c.Body); return nil }
+func (n *null) Commit(_ context.Context, c store.Commit) error {
+	n.bytes, n.shards = n.bytes+len(c.Body), n.shards+len(c.Keys)
+	return nil
+}
 func (*null) Claim(_ context.Context, writer string, c store.Claim) (store.Position, error) {
 	return store.Position{PartitionID: c.PartitionID, Next: c.First, Epoch: 1, Writer: writer}, nil
 }
@@ -80,17 +84,50 @@ func BenchmarkPipeline(b *testing.B) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	var ours, theirs cputime.Rounds
 	for b.Loop() {
-		ours.Take(func() { runCollector(b, messages, size) })
+		ours.Take(func() { runCollector(b, collect.Config{Source: "bench"}, messages, size, false) })
 		theirs.Take(func() { runNaive(b, messages) })
 	}
 	cputime.Report(b, "naive", count, ours, theirs)
 }
 
-func runCollector(b *testing.B, messages []source.Message, size int) {
+// BenchmarkPositions takes records of a table's stream with the positions of their keys, and in
+// turn without. The SDK's part of their cost is not in it.
+func BenchmarkPositions(b *testing.B) {
+	const count, size = 20_000, 1_000
+	messages := streamMessages(count)
+	config := collect.Config{Source: "bench", Decoder: func(string) collect.Decoder { return change.NewDecoder(nil) }}
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	var without, with cputime.Rounds
+	for b.Loop() {
+		without.Take(func() { runCollector(b, config, messages, size, false) })
+		with.Take(func() { runCollector(b, config, messages, size, true) })
+	}
+	cputime.Report(b, "with-positions", count, without, with)
+}
+
+// streamMessages are changes of items of 500 bytes with both images, 100 a second.
+func streamMessages(n int) []source.Message {
+	const stream = "arn:aws:dynamodb:eu-west-1:123456789012:table/orders/stream/2026-01-01T00:00:00.000"
+	start := time.Now().Add(-time.Hour)
+	note := strings.Repeat("text ", 90)
+	all := make([]source.Message, n)
+	for i := range all {
+		key := fmt.Sprintf(`"customer":{"S":"customer#%06d"}`, (i*7919)%100_000)
+		item := fmt.Sprintf(`{%s,"note":{"S":"%s"}}`, key, note)
+		at := start.Add(time.Duration(i) * 10 * time.Millisecond)
+		all[i] = source.Message{Time: at.UnixMilli(), Value: fmt.Appendf(nil,
+			`{"eventID":"%d","eventName":"MODIFY","awsRegion":"eu-west-1","eventSourceARN":"%s","dynamodb":{"ApproximateCreationDateTime":%d,"SequenceNumber":"%d","Keys":{%s},"OldImage":%s,"NewImage":%s}}`,
+			i, stream, at.Unix(), i, key, item, item)}
+	}
+	return all
+}
+
+func runCollector(b *testing.B, config collect.Config, messages []source.Message, size int, tableShard bool) {
 	b.Helper()
-	c := newCollector(b, collect.Config{Source: "bench"}, new(null))
+	var kept null
+	c := newCollector(b, config, &kept)
 	stop := running(b, c)
-	p, err := c.Claim(b.Context(), source.Claim{Partition: "p", First: "0"})
+	p, err := c.Claim(b.Context(), source.Claim{Partition: "p", First: "0", TableShard: tableShard})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -105,6 +142,9 @@ func runCollector(b *testing.B, messages []source.Message, size int) {
 	}
 	if err := stop(); err != nil {
 		b.Fatal(err)
+	}
+	if tableShard != (kept.shards > 0) || kept.bytes == 0 {
+		b.Fatalf("%d bytes are kept, and %d shards", kept.bytes, kept.shards)
 	}
 }
 

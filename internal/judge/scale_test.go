@@ -10,12 +10,15 @@ import (
 	"testing"
 	"time"
 
+	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/partition"
 	"github.com/keyheat/keyheat/internal/judge"
 	"github.com/keyheat/keyheat/internal/judge/fold"
 	"github.com/keyheat/keyheat/internal/judge/verdict"
 	"github.com/keyheat/keyheat/internal/testsupport/cputime"
 	"github.com/keyheat/keyheat/internal/testsupport/pgtest"
 	"github.com/keyheat/keyheat/sample"
+	"github.com/keyheat/keyheat/sample/position"
 	"github.com/keyheat/keyheat/sketch"
 	"github.com/keyheat/keyheat/store"
 )
@@ -46,6 +49,58 @@ func BenchmarkJudging(b *testing.B) {
 			judging(b, c.collectors, c.tables)
 		})
 	}
+}
+
+// BenchmarkPartitions compares the judging of 100 tables with and without maps of eight
+// partitions each.
+func BenchmarkPartitions(b *testing.B) {
+	const collectors, tables = 10, 100
+	f := newFleet(b, 1, collectors, tables)
+	var deltas [][][]byte
+	for range warm + measured {
+		deltas = append(deltas, f.second())
+	}
+	maps := map[detect.Target]*partition.Map{}
+	for table := range tables {
+		maps[sample.Target{Table: fmt.Sprintf("table-%04d", table)}] = eightPartitions()
+	}
+	judge := func(claimed map[detect.Target]*partition.Map) {
+		s := newState(verdict.Options{MaxKeys: 2 << 20})
+		s.SetPartitions(claimed)
+		for n, bodies := range deltas {
+			second := f.began.Unix() + int64(n)
+			var read []fold.Delta
+			for c := range collectors {
+				var d sketch.Delta
+				if err := d.UnmarshalBinary(bodies[c]); err != nil {
+					b.Fatal(err)
+				}
+				read = append(read, fold.NewDelta(f.name(c), int64(n+1), &d))
+			}
+			judgeDeltas(b, s, read, fold.Horizon{Complete: second + 1, Over: second + 1}, time.Unix(second+2, 0))
+		}
+	}
+	var without, with cputime.Rounds
+	for b.Loop() {
+		without.Take(func() { judge(nil) })
+		with.Take(func() { judge(maps) })
+	}
+	cputime.Report(b, "with-maps", len(deltas), without, with)
+}
+
+// eightPartitions returns a map of eight equal partitions.
+func eightPartitions() *partition.Map {
+	listed := make([]partition.Listed, 8)
+	for i := range listed {
+		listed[i] = partition.Listed{Name: fmt.Sprintf("shard-%d", i), Open: true, Observed: &partition.Observed{}}
+	}
+	for i := range 2000 {
+		p := position.String(fmt.Sprint("key#", i))
+		listed[p.Cell(3)].Observed.Add(p)
+	}
+	m := partition.New(false, false)
+	m.Update(listed, time.Now())
+	return m
 }
 
 func judging(b *testing.B, collectors, tables int) {
