@@ -133,9 +133,9 @@ func (l *Loads) List() []detect.PartitionLoad {
 	return carried
 }
 
-// Strained returns what the partitions carried that are proven above a limit, or refused
+// ListStrained returns what the partitions carried that are proven above a limit, or refused
 // requests.
-func (l *Loads) Strained() (all []detect.PartitionLoad) {
+func (l *Loads) ListStrained() (all []detect.PartitionLoad) {
 	for i := range l.all {
 		if c := &l.all[i]; c.Utilization() > 1 || c.RefusedWCU+c.RefusedRCU > 0 {
 			all = append(all, c.result())

@@ -102,7 +102,7 @@ func TestHeatByPosition(t *testing.T) {
 	for _, band := range m.Partitions {
 		cells := map[string]bool{}
 		for range band.Rows {
-			at := position.String(string(m.Rows[row].Key))
+			at := position.String(m.Rows[row].Key)
 			if at < last {
 				t.Errorf("row %d lies before the row above it", row)
 			}

@@ -17,7 +17,7 @@ func FullPartition(w *sketch.Window, likely sketch.Load, m *partition.Map, warni
 	}
 	loads := m.Loads()
 	loads.Add(w)
-	all := loads.Strained()
+	all := loads.ListStrained()
 	for i := range all {
 		c := &all[i]
 		if !refusesKeys(w) {

@@ -4,9 +4,9 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/partition"
 	"github.com/keyheat/keyheat/internal/say"
-	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sample/position"
 )
 
@@ -33,7 +33,7 @@ func (m *Map) orderByPosition(partitions *partition.Map) {
 	for i, r := range m.Rows {
 		rows[i].Row = r
 		if !r.Cut {
-			rows[i].at, rows[i].known = position.Find(sample.Key{Type: r.KeyType, Text: string(r.Key)})
+			rows[i].at, rows[i].known = position.Find((&detect.KeyRef{Key: r.Key, KeyType: r.KeyType}).PartitionKey())
 		}
 	}
 	slices.SortStableFunc(rows, func(a, b placedRow) int {
