@@ -81,7 +81,14 @@ func New(f *detect.Finding) Brief {
 	if b.Cause != "" {
 		b.Cause += listCallers(" Callers of the whole table: ", callers(answer.MainCallers(f.TableCallers)))
 	}
-	b.Why = b.Cause + listCallers(" Callers: ", b.Callers)
+	title, share := " Callers: ", 0.0
+	for _, c := range b.Callers {
+		share += c.Share
+	}
+	if len(b.Callers) > 1 && share < almostAllCallers {
+		title = " Main callers: "
+	}
+	b.Why = b.Cause + listCallers(title, b.Callers)
 	return b
 }
 
@@ -150,7 +157,11 @@ func loss(f *detect.Finding, h *answer.Harm) string {
 	case h.Own:
 		return tense(f, "Unknown: a hot key may go unseen.", "Unknown: a hot key may have gone unseen.")
 	case h.Failed > 0:
-		return capital(wording.Part(h.Failed)) + " of calls failed after all retries."
+		of := ownRequests(f)
+		if f.Key != "" {
+			of = "the key's calls"
+		}
+		return fmt.Sprintf("%s of %s failed for good.", capital(wording.Part(h.Failed)), of)
 	case h.Refused > 0:
 		return fmt.Sprintf("%s of %s refused.", capital(wording.Part(h.Refused)), ownRequests(f))
 	case h.Estimated:
@@ -159,6 +170,8 @@ func loss(f *detect.Finding, h *answer.Harm) string {
 		return fmt.Sprintf("At least %s attempts refused.", wording.Count(h.Attempts))
 	case !h.Visible:
 		return "Unknown: the samples do not show refused requests."
+	case f.State == detect.Resolved && f.Healed != nil:
+		return "None: all requests were served."
 	case f.State == detect.Resolved:
 		return "None: no refused request was seen."
 	}
@@ -179,7 +192,7 @@ func fromTo(f *detect.Finding, first, last time.Time) string {
 	if lasted > 2*time.Minute {
 		lasted = lasted.Truncate(time.Minute)
 	}
-	return first.Format("since 15:04:05 UTC, for ") + wording.Span(lasted)
+	return first.Format("since 15:04:05 UTC (") + wording.Span(lasted) + ")"
 }
 
 // ownRequests names the requests whose refused share is known: a key's own, the ones of
@@ -266,6 +279,9 @@ func callers(parts []detect.Part) (all []Caller) {
 
 // text writes a caller with its share: “web” 50%.
 func (c Caller) text() string { return c.Name + " " + wording.Part(c.Share) }
+
+// almostAllCallers is the least share of the load from which the listed callers are all.
+const almostAllCallers = 0.95
 
 // listCallers names the callers with their shares behind a title: Callers: “web” 50%, “app” 30%.
 func listCallers(title string, all []Caller) string {

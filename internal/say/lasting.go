@@ -37,5 +37,8 @@ func loadLeft(f *detect.Finding, s *detect.Step) string {
 	case detect.ActionRename:
 		return ", ≤" + load + " a key"
 	}
+	if s.Fix == detect.FixCache {
+		return " for a second; about " + load + " remains"
+	}
 	return "; about " + load + " remains"
 }

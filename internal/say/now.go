@@ -25,6 +25,9 @@ func act(f *detect.Finding, a *answer.Answer) string {
 	w := requests(f)
 	switch a.Move.Act {
 	case answer.Nothing:
+		if f.State == detect.Resolved && a.Harm.Failed > 0 {
+			return fmt.Sprintf("Nothing at the table. Check the callers for lost %s.", w)
+		}
 		if f.State == detect.Resolved {
 			return "Nothing."
 		}
@@ -59,7 +62,7 @@ func act(f *detect.Finding, a *answer.Answer) string {
 		if a.Harm.None() {
 			return fmt.Sprintf("Wait some minutes for a split. If requests fail, %s.", relief)
 		}
-		return fmt.Sprintf("Wait some minutes for a split, while requests are refused, or %s.", relief)
+		return fmt.Sprintf("Wait some minutes for a split, or %s until then.", relief)
 	case answer.Prewarm:
 		if a.Cause == answer.Ramp {
 			return "Raise the table's warm throughput, or let the load grow more slowly."
@@ -137,9 +140,9 @@ func capacity(f *detect.Finding) string {
 	case !f.Kind.OfTable() || f.Peak.RCU.Value+f.Peak.WCU.Value < 1:
 		return text
 	case f.InReads():
-		return fmt.Sprintf("read %s above %s RCU", text, wording.Significant(f.Peak.RCU.Value))
+		return fmt.Sprintf("read %s above the requested %s RCU/s", text, wording.Significant(f.Peak.RCU.Value))
 	}
-	return fmt.Sprintf("write %s above %s WCU", text, wording.Significant(f.Peak.WCU.Value))
+	return fmt.Sprintf("write %s above the requested %s WCU/s", text, wording.Significant(f.Peak.WCU.Value))
 }
 
 // ownMoves are the actions for trouble of Keyheat itself.
@@ -163,7 +166,7 @@ func heals(f *detect.Finding, a *answer.Answer) string {
 	switch h.Outlook {
 	case answer.Ended:
 		if f.Healed != nil {
-			return fmt.Sprintf("It did: DynamoDB split the key, and has refused nothing since %s.", f.Healed.Since.UTC().Format("15:04:05 UTC"))
+			return fmt.Sprintf("It did: DynamoDB split the key, and refusals ended at %s.", f.Healed.Since.UTC().Format("15:04:05 UTC"))
 		}
 		if f.Partition != nil && f.Partition.Split != nil {
 			return endedBySplit(f.Partition.Split)
@@ -179,11 +182,14 @@ func heals(f *detect.Finding, a *answer.Answer) string {
 			}
 			return "Likely, in minutes: DynamoDB can split the partition."
 		}
-		return "Likely, in minutes: DynamoDB can split the key."
+		return "Likely, in minutes: DynamoDB splits the key."
 	case answer.WithLoad:
 		return withLoad[a.Cause]
 	case answer.Open:
-		return fmt.Sprintf("Keyheat knows in about %s.", wording.Span(h.Known.Round(time.Minute)))
+		if a.Cause == answer.NearLimit {
+			return "Nothing to heal: the load is below the limit."
+		}
+		return fmt.Sprintf("Unknown; update in about %s.", wording.Span(h.Known.Round(time.Minute)))
 	case answer.Unknown:
 		if text := unknown[h.Ground]; text != "" {
 			return "Unknown: " + text + "."

@@ -26,7 +26,7 @@ func cause(f *detect.Finding, a *answer.Answer) string {
 	case answer.OneKey, answer.NearLimit:
 		return capital(load(f, to+"one key")) + "."
 	case answer.EventualReads:
-		return fmt.Sprintf("%s%sone key, eventually consistent; above %s they may be refused, though AWS measured %s.", capital(amount(f)), to, limit(f), wording.Amount(detect.EventualRead))
+		return fmt.Sprintf("%s%sone key, eventually consistent; AWS documents a limit of %s, and measured %s.", capital(amount(f)), to, limit(f), wording.Amount(detect.EventualRead))
 	case answer.AtLimit:
 		return capital(load(f, to+"one key, flat as if the rest were refused")) + "."
 	case answer.OneItem:
@@ -52,7 +52,7 @@ func cause(f *detect.Finding, a *answer.Answer) string {
 		if slices.ContainsFunc(f.Advice, func(s detect.Step) bool { return s.Fix == detect.FixShuffleInput }) {
 			return "A job " + tense(f, "writes", "wrote") + " key after key, each in one partition."
 		}
-		return "One key after another " + tense(f, "gets", "got") + " hot, each for a short time."
+		return "One key after another " + tense(f, "gets", "got") + " hot for a short time."
 	case answer.FewValues:
 		return capital(load(f, to+oneOfFew(f))) + "."
 	case answer.Shards, answer.UnevenShards:
@@ -230,7 +230,7 @@ func sharding(f *detect.Finding) string {
 	if f.Kind == detect.UnevenShards {
 		return fmt.Sprintf("Key shard %s %s %s more than the mean of %d key shards.", quote(s.Hottest), tense(f, "carries", "carried"), wording.Part(s.Deviation), s.Shards)
 	}
-	return fmt.Sprintf("%s has %d key shards; the load %s %d.", quote(s.Base), s.Shards, tense(f, "needs", "needed"), s.Needed)
+	return fmt.Sprintf("%s%s%d key shards of %s; the load %s %d.", capital(amount(f)), tense(f, " on ", " went to "), s.Shards, quote(s.Base), tense(f, "needs", "needed"), s.Needed)
 }
 
 // own are the causes when Keyheat cannot see, or could not.
