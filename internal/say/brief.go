@@ -19,7 +19,8 @@ type Brief struct {
 	// Harm is who is hurt since when, Why the cause with its callers, Now the action for
 	// tonight, Heals whether it heals by itself, Then the lasting fix.
 	Harm, Why, Now, Heals, Then string
-	// Cause is Why without the callers, and Callers are the busiest of them.
+	// Cause is Why without the callers of the key's load, and Callers are the busiest of
+	// them.
 	Cause   string
 	Callers []Caller
 }

@@ -186,7 +186,7 @@ func heals(f *detect.Finding, a *answer.Answer) string {
 	case answer.WithLoad:
 		return withLoad[a.Cause]
 	case answer.Open:
-		if a.Cause == answer.NearLimit {
+		if a.Cause == answer.NearLimit && a.Harm.None() {
 			return "Nothing to heal: the load is below the limit."
 		}
 		return fmt.Sprintf("Unknown; update in about %s.", wording.Span(h.Known.Round(time.Minute)))
