@@ -16,8 +16,14 @@ func notifySystemd(ctx, alive context.Context) {
 	if told, err := systemd.SdNotify(false, systemd.SdNotifyReady); !told || err != nil {
 		return
 	}
-	stop := context.AfterFunc(ctx, func() { _, _ = systemd.SdNotify(false, systemd.SdNotifyStopping) })
-	defer stop()
+	stopping := func() { _, _ = systemd.SdNotify(false, systemd.SdNotifyStopping) }
+	stop := context.AfterFunc(ctx, stopping)
+	defer func() {
+		// The work can end before the runtime has started what should follow the context.
+		if stop() && ctx.Err() != nil {
+			stopping()
+		}
+	}()
 	if period, err := systemd.SdWatchdogEnabled(false); err == nil && period > 0 {
 		daemon.Every(alive, period/2, func(context.Context) { _, _ = systemd.SdNotify(false, systemd.SdNotifyWatchdog) })
 	}
