@@ -126,8 +126,9 @@ func standsOut(all []detect.Part) bool {
 	return first.Text != "" && first.Low > next.High && first.Low+first.High >= standing*(next.Low+next.High)
 }
 
-// lastingFix returns the first step that changes code, items or keys; nil without one. A
-// step that only waits, or changes a setting, is not lasting.
+// lastingFix returns the first step that changes code, items or keys, or else the one that
+// mends a caller; nil without one. A step that only waits, or changes a setting, is not
+// lasting.
 func lastingFix(f *detect.Finding) *detect.Step {
 	for i := range f.Advice {
 		s := &f.Advice[i]
@@ -139,6 +140,9 @@ func lastingFix(f *detect.Finding) *detect.Step {
 		case slices.Contains([]detect.Effort{detect.EffortCode, detect.EffortComponent, detect.EffortItems, detect.EffortKeys}, s.Effort):
 			return s
 		}
+	}
+	if i := slices.IndexFunc(f.Advice, func(s detect.Step) bool { return s.Fix == detect.FixMendCaller }); i >= 0 {
+		return &f.Advice[i]
 	}
 	return nil
 }

@@ -109,7 +109,7 @@ func TestStories(t *testing.T) {
 
 		"near the limit, where refusals would be seen":   {[]tell{warning}, verdict{answer.NearLimit, answer.Nothing, answer.Likely, detect.GroundSplit, shard}},
 		"near the limit, where refusals cannot be seen":  {[]tell{warning, stream}, verdict{answer.NearLimit, answer.CheckRefusals, answer.Likely, detect.GroundSplit, shard}},
-		"flat at the limit, where refusals are not seen": {[]tell{warning, stream, func(f *detect.Finding) { f.Severity, f.SaturatedSeconds = detect.Critical, 9 }}, verdict{answer.AtLimit, answer.Wait, answer.Likely, detect.GroundSplit, shard}},
+		"flat at the limit, where refusals are not seen": {[]tell{warning, stream, func(f *detect.Finding) { f.Severity, f.SaturatedSeconds = detect.Critical, 9 }}, verdict{answer.AtLimit, answer.CheckRefusals, answer.Likely, detect.GroundSplit, shard}},
 		"samples leave open whether it is over":          {[]tell{warning, func(f *detect.Finding) { f.PossibleSeconds = 9 }}, verdict{answer.MayBeOver, answer.CheckRefusals, answer.Likely, detect.GroundSplit, shard}},
 		"for information":                                {[]tell{func(f *detect.Finding) { f.Severity = detect.Info }}, verdict{answer.OneKey, answer.Nothing, answer.Likely, detect.GroundSplit, shard}},
 

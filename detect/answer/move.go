@@ -43,10 +43,12 @@ type Move struct {
 	Act Act
 	// Callers are whom it concerns, the busiest first; empty if the samples name none.
 	Callers []detect.Part
-	// From and To are the units a second of the first caller: now, and the most that leaves
-	// the rest of the load enough room. Total is the key's load then. All are 0 if no caller
-	// stands out or no rate is known to help.
-	From, To, Total float64
+	// Total is the units a second to bring the key to; 0 if no rate is known to help.
+	Total float64
+	// From and To are the units a second of the first caller, or of a Scan: now, and the
+	// most that leaves the rest of the load enough room. They are 0 if no caller stands out,
+	// if this caller alone cannot help, or if its rate is not known well.
+	From, To float64
 	// Futile reports that more capacity of the table does not help.
 	Futile bool
 }
@@ -71,28 +73,38 @@ func moveFor(f *detect.Finding, a *Answer) Move {
 		if i := slices.IndexFunc(f.Advice, func(s detect.Step) bool { return s.Fix == detect.FixSlowScan }); i >= 0 {
 			m.From, m.To = f.Advice[i].Arguments.From, f.Advice[i].Arguments.Units
 		}
-	case m.Act == SlowCallers && len(m.Callers) > 0 && !a.Alike:
-		m.From, m.To, m.Total = slowDown(f, &m.Callers[0])
+	case m.Act == SlowCallers || m.Act == CheckRefusals:
+		m.slowDown(f, a)
 	}
 	return m
 }
 
-// slowDown returns the rate of a key's busiest caller, and the one that brings the key to
-// a total without a warning; zeroes if this caller alone cannot.
-func slowDown(f *detect.Finding, who *detect.Part) (from, to, total float64) {
+// KnownShare is how far apart the bounds of a caller's share are at most for its middle to
+// stand for it.
+const KnownShare = 0.15
+
+// slowDown sets the total that gives a key no warning, and the rate of its busiest caller
+// that brings the key there.
+func (m *Move) slowDown(f *detect.Finding, a *Answer) {
 	if !f.Kind.OfKey() && f.Kind != detect.SingleCaller {
-		return 0, 0, 0
+		return
 	}
 	load, limit := f.Peak.WCU.Value, detect.Units(detect.PartitionWrite)
 	if f.InReads() {
 		load, limit = f.Peak.RCU.Value, detect.Units(detect.PartitionRead)
 	}
-	from = load * f.OwnShare() * (who.Low + who.High) / 2
-	total = detect.DefaultWarning * limit
-	if to = from - (load - total); to <= 0 || to >= from {
-		return 0, 0, 0
+	total := detect.DefaultWarning * limit
+	if load <= total {
+		return
 	}
-	return from, to, total
+	m.Total = total
+	if len(m.Callers) == 0 || a.Alike || m.Callers[0].High-m.Callers[0].Low > KnownShare {
+		return
+	}
+	from := load * f.OwnShare() * (m.Callers[0].Low + m.Callers[0].High) / 2
+	if to := from - (load - total); to > 0 {
+		m.From, m.To = from, to
+	}
 }
 
 func actFor(f *detect.Finding, a *Answer) Act {
@@ -134,8 +146,8 @@ func actFor(f *detect.Finding, a *Answer) Act {
 		default:
 			return CheckRefusals
 		}
-	case MayBeOver:
-		if a.Harm.None() {
+	case MayBeOver, AtLimit:
+		if a.Harm.None() && (a.Cause == MayBeOver || !a.Harm.Visible) {
 			return CheckRefusals
 		}
 	}

@@ -25,10 +25,12 @@ type Brief struct {
 	Callers []Caller
 }
 
-// Caller is a caller with its share of a finding's load: 0 to 1.
+// Caller is a caller with its share of a finding's load: 0 to 1. AtLeast holds for a lower
+// bound.
 type Caller struct {
-	Name  string
-	Share float64
+	Name    string
+	Share   float64
+	AtLeast bool
 }
 
 // Line is one answer under its name.
@@ -82,15 +84,28 @@ func New(f *detect.Finding) Brief {
 	if b.Cause != "" {
 		b.Cause += listCallers(" Callers of the whole table: ", callers(answer.MainCallers(f.TableCallers)))
 	}
+	b.Why = b.Cause + whoCalls(f, &a, b.Callers)
+	return b
+}
+
+// whoCalls names the callers of a finding or, where one should slow down, says that they
+// are alike.
+func whoCalls(f *detect.Finding, a *answer.Answer, all []Caller) string {
+	none := f.Kind.OfKey() && len(a.Callers) == 0 && f.Evidence != nil && len(f.Evidence.Callers) > 1
+	switch {
+	case (a.Alike || none) && a.Move.Act == answer.SlowCallers:
+		return " No caller stands out."
+	case a.Alike:
+		return ""
+	}
 	title, share := " Callers: ", 0.0
-	for _, c := range b.Callers {
+	for _, c := range all {
 		share += c.Share
 	}
-	if len(b.Callers) > 1 && share < almostAllCallers {
+	if len(all) > 1 && share < almostAllCallers {
 		title = " Main callers: "
 	}
-	b.Why = b.Cause + listCallers(title, b.Callers)
-	return b
+	return listCallers(title, all)
 }
 
 const (
@@ -121,7 +136,7 @@ func requests(f *detect.Finding) string {
 	switch {
 	case f.Kind.OfTable() && f.Evidence != nil && f.Evidence.Refused[sample.OfIndex.String()]+f.Evidence.Refused[sample.OfIndexCapacity.String()] > 0:
 		return "writes"
-	case f.Kind.OfTable():
+	case f.Kind.OfTable() && f.Peak.WCU.Value >= 1 && f.Peak.RCU.Value >= 1:
 		return "requests"
 	case f.InReads():
 		return "reads"
@@ -162,13 +177,15 @@ func loss(f *detect.Finding, h *answer.Harm) string {
 		if f.Key != "" {
 			of = "the key's calls"
 		}
-		return fmt.Sprintf("%s of %s failed for good.", capital(wording.Part(h.Failed)), of)
+		return fmt.Sprintf("%s of %s failed despite retries.", capital(wording.Part(h.Failed)), of)
 	case h.Refused > 0:
 		return fmt.Sprintf("%s of %s refused.", capital(wording.Part(h.Refused)), ownRequests(f))
 	case h.Estimated:
 		return fmt.Sprintf("Callers saw about %s attempts refused.", wording.Count(h.Attempts))
 	case h.Attempts > 0:
 		return fmt.Sprintf("At least %s attempts refused.", wording.Count(h.Attempts))
+	case !h.Visible && f.Quality.Source == detect.SourceChanges:
+		return "Unknown: a stream shows no refused requests."
 	case !h.Visible:
 		return "Unknown: the samples do not show refused requests."
 	case f.State == detect.Resolved && f.Healed != nil:
@@ -193,7 +210,7 @@ func fromTo(f *detect.Finding, first, last time.Time) string {
 	if lasted > 2*time.Minute {
 		lasted = lasted.Truncate(time.Minute)
 	}
-	return first.Format("since 15:04:05 UTC (") + wording.Span(lasted) + ")"
+	return first.Format("since 15:04:05 UTC, ") + wording.Span(lasted) + " so far"
 }
 
 // ownRequests names the requests whose refused share is known: a key's own, the ones of
@@ -270,16 +287,32 @@ func NewRow(f *detect.Finding) Row {
 	return r
 }
 
-// callers returns callers with the middle of their shares' bounds.
+// callers returns callers with their shares.
 func callers(parts []detect.Part) (all []Caller) {
-	for _, c := range parts {
-		all = append(all, Caller{quote(c.Text), (c.Low + c.High) / 2})
+	for i := range parts {
+		all = append(all, newCaller(&parts[i]))
 	}
 	return all
 }
 
+// newCaller returns a caller with the middle of its share's bounds or, where they are far
+// apart, the lower one.
+func newCaller(p *detect.Part) Caller {
+	if p.High-p.Low > answer.KnownShare {
+		return Caller{quote(p.Text), p.Low, true}
+	}
+	return Caller{quote(p.Text), (p.Low + p.High) / 2, false}
+}
+
 // text writes a caller with its share: “web” 50%.
-func (c Caller) text() string { return c.Name + " " + wording.Part(c.Share) }
+func (c Caller) text() string { return c.Name + " " + c.part() }
+
+func (c Caller) part() string {
+	if c.AtLeast {
+		return "at least " + wording.Part(c.Share)
+	}
+	return wording.Part(c.Share)
+}
 
 // almostAllCallers is the least share of the load from which the listed callers are all.
 const almostAllCallers = 0.95

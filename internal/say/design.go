@@ -14,6 +14,9 @@ func Design(v *detect.View) string {
 		requests = "reads"
 	}
 	share := wording.Percent(d.Share) + " of the " + requests
+	if d.Share < 0.0005 {
+		share = "under 0.1% of the " + requests
+	}
 	switch d.Rule {
 	case detect.RuleLittleTraffic:
 		return fmt.Sprintf("Too little traffic to judge: no second has %d units.", detect.MinUnits)
@@ -46,7 +49,7 @@ func Design(v *detect.View) string {
 	case detect.RuleFullSecond:
 		return fmt.Sprintf("%s keys share the load evenly, and are too few for the highest second.", capital(keys))
 	case detect.RuleBurst:
-		return fmt.Sprintf("The load is even over time, but %s had %s of a partition's limit in one second.", quote(d.Key), wording.Percent(v.Hottest.Utilization))
+		return fmt.Sprintf("Over all the time no key has much of the load, but %s had %s of a partition's limit in one second.", quote(d.Key), wording.Percent(v.Hottest.Utilization))
 	case detect.RuleOrdered:
 		return fmt.Sprintf("%s keys, numbered in order: DynamoDB places keys by hash, so the order does no harm.", capital(keys))
 	case detect.RuleLongKey:

@@ -30,6 +30,9 @@ func loadLeft(f *detect.Finding, s *detect.Step) string {
 	if s.After == nil || s.After.HighUtilization >= 1 || f.Kind == detect.LargeCollection {
 		return ""
 	}
+	if s.Arguments.AtLeast {
+		return ""
+	}
 	load := fmt.Sprintf("%s %s/s", wording.Significant(s.After.High), strings.ToUpper(s.After.Unit))
 	switch s.Action {
 	case detect.ActionShard, detect.ActionSplit, detect.ActionCopies:
@@ -38,7 +41,10 @@ func loadLeft(f *detect.Finding, s *detect.Step) string {
 		return ", ≤" + load + " a key"
 	}
 	if s.Fix == detect.FixCache {
-		return " for a second; about " + load + " remains"
+		return " for a second; one cache leaves about " + load
 	}
-	return "; about " + load + " remains"
+	if s.Action == detect.ActionShuffle {
+		return "; busiest key: about " + load
+	}
+	return "; load: about " + load
 }

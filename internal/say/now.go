@@ -1,7 +1,9 @@
 package say
 
 import (
+	"cmp"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
@@ -46,21 +48,24 @@ func act(f *detect.Finding, a *answer.Answer) string {
 		}
 		return "Slow or stop the Scan" + ofBusiest(a) + ": a rate limit, a smaller page or fewer segments."
 	case answer.SlowImport:
-		return "Slow or pause the job" + ofBusiest(a) + " that writes keys in order."
+		if len(a.Move.Callers) > 0 && !a.Alike {
+			return "Slow or pause " + quote(a.Move.Callers[0].Text) + ", which writes keys in order."
+		}
+		return "Slow or pause the job that writes keys in order."
 	case answer.StopTest:
 		if who := ofBusiest(a); who != "" {
 			return "Stop the load" + who + ", if it is a test."
 		}
 		return "Stop the load, if it is a test."
 	case answer.BackOff:
-		return "Let the retries" + ofBusiest(a) + " back off with jitter and a limit, or pause them."
+		return "Pause the retries" + ofBusiest(a) + ", or let them back off with jitter and a limit."
 	case answer.Wait:
 		relief := "slow the " + w
 		if f.Kind.OfTable() {
 			relief = "shed load"
 		}
 		if a.Harm.None() {
-			return fmt.Sprintf("Wait some minutes for a split. If requests fail, %s.", relief)
+			return fmt.Sprintf("Wait some minutes for a split. If %s are throttled, %s.", w, strings.Replace(relief, "the "+w, "them", 1))
 		}
 		return fmt.Sprintf("Wait some minutes for a split, or %s until then.", relief)
 	case answer.Prewarm:
@@ -72,15 +77,15 @@ func act(f *detect.Finding, a *answer.Answer) string {
 		}
 		return "Raise the table's warm throughput: that adds partitions."
 	case answer.RaiseCapacity:
-		return "Raise the provisioned " + capacity(f) + ", or switch the table to on-demand."
+		return "Raise the provisioned " + capacity(f, "capacity") + ", or switch the table to on-demand."
 	case answer.RaiseMaximum:
-		return "Raise or remove the maximum throughput of the table or index."
+		return "Raise the maximum " + capacity(f, "throughput") + ", or remove it."
 	case answer.RaiseQuota:
 		return "Shed load, and request a higher quota from AWS. No table setting helps."
 	case answer.RaiseIndexCapacity:
 		return "Raise the write capacity of the index to the table's."
 	case answer.CheckRefusals:
-		return fmt.Sprintf("Check CloudWatch's %sKeyRangeThroughputThrottleEvents first. If it is zero, do nothing tonight.", detect.Side(f.Kind, "Write", "Read"))
+		return fmt.Sprintf("If CloudWatch's %sKeyRangeThroughputThrottleEvents is above zero, %s; else do nothing.", detect.Side(f.Kind, "Write", "Read"), relief(f, a))
 	case answer.MendKeyheat:
 		return ownMoves[f.Kind]
 	}
@@ -89,7 +94,15 @@ func act(f *detect.Finding, a *answer.Answer) string {
 
 // slowCallers names whom to slow, on condition that requests fail if no harm is seen.
 func slowCallers(f *detect.Finding, a *answer.Answer) string {
-	key := subject(f)
+	if a.Harm.None() {
+		return fmt.Sprintf("If %s are throttled, %s.", requests(f), relief(f, a))
+	}
+	return capital(relief(f, a)) + "."
+}
+
+// relief names the load to slow, and the rate to keep where it is known.
+func relief(f *detect.Finding, a *answer.Answer) string {
+	key := ""
 	switch {
 	case f.Kind == detect.LowCardinalityKey:
 		key = hottestValue(f)
@@ -101,20 +114,27 @@ func slowCallers(f *detect.Finding, a *answer.Answer) string {
 		key = quote(f.RefusedKeys[0].Key)
 	}
 	if a.Move.To > 0 {
-		text := fmt.Sprintf("slow %s from %s to %s (total %s).", quote(a.Move.Callers[0].Text), wording.Significant(a.Move.From), ofKey(f, a.Move.To), wording.Significant(a.Move.Total))
-		if a.Harm.None() {
-			return "If requests fail, " + text
-		}
-		return capital(text)
+		return fmt.Sprintf("slow %s from %s to %s (key: %s)", quote(a.Move.Callers[0].Text), wording.Significant(a.Move.From), ofKey(f, a.Move.To), wording.Significant(a.Move.Total))
 	}
-	text := fmt.Sprintf("Slow or pause %s %s", requestsTo(f), key)
-	if a.Harm.None() {
-		text = fmt.Sprintf("If requests fail, slow %s %s", requestsTo(f), key)
+	load := "the " + requests(f)
+	switch {
+	case key != "" || !a.Harm.None():
+		load = requestsTo(f) + " " + cmp.Or(key, subject(f))
+	case a.Move.Act == answer.SlowCallers:
+		load = "them"
 	}
-	if len(a.Move.Callers) > 0 && !a.Alike {
-		text += ", " + quote(a.Move.Callers[0].Text) + " first"
+	if a.Move.Total > 0 {
+		return fmt.Sprintf("limit %s to %s", load, ofKey(f, a.Move.Total)) + first(a)
 	}
-	return text + "."
+	return "slow or pause " + load + first(a)
+}
+
+// first names the caller to begin with; empty if none stands out.
+func first(a *answer.Answer) string {
+	if len(a.Move.Callers) == 0 || a.Alike {
+		return ""
+	}
+	return ", " + quote(a.Move.Callers[0].Text) + " first"
 }
 
 // hottestValue names the value with the most load, of a key with few values.
@@ -133,16 +153,16 @@ func targetWord(f *detect.Finding) string {
 	return "table"
 }
 
-// capacity names the capacity to raise, above the load that was requested.
-func capacity(f *detect.Finding) string {
-	text := fmt.Sprintf("capacity of the %s", targetWord(f))
+// capacity names the capacity or throughput to raise, above the load.
+func capacity(f *detect.Finding, word string) string {
+	text := fmt.Sprintf("%s of the %s", word, targetWord(f))
 	switch {
 	case !f.Kind.OfTable() || f.Peak.RCU.Value+f.Peak.WCU.Value < 1:
 		return text
 	case f.InReads():
-		return fmt.Sprintf("read %s above the requested %s RCU/s", text, wording.Significant(f.Peak.RCU.Value))
+		return fmt.Sprintf("read %s above its load, %s RCU/s", text, wording.Significant(f.Peak.RCU.Value))
 	}
-	return fmt.Sprintf("write %s above the requested %s WCU/s", text, wording.Significant(f.Peak.WCU.Value))
+	return fmt.Sprintf("write %s above its load, %s WCU/s", text, wording.Significant(f.Peak.WCU.Value))
 }
 
 // ownMoves are the actions for trouble of Keyheat itself.
@@ -186,10 +206,10 @@ func heals(f *detect.Finding, a *answer.Answer) string {
 	case answer.WithLoad:
 		return withLoad[a.Cause]
 	case answer.Open:
-		if a.Cause == answer.NearLimit && a.Harm.None() {
+		if a.Cause == answer.NearLimit && a.Harm.None() && a.Harm.Visible {
 			return "Nothing to heal: the load is below the limit."
 		}
-		return fmt.Sprintf("Unknown; update in about %s.", wording.Span(h.Known.Round(time.Minute)))
+		return fmt.Sprintf("Unknown; next update in about %s.", wording.Span(h.Known.Round(time.Minute)))
 	case answer.Unknown:
 		if text := unknown[h.Ground]; text != "" {
 			return "Unknown: " + text + "."
@@ -218,22 +238,22 @@ func endedText(f *detect.Finding, a *answer.Answer) string {
 
 // withLoad has the ends of hot spots that end with their cause.
 var withLoad = map[answer.Cause]string{
-	answer.Scan:      "Only when the Scan ends.",
+	answer.Scan:      "Only when the Scan ends or slows.",
 	answer.Test:      "Only when that load ends.",
 	answer.Retries:   "Only when the caller slows its retries.",
-	answer.OneCaller: "Only when that caller slows down.",
+	answer.OneCaller: "Only when the caller slows or moves on.",
 }
 
 var grounds = map[detect.Ground]string{
 	detect.GroundItem:       "one item cannot be split",
 	detect.GroundLocalIndex: "a local index prevents splits",
 	detect.GroundSortKey:    "new items always land at one end",
-	detect.GroundMoving:     "the load moves on before DynamoDB splits the partition",
+	detect.GroundMoving:     "the load moves on before a split",
 	detect.GroundPeriod:     "each new key starts in one partition",
 	detect.GroundBursts:     "a split does not help short bursts",
 	answer.GroundNoSplit:    "it lasts longer than splits take",
 	answer.GroundCapacity:   "only more capacity or less load ends it",
-	answer.GroundDesign:     "only a change ends it",
+	answer.GroundDesign:     "the design is the cause",
 }
 
 var unknown = map[detect.Ground]string{

@@ -72,7 +72,7 @@ var fixWords = map[detect.Fix]words{
 	detect.FixKeepKey:           newWords("Keep the key, and watch its growth", "One partition still serves its load."),
 	detect.FixStopTest:          newWords("Stop or move the test", "The key and its caller {{.Caller}} are named like a test."),
 	detect.FixCalmRetries:       newWords(backOff, "{{.Caller}} sends each request {{.Sent}} times on average."),
-	detect.FixMendCaller:        newWords("Mend the caller", "{{.Caller}} makes at least {{.AtLeast}} of the key's load: look for a loop or retries."),
+	detect.FixMendCaller:        newWords("Look for a loop in {{with .Caller}}{{.}}{{else}}the caller{{end}}", "{{.Caller}} makes at least {{.AtLeast}} of the key's load: a loop, a job or retries may make it."),
 	detect.FixCheckCapacity:     newWords("Check the capacity of the {{.Where}}", "{{.Attempts}} attempts were refused for lack of capacity, not for a full partition."),
 	detect.FixOwnTimes:          newWords("Send each request's own time", "Requests{{with .Caller}} of {{.}}{{end}} carry the times of batches: seconds above the limit are unknown."),
 	detect.FixBackOff:           newWords(backOff, "{{with .Caller}}{{.}} sends each request {{$.Sent}} times; at{{else}}At{{end}} least {{.Attempts}} attempts were refused in {{.Span}}."),
@@ -94,7 +94,7 @@ var fixWords = map[detect.Fix]words{
 	detect.FixIndexKeyOfWrites:  newWords(indexKey, "Add an attribute that the queries know: it divides {{.Key}}."),
 	detect.FixCopies:            newWords("Keep {{.Count}} copies of the item", "Key shards do not divide one item: read a copy at random, and write all."),
 	detect.FixDividedItem:       newWords("Divide the item into {{if .CutOff}}at least {{end}}{{.Count}} items", "Key shards do not divide one item: write a part at random, and read all parts."),
-	detect.FixTimeKey:           newWords("Put more than the time into the key", "Each new {{.Period}}'s key takes all load: add an attribute or {{.Count}} key shards."),
+	detect.FixTimeKey:           newWords("Add a suffix to the key's time", "Each new {{.Period}}'s key takes all load: add an attribute or {{.Count}} key shards."),
 	detect.FixShardedKey:        newWords(splitKey, "{{if .Single}}If the key has several items, each{{else}}Each{{end}} key shard takes about {{.Each}}{{with .Fanned}}; queries of all key shards add up to {{.}}{{end}}{{with .Grown}}; growth needs {{.}} key shards{{end}}."),
 
 	detect.FixPrewarmForShards:  newWords("Pre-warm the {{.Where}} before the key shards", "New keys share few partitions at first: raise the warm throughput to {{.Units}}."),
@@ -109,10 +109,10 @@ var fixWords = map[detect.Fix]words{
 	detect.FixProvisionedCapacity:   newWords("Raise the provisioned capacity", "All keys together reached {{.Peak}}."),
 	detect.FixIndexCapacity:         newWords("Raise the write capacity of the index", "It needs as much as the table's writes, unless it is sparse or projects less."),
 	detect.FixOwnMaximum:            newWords("Raise or remove the maximum throughput", "The owner's maximum refuses requests, not a partition."),
-	detect.FixAccountQuota:          newWords("Request a higher quota from AWS", "The {{.Where}} or its account reached a quota in this Region: no table setting helps."),
+	detect.FixAccountQuota:          newWords("Request a higher quota from AWS", "The {{.Where}} reached the quota that its account has in this Region: no table setting helps."),
 	detect.FixNamedCapacity:         newWords("Raise the capacity that CloudWatch names", "It is provisioned capacity, a maximum or the account's quota: no key is the cause."),
 	detect.FixFindIndexKey:          newWords("Find the hot key of the index", "A full partition of an index holds the writes back; records of the table do not name its key."),
-	detect.FixSlowScan:              newWords("Slow the Scan, or export to S3", "{{if .Limit}}{{.Caller}} scans at {{.From}}: limit it to {{.Limit}}{{else}}Limit its rate{{end}}, or export to S3, which consumes no read capacity."),
+	detect.FixSlowScan:              newWords("Export to S3, or limit the Scan's rate", "{{if .Limit}}{{.Caller}} scans at {{.From}}: limit it to {{.Limit}}{{else}}Limit its rate{{end}}, or export to S3, which consumes no read capacity."),
 	detect.FixPrewarmNewTable:       newWords(prewarm, "A new on-demand table has few partitions: {{.Units}} gives it about {{.Count}}."),
 	detect.FixPrewarm:               newWords(prewarm, "The partition is full for longer than splits take: more partitions spread its keys."),
 	detect.FixPrewarmForRamp:        newWords(prewarm, "{{.Units}} leaves room for the load; set it before the next launch."),
@@ -314,6 +314,9 @@ var efforts = map[detect.Effort]string{
 
 // Takes is the effort of a step.
 func Takes(s *detect.Step) string {
+	if s.Fix == detect.FixAccountQuota {
+		return "a request to AWS"
+	}
 	if s.Effort == detect.EffortItems {
 		switch s.Action {
 		case detect.ActionProject:
@@ -333,8 +336,11 @@ func Leaves(s *detect.Step) string {
 	case s.After == nil:
 		return "unknown"
 	}
-	a := s.After
-	return fmt.Sprintf("%s %s%s, %s of the limit", span(a.Low, a.High, wording.Significant), strings.ToUpper(a.Unit)+"/s", parts[s.Action],
+	a, atLeast := s.After, ""
+	if s.Arguments.AtLeast {
+		atLeast = "at least "
+	}
+	return atLeast + fmt.Sprintf("%s %s%s, %s of the limit", span(a.Low, a.High, wording.Significant), strings.ToUpper(a.Unit)+"/s", parts[s.Action],
 		span(a.LowUtilization, a.HighUtilization, wording.Percent))
 }
 

@@ -23,10 +23,10 @@ func tense(f *detect.Finding, now, past string) string {
 func cause(f *detect.Finding, a *answer.Answer) string {
 	to := tense(f, " on ", " went to ")
 	switch a.Cause {
-	case answer.OneKey, answer.NearLimit:
+	case answer.OneKey, answer.NearLimit, answer.OneCaller:
 		return capital(load(f, to+"one key")) + "."
 	case answer.EventualReads:
-		return fmt.Sprintf("%s%sone key, eventually consistent; AWS documents a limit of %s, and measured %s.", capital(amount(f)), to, limit(f), wording.Amount(detect.EventualRead))
+		return fmt.Sprintf("%s%sone key, eventually consistent; AWS documents a limit of %s; its own tests reached %s.", capital(amount(f)), to, limit(f), wording.Amount(detect.EventualRead))
 	case answer.AtLimit:
 		return capital(load(f, to+"one key, flat as if the rest were refused")) + "."
 	case answer.OneItem:
@@ -37,11 +37,9 @@ func cause(f *detect.Finding, a *answer.Answer) string {
 		}
 		return capital(load(f, to+"one key, too few samples to be sure")) + "."
 	case answer.IndexKey:
-		return fmt.Sprintf("%s%sone index key; DynamoDB refuses its table writes above %s.", capital(amount(f)), to, limit(f))
+		return fmt.Sprintf("%s%sone index key; above %s, table writes fail.", capital(amount(f)), to, limit(f))
 	case answer.Retries:
 		return retries(f)
-	case answer.OneCaller:
-		return capital(load(f, to+"one key, most from one caller")) + "."
 	case answer.Test:
 		return capital(load(f, to+"a key that is named like a test")) + "."
 	case answer.TimeKey:
@@ -67,13 +65,13 @@ func cause(f *detect.Finding, a *answer.Answer) string {
 	case answer.SharedPartition:
 		return sharedPartition(f)
 	case answer.BackPressure:
-		return fmt.Sprintf("A partition of an index %s full; DynamoDB then refuses table writes.", tense(f, "is", "was"))
+		return fmt.Sprintf("A partition of an index %s at its limit; DynamoDB then refuses table writes.", tense(f, "is", "was"))
 	case answer.Provisioned:
 		return fmt.Sprintf("The %s as a whole %s more than its provisioned capacity. %s", targetWord(f), tense(f, "needs", "needed"), noKey(f))
 	case answer.OwnMaximum:
 		return fmt.Sprintf("The %s reached the maximum throughput that its owner set. %s", targetWord(f), noKey(f))
 	case answer.AccountQuota:
-		return fmt.Sprintf("The %s or its account reached a quota in this Region. %s", targetWord(f), noKey(f))
+		return fmt.Sprintf("The %s reached the quota that its account has in this Region. %s", targetWord(f), noKey(f))
 	case answer.IndexCapacity:
 		return fmt.Sprintf("An index %s too little write capacity; DynamoDB then refuses table writes.", tense(f, "has", "had"))
 	case answer.LargeItem:
@@ -121,9 +119,9 @@ func sharedPartition(f *detect.Finding) string {
 		}
 	}
 	if f.Ground == detect.GroundKeys {
-		return fmt.Sprintf("Several keys %s a full partition, none of them hot. Refused load: %s.", tense(f, "share", "shared"), strings.Join(keys, ", "))
+		return fmt.Sprintf("Several keys %s a partition at its limit, none of them hot. Refused load: %s.", tense(f, "share", "shared"), strings.Join(keys, ", "))
 	}
-	return fmt.Sprintf("A partition %s full. It %s %s of %s: %s of all refusals.", tense(f, "is", "was"), tense(f, "refuses", "refused"),
+	return fmt.Sprintf("A partition %s at its limit. It %s %s of %s: %s of all refusals.", tense(f, "is", "was"), tense(f, "refuses", "refused"),
 		lostBy(&f.RefusedKeys[0]), quote(f.RefusedKeys[0].Key), wording.Part(f.RefusedKeys[0].Share))
 }
 
@@ -167,10 +165,10 @@ func RefusedKeys(keys []detect.RefusedKey) (all []Line) {
 		if figure := largerOf(k); figure.Low != figure.High {
 			text += fmt.Sprintf(" (%s to %s)", wording.Significant(figure.Low), wording.Significant(figure.High))
 		}
-		text += fmt.Sprintf(", %s of all refusals", wording.Part(k.Share))
+		text += fmt.Sprintf(", %s of the last minute's refusals", wording.Part(k.Share))
 		var callers []string
 		for _, c := range k.Callers[:min(len(k.Callers), shownRefused)] {
-			callers = append(callers, Caller{quote(c.Text), (c.Low + c.High) / 2}.text())
+			callers = append(callers, newCaller(&c).text())
 		}
 		if len(callers) > 0 {
 			text += ", by " + strings.Join(callers, ", ")
@@ -218,8 +216,8 @@ func retries(f *detect.Finding) string {
 		return ""
 	}
 	who := &f.Evidence.Retries.Callers[0]
-	return fmt.Sprintf("%s %s %s of all attempts on %s: it %s each request %.1f times.",
-		quote(who.Caller), tense(f, "makes", "made"), wording.Part(who.Share), subject(f), tense(f, "sends", "sent"), who.Amplification)
+	return fmt.Sprintf("%s %s %s of all attempts on %s: %.1f a request on average.",
+		quote(who.Caller), tense(f, "makes", "made"), wording.Part(who.Share), subject(f), who.Amplification)
 }
 
 func sharding(f *detect.Finding) string {
@@ -228,9 +226,19 @@ func sharding(f *detect.Finding) string {
 	}
 	s := f.Sharding
 	if f.Kind == detect.UnevenShards {
-		return fmt.Sprintf("Key shard %s %s %s more than the mean of %d key shards.", quote(s.Hottest), tense(f, "carries", "carried"), wording.Part(s.Deviation), s.Shards)
+		return fmt.Sprintf("Key shard %s %s %s, %.1f times the mean; one partition takes %s.",
+			quote(s.Hottest), tense(f, "has", "had"), fullest(f), 1+s.Deviation, limit(f))
 	}
-	return fmt.Sprintf("%s%s%d key shards of %s; the load %s %d.", capital(amount(f)), tense(f, " on ", " went to "), s.Shards, quote(s.Base), tense(f, "needs", "needed"), s.Needed)
+	return fmt.Sprintf("%d key shards of %s %s up to %s each; one partition takes %s.", s.Shards, quote(s.Base), tense(f, "take", "took"), fullest(f), limit(f))
+}
+
+// fullest is the load of the fullest key shard.
+func fullest(f *detect.Finding) string {
+	units := detect.Units(detect.PartitionWrite)
+	if f.InReads() {
+		units = detect.Units(detect.PartitionRead)
+	}
+	return ofKey(f, f.Utilization*units)
 }
 
 // own are the causes when Keyheat cannot see, or could not.

@@ -91,7 +91,8 @@ func ForTable(f *detect.Finding, s *throttling.Pressure, peak sketch.Load, facts
 }
 
 // slowScan returns the step for a Scan: its busiest caller, from its present rate to the
-// rate that leaves room for all other reads.
+// rate that keeps all reads below the share of the capacity that warns. Where the capacity
+// is unknown, the served load stands for it.
 func slowScan(f *detect.Finding, s *throttling.Pressure, facts *detect.TableFacts) detect.Step {
 	step := detect.NewStep(detect.FixSlowScan)
 	step.Arguments.Share = s.ScanShare()
@@ -100,13 +101,14 @@ func slowScan(f *detect.Finding, s *throttling.Pressure, facts *detect.TableFact
 	}
 	seconds := float64(f.Evidence.Seconds)
 	busiest := slices.MaxFunc(s.Scanners.Entries, func(x, y sketch.Entry) int { return cmp.Compare(x.Weight, y.Weight) })
-	excess := detect.Units(s.Throttled.Read) / seconds
-	if _, rcu := facts.Capacity(f.Index); excess == 0 && rcu > 0 {
-		excess = detect.Units(s.Load.Read)/seconds - rcu
+	asked, serves := detect.Units(s.Load.Read)/seconds, detect.Units(s.Load.Read-s.Throttled.Read)/seconds
+	if _, rcu := facts.Capacity(f.Index); rcu > 0 {
+		serves = rcu
 	}
-	step.Arguments.Caller, step.Arguments.From = sample.Text(busiest.Text), detect.Units(sample.Milli(busiest.Weight))/seconds
-	if excess > 0 && excess < step.Arguments.From {
-		step.Arguments.Units = step.Arguments.From - excess
+	from := detect.Units(sample.Milli(busiest.Weight)) / seconds
+	step.Arguments.Caller, step.Arguments.From = sample.Text(busiest.Text), from
+	if to := detect.DefaultWarning*serves - (asked - from); to > 0 && to < from {
+		step.Arguments.Units = to
 	}
 	return step
 }

@@ -89,9 +89,13 @@ func smallItemOfReads(c *Case) (fix, bool) {
 	return fix{arguments: detect.Arguments{Bytes: c.Evidence.ItemBytes}, after: c.newAfter(1/blocks, 1)}, true
 }
 
+// mostCompressed is the largest share of its bytes that compression may be hoped to save:
+// JSON shrinks to a third or a quarter.
+const mostCompressed = 0.75
+
 // compression is for large items that change as a whole, or may.
 func compression(c *Case) (fix, bool) {
-	if !c.hasLargeItems() || LittleChanges(c.Finding) {
+	if !c.hasLargeItems() || LittleChanges(c.Finding) || c.bytesToSave() > mostCompressed {
 		return fix{}, false
 	}
 	return fix{

@@ -72,7 +72,7 @@ func TestAGroupInEachReceiver(t *testing.T) {
 		want     []string
 	}{
 		{notify.Settings{Type: notify.Slack, URL: slack.url}, slack, []string{
-			`"[CRITICAL] ` + title, `"text":"` + now, `“merchant#7”`, `\nGroup: labels.team checkout, table orders\n`, `\nIncident 1: critical: orders: `, `\nIncident 2: warning: ` + titleOf(1) + `\n`,
+			`"[CRITICAL] ` + title, `"text":"` + now, `\nGroup: labels.team checkout, table orders\n`, `\nIncident 1: critical: orders: `, `\nIncident 2: warning: ` + titleOf(1) + `\n`,
 			`\nIncidents: and 7 more\n`, `"url":"` + link + `"`, `\nLoad of the worst: ·▁▄·█ `,
 		}},
 		{notify.Settings{Type: notify.PagerDuty, Secret: key32, URL: pager.url}, pager, []string{
