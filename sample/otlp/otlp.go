@@ -3,13 +3,15 @@
 //
 // A span shows table, operation, request id, errors and, if the application asked DynamoDB for
 // it, consumed capacity. The caller is the service.name of its resource. Old and new semantic
-// conventions are read; package testdata has recordings of three SDKs.
+// conventions are read; testdata has recordings of four SDKs.
 //
 // # Keys
 //
 // No instrumentation records keys. An application adds the attributes keyheat.partition_key and
 // keyheat.sort_key: a text, a whole number or bytes. The record of a span without them has no
-// key and only counts for its caller: see [sample.Record.IsCallerOnly].
+// key and only counts for its caller: see [sample.Record.IsCallerOnly]. For tables that are
+// named to it, a Decoder takes the partition key of a write from its item collection metrics,
+// which DynamoDB returns on request for tables with local indexes.
 //
 // # Sampling
 //
@@ -58,7 +60,8 @@ const (
 
 // Decoder reads spans. It is for one goroutine.
 type Decoder struct {
-	rates map[string]float64
+	rates           map[string]float64
+	itemCollections map[string]bool
 }
 
 // NewDecoder returns a Decoder.
@@ -67,6 +70,10 @@ func NewDecoder() *Decoder { return &Decoder{} }
 // SetRates sets the sampling rates of tables, in (0,1], for spans without a threshold. The names
 // are those of [sample.LookupNames]. The default rate is 1.
 func (d *Decoder) SetRates(rates map[string]float64) { d.rates = rates }
+
+// SetItemCollections sets the tables whose item collection metrics name the key of a span
+// without a key attribute. The names are those of [sample.LookupNames].
+func (d *Decoder) SetItemCollections(tables map[string]bool) { d.itemCollections = tables }
 
 // Decode reads every span of one message. A message that begins with a brace is JSON. It ignores
 // the message's time, because spans have one.
@@ -229,7 +236,7 @@ func (d *Decoder) span(raw []byte, caller string, f form, h sample.Handler) {
 		return
 	}
 	for _, table := range tables {
-		r, reason := q.record(table, len(tables) == 1, d.rates)
+		r, reason := d.record(&q, table, len(tables) == 1)
 		if reason != "" {
 			bad(reason)
 			continue

@@ -30,6 +30,7 @@ type request struct {
 	strong                     bool
 	pk, sk                     sample.Key
 	badKey                     bool
+	collections                []string // item collection metrics, as JSON
 	// status is HTTP's, 0 if unknown. failed is what the span itself says; errors are all texts
 	// about errors.
 	status int64
@@ -83,6 +84,8 @@ func (q *request) set(name string, v *commonpb.AnyValue) {
 		q.tables = append(q.tables, texts(v)...)
 	case "aws.dynamodb.consumed_capacity":
 		q.capacities = parseCapacities(texts(v))
+	case "aws.dynamodb.item_collection_metrics":
+		q.collections = texts(v)
 	case "aws.dynamodb.index_name":
 		q.index = v.GetStringValue()
 	case "aws.dynamodb.consistent_read":
@@ -153,12 +156,15 @@ func (q *request) identify() ([]string, sample.RejectReason) {
 
 // record returns the record of one of the request's tables, or the reason to reject it. The key
 // is known if it is the only table.
-func (q *request) record(table string, only bool, rates map[string]float64) (sample.Record, sample.RejectReason) {
+func (d *Decoder) record(q *request, table string, only bool) (sample.Record, sample.RejectReason) {
 	r := sample.Record{Time: q.start, Region: q.region, Index: q.index, Rate: 1, N: 1, Caller: q.caller, ID: cmp.Or(q.awsID, q.id)}
 	r.Op, _ = sample.ParseOp(q.operation)
 	r.Locate(table)
 	if only {
 		r.PK, r.SK = q.pk, q.sk
+		if named, _ := sample.Lookup(d.itemCollections, r.Target()); named && q.pk == (sample.Key{}) {
+			r.PK = collectionKey(q.collections)
+		}
 	}
 	switch {
 	case r.Op == sample.TransactGetItems:
@@ -166,7 +172,7 @@ func (q *request) record(table string, only bool, rates map[string]float64) (sam
 	case r.Op.IsRead() && q.strong:
 		r.Read = sample.Strong
 	}
-	if configured, ok := sample.Lookup(rates, r.Target()); ok {
+	if configured, ok := sample.Lookup(d.rates, r.Target()); ok {
 		r.Rate = configured
 	}
 	if q.rate > 0 {

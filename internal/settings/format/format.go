@@ -62,6 +62,8 @@ type Table struct {
 	// Rate is the sampling rate of spans, and of samples in Keyheat JSON and protobuf, that do
 	// not give theirs; 0 is 1. Stream records and CloudTrail events are never sampled.
 	Rate float64
+	// ItemCollections is whether item collection metrics name the keys of spans.
+	ItemCollections bool
 }
 
 // NewDecoder returns a decoder of a form for these tables.
@@ -75,6 +77,7 @@ func NewDecoder(f Format, tables Tables) Decoder {
 	case OTLP:
 		d := otlp.NewDecoder()
 		d.SetRates(rates)
+		d.SetItemCollections(itemCollections(tables))
 		return d
 	case Protobuf:
 		d := samplepb.NewDecoder()
@@ -96,6 +99,14 @@ func splitTables(tables Tables) (sample.Schemas, map[string]float64) {
 		}
 	}
 	return schemas, rates
+}
+
+func itemCollections(tables Tables) map[string]bool {
+	all := make(map[string]bool)
+	for name, table := range tables {
+		all[name] = table.ItemCollections
+	}
+	return all
 }
 
 // DetectingDecoder decodes messages of any form of text, each by the form that it detects.

@@ -59,6 +59,7 @@ type Table struct {
 	Replicas     []string         `yaml:"replicas" help:"the Regions of a global table; its own may be among them"`
 	Strong       bool             `yaml:"strong_regions" help:"whether the Regions of a global table are strongly consistent; it then takes no transactions"`
 	Rate         float64          `yaml:"rate" help:"the sampling rate of samples in Keyheat JSON without a rate; 1 when 0"`
+	Collections  bool             `yaml:"item_collection_keys" help:"whether item collection metrics name the keys of OpenTelemetry spans: see [INSTRUMENTING.md](INSTRUMENTING.md#keys)"`
 	Policy
 }
 
@@ -161,7 +162,7 @@ func (t Tables) Decoding() format.Tables {
 	all := make(format.Tables, len(t))
 	for name := range t {
 		table := t.entry(name)
-		all[name] = format.Table{Schema: table.schema(), Rate: table.Rate}
+		all[name] = format.Table{Schema: table.schema(), Rate: table.Rate, ItemCollections: table.Collections}
 	}
 	return all
 }

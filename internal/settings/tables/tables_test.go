@@ -51,7 +51,7 @@ tables:
     suffix: "BASE.7"
     exclude: ["test-*", "a"]
   users: {partition_key: id, sort_key: [], lsis: []}
-  sampled: {rate: 0.5}
+  sampled: {rate: 0.5, item_collection_keys: true}
   carts: {}
 `
 
@@ -217,7 +217,7 @@ func TestDecoding(t *testing.T) {
 		},
 	}
 	want := format.Tables{
-		"orders": {Schema: orders, Rate: 0.01}, "sampled": {Rate: 0.5}, "carts": {},
+		"orders": {Schema: orders, Rate: 0.01}, "sampled": {Rate: 0.5, ItemCollections: true}, "carts": {},
 		"users": {Schema: sample.Schema{KeySchema: sample.Keys("id")}},
 	}
 	if got := s.Tables.Decoding(); !reflect.DeepEqual(got, want) {
