@@ -56,9 +56,10 @@ test: ## Run the tests at their short lengths, with the race detector where goro
 	cd deploy/promql && go test ./...
 
 .PHONY: prometheus
-prometheus: ## Test the alert rules with promtool, and hold rules and dashboards to the programs' metrics
+prometheus: ## Test the alert rules with promtool, hold rules and dashboards to the programs' metrics, and run both on a real Prometheus and Alertmanager
 	go test ./deploy -run 'Alert|Promtool' -count=1
 	cd deploy/promql && go test -count=1 ./...
+	pgbin=$$(scripts/ensure-postgres) && PGBIN="$$pgbin" go test -tags e2e ./e2e -run 'TestPrometheus$$' -count=1 -timeout 10m
 
 .PHONY: kubernetes
 kubernetes: ## Build the kustomize folders, decode every object strictly, and ask kube-score for critical remarks
