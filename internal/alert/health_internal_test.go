@@ -111,7 +111,12 @@ func receiverOf(t *testing.T, s *store.Store) store.Receiver {
 // with the first success.
 func TestARecoveredReceiverIsToldAllAtOnce(t *testing.T) {
 	t.Parallel()
-	for name, as := range map[string]notify.Response{"refuses connections": refused, "returns 500": broken} {
+	for name, c := range map[string]struct {
+		as    notify.Response
+		after time.Duration
+	}{
+		"refuses connections": {refused, 0}, "returns 500": {broken, 0}, "hangs until the timeout": {stalled, 10 * time.Second},
+	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
@@ -122,7 +127,13 @@ func TestARecoveredReceiverIsToldAllAtOnce(t *testing.T) {
 				if testing.Short() {
 					outage = 10 * time.Minute
 				}
-				p := &pager{began: time.Now(), answer: down(0, outage, as)}
+				p := &pager{began: time.Now(), answer: func(since time.Duration, n *notify.Notice) notify.Response {
+					response := down(0, outage, c.as)(since, n)
+					if response.Err != nil {
+						time.Sleep(c.after)
+					}
+					return response
+				}}
 				stop := page(t, s, p, nil)
 				for i := range incidents {
 					judged(fmt.Sprintf("incident-%02d", i), detect.EventFiring)
