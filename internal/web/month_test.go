@@ -58,6 +58,9 @@ func TestMonth(t *testing.T) {
 		t.Run("Postgres", func(t *testing.T) {
 			url := pgtest.Database(t)
 			month(t, url, func() int64 { return pgtest.Size(t, url) })
+			for _, part := range pgtest.Largest(t, url, 8) {
+				t.Logf("%-18s %9d rows, %4.0f bytes a row with its indexes", part.Name, part.Rows, float64(part.Bytes)/float64(part.Rows))
+			}
 		})
 	}
 }

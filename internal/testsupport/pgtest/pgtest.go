@@ -121,6 +121,33 @@ func Size(t testing.TB, database string) (bytes int64) {
 	return bytes
 }
 
+// Part is a table of a database: its rows, and its bytes with indexes.
+type Part struct {
+	Name        string
+	Rows, Bytes int64
+}
+
+// Largest returns the largest tables of a database that Size looked at.
+func Largest(t testing.TB, database string, n int) (all []Part) {
+	t.Helper()
+	ctx := context.Background()
+	conn, err := pgx.Connect(ctx, database)
+	if err != nil {
+		t.Fatalf("connect to the test server: %v", err)
+	}
+	defer conn.Close(ctx)
+	rows, err := conn.Query(ctx, `SELECT relname, reltuples::bigint, pg_total_relation_size(oid)
+		FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace AND reltuples > 0
+		ORDER BY 3 DESC LIMIT $1`, n)
+	if err == nil {
+		all, err = pgx.CollectRows(rows, pgx.RowToStructByPos[Part])
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
 func withDatabase(t testing.TB, admin, name string) string {
 	t.Helper()
 	u, err := url.Parse(admin)
