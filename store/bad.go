@@ -32,6 +32,8 @@ type BadSample struct {
 type BadQuery struct {
 	// Source is a source's name, or empty for all.
 	Source string
+	// From and To choose the hours with some time in between, To exclusive; zero is open.
+	From, To time.Time
 	// Limit is the most rows to return, 0 for DefaultLimit.
 	Limit int
 }
@@ -79,8 +81,8 @@ func (t *tx) badCounts(ctx context.Context, q BadQuery) ([]BadSample, error) {
 		return []any{&b.Writer, &b.Hour, &b.Source, &b.Reason, &b.Count}
 	}, `
 		SELECT writer, hour, source, reason, count FROM bad_samples
-		WHERE $1 = '' OR source = $1
-		ORDER BY hour DESC, writer, source, reason LIMIT $2`, q.Source, limit(q.Limit))
+		WHERE ($1 = '' OR source = $1) AND hour >= $2 AND hour < $3
+		ORDER BY hour DESC, writer, source, reason LIMIT $4`, q.Source, utc(q.From.Truncate(time.Hour)), orForever(q.To), limit(q.Limit))
 }
 
 func (t *tx) excerpts(ctx context.Context, writer string, b BadSample) ([]string, error) {

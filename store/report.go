@@ -101,6 +101,9 @@ type ReportQuery struct {
 	Schedule string
 	// Before chooses reports with an earlier due time; zero is open.
 	Before time.Time
+	// From and To choose reports on a period with some time in between, To exclusive. The
+	// zero value bounds nothing.
+	From, To time.Time
 	// Unfiled chooses reports whose files are not in a folder.
 	Unfiled bool
 	// Limit is the most reports to return, 0 for DefaultLimit.
@@ -111,8 +114,8 @@ type ReportQuery struct {
 func (s *Store) Reports(ctx context.Context, q ReportQuery) ([]Report, error) {
 	return list(ctx, s, "read reports", (*Report).fields, `
 		SELECT `+reportColumns+` FROM reports
-		WHERE ($1 = '' OR schedule = $1) AND due < $2 AND (NOT $3 OR filed IS NULL)
-		ORDER BY due DESC, schedule LIMIT $4`, clean(q.Schedule), orForever(q.Before), q.Unfiled, limit(q.Limit))
+		WHERE ($1 = '' OR schedule = $1) AND due < $2 AND (NOT $3 OR filed IS NULL) AND to_at > $4 AND from_at < $5
+		ORDER BY due DESC, schedule LIMIT $6`, clean(q.Schedule), orForever(q.Before), q.Unfiled, utc(q.From), orForever(q.To), limit(q.Limit))
 }
 
 // reportColumns are a report's columns without its document.

@@ -16,6 +16,7 @@ import (
 	"github.com/keyheat/keyheat/internal/say"
 	"github.com/keyheat/keyheat/internal/say/wording"
 	"github.com/keyheat/keyheat/internal/settings/tables"
+	"github.com/keyheat/keyheat/internal/web/heatmap"
 	"github.com/keyheat/keyheat/internal/web/partitions"
 	"github.com/keyheat/keyheat/store"
 )
@@ -47,7 +48,7 @@ func showPartitions(settings storeSettings) *cobra.Command {
 			if err := checkTable(c.Context(), db, "TABLE", at); err != nil {
 				return err
 			}
-			t, err := partitions.Load(c.Context(), db, at, time.Now())
+			t, err := partitions.Load(c.Context(), db, at, heatmap.Range{}, time.Now())
 			if errors.Is(err, partitions.ErrNoMap) {
 				return cli.Wrong(fmt.Errorf("%s: %w", at.Name(), err))
 			}

@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
-	"time"
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/answer"
@@ -27,7 +26,6 @@ type findingPage struct {
 	Row   say.Row
 	Steps []step
 	Chart *heatmap.Chart
-	Time  heatmap.TimeControl
 	// WhatIf is nil where no seconds are stored, or the finding is not of a key. Asked
 	// reports that the address has a question.
 	WhatIf  *heatmap.WhatIf
@@ -113,7 +111,7 @@ func (s *Site) finding(ctx context.Context, r *http.Request) (any, error) {
 		return nil, err
 	}
 	page := &findingPage{F: f, Said: say.New(&f), Row: say.NewRow(&f), Steps: newSteps(&f), Asked: r.URL.Query().Has("shards")}
-	if page.frame, err = s.frame(ctx, subject(f.Kind, f.Key), "finding"); err != nil {
+	if page.frame, err = s.frame(ctx, r.URL.Query(), subject(f.Kind, f.Key), "finding"); err != nil {
 		return nil, err
 	}
 	if page.History, err = s.store.FindingHistory(ctx, fingerprint); err != nil {
@@ -133,12 +131,12 @@ func (s *Site) finding(ctx context.Context, r *http.Request) (any, error) {
 
 // chart loads a key's load over time, and the effect of key shards on it.
 func (s *Site) chart(ctx context.Context, values url.Values, page *findingPage) (err error) {
-	f, now := &page.F, time.Now()
-	chosen, err := heatmap.ParseRange(values, now, heatmap.EpisodeRange(f, now))
+	f := &page.F
+	chosen, err := readTime(values, heatmap.EpisodeRange(f, page.Now))
 	if err != nil {
-		return badRequest{Err: err}
+		return err
 	}
-	page.Time = heatmap.NewTimeControl("/findings/"+f.Fingerprint, url.Values{}, values, chosen, "Episode", now)
+	page.chooseTime("/findings/"+f.Fingerprint, nil, chosen, "Episode", heatmap.Week)
 	if page.Chart, err = heatmap.LoadChart(ctx, s.store, f, chosen); err != nil || !f.Kind.OfKey() {
 		return err
 	}

@@ -15,8 +15,9 @@ type tableRow struct {
 	// ID names the row, while the page is followed, and Where is the table's account and
 	// Region.
 	ID, Where string
-	// Leads is where the hottest key's finding is, or its heat.
-	Leads string
+	// Page is where the table's page is, or its findings if it has none; Leads is where the
+	// hottest key's finding is, or its heat.
+	Page, Leads string
 	// Coverage is the samples' share of the real load; empty if unknown.
 	Coverage string
 }
@@ -25,7 +26,10 @@ func tableRows(of []fleet.Row) []tableRow {
 	all, targets := make([]tableRow, len(of)), make([]detect.Target, len(of))
 	for i, row := range of {
 		targets[i] = row.Target
-		all[i] = tableRow{Row: row, ID: "t-" + indexValues(row.Target).Encode(), Leads: hotLink(row), Coverage: coverage(row.Coverage)}
+		all[i] = tableRow{Row: row, ID: "t-" + indexValues(row.Target).Encode(), Page: findingsLink(row.Target), Leads: hotLink(row), Coverage: coverage(row.Coverage)}
+		if row.View != nil || row.Past != nil {
+			all[i].Page = tableLink(row.Target)
+		}
 	}
 	for i, where := range wording.Owners(targets) {
 		all[i].Where = where

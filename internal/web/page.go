@@ -5,8 +5,11 @@ import (
 	"context"
 	"fmt"
 	"html/template"
+	"maps"
 	"net"
 	"net/http"
+	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -20,9 +23,7 @@ import (
 	"github.com/keyheat/keyheat/internal/web/live"
 	"github.com/keyheat/keyheat/internal/web/manual"
 	"github.com/keyheat/keyheat/internal/web/overview"
-	"github.com/keyheat/keyheat/internal/web/partitions"
 	"github.com/keyheat/keyheat/internal/web/status"
-	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/store"
 )
 
@@ -34,13 +35,43 @@ type frame struct {
 	Now   time.Time
 	// Live pages refresh themselves where there is a script.
 	Live bool
+	// Time is the time control, without a path on a page that has no history.
+	Time heatmap.TimeControl
+	// asked are the parameters of the address that choose a time.
+	asked url.Values
 	status.Status
 }
 
-func (s *Site) frame(ctx context.Context, title, page string) (f frame, err error) {
-	f = frame{Title: title, Page: page, Added: s.added, Now: time.Now(), Live: true}
+func (s *Site) frame(ctx context.Context, asked url.Values, title, page string) (f frame, err error) {
+	f = frame{Title: title, Page: page, Added: s.added, Now: time.Now(), Live: true, asked: heatmap.TimeValues(asked)}
 	f.Status, err = status.Load(ctx, s.store)
 	return f, err
+}
+
+// At returns a link with the time that the page's address chooses.
+func (f frame) At(link string) string { return heatmap.CarryTime(link, f.asked) }
+
+// Chosen returns the parameters of the chosen time, which a form keeps.
+func (f frame) Chosen() (all []parameter) {
+	for _, name := range slices.Sorted(maps.Keys(f.asked)) {
+		all = append(all, parameter{name, f.asked.Get(name)})
+	}
+	return all
+}
+
+// chooseTime adds the control of a time. of are the other parameters of the address, and
+// farthest is how much earlier a time may be that this one is compared with.
+func (f *frame) chooseTime(path string, of url.Values, r heatmap.Range, byDefault string, farthest time.Duration) {
+	f.Time = heatmap.NewTimeControl(path, of, f.asked, r, byDefault, farthest, f.Now)
+}
+
+// readTime reads the time of an address.
+func readTime(asked url.Values, byDefault heatmap.Range) (heatmap.Range, error) {
+	r, err := heatmap.ParseRange(asked, time.Now(), byDefault)
+	if err != nil {
+		err = badRequest{Err: err}
+	}
+	return r, err
 }
 
 // statusWait is how long a page that needs no data waits for the status in its header.
@@ -48,10 +79,10 @@ const statusWait = time.Second
 
 // stillFrame is the frame of a page that is not followed, and needs no data: its status is
 // unknown if the database does not answer soon.
-func (s *Site) stillFrame(ctx context.Context, title, page string) frame {
+func (s *Site) stillFrame(ctx context.Context, asked url.Values, title, page string) frame {
 	ctx, cancel := context.WithTimeout(ctx, statusWait)
 	defer cancel()
-	f, err := s.frame(ctx, title, page)
+	f, err := s.frame(ctx, asked, title, page)
 	if err != nil {
 		f.Status = status.Status{}
 	}
@@ -83,8 +114,8 @@ type overviewPage struct {
 	// Calm is the proof that no key is near a limit; nil unless the sentence says so.
 	Calm     *calm
 	Sections []section
-	// Time chooses the incidents that were open in it.
-	Time   heatmap.TimeControl
+	// Open counts the incidents that were open in the chosen time; empty without one.
+	Open   string
 	States []choice
 	// Narrowed are the filters that no field of the form shows, and Kept the parameters
 	// that the form keeps.
@@ -113,19 +144,19 @@ func (s *Site) overview(ctx context.Context, r *http.Request) (any, error) {
 	if err != nil {
 		return nil, badRequest{Err: err}
 	}
-	asked, now := r.URL.Query(), time.Now()
-	shown, err := heatmap.ParseRange(asked, now, heatmap.Range{})
-	if err != nil {
-		return nil, badRequest{Err: err}
-	}
-	q.Since, q.Until = shown.From, shown.To
-	page := &overviewPage{Orders: orders, Severities: severities, Time: heatmap.NewTimeControl("/", q.Others(), asked, shown, "Any time", now)}
-	page.Time.Compared = nil
-	if page.frame, err = s.frame(ctx, "Hot keys", "findings"); err != nil {
+	if q.Range, err = readTime(r.URL.Query(), heatmap.Range{}); err != nil {
 		return nil, err
 	}
+	page := &overviewPage{Orders: orders, Severities: severities}
+	if page.frame, err = s.frame(ctx, r.URL.Query(), "Hot keys", "findings"); err != nil {
+		return nil, err
+	}
+	page.chooseTime("/", q.Others(), q.Range, "Any time", heatmap.Week)
 	if page.P, err = overview.Load(ctx, s.store, q); err != nil {
 		return nil, err
+	}
+	if q.Range.Chosen {
+		page.Open = say.OpenIncidents(page.P.Open, page.P.Before, q.Range.Comparison())
 	}
 	page.Sentence = page.P.Now.Sentence(page.Nothing, page.Silent)
 	if page.P.Now.IsCalm() && page.Silent.IsZero() {
@@ -171,10 +202,9 @@ func (p *overviewPage) addChoices(q overview.Query) {
 		word := stateWords[state] + " " + wording.Count(int64(p.P.Counts[state]))
 		p.States = append(p.States, choice{word, q.Link("state", string(state)), q.State == string(state)})
 	}
-	for _, name := range []string{"state", "span", "from", "to"} {
-		if v := q.Value(name); v != "" {
-			p.Kept = append(p.Kept, parameter{name, v})
-		}
+	p.Kept = p.Chosen()
+	if q.State != "" {
+		p.Kept = append(p.Kept, parameter{"state", q.State})
 	}
 	for _, f := range []parameter{{"account", q.Account}, {"region", q.Region}, {"table", q.Table}} {
 		if f.Value != "" {
@@ -262,7 +292,7 @@ func (s *Site) showError(w http.ResponseWriter, r *http.Request, err error) {
 	s.log(r, code, err)
 	page := errorPage{frame: frame{Title: http.StatusText(code), Added: s.added, Now: time.Now()}, Message: strings.ToUpper(message[:1]) + message[1:] + "."}
 	if code < http.StatusInternalServerError { // else the database has failed already
-		page.frame = s.stillFrame(r.Context(), page.Title, "")
+		page.frame = s.stillFrame(r.Context(), nil, page.Title, "") // not at a time that may be the error
 	}
 	if code == http.StatusServiceUnavailable && r.Method == http.MethodGet {
 		// The page comes back by itself, also where there is no script.
@@ -286,28 +316,6 @@ func (s *Site) render(w http.ResponseWriter, r *http.Request, code int, name str
 	_, _ = page.WriteTo(w) // the client is gone
 }
 
-// statusPage is Keyheat's own state.
-type statusPage struct {
-	frame
-	D      status.Details
-	Health health
-	// Maps are the tables whose partitions are known, or are being learned.
-	Maps []partitions.Table
-}
-
-func (s *Site) statusPage(ctx context.Context, _ *http.Request) (any, error) {
-	f, err := s.frame(ctx, "Status", "status")
-	if err != nil {
-		return nil, err
-	}
-	page := &statusPage{frame: f, Health: newHealth(f.Status)}
-	if page.D, err = status.LoadDetails(ctx, s.store, &f.Status, s.options.Receivers()); err != nil {
-		return nil, err
-	}
-	page.Maps, err = partitions.List(ctx, s.store, sample.Target{}, page.Now)
-	return page, err
-}
-
 // docsPage is the list of documents, or one of them.
 type docsPage struct {
 	frame
@@ -322,7 +330,7 @@ func (s *Site) showDocument(w http.ResponseWriter, r *http.Request, all []manual
 	if one != nil {
 		title, name = one.Title, "document"
 	}
-	s.render(w, r, http.StatusOK, name, docsPage{s.stillFrame(r.Context(), title, "docs"), all, one})
+	s.render(w, r, http.StatusOK, name, docsPage{s.stillFrame(r.Context(), r.URL.Query(), title, "docs"), all, one})
 }
 
 // Page is a page that a program adds to the site.
@@ -357,7 +365,7 @@ func (s *Site) Add(p Page) error {
 	s.pages[p.Path] = page
 	s.added = append(s.added, link{p.Path, p.Title})
 	s.mux.HandleFunc("GET "+p.Path, s.page(p.Path, func(ctx context.Context, r *http.Request) (any, error) {
-		f, err := s.frame(ctx, p.Title, p.Path)
+		f, err := s.frame(ctx, r.URL.Query(), p.Title, p.Path)
 		if err != nil {
 			return nil, err
 		}

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/keyheat/keyheat/internal/report"
+	"github.com/keyheat/keyheat/internal/web/heatmap"
 	"github.com/keyheat/keyheat/store"
 )
 
@@ -40,11 +41,20 @@ func (s *Site) reports(ctx context.Context, r *http.Request) (any, error) {
 		}
 		q.Before = before
 	}
-	page := &reportsPage{Schedule: q.Schedule}
-	var err error
-	if page.frame, err = s.frame(ctx, "Reports", "reports"); err != nil {
+	shown, err := readTime(values, heatmap.Range{})
+	if err != nil {
 		return nil, err
 	}
+	q.From, q.To = shown.From, shown.To
+	page := &reportsPage{Schedule: q.Schedule}
+	if page.frame, err = s.frame(ctx, values, "Reports", "reports"); err != nil {
+		return nil, err
+	}
+	others := make(url.Values)
+	if q.Schedule != "" {
+		others.Set("schedule", q.Schedule)
+	}
+	page.chooseTime("/reports", others, shown, "Any time", 0)
 	if page.Reports, err = s.store.Reports(ctx, q); err != nil {
 		return nil, err
 	}
@@ -67,7 +77,7 @@ func (p *reportsPage) cut(schedule string) {
 	if schedule != "" {
 		older.Set("schedule", schedule)
 	}
-	p.Older = "/reports?" + older.Encode()
+	p.Older = p.At("/reports?" + older.Encode())
 }
 
 // showReport serves a stored report in a format, HTML where none is asked for. The HTML

@@ -17,6 +17,7 @@ import (
 	"github.com/keyheat/keyheat/internal/alert/silence"
 	"github.com/keyheat/keyheat/internal/daemon/admin"
 	"github.com/keyheat/keyheat/internal/web/cursor"
+	"github.com/keyheat/keyheat/internal/web/heatmap"
 	"github.com/keyheat/keyheat/store"
 )
 
@@ -99,16 +100,21 @@ type silencesPage struct {
 	Wrong string
 }
 
-func (s *Site) silences(ctx context.Context, _ *http.Request) (any, error) {
-	return s.silencesPage(ctx)
+func (s *Site) silences(ctx context.Context, r *http.Request) (any, error) {
+	return s.silencesPage(ctx, r.URL.Query())
 }
 
-func (s *Site) silencesPage(ctx context.Context) (page *silencesPage, err error) {
+func (s *Site) silencesPage(ctx context.Context, asked url.Values) (page *silencesPage, err error) {
 	page = &silencesPage{Operates: admin.Operates(ctx), Severities: []string{string(detect.Critical), string(detect.Warning)}}
-	if page.frame, err = s.frame(ctx, "Silences", "silences"); err != nil {
+	shown, err := readTime(asked, heatmap.Range{})
+	if err != nil {
 		return nil, err
 	}
-	page.Silences, err = silence.List(ctx, s.store, store.SilenceQuery{})
+	if page.frame, err = s.frame(ctx, asked, "Silences", "silences"); err != nil {
+		return nil, err
+	}
+	page.chooseTime("/silences", nil, shown, "Any time", 0)
+	page.Silences, err = silence.List(ctx, s.store, store.SilenceQuery{From: shown.From, To: shown.To})
 	return page, err
 }
 
@@ -147,7 +153,7 @@ func readRequest(form url.Values) silence.Request {
 
 // showForm shows the fault of a form, and the form with its input.
 func (s *Site) showForm(ctx context.Context, w http.ResponseWriter, r *http.Request, wrong badRequest) {
-	page, err := s.silencesPage(ctx)
+	page, err := s.silencesPage(ctx, nil)
 	if err != nil {
 		s.showError(w, r, err)
 		return

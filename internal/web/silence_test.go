@@ -196,6 +196,16 @@ func parsed(t *testing.T, body string) page {
 	return page{n}
 }
 
+// changes counts the forms of a page that change something.
+func changes(p page) (n int) {
+	for _, form := range p.all("form", "") {
+		if form.attr("method") == "post" {
+			n++
+		}
+	}
+	return n
+}
+
 func TestSilencesOnThePage(t *testing.T) {
 	t.Parallel()
 	s, _ := filled(t)
@@ -204,7 +214,7 @@ func TestSilencesOnThePage(t *testing.T) {
 		_, body := sent{user: user, method: "GET", path: "/silences"}.to(t, at)
 		return parsed(t, body)
 	}
-	if n := len(see("ada").all("form", "")); n != 1 {
+	if n := changes(see("ada")); n != 1 {
 		t.Errorf("an operator sees %d forms on the page without silences", n)
 	}
 	form := url.Values{"table": {"orders"}, "severity": {"warning"}, "matchers": {"labels.tier!=1\r\n\r\nindex=~\"by-.*\"\r\n"}, "for": {"1h"}, "reason": {hostile}}
@@ -229,8 +239,8 @@ func TestSilencesOnThePage(t *testing.T) {
 		t.Errorf("the page says %s", text)
 	}
 	reader := see("bob")
-	if len(reader.all("form", "")) != 0 || len(p.all("form", "")) != 2 {
-		t.Errorf("a reader sees %d forms, an operator %d", len(reader.all("form", "")), len(p.all("form", "")))
+	if changes(reader) != 0 || changes(p) != 2 {
+		t.Errorf("a reader sees %d forms, an operator %d", changes(reader), changes(p))
 	}
 
 	form.Set("for", `"><script>`)
@@ -255,7 +265,7 @@ func TestSilencesOnThePage(t *testing.T) {
 	if state := allSilences(t, s)[0].State; state != store.SilenceExpired {
 		t.Errorf("the silence is %s", state)
 	}
-	if n := len(see("ada").all("form", "")); n != 1 {
+	if n := changes(see("ada")); n != 1 {
 		t.Errorf("an expired silence can be expired: %d forms", n)
 	}
 }

@@ -34,7 +34,7 @@ func TestStatus(t *testing.T) {
 	}{
 		"nothing is known": {
 			func(*testing.T, *store.Store) {}, "unknown Status unknown",
-			[]string{"No collector has reported yet", "Judged up to not known", "Without a collector nothing is known", "Gaps, last 24 h: not known, because no collector reported", "Receivers: the settings have none", "CloudWatch: never read", "MiB"},
+			[]string{"No collector has reported yet", "Judged up to not known", "Without a collector nothing is known", "Gaps: not known, because no collector reported", "Receivers: the settings have none", "CloudWatch: never read", "MiB"},
 		},
 		"nothing is judged yet": {
 			func(t *testing.T, s *store.Store) { runs(t, s, store.WriterStatus{}) }, "unknown Status unknown",
@@ -42,7 +42,7 @@ func TestStatus(t *testing.T) {
 		},
 		"all is well": {
 			func(t *testing.T, s *store.Store) { runs(t, s, well); judged(t, s, time.Now().Add(-time.Minute)) }, "calm Running",
-			[]string{"All is well", "running", "host-9", "in step", "Rejected samples, last 24 h: none", "Gaps, last 24 h: none"},
+			[]string{"All is well", "running", "host-9", "in step", "Rejected samples: none", "Gaps: none"},
 		},
 		"there is no receiver": {
 			func(t *testing.T, s *store.Store) { runs(t, s, well); judged(t, s, time.Now().Add(-time.Minute)) }, "calm Running",

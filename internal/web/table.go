@@ -73,14 +73,22 @@ var tableOrders = []order{
 	{fleet.Hottest, "hottest now"}, {fleet.Incidents, "open incidents"}, {fleet.Throttled, "throttled"}, {fleet.Table, "table"},
 }
 
+// pastOrders are the orders of a chosen time.
+var pastOrders = []order{{fleet.Incidents, "incidents"}, {fleet.Table, "table"}}
+
 func (s *Site) tablesPage(ctx context.Context, r *http.Request) (any, error) {
-	q, err := fleet.ParseQuery(r.URL.Query())
+	asked := r.URL.Query()
+	q, err := fleet.ParseQuery(asked, time.Now())
 	if err != nil {
 		return nil, badRequest{Err: err}
 	}
 	page := &tablesPage{Orders: tableOrders}
-	if page.frame, err = s.frame(ctx, "Tables", "tables"); err != nil {
+	if page.frame, err = s.frame(ctx, asked, "Tables", "tables"); err != nil {
 		return nil, err
+	}
+	page.chooseTime("/tables", q.Others(), q.Range, "Newest", heatmap.Week)
+	if q.Range.Chosen {
+		page.Live, page.Orders = q.Range.Live, pastOrders
 	}
 	if page.P, err = fleet.Load(ctx, s.store, q, page.Now); err != nil {
 		return nil, err
@@ -152,25 +160,24 @@ func (s *Site) apiHeat(ctx context.Context, r *http.Request) (any, error) {
 type heatFigure struct {
 	heatmap.Links
 	M *heatmap.Map
-	// Time is the time control; its range is that of the map's cells.
-	Time heatmap.TimeControl
 	// Unseen reports that none of the map's seconds was counted.
 	Unseen bool
 	// Evidence tells how far the partitions between the rows are known; empty without them.
 	Evidence string
 }
 
-// newHeatFigure returns the figure of a map on a page.
-func newHeatFigure(page string, asked url.Values, q heatmap.Query, m *heatmap.Map) heatFigure {
+// drawHeat returns the figure of a map on a page, whose time control has the range of the
+// map's cells. A map of another time does not change.
+func (f *frame) drawHeat(page string, asked url.Values, q heatmap.Query, m *heatmap.Map) heatFigure {
 	of := indexValues(m.Target)
-	f := heatFigure{M: m, Unseen: slices.Max(m.Seen) == 0, Links: heatmap.NewLinks(page, of, asked, q, m.What)}
-	f.Time = heatmap.NewTimeControl(page, q.Values(of), asked, q.Range, "Newest", time.Now())
-	f.Time.From, f.Time.To = m.From, m.To
+	f.chooseTime(page, q.Values(of), q.Range, "Newest", heatmap.Week)
+	f.Time.From, f.Time.To, f.Live = m.From, m.To, !q.Chosen || q.Live
+	figure := heatFigure{M: m, Unseen: slices.Max(m.Seen) == 0, Links: heatmap.NewLinks(page, of, asked, q, m.What)}
 	if len(m.Partitions) > 0 {
 		v := q.Partitions.View(m.Target, time.Now())
-		f.Evidence = say.Partitions(&v)
+		figure.Evidence = say.Partitions(&v)
 	}
-	return f
+	return figure
 }
 
 // heatPage is a heatmap's page.
@@ -200,13 +207,11 @@ func (s *Site) heatPage(ctx context.Context, r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	page := &heatPage{
-		heatFigure: newHeatFigure("/heat", asked, q, m), Table: tableLink(m.Target), Where: wording.Owner(m.Target),
-	}
-	if page.frame, err = s.frame(ctx, "Heat of "+keytext(m.Table), "tables"); err != nil {
+	page := &heatPage{Table: tableLink(m.Target), Where: wording.Owner(m.Target)}
+	if page.frame, err = s.frame(ctx, asked, "Heat of "+keytext(m.Table), "tables"); err != nil {
 		return nil, err
 	}
-	page.frame.Live = asked.Get("to") == "" || q.Live // a map of another time does not change
+	page.heatFigure = page.drawHeat("/heat", asked, q, m)
 	for _, row := range m.Rows {
 		k := heatKey{Row: row, Highest: row.Hottest()}
 		k.At, k.Utilization = m.ColumnTime(k.Highest.Column), detect.Ratio(k.Highest.Value, m.Limit)
@@ -230,23 +235,29 @@ type partitionsPage struct {
 }
 
 func (s *Site) partitionsPage(ctx context.Context, r *http.Request) (any, error) {
-	now := time.Now()
+	asked, now := r.URL.Query(), time.Now()
 	page := &partitionsPage{}
-	if !r.URL.Query().Has("table") {
+	if !asked.Has("table") {
 		var err error
-		if page.frame, err = s.frame(ctx, "Partitions", "partitions"); err != nil {
+		if page.frame, err = s.frame(ctx, asked, "Partitions", "partitions"); err != nil {
 			return nil, err
 		}
 		page.Tables, err = partitions.List(ctx, s.store, sample.Target{}, now)
 		return page, err
 	}
-	t, err := partitions.Load(ctx, s.store, askedTable(r), now)
+	shown, err := readTime(asked, heatmap.Range{From: now.Add(-partitions.Span).UTC(), To: now.UTC(), Live: true})
 	if err != nil {
 		return nil, err
 	}
-	if page.frame, err = s.frame(ctx, "Partitions of "+keytext(t.Table), "partitions"); err != nil {
+	t, err := partitions.Load(ctx, s.store, askedTable(r), shown, now)
+	if err != nil {
 		return nil, err
 	}
+	if page.frame, err = s.frame(ctx, asked, "Partitions of "+keytext(t.Table), "partitions"); err != nil {
+		return nil, err
+	}
+	page.chooseTime("/partitions", targetValues(t.Target), shown, "Newest", 0)
+	page.Live = !shown.Chosen || shown.Live
 	page.T, page.Evidence, page.Verdict = t, say.Partitions(&t.View), say.FullestPartition(t.State, t.Partitions)
 	page.Link, page.Where = tableLink(t.Target), wording.Owner(t.Target)
 	return page, nil

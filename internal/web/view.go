@@ -93,14 +93,10 @@ func (s *Site) table(ctx context.Context, r *http.Request) (any, error) {
 			break
 		}
 		page := &tablePage{T: t, V: t.View, Link: findingsLink(row.Target), Where: wording.Owner(row.Target)}
-		if err := s.fillTable(ctx, page, q); err != nil {
+		if page.frame, err = s.frame(ctx, q, keytext(of.Table), "tables"); err != nil {
 			return nil, err
 		}
-		if page.frame, err = s.frame(ctx, keytext(of.Table), "tables"); err != nil {
-			return nil, err
-		}
-		page.frame.Live = q.Get("to") == "" || page.Time.Live
-		return page, nil
+		return page, s.fillTable(ctx, page, q)
 	}
 	return nil, errNoTable
 }
@@ -117,7 +113,7 @@ func (s *Site) fillTable(ctx context.Context, page *tablePage, asked url.Values)
 	if err != nil {
 		return err
 	}
-	page.heatFigure = newHeatFigure("/table", asked, q, m)
+	page.heatFigure = page.drawHeat("/table", asked, q, m)
 	var earlier *heatmap.Map
 	if q.Range.Compare > 0 {
 		before := q

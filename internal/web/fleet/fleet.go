@@ -40,6 +40,7 @@ type Store interface {
 	RollupSpans(ctx context.Context, of *sample.Target, levels []int64) ([]store.RollupSpan, error)
 	ServedSince(ctx context.Context, from time.Time) ([]store.Served, error)
 	OpenIncidents(ctx context.Context) ([]store.OpenIncidents, error)
+	IncidentHeads(ctx context.Context, q store.HeadQuery) ([]store.IncidentHead, error)
 	OpenFindings(ctx context.Context, most int) ([]store.FindingHead, error)
 }
 
@@ -77,6 +78,8 @@ type Row struct {
 	// none.
 	Alert *store.FindingHead
 	Trend heatmap.Trend
+	// Past is the row in a chosen time; nil where none is chosen.
+	Past *Past
 }
 
 // Now describes the last counted seconds.
@@ -106,7 +109,7 @@ type Refused struct {
 
 // Load returns the page that a query asks for.
 func Load(ctx context.Context, st Store, q Query, now time.Time) (*Page, error) {
-	rows, end, err := loadRows(ctx, st, now)
+	rows, end, err := q.loadRows(ctx, st, now)
 	if err != nil {
 		return nil, err
 	}
@@ -126,10 +129,22 @@ func Load(ctx context.Context, st Store, q Query, now time.Time) (*Page, error) 
 		}
 		p.Next = q.Link(next)
 	}
+	if q.Range.Chosen {
+		return p, addPast(ctx, st, p.Rows, q.Range, now)
+	}
 	if err := addTrends(ctx, st, p.Rows, end); err != nil {
 		return nil, err
 	}
 	return p, nameFindings(ctx, st, p.Rows)
+}
+
+// loadRows returns the rows of all tables, now or in the chosen time, without their trends.
+func (q Query) loadRows(ctx context.Context, st Store, now time.Time) (rows []Row, end time.Time, err error) {
+	if q.Range.Chosen {
+		rows, err = loadOpen(ctx, st, q.Range)
+		return rows, q.Range.To, err
+	}
+	return loadRows(ctx, st, now)
 }
 
 // addTrends adds the hour up to end to the rows of a page, and its hottest key where none
@@ -217,7 +232,7 @@ func addNow(ctx context.Context, st Store, row func(sample.Target) *Row, now tim
 		return end, err
 	}
 	for _, stored := range rollups {
-		hot, unlisted, err := heatmap.HottestKey(stored)
+		hot, rollup, err := heatmap.HottestKey(stored)
 		if err != nil {
 			return end, err
 		}
@@ -227,7 +242,7 @@ func addNow(ctx context.Context, st Store, row func(sample.Target) *Row, now tim
 		}
 		switch {
 		case hot == nil && r.Now.Below:
-			r.Now.Utilization = max(r.Now.Utilization, unlisted)
+			r.Now.Utilization = max(r.Now.Utilization, heatmap.UnlistedShare(rollup))
 		case hot != nil && (r.Hot == nil || hot.Utilization >= r.Hot.Utilization):
 			r.Hot, r.Now = &Hot{Peak: *hot, Now: true}, &Now{Utilization: hot.Utilization}
 		}

@@ -79,7 +79,7 @@ func load(t *testing.T, st fleet.Store, address string) *fleet.Page {
 	t.Helper()
 	values, err := url.ParseQuery(strings.TrimPrefix(strings.TrimPrefix(address, "/tables"), "?"))
 	must(t, err)
-	q, err := fleet.ParseQuery(values)
+	q, err := fleet.ParseQuery(values, now)
 	must(t, err)
 	p, err := fleet.Load(t.Context(), st, q, now)
 	must(t, err)
@@ -163,7 +163,7 @@ func TestRows(t *testing.T) {
 		t.Errorf("of a table without roll-ups is known %+v", dark)
 	}
 	// When nothing was counted lately, nothing is known of now.
-	q, err := fleet.ParseQuery(nil)
+	q, err := fleet.ParseQuery(nil, now)
 	must(t, err)
 	later, err := fleet.Load(t.Context(), s, q, now.Add(10*time.Minute))
 	must(t, err)
@@ -275,7 +275,7 @@ func TestPages(t *testing.T) {
 	for _, address := range []string{"sort=heat", "after=x", "q=" + strings.Repeat("x", 3000)} {
 		values, err := url.ParseQuery(address)
 		must(t, err)
-		if _, err := fleet.ParseQuery(values); err == nil {
+		if _, err := fleet.ParseQuery(values, now); err == nil {
 			t.Errorf("%.20s is taken", address)
 		}
 	}
@@ -304,7 +304,7 @@ func BenchmarkLoad(b *testing.B) {
 		}
 	}
 	judge(b, s, j)
-	q, err := fleet.ParseQuery(nil)
+	q, err := fleet.ParseQuery(nil, now)
 	must(b, err)
 	for b.Loop() {
 		_, err := fleet.Load(b.Context(), s, q, now)

@@ -3,11 +3,14 @@ package fleet
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"net/url"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/keyheat/keyheat/internal/web/cursor"
+	"github.com/keyheat/keyheat/internal/web/heatmap"
 )
 
 // The orders of the list.
@@ -29,20 +32,31 @@ type Query struct {
 	// Search is text in the name of a table, an index, an account or a Region; letters
 	// match in either case.
 	Search string
-	// Sort is one of Sorts.
+	// Sort is one of Sorts. The order of a chosen time needs no load: Incidents or Table.
 	Sort string
+	// Range is the chosen time; none is the present.
+	Range heatmap.Range
 
 	after *place
+	// time has the parameters of the chosen time.
+	time url.Values
 }
 
 // ParseQuery reads the parameters of an address. An error is for who wrote it.
-func ParseQuery(values url.Values) (Query, error) {
-	q := Query{Search: strings.TrimSpace(values.Get("q")), Sort: cmp.Or(values.Get("sort"), Hottest)}
+func ParseQuery(values url.Values, now time.Time) (Query, error) {
+	q := Query{Search: strings.TrimSpace(values.Get("q")), Sort: cmp.Or(values.Get("sort"), Hottest), time: heatmap.TimeValues(values)}
+	var err error
+	if q.Range, err = heatmap.ParseRange(values, now, heatmap.Range{}); err != nil {
+		return q, err
+	}
 	if len(q.Search) > longestSearch {
 		return q, fmt.Errorf("q is longer than %d bytes", longestSearch)
 	}
 	if !slices.Contains(Sorts, q.Sort) {
 		return q, fmt.Errorf("sort %q: give one of %s", q.Sort, strings.Join(Sorts, ", "))
+	}
+	if q.Range.Chosen && q.Sort != Table {
+		q.Sort = Incidents
 	}
 	if text := values.Get(cursor.Parameter); text != "" {
 		q.after = new(place)
@@ -54,16 +68,27 @@ func ParseQuery(values url.Values) (Query, error) {
 // Link returns the address of the list from a place on; of the first page for the empty
 // text.
 func (q Query) Link(after string) string {
-	values := make(url.Values)
-	for name, value := range map[string]string{"q": q.Search, "sort": q.Sort, cursor.Parameter: after} {
-		if value != "" && (name != "sort" || value != Hottest) {
-			values.Set(name, value)
-		}
+	values := q.Others()
+	if after != "" {
+		values.Set(cursor.Parameter, after)
 	}
+	maps.Copy(values, q.time)
 	if len(values) == 0 {
 		return "/tables"
 	}
 	return "/tables?" + values.Encode()
+}
+
+// Others returns the parameters of the address but for its time and its place.
+func (q Query) Others() url.Values {
+	values := make(url.Values)
+	if q.Search != "" {
+		values.Set("q", q.Search)
+	}
+	if q.Sort != Hottest && !(q.Range.Chosen && q.Sort == Incidents) {
+		values.Set("sort", q.Sort)
+	}
+	return values
 }
 
 // finds reports whether the search finds a row.
@@ -83,6 +108,9 @@ type place struct {
 func placeOf(r *Row, sort string) place {
 	p := place{Name: [4]string{r.Table, r.Index, r.Account, r.Region}}
 	incidents := -float64(r.Firing) - float64(r.Pending)/1e6
+	if r.Past != nil {
+		incidents = -float64(r.Past.Open)
+	}
 	switch sort {
 	case Incidents:
 		p.First = incidents

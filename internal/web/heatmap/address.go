@@ -68,11 +68,7 @@ const path, source = "/heat?", "/api/v1/heat?"
 func NewLinks(page string, of, asked url.Values, q Query, what string) (l Links) {
 	address := func(path string, changes ...string) string {
 		values := q.Values(of)
-		for _, name := range []string{"span", "from", "to", "compare"} {
-			if value := asked.Get(name); value != "" {
-				values.Set(name, value)
-			}
-		}
+		maps.Copy(values, TimeValues(asked))
 		for i := 0; i < len(changes); i += 2 {
 			values.Set(changes[i], changes[i+1])
 		}

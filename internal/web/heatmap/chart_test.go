@@ -61,7 +61,7 @@ func TestTimeControl(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := heatmap.NewTimeControl("/heat", url.Values{"table": {"orders"}}, asked, r, "Newest", now)
+	c := heatmap.NewTimeControl("/heat", url.Values{"table": {"orders"}}, asked, r, "Newest", heatmap.Week, now)
 	got := []string{c.Window(), c.Earlier().Window(), c.Spans[0].Link, c.Spans[1].Link, c.Back, c.Later, c.Now, c.Compared[0].Link, c.Compared[1].Link}
 	want := []string{
 		"22 Nov 09:00:00 – 10:00:00 UTC", "21 Nov 09:00:00 – 10:00:00 UTC", "/heat?compare=day&table=orders",
@@ -73,7 +73,7 @@ func TestTimeControl(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("the control has\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
-	if c := heatmap.NewTimeControl("/", url.Values{}, url.Values{}, heatmap.Range{}, "Any time", now); c.Back+c.Now != "" || c.Spans[0].Link != "/" || !c.Spans[0].Chosen {
+	if c := heatmap.NewTimeControl("/", url.Values{}, url.Values{}, heatmap.Range{}, "Any time", heatmap.Week, now); c.Back+c.Now != "" || c.Spans[0].Link != "/" || !c.Spans[0].Chosen {
 		t.Errorf("without bounds the control is %+v", c)
 	}
 }

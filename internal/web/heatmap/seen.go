@@ -61,6 +61,16 @@ func (c countedTime) seconds(from time.Time, step int64) int64 {
 	return count(c.minutes, from.Unix(), step)
 }
 
+// any reports whether a second was counted.
+func (c countedTime) any() bool {
+	for _, seconds := range c.minutes {
+		if seconds != 0 {
+			return true
+		}
+	}
+	return false
+}
+
 // isBefore reports whether a time lies before the first known minute.
 func (c countedTime) isBefore(at time.Time) bool { return c.first.IsZero() || at.Before(c.first) }
 

@@ -43,8 +43,41 @@ type comparison struct {
 	time.Duration
 }
 
+// Week is the farthest comparison.
+const Week = 7 * 24 * time.Hour
+
 // comparisons are the values of compare.
-var comparisons = []comparison{{"day", "yesterday", "a day earlier", 24 * time.Hour}, {"week", "last week", "a week earlier", 7 * 24 * time.Hour}}
+var comparisons = []comparison{{"day", "yesterday", "a day earlier", 24 * time.Hour}, {"week", "last week", "a week earlier", Week}}
+
+// timeParameters are the parameters of an address that choose a time.
+var timeParameters = []string{"span", "from", "to", "compare"}
+
+// TimeValues returns the parameters of an address that choose a time.
+func TimeValues(values url.Values) url.Values {
+	chosen := make(url.Values)
+	for _, name := range timeParameters {
+		if value := values.Get(name); value != "" {
+			chosen.Set(name, value)
+		}
+	}
+	return chosen
+}
+
+// CarryTime returns a link with the time of an address; as it is if the link chooses a time
+// of its own.
+func CarryTime(link string, chosen url.Values) string {
+	u, err := url.Parse(link)
+	if err != nil || len(chosen) == 0 {
+		return link
+	}
+	values := u.Query()
+	if len(TimeValues(values)) > 0 {
+		return link
+	}
+	maps.Copy(values, chosen)
+	u.RawQuery = values.Encode()
+	return u.String()
+}
 
 // ParseRange reads span, from, to and compare from an address. An address without a time
 // chooses the default range. A span without to ends with the default range, or now if
@@ -60,6 +93,9 @@ func ParseRange(values url.Values, now time.Time, byDefault Range) (r Range, err
 	}
 	from, to := values.Get("from"), values.Get("to")
 	if r.Chosen = from+to+values.Get("span") != ""; !r.Chosen {
+		if r.From.IsZero() {
+			r.Compare = 0 // a time without bounds has none before it
+		}
 		return r, nil
 	}
 	if r.To.IsZero() {
@@ -88,10 +124,21 @@ func ParseRange(values url.Values, now time.Time, byDefault Range) (r Range, err
 			return r, err
 		}
 	}
-	if length := r.To.Sub(r.From); length < minSpan || length > MaxSpan {
-		return r, fmt.Errorf("from %s to %s: give from %s to %d days", r.From.Format(time.RFC3339), r.To.Format(time.RFC3339), minSpan, MaxSpan/(24*time.Hour))
+	return r, r.validate(now)
+}
+
+// validate checks the bounds of a chosen range.
+func (r Range) validate(now time.Time) error {
+	from, to := r.From.Format(time.RFC3339), r.To.Format(time.RFC3339)
+	switch length := r.To.Sub(r.From); {
+	case length <= 0:
+		return fmt.Errorf("from %s to %s: give a beginning before the end", from, to)
+	case length < minSpan || length > MaxSpan:
+		return fmt.Errorf("from %s to %s: give from %s to %d days", from, to, minSpan, MaxSpan/(24*time.Hour))
+	case r.From.After(now):
+		return fmt.Errorf("from %s: give a beginning in the past", from)
 	}
-	return r, nil
+	return nil
 }
 
 // parseTime reads a time of an address or of a form's field, in UTC.
@@ -188,9 +235,19 @@ type TimeControl struct {
 }
 
 // NewTimeControl returns the time control of a page. of are the page's other parameters,
-// asked the address's. byDefault names the range of an address without a time.
-func NewTimeControl(path string, of, asked url.Values, r Range, byDefault string, now time.Time) TimeControl {
+// asked the address's. byDefault names the range of an address without a time, and farthest
+// is how much earlier a range may be that this one is compared with.
+func NewTimeControl(path string, of, asked url.Values, r Range, byDefault string, farthest time.Duration, now time.Time) TimeControl {
 	c := TimeControl{Range: r, Path: path}
+	if r.Compare > farthest {
+		c.Compare = 0
+	}
+	if r.Live && r.To.Sub(r.From) >= presets[0].Duration { // a page that is followed would change every second
+		c.From, c.To = r.From.Truncate(time.Minute), r.To.Truncate(time.Minute)
+	}
+	if of == nil {
+		of = make(url.Values)
+	}
 	kept := maps.Clone(of)
 	if compare := asked.Get("compare"); compare != "" {
 		kept.Set("compare", compare)
@@ -200,7 +257,7 @@ func NewTimeControl(path string, of, asked url.Values, r Range, byDefault string
 	}
 	link := func(changes map[string]string) string {
 		values := maps.Clone(of)
-		for _, name := range []string{"span", "from", "to", "compare"} {
+		for _, name := range timeParameters {
 			value, changed := changes[name]
 			if !changed {
 				value = asked.Get(name)
@@ -228,6 +285,9 @@ func NewTimeControl(path string, of, asked url.Values, r Range, byDefault string
 	}
 	c.Back, c.Later, c.Now = moved(-length/2), moved(length/2), moved(now.Sub(r.To)+time.Second)
 	for _, p := range comparisons {
+		if p.Duration > farthest {
+			break
+		}
 		value := p.value
 		if r.Compare == p.Duration {
 			value = ""

@@ -17,19 +17,73 @@ import (
 
 // TrendSpan is the time of a picture.
 type TrendSpan struct {
-	// Name is the time in words, Step the length of a cell, and Cells how many there are.
+	// Name is the time in words, Step the level of the roll-ups, Steps how many of them a
+	// cell has, and Cells how many cells there are.
 	Name  string
 	Step  heat.Level
+	Steps int
 	Cells int
 	// clock is how a time in it is written.
 	clock string
+	// past reports that the span ended long ago: no roll-up of it is still to come.
+	past bool
 }
 
 // The spans: an hour for what lasts, and a quarter for what has just begun.
 var (
-	TrendHour    = TrendSpan{"Last hour", heat.Minute, 60, "15:04"}
-	TrendQuarter = TrendSpan{"Last 15 minutes", heat.TenSeconds, 90, time.TimeOnly}
+	TrendHour    = TrendSpan{Name: "Last hour", Step: heat.Minute, Steps: 1, Cells: 60, clock: "15:04"}
+	TrendQuarter = TrendSpan{Name: "Last 15 minutes", Step: heat.TenSeconds, Steps: 1, Cells: 90, clock: time.TimeOnly}
 )
+
+// maxCells is how many cells the picture of a chosen range has at most.
+const maxCells = 60
+
+// cell is the length of a cell.
+func (s TrendSpan) cell() time.Duration { return time.Duration(s.Steps) * s.Step.Duration() }
+
+// spanStore holds the extent of the roll-ups; *store.Store has it.
+type spanStore interface {
+	RollupSpans(ctx context.Context, of *sample.Target, levels []int64) ([]store.RollupSpan, error)
+}
+
+// NewTrendSpan returns the cells of a range: of the shortest roll-ups that are few enough,
+// and are still kept.
+func NewTrendSpan(ctx context.Context, st spanStore, r Range, now time.Time) (TrendSpan, error) {
+	levels := make([]int64, len(heat.Levels))
+	for i, l := range heat.Levels {
+		levels[i] = int64(l)
+	}
+	spans, err := st.RollupSpans(ctx, nil, levels)
+	if err != nil {
+		return TrendSpan{}, err
+	}
+	k := kept{first: make(map[heat.Level]time.Time)}
+	for _, s := range spans {
+		if first, known := k.first[heat.Level(s.Level)]; !known || s.First.Before(first) {
+			k.first[heat.Level(s.Level)] = s.First
+		}
+	}
+	longest := heat.Levels[len(heat.Levels)-1]
+	span := TrendSpan{Name: "This time", Step: longest, Steps: 1, clock: "15:04", past: now.Sub(r.To) > longest.Duration()}
+	for _, l := range heat.Levels {
+		if r.To.Sub(r.From) <= maxCells*l.Duration() && k.reaches(l, r.From) {
+			span.Step = l
+			break
+		}
+	}
+	for r.To.Sub(r.From) > maxCells*span.cell() {
+		span.Steps++
+	}
+	begins := r.From.Truncate(span.cell())
+	span.Cells = int((r.To.Sub(begins) + span.cell() - 1) / span.cell())
+	switch {
+	case r.To.Sub(r.From) > 24*time.Hour:
+		span.clock = "2 Jan 15:04"
+	case span.Step == heat.TenSeconds:
+		span.clock = time.TimeOnly
+	}
+	return span, nil
+}
 
 // Trend shows the highest second of each step of time beside the limit of a partition: bars
 // in SVG, one for each cell. Coordinates are in pixels.
@@ -88,6 +142,10 @@ type Recent struct {
 	Trend
 	// Peak is the highest second; nil where no key was hot enough to be listed.
 	Peak *Peak
+	// Total is the load of the table or index, if the subject is none of its keys.
+	Total heat.Total
+	// Counted reports that a second of this time was counted.
+	Counted bool
 }
 
 // trendLine is the cells of a subject.
@@ -95,14 +153,29 @@ type trendLine struct {
 	TrendSubject
 	cells []trendCell
 	peak  *Peak
+	total heat.Total
+	// rolled are the roll-ups that were added.
+	rolled map[bucket]bool
+}
+
+// bucket is the time of a roll-up.
+type bucket struct {
+	level  heat.Level
+	begins int64
+}
+
+// isRolled reports whether a roll-up of a longer time holds this one.
+func (l *trendLine) isRolled(s store.Rollup) bool {
+	return slices.ContainsFunc(heat.Levels, func(level heat.Level) bool {
+		return int64(level) > s.Level && l.rolled[bucket{level, level.Begin(s.Begins.Unix())}]
+	})
 }
 
 // trendCell is a step of time.
 type trendCell struct {
 	utilization float64
-	// load reports that there was some, whole that this is from a roll-up of the step, and
-	// unknown that it was not counted.
-	load, whole, unknown bool
+	// load reports that there was some, and unknown that it was not counted.
+	load, unknown bool
 }
 
 // LoadTrends returns the span up to end of each subject, in as many queries for any number of
@@ -111,66 +184,78 @@ func LoadTrends(ctx context.Context, st TrendStore, span TrendSpan, of []TrendSu
 	if len(of) == 0 {
 		return nil, nil
 	}
-	step := span.Step.Duration()
-	to := end.Add(step - 1).Truncate(step)
-	from := to.Add(-time.Duration(span.Cells) * step)
+	cell := span.cell()
+	to := end.Add(cell - 1).Truncate(cell)
+	from := to.Add(-time.Duration(span.Cells) * cell)
 	lines, at := make([]trendLine, len(of)), make(map[sample.Target][]*trendLine)
 	for i, subject := range of {
-		lines[i].TrendSubject, lines[i].cells = subject, make([]trendCell, span.Cells)
+		lines[i] = trendLine{TrendSubject: subject, cells: make([]trendCell, span.Cells), rolled: make(map[bucket]bool)}
 		at[subject.Target] = append(at[subject.Target], &lines[i])
 	}
-	tables := slices.SortedFunc(maps.Keys(at), sample.Target.Compare)
-	queries := []store.HeatQuery{{Of: tables, Level: int64(span.Step), From: from, To: to}}
-	if span.Step != heat.TenSeconds {
-		// Steps without a roll-up yet are made of roll-ups of ten seconds.
-		queries = append(queries, store.HeatQuery{Of: tables, Level: int64(heat.TenSeconds), From: to.Add(-unrolled), To: to})
-	}
-	for _, q := range queries {
+	q := store.HeatQuery{Of: slices.SortedFunc(maps.Keys(at), sample.Target.Compare), From: from, To: to}
+	for level := span.Step; level >= heat.TenSeconds; level = level.PartLevel() {
+		q.Level = int64(level)
 		stored, err := st.Heat(ctx, q)
 		if err != nil {
 			return nil, err
 		}
 		for _, s := range stored {
-			if err := addPeak(at[s.Target], s, int(s.Begins.Sub(from)/step), s.Level == int64(span.Step)); err != nil {
+			if err := addPeak(at[s.Target], s, int(s.Begins.Sub(from)/cell)); err != nil {
 				return nil, err
 			}
+		}
+		if span.past {
+			break
+		}
+		// The newest steps have no roll-up yet: they are made of shorter ones.
+		if begins := end.Add(-level.Duration() - unrolled).Truncate(level.Duration()); begins.After(from) {
+			q.From = begins
 		}
 	}
 	counted, err := loadCounted(ctx, st, from, to)
 	if err != nil {
 		return nil, err
 	}
-	missed := make([]bool, span.Cells)
-	for n := range missed {
-		begin := from.Add(time.Duration(n) * step)
-		decided := counted.isDecided(begin.Truncate(time.Minute))
-		missed[n] = counted.isBefore(begin) || decided && counted.seconds(begin, int64(span.Step)) < int64(span.Step) || !decided && end.Sub(begin) > unrolled
-	}
 	all := make([]Recent, len(of))
 	for i := range lines {
 		l := &lines[i]
 		for n := range l.cells {
-			l.cells[n].unknown = missed[n] && !l.cells[n].load
+			l.cells[n].unknown = !l.cells[n].load && span.isMissed(counted, from.Add(time.Duration(n)*cell), end)
 		}
-		all[i] = Recent{drawTrend(span, l.cells, from), l.peak}
+		all[i] = Recent{Trend: drawTrend(span, l.cells, from), Peak: l.peak, Total: l.total, Counted: counted.any()}
 	}
 	return all, nil
 }
 
-// addPeak adds a roll-up of a step, whole or a part of it, to the lines of its table.
-func addPeak(lines []*trendLine, s store.Rollup, n int, whole bool) error {
+// isMissed reports whether a second of a cell without load was not counted. The newest
+// seconds of a span may still be counted.
+func (s TrendSpan) isMissed(counted countedTime, begins, end time.Time) bool {
+	length := s.cell()
+	if last := begins.Add(length - time.Second).Truncate(time.Minute); !s.past && !counted.isDecided(last) {
+		if length = min(length, end.Add(-unrolled).Sub(begins)); length > time.Minute {
+			length = length.Truncate(time.Minute)
+		}
+	}
+	return counted.isBefore(begins) || length > 0 && counted.seconds(begins, int64(length/time.Second)) < int64(length/time.Second)
+}
+
+// addPeak adds a roll-up to a cell of the lines of its table.
+func addPeak(lines []*trendLine, s store.Rollup, n int) error {
 	var r *heat.Rollup // read whole where a line is about one key
 	for _, l := range lines {
-		c := &l.cells[n]
-		if c.whole && !whole {
+		if l.isRolled(s) {
 			continue
 		}
-		c.load, c.whole = true, whole
+		l.rolled[bucket{heat.Level(s.Level), s.Begins.Unix()}] = true
+		c := &l.cells[n]
+		c.load = true
 		var peak *Peak
 		var err error
 		switch {
 		case l.Key == sample.Key{}:
-			peak, _, err = HottestKey(s)
+			var rollup heat.Rollup
+			peak, rollup, err = HottestKey(s)
+			l.total = l.total.Plus(rollup.Total)
 		case r == nil:
 			r = new(heat.Rollup)
 			err = wrapRollup(s, r.UnmarshalBinary(s.Body))
@@ -209,21 +294,22 @@ func (l *trendLine) find(r *heat.Rollup, s store.Rollup) *Peak {
 }
 
 // HottestKey returns the hottest key of a stored roll-up, nil if none is listed, and the
-// highest possible load of an unlisted key, as a share of a partition's limit.
-func HottestKey(s store.Rollup) (*Peak, float64, error) {
+// roll-up without its other keys.
+func HottestKey(s store.Rollup) (*Peak, heat.Rollup, error) {
 	r, err := heat.Peek(s.Body)
-	if err != nil {
-		return nil, 0, wrapRollup(s, err)
-	}
-	unlisted := max(
-		detect.Ratio(float64(r.Unlisted.Write), float64(detect.PartitionWrite)), detect.Ratio(float64(r.Unlisted.Read), float64(detect.PartitionRead)))
-	if len(r.Keys) == 0 {
-		return nil, unlisted, nil
+	if err != nil || len(r.Keys) == 0 {
+		return nil, r, wrapRollup(s, err)
 	}
 	k := &r.Keys[0]
 	return &Peak{
 		Key: sample.Text(k.Key.Text), Cut: k.Cut, Utilization: k.Utilization(), At: s.Begins, Seconds: s.Level, Writes: k.Writes(),
-	}, unlisted, nil
+	}, r, nil
+}
+
+// UnlistedShare returns the highest possible load of an unlisted key, as a share of a
+// partition's limit.
+func UnlistedShare(r heat.Rollup) float64 {
+	return max(detect.Ratio(float64(r.Unlisted.Write), float64(detect.PartitionWrite)), detect.Ratio(float64(r.Unlisted.Read), float64(detect.PartitionRead)))
 }
 
 func wrapRollup(s store.Rollup, err error) error {
@@ -258,16 +344,15 @@ func drawTrend(span TrendSpan, cells []trendCell, from time.Time) (t Trend) {
 		}
 	}
 	t = Trend{Width: cellWidth * len(cells), Limit: fmt.Sprintf("%.1f", y(1)), Bars: bars.String(), Over: over.String(), Unknown: missing.String()}
-	step := span.Step.Duration()
 	t.Text = span.Name + ": no load near the limit"
 	if c := cells[peak]; c.utilization > 0 {
-		t.Text = fmt.Sprintf("%s: highest second %s of the limit, at %s", span.Name, wording.Percent(c.utilization), from.Add(time.Duration(peak)*step).UTC().Format(span.clock))
+		t.Text = fmt.Sprintf("%s: highest second %s of the limit, at %s", span.Name, wording.Percent(c.utilization), from.Add(time.Duration(peak)*span.cell()).UTC().Format(span.clock))
 	}
 	switch {
 	case unknown == len(cells):
 		t.Text = span.Name + ": not counted"
 	case unknown > 0:
-		t.Text += fmt.Sprintf("; %s not counted", wording.Span(time.Duration(unknown)*step))
+		t.Text += fmt.Sprintf("; %s not counted", wording.Span(time.Duration(unknown)*span.cell()))
 	}
 	return t
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/internal/say"
 	"github.com/keyheat/keyheat/internal/web/heatmap"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/store"
@@ -55,6 +56,10 @@ type Page struct {
 	Begins bool
 	// Now describes this moment.
 	Now Now
+	// Open counts the incidents of the chosen time, in any state, and Before those of the
+	// time that it is compared with; nil for none.
+	Open   say.OpenCount
+	Before *say.OpenCount
 }
 
 // Section is the incidents of a page in one state.
@@ -82,13 +87,9 @@ func Load(ctx context.Context, st Store, q Query) (*Page, error) {
 	p := &Page{Query: q, Counts: make(map[detect.State]int), Begins: q.after == nil}
 	all := q.HeadQuery
 	all.State = "" // others are counted
-	heads, err := st.IncidentHeads(ctx, all)
+	heads, err := p.loadHeads(ctx, st, all)
 	if err != nil {
 		return nil, err
-	}
-	p.Cut = len(heads) == maxIncidents
-	if !q.Until.IsZero() {
-		heads = slices.DeleteFunc(heads, func(h store.IncidentHead) bool { return h.OpenedAt.After(q.Until) })
 	}
 	var listed []store.IncidentHead
 	for _, h := range heads {
@@ -107,6 +108,39 @@ func Load(ctx context.Context, st Store, q Query) (*Page, error) {
 	}
 	p.Now, err = loadNow(ctx, st, heads)
 	return p, err
+}
+
+// loadHeads returns the incidents of the chosen time, and counts them.
+func (p *Page) loadHeads(ctx context.Context, st Store, q store.HeadQuery) (heads []store.IncidentHead, err error) {
+	heads, p.Open, err = openIn(ctx, st, q, p.Range)
+	if p.Cut = p.Open.Cut; err != nil || p.Range.Compare == 0 {
+		return heads, err
+	}
+	earlier := p.Range.Earlier()
+	_, before, err := openIn(ctx, st, q, earlier)
+	if err != nil {
+		return nil, err
+	}
+	seen, err := st.SeenMinutes(ctx, earlier.From, earlier.To, 1)
+	before.Unknown = len(seen) == 0
+	p.Before = &before
+	return heads, err
+}
+
+// openIn returns the incidents of a query that were open in a time, and their number.
+func openIn(ctx context.Context, st Store, q store.HeadQuery, r heatmap.Range) ([]store.IncidentHead, say.OpenCount, error) {
+	q.Since = r.From
+	heads, err := st.IncidentHeads(ctx, q)
+	c := say.OpenCount{Cut: len(heads) == maxIncidents}
+	if !r.To.IsZero() {
+		heads = slices.DeleteFunc(heads, func(h store.IncidentHead) bool { return h.OpenedAt.After(r.To) })
+	}
+	for _, h := range heads {
+		if c.Incidents++; h.Severity == string(detect.Critical) {
+			c.Critical++
+		}
+	}
+	return heads, c, err
 }
 
 // lay fills the sections with the page's part of the listed incidents.

@@ -8,11 +8,11 @@ import (
 	"net/url"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/internal/say/wording"
 	"github.com/keyheat/keyheat/internal/web/cursor"
+	"github.com/keyheat/keyheat/internal/web/heatmap"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/store"
 )
@@ -42,8 +42,8 @@ type Query struct {
 	store.HeadQuery
 	// Sort is one of Sorts.
 	Sort string
-	// Until leaves incidents out that opened later; the zero value leaves none out.
-	Until time.Time
+	// Range is the time in which the incidents were open; any time without one.
+	Range heatmap.Range
 	// after is where the page begins; nil for the first page.
 	after *position
 	// values are the parameters as they came, but for the position.
@@ -59,7 +59,7 @@ func ParseQuery(values url.Values) (Query, error) {
 		},
 		Sort: cmp.Or(values.Get("sort"), Worst), values: make(url.Values),
 	}
-	for _, name := range []string{"q", "state", "severity", "account", "region", "table", "sort", "span", "from", "to"} {
+	for _, name := range []string{"q", "state", "severity", "account", "region", "table", "sort", "span", "from", "to", "compare"} {
 		if v := values.Get(name); v != "" {
 			q.values.Set(name, v)
 		}
@@ -86,13 +86,13 @@ func oneOf[T ~string](name, word string, known []T) error {
 
 // IsFiltered reports whether the query leaves incidents out.
 func (q Query) IsFiltered() bool {
-	return q.State+q.Severity+q.Account+q.Region+q.Table+q.Search != "" || !q.Since.IsZero()
+	return q.State+q.Severity+q.Account+q.Region+q.Table+q.Search != "" || q.Range.Chosen
 }
 
 // Others returns the parameters of the address but for its time.
 func (q Query) Others() url.Values {
 	values := maps.Clone(q.values)
-	for _, name := range []string{"span", "from", "to"} {
+	for name := range heatmap.TimeValues(values) {
 		values.Del(name)
 	}
 	return values

@@ -32,6 +32,13 @@ type Store interface {
 	Windows(ctx context.Context, q store.WindowQuery) ([]store.Window, error)
 }
 
+// HistoryStore holds the roll-ups, too, in which the busiest minute of a time is found.
+type HistoryStore interface {
+	Store
+	heatmap.TrendStore
+	RollupSpans(ctx context.Context, of *sample.Target, levels []int64) ([]store.RollupSpan, error)
+}
+
 // Table is a table's partitions.
 type Table struct {
 	partition.View
@@ -44,9 +51,9 @@ type Table struct {
 
 // List returns the tables that have a map, without their loads, or the named table as Load
 // does.
-func List(ctx context.Context, st Store, at sample.Target, now time.Time) ([]Table, error) {
+func List(ctx context.Context, st HistoryStore, at sample.Target, now time.Time) ([]Table, error) {
 	if at.Table != "" {
-		t, err := Load(ctx, st, at, now)
+		t, err := Load(ctx, st, at, heatmap.Range{}, now)
 		if err != nil {
 			return nil, err
 		}
@@ -66,9 +73,9 @@ func List(ctx context.Context, st Store, at sample.Target, now time.Time) ([]Tab
 }
 
 // Load returns the partitions of the first table of this name with a map, and what they
-// carried in the newest seconds. An empty account or Region matches any. The error is
-// ErrNoMap if no such table has a map.
-func Load(ctx context.Context, st Store, at sample.Target, now time.Time) (*Table, error) {
+// carried in the newest seconds, or in the minute of a chosen range with the hottest key. An
+// empty account or Region matches any. The error is ErrNoMap if no such table has a map.
+func Load(ctx context.Context, st HistoryStore, at sample.Target, r heatmap.Range, now time.Time) (*Table, error) {
 	rows, err := st.PartitionMaps(ctx)
 	if err != nil {
 		return nil, err
@@ -87,11 +94,42 @@ func Load(ctx context.Context, st Store, at sample.Target, now time.Time) (*Tabl
 	if !t.State.IsKnown() { // where a key lies is not known
 		return &t, nil
 	}
+	if r.Chosen {
+		end, err := findBusiestMinute(ctx, st, t.Target, r, now)
+		if err != nil {
+			return nil, err
+		}
+		return &t, t.addLoads(ctx, st, m, end)
+	}
 	last, stored, err := st.LastWindow(ctx, t.Target)
 	if err != nil || !stored {
 		return &t, err
 	}
 	return &t, t.addLoads(ctx, st, m, last.Add(time.Second))
+}
+
+// findBusiestMinute returns the end of the minute of a range with the hottest key: of the
+// range's last minute if no key was hot enough to be listed.
+func findBusiestMinute(ctx context.Context, st HistoryStore, of sample.Target, r heatmap.Range, now time.Time) (end time.Time, err error) {
+	for {
+		span, err := heatmap.NewTrendSpan(ctx, st, r, now)
+		if err != nil {
+			return end, err
+		}
+		trends, err := heatmap.LoadTrends(ctx, st, span, []heatmap.TrendSubject{{Target: of}}, r.To)
+		if err != nil {
+			return end, err
+		}
+		peak := trends[0].Peak
+		if peak == nil {
+			return r.To, nil
+		}
+		length := time.Duration(peak.Seconds) * time.Second
+		if begins := peak.At.Truncate(time.Minute); length <= Span || length >= r.To.Sub(r.From) {
+			return begins.Add(Span), nil
+		}
+		r.From, r.To = peak.At, peak.At.Add(length)
+	}
 }
 
 // ListClaimed returns the tables whose ranges are claimed, with what the partitions carried in
@@ -157,7 +195,9 @@ func (t *Table) addLoads(ctx context.Context, st Store, m *partition.Map, to tim
 			return fmt.Errorf("the second %s of %s: %w", row.Second, t.Name(), err)
 		}
 	}
-	t.Partitions, t.From, t.To = m.Carry(seconds), &from, &to
+	if len(seconds) > 0 {
+		t.Partitions, t.From, t.To = m.Carry(seconds), &from, &to
+	}
 	return nil
 }
 

@@ -66,6 +66,14 @@ for (const figure of document.querySelectorAll("figure.heat")) (() => {
     }
     return url;
   };
+  // The page of a finding, at this page's time.
+  const findingPage = (fingerprint) => {
+    const url = address({});
+    const chosen = [...url.searchParams].filter(([name]) => ["span", "from", "to", "compare"].includes(name));
+    url.pathname = `/findings/${encodeURIComponent(fingerprint)}`;
+    url.search = new URLSearchParams(chosen);
+    return url;
+  };
   const enlarged = (from, to) => address({ from: iso(from), to: iso(to), span: null, what: map.what });
   const around = (column) => {
     const half = Math.max(map.step * 10, 60) * 1000;
@@ -104,7 +112,7 @@ for (const figure of document.querySelectorAll("figure.heat")) (() => {
     link.textContent = shown(row.key) + (row.cut ? "…" : "") + (row.shards ? ` (${row.shards} shards)` : "") + (row.keys ? `… (${row.keys} keys)` : "");
     link.title = link.textContent.slice(0, 300);
     const hottest = row.cells.reduce((a, b) => (b[1] > a[1] ? b : a));
-    link.href = row.finding ? `/findings/${encodeURIComponent(row.finding)}` : around(hottest[0]).href;
+    link.href = (row.finding ? findingPage(row.finding) : around(hottest[0])).href;
     const named = item("", isOver(colour(hottest[1])) ? "over" : "");
     named.append(link);
     named.addEventListener("pointerenter", () => move({ row: n, column: at ? at.column : Math.floor(hottest[0] / map.by) }));
@@ -313,7 +321,7 @@ for (const figure of document.querySelectorAll("figure.heat")) (() => {
 
   const target = () => {
     const row = map.rows[at.row];
-    return row?.finding ? new URL(`/findings/${encodeURIComponent(row.finding)}`, location.href) : around(at.column);
+    return row?.finding ? findingPage(row.finding) : around(at.column);
   };
 
   const move = (to) => {

@@ -30,9 +30,6 @@ type Details struct {
 	Sources []Source
 	// Waiting is how many records wait in all sources.
 	Waiting int64
-	// Rejected are by source and reason, and RejectedCount is their sum.
-	Rejected      []Rejected
-	RejectedCount int64
 	// Undelivered is how many notifications wait for the receivers.
 	Receivers   []Receiver
 	Undelivered int64
@@ -52,7 +49,17 @@ type Source struct {
 	Seen time.Time
 }
 
-// Rejected are the samples of a source that were rejected for one reason in the last day.
+// Lost is what was not counted of a time.
+type Lost struct {
+	// Rejected are the samples that were rejected in the hours of this time, by source and
+	// reason, and RejectedCount is their sum.
+	Rejected      []Rejected
+	RejectedCount int64
+	// Gaps were noticed in this time, or have records of it; the newest first.
+	Gaps []store.Gap
+}
+
+// Rejected are the samples of a source that were rejected for one reason.
 type Rejected struct {
 	Source, Reason string
 	Count          int64
@@ -118,14 +125,6 @@ func LoadDetails(ctx context.Context, st *store.Store, s *Status, receivers []st
 	if d.More = len(d.Collectors) - maxCollectors; d.More > 0 {
 		d.Collectors = d.Collectors[:maxCollectors]
 	}
-	bad, err := st.BadSamples(ctx, store.BadQuery{})
-	if err != nil {
-		return d, err
-	}
-	d.Rejected = sumRejected(bad, s.Clock.Add(-lately))
-	for _, r := range d.Rejected {
-		d.RejectedCount += r.Count
-	}
 	reads, err := st.CloudWatchReads(ctx)
 	if err != nil {
 		return d, err
@@ -133,6 +132,29 @@ func LoadDetails(ctx context.Context, st *store.Store, s *Status, receivers []st
 	d.CloudWatch = newCloudWatch(reads)
 	d.Size, err = st.Size(ctx)
 	return d, err
+}
+
+// LostKept is how long rejected samples are kept.
+var LostKept = store.DefaultRetention().Bad
+
+// LoadLost returns what was not counted from one time to another.
+func LoadLost(ctx context.Context, st *store.Store, from, to time.Time) (l Lost, err error) {
+	bad, err := st.BadSamples(ctx, store.BadQuery{From: from, To: to})
+	if err != nil {
+		return l, err
+	}
+	l.Rejected = sumRejected(bad)
+	for _, r := range l.Rejected {
+		l.RejectedCount += r.Count
+	}
+	gaps, err := st.Gaps(ctx, store.GapQuery{})
+	for _, g := range gaps {
+		noticed := !g.Noticed.Before(from) && g.Noticed.Before(to)
+		if known := !g.Since.IsZero() && !g.Until.IsZero(); noticed || known && g.Since.Before(to) && !g.Until.Before(from) {
+			l.Gaps = append(l.Gaps, g)
+		}
+	}
+	return l, err
 }
 
 // rank is the place of a collector in the list.
@@ -182,12 +204,9 @@ func (s *Status) receivers(configured []string) (all []Receiver) {
 	return all
 }
 
-// sumRejected adds up the counts since a time, the most first.
-func sumRejected(counts []store.BadSample, since time.Time) (all []Rejected) {
+// sumRejected adds up counts, the most first.
+func sumRejected(counts []store.BadSample) (all []Rejected) {
 	for _, b := range counts { // the newest hour first
-		if b.Hour.Before(since.Truncate(time.Hour)) {
-			continue
-		}
 		i := slices.IndexFunc(all, func(r Rejected) bool { return r.Source == b.Source && r.Reason == b.Reason })
 		if i < 0 {
 			i = len(all)
