@@ -64,7 +64,7 @@ func TestTimeControl(t *testing.T) {
 	c := heatmap.NewTimeControl("/heat", url.Values{"table": {"orders"}}, asked, r, "Newest", heatmap.Week, now)
 	got := []string{c.Window(), c.Earlier().Window(), c.Spans[0].Link, c.Spans[1].Link, c.Back, c.Later, c.Now, c.Compared[0].Link, c.Compared[1].Link}
 	want := []string{
-		"22 Nov 09:00:00 – 10:00:00 UTC", "21 Nov 09:00:00 – 10:00:00 UTC", "/heat?compare=day&table=orders",
+		"22 Nov 09:00 – 10:00 UTC", "21 Nov 09:00 – 10:00 UTC", "/heat?compare=day&table=orders",
 		"/heat?compare=day&span=5m&table=orders&to=2026-11-22T10%3A00%3A00Z",
 		"/heat?compare=day&span=1h&table=orders&to=2026-11-22T09%3A30%3A00Z", "/heat?compare=day&span=1h&table=orders&to=2026-11-22T10%3A30%3A00Z",
 		"/heat?compare=day&span=1h&table=orders&to=now",

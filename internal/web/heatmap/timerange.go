@@ -185,13 +185,13 @@ func (r Range) Earlier() Range {
 	return Range{From: r.From.Add(-r.Compare), To: r.To.Add(-r.Compare), Chosen: true}
 }
 
-// Window writes the range, with seconds if it is short.
+// Window writes the range, with seconds if it is short and does not consist of minutes.
 func (r Range) Window() string {
 	if r.From.IsZero() {
 		return "Other time"
 	}
 	day, clock := "2 Jan ", "15:04"
-	if r.To.Sub(r.From) < 6*time.Hour {
+	if whole := r.From.Second() == 0 && r.To.Second() == 0; r.To.Sub(r.From) < 6*time.Hour && !whole {
 		clock = "15:04:05"
 	}
 	from, to := r.From.UTC(), r.To.UTC()
