@@ -83,7 +83,7 @@ func (p *Report) chart(k *Key) chart {
 		}
 	}
 	c.Below, c.Above = below.String(), above.String()
-	c.Description = plural(len(peaks), "bar", "bars") + ", " + count(over) + " above the limit."
+	c.Description = wording.Plural(len(peaks), "bar", "bars") + ", " + count(over) + " above the limit."
 	return c
 }
 
@@ -180,7 +180,7 @@ func (p *Report) heats() (all []heat) {
 			}
 		}
 		h.Height = rowHeight * len(h.Keys)
-		h.Description = plural(len(h.Keys), "key", "keys") + ", " + plural(hot, "cell", "cells") + " above the limit."
+		h.Description = wording.Plural(len(h.Keys), "key", "keys") + ", " + wording.Plural(hot, "cell", "cells") + " above the limit."
 		all = append(all, h)
 	}
 	return all

@@ -97,7 +97,7 @@ func (p *Report) addFound(found detect.Incident, root *detect.Finding) {
 
 // read describes the amount that was read.
 func (f *Files) read() string {
-	s := plural(int(f.Samples), "sample was", "samples were") + " counted"
+	s := wording.Plural(int(f.Samples), "sample was", "samples were") + " counted"
 	var bad []string
 	for _, reason := range slices.Sorted(maps.Keys(f.Bad)) {
 		bad = append(bad, wording.Count(f.Bad[reason])+" because of "+wording.Printable(string(reason)))

@@ -151,7 +151,7 @@ func (c *collectorProblem) describe(end time.Time) string {
 		parts = append(parts, "it was failing: "+cmp.Or(c.Status.Reason, "it did not say why"))
 	}
 	if refused := c.Status.RefusedTables; len(refused) > 0 {
-		parts = append(parts, fmt.Sprintf("it had no room for %s (%s)", plural(len(refused), "table", "tables"), strings.Join(refused[:min(len(refused), 5)], ", ")))
+		parts = append(parts, fmt.Sprintf("it had no room for %s (%s)", wording.Plural(len(refused), "table", "tables"), strings.Join(refused[:min(len(refused), 5)], ", ")))
 	}
 	if share := c.Status.BadShare; share != nil && *share >= badShare {
 		parts = append(parts, wording.Percent(*share)+" of what it read were bad samples")

@@ -271,7 +271,7 @@ func (p *Report) addNotSeen(v *page) {
 	case *n.Collectors == 0:
 		v.Wrote = "No collector wrote in this period."
 	default:
-		v.Wrote = plural(*n.Collectors, "collector", "collectors") + " wrote in this period."
+		v.Wrote = wording.Plural(*n.Collectors, "collector", "collectors") + " wrote in this period."
 	}
 	v.Problems = listOf(n.Problems, func(c collectorProblem) problemRow {
 		return problemRow{short(cmp.Or(c.Host, c.ID)), p.moment(c.Seen), sentences(c.What)}

@@ -55,18 +55,18 @@ func (o *Outline) Summary() string {
 	case o.Hot == 0:
 		s = "Nothing fired in what was seen"
 		if o.Warm > 0 {
-			s += "; " + plural(o.Warm, "incident was", "incidents were") + " open without that, " + worst + " the worst" + at
+			s += "; " + wording.Plural(o.Warm, "incident was", "incidents were") + " open without that, " + worst + " the worst" + at
 		}
 	case o.Firing > 0:
-		s = fmt.Sprintf("%s fired and %s still firing at the end: %s is the worst%s", plural(o.Hot, "incident", "incidents"),
-			plural(o.Firing, "is", "are"), worst, at)
+		s = fmt.Sprintf("%s fired and %s still firing at the end: %s is the worst%s", wording.Plural(o.Hot, "incident", "incidents"),
+			wording.Plural(o.Firing, "is", "are"), worst, at)
 	default:
-		s = fmt.Sprintf("%s fired and none is firing at the end: %s was the worst%s", plural(o.Hot, "incident", "incidents"), worst, at)
+		s = fmt.Sprintf("%s fired and none is firing at the end: %s was the worst%s", wording.Plural(o.Hot, "incident", "incidents"), worst, at)
 	}
 	if o.Stopped != nil {
 		s += "; collection stopped at " + o.moment(*o.Stopped) + ", and nothing is known of what came after"
 	} else if o.Gaps > 0 {
-		s += "; " + plural(o.Gaps, "gap", "gaps") + " in the samples may hide more"
+		s += "; " + wording.Plural(o.Gaps, "gap", "gaps") + " in the samples may hide more"
 	}
 	return s + "."
 }
@@ -91,7 +91,7 @@ func percentOfLimit(utilization *float64) string {
 }
 
 // whole writes a share in whole percents: 1,250%.
-func percent(share float64) string { return wording.Count(int64(share*100+0.5)) + "%" }
+func percent(share float64) string { return wording.WholePercent(share) }
 
 // named names a key of a table, or the table.
 func keyName(k detect.KeyRef) string {
@@ -139,13 +139,6 @@ func sentences(text string) string {
 }
 
 func count(n int) string { return wording.Count(int64(n)) }
-
-func plural(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return count(n) + " " + many
-}
 
 // sentence makes a sentence of a clause.
 func sentence(clause string) string {

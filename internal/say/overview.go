@@ -1,6 +1,103 @@
 package say
 
-import "github.com/keyheat/keyheat/internal/say/wording"
+import (
+	"strings"
+	"time"
+
+	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/internal/say/wording"
+	"github.com/keyheat/keyheat/sample"
+)
+
+// Named is the incident that a sentence names.
+type Named struct {
+	Key sample.Text
+	sample.Target
+	// Utilization is its highest load as a share of the limit; zero if unknown.
+	Utilization float64
+}
+
+// Present describes the last seconds of the tables with open incidents.
+type Present struct {
+	// Counted reports that anything was ever counted whole.
+	Counted bool
+	// Open is how many incidents fire, and Pending how many may come to. Nearest is the
+	// worst of the latter.
+	Open, Pending  int
+	Worst, Nearest *Named
+	// Over is how many keys are proven over a limit in a second of the last ones.
+	Over int
+	// Loser is the table that refused the largest share of its writes or reads, if any
+	// did; Refused is the share, and Reads means reads.
+	Loser   detect.Target
+	Refused float64
+	Reads   bool
+	// More reports that more tables have open incidents than were looked at.
+	More bool
+}
+
+// longestKey is how much of a key stands in the sentence, in characters.
+const longestKey = 40
+
+// Sentence describes the present in one sentence. nobody means that no collector was ever
+// there, and since the time since which none has written; zero while one does. Missing
+// counts come before calm.
+func (n *Present) Sentence(nobody bool, since time.Time) string {
+	switch {
+	case !n.Counted && nobody:
+		return "No samples have arrived yet: start a collector."
+	case !n.Counted:
+		return "A collector is there, but no second was counted yet: nothing could be judged."
+	case !since.IsZero() && n.Open == 0:
+		return "Nothing could be judged since " + since.UTC().Format("15:04:05") + " UTC, when the last collector wrote."
+	case !since.IsZero():
+		return "Nothing could be judged since " + since.UTC().Format("15:04:05") + " UTC, when the last collector wrote: " +
+			wording.Plural(n.Open, "incident", "incidents") + " fired then."
+	}
+	var parts []string
+	switch {
+	case n.Over > 0:
+		parts = append(parts, atLeast(n.More)+wording.Plural(n.Over, "key is", "keys are")+" over the limit now")
+	case n.Open > 0:
+		parts = append(parts, wording.Plural(n.Open, "incident fires", "incidents fire")+", but no key was over the limit in the last seconds")
+	case n.Pending > 0:
+		parts = append(parts, "No key is over the limit now")
+	default:
+		return "No key is near the limit of a partition."
+	}
+	switch {
+	case n.Worst != nil && n.Worst.Key != "":
+		parts = append(parts, incidentName(n.Worst)+" is the worst"+peakText(n.Worst))
+	case n.Refused > 0:
+		text := "DynamoDB refuses " + wording.Part(n.Refused) + " of the " + map[bool]string{false: "writes to ", true: "reads of "}[n.Reads] + wording.Place(n.Loser)
+		if n.More {
+			text += ", the most among the hottest tables"
+		}
+		parts = append(parts, text)
+	case n.Worst == nil && n.Nearest != nil && n.Nearest.Key != "":
+		parts = append(parts, incidentName(n.Nearest)+" is the nearest"+peakText(n.Nearest))
+	}
+	return strings.Join(parts, "; ") + "."
+}
+
+func atLeast(more bool) string {
+	if more {
+		return "At least "
+	}
+	return ""
+}
+
+func incidentName(h *Named) string {
+	return wording.Quote(wording.Shorten(h.Key, longestKey)) + " in " + wording.Place(h.Target)
+}
+
+// peakText describes an incident's highest load; empty if unknown.
+func peakText(h *Named) string {
+	if h.Utilization <= 0 {
+		return ""
+	}
+	return ", " + wording.Part(h.Utilization) + " of the limit at its peak"
+}
 
 // OpenCount is how many incidents were open in a time.
 type OpenCount struct {
@@ -12,7 +109,7 @@ type OpenCount struct {
 // OpenIncidents returns how many incidents were open in a time, and in the one that it is
 // compared with; nil for none. when is how much earlier that one is.
 func OpenIncidents(c OpenCount, before *OpenCount, when string) string {
-	text := c.open("incident was", "incidents were") + " open in this time" + c.critical() + "."
+	text := c.describe("incident was", "incidents were") + " open in this time" + c.describeCritical() + "."
 	switch {
 	case before == nil:
 		return text
@@ -21,23 +118,17 @@ func OpenIncidents(c OpenCount, before *OpenCount, when string) string {
 	case before.Incidents == 0:
 		return text + " None was open " + when + "."
 	}
-	return text + " " + before.open("was", "were") + " open " + when + before.critical() + "."
+	return text + " " + before.describe("was", "were") + " open " + when + before.describeCritical() + "."
 }
 
-func (c OpenCount) open(one, many string) string {
-	text := wording.Count(int64(c.Incidents)) + " " + many
-	switch {
-	case c.Cut:
-		return "At least " + text
-	case c.Incidents == 0:
+func (c OpenCount) describe(one, many string) string {
+	if c.Incidents == 0 {
 		return "No " + one
-	case c.Incidents == 1:
-		return "1 " + one
 	}
-	return text
+	return atLeast(c.Cut) + wording.Plural(c.Incidents, one, many)
 }
 
-func (c OpenCount) critical() string {
+func (c OpenCount) describeCritical() string {
 	if c.Critical == 0 {
 		return ""
 	}

@@ -4,6 +4,8 @@ import (
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
+
+	"github.com/keyheat/keyheat/internal/say"
 	"github.com/keyheat/keyheat/internal/say/wording"
 	"github.com/keyheat/keyheat/internal/web/fleet"
 	"github.com/keyheat/keyheat/internal/web/heatmap"
@@ -26,7 +28,7 @@ func tableRows(of []fleet.Row) []tableRow {
 	all, targets := make([]tableRow, len(of)), make([]detect.Target, len(of))
 	for i, row := range of {
 		targets[i] = row.Target
-		all[i] = tableRow{Row: row, ID: "t-" + indexValues(row.Target).Encode(), Page: findingsLink(row.Target), Leads: hotLink(row), Coverage: coverage(row.Coverage)}
+		all[i] = tableRow{Row: row, ID: "t-" + indexValues(row.Target).Encode(), Page: findingsLink(row.Target), Leads: hotLink(row), Coverage: say.Coverage(row.Coverage)}
 		if row.View != nil || row.Past != nil {
 			all[i].Page = tableLink(row.Target)
 		}
@@ -51,16 +53,4 @@ func hotLink(r fleet.Row) string {
 	}
 	const around = 5 * time.Minute
 	return heatmap.LinkTo(indexValues(r.Target), what, r.Hot.At.Add(-around), r.Hot.At.Add(around))
-}
-
-func coverage(of *detect.TableCloudWatch) string {
-	switch {
-	case of == nil || of.Write == nil && of.Read == nil:
-		return ""
-	case of.Read == nil:
-		return percent(of.Write.Value) + " of writes"
-	case of.Write == nil:
-		return percent(of.Read.Value) + " of reads"
-	}
-	return percent(of.Write.Value) + " of writes, " + percent(of.Read.Value) + " of reads"
 }

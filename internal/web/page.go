@@ -23,7 +23,9 @@ import (
 	"github.com/keyheat/keyheat/internal/web/live"
 	"github.com/keyheat/keyheat/internal/web/manual"
 	"github.com/keyheat/keyheat/internal/web/overview"
+	"github.com/keyheat/keyheat/internal/web/partitions"
 	"github.com/keyheat/keyheat/internal/web/status"
+	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/store"
 )
 
@@ -48,11 +50,11 @@ func (s *Site) frame(ctx context.Context, asked url.Values, title, page string) 
 	return f, err
 }
 
-// At returns a link with the time that the page's address chooses.
-func (f frame) At(link string) string { return heatmap.CarryTime(link, f.asked) }
+// AddTime returns a link with the time that the page's address chooses.
+func (f frame) AddTime(link string) string { return heatmap.CarryTime(link, f.asked) }
 
-// Chosen returns the parameters of the chosen time, which a form keeps.
-func (f frame) Chosen() (all []parameter) {
+// TimeParameters returns the parameters of the chosen time, which a form keeps.
+func (f frame) TimeParameters() (all []parameter) {
 	for _, name := range slices.Sorted(maps.Keys(f.asked)) {
 		all = append(all, parameter{name, f.asked.Get(name)})
 	}
@@ -90,23 +92,6 @@ func (s *Site) stillFrame(ctx context.Context, asked url.Values, title, page str
 	return f
 }
 
-// row is an incident in the list.
-type row struct {
-	overview.Row
-	Said say.Row
-	// Where is the account and Region of the table.
-	Where string
-	// Load is the size of the load, with its ratio to the limit.
-	Load string
-	// Silenced is the silence of the incident; nil for none.
-	Silenced *detect.Silenced
-}
-
-type section struct {
-	overview.Section
-	Rows []row
-}
-
 type overviewPage struct {
 	frame
 	P        *overview.Page
@@ -124,19 +109,6 @@ type overviewPage struct {
 	Orders   []order
 	// Severities are the choices of a field.
 	Severities []string
-}
-
-type parameter struct{ Name, Value string }
-
-// order is a way to sort.
-type order struct{ Value, Word string }
-
-var orders = []order{{overview.Worst, "worst first"}, {overview.Newest, "newest first"}, {overview.Table, "table"}, {overview.Key, "key"}}
-
-// choice is a link that chooses a value.
-type choice struct {
-	Word, Link string
-	Chosen     bool
 }
 
 func (s *Site) overview(ctx context.Context, r *http.Request) (any, error) {
@@ -177,20 +149,6 @@ func (s *Site) overview(ctx context.Context, r *http.Request) (any, error) {
 	return page, nil
 }
 
-// calm is what the page shows when no key is near a limit.
-type calm struct {
-	*fleet.Calm
-	// Leads is where the nearest key is; empty without one.
-	Leads string
-}
-
-func newCalm(c *fleet.Calm) *calm {
-	if c.Nearest == nil {
-		return &calm{Calm: c}
-	}
-	return &calm{c, hotLink(*c.Nearest)}
-}
-
 // addChoices adds the links that choose incidents by state, and take other filters away.
 func (p *overviewPage) addChoices(q overview.Query) {
 	all := 0
@@ -202,7 +160,7 @@ func (p *overviewPage) addChoices(q overview.Query) {
 		word := stateWords[state] + " " + wording.Count(int64(p.P.Counts[state]))
 		p.States = append(p.States, choice{word, q.Link("state", string(state)), q.State == string(state)})
 	}
-	p.Kept = p.Chosen()
+	p.Kept = p.TimeParameters()
 	if q.State != "" {
 		p.Kept = append(p.Kept, parameter{"state", q.State})
 	}
@@ -314,6 +272,55 @@ func (s *Site) render(w http.ResponseWriter, r *http.Request, code int, name str
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.WriteHeader(code)
 	_, _ = page.WriteTo(w) // the client is gone
+}
+
+// statusPage is Keyheat's own state.
+type statusPage struct {
+	frame
+	D      status.Details
+	Health health
+	// Lost is what was not counted of the page's time, and Before of the time that this one
+	// is compared with; nil for none. Kept reports that rejected samples of the whole time are
+	// kept.
+	Lost   status.Lost
+	Before *status.Lost
+	Kept   bool
+	// Maps are the tables whose partitions are known, or are being learned.
+	Maps []partitions.Table
+}
+
+// statusTime is the time of the status page without a chosen one.
+const statusTime = 24 * time.Hour
+
+func (s *Site) statusPage(ctx context.Context, r *http.Request) (any, error) {
+	now := time.Now().UTC()
+	shown, err := readTime(r.URL.Query(), heatmap.Range{From: now.Add(-statusTime), To: now, Live: true})
+	if err != nil {
+		return nil, err
+	}
+	f, err := s.frame(ctx, r.URL.Query(), "Status", "status")
+	if err != nil {
+		return nil, err
+	}
+	kept := shown.From.Sub(now.Add(-status.LostKept))
+	page := &statusPage{frame: f, Health: newHealth(f.Status), Kept: kept >= 0}
+	page.chooseTime("/status", nil, shown, "Last 24 h", kept)
+	if page.D, err = status.LoadDetails(ctx, s.store, &f.Status, s.options.Receivers()); err != nil {
+		return nil, err
+	}
+	if page.Lost, err = status.LoadLost(ctx, s.store, shown.From, shown.To); err != nil {
+		return nil, err
+	}
+	if page.Time.Compare > 0 {
+		earlier := shown.Earlier()
+		before, err := status.LoadLost(ctx, s.store, earlier.From, earlier.To)
+		if err != nil {
+			return nil, err
+		}
+		page.Before = &before
+	}
+	page.Maps, err = partitions.List(ctx, s.store, sample.Target{}, page.Now)
+	return page, err
 }
 
 // docsPage is the list of documents, or one of them.

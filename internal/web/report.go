@@ -77,7 +77,7 @@ func (p *reportsPage) cut(schedule string) {
 	if schedule != "" {
 		older.Set("schedule", schedule)
 	}
-	p.Older = p.At("/reports?" + older.Encode())
+	p.Older = p.AddTime("/reports?" + older.Encode())
 }
 
 // showReport serves a stored report in a format, HTML where none is asked for. The HTML

@@ -155,7 +155,7 @@ func keysNumber(keys *int64) heatmap.Number {
 
 // coverageNumber is the part of the real load that the samples show, if it is known.
 func coverageNumber(c *detect.TableCloudWatch) (n heatmap.Number, known bool) {
-	share, of, known := strings.Cut(coverage(c), " ")
+	share, of, known := strings.Cut(say.Coverage(c), " ")
 	return heatmap.Number{Name: "Coverage", Value: share, Text: of + " are in the samples, by CloudWatch"}, known
 }
 

@@ -2,7 +2,6 @@ package web
 
 import (
 	"fmt"
-	"math"
 	"net/url"
 	"strings"
 	"time"
@@ -18,7 +17,7 @@ import (
 func percent(share any) string {
 	switch v := share.(type) {
 	case float64:
-		return wording.Count(int64(math.Round(100*v))) + "%"
+		return wording.WholePercent(v)
 	case *float64:
 		if v != nil {
 			return percent(*v)
@@ -45,13 +44,6 @@ func subject(k detect.Kind, key sample.Text) string {
 	return keytext(key)
 }
 
-func count(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return wording.Count(int64(n)) + " " + many
-}
-
 // keytext quotes a key with spaces at its ends or unprintable characters, which a page
 // would not show.
 func keytext[T ~string](key T) string {
@@ -74,9 +66,6 @@ func templateKeytext(key any) string {
 	return keytext(fmt.Sprint(key))
 }
 
-// limit returns the limit of one partition that a kind is about, in units per second.
-func limit(k detect.Kind) float64 { return detect.Units(detect.Limit(k)) }
-
 // ofLimit returns the ratio of a finding's load to a partition's limit; empty for a
 // finding about a whole table or about Keyheat itself.
 func ofLimit(f detect.Finding) string {
@@ -98,14 +87,6 @@ func verdictClass(v detect.DesignVerdict) string {
 		return "plain"
 	}
 	return "critical"
-}
-
-// ceilingText returns a ceiling in words.
-func ceilingText(units *float64, unit string) string {
-	if units == nil {
-		return "not limited by a key"
-	}
-	return "at about " + wording.Significant(*units) + " " + unit + "/s of the whole"
 }
 
 // tableLink returns where a table's own page is.
@@ -157,52 +138,10 @@ func targetValues(of detect.Target) url.Values {
 	return values
 }
 
-// distinctKeys writes a count, with "about" for an estimate, and "at least" for a lower
-// bound.
-func distinctKeys(f detect.Figure) string {
-	if f.Low == f.High {
-		return wording.About(f.Value)
-	}
-	digits := math.Pow(10, max(0, math.Floor(math.Log10(max(1, f.Value)))-2))
-	if f.Low == f.Value {
-		return "at least " + wording.About(math.Floor(f.Value/digits)*digits)
-	}
-	return "about " + wording.About(math.Round(f.Value/digits)*digits)
-}
-
 // sharePercent writes a share with enough digits to tell small ones apart.
 func sharePercent(share float64) string {
 	if share < 0.1 {
 		return fmt.Sprintf("%.2g%%", 100*share)
 	}
 	return percent(share)
-}
-
-// reach is when a key's growth reaches a share of the limit, or the text instead.
-type reach struct {
-	When *detect.Crossing
-	Else string
-}
-
-// newReach reads a forecast, or a pointer to one.
-func newReach(forecast any, share float64) reach {
-	f, ok := forecast.(detect.Forecast)
-	if p, is := forecast.(*detect.Forecast); is && p != nil {
-		f, ok = *p, true
-	}
-	if !ok {
-		return reach{Else: "unknown"}
-	}
-	w := reach{When: f.At100, Else: "not within the forecast"}
-	if share < 1 {
-		w.When = f.At70
-	}
-	kind := detect.HotKeyWrite
-	if f.Unit == "rcu" {
-		kind = detect.HotKeyRead
-	}
-	if f.Level >= share*limit(kind) {
-		w.Else = "already reached"
-	}
-	return w
 }

@@ -129,6 +129,17 @@ func Significant(v float64) string { return Amount(detect.Milli(Rounded(v))) }
 // Rounded returns v with three significant digits.
 func Rounded(v float64) float64 { return toDigits(v, 3) }
 
+// Plural writes a number with the word for one or for many.
+func Plural(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return Count(int64(n)) + " " + many
+}
+
+// WholePercent writes a share in whole percents.
+func WholePercent(share float64) string { return Count(int64(math.Round(100*share))) + "%" }
+
 // Part writes a part of a whole in percent without a fraction: all, or nothing, is only said of
 // what is just that.
 func Part(share float64) string {
