@@ -1,7 +1,7 @@
 // Structure checks the rules of the tree that no linter of the short list knows: imports
 // point down the layers, packages stay small, DynamoDB's limits stand in one file, the
-// judgement returns no sentences, keys are quoted, and comments and names are plain
-// English.
+// judgement returns no sentences, keys are quoted, and comments, names and documents are
+// plain English.
 //
 //	go run ./scripts/structure
 //
@@ -53,7 +53,10 @@ func check(ctx context.Context, dir string) ([]problem, error) {
 	if err != nil {
 		return nil, err
 	}
-	var all []problem
+	all, err := documentProblems(dir)
+	if err != nil {
+		return nil, err
+	}
 	for _, p := range m.packages {
 		all = append(all, s.filter(p, circleProblems(p), sizeProblems(p))...)
 	}

@@ -3,26 +3,29 @@ package main
 import (
 	"fmt"
 	"go/ast"
+	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 )
 
-// density is the most words of a kind in 1,000 words of comments.
+// density is the most words of a kind in 1,000 words of comments, and of documents. The
+// documents' limits are close above their measure, and only get lower.
 type density struct {
-	name string
-	find *regexp.Regexp
-	most float64
+	name            string
+	find            *regexp.Regexp
+	most, documents float64
 }
 
 // densities are words that stand where a noun is missing. The limits are above the
 // measure of pgx, franz-go and client_golang, which CONTRIBUTING.md names as examples.
 var densities = []density{
-	{"what", regexp.MustCompile(`\bwhat\b`), 2},
-	{"which", regexp.MustCompile(`\bwhich\b`), 3},
-	{"those", regexp.MustCompile(`\bthose\b`), 1},
-	{"of which, that of, those of", regexp.MustCompile(`\b(of which|that of|those of)\b`), 0.2},
-	{"says, tells, told", regexp.MustCompile(`\b(says|tells|told)\b`), 0.5},
+	{"what", regexp.MustCompile(`\bwhat\b`), 2, 5},
+	{"which", regexp.MustCompile(`\bwhich\b`), 3, 3.3},
+	{"those", regexp.MustCompile(`\bthose\b`), 1, 0.3},
+	{"of which, that of, those of", regexp.MustCompile(`\b(of which|that of|those of)\b`), 0.2, 0.3},
+	{"says, tells, told", regexp.MustCompile(`\b(says|tells|told)\b`), 0.5, 1.7},
 }
 
 var word = regexp.MustCompile(`[a-z']+`)
@@ -51,18 +54,14 @@ var unwritten = []string{"internal/say/wording"}
 // verb or noun in their names.
 func wordProblems(m *module) []problem {
 	var all []problem
-	counts, total := make([]int, len(densities)), 0
+	comments := newMeasure()
 	for _, p := range m.packages {
 		if within(p.path, "internal/testsupport") || within(p.path, "store/storetest") || within(p.path, "scripts") {
 			continue
 		}
 		for i, f := range p.files {
 			if !isBelow(unwritten, p.sources[i].path) {
-				text := commentText(f)
-				total += len(word.FindAllString(text, -1))
-				for i, d := range densities {
-					counts[i] += len(d.find.FindAllString(text, -1))
-				}
+				comments.add(commentText(f))
 			}
 			if isBelow(leftToIssue, p.sources[i].path) {
 				continue
@@ -74,12 +73,57 @@ func wordProblems(m *module) []problem {
 			}
 		}
 	}
+	return append(all, comments.problems("comments", func(d density) float64 { return d.most })...)
+}
+
+// measure counts the words of some text, and the words of each density.
+type measure struct {
+	counts []int
+	total  int
+}
+
+func newMeasure() *measure { return &measure{counts: make([]int, len(densities))} }
+
+// add adds text in lower case.
+func (m *measure) add(text string) {
+	m.total += len(word.FindAllString(text, -1))
 	for i, d := range densities {
-		if n := 1000 * float64(counts[i]) / float64(max(total, 1)); n > d.most {
-			all = append(all, problem{"comments", fmt.Sprintf("%.1f of 1,000 words are %q, more than %.1f: name the thing", n, d.name, d.most)})
+		m.counts[i] += len(d.find.FindAllString(text, -1))
+	}
+}
+
+func (m *measure) problems(where string, most func(density) float64) (all []problem) {
+	for i, d := range densities {
+		if n := 1000 * float64(m.counts[i]) / float64(max(m.total, 1)); n > most(d) {
+			all = append(all, problem{where, fmt.Sprintf("%.1f of 1,000 words are %q, more than %.1f: name the thing", n, d.name, most(d))})
 		}
 	}
 	return all
+}
+
+// documents are the patterns of the documents' paths.
+var documents = []string{"*.md", "docs/*.md", "deploy/*/README.md"}
+
+// literal is text of a document that is no sentence: code, headings and the targets of links.
+var literal = regexp.MustCompile("(?ms)^```.*?^```|`[^`\n]*`|^#[^\n]*|\\]\\([^)]*\\)")
+
+// documentProblems reports words that are too frequent in the documents of a module.
+func documentProblems(dir string) ([]problem, error) {
+	m := newMeasure()
+	for _, pattern := range documents {
+		paths, err := filepath.Glob(filepath.Join(dir, pattern))
+		if err != nil {
+			return nil, err
+		}
+		for _, path := range paths {
+			text, err := os.ReadFile(path)
+			if err != nil {
+				return nil, err
+			}
+			m.add(strings.ToLower(literal.ReplaceAllString(string(text), " ")))
+		}
+	}
+	return m.problems("documents", func(d density) float64 { return d.documents }), nil
 }
 
 // isBelow reports whether a path is one of some roots, or below one.
