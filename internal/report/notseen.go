@@ -2,14 +2,11 @@ package report
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/internal/say"
-	"github.com/keyheat/keyheat/internal/say/wording"
 	"github.com/keyheat/keyheat/store"
 )
 
@@ -78,7 +75,7 @@ func (r *Rows) addCollectors(n *NotSeen) {
 	for _, w := range all {
 		replaced := slices.ContainsFunc(all, func(o store.Writer) bool { return o.ID != w.ID && o.Host == w.Host && o.Started.After(w.Started) })
 		p := collectorProblem{ID: w.ID, Host: w.Host, Seen: w.Seen, Status: &w.WriterStatus}
-		if w.Stopped.IsZero() && !replaced && p.describe(end) != "" {
+		if w.Stopped.IsZero() && !replaced && p.fault(end).String() != "" {
 			n.Problems = append(n.Problems, p)
 		}
 	}
@@ -106,7 +103,7 @@ func (p *Report) renderNotSeen() NotSeen {
 	n.Problems, n.Coverage, n.Cut = append([]collectorProblem{}, n.Problems...), append([]Coverage{}, n.Coverage...), append([]string{}, n.Cut...)
 	for i := range n.Problems {
 		if c := &n.Problems[i]; c.Status != nil {
-			c.What, c.Status = c.describe(earlier(p.To, p.Made)), nil
+			c.What, c.Status = c.fault(earlier(p.To, p.Made)).String(), nil
 		}
 	}
 	for i := range n.Coverage {
@@ -114,47 +111,30 @@ func (p *Report) renderNotSeen() NotSeen {
 		c.Why, c.CloudWatch = cmp.Or(c.Why, p.explain(c)), nil
 	}
 	for i, code := range n.Cut {
-		n.Cut[i] = cmp.Or(cuts[code], code)
+		n.Cut[i] = say.Cut(code, bounds[code])
 	}
 	return n
-}
-
-// cuts are the sentences about parts that were left out for their size.
-var cuts = map[string]string{
-	cutIncidents:   "There are " + count(maxIncidents) + " or more incidents: only those that were seen last are looked at.",
-	cutTransitions: "There are " + count(maxTransitions) + " or more changes of incidents: later ones of the period are left out.",
-	cutGaps:        "There are " + count(maxGaps) + " or more gaps: only those that were noticed last are listed.",
-	cutSilences:    "There are " + count(maxSilences) + " or more silences: only those that end last are listed.",
-	cutTables:      "There are " + count(maxTables) + " or more tables and indexes: the others are left out.",
 }
 
 // explain explains the coverage of a table.
 func (p *Report) explain(c *Coverage) string {
 	switch {
 	case p.Files != nil:
-		return "Nothing in files tells what part of its load the samples show."
+		return say.FileCoverage
 	case c.Stale:
-		return "Nothing was seen of it in this period, which is not to say that it was quiet."
-	case c.CloudWatch == nil:
-		return "CloudWatch is not read for it: nothing tells what part of its load the samples show."
+		return say.StaleCoverage
 	}
-	return say.TableCloudWatch(c.CloudWatch)
+	return say.ExplainCoverage(c.CloudWatch)
 }
 
-// describe describes a collector's fault at the end of the period; empty for none.
-func (c *collectorProblem) describe(end time.Time) string {
-	var parts []string
-	if end.Sub(c.Seen) > store.SilentAfter {
-		parts = append(parts, "it has been silent since then, and did not say that it stops")
-	}
-	if c.Status.State == string(detect.CollectorFailing) {
-		parts = append(parts, "it was failing: "+cmp.Or(c.Status.Reason, "it did not say why"))
-	}
-	if refused := c.Status.RefusedTables; len(refused) > 0 {
-		parts = append(parts, fmt.Sprintf("it had no room for %s (%s)", wording.Plural(len(refused), "table", "tables"), strings.Join(refused[:min(len(refused), 5)], ", ")))
+// fault returns a collector's fault at the end of the period.
+func (c *collectorProblem) fault(end time.Time) say.CollectorFault {
+	f := say.CollectorFault{
+		Silent: end.Sub(c.Seen) > store.SilentAfter, Failing: c.Status.State == string(detect.CollectorFailing),
+		Reason: c.Status.Reason, Refused: c.Status.RefusedTables,
 	}
 	if share := c.Status.BadShare; share != nil && *share >= badShare {
-		parts = append(parts, wording.Percent(*share)+" of what it read were bad samples")
+		f.Bad = *share
 	}
-	return sentence(strings.Join(parts, "; "))
+	return f
 }

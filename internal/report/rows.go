@@ -10,6 +10,7 @@ import (
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/partition"
 	"github.com/keyheat/keyheat/internal/alert/silence"
+	"github.com/keyheat/keyheat/internal/say"
 	"github.com/keyheat/keyheat/internal/web/partitions"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/store"
@@ -56,15 +57,6 @@ type Rows struct {
 	Last *Report
 }
 
-// The codes of the parts that may be left out for their size.
-const (
-	cutIncidents   = "incidents"
-	cutTransitions = "transitions"
-	cutGaps        = "gaps"
-	cutSilences    = "silences"
-	cutTables      = "tables"
-)
-
 // The bounds of a report's reading and lists.
 const (
 	maxIncidents   = 2000
@@ -80,6 +72,11 @@ const (
 	maxKeys = 10
 )
 
+// bounds are the bounds of the parts that may be left out for their number.
+var bounds = map[string]int{
+	say.CutIncidents: maxIncidents, say.CutTransitions: maxTransitions, say.CutGaps: maxGaps, say.CutSilences: maxSilences, say.CutTables: maxTables,
+}
+
 // Load reads the rows of a period.
 func Load(ctx context.Context, st Store, q Request, last *Report) (r Rows, err error) {
 	r = Rows{Request: q, Last: last, Roots: map[string]store.Finding{}}
@@ -89,22 +86,22 @@ func Load(ctx context.Context, st Store, q Request, last *Report) (r Rows, err e
 	if r.Incidents, err = st.Incidents(ctx, store.IncidentQuery{Limit: maxIncidents}); err != nil {
 		return r, err
 	}
-	r.cut(len(r.Incidents), maxIncidents, cutIncidents)
+	r.cut(len(r.Incidents), maxIncidents, say.CutIncidents)
 	if r.Transitions, err = st.IncidentTransitions(ctx, q.From, q.To, maxTransitions); err != nil {
 		return r, err
 	}
-	r.cut(len(r.Transitions), maxTransitions, cutTransitions)
+	r.cut(len(r.Transitions), maxTransitions, say.CutTransitions)
 	if err := r.loadRoots(ctx, st); err != nil {
 		return r, err
 	}
 	if r.Gaps, err = st.Gaps(ctx, store.GapQuery{From: q.From, To: q.To, Limit: maxGaps}); err != nil {
 		return r, err
 	}
-	r.cut(len(r.Gaps), maxGaps, cutGaps)
+	r.cut(len(r.Gaps), maxGaps, say.CutGaps)
 	if r.Silences, err = silence.List(ctx, st, store.SilenceQuery{From: q.From, To: q.To, Limit: maxSilences}); err != nil {
 		return r, err
 	}
-	r.cut(len(r.Silences), maxSilences, cutSilences)
+	r.cut(len(r.Silences), maxSilences, say.CutSilences)
 	if r.Writers, err = st.Writers(ctx); err != nil {
 		return r, err
 	}
@@ -112,7 +109,7 @@ func Load(ctx context.Context, st Store, q Request, last *Report) (r Rows, err e
 		return r, err
 	}
 	r.Views = slices.DeleteFunc(r.Views, func(v store.TableView) bool { return !q.Covers(v.Target) })
-	if r.cut(len(r.Views), maxTables, cutTables); len(r.Views) > maxTables {
+	if r.cut(len(r.Views), maxTables, say.CutTables); len(r.Views) > maxTables {
 		r.Views = r.Views[:maxTables]
 	}
 	if r.Partitions, err = partitions.ListClaimed(ctx, st, q.To, r.Made, q.Covers); err != nil {

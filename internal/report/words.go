@@ -16,24 +16,12 @@ import (
 // Outline is the figures of a report's summary.
 type Outline struct {
 	Request
-	// Hot, Warm and Gaps count the report's; Firing counts the ones that fire at the end.
-	Hot    int `json:"hot"`
-	Firing int `json:"firing"`
-	Warm   int `json:"warm"`
-	Gaps   int `json:"gaps"`
-	// Blind means that nothing was seen.
-	Blind bool `json:"blind"`
-	// Worst is the worst incident's subject, with its highest second as a share of the
-	// limit; null if unknown.
-	Worst       detect.KeyRef `json:"worst"`
-	Utilization *float64      `json:"utilization"`
-	// Stopped is since when no collector wrote; null while one did.
-	Stopped *time.Time `json:"stopped"`
+	say.Outline
 }
 
 // Outline returns the figures of the report's summary.
 func (p *Report) Outline() *Outline {
-	o := &Outline{Request: p.Request, Hot: len(p.Hot), Warm: len(p.Warm), Gaps: len(p.NotSeen.Gaps), Blind: p.blind(), Stopped: p.NotSeen.Stopped}
+	o := &Outline{p.Request, say.Outline{Hot: len(p.Hot), Warm: len(p.Warm), Gaps: len(p.NotSeen.Gaps), Blind: p.blind(), Stopped: p.NotSeen.Stopped}}
 	for _, i := range p.Hot {
 		if i.State == detect.Firing {
 			o.Firing++
@@ -45,31 +33,8 @@ func (p *Report) Outline() *Outline {
 	return o
 }
 
-// Summary describes a report in one sentence. Unseen parts come before calm.
-func (o *Outline) Summary() string {
-	var s string
-	worst, at := keyName(o.Worst), percentOfLimit(o.Utilization)
-	switch {
-	case o.Blind:
-		return "No collector wrote in this period: whether any key was hot is not known."
-	case o.Hot == 0:
-		s = "Nothing fired in what was seen"
-		if o.Warm > 0 {
-			s += "; " + wording.Plural(o.Warm, "incident was", "incidents were") + " open without that, " + worst + " the worst" + at
-		}
-	case o.Firing > 0:
-		s = fmt.Sprintf("%s fired and %s still firing at the end: %s is the worst%s", wording.Plural(o.Hot, "incident", "incidents"),
-			wording.Plural(o.Firing, "is", "are"), worst, at)
-	default:
-		s = fmt.Sprintf("%s fired and none is firing at the end: %s was the worst%s", wording.Plural(o.Hot, "incident", "incidents"), worst, at)
-	}
-	if o.Stopped != nil {
-		s += "; collection stopped at " + o.moment(*o.Stopped) + ", and nothing is known of what came after"
-	} else if o.Gaps > 0 {
-		s += "; " + wording.Plural(o.Gaps, "gap", "gaps") + " in the samples may hide more"
-	}
-	return s + "."
-}
+// Summary describes a report in one sentence.
+func (o *Outline) Summary() string { return o.Describe(o.moment) }
 
 // blind reports whether nothing was seen, so that nothing is known.
 func (p *Report) blind() bool {
@@ -82,24 +47,8 @@ func (p *Report) blind() bool {
 	return p.NotSeen.Collectors != nil && *p.NotSeen.Collectors == 0
 }
 
-// at writes a load against the limit; nothing of an unknown one.
-func percentOfLimit(utilization *float64) string {
-	if utilization == nil {
-		return ""
-	}
-	return fmt.Sprintf(" at %s of a partition's limit", percent(*utilization))
-}
-
 // whole writes a share in whole percents: 1,250%.
 func percent(share float64) string { return wording.WholePercent(share) }
-
-// named names a key of a table, or the table.
-func keyName(k detect.KeyRef) string {
-	if k.Key == "" {
-		return short(wording.Place(k.Target))
-	}
-	return "“" + short(k.Key) + "” of " + short(k.Name())
-}
 
 // How much of a key and of a text a page for people shows, in characters.
 const (
@@ -139,15 +88,6 @@ func sentences(text string) string {
 }
 
 func count(n int) string { return wording.Count(int64(n)) }
-
-// sentence makes a sentence of a clause.
-func sentence(clause string) string {
-	if clause == "" {
-		return ""
-	}
-	first, size := utf8.DecodeRuneInString(clause)
-	return strings.ToUpper(string(first)) + strings.TrimSuffix(clause[size:], ".") + "."
-}
 
 // corroborations name CloudWatch's verdicts.
 var corroborations = map[detect.Corroborated]string{
