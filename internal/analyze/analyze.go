@@ -144,7 +144,7 @@ func Run(ctx context.Context, o Options) error {
 func (r *Result) fail(on detect.Severity) error {
 	s := &r.Samples
 	if !s.Judged {
-		why := s.Cause()
+		why := say.IntakeCause(s)
 		if len(r.Gaps) > 0 {
 			why = printable(r.Gaps[0].Partition) + ": " + printable(r.Gaps[0].Reason)
 		}
@@ -167,7 +167,7 @@ func (r *Result) fail(on detect.Severity) error {
 	case len(r.Gaps) > 0:
 		return fmt.Errorf("no finding of %s or worse, but a file could not be read to its end", on)
 	case *s.Share < failBelow:
-		return fmt.Errorf("no finding of %s or worse, but most was not judged. %s", on, s.Covers())
+		return fmt.Errorf("no finding of %s or worse, but most was not judged. %s", on, say.IntakeShare(s))
 	}
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/internal/say"
 	"github.com/keyheat/keyheat/internal/say/wording"
 )
 
@@ -27,10 +28,10 @@ const (
 // note returns the kind and the text of a row about the unjudged part; empty if all was
 // judged. Without this row, no findings would look like no hot keys.
 func (r *Result) note() (kind, note string) {
-	parts := []string{r.Samples.Covers()}
+	parts := []string{say.IntakeShare(&r.Samples)}
 	switch {
 	case !r.Samples.Judged:
-		kind, parts = kindUnjudged, []string{r.Samples.UnjudgedText()}
+		kind, parts = kindUnjudged, []string{say.IntakeFailure(&r.Samples)}
 	case r.Samples.Partial() || len(r.Gaps) > 0:
 		kind = kindPartly
 	default:
@@ -39,7 +40,7 @@ func (r *Result) note() (kind, note string) {
 	for i := range r.Gaps {
 		parts = append(parts, notCounted(&r.Gaps[i]))
 	}
-	return kind, strings.TrimSpace(strings.Join(append(parts, r.Samples.FaultSentences()...), " "))
+	return kind, strings.TrimSpace(strings.Join(append(parts, say.Faults(&r.Samples)...), " "))
 }
 
 func (r *Result) writeCSV(out io.Writer) error {

@@ -46,7 +46,7 @@ const (
 func (f *fold) explain(key string, r *Result, o Options) *explanation {
 	e := &explanation{
 		verbose: o.Verbose, code: o.Code, facts: o.Facts, policy: o.board().Policy, key: key, seconds: f.find(sample.Text(key)), tables: map[detect.Target]detect.Table{},
-		whole: r.wholeTables(key), samplesRead: r.samplesRead(), computed: r.Samples.LowerBound(), roots: rootsByIncident(r.Findings),
+		whole: r.wholeTables(key), samplesRead: r.samplesRead(), computed: say.IntakeBound(&r.Samples), roots: rootsByIncident(r.Findings),
 	}
 	for i := range r.Findings {
 		found := &r.Findings[i]

@@ -12,7 +12,6 @@ import (
 	"github.com/jedib0t/go-pretty/v6/text"
 
 	"github.com/keyheat/keyheat/detect"
-	"github.com/keyheat/keyheat/internal/analyze/intake"
 	"github.com/keyheat/keyheat/internal/cli/terminal"
 	"github.com/keyheat/keyheat/internal/report"
 	"github.com/keyheat/keyheat/internal/say"
@@ -45,7 +44,7 @@ func (r *Result) report() *report.Report {
 		claimed = nil
 	}
 	return report.OfFiles(report.Found{
-		Files: report.Files{Samples: r.Samples.Good, Bad: r.Samples.Bad, Unjudged: r.Samples.UnjudgedText(), Notes: r.notes()}, Made: time.Now(),
+		Files: report.Files{Samples: r.Samples.Good, Bad: r.Samples.Bad, Unjudged: say.IntakeFailure(&r.Samples), Notes: r.notes()}, Made: time.Now(),
 		Incidents: detect.Incidents(r.Findings), Findings: r.Findings, Tables: r.Tables, Partitions: claimed, Gaps: r.Gaps, Keys: r.drawn, Step: r.step,
 	})
 }
@@ -53,7 +52,7 @@ func (r *Result) report() *report.Report {
 // notes returns the remarks of a report on files beside the number of samples.
 func (r *Result) notes() []string {
 	all := []string{}
-	for _, s := range slices.Concat([]string{say.Doubts(r.Doubts), r.Samples.Covers(), r.Samples.LowerBoundText(), r.Samples.ComputedText()}, intake.OtherKeys(r.Tables, r.Findings), r.Samples.FaultSentences(), r.Notes) {
+	for _, s := range slices.Concat([]string{say.Doubts(r.Doubts), say.IntakeShare(&r.Samples), say.UnsizedSamples(&r.Samples), say.ComputedUnits(&r.Samples)}, say.OtherKeys(r.Tables, r.Findings), say.Faults(&r.Samples), r.Notes) {
 		if s != "" {
 			all = append(all, strings.TrimSuffix(s, ".")+".")
 		}
@@ -106,14 +105,14 @@ func (r *Result) verdict() string {
 	doubts := say.Doubts(r.Doubts)
 	switch s := &r.Samples; {
 	case !s.Judged:
-		return s.UnjudgedText() + "\n"
+		return say.IntakeFailure(s) + "\n"
 	case doubts != "" && len(r.Findings) == 0:
-		return wrap(strings.TrimSpace(doubts+" No hot key is proven. "+s.Covers())) + "\n"
+		return wrap(strings.TrimSpace(doubts+" No hot key is proven. "+say.IntakeShare(s))) + "\n"
 	case s.Partial() && len(r.Findings) == 0:
-		return "No hot keys in what could be read. " + s.Covers() + "\n"
+		return "No hot keys in what could be read. " + say.IntakeShare(s) + "\n"
 	case len(r.Findings) > 0:
 		sentences := ""
-		for _, sentence := range []string{doubts, s.Covers(), s.LowerBound()} {
+		for _, sentence := range []string{doubts, say.IntakeShare(s), say.IntakeBound(s)} {
 			if sentence != "" {
 				sentences += wrap(sentence) + "\n\n"
 			}
@@ -130,20 +129,20 @@ func (r *Result) verdict() string {
 // samplesRead describes the read samples, and the unread ones.
 func (r *Result) samplesRead() string {
 	var b strings.Builder
-	b.WriteString(r.Samples.CountedText() + "\n")
-	for _, fault := range r.Samples.FaultSentences() {
+	b.WriteString(say.IntakeCount(&r.Samples) + "\n")
+	for _, fault := range say.Faults(&r.Samples) {
 		fmt.Fprintf(&b, "  %s\n", fault)
 	}
-	if least := r.Samples.LowerBoundText(); least != "" {
+	if least := say.UnsizedSamples(&r.Samples); least != "" {
 		b.WriteString(least + "\n")
 	}
-	if computed := r.Samples.ComputedText(); computed != "" && r.Samples.Judged {
+	if computed := say.ComputedUnits(&r.Samples); computed != "" && r.Samples.Judged {
 		b.WriteString(wrap(computed) + "\n")
 	}
-	for _, sentence := range intake.OtherKeys(r.Tables, r.Findings) {
+	for _, sentence := range say.OtherKeys(r.Tables, r.Findings) {
 		b.WriteString(sentence + "\n")
 	}
-	if unrated := r.Samples.RateWarning(); unrated != "" && r.Samples.Judged && len(r.Findings) == 0 {
+	if unrated := say.RateWarning(&r.Samples); unrated != "" && r.Samples.Judged && len(r.Findings) == 0 {
 		b.WriteString(wrap(unrated) + "\n")
 	}
 	for i := range r.Gaps {

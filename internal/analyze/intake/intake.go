@@ -41,14 +41,17 @@ type Reading struct {
 	// number.
 	Unread      []string `json:"unread"`
 	UnreadFiles int      `json:"unread_files"`
-	// unrated counts the samples that could state a sampling rate below 1, and state neither
+	// Unrated counts the samples that could state a sampling rate below 1, and state neither
 	// that nor the calls that they come from.
-	unrated int64
-	// sized counts the samples that tell a size and no units.
-	sized int64
-	// noun names most of the input, in the plural; lines when empty.
-	noun string
+	Unrated int64 `json:"-"`
+	// Sized counts the samples that have a size and no units.
+	Sized int64 `json:"-"`
+	// Noun names most of the input, in the plural; lines when empty.
+	Noun string `json:"-"`
 }
+
+// HasLoad reports whether the table carried the load of the line, though it was not counted.
+func (f *Fault) HasLoad() bool { return !noLoad[f.Reason] }
 
 // Fault is a line that could not be counted for a reason.
 type Fault struct {
@@ -285,7 +288,7 @@ func shorten(line []byte, limit int) string {
 func (t *Tally) Reading() Reading {
 	t.End()
 	r := Reading{
-		Good: t.good, Bad: t.bad, Unsized: t.unsized, unrated: t.unrated, sized: t.sized, noun: t.noun, Faults: []Fault{},
+		Good: t.good, Bad: t.bad, Unsized: t.unsized, Unrated: t.unrated, Sized: t.sized, Noun: t.noun, Faults: []Fault{},
 		Unread: append([]string{}, t.unread...), UnreadFiles: t.unreadFiles,
 	}
 	if r.Bad == nil {
@@ -317,4 +320,22 @@ func (r *Reading) missedRequests() (n int64) {
 		}
 	}
 	return n
+}
+
+// whole is the share from which a verdict counts as one over all lines: the number of
+// uncounted lines is printed in any case.
+const whole = 0.995
+
+// Partial reports whether the verdict covers so little less than all lines that it has to
+// be said.
+func (r *Reading) Partial() bool { return r.Judged && *r.Share < whole }
+
+// LeastShare is the share of samples without units and size from which a verdict mentions
+// them first.
+const LeastShare = 0.01
+
+// AtLeast reports whether the figures of a good part of the samples are the least that
+// these can have cost.
+func (r *Reading) AtLeast() bool {
+	return float64(r.Unsized) >= LeastShare*float64(r.Good) && r.Unsized > 0
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/internal/analyze/intake"
+	"github.com/keyheat/keyheat/internal/say"
 	"github.com/keyheat/keyheat/internal/testsupport/reasons"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sample/change"
@@ -49,11 +50,11 @@ func TestAVerdictNeedsData(t *testing.T) {
 		{"nothing but those", 0, map[sample.RejectReason]int{cloudtrail.RejectNotRequest: 2}, false, "", "none of 2 lines"},
 	} {
 		r := read(c.good, c.bad)
-		if r.Judged != c.judged || !strings.Contains(r.Covers(), c.covers) || c.covers == "" && r.Covers() != "" {
-			t.Errorf("%s: judged is %v, %q", c.story, r.Judged, r.Covers())
+		if r.Judged != c.judged || !strings.Contains(say.IntakeShare(&r), c.covers) || c.covers == "" && say.IntakeShare(&r) != "" {
+			t.Errorf("%s: judged is %v, %q", c.story, r.Judged, say.IntakeShare(&r))
 		}
-		if !strings.Contains(r.UnjudgedText(), c.because) || (c.because == "") != (r.UnjudgedText() == "") {
-			t.Errorf("%s: %q", c.story, r.UnjudgedText())
+		if !strings.Contains(say.IntakeFailure(&r), c.because) || (c.because == "") != (say.IntakeFailure(&r) == "") {
+			t.Errorf("%s: %q", c.story, say.IntakeFailure(&r))
 		}
 	}
 }
@@ -132,12 +133,12 @@ func TestALineOfManyEvents(t *testing.T) {
 	}
 	r := tally.Reading()
 	for _, f := range r.Faults {
-		if want := map[sample.RejectReason]int64{cloudtrail.RejectQuery: 7, cloudtrail.RejectBatch: 45}[f.Reason]; f.Record != want || !strings.Contains(f.String(), fmt.Sprintf("trail, line 1, record %d: ", want)) {
-			t.Errorf("%s is record %d, want %d: %s", f.Reason, f.Record, want, f.String())
+		if want := map[sample.RejectReason]int64{cloudtrail.RejectQuery: 7, cloudtrail.RejectBatch: 45}[f.Reason]; f.Record != want || !strings.Contains(say.DescribeFault(&f), fmt.Sprintf("trail, line 1, record %d: ", want)) {
+			t.Errorf("%s is record %d, want %d: %s", f.Reason, f.Record, want, say.DescribeFault(&f))
 		}
 	}
-	if len(r.Faults) != 2 || !strings.Contains(r.Covers(), "95% of the events") {
-		t.Errorf("%+v: %s", r.Faults, r.Covers())
+	if len(r.Faults) != 2 || !strings.Contains(say.IntakeShare(&r), "95% of the events") {
+		t.Errorf("%+v: %s", r.Faults, say.IntakeShare(&r))
 	}
 }
 
@@ -150,13 +151,13 @@ func TestOtherKeys(t *testing.T) {
 	}
 	var found detect.Finding
 	found.Target = orders
-	if all := intake.OtherKeys(table(15_000, 5200), nil); len(all) != 1 || !strings.Contains(all[0], "orders: 25.7% of the requests seen were throttled") {
+	if all := say.OtherKeys(table(15_000, 5200), nil); len(all) != 1 || !strings.Contains(all[0], "orders: 25.7% of the requests seen were throttled") {
 		t.Errorf("a quarter throttled and nothing found: %q", all)
 	}
 	for story, all := range map[string][]string{
-		"a finding":       intake.OtherKeys(table(15_000, 5200), []detect.Finding{found}),
-		"few throttled":   intake.OtherKeys(table(15_000, 120), nil),
-		"hardly any seen": intake.OtherKeys(table(10, 9), nil),
+		"a finding":       say.OtherKeys(table(15_000, 5200), []detect.Finding{found}),
+		"few throttled":   say.OtherKeys(table(15_000, 120), nil),
+		"hardly any seen": say.OtherKeys(table(10, 9), nil),
 	} {
 		if len(all) > 0 {
 			t.Errorf("%s: %q", story, all)
@@ -186,7 +187,7 @@ func TestUnitsThatAreNotReported(t *testing.T) {
 		{"sizes", count(sized, told), "", "Units of 1 of 2 samples are computed from sizes. They are rather too low"},
 		{"all told", count(told), "", ""},
 	} {
-		for _, said := range [][2]string{{c.r.LowerBound(), c.bound}, {c.r.ComputedText(), c.computed}} {
+		for _, said := range [][2]string{{say.IntakeBound(&c.r), c.bound}, {say.ComputedUnits(&c.r), c.computed}} {
 			if !strings.Contains(said[0], said[1]) || (said[0] == "") != (said[1] == "") {
 				t.Errorf("%s: %q, want %q", c.story, said[0], said[1])
 			}
@@ -218,7 +219,7 @@ func TestColumnsAreGuessed(t *testing.T) {
 		}
 		r := tally.Reading()
 		if f := r.Faults[0]; f.Line != 1 || !strings.Contains(f.Remedy, want) || r.Bad[sample.RejectSyntax] != 51 {
-			t.Errorf("%s: %v %s", names, r.Bad, f.String())
+			t.Errorf("%s: %v %s", names, r.Bad, say.DescribeFault(&f))
 		}
 	}
 }
@@ -276,7 +277,7 @@ func TestTheRemedyIsOfLinesThatLookLikeRequests(t *testing.T) {
 			at += len(line)
 		}
 		if f := tally.Reading().Faults[0]; f.Line != c.line || !strings.Contains(f.Remedy, c.want) {
-			t.Errorf("%s: %s", c.story, f.String())
+			t.Errorf("%s: %s", c.story, say.DescribeFault(&f))
 		}
 	}
 }
