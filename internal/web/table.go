@@ -73,6 +73,10 @@ var tableOrders = []order{
 	{fleet.Hottest, "hottest now"}, {fleet.Incidents, "open incidents"}, {fleet.Throttled, "throttled"}, {fleet.Table, "table"},
 }
 
+// followedSpan is the longest chosen time in which the list of tables is followed: every
+// reading of a longer one takes thousands of roll-ups, and changes little.
+const followedSpan = time.Hour
+
 // pastOrders are the orders of a chosen time.
 var pastOrders = []order{{fleet.Incidents, "incidents"}, {fleet.Table, "table"}}
 
@@ -88,7 +92,7 @@ func (s *Site) tablesPage(ctx context.Context, r *http.Request) (any, error) {
 	}
 	page.chooseTime("/tables", q.Others(), q.Range, "Newest", heatmap.Week)
 	if q.Range.Chosen {
-		page.Live, page.Orders = q.Range.Live, pastOrders
+		page.Live, page.Orders = q.Range.Live && q.Range.To.Sub(q.Range.From) <= followedSpan, pastOrders
 	}
 	if page.P, err = fleet.Load(ctx, s.store, q, page.Now); err != nil {
 		return nil, err

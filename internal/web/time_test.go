@@ -118,6 +118,23 @@ func TestTablesOfATime(t *testing.T) {
 	}
 }
 
+// TestFollowedTimes: a page of a time that is over is not followed, and neither is a list of
+// tables over days.
+func TestFollowedTimes(t *testing.T) {
+	t.Parallel()
+	s, _ := filled(t)
+	address := serve(t, s)
+	for path, want := range map[string]bool{
+		"/tables": true, "/tables?span=1h": true, "/tables?span=48h": false, "/tables?from=2026-11-01T00:00&to=2026-11-01T01:00": false,
+		"/table?table=orders&span=1h": true, "/table?table=orders&from=2026-11-01T00:00&to=2026-11-01T01:00": false,
+	} {
+		text, _ := get(t, address+path, http.StatusOK)
+		if followed := strings.Contains(text, `<main id="main" data-live>`); followed != want {
+			t.Errorf("%s is followed: %t", path, followed)
+		}
+	}
+}
+
 // TestBusiestMinute: the partitions of a time are those of the minute with the hottest key,
 // and nothing is known of a time whose seconds are not stored.
 func TestBusiestMinute(t *testing.T) {
