@@ -115,7 +115,7 @@ func TestDocs(t *testing.T) {
 	t.Parallel()
 	s, found := filled(t)
 	address := serve(t, s)
-	if text := open(t, address+"/docs/").text(); !strings.Contains(text, "A quarter of an hour") || !strings.Contains(text, "Keys, and what to do about hot ones") {
+	if text := open(t, address+"/docs/").text(); !strings.Contains(text, "A quarter of an hour") || !strings.Contains(text, "Key design, and fixes for hot keys") {
 		t.Errorf("the list is %s", text)
 	}
 	guides := 0

@@ -126,7 +126,7 @@ func (s *Site) fillTable(ctx context.Context, page *tablePage, asked url.Values)
 	if err != nil {
 		return err
 	}
-	page.Numbers = append(m.Numbers(earlier, q.Range.Comparison()), keysNumber(keys))
+	page.Numbers = append(m.Numbers(earlier, q.Range.Comparison()), heatmap.KeysNumber(keys))
 	if n, known := coverageNumber(page.T.CloudWatch); known {
 		page.Numbers = append(page.Numbers, n)
 	}
@@ -143,14 +143,6 @@ func (s *Site) fillTable(ctx context.Context, page *tablePage, asked url.Values)
 		page.Top = append(page.Top, topKey{k, fmt.Sprintf("%.1f", 100*min(1, k.Share.Low)), page.Findings[k.Key]})
 	}
 	return nil
-}
-
-// keysNumber is how many keys were requested; nil for an unknown number.
-func keysNumber(keys *int64) heatmap.Number {
-	if keys == nil {
-		return heatmap.Number{Name: "Keys requested", Value: heatmap.Unknown, Text: fmt.Sprintf("known for times up to %d hours", heatmap.MaxDistinctMinutes/60)}
-	}
-	return heatmap.Number{Name: "Keys requested", Value: "about " + wording.Significant(float64(*keys)), Text: "distinct keys"}
 }
 
 // coverageNumber is the part of the real load that the samples show, if it is known.

@@ -100,3 +100,11 @@ func (m *Map) throttledNumber() Number {
 	}
 	return n
 }
+
+// KeysNumber is how many keys were requested; nil for an unknown number.
+func KeysNumber(keys *int64) Number {
+	if keys == nil {
+		return Number{Name: "Keys requested", Value: Unknown, Text: fmt.Sprintf("known for times up to %d hours", MaxDistinctMinutes/60)}
+	}
+	return Number{Name: "Keys requested", Value: "about " + wording.Significant(float64(*keys)), Text: "distinct keys"}
+}
