@@ -79,11 +79,15 @@ func moveFor(f *detect.Finding, a *Answer) Move {
 	return m
 }
 
+// roomTonight is the share of a partition's limit to bring a key to tonight: below the
+// policy's warning, callers would lose more requests to the limit than to DynamoDB.
+const roomTonight = 0.9
+
 // KnownShare is how far apart the bounds of a caller's share are at most for its middle to
 // stand for it.
 const KnownShare = 0.15
 
-// slowDown sets the total that gives a key no warning, and the rate of its busiest caller
+// slowDown sets the total that the partition serves, and the rate of its busiest caller
 // that brings the key there.
 func (m *Move) slowDown(f *detect.Finding, a *Answer) {
 	if !f.Kind.OfKey() && f.Kind != detect.SingleCaller {
@@ -93,7 +97,7 @@ func (m *Move) slowDown(f *detect.Finding, a *Answer) {
 	if f.InReads() {
 		load, limit = f.Peak.RCU.Value, detect.Units(detect.PartitionRead)
 	}
-	total := detect.DefaultWarning * limit
+	total := roomTonight * limit
 	if load <= total {
 		return
 	}

@@ -159,12 +159,23 @@ func harm(f *detect.Finding, h *answer.Harm) string {
 	case h.Failed == 0 && h.Refused > 0:
 		since = " " + fromTo(f, h.From, h.To)
 	case f.Severity != detect.Info && (!h.None() || h.Visible):
-		since = "; hot since " + h.Since.UTC().Format("15:04:05 UTC")
+		since = "; " + heat(f) + " since " + h.Since.UTC().Format("15:04:05 UTC")
 		if f.State == detect.Resolved {
 			since = "; hot " + fromTo(f, f.FirstSeen, f.LastSeen)
 		}
 	}
 	return strings.TrimSuffix(loss(f, h), ".") + since + "."
+}
+
+// heat is how hot a finding that has harmed nobody is.
+func heat(f *detect.Finding) string {
+	switch {
+	case !f.Kind.OfKey() || f.Severity == detect.Critical || f.SecondsOver() > 0:
+		return "hot"
+	case f.PossibleSeconds > 0:
+		return "maybe hot"
+	}
+	return "near the limit"
 }
 
 // loss is the harm without its time.
@@ -185,7 +196,7 @@ func loss(f *detect.Finding, h *answer.Harm) string {
 	case h.Attempts > 0:
 		return fmt.Sprintf("At least %s attempts refused.", wording.Count(h.Attempts))
 	case !h.Visible && f.Quality.Source == detect.SourceChanges:
-		return "Unknown: a stream shows no refused requests."
+		return "Unknown: streams omit refused requests."
 	case !h.Visible:
 		return "Unknown: the samples do not show refused requests."
 	case f.State == detect.Resolved && f.Healed != nil:
@@ -210,15 +221,17 @@ func fromTo(f *detect.Finding, first, last time.Time) string {
 	if lasted > 2*time.Minute {
 		lasted = lasted.Truncate(time.Minute)
 	}
-	return first.Format("since 15:04:05 UTC, ") + wording.Span(lasted) + " so far"
+	return first.Format("since 15:04:05 UTC, ") + "for " + wording.Span(lasted) + " now"
 }
 
 // ownRequests names the requests whose refused share is known: a key's own, the ones of
 // several hot keys, or all.
 func ownRequests(f *detect.Finding) string {
-	switch f.Kind {
-	case detect.LowCardinalityKey, detect.MovingHotSpot, detect.RollingHotKey:
+	switch {
+	case f.Kind == detect.LowCardinalityKey, f.Kind == detect.MovingHotSpot, f.Kind == detect.RollingHotKey:
 		return "the keys' " + requests(f)
+	case f.Kind.OfTable():
+		return "the " + targetWord(f) + "'s " + requests(f)
 	}
 	if f.Key != "" {
 		return "the key's " + requests(f)

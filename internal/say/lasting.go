@@ -44,7 +44,7 @@ func loadLeft(f *detect.Finding, s *detect.Step) string {
 		return " for a second; one cache leaves about " + load
 	}
 	if s.Action == detect.ActionShuffle {
-		return "; busiest key: about " + load
+		return "; busiest key then about " + load
 	}
-	return "; load: about " + load
+	return "; then about " + load
 }

@@ -85,7 +85,7 @@ func act(f *detect.Finding, a *answer.Answer) string {
 	case answer.RaiseIndexCapacity:
 		return "Raise the write capacity of the index to the table's."
 	case answer.CheckRefusals:
-		return fmt.Sprintf("If CloudWatch's %sKeyRangeThroughputThrottleEvents is above zero, %s; else do nothing.", detect.Side(f.Kind, "Write", "Read"), relief(f, a))
+		return fmt.Sprintf("If CloudWatch's %sKeyRangeThroughputThrottleEvents is above zero, %s; else nothing.", detect.Side(f.Kind, "Write", "Read"), relief(f, a))
 	case answer.MendKeyheat:
 		return ownMoves[f.Kind]
 	}
@@ -95,7 +95,7 @@ func act(f *detect.Finding, a *answer.Answer) string {
 // slowCallers names whom to slow, on condition that requests fail if no harm is seen.
 func slowCallers(f *detect.Finding, a *answer.Answer) string {
 	if a.Harm.None() {
-		return fmt.Sprintf("If %s are throttled, %s.", requests(f), relief(f, a))
+		return fmt.Sprintf("Nothing yet; if throttled, %s.", relief(f, a))
 	}
 	return capital(relief(f, a)) + "."
 }
@@ -114,17 +114,17 @@ func relief(f *detect.Finding, a *answer.Answer) string {
 		key = quote(f.RefusedKeys[0].Key)
 	}
 	if a.Move.To > 0 {
-		return fmt.Sprintf("slow %s from %s to %s (key: %s)", quote(a.Move.Callers[0].Text), wording.Significant(a.Move.From), ofKey(f, a.Move.To), wording.Significant(a.Move.Total))
+		return fmt.Sprintf("slow %s from %s to %s (together %s)", quote(a.Move.Callers[0].Text), wording.Significant(a.Move.From), ofKey(f, a.Move.To), wording.Significant(a.Move.Total))
 	}
 	load := "the " + requests(f)
-	switch {
-	case key != "" || !a.Harm.None():
+	if key != "" || !a.Harm.None() && f.Kind != detect.RollingHotKey {
 		load = requestsTo(f) + " " + cmp.Or(key, subject(f))
-	case a.Move.Act == answer.SlowCallers:
-		load = "them"
 	}
 	if a.Move.Total > 0 {
 		return fmt.Sprintf("limit %s to %s", load, ofKey(f, a.Move.Total)) + first(a)
+	}
+	if a.Harm.None() {
+		return "slow " + load + first(a)
 	}
 	return "slow or pause " + load + first(a)
 }
@@ -160,9 +160,9 @@ func capacity(f *detect.Finding, word string) string {
 	case !f.Kind.OfTable() || f.Peak.RCU.Value+f.Peak.WCU.Value < 1:
 		return text
 	case f.InReads():
-		return fmt.Sprintf("read %s above its load, %s RCU/s", text, wording.Significant(f.Peak.RCU.Value))
+		return fmt.Sprintf("read %s to %s (load: %s)", text, perSecond(f.Peak.RCU.Value*detect.DefaultHeadroom, "rcu"), wording.Significant(f.Peak.RCU.Value))
 	}
-	return fmt.Sprintf("write %s above its load, %s WCU/s", text, wording.Significant(f.Peak.WCU.Value))
+	return fmt.Sprintf("write %s to %s (load: %s)", text, perSecond(f.Peak.WCU.Value*detect.DefaultHeadroom, "wcu"), wording.Significant(f.Peak.WCU.Value))
 }
 
 // ownMoves are the actions for trouble of Keyheat itself.
@@ -216,7 +216,10 @@ func heals(f *detect.Finding, a *answer.Answer) string {
 		}
 		return "Unknown."
 	}
-	if a.Cause == answer.AccountQuota {
+	switch a.Cause {
+	case answer.Provisioned:
+		return "No, unless auto scaling raises it or the load falls."
+	case answer.AccountQuota:
 		return "No: only a higher quota or less load ends it."
 	}
 	if text := grounds[h.Ground]; text != "" {

@@ -12,18 +12,16 @@ import (
 // TableLoad returns the requests and the load of a table or index. Samples may not mark
 // throttled requests: the others are known to be served only if some samples do.
 func TableLoad(t *detect.Table) (all []Line) {
-	seen := fmt.Sprintf("%s requests in %s, none marked as throttled", wording.Count(t.Requests), wording.Seconds(int(t.Seconds)))
-	if t.Throttled.Requests > 0 {
-		seen = fmt.Sprintf("%s served requests in %s", wording.Count(t.Requests), wording.Seconds(int(t.Seconds)))
+	about, consumed, sampled := "", "", ""
+	if t.Provable.WCU > 0 || t.Provable.RCU > 0 { // each sample stands for some requests
+		about, sampled = "about ", " of the samples"
 	}
-	all = append(all, Line{"seen", seen})
-	about, consumed := "", ""
+	seen := fmt.Sprintf("%s requests%s in %s, none marked as throttled", wording.Count(t.Requests), sampled, wording.Seconds(int(t.Seconds)))
 	if t.Throttled.Requests > 0 {
 		consumed = " consumed"
+		seen = fmt.Sprintf("%s served requests%s in %s", wording.Count(t.Requests), sampled, wording.Seconds(int(t.Seconds)))
 	}
-	if t.Provable.WCU > 0 || t.Provable.RCU > 0 { // each sample stands for some requests
-		about = "about "
-	}
+	all = append(all, Line{"seen", seen})
 	for _, l := range []struct {
 		name, unit string
 		sum        float64
@@ -35,7 +33,7 @@ func TableLoad(t *detect.Table) (all []Line) {
 		all = append(all, Line{l.name, text})
 	}
 	if n := t.Throttled; n.Requests > 0 {
-		text := wording.Count(n.Requests) + " attempts"
+		text := wording.Count(n.Requests) + " attempts" + sampled
 		if n.WCU+n.RCU > 0 { // a request that was sent again has its units in its last attempt
 			text += fmt.Sprintf(" of %s WCU and %s RCU", wording.About(n.WCU), wording.About(n.RCU))
 		}

@@ -26,7 +26,7 @@ func cause(f *detect.Finding, a *answer.Answer) string {
 	case answer.OneKey, answer.NearLimit, answer.OneCaller:
 		return capital(load(f, to+"one key")) + "."
 	case answer.EventualReads:
-		return fmt.Sprintf("%s%sone key, eventually consistent; AWS documents a limit of %s; its own tests reached %s.", capital(amount(f)), to, limit(f), wording.Amount(detect.EventualRead))
+		return fmt.Sprintf("%s%sone key, eventually consistent; AWS documents a limit of %s, and served %s in tests.", capital(amount(f)), to, limit(f), wording.Amount(detect.EventualRead))
 	case answer.AtLimit:
 		return capital(load(f, to+"one key, flat as if the rest were refused")) + "."
 	case answer.OneItem:
@@ -37,14 +37,14 @@ func cause(f *detect.Finding, a *answer.Answer) string {
 		}
 		return capital(load(f, to+"one key, too few samples to be sure")) + "."
 	case answer.IndexKey:
-		return fmt.Sprintf("%s%sone index key; above %s, table writes fail.", capital(amount(f)), to, limit(f))
+		return fmt.Sprintf("%s%sone index key; above %s, table writes may fail.", capital(amount(f)), to, limit(f))
 	case answer.Retries:
 		return retries(f)
 	case answer.Test:
 		return capital(load(f, to+"a key that is named like a test")) + "."
 	case answer.TimeKey:
 		if f.Rolling != nil {
-			return fmt.Sprintf("One key %s all %s of its %s.", tense(f, "takes", "took"), requests(f), f.Rolling.Period)
+			return capital(load(f, to+"one "+wording.Printable(f.Rolling.Period)+"'s key")) + "."
 		}
 	case answer.MovingSpot:
 		if slices.ContainsFunc(f.Advice, func(s detect.Step) bool { return s.Fix == detect.FixShuffleInput }) {
@@ -57,7 +57,7 @@ func cause(f *detect.Finding, a *answer.Answer) string {
 		return sharding(f)
 	case answer.Scan:
 		if f.Kind == detect.TableStarvation {
-			return fmt.Sprintf("A Scan %s %s of the reads, and %s the capacity of the %s.", tense(f, "makes", "made"), scanShare(f), tense(f, "takes", "took"), targetWord(f))
+			return fmt.Sprintf("A Scan %s %s of the reads and %s the %s's capacity.", tense(f, "makes", "made"), scanShare(f), tense(f, "takes", "took"), targetWord(f))
 		}
 		return tense(f, "A Scan reads one partition after another, as fast as it can.", "A Scan read one partition after another, as fast as it could.")
 	case answer.Ramp:
@@ -71,7 +71,7 @@ func cause(f *detect.Finding, a *answer.Answer) string {
 	case answer.OwnMaximum:
 		return fmt.Sprintf("The %s reached the maximum throughput that its owner set. %s", targetWord(f), noKey(f))
 	case answer.AccountQuota:
-		return fmt.Sprintf("The %s reached the quota that its account has in this Region. %s", targetWord(f), noKey(f))
+		return fmt.Sprintf("The %s reached the account's quota for one table in this Region. %s", targetWord(f), noKey(f))
 	case answer.IndexCapacity:
 		return fmt.Sprintf("An index %s too little write capacity; DynamoDB then refuses table writes.", tense(f, "has", "had"))
 	case answer.LargeItem:
@@ -119,10 +119,14 @@ func sharedPartition(f *detect.Finding) string {
 		}
 	}
 	if f.Ground == detect.GroundKeys {
-		return fmt.Sprintf("Several keys %s a partition at its limit, none of them hot. Refused load: %s.", tense(f, "share", "shared"), strings.Join(keys, ", "))
+		return fmt.Sprintf("Several keys %s a partition at its limit, none of them hot. Refused most: %s.", tense(f, "share", "shared"), strings.Join(keys, ", "))
 	}
-	return fmt.Sprintf("A partition %s at its limit. It %s %s of %s: %s of all refusals.", tense(f, "is", "was"), tense(f, "refuses", "refused"),
-		lostBy(&f.RefusedKeys[0]), quote(f.RefusedKeys[0].Key), wording.Part(f.RefusedKeys[0].Share))
+	alone := ": " + wording.Part(f.RefusedKeys[0].Share) + " of the refusals"
+	if f.RefusedKeys[0].Share >= almostAll {
+		alone = ", and hardly any other key"
+	}
+	return fmt.Sprintf("A partition %s at its limit. It %s %s of %s%s.", tense(f, "is", "was"), tense(f, "refuses", "refused"),
+		lostBy(&f.RefusedKeys[0]), quote(f.RefusedKeys[0].Key), alone)
 }
 
 // almostAll is the least share of all refused load from which a title names one key alone.
