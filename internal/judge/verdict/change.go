@@ -157,6 +157,15 @@ func isOlder(f detect.Finding, before stored) bool {
 	return f.State == detect.Resolved && old.State == detect.Resolved && f.FirstSeen.After(old.FirstSeen)
 }
 
+// isShorter reports whether the board has ended a finding about several keys before the
+// newest second that is stored of it. A judge that has forgotten some keys can count one
+// more to the finding that the next judge, which replays them, knows as another one's.
+func isShorter(f *detect.Finding, before stored) bool {
+	old := &before.finding
+	return f.State == detect.Resolved && old.Incident != "" && old.State != detect.Resolved && f.LastSeen.Before(old.LastSeen) &&
+		!f.Kind.OfKey() && !f.Kind.OfTable() && !f.Kind.OfPipeline()
+}
+
 // rank is how far an episode has come.
 func rank(s detect.State) int {
 	return slices.Index([]detect.State{detect.Pending, detect.Firing, detect.Resolved}, s)

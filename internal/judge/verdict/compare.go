@@ -65,6 +65,10 @@ func (s *State) compareMoment(moment []observation, now time.Time) error {
 		if old := before.finding; f.State == detect.Resolved && old.Incident != "" && !f.FirstSeen.After(old.LastSeen) {
 			f.Incident = old.Incident // what else was hot then may be forgotten by now
 		}
+		if isShorter(&f, before) {
+			f = before.finding
+			f.State = detect.Resolved
+		}
 		document, err := json.Marshal(f)
 		if err != nil {
 			return fmt.Errorf("write finding %s: %w", f.Fingerprint, err)
