@@ -79,7 +79,7 @@ func act(f *detect.Finding, a *answer.Answer) string {
 	case answer.RaiseCapacity:
 		return "Raise the provisioned " + capacity(f, "capacity") + ", or switch the table to on-demand."
 	case answer.RaiseMaximum:
-		return "Raise the maximum " + capacity(f, "throughput") + ", or remove it."
+		return "Raise the maximum " + capacity(f, "throughput") + ", or remove the maximum."
 	case answer.RaiseQuota:
 		return "Shed load, and request a higher quota from AWS. No table setting helps."
 	case answer.RaiseIndexCapacity:
@@ -114,7 +114,11 @@ func relief(f *detect.Finding, a *answer.Answer) string {
 		key = quote(f.RefusedKeys[0].Key)
 	}
 	if a.Move.To > 0 {
-		return fmt.Sprintf("slow %s from %s to %s (together %s)", quote(a.Move.Callers[0].Text), wording.Significant(a.Move.From), ofKey(f, a.Move.To), wording.Significant(a.Move.Total))
+		text := fmt.Sprintf("slow %s from %s to %s", quote(a.Move.Callers[0].Text), wording.Significant(a.Move.From), ofKey(f, a.Move.To))
+		if newCaller(&a.Move.Callers[0]).Share < almostAllCallers {
+			text += fmt.Sprintf(" (all: %s)", wording.Significant(a.Move.Total))
+		}
+		return text
 	}
 	load := "the " + requests(f)
 	if key != "" || !a.Harm.None() && f.Kind != detect.RollingHotKey {
@@ -160,9 +164,9 @@ func capacity(f *detect.Finding, word string) string {
 	case !f.Kind.OfTable() || f.Peak.RCU.Value+f.Peak.WCU.Value < 1:
 		return text
 	case f.InReads():
-		return fmt.Sprintf("read %s to %s (load: %s)", text, perSecond(f.Peak.RCU.Value*detect.DefaultHeadroom, "rcu"), wording.Significant(f.Peak.RCU.Value))
+		return fmt.Sprintf("read %s to %s (demand: %s)", text, perSecond(f.Peak.RCU.Value*detect.DefaultHeadroom, "rcu"), wording.Significant(f.Peak.RCU.Value))
 	}
-	return fmt.Sprintf("write %s to %s (load: %s)", text, perSecond(f.Peak.WCU.Value*detect.DefaultHeadroom, "wcu"), wording.Significant(f.Peak.WCU.Value))
+	return fmt.Sprintf("write %s to %s (demand: %s)", text, perSecond(f.Peak.WCU.Value*detect.DefaultHeadroom, "wcu"), wording.Significant(f.Peak.WCU.Value))
 }
 
 // ownMoves are the actions for trouble of Keyheat itself.
@@ -204,6 +208,9 @@ func heals(f *detect.Finding, a *answer.Answer) string {
 		}
 		return "Likely, in minutes: DynamoDB splits the key."
 	case answer.WithLoad:
+		if f.Kind == detect.SingleCaller && f.Reason == detect.Splittable {
+			return "When the caller slows, or by a split."
+		}
 		return withLoad[a.Cause]
 	case answer.Open:
 		if a.Cause == answer.NearLimit && a.Harm.None() && a.Harm.Visible {

@@ -60,7 +60,10 @@ func JudgedTime(t *detect.Table) string {
 // HeaviestKeys names the keys with the most load, if that is proven to exceed an even share.
 func HeaviestKeys(v *detect.View) string {
 	if last := v.Top[len(v.Top)-1].Share; len(v.Top) > 1 && v.DistinctKeys.Low > float64(len(v.Top)) && v.Top[0].Share == last {
-		if last.Low == last.High {
+		switch {
+		case last.Low == last.High && last.Low*v.DistinctKeys.Value >= 2:
+			return fmt.Sprintf("at least %d keys have %.3g%% each", len(v.Top), 100*last.Low)
+		case last.Low == last.High:
 			return fmt.Sprintf("no key stands out: at least %d have %.3g%% each", len(v.Top), 100*last.Low)
 		}
 		return "no key stands out: none has more than " + wording.PercentAtMost(last.High)

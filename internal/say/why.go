@@ -121,12 +121,12 @@ func sharedPartition(f *detect.Finding) string {
 	if f.Ground == detect.GroundKeys {
 		return fmt.Sprintf("Several keys %s a partition at its limit, none of them hot. Refused most: %s.", tense(f, "share", "shared"), strings.Join(keys, ", "))
 	}
-	alone := ": " + wording.Part(f.RefusedKeys[0].Share) + " of the refusals"
-	if f.RefusedKeys[0].Share >= almostAll {
-		alone = ", and hardly any other key"
+	most := &f.RefusedKeys[0]
+	whose := fmt.Sprintf("%s of the refusals", capital(wording.Part(most.Share)))
+	if most.Share >= almostAll {
+		whose = "Nearly all refusals"
 	}
-	return fmt.Sprintf("A partition %s at its limit. It %s %s of %s%s.", tense(f, "is", "was"), tense(f, "refuses", "refused"),
-		lostBy(&f.RefusedKeys[0]), quote(f.RefusedKeys[0].Key), alone)
+	return fmt.Sprintf("A partition %s at its limit. %s hit %s: %s.", tense(f, "is", "was"), whose, quote(most.Key), lostBy(most))
 }
 
 // almostAll is the least share of all refused load from which a title names one key alone.
@@ -220,7 +220,7 @@ func retries(f *detect.Finding) string {
 		return ""
 	}
 	who := &f.Evidence.Retries.Callers[0]
-	return fmt.Sprintf("%s %s %s of all attempts on %s: %.1f a request on average.",
+	return fmt.Sprintf("%s %s %s of all attempts on %s: %.1f attempts a request.",
 		quote(who.Caller), tense(f, "makes", "made"), wording.Part(who.Share), subject(f), who.Amplification)
 }
 
