@@ -33,6 +33,9 @@ func TestBounds(t *testing.T) {
 				if report.proven != report.hot {
 					t.Errorf("%d of %d key-seconds over a limit are proven", report.proven, report.hot)
 				}
+				if report.unplaced.Read+report.unplaced.Write != 0 {
+					t.Errorf("%v of a second have no place", report.unplaced)
+				}
 				t.Logf("%d key-seconds, %d hot, %d proven, %d possible; unseen at most %v WCU",
 					report.keys, report.hot, report.proven, report.possible, report.unseen/1000)
 			})

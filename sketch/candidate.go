@@ -147,6 +147,12 @@ func (f *candidateTable) put(s *front.Set, place int, table uint16, hash uint64,
 	return c
 }
 
+// keyAt returns the key at a place.
+func (f *candidateTable) keyAt(at int) sample.Key {
+	text := f.candidates[at].text
+	return sample.Key{Type: f.texts.Type(text), Text: string(f.texts.Bytes(at, text))}
+}
+
 // detailOf returns the details of a candidate.
 func (f *candidateTable) detailOf(c *candidate) *detail { return &f.details[c.detail] }
 

@@ -19,7 +19,11 @@ const (
 )
 
 // writer appends the contents of a summary. Numbers are varints.
-type writer struct{ bytes []byte }
+type writer struct {
+	bytes []byte
+	// cells means that windows have cells, as from version 2 on.
+	cells bool
+}
 
 func (w *writer) writeFixed(v uint64) { w.bytes = binary.LittleEndian.AppendUint64(w.bytes, v) }
 func (w *writer) uint(v uint64)       { w.bytes = binary.AppendUvarint(w.bytes, v) }
@@ -67,6 +71,9 @@ func (w *writer) window(v *Window) {
 	for i := range v.Keys {
 		w.key(&v.Keys[i], before)
 		before = v.Keys[i].Hash
+	}
+	if w.cells {
+		w.writeCells(v.Cells)
 	}
 }
 
@@ -127,6 +134,7 @@ func (w *writer) callers(c *CallerLoad) {
 type reader struct {
 	rest   []byte
 	failed bool
+	cells  bool // as in writer
 }
 
 func (r *reader) ok() bool { return !r.failed }
@@ -236,6 +244,9 @@ func (r *reader) window() Window {
 		}
 		before = k.Hash
 		w.Keys = append(w.Keys, k)
+	}
+	if r.cells {
+		w.Cells = r.readCells()
 	}
 	return w
 }

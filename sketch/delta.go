@@ -14,8 +14,9 @@ import (
 	"github.com/keyheat/keyheat/sample"
 )
 
-// Version is the version of the binary form. This package writes and reads no other.
-const Version = 1
+// Version is the newest version of the binary form. A summary without cells is written in
+// version 1, which has no room for them. Both are read.
+const Version = 2
 
 // Errors of the binary form.
 var (
@@ -112,7 +113,7 @@ var (
 
 // MarshalBinary returns the delta's binary form.
 func (d *Delta) MarshalBinary() ([]byte, error) {
-	w := writer{}
+	w := writer{cells: slices.ContainsFunc(d.Windows, func(w Window) bool { return len(w.Cells) > 0 })}
 	w.writeFixed(d.Fingerprint)
 	w.count(d.Sets)
 	w.count(d.CounterBytes)
@@ -128,17 +129,16 @@ func (d *Delta) MarshalBinary() ([]byte, error) {
 	for i := range d.Callers {
 		w.callers(&d.Callers[i])
 	}
-	return frame(kindDelta, w.bytes)
+	return w.frame(kindDelta)
 }
 
 // UnmarshalBinary reads the binary form. Its errors are ErrCorrupt and ErrVersion, and leave d
 // unchanged.
 func (d *Delta) UnmarshalBinary(b []byte) error {
-	contents, err := unframe(kindDelta, b)
+	r, err := unframe(kindDelta, b)
 	if err != nil {
 		return err
 	}
-	r := reader{rest: contents}
 	read := Delta{Fingerprint: r.readFixed(), Sets: r.count(), CounterBytes: r.count()}
 	for n := r.length(windowLeast); n > 0 && r.ok(); n-- {
 		read.Windows = append(read.Windows, r.window())
@@ -158,19 +158,18 @@ func (d *Delta) UnmarshalBinary(b []byte) error {
 
 // MarshalBinary returns the window's binary form.
 func (w *Window) MarshalBinary() ([]byte, error) {
-	out := writer{}
+	out := writer{cells: len(w.Cells) > 0}
 	out.window(w)
-	return frame(kindWindow, out.bytes)
+	return out.frame(kindWindow)
 }
 
 // UnmarshalBinary reads the binary form. Its errors are ErrCorrupt and ErrVersion, and leave w
 // unchanged.
 func (w *Window) UnmarshalBinary(b []byte) error {
-	contents, err := unframe(kindWindow, b)
+	r, err := unframe(kindWindow, b)
 	if err != nil {
 		return err
 	}
-	r := reader{rest: contents}
 	read := r.window()
 	if err := r.end(); err != nil {
 		return err
@@ -179,25 +178,26 @@ func (w *Window) UnmarshalBinary(b []byte) error {
 	return nil
 }
 
-func frame(kind byte, contents []byte) ([]byte, error) {
+func (w *writer) frame(kind byte) ([]byte, error) {
+	contents := w.bytes
 	if len(contents) > maxContents {
 		return nil, fmt.Errorf("sketch: a summary of %d bytes is over the limit of %d: seal more often", len(contents), maxContents)
 	}
 	out := make([]byte, headerSize, headerSize+len(contents)/2)
 	copy(out, magic)
-	out[3], out[4] = Version, kind
+	out[3], out[4] = 1+byte(flag(w.cells)), kind
 	binary.LittleEndian.PutUint64(out[5:], uint64(len(contents)))
 	out = encoder().EncodeAll(contents, out)
 	binary.LittleEndian.PutUint64(out[13:], xxh3.HashSeed(out[headerSize:], uint64(len(contents))))
 	return out, nil
 }
 
-func unframe(kind byte, b []byte) ([]byte, error) {
+func unframe(kind byte, b []byte) (*reader, error) {
 	if len(b) < headerSize || string(b[:3]) != magic {
 		return nil, fmt.Errorf("%w: no header", ErrCorrupt)
 	}
-	if b[3] != Version {
-		return nil, fmt.Errorf("%w %d: this build reads version %d", ErrVersion, b[3], Version)
+	if b[3] < 1 || b[3] > Version {
+		return nil, fmt.Errorf("%w %d: this build reads versions up to %d", ErrVersion, b[3], Version)
 	}
 	if b[4] != kind {
 		return nil, fmt.Errorf("%w: another kind of summary", ErrCorrupt)
@@ -216,5 +216,5 @@ func unframe(kind byte, b []byte) ([]byte, error) {
 	if uint64(len(contents)) != length {
 		return nil, fmt.Errorf("%w: %d bytes instead of %d", ErrCorrupt, len(contents), length)
 	}
-	return contents, nil
+	return &reader{rest: contents, cells: b[3] == Version}, nil
 }

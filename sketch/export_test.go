@@ -8,8 +8,9 @@ import (
 
 // Frame and Unframe let a fuzzer write contents that the checksum would hide
 // from it.
-func Frame(t testing.TB, contents []byte) []byte {
-	body, err := frame(kindDelta, contents)
+func Frame(t testing.TB, contents []byte, cells bool) []byte {
+	w := writer{bytes: contents, cells: cells}
+	body, err := w.frame(kindDelta)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -18,11 +19,11 @@ func Frame(t testing.TB, contents []byte) []byte {
 
 // Unframe is the inverse of Frame.
 func Unframe(t testing.TB, body []byte) []byte {
-	contents, err := unframe(kindDelta, body)
+	r, err := unframe(kindDelta, body)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return contents
+	return r.rest
 }
 
 // InsertHash counts a hash in registers as a shard does, and returns the registers.

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/keyheat/keyheat/sample"
+	"github.com/keyheat/keyheat/sample/position"
 	"github.com/keyheat/keyheat/sketch"
 )
 
@@ -34,6 +35,7 @@ func run(stream iter.Seq[sample.Record], collectors int, exact exactCounts) map[
 	next := make([]int64, collectors)
 	for i := range shards {
 		shards[i] = sketch.NewShard(config)
+		shards[i].PlaceKeys(everywhere)
 	}
 	merged := map[identity]*sketch.Window{}
 	commit := func(i int) {
@@ -57,6 +59,9 @@ func run(stream iter.Seq[sample.Record], collectors int, exact exactCounts) map[
 	}
 	return merged
 }
+
+// everywhere chooses every table for cells.
+func everywhere(sample.Target) bool { return true }
 
 func overTheWire(d *sketch.Delta) *sketch.Delta {
 	body, err := d.MarshalBinary()
@@ -85,6 +90,7 @@ func fold(merged map[identity]*sketch.Window, d *sketch.Delta) {
 type findings struct {
 	keys, hot, proven, possible int
 	unseen                      sample.Milli
+	unplaced                    sketch.Load // the most of a second
 }
 
 // compare checks every true value against its bounds, and every total against the exact one,
@@ -101,17 +107,21 @@ func (e exactCounts) compare(t *testing.T, merged map[identity]*sketch.Window) f
 			listed[key] = &w.Keys[i]
 		}
 	}
-	totals := map[identity]sketch.Load{}
+	totals, places := map[identity]sketch.Load{}, map[identity]placedLoad{}
 	for id, truth := range e {
 		window := id
 		window.key = sample.Key{}
 		totals[window] = totals[window].Plus(truth)
-		f.judge(t, id, truth, listed[id], merged[window])
+		places[window] = places[window].add(id.key, truth)
+		if id.key != (sample.Key{}) {
+			f.judge(t, id, truth, listed[id], merged[window])
+		}
 	}
 	for id, truth := range totals {
 		if merged[id].Total.Load != truth {
 			t.Fatalf("second %d: total %v, want %v", id.second, merged[id].Total.Load, truth)
 		}
+		f.judgeCells(t, places[id], merged[id])
 	}
 	return f
 }
@@ -139,5 +149,61 @@ func (f *findings) judge(t *testing.T, id identity, truth sketch.Load, k *sketch
 		f.proven++
 	case !hot && (high.Write > writeOver || high.Read > readOver):
 		f.possible++
+	}
+}
+
+// placedLoad is the load of each cell, nowhere the load of keys without a known position.
+type placedLoad struct {
+	cells   map[uint16]sketch.Load
+	nowhere sketch.Load
+}
+
+func (p placedLoad) add(k sample.Key, l sketch.Load) placedLoad {
+	if p.cells == nil {
+		p.cells = map[uint16]sketch.Load{}
+	}
+	if at, known := position.Find(k); known {
+		cell := uint16(at.Cell(sketch.CellBits))
+		p.cells[cell] = p.cells[cell].Plus(l)
+	} else {
+		p.nowhere = p.nowhere.Plus(l)
+	}
+	return p
+}
+
+// judgeCells checks that listed keys, cells and unplaced load are the total, and that each
+// cell's true load lies between its listed load and that plus all unplaced load.
+func (f *findings) judgeCells(t *testing.T, truth placedLoad, w *sketch.Window) {
+	t.Helper()
+	counted := placedLoad{}
+	for i := range w.Keys {
+		k := &w.Keys[i]
+		if key := k.Key; k.Cut {
+			counted = counted.add(sample.Key{}, k.Low)
+		} else {
+			counted = counted.add(key, k.Low)
+		}
+	}
+	if counted.cells == nil {
+		counted.cells = map[uint16]sketch.Load{}
+	}
+	for _, cell := range w.Cells {
+		counted.cells[cell.At] = counted.cells[cell.At].Plus(cell.Load)
+	}
+	unplaced := w.Unplaced()
+	sum := counted.nowhere.Plus(unplaced)
+	for _, l := range counted.cells {
+		sum = sum.Plus(l)
+	}
+	if sum != w.Total.Load || unplaced.Read < 0 || unplaced.Write < 0 {
+		t.Fatalf("second %d: keys, cells and unplaced load are %v, %v of it unplaced; the total is %v", w.Second, sum, unplaced, w.Total.Load)
+	}
+	f.unplaced.Read, f.unplaced.Write = max(f.unplaced.Read, unplaced.Read), max(f.unplaced.Write, unplaced.Write)
+	most := counted.nowhere.Plus(unplaced)
+	for at := range uint16(1 << sketch.CellBits) {
+		low, had := counted.cells[at], truth.cells[at]
+		if high := low.Plus(most); had.Read < low.Read || had.Write < low.Write || had.Read > high.Read || had.Write > high.Write {
+			t.Fatalf("second %d: cell %d has %v, outside %v to %v", w.Second, at, had, low, high)
+		}
 	}
 }

@@ -65,16 +65,18 @@ func (s *second) admitReserved(t *sums, table uint16, hash uint64, key sample.Ke
 			}
 		}
 		out := &all[place]
-		s.putOut(s.front.set(out.hash), out.hash, out.high())
+		s.putOut(s.front.set(out.hash), int(in.First)+place, out.high())
 	}
 	inherited[place] = least
 	return s.front.put(in, place, table, hash, key, err)
 }
 
-// putOut counts a key that has just been evicted. high is the key's upper bound.
-func (s *second) putOut(in *front.Set, hash, high uint64) {
+// putOut counts the key of a candidate that is evicted. high is the key's upper bound.
+func (s *second) putOut(in *front.Set, at int, high uint64) {
+	hash := s.front.candidates[at].hash
 	s.counts.Line(hash).Raise(hash, high)
 	in.Turned = max(in.Turned, high)
+	s.placeEvicted(at)
 }
 
 // moveToReserve moves a candidate to its table's reserve. It returns false if the table has
@@ -82,8 +84,7 @@ func (s *second) putOut(in *front.Set, hash, high uint64) {
 func (s *second) moveToReserve(at int) bool {
 	f := &s.front
 	c := f.candidates[at]
-	key := sample.Key{Type: f.texts.Type(c.text), Text: string(f.texts.Bytes(at, c.text))}
-	to := s.admitReserved(&s.sums[c.table], c.table, c.hash, key, c.err)
+	to := s.admitReserved(&s.sums[c.table], c.table, c.hash, f.keyAt(at), c.err)
 	if to == nil {
 		return false
 	}

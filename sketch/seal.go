@@ -39,6 +39,9 @@ func (s *second) windows(to []Window, t *front.Tables, l *list) []Window {
 		in.window = len(to)
 		in.rest = Load{sum.Read - sum.Keyless.Read - in.low.Read, sum.Write - sum.Keyless.Write - in.low.Write}
 		w := Window{Target: t.Name(table), Second: s.at, Total: sum.Total, Callers: topOf(&sum.callers), Scanners: topOf(&sum.scans), Arrivals: s.times.Arrivals(table), Unseen: worst.min(in.rest)}
+		if sum.cells != nil {
+			w.Cells = sum.cells.list()
+		}
 		if in.keys > 0 {
 			w.Keys = make([]KeyLoad, 0, in.keys)
 		}

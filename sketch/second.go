@@ -22,6 +22,7 @@ type second struct {
 	growing  gather.Turns     // grants evidence to keys that grow before they are warm
 	calls    gather.CallPool  // for keys whose sampled records name their call
 	resends  gather.RetryPool // for keys whose records count attempts
+	placer   placer
 	times    arrival.Times
 	// over lists the keys that exceeded limit since the last OverLimit.
 	limit Load
@@ -40,6 +41,9 @@ type sums struct {
 	scans   texts // the callers of requests without a key
 	caller  gather.TextHasher
 	reserve uint16 // number of the table's reserve, 0 for none
+	// cells are nil before the table needs some; unplaced reports that it gets none.
+	cells    *cellCounts
+	unplaced bool
 	// distinct counts the distinct keys of the second's minute; nil before the first key.
 	distinct *front.Minute
 }
@@ -103,6 +107,7 @@ func (s *second) add(table uint16, hash, seed uint64, r *sample.Record, l Load) 
 	c := s.front.find(in, hash)
 	if known = c != nil; !known {
 		if c = s.admit(in, t, table, hash, r, weight); c == nil {
+			s.turnAway(t, table, r.PK, l)
 			return t, false
 		}
 	}
@@ -215,7 +220,7 @@ func (s *second) admit(in *front.Set, t *sums, table uint16, hash uint64, r *sam
 			out := &s.front.candidates[at]
 			in.Least = min(next, high)
 			if in.Least < crowdedWeight || out.table == table || !s.moveToReserve(at) {
-				s.putOut(in, out.hash, least)
+				s.putOut(in, at, least)
 			}
 			return s.front.put(in, smallest, table, hash, r.PK, before)
 		}
@@ -251,6 +256,7 @@ func (s *second) clear() {
 	s.gathered, s.refused, s.growing = 0, 0, gather.Turns{}
 	s.calls.Clear()
 	s.resends.Clear()
+	s.placer.clear()
 	s.times.Clear()
 	s.over = s.over[:0]
 }
@@ -261,7 +267,7 @@ const idleSeals = 8
 // rest frees the memory of a second that has been unused for long.
 func (s *second) rest() {
 	if s.idle++; s.idle > idleSeals {
-		*s = second{front: s.front, counts: s.counts, limit: s.limit, idle: s.idle}
+		*s = second{front: s.front, counts: s.counts, limit: s.limit, placer: placer{isPlaced: s.placer.isPlaced}, idle: s.idle}
 		s.front.release()
 		s.counts.Release()
 	}

@@ -138,6 +138,10 @@ type Window struct {
 	Unseen Load
 	// Keys are ordered by Hash.
 	Keys []KeyLoad
+	// Cells hold unlisted load by the position of its keys, in order of At. The sum of Keys'
+	// Low, Cells and Unplaced is the total. Cells are empty unless [Shard.PlaceKeys] chose the
+	// table.
+	Cells []Cell
 }
 
 // Merge adds another part of the same second and table or index. The order of merges does not
@@ -165,6 +169,7 @@ func (w *Window) Merge(o *Window) {
 	w.Callers, w.Scanners = w.Callers.plus(o.Callers), w.Scanners.plus(o.Scanners)
 	w.Arrivals = w.Arrivals.Plus(o.Arrivals)
 	w.Unseen = w.Unseen.Plus(o.Unseen)
+	w.Cells = addCells(w.Cells, o.Cells)
 }
 
 // addUnseen returns the key's load if the other part does not list it.
@@ -201,20 +206,37 @@ func (k *KeyLoad) retriesBeside(o *KeyLoad) *Retries {
 
 // Trim drops keys whose upper bounds are below floor, and keeps at most `most` of the others,
 // the most loaded ones. Unseen rises to the upper bound of each dropped key, so all bounds stay
-// true. Trim also decides which requests were flushed. Call it only when the window is
+// true. Trim also decides which requests were flushed. If place is true, the load of dropped
+// keys moves to Cells; otherwise Cells are dropped too. Call it only when the window is
 // complete, because dropped keys are no longer proven.
-func (w *Window) Trim(floor Load, most int) {
+func (w *Window) Trim(floor Load, most int, place bool) {
+	if !place {
+		w.Cells = nil
+		w.trim(floor, most, nil)
+		return
+	}
+	var rest dropped
+	w.trim(floor, most, &rest)
+	w.Cells = addCells(w.Cells, rest.list())
+}
+
+func (w *Window) trim(floor Load, most int, rest *dropped) {
 	hot := func(k *KeyLoad) bool {
 		h := k.High()
 		return h.Read >= floor.Read || h.Write >= floor.Write
 	}
 	var kept []KeyLoad
+	drop := func(k *KeyLoad) {
+		if w.Unseen = w.Unseen.max(k.High()); rest != nil {
+			rest.add(k)
+		}
+	}
 	for i := range w.Keys {
 		if hot(&w.Keys[i]) {
 			kept = append(kept, w.Keys[i])
 			kept[len(kept)-1].Evidence, kept[len(kept)-1].Retries = w.Keys[i].Evidence.Cut(), w.Keys[i].Retries.Cut()
 		} else {
-			w.Unseen = w.Unseen.max(w.Keys[i].High())
+			drop(&w.Keys[i])
 		}
 	}
 	if len(kept) > most {
@@ -222,7 +244,7 @@ func (w *Window) Trim(floor Load, most int) {
 			return cmp.Or(cmp.Compare(b.High().weight(), a.High().weight()), cmp.Compare(a.Hash, b.Hash))
 		})
 		for i := range kept[most:] {
-			w.Unseen = w.Unseen.max(kept[most+i].High())
+			drop(&kept[most+i])
 		}
 		kept = slices.Clip(kept[:most])
 		slices.SortFunc(kept, byHash)
@@ -246,13 +268,16 @@ func byHash(a, b KeyLoad) int { return cmp.Compare(a.Hash, b.Hash) }
 // producerSize and binSize are the approximate bytes in memory of a producer's times.
 const producerSize, binSize = 32, 16
 
+// cellSize is the bytes in memory of a cell.
+const cellSize = 24
+
 // These are the approximate bytes in memory of one key's evidence, of its retries, and of each
 // caller in them.
 const evidenceSize, retriesSize, callerSize = 4000, 100, 100
 
 // size returns the approximate memory of the window in bytes.
 func (w *Window) size() int {
-	bytes := 160
+	bytes := 184 + cellSize*len(w.Cells)
 	for _, p := range w.Arrivals.Producers {
 		bytes += producerSize + binSize*len(p.Bins)
 	}

@@ -45,6 +45,10 @@ func part(t *rapid.T) sketch.Window {
 		w.Total.Load = w.Total.Plus(w.Keys[len(w.Keys)-1].Low)
 		w.Total.Requests++
 	}
+	for at := range rapid.SliceOfNDistinct(rapid.Uint16Range(0, 1<<sketch.CellBits-1), 0, 6, rapid.ID).Draw(t, "cells") {
+		w.Cells = append(w.Cells, sketch.Cell{At: uint16(700 * at), Load: sketch.Load{Read: 1 + sample.Milli(amount.Draw(t, "cell"))}})
+		w.Total.Load = w.Total.Plus(w.Cells[at].Load)
+	}
 	return w
 }
 
@@ -122,7 +126,8 @@ func TestTrimKeepsTheBounds(t *testing.T) {
 		whole, later := part(t), part(t)
 		trimmed := whole
 		floor := sketch.Load{Read: 2_000_000, Write: 1_000_000}
-		trimmed.Trim(floor, rapid.IntRange(0, 10).Draw(t, "most"))
+		place := rapid.Bool().Draw(t, "place")
+		trimmed.Trim(floor, rapid.IntRange(0, 10).Draw(t, "most"), place)
 		whole.Merge(&later)
 		trimmed.Merge(&later)
 		for _, k := range whole.Keys {
@@ -133,6 +138,9 @@ func TestTrimKeepsTheBounds(t *testing.T) {
 			if h, was := got.High(), k.High(); h.Write < was.Write || h.Read < was.Read {
 				t.Fatalf("key %d: at most %v after Trim, %v before", k.Hash, h, was)
 			}
+		}
+		if cells := trimmed.Cells; !place && len(later.Cells) < len(cells) || place && trimmed.Unplaced() != whole.Unplaced() {
+			t.Fatalf("%v unplaced after Trim, %v before, %d cells", trimmed.Unplaced(), whole.Unplaced(), len(cells))
 		}
 		if trimmed.Total != whole.Total {
 			t.Fatalf("Trim changed the total")
@@ -164,7 +172,8 @@ func TestWindowRoundTrip(t *testing.T) {
 // TestDamage changes and cuts a summary everywhere: no part of it is believed.
 func TestDamage(t *testing.T) {
 	t.Parallel()
-	shard := sketch.NewShard(sketch.Config{Seed: seed})
+	shard := sketch.NewShard(sketch.Config{Seed: seed, Sets: 16})
+	shard.PlaceKeys(everywhere)
 	for r := range fromTrace(20_000, 500) {
 		if err := shard.Add(&r); err != nil {
 			t.Fatal(err)
@@ -173,8 +182,8 @@ func TestDamage(t *testing.T) {
 	delta := sketch.NewDelta(sketch.Config{Seed: seed})
 	shard.Seal(delta)
 	body, err := delta.MarshalBinary()
-	if err != nil {
-		t.Fatal(err)
+	if err != nil || len(delta.Windows[0].Cells) == 0 {
+		t.Fatalf("no cells are written: %v", err)
 	}
 	for i := range body {
 		damaged := slices.Clone(body)
@@ -192,7 +201,7 @@ func TestDamage(t *testing.T) {
 		}
 	}
 	body[3] = sketch.Version + 1
-	want := fmt.Sprintf("unknown summary version %d: this build reads version %d", sketch.Version+1, sketch.Version)
+	want := fmt.Sprintf("unknown summary version %d: this build reads versions up to %d", sketch.Version+1, sketch.Version)
 	if err := new(sketch.Delta).UnmarshalBinary(body); !errors.Is(err, sketch.ErrVersion) || err.Error() != want {
 		t.Fatalf("another version is answered with %v, want %s", err, want)
 	}
@@ -202,8 +211,9 @@ func TestDamage(t *testing.T) {
 // error write back to the same contents.
 func FuzzContents(f *testing.F) {
 	d := sketch.NewDelta(sketch.Config{Seed: seed})
-	shard := sketch.NewShard(sketch.Config{Seed: seed})
-	for r := range fromTrace(10, 40) {
+	shard := sketch.NewShard(sketch.Config{Seed: seed, Sets: 1})
+	shard.PlaceKeys(everywhere)
+	for r := range fromTrace(20, 80) {
 		if err := shard.Add(&r); err != nil {
 			f.Fatal(err)
 		}
@@ -222,11 +232,11 @@ func FuzzContents(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	f.Add(sketch.Unframe(f, body))
-	f.Add([]byte{})
-	f.Fuzz(func(t *testing.T, contents []byte) {
+	f.Add(sketch.Unframe(f, body), slices.ContainsFunc(d.Windows, func(w sketch.Window) bool { return len(w.Cells) > 0 }))
+	f.Add([]byte{}, false)
+	f.Fuzz(func(t *testing.T, contents []byte, cells bool) {
 		var read, again sketch.Delta
-		if err := read.UnmarshalBinary(sketch.Frame(t, contents)); err != nil {
+		if err := read.UnmarshalBinary(sketch.Frame(t, contents, cells)); err != nil {
 			if !errors.Is(err, sketch.ErrCorrupt) {
 				t.Fatal(err)
 			}

@@ -325,6 +325,45 @@ func (m *Map) reach(among []*Shard, p position.Position) (here []*Shard) {
 	return here
 }
 
+// surrounds reports whether a range lies between the shard's outermost keys, so that no other
+// shard has a part of it.
+func (s *Shard) surrounds(first, last position.Position) bool {
+	return s.Keys && s.Low < first && last < s.High
+}
+
+// locateRange returns the open shards where keys of a range can lie.
+func (m *Map) locateRange(first, last position.Position) []*Shard {
+	return m.locateIn(m.top, first, last, nil)
+}
+
+func (m *Map) locateIn(among []*Shard, first, last position.Position, found []*Shard) []*Shard {
+	for _, s := range m.reachIn(among, first, last) {
+		if len(s.children) > 0 {
+			found = m.locateIn(s.children, first, last, found)
+		} else {
+			found = append(found, s)
+		}
+	}
+	return found
+}
+
+// reachIn returns the siblings that have a part of a range, or may have one: the ones within,
+// and the ones that reach its ends. A gap within may belong to a shard without keys.
+func (m *Map) reachIn(among []*Shard, first, last position.Position) (here []*Shard) {
+	for _, s := range among {
+		if s.surrounds(first, last) {
+			return []*Shard{s}
+		}
+	}
+	left, right := m.reach(among, first), m.reach(among, last)
+	for _, s := range among {
+		if !s.Keys || s.Low <= last && s.High >= first || slices.Contains(left, s) || slices.Contains(right, s) {
+			here = append(here, s)
+		}
+	}
+	return here
+}
+
 // nearest keeps the shards at the smallest distance.
 func nearest(so []*Shard, s *Shard, distance func(*Shard) position.Position) []*Shard {
 	if len(so) == 0 || distance(s) < distance(so[0]) {
@@ -335,6 +374,9 @@ func nearest(so []*Shard, s *Shard, distance func(*Shard) position.Position) []*
 	}
 	return so
 }
+
+// IsDivided reports whether the table has several partitions. The map may be nil.
+func (m *Map) IsDivided() bool { return m != nil && len(m.shards) > 1 }
 
 // Shards returns the open shards, in the order of their ranges; shards without a key come last.
 func (m *Map) Shards() (open []*Shard) {

@@ -56,18 +56,20 @@ const recentIDs = 1 << 20
 
 func newFold(o Options) *fold {
 	memory := cmp.Or(o.Memory, DefaultMemory) / int64(1+len(o.Candidates))
-	f := &fold{sketches: newSeconds(memory), tally: &intake.Tally{Hidden: o.Hide != nil}, recent: sample.NewRecent(recentIDs), hide: o.Hide}
+	_, sharded := o.Source.(Sharded)
+	sharded = sharded && o.Hide == nil
+	f := &fold{sketches: newSeconds(memory, sharded), tally: &intake.Tally{Hidden: o.Hide != nil}, recent: sample.NewRecent(recentIDs), hide: o.Hide}
 	if o.Source != nil {
 		f.decoder = format.NewDecoder(o.Source.Form(), o.Tables)
 	} else {
 		f.files = format.NewFileDecoder(o.Tables, o.Mapping)
 		f.decoder, f.tally.Fields = f.files, f.files
 	}
-	if _, sharded := o.Source.(Sharded); sharded && o.Hide == nil {
+	if sharded {
 		f.delivered = map[string]*partition.Delivered{}
 	}
 	for _, c := range o.Candidates {
-		f.candidates = append(f.candidates, &candidate{Candidate: c, sketches: newSeconds(memory), parts: map[sample.Target]*parts{}})
+		f.candidates = append(f.candidates, &candidate{Candidate: c, sketches: newSeconds(memory, false), parts: map[sample.Target]*parts{}})
 	}
 	return f
 }

@@ -27,20 +27,25 @@ type sketches struct {
 // trims returns the trims of seconds over the bound of memory: to keys above a hundredth
 // of a limit, and then to the keys that a judge tracks. A table's default quota of 40,000
 // units leaves room for some 500 tracked keys in a second.
-func trims() []packed.Trim {
+func trims(place bool) []packed.Trim {
 	var all []packed.Trim
 	for _, share := range []float64{0.01, detect.TrackShare} {
 		floor := sketch.Load{Read: detect.ShareOf(detect.PartitionRead, share), Write: detect.ShareOf(detect.PartitionWrite, share)}
-		all = append(all, packed.Trim{Floor: floor, Most: 1024})
+		all = append(all, packed.Trim{Floor: floor, Most: 1024, Place: place})
 	}
 	return all
 }
 
-func newSeconds(memory int64) *sketches {
-	return &sketches{
+// newSeconds returns no seconds yet. place reports whether positions of keys are kept.
+func newSeconds(memory int64, place bool) *sketches {
+	s := &sketches{
 		shard: sketch.NewShard(config()), census: keydesign.NewCensus(),
-		windows: packed.New(packed.Options{Bytes: memory, Trims: trims()}),
+		windows: packed.New(packed.Options{Bytes: memory, Trims: trims(place)}),
 	}
+	if place {
+		s.shard.PlaceKeys(func(sample.Target) bool { return true })
+	}
+	return s
 }
 
 // sealAt is the number of bytes that the shard may hold in seconds that have left its

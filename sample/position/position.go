@@ -17,6 +17,7 @@ import (
 	"strings"
 
 	"github.com/keyheat/keyheat/sample"
+	"github.com/keyheat/keyheat/sample/keyhash"
 )
 
 // Position is a place in the key space: 0 is its begin, 1<<64 would be its end.
@@ -26,12 +27,14 @@ type Position uint64
 // against listings of real tables from 2013 to 2026.
 const prefix = "Outliers"
 
-// Find returns the position of a partition key. ok is false for an unknown key, and for a key
-// of several attributes, whose hash is not known. A hidden key has another position than the
-// key that it hides: take the position first.
+// Find returns the position of a partition key. ok is false for an unknown key, for a key of
+// several attributes, whose hash is not known, and for a hidden key: take its position first.
 func Find(k sample.Key) (p Position, ok bool) {
 	switch k.Type {
 	case sample.TypeString:
+		if keyhash.Find(k.Text) >= 0 {
+			return 0, false
+		}
 		return String(k.Text), true
 	case sample.TypeNumber:
 		p, err := Number(k.Text)

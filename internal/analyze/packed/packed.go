@@ -28,6 +28,8 @@ type Trim struct {
 	Floor sketch.Load
 	// Most is how many keys of a second stay at most, the most loaded ones.
 	Most int
+	// Place keeps the positions of the other keys.
+	Place bool
 }
 
 // Options bound the memory.
@@ -162,7 +164,7 @@ func (w *Windows) merge(t *Trim) error {
 	err := w.add(0, func(yield func(*sketch.Window) bool) {
 		for of := range mergeRuns(w.from, runs, nil, true) {
 			if t != nil {
-				of.Trim(t.Floor, t.Most)
+				of.Trim(t.Floor, t.Most, t.Place)
 			}
 			if !yield(of) {
 				return

@@ -2,6 +2,7 @@ package fold
 
 import (
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/partition"
 	"github.com/keyheat/keyheat/sketch"
 )
 
@@ -13,12 +14,14 @@ const (
 	keptKeys  = 512
 )
 
-// Trim drops the parts of a second that are not stored.
-func (l *Windows) Trim(o *OpenWindow) {
-	l.Keys -= len(o.Window.Keys)
+// Trim drops the parts of a second that are not stored. Where the table's partitions are known,
+// the positions of the dropped keys are kept.
+func (l *Windows) Trim(o *OpenWindow, partitions *partition.Map) {
+	l.Keys -= o.Size()
+	place := partitions.IsDivided() && 2*detect.Weight(o.Window.Total.Load) >= detect.PartitionRead
 	o.Window.Trim(sketch.Load{Read: detect.PartitionRead / keptShare, Write: detect.PartitionWrite / keptShare},
-		max(keptKeys, countJudged(&o.Window)))
-	l.Keys += len(o.Window.Keys)
+		max(keptKeys, countJudged(&o.Window)), place)
+	l.Keys += o.Size()
 }
 
 // judged counts the keys that the verdict may be about, in the weight that Trim

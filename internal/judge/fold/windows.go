@@ -38,12 +38,18 @@ type OpenWindow struct {
 	Unjudged bool
 }
 
+// cellsPerKey is about how many cells take the memory of a key.
+const cellsPerKey = 6
+
+// Size returns the second's memory as a number of keys.
+func (o *OpenWindow) Size() int { return len(o.Window.Keys) + len(o.Window.Cells)/cellsPerKey }
+
 // Windows are the open seconds, and how far each writer was read. They
 // begin empty at the stored cursors, and may be dropped at any time: all that they
 // hold is in deltas beyond the cursors, or stored.
 type Windows struct {
 	open map[Instant]*OpenWindow
-	// keys is how many keys all open windows list, the measure of memory.
+	// Keys is the sum of all open windows' Size.
 	Keys int
 	// read is the highest sequence number of each writer that is folded, or
 	// was before the first pass.
@@ -108,7 +114,7 @@ func (l *Windows) Missing(deltas []Delta) map[sample.Target][]int64 {
 func (l *Windows) Reopen(loaded map[Instant]*OpenWindow) {
 	for at, o := range loaded {
 		l.open[at] = o
-		l.Keys += len(o.Window.Keys)
+		l.Keys += o.Size()
 	}
 }
 
@@ -150,7 +156,7 @@ func (l *Windows) admit(at Instant, writer string, seq int64) bool {
 // place.
 func (l *Windows) add(at Instant, parts []*sketch.Window) {
 	o := l.open[at]
-	l.Keys -= len(o.Window.Keys)
+	l.Keys -= o.Size()
 	part := joinWindows(parts)
 	var keys []sketch.KeyLoad
 	if len(o.Window.Keys) == 0 && o.Window.Unseen == (sketch.Load{}) { // most come at once: their keys are not copied
@@ -159,7 +165,7 @@ func (l *Windows) add(at Instant, parts []*sketch.Window) {
 	if o.Window.Merge(part); keys != nil {
 		o.Window.Keys = slices.Clip(keys)
 	}
-	l.Keys += len(o.Window.Keys)
+	l.Keys += o.Size()
 	o.Unjudged = true
 }
 
@@ -261,7 +267,7 @@ func (l *Windows) Cursors(closing []Instant, minutes map[string]int64) map[strin
 // Close drops windows that are stored now.
 func (l *Windows) Close(closing []Instant) {
 	for _, at := range closing {
-		l.Keys -= len(l.open[at].Window.Keys)
+		l.Keys -= l.open[at].Size()
 		delete(l.open, at)
 		if newest, known := l.stored[at.Target]; known {
 			l.stored[at.Target] = max(newest, at.Second)

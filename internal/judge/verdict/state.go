@@ -208,7 +208,7 @@ func (s *State) Closing(h fold.Horizon, now time.Time) []fold.Instant {
 		if !over && (keys <= s.options.MaxKeys || at.Second >= now.Unix()) {
 			break
 		}
-		keys -= len(s.Windows.Window(at).Window.Keys)
+		keys -= s.Windows.Window(at).Size()
 		closing = append(closing, at)
 	}
 	return closing
@@ -240,7 +240,7 @@ func (s *State) Observe(closing []fold.Instant, h fold.Horizon, now time.Time) (
 		for len(closing) > 0 && closing[0].Second <= end {
 			o := s.Windows.Window(closing[0])
 			s.Views.Observe(closing[0], o, now)
-			s.Windows.Trim(o)
+			s.Windows.Trim(o, s.partitionsOf(closing[0].Target))
 			s.board.Observe(&o.Window)
 			o.Unjudged = false
 			s.peaks.Observe(closing[0], o, now)
