@@ -64,15 +64,17 @@ func (s *stream) each(use func(r *sample.Record)) {
 }
 
 // BenchmarkAdd adds two dense seconds of the trace to a shard and seals them, in turn
-// with an exact map of the same: as they are, and with a hundred tables in turn.
+// with an exact map of the same: as they are, with cells, and with a hundred tables in turn.
 func BenchmarkAdd(b *testing.B) {
 	records := streamed()
-	b.Run("one table", func(b *testing.B) { benchmarkAdd(b, records) })
-	b.Run("100 tables", func(b *testing.B) { benchmarkAdd(b, records.spread(100)) })
+	b.Run("one table", func(b *testing.B) { benchmarkAdd(b, records, nil) })
+	b.Run("one table with cells", func(b *testing.B) { benchmarkAdd(b, records, everywhere) })
+	b.Run("100 tables", func(b *testing.B) { benchmarkAdd(b, records.spread(100), nil) })
 }
 
-func benchmarkAdd(b *testing.B, records *stream) {
+func benchmarkAdd(b *testing.B, records *stream, placed func(sample.Target) bool) {
 	s := newShard()
+	s.PlaceKeys(placed)
 	var ours, exact cputime.Rounds
 	for b.Loop() {
 		ours.Take(func() {

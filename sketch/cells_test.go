@@ -148,7 +148,7 @@ func TestVersions(t *testing.T) {
 	}
 	for _, version := range []byte{1, 2} {
 		if version == 2 {
-			want.Cells = []sketch.Cell{{At: 9, Load: sketch.Load{Read: 500}}, {At: 4095, Load: sketch.Load{Write: 1500}}}
+			want.Cells = []sketch.Cell{{At: 9, Read: 500}, {At: 1<<sketch.CellBits - 1, Write: 1500}}
 		}
 		body, err := want.MarshalBinary()
 		if err != nil || body[3] != version {
@@ -170,9 +170,9 @@ func TestVersions(t *testing.T) {
 func TestHostileCells(t *testing.T) {
 	t.Parallel()
 	for story, cells := range map[string][]sketch.Cell{
-		"outside": {{At: 4096, Load: sketch.Load{Read: 1}}},
-		"twice":   {{At: 7, Load: sketch.Load{Read: 1}}, {At: 7, Load: sketch.Load{Read: 1}}},
-		"below 0": {{At: 7, Load: sketch.Load{Read: -1}}},
+		"outside": {{At: 1 << sketch.CellBits, Read: 1}},
+		"twice":   {{At: 7, Read: 1}, {At: 7, Read: 1}},
+		"below 0": {{At: 7, Read: -1}},
 	} {
 		w := sketch.Window{Target: orders, Second: start, Cells: cells}
 		body, err := w.MarshalBinary()
@@ -196,10 +196,10 @@ func TestEncodedCells(t *testing.T) {
 		most  int
 	}{
 		{"few", 20, func() sketch.Load { return sketch.Load{Write: 1000} }, 150},
-		{"writes", 20_000, func() sketch.Load { return sketch.Load{Write: sample.Milli(1000 * (1 + random.IntN(3)))} }, 4_000},
+		{"writes", 20_000, func() sketch.Load { return sketch.Load{Write: sample.Milli(1000 * (1 + random.IntN(3)))} }, 8_192},
 		{"reads and writes", 50_000, func() sketch.Load {
 			return sketch.Load{Read: sample.Milli(500 * random.IntN(4)), Write: sample.Milli(1000 * random.IntN(3))}
-		}, 8_192},
+		}, 17_000},
 	} {
 		var loads [1 << sketch.CellBits]sketch.Load
 		for i := range c.keys {
@@ -209,7 +209,7 @@ func TestEncodedCells(t *testing.T) {
 		w := sketch.Window{Target: orders, Second: start}
 		for at, l := range loads {
 			if l != (sketch.Load{}) {
-				w.Cells = append(w.Cells, sketch.Cell{At: uint16(at), Load: l})
+				w.Cells = append(w.Cells, sketch.Cell{At: uint16(at), Read: l.Read, Write: l.Write})
 			}
 		}
 		body, err := w.MarshalBinary()

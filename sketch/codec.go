@@ -6,6 +6,8 @@ import (
 	"math"
 
 	"github.com/keyheat/keyheat/sample"
+	"github.com/keyheat/keyheat/sketch/internal/cells"
+	"github.com/keyheat/keyheat/sketch/internal/front"
 )
 
 // The smallest encoded sizes of parts, in bytes. A reader allocates for a number of parts only
@@ -73,7 +75,7 @@ func (w *writer) window(v *Window) {
 		before = v.Keys[i].Hash
 	}
 	if w.cells {
-		w.writeCells(v.Cells)
+		w.bytes = cells.Append(w.bytes, v.Cells)
 	}
 }
 
@@ -245,8 +247,11 @@ func (r *reader) window() Window {
 		before = k.Hash
 		w.Keys = append(w.Keys, k)
 	}
-	if r.cells {
-		w.Cells = r.readCells()
+	if r.cells && r.ok() {
+		read, rest, ok := cells.Read(r.rest)
+		if w.Cells, r.rest = read, rest; !ok {
+			r.fail()
+		}
 	}
 	return w
 }
@@ -302,7 +307,7 @@ func (r *reader) registers() Registers {
 	v := Registers{Target: r.target(), Minute: r.int()}
 	for n := r.length(registerLeast); n > 0 && r.ok(); n-- {
 		index, value := r.natural(), r.take(1)
-		if index >= registers || len(value) == 0 || value[0] > 64-precision+1 {
+		if index >= front.RegisterCount || len(value) == 0 || value[0] > front.MaxRegister {
 			r.fail()
 			break
 		}

@@ -76,5 +76,5 @@ func (c Config) Validate() error {
 	case c.Tables < 1 || c.Tables > 65535:
 		return errors.New("sketch: tables must be between 1 and 65,535")
 	}
-	return checkDense()
+	return front.CheckDense()
 }

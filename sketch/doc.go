@@ -100,6 +100,15 @@
 // carries the times, and only the merged second decides. So the verdict does not depend on how
 // records were spread over parts.
 //
+// # Positions
+//
+// DynamoDB keeps keys in the order of their positions (package position). For tables that
+// [Shard.PlaceKeys] chose, the load of each request whose key has no candidate is added to its
+// key's cell, one of 16,384, and an evicted candidate's load too. [Window.Trim] does so with the
+// keys that it drops. So [Window.Keys], [Window.Cells] and [Window.Remainder] add up to the total,
+// exactly, and a range of positions has a load with bounds. A position costs an MD5, which takes
+// longer than counting a request does.
+//
 // # Distinct keys
 //
 // A HyperLogLog for each table, index and minute counts distinct keys with the same hash

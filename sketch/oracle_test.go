@@ -188,9 +188,9 @@ func (f *findings) judgeCells(t *testing.T, truth placedLoad, w *sketch.Window) 
 		counted.cells = map[uint16]sketch.Load{}
 	}
 	for _, cell := range w.Cells {
-		counted.cells[cell.At] = counted.cells[cell.At].Plus(cell.Load)
+		counted.cells[cell.At] = counted.cells[cell.At].Plus(sketch.Load{Read: cell.Read, Write: cell.Write})
 	}
-	unplaced := w.Unplaced()
+	unplaced := w.Remainder()
 	sum := counted.nowhere.Plus(unplaced)
 	for _, l := range counted.cells {
 		sum = sum.Plus(l)

@@ -73,10 +73,12 @@ func (s *second) admitReserved(t *sums, table uint16, hash uint64, key sample.Ke
 
 // putOut counts the key of a candidate that is evicted. high is the key's upper bound.
 func (s *second) putOut(in *front.Set, at int, high uint64) {
-	hash := s.front.candidates[at].hash
-	s.counts.Line(hash).Raise(hash, high)
+	c := &s.front.candidates[at]
+	s.counts.Line(c.hash).Raise(c.hash, high)
 	in.Turned = max(in.Turned, high)
-	s.placeEvicted(at)
+	if t := &s.sums[c.table]; s.isPlaced != nil && s.hasCells(t, c.table) {
+		t.cells.Add(s.front.keyAt(at), c.load.Read, c.load.Write)
+	}
 }
 
 // moveToReserve moves a candidate to its table's reserve. It returns false if the table has

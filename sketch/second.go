@@ -3,6 +3,7 @@ package sketch
 import (
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sketch/internal/arrival"
+	"github.com/keyheat/keyheat/sketch/internal/cells"
 	"github.com/keyheat/keyheat/sketch/internal/front"
 	"github.com/keyheat/keyheat/sketch/internal/gather"
 )
@@ -22,7 +23,8 @@ type second struct {
 	growing  gather.Turns     // grants evidence to keys that grow before they are warm
 	calls    gather.CallPool  // for keys whose sampled records name their call
 	resends  gather.RetryPool // for keys whose records count attempts
-	placer   placer
+	cells    cells.Pool       // of tables that isPlaced chose
+	isPlaced func(table uint16) bool
 	times    arrival.Times
 	// over lists the keys that exceeded limit since the last OverLimit.
 	limit Load
@@ -42,7 +44,7 @@ type sums struct {
 	caller  gather.TextHasher
 	reserve uint16 // number of the table's reserve, 0 for none
 	// cells are nil before the table needs some; unplaced reports that it gets none.
-	cells    *cellCounts
+	cells    *cells.Counts
 	unplaced bool
 	// distinct counts the distinct keys of the second's minute; nil before the first key.
 	distinct *front.Minute
@@ -107,7 +109,9 @@ func (s *second) add(table uint16, hash, seed uint64, r *sample.Record, l Load) 
 	c := s.front.find(in, hash)
 	if known = c != nil; !known {
 		if c = s.admit(in, t, table, hash, r, weight); c == nil {
-			s.turnAway(t, table, r.PK, l)
+			if s.isPlaced != nil && s.hasCells(t, table) {
+				t.cells.Add(r.PK, l.Read, l.Write)
+			}
 			return t, false
 		}
 	}
@@ -196,6 +200,18 @@ func (s *second) addSampled(c *candidate, t *Total, r *sample.Record) {
 	t.ReadLargest, t.WriteLargest = max(t.ReadLargest, d.read.Largest), max(t.WriteLargest, d.write.Largest)
 }
 
+// hasCells reports whether a table has cells. It gets them with its first load that no candidate
+// counts, if isPlaced chooses the table and there is room.
+func (s *second) hasCells(t *sums, table uint16) bool {
+	if t.cells == nil && !t.unplaced && t.weight() >= reserveFrom {
+		if s.isPlaced(table) {
+			t.cells = s.cells.Take()
+		}
+		t.unplaced = t.cells == nil
+	}
+	return t.cells != nil
+}
+
 // admit makes a key a candidate if it has earned a place. Otherwise it counts the key's weight
 // and returns nil.
 func (s *second) admit(in *front.Set, t *sums, table uint16, hash uint64, r *sample.Record, weight uint64) *candidate {
@@ -256,7 +272,7 @@ func (s *second) clear() {
 	s.gathered, s.refused, s.growing = 0, 0, gather.Turns{}
 	s.calls.Clear()
 	s.resends.Clear()
-	s.placer.clear()
+	s.cells.Clear()
 	s.times.Clear()
 	s.over = s.over[:0]
 }
@@ -267,7 +283,7 @@ const idleSeals = 8
 // rest frees the memory of a second that has been unused for long.
 func (s *second) rest() {
 	if s.idle++; s.idle > idleSeals {
-		*s = second{front: s.front, counts: s.counts, limit: s.limit, placer: placer{isPlaced: s.placer.isPlaced}, idle: s.idle}
+		*s = second{front: s.front, counts: s.counts, limit: s.limit, isPlaced: s.isPlaced, idle: s.idle}
 		s.front.release()
 		s.counts.Release()
 	}

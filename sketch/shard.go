@@ -26,8 +26,8 @@ type Shard struct {
 //
 // Its live seconds take up to about SecondsInRing × (CounterBytes + 1 KiB a set): 5 MiB with
 // the defaults, and half as much again if requests are sampled. A flood of heavy keys adds 2
-// KiB a second for each of at most 256 tables. Memory is allocated as keys come, and freed when
-// seconds are idle.
+// KiB a second for each of at most 256 tables, and [Shard.PlaceKeys] 128 KiB a second for each of
+// at most 16 tables. Memory is allocated as keys come, and freed when seconds are idle.
 func NewShard(c Config) *Shard {
 	if err := c.Validate(); err != nil {
 		panic(err)
@@ -146,6 +146,23 @@ func (s *Shard) Seal(d *Delta) {
 	s.minutes.Drop(s.tables.Evict())
 }
 
+// PlaceKeys chooses the tables whose unlisted load is counted by the key's position:
+// [Window.Cells]. It takes the MD5 of each request whose key has no candidate, so choose
+// tables with known partitions. Indexes have none, and never have cells. A nil function
+// chooses no table, as before the first call. It holds from a table's next second on.
+func (s *Shard) PlaceKeys(isPlaced func(sample.Target) bool) {
+	var byNumber func(uint16) bool
+	if isPlaced != nil {
+		byNumber = func(table uint16) bool {
+			t := s.tables.Name(table)
+			return t.Index == "" && isPlaced(t)
+		}
+	}
+	for _, sec := range s.ring {
+		sec.isPlaced = byNumber
+	}
+}
+
 // Over is a key that certainly exceeds [Config.Limit] in a second.
 type Over struct {
 	// Hash identifies the key: see [Hash].
@@ -180,10 +197,16 @@ func (s *Shard) Discard() {
 	s.minutes.Forget()
 }
 
-// Pending returns the approximate number of bytes that the next Seal frees: sealed seconds, and
-// HyperLogLogs of past minutes. To bound a shard's memory, call Seal when Pending exceeds a
-// limit.
-func (s *Shard) Pending() int { return s.bytes + s.minutes.Spare(s.tables.Len()) }
+// Pending returns the approximate number of bytes that the next Seal frees: sealed seconds,
+// HyperLogLogs of past minutes, and cells. To bound a shard's memory, call Seal when Pending
+// exceeds a limit.
+func (s *Shard) Pending() int {
+	cells := 0
+	for _, sec := range s.ring {
+		cells += sec.cells.Size()
+	}
+	return s.bytes + s.minutes.Spare(s.tables.Len()) + cells
+}
 
 // floorDiv rounds towards the past, also before 1970.
 func floorDiv(a, b int64) int64 {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sketch/internal/arrival"
+	"github.com/keyheat/keyheat/sketch/internal/cells"
 	"github.com/keyheat/keyheat/sketch/internal/gather"
 )
 
@@ -120,6 +121,12 @@ type Draws = gather.Draws
 // High returns the upper bound of the key's load, before the uncertainty of sampling.
 func (k *KeyLoad) High() Load { return k.Low.Plus(k.Err) }
 
+// CellBits is the number of bits of a position that name its cell.
+const CellBits = cells.Bits
+
+// Cell is the load of one part of DynamoDB's key space.
+type Cell = cells.Cell
+
 // Window is one event-time second of one table or index: the whole second, or one shard's part
 // of it.
 type Window struct {
@@ -139,7 +146,7 @@ type Window struct {
 	// Keys are ordered by Hash.
 	Keys []KeyLoad
 	// Cells hold unlisted load by the position of its keys, in order of At. The sum of Keys'
-	// Low, Cells and Unplaced is the total. Cells are empty unless [Shard.PlaceKeys] chose the
+	// Low, Cells and Remainder is the total. Cells are empty unless [Shard.PlaceKeys] chose the
 	// table.
 	Cells []Cell
 }
@@ -169,7 +176,7 @@ func (w *Window) Merge(o *Window) {
 	w.Callers, w.Scanners = w.Callers.plus(o.Callers), w.Scanners.plus(o.Scanners)
 	w.Arrivals = w.Arrivals.Plus(o.Arrivals)
 	w.Unseen = w.Unseen.Plus(o.Unseen)
-	w.Cells = addCells(w.Cells, o.Cells)
+	w.Cells = cells.Merge(w.Cells, o.Cells)
 }
 
 // addUnseen returns the key's load if the other part does not list it.
@@ -212,24 +219,27 @@ func (k *KeyLoad) retriesBeside(o *KeyLoad) *Retries {
 func (w *Window) Trim(floor Load, most int, place bool) {
 	if !place {
 		w.Cells = nil
-		w.trim(floor, most, nil)
+		w.trim(floor, most, func(*KeyLoad) {})
 		return
 	}
-	var rest dropped
-	w.trim(floor, most, &rest)
-	w.Cells = addCells(w.Cells, rest.list())
+	var rest []Cell
+	w.trim(floor, most, func(k *KeyLoad) {
+		if !k.Cut {
+			rest = cells.AppendKey(rest, k.Key, k.Low.Read, k.Low.Write)
+		}
+	})
+	w.Cells = cells.Merge(w.Cells, cells.Sort(rest))
 }
 
-func (w *Window) trim(floor Load, most int, rest *dropped) {
+func (w *Window) trim(floor Load, most int, dropped func(*KeyLoad)) {
 	hot := func(k *KeyLoad) bool {
 		h := k.High()
 		return h.Read >= floor.Read || h.Write >= floor.Write
 	}
 	var kept []KeyLoad
 	drop := func(k *KeyLoad) {
-		if w.Unseen = w.Unseen.max(k.High()); rest != nil {
-			rest.add(k)
-		}
+		w.Unseen = w.Unseen.max(k.High())
+		dropped(k)
 	}
 	for i := range w.Keys {
 		if hot(&w.Keys[i]) {
@@ -261,6 +271,19 @@ func (w *Window) Key(hash uint64) (KeyLoad, bool) {
 		return KeyLoad{Hash: hash, Err: w.Unseen}, false
 	}
 	return w.Keys[i], true
+}
+
+// Remainder returns the load that is neither in Keys nor in Cells. It may be in any part of the
+// key space. Its requests had no key, or a key without a known position.
+func (w *Window) Remainder() Load {
+	rest := w.Total.Load
+	for i := range w.Keys {
+		rest.Read, rest.Write = rest.Read-w.Keys[i].Low.Read, rest.Write-w.Keys[i].Low.Write
+	}
+	for _, c := range w.Cells {
+		rest.Read, rest.Write = rest.Read-c.Read, rest.Write-c.Write
+	}
+	return rest
 }
 
 func byHash(a, b KeyLoad) int { return cmp.Compare(a.Hash, b.Hash) }

@@ -46,8 +46,8 @@ func part(t *rapid.T) sketch.Window {
 		w.Total.Requests++
 	}
 	for at := range rapid.SliceOfNDistinct(rapid.Uint16Range(0, 1<<sketch.CellBits-1), 0, 6, rapid.ID).Draw(t, "cells") {
-		w.Cells = append(w.Cells, sketch.Cell{At: uint16(700 * at), Load: sketch.Load{Read: 1 + sample.Milli(amount.Draw(t, "cell"))}})
-		w.Total.Load = w.Total.Plus(w.Cells[at].Load)
+		w.Cells = append(w.Cells, sketch.Cell{At: uint16(700 * at), Read: 1 + sample.Milli(amount.Draw(t, "cell"))})
+		w.Total.Read += w.Cells[at].Read
 	}
 	return w
 }
@@ -139,8 +139,8 @@ func TestTrimKeepsTheBounds(t *testing.T) {
 				t.Fatalf("key %d: at most %v after Trim, %v before", k.Hash, h, was)
 			}
 		}
-		if cells := trimmed.Cells; !place && len(later.Cells) < len(cells) || place && trimmed.Unplaced() != whole.Unplaced() {
-			t.Fatalf("%v unplaced after Trim, %v before, %d cells", trimmed.Unplaced(), whole.Unplaced(), len(cells))
+		if cells := trimmed.Cells; !place && len(later.Cells) < len(cells) || place && trimmed.Remainder() != whole.Remainder() {
+			t.Fatalf("%v unplaced after Trim, %v before, %d cells", trimmed.Remainder(), whole.Remainder(), len(cells))
 		}
 		if trimmed.Total != whole.Total {
 			t.Fatalf("Trim changed the total")

@@ -1,0 +1,148 @@
+// Package cells adds up load by its place in DynamoDB's key space.
+package cells
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/keyheat/keyheat/sample"
+	"github.com/keyheat/keyheat/sample/position"
+)
+
+const (
+	// Bits is the number of bits of a position that name its cell. Only the cells at the ends of
+	// a partition are uncertain: in a table of 100 partitions, 2 of some 160.
+	Bits = 14
+	// Number is the number of cells of the key space.
+	Number = 1 << Bits
+	// maxTables is the most tables of a second with cells.
+	maxTables = 16
+)
+
+// Cell is the load of one part of the key space.
+type Cell struct {
+	// At is the number of the cell: see [position.Position.Cell].
+	At uint16
+	// Read and Write are in thousandths of a unit.
+	Read, Write sample.Milli
+}
+
+// Counts are the cells of a table in a live second: 128 KiB.
+type Counts [Number]struct{ read, write uint32 }
+
+// Add adds the load of a key, unless the key has no known position, or a counter would overflow.
+func (c *Counts) Add(k sample.Key, read, write sample.Milli) {
+	at, known := position.Find(k)
+	if !known {
+		return
+	}
+	cell := &c[at.Cell(Bits)]
+	if sum := uint64(cell.read) + uint64(read); sum <= math.MaxUint32 {
+		cell.read = uint32(sum)
+	}
+	if sum := uint64(cell.write) + uint64(write); sum <= math.MaxUint32 {
+		cell.write = uint32(sum)
+	}
+}
+
+// List returns the cells with load.
+func (c *Counts) List() []Cell {
+	n := 0
+	for _, cell := range c {
+		n += int(min(1, cell.read|cell.write))
+	}
+	all := make([]Cell, 0, n)
+	for at, cell := range c {
+		if cell.read|cell.write > 0 {
+			all = append(all, Cell{uint16(at), sample.Milli(cell.read), sample.Milli(cell.write)})
+		}
+	}
+	return all
+}
+
+// Pool holds the cells of a second's tables, and reuses their memory.
+type Pool struct {
+	counts []*Counts
+	used   int
+}
+
+// Take returns empty cells for a table, nil if too many tables have some.
+func (p *Pool) Take() *Counts {
+	if p.used == maxTables {
+		return nil
+	}
+	if p.used == len(p.counts) {
+		p.counts = append(p.counts, &Counts{})
+	}
+	p.used++
+	return p.counts[p.used-1]
+}
+
+// Size returns the bytes that the cells in use take.
+func (p *Pool) Size() int { return p.used * Number * 8 }
+
+// Clear takes all cells back.
+func (p *Pool) Clear() {
+	for _, c := range p.counts[:p.used] {
+		*c = Counts{}
+	}
+	p.used = 0
+}
+
+// AppendKey appends the load of a key in its cell. A key without a known position is left out.
+func AppendKey(to []Cell, k sample.Key, read, write sample.Milli) []Cell {
+	at, known := position.Find(k)
+	if !known {
+		return to
+	}
+	return append(to, Cell{uint16(at.Cell(Bits)), max(read, 0), max(write, 0)})
+}
+
+// Sort sorts cells in place, and adds up equal ones.
+func Sort(all []Cell) []Cell {
+	slices.SortFunc(all, func(a, b Cell) int { return cmp.Compare(a.At, b.At) })
+	n := 0
+	for _, c := range all {
+		if n > 0 && all[n-1].At == c.At {
+			all[n-1] = all[n-1].plus(c)
+		} else {
+			all[n], n = c, n+1
+		}
+	}
+	return all[:n:n]
+}
+
+// Merge returns the sums of two sorted lists. It changes neither, and may return one.
+func Merge(a, b []Cell) []Cell {
+	if len(a) == 0 {
+		return b
+	}
+	if len(b) == 0 {
+		return a
+	}
+	sum := make([]Cell, 0, min(len(a)+len(b), Number))
+	for len(a) > 0 && len(b) > 0 {
+		switch {
+		case a[0].At < b[0].At:
+			sum, a = append(sum, a[0]), a[1:]
+		case b[0].At < a[0].At:
+			sum, b = append(sum, b[0]), b[1:]
+		default:
+			sum = append(sum, a[0].plus(b[0]))
+			a, b = a[1:], b[1:]
+		}
+	}
+	return slices.Clip(append(append(sum, a...), b...))
+}
+
+// plus adds the load of another part of the cell. A sum that overflows is the largest number.
+func (c Cell) plus(o Cell) Cell {
+	if c.Read += o.Read; c.Read < 0 {
+		c.Read = math.MaxInt64
+	}
+	if c.Write += o.Write; c.Write < 0 {
+		c.Write = math.MaxInt64
+	}
+	return c
+}

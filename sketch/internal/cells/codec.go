@@ -1,0 +1,95 @@
+package cells
+
+import (
+	"encoding/binary"
+	"math"
+
+	"github.com/keyheat/keyheat/sample"
+)
+
+// leastBytes is the smallest encoded size of a cell.
+const leastBytes = 3
+
+// Append writes cells in columns, which zstd packs best: the distances between cells, the
+// reads, and the writes, all as varints. Loads are multiples of one unit, mostly of a whole or
+// half unit of capacity.
+func Append(to []byte, all []Cell) []byte {
+	to = binary.AppendUvarint(to, uint64(len(all)))
+	if len(all) == 0 {
+		return to
+	}
+	unit := uint64(0)
+	for i := range all {
+		unit = divisor(unit, uint64(all[i].Read))
+		unit = divisor(unit, uint64(all[i].Write))
+	}
+	unit = max(unit, 1)
+	to = binary.AppendUvarint(to, unit)
+	next := uint16(0)
+	for i := range all {
+		to = binary.AppendUvarint(to, uint64(all[i].At-next))
+		next = all[i].At + 1
+	}
+	for i := range all {
+		to = binary.AppendUvarint(to, uint64(all[i].Read)/unit)
+	}
+	for i := range all {
+		to = binary.AppendUvarint(to, uint64(all[i].Write)/unit)
+	}
+	return to
+}
+
+// divisor returns the greatest common divisor.
+func divisor(a, b uint64) uint64 {
+	for b > 0 {
+		a, b = b, a%b
+	}
+	return a
+}
+
+// Read reads the form of Append, and returns the bytes behind it. ok is false if the bytes are
+// no cells, or cells out of order.
+func Read(from []byte) (all []Cell, rest []byte, ok bool) {
+	r := reader{rest: from}
+	n := r.number(math.MaxInt64)
+	if n == 0 {
+		return nil, r.rest, !r.failed
+	}
+	if n > Number || n > uint64(len(r.rest)/leastBytes) {
+		return nil, nil, false
+	}
+	unit := max(r.number(math.MaxInt64), 1)
+	all = make([]Cell, n)
+	next := uint64(0)
+	for i := range all {
+		at := next + r.number(Number)
+		if at >= Number {
+			return nil, nil, false
+		}
+		all[i].At, next = uint16(at), at+1
+	}
+	for i := range all {
+		all[i].Read = sample.Milli(r.number(math.MaxInt64/unit) * unit)
+	}
+	for i := range all {
+		all[i].Write = sample.Milli(r.number(math.MaxInt64/unit) * unit)
+	}
+	return all, r.rest, !r.failed
+}
+
+// reader reads varints.
+type reader struct {
+	rest   []byte
+	failed bool
+}
+
+// number reads a number up to `most`. After a fault it is zero.
+func (r *reader) number(most uint64) uint64 {
+	v, n := binary.Uvarint(r.rest)
+	if n <= 0 || v > most || r.failed {
+		r.failed = true
+		return 0
+	}
+	r.rest = r.rest[n:]
+	return v
+}
