@@ -61,6 +61,14 @@ func (s *Store) StreamShards(ctx context.Context, since time.Time) ([]StreamShar
 	return all, err
 }
 
+// StreamedTables returns the tables whose stream delivered positions of keys: the tables of
+// which there may be a map.
+func (s *Store) StreamedTables(ctx context.Context) ([]sample.Target, error) {
+	return list(ctx, s, "read the tables with streams", func(t *sample.Target) []any {
+		return []any{&t.Account, &t.Region, &t.Table}
+	}, `SELECT DISTINCT account, region, table_name FROM shard_keys ORDER BY table_name, account, region`)
+}
+
 // PartitionMap is the judge's map of a table's partitions, as JSON.
 type PartitionMap struct {
 	sample.Target

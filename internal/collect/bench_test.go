@@ -15,6 +15,7 @@ import (
 	"github.com/keyheat/keyheat/internal/collect"
 	"github.com/keyheat/keyheat/internal/source"
 	"github.com/keyheat/keyheat/internal/testsupport/cputime"
+	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sample/change"
 	"github.com/keyheat/keyheat/store"
 )
@@ -47,6 +48,7 @@ func (*null) RestartWriter(context.Context, store.Writer) error              { r
 func (*null) Now(context.Context) (time.Time, error)                         { return time.Now(), nil }
 func (*null) ReportWriter(context.Context, string, store.WriterStatus) error { return nil }
 func (*null) StopWriter(context.Context, string) error                       { return nil }
+func (*null) StreamedTables(context.Context) ([]sample.Target, error)        { return nil, nil }
 func (*null) IsCommitted(context.Context, string, int64) (bool, error)       { return true, nil }
 func (n *null) Commit(_ context.Context, c store.Commit) error {
 	n.bytes, n.shards = n.bytes+len(c.Body), n.shards+len(c.Keys)

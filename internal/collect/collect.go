@@ -42,6 +42,7 @@ import (
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/internal/daemon"
 	"github.com/keyheat/keyheat/internal/source"
+	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sketch"
 	"github.com/keyheat/keyheat/store"
 )
@@ -57,6 +58,7 @@ type Store interface {
 	Claim(ctx context.Context, writer string, c store.Claim) (store.Position, error)
 	Commit(ctx context.Context, c store.Commit) error
 	IsCommitted(ctx context.Context, writer string, seq int64) (bool, error)
+	StreamedTables(ctx context.Context) ([]sample.Target, error)
 }
 
 // Collector counts the samples of a source. It is a source.Sink and a prometheus.Collector.
@@ -155,6 +157,7 @@ func (c *Collector) Run(ctx context.Context) error {
 	if err := c.startWriter(bounded); err != nil {
 		return fmt.Errorf("collector: %w", err)
 	}
+	c.placeKeys(bounded)
 	tick := time.NewTicker(c.config.CommitInterval)
 	defer tick.Stop()
 	report := time.NewTicker(reportEvery)
@@ -167,6 +170,7 @@ func (c *Collector) Run(ctx context.Context) error {
 			return c.finish(bounded)
 		case <-report.C:
 			c.reportStatus(bounded)
+			c.placeKeys(bounded)
 			continue
 		case <-c.earlyRequested:
 			early = time.After(time.Until(lastEarly.Add(c.config.EarlyCommit)))

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/store"
 )
 
@@ -64,6 +65,9 @@ func (m *memory) ReportWriter(_ context.Context, id string, s store.WriterStatus
 	m.reported[id] = s
 	return nil
 }
+
+// StreamedTables knows no stream.
+func (m *memory) StreamedTables(context.Context) ([]sample.Target, error) { return nil, nil }
 
 // goBack sets the store back to before the first commit, under claims that stand.
 func (m *memory) goBack() {

@@ -2,10 +2,12 @@ package collect
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/store"
 )
 
@@ -24,6 +26,27 @@ func (c *Collector) reportStatus(ctx context.Context) {
 	}
 	if err := c.store.ReportWriter(ctx, c.writer, c.status(time.Now())); err != nil {
 		c.log.Debug("report this collector to the store", "error", err)
+	}
+}
+
+// placeKeys has the sketches count the position of unlisted load in tables whose partitions may
+// be known. A failure leaves the tables as they are: the bounds of partitions are then wider.
+func (c *Collector) placeKeys(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, c.config.CommitInterval)
+	defer cancel()
+	tables, err := c.store.StreamedTables(ctx)
+	if err != nil {
+		c.log.Debug("read the tables with streams", "error", err)
+		return
+	}
+	var isPlaced func(sample.Target) bool
+	if len(tables) > 0 {
+		isPlaced = func(t sample.Target) bool { return slices.Contains(tables, t) }
+	}
+	for _, s := range c.shards {
+		s.mu.Lock()
+		s.sketch.PlaceKeys(isPlaced)
+		s.mu.Unlock()
 	}
 }
 

@@ -268,6 +268,7 @@ func shardKeysKept(t *testing.T, s *store.Store) {
 	equal(t, "shards", len(all), 2)
 	equal(t, "delivered", string(all[0].Body), "second")
 	equal(t, "of", all[0].Target, orders)
+	equal(t, "tables", value[[]sample.Target](t)(s.StreamedTables(t.Context())), []sample.Target{orders})
 	near(t, "updated", all[0].Updated)
 	equal(t, "an open shard ended", all[0].Ended, time.Time{})
 	equal(t, "the child", []string{all[1].Stream, all[1].After, string(all[1].Body), all[1].Table}, []string{"t/1", "t/1/a", "", ""})
@@ -279,6 +280,7 @@ func shardKeysKept(t *testing.T, s *store.Store) {
 	left := value[[]store.StreamShard](t)(s.StreamShards(t.Context(), time.Time{}))
 	equal(t, "shards that are left", len(left), 1)
 	equal(t, "what they delivered", len(left[0].Body), 0)
+	equal(t, "tables of old shards", len(value[[]sample.Target](t)(s.StreamedTables(t.Context()))), 0)
 }
 
 func mapsReplaced(t *testing.T, s *store.Store) {
