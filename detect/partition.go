@@ -23,8 +23,8 @@ type PartitionRange struct {
 type PartitionLoad struct {
 	PartitionRange
 	// WCU and RCU are of the partition's highest second of each, at WritePeak and ReadPeak.
-	// Low is the proven load of keys that lie there for certain, Value their load. High adds
-	// each key that may lie there, and all load without a listed key.
+	// Low is the proven load of keys and cells that lie there for certain, Value their load.
+	// High adds each key and cell that may lie there, and all load without a known position.
 	WCU       Figure    `json:"wcu"`
 	RCU       Figure    `json:"rcu"`
 	WritePeak time.Time `json:"write_peak"`
@@ -33,8 +33,8 @@ type PartitionLoad struct {
 	// least: of keys that lie there for certain.
 	RefusedWCU float64 `json:"refused_wcu"`
 	RefusedRCU float64 `json:"refused_rcu"`
-	// Busiest are the keys with the most load, the busiest first, with their shares of the
-	// certain load. KeyCount counts all keys that lie there for certain.
+	// Busiest are the listed keys with the most load, the busiest first, with their shares of
+	// the certain load. KeyCount counts all listed keys that lie there for certain.
 	Busiest  []BusyKey `json:"busiest"`
 	KeyCount int       `json:"key_count"`
 	// Cuts are where DynamoDB may split the partition, by each of the two plausible rules;
@@ -54,7 +54,7 @@ const (
 type PartitionCut struct {
 	Rule string            `json:"rule"`
 	At   position.Position `json:"at"`
-	// Fuller is the fuller half's share of the load of the keys that lie there for certain.
+	// Fuller is the fuller half's share of the load that lies there for certain.
 	Fuller float64 `json:"fuller"`
 }
 

@@ -2,6 +2,7 @@ package board_test
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -40,24 +41,35 @@ func ofPartition(cell, bits, n int) (keys []sample.Key) {
 	return keys
 }
 
-// spread is a number of writes a second, evenly over keys.
+// spread is a number of writes of a unit a second, evenly over keys, or of reads of half a unit.
 type spread struct {
 	keys    []sample.Key
 	writes  int
 	refuses bool
+	reads   bool
 }
 
 // judgeSpread has a board judge the load for some seconds.
 func judgeSpread(t *testing.T, o board.Options, seconds int64, loads []spread) *board.Board {
 	t.Helper()
+	return judgePlaced(t, o, seconds, loads, nil)
+}
+
+// judgePlaced does so with cells of the placed tables.
+func judgePlaced(t *testing.T, o board.Options, seconds int64, loads []spread, placed func(sample.Target) bool) *board.Board {
+	t.Helper()
 	shard, judge := sketch.NewShard(sketch.Config{Seed: scenario.Seed}), board.New(o)
+	shard.PlaceKeys(placed)
 	judge.Settle(scenario.Began-1, true)
 	for second := range seconds {
 		for _, l := range loads {
 			for i := range l.writes {
 				r := sample.Record{
-					Time: (scenario.Began+second)*1000 + int64(i)%1000, Table: "orders", PK: l.keys[i%len(l.keys)],
+					Time: (scenario.Began+second)*1000 + int64(i)%1000, Table: "orders", PK: l.keys[(int(second)*l.writes+i)%len(l.keys)],
 					Op: sample.PutItem, WCU: 1000, Rate: 1, N: 1,
+				}
+				if l.reads {
+					r.Op, r.RCU, r.WCU = sample.GetItem, 500, 0
 				}
 				if l.refuses && i%4 == 0 {
 					r.Throttle = keyRangeCause
@@ -124,6 +136,39 @@ func TestFullPartition(t *testing.T) {
 				if position.String(string(k)).Cell(bits) != 1 {
 					t.Errorf("%s lies in another partition", k)
 				}
+			}
+		})
+	}
+}
+
+// TestFullPartitionOfColdKeys: a partition whose 10,000 keys have 1.1 of its limit together, is
+// proven full by its cells, beside 9,000 keys of other partitions. Listed keys alone leave it
+// undecided.
+func TestFullPartitionOfColdKeys(t *testing.T) {
+	t.Parallel()
+	const bits = 2
+	loads := []spread{
+		{keys: slices.Concat(ofPartition(0, bits, 3000), ofPartition(2, bits, 3000), ofPartition(3, bits, 3000)), writes: 9000, reads: true},
+		{keys: ofPartition(1, bits, 10_000), writes: 6600, reads: true}, // 3,300 units
+	}
+	for _, placed := range []bool{false, true} {
+		t.Run(fmt.Sprintf("cells %t", placed), func(t *testing.T) {
+			t.Parallel()
+			m := ranges(t, bits)
+			o := board.Options{Partitions: func(detect.Target) *partition.Map { return m }}
+			judge := judgePlaced(t, o, 60, loads, func(sample.Target) bool { return placed })
+			f := single(t, judge.Findings(), detect.HotPartition)
+			if !placed {
+				if f != nil {
+					t.Errorf("listed keys prove %+v", f.Partition)
+				}
+				return
+			}
+			if f == nil || f.Partition == nil {
+				t.Fatalf("found %+v", f)
+			}
+			if p := f.Partition; p.Shard != "orders/shard-1" || p.RCU.Low <= 3000 || p.RCU.Low > 3300 || p.RCU.High < 3300 || p.HottestShare() > 0.01 || len(p.Cuts) != 2 {
+				t.Errorf("its partition is %+v", p)
 			}
 		})
 	}

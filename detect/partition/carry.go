@@ -20,6 +20,8 @@ type Loads struct {
 	m    *Map
 	all  []carrying
 	open map[*Shard]int // the index in all
+	// cells have their load, by number: the ones that lie in one partition for certain.
+	cells map[uint16]placedCell
 }
 
 // Loads returns a measurement without a second.
@@ -47,9 +49,28 @@ func (m *Map) Carry(seconds []sketch.Window) []detect.PartitionLoad {
 // carrying sums up a partition.
 type carrying struct {
 	detect.PartitionLoad
-	value, low, high, refused sketch.Load // of the second at hand
-	keys                      map[sample.Key]*placed
-	total                     sample.Milli
+	// Of the second at hand: the load of keys and cells that lie in the partition for certain,
+	// the part of it that keys prove alone, what may lie there, and what it refused.
+	value, low, refused sketch.Load
+	may                 possible
+	keys                map[sample.Key]*placed
+	total               sample.Milli // of keys and cells, as a weight
+}
+
+// possible sums up load that may lie in a partition.
+type possible struct{ read, write sampling.Amounts }
+
+func (p *possible) add(l sketch.Load, read, write sketch.Spread) {
+	p.read.Value += l.Read
+	p.write.Value += l.Write
+	p.read.Spread, p.write.Spread = p.read.Spread.Plus(read), p.write.Spread.Plus(write)
+}
+
+// addUnlisted adds load of a second that no key counts. Sampling makes it as uncertain as a
+// part of the total.
+func (p *possible) addUnlisted(w *sketch.Window, l sketch.Load) {
+	read, write := w.Total.ReadLargest, w.Total.WriteLargest
+	p.add(l, sketch.Spread{Variance: detect.Units(l.Read) * read, Largest: read}, sketch.Spread{Variance: detect.Units(l.Write) * write, Largest: write})
 }
 
 // placed is a key that lies in the partition for certain, with its load.
@@ -59,11 +80,20 @@ type placed struct {
 	weight sample.Milli
 }
 
+// placedCell is the load of unlisted keys of a cell.
+type placedCell struct {
+	in     int // the index in Loads.all
+	weight sample.Milli
+}
+
+// cellWidth is the part of the key space that a cell covers.
+const cellWidth = position.Position(1) << (64 - sketch.CellBits)
+
 // Add adds one second.
 func (l *Loads) Add(w *sketch.Window) {
 	for i := range l.all {
 		c := &l.all[i]
-		c.value, c.low, c.high, c.refused = sketch.Load{}, sketch.Load{}, sketch.Load{}, sketch.Load{}
+		c.value, c.low, c.refused, c.may = sketch.Load{}, sketch.Load{}, sketch.Load{}, possible{}
 	}
 	rest := w.Total.Load
 	for i := range w.Keys {
@@ -76,19 +106,50 @@ func (l *Loads) Add(w *sketch.Window) {
 		candidates := l.m.Locate(at)
 		for _, s := range candidates {
 			c := &l.all[l.open[s]]
-			c.high = c.high.Plus(sampling.MostLoad(w, k))
+			c.may.add(k.Low, k.ReadSpread, k.WriteSpread)
 			if len(candidates) == 1 {
 				c.add(w, k, at)
 			}
 		}
 	}
-	if len(l.all) == 1 { // all load is its own
-		c := &l.all[0]
-		c.value, c.low = w.Total.Load, detect.MaxLoad(c.low, sampling.ProvenTotal(w, w.Total.Load))
-	}
+	rest = l.addCells(w, rest)
 	for i := range l.all {
-		l.all[i].raise(w.Second, rest)
+		c := &l.all[i]
+		if len(l.all) == 1 { // all load is its own
+			c.value = w.Total.Load
+		}
+		c.may.addUnlisted(w, rest)
+		c.low = detect.MaxLoad(c.low, sampling.ProvenTotal(w, c.value))
+		c.raise(w)
 	}
+}
+
+// addCells adds the load of the second's cells, and returns the rest without it.
+func (l *Loads) addCells(w *sketch.Window, rest sketch.Load) sketch.Load {
+	if l.cells == nil && len(w.Cells) > 0 {
+		l.cells = make(map[uint16]placedCell, len(w.Cells))
+	}
+	var candidates []*Shard
+	for _, cell := range w.Cells {
+		load := sketch.Load{Read: cell.Read, Write: cell.Write}
+		rest = detect.Sub(rest, load)
+		first := position.Position(cell.At) * cellWidth
+		last := first + cellWidth - 1
+		if len(candidates) != 1 || !candidates[0].surrounds(first, last) {
+			candidates = l.m.locateRange(first, last)
+		}
+		for _, s := range candidates {
+			c := &l.all[l.open[s]]
+			c.may.addUnlisted(w, load)
+			if len(candidates) == 1 {
+				c.value = c.value.Plus(load)
+				weight := detect.Weight(load)
+				c.total += weight
+				l.cells[cell.At] = placedCell{l.open[s], l.cells[cell.At].weight + weight}
+			}
+		}
+	}
+	return rest
 }
 
 // add adds a key that lies in the partition for certain.
@@ -109,14 +170,14 @@ func (c *carrying) add(w *sketch.Window, k *sketch.KeyLoad, at position.Position
 }
 
 // raise ends a second.
-func (c *carrying) raise(second int64, rest sketch.Load) {
-	at := time.Unix(second, 0).UTC()
+func (c *carrying) raise(w *sketch.Window) {
+	at := time.Unix(w.Second, 0).UTC()
 	if c.value.Write >= detect.Milli(c.WCU.Value) {
-		c.WCU, c.WritePeak = figure(c.value.Write, c.low.Write, c.high.Write+rest.Write), at
+		c.WCU, c.WritePeak = figure(c.value.Write, c.low.Write, c.may.write.High(w.Total.WriteLargest)), at
 	}
 	c.RefusedWCU, c.RefusedRCU = max(c.RefusedWCU, detect.Units(c.refused.Write)), max(c.RefusedRCU, detect.Units(c.refused.Read))
 	if c.value.Read >= detect.Milli(c.RCU.Value) {
-		c.RCU, c.ReadPeak = figure(c.value.Read, c.low.Read, c.high.Read+rest.Read), at
+		c.RCU, c.ReadPeak = figure(c.value.Read, c.low.Read, c.may.read.High(w.Total.ReadLargest)), at
 	}
 }
 
@@ -128,7 +189,7 @@ func figure(value, low, high sample.Milli) detect.Figure {
 func (l *Loads) List() []detect.PartitionLoad {
 	carried := make([]detect.PartitionLoad, len(l.all))
 	for i := range l.all {
-		carried[i] = l.all[i].result()
+		carried[i] = l.result(i)
 	}
 	return carried
 }
@@ -138,13 +199,14 @@ func (l *Loads) List() []detect.PartitionLoad {
 func (l *Loads) ListStrained() (all []detect.PartitionLoad) {
 	for i := range l.all {
 		if c := &l.all[i]; c.Utilization() > 1 || c.RefusedWCU+c.RefusedRCU > 0 {
-			all = append(all, c.result())
+			all = append(all, l.result(i))
 		}
 	}
 	return all
 }
 
-func (c *carrying) result() detect.PartitionLoad {
+func (l *Loads) result(i int) detect.PartitionLoad {
+	c := &l.all[i]
 	keys := make([]*placed, 0, len(c.keys))
 	for _, p := range c.keys {
 		keys = append(keys, p)
@@ -157,11 +219,22 @@ func (c *carrying) result() detect.PartitionLoad {
 		ref := detect.KeyRef{Key: sample.Text(p.key.Text), KeyType: p.key.Type}
 		c.Busiest = append(c.Busiest, detect.BusyKey{KeyRef: ref, Share: detect.Ratio(float64(p.weight), float64(c.total))})
 	}
-	c.Cuts = c.cuts(keys)
+	c.Cuts = c.cuts(append(keys, l.cellsIn(i)...))
 	return c.PartitionLoad
 }
 
-// cuts returns where DynamoDB may split the partition. A cut never goes through a key.
+// cellsIn returns the cells of a partition that have load, each in its middle.
+func (l *Loads) cellsIn(i int) (all []*placed) {
+	for at, cell := range l.cells {
+		if cell.in == i {
+			all = append(all, &placed{at: position.Position(at)*cellWidth + cellWidth/2, weight: cell.weight})
+		}
+	}
+	return all
+}
+
+// cuts returns where DynamoDB may split the partition, whose keys and cells are given. A cut
+// never goes through a key.
 func (c *carrying) cuts(keys []*placed) []detect.PartitionCut {
 	cuts := []detect.PartitionCut{}
 	if len(keys) < 2 || c.total == 0 {

@@ -7,9 +7,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/partition"
+	"github.com/keyheat/keyheat/internal/judge/fold"
+	"github.com/keyheat/keyheat/internal/judge/verdict"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sample/position"
+	"github.com/keyheat/keyheat/sketch"
 	"github.com/keyheat/keyheat/store"
 )
 
@@ -74,4 +78,35 @@ func judgeOnce(t *testing.T, s *store.Store, j store.Judgement) {
 	must(t, s.Judge(t.Context(), l, j))
 	l.Writes++
 	must(t, s.ReleaseLease(t.Context(), l))
+}
+
+// TestPositionsOfColdKeysAreStored: of a table with a map, a stored second has the cells of the
+// keys that it drops. Of a table without one, or with little load, it has none.
+func TestPositionsOfColdKeysAreStored(t *testing.T) {
+	t.Parallel()
+	const second = 1_800_000_000
+	shard, delta := sketch.NewShard(sketch.Config{Seed: 1}), sketch.NewDelta(sketch.Config{Seed: 1})
+	claimed := map[detect.Target]*partition.Map{{Table: "mapped"}: eightPartitions(), {Table: "idle"}: eightPartitions()}
+	for name, units := range map[string]int64{"mapped": 9, "idle": 1, "unmapped": 9} {
+		for i := range 300 {
+			must(t, shard.Add(&sample.Record{
+				Time: second * 1000, Table: name, PK: sample.KeyString(fmt.Sprint("key#", i)), Op: sample.UpdateItem, WCU: 1000, Rate: 1, N: units,
+			}))
+		}
+	}
+	shard.Seal(delta)
+	s := newState(verdict.Options{MaxKeys: 2 << 20})
+	s.SetPartitions(claimed)
+	p := judgeDeltas(t, s, []fold.Delta{fold.NewDelta("w", 1, delta)}, fold.Horizon{Complete: second + 1, Over: second + 1}, time.Unix(second+2, 0))
+	if len(p.Windows) != 3 {
+		t.Fatalf("%d seconds are stored", len(p.Windows))
+	}
+	for _, row := range p.Windows {
+		w, err := fold.Sketch(row)
+		must(t, err)
+		mapped := w.Table == "mapped"
+		if len(w.Keys) > 0 || (len(w.Cells) > 0) != mapped || (w.Remainder() == (sketch.Load{})) != mapped {
+			t.Errorf("%s: %d keys, %d cells, %v unplaced of %v", w.Table, len(w.Keys), len(w.Cells), w.Remainder(), w.Total.Load)
+		}
+	}
 }

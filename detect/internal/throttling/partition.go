@@ -18,13 +18,15 @@ func FullPartition(w *sketch.Window, likely sketch.Load, m *partition.Map, warni
 	loads := m.Loads()
 	loads.Add(w)
 	all := loads.ListStrained()
+	// The cells of a partition may hide a key with the policy's share.
+	hides := len(w.Cells) > 0 && isNear(w.Unseen, warning)
 	for i := range all {
 		c := &all[i]
 		if !refusesKeys(w) {
 			c.RefusedWCU, c.RefusedRCU = 0, 0 // for lack of the table's capacity
 		}
 		several := c.KeyCount > 1 && c.HottestShare() < warning
-		over := c.Utilization() > 1 && likely == w.Total.Load
+		over := c.Utilization() > 1 && likely == w.Total.Load && !hides
 		if several && (over || refuses(c)) && (full == nil || isFuller(c, full)) {
 			full = c
 		}

@@ -95,24 +95,26 @@ func Measure(w *sketch.Window, likely sketch.Load, warning float64, facts *detec
 	s := Pressure{
 		Refused: w.Total.Refused, Requests: w.Total.Requests, Scanned: w.Total.Keyless, Scanners: w.Scanners, Load: w.Total.Load, Throttled: w.Total.Throttled, noHotKey: true,
 	}
-	near := func(l sketch.Load) bool {
-		return l.Write > detect.ShareOf(detect.PartitionWrite, warning) || l.Read > detect.ShareOf(detect.PartitionRead, warning)
-	}
 	if s.Refused[sample.KeyRange] > 0 {
 		for i := range w.Keys {
 			k := &w.Keys[i]
-			s.noHotKey = s.noHotKey && !near(sampling.MostLoad(w, k))
+			s.noHotKey = s.noHotKey && !isNear(sampling.MostLoad(w, k), warning)
 			if !isWarm(k) {
 				s.coolServed = s.coolServed.Plus(detect.Sub(k.Low, k.Throttled))
 			}
 		}
-		s.noHotKey = s.noHotKey && !near(w.Unseen)
+		s.noHotKey = s.noHotKey && !isNear(w.Unseen, warning)
 	}
 	if wcu, rcu := facts.Capacity(w.Index); wcu > 0 || rcu > 0 {
 		proven := sampling.ProvenTotal(w, likely)
 		s.Demand = max(demandShare(proven.Write, wcu), demandShare(proven.Read, rcu))
 	}
 	return s
+}
+
+// isNear reports whether a load is above the policy's share of a limit.
+func isNear(l sketch.Load, warning float64) bool {
+	return l.Write > detect.ShareOf(detect.PartitionWrite, warning) || l.Read > detect.ShareOf(detect.PartitionRead, warning)
 }
 
 // demandShare returns demand as a share of the provisioned capacity; 0 if that is
