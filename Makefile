@@ -186,7 +186,7 @@ eval: ## Hold the verdicts to an exact oracle on seeded worlds, and print the ta
 	go test ./detect/sampling -run TestIntervalsCover -v -count=1 | grep -v '^=== '
 	go test ./detect/board -run 'TestIntervalsCover|TestCannotBeProven|TestFlushedTimes|TestAdvisedShards' -v -count=1 -timeout 120m -args -eval.hours=10 -eval.means=2500 | grep -v '^=== '
 	go test ./internal/analyze -run TestWholeSecondFiles -v -count=1 -args -eval.files=300 | grep -v '^=== '
-	go test ./detect/partition -run TestCellsProvePartitions -v -count=1 -timeout 30m -args -partition.crowds=2000 | grep -v '^=== '
+	go test ./detect/partition -run TestCellsProvePartitions -v -count=1 -timeout 30m -args -partition.crowds=1000 | grep -v '^=== '
 	go test ./detect/internal/split -run TestEvaluation -v -count=1 -timeout 30m -args -eval.seeds=3 | grep -v '^=== '
 	go test ./detect/board -run 'TestEvaluation|TestNoFalsePages' -v -count=1 -timeout 60m -args -eval.seconds=30 -eval.seeds=3 -eval.reasons=30 -eval.hours=10 -eval.healed=400 | grep -v '^=== '
 

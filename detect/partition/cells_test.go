@@ -19,6 +19,7 @@ var crowds = flag.Int("partition.crowds", 100, "simulated partitions of each cro
 type crowd struct {
 	keys, partitions, collectors int
 	reads                        bool
+	rate                         float64 // of sampling
 }
 
 func (c crowd) String() string {
@@ -84,7 +85,9 @@ func (c crowd) second(t *testing.T, seed uint64, w *table) (*sketch.Window, map[
 				r.Op, r.RCU, r.WCU = sample.GetItem, units, 0
 			}
 			truth[p.shard.id] += units
-			all = append(all, r)
+			if r.Rate = c.rate; w.random.Float64() < c.rate {
+				all = append(all, r)
+			}
 		}
 	}
 	w.random.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
@@ -154,6 +157,34 @@ func (v *verdicts) judge(t *testing.T, c crowd, l *detect.PartitionLoad, truth s
 	}
 }
 
+// TestSampledCells: the bounds of sampled load hold as those of keys do: the lower one always,
+// the upper one in 97.5% of seconds. They stay near the load.
+func TestSampledCells(t *testing.T) {
+	t.Parallel()
+	above, all := 0, 0
+	for seed := range uint64(max(10, *crowds/10)) {
+		c := crowd{20_000, 10, 2, seed%2 == 0, 0.25}
+		world, m := crowdedTable(seed, c.partitions)
+		w, truth := c.second(t, seed, world)
+		w.Trim(sketch.Load{Read: detect.PartitionRead / 50, Write: detect.PartitionWrite / 50}, 512, true)
+		for _, l := range m.Carry([]sketch.Window{*w}) {
+			f, had := l.WCU, detect.Units(truth[l.Shard])
+			if c.reads {
+				f = l.RCU
+			}
+			if f.Low > had || f.Low < 0.3*had || f.High > 1.6*had {
+				t.Errorf("seed %d: %s has %g, the bounds are %g to %g", seed, l.Shard, had, f.Low, f.High)
+			}
+			if all++; f.High < had {
+				above++
+			}
+		}
+	}
+	if percent(above, all) > 2.5 {
+		t.Errorf("%d of %d partitions are above their upper bound", above, all)
+	}
+}
+
 func percent(part, of int) float64 { return 100 * detect.Ratio(float64(part), float64(of)) }
 
 // TestCellsProvePartitions: of partitions that are full though none of their keys is, at least
@@ -163,8 +194,8 @@ func percent(part, of int) float64 { return 100 * detect.Ratio(float64(part), fl
 func TestCellsProvePartitions(t *testing.T) {
 	t.Parallel()
 	for _, c := range []crowd{
-		{1_000, 4, 1, false}, {5_000, 10, 1, false}, {7_000, 10, 1, false}, {10_000, 32, 1, false}, {20_000, 32, 1, false}, {20_000, 32, 3, false},
-		{20_000, 10, 1, true}, {50_000, 100, 1, false}, {50_000, 32, 1, true}, {50_000, 10, 1, true},
+		{1_000, 4, 1, false, 1}, {5_000, 10, 1, false, 1}, {7_000, 10, 1, false, 1}, {10_000, 32, 1, false, 1}, {20_000, 32, 1, false, 1}, {20_000, 32, 3, false, 1},
+		{20_000, 10, 1, true, 1}, {50_000, 100, 1, false, 1}, {50_000, 32, 1, true, 1}, {50_000, 10, 1, true, 1},
 	} {
 		t.Run(c.String(), func(t *testing.T) {
 			t.Parallel()

@@ -41,14 +41,17 @@ func benchMessages(n int) []source.Message {
 
 // null takes commits and keeps nothing, so that a benchmark measures the
 // collector alone.
-type null struct{ bytes, shards int }
+type null struct {
+	bytes, shards int
+	streamed      []sample.Target
+}
 
 func (*null) StartWriter(context.Context, store.Writer) error                { return nil }
 func (*null) RestartWriter(context.Context, store.Writer) error              { return nil }
 func (*null) Now(context.Context) (time.Time, error)                         { return time.Now(), nil }
 func (*null) ReportWriter(context.Context, string, store.WriterStatus) error { return nil }
 func (*null) StopWriter(context.Context, string) error                       { return nil }
-func (*null) StreamedTables(context.Context) ([]sample.Target, error)        { return nil, nil }
+func (n *null) StreamedTables(context.Context) ([]sample.Target, error)      { return n.streamed, nil }
 func (*null) IsCommitted(context.Context, string, int64) (bool, error)       { return true, nil }
 func (n *null) Commit(_ context.Context, c store.Commit) error {
 	n.bytes, n.shards = n.bytes+len(c.Body), n.shards+len(c.Keys)
@@ -107,6 +110,22 @@ func BenchmarkPositions(b *testing.B) {
 	cputime.Report(b, "with-positions", count, without, with)
 }
 
+// BenchmarkCells takes records of a table whose stream is read, so that unlisted load is placed,
+// and in turn without. Most of the 60,000 keys of each second are unlisted: it is the worst case.
+func BenchmarkCells(b *testing.B) {
+	const count, size = 200_000, 4_000
+	messages := benchMessages(count)
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	var without, with cputime.Rounds
+	for b.Loop() {
+		without.Take(func() { runCollector(b, collect.Config{Source: "bench"}, messages, size, false) })
+		with.Take(func() {
+			runCollector(b, collect.Config{Source: "bench"}, messages, size, false, sample.Target{Table: "orders"})
+		})
+	}
+	cputime.Report(b, "with-cells", count, without, with)
+}
+
 // streamMessages are changes of items of 500 bytes with both images, 100 a second.
 func streamMessages(n int) []source.Message {
 	const stream = "arn:aws:dynamodb:eu-west-1:123456789012:table/orders/stream/2026-01-01T00:00:00.000"
@@ -124,9 +143,9 @@ func streamMessages(n int) []source.Message {
 	return all
 }
 
-func runCollector(b *testing.B, config collect.Config, messages []source.Message, size int, tableShard bool) {
+func runCollector(b *testing.B, config collect.Config, messages []source.Message, size int, tableShard bool, streamed ...sample.Target) {
 	b.Helper()
-	var kept null
+	kept := null{streamed: streamed}
 	c := newCollector(b, config, &kept)
 	stop := running(b, c)
 	p, err := c.Claim(b.Context(), source.Claim{Partition: "p", First: "0", TableShard: tableShard})
