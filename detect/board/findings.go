@@ -251,6 +251,9 @@ func (b *Board) tableFinding(t *episode.Track, e *episode.Episode, r episode.Rul
 // keys in a second, which may share one.
 func (b *Board) membersOf(f *detect.Finding, second int64) *detect.Members {
 	if f.Partition != nil {
+		if f.Partition.KeyCount == 0 { // no key is listed
+			return nil
+		}
 		var keys []sample.Text
 		for _, k := range f.Partition.Busiest {
 			keys = append(keys, k.Key)

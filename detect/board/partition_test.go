@@ -3,12 +3,14 @@ package board_test
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/board"
 	"github.com/keyheat/keyheat/detect/partition"
+	"github.com/keyheat/keyheat/internal/say"
 	"github.com/keyheat/keyheat/internal/testsupport/scenario"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sample/position"
@@ -52,11 +54,12 @@ type spread struct {
 // judgeSpread has a board judge the load for some seconds.
 func judgeSpread(t *testing.T, o board.Options, seconds int64, loads []spread) *board.Board {
 	t.Helper()
-	return judgePlaced(t, o, seconds, loads, nil)
+	return judgePlaced(t, o, seconds, loads, nil, false)
 }
 
-// judgePlaced does so with cells of the placed tables.
-func judgePlaced(t *testing.T, o board.Options, seconds int64, loads []spread, placed func(sample.Target) bool) *board.Board {
+// judgePlaced does so with cells of the placed tables. trim drops cold keys, as the judge does of
+// a second that is over.
+func judgePlaced(t *testing.T, o board.Options, seconds int64, loads []spread, placed func(sample.Target) bool, trim bool) *board.Board {
 	t.Helper()
 	shard, judge := sketch.NewShard(sketch.Config{Seed: scenario.Seed}), board.New(o)
 	shard.PlaceKeys(placed)
@@ -80,6 +83,9 @@ func judgePlaced(t *testing.T, o board.Options, seconds int64, loads []spread, p
 			}
 		}
 		for _, w := range scenario.SealedWindows(shard) {
+			if trim {
+				w.Trim(sketch.Load{Read: detect.PartitionRead / 50, Write: detect.PartitionWrite / 50}, 512, placed(w.Target))
+			}
 			judge.Observe(&w)
 		}
 		judge.Settle(scenario.Began+second, true)
@@ -151,14 +157,14 @@ func TestFullPartitionOfColdKeys(t *testing.T) {
 		{keys: slices.Concat(ofPartition(0, bits, 3000), ofPartition(2, bits, 3000), ofPartition(3, bits, 3000)), writes: 9000, reads: true},
 		{keys: ofPartition(1, bits, 10_000), writes: 6600, reads: true}, // 3,300 units
 	}
-	for _, placed := range []bool{false, true} {
-		t.Run(fmt.Sprintf("cells %t", placed), func(t *testing.T) {
+	for _, c := range []struct{ placed, trim bool }{{false, false}, {false, true}, {true, false}, {true, true}} {
+		t.Run(fmt.Sprintf("%+v", c), func(t *testing.T) {
 			t.Parallel()
 			m := ranges(t, bits)
 			o := board.Options{Partitions: func(detect.Target) *partition.Map { return m }}
-			judge := judgePlaced(t, o, 60, loads, func(sample.Target) bool { return placed })
+			judge := judgePlaced(t, o, 60, loads, func(sample.Target) bool { return c.placed }, c.trim)
 			f := single(t, judge.Findings(), detect.HotPartition)
-			if !placed {
+			if !c.placed {
 				if f != nil {
 					t.Errorf("listed keys prove %+v", f.Partition)
 				}
@@ -169,6 +175,13 @@ func TestFullPartitionOfColdKeys(t *testing.T) {
 			}
 			if p := f.Partition; p.Shard != "orders/shard-1" || p.RCU.Low <= 3000 || p.RCU.Low > 3300 || p.RCU.High < 3300 || p.HottestShare() > 0.01 || len(p.Cuts) != 2 {
 				t.Errorf("its partition is %+v", p)
+			}
+			if (f.Members == nil) != c.trim {
+				t.Errorf("its keys are %+v", f.Members)
+			}
+			say.Tell(f)
+			if strings.Contains(f.Text, " 0 keys") || strings.Contains(f.Text, ": .") || !strings.Contains(f.Text, "carries 109–111% of its read limit") {
+				t.Errorf("it is told as %s", f.Text)
 			}
 		})
 	}

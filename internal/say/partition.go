@@ -72,7 +72,11 @@ func FullestPartition(state partition.State, all []detect.PartitionLoad) string 
 	case len(c.Busiest) > 0 && c.Busiest[0].Share >= oneHotKey:
 		return fmt.Sprintf("%d of %s partitions %s full: %s. One key fills it: %s.", full, wording.Count(int64(len(all))), isOrAre(full), name, quote(c.Busiest[0].Key))
 	default:
-		return fmt.Sprintf("%d of %s partitions %s full without a single hot key: %s. Its busiest keys: %s.", full, wording.Count(int64(len(all))), isOrAre(full), name, keys)
+		text := fmt.Sprintf("%d of %s partitions %s full without a single hot key: %s.", full, wording.Count(int64(len(all))), isOrAre(full), name)
+		if keys != "" {
+			text += " Its busiest keys: " + keys + "."
+		}
+		return text
 	}
 }
 
@@ -219,7 +223,10 @@ func endedBySplit(s *detect.PartitionSplit) string {
 
 // detailsOfPartition are the figures of a partition in its fullest second.
 func detailsOfPartition(l *detect.PartitionLoad) string {
-	text := fmt.Sprintf("%s: %s; %d keys", PartitionName(partition.Inferred, &l.PartitionRange), ofPartition(l), l.KeyCount)
+	text := PartitionName(partition.Inferred, &l.PartitionRange) + ": " + ofPartition(l)
+	if l.KeyCount > 0 {
+		text += fmt.Sprintf("; %d keys", l.KeyCount)
+	}
 	for _, c := range l.Cuts {
 		text += fmt.Sprintf("; a split by %s near %s leaves %s of the load in one half", wording.Printable(c.Rule), c.At, wording.Part(c.Fuller))
 	}

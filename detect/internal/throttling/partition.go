@@ -25,7 +25,7 @@ func FullPartition(w *sketch.Window, likely sketch.Load, m *partition.Map, warni
 		if !refusesKeys(w) {
 			c.RefusedWCU, c.RefusedRCU = 0, 0 // for lack of the table's capacity
 		}
-		several := c.KeyCount > 1 && c.HottestShare() < warning
+		several := (c.KeyCount > 1 || len(w.Cells) > 0) && c.HottestShare() < warning
 		over := c.Utilization() > 1 && likely == w.Total.Load && !hides
 		if several && (over || refuses(c)) && (full == nil || isFuller(c, full)) {
 			full = c
