@@ -520,7 +520,7 @@ func TestADeltaOfAnUnknownVersionWaits(t *testing.T) {
 	d := sketch.NewDelta(old.config)
 	body, err := d.MarshalBinary()
 	must(t, err)
-	body[3]++ // the version
+	body[3] = sketch.Version + 1
 	old.write(10, sketch.Version+1, body)
 	old.commit(20, hot("unseen", 2000, 0, 3)...)
 	other.commit(20, hot("seen", 1200, 0, 3)...)
