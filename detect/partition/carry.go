@@ -20,8 +20,6 @@ type Loads struct {
 	m    *Map
 	all  []carrying
 	open map[*Shard]int // the index in all
-	// cells have their load, by number: the ones that lie in one partition for certain.
-	cells map[uint16]placedCell
 }
 
 // Loads returns a measurement without a second.
@@ -54,6 +52,7 @@ type carrying struct {
 	value, low, refused sketch.Load
 	may                 possible
 	keys                map[sample.Key]*placed
+	cells               []placedCell
 	total               sample.Milli // of keys and cells, as a weight
 }
 
@@ -80,9 +79,9 @@ type placed struct {
 	weight sample.Milli
 }
 
-// placedCell is the load of unlisted keys of a cell.
+// placedCell is a cell that lies in the partition for certain, with its load.
 type placedCell struct {
-	in     int // the index in Loads.all
+	at     uint16
 	weight sample.Milli
 }
 
@@ -126,9 +125,6 @@ func (l *Loads) Add(w *sketch.Window) {
 
 // addCells adds the load of the second's cells, and returns the rest without it.
 func (l *Loads) addCells(w *sketch.Window, rest sketch.Load) sketch.Load {
-	if l.cells == nil && len(w.Cells) > 0 {
-		l.cells = make(map[uint16]placedCell, len(w.Cells))
-	}
 	var candidates []*Shard
 	for _, cell := range w.Cells {
 		load := sketch.Load{Read: cell.Read, Write: cell.Write}
@@ -142,14 +138,36 @@ func (l *Loads) addCells(w *sketch.Window, rest sketch.Load) sketch.Load {
 			c := &l.all[l.open[s]]
 			c.may.addUnlisted(w, load)
 			if len(candidates) == 1 {
-				c.value = c.value.Plus(load)
-				weight := detect.Weight(load)
-				c.total += weight
-				l.cells[cell.At] = placedCell{l.open[s], l.cells[cell.At].weight + weight}
+				c.addCell(cell.At, load)
 			}
 		}
 	}
 	return rest
+}
+
+// addCell adds a cell that lies in the partition for certain.
+func (c *carrying) addCell(at uint16, load sketch.Load) {
+	weight := detect.Weight(load)
+	c.value, c.total = c.value.Plus(load), c.total+weight
+	if len(c.cells) == cap(c.cells) {
+		c.sumCells()
+		c.cells = slices.Grow(c.cells, 16+len(c.cells))
+	}
+	c.cells = append(c.cells, placedCell{at, weight})
+}
+
+// sumCells joins the loads that a cell had in several seconds.
+func (c *carrying) sumCells() {
+	slices.SortFunc(c.cells, func(a, b placedCell) int { return cmp.Compare(a.at, b.at) })
+	n := 0
+	for _, cell := range c.cells {
+		if n > 0 && c.cells[n-1].at == cell.at {
+			c.cells[n-1].weight += cell.weight
+		} else {
+			c.cells[n], n = cell, n+1
+		}
+	}
+	c.cells = c.cells[:n]
 }
 
 // add adds a key that lies in the partition for certain.
@@ -189,7 +207,7 @@ func figure(value, low, high sample.Milli) detect.Figure {
 func (l *Loads) List() []detect.PartitionLoad {
 	carried := make([]detect.PartitionLoad, len(l.all))
 	for i := range l.all {
-		carried[i] = l.result(i)
+		carried[i] = l.all[i].result()
 	}
 	return carried
 }
@@ -199,14 +217,13 @@ func (l *Loads) List() []detect.PartitionLoad {
 func (l *Loads) ListStrained() (all []detect.PartitionLoad) {
 	for i := range l.all {
 		if c := &l.all[i]; c.Utilization() > 1 || c.RefusedWCU+c.RefusedRCU > 0 {
-			all = append(all, l.result(i))
+			all = append(all, c.result())
 		}
 	}
 	return all
 }
 
-func (l *Loads) result(i int) detect.PartitionLoad {
-	c := &l.all[i]
+func (c *carrying) result() detect.PartitionLoad {
 	keys := make([]*placed, 0, len(c.keys))
 	for _, p := range c.keys {
 		keys = append(keys, p)
@@ -219,22 +236,16 @@ func (l *Loads) result(i int) detect.PartitionLoad {
 		ref := detect.KeyRef{Key: sample.Text(p.key.Text), KeyType: p.key.Type}
 		c.Busiest = append(c.Busiest, detect.BusyKey{KeyRef: ref, Share: detect.Ratio(float64(p.weight), float64(c.total))})
 	}
-	c.Cuts = c.cuts(append(keys, l.cellsIn(i)...))
+	c.sumCells()
+	for _, cell := range c.cells {
+		keys = append(keys, &placed{at: position.Position(cell.at)*cellWidth + cellWidth/2, weight: cell.weight})
+	}
+	c.Cuts = c.cuts(keys)
 	return c.PartitionLoad
 }
 
-// cellsIn returns the cells of a partition that have load, each in its middle.
-func (l *Loads) cellsIn(i int) (all []*placed) {
-	for at, cell := range l.cells {
-		if cell.in == i {
-			all = append(all, &placed{at: position.Position(at)*cellWidth + cellWidth/2, weight: cell.weight})
-		}
-	}
-	return all
-}
-
-// cuts returns where DynamoDB may split the partition, whose keys and cells are given. A cut
-// never goes through a key.
+// cuts returns where DynamoDB may split the partition, whose keys are given, with cells in their
+// middle. A cut never goes through a key.
 func (c *carrying) cuts(keys []*placed) []detect.PartitionCut {
 	cuts := []detect.PartitionCut{}
 	if len(keys) < 2 || c.total == 0 {

@@ -4,6 +4,7 @@ import (
 	"flag"
 	"fmt"
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/keyheat/keyheat/detect"
@@ -182,6 +183,21 @@ func TestSampledCells(t *testing.T) {
 	}
 	if percent(above, all) > 2.5 {
 		t.Errorf("%d of %d partitions are above their upper bound", above, all)
+	}
+}
+
+// TestCellsOfSeveralSeconds: a second that comes five times shows the same load and cuts as once.
+func TestCellsOfSeveralSeconds(t *testing.T) {
+	t.Parallel()
+	c := crowd{10_000, 10, 1, false, 1}
+	world, m := crowdedTable(1, c.partitions)
+	w, _ := c.second(t, 1, world)
+	w.Trim(sketch.Load{Read: detect.PartitionRead / 50, Write: detect.PartitionWrite / 50}, 512, true)
+	once, often := m.Carry([]sketch.Window{*w}), m.Carry([]sketch.Window{*w, *w, *w, *w, *w})
+	for i := range once {
+		if !slices.Equal(once[i].Cuts, often[i].Cuts) || len(once[i].Cuts) != 2 || once[i].WCU != often[i].WCU {
+			t.Errorf("once %+v, five times %+v", once[i], often[i])
+		}
 	}
 }
 
