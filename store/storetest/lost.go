@@ -126,7 +126,7 @@ func badQuery(t *testing.T, s *store.Store) {
 		{"source", store.BadQuery{Source: "x"}, []string{"2", "1"}},
 		{"limit", store.BadQuery{Limit: 1}, []string{"2"}},
 		{"the hour of the beginning", store.BadQuery{From: noon.Add(90 * time.Minute)}, []string{"2", "3"}},
-		{"the end is outside", store.BadQuery{To: noon.Add(time.Hour)}, []string{"1"}},
+		{"the end is outside", store.BadQuery{To: noon.Truncate(time.Hour).Add(time.Hour)}, []string{"1"}},
 	} {
 		var got []string
 		for _, b := range value[[]store.BadSample](t)(s.BadSamples(t.Context(), c.query)) {
