@@ -19,7 +19,7 @@ type measures struct {
 	seconds                                             prometheus.Histogram
 	maps                                                *prometheus.GaugeVec
 	forecasts                                           *prometheus.CounterVec
-	partitions, contradictions                          prometheus.Gauge
+	partitions, contradictions, full                    prometheus.Gauge
 	found                                               foundMeasures
 }
 
@@ -33,6 +33,7 @@ func newMeasures() measures {
 		openKeys:       s.Gauge("open_keys", "Keys in the open seconds."),
 		unreadable:     s.Gauge("unreadable_silences", "Active silences that cannot be read, so they silence nothing."),
 		evictedKeys:    s.Counter("evicted_keys_total", "Keys near a limit that the judge stopped following for want of judge.memory."),
+		full:           s.Gauge("tables_full", "1 while judge.memory has no room for the key design of more tables, else 0."),
 		deltas:         s.Counter("deltas_total", "Deltas that were read."),
 		windows:        s.Counter("windows_written_total", "Seconds written, again for late samples."),
 		transitions:    s.Counter("transitions_total", "State and severity changes of findings that were written."),
@@ -56,6 +57,7 @@ func (m *measures) rest() {
 	m.forecasts.Reset()
 	m.partitions.Set(0)
 	m.contradictions.Set(0)
+	m.full.Set(0)
 	m.found.rest()
 }
 

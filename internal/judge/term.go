@@ -51,6 +51,8 @@ type term struct {
 	// of them were logged.
 	evicted     int64
 	saidEvicted time.Time
+	// full reports that the log tells of more tables than memory.
+	full bool
 	// behind reports that there was more to read.
 	behind bool
 }
@@ -145,17 +147,18 @@ func (t *term) sayAhead(now time.Time) {
 	}
 }
 
-// sayFull makes the judge not ready while there are more tables than its memory is for.
+// sayFull counts and logs that there are more tables than the judge's memory is for. All
+// are judged, so the judge stays ready.
 func (t *term) sayFull() {
-	const part = "tables"
-	if !t.state.Views.Full() {
-		t.judge.health.Heal(part)
-		return
+	full := t.state.Views.Full()
+	if full && !t.full {
+		t.judge.logger.Warn("there are more tables than memory: the key design of some stays unknown; give more judge.memory",
+			"memory", t.judge.config.Memory, "tables", LimitsOf(t.judge.config.Memory).Tables)
 	}
-	reason := fmt.Sprintf("judge.memory is %d MiB, room for what the keys of %d tables and indexes look like: of others nothing is said of their key's design; give more",
-		t.judge.config.Memory>>20, LimitsOf(t.judge.config.Memory).Tables)
-	if t.judge.health.Fail(part, reason) {
-		t.judge.logger.Warn("there are more tables than memory", "reason", reason)
+	t.full = full
+	t.judge.measures.full.Set(0)
+	if full {
+		t.judge.measures.full.Set(1)
 	}
 }
 
