@@ -37,7 +37,11 @@ func cause(f *detect.Finding, a *answer.Answer) string {
 		}
 		return capital(load(f, to+"one key, too few samples to be sure")) + "."
 	case answer.IndexKey:
-		return fmt.Sprintf("%s%sone index key; above %s, table writes may fail.", capital(amount(f)), to, limit(f))
+		fail := "may fail"
+		if !a.Harm.None() {
+			fail = "fail"
+		}
+		return fmt.Sprintf("%s%sone index key; above %s, table writes %s.", capital(amount(f)), to, limit(f), fail)
 	case answer.Retries:
 		return retries(f)
 	case answer.Test:
