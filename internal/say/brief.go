@@ -293,7 +293,7 @@ func NewRow(f *detect.Finding) Row {
 	r := Row{Harm: loss(f, &a.Harm), Now: act(f, &a), Hurt: !a.Harm.Own && !a.Harm.None()}
 	switch {
 	case len(a.Callers) > 0:
-		r.Caller = callers(a.Callers)[0].text()
+		r.Caller = strings.Replace(callers(a.Callers)[0].text(), " at least ", " ≥", 1) // a row has little room
 	case f.Evidence != nil && len(f.Evidence.Callers) > 0:
 		r.Caller = "none above 10%"
 	}

@@ -235,7 +235,7 @@ func TestIncidentsAreListedByStateAndSeverity(t *testing.T) {
 		t.Fatalf("%d rows, want 2", len(rows))
 	}
 	for i, want := range []string{
-		hostile + " critical orders · hot key (writes) 1 more of this incident warm key hot key (writes), 90% of the limit " + found[0].FirstSeen.UTC().Format("15:04:05") + " 10 s over limit " + say.NewRow(&found[0]).Harm + " “<i>job</i>” at least 72% ",
+		hostile + " critical orders · hot key (writes) 1 more of this incident warm key hot key (writes), 90% of the limit " + found[0].FirstSeen.UTC().Format("15:04:05") + " 10 s over limit " + say.NewRow(&found[0]).Harm + " “<i>job</i>” ≥72% ",
 		"OPEN critical orders / by-status · hot key (reads) " + found[1].FirstSeen.UTC().Format("15:04:05") + " 10 s over limit " + say.NewRow(&found[1]).Harm + " not known ",
 	} {
 		if got := rows[i].text(); !strings.HasPrefix(got, want) {
