@@ -293,7 +293,8 @@ func NewRow(f *detect.Finding) Row {
 	r := Row{Harm: loss(f, &a.Harm), Now: act(f, &a), Hurt: !a.Harm.Own && !a.Harm.None()}
 	switch {
 	case len(a.Callers) > 0:
-		r.Caller = strings.Replace(callers(a.Callers)[0].text(), " at least ", " ≥", 1) // a row has little room
+		c := newCaller(&a.Callers[0])
+		r.Caller = c.Name + " " + c.part("≥")
 	case f.Evidence != nil && len(f.Evidence.Callers) > 0:
 		r.Caller = "none above 10%"
 	}
@@ -318,13 +319,14 @@ func newCaller(p *detect.Part) Caller {
 }
 
 // text writes a caller with its share: “web” 50%.
-func (c Caller) text() string { return c.Name + " " + c.part() }
+func (c Caller) text() string { return c.Name + " " + c.part("at least ") }
 
-func (c Caller) part() string {
-	if c.AtLeast {
-		return "at least " + wording.Part(c.Share)
+// part writes the share, behind the given words if it is a lower bound.
+func (c Caller) part(atLeast string) string {
+	if !c.AtLeast {
+		atLeast = ""
 	}
-	return wording.Part(c.Share)
+	return atLeast + wording.Part(c.Share)
 }
 
 // almostAllCallers is the least share of the load from which the listed callers are all.

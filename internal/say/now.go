@@ -3,7 +3,6 @@ package say
 import (
 	"cmp"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
@@ -60,14 +59,10 @@ func act(f *detect.Finding, a *answer.Answer) string {
 	case answer.BackOff:
 		return "Pause the retries" + ofBusiest(a) + ", or let them back off with jitter and a limit."
 	case answer.Wait:
-		relief := "slow the " + w
-		if f.Kind.OfTable() {
-			relief = "shed load"
-		}
 		if a.Harm.None() {
-			return fmt.Sprintf("Wait some minutes for a split. If %s are throttled, %s.", w, strings.Replace(relief, "the "+w, "them", 1))
+			return fmt.Sprintf("Wait some minutes for a split. If %s are throttled, %s.", w, lessLoad(f, "them"))
 		}
-		return fmt.Sprintf("Wait some minutes for a split, or %s until then.", relief)
+		return fmt.Sprintf("Wait some minutes for a split, or %s until then.", lessLoad(f, "the "+w))
 	case answer.Prewarm:
 		if a.Cause == answer.Ramp {
 			return "Raise the table's warm throughput, or let the load grow more slowly."
@@ -90,6 +85,14 @@ func act(f *detect.Finding, a *answer.Answer) string {
 		return ownMoves[f.Kind]
 	}
 	return ""
+}
+
+// lessLoad is the way to less load: of a key by its requests.
+func lessLoad(f *detect.Finding, requests string) string {
+	if f.Kind.OfTable() {
+		return "shed load"
+	}
+	return "slow " + requests
 }
 
 // slowCallers names whom to slow, on condition that requests fail if no harm is seen.
