@@ -166,10 +166,20 @@ func capacity(f *detect.Finding, word string) string {
 	switch {
 	case !f.Kind.OfTable() || f.Peak.RCU.Value+f.Peak.WCU.Value < 1:
 		return text
-	case f.InReads():
+	case lacksReads(f):
 		return fmt.Sprintf("read %s to %s (demand: %s)", text, perSecond(f.Peak.RCU.Value*detect.DefaultHeadroom, "rcu"), wording.Significant(f.Peak.RCU.Value))
 	}
 	return fmt.Sprintf("write %s to %s (demand: %s)", text, perSecond(f.Peak.WCU.Value*detect.DefaultHeadroom, "wcu"), wording.Significant(f.Peak.WCU.Value))
+}
+
+// lacksReads reports whether a table or index refused reads in its highest second, and not
+// writes. Where it refused both or neither, the side nearer to its limit decides.
+func lacksReads(f *detect.Finding) bool {
+	write, read := f.Peak.WCU.Value-f.Consumed.WCU >= 1, f.Peak.RCU.Value-f.Consumed.RCU >= 1
+	if write == read {
+		return f.InReads()
+	}
+	return read
 }
 
 // ownMoves are the actions for trouble of Keyheat itself.
