@@ -27,7 +27,7 @@ func TestPartitionsOfATable(t *testing.T) {
 	if err != nil || !ok {
 		t.Fatalf("lease: %t, %v", ok, err)
 	}
-	m := partition.New(true, false)
+	m := partition.New(true)
 	o := &partition.Observed{}
 	o.Add(1 << 60)
 	m.Update([]partition.Listed{{Name: "orders/1/shardId-00000001", Stream: "orders/1", Open: true, Observed: o}}, time.Now())

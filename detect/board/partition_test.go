@@ -20,7 +20,7 @@ import (
 // ranges is a map of a table whose partitions hold equal ranges of the key space.
 func ranges(t *testing.T, bits int) *partition.Map {
 	t.Helper()
-	m, now := partition.New(false, false), time.Unix(scenario.Began-3600, 0)
+	m, now := partition.New(false), time.Unix(scenario.Began-3600, 0)
 	for i := range 1 << bits {
 		m.Open(fmt.Sprint("orders/shard-", i), "", true, now)
 	}

@@ -49,7 +49,7 @@ func crowdedTable(seed uint64, partitions int) (*table, *partition.Map) {
 	for range 2000 * partitions {
 		w.write(place{at: position.Position(w.random.Uint64())})
 	}
-	r := newReader(w, false, same)
+	r := newReader(w, same)
 	r.read(1)
 	r.read(1)
 	return w, r.m

@@ -35,7 +35,7 @@ func (m *Map) Update(shards []Listed, now time.Time) {
 	}
 	if newest != m.stream {
 		shared, revision, edges := m.shared, m.revision, m.edges
-		*m = *New(shared, false)
+		*m = *New(shared)
 		m.stream, m.revision, m.edges = newest, revision, edges
 	}
 	ordered := parentsFirst(shards, newest)
@@ -132,7 +132,7 @@ func Infer(shards []Listed, delivered map[string]*Delivered, facts func(detect.T
 	if target == (detect.Target{}) {
 		return nil, target
 	}
-	m = New(facts(target).MayHaveSortKey(), false)
+	m = New(facts(target).MayHaveSortKey())
 	ordered := parentsFirst(shards, newest)
 	for i := range ordered {
 		s := &ordered[i]

@@ -55,7 +55,7 @@ type Map struct {
 	// stream is the stream that Update took the shards from.
 	stream string
 	// shared means that two shards may hold one position: a table with a sort key splits a
-	// collection, and coarse positions are equal by chance.
+	// collection.
 	shared bool
 	shards map[string]*Shard
 	top    []*Shard
@@ -76,10 +76,9 @@ const SettleTime = time.Minute
 // a day, and the store for three.
 const listedTime = 96 * time.Hour
 
-// New returns an empty map. sortKey reports whether the table has a sort key, or may have one;
-// coarse, whether positions have their first bits only.
-func New(sortKey, coarse bool) *Map {
-	return &Map{shared: sortKey || coarse, shards: map[string]*Shard{}, gone: map[string]time.Time{}}
+// New returns an empty map. sortKey reports whether the table has a sort key, or may have one.
+func New(sortKey bool) *Map {
+	return &Map{shared: sortKey, shards: map[string]*Shard{}, gone: map[string]time.Time{}}
 }
 
 // Open adds a shard of a listing. first reports whether the listing is the stream's first one;
@@ -276,13 +275,14 @@ func compareShards(a, b *Shard) int {
 // Locate returns the open shards where a key at a position can lie, the only one if that is
 // certain. Shards that ended without known children count as open.
 func (m *Map) Locate(p position.Position) (candidates []*Shard) {
-	return m.locate(m.top, p, nil)
+	return locate(m.top, func(among []*Shard) []*Shard { return m.reach(among, p) })
 }
 
-func (m *Map) locate(among []*Shard, p position.Position, found []*Shard) []*Shard {
-	for _, s := range m.reach(among, p) {
+// locate returns the open shards among the shards that reach chooses, from the top down.
+func locate(among []*Shard, reach func(among []*Shard) []*Shard) (found []*Shard) {
+	for _, s := range reach(among) {
 		if len(s.children) > 0 {
-			found = m.locate(s.children, p, found)
+			found = append(found, locate(s.children, reach)...)
 		} else {
 			found = append(found, s)
 		}
@@ -333,18 +333,7 @@ func (s *Shard) surrounds(first, last position.Position) bool {
 
 // locateRange returns the open shards where keys of a range can lie.
 func (m *Map) locateRange(first, last position.Position) []*Shard {
-	return m.locateIn(m.top, first, last, nil)
-}
-
-func (m *Map) locateIn(among []*Shard, first, last position.Position, found []*Shard) []*Shard {
-	for _, s := range m.reachIn(among, first, last) {
-		if len(s.children) > 0 {
-			found = m.locateIn(s.children, first, last, found)
-		} else {
-			found = append(found, s)
-		}
-	}
-	return found
+	return locate(m.top, func(among []*Shard) []*Shard { return m.reachIn(among, first, last) })
 }
 
 // reachIn returns the siblings that have a part of a range, or may have one: the ones within,

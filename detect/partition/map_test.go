@@ -24,8 +24,7 @@ import (
 
 var seeds = flag.Int("partition.seeds", 200, "simulated tables of each kind")
 
-func same(p position.Position) position.Position   { return p }
-func coarse(p position.Position) position.Position { return p.Coarse(16) }
+func same(p position.Position) position.Position { return p }
 
 // TestRightHash: over tables that split by either rule, roll, split collections, and deliver
 // late, the map never contradicts itself, its certain answers are right, and the truth is
@@ -33,27 +32,23 @@ func coarse(p position.Position) position.Position { return p.Coarse(16) }
 func TestRightHash(t *testing.T) {
 	t.Parallel()
 	for _, world := range []struct {
-		name           string
-		partitions     int
-		sortKeys, bits bool
+		name       string
+		partitions int
+		sortKeys   bool
 	}{
 		{name: "one partition at first", partitions: 1},
 		{name: "one partition with sort keys", partitions: 1, sortKeys: true},
 		{name: "four", partitions: 4},
 		{name: "four with sort keys", partitions: 4, sortKeys: true},
-		{name: "ten with 16 bits", partitions: 10, bits: true},
-		{name: "ten with sort keys and 16 bits", partitions: 10, sortKeys: true, bits: true},
+		{name: "ten", partitions: 10},
+		{name: "ten with sort keys", partitions: 10, sortKeys: true},
 	} {
 		t.Run(world.name, func(t *testing.T) {
 			t.Parallel()
-			hash := same
-			if world.bits {
-				hash = coarse
-			}
 			asked, certain := 0, 0
 			for seed := range *seeds {
 				w := newTable(uint64(seed), world.partitions, 600, world.sortKeys)
-				r := newReader(w, world.bits, hash)
+				r := newReader(w, same)
 				for range 60 {
 					for range 50 {
 						w.write(w.item())
@@ -130,7 +125,7 @@ func TestWrongHash(t *testing.T) {
 			late := 0
 			for seed := range *seeds {
 				w := newTable(uint64(seed), []int{2, 4, 10, 32}[seed%4], 600, false)
-				r := newReader(w, false, func(p position.Position) position.Position {
+				r := newReader(w, func(p position.Position) position.Position {
 					return position.Position(hash(binary.BigEndian.AppendUint64(nil, uint64(p))))
 				})
 				keys := map[position.Position]bool{}
@@ -161,7 +156,7 @@ func TestWrongHash(t *testing.T) {
 func TestSecondWithdrawal(t *testing.T) {
 	t.Parallel()
 	w := newTable(1, 4, 600, false)
-	r := newReader(w, false, func(p position.Position) position.Position { return p * 0x9e3779b97f4a7c15 })
+	r := newReader(w, func(p position.Position) position.Position { return p * 0x9e3779b97f4a7c15 })
 	for range 200 {
 		w.write(w.items[w.random.IntN(len(w.items))])
 		r.read(1)
@@ -176,7 +171,7 @@ func TestSecondWithdrawal(t *testing.T) {
 func TestLostLineage(t *testing.T) {
 	t.Parallel()
 	w := newTable(2, 4, 600, false)
-	r := newReader(w, false, same)
+	r := newReader(w, same)
 	for range 400 {
 		w.write(w.item())
 	}
@@ -217,7 +212,7 @@ func TestLostLineage(t *testing.T) {
 func TestContradictedEvidence(t *testing.T) {
 	t.Parallel()
 	now := time.Unix(1_700_000_000, 0)
-	m := partition.New(false, false)
+	m := partition.New(false)
 	for n, id := range []string{"a", "b", "c"} {
 		m.Open(id, "", true, now)
 		m.Add(id, position.Position(n)<<62, now)
@@ -239,8 +234,8 @@ func TestContradictedEvidence(t *testing.T) {
 // its sort key, and both are candidates.
 func TestSplitCollection(t *testing.T) {
 	t.Parallel()
-	m := partition.New(true, false)
-	now := newReader(newTable(1, 1, 1, true), false, same).now
+	m := partition.New(true)
+	now := newReader(newTable(1, 1, 1, true), same).now
 	m.Open("left", "", true, now)
 	m.Open("right", "", true, now)
 	for _, at := range []position.Position{10, 20, 30} {
@@ -263,7 +258,7 @@ func TestSplitCollection(t *testing.T) {
 func TestSplit(t *testing.T) {
 	t.Parallel()
 	now := time.Unix(1_700_000_000, 0)
-	m := partition.New(true, false)
+	m := partition.New(true)
 	m.Open("a", "", true, now)
 	for _, at := range []position.Position{10, 50, 90} {
 		m.Add("a", at, now)
@@ -312,7 +307,7 @@ func TestSplit(t *testing.T) {
 func TestLateChild(t *testing.T) {
 	t.Parallel()
 	now := time.Unix(1_700_000_000, 0)
-	m := partition.New(false, false)
+	m := partition.New(false)
 	m.Open("a", "", true, now)
 	m.Add("a", 10, now)
 	m.Add("a", 90, now)
@@ -341,7 +336,7 @@ func TestEvidence(t *testing.T) {
 			m.Add(shard, position.Position(from+i)<<48, now)
 		}
 	}
-	plain, rolled, split := partition.New(false, false), partition.New(false, false), partition.New(false, false)
+	plain, rolled, split := partition.New(false), partition.New(false), partition.New(false)
 	for _, m := range []*partition.Map{plain, rolled, split} {
 		m.Open("a", "", true, now)
 		fill(m, "a", 0)
@@ -378,7 +373,7 @@ func TestObserved(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(20) {
 		w := newTable(seed, 4, 3000, false)
-		byRecord, summed, wrong := newReader(w, false, same), partition.New(false, false), partition.New(false, false)
+		byRecord, summed, wrong := newReader(w, same), partition.New(false), partition.New(false)
 		byRecord.list()
 		seen, mixed := map[string]*partition.Observed{}, map[string]*partition.Observed{}
 		for _, s := range w.streams {
@@ -449,9 +444,6 @@ func TestStoredForm(t *testing.T) {
 			o.Add(position.Position(i+1) * 0x9e3779b97f4a7c15)
 		}
 		stored(t, o)
-		if c := o.Coarse(); keys == 1 && (c == *o || *stored(t, &c) != c) {
-			t.Errorf("the first bits of %v are %v", o, c)
-		}
 	}
 	for _, wrong := range [][]byte{{1}, make([]byte, 15), make([]byte, 17), make([]byte, 9000)} {
 		if err := new(partition.Observed).UnmarshalBinary(wrong); err == nil {
@@ -528,7 +520,7 @@ func TestRevision(t *testing.T) {
 		}
 		return o
 	}
-	m := partition.New(false, false)
+	m := partition.New(false)
 	for _, step := range []struct {
 		name     string
 		stream   string

@@ -95,14 +95,6 @@ func (o *Observed) UnmarshalBinary(b []byte) error {
 	return nil
 }
 
-// Coarse returns it with the first bits of positions only, as a key policy demands. All that
-// it says is in its cells then.
-func (o *Observed) Coarse() Observed {
-	c := *o
-	c.low, c.high = o.low.Coarse(cellBits), o.high.Coarse(cellBits)
-	return c
-}
-
 // Observe adds what a shard delivered so far.
 func (m *Map) Observe(id string, o *Observed, now time.Time) {
 	s := m.shards[id]

@@ -59,7 +59,7 @@ func (m *Map) UnmarshalJSON(b []byte) error {
 	if err := json.Unmarshal(b, &s); err != nil {
 		return fmt.Errorf("partition: read a map: %w", err)
 	}
-	*m = *New(s.Shared, false)
+	*m = *New(s.Shared)
 	m.stream, m.splits, m.revision, m.edges = s.Stream, s.Splits, s.Revision, s.Edges
 	if s.Gone != nil {
 		m.gone = s.Gone

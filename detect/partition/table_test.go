@@ -141,8 +141,8 @@ type reader struct {
 	first bool
 }
 
-func newReader(t *table, coarse bool, hash func(position.Position) position.Position) *reader {
-	return &reader{table: t, m: partition.New(t.sortKeys, coarse), now: time.Unix(1_700_000_000, 0), hash: hash, first: true}
+func newReader(t *table, hash func(position.Position) position.Position) *reader {
+	return &reader{table: t, m: partition.New(t.sortKeys), now: time.Unix(1_700_000_000, 0), hash: hash, first: true}
 }
 
 // list tells the map of all shards.

@@ -174,6 +174,3 @@ func (m *Map) openShards() (n int) {
 	}
 	return n
 }
-
-// Withdrawals is the number of times that the map gave its ranges up in the last day.
-func (m *Map) Withdrawals() int { return len(m.trust.withdrawn) }

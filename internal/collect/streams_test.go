@@ -275,7 +275,7 @@ func (s *scenario) partitions() *partition.Map {
 		}
 		all = append(all, listed)
 	}
-	m := partition.New(true, false)
+	m := partition.New(true)
 	m.Update(all, time.Now())
 	m.Dissolve(time.Now().Add(2 * partition.SettleTime))
 	return m

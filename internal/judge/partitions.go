@@ -112,7 +112,7 @@ func (p *partitions) update(rows []store.StreamShard, now time.Time, facts func(
 	for table, listed := range byTable {
 		m := p.tables[table]
 		if m == nil {
-			m = &tableMap{Map: partition.New(facts(table).MayHaveSortKey(), false)}
+			m = &tableMap{Map: partition.New(facts(table).MayHaveSortKey())}
 			p.tables[table] = m
 		}
 		m.Update(listed, now)

@@ -98,7 +98,7 @@ func eightPartitions() *partition.Map {
 		p := position.String(fmt.Sprint("key#", i))
 		listed[p.Cell(3)].Observed.Add(p)
 	}
-	m := partition.New(false, false)
+	m := partition.New(false)
 	m.Update(listed, time.Now())
 	return m
 }

@@ -50,7 +50,7 @@ func addPartitions(t *testing.T, s *store.Store) {
 		}
 		listed = append(listed, l)
 	}
-	m := partition.New(false, false)
+	m := partition.New(false)
 	m.Update(listed, at.Add(-time.Hour))
 	m.Dissolve(at)
 	m.Add("orders/1/left", position.Position(1)<<63, at)
@@ -60,7 +60,7 @@ func addPartitions(t *testing.T, s *store.Store) {
 // storeMap stores a map that has just begun.
 func storeMap(t *testing.T, s *store.Store, shards []partition.Listed) {
 	t.Helper()
-	m := partition.New(false, false)
+	m := partition.New(false)
 	m.Update(shards, time.Now())
 	keepMap(t, s, m)
 }

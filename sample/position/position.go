@@ -125,9 +125,6 @@ func appendNumber(to []byte, text string) []byte {
 	return to
 }
 
-// Coarse returns the position with its first bits only, as they are kept under a key policy.
-func (p Position) Coarse(bits int) Position { return p &^ (1<<(64-bits) - 1) }
-
 // Cell returns the number of the position's cell if the key space is divided into 1<<bits equal
 // ones.
 func (p Position) Cell(bits int) int { return int(p >> (64 - bits)) } //nolint:gosec // bits are few

@@ -212,7 +212,7 @@ func (w *world) divide(t *testing.T, table string) {
 		}
 		listed = append(listed, l)
 	}
-	m := partition.New(false, false)
+	m := partition.New(false)
 	m.Update(listed, now.Add(-10*time.Minute))
 	m.Dissolve(now)
 	document, err := json.Marshal(m)
