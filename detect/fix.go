@@ -10,90 +10,90 @@ import (
 type Fix string
 
 // The fixes for a hot key, the least effort first.
-const (
-	FixCheckCombined     Fix = "check_combined"    // whether reads and writes together throttle
-	FixWaitForSplit      Fix = "wait_for_split"    // of a key
-	FixAwaitVerdict      Fix = "await_verdict"     // on whether a split helps
-	FixSplitMeanwhile    Fix = "split_meanwhile"   // not worth waiting for
-	FixCheckSplit        Fix = "check_split"       // whether DynamoDB has split the key
-	FixKeepKey           Fix = "keep_key"          // one key still carries the load
-	FixStopTest          Fix = "stop_test"         // a test's load
-	FixCalmRetries       Fix = "calm_retries"      // of one caller
-	FixMendCaller        Fix = "mend_caller"       // one caller makes the key hot
-	FixCheckCapacity     Fix = "check_capacity"    // the table refuses the key's requests
-	FixOwnTimes          Fix = "own_times"         // requests carry the times of batches
-	FixBackOff           Fix = "back_off"          // all callers retry
-	FixSpreadBurst       Fix = "spread_burst"      // writes that may be late
-	FixConditionalWrite  Fix = "conditional_write" // in place of a transaction
-	FixEventualRead      Fix = "eventual_read"     // in place of a strong one
-	FixSmallerQuery      Fix = "smaller_query"     // fewer bytes
-	FixDividedCounter    Fix = "divided_counter"   // summed when read
-	FixCache             Fix = "cache"
-	FixChangingItem      Fix = "changing_item" // what changes, in an item of its own
-	FixReadItem          Fix = "read_item"     // what is read, in an item of its own
-	FixWrittenItem       Fix = "written_item"  // the same, if little changes
-	FixCompression       Fix = "compression"
-	FixObjectStore       Fix = "object_store"
-	FixSparseIndex       Fix = "sparse_index" // without a value that nobody queries
-	FixProjection        Fix = "projection"   // of fewer attributes
-	FixIndexKeyOfQueries Fix = "index_key_of_queries"
-	FixShardedIndex      Fix = "sharded_index"
-	FixIndexKeyOfWrites  Fix = "index_key_of_writes"
-	FixCopies            Fix = "copies" // of an item that is read
-	FixDividedItem       Fix = "divided_item"
-	FixTimeKey           Fix = "time_key" // more than the time in the key
-	FixShardedKey        Fix = "sharded_key"
+var (
+	FixCheckCombined     = newFix("check_combined", ActionWait, EffortNone, "capacity")                     // whether reads and writes together throttle
+	FixWaitForSplit      = newFix("wait_for_split", ActionWait, EffortNone, "waiting")                      // of a key
+	FixAwaitVerdict      = newFix("await_verdict", ActionWait, EffortNone, "waiting")                       // on whether a split helps
+	FixSplitMeanwhile    = newFix("split_meanwhile", ActionWait, EffortNone, "waiting")                     // not worth waiting for
+	FixCheckSplit        = newFix("check_split", ActionWait, EffortNone, "waiting")                         // whether DynamoDB has split the key
+	FixKeepKey           = newFix("keep_key", ActionShard, EffortNone, "shards")                            // one key still carries the load
+	FixStopTest          = newFix("stop_test", ActionCaller, EffortSetting, "callers")                      // a test's load
+	FixCalmRetries       = newFix("calm_retries", ActionRetry, EffortSetting, "retries")                    // of one caller
+	FixMendCaller        = newFix("mend_caller", ActionCaller, EffortSetting, "callers")                    // one caller makes the key hot
+	FixCheckCapacity     = newFix("check_capacity", ActionCapacity, EffortSetting, "capacity")              // the table refuses the key's requests
+	FixOwnTimes          = newFix("own_times", ActionPipeline, EffortCode, "times-of-requests")             // requests carry the times of batches
+	FixBackOff           = newFix("back_off", ActionRetry, EffortCode, "retries")                           // all callers retry
+	FixSpreadBurst       = newFix("spread_burst", ActionSpread, EffortCode, "retries")                      // writes that may be late
+	FixConditionalWrite  = newFix("conditional_write", ActionTransaction, EffortCode, "conditional-writes") // in place of a transaction
+	FixEventualRead      = newFix("eventual_read", ActionRead, EffortCode, "reads")                         // in place of a strong one
+	FixSmallerQuery      = newFix("smaller_query", ActionQuery, EffortCode, "queries")                      // fewer bytes
+	FixDividedCounter    = newFix("divided_counter", ActionSplit, EffortCode, "counters")                   // summed when read
+	FixCache             = newFix("cache", ActionCache, EffortComponent, "caches")
+	FixChangingItem      = newFix("changing_item", ActionVertical, EffortItems, "large-items") // what changes, in an item of its own
+	FixReadItem          = newFix("read_item", ActionVertical, EffortItems, "large-items")     // what is read, in an item of its own
+	FixWrittenItem       = newFix("written_item", ActionVertical, EffortItems, "large-items")  // the same, if little changes
+	FixCompression       = newFix("compression", ActionCompress, EffortItems, "large-items")
+	FixObjectStore       = newFix("object_store", ActionObject, EffortItems, "large-items")
+	FixSparseIndex       = newFix("sparse_index", ActionSparse, EffortItems, "indexes") // without a value that nobody queries
+	FixProjection        = newFix("projection", ActionProject, EffortItems, "indexes")  // of fewer attributes
+	FixIndexKeyOfQueries = newFix("index_key_of_queries", ActionIndex, EffortKeys, "indexes")
+	FixShardedIndex      = newFix("sharded_index", ActionShard, EffortKeys, "indexes")
+	FixIndexKeyOfWrites  = newFix("index_key_of_writes", ActionIndex, EffortKeys, "indexes")
+	FixCopies            = newFix("copies", ActionCopies, EffortKeys, "caches") // of an item that is read
+	FixDividedItem       = newFix("divided_item", ActionSplit, EffortKeys, "counters")
+	FixTimeKey           = newFix("time_key", ActionRename, EffortKeys, "time-keys") // more than the time in the key
+	FixShardedKey        = newFix("sharded_key", ActionShard, EffortKeys, "shards")
 )
 
 // The steps that belong to shards.
-const (
-	FixPrewarmForShards  Fix = "prewarm_for_shards"
-	FixCapacityForCopies Fix = "capacity_for_copies"
-	FixMigrateWrites     Fix = "migrate_writes"
-	FixMigrateQueue      Fix = "migrate_queue"
-	FixMigrateReads      Fix = "migrate_reads"
-	FixMigrateIndex      Fix = "migrate_index"
-	FixMigrateTimeKey    Fix = "migrate_time_key"
-	FixMigrateShards     Fix = "migrate_shards" // of a key that is a shard already
+var (
+	FixPrewarmForShards  = newFix("prewarm_for_shards", ActionPrewarm, EffortSetting, "capacity")
+	FixCapacityForCopies = newFix("capacity_for_copies", ActionCapacity, EffortSetting, "capacity")
+	FixMigrateWrites     = newFix("migrate_writes", ActionMigrate, EffortKeys, "migration")
+	FixMigrateQueue      = newFix("migrate_queue", ActionMigrate, EffortKeys, "migration")
+	FixMigrateReads      = newFix("migrate_reads", ActionMigrate, EffortKeys, "migration")
+	FixMigrateIndex      = newFix("migrate_index", ActionMigrate, EffortKeys, "migration")
+	FixMigrateTimeKey    = newFix("migrate_time_key", ActionMigrate, EffortKeys, "migration")
+	FixMigrateShards     = newFix("migrate_shards", ActionMigrate, EffortKeys, "migration") // of a key that is a shard already
 )
 
 // The fixes for a table, an index or several keys.
-const (
-	FixProvisionedCapacity   Fix = "provisioned_capacity"
-	FixIndexCapacity         Fix = "index_capacity"
-	FixOwnMaximum            Fix = "own_maximum"
-	FixAccountQuota          Fix = "account_quota"
-	FixNamedCapacity         Fix = "named_capacity" // the one that CloudWatch's reasons name
-	FixFindIndexKey          Fix = "find_index_key"
-	FixSlowScan              Fix = "slow_scan"
-	FixPrewarmNewTable       Fix = "prewarm_new_table"
-	FixPrewarm               Fix = "prewarm"
-	FixPrewarmForRamp        Fix = "prewarm_for_ramp"
-	FixSlowRamp              Fix = "slow_ramp"
-	FixWaitForPartitionSplit Fix = "wait_for_partition_split"
-	FixContributorInsights   Fix = "contributor_insights"
-	FixBoundedCollection     Fix = "bounded_collection"
-	FixMoreValues            Fix = "more_values"
-	FixIndexShards           Fix = "index_shards" // behind each of few values
-	FixMoreShards            Fix = "more_shards"
-	FixFewerShards           Fix = "fewer_shards"
-	FixEvenShards            Fix = "even_shards"
-	FixShuffleInput          Fix = "shuffle_input"
-	FixBoundedRate           Fix = "bounded_rate"
+var (
+	FixProvisionedCapacity   = newFix("provisioned_capacity", ActionCapacity, EffortSetting, "capacity")
+	FixIndexCapacity         = newFix("index_capacity", ActionCapacity, EffortSetting, "capacity")
+	FixOwnMaximum            = newFix("own_maximum", ActionCapacity, EffortSetting, "capacity")
+	FixAccountQuota          = newFix("account_quota", ActionCapacity, EffortSetting, "capacity")
+	FixNamedCapacity         = newFix("named_capacity", ActionCapacity, EffortSetting, "capacity") // the one that CloudWatch's reasons name
+	FixFindIndexKey          = newFix("find_index_key", ActionIndex, EffortItems, "indexes")
+	FixSlowScan              = newFix("slow_scan", ActionScan, EffortCode, "scans")
+	FixPrewarmNewTable       = newFix("prewarm_new_table", ActionPrewarm, EffortSetting, "capacity")
+	FixPrewarm               = newFix("prewarm", ActionPrewarm, EffortSetting, "capacity")
+	FixPrewarmForRamp        = newFix("prewarm_for_ramp", ActionPrewarm, EffortSetting, "capacity")
+	FixSlowRamp              = newFix("slow_ramp", ActionRetry, EffortSetting, "capacity")
+	FixWaitForPartitionSplit = newFix("wait_for_partition_split", ActionWait, EffortNone, "waiting")
+	FixContributorInsights   = newFix("contributor_insights", ActionPipeline, EffortSetting, "")
+	FixBoundedCollection     = newFix("bounded_collection", ActionRename, EffortKeys, "large-collections")
+	FixMoreValues            = newFix("more_values", ActionRename, EffortKeys, "few-values")
+	FixIndexShards           = newFix("index_shards", ActionIndex, EffortItems, "few-values") // behind each of few values
+	FixMoreShards            = newFix("more_shards", ActionShard, EffortCode, "shards")
+	FixFewerShards           = newFix("fewer_shards", ActionShard, EffortKeys, "shards")
+	FixEvenShards            = newFix("even_shards", ActionShard, EffortCode, "shards")
+	FixShuffleInput          = newFix("shuffle_input", ActionShuffle, EffortSetting, "bulk-loads")
+	FixBoundedRate           = newFix("bounded_rate", ActionRetry, EffortSetting, "retries")
 )
 
 // The fixes for Keyheat itself.
-const (
-	FixFindUnsampled      Fix = "find_unsampled"
-	FixCheckSamplingRate  Fix = "check_sampling_rate"
-	FixMorePartitions     Fix = "more_partitions"
-	FixCapacityOfManyKeys Fix = "capacity_of_many_keys"
-	FixStartCollector     Fix = "start_collector"
-	FixRestartCollectors  Fix = "restart_collectors"
-	FixAddCollectors      Fix = "add_collectors"
-	FixMendProducer       Fix = "mend_producer"
-	FixRaiseTableLimit    Fix = "raise_table_limit"
-	FixCompareRetention   Fix = "compare_retention"
+var (
+	FixFindUnsampled      = newFix("find_unsampled", ActionPipeline, EffortCode, "")
+	FixCheckSamplingRate  = newFix("check_sampling_rate", ActionPipeline, EffortCode, "")
+	FixMorePartitions     = newFix("more_partitions", ActionPipeline, EffortSetting, "")
+	FixCapacityOfManyKeys = newFix("capacity_of_many_keys", ActionCapacity, EffortSetting, "capacity")
+	FixStartCollector     = newFix("start_collector", ActionPipeline, EffortSetting, "")
+	FixRestartCollectors  = newFix("restart_collectors", ActionPipeline, EffortSetting, "")
+	FixAddCollectors      = newFix("add_collectors", ActionPipeline, EffortSetting, "")
+	FixMendProducer       = newFix("mend_producer", ActionPipeline, EffortSetting, "")
+	FixRaiseTableLimit    = newFix("raise_table_limit", ActionPipeline, EffortSetting, "")
+	FixCompareRetention   = newFix("compare_retention", ActionPipeline, EffortSetting, "")
 )
 
 // Effort is the work that a step takes.
@@ -151,88 +151,12 @@ const (
 	ActionPipeline    = "pipeline"    // look after Keyheat itself, or its samples
 )
 
-// about is what a fix is.
-type about struct {
-	action string
-	effort Effort
-	guide  string
-}
+// fixes are the steps of all fixes, without figures.
+var fixes = map[Fix]Step{}
 
-var fixes = map[Fix]about{
-	FixCheckCombined:     {ActionWait, EffortNone, "capacity"},
-	FixWaitForSplit:      {ActionWait, EffortNone, "waiting"},
-	FixAwaitVerdict:      {ActionWait, EffortNone, "waiting"},
-	FixSplitMeanwhile:    {ActionWait, EffortNone, "waiting"},
-	FixCheckSplit:        {ActionWait, EffortNone, "waiting"},
-	FixKeepKey:           {ActionShard, EffortNone, "shards"},
-	FixStopTest:          {ActionCaller, EffortSetting, "callers"},
-	FixCalmRetries:       {ActionRetry, EffortSetting, "retries"},
-	FixMendCaller:        {ActionCaller, EffortSetting, "callers"},
-	FixCheckCapacity:     {ActionCapacity, EffortSetting, "capacity"},
-	FixOwnTimes:          {ActionPipeline, EffortCode, "times-of-requests"},
-	FixBackOff:           {ActionRetry, EffortCode, "retries"},
-	FixSpreadBurst:       {ActionSpread, EffortCode, "retries"},
-	FixConditionalWrite:  {ActionTransaction, EffortCode, "conditional-writes"},
-	FixEventualRead:      {ActionRead, EffortCode, "reads"},
-	FixSmallerQuery:      {ActionQuery, EffortCode, "queries"},
-	FixDividedCounter:    {ActionSplit, EffortCode, "counters"},
-	FixCache:             {ActionCache, EffortComponent, "caches"},
-	FixChangingItem:      {ActionVertical, EffortItems, "large-items"},
-	FixReadItem:          {ActionVertical, EffortItems, "large-items"},
-	FixWrittenItem:       {ActionVertical, EffortItems, "large-items"},
-	FixCompression:       {ActionCompress, EffortItems, "large-items"},
-	FixObjectStore:       {ActionObject, EffortItems, "large-items"},
-	FixSparseIndex:       {ActionSparse, EffortItems, "indexes"},
-	FixProjection:        {ActionProject, EffortItems, "indexes"},
-	FixIndexKeyOfQueries: {ActionIndex, EffortKeys, "indexes"},
-	FixShardedIndex:      {ActionShard, EffortKeys, "indexes"},
-	FixIndexKeyOfWrites:  {ActionIndex, EffortKeys, "indexes"},
-	FixCopies:            {ActionCopies, EffortKeys, "caches"},
-	FixDividedItem:       {ActionSplit, EffortKeys, "counters"},
-	FixTimeKey:           {ActionRename, EffortKeys, "time-keys"},
-	FixShardedKey:        {ActionShard, EffortKeys, "shards"},
-
-	FixPrewarmForShards:  {ActionPrewarm, EffortSetting, "capacity"},
-	FixCapacityForCopies: {ActionCapacity, EffortSetting, "capacity"},
-	FixMigrateWrites:     {ActionMigrate, EffortKeys, "migration"},
-	FixMigrateQueue:      {ActionMigrate, EffortKeys, "migration"},
-	FixMigrateReads:      {ActionMigrate, EffortKeys, "migration"},
-	FixMigrateIndex:      {ActionMigrate, EffortKeys, "migration"},
-	FixMigrateTimeKey:    {ActionMigrate, EffortKeys, "migration"},
-	FixMigrateShards:     {ActionMigrate, EffortKeys, "migration"},
-
-	FixProvisionedCapacity:   {ActionCapacity, EffortSetting, "capacity"},
-	FixIndexCapacity:         {ActionCapacity, EffortSetting, "capacity"},
-	FixOwnMaximum:            {ActionCapacity, EffortSetting, "capacity"},
-	FixAccountQuota:          {ActionCapacity, EffortSetting, "capacity"},
-	FixNamedCapacity:         {ActionCapacity, EffortSetting, "capacity"},
-	FixFindIndexKey:          {ActionIndex, EffortItems, "indexes"},
-	FixSlowScan:              {ActionScan, EffortCode, "scans"},
-	FixPrewarmNewTable:       {ActionPrewarm, EffortSetting, "capacity"},
-	FixPrewarm:               {ActionPrewarm, EffortSetting, "capacity"},
-	FixPrewarmForRamp:        {ActionPrewarm, EffortSetting, "capacity"},
-	FixSlowRamp:              {ActionRetry, EffortSetting, "capacity"},
-	FixWaitForPartitionSplit: {ActionWait, EffortNone, "waiting"},
-	FixContributorInsights:   {ActionPipeline, EffortSetting, ""},
-	FixBoundedCollection:     {ActionRename, EffortKeys, "large-collections"},
-	FixMoreValues:            {ActionRename, EffortKeys, "few-values"},
-	FixIndexShards:           {ActionIndex, EffortItems, "few-values"},
-	FixMoreShards:            {ActionShard, EffortCode, "shards"},
-	FixFewerShards:           {ActionShard, EffortKeys, "shards"},
-	FixEvenShards:            {ActionShard, EffortCode, "shards"},
-	FixShuffleInput:          {ActionShuffle, EffortSetting, "bulk-loads"},
-	FixBoundedRate:           {ActionRetry, EffortSetting, "retries"},
-
-	FixFindUnsampled:      {ActionPipeline, EffortCode, ""},
-	FixCheckSamplingRate:  {ActionPipeline, EffortCode, ""},
-	FixMorePartitions:     {ActionPipeline, EffortSetting, ""},
-	FixCapacityOfManyKeys: {ActionCapacity, EffortSetting, "capacity"},
-	FixStartCollector:     {ActionPipeline, EffortSetting, ""},
-	FixRestartCollectors:  {ActionPipeline, EffortSetting, ""},
-	FixAddCollectors:      {ActionPipeline, EffortSetting, ""},
-	FixMendProducer:       {ActionPipeline, EffortSetting, ""},
-	FixRaiseTableLimit:    {ActionPipeline, EffortSetting, ""},
-	FixCompareRetention:   {ActionPipeline, EffortSetting, ""},
+func newFix(code Fix, action string, effort Effort, guide string) Fix {
+	fixes[code] = Step{Fix: code, Action: action, Effort: effort, Guide: guide}
+	return code
 }
 
 // Fixes returns the code of every fix, sorted.

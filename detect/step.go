@@ -28,10 +28,7 @@ type Step struct {
 }
 
 // NewStep returns the step of a fix, with its usual effort.
-func NewStep(f Fix) Step {
-	a := fixes[f]
-	return Step{Fix: f, Action: a.action, Effort: a.effort, Guide: a.guide}
-}
+func NewStep(f Fix) Step { return fixes[f] }
 
 // Arguments are the figures and names of a step. Each fix has its own few.
 type Arguments struct {

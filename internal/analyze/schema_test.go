@@ -129,7 +129,7 @@ func TestTheSchemaHasEveryFieldAndWord(t *testing.T) {
 		"severity":         {finding.Properties["severity"].Enum, texts([]detect.Severity{detect.Critical, detect.Warning, detect.Info})},
 		"state":            {finding.Properties["state"].Enum, texts([]detect.State{detect.Pending, detect.Firing, detect.Resolved})},
 		"step":             {finding.Properties["advice"].Items.Required, fields(reflect.TypeFor[detect.Step]())},
-		"fixes":            {s.Defs["fix"].Enum, constants(t, "Fix", "")},
+		"fixes":            {s.Defs["fix"].Enum, texts(detect.Fixes())},
 		"arguments":        {slices.Collect(maps.Keys(finding.Properties["advice"].Items.Properties["arguments"].Properties)), optional(reflect.TypeFor[detect.Arguments]())},
 		"cost":             {s.Defs["cost"].Required, fields(reflect.TypeFor[detect.Cost]())},
 		"need":             {s.Defs["need"].Required, fields(reflect.TypeFor[detect.Need]())},

@@ -17,7 +17,7 @@ import (
 	"github.com/keyheat/keyheat/sample"
 )
 
-// fixesOfCode returns every constant of the type detect.Fix, in the order of the source.
+// fixesOfCode returns every detect.Fix, in the order of the source.
 func fixesOfCode(t *testing.T) (all []detect.Fix) {
 	t.Helper()
 	file, err := parser.ParseFile(token.NewFileSet(), "../../detect/fix.go", nil, 0)
@@ -26,18 +26,16 @@ func fixesOfCode(t *testing.T) (all []detect.Fix) {
 	}
 	ast.Inspect(file, func(n ast.Node) bool {
 		if spec, is := n.(*ast.ValueSpec); is && strings.HasPrefix(spec.Names[0].Name, "Fix") {
-			if code, is := spec.Values[0].(*ast.BasicLit); is {
-				text, err := strconv.Unquote(code.Value)
-				if err != nil {
-					t.Fatal(err)
-				}
-				all = append(all, detect.Fix(text))
+			text, err := strconv.Unquote(spec.Values[0].(*ast.CallExpr).Args[0].(*ast.BasicLit).Value)
+			if err != nil {
+				t.Fatal(err)
 			}
+			all = append(all, detect.Fix(text))
 		}
 		return true
 	})
 	if sorted := slices.Sorted(slices.Values(all)); !slices.Equal(sorted, detect.Fixes()) {
-		t.Errorf("the constants are %v, and the fixes %v", sorted, detect.Fixes())
+		t.Errorf("the source has %v, and the fixes %v", sorted, detect.Fixes())
 	}
 	return all
 }
