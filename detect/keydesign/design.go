@@ -9,9 +9,9 @@ import (
 
 // traits are the facts that a partition key's design is judged by.
 type traits struct {
-	// peakWCU and peakRCU are the units of the table's highest second. Below minUnits the
-	// design is not judged.
-	peakWCU, peakRCU, minUnits float64
+	// peakWCU and peakRCU are the units of the table's highest second. Below detect.MinUnits
+	// the design is not judged.
+	peakWCU, peakRCU float64
 	// distinct is the number of keys, effective the number at a time (see
 	// View.EffectiveKeys).
 	distinct, effective float64
@@ -39,20 +39,52 @@ type traits struct {
 
 // judgeDesign returns the verdict of the first rule that applies to a partition key.
 func judgeDesign(t traits) detect.Design {
-	for _, rule := range []func(traits) (detect.Design, bool){
-		littleLoad, constantKey, timeKey, shardKey, fewValues, fewIDs, sharesUnknown, dominantKey, burstyKey, orderedIDs, longKey,
-	} {
-		if d, ok := rule(t); ok {
-			return d
-		}
+	by := func(v detect.DesignVerdict, r detect.DesignRule) detect.Design {
+		return detect.Design{Verdict: v, Rule: r}
 	}
 	switch {
+	case max(t.peakWCU, t.peakRCU) < detect.MinUnits:
+		return by(detect.DesignUnjudged, detect.RuleLittleTraffic)
+	case t.distinct < 0.5:
+		return by(detect.DesignUnjudged, detect.RuleNoKeys)
+	case t.distinct < 1.5:
+		return by(detect.DesignCatastrophic, detect.RuleOneKey)
+	case t.haveOneForm() && isTime(t.template) && t.effective < 2:
+		return detect.Design{Verdict: detect.DesignPoor, Rule: detect.RuleTimeKey, Share: max(t.share, 1/t.effective)}
+	case t.areShards() && t.share*t.distinct > evenShards:
+		return t.withLargest(detect.DesignWatch, detect.RuleUnevenShards)
+	case t.areShards():
+		return by(detect.DesignGood, detect.RuleShards)
+	case t.areValues():
+		return t.withLargest(detect.DesignVeryPoor, detect.RuleFewValues)
+	case t.distinct <= veryFewKeys:
+		return by(detect.DesignPoor, detect.RuleFewKeys)
+	case t.distinct <= fewKeys && (t.share < majorityShare || t.whole >= unknownShares):
+		// Ids that are few now could become many. Their use is not even if one has more
+		// than all others.
+		return by(detect.DesignWatch, detect.RuleFewKeys)
+	case t.whole >= unknownShares: // shares would be those of the drawn callers alone
+		return by(detect.DesignUnjudged, detect.RuleUnknown)
+	case t.share >= majorityShare:
+		return t.withLargest(detect.DesignPoor, detect.RuleDominantKey)
+	case t.share >= dominantShare:
+		return t.withLargest(detect.DesignWatch, detect.RuleDominantKey)
+	case t.burst > 1 && t.burst <= evenShards*t.evenBurst():
+		return by(detect.DesignWatch, detect.RuleFullSecond)
+	case t.burst > 1:
+		return detect.Design{Verdict: detect.DesignWatch, Rule: detect.RuleBurst, Key: sample.Text(t.hottest)}
+	case t.newest: // DynamoDB places keys by hash, so the order alone does no harm
+		return by(detect.DesignGood, detect.RuleOrdered)
+	case len(strings.FieldsFunc(t.template, func(r rune) bool { return strings.ContainsRune("#|:/", r) })) >= deepParts:
+		return by(detect.DesignGood, detect.RuleLongKey)
+	case isUndelimited(t.template):
+		return by(detect.DesignGood, detect.RuleNoDelimiter)
 	case t.distinct >= manyKeys && t.share < evenShare:
-		return detect.Design{Verdict: detect.DesignExcellent, Rule: detect.RuleManyKeys}
+		return by(detect.DesignExcellent, detect.RuleManyKeys)
 	case t.share > 0:
 		return t.withLargest(detect.DesignGood, detect.RuleLargest)
 	}
-	return detect.Design{Verdict: detect.DesignGood, Rule: detect.RuleEven}
+	return by(detect.DesignGood, detect.RuleEven)
 }
 
 // withLargest returns a verdict that names the key with the largest share.
@@ -60,25 +92,9 @@ func (t traits) withLargest(v detect.DesignVerdict, r detect.DesignRule) detect.
 	return detect.Design{Verdict: v, Rule: r, Key: sample.Text(t.key), Share: t.share, Seconds: t.used}
 }
 
-// littleLoad judges a table with too little traffic, or without keys.
-func littleLoad(t traits) (detect.Design, bool) {
-	switch {
-	case max(t.peakWCU, t.peakRCU) < t.minUnits:
-		return detect.Design{Verdict: detect.DesignUnjudged, Rule: detect.RuleLittleTraffic}, true
-	case t.distinct < 0.5:
-		return detect.Design{Verdict: detect.DesignUnjudged, Rule: detect.RuleNoKeys}, true
-	}
-	return detect.Design{}, false
-}
-
 // haveOneForm reports whether nearly all keys have the template's form, so that it
 // explains their number.
 func (t traits) haveOneForm() bool { return t.template != "" && t.fits >= oneForm }
-
-// constantKey judges a table with a single key.
-func constantKey(t traits) (detect.Design, bool) {
-	return detect.Design{Verdict: detect.DesignCatastrophic, Rule: detect.RuleOneKey}, t.distinct < 1.5
-}
 
 // isTime reports whether a template consists only of times and words.
 func isTime(template string) bool {
@@ -96,101 +112,25 @@ func isTime(template string) bool {
 	return times > 0
 }
 
-// timeKey judges a key that is only a time.
-func timeKey(t traits) (detect.Design, bool) {
-	if !t.haveOneForm() || !isTime(t.template) || t.effective >= 2 {
-		return detect.Design{}, false
-	}
-	return detect.Design{Verdict: detect.DesignPoor, Rule: detect.RuleTimeKey, Share: max(t.share, 1/t.effective)}, true
-}
-
-// shardKey judges a key that is already spread over numbered key shards.
-func shardKey(t traits) (detect.Design, bool) {
+// areShards reports whether the keys are numbered key shards.
+func (t traits) areShards() bool {
 	bare := t.template == partNumber && t.distinct > 2 && t.index
-	if !t.haveOneForm() || t.distinct > fewKeys || !bare && !strings.Contains(t.template, partShard) {
-		return detect.Design{}, false
-	}
-	if t.share*t.distinct > evenShards {
-		return t.withLargest(detect.DesignWatch, detect.RuleUnevenShards), true
-	}
-	return detect.Design{Verdict: detect.DesignGood, Rule: detect.RuleShards}, true
+	return t.haveOneForm() && t.distinct <= fewKeys && (bare || strings.Contains(t.template, partShard))
 }
 
-// fewValues judges a list of values, such as a status or a country.
-func fewValues(t traits) (detect.Design, bool) {
-	words := t.distinct <= fewWords && t.haveOneForm()
+// areValues reports whether the keys are a list of values, such as a status or a country.
+func (t traits) areValues() bool {
+	words := t.distinct <= fewWords
 	for _, part := range tokens(t.template) {
 		words = words && (isWord(part) || part == partWord)
 	}
-	numbers := t.distinct <= veryFewKeys && t.haveOneForm() && t.template == partNumber
-	if !words && !numbers {
-		return detect.Design{}, false
-	}
-	return t.withLargest(detect.DesignVeryPoor, detect.RuleFewValues), true
-}
-
-// fewIDs judges ids that are few now and could become many. It does not assume even use
-// of some dozens of ids if one of them has more than all others.
-func fewIDs(t traits) (detect.Design, bool) {
-	switch {
-	case t.distinct <= veryFewKeys:
-		return detect.Design{Verdict: detect.DesignPoor, Rule: detect.RuleFewKeys}, true
-	case t.distinct <= fewKeys && (t.share < majorityShare || t.whole >= unknownShares):
-		return detect.Design{Verdict: detect.DesignWatch, Rule: detect.RuleFewKeys}, true
-	}
-	return detect.Design{}, false
-}
-
-// sharesUnknown withholds a verdict by shares if sampling may have drawn whole callers,
-// because the shares would be theirs alone.
-func sharesUnknown(t traits) (detect.Design, bool) {
-	return detect.Design{Verdict: detect.DesignUnjudged, Rule: detect.RuleUnknown}, t.whole >= unknownShares
-}
-
-// dominantKey judges many keys with one that has much of the load.
-func dominantKey(t traits) (detect.Design, bool) {
-	switch {
-	case t.share < dominantShare:
-		return detect.Design{}, false
-	case t.share >= majorityShare:
-		return t.withLargest(detect.DesignPoor, detect.RuleDominantKey), true
-	}
-	return t.withLargest(detect.DesignWatch, detect.RuleDominantKey), true
-}
-
-// burstyKey judges many keys with one that exceeds its partition's limit within a second.
-func burstyKey(t traits) (detect.Design, bool) {
-	switch {
-	case t.burst <= 1:
-		return detect.Design{}, false
-	case t.burst <= evenShards*t.evenBurst():
-		return detect.Design{Verdict: detect.DesignWatch, Rule: detect.RuleFullSecond}, true
-	}
-	return detect.Design{Verdict: detect.DesignWatch, Rule: detect.RuleBurst, Key: sample.Text(t.hottest)}, true
+	return t.haveOneForm() && (words || t.distinct <= veryFewKeys && t.template == partNumber)
 }
 
 // evenBurst returns each key's share of a partition's limit in the table's highest second
 // if all keys had the same load.
 func (t traits) evenBurst() float64 {
 	return max(t.peakWCU/detect.Units(detect.PartitionWrite), t.peakRCU/detect.Units(detect.PartitionRead)) / t.distinct
-}
-
-// orderedIDs judges numbers that are used in order. DynamoDB places keys by hash, so the
-// order alone does no harm.
-func orderedIDs(t traits) (detect.Design, bool) {
-	return detect.Design{Verdict: detect.DesignGood, Rule: detect.RuleOrdered}, t.newest
-}
-
-// longKey judges keys that spread well and have an awkward form.
-func longKey(t traits) (detect.Design, bool) {
-	parts := strings.FieldsFunc(t.template, func(r rune) bool { return strings.ContainsRune("#|:/", r) })
-	switch {
-	case len(parts) >= deepParts:
-		return detect.Design{Verdict: detect.DesignGood, Rule: detect.RuleLongKey}, true
-	case isUndelimited(t.template):
-		return detect.Design{Verdict: detect.DesignGood, Rule: detect.RuleNoDelimiter}, true
-	}
-	return detect.Design{}, false
 }
 
 // isUndelimited reports whether a value in a template has no delimiter behind it, before

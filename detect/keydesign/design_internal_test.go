@@ -105,7 +105,7 @@ func TestDesigns(t *testing.T) {
 				c.fits = 1
 			}
 			got := judgeDesign(traits{
-				peakWCU: c.peak, minUnits: detect.MinUnits, distinct: c.distinct, effective: c.effective,
+				peakWCU: c.peak, distinct: c.distinct, effective: c.effective,
 				share: c.share, burst: c.burst, template: c.template, newest: c.newest, index: c.index,
 				fits: c.fits, key: "largest", hottest: "hottest",
 			})

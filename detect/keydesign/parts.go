@@ -2,6 +2,7 @@ package keydesign
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -24,88 +25,41 @@ const (
 	partRest   = "…"
 )
 
+type knownPart struct {
+	pattern     *regexp.Regexp
+	placeholder string
+	needs       []string
+}
+
 // knownParts are the parts of keys with a recognizable form, longer ones first. Group 1
 // of a pattern stays as it is. Most keys lack the traces that a pattern needs, so traces
 // are checked first. A regular expression takes microseconds to find nothing, and every
 // minute each table has some hundred keys.
-var knownParts = []struct {
-	pattern     *regexp.Regexp
-	placeholder string
-	needs       traces
-}{
-	{regexp.MustCompile(`~[A-Za-z0-9\x01-]{22}`), partHash, hasTilde}, // see sample/keyhash
-	{regexp.MustCompile(`\b[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}\b`), partUUID, hasHyphens},
-	{regexp.MustCompile(`[\w\x01.+-]+@[\w-]+(?:\.[\w-]+)+`), partEmail, hasAt},
-	{regexp.MustCompile(`\b(?:19|20)\d\d-[01]\d-[0-3]\d[T ][0-2]\d:[0-5]\d(?::[0-5]\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?`), partTime, hasYear},
-	{regexp.MustCompile(`\b1[5-9]\d{11}\b`), partTime, hasMilliseconds}, // Unix milliseconds of 2017 to 2033
-	{regexp.MustCompile(`\b(?:19|20)\d\d-[01]\d-[0-3]\d[T #-][0-2]\d\b`), partHour, hasYear},
-	{regexp.MustCompile(`\b(?:19|20)\d\d[01]\d[0-3]\d[0-2]\d\b`), partHour, hasYear},
-	{regexp.MustCompile(`\b(?:19|20)\d\d[-/.][01]\d[-/.][0-3]\d\b`), partDate, hasYear},
-	{regexp.MustCompile(`\b(?:19|20)\d\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])\b`), partDate, hasYear},
-	{regexp.MustCompile(`\b(?:19|20)\d\d-(?:0[1-9]|1[0-2])\b`), partMonth, hasYear},
-	{regexp.MustCompile(`((?i:shard)[\x01#-]?)\d{1,6}\b`), partShard, hasShard},
+var knownParts = []knownPart{
+	{regexp.MustCompile(`~[A-Za-z0-9\x01-]{22}`), partHash, []string{"~"}}, // see sample/keyhash
+	{regexp.MustCompile(`\b[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}\b`), partUUID, []string{"-"}},
+	{regexp.MustCompile(`[\w\x01.+-]+@[\w-]+(?:\.[\w-]+)+`), partEmail, []string{"@"}},
+	{regexp.MustCompile(`\b(?:19|20)\d\d-[01]\d-[0-3]\d[T ][0-2]\d:[0-5]\d(?::[0-5]\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?`), partTime, years},
+	{regexp.MustCompile(`\b1[5-9]\d{11}\b`), partTime, milliseconds}, // Unix milliseconds of 2017 to 2033
+	{regexp.MustCompile(`\b(?:19|20)\d\d-[01]\d-[0-3]\d[T #-][0-2]\d\b`), partHour, years},
+	{regexp.MustCompile(`\b(?:19|20)\d\d[01]\d[0-3]\d[0-2]\d\b`), partHour, years},
+	{regexp.MustCompile(`\b(?:19|20)\d\d[-/.][01]\d[-/.][0-3]\d\b`), partDate, years},
+	{regexp.MustCompile(`\b(?:19|20)\d\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])\b`), partDate, years},
+	{regexp.MustCompile(`\b(?:19|20)\d\d-(?:0[1-9]|1[0-2])\b`), partMonth, years},
+	{regexp.MustCompile(`((?i:shard)[\x01#-]?)\d{1,6}\b`), partShard, []string{"hard"}},
 }
 
-// traces are the characters that known parts need, as bits.
-type traces uint8
-
-const (
-	hasTilde        traces = 1 << iota
-	hasHyphens             // four of them
-	hasAt                  // an @
-	hasYear                // four digits of the years 1900 to 2099
-	hasMilliseconds        // thirteen digits that may be Unix milliseconds
-	hasShard               // a digit, and "hard" before it in some case
+// years and milliseconds are the first digits of the years 1900 to 2099, and of Unix
+// milliseconds.
+var (
+	years        = []string{"19", "20"}
+	milliseconds = []string{"15", "16", "17", "18", "19"}
 )
 
-// tracesOf returns the traces of a text. They hold while placeholders replace parts,
-// since a placeholder adds no trace. Digits count inside a longer run, too: a part may
-// end before them.
-func tracesOf(text string) (has traces) {
-	hyphens, run := 0, 0
-	for i := range len(text) {
-		switch c := text[i]; c {
-		case '~':
-			has |= hasTilde
-		case '@':
-			has |= hasAt
-		case '-':
-			hyphens++
-		}
-		if !isDigit(text[i]) {
-			run = 0
-			continue
-		}
-		run++
-		if run == 1 && endsLikeShard(text[:i]) {
-			has |= hasShard
-		}
-		if run >= 4 && (text[i-3:i-1] == "19" || text[i-3:i-1] == "20") {
-			has |= hasYear
-		}
-		if run >= 13 && text[i-12] == '1' && text[i-11] >= '5' {
-			has |= hasMilliseconds
-		}
-	}
-	if hyphens >= 4 {
-		has |= hasHyphens
-	}
-	return has
+// mayMatch reports whether a text in lower case has one of the traces that the part needs.
+func (k *knownPart) mayMatch(lower string) bool {
+	return slices.ContainsFunc(k.needs, func(trace string) bool { return strings.Contains(lower, trace) })
 }
-
-// endsLikeShard reports whether a text may end in the word shard and one byte more. Only
-// its s has a form that is not ASCII, so the other letters decide.
-func endsLikeShard(text string) bool {
-	const end = "hard"
-	for more := range 2 {
-		if from := len(text) - len(end) - more; from >= 0 && strings.EqualFold(text[from:from+len(end)], end) {
-			return true
-		}
-	}
-	return false
-}
-
-func isDigit(c byte) bool { return '0' <= c && c <= '9' }
 
 // underscore stands for _, which ends a part although regular expressions take it for a
 // letter. Angle brackets of a key are no placeholder, so they are replaced too.

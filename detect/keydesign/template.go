@@ -25,9 +25,9 @@ func templateOf(key sample.Key, cut bool) string {
 		}
 	}
 	text := escaper.Replace(key.Text)
-	has := tracesOf(text)
+	lower := strings.ToLower(text)
 	for i := range knownParts {
-		if k := &knownParts[i]; has&k.needs != 0 {
+		if k := &knownParts[i]; k.mayMatch(lower) {
 			text = k.pattern.ReplaceAllString(text, "${1}"+k.placeholder)
 		}
 	}
@@ -43,9 +43,8 @@ func templateOf(key sample.Key, cut bool) string {
 
 // numberPlaceholder returns a number's placeholder. Some numbers are times.
 func numberPlaceholder(number, otherwise string) string {
-	has := tracesOf(number)
 	for i := range knownParts {
-		if k := &knownParts[i]; has&k.needs != 0 && k.pattern.FindString(number) == number {
+		if k := &knownParts[i]; k.mayMatch(number) && k.pattern.FindString(number) == number {
 			return k.placeholder
 		}
 	}

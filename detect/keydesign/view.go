@@ -45,7 +45,7 @@ func (c *Census) View(target detect.Target, p detect.Policy) *detect.View {
 		RCU: inverse(detect.Units(detect.PartitionRead), share.readThroughout.part),
 	}
 	v.Design = judgeDesign(traits{
-		peakWCU: detect.Units(t.highest.Write), peakRCU: detect.Units(t.highest.Read), minUnits: detect.MinUnits,
+		peakWCU: detect.Units(t.highest.Write), peakRCU: detect.Units(t.highest.Read),
 		distinct: v.DistinctKeys.Value, effective: cmp.Or(value(effective), v.DistinctKeys.Value),
 		share: largest.part, used: used, whole: t.whole, burst: v.Hottest.Utilization, key: largest.key.Text, hottest: t.hottest.key.Text,
 		template: string(v.Template.Pattern), fits: detect.Ratio(float64(v.Template.Keys), float64(v.Template.Of)),
