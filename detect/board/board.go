@@ -69,7 +69,7 @@ func New(o Options) *Board {
 	}
 	o.Keys = cmp.Or(o.Keys, DefaultKeys)
 	return &Board{
-		options: o, tracks: newTracks(), shown: map[trackID]bool{}, evicted: related{}, totals: newTotals(), groups: keypatterns.NewGroups(o.OneEpisode), patterns: keypatterns.Rolling{},
+		options: o, tracks: newTracks(), shown: map[trackID]bool{}, evicted: related{}, totals: totals{}, groups: keypatterns.NewGroups(o.OneEpisode), patterns: keypatterns.Rolling{},
 		views: views{}, related: related{}, callers: map[detect.Target]*tableCallers{},
 	}
 }
@@ -83,8 +83,8 @@ func (b *Board) Observe(w *sketch.Window) {
 		return // no limit of a partition holds for its units
 	}
 	b.observeTable(w)
-	b.totals.sums[w.Target].unseenKeys.observe(w, b.options.OneEpisode)
-	clocks := &b.totals.sums[w.Target].clocks
+	b.totals[w.Target].unseenKeys.observe(w, b.options.OneEpisode)
+	clocks := &b.totals[w.Target].clocks
 	b.groups.Observe(w, b.newest, b.options.Policy(w.Target), clocks)
 	largest := b.totals.largest(w.Target)
 	regions := b.options.Facts(w.Target).Regions(w.Region)
@@ -203,7 +203,7 @@ func (b *Board) evict() {
 // forgetTables forgets tables and indexes without a request for a day, because programs
 // may make new names by the hour, and throttled keys of long ago.
 func (b *Board) forgetTables() {
-	for _, s := range b.totals.sums {
+	for _, s := range b.totals {
 		s.refused.Forget(b.timeline.Settled - detect.Horizon)
 	}
 	for _, target := range b.totals.forget(b.timeline.Settled - idleTable) {
@@ -223,7 +223,7 @@ func (b *Board) SetView(target detect.Target, v *detect.View) {
 // RefusedKeys returns the keys of a table or index with the most throttled load in its last
 // minute with any.
 func (b *Board) RefusedKeys(target detect.Target) []detect.RefusedKey {
-	return b.totals.refusedKeys(target)
+	return b.totals.of(target).refused.Keys()
 }
 
 // Doubts returns the loads of keys that may have been over a limit, the highest first. Their

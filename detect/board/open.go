@@ -67,11 +67,7 @@ type callerText struct {
 }
 
 func blockOf(second int64) (number int64, bit uint64) {
-	number = second / blockSeconds
-	if second%blockSeconds < 0 {
-		number--
-	}
-	return number, 1 << (second - number*blockSeconds)
+	return second >> bits.TrailingZeros(blockSeconds), 1 << (second & (blockSeconds - 1))
 }
 
 func (s *openSeconds) find(number int64) (int, bool) {

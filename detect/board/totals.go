@@ -14,8 +14,14 @@ import (
 )
 
 // totals are the sums of every table and index so far.
-type totals struct {
-	sums map[detect.Target]*sum
+type totals map[detect.Target]*sum
+
+// of returns a target's sum; an empty one if the target was not observed.
+func (t totals) of(target detect.Target) *sum {
+	if s := t[target]; s != nil {
+		return s
+	}
+	return &sum{}
 }
 
 // throttled is the throttled part of an open second's requests.
@@ -53,15 +59,13 @@ type sum struct {
 	throttled map[int64]throttled
 }
 
-func newTotals() totals { return totals{sums: map[detect.Target]*sum{}} }
-
 // observe adds a window to the sum of its table, replacing that second's earlier window.
 // A closed second is already counted.
 func (t totals) observe(w *sketch.Window, settled int64) {
-	s := t.sums[w.Target]
+	s := t[w.Target]
 	if s == nil {
 		s = &sum{open: newOpenSeconds()}
-		t.sums[w.Target] = s
+		t[w.Target] = s
 	}
 	s.last = max(s.last, w.Second)
 	s.clocks.Observe(w)
@@ -112,7 +116,7 @@ func (s *sum) observeMarking(w *sketch.Window) {
 // key already.
 func (s *sum) servesAll(f *detect.Finding) bool {
 	e := f.Evidence
-	if s == nil || !diagnosis.MaySplit(f.Reason) || e == nil || f.Throttling != nil || f.Healed != nil || e.Retries != nil && e.Retries.Refused >= 1 ||
+	if !diagnosis.MaySplit(f.Reason) || e == nil || f.Throttling != nil || f.Healed != nil || e.Retries != nil && e.Retries.Refused >= 1 ||
 		f.Quality.Sampling != detect.SamplingNone || f.Quality.InBatches() || slices.Contains(f.Quality.CannotSee, detect.BlindThrottled) {
 		return false
 	}
@@ -140,33 +144,23 @@ func (s *sum) throttle(second int64, now throttled) {
 	s.throttled[second] = now
 }
 
-// isOpen reports whether a target's second is still open.
-func (t totals) isOpen(target detect.Target, second int64) bool {
-	s := t.sums[target]
-	return s != nil && s.open.has(second)
-}
-
 // sumBetween returns the load of a table or index in some seconds, both ends included.
 func (t totals) sumBetween(target detect.Target, from, to int64) (l sketch.Load) {
-	s := t.sums[target]
-	if s == nil {
-		return l
-	}
-	s.open.eachLoadBetween(from, to, func(load sketch.Load) { l = l.Plus(load) })
+	t.of(target).open.eachLoadBetween(from, to, func(load sketch.Load) { l = l.Plus(load) })
 	return l
 }
 
 // likelyLoad returns a target's likely load in an observed second, with flushed requests
 // spread to their mean.
 func (t totals) likelyLoad(w *sketch.Window) sketch.Load {
-	s := t.sums[w.Target]
+	s := t[w.Target]
 	part, seconds := s.flushes.Table(w, &s.clocks)
 	return detect.PartOf(w.Total.Load, sampling.RemainingPart(part, seconds))
 }
 
 // evict closes the seconds before oldest.
 func (t totals) evict(oldest int64) {
-	for _, s := range t.sums {
+	for _, s := range t {
 		s.open.close(oldest, func(o *openSecond) {
 			s.callers, s.peak, s.closed = s.callers.Plus(o.callers), detect.MaxLoad(s.peak, o.load), s.closed+1
 			delete(s.throttled, o.second)
@@ -176,9 +170,9 @@ func (t totals) evict(oldest int64) {
 
 // forget removes targets without a request since a second, and returns them.
 func (t totals) forget(since int64) (gone []detect.Target) {
-	for target, s := range t.sums {
+	for target, s := range t {
 		if s.last < since {
-			delete(t.sums, target)
+			delete(t, target)
 			gone = append(gone, target)
 		}
 	}
@@ -187,27 +181,14 @@ func (t totals) forget(since int64) (gone []detect.Target) {
 
 // largest returns the load that one more sampled request of a target would add.
 func (t totals) largest(target detect.Target) episode.Largest {
-	if s := t.sums[target]; s != nil {
-		return episode.Largest{Read: s.total.ReadLargest, Write: s.total.WriteLargest}
-	}
-	return episode.Largest{}
-}
-
-// reads returns the read units of a table or index.
-func (t totals) reads(target detect.Target) float64 {
-	if s := t.sums[target]; s != nil {
-		return detect.Units(s.total.Read)
-	}
-	return 0
+	s := t.of(target)
+	return episode.Largest{Read: s.total.ReadLargest, Write: s.total.WriteLargest}
 }
 
 // peakBefore returns the highest load of a table or index before a second, and whether it
 // was seen for at least CeilingSeconds. Load while an earlier second was throttled counts.
 func (t totals) peakBefore(target detect.Target, second int64) (peak sketch.Load, known bool) {
-	s := t.sums[target]
-	if s == nil {
-		return peak, false
-	}
+	s := t.of(target)
 	peak, seconds := s.peak, s.closed
 	s.open.eachLoadBetween(math.MinInt64, second-1, func(l sketch.Load) {
 		peak, seconds = detect.MaxLoad(peak, l), seconds+1
@@ -215,31 +196,14 @@ func (t totals) peakBefore(target detect.Target, second int64) (peak sketch.Load
 	return peak, seconds >= detect.CeilingSeconds
 }
 
-// refusedKeys returns the keys of a table or index with the most throttled load.
-func (t totals) refusedKeys(target detect.Target) []detect.RefusedKey {
-	if s := t.sums[target]; s != nil {
-		return s.refused.Keys()
-	}
-	return nil
-}
-
 // callers returns the shares of the callers of tables and indexes, of the load of
 // requests whose callers are known.
 func (t totals) callers(wanted map[detect.Target]bool) map[detect.Target]map[string]float64 {
-	if len(wanted) == 0 {
-		return nil
-	}
-	tops := map[detect.Target]sketch.Top{}
-	for target := range wanted {
-		if s := t.sums[target]; s != nil {
-			top := s.callers
-			s.open.eachKept(func(o *openSecond) { top = top.Plus(o.callers) }) // in order: sums of callers are bounded, and depend on it
-			tops[target] = top
-		}
-	}
 	shares := map[detect.Target]map[string]float64{}
-	for target, top := range tops {
-		all := 0.0
+	for target := range wanted {
+		s, all := t.of(target), 0.0
+		top := s.callers
+		s.open.eachKept(func(o *openSecond) { top = top.Plus(o.callers) }) // in order: sums of callers are bounded, and depend on it
 		for _, e := range top.Entries {
 			all += float64(e.Weight)
 		}
@@ -253,8 +217,8 @@ func (t totals) callers(wanted map[detect.Target]bool) map[detect.Target]map[str
 
 // tables returns every table and index, the most requested first.
 func (t totals) tables() []detect.Table {
-	all := make([]detect.Table, 0, len(t.sums))
-	for target, s := range t.sums {
+	all := make([]detect.Table, 0, len(t))
+	for target, s := range t {
 		served := detect.Sub(s.total.Load, s.total.Throttled)
 		all = append(all, detect.Table{
 			Target: target, Seconds: s.seconds, Requests: s.total.Requests - s.total.ThrottledRequests,

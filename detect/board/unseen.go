@@ -55,7 +55,7 @@ func (u *unseenKeys) observe(w *sketch.Window, oneEpisode bool) {
 
 // unseenFindings returns findings about tables and indexes with a possibly unseen hot key.
 func (b *Board) unseenFindings() (all []detect.Finding) {
-	for target, s := range b.totals.sums {
+	for target, s := range b.totals {
 		u := &s.unseenKeys
 		if !u.fires || !b.options.OneEpisode && b.timeline.Settled-u.last >= detect.ResolveSeconds {
 			continue

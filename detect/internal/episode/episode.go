@@ -68,7 +68,7 @@ type Episode struct {
 	through     int64                     // the last second that was counted
 	plateaus    [detect.SaturatedOf]int64 // seconds just at the limit, newest first
 	levelled    int64                     // the last second that is counted as saturated
-	hottest     [detect.FireOf]int64      // seconds above the share, newest first
+	hottest     [detect.FireSeconds]int64 // seconds above the share, newest first
 
 	// over, above and refused are the newest seconds over the limit, above the share, and
 	// with requests that the partition refused. Each lists the newest first. lasting is

@@ -10,12 +10,7 @@ import (
 )
 
 // Peak returns the highest second on the kind's side, reads or writes.
-func (e *Episode) Peak(k detect.Kind) sampling.Interval {
-	if k == detect.HotKeyRead {
-		return e.read
-	}
-	return e.write
-}
+func (e *Episode) Peak(k detect.Kind) sampling.Interval { return detect.Side(k, e.write, e.read) }
 
 // sustainedPeak returns the peak that a shard count has to serve. For a fully seen key it
 // is the highest second. For a sampled key it is the peak without sampling noise, and its
@@ -51,10 +46,7 @@ func (e *Episode) leastPeak(r Rules, mean float64, sure sample.Milli) float64 {
 
 // total returns the load on the kind's side, reads or writes.
 func (e *Episode) total(k detect.Kind) *sampling.Total {
-	if k == detect.HotKeyRead {
-		return &e.readTotal
-	}
-	return &e.writeTotal
+	return detect.Side(k, &e.writeTotal, &e.readTotal)
 }
 
 // PeakLoad returns the highest seconds of reads and of writes.
@@ -67,10 +59,7 @@ func (e *Episode) PeakLoad() sketch.Load {
 func (e *Episode) KeyFinding(s Subject, r Rules) detect.Finding {
 	f := e.Finding(s, r)
 	sustained := e.sustainedPeak(r.Kind)
-	figure := &f.Peak.WCU
-	if r.Kind == detect.HotKeyRead {
-		figure = &f.Peak.RCU
-	}
+	figure := detect.Side(r.Kind, &f.Peak.WCU, &f.Peak.RCU)
 	figure.Value = detect.Units(sustained.Value)
 	figure.Low = min(figure.Low, detect.Units(sustained.Low)) // the highest second's own bound would be above the value
 	if e.sampled && sustained.Value > e.restoredPeak {        // else the judge before this one wrote both
@@ -228,10 +217,7 @@ func (e *Episode) restoreQuality(f *detect.Finding) {
 		return
 	}
 	e.sampled, e.believed = true, q.Sampling == detect.SamplingUnknowable
-	e.restoredPeak = detect.Milli(f.Peak.WCU.Value)
-	if f.Kind == detect.HotKeyRead {
-		e.restoredPeak = detect.Milli(f.Peak.RCU.Value)
-	}
+	e.restoredPeak = detect.Milli(detect.Side(f.Kind, f.Peak.WCU, f.Peak.RCU).Value)
 	if q.Sampling != detect.SamplingByCall {
 		e.draws.Assumed = 1
 	}

@@ -48,7 +48,7 @@ func (h *healing) observe(s servedSecond, k detect.Kind, t Timeline) (relapsed b
 		if s.refused {
 			h.refused, h.seconds, h.units, h.spread = s.second, 0, 0, sketch.Spread{}
 		}
-		if relapsed = h.speaksAgainst(s.second) && h.healed; relapsed {
+		if relapsed = pushWithin(h.again[:], s.second, detect.FireOf) && h.healed; relapsed {
 			h.healed = false
 		}
 		return relapsed
@@ -69,15 +69,6 @@ func (h *healing) observe(s servedSecond, k detect.Kind, t Timeline) (relapsed b
 		h.then.Since = detect.TimeOf(h.refused + 1)
 	}
 	return false
-}
-
-// speaksAgainst records a second that speaks against a split, and reports whether enough
-// close together do.
-func (h *healing) speaksAgainst(second int64) bool {
-	copy(h.again[1:], h.again[:])
-	h.again[0] = second
-	earliest := h.again[len(h.again)-1]
-	return earliest != 0 && second-earliest < detect.FireOf
 }
 
 // isProven reports whether more than the needed units were served for certain, and whether

@@ -103,10 +103,8 @@ func (p point) certainPoint() point { return p.spreadOver(math.Inf(1)) }
 // believedAmounts returns the part of the second that a kind is about, and the variance
 // if sampling drew whole callers.
 func (p *point) believedAmounts(k detect.Kind) (a *sampling.Amounts, whole float64) {
-	if k == detect.HotKeyRead {
-		return &p.independent[0], p.whole[0]
-	}
-	return &p.independent[1], p.whole[1]
+	side := detect.Side(k, 1, 0)
+	return &p.independent[side], p.whole[side]
 }
 
 // sampledSecond returns the kind's side of the second, bounded as if requests were drawn
@@ -120,10 +118,7 @@ func (p *point) sampledSecond(k detect.Kind) sampling.Second {
 
 // amounts returns the part of the second that a kind is about.
 func (p *point) amounts(k detect.Kind) *sampling.Amounts {
-	if k == detect.HotKeyRead {
-		return &p.read
-	}
-	return &p.write
+	return detect.Side(k, &p.write, &p.read)
 }
 
 // consumedLoad returns the load that was not throttled.

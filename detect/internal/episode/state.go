@@ -37,9 +37,7 @@ func (e *Episode) extendPending(second int64) {
 func (e *Episode) addHot(second int64) {
 	e.warned = true
 	e.extendPending(second)
-	copy(e.hottest[1:], e.hottest[:])
-	e.hottest[0] = second
-	if earliest := e.hottest[detect.FireSeconds-1]; earliest != 0 && second-earliest < detect.FireOf {
+	if pushWithin(e.hottest[:], second, detect.FireOf) {
 		e.state = detect.Firing
 	}
 }

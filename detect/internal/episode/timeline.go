@@ -6,15 +6,12 @@ import (
 	"github.com/keyheat/keyheat/detect"
 )
 
-// span is a range of seconds, both ends included.
-type span struct{ from, to int64 }
-
 // Timeline is the progress of event time: seconds after since and up to Settled are
 // closed. All closed seconds but the incomplete ones were completely seen.
 type Timeline struct {
 	since      int64 // where this judge began
 	Settled    int64
-	incomplete []span // in order, apart from each other
+	incomplete []detect.Span // in order, apart from each other
 }
 
 // completeSeconds returns the number of seconds after from, up to and including to, that are
@@ -23,14 +20,14 @@ func (t Timeline) completeSeconds(from, to int64) int64 {
 	from, to = max(from, t.since), min(to, t.Settled)
 	n := max(0, to-from)
 	for _, s := range t.incomplete {
-		n -= max(0, min(s.to, to)-max(s.from, from+1)+1)
+		n -= max(0, min(s.To, to)-max(s.From, from+1)+1)
 	}
 	return max(0, n)
 }
 
 // wasSeen reports whether a second was completely seen, as far as known.
 func (t Timeline) wasSeen(second int64) bool {
-	return !slices.ContainsFunc(t.incomplete, func(s span) bool { return s.from <= second && second <= s.to })
+	return !slices.ContainsFunc(t.incomplete, func(s detect.Span) bool { return s.From <= second && second <= s.To })
 }
 
 // Settle closes the seconds up to this one, and reports whether any was open. complete
@@ -45,7 +42,7 @@ func (t *Timeline) Settle(second int64, complete bool) bool {
 		return false
 	}
 	if !complete {
-		t.incomplete = append(t.incomplete, span{t.Settled + 1, second})
+		t.incomplete = append(t.incomplete, detect.Span{From: t.Settled + 1, To: second})
 	}
 	t.Settled = second
 	return true
@@ -53,5 +50,5 @@ func (t *Timeline) Settle(second int64, complete bool) bool {
 
 // Evict drops state that no second after oldest needs.
 func (t *Timeline) Evict(oldest int64) {
-	t.incomplete = slices.DeleteFunc(t.incomplete, func(s span) bool { return s.to < oldest-detect.ResolveSeconds })
+	t.incomplete = slices.DeleteFunc(t.incomplete, func(s detect.Span) bool { return s.To < oldest-detect.ResolveSeconds })
 }

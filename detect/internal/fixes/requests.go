@@ -52,10 +52,7 @@ func starvedTable(c *Case) (fix, bool) {
 
 // refusedShare returns the throttled share of the peak's load.
 func (c *Case) refusedShare() float64 {
-	peak, consumed := c.Peak.WCU.Value, c.Consumed.WCU
-	if c.reads() {
-		peak, consumed = c.Peak.RCU.Value, c.Consumed.RCU
-	}
+	peak, consumed := detect.Side(c.Kind, c.Peak.WCU, c.Peak.RCU).Value, detect.Side(c.Kind, c.Consumed.WCU, c.Consumed.RCU)
 	return max(0, detect.Ratio(peak-consumed, peak))
 }
 

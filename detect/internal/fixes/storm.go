@@ -29,11 +29,7 @@ func mostRetries(f *detect.Finding) (*detect.CallerRetries, bool) {
 // demand returns the peak as a share of a partition's limit. Repeated attempts do not
 // count.
 func demand(f *detect.Finding) float64 {
-	peak := f.Peak.WCU.Value
-	if f.Kind == detect.HotKeyRead {
-		peak = f.Peak.RCU.Value
-	}
-	return detect.Ratio(peak, detect.Units(detect.Limit(f.Kind)))
+	return detect.Side(f.Kind, f.Peak.WCU, f.Peak.RCU).Value / detect.Units(detect.Limit(f.Kind))
 }
 
 // ForStorm returns the step for a caller that sends a key's requests again and again, if
