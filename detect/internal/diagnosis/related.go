@@ -40,7 +40,7 @@ func FindRelated(f *detect.Finding, facts *detect.TableFacts, callers map[string
 		return all
 	}
 	kind := detect.SingleCaller
-	if _, test := fixes.TestName(string(f.Key)); test {
+	if fixes.IsTest(string(f.Key)) {
 		kind = detect.TestKey
 	}
 	add(kind, caller...)

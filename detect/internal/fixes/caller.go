@@ -10,8 +10,7 @@ import (
 
 // testKey is a key with a test's name and a test's caller.
 func testKey(c *Case) (fix, bool) {
-	_, test := TestName(string(c.Key))
-	if !test || !ByTest(c.Finding) {
+	if !IsTest(string(c.Key)) || !ByTest(c.Finding) {
 		return fix{}, false
 	}
 	return fix{arguments: detect.Arguments{Caller: c.Evidence.Callers[0].Text}, place: first, after: c.withoutCaller()}, true
@@ -22,17 +21,12 @@ func singleCaller(c *Case) (fix, bool) {
 	if !MakesHot(c.Finding, c.Callers) {
 		return fix{}, false
 	}
-	if _, test := TestName(string(c.Key)); test && ByTest(c.Finding) {
-		return fix{}, false
-	}
 	who := c.Evidence.Callers[0]
-	if storming, storms := Storm(c.Finding); storms && storming.Caller == who.Text {
-		return fix{}, false
-	}
-	if _, job := boundedJob(c); job {
-		return fix{}, false
-	}
-	if _, burst := laterWrites(c); burst || c.isBehind() {
+	storming, storms := Storm(c.Finding)
+	_, tests := testKey(c)
+	_, job := boundedJob(c)
+	_, burst := laterWrites(c)
+	if tests || job || burst || c.isBehind() || storms && storming.Caller == who.Text {
 		return fix{}, false
 	}
 	return fix{
@@ -146,8 +140,7 @@ func ByTest(f *detect.Finding) bool {
 	if f.Evidence == nil || len(f.Evidence.Callers) == 0 || f.Evidence.Callers[0].Low*f.OwnShare() < detect.CallerShare {
 		return false
 	}
-	_, test := TestName(string(f.Evidence.Callers[0].Text))
-	return test
+	return IsTest(string(f.Evidence.Callers[0].Text))
 }
 
 // testWords are parts of names that customers' traffic does not have.
@@ -160,20 +153,11 @@ var jobWords = []string{
 	"job", "jobs", "cron", "batch", "nightly", "import", "importer", "export", "exporter", "backfill", "reindex", "loader", "etl", "migration",
 }
 
-// TestName returns the part of a name that is such a word, if there is one.
-func TestName(name string) (string, bool) {
-	parts := partsOf(name)
-	if i := slices.IndexFunc(parts, func(part string) bool { return slices.Contains(testWords, strings.ToLower(part)) }); i >= 0 {
-		return parts[i], true
-	}
-	return "", false
-}
+// IsTest reports whether a part of a name is a test's.
+func IsTest(name string) bool { return hasWord(name, testWords) }
 
 // hasWord reports whether a part of a name is one of the words.
 func hasWord(name string, words []string) bool {
-	return slices.ContainsFunc(partsOf(name), func(part string) bool { return slices.Contains(words, strings.ToLower(part)) })
-}
-
-func partsOf(name string) []string {
-	return strings.FieldsFunc(name, func(r rune) bool { return strings.ContainsRune("#:/|-_. ", r) })
+	parts := strings.FieldsFunc(name, func(r rune) bool { return strings.ContainsRune("#:/|-_. ", r) })
+	return slices.ContainsFunc(parts, func(part string) bool { return slices.Contains(words, strings.ToLower(part)) })
 }

@@ -22,7 +22,8 @@ func (c *Case) need(s *detect.Step) *detect.Need {
 		return nil
 	}
 	now := c.wholePeak()
-	n := &detect.Need{Unit: detect.Side(c.Kind, "wcu", "rcu"), Now: now, Low: now, High: now, Provisioned: c.provisionedUnits()}
+	wcu, rcu := c.Facts.Capacity(c.Index)
+	n := &detect.Need{Unit: detect.Side(c.Kind, "wcu", "rcu"), Now: now, Low: now, High: now, Provisioned: detect.Side(c.Kind, wcu, rcu)}
 	switch {
 	case c.ofGlobalIndex() && s.Effort == detect.EffortKeys || s.Action == detect.ActionProject:
 		if c.reads() {
@@ -47,11 +48,4 @@ func (c *Case) wholePeak() float64 {
 		return c.peak() / c.Share
 	}
 	return c.peak() + c.tableMean() - c.mean()
-}
-
-// provisionedUnits returns the provisioned units of the case's side; 0 if unknown, and on
-// demand.
-func (c *Case) provisionedUnits() float64 {
-	wcu, rcu := c.Facts.Capacity(c.Index)
-	return detect.Side(c.Kind, wcu, rcu)
 }

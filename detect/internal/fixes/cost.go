@@ -53,11 +53,8 @@ func (c *Case) itemWCU() float64 {
 
 // writtenUnits returns the write units a second of the key's evidence.
 func (c *Case) writtenUnits() (units float64) {
-	if c.Evidence == nil {
-		return 0
-	}
-	for _, o := range c.Evidence.Operations {
-		if op, _ := sample.ParseOp(o.Op); op.IsWrite() {
+	for op, o := range c.operations() {
+		if op.IsWrite() {
 			units += o.Requests * o.Units
 		}
 	}

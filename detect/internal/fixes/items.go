@@ -140,31 +140,23 @@ func objectStore(c *Case) (fix, bool) {
 
 // sparseIndex is for an index key that no query reads, in an index that queries do read.
 func sparseIndex(c *Case) (fix, bool) {
-	if c.Kind != detect.HotGSIKey || c.Mean.RCU.High > 0 || c.TargetRCU <= 0 || c.Quality.Source != detect.SourceRequests {
-		return fix{}, false
-	}
-	return fix{arguments: detect.Arguments{Seconds: int(c.Seconds)}, after: c.newAfter(0, 0)}, true
+	unread := c.Kind == detect.HotGSIKey && c.Mean.RCU.High <= 0 && c.TargetRCU > 0 && c.Quality.Source == detect.SourceRequests
+	return fix{arguments: detect.Arguments{Seconds: int(c.Seconds)}, after: c.newAfter(0, 0)}, unread
 }
 
 // keyOfQueries is an index with a key of more attributes that its queries know. A cache
 // comes first if it certainly answers them.
 func keyOfQueries(c *Case) (fix, bool) {
-	if !c.reads() || !c.ofGlobalIndex() || c.part(sample.Query) < mostShare {
-		return fix{}, false
-	}
 	f := fix{after: c.newAfter(0, 1), place: first}
 	if hits, known := c.hitRate(); known && hits >= worthShare {
 		f.place = byEffect
 	}
-	return f, true
+	return f, c.reads() && c.ofGlobalIndex() && c.part(sample.Query) >= mostShare
 }
 
 // keyOfWrites is an index with a key of more values.
 func keyOfWrites(c *Case) (fix, bool) {
-	if c.Kind != detect.HotGSIKey || c.Shards < 2 {
-		return fix{}, false
-	}
-	return fix{after: c.newAfter(0, 1)}, true
+	return fix{after: c.newAfter(0, 1)}, c.Kind == detect.HotGSIKey && c.Shards >= 2
 }
 
 // smallerProjection is for an index whose entries are larger than a unit.

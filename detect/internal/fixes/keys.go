@@ -17,15 +17,12 @@ func splitOf(c *Case) *detect.Split {
 // onlyTogether reports whether the key exceeds a partition only if reads and writes share
 // one budget. By the Guide they do not.
 func (c *Case) onlyTogether() bool {
-	return c.Severity == detect.Info && c.Combined > 1 && c.Utilization <= 1 && c.throttledRequests() == 0
+	return c.Severity == detect.Info && c.Combined > 1 && c.Utilization <= 1 && c.Evidence.ThrottledRequests() == 0
 }
 
 // checkCombined is for a key that throttles nothing, by the Guide.
 func checkCombined(c *Case) (fix, bool) {
-	if !c.onlyTogether() {
-		return fix{}, false
-	}
-	return fix{after: c.newAfter(1, 1), place: ahead}, true
+	return fix{after: c.newAfter(1, 1), place: ahead}, c.onlyTogether()
 }
 
 // waitForSplit is to wait while DynamoDB may split the key's items.
@@ -66,30 +63,22 @@ func (c *Case) isUrgent() bool {
 
 // checkSplit is to look whether DynamoDB has split the key, if the samples do not show it.
 func checkSplit(c *Case) (fix, bool) {
-	if c.Reason != detect.Splittable || !answer.Overdue(c.Finding) || answer.StillRefused(c.Finding) {
-		return fix{}, false
-	}
-	return fix{arguments: detect.Arguments{Seconds: int(answer.HotFor(c.Finding).Seconds())}, place: ahead}, true
+	open := c.Reason == detect.Splittable && answer.Overdue(c.Finding) && !answer.StillRefused(c.Finding)
+	return fix{arguments: detect.Arguments{Seconds: int(answer.HotFor(c.Finding).Seconds())}, place: ahead}, open
 }
 
 // keptKey is for a key that one partition still serves.
 func keptKey(c *Case) (fix, bool) {
-	if c.Shards > 1 {
-		return fix{}, false
-	}
-	return fix{after: c.newAfter(1, 1)}, true
+	return fix{after: c.newAfter(1, 1)}, c.Shards <= 1
 }
 
 // renamedKey is for a key that is named after a time.
 func renamedKey(c *Case) (fix, bool) {
-	if c.Rolling == nil {
-		return fix{}, false
-	}
 	shards := max(2, c.Shards)
 	return fix{
 		arguments: detect.Arguments{Count: shards}, takes: c.takes(detect.EffortCode),
 		after: c.newAfter(1/float64(shards), 1/float64(shards)), place: first,
-	}, true
+	}, c.Rolling != nil
 }
 
 // isItem reports whether one item has so much of the key's load that shards by the sort
@@ -101,10 +90,7 @@ func (c *Case) isItem() bool {
 
 // copies are for an item with many reads.
 func copies(c *Case) (fix, bool) {
-	if !c.isItem() || !c.reads() || c.Shards < 2 {
-		return fix{}, false
-	}
-	return c.divideLoad(), true
+	return c.divideLoad(), c.isItem() && c.reads() && c.Shards >= 2
 }
 
 // divideLoad leaves the key's load, divided evenly over shards, copies or parts.
@@ -126,10 +112,7 @@ func dividedCounter(c *Case) (fix, bool) {
 
 // dividedItem is for another item with many writes, if its value can be divided.
 func dividedItem(c *Case) (fix, bool) {
-	if !c.isItem() || c.reads() || c.Shards < 2 || c.isCounter() {
-		return fix{}, false
-	}
-	return c.divideLoad(), true
+	return c.divideLoad(), c.isItem() && !c.reads() && c.Shards >= 2 && !c.isCounter()
 }
 
 // isCounter reports whether the load is updates of a small item.
@@ -138,31 +121,24 @@ func (c *Case) isCounter() bool {
 }
 
 // shardedKey spreads a key of a table.
-func shardedKey(c *Case) (fix, bool) {
-	if c.isItem() || c.Shards < 2 || c.Index != "" {
-		return fix{}, false
-	}
-	return c.shards(), true
-}
+func shardedKey(c *Case) (fix, bool) { return c.shards(c.Index == "") }
 
 // shardedIndex spreads a key of an index. The table's keys stay.
-func shardedIndex(c *Case) (fix, bool) {
-	if c.isItem() || c.Shards < 2 || c.Index == "" {
-		return fix{}, false
-	}
-	return c.shards(), true
-}
+func shardedIndex(c *Case) (fix, bool) { return c.shards(c.Index != "") }
 
 // shards divides a key, with its companion steps. A query of all shards costs as much on
 // each shard as it costs now.
-func (c *Case) shards() fix {
-	f := c.divideLoad()
-	if asked := c.queriesOfAll(); asked > 0 {
+func (c *Case) shards(applies bool) (f fix, ok bool) {
+	if !applies || c.isItem() || c.Shards < 2 {
+		return f, false
+	}
+	f = c.divideLoad()
+	if asked := c.part(sample.Query); c.reads() && asked >= worthShare {
 		part := 1 / float64(c.Shards)
 		f.after = c.newAfter(part, asked+(1-asked)*part)
 	}
 	f.names = c.shardNames(detect.SuffixRandom)
-	if readBack(c.Finding) >= worthShare && !c.isQueue() {
+	if c.readBack() >= worthShare && !c.isQueue() {
 		f.names.Suffix = detect.SuffixCalculated
 	}
 	f.takes = detect.EffortKeys
@@ -187,7 +163,7 @@ func (c *Case) shards() fix {
 	}
 	s.Arguments.Strong = c.Facts != nil && c.Facts.StrongRegions
 	f.with = append(f.with, s)
-	return f
+	return f, true
 }
 
 // copyRate is the rate of copying old items, in write units a second.

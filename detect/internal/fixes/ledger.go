@@ -2,6 +2,7 @@ package fixes
 
 import (
 	"cmp"
+	"iter"
 	"slices"
 
 	"github.com/keyheat/keyheat/detect"
@@ -218,12 +219,8 @@ func (c *Case) ofGlobalIndex() bool {
 
 // part returns the share of some operations in the load of the case's side.
 func (c *Case) part(ops ...sample.Op) float64 {
-	if c.Evidence == nil {
-		return 0
-	}
 	some, all := 0.0, 0.0
-	for _, o := range c.Evidence.Operations {
-		op, _ := sample.ParseOp(o.Op)
+	for op, o := range c.operations() {
 		if c.reads() != op.IsRead() && (op.IsRead() || op.IsWrite()) {
 			continue
 		}
@@ -237,16 +234,24 @@ func (c *Case) part(ops ...sample.Op) float64 {
 
 // requests returns the requests a second of some operations.
 func (c *Case) requests(ops ...sample.Op) (n float64) {
-	if c.Evidence == nil {
-		return 0
-	}
-	for _, o := range c.Evidence.Operations {
-		if op, _ := sample.ParseOp(o.Op); slices.Contains(ops, op) {
+	for op, o := range c.operations() {
+		if slices.Contains(ops, op) {
 			n += o.Requests
 		}
 	}
 	return n
 }
 
-// throttledRequests returns the throttled requests on the key in its evidence.
-func (c *Case) throttledRequests() int64 { return c.Evidence.ThrottledRequests() }
+// operations returns the operations of the key's requests; none without evidence.
+func (c *Case) operations() iter.Seq2[sample.Op, detect.Operation] {
+	return func(yield func(sample.Op, detect.Operation) bool) {
+		if c.Evidence == nil {
+			return
+		}
+		for _, o := range c.Evidence.Operations {
+			if op, _ := sample.ParseOp(o.Op); !yield(op, o) {
+				return
+			}
+		}
+	}
+}

@@ -44,10 +44,7 @@ func caseOf(f *detect.Finding) *Case {
 // starvedTable is a table that throttles the key's requests for lack of capacity.
 func starvedTable(c *Case) (fix, bool) {
 	starved := answer.StarvedAttempts(c.Finding)
-	if starved == 0 {
-		return fix{}, false
-	}
-	return fix{arguments: detect.Arguments{Attempts: starved}, place: first, after: c.newAfter(1, 1)}, true
+	return fix{arguments: detect.Arguments{Attempts: starved}, place: first, after: c.newAfter(1, 1)}, starved > 0
 }
 
 // refusedShare returns the throttled share of the peak's load.
@@ -58,7 +55,7 @@ func (c *Case) refusedShare() float64 {
 
 // backOff is for clients that repeat throttled requests.
 func backOff(c *Case) (fix, bool) {
-	n := c.throttledRequests()
+	n := c.Evidence.ThrottledRequests()
 	if _, storms := Storm(c.Finding); n == 0 || storms {
 		return fix{}, false
 	}
@@ -154,11 +151,8 @@ func Retries(f *detect.Finding) []detect.Step {
 // conditionalWrite halves the price of a transaction.
 func conditionalWrite(c *Case) (fix, bool) {
 	part := c.part(sample.TransactWriteItems, sample.ExecuteTransaction)
-	if c.reads() || c.Index != "" || part < worthShare {
-		return fix{}, false
-	}
 	left := 1 - c.OwnShare()*part/2
-	return fix{arguments: detect.Arguments{Share: part}, after: c.newAfter(left, left)}, true
+	return fix{arguments: detect.Arguments{Share: part}, after: c.newAfter(left, left)}, !c.reads() && c.Index == "" && part >= worthShare
 }
 
 // eventualRead halves the price of a strongly consistent read. A global index has only
@@ -175,13 +169,10 @@ func eventualRead(c *Case) (fix, bool) {
 
 // smallerQuery is for large queries.
 func smallerQuery(c *Case) (fix, bool) {
-	if !c.reads() || c.part(sample.Query) < mostShare {
+	if !c.reads() || c.part(sample.Query) < mostShare || c.unitsOf(sample.Query) < largeQueryUnits {
 		return fix{}, false
 	}
 	units := c.unitsOf(sample.Query)
-	if units < largeQueryUnits {
-		return fix{}, false
-	}
 	return fix{arguments: detect.Arguments{Units: units}, after: c.newAfter(detect.QueryMinimum/units, 1)}, true
 }
 
@@ -243,8 +234,8 @@ func (c *Case) hitRate() (float64, bool) {
 // readsOfAll returns the share of reads in all requests.
 func (c *Case) readsOfAll() float64 {
 	reads, all := 0.0, 0.0
-	for _, o := range c.Evidence.Operations {
-		if op, _ := sample.ParseOp(o.Op); op.IsRead() {
+	for op, o := range c.operations() {
+		if op.IsRead() {
 			reads += o.Requests
 		}
 		all += o.Requests

@@ -1,6 +1,7 @@
 package fixes
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -59,28 +60,13 @@ var single = []sample.Op{sample.GetItem, sample.BatchGetItem, sample.TransactGet
 
 // readBack returns the share of the load that reads or changes single items. Their key
 // shards must follow from the items' own attributes.
-func readBack(f *detect.Finding) (share float64) {
-	if f.Evidence == nil {
-		return 0
-	}
-	for _, o := range f.Evidence.Operations {
-		op, _ := sample.ParseOp(o.Op)
-		for _, s := range single {
-			if op == s {
-				share += o.Share
-			}
+func (c *Case) readBack() (share float64) {
+	for op, o := range c.operations() {
+		if slices.Contains(single, op) {
+			share += o.Share
 		}
 	}
 	return share
-}
-
-// queriesOfAll returns the share of queries in a read load. A query of all key shards is a
-// query of each, so each shard keeps that load, whatever their number.
-func (c *Case) queriesOfAll() float64 {
-	if share := c.part(sample.Query); c.reads() && share >= worthShare {
-		return share
-	}
-	return 0
 }
 
 // isQueue reports whether items are deleted while the load moves over the sort keys. Such a

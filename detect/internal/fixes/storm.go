@@ -6,11 +6,9 @@ import "github.com/keyheat/keyheat/detect"
 // retries of many callers are no storm of one. A partition also refuses a demand far above
 // its limit if callers back off.
 func Storm(f *detect.Finding) (*detect.CallerRetries, bool) {
-	if f.Evidence == nil || f.Evidence.Retries == nil || len(f.Evidence.Retries.Callers) == 0 || f.Evidence.Records < detect.MinRecords {
-		return nil, false
-	}
 	who, most := mostRetries(f)
-	if f.Evidence.Retries.Amplification < detect.StormAmplification || !most || who.BacksOff() || demand(f) > detect.StormDemand {
+	demand := detect.Side(f.Kind, f.Peak.WCU, f.Peak.RCU).Value / detect.Units(detect.Limit(f.Kind)) // repeated attempts do not count
+	if !most || f.Evidence.Records < detect.MinRecords || f.Evidence.Retries.Amplification < detect.StormAmplification || who.BacksOff() || demand > detect.StormDemand {
 		return nil, false
 	}
 	return who, true
@@ -24,12 +22,6 @@ func mostRetries(f *detect.Finding) (*detect.CallerRetries, bool) {
 	r := f.Evidence.Retries
 	who := &r.Callers[0]
 	return who, who.Retries() > 0 && who.Retries() >= detect.StormShare*r.Retries()
-}
-
-// demand returns the peak as a share of a partition's limit. Repeated attempts do not
-// count.
-func demand(f *detect.Finding) float64 {
-	return detect.Side(f.Kind, f.Peak.WCU, f.Peak.RCU).Value / detect.Units(detect.Limit(f.Kind))
 }
 
 // ForStorm returns the step for a caller that sends a key's requests again and again, if
