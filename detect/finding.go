@@ -282,8 +282,7 @@ const NamedKeys = 5
 
 // NewMembers returns an exact number of keys, and the names of the first NamedKeys.
 func NewMembers(count int64, keys []sample.Text) *Members {
-	n := float64(count)
-	return &Members{Count: Figure{Value: n, Low: n, High: n}, Keys: append([]sample.Text{}, keys[:min(len(keys), NamedKeys)]...)}
+	return &Members{Count: ExactFigure(float64(count)), Keys: append([]sample.Text{}, keys[:min(len(keys), NamedKeys)]...)}
 }
 
 // Blind are the figures of a finding about samples that Keyheat cannot see. Figures that

@@ -207,7 +207,7 @@ func incidentOf(g []*Finding) Incident {
 	}
 	for _, f := range g {
 		i.Findings = append(i.Findings, f.Fingerprint)
-		i.Severity, i.State = worstSeverity(i.Severity, f.Severity), worstState(i.State, f.State)
+		i.Severity, i.State = WorstSeverity(i.Severity, f.Severity), worstState(i.State, f.State)
 		if f.FirstSeen.Before(i.OpenedAt) {
 			i.OpenedAt = f.FirstSeen
 		}
@@ -256,12 +256,13 @@ func (f *Finding) HasCause(c Cause) bool {
 func Lift(found []Finding) {
 	for _, g := range Roots(found) {
 		for _, f := range g[1:] {
-			g[0].Severity, g[0].State = worstSeverity(g[0].Severity, f.Severity), worstState(g[0].State, f.State)
+			g[0].Severity, g[0].State = WorstSeverity(g[0].Severity, f.Severity), worstState(g[0].State, f.State)
 		}
 	}
 }
 
-func worstSeverity(a, b Severity) Severity {
+// WorstSeverity returns the worse of two severities.
+func WorstSeverity(a, b Severity) Severity {
 	if Rank(b) > Rank(a) {
 		return b
 	}

@@ -32,13 +32,13 @@ const ownShare = 0.1
 // compareRoots orders the findings of an incident. Open findings come first, then the kind
 // that explains the others, then a global table's writing Region, then the worse finding.
 func compareRoots(x, y *Finding) int {
-	over := func(f *Finding) int { return b2i(f.State == Resolved) }
+	over := func(f *Finding) int { return BoolToInt(f.State == Resolved) }
 	return cmp.Or(
 		cmp.Compare(over(x), over(y)),
 		cmp.Compare(x.rank(), y.rank()),
-		cmp.Compare(b2i(x.Index == ""), b2i(y.Index == "")), // an index throttles its table's writes
+		cmp.Compare(BoolToInt(x.Index == ""), BoolToInt(y.Index == "")), // an index throttles its table's writes
 		compareKnown(x, y),
-		cmp.Compare(b2i(x.OwnShare() < ownShare), b2i(y.OwnShare() < ownShare)),
+		cmp.Compare(BoolToInt(x.OwnShare() < ownShare), BoolToInt(y.OwnShare() < ownShare)),
 		cmp.Compare(Rank(y.Severity), Rank(x.Severity)),
 		cmp.Compare(y.Utilization, x.Utilization),
 		cmp.Compare(x.Fingerprint, y.Fingerprint),
@@ -49,7 +49,7 @@ func compareRoots(x, y *Finding) int {
 // findings, the one with a known account and Region comes first; of resolved ones, the
 // latest.
 func compareKnown(x, y *Finding) int {
-	known := func(f *Finding) int { return b2i(f.Account != "") + b2i(f.Region != "") }
+	known := func(f *Finding) int { return BoolToInt(f.Account != "") + BoolToInt(f.Region != "") }
 	switch {
 	case x.Target == y.Target:
 		return 0
@@ -59,7 +59,8 @@ func compareKnown(x, y *Finding) int {
 	return cmp.Compare(known(y), known(x))
 }
 
-func b2i(b bool) int {
+// BoolToInt returns 1 for true, so that false comes first in an order.
+func BoolToInt(b bool) int {
 	if b {
 		return 1
 	}

@@ -26,6 +26,9 @@ type Figure struct {
 	High  float64 `json:"high"`
 }
 
+// ExactFigure returns an amount without doubt.
+func ExactFigure(v float64) Figure { return Figure{Value: v, Low: v, High: v} }
+
 // Loads are write and read units a second.
 type Loads struct {
 	WCU Figure `json:"wcu"`

@@ -66,17 +66,7 @@ type standing struct {
 // compareHeat orders keys: the longest hot first, then keys with a sent alert, then the most
 // loaded.
 func compareHeat(x, y standing) int {
-	return cmp.Or(cmp.Compare(y.seconds, x.seconds), compareBool(y.shown, x.shown), cmp.Compare(y.most, x.most), cmp.Compare(x.id.hash, y.id.hash))
-}
-
-func compareBool(x, y bool) int {
-	switch {
-	case x == y:
-		return 0
-	case x:
-		return 1
-	}
-	return -1
+	return cmp.Or(cmp.Compare(y.seconds, x.seconds), cmp.Compare(detect.BoolToInt(y.shown), detect.BoolToInt(x.shown)), cmp.Compare(y.most, x.most), cmp.Compare(x.id.hash, y.id.hash))
 }
 
 // limitKeys evicts the least hot keys of a table or index with too many keys.

@@ -177,7 +177,7 @@ func (j *judge) key(accessed, throttled Series) Key {
 		k.Worst = detect.Warning
 	}
 	if k.Throttled > 0 {
-		k.Severity, k.Worst = worse(k.Severity, detect.Warning), worse(k.Worst, detect.Warning)
+		k.Severity, k.Worst = detect.WorstSeverity(k.Severity, detect.Warning), detect.WorstSeverity(k.Worst, detect.Warning)
 	}
 	return k
 }
@@ -228,13 +228,6 @@ func (a *Assessment) compare(b *Assessment) int {
 	}
 	return cmp.Or(detect.Rank(b.Severity)-detect.Rank(a.Severity), detect.Rank(b.Worst)-detect.Rank(a.Worst),
 		slices.Index(Verdicts(), a.Verdict)-slices.Index(Verdicts(), b.Verdict), cmp.Compare(y.Low, x.Low), cmp.Compare(y.High, x.High))
-}
-
-func worse(a, b detect.Severity) detect.Severity {
-	if detect.Rank(a) > detect.Rank(b) {
-		return a
-	}
-	return b
 }
 
 // KeyRangeThrottles returns CloudWatch's count of requests that were throttled in a minute

@@ -98,12 +98,10 @@ func events(m Minute, metrics []detect.Metric) (n float64) {
 func higherPeak(p detect.Peak, m Minute) detect.Peak {
 	w, r := m.Metrics[ConsumedWrite]/60, m.Metrics[ConsumedRead]/60
 	if w+r > p.WCU.Value+p.RCU.Value || p.At.IsZero() {
-		p = detect.Peak{Loads: detect.Loads{WCU: exactFigure(w), RCU: exactFigure(r)}, At: m.At}
+		p = detect.Peak{Loads: detect.Loads{WCU: detect.ExactFigure(w), RCU: detect.ExactFigure(r)}, At: m.At}
 	}
 	return p
 }
-
-func exactFigure(v float64) detect.Figure { return detect.Figure{Value: v, Low: v, High: v} }
 
 // lack returns the capacity that most requests of some minutes were throttled for.
 func lack(harmed []Minute) (ground detect.Ground) {

@@ -12,9 +12,9 @@ type State string
 // The states. The empty one means that Keyheat has not asked yet.
 const (
 	Read   State = "read"
-	NoData State = "no_data" // the request succeeded without data
-	Denied State = "denied"
-	Failed State = "failed"
+	NoData       = State(detect.UnreadNoData) // the request succeeded without data
+	Denied       = State(detect.UnreadDenied)
+	Failed       = State(detect.UnreadFailed)
 )
 
 // Reading is the metrics of a table or index, as read from CloudWatch.

@@ -1,6 +1,7 @@
 package corroboration
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/keyheat/keyheat/detect"
@@ -54,15 +55,7 @@ func Judge(target detect.Target, r *Reading) detect.TableCloudWatch {
 }
 
 // unread returns the reason for a reading without data.
-func (r *Reading) unread() detect.Unread {
-	switch r.State {
-	case NoData:
-		return detect.UnreadNoData
-	case Denied:
-		return detect.UnreadDenied
-	}
-	return detect.UnreadFailed
-}
+func (r *Reading) unread() detect.Unread { return cmp.Or(detect.Unread(r.State), detect.UnreadFailed) }
 
 // throttles returns the reported throttle events of a side.
 func throttles(minutes []Minute, s side) map[detect.Metric]float64 {

@@ -251,7 +251,7 @@ func (t *counters) countSeen() detect.Figure {
 		listed = float64(len(t.frequent.keys))
 	}
 	if !t.unlisted && (len(t.sampled) < sampledKeys || t.frequent.keepsAll()) {
-		return detect.Figure{Value: listed, Low: listed, High: listed}
+		return detect.ExactFigure(listed)
 	}
 	if t.distinct == nil {
 		return detect.Figure{Value: listed, Low: listed, High: math.Max(listed, float64(t.requests))}

@@ -30,7 +30,7 @@ func FewValues(v *detect.View, t detect.Target, p detect.Policy) (detect.Finding
 	if h.Utilization > p.Warning {
 		severity = detect.Warning
 	}
-	load := detect.Loads{WCU: detect.Figure{Value: h.WCU, Low: h.WCU, High: h.WCU}, RCU: detect.Figure{Value: h.RCU, Low: h.RCU, High: h.RCU}}
+	load := detect.Loads{WCU: detect.ExactFigure(h.WCU), RCU: detect.ExactFigure(h.RCU)}
 	seen := v.To.Add(-time.Second)
 	f := detect.NewFinding(detect.LowCardinalityKey, t, sample.Key{})
 	f.Severity = p.Cap(severity)
@@ -55,11 +55,7 @@ func hottestLoads(v *detect.View) (mean detect.Loads, share float64) {
 	seconds := v.To.Sub(v.From).Seconds()
 	for _, k := range v.Top {
 		if k.Key == v.Hottest.Key && k.KeyType == v.Hottest.KeyType {
-			figure := func(units float64) detect.Figure {
-				units /= seconds
-				return detect.Figure{Value: units, Low: units, High: units}
-			}
-			return detect.Loads{WCU: figure(k.WCU), RCU: figure(k.RCU)}, k.Share.Value
+			return detect.Loads{WCU: detect.ExactFigure(k.WCU / seconds), RCU: detect.ExactFigure(k.RCU / seconds)}, k.Share.Value
 		}
 	}
 	return mean, 0

@@ -58,7 +58,7 @@ func (c *Census) View(target detect.Target, p detect.Policy) *detect.View {
 // hottest second, and by the effective number of keys. A nil view comes last.
 func CompareViews(a, b *detect.View) int {
 	if a == nil || b == nil {
-		return cmp.Compare(boolToInt(a == nil), boolToInt(b == nil))
+		return cmp.Compare(detect.BoolToInt(a == nil), detect.BoolToInt(b == nil))
 	}
 	return cmp.Or(
 		cmp.Compare(slices.Index(detect.DesignVerdicts(), a.Design.Verdict), slices.Index(detect.DesignVerdicts(), b.Design.Verdict)),
@@ -79,13 +79,6 @@ func value(n *float64) float64 {
 		return 0
 	}
 	return *n
-}
-
-func boolToInt(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
 }
 
 // readMostly reports whether reads use more of the throughput than writes.

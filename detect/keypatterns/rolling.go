@@ -143,10 +143,7 @@ func (p Rolling) Observe(f *detect.Finding) {
 func (p Rolling) Findings(found []detect.Finding, policy func(detect.Target) detect.Policy) (related []detect.Finding) {
 	now := maps.Clone(p)
 	for i := range found {
-		if f := &found[i]; f.Rolling != nil && detect.Rank(f.Severity) >= detect.Rank(detect.Warning) {
-			id := patternID{f.Target, f.Rolling.Template}
-			now[id] = now[id].addKey(*f)
-		}
+		now.Observe(&found[i])
 	}
 	for id, keys := range now {
 		if f, ok := keys.finding(id.template, policy(id.target)); ok {

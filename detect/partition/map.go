@@ -375,13 +375,7 @@ func (m *Map) Shards() (open []*Shard) {
 		}
 	}
 	slices.SortFunc(open, func(a, b *Shard) int {
-		switch {
-		case a.Keys && !b.Keys:
-			return -1
-		case b.Keys && !a.Keys:
-			return 1
-		}
-		return cmp.Or(compareShards(a, b), cmp.Compare(a.ID, b.ID))
+		return cmp.Or(cmp.Compare(detect.BoolToInt(b.Keys), detect.BoolToInt(a.Keys)), compareShards(a, b), cmp.Compare(a.ID, b.ID))
 	})
 	return open
 }

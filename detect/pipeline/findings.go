@@ -10,16 +10,6 @@ import (
 // maxNamed is the most tables or collectors that a finding names.
 const maxNamed = 5
 
-// stoppedFinding is the finding that no collector attends any more.
-func stoppedFinding() detect.Finding {
-	return newFinding(detect.CollectionStopped, detect.Critical, detect.Blind{}, detect.FixStartCollector)
-}
-
-// stillFinding is the finding that event time stands still though records wait.
-func stillFinding() detect.Finding {
-	return newFinding(detect.CollectionStopped, detect.Critical, detect.Blind{}, detect.FixRestartCollectors)
-}
-
 // lagFinding is the finding that counting lags behind.
 func lagFinding(s *Status, behind time.Duration) detect.Finding {
 	var records int64
@@ -44,9 +34,4 @@ func badSamplesFinding(s *Status, share float64) detect.Finding {
 // refusedFinding is the finding that a collector has no room for tables.
 func refusedFinding(s *Status, tables int) detect.Finding {
 	return newFinding(detect.TablesRefused, detect.Warning, detect.Blind{Tables: tables, Names: s.Refused[:min(maxNamed, len(s.Refused))]}, detect.FixRaiseTableLimit)
-}
-
-// lostFinding is the finding that records were lost.
-func lostFinding() detect.Finding {
-	return newFinding(detect.SamplesLost, detect.Warning, detect.Blind{}, detect.FixCompareRetention)
 }

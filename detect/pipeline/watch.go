@@ -51,25 +51,31 @@ func (w *Watch) Look(s Status) {
 	}
 	w.last = s.Now
 	t := w.thresholds
-	w.lookForCollectors(&s)
-	if t.Lag > 0 {
+	wanted := map[detect.Kind]bool{
+		detect.CollectionStopped: t.Stopped > 0, detect.CollectionLags: t.Lag > 0, detect.BadSamples: t.BadShare > 0,
+		detect.TablesRefused: t.RefusedTables > 0, detect.SamplesLost: t.Lost > 0,
+	}
+	if wanted[detect.CollectionStopped] {
+		w.lookForCollectors(&s)
+	}
+	if wanted[detect.CollectionLags] {
 		behind := s.lag()
 		w.weigh(&s, lagFinding(&s, behind), behind >= t.Lag, s.Silent.IsZero() && len(s.Collectors) > 0)
 	}
-	if t.BadShare > 0 {
+	if wanted[detect.BadSamples] {
 		most, known := s.badShare()
 		w.weigh(&s, badSamplesFinding(&s, most), most >= t.BadShare, known)
 	}
-	if t.RefusedTables > 0 {
+	if wanted[detect.TablesRefused] {
 		most, known := s.refusedTables()
 		w.weigh(&s, refusedFinding(&s, most), most >= t.RefusedTables, known)
 	}
-	if t.Lost > 0 {
+	if wanted[detect.SamplesLost] {
 		gaps, first, last := s.lostGaps(t.Lost)
-		w.set(&s, lostFinding(), len(gaps) > 0, first, last)
+		w.set(&s, newFinding(detect.SamplesLost, detect.Warning, detect.Blind{}, detect.FixCompareRetention), len(gaps) > 0, first, last)
 	}
 	for k, f := range w.found {
-		if w.isOff(k) && f.State != detect.Resolved {
+		if !wanted[k] && f.State != detect.Resolved {
 			f.State = detect.Resolved
 			w.found[k] = f
 		}
@@ -79,41 +85,20 @@ func (w *Watch) Look(s Status) {
 	}
 }
 
-// isOff reports whether the operator wants no findings of a kind: open ones end.
-func (w *Watch) isOff(k detect.Kind) bool {
-	t := w.thresholds
-	switch k {
-	case detect.CollectionStopped:
-		return t.Stopped <= 0
-	case detect.CollectionLags:
-		return t.Lag <= 0
-	case detect.BadSamples:
-		return t.BadShare <= 0
-	case detect.TablesRefused:
-		return t.RefusedTables <= 0
-	case detect.SamplesLost:
-		return t.Lost <= 0
-	}
-	return false
-}
-
 // lookForCollectors checks whether a collector attends and event time moves. The time
 // before the watch began to look does not count.
 func (w *Watch) lookForCollectors(s *Status) {
 	t := w.thresholds
-	if t.Stopped <= 0 {
-		return
-	}
 	if !s.Silent.IsZero() {
 		began := laterTime(s.Silent, w.since)
 		if s.Now.Sub(began) >= t.Stopped {
-			w.set(s, stoppedFinding(), true, s.Silent, s.Now)
+			w.set(s, newFinding(detect.CollectionStopped, detect.Critical, detect.Blind{}, detect.FixStartCollector), true, s.Silent, s.Now)
 		}
 		return
 	}
 	if since, stands := s.standstill(); stands && t.Standing > 0 && s.Now.Sub(since) >= t.Standing {
 		if s.Now.Sub(laterTime(since, w.since)) >= t.Standing {
-			w.set(s, stillFinding(), true, since, s.Now)
+			w.set(s, newFinding(detect.CollectionStopped, detect.Critical, detect.Blind{}, detect.FixRestartCollectors), true, since, s.Now)
 		}
 		return
 	}

@@ -49,26 +49,24 @@ type Total struct {
 
 // Add adds a second. s is its estimate if requests were drawn independently.
 func (t *Total) Add(a Amounts, s Second) {
-	t.value, t.missing = t.value+a.Value, t.missing+a.Missing
-	t.sum.add(&meanSecond{units: s.Units, variance: s.Spread.Variance, whole: math.Sqrt(s.Whole), assumed: s.Assumed})
-	t.sum.seconds++
-	t.largest = max(t.largest, s.Spread.Largest)
-	if s.Whole > 0 {
-		t.callers += a.Spread.Largest
-	}
+	t.count(a, s, 1)
+	t.largest, t.sum.assumed = max(t.largest, s.Spread.Largest), t.sum.assumed || s.Assumed
 }
 
 // Remove takes back a second that was added. The largest draws stay, because another draw
 // may be as large.
-func (t *Total) Remove(a Amounts, s Second) {
-	t.value, t.missing = t.value-a.Value, t.missing-a.Missing
-	t.sum.units -= s.Units
-	t.sum.variance -= s.Spread.Variance
-	t.sum.whole -= math.Sqrt(s.Whole)
-	t.sum.squares -= s.Units * s.Units
-	t.sum.seconds--
+func (t *Total) Remove(a Amounts, s Second) { t.count(a, s, -1) }
+
+// count adds a second some times.
+func (t *Total) count(a Amounts, s Second, times float64) {
+	t.value, t.missing = t.value+sample.Milli(times)*a.Value, t.missing+sample.Milli(times)*a.Missing
+	t.sum.units += times * s.Units
+	t.sum.variance += times * s.Spread.Variance
+	t.sum.whole += times * math.Sqrt(s.Whole)
+	t.sum.squares += times * s.Units * s.Units
+	t.sum.seconds += times
 	if s.Whole > 0 {
-		t.callers -= a.Spread.Largest
+		t.callers += times * a.Spread.Largest
 	}
 }
 

@@ -8,7 +8,7 @@ import (
 // Assign sets the incident of each finding. It also makes a full key of an index critical
 // if writes to the table were throttled because of the index.
 func Assign(found []detect.Finding, policy func(detect.Target) detect.Policy) {
-	g := grouping{moving: movingKeys(found), few: fewValues(found), designs: designs(found), storms: stormingCallers(found), callers: singleCallers(found), pressed: pressedTables(found)}
+	g := newGrouping(found)
 	claims := g.claims(found)
 	for i := range found {
 		f := &found[i]
@@ -33,12 +33,36 @@ func Assign(found []detect.Finding, policy func(detect.Target) detect.Policy) {
 
 // grouping holds the relations between findings.
 type grouping struct {
-	moving  map[hotKey]bool
+	moving  map[detect.KeyRef]bool
 	few     map[detect.Target]*detect.Finding
 	designs map[detect.Target]*detect.Finding
-	storms  map[hotKey]string
-	callers map[hotKey]string
+	// storms are the callers that repeat a key's requests, callers the ones that make it hot
+	// alone.
+	storms  map[detect.KeyRef]string
+	callers map[detect.KeyRef]string
+	// pressed are the tables whose writes were throttled because of an index.
 	pressed map[detect.Target]bool
+}
+
+func newGrouping(found []detect.Finding) grouping {
+	g := grouping{
+		moving: movingKeys(found), few: fewValues(found), designs: designs(found),
+		storms: map[detect.KeyRef]string{}, callers: map[detect.KeyRef]string{}, pressed: map[detect.Target]bool{},
+	}
+	for i := range found {
+		f := &found[i]
+		e := f.Evidence
+		switch {
+		case e == nil:
+		case f.Kind == detect.HotPartition && e.Refused[sample.OfIndex.String()] > 0:
+			g.pressed[f.Target] = true
+		case f.Kind == detect.RetryStorm && e.Retries != nil && len(e.Retries.Callers) > 0:
+			g.storms[f.KeyRef] = string(e.Retries.Callers[0].Caller)
+		case (f.Kind == detect.SingleCaller || f.Kind == detect.TestKey) && len(e.Callers) > 0:
+			g.callers[f.KeyRef] = string(e.Callers[0].Text)
+		}
+	}
+	return g
 }
 
 // claim is the cause of a finding, and the key or pattern that it is about.
@@ -52,7 +76,7 @@ type claim struct {
 // Region decides.
 func (g *grouping) claims(found []detect.Finding) []claim {
 	all := make([]claim, len(found))
-	first := map[hotKey]int{}
+	first := map[detect.KeyRef]int{}
 	for i := range found {
 		f := &found[i]
 		all[i].cause, all[i].subject = g.cause(f)
@@ -72,9 +96,9 @@ func (g *grouping) claims(found []detect.Finding) []claim {
 }
 
 // writtenKey returns a finding's key without its Region.
-func writtenKey(f *detect.Finding) hotKey {
-	key := keyOf(f)
-	key.target.Region = ""
+func writtenKey(f *detect.Finding) detect.KeyRef {
+	key := f.KeyRef
+	key.Region = ""
 	return key
 }
 
@@ -100,14 +124,14 @@ func (g *grouping) cause(f *detect.Finding) (c detect.Cause, subject string) {
 		return detect.CauseRollingKey, string(f.Rolling.Template)
 	case f.Sharding != nil:
 		return detect.CauseShardedKey, string(f.Sharding.Pattern())
-	case g.moving[keyOf(f)]:
+	case g.moving[f.KeyRef]:
 		return detect.CauseMovingHotSpot, ""
 	case g.isFew(f):
 		return detect.CauseFewValues, ""
-	case g.storms[keyOf(f)] != "":
-		return detect.CauseRetryStorm, g.storms[keyOf(f)]
-	case g.callers[keyOf(f)] != "":
-		return detect.CauseSingleCaller, g.callers[keyOf(f)]
+	case g.storms[f.KeyRef] != "":
+		return detect.CauseRetryStorm, g.storms[f.KeyRef]
+	case g.callers[f.KeyRef] != "":
+		return detect.CauseSingleCaller, g.callers[f.KeyRef]
 	case g.presses(f):
 		return detect.CauseIndexBackPressure, key
 	}
@@ -129,14 +153,6 @@ func (g *grouping) presses(f *detect.Finding) bool {
 func baseOf(f *detect.Finding) detect.Target {
 	return detect.Target{Account: f.Account, Region: f.Region, Table: f.Table}
 }
-
-// hotKey identifies the key of a finding.
-type hotKey struct {
-	target       detect.Target
-	keyType, key string
-}
-
-func keyOf(f *detect.Finding) hotKey { return hotKey{f.Target, f.KeyType, string(f.Key)} }
 
 // fewValues returns the targets whose number of key values bounds them: their keys are
 // known to be few, or some keys, hot together, have all load. The finding is about the
@@ -217,33 +233,6 @@ func haveAllLoad(keys []*detect.Finding) bool {
 	return share >= detect.WholeShare && !first.After(last)
 }
 
-// singleCallers returns the callers that make a key hot alone.
-func singleCallers(found []detect.Finding) map[hotKey]string {
-	callers := map[hotKey]string{}
-	for i := range found {
-		f := &found[i]
-		if f.Kind != detect.SingleCaller && f.Kind != detect.TestKey {
-			continue
-		}
-		if f.Evidence != nil && len(f.Evidence.Callers) > 0 {
-			callers[keyOf(f)] = string(f.Evidence.Callers[0].Text)
-		}
-	}
-	return callers
-}
-
-// stormingCallers returns the callers that repeat the requests for a key.
-func stormingCallers(found []detect.Finding) map[hotKey]string {
-	callers := map[hotKey]string{}
-	for i := range found {
-		f := &found[i]
-		if f.Kind == detect.RetryStorm && f.Evidence != nil && f.Evidence.Retries != nil && len(f.Evidence.Retries.Callers) > 0 {
-			callers[keyOf(f)] = string(f.Evidence.Retries.Callers[0].Caller)
-		}
-	}
-	return callers
-}
-
 // isPressed reports whether writes to the table were throttled because of a partition of
 // an index, and none because of its own.
 func isPressed(f *detect.Finding) bool {
@@ -269,17 +258,6 @@ func shortIndex(found []detect.Finding, table *detect.Finding) (most *detect.Fin
 		}
 	}
 	return most
-}
-
-// pressedTables returns the tables whose writes were throttled because of an index.
-func pressedTables(found []detect.Finding) map[detect.Target]bool {
-	pressed := map[detect.Target]bool{}
-	for i := range found {
-		if f := &found[i]; f.Kind == detect.HotPartition && f.Evidence != nil && f.Evidence.Refused[sample.OfIndex.String()] > 0 {
-			pressed[f.Target] = true
-		}
-	}
-	return pressed
 }
 
 // pressingIncident returns the incident of the hottest key of the table's indexes,

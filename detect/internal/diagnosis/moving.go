@@ -32,11 +32,11 @@ func Moving(found []detect.Finding, policy func(detect.Target) detect.Policy) (a
 
 // movingKeys returns the keys of all successions. Two keys already form one, so that the
 // second key does not alert again.
-func movingKeys(found []detect.Finding) map[hotKey]bool {
-	moving := map[hotKey]bool{}
+func movingKeys(found []detect.Finding) map[detect.KeyRef]bool {
+	moving := map[detect.KeyRef]bool{}
 	for _, s := range successions(found) {
 		for _, f := range s.keys {
-			moving[keyOf(f)] = true
+			moving[f.KeyRef] = true
 		}
 	}
 	return moving

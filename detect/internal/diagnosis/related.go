@@ -70,9 +70,8 @@ func Growing(of episode.Subject, g episode.Growth, facts *detect.TableFacts) (de
 	}
 	f := detect.NewFinding(detect.LargeCollection, of.Target, of.Key)
 	f.Severity, f.State, f.Shards = detect.Info, detect.Pending, 1
-	figure := func(units float64) detect.Figure { return detect.Figure{Value: units, Low: units, High: units} }
 	loads := func(l sketch.Load, n float64) detect.Loads {
-		return detect.Loads{WCU: figure(detect.Units(l.Write) / n), RCU: figure(detect.Units(l.Read) / n)}
+		return detect.Loads{WCU: detect.ExactFigure(detect.Units(l.Write) / n), RCU: detect.ExactFigure(detect.Units(l.Read) / n)}
 	}
 	f.Peak, f.Mean = detect.Peak{Loads: loads(g.Peak, 1), At: detect.TimeOf(g.At)}, loads(g.Sum, float64(g.Seconds))
 	f.Consumed = detect.Consumed{WCU: f.Peak.WCU.Value, RCU: f.Peak.RCU.Value}
