@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -195,16 +196,4 @@ func (p Policy) Cap(s Severity) Severity {
 
 // Rank orders the severities: 0 for none, higher for worse ones, negative for an unknown
 // one.
-func Rank(s Severity) int {
-	switch s {
-	case "":
-		return 0
-	case Info:
-		return 1
-	case Warning:
-		return 2
-	case Critical:
-		return 3
-	}
-	return -1
-}
+func Rank(s Severity) int { return slices.Index([]Severity{"", Info, Warning, Critical}, s) }

@@ -1,6 +1,8 @@
 package answer
 
 import (
+	"cmp"
+
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/sample"
 )
@@ -59,47 +61,32 @@ const (
 	Keyheat Cause = "keyheat"
 )
 
+// causes are the causes of kinds that have one cause each.
+var causes = map[detect.Kind]Cause{
+	detect.RollingHotKey: TimeKey, detect.MovingHotSpot: MovingSpot, detect.LowCardinalityKey: FewValues,
+	detect.TooFewShards: Shards, detect.TooManyShards: Shards, detect.UnevenShards: UnevenShards,
+	detect.LargeItem: LargeItem, detect.LargeCollection: Collection,
+	detect.SingleCaller: OneCaller, detect.TestKey: Test, detect.RetryStorm: Retries,
+}
+
 func causeOf(f *detect.Finding) Cause {
-	switch f.Kind {
-	case detect.HotKeyWrite, detect.HotKeyRead, detect.HotGSIKey:
+	switch {
+	case f.Kind.OfKey():
 		return causeOfKey(f)
-	case detect.TableStarvation:
-		if f.Ground == detect.GroundScan {
-			return Scan
-		}
+	case f.Kind.OfTable() && f.Ground == detect.GroundScan:
+		return Scan
+	case f.Kind == detect.TableStarvation:
 		return lacks[f.Ground]
-	case detect.HotPartition:
+	case f.Kind == detect.HotPartition:
 		switch f.Ground {
 		case detect.GroundPreviousPeak, detect.GroundWarm:
 			return Ramp
-		case detect.GroundScan:
-			return Scan
 		case detect.GroundIndex:
 			return BackPressure
 		}
 		return SharedPartition
-	case detect.RollingHotKey:
-		return TimeKey
-	case detect.MovingHotSpot:
-		return MovingSpot
-	case detect.LowCardinalityKey:
-		return FewValues
-	case detect.TooFewShards, detect.TooManyShards:
-		return Shards
-	case detect.UnevenShards:
-		return UnevenShards
-	case detect.LargeItem:
-		return LargeItem
-	case detect.LargeCollection:
-		return Collection
-	case detect.SingleCaller:
-		return OneCaller
-	case detect.TestKey:
-		return Test
-	case detect.RetryStorm:
-		return Retries
 	}
-	return Keyheat
+	return cmp.Or(causes[f.Kind], Keyheat)
 }
 
 func causeOfKey(f *detect.Finding) Cause {

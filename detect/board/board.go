@@ -126,7 +126,7 @@ func (b *Board) observeTable(w *sketch.Window) {
 		if !hot && !starved {
 			return
 		}
-		t = b.tracks.addWhole(id)
+		t = b.tracks.add(id, sample.Key{})
 	}
 	t.ObserveTable(w, likely, &p, b.oldestOpen())
 }
@@ -250,3 +250,28 @@ func (b *Board) Doubts() (all []detect.Doubt) {
 
 // Tables returns every table and index, the most requested first.
 func (b *Board) Tables() []detect.Table { return b.totals.tables() }
+
+// Restore continues the findings that another judge left. seed is the hash seed of
+// the windows to come. Seconds that a finding already counts only raise its peaks
+// when they are observed again.
+func (b *Board) Restore(findings []detect.Finding, seed uint64) {
+	for i := range findings {
+		f := &findings[i]
+		if f.Kind == detect.RollingHotKey {
+			b.patterns.Restore(f)
+		}
+		if !f.Kind.OfKey() && !f.Kind.OfTable() {
+			b.related[f.Fingerprint] = relatedFinding{Finding: *f}
+			continue
+		}
+		id, key := wholeID(f.Target), f.PartitionKey()
+		if f.Kind.OfKey() {
+			id.hash = sketch.Hash(f.Target, key, seed)
+		}
+		t := b.tracks.all[id]
+		if t == nil {
+			t = b.tracks.add(id, key)
+		}
+		t.Restore(f)
+	}
+}

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"math"
 	"slices"
-	"time"
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/sample"
@@ -185,13 +184,9 @@ func (b *Board) crowdFindings() (all []detect.Finding) {
 		if c.evicted == 0 || b.timeline.Settled-c.last > crowdedFor {
 			continue
 		}
-		f := detect.NewFinding(detect.TooManyHotKeys, target, sample.Key{})
-		f.Severity, f.State = b.options.Policy(target).Cap(detect.Warning), detect.Firing
-		f.Share, f.Shards, f.Reason = 1, 1, detect.Undetermined
-		f.FirstSeen, f.LastSeen = time.Unix(c.first, 0).UTC(), time.Unix(c.last, 0).UTC()
-		f.Through, f.Seconds, f.Peak.At = f.LastSeen, c.last-c.first+1, f.FirstSeen
+		f := b.blindFinding(detect.TooManyHotKeys, target, c.first, c.last, detect.FixCapacityOfManyKeys)
+		f.Seconds, f.Peak.At = c.last-c.first+1, f.FirstSeen
 		f.Members = detect.NewMembers(c.evicted, nil)
-		f.Advice = []detect.Step{detect.NewStep(detect.FixCheckSamplingRate), detect.NewStep(detect.FixCapacityOfManyKeys)}
 		all = append(all, f)
 	}
 	return all

@@ -13,9 +13,6 @@ type relatedFinding struct {
 	resolvedAt int64
 }
 
-// restore continues a finding that another judge left.
-func (r related) restore(f *detect.Finding) { r[f.Fingerprint] = relatedFinding{Finding: *f} }
-
 // resolveAbsent returns the current findings, and marks earlier ones that no longer hold
 // as resolved. Resolved findings are returned for a horizon, so that a store sees each
 // end even if a write fails. holds reports whether a finding stands although it is not

@@ -10,15 +10,10 @@ import (
 	"github.com/keyheat/keyheat/sketch"
 )
 
-// replicated is a key of a global table, in whatever Region.
-type replicated struct {
-	target detect.Target
-	key    sample.Key
-}
-
-func replicatedKey(target detect.Target, key sample.Key) replicated {
+// replicatedKey identifies a key of a global table, in whatever Region.
+func replicatedKey(target detect.Target, key sample.Key) detect.KeyRef {
 	target.Region = ""
-	return replicated{target, key}
+	return detect.KeyRef{Target: target, Key: sample.Text(key.Text), KeyType: key.Type}
 }
 
 // isWrittenElsewhere reports whether another Region of the table follows this written

@@ -34,13 +34,13 @@ type tracks struct {
 	// placed is the number of keys with places at the last eviction.
 	placed int
 	// regions are the tracks of global tables' keys, by Region.
-	regions map[replicated]map[string]*episode.Track
+	regions map[detect.KeyRef]map[string]*episode.Track
 	// growing holds the keys followed only for their growth.
 	growing map[detect.Target]map[uint64]bool
 }
 
 func newTracks() *tracks {
-	return &tracks{all: map[trackID]*episode.Track{}, crowds: map[detect.Target]*crowd{}, regions: map[replicated]map[string]*episode.Track{}, growing: map[detect.Target]map[uint64]bool{}}
+	return &tracks{all: map[trackID]*episode.Track{}, crowds: map[detect.Target]*crowd{}, regions: map[detect.KeyRef]map[string]*episode.Track{}, growing: map[detect.Target]map[uint64]bool{}}
 }
 
 // trackID is a key of a table or index; the hash 0 is all of it.
@@ -100,8 +100,6 @@ func (ts *tracks) crowd(target detect.Target) *crowd {
 	}
 	return c
 }
-
-func (ts *tracks) addWhole(id trackID) *episode.Track { return ts.add(id, sample.Key{}) }
 
 // Recent returns the load of a finding's key in the seconds up to the newest one that the
 // finding counts. It is nil if the finding is about no single key, and if no such second

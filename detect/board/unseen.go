@@ -1,8 +1,6 @@
 package board
 
 import (
-	"time"
-
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sketch"
@@ -60,14 +58,20 @@ func (b *Board) unseenFindings() (all []detect.Finding) {
 		if !u.fires || !b.options.OneEpisode && b.timeline.Settled-u.last >= detect.ResolveSeconds {
 			continue
 		}
-		f := detect.NewFinding(detect.UnseenKeys, target, sample.Key{})
-		f.Severity, f.State = b.options.Policy(target).Cap(detect.Warning), detect.Firing
-		f.Share, f.Shards, f.Reason = 1, 1, detect.Undetermined
-		f.FirstSeen, f.LastSeen = time.Unix(u.first, 0).UTC(), time.Unix(u.last, 0).UTC()
-		f.Through, f.Seconds, f.Peak.At = f.LastSeen, u.seconds, time.Unix(u.at, 0).UTC()
+		f := b.blindFinding(detect.UnseenKeys, target, u.first, u.last, detect.FixMorePartitions)
+		f.Seconds, f.Peak.At = u.seconds, detect.TimeOf(u.at)
 		f.Peak.WCU.High, f.Peak.RCU.High = detect.Units(u.most.Write), detect.Units(u.most.Read) // of a key without a finding
-		f.Advice = []detect.Step{detect.NewStep(detect.FixCheckSamplingRate), detect.NewStep(detect.FixMorePartitions)}
 		all = append(all, f)
 	}
 	return all
+}
+
+// blindFinding returns a finding about keys that the board did not see in some seconds.
+func (b *Board) blindFinding(k detect.Kind, target detect.Target, first, last int64, fix detect.Fix) detect.Finding {
+	f := detect.NewFinding(k, target, sample.Key{})
+	f.Severity, f.State = b.options.Policy(target).Cap(detect.Warning), detect.Firing
+	f.Share, f.Shards, f.Reason = 1, 1, detect.Undetermined
+	f.FirstSeen, f.LastSeen, f.Through = detect.TimeOf(first), detect.TimeOf(last), detect.TimeOf(last)
+	f.Advice = []detect.Step{detect.NewStep(detect.FixCheckSamplingRate), detect.NewStep(fix)}
+	return f
 }

@@ -53,17 +53,10 @@ func throttledFinding(target detect.Target, r *Reading, k detect.Kind) (f detect
 	if !lasts(harmed) {
 		return f, false
 	}
-	f = detect.NewFinding(k, target, sample.Key{})
-	f.Quality = detect.NewQuality(detect.SourceMinutes)
-	first, last := harmed[0], harmed[len(harmed)-1]
-	f.FirstSeen, f.LastSeen, f.Through = first.At, last.At.Add(time.Minute-time.Second), last.At.Add(time.Minute-time.Second)
-	f.Seconds = 60 * int64(len(harmed))
-	f.Severity, f.State, f.Share, f.Shards, f.Utilization = detect.Warning, detect.Firing, 1, 1, 1
-	if r.Through.Sub(last.At) > (quietMinutes+1)*time.Minute {
+	f = newFinding(k, target, harmed)
+	f.Utilization = 1
+	if r.Through.Sub(harmed[len(harmed)-1].At) > (quietMinutes+1)*time.Minute {
 		f.State = detect.Resolved
-	}
-	for _, m := range harmed {
-		f.Peak = higherPeak(f.Peak, m)
 	}
 	if k == detect.HotPartition {
 		f.Reason, f.Ground = detect.Undetermined, detect.GroundNotSeen
@@ -73,6 +66,19 @@ func throttledFinding(target detect.Target, r *Reading, k detect.Kind) (f detect
 	f.Reason, f.Ground = detect.Starved, lack(harmed)
 	f.Advice = []detect.Step{detect.NewStep(detect.FixNamedCapacity)}
 	return f, true
+}
+
+// newFinding returns a firing finding about some minutes.
+func newFinding(k detect.Kind, target detect.Target, minutes []Minute) detect.Finding {
+	f := detect.NewFinding(k, target, sample.Key{})
+	f.Quality = detect.NewQuality(detect.SourceMinutes)
+	f.Severity, f.State, f.Share, f.Shards = detect.Warning, detect.Firing, 1, 1
+	f.FirstSeen, f.LastSeen = minutes[0].At, minutes[len(minutes)-1].At.Add(time.Minute-time.Second)
+	f.Through, f.Seconds = f.LastSeen, 60*int64(len(minutes))
+	for _, m := range minutes {
+		f.Peak = higherPeak(f.Peak, m)
+	}
+	return f
 }
 
 // lasts reports whether throttled minutes are harm enough for a finding: harmMinutes in
@@ -126,16 +132,8 @@ func coverageFell(target detect.Target, r *Reading) (f detect.Finding, ok bool) 
 	if before == nil {
 		return f, false
 	}
-	recent := r.Minutes[len(r.Minutes)-recentMinutes:]
-	f = detect.NewFinding(detect.CoverageFell, target, sample.Key{})
-	f.Quality = detect.NewQuality(detect.SourceMinutes)
-	f.Severity, f.State, f.Share, f.Shards = detect.Warning, detect.Firing, 1, 1
+	f = newFinding(detect.CoverageFell, target, r.Minutes[len(r.Minutes)-recentMinutes:])
 	f.Reason = detect.Undetermined
-	f.FirstSeen, f.LastSeen = recent[0].At, recent[len(recent)-1].At.Add(time.Minute-time.Second)
-	f.Through, f.Seconds = f.LastSeen, 60*int64(len(recent))
-	for _, m := range recent {
-		f.Peak = higherPeak(f.Peak, m)
-	}
 	f.Blind = &detect.Blind{Names: []string{}, Before: before, Now: now}
 	f.Advice = []detect.Step{detect.NewStep(detect.FixFindUnsampled)}
 	return f, true

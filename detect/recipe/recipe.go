@@ -124,7 +124,7 @@ func write(f *detect.Finding, n *detect.ShardNames, a Attributes, language Langu
 	if n.Suffix == detect.SuffixCounter {
 		name += "-counter"
 	}
-	comment, quote := " // ", quote
+	comment, quote := " // ", strconv.QuoteToASCII // for Go and Python
 	switch language {
 	case Node:
 		quote = quoteUTF16
@@ -151,9 +151,6 @@ func write(f *detect.Finding, n *detect.ShardNames, a Attributes, language Langu
 	}
 	return string(formatted)
 }
-
-// quote writes text for Go and Python, in ASCII.
-func quote(text string) string { return strconv.QuoteToASCII(text) }
 
 // quoteUTF16 writes text for JavaScript, in ASCII.
 func quoteUTF16(text string) string {

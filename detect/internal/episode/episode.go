@@ -92,15 +92,10 @@ type Episode struct {
 	restoredEvidence *detect.Evidence
 }
 
-// Rules are the policy and limits that judge an episode.
+// Rules are the conditions that judge an episode of a kind.
 type Rules struct {
 	Kind detect.Kind
-	detect.Policy
-	// oneEpisode keeps everything in one episode, as when a file is analysed.
-	oneEpisode bool
-	// largest is the load that one more sampled request of the table would have added.
-	largest Largest
-	table   tableLoad
+	Conditions
 }
 
 // Largest is the most that one sampled request of a table stands for, in units.
@@ -118,18 +113,18 @@ func (e *Episode) clone() Episode {
 }
 
 // observe records the next second.
-func (e *Episode) observe(p *point, r Rules, t Timeline) {
+func (e *Episode) observe(p *point, r Rules) {
 	s := e.view(p)
-	if p.pressure == nil && e.healing.observe(s.servedSecond(r.Kind), r.Kind, t) && !r.oneEpisode {
+	if p.pressure == nil && e.healing.observe(s.servedSecond(r.Kind), r.Kind, r.Time) && !r.OneEpisode {
 		*e = Episode{through: p.second - 1, means: e.means, flushes: e.flushes, healing: e.healing}
 	}
 	if p.second <= e.through { // counted before a restart
-		e.raisePeaks(s.likely, r.largest)
+		e.raisePeaks(s.likely, r.Largest)
 		return
 	}
 	since := e.advance(p.second)
 	if p.pressure != nil {
-		e.observePressure(p, r, t)
+		e.observePressure(p, r)
 		return
 	}
 	mean, believed := e.mean(s.likely, r.Kind)
@@ -144,8 +139,8 @@ func (e *Episode) observe(p *point, r Rules, t Timeline) {
 	flush, unproven = flush && !refused, unproven && !refused
 	plateau := isPlateau(p, r.Kind) && !s.flushed
 	combined := s.certain.overCombined(r)
-	e.settle(p.second-1, t)
-	if e.state == detect.Resolved && !r.oneEpisode {
+	e.settle(p.second-1, r.Time)
+	if e.state == detect.Resolved && !r.OneEpisode {
 		if !hot && !sustained && !plateau && !combined && !unproven && !flush && !refused {
 			return
 		}
@@ -157,7 +152,7 @@ func (e *Episode) observe(p *point, r Rules, t Timeline) {
 	case s.flushed && p.amounts(r.Kind).Proven > share:
 		e.flushed++
 	}
-	e.count(s, r, 1+e.gather(s, since, r, t))
+	e.count(s, r, 1+e.gather(s, since, r))
 	if unproven {
 		e.believed = true
 	}
@@ -281,7 +276,7 @@ func (e *Episode) count(s view, r Rules, standsFor int64) {
 	if e.seconds == 0 || s.likely.amounts(r.Kind).Value > e.Peak(r.Kind).Value {
 		e.At, e.consumed, e.replicated = p.second, s.likely.consumedLoad(), s.likely.replicated
 	}
-	high := e.raisePeaks(s.likely, r.largest)
+	high := e.raisePeaks(s.likely, r.Largest)
 	if both := s.certain.combinedShare(); both > e.combined {
 		e.combined = both
 	}
@@ -341,8 +336,8 @@ func (e *Episode) smooth(r Rules) {
 		return
 	}
 	before := e.Peak(r.Kind).Value
-	e.write = e.write.Max(intervalOf(e.writeTotal.Mean(r.largest.Write)))
-	e.read = e.read.Max(intervalOf(e.readTotal.Mean(r.largest.Read)))
+	e.write = e.write.Max(intervalOf(e.writeTotal.Mean(r.Largest.Write)))
+	e.read = e.read.Max(intervalOf(e.readTotal.Mean(r.Largest.Read)))
 	if grown := detect.Ratio(float64(e.Peak(r.Kind).Value), float64(before)); grown > 1 {
 		e.consumed, e.replicated = detect.PartOf(e.consumed, grown), detect.ShareOf(e.replicated, grown)
 	}
@@ -352,7 +347,7 @@ func (e *Episode) smooth(r Rules) {
 // that the flush gathered over. For a sampled key it counts the complete seconds, because
 // the key may have had load in them. A mean over only the seconds with samples would be
 // too high.
-func (e *Episode) gather(s view, since int64, r Rules, t Timeline) (gathered int64) {
+func (e *Episode) gather(s view, since int64, r Rules) (gathered int64) {
 	switch {
 	case since <= 1:
 		return 0
@@ -360,11 +355,11 @@ func (e *Episode) gather(s view, since int64, r Rules, t Timeline) (gathered int
 		e.leaveOpening()
 		gathered = min(since, detect.MeanLongest) - 1
 		e.pass(gathered)
-		if r.table != nil {
-			e.sumTable = e.sumTable.Plus(r.table(s.second-gathered, s.second-1))
+		if r.Table != nil {
+			e.sumTable = e.sumTable.Plus(r.Table(s.second-gathered, s.second-1))
 		}
 	case !s.flushed && since <= detect.ResolveSeconds && (e.sampled || s.write.Spread.Variance > 0 || s.read.Spread.Variance > 0):
-		e.pass(t.completeSeconds(s.second-since, s.second-1))
+		e.pass(r.Time.completeSeconds(s.second-since, s.second-1))
 	}
 	return gathered
 }

@@ -89,7 +89,7 @@ func (e *Episode) Finding(s Subject, r Rules) detect.Finding {
 	f := detect.NewFinding(r.Kind, s.Target, s.Key)
 	f.Severity, f.State, f.Lasting = r.Cap(e.Severity()), e.state, r.Cap(e.lasting)
 	f.Peak = detect.Peak{Loads: detect.Loads{WCU: e.write.PerSecond(1), RCU: e.read.PerSecond(1)}, At: detect.TimeOf(e.At)}
-	f.Mean = detect.Loads{WCU: e.writeTotal.Mean(r.largest.Write), RCU: e.readTotal.Mean(r.largest.Read)}
+	f.Mean = detect.Loads{WCU: e.writeTotal.Mean(r.Largest.Write), RCU: e.readTotal.Mean(r.Largest.Read)}
 	f.Consumed = detect.Consumed{WCU: detect.Units(e.consumed.Write), RCU: detect.Units(e.consumed.Read)}
 	f.OverSeconds, f.OverIn, f.PossibleSeconds, f.SaturatedSeconds = new(e.Over), e.overIn, e.possible, e.saturated
 	f.Bursts = e.bursts

@@ -109,13 +109,13 @@ func (e *Episode) Severity() detect.Severity {
 func (e *Episode) isCold() bool { return e.Severity() == "" && e.means == nil && e.doubt == 0 }
 
 // observePressure records the next second of a table or index as a whole.
-func (e *Episode) observePressure(p *point, r Rules, t Timeline) {
+func (e *Episode) observePressure(p *point, r Rules) {
 	hit, throttled := p.pressure.Hits(r.Kind)
-	e.settle(p.second-1, t)
+	e.settle(p.second-1, r.Time)
 	if !hit {
 		return
 	}
-	if e.state == detect.Resolved && !r.oneEpisode {
+	if e.state == detect.Resolved && !r.OneEpisode {
 		*e = Episode{through: p.second}
 	}
 	e.kind = r.Kind

@@ -14,7 +14,7 @@ import (
 
 // Conditions are the policy, the time and the table load that judge a track's seconds.
 type Conditions struct {
-	Policy detect.Policy
+	detect.Policy
 	// OneEpisode keeps everything in one episode, as when a file is analysed.
 	OneEpisode bool
 	// Largest is the load that one more sampled request of the table would have added.
@@ -30,7 +30,7 @@ type tableLoad func(from, to int64) sketch.Load
 
 // Rules returns the conditions for findings of one kind.
 func (c Conditions) Rules(k detect.Kind) Rules {
-	return Rules{Kind: k, Policy: c.Policy, oneEpisode: c.OneEpisode, largest: c.Largest, table: c.Table}
+	return Rules{k, c}
 }
 
 // Track is the history of a key, or of a table or index as a whole, that is or was near a
@@ -258,7 +258,7 @@ func (t *Track) observe(all *[2]Episode, after, before int64, c Conditions) (las
 			break
 		}
 		for i := range all {
-			all[i].observe(p, rules[i], c.Time)
+			all[i].observe(p, rules[i])
 		}
 		last = p.second
 	}
