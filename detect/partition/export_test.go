@@ -1,4 +1,4 @@
 package partition
 
 // Withdrawals is the number of times that the map gave its ranges up in the last day.
-func (m *Map) Withdrawals() int { return len(m.trust.withdrawn) }
+func (m *Map) Withdrawals() int { return len(m.trust.Withdrawn) }

@@ -29,17 +29,17 @@ type Listed struct {
 // Update brings a map up to date with the listed shards of the table's streams. A newer
 // stream begins the map anew.
 func (m *Map) Update(shards []Listed, now time.Time) {
-	newest := m.stream
+	newest := m.Stream
 	for _, s := range shards {
 		newest = max(newest, s.Stream)
 	}
-	if newest != m.stream {
-		shared, revision, edges := m.shared, m.revision, m.edges
-		*m = *New(shared)
-		m.stream, m.revision, m.edges = newest, revision, edges
+	if newest != m.Stream {
+		before := m.kept
+		*m = *New(before.Shared)
+		m.Stream, m.Revision, m.Edges = newest, before.Revision, before.Edges
 	}
 	ordered := parentsFirst(shards, newest)
-	first := len(m.shards)+len(m.gone) == 0
+	first := len(m.shards)+len(m.Gone) == 0
 	for _, s := range ordered {
 		m.Open(s.Name, s.Parent, first, now)
 	}
@@ -52,9 +52,9 @@ func (m *Map) Update(shards []Listed, now time.Time) {
 
 // revise counts a change of the edges between partitions.
 func (m *Map) revise() {
-	if edges := m.Cuts(); !slices.Equal(edges, m.edges) {
-		m.edges = edges
-		m.revision++
+	if edges := m.Cuts(); !slices.Equal(edges, m.Edges) {
+		m.Edges = edges
+		m.Revision++
 	}
 }
 
@@ -143,7 +143,7 @@ func Infer(shards []Listed, delivered map[string]*Delivered, facts func(detect.T
 	m.observe(ordered, now)
 	m.Dissolve(now.Add(SettleTime))
 	// A shard without a record, such as an idle one, does not show when it was split.
-	m.splits = slices.DeleteFunc(m.splits, func(split detect.PartitionSplit) bool { return split.At.Unix() == 0 })
+	m.kept.Splits = slices.DeleteFunc(m.kept.Splits, func(split detect.PartitionSplit) bool { return split.At.Unix() == 0 })
 	m.revise()
 	return m, target
 }

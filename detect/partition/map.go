@@ -52,20 +52,25 @@ func (s *Shard) single() bool { return s.Keys && s.Low == s.High }
 // Map is the partitions of one table, as far as its stream shows them. It is not safe for
 // concurrent use.
 type Map struct {
-	// stream is the stream that Update took the shards from.
-	stream string
-	// shared means that two shards may hold one position: a table with a sort key splits a
-	// collection.
-	shared bool
+	kept
 	shards map[string]*Shard
 	top    []*Shard
-	// gone are the shards that left the map, and when: listings still show them.
-	gone   map[string]time.Time
-	splits []detect.PartitionSplit
 	trust  trust
-	// revision counts the changes of edges, the edges at its last change.
-	revision int64
-	edges    []uint16
+}
+
+// kept is the part of a map that is stored as it is.
+type kept struct {
+	// Stream is the stream that Update took the shards from.
+	Stream string `json:"stream"`
+	// Shared means that two shards may hold one position: a table with a sort key splits a
+	// collection.
+	Shared bool `json:"shared"`
+	// Gone are the shards that left the map, and when: listings still show them.
+	Gone   map[string]time.Time    `json:"gone"`
+	Splits []detect.PartitionSplit `json:"splits"`
+	// Revision counts the changes of edges, Edges the edges at its last change.
+	Revision int64    `json:"revision"`
+	Edges    []uint16 `json:"edges"`
 }
 
 // SettleTime is how long the children of an ended shard wait for more children. A shard's
@@ -78,14 +83,14 @@ const listedTime = 96 * time.Hour
 
 // New returns an empty map. sortKey reports whether the table has a sort key, or may have one.
 func New(sortKey bool) *Map {
-	return &Map{shared: sortKey, shards: map[string]*Shard{}, gone: map[string]time.Time{}}
+	return &Map{kept: kept{Shared: sortKey, Gone: map[string]time.Time{}}, shards: map[string]*Shard{}}
 }
 
 // Open adds a shard of a listing. first reports whether the listing is the stream's first one;
 // the parents of its shards may have expired. Later, an unknown parent is a gap in the lineage:
 // then the map forgets all bounds, since a patched lineage makes wrong claims.
 func (m *Map) Open(id, parent string, first bool, now time.Time) {
-	if _, left := m.gone[id]; left || m.shards[id] != nil {
+	if _, left := m.Gone[id]; left || m.shards[id] != nil {
 		return
 	}
 	s := &Shard{ID: id, Parent: parent, Listed: now}
@@ -187,7 +192,7 @@ func (m *Map) clashes(s *Shard, p position.Position) bool {
 		if y == s || !y.Keys {
 			continue
 		}
-		if m.shared && low < y.High && high > y.Low || !m.shared && low <= y.High && high >= y.Low {
+		if m.Shared && low < y.High && high > y.Low || !m.Shared && low <= y.High && high >= y.Low {
 			return true
 		}
 	}
@@ -197,13 +202,13 @@ func (m *Map) clashes(s *Shard, p position.Position) bool {
 // Dissolve takes shards out of the map that have ended and whose children hold all that is
 // known of them. Call it from time to time.
 func (m *Map) Dissolve(now time.Time) {
-	maps.DeleteFunc(m.gone, func(_ string, at time.Time) bool { return now.Sub(at) >= listedTime })
+	maps.DeleteFunc(m.Gone, func(_ string, at time.Time) bool { return now.Sub(at) >= listedTime })
 	for again := true; again; {
 		again = false
 		for _, id := range slices.Sorted(maps.Keys(m.shards)) {
 			if s := m.shards[id]; s != nil && m.isSettled(s, now) && m.inherit(s) {
 				m.replace(s)
-				m.gone[s.ID] = now
+				m.Gone[s.ID] = now
 				again = true
 			}
 		}
@@ -298,9 +303,9 @@ func (m *Map) reach(among []*Shard, p position.Position) (here []*Shard) {
 			continue
 		}
 		here = append(here, s)
-		within = within || !m.shared || s.Low < p && p < s.High
-		below = below || !m.shared || s.Low < p
-		above = above || !m.shared || s.High > p
+		within = within || !m.Shared || s.Low < p && p < s.High
+		below = below || !m.Shared || s.Low < p
+		above = above || !m.Shared || s.High > p
 	}
 	if within {
 		return here

@@ -58,24 +58,24 @@ func (s State) IsCertain() bool { return s == One || s == Inferred }
 // trust is the evidence for a map, and what contradicts it.
 type trust struct {
 	seen     cells
-	evidence float64
-	// contradicting are the distinct positions that contradicted the present ranges, and
-	// last is the time of the last one.
-	contradicting []position.Position
-	last          time.Time
+	Evidence float64 `json:"evidence"`
+	// Contradicting are the distinct positions that contradicted the present ranges, and
+	// Last is the time of the last one.
+	Contradicting []position.Position `json:"contradicting"`
+	Last          time.Time           `json:"last"`
 	// recent has a bit for each of the last records: whether it contradicted.
 	recent      [recentRecords]bool
-	records     int64
-	recentWrong int
-	withdrawn   []time.Time
-	off         time.Time
+	Records     int64       `json:"records"`
+	RecentWrong int         `json:"recent_wrong"`
+	Withdrawn   []time.Time `json:"withdrawn"`
+	Off         time.Time   `json:"off"`
 }
 
 // restart forgets the evidence. What contradicted stays known.
 func (t *trust) restart() {
-	t.seen, t.evidence = cells{}, 0
-	t.contradicting = nil
-	t.recent, t.records, t.recentWrong = [recentRecords]bool{}, 0, 0
+	t.seen, t.Evidence = cells{}, 0
+	t.Contradicting = nil
+	t.recent, t.Records, t.RecentWrong = [recentRecords]bool{}, 0, 0
 }
 
 // fresh reports whether a cell has no key yet, and marks it.
@@ -88,7 +88,7 @@ func (t *trust) fresh(cell int) bool {
 // weigh raises the evidence to that of the present numbers of cells: the logarithm of the
 // orders in which an unrelated hash could have filled them, over those that are contiguous.
 func (t *trust) weigh(cells []int) {
-	if len(t.contradicting) > 0 {
+	if len(t.Contradicting) > 0 {
 		return
 	}
 	n := 0
@@ -97,7 +97,7 @@ func (t *trust) weigh(cells []int) {
 		n += c
 		logarithm -= logFactorial(c)
 	}
-	t.evidence = max(t.evidence, (logarithm+logFactorial(n))/math.Ln10)
+	t.Evidence = max(t.Evidence, (logarithm+logFactorial(n))/math.Ln10)
 }
 
 func logFactorial(n int) float64 {
@@ -107,39 +107,39 @@ func logFactorial(n int) float64 {
 
 // count keeps whether each of the last records contradicted.
 func (t *trust) count(wrong bool) {
-	at := &t.recent[t.records%recentRecords]
+	at := &t.recent[t.Records%recentRecords]
 	if *at {
-		t.recentWrong--
+		t.RecentWrong--
 	}
 	if *at = wrong; wrong {
-		t.recentWrong++
+		t.RecentWrong++
 	}
-	t.records++
+	t.Records++
 }
 
 func (t *trust) contradict(p position.Position, now time.Time) {
 	t.count(true)
-	if slices.Contains(t.contradicting, p) {
+	if slices.Contains(t.Contradicting, p) {
 		return
 	}
-	if t.last = now; len(t.contradicting) < maxExamples {
-		t.contradicting = append(t.contradicting, p)
+	if t.Last = now; len(t.Contradicting) < maxExamples {
+		t.Contradicting = append(t.Contradicting, p)
 	}
 }
 
 // isRefuted reports whether so many keys contradict the ranges that they are given up.
 func (t *trust) isRefuted() bool {
-	return len(t.contradicting) >= withdrawKeys && float64(t.recentWrong) >= withdrawShare*float64(min(t.records, recentRecords))
+	return len(t.Contradicting) >= withdrawKeys && float64(t.RecentWrong) >= withdrawShare*float64(min(t.Records, recentRecords))
 }
 
 // Evidence is the logarithm, to base 10, of how many unrelated hashes one would have agreed
 // with all keys so far.
-func (m *Map) Evidence() float64 { return m.trust.evidence }
+func (m *Map) Evidence() float64 { return m.trust.Evidence }
 
 // Contradictions returns positions of keys that contradict the ranges, at most 16, and the time
 // of the last one.
 func (m *Map) Contradictions() (examples []position.Position, last time.Time) {
-	return m.trust.contradicting, m.trust.last
+	return m.trust.Contradicting, m.trust.Last
 }
 
 // State returns how far the map can be trusted. A map that is refuted begins anew once; the
@@ -147,20 +147,20 @@ func (m *Map) Contradictions() (examples []position.Position, last time.Time) {
 func (m *Map) State(now time.Time) State {
 	t := &m.trust
 	if t.isRefuted() {
-		t.withdrawn = slices.DeleteFunc(t.withdrawn, func(at time.Time) bool { return now.Sub(at) >= doubtTime })
-		if t.withdrawn = append(t.withdrawn, now); len(t.withdrawn) > 1 {
-			t.off = now.Add(doubtTime)
+		t.Withdrawn = slices.DeleteFunc(t.Withdrawn, func(at time.Time) bool { return now.Sub(at) >= doubtTime })
+		if t.Withdrawn = append(t.Withdrawn, now); len(t.Withdrawn) > 1 {
+			t.Off = now.Add(doubtTime)
 		}
 		m.forget()
 	}
 	switch {
-	case now.Before(t.off):
+	case now.Before(t.Off):
 		return Withdrawn
-	case t.evidence < MinEvidence && m.openShards() == 1:
+	case t.Evidence < MinEvidence && m.openShards() == 1:
 		return One
-	case t.evidence < MinEvidence:
+	case t.Evidence < MinEvidence:
 		return Learning
-	case len(t.contradicting) > 0 && now.Sub(t.last) < doubtTime:
+	case len(t.Contradicting) > 0 && now.Sub(t.Last) < doubtTime:
 		return Doubtful
 	}
 	return Inferred

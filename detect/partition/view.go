@@ -37,7 +37,7 @@ const keysPerPartition = 40
 
 // View returns the partitions without their load.
 func (m *Map) View(t detect.Target, now time.Time) View {
-	v := View{Target: t, State: m.State(now), Revision: m.revision, Cuts: append([]uint16{}, m.edges...), Evidence: m.Evidence(), Partitions: m.Loads().List(), Splits: append([]detect.PartitionSplit{}, m.Splits()...)}
+	v := View{Target: t, State: m.State(now), Revision: m.Revision, Cuts: append([]uint16{}, m.Edges...), Evidence: m.Evidence(), Partitions: m.Loads().List(), Splits: append([]detect.PartitionSplit{}, m.Splits()...)}
 	examples, _ := m.Contradictions()
 	v.Contradictions = append([]position.Position{}, examples...)
 	for _, s := range m.Shards() {
@@ -89,7 +89,7 @@ func (m *Map) Cuts() (cuts []uint16) {
 
 // noteSplit keeps the division of a shard between two children, in order.
 func (m *Map) noteSplit(s, left, right *Shard) {
-	m.splits = append(m.splits, detect.PartitionSplit{
+	m.kept.Splits = append(m.kept.Splits, detect.PartitionSplit{
 		At: s.Ended, Shard: s.ID, Left: left.ID, Right: right.ID,
 		Low: s.Low, High: s.High, CutLow: left.High, CutHigh: right.Low, Forecast: append([]detect.PartitionCut{}, s.Forecast...),
 	})
@@ -109,15 +109,15 @@ const scoreTime = 5 * time.Minute
 func (m *Map) scoreForecasts(now time.Time) {
 	for i, s := range m.Splits() {
 		if s.Outcome == "" && len(s.Forecast) > 0 && now.Sub(s.At) >= scoreTime {
-			m.splits[i].Score()
+			m.kept.Splits[i].Score()
 		}
 	}
 }
 
 // renameInSplits continues a shard's splits under the name of its only child.
 func (m *Map) renameInSplits(from, to string) {
-	for i := range m.splits {
-		s := &m.splits[i]
+	for i := range m.kept.Splits {
+		s := &m.kept.Splits[i]
 		if s.Left == from {
 			s.Left = to
 		}
@@ -145,12 +145,12 @@ func (m *Map) MayHold(shard string, k sample.Key) bool {
 
 // Splits returns the divisions seen, the oldest first. Their cuts get narrower with every key.
 func (m *Map) Splits() []detect.PartitionSplit {
-	for i := range m.splits {
-		s := &m.splits[i]
+	for i := range m.kept.Splits {
+		s := &m.kept.Splits[i]
 		if left, right := m.shards[s.Left], m.shards[s.Right]; left != nil && right != nil && left.Keys && right.Keys {
 			s.CutLow, s.CutHigh = max(s.CutLow, left.High), min(s.CutHigh, right.Low)
 		}
 	}
-	slices.SortStableFunc(m.splits, func(a, b detect.PartitionSplit) int { return a.At.Compare(b.At) })
-	return m.splits
+	slices.SortStableFunc(m.kept.Splits, func(a, b detect.PartitionSplit) int { return a.At.Compare(b.At) })
+	return m.kept.Splits
 }
