@@ -1,9 +1,12 @@
 package detect
 
 import (
+	"cmp"
+	"slices"
 	"time"
 
 	"github.com/keyheat/keyheat/sample"
+	"github.com/keyheat/keyheat/sketch"
 )
 
 // Evidence describes a key's requests in its hottest seconds. For a load that moves from
@@ -157,6 +160,16 @@ type Part struct {
 	Text sample.Text `json:"text"`
 	Low  float64     `json:"low"`
 	High float64     `json:"high"`
+}
+
+// PartsOf returns the shares that callers have of a load, the busiest first.
+func PartsOf(callers sketch.Top, load float64) []Part {
+	all := []Part{}
+	for _, c := range callers.Entries {
+		all = append(all, Part{Text: sample.Text(c.Text), Low: min(1, Ratio(float64(c.Weight), load)), High: min(1, Ratio(float64(c.Weight+callers.Missing), load))})
+	}
+	slices.SortFunc(all, func(a, b Part) int { return cmp.Or(cmp.Compare(b.Low, a.Low), cmp.Compare(a.Text, b.Text)) })
+	return all
 }
 
 // RefusedKey is one of the keys with the most throttled load of a table or index, in its

@@ -1,11 +1,7 @@
 package board
 
 import (
-	"cmp"
-	"slices"
-
 	"github.com/keyheat/keyheat/detect"
-	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sketch"
 )
 
@@ -66,7 +62,7 @@ func (b *Board) nameTableCallers(found []detect.Finding) {
 
 // callersOfTable returns the shares of a table's readers or writers, the busiest first. Writes to
 // an index are the writes to its table.
-func (b *Board) callersOfTable(target detect.Target, reads bool) (all []detect.Part) {
+func (b *Board) callersOfTable(target detect.Target, reads bool) []detect.Part {
 	if !reads {
 		target.Index = ""
 	}
@@ -87,12 +83,7 @@ func (b *Board) callersOfTable(target detect.Target, reads bool) (all []detect.P
 	for _, e := range sum.Entries {
 		total += e.Weight
 	}
-	for _, e := range sum.Entries {
-		all = append(all, detect.Part{
-			Text: sample.Text(e.Text), Low: detect.Ratio(float64(e.Weight), float64(total)), High: detect.Ratio(float64(e.Weight+sum.Missing), float64(total)),
-		})
-	}
-	slices.SortFunc(all, func(x, y detect.Part) int { return cmp.Or(cmp.Compare(y.Low, x.Low), cmp.Compare(x.Text, y.Text)) })
+	all := detect.PartsOf(sum, float64(total))
 	return all[:min(len(all), tableCallersShown)]
 }
 

@@ -167,16 +167,9 @@ func (k *refusedKey) finding(seconds int64, all sample.Milli) detect.RefusedKey 
 		a := sampling.NewAmounts(value, high-value, s)
 		return sampling.Interval{Value: value, Low: a.Low, High: a.High(s.Largest)}.PerSecond(seconds)
 	}
-	f := detect.RefusedKey{
+	return detect.RefusedKey{
 		Key: sample.Text(k.key.Text), KeyType: k.key.Type, Share: min(1, detect.Ratio(float64(detect.Weight(k.throttled)), float64(all))),
-		WCU: figure(k.throttled.Write, k.high.Write, k.write), RCU: figure(k.throttled.Read, k.high.Read, k.read), Callers: []detect.Part{},
+		WCU: figure(k.throttled.Write, k.high.Write, k.write), RCU: figure(k.throttled.Read, k.high.Read, k.read),
+		Callers: detect.PartsOf(k.callers, float64(detect.Weight(k.throttled))),
 	}
-	weight := float64(detect.Weight(k.throttled))
-	for _, c := range k.callers.Entries {
-		f.Callers = append(f.Callers, detect.Part{
-			Text: sample.Text(c.Text), Low: min(1, float64(c.Weight)/weight), High: min(1, float64(c.Weight+k.callers.Missing)/weight),
-		})
-	}
-	slices.SortFunc(f.Callers, func(a, b detect.Part) int { return cmp.Or(cmp.Compare(b.Low, a.Low), cmp.Compare(a.Text, b.Text)) })
-	return f
 }
