@@ -91,6 +91,15 @@ func (f *Finding) FailedShare() (float64, bool) {
 	return min(1, Ratio(r.Failed.Value, r.Calls)), true
 }
 
+// InReads reports whether a finding is about read units: of a key by its kind, of others
+// by the limit of a partition that is nearer.
+func (f *Finding) InReads() bool {
+	if f.Kind.OfKey() {
+		return f.Kind == HotKeyRead
+	}
+	return f.Peak.RCU.Value/Units(PartitionRead) > f.Peak.WCU.Value/Units(PartitionWrite)
+}
+
 // SentCalls counts calls and the attempts that sent them.
 type SentCalls struct {
 	// Calls counts calls, Attempts all attempts to send them. Refused counts the attempts

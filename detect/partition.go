@@ -117,3 +117,17 @@ func (s *PartitionSplit) Score() {
 		s.Outcome = ForecastBoth
 	}
 }
+
+// Utilization returns the certain part of the limit in the highest second, of writes or of
+// reads.
+func (l *PartitionLoad) Utilization() float64 {
+	return max(l.WCU.Low/Units(PartitionWrite), l.RCU.Low/Units(PartitionRead))
+}
+
+// HottestShare returns about which share of a limit the busiest key has.
+func (l *PartitionLoad) HottestShare() float64 {
+	if len(l.Busiest) == 0 {
+		return 0
+	}
+	return l.Busiest[0].Share * max(l.WCU.Value/Units(PartitionWrite), l.RCU.Value/Units(PartitionRead))
+}

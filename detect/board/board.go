@@ -223,7 +223,7 @@ func (b *Board) SetView(target detect.Target, v *detect.View) {
 // RefusedKeys returns the keys of a table or index with the most throttled load in its last
 // minute with any.
 func (b *Board) RefusedKeys(target detect.Target) []detect.RefusedKey {
-	return b.totals.of(target).refused.Keys()
+	return b.totals.sumOf(target).refused.Keys()
 }
 
 // Doubts returns the loads of keys that may have been over a limit, the highest first. Their

@@ -182,7 +182,7 @@ func (b *Board) keyFinding(t *episode.Track, e *episode.Episode, r episode.Rules
 			f.State = detect.Resolved
 		}
 	}
-	if f.Severity == detect.Critical && (f.MayBeServed() || b.totals.of(f.Target).servesAll(&f)) {
+	if f.Severity == detect.Critical && (f.MayBeServed() || b.totals.sumOf(f.Target).servesAll(&f)) {
 		f.Severity = detect.Warning
 		if f.Lasting == detect.Critical {
 			f.Lasting = detect.Warning
@@ -206,7 +206,7 @@ func (b *Board) advise(found []detect.Finding, callers map[detect.Target]map[str
 		load := detect.Side(f.Kind, f.Peak.WCU, f.Peak.RCU).Value
 		f.Advice = fixes.Steps(&fixes.Case{
 			Finding: f, Load: detect.Milli(load), Policy: b.options.Policy(f.Target), Facts: b.options.Facts(f.Target), Cuts: b.options.Partitions(f.Target).Cuts(),
-			Callers: callers[f.Target], TargetRCU: detect.Units(b.totals.of(f.Target).total.Read),
+			Callers: callers[f.Target], TargetRCU: detect.Units(b.totals.sumOf(f.Target).total.Read),
 			FewValues: slices.ContainsFunc(few, func(value detect.Finding) bool { return value.Target == f.Target }),
 		})
 	}
@@ -214,7 +214,7 @@ func (b *Board) advise(found []detect.Finding, callers map[detect.Target]map[str
 
 // isOpen reports whether the board still holds a second's load by key.
 func (b *Board) isOpen(target detect.Target, second int64) bool {
-	return second >= b.timeline.Settled-detect.Horizon && b.totals.of(target).open.has(second)
+	return second >= b.timeline.Settled-detect.Horizon && b.totals.sumOf(target).open.has(second)
 }
 
 // tableFinding returns the finding about an episode of a table or index as a
@@ -222,7 +222,7 @@ func (b *Board) isOpen(target detect.Target, second int64) bool {
 func (b *Board) tableFinding(t *episode.Track, e *episode.Episode, r episode.Rules) detect.Finding {
 	target := t.Subject.Target
 	f := e.Finding(t.Subject, r)
-	f.Share, f.Shards, f.Evidence, f.RefusedKeys = 1, 1, t.Evidence(e), b.totals.of(target).refused.Keys()
+	f.Share, f.Shards, f.Evidence, f.RefusedKeys = 1, 1, t.Evidence(e), b.totals.sumOf(target).refused.Keys()
 	f.Throttling = e.Throttling()
 	switch r.Kind {
 	case detect.HotPartition:

@@ -16,8 +16,8 @@ import (
 // totals are the sums of every table and index so far.
 type totals map[detect.Target]*sum
 
-// of returns a target's sum; an empty one if the target was not observed.
-func (t totals) of(target detect.Target) *sum {
+// sumOf returns a target's sum; an empty one if the target was not observed.
+func (t totals) sumOf(target detect.Target) *sum {
 	if s := t[target]; s != nil {
 		return s
 	}
@@ -146,7 +146,7 @@ func (s *sum) throttle(second int64, now throttled) {
 
 // sumBetween returns the load of a table or index in some seconds, both ends included.
 func (t totals) sumBetween(target detect.Target, from, to int64) (l sketch.Load) {
-	t.of(target).open.eachLoadBetween(from, to, func(load sketch.Load) { l = l.Plus(load) })
+	t.sumOf(target).open.eachLoadBetween(from, to, func(load sketch.Load) { l = l.Plus(load) })
 	return l
 }
 
@@ -181,14 +181,14 @@ func (t totals) forget(since int64) (gone []detect.Target) {
 
 // largest returns the load that one more sampled request of a target would add.
 func (t totals) largest(target detect.Target) episode.Largest {
-	s := t.of(target)
+	s := t.sumOf(target)
 	return episode.Largest{Read: s.total.ReadLargest, Write: s.total.WriteLargest}
 }
 
 // peakBefore returns the highest load of a table or index before a second, and whether it
 // was seen for at least CeilingSeconds. Load while an earlier second was throttled counts.
 func (t totals) peakBefore(target detect.Target, second int64) (peak sketch.Load, known bool) {
-	s := t.of(target)
+	s := t.sumOf(target)
 	peak, seconds := s.peak, s.closed
 	s.open.eachLoadBetween(math.MinInt64, second-1, func(l sketch.Load) {
 		peak, seconds = detect.MaxLoad(peak, l), seconds+1
@@ -201,7 +201,7 @@ func (t totals) peakBefore(target detect.Target, second int64) (peak sketch.Load
 func (t totals) callers(wanted map[detect.Target]bool) map[detect.Target]map[string]float64 {
 	shares := map[detect.Target]map[string]float64{}
 	for target := range wanted {
-		s, all := t.of(target), 0.0
+		s, all := t.sumOf(target), 0.0
 		top := s.callers
 		s.open.eachKept(func(o *openSecond) { top = top.Plus(o.callers) }) // in order: sums of callers are bounded, and depend on it
 		for _, e := range top.Entries {

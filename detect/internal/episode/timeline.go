@@ -52,3 +52,12 @@ func (t *Timeline) Settle(second int64, complete bool) bool {
 func (t *Timeline) Evict(oldest int64) {
 	t.incomplete = slices.DeleteFunc(t.incomplete, func(s detect.Span) bool { return s.To < oldest-detect.ResolveSeconds })
 }
+
+// pushWithin puts a second before the newest ones, and reports whether all of them lie
+// within the given seconds.
+func pushWithin(newest []int64, second, seconds int64) bool {
+	copy(newest[1:], newest)
+	newest[0] = second
+	earliest := newest[len(newest)-1]
+	return earliest != 0 && second-earliest < seconds
+}
