@@ -100,6 +100,14 @@ func (f *Finding) InReads() bool {
 	return f.Peak.RCU.Value/Units(PartitionRead) > f.Peak.WCU.Value/Units(PartitionWrite)
 }
 
+// Split returns the prediction of splits; nil without one.
+func (f *Finding) Split() *Split {
+	if f.Evidence == nil {
+		return nil
+	}
+	return f.Evidence.Split
+}
+
 // SentCalls counts calls and the attempts that sent them.
 type SentCalls struct {
 	// Calls counts calls, Attempts all attempts to send them. Refused counts the attempts

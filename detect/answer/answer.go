@@ -25,7 +25,7 @@ type Answer struct {
 
 // New answers the five questions about a finding.
 func New(f *detect.Finding) Answer {
-	a := Answer{Harm: harmOf(f), Cause: causeOf(f), Callers: callersOf(f), Healing: healingOf(f)}
+	a := Answer{Harm: harmOf(f), Cause: causeOf(f), Callers: MainCallers(callersSeen(f)), Healing: healingOf(f)}
 	a.Alike = len(a.Callers) > 0 && !standsOut(callersSeen(f))
 	a.Move = moveFor(f, &a)
 	if a.Healing.Outlook != Open && f.Healed == nil {
@@ -89,8 +89,6 @@ const (
 	// namedShare is the share of a load from which a caller is worth naming.
 	namedShare = 0.1
 )
-
-func callersOf(f *detect.Finding) []detect.Part { return MainCallers(callersSeen(f)) }
 
 // MainCallers returns the callers that are worth naming: at most three, and none below a tenth.
 func MainCallers(callers []detect.Part) (all []detect.Part) {

@@ -72,8 +72,8 @@ func healingOf(f *detect.Finding) Healing {
 		return Healing{Outlook: No, Ground: f.Ground}
 	case detect.GroundYoung:
 		known := 0
-		if f.Evidence != nil && f.Evidence.Split != nil {
-			known = f.Evidence.Split.Seconds
+		if s := f.Split(); s != nil {
+			known = s.Seconds
 		}
 		return Healing{Outlook: Open, Ground: f.Ground, Known: time.Duration(detect.SplitSeconds-known) * time.Second}
 	}

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"math"
 	"slices"
-	"time"
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/sampling"
@@ -258,9 +257,4 @@ func (t *counters) countSeen() detect.Figure {
 	}
 	n := float64(t.distinct.Estimate())
 	return detect.Figure{Value: max(n, listed), Low: max(listed, math.Floor(n*(1-1.96*sketch.CardinalityError))), High: max(listed, math.Ceil(n*(1+1.96*sketch.CardinalityError)))}
-}
-
-// span returns the observed time, from the first second to the end of the last.
-func (t *counters) span() (from, to time.Time) {
-	return detect.TimeOf(t.first), detect.TimeOf(t.last + 1)
 }

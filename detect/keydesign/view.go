@@ -18,10 +18,10 @@ func (c *Census) View(target detect.Target, p detect.Policy) *detect.View {
 		return nil
 	}
 	v := &detect.View{
+		From: detect.TimeOf(t.first), To: detect.TimeOf(t.last + 1),
 		DistinctKeys: t.countKeys(), Top: t.top(), Template: t.commonTemplate(),
 		Hottest: t.hottest.view(), Growing: []detect.GrowingKey{},
 	}
-	v.From, v.To = t.span()
 	effective := t.effectiveKeys(v.DistinctKeys.Value)
 	if t.isTimed() && t.whole < unknownShares {
 		v.EffectiveKeys = effective

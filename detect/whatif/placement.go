@@ -1,7 +1,6 @@
 package whatif
 
 import (
-	"math"
 	"math/rand/v2"
 	"sort"
 )
@@ -23,11 +22,10 @@ const placementSeed = 1
 // shards. N shards are not N partitions: DynamoDB places each by a hash of its name, so
 // some partitions get several and others none, until it has split them.
 type Placement struct {
-	// Shards is the number of placed shards, Trials the number of simulated placements.
-	Shards, Trials int
-	// Mean and P95 are the load of the fullest partition, in units a second: the expected
-	// load, and the 95th percentile over placements.
-	Mean, P95 float64
+	// Trials is the number of simulated placements.
+	Trials int
+	// Mean is the expected load of the fullest partition, in units a second.
+	Mean float64
 
 	perShard float64 // the load of one shard, in units a second
 	fullest  []int   // the shards on the fullest partition of each trial, ascending
@@ -39,18 +37,13 @@ type Placement struct {
 // them.
 func Place(shards, partitions int, load float64, seed uint64) Placement {
 	shards, partitions = max(shards, 1), max(partitions, 1)
-	p := Placement{
-		Shards:   shards,
-		Trials:   max(1000, min(placementTrials, placementDraws/shards)),
-		perShard: load / float64(shards),
-	}
+	p := Placement{Trials: max(1000, min(placementTrials, placementDraws/shards)), perShard: load / float64(shards)}
 	p.fullest = throw(shards, partitions, p.Trials, rand.New(rand.NewPCG(seed, 0)))
 	sum := 0
 	for _, n := range p.fullest {
 		sum += n
 	}
 	p.Mean = float64(sum) / float64(p.Trials) * p.perShard
-	p.P95 = float64(p.fullest[int(math.Ceil(0.95*float64(p.Trials)))-1]) * p.perShard
 	return p
 }
 

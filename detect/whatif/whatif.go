@@ -122,11 +122,11 @@ func (w *Answer) Agree(f *detect.Finding) {
 	if w.Instead = ""; len(f.Advice) > 0 && !slices.ContainsFunc(f.Advice, makesShards) {
 		w.Instead = f.Advice[0].Fix
 	}
-	switch {
-	case f.Reason == detect.HotItem && (f.Evidence == nil || f.Evidence.Split == nil || f.Evidence.Split.Item == 0):
+	switch s := f.Split(); {
+	case f.Reason == detect.HotItem && (s == nil || s.Item == 0):
 		w.Item = w.Peak // the table has no sort key: the key is one item
-	case f.Evidence != nil && f.Evidence.Split != nil:
-		w.Item = f.Evidence.Split.Item * w.Factor
+	case s != nil:
+		w.Item = s.Item * w.Factor
 	}
 }
 

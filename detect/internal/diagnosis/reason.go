@@ -34,10 +34,10 @@ func MaySplit(d detect.Diagnosis) bool {
 
 // splitOf returns the verdict on splits; unknown without observations.
 func splitOf(f *detect.Finding) detect.Split {
-	if f.Evidence == nil || f.Evidence.Split == nil {
-		return detect.Split{Verdict: detect.SplitUnknown}
+	if s := f.Split(); s != nil {
+		return *s
 	}
-	return *f.Evidence.Split
+	return detect.Split{Verdict: detect.SplitUnknown}
 }
 
 // isHotItem reports whether a single item fills its partition: a partition's limits bind

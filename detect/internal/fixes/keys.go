@@ -6,14 +6,6 @@ import (
 	"github.com/keyheat/keyheat/sample"
 )
 
-// splitOf returns the verdict on splits; nil for none.
-func splitOf(c *Case) *detect.Split {
-	if c.Evidence == nil {
-		return nil
-	}
-	return c.Evidence.Split
-}
-
 // onlyTogether reports whether the key exceeds a partition only if reads and writes share
 // one budget. By the Guide they do not.
 func (c *Case) onlyTogether() bool {
@@ -48,7 +40,7 @@ func splitForHeat(c *Case) (fix, bool) {
 		return fix{}, false
 	}
 	f := fix{}
-	if s := splitOf(c); s != nil && s.Splits > 0 {
+	if s := c.Split(); s != nil && s.Splits > 0 {
 		f.arguments.Count, f.after = s.Splits, detect.NewAfter(c.Kind, s.Residual, s.Residual)
 	}
 	return f, true
