@@ -10,9 +10,6 @@ import (
 // too few minutes have load.
 type Coverage struct{ Write, Read *detect.Figure }
 
-// Figure returns the coverage of a kind's side, writes or reads.
-func (c Coverage) Figure(k detect.Kind) *detect.Figure { return detect.Side(k, c.Write, c.Read) }
-
 // CoverageOf estimates the coverage of the last Span minutes. The reading's minutes must
 // not change after it.
 func CoverageOf(r *Reading) Coverage {

@@ -11,7 +11,8 @@ import (
 // CloudWatch.
 func Assess(f *detect.Finding, r *Reading) detect.CloudWatch {
 	s := sideOf(f.Kind)
-	c := detect.CloudWatch{Verdict: detect.CloudWatchNotAssessed, Coverage: CoverageOf(r).Figure(f.Kind)}
+	covered := CoverageOf(r)
+	c := detect.CloudWatch{Verdict: detect.CloudWatchNotAssessed, Coverage: detect.Side(f.Kind, covered.Write, covered.Read)}
 	if !r.Through.IsZero() {
 		c.Through = new(r.Through)
 	}

@@ -1,9 +1,7 @@
 package keydesign
 
 import (
-	"cmp"
 	"regexp"
-	"slices"
 	"strings"
 
 	"github.com/keyheat/keyheat/detect"
@@ -143,15 +141,10 @@ func mostFrequent(all []string) (text string, n int) {
 	for _, t := range all {
 		counts[t]++
 	}
-	texts := make([]string, 0, len(counts))
-	for t := range counts {
-		texts = append(texts, t)
+	for t, count := range counts {
+		if count > n || count == n && t < text {
+			text, n = t, count
+		}
 	}
-	if len(texts) == 0 {
-		return "", 0
-	}
-	slices.SortFunc(texts, func(a, b string) int {
-		return cmp.Or(cmp.Compare(counts[b], counts[a]), cmp.Compare(a, b))
-	})
-	return texts[0], counts[texts[0]]
+	return text, n
 }

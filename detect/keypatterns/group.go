@@ -190,8 +190,7 @@ type secondSum struct {
 
 func (s *secondSum) add(value, missing sample.Milli, spread sketch.Spread, whole sampling.Whole) {
 	s.value, s.missing = s.value+value, s.missing+missing
-	s.spread.Variance += spread.Variance
-	s.spread.Largest = max(s.spread.Largest, spread.Largest)
+	s.spread = s.spread.Plus(spread)
 	s.whole += whole.Deviation * detect.Units(value)
 	s.largest += whole.Largest * detect.Units(value)
 }

@@ -107,8 +107,7 @@ func (a Amounts) Widen(s sketch.Spread) Amounts {
 
 // Plus returns the sum of two amounts that were sampled separately.
 func (a Amounts) Plus(o Amounts) Amounts {
-	s := sketch.Spread{Variance: a.Spread.Variance + o.Spread.Variance, Largest: max(a.Spread.Largest, o.Spread.Largest)}
-	return NewAmounts(a.Value+o.Value, a.Missing+o.Missing, s)
+	return NewAmounts(a.Value+o.Value, a.Missing+o.Missing, a.Spread.Plus(o.Spread))
 }
 
 // Reduce returns the amount without a known part of it.

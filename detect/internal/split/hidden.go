@@ -7,9 +7,6 @@ import "github.com/keyheat/keyheat/sample/keyhash"
 // the order of the items. A plain part before the hash, such as a date, is an order if it
 // differs.
 func areHidden(requests []request) bool {
-	if len(requests) == 0 {
-		return false
-	}
 	common := len(requests[0].order)
 	for i := range requests {
 		common = commonLength(requests[0].order[:common], requests[i].order)
