@@ -6,7 +6,7 @@
 // partitions where a key can lie.
 //
 // AWS documents neither the hash nor the ranges, so a map checks itself with every record: a
-// record that no set of contiguous, disjoint ranges can hold is a contradiction. [Map.Evidence]
+// record that no set of contiguous, disjoint ranges can hold is a contradiction. Evidence
 // is the chance that an unrelated hash would have caused none; below MinEvidence a map claims
 // nothing. After some contradictions a map withdraws itself; see [State].
 //

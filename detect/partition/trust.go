@@ -57,7 +57,9 @@ func (s State) IsCertain() bool { return s == One || s == Inferred }
 
 // trust is the evidence for a map, and what contradicts it.
 type trust struct {
-	seen     cells
+	seen cells
+	// Evidence is the logarithm, to base 10, of how many unrelated hashes one would have
+	// agreed with all keys so far.
 	Evidence float64 `json:"evidence"`
 	// Contradicting are the distinct positions that contradicted the present ranges, and
 	// Last is the time of the last one.
@@ -131,10 +133,6 @@ func (t *trust) contradict(p position.Position, now time.Time) {
 func (t *trust) isRefuted() bool {
 	return len(t.Contradicting) >= withdrawKeys && float64(t.RecentWrong) >= withdrawShare*float64(min(t.Records, recentRecords))
 }
-
-// Evidence is the logarithm, to base 10, of how many unrelated hashes one would have agreed
-// with all keys so far.
-func (m *Map) Evidence() float64 { return m.trust.Evidence }
 
 // Contradictions returns positions of keys that contradict the ranges, at most 16, and the time
 // of the last one.

@@ -37,7 +37,7 @@ const keysPerPartition = 40
 
 // View returns the partitions without their load.
 func (m *Map) View(t detect.Target, now time.Time) View {
-	v := View{Target: t, State: m.State(now), Revision: m.Revision, Cuts: append([]uint16{}, m.Edges...), Evidence: m.Evidence(), Partitions: m.Loads().List(), Splits: append([]detect.PartitionSplit{}, m.Splits()...)}
+	v := View{Target: t, State: m.State(now), Revision: m.Revision, Cuts: append([]uint16{}, m.Edges...), Evidence: m.trust.Evidence, Partitions: m.Loads().List(), Splits: append([]detect.PartitionSplit{}, m.Splits()...)}
 	examples, _ := m.Contradictions()
 	v.Contradictions = append([]position.Position{}, examples...)
 	for _, s := range m.Shards() {
