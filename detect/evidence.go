@@ -100,8 +100,8 @@ func (f *Finding) InReads() bool {
 	return f.Peak.RCU.Value/Units(PartitionRead) > f.Peak.WCU.Value/Units(PartitionWrite)
 }
 
-// Split returns the prediction of splits; nil without one.
-func (f *Finding) Split() *Split {
+// PredictedSplit returns the prediction of splits; nil without one.
+func (f *Finding) PredictedSplit() *Split {
 	if f.Evidence == nil {
 		return nil
 	}

@@ -72,7 +72,7 @@ func healingOf(f *detect.Finding) Healing {
 		return Healing{Outlook: No, Ground: f.Ground}
 	case detect.GroundYoung:
 		known := 0
-		if s := f.Split(); s != nil {
+		if s := f.PredictedSplit(); s != nil {
 			known = s.Seconds
 		}
 		return Healing{Outlook: Open, Ground: f.Ground, Known: time.Duration(detect.SplitSeconds-known) * time.Second}

@@ -170,7 +170,7 @@ func (b *Board) conditions(t *episode.Track) episode.Conditions {
 func (b *Board) keyFinding(t *episode.Track, e *episode.Episode, r episode.Rules) detect.Finding {
 	f := e.KeyFinding(t.Subject, r)
 	f.Evidence = t.KeyEvidence(e, r.Kind)
-	f.Quality.KeysHidden = keyhash.Find(string(f.Key)) >= 0 || f.Split() != nil && f.Split().Verdict == detect.SplitHidden
+	f.Quality.KeysHidden = keyhash.Find(string(f.Key)) >= 0 || f.PredictedSplit() != nil && f.PredictedSplit().Verdict == detect.SplitHidden
 	if f.Quality.Sampling == detect.SamplingAssumed && (f.Evidence == nil || len(f.Evidence.Callers) == 0) {
 		f.Quality.CannotSee = append(f.Quality.CannotSee, detect.BlindHosts)
 	}

@@ -122,7 +122,7 @@ func (w *Answer) Agree(f *detect.Finding) {
 	if w.Instead = ""; len(f.Advice) > 0 && !slices.ContainsFunc(f.Advice, makesShards) {
 		w.Instead = f.Advice[0].Fix
 	}
-	switch s := f.Split(); {
+	switch s := f.PredictedSplit(); {
 	case f.Reason == detect.HotItem && (s == nil || s.Item == 0):
 		w.Item = w.Peak // the table has no sort key: the key is one item
 	case s != nil:

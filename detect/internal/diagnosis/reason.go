@@ -34,7 +34,7 @@ func MaySplit(d detect.Diagnosis) bool {
 
 // splitOf returns the verdict on splits; unknown without observations.
 func splitOf(f *detect.Finding) detect.Split {
-	if s := f.Split(); s != nil {
+	if s := f.PredictedSplit(); s != nil {
 		return *s
 	}
 	return detect.Split{Verdict: detect.SplitUnknown}

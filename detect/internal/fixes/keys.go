@@ -40,7 +40,7 @@ func splitForHeat(c *Case) (fix, bool) {
 		return fix{}, false
 	}
 	f := fix{}
-	if s := c.Split(); s != nil && s.Splits > 0 {
+	if s := c.PredictedSplit(); s != nil && s.Splits > 0 {
 		f.arguments.Count, f.after = s.Splits, detect.NewAfter(c.Kind, s.Residual, s.Residual)
 	}
 	return f, true

@@ -81,7 +81,7 @@ func (c *Case) movesOn() bool {
 	case detect.MonotonicSortKey, detect.MovingLoad, detect.RollingKey:
 		return true
 	}
-	s := c.Split()
+	s := c.PredictedSplit()
 	return c.Reason == detect.Undetermined && s != nil && (s.Direction == detect.Rising || s.Direction == detect.Falling)
 }
 
