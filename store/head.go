@@ -12,14 +12,17 @@ import (
 // with its root finding's key and utilization; these are empty where the finding is no
 // longer kept.
 type IncidentHead struct {
-	ID string
+	ID       string `json:"id"`
+	State    string `json:"state"`
+	Severity string `json:"severity"`
 	sample.Target
-	Severity, State    string
-	OpenedAt, LastSeen time.Time
 	// Root is the fingerprint of the finding that stands for the others.
-	Root, Kind  string
-	Key         sample.Text
-	Utilization float64
+	Root        string      `json:"-"`
+	Kind        string      `json:"kind"`
+	Key         sample.Text `json:"key"`
+	Utilization float64     `json:"utilization"`
+	OpenedAt    time.Time   `json:"opened_at"`
+	LastSeen    time.Time   `json:"last_seen"`
 }
 
 // HeadQuery chooses incidents. The zero value chooses all; an empty field chooses any.

@@ -19,15 +19,17 @@ const (
 
 // Silence holds back the notifications of incidents from one time to another.
 type Silence struct {
-	ID string
+	ID string `json:"id"`
 	// State is the silence's when it was read.
-	State string
+	State string `json:"state"`
 	// Matchers choose the incidents, in package routing's words.
-	Matchers []string
+	Matchers []string `json:"matchers"`
 	// StartsAt is when it begins, EndsAt when it is over.
-	StartsAt, EndsAt time.Time
+	StartsAt time.Time `json:"starts_at"`
+	EndsAt   time.Time `json:"ends_at"`
 	// Author made it, and Reason explains it.
-	Author, Reason string
+	Author string `json:"author"`
+	Reason string `json:"reason"`
 }
 
 // maxSilences bounds the silences that are not over, which each judgement compares with

@@ -6,7 +6,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/keyheat/keyheat/internal/cli"
 	"github.com/keyheat/keyheat/store"
 )
 
@@ -20,14 +19,11 @@ func completeValues(c *cobra.Command, flag string, values ...string) {
 
 // completeTables lets a shell complete the names of the tables in the database; none if
 // the database cannot be read.
-func completeTables(db *cli.Store, load func() error) cobra.CompletionFunc {
+func completeTables(db configuredStore) cobra.CompletionFunc {
 	return func(c *cobra.Command, _ []string, _ string) (names []string, _ cobra.ShellCompDirective) {
-		if load() != nil {
-			return nil, cobra.ShellCompDirectiveNoFileComp
-		}
 		ctx, cancel := context.WithTimeout(c.Context(), completionTimeout)
 		defer cancel()
-		_ = db.Use(ctx, func(db *store.Store) error {
+		_ = db.use(ctx, func(db *store.Store) error {
 			known, err := db.Tables(ctx)
 			names = tableNames(known)
 			return err

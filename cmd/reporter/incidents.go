@@ -2,10 +2,11 @@ package main
 
 import (
 	"fmt"
-	"github.com/keyheat/keyheat/internal/settings/options"
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/keyheat/keyheat/internal/settings/options"
 
 	"github.com/spf13/cobra"
 
@@ -18,7 +19,7 @@ import (
 )
 
 // incidents lists incidents as the first page does.
-func incidents(settings storeSettings) *cobra.Command {
+func incidents() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "incidents",
 		Short: "List incidents, the worst first",
@@ -29,27 +30,24 @@ func incidents(settings storeSettings) *cobra.Command {
 			"  reporter incidents --config reporter.yaml --state firing -o json",
 		Args: cobra.NoArgs,
 	}
-	db, load := settings(c)
+	db := addStore(c)
 	q := store.HeadQuery{}
 	c.Flags().StringVar(&q.Table, "table", "", "the `name` of a table; all when empty")
 	c.Flags().StringVar(&q.State, "state", "", "firing, pending or resolved; all when empty")
 	c.Flags().StringVar(&q.Severity, "severity", "", "critical or warning; all when empty")
 	completeValues(c, "state", string(detect.Firing), string(detect.Pending), string(detect.Resolved))
 	completeValues(c, "severity", string(detect.Critical), string(detect.Warning))
-	_ = c.RegisterFlagCompletionFunc("table", completeTables(db, load))
+	_ = c.RegisterFlagCompletionFunc("table", completeTables(db))
 	c.Flags().StringVar(&q.Search, "search", "", "only incidents with this `text` in the table or a key")
 	c.Flags().IntVar(&q.Limit, "top", 20, "how many incidents to list")
 	var since options.DurationFlag
 	c.Flags().Var(&since, "since", "only incidents seen in this `time` up to now, such as 7d; all when 0")
 	format := cli.OutputFlag(c)
 	c.RunE = func(c *cobra.Command, _ []string) error {
-		if err := load(); err != nil {
-			return err
-		}
 		if err := check(q, time.Duration(since)); err != nil {
 			return cli.Wrong(err)
 		}
-		return db.Use(c.Context(), func(db *store.Store) error {
+		return db.use(c.Context(), func(db *store.Store) error {
 			if q.Table != "" {
 				if err := checkTable(c.Context(), db, "--table", sample.Target{Table: q.Table}); err != nil {
 					return err
@@ -66,13 +64,9 @@ func incidents(settings storeSettings) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			rows := make([]incident, len(heads))
-			for i := range heads {
-				rows[i] = incidentOf(&heads[i])
-			}
 			out := c.OutOrStdout()
 			colours := terminal.Is(out) && terminal.Colours()
-			return cli.WriteList(out, rows, *format, "incidents", incidentColumns, func(i incident) []string { return i.cells(colours) })
+			return cli.WriteList(out, heads, *format, "incidents", incidentColumns, func(i store.IncidentHead) []string { return incidentCells(&i, colours) })
 		})
 	}
 	return c
@@ -95,37 +89,13 @@ func check(q store.HeadQuery, since time.Duration) error {
 	return nil
 }
 
-// incident is one incident as it is listed.
-type incident struct {
-	ID          string      `json:"id"`
-	State       string      `json:"state"`
-	Severity    string      `json:"severity"`
-	Account     string      `json:"account"`
-	Region      string      `json:"region"`
-	Table       string      `json:"table"`
-	Index       string      `json:"index"`
-	Kind        string      `json:"kind"`
-	Key         sample.Text `json:"key"`
-	Utilization float64     `json:"utilization"`
-	OpenedAt    time.Time   `json:"opened_at"`
-	LastSeen    time.Time   `json:"last_seen"`
-	name        string
-}
-
-func incidentOf(h *store.IncidentHead) incident {
-	return incident{
-		ID: h.ID, State: h.State, Severity: h.Severity, Account: h.Account, Region: h.Region, Table: h.Table, Index: h.Index,
-		Kind: h.Kind, Key: h.Key, Utilization: h.Utilization, OpenedAt: h.OpenedAt, LastSeen: h.LastSeen, name: h.Name(),
-	}
-}
-
 var incidentColumns = []terminal.Column{
 	{Name: "severity"}, {Name: "state"}, {Name: "kind", Spare: 2}, {Name: "key", Least: 16}, {Name: "table", Least: 10},
 	{Name: "of limit", Right: true}, {Name: "opened", Spare: 3}, {Name: "last seen", Spare: 1}, {Name: "id", Spare: 4},
 }
 
-// cells returns an incident's row. Resolved incidents have no colour.
-func (i *incident) cells(colours bool) []string {
+// incidentCells returns an incident's row. Resolved incidents have no colour.
+func incidentCells(i *store.IncidentHead, colours bool) []string {
 	severity, of := i.Severity, ""
 	if colours && i.State == string(detect.Firing) {
 		severity = terminal.Severity(severity)
@@ -134,7 +104,7 @@ func (i *incident) cells(colours bool) []string {
 		of = fmt.Sprintf("%.0f%%", 100*i.Utilization)
 	}
 	return []string{
-		severity, i.State, i.Kind, wording.Printable(i.Key), wording.Printable(i.name), of,
+		severity, i.State, i.Kind, wording.Printable(i.Key), wording.Printable(i.Name()), of,
 		i.OpenedAt.UTC().Format(cli.InSeconds), i.LastSeen.UTC().Format(cli.InSeconds), i.ID,
 	}
 }

@@ -25,14 +25,8 @@ func command() *cobra.Command {
 	}
 	root.AddCommand(serveCommand(), analyzeCommand(), reportCommand(), demoCommand(), checkCommand(), migrateCommand(), keysCommand(), routeCommand(), alertCommand())
 	cli.AddVersion(root)
-	root.AddCommand(storeCommands(storeOnly)...)
+	root.AddCommand(incidents(), notifications(), silences(), showPartitions())
 	return root
-}
-
-// storeOnly lets a command read the configuration and use its store alone.
-func storeOnly(c *cobra.Command) (db *cli.Store, load func() error) {
-	config := defaults()
-	return &config.Store, cli.Layers(c, config)
 }
 
 func checkCommand() *cobra.Command {

@@ -16,17 +16,17 @@ import (
 )
 
 // notifications shows the outbox and has a notification tried again.
-func notifications(settings storeSettings) *cobra.Command {
+func notifications() *cobra.Command {
 	c := &cobra.Command{
 		Use:     "notifications",
 		Short:   "List sent and waiting notifications, and retry failed ones",
 		Example: "  reporter notifications list --store-url sqlite:keyheat.db --state dead\n  reporter notifications retry --store-url sqlite:keyheat.db ID",
 	}
-	c.AddCommand(listNotifications(settings), retryNotification(settings))
+	c.AddCommand(listNotifications(), retryNotification())
 	return c
 }
 
-func listNotifications(settings storeSettings) *cobra.Command {
+func listNotifications() *cobra.Command {
 	c := &cobra.Command{
 		Use: "list", Short: "List notifications, the newest first", Args: cobra.NoArgs,
 		Example: "  reporter notifications list --store-url sqlite:keyheat.db --state pending",
@@ -34,7 +34,7 @@ func listNotifications(settings storeSettings) *cobra.Command {
 	var q store.NotificationQuery
 	c.Flags().StringVar(&q.Route, "receiver", "", "the `name` of a receiver; all when empty")
 	states := []string{store.Pending, store.Delivered, store.Dead, store.Cancelled, store.Summarised}
-	list(c, settings, states, &q.State, &q.Limit, func(ctx context.Context, db *store.Store, out io.Writer, f cli.Format) error {
+	list(c, states, &q.State, &q.Limit, func(ctx context.Context, db *store.Store, out io.Writer, f cli.Format) error {
 		all, err := db.RecentNotifications(ctx, q)
 		if err != nil {
 			return err
@@ -93,8 +93,8 @@ func writeNotifications(out io.Writer, all []store.Notification, f cli.Format) e
 	})
 }
 
-func retryNotification(settings storeSettings) *cobra.Command {
+func retryNotification() *cobra.Command {
 	c := &cobra.Command{Use: "retry ID...", Short: "Retry dead or waiting notifications at once", Example: "  reporter notifications retry --store-url sqlite:keyheat.db 3f2a…"}
-	return forEachID(c, settings, "due", "no notification %s is dead or waits: reporter notifications list shows them",
+	return forEachID(c, "due", "no notification %s is dead or waits: reporter notifications list shows them",
 		func(ctx context.Context, db *store.Store, id string) error { return db.RetryNotification(ctx, id) })
 }

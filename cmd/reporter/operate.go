@@ -16,47 +16,53 @@ import (
 	"github.com/keyheat/keyheat/store"
 )
 
-// storeSettings adds the flags of the reporter's configuration to a command. It returns
-// the store that they name, and a function that reads them when the command runs.
-type storeSettings func(c *cobra.Command) (db *cli.Store, load func() error)
+// configuredStore is the store of a command's configuration.
+type configuredStore struct {
+	settings *cli.Store
+	load     func() error
+}
 
-// storeCommands returns the commands.
-func storeCommands(settings storeSettings) []*cobra.Command {
-	return []*cobra.Command{incidents(settings), notifications(settings), silences(settings), showPartitions(settings)}
+// addStore adds the flags of the reporter's configuration to a command, and returns the
+// store that they name.
+func addStore(c *cobra.Command) configuredStore {
+	config := defaults()
+	return configuredStore{&config.Store, cli.Layers(c, config)}
+}
+
+// use reads the configuration, and does some work with its store.
+func (s configuredStore) use(ctx context.Context, work func(*store.Store) error) error {
+	if err := s.load(); err != nil {
+		return err
+	}
+	return s.settings.Use(ctx, work)
 }
 
 // list makes a command that shows stored rows, of one state if given, in the format of
 // its flag.
-func list(c *cobra.Command, settings storeSettings, states []string, state *string, limit *int,
+func list(c *cobra.Command, states []string, state *string, limit *int,
 	show func(ctx context.Context, db *store.Store, out io.Writer, f cli.Format) error,
 ) {
-	db, load := settings(c)
+	db := addStore(c)
 	among := strings.Join(states, ", ")
 	c.Flags().StringVar(state, "state", "", among+"; all when empty")
 	completeValues(c, "state", states...)
 	c.Flags().IntVar(limit, "limit", 50, "how many")
 	format := cli.OutputFlag(c)
 	c.RunE = func(c *cobra.Command, _ []string) error {
-		if err := load(); err != nil {
-			return err
-		}
 		if *state != "" && !slices.Contains(states, *state) {
 			return cli.Wrong(fmt.Errorf("--state %q: give one of %s", *state, among))
 		}
-		return db.Use(c.Context(), func(db *store.Store) error { return show(c.Context(), db, c.OutOrStdout(), *format) })
+		return db.use(c.Context(), func(db *store.Store) error { return show(c.Context(), db, c.OutOrStdout(), *format) })
 	}
 }
 
 // forEachID makes a command that acts on each of its arguments and prints done for it;
 // missing is its text for an ID that the store lacks.
-func forEachID(c *cobra.Command, settings storeSettings, done, missing string, do func(ctx context.Context, db *store.Store, id string) error) *cobra.Command {
-	db, load := settings(c)
+func forEachID(c *cobra.Command, done, missing string, do func(ctx context.Context, db *store.Store, id string) error) *cobra.Command {
+	db := addStore(c)
 	c.Args = cobra.MinimumNArgs(1)
 	c.RunE = func(c *cobra.Command, ids []string) error {
-		if err := load(); err != nil {
-			return err
-		}
-		return db.Use(c.Context(), func(db *store.Store) error {
+		return db.use(c.Context(), func(db *store.Store) error {
 			for _, id := range ids {
 				err := do(c.Context(), db, id)
 				if errors.Is(err, store.ErrNotFound) {

@@ -22,7 +22,7 @@ import (
 )
 
 // showPartitions prints a table's partitions with what each carries.
-func showPartitions(settings storeSettings) *cobra.Command {
+func showPartitions() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "partitions TABLE",
 		Short: "Print a table's partitions, and what each carries",
@@ -33,18 +33,15 @@ func showPartitions(settings storeSettings) *cobra.Command {
 		Args:    cobra.ExactArgs(1),
 	}
 	c.AddCommand(checkPartitions())
-	db, load := settings(c)
-	c.ValidArgsFunction = completeTables(db, load)
+	db := addStore(c)
+	c.ValidArgsFunction = completeTables(db)
 	format := cli.OutputFlag(c)
 	c.RunE = func(c *cobra.Command, names []string) error {
-		if err := load(); err != nil {
-			return err
-		}
 		at, err := tables.ParseName(names[0])
 		if err != nil {
 			return cli.Wrong(err)
 		}
-		return db.Use(c.Context(), func(db *store.Store) error {
+		return db.use(c.Context(), func(db *store.Store) error {
 			if err := checkTable(c.Context(), db, "TABLE", at); err != nil {
 				return err
 			}

@@ -21,18 +21,18 @@ import (
 )
 
 // silences adds, lists and ends silences.
-func silences(settings storeSettings) *cobra.Command {
+func silences() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "silences",
 		Short: "Silence incidents for a while, and list silences",
 		Example: "  reporter silences add --store-url sqlite:keyheat.db --table orders --severity warning --for 2h --reason \"load test\"\n" +
 			"  reporter silences list --store-url sqlite:keyheat.db\n  reporter silences expire --store-url sqlite:keyheat.db ID",
 	}
-	c.AddCommand(addSilence(settings), listSilences(settings), expireSilences(settings))
+	c.AddCommand(addSilence(), listSilences(), expireSilences())
 	return c
 }
 
-func addSilence(settings storeSettings) *cobra.Command {
+func addSilence() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "add",
 		Short: "Silence the incidents that match, and print the silence's ID",
@@ -42,13 +42,13 @@ func addSilence(settings storeSettings) *cobra.Command {
 			"  reporter silences add --match 'table=~\"audit-.*\"' --match 'labels.tier!=1' --for 1h",
 		Args: cobra.NoArgs,
 	}
-	db, load := settings(c)
+	db := addStore(c)
 	values := make(map[string]*string)
 	for _, name := range routing.Names() {
 		values[name] = c.Flags().String(name, "", "match incidents by "+name)
 	}
 	completeValues(c, "severity", string(detect.Critical), string(detect.Warning))
-	_ = c.RegisterFlagCompletionFunc("table", completeTables(db, load))
+	_ = c.RegisterFlagCompletionFunc("table", completeTables(db))
 	var r silence.Request
 	c.Flags().StringArrayVar(&r.Matchers, "match", nil, "another `matcher`, such as table=~\"orders-.*\"; repeatable")
 	c.Flags().StringVar(&r.StartsAt, "start", "", "the `time` at which it begins, or how long from now; now when empty")
@@ -56,15 +56,12 @@ func addSilence(settings storeSettings) *cobra.Command {
 	c.Flags().StringVar(&r.For, "for", "", "how `long` it lasts, such as 30m, instead of --end")
 	c.Flags().StringVar(&r.Reason, "reason", "", "the reason, for the audit")
 	c.RunE = func(c *cobra.Command, _ []string) error {
-		if err := load(); err != nil {
-			return err
-		}
 		for _, name := range routing.Names() {
 			if *values[name] != "" {
 				r.Matchers = append(r.Matchers, routing.Matcher{Name: name, Op: "=", Value: *values[name]}.String())
 			}
 		}
-		return db.Use(c.Context(), func(db *store.Store) error {
+		return db.use(c.Context(), func(db *store.Store) error {
 			if table := *values["table"]; table != "" {
 				if err := checkTable(c.Context(), db, "--table", sample.Target{Table: table}); err != nil {
 					return fmt.Errorf("%w; for a table that is yet to come give --match 'table=%q'", err, table)
@@ -89,7 +86,7 @@ func addSilence(settings storeSettings) *cobra.Command {
 	return c
 }
 
-func listSilences(settings storeSettings) *cobra.Command {
+func listSilences() *cobra.Command {
 	c := &cobra.Command{
 		Use: "list", Short: "List silences, the last to end first", Args: cobra.NoArgs,
 		Example: "  reporter silences list --store-url sqlite:keyheat.db --state active",
@@ -99,12 +96,12 @@ func listSilences(settings storeSettings) *cobra.Command {
 		{Name: "matchers", Least: 20}, {Name: "reason", Least: 10, Spare: 3},
 	}
 	var q store.SilenceQuery
-	list(c, settings, silence.States(), &q.State, &q.Limit, func(ctx context.Context, db *store.Store, out io.Writer, f cli.Format) error {
-		all, err := silence.List(ctx, db, q)
+	list(c, silence.States(), &q.State, &q.Limit, func(ctx context.Context, db *store.Store, out io.Writer, f cli.Format) error {
+		all, err := db.Silences(ctx, q)
 		if err != nil {
 			return err
 		}
-		return cli.WriteList(out, all, f, "silences", columns, func(s silence.Silence) []string {
+		return cli.WriteList(out, all, f, "silences", columns, func(s store.Silence) []string {
 			return []string{
 				s.State, s.StartsAt.UTC().Format(cli.InSeconds), s.EndsAt.UTC().Format(cli.InSeconds),
 				wording.Printable(s.Author), s.ID, wording.Printable(strings.Join(s.Matchers, ", ")), wording.Printable(s.Reason),
@@ -114,9 +111,9 @@ func listSilences(settings storeSettings) *cobra.Command {
 	return c
 }
 
-func expireSilences(settings storeSettings) *cobra.Command {
+func expireSilences() *cobra.Command {
 	c := &cobra.Command{Use: "expire ID...", Short: "End silences now", Example: "  reporter silences expire --store-url sqlite:keyheat.db 7K3P…"}
-	return forEachID(c, settings, "expired", "no silence %q is pending or active: reporter silences list shows them",
+	return forEachID(c, "expired", "no silence %q is pending or active: reporter silences list shows them",
 		func(ctx context.Context, db *store.Store, id string) error {
 			return db.ExpireSilence(ctx, id, operatorName())
 		})

@@ -37,7 +37,6 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/keyheat/keyheat/internal/alert/silence"
 	"github.com/keyheat/keyheat/internal/daemon"
 	"github.com/keyheat/keyheat/store"
 )
@@ -60,7 +59,7 @@ type Store interface {
 	RecordWentBack(ctx context.Context, noticedBy string, since time.Time) error
 
 	// Facts about tables, and active silences.
-	silence.Lister
+	Silences(ctx context.Context, q store.SilenceQuery) ([]store.Silence, error)
 	TableViews(ctx context.Context) ([]store.TableView, error)
 	TableFacts(ctx context.Context) ([]store.TableFacts, error)
 	PartitionMaps(ctx context.Context) ([]store.PartitionMap, error)

@@ -250,7 +250,7 @@ func (t *term) loadBeside(ctx context.Context, snap *store.Snapshot) error {
 	st, looks := t.judge.store, snap.Now.Sub(t.lookedAt) >= t.judge.config.LookEvery
 	var (
 		gaps     []store.Gap
-		silences []silence.Silence
+		silences []store.Silence
 		writers  []store.Writer
 		open     []store.IncidentCount
 	)
@@ -260,7 +260,7 @@ func (t *term) loadBeside(ctx context.Context, snap *store.Snapshot) error {
 		return err
 	})
 	group.Go(func() (err error) {
-		silences, err = silence.List(ctx, st, store.SilenceQuery{State: store.SilenceActive})
+		silences, err = st.Silences(ctx, store.SilenceQuery{State: store.SilenceActive})
 		return err
 	})
 	if looks {
@@ -283,7 +283,7 @@ func (t *term) loadBeside(ctx context.Context, snap *store.Snapshot) error {
 
 // setSilences gives the state the active silences. An unreadable silence silences
 // nothing.
-func (t *term) setSilences(active []silence.Silence) {
+func (t *term) setSilences(active []store.Silence) {
 	set, wrong := t.silences.Set(active)
 	t.state.SetSilences(set)
 	t.judge.measures.unreadable.Set(float64(len(active) - len(set)))

@@ -19,7 +19,6 @@ import (
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/partition"
-	"github.com/keyheat/keyheat/internal/alert/silence"
 	"github.com/keyheat/keyheat/internal/report"
 	"github.com/keyheat/keyheat/internal/say"
 	"github.com/keyheat/keyheat/sample"
@@ -178,7 +177,7 @@ func busy() report.Rows {
 		{ID: "f", Host: "stopped", Started: ago(3 * day), Seen: ago(day), Stopped: ago(day)},
 		{ID: "g", Host: "of before", Started: ago(20 * day), Seen: ago(10 * day)},
 	}
-	r.Silences = []silence.Silence{
+	r.Silences = []store.Silence{
 		{ID: "s-now", Matchers: []string{`table="orders"`, `severity="warning"`}, StartsAt: ago(2 * day), EndsAt: monday.Add(2 * hour), Author: "ada", Reason: "load test of the checkout"},
 		{ID: "s-hostile", Matchers: []string{`labels.x!="<script>alert(1)</script>|**[x](https://evil.example)** @all"`}, StartsAt: ago(day), EndsAt: monday, Author: hostile, Reason: hostile},
 		{ID: "s-over", Matchers: []string{`table=~"users|sessions"`}, StartsAt: ago(5*day + hour), EndsAt: ago(5*day - hour/2), Author: "bob", Reason: "migration"},

@@ -9,7 +9,6 @@ import (
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/partition"
-	"github.com/keyheat/keyheat/internal/alert/silence"
 	"github.com/keyheat/keyheat/internal/say"
 	"github.com/keyheat/keyheat/internal/web/partitions"
 	"github.com/keyheat/keyheat/sample"
@@ -23,7 +22,7 @@ type Store interface {
 	IncidentTransitions(ctx context.Context, from, to time.Time, most int) ([]store.Transition, error)
 	Finding(ctx context.Context, fingerprint string) (store.Finding, error)
 	TableViews(ctx context.Context) ([]store.TableView, error)
-	silence.Lister
+	Silences(ctx context.Context, q store.SilenceQuery) ([]store.Silence, error)
 	partitions.Store
 	Gaps(ctx context.Context, q store.GapQuery) ([]store.Gap, error)
 	Writers(ctx context.Context) ([]store.Writer, error)
@@ -49,7 +48,7 @@ type Rows struct {
 	// the period's last minute.
 	Partitions []partition.View
 	// Silences are the silences of the period.
-	Silences []silence.Silence
+	Silences []store.Silence
 	Writers  []store.Writer
 	// Cut are the codes of the parts that were left out for their size.
 	Cut []string
@@ -98,7 +97,7 @@ func Load(ctx context.Context, st Store, q Request, last *Report) (r Rows, err e
 		return r, err
 	}
 	r.cut(len(r.Gaps), maxGaps, say.CutGaps)
-	if r.Silences, err = silence.List(ctx, st, store.SilenceQuery{From: q.From, To: q.To, Limit: maxSilences}); err != nil {
+	if r.Silences, err = st.Silences(ctx, store.SilenceQuery{From: q.From, To: q.To, Limit: maxSilences}); err != nil {
 		return r, err
 	}
 	r.cut(len(r.Silences), maxSilences, say.CutSilences)

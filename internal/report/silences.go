@@ -6,6 +6,7 @@ import (
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/internal/alert/silence"
+	"github.com/keyheat/keyheat/store"
 )
 
 // addSilences adds the period's silences, the last to end first.
@@ -47,8 +48,8 @@ func (r *Rows) silencedBy() map[string][]string {
 }
 
 // mayConcern reports whether a silence may be of the tables that the report is about.
-func (r *Rows) mayConcern(s *silence.Silence) bool {
+func (r *Rows) mayConcern(s *store.Silence) bool {
 	return len(r.Tables) == 0 || slices.ContainsFunc(r.Tables, func(name string) bool {
-		return s.MayChoose(name[strings.LastIndexByte(name, '/')+1:])
+		return silence.MayChoose(s, name[strings.LastIndexByte(name, '/')+1:])
 	})
 }

@@ -182,7 +182,7 @@ func TestTheAPIIsAsDescribed(t *testing.T) {
 		d.call(http.MethodGet, c.path, "", c.want)
 	}
 	added, _ := d.call(http.MethodPost, apiAt, `{"matchers":["table=carts"],"for":"1h","reason":"test"}`, 200)
-	var answer struct{ Silence silence.Silence }
+	var answer struct{ Silence store.Silence }
 	must(t, json.Unmarshal(added, &answer))
 	d.call(http.MethodDelete, apiAt+"/"+answer.Silence.ID, "", 200)
 	d.call(http.MethodDelete, apiAt+"/absent", "", 404)

@@ -30,11 +30,11 @@ func (s *Site) apiSilences(ctx context.Context, r *http.Request) (any, error) {
 	if err := oneOf("state", state, silence.States()); err != nil {
 		return nil, err
 	}
-	all, err := silence.List(ctx, s.store, store.SilenceQuery{State: state})
+	all, err := s.store.Silences(ctx, store.SilenceQuery{State: state})
 	if err != nil {
 		return nil, err
 	}
-	page, next, err := cursor.Paginate(r.URL.Query(), all, func(n *silence.Silence) cursor.Place { return cursor.Place{At: n.EndsAt, Names: []string{n.ID}} })
+	page, next, err := cursor.Paginate(r.URL.Query(), all, func(n *store.Silence) cursor.Place { return cursor.Place{At: n.EndsAt, Names: []string{n.ID}} })
 	return map[string]any{"silences": page, "next": next}, err
 }
 
@@ -61,7 +61,7 @@ func (s *Site) apiAddSilence(ctx context.Context, r *http.Request) (any, error) 
 }
 
 // add adds the silence that is asked for.
-func (s *Site) add(ctx context.Context, asked silence.Request) (added silence.Silence, err error) {
+func (s *Site) add(ctx context.Context, asked silence.Request) (added store.Silence, err error) {
 	added, err = silence.Add(ctx, s.store, asked, author(ctx))
 	if wrong, is := errors.AsType[silence.Invalid](err); is {
 		err = badRequest{Err: wrong}
@@ -91,7 +91,7 @@ func (s *Site) expire(ctx context.Context, id string) error {
 
 type silencesPage struct {
 	frame
-	Silences []silence.Silence
+	Silences []store.Silence
 	// Operates reports that the reader may change them.
 	Operates   bool
 	Severities []string
@@ -114,7 +114,7 @@ func (s *Site) silencesPage(ctx context.Context, asked url.Values) (page *silenc
 		return nil, err
 	}
 	page.chooseTime("/silences", nil, shown, "Any time", 0)
-	page.Silences, err = silence.List(ctx, s.store, store.SilenceQuery{From: shown.From, To: shown.To})
+	page.Silences, err = s.store.Silences(ctx, store.SilenceQuery{From: shown.From, To: shown.To})
 	return page, err
 }
 

@@ -18,7 +18,6 @@ import (
 	"golang.org/x/net/html"
 
 	"github.com/keyheat/keyheat/detect"
-	"github.com/keyheat/keyheat/internal/alert/silence"
 	"github.com/keyheat/keyheat/internal/daemon/admin"
 	"github.com/keyheat/keyheat/internal/web"
 	"github.com/keyheat/keyheat/store"
@@ -136,13 +135,13 @@ func TestSilencesByTheAPI(t *testing.T) {
 	at := guard(t, s)
 	const good = `{"matchers":["table=orders","severity=~\"warning|critical\""],"for":"2h","reason":"load test"}`
 	code, body := sent{user: "ada", method: "POST", path: apiAt, kind: asJSON, body: good}.to(t, at)
-	var added struct{ Silence silence.Silence }
+	var added struct{ Silence store.Silence }
 	must(t, json.Unmarshal([]byte(body), &added))
 	n := added.Silence
 	if code != 200 || n.ID == "" || n.State != store.SilenceActive || n.Author != "ada" || n.Reason != "load test" || n.EndsAt.Sub(n.StartsAt) != 2*time.Hour {
 		t.Fatalf("%d %s", code, body)
 	}
-	var listed struct{ Silences []silence.Silence }
+	var listed struct{ Silences []store.Silence }
 	for query, want := range map[string]int{"": 1, "?state=active": 1, "?state=expired": 0} {
 		_, body = sent{user: "bob", method: "GET", path: apiAt + query}.to(t, at)
 		must(t, json.Unmarshal([]byte(body), &listed))

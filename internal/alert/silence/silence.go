@@ -22,32 +22,6 @@ func States() []string {
 	return []string{store.SilencePending, store.SilenceActive, store.SilenceExpired}
 }
 
-// Silence is a stored silence, in the API's form.
-type Silence struct {
-	ID       string    `json:"id"`
-	State    string    `json:"state"`
-	Matchers []string  `json:"matchers"`
-	StartsAt time.Time `json:"starts_at"`
-	EndsAt   time.Time `json:"ends_at"`
-	Author   string    `json:"author"`
-	Reason   string    `json:"reason"`
-}
-
-// Lister reads stored silences, as *store.Store does.
-type Lister interface {
-	Silences(ctx context.Context, q store.SilenceQuery) ([]store.Silence, error)
-}
-
-// List returns a query's silences, the last to end first.
-func List(ctx context.Context, from Lister, q store.SilenceQuery) ([]Silence, error) {
-	rows, err := from.Silences(ctx, q)
-	all := make([]Silence, len(rows))
-	for i, row := range rows {
-		all[i] = Silence(row)
-	}
-	return all, err
-}
-
 // The bounds of a silence.
 const (
 	maxMatchers = 16
@@ -68,8 +42,8 @@ type Request struct {
 }
 
 // Silence returns the requested silence, or the request's fault.
-func (r Request) Silence(author string, now time.Time) (Silence, error) {
-	s := Silence{StartsAt: now, Author: author, Reason: strings.TrimSpace(r.Reason)}
+func (r Request) Silence(author string, now time.Time) (store.Silence, error) {
+	s := store.Silence{StartsAt: now, Author: author, Reason: strings.TrimSpace(r.Reason)}
 	var err error
 	switch {
 	case s.Reason == "":
@@ -166,7 +140,7 @@ func parse(texts []string) ([]routing.Matcher, error) {
 
 // MayChoose reports whether a silence may be of incidents of a table: not where a matcher
 // refuses the table's name.
-func (s *Silence) MayChoose(table string) bool {
+func MayChoose(s *store.Silence, table string) bool {
 	matchers, err := parse(s.Matchers)
 	of := detect.Incident{Target: detect.Target{Table: table}}
 	return err == nil && !slices.ContainsFunc(matchers, func(m routing.Matcher) bool { return m.Name == "table" && !m.Matches(&of, &detect.Finding{}) })
@@ -178,38 +152,31 @@ type Invalid struct{ error }
 // Unwrap returns the fault.
 func (i Invalid) Unwrap() error { return i.error }
 
-// Store is where silences are kept, as *store.Store implements it.
-type Store interface {
-	Now(ctx context.Context) (time.Time, error)
-	AddSilence(ctx context.Context, s store.Silence) (store.Silence, error)
-}
-
 // Add stores the silence that an author asks for, and returns it as it is stored. It
 // fails with Invalid where the request is why.
-func Add(ctx context.Context, st Store, r Request, author string) (Silence, error) {
+func Add(ctx context.Context, st *store.Store, r Request, author string) (store.Silence, error) {
 	now, err := st.Now(ctx)
 	if err != nil {
-		return Silence{}, err
+		return store.Silence{}, err
 	}
 	s, err := r.Silence(author, now)
 	if err != nil {
-		return Silence{}, Invalid{err}
+		return store.Silence{}, Invalid{err}
 	}
-	added, err := st.AddSilence(ctx, store.Silence(s))
-	return Silence(added), err
+	return st.AddSilence(ctx, s)
 }
 
 // Set are the silences of one moment.
 type Set []compiled
 
 type compiled struct {
-	Silence
+	store.Silence
 	matchers []routing.Matcher
 }
 
 // NewSet returns silences as a set. Silences with an unreadable matcher are left out: the
 // error names them.
-func NewSet(active []Silence) (set Set, err error) {
+func NewSet(active []store.Silence) (set Set, err error) {
 	for _, s := range active {
 		matchers, wrong := parse(s.Matchers)
 		if wrong == nil && len(matchers) == 0 {
@@ -227,13 +194,13 @@ func NewSet(active []Silence) (set Set, err error) {
 // Cache makes sets, and compiles the matchers anew only when the silences have changed.
 // The zero value has made none.
 type Cache struct {
-	from []Silence
+	from []store.Silence
 	set  Set
 	err  error
 }
 
 // Set returns silences as [NewSet] does.
-func (c *Cache) Set(active []Silence) (Set, error) {
+func (c *Cache) Set(active []store.Silence) (Set, error) {
 	if !slices.EqualFunc(active, c.from, same) {
 		c.from = slices.Clone(active)
 		c.set, c.err = NewSet(active)
@@ -241,7 +208,7 @@ func (c *Cache) Set(active []Silence) (Set, error) {
 	return c.set, c.err
 }
 
-func same(a, b Silence) bool {
+func same(a, b store.Silence) bool {
 	return a.ID == b.ID && a.State == b.State && a.StartsAt.Equal(b.StartsAt) && a.EndsAt.Equal(b.EndsAt) &&
 		a.Author == b.Author && a.Reason == b.Reason && slices.Equal(a.Matchers, b.Matchers)
 }
@@ -249,7 +216,7 @@ func same(a, b Silence) bool {
 // Match returns the silence of an incident with its root finding: of several the one that
 // ends last; nil for none.
 func (s Set) Match(i *detect.Incident, root *detect.Finding) *detect.Silenced {
-	var last *Silence
+	var last *store.Silence
 	for n := range s {
 		c := &s[n]
 		chooses := !slices.ContainsFunc(c.matchers, func(m routing.Matcher) bool { return !m.Matches(i, root) })

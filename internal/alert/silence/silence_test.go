@@ -8,6 +8,7 @@ import (
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/internal/alert/silence"
+	"github.com/keyheat/keyheat/store"
 )
 
 var now = time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
@@ -73,10 +74,10 @@ func TestAttacksOnRequests(t *testing.T) {
 
 func TestSet(t *testing.T) {
 	t.Parallel()
-	made := func(id string, length time.Duration, matchers ...string) silence.Silence {
-		return silence.Silence{ID: id, Matchers: matchers, EndsAt: now.Add(length), Author: "ada", Reason: "why"}
+	made := func(id string, length time.Duration, matchers ...string) store.Silence {
+		return store.Silence{ID: id, Matchers: matchers, EndsAt: now.Add(length), Author: "ada", Reason: "why"}
 	}
-	set, err := silence.NewSet([]silence.Silence{
+	set, err := silence.NewSet([]store.Silence{
 		made("short", time.Hour, "table=orders", "severity=warning"), made("long", 2*time.Hour, "table=orders"), made("other", 3*time.Hour, "table=orders", "kind=hot_partition"),
 		made("unreadable", time.Hour, "tabel=orders"), made("of everything", time.Hour),
 	})
@@ -102,12 +103,12 @@ func TestSet(t *testing.T) {
 // silence that is added, changed or gone makes another one.
 func TestExpressionsAreCompiledOncePerChange(t *testing.T) {
 	t.Parallel()
-	made := func(id, table string, length time.Duration) silence.Silence {
-		return silence.Silence{ID: id, Matchers: []string{`table=~"` + table + `.*"`}, EndsAt: now.Add(length)}
+	made := func(id, table string, length time.Duration) store.Silence {
+		return store.Silence{ID: id, Matchers: []string{`table=~"` + table + `.*"`}, EndsAt: now.Add(length)}
 	}
 	var c silence.Cache
 	i, root := detect.Incident{Target: detect.Target{Table: "orders"}}, detect.Finding{}
-	read := func(want string, all ...silence.Silence) silence.Set {
+	read := func(want string, all ...store.Silence) silence.Set {
 		t.Helper()
 		set, err := c.Set(all)
 		by := set.Match(&i, &root)
@@ -125,9 +126,9 @@ func TestExpressionsAreCompiledOncePerChange(t *testing.T) {
 	read("b 3h0m0s", made("b", "ord", 3*time.Hour), made("a", "ord", 2*time.Hour))
 	read("", made("a", "carts", 2*time.Hour))
 	read("")
-	bad := silence.Silence{ID: "bad", Matchers: []string{"nothing"}}
+	bad := store.Silence{ID: "bad", Matchers: []string{"nothing"}}
 	for range 2 {
-		if _, err := c.Set([]silence.Silence{bad}); err == nil {
+		if _, err := c.Set([]store.Silence{bad}); err == nil {
 			t.Error("what is wrong is told only once")
 		}
 	}

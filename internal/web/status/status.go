@@ -81,7 +81,7 @@ func Load(ctx context.Context, st *store.Store) (s Status, err error) {
 	if err := s.loadGaps(ctx, st); err != nil {
 		return s, err
 	}
-	active, err := silence.List(ctx, st, store.SilenceQuery{State: store.SilenceActive})
+	active, err := st.Silences(ctx, store.SilenceQuery{State: store.SilenceActive})
 	if err != nil {
 		return s, err
 	}
