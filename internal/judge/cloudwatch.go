@@ -12,14 +12,6 @@ import (
 	"github.com/keyheat/keyheat/store"
 )
 
-// cloudWatchStore holds CloudWatch's minutes, and the samples' minutes.
-type cloudWatchStore interface {
-	CloudWatchReads(ctx context.Context) ([]store.CloudWatchRead, error)
-	CloudWatchMinutes(ctx context.Context, at sample.Target, since time.Time) ([]store.CloudWatchMinute, error)
-	EachCloudWatchMinutes(ctx context.Context, all []store.MinuteQuery) ([][]store.CloudWatchMinute, error)
-	EachMinuteTotals(ctx context.Context, all []store.MinuteQuery) ([][]store.MinuteTotal, error)
-}
-
 // reopened is how far back the samples' minutes are loaded again: late samples may
 // have raised them.
 const reopened = 15 * time.Minute
@@ -60,7 +52,7 @@ func (t *term) loadCloudWatch(ctx context.Context, now time.Time) error {
 }
 
 // load loads the targets that CloudWatch was read for since the last load.
-func (w *witness) load(ctx context.Context, st cloudWatchStore, now time.Time) error {
+func (w *witness) load(ctx context.Context, st Store, now time.Time) error {
 	reads, err := st.CloudWatchReads(ctx)
 	if err != nil {
 		return err

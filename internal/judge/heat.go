@@ -8,19 +8,11 @@ import (
 	"github.com/keyheat/keyheat/internal/judge/fold"
 	"github.com/keyheat/keyheat/internal/judge/heat"
 	"github.com/keyheat/keyheat/internal/judge/verdict"
-	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/store"
 )
 
-// heatStore holds roll-ups, and the seconds that were counted whole.
-type heatStore interface {
-	EachRollups(ctx context.Context, all []store.RollupQuery) ([][]store.Rollup, error)
-	RollupSpans(ctx context.Context, of *sample.Target, levels []int64) ([]store.RollupSpan, error)
-	LastSeenMinute(ctx context.Context) (store.SeenMinute, bool, error)
-}
-
 // loadHeat loads where the judge before has left off.
-func loadHeat(ctx context.Context, st heatStore, s *verdict.State) error {
+func loadHeat(ctx context.Context, st Store, s *verdict.State) error {
 	levels := make([]int64, len(heat.Levels))
 	for i, l := range heat.Levels {
 		levels[i] = int64(l)
@@ -43,7 +35,7 @@ func loadHeat(ctx context.Context, st heatStore, s *verdict.State) error {
 }
 
 // loadTens loads the stored seconds beside closing ones.
-func loadTens(ctx context.Context, st windowStore, s *verdict.State, closing []fold.Instant) error {
+func loadTens(ctx context.Context, st Store, s *verdict.State, closing []fold.Instant) error {
 	missing := s.Heat.Missing(closing, s.Windows.Newest)
 	queries := make([]store.WindowQuery, len(missing))
 	for i, b := range missing {
@@ -63,7 +55,7 @@ func loadTens(ctx context.Context, st windowStore, s *verdict.State, closing []f
 }
 
 // loadRollups loads the parts of the roll-ups that are due.
-func loadRollups(ctx context.Context, st heatStore, s *verdict.State, h fold.Horizon) error {
+func loadRollups(ctx context.Context, st Store, s *verdict.State, h fold.Horizon) error {
 	rows, err := st.EachRollups(ctx, s.Heat.MissingRollups(h))
 	if err == nil {
 		s.Heat.SetStored(slices.Concat(rows...))

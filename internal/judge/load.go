@@ -16,27 +16,9 @@ import (
 	"github.com/keyheat/keyheat/store"
 )
 
-// windowStore is where closed seconds and minutes are.
-type windowStore interface {
-	LastWindows(ctx context.Context, of []sample.Target) ([]time.Time, error)
-	EachWindows(ctx context.Context, all []store.WindowQuery) ([][]store.Window, error)
-	EachCardinalities(ctx context.Context, all []store.CardinalityQuery) ([][]store.Cardinality, error)
-}
-
-// findingStore is where earlier findings, their incidents, and keys' hourly peaks are.
-type findingStore interface {
-	Findings(ctx context.Context, q store.FindingQuery) ([]store.Finding, error)
-	FindingsByFingerprint(ctx context.Context, fingerprints []string) ([]store.Finding, error)
-	IncidentsByID(ctx context.Context, ids []string) ([]store.Incident, error)
-	Incidents(ctx context.Context, q store.IncidentQuery) ([]store.Incident, error)
-	EachHourPeaks(ctx context.Context, all []store.PeakQuery) ([][]store.HourPeak, error)
-	Groups(ctx context.Context) ([]store.Group, error)
-	EachWarmKeys(ctx context.Context, of []sample.Target, since time.Time, most int) ([][]store.WarmKey, error)
-}
-
 // loadOpen loads the stored windows and minutes that deltas add to. When the store
 // fails, no window is loaded.
-func loadOpen(ctx context.Context, st windowStore, s *verdict.State, deltas []fold.Delta) error {
+func loadOpen(ctx context.Context, st Store, s *verdict.State, deltas []fold.Delta) error {
 	if err := loadMinutes(ctx, st, s, s.Minutes.Missing(deltas)); err != nil {
 		return err
 	}
@@ -73,7 +55,7 @@ func loadOpen(ctx context.Context, st windowStore, s *verdict.State, deltas []fo
 }
 
 // loadMinutes loads minutes as far as they are stored.
-func loadMinutes(ctx context.Context, st windowStore, s *verdict.State, missing []fold.Instant) error {
+func loadMinutes(ctx context.Context, st Store, s *verdict.State, missing []fold.Instant) error {
 	queries := make([]store.CardinalityQuery, len(missing))
 	for i, at := range missing {
 		minute := time.Unix(at.Second, 0)
@@ -92,7 +74,7 @@ func loadMinutes(ctx context.Context, st windowStore, s *verdict.State, missing 
 }
 
 // loadNewest loads the newest stored second of targets without a known one.
-func loadNewest(ctx context.Context, st windowStore, l *fold.Windows, of map[sample.Target][]int64) error {
+func loadNewest(ctx context.Context, st Store, l *fold.Windows, of map[sample.Target][]int64) error {
 	var unknown []sample.Target
 	for at := range of {
 		if _, known := l.Newest(at); !known {
@@ -129,7 +111,7 @@ func queriesOf(at sample.Target, wanted []int64) (all []store.WindowQuery) {
 
 // loadEarlier loads the stored state of the board's findings, and the peaks behind their
 // forecasts.
-func loadEarlier(ctx context.Context, st findingStore, s *verdict.State, now time.Time) error {
+func loadEarlier(ctx context.Context, st Store, s *verdict.State, now time.Time) error {
 	members := s.MissingRoots(now)
 	earlier, err := loadFindings(ctx, st, slices.Concat(s.Unknown(), s.Ending(now), members))
 	if err != nil {
@@ -168,7 +150,7 @@ func loadEarlier(ctx context.Context, st findingStore, s *verdict.State, now tim
 }
 
 // loadFindings loads stored findings, each with its incident.
-func loadFindings(ctx context.Context, st findingStore, fingerprints []string) ([]verdict.Earlier, error) {
+func loadFindings(ctx context.Context, st Store, fingerprints []string) ([]verdict.Earlier, error) {
 	if len(fingerprints) == 0 {
 		return nil, nil
 	}
@@ -201,7 +183,7 @@ func loadFindings(ctx context.Context, st findingStore, fingerprints []string) (
 const warmKeys = 25
 
 // loadGrowth loads the growing keys of tables: their warm keys with a forecast.
-func loadGrowth(ctx context.Context, st findingStore, s *verdict.State, tables []detect.Table) error {
+func loadGrowth(ctx context.Context, st Store, s *verdict.State, tables []detect.Table) error {
 	of, newest := s.Views.WithoutGrowth(tables, s.Newest), s.Newest
 	since := verdict.ForecastFrom(newest)
 	warm, err := st.EachWarmKeys(ctx, of, since, warmKeys)
@@ -241,7 +223,7 @@ func growingOf(at sample.Target, warm []store.WarmKey, peaks [][]store.HourPeak,
 }
 
 // loadUnresolved loads the stored findings that are not resolved.
-func loadUnresolved(ctx context.Context, st findingStore) (all []detect.Finding, err error) {
+func loadUnresolved(ctx context.Context, st Store) (all []detect.Finding, err error) {
 	for _, state := range []detect.State{detect.Firing, detect.Pending} {
 		if all, err = appendFindings(ctx, st, store.FindingQuery{State: string(state), Limit: verdict.MaxKnown}, all); err != nil {
 			return nil, err
@@ -252,13 +234,13 @@ func loadUnresolved(ctx context.Context, st findingStore) (all []detect.Finding,
 
 // loadHealed loads the findings about keys that DynamoDB has split and whose load goes on.
 // Without them a new judge would see their load as a new incident.
-func loadHealed(ctx context.Context, st findingStore, now time.Time) ([]detect.Finding, error) {
+func loadHealed(ctx context.Context, st Store, now time.Time) ([]detect.Finding, error) {
 	all, err := appendFindings(ctx, st, store.FindingQuery{State: string(detect.Resolved), Severity: string(detect.Critical), Limit: verdict.MaxKnown}, nil)
 	return slices.DeleteFunc(all, func(f detect.Finding) bool { return f.Healed == nil || now.Sub(f.LastSeen) > verdict.Replay }), err
 }
 
 // appendFindings appends stored findings.
-func appendFindings(ctx context.Context, st findingStore, q store.FindingQuery, all []detect.Finding) ([]detect.Finding, error) {
+func appendFindings(ctx context.Context, st Store, q store.FindingQuery, all []detect.Finding) ([]detect.Finding, error) {
 	rows, err := st.Findings(ctx, q)
 	if err != nil {
 		return nil, err
@@ -274,7 +256,7 @@ func appendFindings(ctx context.Context, st findingStore, q store.FindingQuery, 
 }
 
 // loadGroups loads the receivers' groups of incidents.
-func loadGroups(ctx context.Context, st findingStore, s *verdict.State, now time.Time) error {
+func loadGroups(ctx context.Context, st Store, s *verdict.State, now time.Time) error {
 	rows, err := st.Groups(ctx)
 	if err != nil || len(rows) == 0 {
 		return err
@@ -283,7 +265,7 @@ func loadGroups(ctx context.Context, st findingStore, s *verdict.State, now time
 }
 
 // loadFiring loads the stored incidents that fire, with their roots.
-func loadFiring(ctx context.Context, st findingStore, s *verdict.State, unresolved []detect.Finding) error {
+func loadFiring(ctx context.Context, st Store, s *verdict.State, unresolved []detect.Finding) error {
 	rows, err := st.Incidents(ctx, store.IncidentQuery{State: string(detect.Firing), Limit: verdict.MaxKnown})
 	if err != nil {
 		return err
@@ -307,7 +289,7 @@ func loadFiring(ctx context.Context, st findingStore, s *verdict.State, unresolv
 
 // loadRecent loads the windows of targets in the replayed time, in the order of time. It
 // ends with each target's newest window, or with now if the window is ahead.
-func loadRecent(ctx context.Context, st windowStore, targets []sample.Target, now time.Time) ([]store.Window, error) {
+func loadRecent(ctx context.Context, st Store, targets []sample.Target, now time.Time) ([]store.Window, error) {
 	last, err := st.LastWindows(ctx, targets)
 	if err != nil {
 		return nil, err

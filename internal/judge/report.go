@@ -38,6 +38,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/keyheat/keyheat/internal/daemon"
+	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/store"
 )
 
@@ -65,10 +66,26 @@ type Store interface {
 	PartitionMaps(ctx context.Context) ([]store.PartitionMap, error)
 	StreamShards(ctx context.Context, since time.Time) ([]store.StreamShard, error)
 	CountIncidents(ctx context.Context) ([]store.IncidentCount, error)
-	windowStore
-	heatStore
-	findingStore
-	cloudWatchStore
+	// Closed seconds, minutes and roll-ups.
+	LastWindows(ctx context.Context, of []sample.Target) ([]time.Time, error)
+	EachWindows(ctx context.Context, all []store.WindowQuery) ([][]store.Window, error)
+	EachCardinalities(ctx context.Context, all []store.CardinalityQuery) ([][]store.Cardinality, error)
+	EachRollups(ctx context.Context, all []store.RollupQuery) ([][]store.Rollup, error)
+	RollupSpans(ctx context.Context, of *sample.Target, levels []int64) ([]store.RollupSpan, error)
+	LastSeenMinute(ctx context.Context) (store.SeenMinute, bool, error)
+	// Earlier findings, their incidents, and keys' hourly peaks.
+	Findings(ctx context.Context, q store.FindingQuery) ([]store.Finding, error)
+	FindingsByFingerprint(ctx context.Context, fingerprints []string) ([]store.Finding, error)
+	IncidentsByID(ctx context.Context, ids []string) ([]store.Incident, error)
+	Incidents(ctx context.Context, q store.IncidentQuery) ([]store.Incident, error)
+	EachHourPeaks(ctx context.Context, all []store.PeakQuery) ([][]store.HourPeak, error)
+	Groups(ctx context.Context) ([]store.Group, error)
+	EachWarmKeys(ctx context.Context, of []sample.Target, since time.Time, most int) ([][]store.WarmKey, error)
+	// CloudWatch's minutes, and the samples' minutes.
+	CloudWatchReads(ctx context.Context) ([]store.CloudWatchRead, error)
+	CloudWatchMinutes(ctx context.Context, at sample.Target, since time.Time) ([]store.CloudWatchMinute, error)
+	EachCloudWatchMinutes(ctx context.Context, all []store.MinuteQuery) ([][]store.CloudWatchMinute, error)
+	EachMinuteTotals(ctx context.Context, all []store.MinuteQuery) ([][]store.MinuteTotal, error)
 
 	// Where judgements go.
 	Cursors(ctx context.Context) (map[string]int64, error)

@@ -3,10 +3,7 @@ package judge_test
 import (
 	"context"
 	"fmt"
-	"io"
 	"log/slog"
-	"net"
-	"net/url"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -18,71 +15,10 @@ import (
 	"github.com/keyheat/keyheat/store"
 )
 
-// turns counts the round trips to a server: how often a client sends something after an
-// answer.
-type turns struct {
-	server string
-	n      atomic.Int64
-}
-
-// newTurns returns a counter and a database's URL through it.
-func newTurns(t *testing.T, database string) (*turns, string) {
-	t.Helper()
-	u, err := url.Parse(database)
-	must(t, err)
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	must(t, err)
-	c := &turns{server: u.Host}
-	var group sync.WaitGroup
-	t.Cleanup(func() { _ = l.Close(); group.Wait() })
-	group.Go(func() {
-		for {
-			client, err := l.Accept()
-			if err != nil {
-				return
-			}
-			group.Go(func() { c.serve(client) })
-		}
-	})
-	u.Host = l.Addr().String()
-	return c, u.String()
-}
-
-func (c *turns) serve(client net.Conn) {
-	defer client.Close()
-	server, err := net.Dial("tcp", c.server)
-	if err != nil {
-		return
-	}
-	defer server.Close()
-	var answered atomic.Bool
-	var group sync.WaitGroup
-	group.Go(func() {
-		defer client.Close()
-		defer server.Close()
-		_, _ = io.Copy(noted{client, func() { answered.Store(true) }}, server)
-	})
-	_, _ = io.Copy(noted{server, func() {
-		if answered.Swap(false) {
-			c.n.Add(1)
-		}
-	}}, client)
-	_ = server.Close()
-	group.Wait()
-}
-
-// noted notes what is written.
-type noted struct {
-	io.Writer
-	note func()
-}
-
-func (n noted) Write(b []byte) (int, error) { n.note(); return n.Writer.Write(b) }
-
 // passes is a store that knows the round trips of each pass that has read something.
 type passes struct {
 	*store.Store
-	turns *turns
+	turns *atomic.Int64
 	mu    sync.Mutex
 	began int64
 	busy  bool
@@ -91,7 +27,7 @@ type passes struct {
 
 func (p *passes) Read(ctx context.Context, after map[string]int64, l store.ReadLimit) (store.Snapshot, error) {
 	p.mu.Lock()
-	now := p.turns.n.Load()
+	now := p.turns.Load()
 	if p.busy {
 		p.each = append(p.each, now-p.began)
 	}
@@ -131,7 +67,7 @@ func TestRoundTripsDoNotGrowWithTables(t *testing.T) {
 func mostRoundTrips(t *testing.T, tables int) (most int64) {
 	database := pgtest.Database(t)
 	direct, start := open(t, database), begin()
-	counter, through := newTurns(t, database)
+	counter, through := pgtest.Turns(t, database)
 	p := &passes{Store: open(t, through), turns: counter}
 	c := quick()
 	c.Poll, c.PeakDelay, c.Lease = 50*time.Millisecond, time.Minute, time.Minute

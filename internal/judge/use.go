@@ -29,7 +29,7 @@ const (
 
 // load loads an index's consumption when it is time: all days the first time, and then
 // the days that may have changed. all reports that it has loaded all days.
-func (u uses) load(ctx context.Context, st cloudWatchStore, at sample.Target, now time.Time) (all bool, err error) {
+func (u uses) load(ctx context.Context, st Store, at sample.Target, now time.Time) (all bool, err error) {
 	of, known := u[at]
 	if known && now.Sub(of.loaded) < useEvery {
 		return false, nil

@@ -13,7 +13,7 @@ import (
 // minutesOf is a store with one write unit in each minute from a time on, and reads in
 // those that are named.
 type minutesOf struct {
-	cloudWatchStore
+	Store
 	from, to time.Time
 	reads    map[time.Time]float64
 	handed   int

@@ -3,6 +3,8 @@ package fleet
 import (
 	"context"
 	"time"
+
+	"github.com/keyheat/keyheat/store"
 )
 
 // Calm is the proof that all tables are watched and none is near a limit.
@@ -17,7 +19,7 @@ type Calm struct {
 }
 
 // LoadCalm returns the proof, in as many queries for any number of tables.
-func LoadCalm(ctx context.Context, st Store, now time.Time) (*Calm, error) {
+func LoadCalm(ctx context.Context, st *store.Store, now time.Time) (*Calm, error) {
 	rows, end, err := loadRows(ctx, st, now)
 	if err != nil {
 		return nil, err

@@ -33,17 +33,6 @@ const (
 	maxFindings = 5000
 )
 
-// Store holds the list's data; *store.Store has it.
-type Store interface {
-	heatmap.TrendStore
-	TableViews(ctx context.Context) ([]store.TableView, error)
-	RollupSpans(ctx context.Context, of *sample.Target, levels []int64) ([]store.RollupSpan, error)
-	ServedSince(ctx context.Context, from time.Time) ([]store.Served, error)
-	OpenIncidents(ctx context.Context) ([]store.OpenIncidents, error)
-	IncidentHeads(ctx context.Context, q store.HeadQuery) ([]store.IncidentHead, error)
-	OpenFindings(ctx context.Context, most int) ([]store.FindingHead, error)
-}
-
 // Page is a page of the list.
 type Page struct {
 	Query
@@ -108,7 +97,7 @@ type Refused struct {
 }
 
 // Load returns the page that a query asks for.
-func Load(ctx context.Context, st Store, q Query, now time.Time) (*Page, error) {
+func Load(ctx context.Context, st *store.Store, q Query, now time.Time) (*Page, error) {
 	rows, end, err := q.loadRows(ctx, st, now)
 	if err != nil {
 		return nil, err
@@ -139,7 +128,7 @@ func Load(ctx context.Context, st Store, q Query, now time.Time) (*Page, error) 
 }
 
 // loadRows returns the rows of all tables, now or in the chosen time, without their trends.
-func (q Query) loadRows(ctx context.Context, st Store, now time.Time) (rows []Row, end time.Time, err error) {
+func (q Query) loadRows(ctx context.Context, st *store.Store, now time.Time) (rows []Row, end time.Time, err error) {
 	if q.Range.Chosen {
 		rows, err = loadOpen(ctx, st, q.Range)
 		return rows, q.Range.To, err
@@ -149,7 +138,7 @@ func (q Query) loadRows(ctx context.Context, st Store, now time.Time) (rows []Ro
 
 // addTrends adds the hour up to end to the rows of a page, and its hottest key where none
 // is hot now.
-func addTrends(ctx context.Context, st Store, rows []Row, end time.Time) error {
+func addTrends(ctx context.Context, st *store.Store, rows []Row, end time.Time) error {
 	of := make([]heatmap.TrendSubject, len(rows))
 	for i := range rows {
 		of[i].Target = rows[i].Target
@@ -166,7 +155,7 @@ func addTrends(ctx context.Context, st Store, rows []Row, end time.Time) error {
 
 // loadRows returns the rows of all tables without their trends, and the end of the
 // counted time; now if nothing was counted.
-func loadRows(ctx context.Context, st Store, now time.Time) (rows []Row, end time.Time, err error) {
+func loadRows(ctx context.Context, st *store.Store, now time.Time) (rows []Row, end time.Time, err error) {
 	views, err := st.TableViews(ctx)
 	if err != nil {
 		return nil, end, err
@@ -214,7 +203,7 @@ func loadRows(ctx context.Context, st Store, now time.Time) (rows []Row, end tim
 }
 
 // addNow adds the hottest keys of the last counted seconds, and returns the end of these.
-func addNow(ctx context.Context, st Store, row func(sample.Target) *Row, now time.Time) (end time.Time, err error) {
+func addNow(ctx context.Context, st *store.Store, row func(sample.Target) *Row, now time.Time) (end time.Time, err error) {
 	spans, err := st.RollupSpans(ctx, nil, []int64{int64(heat.TenSeconds)})
 	if err != nil {
 		return end, err
@@ -257,7 +246,7 @@ func addNow(ctx context.Context, st Store, row func(sample.Target) *Row, now tim
 
 // nameFindings links hot keys to their open findings, and finds the firing keys of rows
 // whose hottest key has none.
-func nameFindings(ctx context.Context, st Store, rows []Row) error {
+func nameFindings(ctx context.Context, st *store.Store, rows []Row) error {
 	open, err := st.OpenFindings(ctx, maxFindings)
 	if err != nil {
 		return err

@@ -35,7 +35,7 @@ func newPast(r heatmap.Recent) *Past {
 const maxIncidents = 5000
 
 // loadOpen returns the rows of all tables, with how many incidents were open in a range.
-func loadOpen(ctx context.Context, st Store, r heatmap.Range) (rows []Row, err error) {
+func loadOpen(ctx context.Context, st *store.Store, r heatmap.Range) (rows []Row, err error) {
 	open := make(map[sample.Target]int)
 	views, err := st.TableViews(ctx)
 	if err != nil {
@@ -68,7 +68,7 @@ func loadOpen(ctx context.Context, st Store, r heatmap.Range) (rows []Row, err e
 
 // addPast adds the load in a range to the rows of a page, and in the range that it is
 // compared with.
-func addPast(ctx context.Context, st Store, rows []Row, r heatmap.Range, now time.Time) error {
+func addPast(ctx context.Context, st *store.Store, rows []Row, r heatmap.Range, now time.Time) error {
 	of := make([]heatmap.TrendSubject, len(rows))
 	for i := range rows {
 		of[i].Target = rows[i].Target

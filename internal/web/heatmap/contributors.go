@@ -56,12 +56,6 @@ type ContributorPoint struct {
 	ApproximateValue float64
 }
 
-// ContributorStore holds the rows behind a report; *store.Store has it.
-type ContributorStore interface {
-	Store
-	Cardinalities(ctx context.Context, q store.CardinalityQuery) ([]store.Cardinality, error)
-}
-
 // ParseContributorCount reads how many contributors an address asks for.
 func ParseContributorCount(values url.Values) (int, error) {
 	text := values.Get("max_contributors")
@@ -77,7 +71,7 @@ func ParseContributorCount(values url.Values) (int, error) {
 
 // LoadContributors returns the report of so many contributors of the time and table of a
 // map; of writes if the map names no dimension.
-func LoadContributors(ctx context.Context, st ContributorStore, q Query, most int) (*ContributorReport, error) {
+func LoadContributors(ctx context.Context, st *store.Store, q Query, most int) (*ContributorReport, error) {
 	q.What, q.Rows = cmp.Or(q.What, Write), math.MaxInt
 	m, err := Load(ctx, st, q)
 	if err != nil {
@@ -116,7 +110,7 @@ func rankContributor(m *Map, row *Row) Contributor {
 }
 
 // CountDistinct estimates the distinct keys of a map's time.
-func CountDistinct(ctx context.Context, st ContributorStore, m *Map) (*int64, error) {
+func CountDistinct(ctx context.Context, st *store.Store, m *Map) (*int64, error) {
 	q := store.CardinalityQuery{Target: m.Target, From: m.From.Truncate(time.Minute), To: m.To, Limit: MaxDistinctMinutes + 1}
 	if m.To.Sub(q.From) > MaxDistinctMinutes*time.Minute {
 		return nil, nil

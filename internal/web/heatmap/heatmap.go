@@ -171,19 +171,8 @@ func (m *Map) ColumnTime(column int) time.Time {
 	return m.From.Add(time.Duration(int64(column)*m.Step) * time.Second)
 }
 
-// Store holds the data of a map; *store.Store has it.
-type Store interface {
-	Windows(ctx context.Context, q store.WindowQuery) ([]store.Window, error)
-	LastWindow(ctx context.Context, at sample.Target) (time.Time, bool, error)
-	Rollups(ctx context.Context, q store.RollupQuery) ([]store.Rollup, error)
-	RollupSpans(ctx context.Context, of *sample.Target, levels []int64) ([]store.RollupSpan, error)
-	SeenMinutes(ctx context.Context, from, to time.Time, most int) ([]store.SeenMinute, error)
-	Gaps(ctx context.Context, q store.GapQuery) ([]store.Gap, error)
-	Findings(ctx context.Context, q store.FindingQuery) ([]store.Finding, error)
-}
-
 // Load returns the map that a query chooses.
-func Load(ctx context.Context, st Store, q Query) (*Map, error) {
+func Load(ctx context.Context, st *store.Store, q Query) (*Map, error) {
 	m, columns, err := load(ctx, st, q)
 	if err != nil {
 		return nil, err
@@ -210,7 +199,7 @@ func Load(ctx context.Context, st Store, q Query) (*Map, error) {
 
 // loadKey returns the map of one key alone, as writes or reads; without a row where the
 // key had no load worth one. A shard stands for itself.
-func loadKey(ctx context.Context, st Store, q Query, key sample.Key) (*Map, error) {
+func loadKey(ctx context.Context, st *store.Store, q Query, key sample.Key) (*Map, error) {
 	m, columns, err := load(ctx, st, q)
 	if err != nil {
 		return nil, err
@@ -226,7 +215,7 @@ func loadKey(ctx context.Context, st Store, q Query, key sample.Key) (*Map, erro
 }
 
 // load returns a map without rows, and the roll-ups of its rows.
-func load(ctx context.Context, st Store, q Query) (m *Map, columns map[int64]*heat.Rollup, err error) {
+func load(ctx context.Context, st *store.Store, q Query) (m *Map, columns map[int64]*heat.Rollup, err error) {
 	m = &Map{Target: q.Target, Reasons: heat.Reasons(1<<sample.ThrottleReasons - 1).Words(), Partitions: []Band{}}
 	k, err := loadKept(ctx, st, q)
 	if err != nil {
@@ -261,7 +250,7 @@ type kept struct {
 	end   int64
 }
 
-func loadKept(ctx context.Context, st Store, q Query) (k kept, err error) {
+func loadKept(ctx context.Context, st *store.Store, q Query) (k kept, err error) {
 	levels := make([]int64, len(heat.Levels))
 	for i, l := range heat.Levels {
 		levels[i] = int64(l)
@@ -328,7 +317,7 @@ func (k kept) reaches(l heat.Level, from time.Time) bool {
 
 // loader loads the roll-ups of a target. end is the end of the stored data.
 type loader struct {
-	Store
+	*store.Store
 	target sample.Target
 	end    int64
 }

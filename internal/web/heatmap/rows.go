@@ -261,7 +261,7 @@ func tenth(v float64) float64 { return math.Round(v*10) / 10 }
 const maxFindings = 1000
 
 // nameFindings links rows to the findings of their keys.
-func nameFindings(ctx context.Context, st Store, m *Map) error {
+func nameFindings(ctx context.Context, st *store.Store, m *Map) error {
 	fingerprints, err := Findings(ctx, st, m.Target)
 	for i := range m.Rows {
 		m.Rows[i].Finding = fingerprints[m.Rows[i].Key]
@@ -271,7 +271,7 @@ func nameFindings(ctx context.Context, st Store, m *Map) error {
 
 // Findings returns the fingerprints of the findings of a target's keys, by key; firing
 // ones first.
-func Findings(ctx context.Context, st Store, of sample.Target) (map[sample.Text]string, error) {
+func Findings(ctx context.Context, st *store.Store, of sample.Target) (map[sample.Text]string, error) {
 	found, err := st.Findings(ctx, store.FindingQuery{Account: of.Account, Region: of.Region, Table: of.Table, Limit: maxFindings})
 	if err != nil {
 		return nil, err

@@ -20,15 +20,9 @@ type countedTime struct {
 	first, last time.Time
 }
 
-// seenStore is the store behind loadCounted; *store.Store has it.
-type seenStore interface {
-	SeenMinutes(ctx context.Context, from, to time.Time, most int) ([]store.SeenMinute, error)
-	Gaps(ctx context.Context, q store.GapQuery) ([]store.Gap, error)
-}
-
 // loadCounted returns the seconds from one time to another that were counted whole. Gaps
 // that were noticed later are taken out.
-func loadCounted(ctx context.Context, st seenStore, from, to time.Time) (c countedTime, err error) {
+func loadCounted(ctx context.Context, st *store.Store, from, to time.Time) (c countedTime, err error) {
 	begin := from.Truncate(time.Minute)
 	rows, err := st.SeenMinutes(ctx, begin, to, int(to.Sub(begin)/time.Minute)+1)
 	if err != nil {
@@ -80,7 +74,7 @@ func (c countedTime) isDecided(minute time.Time) bool { return !minute.After(c.l
 
 // seenSeconds returns how many seconds of each column were counted whole.
 func (l loader) seenSeconds(ctx context.Context, m *Map, columns map[int64]*heat.Rollup) ([]int64, error) {
-	counted, err := loadCounted(ctx, l, m.From, m.To)
+	counted, err := loadCounted(ctx, l.Store, m.From, m.To)
 	if err != nil {
 		return nil, err
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/keyheat/keyheat/internal/judge/heat"
 	"github.com/keyheat/keyheat/internal/settings/options"
 	"github.com/keyheat/keyheat/sample"
+	"github.com/keyheat/keyheat/store"
 )
 
 // Range is the time that a page shows.
@@ -158,7 +159,7 @@ func LastHour(now time.Time) Range {
 
 // LatestRange returns the newest hour in which a table or index has data, or less if its
 // data begin later. It ends now if the last hour has any.
-func LatestRange(ctx context.Context, st Store, of sample.Target, now time.Time) (Range, error) {
+func LatestRange(ctx context.Context, st *store.Store, of sample.Target, now time.Time) (Range, error) {
 	r := LastHour(now)
 	k, err := loadKept(ctx, st, Query{Target: of, Range: r})
 	if err != nil || k.end == 0 {

@@ -41,14 +41,9 @@ const maxCells = 60
 // cell is the length of a cell.
 func (s TrendSpan) cell() time.Duration { return time.Duration(s.Steps) * s.Step.Duration() }
 
-// spanStore holds the extent of the roll-ups; *store.Store has it.
-type spanStore interface {
-	RollupSpans(ctx context.Context, of *sample.Target, levels []int64) ([]store.RollupSpan, error)
-}
-
 // NewTrendSpan returns the cells of a range: of the shortest roll-ups that are few enough,
 // and are still kept.
-func NewTrendSpan(ctx context.Context, st spanStore, r Range, now time.Time) (TrendSpan, error) {
+func NewTrendSpan(ctx context.Context, st *store.Store, r Range, now time.Time) (TrendSpan, error) {
 	levels := make([]int64, len(heat.Levels))
 	for i, l := range heat.Levels {
 		levels[i] = int64(l)
@@ -107,12 +102,6 @@ const (
 
 // unrolled is how much of the end of an hour may have no roll-ups of minutes yet.
 const unrolled = 3 * time.Minute
-
-// TrendStore holds the roll-ups; *store.Store has it.
-type TrendStore interface {
-	seenStore
-	Heat(ctx context.Context, q store.HeatQuery) ([]store.Rollup, error)
-}
 
 // TrendSubject is what a trend is about.
 type TrendSubject struct {
@@ -180,7 +169,7 @@ type trendCell struct {
 
 // LoadTrends returns the span up to end of each subject, in as many queries for any number of
 // them.
-func LoadTrends(ctx context.Context, st TrendStore, span TrendSpan, of []TrendSubject, end time.Time) ([]Recent, error) {
+func LoadTrends(ctx context.Context, st *store.Store, span TrendSpan, of []TrendSubject, end time.Time) ([]Recent, error) {
 	if len(of) == 0 {
 		return nil, nil
 	}

@@ -29,7 +29,7 @@ const (
 type Now struct{ say.Present }
 
 // loadNow looks at the last seconds. heads are all incidents, in the order of the page.
-func loadNow(ctx context.Context, st Store, heads []store.IncidentHead) (n Now, err error) {
+func loadNow(ctx context.Context, st *store.Store, heads []store.IncidentHead) (n Now, err error) {
 	views, err := st.TableViews(ctx)
 	if err != nil {
 		return n, err
@@ -68,7 +68,7 @@ func newNamed(h *store.IncidentHead) *say.Named {
 
 // look counts the keys of tables that are over a limit, and their throttled requests. It
 // takes two queries.
-func (n *Now) look(ctx context.Context, st Store, tables []sample.Target, now time.Time) error {
+func (n *Now) look(ctx context.Context, st *store.Store, tables []sample.Target, now time.Time) error {
 	newest, err := st.LastWindows(ctx, tables)
 	if err != nil {
 		return err

@@ -26,22 +26,6 @@ const (
 	maxOthers = 5
 )
 
-// Store holds the page's data; *store.Store has it.
-type Store interface {
-	IncidentHeads(ctx context.Context, q store.HeadQuery) ([]store.IncidentHead, error)
-	IncidentsByID(ctx context.Context, ids []string) ([]store.Incident, error)
-	findingStore
-	heatmap.TrendStore
-	LastWindows(ctx context.Context, of []sample.Target) ([]time.Time, error)
-	EachWindows(ctx context.Context, all []store.WindowQuery) ([][]store.Window, error)
-	TableViews(ctx context.Context) ([]store.TableView, error)
-}
-
-// findingStore holds the findings of incidents; *store.Store has it.
-type findingStore interface {
-	IncidentFindings(ctx context.Context, ids []string, most int) ([]store.IncidentFinding, error)
-}
-
 // Page is a page of incidents.
 type Page struct {
 	Query
@@ -83,7 +67,7 @@ type Row struct {
 }
 
 // Load returns the page that a query asks for.
-func Load(ctx context.Context, st Store, q Query) (*Page, error) {
+func Load(ctx context.Context, st *store.Store, q Query) (*Page, error) {
 	p := &Page{Query: q, Counts: make(map[detect.State]int), Begins: q.after == nil}
 	all := q.HeadQuery
 	all.State = "" // others are counted
@@ -111,7 +95,7 @@ func Load(ctx context.Context, st Store, q Query) (*Page, error) {
 }
 
 // loadHeads returns the incidents of the chosen time, and counts them.
-func (p *Page) loadHeads(ctx context.Context, st Store, q store.HeadQuery) (heads []store.IncidentHead, err error) {
+func (p *Page) loadHeads(ctx context.Context, st *store.Store, q store.HeadQuery) (heads []store.IncidentHead, err error) {
 	heads, p.Open, err = openIn(ctx, st, q, p.Range)
 	if p.Cut = p.Open.Cut; err != nil || p.Range.Compare == 0 {
 		return heads, err
@@ -128,7 +112,7 @@ func (p *Page) loadHeads(ctx context.Context, st Store, q store.HeadQuery) (head
 }
 
 // openIn returns the incidents of a query that were open in a time, and their number.
-func openIn(ctx context.Context, st Store, q store.HeadQuery, r heatmap.Range) ([]store.IncidentHead, say.OpenCount, error) {
+func openIn(ctx context.Context, st *store.Store, q store.HeadQuery, r heatmap.Range) ([]store.IncidentHead, say.OpenCount, error) {
 	q.Since = r.From
 	heads, err := st.IncidentHeads(ctx, q)
 	c := say.OpenCount{Cut: len(heads) == maxIncidents}
@@ -144,7 +128,7 @@ func openIn(ctx context.Context, st Store, q store.HeadQuery, r heatmap.Range) (
 }
 
 // lay fills the sections with the page's part of the listed incidents.
-func (p *Page) lay(ctx context.Context, st Store, listed []store.IncidentHead) error {
+func (p *Page) lay(ctx context.Context, st *store.Store, listed []store.IncidentHead) error {
 	at := func(h *store.IncidentHead) position { return positionOf(h, p.Sort) }
 	slices.SortFunc(listed, func(x, y store.IncidentHead) int { return at(&x).compare(at(&y)) })
 	if p.after != nil {
@@ -177,7 +161,7 @@ func (p *Page) lay(ctx context.Context, st Store, listed []store.IncidentHead) e
 }
 
 // addTrends adds the recent load of each row's key.
-func (p *Page) addTrends(ctx context.Context, st Store) error {
+func (p *Page) addTrends(ctx context.Context, st *store.Store) error {
 	var rows []*Row
 	var of []heatmap.TrendSubject
 	for i := range p.Sections {
@@ -211,7 +195,7 @@ func keyOf(f *detect.Finding) sample.Key {
 
 // load returns the incidents of a page that are stored with their roots, by ID, with
 // their findings.
-func load(ctx context.Context, st Store, listed []store.IncidentHead) (map[string]*Row, error) {
+func load(ctx context.Context, st *store.Store, listed []store.IncidentHead) (map[string]*Row, error) {
 	ids := make([]string, len(listed))
 	for i := range listed {
 		ids[i] = listed[i].ID
@@ -241,7 +225,7 @@ func load(ctx context.Context, st Store, listed []store.IncidentHead) (map[strin
 
 // Others returns up to most findings of an incident but one, its root and then the most
 // utilised, and how many more there are.
-func Others(ctx context.Context, st findingStore, incident, but string, most int) (all []detect.Finding, more int, err error) {
+func Others(ctx context.Context, st *store.Store, incident, but string, most int) (all []detect.Finding, more int, err error) {
 	found, err := findings(ctx, st, []string{incident}, 1+most)
 	if err != nil {
 		return nil, 0, err
@@ -259,7 +243,7 @@ type of struct {
 }
 
 // findings returns findings of incidents by ID, at most so many of each.
-func findings(ctx context.Context, st findingStore, ids []string, most int) (map[string]of, error) {
+func findings(ctx context.Context, st *store.Store, ids []string, most int) (map[string]of, error) {
 	rows, err := st.IncidentFindings(ctx, ids, most)
 	if err != nil {
 		return nil, err

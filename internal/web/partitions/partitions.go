@@ -32,13 +32,6 @@ type Store interface {
 	Windows(ctx context.Context, q store.WindowQuery) ([]store.Window, error)
 }
 
-// HistoryStore holds the roll-ups, too, in which the busiest minute of a time is found.
-type HistoryStore interface {
-	Store
-	heatmap.TrendStore
-	RollupSpans(ctx context.Context, of *sample.Target, levels []int64) ([]store.RollupSpan, error)
-}
-
 // Table is a table's partitions.
 type Table struct {
 	partition.View
@@ -51,7 +44,7 @@ type Table struct {
 
 // List returns the tables that have a map, without their loads, or the named table as Load
 // does.
-func List(ctx context.Context, st HistoryStore, at sample.Target, now time.Time) ([]Table, error) {
+func List(ctx context.Context, st *store.Store, at sample.Target, now time.Time) ([]Table, error) {
 	if at.Table != "" {
 		t, err := Load(ctx, st, at, heatmap.Range{}, now)
 		if err != nil {
@@ -75,7 +68,7 @@ func List(ctx context.Context, st HistoryStore, at sample.Target, now time.Time)
 // Load returns the partitions of the first table of this name with a map, and what they
 // carried in the newest seconds, or in the minute of a chosen range with the hottest key. An
 // empty account or Region matches any. The error is ErrNoMap if no such table has a map.
-func Load(ctx context.Context, st HistoryStore, at sample.Target, r heatmap.Range, now time.Time) (*Table, error) {
+func Load(ctx context.Context, st *store.Store, at sample.Target, r heatmap.Range, now time.Time) (*Table, error) {
 	rows, err := st.PartitionMaps(ctx)
 	if err != nil {
 		return nil, err
@@ -110,7 +103,7 @@ func Load(ctx context.Context, st HistoryStore, at sample.Target, r heatmap.Rang
 
 // findBusiestMinute returns the end of the minute of a range with the hottest key: of the
 // range's last minute if no key was hot enough to be listed.
-func findBusiestMinute(ctx context.Context, st HistoryStore, of sample.Target, r heatmap.Range, now time.Time) (end time.Time, err error) {
+func findBusiestMinute(ctx context.Context, st *store.Store, of sample.Target, r heatmap.Range, now time.Time) (end time.Time, err error) {
 	for {
 		span, err := heatmap.NewTrendSpan(ctx, st, r, now)
 		if err != nil {
