@@ -13,11 +13,7 @@ import (
 
 // loadHeat loads where the judge before has left off.
 func loadHeat(ctx context.Context, st Store, s *verdict.State) error {
-	levels := make([]int64, len(heat.Levels))
-	for i, l := range heat.Levels {
-		levels[i] = int64(l)
-	}
-	spans, err := st.RollupSpans(ctx, nil, levels)
+	spans, err := st.RollupSpans(ctx, nil, heat.Lengths)
 	if err != nil {
 		return err
 	}

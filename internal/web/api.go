@@ -64,16 +64,12 @@ type change struct {
 }
 
 func (s *Site) apiFinding(ctx context.Context, r *http.Request) (any, error) {
-	row, err := s.store.Finding(ctx, r.PathValue("fingerprint"))
-	if err != nil {
-		return nil, err
-	}
-	f, err := decode(row)
+	f, err := s.loadFinding(ctx, r)
 	if err != nil {
 		return nil, err
 	}
 	say.Tell(&f)
-	history, err := s.store.FindingHistory(ctx, row.Fingerprint)
+	history, err := s.store.FindingHistory(ctx, f.Fingerprint)
 	if err != nil {
 		return nil, err
 	}

@@ -101,12 +101,7 @@ func codeOf(f *detect.Finding) (all []code) {
 }
 
 func (s *Site) finding(ctx context.Context, r *http.Request) (any, error) {
-	fingerprint := r.PathValue("fingerprint")
-	stored, err := s.store.Finding(ctx, fingerprint)
-	if err != nil {
-		return nil, err
-	}
-	f, err := decode(stored)
+	f, err := s.loadFinding(ctx, r)
 	if err != nil {
 		return nil, err
 	}
@@ -114,13 +109,13 @@ func (s *Site) finding(ctx context.Context, r *http.Request) (any, error) {
 	if page.frame, err = s.frame(ctx, r.URL.Query(), subject(f.Kind, f.Key), "finding"); err != nil {
 		return nil, err
 	}
-	if page.History, err = s.store.FindingHistory(ctx, fingerprint); err != nil {
+	if page.History, err = s.store.FindingHistory(ctx, f.Fingerprint); err != nil {
 		return nil, err
 	}
 	if err := s.findIncident(ctx, page); err != nil {
 		return nil, err
 	}
-	if page.Others, page.More, err = overview.Others(ctx, s.store, f.Incident, fingerprint, maxOthers); err != nil {
+	if page.Others, page.More, err = overview.Others(ctx, s.store, f.Incident, f.Fingerprint, maxOthers); err != nil {
 		return nil, err
 	}
 	if f.Kind.OfPipeline() {
@@ -160,11 +155,7 @@ func (s *Site) ask(ctx context.Context, values url.Values, f *detect.Finding) (*
 }
 
 func (s *Site) apiWhatIf(ctx context.Context, r *http.Request) (any, error) {
-	stored, err := s.store.Finding(ctx, r.PathValue("fingerprint"))
-	if err != nil {
-		return nil, err
-	}
-	f, err := decode(stored)
+	f, err := s.loadFinding(ctx, r)
 	if err != nil {
 		return nil, err
 	}

@@ -186,6 +186,15 @@ func rows(of []overview.Row, active silenceIDs) []row {
 	return all
 }
 
+// loadFinding returns the finding of a request's path.
+func (s *Site) loadFinding(ctx context.Context, r *http.Request) (f detect.Finding, err error) {
+	stored, err := s.store.Finding(ctx, r.PathValue("fingerprint"))
+	if err != nil {
+		return f, err
+	}
+	return decode(stored)
+}
+
 func decode(row store.Finding) (detect.Finding, error) {
 	f, err := detect.ReadFinding(row.Document)
 	if err != nil {

@@ -21,14 +21,16 @@ var (
 	severities = []string{"critical", "warning", "info"}
 )
 
-// errNoTable is the error for a table without a stored view.
-var errNoTable = errors.New("no view of this table is stored")
+// missing is the error for something that is not stored, as a client reads it.
+type missing string
 
-// errNoReport is the error for a report that is not stored.
-var errNoReport = errors.New("no such report is stored")
+func (m missing) Error() string { return string(m) }
 
-// errNoSilence is the error for a silence that is not there, or is over.
-var errNoSilence = errors.New("no such silence is pending or active")
+const (
+	errNoTable   missing = "no view of this table is stored yet"
+	errNoReport  missing = "this report does not exist, or is no longer kept"
+	errNoSilence missing = "no silence of this ID is pending or active"
+)
 
 // errNoJSON is the error for an API request in another format.
 var errNoJSON = errors.New("the body is no JSON")
@@ -65,25 +67,18 @@ func oneOf(name, word string, known []string) error {
 func answerTo(err error) (code int, message string) {
 	var bad badRequest
 	var large *http.MaxBytesError
+	var absent missing
 	switch {
 	case errors.As(err, &large):
 		return http.StatusRequestEntityTooLarge, fmt.Sprintf("the body is too large: send at most %d bytes", large.Limit)
 	case errors.As(err, &bad):
 		return http.StatusBadRequest, bad.Error()
-	case errors.Is(err, partitions.ErrNoMap):
-		return http.StatusNotFound, partitions.ErrNoMap.Error()
 	case errors.Is(err, manual.ErrNotFound):
 		return http.StatusNotFound, "this version of Keyheat has no such document"
-	case errors.Is(err, errNoTable):
-		return http.StatusNotFound, "no view of this table is stored yet"
-	case errors.Is(err, errNoReport):
-		return http.StatusNotFound, "this report does not exist, or is no longer kept"
-	case errors.Is(err, errNoSilence):
-		return http.StatusNotFound, "no silence of this ID is pending or active"
 	case errors.Is(err, errNoJSON):
 		return http.StatusUnsupportedMediaType, "send JSON, with Content-Type: application/json"
-	case errors.Is(err, heatmap.ErrNoSeconds):
-		return http.StatusNotFound, heatmap.ErrNoSeconds.Error()
+	case errors.As(err, &absent), errors.Is(err, partitions.ErrNoMap), errors.Is(err, heatmap.ErrNoSeconds):
+		return http.StatusNotFound, err.Error()
 	case errors.Is(err, store.ErrTooManySilences):
 		return http.StatusConflict, store.ErrTooManySilences.Error()
 	case errors.Is(err, store.ErrNotFound):

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -74,46 +73,42 @@ type topKey struct {
 // table returns the page of a table: of the first in order where the account or the
 // Region is not given.
 func (s *Site) table(ctx context.Context, r *http.Request) (any, error) {
-	q := r.URL.Query()
-	of := sample.Target{Account: q.Get("account"), Region: q.Get("region"), Table: q.Get("table"), Index: q.Get("index")}
-	rows, err := s.store.TableViews(ctx)
-	if err != nil {
-		return nil, err
-	}
-	for _, row := range rows {
-		if row.Table != of.Table || row.Index != of.Index ||
-			of.Account != "" && row.Account != of.Account || of.Region != "" && row.Region != of.Region {
-			continue
-		}
-		t, err := readView(row)
-		if err != nil {
-			return nil, err
-		}
-		if t.View == nil { // its keys were not counted
-			break
-		}
-		page := &tablePage{T: t, V: t.View, Link: findingsLink(row.Target), Where: wording.Owner(row.Target)}
-		if page.frame, err = s.frame(ctx, q, keytext(of.Table), "tables"); err != nil {
-			return nil, err
-		}
-		return page, s.fillTable(ctx, page, q)
-	}
-	return nil, errNoTable
-}
-
-// tableRowsShown is how many rows the map of a table's own page has.
-const tableRowsShown = 15
-
-// fillTable adds the heat of a table, its numbers and its findings.
-func (s *Site) fillTable(ctx context.Context, page *tablePage, asked url.Values) error {
+	asked := r.URL.Query()
 	if asked.Get("rows") == "" {
 		asked.Set("rows", strconv.Itoa(tableRowsShown))
 	}
 	q, m, err := s.heat(ctx, asked)
 	if err != nil {
-		return err
+		return nil, err
+	}
+	views, err := s.store.TableViews(ctx)
+	if err != nil {
+		return nil, err
+	}
+	i := slices.IndexFunc(views, func(v store.TableView) bool { return v.Target == m.Target })
+	if i < 0 {
+		return nil, errNoTable
+	}
+	t, err := readView(views[i])
+	if err != nil {
+		return nil, err
+	}
+	if t.View == nil { // its keys were not counted
+		return nil, errNoTable
+	}
+	page := &tablePage{T: t, V: t.View, Link: findingsLink(m.Target), Where: wording.Owner(m.Target)}
+	if page.frame, err = s.frame(ctx, asked, keytext(m.Table), "tables"); err != nil {
+		return nil, err
 	}
 	page.heatFigure = page.drawHeat("/table", asked, q, m)
+	return page, s.fillTable(ctx, page, q, m)
+}
+
+// tableRowsShown is how many rows the map of a table's own page has.
+const tableRowsShown = 15
+
+// fillTable adds the numbers of a table's map, its findings and its keys.
+func (s *Site) fillTable(ctx context.Context, page *tablePage, q heatmap.Query, m *heatmap.Map) (err error) {
 	var earlier *heatmap.Map
 	if q.Range.Compare > 0 {
 		before := q

@@ -38,6 +38,14 @@ var Levels = func() (all []Level) {
 	return all
 }()
 
+// Lengths are the levels' lengths in seconds, as the store has them.
+var Lengths = func() (all []int64) {
+	for _, l := range Levels {
+		all = append(all, int64(l))
+	}
+	return all
+}()
+
 // Retention returns how long the roll-ups of each level are kept by default.
 func Retention() map[int64]time.Duration {
 	all := make(map[int64]time.Duration)

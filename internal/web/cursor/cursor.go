@@ -15,15 +15,15 @@ const Parameter = "after"
 // errForeign is the error for text that is no place of a list.
 var errForeign = errors.New(Parameter + ": this is no place of the list, take the one that the page before gives")
 
-// Text writes a place.
-func Text(place any) (string, error) {
+// write writes a place as text.
+func write(place any) (string, error) {
 	body, err := json.Marshal(place)
 	return base64.RawURLEncoding.EncodeToString(body), err
 }
 
-// Read reads a place into a pointer's target. For text that [Text] did not write it
+// read reads a place into a pointer's target. For text that [write] did not write it
 // returns [errForeign].
-func Read(text string, place any) error {
+func read(text string, place any) error {
 	body, err := base64.RawURLEncoding.DecodeString(text)
 	if err != nil || json.Unmarshal(body, place) != nil {
 		return errForeign

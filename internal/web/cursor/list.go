@@ -36,7 +36,7 @@ func ReadAfter(values url.Values, place any) error {
 	if text == "" {
 		return nil
 	}
-	if err := Read(text, place); err != nil {
+	if err := read(text, place); err != nil {
 		return BadRequest{Err: err}
 	}
 	return nil
@@ -48,7 +48,7 @@ func Cut[T any](all []T, limit int, place func(*T) any) (page []T, next *string,
 	if len(all) <= limit {
 		return append([]T{}, all...), nil, nil
 	}
-	text, err := Text(place(&all[limit-1]))
+	text, err := write(place(&all[limit-1]))
 	return all[:limit], &text, err
 }
 
@@ -58,7 +58,8 @@ type Place struct {
 	Names []string
 }
 
-func (p Place) compare(o Place) int {
+// Compare orders places.
+func (p Place) Compare(o Place) int {
 	if newer := o.At.Compare(p.At); newer != 0 {
 		return newer
 	}
@@ -71,13 +72,19 @@ func Paginate[T any](values url.Values, all []T, place func(*T) Place) (page []T
 	if err != nil {
 		return nil, nil, err
 	}
-	var after Place
+	var after *Place
 	if err := ReadAfter(values, &after); err != nil {
 		return nil, nil, err
 	}
-	slices.SortStableFunc(all, func(a, b T) int { return place(&a).compare(place(&b)) })
-	if after.Names != nil {
-		all = slices.DeleteFunc(all, func(v T) bool { return place(&v).compare(after) <= 0 })
+	return Page(all, limit, after, place)
+}
+
+// Page returns the part of a whole list behind a place, nil for its beginning, in the order
+// of places, and the cursor behind that part; nil at the end of the list.
+func Page[T any, P interface{ Compare(P) int }](all []T, limit int, after *P, place func(*T) P) (page []T, next *string, err error) {
+	slices.SortStableFunc(all, func(a, b T) int { return place(&a).Compare(place(&b)) })
+	if after != nil {
+		all = slices.DeleteFunc(all, func(v T) bool { return place(&v).Compare(*after) <= 0 })
 	}
 	return Cut(all, limit, func(v *T) any { return place(v) })
 }

@@ -105,18 +105,12 @@ func Load(ctx context.Context, st *store.Store, q Query, now time.Time) (*Page, 
 	p := &Page{Query: q, Begins: q.after == nil, All: len(rows)}
 	rows = slices.DeleteFunc(rows, func(r Row) bool { return !q.finds(&r) })
 	p.Of = len(rows)
-	at := func(r *Row) place { return placeOf(r, q.Sort) }
-	slices.SortFunc(rows, func(a, b Row) int { return at(&a).compare(at(&b)) })
-	if q.after != nil {
-		rows = slices.DeleteFunc(rows, func(r Row) bool { return at(&r).compare(*q.after) <= 0 })
+	var next *string
+	if p.Rows, next, err = cursor.Page(rows, PageSize, q.after, func(r *Row) place { return placeOf(r, q.Sort) }); err != nil {
+		return nil, err
 	}
-	if p.Rows = rows; len(rows) > PageSize {
-		p.Rows = rows[:PageSize]
-		next, err := cursor.Text(at(&rows[PageSize-1]))
-		if err != nil {
-			return nil, err
-		}
-		p.Next = q.Link(next)
+	if next != nil {
+		p.Next = q.Link(*next)
 	}
 	if q.Range.Chosen {
 		return p, addPast(ctx, st, p.Rows, q.Range, now)

@@ -58,11 +58,7 @@ func ParseQuery(values url.Values, now time.Time) (Query, error) {
 	if q.Range.Chosen && q.Sort != Table {
 		q.Sort = Incidents
 	}
-	if text := values.Get(cursor.Parameter); text != "" {
-		q.after = new(place)
-		return q, cursor.Read(text, q.after)
-	}
-	return q, nil
+	return q, cursor.ReadAfter(values, &q.after)
 }
 
 // Link returns the address of the list from a place on; of the first page for the empty
@@ -127,6 +123,7 @@ func placeOf(r *Row, sort string) place {
 	return p
 }
 
-func (p place) compare(o place) int {
+// Compare orders places.
+func (p place) Compare(o place) int {
 	return cmp.Or(cmp.Compare(p.First, o.First), cmp.Compare(p.Second, o.Second), slices.Compare(p.Name[:], o.Name[:]))
 }

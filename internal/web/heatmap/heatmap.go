@@ -251,11 +251,7 @@ type kept struct {
 }
 
 func loadKept(ctx context.Context, st *store.Store, q Query) (k kept, err error) {
-	levels := make([]int64, len(heat.Levels))
-	for i, l := range heat.Levels {
-		levels[i] = int64(l)
-	}
-	spans, err := st.RollupSpans(ctx, &q.Target, levels)
+	spans, err := st.RollupSpans(ctx, &q.Target, heat.Lengths)
 	if err != nil {
 		return k, err
 	}

@@ -44,11 +44,7 @@ func (s TrendSpan) cell() time.Duration { return time.Duration(s.Steps) * s.Step
 // NewTrendSpan returns the cells of a range: of the shortest roll-ups that are few enough,
 // and are still kept.
 func NewTrendSpan(ctx context.Context, st *store.Store, r Range, now time.Time) (TrendSpan, error) {
-	levels := make([]int64, len(heat.Levels))
-	for i, l := range heat.Levels {
-		levels[i] = int64(l)
-	}
-	spans, err := st.RollupSpans(ctx, nil, levels)
+	spans, err := st.RollupSpans(ctx, nil, heat.Lengths)
 	if err != nil {
 		return TrendSpan{}, err
 	}

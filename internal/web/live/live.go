@@ -135,7 +135,7 @@ func (s *Streams) Serve(w http.ResponseWriter, r *http.Request, client string, r
 			return
 		}
 		lines := strings.Split(content, "\n")
-		if err := send(w, out, event(began, last, lines)); err != nil {
+		if err := send(w, out, began, last, lines); err != nil {
 			return
 		}
 		last = lines
@@ -147,7 +147,12 @@ func (s *Streams) Serve(w http.ResponseWriter, r *http.Request, client string, r
 	}
 }
 
-func send(w http.ResponseWriter, out *http.ResponseController, e map[string]any) error {
+// send sends the event of lines to a client that has the last ones.
+func send(w http.ResponseWriter, out *http.ResponseController, at time.Time, last, lines []string) error {
+	e := map[string]any{"at": at.UTC().Format(time.RFC3339)}
+	if changes := Changes(last, lines); changes != nil {
+		e["lines"] = changes
+	}
 	body, err := json.Marshal(e)
 	if err != nil {
 		return err
@@ -159,15 +164,6 @@ func send(w http.ResponseWriter, out *http.ResponseController, e map[string]any)
 		return err
 	}
 	return out.Flush()
-}
-
-// event returns the event of lines for a client that has the last ones.
-func event(at time.Time, last, lines []string) map[string]any {
-	e := map[string]any{"at": at.UTC().Format(time.RFC3339)}
-	if changes := Changes(last, lines); changes != nil {
-		e["lines"] = changes
-	}
-	return e
 }
 
 // Changes returns lines as texts, and as ranges of the last ones where they stood there

@@ -11,6 +11,7 @@ import (
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/internal/say"
+	"github.com/keyheat/keyheat/internal/web/cursor"
 	"github.com/keyheat/keyheat/internal/web/heatmap"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/store"
@@ -129,17 +130,12 @@ func openIn(ctx context.Context, st *store.Store, q store.HeadQuery, r heatmap.R
 
 // lay fills the sections with the page's part of the listed incidents.
 func (p *Page) lay(ctx context.Context, st *store.Store, listed []store.IncidentHead) error {
-	at := func(h *store.IncidentHead) position { return positionOf(h, p.Sort) }
-	slices.SortFunc(listed, func(x, y store.IncidentHead) int { return at(&x).compare(at(&y)) })
-	if p.after != nil {
-		listed = slices.DeleteFunc(listed, func(h store.IncidentHead) bool { return at(&h).compare(*p.after) <= 0 })
+	listed, next, err := cursor.Page(listed, PageSize, p.after, func(h *store.IncidentHead) position { return positionOf(h, p.Sort) })
+	if err != nil {
+		return err
 	}
-	if len(listed) > PageSize {
-		listed = listed[:PageSize]
-		var err error
-		if p.Next, err = p.next(at(&listed[PageSize-1])); err != nil {
-			return err
-		}
+	if next != nil {
+		p.Next = p.Link(cursor.Parameter, *next)
 	}
 	rows, err := load(ctx, st, listed)
 	if err != nil {

@@ -70,11 +70,7 @@ func ParseQuery(values url.Values) (Query, error) {
 	if err := errors.Join(oneOf("state", q.State, states), oneOf("severity", q.Severity, severities), oneOf("sort", q.Sort, sorts)); err != nil {
 		return q, err
 	}
-	if text := values.Get(cursor.Parameter); text != "" {
-		q.after = new(position)
-		return q, cursor.Read(text, q.after)
-	}
-	return q, nil
+	return q, cursor.ReadAfter(values, &q.after)
 }
 
 func oneOf[T ~string](name, word string, known []T) error {
@@ -138,13 +134,8 @@ func positionOf(h *store.IncidentHead, sort string) position {
 	return p
 }
 
-func (p position) compare(o position) int {
+// Compare orders positions.
+func (p position) Compare(o position) int {
 	return cmp.Or(cmp.Compare(p.State, o.State), cmp.Compare(p.Severity, o.Severity), cmp.Compare(p.Number, o.Number),
 		cmp.Compare(p.Text, o.Text), cmp.Compare(p.ID, o.ID))
-}
-
-// next returns the address of the page behind a position.
-func (q Query) next(p position) (string, error) {
-	text, err := cursor.Text(p)
-	return q.Link(cursor.Parameter, text), err
 }
