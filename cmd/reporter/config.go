@@ -11,6 +11,7 @@ import (
 	"github.com/keyheat/keyheat/internal/cli"
 	"github.com/keyheat/keyheat/internal/judge"
 	"github.com/keyheat/keyheat/internal/judge/heat"
+	"github.com/keyheat/keyheat/internal/judge/verdict"
 	"github.com/keyheat/keyheat/internal/settings/config"
 	"github.com/keyheat/keyheat/internal/settings/tables"
 	"github.com/keyheat/keyheat/store"
@@ -168,12 +169,14 @@ func (c *Config) probes() []cli.Probe {
 // policies and routes, so that a reload changes them.
 func (c *Config) judge(current func() *Config) judge.Config {
 	return judge.Config{
-		Policy: func(of detect.Target) detect.Policy { return current().DetectPolicy(of) },
-		Facts:  func(of detect.Target) *detect.TableFacts { return current().Tables.Facts(of) },
-		Route: func(i *detect.Incident, root *detect.Finding) []routing.Destination {
-			return current().tree().Destinations(i, root)
+		Options: verdict.Options{
+			Policy: func(of detect.Target) detect.Policy { return current().DetectPolicy(of) },
+			Facts:  func(of detect.Target) *detect.TableFacts { return current().Tables.Facts(of) },
+			Route: func(i *detect.Incident, root *detect.Finding) []routing.Destination {
+				return current().tree().Destinations(i, root)
+			},
+			Pipeline: c.Pipeline.thresholds(),
 		},
-		Pipeline:  c.Pipeline.thresholds(),
 		Memory:    int64(c.Judge.Memory),
 		Retention: c.Retention.store(),
 	}

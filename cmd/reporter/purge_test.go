@@ -20,6 +20,7 @@ import (
 	"github.com/keyheat/keyheat/internal/alert/routing"
 	"github.com/keyheat/keyheat/internal/cli"
 	"github.com/keyheat/keyheat/internal/judge"
+	"github.com/keyheat/keyheat/internal/judge/verdict"
 	"github.com/keyheat/keyheat/internal/source"
 	"github.com/keyheat/keyheat/internal/testsupport/pgtest"
 	"github.com/keyheat/keyheat/sample"
@@ -163,7 +164,7 @@ func everywhere(start time.Time) iter.Seq[source.Message] {
 // runJudge runs a judge whose notifications nobody sends.
 func runJudge(t *testing.T, st *store.Store, holder string) (j *judge.Judge, stop func()) {
 	t.Helper()
-	j, err := judge.New(judge.Config{Route: routing.Everything("webhook").Destinations}, st, holder, slog.New(slog.DiscardHandler))
+	j, err := judge.New(judge.Config{Options: verdict.Options{Route: routing.Everything("webhook").Destinations}}, st, holder, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}

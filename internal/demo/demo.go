@@ -19,11 +19,11 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/internal/alert/routing"
 	"github.com/keyheat/keyheat/internal/collect"
 	"github.com/keyheat/keyheat/internal/daemon/admin"
 	"github.com/keyheat/keyheat/internal/judge"
+	"github.com/keyheat/keyheat/internal/judge/verdict"
 	"github.com/keyheat/keyheat/internal/settings/tables"
 	"github.com/keyheat/keyheat/internal/web"
 	"github.com/keyheat/keyheat/store"
@@ -126,10 +126,8 @@ func assemble(ctx context.Context, st *store.Store, server *admin.Server, in *in
 	}
 	everything := routing.Everything(inboxRoute)
 	judge, err := judge.New(judge.Config{
-		Policy: policy.DetectPolicy, Facts: factsOf, PageWithin: within, Notified: route.Wake,
-		Route: func(i *detect.Incident, root *detect.Finding) []routing.Destination {
-			return everything.Destinations(i, root)
-		},
+		Options:  verdict.Options{Policy: policy.DetectPolicy, Facts: factsOf, PageWithin: within, Route: everything.Destinations},
+		Notified: route.Wake,
 	}, st, holder, o.Logger)
 	if err != nil {
 		return nil, err

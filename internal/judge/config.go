@@ -4,10 +4,7 @@ import (
 	"cmp"
 	"time"
 
-	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/board"
-	"github.com/keyheat/keyheat/detect/pipeline"
-	"github.com/keyheat/keyheat/internal/alert/routing"
 	"github.com/keyheat/keyheat/internal/judge/heat"
 	"github.com/keyheat/keyheat/internal/judge/verdict"
 	"github.com/keyheat/keyheat/internal/settings/options"
@@ -16,8 +13,9 @@ import (
 
 // defaults are Config's defaults.
 var defaults = Config{
-	Lease: 15 * time.Second, Poll: time.Second, Stall: 10 * time.Second, Forget: time.Hour, PageWithin: 15 * time.Minute,
-	Memory: 1 << 30, PeakDelay: time.Minute, PruneEvery: 5 * time.Minute,
+	Options: verdict.Options{PageWithin: 15 * time.Minute, PeakDelay: time.Minute},
+	Lease:   15 * time.Second, Poll: time.Second, Stall: 10 * time.Second, Forget: time.Hour,
+	Memory: 1 << 30, PruneEvery: 5 * time.Minute,
 	CloudWatchEvery: 10 * time.Second, // short: only what was read anew is loaded
 	LookEvery:       5 * time.Second,
 }
@@ -27,15 +25,9 @@ const LeastMemory = 64 << 20
 
 // Config is how a Judge judges. A zero field takes its default.
 type Config struct {
-	// Policy returns the policy of a table or index; detect's default for all
-	// when nil.
-	Policy func(detect.Target) detect.Policy
-	// Facts returns an operator's facts about a table, nil for none. They take precedence
-	// over stored facts. Nil for none at all.
-	Facts func(detect.Target) *detect.TableFacts
-	// Route returns the receivers of an incident with its root finding. Without it nobody
-	// gets any, and only the history shows them.
-	Route func(i *detect.Incident, root *detect.Finding) []routing.Destination
+	// Options are how findings become incidents. Their bounds of keys, bytes and tables
+	// follow from Memory where they are 0.
+	verdict.Options
 	// Notified is called when notifications were written; nil for nobody.
 	Notified func()
 	// Lease is how long the others wait for a judge that does not renew its lease.
@@ -49,23 +41,13 @@ type Config struct {
 	// is not waited for at all: its topic was deleted, or its group renamed. A
 	// collector reports a partition even while its broker is unreachable.
 	Forget time.Duration
-	// PageWithin is the greatest age, by event time, of a finding's newest second at
-	// which it is notified. Older findings are only recorded in the history.
-	PageWithin time.Duration
 	// Memory is about the judge's memory in bytes: see [LimitsOf].
 	Memory int64
-	// MaxKeys, when not 0, takes the place of Limits.OpenKeys.
-	MaxKeys int
-	// PeakDelay is how long a key's raised hourly peak may stay unwritten:
-	// forecasts are of days, so a minute is no loss.
-	PeakDelay time.Duration
 	// Read bounds one reading of deltas.
 	Read store.ReadLimit
 	// CloudWatchEvery is the pause between two loads of CloudWatch's minutes.
 	CloudWatchEvery time.Duration
-	// Pipeline holds the thresholds from which Keyheat's own faults become findings; the
-	// zero value makes none. LookEvery is the pause between two looks at them.
-	Pipeline  pipeline.Thresholds
+	// LookEvery is the pause between two looks at Keyheat's own faults.
 	LookEvery time.Duration
 	// PruneEvery is the pause between prunings; Retention limits the age of rows, and of
 	// roll-ups as package heat does where it does not say.
@@ -74,6 +56,7 @@ type Config struct {
 }
 
 func (c Config) withDefaults() Config {
+	c.Options = options.OrDefault(c.Options, defaults.Options)
 	c = options.OrDefault(c, defaults)
 	if c.Retention.Rollups == nil {
 		c.Retention.Rollups = heat.Retention()
@@ -111,13 +94,10 @@ func LimitsOf(memory int64) Limits {
 	}
 }
 
-// state returns the configuration's part that judging needs.
+// state returns the options with the bounds that follow from the memory.
 func (c Config) state() verdict.Options {
-	limits := LimitsOf(c.Memory)
-	return verdict.Options{
-		Policy: c.Policy, Facts: c.Facts, Route: c.Route, Pipeline: c.Pipeline,
-		PageWithin: c.PageWithin, PeakDelay: c.PeakDelay, MaxKeys: cmp.Or(c.MaxKeys, limits.OpenKeys), Keys: limits.Keys, KeyBytes: limits.KeyBytes, Tables: limits.Tables,
-	}
+	l := LimitsOf(c.Memory)
+	return options.OrDefault(c.Options, verdict.Options{MaxKeys: l.OpenKeys, Keys: l.Keys, KeyBytes: l.KeyBytes, Tables: l.Tables})
 }
 
 // Validate returns everything that is wrong with a configuration.

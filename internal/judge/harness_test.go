@@ -17,6 +17,7 @@ import (
 
 	"github.com/keyheat/keyheat/internal/alert/routing"
 	"github.com/keyheat/keyheat/internal/judge"
+	"github.com/keyheat/keyheat/internal/judge/verdict"
 	"github.com/keyheat/keyheat/internal/testsupport/pgtest"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sketch"
@@ -306,9 +307,12 @@ func (p *probe) ReleaseLease(ctx context.Context, l store.Lease) error {
 // quick is a configuration whose waits a test can afford.
 func quick() judge.Config {
 	return judge.Config{
-		Route: routing.Everything(route).Destinations, Poll: 2 * time.Millisecond, Lease: 300 * time.Millisecond, Stall: time.Minute,
-		PeakDelay:  time.Nanosecond, // so that cursors wait for nothing
-		PageWithin: 24 * time.Hour,  // however long a test waits for its turn
+		Options: verdict.Options{
+			Route:      routing.Everything(route).Destinations,
+			PeakDelay:  time.Nanosecond, // so that cursors wait for nothing
+			PageWithin: 24 * time.Hour,  // however long a test waits for its turn
+		},
+		Poll: 2 * time.Millisecond, Lease: 300 * time.Millisecond, Stall: time.Minute,
 	}
 }
 

@@ -20,6 +20,7 @@ import (
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/internal/alert/routing"
 	"github.com/keyheat/keyheat/internal/judge"
+	"github.com/keyheat/keyheat/internal/judge/verdict"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sketch"
 	"github.com/keyheat/keyheat/store"
@@ -606,7 +607,7 @@ func TestValidate(t *testing.T) {
 	for want, c := range map[string]judge.Config{
 		"three times":       {Poll: time.Second, Lease: 2 * time.Second},
 		"negative duration": {Stall: -1},
-		"above 0":           {MaxKeys: -1},
+		"above 0":           {Options: verdict.Options{MaxKeys: -1}},
 	} {
 		if err := c.Validate(); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want %q in it", err, want)

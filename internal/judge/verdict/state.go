@@ -30,16 +30,17 @@ type Options struct {
 	// Facts returns an operator's facts about a table, nil for none. They take precedence
 	// over stored facts. Nil for none at all.
 	Facts func(detect.Target) *detect.TableFacts
-	// Route returns the receivers of an incident with its root finding; nobody gets any
-	// when nil.
+	// Route returns the receivers of an incident with its root finding. Without it nobody
+	// gets any, and only the history shows them.
 	Route func(i *detect.Incident, root *detect.Finding) []routing.Destination
 	// Pipeline holds the thresholds from which Keyheat's own faults become findings; the
 	// zero value makes none.
 	Pipeline pipeline.Thresholds
-	// PageWithin is how old, by event time, a finding's newest second may be to
-	// be notified.
+	// PageWithin is the greatest age, by event time, of a finding's newest second at
+	// which it is notified. Older findings are only recorded in the history.
 	PageWithin time.Duration
-	// PeakDelay is how long a raised peak or a view may stay unwritten.
+	// PeakDelay is how long a raised peak or a view may stay unwritten: forecasts are of
+	// days, so a minute is no loss.
 	PeakDelay time.Duration
 	// MaxKeys bounds the keys that all open seconds list.
 	MaxKeys int
