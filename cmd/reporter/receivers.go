@@ -2,10 +2,11 @@ package main
 
 import (
 	"fmt"
-	"github.com/keyheat/keyheat/internal/settings/options"
 	"maps"
 	"slices"
 	"time"
+
+	"github.com/keyheat/keyheat/internal/settings/options"
 
 	"github.com/keyheat/keyheat/internal/alert"
 	"github.com/keyheat/keyheat/internal/alert/notify"
@@ -56,15 +57,15 @@ type Route struct {
 
 // grouping returns how the route groups incidents into one message; nil for one message
 // each.
-func (r *Route) grouping() (*routing.Grouping, []routing.Fault) {
-	var faults []routing.Fault
+func (r *Route) grouping() (*routing.Grouping, []options.Fault) {
+	var faults []options.Fault
 	read := func(field, text string) *time.Duration {
 		if text == "" {
 			return nil
 		}
 		d, err := options.ParseDuration(text)
 		if err != nil {
-			faults = append(faults, routing.Fault{Field: field, Err: fmt.Errorf("%q: write a duration with its unit, such as 0s, 30s or 5m", text)})
+			faults = append(faults, options.Fault{Field: field, Err: fmt.Errorf("%q: write a duration with its unit, such as 0s, 30s or 5m", text)})
 			return nil
 		}
 		return &d
@@ -128,32 +129,26 @@ func (c *Config) tree() routing.Tree {
 func (c *Config) checkReceivers(f *config.Faults) {
 	known := func(name string) bool { _, found := c.Receivers[name]; return found }
 	for _, d := range c.deliveries() {
-		at := "receivers." + d.Route + "."
-		for _, fault := range receiver.Faults(d.Receiver) {
-			f.Addf(at+fault.Field, "%w", fault.Err)
-		}
+		at := "receivers." + d.Route
+		f.AddAll(at, receiver.Faults(d.Receiver))
 		if d.Fallback != "" && (!known(d.Fallback) || d.Fallback == d.Route) {
-			f.Addf(at+"fallback", "%q is no other receiver: name one of the section receivers", d.Fallback)
+			f.Addf(at+".fallback", "%q is no other receiver: name one of the section receivers", d.Fallback)
 		}
 		if d.FallbackAfter < 0 {
-			f.Addf(at+"fallback_after", "%s: give a time above 0", d.FallbackAfter)
+			f.Addf(at+".fallback_after", "%s: give a time above 0", d.FallbackAfter)
 		}
 	}
 	for i, r := range c.tree() {
-		at := fmt.Sprintf("routes[%d].", i)
-		for _, fault := range r.Match.Faults() {
-			f.Addf(at+fault.Field, "%w", fault.Err)
-		}
+		at := fmt.Sprintf("routes[%d]", i)
+		f.AddAll(at, r.Match.Faults())
 		for _, name := range r.Receivers {
 			if !known(name) {
-				f.Addf(at+"receivers", "no receiver %q: name one of the section receivers", name)
+				f.Addf(at+".receivers", "no receiver %q: name one of the section receivers", name)
 			}
 		}
 	}
 	for i := range c.Routes {
 		_, faults := c.Routes[i].grouping()
-		for _, fault := range faults {
-			f.Addf(fmt.Sprintf("routes[%d].%s", i, fault.Field), "%w", fault.Err)
-		}
+		f.AddAll(fmt.Sprintf("routes[%d]", i), faults)
 	}
 }

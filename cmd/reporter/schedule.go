@@ -46,9 +46,7 @@ func (c *Config) schedules() []schedule.Schedule {
 // checkReports adds the faults of the schedules.
 func (c *Config) checkReports(f *config.Faults) {
 	for _, s := range c.schedules() {
-		for _, wrong := range s.Faults() {
-			f.Addf("reports."+s.Name+"."+wrong.Field, "%w", wrong.Err)
-		}
+		f.AddAll("reports."+s.Name, s.Faults())
 		if c.Reports[s.Name].Notify && len(s.Routes) == 0 {
 			f.Addf("reports."+s.Name+".notify", "no receiver: add one under receivers, or remove notify")
 		}

@@ -77,14 +77,4 @@ type Settings struct {
 	To                 []string
 	// Topic is the ARN of an SNS topic.
 	Topic string
-	// Pages is the public address of the pages; empty for none.
-	Pages string
 }
-
-// Fault is an error in one field of a receiver's settings.
-type Fault struct {
-	Field string
-	Err   error
-}
-
-func (f Fault) Error() string { return f.Field + ": " + f.Err.Error() }

@@ -11,6 +11,7 @@ import (
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/internal/alert/notify"
 	"github.com/keyheat/keyheat/internal/say/wording"
+	"github.com/keyheat/keyheat/internal/settings/options"
 	"github.com/keyheat/keyheat/store"
 )
 
@@ -40,7 +41,7 @@ type alertmanager struct {
 func newAlertmanager(s notify.Settings) (notify.Notifier, error) {
 	base := strings.TrimSuffix(s.URL, "/")
 	if strings.HasSuffix(base, alertmanagerPath) {
-		return nil, notify.Fault{Field: "url", Err: errors.New("give Alertmanager's address without " + alertmanagerPath)}
+		return nil, options.Fault{Field: "url", Err: errors.New("give Alertmanager's address without " + alertmanagerPath)}
 	}
 	a := &alertmanager{client: newClient("is url its address, with its route prefix if it has one? " + ownLog), url: base + alertmanagerPath}
 	switch {
@@ -55,15 +56,6 @@ func newAlertmanager(s notify.Settings) (notify.Notifier, error) {
 // Interval implements Repeater.
 func (*alertmanager) Interval() time.Duration { return alertmanagerEvery }
 
-// alert is one of the API's postableAlerts.
-type alert struct {
-	Labels       map[string]string `json:"labels"`
-	Annotations  map[string]string `json:"annotations"`
-	StartsAt     time.Time         `json:"startsAt"`
-	EndsAt       time.Time         `json:"endsAt"`
-	GeneratorURL string            `json:"generatorURL,omitempty"`
-}
-
 // Notify implements Notifier.
 func (a *alertmanager) Notify(ctx context.Context, n *notify.Notice) notify.Response {
 	if n.Event == store.EventReport {
@@ -73,21 +65,21 @@ func (a *alertmanager) Notify(ctx context.Context, n *notify.Notice) notify.Resp
 	return r
 }
 
-// alertsOf returns the alerts of an incident's present state. A changed label makes
+// alertsOf returns the API's postableAlerts of an incident's present state. A changed label makes
 // another alert, so it ends the alert under the incident's previous severity.
-func alertsOf(n *notify.Notice, now time.Time) []alert {
+func alertsOf(n *notify.Notice, now time.Time) []object {
 	ends := now.Add(alertmanagerEnds)
 	if n.IsResolved() {
 		ends = now
 	}
-	alerts := []alert{newAlert(n, n.Severity(), ends)}
+	alerts := []object{newAlert(n, n.Severity(), ends)}
 	if n.Severity() == detect.Critical && n.Event != string(detect.EventFiring) {
 		alerts = append(alerts, newAlert(n, detect.Warning, now))
 	}
 	return alerts
 }
 
-func newAlert(n *notify.Notice, severity detect.Severity, ends time.Time) alert {
+func newAlert(n *notify.Notice, severity detect.Severity, ends time.Time) object {
 	labels := n.Labels()
 	labels["alertname"], labels["severity"], labels["incident"] = "KeyheatIncident", string(severity), n.Subject
 	if n.Group == nil {
@@ -100,21 +92,11 @@ func newAlert(n *notify.Notice, severity detect.Severity, ends time.Time) alert 
 	if starts.After(ends) { // another clock is ahead
 		starts = ends
 	}
-	return alert{
-		Labels: dropEmpty(labels), // Alertmanager treats an empty label as absent
-		Annotations: dropEmpty(map[string]string{
+	return dropEmpty(object{
+		"labels": dropEmpty(labels), // Alertmanager treats an empty label as absent
+		"annotations": dropEmpty(map[string]string{
 			"summary": n.Title, "description": n.Answers(), "first_fix": n.Brief.Now, "url": n.URL, "runbook_url": n.RunbookURL, "delay": n.Delay,
 		}),
-		StartsAt: starts.UTC(), EndsAt: ends.UTC(), GeneratorURL: n.URL,
-	}
-}
-
-// dropEmpty removes the empty texts and returns the rest.
-func dropEmpty(all map[string]string) map[string]string {
-	for name, value := range all {
-		if value == "" {
-			delete(all, name)
-		}
-	}
-	return all
+		"startsAt": starts.UTC(), "endsAt": ends.UTC(), "generatorURL": n.URL,
+	})
 }

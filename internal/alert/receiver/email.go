@@ -13,6 +13,7 @@ import (
 
 	"github.com/keyheat/keyheat/internal/alert/notify"
 	"github.com/keyheat/keyheat/internal/daemon"
+	"github.com/keyheat/keyheat/internal/settings/options"
 )
 
 // email sends plain text by SMTP. Beyond loopback it requires TLS: implicit TLS on port
@@ -39,10 +40,10 @@ func newEmail(s notify.Settings) (notify.Notifier, error) {
 	host, portText, err := net.SplitHostPort(s.Server)
 	port, atoi := strconv.Atoi(portText)
 	if err != nil || atoi != nil || host == "" || port < 1 || port > 65535 {
-		return nil, notify.Fault{Field: "server", Err: fmt.Errorf("%q: write host:port, such as smtp.example.com:587", s.Server)}
+		return nil, options.Fault{Field: "server", Err: fmt.Errorf("%q: write host:port, such as smtp.example.com:587", s.Server)}
 	}
 	if (s.User == "") != (s.Secret == "") {
-		return nil, notify.Fault{Field: "user", Err: errors.New("give user and secret together, or neither")}
+		return nil, options.Fault{Field: "user", Err: errors.New("give user and secret together, or neither")}
 	}
 	e := &email{server: host, port: port, user: s.User, password: s.Secret, from: s.From, to: s.To}
 	if _, err := e.message(&notify.Notice{ID: "test"}); err != nil {
@@ -148,10 +149,10 @@ func mailError(err error, doing string) error {
 func (e *email) message(n *notify.Notice) (*mail.Msg, error) {
 	m := mail.NewMsg()
 	if err := m.From(e.from); err != nil {
-		return nil, notify.Fault{Field: "from", Err: errors.New("not an address: write Keyheat <keyheat@example.com>")}
+		return nil, options.Fault{Field: "from", Err: errors.New("not an address: write Keyheat <keyheat@example.com>")}
 	}
 	if err := m.To(e.to...); err != nil {
-		return nil, notify.Fault{Field: "to", Err: errors.New("not addresses: write on-call@example.com")}
+		return nil, options.Fault{Field: "to", Err: errors.New("not addresses: write on-call@example.com")}
 	}
 	m.Subject(notify.Cut(n.Headline(), mailSubject))
 	m.SetDateWithValue(n.At)

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"net/url"
@@ -31,6 +32,15 @@ const (
 
 // dialer makes connections to receivers, and none to a cloud's metadata service.
 func dialer() *net.Dialer { return &net.Dialer{Timeout: dialTimeout, Control: refuseMetadata} }
+
+// object is a JSON object of a receiver's API.
+type object map[string]any
+
+// dropEmpty removes the empty texts and returns the rest.
+func dropEmpty[M ~map[string]V, V any](all M) M {
+	maps.DeleteFunc(all, func(_ string, value V) bool { return any(value) == "" })
+	return all
+}
 
 // client makes requests to one receiver. advice is the remedy for a rejection.
 type client struct {

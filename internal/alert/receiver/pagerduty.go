@@ -1,11 +1,13 @@
 package receiver
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
 
 	"github.com/keyheat/keyheat/internal/alert/notify"
+	"github.com/keyheat/keyheat/internal/settings/options"
 	"github.com/keyheat/keyheat/store"
 )
 
@@ -28,40 +30,13 @@ type pagerDuty struct {
 
 func newPagerDuty(s notify.Settings) (notify.Notifier, error) {
 	if len(s.Secret) != pagerDutyKey {
-		return nil, notify.Fault{Field: "secret", Err: fmt.Errorf("an integration key has %d characters, this has %d: take the key of the service's Events API v2 integration", pagerDutyKey, len(s.Secret))}
+		return nil, options.Fault{Field: "secret", Err: fmt.Errorf("an integration key has %d characters, this has %d: take the key of the service's Events API v2 integration", pagerDutyKey, len(s.Secret))}
 	}
 	p := &pagerDuty{client: newClient("is the secret the key of an Events API v2 integration?"), url: pagerDutyURL, routingKey: s.Secret}
 	if s.URL != "" {
 		p.url = s.URL
 	}
 	return p, nil
-}
-
-// pagerDutyEvent is an event of the Events API v2.
-type pagerDutyEvent struct {
-	RoutingKey  string            `json:"routing_key"`
-	EventAction string            `json:"event_action"`
-	DedupKey    string            `json:"dedup_key"`
-	Client      string            `json:"client,omitempty"`
-	ClientURL   string            `json:"client_url,omitempty"`
-	Links       []pagerDutyLink   `json:"links,omitempty"`
-	Payload     *pagerDutyPayload `json:"payload,omitempty"`
-}
-
-type pagerDutyLink struct {
-	Href string `json:"href"`
-	Text string `json:"text"`
-}
-
-type pagerDutyPayload struct {
-	Summary       string            `json:"summary"`
-	Source        string            `json:"source"`
-	Severity      string            `json:"severity"`
-	Timestamp     string            `json:"timestamp,omitempty"`
-	Component     string            `json:"component,omitempty"`
-	Group         string            `json:"group,omitempty"`
-	Class         string            `json:"class,omitempty"`
-	CustomDetails map[string]string `json:"custom_details,omitempty"`
 }
 
 // Notify implements Notifier.
@@ -73,14 +48,19 @@ func (p *pagerDuty) Notify(ctx context.Context, n *notify.Notice) notify.Respons
 	return r
 }
 
-func (p *pagerDuty) event(n *notify.Notice) pagerDutyEvent {
-	e := pagerDutyEvent{RoutingKey: p.routingKey, EventAction: "resolve", DedupKey: n.Subject}
+// event returns an event of the Events API v2.
+func (p *pagerDuty) event(n *notify.Notice) object {
+	e := object{"routing_key": p.routingKey, "event_action": "resolve", "dedup_key": n.Subject}
 	if n.IsResolved() {
 		return e
 	}
-	e.EventAction, e.Client, e.ClientURL = "trigger", "Keyheat", n.URL
+	e["event_action"], e["client"], e["client_url"] = "trigger", "Keyheat", n.URL
+	var links []object
 	for _, l := range n.Links() {
-		e.Links = append(e.Links, pagerDutyLink{Href: l.URL, Text: l.Text})
+		links = append(links, object{"href": l.URL, "text": l.Text})
+	}
+	if links != nil {
+		e["links"] = links
 	}
 	details := make(map[string]string)
 	for _, f := range n.Facts() {
@@ -89,17 +69,14 @@ func (p *pagerDuty) event(n *notify.Notice) pagerDutyEvent {
 	for _, l := range n.Lines() {
 		details[l.Name] = notify.Cut(l.Text, pagerDutyDetail)
 	}
-	source := n.Table()
-	if source == "" {
-		source = "keyheat"
+	since := ""
+	if at := n.OpenedAt(); !at.IsZero() {
+		since = at.UTC().Format(time.RFC3339)
 	}
-	e.Payload = &pagerDutyPayload{
-		Summary: notify.Cut(n.Headline(), pagerDutySummary), Source: source, Severity: string(n.Severity()), // critical, warning and info are PagerDuty's words, too
-
-		Component: n.Table(), Group: n.Labels()["owner"], Class: n.Labels()["kind"], CustomDetails: dropEmpty(details),
-	}
-	if since := n.OpenedAt(); !since.IsZero() {
-		e.Payload.Timestamp = since.UTC().Format(time.RFC3339)
-	}
-	return e
+	e["payload"] = dropEmpty(object{
+		"summary": notify.Cut(n.Headline(), pagerDutySummary), "source": cmp.Or(n.Table(), "keyheat"), "timestamp": since,
+		"severity":  string(n.Severity()), // critical, warning and info are PagerDuty's words, too
+		"component": n.Table(), "group": n.Labels()["owner"], "class": n.Labels()["kind"], "custom_details": dropEmpty(details),
+	})
+	return dropEmpty(e)
 }

@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/keyheat/keyheat/internal/alert/notify"
+	"github.com/keyheat/keyheat/internal/settings/options"
 )
 
 // kind describes a type: its constructor, its required settings, and its optional ones.
@@ -45,14 +46,14 @@ func New(s notify.Settings) (notify.Notifier, error) {
 }
 
 // Faults returns the faults of settings. None holds a secret or a URL.
-func Faults(s notify.Settings) []notify.Fault {
+func Faults(s notify.Settings) []options.Fault {
 	k, known := kinds[s.Type]
 	if !known {
-		return []notify.Fault{{Field: "type", Err: fmt.Errorf("%q is no type of receiver: give one of %v", s.Type, Types())}}
+		return []options.Fault{{Field: "type", Err: fmt.Errorf("%q is no type of receiver: give one of %v", s.Type, Types())}}
 	}
-	var all []notify.Fault
+	var all []options.Fault
 	add := func(field, format string, args ...any) {
-		all = append(all, notify.Fault{Field: field, Err: fmt.Errorf(format, args...)})
+		all = append(all, options.Fault{Field: field, Err: fmt.Errorf(format, args...)})
 	}
 	for field, set := range givenFields(&s) {
 		required := slices.Contains(k.required, field)
@@ -68,14 +69,14 @@ func Faults(s notify.Settings) []notify.Fault {
 	}
 	if len(all) == 0 {
 		if _, err := k.make(s); err != nil {
-			fault, isFault := errors.AsType[notify.Fault](err)
+			fault, isFault := errors.AsType[options.Fault](err)
 			if !isFault {
-				fault = notify.Fault{Field: "type", Err: err}
+				fault = options.Fault{Field: "type", Err: err}
 			}
 			all = append(all, fault)
 		}
 	}
-	slices.SortFunc(all, func(a, b notify.Fault) int { return strings.Compare(a.Field, b.Field) })
+	slices.SortFunc(all, func(a, b options.Fault) int { return strings.Compare(a.Field, b.Field) })
 	return all
 }
 

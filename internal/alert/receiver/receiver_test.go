@@ -393,12 +393,12 @@ func TestEveryReceiverHasTheRunbookAndTheLoad(t *testing.T) {
 		want     []string
 	}{
 		{notify.Settings{Type: notify.Slack, URL: slack.url}, slack, []string{
-			`\n` + related + `\nLoad: ` + drawn + `","emoji":false}}`,
-			`{"type":"button","text":{"type":"plain_text","text":"Runbook","emoji":false},"url":"` + runbook + `","action_id":"open-runbook"}`,
+			`\n` + related + `\nLoad: ` + drawn + `","type":"plain_text"}`,
+			`{"action_id":"open-runbook","text":{"emoji":false,"text":"Runbook","type":"plain_text"},"type":"button","url":"` + runbook + `"}`,
 		}},
 		{notify.Settings{Type: notify.PagerDuty, Secret: key32, URL: pager.url}, pager, []string{`{"href":"` + runbook + `","text":"Runbook"}`, `"Load":"` + drawn + `"`}},
 		{notify.Settings{Type: notify.JSM, Secret: "key", URL: jsm.url}, jsm, []string{`"Runbook":"` + runbook + `"`, `"Load":"` + drawn + `"`}},
-		{notify.Settings{Type: notify.Teams, URL: teams.url}, teams, []string{`{"type":"Action.OpenUrl","title":"Runbook","url":"` + runbook + `"}`, `"text":"` + drawn + `"`}},
+		{notify.Settings{Type: notify.Teams, URL: teams.url}, teams, []string{`{"title":"Runbook","type":"Action.OpenUrl","url":"` + runbook + `"}`, `"text":"` + drawn + `"`}},
 		{notify.Settings{Type: notify.Alertmanager, URL: manager.url}, manager, []string{`"runbook_url":"` + runbook + `"`}},
 		{notify.Settings{Type: notify.Webhook, URL: webhook.url}, webhook, []string{`"runbook_url":"` + runbook + `"`, `"recent":{"from":"2025-11-22T11:59:56Z","unit":"wcu","limit":1000,"loads":[null,80,700,null,1500]}`}},
 		{notify.Settings{Type: notify.SNS, Topic: "arn:aws:sns:eu-west-1:111122223333:on-call"}, published, []string{url.QueryEscape("\nRunbook: " + runbook + "\n"), url.QueryEscape("\n" + related + "\nLoad: " + drawn + "\n")}},

@@ -10,6 +10,7 @@ import (
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/internal/alert/notify"
+	"github.com/keyheat/keyheat/internal/settings/options"
 )
 
 // Slack's limits on texts, in characters: a header, a section's text, and one of its
@@ -33,11 +34,11 @@ type slack struct {
 func newSlack(s notify.Settings) (notify.Notifier, error) {
 	switch {
 	case s.URL == "" && s.Secret == "":
-		return nil, notify.Fault{Field: "url", Err: errors.New("give the URL of an incoming webhook, or a bot's token as secret and a channel")}
+		return nil, options.Fault{Field: "url", Err: errors.New("give the URL of an incoming webhook, or a bot's token as secret and a channel")}
 	case s.Secret != "" && s.Channel == "":
-		return nil, notify.Fault{Field: "channel", Err: errors.New("missing: a bot needs the channel's ID, such as C0123456789")}
+		return nil, options.Fault{Field: "channel", Err: errors.New("missing: a bot needs the channel's ID, such as C0123456789")}
 	case s.Secret == "" && s.Channel != "":
-		return nil, notify.Fault{Field: "channel", Err: errors.New("an incoming webhook has its channel already: take it out, or give a bot's token as secret")}
+		return nil, options.Fault{Field: "channel", Err: errors.New("an incoming webhook has its channel already: take it out, or give a bot's token as secret")}
 	}
 	sl := &slack{client: newClient("is the URL whole, the webhook or app still there, and the channel not archived?"), url: s.URL, token: s.Secret, channel: s.Channel}
 	if s.Secret != "" {
@@ -49,37 +50,6 @@ func newSlack(s notify.Settings) (notify.Notifier, error) {
 	return sl, nil
 }
 
-// slackMessage is the body of chat.postMessage, chat.update and an incoming webhook.
-type slackMessage struct {
-	Channel string       `json:"channel,omitempty"`
-	TS      string       `json:"ts,omitempty"`
-	Text    string       `json:"text"`
-	Blocks  []slackBlock `json:"blocks"`
-	// UnfurlLinks is always false: a preview of our own page adds nothing.
-	UnfurlLinks bool `json:"unfurl_links"`
-}
-
-type slackBlock struct {
-	Type     string      `json:"type"`
-	Text     *slackText  `json:"text,omitempty"`
-	Elements []slackItem `json:"elements,omitempty"`
-}
-
-// slackText is a plain_text object.
-type slackText struct {
-	Type  string `json:"type"`
-	Text  string `json:"text"`
-	Emoji bool   `json:"emoji"`
-}
-
-// slackItem is a button that opens a page.
-type slackItem struct {
-	Type     string    `json:"type"`
-	Text     slackText `json:"text"`
-	URL      string    `json:"url"`
-	ActionID string    `json:"action_id"`
-}
-
 // Notify implements Notifier.
 func (s *slack) Notify(ctx context.Context, n *notify.Notice) notify.Response {
 	m := slackMessageOf(n)
@@ -87,17 +57,17 @@ func (s *slack) Notify(ctx context.Context, n *notify.Notice) notify.Response {
 		r, _ := s.post(ctx, s.url, m, nil)
 		return r
 	}
-	m.Channel = s.channel
+	m["channel"] = s.channel
 	method := "/chat.postMessage"
 	// A new firing is a new message: Slack does not announce a rewritten one.
 	if channel, ts, known := strings.Cut(n.Receipt, " "); known && n.Event != string(detect.EventFiring) {
-		m.Channel, m.TS, method = channel, ts, "/chat.update"
+		m["channel"], m["ts"], method = channel, ts, "/chat.update"
 	}
 	return s.call(ctx, method, m)
 }
 
 // call calls a method of Slack's Web API. Slack answers 200 even if it refuses.
-func (s *slack) call(ctx context.Context, method string, m slackMessage) notify.Response {
+func (s *slack) call(ctx context.Context, method string, m object) notify.Response {
 	r, body := s.post(ctx, s.url+method, m, s.header)
 	if r.Err != nil {
 		return r
@@ -113,8 +83,8 @@ func (s *slack) call(ctx context.Context, method string, m slackMessage) notify.
 	switch {
 	case answer.OK:
 		return notify.Response{Receipt: answer.Channel + " " + answer.TS}
-	case answer.Error == "message_not_found" && m.TS != "":
-		m.TS = "" // somebody deleted it
+	case answer.Error == "message_not_found" && m["ts"] != nil:
+		delete(m, "ts") // somebody deleted it
 		return s.call(ctx, "/chat.postMessage", m)
 	}
 	temporary := map[string]bool{"ratelimited": true, "rate_limited": true, "fatal_error": true, "internal_error": true, "service_unavailable": true, "request_timeout": true}
@@ -137,36 +107,42 @@ func slackError(code string) string {
 	return "an error"
 }
 
-// slackMessageOf returns a notice in blocks.
-func slackMessageOf(n *notify.Notice) slackMessage {
-	m := slackMessage{Text: slackEscape(n.Headline()), Blocks: []slackBlock{{Type: "header", Text: plainText(n.Headline(), slackHeader)}}}
+// slackMessageOf returns the body of chat.postMessage, chat.update and an incoming webhook:
+// a notice in blocks.
+func slackMessageOf(n *notify.Notice) object {
+	var blocks []object
+	add := func(kind, text string, most int) {
+		if text != "" {
+			blocks = append(blocks, object{"type": kind, "text": plainText(text, most)})
+		}
+	}
+	add("header", n.Headline(), slackHeader)
 	if len([]rune(n.Headline())) > slackHeader {
-		m.Blocks = append(m.Blocks, slackBlock{Type: "section", Text: plainText(n.Headline(), slackSection)})
+		add("section", n.Headline(), slackSection)
 	}
 	var facts []string
 	for _, f := range n.Facts() {
 		facts = append(facts, f.Name+": "+f.Value)
 	}
-	for _, text := range []string{n.Answers(), strings.Join(facts, "\n")} {
-		if text != "" {
-			m.Blocks = append(m.Blocks, slackBlock{Type: "section", Text: plainText(text, slackSection)})
-		}
-	}
-	var buttons []slackItem
+	add("section", n.Answers(), slackSection)
+	add("section", strings.Join(facts, "\n"), slackSection)
+	var buttons []object
 	for _, l := range n.Links() {
-		buttons = append(buttons, slackItem{Type: "button", Text: *plainText(l.Text, slackHeader), URL: l.URL, ActionID: "open-" + strings.ToLower(l.Text)})
+		buttons = append(buttons, object{"type": "button", "text": plainText(l.Text, slackHeader), "url": l.URL, "action_id": "open-" + strings.ToLower(l.Text)})
 	}
 	if len(buttons) > 0 {
-		m.Blocks = append(m.Blocks, slackBlock{Type: "actions", Elements: buttons})
+		blocks = append(blocks, object{"type": "actions", "elements": buttons})
 	}
-	return m
+	// A preview of our own page adds nothing.
+	return object{"text": slackEscape(n.Headline()), "blocks": blocks, "unfurl_links": false}
 }
 
-func plainText(text string, most int) *slackText {
+// plainText returns a plain_text object.
+func plainText(text string, most int) object {
 	if r := []rune(text); len(r) > most {
 		text = string(r[:most-1]) + "…"
 	}
-	return &slackText{Type: "plain_text", Text: text}
+	return object{"type": "plain_text", "text": text, "emoji": false}
 }
 
 // slackEscape escapes text so that Slack interprets neither links nor mentions in it. It

@@ -19,6 +19,7 @@ import (
 
 	"github.com/keyheat/keyheat/internal/alert/notify"
 	"github.com/keyheat/keyheat/internal/aws/awserror"
+	"github.com/keyheat/keyheat/internal/settings/options"
 )
 
 const (
@@ -42,7 +43,7 @@ type topic struct {
 func newSNS(s notify.Settings) (notify.Notifier, error) {
 	a, err := arn.Parse(s.Topic)
 	if err != nil || a.Service != "sns" || a.Region == "" {
-		return nil, notify.Fault{Field: "topic", Err: errors.New("not a topic's ARN: write arn:aws:sns:eu-west-1:111122223333:on-call")}
+		return nil, options.Fault{Field: "topic", Err: errors.New("not a topic's ARN: write arn:aws:sns:eu-west-1:111122223333:on-call")}
 	}
 	return &topic{arn: s.Topic, region: a.Region}, nil
 }

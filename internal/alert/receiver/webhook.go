@@ -16,6 +16,7 @@ import (
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/internal/alert/notify"
 	"github.com/keyheat/keyheat/internal/say"
+	"github.com/keyheat/keyheat/internal/settings/options"
 )
 
 // Message is the body of a webhook.
@@ -84,7 +85,7 @@ type webhook struct {
 func newWebhook(s notify.Settings) (notify.Notifier, error) {
 	key, err := signingKey(s.Secret)
 	if err != nil {
-		return nil, notify.Fault{Field: "secret", Err: err}
+		return nil, options.Fault{Field: "secret", Err: err}
 	}
 	return &webhook{client: newClient(ownLog), url: s.URL, key: key}, nil
 }

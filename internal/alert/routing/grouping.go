@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/internal/settings/options"
 )
 
 // The default times of a Grouping, which are Alertmanager's.
@@ -36,11 +37,11 @@ type Grouping struct {
 
 // NewGrouping returns a route's grouping, with the default times for nil ones, nil for no
 // grouping, or its faults: each with its field, under the routes' names.
-func NewGrouping(by []string, wait, interval *time.Duration) (*Grouping, []Fault) {
+func NewGrouping(by []string, wait, interval *time.Duration) (*Grouping, []options.Fault) {
 	g := &Grouping{By: by, Wait: defaultWait, Interval: defaultInterval}
-	var faults []Fault
+	var faults []options.Fault
 	fault := func(field, format string, args ...any) {
-		faults = append(faults, Fault{field, fmt.Errorf(format, args...)})
+		faults = append(faults, options.Fault{Field: field, Err: fmt.Errorf(format, args...)})
 	}
 	apart := len(by) == 0 || slices.Equal(by, []string{byAll})
 	for _, t := range []struct {

@@ -34,6 +34,7 @@ import (
 	"slices"
 
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/internal/settings/options"
 )
 
 // Tree is a list of routes. An incident takes the first matching route, and goes on to
@@ -134,23 +135,17 @@ func (m *Match) fields() []field {
 	}
 }
 
-// Fault is a fault of one field of a match.
-type Fault struct {
-	Field string
-	Err   error
-}
-
 // Faults returns the faults of a match.
-func (m *Match) Faults() []Fault {
-	var all []Fault
+func (m *Match) Faults() []options.Fault {
+	var all []options.Fault
 	for _, f := range m.fields() {
 		if _, err := path.Match(f.pattern, ""); err != nil {
-			all = append(all, Fault{f.name, fmt.Errorf("%q: %w: * stands for any text without /, ? for one character", f.pattern, err)})
+			all = append(all, options.Fault{Field: f.name, Err: fmt.Errorf("%q: %w: * stands for any text without /, ? for one character", f.pattern, err)})
 		}
 	}
 	for _, s := range m.Severities {
 		if err := faultOfSeverity(s); err != nil {
-			all = append(all, Fault{"severity", err})
+			all = append(all, options.Fault{Field: "severity", Err: err})
 		}
 	}
 	return all

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/keyheat/keyheat/internal/report"
+	"github.com/keyheat/keyheat/internal/settings/options"
 )
 
 // Schedule is a report's times and content.
@@ -33,40 +34,28 @@ type Schedule struct {
 // named are names that are safe in a file's name and in a URL.
 var named = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
 
-// Fault is a fault of a field, by its name in a file.
-type Fault struct {
-	Field string
-	Err   error
-}
-
 // Faults returns everything that is wrong with a schedule.
-func (s Schedule) Faults() (all []Fault) {
+func (s Schedule) Faults() (all []options.Fault) {
+	fault := func(field, format string, args ...any) {
+		all = append(all, options.Fault{Field: field, Err: fmt.Errorf(format, args...)})
+	}
 	if !named.MatchString(s.Name) {
-		all = append(all, Fault{"name", fmt.Errorf("the name %q: give up to 64 letters, digits, dots, dashes and underscores, a letter or digit first", s.Name)})
+		fault("name", "the name %q: give up to 64 letters, digits, dots, dashes and underscores, a letter or digit first", s.Name)
 	}
 	if _, err := ParseTimes(s.Cron, s.Zone); errors.Is(err, errZone) {
-		all = append(all, Fault{"time_zone", err})
+		fault("time_zone", "%w", err)
 	} else if err != nil {
-		all = append(all, Fault{"cron", err})
+		fault("cron", "%w", err)
 	}
 	if s.Period != 0 && s.Period < time.Hour {
-		all = append(all, Fault{"period", fmt.Errorf("a period of %s: give an hour or more, or 0 for all time since the report before", s.Period)})
+		fault("period", "a period of %s: give an hour or more, or 0 for all time since the report before", s.Period)
 	}
 	for _, f := range s.Formats {
 		if !slices.Contains(report.Formats(), f) {
-			all = append(all, Fault{"formats", fmt.Errorf("format %q: give one of %s", f, strings.Join(report.FormatNames(), ", "))})
+			fault("formats", "format %q: give one of %s", f, strings.Join(report.FormatNames(), ", "))
 		}
 	}
 	return all
-}
-
-// Validate returns everything that is wrong with a schedule as one error.
-func (s Schedule) Validate() error {
-	var wrong []error
-	for _, f := range s.Faults() {
-		wrong = append(wrong, fmt.Errorf("%s: %w", f.Field, f.Err))
-	}
-	return errors.Join(wrong...)
 }
 
 // spec is when the schedule is due, as the store compares it.

@@ -52,8 +52,8 @@ func New(o Options, st Store, log *slog.Logger) (*Maker, error) {
 	o.Poll = cmp.Or(o.Poll, defaultPoll)
 	m := &Maker{options: o, store: st, log: log, measures: newMeasures(o.Schedules)}
 	for _, s := range o.Schedules {
-		if err := s.Validate(); err != nil {
-			return nil, fmt.Errorf("report %s: %w", s.Name, err)
+		if all := s.Faults(); len(all) > 0 {
+			return nil, fmt.Errorf("report %s: %w", s.Name, all[0])
 		}
 		times, err := ParseTimes(s.Cron, s.Zone)
 		if err != nil {

@@ -317,7 +317,9 @@ func TestReportIsOfTheStore(t *testing.T) {
 func TestSchedulesThatAreWrong(t *testing.T) {
 	t.Parallel()
 	right := schedule.Schedule{Name: "weekly", Cron: "0 8 * * MON"}
-	must(t, right.Validate())
+	if all := right.Faults(); len(all) > 0 {
+		t.Errorf("%v", all)
+	}
 	for says, change := range map[string]func(*schedule.Schedule){
 		"the name":           func(s *schedule.Schedule) { s.Name = "../weekly" },
 		"no cron expression": func(s *schedule.Schedule) { s.Cron = "weekly" },
@@ -327,8 +329,8 @@ func TestSchedulesThatAreWrong(t *testing.T) {
 	} {
 		wrong := right
 		change(&wrong)
-		if err := wrong.Validate(); err == nil || !strings.Contains(err.Error(), says) {
-			t.Errorf("%+v: %v", wrong, err)
+		if all := wrong.Faults(); len(all) != 1 || !strings.Contains(all[0].Error(), says) {
+			t.Errorf("%+v: %v", wrong, all)
 		}
 		if _, err := schedule.New(schedule.Options{Schedules: []schedule.Schedule{wrong}}, nil, quiet); err == nil {
 			t.Errorf("%+v was taken", wrong)

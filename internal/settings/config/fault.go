@@ -3,6 +3,8 @@ package config
 import (
 	"fmt"
 	"strings"
+
+	"github.com/keyheat/keyheat/internal/settings/options"
 )
 
 // Faults is everything that is wrong with a configuration. As an error it is
@@ -26,6 +28,13 @@ func (f *Faults) Addf(path, format string, args ...any) {
 		where = at + ": " + path
 	}
 	f.list = append(f.list, fmt.Errorf("%s: "+format, append([]any{where}, args...)...))
+}
+
+// AddAll adds the faults of the fields of a section.
+func (f *Faults) AddAll(section string, all []options.Fault) {
+	for _, fault := range all {
+		f.Addf(section+"."+fault.Field, "%w", fault.Err)
+	}
 }
 
 // bad adds a fault of a value that could not be read.

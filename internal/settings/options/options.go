@@ -20,6 +20,14 @@ func OrDefault[Config any](c, defaults Config) Config {
 	return c
 }
 
+// Fault is what is wrong with one field of a Config.
+type Fault struct {
+	Field string
+	Err   error
+}
+
+func (f Fault) Error() string { return f.Field + ": " + f.Err.Error() }
+
 // Faults collects the faults of a Config.
 type Faults struct{ all []error }
 
