@@ -137,7 +137,7 @@ func loadEarlier(ctx context.Context, st Store, s *verdict.State, now time.Time)
 	unforeseen := s.Unforeseen()
 	queries := make([]store.PeakQuery, len(unforeseen))
 	for i, q := range unforeseen {
-		queries[i] = store.PeakQuery{Target: q.Target, Hash: q.Hash, Since: q.Since}
+		queries[i] = q.PeakQuery
 	}
 	peaks, err := st.EachHourPeaks(ctx, queries)
 	if err != nil {

@@ -97,8 +97,9 @@ type overviewPage struct {
 	P        *overview.Page
 	Sentence string
 	// Calm is the proof that no key is near a limit; nil unless the sentence says so.
-	Calm     *calm
-	Sections []section
+	Calm *fleet.Calm
+	// Active are the silences that go on.
+	Active silenceIDs
 	// Open counts the incidents that were open in the chosen time; empty without one.
 	Open   string
 	States []choice
@@ -132,18 +133,12 @@ func (s *Site) overview(ctx context.Context, r *http.Request) (any, error) {
 	}
 	page.Sentence = page.P.Now.Sentence(page.Nothing, page.Silent)
 	if page.P.Now.IsCalm() && page.Silent.IsZero() {
-		found, err := fleet.LoadCalm(ctx, s.store, page.Now)
-		if err != nil {
+		if page.Calm, err = fleet.LoadCalm(ctx, s.store, page.Now); err != nil {
 			return nil, err
 		}
-		page.Calm = newCalm(found)
 	}
-	active, err := s.activeSilences(ctx)
-	if err != nil {
+	if page.Active, err = s.activeSilences(ctx); err != nil {
 		return nil, err
-	}
-	for _, of := range page.P.Sections {
-		page.Sections = append(page.Sections, section{of, rows(of.Rows, active)})
 	}
 	page.addChoices(q)
 	return page, nil
@@ -172,18 +167,9 @@ func (p *overviewPage) addChoices(q overview.Query) {
 	}
 }
 
-func rows(of []overview.Row, active silenceIDs) []row {
-	all, targets := make([]row, len(of)), make([]detect.Target, len(of))
-	for i := range of {
-		f := &of[i].Root
-		all[i] = row{Row: of[i], Said: say.NewRow(f), Silenced: active.still(of[i].Incident.Silenced)}
-		all[i].Load = wording.LoadOfLimit(f)
-		targets[i] = f.Target
-	}
-	for i, where := range wording.Owners(targets) {
-		all[i].Where = where
-	}
-	return all
+// incidentOwners returns the accounts and Regions of the incidents of a section.
+func incidentOwners(rows []overview.Row) []string {
+	return wording.Owners(rows, func(r *overview.Row) detect.Target { return r.Root.Target })
 }
 
 // loadFinding returns the finding of a request's path.

@@ -199,7 +199,7 @@ func (s *Site) findIncident(ctx context.Context, page *findingPage) error {
 	for _, g := range i.Groups {
 		page.Groups = append(page.Groups, groupName(g))
 	}
-	page.Silenced = active.still(i.Silenced)
+	page.Silenced = active.Still(i.Silenced)
 	page.MaySilence = admin.Operates(ctx) && i.State != detect.Resolved
 	return nil
 }
@@ -216,8 +216,8 @@ func (s *Site) activeSilences(ctx context.Context) (silenceIDs, error) {
 	return active, err
 }
 
-// still returns the silence of an incident unless it has ended since the judge looked.
-func (active silenceIDs) still(by *detect.Silenced) *detect.Silenced {
+// Still returns the silence of an incident unless it has ended since the judge looked.
+func (active silenceIDs) Still(by *detect.Silenced) *detect.Silenced {
 	if by == nil || !active[by.By] {
 		return nil
 	}

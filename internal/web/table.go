@@ -62,8 +62,9 @@ func (s *Site) tables(ctx context.Context) ([]tableTotals, error) {
 // tablesPage is the list of tables and indexes.
 type tablesPage struct {
 	frame
-	P      *fleet.Page
-	Tables []tableRow
+	P *fleet.Page
+	// Where are the accounts and Regions of the rows.
+	Where  []string
 	Orders []order
 	// Covered reports that the coverage of a table is known.
 	Covered bool
@@ -97,8 +98,8 @@ func (s *Site) tablesPage(ctx context.Context, r *http.Request) (any, error) {
 	if page.P, err = fleet.Load(ctx, s.store, q, page.Now); err != nil {
 		return nil, err
 	}
-	page.Tables = tableRows(page.P.Rows)
-	page.Covered = slices.ContainsFunc(page.Tables, func(r tableRow) bool { return r.Coverage != "" })
+	page.Where = wording.Owners(page.P.Rows, func(r *fleet.Row) detect.Target { return r.Target })
+	page.Covered = slices.ContainsFunc(page.P.Rows, func(r fleet.Row) bool { return say.Coverage(r.Coverage) != "" })
 	return page, nil
 }
 

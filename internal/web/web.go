@@ -112,6 +112,9 @@ var functions = template.FuncMap{
 	"mapevidence":    func(v partition.View) string { return say.Partitions(&v) },
 	"partitionslink": partitionsLink,
 
+	"hotlink": hotLink, "tablepage": tablePageLink, "coverage": say.Coverage, "said": say.NewRow, "loadoflimit": wording.LoadOfLimit, "owners": incidentOwners,
+	"rowid": func(of detect.Target) string { return "t-" + indexValues(of).Encode() },
+
 	"tablelink": tableLink, "findingslink": findingsLink, "place": wording.Owner,
 	"distinct": say.DistinctKeys, "period": period, "summarise": summarise,
 	"heatlink": heatLink, "findingheat": findingHeatLink, "step": func(seconds int64) string { return heat.Level(seconds).String() }, "legend": heatmap.Legend, "steps": heatmap.Steps, "uncoloured": heatmap.ColourStart,

@@ -158,8 +158,10 @@ func (h *Heat) Observe(at Instant, w *OpenWindow, hz Horizon) {
 	o := h.openBucket(b)
 	_, complete := hz.IsOver(at.Second)
 	o.seconds[at.Second-b.Begins] = heat.OfSecond(&w.Window, complete)
-	for writer, seq := range w.writers.unsavedDeltas() {
-		o.writers.writer(writer).wait(seq)
+	for _, held := range w.writers {
+		if held.unsaved != 0 {
+			o.writers.writer(held.name).wait(held.unsaved)
+		}
 	}
 }
 
@@ -264,13 +266,10 @@ func (h *Heat) make(b Bucket) *heat.Rollup {
 
 // Waiting lowers the sequence numbers that cursors wait for to the numbers of buckets
 // that are not due.
-func (h *Heat) Waiting(unsaved map[string]int64) {
+func (h *Heat) Waiting(waiting map[string]int64) {
 	for b, o := range h.open {
-		if _, due := h.due[b]; due {
-			continue
-		}
-		for writer, seq := range o.writers.unsavedDeltas() {
-			unsaved[writer] = min(cmp.Or(unsaved[writer], seq), seq)
+		if _, due := h.due[b]; !due {
+			o.writers.hold(waiting)
 		}
 	}
 }

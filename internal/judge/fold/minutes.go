@@ -1,7 +1,6 @@
 package fold
 
 import (
-	"cmp"
 	"slices"
 	"time"
 
@@ -98,19 +97,14 @@ func (m Minutes) Rows(due []Instant) []store.Cardinality {
 	return rows
 }
 
-// UnsavedDeltas returns the lowest sequence number of each writer in the minutes that are
+// Waiting lowers the sequence numbers that cursors wait for to the ones of minutes that are
 // not due.
-func (m Minutes) UnsavedDeltas(due []Instant) map[string]int64 {
-	lowest := make(map[string]int64)
+func (m Minutes) Waiting(due []Instant, waiting map[string]int64) {
 	for at, o := range m {
-		if _, written := slices.BinarySearchFunc(due, at, Instant.compare); written {
-			continue
-		}
-		for writer, seq := range o.writers.unsavedDeltas() {
-			lowest[writer] = min(cmp.Or(lowest[writer], seq), seq)
+		if _, written := slices.BinarySearchFunc(due, at, Instant.compare); !written {
+			o.writers.hold(waiting)
 		}
 	}
-	return lowest
 }
 
 // MarkWritten drops minutes that are over, and marks the others as stored.

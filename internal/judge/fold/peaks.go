@@ -34,16 +34,16 @@ type openPeak struct {
 type Peaks struct {
 	delay time.Duration
 	peaks map[peakID]*openPeak
-	// Unsaved is the lowest sequence number of each writer in peaks that were
+	// unsaved is the lowest sequence number of each writer in peaks that were
 	// raised and not written: the cursors wait for them.
-	Unsaved map[string]int64
+	unsaved map[string]int64
 	dirty   time.Time // the database's time at the first raise not written
 	newest  int64     // second
 }
 
 // NewPeaks returns no peaks; raised peaks become due after a delay.
 func NewPeaks(delay time.Duration) *Peaks {
-	return &Peaks{delay: delay, peaks: make(map[peakID]*openPeak), Unsaved: make(map[string]int64)}
+	return &Peaks{delay: delay, peaks: make(map[peakID]*openPeak), unsaved: make(map[string]int64)}
 }
 
 // Observe records the peaks of a second that is about to be stored.
@@ -62,9 +62,7 @@ func (h *Peaks) Observe(at Instant, o *OpenWindow, now time.Time) {
 	if h.dirty.IsZero() {
 		h.dirty = now
 	}
-	for writer, seq := range o.writers.unsavedDeltas() {
-		h.Unsaved[writer] = min(cmp.Or(h.Unsaved[writer], seq), seq)
-	}
+	o.writers.hold(h.unsaved)
 }
 
 // raise reports whether the key's hour has become higher.
@@ -123,6 +121,13 @@ func (h *Peaks) Rows() []store.HourPeak {
 	return kept
 }
 
+// Waiting lowers the sequence numbers that cursors wait for to the raised peaks'.
+func (h *Peaks) Waiting(waiting map[string]int64) {
+	for writer, seq := range h.unsaved {
+		waiting[writer] = min(cmp.Or(waiting[writer], seq), seq)
+	}
+}
+
 // MarkWritten drops hours that are long over, and marks the others as stored.
 func (h *Peaks) MarkWritten() {
 	for id, p := range h.peaks {
@@ -130,6 +135,6 @@ func (h *Peaks) MarkWritten() {
 			delete(h.peaks, id)
 		}
 	}
-	clear(h.Unsaved)
+	clear(h.unsaved)
 	h.dirty = time.Time{}
 }

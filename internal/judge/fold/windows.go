@@ -7,7 +7,6 @@ package fold
 
 import (
 	"fmt"
-	"iter"
 	"maps"
 	"slices"
 	"time"
@@ -243,24 +242,21 @@ func (l *Windows) Len() int { return len(l.open) }
 func (l *Windows) Window(at Instant) *OpenWindow { return l.open[at] }
 
 // Cursors returns how far each writer's deltas are wholly stored, once the windows
-// in closing are.
-func (l *Windows) Cursors(closing []Instant, minutes map[string]int64) map[string]int64 {
-	cursors := maps.Clone(l.Read)
-	hold := func(unsaved iter.Seq2[string, int64]) {
-		for writer, seq := range unsaved {
-			cursors[writer] = min(cursors[writer], seq-1)
-		}
-	}
+// in closing are. Waiting are the sequence numbers that something else waits for.
+func (l *Windows) Cursors(closing []Instant, waiting map[string]int64) map[string]int64 {
 	closes := make(map[Instant]bool, len(closing))
 	for _, at := range closing {
 		closes[at] = true
 	}
 	for at, o := range l.open {
 		if !closes[at] {
-			hold(o.writers.unsavedDeltas())
+			o.writers.hold(waiting)
 		}
 	}
-	hold(maps.All(minutes))
+	cursors := maps.Clone(l.Read)
+	for writer, seq := range waiting {
+		cursors[writer] = min(cursors[writer], seq-1)
+	}
 	return cursors
 }
 

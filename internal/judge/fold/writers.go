@@ -2,7 +2,6 @@ package fold
 
 import (
 	"cmp"
-	"iter"
 	"maps"
 	"slices"
 	"strings"
@@ -42,13 +41,11 @@ func (ws *writers) writer(name string) *writer {
 // wait has a sequence number read again, too, where it is lost.
 func (w *writer) wait(seq int64) { w.unsaved = min(cmp.Or(w.unsaved, seq), seq) }
 
-// unsaved calls yield with the names and the lowest sequence numbers that are not stored.
-func (ws writers) unsavedDeltas() iter.Seq2[string, int64] {
-	return func(yield func(string, int64) bool) {
-		for _, w := range ws {
-			if w.unsaved != 0 && !yield(w.name, w.unsaved) {
-				return
-			}
+// hold lowers the sequence numbers that cursors wait for to the ones that are not stored.
+func (ws writers) hold(waiting map[string]int64) {
+	for _, w := range ws {
+		if w.unsaved != 0 {
+			waiting[w.name] = min(cmp.Or(waiting[w.name], w.unsaved), w.unsaved)
 		}
 	}
 }

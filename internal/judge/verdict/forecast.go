@@ -20,9 +20,7 @@ type keyForecast struct {
 // PeakQuery asks for the stored peaks of one finding's key.
 type PeakQuery struct {
 	Fingerprint string
-	Target      sample.Target
-	Hash        uint64
-	Since       time.Time
+	store.PeakQuery
 }
 
 // Unforeseen returns the keys of observations whose forecast is to be made anew,
@@ -44,10 +42,8 @@ func (s *State) Unforeseen() []PeakQuery {
 			continue
 		}
 		at[f.Fingerprint] = len(all)
-		all = append(all, PeakQuery{
-			Fingerprint: f.Fingerprint, Target: f.Target, Since: since,
-			Hash: sketch.Hash(f.Target, f.PartitionKey(), s.seed),
-		})
+		hash := sketch.Hash(f.Target, f.PartitionKey(), s.seed)
+		all = append(all, PeakQuery{f.Fingerprint, store.PeakQuery{Target: f.Target, Hash: hash, Since: since}})
 	}
 	return all
 }

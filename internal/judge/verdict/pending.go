@@ -1,7 +1,6 @@
 package verdict
 
 import (
-	"cmp"
 	"maps"
 	"time"
 
@@ -37,11 +36,12 @@ func (s *State) Pending(closing []fold.Instant, tables []detect.Table, h fold.Ho
 	if p.Groups, err = s.groupRows(); err != nil {
 		return p, err
 	}
-	waiting := s.Minutes.UnsavedDeltas(p.minutes)
+	waiting := make(map[string]int64)
+	s.Minutes.Waiting(p.minutes, waiting)
 	if p.hours {
 		p.Peaks = s.peaks.Rows()
 	} else {
-		holdBack(waiting, s.peaks.Unsaved)
+		s.peaks.Waiting(waiting)
 	}
 	if p.Views, err = s.Views.Rows(tables); err != nil {
 		return p, err
@@ -76,13 +76,6 @@ func (s *State) MarkWritten(p Pending) {
 	s.known.apply(s.draft)
 	s.draft = newDraft()
 	maps.Copy(s.cursors, p.Cursors)
-}
-
-// holdBack lowers the sequence numbers that cursors wait for.
-func holdBack(waiting, unsaved map[string]int64) {
-	for writer, seq := range unsaved {
-		waiting[writer] = min(cmp.Or(waiting[writer], seq), seq)
-	}
 }
 
 // Empty reports whether there is nothing to write.
