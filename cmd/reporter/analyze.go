@@ -125,13 +125,13 @@ func (f *analyzeFlags) run(c *cobra.Command, files []string) error {
 	if err := f.check(c); err != nil {
 		return cli.Wrong(err)
 	}
-	if options.WhatIf, err = questionsOf(*f.whatIf); err != nil {
+	if options.WhatIf, err = parseAll(*f.whatIf, parseQuestion); err != nil {
 		return cli.Wrong(err)
 	}
-	if options.Code, err = languagesOf(*f.code); err != nil {
+	if options.Code, err = parseAll(*f.code, parseLanguage); err != nil {
 		return cli.Wrong(err)
 	}
-	if options.Candidates, err = candidatesOf(*f.candidates); err != nil {
+	if options.Candidates, err = parseAll(*f.candidates, analyze.ParseCandidate); err != nil {
 		return cli.Wrong(err)
 	}
 	if c.Flags().Changed("contributor-insights") || c.Flags().Changed("index") {
@@ -180,14 +180,14 @@ func (f *analyzeFlags) check(c *cobra.Command) error {
 	return nil
 }
 
-// candidatesOf reads the values of --candidate.
-func candidatesOf(texts []string) (all []analyze.Candidate, err error) {
+// parseAll reads the values of a flag.
+func parseAll[T any](texts []string, parse func(string) (T, error)) (all []T, err error) {
 	for _, text := range texts {
-		candidate, err := analyze.ParseCandidate(text)
+		v, err := parse(text)
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, candidate)
+		all = append(all, v)
 	}
 	return all, nil
 }
@@ -203,27 +203,20 @@ func exitCode(err error) error {
 	return err
 }
 
-// questionsOf reads the values of --what-if.
-func questionsOf(texts []string) (all []whatif.Question, err error) {
-	for _, text := range texts {
-		q, err := whatif.Parse(text)
-		if err != nil {
-			return nil, fmt.Errorf("--what-if: %w", err)
-		}
-		all = append(all, q)
+// parseQuestion reads a value of --what-if.
+func parseQuestion(text string) (q whatif.Question, err error) {
+	if q, err = whatif.Parse(text); err != nil {
+		err = fmt.Errorf("--what-if: %w", err)
 	}
-	return all, nil
+	return q, err
 }
 
-// languagesOf reads the values of --code.
-func languagesOf(texts []string) (all []recipe.Language, err error) {
-	for _, text := range texts {
-		if !slices.Contains(recipe.Languages(), recipe.Language(text)) {
-			return nil, fmt.Errorf("--code %q: give one of %s", text, languages())
-		}
-		all = append(all, recipe.Language(text))
+// parseLanguage reads a value of --code.
+func parseLanguage(text string) (recipe.Language, error) {
+	if !slices.Contains(recipe.Languages(), recipe.Language(text)) {
+		return "", fmt.Errorf("--code %q: give one of %s", text, languages())
 	}
-	return all, nil
+	return recipe.Language(text), nil
 }
 
 func languages() string { return strings.Join(wording.Names(recipe.Languages()), ", ") }

@@ -56,29 +56,18 @@ func (p *Publish) config() publish.Config {
 
 // newPublisher returns the writer of metrics to CloudWatch.
 func newPublisher(ctx context.Context, p *Publish, d cli.Daemon, holder string) (*publish.Publisher, error) {
-	settings, err := cli.AWS(ctx)
-	if err != nil {
-		return nil, cli.Wrong(err)
-	}
-	clients := regionClients(settings)
-	publisher, err := publish.New(p.config(), func(region string) publish.API { return clients(region) }, d.Store, holder, d.Log)
-	if err != nil {
-		return nil, cli.Wrong(err)
-	}
-	return publisher, nil
+	return withClients(ctx, func(clients clients) (*publish.Publisher, error) {
+		return publish.New(p.config(), func(region string) publish.API { return clients(region) }, d.Store, holder, d.Log)
+	})
 }
 
 // probe returns the cost of the metrics. Only writing a metric would show whether the
 // role may write; a check writes none.
 func (p *Publish) probe() cli.Probe {
-	return cli.Probe{Name: "cloudwatch metrics", Run: func(ctx context.Context) (string, error) {
-		settings, err := cli.AWS(ctx)
-		if err != nil {
-			return "", err
-		}
+	return awsProbe("cloudwatch metrics", func(_ context.Context, settings aws.Config) (string, error) {
 		return fmt.Sprintf("metrics will be written to %s in CloudWatch (%s where samples tell no Region): $%.2f a month for each table and index at most, %d of them for $%.0f; whether the role may cloudwatch:PutMetricData was not tried",
 			p.Namespace, settings.Region, publish.CostOf(), p.config().Tables(), p.MonthlyCost), nil
-	}}
+	})
 }
 
 // reader is the configuration of internal/aws/cloudwatch.
@@ -86,8 +75,22 @@ func (c *CloudWatch) reader() cloudwatch.Config {
 	return cloudwatch.Config{Tables: c.Tables, Every: c.Every, MonthlyCost: c.MonthlyCost}
 }
 
-// regionClients returns CloudWatch's client of each Region, with the SDK's settings.
-func regionClients(settings aws.Config) func(region string) *awscloudwatch.Client {
+// awsProbe returns a check that needs the SDK's settings.
+func awsProbe(name string, run func(ctx context.Context, settings aws.Config) (string, error)) cli.Probe {
+	return cli.Probe{Name: name, Run: func(ctx context.Context) (string, error) {
+		settings, err := cli.AWS(ctx)
+		if err != nil {
+			return "", err
+		}
+		return run(ctx, settings)
+	}}
+}
+
+// clients returns CloudWatch's client of a Region.
+type clients func(region string) *awscloudwatch.Client
+
+// regionClients returns the clients with the SDK's settings.
+func regionClients(settings aws.Config) clients {
 	return func(region string) *awscloudwatch.Client {
 		return awscloudwatch.NewFromConfig(settings, func(o *awscloudwatch.Options) {
 			if region != "" {
@@ -97,33 +100,31 @@ func regionClients(settings aws.Config) func(region string) *awscloudwatch.Clien
 	}
 }
 
+// withClients opens a component with the clients of the environment's settings.
+func withClients[C any](ctx context.Context, open func(clients) (C, error)) (component C, err error) {
+	settings, err := cli.AWS(ctx)
+	if err == nil {
+		component, err = open(regionClients(settings))
+	}
+	return component, cli.Wrong(err)
+}
+
 // newCloudWatch returns the reader of CloudWatch.
 func newCloudWatch(ctx context.Context, c *CloudWatch, d cli.Daemon, holder string) (*cloudwatch.Reader, error) {
-	settings, err := cli.AWS(ctx)
-	if err != nil {
-		return nil, cli.Wrong(err)
-	}
-	clients := regionClients(settings)
-	reader, err := cloudwatch.New(c.reader(), func(region string) cloudwatch.API { return clients(region) }, d.Store, holder, d.Log)
-	if err != nil {
-		return nil, cli.Wrong(err)
-	}
-	return reader, nil
+	return withClients(ctx, func(clients clients) (*cloudwatch.Reader, error) {
+		return cloudwatch.New(c.reader(), func(region string) cloudwatch.API { return clients(region) }, d.Store, holder, d.Log)
+	})
 }
 
 // probe checks that the role may read CloudWatch, and returns the cost.
 func (c *CloudWatch) probe() cli.Probe {
-	return cli.Probe{Name: "cloudwatch", Run: func(ctx context.Context) (string, error) {
-		settings, err := cli.AWS(ctx)
-		if err != nil {
-			return "", err
-		}
+	return awsProbe("cloudwatch", func(ctx context.Context, settings aws.Config) (string, error) {
 		if err := cloudwatch.Probe(ctx, regionClients(settings)("")); err != nil {
 			return "", fmt.Errorf("read CloudWatch in %s: %w", settings.Region, err)
 		}
 		return fmt.Sprintf("CloudWatch can be read in %s: about $%.2f a month for each table and index, $%.2f a day more for a table while it has an open incident, $%.0f a month at most",
 			settings.Region, c.reader().CostOf(), cloudwatch.CostOpen(), c.MonthlyCost), nil
-	}}
+	})
 }
 
 // maxInsightsProbes bounds the tables that are asked about.
@@ -142,17 +143,13 @@ func (c *CloudWatch) insightsProbes(known tables.Tables) (probes []cli.Probe) {
 	slices.Sort(names)
 	names = slices.Compact(names)
 	for _, name := range names[:min(len(names), maxInsightsProbes)] {
-		probes = append(probes, cli.Probe{Name: "insights", Run: func(ctx context.Context) (string, error) {
-			settings, err := cli.AWS(ctx)
-			if err != nil {
-				return "", err
-			}
+		probes = append(probes, awsProbe("insights", func(ctx context.Context, settings aws.Config) (string, error) {
 			setup, err := contributorinsights.Describe(ctx, dynamodb.NewFromConfig(settings), sample.Target{Table: name})
 			if err != nil {
 				return fmt.Sprintf("%s in %s: what its Contributor Insights counts is not known: %v", name, settings.Region, err), nil
 			}
 			return fmt.Sprintf("%s in %s: %s", name, settings.Region, setup.Says()), nil
-		}})
+		}))
 	}
 	return probes
 }
