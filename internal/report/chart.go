@@ -14,8 +14,6 @@ import (
 	"github.com/keyheat/keyheat/internal/web/heatmap"
 )
 
-func formatAbout(v float64) string { return wording.About(v) }
-
 // maxBars is how many bars a chart has at most, and maxColumns a heatmap: a longer period has
 // several steps in each.
 const (
@@ -64,7 +62,7 @@ func (p *Report) columns(k *Key, most int) (peaks map[int]Hour, width, each int)
 func (p *Report) chart(k *Key) chart {
 	peaks, width, each := p.columns(k, maxBars)
 	c := chart{subject: subjectOf(k.KeyRef), Width: width, Each: p.span(each), Days: p.marks()}
-	c.Peak = fmt.Sprintf("%s %s, %s of the limit, %s", formatAbout(k.Peak.Units), unitName(k.Unit), percent(k.Peak.Units/k.Limit), p.peakTime(k.Peak.At))
+	c.Peak = fmt.Sprintf("%s %s, %s of the limit, %s", wording.About(k.Peak.Units), unitName(k.Unit), wording.WholePercent(k.Peak.Units/k.Limit), p.peakTime(k.Peak.At))
 	top := max(1, k.Peak.Units/k.Limit) * 1.05
 	y := func(utilization float64) float64 { return 100 * (1 - utilization/top) }
 	c.Limit = decimals(y(1))
@@ -101,9 +99,9 @@ func (p *Report) span(steps int) string {
 
 func (p *Report) peakTime(at time.Time) string {
 	if p.step() < time.Hour {
-		return "at " + p.moment(at)
+		return "at " + p.Moment(at)
 	}
-	return "in the hour of " + p.moment(at)
+	return "in the hour of " + p.Moment(at)
 }
 
 // marks are the times below a chart.

@@ -14,7 +14,7 @@ var style string
 //go:embed report.html
 var markup string
 
-var layout = template.Must(template.New("report").Parse(markup))
+var layout = template.Must(template.New("report").Funcs(functions).Parse(markup))
 
 // ContentSecurityPolicy limits the HTML form in a browser, if a server sends it: the one
 // style in it is allowed, and nothing else. The document contains it too, for a browser

@@ -11,7 +11,7 @@ import (
 //go:embed report.md
 var markdownText string
 
-var markdownLayout = template.Must(template.New("report").Funcs(template.FuncMap{
+var markdownLayout = template.Must(template.New("report").Funcs(functions).Funcs(template.FuncMap{
 	"text": text, "code": code, "count": count, "place": func(i int) int { return i + 1 },
 }).Parse(markdownText))
 

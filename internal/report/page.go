@@ -1,7 +1,6 @@
 package report
 
 import (
-	"cmp"
 	"slices"
 
 	"github.com/keyheat/keyheat/detect"
@@ -22,6 +21,7 @@ const maxDetailed = 5
 
 // page is a report in the words of a page for people, for HTML and Markdown.
 type page struct {
+	Request
 	Title, Summary, Period, Zone, About, Made string
 	// OfFiles means that the report is about files, which have no earlier report.
 	OfFiles bool
@@ -33,14 +33,14 @@ type page struct {
 	Hot      list[incidentRow]
 	Warm     list[incidentRow]
 	Healed   list[incidentRow]
-	Coming   list[comingRow]
-	Silences list[silenceRow]
+	Coming   list[Coming]
+	Silences list[Silence]
 	// Partitions are tables with the evidence for their partitions.
 	Partitions list[partitionsRow]
 	// PartitionTime tells of when their loads are.
 	PartitionTime string
 	Heats         []heat
-	Legend        []swatch
+	Legend        []heatmap.Swatch
 	// Keys are the charts of the highest keys, Others those without a described incident.
 	Keys, Others []chart
 	Changes      []change
@@ -48,9 +48,9 @@ type page struct {
 	Since    string
 	Stopped  string
 	Wrote    string
-	Problems list[problemRow]
-	Gaps     list[gapRow]
-	Coverage list[coverageRow]
+	Problems list[collectorProblem]
+	Gaps     list[Gap]
+	Coverage list[Coverage]
 	NotTold  []string
 }
 
@@ -71,6 +71,9 @@ func listOf[F, T any](from []F, row func(F) T) list[T] {
 	return l
 }
 
+// listAll returns the list of rows that the templates read as they are.
+func listAll[T any](from []T) list[T] { return listOf(from, func(row T) T { return row }) }
+
 // Skip returns the rows after the first n.
 func (l list[T]) Skip(n int) list[T] { return list[T]{l.Rows[min(n, len(l.Rows)):], l.More} }
 
@@ -83,9 +86,6 @@ type topic struct {
 	// Chart is the load of the incident's key; nil if its peaks are not in the report.
 	Chart *chart
 }
-
-// swatch is a colour of a heatmap: its class, and its meaning.
-type swatch struct{ Class, Text string }
 
 type incidentRow struct {
 	subject
@@ -101,23 +101,7 @@ type partitionsRow struct {
 	subject
 	// Fullest and Forecasts are empty if nothing is known of them.
 	Fullest, Forecasts, Evidence string
-	Splits                       list[splitRow]
-}
-
-type splitRow struct{ At, What string }
-
-type comingRow struct {
-	subject
-	Now, Growth, At70, At100 string
-}
-
-type problemRow struct{ Who, Seen, What string }
-
-type gapRow struct{ Where, Since, Until, Noticed, Reason string }
-
-type coverageRow struct {
-	subject
-	Write, Read, Why string
+	Splits                       list[detect.PartitionSplit]
 }
 
 // change is a kind of change with its items.
@@ -128,10 +112,11 @@ type change struct {
 
 func (p *Report) page() page {
 	v := page{
-		Title: p.title(), Summary: sentences(p.Summary), Period: p.moment(p.From) + " to " + p.moment(p.To),
-		Zone: p.location().String(), About: p.subject(), Made: p.moment(p.Made), OfFiles: p.Files != nil,
+		Request: p.Request,
+		Title:   p.title(), Summary: sentences(p.Summary), Period: p.Moment(p.From) + " to " + p.Moment(p.To),
+		Zone: p.location().String(), About: p.subject(), Made: p.Moment(p.Made), OfFiles: p.Files != nil,
 		Hot: listOf(p.Hot, p.incidentRow), Warm: listOf(p.Warm, p.incidentRow), Healed: listOf(p.Healed, p.incidentRow),
-		Silences: listOf(p.Silences, p.silenceRow), Partitions: listOf(p.Partitions, p.partitionsRow), Coming: listOf(p.Coming, p.comingRow), NotTold: append(append([]string{}, p.NotSeen.Cut...), p.NotTold...),
+		Silences: listAll(p.Silences), Partitions: listOf(p.Partitions, p.partitionsRow), Coming: listAll(p.Coming), NotTold: append(append([]string{}, p.NotSeen.Cut...), p.NotTold...),
 	}
 	firing := 0
 	for _, i := range p.Hot {
@@ -164,9 +149,7 @@ func (p *Report) page() page {
 		}
 	}
 	v.Heats = p.heats()
-	for _, s := range heatmap.Legend("") {
-		v.Legend = append(v.Legend, swatch{s.Class, s.Text})
-	}
+	v.Legend = heatmap.Legend("")
 	p.addChanges(&v)
 	p.addNotSeen(&v)
 	return v
@@ -210,13 +193,13 @@ func subjectOf(k detect.KeyRef) subject {
 func (p *Report) incidentRow(i Incident) incidentRow {
 	r := incidentRow{
 		subject: subjectOf(i.KeyRef), Cause: say.CauseName(i.Cause), Severity: i.Severity, State: i.State,
-		Load: orUnknown(i.Utilization, percent), Began: p.moment(i.Began), Until: "still open", Times: orUnknown(i.Times, count),
+		Load: orUnknown(i.Utilization, wording.WholePercent), Began: p.Moment(i.Began), Until: "still open", Times: orUnknown(i.Times, count),
 		Fix: sentences(i.FirstFix), Owner: short(i.Owner), CloudWatch: corroborations[i.CloudWatch], Silenced: p.isSilenced(i.ID),
 	}
 	switch {
 	case i.State != detect.Resolved:
 	case i.Resolved != nil:
-		r.Until = p.moment(*i.Resolved)
+		r.Until = p.Moment(*i.Resolved)
 	default:
 		r.Until = "over"
 	}
@@ -227,15 +210,7 @@ func (p *Report) partitionsRow(v partition.View) partitionsRow {
 	return partitionsRow{
 		subject: subjectOf(detect.KeyRef{Target: v.Target}),
 		Fullest: sentences(say.FullestPartition(v.State, v.Partitions)), Forecasts: say.ForecastScore(v.Splits), Evidence: sentences(say.Partitions(&v)),
-		Splits: listOf(v.Splits, func(s detect.PartitionSplit) splitRow { return splitRow{p.moment(s.At), say.DescribeSplit(&s)} }),
-	}
-}
-
-func (p *Report) comingRow(c Coming) comingRow {
-	unit := unitName(c.Forecast.Unit)
-	return comingRow{
-		subject: subjectOf(c.KeyRef), Now: formatAbout(c.Forecast.Level) + " " + unit, Growth: "+" + formatAbout(c.Forecast.Growth.Value) + " a day",
-		At70: p.crossing(c.Forecast.At70), At100: p.crossing(c.Forecast.At100),
+		Splits: listAll(v.Splits),
 	}
 }
 
@@ -244,7 +219,7 @@ func (p *Report) addChanges(v *page) {
 	if c == nil {
 		return
 	}
-	v.Since = p.moment(c.Since)
+	v.Since = p.Moment(c.Since)
 	for _, kind := range []struct {
 		name string
 		refs []Ref
@@ -253,7 +228,7 @@ func (p *Report) addChanges(v *page) {
 		{"New forecast", c.Coming}, {"Not seen any more", c.Silent},
 	} {
 		if len(kind.refs) > 0 {
-			v.Changes = append(v.Changes, change{kind.name, listOf(kind.refs, func(r Ref) subject { return subjectOf(r.KeyRef) })})
+			v.Changes = append(v.Changes, change{kind.name, subjects(kind.refs)})
 		}
 	}
 }
@@ -261,7 +236,7 @@ func (p *Report) addChanges(v *page) {
 func (p *Report) addNotSeen(v *page) {
 	n := &p.NotSeen
 	if n.Stopped != nil {
-		v.Stopped = "No collector has written since " + p.moment(*n.Stopped) + ". Nothing is known of the keys after that."
+		v.Stopped = "No collector has written since " + p.Moment(*n.Stopped) + ". Nothing is known of the keys after that."
 	}
 	switch {
 	case p.Files != nil:
@@ -273,18 +248,7 @@ func (p *Report) addNotSeen(v *page) {
 	default:
 		v.Wrote = wording.Plural(*n.Collectors, "collector", "collectors") + " wrote in this period."
 	}
-	v.Problems = listOf(n.Problems, func(c collectorProblem) problemRow {
-		return problemRow{short(cmp.Or(c.Host, c.ID)), p.moment(c.Seen), sentences(c.What)}
-	})
-	v.Gaps = listOf(n.Gaps, func(g Gap) gapRow {
-		return gapRow{
-			Where: short(g.Source + "/" + g.Partition), Since: orUnknown(g.Since, p.moment), Until: orUnknown(g.Until, p.moment),
-			Noticed: p.moment(g.Noticed), Reason: clip(g.Reason, maxLong),
-		}
-	})
-	v.Coverage = listOf(n.Coverage, func(c Coverage) coverageRow {
-		return coverageRow{subjectOf(detect.KeyRef{Target: c.Target}), part(c.Write), part(c.Read), sentences(c.Why)}
-	})
+	v.Problems, v.Gaps, v.Coverage = listAll(n.Problems), listAll(n.Gaps), listAll(n.Coverage)
 }
 
 // isSilenced reports whether a silence of the report silenced an incident.
@@ -297,21 +261,14 @@ func (p *Report) isSilenced(id string) bool {
 // maxReason is how much of a reason a page for people shows, in characters.
 const maxReason = 240
 
-// silenceRow is a silence in the words of a page.
-type silenceRow struct {
-	Matchers                    []string
-	Author, Reason, From, Until string
-	// Refs are the incidents that it silenced.
-	Refs list[subject]
+// subjects are what incidents, keys and tables are about.
+func subjects(refs []Ref) list[subject] {
+	return listOf(refs, func(r Ref) subject { return subjectOf(r.KeyRef) })
 }
 
-func (p *Report) silenceRow(s Silence) silenceRow {
-	row := silenceRow{
-		Author: short(s.Author), Reason: clip(s.Reason, maxReason), From: p.moment(s.StartsAt), Until: p.moment(s.EndsAt),
-		Refs: listOf(s.Incidents, func(r Ref) subject { return subjectOf(r.KeyRef) }),
-	}
-	for _, m := range s.Matchers {
-		row.Matchers = append(row.Matchers, short(m))
-	}
-	return row
+// functions are the words of the templates, with other people's texts made readable.
+var functions = map[string]any{
+	"short": short[string], "reason": func(s string) string { return clip(s, maxReason) }, "long": func(s string) string { return clip(s, maxLong) },
+	"sentences": sentences, "about": wording.About, "unit": unitName, "part": part, "split": say.DescribeSplit, "subjects": subjects,
+	"key": subjectOf, "owner": func(of detect.Target) subject { return subjectOf(detect.KeyRef{Target: of}) },
 }

@@ -34,7 +34,7 @@ func (p *Report) Outline() *Outline {
 }
 
 // Summary describes a report in one sentence.
-func (o *Outline) Summary() string { return o.Describe(o.moment) }
+func (o *Outline) Summary() string { return o.Describe(o.Moment) }
 
 // blind reports whether nothing was seen, so that nothing is known.
 func (p *Report) blind() bool {
@@ -46,9 +46,6 @@ func (p *Report) blind() bool {
 	}
 	return p.NotSeen.Collectors != nil && *p.NotSeen.Collectors == 0
 }
-
-// whole writes a share in whole percents: 1,250%.
-func percent(share float64) string { return wording.WholePercent(share) }
 
 // How much of a key and of a text a page for people shows, in characters.
 const (
@@ -111,16 +108,19 @@ func (q Request) location() *time.Location {
 	return time.UTC
 }
 
-// moment writes a time in the report's zone.
-func (q Request) moment(t time.Time) string {
+// Moment writes a time in the report's zone.
+func (q Request) Moment(t time.Time) string {
 	if q.To.Sub(q.From) < time.Hour {
 		return t.In(q.location()).Format("2006-01-02 15:04:05 MST")
 	}
 	return t.In(q.location()).Format("2006-01-02 15:04 MST")
 }
 
+// Instant is [Request.Moment] of a time that may be unknown.
+func (q Request) Instant(t *time.Time) string { return orUnknown(t, q.Moment) }
+
 // day writes a date in the report's zone.
-func (p *Report) day(t time.Time) string { return t.In(p.location()).Format("2006-01-02") }
+func (q Request) day(t time.Time) string { return t.In(q.location()).Format("2006-01-02") }
 
 // title names the report.
 func (p *Report) title() string {
@@ -138,17 +138,17 @@ func orUnknown[T any](value *T, write func(T) string) string {
 	return write(*value)
 }
 
-// crossing writes when a forecast reaches a share of the limit.
-func (p *Report) crossing(c *detect.Crossing) string {
+// Crossing writes when a forecast reaches a share of the limit.
+func (q Request) Crossing(c *detect.Crossing) string {
 	return orUnknown(c, func(c detect.Crossing) string {
-		return fmt.Sprintf("%s (%s to %s)", p.day(c.At), p.day(c.Earliest), p.day(c.Latest))
+		return fmt.Sprintf("%s (%s to %s)", q.day(c.At), q.day(c.Earliest), q.day(c.Latest))
 	})
 }
 
 // part writes a coverage; of an unknown one, that.
 func part(f *detect.Figure) string {
 	return orUnknown(f, func(f detect.Figure) string {
-		return fmt.Sprintf("%s (%s to %s)", percent(min(1, f.Value)), percent(min(1, f.Low)), percent(min(1, f.High)))
+		return fmt.Sprintf("%s (%s to %s)", wording.WholePercent(min(1, f.Value)), wording.WholePercent(min(1, f.Low)), wording.WholePercent(min(1, f.High)))
 	})
 }
 

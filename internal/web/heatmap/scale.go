@@ -36,12 +36,12 @@ func Class(load float64) string {
 	return "heat-" + strconv.Itoa(n)
 }
 
-// swatch is a colour of the legend: its class in the style sheet, and its meaning.
-type swatch struct{ Class, Text string }
+// Swatch is a colour of the legend: its class in the style sheet, and its meaning.
+type Swatch struct{ Class, Text string }
 
 // Legend returns the colours of a map's dimension, the coldest first.
-func Legend(what string) (all []swatch) {
-	add := func(text string) { all = append(all, swatch{"heat-" + strconv.Itoa(len(all)+1), text}) }
+func Legend(what string) (all []Swatch) {
+	add := func(text string) { all = append(all, Swatch{"heat-" + strconv.Itoa(len(all)+1), text}) }
 	for _, step := range steps(what)[1:] {
 		if step > 1 {
 			add("over the limit")
