@@ -15,17 +15,18 @@ const DefaultExcerpts = 5
 // BadSample counts the messages of one source that were rejected for one reason.
 type BadSample struct {
 	// Hour is when they were read, cut to the hour.
-	Hour time.Time
+	Hour time.Time `json:"hour"`
 	// Source is where they came from, Reason one of a bounded set of words.
-	Source, Reason string
+	Source string `json:"source"`
+	Reason string `json:"reason"`
 	// Count is how many; counts of the same hour, source and reason add.
-	Count int64
+	Count int64 `json:"count"`
 	// Excerpts are redacted beginnings of some of them. The first
 	// DefaultExcerpts are kept.
-	Excerpts []sample.Text
+	Excerpts []sample.Text `json:"excerpts"`
 
 	// Writer is set when read.
-	Writer string
+	Writer string `json:"collector"`
 }
 
 // BadQuery chooses counts of bad samples. The zero value chooses all.

@@ -254,29 +254,16 @@ func (s *Site) apiGaps(ctx context.Context, r *http.Request) (any, error) {
 	return map[string]any{"gaps": page, "next": next}, err
 }
 
-// badSamples are the rejected samples of a source in an hour, by reject reason, in the
-// API's form.
-type badSamples struct {
-	Hour      time.Time `json:"hour"`
-	Collector string    `json:"collector"`
-	Source    string    `json:"source"`
-	Reason    string    `json:"reason"`
-	Count     int64     `json:"count"`
-	// Excerpts are redacted.
-	Excerpts []sample.Text `json:"excerpts"`
-}
-
 func (s *Site) apiBadSamples(ctx context.Context, r *http.Request) (any, error) {
 	rows, err := s.store.BadSamples(ctx, store.BadQuery{Source: r.URL.Query().Get("source")})
 	if err != nil {
 		return nil, err
 	}
-	all := make([]badSamples, len(rows))
-	for i, b := range rows {
-		all[i] = badSamples{b.Hour, b.Writer, b.Source, b.Reason, b.Count, append([]sample.Text{}, b.Excerpts...)}
+	for i := range rows {
+		rows[i].Excerpts = append([]sample.Text{}, rows[i].Excerpts...) // in JSON a list, never null
 	}
-	page, next, err := cursor.Paginate(r.URL.Query(), all, func(b *badSamples) cursor.Place {
-		return cursor.Place{At: b.Hour, Names: []string{b.Collector, b.Source, b.Reason}}
+	page, next, err := cursor.Paginate(r.URL.Query(), rows, func(b *store.BadSample) cursor.Place {
+		return cursor.Place{At: b.Hour, Names: []string{b.Writer, b.Source, b.Reason}}
 	})
 	return map[string]any{"bad_samples": page, "next": next}, err
 }

@@ -33,15 +33,10 @@ const definitions, components = "#/$defs/", "#/components/schemas/"
 // assemble adds the schemas that a document refers to, and lacks.
 func assemble(document, schema []byte) ([]byte, error) {
 	var whole struct {
-		OpenAPI    string          `json:"openapi"`
-		Info       json.RawMessage `json:"info"`
-		Paths      json.RawMessage `json:"paths"`
-		Components struct {
-			Parameters json.RawMessage            `json:"parameters"`
-			Responses  json.RawMessage            `json:"responses"`
-			Headers    json.RawMessage            `json:"headers"`
-			Schemas    map[string]json.RawMessage `json:"schemas"`
-		} `json:"components"`
+		OpenAPI    string                                `json:"openapi"`
+		Info       json.RawMessage                       `json:"info"`
+		Paths      json.RawMessage                       `json:"paths"`
+		Components map[string]map[string]json.RawMessage `json:"components"`
 	}
 	if err := json.Unmarshal(document, &whole); err != nil {
 		return nil, fmt.Errorf("the document: %w", err)
@@ -52,7 +47,7 @@ func assemble(document, schema []byte) ([]byte, error) {
 	if err := json.Unmarshal([]byte(strings.ReplaceAll(string(schema), definitions, components)), &known); err != nil {
 		return nil, fmt.Errorf("the schema of findings: %w", err)
 	}
-	schemas := whole.Components.Schemas
+	schemas := whole.Components["schemas"]
 	// Added schemas may refer to more.
 	for added, text := true, string(document); added; {
 		added = false

@@ -191,19 +191,8 @@ type heatPage struct {
 	heatFigure
 	// Table is where the table's page is, Where its account and Region.
 	Table, Where string
-	Keys         []heatKey
 	// Rest is the load in units of everything without a row; nil if unknown.
 	Rest *float64
-}
-
-// heatKey is a row of the table below the map.
-type heatKey struct {
-	heatmap.Row
-	Highest     heatmap.Cell
-	At          time.Time
-	Utilization float64
-	// LinkAround is the map of the highest cell.
-	Around string
 }
 
 func (s *Site) heatPage(ctx context.Context, r *http.Request) (any, error) {
@@ -217,12 +206,6 @@ func (s *Site) heatPage(ctx context.Context, r *http.Request) (any, error) {
 		return nil, err
 	}
 	page.heatFigure = page.drawHeat("/heat", asked, q, m)
-	for _, row := range m.Rows {
-		k := heatKey{Row: row, Highest: row.Hottest()}
-		k.At, k.Utilization = m.ColumnTime(k.Highest.Column), detect.Ratio(k.Highest.Value, m.Limit)
-		k.Around = m.LinkAround(indexValues(m.Target), k.At)
-		page.Keys = append(page.Keys, k)
-	}
 	page.Rest = m.SumRest()
 	return page, nil
 }

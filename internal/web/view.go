@@ -54,20 +54,11 @@ type tablePage struct {
 	Said  say.Brief
 	T     detect.Table
 	V     *detect.View
-	Top   []topKey
 	Link  string
 	// Where is the table's account and Region.
 	Where string
 	// Findings are the fingerprints of keys' findings.
 	Findings map[sample.Text]string
-}
-
-// topKey is one of the keys with the most load, with a bar of its share.
-type topKey struct {
-	detect.TopKey
-	Bar string
-	// Finding is the fingerprint of the key's finding; empty without one.
-	Finding string
 }
 
 // table returns the page of a table: of the first in order where the account or the
@@ -133,9 +124,6 @@ func (s *Site) fillTable(ctx context.Context, page *tablePage, q heatmap.Query, 
 	}
 	if page.Findings, err = heatmap.Findings(ctx, s.store, m.Target); err != nil {
 		return err
-	}
-	for _, k := range page.V.Top {
-		page.Top = append(page.Top, topKey{k, fmt.Sprintf("%.1f", 100*min(1, k.Share.Low)), page.Findings[k.Key]})
 	}
 	return nil
 }

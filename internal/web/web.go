@@ -15,6 +15,7 @@ package web
 import (
 	"embed"
 	"errors"
+	"fmt"
 	"html/template"
 	"io/fs"
 	"log/slog"
@@ -113,7 +114,9 @@ var functions = template.FuncMap{
 	"partitionslink": partitionsLink,
 
 	"hotlink": hotLink, "tablepage": tablePageLink, "coverage": say.Coverage, "said": say.NewRow, "loadoflimit": wording.LoadOfLimit, "owners": incidentOwners,
-	"rowid": func(of detect.Target) string { return "t-" + indexValues(of).Encode() },
+	"bar":        func(share detect.Figure) string { return fmt.Sprintf("%.1f", 100*min(1, share.Low)) },
+	"heataround": func(m *heatmap.Map, at time.Time) string { return m.LinkAround(indexValues(m.Target), at) },
+	"rowid":      func(of detect.Target) string { return "t-" + indexValues(of).Encode() },
 
 	"tablelink": tableLink, "findingslink": findingsLink, "place": wording.Owner,
 	"distinct": say.DistinctKeys, "period": period, "summarise": summarise,

@@ -19,7 +19,7 @@ import (
 func ParseQuery(values url.Values) (q Query, err error) {
 	q = Query{
 		Target: sample.Target{Account: values.Get("account"), Region: values.Get("region"), Table: values.Get("table"), Index: values.Get("index")},
-		What:   values.Get("what"), Sort: cmp.Or(values.Get("sort"), ByLoad), Rows: DefaultRows,
+		What:   values.Get("what"), Sort: cmp.Or(values.Get("sort"), ByLoad),
 	}
 	if q.Table == "" {
 		return q, errors.New("give a table")
@@ -30,12 +30,21 @@ func ParseQuery(values url.Values) (q Query, err error) {
 	if !slices.Contains(sorts, q.Sort) {
 		return q, fmt.Errorf("sort %q: give one of %s", q.Sort, strings.Join(sorts, ", "))
 	}
-	if text := values.Get("rows"); text != "" {
-		if q.Rows, err = strconv.Atoi(text); err != nil || q.Rows < 1 || q.Rows > maxRows {
-			return q, fmt.Errorf("rows %q: give a number from 1 to %d", text, maxRows)
-		}
+	q.Rows, err = parseNumber(values, "rows", DefaultRows, maxRows)
+	return q, err
+}
+
+// parseNumber reads a number from 1 to most of an address.
+func parseNumber(values url.Values, name string, byDefault, most int) (int, error) {
+	text := values.Get(name)
+	if text == "" {
+		return byDefault, nil
 	}
-	return q, nil
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 1 || n > most {
+		return 0, fmt.Errorf("%s %q: give a number from 1 to %d", name, text, most)
+	}
+	return n, nil
 }
 
 // Links are the links of a map: to the same map of another dimension and order of rows,

@@ -7,7 +7,6 @@ import (
 	"math"
 	"net/url"
 	"slices"
-	"strconv"
 	"time"
 
 	"github.com/keyheat/keyheat/sample"
@@ -58,15 +57,7 @@ type ContributorPoint struct {
 
 // ParseContributorCount reads how many contributors an address asks for.
 func ParseContributorCount(values url.Values) (int, error) {
-	text := values.Get("max_contributors")
-	if text == "" {
-		return defaultCount, nil
-	}
-	n, err := strconv.Atoi(text)
-	if err != nil || n < 1 || n > maxCount {
-		return 0, fmt.Errorf("max_contributors %q: give a number from 1 to %d", text, maxCount)
-	}
-	return n, nil
+	return parseNumber(values, "max_contributors", defaultCount, maxCount)
 }
 
 // LoadContributors returns the report of so many contributors of the time and table of a

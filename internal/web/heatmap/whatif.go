@@ -56,11 +56,9 @@ func ShareOfLimit(f *detect.Finding) float64 {
 // ParseQuestion reads key shards and growth from an address. Missing values are the
 // finding's own number of shards, and no growth.
 func ParseQuestion(values url.Values, f *detect.Finding) (q whatif.Question, err error) {
-	q = whatif.Question{Key: f.Key, Shards: max(1, f.Shards), Factor: 1}
-	if text := values.Get("shards"); text != "" {
-		if q.Shards, err = strconv.Atoi(text); err != nil || q.Shards < 1 || q.Shards > maxShards {
-			return q, fmt.Errorf("shards %q: give a number from 1 to %d", text, maxShards)
-		}
+	q = whatif.Question{Key: f.Key, Factor: 1}
+	if q.Shards, err = parseNumber(values, "shards", max(1, f.Shards), maxShards); err != nil {
+		return q, err
 	}
 	if text := values.Get("growth"); text != "" {
 		if q.Factor, err = strconv.ParseFloat(text, 64); err != nil || !(q.Factor > 0 && q.Factor <= maxGrowth) {

@@ -206,11 +206,10 @@ func load(ctx context.Context, st *store.Store, listed []store.IncidentHead) (ma
 	}
 	rows := make(map[string]*Row, len(incidents))
 	for _, stored := range incidents {
-		of := found[stored.ID]
-		if len(of.all) == 0 || of.all[0].Fingerprint != stored.Root {
+		r := found[stored.ID]
+		if r == nil || r.Root.Fingerprint != stored.Root {
 			continue
 		}
-		r := &Row{Root: of.all[0], Others: of.all[1:], More: of.stored - len(of.all)}
 		if err := json.Unmarshal(stored.Document, &r.Incident); err != nil {
 			return nil, fmt.Errorf("stored incident %s: %w", stored.ID, err)
 		}
@@ -226,31 +225,34 @@ func Others(ctx context.Context, st *store.Store, incident, but string, most int
 	if err != nil {
 		return nil, 0, err
 	}
-	of := found[incident]
-	all = slices.DeleteFunc(of.all, func(f detect.Finding) bool { return f.Fingerprint == but })
+	r := found[incident]
+	if r == nil {
+		return nil, 0, nil
+	}
+	stored := 1 + len(r.Others) + r.More
+	all = slices.DeleteFunc(append([]detect.Finding{r.Root}, r.Others...), func(f detect.Finding) bool { return f.Fingerprint == but })
 	all = all[:min(len(all), most)]
-	return all, max(0, of.stored-1-len(all)), nil
+	return all, max(0, stored-1-len(all)), nil
 }
 
-// of is findings of one incident, and how many of it are stored.
-type of struct {
-	all    []detect.Finding
-	stored int
-}
-
-// findings returns findings of incidents by ID, at most so many of each.
-func findings(ctx context.Context, st *store.Store, ids []string, most int) (map[string]of, error) {
+// findings returns findings of incidents by ID, at most so many of each: the root, or the
+// most utilised where it is not stored, and the others.
+func findings(ctx context.Context, st *store.Store, ids []string, most int) (map[string]*Row, error) {
 	rows, err := st.IncidentFindings(ctx, ids, most)
 	if err != nil {
 		return nil, err
 	}
-	found := make(map[string]of)
+	found := make(map[string]*Row)
 	for _, stored := range rows {
 		f, err := detect.ReadFinding(stored.Document)
 		if err != nil {
 			return nil, fmt.Errorf("stored finding %s: %w", stored.Fingerprint, err)
 		}
-		found[stored.Incident] = of{append(found[stored.Incident].all, f), stored.Of}
+		if r := found[stored.Incident]; r == nil {
+			found[stored.Incident] = &Row{Root: f, More: stored.Of - 1}
+		} else {
+			r.Others, r.More = append(r.Others, f), r.More-1
+		}
 	}
 	return found, nil
 }
