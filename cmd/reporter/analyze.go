@@ -92,9 +92,7 @@ func newAnalyzeFlags(c *cobra.Command) *analyzeFlags {
 	c.Flags().TextVar(&f.memory, "memory", f.memory, "memory for the seconds that wait for the end of the input, as a `size`; the process takes some 300MiB more")
 	_ = c.MarkFlagFilename("tables", "yaml", "yml")
 	_ = c.MarkFlagFilename("map-file", "yaml", "yml")
-	if err := c.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(wording.Names(analyze.Formats()), cobra.ShellCompDirectiveNoFileComp)); err != nil {
-		panic(err) // the flag is defined above
-	}
+	completeValues(c, "output", wording.Names(analyze.Formats())...)
 	return f
 }
 

@@ -35,8 +35,8 @@ func incidents() *cobra.Command {
 	c.Flags().StringVar(&q.Table, "table", "", "the `name` of a table; all when empty")
 	c.Flags().StringVar(&q.State, "state", "", "firing, pending or resolved; all when empty")
 	c.Flags().StringVar(&q.Severity, "severity", "", "critical or warning; all when empty")
-	completeValues(c, "state", string(detect.Firing), string(detect.Pending), string(detect.Resolved))
-	completeValues(c, "severity", string(detect.Critical), string(detect.Warning))
+	completeValues(c, "state", incidentStates...)
+	completeValues(c, "severity", alertSeverities...)
 	_ = c.RegisterFlagCompletionFunc("table", completeTables(db))
 	c.Flags().StringVar(&q.Search, "search", "", "only incidents with this `text` in the table or a key")
 	c.Flags().IntVar(&q.Limit, "top", 20, "how many incidents to list")
@@ -72,15 +72,19 @@ func incidents() *cobra.Command {
 	return c
 }
 
+// The words of flags: the states of incidents, and the severities of which people are told.
+var (
+	incidentStates  = []string{string(detect.Firing), string(detect.Pending), string(detect.Resolved)}
+	alertSeverities = []string{string(detect.Critical), string(detect.Warning)}
+)
+
 // check returns the faults of a query's flags.
 func check(q store.HeadQuery, since time.Duration) error {
-	states := []string{string(detect.Firing), string(detect.Pending), string(detect.Resolved)}
-	severities := []string{string(detect.Critical), string(detect.Warning)}
 	switch {
-	case q.State != "" && !slices.Contains(states, q.State):
-		return fmt.Errorf("--state %q: give one of %s", q.State, strings.Join(states, ", "))
-	case q.Severity != "" && !slices.Contains(severities, q.Severity):
-		return fmt.Errorf("--severity %q: give one of %s", q.Severity, strings.Join(severities, ", "))
+	case q.State != "" && !slices.Contains(incidentStates, q.State):
+		return fmt.Errorf("--state %q: give one of %s", q.State, strings.Join(incidentStates, ", "))
+	case q.Severity != "" && !slices.Contains(alertSeverities, q.Severity):
+		return fmt.Errorf("--severity %q: give one of %s", q.Severity, strings.Join(alertSeverities, ", "))
 	case q.Limit <= 0:
 		return fmt.Errorf("--top %d: give how many incidents to list", q.Limit)
 	case since < 0:

@@ -3,11 +3,12 @@ package main
 import (
 	"context"
 	"fmt"
-	"github.com/keyheat/keyheat/internal/settings/options"
 	"io"
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/keyheat/keyheat/internal/settings/options"
 
 	"github.com/spf13/cobra"
 
@@ -36,7 +37,7 @@ func reportCommand() *cobra.Command {
 	only := c.Flags().StringSlice("tables", nil, "the `names` of tables, as NAME, REGION/NAME or ACCOUNT/REGION/NAME; all when empty")
 	format := c.Flags().StringP("output", "o", string(report.Markdown), "print as a `format`: "+strings.Join(report.FormatNames(), ", "))
 	out := c.Flags().String("out", "", "the `file` to write, whole or not at all; standard output when empty")
-	_ = c.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(report.FormatNames(), cobra.ShellCompDirectiveNoFileComp))
+	completeValues(c, "output", report.FormatNames()...)
 	return cli.WithConfig(c, config, func(c *cobra.Command) error {
 		if !slices.Contains(report.FormatNames(), *format) {
 			return cli.Wrong(fmt.Errorf("--output %q: give one of %s", *format, strings.Join(report.FormatNames(), ", ")))

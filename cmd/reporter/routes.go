@@ -44,7 +44,7 @@ func routeCommand() *cobra.Command {
 		test.Flags().StringVar(field, name, "", "the "+name+" of the incident")
 	}
 	severity := test.Flags().String("severity", string(detect.Critical), "critical or warning")
-	completeValues(test, "severity", string(detect.Critical), string(detect.Warning))
+	completeValues(test, "severity", alertSeverities...)
 	kind := test.Flags().String("kind", string(detect.HotKeyWrite), "the `kind` of the incident's root finding")
 	cause := test.Flags().String("cause", string(detect.CauseHotKey), "the incident's `cause`")
 	test.RunE = func(c *cobra.Command, _ []string) error {

@@ -10,7 +10,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/internal/alert/routing"
 	"github.com/keyheat/keyheat/internal/alert/silence"
 	"github.com/keyheat/keyheat/internal/cli"
@@ -47,7 +46,7 @@ func addSilence() *cobra.Command {
 	for _, name := range routing.Names() {
 		values[name] = c.Flags().String(name, "", "match incidents by "+name)
 	}
-	completeValues(c, "severity", string(detect.Critical), string(detect.Warning))
+	completeValues(c, "severity", alertSeverities...)
 	_ = c.RegisterFlagCompletionFunc("table", completeTables(db))
 	var r silence.Request
 	c.Flags().StringArrayVar(&r.Matchers, "match", nil, "another `matcher`, such as table=~\"orders-.*\"; repeatable")

@@ -36,6 +36,16 @@ type Caller struct {
 // Line is one answer under its name.
 type Line struct{ Name, Text string }
 
+// lines are answers or facts that have a text.
+type lines []Line
+
+// add adds a text under its name, unless it is empty.
+func (l *lines) add(name, text string) {
+	if text != "" {
+		*l = append(*l, Line{name, text})
+	}
+}
+
 // Label is the name with the colon that stands before the text.
 func (l Line) Label() string {
 	if strings.HasSuffix(l.Name, "?") {
@@ -63,11 +73,10 @@ const (
 )
 
 // Lines returns the answers that have a text, in their order.
-func (b *Brief) Lines() (all []Line) {
+func (b *Brief) Lines() []Line {
+	var all lines
 	for _, l := range []Line{{LineHarm, b.Harm}, {LineWhy, b.Why}, {LineNow, b.Now}, {LineHeals, b.Heals}, {LineThen, b.Then}} {
-		if l.Text != "" {
-			all = append(all, l)
-		}
+		all.add(l.Name, l.Text)
 	}
 	return all
 }

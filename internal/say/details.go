@@ -17,47 +17,43 @@ func Tell(f *detect.Finding) {
 }
 
 // Details returns the facts behind a finding's answers, beside its load and its requests.
-func Details(f *detect.Finding) (all []Line) {
-	add := func(name, text string) {
-		if text != "" {
-			all = append(all, Line{name, text})
-		}
-	}
-	add("diagnosis", strings.TrimSuffix(fmt.Sprintf("%s, %s", f.Reason, f.Ground), ", "))
+func Details(f *detect.Finding) []Line {
+	var all lines
+	all.add("diagnosis", strings.TrimSuffix(fmt.Sprintf("%s, %s", f.Reason, f.Ground), ", "))
 	if f.Members != nil {
-		add("keys", members(f.Members))
+		all.add("keys", members(f.Members))
 	}
 	if f.Partition != nil {
-		add("partition", detailsOfPartition(f.Partition))
+		all.add("partition", detailsOfPartition(f.Partition))
 	}
 	all = append(all, RefusedKeys(f.RefusedKeys)...)
 	if f.Blind != nil {
 		all = append(all, blind(f.Kind, f.Blind)...)
 	}
 	if e := f.Evidence; e != nil {
-		add("splits", splits(f, e.Split))
+		all.add("splits", splits(f, e.Split))
 		if e.Split != nil && e.Split.Item >= 0.5 {
-			add("one item", fmt.Sprintf("at least %s", ofKey(f, e.Split.Item)))
+			all.add("one item", fmt.Sprintf("at least %s", ofKey(f, e.Split.Item)))
 		}
-		add("retries", toll(e.Retries))
-		add("growth", growth(f))
+		all.add("retries", toll(e.Retries))
+		all.add("growth", growth(f))
 	}
 	if f.Combined > 1 && f.Utilization <= 1 {
-		add("combined", fmt.Sprintf("reads and writes add up to %s of their limits", wording.Percent(f.Combined)))
+		all.add("combined", fmt.Sprintf("reads and writes add up to %s of their limits", wording.Percent(f.Combined)))
 	}
 	if r := f.Replication; r != nil {
 		text := "replicas in " + wording.Printable(strings.Join(r.Regions, ", "))
 		if r.WCU > 0 {
 			text += fmt.Sprintf("; other Regions wrote %s of the peak", ofKey(f, r.WCU))
 		}
-		add("global", text)
+		all.add("global", text)
 	}
 	if g := f.Forecast; g != nil {
-		add("trend", fmt.Sprintf("%s %s a day", wording.Figure(g.Growth), strings.ToUpper(g.Unit)))
+		all.add("trend", fmt.Sprintf("%s %s a day", wording.Figure(g.Growth), strings.ToUpper(g.Unit)))
 	}
-	add("samples", Limits(&f.Quality))
+	all.add("samples", Limits(&f.Quality))
 	if f.CloudWatch != nil {
-		add("CloudWatch", CloudWatch(f))
+		all.add("CloudWatch", CloudWatch(f))
 	}
 	return all
 }

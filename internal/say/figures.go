@@ -17,50 +17,46 @@ const (
 )
 
 // Figures returns a finding's load as facts.
-func Figures(f *detect.Finding) (all []Line) {
-	add := func(name, text string) {
-		if text != "" {
-			all = append(all, Line{name, text})
-		}
-	}
+func Figures(f *detect.Finding) []Line {
+	var all lines
 	peak, mean, other, unit, otherUnit := f.Peak.WCU, f.Mean.WCU, f.Peak.RCU, "WCU/s", "RCU/s"
 	if f.InReads() {
 		peak, mean, other, unit, otherUnit = f.Peak.RCU, f.Mean.RCU, f.Peak.WCU, "RCU/s", "WCU/s"
 	}
 	if f.OnlyMean() {
-		add("peak", fmt.Sprintf("%s to %s %s, in an unknown second", wording.AtLeast(peak.Low), wording.AtMost(peak.High), unit))
+		all.add("peak", fmt.Sprintf("%s to %s %s, in an unknown second", wording.AtLeast(peak.Low), wording.AtMost(peak.High), unit))
 	} else if peak.Value > 0 {
-		add("peak", fmt.Sprintf("%s %s%s%s", wording.Figure(peak), unit, ofMember(f), peakTime(f)))
+		all.add("peak", fmt.Sprintf("%s %s%s%s", wording.Figure(peak), unit, ofMember(f), peakTime(f)))
 	}
 	if mean.Value > 0 {
 		text := fmt.Sprintf("%s %s%s over %s", wording.Figure(mean), unit, ofMember(f), wording.Seconds(int(f.Seconds)))
 		if !f.Through.IsZero() && f.Kind.OfKey() {
 			text += " up to " + f.Through.UTC().Format(clock)
 		}
-		add("mean", text)
+		all.add("mean", text)
 	}
 	switch {
 	case f.Kind.OfTable() || f.Utilization == 0:
 	case f.Sharding != nil && !f.Kind.OfKey():
-		add("of limit", fmt.Sprintf("the fullest of %d key shards has %s of a partition's limit", f.Sharding.Shards, wording.Percent(f.Utilization)))
+		all.add("of limit", fmt.Sprintf("the fullest of %d key shards has %s of a partition's limit", f.Sharding.Shards, wording.Percent(f.Utilization)))
 	case f.OnlyMean():
-		add("of limit", fmt.Sprintf("at least %s of %s %s", wording.PercentAtLeast(peak.Low/detect.Units(detect.Limit(f.Kind))), limit(f), unit))
+		all.add("of limit", fmt.Sprintf("at least %s of %s %s", wording.PercentAtLeast(peak.Low/detect.Units(detect.Limit(f.Kind))), limit(f), unit))
 	default:
-		add("of limit", fmt.Sprintf("%s of %s %s", wording.Percent(f.Utilization), limit(f), unit))
+		all.add("of limit", fmt.Sprintf("%s of %s %s", wording.Percent(f.Utilization), limit(f), unit))
 	}
 	if other.Value >= 1 {
-		add("also", fmt.Sprintf("up to %s %s", wording.Figure(other), otherUnit))
+		all.add("also", fmt.Sprintf("up to %s %s", wording.Figure(other), otherUnit))
 	}
-	add("over", wording.Over(f))
+	all.add("over", wording.Over(f))
 	if !f.Kind.OfTable() && f.Share > 0 {
 		whose := map[detect.Kind]string{detect.LowCardinalityKey: ", on the hottest value", detect.MovingHotSpot: ", on the hottest key"}[f.Kind]
-		add("share", fmt.Sprintf("%s of the %s of %s%s", wording.Percent(f.Share), requests(f), wording.Printable(f.Name()), whose+shareTime(f)))
+		all.add("share", fmt.Sprintf("%s of the %s of %s%s", wording.Percent(f.Share), requests(f), wording.Printable(f.Name()), whose+shareTime(f)))
 	}
 	if t := f.Throttling; t != nil && t.Share > 0 {
-		add("throttled", fmt.Sprintf("%s of %s, %s units, %s to %s", wording.Percent(t.Share), ownRequests(f), wording.About(t.Units), t.From.UTC().Format(clock), t.To.UTC().Format(moment)))
+		all.add("throttled", fmt.Sprintf("%s of %s, %s units, %s to %s", wording.Percent(t.Share), ownRequests(f), wording.About(t.Units), t.From.UTC().Format(clock), t.To.UTC().Format(moment)))
 	}
 	if share, failed := f.FailedShare(); failed {
-		add("failed", fmt.Sprintf("%s of the requests in the last %s, after all retries", wording.Percent(share), wording.Seconds(f.Evidence.Retries.Seconds)))
+		all.add("failed", fmt.Sprintf("%s of the requests in the last %s, after all retries", wording.Percent(share), wording.Seconds(f.Evidence.Retries.Seconds)))
 	}
 	return all
 }
@@ -141,15 +137,11 @@ func Proof(f *detect.Finding, t detect.Table) (all []Line) {
 }
 
 // Requests returns facts about a finding's requests.
-func Requests(f *detect.Finding) (all []Line) {
+func Requests(f *detect.Finding) []Line {
+	var all lines
 	e := f.Evidence
 	if e == nil || e.Records == 0 {
 		return nil
-	}
-	add := func(name, text string) {
-		if text != "" {
-			all = append(all, Line{name, text})
-		}
 	}
 	from := wording.Hottest(e.Seconds)
 	if f.Quality.InBatches() {
@@ -157,37 +149,37 @@ func Requests(f *detect.Finding) (all []Line) {
 	}
 	switch {
 	case f.Kind.OfTable(): // all seconds in which it throttled
-		add("looked at", fmt.Sprintf("%s requests in %s", wording.Count(e.Records), wording.Seconds(e.Seconds)))
+		all.add("looked at", fmt.Sprintf("%s requests in %s", wording.Count(e.Records), wording.Seconds(e.Seconds)))
 	case f.Kind == detect.MovingHotSpot: // whose evidence stands for all of them
-		add("looked at", fmt.Sprintf("%s requests of the hottest key, from %s", wording.Count(e.Records), from))
+		all.add("looked at", fmt.Sprintf("%s requests of the hottest key, from %s", wording.Count(e.Records), from))
 	default:
-		add("looked at", fmt.Sprintf("%s requests, drawn evenly from %s", wording.Count(e.Records), from))
+		all.add("looked at", fmt.Sprintf("%s requests, drawn evenly from %s", wording.Count(e.Records), from))
 	}
 	var ops []string
 	for _, o := range e.Operations {
 		ops = append(ops, o.Op+" "+wording.Part(o.Share))
 	}
-	add("operations", strings.Join(ops, ", "))
+	all.add("operations", strings.Join(ops, ", "))
 	if s := e.SortKeys; s != nil {
 		text := "at least " + wording.About(s.Distinct)
 		if e.Split != nil && e.Split.Direction != "" {
 			text += ", " + e.Split.Direction
 		}
-		add("sort keys", text)
+		all.add("sort keys", text)
 	}
-	add("items", wording.Shares("", e.Items))
-	add("callers", wording.Shares("caller", e.Callers))
-	add("attempts", attempts(e.Retries))
+	all.add("items", wording.Shares("", e.Items))
+	all.add("callers", wording.Shares("caller", e.Callers))
+	all.add("attempts", attempts(e.Retries))
 	if e.ItemBytes > 0 {
-		add("size", wording.Size(e.ItemBytes)+" on average, of an item or a query's reading")
+		all.add("size", wording.Size(e.ItemBytes)+" on average, of an item or a query's reading")
 	}
 	if e.ChangedShare != nil {
-		add("changes", fmt.Sprintf("a write changes %.1f%% of an item's bytes", 100**e.ChangedShare))
-		add("attributes", wording.Shares("", e.Attributes))
+		all.add("changes", fmt.Sprintf("a write changes %.1f%% of an item's bytes", 100**e.ChangedShare))
+		all.add("attributes", wording.Shares("", e.Attributes))
 	}
 	for _, cause := range []sample.ThrottleReason{sample.KeyRange, sample.Provisioned, sample.MaxOnDemand, sample.AccountLimit, sample.ThrottleUnknown} {
 		if n := e.Refused[cause.String()]; n > 0 {
-			add("throttled", fmt.Sprintf("at least %s attempts, reason %s", wording.Count(n), cause))
+			all.add("throttled", fmt.Sprintf("at least %s attempts, reason %s", wording.Count(n), cause))
 		}
 	}
 	return all

@@ -248,12 +248,12 @@ func wholePeak(f *detect.Finding) string {
 
 // StepFacts are the facts of a step behind its reason: what it takes, the load that it
 // leaves, the capacity that it needs, and the request units that it adds.
-func StepFacts(f *detect.Finding, s *detect.Step) (all []Line) {
-	for _, l := range []Line{{"Takes", Takes(s)}, {"Leaves", Leaves(s)}, {"Needs", Capacity(f, s)}, {"Adds", Adds(s.Cost)}} {
-		if l.Text != "" {
-			all = append(all, l)
-		}
-	}
+func StepFacts(f *detect.Finding, s *detect.Step) []Line {
+	var all lines
+	all.add("Takes", Takes(s))
+	all.add("Leaves", Leaves(s))
+	all.add("Needs", Capacity(f, s))
+	all.add("Adds", Adds(s.Cost))
 	return all
 }
 

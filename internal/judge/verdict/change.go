@@ -112,27 +112,22 @@ func newDraft() *draft {
 	return &draft{findingAt: make(map[string]int), incidentAt: make(map[string]int), after: newKnown()}
 }
 
-// put drafts a finding, and replaces its earlier draft.
-func (d *draft) put(f store.Finding) {
-	if i, already := d.findingAt[f.Fingerprint]; already {
-		d.Findings[i] = f
+// put replaces the row with an ID, or appends it.
+func put[R any](rows *[]R, places map[string]int, id string, row R) {
+	if i, already := places[id]; already {
+		(*rows)[i] = row
 		return
 	}
-	d.findingAt[f.Fingerprint] = len(d.Findings)
-	d.Findings = append(d.Findings, f)
+	places[id] = len(*rows)
+	*rows = append(*rows, row)
 }
 
 // putIncident drafts an incident, and replaces its earlier draft.
 func (d *draft) putIncident(i store.Incident) {
-	if at, already := d.incidentAt[i.ID]; already {
-		if i.Findings == nil {
-			i.Findings = d.Incidents[at].Findings
-		}
-		d.Incidents[at] = i
-		return
+	if at, already := d.incidentAt[i.ID]; already && i.Findings == nil {
+		i.Findings = d.Incidents[at].Findings
 	}
-	d.incidentAt[i.ID] = len(d.Incidents)
-	d.Incidents = append(d.Incidents, i)
+	put(&d.Incidents, d.incidentAt, i.ID, i)
 }
 
 // isOlder reports whether the board's finding is not newer than the stored one. After a
@@ -181,28 +176,24 @@ func row(f detect.Finding, document []byte) store.Finding {
 
 // compare drafts the steps of a finding from its stored state to the present one.
 func (d *draft) compare(f detect.Finding, before stored, document []byte, o Options, now time.Time) stored {
-	after := stored{finding: f, document: document, incident: before.incident}
+	step := func(why detect.Note) {
+		d.Transitions = append(d.Transitions, transition(f.Fingerprint, before.finding.State, f.State, f.Severity, now, why))
+	}
 	switch {
 	case f.State != before.finding.State && f.State == detect.Firing && tooOld(f.LastSeen, o, now):
-		d.step(&after, before.finding.State, now, detect.Note{Code: detect.NoteTooOld})
+		step(detect.Note{Code: detect.NoteTooOld})
 	case f.State != before.finding.State:
-		d.step(&after, before.finding.State, now, detect.Note{})
+		step(detect.Note{})
 	case worse(f.Severity, before.finding.Severity):
-		d.step(&after, before.finding.State, now, rose(before.finding.Severity))
+		step(rose(before.finding.Severity))
 	}
-	d.put(row(f, document))
-	return after
+	put(&d.Findings, d.findingAt, f.Fingerprint, row(f, document))
+	return stored{finding: f, document: document, incident: before.incident}
 }
 
 // tooOld reports whether the newest second is too long ago to notify.
 func tooOld(lastSeen time.Time, o Options, now time.Time) bool {
 	return now.Sub(lastSeen) > o.PageWithin
-}
-
-// step drafts one entry of the history of a finding.
-func (d *draft) step(after *stored, from detect.State, now time.Time, why detect.Note) {
-	f := &after.finding
-	d.Transitions = append(d.Transitions, transition(f.Fingerprint, from, f.State, f.Severity, now, why))
 }
 
 func transition(of string, from, to detect.State, severity detect.Severity, now time.Time, why detect.Note) store.Transition {
