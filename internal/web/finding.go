@@ -21,9 +21,8 @@ import (
 type findingPage struct {
 	frame
 	F detect.Finding
-	// Said is the finding in ten seconds, and Row in a row of a list.
+	// Said is the finding in ten seconds.
 	Said  say.Brief
-	Row   say.Row
 	Steps []step
 	Chart *heatmap.Chart
 	// WhatIf is nil where no seconds are stored, or the finding is not of a key. Asked
@@ -105,7 +104,7 @@ func (s *Site) finding(ctx context.Context, r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	page := &findingPage{F: f, Said: say.New(&f), Row: say.NewRow(&f), Steps: newSteps(&f), Asked: r.URL.Query().Has("shards")}
+	page := &findingPage{F: f, Said: say.New(&f), Steps: newSteps(&f), Asked: r.URL.Query().Has("shards")}
 	if page.frame, err = s.frame(ctx, r.URL.Query(), subject(f.Kind, f.Key), "finding"); err != nil {
 		return nil, err
 	}

@@ -189,8 +189,6 @@ func (f *frame) drawHeat(page string, asked url.Values, q heatmap.Query, m *heat
 type heatPage struct {
 	frame
 	heatFigure
-	// Table is where the table's page is, Where its account and Region.
-	Table, Where string
 	// Rest is the load in units of everything without a row; nil if unknown.
 	Rest *float64
 }
@@ -201,7 +199,7 @@ func (s *Site) heatPage(ctx context.Context, r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	page := &heatPage{Table: tableLink(m.Target), Where: wording.Owner(m.Target)}
+	page := &heatPage{}
 	if page.frame, err = s.frame(ctx, asked, "Heat of "+keytext(m.Table), "tables"); err != nil {
 		return nil, err
 	}
@@ -216,10 +214,6 @@ type partitionsPage struct {
 	// T is nil for the list, and Tables for one table.
 	T      *partitions.Table
 	Tables []partitions.Table
-	// Evidence tells how far the partitions are known, Verdict how full they are.
-	Evidence, Verdict string
-	// Link is where the table's page is, Where its account and Region.
-	Link, Where string
 }
 
 func (s *Site) partitionsPage(ctx context.Context, r *http.Request) (any, error) {
@@ -246,8 +240,7 @@ func (s *Site) partitionsPage(ctx context.Context, r *http.Request) (any, error)
 	}
 	page.chooseTime("/partitions", targetValues(t.Target), shown, "Newest", 0)
 	page.Live = !shown.Chosen || shown.Live
-	page.T, page.Evidence, page.Verdict = t, say.Partitions(&t.View), say.FullestPartition(t.State, t.Partitions)
-	page.Link, page.Where = tableLink(t.Target), wording.Owner(t.Target)
+	page.T = t
 	return page, nil
 }
 

@@ -12,7 +12,6 @@ import (
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/internal/say"
-	"github.com/keyheat/keyheat/internal/say/wording"
 	"github.com/keyheat/keyheat/internal/web/heatmap"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/store"
@@ -54,9 +53,6 @@ type tablePage struct {
 	Said  say.Brief
 	T     detect.Table
 	V     *detect.View
-	Link  string
-	// Where is the table's account and Region.
-	Where string
 	// Findings are the fingerprints of keys' findings.
 	Findings map[sample.Text]string
 }
@@ -87,7 +83,7 @@ func (s *Site) table(ctx context.Context, r *http.Request) (any, error) {
 	if t.View == nil { // its keys were not counted
 		return nil, errNoTable
 	}
-	page := &tablePage{T: t, V: t.View, Link: findingsLink(m.Target), Where: wording.Owner(m.Target)}
+	page := &tablePage{T: t, V: t.View}
 	if page.frame, err = s.frame(ctx, asked, keytext(m.Table), "tables"); err != nil {
 		return nil, err
 	}

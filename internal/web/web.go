@@ -37,6 +37,7 @@ import (
 	"github.com/keyheat/keyheat/internal/web/heatmap"
 	"github.com/keyheat/keyheat/internal/web/live"
 	"github.com/keyheat/keyheat/internal/web/manual"
+	"github.com/keyheat/keyheat/internal/web/partitions"
 	"github.com/keyheat/keyheat/internal/web/status"
 	"github.com/keyheat/keyheat/store"
 )
@@ -114,6 +115,7 @@ var functions = template.FuncMap{
 	"partitionslink": partitionsLink,
 
 	"hotlink": hotLink, "tablepage": tablePageLink, "coverage": say.Coverage, "said": say.NewRow, "loadoflimit": wording.LoadOfLimit, "owners": incidentOwners,
+	"fullest":    func(t *partitions.Table) string { return say.FullestPartition(t.State, t.Partitions) },
 	"bar":        func(share detect.Figure) string { return fmt.Sprintf("%.1f", 100*min(1, share.Low)) },
 	"heataround": func(m *heatmap.Map, at time.Time) string { return m.LinkAround(indexValues(m.Target), at) },
 	"rowid":      func(of detect.Target) string { return "t-" + indexValues(of).Encode() },
