@@ -3,7 +3,6 @@ package judge
 import (
 	"context"
 	"fmt"
-	"maps"
 	"slices"
 	"time"
 
@@ -113,16 +112,17 @@ func queriesOf(at sample.Target, wanted []int64) (all []store.WindowQuery) {
 // forecasts.
 func loadEarlier(ctx context.Context, st Store, s *verdict.State, now time.Time) error {
 	members := s.MissingRoots(now)
-	earlier, err := loadFindings(ctx, st, slices.Concat(s.Unknown(), s.Ending(now), members))
-	if err != nil {
-		return err
-	}
-	for _, e := range earlier {
-		if err := s.SetEarlier(e); err != nil {
+	var incidents []string
+	if unknown := slices.Concat(s.Unknown(), s.Ending(now), members); len(unknown) > 0 {
+		rows, err := st.FindingsByFingerprint(ctx, unknown)
+		if err != nil {
+			return err
+		}
+		if incidents, err = s.SetFindings(rows); err != nil {
 			return err
 		}
 	}
-	for ids := range slices.Chunk(s.UnknownIncidents(), 1000) {
+	for ids := range slices.Chunk(s.UnknownIncidents(incidents), 1000) {
 		rows, err := st.IncidentsByID(ctx, ids)
 		if err != nil {
 			return err
@@ -147,35 +147,6 @@ func loadEarlier(ctx context.Context, st Store, s *verdict.State, now time.Time)
 		s.SetPeaks(q.Fingerprint, peaks[i])
 	}
 	return nil
-}
-
-// loadFindings loads stored findings, each with its incident.
-func loadFindings(ctx context.Context, st Store, fingerprints []string) ([]verdict.Earlier, error) {
-	if len(fingerprints) == 0 {
-		return nil, nil
-	}
-	rows, err := st.FindingsByFingerprint(ctx, fingerprints)
-	if err != nil {
-		return nil, err
-	}
-	all, of, ids := make([]verdict.Earlier, len(rows)), make([]string, len(rows)), make(map[string]bool)
-	for i, row := range rows {
-		f, err := detect.ReadFinding(row.Document)
-		if err != nil {
-			return nil, fmt.Errorf("stored finding %s: %w", row.Fingerprint, err)
-		}
-		all[i].Finding, of[i], ids[f.Incident] = row, f.Incident, true
-	}
-	incidents, err := st.IncidentsByID(ctx, slices.Sorted(maps.Keys(ids)))
-	if err != nil {
-		return nil, err
-	}
-	for i := range all {
-		if at := slices.IndexFunc(incidents, func(n store.Incident) bool { return n.ID == of[i] }); at >= 0 {
-			all[i].Incident = &incidents[at]
-		}
-	}
-	return all, nil
 }
 
 // warmKeys is how many of the highest warm keys are tried for the growing keys of
@@ -278,13 +249,10 @@ func loadFiring(ctx context.Context, st Store, s *verdict.State, unresolved []de
 	if err != nil {
 		return err
 	}
-	var open []verdict.Earlier
-	for i := range rows {
-		if root := slices.IndexFunc(findings, func(f store.Finding) bool { return f.Fingerprint == rows[i].Root }); root >= 0 {
-			open = append(open, verdict.Earlier{Finding: findings[root], Incident: &rows[i]})
-		}
+	if _, err := s.SetFindings(findings); err != nil {
+		return err
 	}
-	return s.SetOpen(open, unresolved)
+	return s.SetOpen(rows, unresolved)
 }
 
 // loadRecent loads the windows of targets in the replayed time, in the order of time. It

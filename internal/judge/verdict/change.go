@@ -31,28 +31,18 @@ func newKnown() known {
 	return known{map[string]stored{}, map[string]incident{}, map[string]bool{}}
 }
 
-// Earlier is the stored state of a finding.
-type Earlier struct {
-	Finding store.Finding
-	// Incident is nil when none is stored.
-	Incident *store.Incident
-}
-
-// SetEarlier records the stored state of a finding and of its incident.
-func (s *State) SetEarlier(e Earlier) error {
-	f, err := detect.ReadFinding(e.Finding.Document)
-	if err != nil {
-		return fmt.Errorf("stored finding %s: %w", e.Finding.Fingerprint, err)
-	}
-	earlier := stored{finding: f, document: e.Finding.Document}
-	if e.Incident != nil {
-		if err := s.setIncident(e.Incident); err != nil {
-			return err
+// SetFindings records the stored state of findings, and returns the IDs of the incidents that
+// they were evidence of.
+func (s *State) SetFindings(rows []store.Finding) (incidents []string, err error) {
+	for _, row := range rows {
+		f, err := detect.ReadFinding(row.Document)
+		if err != nil {
+			return nil, fmt.Errorf("stored finding %s: %w", row.Fingerprint, err)
 		}
-		earlier.incident = e.Incident.ID
+		s.known.findings[f.Fingerprint] = stored{finding: f, document: row.Document, incident: f.Incident}
+		incidents = append(incidents, f.Incident)
 	}
-	s.known.findings[f.Fingerprint] = earlier
-	return nil
+	return incidents, nil
 }
 
 // setIncident records the stored state of an incident, unless it is known.
@@ -68,14 +58,16 @@ func (s *State) setIncident(row *store.Incident) error {
 	return nil
 }
 
-// UnknownIncidents returns the IDs of the incidents, each once, that observations are
-// evidence of and that were not looked for yet. Another incident may have continued one
-// of them, so that no stored finding names it.
-func (s *State) UnknownIncidents() (ids []string) {
-	asked := make(map[string]bool)
+// UnknownIncidents returns the IDs of the incidents, each once, that observations and stored
+// findings are evidence of and that were not looked for yet. Another incident may have
+// continued one of them, so that no stored finding names it.
+func (s *State) UnknownIncidents(named []string) (ids []string) {
 	for i := range s.observations {
-		id := s.observations[i].finding.Incident
-		if _, known := s.incident(id); !known && !s.known.missing[id] && !asked[id] {
+		named = append(named, s.observations[i].finding.Incident)
+	}
+	asked := make(map[string]bool)
+	for _, id := range named {
+		if _, known := s.incident(id); id != "" && !known && !s.known.missing[id] && !asked[id] {
 			asked[id] = true
 			ids = append(ids, id)
 		}

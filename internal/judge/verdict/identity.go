@@ -95,8 +95,9 @@ func twinOf(begun []*detect.Finding, f *detect.Finding) string {
 // of a twin; none without one.
 func (s *State) openTwin(f *detect.Finding) string {
 	before, _ := s.storedFinding(f.Fingerprint)
-	goesOn := before.incident != "" && before.finding.State != detect.Resolved
-	if i, known := s.incident(before.incident); goesOn && known && i.State != detect.Resolved && f.HasCause(i.Cause) {
+	i, known := s.incident(before.incident)
+	goesOn := known && before.finding.State != detect.Resolved
+	if goesOn && i.State != detect.Resolved && f.HasCause(i.Cause) {
 		return i.ID
 	}
 	for _, fingerprint := range s.unresolved.twins(f) {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/store"
 )
 
 // hold keeps an incident from firing if the policy wants lasting harm: one of hot keys
@@ -62,14 +63,20 @@ type ending struct {
 	at       time.Time
 }
 
-// SetOpen records the stored firing incidents. An incident without an open finding was
-// about to end under the previous judge.
-func (s *State) SetOpen(open []Earlier, unresolved []detect.Finding) error {
-	for _, e := range open {
-		if err := s.SetEarlier(e); err != nil {
+// SetOpen records the stored firing incidents whose roots are set. An incident without an
+// open finding was about to end under the previous judge.
+func (s *State) SetOpen(rows []store.Incident, unresolved []detect.Finding) error {
+	for n := range rows {
+		id := rows[n].ID
+		root, stored := s.known.findings[rows[n].Root]
+		if !stored {
+			continue
+		}
+		if err := s.setIncident(&rows[n]); err != nil {
 			return err
 		}
-		id := e.Incident.ID
+		root.incident = id
+		s.known.findings[rows[n].Root] = root
 		i := s.known.incidents[id]
 		if !slices.ContainsFunc(unresolved, func(f detect.Finding) bool { return f.Incident == id }) {
 			s.ending[id] = ending{i, i.LastSeen.Add(s.policy(i.Target).LifecycleOf(i.Severity).KeepFiring)}
