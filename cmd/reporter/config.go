@@ -6,7 +6,9 @@ import (
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/pipeline"
 	"github.com/keyheat/keyheat/internal/alert"
+	"github.com/keyheat/keyheat/internal/alert/receiver"
 	"github.com/keyheat/keyheat/internal/alert/routing"
 	"github.com/keyheat/keyheat/internal/cli"
 	"github.com/keyheat/keyheat/internal/judge"
@@ -193,4 +195,47 @@ func (r Retention) store() store.Retention {
 		Notifications: min(r.Findings, store.DefaultRetention().Notifications),
 		Rollups:       r.Heat.rollups(),
 	}
+}
+
+// Heartbeat configures the messages to a dead man's switch.
+type Heartbeat struct {
+	URL     config.Secret `yaml:"url" help:"gets an empty POST every minute in which the reporter judges and stores notifications, as healthchecks.io expects; none when empty"`
+	URLFile string        `yaml:"url_file" help:"a file with the URL, which is a secret"`
+}
+
+// heartbeatInterval is the time between two messages: often enough for a monitor that
+// raises the alarm after a few minutes, and rare enough for every monitor's rate limit.
+const heartbeatInterval = time.Minute
+
+func (h *Heartbeat) check(f *config.Faults) {
+	if h.URL != "" {
+		if _, err := receiver.NewPing(string(h.URL)); err != nil {
+			f.Addf("heartbeat.url", "%w", err)
+		}
+	}
+}
+
+// Pipeline holds the thresholds above which Keyheat's own faults become incidents. The
+// thresholds that no operator has to change are in pipeline.Default.
+type Pipeline struct {
+	Lag      time.Duration `yaml:"lag" help:"how far counting may be behind the clock, and how long it may stand still, while records wait; no incident when 0"`
+	BadShare float64       `yaml:"bad_share" help:"the share of samples that may be rejected, 0.05 for 5%; no incident when 0"`
+}
+
+func defaultPipeline() Pipeline {
+	d := pipeline.Default()
+	return Pipeline{Lag: d.Lag, BadShare: d.BadShare}
+}
+
+func (p *Pipeline) check(f *config.Faults) {
+	if p.BadShare > 1 {
+		f.Addf("pipeline.bad_share", "%v is above 1: write 5%% as 0.05", p.BadShare)
+	}
+}
+
+// thresholds returns the thresholds of the judge.
+func (p *Pipeline) thresholds() pipeline.Thresholds {
+	t := pipeline.Default()
+	t.Lag, t.Standing, t.BadShare = p.Lag, p.Lag, p.BadShare
+	return t
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/keyheat/keyheat/internal/web/cursor"
 	"github.com/keyheat/keyheat/internal/web/heatmap"
 	"github.com/keyheat/keyheat/internal/web/manual"
+	"github.com/keyheat/keyheat/internal/web/overview"
 	"github.com/keyheat/keyheat/internal/web/partitions"
 	"github.com/keyheat/keyheat/store"
 )
@@ -87,4 +88,17 @@ func answerTo(err error) (code int, message string) {
 		return http.StatusServiceUnavailable, "the database is unavailable: try again in a moment"
 	}
 	return http.StatusInternalServerError, "internal error: see the reporter's log"
+}
+
+type parameter struct{ Name, Value string }
+
+// order is a way to sort.
+type order struct{ Value, Word string }
+
+var orders = []order{{overview.Worst, "worst first"}, {overview.Newest, "newest first"}, {overview.Table, "table"}, {overview.Key, "key"}}
+
+// choice is a link that chooses a value.
+type choice struct {
+	Word, Link string
+	Chosen     bool
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/partition"
 	"github.com/keyheat/keyheat/internal/say/wording"
+	"github.com/keyheat/keyheat/internal/web/fleet"
 	"github.com/keyheat/keyheat/internal/web/heatmap"
 	"github.com/keyheat/keyheat/sample"
 )
@@ -144,4 +145,28 @@ func sharePercent(share float64) string {
 		return fmt.Sprintf("%.2g%%", 100*share)
 	}
 	return percent(share)
+}
+
+// tablePageLink returns where a row's page is, or its findings if it has none.
+func tablePageLink(r fleet.Row) string {
+	if r.View != nil || r.Past != nil {
+		return tableLink(r.Target)
+	}
+	return findingsLink(r.Target)
+}
+
+// hotLink returns where a table's hottest key is: its finding, or the heat around it.
+func hotLink(r fleet.Row) string {
+	if r.Hot == nil {
+		return ""
+	}
+	if r.Hot.Finding != "" {
+		return "/findings/" + r.Hot.Finding
+	}
+	what := heatmap.Read
+	if r.Hot.Writes {
+		what = heatmap.Write
+	}
+	const around = 5 * time.Minute
+	return heatmap.LinkTo(indexValues(r.Target), what, r.Hot.At.Add(-around), r.Hot.At.Add(around))
 }

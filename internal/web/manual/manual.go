@@ -4,15 +4,20 @@ package manual
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"html/template"
 	"io/fs"
+	"net/http"
+	"path"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/extension"
+	tables "github.com/yuin/goldmark/extension/ast"
 	"github.com/yuin/goldmark/parser"
 	"github.com/yuin/goldmark/renderer"
 	"github.com/yuin/goldmark/text"
@@ -169,5 +174,82 @@ func (outwardLinks) Transform(root *ast.Document, _ text.Reader, _ parser.Contex
 			link.Parent().InsertBefore(link.Parent(), link, child)
 		}
 		link.Parent().RemoveChild(link.Parent(), link)
+	}
+}
+
+// scrolling renders what may be wider than a phone so that it scrolls by itself, also with
+// the keyboard.
+type scrolling struct{}
+
+// RegisterFuncs implements renderer.NodeRenderer.
+func (scrolling) RegisterFuncs(r renderer.NodeRendererFuncRegisterer) {
+	r.Register(tables.KindTable, writeTags("<div class=\"scroll\" tabindex=\"0\" role=\"group\" aria-label=\"Table\"><table>\n", "</table></div>\n"))
+	r.Register(ast.KindFencedCodeBlock, renderCode)
+	r.Register(ast.KindCodeBlock, renderCode)
+}
+
+func writeTags(before, after string) renderer.NodeRendererFunc {
+	return func(w util.BufWriter, _ []byte, _ ast.Node, entering bool) (ast.WalkStatus, error) {
+		tag := after
+		if entering {
+			tag = before
+		}
+		_, err := w.WriteString(tag)
+		return ast.WalkContinue, err
+	}
+}
+
+func renderCode(w util.BufWriter, source []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
+	if !entering {
+		return ast.WalkContinue, nil
+	}
+	_, err := w.WriteString(`<pre class="code" tabindex="0"><code>`)
+	lines := n.Lines()
+	for i := 0; err == nil && i < lines.Len(); i++ {
+		line := lines.At(i)
+		_, err = w.Write(util.EscapeHTML(line.Value(source)))
+	}
+	if err == nil {
+		_, err = w.WriteString("</code></pre>\n")
+	}
+	return ast.WalkSkipChildren, err
+}
+
+// ErrNotFound is the error for a document that the folder does not have.
+var ErrNotFound = errors.New("no such document")
+
+// Handler serves a folder below /docs/, as the route's {name...}: documents as pages, and
+// the files that they show or link to as they are. The documents are rendered when the
+// first is read. show shows one of all documents, or their list where it is nil; fail shows
+// an error.
+func Handler(files fs.FS, show func(w http.ResponseWriter, r *http.Request, all []Page, one *Page), fail func(http.ResponseWriter, *http.Request, error)) http.HandlerFunc {
+	load := sync.OnceValues(func() ([]Page, error) { return Load(files) })
+	file := http.StripPrefix("/docs/", http.FileServerFS(files))
+	return func(w http.ResponseWriter, r *http.Request) {
+		name := r.PathValue("name")
+		if info, err := fs.Stat(files, name); path.Ext(name) != ".md" && err == nil && info.Mode().IsRegular() {
+			if strings.HasPrefix(name, "instrumenting/") { // to be read, not run
+				w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+			}
+			w.Header().Set("Cache-Control", "max-age=300")
+			file.ServeHTTP(w, r)
+			return
+		}
+		all, err := load()
+		if err != nil {
+			fail(w, r, err)
+			return
+		}
+		if name == "" {
+			show(w, r, all, nil)
+			return
+		}
+		for i := range all {
+			if all[i].Name == name {
+				show(w, r, all, &all[i])
+				return
+			}
+		}
+		fail(w, r, ErrNotFound)
 	}
 }
