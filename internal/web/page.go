@@ -272,8 +272,7 @@ func (s *Site) render(w http.ResponseWriter, r *http.Request, code int, name str
 // statusPage is Keyheat's own state.
 type statusPage struct {
 	frame
-	D      status.Details
-	Health health
+	D status.Details
 	// Lost is what was not counted of the page's time, and Before of the time that this one
 	// is compared with; nil for none. Kept reports that rejected samples of the whole time are
 	// kept.
@@ -298,7 +297,7 @@ func (s *Site) statusPage(ctx context.Context, r *http.Request) (any, error) {
 		return nil, err
 	}
 	kept := shown.From.Sub(now.Add(-status.LostKept))
-	page := &statusPage{frame: f, Health: newHealth(f.Status), Kept: kept >= 0}
+	page := &statusPage{frame: f, Kept: kept >= 0}
 	page.chooseTime("/status", nil, shown, "Last 24 h", kept)
 	if page.D, err = status.LoadDetails(ctx, s.store, &f.Status, s.options.Receivers()); err != nil {
 		return nil, err

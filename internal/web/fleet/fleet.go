@@ -98,7 +98,14 @@ type Refused struct {
 
 // Load returns the page that a query asks for.
 func Load(ctx context.Context, st *store.Store, q Query, now time.Time) (*Page, error) {
-	rows, end, err := q.loadRows(ctx, st, now)
+	var rows []Row
+	var end time.Time
+	var err error
+	if q.Range.Chosen {
+		rows, err = loadOpen(ctx, st, q.Range)
+	} else {
+		rows, end, err = loadRows(ctx, st, now)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -119,15 +126,6 @@ func Load(ctx context.Context, st *store.Store, q Query, now time.Time) (*Page, 
 		return nil, err
 	}
 	return p, nameFindings(ctx, st, p.Rows)
-}
-
-// loadRows returns the rows of all tables, now or in the chosen time, without their trends.
-func (q Query) loadRows(ctx context.Context, st *store.Store, now time.Time) (rows []Row, end time.Time, err error) {
-	if q.Range.Chosen {
-		rows, err = loadOpen(ctx, st, q.Range)
-		return rows, q.Range.To, err
-	}
-	return loadRows(ctx, st, now)
 }
 
 // addTrends adds the hour up to end to the rows of a page, and its hottest key where none
