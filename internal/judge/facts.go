@@ -31,7 +31,7 @@ func (t *term) loadFacts(ctx context.Context, now time.Time) error {
 		}
 		stored.Add(row.Target, &known)
 	}
-	t.state.SetFacts(stored)
+	t.state.Facts = stored
 	t.factsAt = now
 	return nil
 }

@@ -58,7 +58,7 @@ func (t *term) loadPartitions(ctx context.Context, now time.Time) error {
 	p.update(rows, now, t.state.FactsOf, t.judge.logger)
 	p.lookedAt = now
 	t.judge.measures.know(p, now)
-	t.state.SetPartitions(p.claimedMaps(now))
+	t.state.Partitions = p.claimedMaps(now)
 	return nil
 }
 

@@ -96,7 +96,7 @@ func TestPositionsOfColdKeysAreStored(t *testing.T) {
 	}
 	shard.Seal(delta)
 	s := newState(verdict.Options{MaxKeys: 2 << 20})
-	s.SetPartitions(claimed)
+	s.Partitions = claimed
 	p := judgeDeltas(t, s, []fold.Delta{fold.NewDelta("w", 1, delta)}, fold.Horizon{Complete: second + 1, Over: second + 1}, time.Unix(second+2, 0))
 	if len(p.Windows) != 3 {
 		t.Fatalf("%d seconds are stored", len(p.Windows))

@@ -66,7 +66,7 @@ func BenchmarkPartitions(b *testing.B) {
 	}
 	judge := func(claimed map[detect.Target]*partition.Map) {
 		s := newState(verdict.Options{MaxKeys: 2 << 20})
-		s.SetPartitions(claimed)
+		s.Partitions = claimed
 		for n, bodies := range deltas {
 			second := f.began.Unix() + int64(n)
 			var read []fold.Delta

@@ -270,7 +270,7 @@ func (t *term) loadBeside(ctx context.Context, snap *store.Snapshot) error {
 	if err := group.Wait(); err != nil {
 		return err
 	}
-	t.state.SetGaps(gaps)
+	t.state.Gaps = gaps
 	t.setSilences(silences)
 	if looks {
 		t.state.LookAtPipeline(pipelineStatus(writers, snap))
@@ -285,7 +285,7 @@ func (t *term) loadBeside(ctx context.Context, snap *store.Snapshot) error {
 // nothing.
 func (t *term) setSilences(active []store.Silence) {
 	set, wrong := t.silences.Set(active)
-	t.state.SetSilences(set)
+	t.state.Silences = set
 	t.judge.measures.unreadable.Set(float64(len(active) - len(set)))
 	if was := t.unreadableSilences; wrong != nil && (was == nil || was.Error() != wrong.Error()) {
 		t.judge.logger.Error("a silence cannot be read, so it silences nothing: expire it, and add another one", "error", wrong)

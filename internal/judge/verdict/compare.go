@@ -56,7 +56,7 @@ func (s *State) compareMoment(moment []observation, now time.Time) error {
 	found := make([]detect.Finding, 0, len(moment))
 	for i := range moment {
 		f := moment[i].finding
-		f.Quality.Gaps = gapsOf(&f, s.gaps)
+		f.Quality.Gaps = gapsOf(&f, s.Gaps)
 		policy := s.policy(f.Target)
 		forecast.Apply(&f, s.forecastOf(&f, moment[i].newest), policy.Headroom)
 		before, _ := s.storedFinding(f.Fingerprint)

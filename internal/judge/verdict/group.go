@@ -204,7 +204,7 @@ func (s *State) mute(g *routing.Group, now time.Time) error {
 			continue
 		}
 		root, _ := s.storedFinding(before.Root)
-		by := s.silences.Match(&before.Incident, &root.finding)
+		by := s.Silences.Match(&before.Incident, &root.finding)
 		if by == nil {
 			continue
 		}

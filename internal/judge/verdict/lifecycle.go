@@ -107,7 +107,7 @@ func (s *State) end(now time.Time) error {
 		e := s.ending[id]
 		after := e.incident
 		if now.Before(e.at) {
-			if by := after.Silenced; by != nil && !s.silences.Has(by.By) {
+			if by := after.Silenced; by != nil && !s.Silences.Has(by.By) {
 				after.Silenced = nil // told only if it goes on
 				if err := s.putIncident(after, e.incident); err != nil {
 					return err
@@ -168,7 +168,7 @@ func (s *State) silence(i *detect.Incident) {
 		return
 	}
 	root, _ := s.storedFinding(i.Root)
-	i.Silenced = s.silences.Match(i, &root.finding)
+	i.Silenced = s.Silences.Match(i, &root.finding)
 }
 
 // due reports whether an incident with a withheld message is no longer silenced and still

@@ -52,7 +52,7 @@ func (s *State) Pending(closing []fold.Instant, tables []detect.Table, h fold.Ho
 	s.Heat.Waiting(waiting)
 	p.Cursors = s.Windows.Cursors(closing, waiting)
 	maps.DeleteFunc(p.Cursors, func(writer string, seq int64) bool { return seq <= s.cursors[writer] })
-	if s.Seen.Advance(h, s.gaps, now); !p.Empty() || s.Seen.Due() {
+	if s.Seen.Advance(h, s.Gaps, now); !p.Empty() || s.Seen.Due() {
 		p.Seen = s.Seen.Rows()
 	}
 	return p, nil

@@ -67,8 +67,8 @@ type State struct {
 
 	peaks *fold.Peaks
 	board *board.Board
-	// facts are the stored facts of tables.
-	facts detect.FactsByTable
+	// Facts are the stored facts of tables.
+	Facts detect.FactsByTable
 	known known
 	draft *draft
 	// unresolved are the stored findings that are not resolved.
@@ -78,12 +78,12 @@ type State struct {
 	restored map[string]detect.Finding
 	// observations are the board's findings that are not in the draft yet.
 	observations []observation
-	// gaps are the newest ones, the newest first.
-	gaps []store.Gap
-	// partitions are the claimed maps of tables' partitions.
-	partitions map[detect.Target]*partition.Map
-	// silences are the active silences.
-	silences silence.Set
+	// Gaps are the newest ones, the newest first.
+	Gaps []store.Gap
+	// Partitions are the maps of tables' partitions whose ranges are claimed without a doubt.
+	Partitions map[detect.Target]*partition.Map
+	// Silences are the active silences.
+	Silences silence.Set
 	// cloudWatch is CloudWatch's view; nil if it is not read.
 	cloudWatch *cloudWatch
 	// pipeline is Keyheat's own health.
@@ -134,39 +134,26 @@ func NewState(o Options, seed uint64, cursors map[string]int64) *State {
 	return s
 }
 
-// SetFacts replaces the stored facts of tables.
-func (s *State) SetFacts(stored detect.FactsByTable) { s.facts = stored }
-
 // FactsOf returns the facts of a table: an operator's over the stored ones.
 func (s *State) FactsOf(of detect.Target) *detect.TableFacts {
-	stored := s.facts.Find(of)
+	stored := s.Facts.Find(of)
 	if s.options.Facts != nil {
 		return s.options.Facts(of).Merge(stored)
 	}
 	return stored
 }
 
-// SetPartitions replaces the maps of tables' partitions whose ranges are claimed without a
-// doubt.
-func (s *State) SetPartitions(claimed map[detect.Target]*partition.Map) { s.partitions = claimed }
-
-func (s *State) partitionsOf(t detect.Target) *partition.Map { return s.partitions[t] }
+func (s *State) partitionsOf(t detect.Target) *partition.Map { return s.Partitions[t] }
 
 // MaxGaps bounds the gaps that are loaded, the newest of them: a log that loses
 // records again and again makes one each time.
 const MaxGaps = 256
 
-// SetGaps replaces the newest gaps, the newest first.
-func (s *State) SetGaps(newest []store.Gap) { s.gaps = newest }
-
-// SetSilences replaces the silences that are active.
-func (s *State) SetSilences(active silence.Set) { s.silences = active }
-
 // LookAtPipeline gives the state the present health of the collectors and of their
 // sources.
 func (s *State) LookAtPipeline(now pipeline.Status) {
-	now.Gaps = make([]pipeline.Gap, len(s.gaps))
-	for i, g := range s.gaps {
+	now.Gaps = make([]pipeline.Gap, len(s.Gaps))
+	for i, g := range s.Gaps {
 		now.Gaps[i] = pipeline.Gap{Gap: g.Gap, Noticed: g.Noticed}
 	}
 	s.pipeline.Look(now)
