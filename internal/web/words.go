@@ -11,6 +11,7 @@ import (
 	"github.com/keyheat/keyheat/internal/say/wording"
 	"github.com/keyheat/keyheat/internal/web/fleet"
 	"github.com/keyheat/keyheat/internal/web/heatmap"
+	"github.com/keyheat/keyheat/internal/web/status"
 	"github.com/keyheat/keyheat/sample"
 )
 
@@ -169,4 +170,18 @@ func hotLink(r fleet.Row) string {
 	}
 	const around = 5 * time.Minute
 	return heatmap.LinkTo(indexValues(r.Target), what, r.Hot.At.Add(-around), r.Hot.At.Add(around))
+}
+
+// health is the link to the status page: a dot with its text.
+type health struct{ Class, Text string }
+
+func newHealth(s status.Status) health {
+	worst, problems := s.Health()
+	switch {
+	case problems > 0:
+		return health{string(worst), wording.Plural(problems, "problem", "problems")}
+	case worst == status.Well:
+		return health{string(worst), "Running"}
+	}
+	return health{"unknown", "Status unknown"}
 }
