@@ -107,7 +107,7 @@ func (c *cloudWatch) holds(f *detect.Finding, before detect.State, now time.Time
 }
 
 // table returns CloudWatch's verdict on a table or index; nil if it is not read.
-func (c *cloudWatch) table(target detect.Target, p detect.Policy) *detect.TableCloudWatch {
+func (c *cloudWatch) table(target detect.Target) *detect.TableCloudWatch {
 	if c == nil || c.readings[target] == nil {
 		return nil
 	}

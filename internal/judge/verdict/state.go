@@ -315,7 +315,7 @@ func (s *State) Tables(now time.Time) []detect.Table {
 	}
 	for i := range tables {
 		tables[i].RefusedKeys = s.board.RefusedKeys(tables[i].Target)
-		tables[i].CloudWatch = s.cloudWatch.table(tables[i].Target, s.policy(tables[i].Target))
+		tables[i].CloudWatch = s.cloudWatch.table(tables[i].Target)
 	}
 	return tables
 }
