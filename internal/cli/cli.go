@@ -45,20 +45,27 @@ func Run(ctx context.Context, root *cobra.Command, args []string, s Streams) int
 	root.SetFlagErrorFunc(remedy)
 	begun := false
 	note(root, &begun)
-	err := root.ExecuteContext(ctx)
+	called, err := root.ExecuteContextC(ctx)
 	code := exitCode(err, begun)
 	var logged *loggedError
 	if err != nil && !errors.Is(err, ErrReported) && !errors.As(err, &logged) {
 		fmt.Fprintf(s.Err, "%s: %v\n", root.Name(), err)
 		if !begun {
-			fmt.Fprintf(s.Err, "See `%s --help`.\n", root.Name())
+			fmt.Fprintf(s.Err, "See `%s --help`.\n", called.CommandPath())
 		}
 	}
 	return code
 }
 
-// remedy adds an accepted value to a flag's error if Go's text lacks one.
-func remedy(_ *cobra.Command, err error) error {
+// remedy adds to a flag's error an accepted value, or the flag that was probably meant.
+func remedy(c *cobra.Command, err error) error {
+	if unknown, is := errors.AsType[*pflag.NotExistError](err); is {
+		var flags []string
+		c.Flags().VisitAll(func(f *pflag.Flag) { flags = append(flags, f.Name) })
+		if nearest := config.Nearest(unknown.GetSpecifiedName(), flags); nearest != "" {
+			return fmt.Errorf("%w: did you mean --%s?", err, nearest)
+		}
+	}
 	if wrong, is := errors.AsType[*pflag.InvalidValueError](err); is && wrong.GetFlag().Value.Type() == "duration" {
 		return fmt.Errorf("%w: give numbers with the units h, m or s, such as 90m or 72h", err)
 	}

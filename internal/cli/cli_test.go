@@ -48,9 +48,10 @@ func TestExitCodes(t *testing.T) {
 		"already reported":   {cli.ErrReported, []string{"do"}, cli.Misconfigured, ""},
 		"no such command":    {nil, []string{"dodo"}, cli.Misconfigured, "unknown command"},
 		"no such flag":       {nil, []string{"do", "--c"}, cli.Misconfigured, "unknown flag: --c"},
+		"a misspelt flag":    {nil, []string{"do", "--lats"}, cli.Misconfigured, "unknown flag: --lats: did you mean --last?\nSee `daemon do --help`.\n"},
 		"days":               {nil, []string{"do", "--last", "3d"}, cli.Misconfigured, "give numbers with the units h, m or s, such as 90m or 72h"},
 		"flags that exclude": {nil, []string{"do", "--a", "--b"}, cli.Misconfigured, "[a b]"},
-		"too many words":     {nil, []string{"do", "it"}, cli.Misconfigured, "See `daemon --help`."},
+		"too many words":     {nil, []string{"do", "it"}, cli.Misconfigured, "See `daemon do --help`."},
 	} {
 		code, _, errs := run(t, row.fails, row.args...)
 		if code != row.code || !strings.Contains(errs, row.errs) || row.errs == "" && errs != "" {
