@@ -50,11 +50,15 @@ type SASL struct {
 // name implements input.
 func (k *Kafka) name() string { return "kafka" }
 
-// wanted implements input.
+// isConfigured implements input.
 func (k *Kafka) isConfigured() bool { return len(k.Brokers)+len(k.Topics) > 0 }
 
 // check implements input.
 func (k *Kafka) check(f *config.Faults) {
+	if !k.isConfigured() {
+		f.Addf("kafka.brokers", "nothing to read: set http.enabled, streams.tables, or kafka.brokers and kafka.topics")
+		return
+	}
 	if len(k.Brokers) == 0 {
 		f.Addf("kafka.brokers", "no broker: name at least one as host:port")
 	}

@@ -42,7 +42,7 @@ func (s *Streams) check(f *config.Faults) {
 // name implements input.
 func (s *Streams) name() string { return "streams" }
 
-// wanted implements input.
+// isConfigured implements input.
 func (s *Streams) isConfigured() bool { return len(s.Tables) > 0 }
 
 // open implements input.
