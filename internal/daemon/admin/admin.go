@@ -81,7 +81,7 @@ type Options struct {
 func Open(ctx context.Context, o Options, logger *slog.Logger) (*Server, error) {
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", o.Address)
 	if err != nil {
-		return nil, fmt.Errorf("%w: stop the process that listens there, or set another address", err)
+		return nil, fmt.Errorf("%w: stop the process that listens there, or set another address (listen; of a collector admin.listen)", err)
 	}
 	s := &Server{listener: listener, hosts: o.Hosts, access: o.Access, mux: http.NewServeMux(), registry: newRegistry(), log: logger}
 	s.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{

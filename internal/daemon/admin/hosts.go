@@ -17,7 +17,7 @@ import (
 func hostGuard(names []string, h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !isAddressed(r.Host, names) {
-			http.Error(w, fmt.Sprintf("this server is not called %q: use its IP address, or add the name to the setting hosts", r.Host), http.StatusMisdirectedRequest)
+			http.Error(w, fmt.Sprintf("this server is not called %q: use its IP address, or add the name to the setting hosts (of a collector admin.hosts)", r.Host), http.StatusMisdirectedRequest)
 			return
 		}
 		h.ServeHTTP(w, r)
