@@ -23,7 +23,7 @@ const (
 
 var rejectAdvice = map[sample.RejectReason]string{
 	sample.RejectEmpty:       "Ignore them if the topic holds tombstones. Otherwise look for empty messages.",
-	sample.RejectSyntax:      "Set kafka.format to the producer's format, or have it send valid JSON.",
+	sample.RejectSyntax:      "Have the producer send valid JSON. For Kafka, set kafka.format to the producer's format.",
 	sample.RejectBadUTF8:     "Have the producer write UTF-8. Send binary keys as base64.",
 	sample.RejectTooDeep:     "Send flat objects: only attributes may be nested.",
 	sample.RejectNotObject:   "Send one JSON object for each request.",
