@@ -55,6 +55,8 @@ func TestWhatIsWrittenExactlyIsNoBound(t *testing.T) {
 		wording.AtMost(1000 * (0.1 + 0.2) / 0.3): "1,000",
 		wording.AtLeast(100 * 0.29):              "29",
 		wording.PercentAtLeast(0.29):             "29%",
+		wording.Percent(95.658):                  "9,570%",
+		wording.Part(95.658):                     "9,566%",
 		wording.PercentAtMost(0.1 + 0.2):         "30%",
 		wording.Range(1000, 1000):                "1,000",
 		wording.Range(1100.4, 1299.6):            "1,100 to 1,300",

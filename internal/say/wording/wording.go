@@ -124,7 +124,13 @@ func Quote[T ~string](key T) string { return "“" + Printable(key) + "”" }
 func Printable[T ~string](text T) string { return fmt.Sprint(sample.Text(text)) }
 
 // Percent writes a share with three significant digits: 12.5%.
-func Percent(share float64) string { return fmt.Sprintf("%.3g%%", Rounded(math.Round(1000*share)/10)) }
+func Percent(share float64) string {
+	percent := Rounded(math.Round(1000*share) / 10)
+	if percent >= 1000 {
+		return About(percent) + "%"
+	}
+	return fmt.Sprintf("%.3g%%", percent)
+}
 
 // Significant writes a number with three significant digits and thousands separated.
 func Significant(v float64) string { return Amount(detect.Milli(Rounded(v))) }
@@ -151,6 +157,8 @@ func Part(share float64) string {
 		return "over 99%"
 	case share > 0 && share <= 0.005:
 		return "under 1%"
+	case share >= 10:
+		return WholePercent(share)
 	}
 	return fmt.Sprintf("%.0f%%", 100*share)
 }
