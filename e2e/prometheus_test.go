@@ -38,6 +38,7 @@ func TestPrometheus(t *testing.T) {
 	p.start(t, "ensure-prometheus", "prometheus", map[string]string{
 		"config.yml": "global: {scrape_interval: 1s, evaluation_interval: 1s}\n" + strings.NewReplacer(
 			"127.0.0.1:9461", c.address, "127.0.0.1:9460", w.reporter.address, "127.0.0.1:9093", manager.address,
+			"scrape_interval: 15s", "scrape_interval: 1s",
 		).Replace(deployed(t, "prometheus/scrape.yaml")),
 		// promtool's cases in rules_test.yaml are about the times.
 		"rules.yaml": regexp.MustCompile(`for: \d+m`).ReplaceAllString(deployed(t, "prometheus/rules.yaml"), "for: 1s"),
