@@ -69,7 +69,9 @@ export function instrument(client, tables, write, rate = 1) {
 
 // Sends lines to a Keyheat collector every second. A batch keeps its number until the
 // collector has stored it, and so counts once. Lines beyond `most` bytes, and batches that
-// are not stored within five minutes, are dropped, and counted in `dropped`.
+// are not stored within five minutes, are dropped, and counted in `dropped`. Each failed
+// attempt is a warning on the console. The URL may have a user, as in
+// https://orders:PASSWORD@collector:9461.
 export class Collector {
   dropped = 0;
   #lines = [];
@@ -80,7 +82,13 @@ export class Collector {
   #busy = false;
 
   constructor(url = "http://127.0.0.1:9461", most = 3_000_000) {
-    this.url = url + "/v1/samples";
+    const { username, password, origin, pathname } = new URL(url);
+    this.url = origin + pathname.replace(/\/$/, "") + "/v1/samples";
+    this.headers = { "Content-Type": "application/x-ndjson" };
+    if (username) {
+      const user = decodeURIComponent(username) + ":" + decodeURIComponent(password);
+      this.headers.Authorization = "Basic " + Buffer.from(user).toString("base64");
+    }
     this.most = most;
     this.timer = setInterval(() => this.#flush(), 1000).unref();
   }
@@ -116,7 +124,7 @@ export class Collector {
   async #send(body) {
     for (const until = Date.now() + 300_000; Date.now() < until; await sleep(1000)) {
       const headers = {
-        "Content-Type": "application/x-ndjson",
+        ...this.headers,
         "Keyheat-Producer": this.#producer,
         "Keyheat-Sequence": String(this.#sequence),
       };
@@ -127,10 +135,12 @@ export class Collector {
           this.#sequence++;
           return true;
         }
+        console.warn(`keyheat: ${this.url}: ${response.status} ${response.statusText}`);
         if ([400, 413, 415].includes(response.status)) return false;
         if (response.status === 409) [this.#producer, this.#sequence] = [randomUUID(), 1];
-      } catch {
+      } catch (error) {
         // Perhaps it is stored: the same number again.
+        console.warn(`keyheat: ${this.url}: ${error.cause ?? error}`);
       }
     }
     [this.#producer, this.#sequence] = [randomUUID(), 1];

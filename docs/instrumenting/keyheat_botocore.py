@@ -15,10 +15,12 @@ waited after the first.
 
 import base64
 import json
+import logging
 import random
 import threading
 import time
 import urllib.error
+import urllib.parse
 import urllib.request
 import uuid
 
@@ -82,12 +84,20 @@ class Collector:
 
     A batch keeps its number until the collector has stored it, and so counts once.
     Lines beyond `most` bytes, and batches that are not stored within five minutes,
-    are dropped, and counted in `dropped`. Make it in the process that uses it, not
-    before a fork.
+    are dropped, and counted in `dropped`. Each failed attempt is a warning of the
+    logger "keyheat". The URL may have a user: https://orders:PASSWORD@collector:9461.
+    Make it in the process that uses it, not before a fork.
     """
 
     def __init__(self, url="http://127.0.0.1:9461", most=3_000_000):
-        self.url, self.most, self.dropped = url + "/v1/samples", most, 0
+        parts = urllib.parse.urlsplit(url)
+        user, _, host = parts.netloc.rpartition("@")
+        self.most, self.dropped = most, 0
+        self.url = f"{parts.scheme}://{host}{parts.path}".rstrip("/") + "/v1/samples"
+        self.headers = {"Content-Type": "application/x-ndjson"}
+        if user:
+            user = base64.b64encode(urllib.parse.unquote(user).encode()).decode()
+            self.headers["Authorization"] = "Basic " + user
         self.lines, self.bytes, self.lock = [], 0, threading.Lock()
         self.producer, self.sequence = uuid.uuid4().hex, 1
         self.closing = threading.Event()
@@ -117,22 +127,19 @@ class Collector:
     def _send(self, body):
         until = time.monotonic() + 300
         while time.monotonic() < until:
-            headers = {
-                "Content-Type": "application/x-ndjson",
-                "Keyheat-Producer": self.producer,
-                "Keyheat-Sequence": str(self.sequence),
-            }
+            headers = self.headers | {"Keyheat-Producer": self.producer, "Keyheat-Sequence": str(self.sequence)}
             try:
                 urllib.request.urlopen(urllib.request.Request(self.url, body, headers), timeout=35).close()
                 self.sequence += 1
                 return True
             except urllib.error.HTTPError as error:
+                logging.getLogger("keyheat").warning("%s: %s", self.url, error)
                 if error.code in (400, 413, 415):
                     return False
                 if error.code == 409:
                     self.producer, self.sequence = uuid.uuid4().hex, 1
-            except OSError:
-                pass  # perhaps it is stored: the same number again
+            except OSError as error:  # perhaps it is stored: the same number again
+                logging.getLogger("keyheat").warning("%s: %s", self.url, error)
             time.sleep(1)
         self.producer, self.sequence = uuid.uuid4().hex, 1
         return False
