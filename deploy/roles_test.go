@@ -56,16 +56,17 @@ func roles(t *testing.T, db *pgx.Conn) {
 	}
 }
 
-// TestRolesSuffice does all that each program does, each with its own role, on a database
-// that was migrated before there were roles.
+// TestRolesSuffice does all that each program does, each with its own role. The roles are
+// made in an empty database, and again after another role's migration.
 func TestRolesSuffice(t *testing.T) {
 	t.Parallel()
 	server := pgtest.Run(t).URL("postgres")
-	_, err := store.Migrate(t.Context(), server)
-	must(t, err)
 	owner, err := pgx.Connect(t.Context(), server)
 	must(t, err)
 	defer owner.Close(context.WithoutCancel(t.Context()))
+	roles(t, owner)
+	_, err = store.Migrate(t.Context(), server)
+	must(t, err)
 	roles(t, owner)
 
 	n, err := store.Migrate(t.Context(), as(t, server, "keyheat_migrator"))

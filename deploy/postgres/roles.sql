@@ -1,6 +1,6 @@
 -- The roles of Keyheat's database, each with what it needs and no more. Run this in the
--- database, as its owner or a superuser, after each `reporter migrate`: it can be
--- repeated. Then give each role a password (\password keyheat_collector) or a
+-- database, as its owner or a superuser, before the first `reporter migrate` and after each:
+-- it can be repeated. Then give each role a password (\password keyheat_collector) or a
 -- certificate, and each program the URL with its own role:
 --
 --   keyheat_migrator   reporter migrate, the only one that changes the schema, and
@@ -46,35 +46,43 @@ BEGIN
     END LOOP;
 END $$;
 
--- Repeated after an upgrade, this takes back what a version before needed.
-REVOKE ALL ON ALL TABLES IN SCHEMA public FROM PUBLIC, keyheat_collector, keyheat_reporter, keyheat_reader;
+DO $$
+BEGIN
+    IF to_regclass('public.installation') IS NULL THEN
+        RAISE WARNING 'there are no tables yet: run reporter migrate as keyheat_migrator, and then this file again';
+        RETURN;
+    END IF;
 
--- A collector moves its positions, and adds what it has counted. It reads neither what
--- others have counted nor what was found.
-GRANT SELECT ON installation, goose_db_version TO keyheat_collector;
-GRANT SELECT, INSERT, UPDATE, DELETE ON positions, watermarks, members TO keyheat_collector;
-GRANT SELECT, INSERT, UPDATE ON writers, shards, shard_keys, streams, targets, table_facts, bad_samples TO keyheat_collector;
-GRANT SELECT, INSERT ON bad_excerpts, gaps TO keyheat_collector;
-GRANT INSERT ON deltas TO keyheat_collector;
+    -- Repeated after an upgrade, this takes back what a version before needed.
+    REVOKE ALL ON ALL TABLES IN SCHEMA public FROM PUBLIC, keyheat_collector, keyheat_reporter, keyheat_reader;
 
--- A reporter judges, tells, prunes and purges. It cannot change what the audit says was
--- changed by hand, and deletes nothing of it that is younger than a year.
-GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO keyheat_reporter;
-REVOKE INSERT, UPDATE, DELETE ON installation, goose_db_version, keyheat_totals FROM keyheat_reporter;
-REVOKE UPDATE ON audit FROM keyheat_reporter;
-ALTER TABLE audit ENABLE ROW LEVEL SECURITY; -- not for its owner
-DROP POLICY IF EXISTS audit_read ON audit;
-DROP POLICY IF EXISTS audit_write ON audit;
-DROP POLICY IF EXISTS audit_prune ON audit;
-CREATE POLICY audit_read ON audit FOR SELECT USING (true);
--- An entry of another time could be pruned at once.
-CREATE POLICY audit_write ON audit FOR INSERT TO keyheat_reporter
-    WITH CHECK (at > (clock_timestamp() AT TIME ZONE 'UTC') - INTERVAL '1 hour');
-CREATE POLICY audit_prune ON audit FOR DELETE TO keyheat_reporter
-    USING (at < (clock_timestamp() AT TIME ZONE 'UTC') - INTERVAL '365 days');
+    -- A collector moves its positions, and adds what it has counted. It reads neither what
+    -- others have counted nor what was found.
+    GRANT SELECT ON installation, goose_db_version TO keyheat_collector;
+    GRANT SELECT, INSERT, UPDATE, DELETE ON positions, watermarks, members TO keyheat_collector;
+    GRANT SELECT, INSERT, UPDATE ON writers, shards, shard_keys, streams, targets, table_facts, bad_samples TO keyheat_collector;
+    GRANT SELECT, INSERT ON bad_excerpts, gaps TO keyheat_collector;
+    GRANT INSERT ON deltas TO keyheat_collector;
 
-GRANT SELECT ON ALL TABLES IN SCHEMA public TO keyheat_reader;
-REVOKE ALL ON installation, notifications FROM keyheat_reader;
+    -- A reporter judges, tells, prunes and purges. It cannot change what the audit says was
+    -- changed by hand, and deletes nothing of it that is younger than a year.
+    GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO keyheat_reporter;
+    REVOKE INSERT, UPDATE, DELETE ON installation, goose_db_version, keyheat_totals FROM keyheat_reporter;
+    REVOKE UPDATE ON audit FROM keyheat_reporter;
+    ALTER TABLE audit ENABLE ROW LEVEL SECURITY; -- not for its owner
+    DROP POLICY IF EXISTS audit_read ON audit;
+    DROP POLICY IF EXISTS audit_write ON audit;
+    DROP POLICY IF EXISTS audit_prune ON audit;
+    CREATE POLICY audit_read ON audit FOR SELECT USING (true);
+    -- An entry of another time could be pruned at once.
+    CREATE POLICY audit_write ON audit FOR INSERT TO keyheat_reporter
+        WITH CHECK (at > (clock_timestamp() AT TIME ZONE 'UTC') - INTERVAL '1 hour');
+    CREATE POLICY audit_prune ON audit FOR DELETE TO keyheat_reporter
+        USING (at < (clock_timestamp() AT TIME ZONE 'UTC') - INTERVAL '365 days');
+
+    GRANT SELECT ON ALL TABLES IN SCHEMA public TO keyheat_reader;
+    REVOKE ALL ON installation, notifications FROM keyheat_reader;
+END $$;
 
 -- Large objects would be a place for data that no retention and no purge knows. pg_notify
 -- stays: collectors wake the judge with it. The list is the server's own, since versions
