@@ -7,6 +7,8 @@ if command -v systemd-sysusers >/dev/null; then
 elif ! id keyheat >/dev/null 2>&1; then
 	useradd --system --home-dir /var/lib/keyheat --shell /usr/sbin/nologin keyheat
 fi
+# reporter migrate makes an SQLite database here, before systemd would make the folder.
+install -d -o keyheat -g keyheat -m 0750 /var/lib/keyheat
 chgrp keyheat /etc/keyheat/collector.yaml /etc/keyheat/reporter.yaml
 if [ -d /run/systemd/system ]; then
 	systemctl daemon-reload
