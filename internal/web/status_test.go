@@ -75,7 +75,7 @@ func TestStatus(t *testing.T) {
 				must(t, s.PutCloudWatch(t.Context(), store.CloudWatchRead{Target: sample.Target{Table: "orders"}, State: "denied", Message: "not allowed", Requested: 7}, nil))
 			}, "critical 2 problems",
 			[]string{
-				"syntax kafka:samples 6", "Set kafka.format", "bad_table", "Send the table's name, not its ARN", "Excerpt {…", "retention was shorter",
+				"syntax kafka:samples 6", "set kafka.format", "bad_table", "Send the table's name, not its ARN", "Excerpt {…", "retention was shorter",
 				"chat works", "pagers failing", "connection refused", "mail not tried yet", "denied not allowed",
 			},
 		},
