@@ -217,6 +217,9 @@ func TestSpans(t *testing.T) {
 		{"a name alone", &tracepb.Span{Name: "DynamoDB.GetItem", StartTimeUnixNano: 1795547750393626157, Attributes: []*commonpb.KeyValue{
 			text("keyheat.partition_key", "a"), list("aws.dynamodb.table_names", "orders"),
 		}}, "GetItem orders a/ rcu 0.5 estimated"},
+		{"an operation in the name alone", &tracepb.Span{Name: "DynamoDB.GetItem", StartTimeUnixNano: 1795547750393626157, Attributes: []*commonpb.KeyValue{
+			text("rpc.service", "DynamoDB"), text("keyheat.partition_key", "a"), list("aws.dynamodb.table_names", "orders"),
+		}}, "GetItem orders a/ rcu 0.5 estimated"},
 		{"another database", &tracepb.Span{Name: "x", Attributes: []*commonpb.KeyValue{text("db.system", "redis"), text("db.operation", "GetItem")}}, "not_dynamodb"},
 		{"an operation without data", spanOf("DescribeTable", "orders"), "not_dynamodb"},
 		{"a number as the key", spanOf("PutItem", "orders", number), "PutItem orders 42/ wcu 1 estimated"},

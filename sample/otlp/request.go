@@ -44,8 +44,12 @@ func (q *request) read(s *tracepb.Span) {
 	for _, a := range s.Attributes {
 		q.set(a.GetKey(), a.GetValue())
 	}
-	if q.system+q.service+q.operation == "" { // some samplers drop a span's first attributes
-		q.service, q.operation, _ = strings.Cut(s.Name, ".")
+	if q.operation == "" { // some samplers drop a span's first attributes
+		service, operation, _ := strings.Cut(s.Name, ".")
+		q.operation = operation
+		if q.system+q.service == "" {
+			q.service = service
+		}
 	}
 	for _, e := range s.Events {
 		if e.Name != "exception" {
