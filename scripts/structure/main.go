@@ -57,6 +57,11 @@ func check(ctx context.Context, dir string) ([]problem, error) {
 	if err != nil {
 		return nil, err
 	}
+	untested, err := testProblems(dir)
+	if err != nil {
+		return nil, err
+	}
+	all = append(all, untested...)
 	for _, p := range m.packages {
 		all = append(all, s.filter(p, circleProblems(p), sizeProblems(p))...)
 	}
