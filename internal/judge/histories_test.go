@@ -206,7 +206,8 @@ func (h *history) deliver() {
 	h.wake = wake
 }
 
-// play lets load and faults follow each other, and in the end nothing is hot.
+// play lets load and faults follow each other until nothing is hot. Then one key is hot for
+// longer than groups wait for their next message.
 func (h *history) play() {
 	h.t.Cleanup(func() {
 		if h.t.Failed() {
@@ -232,6 +233,12 @@ func (h *history) play() {
 				h.t.Errorf("%s: in the end %s fires: %s", name, id, h.findings(id))
 			}
 		}
+	}
+	h.pour("one key", 600, func(int) []string { return []string{"a"} })
+	h.isTrue()
+	h.groupsAreTrue()
+	if len(h.firing()) == 0 {
+		h.t.Error("one key is hot for ten minutes, and nothing fires")
 	}
 }
 
