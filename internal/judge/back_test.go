@@ -1,6 +1,7 @@
 package judge_test
 
 import (
+	"database/sql"
 	"errors"
 	"io/fs"
 	"os"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/keyheat/keyheat/internal/judge/heat"
 	"github.com/keyheat/keyheat/internal/testsupport/pgtest"
+	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/store"
 )
 
@@ -208,4 +210,36 @@ func TestAnErrorBehindTheReadingIsNoSetback(t *testing.T) {
 	gaps, err := s.Gaps(t.Context(), store.GapQuery{Source: "store"})
 	must(t, err)
 	equal(t, "gaps", gaps, nil)
+}
+
+// TestADeltaThatIsNotTheNextOneShowsASetback: the database loses a delta that was read and had
+// no effect yet, and the collector writes another one before the judge looks again. Only the
+// number of the delta before it shows that.
+func TestADeltaThatIsNotTheNextOneShowsASetback(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "keyheat.db")
+	s := open(t, "sqlite:"+path)
+	p := &probe{Store: s}
+	j := run(t, quick(), p)
+	c := collect(t, s, "a", 0, begin())
+	c.commit(0, load{1, "k", 100})
+	j.quiet(t)
+	p.hold.Lock()
+	db, err := sql.Open("sqlite", path+"?_pragma=busy_timeout(10000)")
+	must(t, err)
+	defer db.Close()
+	for _, statement := range []string{`DELETE FROM deltas`, `UPDATE writers SET last_seq = 0, last_delta = 0`} {
+		_, err = db.ExecContext(t.Context(), statement)
+		must(t, err)
+	}
+	c.commit(20, load{1, "k", 100})
+	p.hold.Unlock()
+	await(t, func() bool {
+		gaps, err := s.Gaps(t.Context(), store.GapQuery{Source: "store"})
+		must(t, err)
+		return len(gaps) == 1
+	})
+	j.quiet(t)
+	j.stop()
+	equal(t, "written", written(t, s), map[sample.Target]int64{{Table: table}: 100})
 }
