@@ -322,6 +322,10 @@ type Throttling struct {
 	// index as a whole Share is of the requests in throttled seconds.
 	Units float64 `json:"units"`
 	Share float64 `json:"share"`
+	// Unit is wcu if only writes of a table or index were throttled, and rcu if only reads
+	// were. It is empty for both, and for a key. Beside reads, Share is a share of the write
+	// units if Unit is wcu.
+	Unit string `json:"unit,omitempty"`
 }
 
 // JoinThrottling returns the throttling of several findings together; nil if there is none.

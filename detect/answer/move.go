@@ -90,7 +90,7 @@ const KnownShare = 0.15
 // slowDown sets the total that the partition serves, and the rate of its busiest caller
 // that brings the key there.
 func (m *Move) slowDown(f *detect.Finding, a *Answer) {
-	if !f.Kind.OfKey() && f.Kind != detect.SingleCaller {
+	if !f.Kind.OfKey() && f.Kind != detect.SingleCaller && f.Kind != detect.MovingHotSpot {
 		return
 	}
 	load, limit := f.Peak.WCU.Value, detect.Units(detect.PartitionWrite)
@@ -136,10 +136,11 @@ func actFor(f *detect.Finding, a *Answer) Act {
 	case Retries:
 		return BackOff
 	case SharedPartition:
+		soon := a.Healing.Outlook == Likely
 		switch {
-		case advises(f, detect.ActionPrewarm):
+		case advises(f, detect.ActionPrewarm) && !(soon && a.Harm.Refused < worthSlowing):
 			return Prewarm
-		case a.Healing.Outlook == Likely:
+		case soon:
 			return Wait
 		}
 	case NearLimit, EventualReads, FewValues, Shards, UnevenShards, LargeItem, Collection:

@@ -149,9 +149,12 @@ func requests(f *detect.Finding) string {
 	switch {
 	case f.Kind.OfTable() && f.Evidence != nil && f.Evidence.Refused[sample.OfIndex.String()]+f.Evidence.Refused[sample.OfIndexCapacity.String()] > 0:
 		return "writes"
+	case f.Throttling != nil && f.Throttling.Unit == "wcu":
+		return "writes"
 	case f.Kind.OfTable() && f.Peak.WCU.Value >= 1 && f.Peak.RCU.Value >= 1:
 		return "requests"
-	case f.InReads():
+	}
+	if lacksReads(f) {
 		return "reads"
 	}
 	return "writes"

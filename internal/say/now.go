@@ -68,7 +68,7 @@ func act(f *detect.Finding, a *answer.Answer) string {
 			return "Raise the table's warm throughput, or let the load grow more slowly."
 		}
 		if a.Healing.Outlook == answer.Likely {
-			return "Wait some minutes for a split, or raise the table's warm throughput to add partitions."
+			return "Raise the table's warm throughput to add partitions, or wait some minutes for splits."
 		}
 		return "Raise the table's warm throughput: that adds partitions."
 	case answer.RaiseCapacity:
@@ -127,6 +127,9 @@ func relief(f *detect.Finding, a *answer.Answer) string {
 	if key != "" || !a.Harm.None() && f.Kind != detect.RollingHotKey {
 		load = requestsTo(f) + " " + cmp.Or(key, subject(f))
 	}
+	if f.Kind == detect.MovingHotSpot && key != "" {
+		load = requestsTo(f) + " each hot key"
+	}
 	if a.Move.Total > 0 {
 		return fmt.Sprintf("limit %s to %s", load, ofKey(f, a.Move.Total)) + first(a)
 	}
@@ -172,14 +175,13 @@ func capacity(f *detect.Finding, word string) string {
 	return fmt.Sprintf("write %s to %s (demand: %s)", text, perSecond(f.Peak.WCU.Value*detect.DefaultHeadroom, "wcu"), wording.Significant(f.Peak.WCU.Value))
 }
 
-// lacksReads reports whether a table or index refused reads in its highest second, and not
-// writes. Where it refused both or neither, the side nearer to its limit decides.
+// lacksReads reports whether a finding is about reads: the ones refused or, where none or
+// both were, the side nearer to its limit.
 func lacksReads(f *detect.Finding) bool {
-	write, read := f.Peak.WCU.Value-f.Consumed.WCU >= 1, f.Peak.RCU.Value-f.Consumed.RCU >= 1
-	if write == read {
-		return f.InReads()
+	if t := f.Throttling; t != nil && t.Unit != "" {
+		return t.Unit == "rcu"
 	}
-	return read
+	return f.InReads()
 }
 
 // ownMoves are the actions for trouble of Keyheat itself.

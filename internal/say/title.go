@@ -141,11 +141,12 @@ func keySymptom(f *detect.Finding, a *answer.Answer) string {
 	if f.Kind == detect.HotGSIKey {
 		key = "one index key"
 	}
-	if !a.Harm.None() && f.Severity != detect.Info {
-		return fmt.Sprintf("%s throttled on %s", requests(f), key)
-	}
 	load := requestsTo(f) + " " + key
 	switch {
+	case a.Move.Act == answer.Nothing && f.State == detect.Firing && a.Harm.Refused > 0:
+		return load + " above the partition limit, now served"
+	case !a.Harm.None() && f.Severity != detect.Info:
+		return fmt.Sprintf("%s throttled on %s", requests(f), key)
 	case a.Cause == answer.EventualReads:
 		return load + " may be refused"
 	case a.Cause == answer.AtLimit:

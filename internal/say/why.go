@@ -54,7 +54,7 @@ func cause(f *detect.Finding, a *answer.Answer) string {
 		if slices.ContainsFunc(f.Advice, func(s detect.Step) bool { return s.Fix == detect.FixShuffleInput }) {
 			return "A job " + tense(f, "writes", "wrote") + " key after key, each in one partition."
 		}
-		return "One key after another " + tense(f, "gets", "got") + " hot for a short time."
+		return fmt.Sprintf("One key after another %s up to %s, above the limit.", tense(f, "gets", "got"), amount(f))
 	case answer.FewValues:
 		return capital(load(f, to+oneOfFew(f))) + "."
 	case answer.Shards, answer.UnevenShards:
@@ -123,7 +123,7 @@ func sharedPartition(f *detect.Finding) string {
 		}
 	}
 	if f.Ground == detect.GroundKeys {
-		return fmt.Sprintf("Several keys %s a partition at its limit, none of them hot. Refused most: %s.", tense(f, "share", "shared"), strings.Join(keys, ", "))
+		return fmt.Sprintf("Several keys together %s one or more partitions, none of them hot. Refused most: %s.", tense(f, "fill", "filled"), strings.Join(keys, ", "))
 	}
 	most := &f.RefusedKeys[0]
 	whose := fmt.Sprintf("%s of the refusals", capital(wording.Part(most.Share)))

@@ -103,7 +103,9 @@ func (e *Episode) Finding(s Subject, r Rules) detect.Finding {
 	return f
 }
 
-// Throttling returns the throttling of a table or index as a whole, by its requests.
+// Throttling returns the throttling of a table or index as a whole, by its requests. Writes
+// that are throttled beside reads are a share of the write units: reads that are served
+// would hide the harm. Read units are no measure of requests, for a page of a Scan has many.
 func (e *Episode) Throttling() *detect.Throttling {
 	refused := int64(0)
 	for _, n := range e.Pressure.Refused {
@@ -112,8 +114,19 @@ func (e *Episode) Throttling() *detect.Throttling {
 	if refused == 0 {
 		return e.refusals.throttling() // the previous judge's
 	}
-	t := &detect.Throttling{From: detect.TimeOf(e.first), To: detect.TimeOf(e.last), Share: min(1, detect.Ratio(float64(refused), float64(e.Pressure.Requests)))}
-	t.Units = detect.Units(e.Pressure.Throttled.Write) + detect.Units(e.Pressure.Throttled.Read)
+	t := &detect.Throttling{From: detect.TimeOf(e.first), To: detect.TimeOf(e.last)}
+	throttled, load := e.Pressure.Throttled, e.Pressure.Load
+	t.Units = detect.Units(throttled.Write) + detect.Units(throttled.Read)
+	t.Share = min(1, detect.Ratio(float64(refused), float64(e.Pressure.Requests)))
+	switch {
+	case throttled.Write > 0 && throttled.Read == 0:
+		t.Unit = "wcu"
+		if load.Read > 0 {
+			t.Share = min(1, detect.Ratio(float64(throttled.Write), float64(load.Write)))
+		}
+	case throttled.Read > 0 && throttled.Write == 0:
+		t.Unit = "rcu"
+	}
 	return t
 }
 
@@ -169,7 +182,7 @@ func restoreEpisode(f *detect.Finding) *Episode {
 	if t := f.Throttling; t != nil {
 		e.refusals = refusals{
 			first: t.From.Unix(), last: t.To.Unix(),
-			throttled: detect.Milli(t.Units), requested: detect.Milli(detect.Ratio(t.Units, t.Share)),
+			throttled: detect.Milli(t.Units), requested: detect.Milli(detect.Ratio(t.Units, t.Share)), unit: t.Unit,
 		}
 	}
 	if f.Replication != nil {
@@ -237,6 +250,7 @@ type refusals struct {
 	throttled, requested sample.Milli
 	// calm is the load since last.
 	calm sample.Milli
+	unit string // see detect.Throttling
 }
 
 // add adds a second.
@@ -260,6 +274,6 @@ func (r *refusals) throttling() *detect.Throttling {
 	}
 	return &detect.Throttling{
 		From: detect.TimeOf(r.first), To: detect.TimeOf(r.last),
-		Units: detect.Units(r.throttled), Share: min(1, detect.Ratio(float64(r.throttled), float64(r.requested))),
+		Units: detect.Units(r.throttled), Share: min(1, detect.Ratio(float64(r.throttled), float64(r.requested))), Unit: r.unit,
 	}
 }
