@@ -73,8 +73,9 @@ func pauseAfter(r notify.Response, shortest, longest time.Duration, failures int
 	return max(d-rand.N(d/5+1), retryAfter(r.RetryAfter, now).Sub(now))
 }
 
-// maxRetryAfter bounds how long a receiver may ask us to wait.
-const maxRetryAfter = time.Hour
+// maxRetryAfter bounds how long a receiver may ask us to wait: a critical incident may wait
+// for it, and one attempt in that time burdens nobody.
+const maxRetryAfter = 30 * time.Second
 
 // retryAfter is the time that a Retry-After header asks for, in seconds or as
 // an HTTP date; zero when it asks for nothing.
