@@ -136,9 +136,10 @@ func actFor(f *detect.Finding, a *Answer) Act {
 	case Retries:
 		return BackOff
 	case SharedPartition:
+		few := 0 < a.Harm.Refused && a.Harm.Refused < worthSlowing
 		soon := a.Healing.Outlook == Likely
 		switch {
-		case advises(f, detect.ActionPrewarm) && !(soon && a.Harm.Refused < worthSlowing):
+		case advises(f, detect.ActionPrewarm) && !(soon && few):
 			return Prewarm
 		case soon:
 			return Wait

@@ -337,6 +337,8 @@ func TestFlushedTimes(t *testing.T) {
 		{"flushes of 10 s", 700, flushed(10, 700, 1, none), false, false},
 		{"flushes of 10 s by a caller", 700, flushed(10, 700, 1, func(r *sample.Record) { r.Caller = "lambda" }), false, false},
 		{"a minute at one ms", 700, flushed(60, 700, 1, none), false, false},
+		// Times of whole seconds may be a folded second's. What is above the limit in one second
+		// only stays pending, and pages nobody.
 		{"a minute in one record", 200, func(_ *rand.Rand, at int64) []sample.Record {
 			if at%60 != 0 {
 				return nil
@@ -377,7 +379,7 @@ func TestFlushedTimes(t *testing.T) {
 		}
 		says := worst.Quality.InBatches()
 		out.AppendRow(table.Row{c.name, c.units, fmt.Sprintf("%.0f", worst.Peak.WCU.Value), worst.Severity, worst.State, says})
-		if pages := worst.State == detect.Firing; pages != c.pages || says != c.flushed || c.flushed && worst.Severity != detect.Warning || !pages && worst.Severity == detect.Critical {
+		if pages := worst.State == detect.Firing; pages != c.pages || says != c.flushed || c.flushed && worst.Severity != detect.Warning || !pages && worst.Severity == detect.Critical && worst.SecondsOver() > 10 {
 			t.Errorf("%s: %s %s of %+v, want pages %t", c.name, worst.Severity, worst.State, worst.Peak.WCU, c.pages)
 		}
 	}

@@ -54,7 +54,7 @@ func cause(f *detect.Finding, a *answer.Answer) string {
 		if slices.ContainsFunc(f.Advice, func(s detect.Step) bool { return s.Fix == detect.FixShuffleInput }) {
 			return "A job " + tense(f, "writes", "wrote") + " key after key, each in one partition."
 		}
-		return fmt.Sprintf("One key after another %s up to %s, above the limit.", tense(f, "gets", "got"), amount(f))
+		return fmt.Sprintf("One key after another %s up to %s.", tense(f, "gets", "got"), amount(f))
 	case answer.FewValues:
 		return capital(load(f, to+oneOfFew(f))) + "."
 	case answer.Shards, answer.UnevenShards:
