@@ -1,0 +1,88 @@
+package store_test
+
+import (
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/keyheat/keyheat/internal/testsupport/pgtest"
+)
+
+// keyless are the tables that hold no key: docs/SECURITY.md has the contents of each.
+const keyless = `audit bad_excerpts bad_samples cardinalities cloudwatch_minutes cloudwatch_reads cursors gaps
+	goose_db_version incident_findings installation leases members notification_groups partition_maps positions
+	receivers report_schedules seen_minutes shard_keys shards streams table_facts targets watermarks writers`
+
+// TestVacuumWritesEveryTableOfKeys: a table is written again unless it is known to hold no
+// key, so that a new table cannot keep what was purged.
+func TestVacuumWritesEveryTableOfKeys(t *testing.T) {
+	t.Parallel()
+	url := pgtest.Database(t)
+	s, db := mustOpen(t, url), raw(t, url)
+	files := func() map[string]int64 {
+		rows, err := db.QueryContext(t.Context(), `SELECT relname, pg_relation_filenode(oid) FROM pg_class
+			WHERE relkind = 'r' AND relnamespace = current_schema()::regnamespace`)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer rows.Close()
+		all := map[string]int64{}
+		for rows.Next() {
+			var name string
+			var file int64
+			if err := rows.Scan(&name, &file); err != nil {
+				t.Fatal(err)
+			}
+			all[name] = file
+		}
+		if err := rows.Err(); err != nil {
+			t.Fatal(err)
+		}
+		return all
+	}
+	before := files()
+	if err := s.Vacuum(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	var kept []string
+	for name, file := range files() {
+		if file == before[name] {
+			kept = append(kept, name)
+		}
+	}
+	slices.Sort(kept)
+	if want := strings.Fields(keyless); !slices.Equal(kept, want) {
+		t.Errorf("not written again: %s\nwant %s", kept, want)
+	}
+}
+
+// TestVacuumWaitsForReaders: pages that a reader holds stay in SQLite's log until it ends.
+func TestVacuumWaitsForReaders(t *testing.T) {
+	t.Parallel()
+	path := t.TempDir() + "/keyheat.db"
+	s, db := mustOpen(t, "sqlite:"+path), raw(t, "sqlite:"+path)
+	reader, err := db.BeginTx(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var n int
+	if err := reader.QueryRowContext(t.Context(), "SELECT count(*) FROM leases").Scan(&n); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() {
+		time.Sleep(3 * time.Second) // SQLite itself waits for 2 s
+		ended <- reader.Rollback()
+	}()
+	if err := s.Vacuum(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-ended; err != nil {
+		t.Fatal(err)
+	}
+	if log, err := os.Stat(path + "-wal"); err == nil && log.Size() > 0 {
+		t.Errorf("the log still has %d bytes", log.Size())
+	}
+}
