@@ -43,6 +43,44 @@ func (r *renewals) RenewLease(_ context.Context, l store.Lease, _ time.Duration)
 	return l, nil
 }
 
+// hanging is a store that gives the lease, and then answers nothing.
+type hanging struct{ renewals }
+
+func (h *hanging) AcquireLease(context.Context, string, string, time.Duration) (store.Lease, bool, error) {
+	return store.Lease{}, true, nil
+}
+
+func (h *hanging) HashSeed(ctx context.Context) (uint64, error) {
+	<-ctx.Done()
+	return 0, ctx.Err()
+}
+
+// TestAJudgeThatHangsAtItsStartIsNotReady: it has the lease, so that nobody else judges.
+func TestAJudgeThatHangsAtItsStartIsNotReady(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		j, err := New(Config{}, &hanging{}, "judge", slog.New(slog.DiscardHandler))
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, stop := context.WithCancel(t.Context())
+		ended := make(chan error, 1)
+		go func() { _, err := j.turn(ctx, nil); ended <- err }()
+		time.Sleep(maxBehind)
+		if reasons := j.Ready(); len(reasons) > 0 {
+			t.Errorf("not ready after %s: %q", maxBehind, reasons)
+		}
+		time.Sleep(3 * time.Second)
+		if reasons := strings.Join(j.Ready(), "; "); !strings.Contains(reasons, "33s ago") {
+			t.Errorf("after 33 s readiness says %q", reasons)
+		}
+		stop()
+		if err := <-ended; err == nil {
+			t.Error("a turn that hung has no error")
+		}
+	})
+}
+
 // TestATurnThatHangsLosesItsLease: it is renewed for five minutes, and then others may judge.
 func TestATurnThatHangsLosesItsLease(t *testing.T) {
 	t.Parallel()

@@ -171,9 +171,15 @@ func (j *Judge) turn(ctx context.Context, t *term) (*term, error) {
 		defer j.keepLease(ctx, t.lease)()
 	} else {
 		lease, leads, err := j.store.AcquireLease(ctx, store.JudgeLease, j.holder, j.config.Lease)
-		if err != nil || !leads {
+		if err != nil {
 			return nil, err
 		}
+		if !leads {
+			j.current.Store(nil)
+			return nil, nil
+		}
+		taken := time.Now() // nobody else judges from now on
+		j.current.CompareAndSwap(nil, &taken)
 		defer j.keepLease(ctx, lease)()
 		if err := j.compare(ctx, lease); err != nil {
 			return nil, err
@@ -185,7 +191,6 @@ func (j *Judge) turn(ctx context.Context, t *term) (*term, error) {
 		j.measures.leader.Set(1)
 	}
 	began := time.Now()
-	j.current.CompareAndSwap(nil, &began)
 	err := t.pass(ctx)
 	j.last = t.lease
 	if err == nil {
