@@ -23,25 +23,15 @@ func testProblems(dir string) (all []problem, err error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, pattern := range documents {
-		paths, err := filepath.Glob(filepath.Join(dir, pattern))
-		if err != nil {
-			return nil, err
-		}
-		for _, path := range paths {
-			text, err := os.ReadFile(path)
-			if err != nil {
-				return nil, err
-			}
-			for _, m := range namedTest.FindAllStringSubmatch(string(text), -1) {
-				isNamed := func(test string) bool { return test == m[2] || m[1] != "" && strings.HasPrefix(test, m[2]) }
-				if !slices.ContainsFunc(tests, isNamed) {
-					all = append(all, problem{strings.TrimPrefix(path, dir+"/"), "there is no test " + m[2]})
-				}
+	err = readDocuments(dir, func(path, text string) {
+		for _, m := range namedTest.FindAllStringSubmatch(text, -1) {
+			isNamed := func(test string) bool { return test == m[2] || m[1] != "" && strings.HasPrefix(test, m[2]) }
+			if !slices.ContainsFunc(tests, isNamed) {
+				all = append(all, problem{path, "there is no test " + m[2]})
 			}
 		}
-	}
-	return all, nil
+	})
+	return all, err
 }
 
 // findTests returns the names of all tests below a directory, of its other modules too.

@@ -107,23 +107,29 @@ var documents = []string{"*.md", "docs/*.md", "deploy/*/README.md"}
 // literal is text of a document that is no sentence: code, headings and the targets of links.
 var literal = regexp.MustCompile("(?ms)^```.*?^```|`[^`\n]*`|^#[^\n]*|\\]\\([^)]*\\)")
 
-// documentProblems reports words that are too frequent in the documents of a module.
-func documentProblems(dir string) ([]problem, error) {
-	m := newMeasure()
+// readDocuments passes each document of a module, with its path below dir.
+func readDocuments(dir string, read func(path, text string)) error {
 	for _, pattern := range documents {
 		paths, err := filepath.Glob(filepath.Join(dir, pattern))
 		if err != nil {
-			return nil, err
+			return err
 		}
 		for _, path := range paths {
 			text, err := os.ReadFile(path)
 			if err != nil {
-				return nil, err
+				return err
 			}
-			m.add(strings.ToLower(literal.ReplaceAllString(string(text), " ")))
+			read(strings.TrimPrefix(path, dir+"/"), string(text))
 		}
 	}
-	return m.problems("documents", func(d density) float64 { return d.documents }), nil
+	return nil
+}
+
+// documentProblems reports words that are too frequent in the documents of a module.
+func documentProblems(dir string) ([]problem, error) {
+	m := newMeasure()
+	err := readDocuments(dir, func(_, text string) { m.add(strings.ToLower(literal.ReplaceAllString(text, " "))) })
+	return m.problems("documents", func(d density) float64 { return d.documents }), err
 }
 
 // isBelow reports whether a path is one of some roots, or below one.
