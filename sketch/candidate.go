@@ -61,8 +61,9 @@ func provenAbove(low, limit sample.Milli, variance float64) bool {
 // candidateTable is the set-associative table of the candidates of one second. It allocates
 // memory as keys come.
 type candidateTable struct {
-	mask uint64
-	sets []front.Set // nil until begin; the tables' reserves come last
+	mask     uint64
+	reserves int         // the tables that may have a reserve
+	sets     []front.Set // nil until begin; the tables' reserves come last
 	// used lists the sets that have keys, in order of their first key. Each set has Ways
 	// candidates with their texts.
 	used       []uint32
@@ -71,13 +72,13 @@ type candidateTable struct {
 	details    []detail // of some candidates; index 0 stands for none
 }
 
-func newCandidateTable(sets int) candidateTable {
-	return candidateTable{mask: uint64(sets - 1), texts: front.NewKeyTexts(), details: make([]detail, 1)}
+func newCandidateTable(sets, reserves int) candidateTable {
+	return candidateTable{mask: uint64(sets - 1), reserves: reserves, texts: front.NewKeyTexts(), details: make([]detail, 1)}
 }
 
 func (f *candidateTable) begin() {
 	if f.sets == nil {
-		f.sets = make([]front.Set, f.mask+1+reserveSets*maxReserves)
+		f.sets = make([]front.Set, int(f.mask)+1+reserveSets*f.reserves)
 	}
 }
 
@@ -182,4 +183,4 @@ func (f *candidateTable) clear() {
 	f.texts.Clear()
 }
 
-func (f *candidateTable) release() { *f = newCandidateTable(int(f.mask) + 1) }
+func (f *candidateTable) release() { *f = newCandidateTable(int(f.mask)+1, f.reserves) }

@@ -44,8 +44,7 @@
 // A set is crowded when its smallest key is heavy, perhaps because of keys of other tables.
 // Keys without room in a crowded set compete for the reserve of their own table, which has
 // fourteen places under Space-Saving. So a flood in one table leaves each other table its
-// heaviest keys. At most 256 tables of a second have a reserve; for the others Window.Unseen
-// rises.
+// heaviest keys.
 //
 // Totals of requests and units are exact for each table and index.
 //

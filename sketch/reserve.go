@@ -12,10 +12,9 @@ const (
 	// reserveFrom is the weight of a table from which it may have a reserve. A key at a limit
 	// has this weight even when spread over 600 collectors.
 	reserveFrom = WarmWeight / 64
-	// reserveSets times Ways is the number of keys in a table's reserve, and maxReserves the
-	// number of tables with a reserve in a second. A reserve takes 2 KiB; all together take at
-	// most half of the front.
-	reserveSets, maxReserves = 2, 256
+	// reserveSets times Ways is the number of keys in a table's reserve, which takes 2 KiB.
+	// Every table that a shard keeps apart may have one.
+	reserveSets = 2
 )
 
 // reserve returns a key's set in its table's reserve and the set's number, or nil if the table
@@ -24,11 +23,11 @@ const (
 // is the only table or has little load.
 func (s *second) reserve(t *sums, hash uint64) (in *front.Set, number uint32) {
 	if t.reserve == 0 {
-		if len(s.touched) == 1 || s.reserves == maxReserves || t.weight() < reserveFrom {
+		if len(s.touched) == 1 || t.weight() < reserveFrom {
 			return nil, 0
 		}
 		if s.inherited == nil {
-			s.inherited = make([][Ways]uint64, reserveSets*maxReserves)
+			s.inherited = make([][Ways]uint64, reserveSets*s.front.reserves)
 		}
 		s.reserves++
 		t.reserve = s.reserves

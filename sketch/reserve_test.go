@@ -19,17 +19,16 @@ func TestFloodOfAnotherTable(t *testing.T) {
 		tables, floodFrom int // the flood's tables, and when it begins in the second, in ms
 		others            int // keys of the hot key's table that have as much together
 		collectors        int
-		proven            bool
 	}{
-		{"alone in its table", 1, 0, 0, 1, true},
-		{"over four collectors", 1, 0, 0, 4, true},
-		{"over eight collectors", 1, 0, 0, 8, true},
-		{"over 16 collectors, beside many keys of its table", 1, 0, 10_000, 16, true},
-		{"a flood that begins late", 1, 700, 0, 1, true},
-		{"a flood of 20 tables", 20, 0, 0, 1, true},
-		{"beside few keys of its table", 1, 0, 10, 1, true},
-		{"beside many keys of its table", 1, 0, 10_000, 1, true},
-		{"a flood of more tables than have reserves", 900, 0, 0, 1, false},
+		{"alone in its table", 1, 0, 0, 1},
+		{"over four collectors", 1, 0, 0, 4},
+		{"over eight collectors", 1, 0, 0, 8},
+		{"over 16 collectors, beside many keys of its table", 1, 0, 10_000, 16},
+		{"a flood that begins late", 1, 700, 0, 1},
+		{"a flood of 20 tables", 20, 0, 0, 1},
+		{"beside few keys of its table", 1, 0, 10, 1},
+		{"beside many keys of its table", 1, 0, 10_000, 1},
+		{"a flood of 900 tables, nearly as many as a shard keeps apart", 900, 0, 0, 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -58,11 +57,8 @@ func TestFloodOfAnotherTable(t *testing.T) {
 			exact.compare(t, merged)
 			w := merged[identity{Target: sample.Target{Table: "orm"}, second: second}]
 			k, listed := w.Key(sketch.Hash(w.Target, sample.KeyString("hot"), seed))
-			if proven := k.Low.Write > 1_300_000; proven != c.proven {
+			if k.Low.Write <= 1_300_000 {
 				t.Errorf("listed %t with %d to %d, unseen %d", listed, k.Low.Write, k.High().Write, w.Unseen.Write)
-			}
-			if !c.proven && w.Unseen.Write < 1_000_000 && k.High().Write < 1_000_000 {
-				t.Errorf("the table looks healthy: at most %d is unseen", w.Unseen.Write)
 			}
 		})
 	}

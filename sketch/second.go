@@ -51,7 +51,7 @@ type sums struct {
 }
 
 func newSecond(c Config) *second {
-	return &second{front: newCandidateTable(c.Sets), counts: front.NewCountMin(c.CounterBytes), limit: c.Limit}
+	return &second{front: newCandidateTable(c.Sets, c.Tables), counts: front.NewCountMin(c.CounterBytes), limit: c.Limit}
 }
 
 func (s *second) tableSums(table uint16) *sums {

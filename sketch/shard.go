@@ -26,8 +26,8 @@ type Shard struct {
 //
 // Its live seconds take up to about SecondsInRing × (CounterBytes + 1 KiB a set): 5 MiB with
 // the defaults, and half as much again if requests are sampled. A flood of heavy keys adds 2
-// KiB a second for each of at most 256 tables, and [Shard.PlaceKeys] 128 KiB a second for each of
-// at most 16 tables. Memory is allocated as keys come, and freed when seconds are idle.
+// KiB a second for each table beside it, and [Shard.PlaceKeys] 128 KiB a second for each of at
+// most 16 tables. Memory is allocated as keys come, and freed when seconds are idle.
 func NewShard(c Config) *Shard {
 	if err := c.Validate(); err != nil {
 		panic(err)
