@@ -250,12 +250,15 @@ func (j *Judge) compare(ctx context.Context, lease store.Lease) error {
 }
 
 // sleep waits for new deltas: a wake-up, or the poll interval, or not at all while
-// there is more to read.
+// there is more to read. A process that waits for the lease asks four times as often, since
+// the end of the judge's session wakes nobody.
 func (j *Judge) sleep(ctx context.Context, wake <-chan struct{}, t *term) {
-	if t != nil && t.behind {
-		return
+	switch {
+	case t == nil:
+		daemon.Wait(ctx, j.config.Poll/4, wake)
+	case !t.behind:
+		daemon.Wait(ctx, j.config.Poll, wake)
 	}
-	daemon.Wait(ctx, j.config.Poll, wake)
 }
 
 // release lets another judge take over at once; it takes no longer than a poll.
