@@ -25,6 +25,9 @@ func TestBounds(t *testing.T) {
 	t.Parallel()
 	for name, stream := range streams() {
 		for _, collectors := range []int{1, 4, 8} {
+			if testing.Short() && collectors == 4 {
+				continue
+			}
 			t.Run(fmt.Sprintf("%s over %d", name, collectors), func(t *testing.T) {
 				t.Parallel()
 				exact := exactCounts{}
