@@ -30,8 +30,6 @@ type Sampling string
 const (
 	// SamplingNone counts every request.
 	SamplingNone Sampling = "none"
-	// SamplingIndependent draws every request by itself, as the samples state.
-	SamplingIndependent Sampling = "independent"
 	// SamplingByCall draws whole calls, whose items come together.
 	SamplingByCall Sampling = "by_call"
 	// SamplingAssumed is an unstated method. Independence is assumed, and the intervals

@@ -83,7 +83,7 @@ func TestALoadIsOnlyThatOfAPartitionWhereItIs(t *testing.T) {
 	sharded := finding(detect.UnevenShards, "total#*", exactly(3100), exactly(3000), 1.55)
 	sharded.Sharding = &detect.Sharded{Base: "total", Shards: 8, Needed: 5, Hottest: "total#5"}
 	steady := finding(detect.HotKeyWrite, "tenant#big", detect.Figure{Value: 2400, Low: 1785, High: 3300}, detect.Figure{Value: 1800, Low: 1770, High: 1830}, 2.4)
-	steady.Quality.Sampling = detect.SamplingIndependent
+	steady.Quality.Sampling = detect.SamplingByCall
 	table := finding(detect.TableStarvation, "", exactly(2720), exactly(2720), 2.72)
 	found := []detect.Finding{sharded, steady, table}
 	address := serve(t, holding(t, found))

@@ -77,8 +77,11 @@ func (b *batches) ask(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if len(m.Topics) != 1 || m.Topics[0].Error != nil || len(m.Topics[0].Partitions) == 0 {
+	if len(m.Topics) != 1 || m.Topics[0].Error == nil && len(m.Topics[0].Partitions) == 0 {
 		return fmt.Errorf("its partitions are unknown: %v", m.Topics)
+	}
+	if err := m.Topics[0].Error; err != nil {
+		return err
 	}
 	b.partitions = b.partitions[:0]
 	for _, p := range m.Topics[0].Partitions {

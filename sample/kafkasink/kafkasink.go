@@ -16,6 +16,7 @@ package kafkasink
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -78,7 +79,10 @@ func (s *Sink) Write(ctx context.Context, records []sample.Record) error {
 	if err == nil {
 		err = s.writer.WriteMessages(ctx, messages...)
 	}
-	if err != nil {
+	switch {
+	case errors.Is(err, kafka.UnknownTopicOrPartition):
+		return fmt.Errorf("send samples to Kafka: there is no topic %q, make it with kafka-topics.sh --create --topic %s --partitions N: %w", s.writer.Topic, s.writer.Topic, err)
+	case err != nil:
 		return fmt.Errorf("send samples to Kafka topic %s: %w", s.writer.Topic, err)
 	}
 	return nil

@@ -200,3 +200,23 @@ func TestADeadBrokerIsAnError(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestAMissingTopicIsNamed with the command that makes it, in both forms.
+func TestAMissingTopicIsNamed(t *testing.T) {
+	t.Parallel()
+	cluster, err := kfake.NewCluster(kfake.NumBrokers(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(cluster.Close)
+	r := sample.Record{Time: time.Now().UnixMilli(), Table: "orders", PK: sample.KeyString("a"), Op: sample.PutItem, Rate: 1, N: 1}
+	for _, protobuf := range []bool{false, true} {
+		sink := kafkasink.New(kafkasink.Options{Brokers: cluster.ListenAddrs(), Topic: "absent", Protobuf: protobuf})
+		if err := sink.Write(t.Context(), []sample.Record{r}); err == nil || !strings.Contains(err.Error(), "kafka-topics.sh --create --topic absent") {
+			t.Errorf("protobuf %t: %v", protobuf, err)
+		}
+		if err := sink.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}

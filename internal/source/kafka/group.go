@@ -170,7 +170,7 @@ var errMissingTopic = errors.New("it does not exist: create it, or correct its n
 func (k *Source) reportFailure(part, kind string, err error) {
 	k.errors.WithLabelValues(kind).Inc()
 	if k.health.Fail(part, err.Error()) {
-		k.log.Warn("no samples are read", "part", part, "kind", kind, "error", err)
+		k.log.Warn("no samples are read; trying again", "part", part, "kind", kind, "error", err)
 	}
 }
 
