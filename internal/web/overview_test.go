@@ -208,11 +208,11 @@ func TestARowHasItsLoad(t *testing.T) {
 	p := open(t, serve(t, s)+"/")
 	var labels []string
 	for _, svg := range p.all("svg", "trend") {
-		label, _, _ := strings.Cut(svg.attr("aria-label"), ", at")
+		label, _, _ := strings.Cut(svg.attr("aria-label"), ", highest")
 		labels = append(labels, label)
 	}
 	slices.Sort(labels)
-	if got := strings.Join(labels, "; "); got != "Last 15 minutes: highest second 150% of the limit; Last 15 minutes: no load near the limit; 15 min not counted" {
+	if got := strings.Join(labels, "; "); got != "Last 15 minutes: no load near the limit; 15 min not counted; Last 15 minutes: over the limit" {
 		t.Errorf("the pictures say %s", got)
 	}
 }

@@ -108,7 +108,7 @@ func TestTablesOfATime(t *testing.T) {
 		return open(t, address+"/tables?"+between(from, to).Encode()+more).all("tbody", "")[0].text()
 	}
 	text := of(start.Add(time.Minute), start.Add(40*time.Minute), "&compare=day")
-	for _, want := range []string{hostile, "150%", "a day earlier: not known", "This time: highest second 150% of the limit"} {
+	for _, want := range []string{hostile, "150%", "a day earlier: not known", "This time: over the limit, highest in the "} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the row does not say %q: %s", want, text)
 		}

@@ -151,7 +151,7 @@ func TestRows(t *testing.T) {
 	if hot.Throttled == nil || hot.Throttled.Requests != 10 || hot.Throttled.Share != 0.25 || hot.Firing != 1 || hot.Pending != 1 || hot.Coverage.Write.Value != 0.97 {
 		t.Errorf("of the hot table is known %+v", hot)
 	}
-	if want := "Last hour: highest second 150% of the limit, at " + now.Format("15:04") + "; 30 min not counted"; hot.Trend.Text != want {
+	if want := "Last hour: over the limit, highest in the 60 s from " + now.Format("15:04") + "; 30 min not counted"; hot.Trend.Text != want {
 		t.Errorf("its trend says %q, want %q", hot.Trend.Text, want)
 	}
 	if strings.Count(hot.Trend.Over, "M") != 1 || hot.Trend.Bars != "" || strings.Count(hot.Trend.Unknown, "M") != 30 {

@@ -331,7 +331,12 @@ func drawTrend(span TrendSpan, cells []trendCell, from time.Time) (t Trend) {
 	t = Trend{Width: cellWidth * len(cells), Limit: fmt.Sprintf("%.1f", y(1)), Bars: bars.String(), Over: over.String(), Unknown: missing.String()}
 	t.Text = span.Name + ": no load near the limit"
 	if c := cells[peak]; c.utilization > 0 {
-		t.Text = fmt.Sprintf("%s: highest second %s of the limit, at %s", span.Name, wording.Percent(c.utilization), from.Add(time.Duration(peak)*span.cell()).UTC().Format(span.clock))
+		// No figure: the row beside it has one, with its bounds and for its own time.
+		over := "not over the limit"
+		if c.utilization > 1 {
+			over = "over the limit"
+		}
+		t.Text = fmt.Sprintf("%s: %s, highest in the %s from %s", span.Name, over, wording.Span(span.cell()), from.Add(time.Duration(peak)*span.cell()).UTC().Format(span.clock))
 	}
 	switch {
 	case unknown == len(cells):
