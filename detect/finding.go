@@ -318,8 +318,8 @@ type Throttling struct {
 	// From and To are the first and the last of these seconds.
 	From time.Time `json:"from"`
 	To   time.Time `json:"to"`
-	// Units are the throttled units, Share their part of the requested ones. For a table or
-	// index as a whole Share is of the requests in throttled seconds.
+	// Units are the throttled units, Share their part of the units that were requested from
+	// From to To. For a table or index as a whole Share is of the requests.
 	Units float64 `json:"units"`
 	Share float64 `json:"share"`
 	// Unit is wcu if only writes of a table or index were throttled, and rcu if only reads

@@ -426,6 +426,10 @@ func compareRestored(t *testing.T, name string, want, got []detect.Finding) {
 			w.Peak.WCU.Value != g.Peak.WCU.Value || w.Peak.RCU.Value != g.Peak.RCU.Value || !w.LastSeen.Equal(g.LastSeen) {
 			t.Fatalf("%s: restored %+v, want %+v", name, g, w)
 		}
+		if w.Severity != g.Severity || (w.Throttling == nil) != (g.Throttling == nil) ||
+			w.Throttling != nil && (math.Abs(w.Throttling.Share-g.Throttling.Share) > 0.03 || w.Throttling.Unit != g.Throttling.Unit) {
+			t.Fatalf("%s: restored %s, %+v, want %s, %+v", name, g.Severity, g.Throttling, w.Severity, w.Throttling)
+		}
 	}
 }
 

@@ -83,9 +83,11 @@ type Episode struct {
 	kind      detect.Kind
 	escalated bool
 	minute    minute
-	// Pressure is the throttling of a table or index as a whole.
-	Pressure throttling.Pressure
-	refusals refusals
+	// Pressure is the throttling of a table or index as a whole, in the seconds that count.
+	// between is what it was asked for in the other seconds between them, calm since them.
+	Pressure      throttling.Pressure
+	between, calm asked
+	refusals      refusals
 	// healing outlasts an episode: partitions are never merged again.
 	healing healing
 	// restoredEvidence is the previous judge's evidence.

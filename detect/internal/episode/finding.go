@@ -103,31 +103,47 @@ func (e *Episode) Finding(s Subject, r Rules) detect.Finding {
 	return f
 }
 
-// Throttling returns the throttling of a table or index as a whole, by its requests. Writes
-// that are throttled beside reads are a share of the write units: reads that are served
-// would hide the harm. Read units are no measure of requests, for a page of a Scan has many.
+// Throttling returns the throttling of a table or index as a whole, by its requests from the
+// first throttled second to the last. Writes that are throttled beside reads are a share of
+// the write units: reads that are served would hide the harm. Read units are no measure of
+// requests, for a page of a Scan has many.
 func (e *Episode) Throttling() *detect.Throttling {
 	refused := int64(0)
 	for _, n := range e.Pressure.Refused {
 		refused += n
 	}
+	before := e.refusals.throttling() // the previous judge's
 	if refused == 0 {
-		return e.refusals.throttling() // the previous judge's
+		return before
 	}
 	t := &detect.Throttling{From: detect.TimeOf(e.first), To: detect.TimeOf(e.last)}
 	throttled, load := e.Pressure.Throttled, e.Pressure.Load
 	t.Units = detect.Units(throttled.Write) + detect.Units(throttled.Read)
-	t.Share = min(1, detect.Ratio(float64(refused), float64(e.Pressure.Requests)))
+	t.Share = min(1, detect.Ratio(float64(refused), float64(e.Pressure.Requests+e.between.requests)))
 	switch {
 	case throttled.Write > 0 && throttled.Read == 0:
 		t.Unit = "wcu"
 		if load.Read > 0 {
-			t.Share = min(1, detect.Ratio(float64(throttled.Write), float64(load.Write)))
+			t.Share = min(1, detect.Ratio(float64(throttled.Write), float64(load.Write+e.between.write)))
 		}
 	case throttled.Read > 0 && throttled.Write == 0:
 		t.Unit = "rcu"
 	}
+	if before != nil {
+		continueThrottling(t, before)
+	}
 	return t
+}
+
+// continueThrottling adds the throttling that an earlier judge stored. Its share stands for
+// its time, because the requests behind it are not stored.
+func continueThrottling(t, before *detect.Throttling) {
+	earlier, since := before.To.Sub(before.From).Seconds()+1, max(0, t.To.Sub(before.To).Seconds())
+	t.Share = (before.Share*earlier + t.Share*since) / (earlier + since)
+	t.Units += before.Units
+	if t.Unit != before.Unit {
+		t.Unit = ""
+	}
 }
 
 // qualityOf returns the quality of an episode's samples.

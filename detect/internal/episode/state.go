@@ -3,6 +3,7 @@ package episode
 import (
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/internal/throttling"
+	"github.com/keyheat/keyheat/sample"
 )
 
 // addPlateau records a second just at the limit; enough of them close together are a
@@ -104,11 +105,17 @@ func (e *Episode) observePressure(p *point, r Rules) {
 	hit, throttled := p.pressure.Hits(r.Kind)
 	e.settle(p.second-1, r.Time)
 	if !hit {
+		e.calm = e.calm.plus(p)
 		return
 	}
 	if e.state == detect.Resolved && !r.OneEpisode {
 		*e = Episode{through: p.second}
 	}
+	if e.seconds > 0 {
+		e.between.requests += e.calm.requests
+		e.between.write += e.calm.write
+	}
+	e.calm = asked{}
 	e.kind = r.Kind
 	if detect.Weight(p.table) > detect.Weight(e.PeakLoad()) {
 		e.At, e.consumed = p.second, p.consumedLoad()
@@ -127,6 +134,16 @@ func (e *Episode) observePressure(p *point, r Rules) {
 	e.addHot(p.second)
 	e.escalated = e.escalated || e.minute.isOutage(p.second, p.pressure) ||
 		r.Kind == detect.HotPartition && (p.pressure.HoldsWritesBack() || e.lasts())
+}
+
+// asked is what a table or index was asked for in some seconds.
+type asked struct {
+	requests int64
+	write    sample.Milli
+}
+
+func (a asked) plus(p *point) asked {
+	return asked{a.requests + p.pressure.Requests, a.write + p.pressure.Load.Write}
 }
 
 // minute is the throttling of a table or index in up to OutageSeconds.
