@@ -18,6 +18,7 @@ var purging = []obligation{
 	{"a purge ends the judge's lease", purgeEndsLease},
 	{"nobody judges during a purge", purgeHoldsLease},
 	{"a purge that lost the lease stops", purgeLosesLease},
+	{"a purge reaches rows that others write during it", purgeReachesLateRows},
 	{"old entries of the audit are pruned", auditPruned},
 }
 
@@ -226,6 +227,51 @@ func purgeLosesLease(t *testing.T, s *store.Store) {
 		t.Errorf("a purge beside another: %v, want %v", err, store.ErrLeaseLost)
 	}
 	lead(t, s, "reporter")
+}
+
+// purgeReachesLateRows writes rows with the key when a purge has listed the rows of every table
+// for the first time: only its second look finds them.
+func purgeReachesLateRows(t *testing.T, s *store.Store) {
+	fill(t, s)
+	written := false
+	erased, err := s.PurgeKey(t.Context(), store.Purge{Table: sample.Target{Table: "orders"}, Eraser: eraser{key: secretKey}, Progress: func(of string, _ int) {
+		if of != "silences" || written { // the last table of the first look
+			return
+		}
+		written = true
+		must(t, s.Commit(t.Context(), store.Commit{Writer: "b", Seq: 1, Version: 1, Body: []byte("a late delta with user#canary")}))
+		see(t, s, "weekly", "0 9 * * 1")
+		r := report("weekly", 2)
+		r.Outline, r.Document = []byte(`{"late":"user#canary"}`), []byte(`{"late":["user#canary"]}`)
+		_, err := s.PutReport(t.Context(), r, []store.Notification{{ID: "late", Event: "report", Route: "r", Payload: []byte(`{"late":"user#canary"}`)}})
+		must(t, err)
+		addSilence(t, s, store.Silence{Matchers: []string{`table="orders"`}, EndsAt: time.Now().Add(time.Hour), Author: "ada", Reason: "user#canary is late"})
+	}})
+	must(t, err)
+	equal(t, "rows were written during the purge", written, true)
+	equal(t, "counted deltas", erased.Deltas, int64(2))
+	equal(t, "counted documents", erased.Documents, int64(7))
+	for _, d := range read(t, s, nil).Deltas {
+		if bytes.Contains(d.Body, []byte(secretKey)) {
+			t.Errorf("delta %d of %s is %q", d.Seq, d.Writer, d.Body)
+		}
+	}
+	for _, r := range value[[]store.Report](t)(s.Reports(t.Context(), store.ReportQuery{})) {
+		document := value[store.Report](t)(s.Report(t.Context(), r.ID)).Document
+		if bytes.Contains(document, []byte(secretKey)) || bytes.Contains(r.Outline, []byte(secretKey)) {
+			t.Errorf("the %s report is %q, its outline %q", r.Schedule, document, r.Outline)
+		}
+	}
+	for _, n := range value[[]store.Notification](t)(s.RecentNotifications(t.Context(), store.NotificationQuery{Limit: 10})) {
+		if bytes.Contains(n.Payload, []byte(secretKey)) {
+			t.Errorf("notification %s is %q", n.ID, n.Payload)
+		}
+	}
+	for _, silence := range value[[]store.Silence](t)(s.Silences(t.Context(), store.SilenceQuery{})) {
+		if strings.Contains(silence.Reason, secretKey) {
+			t.Errorf("a silence's reason is %q", silence.Reason)
+		}
+	}
 }
 
 func auditPruned(t *testing.T, s *store.Store) {
