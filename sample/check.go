@@ -5,6 +5,7 @@ const (
 	// MaxKeyBytes is the longest partition key in bytes. A sort key may have half as many.
 	MaxKeyBytes  = 2048
 	maxSKBytes   = 1024
+	minNameBytes = 3
 	maxNameBytes = 255
 	maxItemBytes = 400 << 10
 	// maxPageBytes is the most that one Query, Scan or statement reads.
@@ -22,14 +23,14 @@ const (
 // decoder has passed it; call it for records that you make yourself. Of the texts it checks
 // only table, index, account, Region, and that Throttle is not a word for "no".
 func (r *Record) Check() RejectReason {
-	if r.isUsual() && IsName(r.Table) && IsName(r.Index) && IsName(r.Account) && IsName(r.Region) {
+	if r.isUsual() && IsName(r.Table) && IsName(r.Index) && IsPlace(r.Account) && IsPlace(r.Region) {
 		return ""
 	}
 	return r.fault()
 }
 
 // CheckExceptNames is Check of a record whose table, index, account and Region have passed
-// [IsName]: a decoder checks a name that many records share only once.
+// [IsName] and [IsPlace]: a decoder checks a name that many records share only once.
 func (r *Record) CheckExceptNames() RejectReason {
 	if r.isUsual() {
 		return ""
@@ -46,7 +47,7 @@ func (r *Record) fault() RejectReason {
 		return RejectNoTable
 	case !IsName(r.Table) || !IsName(r.Index):
 		return RejectBadTable
-	case !IsName(r.Account) || !IsName(r.Region):
+	case !IsPlace(r.Account) || !IsPlace(r.Region):
 		return RejectBadText
 	case r.PK.IsZero() && r.Op != Scan:
 		return RejectNoKey
@@ -100,7 +101,7 @@ func (r *Record) isUsual() bool {
 		r.Rate >= MinRate && r.Rate <= 1 && r.CheckAmounts() == ""
 }
 
-// nameBytes are the bytes allowed in names of tables and indexes.
+// nameBytes are the bytes allowed in names of tables, indexes, accounts and Regions.
 var nameBytes = func() (allowed [256]bool) {
 	for _, b := range []byte("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-") {
 		allowed[b] = true
@@ -108,11 +109,18 @@ var nameBytes = func() (allowed [256]bool) {
 	return allowed
 }()
 
-// IsName reports whether a text can be the name of a table or index: at most 255 bytes, all of
-// them letters, digits, "_", "-" or ".". Names occur in commands, labels and pages, where other
-// bytes could do harm. IsName accepts an empty text (unknown), and names under DynamoDB's
-// minimum of three bytes.
+// NameRule describes the names that [IsName] accepts, for error texts.
+const NameRule = `3 to 255 letters, digits, "_", "-" and "."`
+
+// IsName reports whether DynamoDB allows a text as the name of a table or index: 3 to 255
+// bytes, all of them letters, digits, "_", "-" or ".". It accepts an empty text (unknown).
 func IsName(text string) bool {
+	return (len(text) >= minNameBytes || text == "") && IsPlace(text)
+}
+
+// IsPlace reports whether a text can be an account or a Region: at most 255 of the bytes that
+// [IsName] allows. Names occur in commands, labels and pages, where other bytes could do harm.
+func IsPlace(text string) bool {
 	if len(text) > maxNameBytes {
 		return false
 	}

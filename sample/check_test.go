@@ -11,7 +11,7 @@ import (
 // TestCheckOfForeignRecords checks records that a decoder of another format might make.
 func TestCheckOfForeignRecords(t *testing.T) {
 	t.Parallel()
-	sound := sample.Record{Time: 1763692032185, Table: "t", PK: sample.KeyString("a"), Op: sample.GetItem, Rate: 1, N: 1}
+	sound := sample.Record{Time: 1763692032185, Table: "orders", PK: sample.KeyString("a"), Op: sample.GetItem, Rate: 1, N: 1}
 	if reason := sound.Check(); reason != "" {
 		t.Fatalf("a sound record is %s", reason)
 	}

@@ -68,7 +68,7 @@ func TestForeignKeys(t *testing.T) {
 		if k.Size() > len(k.Text) {
 			t.Errorf("%#v: size %d", k, k.Size())
 		}
-		r := sample.Record{Time: 1763692032185, Table: "t", PK: k, N: 1, Rate: 1}
+		r := sample.Record{Time: 1763692032185, Table: "orders", PK: k, N: 1, Rate: 1}
 		if k.Type != "B" && r.Check() != sample.RejectBadKey {
 			t.Errorf("%#v: passes as %q", k, r.Check())
 		}

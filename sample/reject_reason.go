@@ -36,8 +36,8 @@ const (
 	RejectBadTime RejectReason = "bad_time"
 	// RejectNoTable rejects a missing or empty table.
 	RejectNoTable RejectReason = "no_table"
-	// RejectBadTable rejects a table or index with an impossible name: not a text, longer than
-	// 255 bytes, or with bytes other than letters, digits, "_", "-" and ".", such as an ARN.
+	// RejectBadTable rejects a table or index with an impossible name: not a text, or a text that
+	// [IsName] rejects, such as an ARN.
 	RejectBadTable RejectReason = "bad_table"
 	// RejectBadOp rejects an op that is not a data operation of DynamoDB.
 	RejectBadOp RejectReason = "bad_op"
@@ -75,7 +75,7 @@ const (
 	// foreign fields a throttle that [ParseThrottle] does not know.
 	RejectBadThrottle RejectReason = "bad_throttle"
 	// RejectBadText rejects a throttle, caller, account, region or id that is not a string, and
-	// an account or region that [IsName] rejects.
+	// an account or region that [IsPlace] rejects.
 	RejectBadText RejectReason = "bad_text"
 	// RejectBadAttrs rejects attrs that does not map text to text.
 	RejectBadAttrs RejectReason = "bad_attrs"

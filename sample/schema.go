@@ -73,6 +73,8 @@ func (s Schema) Validate() error {
 		x := s.Indexes[name]
 		if err := x.validate(); name == "" {
 			faults = append(faults, errors.New("an index without a name"))
+		} else if !IsName(name) {
+			faults = append(faults, fmt.Errorf("index %.300q: an index's name has %s", name, NameRule))
 		} else if err != nil {
 			faults = append(faults, fmt.Errorf("index %s: %w", name, err))
 		}

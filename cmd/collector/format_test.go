@@ -55,14 +55,14 @@ func TestPartitionsAreDecodedAsConfigured(t *testing.T) {
 	c := defaults()
 	c.Kafka.Topics, c.Kafka.Format = []string{"samples", "changes"}, []string{"changes=dynamodb-stream"}
 	c.Tables = tables.Tables{"orders": {PartitionKey: []string{"id"}, SortKey: []string{"n"}, Indexes: map[string]tables.Index{
-		"x": {PartitionKey: []string{"n"}},
+		"by-number": {PartitionKey: []string{"n"}},
 	}}}
 	forms, err := c.Kafka.forms()
 	if err != nil {
 		t.Fatal(err)
 	}
 	decoder := forms.decoders(c.Tables.Decoding())
-	for partition, want := range map[string]string{"changes/0": "orders/ orders/x", "samples/0": "no_op"} {
+	for partition, want := range map[string]string{"changes/0": "orders/ orders/by-number", "samples/0": "no_op"} {
 		var got found
 		d := decoder(partition)
 		d.Decode([]byte(`{"eventName":"INSERT","tableName":"orders","dynamodb":{"Keys":{"id":{"S":"a"},"n":{"N":"1"}},"NewImage":{"id":{"S":"a"},"n":{"N":"1"}}}}`), 1763692032185, &got)

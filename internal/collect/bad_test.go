@@ -33,11 +33,11 @@ func TestBadSamplesAreCountedAndNeverShown(t *testing.T) {
 	c := newCollector(t, config(), st)
 	stop := running(t, c)
 	p := claim(t, c, "p")
-	good := `{"table":"t","pk":"secret","op":"UpdateItem","wcu":1}`
+	good := `{"table":"orders","pk":"secret","op":"UpdateItem","wcu":1}`
 	must(t, p.Fold(t.Context(), samples(
-		good, `{"table":"t","pk":"secret","wcu":-1}`, `{"table":"t","pk":"secret","wcu":-2}`, `{"pk":"secret"`,
-		fmt.Sprintf(`{"ts":%d,"table":"t","pk":"secret","wcu":1}`, noon.Add(-time.Hour).UnixMilli()),
-		fmt.Sprintf(`{"ts":%d,"table":"t","pk":"secret","wcu":1}`, noon.Add(time.Hour).UnixMilli()),
+		good, `{"table":"orders","pk":"secret","wcu":-1}`, `{"table":"orders","pk":"secret","wcu":-2}`, `{"pk":"secret"`,
+		fmt.Sprintf(`{"ts":%d,"table":"orders","pk":"secret","wcu":1}`, noon.Add(-time.Hour).UnixMilli()),
+		fmt.Sprintf(`{"ts":%d,"table":"orders","pk":"secret","wcu":1}`, noon.Add(time.Hour).UnixMilli()),
 		``)))
 	must(t, p.Release(t.Context()))
 	must(t, stop())
@@ -55,7 +55,7 @@ func TestBadSamplesAreCountedAndNeverShown(t *testing.T) {
 	if fmt.Sprint(counts) != fmt.Sprint(want) {
 		t.Errorf("counted %v, want %v", counts, want)
 	}
-	if got := excerpts["bad_units"]; !slices.Equal(got, []sample.Text{`{"table":"<1>","pk":"<6>","wcu":-0}`, `{"table":"<1>","pk":"<6>","wcu":-0}`}) {
+	if got := excerpts["bad_units"]; !slices.Equal(got, []sample.Text{`{"table":"<6>","pk":"<6>","wcu":-0}`, `{"table":"<6>","pk":"<6>","wcu":-0}`}) {
 		t.Errorf("excerpts %q", got)
 	}
 	if got := excerpts["too_old"]; !slices.Equal(got, []sample.Text{"its time is -3600.000 s from its message's"}) {
@@ -71,7 +71,7 @@ func TestEventTimeBoundsAreInclusive(t *testing.T) {
 			-collect.Default().TooOld, -collect.Default().TooOld - time.Millisecond,
 			collect.Default().TooFarAhead, collect.Default().TooFarAhead + time.Millisecond,
 		} {
-			b := samples(fmt.Sprintf(`{"ts":%d,"table":"t","pk":"k","wcu":1}`, noon.Add(off).UnixMilli()))
+			b := samples(fmt.Sprintf(`{"ts":%d,"table":"orders","pk":"k","wcu":1}`, noon.Add(off).UnixMilli()))
 			b.Next = fmt.Sprint(i + 1)
 			must(t, p.Fold(t.Context(), b))
 		}
@@ -96,12 +96,12 @@ func TestAScatteredMessageIsBounded(t *testing.T) {
 		p := claim(t, c, "p")
 		var b bytes.Buffer
 		for i := range int64(lines) {
-			fmt.Fprintf(&b, `{"ts":%d,"table":"t","pk":"k","wcu":1}`+"\n", noon.UnixMilli()-2000*i)
+			fmt.Fprintf(&b, `{"ts":%d,"table":"orders","pk":"k","wcu":1}`+"\n", noon.UnixMilli()-2000*i)
 		}
 		scattered := samples("")
 		scattered.Messages = slices.Values([]source.Message{{Value: b.Bytes()}})
 		must(t, p.Fold(t.Context(), scattered))
-		next := samples(`{"table":"t","pk":"other","wcu":1}`)
+		next := samples(`{"table":"orders","pk":"other","wcu":1}`)
 		next.Next = "2"
 		must(t, p.Fold(t.Context(), next))
 		must(t, p.Release(t.Context()))
@@ -120,7 +120,7 @@ func TestTooManyTablesAreBadSamples(t *testing.T) {
 		p := claim(t, c, "p")
 		var lines []string
 		for i := range 5 {
-			lines = append(lines, fmt.Sprintf(`{"table":"t%d","pk":"k","wcu":1}`, i))
+			lines = append(lines, fmt.Sprintf(`{"table":"orders%d","pk":"k","wcu":1}`, i))
 		}
 		must(t, p.Fold(t.Context(), samples(lines...)))
 		must(t, p.Release(t.Context()))
@@ -129,12 +129,12 @@ func TestTooManyTablesAreBadSamples(t *testing.T) {
 		}
 		time.Sleep(15 * time.Second)
 		synctest.Wait()
-		if s := m.statusOf(c.Writer()); !slices.Equal(s.RefusedTables, []string{"t2", "t3", "t4"}) || s.State != "failing" || !strings.Contains(s.Reason, `such as "t2"`) {
+		if s := m.statusOf(c.Writer()); !slices.Equal(s.RefusedTables, []string{"orders2", "orders3", "orders4"}) || s.State != "failing" || !strings.Contains(s.Reason, `such as "orders2"`) {
 			t.Errorf("with three tables too many it reports %+v", s)
 		}
 		// The two that had room are not counted any more: others have it now.
 		p = claim(t, c, "p")
-		must(t, p.Fold(t.Context(), samples(`{"table":"t3","pk":"k","wcu":1}`)))
+		must(t, p.Fold(t.Context(), samples(`{"table":"orders3","pk":"k","wcu":1}`)))
 		must(t, p.Release(t.Context()))
 		if l := counted(t, m); len(l.requests) != 3 || l.bad["too_many_tables"] != 3 {
 			t.Errorf("after the next commit counted %+v", l)
@@ -153,8 +153,8 @@ func TestRepeatedIDsCountOnce(t *testing.T) {
 	t.Parallel()
 	bubble(t, config(), func(t *testing.T, c *collect.Collector, m *memory) {
 		p := claim(t, c, "p")
-		line := `{"table":"t","pk":"k","wcu":1,"id":"r-1"}`
-		must(t, p.Fold(t.Context(), samples(line, line, `{"table":"t","pk":"j","wcu":1,"id":"r-1"}`, `{"table":"t","pk":"k","wcu":1}`, `{"table":"t","pk":"k","wcu":1}`)))
+		line := `{"table":"orders","pk":"k","wcu":1,"id":"r-1"}`
+		must(t, p.Fold(t.Context(), samples(line, line, `{"table":"orders","pk":"j","wcu":1,"id":"r-1"}`, `{"table":"orders","pk":"k","wcu":1}`, `{"table":"orders","pk":"k","wcu":1}`)))
 		must(t, p.Release(t.Context()))
 		if l := counted(t, m); l.bad["duplicate"] != 1 {
 			t.Errorf("counted %+v", l)
@@ -166,7 +166,7 @@ func TestMetricsCountWhatIsStored(t *testing.T) {
 	t.Parallel()
 	bubble(t, slow(), func(t *testing.T, c *collect.Collector, _ *memory) {
 		p := claim(t, c, "p")
-		b := samples(`{"table":"t","pk":"k","wcu":1}`, `rubbish`)
+		b := samples(`{"table":"orders","pk":"k","wcu":1}`, `rubbish`)
 		b.Lag = 7
 		must(t, p.Fold(t.Context(), b))
 		must(t, p.Gap(t.Context(), sample.Gap{From: "2", To: "3", Reason: "trimmed"}))

@@ -19,8 +19,8 @@ func TestEachPartitionHasItsDecoder(t *testing.T) {
 	c := config()
 	c.Decoder = func(partition string) collect.Decoder {
 		if strings.HasPrefix(partition, "changes/") {
-			return change.NewDecoder(sample.Schemas{"orders": {
-				Indexes: map[string]sample.IndexSchema{"x": {KeySchema: sample.Keys("s")}},
+			return change.NewDecoder(sample.Schemas{"carts": {
+				Indexes: map[string]sample.IndexSchema{"by-status": {KeySchema: sample.Keys("s")}},
 			}})
 		}
 		return keyheatjson.NewDecoder()
@@ -32,13 +32,13 @@ func TestEachPartitionHasItsDecoder(t *testing.T) {
 	bubble(t, c, func(t *testing.T, c *collect.Collector, m *memory) {
 		changes := claim(t, c, "changes/0")
 		must(t, changes.Fold(t.Context(), source.Batch{Next: "2", Time: noon.UnixMilli(), Messages: slices.Values([]source.Message{
-			record("orders", `{"id":{"S":"a"}}`), record("lines", `{"id":{"S":"a"},"n":{"N":"1"}}`),
+			record("carts", `{"id":{"S":"a"}}`), record("lines", `{"id":{"S":"a"},"n":{"N":"1"}}`),
 		})}))
 		must(t, claim(t, c, "samples/0").Fold(t.Context(), at(noon, "1")))
 		time.Sleep(time.Second)
 		l := counted(t, m)
-		// The order is one request on the table and one on its index.
-		if l.requests[second{"orders", noon.Unix()}] != 2 || l.requests[second{"t", noon.Unix()}] != 1 || l.bad["key_schema_not_configured"] != 1 {
+		// The cart is one request on the table and one on its index.
+		if l.requests[second{"carts", noon.Unix()}] != 2 || l.requests[second{"orders", noon.Unix()}] != 1 || l.bad["key_schema_not_configured"] != 1 {
 			t.Errorf("counted %v, bad %v", l.requests, l.bad)
 		}
 	})

@@ -130,7 +130,7 @@ func live(t *testing.T, cfg collect.Config, test func(t *testing.T, c *collect.C
 
 // request is a batch of one request.
 func request(key string, wcu int, when time.Time, next int) source.Batch {
-	m := source.Message{Time: when.UnixMilli(), Value: fmt.Appendf(nil, `{"ts":%d,"table":"t","pk":%q,"op":"UpdateItem","wcu":%d}`, when.UnixMilli(), key, wcu)}
+	m := source.Message{Time: when.UnixMilli(), Value: fmt.Appendf(nil, `{"ts":%d,"table":"orders","pk":%q,"op":"UpdateItem","wcu":%d}`, when.UnixMilli(), key, wcu)}
 	return source.Batch{Messages: slices.Values([]source.Message{m}), Next: strconv.Itoa(next), Time: m.Time}
 }
 

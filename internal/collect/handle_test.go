@@ -48,7 +48,7 @@ func must(t *testing.T, err error) {
 
 // at is a batch of one good sample of that time, up to a position.
 func at(when time.Time, next string) source.Batch {
-	m := source.Message{Time: when.UnixMilli(), Value: fmt.Appendf(nil, `{"ts":%d,"table":"t","pk":"k","op":"UpdateItem","wcu":1}`, when.UnixMilli())}
+	m := source.Message{Time: when.UnixMilli(), Value: fmt.Appendf(nil, `{"ts":%d,"table":"orders","pk":"k","op":"UpdateItem","wcu":1}`, when.UnixMilli())}
 	return source.Batch{Messages: slices.Values([]source.Message{m}), Next: next, Time: m.Time}
 }
 
@@ -140,7 +140,7 @@ func TestAFoldAfterItsContextCountsNothing(t *testing.T) {
 			t.Errorf("fold returns %v", err)
 		}
 		must(t, p.Release(t.Context())) // the handle is alive
-		if got := counted(t, m).requests[second{"t", noon.Unix()}]; got != 1 || m.position("p").Next != "1" {
+		if got := counted(t, m).requests[second{"orders", noon.Unix()}]; got != 1 || m.position("p").Next != "1" {
 			t.Errorf("%d samples up to %s, want 1 up to 1", got, m.position("p").Next)
 		}
 	})
@@ -157,7 +157,7 @@ func TestClaimingWithoutReleaseCountsOnce(t *testing.T) {
 		}
 		must(t, p.Fold(t.Context(), at(noon, "1")))
 		must(t, p.Release(t.Context()))
-		if got := counted(t, m).requests[second{"t", noon.Unix()}]; got != 1 {
+		if got := counted(t, m).requests[second{"orders", noon.Unix()}]; got != 1 {
 			t.Errorf("%d samples counted, want 1", got)
 		}
 	})
@@ -315,7 +315,7 @@ func TestAStoreThatWentBackIsReadAgain(t *testing.T) {
 		}
 		must(t, p.Fold(t.Context(), at(noon, "1")))
 		must(t, p.Release(t.Context()))
-		if l := counted(t, m); len(l.requests) != 1 || l.requests[second{"t", noon.Unix()}] != 1 {
+		if l := counted(t, m); len(l.requests) != 1 || l.requests[second{"orders", noon.Unix()}] != 1 {
 			t.Errorf("%+v are counted, want one sample", l.requests)
 		}
 	})

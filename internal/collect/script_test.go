@@ -112,7 +112,7 @@ func (l *totals) message(rng *rand.Rand, at int64, undisturbed *sketch.Shard) so
 	}
 	var b bytes.Buffer
 	for range 1 + rng.IntN(3) {
-		table := fmt.Sprint("t", rng.IntN(3))
+		table := fmt.Sprint("orders", rng.IntN(3))
 		key := rng.IntN(40)
 		ts := at + rng.Int64N(3000) - 1500
 		wcu := 1 + rng.Int64N(9)

@@ -30,7 +30,7 @@ func wide(from int) source.Batch {
 	for i := range 400 {
 		when := noon.Add(time.Duration(from+i)*time.Second - 24*time.Hour)
 		messages = append(messages, source.Message{Time: when.UnixMilli(), Value: fmt.Appendf(nil,
-			`{"ts":%d,"table":"t","pk":"a key of some length %d","wcu":1}`, when.UnixMilli(), i)})
+			`{"ts":%d,"table":"orders","pk":"a key of some length %d","wcu":1}`, when.UnixMilli(), i)})
 	}
 	return source.Batch{Messages: slices.Values(messages), Next: strconv.Itoa(from + 400), Time: messages[399].Time}
 }

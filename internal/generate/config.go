@@ -162,12 +162,18 @@ func (h *HotKey) validate() error {
 	case h.After < 0 || h.For < 0:
 		return errors.New("negative time: give how long after the start it begins, and how long it lasts")
 	}
+	if !sample.IsName(h.Index) {
+		return fmt.Errorf("index %.300q: an index's name has %s", h.Index, sample.NameRule)
+	}
 	return errors.Join(checkTable(h.Table), checkPerSecond("write units", h.WCU), checkPerSecond("read units", h.RCU))
 }
 
 func checkTable(name string) error {
 	if name == "" {
 		return errors.New("no table: name one")
+	}
+	if !sample.IsName(name) {
+		return fmt.Errorf("table %.300q: a table's name has %s", name, sample.NameRule)
 	}
 	return nil
 }

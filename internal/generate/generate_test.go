@@ -127,7 +127,7 @@ func TestBackgroundFollowsZipf(t *testing.T) {
 		const requests, keys = 200_000, 1000
 		c := generate.Config{
 			Seed: 3, Start: start, Duration: time.Second, Rate: 1,
-			Background: generate.Background{Tables: []string{"t"}, Requests: requests, Keys: keys, Exponent: s, Reads: 0.25},
+			Background: generate.Background{Tables: []string{"orders"}, Requests: requests, Keys: keys, Exponent: s, Reads: 0.25},
 		}
 		norm := 0.0
 		for i := 1; i <= keys; i++ {
@@ -136,7 +136,7 @@ func TestBackgroundFollowsZipf(t *testing.T) {
 		loads := run(t, c)
 		for pk, rank := range map[string]float64{"id#1": 1, "id#2": 2, "id#10": 10, "id#1000": 1000} {
 			p := math.Pow(rank, -s) / norm
-			got := float64(loads[target{"t", "", pk, 0}].records)
+			got := float64(loads[target{"orders", "", pk, 0}].records)
 			if math.Abs(got-p*requests) > 5*math.Sqrt(p*requests) {
 				t.Errorf("exponent %g: %s has %.0f requests, expected %.0f", s, pk, got, p*requests)
 			}

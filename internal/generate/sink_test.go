@@ -34,7 +34,7 @@ func some(n int, step time.Duration) iter.Seq[sample.Record] {
 	return func(yield func(sample.Record) bool) {
 		for i := range n {
 			r := sample.Record{
-				Time: begin.Add(time.Duration(i) * step).UnixMilli(), Table: "t", Op: sample.UpdateItem,
+				Time: begin.Add(time.Duration(i) * step).UnixMilli(), Table: "orders", Op: sample.UpdateItem,
 				PK: sample.KeyString("k" + strconv.Itoa(i%10)), WCU: sample.Milli(1000 * (i + 1)), Rate: 1, N: 1,
 			}
 			if !yield(r) {
@@ -94,7 +94,7 @@ func TestStdoutStaysOpenAndAFileMayNotBeMade(t *testing.T) {
 	check(t, err)
 	_, err = generate.Copy(t.Context(), some(1, 0), f, false)
 	check(t, errors.Join(err, f.Close()))
-	if want := `{"ts":1795251600000,"table":"t","pk":"k0","op":"UpdateItem"`; !strings.HasPrefix(out.String(), want) {
+	if want := `{"ts":1795251600000,"table":"orders","pk":"k0","op":"UpdateItem"`; !strings.HasPrefix(out.String(), want) {
 		t.Errorf("got %s", out.String())
 	}
 	if _, err := generate.CreateFile(filepath.Join(t.TempDir(), "none", "x"), nil); !errors.Is(err, os.ErrNotExist) {

@@ -30,7 +30,7 @@ var rejectAdvice = map[sample.RejectReason]string{
 	sample.RejectNoTime:      "Send ts with each sample, or let Kafka set the message's time.",
 	sample.RejectBadTime:     "Send ts as Unix milliseconds or RFC 3339, not as seconds.",
 	sample.RejectNoTable:     "Send the table's name with each sample.",
-	sample.RejectBadTable:    "Send the table's name, not its ARN.",
+	sample.RejectBadTable:    "Send the table's name, not its ARN: DynamoDB's names have 3 to 255 characters.",
 	sample.RejectBadOp:       "Send the name of a DynamoDB operation, such as PutItem.",
 	sample.RejectNoKey:       "Send the partition key as pk. Only a Scan has none.",
 	sample.RejectBadKey:      "Send pk and sk as DynamoDB stores them: text, a number, or base64.",

@@ -19,7 +19,7 @@ func (t *counter) Bad(sample.RejectReason, []byte) { t.bad++ }
 func BenchmarkDecode(b *testing.B) {
 	image := strings.Replace(sized(512), "{", `{"n":{"N":"1"},"m":{"M":{"a":{"L":[{"BOOL":true}]}}},`, 1)
 	message := []byte(record("MODIFY", `{"id":{"S":"1"}}`, image, strings.Replace(image, `"1"},"m"`, `"2"},"m"`, 1)))
-	d := change.NewDecoder(sample.Schemas{"t": {Indexes: map[string]sample.IndexSchema{"x": {KeySchema: sample.Keys("n")}}}})
+	d := change.NewDecoder(sample.Schemas{"orders": {Indexes: map[string]sample.IndexSchema{"by-date": {KeySchema: sample.Keys("n")}}}})
 	t := &counter{}
 	b.SetBytes(int64(len(message)))
 	b.ReportAllocs()

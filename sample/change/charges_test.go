@@ -16,7 +16,7 @@ import (
 
 // indexed is a table with every kind of index, as the fake of DynamoDB has it.
 var indexed = model.Schema{
-	Name: "t", Key: model.Key{Partition: []string{"id"}, Sort: []string{"n"}}, Types: map[string]string{"n": "N"},
+	Name: "orders", Key: model.Key{Partition: []string{"id"}, Sort: []string{"n"}}, Types: map[string]string{"n": "N"},
 	Indexes: []model.Index{
 		{Name: "all", Key: model.Key{Partition: []string{"a"}}},
 		{Name: "keys", Key: model.Key{Partition: []string{"a", "b"}, Sort: []string{"c"}}, Projection: "KEYS_ONLY"},
@@ -43,7 +43,7 @@ func schemaOf(s model.Schema) sample.Schema {
 // package.
 func TestLoadEqualsASecondComputation(t *testing.T) {
 	t.Parallel()
-	tables := sample.Schemas{"t": schemaOf(indexed)}
+	tables := sample.Schemas{"orders": schemaOf(indexed)}
 	rapid.Check(t, func(r *rapid.T) {
 		table := streamstest.New(streamstest.Options{Seed: 1}).CreateTable(indexed)
 		for range rapid.IntRange(1, 8).Draw(r, "writes") {

@@ -46,7 +46,7 @@ func TestUnits(t *testing.T) {
 
 func TestTimeToLiveIsFree(t *testing.T) {
 	t.Parallel()
-	tables := sample.Schemas{"t": {Indexes: map[string]sample.IndexSchema{"x": {KeySchema: sample.Keys("id")}}}}
+	tables := sample.Schemas{"orders": {Indexes: map[string]sample.IndexSchema{"by-date": {KeySchema: sample.Keys("id")}}}}
 	remove := record("REMOVE", `{"id":{"S":"1"}}`, sized(3000), "")
 	for identity, want := range map[string]string{
 		`{"type":"Service","principalId":"dynamodb.amazonaws.com"}`: "0",
@@ -164,7 +164,7 @@ func TestWhichKeyIsWhich(t *testing.T) {
 		{"none", `{}`, "bad no_key", sample.Schema{}},
 		{"a key too long", `{"id":{"S":"` + strings.Repeat("x", 2049) + `"}}`, "bad key_too_long", sample.Schema{}},
 	} {
-		if got := decode(sample.Schemas{"t": c.schema}, record("MODIFY", c.keys, "", ""), 0).reports(); got != c.want {
+		if got := decode(sample.Schemas{"orders": c.schema}, record("MODIFY", c.keys, "", ""), 0).reports(); got != c.want {
 			t.Errorf("%s: %q, want %q", c.story, got, c.want)
 		}
 	}
@@ -192,10 +192,10 @@ func TestBadRecords(t *testing.T) {
 		{"half a surrogate pair", change(`"S":"1"`, `"S":"\ud83d"`), sample.RejectBadUTF8},
 		{"a pair of wrong halves", change(`"S":"1"`, `"S":"\ud83d\u0041"`), sample.RejectBadUTF8},
 		{"invalid UTF-8", change(`"S":"1"`, "\"S\":\"\xff\""), sample.RejectBadUTF8},
-		{"Keyheat's own form", `{"ts":1763692032185,"table":"t","pk":"a","wcu":1}`, "not_stream_record"},
+		{"Keyheat's own form", `{"ts":1763692032185,"table":"orders","pk":"a","wcu":1}`, "not_stream_record"},
 		{"an event of another name", change("INSERT", "insert"), sample.RejectBadOp},
-		{"no table", change(`"tableName":"t",`, ""), sample.RejectNoTable},
-		{"a table that is no text", change(`"tableName":"t"`, `"tableName":7`), sample.RejectBadText},
+		{"no table", change(`"tableName":"orders",`, ""), sample.RejectNoTable},
+		{"a table that is no text", change(`"tableName":"orders"`, `"tableName":7`), sample.RejectBadText},
 		{"no time anywhere", change(`"ApproximateCreationDateTime":1763692032`, `"SizeBytes":1`), sample.RejectNoTime},
 		{"a time before DynamoDB", change("1763692032", "1"), sample.RejectBadTime},
 		{"a negative time", change("1763692032", "-1"), sample.RejectBadTime},

@@ -115,9 +115,9 @@ func FuzzDecode(f *testing.F) {
 	} {
 		f.Add([]byte(message), int64(1763692032000))
 	}
-	tables := sample.Schemas{"t": {KeySchema: sample.Keys("id", "s"), Indexes: map[string]sample.IndexSchema{
-		"x": {KeySchema: sample.Keys("s", "x")},
-		"y": {KeySchema: sample.KeySchema{PartitionKey: []string{"x", "s"}}, Projection: sample.ProjectKeysOnly},
+	tables := sample.Schemas{"orders": {KeySchema: sample.Keys("id", "s"), Indexes: map[string]sample.IndexSchema{
+		"by-date":   {KeySchema: sample.Keys("s", "x")},
+		"by-status": {KeySchema: sample.KeySchema{PartitionKey: []string{"x", "s"}}, Projection: sample.ProjectKeysOnly},
 	}}}
 	known := make(map[sample.RejectReason]bool)
 	for _, r := range append(reasons.OfSample(), reasons.OfChange()...) {

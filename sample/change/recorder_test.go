@@ -63,7 +63,7 @@ func record(event, keys, before, after string) string {
 			images = append(images, fmt.Sprintf("%q:%s", image[0], image[1]))
 		}
 	}
-	return fmt.Sprintf(`{"eventName":%q,"tableName":"t","dynamodb":{"ApproximateCreationDateTime":1763692032,%s}}`,
+	return fmt.Sprintf(`{"eventName":%q,"tableName":"orders","dynamodb":{"ApproximateCreationDateTime":1763692032,%s}}`,
 		event, strings.Join(images, ","))
 }
 

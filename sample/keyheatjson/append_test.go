@@ -29,9 +29,9 @@ func TestAppendJSONUnits(t *testing.T) {
 			`"op":"PutItem","wcu":9,"bytes":1025`},
 		{"an estimate of nothing", sample.Record{Op: sample.PutItem, Estimated: true}, `"op":"PutItem","wcu":0`},
 	} {
-		c.r.Time, c.r.Table, c.r.PK, c.r.Rate, c.r.N = 1763692032185, "t", sample.KeyString("a"), 1, 1
+		c.r.Time, c.r.Table, c.r.PK, c.r.Rate, c.r.N = 1763692032185, "orders", sample.KeyString("a"), 1, 1
 		line := string(c.r.AppendJSON(nil))
-		if want := `{"ts":1763692032185,"table":"t","pk":"a",` + c.want + `}`; line != want {
+		if want := `{"ts":1763692032185,"table":"orders","pk":"a",` + c.want + `}`; line != want {
 			t.Errorf("%s: %s\nwant %s", c.story, line, want)
 		}
 		k := decode(line, 0)
@@ -45,7 +45,7 @@ func TestAppendJSONUnits(t *testing.T) {
 func TestAppendJSONStaysInItsLine(t *testing.T) {
 	t.Parallel()
 	r := sample.Record{
-		Time: 1763692032185, Table: "t", Caller: "t\r\n\x00\u2028\"\\", PK: sample.KeyString("\xffa"), Op: sample.GetItem,
+		Time: 1763692032185, Table: "orders", Caller: "t\r\n\x00\u2028\"\\", PK: sample.KeyString("\xffa"), Op: sample.GetItem,
 		Rate: 1, N: 1, Attrs: map[string]string{"b\n": "2", "a": "\x7f"},
 	}
 	line := r.AppendJSON(nil)
@@ -63,9 +63,9 @@ func TestAppendJSONStaysInItsLine(t *testing.T) {
 
 func TestAppendJSONLeavesTheMessagesTime(t *testing.T) {
 	t.Parallel()
-	r := sample.Record{Time: 5, TimeFromMessage: true, Table: "t", Op: sample.Scan, RCU: 500, Rate: 1, N: 1}
+	r := sample.Record{Time: 5, TimeFromMessage: true, Table: "orders", Op: sample.Scan, RCU: 500, Rate: 1, N: 1}
 	line := string(r.AppendJSON(nil))
-	if want := `{"table":"t","op":"Scan","rcu":0.5}`; line != want {
+	if want := `{"table":"orders","op":"Scan","rcu":0.5}`; line != want {
 		t.Errorf("line %s, want %s", line, want)
 	}
 }

@@ -157,8 +157,11 @@ func (d *Decoder) sameText(s *step) bool {
 	return true
 }
 
-// nameFields are the fields that [sample.IsName] checks.
-const nameFields fieldSet = 1<<fieldTable | 1<<fieldIndex | 1<<fieldAccount | 1<<fieldRegion
+// nameFields are the fields that [sample.IsName] checks, placeFields those of [sample.IsPlace].
+const (
+	nameFields  fieldSet = 1<<fieldTable | 1<<fieldIndex
+	placeFields fieldSet = 1<<fieldAccount | 1<<fieldRegion
+)
 
 // otherText reads a text that differs from the text of the record before. It accepts only
 // sound names, so that sameText need not check a repeated name.
@@ -167,7 +170,7 @@ func (d *Decoder) otherText(s *step) bool {
 	s.last.text = s.last.text[:0]
 	text, ok := d.plainText()
 	switch {
-	case !ok, nameFields.has(s.field) && !sample.IsName(text):
+	case !ok, nameFields.has(s.field) && !sample.IsName(text), placeFields.has(s.field) && !sample.IsPlace(text):
 		return false
 	case s.form == formOp:
 		d.rec.Op, ok = sample.ParseOp(text)

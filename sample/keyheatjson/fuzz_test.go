@@ -12,7 +12,7 @@ import (
 )
 
 // lesson has every name, in the forms that producers use.
-const lesson = `{"ts":1763692032185,"table":"t","index":"i","pk":"k","sk":"s","op":"UpdateItem","rcu":0.5,"wcu":2,` +
+const lesson = `{"ts":1763692032185,"table":"orders","index":"by-date","pk":"k","sk":"s","op":"UpdateItem","rcu":0.5,"wcu":2,` +
 	`"bytes":1733,"read":"strong","throttle":"x","rate":0.5,"n":25,"calls":1,"attempts":2,"waited_ms":12.5,"failed":true,` +
 	`"call":"c","caller":"role/a","account":"123456789012","region":"eu-west-1","id":"e","attrs":{"a":"b"},"other":[1]}`
 
@@ -29,15 +29,15 @@ func FuzzDecode(f *testing.F) {
 	f.Add([]byte(`{"wcu":1000000000000000}`), int64(1))
 	for _, name := range sortedNames {
 		for _, v := range fragments[name] {
-			f.Add([]byte(`{"table":"t","pk":1,"op":"Query","`+name+`":`+v+`}`), int64(1763692032999))
+			f.Add([]byte(`{"table":"orders","pk":1,"op":"Query","`+name+`":`+v+`}`), int64(1763692032999))
 			// The last of two counts, and a shape has both.
-			f.Add([]byte(`{"table":"t","pk":1,"op":"Query","`+name+`":"","`+name+`":`+v+`}`), int64(1763692032999))
+			f.Add([]byte(`{"table":"orders","pk":1,"op":"Query","`+name+`":"","`+name+`":`+v+`}`), int64(1763692032999))
 		}
 	}
 	f.Add([]byte(lesson), int64(1))
 	f.Add([]byte(lesson+"\n"+lesson[:len(lesson)-2]), int64(1))
 	f.Fuzz(func(t *testing.T, message []byte, at int64) {
-		if diff := same(message, at, plain, lesson, `{"table": "t", "pk": 42, "op": "Query", "rcu": 0.5}`); diff != "" {
+		if diff := same(message, at, plain, lesson, `{"table": "orders", "pk": 42, "op": "Query", "rcu": 0.5}`); diff != "" {
 			t.Fatal(diff)
 		}
 	})
@@ -80,7 +80,7 @@ func FuzzSequence(f *testing.F) {
 // with returns a sound record with one field set to a value.
 func with(name, value string) string {
 	members := []string{fmt.Sprintf("%q:%s", name, value)}
-	for _, m := range [][2]string{{"ts", `1763692032185`}, {"table", `"t"`}, {"pk", `"k"`}, {"op", `"Query"`}, {"bytes", `9000`}} {
+	for _, m := range [][2]string{{"ts", `1763692032185`}, {"table", `"orders"`}, {"pk", `"k"`}, {"op", `"Query"`}, {"bytes", `9000`}} {
 		if m[0] != name {
 			members = append(members, fmt.Sprintf("%q:%s", m[0], m[1]))
 		}

@@ -40,7 +40,7 @@ func TestKeyVectors(t *testing.T) {
 	for _, v := range keyVectors(t) {
 		want := sample.Key{Type: v.Type, Text: v.Text}
 		for _, spelling := range append([]json.RawMessage{v.JSON}, v.Also...) {
-			k := decode(`{"ts":1763692032185,"table":"t","op":"GetItem","pk":`+string(spelling)+`}`, 0)
+			k := decode(`{"ts":1763692032185,"table":"orders","op":"GetItem","pk":`+string(spelling)+`}`, 0)
 			switch {
 			case v.Bad != "":
 				if len(k.bad) != 1 || k.bad[0].Reason != v.Bad || len(k.records) != 0 {

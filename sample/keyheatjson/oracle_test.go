@@ -595,7 +595,7 @@ func oracleLimits(r *sample.Record) sample.RejectReason {
 		{!r.TimeFromMessage && (r.Time < from.UnixMilli() || r.Time >= until.UnixMilli()), sample.RejectBadTime},
 		{r.Table == "", sample.RejectNoTable},
 		{!isName(r.Table) || !isName(r.Index), sample.RejectBadTable},
-		{!isName(r.Account) || !isName(r.Region), sample.RejectBadText},
+		{!isPlace(r.Account) || !isPlace(r.Region), sample.RejectBadText},
 		{r.PK.Type == "" && operations[r.Op] != "Scan", sample.RejectNoKey},
 		{oracleKeyBytes(r.PK) > 2048 || oracleKeyBytes(r.SK) > 1024, sample.RejectKeyTooLong},
 		{r.Bytes < 0, sample.RejectBadBytes},
@@ -627,7 +627,12 @@ func oracleKeyBytes(k sample.Key) (n int) {
 	return n
 }
 
-// oracleName matches the names that DynamoDB's API reference allows, and shorter ones.
-var oracleName = regexp.MustCompile(`^[a-zA-Z0-9_.-]{0,255}$`)
+// oracleName are the names that DynamoDB's API reference allows, oraclePlace the accounts and
+// Regions that Keyheat accepts.
+var (
+	oracleName  = regexp.MustCompile(`\A([a-zA-Z0-9_.-]{3,255})?\z`)
+	oraclePlace = regexp.MustCompile(`\A[a-zA-Z0-9_.-]{0,255}\z`)
+)
 
-func isName(text string) bool { return oracleName.MatchString(text) && !strings.HasSuffix(text, "\n") }
+func isName(text string) bool  { return oracleName.MatchString(text) }
+func isPlace(text string) bool { return oraclePlace.MatchString(text) }

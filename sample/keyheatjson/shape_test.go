@@ -17,7 +17,7 @@ import (
 func TestNamesOfKnownShapes(t *testing.T) {
 	t.Parallel()
 	for _, field := range []string{"table", "index", "account", "region"} {
-		line := `{"ts":1763692032185,"table":"t","pk":"a","op":"GetItem","rcu":1,"` + field + `":"orders"}` + "\n"
+		line := `{"ts":1763692032185,"table":"orders","pk":"a","op":"GetItem","rcu":1,"` + field + `":"orders"}` + "\n"
 		if field == "table" {
 			line = `{"ts":1763692032185,"table":"orders","pk":"a","op":"GetItem","rcu":1}` + "\n"
 		}
@@ -71,7 +71,7 @@ func TestShapesInTurn(t *testing.T) {
 	d, k := keyheatjson.NewDecoder(), &recorder{}
 	for i := range 300 {
 		unit := []string{`"rcu":1`, `"wcu":1`, `"wcu":2,"index":"by-status"`}[i%3]
-		d.Decode([]byte(fmt.Sprintf(`{"ts":%d,"table":"t","pk":"k%d","op":"UpdateItem",%s}`, 1763692032185+i, i, unit)), 0, k)
+		d.Decode([]byte(fmt.Sprintf(`{"ts":%d,"table":"orders","pk":"k%d","op":"UpdateItem",%s}`, 1763692032185+i, i, unit)), 0, k)
 	}
 	if len(k.records) != 300 || d.Known() != 297 {
 		t.Errorf("%d records, %d by a known shape", len(k.records), d.Known())
@@ -84,7 +84,7 @@ func TestShapesAreBounded(t *testing.T) {
 	t.Parallel()
 	d, k := keyheatjson.NewDecoder(), &recorder{}
 	for i := range 5000 {
-		d.Decode([]byte(fmt.Sprintf(`{"x%d":1,"ts":1763692032185,"table":"t","pk":"k","op":"GetItem"}`, i)), 0, k)
+		d.Decode([]byte(fmt.Sprintf(`{"x%d":1,"ts":1763692032185,"table":"orders","pk":"k","op":"GetItem"}`, i)), 0, k)
 		for range 64 {
 			d.Decode([]byte(plain), 0, k)
 		}

@@ -197,13 +197,16 @@ func TestAMappingSaysWhatIsWrongWithIt(t *testing.T) {
 	if err := (&mapped.Mapping{Unit: "min"}).Validate(); err == nil || !strings.Contains(err.Error(), "[s ms us ns]") {
 		t.Errorf("got %v", err)
 	}
+	if err := (&mapped.Mapping{Table: "ab"}).Validate(); err == nil || !strings.Contains(err.Error(), `table "ab": a table's name has 3 to 255 letters`) {
+		t.Errorf("got %v", err)
+	}
 }
 
 // TestEveryFieldIsOneOfKeyheatJSON checks that Keyheat JSON's decoder reads every field that
 // can be mapped, and finds none of it in a sample without the field.
 func TestEveryFieldIsOneOfKeyheatJSON(t *testing.T) {
 	t.Parallel()
-	whole := `{"ts":1763692032185,"table":"orders","index":"i","pk":"a","sk":"b","op":"ExecuteStatement","rcu":3,"wcu":4,"bytes":900,"read":"strong",` +
+	whole := `{"ts":1763692032185,"table":"orders","index":"by-date","pk":"a","sk":"b","op":"ExecuteStatement","rcu":3,"wcu":4,"bytes":900,"read":"strong",` +
 		`"throttle":"t","rate":0.5,"n":2,"calls":2,"attempts":3,"waited_ms":4,"failed":true,"call":"c","caller":"d","account":"e","region":"f","id":"g","attrs":{"h":"i"}}`
 	var direct heard
 	keyheatjson.NewDecoder().Decode([]byte(whole), 0, &direct)

@@ -14,6 +14,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/keyheat/keyheat/sample"
 )
 
 // Unit is the unit of times that are numbers since 1970.
@@ -121,6 +123,9 @@ func (m *Mapping) Validate() error {
 	}
 	if m.Unit != "" && m.Layout != "" {
 		return fmt.Errorf("time unit %s and time layout %q: numbers have a unit, texts a layout: give one", m.Unit, m.Layout)
+	}
+	if !sample.IsName(m.Table) {
+		return fmt.Errorf("table %.300q: a table's name has %s", m.Table, sample.NameRule)
 	}
 	for name, from := range m.Fields {
 		if from == begin && name != "ts" {

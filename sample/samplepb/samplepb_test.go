@@ -60,7 +60,7 @@ func schema(t testing.TB) protoreflect.MessageDescriptor {
 }
 
 // pool are texts of records: few, so that samples share them.
-var pool = []string{"a", "b", "user#42", "é", strings.Repeat("k", 200)}
+var pool = []string{"orders", "users", "user#42", "é", strings.Repeat("k", 200)}
 
 func drawKey(t *rapid.T, label string) sample.Key {
 	one := func() sample.Key {
@@ -193,11 +193,11 @@ func build(t *testing.T, text string) []byte {
 
 func TestFlaws(t *testing.T) {
 	t.Parallel()
-	good := build(t, `{"base":"1763692032185","kinds":[{"table":"t","op":"PUT_ITEM"}],"keys":[{"s":"a"}],"samples":[{"pk":1,"wcu":"2000"}]}`)
+	good := build(t, `{"base":"1763692032185","kinds":[{"table":"orders","op":"PUT_ITEM"}],"keys":[{"s":"a"}],"samples":[{"pk":1,"wcu":"2000"}]}`)
 	if k := decode(good, 0); len(k.records) != 1 || k.records[0].WCU != 2000 || k.records[0].PK.Text != "a" {
 		t.Fatalf("a good batch is %+v", k)
 	}
-	const kinds = `"base":"1763692032185","kinds":[{"table":"t","op":"PUT_ITEM"}],"keys":[{"s":"a"}]`
+	const kinds = `"base":"1763692032185","kinds":[{"table":"orders","op":"PUT_ITEM"}],"keys":[{"s":"a"}]`
 	for _, c := range []struct {
 		story   string
 		message []byte
@@ -205,19 +205,19 @@ func TestFlaws(t *testing.T) {
 		want    []sample.RejectReason
 	}{
 		{"nothing", nil, 0, []sample.RejectReason{sample.RejectEmpty}},
-		{"JSON", []byte(`{"ts":1763692032185,"table":"t"}`), 0, []sample.RejectReason{sample.RejectSyntax}},
+		{"JSON", []byte(`{"ts":1763692032185,"table":"orders"}`), 0, []sample.RejectReason{sample.RejectSyntax}},
 		{"cut off", good[:len(good)-1], 0, []sample.RejectReason{sample.RejectSyntax}},
 		{"no kind", build(t, `{`+kinds+`,"samples":[{"kind":1,"pk":1},{"pk":1}]}`), 1, []sample.RejectReason{sample.RejectSyntax}},
 		{"no such key", build(t, `{`+kinds+`,"samples":[{"pk":2},{"pk":1}]}`), 1, []sample.RejectReason{sample.RejectSyntax}},
 		{"no key", build(t, `{`+kinds+`,"samples":[{},{"pk":1}]}`), 1, []sample.RejectReason{sample.RejectNoKey}},
-		{"no time", build(t, `{"kinds":[{"table":"t","op":"PUT_ITEM"}],"keys":[{"s":"a"}],"samples":[{"pk":1}]}`), 0, []sample.RejectReason{sample.RejectNoTime}},
-		{"no units and no operation", build(t, `{"base":"1763692032185","kinds":[{"table":"t"}],"keys":[{"s":"a"}],"samples":[{"pk":1}]}`), 0, []sample.RejectReason{sample.RejectNoOp}},
+		{"no time", build(t, `{"kinds":[{"table":"orders","op":"PUT_ITEM"}],"keys":[{"s":"a"}],"samples":[{"pk":1}]}`), 0, []sample.RejectReason{sample.RejectNoTime}},
+		{"no units and no operation", build(t, `{"base":"1763692032185","kinds":[{"table":"orders"}],"keys":[{"s":"a"}],"samples":[{"pk":1}]}`), 0, []sample.RejectReason{sample.RejectNoOp}},
 		{"no table", build(t, `{"base":"1763692032185","kinds":[{"op":"PUT_ITEM"}],"keys":[{"s":"a"}],"samples":[{"pk":1}]}`), 0, []sample.RejectReason{sample.RejectNoTable}},
-		{"an operation of a later schema", build(t, `{"base":"1763692032185","kinds":[{"table":"t","op":77}],"keys":[{"s":"a"}],"samples":[{"pk":1}]}`), 0, []sample.RejectReason{sample.RejectBadOp}},
-		{"an empty key", build(t, `{"base":"1763692032185","kinds":[{"table":"t","op":"PUT_ITEM"}],"keys":[{}],"samples":[{"pk":1}]}`), 0, []sample.RejectReason{sample.RejectBadKey}},
-		{"no number", build(t, `{"base":"1763692032185","kinds":[{"table":"t","op":"PUT_ITEM"}],"keys":[{"n":"x"}],"samples":[{"pk":1}]}`), 0, []sample.RejectReason{sample.RejectBadKey}},
-		{"five parts", build(t, `{"base":"1763692032185","kinds":[{"table":"t","op":"PUT_ITEM"}],"keys":[{"parts":[{"s":"a"},{"s":"a"},{"s":"a"},{"s":"a"},{"s":"a"}]}],"samples":[{"pk":1}]}`), 0, []sample.RejectReason{sample.RejectBadKey}},
-		{"seconds", build(t, `{"base":"1763692032","kinds":[{"table":"t","op":"PUT_ITEM"}],"keys":[{"s":"a"}],"samples":[{"pk":1}]}`), 0, []sample.RejectReason{sample.RejectBadTime}},
+		{"an operation of a later schema", build(t, `{"base":"1763692032185","kinds":[{"table":"orders","op":77}],"keys":[{"s":"a"}],"samples":[{"pk":1}]}`), 0, []sample.RejectReason{sample.RejectBadOp}},
+		{"an empty key", build(t, `{"base":"1763692032185","kinds":[{"table":"orders","op":"PUT_ITEM"}],"keys":[{}],"samples":[{"pk":1}]}`), 0, []sample.RejectReason{sample.RejectBadKey}},
+		{"no number", build(t, `{"base":"1763692032185","kinds":[{"table":"orders","op":"PUT_ITEM"}],"keys":[{"n":"x"}],"samples":[{"pk":1}]}`), 0, []sample.RejectReason{sample.RejectBadKey}},
+		{"five parts", build(t, `{"base":"1763692032185","kinds":[{"table":"orders","op":"PUT_ITEM"}],"keys":[{"parts":[{"s":"a"},{"s":"a"},{"s":"a"},{"s":"a"},{"s":"a"}]}],"samples":[{"pk":1}]}`), 0, []sample.RejectReason{sample.RejectBadKey}},
+		{"seconds", build(t, `{"base":"1763692032","kinds":[{"table":"orders","op":"PUT_ITEM"}],"keys":[{"s":"a"}],"samples":[{"pk":1}]}`), 0, []sample.RejectReason{sample.RejectBadTime}},
 		{"absurd units", build(t, `{`+kinds+`,"samples":[{"pk":1,"wcu":"18446744073709551615"},{"pk":1}]}`), 1, []sample.RejectReason{sample.RejectBadUnits}},
 		{"absurd n", build(t, `{`+kinds+`,"samples":[{"pk":1,"n":"18446744073709551615"}]}`), 0, []sample.RejectReason{sample.RejectBadN}},
 	} {
@@ -235,7 +235,7 @@ func TestFlaws(t *testing.T) {
 func TestSamplesAreApart(t *testing.T) {
 	t.Parallel()
 	plain := sample.Record{
-		Time: 1_763_692_032_185, Table: "t", PK: sample.KeyString("a"), Op: sample.UpdateItem, WCU: 500, Rate: 1, N: 1,
+		Time: 1_763_692_032_185, Table: "orders", PK: sample.KeyString("a"), Op: sample.UpdateItem, WCU: 500, Rate: 1, N: 1,
 	}
 	sorted, many, rare, estimated := plain, plain, plain, plain
 	sorted.SK = sample.KeyString("b")
@@ -295,9 +295,9 @@ func TestSamplesAreCheckedBehindSoundOnes(t *testing.T) {
 
 func TestRatesOfTables(t *testing.T) {
 	t.Parallel()
-	message := build(t, `{"base":"1763692032185","kinds":[{"table":"t","op":"PUT_ITEM"},{"table":"t","op":"PUT_ITEM","rate":0.5}],"keys":[{"s":"a"}],"samples":[{"pk":1},{"pk":1,"kind":1}]}`)
+	message := build(t, `{"base":"1763692032185","kinds":[{"table":"orders","op":"PUT_ITEM"},{"table":"orders","op":"PUT_ITEM","rate":0.5}],"keys":[{"s":"a"}],"samples":[{"pk":1},{"pk":1,"kind":1}]}`)
 	d, k := samplepb.NewDecoder(), new(recorder)
-	d.SetRates(map[string]float64{"t": 0.25})
+	d.SetRates(map[string]float64{"orders": 0.25})
 	d.Decode(message, 0, k)
 	if len(k.records) != 2 || k.records[0].Rate != 0.25 || k.records[1].Rate != 0.5 {
 		t.Errorf("records %+v", k.records)
@@ -348,24 +348,24 @@ func FuzzDecode(f *testing.F) {
 // batches are messages that a decoder may meet: sound ones, others' and hostile ones.
 func batches(t testing.TB) (all [][]byte) {
 	t.Helper()
-	const first = `{"ts":1763692032185,"table":"t","pk":["a",{"B":"AA=="}],"sk":5,"op":"GetItem","bytes":5,"attrs":{"a":"b"},"n":3,"calls":2,"attempts":2,"waited_ms":7,"failed":true,"call":"c","id":"i"}`
-	const second = `{"ts":1763692032999,"table":"u","index":"x","pk":"k","op":"UpdateItem","wcu":2,"account":"1","region":"eu-west-1","caller":"role","throttle":"x","rate":0.5}`
+	const first = `{"ts":1763692032185,"table":"orders","pk":["a",{"B":"AA=="}],"sk":5,"op":"GetItem","bytes":5,"attrs":{"a":"b"},"n":3,"calls":2,"attempts":2,"waited_ms":7,"failed":true,"call":"c","id":"i"}`
+	const second = `{"ts":1763692032999,"table":"users","index":"by-date","pk":"k","op":"UpdateItem","wcu":2,"account":"1","region":"eu-west-1","caller":"role","throttle":"x","rate":0.5}`
 	for _, lines := range []string{first, second, first + "\n" + second + "\n" + first, second + "\n" + second + "\n" + second} {
 		k := new(recorder)
 		keyheatjson.NewDecoder().Decode([]byte(lines), 0, k)
 		all = append(all, samplepb.NewEncoder().Append(nil, k.records))
 	}
-	const head = "\x12\x05\x0a\x01t\x28\x07\x1a\x03\x0a\x01a" // a kind and a key
+	const head = "\x12\x07\x0a\x03log\x28\x07\x1a\x03\x0a\x01a" // a kind and a key
 	for _, samples := range []string{
 		"\x22\x04\x10\x01\x30\x05",
 		"\x22\x02\x10\x01\x22\x04\x10\x01\x18\x01\x22\x02\x10\x02",
-		"\x22\x05\x90\x80\x00\x81\x00",                                      // the tag of pk in three bytes, where one will do
-		"\x22\x04\x10\x01\x0a\x00",                                          // kind as a text
-		"\x12\x04\x0a\x01u\x08\x22\x04\x10\x01\x08\x01",                     // a kind whose table is a number at last
-		"\x1a\x05\x0a\x01b\x12\x00\x22\x02\x10\x02",                         // a key that is a text, then a number
-		"\x12\x07\x0a\x01u\x28\x31\x28\x07\x22\x06\x10\x01\x30\x05\x08\x01", // a kind whose operation is unknown, then known
-		"\xa2\x00\x02\x10\x01",                                              // the tag of a sample in two bytes
-		"\x22\x02\x10\x01\x1a",                                              // cut off
+		"\x22\x05\x90\x80\x00\x81\x00",                                        // the tag of pk in three bytes, where one will do
+		"\x22\x04\x10\x01\x0a\x00",                                            // kind as a text
+		"\x12\x06\x0a\x03job\x08\x22\x04\x10\x01\x08\x01",                     // a kind whose table is a number at last
+		"\x1a\x05\x0a\x01b\x12\x00\x22\x02\x10\x02",                           // a key that is a text, then a number
+		"\x12\x09\x0a\x03job\x28\x31\x28\x07\x22\x06\x10\x01\x30\x05\x08\x01", // a kind whose operation is unknown, then known
+		"\xa2\x00\x02\x10\x01",                                                // the tag of a sample in two bytes
+		"\x22\x02\x10\x01\x1a",                                                // cut off
 		"\x08\xff\xff\xff\xff\xff\xff\xff\xff\x7f\x22\x04\x10\x01\x20\x02",
 		"\x22\x0c\x10\x01\x60\x02\x50\x01\x7a\x04\x0a\x02\xff\xff",
 	} {
@@ -381,7 +381,7 @@ func TestDecoderKeepsNoMessage(t *testing.T) {
 	d := samplepb.NewDecoder()
 	for i := range 20 {
 		for _, end := range []string{"", "\x22"} {
-			message := []byte(strings.Repeat("\x12\x05\x0a\x01t\x28\x07\x1a\x03\x0a\x01a", 20-i) + "\x22\x04\x10\x01\x30\x05" + end)
+			message := []byte(strings.Repeat("\x12\x07\x0a\x03log\x28\x07\x1a\x03\x0a\x01a", 20-i) + "\x22\x04\x10\x01\x30\x05" + end)
 			dropped := weak.Make(&message[0])
 			d.Decode(message, 1, &recorder{})
 			message = nil
@@ -397,7 +397,7 @@ func TestDecoderKeepsNoMessage(t *testing.T) {
 // TestHostileBatches: a message of a megabyte or two makes a decoder neither large nor slow,
 // however often it repeats its parts.
 func TestHostileBatches(t *testing.T) { // not parallel: it looks at the heap
-	const base, kind, key, one = "\x08\xd9\xba\xcd\xcc\xaa\x33", "\x12\x05\x0a\x01t\x28\x07", "\x1a\x03\x0a\x01a", "\x22\x02\x10\x01"
+	const base, kind, key, one = "\x08\xd9\xba\xcd\xcc\xaa\x33", "\x12\x07\x0a\x03log\x28\x07", "\x1a\x03\x0a\x01a", "\x22\x02\x10\x01"
 	named := func(tag string, text string) string {
 		return tag + string(binary.AppendUvarint(nil, uint64(len(text)))) + text
 	}
@@ -421,7 +421,7 @@ func TestHostileBatches(t *testing.T) { // not parallel: it looks at the heap
 		"a long key":           {base + kind + named("\x1a", strings.Repeat(named("\x22", named("\x0a", half)), 2)) + samples, 0, 100_000},
 		"a long binary key":    {base + kind + named("\x1a", named("\x1a", half)) + samples, 0, 100_000},
 		"many attributes":      {base + kind + key + named("\x22", "\x10\x01"+string(attrs)) + strings.Repeat("\x22\x04\x10\x01\x60\x00", 100_000), 100_001, 0},
-		"a throttle of blanks": {base + named("\x12", "\x0a\x01t\x28\x07"+named("\x42", spaces)) + key + samples, 0, 100_000},
+		"a throttle of blanks": {base + named("\x12", "\x0a\x03log\x28\x07"+named("\x42", spaces)) + key + samples, 0, 100_000},
 	} {
 		d, k := samplepb.NewDecoder(), new(counter)
 		message := []byte(c.message)

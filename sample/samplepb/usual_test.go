@@ -59,11 +59,11 @@ func (w writer) shared() (b []byte) {
 		b = append(b, "\x08\xd9\xba\xcd\xcc\xaa\x33"...)
 	}
 	for _, kind := range []string{
-		"\x0a\x01t\x28\x07",         // UpdateItem on t
-		"\x0a\x01t\x28\x01\x30\x01", // GetItem, strongly consistent
-		"\x0a\x01u",                 // of no operation
-		"\x0a\x01u\x28\x04",         // Scan
-		"\x0a\x01u\x28\x07\x49\x11\xea\x2d\x81\x99\x97\x71\x3d", // at a rate of 1e-12
+		"\x0a\x03log\x28\x07",         // UpdateItem on log
+		"\x0a\x03log\x28\x01\x30\x01", // GetItem, strongly consistent
+		"\x0a\x03job",                 // of no operation
+		"\x0a\x03job\x28\x04",         // Scan
+		"\x0a\x03job\x28\x07\x49\x11\xea\x2d\x81\x99\x97\x71\x3d", // at a rate of 1e-12
 	} {
 		b = protowire.AppendString(append(b, 2<<3|2), kind)
 	}

@@ -240,11 +240,11 @@ func TestRemediesOfAThrottle(t *testing.T) {
 func TestAMappingIsSuggested(t *testing.T) {
 	t.Parallel()
 	for line, want := range map[string]string{
-		`{"ts":1,"ddb_tbl":"t","pk":"a","op":"GetItem"}`:                              "--map 'table=ddb_tbl'",
-		`{"time":1,"dyn":{"key":"a","verb":"PutItem"},"tbl":"t"}`:                     "--map 'ts=time,table=tbl,pk=dyn.key,op=dyn.verb'",
-		`{"when":1,"orderId":"a","verb":"put"}`:                                       "--map 'ts=when,table=const:NAME,pk=orderId,op=verb'",
-		`{"@timestamp":1,"ddb":{"tableName":"t","hash_key":"a","consumed_wcu":1}}`:    "--map 'ts=@timestamp,table=ddb.tableName,pk=ddb.hash_key,wcu=ddb.consumed_wcu'",
-		`{"list":[{"time":1}],"eventTime":"2026","Partition-Key":{"S":"a"},"size":1,`: "--map 'ts=eventTime,table=const:NAME,pk=Partition-Key,op=const:OPERATION,bytes=size'",
+		`{"ts":1,"ddb_tbl":"t","pk":"a","op":"GetItem"}`:                                "--map 'table=ddb_tbl'",
+		`{"time":1,"dyn":{"key":"a","verb":"PutItem"},"tbl":"t"}`:                       "--map 'ts=time,table=tbl,pk=dyn.key,op=dyn.verb'",
+		`{"when":1,"orderId":"a","verb":"put"}`:                                         "--map 'ts=when,table=const:NAME,pk=orderId,op=verb'",
+		`{"@timestamp":1,"ddb":{"tableName":"orders","hash_key":"a","consumed_wcu":1}}`: "--map 'ts=@timestamp,table=ddb.tableName,pk=ddb.hash_key,wcu=ddb.consumed_wcu'",
+		`{"list":[{"time":1}],"eventTime":"2026","Partition-Key":{"S":"a"},"size":1,`:   "--map 'ts=eventTime,table=const:NAME,pk=Partition-Key,op=const:OPERATION,bytes=size'",
 	} {
 		if got := remedy(sample.RejectNoTime, line, true); !strings.HasSuffix(got, want+"; look among all names for units (wcu, rcu), sizes (bytes) and a sampling rate, too") {
 			t.Errorf("%s: %s", line, got)
