@@ -29,6 +29,7 @@ import (
 	"github.com/keyheat/keyheat/internal/settings/config"
 	"github.com/keyheat/keyheat/internal/settings/tables"
 	"github.com/keyheat/keyheat/internal/source/files/bucket"
+	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sample/mapped"
 )
 
@@ -312,6 +313,8 @@ func (f *streamFlags) open(c *cobra.Command, o *analyze.Options, known tables.Ta
 	switch {
 	case len(o.Paths) > 0:
 		return cli.Wrong(fmt.Errorf("--stream %s is read instead of files: remove %s", *f.table, o.Paths[0]))
+	case !sample.IsName(*f.table):
+		return cli.Wrong(fmt.Errorf("--stream %.300q: a table's name has %s", *f.table, sample.NameRule))
 	case *f.last < time.Second || *f.last > tablestream.Longest:
 		return cli.Wrong(errors.New("--last: a stream keeps 24 hours: give 1s to 24h"))
 	case *f.rate < 0.01 || *f.rate > tablestream.MostRequests:

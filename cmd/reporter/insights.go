@@ -12,6 +12,7 @@ import (
 	"github.com/keyheat/keyheat/internal/analyze/contributorinsights"
 	"github.com/keyheat/keyheat/internal/cli"
 	"github.com/keyheat/keyheat/internal/say/wording"
+	"github.com/keyheat/keyheat/sample"
 )
 
 // insightsLast is the time that is judged unless another one is given.
@@ -48,6 +49,8 @@ func (f *insightsFlags) run(c *cobra.Command, files []string, o contributorinsig
 	switch {
 	case len(files) > 0:
 		return cli.Wrong(fmt.Errorf("--contributor-insights %s is read instead of files: remove %s", *f.table, files[0]))
+	case !sample.IsName(o.Table) || !sample.IsName(o.Index):
+		return cli.Wrong(fmt.Errorf("--contributor-insights %.300q --index %.300q: the name of a table or index has %s", o.Table, o.Index, sample.NameRule))
 	case o.Last < time.Minute || o.Last > contributorinsights.Longest:
 		return cli.Wrong(errors.New("--last: a report of Contributor Insights covers 24 hours at most: give 1m to 24h"))
 	case !slices.Contains(contributorinsights.Formats(), o.Format):

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/keyheat/keyheat/internal/settings/options"
+	"github.com/keyheat/keyheat/sample"
 )
 
 const (
@@ -55,6 +56,9 @@ func (c Config) Validate() error {
 	c = c.withDefaults()
 	var faults options.Faults
 	faults.Check(c.Every < everyOpen, "give a minute or more between two readings: CloudWatch has nothing newer")
+	for _, t := range c.Tables {
+		faults.Check(t == "" || !sample.IsName(t), "%.300q is no table: write its name alone, %s", t, sample.NameRule)
+	}
 	faults.Check(c.MonthlyCost < 0, "a monthly cost of %g: give US dollars, such as 50", c.MonthlyCost)
 	return faults.Err()
 }

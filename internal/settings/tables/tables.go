@@ -84,6 +84,10 @@ func (s *Section) Check(f *config.Faults) {
 			f.Addf("tables."+name, "%w", err)
 			continue
 		}
+		if !sample.IsName(of.Table) {
+			f.Addf("tables."+name, "%.300q is not a table's name: it has %s", of.Table, sample.NameRule)
+			continue
+		}
 		whole, _ := s.Tables.find(of)
 		whole.Policy = s.policyOf(of)
 		whole.Policy.check("tables."+name, f)

@@ -112,10 +112,11 @@ func TestConfigIsChecked(t *testing.T) {
 		config shards.Config
 		fault  string
 	}{
-		{shards.Config{Tables: []string{"a", "b-c.d_e"}}, ""},
+		{shards.Config{Tables: []string{"orders", "b-c.d_e"}}, ""},
 		{shards.Config{}, "no table: name at least one"},
-		{shards.Config{Tables: []string{"a", "a"}}, "a table is named twice"},
+		{shards.Config{Tables: []string{"orders", "orders"}}, "a table is named twice"},
 		{shards.Config{Tables: []string{"arn:aws:dynamodb:r:1:table/a"}}, "write its name alone"},
+		{shards.Config{Tables: []string{"ab"}}, "3 to 255 letters"},
 	} {
 		err := c.config.Validate()
 		if c.fault == "" && err != nil || c.fault != "" && (err == nil || !strings.Contains(err.Error(), c.fault)) {

@@ -43,13 +43,13 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
 	"github.com/keyheat/keyheat/internal/daemon"
 	"github.com/keyheat/keyheat/internal/settings/options"
 	"github.com/keyheat/keyheat/internal/source"
+	"github.com/keyheat/keyheat/sample"
 )
 
 // Config has the tables to read, and the timeouts. A zero field takes its default.
@@ -98,7 +98,7 @@ func (c Config) Validate() error {
 	var faults options.Faults
 	faults.Check(len(c.Tables) == 0, "no table: name at least one")
 	for _, t := range c.Tables {
-		faults.Check(t == "" || strings.ContainsAny(t, "/: "), "%q is no table: write its name alone", t)
+		faults.Check(t == "" || !sample.IsName(t), "%.300q is no table: write its name alone, %s", t, sample.NameRule)
 	}
 	tables := slices.Sorted(slices.Values(c.Tables))
 	faults.Check(len(slices.Compact(tables)) < len(c.Tables), "a table is named twice")
