@@ -19,9 +19,9 @@ func newMeasures() measures {
 	s := daemon.NewMetrics("cloudwatch", nil)
 	return measures{
 		MetricSet: s,
-		reads: s.CounterVec("reads_total", "Readings of a table or index, by what came of it.", "state",
+		reads: s.CounterVec("reads_total", "Readings of a table or index, by result.", "state",
 			string(corroboration.Read), string(corroboration.NoData), string(corroboration.Denied), string(corroboration.Failed)),
-		requested: s.Counter("metrics_requested_total", "Metrics asked for with GetMetricData, which is what is paid."),
-		spent:     s.Gauge("month_cost_usd", "What all reporters of the store have spent on GetMetricData and GetInsightRuleReport in this month, in US dollars, by its usual price."),
+		requested: s.Counter("metrics_requested_total", "Metrics requested with GetMetricData: AWS bills each."),
+		spent:     s.Gauge("month_cost_usd", "Cost of GetMetricData and GetInsightRuleReport in this month, of all reporters of the store, in US dollars at the usual price."),
 	}
 }
