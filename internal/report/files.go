@@ -1,14 +1,11 @@
 package report
 
 import (
-	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/partition"
-	"github.com/keyheat/keyheat/internal/say/wording"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/store"
 )
@@ -93,17 +90,4 @@ func (p *Report) addFound(found detect.Incident, root *detect.Finding) {
 	} else {
 		p.Hot = append(p.Hot, i)
 	}
-}
-
-// read describes the amount that was read.
-func (f *Files) read() string {
-	s := wording.Plural(int(f.Samples), "sample was", "samples were") + " counted"
-	var bad []string
-	for _, reason := range slices.Sorted(maps.Keys(f.Bad)) {
-		bad = append(bad, wording.Count(f.Bad[reason])+" because of "+wording.Printable(string(reason)))
-	}
-	if len(bad) > 0 {
-		s += ", and others were not: " + strings.Join(bad, ", ")
-	}
-	return strings.Join(append([]string{s + "."}, f.Notes...), " ")
 }

@@ -138,7 +138,7 @@ func (p *Report) lines() []line {
 	}
 	for _, c := range p.Coming {
 		l := c.line("coming")
-		l["unit"], l["text"] = c.Forecast.Unit, "Growth of the weekly peak, a day; to is when it reaches the limit."
+		l["unit"], l["text"] = c.Forecast.Unit, say.GrowthColumn
 		l["value"], l["low"], l["high"] = decimal(c.Forecast.Growth.Value), decimal(c.Forecast.Growth.Low), decimal(c.Forecast.Growth.High)
 		l["from"] = instant(&c.AsOf)
 		if at := c.Forecast.At100; at != nil {
@@ -208,7 +208,7 @@ func (c Coming) line(section string) line {
 func (p *Report) notSeenLines() (all []line) {
 	n := &p.NotSeen
 	if n.Stopped != nil {
-		all = append(all, line{"section": "stopped", "from": instant(n.Stopped), "text": "No collector wrote since."})
+		all = append(all, line{"section": "stopped", "from": instant(n.Stopped), "text": say.NoneWroteSince})
 	}
 	for _, c := range n.Problems {
 		all = append(all, line{"section": "collector", "from": instant(&c.Seen), "text": wording.Cell(c.Host + ": " + c.What)})

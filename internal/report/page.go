@@ -44,8 +44,8 @@ type page struct {
 	// Keys are the charts of the highest keys, Others those without a described incident.
 	Keys, Others []chart
 	Changes      []change
-	// Since is the earlier report's end; empty without one.
-	Since    string
+	// Compared introduces the changes since the earlier report, if there is one.
+	Compared string
 	Stopped  string
 	Wrote    string
 	Problems list[collectorProblem]
@@ -194,7 +194,7 @@ func (p *Report) incidentRow(i Incident) incidentRow {
 	r := incidentRow{
 		subject: subjectOf(i.KeyRef), Cause: say.CauseName(i.Cause), Severity: i.Severity, State: i.State,
 		Load: orUnknown(i.Utilization, wording.WholePercent), Began: p.Moment(i.Began), Until: "still open", Times: orUnknown(i.Times, count),
-		Fix: sentences(i.FirstFix), Owner: short(i.Owner), CloudWatch: corroborations[i.CloudWatch], Silenced: p.isSilenced(i.ID),
+		Fix: sentences(i.FirstFix), Owner: short(i.Owner), CloudWatch: say.CorroborationName(i.CloudWatch), Silenced: p.isSilenced(i.ID),
 	}
 	switch {
 	case i.State != detect.Resolved:
@@ -217,9 +217,9 @@ func (p *Report) partitionsRow(v partition.View) partitionsRow {
 func (p *Report) addChanges(v *page) {
 	c := p.Changes
 	if c == nil {
+		v.Compared = say.ReportComparison("", false)
 		return
 	}
-	v.Since = p.Moment(c.Since)
 	for _, kind := range []struct {
 		name string
 		refs []Ref
@@ -231,22 +231,17 @@ func (p *Report) addChanges(v *page) {
 			v.Changes = append(v.Changes, change{kind.name, subjects(kind.refs)})
 		}
 	}
+	v.Compared = say.ReportComparison(p.Moment(c.Since), len(v.Changes) > 0)
 }
 
 func (p *Report) addNotSeen(v *page) {
 	n := &p.NotSeen
 	if n.Stopped != nil {
-		v.Stopped = "No collector has written since " + p.Moment(*n.Stopped) + ". Nothing is known of the keys after that."
+		v.Stopped = say.CollectionStopped(p.Moment(*n.Stopped))
 	}
-	switch {
-	case p.Files != nil:
-		v.Wrote = p.Files.read()
-	case n.Collectors == nil:
-		v.Wrote = "How many collectors wrote in this period is not kept any more."
-	case *n.Collectors == 0:
-		v.Wrote = "No collector wrote in this period."
-	default:
-		v.Wrote = wording.Plural(*n.Collectors, "collector", "collectors") + " wrote in this period."
+	v.Wrote = say.CollectorsWrote(n.Collectors)
+	if p.Files != nil {
+		v.Wrote = say.FileSamples(p.Files.Samples, p.Files.Bad, p.Files.Notes)
 	}
 	v.Problems, v.Gaps, v.Coverage = listAll(n.Problems), listAll(n.Gaps), listAll(n.Coverage)
 }
@@ -268,6 +263,7 @@ func subjects(refs []Ref) list[subject] {
 
 // functions are the words of the templates, with other people's texts made readable.
 var functions = map[string]any{
+	"empty": func() say.EmptyParts { return say.Empty }, "silenceeffect": func() string { return say.SilenceEffect },
 	"short": short[string], "reason": func(s string) string { return clip(s, maxReason) }, "long": func(s string) string { return clip(s, maxLong) },
 	"sentences": sentences, "about": wording.About, "unit": unitName, "part": part, "split": say.DescribeSplit, "subjects": subjects,
 	"key": subjectOf, "owner": func(of detect.Target) subject { return subjectOf(detect.KeyRef{Target: of}) },

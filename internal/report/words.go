@@ -86,12 +86,6 @@ func sentences(text string) string {
 
 func count(n int) string { return wording.Count(int64(n)) }
 
-// corroborations name CloudWatch's verdicts.
-var corroborations = map[detect.Corroborated]string{
-	detect.CloudWatchConfirms: "CloudWatch confirms it", detect.CloudWatchOtherCause: "CloudWatch shows another cause",
-	detect.CloudWatchQuiet: "CloudWatch shows no throttling", detect.CloudWatchContradicts: "CloudWatch contradicts it",
-}
-
 // unitName writes wcu and rcu out.
 func unitName(unit string) string {
 	if unit == "rcu" {
@@ -170,16 +164,10 @@ func (p *Report) Render() *Report {
 	r := *p
 	r.Hot, r.Warm = renderIncidents(p.Hot), renderIncidents(p.Warm)
 	r.Healed = slices.DeleteFunc(slices.Clone(r.Hot), func(i Incident) bool { return i.State != detect.Resolved })
-	r.NotTold = []string{
-		"What it costs: the store knows neither prices nor bills.",
-		"How capacity changed: only what a table was given last is kept.",
-	}
+	r.NotTold = say.MissingFromReport(p.Files != nil)
 	r.Summary = p.Outline().Summary()
-	if p.Files != nil {
-		r.NotTold = []string{"What was before and after the samples in the files.", "What it costs: samples hold no prices."}
-		if p.blind() {
-			r.Summary = cmp.Or(p.Files.Unjudged, "No samples were counted.") + " Whether any key was hot is not known."
-		}
+	if p.Files != nil && p.blind() {
+		r.Summary = say.BlindFiles(p.Files.Unjudged)
 	}
 	r.NotSeen = p.renderNotSeen()
 	return &r

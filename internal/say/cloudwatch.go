@@ -30,6 +30,15 @@ var unread = map[detect.Unread]string{
 	detect.UnreadTooFew: "The samples' part of the load is not known yet.",
 }
 
+// corroborations name CloudWatch's verdicts.
+var corroborations = map[detect.Corroborated]string{
+	detect.CloudWatchConfirms: "CloudWatch confirms it", detect.CloudWatchOtherCause: "CloudWatch shows another cause",
+	detect.CloudWatchQuiet: "CloudWatch shows no throttling", detect.CloudWatchContradicts: "CloudWatch contradicts it",
+}
+
+// CorroborationName names CloudWatch's verdict on a finding; empty for none.
+func CorroborationName(c detect.Corroborated) string { return corroborations[c] }
+
 // CloudWatch writes CloudWatch's verdict on a finding, with its figures.
 func CloudWatch(f *detect.Finding) string {
 	c := f.CloudWatch

@@ -232,3 +232,15 @@ func detailsOfPartition(l *detect.PartitionLoad) string {
 	}
 	return text + "."
 }
+
+// UnknownLoad explains why the load of a partition is not known; past means of a chosen
+// time instead of now.
+func UnknownLoad(s partition.State, past bool) string {
+	switch {
+	case !s.IsKnown():
+		return "Not known: the ranges are not claimed."
+	case past:
+		return "Not known: no second of this time is stored."
+	}
+	return "Not known: no second of this table is stored."
+}

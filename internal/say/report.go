@@ -3,12 +3,15 @@ package say
 import (
 	"cmp"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/internal/say/wording"
+	"github.com/keyheat/keyheat/sample"
 )
 
 // Outline is the figures of a report's summary.
@@ -141,3 +144,67 @@ func Cut(code string, most int) string {
 	}
 	return "There are " + wording.Count(int64(most)) + " or more " + text
 }
+
+// CollectionStopped states since when no collector has written.
+func CollectionStopped(since string) string {
+	return "No collector has written since " + since + ". Nothing is known of the keys after that."
+}
+
+// CollectorsWrote counts the collectors of a period; nil means that it is not known.
+func CollectorsWrote(n *int) string {
+	switch {
+	case n == nil:
+		return "How many collectors wrote in this period is not kept any more."
+	case *n == 0:
+		return "No collector wrote in this period."
+	}
+	return wording.Plural(*n, "collector", "collectors") + " wrote in this period."
+}
+
+// FileSamples counts the samples of files, and the rejected ones by reason, before notes
+// about them.
+func FileSamples(counted int64, rejected map[sample.RejectReason]int64, notes []string) string {
+	text := wording.Plural(int(counted), "sample was", "samples were") + " counted"
+	var bad []string
+	for _, reason := range slices.Sorted(maps.Keys(rejected)) {
+		bad = append(bad, wording.Count(rejected[reason])+" because of "+wording.Printable(string(reason)))
+	}
+	if len(bad) > 0 {
+		text += ", and others were not: " + strings.Join(bad, ", ")
+	}
+	return strings.Join(append([]string{text + "."}, notes...), " ")
+}
+
+// BlindFiles states that files have no verdict, and why not if that is known.
+func BlindFiles(why string) string {
+	return cmp.Or(why, "No samples were counted.") + " Whether any key was hot is not known."
+}
+
+// MissingFromReport lists facts that no report has, of files or of the store.
+func MissingFromReport(files bool) []string {
+	if files {
+		return []string{"What was before and after the samples in the files.", "What it costs: samples hold no prices."}
+	}
+	return []string{
+		"What it costs: the store knows neither prices nor bills.",
+		"How capacity changed: only what a table was given last is kept.",
+	}
+}
+
+// ReportComparison introduces the changes since the end of an earlier report; since is
+// empty without one.
+func ReportComparison(since string, changed bool) string {
+	switch {
+	case since == "":
+		return "There is no earlier report to compare with."
+	case !changed:
+		return "Nothing changed since the report up to " + since + "."
+	}
+	return "Compared with the report up to " + since + "."
+}
+
+// The texts of a report's rows for spreadsheets.
+const (
+	NoneWroteSince = "No collector wrote since."
+	GrowthColumn   = "Growth of the weekly peak, a day; to is when it reaches the limit."
+)

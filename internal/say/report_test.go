@@ -8,6 +8,7 @@ import (
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/internal/say"
+	"github.com/keyheat/keyheat/sample"
 )
 
 // TestReports holds the sentences of reports about a period, its collectors and its
@@ -45,6 +46,17 @@ func TestReports(t *testing.T) {
 	fmt.Fprintf(&text, "coverage of files:\n%s\ncoverage of a quiet table:\n%s\nwithout CloudWatch:\n%s\n", say.FileCoverage, say.StaleCoverage, say.ExplainCoverage(nil))
 	for _, code := range []string{say.CutIncidents, say.CutTransitions, say.CutGaps, say.CutSilences, say.CutTables, "of another version"} {
 		fmt.Fprintln(&text, say.Cut(code, 2000))
+	}
+	fmt.Fprintln(&text, say.CollectionStopped("2026-11-22 12:00:00"))
+	for _, n := range []*int{nil, new(0), new(1), new(2)} {
+		fmt.Fprintln(&text, say.CollectorsWrote(n))
+	}
+	rejected := map[sample.RejectReason]int64{"syntax": 2, "duplicate": 1000}
+	fmt.Fprintf(&text, "%s\n%s\n", say.FileSamples(1, nil, nil), say.FileSamples(2000, rejected, []string{"A note."}))
+	fmt.Fprintf(&text, "%s\n%s\n", say.BlindFiles(""), say.BlindFiles("The file is empty."))
+	fmt.Fprintf(&text, "%s\n%s\n%s\n", say.ReportComparison("", false), say.ReportComparison("noon", false), say.ReportComparison("noon", true))
+	for _, files := range []bool{false, true} {
+		fmt.Fprintln(&text, strings.Join(say.MissingFromReport(files), "\n"))
 	}
 	compareGolden(t, "testdata/report.txt", text.String())
 }

@@ -1,6 +1,7 @@
 package say
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -250,4 +251,31 @@ func (m *Member) Headline() string {
 		return how
 	}
 	return fmt.Sprintf("%s: %s", how, m.Title)
+}
+
+// maxNamed is how many tables the title of a summary names.
+const maxNamed = 5
+
+// LimitedTitle is the title of the message in place of the incidents beyond a notification
+// limit a minute. It counts them by table, and ends with the title of the worst.
+func LimitedTitle(tables map[string]int, limit int, worst string) string {
+	names := slices.SortedFunc(maps.Keys(tables), func(a, b string) int {
+		return cmp.Or(tables[b]-tables[a], strings.Compare(a, b))
+	})
+	all, on := 0, []string{}
+	for i, name := range names {
+		all += tables[name]
+		if i < maxNamed {
+			on = append(on, fmt.Sprintf("%d on %s", tables[name], name))
+		}
+	}
+	if more := len(names) - len(on); more > 0 {
+		on = append(on, fmt.Sprintf("others on %d more tables", more))
+	}
+	return fmt.Sprintf("%s more incidents than %d a minute: %s. The worst: %s", wording.Count(int64(all)), limit, strings.Join(on, ", "), worst)
+}
+
+// SentTogether names the groups in whose messages receivers get an incident.
+func SentTogether(groups []string) string {
+	return "Sent in one message with other incidents to " + strings.Join(groups, "; ") + "."
 }

@@ -1,0 +1,62 @@
+package say
+
+import (
+	"strings"
+
+	"github.com/keyheat/keyheat/internal/analyze/intake"
+)
+
+// EmptyParts are the sentences of pages, reports and the terminal where a part of them has
+// no rows.
+type EmptyParts struct {
+	// Incidents is of a list of incidents, Findings of a table, Whole of a table and its
+	// keys.
+	Incidents, Findings, Whole string
+	// Hot, Throttled and Counted are of a heatmap: of keys' loads, of throttled requests,
+	// and of a time without counts.
+	Hot, Throttled, Counted string
+	// Fired, Healed, Forecasts and Gaps are of a report.
+	Fired, Healed, Forecasts, Gaps string
+}
+
+// Empty are the sentences of empty parts.
+var Empty = EmptyParts{
+	Incidents: "No incidents. Keys near or over a limit will stand here.",
+	Findings:  "No finding of this table is open.",
+	Whole:     "Nothing is wrong: no finding is about it, or about a key of it.",
+	Hot:       "No key came above a fiftieth of the partition limit in this time.",
+	Throttled: "No request of a key that is followed was throttled in this time.",
+	Counted:   "Nothing of this time was counted: no collector read it, or it is no longer kept. The load is unknown.",
+	Fired:     "Nothing fired in the counted time.",
+	Healed:    "Nothing that fired was over at the end.",
+	Forecasts: "No key is known to grow towards a limit. A forecast takes weeks of data.",
+	Gaps:      "No gaps in the samples were noticed.",
+}
+
+// SilenceEffect explains a silence, and SilencedEffect explains it on a silenced incident.
+const (
+	SilenceEffect  = "While a silence lasts, no alert is sent when an incident that it matches fires or gets worse."
+	SilencedEffect = "No alert is sent when the incident fires or gets worse."
+)
+
+// The footnotes of a list of findings: bounds of peaks, and of seconds over the limit.
+const (
+	LeastPeak    = "≥ of a peak: the highest second had at least so much, and these samples cannot tell which that was, nor how high. --explain KEY has its upper bound."
+	LeastSeconds = "≥ of seconds over: so many are proven, and others may have been over, too."
+)
+
+// NoHotKeys is the verdict on samples without a finding, with the doubts about it. gaps
+// means that some records could not be read.
+func NoHotKeys(r *intake.Reading, doubts string, gaps bool) string {
+	switch {
+	case doubts != "":
+		return strings.TrimSpace(doubts + " No hot key is proven. " + IntakeShare(r))
+	case r.Partial():
+		return "No hot keys in what could be read. " + IntakeShare(r)
+	case gaps:
+		return "No hot keys in what could be read."
+	case r.AtLeast():
+		return "No hot keys, if each request cost the least that it can."
+	}
+	return "No hot keys."
+}
