@@ -328,7 +328,7 @@ func TestAFindingSaysWhoSilencedIt(t *testing.T) {
 			if says := strings.Contains(text, " by "+hostile) && strings.Contains(text, "ilenced until"); says != want || strings.Contains(text, "\u202e") || len(p.scripts()) != 0 {
 				t.Errorf("%s says: %t, want %t", path, says, want)
 			}
-			if says := strings.Contains(text, "Told together with other incidents to chat (table orders); pagers."); says != (path != "/") {
+			if says := strings.Contains(text, "chat (table orders); pagers."); says != (path != "/") {
 				t.Errorf("%s says in which groups the incident is told: %t: %s", path, says, text)
 			}
 		}
