@@ -2,15 +2,12 @@ package alert
 
 import (
 	"context"
-	"fmt"
-	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/internal/alert/notify"
-	"github.com/keyheat/keyheat/internal/say/wording"
+	"github.com/keyheat/keyheat/internal/say"
 	"github.com/keyheat/keyheat/store"
 )
 
@@ -51,13 +48,10 @@ func (r *Route) summarise(ctx context.Context, due []store.Notification) error {
 	return r.store.MarkSummarised(ctx, ids)
 }
 
-// maxNamed is how many tables a summary names.
-const maxNamed = 5
-
 // summary is one notice about several notifications, the worst one's with another
 // title.
 func (r *Route) summary(ctx context.Context, due []store.Notification) (*notify.Notice, error) {
-	tables, all := make(map[string]int), 0
+	tables := make(map[string]int)
 	var worst *notify.Notice
 	for _, n := range due {
 		notice, err := r.notice(ctx, n)
@@ -66,27 +60,13 @@ func (r *Route) summary(ctx context.Context, due []store.Notification) (*notify.
 		}
 		notice.Delay = r.delay(n.Created, r.now())
 		tables[notice.Table()] += notice.Incidents()
-		all += notice.Incidents()
 		if worst == nil || detect.Rank(notice.Severity()) > detect.Rank(worst.Severity()) {
 			worst = notice
 		}
 	}
-	names := slices.SortedFunc(maps.Keys(tables), func(a, b string) int {
-		if d := tables[b] - tables[a]; d != 0 {
-			return d
-		}
-		return strings.Compare(a, b)
-	})
-	var on []string
-	for _, name := range names[:min(len(names), maxNamed)] {
-		on = append(on, fmt.Sprintf("%d on %s", tables[name], name))
-	}
-	if more := len(names) - len(on); more > 0 {
-		on = append(on, fmt.Sprintf("others on %d more tables", more))
-	}
 	worst.ID, worst.Receipt = detect.CopiedID(worst.ID, "summary"), ""
 	worst.Subject = worst.ID
-	worst.Title = fmt.Sprintf("%s more incidents than %d a minute: %s. The worst: %s", wording.Count(int64(all)), r.config.Limit, strings.Join(on, ", "), worst.Title)
+	worst.Title = say.LimitedTitle(tables, r.config.Limit, worst.Title)
 	if r.config.Pages != "" {
 		worst.URL = r.config.Pages
 	}

@@ -221,7 +221,7 @@ const maxWhole = 3
 func (w *wholeTable) write(p *page, verbose bool) {
 	p.line("%s as a whole", target(w.Target))
 	if len(w.incidents) == 0 {
-		p.paragraph(2, "  ", "Nothing is wrong: no finding is about it, or about a key of it.")
+		p.paragraph(2, "  ", say.Empty.Whole)
 	}
 	for _, in := range w.incidents[:min(len(w.incidents), maxWhole)] {
 		p.incident(in.Incident, in.root, false)

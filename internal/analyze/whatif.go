@@ -75,14 +75,12 @@ func writeAnswer(p *page, w *whatif.Answer) {
 			p.fact("on "+wording.Count(int64(on.Partitions)), "shards share a partition in %.0f%% of placements; the fullest partition gets %s %s on average, and exceeds %s in %.0f%%",
 				100*on.Share, wording.About(on.Mean), w.Unit, wording.About(w.Limit), 100*on.Over)
 		}
-		p.paragraph(2, "  ", fmt.Sprintf("DynamoDB places each name by its hash and splits a full partition after some minutes; warm throughput makes partitions ahead of time. Reading the whole key takes %d queries. (Simulated, seed %d.)", w.Shards, w.Seed))
-	} else {
-		p.paragraph(2, "  ", "One name is on one partition.")
 	}
+	p.paragraph(2, "  ", say.WhatIfPlacement(w))
 	p.heading("Summary")
 	p.paragraph(2, "  ", say.WhatIf(w))
-	if w.Instead != "" && w.Shards > 1 {
-		p.paragraph(2, "  ", "Key shards are not advised, since less suffices: "+say.Imperative(&detect.Finding{}, &detect.Step{Fix: w.Instead})+".")
+	if instead := say.WhatIfInstead(w); instead != "" {
+		p.paragraph(2, "  ", instead)
 	}
 }
 

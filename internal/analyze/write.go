@@ -106,11 +106,9 @@ func (r *Result) verdict() string {
 	switch s := &r.Samples; {
 	case !s.Judged:
 		return say.IntakeFailure(s) + "\n"
-	case doubts != "" && len(r.Findings) == 0:
-		return wrap(strings.TrimSpace(doubts+" No hot key is proven. "+say.IntakeShare(s))) + "\n"
-	case s.Partial() && len(r.Findings) == 0:
-		return "No hot keys in what could be read. " + say.IntakeShare(s) + "\n"
-	case len(r.Findings) > 0:
+	case len(r.Findings) == 0:
+		return wrap(say.NoHotKeys(s, doubts, len(r.Gaps) > 0)) + "\n"
+	default:
 		sentences := ""
 		for _, sentence := range []string{doubts, say.IntakeShare(s), say.IntakeBound(s)} {
 			if sentence != "" {
@@ -118,12 +116,7 @@ func (r *Result) verdict() string {
 			}
 		}
 		return sentences
-	case len(r.Gaps) > 0:
-		return "No hot keys in what could be read.\n"
-	case s.AtLeast():
-		return "No hot keys, if each request cost the least that it can.\n"
 	}
-	return "No hot keys.\n"
 }
 
 // samplesRead describes the read samples, and the unread ones.
@@ -240,10 +233,10 @@ func (r *Result) findings(display screen) string {
 	}
 	shown := t.Render(display.width)
 	if least {
-		shown += "\n" + wrap("≥ of a peak: the highest second had at least so much, and these samples cannot tell which that was, nor how high. --explain KEY says what it had at most.")
+		shown += "\n" + wrap(say.LeastPeak)
 	}
 	if more {
-		shown += "\n" + wrap("≥ of seconds over: so many are proven, and others may have been over, too.")
+		shown += "\n" + wrap(say.LeastSeconds)
 	}
 	switch hidden := len(r.Findings) - rows - alike; {
 	case hidden > 0:
