@@ -28,6 +28,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 	"github.com/prometheus/exporter-toolkit/web"
+	"golang.org/x/net/netutil"
 
 	"github.com/keyheat/keyheat/internal/daemon"
 	"github.com/keyheat/keyheat/internal/say/wording"
@@ -42,6 +43,10 @@ const (
 	maxHeader     = 64 << 10
 )
 
+// maxConnections is the number of connections at a time. Each costs some 20 KiB, and one
+// file; further clients wait in the kernel's queue until another one leaves.
+const maxConnections = 4096
+
 // stopTimeout is how long requests under way may go on once Run's context
 // ended.
 const stopTimeout = 3 * time.Second
@@ -54,6 +59,8 @@ type Server struct {
 	mux      *http.ServeMux
 	registry *prometheus.Registry
 	log      *slog.Logger
+	// connections is the number of connections at a time.
+	connections int
 
 	mu       sync.Mutex
 	gates    []gate
@@ -83,7 +90,7 @@ func Open(ctx context.Context, o Options, logger *slog.Logger) (*Server, error) 
 	if err != nil {
 		return nil, fmt.Errorf("%w: stop the process that listens there, or set another address (listen; of a collector admin.listen)", err)
 	}
-	s := &Server{listener: listener, hosts: o.Hosts, access: o.Access, mux: http.NewServeMux(), registry: newRegistry(), log: logger}
+	s := &Server{listener: listener, hosts: o.Hosts, access: o.Access, mux: http.NewServeMux(), registry: newRegistry(), log: logger, connections: maxConnections}
 	s.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "keyheat_ready", Help: "1 while the daemon can do its own work, 0 while /-/ready lists reasons why not.",
 	}, s.readyValue))
@@ -173,10 +180,11 @@ func (s *Server) Run(ctx context.Context) error {
 
 // serve accepts connections, with the TLS and the users of the web configuration file.
 func (s *Server) serve(server *http.Server) error {
+	listener := netutil.LimitListener(s.listener, s.connections)
 	if s.access.ConfigFile == "" {
-		return server.Serve(s.listener)
+		return server.Serve(listener)
 	}
-	return web.Serve(s.listener, server, &web.FlagConfig{WebConfigFile: &s.access.ConfigFile}, s.log)
+	return web.Serve(listener, server, &web.FlagConfig{WebConfigFile: &s.access.ConfigFile}, s.log)
 }
 
 // Close stops listening; for a Server that will not run.
