@@ -246,7 +246,11 @@ func TestCalmIsProven(t *testing.T) {
 	must(t, s.Judge(t.Context(), l, j))
 	must(t, s.StartWriter(t.Context(), store.Writer{ID: "a", Started: time.Now()}))
 	address := serve(t, s)
-	text := open(t, address+"/").text()
+	calm := open(t, address+"/")
+	if len(calm.all("nav", "filters")) == 0 {
+		t.Error("the calm page has no time control")
+	}
+	text := calm.text()
 	for _, want := range []string{"No key is near the limit of a partition.", "Watched 3 tables", "Requests seen, last 5 min 24/s", "s ago", "34% orders#1 of one partition's write limit, in orders"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the page does not say %q: %s", want, text)
