@@ -62,6 +62,9 @@ type Policy struct {
 	// WritePrice and ReadPrice are the price of a million write and read request units, in
 	// US dollars; 0 if unknown.
 	WritePrice, ReadPrice float64
+	// WarmWritePrice and WarmReadPrice are the price of one write and read unit a second of
+	// warm throughput, paid once, in US dollars; 0 if unknown.
+	WarmWritePrice, WarmReadPrice float64
 	// RunbookURL is the address of the owner's own instructions; empty for none. {kind}
 	// stands for the kind of the incident's root finding.
 	RunbookURL string
@@ -146,6 +149,10 @@ func (p Policy) Validate() error {
 		return fmt.Errorf("write price is %v: give US dollars for a million request units, such as 0.625, or 0 if it is unknown", p.WritePrice)
 	case !(p.ReadPrice >= 0 && p.ReadPrice <= maxPrice):
 		return fmt.Errorf("read price is %v: give US dollars for a million request units, such as 0.125, or 0 if it is unknown", p.ReadPrice)
+	case !(p.WarmWritePrice >= 0 && p.WarmWritePrice <= maxPrice):
+		return fmt.Errorf("warm write price is %v: give US dollars for one write unit a second of warm throughput, or 0 if it is unknown", p.WarmWritePrice)
+	case !(p.WarmReadPrice >= 0 && p.WarmReadPrice <= maxPrice):
+		return fmt.Errorf("warm read price is %v: give US dollars for one read unit a second of warm throughput, or 0 if it is unknown", p.WarmReadPrice)
 	case Rank(p.Severest) < 0:
 		return fmt.Errorf("severity %q: give critical, warning or info", p.Severest)
 	}
@@ -167,7 +174,7 @@ func (p Policy) Validate() error {
 	return p.checkRunbook()
 }
 
-// maxPrice is far above AWS's prices for a million request units.
+// maxPrice is far above AWS's prices, for a million request units or a warm one.
 const maxPrice = 1000
 
 // minRepeat is the least interval between two messages with the same news.

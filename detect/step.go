@@ -154,7 +154,7 @@ func NewAfter(k Kind, low, high float64) *After {
 	return &After{Unit: Side(k, "wcu", "rcu"), Low: low, High: high, LowUtilization: low / limit, HighUtilization: high / limit}
 }
 
-// Cost is the request units that a step adds. All are lower bounds: a request may cost more
+// Cost is the request units that a step adds. Requests are lower bounds: one may cost more
 // than its minimum, and a global table pays for its writes in each Region.
 type Cost struct {
 	// RCU and WCU are units a second at the load of the evidence.
@@ -166,6 +166,12 @@ type Cost struct {
 	// that move, in US dollars. Each is null if the policy lacks a price that it needs.
 	DayUSD   *float64 `json:"day_usd"`
 	ItemsUSD *float64 `json:"million_items_usd"`
+	// WarmWCU and WarmRCU are the units a second of warm throughput that are bought once, in
+	// each Region: upper bounds, since the table may have more than is known. WarmUSD is
+	// their price in one Region.
+	WarmWCU float64  `json:"warm_wcu,omitempty"`
+	WarmRCU float64  `json:"warm_rcu,omitempty"`
+	WarmUSD *float64 `json:"warm_usd,omitempty"`
 }
 
 // million is the number of request units that a price is for.
@@ -180,4 +186,36 @@ func (c *Cost) Price(p Policy) {
 	if c.ItemWCU > 0 && p.WritePrice > 0 {
 		c.ItemsUSD = new(c.ItemWCU * p.WritePrice)
 	}
+	if c.WarmRCU+c.WarmWCU > 0 && (c.WarmRCU == 0 || p.WarmReadPrice > 0) && (c.WarmWCU == 0 || p.WarmWritePrice > 0) {
+		c.WarmUSD = new(c.WarmRCU*p.WarmReadPrice + c.WarmWCU*p.WarmWritePrice)
+	}
+}
+
+// FanOut returns the cost of queries, in requests a second, of more key shards than now; nil
+// if there are none.
+func FanOut(queries float64, more int, p Policy) *Cost {
+	if queries <= 0 || more <= 0 {
+		return nil
+	}
+	c := &Cost{RCU: queries * float64(more) * QueryMinimum}
+	c.Price(p)
+	return c
+}
+
+// Prewarm returns the cost of a table's or index's warm throughput, in units a second of the
+// kind's side; nil if the table has it. DynamoDB charges once for what is above the present
+// warm throughput (aws.amazon.com/dynamodb/pricing).
+func Prewarm(k Kind, units float64, index string, facts *TableFacts, p Policy) *Cost {
+	wcu, rcu := facts.WarmThroughput(index)
+	provisionedWCU, provisionedRCU := facts.Capacity(index)
+	has := Side(k, max(wcu, provisionedWCU), max(rcu, provisionedRCU))
+	if facts != nil && facts.Billing == BillingOnDemand {
+		has = max(has, Side[float64](k, OnDemandWrite, OnDemandRead))
+	}
+	if units <= has {
+		return nil
+	}
+	c := &Cost{WarmWCU: Side(k, units-has, 0), WarmRCU: Side(k, 0, units-has)}
+	c.Price(p)
+	return c
 }

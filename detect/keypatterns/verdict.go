@@ -122,7 +122,17 @@ func (g *period) shareOf(key string) float64 {
 // Findings returns the findings about keys that are sharded already, and puts the
 // sharding into the given findings about their shards.
 func (gs *Groups) Findings(found []detect.Finding, policy func(detect.Target) detect.Policy) (related []detect.Finding) {
-	judged := map[groupID]verdict{}
+	judged, queries := map[groupID]verdict{}, map[groupID]float64{}
+	group := func(f *detect.Finding) (groupID, bool) {
+		id, _, may := mayBeShard(&sketch.Window{Target: f.Target},
+			&sketch.KeyLoad{Key: sample.Key{Text: string(f.Key)}, Low: sketch.Load{Write: detect.PartitionWrite}}, policy(f.Target))
+		return id, may
+	}
+	for i := range found {
+		if id, may := group(&found[i]); may {
+			queries[id] = max(queries[id], queriesOf(&found[i]))
+		}
+	}
 	for id, g := range gs.known {
 		p := policy(id.target)
 		if len(g.periods) == 0 || g.utilization() < minUtilization(id.form, p) {
@@ -133,14 +143,13 @@ func (gs *Groups) Findings(found []detect.Finding, policy func(detect.Target) de
 		if !sharded {
 			continue
 		}
-		v, all := recent.judge(id, shards, groupPeak{Interval: sampling.Interval{Value: g.mostWrite}}, groupPeak{Interval: sampling.Interval{Value: g.mostRead}}, p)
+		v, all := recent.judge(id, shards, groupPeak{Interval: sampling.Interval{Value: g.mostWrite}}, groupPeak{Interval: sampling.Interval{Value: g.mostRead}}, queries[id], p)
 		judged[id] = v
 		related = append(related, all...)
 	}
 	for i := range found {
 		f := &found[i]
-		id, _, may := mayBeShard(&sketch.Window{Target: f.Target},
-			&sketch.KeyLoad{Key: sample.Key{Text: string(f.Key)}, Low: sketch.Load{Write: detect.PartitionWrite}}, policy(f.Target))
+		id, may := group(f)
 		if v, known := judged[id]; may && known {
 			f.Sharding = v.Sharded
 			adviseSharding(f, v)
@@ -149,11 +158,26 @@ func (gs *Groups) Findings(found []detect.Finding, policy func(detect.Target) de
 	return related
 }
 
-// verdict is a key's sharding, the load of each shard that it needs, and the load of each
-// shard that it has if they were even.
+// queriesOf returns the queries a second of a finding's key. A reader of all shards makes
+// each of them on every shard.
+func queriesOf(f *detect.Finding) (n float64) {
+	if f.Evidence == nil {
+		return 0
+	}
+	for _, o := range f.Evidence.Operations {
+		if op, _ := sample.ParseOp(o.Op); op == sample.Query {
+			n += o.Requests
+		}
+	}
+	return n
+}
+
+// verdict is a key's sharding, the load of each shard that it needs, the cost of reading
+// them, and the load of each shard that it has if they were even.
 type verdict struct {
 	*detect.Sharded
 	after, even *detect.After
+	cost        *detect.Cost
 	// uneven reports that chance does not explain the difference, suffices that the shards
 	// would carry the load if they were even.
 	uneven, suffices bool
@@ -172,6 +196,7 @@ func (v *verdict) steps() (all []detect.Step) {
 	}
 	if v.Needed > v.Shards && !(v.uneven && v.suffices) {
 		add(detect.FixMoreShards, v.Needed, v.after)
+		all[len(all)-1].Cost = v.cost
 	}
 	return all
 }
@@ -208,7 +233,7 @@ func nearerToLimit(write, read groupPeak) (detect.Kind, groupPeak) {
 // judge returns the sharding of a key and the findings about it. Too few shards follow
 // from the proven recent peak, too many from the highest peak ever seen: nobody removes
 // shards for a quiet night.
-func (g *period) judge(id groupID, shards int, mostWrite, mostRead groupPeak, p detect.Policy) (verdict, []detect.Finding) {
+func (g *period) judge(id groupID, shards int, mostWrite, mostRead groupPeak, queries float64, p detect.Policy) (verdict, []detect.Finding) {
 	kind, peak := nearerToLimit(g.write, g.read)
 	needed := detect.Shards(peak.Value, detect.Limit(kind), p.Headroom)
 	mostKind, most := nearerToLimit(mostWrite, mostRead)
@@ -225,7 +250,7 @@ func (g *period) judge(id groupID, shards int, mostWrite, mostRead groupPeak, p 
 	}
 
 	v := verdict{
-		Sharded: s, after: evenly(kind, peak.Value, needed), even: evenly(kind, peak.Value, shards),
+		Sharded: s, after: evenly(kind, peak.Value, needed), even: evenly(kind, peak.Value, shards), cost: detect.FanOut(queries, needed-shards, p),
 		uneven: certain, suffices: peak.proven <= sample.Milli(shards)*detect.ShareOf(detect.Limit(kind), p.Warning),
 	}
 	var all []detect.Finding

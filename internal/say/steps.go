@@ -419,5 +419,10 @@ func Adds(c *detect.Cost) string {
 	if c.ItemWCU > 0 {
 		all = append(all, priced(fmt.Sprintf("at least %s WCU for each item that moves", wording.About(c.ItemWCU)), "for a million items", c.ItemsUSD))
 	}
+	for unit, units := range map[string]float64{"WCU": c.WarmWCU, "RCU": c.WarmRCU} {
+		if units > 0 {
+			all = append(all, priced(fmt.Sprintf("at most %s %s of warm throughput in each Region", wording.About(units), unit), "once", c.WarmUSD))
+		}
+	}
 	return strings.Join(all, "; ")
 }

@@ -71,7 +71,7 @@ func Ramp(index string, requested, before sketch.Load, known bool, facts *detect
 }
 
 // ForTable returns the steps for a table or index as a whole.
-func ForTable(f *detect.Finding, s *throttling.Pressure, peak sketch.Load, facts *detect.TableFacts) []detect.Step {
+func ForTable(f *detect.Finding, s *throttling.Pressure, peak sketch.Load, facts *detect.TableFacts, p detect.Policy) []detect.Step {
 	retry := fixes.Retries(f)
 	switch {
 	case f.Ground == detect.GroundScan && f.Kind == detect.TableStarvation:
@@ -85,9 +85,14 @@ func ForTable(f *detect.Finding, s *throttling.Pressure, peak sketch.Load, facts
 	case f.Reason == detect.TableRamp:
 		step, slower := detect.NewStep(detect.FixPrewarmForRamp), detect.NewStep(detect.FixSlowRamp)
 		step.Arguments.Units, slower.Arguments.Units = f.Ramp.Requested*detect.DefaultHeadroom, detect.RampFactor*f.Ramp.Previous
+		kind := detect.HotKeyWrite
+		if f.Ramp.Unit == "rcu" {
+			kind = detect.HotKeyRead
+		}
+		step.Cost = detect.Prewarm(kind, step.Arguments.Units, f.Index, facts, p)
 		return append([]detect.Step{step, slower}, retry...)
 	}
-	return append([]detect.Step{stepForWarmKeys(f, peak, facts)}, retry...)
+	return append([]detect.Step{stepForWarmKeys(f, peak, facts, p)}, retry...)
 }
 
 // slowScan returns the step for a Scan: its busiest caller, from its present rate to the
@@ -115,7 +120,7 @@ func slowScan(f *detect.Finding, s *throttling.Pressure, facts *detect.TableFact
 
 // stepForWarmKeys returns the step for keys that are too much for their partition only
 // together.
-func stepForWarmKeys(f *detect.Finding, peak sketch.Load, facts *detect.TableFacts) detect.Step {
+func stepForWarmKeys(f *detect.Finding, peak sketch.Load, facts *detect.TableFacts, p detect.Policy) detect.Step {
 	write, read := detect.Units(peak.Write), detect.Units(peak.Read)
 	provisioned := facts != nil && facts.Billing == detect.BillingProvisioned
 	switch {
@@ -127,6 +132,7 @@ func stepForWarmKeys(f *detect.Finding, peak sketch.Load, facts *detect.TableFac
 		step := detect.NewStep(detect.FixPrewarmNewTable)
 		step.Arguments.Units = asked * detect.DefaultHeadroom
 		step.Arguments.Count = int(math.Ceil(step.Arguments.Units / detect.Units(detect.Limit(kind))))
+		step.Cost = detect.Prewarm(kind, step.Arguments.Units, f.Index, facts, p)
 		return step
 	case f.Severity == detect.Critical:
 		return detect.NewStep(detect.FixPrewarm)

@@ -10,8 +10,10 @@ func (c *Case) cost(s *detect.Step) *detect.Cost {
 	n, parts := &detect.Cost{}, float64(s.Arguments.Count)
 	reads := c.requests(sample.GetItem, sample.BatchGetItem, sample.TransactGetItems)
 	switch s.Fix {
+	case detect.FixPrewarmForShards:
+		return detect.Prewarm(c.Kind, s.Arguments.Units, c.Index, c.Facts, c.Policy)
 	case detect.FixShardedKey, detect.FixShardedIndex:
-		n.RCU = c.requests(sample.Query) * (parts - 1) * detect.QueryMinimum
+		return detect.FanOut(c.requests(sample.Query), s.Arguments.Count-1, c.Policy)
 	case detect.FixDividedCounter: // the old item is read, too
 		n.RCU = reads * parts * detect.QueryMinimum
 	case detect.FixDividedItem:

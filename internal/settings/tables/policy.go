@@ -35,6 +35,9 @@ type Policy struct {
 	WritePrice float64 `yaml:"write_price" help:"the price of a million write request units in US dollars, to show the price of each step; unknown when 0"`
 	ReadPrice  float64 `yaml:"read_price" help:"the price of a million read request units in US dollars"`
 
+	WarmWritePrice float64 `yaml:"warm_write_price" help:"the price in US dollars of one write unit a second of warm throughput, paid once, to show the price of pre-warming; unknown when 0"`
+	WarmReadPrice  float64 `yaml:"warm_read_price" help:"the price of one read unit a second of warm throughput in US dollars"`
+
 	Owner  string            `yaml:"owner" help:"the team that owns the table, for routes and notifications"`
 	Labels map[string]string `yaml:"labels" help:"labels for routes and Alertmanager"`
 
@@ -58,7 +61,8 @@ func (p Policy) detect() (detect.Policy, error) {
 	d := detect.Policy{
 		Warning: p.Warning, Headroom: p.Headroom,
 		Severest: detect.Severity(p.Severity), HoldUnconfirmed: p.HoldUnconfirmed, ScaleByCoverage: p.ScaleByCoverage, Exclude: p.Exclude,
-		WritePrice: p.WritePrice, ReadPrice: p.ReadPrice, Owner: p.Owner, Labels: p.Labels, RunbookURL: p.RunbookURL,
+		WritePrice: p.WritePrice, ReadPrice: p.ReadPrice, WarmWritePrice: p.WarmWritePrice, WarmReadPrice: p.WarmReadPrice,
+		Owner: p.Owner, Labels: p.Labels, RunbookURL: p.RunbookURL,
 	}
 	var err error
 	if d.Lifecycle, err = lifecycle(p.For, p.KeepFiring, p.Repeat); err != nil {
@@ -116,6 +120,8 @@ func (p Policy) check(path string, f *config.Faults) {
 		{"headroom", func(d *detect.Policy) { d.Headroom = p.Headroom }},
 		{"write_price", func(d *detect.Policy) { d.WritePrice = p.WritePrice }},
 		{"read_price", func(d *detect.Policy) { d.ReadPrice = p.ReadPrice }},
+		{"warm_write_price", func(d *detect.Policy) { d.WarmWritePrice = p.WarmWritePrice }},
+		{"warm_read_price", func(d *detect.Policy) { d.WarmReadPrice = p.WarmReadPrice }},
 		{"severity", func(d *detect.Policy) { d.Severest = detect.Severity(p.Severity) }},
 		{"labels", func(d *detect.Policy) { d.Labels = p.Labels }},
 		{"runbook_url", func(d *detect.Policy) { d.RunbookURL = p.RunbookURL }},
