@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 	"strings"
 	"time"
 
@@ -63,12 +64,7 @@ func addSilence() *cobra.Command {
 		return db.use(c.Context(), func(db *store.Store) error {
 			if table := *values["table"]; table != "" {
 				if err := checkTable(c.Context(), db, "--table", sample.Target{Table: table}); err != nil {
-					return fmt.Errorf("%w; for a table that is yet to come give --match 'table=%q'", err, table)
-				}
-			}
-			if index := *values["index"]; index != "" {
-				if err := checkIndex(c.Context(), db, "--index", index); err != nil {
-					return fmt.Errorf("%w; for an index that is yet to come give --match 'index=%q'", err, index)
+					return fmt.Errorf("%w; for a table that is yet to come give --match 'table=~%q'", err, regexp.QuoteMeta(table))
 				}
 			}
 			s, err := silence.Add(c.Context(), db, r, operatorName())

@@ -74,9 +74,11 @@ func TestASilenceOfAMisspeltName(t *testing.T) {
 		t.Fatal(err)
 	}
 	for flag, want := range map[string]string{
-		"--table=oders":     `did you mean "orders"?; for a table that is yet to come`,
-		"--index=by-states": `did you mean "by-status"?; for an index that is yet to come`,
-		"--index=by-status": "",
+		"--table=oders":            `did you mean "orders"?; for a table that is yet to come give --match `,
+		"--index=by-states":        `did you mean "by-status"?; for one that is yet to come`,
+		"--index=by-status":        "",
+		"--match=table=oders":      `did you mean "orders"?`,
+		"--match=table=~\"oders\"": "",
 	} {
 		var errs bytes.Buffer
 		code := cli.Run(t.Context(), command(), []string{"silences", "add", "--store-url", url, "--for", "2h", "--reason", "load test", flag}, cli.Streams{Out: &errs, Err: &errs})

@@ -49,22 +49,6 @@ func checkTable(ctx context.Context, db *store.Store, flag string, table sample.
 	return cli.Wrong(fmt.Errorf("%s: the database has no table %q%s", flag, table.Name(), config.Suggest(table.Table, tableNames(known))))
 }
 
-// checkIndex returns an error, with the nearest name, for an index of a flag that no sample had.
-func checkIndex(ctx context.Context, db *store.Store, flag, index string) error {
-	known, err := db.Targets(ctx)
-	if err != nil {
-		return err
-	}
-	names := make([]string, len(known))
-	for i, of := range known {
-		names[i] = of.Index
-	}
-	if err := config.CheckSeen("index", index, names); err != nil {
-		return cli.Wrong(fmt.Errorf("%s: %w", flag, err))
-	}
-	return nil
-}
-
 // warnOfTables logs the tables that the settings name and no sample had, each with the nearest
 // name. A table may be named before its first sample: so it is no error, and before the first
 // sample of all there is no warning.

@@ -7,13 +7,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/internal/alert/routing"
+	"github.com/keyheat/keyheat/internal/settings/config"
 	"github.com/keyheat/keyheat/internal/settings/options"
+	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/store"
 )
 
@@ -163,7 +166,37 @@ func Add(ctx context.Context, st *store.Store, r Request, author string) (store.
 	if err != nil {
 		return store.Silence{}, Invalid{err}
 	}
+	known, err := st.Targets(ctx)
+	if err != nil {
+		return store.Silence{}, err
+	}
+	if err := checkNames(s.Matchers, known); err != nil {
+		return store.Silence{}, Invalid{err}
+	}
 	return st.AddSilence(ctx, s)
+}
+
+// checkNames returns an error, with the nearest name, for a table or index that no sample had:
+// its silence would hold back nothing. Before the first sample of all, every name may come.
+func checkNames(texts []string, known []sample.Target) error {
+	matchers, err := parse(texts)
+	if err != nil || len(known) == 0 {
+		return err
+	}
+	var tables, indexes []string
+	for _, of := range known {
+		tables, indexes = append(tables, of.Table), append(indexes, of.Index)
+	}
+	seen := map[string][]string{"table": tables, "index": indexes}
+	for _, m := range matchers {
+		if seen[m.Name] == nil || m.Op != "=" || m.Value == "" {
+			continue
+		}
+		if err := config.CheckSeen(m.Name, m.Value, seen[m.Name]); err != nil {
+			return fmt.Errorf("%w; for one that is yet to come match %s=~%q", err, m.Name, regexp.QuoteMeta(m.Value))
+		}
+	}
+	return nil
 }
 
 // Set are the silences of one moment.
