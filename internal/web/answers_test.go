@@ -65,7 +65,7 @@ func (d *described) valid(o operation, s *store.Store, fingerprint string) reque
 		case "path fingerprint":
 			r.path = strings.ReplaceAll(r.path, "{fingerprint}", fingerprint)
 		case "path id":
-			n, err := silence.Add(d.Context(), s, silence.Request{Matchers: []string{"table=" + o.OperationID}, For: "1h", Reason: "test"}, "ada")
+			n, err := silence.Add(d.Context(), s, silence.Request{Matchers: []string{"table=~" + o.OperationID}, For: "1h", Reason: "test"}, "ada")
 			must(d.T, err)
 			r.path = strings.ReplaceAll(r.path, "{id}", n.ID)
 		case "query table":
