@@ -76,7 +76,7 @@ func (d *described) valid(o operation, s *store.Store, fingerprint string) reque
 	}
 	if o.RequestBody != nil {
 		r.header.Set("Content-Type", "application/json")
-		r.body = `{"matchers":["table=carts"],"for":"1h","reason":"test"}`
+		r.body = `{"matchers":["table=~carts"],"for":"1h","reason":"test"}`
 	}
 	return r
 }

@@ -181,7 +181,7 @@ func TestTheAPIIsAsDescribed(t *testing.T) {
 	} {
 		d.call(http.MethodGet, c.path, "", c.want)
 	}
-	added, _ := d.call(http.MethodPost, apiAt, `{"matchers":["table=carts"],"for":"1h","reason":"test"}`, 200)
+	added, _ := d.call(http.MethodPost, apiAt, `{"matchers":["table=~carts"],"for":"1h","reason":"test"}`, 200)
 	var answer struct{ Silence store.Silence }
 	must(t, json.Unmarshal(added, &answer))
 	d.call(http.MethodDelete, apiAt+"/"+answer.Silence.ID, "", 200)
@@ -275,7 +275,7 @@ func TestNothingChanged(t *testing.T) {
 		}
 	}
 	_, before := d.call(http.MethodGet, apiAt, "", http.StatusOK)
-	d.call(http.MethodPost, apiAt, `{"matchers":["table=carts"],"for":"1h","reason":"test"}`, http.StatusOK)
+	d.call(http.MethodPost, apiAt, `{"matchers":["table=~carts"],"for":"1h","reason":"test"}`, http.StatusOK)
 	if _, after := d.call(http.MethodGet, apiAt, "", http.StatusOK, "If-None-Match", before); after == before {
 		t.Error("a silence was added, and nothing changed")
 	}
