@@ -2,6 +2,7 @@ package sketch
 
 import (
 	"math/bits"
+	"unsafe"
 
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sketch/internal/front"
@@ -148,10 +149,12 @@ func (f *candidateTable) put(s *front.Set, place int, table uint16, hash uint64,
 	return c
 }
 
-// keyAt returns the key at a place.
+// keyAt returns the key at a place. Its text is no copy: it is valid until another key comes to
+// the place.
 func (f *candidateTable) keyAt(at int) sample.Key {
 	text := f.candidates[at].text
-	return sample.Key{Type: f.texts.Type(text), Text: string(f.texts.Bytes(at, text))}
+	bytes := f.texts.Bytes(at, text)
+	return sample.Key{Type: f.texts.Type(text), Text: unsafe.String(unsafe.SliceData(bytes), len(bytes))} //nolint:gosec // see above
 }
 
 // detailOf returns the details of a candidate.

@@ -105,8 +105,8 @@
 // [Shard.PlaceKeys] chose, the load of each request whose key has no candidate is added to its
 // key's cell, one of 16,384, and an evicted candidate's load too. [Window.Trim] does so with the
 // keys that it drops. So [Window.Keys], [Window.Cells] and [Window.Remainder] add up to the total,
-// exactly, and a range of positions has a load with bounds. A position costs an MD5, which takes
-// longer than counting a request does.
+// exactly, and a range of positions has a load with bounds. A position costs an MD5. They are
+// taken some at a time, which costs about half as much as counting a request.
 //
 // # Distinct keys
 //

@@ -40,7 +40,7 @@ func (s *second) windows(to []Window, t *front.Tables, l *list) []Window {
 		in.rest = Load{sum.Read - sum.Keyless.Read - in.low.Read, sum.Write - sum.Keyless.Write - in.low.Write}
 		w := Window{Target: t.Name(table), Second: s.at, Total: sum.Total, Callers: topOf(&sum.callers), Scanners: topOf(&sum.scans), Arrivals: s.times.Arrivals(table), Unseen: worst.min(in.rest)}
 		if sum.cells != nil {
-			w.Cells = sum.cells.List()
+			w.Cells = s.cells.List(sum.cells)
 		}
 		if in.keys > 0 {
 			w.Keys = make([]KeyLoad, 0, in.keys)

@@ -110,7 +110,7 @@ func (s *second) add(table uint16, hash, seed uint64, r *sample.Record, l Load) 
 	if known = c != nil; !known {
 		if c = s.admit(in, t, table, hash, r, weight); c == nil {
 			if s.isPlaced != nil && s.hasCells(t, table) {
-				t.cells.Add(r.PK, l.Read, l.Write)
+				s.cells.Add(t.cells, r.PK, l.Read, l.Write)
 			}
 			return t, false
 		}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"math/rand/v2"
 	"runtime"
 	"slices"
 	"strconv"
@@ -17,6 +18,7 @@ import (
 	"github.com/keyheat/keyheat/internal/testsupport/cputime"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sample/change"
+	"github.com/keyheat/keyheat/sketch"
 	"github.com/keyheat/keyheat/store"
 )
 
@@ -24,19 +26,23 @@ import (
 // request in ten is on the first of 100,000 keys. They are an hour old: a broker refuses
 // messages from the future.
 func benchMessages(n int) []source.Message {
-	start := time.Now().Add(-time.Hour).UnixMilli()
-	pad := strings.Repeat("x", 200)
+	start := time.Now().Add(-time.Hour)
 	all := make([]source.Message, n)
 	for i := range all {
-		ts := start + int64(i)/100
 		key := (i * 7919) % 100_000
 		if i%10 == 0 {
 			key = 0
 		}
-		line := fmt.Sprintf(`{"ts":%d,"table":"orders","pk":"customer#%06d","op":"UpdateItem","wcu":%d,"caller":"`, ts, key, 1+i%3)
-		all[i] = source.Message{Value: []byte(line + pad[:200-len(line)-2] + `"}`), Time: ts}
+		all[i] = benchMessage(i, key, start)
 	}
 	return all
+}
+
+// benchMessage is a record of 200 bytes, one of 100,000 a second from a start on.
+func benchMessage(i, key int, start time.Time) source.Message {
+	ts := start.UnixMilli() + int64(i)/100
+	line := fmt.Sprintf(`{"ts":%d,"table":"orders","pk":"customer#%06d","op":"UpdateItem","wcu":%d,"caller":"`, ts, key, 1+i%3)
+	return source.Message{Value: []byte(line + strings.Repeat("x", 200-len(line)-2) + `"}`), Time: ts}
 }
 
 // null takes commits and keeps nothing, so that a benchmark measures the
@@ -44,6 +50,8 @@ func benchMessages(n int) []source.Message {
 type null struct {
 	bytes, shards int
 	streamed      []sample.Target
+	last          []byte        // the body of the last commit
+	asked         chan struct{} // has an entry for each StreamedTables; nil for none
 }
 
 func (*null) StartWriter(context.Context, store.Writer) error                { return nil }
@@ -51,10 +59,16 @@ func (*null) RestartWriter(context.Context, store.Writer) error              { r
 func (*null) Now(context.Context) (time.Time, error)                         { return time.Now(), nil }
 func (*null) ReportWriter(context.Context, string, store.WriterStatus) error { return nil }
 func (*null) StopWriter(context.Context, string) error                       { return nil }
-func (n *null) StreamedTables(context.Context) ([]sample.Target, error)      { return n.streamed, nil }
-func (*null) IsCommitted(context.Context, string, int64) (bool, error)       { return true, nil }
+func (n *null) StreamedTables(context.Context) ([]sample.Target, error) {
+	select {
+	case n.asked <- struct{}{}:
+	default:
+	}
+	return n.streamed, nil
+}
+func (*null) IsCommitted(context.Context, string, int64) (bool, error) { return true, nil }
 func (n *null) Commit(_ context.Context, c store.Commit) error {
-	n.bytes, n.shards = n.bytes+len(c.Body), n.shards+len(c.Keys)
+	n.bytes, n.shards, n.last = n.bytes+len(c.Body), n.shards+len(c.Keys), c.Body
 	return nil
 }
 func (*null) Claim(_ context.Context, writer string, c store.Claim) (store.Position, error) {
@@ -111,19 +125,35 @@ func BenchmarkPositions(b *testing.B) {
 }
 
 // BenchmarkCells takes records of a table whose stream is read, so that unlisted load is placed,
-// and in turn without. Most of the 60,000 keys of each second are unlisted: it is the worst case.
+// and in turn without: keys as they come in a busy table, and the worst case, where most of the
+// 60,000 keys of each second are unlisted.
 func BenchmarkCells(b *testing.B) {
-	const count, size = 200_000, 4_000
-	messages := benchMessages(count)
+	const count = 400_000
+	zipf := rand.NewZipf(rand.New(rand.NewPCG(1, 2)), 1.1, 1, 1_000_000)
+	skewed := make([]source.Message, count)
+	for i := range skewed {
+		skewed[i] = benchMessage(i, int(zipf.Uint64()), time.Now().Add(-time.Hour))
+	}
+	b.Run("skewed", func(b *testing.B) { benchmarkCells(b, skewed) })
+	b.Run("even", func(b *testing.B) { benchmarkCells(b, benchMessages(count)) })
+}
+
+func benchmarkCells(b *testing.B, messages []source.Message) {
+	const size = 4_000
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	var without, with cputime.Rounds
+	placed := &null{}
 	for b.Loop() {
 		without.Take(func() { runCollector(b, collect.Config{Source: "bench"}, messages, size, false) })
 		with.Take(func() {
-			runCollector(b, collect.Config{Source: "bench"}, messages, size, false, sample.Target{Table: "orders"})
+			placed = runCollector(b, collect.Config{Source: "bench"}, messages, size, false, sample.Target{Table: "orders"})
 		})
 	}
-	cputime.Report(b, "with-cells", count, without, with)
+	var d sketch.Delta
+	if err := d.UnmarshalBinary(placed.last); err != nil || !slices.ContainsFunc(d.Windows, func(w sketch.Window) bool { return len(w.Cells) > 0 }) {
+		b.Fatalf("no cells: %v", err)
+	}
+	cputime.Report(b, "with-cells", len(messages), without, with)
 }
 
 // streamMessages are changes of items of 500 bytes with both images, 100 a second.
@@ -143,11 +173,12 @@ func streamMessages(n int) []source.Message {
 	return all
 }
 
-func runCollector(b *testing.B, config collect.Config, messages []source.Message, size int, tableShard bool, streamed ...sample.Target) {
+func runCollector(b *testing.B, config collect.Config, messages []source.Message, size int, tableShard bool, streamed ...sample.Target) *null {
 	b.Helper()
-	kept := null{streamed: streamed}
-	c := newCollector(b, config, &kept)
+	kept := &null{streamed: streamed, asked: make(chan struct{}, 2)}
+	c := newCollector(b, config, kept)
 	stop := running(b, c)
+	<-kept.asked // the tables with streams count from the next second on
 	p, err := c.Claim(b.Context(), source.Claim{Partition: "p", First: "0", TableShard: tableShard})
 	if err != nil {
 		b.Fatal(err)
@@ -167,6 +198,7 @@ func runCollector(b *testing.B, config collect.Config, messages []source.Message
 	if tableShard != (kept.shards > 0) || kept.bytes == 0 {
 		b.Fatalf("%d bytes are kept, and %d shards", kept.bytes, kept.shards)
 	}
+	return kept
 }
 
 func runNaive(b *testing.B, messages []source.Message) {

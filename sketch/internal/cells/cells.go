@@ -31,12 +31,8 @@ type Cell struct {
 // Counts are the cells of a table in a live second: 128 KiB.
 type Counts [Number]struct{ read, write uint32 }
 
-// Add adds the load of a key, unless the key has no known position, or a counter would overflow.
-func (c *Counts) Add(k sample.Key, read, write sample.Milli) {
-	at, known := position.Find(k)
-	if !known {
-		return
-	}
+// add adds the load of a key, unless a counter would overflow.
+func (c *Counts) add(at position.Position, read, write sample.Milli) {
 	cell := &c[at.Cell(Bits)]
 	if sum := uint64(cell.read) + uint64(read); sum <= math.MaxUint32 {
 		cell.read = uint32(sum)
@@ -46,8 +42,7 @@ func (c *Counts) Add(k sample.Key, read, write sample.Milli) {
 	}
 }
 
-// List returns the cells with load.
-func (c *Counts) List() []Cell {
+func (c *Counts) list() []Cell {
 	n := 0
 	for _, cell := range c {
 		n += int(min(1, cell.read|cell.write))
@@ -61,10 +56,42 @@ func (c *Counts) List() []Cell {
 	return all
 }
 
-// Pool holds the cells of a second's tables, and reuses their memory.
+// Pool holds the cells of a second's tables, and reuses their memory. Loads wait for the
+// positions of their keys, which are found some at a time.
 type Pool struct {
-	counts []*Counts
-	used   int
+	counts  []*Counts
+	used    int
+	keys    position.Batch
+	waiting [position.BatchSize]waiting
+}
+
+// waiting is the load of a key whose position is not yet found.
+type waiting struct {
+	counts      *Counts
+	read, write sample.Milli
+}
+
+// Add adds the load of a key to a table's cells, unless the key has no known position, or a
+// counter would overflow.
+func (p *Pool) Add(to *Counts, k sample.Key, read, write sample.Milli) {
+	p.waiting[p.keys.Len()] = waiting{to, read, write}
+	if p.keys.Add(k) && p.keys.Len() == position.BatchSize {
+		p.settle()
+	}
+}
+
+// settle adds the loads that wait.
+func (p *Pool) settle() {
+	for i, at := range p.keys.Find() {
+		w := &p.waiting[i]
+		w.counts.add(at, w.read, w.write)
+	}
+}
+
+// List returns a table's cells with load.
+func (p *Pool) List(c *Counts) []Cell {
+	p.settle()
+	return c.list()
 }
 
 // Take returns empty cells for a table, nil if too many tables have some.
@@ -84,6 +111,7 @@ func (p *Pool) Size() int { return p.used * Number * 8 }
 
 // Clear takes all cells back.
 func (p *Pool) Clear() {
+	p.keys.Clear()
 	for _, c := range p.counts[:p.used] {
 		*c = Counts{}
 	}
