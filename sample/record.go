@@ -57,6 +57,10 @@ type Key struct {
 	Text string
 }
 
+// Place is a 65,536th of DynamoDB's key space, counted from 1: the first 16 bits of a position.
+// The zero Place is unknown.
+type Place uint32
+
 // Record is one observed request, or n equal ones, on one key of one table or index.
 //
 // A decoder's Record may alias the decoder's buffers, and is valid until the handler returns.
@@ -72,6 +76,9 @@ type Record struct {
 	// PK and SK are the keys in that table or index. PK is unknown only for a Scan, and where
 	// [Record.IsCallerOnly] holds. SK is unknown if the producer left it out.
 	PK, SK Key
+	// Place is the place of a PK that a key policy hides, if the operator allows it. No decoder
+	// sets it.
+	Place Place
 	// Op is the operation, or OpUnknown if only units were given.
 	Op Op
 	// RCU and WCU are the units that one request consumed, or requested if it was throttled.

@@ -31,6 +31,7 @@ type detail struct {
 	draws     Draws
 	throttled Load
 	calls     int32 // the key's place in second.calls
+	place     sample.Place
 }
 
 // high returns the upper bound of the candidate's weight.

@@ -81,6 +81,39 @@ func TestCells(t *testing.T) {
 	}
 }
 
+// TestPlacesOfHiddenKeys: a hidden key with a place counts in its cell, and is listed with the
+// place.
+func TestPlacesOfHiddenKeys(t *testing.T) {
+	t.Parallel()
+	hide := keyhash.New([]byte("0123456789abcdef"))
+	s, all := crowded(func(i int) sample.Key { return sample.KeyString(fmt.Sprint("key#", i)) })
+	cells := map[int]sketch.Load{}
+	for i := range all {
+		r := &all[i]
+		at, _ := position.Find(r.PK)
+		r.PK, r.Place = sample.KeyString(hide.Hide("S", r.PK.Text)), at.Place()
+		cell := at.Cell(sketch.CellBits)
+		cells[cell] = cells[cell].Plus(sketch.Load{Read: r.RCU, Write: r.WCU})
+	}
+	add(t, s, all...)
+	merged := map[identity]*sketch.Window{}
+	fold(merged, overTheWire(sealed(s)))
+	for _, w := range merged {
+		if len(w.Keys) == 0 || len(w.Cells) < 500 {
+			t.Errorf("%d keys and %d cells", len(w.Keys), len(w.Cells))
+		}
+		w.Trim(sketch.Load{Read: 1 << 40, Write: 1 << 40}, 0, true)
+		for _, c := range w.Cells {
+			if (sketch.Load{Read: c.Read, Write: c.Write}) != cells[int(c.At)] {
+				t.Errorf("cell %d has %d and %d, want %v", c.At, c.Read, c.Write, cells[int(c.At)])
+			}
+		}
+		if len(w.Cells) != len(cells) || w.Remainder() != (sketch.Load{}) {
+			t.Errorf("%d cells, want %d", len(w.Cells), len(cells))
+		}
+	}
+}
+
 // TestCellsAreBounded: of many tables without room, the first 16 get cells, and the load of the
 // others is unplaced. A later second begins anew, also behind Discard.
 func TestCellsAreBounded(t *testing.T) {
@@ -146,9 +179,12 @@ func TestVersions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, version := range []byte{1, 2} {
-		if version == 2 {
+	for _, version := range []byte{1, 2, 3} {
+		switch version {
+		case 2:
 			want.Cells = []sketch.Cell{{At: 9, Read: 500}, {At: 1<<sketch.CellBits - 1, Write: 1500}}
+		case 3:
+			want.Keys[0].Place = 1 << 16
 		}
 		body, err := want.MarshalBinary()
 		if err != nil || body[3] != version {

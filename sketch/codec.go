@@ -20,11 +20,15 @@ const (
 	callersLeast   = 4 + 2 + 2
 )
 
+// placedBit marks a key with a place. The number of a type's letters is below it.
+const placedBit = 7
+
 // writer appends the contents of a summary. Numbers are varints.
 type writer struct {
 	bytes []byte
-	// cells means that windows have cells, as from version 2 on.
-	cells bool
+	// version is the oldest version with room for all parts of the windows. Windows have cells from
+	// version 2 on, and the places of hidden keys from version 3 on.
+	version byte
 }
 
 func (w *writer) writeFixed(v uint64) { w.bytes = binary.LittleEndian.AppendUint64(w.bytes, v) }
@@ -74,7 +78,7 @@ func (w *writer) window(v *Window) {
 		w.key(&v.Keys[i], before)
 		before = v.Keys[i].Hash
 	}
-	if w.cells {
+	if w.version >= 2 {
 		w.bytes = cells.Append(w.bytes, v.Cells)
 	}
 }
@@ -82,9 +86,12 @@ func (w *writer) window(v *Window) {
 func (w *writer) key(k *KeyLoad, before uint64) {
 	w.uint(k.Hash - before) // keys are in order of their hashes, and the difference is shorter
 	sampled := k.ReadSpread != (Spread{}) || k.WriteSpread != (Spread{}) || k.Draws.RateLow != 0 || k.Draws.Assumed != 0
-	w.uint(uint64(len(k.Key.Type))<<4 | flag(k.Retries != nil)<<3 | flag(k.Evidence != nil)<<2 | flag(sampled)<<1 | flag(k.Cut))
+	w.uint(flag(k.Place > 0)<<placedBit | uint64(len(k.Key.Type))<<4 | flag(k.Retries != nil)<<3 | flag(k.Evidence != nil)<<2 | flag(sampled)<<1 | flag(k.Cut))
 	w.bytes = append(w.bytes, k.Key.Type...)
 	w.text(k.Key.Text)
+	if k.Place > 0 {
+		w.bytes = binary.LittleEndian.AppendUint16(w.bytes, uint16(k.Place-1))
+	}
 	w.natural(k.Requests)
 	w.load(k.Low)
 	w.load(k.Err)
@@ -136,7 +143,8 @@ func (w *writer) callers(c *CallerLoad) {
 type reader struct {
 	rest   []byte
 	failed bool
-	cells  bool // as in writer
+
+	version byte // as in writer
 }
 
 func (r *reader) ok() bool { return !r.failed }
@@ -247,7 +255,7 @@ func (r *reader) window() Window {
 		before = k.Hash
 		w.Keys = append(w.Keys, k)
 	}
-	if r.cells && r.ok() {
+	if r.version >= 2 && r.ok() {
 		read, rest, ok := cells.Read(r.rest)
 		if w.Cells, r.rest = read, rest; !ok {
 			r.fail()
@@ -260,8 +268,12 @@ func (r *reader) key(before uint64) KeyLoad {
 	k := KeyLoad{Hash: before + r.uint()}
 	head := r.natural()
 	k.Cut = head&1 == 1
-	k.Key.Type = keyType(r.take(int(head >> 4)))
+	placed := r.version >= 3 && head>>placedBit&1 == 1
+	k.Key.Type = front.KeyType(r.take(int((head &^ int64(flag(placed)<<placedBit)) >> 4)))
 	k.Key.Text = r.text()
+	if b := r.take(2 * int(flag(placed))); len(b) > 0 {
+		k.Place = 1 + sample.Place(binary.LittleEndian.Uint16(b))
+	}
 	k.Requests = r.natural()
 	k.Low, k.Err, k.Throttled = r.load(), r.load(), r.load()
 	if head&2 != 0 {
@@ -288,19 +300,6 @@ func (r *reader) positive() float64 {
 		return 0
 	}
 	return v
-}
-
-// keyType returns the commonest types without an allocation.
-func keyType(b []byte) string {
-	switch string(b) {
-	case "S":
-		return "S"
-	case "N":
-		return "N"
-	case "B":
-		return "B"
-	}
-	return string(b)
 }
 
 func (r *reader) registers() Registers {

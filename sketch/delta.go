@@ -14,9 +14,10 @@ import (
 	"github.com/keyheat/keyheat/sample"
 )
 
-// Version is the newest version of the binary form. A summary without cells is written in
-// version 1, which has no room for them. Both are read.
-const Version = 2
+// Version is the newest version of the binary form. All earlier ones are read. A summary is
+// written in the oldest version that has room for it: cells need version 2, and places of hidden
+// keys version 3.
+const Version = 3
 
 // Errors of the binary form.
 var (
@@ -113,7 +114,7 @@ var (
 
 // MarshalBinary returns the delta's binary form.
 func (d *Delta) MarshalBinary() ([]byte, error) {
-	w := writer{cells: slices.ContainsFunc(d.Windows, func(w Window) bool { return len(w.Cells) > 0 })}
+	w := writer{version: versionOf(d.Windows)}
 	w.writeFixed(d.Fingerprint)
 	w.count(d.Sets)
 	w.count(d.CounterBytes)
@@ -156,9 +157,23 @@ func (d *Delta) UnmarshalBinary(b []byte) error {
 	return nil
 }
 
+// versionOf returns the oldest version with room for all parts of some windows.
+func versionOf(windows []Window) byte {
+	version := byte(1)
+	for i := range windows {
+		if len(windows[i].Cells) > 0 {
+			version = max(version, 2)
+		}
+		if slices.ContainsFunc(windows[i].Keys, func(k KeyLoad) bool { return k.Place > 0 }) {
+			return Version
+		}
+	}
+	return version
+}
+
 // MarshalBinary returns the window's binary form.
 func (w *Window) MarshalBinary() ([]byte, error) {
-	out := writer{cells: len(w.Cells) > 0}
+	out := writer{version: versionOf([]Window{*w})}
 	out.window(w)
 	return out.frame(kindWindow)
 }
@@ -185,7 +200,7 @@ func (w *writer) frame(kind byte) ([]byte, error) {
 	}
 	out := make([]byte, headerSize, headerSize+len(contents)/2)
 	copy(out, magic)
-	out[3], out[4] = 1+byte(flag(w.cells)), kind
+	out[3], out[4] = w.version, kind
 	binary.LittleEndian.PutUint64(out[5:], uint64(len(contents)))
 	out = encoder().EncodeAll(contents, out)
 	binary.LittleEndian.PutUint64(out[13:], xxh3.HashSeed(out[headerSize:], uint64(len(contents))))
@@ -216,5 +231,5 @@ func unframe(kind byte, b []byte) (*reader, error) {
 	if uint64(len(contents)) != length {
 		return nil, fmt.Errorf("%w: %d bytes instead of %d", ErrCorrupt, len(contents), length)
 	}
-	return &reader{rest: contents, cells: b[3] == Version}, nil
+	return &reader{rest: contents, version: b[3]}, nil
 }

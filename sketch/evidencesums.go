@@ -10,6 +10,7 @@ import (
 
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sketch/internal/arrival"
+	"github.com/keyheat/keyheat/sketch/internal/front"
 	"github.com/keyheat/keyheat/sketch/internal/gather"
 )
 
@@ -156,7 +157,7 @@ func (g *evidenceSums) step(k sample.Key) {
 			g.Falls++
 		}
 	}
-	g.lastType = keyType([]byte(k.Type))
+	g.lastType = front.KeyType([]byte(k.Type))
 	g.lastOrder, g.order = g.order, g.lastOrder
 }
 

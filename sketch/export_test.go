@@ -8,8 +8,8 @@ import (
 
 // Frame and Unframe let a fuzzer write contents that the checksum would hide
 // from it.
-func Frame(t testing.TB, contents []byte, cells bool) []byte {
-	w := writer{bytes: contents, cells: cells}
+func Frame(t testing.TB, contents []byte, version byte) []byte {
+	w := writer{bytes: contents, version: version}
 	body, err := w.frame(kindDelta)
 	if err != nil {
 		t.Fatal(err)

@@ -76,7 +76,7 @@ func (s *second) putOut(in *front.Set, at int, high uint64) {
 	s.counts.Line(c.hash).Raise(c.hash, high)
 	in.Turned = max(in.Turned, high)
 	if t := &s.sums[c.table]; s.isPlaced != nil && s.hasCells(t, c.table) {
-		s.cells.Add(t.cells, s.front.keyAt(at), c.load.Read, c.load.Write)
+		s.cells.Add(t.cells, s.front.keyAt(at), s.front.detailOf(c).place, c.load.Read, c.load.Write)
 	}
 }
 

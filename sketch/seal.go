@@ -82,6 +82,7 @@ func (s *second) list(to []Window, l *list) {
 		if c.detail > 0 {
 			d := s.front.detailOf(c)
 			k.Throttled, k.ReadSpread, k.WriteSpread, k.Draws = d.throttled, d.read, d.write, d.draws.Seal(c.whole)
+			k.Place = d.place
 		}
 		if c.resends != gather.RetriesNowhere {
 			k.Retries = s.resends.Seal(c.resends)

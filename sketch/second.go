@@ -110,7 +110,7 @@ func (s *second) add(table uint16, hash, seed uint64, r *sample.Record, l Load) 
 	if known = c != nil; !known {
 		if c = s.admit(in, t, table, hash, r, weight); c == nil {
 			if s.isPlaced != nil && s.hasCells(t, table) {
-				s.cells.Add(t.cells, r.PK, l.Read, l.Write)
+				s.cells.Add(t.cells, r.PK, r.Place, l.Read, l.Write)
 			}
 			return t, false
 		}
@@ -122,6 +122,9 @@ func (s *second) add(table uint16, hash, seed uint64, r *sample.Record, l Load) 
 		c.whole = true
 	} else {
 		s.note(c, t, r, l)
+	}
+	if r.Place > 0 {
+		s.front.ownDetail(c).place = r.Place
 	}
 	if r.Attempts != 0 || c.resends >= 0 {
 		c.resends = s.resends.Add(c.resends, r, c.load.weight(), seed)

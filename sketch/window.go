@@ -83,6 +83,8 @@ type KeyLoad struct {
 	// are cut.
 	Key sample.Key
 	Cut bool
+	// Place is the place of a hidden key, zero if unknown.
+	Place sample.Place
 	// Requests is a lower bound of the number of requests.
 	Requests int64
 	// Low is the proven requested load, and Err the most that may be missing from it.
@@ -190,6 +192,7 @@ func (k KeyLoad) plus(o *KeyLoad) KeyLoad {
 	if k.Cut && !o.Cut {
 		k.Key, k.Cut = o.Key, false
 	}
+	k.Place = max(k.Place, o.Place)
 	k.Retries = k.retriesBeside(o).Plus(o.retriesBeside(&k))
 	k.Requests += o.Requests
 	k.Low = k.Low.Plus(o.Low)
@@ -225,7 +228,7 @@ func (w *Window) Trim(floor Load, most int, place bool) {
 	var rest []Cell
 	w.trim(floor, most, func(k *KeyLoad) {
 		if !k.Cut {
-			rest = cells.AppendKey(rest, k.Key, k.Low.Read, k.Low.Write)
+			rest = cells.AppendKey(rest, k.Key, k.Place, k.Low.Read, k.Low.Write)
 		}
 	})
 	w.Cells = cells.Merge(w.Cells, cells.Sort(rest))

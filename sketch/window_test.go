@@ -220,7 +220,7 @@ func FuzzContents(f *testing.F) {
 	}
 	for i := range 20 {
 		r := hot(i, sample.KeyString("item"), fmt.Sprintf("caller-%d", i%3))
-		if i%2 == 0 { // every other record counts attempts and was sampled
+		if r.Place = sample.Place(i); i%2 == 0 { // every other record counts attempts and was sampled
 			r.Attempts, r.Waited, r.Failed, r.Rate, r.Calls = int64(1+i%4), float64(7*i), i%3 == 0, 0.5, 1
 		}
 		if err := shard.Add(&r); err != nil {
@@ -232,11 +232,12 @@ func FuzzContents(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	f.Add(sketch.Unframe(f, body), slices.ContainsFunc(d.Windows, func(w sketch.Window) bool { return len(w.Cells) > 0 }))
-	f.Add([]byte{}, false)
-	f.Fuzz(func(t *testing.T, contents []byte, cells bool) {
+	f.Add(sketch.Unframe(f, body), body[3])
+	f.Add([]byte{}, byte(1))
+	f.Fuzz(func(t *testing.T, contents []byte, version byte) {
+		version = 1 + version%sketch.Version
 		var read, again sketch.Delta
-		if err := read.UnmarshalBinary(sketch.Frame(t, contents, cells)); err != nil {
+		if err := read.UnmarshalBinary(sketch.Frame(t, contents, version)); err != nil {
 			if !errors.Is(err, sketch.ErrCorrupt) {
 				t.Fatal(err)
 			}

@@ -97,12 +97,11 @@ func (l *Loads) Add(w *sketch.Window) {
 	rest := w.Total.Load
 	for i := range w.Keys {
 		k := &w.Keys[i]
-		at, known := position.Find(k.Key)
-		if k.Cut || !known {
+		candidates, at := l.m.locateKey(k)
+		if len(candidates) == 0 {
 			continue // part of the rest
 		}
 		rest = detect.Sub(rest, k.Low)
-		candidates := l.m.Locate(at)
 		for _, s := range candidates {
 			c := &l.all[l.open[s]]
 			c.may.add(k.Low, k.ReadSpread, k.WriteSpread)

@@ -86,8 +86,8 @@ type Delivered struct {
 // Add counts a change of a table's item.
 func (d *Delivered) Add(r *sample.Record) {
 	d.addLoad(r)
-	if p, ok := position.Find(r.PK); ok {
-		d.observed.Add(p)
+	if first, _, ok := position.Range(r.PK, r.Place); ok {
+		d.observed.Add(first)
 	}
 	d.target, d.last = r.Target(), max(d.last, r.Time)
 }

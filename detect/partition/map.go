@@ -8,6 +8,7 @@ import (
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/sample/position"
+	"github.com/keyheat/keyheat/sketch"
 )
 
 // Shard is a stream shard: a partition, or one that was split since.
@@ -65,6 +66,9 @@ type kept struct {
 	// Shared means that two shards may hold one position: a table with a sort key splits a
 	// collection.
 	Shared bool `json:"shared"`
+	// Coarse means that positions have 16 bits, since a key policy hides the keys. Two shards may
+	// then hold one position.
+	Coarse bool `json:"coarse,omitempty"`
 	// Gone are the shards that left the map, and when: listings still show them.
 	Gone   map[string]time.Time    `json:"gone"`
 	Splits []detect.PartitionSplit `json:"splits"`
@@ -148,6 +152,9 @@ func (m *Map) Add(id string, p position.Position, now time.Time) bool {
 	if s == nil {
 		return true // read before it was listed, or long dissolved
 	}
+	if m.Coarse {
+		p = p.Coarse()
+	}
 	var widened []*Shard
 	for x := s; x != nil && !x.contains(p); x = x.parent {
 		if m.clashes(x, p) {
@@ -162,6 +169,14 @@ func (m *Map) Add(id string, p position.Position, now time.Time) bool {
 	m.trust.count(false)
 	m.AddCell(id, p.Cell(cellBits))
 	return true
+}
+
+// coarsen keeps the first 16 bits of all positions.
+func (m *Map) coarsen() {
+	m.Coarse, m.Shared = true, true
+	for _, s := range m.shards {
+		s.Low, s.High = s.Low.Coarse(), s.High.Coarse()
+	}
 }
 
 // AddCell counts a cell of the key space that a shard delivered a key of.
@@ -280,6 +295,9 @@ func compareShards(a, b *Shard) int {
 // Locate returns the open shards where a key at a position can lie, the only one if that is
 // certain. Shards that ended without known children count as open.
 func (m *Map) Locate(p position.Position) (candidates []*Shard) {
+	if m.Coarse {
+		return m.locateRange(p.CoarseRange())
+	}
 	return locate(m.top, func(among []*Shard) []*Shard { return m.reach(among, p) })
 }
 
@@ -334,6 +352,19 @@ func (m *Map) reach(among []*Shard, p position.Position) (here []*Shard) {
 // shard has a part of it.
 func (s *Shard) surrounds(first, last position.Position) bool {
 	return s.Keys && s.Low < first && last < s.High
+}
+
+// locateKey returns the open shards where a key of a second can lie, and its position; no
+// shard if the position is unknown.
+func (m *Map) locateKey(k *sketch.KeyLoad) (candidates []*Shard, at position.Position) {
+	first, last, known := position.Range(k.Key, k.Place)
+	switch {
+	case !known || k.Cut && k.Place == 0:
+		return nil, 0
+	case first == last:
+		return m.Locate(first), first
+	}
+	return m.locateRange(first, last), first
 }
 
 // locateRange returns the open shards where keys of a range can lie.

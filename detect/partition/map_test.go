@@ -35,6 +35,7 @@ func TestRightHash(t *testing.T) {
 		name       string
 		partitions int
 		sortKeys   bool
+		hidden     bool // by a key policy, from some time on
 	}{
 		{name: "one partition at first", partitions: 1},
 		{name: "one partition with sort keys", partitions: 1, sortKeys: true},
@@ -42,6 +43,7 @@ func TestRightHash(t *testing.T) {
 		{name: "four with sort keys", partitions: 4, sortKeys: true},
 		{name: "ten", partitions: 10},
 		{name: "ten with sort keys", partitions: 10, sortKeys: true},
+		{name: "ten with hidden keys", partitions: 10, hidden: true},
 	} {
 		t.Run(world.name, func(t *testing.T) {
 			t.Parallel()
@@ -49,7 +51,13 @@ func TestRightHash(t *testing.T) {
 			for seed := range *seeds {
 				w := newTable(uint64(seed), world.partitions, 600, world.sortKeys)
 				r := newReader(w, same)
-				for range 60 {
+				for round := range 60 {
+					if world.hidden && round == 10 {
+						r.hash = position.Position.Coarse
+						o, i := partition.Observed{}, w.item()
+						o.Add(r.hash(i.at))
+						r.m.Observe(w.holder(i).shard.id, &o, r.now)
+					}
 					for range 50 {
 						w.write(w.item())
 					}

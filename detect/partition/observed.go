@@ -48,6 +48,9 @@ func (o *Observed) Add(p position.Position) bool {
 	return true
 }
 
+// isCoarse reports whether the positions have 16 bits, as those of hidden keys do.
+func (o *Observed) isCoarse() bool { return o.low == o.low.Coarse() && o.high == o.high.Coarse() }
+
 // fewCells is the most cells that are written one by one; more are written as a set.
 const fewCells = len(cells{}) * 8 / 2
 
@@ -100,6 +103,9 @@ func (m *Map) Observe(id string, o *Observed, now time.Time) {
 	s := m.shards[id]
 	if s == nil || !o.keys {
 		return
+	}
+	if o.isCoarse() && !m.Coarse {
+		m.coarsen()
 	}
 	m.Add(id, o.low, now)
 	m.Add(id, o.high, now)

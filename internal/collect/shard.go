@@ -135,7 +135,9 @@ func (f *recordHandler) Record(r *sample.Record) {
 	if f.shard.hider != nil {
 		f.hidden = *r // the decoder's own stays as it is
 		f.shard.hider.Hide(&f.hidden)
-		located = located && f.hidden.PK == r.PK // where a hidden key lies would help to guess it
+		if f.hidden.PK != r.PK { // where a hidden key lies would help to guess it
+			at, located = at.Coarse(), located && f.hidden.Place > 0
+		}
 		r = &f.hidden
 	}
 	if err := f.shard.sketch.Add(r); err != nil {

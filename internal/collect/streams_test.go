@@ -1,6 +1,7 @@
 package collect_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -17,6 +18,7 @@ import (
 	"github.com/keyheat/keyheat/detect/partition"
 	"github.com/keyheat/keyheat/internal/aws/catalog"
 	"github.com/keyheat/keyheat/internal/collect"
+	"github.com/keyheat/keyheat/internal/keypolicy"
 	"github.com/keyheat/keyheat/internal/source/shards"
 	"github.com/keyheat/keyheat/internal/source/shards/streams"
 	"github.com/keyheat/keyheat/internal/testsupport/streamstest"
@@ -282,14 +284,18 @@ func (s *scenario) partitions() *partition.Map {
 }
 
 // TestHiddenKeysHaveNoPosition: where a key policy hides the keys, nothing is stored of
-// where they lie.
+// where they lie, or 16 bits of it if the operator allows that.
 func TestHiddenKeysHaveNoPosition(t *testing.T) {
 	t.Parallel()
-	for _, hides := range []bool{false, true} {
+	for _, policy := range []*keypolicy.Policy{nil, {Mode: keypolicy.None, Positions: true}, {Mode: keypolicy.HMAC}, {Mode: keypolicy.HMAC, Positions: true}} {
 		synctest.Test(t, func(t *testing.T) {
 			s := newScenario(t, streamstest.Options{Seed: 7, Shards: 2})
-			if hides {
-				s.hider = func() collect.Hider { return hideAll{} }
+			if policy != nil {
+				secrets, err := keypolicy.ParseSecrets("MDEyMzQ1Njc4OWFiY2RlZg==")
+				must(t, err)
+				s.hider = func() collect.Hider {
+					return keypolicy.NewHider(func(sample.Target) keypolicy.Policy { return *policy }, secrets)
+				}
 			}
 			a := s.start("a")
 			s.write(100, 20*time.Millisecond)
@@ -300,18 +306,22 @@ func TestHiddenKeysHaveNoPosition(t *testing.T) {
 				t.Fatalf("%d shards (%v)", len(rows), err)
 			}
 			for i := range rows {
-				if stored := len(rows[i].Body) > 0; stored == hides {
-					t.Errorf("hidden %v: positions stored %v", hides, stored)
+				body := rows[i].Body
+				if stored := len(body) > 0; stored != (policy == nil || policy.Hashes() && policy.Positions) {
+					t.Errorf("%+v: positions stored %v", policy, stored)
+				}
+				if policy == nil || len(body) == 0 {
+					continue
+				}
+				for _, end := range [][]byte{body[:8], body[8:16]} {
+					if !bytes.Equal(end[2:], make([]byte, 6)) {
+						t.Errorf("%+v: %x is stored of a position", policy, end)
+					}
 				}
 			}
 		})
 	}
 }
-
-// hideAll hides every key.
-type hideAll struct{}
-
-func (hideAll) Hide(r *sample.Record) { r.PK = sample.KeyString("hidden") }
 
 // TestStreamsThroughAStop: after a backlog of hours the waiting shards still hold their
 // seconds open. After a stop the positions are unchanged.

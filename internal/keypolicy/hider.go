@@ -7,6 +7,7 @@ import (
 
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sample/keyhash"
+	"github.com/keyheat/keyheat/sample/position"
 )
 
 // kindCaller and kindAttribute keep the hashes of callers and of other attributes apart
@@ -103,7 +104,13 @@ func (h *Hider) Hide(r *sample.Record) {
 		r.PK, r.SK, r.Caller, r.Attrs = sample.Key{}, sample.Key{}, "", nil
 		return
 	}
+	plain := r.PK
 	r.PK, r.SK = h.key(p, r.PK, r.Time), h.key(p, r.SK, r.Time)
+	if p.Positions && r.Index == "" && r.PK != plain {
+		if at, known := position.Find(plain); known {
+			r.Place = at.Place()
+		}
+	}
 	if r.Caller != "" {
 		r.Caller = h.text(p, kindCaller, r.Caller, r.Time)
 	}

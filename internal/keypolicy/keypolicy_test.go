@@ -14,6 +14,7 @@ import (
 	"github.com/keyheat/keyheat/detect/keypatterns"
 	"github.com/keyheat/keyheat/internal/keypolicy"
 	"github.com/keyheat/keyheat/sample"
+	"github.com/keyheat/keyheat/sample/position"
 	"github.com/keyheat/keyheat/shardkey"
 )
 
@@ -42,6 +43,34 @@ func hide(h *keypolicy.Hider, k sample.Key, at time.Time) sample.Key {
 	r := sample.Record{Table: "orders", PK: k, Time: at.UnixMilli()}
 	h.Hide(&r)
 	return r.PK
+}
+
+// TestPlaceOfAHiddenKey: 16 bits of a key's position stay if the policy allows it, and none
+// else. An index has other partitions, and a key that is not hidden needs no place.
+func TestPlaceOfAHiddenKey(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		policy     keypolicy.Policy
+		index, key string
+		placed     bool
+	}{
+		{keypolicy.Policy{Mode: keypolicy.HMAC}, "", "jane", false},
+		{keypolicy.Policy{Mode: keypolicy.None, Positions: true}, "", "jane", false},
+		{keypolicy.Policy{Mode: keypolicy.HMAC, Positions: true}, "by-day", "jane", false},
+		{keypolicy.Policy{Mode: keypolicy.HMAC, Positions: true, Words: []string{"user"}}, "", "user", false},
+		{keypolicy.Policy{Mode: keypolicy.HMAC, Positions: true}, "", "jane", true},
+		{keypolicy.Policy{Mode: keypolicy.Prefix, Keep: 2, Positions: true}, "", "jane", true},
+	} {
+		r := sample.Record{Table: "orders", Index: c.index, PK: sample.KeyString(c.key), Time: noon.UnixMilli()}
+		hider(t, c.policy).Hide(&r)
+		want := sample.Place(0)
+		if c.placed {
+			want = sample.Place(position.String(c.key)>>48) + 1
+		}
+		if r.Place != want {
+			t.Errorf("%+v: %s has place %d, want %d", c.policy, c.key, r.Place, want)
+		}
+	}
 }
 
 // TestWhatStaysReadable writes each hash as H.

@@ -55,6 +55,8 @@ type Policy struct {
 	Keep int
 	// Words stay readable as whole components of keys.
 	Words []string
+	// Positions allows to keep the first 16 bits of a hashed key's position.
+	Positions bool
 	// Shards is the form of shards' names that are bare numbers; nil where bare
 	// numbers are none.
 	Shards *shardkey.Form

@@ -23,12 +23,37 @@ import (
 // Position is a place in the key space: 0 is its begin, 1<<64 would be its end.
 type Position uint64
 
+// coarseBits are the bits of a [sample.Place].
+const coarseBits = 16
+
+// Coarse returns the position with its first 16 bits alone.
+func (p Position) Coarse() Position { return p &^ (1<<(64-coarseBits) - 1) }
+
+// CoarseRange returns the first and the last position with the same first 16 bits.
+func (p Position) CoarseRange() (first, last Position) {
+	return p.Coarse(), p.Coarse() + 1<<(64-coarseBits) - 1
+}
+
+// Place returns the place of a hidden key with this position.
+func (p Position) Place() sample.Place { return sample.Place(p>>(64-coarseBits)) + 1 } //nolint:gosec // at most 65,536
+
+// Range returns the first and the last position that a key may have: equal ones if the key is
+// not hidden. ok is false if neither the key nor its place tells one.
+func Range(k sample.Key, place sample.Place) (first, last Position, ok bool) {
+	if place > 0 {
+		first, last = (Position(place-1) << (64 - coarseBits)).CoarseRange()
+		return first, last, place <= 1<<coarseBits
+	}
+	first, ok = Find(k)
+	return first, first, ok
+}
+
 // prefix is what DynamoDB puts before a key's bytes. Source: dynalite, commit a82d553, checked
 // against listings of real tables from 2013 to 2026.
 const prefix = "Outliers"
 
 // Find returns the position of a partition key. ok is false for an unknown key, for a key of
-// several attributes, whose hash is not known, and for a hidden key: take its position first.
+// several attributes, whose hash is not known, and for a hidden key: see [Range].
 func Find(k sample.Key) (p Position, ok bool) {
 	switch k.Type {
 	case sample.TypeString:

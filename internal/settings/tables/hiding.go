@@ -82,7 +82,7 @@ func (s *Section) Suffixes(table sample.Target) (forms []shardkey.Form) {
 func (p Policy) hiding() keypolicy.Policy {
 	// Check found nothing wrong with either.
 	hiding, _ := keypolicy.Parse(p.Keys)
-	hiding.Words = p.Words
+	hiding.Words, hiding.Positions = p.Words, p.Positions
 	if form, err := parseSuffix(p.Suffix); p.Suffix != "" && err == nil {
 		hiding.Shards = &form
 	}

@@ -28,9 +28,10 @@ type Policy struct {
 	WarningFor    string        `yaml:"warning_for" help:"the value of for while an incident is only a warning; as for when empty"`
 	WarningRepeat time.Duration `yaml:"warning_repeat" help:"the value of repeat while an incident is only a warning; as repeat when 0"`
 
-	Exclude []string `yaml:"exclude" help:"keys without findings; * stands for any text without /, ? for one character"`
-	Keys    string   `yaml:"keys" help:"how collectors store keys: plain, prefix(N) for the first N characters and a hash of the rest, hmac for hashes, or none; see [SECURITY.md](SECURITY.md#key-policy)"`
-	Words   []string `yaml:"words" help:"components of keys that stay readable in hashed keys, such as user and order"`
+	Exclude   []string `yaml:"exclude" help:"keys without findings; * stands for any text without /, ? for one character"`
+	Keys      string   `yaml:"keys" help:"how collectors store keys: plain, prefix(N) for the first N characters and a hash of the rest, hmac for hashes, or none; see [SECURITY.md](SECURITY.md#key-policy)"`
+	Words     []string `yaml:"words" help:"components of keys that stay readable in hashed keys, such as user and order"`
+	Positions bool     `yaml:"positions" help:"keep the first 16 bits of a hashed key's position, so that the table's partitions can be inferred; see [SECURITY.md](SECURITY.md#positions-of-hidden-keys)"`
 
 	WritePrice float64 `yaml:"write_price" help:"the price of a million write request units in US dollars, to show the price of each step; unknown when 0"`
 	ReadPrice  float64 `yaml:"read_price" help:"the price of a million read request units in US dollars"`

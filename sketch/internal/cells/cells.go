@@ -73,7 +73,13 @@ type waiting struct {
 
 // Add adds the load of a key to a table's cells, unless the key has no known position, or a
 // counter would overflow.
-func (p *Pool) Add(to *Counts, k sample.Key, read, write sample.Milli) {
+func (p *Pool) Add(to *Counts, k sample.Key, place sample.Place, read, write sample.Milli) {
+	if place > 0 {
+		if at, _, known := position.Range(k, place); known {
+			to.add(at, read, write)
+		}
+		return
+	}
 	p.waiting[p.keys.Len()] = waiting{to, read, write}
 	if p.keys.Add(k) && p.keys.Len() == position.BatchSize {
 		p.settle()
@@ -119,8 +125,8 @@ func (p *Pool) Clear() {
 }
 
 // AppendKey appends the load of a key in its cell. A key without a known position is left out.
-func AppendKey(to []Cell, k sample.Key, read, write sample.Milli) []Cell {
-	at, known := position.Find(k)
+func AppendKey(to []Cell, k sample.Key, place sample.Place, read, write sample.Milli) []Cell {
+	at, _, known := position.Range(k, place)
 	if !known {
 		return to
 	}

@@ -61,6 +61,19 @@ func (s *KeyTexts) typeOf(t string) uint32 {
 	return uint32(len(s.types) - 1)
 }
 
+// KeyType returns the commonest types without an allocation.
+func KeyType(b []byte) string {
+	switch string(b) {
+	case "S":
+		return "S"
+	case "N":
+		return "N"
+	case "B":
+		return "B"
+	}
+	return string(b)
+}
+
 // Bytes returns the text at a place, valid until the next Put there.
 func (s *KeyTexts) Bytes(at int, t KeyText) []byte {
 	if t.length > inline {
