@@ -40,6 +40,9 @@ type Table struct {
 	To   *time.Time `json:"to"`
 	// Updated is when the map changed last.
 	Updated time.Time `json:"updated"`
+
+	now   time.Time
+	shown heatmap.Range
 }
 
 // List returns the tables that have a map, without their loads, or the named table as Load
@@ -84,6 +87,7 @@ func Load(ctx context.Context, st *store.Store, at sample.Target, r heatmap.Rang
 		return nil, err
 	}
 	t := newTable(rows[i], m, now)
+	t.now, t.shown = now, r
 	if !t.State.IsKnown() { // where a key lies is not known
 		return &t, nil
 	}
