@@ -21,6 +21,9 @@ const (
 	// MovingLoad means that the load moves from key to key, or over one key's sort keys,
 	// faster than DynamoDB splits partitions.
 	MovingLoad Diagnosis = "MOVING_LOAD"
+	// WalkingLoad means that the load goes through the key space, as a copy in the order of a
+	// Scan does: it is in the next partition before DynamoDB splits one.
+	WalkingLoad Diagnosis = "WALKING_LOAD"
 	// Splittable means that splits would have divided the load of the last minutes over
 	// partitions that serve it: adaptive capacity can help, after some minutes.
 	Splittable Diagnosis = "SPLITTABLE"
@@ -44,6 +47,7 @@ const (
 	GroundMoving     Ground = "moving"      // the load moves on before a split comes
 	GroundPeriod     Ground = "time"        // the next period's key begins in one partition again
 	GroundBursts     Ground = "bursts"      // a split does not help bursts
+	GroundPositions  Ground = "positions"   // the load goes from partition to partition, in their order
 	GroundScan       Ground = "scan"        // a Scan goes from partition to partition
 )
 

@@ -117,6 +117,10 @@ func TestStories(t *testing.T) {
 		"one caller":    {[]tell{kind(detect.SingleCaller), unharmed}, verdict{answer.OneCaller, answer.SlowCallers, answer.WithLoad, "", shard}},
 		"a test":        {[]tell{kind(detect.TestKey)}, verdict{answer.Test, answer.StopTest, answer.WithLoad, "", shard}},
 		"a Scan":        {[]tell{kind(detect.HotPartition), reason(detect.Scanned, detect.GroundScan)}, verdict{answer.Scan, answer.SlowScan, answer.WithLoad, "", shard}},
+		"a copy in the order of positions": {
+			[]tell{kind(detect.HotPartition), reason(detect.WalkingLoad, detect.GroundPositions), shuffles},
+			verdict{answer.Walk, answer.SlowImport, answer.No, detect.GroundPositions, detect.ActionShuffle},
+		},
 		"a sorted import": {
 			[]tell{kind(detect.MovingHotSpot), reason(detect.MovingLoad, detect.GroundMoving), shuffles},
 			verdict{answer.MovingSpot, answer.SlowImport, answer.No, detect.GroundMoving, detect.ActionShuffle},

@@ -41,6 +41,8 @@ const (
 	UnevenShards Cause = "uneven_shards"
 	// Scan is a Scan that reads one partition after another.
 	Scan Cause = "scan"
+	// Walk is a load that goes through the key space, from partition to partition.
+	Walk Cause = "walk"
 	// Ramp is a table that grows faster than its partitions.
 	Ramp Cause = "ramp"
 	// SharedPartition is a full partition without a hot key, BackPressure a full partition
@@ -81,6 +83,8 @@ func causeOf(f *detect.Finding) Cause {
 		switch f.Ground {
 		case detect.GroundPreviousPeak, detect.GroundWarm:
 			return Ramp
+		case detect.GroundPositions:
+			return Walk
 		case detect.GroundIndex:
 			return BackPressure
 		}

@@ -64,7 +64,7 @@ func healingOf(f *detect.Finding) Healing {
 		return Healing{Outlook: Likely, Ground: f.Ground}
 	case detect.Splittable:
 		return healingBySplit(f)
-	case detect.HotItem, detect.LSIBlocked, detect.RollingKey, detect.MonotonicSortKey, detect.MovingLoad:
+	case detect.HotItem, detect.LSIBlocked, detect.RollingKey, detect.MonotonicSortKey, detect.MovingLoad, detect.WalkingLoad:
 		return Healing{Outlook: No, Ground: f.Ground}
 	}
 	switch f.Ground {

@@ -127,6 +127,8 @@ func actFor(f *detect.Finding, a *Answer) Act {
 		return Prewarm
 	case Scan:
 		return SlowScan
+	case Walk:
+		return SlowImport
 	case MovingSpot:
 		if advises(f, detect.ActionShuffle) {
 			return SlowImport

@@ -7,6 +7,7 @@ import (
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/internal/episode"
 	"github.com/keyheat/keyheat/detect/internal/throttling"
+	"github.com/keyheat/keyheat/detect/internal/walk"
 	"github.com/keyheat/keyheat/detect/keypatterns"
 	"github.com/keyheat/keyheat/detect/partition"
 	"github.com/keyheat/keyheat/sample"
@@ -43,8 +44,9 @@ type Board struct {
 	totals   totals              // sums of every table and index
 	groups   *keypatterns.Groups // keys that are, or may be, shards of one key
 	patterns keypatterns.Rolling // hot keys that are named after a time
-	views    views               // shape of each table's keys
-	related  related             // related findings, as they were last returned
+	walks    walks
+	views    views   // shape of each table's keys
+	related  related // related findings, as they were last returned
 	// shown are the keys with a finding in the last call of Findings, evicted the
 	// findings of keys that are no longer followed.
 	shown   map[trackID]bool
@@ -70,7 +72,7 @@ func New(o Options) *Board {
 	o.Keys = cmp.Or(o.Keys, DefaultKeys)
 	return &Board{
 		options: o, tracks: newTracks(), shown: map[trackID]bool{}, evicted: related{}, totals: totals{}, groups: keypatterns.NewGroups(o.OneEpisode), patterns: keypatterns.Rolling{},
-		views: views{}, related: related{}, callers: map[detect.Target]*tableCallers{},
+		views: views{}, walks: walks{}, related: related{}, callers: map[detect.Target]*tableCallers{},
 	}
 }
 
@@ -114,9 +116,12 @@ func (b *Board) observeTable(w *sketch.Window) {
 	likely := b.totals.likelyLoad(w)
 	warning := b.options.Policy(w.Target).Warning
 	p := throttling.Measure(w, likely, warning, b.options.Facts(w.Target))
+	b.walks.observe(w)
 	ranges := b.options.Partitions(w.Target)
 	if p.Partition = throttling.FullPartition(w, likely, ranges, warning); p.Partition != nil {
-		ranges.Predict(p.Partition)
+		if !b.walks[w.Target].HasWalked(w.Second-walk.Forget, w.Second) { // what walks is elsewhere when a split comes
+			ranges.Predict(p.Partition)
+		}
 	}
 	id := wholeID(w.Target)
 	t := b.tracks.all[id]
@@ -194,6 +199,7 @@ func (b *Board) evict() {
 	}
 	b.groups.Evict(b.newest)
 	b.patterns.Evict(b.timeline.Settled)
+	b.walks.evict(b.newest)
 	b.shed(bytes)
 	b.limitAll()
 	b.forgetCrowds()

@@ -231,7 +231,7 @@ func (b *Board) tableFinding(t *episode.Track, e *episode.Episode, r episode.Rul
 		f.Members = b.membersOf(&f, e.At)
 		before, known := b.totals.peakBefore(target, f.FirstSeen.Unix())
 		f.Ramp = diagnosis.Ramp(target.Index, e.PeakLoad(), before, known, b.options.Facts(target))
-		f.Reason, f.Ground = diagnosis.HotPartition(&f, &e.Pressure, t.LoadSpread(), e.Over)
+		f.Reason, f.Ground = diagnosis.HotPartition(&f, &e.Pressure, t.LoadSpread(), e.Over, b.walks[target].HasWalked(f.FirstSeen.Unix(), f.LastSeen.Unix()))
 		if f.Reason != detect.TableRamp {
 			f.Ramp = nil
 		}

@@ -1,6 +1,7 @@
 package board_test
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -192,6 +193,48 @@ func refusedTexts(f *detect.Finding) (all []sample.Text) {
 		all = append(all, k.Key)
 	}
 	return all
+}
+
+// TestWalkingLoad: a copy in the order of positions that fills one partition after another is
+// told as such, with or without a map, and advises another order. The same keys in another order
+// do not walk.
+func TestWalkingLoad(t *testing.T) {
+	t.Parallel()
+	const bits = 3
+	var keys []sample.Key
+	for i := range 200_000 {
+		keys = append(keys, sample.KeyString(fmt.Sprint("item#", i)))
+	}
+	shuffled := slices.DeleteFunc(slices.Clone(keys), func(k sample.Key) bool { return position.String(k.Text).Cell(bits) != 1 })
+	slices.SortFunc(keys, func(a, b sample.Key) int { return cmp.Compare(position.String(a.Text), position.String(b.Text)) })
+	for _, c := range []struct {
+		story  string
+		keys   []sample.Key
+		known  bool
+		reason detect.Diagnosis
+		ground detect.Ground
+	}{
+		{"in order", keys, true, detect.WalkingLoad, detect.GroundPositions},
+		{"in order, without a map", keys, false, detect.WalkingLoad, detect.GroundPositions},
+		{"in another order", shuffled, true, detect.Splittable, detect.GroundKeys},
+	} {
+		t.Run(c.story, func(t *testing.T) {
+			t.Parallel()
+			o := board.Options{}
+			if c.known {
+				m := ranges(t, bits)
+				o.Partitions = func(detect.Target) *partition.Map { return m }
+			}
+			judge := judgePlaced(t, o, 40, []spread{{keys: c.keys, writes: 1300, refuses: true}}, func(sample.Target) bool { return c.known }, false)
+			f := single(t, judge.Findings(), detect.HotPartition)
+			if f == nil || f.State != detect.Firing || f.Reason != c.reason || f.Ground != c.ground {
+				t.Fatalf("found %+v", f)
+			}
+			if walks := f.Reason == detect.WalkingLoad; walks != (f.Advice[0].Fix == detect.FixShuffleInput) {
+				t.Errorf("advised: %+v", f.Advice)
+			}
+		})
+	}
 }
 
 // TestPartitionUnknown: without a map nothing is guessed of a load without refusals.

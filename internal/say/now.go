@@ -47,7 +47,7 @@ func act(f *detect.Finding, a *answer.Answer) string {
 		}
 		return "Slow or stop the Scan" + ofBusiest(a) + ": a rate limit, a smaller page or fewer segments."
 	case answer.SlowImport:
-		if len(a.Move.Callers) > 0 && !a.Alike {
+		if len(a.Move.Callers) > 0 && !a.Alike && a.Cause != answer.Walk {
 			return "Slow or pause " + quote(a.Move.Callers[0].Text) + ", which writes keys in order."
 		}
 		return "Slow or pause the job that writes keys in order."
@@ -274,6 +274,7 @@ var grounds = map[detect.Ground]string{
 	detect.GroundLocalIndex: "a local index prevents splits",
 	detect.GroundSortKey:    "new items always land at one end",
 	detect.GroundMoving:     "the load moves on before a split",
+	detect.GroundPositions:  "the load moves on before a split",
 	detect.GroundPeriod:     "each new key starts in one partition",
 	detect.GroundBursts:     "a split does not help short bursts",
 	answer.GroundNoSplit:    "it lasts longer than splits take",

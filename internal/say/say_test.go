@@ -108,6 +108,10 @@ func stories() []story {
 		refused(sample.KeyRange, 700)(f)
 		f.Reason, f.Ground, f.Ramp = detect.TableRamp, detect.GroundPreviousPeak, &detect.Ramp{Unit: "wcu", Requested: 9100, Previous: 2270, Serves: 4540}
 	}
+	walks := func(f *detect.Finding) {
+		refused(sample.KeyRange, 700)(f)
+		f.Reason, f.Ground, f.Advice = detect.WalkingLoad, detect.GroundPositions, []detect.Step{detect.NewStep(detect.FixShuffleInput)}
+	}
 	shown := func(f *detect.Finding) {
 		refused(sample.KeyRange, 700)(f)
 		f.Reason, f.Ground = detect.Splittable, detect.GroundKeys
@@ -129,6 +133,7 @@ func stories() []story {
 		{"one partition, several keys", detect.HotPartition, "", refusedKeys},
 		{"one partition, over", detect.HotPartition, "", func(f *detect.Finding) { refusedKey(f); f.State = detect.Resolved }},
 		{"a table that grew too fast", detect.HotPartition, "", ramp},
+		{"a copy in the order of a Scan", detect.HotPartition, "", walks},
 		{"a key in its first seconds", detect.HotKeyWrite, "merchant#4711", young},
 		{"a key that DynamoDB did not split", detect.HotKeyWrite, "merchant#4711", old},
 		{"a key that is over", detect.HotKeyWrite, "merchant#4711", resolved},

@@ -88,6 +88,8 @@ func symptom(f *detect.Finding) string {
 		switch a.Cause {
 		case answer.Scan:
 			return "a Scan fills one partition after another"
+		case answer.Walk:
+			return "a job fills one partition after another"
 		case answer.Ramp:
 			return "load grew faster than the " + targetWord(f) + " can"
 		case answer.BackPressure:

@@ -64,6 +64,8 @@ func cause(f *detect.Finding, a *answer.Answer) string {
 			return fmt.Sprintf("A Scan %s %s of the reads and %s the %s's capacity.", tense(f, "makes", "made"), scanShare(f), tense(f, "takes", "took"), targetWord(f))
 		}
 		return tense(f, "A Scan reads one partition after another, as fast as it can.", "A Scan read one partition after another, as fast as it could.")
+	case answer.Walk:
+		return "A job " + tense(f, "goes", "went") + " through the key space: a copy in Scan order, or a sorted load."
 	case answer.Ramp:
 		return ramp(f)
 	case answer.SharedPartition:

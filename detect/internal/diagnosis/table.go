@@ -14,14 +14,17 @@ import (
 
 // HotPartition returns why partitions without a hot key throttle in a number of seconds, and
 // the ground. Several keys share a partition only if several are seen to be throttled, or
-// the table's map places them there.
-func HotPartition(f *detect.Finding, s *throttling.Pressure, spread *throttling.Spread, over int) (detect.Diagnosis, detect.Ground) {
+// the table's map places them there. walked reports that load walked through the key space.
+func HotPartition(f *detect.Finding, s *throttling.Pressure, spread *throttling.Spread, over int, walked bool) (detect.Diagnosis, detect.Ground) {
 	ground := blindness(f)
 	if s.Refused[sample.KeyRange] == 0 && f.Partition == nil {
 		return detect.Undetermined, cmp.Or(ground, detect.GroundIndex)
 	}
 	if s.TakenByScans() {
 		return detect.Scanned, detect.GroundScan
+	}
+	if walked {
+		return detect.WalkingLoad, detect.GroundPositions
 	}
 	_, several := spread.ThrottledKeysLoad(s, over)
 	several = several || f.Partition != nil
@@ -82,6 +85,8 @@ func ForTable(f *detect.Finding, s *throttling.Pressure, peak sketch.Load, facts
 		return append([]detect.Step{detect.NewStep(starvedFix(s))}, retry...)
 	case s.Refused[sample.KeyRange] == 0 && f.Partition == nil:
 		return append([]detect.Step{detect.NewStep(detect.FixFindIndexKey)}, retry...)
+	case f.Reason == detect.WalkingLoad:
+		return append([]detect.Step{detect.NewStep(detect.FixShuffleInput)}, retry...)
 	case f.Reason == detect.TableRamp:
 		step, slower := detect.NewStep(detect.FixPrewarmForRamp), detect.NewStep(detect.FixSlowRamp)
 		step.Arguments.Units, slower.Arguments.Units = f.Ramp.Requested*detect.DefaultHeadroom, detect.RampFactor*f.Ramp.Previous

@@ -1,0 +1,38 @@
+package board
+
+import (
+	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/internal/walk"
+	"github.com/keyheat/keyheat/sketch"
+)
+
+// maxWalks is the most tables in which walking load is sought. Each takes some 40 KiB.
+const maxWalks = 64
+
+// walks are the tables with enough load to walk.
+type walks map[detect.Target]*walk.Detector
+
+// observe adds a second of a table. An index has other positions, which are unknown.
+func (all walks) observe(w *sketch.Window) {
+	if w.Index != "" || walk.Units(w.Total.Load) < walk.LeastLoad {
+		return
+	}
+	d := all[w.Target]
+	if d == nil {
+		if len(all) == maxWalks {
+			return
+		}
+		d = &walk.Detector{}
+		all[w.Target] = d
+	}
+	d.Observe(w)
+}
+
+// evict drops the tables that were quiet for some minutes before a second.
+func (all walks) evict(second int64) {
+	for target, d := range all {
+		if d.IsQuiet(second) {
+			delete(all, target)
+		}
+	}
+}

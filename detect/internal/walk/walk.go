@@ -1,0 +1,183 @@
+// Package walk finds load that walks through the key space: a copy in the order of a Scan, an
+// export that is loaded as it was written, an import sorted by position. Such load fills one
+// partition after another, and no split of DynamoDB comes in time.
+//
+// Give a [Detector] each second of one table. It compares each 4,096th of the key space with its
+// own mean of about a minute. Neighbouring cells far above it are a peak. Peaks of successive
+// seconds that move evenly are a track, and a track that has moved in a straight line for most
+// of its last 30, 60 or 180 seconds walks. It needs no map of partitions.
+//
+// A walk slower than about 0.02 cells a second is not found: it fills one partition for minutes,
+// and is a hot partition. A walk of less than 40 units a second at each place harms nobody.
+package walk
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/sample"
+	"github.com/keyheat/keyheat/sample/position"
+	"github.com/keyheat/keyheat/sketch"
+)
+
+const (
+	cellBits = 12
+	cells    = 1 << cellBits
+	// LeastLoad and leastShare are the write units a second, and the share of the table's load,
+	// from which walking load is told.
+	LeastLoad  = 200
+	leastShare = 0.1
+	// meanSeconds is the time of a cell's mean, and warmUp the seconds before it tells anything.
+	meanSeconds, warmUp = 60, 5
+	// A cell is high from leastExcess units and leastSigmas standard deviations above its mean. A
+	// peak is neighbouring high cells, at most maxGap low ones apart, with leastPeak units and
+	// leastPeakShare of the load.
+	leastExcess, leastSigmas  = 6, 5
+	maxGap                    = 2
+	leastPeak, leastPeakShare = 40, 0.02
+	// Forget is how long a table without walking load is remembered, in seconds.
+	Forget = 180
+)
+
+// Detector follows the load of one table.
+type Detector struct {
+	batch   position.Batch
+	waiting [position.BatchSize]float64
+	// second is the newest one, whose load may still be replaced. load is by cell.
+	second      int64
+	load        [cells]float32
+	total, unit float64
+	mean        [cells]float32
+	seen        int64 // seconds in the mean
+	tracks      []*track
+	// since and last are the first and the last second of the latest walk.
+	since, last int64
+}
+
+// Observe adds a second, or replaces the newest one. Earlier ones are left out.
+func (d *Detector) Observe(w *sketch.Window) {
+	if w.Second < d.second {
+		return
+	}
+	if d.second != 0 && w.Second > d.second {
+		d.finish(w.Second - d.second)
+	}
+	d.second, d.load = w.Second, [cells]float32{}
+	d.total, d.unit = Units(w.Total.Load), max(1, w.Total.WriteLargest, w.Total.ReadLargest/readsPerWrite)
+	for i := range w.Keys {
+		k := &w.Keys[i]
+		if first, _, known := position.Range(sample.Key{}, k.Place); known {
+			d.load[first.Cell(cellBits)] += float32(Units(k.Low))
+			continue
+		}
+		d.waiting[d.batch.Len()] = Units(k.Low)
+		if !k.Cut && d.batch.Add(k.Key) && d.batch.Len() == position.BatchSize {
+			d.addPlaced()
+		}
+	}
+	d.addPlaced()
+	for _, c := range w.Cells {
+		d.load[c.At>>(sketch.CellBits-cellBits)] += float32(Units(sketch.Load{Read: c.Read, Write: c.Write}))
+	}
+}
+
+func (d *Detector) addPlaced() {
+	for i, at := range d.batch.Find() {
+		d.load[at.Cell(cellBits)] += float32(d.waiting[i])
+	}
+}
+
+// readsPerWrite is how many read units take as much of a partition as a write unit.
+const readsPerWrite = 3
+
+// Units returns a load in write units.
+func Units(l sketch.Load) float64 { return detect.Units(detect.Weight(l)) / readsPerWrite }
+
+// finish looks at the newest second. elapsed is the time to the next one.
+func (d *Detector) finish(elapsed int64) {
+	if d.seen >= warmUp {
+		d.follow(d.peaks())
+		d.tell()
+	}
+	d.seen++
+	share := 1 / float32(min(d.seen, meanSeconds))
+	idle := float32(math.Pow(1-1.0/meanSeconds, float64(elapsed-1))) // seconds without load
+	for i, load := range d.load {
+		d.mean[i] = (d.mean[i] + share*(load-d.mean[i])) * idle
+	}
+}
+
+// peak is load above the mean in neighbouring cells.
+type peak struct{ at, load float64 }
+
+func (d *Detector) peaks() (all []peak) {
+	moment, load, last := 0.0, 0.0, -1
+	end := func() {
+		if load >= leastPeak && load >= leastPeakShare*d.total {
+			all = append(all, peak{moment / load, load})
+		}
+		moment, load = 0, 0
+	}
+	for i, l := range d.load {
+		mean := float64(d.mean[i])
+		excess := float64(l) - mean
+		if excess < leastExcess*d.unit || excess < leastSigmas*math.Sqrt(mean*d.unit) {
+			continue
+		}
+		if i-last > maxGap+1 {
+			end()
+		}
+		moment, load, last = moment+float64(i)*excess, load+excess, i
+	}
+	end()
+	slices.SortFunc(all, func(a, b peak) int { return cmp.Compare(b.load, a.load) })
+	return all
+}
+
+// follow continues each peak's nearest track, or begins one.
+func (d *Detector) follow(peaks []peak) {
+	d.tracks = slices.DeleteFunc(d.tracks, func(t *track) bool { return d.second-t.newest().second > trackEnds })
+	for _, p := range peaks {
+		var nearest *track
+		least := math.Inf(1)
+		for _, t := range d.tracks {
+			if far := t.distance(p, d.second); far < least && t.newest().second < d.second {
+				nearest, least = t, far
+			}
+		}
+		switch {
+		case nearest != nil:
+			nearest.add(point{d.second, p.at, p.load})
+		case len(d.tracks) < maxTracks:
+			d.tracks = append(d.tracks, &track{points: []point{{d.second, p.at, p.load}}})
+		}
+	}
+}
+
+// tell notes whether enough load walks.
+func (d *Detector) tell() {
+	load, since := 0.0, d.second
+	for _, t := range d.tracks {
+		if began, walks := t.walks(d.second); walks {
+			load += t.newest().load
+			since = min(since, began)
+		}
+	}
+	if load < LeastLoad || load < leastShare*d.total {
+		return
+	}
+	if d.last == 0 || d.second-d.last > Forget {
+		d.since = since
+	}
+	d.last = d.second
+}
+
+// HasWalked reports whether load walked between two seconds.
+func (d *Detector) HasWalked(from, to int64) bool {
+	return d != nil && d.last >= from && d.since <= to && d.last > 0
+}
+
+// IsQuiet reports whether nothing is left of the table at a second.
+func (d *Detector) IsQuiet(at int64) bool { return at-d.second > Forget && at-d.last > Forget }
