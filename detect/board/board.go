@@ -200,7 +200,7 @@ func (b *Board) evict() {
 	b.groups.Evict(b.newest)
 	b.patterns.Evict(b.timeline.Settled)
 	b.walks.evict(b.newest)
-	b.shed(bytes)
+	b.shed(bytes + int64(len(b.walks))*walkBytes)
 	b.limitAll()
 	b.forgetCrowds()
 	b.forgetCallers()

@@ -6,8 +6,8 @@ import (
 	"github.com/keyheat/keyheat/sketch"
 )
 
-// maxWalks is the most tables in which walking load is sought. Each takes some 40 KiB.
-const maxWalks = 64
+// maxWalks is the most tables in which walking load is sought, and walkBytes the memory of each.
+const maxWalks, walkBytes = 64, 40 << 10
 
 // walks are the tables with enough load to walk.
 type walks map[detect.Target]*walk.Detector
