@@ -66,6 +66,12 @@ type Harm struct {
 // None reports that no request is known to have been refused, or to have failed.
 func (h *Harm) None() bool { return !h.Own && h.Attempts == 0 && h.Refused == 0 && h.Failed == 0 }
 
+// slight is the refused share of a load below which callers' retries absorb the harm.
+const slight = 0.01
+
+// IsSlight reports whether so few requests are refused that nobody need be slowed for it.
+func (h *Harm) IsSlight() bool { return 0 < h.Refused && h.Refused < slight && h.Failed == 0 }
+
 func harmOf(f *detect.Finding) Harm {
 	h := Harm{
 		Own:      isOwn(f),

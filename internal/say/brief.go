@@ -112,10 +112,13 @@ func whoCalls(f *detect.Finding, a *answer.Answer, all []Caller) string {
 		return ""
 	}
 	title, share := " Callers: ", 0.0
+	if a.Cause == answer.Scan {
+		title = " Scanned by "
+	}
 	for _, c := range all {
 		share += c.Share
 	}
-	if len(all) > 1 && share < almostAllCallers {
+	if len(all) > 1 && share < almostAllCallers && a.Cause != answer.Scan {
 		title = " Main callers: "
 	}
 	return listCallers(title, all)

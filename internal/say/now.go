@@ -36,12 +36,15 @@ func act(f *detect.Finding, a *answer.Answer) string {
 			return "Nothing: DynamoDB serves all of it."
 		}
 		if a.Harm.Refused > 0 {
-			return "Nothing tonight: all requests are served since."
+			return "Nothing tonight: all requests have been served since."
 		}
 		return "Nothing tonight."
 	case answer.SlowCallers:
 		return slowCallers(f, a)
 	case answer.SlowScan:
+		if a.Move.To > 0 && a.Move.To < leastScan*a.Move.From {
+			return "Pause the Scan" + ofBusiest(a) + "."
+		}
 		if a.Move.To > 0 {
 			return fmt.Sprintf("Slow the Scan%s from %s to %s, or stop it.", ofBusiest(a), wording.Significant(a.Move.From), perSecond(a.Move.To, "rcu"))
 		}
@@ -52,10 +55,11 @@ func act(f *detect.Finding, a *answer.Answer) string {
 		}
 		return "Slow or pause the job that writes keys in order."
 	case answer.StopTest:
-		if who := ofBusiest(a); who != "" {
-			return "Stop the load" + who + ", if it is a test."
+		other := "else slow it"
+		if a.Harm.None() {
+			other = "else nothing yet"
 		}
-		return "Stop the load, if it is a test."
+		return fmt.Sprintf("Stop the load%s, if it is a test; %s.", ofBusiest(a), other)
 	case answer.BackOff:
 		return "Pause the retries" + ofBusiest(a) + ", or let them back off with jitter and a limit."
 	case answer.Wait:
@@ -95,10 +99,16 @@ func lessLoad(f *detect.Finding, requests string) string {
 	return "slow " + requests
 }
 
+// leastScan is the part of its rate below which a Scan is paused: a slower one is of no use.
+const leastScan = 0.05
+
 // slowCallers names whom to slow, on condition that requests fail if no harm is seen.
 func slowCallers(f *detect.Finding, a *answer.Answer) string {
-	if a.Harm.None() {
+	switch {
+	case a.Harm.None():
 		return fmt.Sprintf("Nothing yet; if throttled, %s.", relief(f, a))
+	case a.Harm.IsSlight():
+		return fmt.Sprintf("Nothing yet: retries absorb so few; if it grows, %s.", relief(f, a))
 	}
 	return capital(relief(f, a)) + "."
 }
@@ -205,7 +215,7 @@ func heals(f *detect.Finding, a *answer.Answer) string {
 	switch h.Outlook {
 	case answer.Ended:
 		if f.Healed != nil {
-			return fmt.Sprintf("It did: DynamoDB split the key, and refusals ended at %s.", f.Healed.Since.UTC().Format("15:04:05 UTC"))
+			return fmt.Sprintf("It did: refusals ended at %s under the same load, so DynamoDB split the key.", f.Healed.Since.UTC().Format("15:04:05 UTC"))
 		}
 		if f.Partition != nil && f.Partition.Split != nil {
 			return endedBySplit(f.Partition.Split)
@@ -220,6 +230,9 @@ func heals(f *detect.Finding, a *answer.Answer) string {
 				return healsBySplit(f.Partition)
 			}
 			return "Likely, in minutes: DynamoDB can split the partition."
+		}
+		if a.Move.Act == answer.Nothing && a.Harm.Refused > 0 {
+			return fmt.Sprintf("It has been served since %s; whether by a split is unknown.", a.Harm.To.Add(time.Second).UTC().Format("15:04:05 UTC"))
 		}
 		return "Likely, in minutes: DynamoDB splits the key."
 	case answer.WithLoad:
@@ -241,6 +254,8 @@ func heals(f *detect.Finding, a *answer.Answer) string {
 	switch a.Cause {
 	case answer.Provisioned:
 		return "No, unless auto scaling raises it or the load falls."
+	case answer.OwnMaximum:
+		return "No: only a higher maximum or less load ends it."
 	case answer.AccountQuota:
 		return "No: only a higher quota or less load ends it."
 	}
@@ -263,10 +278,10 @@ func endedText(f *detect.Finding, a *answer.Answer) string {
 
 // withLoad has the ends of hot spots that end with their cause.
 var withLoad = map[answer.Cause]string{
-	answer.Scan:      "Only when the Scan ends or slows.",
-	answer.Test:      "Only when that load ends.",
-	answer.Retries:   "Only when the caller slows its retries.",
-	answer.OneCaller: "Only when the caller slows or moves on.",
+	answer.Scan:      "When the Scan ends or slows.",
+	answer.Test:      "When that load ends, or by a split.",
+	answer.Retries:   "When the caller slows its retries.",
+	answer.OneCaller: "When the caller slows or moves on.",
 }
 
 var grounds = map[detect.Ground]string{
@@ -276,7 +291,7 @@ var grounds = map[detect.Ground]string{
 	detect.GroundMoving:     "the load moves on before a split",
 	detect.GroundPositions:  "the load moves on before a split",
 	detect.GroundPeriod:     "each new key starts in one partition",
-	detect.GroundBursts:     "a split does not help short bursts",
+	detect.GroundBursts:     "its average load is too low to start a split",
 	answer.GroundNoSplit:    "it lasts longer than splits take",
 	answer.GroundCapacity:   "only more capacity or less load ends it",
 	answer.GroundDesign:     "the design is the cause",

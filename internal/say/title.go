@@ -165,7 +165,7 @@ func keySymptom(f *detect.Finding, a *answer.Answer) string {
 // starved names the lack of a starved table.
 var starved = map[answer.Cause]string{
 	answer.Scan:          "throttled, a Scan takes the read capacity",
-	answer.Provisioned:   "throttled, provisioned capacity is too low",
+	answer.Provisioned:   "throttled, too little provisioned capacity",
 	answer.OwnMaximum:    "throttled by its own maximum throughput",
 	answer.AccountQuota:  "throttled by a quota of the account",
 	answer.IndexCapacity: "writes throttled, an index has too little capacity",

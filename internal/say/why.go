@@ -26,7 +26,7 @@ func cause(f *detect.Finding, a *answer.Answer) string {
 	case answer.OneKey, answer.NearLimit, answer.OneCaller:
 		return capital(load(f, to+"one key")) + "."
 	case answer.EventualReads:
-		return fmt.Sprintf("%s%sone key, eventually consistent; AWS documents a limit of %s, and served %s in tests.", capital(amount(f)), to, limit(f), wording.Amount(detect.EventualRead))
+		return fmt.Sprintf("%s%sone key, eventually consistent; AWS documents a limit of %s, and has measured %s.", capital(amount(f)), to, limit(f), wording.Amount(detect.EventualRead))
 	case answer.AtLimit:
 		return capital(load(f, to+"one key, flat as if the rest were refused")) + "."
 	case answer.OneItem:
@@ -61,7 +61,7 @@ func cause(f *detect.Finding, a *answer.Answer) string {
 		return sharding(f)
 	case answer.Scan:
 		if f.Kind == detect.TableStarvation {
-			return fmt.Sprintf("A Scan %s %s of the reads and %s the %s's capacity.", tense(f, "makes", "made"), scanShare(f), tense(f, "takes", "took"), targetWord(f))
+			return fmt.Sprintf("A Scan %s %s of the reads; the %s %s capacity for all.", tense(f, "makes", "made"), scanShare(f), targetWord(f), tense(f, "lacks", "lacked"))
 		}
 		return tense(f, "A Scan reads one partition after another, as fast as it can.", "A Scan read one partition after another, as fast as it could.")
 	case answer.Walk:
@@ -93,7 +93,7 @@ func cause(f *detect.Finding, a *answer.Answer) string {
 }
 
 func noKey(f *detect.Finding) string {
-	return fmt.Sprintf("No key %s the cause.", tense(f, "is", "was"))
+	return fmt.Sprintf("No partition limit %s the cause.", tense(f, "is", "was"))
 }
 
 // ramp writes the load of a table that grows faster than its partitions.
@@ -132,7 +132,7 @@ func sharedPartition(f *detect.Finding) string {
 	if most.Share >= almostAll {
 		whose = "Nearly all refusals"
 	}
-	return fmt.Sprintf("A partition %s at its limit. %s hit %s: %s.", tense(f, "is", "was"), whose, quote(most.Key), lostBy(most))
+	return fmt.Sprintf("A partition %s at its limit. %s hit %s: %s refused.", tense(f, "is", "was"), whose, quote(most.Key), lostBy(most))
 }
 
 // almostAll is the least share of all refused load from which a title names one key alone.

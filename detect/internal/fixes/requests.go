@@ -173,7 +173,8 @@ func smallerQuery(c *Case) (fix, bool) {
 		return fix{}, false
 	}
 	units := c.unitsOf(sample.Query)
-	return fix{arguments: detect.Arguments{Units: units}, after: c.newAfter(detect.QueryMinimum/units, 1)}, true
+	least := detect.QueryMinimum / units * (1 + c.Evidence.StrongReads) // a strong read costs twice as much
+	return fix{arguments: detect.Arguments{Units: units}, after: c.newAfter(min(1, least), 1)}, true
 }
 
 // unitsOf returns the mean units of one request of an operation.
