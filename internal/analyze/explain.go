@@ -288,19 +288,6 @@ func (e *explanation) steps(p *page, f, root *detect.Finding) {
 	p.guides(steps)
 }
 
-// guides lists the sections that steps name, each once.
-func (p *page) guides(steps []detect.Step) {
-	var all []string
-	for _, s := range steps {
-		if name := "#" + s.Guide; s.Guide != "" && !slices.Contains(all, name) {
-			all = append(all, name)
-		}
-	}
-	if len(all) > 0 {
-		p.paragraph(2, "  ", "Guide: docs/KEY_DESIGN.md, "+strings.Join(all, ", ")+".")
-	}
-}
-
 // highest returns the most units that samples have in one second of a finding's episode.
 func (e *explanation) highest(f *detect.Finding) (highest float64) {
 	for _, s := range e.seconds {

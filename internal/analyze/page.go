@@ -3,10 +3,12 @@ package analyze
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/text"
 
+	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/internal/say"
 	"github.com/keyheat/keyheat/internal/say/wording"
 )
@@ -85,5 +87,18 @@ func draw(p *page, loads []float64, highest, limit float64) {
 			b.WriteRune(mark)
 		}
 		p.line("  %7s%s", label, strings.TrimRight(string(axis)+b.String(), " "))
+	}
+}
+
+// guides lists the sections that steps name, each once.
+func (p *page) guides(steps []detect.Step) {
+	var all []string
+	for _, s := range steps {
+		if name := "#" + s.Guide; s.Guide != "" && !slices.Contains(all, name) {
+			all = append(all, name)
+		}
+	}
+	if len(all) > 0 {
+		p.paragraph(2, "  ", "Guide: docs/KEY_DESIGN.md, "+strings.Join(all, ", ")+".")
 	}
 }
