@@ -223,7 +223,7 @@ func loss(f *detect.Finding, h *answer.Harm) string {
 	case f.State == detect.Resolved:
 		return "None: no refused request was seen."
 	}
-	return "None seen so far."
+	return "No refusals seen yet."
 }
 
 // fromTo is the time of a finding's heat or refusals: its first second and how long it has
@@ -361,6 +361,14 @@ func listCallers(title string, all []Caller) string {
 		words[i] = c.text()
 	}
 	return title + strings.Join(words, ", ") + "."
+}
+
+// byBusiest names the busiest caller as the one who scans; empty if none stands out.
+func byBusiest(a *answer.Answer) string {
+	if who := ofBusiest(a); who != "" {
+		return " by" + strings.TrimPrefix(who, " of")
+	}
+	return ""
 }
 
 // ofBusiest names the busiest caller behind its load; empty if none stands out.

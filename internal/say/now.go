@@ -43,12 +43,12 @@ func act(f *detect.Finding, a *answer.Answer) string {
 		return slowCallers(f, a)
 	case answer.SlowScan:
 		if a.Move.To > 0 && a.Move.To < leastScan*a.Move.From {
-			return "Pause the Scan" + ofBusiest(a) + "."
+			return "Pause the Scan" + byBusiest(a) + "."
 		}
 		if a.Move.To > 0 {
-			return fmt.Sprintf("Slow the Scan%s from %s to %s, or stop it.", ofBusiest(a), wording.Significant(a.Move.From), perSecond(a.Move.To, "rcu"))
+			return fmt.Sprintf("Slow the Scan%s from %s to %s, or stop it.", byBusiest(a), wording.Significant(a.Move.From), perSecond(a.Move.To, "rcu"))
 		}
-		return "Slow or stop the Scan" + ofBusiest(a) + ": a rate limit, a smaller page or fewer segments."
+		return "Slow or stop the Scan" + byBusiest(a) + ": a rate limit, a smaller page or fewer segments."
 	case answer.SlowImport:
 		if len(a.Move.Callers) > 0 && !a.Alike && a.Cause != answer.Walk {
 			return "Slow or pause " + quote(a.Move.Callers[0].Text) + ", which writes keys in order."
@@ -129,12 +129,12 @@ func relief(f *detect.Finding, a *answer.Answer) string {
 	if a.Move.To > 0 {
 		text := fmt.Sprintf("slow %s from %s to %s", quote(a.Move.Callers[0].Text), wording.Significant(a.Move.From), ofKey(f, a.Move.To))
 		if newCaller(&a.Move.Callers[0]).Share < almostAllCallers {
-			text += fmt.Sprintf(" (all: %s)", wording.Significant(a.Move.Total))
+			text += fmt.Sprintf(" (total: %s)", wording.Significant(a.Move.Total))
 		}
 		return text
 	}
 	load := "the " + requests(f)
-	if key != "" || !a.Harm.None() && f.Kind != detect.RollingHotKey {
+	if key != "" || f.Kind == detect.HotGSIKey || !a.Harm.None() && f.Kind != detect.RollingHotKey {
 		load = requestsTo(f) + " " + cmp.Or(key, subject(f))
 	}
 	if f.Kind == detect.MovingHotSpot && key != "" {

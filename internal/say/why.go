@@ -24,7 +24,11 @@ func cause(f *detect.Finding, a *answer.Answer) string {
 	to := tense(f, " on ", " went to ")
 	switch a.Cause {
 	case answer.OneKey, answer.NearLimit, answer.OneCaller:
-		return capital(load(f, to+"one key")) + "."
+		text := capital(load(f, to+"one key")) + "."
+		if answer.StarvedAttempts(f) > 0 {
+			return "Refused for lack of the table's capacity. " + text
+		}
+		return text
 	case answer.EventualReads:
 		return fmt.Sprintf("%s%sone key, eventually consistent; AWS documents a limit of %s, and has measured %s.", capital(amount(f)), to, limit(f), wording.Amount(detect.EventualRead))
 	case answer.AtLimit:
@@ -61,7 +65,11 @@ func cause(f *detect.Finding, a *answer.Answer) string {
 		return sharding(f)
 	case answer.Scan:
 		if f.Kind == detect.TableStarvation {
-			return fmt.Sprintf("A Scan %s %s of the reads; the %s %s capacity for all.", tense(f, "makes", "made"), scanShare(f), targetWord(f), tense(f, "lacks", "lacked"))
+			scans := tense(f, "A Scan makes", "A Scan made")
+			if len(a.Callers) > 1 {
+				scans = tense(f, "Scans make", "Scans made")
+			}
+			return fmt.Sprintf("%s %s of the reads; the %s %s capacity for all.", scans, scanShare(f), targetWord(f), tense(f, "lacks", "lacked"))
 		}
 		return tense(f, "A Scan reads one partition after another, as fast as it can.", "A Scan read one partition after another, as fast as it could.")
 	case answer.Walk:
