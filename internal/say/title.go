@@ -147,7 +147,7 @@ func keySymptom(f *detect.Finding, a *answer.Answer) string {
 	load := requestsTo(f) + " " + key
 	switch {
 	case a.Move.Act == answer.Nothing && f.State == detect.Firing && a.Harm.Refused > 0:
-		return load + " above the partition limit, now served"
+		return fmt.Sprintf("%s throttled on %s, now served", requests(f), key)
 	case !a.Harm.None() && f.Severity != detect.Info:
 		return fmt.Sprintf("%s throttled on %s", requests(f), key)
 	case a.Cause == answer.EventualReads:
