@@ -363,18 +363,10 @@ func listCallers(title string, all []Caller) string {
 	return title + strings.Join(words, ", ") + "."
 }
 
-// byBusiest names the busiest caller as the one who scans; empty if none stands out.
-func byBusiest(a *answer.Answer) string {
-	if who := ofBusiest(a); who != "" {
-		return " by" + strings.TrimPrefix(who, " of")
-	}
-	return ""
-}
-
-// ofBusiest names the busiest caller behind its load; empty if none stands out.
-func ofBusiest(a *answer.Answer) string {
+// busiest names the busiest caller behind a word, such as of or by; empty if none stands out.
+func busiest(word string, a *answer.Answer) string {
 	if len(a.Move.Callers) == 0 || a.Alike && a.Move.Act != answer.BackOff {
 		return ""
 	}
-	return " of " + quote(a.Move.Callers[0].Text)
+	return " " + word + " " + quote(a.Move.Callers[0].Text)
 }

@@ -43,12 +43,12 @@ func act(f *detect.Finding, a *answer.Answer) string {
 		return slowCallers(f, a)
 	case answer.SlowScan:
 		if a.Move.To > 0 && a.Move.To < leastScan*a.Move.From {
-			return "Pause the Scan" + byBusiest(a) + "."
+			return "Pause the Scan" + busiest("by", a) + "."
 		}
 		if a.Move.To > 0 {
-			return fmt.Sprintf("Slow the Scan%s from %s to %s, or stop it.", byBusiest(a), wording.Significant(a.Move.From), perSecond(a.Move.To, "rcu"))
+			return fmt.Sprintf("Slow the Scan%s from %s to %s, or stop it.", busiest("by", a), wording.Significant(a.Move.From), perSecond(a.Move.To, "rcu"))
 		}
-		return "Slow or stop the Scan" + byBusiest(a) + ": a rate limit, a smaller page or fewer segments."
+		return "Slow or stop the Scan" + busiest("by", a) + ": a rate limit, a smaller page or fewer segments."
 	case answer.SlowImport:
 		if len(a.Move.Callers) > 0 && !a.Alike && a.Cause != answer.Walk {
 			return "Slow or pause " + quote(a.Move.Callers[0].Text) + ", which writes keys in order."
@@ -59,9 +59,9 @@ func act(f *detect.Finding, a *answer.Answer) string {
 		if a.Harm.None() {
 			other = "else nothing yet"
 		}
-		return fmt.Sprintf("Stop the load%s, if it is a test; %s.", ofBusiest(a), other)
+		return fmt.Sprintf("Stop the load%s, if it is a test; %s.", busiest("of", a), other)
 	case answer.BackOff:
-		return "Pause the retries" + ofBusiest(a) + ", or let them back off with jitter and a limit."
+		return "Pause the retries" + busiest("of", a) + ", or let them back off with jitter and a limit."
 	case answer.Wait:
 		if a.Harm.None() {
 			return fmt.Sprintf("Wait some minutes for a split. If %s are throttled, %s.", w, lessLoad(f, "them"))

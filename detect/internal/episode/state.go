@@ -105,15 +105,14 @@ func (e *Episode) observePressure(p *point, r Rules) {
 	hit, throttled := p.pressure.Hits(r.Kind)
 	e.settle(p.second-1, r.Time)
 	if !hit {
-		e.calm = e.calm.plus(p)
+		e.calm = e.calm.plus(asked{p.pressure.Requests, p.pressure.Load.Write})
 		return
 	}
 	if e.state == detect.Resolved && !r.OneEpisode {
 		*e = Episode{through: p.second}
 	}
 	if e.seconds > 0 {
-		e.between.requests += e.calm.requests
-		e.between.write += e.calm.write
+		e.between = e.between.plus(e.calm)
 	}
 	e.calm = asked{}
 	e.kind = r.Kind
@@ -142,9 +141,7 @@ type asked struct {
 	write    sample.Milli
 }
 
-func (a asked) plus(p *point) asked {
-	return asked{a.requests + p.pressure.Requests, a.write + p.pressure.Load.Write}
-}
+func (a asked) plus(o asked) asked { return asked{a.requests + o.requests, a.write + o.write} }
 
 // minute is the throttling of a table or index in up to OutageSeconds.
 type minute struct {
