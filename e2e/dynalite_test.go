@@ -12,7 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"github.com/keyheat/keyheat/internal/aws/scanorder"
+	"github.com/keyheat/keyheat/internal/aws/catalog"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sample/position"
 )
@@ -24,8 +24,8 @@ func TestDynaliteAgreesOnPositions(t *testing.T) {
 	for _, kind := range []types.ScalarAttributeType{types.ScalarAttributeTypeS, types.ScalarAttributeTypeN, types.ScalarAttributeTypeB} {
 		table := "orders-" + string(kind)
 		createByHash(t, client, table, kind)
-		r, err := scanorder.Check(t.Context(), client, table)
-		if err != nil || r.Verdict != scanorder.Confirmed {
+		r, err := catalog.CheckPlacement(t.Context(), client, table)
+		if err != nil || r.Verdict != catalog.Confirmed {
 			t.Errorf("%s: %+v, %v", kind, r, err)
 		}
 		var positions []position.Position
@@ -53,7 +53,7 @@ func TestDynaliteAgreesOnPositions(t *testing.T) {
 func TestMinistackConfirmsNothing(t *testing.T) {
 	client := dynamodb.NewFromConfig(awsConfig(startMinistack(t)))
 	createByHash(t, client, "orders", types.ScalarAttributeTypeS)
-	if r, err := scanorder.Check(t.Context(), client, "orders"); err == nil && r.Verdict == scanorder.Confirmed {
+	if r, err := catalog.CheckPlacement(t.Context(), client, "orders"); err == nil && r.Verdict == catalog.Confirmed {
 		t.Errorf("%+v", r)
 	}
 }

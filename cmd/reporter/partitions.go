@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/keyheat/keyheat/detect"
-	"github.com/keyheat/keyheat/internal/aws/scanorder"
+	"github.com/keyheat/keyheat/internal/aws/catalog"
 	"github.com/keyheat/keyheat/internal/cli"
 	"github.com/keyheat/keyheat/internal/cli/terminal"
 	"github.com/keyheat/keyheat/internal/say"
@@ -95,7 +95,7 @@ func checkPartitions() *cobra.Command {
 			return err
 		}
 		settings.Region = cmp.Or(at.Region, settings.Region)
-		r, err := scanorder.Check(c.Context(), dynamodb.NewFromConfig(settings), at.Table)
+		r, err := catalog.CheckPlacement(c.Context(), dynamodb.NewFromConfig(settings), at.Table)
 		if err != nil {
 			return fmt.Errorf("%s in %s: %w", at.Table, settings.Region, err)
 		}
@@ -109,10 +109,10 @@ func checkPartitions() *cobra.Command {
 }
 
 // verdicts are the outcomes of a check in words.
-var verdicts = map[scanorder.Verdict]string{
-	scanorder.Confirmed: "confirmed. DynamoDB places keys where Keyheat computes them.",
-	scanorder.Refuted:   "refuted. DynamoDB places keys elsewhere: do not believe the ranges of partitions.",
-	scanorder.Unclear:   "unclear. The answers contradict each other.",
+var verdicts = map[catalog.Placement]string{
+	catalog.Confirmed: "confirmed. DynamoDB places keys where Keyheat computes them.",
+	catalog.Refuted:   "refuted. DynamoDB places keys elsewhere: do not believe the ranges of partitions.",
+	catalog.Unclear:   "unclear. The answers contradict each other.",
 }
 
 var partitionColumns = []terminal.Column{

@@ -21,7 +21,6 @@ import (
 	"github.com/keyheat/keyheat/detect/whatif"
 	"github.com/keyheat/keyheat/internal/analyze"
 	"github.com/keyheat/keyheat/internal/analyze/intake"
-	"github.com/keyheat/keyheat/internal/analyze/packed"
 	"github.com/keyheat/keyheat/internal/generate"
 	"github.com/keyheat/keyheat/internal/settings/format"
 	"github.com/keyheat/keyheat/sample"
@@ -162,7 +161,7 @@ func TestABoundOfMemoryHidesNoHotKey(t *testing.T) {
 			t.Errorf("with %d bytes: %+v of %+v", memory, r.Findings, r.Tables)
 		}
 	}
-	if _, err := with(16 << 10); !errors.Is(err, packed.ErrFull) || !strings.Contains(err.Error(), "--memory") {
+	if _, err := with(16 << 10); !errors.Is(err, analyze.ErrFull) || !strings.Contains(err.Error(), "--memory") {
 		t.Errorf("what does not fit: %v", err)
 	}
 }

@@ -10,3 +10,6 @@ func Files(ctx context.Context, o Options) (*Result, error) {
 	}
 	return f.result(o), nil
 }
+
+// ErrFull is the error of seconds that do not fit into the memory.
+var ErrFull = errFull

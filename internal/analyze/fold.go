@@ -9,7 +9,6 @@ import (
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/partition"
 	"github.com/keyheat/keyheat/internal/analyze/intake"
-	"github.com/keyheat/keyheat/internal/analyze/packed"
 	"github.com/keyheat/keyheat/internal/say/wording"
 	"github.com/keyheat/keyheat/internal/settings/format"
 	"github.com/keyheat/keyheat/internal/source"
@@ -140,8 +139,8 @@ func (f *fold) message(m source.Message) error {
 	for _, c := range f.candidates {
 		err = errors.Join(err, c.sealIfFull())
 	}
-	if errors.Is(err, packed.ErrFull) {
-		return fmt.Errorf("%w, after %s samples: read a shorter time, the lines of one table, or allow more with --memory", packed.ErrFull, wording.Count(f.tally.GoodRecords()))
+	if errors.Is(err, errFull) {
+		return fmt.Errorf("%w, after %s samples: read a shorter time, the lines of one table, or allow more with --memory", errFull, wording.Count(f.tally.GoodRecords()))
 	}
 	return err
 }

@@ -11,7 +11,6 @@ import (
 	"github.com/keyheat/keyheat/detect/partition"
 	"github.com/keyheat/keyheat/detect/sampling"
 	"github.com/keyheat/keyheat/detect/whatif"
-	"github.com/keyheat/keyheat/internal/analyze/packed"
 	settings "github.com/keyheat/keyheat/internal/settings/config"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sketch"
@@ -21,17 +20,17 @@ import (
 type sketches struct {
 	shard   *sketch.Shard
 	census  *keydesign.Census
-	windows *packed.Windows
+	windows *packedWindows
 }
 
 // trims returns the trims of seconds over the bound of memory: to keys above a hundredth
 // of a limit, and then to the keys that a judge tracks. A table's default quota of 40,000
 // units leaves room for some 500 tracked keys in a second.
-func trims(place bool) []packed.Trim {
-	var all []packed.Trim
+func trims(place bool) []trim {
+	var all []trim
 	for _, share := range []float64{0.01, detect.TrackShare} {
 		floor := sketch.Load{Read: detect.ShareOf(detect.PartitionRead, share), Write: detect.ShareOf(detect.PartitionWrite, share)}
-		all = append(all, packed.Trim{Floor: floor, Most: 1024, Place: place})
+		all = append(all, trim{Floor: floor, Most: 1024, Place: place})
 	}
 	return all
 }
@@ -40,7 +39,7 @@ func trims(place bool) []packed.Trim {
 func newSeconds(memory int64, place bool) *sketches {
 	s := &sketches{
 		shard: sketch.NewShard(config()), census: keydesign.NewCensus(),
-		windows: packed.New(packed.Options{Bytes: memory, Trims: trims(place)}),
+		windows: newPackedWindows(packing{Bytes: memory, Trims: trims(place)}),
 	}
 	if place {
 		s.shard.PlaceKeys(func(sample.Target) bool { return true })

@@ -1,7 +1,7 @@
 // Package catalog asks DynamoDB for descriptions of tables: their key attributes, the
 // global indexes that take part in a write, and the capacity facts that the verdict
 // needs. It repeats this at intervals, because an index may be added, and its load counts
-// from then on.
+// from then on. Once, when asked, it checks where DynamoDB places the keys of a table.
 package catalog
 
 import (

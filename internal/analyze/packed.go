@@ -1,12 +1,4 @@
-// Package packed keeps the seconds of many tables and indexes in little memory, for a
-// reader that has to read all of a time before it is judged, in any order.
-//
-// Seconds without recent additions are encoded and compressed, some hundreds together: a
-// second of one key takes about 50 bytes instead of 1,700. They form runs, each in the
-// order of time. A late second begins another run, and runs are merged when they have
-// become too many, so that a second is held once. Over their bound, seconds are trimmed
-// to the keys that a verdict needs; proven loads stay true.
-package packed
+package analyze
 
 import (
 	"cmp"
@@ -19,11 +11,11 @@ import (
 	"github.com/keyheat/keyheat/sketch"
 )
 
-// ErrFull is the error of [Windows.Pack] when the seconds do not fit, trimmed as they are.
-var ErrFull = errors.New("the seconds take more memory than they may")
+// errFull is the error of [packedWindows.Pack] when the seconds do not fit, trimmed as they are.
+var errFull = errors.New("the seconds take more memory than they may")
 
-// Trim chooses the keys of a second that stay.
-type Trim struct {
+// trim chooses the keys of a second that stay.
+type trim struct {
 	// Floor is the load from which a key stays.
 	Floor sketch.Load
 	// Most is how many keys of a second stay at most, the most loaded ones.
@@ -32,12 +24,12 @@ type Trim struct {
 	Place bool
 }
 
-// Options bound the memory.
-type Options struct {
+// packing bounds the memory.
+type packing struct {
 	// Bytes is the bound of packed seconds.
 	Bytes int64
 	// Trims are tried beyond it, one after the other.
-	Trims []Trim
+	Trims []trim
 }
 
 // The bounds of unpacked seconds, to which samples may be added soon.
@@ -47,20 +39,27 @@ const (
 	maxOpenKeys = 1 << 19
 )
 
-// Windows are the seconds. They are for one goroutine.
-type Windows struct {
-	options Options
-	open    map[instant]*window
+// packedWindows are the seconds of many tables and indexes in little memory, for a reader that
+// has to read all of a time before it is judged, in any order. They are for one goroutine.
+//
+// Seconds without recent additions are encoded and compressed, some hundreds together: a
+// second of one key takes about 50 bytes instead of 1,700. They form runs, each in the
+// order of time. A late second begins another run, and runs are merged when they have
+// become too many, so that a second is held once. Over their bound, seconds are trimmed
+// to the keys that a verdict needs; proven loads stay true.
+type packedWindows struct {
+	options packing
+	open    map[instant]*openWindow
 	keys    int   // of open
 	turn    int64 // counts the calls of Pack
 	from    int64 // the first second that counts
-	runs    []run
+	runs    []packedRun
 	bytes   int64 // of runs
 	merged  int64 // bytes, when runs were merged last
 }
 
-// window is a second that is not packed.
-type window struct {
+// openWindow is a second that is not packed.
+type openWindow struct {
 	sketch.Window
 	touched int64 // the turn in which it was added to last
 }
@@ -79,15 +78,17 @@ func (i instant) compare(o instant) int {
 		cmp.Compare(i.target.Index, o.target.Index), i.target.Compare(o.target))
 }
 
-// New returns no seconds yet.
-func New(o Options) *Windows { return &Windows{options: o, open: make(map[instant]*window)} }
+// newPackedWindows returns no seconds yet.
+func newPackedWindows(o packing) *packedWindows {
+	return &packedWindows{options: o, open: make(map[instant]*openWindow)}
+}
 
 // Add adds a part of a second, and keeps it.
-func (w *Windows) Add(part *sketch.Window) {
+func (w *packedWindows) Add(part *sketch.Window) {
 	at := instantOf(part)
 	of := w.open[at]
 	if of == nil {
-		of = &window{Window: sketch.Window{Target: part.Target, Second: part.Second}}
+		of = &openWindow{Window: sketch.Window{Target: part.Target, Second: part.Second}}
 		w.open[at] = of
 	}
 	w.keys -= len(of.Keys)
@@ -97,8 +98,8 @@ func (w *Windows) Add(part *sketch.Window) {
 }
 
 // Pack packs seconds without additions since the call before: all, when they are many.
-// Its error is [ErrFull].
-func (w *Windows) Pack() error {
+// Its error is [errFull].
+func (w *packedWindows) Pack() error {
 	turn := w.turn
 	w.turn++
 	all := len(w.open) > maxOpen || w.keys > maxOpenKeys
@@ -136,7 +137,7 @@ const slack = 16 << 20
 const maxRuns = 64
 
 // bound merges runs that hold many seconds twice, and keeps them within their bytes.
-func (w *Windows) enforceBudget() error {
+func (w *packedWindows) enforceBudget() error {
 	if len(w.runs) > maxRuns || len(w.runs) > 1 && w.bytes > min(2*w.merged+slack, w.options.Bytes) {
 		if err := w.merge(nil); err != nil {
 			return err
@@ -153,12 +154,12 @@ func (w *Windows) enforceBudget() error {
 			return nil
 		}
 	}
-	return ErrFull
+	return errFull
 }
 
 // merge makes one run of all, trimmed if t is set. It frees merged runs on the way, so
 // that each second is held once.
-func (w *Windows) merge(t *Trim) error {
+func (w *packedWindows) merge(t *trim) error {
 	runs := w.runs
 	w.runs, w.bytes = nil, 0
 	err := w.add(0, func(yield func(*sketch.Window) bool) {
@@ -177,7 +178,7 @@ func (w *Windows) merge(t *Trim) error {
 
 // All returns the seconds in the order of time, each once. The caller must not change
 // them, nor add any meanwhile.
-func (w *Windows) All() iter.Seq[*sketch.Window] {
+func (w *packedWindows) All() iter.Seq[*sketch.Window] {
 	return func(yield func(*sketch.Window) bool) {
 		open := slices.SortedFunc(maps.Keys(w.open), instant.compare)
 		rest := func() *sketch.Window {
@@ -197,7 +198,7 @@ func (w *Windows) All() iter.Seq[*sketch.Window] {
 }
 
 // Forget leaves out the seconds before one.
-func (w *Windows) Forget(second int64) {
+func (w *packedWindows) Forget(second int64) {
 	w.from = max(w.from, second)
 	for at, of := range w.open {
 		if at.second < second {
@@ -208,5 +209,5 @@ func (w *Windows) Forget(second int64) {
 	for i := range w.runs {
 		w.bytes -= w.runs[i].forget(second)
 	}
-	w.runs = slices.DeleteFunc(w.runs, func(r run) bool { return len(r.blocks) == 0 })
+	w.runs = slices.DeleteFunc(w.runs, func(r packedRun) bool { return len(r.blocks) == 0 })
 }

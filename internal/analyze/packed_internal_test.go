@@ -1,4 +1,4 @@
-package packed_test
+package analyze
 
 import (
 	"errors"
@@ -8,12 +8,9 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/keyheat/keyheat/internal/analyze/packed"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sketch"
 )
-
-const seed = 7
 
 // second is a part of a second of a table with one key's load.
 func second(table string, at int64, key string, units sample.Milli) *sketch.Window {
@@ -26,7 +23,7 @@ func second(table string, at int64, key string, units sample.Milli) *sketch.Wind
 	}
 }
 
-type instant struct {
+type addition struct {
 	at    int64
 	table string
 }
@@ -37,24 +34,24 @@ func TestSecondsComeOutAsTheyWereAdded(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		story string
-		order func(all []instant)
+		order func(all []addition)
 	}{
-		{"in the order of time", func([]instant) {}},
-		{"the other way round", slices.Reverse[[]instant]},
-		{"in any order", func(all []instant) {
+		{"in the order of time", func([]addition) {}},
+		{"the other way round", slices.Reverse[[]addition]},
+		{"in any order", func(all []addition) {
 			rand.New(rand.NewPCG(1, 2)).Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
 		}},
 	} {
 		t.Run(c.story, func(t *testing.T) {
 			t.Parallel()
-			var all []instant
+			var all []addition
 			for at := range int64(2500) {
 				for table := range 2 {
-					all = append(all, instant{at, fmt.Sprint("t", table)})
+					all = append(all, addition{at, fmt.Sprint("t", table)})
 				}
 			}
 			c.order(all)
-			w, oracle := packed.New(packed.Options{Bytes: 1 << 30}), map[instant]*sketch.Window{}
+			w, oracle := newPackedWindows(packing{Bytes: 1 << 30}), map[addition]*sketch.Window{}
 			for pass := range 3 { // as files of three hosts would
 				for i, of := range all {
 					key := fmt.Sprint("k", pass, i%5)
@@ -68,9 +65,9 @@ func TestSecondsComeOutAsTheyWereAdded(t *testing.T) {
 					}
 				}
 			}
-			n, last := 0, instant{}
+			n, last := 0, addition{}
 			for got := range w.All() {
-				at := instant{got.Second, got.Table}
+				at := addition{got.Second, got.Table}
 				if n++; n > 1 && (at.at < last.at || at.at == last.at && at.table <= last.table) {
 					t.Fatalf("%v comes behind %v", at, last)
 				}
@@ -88,9 +85,9 @@ func TestSecondsComeOutAsTheyWereAdded(t *testing.T) {
 // Over the bound the keys that no verdict needs go, and when that is not enough it is said.
 func TestTheBound(t *testing.T) {
 	t.Parallel()
-	trims := []packed.Trim{{Floor: sketch.Load{Write: 500_000, Read: 500_000}, Most: 8}}
-	fill := func(bytes int64, cold int) (*packed.Windows, error) {
-		w := packed.New(packed.Options{Bytes: bytes, Trims: trims})
+	trims := []trim{{Floor: sketch.Load{Write: 500_000, Read: 500_000}, Most: 8}}
+	fill := func(bytes int64, cold int) (*packedWindows, error) {
+		w := newPackedWindows(packing{Bytes: bytes, Trims: trims})
 		for at := range int64(20_000) {
 			w.Add(second("t", at, "hot", 900))
 			for key := range cold {
@@ -121,14 +118,14 @@ func TestTheBound(t *testing.T) {
 	if trimmed == 0 {
 		t.Error("nothing was trimmed")
 	}
-	if _, err := fill(16<<10, 2); !errors.Is(err, packed.ErrFull) {
+	if _, err := fill(16<<10, 2); !errors.Is(err, errFull) {
 		t.Errorf("seconds that do not fit: %v", err)
 	}
 }
 
 func TestOldSecondsAreForgotten(t *testing.T) {
 	t.Parallel()
-	w := packed.New(packed.Options{Bytes: 1 << 30})
+	w := newPackedWindows(packing{Bytes: 1 << 30})
 	for at := range int64(20_000) {
 		w.Add(second("t", at, "k", 1))
 		if at%5000 == 4999 {

@@ -1,7 +1,4 @@
-// Package scanorder checks whether DynamoDB places a table's keys where package
-// sample/position computes them: a Scan of one segment accepts a start key only if the key
-// lies in the segment. It says nothing of the ranges of partitions.
-package scanorder
+package catalog
 
 import (
 	"context"
@@ -20,28 +17,28 @@ import (
 	"github.com/keyheat/keyheat/sample/position"
 )
 
-// API are the operations that a check uses; *dynamodb.Client has them.
-type API interface {
+// ScanAPI are the operations that a check uses; *dynamodb.Client has them.
+type ScanAPI interface {
 	DescribeTable(context.Context, *dynamodb.DescribeTableInput, ...func(*dynamodb.Options)) (*dynamodb.DescribeTableOutput, error)
 	Scan(context.Context, *dynamodb.ScanInput, ...func(*dynamodb.Options)) (*dynamodb.ScanOutput, error)
 }
 
-// Verdict is the outcome of a check.
-type Verdict string
+// Placement is the outcome of a check.
+type Placement string
 
 const (
 	// Confirmed means that two keys lie where they were computed, and a wrong segment was
 	// refused. By chance this happens once in 16 million tables.
-	Confirmed Verdict = "confirmed"
+	Confirmed Placement = "confirmed"
 	// Refuted means that neither key lies there.
-	Refuted Verdict = "refuted"
+	Refuted Placement = "refuted"
 	// Unclear means that the answers contradict each other.
-	Unclear Verdict = "unclear"
+	Unclear Placement = "unclear"
 )
 
-// Result is the outcome of a check, and its cost.
-type Result struct {
-	Verdict Verdict `json:"verdict"`
+// PlacementCheck is the outcome of a check, and its cost.
+type PlacementCheck struct {
+	Verdict Placement `json:"verdict"`
 	// Scans counts requests, RCU the read units that they consumed.
 	Scans int     `json:"scans"`
 	RCU   float64 `json:"rcu"`
@@ -58,13 +55,16 @@ var (
 	errMissing  = errors.New("there is no such table in this account and Region")
 )
 
-// Check scans three segments of a table from made-up keys, reading at most one item of each.
-func Check(ctx context.Context, api API, table string) (r Result, err error) {
+// CheckPlacement checks whether DynamoDB places a table's keys where package sample/position
+// computes them: a Scan of one segment accepts a start key only if the key lies in the segment.
+// It scans three segments from made-up keys, reading at most one item of each. It does not check
+// the ranges of partitions.
+func CheckPlacement(ctx context.Context, api ScanAPI, table string) (r PlacementCheck, err error) {
 	out, err := api.DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: &table})
 	if err != nil {
 		return r, awserror.Explain("DescribeTable", "DynamoDB", err, errDescribe, errMissing)
 	}
-	c := check{api: api, table: out.Table, name: table}
+	c := scanner{api: api, table: out.Table, name: table}
 	first, second, err := c.keys()
 	if err != nil {
 		return r, err
@@ -86,8 +86,8 @@ func Check(ctx context.Context, api API, table string) (r Result, err error) {
 	return r, nil
 }
 
-type check struct {
-	api   API
+type scanner struct {
+	api   ScanAPI
 	table *types.TableDescription
 	name  string
 }
@@ -99,7 +99,7 @@ type placed struct {
 }
 
 // keys makes two keys in different segments, neither near an edge of its own.
-func (c *check) keys() (first, second placed, err error) {
+func (c *scanner) keys() (first, second placed, err error) {
 	const inner = 0.1
 	for i := 0; ; i++ {
 		var p placed
@@ -118,7 +118,7 @@ func (c *check) keys() (first, second placed, err error) {
 }
 
 // key makes the key with a number, of the table's types.
-func (c *check) key(number int) (p placed, err error) {
+func (c *scanner) key(number int) (p placed, err error) {
 	p.key = map[string]types.AttributeValue{}
 	if c.table == nil || len(c.table.KeySchema) == 0 {
 		return p, errors.New("DescribeTable: the answer describes no table: does AWS_ENDPOINT_URL name the right server?")
@@ -148,7 +148,7 @@ func (c *check) key(number int) (p placed, err error) {
 }
 
 // accepts reports whether DynamoDB takes a key for one of the segment of a position.
-func (c *check) accepts(ctx context.Context, p placed, r *Result) (bool, error) {
+func (c *scanner) accepts(ctx context.Context, p placed, r *PlacementCheck) (bool, error) {
 	r.Scans++
 	out, err := c.api.Scan(ctx, &dynamodb.ScanInput{
 		TableName: &c.name, Select: types.SelectCount, Limit: aws.Int32(1), ExclusiveStartKey: p.key, ReturnConsumedCapacity: types.ReturnConsumedCapacityTotal,

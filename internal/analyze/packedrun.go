@@ -1,4 +1,4 @@
-package packed
+package analyze
 
 import (
 	"fmt"
@@ -7,14 +7,14 @@ import (
 	"github.com/keyheat/keyheat/sketch"
 )
 
-// run is packed seconds in the order of time, some behind the other.
-type run struct {
-	blocks []block
+// packedRun holds packed seconds in the order of time.
+type packedRun struct {
+	blocks []packedBlock
 	last   instant
 }
 
-// block is some seconds of a run.
-type block struct {
+// packedBlock holds some seconds of a run.
+type packedBlock struct {
 	data []byte
 	last int64 // second
 }
@@ -27,7 +27,7 @@ const (
 
 // runAfter returns the number of the run for seconds that begin with one: among the runs
 // that end before it the one that ends last, else a new run's.
-func (w *Windows) runAfter(first instant) int {
+func (w *packedWindows) runAfter(first instant) int {
 	best := len(w.runs)
 	for i := range w.runs {
 		if w.runs[i].last.compare(first) < 0 && (best == len(w.runs) || w.runs[best].last.compare(w.runs[i].last) < 0) {
@@ -38,9 +38,9 @@ func (w *Windows) runAfter(first instant) int {
 }
 
 // add packs seconds, in the order of time, behind a run's.
-func (w *Windows) add(to int, seconds iter.Seq[*sketch.Window]) error {
+func (w *packedWindows) add(to int, seconds iter.Seq[*sketch.Window]) error {
 	if to == len(w.runs) {
-		w.runs = append(w.runs, run{})
+		w.runs = append(w.runs, packedRun{})
 	}
 	r, keys := &w.runs[to], 0
 	d := sketch.Delta{}
@@ -53,7 +53,7 @@ func (w *Windows) add(to int, seconds iter.Seq[*sketch.Window]) error {
 			return fmt.Errorf("pack seconds: %w", err)
 		}
 		r.last = instantOf(&d.Windows[len(d.Windows)-1])
-		r.blocks = append(r.blocks, block{append([]byte(nil), data...), r.last.second}) // of its own size
+		r.blocks = append(r.blocks, packedBlock{append([]byte(nil), data...), r.last.second}) // of its own size
 		w.bytes += int64(len(data))
 		d.Windows, keys = d.Windows[:0], 0
 		return nil
@@ -70,7 +70,7 @@ func (w *Windows) add(to int, seconds iter.Seq[*sketch.Window]) error {
 }
 
 // forget gives up the blocks that end before a second, and returns how many bytes they had.
-func (r *run) forget(second int64) (bytes int64) {
+func (r *packedRun) forget(second int64) (bytes int64) {
 	for len(r.blocks) > 0 && r.blocks[0].last < second {
 		bytes += int64(len(r.blocks[0].data))
 		r.blocks = r.blocks[1:]
@@ -78,9 +78,9 @@ func (r *run) forget(second int64) (bytes int64) {
 	return bytes
 }
 
-// cursor reads a run, or the results of next.
-type cursor struct {
-	blocks []block
+// runCursor reads a run, or the results of next.
+type runCursor struct {
+	blocks []packedBlock
 	used   bool // blocks are given up when they are read
 	next   func() *sketch.Window
 
@@ -88,7 +88,7 @@ type cursor struct {
 	at      *sketch.Window // nil at the end
 }
 
-func (c *cursor) step() {
+func (c *runCursor) step() {
 	switch {
 	case c.next != nil:
 		c.at = c.next()
@@ -111,20 +111,20 @@ func (c *cursor) step() {
 
 // mergeRuns yields the seconds of runs from one second on, and rest's unless it is nil,
 // all in the order of time, parts of one second as one. used frees runs as they are read.
-func mergeRuns(from int64, runs []run, rest func() *sketch.Window, used bool) iter.Seq[*sketch.Window] {
+func mergeRuns(from int64, runs []packedRun, rest func() *sketch.Window, used bool) iter.Seq[*sketch.Window] {
 	return func(yield func(*sketch.Window) bool) {
-		var cursors []*cursor
+		var cursors []*runCursor
 		for i := range runs {
-			cursors = append(cursors, &cursor{blocks: runs[i].blocks, used: used})
+			cursors = append(cursors, &runCursor{blocks: runs[i].blocks, used: used})
 		}
 		if rest != nil {
-			cursors = append(cursors, &cursor{next: rest})
+			cursors = append(cursors, &runCursor{next: rest})
 		}
 		for _, c := range cursors {
 			c.step()
 		}
 		for {
-			of := first(cursors)
+			of := earliest(cursors)
 			if of == nil {
 				return
 			}
@@ -135,9 +135,9 @@ func mergeRuns(from int64, runs []run, rest func() *sketch.Window, used bool) it
 	}
 }
 
-// first takes the first second of all cursors, which are few; nil at the end.
-func first(cursors []*cursor) *sketch.Window {
-	var least *cursor
+// earliest takes the first second of all cursors, which are few; nil at the end.
+func earliest(cursors []*runCursor) *sketch.Window {
+	var least *runCursor
 	var at instant
 	parts := 0
 	for _, c := range cursors {

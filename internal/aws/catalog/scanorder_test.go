@@ -1,4 +1,4 @@
-package scanorder_test
+package catalog_test
 
 import (
 	"context"
@@ -9,7 +9,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
-	"github.com/keyheat/keyheat/internal/aws/scanorder"
+	"github.com/keyheat/keyheat/internal/aws/catalog"
 	"github.com/keyheat/keyheat/internal/testsupport/streamstest"
 	"github.com/keyheat/keyheat/internal/testsupport/streamstest/model"
 )
@@ -27,37 +27,37 @@ func server(o streamstest.Options, keyType, sortType string) (*streamstest.Fake,
 	return fake, dynamodb.NewFromConfig(config)
 }
 
-// TestCheck: DynamoDB's hash is confirmed for every type of key, another one is refuted, and a
+// TestCheckPlacement: DynamoDB's hash is confirmed for every type of key, another one is refuted, and a
 // denied Scan says nothing.
-func TestCheck(t *testing.T) {
+func TestCheckPlacement(t *testing.T) {
 	t.Parallel()
 	for _, key := range []string{"S", "N", "B"} {
 		for _, sort := range []string{"", "S", "N", "B"} {
 			_, client := server(streamstest.Options{}, key, sort)
-			if r, err := scanorder.Check(t.Context(), client, "orders"); err != nil || r != (scanorder.Result{Verdict: scanorder.Confirmed, Scans: 3, RCU: 1}) {
+			if r, err := catalog.CheckPlacement(t.Context(), client, "orders"); err != nil || r != (catalog.PlacementCheck{Verdict: catalog.Confirmed, Scans: 3, RCU: 1}) {
 				t.Errorf("%s, %s: %+v, %v", key, sort, r, err)
 			}
 		}
 	}
 	_, client := server(streamstest.Options{OtherHash: true}, "S", "")
-	if r, err := scanorder.Check(t.Context(), client, "orders"); err != nil || r != (scanorder.Result{Verdict: scanorder.Refuted, Scans: 3}) {
+	if r, err := catalog.CheckPlacement(t.Context(), client, "orders"); err != nil || r != (catalog.PlacementCheck{Verdict: catalog.Refuted, Scans: 3}) {
 		t.Errorf("another hash: %+v, %v", r, err)
 	}
 	for _, operation := range []string{"Scan", "DescribeTable"} {
 		fake, client := server(streamstest.Options{}, "S", "")
 		fake.Deny(operation)
-		if r, err := scanorder.Check(t.Context(), client, "orders"); err == nil || !strings.Contains(err.Error(), "allow dynamodb:"+operation) || r.Verdict != "" {
+		if r, err := catalog.CheckPlacement(t.Context(), client, "orders"); err == nil || !strings.Contains(err.Error(), "allow dynamodb:"+operation) || r.Verdict != "" {
 			t.Errorf("denied: %+v, %v", r, err)
 		}
 	}
-	if _, err := scanorder.Check(t.Context(), client, "absent"); err == nil || !strings.Contains(err.Error(), "no such table") {
+	if _, err := catalog.CheckPlacement(t.Context(), client, "absent"); err == nil || !strings.Contains(err.Error(), "no such table") {
 		t.Errorf("no table: %v", err)
 	}
 }
 
 // careless takes every start key.
 type careless struct {
-	scanorder.API
+	catalog.ScanAPI
 	err error
 }
 
@@ -65,14 +65,14 @@ func (c careless) Scan(context.Context, *dynamodb.ScanInput, ...func(*dynamodb.O
 	return &dynamodb.ScanOutput{}, c.err
 }
 
-// TestCheckOfAStandIn: a server that does not look at start keys confirms nothing.
-func TestCheckOfAStandIn(t *testing.T) {
+// TestCheckPlacementOfAStandIn: a server that does not look at start keys confirms nothing.
+func TestCheckPlacementOfAStandIn(t *testing.T) {
 	t.Parallel()
 	_, client := server(streamstest.Options{}, "S", "")
-	if r, err := scanorder.Check(t.Context(), careless{API: client}, "orders"); err != nil || r.Verdict != scanorder.Unclear {
+	if r, err := catalog.CheckPlacement(t.Context(), careless{ScanAPI: client}, "orders"); err != nil || r.Verdict != catalog.Unclear {
 		t.Errorf("%+v, %v", r, err)
 	}
-	if r, err := scanorder.Check(t.Context(), careless{client, errors.New("another fault")}, "orders"); err == nil || r.Verdict != "" {
+	if r, err := catalog.CheckPlacement(t.Context(), careless{client, errors.New("another fault")}, "orders"); err == nil || r.Verdict != "" {
 		t.Errorf("%+v, %v", r, err)
 	}
 }
