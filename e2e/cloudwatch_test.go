@@ -19,7 +19,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	dynamodbtypes "github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/internal/testsupport/pgtest"
+	"github.com/keyheat/keyheat/sample"
 )
 
 // TestCloudWatchOfMinistack puts DynamoDB's metrics into a CloudWatch that others wrote,
@@ -54,22 +56,21 @@ cloudwatch: {enabled: true, tables: [orders]}
 	reporter.run(t, "migrate")
 	reporter.run(t, "check")
 	reporter.start(t)
-	within(t, 2*time.Minute, "the incident is there", func() error {
-		body, err := reporter.get("/api/v1/incidents")
+	within(t, 2*time.Minute, "the finding is there", func() error {
+		body, err := reporter.get("/api/v1/findings")
 		if err != nil {
 			return err
 		}
-		var answer struct {
-			Incidents []struct{ Cause, State, Summary string }
-		}
+		var answer struct{ Findings []detect.Finding }
 		if err := json.Unmarshal(body, &answer); err != nil {
 			t.Fatal(err)
 		}
-		if len(answer.Incidents) == 0 {
-			return errors.New("no incident")
+		if len(answer.Findings) == 0 {
+			return errors.New("no finding")
 		}
-		if i := answer.Incidents[0]; len(answer.Incidents) != 1 || i.Cause != "hot_partition" || i.State != "firing" || !strings.Contains(i.Summary, "7,200 throttle events in 8 minutes because of a key range") {
-			t.Fatalf("the incidents are %+v", answer.Incidents)
+		f := answer.Findings[0]
+		if len(answer.Findings) != 1 || f.Kind != detect.HotPartition || f.State != detect.Firing || f.Evidence == nil || f.Evidence.Refused[sample.KeyRange.String()] != 7200 {
+			t.Fatalf("the findings are %s", body)
 		}
 		return nil
 	})

@@ -183,14 +183,14 @@ func TestFindings(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		reading *corroboration.Reading
-		want    string // kind, state and ground of each
+		want    string // kind, state, ground and refused attempts of each
 	}{
 		"calm":                              {during(0, 0), ""},
-		"a partition, now":                  {during(50, 60, corroboration.WriteKeyRangeThrottles, 9), "hot_partition firing not_seen"},
-		"a partition, ten minutes ago":      {during(40, 48, corroboration.ReadKeyRangeThrottles, 9), "hot_partition resolved not_seen"},
+		"a partition, now":                  {during(50, 60, corroboration.WriteKeyRangeThrottles, 9), "hot_partition firing not_seen map[KeyRangeThroughputExceeded:90]"},
+		"a partition, ten minutes ago":      {during(40, 48, corroboration.ReadKeyRangeThrottles, 9), "hot_partition resolved not_seen map[KeyRangeThroughputExceeded:72]"},
 		"one minute":                        {during(50, 51, corroboration.WriteKeyRangeThrottles, 9), ""},
-		"too little capacity":               {during(50, 60, corroboration.ReadProvisionedThrottles, 9), "table_starvation firing provisioned"},
-		"the account's limit and a key":     {during(50, 60, corroboration.WriteAccountThrottles, 9, corroboration.WriteKeyRangeThrottles, 1), "hot_partition firing not_seen, table_starvation firing account_quota"},
+		"too little capacity":               {during(50, 60, corroboration.ReadProvisionedThrottles, 9), "table_starvation firing provisioned map[ProvisionedThroughputExceeded:90]"},
+		"the account's limit and a key":     {during(50, 60, corroboration.WriteAccountThrottles, 9, corroboration.WriteKeyRangeThrottles, 1), "hot_partition firing not_seen map[KeyRangeThroughputExceeded:10], table_starvation firing account_quota map[AccountLimitExceeded:90]"},
 		"throttled, and no cause was asked": {during(50, 60, corroboration.WriteThrottles, 9), ""},
 		"coverage fell":                     {covered(120, 0.9, 0.5, 105), "coverage_fell firing"},
 		"coverage fell a little":            {covered(120, 0.9, 0.8, 105), ""},
@@ -200,7 +200,11 @@ func TestFindings(t *testing.T) {
 	} {
 		var got []string
 		for _, f := range corroboration.Findings(orders, c.reading) {
-			got = append(got, strings.TrimSpace(fmt.Sprintf("%s %s %s", f.Kind, f.State, f.Ground)))
+			attempts := ""
+			if f.Evidence != nil {
+				attempts = fmt.Sprint(f.Evidence.Refused)
+			}
+			got = append(got, strings.TrimSpace(fmt.Sprintf("%s %s %s %s", f.Kind, f.State, f.Ground, attempts)))
 			if f.Quality.Source != detect.SourceMinutes || (f.Kind == detect.CoverageFell) != (f.Blind != nil && f.Blind.Before.Value > f.Blind.Now.Value) || len(f.Advice) == 0 || f.Severity != detect.Warning {
 				t.Errorf("%s: %+v", name, f)
 			}

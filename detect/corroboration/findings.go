@@ -54,7 +54,7 @@ func throttledFinding(target detect.Target, r *Reading, k detect.Kind) (f detect
 		return f, false
 	}
 	f = newFinding(k, target, harmed)
-	f.Utilization = 1
+	f.Utilization, f.Evidence = 1, &detect.Evidence{Refused: refused(harmed, k)}
 	if r.Through.Sub(harmed[len(harmed)-1].At) > (quietMinutes+1)*time.Minute {
 		f.State = detect.Resolved
 	}
@@ -66,6 +66,22 @@ func throttledFinding(target detect.Target, r *Reading, k detect.Kind) (f detect
 	f.Reason, f.Ground = detect.Starved, lack(harmed)
 	f.Advice = []detect.Step{detect.NewStep(detect.FixNamedCapacity)}
 	return f, true
+}
+
+// refused counts the throttle events of some minutes for a kind's reasons.
+func refused(harmed []Minute, k detect.Kind) map[string]int64 {
+	counts := map[string]int64{}
+	for _, s := range []side{writes, reads} {
+		if n, _ := sum(harmed, s.keyRange); k == detect.HotPartition && n > 0 {
+			counts[sample.KeyRange.String()] += int64(n)
+		}
+		for _, o := range s.others {
+			if n, _ := sum(harmed, o.metric); k == detect.TableStarvation && n > 0 {
+				counts[o.reason.String()] += int64(n)
+			}
+		}
+	}
+	return counts
 }
 
 // newFinding returns a firing finding about some minutes.

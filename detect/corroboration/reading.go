@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/sample"
 )
 
 // State is the outcome of the last attempt to read CloudWatch.
@@ -56,24 +57,25 @@ type side struct {
 type otherReason struct {
 	metric detect.Metric
 	ground detect.Ground
+	reason sample.ThrottleReason
 }
 
 var (
 	writes = side{
 		ConsumedWrite, WriteThrottles, WriteKeyRangeThrottles,
 		[]otherReason{
-			{WriteProvisionedThrottles, detect.GroundProvisioned},
-			{WriteAccountThrottles, detect.GroundAccountQuota},
-			{WriteOnDemandThrottles, detect.GroundOwnMaximum},
+			{WriteProvisionedThrottles, detect.GroundProvisioned, sample.Provisioned},
+			{WriteAccountThrottles, detect.GroundAccountQuota, sample.AccountLimit},
+			{WriteOnDemandThrottles, detect.GroundOwnMaximum, sample.MaxOnDemand},
 		},
 		func(u Units) float64 { return u.Write },
 	}
 	reads = side{
 		ConsumedRead, ReadThrottles, ReadKeyRangeThrottles,
 		[]otherReason{
-			{ReadProvisionedThrottles, detect.GroundProvisioned},
-			{ReadAccountThrottles, detect.GroundAccountQuota},
-			{ReadOnDemandThrottles, detect.GroundOwnMaximum},
+			{ReadProvisionedThrottles, detect.GroundProvisioned, sample.Provisioned},
+			{ReadAccountThrottles, detect.GroundAccountQuota, sample.AccountLimit},
+			{ReadOnDemandThrottles, detect.GroundOwnMaximum, sample.MaxOnDemand},
 		},
 		func(u Units) float64 { return u.Read },
 	}
