@@ -206,16 +206,19 @@ func operations(fake *streamstest.Fake) string {
 	return strings.Join(slices.Sorted(maps.Keys(all)), " ")
 }
 
-// TestTheLastHoursOfAStream: changes from before the last hours do not count.
+// TestTheLastHoursOfAStream: changes from before the last hours do not count, also of a
+// server that does not find a place by time.
 func TestTheLastHoursOfAStream(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		fake, table := openShop(streamstest.Options{Shards: 20, Rollover: time.Hour})
-		trade(t, table, 5)
-		begin := time.Now()
-		r := analyzed(t.Context(), t, fake, 2*time.Hour, false, io.Discard)
-		compare(t, r, table, begin.Add(-2*time.Hour), begin)
-	})
+	for _, old := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			fake, table := openShop(streamstest.Options{Shards: 20, Rollover: time.Hour, NoTimestamps: old})
+			trade(t, table, 5)
+			begin := time.Now()
+			r := analyzed(t.Context(), t, fake, 2*time.Hour, false, io.Discard)
+			compare(t, r, table, begin.Add(-2*time.Hour), begin)
+		})
+	}
 }
 
 // TestAnInterruptedStream: the verdict covers the read part and admits it. A repeated

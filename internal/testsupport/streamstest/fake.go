@@ -42,6 +42,8 @@ type Options struct {
 	NoRates bool
 	// OtherHash places keys by another hash than DynamoDB's.
 	OtherHash bool
+	// NoTimestamps refuses AT_TIMESTAMP, as servers of before October 2026 do.
+	NoTimestamps bool
 	// Shards is the number of shards with which a stream begins; 0 means 1.
 	Shards int
 	// PartitionWrites is how many write units a second the simulated partition

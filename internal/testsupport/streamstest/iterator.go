@@ -69,6 +69,9 @@ func (f *Fake) getShardIterator(in getShardIterator, call *Call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	if f.options.NoTimestamps && in.ShardIteratorType == "AT_TIMESTAMP" {
+		return nil, refuse(codeInvalid, "ShardIteratorType must be one of ['AFTER_SEQUENCE_NUMBER', 'AT_SEQUENCE_NUMBER', 'LATEST', 'TRIM_HORIZON']")
+	}
 	next, err := s.find(sh, in, f.now())
 	if err != nil {
 		return nil, err

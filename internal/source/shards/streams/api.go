@@ -181,10 +181,21 @@ func (l Log) Open(ctx context.Context, stream, shard string, p shards.Position) 
 		}
 	}
 	out, err := l.server.GetShardIterator(ctx, in, withoutRetries)
+	if err != nil && in.Timestamp != nil && isUnknownType(err) {
+		in.ShardIteratorType, in.Timestamp = types.ShardIteratorTypeTrimHorizon, nil
+		out, err = l.server.GetShardIterator(ctx, in, withoutRetries)
+	}
 	if err != nil {
 		return "", explain(operations.Open, err)
 	}
 	return aws.ToString(out.ShardIterator), nil
+}
+
+// isUnknownType reports whether a server refuses a type of iterator. Local servers may lack
+// AT_TIMESTAMP, which DynamoDB has since October 2026.
+func isUnknownType(err error) bool {
+	var refused smithy.APIError
+	return errors.As(err, &refused) && refused.ErrorCode() == "ValidationException" && strings.Contains(refused.ErrorMessage(), "ShardIteratorType")
 }
 
 // Read implements shards.Log. Values are records as JSON, in the buffer.
