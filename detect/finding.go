@@ -213,9 +213,15 @@ func (f *Finding) IsCutOff() bool {
 // many.
 func (f *Finding) MayBeServed() bool {
 	e := f.Evidence
-	return f.Kind == HotKeyRead && e != nil && f.SecondsOver() > 0 && e.StrongReads < fewStrong && Milli(f.Peak.RCU.Value) <= EventualRead &&
+	return f.ReadsEventually() && f.SecondsOver() > 0 && Milli(f.Peak.RCU.Value) <= EventualRead &&
 		e.ThrottledRequests() == 0 && (e.Retries == nil || e.Retries.Refused < 1) && f.Consumed.RCU >= f.Peak.RCU.Value-1 &&
 		!f.Quality.InBatches() && !slices.Contains(f.Quality.CannotSee, BlindThrottled)
+}
+
+// ReadsEventually reports whether a finding is about a key's reads, hardly any of them
+// strongly consistent.
+func (f *Finding) ReadsEventually() bool {
+	return f.Kind == HotKeyRead && f.Evidence != nil && f.Evidence.StrongReads < fewStrong
 }
 
 // IsServedBurst reports whether a key was hot for a few seconds only, and its callers' quick

@@ -15,6 +15,9 @@ const (
 	// "Scaling DynamoDB: How partitions, hot keys, and split for heat impact performance",
 	// part 2.
 	EventualRead sample.Milli = 4_500_000
+	// RoomTonight is the share of a partition's limit to bring a key to tonight: below it,
+	// callers would lose more requests to the limit than to DynamoDB.
+	RoomTonight = 0.9
 	// WritesInReads is the weight of a write unit in ConsumedThroughputUnits, in read
 	// units. Source: Guide, "CloudWatch Contributor Insights for DynamoDB".
 	WritesInReads = 3

@@ -53,6 +53,15 @@ func Ratio(part, whole float64) float64 {
 	return part / whole
 }
 
+// RateBelow rounds a rate down to two significant digits, as people set limits: 899 gives 890.
+func RateBelow(units float64) float64 {
+	if units <= 0 {
+		return units
+	}
+	step := math.Pow(10, math.Floor(math.Log10(units))-1)
+	return math.Floor(units/step+1e-9) * step
+}
+
 // TimeOf returns the time of a second.
 func TimeOf(second int64) time.Time { return time.Unix(second, 0).UTC() }
 

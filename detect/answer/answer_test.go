@@ -130,10 +130,14 @@ func TestStories(t *testing.T) {
 			[]tell{func(f *detect.Finding) { f.Through = f.Throttling.To.Add(detect.HealedSeconds * time.Second) }},
 			verdict{answer.OneKey, answer.Nothing, answer.Likely, detect.GroundSplit, shard},
 		},
+		"a partition may split yet": {[]tell{kind(detect.HotPartition), refusedFor(sample.KeyRange)}, verdict{answer.SharedPartition, answer.Wait, answer.Likely, detect.GroundSplit, shard}},
+		"few values that may split": {[]tell{kind(detect.LowCardinalityKey), func(f *detect.Finding) {
+			f.Advice = append(f.Advice, detect.NewStep(detect.FixSplitMeanwhile))
+		}}, verdict{answer.FewValues, answer.SlowCallers, answer.Likely, answer.GroundDesign, shard}},
 		"few values, unharmed":     {[]tell{kind(detect.LowCardinalityKey), warning}, verdict{answer.FewValues, answer.Nothing, answer.No, answer.GroundDesign, shard}},
 		"an uneven key shard":      {[]tell{kind(detect.UnevenShards)}, verdict{answer.UnevenShards, answer.SlowCallers, answer.No, answer.GroundDesign, shard}},
 		"warm keys in a partition": {[]tell{kind(detect.HotPartition), warning, keys, refusedFor(sample.KeyRange)}, verdict{answer.SharedPartition, answer.Wait, answer.Likely, detect.GroundKeys, shard}},
-		"no split of a partition":  {[]tell{kind(detect.HotPartition), refusedFor(sample.KeyRange)}, verdict{answer.SharedPartition, answer.SlowCallers, answer.No, answer.GroundNoSplit, shard}},
+		"no split of a partition":  {[]tell{kind(detect.HotPartition), long, refusedFor(sample.KeyRange)}, verdict{answer.SharedPartition, answer.SlowCallers, answer.No, answer.GroundNoSplit, shard}},
 		"a new table": {[]tell{kind(detect.HotPartition), warning, keys, refusedFor(sample.KeyRange), func(f *detect.Finding) {
 			f.Advice = []detect.Step{{Action: detect.ActionPrewarm, Effort: detect.EffortSetting}}
 		}}, verdict{answer.SharedPartition, answer.Prewarm, answer.Likely, detect.GroundKeys, ""}},

@@ -1,6 +1,7 @@
 package answer
 
 import (
+	"slices"
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
@@ -56,7 +57,12 @@ func healingOf(f *detect.Finding) Healing {
 	switch f.Kind {
 	case detect.SingleCaller, detect.TestKey, detect.RetryStorm:
 		return Healing{Outlook: WithLoad}
-	case detect.LowCardinalityKey, detect.TooFewShards, detect.TooManyShards, detect.UnevenShards, detect.LargeItem, detect.LargeCollection:
+	case detect.LowCardinalityKey:
+		if slices.ContainsFunc(f.Advice, func(s detect.Step) bool { return s.Fix == detect.FixSplitMeanwhile }) {
+			return Healing{Outlook: Likely, Ground: GroundDesign}
+		}
+		return Healing{Outlook: No, Ground: GroundDesign}
+	case detect.TooFewShards, detect.TooManyShards, detect.UnevenShards, detect.LargeItem, detect.LargeCollection:
 		return Healing{Outlook: No, Ground: GroundDesign}
 	}
 	switch f.Reason {
@@ -84,7 +90,7 @@ func healingOf(f *detect.Finding) Healing {
 // take it is likely, and later refusals show whether they came.
 func healingBySplit(f *detect.Finding) Healing {
 	switch {
-	case f.Severity == detect.Critical && f.Kind == detect.HotPartition, Overdue(f) && StillRefused(f):
+	case f.Kind == detect.HotPartition && HotFor(f) >= detect.HealSeconds*time.Second, Overdue(f) && StillRefused(f):
 		return Healing{Outlook: No, Ground: GroundNoSplit}
 	case Overdue(f):
 		return Healing{Outlook: Unknown, Ground: GroundSplitDone}

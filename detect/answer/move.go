@@ -69,19 +69,16 @@ func moveFor(f *detect.Finding, a *Answer) Move {
 		m.Callers = []detect.Part{{Text: who.Caller, Low: who.Share, High: who.Share}}
 	case m.Act == StopTest:
 		m.Callers = m.Callers[:min(1, len(m.Callers))]
+		m.slowDown(f, a)
 	case m.Act == SlowScan:
 		if i := slices.IndexFunc(f.Advice, func(s detect.Step) bool { return s.Fix == detect.FixSlowScan }); i >= 0 {
-			m.From, m.To = f.Advice[i].Arguments.From, f.Advice[i].Arguments.Units
+			m.From, m.To = f.Advice[i].Arguments.From, detect.RateBelow(f.Advice[i].Arguments.Units)
 		}
-	case m.Act == SlowCallers || m.Act == CheckRefusals:
+	case slices.Contains([]Act{SlowCallers, CheckRefusals, Wait}, m.Act):
 		m.slowDown(f, a)
 	}
 	return m
 }
-
-// roomTonight is the share of a partition's limit to bring a key to tonight: below the
-// policy's warning, callers would lose more requests to the limit than to DynamoDB.
-const roomTonight = 0.9
 
 // KnownShare is how far apart the bounds of a caller's share are at most for its middle to
 // stand for it.
@@ -90,24 +87,32 @@ const KnownShare = 0.15
 // slowDown sets the total that the partition serves, and the rate of its busiest caller
 // that brings the key there.
 func (m *Move) slowDown(f *detect.Finding, a *Answer) {
-	if !f.Kind.OfKey() && f.Kind != detect.SingleCaller && f.Kind != detect.MovingHotSpot {
+	if f.Kind.OfTable() || f.Kind == detect.RollingHotKey {
 		return
 	}
 	load, limit := f.Peak.WCU.Value, detect.Units(detect.PartitionWrite)
 	if f.InReads() {
 		load, limit = f.Peak.RCU.Value, detect.Units(detect.PartitionRead)
+		if f.ReadsEventually() { // of which DynamoDB may serve more
+			most := detect.Units(detect.EventualRead)
+			if f.Throttling != nil {
+				most = min(most, f.Consumed.RCU)
+			}
+			limit = max(limit, most)
+		}
 	}
-	total := roomTonight * limit
-	if load <= total {
-		return
+	if f.Sharding != nil && !f.Kind.OfKey() {
+		load = f.Utilization * limit // of the fullest key shard
 	}
+	total := detect.RateBelow(detect.RoomTonight * min(load, limit))
 	m.Total = total
-	if len(m.Callers) == 0 || a.Alike || m.Callers[0].High-m.Callers[0].Low > KnownShare {
+	one := f.Kind.OfKey() || f.Kind == detect.SingleCaller || f.Kind == detect.MovingHotSpot
+	if !one || len(m.Callers) == 0 || a.Alike || m.Callers[0].High-m.Callers[0].Low > KnownShare {
 		return
 	}
 	from := load * f.OwnShare() * (m.Callers[0].Low + m.Callers[0].High) / 2
 	if to := from - (load - total); to > 0 {
-		m.From, m.To = from, to
+		m.From, m.To = from, detect.RateBelow(to)
 	}
 }
 

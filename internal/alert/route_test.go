@@ -158,7 +158,7 @@ func TestBeyondTheLimitOneMessageSaysHowManyMore(t *testing.T) {
 	c.Limit = 3
 	deliver(t, c, s, none(t, s, alert.DefaultRoute))
 	calls := r.seen()
-	if len(calls) != 4 || !strings.HasPrefix(calls[3].Title, "7 more incidents than 3 a minute: 7 on orders. The worst: orders: ") || !strings.HasSuffix(calls[3].Title, "(d)") {
+	if len(calls) != 4 || !strings.HasPrefix(calls[3].Title, "7 more incidents than 3 a minute: 7 on orders. The worst: orders: ") || !strings.HasSuffix(calls[3].Title, "(“d”)") {
 		t.Fatalf("told %q, the last %q", events(calls), calls[len(calls)-1].Title)
 	}
 	// Of what was summed up no end is told; of the others it is, whatever the limit.

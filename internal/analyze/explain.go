@@ -117,7 +117,10 @@ func (e *explanation) worst(p *page) {
 	}
 	var also []string
 	for i := 1; i < len(e.found); i++ {
-		also = append(also, say.Title(&e.found[i]))
+		f, first := &e.found[i], &e.found[0]
+		if f.KeyRef != first.KeyRef || f.InReads() != first.InReads() { // else the same load
+			also = append(also, say.Title(f))
+		}
 	}
 	for _, s := range others {
 		also = append(also, target(s.target)+": "+e.noFinding(s))

@@ -257,7 +257,7 @@ func TestATableIsExplainedAsAWhole(t *testing.T) {
 	}
 	for table, says := range map[string][]string{
 		"jobs": {
-			"jobs as a whole", "critical jobs: ", "(mail) Now: ", "hot_key_write mail: " + wording.LoadOfLimit(findingOf(t, text.String(), detect.HotKeyWrite, "mail")), "ceiling about 1,000 WCU/s of all keys",
+			"jobs as a whole", "critical jobs: ", "(“mail”) Now: ", "hot_key_write mail: " + wording.LoadOfLimit(findingOf(t, text.String(), detect.HotKeyWrite, "mail")), "ceiling about 1,000 WCU/s of all keys",
 		},
 		"carts": {"carts as a whole", "Nothing is wrong"},
 	} {

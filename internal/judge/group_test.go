@@ -61,7 +61,7 @@ func harmful(names ...string) map[string]int {
 // cooled is a time without load, long enough for all incidents to be over.
 func cooled(until int) step { return func(g *stage) { g.w.commit(until, load{until - 1, "cold", 1}) } }
 
-var bracketed = regexp.MustCompile(`\((.*)\)$`)
+var bracketed = regexp.MustCompile(`\(“(.*)”\)$`)
 
 // told is what the receiver was told, in order: the event, the severity, and the keys of a
 // group's incidents, with ! for one that is over; of one incident alone its key in

@@ -220,7 +220,7 @@ func TestManyKeysOfOneCauseAreOnePage(t *testing.T) {
 	}
 	told := payloads(t, s)
 	for _, named := range told[len(told)-2].Related {
-		if named := title(t, s, named); !strings.HasPrefix(named, "orders: ") || !strings.Contains(named, " (import-") {
+		if named := title(t, s, named); !strings.HasPrefix(named, "orders: ") || !strings.Contains(named, " (“import-") {
 			t.Errorf("a related finding is named as %q", named)
 		}
 	}

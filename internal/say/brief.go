@@ -106,19 +106,19 @@ func New(f *detect.Finding) Brief {
 func whoCalls(f *detect.Finding, a *answer.Answer, all []Caller) string {
 	none := f.Kind.OfKey() && len(a.Callers) == 0 && f.Evidence != nil && len(f.Evidence.Callers) > 1
 	switch {
-	case (a.Alike || none) && a.Move.Act == answer.SlowCallers:
+	case (a.Alike || none) && a.Move.Act == answer.SlowCallers && !a.Harm.None():
 		return " No caller stands out."
 	case a.Alike:
 		return ""
 	}
-	title, share := " Callers: ", 0.0
 	if a.Cause == answer.Scan {
-		title = " Scanned by "
+		return scanners(all)
 	}
+	title, share := " Callers: ", 0.0
 	for _, c := range all {
 		share += c.Share
 	}
-	if len(all) > 1 && share < almostAllCallers && a.Cause != answer.Scan {
+	if len(all) > 1 && share < almostAllCallers {
 		title = " Main callers: "
 	}
 	return listCallers(title, all)
@@ -176,23 +176,33 @@ func harm(f *detect.Finding, h *answer.Harm) string {
 	switch {
 	case h.Own || h.Since.IsZero() || f.State == detect.Resolved && h.None():
 	case h.Failed == 0 && h.Refused > 0:
-		since = " " + fromTo(f, h.From, h.To)
+		since = " " + atTimes(f, h) + fromTo(f, h.From, h.To)
 	case f.Severity != detect.Info && (!h.None() || h.Visible):
-		since = "; " + heat(f) + " since " + h.Since.UTC().Format("15:04:05 UTC")
-		if f.State == detect.Resolved {
-			since = "; hot " + fromTo(f, f.FirstSeen, f.LastSeen)
-		}
+		since = "; " + heat(f, h) + " " + fromTo(f, f.FirstSeen, f.LastSeen)
 	}
 	return strings.TrimSuffix(loss(f, h), ".") + since + "."
 }
 
-// heat is how hot a finding that has harmed nobody is.
-func heat(f *detect.Finding) string {
+// atTimes says that a key's requests were refused in a part of the time only.
+func atTimes(f *detect.Finding, h *answer.Harm) string {
+	lasted := int(h.To.Sub(h.From).Seconds()) + 1
+	if !f.Kind.OfKey() || f.Quality.IsSampled() || f.OverSeconds == nil || lasted < detect.HarmOf || 2*f.SecondsOver() > lasted {
+		return ""
+	}
+	return "at times "
+}
+
+// heat is how hot a finding is: by its limit if it has harmed nobody.
+func heat(f *detect.Finding, h *answer.Harm) string {
 	switch {
-	case !f.Kind.OfKey() || f.Severity == detect.Critical || f.SecondsOver() > 0:
+	case !f.Kind.OfKey() || !h.None() || f.State == detect.Resolved:
 		return "hot"
+	case f.SecondsOver() > 0:
+		return "above the limit"
+	case f.Severity == detect.Critical:
+		return "at the limit"
 	case f.PossibleSeconds > 0:
-		return "maybe hot"
+		return "maybe above the limit"
 	}
 	return "near the limit"
 }
@@ -215,9 +225,9 @@ func loss(f *detect.Finding, h *answer.Harm) string {
 	case h.Attempts > 0:
 		return fmt.Sprintf("At least %s attempts refused.", wording.Count(h.Attempts))
 	case !h.Visible && f.Quality.Source == detect.SourceChanges:
-		return "Unknown: streams omit refused requests."
+		return "Unknown: Keyheat cannot see refusals in a stream."
 	case !h.Visible:
-		return "Unknown: the samples do not show refused requests."
+		return "Unknown: the samples do not show refusals."
 	case f.State == detect.Resolved && f.Healed != nil:
 		return "None: all requests were served."
 	case f.State == detect.Resolved:
@@ -232,7 +242,7 @@ func fromTo(f *detect.Finding, first, last time.Time) string {
 	first, last = first.UTC(), last.UTC()
 	switch {
 	case last.Equal(first):
-		return first.Format("at 15:04:05 UTC") + ", for 1 s"
+		return first.Format("at 15:04:05 UTC, for 1 s")
 	case f.State == detect.Resolved, f.Through.Sub(last) >= detect.ResolveSeconds*time.Second:
 		return first.Format("from 15:04:05 to ") + last.Format("15:04:05 UTC")
 	}
@@ -240,7 +250,7 @@ func fromTo(f *detect.Finding, first, last time.Time) string {
 	if lasted > 2*time.Minute {
 		lasted = lasted.Truncate(time.Minute)
 	}
-	return first.Format("since 15:04:05 UTC, ") + "for " + wording.Span(lasted) + " now"
+	return first.Format("since 15:04:05 UTC, for ") + wording.Span(lasted)
 }
 
 // ownRequests names the requests whose refused share is known: a key's own, the ones of
@@ -268,7 +278,15 @@ func capital(text string) string {
 // load writes the load of a finding with its limit, and where it is between the two:
 // 1,680 WCU/s on one key; one partition takes 1,000.
 func load(f *detect.Finding, where string) string {
-	return amount(f) + where + "; one partition takes " + limit(f)
+	text := amount(f) + where
+	figure := detect.Side(f.Kind, f.Peak.WCU, f.Peak.RCU)
+	switch {
+	case f.ReadsEventually():
+		return text + fmt.Sprintf("; one partition takes %s to %s", limit(f), wording.Amount(detect.EventualRead))
+	case f.Kind.OfKey() && f.Evidence.ThrottledRequests() > 0 && figure.High <= detect.Units(detect.Limit(f.Kind)):
+		return text + "; its partition takes " + limit(f) + " in all"
+	}
+	return text + "; one partition takes " + limit(f)
 }
 
 // amount writes the load of a finding in its highest second or, where samples do not
@@ -313,7 +331,7 @@ func NewRow(f *detect.Finding) Row {
 	switch {
 	case len(a.Callers) > 0:
 		c := newCaller(&a.Callers[0])
-		r.Caller = c.Name + " " + c.part("≥")
+		r.Caller = c.Name + " " + c.part()
 	case f.Evidence != nil && len(f.Evidence.Callers) > 0:
 		r.Caller = "none above 10%"
 	}
@@ -328,24 +346,40 @@ func callers(parts []detect.Part) (all []Caller) {
 	return all
 }
 
-// newCaller returns a caller with the middle of its share's bounds or, where they are far
+// exactShare is how far apart the bounds of a caller's share are at most for its middle to be
+// written without a sign.
+const exactShare = 0.02
+
+// newCaller returns a caller with the middle of its share's bounds or, where they are
 // apart, the lower one.
 func newCaller(p *detect.Part) Caller {
-	if p.High-p.Low > answer.KnownShare {
+	if p.High-p.Low > exactShare {
 		return Caller{quote(p.Text), p.Low, true}
 	}
 	return Caller{quote(p.Text), (p.Low + p.High) / 2, false}
 }
 
 // text writes a caller with its share: “web” 50%.
-func (c Caller) text() string { return c.Name + " " + c.part("at least ") }
+func (c Caller) text() string { return c.Name + " " + c.part() }
 
-// part writes the share, behind the given words if it is a lower bound.
-func (c Caller) part(atLeast string) string {
-	if !c.AtLeast {
-		atLeast = ""
+// part writes the share, behind a sign if it is a lower bound.
+func (c Caller) part() string {
+	if c.AtLeast {
+		return fmt.Sprintf("≥%d%%", int(100*c.Share+1e-9))
 	}
-	return atLeast + wording.Part(c.Share)
+	return strings.Replace(wording.Part(c.Share), "over ", ">", 1)
+}
+
+// scanners names who scans, the busiest first.
+func scanners(all []Caller) string {
+	if len(all) == 0 {
+		return ""
+	}
+	names := make([]string, len(all))
+	for i, c := range all {
+		names[i] = c.Name
+	}
+	return " Scanned by " + wording.List(names) + "."
 }
 
 // almostAllCallers is the least share of the load from which the listed callers are all.
@@ -368,5 +402,5 @@ func busiest(word string, a *answer.Answer) string {
 	if len(a.Move.Callers) == 0 || a.Alike && a.Move.Act != answer.BackOff {
 		return ""
 	}
-	return " " + word + " " + quote(a.Move.Callers[0].Text)
+	return strings.TrimRight(" "+word, " ") + " " + quote(a.Move.Callers[0].Text)
 }

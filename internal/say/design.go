@@ -87,7 +87,7 @@ func carry(v *detect.View, requests string) string {
 	if requests == "reads" {
 		bound = "at least "
 	}
-	return "carry " + bound + loadOf(v.DistinctKeys.Value, requests)
+	return "carry " + bound + loadOf(v.DistinctKeys.Value, requests) + " while DynamoDB splits none"
 }
 
 // fills writes the load of the table at which the key with the largest share fills its

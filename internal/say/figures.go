@@ -153,7 +153,11 @@ func Requests(f *detect.Finding) []Line {
 	case f.Kind == detect.MovingHotSpot: // whose evidence stands for all of them
 		all.add("looked at", fmt.Sprintf("%s requests of the hottest key, from %s", wording.Count(e.Records), from))
 	default:
-		all.add("looked at", fmt.Sprintf("%s requests, drawn evenly from %s", wording.Count(e.Records), from))
+		word := "requests"
+		if f.Quality.IsSampled() {
+			word = "sampled requests"
+		}
+		all.add("looked at", fmt.Sprintf("%s %s, drawn evenly from %s", wording.Count(e.Records), word, from))
 	}
 	var ops []string
 	for _, o := range e.Operations {

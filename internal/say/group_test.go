@@ -16,7 +16,7 @@ func TestGroupTitle(t *testing.T) {
 	worst := detect.NewFinding(detect.HotKeyWrite, detect.Target{Table: "orders"}, sample.Key{Text: "merchant#7", Type: "S"})
 	worst.Severity, worst.State, worst.FirstSeen, worst.LastSeen = detect.Critical, detect.Firing, at, at.Add(5*time.Second)
 	worst.Peak.WCU.Value = 1500
-	const key = "orders: writes to one key above the partition limit (merchant#7)"
+	const key = "orders: writes to one key above the partition limit (“merchant#7”)"
 	table := map[string]string{"table": "orders"}
 	for _, c := range []struct {
 		labels              map[string]string

@@ -18,6 +18,9 @@ func lastingFix(f *detect.Finding, a *answer.Answer) string {
 		return ""
 	}
 	text := Imperative(f, a.Then)
+	if a.Then.Fix == detect.FixEvenShards && f.Kind == detect.TooFewShards {
+		text += fmt.Sprintf(", then make %d of them", f.Sharding.Needed)
+	}
 	if a.Healing.Outlook == answer.Likely {
 		text = "If it lasts, " + strings.ToLower(text[:1]) + text[1:]
 	}
@@ -41,7 +44,7 @@ func loadLeft(f *detect.Finding, s *detect.Step) string {
 		return ", ≤" + load + " a key"
 	}
 	if s.Fix == detect.FixCache {
-		return " for a second; one cache leaves about " + load
+		return " for a second; each cache reads about " + load
 	}
 	if s.Action == detect.ActionShuffle {
 		return "; busiest key then about " + load

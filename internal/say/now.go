@@ -11,12 +11,12 @@ import (
 )
 
 // futile closes a move where people would raise capacity, in vain.
-const futile = " Capacity will not help."
+const futile = " Capacity cannot help."
 
 // now is the action for tonight.
 func now(f *detect.Finding, a *answer.Answer) string {
 	text := act(f, a)
-	if a.Move.Futile && a.Move.Act == answer.SlowCallers {
+	if a.Move.Futile && a.Move.Act == answer.SlowCallers && !a.Harm.None() {
 		text += futile
 	}
 	return text
@@ -55,24 +55,20 @@ func act(f *detect.Finding, a *answer.Answer) string {
 		}
 		return "Slow or pause the job that writes keys in order."
 	case answer.StopTest:
-		other := "else slow it"
-		if a.Harm.None() {
-			other = "else nothing yet"
-		}
-		return fmt.Sprintf("Stop the load%s, if it is a test; %s.", busiest("of", a), other)
+		return fmt.Sprintf("Stop%s if it is a test, else limit it to %s.", cmp.Or(busiest("", a), " the load"), ofKey(f, a.Move.Total))
 	case answer.BackOff:
 		return "Pause the retries" + busiest("of", a) + ", or let them back off with jitter and a limit."
 	case answer.Wait:
 		if a.Harm.None() {
-			return fmt.Sprintf("Wait some minutes for a split. If %s are throttled, %s.", w, lessLoad(f, "them"))
+			return fmt.Sprintf("Wait some minutes for a split. %s, %s.", ifThrottled(f), shortRelief(f, a))
 		}
-		return fmt.Sprintf("Wait some minutes for a split, or %s until then.", lessLoad(f, "the "+w))
+		return fmt.Sprintf("Wait some minutes for a split, or %s.", lessLoad(f, a))
 	case answer.Prewarm:
 		if a.Cause == answer.Ramp {
 			return "Raise the table's warm throughput, or let the load grow more slowly."
 		}
 		if a.Healing.Outlook == answer.Likely {
-			return "Raise the table's warm throughput to add partitions, or wait some minutes for splits."
+			return "Raise the table's warm throughput to add partitions, or shed load until splits, some minutes."
 		}
 		return "Raise the table's warm throughput: that adds partitions."
 	case answer.RaiseCapacity:
@@ -80,23 +76,49 @@ func act(f *detect.Finding, a *answer.Answer) string {
 	case answer.RaiseMaximum:
 		return "Raise the maximum " + capacity(f, "throughput") + ", or remove the maximum."
 	case answer.RaiseQuota:
+		if served := detect.Side(f.Kind, f.Consumed.WCU, f.Consumed.RCU); served > 0 && !lacksReads(f) && served < f.Peak.WCU.Value {
+			return fmt.Sprintf("Cut the writes from %s to %s, and request a higher quota from AWS. No table setting helps.", wording.Significant(f.Peak.WCU.Value), perSecond(detect.RateBelow(served), "wcu"))
+		}
 		return "Shed load, and request a higher quota from AWS. No table setting helps."
 	case answer.RaiseIndexCapacity:
 		return "Raise the write capacity of the index to the table's."
 	case answer.CheckRefusals:
-		return fmt.Sprintf("If CloudWatch's %sKeyRangeThroughputThrottleEvents is above zero, %s; else nothing.", detect.Side(f.Kind, "Write", "Read"), relief(f, a))
+		return fmt.Sprintf("%s, %s.", ifThrottled(f), relief(f, a))
 	case answer.MendKeyheat:
 		return ownMoves[f.Kind]
 	}
 	return ""
 }
 
-// lessLoad is the way to less load: of a key by its requests.
-func lessLoad(f *detect.Finding, requests string) string {
-	if f.Kind.OfTable() {
+// ifThrottled names the metric that shows whether a partition refuses requests.
+func ifThrottled(f *detect.Finding) string {
+	return "If " + detect.Side(f.Kind, "Write", "Read") + "KeyRangeThroughputThrottleEvents exceeds 0"
+}
+
+// shortRelief is the rate to keep, of the first caller where that is known.
+func shortRelief(f *detect.Finding, a *answer.Answer) string {
+	switch {
+	case f.Kind.OfTable():
+		return lessLoad(f, a)
+	case a.Move.To > 0:
+		return fmt.Sprintf("slow %s to %s", quote(a.Move.Callers[0].Text), ofKey(f, a.Move.To))
+	}
+	return fmt.Sprintf("limit them to %s", ofKey(f, a.Move.Total))
+}
+
+// lessLoad is the way to less load: of a partition by the keys that it refuses most.
+func lessLoad(f *detect.Finding, a *answer.Answer) string {
+	switch {
+	case !f.Kind.OfTable():
+		return fmt.Sprintf("limit %s %s to %s", requestsTo(f), subject(f), ofKey(f, a.Move.Total))
+	case len(f.RefusedKeys) == 0:
 		return "shed load"
 	}
-	return "slow " + requests
+	var keys []string
+	for i := range f.RefusedKeys[:min(len(f.RefusedKeys), 2)] {
+		keys = append(keys, quote(f.RefusedKeys[i].Key))
+	}
+	return "slow " + requestsTo(f) + " " + wording.List(keys)
 }
 
 // leastScan is the part of its rate below which a Scan is paused: a slower one is of no use.
@@ -106,7 +128,7 @@ const leastScan = 0.05
 func slowCallers(f *detect.Finding, a *answer.Answer) string {
 	switch {
 	case a.Harm.None():
-		return fmt.Sprintf("Nothing yet; if throttled, %s.", relief(f, a))
+		return fmt.Sprintf("%s, %s.", ifThrottled(f), relief(f, a))
 	case a.Harm.IsSlight():
 		return fmt.Sprintf("Nothing yet: retries absorb so few; if it grows, %s.", relief(f, a))
 	}
@@ -133,8 +155,11 @@ func relief(f *detect.Finding, a *answer.Answer) string {
 		}
 		return text
 	}
+	if f.Kind == detect.TooFewShards && a.Move.Total > 0 {
+		return "limit each key shard to " + ofKey(f, a.Move.Total)
+	}
 	load := "the " + requests(f)
-	if key != "" || f.Kind == detect.HotGSIKey || !a.Harm.None() && f.Kind != detect.RollingHotKey {
+	if key != "" || f.Kind.OfKey() || !a.Harm.None() && f.Kind != detect.RollingHotKey {
 		load = requestsTo(f) + " " + cmp.Or(key, subject(f))
 	}
 	if f.Kind == detect.MovingHotSpot && key != "" {
@@ -225,6 +250,9 @@ func heals(f *detect.Finding, a *answer.Answer) string {
 		if a.Cause == answer.Ramp {
 			return "Likely, within half an hour: an on-demand table grows to its new peak."
 		}
+		if a.Cause == answer.FewValues {
+			return "For a time, perhaps: DynamoDB may split the hottest values."
+		}
 		if h.Ground == detect.GroundKeys {
 			if f.Partition != nil && len(f.Partition.Cuts) > 0 {
 				return healsBySplit(f.Partition)
@@ -259,6 +287,9 @@ func heals(f *detect.Finding, a *answer.Answer) string {
 	case answer.AccountQuota:
 		return "No: only a higher quota or less load ends it."
 	}
+	if h.Ground == answer.GroundNoSplit {
+		return "Not so far, and most splits would be done by now."
+	}
 	if text := grounds[h.Ground]; text != "" {
 		return "No: " + text + "."
 	}
@@ -279,20 +310,19 @@ func endedText(f *detect.Finding, a *answer.Answer) string {
 // withLoad has the ends of hot spots that end with their cause.
 var withLoad = map[answer.Cause]string{
 	answer.Scan:      "When the Scan ends or slows.",
-	answer.Test:      "When that load ends, or by a split.",
+	answer.Test:      "When it ends, or by a split.",
 	answer.Retries:   "When the caller slows its retries.",
 	answer.OneCaller: "When the caller slows or moves on.",
 }
 
 var grounds = map[detect.Ground]string{
-	detect.GroundItem:       "one item cannot be split",
+	detect.GroundItem:       "one item never splits",
 	detect.GroundLocalIndex: "a local index prevents splits",
 	detect.GroundSortKey:    "new items always land at one end",
 	detect.GroundMoving:     "the load moves on before a split",
 	detect.GroundPositions:  "the load moves on before a split",
 	detect.GroundPeriod:     "each new key starts in one partition",
 	detect.GroundBursts:     "its average load is too low to start a split",
-	answer.GroundNoSplit:    "it lasts longer than splits take",
 	answer.GroundCapacity:   "only more capacity or less load ends it",
 	answer.GroundDesign:     "the design is the cause",
 }

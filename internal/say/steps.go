@@ -80,7 +80,7 @@ var fixWords = map[detect.Fix]words{
 	detect.FixConditionalWrite:  newWords("Replace transactions with conditional writes", "{{.Share}} of the key's write units are transactional, and cost twice."),
 	detect.FixEventualRead:      newWords("Read eventually consistently where possible", "{{.Share}} of the read units are strongly consistent; eventual reads spare {{.Units}}."),
 	detect.FixSmallerQuery:      newWords("Read fewer bytes with each query", "A query costs {{.PerQuery}} RCU on average: narrow its key condition, or set a Limit."),
-	detect.FixDividedCounter:    newWords("Divide the counter or item into {{.Count}} items", "Add to one of them at random, and sum them with the old item when you read."),
+	detect.FixDividedCounter:    newWords("Divide the item over {{.Count}} partition keys", "Add to one of them at random, and sum them with the old item when you read."),
 	detect.FixCache:             newWords("Cache the reads", "{{with .AtLeast}}{{if $.Strong}}An application's cache of one second answers at least {{.}}; DAX answers none of the {{$.Strong}} that are strongly consistent.{{else}}A cache of one second answers at least {{.}} of them.{{end}}{{else}}{{if .Known}}Hardly any item is read twice within a second: keep items for longer.{{else}}How often the same items are read again is unknown.{{end}}{{end}}"),
 	detect.FixChangingItem:      newWords(ownItem, "A write changes {{.Share}} of an item of {{.Size}}{{with .Attribute}}, most often {{.}}{{end}}."),
 	detect.FixReadItem:          newWords("Move read attributes into their own item", "A read pays for the whole item of {{.Size}}."),

@@ -21,11 +21,11 @@ const longestTitle = 80
 func Title(f *detect.Finding) string {
 	title := place(f.Target) + ": " + symptom(f)
 	key := titleKey(f)
-	room := longestTitle - len([]rune(title)) - len(" ()")
+	room := longestTitle - len([]rune(title)) - len([]rune(" (“”)"))
 	if key == "" || room < len("key…") {
 		return wording.Shorten(title, longestTitle)
 	}
-	return title + " (" + wording.Shorten(wording.Printable(key), room) + ")"
+	return title + " (“" + wording.Shorten(wording.Printable(key), room) + "”)"
 }
 
 // place names a table or index without its account and Region, or Keyheat itself.

@@ -30,7 +30,7 @@ func cause(f *detect.Finding, a *answer.Answer) string {
 		}
 		return text
 	case answer.EventualReads:
-		return fmt.Sprintf("%s%sone key, eventually consistent; AWS documents a limit of %s, and has measured %s.", capital(amount(f)), to, limit(f), wording.Amount(detect.EventualRead))
+		return fmt.Sprintf("%s%sone key, eventually consistent: above the documented %s, below the %s that AWS measured.", capital(amount(f)), to, limit(f), wording.Amount(detect.EventualRead))
 	case answer.AtLimit:
 		return capital(load(f, to+"one key, flat as if the rest were refused")) + "."
 	case answer.OneItem:
@@ -39,7 +39,11 @@ func cause(f *detect.Finding, a *answer.Answer) string {
 		if figure := detect.Side(f.Kind, f.Peak.WCU, f.Peak.RCU); figure.High <= detect.Units(detect.Limit(f.Kind)) {
 			return fmt.Sprintf("%s WCU/s and %s RCU/s%sone key; one partition may not serve both.", wording.Significant(f.Peak.WCU.Value), wording.Significant(f.Peak.RCU.Value), to)
 		}
-		return capital(load(f, to+"one key, too few samples to be sure")) + "."
+		figure := detect.Side(f.Kind, f.Peak.WCU, f.Peak.RCU)
+		if f.OnlyMean() {
+			figure = detect.Side(f.Kind, f.Mean.WCU, f.Mean.RCU)
+		}
+		return fmt.Sprintf("%s %s%sone key, from few samples; one partition takes %s.", wording.Range(figure.Low, figure.High), detect.Side(f.Kind, "WCU/s", "RCU/s"), to, limit(f))
 	case answer.IndexKey:
 		fail := "may fail"
 		if !a.Harm.None() {
@@ -49,7 +53,7 @@ func cause(f *detect.Finding, a *answer.Answer) string {
 	case answer.Retries:
 		return retries(f)
 	case answer.Test:
-		return capital(load(f, to+"a key that is named like a test")) + "."
+		return capital(load(f, to+"a key named like a test")) + "."
 	case answer.TimeKey:
 		if f.Rolling != nil {
 			return capital(load(f, to+"one "+wording.Printable(f.Rolling.Period)+"'s key")) + "."

@@ -90,18 +90,19 @@ func (c *Case) onlyCaller() (who detect.Part, alone bool) {
 // boundedJob slows a job to the rate that leaves room for the rest of the key's load.
 func boundedJob(c *Case) (fix, bool) {
 	who, is := c.job()
-	most := detect.DefaultWarning * detect.Units(detect.Limit(c.Kind))
+	most := detect.RoomTonight * detect.Units(detect.Limit(c.Kind))
 	if _, burst := laterWrites(c); !is || burst || c.isBehind() {
 		return fix{}, false
 	}
 	from := c.peak() * c.OwnShare() * (who.Low + who.High) / 2
-	to := from - (c.peak() - most)
+	to := detect.RateBelow(from - (c.peak() - most))
 	if to <= 0 || to >= from {
 		return fix{}, false
 	}
+	left := c.peak() - from + to
 	return fix{
 		arguments: detect.Arguments{Caller: who.Text, Share: who.Low, From: from, Units: to},
-		place:     first, after: detect.NewAfter(c.Kind, most, most),
+		place:     first, after: detect.NewAfter(c.Kind, left, left),
 	}, true
 }
 

@@ -151,7 +151,7 @@ func TestPagerDutyIsTriggeredAndResolvedUnderOneKey(t *testing.T) {
 			t.Errorf("deduplicated by %q", e.DedupKey)
 		}
 	}
-	const title = "orders: … (merchant#7)"
+	const title = "orders: … (“merchant#7”)"
 	want := []string{"trigger critical [CRITICAL] " + title, "trigger critical [CRITICAL, update] " + title, "resolve  "}
 	if fmt.Sprint(actions) != fmt.Sprint(want) {
 		t.Errorf("got  %q\nwant %q", actions, want)
@@ -234,7 +234,7 @@ func TestMailsOfAnIncidentAreOneThread(t *testing.T) {
 			t.Fatal(err)
 		}
 		subject, err := new(mime.WordDecoder).DecodeHeader(m.Header.Get("Subject"))
-		if err != nil || !strings.HasPrefix(subject, prefix) || !strings.HasSuffix(subject, "(merchant#7)") {
+		if err != nil || !strings.HasPrefix(subject, prefix) || !strings.HasSuffix(subject, "(“merchant#7”)") {
 			t.Errorf("subject %q (%v), want %q", subject, err, prefix)
 		}
 		if got := m.Header.Get("References"); got != "<"+incidentID+"@example.com>" {
