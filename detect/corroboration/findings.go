@@ -54,7 +54,7 @@ func throttledFinding(target detect.Target, r *Reading, k detect.Kind) (f detect
 		return f, false
 	}
 	f = newFinding(k, target, harmed)
-	f.Utilization, f.Evidence = 1, &detect.Evidence{Refused: refused(harmed, k)}
+	f.Utilization, f.Evidence = 1, &detect.Evidence{Refused: refusals(harmed, k)}
 	if r.Through.Sub(harmed[len(harmed)-1].At) > (quietMinutes+1)*time.Minute {
 		f.State = detect.Resolved
 	}
@@ -68,8 +68,8 @@ func throttledFinding(target detect.Target, r *Reading, k detect.Kind) (f detect
 	return f, true
 }
 
-// refused counts the throttle events of some minutes for a kind's reasons.
-func refused(harmed []Minute, k detect.Kind) map[string]int64 {
+// refusals counts the throttle events of some minutes for a kind's reasons.
+func refusals(harmed []Minute, k detect.Kind) map[string]int64 {
 	counts := map[string]int64{}
 	for _, s := range []side{writes, reads} {
 		if n, _ := sum(harmed, s.keyRange); k == detect.HotPartition && n > 0 {
