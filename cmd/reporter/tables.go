@@ -13,7 +13,7 @@ import (
 
 	"github.com/keyheat/keyheat/internal/cli"
 	"github.com/keyheat/keyheat/internal/report"
-	"github.com/keyheat/keyheat/internal/settings/config"
+	"github.com/keyheat/keyheat/internal/settings/options"
 	"github.com/keyheat/keyheat/internal/settings/tables"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/store"
@@ -46,7 +46,7 @@ func checkTable(ctx context.Context, db *store.Store, flag string, table sample.
 	if len(known) == 0 {
 		return cli.Wrong(fmt.Errorf("%s: the database has no table yet: no sample was counted", flag))
 	}
-	return cli.Wrong(fmt.Errorf("%s: the database has no table %q%s", flag, table.Name(), config.Suggest(table.Table, tableNames(known))))
+	return cli.Wrong(fmt.Errorf("%s: the database has no table %q%s", flag, table.Name(), options.Suggest(table.Table, tableNames(known))))
 }
 
 // warnOfTables logs the tables that the settings name and no sample had, each with the nearest
@@ -63,7 +63,7 @@ func (c *Config) warnOfTables(ctx context.Context, db *store.Store, log *slog.Lo
 			if err != nil || slices.ContainsFunc(known, report.Request{Tables: []string{table.Name()}}.Covers) {
 				continue // Check has rejected names that are none
 			}
-			log.Warn("no sample has a table that the settings name", "setting", setting, "table", name, "nearest", config.Nearest(table.Table, tableNames(known)))
+			log.Warn("no sample has a table that the settings name", "setting", setting, "table", name, "nearest", options.Nearest(table.Table, tableNames(known)))
 		}
 	}
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/keyheat/keyheat/detect/partition"
 	"github.com/keyheat/keyheat/detect/sampling"
 	"github.com/keyheat/keyheat/detect/whatif"
-	settings "github.com/keyheat/keyheat/internal/settings/config"
+	"github.com/keyheat/keyheat/internal/settings/options"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sketch"
 )
@@ -177,7 +177,7 @@ func (s *sketches) nearestKey(text sample.Text) sample.Text {
 			seen[sample.Text(w.Keys[i].Key.Text)] = true
 		}
 	}
-	return settings.Nearest(text, slices.Sorted(maps.Keys(seen)))
+	return options.Nearest(text, slices.Sorted(maps.Keys(seen)))
 }
 
 // seed is the hash seed of every key. It never changes, so that the same file gives the

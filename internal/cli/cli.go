@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/keyheat/keyheat/internal/settings/config"
+	"github.com/keyheat/keyheat/internal/settings/options"
 )
 
 // The exit codes. Configuration includes all of the operator's text, flags too: a restart
@@ -62,7 +63,7 @@ func remedy(c *cobra.Command, err error) error {
 	if unknown, is := errors.AsType[*pflag.NotExistError](err); is {
 		var flags []string
 		c.Flags().VisitAll(func(f *pflag.Flag) { flags = append(flags, f.Name) })
-		if nearest := config.Nearest(unknown.GetSpecifiedName(), flags); nearest != "" {
+		if nearest := options.Nearest(unknown.GetSpecifiedName(), flags); nearest != "" {
 			return fmt.Errorf("%w: did you mean --%s?", err, nearest)
 		}
 	}

@@ -16,7 +16,7 @@ import (
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/internal/say"
 	"github.com/keyheat/keyheat/internal/say/wording"
-	"github.com/keyheat/keyheat/internal/settings/config"
+	"github.com/keyheat/keyheat/internal/settings/options"
 	"github.com/keyheat/keyheat/internal/web/cursor"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/store"
@@ -304,7 +304,7 @@ func (s *Site) checkNames(ctx context.Context, asked url.Values) error {
 			indexes = append(indexes, t.Index)
 		}
 	}
-	if err := cmp.Or(config.CheckSeen("table", table, tables), config.CheckSeen("index", asked.Get("index"), indexes)); err != nil {
+	if err := cmp.Or(options.CheckSeen("table", table, tables), options.CheckSeen("index", asked.Get("index"), indexes)); err != nil {
 		return badRequest{Err: err}
 	}
 	return nil

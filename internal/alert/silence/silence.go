@@ -14,7 +14,6 @@ import (
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/internal/alert/routing"
-	"github.com/keyheat/keyheat/internal/settings/config"
 	"github.com/keyheat/keyheat/internal/settings/options"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/store"
@@ -192,7 +191,7 @@ func checkNames(texts []string, known []sample.Target) error {
 		if seen[m.Name] == nil || m.Op != "=" || m.Value == "" {
 			continue
 		}
-		if err := config.CheckSeen(m.Name, m.Value, seen[m.Name]); err != nil {
+		if err := options.CheckSeen(m.Name, m.Value, seen[m.Name]); err != nil {
 			return fmt.Errorf("%w; for one that is yet to come match %s=~%q", err, m.Name, regexp.QuoteMeta(m.Value))
 		}
 	}

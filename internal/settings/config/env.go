@@ -3,6 +3,8 @@ package config
 import (
 	"slices"
 	"strings"
+
+	"github.com/keyheat/keyheat/internal/settings/options"
 )
 
 // readEnvironment lays the KEYHEAT_ variables over the fields. An empty variable sets
@@ -20,7 +22,7 @@ func (f *fields) readEnvironment(environ, reserved []string) {
 				known = append(known, l.env())
 			}
 			slices.Sort(known)
-			f.faults.bad("", "%s: no setting has this variable%s", name, Suggest(name, known))
+			f.faults.bad("", "%s: no setting has this variable%s", name, options.Suggest(name, known))
 			continue
 		}
 		if text == "" {

@@ -9,6 +9,8 @@ import (
 	"strconv"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/keyheat/keyheat/internal/settings/options"
 )
 
 // maxFile bounds a YAML file: thousands of tables fit in.
@@ -122,7 +124,7 @@ func (w *walker) section(path string, n *yaml.Node, v reflect.Value) {
 				return
 			}
 		}
-		w.fault("", key, "unknown key %q%s", join(path, key.Value), Suggest(key.Value, known))
+		w.fault("", key, "unknown key %q%s", join(path, key.Value), options.Suggest(key.Value, known))
 	})
 }
 
