@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"regexp"
 	"strings"
 	"time"
 
@@ -16,7 +15,6 @@ import (
 	"github.com/keyheat/keyheat/internal/cli"
 	"github.com/keyheat/keyheat/internal/cli/terminal"
 	"github.com/keyheat/keyheat/internal/say/wording"
-	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/store"
 )
 
@@ -62,11 +60,6 @@ func addSilence() *cobra.Command {
 			}
 		}
 		return db.use(c.Context(), func(db *store.Store) error {
-			if table := *values["table"]; table != "" {
-				if err := checkTable(c.Context(), db, "--table", sample.Target{Table: table}); err != nil {
-					return fmt.Errorf("%w; for a table that is yet to come give --match 'table=~%q'", err, regexp.QuoteMeta(table))
-				}
-			}
 			s, err := silence.Add(c.Context(), db, r, operatorName())
 			if wrong, is := errors.AsType[silence.Invalid](err); is {
 				return cli.Wrong(wrong)

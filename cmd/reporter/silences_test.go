@@ -74,8 +74,8 @@ func TestASilenceOfAMisspeltName(t *testing.T) {
 		t.Fatal(err)
 	}
 	for flag, want := range map[string]string{
-		"--table=oders":            `did you mean "orders"?; for a table that is yet to come give --match `,
-		"--index=by-states":        `did you mean "by-status"?; for one that is yet to come`,
+		"--table=oders":            `did you mean "orders"? (if it is yet to come, match table=~"oders")`,
+		"--index=by-states":        `did you mean "by-status"? (if it is yet to come, match index=~"by-states")`,
 		"--index=by-status":        "",
 		"--match=table=oders":      `did you mean "orders"?`,
 		"--match=table=~\"oders\"": "",

@@ -1,7 +1,6 @@
 package web
 
 import (
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -16,7 +15,7 @@ import (
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/internal/say"
 	"github.com/keyheat/keyheat/internal/say/wording"
-	"github.com/keyheat/keyheat/internal/settings/options"
+	"github.com/keyheat/keyheat/internal/settings/names"
 	"github.com/keyheat/keyheat/internal/web/cursor"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/store"
@@ -278,36 +277,29 @@ type loader func(ctx context.Context, r *http.Request) (any, error)
 
 // api serves loaded content as JSON, or its error.
 func (s *Site) api(load loader) http.HandlerFunc {
-	checked := func(ctx context.Context, r *http.Request) (any, error) {
-		if err := s.checkNames(ctx, r.URL.Query()); err != nil {
-			return nil, err
+	return serve(s.checkNames(load), s.apiError, func(w http.ResponseWriter, r *http.Request, v any) { s.writeJSON(w, r, http.StatusOK, v) })
+}
+
+// checkNames lets a loader begin only if samples had the table and index of the address: the
+// empty list of a misspelt one would look calm.
+func (s *Site) checkNames(load loader) loader {
+	return func(ctx context.Context, r *http.Request) (any, error) {
+		if asked := askedTarget(r.URL.Query()); asked != (sample.Target{}) {
+			known, err := s.store.Targets(ctx)
+			if err != nil {
+				return nil, err
+			}
+			if err := names.Check(asked, known); err != nil {
+				return nil, badRequest{Err: err}
+			}
 		}
 		return load(ctx, r)
 	}
-	return serve(checked, s.apiError, func(w http.ResponseWriter, r *http.Request, v any) { s.writeJSON(w, r, http.StatusOK, v) })
 }
 
-// checkNames returns an error, with the nearest name, for a table or index that no sample
-// had: its empty list would look calm.
-func (s *Site) checkNames(ctx context.Context, asked url.Values) error {
-	table := asked.Get("table")
-	if table == "" {
-		return nil
-	}
-	known, err := s.store.Targets(ctx)
-	if err != nil || len(known) == 0 {
-		return err
-	}
-	tables, indexes := []string{}, []string{""}
-	for _, t := range known {
-		if tables = append(tables, t.Table); t.Table == table {
-			indexes = append(indexes, t.Index)
-		}
-	}
-	if err := cmp.Or(options.CheckSeen("table", table, tables), options.CheckSeen("index", asked.Get("index"), indexes)); err != nil {
-		return badRequest{Err: err}
-	}
-	return nil
+// askedTarget returns the table or index that an address names.
+func askedTarget(values url.Values) sample.Target {
+	return sample.Target{Account: values.Get("account"), Region: values.Get("region"), Table: values.Get("table"), Index: values.Get("index")}
 }
 
 // serve loads within [queryTimeout], and shows the content or the failure.

@@ -214,6 +214,7 @@ func clientOf(r *http.Request) string {
 // page serves loaded content as the page of a name, or as the page of its error. A client
 // that follows the page gets its stream.
 func (s *Site) page(name string, load loader) http.HandlerFunc {
+	load = s.checkNames(load)
 	once := serve(load, s.showError, func(w http.ResponseWriter, r *http.Request, v any) { s.render(w, r, http.StatusOK, name, v) })
 	return func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Add("Vary", "Accept")
@@ -243,7 +244,10 @@ func (s *Site) page(name string, load loader) http.HandlerFunc {
 func (s *Site) showError(w http.ResponseWriter, r *http.Request, err error) {
 	code, message := answerTo(err)
 	s.log(r, code, err)
-	page := errorPage{frame: frame{Title: http.StatusText(code), Added: s.added, Now: time.Now()}, Message: strings.ToUpper(message[:1]) + message[1:] + "."}
+	page := errorPage{frame: frame{Title: http.StatusText(code), Added: s.added, Now: time.Now()}, Message: strings.ToUpper(message[:1]) + message[1:]}
+	if !strings.HasSuffix(message, "?") {
+		page.Message += "."
+	}
 	if code < http.StatusInternalServerError { // else the database has failed already
 		page.frame = s.stillFrame(r.Context(), nil, page.Title, "") // not at a time that may be the error
 	}

@@ -150,7 +150,7 @@ func TestPartitions(t *testing.T) {
 	if text, _ := get(t, address+"/partitions?table=orders&span=5m", http.StatusOK); strings.Contains(text, `class="reach"`) {
 		t.Error("a split of an hour ago is marked in the last 5 minutes")
 	}
-	get(t, address+"/partitions?table=absent", http.StatusNotFound)
+	get(t, address+"/partitions?table=absent", http.StatusBadRequest)
 	if text, _ := get(t, address+"/status", http.StatusOK); !strings.Contains(text, "Maps of partitions") || !strings.Contains(text, "Treat the ranges as possible only") {
 		t.Errorf("the status page lacks the map: %s", text)
 	}

@@ -231,7 +231,7 @@ func (s *Site) partitionsPage(ctx context.Context, r *http.Request) (any, error)
 	if err != nil {
 		return nil, err
 	}
-	t, err := partitions.Load(ctx, s.store, askedTable(r), shown, now)
+	t, err := partitions.Load(ctx, s.store, askedTarget(r.URL.Query()), shown, now)
 	if err != nil {
 		return nil, err
 	}
@@ -245,11 +245,6 @@ func (s *Site) partitionsPage(ctx context.Context, r *http.Request) (any, error)
 }
 
 func (s *Site) apiPartitions(ctx context.Context, r *http.Request) (any, error) {
-	all, err := partitions.List(ctx, s.store, askedTable(r), time.Now())
+	all, err := partitions.List(ctx, s.store, askedTarget(r.URL.Query()), time.Now())
 	return map[string]any{"tables": all}, err
-}
-
-func askedTable(r *http.Request) sample.Target {
-	values := r.URL.Query()
-	return sample.Target{Account: values.Get("account"), Region: values.Get("region"), Table: values.Get("table")}
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/internal/alert/routing"
+	"github.com/keyheat/keyheat/internal/settings/names"
 	"github.com/keyheat/keyheat/internal/settings/options"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/store"
@@ -175,27 +176,24 @@ func Add(ctx context.Context, st *store.Store, r Request, author string) (store.
 	return st.AddSilence(ctx, s)
 }
 
-// checkNames returns an error, with the nearest name, for a table or index that no sample had:
-// its silence would hold back nothing. Before the first sample of all, every name may come.
+// checkNames returns an error, with the nearest name, for a table, index, account or Region
+// that no sample had: its silence would hold back nothing.
 func checkNames(texts []string, known []sample.Target) error {
 	matchers, err := parse(texts)
-	if err != nil || len(known) == 0 {
+	if err != nil {
 		return err
 	}
-	var tables, indexes []string
-	for _, of := range known {
-		tables, indexes = append(tables, of.Table), append(indexes, of.Index)
-	}
-	seen := map[string][]string{"table": tables, "index": indexes}
+	var asked sample.Target
 	for _, m := range matchers {
-		if seen[m.Name] == nil || m.Op != "=" || m.Value == "" {
-			continue
-		}
-		if err := options.CheckSeen(m.Name, m.Value, seen[m.Name]); err != nil {
-			return fmt.Errorf("%w; for one that is yet to come match %s=~%q", err, m.Name, regexp.QuoteMeta(m.Value))
+		if field := map[string]*string{"table": &asked.Table, "index": &asked.Index, "account": &asked.Account, "region": &asked.Region}[m.Name]; field != nil && m.Op == "=" {
+			*field = m.Value
 		}
 	}
-	return nil
+	err = names.Check(asked, known)
+	if unseen, is := errors.AsType[names.Unseen](err); is {
+		return fmt.Errorf("%w (if it is yet to come, match %s=~%q)", err, unseen.What, regexp.QuoteMeta(unseen.Name))
+	}
+	return err
 }
 
 // Set are the silences of one moment.

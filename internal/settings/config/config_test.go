@@ -128,8 +128,8 @@ func TestMistakesSayWhereTheyAreAndWhatToDo(t *testing.T) {
 	}{
 		{name: "unknown key", file: "kafka:\n  grup: a\n", want: `c.yaml:2: unknown key "kafka.grup": did you mean "group"?`},
 		{name: "swapped letters", file: "comimt_interval: 2s\n", want: `c.yaml:1: unknown key "comimt_interval": did you mean "commit_interval"?`},
-		{name: "nothing near", file: "kafka: {zookeeper_chroot: /a}\n", want: `c.yaml:1: unknown key "kafka.zookeeper_chroot"; known are [brokers group tls password password_file url]`},
-		{name: "merge key", file: "kafka: {<<: {group: a}}\n", want: `c.yaml:1: unknown key "kafka.<<"; known are [brokers group tls password password_file url]`},
+		{name: "nothing near", file: "kafka: {zookeeper_chroot: /a}\n", want: `c.yaml:1: unknown key "kafka.zookeeper_chroot"; known are brokers, group, tls, password, password_file, url`},
+		{name: "merge key", file: "kafka: {<<: {group: a}}\n", want: `c.yaml:1: unknown key "kafka.<<"; known are brokers, group, tls, password, password_file, url`},
 		{name: "unknown key in a map", file: "policies:\n  orders:\n    warnin: 1\n", want: `c.yaml:3: unknown key "policies.orders.warnin": did you mean "warning"?`},
 		{name: "twice", file: "shards: 1\nshards: 2\n", want: `c.yaml:2: "shards" is already set in line 1: keep one`},
 		{name: "bool", file: "kafka:\n  tls: often\n", want: `c.yaml:2: kafka.tls "often": write true or false`},

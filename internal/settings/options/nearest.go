@@ -2,28 +2,22 @@ package options
 
 import (
 	"fmt"
-	"slices"
+	"strings"
 )
 
-// Suggest ends an error about a name that is not known with the nearest one
-// that is; with all of them when none is near.
-func Suggest(name string, known []string) string {
-	nearest := Nearest(name, known)
-	if nearest == "" {
-		return fmt.Sprintf("; known are %v", known)
-	}
-	return fmt.Sprintf(": did you mean %q?", nearest)
-}
+// listed is how many known names an error lists.
+const listed = 10
 
-// CheckSeen returns an error, with the nearest name, for a name that no sample had.
-func CheckSeen(what, name string, known []string) error {
-	if slices.Contains(known, name) {
-		return nil
-	}
+// Suggest ends an error about a name that is not known with the nearest one that is; with
+// the known ones when none is near.
+func Suggest(name string, known []string) string {
 	if nearest := Nearest(name, known); nearest != "" {
-		return fmt.Errorf("no sample has the %s %q: did you mean %q?", what, name, nearest)
+		return fmt.Sprintf(": did you mean %q?", nearest)
 	}
-	return fmt.Errorf("no sample has the %s %q", what, name)
+	if len(known) > listed {
+		return fmt.Sprintf("; known are %s and %d more", strings.Join(known[:listed], ", "), len(known)-listed)
+	}
+	return "; known are " + strings.Join(known, ", ")
 }
 
 // Nearest returns the known name that is nearest to a misspelt one; empty when none is near.

@@ -1,6 +1,7 @@
 package options_test
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/keyheat/keyheat/internal/settings/options"
@@ -20,10 +21,13 @@ func TestNearestNames(t *testing.T) {
 		}
 	}
 	for name, want := range map[string]string{
-		"orders": "", "oders": `no sample has the table "oders": did you mean "orders"?`, "invoices": `no sample has the table "invoices"`,
+		"oders": `: did you mean "orders"?`, "invoices": "; known are orders, carts, by-status",
 	} {
-		if err := options.CheckSeen("table", name, known); (err == nil) != (want == "") || err != nil && err.Error() != want {
-			t.Errorf("%s: %v, want %q", name, err, want)
+		if got := options.Suggest(name, known[:3]); got != want {
+			t.Errorf("%s%s, want %s", name, got, want)
 		}
+	}
+	if got := options.Suggest("invoices", slices.Repeat([]string{"a"}, 12)); got != "; known are a, a, a, a, a, a, a, a, a, a and 2 more" {
+		t.Errorf("of twelve: %s", got)
 	}
 }
