@@ -20,12 +20,6 @@ const maxFound = 4096
 // targetColumns are a target's columns, of targets AS t.
 const targetColumns = `t.account, t.region, t.table_name, t.index_name`
 
-// Tables returns the tables with any stored rows, in order.
-func (s *Store) Tables(ctx context.Context) ([]sample.Target, error) {
-	return list(ctx, s, "read the tables", func(at *sample.Target) []any { return []any{&at.Account, &at.Region, &at.Table} }, `
-		SELECT DISTINCT account, region, table_name FROM targets ORDER BY table_name, account, region`)
-}
-
 // Targets returns the tables and indexes with any stored rows, in order.
 func (s *Store) Targets(ctx context.Context) ([]sample.Target, error) {
 	return list(ctx, s, "read the tables and indexes", targetFields, `

@@ -63,6 +63,7 @@ func (c *Config) collect(ctx context.Context, again func() (*Config, error), d c
 		d.Ops.Ready("collect "+i.name(), r.collector.Ready)
 		all = append(all, r)
 	}
+	d.WarnOfNames(ctx, c.Tables.Names())
 	reload := c.reload(all, again, d).Runner(d)
 	g, ctx := errgroup.WithContext(ctx)
 	for _, r := range all {
@@ -155,12 +156,13 @@ func (c *Config) reload(all []*reading, again func() (*Config, error), d cli.Dae
 			}
 			return c.live(path, next)
 		},
-		Apply: func(_ context.Context, next *Config) error {
+		Apply: func(ctx context.Context, next *Config) error {
 			for _, r := range all {
 				if err := r.apply(next); err != nil {
 					return err
 				}
 			}
+			d.WarnOfNames(ctx, next.Tables.Names())
 			return c.Store.Reauthenticate(d.Store, next.Store) // Check has read the URL
 		},
 		Files: func(c *Config) map[string]string {

@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"encoding/json"
-	"log/slog"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -11,7 +10,6 @@ import (
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/internal/cli"
-	"github.com/keyheat/keyheat/internal/settings/tables"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/store"
 )
@@ -95,15 +93,6 @@ func TestIncidentsAreListedAndChosen(t *testing.T) {
 	}
 	if none := reporter(cli.OK, "--search=gone"); none != "no incidents\n" {
 		t.Errorf("no incidents are %q", none)
-	}
-	if said := reporter(cli.Misconfigured, "--table=oders"); !strings.Contains(said, `--table: the database has no table "oders": did you mean "orders"?`) {
-		t.Errorf("a misspelt table: %s", said)
-	}
-	var logged bytes.Buffer
-	settings := Config{Section: tables.Section{Tables: tables.Tables{"oders": {}, "orders": {}}}, Reports: Reports{"weekly": {Tables: []string{"eu-west-1/orderz"}}}, Routes: []Route{{Table: "orders"}, {Table: "order-*"}, {Table: "order"}}}
-	settings.warnOfTables(t.Context(), st, slog.New(slog.NewTextHandler(&logged, nil)))
-	if text := logged.String(); strings.Count(text, "WARN") != 3 || !strings.Contains(text, `setting=routes[2].table table=order nearest=orders`) || !strings.Contains(text, "setting=tables table=oders nearest=orders") || !strings.Contains(text, "setting=reports.weekly.tables table=eu-west-1/orderz nearest=orders") {
-		t.Errorf("misspelt tables in the settings: %s", text)
 	}
 	for _, wrong := range []string{"--state=open", "--severity=info", "--top=0", "--since=-1h"} {
 		flag, _, _ := strings.Cut(wrong, "=")

@@ -137,8 +137,11 @@ func keysHashCommand() *cobra.Command {
 	}
 	f := newKeyFlags(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		_, keys, err := f.storedKeys(args[0], (*keypolicy.Hider).Hashes)
+		table, keys, err := f.storedKeys(args[0], (*keypolicy.Hider).Hashes)
 		if err != nil {
+			return err
+		}
+		if err := f.config.checkTarget(c, table); err != nil {
 			return err
 		}
 		for _, k := range keys {
@@ -213,7 +216,7 @@ const listedOthers = 20
 
 func writeErased(out io.Writer, table string, e store.Erased, eraser *keypolicy.Eraser) error {
 	if e == (store.Erased{}) {
-		fmt.Fprintf(out, "no row of %s names the key\n", table)
+		fmt.Fprintf(out, "no row of %s names the key: it was purged before, or VALUE, --table or --type is misspelt\n", table)
 	} else {
 		fmt.Fprintf(out, "deleted %d findings, %d incidents, %d notifications and %d hourly peaks; removed the key from %d seconds, %d roll-ups, %d deltas and %d documents\n",
 			e.Findings, e.Incidents, e.Notifications, e.Peaks, e.Windows, e.Rollups, e.Deltas, e.Documents)

@@ -54,6 +54,9 @@ func routeCommand() *cobra.Command {
 		if err := checkSeverity(*severity); err != nil {
 			return err
 		}
+		if err := config.checkTarget(c, i.Target); err != nil {
+			return err
+		}
 		i.Severity, i.Cause = detect.Severity(*severity), detect.Cause(*cause)
 		policy := config.DetectPolicy(i.Target)
 		i.Owner, i.Labels = policy.Owner, policy.Labels

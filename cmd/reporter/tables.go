@@ -1,19 +1,17 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
-	"log/slog"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/keyheat/keyheat/internal/cli"
-	"github.com/keyheat/keyheat/internal/report"
-	"github.com/keyheat/keyheat/internal/settings/options"
+	"github.com/keyheat/keyheat/internal/settings/names"
 	"github.com/keyheat/keyheat/internal/settings/tables"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/store"
@@ -21,9 +19,9 @@ import (
 
 // checkTables returns an error for a table of a flag that no sample had: a misspelt table
 // would show a calm list. names are NAME, REGION/NAME or ACCOUNT/REGION/NAME.
-func checkTables(ctx context.Context, db *store.Store, flag string, names []string) error {
-	for _, name := range names {
-		table, err := tables.ParseName(name)
+func checkTables(ctx context.Context, db *store.Store, flag string, texts []string) error {
+	for _, text := range texts {
+		table, err := tables.ParseName(text)
 		if err != nil {
 			return cli.Wrong(fmt.Errorf("%s: %w", flag, err))
 		}
@@ -36,48 +34,62 @@ func checkTables(ctx context.Context, db *store.Store, flag string, names []stri
 
 // checkTable returns an error, with the nearest name, for a table of a flag that no sample had.
 func checkTable(ctx context.Context, db *store.Store, flag string, table sample.Target) error {
-	known, err := db.Tables(ctx)
+	known, err := db.Targets(ctx)
 	if err != nil {
 		return err
-	}
-	if slices.ContainsFunc(known, report.Request{Tables: []string{table.Name()}}.Covers) {
-		return nil
 	}
 	if len(known) == 0 {
 		return cli.Wrong(fmt.Errorf("%s: the database has no table yet: no sample was counted", flag))
 	}
-	return cli.Wrong(fmt.Errorf("%s: the database has no table %q%s", flag, table.Name(), options.Suggest(table.Table, tableNames(known))))
+	if err := names.Check(table, known); err != nil {
+		return cli.Wrong(fmt.Errorf("%s: %w", flag, err))
+	}
+	return nil
 }
 
-// warnOfTables logs the tables that the settings name and no sample had, each with the nearest
-// name. A table may be named before its first sample: so it is no error, and before the first
-// sample of all there is no warning.
-func (c *Config) warnOfTables(ctx context.Context, db *store.Store, log *slog.Logger) {
-	known, err := db.Tables(ctx)
-	if err != nil || len(known) == 0 {
-		return // the judge reports a database that fails
+// checkTarget returns an error, with the nearest name, for a table or index that neither a
+// sample nor the settings had. A command that needs no database goes on without it, and
+// warns that the names were not checked.
+func (c *Config) checkTarget(cmd *cobra.Command, asked sample.Target) error {
+	ctx, cancel := context.WithTimeout(cmd.Context(), nameTimeout)
+	defer cancel()
+	var known []sample.Target
+	err := c.Store.Use(ctx, func(db *store.Store) (err error) {
+		known, err = db.Targets(ctx)
+		return err
+	})
+	if err != nil {
+		_, _ = fmt.Fprintf(cmd.ErrOrStderr(), "the names of the table and index were not checked: %v\n", err)
+		return nil
 	}
-	for setting, names := range c.namedTables() {
-		for _, name := range names {
-			table, err := tables.ParseName(name)
-			if err != nil || slices.ContainsFunc(known, report.Request{Tables: []string{table.Name()}}.Covers) {
-				continue // Check has rejected names that are none
-			}
-			log.Warn("no sample has a table that the settings name", "setting", setting, "table", name, "nearest", options.Nearest(table.Table, tableNames(known)))
+	if len(known) == 0 {
+		return nil
+	}
+	for _, s := range c.Tables.Names() {
+		of := s.Target
+		of.Account, of.Region = cmp.Or(of.Account, asked.Account), cmp.Or(of.Region, asked.Region) // it is about all of them
+		known = append(known, of)
+	}
+	if err := names.Check(asked, known); err != nil {
+		return cli.Wrong(fmt.Errorf("%w (if it is yet to come, name it under tables in the settings)", err))
+	}
+	return nil
+}
+
+// namedSettings returns the settings that name tables and indexes.
+func (c *Config) namedSettings() []names.Setting {
+	all := c.Tables.Names()
+	for _, name := range slices.Sorted(maps.Keys(c.Reports)) {
+		for _, table := range c.Reports[name].Tables {
+			of, _ := tables.ParseName(table) // Check has rejected names that are none
+			all = append(all, names.Setting{Path: "reports." + name + ".tables", Target: of})
 		}
-	}
-}
-
-// namedTables returns the tables that the settings name, by the setting.
-func (c *Config) namedTables() map[string][]string {
-	all := map[string][]string{"tables": slices.Sorted(maps.Keys(c.Tables))}
-	for name, r := range c.Reports {
-		all["reports."+name+".tables"] = r.Tables
 	}
 	for i, r := range c.Routes {
-		if r.Table != "" && !strings.ContainsAny(r.Table, `*?[\`) { // a pattern
-			all[fmt.Sprintf("routes[%d].table", i)] = []string{r.Table}
-		}
+		all = append(all, names.Setting{Path: fmt.Sprintf("routes[%d]", i), Target: sample.Target{Account: r.Account, Region: r.Region, Table: r.Table, Index: r.Index}})
+	}
+	for _, table := range c.CloudWatch.Tables {
+		all = append(all, names.Setting{Path: "cloudwatch.tables", Target: sample.Target{Table: table}, Optional: true})
 	}
 	return all
 }
@@ -91,8 +103,12 @@ func tableNames(all []sample.Target) []string {
 	return slices.Compact(names)
 }
 
-// completionTimeout is how long a shell waits for the database: a person waits for it.
-const completionTimeout = 2 * time.Second
+// How long a shell, and a command that can do without, wait for the database: a person waits
+// for both.
+const (
+	completionTimeout = 2 * time.Second
+	nameTimeout       = 5 * time.Second
+)
 
 // completeValues lets a shell complete the values of a flag.
 func completeValues(c *cobra.Command, flag string, values ...string) {
@@ -106,7 +122,7 @@ func completeTables(db configuredStore) cobra.CompletionFunc {
 		ctx, cancel := context.WithTimeout(c.Context(), completionTimeout)
 		defer cancel()
 		_ = db.use(ctx, func(db *store.Store) error {
-			known, err := db.Tables(ctx)
+			known, err := db.Targets(ctx)
 			names = tableNames(known)
 			return err
 		})

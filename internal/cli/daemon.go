@@ -15,6 +15,7 @@ import (
 
 	"github.com/keyheat/keyheat/internal/daemon"
 	"github.com/keyheat/keyheat/internal/daemon/admin"
+	"github.com/keyheat/keyheat/internal/settings/names"
 	"github.com/keyheat/keyheat/store"
 )
 
@@ -47,6 +48,18 @@ type Daemon struct {
 
 	// hangups are SIGHUPs that nobody has heeded yet: see [Reload].
 	hangups <-chan os.Signal
+}
+
+// WarnOfNames logs the settings that name a table or index that no sample had, each with the
+// nearest name. A table may be named before its first sample: so it is no error.
+func (d Daemon) WarnOfNames(ctx context.Context, settings []names.Setting) {
+	known, err := d.Store.Targets(ctx)
+	if err != nil {
+		return // readiness reports a database that fails
+	}
+	for _, warning := range names.CheckSettings(settings, known) {
+		d.Log.Warn("a setting names what no sample had", "setting", warning)
+	}
 }
 
 // Serve serves operations, opens the store, waits while the store is unreachable, and

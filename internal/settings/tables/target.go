@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/keyheat/keyheat/internal/settings/names"
 	"github.com/keyheat/keyheat/internal/settings/options"
 	"github.com/keyheat/keyheat/sample"
 )
@@ -45,6 +46,27 @@ func ParseName(name string) (sample.Target, error) {
 		return of, fmt.Errorf("%q is no account of 12 digits: %w", of.Account, errName)
 	}
 	return of, nil
+}
+
+// Names returns the tables and indexes that the settings name. Samples of an index may never
+// come: it may be idle, or its load may follow from the table's.
+func (t Tables) Names() (all []names.Setting) {
+	for _, name := range slices.Sorted(maps.Keys(t)) {
+		of, _ := ParseName(name) // Check has rejected names that are none
+		all = append(all, names.Setting{Path: "tables." + name, Target: of})
+		for _, section := range []struct {
+			path    string
+			indexes []string
+		}{
+			{".indexes", slices.Sorted(maps.Keys(t[name].Indexes))}, {".lsis", t[name].LSIs}, {".vector_indexes", t[name].Vectors},
+		} {
+			for _, index := range section.indexes {
+				of.Index = index
+				all = append(all, names.Setting{Path: "tables." + name + section.path, Target: of, Optional: true})
+			}
+		}
+	}
+	return all
 }
 
 // find returns the settings of a target's table; less specific entries fill the gaps. An
