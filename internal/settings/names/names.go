@@ -1,6 +1,7 @@
 // Package names checks the names of tables and indexes that people write. A misspelt name
 // finds nothing, and nothing looks calm: so a name that no sample had is an error with the
-// nearest name, and in a setting, whose table may be yet to come, a warning.
+// nearest name, and in a setting, whose table may be yet to come, a warning. Package sample has
+// the rule of a table's name, this package those of accounts and Regions.
 package names
 
 import (
@@ -8,11 +9,23 @@ import (
 	"fmt"
 	"maps"
 	"path"
+	"regexp"
 	"slices"
 
 	"github.com/keyheat/keyheat/internal/settings/options"
 	"github.com/keyheat/keyheat/sample"
 )
+
+var (
+	accountForm = regexp.MustCompile(`^\d{12}$`)
+	regionForm  = regexp.MustCompile(`^[a-z]+(-[a-z]+)+-\d+$`)
+)
+
+// IsAccount reports whether AWS can number an account so.
+func IsAccount(text string) bool { return accountForm.MatchString(text) }
+
+// IsRegion reports whether AWS can name a Region so, such as eu-west-1.
+func IsRegion(text string) bool { return regionForm.MatchString(text) }
 
 // Unseen is the error for a name that no sample had.
 type Unseen struct {

@@ -12,6 +12,7 @@ import (
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/internal/settings/config"
 	"github.com/keyheat/keyheat/internal/settings/format"
+	"github.com/keyheat/keyheat/internal/settings/names"
 	"github.com/keyheat/keyheat/sample"
 )
 
@@ -111,8 +112,15 @@ func (t Table) check(path string, f *config.Faults) {
 	checkCapacity(path+".", t.WCU, t.RCU, f)
 	checkCapacity(path+".warm_", t.WarmWCU, t.WarmRCU, f)
 	for _, region := range t.Replicas {
-		if !regionForm.MatchString(region) {
+		if !names.IsRegion(region) {
 			f.Addf(path+".replicas", "%q is no Region: write one such as eu-west-1", region)
+		}
+	}
+	for field, indexes := range map[string][]string{"lsis": t.LSIs, "vector_indexes": t.Vectors} {
+		for _, name := range indexes {
+			if name == "" || !sample.IsName(name) {
+				f.Addf(path+"."+field, "%.300q is not an index's name: it has %s", name, sample.NameRule)
+			}
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(t.Indexes)) {

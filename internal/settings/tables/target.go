@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -13,12 +12,8 @@ import (
 	"github.com/keyheat/keyheat/sample"
 )
 
-// The forms of an entry's name. DynamoDB allows no slash in a table's name.
-var (
-	accountForm = regexp.MustCompile(`^\d{12}$`)
-	regionForm  = regexp.MustCompile(`^[a-z]+(-[a-z]+)+-\d+$`)
-	errName     = errors.New("write a table, Region/table or account/Region/table, such as orders, eu-west-1/orders or 123456789012/eu-west-1/orders")
-)
+// errName has the forms of an entry's name. DynamoDB allows no slash in a table's name.
+var errName = errors.New("write a table, Region/table or account/Region/table, such as orders, eu-west-1/orders or 123456789012/eu-west-1/orders")
 
 // ParseName returns the table that an entry is about: of every account and Region,
 // of one Region, or of one account and Region.
@@ -38,11 +33,11 @@ func ParseName(name string) (sample.Target, error) {
 	switch {
 	case of.Table == "":
 		return of, errName
-	case len(parts) == 2 && accountForm.MatchString(of.Region):
+	case len(parts) == 2 && names.IsAccount(of.Region):
 		return of, fmt.Errorf("%s is an account without a Region: write account/Region/table", of.Region)
-	case len(parts) > 1 && !regionForm.MatchString(of.Region):
+	case len(parts) > 1 && !names.IsRegion(of.Region):
 		return of, fmt.Errorf("%q is no Region: %w", of.Region, errName)
-	case len(parts) > 2 && !accountForm.MatchString(of.Account):
+	case len(parts) > 2 && !names.IsAccount(of.Account):
 		return of, fmt.Errorf("%q is no account of 12 digits: %w", of.Account, errName)
 	}
 	return of, nil
