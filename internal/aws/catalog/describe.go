@@ -13,6 +13,7 @@ import (
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/internal/aws/awserror"
+	"github.com/keyheat/keyheat/internal/settings/names"
 	"github.com/keyheat/keyheat/sample"
 )
 
@@ -54,25 +55,25 @@ func check(d *types.TableDescription) error {
 	if d == nil {
 		return errors.New("the answer describes no table")
 	}
-	account, region := owner(aws.ToString(d.TableArn))
-	names, keys := []string{account, region}, [][]types.KeySchemaElement{d.KeySchema}
-	capacities := []*types.ProvisionedThroughputDescription{d.ProvisionedThroughput}
-	for _, r := range d.Replicas {
-		names = append(names, aws.ToString(r.RegionName))
+	if err := checkPlaces(d); err != nil {
+		return err
 	}
+	var indexes []string
+	keys := [][]types.KeySchemaElement{d.KeySchema}
+	capacities := []*types.ProvisionedThroughputDescription{d.ProvisionedThroughput}
 	for _, x := range d.LocalSecondaryIndexes {
-		names = append(names, aws.ToString(x.IndexName))
+		indexes = append(indexes, aws.ToString(x.IndexName))
 	}
 	for _, x := range d.VectorIndexes {
-		names = append(names, aws.ToString(x.IndexName))
+		indexes = append(indexes, aws.ToString(x.IndexName))
 	}
 	for i := range d.GlobalSecondaryIndexes {
 		x := &d.GlobalSecondaryIndexes[i]
-		names, keys, capacities = append(names, aws.ToString(x.IndexName)), append(keys, x.KeySchema), append(capacities, x.ProvisionedThroughput)
+		indexes, keys, capacities = append(indexes, aws.ToString(x.IndexName)), append(keys, x.KeySchema), append(capacities, x.ProvisionedThroughput)
 	}
-	for _, name := range names {
+	for _, name := range indexes {
 		if !sample.IsName(name) {
-			return fmt.Errorf("the name %.100q is none that DynamoDB can have", name)
+			return fmt.Errorf("an index is called %.100q, and an index's name has %s", name, sample.NameRule)
 		}
 	}
 	for _, key := range keys {
@@ -85,6 +86,28 @@ func check(d *types.TableDescription) error {
 	for _, c := range capacities {
 		if wcu, rcu := capacity(c); wcu < 0 || rcu < 0 {
 			return errors.New("the capacity of the table, or of an index of it, is negative")
+		}
+	}
+	return nil
+}
+
+// localRegion is the Region in the ARNs of DynamoDB Local.
+const localRegion = "ddblocal"
+
+// checkPlaces returns why the account or a Region of a table is none of AWS's. An ARN of another
+// form leaves both unknown.
+func checkPlaces(d *types.TableDescription) error {
+	account, region := owner(aws.ToString(d.TableArn))
+	if account != "" && !names.IsAccount(account) {
+		return fmt.Errorf("the table's account is %.100q, and an account has 12 digits", account)
+	}
+	regions := []string{region}
+	for _, r := range d.Replicas {
+		regions = append(regions, aws.ToString(r.RegionName))
+	}
+	for _, name := range regions {
+		if name != "" && name != localRegion && !names.IsRegion(name) {
+			return fmt.Errorf("a Region of the table is %.100q, and a Region has a name such as eu-west-1", name)
 		}
 	}
 	return nil
