@@ -135,7 +135,7 @@ func (r *request) observe(params, result any, err error) {
 		r.sampler.count.notReadable.Add(v.NotReadable)
 	}()
 	v.Read(params, result)
-	r.recordRefused(v.Accesses, err != nil)
+	r.recordRefused(v.Accesses, err)
 	r.ended = outcome{attempts: r.attempts, failed: err != nil}
 	if !r.firstEnded.IsZero() {
 		r.ended.waited = time.Since(r.firstEnded).Round(time.Millisecond).Milliseconds()
@@ -148,20 +148,20 @@ func (r *request) observe(params, result any, err error) {
 	r.charge(v.Accesses, capacities(result))
 }
 
-// recordRefused records the throttled attempts before another attempt or a success. They carry
-// no requested load.
-func (r *request) recordRefused(accesses []access.Access, failed bool) {
+// recordRefused records the throttled attempts that carry no requested load: all but the one with
+// which the request ended.
+func (r *request) recordRefused(accesses []access.Access, err error) {
 	r.sampler.count.throttledAttempts.Add(int64(len(r.refusedAttempts)))
 	retried := r.refusedAttempts
-	if failed && len(retried) > 0 {
+	if endsThrottled(err) && len(retried) > 0 {
 		retried = retried[:len(retried)-1]
 	}
 	for _, refusal := range retried {
-		for _, t := range accesses {
-			if t.PK.IsZero() {
+		for i, t := range accesses {
+			if t.Throttle = r.reasonFor(&refusal, i, &t); t.Throttle == "" || t.PK.IsZero() {
 				continue // the last attempt alone counts an access without a key
 			}
-			t.Throttle, t.Units = refusal.throttleReason, 0
+			t.Units = 0
 			r.emitThrottled(&t, refusal, false)
 		}
 	}

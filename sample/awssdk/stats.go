@@ -19,8 +19,8 @@ type Stats struct {
 	// UnknownIndexKeys counts charges to an index whose key is neither in the request nor in
 	// the response.
 	UnknownIndexKeys int64
-	// Failed counts kept requests that ended in an error without consumed or throttled
-	// capacity.
+	// Failed counts kept requests, and items of transactions and batches of statements, that
+	// ended in an error without known or throttled capacity.
 	Failed int64
 	// DescribeErrors, SinkErrors and Panics count internal errors.
 	DescribeErrors, SinkErrors, Panics int64

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/aws/retry"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
@@ -92,10 +93,59 @@ func transactWrite(ctx context.Context, c *dynamodb.Client) (any, error) {
 	})
 }
 
+// transactRetried retries what the SDK does not.
+func transactRetried(ctx context.Context, c *dynamodb.Client) (any, error) {
+	return c.TransactWriteItems(ctx, &dynamodb.TransactWriteItemsInput{ClientRequestToken: aws.String("token"), TransactItems: []types.TransactWriteItem{
+		{Put: &types.Put{TableName: table, Item: row("1", "a", strings.Repeat("x", 1500))}}, {Delete: &types.Delete{TableName: table, Key: row("2")}},
+	}}, func(o *dynamodb.Options) {
+		o.Retryer = retry.AddWithErrorCodes(o.Retryer, "TransactionCanceledException")
+	})
+}
+
 func transactGet(ctx context.Context, c *dynamodb.Client) (any, error) {
 	return c.TransactGetItems(ctx, &dynamodb.TransactGetItemsInput{
 		TransactItems: []types.TransactGetItem{{Get: &types.Get{TableName: table, Key: row("1")}}},
 	})
+}
+
+func transactGetTwo(ctx context.Context, c *dynamodb.Client) (any, error) {
+	return c.TransactGetItems(ctx, &dynamodb.TransactGetItemsInput{TransactItems: []types.TransactGetItem{
+		{Get: &types.Get{TableName: table, Key: row("1")}}, {Get: &types.Get{TableName: table, Key: row("2")}},
+	}})
+}
+
+func transactStatements(ctx context.Context, c *dynamodb.Client) (any, error) {
+	in := &dynamodb.ExecuteTransactionInput{}
+	for _, pk := range []string{"user#1", "user#2"} {
+		in.TransactStatements = append(in.TransactStatements, types.ParameterizedStatement{Statement: aws.String(`DELETE FROM orders WHERE pk = '` + pk + `' AND sk = 7`)})
+	}
+	return c.ExecuteTransaction(ctx, in)
+}
+
+// transactTables writes to two tables. The key of carts is in the request alone.
+func transactTables(ctx context.Context, c *dynamodb.Client) (any, error) {
+	return c.TransactWriteItems(ctx, &dynamodb.TransactWriteItemsInput{TransactItems: []types.TransactWriteItem{
+		{Put: &types.Put{TableName: table, Item: row("1", "status", "open")}},
+		{Delete: &types.Delete{TableName: aws.String("carts"), Key: map[string]types.AttributeValue{"id": text("user#1")}}},
+	}})
+}
+
+// cancelled is the answer to a transaction with the reason of each item.
+func cancelled(codes ...string) response {
+	reasons := make([]string, len(codes))
+	for i, code := range codes {
+		reasons[i] = `{"Code":"` + code + `"}`
+	}
+	return response{status: 400, body: `{"__type":"com.amazonaws.dynamodb.v20120810#TransactionCanceledException","Message":"cancelled","CancellationReasons":[` + strings.Join(reasons, ",") + `]}`}
+}
+
+// failed checks the count of requests and items that ended in an error at no known cost.
+func failed(n int64) func(*testing.T, awssdk.Stats) {
+	return func(t *testing.T, s awssdk.Stats) {
+		if s.Failed != n {
+			t.Errorf("%d failed, want %d", s.Failed, n)
+		}
+	}
 }
 
 func statement(text string, parameters ...types.AttributeValue) call {
@@ -249,7 +299,88 @@ var stories = []story{
 	{
 		name: "a cancelled transaction: one item throttled, one condition failed", do: transactWrite,
 		responses: []response{{status: 400, body: `{"__type":"com.amazonaws.dynamodb.v20120810#TransactionCanceledException","Message":"cancelled","CancellationReasons":[{"Code":"ThrottlingError","Message":"throttled"},{"Code":"ConditionalCheckFailed","Message":"no"}]}`}},
-		want:      []string{`{` + k1 + `,"op":"TransactWriteItems","wcu":4,"throttle":"ThrottlingError","attempts":1,"failed":true} estimated`, `{` + k2 + `,"op":"TransactWriteItems","wcu":2} estimated`},
+		want:      []string{`{` + k1 + `,"op":"TransactWriteItems","wcu":4,"throttle":"ThrottlingError","attempts":1,"failed":true} estimated`, `{` + k2 + `,"op":"TransactWriteItems","wcu":1} estimated`},
+	},
+	{
+		name: "a cancelled transaction: the item without an error was prepared and never committed", do: transactWrite, responses: []response{cancelled("None", "ProvisionedThroughputExceeded")},
+		want: []string{`{` + k1 + `,"op":"TransactWriteItems","wcu":2} estimated`, `{` + k2 + `,"op":"TransactWriteItems","wcu":2,"throttle":"ProvisionedThroughputExceeded","attempts":1,"failed":true} estimated`},
+	},
+	{
+		name: "a cancelled transaction: a conflict is no throttle, and its cost is unknown", do: transactWrite, responses: []response{cancelled("TransactionConflict", "None")},
+		want: []string{`{` + k2 + `,"op":"TransactWriteItems","wcu":1} estimated`}, check: failed(1),
+	},
+	{
+		name: "a cancelled transaction: an invalid item costs nothing that is known", do: transactWrite, responses: []response{cancelled("ItemCollectionSizeLimitExceeded", "ValidationError")},
+		want: []string{}, check: failed(2),
+	},
+	{
+		name: "a cancelled transaction without reasons", do: transactWrite, responses: []response{cancelled()}, want: []string{}, check: failed(2),
+	},
+	{
+		name: "a cancelled transaction: the item that failed a condition is larger than the new one", do: transactWrite,
+		responses: []response{{status: 400, body: `{"__type":"TransactionCanceledException","CancellationReasons":[{"Code":"ConditionalCheckFailed","Item":{"pk":{"S":"user#1"},"sk":{"N":"7"},"a":{"S":"` + strings.Repeat("x", 4000) + `"}}},{"Code":"None"}]}`}},
+		want:      []string{`{` + k1 + `,"op":"TransactWriteItems","wcu":4} estimated`, `{` + k2 + `,"op":"TransactWriteItems","wcu":1} estimated`},
+	},
+	{
+		name: "a cancelled transaction of reads: throttled", do: transactGet, responses: []response{cancelled("ThrottlingError")},
+		want: []string{`{` + k1 + `,"op":"TransactGetItems","rcu":2,"read":"transactional","throttle":"ThrottlingError","attempts":1,"failed":true} estimated`},
+	},
+	{
+		name: "a cancelled transaction of reads: a conflict with a write", do: transactGet, responses: []response{cancelled("TransactionConflict")}, want: []string{}, check: failed(1),
+	},
+	{
+		name: "a cancelled transaction of reads: prepared beside a conflict", do: transactGetTwo, responses: []response{cancelled("None", "TransactionConflict")},
+		want: []string{`{` + k1 + `,"op":"TransactGetItems","rcu":1,"read":"transactional"} estimated`}, check: failed(1),
+	},
+	{
+		name: "a cancelled transaction of statements: one in conflict, one throttled", do: transactStatements, responses: []response{cancelled("TransactionConflict", "ThrottlingError")},
+		want: []string{`{` + k2 + `,"op":"ExecuteTransaction","wcu":2,"throttle":"ThrottlingError","attempts":1,"failed":true} estimated`}, check: failed(1),
+	},
+	{
+		name: "a write in conflict with a transaction is no throttle", do: put("a", "x"),
+		responses: []response{{status: 400, body: `{"__type":"com.amazonaws.dynamodb.v20120810#TransactionConflictException","message":"Transaction is ongoing for the item"}`}},
+		want:      []string{}, check: failed(1),
+	},
+	{
+		name: "a transaction that one table refused: the other table refused nothing", do: transactTables,
+		responses: []response{throttle("ThrottlingException", "IndexWriteKeyRangeThroughputExceeded", arn+"/index/by-status")},
+		want: []string{
+			`{"table":"orders","index":"by-status","pk":"open","op":"TransactWriteItems","wcu":0,"throttle":"IndexWriteKeyRangeThroughputExceeded","n":2}`,
+			`{"table":"orders","index":"by-status","pk":"open","op":"TransactWriteItems","wcu":2,"throttle":"IndexWriteKeyRangeThroughputExceeded","attempts":3,"failed":true} estimated`,
+			`{` + k1 + `,"op":"TransactWriteItems","wcu":0,"throttle":"IndexWriteKeyRangeThroughputExceeded","n":2}`,
+			`{` + k1 + `,"op":"TransactWriteItems","wcu":2,"throttle":"IndexWriteKeyRangeThroughputExceeded","attempts":3,"failed":true} estimated`,
+		},
+		check: failed(1),
+	},
+	{
+		name: "a transaction that DynamoDB refused without a resource", do: transactTables, responses: []response{throttle("ThrottlingException", "", "")},
+		want: []string{
+			`{"table":"carts","pk":"user#1","op":"TransactWriteItems","wcu":0,"throttle":"ThrottlingException","n":2}`,
+			`{"table":"carts","pk":"user#1","op":"TransactWriteItems","wcu":2,"throttle":"ThrottlingException","attempts":3,"failed":true} estimated`,
+			`{` + k1 + `,"op":"TransactWriteItems","wcu":0,"throttle":"ThrottlingException","n":2}`,
+			`{` + k1 + `,"op":"TransactWriteItems","wcu":2,"throttle":"ThrottlingException","attempts":3,"failed":true} estimated`,
+		},
+	},
+	{
+		name: "a cancelled transaction that its caller retries: each attempt's throttled item is one, and demand once", do: transactRetried,
+		responses: []response{cancelled("ThrottlingError", "None"), cancelled("TransactionConflict", "None"), {body: `{}`}},
+		want: []string{
+			`{` + k1 + `,"op":"TransactWriteItems","wcu":0,"throttle":"ThrottlingError"}`,
+			`{` + k1 + `,"op":"TransactWriteItems","wcu":4,"attempts":3} estimated`, `{` + k2 + `,"op":"TransactWriteItems","wcu":2,"attempts":3} estimated`,
+		},
+		check: func(t *testing.T, s awssdk.Stats) {
+			if s.ThrottledAttempts != 1 || s.Failed != 0 {
+				t.Errorf("counted %+v", s)
+			}
+		},
+	},
+	{
+		name: "a failed condition behind a throttled attempt", do: put("a", "x"),
+		responses: []response{
+			throttle("ProvisionedThroughputExceededException", "TableWriteKeyRangeThroughputExceeded", arn),
+			{status: 400, body: `{"__type":"com.amazonaws.dynamodb.v20120810#ConditionalCheckFailedException","message":"no"}`},
+		},
+		want: []string{`{` + k1 + `,"op":"PutItem","wcu":0,"throttle":"TableWriteKeyRangeThroughputExceeded"}`, `{` + k1 + `,"op":"PutItem","wcu":1,"attempts":2} estimated`},
 	},
 	{
 		name: "a failed condition has consumed", do: put("a", strings.Repeat("x", 1100)),

@@ -8,6 +8,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/smithy-go"
 
+	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sample/awssdk/internal/access"
 )
 
@@ -18,6 +19,9 @@ type throttling struct {
 	throttleReason string
 	// table and index are the throttled resource, empty if unknown.
 	table, index string
+	// items are the throttle reasons of a cancelled transaction's items, each empty if the item
+	// was not throttled; nil for another error.
+	items []string
 }
 
 // throttlingOf reads a throttling error, or returns false for another error.
@@ -26,6 +30,7 @@ func throttlingOf(err error) (throttling, bool) {
 		provisioned *types.ProvisionedThroughputExceededException
 		throttled   *types.ThrottlingException
 		limit       *types.RequestLimitExceeded
+		cancelled   *types.TransactionCanceledException
 		api         smithy.APIError
 	)
 	switch {
@@ -35,10 +40,39 @@ func throttlingOf(err error) (throttling, bool) {
 		return firstThrottleReason(throttled.ThrottlingReasons, throttled.ErrorCode()), true
 	case errors.As(err, &limit):
 		return firstThrottleReason(limit.ThrottlingReasons, limit.ErrorCode()), true
+	case errors.As(err, &cancelled):
+		return throttledItems(cancelled.CancellationReasons)
 	case errors.As(err, &api) && access.IsThrottle(api.ErrorCode()):
 		return throttling{throttleReason: api.ErrorCode()}, true
 	}
 	return throttling{}, false
+}
+
+// throttledItems returns the throttled items of a cancelled transaction, or false if none was.
+func throttledItems(reasons []types.CancellationReason) (why throttling, throttled bool) {
+	why.items = make([]string, len(reasons))
+	for i, reason := range reasons {
+		if code := aws.ToString(reason.Code); access.IsThrottle(code) {
+			why.items[i], throttled = code, true
+		}
+	}
+	return why, throttled
+}
+
+// reasonFor returns the throttle reason of one of an attempt's accesses, or empty if the attempt
+// failed for others: a transaction may be refused by one table of several.
+func (r *request) reasonFor(why *throttling, i int, t *access.Access) string {
+	switch {
+	case why.items != nil && i < len(why.items):
+		return why.items[i]
+	case why.items != nil, why.table != "" && why.table != t.Table && r.isTransaction():
+		return ""
+	}
+	return why.throttleReason
+}
+
+func (r *request) isTransaction() bool {
+	return r.op == sample.TransactGetItems || r.op == sample.TransactWriteItems || r.op == sample.ExecuteTransaction
 }
 
 // firstThrottleReason prefers a hot partition among several throttle reasons, because the others would
@@ -84,11 +118,28 @@ func (r *request) recordFailed(accesses []access.Access, err error) {
 	}
 }
 
-// recordThrottled records the requested load of a request that was throttled as a whole.
+// endsThrottled reports whether recordFailed takes the last throttled attempt for the end of a
+// request: not if a later attempt has an answer for each item.
+func endsThrottled(err error) bool {
+	var cancelled *types.TransactionCanceledException
+	var condition *types.ConditionalCheckFailedException
+	if _, throttled := throttlingOf(err); throttled {
+		return true
+	}
+	return err != nil && !errors.As(err, &cancelled) && !errors.As(err, &condition)
+}
+
+// recordThrottled records the requested load of a request that was throttled as a whole. Items
+// of a transaction that were not throttled themselves are only counted: DynamoDB does not show
+// what they consumed.
 func (r *request) recordThrottled(accesses []access.Access, why throttling) {
 	for i := range accesses {
-		accesses[i].Throttle = why.throttleReason
-		r.emitThrottled(&accesses[i], why, true)
+		t := &accesses[i]
+		if t.Throttle = r.reasonFor(&why, i, t); t.Throttle == "" {
+			r.sampler.count.failed.Add(1)
+			continue
+		}
+		r.emitThrottled(t, why, true)
 	}
 }
 
@@ -110,23 +161,34 @@ func (r *request) emitThrottled(t *access.Access, why throttling, estimated bool
 	r.emit(&entry, estimated)
 }
 
-// recordCancelled records a cancelled transaction. Its throttled items are requested load. The
-// other items have passed, or failed, their condition in the prepare phase, and are charged
-// like a failed condition.
+// recordCancelled records a cancelled transaction by the reason of each item. A throttled item is
+// requested load. An item without an error, or with a failed condition, was prepared and never
+// committed: that is half of a transaction's price. Other items are only counted, because their
+// cost is unknown. Among them are items in conflict with another transaction: several callers
+// want one item, which no limit of a partition refuses. Source: Developer Guide, "Capacity
+// management for transactions" and "Transaction conflict handling".
 func (r *request) recordCancelled(accesses []access.Access, reasons []types.CancellationReason) {
 	for i := range accesses {
-		if i >= len(reasons) {
-			break
+		t := &accesses[i]
+		var reason types.CancellationReason
+		if i < len(reasons) {
+			reason = reasons[i]
 		}
-		if code := aws.ToString(reasons[i].Code); access.IsThrottle(code) {
-			accesses[i].Throttle = code
+		if reason.Item != nil {
+			t.Before = reason.Item
+			t.Estimate()
 		}
-		if reasons[i].Item != nil {
-			accesses[i].Before = reasons[i].Item
-			accesses[i].Estimate()
+		switch code := aws.ToString(reason.Code); {
+		case access.IsThrottle(code):
+			t.Throttle = code
+		case code == "None" || code == "ConditionalCheckFailed":
+			t.Units /= 2
+		default:
+			r.sampler.count.failed.Add(1)
+			continue
 		}
+		r.emit(t, true)
 	}
-	r.emitAll(accesses)
 }
 
 func (r *request) emitAll(accesses []access.Access) {
