@@ -255,7 +255,10 @@ func TestSpans(t *testing.T) {
 		{"DynamoDB's own reason", failure("PutItem", "ThrottlingException: TableWriteKeyRangeThroughputExceeded at arn:aws:dynamodb:eu-west-1:1:table/orders"), "PutItem orders a/ wcu 1 estimated throttled TableWriteKeyRangeThroughputExceeded"},
 		{"a message without an exception", failure("PutItem", "The level of configured provisioned throughput for the table was exceeded."), "PutItem orders a/ wcu 1 estimated throttled ThrottlingException"},
 		{"a failed condition", failure("PutItem", "ConditionalCheckFailedException: no"), "PutItem orders a/ wcu 1 estimated"},
-		{"a cancelled transaction", failure("TransactWriteItems", "TransactionCanceledException: [ConditionalCheckFailed, None]"), "TransactWriteItems orders a/ wcu 2 estimated"},
+		{"a cancelled transaction", failure("TransactWriteItems", "TransactionCanceledException: [ConditionalCheckFailed, None]"), "TransactWriteItems orders a/ wcu 1 estimated"},
+		{"a transaction in conflict with another", failure("TransactWriteItems", "TransactionCanceledException: [TransactionConflict, None]"), "failed_span"},
+		{"a write in conflict with a transaction", failure("PutItem", "TransactionConflictException: Transaction is ongoing for the item"), "failed_span"},
+		{"a transaction with a throttled item", failure("TransactWriteItems", "TransactionCanceledException: [ThrottlingError, None]"), "TransactWriteItems orders a/ wcu 2 estimated throttled ThrottlingError"},
 		{"a timeout", failure("PutItem", "yes, it took too long"), "failed_span"},
 		{"a status of HTTP", put(&commonpb.KeyValue{Key: "http.response.status_code", Value: &commonpb.AnyValue{Value: &commonpb.AnyValue_IntValue{IntValue: 500}}}), "failed_span"},
 	} {

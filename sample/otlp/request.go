@@ -193,6 +193,9 @@ func (d *Decoder) record(q *request, table string, only bool) (sample.Record, sa
 	if !q.charge(&r, only) {
 		return r, sample.RejectNoOp
 	}
+	if q.failed && r.Throttle == "" && r.Op == sample.TransactWriteItems {
+		r.WCU /= 2 // it was prepared, and never committed
+	}
 	return r, check(&r)
 }
 
@@ -206,8 +209,8 @@ func check(r *sample.Record) sample.RejectReason {
 	return keyed.Check()
 }
 
-// costsAnyway reports whether a failed request consumed as much as a success, as a failed
-// condition does.
+// costsAnyway reports whether a failed request consumed units, as a failed condition does: as
+// many as a success, and in a transaction half of them.
 func costsAnyway(errors []string) bool {
 	return strings.Contains(strings.Join(errors, " "), "ConditionalCheckFailed")
 }
