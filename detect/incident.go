@@ -55,6 +55,24 @@ var causeOf = map[Kind]Cause{
 	SamplesLost:       CausePipeline,
 }
 
+// Kinds returns the names of all kinds of findings, sorted.
+func Kinds() []string {
+	var all []string
+	for kind := range causeOf {
+		all = append(all, string(kind))
+	}
+	return slices.Sorted(slices.Values(all))
+}
+
+// Causes returns the names of all causes of incidents, sorted.
+func Causes() []string {
+	all := []string{string(CauseIndexBackPressure)}
+	for _, cause := range causeOf {
+		all = append(all, string(cause))
+	}
+	return slices.Compact(slices.Sorted(slices.Values(all)))
+}
+
 // Incident joins the findings of one cause. Findings are evidence; only incidents have
 // routes, silences and notifications.
 type Incident struct {

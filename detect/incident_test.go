@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/internal/testsupport/hostile"
 	"github.com/keyheat/keyheat/sample"
 )
 
@@ -121,5 +122,22 @@ func TestRootsComeFirst(t *testing.T) {
 	}
 	if keys[0] != "a#*" || keys[3] != "b" || len(keys) != 4 {
 		t.Errorf("the order is %v", keys)
+	}
+}
+
+// TestKindsAndCauses: the lists by which words of routes, silences and requests are checked have
+// every kind of the findings' schema, and a cause for each.
+func TestKindsAndCauses(t *testing.T) {
+	t.Parallel()
+	var kinds []string
+	for _, kind := range hostile.Kinds() {
+		kinds = append(kinds, string(kind))
+		f := detect.NewFinding(kind, detect.Target{Table: "orders"}, sample.KeyString("a"))
+		if i := detect.Incidents([]detect.Finding{f}); len(i) != 1 || !slices.Contains(detect.Causes(), string(i[0].Cause)) {
+			t.Errorf("%s has the incidents %+v, whose cause is not among %q", kind, i, detect.Causes())
+		}
+	}
+	if slices.Sort(kinds); !slices.Equal(detect.Kinds(), kinds) {
+		t.Errorf("the kinds are %q, want %q", detect.Kinds(), kinds)
 	}
 }

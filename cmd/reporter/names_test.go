@@ -54,6 +54,10 @@ func TestCommandsRefuseMisspeltNames(t *testing.T) {
 		"reporter route test --index":   {"route test --table orders --index by-date", `no sample of orders has the index "by-date"; known are by-status`},
 		"reporter silences add --table": {"silences add --for 1h --reason x --table oders", `did you mean "orders"? (if it is yet to come, match table=~"oders")`},
 		"reporter silences add --index": {"silences add --for 1h --reason x --index by-states", `did you mean "by-status"? (if it is yet to come, match index=~"by-states")`},
+		"reporter route test --kind":    {"route test --table orders --kind hot_key_writes", `there is no kind "hot_key_writes": did you mean "hot_key_write"?`},
+		"reporter route test --cause":   {"route test --table orders --cause hot-key", `there is no cause "hot-key": did you mean "hot_key"?`},
+		"reporter silences add --kind":  {"silences add --for 1h --reason x --kind hot_key_writes", `there is no kind "hot_key_writes": did you mean "hot_key_write"?`},
+		"reporter silences add --cause": {"silences add --for 1h --reason x --cause hot-key", `there is no cause "hot-key": did you mean "hot_key"?`},
 		"reporter silences add --match": {"silences add --for 1h --reason x --match table=orders --match index=by-date", `no sample of orders has the index "by-date"; known are by-status`},
 		"reporter analyze --explain":    {"analyze --explain kk0 " + samples, `did you mean "k0"?`},
 		"reporter analyze --what-if":    {"analyze --what-if kk0=2 " + samples, `did you mean "k0"?`},
@@ -154,12 +158,26 @@ func TestSettingsThatNameTables(t *testing.T) {
 		},
 		"cloudwatch.tables": {`cloudwatch.tables: no sample has the table \"cartz\": did you mean \"carts\"?`},
 	}
+	refused := map[string]string{
+		"routes[].kind": `routes[0].kind: there is no kind "hot_keys_*"`, "routes[].cause": `routes[0].cause: there is no cause "hot-key": did you mean "hot_key"?`,
+	}
 	free := []string{
 		"policy.keys", "tables.NAME.keys", // how keys are kept
 		"tables.NAME.partition_key", "tables.NAME.sort_key", "tables.NAME.item_collection_keys", "tables.NAME.indexes.NAME.partition_key", "tables.NAME.indexes.NAME.sort_key", // attributes
 	}
-	if got := reference.NamingKeys(defaults()); !slices.Equal(got, slices.Sorted(slices.Values(append(slices.Collect(maps.Keys(want)), free...)))) {
+	if got := reference.NamingKeys(defaults()); !slices.Equal(got, slices.Sorted(slices.Values(slices.Concat(slices.Collect(maps.Keys(want)), slices.Collect(maps.Keys(refused)), free)))) {
 		t.Errorf("the settings that take names are %q: give each a misspelt name here, or the reason why it takes any", got)
+	}
+	file := filepath.Join(t.TempDir(), "reporter.yaml")
+	if err := os.WriteFile(file, []byte("store: {url: 'sqlite::memory:'}\nroutes: [{kind: hot_keys_*, cause: hot-key}, {kind: hot_*, cause: hot_key}]\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var out, errs bytes.Buffer
+	code := cli.Run(t.Context(), command(), []string{"check", "--config", file}, cli.Streams{Out: &out, Err: &errs})
+	for setting, sentence := range refused {
+		if code != cli.Misconfigured || strings.Count(out.String(), "routes[") != len(refused) || !strings.Contains(out.String(), sentence) {
+			t.Errorf("%s: exits with %d, want %s: %s", setting, code, sentence, out.String())
+		}
 	}
 	warn := func(st *store.Store) string {
 		var logged bytes.Buffer

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/json"
@@ -47,12 +48,17 @@ func routeCommand() *cobra.Command {
 	completeValues(test, "severity", alertSeverities...)
 	kind := test.Flags().String("kind", string(detect.HotKeyWrite), "the `kind` of the incident's root finding")
 	cause := test.Flags().String("cause", string(detect.CauseHotKey), "the incident's `cause`")
+	completeValues(test, "kind", detect.Kinds()...)
+	completeValues(test, "cause", detect.Causes()...)
 	test.RunE = func(c *cobra.Command, _ []string) error {
 		if err := load(); err != nil {
 			return err
 		}
 		if err := checkSeverity(*severity); err != nil {
 			return err
+		}
+		if err := cmp.Or(routing.CheckWord("kind", *kind), routing.CheckWord("cause", *cause)); err != nil {
+			return cli.Wrong(err)
 		}
 		if err := config.checkTarget(c, i.Target); err != nil {
 			return err

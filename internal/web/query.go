@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/http"
@@ -8,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/keyheat/keyheat/internal/alert/routing"
 	"github.com/keyheat/keyheat/internal/web/cursor"
 	"github.com/keyheat/keyheat/internal/web/heatmap"
 	"github.com/keyheat/keyheat/internal/web/manual"
@@ -50,6 +52,9 @@ func findingQuery(q url.Values) (store.FindingQuery, error) {
 	}
 	if err := oneOf("severity", f.Severity, severities); err != nil {
 		return f, err
+	}
+	if err := cmp.Or(routing.CheckWord("kind", f.Kind), routing.CheckWord("cause", q.Get("cause"))); err != nil {
+		return f, badRequest{Err: err}
 	}
 	var err error
 	f.Limit, err = cursor.ReadLimit(q)

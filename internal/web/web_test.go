@@ -388,7 +388,14 @@ func TestTheAPIReturnsIncidents(t *testing.T) {
 	if len(all.Incidents) != 0 {
 		t.Errorf("incidents of another cause: %+v", all.Incidents)
 	}
-	get(t, address+"/api/v1/incidents?state=wrong", http.StatusBadRequest)
+	for query, want := range map[string]string{
+		"incidents?state=wrong": "give one of pending", "incidents?cause=hot-key": `there is no cause \"hot-key\": did you mean \"hot_key\"?`,
+		"findings?kind=hot_key_writes": `there is no kind \"hot_key_writes\": did you mean \"hot_key_write\"?`,
+	} {
+		if text, _ := get(t, address+"/api/v1/"+query, http.StatusBadRequest); !strings.Contains(text, want) {
+			t.Errorf("%s says %s, want %s", query, text, want)
+		}
+	}
 }
 
 // TestMisspeltNames: on each page and in the API a table, index, account or Region that no

@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/internal/settings/options"
 )
 
 // labelPrefix stands before the names of labels.
@@ -62,6 +63,29 @@ func isName(name string) bool {
 	return slices.Contains(names, name) || strings.HasPrefix(name, labelPrefix) && name != labelPrefix
 }
 
+// CheckWord returns an error, with the nearest word, if a word is no kind of finding or no cause
+// of an incident, by the name of the text: it would choose nothing.
+func CheckWord(name, word string) error {
+	return checkPattern(name, word, func(text string) bool { return text == word })
+}
+
+// checkPattern is CheckWord for a pattern, and its match.
+func checkPattern(name, pattern string, matches func(text string) bool) error {
+	var known []string
+	switch name {
+	case "kind":
+		known = detect.Kinds()
+	case "cause":
+		known = detect.Causes()
+	default:
+		return nil
+	}
+	if pattern == "" || slices.ContainsFunc(known, matches) {
+		return nil
+	}
+	return fmt.Errorf("there is no %s %.80q%s", name, pattern, options.Suggest(pattern, known))
+}
+
 // Matcher compares one text of incidents, as a matcher of Alertmanager does.
 type Matcher struct {
 	// Name is the text's: account, region, table, index, cause, kind, severity, owner,
@@ -95,17 +119,18 @@ func newMatcher(name, op, value string) (m Matcher, err error) {
 		if (name == "table" || name == "index") && strings.ContainsAny(value, "*?[") {
 			return m, fmt.Errorf("no %s is called %.80q, and * stands for itself: write a regular expression, such as %s=~\"orders-.*\"", name, value, name)
 		}
+		return m, CheckWord(name, value)
 	case "=~", "!~":
 		// By itself first: in parentheses, a)|(b would be an expression of parts of a text.
 		if _, err := regexp.Compile(value); err != nil {
 			return m, err
 		}
-		m.expression, err = regexp.Compile("^(?:" + value + ")$")
-		return m, err
-	default:
-		return m, fmt.Errorf("%q is no comparison: give =, !=, =~ or !~", op)
+		if m.expression, err = regexp.Compile("^(?:" + value + ")$"); err != nil {
+			return m, err
+		}
+		return m, checkPattern(name, value, m.expression.MatchString)
 	}
-	return m, nil
+	return m, fmt.Errorf("%q is no comparison: give =, !=, =~ or !~", op)
 }
 
 // IsLine reports whether a text is one line of text, as databases, terminals and pages

@@ -16,7 +16,7 @@ var matched = detect.Incident{
 func TestMatchers(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]bool{
-		`account=1`: true, `region=eu-west-1`: true, `table=orders`: true, `index="by-status"`: true, `cause=few_values`: true,
+		`account=1`: true, `region=eu-west-1`: true, `table=orders`: true, `index="by-status"`: true, `cause=few_values`: true, `kind=~"hot_.*"`: true, `cause!~"hot_.*|pipeline"`: true, `kind!=hot_partition`: true,
 		`kind=hot_key_write`: true, `severity=critical`: true, `owner = "payments"`: true, ` incident=0123 `: true, `labels.tier="1\"\\"`: true,
 		`table=order`: false, `table!=orders`: false, `table!=carts`: true, `severity!=warning`: true, `labels.team=`: true, `labels.team!=""`: false,
 		// Of all of the text, as in Alertmanager.
@@ -70,6 +70,8 @@ func TestAttacksOnMatchers(t *testing.T) {
 		`table="orders`: "not closed", `table="orders\"`: "not closed", `table="a" index="b"`: "follows the quotes",
 		`table=~"("`: "missing closing )", `table=~"a)|(b"`: "unexpected )", `table=~"a{1001}"`: "invalid repeat count", `table=~"\8"`: "invalid escape",
 		`severity=warn`: `"warn": give critical, warning`, "table=a\nb": "one line", "table=\x00": "one line", "table=\xff": "one line",
+		`kind=hot_key_writes`: `there is no kind "hot_key_writes": did you mean "hot_key_write"?`, `cause!=hot-key`: `there is no cause "hot-key": did you mean "hot_key"?`,
+		`kind=~"hot_keys_.*"`: `there is no kind "hot_keys_.*"`, `cause!~x`: `there is no cause "x"; known are few_values, hot_key`,
 		`table=` + strings.Repeat("x", 2000): "too long", strings.Repeat("x", 100_000): "compares nothing",
 		`labels.` + strings.Repeat("x", 2000) + `=a`: "too long",
 	} {

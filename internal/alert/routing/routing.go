@@ -141,6 +141,8 @@ func (m *Match) Faults() []options.Fault {
 	for _, f := range m.fields() {
 		if _, err := path.Match(f.pattern, ""); err != nil {
 			all = append(all, options.Fault{Field: f.name, Err: fmt.Errorf("%q: %w: * stands for any text without /, ? for one character", f.pattern, err)})
+		} else if err := checkPattern(f.name, f.pattern, func(text string) bool { return matches(f.pattern, text) }); err != nil {
+			all = append(all, options.Fault{Field: f.name, Err: err})
 		}
 	}
 	for _, s := range m.Severities {

@@ -11,7 +11,7 @@ import (
 )
 
 // naming finds the flags, arguments and settings that take a table, an index or a key.
-var naming = regexp.MustCompile(`(?i)table|index|lsi|key|match|value`)
+var naming = regexp.MustCompile(`(?i)table|index|lsi|key|match|value|kind|cause`)
 
 // NamingFlags returns the flags and arguments of a program's commands that take a table, an
 // index or a key, such as "reporter incidents --table". Flags of settings are hidden, and not
