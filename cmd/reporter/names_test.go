@@ -44,23 +44,29 @@ func TestCommandsRefuseMisspeltNames(t *testing.T) {
 	if err := os.WriteFile(samples, []byte(requests(3)), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	settings := filepath.Join(t.TempDir(), "reporter.yaml")
+	if err := os.WriteFile(settings, []byte("receivers: {pagers: {type: teams, url: 'https://teams.example/x'}}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	misspelt := map[string]struct{ line, want string }{
-		"reporter incidents --table":    {"incidents --table oders", `--table: no sample has the table "oders": did you mean "orders"?`},
-		"reporter keys hash --table":    {"keys hash a --table oders", `did you mean "orders"? (if it is yet to come, name it under tables in the settings)`},
-		"reporter keys purge --table":   {"keys purge a --table oders", `--table: no sample has the table "oders": did you mean "orders"?`},
-		"reporter partitions TABLE":     {"partitions oders", `TABLE: no sample has the table "oders": did you mean "orders"?`},
-		"reporter report --tables":      {"report --tables carts,oders", `--tables: no sample has the table "oders": did you mean "orders"?`},
-		"reporter route test --table":   {"route test --table oders", `did you mean "orders"? (if it is yet to come, name it under tables in the settings)`},
-		"reporter route test --index":   {"route test --table orders --index by-date", `no sample of orders has the index "by-date"; known are by-status`},
-		"reporter silences add --table": {"silences add --for 1h --reason x --table oders", `did you mean "orders"? (if it is yet to come, match table=~"oders")`},
-		"reporter silences add --index": {"silences add --for 1h --reason x --index by-states", `did you mean "by-status"? (if it is yet to come, match index=~"by-states")`},
-		"reporter route test --kind":    {"route test --table orders --kind hot_key_writes", `there is no kind "hot_key_writes": did you mean "hot_key_write"?`},
-		"reporter route test --cause":   {"route test --table orders --cause hot-key", `there is no cause "hot-key": did you mean "hot_key"?`},
-		"reporter silences add --kind":  {"silences add --for 1h --reason x --kind hot_key_writes", `there is no kind "hot_key_writes": did you mean "hot_key_write"?`},
-		"reporter silences add --cause": {"silences add --for 1h --reason x --cause hot-key", `there is no cause "hot-key": did you mean "hot_key"?`},
-		"reporter silences add --match": {"silences add --for 1h --reason x --match table=orders --match index=by-date", `no sample of orders has the index "by-date"; known are by-status`},
-		"reporter analyze --explain":    {"analyze --explain kk0 " + samples, `did you mean "k0"?`},
-		"reporter analyze --what-if":    {"analyze --what-if kk0=2 " + samples, `did you mean "k0"?`},
+		"reporter incidents --table":             {"incidents --table oders", `--table: no sample has the table "oders": did you mean "orders"?`},
+		"reporter keys hash --table":             {"keys hash a --table oders", `did you mean "orders"? (if it is yet to come, name it under tables in the settings)`},
+		"reporter keys purge --table":            {"keys purge a --table oders", `--table: no sample has the table "oders": did you mean "orders"?`},
+		"reporter partitions TABLE":              {"partitions oders", `TABLE: no sample has the table "oders": did you mean "orders"?`},
+		"reporter report --tables":               {"report --tables carts,oders", `--tables: no sample has the table "oders": did you mean "orders"?`},
+		"reporter route test --table":            {"route test --table oders", `did you mean "orders"? (if it is yet to come, name it under tables in the settings)`},
+		"reporter route test --index":            {"route test --table orders --index by-date", `no sample of orders has the index "by-date"; known are by-status`},
+		"reporter silences add --table":          {"silences add --for 1h --reason x --table oders", `did you mean "orders"? (if it is yet to come, match table=~"oders")`},
+		"reporter silences add --index":          {"silences add --for 1h --reason x --index by-states", `did you mean "by-status"? (if it is yet to come, match index=~"by-states")`},
+		"reporter route test --kind":             {"route test --table orders --kind hot_key_writes", `there is no kind "hot_key_writes": did you mean "hot_key_write"?`},
+		"reporter route test --cause":            {"route test --table orders --cause hot-key", `there is no cause "hot-key": did you mean "hot_key"?`},
+		"reporter alert test --receiver":         {"alert test --receiver pager", `--receiver "pager": the configuration has pagers`},
+		"reporter notifications list --receiver": {"notifications list --receiver pager", `--receiver: there is no receiver "pager": did you mean "pagers"?`},
+		"reporter silences add --kind":           {"silences add --for 1h --reason x --kind hot_key_writes", `there is no kind "hot_key_writes": did you mean "hot_key_write"?`},
+		"reporter silences add --cause":          {"silences add --for 1h --reason x --cause hot-key", `there is no cause "hot-key": did you mean "hot_key"?`},
+		"reporter silences add --match":          {"silences add --for 1h --reason x --match table=orders --match index=by-date", `no sample of orders has the index "by-date"; known are by-status`},
+		"reporter analyze --explain":             {"analyze --explain kk0 " + samples, `did you mean "k0"?`},
+		"reporter analyze --what-if":             {"analyze --what-if kk0=2 " + samples, `did you mean "k0"?`},
 	}
 	free := map[string]string{
 		"reporter analyze --candidate":            "attributes, and a sentence says if no sample has every part",
@@ -82,7 +88,7 @@ func TestCommandsRefuseMisspeltNames(t *testing.T) {
 	for flag, c := range misspelt {
 		args := strings.Fields(c.line)
 		if args[0] != "analyze" {
-			args = append(args, "--store-url", url)
+			args = append(args, "--store-url", url, "--config", settings)
 		}
 		var out, errs bytes.Buffer
 		code := cli.Run(t.Context(), command(), args, cli.Streams{Out: &out, Err: &errs})
@@ -159,9 +165,11 @@ func TestSettingsThatNameTables(t *testing.T) {
 		"cloudwatch.tables": {`cloudwatch.tables: no sample has the table \"cartz\": did you mean \"carts\"?`},
 	}
 	refused := map[string]string{
+		"routes[].receivers": `routes[0].receivers: no receiver "pager"`, "reports.NAME.receivers": `reports.weekly.receivers: no receiver "pager"`,
 		"routes[].kind": `routes[0].kind: there is no kind "hot_keys_*"`, "routes[].cause": `routes[0].cause: there is no cause "hot-key": did you mean "hot_key"?`,
 	}
 	free := []string{
+		"receivers",                       // it gives the names
 		"policy.keys", "tables.NAME.keys", // how keys are kept
 		"tables.NAME.partition_key", "tables.NAME.sort_key", "tables.NAME.item_collection_keys", "tables.NAME.indexes.NAME.partition_key", "tables.NAME.indexes.NAME.sort_key", // attributes
 	}
@@ -169,13 +177,13 @@ func TestSettingsThatNameTables(t *testing.T) {
 		t.Errorf("the settings that take names are %q: give each a misspelt name here, or the reason why it takes any", got)
 	}
 	file := filepath.Join(t.TempDir(), "reporter.yaml")
-	if err := os.WriteFile(file, []byte("store: {url: 'sqlite::memory:'}\nroutes: [{kind: hot_keys_*, cause: hot-key}, {kind: hot_*, cause: hot_key}]\n"), 0o600); err != nil {
+	if err := os.WriteFile(file, []byte("store: {url: 'sqlite::memory:'}\nroutes: [{kind: hot_keys_*, cause: hot-key, receivers: [pager]}, {kind: hot_*, cause: hot_key}]\nreports: {weekly: {cron: 0 8 * * MON, receivers: [pager]}}\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	var out, errs bytes.Buffer
 	code := cli.Run(t.Context(), command(), []string{"check", "--config", file}, cli.Streams{Out: &out, Err: &errs})
 	for setting, sentence := range refused {
-		if code != cli.Misconfigured || strings.Count(out.String(), "routes[") != len(refused) || !strings.Contains(out.String(), sentence) {
+		if code != cli.Misconfigured || strings.Count(out.String(), "there is no ")+strings.Count(out.String(), "no receiver ") != len(refused) || !strings.Contains(out.String(), sentence) {
 			t.Errorf("%s: exits with %d, want %s: %s", setting, code, sentence, out.String())
 		}
 	}

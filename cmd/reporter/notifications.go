@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -12,6 +13,7 @@ import (
 	"github.com/keyheat/keyheat/internal/alert/routing"
 	"github.com/keyheat/keyheat/internal/cli"
 	"github.com/keyheat/keyheat/internal/cli/terminal"
+	"github.com/keyheat/keyheat/internal/settings/options"
 	"github.com/keyheat/keyheat/store"
 )
 
@@ -34,14 +36,35 @@ func listNotifications() *cobra.Command {
 	var q store.NotificationQuery
 	c.Flags().StringVar(&q.Route, "receiver", "", "the `name` of a receiver; all when empty")
 	states := []string{store.Pending, store.Delivered, store.Dead, store.Cancelled, store.Summarised}
-	list(c, states, &q.State, &q.Limit, func(ctx context.Context, db *store.Store, out io.Writer, f cli.Format) error {
+	var config *Config
+	config = list(c, states, &q.State, &q.Limit, func(ctx context.Context, db *store.Store, out io.Writer, f cli.Format) error {
 		all, err := db.RecentNotifications(ctx, q)
+		if err == nil && len(all) == 0 {
+			err = config.checkReceiver(ctx, db, q.Route)
+		}
 		if err != nil {
 			return err
 		}
 		return writeNotifications(out, all, f)
 	})
 	return c
+}
+
+// checkReceiver returns an error, with the nearest name, for a receiver that neither the settings
+// nor the database has: none of its messages would be dead.
+func (c *Config) checkReceiver(ctx context.Context, db *store.Store, name string) error {
+	stored, err := db.Receivers(ctx)
+	if err != nil {
+		return err
+	}
+	known := c.receiverNames()
+	for _, r := range stored {
+		known = append(known, r.Route)
+	}
+	if name == "" || len(known) == 0 || slices.Contains(known, name) {
+		return nil
+	}
+	return cli.Wrong(fmt.Errorf("--receiver: there is no receiver %q%s", name, options.Suggest(name, known)))
 }
 
 // listed is one notification in a list, without its text, which may hold keys.

@@ -18,15 +18,15 @@ import (
 
 // configuredStore is the store of a command's configuration.
 type configuredStore struct {
-	settings *cli.Store
-	load     func() error
+	config *Config
+	load   func() error
 }
 
 // addStore adds the flags of the reporter's configuration to a command, and returns the
 // store that they name.
 func addStore(c *cobra.Command) configuredStore {
 	config := defaults()
-	return configuredStore{&config.Store, cli.Layers(c, config)}
+	return configuredStore{config, cli.Layers(c, config)}
 }
 
 // use reads the configuration, and does some work with its store.
@@ -34,14 +34,14 @@ func (s configuredStore) use(ctx context.Context, work func(*store.Store) error)
 	if err := s.load(); err != nil {
 		return err
 	}
-	return s.settings.Use(ctx, work)
+	return s.config.Store.Use(ctx, work)
 }
 
 // list makes a command that shows stored rows, of one state if given, in the format of
-// its flag.
+// its flag. It returns the configuration that the command reads.
 func list(c *cobra.Command, states []string, state *string, limit *int,
 	show func(ctx context.Context, db *store.Store, out io.Writer, f cli.Format) error,
-) {
+) *Config {
 	db := addStore(c)
 	among := strings.Join(states, ", ")
 	c.Flags().StringVar(state, "state", "", among+"; all when empty")
@@ -54,6 +54,7 @@ func list(c *cobra.Command, states []string, state *string, limit *int,
 		}
 		return db.use(c.Context(), func(db *store.Store) error { return show(c.Context(), db, c.OutOrStdout(), *format) })
 	}
+	return db.config
 }
 
 // forEachID makes a command that acts on each of its arguments and prints done for it;

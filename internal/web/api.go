@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"net/url"
@@ -16,6 +17,7 @@ import (
 	"github.com/keyheat/keyheat/internal/say"
 	"github.com/keyheat/keyheat/internal/say/wording"
 	"github.com/keyheat/keyheat/internal/settings/names"
+	"github.com/keyheat/keyheat/internal/settings/options"
 	"github.com/keyheat/keyheat/internal/web/cursor"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/store"
@@ -243,7 +245,11 @@ func (s *Site) apiTables(ctx context.Context, r *http.Request) (any, error) {
 }
 
 func (s *Site) apiGaps(ctx context.Context, r *http.Request) (any, error) {
-	lost, err := s.store.Gaps(ctx, store.GapQuery{Source: r.URL.Query().Get("source")})
+	source := r.URL.Query().Get("source")
+	lost, err := s.store.Gaps(ctx, store.GapQuery{Source: source})
+	if err == nil && len(lost) == 0 {
+		err = s.checkSource(ctx, source)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -253,8 +259,29 @@ func (s *Site) apiGaps(ctx context.Context, r *http.Request) (any, error) {
 	return map[string]any{"gaps": page, "next": next}, err
 }
 
+// checkSource returns an error, with the nearest name, for a source that no collector reads: its
+// empty list would look as if nothing were lost.
+func (s *Site) checkSource(ctx context.Context, source string) error {
+	marks, err := s.store.Watermarks(ctx)
+	if err != nil || source == "" || len(marks) == 0 {
+		return err
+	}
+	known := make([]string, len(marks))
+	for i, m := range marks {
+		known[i] = m.Source
+	}
+	if known = slices.Compact(known); slices.Contains(known, source) {
+		return nil
+	}
+	return badRequest{Err: fmt.Errorf("no collector reads the source %q%s", source, options.Suggest(source, known))}
+}
+
 func (s *Site) apiBadSamples(ctx context.Context, r *http.Request) (any, error) {
-	rows, err := s.store.BadSamples(ctx, store.BadQuery{Source: r.URL.Query().Get("source")})
+	source := r.URL.Query().Get("source")
+	rows, err := s.store.BadSamples(ctx, store.BadQuery{Source: source})
+	if err == nil && len(rows) == 0 {
+		err = s.checkSource(ctx, source)
+	}
 	if err != nil {
 		return nil, err
 	}

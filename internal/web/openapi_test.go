@@ -172,7 +172,7 @@ func TestTheAPIIsAsDescribed(t *testing.T) {
 		{"/api/v1/findings/absent/what-if", 404},
 		{"/api/v1/incidents", 200}, {"/api/v1/incidents?cause=hot_key&state=firing", 200}, {"/api/v1/incidents?severity=bad", 400},
 		{"/api/v1/collectors", 200}, {"/api/v1/receivers", 200}, {"/api/v1/tables", 200}, {"/api/v1/gaps?source=kafka:samples", 200},
-		{"/api/v1/bad-samples", 200}, {"/api/v1/bad-samples?source=other", 200},
+		{"/api/v1/bad-samples", 200}, {"/api/v1/bad-samples?source=kafka:samples", 200},
 		{"/api/v1/heat?" + heat, 200}, {"/api/v1/heat?what=throttled&rows=5&" + heat, 200}, {"/api/v1/heat?sort=position&" + heat, 200}, {"/api/v1/heat?span=1h", 400}, {"/api/v1/heat?rows=151&" + heat, 400},
 		{"/api/v1/contributors?" + heat, 200}, {"/api/v1/contributors?max_contributors=1&what=throttled&" + heat, 200},
 		{"/api/v1/contributors?max_contributors=101&" + heat, 400},

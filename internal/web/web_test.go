@@ -642,6 +642,14 @@ func TestGapsAndLagAreShownOnEveryPage(t *testing.T) {
 	if text, _ := get(t, address+"/api/v1/tables", http.StatusOK); !strings.Contains(text, "retention was shorter") {
 		t.Error("the API does not return the gap")
 	}
+	for _, of := range []string{"gaps", "bad-samples"} {
+		if text, _ := get(t, address+"/api/v1/"+of+"?source=kafka:g/sample", http.StatusBadRequest); !strings.Contains(text, `no collector reads the source \"kafka:g/sample\": did you mean \"kafka:g/samples\"?`) {
+			t.Errorf("%s of a misspelt source: %s", of, text)
+		}
+		if text, _ := get(t, address+"/api/v1/"+of+"?source=kafka:g/samples", http.StatusOK); strings.Contains(text, "retention was shorter") != (of == "gaps") {
+			t.Errorf("%s of the source: %s", of, text)
+		}
+	}
 }
 
 // TestStoppedCollectionIsNotCalm: with nobody collecting, no page looks as if all
