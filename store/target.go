@@ -20,10 +20,17 @@ const maxFound = 4096
 // targetColumns are a target's columns, of targets AS t.
 const targetColumns = `t.account, t.region, t.table_name, t.index_name`
 
-// Targets returns the tables and indexes with any stored rows, in order.
+// Targets returns the tables and indexes with any stored rows, in order, without those that
+// CloudWatch was asked about and nobody has seen: their names may be misspelt.
 func (s *Store) Targets(ctx context.Context) ([]sample.Target, error) {
 	return list(ctx, s, "read the tables and indexes", targetFields, `
-		SELECT `+targetColumns+` FROM targets AS t ORDER BY t.table_name, t.index_name, t.account, t.region`)
+		SELECT `+targetColumns+` FROM targets AS t
+		WHERE NOT EXISTS (SELECT 1 FROM cloudwatch_reads AS r WHERE r.target = t.id)
+			OR EXISTS (SELECT 1 FROM cloudwatch_minutes AS m WHERE m.target = t.id)
+			OR EXISTS (SELECT 1 FROM windows AS w WHERE w.target = t.id)
+			OR EXISTS (SELECT 1 FROM table_views AS v WHERE v.target = t.id)
+			OR EXISTS (SELECT 1 FROM findings AS f WHERE f.target = t.id)
+		ORDER BY t.table_name, t.index_name, t.account, t.region`)
 }
 
 // isTarget chooses a target by its four names, $1 to $4; see [targetArgs].

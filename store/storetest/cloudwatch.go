@@ -11,6 +11,7 @@ import (
 var cloudWatch = []obligation{
 	{"what CloudWatch reported is kept by minute", cloudWatchKept},
 	{"an attempt that failed leaves what was read", cloudWatchFailed},
+	{"a table that CloudWatch alone was asked about, and has no minute of, is not there", cloudWatchUnknown},
 	{"seconds add up to minutes", minuteTotals},
 	{"a target is active that has seconds of late", activeTargets},
 }
@@ -57,6 +58,19 @@ func cloudWatchFailed(t *testing.T, s *store.Store) {
 	got[0].Attempted = time.Time{}
 	read.State, read.Message, read.Requested = "denied", "allow it", 12
 	equal(t, "read", got[0], read)
+}
+
+func cloudWatchUnknown(t *testing.T, s *store.Store) {
+	misspelt, sampled, viewed, read := sample.Target{Table: "oders"}, sample.Target{Table: "orders"}, sample.Target{Table: "carts"}, sample.Target{Table: "audit"}
+	judge(t, s, store.Judgement{
+		Windows: []store.Window{{Target: sampled, Second: noon}}, Views: []store.TableView{{Target: viewed, Document: []byte(`{}`)}},
+	})
+	for _, target := range []sample.Target{misspelt, sampled, viewed} {
+		must(t, s.PutCloudWatch(t.Context(), store.CloudWatchRead{Target: target, Through: minuteOne, State: "no_data"}, nil))
+	}
+	must(t, s.PutCloudWatch(t.Context(), store.CloudWatchRead{Target: read, Through: minuteOne, State: "read"}, []store.CloudWatchMinute{{Target: read, Minute: minuteOne}}))
+	must(t, s.PutTableFacts(t.Context(), byStatus, []byte(`{}`)))
+	equal(t, "targets", value[[]sample.Target](t)(s.Targets(t.Context())), []sample.Target{read, viewed, sampled, byStatus})
 }
 
 func activeTargets(t *testing.T, s *store.Store) {
