@@ -87,6 +87,9 @@ func TestRolesSuffice(t *testing.T) {
 	if totals, err := reader.Totals(t.Context()); err != nil || len(totals) != 1 {
 		t.Errorf("the reader sees %+v, %v", totals, err)
 	}
+	if targets, err := reader.Targets(t.Context()); err != nil || len(targets) != 1 {
+		t.Errorf("the reader checks names among %+v, %v", targets, err)
+	}
 
 	// A later version's table reaches those who need it when the file is run again.
 	migrator, err := pgx.Connect(t.Context(), as(t, server, "keyheat_migrator"))
@@ -227,6 +230,8 @@ func collected(t *testing.T, database string) {
 	must(t, err)
 	defer st.Close()
 	seed, err := st.HashSeed(t.Context())
+	must(t, err)
+	_, err = st.AllTargets(t.Context())
 	must(t, err)
 	c := collect.New(collect.Config{Source: "kafka:keyheat", Shards: 1, CommitInterval: 50 * time.Millisecond}, st, seed, slog.New(slog.DiscardHandler))
 	ctx, stop := context.WithCancel(t.Context())

@@ -33,6 +33,13 @@ func (s *Store) Targets(ctx context.Context) ([]sample.Target, error) {
 		ORDER BY t.table_name, t.index_name, t.account, t.region`)
 }
 
+// AllTargets returns the tables and indexes with any stored rows, in order. It reads nothing
+// else, as a collector's role may.
+func (s *Store) AllTargets(ctx context.Context) ([]sample.Target, error) {
+	return list(ctx, s, "read all tables and indexes", targetFields, `
+		SELECT `+targetColumns+` FROM targets AS t ORDER BY t.table_name, t.index_name, t.account, t.region`)
+}
+
 // isTarget chooses a target by its four names, $1 to $4; see [targetArgs].
 const isTarget = `t.table_name = $1 AND t.index_name = $2 AND t.account = $3 AND t.region = $4`
 

@@ -53,7 +53,7 @@ func TestNamesOfTables(t *testing.T) {
 	settings := tables.Tables{"oders": {}, "orders": {Indexes: map[string]tables.Index{"by-state": {}}, LSIs: []string{"by-statsu"}, Vectors: []string{"by-status2"}}}
 	var logged bytes.Buffer
 	d := cli.Daemon{Store: st, Log: slog.New(slog.NewTextHandler(&logged, nil))}
-	d.WarnOfNames(t.Context(), settings.Names())
+	d.WarnOfNames(t.Context(), settings.Names(), st.AllTargets)
 	for setting, sentence := range want {
 		if !strings.Contains(logged.String(), sentence) {
 			t.Errorf("%s: no warning %s in\n%s", setting, sentence, logged.String())

@@ -63,7 +63,7 @@ func (c *Config) collect(ctx context.Context, again func() (*Config, error), d c
 		d.Ops.Ready("collect "+i.name(), r.collector.Ready)
 		all = append(all, r)
 	}
-	d.WarnOfNames(ctx, c.Tables.Names())
+	d.WarnOfNames(ctx, c.Tables.Names(), d.Store.AllTargets)
 	reload := c.reload(all, again, d).Runner(d)
 	g, ctx := errgroup.WithContext(ctx)
 	for _, r := range all {
@@ -162,7 +162,7 @@ func (c *Config) reload(all []*reading, again func() (*Config, error), d cli.Dae
 					return err
 				}
 			}
-			d.WarnOfNames(ctx, next.Tables.Names())
+			d.WarnOfNames(ctx, next.Tables.Names(), d.Store.AllTargets)
 			return c.Store.Reauthenticate(d.Store, next.Store) // Check has read the URL
 		},
 		Files: func(c *Config) map[string]string {

@@ -190,7 +190,7 @@ func TestSettingsThatNameTables(t *testing.T) {
 	warn := func(st *store.Store) string {
 		var logged bytes.Buffer
 		d := cli.Daemon{Store: st, Log: slog.New(slog.NewTextHandler(&logged, nil))}
-		d.WarnOfNames(t.Context(), settings.namedSettings())
+		d.WarnOfNames(t.Context(), settings.namedSettings(), st.Targets)
 		return logged.String()
 	}
 	logged, warnings := warn(st), 0

@@ -67,7 +67,7 @@ func serve(ctx context.Context, config *Config, again func() (*Config, error), l
 		if err != nil {
 			return cli.Wrong(err)
 		}
-		d.WarnOfNames(ctx, config.namedSettings())
+		d.WarnOfNames(ctx, config.namedSettings(), d.Store.Targets)
 		d.Ops.Registry().MustRegister(judge)
 		d.Ops.Ready("judge", judge.Ready)
 		if err := parts.Replace(ctx, config.parts(d, holder, judge)); err != nil {
@@ -80,7 +80,7 @@ func serve(ctx context.Context, config *Config, again func() (*Config, error), l
 					return err
 				}
 				current.Store(next)
-				d.WarnOfNames(ctx, next.namedSettings())
+				d.WarnOfNames(ctx, next.namedSettings(), d.Store.Targets)
 				return config.Store.Reauthenticate(d.Store, next.Store) // Check has read the URL
 			},
 		}

@@ -16,6 +16,7 @@ import (
 	"github.com/keyheat/keyheat/internal/daemon"
 	"github.com/keyheat/keyheat/internal/daemon/admin"
 	"github.com/keyheat/keyheat/internal/settings/names"
+	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/store"
 )
 
@@ -50,12 +51,13 @@ type Daemon struct {
 	hangups <-chan os.Signal
 }
 
-// WarnOfNames logs the settings that name a table or index that no sample had, each with the
-// nearest name. A table may be named before its first sample: so it is no error.
-func (d Daemon) WarnOfNames(ctx context.Context, settings []names.Setting) {
-	known, err := d.Store.Targets(ctx)
+// WarnOfNames logs the settings that name a table or index that is not among the known ones of
+// the store, each with the nearest name. A table may be named before its first sample: so it is
+// no error.
+func (d Daemon) WarnOfNames(ctx context.Context, settings []names.Setting, targets func(context.Context) ([]sample.Target, error)) {
+	known, err := targets(ctx)
 	if err != nil {
-		return // readiness reports a database that fails
+		d.Log.Warn("the tables that the settings name were not checked", "error", err)
 	}
 	for _, warning := range names.CheckSettings(settings, known) {
 		d.Log.Warn("a setting names what no sample had", "setting", warning)

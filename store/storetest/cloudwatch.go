@@ -71,6 +71,7 @@ func cloudWatchUnknown(t *testing.T, s *store.Store) {
 	must(t, s.PutCloudWatch(t.Context(), store.CloudWatchRead{Target: read, Through: minuteOne, State: "read"}, []store.CloudWatchMinute{{Target: read, Minute: minuteOne}}))
 	must(t, s.PutTableFacts(t.Context(), byStatus, []byte(`{}`)))
 	equal(t, "targets", value[[]sample.Target](t)(s.Targets(t.Context())), []sample.Target{read, viewed, sampled, byStatus})
+	equal(t, "all targets", len(value[[]sample.Target](t)(s.AllTargets(t.Context()))), 5)
 }
 
 func activeTargets(t *testing.T, s *store.Store) {
