@@ -7,7 +7,6 @@ import (
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/internal/episode"
 	"github.com/keyheat/keyheat/detect/internal/throttling"
-	"github.com/keyheat/keyheat/detect/internal/walk"
 	"github.com/keyheat/keyheat/detect/keypatterns"
 	"github.com/keyheat/keyheat/detect/partition"
 	"github.com/keyheat/keyheat/sample"
@@ -119,7 +118,7 @@ func (b *Board) observeTable(w *sketch.Window) {
 	b.walks.observe(w)
 	ranges := b.options.Partitions(w.Target)
 	if p.Partition = throttling.FullPartition(w, likely, ranges, warning); p.Partition != nil {
-		if !b.walks[w.Target].HasWalked(w.Second-walk.Forget, w.Second) { // what walks is elsewhere when a split comes
+		if !b.walks[w.Target].HasWalked(w.Second-partition.WalkMemory, w.Second) { // what walks is elsewhere when a split comes
 			ranges.Predict(p.Partition)
 		}
 	}

@@ -2,7 +2,7 @@ package board
 
 import (
 	"github.com/keyheat/keyheat/detect"
-	"github.com/keyheat/keyheat/detect/internal/walk"
+	"github.com/keyheat/keyheat/detect/partition"
 	"github.com/keyheat/keyheat/sketch"
 )
 
@@ -10,11 +10,11 @@ import (
 const maxWalks, walkBytes = 64, 40 << 10
 
 // walks are the tables with enough load to walk.
-type walks map[detect.Target]*walk.Detector
+type walks map[detect.Target]*partition.WalkDetector
 
 // observe adds a second of a table. An index has other positions, which are unknown.
 func (all walks) observe(w *sketch.Window) {
-	if w.Index != "" || walk.Units(w.Total.Load) < walk.LeastLoad {
+	if w.Index != "" || partition.WriteUnits(w.Total.Load) < partition.LeastWalk {
 		return
 	}
 	d := all[w.Target]
@@ -22,7 +22,7 @@ func (all walks) observe(w *sketch.Window) {
 		if len(all) == maxWalks {
 			return
 		}
-		d = &walk.Detector{}
+		d = &partition.WalkDetector{}
 		all[w.Target] = d
 	}
 	d.Observe(w)

@@ -13,4 +13,6 @@
 // There is no time in a map: a record belongs to the shard that delivered it, whenever it
 // arrives. Adding a record twice changes nothing, and the order between shards does not matter.
 // Indexes have no stream, and so no map.
+//
+// A [WalkDetector] finds load that walks through the key space, and needs no map.
 package partition

@@ -1,4 +1,4 @@
-package walk_test
+package partition_test
 
 import (
 	"flag"
@@ -7,16 +7,16 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/keyheat/keyheat/detect/internal/walk"
+	"github.com/keyheat/keyheat/detect/partition"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sample/position"
 	"github.com/keyheat/keyheat/sketch"
 )
 
-var seeds = flag.Int("walk.seeds", 10, "simulated tables of each kind")
+var walkSeeds = flag.Int("partition.walks", 10, "simulated tables of each kind")
 
-// world is a table with skewed traffic, and perhaps a copy that goes through the key space.
-type world struct {
+// walkWorld is a table with skewed traffic, and perhaps a copy that goes through the key space.
+type walkWorld struct {
 	random *rand.Rand
 	zipf   *rand.Zipf
 	cells  []uint16 // of the keys
@@ -27,8 +27,8 @@ type world struct {
 	sampled                float64 // rate of sampling
 }
 
-func newWorld(seed uint64, rate, items, copied, workers int) *world {
-	w := &world{random: rand.New(rand.NewPCG(seed, 28)), rate: rate, items: items, copied: copied, workers: workers, sampled: 1}
+func newWalkWorld(seed uint64, rate, items, copied, workers int) *walkWorld {
+	w := &walkWorld{random: rand.New(rand.NewPCG(seed, 28)), rate: rate, items: items, copied: copied, workers: workers, sampled: 1}
 	w.zipf = rand.NewZipf(w.random, 1.01, 1, 100_000)
 	w.begin = w.random.Float64() * 0.5
 	for range 100_001 {
@@ -38,7 +38,7 @@ func newWorld(seed uint64, rate, items, copied, workers int) *world {
 }
 
 // second returns a second of the table, so many seconds after the copy began.
-func (w *world) second(at, copying int64) *sketch.Window {
+func (w *walkWorld) second(at, copying int64) *sketch.Window {
 	var loads [1 << sketch.CellBits]sample.Milli
 	window := &sketch.Window{Target: sample.Target{Table: "orders"}, Second: at}
 	add := func(cell int) {
@@ -70,9 +70,9 @@ func (w *world) second(at, copying int64) *sketch.Window {
 }
 
 // delay returns how many seconds after a copy began it is told; -1 if it is not within a time.
-func (w *world) delay(before, most int64) int64 {
+func (w *walkWorld) delay(before, most int64) int64 {
 	const start = 1_700_000_000
-	d := &walk.Detector{}
+	d := &partition.WalkDetector{}
 	for at := range before + most {
 		d.Observe(w.second(start+at, at-before))
 		if d.HasWalked(start, start+at) {
@@ -82,9 +82,9 @@ func (w *world) delay(before, most int64) int64 {
 	return -1
 }
 
-// TestCopies: a copy in the order of positions is told within the delays that were measured,
+// TestWalks: a copy in the order of positions is told within the delays that were measured,
 // whatever its speed and its workers, and one that harms nobody is not.
-func TestCopies(t *testing.T) {
+func TestWalks(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		story                        string
@@ -110,8 +110,8 @@ func TestCopies(t *testing.T) {
 		t.Run(c.story, func(t *testing.T) {
 			t.Parallel()
 			var delays []int64
-			for seed := range *seeds {
-				w := newWorld(uint64(seed), c.rate, c.items, c.copied, c.workers)
+			for seed := range *walkSeeds {
+				w := newWalkWorld(uint64(seed), c.rate, c.items, c.copied, c.workers)
 				w.sampled = c.sampled
 				delays = append(delays, w.delay(70, max(c.most+60, 240)))
 			}
@@ -124,13 +124,13 @@ func TestCopies(t *testing.T) {
 	}
 }
 
-// TestOtherTraffic: skewed traffic, bursts of one key after another, and a hot key that comes
+// TestNoWalk: skewed traffic, bursts of one key after another, and a hot key that comes
 // and goes are no walk.
-func TestOtherTraffic(t *testing.T) {
+func TestNoWalk(t *testing.T) {
 	t.Parallel()
-	for seed := range uint64(*seeds) {
-		w := newWorld(seed, []int{300, 1000, 5000}[seed%3], 0, 0, 0)
-		d := &walk.Detector{}
+	for seed := range uint64(*walkSeeds) {
+		w := newWalkWorld(seed, []int{300, 1000, 5000}[seed%3], 0, 0, 0)
+		d := &partition.WalkDetector{}
 		cell := uint16(0)
 		for at := range int64(1800) {
 			if at%7 == 0 {
@@ -149,9 +149,9 @@ func TestOtherTraffic(t *testing.T) {
 	}
 }
 
-// TestListedKeys: listed keys, plain and hidden, count as cells do. A second that comes again
+// TestWalkOfListedKeys: listed keys, plain and hidden, count as cells do. A second that comes again
 // replaces itself, and the walk is over once nobody walks.
-func TestListedKeys(t *testing.T) {
+func TestWalkOfListedKeys(t *testing.T) {
 	t.Parallel()
 	var keys []string
 	for i := range 60_000 {
@@ -163,7 +163,7 @@ func TestListedKeys(t *testing.T) {
 		}
 		return 1
 	})
-	d := &walk.Detector{}
+	d := &partition.WalkDetector{}
 	const begins = 20
 	for at := int64(1); at < 100; at++ {
 		for range 2 {

@@ -1,15 +1,4 @@
-// Package walk finds load that walks through the key space: a copy in the order of a Scan, an
-// export that is loaded as it was written, an import sorted by position. Such load fills one
-// partition after another, and no split of DynamoDB comes in time.
-//
-// Give a [Detector] each second of one table. It compares each 4,096th of the key space with its
-// own mean of about a minute. Neighbouring cells far above it are a peak. Peaks of successive
-// seconds that move evenly are a track, and a track that has moved in a straight line for most
-// of its last 30, 60 or 180 seconds walks. It needs no map of partitions.
-//
-// A walk slower than about 0.02 cells a second is not found: it fills one partition for minutes,
-// and is a hot partition. A walk of less than 40 units a second at each place harms nobody.
-package walk
+package partition
 
 import (
 	"cmp"
@@ -23,11 +12,11 @@ import (
 )
 
 const (
-	cellBits = 12
-	cells    = 1 << cellBits
-	// LeastLoad and leastShare are the write units a second, and the share of the table's load,
+	walkCellBits = 12
+	walkCells    = 1 << walkCellBits
+	// LeastWalk and leastShare are the write units a second, and the share of the table's load,
 	// from which walking load is told.
-	LeastLoad  = 200
+	LeastWalk  = 200
 	leastShare = 0.1
 	// meanSeconds is the time of a cell's mean, and warmUp the seconds before it tells anything.
 	meanSeconds, warmUp = 60, 5
@@ -37,19 +26,29 @@ const (
 	leastExcess, leastSigmas  = 6, 5
 	maxGap                    = 2
 	leastPeak, leastPeakShare = 40, 0.02
-	// Forget is how long a table without walking load is remembered, in seconds.
-	Forget = 180
+	// WalkMemory is how long a table without walking load is remembered, in seconds.
+	WalkMemory = 180
 )
 
-// Detector follows the load of one table.
-type Detector struct {
+// WalkDetector follows the load of one table, second by second, and finds load that walks
+// through the key space: a copy in the order of a Scan, an export that is loaded as it was
+// written, an import sorted by position. Such load fills one partition after another, and no
+// split of DynamoDB comes in time.
+//
+// It compares each 4,096th of the key space with its own mean of about a minute. Neighbouring
+// cells far above it are a peak. Peaks of successive seconds that move evenly are a track, and a
+// track that has moved in a straight line for most of its last 30, 60 or 180 seconds walks.
+//
+// A walk slower than about 0.02 cells a second is not found: it fills one partition for minutes,
+// and is a hot partition. A walk of less than 40 units a second at each place harms nobody.
+type WalkDetector struct {
 	batch   position.Batch
 	waiting [position.BatchSize]float64
 	// second is the newest one, whose load may still be replaced. load is by cell.
 	second      int64
-	load        [cells]float32
+	load        [walkCells]float32
 	total, unit float64
-	mean        [cells]float32
+	mean        [walkCells]float32
 	seen        int64 // seconds in the mean
 	tracks      []*track
 	// since and last are the first and the last second of the latest walk.
@@ -57,46 +56,46 @@ type Detector struct {
 }
 
 // Observe adds a second, or replaces the newest one. Earlier ones are left out.
-func (d *Detector) Observe(w *sketch.Window) {
+func (d *WalkDetector) Observe(w *sketch.Window) {
 	if w.Second < d.second {
 		return
 	}
 	if d.second != 0 && w.Second > d.second {
 		d.finish(w.Second - d.second)
 	}
-	d.second, d.load = w.Second, [cells]float32{}
-	d.total, d.unit = Units(w.Total.Load), max(1, w.Total.WriteLargest, w.Total.ReadLargest/readsPerWrite)
+	d.second, d.load = w.Second, [walkCells]float32{}
+	d.total, d.unit = WriteUnits(w.Total.Load), max(1, w.Total.WriteLargest, w.Total.ReadLargest/readsPerWrite)
 	for i := range w.Keys {
 		k := &w.Keys[i]
 		if first, _, known := position.Range(sample.Key{}, k.Place); known {
-			d.load[first.Cell(cellBits)] += float32(Units(k.Low))
+			d.load[first.Cell(walkCellBits)] += float32(WriteUnits(k.Low))
 			continue
 		}
-		d.waiting[d.batch.Len()] = Units(k.Low)
+		d.waiting[d.batch.Len()] = WriteUnits(k.Low)
 		if !k.Cut && d.batch.Add(k.Key) && d.batch.Len() == position.BatchSize {
 			d.addPlaced()
 		}
 	}
 	d.addPlaced()
 	for _, c := range w.Cells {
-		d.load[c.At>>(sketch.CellBits-cellBits)] += float32(Units(sketch.Load{Read: c.Read, Write: c.Write}))
+		d.load[c.At>>(sketch.CellBits-walkCellBits)] += float32(WriteUnits(sketch.Load{Read: c.Read, Write: c.Write}))
 	}
 }
 
-func (d *Detector) addPlaced() {
+func (d *WalkDetector) addPlaced() {
 	for i, at := range d.batch.Find() {
-		d.load[at.Cell(cellBits)] += float32(d.waiting[i])
+		d.load[at.Cell(walkCellBits)] += float32(d.waiting[i])
 	}
 }
 
 // readsPerWrite is how many read units take as much of a partition as a write unit.
 const readsPerWrite = 3
 
-// Units returns a load in write units.
-func Units(l sketch.Load) float64 { return detect.Units(detect.Weight(l)) / readsPerWrite }
+// WriteUnits returns a load in write units.
+func WriteUnits(l sketch.Load) float64 { return detect.Units(detect.Weight(l)) / readsPerWrite }
 
 // finish looks at the newest second. elapsed is the time to the next one.
-func (d *Detector) finish(elapsed int64) {
+func (d *WalkDetector) finish(elapsed int64) {
 	if d.seen >= warmUp {
 		d.follow(d.peaks())
 		d.tell()
@@ -112,7 +111,7 @@ func (d *Detector) finish(elapsed int64) {
 // peak is load above the mean in neighbouring cells.
 type peak struct{ at, load float64 }
 
-func (d *Detector) peaks() (all []peak) {
+func (d *WalkDetector) peaks() (all []peak) {
 	moment, load, last := 0.0, 0.0, -1
 	end := func() {
 		if load >= leastPeak && load >= leastPeakShare*d.total {
@@ -137,7 +136,7 @@ func (d *Detector) peaks() (all []peak) {
 }
 
 // follow continues each peak's nearest track, or begins one.
-func (d *Detector) follow(peaks []peak) {
+func (d *WalkDetector) follow(peaks []peak) {
 	d.tracks = slices.DeleteFunc(d.tracks, func(t *track) bool { return d.second-t.newest().second > trackEnds })
 	for _, p := range peaks {
 		var nearest *track
@@ -157,7 +156,7 @@ func (d *Detector) follow(peaks []peak) {
 }
 
 // tell notes whether enough load walks.
-func (d *Detector) tell() {
+func (d *WalkDetector) tell() {
 	load, since := 0.0, d.second
 	for _, t := range d.tracks {
 		if began, walks := t.walks(d.second); walks {
@@ -165,19 +164,21 @@ func (d *Detector) tell() {
 			since = min(since, began)
 		}
 	}
-	if load < LeastLoad || load < leastShare*d.total {
+	if load < LeastWalk || load < leastShare*d.total {
 		return
 	}
-	if d.last == 0 || d.second-d.last > Forget {
+	if d.last == 0 || d.second-d.last > WalkMemory {
 		d.since = since
 	}
 	d.last = d.second
 }
 
 // HasWalked reports whether load walked between two seconds.
-func (d *Detector) HasWalked(from, to int64) bool {
+func (d *WalkDetector) HasWalked(from, to int64) bool {
 	return d != nil && d.last >= from && d.since <= to && d.last > 0
 }
 
 // IsQuiet reports whether nothing is left of the table at a second.
-func (d *Detector) IsQuiet(at int64) bool { return at-d.second > Forget && at-d.last > Forget }
+func (d *WalkDetector) IsQuiet(at int64) bool {
+	return at-d.second > WalkMemory && at-d.last > WalkMemory
+}
