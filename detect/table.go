@@ -27,9 +27,21 @@ type Table struct {
 	Provable Unseen `json:"provable"`
 	// View describes the keys; null if they were not counted.
 	View *View `json:"view"`
+	// Walk is load that walks through the key space; null for none in the last three minutes.
+	Walk *Walk `json:"walk"`
 	// CloudWatch compares the table with DynamoDB's own metrics; null if Keyheat does not
 	// read them.
 	CloudWatch *TableCloudWatch `json:"cloudwatch"`
+}
+
+// Walk is load that walks through a table's key space, as a copy in the order of a Scan does: it
+// fills one partition after another.
+type Walk struct {
+	From    time.Time `json:"from"`
+	Through time.Time `json:"through"`
+	// Share is the walking load in its highest second, as a share of one partition's limit. Several
+	// workers may divide it among as many partitions.
+	Share float64 `json:"share"`
 }
 
 // Throttled is the throttled load of a table or index.

@@ -59,6 +59,9 @@ func showPartitions() *cobra.Command {
 			if verdict := say.FullestPartition(t.State, t.Partitions); verdict != "" {
 				_, _ = fmt.Fprintln(out, verdict)
 			}
+			if t.Walk != nil {
+				_, _ = fmt.Fprintln(out, say.Walk(t.Walk))
+			}
 			_, _ = fmt.Fprintln(out, say.Partitions(&t.View))
 			if err := cli.WriteList(out, t.Partitions, *format, "partitions", partitionColumns, func(p detect.PartitionLoad) []string { return partitionCells(t, &p) }); err != nil {
 				return err

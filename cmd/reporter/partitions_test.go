@@ -35,9 +35,10 @@ func TestPartitionsOfATable(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	const walking = `{"walk":{"from":"2026-01-02T03:04:05Z","through":"2026-01-02T03:14:05Z","share":0.6}}`
 	if err := st.Judge(t.Context(), lease, store.Judgement{
 		Maps:  []store.PartitionMap{{Target: sample.Target{Table: "orders"}, Document: document}},
-		Views: []store.TableView{{Target: sample.Target{Table: "orders"}, Document: []byte(`{}`)}, {Target: sample.Target{Table: "carts"}, Document: []byte(`{}`)}},
+		Views: []store.TableView{{Target: sample.Target{Table: "orders"}, Document: []byte(walking)}, {Target: sample.Target{Table: "carts"}, Document: []byte(`{}`)}},
 	}); err != nil {
 		t.Fatal(err)
 	}
@@ -47,6 +48,8 @@ func TestPartitionsOfATable(t *testing.T) {
 		says string
 	}{
 		{cli.OK, []string{"orders"}, "orders has one partition"},
+		{cli.OK, []string{"orders"}, "From 2026-01-02 03:04:05 to 2026-01-02 03:14:05 UTC load walked through the key space"},
+		{cli.OK, []string{"orders", "-o", "json"}, `"share": 0.6`},
 		{cli.OK, []string{"orders", "-o", "json"}, `"state": "one_partition"`},
 		{cli.Misconfigured, []string{"carts"}, "a collector has to read its stream"},
 		{cli.Misconfigured, []string{"order"}, `did you mean "orders"`},

@@ -115,7 +115,6 @@ func (b *Board) observeTable(w *sketch.Window) {
 	likely := b.totals.likelyLoad(w)
 	warning := b.options.Policy(w.Target).Warning
 	p := throttling.Measure(w, likely, warning, b.options.Facts(w.Target))
-	b.walks.observe(w)
 	ranges := b.options.Partitions(w.Target)
 	if p.Partition = throttling.FullPartition(w, likely, ranges, warning); p.Partition != nil {
 		if !b.walks[w.Target].HasWalked(w.Second-partition.WalkMemory, w.Second) { // what walks is elsewhere when a split comes
@@ -155,6 +154,22 @@ func (b *Board) mayGrow(id trackID, k *sketch.KeyLoad) bool {
 	}
 	facts := b.options.Facts(id.target)
 	return facts != nil && len(facts.LSIs) > 0 && b.tracks.addGrowing(id)
+}
+
+// ObserveWalk looks for load that walks through the key space in a second that is over. Call it
+// once a second, before Observe, and before the second loses its cold keys.
+func (b *Board) ObserveWalk(w *sketch.Window) { b.walks.observe(w) }
+
+// Walk returns the load that walks through a table's key space; nil for none.
+func (b *Board) Walk(table detect.Target) *detect.Walk {
+	return b.walks[table].Walk(b.timeline.Settled)
+}
+
+// RestoreWalk continues a walk that another judge found.
+func (b *Board) RestoreWalk(table detect.Target, walk *detect.Walk) {
+	if d := b.walks.detector(table); d != nil {
+		d.Restore(walk)
+	}
 }
 
 // Settle closes every second up to this one. complete reports that no data of the seconds
@@ -254,7 +269,13 @@ func (b *Board) Doubts() (all []detect.Doubt) {
 }
 
 // Tables returns every table and index, the most requested first.
-func (b *Board) Tables() []detect.Table { return b.totals.tables() }
+func (b *Board) Tables() []detect.Table {
+	tables := b.totals.tables()
+	for i := range tables {
+		tables[i].Walk = b.Walk(tables[i].Target)
+	}
+	return tables
+}
 
 // Restore continues the findings that another judge left. seed is the hash seed of
 // the windows to come. Seconds that a finding already counts only raise its peaks

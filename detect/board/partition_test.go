@@ -84,6 +84,7 @@ func judgePlaced(t *testing.T, o board.Options, seconds int64, loads []spread, p
 			}
 		}
 		for _, w := range scenario.SealedWindows(shard) {
+			judge.ObserveWalk(&w)
 			if trim {
 				w.Trim(sketch.Load{Read: detect.PartitionRead / 50, Write: detect.PartitionWrite / 50}, 512, placed(w.Target))
 			}

@@ -12,20 +12,24 @@ const maxWalks, walkBytes = 64, 40 << 10
 // walks are the tables with enough load to walk.
 type walks map[detect.Target]*partition.WalkDetector
 
-// observe adds a second of a table. An index has other positions, which are unknown.
+// observe looks at a second that is over. An index has other positions, which are unknown.
 func (all walks) observe(w *sketch.Window) {
 	if w.Index != "" || partition.WriteUnits(w.Total.Load) < partition.LeastWalk {
 		return
 	}
-	d := all[w.Target]
-	if d == nil {
-		if len(all) == maxWalks {
-			return
-		}
-		d = &partition.WalkDetector{}
-		all[w.Target] = d
+	if d := all.detector(w.Target); d != nil {
+		d.Observe(w)
 	}
-	d.Observe(w)
+}
+
+// detector returns the detector of a table; nil if there are too many.
+func (all walks) detector(table detect.Target) *partition.WalkDetector {
+	d := all[table]
+	if d == nil && len(all) < maxWalks {
+		d = &partition.WalkDetector{}
+		all[table] = d
+	}
+	return d
 }
 
 // evict drops the tables that were quiet for some minutes before a second.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math"
 	"slices"
+	"time"
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/sample"
@@ -26,7 +27,7 @@ const (
 	leastExcess, leastSigmas  = 6, 5
 	maxGap                    = 2
 	leastPeak, leastPeakShare = 40, 0.02
-	// WalkMemory is how long a table without walking load is remembered, in seconds.
+	// WalkMemory is the pause after which walking load is another walk, in seconds.
 	WalkMemory = 180
 )
 
@@ -44,26 +45,58 @@ const (
 type WalkDetector struct {
 	batch   position.Batch
 	waiting [position.BatchSize]float64
-	// second is the newest one, whose load may still be replaced. load is by cell.
+	// second is the newest one. load is its load by cell.
 	second      int64
 	load        [walkCells]float32
 	total, unit float64
 	mean        [walkCells]float32
 	seen        int64 // seconds in the mean
 	tracks      []*track
-	// since and last are the first and the last second of the latest walk.
+	// since and last are the first and the last second of the latest walk, most its highest load.
 	since, last int64
+	most        float64
 }
 
-// Observe adds a second, or replaces the newest one. Earlier ones are left out.
+// Restore continues a walk that another detector found.
+func (d *WalkDetector) Restore(walk *detect.Walk) {
+	from, through := walk.From.Unix(), walk.Through.Unix()
+	if d.last == 0 || from < d.since {
+		d.since = from
+	}
+	d.last, d.most = max(d.last, through), max(d.most, walk.Share*detect.Units(detect.PartitionWrite))
+}
+
+// Observe adds a second that is over, with all its keys. Call it once a second, in order; earlier
+// seconds are left out.
 func (d *WalkDetector) Observe(w *sketch.Window) {
-	if w.Second < d.second {
+	if w.Second <= d.second {
 		return
 	}
-	if d.second != 0 && w.Second > d.second {
-		d.finish(w.Second - d.second)
+	idle := float32(1) // the rest of the mean after seconds without load
+	if d.second != 0 {
+		idle = float32(math.Pow(1-1.0/meanSeconds, float64(w.Second-d.second-1)))
 	}
-	d.second, d.load = w.Second, [walkCells]float32{}
+	d.second = w.Second
+	d.place(w)
+	if idle < 1 {
+		for i := range d.mean {
+			d.mean[i] *= idle
+		}
+	}
+	if d.seen >= warmUp {
+		d.follow(d.peaks())
+		d.tell()
+	}
+	d.seen++
+	share := 1 / float32(min(d.seen, meanSeconds))
+	for i, load := range d.load {
+		d.mean[i] += share * (load - d.mean[i])
+	}
+}
+
+// place divides a second's load among the cells.
+func (d *WalkDetector) place(w *sketch.Window) {
+	d.load = [walkCells]float32{}
 	d.total, d.unit = WriteUnits(w.Total.Load), max(1, w.Total.WriteLargest, w.Total.ReadLargest/readsPerWrite)
 	for i := range w.Keys {
 		k := &w.Keys[i]
@@ -93,20 +126,6 @@ const readsPerWrite = 3
 
 // WriteUnits returns a load in write units.
 func WriteUnits(l sketch.Load) float64 { return detect.Units(detect.Weight(l)) / readsPerWrite }
-
-// finish looks at the newest second. elapsed is the time to the next one.
-func (d *WalkDetector) finish(elapsed int64) {
-	if d.seen >= warmUp {
-		d.follow(d.peaks())
-		d.tell()
-	}
-	d.seen++
-	share := 1 / float32(min(d.seen, meanSeconds))
-	idle := float32(math.Pow(1-1.0/meanSeconds, float64(elapsed-1))) // seconds without load
-	for i, load := range d.load {
-		d.mean[i] = (d.mean[i] + share*(load-d.mean[i])) * idle
-	}
-}
 
 // peak is load above the mean in neighbouring cells.
 type peak struct{ at, load float64 }
@@ -168,9 +187,17 @@ func (d *WalkDetector) tell() {
 		return
 	}
 	if d.last == 0 || d.second-d.last > WalkMemory {
-		d.since = since
+		d.since, d.most = since, 0
 	}
-	d.last = d.second
+	d.last, d.most = max(d.last, d.second), max(d.most, load)
+}
+
+// Walk returns the load that walked in the three minutes before a second; nil for none.
+func (d *WalkDetector) Walk(at int64) *detect.Walk {
+	if d == nil || d.last == 0 || at-d.last > WalkMemory {
+		return nil
+	}
+	return &detect.Walk{From: time.Unix(d.since, 0).UTC(), Through: time.Unix(d.last, 0).UTC(), Share: d.most / detect.Units(detect.PartitionWrite)}
 }
 
 // HasWalked reports whether load walked between two seconds.
@@ -178,7 +205,8 @@ func (d *WalkDetector) HasWalked(from, to int64) bool {
 	return d != nil && d.last >= from && d.since <= to && d.last > 0
 }
 
-// IsQuiet reports whether nothing is left of the table at a second.
+// IsQuiet reports whether nothing is left of the table at a second. A walk is kept for as long as
+// findings count its seconds.
 func (d *WalkDetector) IsQuiet(at int64) bool {
-	return at-d.second > WalkMemory && at-d.last > WalkMemory
+	return at-d.second > WalkMemory && at-d.last > detect.Horizon
 }

@@ -97,6 +97,7 @@ func (s *sketches) observe(o board.Options, more func(*sketch.Window)) (judge *b
 		if !started {
 			from, started = w.Second, true
 		}
+		judge.ObserveWalk(w)
 		judge.Observe(w)
 		more(w)
 		to = w.Second

@@ -262,6 +262,9 @@ func (w *wholeTable) figures(p *page) {
 	p.heading("Load of " + target(w.Target))
 	p.facts(say.TableLoad(w.Table))
 	p.facts(say.RefusedKeys(w.RefusedKeys))
+	if w.Walk != nil {
+		p.fact("walk", "%s", say.Walk(w.Walk))
+	}
 	v := w.View
 	if v == nil {
 		return

@@ -3,6 +3,7 @@ package say
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/partition"
@@ -27,6 +28,15 @@ func Partitions(v *partition.View) string {
 	}
 	return fmt.Sprintf("The partition ranges of %s are not known yet: %s keys seen on %s stream shards, some %s more needed.",
 		table, wording.Count(int64(v.Keys)), shards, wording.Count(int64(max(1, v.Needed))))
+}
+
+// Walk tells of load that walked through a table's key space, and the way to end it.
+func Walk(w *detect.Walk) string {
+	text := fmt.Sprintf("From %s to %s UTC load walked through the key space, one partition after another", w.From.UTC().Format(time.DateTime), w.Through.UTC().Format(time.DateTime))
+	if w.Share > 0 {
+		text += fmt.Sprintf(", with up to %s of one partition's limit", wording.Part(w.Share))
+	}
+	return text + ". Shuffle the job's rows, or slow the job: no split comes in time."
 }
 
 // MapState says in a word how far a table's partitions are known.

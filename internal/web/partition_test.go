@@ -136,12 +136,16 @@ func TestPartitions(t *testing.T) {
 		t.Errorf("while the map learns: %s", text)
 	}
 	addPartitions(t, s)
-	if text, _ := get(t, address+"/partitions", http.StatusOK); !strings.Contains(text, "/partitions?table=orders") {
+	const walk = "with up to 60% of one partition&#39;s limit. Shuffle the job&#39;s rows"
+	if text, _ := get(t, address+"/partitions", http.StatusOK); !strings.Contains(text, "/partitions?table=orders") || !strings.Contains(text, walk) {
 		t.Errorf("the list: %s", text)
+	}
+	if text, _ := get(t, address+"/table?table=orders", http.StatusOK); !strings.Contains(text, walk) {
+		t.Errorf("the table: %s", text)
 	}
 	text, _ := get(t, address+"/partitions?table=orders", http.StatusOK)
 	for _, want := range []string{
-		"1 of 3 partitions is full", "warm key", "3,500 WCU/s", "–0xffff", "DynamoDB split", "Treat the ranges as possible only", `class="reach"`,
+		"1 of 3 partitions is full", "warm key", "3,500 WCU/s", "–0xffff", "DynamoDB split", "Treat the ranges as possible only", `class="reach"`, walk,
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the page lacks %q: %s", want, text)

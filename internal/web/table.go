@@ -33,6 +33,8 @@ type tableTotals struct {
 	DistinctKeys *int64 `json:"distinct_keys"`
 	// View describes the keys of the last hour; null before the first view.
 	View *detect.View `json:"view"`
+	// Walk is load that walks through the key space; null for none.
+	Walk *detect.Walk `json:"walk"`
 }
 
 func (s *Site) tables(ctx context.Context) ([]tableTotals, error) {
@@ -49,8 +51,8 @@ func (s *Site) tables(ctx context.Context) ([]tableTotals, error) {
 		all[i] = tableTotals{
 			Target: r.Target, Requests: r.Requests, Seconds: r.Seconds,
 			WCU: float64(r.WriteMilli) / 1000, RCU: float64(r.ReadMilli) / 1000,
-			RefusedKeys: views[r.Target].RefusedKeys,
-			Throttled:   detect.Throttled{Requests: r.ThrottledRequests, WCU: float64(r.ThrottledWriteMilli) / 1000, RCU: float64(r.ThrottledReadMilli) / 1000},
+			RefusedKeys: views[r.Target].RefusedKeys, Walk: views[r.Target].Walk,
+			Throttled: detect.Throttled{Requests: r.ThrottledRequests, WCU: float64(r.ThrottledWriteMilli) / 1000, RCU: float64(r.ThrottledReadMilli) / 1000},
 		}
 		if all[i].View = views[r.Target].View; all[i].View != nil {
 			all[i].DistinctKeys = new(int64(all[i].View.DistinctKeys.Value))

@@ -115,6 +115,7 @@ var functions = template.FuncMap{
 	"forecasts":      say.ForecastScore,
 	"split":          func(s detect.PartitionSplit) string { return say.DescribeSplit(&s) },
 	"mapstate":       say.MapState,
+	"walk":           say.Walk,
 	"busykeys":       say.BusyKeys,
 	"mapclass":       mapClass,
 	"mapevidence":    func(v partition.View) string { return say.Partitions(&v) },

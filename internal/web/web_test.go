@@ -98,6 +98,9 @@ func filledAt(t *testing.T, owners ...sample.Target) (*store.Store, []detect.Fin
 	for _, table := range board.Tables() {
 		table.View = census.View(table.Target, detect.DefaultPolicy())
 		table.View.Growing = []detect.GrowingKey{{Key: hostile, KeyType: "S", WCU: 900, Forecast: growth}}
+		if table.Index == "" {
+			table.Walk = &detect.Walk{From: start, Through: start.Add(time.Minute), Share: 0.6}
+		}
 		document, err := json.Marshal(table)
 		must(t, err)
 		j.Views = append(j.Views, store.TableView{Target: table.Target, Document: document})

@@ -228,6 +228,7 @@ func (s *State) Observe(closing []fold.Instant, h fold.Horizon, now time.Time) (
 		for len(closing) > 0 && closing[0].Second <= end {
 			o := s.Windows.Window(closing[0])
 			s.Views.Observe(closing[0], o, now)
+			s.board.ObserveWalk(&o.Window)
 			s.Windows.Trim(o, s.partitionsOf(closing[0].Target))
 			s.board.Observe(&o.Window)
 			o.Unjudged = false
@@ -315,6 +316,7 @@ func (s *State) Tables(now time.Time) []detect.Table {
 	}
 	for i := range tables {
 		tables[i].RefusedKeys = s.board.RefusedKeys(tables[i].Target)
+		tables[i].Walk = s.board.Walk(tables[i].Target)
 		tables[i].CloudWatch = s.cloudWatch.table(tables[i].Target)
 	}
 	return tables

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/partition"
 	"github.com/keyheat/keyheat/internal/say/wording"
 	"github.com/keyheat/keyheat/internal/web/heatmap"
@@ -40,6 +41,8 @@ type Table struct {
 	To   *time.Time `json:"to"`
 	// Updated is when the map changed last.
 	Updated time.Time `json:"updated"`
+	// Walk is load that walks through the key space; null for none.
+	Walk *detect.Walk `json:"walk"`
 
 	now   time.Time
 	shown heatmap.Range
@@ -59,13 +62,35 @@ func List(ctx context.Context, st *store.Store, at sample.Target, now time.Time)
 	if err != nil {
 		return nil, err
 	}
+	walks, err := loadWalks(ctx, st)
+	if err != nil {
+		return nil, err
+	}
 	all := []Table{}
 	for _, row := range rows {
 		if m, err := read(row); err == nil { // the judge begins others anew
-			all = append(all, newTable(row, m, now))
+			t := newTable(row, m, now)
+			t.Walk = walks[row.Target]
+			all = append(all, t)
 		}
 	}
 	return all, nil
+}
+
+// loadWalks returns the load that walks, by table.
+func loadWalks(ctx context.Context, st *store.Store) (map[sample.Target]*detect.Walk, error) {
+	rows, err := st.TableViews(ctx)
+	if err != nil {
+		return nil, err
+	}
+	walks := map[sample.Target]*detect.Walk{}
+	for _, row := range rows {
+		var view struct{ Walk *detect.Walk }
+		if err := json.Unmarshal(row.Document, &view); err == nil { // the judge writes others anew
+			walks[row.Target] = view.Walk
+		}
+	}
+	return walks, nil
 }
 
 // Load returns the partitions of the first table of this name with a map, and what they
@@ -86,8 +111,12 @@ func Load(ctx context.Context, st *store.Store, at sample.Target, r heatmap.Rang
 	if err != nil {
 		return nil, err
 	}
+	walks, err := loadWalks(ctx, st)
+	if err != nil {
+		return nil, err
+	}
 	t := newTable(rows[i], m, now)
-	t.now, t.shown = now, r
+	t.now, t.shown, t.Walk = now, r, walks[rows[i].Target]
 	if !t.State.IsKnown() { // where a key lies is not known
 		return &t, nil
 	}
