@@ -87,7 +87,7 @@ func (j *Judge) begin(ctx context.Context, lease store.Lease) (*term, error) {
 		return nil, err
 	}
 	s := verdict.NewState(j.config.state(), seed, cursors)
-	s.Views.Restore(views)
+	s.RestoreViews(views)
 	if err := loadHeat(ctx, j.store, s); err != nil {
 		return nil, err
 	}
@@ -97,11 +97,18 @@ func (j *Judge) begin(ctx context.Context, lease store.Lease) (*term, error) {
 	if err := loadGroups(ctx, j.store, s, now); err != nil {
 		return nil, err
 	}
-	j.renewed.Store(new(time.Now()))
-	return &term{
+	t := &term{
 		judge: j, lease: lease, state: s,
 		fingerprint: sketch.Fingerprint(seed), unreadable: make(map[string]error), newest: make(map[string]int64), witness: newWitness(), partitions: partitions{},
-	}, s.Restore(earlier, windows)
+	}
+	if err := t.loadFacts(ctx, now); err != nil {
+		return nil, err
+	}
+	if err := t.loadPartitions(ctx, now); err != nil { // what a finding proves follows from the map
+		return nil, err
+	}
+	j.renewed.Store(new(time.Now()))
+	return t, s.Restore(earlier, windows)
 }
 
 // pass loads new deltas, judges them and writes the judgement.

@@ -176,15 +176,20 @@ func (v *Views) Count(r sketch.Registers) {
 	}
 }
 
-// Restore records the stored views.
-func (v *Views) Restore(rows []store.TableView) {
+// Restore records the stored views, and returns the walks of load in them.
+func (v *Views) Restore(rows []store.TableView) (walks map[sample.Target]detect.Walk) {
+	walks = make(map[sample.Target]detect.Walk)
 	for _, row := range rows {
 		var stored detect.Table
 		if err := json.Unmarshal(row.Document, &stored); err == nil && stored.View != nil {
 			v.kept[row.Target] = span{stored.View.From.Unix(), stored.View.To.Unix()}
 			v.designs[row.Target] = stored.View.Design
+			if stored.Walk != nil {
+				walks[row.Target] = *stored.Walk
+			}
 		} // one that cannot be read is written anew
 	}
+	return walks
 }
 
 // keeps reports whether the stored view of a target is better than h's: it is recent, and

@@ -15,6 +15,13 @@ import (
 // as it keeps second by second.
 const Replay = detect.Horizon * time.Second
 
+// RestoreViews continues the previous judge's views of tables, and the walks of load in them.
+func (s *State) RestoreViews(rows []store.TableView) {
+	for table, walk := range s.Views.Restore(rows) {
+		s.board.RestoreWalk(table, &walk)
+	}
+}
+
 // Restore lets the board observe the previous judge's stored windows of targets with
 // unresolved findings. A finding that began within the replayed time follows from the
 // windows alone, exactly as before; the board takes over older ones as stored.
@@ -24,7 +31,11 @@ func (s *State) Restore(findings []detect.Finding, windows []store.Window) error
 	}
 	ofTables := findings[:0:0]
 	for i := range findings {
-		if f := &findings[i]; f.Kind.OfPipeline() {
+		f := &findings[i]
+		if f.Reason == detect.WalkingLoad { // stored seconds may lack the keys that show it
+			s.board.RestoreWalk(f.Target, &detect.Walk{From: f.FirstSeen, Through: f.LastSeen})
+		}
+		if f.Kind.OfPipeline() {
 			s.pipeline.Restore(f)
 		} else {
 			ofTables = append(ofTables, *f)
