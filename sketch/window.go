@@ -225,13 +225,13 @@ func (w *Window) Trim(floor Load, most int, place bool) {
 		w.trim(floor, most, func(*KeyLoad) {})
 		return
 	}
-	var rest []Cell
+	var rest cells.Keys
 	w.trim(floor, most, func(k *KeyLoad) {
 		if !k.Cut {
-			rest = cells.AppendKey(rest, k.Key, k.Place, k.Low.Read, k.Low.Write)
+			rest.Add(k.Key, k.Place, k.Low.Read, k.Low.Write)
 		}
 	})
-	w.Cells = cells.Merge(w.Cells, cells.Sort(rest))
+	w.Cells = cells.Merge(w.Cells, rest.List())
 }
 
 func (w *Window) trim(floor Load, most int, dropped func(*KeyLoad)) {

@@ -157,7 +157,7 @@ func (b *Board) mayGrow(id trackID, k *sketch.KeyLoad) bool {
 }
 
 // ObserveWalk looks for load that walks through the key space in a second that is over. Call it
-// once a second, before Observe, and before the second loses its cold keys.
+// once a second, before Observe, and before the second loses its cold keys without their positions.
 func (b *Board) ObserveWalk(w *sketch.Window) { b.walks.observe(w) }
 
 // Walk returns the load that walks through a table's key space; nil for none.

@@ -3,6 +3,7 @@ package partition
 import (
 	"cmp"
 	"slices"
+	"sort"
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
@@ -17,18 +18,18 @@ const maxBusiest = 5
 
 // Loads measures what each partition of a map carries in some seconds.
 type Loads struct {
-	m    *Map
-	all  []carrying
-	open map[*Shard]int // the index in all
+	m   *Map
+	all []carrying
+	// ordered are the open shards in the order of all.
+	ordered []*Shard
 }
 
 // Loads returns a measurement without a second.
 func (m *Map) Loads() *Loads {
 	open := m.Shards()
 	ranges := rangesOf(open)
-	l := &Loads{m: m, all: make([]carrying, len(ranges)), open: make(map[*Shard]int, len(open))}
-	for i, s := range open {
-		l.open[s] = i
+	l := &Loads{m: m, all: make([]carrying, len(ranges)), ordered: open}
+	for i := range ranges {
 		l.all[i].PartitionRange = ranges[i]
 	}
 	return l
@@ -51,7 +52,7 @@ type carrying struct {
 	// the part of it that keys prove alone, what may lie there, and what it refused.
 	value, low, refused sketch.Load
 	may                 possible
-	keys                map[sample.Key]*placed
+	keys                []placed
 	cells               []placedCell
 	total               sample.Milli // of keys and cells, as a weight
 }
@@ -95,21 +96,15 @@ func (l *Loads) Add(w *sketch.Window) {
 		c.value, c.low, c.refused, c.may = sketch.Load{}, sketch.Load{}, sketch.Load{}, possible{}
 	}
 	rest := w.Total.Load
-	for i := range w.Keys {
-		k := &w.Keys[i]
-		candidates, at := l.m.locateKey(k)
-		if len(candidates) == 0 {
-			continue // part of the rest
-		}
+	eachPosition(w, func(k *sketch.KeyLoad, first, last position.Position) {
 		rest = detect.Sub(rest, k.Low)
-		for _, s := range candidates {
-			c := &l.all[l.open[s]]
+		l.locate(first, last, func(c *carrying, certain bool) {
 			c.may.add(k.Low, k.ReadSpread, k.WriteSpread)
-			if len(candidates) == 1 {
-				c.add(w, k, at)
+			if certain {
+				c.add(w, k, first)
 			}
-		}
-	}
+		})
+	})
 	rest = l.addCells(w, rest)
 	for i := range l.all {
 		c := &l.all[i]
@@ -122,24 +117,38 @@ func (l *Loads) Add(w *sketch.Window) {
 	}
 }
 
+// locate yields the partitions where keys of a range can lie; certain if there is one.
+func (l *Loads) locate(first, last position.Position, yield func(c *carrying, certain bool)) {
+	if l.m.Coarse {
+		first, _ = first.CoarseRange()
+		_, last = last.CoarseRange()
+	}
+	at := sort.Search(len(l.ordered), func(i int) bool { return !l.ordered[i].Keys || l.ordered[i].Low >= first }) - 1
+	if at >= 0 && l.ordered[at].surrounds(first, last) { // most keys
+		yield(&l.all[at], true)
+		return
+	}
+	candidates := l.m.locateRange(first, last)
+	if first == last {
+		candidates = l.m.Locate(first)
+	}
+	for _, s := range candidates {
+		yield(&l.all[slices.Index(l.ordered, s)], len(candidates) == 1)
+	}
+}
+
 // addCells adds the load of the second's cells, and returns the rest without it.
 func (l *Loads) addCells(w *sketch.Window, rest sketch.Load) sketch.Load {
-	var candidates []*Shard
 	for _, cell := range w.Cells {
 		load := sketch.Load{Read: cell.Read, Write: cell.Write}
 		rest = detect.Sub(rest, load)
 		first := position.Position(cell.At) * cellWidth
-		last := first + cellWidth - 1
-		if len(candidates) != 1 || !candidates[0].surrounds(first, last) {
-			candidates = l.m.locateRange(first, last)
-		}
-		for _, s := range candidates {
-			c := &l.all[l.open[s]]
+		l.locate(first, first+cellWidth-1, func(c *carrying, certain bool) {
 			c.may.addUnlisted(w, load)
-			if len(candidates) == 1 {
+			if certain {
 				c.addCell(cell.At, load)
 			}
-		}
+		})
 	}
 	return rest
 }
@@ -157,31 +166,40 @@ func (c *carrying) addCell(at uint16, load sketch.Load) {
 
 // sumCells joins the loads that a cell had in several seconds.
 func (c *carrying) sumCells() {
-	slices.SortFunc(c.cells, func(a, b placedCell) int { return cmp.Compare(a.at, b.at) })
+	c.cells = joinEqual(c.cells, func(a, b placedCell) int { return cmp.Compare(a.at, b.at) }, func(a *placedCell, b placedCell) { a.weight += b.weight })
+}
+
+// sumKeys joins the loads that a key had in several seconds.
+func (c *carrying) sumKeys() {
+	byKey := func(a, b placed) int {
+		return cmp.Or(cmp.Compare(a.key.Text, b.key.Text), cmp.Compare(a.key.Type, b.key.Type))
+	}
+	c.keys = joinEqual(c.keys, byKey, func(a *placed, b placed) { a.weight += b.weight })
+}
+
+// joinEqual sorts elements in place, and joins equal ones.
+func joinEqual[T any](all []T, compare func(a, b T) int, join func(a *T, b T)) []T {
+	slices.SortFunc(all, compare)
 	n := 0
-	for _, cell := range c.cells {
-		if n > 0 && c.cells[n-1].at == cell.at {
-			c.cells[n-1].weight += cell.weight
+	for _, t := range all {
+		if n > 0 && compare(all[n-1], t) == 0 {
+			join(&all[n-1], t)
 		} else {
-			c.cells[n], n = cell, n+1
+			all[n], n = t, n+1
 		}
 	}
-	c.cells = c.cells[:n]
+	return all[:n]
 }
 
 // add adds a key that lies in the partition for certain.
 func (c *carrying) add(w *sketch.Window, k *sketch.KeyLoad, at position.Position) {
 	c.value, c.low = c.value.Plus(k.Low), c.low.Plus(sampling.Proven(w, k))
-	if c.keys == nil {
-		c.keys = map[sample.Key]*placed{}
-	}
-	p := c.keys[k.Key]
-	if p == nil {
-		p = &placed{key: k.Key, at: at}
-		c.keys[k.Key] = p
+	if len(c.keys) == cap(c.keys) {
+		c.sumKeys()
+		c.keys = slices.Grow(c.keys, 16+len(c.keys))
 	}
 	weight := detect.Weight(k.Low)
-	p.weight += weight
+	c.keys = append(c.keys, placed{key: k.Key, at: at, weight: weight})
 	c.total += weight
 	c.refused = c.refused.Plus(k.Throttled)
 }
@@ -223,11 +241,9 @@ func (l *Loads) ListStrained() (all []detect.PartitionLoad) {
 }
 
 func (c *carrying) result() detect.PartitionLoad {
-	keys := make([]*placed, 0, len(c.keys))
-	for _, p := range c.keys {
-		keys = append(keys, p)
-	}
-	slices.SortFunc(keys, func(a, b *placed) int {
+	c.sumKeys()
+	keys := slices.Clone(c.keys)
+	slices.SortFunc(keys, func(a, b placed) int {
 		return cmp.Or(cmp.Compare(b.weight, a.weight), cmp.Compare(a.key.Text, b.key.Text))
 	})
 	c.KeyCount, c.Busiest = len(keys), []detect.BusyKey{}
@@ -237,7 +253,7 @@ func (c *carrying) result() detect.PartitionLoad {
 	}
 	c.sumCells()
 	for _, cell := range c.cells {
-		keys = append(keys, &placed{at: position.Position(cell.at)*cellWidth + cellWidth/2, weight: cell.weight})
+		keys = append(keys, placed{at: position.Position(cell.at)*cellWidth + cellWidth/2, weight: cell.weight})
 	}
 	c.Cuts = c.cuts(keys)
 	return c.PartitionLoad
@@ -245,12 +261,12 @@ func (c *carrying) result() detect.PartitionLoad {
 
 // cuts returns where DynamoDB may split the partition, whose keys are given, with cells in their
 // middle. A cut never goes through a key.
-func (c *carrying) cuts(keys []*placed) []detect.PartitionCut {
+func (c *carrying) cuts(keys []placed) []detect.PartitionCut {
 	cuts := []detect.PartitionCut{}
 	if len(keys) < 2 || c.total == 0 {
 		return cuts
 	}
-	slices.SortFunc(keys, func(a, b *placed) int { return cmp.Compare(a.at, b.at) })
+	slices.SortFunc(keys, func(a, b placed) int { return cmp.Compare(a.at, b.at) })
 	between := func(a, b position.Position) position.Position { return a + (b-a)/2 }
 	from, to := between(c.From, c.Low), between(c.High, c.To)
 	if c.From == 0 {

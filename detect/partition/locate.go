@@ -69,17 +69,30 @@ func (s *Shard) surrounds(first, last position.Position) bool {
 	return s.Keys && s.Low < first && last < s.High
 }
 
-// locateKey returns the open shards where a key of a second can lie, and its position; no
-// shard if the position is unknown.
-func (m *Map) locateKey(k *sketch.KeyLoad) (candidates []*Shard, at position.Position) {
-	first, last, known := position.Range(k.Key, k.Place)
-	switch {
-	case !known || k.Cut && k.Place == 0:
-		return nil, 0
-	case first == last:
-		return m.Locate(first), first
+// eachPosition yields the listed keys of a second with a known position, in no order. The position of a hidden
+// key lies between the two; for others they are one.
+func eachPosition(w *sketch.Window, yield func(k *sketch.KeyLoad, first, last position.Position)) {
+	var batch position.Batch
+	var waiting [position.BatchSize]*sketch.KeyLoad
+	settle := func() {
+		for i, at := range batch.Find() {
+			yield(waiting[i], at, at)
+		}
 	}
-	return m.locateRange(first, last), first
+	for i := range w.Keys {
+		k := &w.Keys[i]
+		if k.Place > 0 {
+			if first, last, known := position.Range(k.Key, k.Place); known {
+				yield(k, first, last)
+			}
+			continue
+		}
+		waiting[batch.Len()] = k
+		if !k.Cut && batch.Add(k.Key) && batch.Len() == position.BatchSize {
+			settle()
+		}
+	}
+	settle()
 }
 
 // locateRange returns the open shards where keys of a range can lie.

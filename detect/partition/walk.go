@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
-	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sample/position"
 	"github.com/keyheat/keyheat/sketch"
 )
@@ -43,8 +42,6 @@ const (
 // A walk slower than about 0.02 cells a second is not found: it fills one partition for minutes,
 // and is a hot partition. A walk of less than 40 units a second at each place harms nobody.
 type WalkDetector struct {
-	batch   position.Batch
-	waiting [position.BatchSize]float64
 	// second is the newest one. load is its load by cell.
 	second      int64
 	load        [walkCells]float32
@@ -98,26 +95,11 @@ func (d *WalkDetector) Observe(w *sketch.Window) {
 func (d *WalkDetector) place(w *sketch.Window) {
 	d.load = [walkCells]float32{}
 	d.total, d.unit = WriteUnits(w.Total.Load), max(1, w.Total.WriteLargest, w.Total.ReadLargest/readsPerWrite)
-	for i := range w.Keys {
-		k := &w.Keys[i]
-		if first, _, known := position.Range(sample.Key{}, k.Place); known {
-			d.load[first.Cell(walkCellBits)] += float32(WriteUnits(k.Low))
-			continue
-		}
-		d.waiting[d.batch.Len()] = WriteUnits(k.Low)
-		if !k.Cut && d.batch.Add(k.Key) && d.batch.Len() == position.BatchSize {
-			d.addPlaced()
-		}
-	}
-	d.addPlaced()
+	eachPosition(w, func(k *sketch.KeyLoad, first, _ position.Position) {
+		d.load[first.Cell(walkCellBits)] += float32(WriteUnits(k.Low))
+	})
 	for _, c := range w.Cells {
 		d.load[c.At>>(sketch.CellBits-walkCellBits)] += float32(WriteUnits(sketch.Load{Read: c.Read, Write: c.Write}))
-	}
-}
-
-func (d *WalkDetector) addPlaced() {
-	for i, at := range d.batch.Find() {
-		d.load[at.Cell(walkCellBits)] += float32(d.waiting[i])
 	}
 }
 

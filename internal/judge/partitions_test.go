@@ -69,7 +69,7 @@ func TestPartitionsOutliveTheJudge(t *testing.T) {
 }
 
 // judgeOnce stores a judgement as another judge that has left.
-func judgeOnce(t *testing.T, s *store.Store, j store.Judgement) {
+func judgeOnce(t testing.TB, s *store.Store, j store.Judgement) {
 	t.Helper()
 	l, ok, err := s.AcquireLease(t.Context(), store.JudgeLease, "before", time.Minute)
 	if err != nil || !ok {

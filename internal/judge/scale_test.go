@@ -2,6 +2,7 @@ package judge_test
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"log/slog"
 	"runtime"
@@ -26,7 +27,7 @@ import (
 // BenchmarkScale is what a second of event time costs a judge on a real Postgres, in
 // processor time of its own process: reading each collector's delta, adding up, judging
 // and writing. Each table has 70 keys, which are spread over all collectors; in one of
-// ten tables one of them is hot. One size by itself:
+// ten tables one of them is hot. With maps each table has eight partitions. One size by itself:
 //
 //	go test ./internal/judge -run '^$' -bench 'Scale/collectors=10/tables=100$'
 //
@@ -34,9 +35,10 @@ import (
 func BenchmarkScale(b *testing.B) {
 	for _, c := range []struct{ collectors, tables int }{{2, 10}, {2, 100}, {10, 100}, {50, 100}, {10, 1000}, {50, 1000}} {
 		b.Run(fmt.Sprintf("collectors=%d/tables=%d", c.collectors, c.tables), func(b *testing.B) {
-			scale(b, c.collectors, c.tables)
+			scale(b, c.collectors, c.tables, false)
 		})
 	}
+	b.Run("collectors=10/tables=100/maps", func(b *testing.B) { scale(b, 10, 100, true) })
 }
 
 // BenchmarkJudging is what of that is without a store: decoding, adding up, judging, and
@@ -51,11 +53,20 @@ func BenchmarkJudging(b *testing.B) {
 	}
 }
 
-// BenchmarkPartitions compares the judging of 100 tables with and without maps of eight
-// partitions each.
+// BenchmarkPartitions compares the judging of the same seconds without positions, with the search
+// for walking load, and with that and maps of eight partitions each.
 func BenchmarkPartitions(b *testing.B) {
-	const collectors, tables = 10, 100
+	for _, c := range []struct{ tables, keys int }{{64, 70}, {4, 5000}} {
+		b.Run(fmt.Sprintf("tables=%d/keys=%d", c.tables, c.keys), func(b *testing.B) {
+			comparePositions(b, c.tables, c.keys)
+		})
+	}
+}
+
+func comparePositions(b *testing.B, tables, keys int) {
+	const collectors = 10
 	f := newFleet(b, 1, collectors, tables)
+	f.keys = keys
 	var deltas [][][]byte
 	for range warm + measured {
 		deltas = append(deltas, f.second())
@@ -64,9 +75,10 @@ func BenchmarkPartitions(b *testing.B) {
 	for table := range tables {
 		maps[sample.Target{Table: fmt.Sprintf("table-%04d", table)}] = eightPartitions()
 	}
-	judge := func(claimed map[detect.Target]*partition.Map) {
+	judge := func(claimed map[detect.Target]*partition.Map, others []store.TableView) {
 		s := newState(verdict.Options{MaxKeys: 2 << 20})
 		s.Partitions = claimed
+		s.RestoreViews(others)
 		for n, bodies := range deltas {
 			second := f.began.Unix() + int64(n)
 			var read []fold.Delta
@@ -80,12 +92,30 @@ func BenchmarkPartitions(b *testing.B) {
 			judgeDeltas(b, s, read, fold.Horizon{Complete: second + 1, Over: second + 1}, time.Unix(second+2, 0))
 		}
 	}
-	var without, with cputime.Rounds
+	others := walkingTables(b)
+	var without, walks, both cputime.Rounds
 	for b.Loop() {
-		without.Take(func() { judge(nil) })
-		with.Take(func() { judge(maps) })
+		without.Take(func() { judge(nil, others) })
+		walks.Take(func() { judge(nil, nil) })
+		both.Take(func() { judge(maps, nil) })
 	}
-	cputime.Report(b, "with-maps", len(deltas), without, with)
+	cputime.Report(b, "with-walks", len(deltas), without, walks)
+	cputime.Report(b, "with-walks-and-maps", len(deltas), without, both)
+}
+
+// walkingTables returns the views of as many tables with walking load as a judge follows: it then
+// looks for none in others.
+func walkingTables(b *testing.B) (views []store.TableView) {
+	b.Helper()
+	later := time.Now().Add(24 * time.Hour)
+	document, err := json.Marshal(detect.Table{View: &detect.View{}, Walk: &detect.Walk{From: later, Through: later}})
+	if err != nil {
+		b.Fatal(err)
+	}
+	for n := range 64 {
+		views = append(views, store.TableView{Target: sample.Target{Table: fmt.Sprint("other-", n)}, Document: document})
+	}
+	return views
 }
 
 // eightPartitions returns a map of eight equal partitions.
@@ -155,12 +185,21 @@ const (
 	looks    = 4
 )
 
-func scale(b *testing.B, collectors, tables int) {
+func scale(b *testing.B, collectors, tables int, mapped bool) {
 	s, err := store.Open(b.Context(), pgtest.Database(b), store.Options{Migrate: true})
 	if err != nil {
 		b.Fatal(err)
 	}
 	defer s.Close()
+	if mapped {
+		var j store.Judgement
+		document, err := json.Marshal(eightPartitions())
+		must(b, err)
+		for table := range tables {
+			j.Maps = append(j.Maps, store.PartitionMap{Target: sample.Target{Table: fmt.Sprintf("table-%04d", table)}, Document: document})
+		}
+		judgeOnce(b, s, j)
+	}
 	seed, err := s.HashSeed(b.Context())
 	if err != nil {
 		b.Fatal(err)
@@ -292,6 +331,7 @@ type fleet struct {
 	config             sketch.Config
 	shard              *sketch.Shard // one after another, all collectors'
 	collectors, tables int
+	keys               int // of a table; more than 70 have a write unit each
 	claims             []store.Position
 	began              time.Time
 	made, committed    int // seconds
@@ -300,7 +340,7 @@ type fleet struct {
 
 func newFleet(b *testing.B, seed uint64, collectors, tables int) *fleet {
 	c := sketch.Config{Seed: seed}
-	return &fleet{b: b, config: c, shard: sketch.NewShard(c), collectors: collectors, tables: tables, began: begin()}
+	return &fleet{b: b, config: c, shard: sketch.NewShard(c), collectors: collectors, tables: tables, keys: 70, began: begin()}
 }
 
 func (f *fleet) name(n int) string { return fmt.Sprintf("collector-%02d", n) }
@@ -313,13 +353,16 @@ func (f *fleet) second() [][]byte {
 	for n := range f.collectors {
 		delta := sketch.NewDelta(f.config)
 		for table := range f.tables {
-			for key := n; key < 70; key += f.collectors {
+			for key := n; key < f.keys; key += f.collectors {
 				units := int64(5 + key%40)
+				if f.keys > 70 {
+					units = 1
+				}
 				if key == 0 && table%10 == 0 {
 					units = 1200
 				}
 				err := f.shard.Add(&sample.Record{
-					Time: at + int64(key), Table: fmt.Sprintf("table-%04d", table), PK: sample.KeyString(fmt.Sprintf("customer#%08d", key)),
+					Time: at + int64(key%1000), Table: fmt.Sprintf("table-%04d", table), PK: sample.KeyString(fmt.Sprintf("customer#%08d", key)),
 					Op: sample.UpdateItem, WCU: 1000, Rate: 1, N: units, Caller: "orders-api",
 				})
 				if err != nil {

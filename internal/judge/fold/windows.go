@@ -308,11 +308,16 @@ const (
 	keptKeys  = 512
 )
 
-// Trim drops the parts of a second that are not stored. Where the table's partitions are known,
-// the positions of the dropped keys are kept.
-func (l *Windows) Trim(o *OpenWindow, partitions *partition.Map) {
+// KeepsPositions reports whether Trim keeps the positions of the keys that it drops: where the
+// table's partitions are known, and their load may matter.
+func (o *OpenWindow) KeepsPositions(partitions *partition.Map) bool {
+	return partitions.IsDivided() && 2*detect.Weight(o.Window.Total.Load) >= detect.PartitionRead
+}
+
+// Trim drops the parts of a second that are not stored. place reports whether it keeps the
+// positions of the dropped keys.
+func (l *Windows) Trim(o *OpenWindow, place bool) {
 	l.Keys -= o.Size()
-	place := partitions.IsDivided() && 2*detect.Weight(o.Window.Total.Load) >= detect.PartitionRead
 	o.Window.Trim(sketch.Load{Read: detect.PartitionRead / keptShare, Write: detect.PartitionWrite / keptShare},
 		max(keptKeys, countJudged(&o.Window)), place)
 	l.Keys += o.Size()

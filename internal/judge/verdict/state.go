@@ -228,9 +228,7 @@ func (s *State) Observe(closing []fold.Instant, h fold.Horizon, now time.Time) (
 		for len(closing) > 0 && closing[0].Second <= end {
 			o := s.Windows.Window(closing[0])
 			s.Views.Observe(closing[0], o, now)
-			s.board.ObserveWalk(&o.Window)
-			s.Windows.Trim(o, s.partitionsOf(closing[0].Target))
-			s.board.Observe(&o.Window)
+			s.observe(o, s.partitionsOf(closing[0].Target))
 			o.Unjudged = false
 			s.peaks.Observe(closing[0], o, now)
 			s.Heat.Observe(closing[0], o, h)
@@ -254,6 +252,20 @@ func (s *State) Observe(closing []fold.Instant, h fold.Horizon, now time.Time) (
 	s.settle(math.MaxInt64, h, now)
 	s.record()
 	return nil, true
+}
+
+// observe shows a second that closes to the board, without its cold keys. The search for a walk
+// needs their positions, which are cheaper to have from the cells than from the keys.
+func (s *State) observe(o *fold.OpenWindow, m *partition.Map) {
+	place := o.KeepsPositions(m)
+	if !place {
+		s.board.ObserveWalk(&o.Window)
+	}
+	s.Windows.Trim(o, place)
+	if place {
+		s.board.ObserveWalk(&o.Window)
+	}
+	s.board.Observe(&o.Window)
 }
 
 // settle lets event time pass up to a second, as far as the horizon allows. Without any
