@@ -6,7 +6,6 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
-	"net"
 	"os"
 	"regexp"
 	"slices"
@@ -14,6 +13,7 @@ import (
 
 	"github.com/keyheat/keyheat/internal/cli"
 	"github.com/keyheat/keyheat/internal/settings/config"
+	"github.com/keyheat/keyheat/internal/settings/options"
 	"github.com/keyheat/keyheat/internal/source/kafka"
 	"github.com/keyheat/keyheat/internal/source/kafka/wire"
 )
@@ -63,8 +63,8 @@ func (k *Kafka) check(f *config.Faults) {
 		f.Addf("kafka.brokers", "no broker: name at least one as host:port")
 	}
 	for _, b := range k.Brokers {
-		if _, _, err := net.SplitHostPort(b); err != nil {
-			f.Addf("kafka.brokers", "%q: write host:port, such as kafka:9092", b)
+		if _, _, err := options.SplitAddress(b, "kafka:9092"); err != nil {
+			f.Addf("kafka.brokers", "%w", err)
 		}
 	}
 	if len(k.Topics) == 0 || slices.Contains(k.Topics, "") {

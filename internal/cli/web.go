@@ -2,11 +2,11 @@ package cli
 
 import (
 	"errors"
-	"net"
 	"net/netip"
 
 	"github.com/keyheat/keyheat/internal/daemon/admin"
 	"github.com/keyheat/keyheat/internal/settings/config"
+	"github.com/keyheat/keyheat/internal/settings/options"
 )
 
 // Web configures the users who may reach a daemon's server, and their rights.
@@ -20,8 +20,8 @@ type Web struct {
 
 // Check adds the faults of a listen address, of the setting at path, and of its access.
 func (w Web) Check(path, address string, f *config.Faults) {
-	if _, _, err := net.SplitHostPort(address); err != nil {
-		f.Addf(path, "%q: write host:port, such as 127.0.0.1:9460", address)
+	if _, _, err := options.SplitAddress(address, "127.0.0.1:9460"); err != nil {
+		f.Addf(path, "%w", err)
 		return
 	}
 	access, err := w.access()

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"strconv"
 	"strings"
 
 	"github.com/wneessen/go-mail"
@@ -37,10 +36,12 @@ const (
 )
 
 func newEmail(s notify.Settings) (notify.Notifier, error) {
-	host, portText, err := net.SplitHostPort(s.Server)
-	port, atoi := strconv.Atoi(portText)
-	if err != nil || atoi != nil || host == "" || port < 1 || port > 65535 {
-		return nil, options.Fault{Field: "server", Err: fmt.Errorf("%q: write host:port, such as smtp.example.com:587", s.Server)}
+	host, port, err := options.SplitAddress(s.Server, "smtp.example.com:587")
+	if err == nil && (host == "" || port == 0) {
+		err = fmt.Errorf("%q: write host:port, such as smtp.example.com:587", s.Server)
+	}
+	if err != nil {
+		return nil, options.Fault{Field: "server", Err: err}
 	}
 	if (s.User == "") != (s.Secret == "") {
 		return nil, options.Fault{Field: "user", Err: errors.New("give user and secret together, or neither")}

@@ -26,7 +26,7 @@ var remedies = map[sample.RejectReason]string{
 	sample.RejectTooDeep:    "its JSON nests too deep: map the fields that matter with --map",
 	sample.RejectBadUTF8:    "it is not UTF-8: convert the file, as in iconv -f LATIN1 -t UTF-8 FILE",
 	sample.RejectBadTable:   "the name of the table or index is none of DynamoDB's: 3 to 255 letters, digits, underscores, hyphens and dots; give the name, not the ARN",
-	sample.RejectBadOp:      "the operation is none of DynamoDB's: write it as the API does, such as PutItem, or name another field, --map op=FIELD",
+	sample.RejectBadOp:      "the operation is none of DynamoDB's: write it as the API does, such as PutItem, or name another field, --map op=FIELD, or one operation for all, --map op=const:PutItem",
 	sample.RejectBadKey:     "the key is empty, or no text, number or binary",
 	sample.RejectKeyTooLong: "the key is longer than DynamoDB allows",
 	sample.RejectBadBytes:   "the size is no whole number of bytes from 0",

@@ -22,6 +22,7 @@ import (
 	"net/http"
 	"slices"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -87,8 +88,12 @@ type Options struct {
 // Open listens. The caller calls Run, or Close.
 func Open(ctx context.Context, o Options, logger *slog.Logger) (*Server, error) {
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", o.Address)
-	if err != nil {
-		return nil, fmt.Errorf("%w: stop the process that listens there, or set another address (listen; of a collector admin.listen)", err)
+	const remedy = "set another address (listen; of a collector admin.listen)"
+	switch {
+	case errors.Is(err, syscall.EADDRINUSE):
+		return nil, fmt.Errorf("%w: stop the process that listens there, or "+remedy, err)
+	case err != nil:
+		return nil, fmt.Errorf("%w: "+remedy, err)
 	}
 	s := &Server{listener: listener, hosts: o.Hosts, access: o.Access, mux: http.NewServeMux(), registry: newRegistry(), log: logger, connections: maxConnections}
 	s.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{

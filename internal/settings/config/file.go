@@ -31,7 +31,7 @@ func (f *fields) readFile(path string, from layer) error {
 	if err := decoder.Decode(&document); errors.Is(err, io.EOF) {
 		return nil // an empty file sets nothing
 	} else if err != nil {
-		return fmt.Errorf("read the configuration %s: %w", path, err)
+		return fmt.Errorf("read the configuration %s: %w: correct the YAML near this line: indent with spaces, and close each bracket and quote", path, err)
 	}
 	if err := decoder.Decode(new(yaml.Node)); !errors.Is(err, io.EOF) {
 		return fmt.Errorf("read the configuration %s: it has more than one document: keep the first, up to ---", path)
