@@ -18,6 +18,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"time"
 
 	"github.com/segmentio/kafka-go"
@@ -79,7 +80,10 @@ func (s *Sink) Write(ctx context.Context, records []sample.Record) error {
 	if err == nil {
 		err = s.writer.WriteMessages(ctx, messages...)
 	}
+	unreached, is := errors.AsType[*net.OpError](err)
 	switch {
+	case is && unreached.Op == "dial":
+		return fmt.Errorf("send samples to Kafka: no broker answers: start one, or correct the brokers' addresses: %w", unreached)
 	case errors.Is(err, kafka.UnknownTopicOrPartition):
 		return fmt.Errorf("send samples to Kafka: there is no topic %q, make it with kafka-topics.sh --create --topic %s --partitions N: %w", s.writer.Topic, s.writer.Topic, err)
 	case err != nil:

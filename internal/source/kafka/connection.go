@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -82,11 +83,14 @@ func (l *connection) close() {
 // missingTopics returns the topics that the cluster does not have.
 func (l *connection) missingTopics(ctx context.Context, topics []string) (missing []string, err error) {
 	res, err := l.client.Metadata(ctx, &kafka.MetadataRequest{Topics: topics})
+	unreached, is := errors.AsType[*net.OpError](err)
 	switch {
+	case is && unreached.Op == "dial":
+		return nil, fmt.Errorf("no broker answers: start one, or correct kafka.brokers: %w", unreached)
 	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF): // how some brokers reject a client without TLS or SASL
-		return nil, fmt.Errorf("no broker answers: it closed the connection; check the TLS and SASL settings: %w", err)
+		return nil, fmt.Errorf("no broker answers: it closed the connection; check the TLS and SASL settings: %w", withoutMethod(err))
 	case err != nil:
-		return nil, fmt.Errorf("no broker answers: %w", err)
+		return nil, fmt.Errorf("no broker answers: %w", withoutMethod(err))
 	}
 	for _, t := range res.Topics {
 		switch {
@@ -100,13 +104,21 @@ func (l *connection) missingTopics(ctx context.Context, topics []string) (missin
 	return missing, nil
 }
 
+// withoutMethod removes the name of kafka-go's method from its error.
+func withoutMethod(err error) error {
+	if cause := errors.Unwrap(err); cause != nil && strings.HasPrefix(err.Error(), "kafka.(*Client).") {
+		return cause
+	}
+	return err
+}
+
 // bounds returns the first offset of a partition and the offset after its last record.
 func (l *connection) bounds(ctx context.Context, topic string, partition int) (first, end int64, err error) {
 	res, err := l.client.ListOffsets(ctx, &kafka.ListOffsetsRequest{
 		Topics: map[string][]kafka.OffsetRequest{topic: {kafka.FirstOffsetOf(partition), kafka.LastOffsetOf(partition)}},
 	})
 	if err != nil {
-		return 0, 0, fmt.Errorf("look up the bounds of the log: %w", err)
+		return 0, 0, fmt.Errorf("look up the bounds of the log: %w", withoutMethod(err))
 	}
 	for _, p := range res.Topics[topic] {
 		if p.Partition != partition {
@@ -131,7 +143,7 @@ type partition struct {
 func (l *connection) leaders(ctx context.Context, topics []string) (map[partition]int, error) {
 	res, err := l.client.Metadata(ctx, &kafka.MetadataRequest{Topics: topics})
 	if err != nil {
-		return nil, fmt.Errorf("look up leaders: %w", err)
+		return nil, fmt.Errorf("look up leaders: %w", withoutMethod(err))
 	}
 	all := make(map[partition]int)
 	for _, t := range res.Topics {
@@ -224,7 +236,7 @@ func (s *conns) close() {
 func (l *connection) partitionCounts(ctx context.Context, topics []string) (map[string]int, error) {
 	res, err := l.client.Metadata(ctx, &kafka.MetadataRequest{Topics: topics})
 	if err != nil {
-		return nil, fmt.Errorf("look up partitions: %w", err)
+		return nil, fmt.Errorf("look up partitions: %w", withoutMethod(err))
 	}
 	counts := make(map[string]int)
 	for _, t := range res.Topics {

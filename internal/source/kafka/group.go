@@ -3,6 +3,7 @@ package kafka
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"maps"
 	"slices"
 	"strconv"
@@ -166,11 +167,15 @@ func (k *Source) existingTopics(ctx context.Context, conn *connection) ([]string
 var errMissingTopic = errors.New("it does not exist: create it, or correct its name; the other topics are read")
 
 // reportFailure records and counts a failure of a part (a partition, or the group), and
-// logs it if it is new.
+// logs it if it is new: as a warning, unless it is expected at the start.
 func (k *Source) reportFailure(part, kind string, err error) {
 	k.errors.WithLabelValues(kind).Inc()
+	level := slog.LevelWarn
+	if errors.Is(err, errStarting) {
+		level = slog.LevelInfo
+	}
 	if k.health.Fail(part, err.Error()) {
-		k.log.Warn("no samples are read; trying again", "part", part, "kind", kind, "error", err)
+		k.log.Log(context.Background(), level, "no samples are read; trying again", "part", part, "kind", kind, "error", err)
 	}
 }
 

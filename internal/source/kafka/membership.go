@@ -48,6 +48,17 @@ const protocolType = "consumer"
 // the partition. An earlier claim fences the former owner, and the records are read again.
 const handover = 500 * time.Millisecond
 
+// A new cluster makes its coordinators when the first group joins, and refuses joins until
+// then. So the first tries to join may fail with errStarting.
+const startingTries = 10
+
+var errStarting = errors.New("its coordinator is starting")
+
+// isStarting reports whether the cluster has made or loaded no coordinator yet.
+func isStarting(err error) bool {
+	return errors.Is(err, kafka.NotCoordinatorForGroup) || errors.Is(err, kafka.GroupCoordinatorNotAvailable) || errors.Is(err, kafka.GroupLoadInProgress)
+}
+
 // membership is this process's membership in the consumer group. It has one goroutine.
 type membership struct {
 	source *Source
@@ -105,12 +116,15 @@ func (m *membership) run(ctx context.Context) {
 	defer end()
 	defer m.releaseAll()
 	rejoin := newBackoff()
-	for ctx.Err() == nil {
+	for tries := 1; ctx.Err() == nil; tries++ {
 		gen, err := m.join(ctx)
 		if ctx.Err() != nil {
 			return
 		}
 		if err != nil {
+			if tries <= startingTries && isStarting(err) {
+				err = fmt.Errorf("%w: %w", errStarting, err)
+			}
 			m.source.reportFailure(daemon.Whole, failureGroup, fmt.Errorf("join the group %s: %w", m.source.config.Group, err))
 			if m.member == "" {
 				m.releaseAll()
@@ -118,6 +132,7 @@ func (m *membership) run(ctx context.Context) {
 			daemon.Pause(ctx, m.source.config.JoinBackoff)
 			continue
 		}
+		tries = startingTries
 		began := time.Now()
 		rebalance := m.attend(ctx, gen)
 		if m.member == "" { // the group has given its partitions to others

@@ -1,6 +1,11 @@
 package kafka_test
 
 import (
+	"bytes"
+	"context"
+	"log/slog"
+	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -10,6 +15,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
+	"github.com/keyheat/keyheat/internal/source/kafka"
 	"github.com/keyheat/keyheat/internal/testsupport/sinktest"
 )
 
@@ -38,6 +44,33 @@ func coordinatorRefuses(c *kfake.Cluster, heartbeats int16) *atomic.Bool {
 		return r, nil, away.Load()
 	})
 	return away
+}
+
+// TestAStartingCoordinatorIsNoWarning: a new cluster refuses the first joins. Only a
+// coordinator that goes on refusing is a warning.
+func TestAStartingCoordinatorIsNoWarning(t *testing.T) {
+	t.Parallel()
+	for refusals, warned := range map[int]bool{2: false, 12: true} {
+		c := cluster(t, 1)
+		c.ControlKey(int16(kmsg.JoinGroup), func(q kmsg.Request) (kmsg.Response, error, bool) {
+			c.KeepControl()
+			refusals--
+			r := q.ResponseKind().(*kmsg.JoinGroupResponse)
+			r.ErrorCode = notCoordinator
+			return r, nil, refusals >= 0
+		})
+		var log bytes.Buffer
+		k := kafka.New(config(c.ListenAddrs()), slog.New(slog.NewTextHandler(&log, nil)))
+		ctx, stop := context.WithCancel(t.Context())
+		var running sync.WaitGroup
+		running.Go(func() { _ = k.Run(ctx, sinktest.New()) })
+		sinktest.Eventually(t, "a member", func() bool { return len(k.Ready()) == 0 })
+		stop()
+		running.Wait()
+		if !strings.Contains(log.String(), "its coordinator is starting") || strings.Contains(log.String(), "level=WARN") != warned {
+			t.Errorf("a warning is wanted: %v. The log:\n%s", warned, &log)
+		}
+	}
 }
 
 // TestReadingGoesOnWhileTheCoordinatorIsAway: the member keeps its id, its generation

@@ -32,7 +32,7 @@ func TestProbeSaysWhatIsWrong(t *testing.T) {
 		"well":           {config("right", topic), ""},
 		"wrong password": {config("wrong", topic), "no broker answers"},
 		"no such topic":  {config("right", topic, "elsewhere"), `the cluster has no topic "elsewhere"`},
-		"nobody there":   {nobody, "no broker answers"},
+		"nobody there":   {nobody, "no broker answers: start one, or correct kafka.brokers: dial tcp"},
 	} {
 		_, err := row.config.Probe(t.Context())
 		if row.want == "" && err != nil || row.want != "" && (err == nil || !strings.Contains(err.Error(), row.want)) {
