@@ -2,6 +2,9 @@ package store
 
 import "testing"
 
+// FileRemedy returns the next step after a SQLite file could not be opened.
+func FileRemedy(path string, err error) string { return fileRemedy(path, err) }
+
 // TLSOf returns how a connection to a URL is encrypted: the name that is verified,
 // "unverified", "none", or "unverified or none".
 func TLSOf(t *testing.T, url string) string {

@@ -5,8 +5,11 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net/url"
 	"os"
+	"os/user"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -163,7 +166,7 @@ func openSQLite(path string) (*Store, error) {
 	// the same rights to the log beside it.
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
-		return nil, fmt.Errorf("open the store: %w", err)
+		return nil, fmt.Errorf("open the store: %w%s", err, fileRemedy(path, err))
 	}
 	if err := file.Close(); err != nil {
 		return nil, fmt.Errorf("open the store: %w", err)
@@ -174,6 +177,21 @@ func openSQLite(path string) (*Store, error) {
 	}
 	read, err := sqliteDB(path, patient+"&_pragma=query_only(1)", sqliteReaders)
 	return &Store{dialect: sqliteDialect, write: write, read: read, path: path}, err
+}
+
+// fileRemedy returns the next step after a file could not be opened; empty if unknown.
+func fileRemedy(path string, err error) string {
+	self, _ := user.Current()
+	owner := fileOwner(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Sprintf(": make the folder %s, or correct store.url", filepath.Dir(path))
+	case !errors.Is(err, fs.ErrPermission) || self == nil:
+		return ""
+	case owner == "" || owner == self.Username:
+		return fmt.Sprintf(": let the user %s write in the folder %s, or correct store.url", self.Username, filepath.Dir(path))
+	}
+	return fmt.Sprintf(": the file belongs to %s, and this program runs as %s: chown %s %s*", owner, self.Username, self.Username, path)
 }
 
 // patient lets SQLite wait for another process's transaction, in milliseconds,

@@ -2,7 +2,9 @@ package store_test
 
 import (
 	"errors"
+	"io/fs"
 	"os"
+	"os/user"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -75,7 +77,7 @@ func TestWrongURLsAreExplained(t *testing.T) {
 		{"", `must begin with "postgres://" or "sqlite:"`},
 		{"mysql://root:secret@db/keyheat", `must begin with "postgres://" or "sqlite:"`},
 		{"sqlite:", "needs a path"},
-		{"sqlite:" + filepath.Join(t.TempDir(), "no/such/folder/x.db"), "no such file or directory"},
+		{"sqlite:" + filepath.Join(t.TempDir(), "no/such/folder/x.db"), "make the folder"},
 		{"postgres://keyheat:secret@db:port/keyheat", "invalid port"},
 		{"postgres://keyheat:secret@db/keyheat?sslmode=perhaps", "sslmode"},
 	} {
@@ -85,6 +87,26 @@ func TestWrongURLsAreExplained(t *testing.T) {
 		} else if strings.Contains(err.Error(), "secret") {
 			t.Errorf("%q: the error contains the password: %v", c.url, err)
 		}
+	}
+}
+
+// TestAFileOfAnotherUserIsExplained: root migrated, and the daemon is another user.
+func TestAFileOfAnotherUserIsExplained(t *testing.T) {
+	t.Parallel()
+	path := "/etc/passwd" // root's
+	if os.Getuid() == 0 {
+		path = filepath.Join(t.TempDir(), "k.db")
+		if err := errors.Join(os.WriteFile(path, nil, 0o600), os.Chown(path, 12345, -1)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	self, err := user.Current()
+	if err != nil {
+		t.Fatal(err)
+	}
+	remedy := store.FileRemedy(path, fs.ErrPermission)
+	if !strings.Contains(remedy, "the file belongs to ") || !strings.HasSuffix(remedy, "runs as "+self.Username+": chown "+self.Username+" "+path+"*") {
+		t.Errorf("the remedy is %q", remedy)
 	}
 }
 
@@ -106,6 +128,8 @@ func TestUnreachableServerIsUnavailable(t *testing.T) {
 			t.Errorf("a closed port returns %v, want ErrUnavailable", err)
 		} else if strings.Contains(err.Error(), "secret") {
 			t.Errorf("the error contains the password: %v", err)
+		} else if strings.Count(err.Error(), "connection refused") != 1 || !strings.Contains(err.Error(), "start it, or correct store.url") {
+			t.Errorf("the error has no next step, or repeats the refusal: %v", err)
 		}
 	}
 }

@@ -7,8 +7,27 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"os/user"
+	"strconv"
 	"syscall"
 )
+
+// fileOwner returns the user name of a file's owner; empty if unknown.
+func fileOwner(path string) string {
+	info, err := os.Stat(path)
+	if err != nil {
+		return ""
+	}
+	stat, is := info.Sys().(*syscall.Stat_t)
+	if !is {
+		return ""
+	}
+	id := strconv.FormatUint(uint64(stat.Uid), 10)
+	if owner, err := user.LookupId(id); err == nil {
+		return owner.Username
+	}
+	return id
+}
 
 // sessionFile returns the file of a session beside a SQLite database.
 func sessionFile(path string, session int64) string {

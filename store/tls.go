@@ -53,7 +53,7 @@ func isLocal(host string) bool {
 	return strings.HasPrefix(host, "/") || strings.HasPrefix(host, "@") || daemon.IsLoopbackHost(host)
 }
 
-// explainConnection adds the remedy to an error of a login or of TLS.
+// explainConnection adds the remedy to an error of a connection, a login or TLS.
 func explainConnection(err error) error {
 	var (
 		invalid  x509.CertificateInvalidError
@@ -61,6 +61,7 @@ func explainConnection(err error) error {
 		hostname x509.HostnameError
 		alert    tls.AlertError
 		refused  *pgconn.PgError
+		failed   *pgconn.ConnectError
 	)
 	switch {
 	case err == nil:
@@ -72,6 +73,20 @@ func explainConnection(err error) error {
 		return fmt.Errorf("%w: the server does not speak TLS: enable TLS there, or write sslmode=disable into the URL if you trust the network", err)
 	case errors.As(err, &unknown), errors.As(err, &invalid), errors.As(err, &hostname), errors.As(err, &alert):
 		return fmt.Errorf("%w: the server's certificate is not trusted for this name: name its authority as sslrootcert=FILE in the URL, or write sslmode=require to encrypt without verification", err)
+	case errors.As(err, &failed) && refused == nil:
+		return fmt.Errorf("%w: start it, or correct store.url: %s", ErrUnavailable, distinctLines(failed))
 	}
 	return err
+}
+
+// distinctLines joins the lines of an error: pgx repeats an address that it has tried with
+// TLS and without.
+func distinctLines(err error) string {
+	var lines []string
+	for line := range strings.Lines(err.Error()) {
+		if line = strings.TrimSpace(line); !slices.Contains(lines, line) {
+			lines = append(lines, line)
+		}
+	}
+	return strings.Join(lines, " ")
 }

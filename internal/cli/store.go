@@ -39,10 +39,7 @@ func (s Store) Check(f *config.Faults) {
 func (s Store) Probe() Probe {
 	return Probe{Name: "store", Run: func(ctx context.Context) (string, error) {
 		opened, err := store.Open(ctx, string(s.URL), store.Options{})
-		switch {
-		case errors.Is(err, store.ErrUnavailable):
-			return "", fmt.Errorf("%s cannot be reached: start it, or correct store.url: %w", s, err)
-		case err != nil:
+		if err != nil {
 			return "", fmt.Errorf("%s: %w", s, err)
 		}
 		return fmt.Sprintf("%s is reachable and has this program's schema", s), opened.Close()
@@ -76,12 +73,14 @@ func (s Store) Use(ctx context.Context, work func(*store.Store) error) (err erro
 }
 
 // open opens the database, and waits for it while it cannot be reached: a
-// daemon may be up before its database. status has the reason meanwhile.
-func (s Store) open(ctx context.Context, log *slog.Logger, status *daemon.Health) (*store.Store, error) {
+// daemon may be up before its database. status has the reason meanwhile. It calls tried
+// after each attempt that is no failure of the daemon.
+func (s Store) open(ctx context.Context, log *slog.Logger, status *daemon.Health, tried func()) (*store.Store, error) {
 	return backoff.Retry(ctx, func() (*store.Store, error) {
 		opened, err := store.Open(ctx, string(s.URL), store.Options{})
 		if err == nil {
 			status.Heal(daemon.Whole)
+			tried()
 			return opened, nil
 		}
 		err = fmt.Errorf("open %s: %w", s, err)
@@ -89,6 +88,7 @@ func (s Store) open(ctx context.Context, log *slog.Logger, status *daemon.Health
 			return nil, backoff.Permanent(err)
 		}
 		status.Fail(daemon.Whole, err.Error())
+		tried()
 		log.Warn("the database cannot be reached; trying again", "error", err)
 		return nil, err
 	}, backoff.WithMaxElapsedTime(0), backoff.WithBackOff(&backoff.ExponentialBackOff{
