@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/signal"
 	"runtime/debug"
+	"sync"
 	"syscall"
 
 	"github.com/KimMachineGun/automemlimit/memlimit"
@@ -90,16 +91,18 @@ func serve(ctx context.Context, o admin.Options, db Store, log *slog.Logger, wor
 	opsCtx, stopOps := context.WithCancel(context.WithoutCancel(ctx))
 	var g errgroup.Group
 	g.Go(func() error { return ops.Run(opsCtx) })
-	g.Go(func() error { notifySystemd(ctx, opsCtx); return nil })
-	err = withStore(ctx, db, Daemon{Ops: ops, Log: log, hangups: hangups}, work)
+	tried := make(chan struct{})
+	g.Go(func() error { notifySystemd(ctx, opsCtx, tried); return nil })
+	err = withStore(ctx, db, Daemon{Ops: ops, Log: log, hangups: hangups}, sync.OnceFunc(func() { close(tried) }), work)
 	stopOps()
 	return errors.Join(err, g.Wait())
 }
 
-func withStore(ctx context.Context, db Store, d Daemon, work func(context.Context, Daemon) error) (err error) {
+// withStore calls tried once the store is open, or is waited for.
+func withStore(ctx context.Context, db Store, d Daemon, tried func(), work func(context.Context, Daemon) error) (err error) {
 	var status daemon.Health
 	d.Ops.Ready("store", status.Reasons)
-	d.Store, err = db.open(ctx, d.Log, &status)
+	d.Store, err = db.open(ctx, d.Log, &status, tried)
 	if err != nil {
 		return unlessStopped(ctx, err)
 	}

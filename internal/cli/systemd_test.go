@@ -69,6 +69,26 @@ func TestSystemdIsTold(t *testing.T) {
 	}
 }
 
+// TestSystemdIsNotToldOfAFailedStart: a store that can never be opened fails the unit's start.
+func TestSystemdIsNotToldOfAFailedStart(t *testing.T) {
+	socket, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: filepath.Join(t.TempDir(), "s"), Net: "unixgram"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer socket.Close()
+	t.Setenv("NOTIFY_SOCKET", socket.LocalAddr().String())
+	missing := cli.Store{URL: config.Secret("sqlite:" + filepath.Join(t.TempDir(), "none", "k.db"))}
+	err = cli.Serve(t.Context(), admin.Options{Address: "127.0.0.1:0"}, missing, slog.New(slog.DiscardHandler), func(context.Context, cli.Daemon) error { return nil })
+	if err == nil || !strings.Contains(err.Error(), "make the folder") {
+		t.Errorf("the daemon ended with %v", err)
+	}
+	_ = socket.SetReadDeadline(time.Now())
+	text := make([]byte, 100)
+	if n, err := socket.Read(text); err == nil {
+		t.Errorf("systemd was told %q", text[:n])
+	}
+}
+
 // TestAFailureIsLoggedOnce: in the format of the log, and not once more as text.
 func TestAFailureIsLoggedOnce(t *testing.T) {
 	t.Parallel()
