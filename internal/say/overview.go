@@ -21,8 +21,8 @@ type Named struct {
 type Present struct {
 	// Counted reports that anything was ever counted whole.
 	Counted bool
-	// Open is how many incidents fire, and Pending how many may come to. Nearest is the
-	// worst of the latter.
+	// Open is how many incidents fire, and Pending how many may come to. Nearest has
+	// the highest load of the latter.
 	Open, Pending  int
 	Worst, Nearest *Named
 	// Over is how many keys are proven over a limit in a second of the last ones.
@@ -75,7 +75,11 @@ func (n *Present) Sentence(nobody bool, since time.Time) string {
 		}
 		parts = append(parts, text)
 	case n.Worst == nil && n.Nearest != nil && n.Nearest.Key != "":
-		parts = append(parts, incidentName(n.Nearest)+" is the nearest"+peakText(n.Nearest))
+		rank := " is the nearest"
+		if n.Nearest.Utilization > 1 {
+			rank = " is the worst"
+		}
+		parts = append(parts, incidentName(n.Nearest)+rank+peakText(n.Nearest))
 	}
 	return strings.Join(parts, "; ") + "."
 }

@@ -47,6 +47,8 @@ func TestOverview(t *testing.T) {
 			"it fires on for a while", say.Present{Counted: true, Open: 1, Worst: hot}, false, time.Time{}},
 		{
 			"one warms up", say.Present{Counted: true, Pending: 1, Nearest: warm}, false, time.Time{}},
+		{
+			"one is over the limit, and pending", say.Present{Counted: true, Over: 1, Pending: 1, Nearest: hot}, false, time.Time{}},
 	} {
 		fmt.Fprintf(&text, "%s:\n%s\n", c.name, c.now.Sentence(c.nobody, c.since))
 	}

@@ -46,7 +46,7 @@ func loadNow(ctx context.Context, st *store.Store, heads []store.IncidentHead) (
 			}
 		case detect.Pending:
 			n.Pending++
-			if n.Nearest == nil {
+			if n.Nearest == nil || h.Utilization > n.Nearest.Utilization {
 				n.Nearest = newNamed(h)
 			}
 		default:
