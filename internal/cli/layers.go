@@ -24,8 +24,9 @@ const fileVariable = config.EnvPrefix + "CONFIG"
 var reserved = []string{fileVariable, config.EnvPrefix + "CACHE", config.EnvPrefix + "TEST_"}
 
 // settingsHelp stands in the help of each command that reads the configuration.
-const settingsHelp = "docs/CONFIGURATION.md describes the settings. Each is a key in the file, a variable and\n" +
-	"a flag, in rising order: store.url, KEYHEAT_STORE_URL, --store-url."
+const settingsHelp = "docs/CONFIGURATION.md describes the settings; packages have it in /usr/share/doc/keyheat.\n" +
+	"Each is a key in the file, a variable and a flag, in rising order: store.url,\n" +
+	"KEYHEAT_STORE_URL, --store-url."
 
 // WithConfig has a command read its configuration before it runs; config points to the
 // defaults.
