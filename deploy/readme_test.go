@@ -31,6 +31,7 @@ const (
 //	sh postgres   a Postgres: it is run, with the test's database for localPostgres
 //	sh kafka      a Kafka: our programs are run, with the test's cluster for localKafka
 //	sh make       the Makefile: it has each target
+//	sh scripts    a server that a script installs: the scripts exist, and have tests
 //	sh aws        an account: our programs accept each command's flags
 //	sh docker     containers: TestComposeCommandsAreTheProgramsOwn tries them
 //
@@ -64,6 +65,8 @@ func TestReadme(t *testing.T) {
 			r.accept(t, text)
 		case "make":
 			hasTargets(t, text)
+		case "scripts":
+			areScripts(t, text)
 		case "docker":
 		default:
 			t.Errorf("a block of the README needs %q, which this test does not know", needs)
@@ -112,7 +115,8 @@ func (r *readme) run(t *testing.T, text string) {
 		case words[1] == "run":
 			r.serve(t, "KEYHEAT_ADMIN_LISTEN=127.0.0.1:0 exec "+line)
 		default:
-			if out, err := r.shell(t, line).CombinedOutput(); err != nil {
+			out, err := r.shell(t, line).CombinedOutput()
+			if err != nil || strings.Contains(line, "--candidate") && strings.Contains(string(out), " unjudged") {
 				t.Errorf("%s%v\n%.3000s", line, err, out)
 			}
 		}
@@ -149,6 +153,17 @@ func (r *readme) accept(t *testing.T, text string) {
 		}
 		if out, err := r.shell(t, command+" --help").CombinedOutput(); err != nil {
 			t.Errorf("%s: %v\n%s", command, err, out)
+		}
+	}
+}
+
+// areScripts checks that the sources have the scripts of a block.
+func areScripts(t *testing.T, text string) {
+	t.Helper()
+	for line := range strings.Lines(text) {
+		script := strings.Fields(line)[0]
+		if out, err := exec.CommandContext(t.Context(), "../"+script).CombinedOutput(); err != nil || !strings.Contains(string(out), script+" start DIR") {
+			t.Errorf("%s: %v\n%s", script, err, out)
 		}
 	}
 }

@@ -9,7 +9,7 @@ import (
 )
 
 // TestTheFirstQuarterOfAnHour runs the commands of docs/START.md as a stranger does, one
-// block after the other: what the page shows below a block is in its output.
+// block after the other: what the page shows below a block is in its output. Its Go program compiles.
 func TestTheFirstQuarterOfAnHour(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile("../../docs/START.md")
@@ -37,6 +37,15 @@ func TestTheFirstQuarterOfAnHour(t *testing.T) {
 			c.Dir = dir
 			all, _ := c.CombinedOutput() // a verdict that is none is an error here, and shown
 			output, run = string(all), run+1
+		case "go":
+			file := filepath.Join(dir, "main.go")
+			if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if out, err := exec.CommandContext(t.Context(), "go", "vet", file).CombinedOutput(); err != nil {
+				t.Errorf("go vet: %v\n%s", err, out)
+			}
+			run++
 		case "text":
 			for line := range strings.Lines(text) {
 				if shown++; !strings.Contains(output, strings.TrimSpace(line)) {
@@ -45,7 +54,7 @@ func TestTheFirstQuarterOfAnHour(t *testing.T) {
 			}
 		}
 	}
-	if run < 9 || shown < 14 {
+	if run < 10 || shown < 14 {
 		t.Errorf("%d blocks ran, %d lines were compared", run, shown)
 	}
 }
