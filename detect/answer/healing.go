@@ -62,7 +62,9 @@ func healingOf(f *detect.Finding) Healing {
 			return Healing{Outlook: Likely, Ground: GroundDesign}
 		}
 		return Healing{Outlook: No, Ground: GroundDesign}
-	case detect.TooFewShards, detect.TooManyShards, detect.UnevenShards, detect.LargeItem, detect.LargeCollection:
+	case detect.TooFewShards, detect.UnevenShards:
+		return Healing{Outlook: Unknown, Ground: GroundDesign}
+	case detect.TooManyShards, detect.LargeItem, detect.LargeCollection:
 		return Healing{Outlook: No, Ground: GroundDesign}
 	}
 	switch f.Reason {

@@ -153,7 +153,7 @@ func actFor(f *detect.Finding, a *Answer) Act {
 		}
 	case NearLimit, EventualReads, FewValues, Shards, UnevenShards, LargeItem, Collection:
 		switch {
-		case !a.Harm.None() || f.Severity == detect.Critical:
+		case !a.Harm.None() || f.Severity == detect.Critical, f.Utilization > 1 && a.Cause != EventualReads:
 		case a.Harm.Visible:
 			return Nothing
 		default:

@@ -104,11 +104,7 @@ func New(f *detect.Finding) Brief {
 // whoCalls names the callers of a finding or, where one should slow down, says that they
 // are alike.
 func whoCalls(f *detect.Finding, a *answer.Answer, all []Caller) string {
-	none := f.Kind.OfKey() && len(a.Callers) == 0 && f.Evidence != nil && len(f.Evidence.Callers) > 1
-	switch {
-	case (a.Alike || none) && a.Move.Act == answer.SlowCallers && !a.Harm.None():
-		return " No caller stands out."
-	case a.Alike:
+	if a.Alike {
 		return ""
 	}
 	if a.Cause == answer.Scan {
@@ -197,14 +193,32 @@ func heat(f *detect.Finding, h *answer.Harm) string {
 	switch {
 	case !f.Kind.OfKey() || !h.None() || f.State == detect.Resolved:
 		return "hot"
+	case f.MayBeServed():
+		return "above " + limit(f) + " RCU/s"
 	case f.SecondsOver() > 0:
 		return "above the limit"
 	case f.Severity == detect.Critical:
 		return "at the limit"
+	case isLikely(f):
+		return "probably above the limit"
 	case f.PossibleSeconds > 0:
 		return "maybe above the limit"
 	}
 	return "near the limit"
+}
+
+// isLikely reports whether the bounds of a sampled key's load, which hold with 95%
+// confidence, lie above the limit.
+func isLikely(f *detect.Finding) bool {
+	return f.PossibleSeconds > 0 && sampledLoad(f).Low > detect.Units(detect.Limit(f.Kind))
+}
+
+// sampledLoad is the load that few samples show: a mean where they show no second.
+func sampledLoad(f *detect.Finding) detect.Figure {
+	if f.OnlyMean() {
+		return detect.Side(f.Kind, f.Mean.WCU, f.Mean.RCU)
+	}
+	return detect.Side(f.Kind, f.Peak.WCU, f.Peak.RCU)
 }
 
 // loss is the harm without its time.

@@ -55,9 +55,9 @@ func act(f *detect.Finding, a *answer.Answer) string {
 		}
 		return "Slow or pause the job that writes keys in order."
 	case answer.StopTest:
-		return fmt.Sprintf("Stop%s if it is a test, else limit it to %s.", cmp.Or(busiest("", a), " the load"), ofKey(f, a.Move.Total))
+		return fmt.Sprintf("Limit%s to %s, or stop it if it is a test.", cmp.Or(busiest("", a), " the load"), ofKey(f, a.Move.Total))
 	case answer.BackOff:
-		return "Pause the retries" + busiest("of", a) + ", or let them back off with jitter and a limit."
+		return "Switch off the retries" + busiest("of", a) + ", or let them back off with jitter and a limit."
 	case answer.Wait:
 		if a.Harm.None() {
 			return fmt.Sprintf("Wait some minutes for a split. %s, %s.", ifThrottled(f), shortRelief(f, a))
@@ -92,6 +92,9 @@ func act(f *detect.Finding, a *answer.Answer) string {
 
 // ifThrottled names the metric that shows whether a partition refuses requests.
 func ifThrottled(f *detect.Finding) string {
+	if f.Index != "" {
+		return "If the index's " + detect.Side(f.Kind, "Write", "Read") + "KeyRangeThroughputThrottleEvents exceeds 0"
+	}
 	return "If " + detect.Side(f.Kind, "Write", "Read") + "KeyRangeThroughputThrottleEvents exceeds 0"
 }
 
@@ -151,7 +154,7 @@ func relief(f *detect.Finding, a *answer.Answer) string {
 	if a.Move.To > 0 {
 		text := fmt.Sprintf("slow %s from %s to %s", quote(a.Move.Callers[0].Text), wording.Significant(a.Move.From), ofKey(f, a.Move.To))
 		if newCaller(&a.Move.Callers[0]).Share < almostAllCallers {
-			text += fmt.Sprintf(" (total: %s)", wording.Significant(a.Move.Total))
+			text += fmt.Sprintf(" (key: %s)", wording.Significant(a.Move.Total))
 		}
 		return text
 	}
@@ -166,10 +169,17 @@ func relief(f *detect.Finding, a *answer.Answer) string {
 		load = requestsTo(f) + " each hot key"
 	}
 	if a.Move.Total > 0 {
-		return fmt.Sprintf("limit %s to %s", load, ofKey(f, a.Move.Total)) + first(a)
+		text := fmt.Sprintf("limit %s to %s", load, ofKey(f, a.Move.Total))
+		if a.Alike || len(a.Move.Callers) == 0 && f.Evidence != nil && len(f.Evidence.Callers) > 1 {
+			return text + " in all"
+		}
+		return text + first(a)
 	}
 	if a.Harm.None() {
 		return "slow " + load + first(a)
+	}
+	if len(a.Move.Callers) > 0 && a.Move.Callers[0].Low >= almostAllCallers {
+		return "pause the " + requests(f) + " of " + quote(a.Move.Callers[0].Text) + " to " + cmp.Or(key, subject(f))
 	}
 	return "slow or pause " + load + first(a)
 }
@@ -262,7 +272,7 @@ func heals(f *detect.Finding, a *answer.Answer) string {
 		if a.Move.Act == answer.Nothing && a.Harm.Refused > 0 {
 			return fmt.Sprintf("It has been served since %s; whether by a split is unknown.", a.Harm.To.Add(time.Second).UTC().Format("15:04:05 UTC"))
 		}
-		return "Likely, in minutes: DynamoDB splits the key."
+		return "Likely, in minutes: a split."
 	case answer.WithLoad:
 		if f.Kind == detect.SingleCaller && f.Reason == detect.Splittable {
 			return "When the caller slows, or by a split."
@@ -328,6 +338,7 @@ var grounds = map[detect.Ground]string{
 }
 
 var unknown = map[detect.Ground]string{
+	answer.GroundDesign:     "key shards may split",
 	answer.GroundSplitDone:  "DynamoDB may have split the key already",
 	detect.GroundPlaces:     "the load moves along the sort key in several places",
 	detect.GroundNoSortKeys: "the samples carry no sort keys",

@@ -156,6 +156,8 @@ func keySymptom(f *detect.Finding, a *answer.Answer) string {
 		return load + " flat at the partition limit"
 	case f.SecondsOver() > 0 || f.Severity == detect.Critical:
 		return load + " above the partition limit"
+	case isLikely(f):
+		return load + " probably above the partition limit"
 	case f.PossibleSeconds > 0:
 		return load + " may be above the partition limit"
 	}

@@ -39,10 +39,7 @@ func cause(f *detect.Finding, a *answer.Answer) string {
 		if figure := detect.Side(f.Kind, f.Peak.WCU, f.Peak.RCU); figure.High <= detect.Units(detect.Limit(f.Kind)) {
 			return fmt.Sprintf("%s WCU/s and %s RCU/s%sone key; one partition may not serve both.", wording.Significant(f.Peak.WCU.Value), wording.Significant(f.Peak.RCU.Value), to)
 		}
-		figure := detect.Side(f.Kind, f.Peak.WCU, f.Peak.RCU)
-		if f.OnlyMean() {
-			figure = detect.Side(f.Kind, f.Mean.WCU, f.Mean.RCU)
-		}
+		figure := sampledLoad(f)
 		return fmt.Sprintf("%s %s%sone key, from few samples; one partition takes %s.", wording.Range(figure.Low, figure.High), detect.Side(f.Kind, "WCU/s", "RCU/s"), to, limit(f))
 	case answer.IndexKey:
 		fail := "may fail"
@@ -105,7 +102,7 @@ func cause(f *detect.Finding, a *answer.Answer) string {
 }
 
 func noKey(f *detect.Finding) string {
-	return fmt.Sprintf("No partition limit %s the cause.", tense(f, "is", "was"))
+	return fmt.Sprintf("It %s no hot key or partition.", tense(f, "is", "was"))
 }
 
 // ramp writes the load of a table that grows faster than its partitions.
@@ -144,7 +141,7 @@ func sharedPartition(f *detect.Finding) string {
 	if most.Share >= almostAll {
 		whose = "Nearly all refusals"
 	}
-	return fmt.Sprintf("A partition %s at its limit. %s hit %s: %s refused.", tense(f, "is", "was"), whose, quote(most.Key), lostBy(most))
+	return fmt.Sprintf("A partition %s at its limit, filled by unknown keys. %s hit %s: %s refused.", tense(f, "is", "was"), whose, quote(most.Key), lostBy(most))
 }
 
 // almostAll is the least share of all refused load from which a title names one key alone.
@@ -238,8 +235,12 @@ func retries(f *detect.Finding) string {
 		return ""
 	}
 	who := &f.Evidence.Retries.Callers[0]
-	return fmt.Sprintf("%s %s %s of all attempts on %s: %.1f attempts a request.",
+	text := fmt.Sprintf("%s %s %s of all attempts on %s, %.1f a request",
 		quote(who.Caller), tense(f, "makes", "made"), wording.Part(who.Share), subject(f), who.Amplification)
+	if f.Utilization > 1 {
+		text += ": " + load(f, "")
+	}
+	return text + "."
 }
 
 func sharding(f *detect.Finding) string {
