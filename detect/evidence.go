@@ -77,7 +77,7 @@ type Retries struct {
 	// attempts: the amounts are lower bounds.
 	Estimated bool `json:"estimated"`
 	Partial   bool `json:"partial"`
-	// Callers are the callers with the most refused attempts, in order.
+	// Callers are the callers with the most retries, in order.
 	Callers []CallerRetries `json:"callers"`
 }
 
@@ -108,13 +108,12 @@ func (f *Finding) PredictedSplit() *Split {
 	return f.Evidence.Split
 }
 
-// SentCalls counts calls and the attempts that sent them.
+// SentCalls counts calls and the attempts that sent them. The reasons of retries are unknown:
+// [Evidence.Refused] counts the throttled attempts.
 type SentCalls struct {
-	// Calls counts calls, Attempts all attempts to send them. Refused counts the attempts
-	// that the caller followed by a retry or gave up on.
+	// Calls counts calls, Attempts all attempts to send them.
 	Calls    float64 `json:"calls"`
 	Attempts float64 `json:"attempts"`
-	Refused  float64 `json:"refused"`
 	// Amplification is the mean number of attempts a call.
 	Amplification float64 `json:"amplification"`
 }

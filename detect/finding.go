@@ -214,7 +214,7 @@ func (f *Finding) IsCutOff() bool {
 func (f *Finding) MayBeServed() bool {
 	e := f.Evidence
 	return f.ReadsEventually() && f.SecondsOver() > 0 && Milli(f.Peak.RCU.Value) <= EventualRead &&
-		e.ThrottledRequests() == 0 && (e.Retries == nil || e.Retries.Refused < 1) && f.Consumed.RCU >= f.Peak.RCU.Value-1 &&
+		e.ThrottledRequests() == 0 && (e.Retries == nil || e.Retries.Retries() < 1) && f.Consumed.RCU >= f.Peak.RCU.Value-1 &&
 		!f.Quality.InBatches() && !slices.Contains(f.Quality.CannotSee, BlindThrottled)
 }
 
@@ -232,7 +232,7 @@ func (f *Finding) IsServedBurst() bool {
 		return false
 	}
 	r := e.Retries
-	return !r.Partial && !r.BackOff() && r.Refused >= 1 && r.Failed.High < 1
+	return !r.Partial && !r.BackOff() && r.Retries() >= 1 && r.Failed.High < 1
 }
 
 // fewStrong is the share of strongly consistent reads below which reads are eventual.

@@ -50,9 +50,8 @@ type Harm struct {
 	// Visible reports that the samples can show refused requests. A stream cannot.
 	Visible bool
 	// Attempts is how many refused attempts were seen in the seconds looked at: a lower
-	// bound. Without any it is the callers' own count, and Estimated holds.
-	Attempts  int64
-	Estimated bool
+	// bound.
+	Attempts int64
 	// Refused is the refused share of the load from From to To: see detect.Throttling.
 	Refused  float64
 	From, To time.Time
@@ -77,10 +76,6 @@ func harmOf(f *detect.Finding) Harm {
 		Own:      isOwn(f),
 		Visible:  !slices.Contains(f.Quality.CannotSee, detect.BlindThrottled) && f.Quality.Source != detect.SourceMinutes,
 		Attempts: f.Evidence.ThrottledRequests(), Since: f.FirstSeen,
-	}
-	if e := f.Evidence; h.Attempts == 0 && e != nil && e.Retries != nil {
-		h.Attempts = int64(e.Retries.Refused)
-		h.Estimated = h.Attempts > 0
 	}
 	h.Failed, _ = f.FailedShare()
 	if t := f.Throttling; t != nil {

@@ -178,19 +178,19 @@ func TestHarm(t *testing.T) {
 	t.Parallel()
 	retried := func(f *detect.Finding) {
 		unharmed(f)
-		f.Evidence.Retries = &detect.Retries{SentCalls: detect.SentCalls{Calls: 100, Attempts: 400, Refused: 300}, Failed: detect.Figure{Value: 20}}
+		f.Evidence.Retries = &detect.Retries{SentCalls: detect.SentCalls{Calls: 100, Attempts: 400}, Failed: detect.Figure{Value: 20}}
 	}
 	for sentence, c := range map[string]struct {
 		tells []tell
 		want  answer.Harm
 	}{
-		"a share of the load is refused":       {nil, answer.Harm{Visible: true, Refused: 0.4}},
-		"nothing is refused":                   {[]tell{unharmed}, answer.Harm{Visible: true}},
-		"a stream cannot show it":              {[]tell{unharmed, stream}, answer.Harm{}},
-		"callers count their refused attempts": {[]tell{retried}, answer.Harm{Visible: true, Attempts: 300, Estimated: true, Failed: 0.2}},
-		"samples do, too":                      {[]tell{retried, refusedFor(sample.KeyRange)}, answer.Harm{Visible: true, Attempts: 700, Failed: 0.2}},
-		"a share of a table's requests":        {[]tell{starved, refusedFor(sample.Provisioned)}, answer.Harm{Visible: true, Attempts: 700, Refused: 0.4}},
-		"Keyheat is blind":                     {[]tell{kind(detect.CollectionStopped)}, answer.Harm{Own: true, Visible: true, Refused: 0.4}},
+		"a share of the load is refused":    {nil, answer.Harm{Visible: true, Refused: 0.4}},
+		"nothing is refused":                {[]tell{unharmed}, answer.Harm{Visible: true}},
+		"a stream cannot show it":           {[]tell{unharmed, stream}, answer.Harm{}},
+		"why callers sent again is unknown": {[]tell{retried}, answer.Harm{Visible: true, Failed: 0.2}},
+		"samples show throttled attempts":   {[]tell{retried, refusedFor(sample.KeyRange)}, answer.Harm{Visible: true, Attempts: 700, Failed: 0.2}},
+		"a share of a table's requests":     {[]tell{starved, refusedFor(sample.Provisioned)}, answer.Harm{Visible: true, Attempts: 700, Refused: 0.4}},
+		"Keyheat is blind":                  {[]tell{kind(detect.CollectionStopped)}, answer.Harm{Own: true, Visible: true, Refused: 0.4}},
 	} {
 		f := hot()
 		for _, change := range c.tells {

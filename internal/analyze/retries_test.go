@@ -61,6 +61,31 @@ func TestAStormIsExplained(t *testing.T) {
 	}
 }
 
+// TestFailuresAreNotRefusals: calls that were sent again for an unknown reason, such as a broken
+// connection, are no harm by DynamoDB. Each throttled attempt in the samples is.
+func TestFailuresAreNotRefusals(t *testing.T) {
+	t.Parallel()
+	var again, throttled strings.Builder
+	for s := range 90 {
+		const put = `{"ts":%d,"table":"orders","pk":"tenant#1","op":"PutItem","wcu":%d,"n":%d,"calls":%d%s,"caller":"svc"}` + "\n"
+		at := 1763692032000 + 1000*s
+		fmt.Fprintf(&again, put, at, 1, 1100, 1100, `,"attempts":1`)
+		fmt.Fprintf(&again, put, at, 1, 40, 40, `,"attempts":3,"waited_ms":60`)
+		fmt.Fprintf(&throttled, put, at, 0, 80, 80, `,"throttle":"TableWriteKeyRangeThroughputExceeded"`)
+	}
+	f := findingOf(t, again.String(), detect.HotKeyWrite, "tenant#1")
+	if r := f.Evidence.Retries; r == nil || r.Retries() != 60*80 {
+		t.Errorf("the retries are %+v", r)
+	}
+	if h := answer.New(f).Harm; !h.None() || !h.Visible {
+		t.Errorf("retries of unknown reasons are a harm: %+v", h)
+	}
+	f = findingOf(t, again.String()+throttled.String(), detect.HotKeyWrite, "tenant#1")
+	if h := answer.New(f).Harm; h.None() || h.Attempts != f.Evidence.ThrottledRequests() {
+		t.Errorf("throttled attempts are no harm: %+v", h)
+	}
+}
+
 // TestTablesTellServedFromThrottled: what a table's requests were, and consumed, does not
 // include what was throttled, in no form of the result.
 func TestTablesTellServedFromThrottled(t *testing.T) {

@@ -201,7 +201,7 @@ func attempts(r *detect.Retries) string {
 	}
 	text := fmt.Sprintf("%s%s for %s requests in %s, %.1f each", amount, wording.About(r.Attempts), wording.About(r.Calls), wording.Seconds(r.Seconds), r.Amplification)
 	for _, c := range r.Callers[:min(3, len(r.Callers))] {
-		if c.Refused >= 1 {
+		if c.Retries() >= 1 || c.Failed >= 1 {
 			text += fmt.Sprintf("; %s: %s, %.1f each, %s failed", quote(c.Caller), wording.Percent(c.Share), c.Amplification, wording.About(c.Failed))
 		}
 	}

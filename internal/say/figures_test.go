@@ -43,7 +43,7 @@ func rich(f *detect.Finding) {
 		Operations: []detect.Operation{{Op: "PutItem", Share: 0.9}, {Op: "UpdateItem", Share: 0.1}},
 		Callers:    []detect.Part{{Text: "web", Low: 0.48, High: 0.52}}, Attributes: []detect.Part{{Text: "seen_at", Low: 0.9, High: 0.9}},
 		Split:   &detect.Split{Direction: detect.Rising},
-		Retries: &detect.Retries{SentCalls: detect.SentCalls{Attempts: 420, Calls: 100, Amplification: 4.2}, Seconds: 60, Callers: []detect.CallerRetries{{Caller: "job", Share: 0.77, Failed: 18, SentCalls: detect.SentCalls{Amplification: 4.2, Refused: 300}}}},
+		Retries: &detect.Retries{SentCalls: detect.SentCalls{Attempts: 420, Calls: 100, Amplification: 4.2}, Seconds: 60, Callers: []detect.CallerRetries{{Caller: "job", Share: 0.77, Failed: 18, SentCalls: detect.SentCalls{Calls: 71, Attempts: 300, Amplification: 4.2}}}},
 		Refused: map[string]int64{sample.KeyRange.String(): 900},
 	}
 }

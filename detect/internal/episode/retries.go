@@ -101,18 +101,17 @@ func summariseRetries(r *sketch.Retries) *detect.Retries {
 		})
 	}
 	slices.SortFunc(summary.Callers, func(a, b detect.CallerRetries) int {
-		return cmp.Or(cmp.Compare(b.Refused, a.Refused), cmp.Compare(b.Attempts, a.Attempts), cmp.Compare(a.Caller, b.Caller))
+		return cmp.Or(cmp.Compare(b.Retries(), a.Retries()), cmp.Compare(b.Attempts, a.Attempts), cmp.Compare(a.Caller, b.Caller))
 	})
 	summary.Callers = summary.Callers[:min(callersShown, len(summary.Callers))]
 	return summary
 }
 
-// countSent returns how calls were sent. Refused counts the attempts before a call was
-// sent again, and the last attempts of failed calls.
+// countSent returns how calls were sent.
 func countSent(s sample.Sent) detect.SentCalls {
 	return detect.SentCalls{
 		Calls: detect.Units(sample.Milli(s.Calls)), Attempts: detect.Units(sample.Milli(s.Attempts)),
-		Refused: detect.Units(sample.Milli(max(0, s.Attempts-s.Calls+s.Failed))), Amplification: detect.Ratio(float64(s.Attempts), float64(s.Calls)),
+		Amplification: detect.Ratio(float64(s.Attempts), float64(s.Calls)),
 	}
 }
 

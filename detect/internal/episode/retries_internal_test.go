@@ -95,7 +95,7 @@ func TestTheLastMinute(t *testing.T) {
 				}
 				return
 			}
-			if got.Calls != c.want || got.Attempts != 2*c.want || got.Refused != 1.5*c.want || got.Amplification != 2 || got.Waited.Value != c.want || got.Failed.Value != c.want/2 {
+			if got.Calls != c.want || got.Attempts != 2*c.want || got.Amplification != 2 || got.Waited.Value != c.want || got.Failed.Value != c.want/2 {
 				t.Errorf("%+v, want %v calls", got, c.want)
 			}
 			if got.From.Unix() != began+c.from || got.To.Unix() != began+c.to || got.Seconds != c.seconds || got.Estimated || got.Partial {
@@ -114,7 +114,7 @@ func TestCallersOfARing(t *testing.T) {
 	more.Untold = 7
 	r.add(began+1, retriedKey(more))
 	got := r.summarise(began, began+1)
-	if len(got.Callers) != 2 || got.Callers[0].Caller != "b" || got.Callers[0].Attempts != 80 || got.Callers[0].Share != 0.5 || got.Callers[1].Refused != 15 {
+	if len(got.Callers) != 2 || got.Callers[0].Caller != "b" || got.Callers[0].Attempts != 80 || got.Callers[0].Share != 0.5 || got.Callers[1].Retries() != 10 {
 		t.Errorf("callers %+v", got.Callers)
 	}
 	if !got.Partial || got.Attempts != 160 {

@@ -88,7 +88,7 @@ func TestBackingOffLeavesTheDemand(t *testing.T) {
 	c := with(hot(detect.HotKeyWrite, 2500, op(sample.PutItem, 1, 2500, 1)), func(c *fixes.Case) {
 		c.Reason, c.Consumed.WCU = detect.Splittable, 1000
 		c.Evidence.Refused = map[string]int64{sample.KeyRange.String(): 900}
-		c.Evidence.Retries = &detect.Retries{Seconds: 60, SentCalls: detect.SentCalls{Calls: 150, Attempts: 330, Refused: 270, Amplification: 2.2}}
+		c.Evidence.Retries = &detect.Retries{Seconds: 60, SentCalls: detect.SentCalls{Calls: 150, Attempts: 330, Amplification: 2.2}}
 	})
 	i := slices.IndexFunc(fixes.Steps(c), func(s detect.Step) bool { return s.Fix == detect.FixBackOff })
 	if i < 0 || fixes.Steps(c)[i].After.Low != 2500 {

@@ -12,8 +12,8 @@ import (
 func resent(callers ...[2]float64) *detect.Retries {
 	r := &detect.Retries{Seconds: 60}
 	for i, c := range callers {
-		sent := detect.SentCalls{Calls: c[0], Attempts: c[1], Refused: c[1] - c[0], Amplification: c[1] / c[0]}
-		r.Calls, r.Attempts, r.Refused = r.Calls+sent.Calls, r.Attempts+sent.Attempts, r.Refused+sent.Refused
+		sent := detect.SentCalls{Calls: c[0], Attempts: c[1], Amplification: c[1] / c[0]}
+		r.Calls, r.Attempts = r.Calls+sent.Calls, r.Attempts+sent.Attempts
 		r.Callers = append(r.Callers, detect.CallerRetries{Caller: sample.Text(string(rune('a' + i))), SentCalls: sent})
 	}
 	r.Amplification = r.Attempts / r.Calls
