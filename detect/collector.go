@@ -32,3 +32,7 @@ type Collector struct {
 	RefusedTables *int64   `json:"refused_tables"`
 	BadShare      *float64 `json:"bad_share"`
 }
+
+// Counts reports whether the collector is known to be able to count: it runs without a fault,
+// or reads in spite of one.
+func (c Collector) Counts() bool { return c.State == CollectorRunning || c.Lag != nil }

@@ -61,6 +61,7 @@ func (c *Config) collect(ctx context.Context, again func() (*Config, error), d c
 		}
 		prometheus.WrapRegistererWith(prometheus.Labels{"input": i.name()}, d.Ops.Registry()).MustRegister(r.collector, r.metrics)
 		d.Ops.Ready("collect "+i.name(), r.collector.Ready)
+		r.collector.WatchSource(r.from.Ready)
 		all = append(all, r)
 	}
 	d.WarnOfNames(ctx, c.Tables.Names(), d.Store.AllTargets)
@@ -76,6 +77,8 @@ func (c *Config) collect(ctx context.Context, again func() (*Config, error), d c
 // reader is a source, until its context ends.
 type reader interface {
 	Run(ctx context.Context, sink source.Sink) error
+	// Ready returns why the source does not read, a sentence each.
+	Ready() []string
 }
 
 // reading is an input that is read.

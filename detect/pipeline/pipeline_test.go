@@ -80,6 +80,11 @@ func TestStories(t *testing.T) {
 		s.Gaps[0].From, s.Gaps[0].To = "7", "7"
 		return s
 	}
+	back := func(c detect.Collector) func(int) pipeline.Status {
+		return func(now int) pipeline.Status {
+			return pipeline.Status{Now: second(now), Collectors: []detect.Collector{c}}
+		}
+	}
 	none := func(now int) pipeline.Status { return pipeline.Status{Now: second(now)} }
 	for sentence, c := range map[string]struct {
 		story func(w *pipeline.Watch)
@@ -100,6 +105,21 @@ func TestStories(t *testing.T) {
 			watch(w, 0, 100, well)
 			watch(w, 105, 200, func(now int) pipeline.Status { return silent(now, 100) })
 			watch(w, 205, 210, well)
+		}, "collection_stopped critical resolved"},
+		"and one is back that reads nothing": {func(w *pipeline.Watch) {
+			watch(w, 0, 100, well)
+			watch(w, 105, 200, func(now int) pipeline.Status { return silent(now, 100) })
+			watch(w, 205, 600, back(detect.Collector{ID: "b", State: detect.CollectorFailing, Reason: "topic orders: it is missing"}))
+		}, "collection_stopped critical firing"},
+		"and one is back that has not reported itself": {func(w *pipeline.Watch) {
+			watch(w, 0, 100, well)
+			watch(w, 105, 200, func(now int) pipeline.Status { return silent(now, 100) })
+			watch(w, 205, 215, back(detect.Collector{ID: "b"}))
+		}, "collection_stopped critical firing"},
+		"and one is back that reads, and fails otherwise": {func(w *pipeline.Watch) {
+			watch(w, 0, 100, well)
+			watch(w, 105, 200, func(now int) pipeline.Status { return silent(now, 100) })
+			watch(w, 205, 215, back(detect.Collector{ID: "b", State: detect.CollectorFailing, Lag: new(int64), Reason: "the clock"}))
 		}, "collection_stopped critical resolved"},
 		"a judge that has just started grants the time": {func(w *pipeline.Watch) {
 			watch(w, 3600, 3640, func(now int) pipeline.Status { return silent(now, 0) })

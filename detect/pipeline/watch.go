@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"slices"
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
@@ -102,7 +103,7 @@ func (w *Watch) lookForCollectors(s *Status) {
 		}
 		return
 	}
-	if len(s.Collectors) > 0 { // else none ever attended, and the state is unknown
+	if slices.ContainsFunc(s.Collectors, detect.Collector.Counts) { // else the state is unknown
 		w.set(s, detect.Finding{Kind: detect.CollectionStopped}, false, s.Now, s.Now)
 	}
 }

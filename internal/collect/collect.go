@@ -92,7 +92,9 @@ type Collector struct {
 	cancelCommit context.CancelFunc // cancels the commit in flight; never nil
 
 	health daemon.Health
-	share  badShare
+	// sourceReady returns why the source does not read; nil if nobody asks it.
+	sourceReady func() []string
+	share       badShare
 	// rejected is what the log has not told yet of bad samples.
 	rejected rejections
 	hot      hotKeys

@@ -15,6 +15,9 @@ import (
 // for a person who looks at it, and little beside the commits.
 const reportEvery = 10 * time.Second
 
+// WatchSource adds the source's own faults to this collector's reports. It is called before Run.
+func (c *Collector) WatchSource(ready func() []string) { c.sourceReady = ready }
+
 // reportStatus stores this collector's status. It ignores failures of the store, because
 // commits report them.
 func (c *Collector) reportStatus(ctx context.Context) {
@@ -56,7 +59,11 @@ func (c *Collector) status(now time.Time) store.WriterStatus {
 		Version: c.config.Version, State: string(detect.CollectorRunning), Lag: c.knownLag(), BadShare: c.share.value(now),
 		ClockOffset: c.hostClock.offset.Load(), RefusedTables: c.refused.names(now),
 	}
-	if reasons := c.Ready(); len(reasons) > 0 {
+	reasons := c.Ready()
+	if c.sourceReady != nil {
+		reasons = append(reasons, c.sourceReady()...)
+	}
+	if len(reasons) > 0 {
 		s.State, s.Reason = string(detect.CollectorFailing), strings.Join(reasons, "; ")
 	}
 	return s

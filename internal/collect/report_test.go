@@ -1,6 +1,7 @@
 package collect_test
 
 import (
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -38,5 +39,34 @@ func TestACollectorReportsItself(t *testing.T) {
 		if err := p.Release(t.Context()); err != nil {
 			t.Fatal(err)
 		}
+	})
+}
+
+// TestACollectorReportsItsSource: a collector without anything to read is not running.
+func TestACollectorReportsItsSource(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		m := newMemory()
+		c := newCollector(t, slow(), m)
+		var present atomic.Bool
+		c.WatchSource(func() []string {
+			if present.Load() {
+				return nil
+			}
+			return []string{"topic orders: it is missing"}
+		})
+		stop := running(t, c)
+		time.Sleep(11 * time.Second)
+		synctest.Wait()
+		if s := m.statusOf(c.Writer()); s.State != "failing" || s.Reason != "topic orders: it is missing" || s.Lag != nil {
+			t.Errorf("without a topic it reports %+v", s)
+		}
+		present.Store(true)
+		time.Sleep(10 * time.Second)
+		synctest.Wait()
+		if s := m.statusOf(c.Writer()); s.State != "running" || s.Reason != "" {
+			t.Errorf("with a topic it reports %+v", s)
+		}
+		must(t, stop())
 	})
 }

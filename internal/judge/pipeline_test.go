@@ -66,11 +66,18 @@ func TestCollectionThatStopsIsAnIncident(t *testing.T) {
 		}
 
 		j.stop()
-		run(t, watchful(), &probe{Store: s}).quiet(t)
+		back := run(t, watchful(), &probe{Store: s})
+		back.quiet(t)
 		if !is(detect.Firing)() {
 			t.Error("a restart of the judge ends it")
 		}
 		must(t, s.StartWriter(t.Context(), store.Writer{ID: "b", Host: "host-2", Started: time.Now()}))
+		must(t, s.ReportWriter(t.Context(), "b", store.WriterStatus{State: string(detect.CollectorFailing), Reason: "topic orders: it is missing"}))
+		back.quiet(t)
+		if !is(detect.Firing)() {
+			t.Error("a collector that reads nothing ends it")
+		}
+		must(t, s.ReportWriter(t.Context(), "b", store.WriterStatus{State: string(detect.CollectorRunning)}))
 		await(t, is(detect.Resolved))
 		over := incidentWith(t, s, detect.CausePipeline)
 		if over.ID != open.ID || over.State != detect.Resolved || over.Root != open.Root {
