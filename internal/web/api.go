@@ -160,6 +160,7 @@ func (s *Site) collectors(ctx context.Context) ([]detect.Collector, error) {
 // null.
 type receiver struct {
 	Name         string     `json:"name"`
+	Configured   bool       `json:"configured"` // the settings have it
 	Failing      bool       `json:"failing"`
 	FailingSince *time.Time `json:"failing_since"`
 	LastError    string     `json:"last_error"`
@@ -181,10 +182,11 @@ func (s *Site) apiReceivers(ctx context.Context, r *http.Request) (any, error) {
 		}
 		return &t
 	}
+	receivers := s.options.Receivers()
 	all := make([]receiver, len(stored))
 	for i, r := range stored {
 		all[i] = receiver{
-			Name: r.Route, Failing: r.Failing(), LastError: r.LastError, LastAttempt: known(r.Attempted), LastSuccess: known(r.Succeeded),
+			Name: r.Route, Configured: slices.Contains(receivers, r.Route), Failing: r.Failing(), LastError: r.LastError, LastAttempt: known(r.Attempted), LastSuccess: known(r.Succeeded),
 			Pending: r.Pending, PendingSince: known(r.Oldest),
 		}
 		if r.Failing() {

@@ -46,7 +46,7 @@ type frame struct {
 
 func (s *Site) frame(ctx context.Context, asked url.Values, title, page string) (f frame, err error) {
 	f = frame{Title: title, Page: page, Added: s.added, Now: time.Now(), Live: true, asked: heatmap.TimeValues(asked)}
-	f.Status, err = status.Load(ctx, s.store)
+	f.Status, err = status.Load(ctx, s.store, s.options.Receivers())
 	return f, err
 }
 

@@ -65,6 +65,13 @@ func TestStatus(t *testing.T) {
 				judged(t, s, time.Now())
 			}, "warning 1 problem", []string{"no broker", "It has no room for 2 more tables", "It rejects many samples", "20%"},
 		},
+		"a receiver that failed was taken out of the settings": {
+			func(t *testing.T, s *store.Store) {
+				runs(t, s, well)
+				judged(t, s, time.Now().Add(-time.Minute))
+				must(t, s.ReceiverFailed(t.Context(), "pagers", "connection refused", time.Minute))
+			}, "calm Running", []string{"All is well", "pagers removed from settings"},
+		},
 		"samples were rejected and lost": {
 			func(t *testing.T, s *store.Store) {
 				fillPipeline(t, s)
@@ -89,6 +96,9 @@ func TestStatus(t *testing.T) {
 			o := web.Options{}
 			if strings.Contains(name, "rejected") || name == "all is well" {
 				o.Receivers = func() []string { return []string{"chat", "mail", "pagers"} }
+			}
+			if strings.Contains(name, "taken out") {
+				o.Receivers = func() []string { return []string{"chat"} }
 			}
 			address := serveWith(t, s, o)
 			text := open(t, address+"/status").text()

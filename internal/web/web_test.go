@@ -684,7 +684,7 @@ func TestStoppedCollectionIsNotCalm(t *testing.T) {
 func TestAReceiverThatFailsIsNotCalm(t *testing.T) {
 	t.Parallel()
 	s, found := filled(t)
-	address := serve(t, s)
+	address := serveWith(t, s, web.Options{Receivers: func() []string { return []string{"pagers"} }})
 	must(t, s.ReceiverFailed(t.Context(), "pagers", "connection refused", time.Minute))
 	const sentence = "Receiver pagers has taken no notification since"
 	for _, page := range []string{"/", "/tables", "/findings/" + found[0].Fingerprint} {

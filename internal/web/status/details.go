@@ -30,7 +30,7 @@ type Details struct {
 	Sources []Source
 	// Waiting is how many records wait in all sources.
 	Waiting int64
-	// Undelivered is how many notifications wait for the receivers.
+	// Undelivered is how many notifications wait for the receivers of the settings.
 	Receivers   []Receiver
 	Undelivered int64
 	CloudWatch  CloudWatch
@@ -113,7 +113,9 @@ func LoadDetails(ctx context.Context, st *store.Store, s *Status, receivers []st
 		d.Waiting += o.Waiting
 	}
 	for _, r := range d.Receivers {
-		d.Undelivered += int64(r.Pending)
+		if r.Configured {
+			d.Undelivered += int64(r.Pending)
+		}
 	}
 	for _, w := range s.Writers {
 		if s.Clock.Sub(w.Seen) < lately {

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"math/bits"
+	"slices"
 	"strings"
 	"time"
 
@@ -41,7 +42,7 @@ type Status struct {
 	// written; zero while one does.
 	Nothing bool
 	Silent  time.Time
-	// Failing are the receivers whose newest attempt failed, in the last day.
+	// Failing are the receivers of the settings whose newest attempt failed, in the last day.
 	Failing []store.Receiver
 	// Ahead is the table whose samples are furthest ahead of the database's clock; nil if
 	// none are.
@@ -52,8 +53,9 @@ type Status struct {
 	Judged time.Time
 }
 
-// Load reads the state, in as many queries for any number of tables.
-func Load(ctx context.Context, st *store.Store) (s Status, err error) {
+// Load reads the state, in as many queries for any number of tables. receivers are the names of
+// the settings'.
+func Load(ctx context.Context, st *store.Store, receivers []string) (s Status, err error) {
 	if s.Clock, err = st.Now(ctx); err != nil {
 		return s, err
 	}
@@ -76,7 +78,7 @@ func Load(ctx context.Context, st *store.Store) (s Status, err error) {
 		return s, err
 	}
 	for _, r := range s.Receivers {
-		if r.Failing() && s.Clock.Sub(r.Attempted) < lately {
+		if r.Failing() && slices.Contains(receivers, r.Route) && s.Clock.Sub(r.Attempted) < lately {
 			s.Failing = append(s.Failing, r)
 		}
 	}
