@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/internal/alert/routing"
 	"github.com/keyheat/keyheat/store"
 )
 
@@ -65,6 +66,45 @@ func TestEachFindingIsAnIncident(t *testing.T) {
 			steps = append(steps, h.From+" → "+h.To)
 		}
 		equal(t, "history", steps, []string{" → firing", "firing → resolved", "resolved → firing"})
+	})
+}
+
+// TestANewReceiverIsToldOfWhatFires: a receiver that enters the settings while an incident fires
+// gets its beginning, once, and its end. Another receiver hears nothing of that.
+func TestANewReceiverIsToldOfWhatFires(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, s *store.Store) {
+		told := func() (all []string) {
+			rows, err := s.Notifications(t.Context(), incident(t, s).Root)
+			must(t, err)
+			for _, n := range rows {
+				all = append(all, n.Event+" "+n.Route)
+			}
+			return all
+		}
+		c := collect(t, s, "a", 0, begin())
+		j := run(t, quick(), &probe{Store: s})
+		c.commit(10, hot("hot", 1200, 0, 10)...)
+		j.quiet(t)
+		equal(t, "before", told(), []string{"firing " + route})
+
+		j.stop()
+		more := quick()
+		more.Route = routing.Tree{
+			{Receivers: []string{"other"}, Match: routing.Match{Table: "another"}, Continue: true},
+			{Receivers: []string{route, "new"}},
+		}.Destinations
+		j = run(t, more, &probe{Store: s})
+		for until := 20; until <= 40; until += 10 {
+			c.commit(until, hot("hot", 1200, until-10, until)...)
+			j.quiet(t)
+			equal(t, "with the new receiver", told(), []string{"firing " + route, "firing new"})
+		}
+		equal(t, "receivers", incident(t, s).Notified, []string{route, "new"})
+
+		c.commit(150, hot("cold", 5, 40, 150)...)
+		j.quiet(t)
+		equal(t, "at the end", told(), []string{"firing " + route, "firing new", "resolved " + route, "resolved new"})
 	})
 }
 

@@ -158,6 +158,8 @@ func (s *State) compareIncident(now detect.Incident, before, own incident, at ti
 	case notified && i.Silenced == nil && s.repeats(i, at):
 		s.draft.stepIncident(i, old, at, detect.Note{Code: detect.NoteRepeated})
 		err = s.notify(i, detect.EventUpdated, at)
+	case notified && i.Silenced == nil && !i.Withheld && !s.isEnding(i) && !tooOld(i.LastSeen, o, at):
+		err = s.notifyNew(i, at)
 	}
 	if err != nil {
 		return err
@@ -286,11 +288,35 @@ func (s *State) notify(i *detect.Incident, event detect.Event, now time.Time) er
 		delete(s.told, i.ID)
 	}
 	root, _ := s.storedFinding(i.Root)
-	alone := s.tellGroups(i, &root.finding, event, now)
+	return s.tellAlone(i, &root, event, s.tellGroups(i, &root.finding, event, now))
+}
+
+// notifyNew drafts the beginning of an incident for the receivers that the routes did not name
+// before: they are new in the settings. The other receivers hear nothing.
+func (s *State) notifyNew(i *detect.Incident, now time.Time) error {
+	root, _ := s.storedFinding(i.Root)
+	var alone []telling
+	for _, d := range s.route(i, &root.finding) {
+		if slices.Contains(i.Notified, d.Receiver) {
+			continue
+		}
+		if d.Group == nil || !s.join(d, i, &root.finding, now) {
+			alone = append(alone, telling{d.Receiver, detect.EventFiring})
+		}
+		i.Notified = append(i.Notified, d.Receiver)
+	}
+	if len(alone) > 0 {
+		i.Revision++
+	}
+	return s.tellAlone(i, &root, detect.EventFiring, alone)
+}
+
+// tellAlone drafts the messages of receivers with messages of their own.
+func (s *State) tellAlone(i *detect.Incident, root *stored, event detect.Event, alone []telling) error {
 	if len(alone) == 0 {
 		return nil
 	}
-	payload, err := s.payload(i, &root, event, nil)
+	payload, err := s.payload(i, root, event, nil)
 	if err != nil {
 		return fmt.Errorf("write the notification of incident %s: %w", i.ID, err)
 	}

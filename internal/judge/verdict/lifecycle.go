@@ -174,6 +174,11 @@ func (s *State) silence(i *detect.Incident) {
 // due reports whether an incident with a withheld message is no longer silenced and still
 // fires: not only because its end is too recent to be sure.
 func (s *State) due(i *detect.Incident) bool {
+	return i.Withheld && i.Silenced == nil && i.State == detect.Firing && !s.isEnding(i)
+}
+
+// isEnding reports whether an incident is over and fires on for a while.
+func (s *State) isEnding(i *detect.Incident) bool {
 	_, over := s.ending[i.ID]
-	return i.Withheld && i.Silenced == nil && i.State == detect.Firing && !over
+	return over
 }
