@@ -31,6 +31,9 @@ type Collector struct {
 	// samples.
 	RefusedTables *int64   `json:"refused_tables"`
 	BadShare      *float64 `json:"bad_share"`
+	// LowerBounds names the tables whose loads are lower bounds, because their samples have
+	// neither units nor a size.
+	LowerBounds []string `json:"lower_bounds"`
 }
 
 // Counts reports whether the collector is known to be able to count: it runs without a fault,

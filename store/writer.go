@@ -39,6 +39,9 @@ type WriterStatus struct {
 	// RefusedTables are tables that it could not take samples of; none when it is
 	// empty and not nil.
 	RefusedTables []string
+	// LowerBounds are tables whose loads are lower bounds, because their samples have neither
+	// units nor a size; none when it is empty and not nil.
+	LowerBounds []string
 	// BadShare is the share of messages that were rejected, 0 to 1.
 	BadShare *float64
 }
@@ -86,19 +89,23 @@ func (s *Store) StopWriter(ctx context.Context, id string) error {
 // ReportWriter replaces a writer's report about itself, and is a sign of life. It fails
 // with ErrNotFound for an unknown writer.
 func (s *Store) ReportWriter(ctx context.Context, id string, status WriterStatus) error {
-	refused := any(asJSON{status.RefusedTables})
-	if status.RefusedTables == nil {
-		refused = nil
-	}
 	return s.change(ctx, "report writer "+id, func(t *tx) error {
 		return t.execFound(ctx, `
 			UPDATE writers
-			SET version = $1, state = $2, reason = $3, clock_offset_us = $4, lag = $5, refused_tables = $6, bad_share = $7,
-				seen = $8
-			WHERE writer = $9`,
-			clean(status.Version), clean(status.State), clean(status.Reason), microseconds{&status.ClockOffset}, status.Lag, refused,
-			status.BadShare, t.now, id)
+			SET version = $1, state = $2, reason = $3, clock_offset_us = $4, lag = $5, refused_tables = $6, lower_bounds = $7,
+				bad_share = $8, seen = $9
+			WHERE writer = $10`,
+			clean(status.Version), clean(status.State), clean(status.Reason), microseconds{&status.ClockOffset}, status.Lag, namesOrNil(status.RefusedTables),
+			namesOrNil(status.LowerBounds), status.BadShare, t.now, id)
 	})
+}
+
+// namesOrNil returns names as a JSON list, nil if they are unknown.
+func namesOrNil(names []string) any {
+	if names == nil {
+		return nil
+	}
+	return asJSON{names}
 }
 
 // microseconds is a duration, nil where it is not known, as the store keeps it.
@@ -155,9 +162,9 @@ func (s *Store) Now(ctx context.Context) (now time.Time, err error) {
 func (s *Store) Writers(ctx context.Context) ([]Writer, error) {
 	return list(ctx, s, "read writers", func(w *Writer) []any {
 		return []any{&w.ID, &w.Host, &w.Started, &w.Stopped, &w.Seen, &w.LastSeq, &w.Version, &w.State, &w.Reason,
-			microseconds{&w.ClockOffset}, &w.Lag, asJSON{&w.RefusedTables}, &w.BadShare}
+			microseconds{&w.ClockOffset}, &w.Lag, asJSON{&w.RefusedTables}, asJSON{&w.LowerBounds}, &w.BadShare}
 	}, `
 		SELECT writer, host, started, stopped, seen, last_seq, version, state, reason,
-			clock_offset_us, lag, refused_tables, bad_share
+			clock_offset_us, lag, refused_tables, lower_bounds, bad_share
 		FROM writers ORDER BY started DESC, writer`)
 }

@@ -99,7 +99,9 @@ type Collector struct {
 	rejected rejections
 	hot      hotKeys
 	// refused are the tables beyond the sketches' limit.
-	refused refusedTables
+	refused recentTables
+	// lowerBounds are the tables whose samples have neither units nor a size.
+	lowerBounds recentTables
 	// hostClock compares this host's clock with the store's.
 	hostClock hostClock
 	*meters

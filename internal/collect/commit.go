@@ -8,6 +8,8 @@ import (
 
 	"github.com/cenkalti/backoff/v5"
 
+	"github.com/keyheat/keyheat/internal/analyze/intake"
+	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sketch"
 	"github.com/keyheat/keyheat/store"
 )
@@ -84,6 +86,7 @@ func (c *Collector) seal(ctx context.Context) *inFlightCommit {
 	now := time.Now()
 	c.share.count(now, f.counters.good, f.counters.countMissed())
 	c.refused.add(now, f.counters.refused)
+	c.lowerBounds.add(now, f.boundedTables())
 	c.hostClock.refuse(now, f.counters.ahead)
 	f.commit.Bad = f.counters.rows(c.config.Source, now)
 	if f.empty() {
@@ -95,6 +98,24 @@ func (c *Collector) seal(ctx context.Context) *inFlightCommit {
 	c.cancelCommit = f.cancel
 	c.inFlight.Store(f.bytes)
 	return f
+}
+
+// boundedTables returns the tables whose loads are lower bounds, by the rule of analyze.
+func (f *inFlightCommit) boundedTables() map[string]bool {
+	if len(f.counters.unsized) == 0 {
+		return nil
+	}
+	requests := make(map[sample.Target]int64)
+	for i := range f.delta.Windows {
+		requests[f.delta.Windows[i].Target] += f.delta.Windows[i].Total.Requests
+	}
+	bounded := make(map[string]bool)
+	for target, n := range f.counters.unsized {
+		if r := (intake.Reading{Good: requests[target], Unsized: *n}); r.AtLeast() {
+			bounded[target.Name()] = true
+		}
+	}
+	return bounded
 }
 
 func (c *Collector) lockShards() {

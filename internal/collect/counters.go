@@ -1,6 +1,7 @@
 package collect
 
 import (
+	"strings"
 	"time"
 
 	"github.com/keyheat/keyheat/internal/source"
@@ -41,6 +42,8 @@ type counters struct {
 	// refused has names of tables and indexes that exceed the sketch's limit, but not all
 	// of them.
 	refused map[string]bool
+	// unsized counts, by table or index, the good requests with neither units nor a size.
+	unsized map[sample.Target]*int64
 	// ahead is how far ahead of the store's clock records were refused, at most.
 	ahead time.Duration
 }
@@ -79,6 +82,9 @@ func (t *counters) add(o counters) {
 	t.good += o.good
 	t.callerOnly += o.callerOnly
 	t.ahead = max(t.ahead, o.ahead)
+	for target, n := range o.unsized {
+		t.addUnsized(target, *n)
+	}
 	for name := range o.refused {
 		if t.refused == nil {
 			t.refused = make(map[string]bool)
@@ -91,6 +97,22 @@ func (t *counters) add(o counters) {
 		r.excerpts = append(r.excerpts, more.excerpts...)
 		r.excerpts = r.excerpts[:min(len(r.excerpts), store.DefaultExcerpts)]
 	}
+}
+
+// addUnsized counts requests with neither units nor a size. The target's texts may be a decoder's.
+func (t *counters) addUnsized(target sample.Target, n int64) {
+	sum := t.unsized[target]
+	if sum == nil {
+		if t.unsized == nil {
+			t.unsized = make(map[sample.Target]*int64)
+		}
+		sum = new(int64)
+		t.unsized[sample.Target{
+			Account: strings.Clone(target.Account), Region: strings.Clone(target.Region),
+			Table: strings.Clone(target.Table), Index: strings.Clone(target.Index),
+		}] = sum
+	}
+	*sum += n
 }
 
 // countMissed returns how many samples were bad. One that repeats a counted sample is none, nor

@@ -12,21 +12,21 @@ import (
 )
 
 const (
-	// refusedFor is how long a refused table is reported after its last sample.
+	// refusedFor is how long a table is reported after its last sample.
 	refusedFor = time.Minute
 	// maxRefused bounds the kept names: one is enough to look for the cause.
 	maxRefused = 32
 )
 
-// refusedTables are the tables and indexes that recently exceeded the sketches' limit. It
-// is safe for concurrent use.
-type refusedTables struct {
+// recentTables are names of tables and indexes, each with the time when it was added. It is safe
+// for concurrent use.
+type recentTables struct {
 	mu   sync.Mutex
 	seen map[string]time.Time
 }
 
-// add records the names of refused tables.
-func (r *refusedTables) add(now time.Time, names map[string]bool) {
+// add records names.
+func (r *recentTables) add(now time.Time, names map[string]bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.forget(now)
@@ -40,13 +40,12 @@ func (r *refusedTables) add(now time.Time, names map[string]bool) {
 	}
 }
 
-func (r *refusedTables) forget(now time.Time) {
+func (r *recentTables) forget(now time.Time) {
 	maps.DeleteFunc(r.seen, func(_ string, at time.Time) bool { return now.Sub(at) > refusedFor })
 }
 
-// names returns the tables that were refused in the last minute, in order; nil if there are
-// none.
-func (r *refusedTables) names(now time.Time) []string {
+// names returns the tables of the last minute, in order.
+func (r *recentTables) names(now time.Time) []string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.forget(now)
@@ -55,7 +54,7 @@ func (r *refusedTables) names(now time.Time) []string {
 
 // reason returns why refused tables keep the collector from being ready; empty when
 // there are none.
-func (r *refusedTables) reason(now time.Time) string {
+func (r *recentTables) reason(now time.Time) string {
 	names := r.names(now)
 	if len(names) == 0 {
 		return ""

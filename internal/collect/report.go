@@ -58,6 +58,7 @@ func (c *Collector) status(now time.Time) store.WriterStatus {
 	s := store.WriterStatus{
 		Version: c.config.Version, State: string(detect.CollectorRunning), Lag: c.knownLag(), BadShare: c.share.value(now),
 		ClockOffset: c.hostClock.offset.Load(), RefusedTables: c.refused.names(now),
+		LowerBounds: c.lowerBounds.names(now),
 	}
 	reasons := c.Ready()
 	if c.sourceReady != nil {

@@ -1,6 +1,9 @@
 package collect_test
 
 import (
+	"fmt"
+	"slices"
+	"strconv"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -68,5 +71,37 @@ func TestACollectorReportsItsSource(t *testing.T) {
 			t.Errorf("with a topic it reports %+v", s)
 		}
 		must(t, stop())
+	})
+}
+
+// TestACollectorNamesLowerBounds: a table's loads are lower bounds while at least a hundredth of its
+// samples have neither units nor a size.
+func TestACollectorNamesLowerBounds(t *testing.T) {
+	t.Parallel()
+	bubble(t, slow(), func(t *testing.T, c *collect.Collector, m *memory) {
+		p := claim(t, c, "p")
+		next := 0
+		fold := func(lines ...string) []string {
+			var all []source.Message
+			now := time.Now().UnixMilli()
+			for _, line := range lines {
+				all = append(all, source.Message{Time: now, Value: fmt.Appendf(nil, `{"ts":%d,"op":"PutItem",%s}`, now, line)})
+			}
+			next++
+			must(t, p.Fold(t.Context(), source.Batch{Messages: slices.Values(all), Next: strconv.Itoa(next), Time: now}))
+			time.Sleep(11 * time.Second)
+			synctest.Wait()
+			return m.statusOf(c.Writer()).LowerBounds
+		}
+		const sized, few = `"table":"sized","pk":"k","bytes":50000`, `"table":"few","pk":"k"`
+		units := `"table":"few","pk":"k","wcu":1,"n":1000`
+		if got := fold(sized, `"table":"orders","pk":"k","wcu":1,"n":99`, `"table":"orders","pk":"k"`, few, units); !slices.Equal(got, []string{"orders"}) {
+			t.Errorf("lower bounds are %q, want those of orders", got)
+		}
+		time.Sleep(time.Minute)
+		if got := fold(sized, units); got == nil || len(got) != 0 {
+			t.Errorf("a minute later lower bounds are %q, want none", got)
+		}
+		must(t, p.Release(t.Context()))
 	})
 }

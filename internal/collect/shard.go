@@ -145,6 +145,9 @@ func (f *recordHandler) Record(r *sample.Record) {
 		return
 	}
 	f.shard.counters.good++
+	if r.Estimated && r.Bytes == 0 {
+		f.shard.counters.addUnsized(r.Target(), r.N)
+	}
 	f.newest = max(f.newest, r.Time)
 	if located {
 		f.keys.add(r.Target(), at)

@@ -200,7 +200,7 @@ func (s *Site) apiReceivers(ctx context.Context, r *http.Request) (any, error) {
 func collector(w store.Writer) detect.Collector {
 	c := detect.Collector{
 		ID: w.ID, Host: w.Host, Version: w.Version, Seen: w.Seen, State: detect.CollectorState(w.State), Reason: w.Reason,
-		Lag: w.Lag, Sources: []string{}, BadShare: w.BadShare,
+		Lag: w.Lag, Sources: []string{}, BadShare: w.BadShare, LowerBounds: w.LowerBounds,
 	}
 	if !w.Stopped.IsZero() {
 		c.State, c.Reason = detect.CollectorStopped, ""

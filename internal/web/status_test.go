@@ -65,6 +65,14 @@ func TestStatus(t *testing.T) {
 				judged(t, s, time.Now())
 			}, "warning 1 problem", []string{"no broker", "It has no room for 2 more tables", "It rejects many samples", "20%"},
 		},
+		"loads are lower bounds": {
+			func(t *testing.T, s *store.Store) {
+				least := well
+				least.LowerBounds = []string{"orders", "orders/by-status"}
+				runs(t, s, least)
+				judged(t, s, time.Now().Add(-time.Minute))
+			}, "calm Running", []string{"All loads of orders, orders/by-status are lower bounds."},
+		},
 		"a receiver that failed was taken out of the settings": {
 			func(t *testing.T, s *store.Store) {
 				runs(t, s, well)
@@ -105,6 +113,11 @@ func TestStatus(t *testing.T) {
 			for _, want := range c.page {
 				if !strings.Contains(text, want) {
 					t.Errorf("the page does not say %q: %s", want, text)
+				}
+			}
+			for _, path := range []string{"/", "/tables"} {
+				if has := strings.Contains(open(t, address+path).text(), "are lower bounds"); has != (name == "loads are lower bounds") {
+					t.Errorf("%s has lower bounds: %t", path, has)
 				}
 			}
 			if strings.Contains(text, "no_time") {

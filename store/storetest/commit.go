@@ -200,9 +200,9 @@ func writerReports(t *testing.T, s *store.Store) {
 	equal(t, "unknown", status(), store.WriterStatus{})
 	offset, lag, share := -1500*time.Microsecond, int64(0), 0.25
 	all := store.WriterStatus{Version: "v1", State: "throttled", Reason: "GetRecords", ClockOffset: &offset, Lag: &lag,
-		RefusedTables: []string{"orders"}, BadShare: &share}
+		RefusedTables: []string{"orders"}, LowerBounds: []string{"users"}, BadShare: &share}
 	for what, want := range map[string]store.WriterStatus{
-		"everything": all, "no table": {RefusedTables: []string{}}, "nothing": {},
+		"everything": all, "no table": {RefusedTables: []string{}, LowerBounds: []string{}}, "nothing": {},
 	} {
 		must(t, s.ReportWriter(t.Context(), "a", want))
 		equal(t, what, status(), want)

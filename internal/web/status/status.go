@@ -128,6 +128,17 @@ func (s Status) IsStalled() bool {
 	return !s.Judged.IsZero() && s.Silent.IsZero() && len(s.Lagging) == 0 && s.Clock.Sub(s.Judged) > pipeline.Default().Standing
 }
 
+// LowerBounds are the tables and indexes whose loads are lower bounds, in order.
+func (s Status) LowerBounds() (names []string) {
+	for _, w := range s.Writers {
+		if w.Runs(s.Clock) {
+			names = append(names, w.LowerBounds...)
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
 // TroubledWriters are the running collectors that report trouble.
 func (s *Status) TroubledWriters() (all []store.Writer) {
 	for _, w := range s.Writers {
