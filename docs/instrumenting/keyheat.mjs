@@ -8,7 +8,9 @@
 // Writes one line of Keyheat JSON for each sampled request with one key, to a collector
 // or to any function, such as (line) => process.stdout.write(line). The
 // second argument names the key attributes by table, and by "orders/by-status" those
-// of an index: a write that the index throttled is then demand on its key, too. The
+// of an index: a write that the index throttled is then demand on its key, too. Sampled
+// requests ask for the consumed capacity, without which a load is a lower bound. The
+// program does not see it, unless it asked itself. The
 // middleware stands outside of the SDK's retries: they are one request, and one that
 // was throttled to the end is demand. The record says how many attempts it took, and
 // how long the SDK paused between them.
@@ -31,14 +33,16 @@ const keys = (names, item) => {
 };
 
 export function instrument(client, tables, write, rate = 1) {
-  const observe = (command, input, output, error) => {
+  const observe = (command, input, output, error, consumed) => {
     const names = tables[input.TableName];
     const reasons = error?.ThrottlingReasons ?? error?.throttlingReasons ?? [];
     if (!names || (error && !reasons.length && error.name !== "ConditionalCheckFailedException")) return;
     const item = input.Key ?? input.Item;
     const record = { ts: Date.now(), table: input.TableName, op: command.replace("Command", ""), rate, calls: 1 };
-    const units = output?.ConsumedCapacity?.CapacityUnits; // when the program asked for it
-    if (units !== undefined) record[READS.has(command) ? "rcu" : "wcu"] = units;
+    if (consumed) {
+      const indexes = Object.values(consumed.GlobalSecondaryIndexes ?? {});
+      record[READS.has(command) ? "rcu" : "wcu"] = indexes.reduce((rest, i) => rest - i.CapacityUnits, consumed.CapacityUnits);
+    }
     if (input.ConsistentRead) record.read = "strong";
     if (reasons.length) record.throttle = reasons[0].reason;
     const { attempts, totalRetryDelay } = (output ?? error).$metadata ?? {};
@@ -55,9 +59,13 @@ export function instrument(client, tables, write, rate = 1) {
   };
   const step = (next, context) => async (args) => {
     if (!KEYED.has(context.commandName) || Math.random() >= rate) return next(args);
+    const asks = !args.input.ReturnConsumedCapacity && args.input.TableName in tables;
+    const input = asks ? { ...args.input, ReturnConsumedCapacity: "INDEXES" } : args.input;
     try {
-      const result = await next(args);
-      observe(context.commandName, args.input, result.output);
+      const result = await next({ ...args, input });
+      const consumed = result.output.ConsumedCapacity;
+      if (asks) delete result.output.ConsumedCapacity;
+      observe(context.commandName, args.input, result.output, undefined, consumed);
       return result;
     } catch (error) {
       observe(context.commandName, args.input, undefined, error);

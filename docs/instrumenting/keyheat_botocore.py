@@ -7,7 +7,9 @@
 Writes one line of Keyheat JSON for each sampled request with one key, to a collector or
 to a file such as sys.stdout. The
 second argument names the key attributes by table, and by "orders/by-status" those
-of an index: a write that the index throttled is then demand on its key, too. A
+of an index: a write that the index throttled is then demand on its key, too. Sampled
+requests ask for the consumed capacity, without which a load is a lower bound. The
+program does not see it, unless it asked itself. A
 request that was throttled to the end is demand; botocore's own retries are one
 request, and the record says how many attempts it took, and how long the program
 waited after the first.
@@ -29,8 +31,12 @@ KEYED = READS | {"PutItem", "UpdateItem", "DeleteItem"}
 
 
 def instrument(client, tables, out, rate=1.0):
-    def before(params, context, **_):
-        context["keyheat"] = params if random.random() < rate else None
+    def before(params, model, context, **_):
+        kept = random.random() < rate and model.name in KEYED and params.get("TableName") in tables
+        context["keyheat"] = params if kept else None
+        context["keyheat_asked"] = kept and "ReturnConsumedCapacity" not in params
+        if context["keyheat_asked"]:
+            return params | {"ReturnConsumedCapacity": "INDEXES"}
 
     def attempted(attempts, request_dict, **_):
         if attempts == 1:
@@ -48,18 +54,20 @@ def instrument(client, tables, out, rate=1.0):
 
     def after(http_response, parsed, model, context, **_):
         params = context.get("keyheat")
-        table = (params or {}).get("TableName")
-        if model.name not in KEYED or table not in tables:
+        if not params:
             return
+        table = params["TableName"]
+        consumed = parsed.pop("ConsumedCapacity", None) if context["keyheat_asked"] else parsed.get("ConsumedCapacity")
         error = parsed.get("Error")
         reasons = parsed.get("ThrottlingReasons") or parsed.get("throttlingReasons") or []
         if error and not reasons and error["Code"] != "ConditionalCheckFailedException":
             return  # neither used capacity nor was refused it
         item = params.get("Key") or params["Item"]
         record = {"ts": int(time.time() * 1000), "table": table, "op": model.name, "rate": rate, "calls": 1}
-        if "ConsumedCapacity" in parsed:  # the program asked for it
+        if consumed:
             unit = "rcu" if model.name in READS else "wcu"
-            record[unit] = parsed["ConsumedCapacity"]["CapacityUnits"]
+            indexes = consumed.get("GlobalSecondaryIndexes", {}).values()
+            record[unit] = consumed["CapacityUnits"] - sum(i["CapacityUnits"] for i in indexes)
         if params.get("ConsistentRead"):
             record["read"] = "strong"
         record["attempts"] = parsed["ResponseMetadata"].get("RetryAttempts", 0) + 1

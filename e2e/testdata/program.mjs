@@ -13,10 +13,12 @@ const fails = (command) =>
   client.send(command).then(() => { throw new Error("it did not fail"); }, () => {});
 
 await client.send(new PutItemCommand({ TableName, Item: Key, ReturnConsumedCapacity: "TOTAL" }));
-await client.send(new GetItemCommand({ TableName, Key, ConsistentRead: true }));
+const got = await client.send(new GetItemCommand({ TableName, Key, ConsistentRead: true }));
+if (got.ConsumedCapacity) throw new Error("the program gets what it did not ask for");
 await fails(new PutItemCommand({ TableName, Item: Key, ConditionExpression: "attribute_not_exists(pk)" }));
 await fails(new UpdateItemCommand({ TableName, Key }));
 await client.send(new DeleteItemCommand({ TableName, Key }));
+await client.send(new PutItemCommand({ TableName, Item: { ...Key, text: { S: "x".repeat(3000) } } }));
 await client.send(new ScanCommand({ TableName }));
 await collector.close();
 process.exitCode = collector.dropped;

@@ -22,10 +22,12 @@ def fails(call, **arguments):
 
 
 client.put_item(TableName="orders", Item=key, ReturnConsumedCapacity="TOTAL")
-client.get_item(TableName="orders", Key=key, ConsistentRead=True)
+if "ConsumedCapacity" in client.get_item(TableName="orders", Key=key, ConsistentRead=True):
+    sys.exit("the program gets what it did not ask for")
 fails(client.put_item, Item=key, ConditionExpression="attribute_not_exists(pk)")
 fails(client.update_item, Key=key)
 client.delete_item(TableName="orders", Key=key)
+client.put_item(TableName="orders", Item=key | {"text": {"S": "x" * 3000}})
 client.scan(TableName="orders")
 collector.close()
 sys.exit(collector.dropped)
