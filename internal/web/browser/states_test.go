@@ -188,7 +188,7 @@ func TestTroubles(t *testing.T) {
 	at := time.Now()
 	must(t, w.store.StartWriter(ctx, store.Writer{ID: "collector-2", Host: "ip-10-0-17-203.eu-west-1.compute.internal", Started: at}))
 	must(t, w.store.ReportWriter(ctx, "collector-2", store.WriterStatus{
-		Version: "v0.9.0-14-g1a2b3c", State: "failing", Reason: "partition orders/3: the broker at kafka-2:9092 refused the fetch: not authorized", ClockOffset: new(-1500 * time.Millisecond), Lag: new(int64(123456)),
+		LowerBounds: []string{"orders", hostile}, Version: "v0.9.0-14-g1a2b3c", State: "failing", Reason: "partition orders/3: the broker at kafka-2:9092 refused the fetch: not authorized", ClockOffset: new(-1500 * time.Millisecond), Lag: new(int64(123456)),
 		RefusedTables: []string{"scratch-1", "scratch-2"}, BadShare: new(0.12),
 	}))
 	must(t, w.store.StartWriter(ctx, store.Writer{ID: "collector-0", Host: "host-0", Started: at.Add(-time.Hour)}))
@@ -214,7 +214,7 @@ func TestTroubles(t *testing.T) {
 	must(t, w.store.PutCloudWatch(ctx, store.CloudWatchRead{Target: sample.Target{Table: "carts"}, State: "denied", Message: "not authorized to perform cloudwatch:GetMetricData", Requested: 40}, nil))
 	b := newTab(t, w.address)
 	b.looks("troubles-status", "/status")
-	for _, text := range []string{"4 problems", "It rejects many samples", "Send the table's name, not its ARN", "18,402", "failing", "the records expired", "not authorized to perform"} {
+	for _, text := range []string{"4 problems", "It rejects many samples", "Send the table's name, not its ARN", "18,402", "failing", "the records expired", "not authorized to perform", "are lower bounds"} {
 		b.says(text)
 	}
 	if dot := eval[string](b, `document.getElementById("health").className + ": " + document.getElementById("health").textContent`); dot != "health critical: 4 problems" {

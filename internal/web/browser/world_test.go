@@ -64,7 +64,7 @@ func newWorld(t *testing.T, hot int) *world {
 		t.Fatalf("lease: %t, %v", ok, err)
 	}
 	must(t, s.StartWriter(t.Context(), store.Writer{ID: "collector-1", Host: "host-1", Started: time.Now()}))
-	site, err := web.New(s, slog.New(slog.DiscardHandler), web.Options{})
+	site, err := web.New(s, slog.New(slog.DiscardHandler), web.Options{Receivers: func() []string { return []string{"chat", "pagers"} }})
 	must(t, err)
 	server := httptest.NewServer(site)
 	t.Cleanup(server.Close)
