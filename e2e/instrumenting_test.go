@@ -55,6 +55,7 @@ func TestExamplesOfOtherLanguages(t *testing.T) {
 			}
 			want := []string{
 				"user#1 1 PutItem 0 1000 eventual  1 false", "user#1 1 GetItem 1000 0 strong  1 false", "user#1 1 PutItem 0 1000 eventual  1 false",
+				"user#1 1 UpdateItem 0 0 eventual " + full + " 0 false", "by-sk 1 user#1 UpdateItem 0 0 eventual " + full + " 0 false",
 				"user#1 1 UpdateItem 0 1000 eventual " + full + " 2 true", "by-sk 1 user#1 UpdateItem 0 1000 eventual " + full + " 2 true",
 				"user#1 1 DeleteItem 0 1000 eventual  1 false", "user#1 1 PutItem 0 3000 eventual  1 false",
 			}

@@ -13,7 +13,8 @@
 // program does not see it, unless it asked itself. The
 // middleware stands outside of the SDK's retries: they are one request, and one that
 // was throttled to the end is demand. The record says how many attempts it took, and
-// how long the SDK paused between them.
+// how long the SDK paused between them. Each throttled attempt before the last is a record
+// without units.
 
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -33,46 +34,65 @@ const keys = (names, item) => {
 };
 
 export function instrument(client, tables, write, rate = 1) {
-  const observe = (command, input, output, error, consumed) => {
+  const refused = new WeakMap(); // by the input of a request: the reasons of each throttled attempt
+  const throttled = (error) => error?.ThrottlingReasons ?? error?.throttlingReasons ?? [];
+  const observe = (command, input, output, error, consumed, earlier) => {
     const names = tables[input.TableName];
-    const reasons = error?.ThrottlingReasons ?? error?.throttlingReasons ?? [];
+    const reasons = throttled(error);
     if (!names || (error && !reasons.length && error.name !== "ConditionalCheckFailedException")) return;
     const item = input.Key ?? input.Item;
     const record = { ts: Date.now(), table: input.TableName, op: command.replace("Command", ""), rate, calls: 1 };
+    const unit = READS.has(command) ? "rcu" : "wcu";
+    if (input.ConsistentRead) record.read = "strong";
+    const put = (record, reasons) => {
+      if (reasons.length) record.throttle = reasons[0].reason;
+      const line = (fields) => write(JSON.stringify({ ...record, ...fields }) + "\n");
+      line(keys(names, item));
+      const index = reasons[0]?.resource?.split("/index/")[1];
+      const entry = keys(tables[`${input.TableName}/${index}`] ?? [], item);
+      if (entry.pk) line({ ...entry, index });
+    };
+    if (reasons.length) earlier.pop(); // the last attempt
+    for (const attempt of earlier) put({ ...record, [unit]: 0 }, attempt);
     if (consumed) {
       const indexes = Object.values(consumed.GlobalSecondaryIndexes ?? {});
-      record[READS.has(command) ? "rcu" : "wcu"] = indexes.reduce((rest, i) => rest - i.CapacityUnits, consumed.CapacityUnits);
+      record[unit] = indexes.reduce((rest, i) => rest - i.CapacityUnits, consumed.CapacityUnits);
     }
-    if (input.ConsistentRead) record.read = "strong";
-    if (reasons.length) record.throttle = reasons[0].reason;
     const { attempts, totalRetryDelay } = (output ?? error).$metadata ?? {};
     if (attempts) {
       record.attempts = attempts;
       if (totalRetryDelay) record.waited_ms = totalRetryDelay;
       if (reasons.length) record.failed = true;
     }
-    const put = (fields) => write(JSON.stringify({ ...record, ...fields }) + "\n");
-    put(keys(names, item));
-    const index = reasons[0]?.resource?.split("/index/")[1];
-    const entry = keys(tables[`${input.TableName}/${index}`] ?? [], item);
-    if (entry.pk) put({ ...entry, index });
+    put(record, reasons);
+  };
+  const attempt = (next) => async (args) => {
+    try {
+      return await next(args);
+    } catch (error) {
+      if (throttled(error).length) refused.get(args.input)?.push(throttled(error));
+      throw error;
+    }
   };
   const step = (next, context) => async (args) => {
     if (!KEYED.has(context.commandName) || Math.random() >= rate) return next(args);
     const asks = !args.input.ReturnConsumedCapacity && args.input.TableName in tables;
-    const input = asks ? { ...args.input, ReturnConsumedCapacity: "INDEXES" } : args.input;
+    const input = { ...args.input, ...(asks && { ReturnConsumedCapacity: "INDEXES" }) };
+    const earlier = [];
+    refused.set(input, earlier);
     try {
       const result = await next({ ...args, input });
       const consumed = result.output.ConsumedCapacity;
       if (asks) delete result.output.ConsumedCapacity;
-      observe(context.commandName, args.input, result.output, undefined, consumed);
+      observe(context.commandName, args.input, result.output, undefined, consumed, earlier);
       return result;
     } catch (error) {
-      observe(context.commandName, args.input, undefined, error);
+      observe(context.commandName, args.input, undefined, error, undefined, earlier);
       throw error;
     }
   };
   client.middlewareStack.add(step, { step: "initialize", name: "keyheat" });
+  client.middlewareStack.add(attempt, { step: "finalizeRequest", priority: "low", name: "keyheatAttempt" });
 }
 
 // Sends lines to a Keyheat collector every second. A batch keeps its number until the

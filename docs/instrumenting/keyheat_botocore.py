@@ -12,7 +12,7 @@ requests ask for the consumed capacity, without which a load is a lower bound. T
 program does not see it, unless it asked itself. A
 request that was throttled to the end is demand; botocore's own retries are one
 request, and the record says how many attempts it took, and how long the program
-waited after the first.
+waited after the first. Each throttled attempt before the last is a record without units.
 """
 
 import base64
@@ -38,9 +38,15 @@ def instrument(client, tables, out, rate=1.0):
         if context["keyheat_asked"]:
             return params | {"ReturnConsumedCapacity": "INDEXES"}
 
-    def attempted(attempts, request_dict, **_):
+    def attempted(attempts, request_dict, response=None, **_):
+        context = request_dict["context"]
         if attempts == 1:
-            request_dict["context"]["keyheat_first"] = time.monotonic()
+            context["keyheat_first"], context["keyheat_refused"] = time.monotonic(), []
+        if response is not None:  # else the connection failed
+            context["keyheat_refused"].append(throttled(response[1]))
+
+    def throttled(parsed):
+        return parsed.get("ThrottlingReasons") or parsed.get("throttlingReasons") or []
 
     def value(attribute):
         kind, v = next(iter(attribute.items()))
@@ -59,13 +65,26 @@ def instrument(client, tables, out, rate=1.0):
         table = params["TableName"]
         consumed = parsed.pop("ConsumedCapacity", None) if context["keyheat_asked"] else parsed.get("ConsumedCapacity")
         error = parsed.get("Error")
-        reasons = parsed.get("ThrottlingReasons") or parsed.get("throttlingReasons") or []
+        reasons = throttled(parsed)
         if error and not reasons and error["Code"] != "ConditionalCheckFailedException":
             return  # neither used capacity nor was refused it
         item = params.get("Key") or params["Item"]
         record = {"ts": int(time.time() * 1000), "table": table, "op": model.name, "rate": rate, "calls": 1}
+        unit = "rcu" if model.name in READS else "wcu"
+
+        def put(record, reasons):
+            if reasons:
+                record["throttle"] = reasons[0]["reason"]
+            write(record | keys(tables[table], item))
+            index = reasons[0].get("resource", "").partition("/index/")[2] if reasons else ""
+            entry = keys(tables.get(f"{table}/{index}", ()), item)
+            if "pk" in entry:
+                write(record | entry | {"index": index})
+
+        for earlier in context.get("keyheat_refused", [])[:-1]:
+            if earlier:
+                put(record | {unit: 0}, earlier)
         if consumed:
-            unit = "rcu" if model.name in READS else "wcu"
             indexes = consumed.get("GlobalSecondaryIndexes", {}).values()
             record[unit] = consumed["CapacityUnits"] - sum(i["CapacityUnits"] for i in indexes)
         if params.get("ConsistentRead"):
@@ -74,13 +93,8 @@ def instrument(client, tables, out, rate=1.0):
         if record["attempts"] > 1 and "keyheat_first" in context:
             record["waited_ms"] = round(1000 * (time.monotonic() - context["keyheat_first"]))
         if reasons:
-            record["throttle"] = reasons[0]["reason"]
             record["failed"] = True
-        write(record | keys(tables[table], item))
-        index = reasons[0].get("resource", "").partition("/index/")[2] if reasons else ""
-        entry = keys(tables.get(f"{table}/{index}", ()), item)
-        if "pk" in entry:
-            write(record | entry | {"index": index})
+        put(record, reasons)
 
     client.meta.events.register("provide-client-params.dynamodb", before)
     client.meta.events.register("needs-retry.dynamodb", attempted)
