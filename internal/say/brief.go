@@ -237,11 +237,11 @@ func loss(f *detect.Finding, h *answer.Harm) string {
 	case h.Attempts > 0:
 		return fmt.Sprintf("At least %s attempts refused.", wording.Count(h.Attempts))
 	case !h.Visible && f.Quality.Source == detect.SourceChanges:
-		return "Unknown: Keyheat cannot see refusals in a stream."
+		return "Unknown: a stream shows no refusals; check CloudWatch."
 	case !h.Visible:
 		return "Unknown: the samples do not show refusals."
 	case f.State == detect.Resolved && f.Healed != nil:
-		return "None: all requests were served."
+		return "None since " + f.Healed.Since.UTC().Format("15:04:05 UTC") + ": all requests were served."
 	case f.State == detect.Resolved:
 		return "None: no refused request was seen."
 	}

@@ -3,6 +3,7 @@ package say
 import (
 	"cmp"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
@@ -104,7 +105,7 @@ func shortRelief(f *detect.Finding, a *answer.Answer) string {
 	case f.Kind.OfTable():
 		return lessLoad(f, a)
 	case a.Move.To > 0:
-		return fmt.Sprintf("slow %s to %s", quote(a.Move.Callers[0].Text), ofKey(f, a.Move.To))
+		return fmt.Sprintf("limit those by %s to %s", quote(a.Move.Callers[0].Text), ofKey(f, a.Move.To))
 	}
 	return fmt.Sprintf("limit them to %s", ofKey(f, a.Move.Total))
 }
@@ -133,7 +134,7 @@ func slowCallers(f *detect.Finding, a *answer.Answer) string {
 	case a.Harm.None():
 		return fmt.Sprintf("%s, %s.", ifThrottled(f), relief(f, a))
 	case a.Harm.IsSlight():
-		return fmt.Sprintf("Nothing yet: retries absorb so few; if it grows, %s.", relief(f, a))
+		return fmt.Sprintf("Nothing yet: retries absorb so few. Above 1%% refused, %s.", relief(f, a))
 	}
 	return capital(relief(f, a)) + "."
 }
@@ -152,18 +153,18 @@ func relief(f *detect.Finding, a *answer.Answer) string {
 		key = quote(f.RefusedKeys[0].Key)
 	}
 	if a.Move.To > 0 {
-		text := fmt.Sprintf("slow %s from %s to %s", quote(a.Move.Callers[0].Text), wording.Significant(a.Move.From), ofKey(f, a.Move.To))
-		if newCaller(&a.Move.Callers[0]).Share < almostAllCallers {
-			text += fmt.Sprintf(" (key: %s)", wording.Significant(a.Move.Total))
-		}
-		return text
+		name, preposition, _ := strings.Cut(requestsTo(f), " ")
+		return fmt.Sprintf("limit %s by %s %s %s to %s", name, quote(a.Move.Callers[0].Text), preposition, cmp.Or(key, subject(f)), ofKey(f, a.Move.To))
 	}
-	if f.Kind == detect.TooFewShards && a.Move.Total > 0 {
-		return "limit each key shard to " + ofKey(f, a.Move.Total)
+	if f.Kind == detect.TooFewShards && f.Sharding != nil && a.Move.Total > 0 {
+		return fmt.Sprintf("limit %s to %s, %s a shard", quote(f.Sharding.Base), ofKey(f, float64(f.Sharding.Shards)*a.Move.Total), wording.Significant(a.Move.Total))
 	}
 	load := "the " + requests(f)
 	if key != "" || f.Kind.OfKey() || !a.Harm.None() && f.Kind != detect.RollingHotKey {
 		load = requestsTo(f) + " " + cmp.Or(key, subject(f))
+	}
+	if f.Kind == detect.HotGSIKey && !lacksReads(f) {
+		load = "table writes with " + subject(f)
 	}
 	if f.Kind == detect.MovingHotSpot && key != "" {
 		load = requestsTo(f) + " each hot key"
@@ -244,6 +245,9 @@ var ownMoves = map[detect.Kind]string{
 // heals is the answer to whether the hot spot heals by itself.
 func heals(f *detect.Finding, a *answer.Answer) string {
 	h := a.Healing
+	if a.Cause == answer.EventualReads && a.Harm.None() && h.Outlook != answer.Ended {
+		return "Nothing to heal: no read is refused."
+	}
 	if (f.Severity == detect.Info || a.Harm.Own) && h.Outlook != answer.Ended {
 		return ""
 	}
@@ -298,7 +302,7 @@ func heals(f *detect.Finding, a *answer.Answer) string {
 		return "No: only a higher quota or less load ends it."
 	}
 	if h.Ground == answer.GroundNoSplit {
-		return "Not so far, and most splits would be done by now."
+		return "Not so far; most splits are quicker."
 	}
 	if text := grounds[h.Ground]; text != "" {
 		return "No: " + text + "."
@@ -338,7 +342,7 @@ var grounds = map[detect.Ground]string{
 }
 
 var unknown = map[detect.Ground]string{
-	answer.GroundDesign:     "key shards may split",
+	answer.GroundDesign:     "DynamoDB may split partitions",
 	answer.GroundSplitDone:  "DynamoDB may have split the key already",
 	detect.GroundPlaces:     "the load moves along the sort key in several places",
 	detect.GroundNoSortKeys: "the samples carry no sort keys",

@@ -66,11 +66,11 @@ func cause(f *detect.Finding, a *answer.Answer) string {
 		return sharding(f)
 	case answer.Scan:
 		if f.Kind == detect.TableStarvation {
-			scans := tense(f, "A Scan makes", "A Scan made")
+			scans := tense(f, "A Scan takes", "A Scan took")
 			if len(a.Callers) > 1 {
-				scans = tense(f, "Scans make", "Scans made")
+				scans = tense(f, "Scans take", "Scans took")
 			}
-			return fmt.Sprintf("%s %s of the reads; the %s %s capacity for all.", scans, scanShare(f), targetWord(f), tense(f, "lacks", "lacked"))
+			return fmt.Sprintf("%s %s of the read units; the %s %s capacity for all.", scans, scanShare(f), targetWord(f), tense(f, "lacks", "lacked"))
 		}
 		return tense(f, "A Scan reads one partition after another, as fast as it can.", "A Scan read one partition after another, as fast as it could.")
 	case answer.Walk:
@@ -102,7 +102,7 @@ func cause(f *detect.Finding, a *answer.Answer) string {
 }
 
 func noKey(f *detect.Finding) string {
-	return fmt.Sprintf("It %s no hot key or partition.", tense(f, "is", "was"))
+	return fmt.Sprintf("No single key or partition %s hot.", tense(f, "is", "was"))
 }
 
 // ramp writes the load of a table that grows faster than its partitions.
@@ -141,7 +141,7 @@ func sharedPartition(f *detect.Finding) string {
 	if most.Share >= almostAll {
 		whose = "Nearly all refusals"
 	}
-	return fmt.Sprintf("A partition %s at its limit, filled by unknown keys. %s hit %s: %s refused.", tense(f, "is", "was"), whose, quote(most.Key), lostBy(most))
+	return fmt.Sprintf("A partition %s full; which keys fill it is unknown. %s hit %s: %s refused.", tense(f, "is", "was"), whose, quote(most.Key), lostBy(most))
 }
 
 // almostAll is the least share of all refused load from which a title names one key alone.

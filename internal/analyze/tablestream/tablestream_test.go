@@ -273,7 +273,7 @@ func TestAFollowedStream(t *testing.T) {
 		if told := strings.Index(said, "4 shards are open"); told > strings.Index(said, "critical") {
 			t.Errorf("what it costs is told after the first incident: %s", said)
 		}
-		for _, told := range []string{"(big0)", "(big2)", "(open)"} {
+		for _, told := range []string{"(“big0”)", "(“big2”)", "(“open”)"} {
 			if n := strings.Count(strings.Join(strings.Fields(errs.String()), " "), strings.Join(strings.Fields(told), " ")); n != 1 {
 				t.Errorf("%q is told %d times in\n%s", told, n, errs.String())
 			}
