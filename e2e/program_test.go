@@ -123,7 +123,7 @@ var apiCalls = []apiCall{
 			{ConditionCheck: &types.ConditionCheck{TableName: orders, Key: orderKey(3), ConditionExpression: aws.String("attribute_exists(pk)")}},
 		}})
 	}},
-	{name: "cancelled transaction", want: []string{"user#3 TransactWriteItems 0 2 1", "user#8 TransactWriteItems 0 2 1"}, do: func(ctx context.Context, c *dynamodb.Client) (any, error) {
+	{name: "cancelled transaction", want: []string{"user#3 TransactWriteItems 0 1 1", "user#8 TransactWriteItems 0 1 1"}, do: func(ctx context.Context, c *dynamodb.Client) (any, error) {
 		return c.TransactWriteItems(ctx, &dynamodb.TransactWriteItemsInput{TransactItems: []types.TransactWriteItem{
 			{Put: &types.Put{TableName: orders, Item: order(8, 100)}},
 			{ConditionCheck: &types.ConditionCheck{TableName: orders, Key: orderKey(3), ConditionExpression: aws.String("attribute_not_exists(pk)")}},
