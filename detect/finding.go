@@ -208,36 +208,6 @@ func (f *Finding) IsCutOff() bool {
 	return f.SaturatedSeconds > 0 && f.SecondsOver() == 0 || blind && f.Utilization >= SaturatedFrom
 }
 
-// MayBeServed reports whether DynamoDB may serve all reads of a key above a partition's
-// limit: they are eventually consistent, none is seen to be refused, and AWS measured as
-// many.
-func (f *Finding) MayBeServed() bool {
-	e := f.Evidence
-	return f.ReadsEventually() && f.SecondsOver() > 0 && Milli(f.Peak.RCU.Value) <= EventualRead &&
-		e.ThrottledRequests() == 0 && (e.Retries == nil || e.Retries.Retries() < 1) && f.Consumed.RCU >= f.Peak.RCU.Value-1 &&
-		!f.Quality.InBatches() && !slices.Contains(f.Quality.CannotSee, BlindThrottled)
-}
-
-// ReadsEventually reports whether a finding is about a key's reads, hardly any of them
-// strongly consistent.
-func (f *Finding) ReadsEventually() bool {
-	return f.Kind == HotKeyRead && f.Evidence != nil && f.Evidence.StrongReads < fewStrong
-}
-
-// IsServedBurst reports whether a key was hot for a few seconds only, and its callers' quick
-// retries served all of its calls. Nobody suffers from it.
-func (f *Finding) IsServedBurst() bool {
-	e := f.Evidence
-	if e == nil || e.Retries == nil || f.Throttling != nil || f.LastSeen.Sub(f.FirstSeen) >= HarmOf*time.Second {
-		return false
-	}
-	r := e.Retries
-	return !r.Partial && !r.BackOff() && r.Retries() >= 1 && r.Failed.High < 1
-}
-
-// fewStrong is the share of strongly consistent reads below which reads are eventual.
-const fewStrong = 0.05
-
 // OnlyMean reports whether the samples prove a key's mean, but no second above it. The
 // peak then has bounds, and its value is the likely one.
 func (f *Finding) OnlyMean() bool {

@@ -3,6 +3,7 @@ package kafka
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"maps"
 	"slices"
@@ -192,4 +193,20 @@ func (d *durablePosition) set(position string) {
 	if offset, err := strconv.ParseInt(position, 10, 64); err == nil {
 		d.Store(offset)
 	}
+}
+
+// A new cluster makes its coordinators when the first group joins, and refuses joins until
+// then. So the first tries to join may fail with errStarting.
+const startingTries = 10
+
+var errStarting = errors.New("its coordinator is starting")
+
+// explainStart marks the error of one of the first tries if the cluster has made or loaded no
+// coordinator yet.
+func explainStart(err error, tries int) error {
+	starting := errors.Is(err, kafka.NotCoordinatorForGroup) || errors.Is(err, kafka.GroupCoordinatorNotAvailable) || errors.Is(err, kafka.GroupLoadInProgress)
+	if tries > startingTries || !starting {
+		return err
+	}
+	return fmt.Errorf("%w: %w", errStarting, err)
 }

@@ -48,17 +48,6 @@ const protocolType = "consumer"
 // the partition. An earlier claim fences the former owner, and the records are read again.
 const handover = 500 * time.Millisecond
 
-// A new cluster makes its coordinators when the first group joins, and refuses joins until
-// then. So the first tries to join may fail with errStarting.
-const startingTries = 10
-
-var errStarting = errors.New("its coordinator is starting")
-
-// isStarting reports whether the cluster has made or loaded no coordinator yet.
-func isStarting(err error) bool {
-	return errors.Is(err, kafka.NotCoordinatorForGroup) || errors.Is(err, kafka.GroupCoordinatorNotAvailable) || errors.Is(err, kafka.GroupLoadInProgress)
-}
-
 // membership is this process's membership in the consumer group. It has one goroutine.
 type membership struct {
 	source *Source
@@ -122,10 +111,7 @@ func (m *membership) run(ctx context.Context) {
 			return
 		}
 		if err != nil {
-			if tries <= startingTries && isStarting(err) {
-				err = fmt.Errorf("%w: %w", errStarting, err)
-			}
-			m.source.reportFailure(daemon.Whole, failureGroup, fmt.Errorf("join the group %s: %w", m.source.config.Group, err))
+			m.source.reportFailure(daemon.Whole, failureGroup, fmt.Errorf("join the group %s: %w", m.source.config.Group, explainStart(err, tries)))
 			if m.member == "" {
 				m.releaseAll()
 			}

@@ -1,0 +1,104 @@
+package say
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/answer"
+	"github.com/keyheat/keyheat/internal/say/wording"
+)
+
+// Caller is a caller with its share of a finding's load: 0 to 1. AtLeast holds for a lower
+// bound.
+type Caller struct {
+	Name    string
+	Share   float64
+	AtLeast bool
+}
+
+// whoCalls names the callers of a finding or, where one should slow down, says that they
+// are alike.
+func whoCalls(f *detect.Finding, a *answer.Answer, all []Caller) string {
+	if a.Alike {
+		return ""
+	}
+	if a.Cause == answer.Scan {
+		return scanners(all)
+	}
+	title, share := " Callers: ", 0.0
+	for _, c := range all {
+		share += c.Share
+	}
+	if len(all) > 1 && share < almostAllCallers {
+		title = " Main callers: "
+	}
+	return listCallers(title, all)
+}
+
+// callers returns callers with their shares.
+func callers(parts []detect.Part) (all []Caller) {
+	for i := range parts {
+		all = append(all, newCaller(&parts[i]))
+	}
+	return all
+}
+
+// exactShare is how far apart the bounds of a caller's share are at most for its middle to be
+// written without a sign.
+const exactShare = 0.02
+
+// newCaller returns a caller with the middle of its share's bounds or, where they are
+// apart, the lower one.
+func newCaller(p *detect.Part) Caller {
+	if p.High-p.Low > exactShare {
+		return Caller{quote(p.Text), p.Low, true}
+	}
+	return Caller{quote(p.Text), (p.Low + p.High) / 2, false}
+}
+
+// text writes a caller with its share: “web” 50%.
+func (c Caller) text() string { return c.Name + " " + c.part() }
+
+// part writes the share, behind a sign if it is a lower bound.
+func (c Caller) part() string {
+	if c.AtLeast {
+		return fmt.Sprintf("≥%d%%", int(100*c.Share+1e-9))
+	}
+	return strings.Replace(wording.Part(c.Share), "over ", ">", 1)
+}
+
+// scanners names who scans, the busiest first.
+func scanners(all []Caller) string {
+	if len(all) == 0 {
+		return ""
+	}
+	names := make([]string, len(all))
+	for i, c := range all {
+		names[i] = c.Name
+	}
+	return " Scanned by " + wording.List(names) + "."
+}
+
+// almostAllCallers is the least share of the load from which the listed callers are all.
+const almostAllCallers = 0.95
+
+// listCallers names the callers with their shares behind a title: Callers: “web” 50%, “app” 30%.
+func listCallers(title string, all []Caller) string {
+	if len(all) == 0 {
+		return ""
+	}
+	words := make([]string, len(all))
+	for i, c := range all {
+		words[i] = c.text()
+	}
+	return title + strings.Join(words, ", ") + "."
+}
+
+// busiest names the busiest caller behind a word, such as of or by; empty if none stands out.
+func busiest(word string, a *answer.Answer) string {
+	if len(a.Move.Callers) == 0 || a.Alike && a.Move.Act != answer.BackOff {
+		return ""
+	}
+	return strings.TrimRight(" "+word, " ") + " " + quote(a.Move.Callers[0].Text)
+}
