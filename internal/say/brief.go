@@ -312,7 +312,8 @@ type Row struct {
 // NewRow returns the row of a finding.
 func NewRow(f *detect.Finding) Row {
 	a := answer.New(f)
-	r := Row{Harm: loss(f, &a.Harm), Now: act(f, &a), Hurt: !a.Harm.Own && !a.Harm.None()}
+	r := Row{Harm: loss(f, &a.Harm), Hurt: !a.Harm.Own && !a.Harm.None()}
+	r.Now = strings.Replace(act(f, &a), ifThrottled(f), "If throttled", 1) // a column is narrow
 	switch {
 	case len(a.Callers) > 0:
 		c := newCaller(&a.Callers[0])
