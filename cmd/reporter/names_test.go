@@ -17,8 +17,8 @@ import (
 	"github.com/keyheat/keyheat/store"
 )
 
-// named returns a store with samples of the index by-status of the table orders, and its URL.
-func named(t *testing.T) (st *store.Store, url string) {
+// storeWithNames returns a store with samples of the index by-status of the table orders, and its URL.
+func storeWithNames(t *testing.T) (st *store.Store, url string) {
 	t.Helper()
 	url = "sqlite:" + filepath.Join(t.TempDir(), "k.db")
 	st, err := store.Open(t.Context(), url, store.Options{Migrate: true})
@@ -39,7 +39,7 @@ func named(t *testing.T) (st *store.Store, url string) {
 // with the nearest one, or has a reason to take any.
 func TestCommandsRefuseMisspeltNames(t *testing.T) {
 	t.Parallel()
-	_, url := named(t)
+	_, url := storeWithNames(t)
 	samples := filepath.Join(t.TempDir(), "samples")
 	if err := os.WriteFile(samples, []byte(requests(3)), 0o600); err != nil {
 		t.Fatal(err)
@@ -102,7 +102,7 @@ func TestCommandsRefuseMisspeltNames(t *testing.T) {
 // that needs none says that it checked nothing.
 func TestCommandsTakeSeenNames(t *testing.T) {
 	t.Parallel()
-	_, url := named(t)
+	_, url := storeWithNames(t)
 	settings := filepath.Join(t.TempDir(), "reporter.yaml")
 	if err := os.WriteFile(settings, []byte("tables: {audit: {owner: platform}, eu-west-1/refunds: {}}\n"), 0o600); err != nil {
 		t.Fatal(err)
@@ -139,7 +139,7 @@ func TestCommandsTakeSeenNames(t *testing.T) {
 // start about one that was never seen, or has a reason to take any.
 func TestSettingsThatNameTables(t *testing.T) {
 	t.Parallel()
-	st, _ := named(t)
+	st, _ := storeWithNames(t)
 	settings := Config{
 		Section: tables.Section{Tables: tables.Tables{
 			"oders": {}, "orders": {Indexes: map[string]tables.Index{"by-statuses": {}, "by-status": {}, "idle": {}}, LSIs: []string{"by-state"}, Vectors: []string{"by-status2"}},

@@ -17,8 +17,8 @@ type Caller struct {
 	AtLeast bool
 }
 
-// whoCalls names the callers of a finding or, where one should slow down, says that they
-// are alike.
+// whoCalls names the callers of a finding; empty if none stands out, which the action for now
+// then says.
 func whoCalls(f *detect.Finding, a *answer.Answer, all []Caller) string {
 	if a.Alike {
 		return ""
