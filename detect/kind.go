@@ -68,8 +68,8 @@ const (
 // The kinds of Keyheat's own health. They are about no table, and do fire: unseen is not
 // calm.
 const (
-	// CollectionStopped means that no collector attends, or that event time stands still
-	// while records wait.
+	// CollectionStopped means that no collector attends or can read its source, or that
+	// event time stands still while records wait.
 	CollectionStopped Kind = "collection_stopped"
 	// CollectionLags means that the counted event time is far behind the clock.
 	CollectionLags Kind = "collection_lags"

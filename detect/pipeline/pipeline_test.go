@@ -85,6 +85,7 @@ func TestStories(t *testing.T) {
 			return pipeline.Status{Now: second(now), Collectors: []detect.Collector{c}}
 		}
 	}
+	failing := detect.Collector{ID: "b", State: detect.CollectorFailing, Reason: "topic orders: it is missing"}
 	none := func(now int) pipeline.Status { return pipeline.Status{Now: second(now)} }
 	for sentence, c := range map[string]struct {
 		story func(w *pipeline.Watch)
@@ -109,7 +110,7 @@ func TestStories(t *testing.T) {
 		"and one is back that reads nothing": {func(w *pipeline.Watch) {
 			watch(w, 0, 100, well)
 			watch(w, 105, 200, func(now int) pipeline.Status { return silent(now, 100) })
-			watch(w, 205, 600, back(detect.Collector{ID: "b", State: detect.CollectorFailing, Reason: "topic orders: it is missing"}))
+			watch(w, 205, 600, back(failing))
 		}, "collection_stopped critical firing"},
 		"and one is back that has not reported itself": {func(w *pipeline.Watch) {
 			watch(w, 0, 100, well)
@@ -121,6 +122,30 @@ func TestStories(t *testing.T) {
 			watch(w, 105, 200, func(now int) pipeline.Status { return silent(now, 100) })
 			watch(w, 205, 215, back(detect.Collector{ID: "b", State: detect.CollectorFailing, Lag: new(int64), Reason: "the clock"}))
 		}, "collection_stopped critical resolved"},
+		"every collector fails for 40 seconds": {func(w *pipeline.Watch) {
+			watch(w, 0, 100, well)
+			watch(w, 105, 145, back(failing))
+		}, ""},
+		"every collector fails for 45 seconds": {func(w *pipeline.Watch) {
+			watch(w, 0, 100, well)
+			watch(w, 105, 150, back(failing))
+		}, "collection_stopped critical firing"},
+		"every collector failed, and one reads again": {func(w *pipeline.Watch) {
+			watch(w, 0, 100, back(failing))
+			watch(w, 105, 110, well)
+		}, "collection_stopped critical resolved"},
+		"collectors fail twice for 40 seconds": {func(w *pipeline.Watch) {
+			watch(w, 0, 40, back(failing))
+			watch(w, 45, 50, well)
+			watch(w, 55, 95, back(failing))
+		}, ""},
+		"one collector of two fails": {func(w *pipeline.Watch) {
+			watch(w, 0, 600, func(now int) pipeline.Status {
+				s := well(now)
+				s.Collectors = append(s.Collectors, failing)
+				return s
+			})
+		}, ""},
 		"a judge that has just started grants the time": {func(w *pipeline.Watch) {
 			watch(w, 3600, 3640, func(now int) pipeline.Status { return silent(now, 0) })
 		}, ""},

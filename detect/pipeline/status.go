@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"slices"
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
@@ -38,6 +39,13 @@ type Partition struct {
 type Gap struct {
 	sample.Gap
 	Noticed time.Time
+}
+
+// allFail reports whether every attending collector has a fault and reads nothing.
+func (s *Status) allFail() bool {
+	return len(s.Collectors) > 0 && !slices.ContainsFunc(s.Collectors, func(c detect.Collector) bool {
+		return c.State != detect.CollectorFailing || c.Counts()
+	})
 }
 
 // waitingPartitions returns the partitions that collectors read and that have waiting

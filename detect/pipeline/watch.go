@@ -86,8 +86,8 @@ func (w *Watch) Look(s Status) {
 	}
 }
 
-// lookForCollectors checks whether a collector attends and event time moves. The time
-// before the watch began to look does not count.
+// lookForCollectors checks whether a collector attends, one can read, and event time
+// moves. The time before the watch began to look does not count.
 func (w *Watch) lookForCollectors(s *Status) {
 	t := w.thresholds
 	if !s.Silent.IsZero() {
@@ -97,6 +97,18 @@ func (w *Watch) lookForCollectors(s *Status) {
 		}
 		return
 	}
+	if s.allFail() {
+		failing := w.changed[detect.CollectionStopped]
+		if !failing.holds {
+			failing = change{true, s.Now}
+			w.changed[detect.CollectionStopped] = failing
+		}
+		if s.Now.Sub(failing.since) >= t.Stopped {
+			w.set(s, newFinding(detect.CollectionStopped, detect.Critical, detect.Blind{}, detect.FixRestartCollectors), true, failing.since, s.Now)
+		}
+		return
+	}
+	delete(w.changed, detect.CollectionStopped)
 	if since, stands := s.standstill(); stands && t.Standing > 0 && s.Now.Sub(since) >= t.Standing {
 		if s.Now.Sub(laterTime(since, w.since)) >= t.Standing {
 			w.set(s, newFinding(detect.CollectionStopped, detect.Critical, detect.Blind{}, detect.FixRestartCollectors), true, since, s.Now)

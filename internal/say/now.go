@@ -69,7 +69,7 @@ func act(f *detect.Finding, a *answer.Answer) string {
 			return "Raise the table's warm throughput, or let the load grow more slowly."
 		}
 		if a.Healing.Outlook == answer.Likely {
-			return "Raise the table's warm throughput to add partitions, or shed load until splits, some minutes."
+			return "Raise the table's warm throughput to add partitions, or shed load until DynamoDB has split some."
 		}
 		return "Raise the table's warm throughput: that adds partitions."
 	case answer.RaiseCapacity:

@@ -32,6 +32,8 @@ type Present struct {
 	Loser   detect.Target
 	Refused float64
 	Reads   bool
+	// Bounded reports that the loads of a table are lower bounds.
+	Bounded bool
 	// More reports that more tables have open incidents than were looked at.
 	More bool
 }
@@ -62,6 +64,8 @@ func (n *Present) Sentence(nobody bool, since time.Time) string {
 		parts = append(parts, wording.Plural(n.Open, "incident fires", "incidents fire")+", but no key was over the limit in the last seconds")
 	case n.Pending > 0:
 		parts = append(parts, "No key is over the limit now")
+	case n.Bounded:
+		return "No key is seen near the limit of a partition, but some loads are lower bounds."
 	default:
 		return "No key is near the limit of a partition."
 	}

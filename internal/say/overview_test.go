@@ -29,6 +29,7 @@ func TestOverview(t *testing.T) {
 		{"collection stopped", say.Present{Counted: true}, false, noon},
 		{"and something fired", say.Present{Counted: true, Open: 2, Worst: hot, Over: 1}, false, noon},
 		{"calm", say.Present{Counted: true}, false, time.Time{}},
+		{"calm, by lower bounds", say.Present{Counted: true, Bounded: true}, false, time.Time{}},
 		{
 			"two keys are hot, and requests are refused", say.Present{Counted: true, Open: 2, Over: 2, Worst: hot, Loser: orders, Refused: 0.38},
 			false, time.Time{}},

@@ -212,7 +212,7 @@ func TestARowHasItsLoad(t *testing.T) {
 		labels = append(labels, label)
 	}
 	slices.Sort(labels)
-	if got := strings.Join(labels, "; "); got != "Last 15 minutes: no load near the limit; 15 min not counted; Last 15 minutes: over the limit" {
+	if got := strings.Join(labels, "; "); got != "Last 15 minutes: no load seen near the limit; 15 min not counted; Last 15 minutes: over the limit" {
 		t.Errorf("the pictures say %s", got)
 	}
 }
@@ -255,6 +255,10 @@ func TestCalmIsProven(t *testing.T) {
 		if !strings.Contains(text, want) {
 			t.Errorf("the page does not say %q: %s", want, text)
 		}
+	}
+	must(t, s.ReportWriter(t.Context(), "a", store.WriterStatus{LowerBounds: []string{"orders"}}))
+	if text := open(t, address+"/").text(); !strings.Contains(text, "No key is seen near the limit of a partition, but some loads are lower bounds.") {
+		t.Errorf("with lower bounds the page has: %s", text)
 	}
 	must(t, s.StopWriter(t.Context(), "a"))
 	if text := open(t, address+"/").text(); strings.Contains(text, "Watched") {

@@ -131,6 +131,7 @@ func (s *Site) overview(ctx context.Context, r *http.Request) (any, error) {
 	if q.Range.Chosen {
 		page.Open = say.OpenIncidents(page.P.Open, page.P.Before, q.Range.Comparison())
 	}
+	page.P.Now.Bounded = len(page.LowerBounds()) > 0
 	page.Sentence = page.P.Now.Sentence(page.Nothing, page.Silent)
 	if page.P.Now.IsCalm() && page.Silent.IsZero() {
 		if page.Calm, err = fleet.LoadCalm(ctx, s.store, page.Now); err != nil {

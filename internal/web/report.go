@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/keyheat/keyheat/internal/report"
+	"github.com/keyheat/keyheat/internal/settings/options"
 	"github.com/keyheat/keyheat/internal/web/heatmap"
 	"github.com/keyheat/keyheat/store"
 )
@@ -58,10 +59,33 @@ func (s *Site) reports(ctx context.Context, r *http.Request) (any, error) {
 	if page.Reports, err = s.store.Reports(ctx, q); err != nil {
 		return nil, err
 	}
+	if len(page.Reports) == 0 && q.Schedule != "" {
+		if err := s.checkSchedule(ctx, q.Schedule); err != nil {
+			return nil, err
+		}
+	}
 	if len(page.Reports) > maxReports {
 		page.cut(q.Schedule)
 	}
 	return page, nil
+}
+
+// checkSchedule returns an error, with the nearest name, for a schedule without reports while
+// others have some.
+func (s *Site) checkSchedule(ctx context.Context, schedule string) error {
+	rows, err := s.store.Reports(ctx, store.ReportQuery{})
+	if err != nil {
+		return err
+	}
+	var known []string
+	for _, r := range rows {
+		known = append(known, r.Schedule)
+	}
+	if len(known) == 0 || slices.Contains(known, schedule) {
+		return nil
+	}
+	slices.Sort(known)
+	return badRequest{Err: fmt.Errorf("no report is of the schedule %q%s", schedule, options.Suggest(schedule, slices.Compact(known)))}
 }
 
 // cut keeps the reports that fit the page, and links to the rest. The page ends between

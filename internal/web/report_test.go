@@ -82,6 +82,9 @@ func TestReportsAreListedTheNewestFirst(t *testing.T) {
 		t.Errorf("of one schedule there are %v", links)
 	}
 	get(t, address+"/reports?before=monday", http.StatusBadRequest)
+	if text, _ := get(t, address+"/reports?schedule=dayly", http.StatusBadRequest); !strings.Contains(text, "did you mean") {
+		t.Errorf("a misspelt schedule gets %s", text)
+	}
 }
 
 func TestAReportIsServedUnderItsOwnPolicy(t *testing.T) {

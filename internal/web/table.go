@@ -13,6 +13,7 @@ import (
 	"github.com/keyheat/keyheat/internal/web/fleet"
 	"github.com/keyheat/keyheat/internal/web/heatmap"
 	"github.com/keyheat/keyheat/internal/web/partitions"
+	"github.com/keyheat/keyheat/internal/web/status"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/store"
 )
@@ -23,6 +24,8 @@ type tableTotals struct {
 	Requests int64   `json:"requests"`
 	WCU      float64 `json:"wcu"`
 	RCU      float64 `json:"rcu"`
+	// LowerBounds reports that the loads are lower bounds: samples lack units and sizes.
+	LowerBounds bool `json:"lower_bounds"`
 	// Throttled are the throttled requests, beside the served ones that Requests and
 	// units count.
 	Throttled detect.Throttled `json:"throttled"`
@@ -46,12 +49,20 @@ func (s *Site) tables(ctx context.Context) ([]tableTotals, error) {
 	if err != nil {
 		return nil, err
 	}
+	var now status.Status
+	if now.Clock, err = s.store.Now(ctx); err != nil {
+		return nil, err
+	}
+	if now.Writers, err = s.store.Writers(ctx); err != nil {
+		return nil, err
+	}
+	bounds := now.LowerBounds()
 	all := make([]tableTotals, len(rows))
 	for i, r := range rows {
 		all[i] = tableTotals{
 			Target: r.Target, Requests: r.Requests, Seconds: r.Seconds,
 			WCU: float64(r.WriteMilli) / 1000, RCU: float64(r.ReadMilli) / 1000,
-			RefusedKeys: views[r.Target].RefusedKeys, Walk: views[r.Target].Walk,
+			LowerBounds: slices.Contains(bounds, r.Name()), RefusedKeys: views[r.Target].RefusedKeys, Walk: views[r.Target].Walk,
 			Throttled: detect.Throttled{Requests: r.ThrottledRequests, WCU: float64(r.ThrottledWriteMilli) / 1000, RCU: float64(r.ThrottledReadMilli) / 1000},
 		}
 		if all[i].View = views[r.Target].View; all[i].View != nil {

@@ -329,7 +329,7 @@ func drawTrend(span TrendSpan, cells []trendCell, from time.Time) (t Trend) {
 		}
 	}
 	t = Trend{Width: cellWidth * len(cells), Limit: fmt.Sprintf("%.1f", y(1)), Bars: bars.String(), Over: over.String(), Unknown: missing.String()}
-	t.Text = span.Name + ": no load near the limit"
+	t.Text = span.Name + ": no load seen near the limit"
 	if c := cells[peak]; c.utilization > 0 {
 		// No figure: the row beside it has one, with its bounds and for its own time.
 		over := "not over the limit"
