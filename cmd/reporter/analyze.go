@@ -119,7 +119,7 @@ func (f *analyzeFlags) run(c *cobra.Command, files []string) error {
 		Paths: files, In: c.InOrStdin(), Out: c.OutOrStdout(), Err: c.ErrOrStderr(),
 		Format: analyze.Format(*f.format), Top: *f.top, Tables: section.Tables.Decoding(), Mapping: mapping,
 		Explain: *f.explain, Verbose: *f.verbose,
-		Policy: section.DetectPolicy, Facts: section.Tables.Facts, Hide: hide, FailOn: detect.Severity(*f.failOn), Memory: int64(f.memory),
+		Policy: section.DetectPolicy, Facts: section.Tables.Facts, Names: section.Tables.Names(), Hide: hide, FailOn: detect.Severity(*f.failOn), Memory: int64(f.memory),
 	}
 	if err := f.check(c); err != nil {
 		return cli.Wrong(err)

@@ -75,7 +75,7 @@ func TestCommandsRefuseMisspeltNames(t *testing.T) {
 		"reporter analyze --keys-secret-file":     "a file",
 		"reporter analyze --stream":               "DynamoDB refuses an unknown table",
 		"reporter analyze --table":                "the table of samples that name none",
-		"reporter analyze --tables":               "a file",
+		"reporter analyze --tables":               "a file; TestAnalyzeWarnsOfTables has the names in it",
 		"reporter keys hash --keys-secret-file":   "a file",
 		"reporter keys hash VALUE":                "any key has a hash",
 		"reporter keys purge --keys-secret-file":  "a file",
@@ -211,5 +211,25 @@ func TestSettingsThatNameTables(t *testing.T) {
 	defer empty.Close()
 	if logged := warn(empty); logged != "" {
 		t.Errorf("before the first sample: %s", logged)
+	}
+}
+
+// TestAnalyzeWarnsOfTables: a setting of --tables whose table no sample has gets a warning.
+func TestAnalyzeWarnsOfTables(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"tables.yaml":    "tables: {ordesr: {owner: platform}, orders: {owner: payments}}",
+		"samples.ndjson": `{"ts":1773133200000,"table":"orders","pk":"a","op":"PutItem","wcu":1}`,
+	} {
+		if err := os.WriteFile(dir+"/"+name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var out, errs bytes.Buffer
+	code := cli.Run(t.Context(), command(), []string{"analyze", "--tables", dir + "/tables.yaml", dir + "/samples.ndjson"}, cli.Streams{Out: &out, Err: &errs})
+	want := `warning: --tables: tables.ordesr: no sample has the table "ordesr": did you mean "orders"?` + "\n"
+	if code != cli.OK || errs.String() != want {
+		t.Errorf("exits with %d and %q, want %q", code, errs.String(), want)
 	}
 }

@@ -30,6 +30,7 @@ import (
 	"github.com/keyheat/keyheat/internal/report"
 	"github.com/keyheat/keyheat/internal/say"
 	"github.com/keyheat/keyheat/internal/settings/format"
+	"github.com/keyheat/keyheat/internal/settings/names"
 	"github.com/keyheat/keyheat/internal/source/files"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sample/mapped"
@@ -57,8 +58,8 @@ type Options struct {
 	Source Source
 	// Remote, if set, opens the Paths that belong to it.
 	Remote Remote
-	// In is standard input, Out takes the result. Err takes the progress, if it is a
-	// terminal.
+	// In is standard input, Out takes the result. Err takes warnings and, if it is a
+	// terminal, the progress.
 	In  io.Reader
 	Out io.Writer
 	Err io.Writer
@@ -72,6 +73,9 @@ type Options struct {
 	// Tables complete stream records and CloudTrail events. Nil suffices for tables
 	// without a sort key, but hides their indexes.
 	Tables format.Tables
+	// Names are the settings that name a table or index: each gets a warning if no sample
+	// has its name.
+	Names []names.Setting
 	// Mapping names the fields of samples in formats other than Keyheat JSON. It must be
 	// valid.
 	Mapping mapped.Mapping
@@ -133,6 +137,13 @@ func Run(ctx context.Context, o Options) error {
 		return err
 	}
 	result := f.result(o)
+	seen := make([]sample.Target, len(result.Tables))
+	for i := range result.Tables {
+		seen[i] = result.Tables[i].Target
+	}
+	for _, warning := range names.CheckSettings(o.Names, seen) {
+		_, _ = fmt.Fprintf(o.Err, "warning: --tables: %v\n", warning) // the result stands
+	}
 	unknown, err := f.write(result, o)
 	if err != nil {
 		return err
