@@ -34,10 +34,14 @@ func New(f *detect.Finding) Answer {
 	return a
 }
 
-// Steps returns the steps that still help: once a finding is over, nobody waits for a split.
+// Steps returns the steps that still help: once a finding is over, nobody waits for a split,
+// and a key that a split has healed needs none while that holds.
 func Steps(f *detect.Finding) []detect.Step {
-	if f.State != detect.Resolved {
+	switch {
+	case f.State != detect.Resolved:
 		return f.Advice
+	case f.Healed != nil:
+		return nil
 	}
 	return slices.DeleteFunc(slices.Clone(f.Advice), func(s detect.Step) bool { return s.Action == detect.ActionWait })
 }

@@ -137,7 +137,17 @@ func TestStories(t *testing.T) {
 		"few values, unharmed":     {[]tell{kind(detect.LowCardinalityKey), warning}, verdict{answer.FewValues, answer.Nothing, answer.No, answer.GroundDesign, shard}},
 		"an uneven key shard":      {[]tell{kind(detect.UnevenShards)}, verdict{answer.UnevenShards, answer.SlowCallers, answer.Unknown, answer.GroundDesign, shard}},
 		"warm keys in a partition": {[]tell{kind(detect.HotPartition), warning, keys, refusedFor(sample.KeyRange)}, verdict{answer.SharedPartition, answer.Wait, answer.Likely, detect.GroundKeys, shard}},
-		"no split of a partition":  {[]tell{kind(detect.HotPartition), long, refusedFor(sample.KeyRange)}, verdict{answer.SharedPartition, answer.SlowCallers, answer.No, answer.GroundNoSplit, shard}},
+		"who shares the partition is unknown, and few are refused": {
+			[]tell{kind(detect.HotPartition), open(detect.GroundNotSeen), refusedFor(sample.KeyRange), func(f *detect.Finding) {
+				f.RefusedKeys, f.Throttling.Share = []detect.RefusedKey{{Key: "k"}}, 0.02
+			}}, verdict{answer.SharedPartition, answer.BackOff, answer.Unknown, detect.GroundNotSeen, shard},
+		},
+		"and many are refused": {
+			[]tell{kind(detect.HotPartition), open(detect.GroundNotSeen), refusedFor(sample.KeyRange), func(f *detect.Finding) {
+				f.RefusedKeys = []detect.RefusedKey{{Key: "k"}}
+			}}, verdict{answer.SharedPartition, answer.SlowCallers, answer.Unknown, detect.GroundNotSeen, shard},
+		},
+		"no split of a partition": {[]tell{kind(detect.HotPartition), long, refusedFor(sample.KeyRange)}, verdict{answer.SharedPartition, answer.SlowCallers, answer.No, answer.GroundNoSplit, shard}},
 		"a new table": {[]tell{kind(detect.HotPartition), warning, keys, refusedFor(sample.KeyRange), func(f *detect.Finding) {
 			f.Advice = []detect.Step{{Action: detect.ActionPrewarm, Effort: detect.EffortSetting}}
 		}}, verdict{answer.SharedPartition, answer.Prewarm, answer.Likely, detect.GroundKeys, ""}},

@@ -150,6 +150,8 @@ func actFor(f *detect.Finding, a *Answer) Act {
 			return Prewarm
 		case soon:
 			return Wait
+		case few && f.Ground == detect.GroundNotSeen && len(f.RefusedKeys) > 0:
+			return BackOff // the key does not fill the partition
 		}
 	case NearLimit, EventualReads, FewValues, Shards, UnevenShards, LargeItem, Collection:
 		switch {

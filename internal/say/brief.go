@@ -144,6 +144,8 @@ func harm(f *detect.Finding, h *answer.Harm) string {
 	since := ""
 	switch {
 	case h.Own || h.Since.IsZero() || f.State == detect.Resolved && h.None():
+	case f.Kind == detect.RetryStorm && h.Attempts > 0 && h.Failed == 0 && h.Refused == 0:
+		since = " " + fromTo(f, f.FirstSeen, f.LastSeen)
 	case h.Failed == 0 && h.Refused > 0:
 		since = " " + atTimes(f, h) + fromTo(f, h.From, h.To)
 	case f.Severity != detect.Info && (!h.None() || h.Visible):
@@ -217,6 +219,9 @@ func loss(f *detect.Finding, h *answer.Harm) string {
 		return "None since " + f.Healed.Since.UTC().Format("15:04:05 UTC") + ": all requests were served."
 	case f.State == detect.Resolved:
 		return "None: no refused request was seen."
+	}
+	if f.Reason == detect.HotItem && !f.MayBeServed() && f.SecondsOver() >= detect.HarmOf { // DynamoDB must refuse some by now
+		return "No refusals in the samples."
 	}
 	return "No refusals seen yet."
 }

@@ -49,5 +49,5 @@ func loadLeft(f *detect.Finding, s *detect.Step) string {
 	if s.Action == detect.ActionShuffle {
 		return "; busiest key then about " + load
 	}
-	return "; then about " + load
+	return "; then " + map[bool]string{true: "at most ", false: "about "}[s.After.Low < s.After.High] + load
 }

@@ -52,13 +52,16 @@ func act(f *detect.Finding, a *answer.Answer) string {
 		return "Slow or stop the Scan" + busiest("by", a) + ": a rate limit, a smaller page or fewer segments."
 	case answer.SlowImport:
 		if len(a.Move.Callers) > 0 && !a.Alike && a.Cause != answer.Walk {
-			return "Slow or pause " + quote(a.Move.Callers[0].Text) + ", which writes keys in order."
+			return "Slow" + busiest("", a) + boundedRate(f) + ", or pause it: it writes keys in order."
 		}
 		return "Slow or pause the job that writes keys in order."
 	case answer.StopTest:
 		return fmt.Sprintf("Limit%s to %s, or stop it if it is a test.", cmp.Or(busiest("", a), " the load"), ofKey(f, a.Move.Total))
 	case answer.BackOff:
-		return "Switch off the retries" + busiest("of", a) + ", or let them back off with jitter and a limit."
+		if a.Cause != answer.Retries {
+			return fmt.Sprintf("Let %s %s%s back off, and wait some minutes for a split.", requestsTo(f), quote(f.RefusedKeys[0].Key), busiest("by", a))
+		}
+		return fmt.Sprintf("Slow %s, and let its retries back off with jitter and a limit.", cmp.Or(strings.TrimSpace(busiest("", a)), "the caller"))
 	case answer.Wait:
 		if a.Harm.None() {
 			return fmt.Sprintf("Wait some minutes for a split. %s, %s.", ifThrottled(f), shortRelief(f, a))
@@ -78,7 +81,7 @@ func act(f *detect.Finding, a *answer.Answer) string {
 		return "Raise the maximum " + capacity(f, "throughput") + ", or remove the maximum."
 	case answer.RaiseQuota:
 		if served := detect.Side(f.Kind, f.Consumed.WCU, f.Consumed.RCU); served > 0 && !lacksReads(f) && served < f.Peak.WCU.Value {
-			return fmt.Sprintf("Cut the writes from %s to %s, and request a higher quota from AWS. No table setting helps.", wording.Significant(f.Peak.WCU.Value), perSecond(detect.RateBelow(served), "wcu"))
+			return fmt.Sprintf("Request a higher quota from AWS; meanwhile cut the writes by %s. No table setting helps.", wording.Part(1-detect.RateBelow(served)/f.Peak.WCU.Value))
 		}
 		return "Shed load, and request a higher quota from AWS. No table setting helps."
 	case answer.RaiseIndexCapacity:
@@ -123,6 +126,16 @@ func lessLoad(f *detect.Finding, a *answer.Answer) string {
 		keys = append(keys, quote(f.RefusedKeys[i].Key))
 	}
 	return "slow " + requestsTo(f) + " " + wording.List(keys)
+}
+
+// boundedRate is the rate that a job's step names; empty without one.
+func boundedRate(f *detect.Finding) string {
+	for i := range f.Advice {
+		if s := &f.Advice[i]; s.Fix == detect.FixBoundedRate {
+			return " to " + ofKey(f, s.Arguments.Units)
+		}
+	}
+	return ""
 }
 
 // leastScan is the part of its rate below which a Scan is paused: a slower one is of no use.
@@ -246,7 +259,7 @@ var ownMoves = map[detect.Kind]string{
 func heals(f *detect.Finding, a *answer.Answer) string {
 	h := a.Healing
 	if a.Cause == answer.EventualReads && a.Harm.None() && h.Outlook != answer.Ended {
-		return "Nothing to heal: no read is refused."
+		return "Nothing to heal: no refusals seen."
 	}
 	if (f.Severity == detect.Info || a.Harm.Own) && h.Outlook != answer.Ended {
 		return ""
@@ -281,6 +294,9 @@ func heals(f *detect.Finding, a *answer.Answer) string {
 		if f.Kind == detect.SingleCaller && f.Reason == detect.Splittable {
 			return "When the caller slows, or by a split."
 		}
+		if a.Cause == answer.Scan && len(a.Callers) > 1 {
+			return "When the Scan" + busiest("by", a) + " ends or slows."
+		}
 		return withLoad[a.Cause]
 	case answer.Open:
 		if a.Cause == answer.NearLimit && a.Harm.None() && a.Harm.Visible {
@@ -305,6 +321,9 @@ func heals(f *detect.Finding, a *answer.Answer) string {
 		return "Not so far; most splits are quicker."
 	}
 	if text := grounds[h.Ground]; text != "" {
+		if a.Cause == answer.NearLimit && a.Harm.None() {
+			return "Nothing to heal yet; " + text + "."
+		}
 		return "No: " + text + "."
 	}
 	return "No."
@@ -323,8 +342,8 @@ func endedText(f *detect.Finding, a *answer.Answer) string {
 
 // withLoad has the ends of hot spots that end with their cause.
 var withLoad = map[answer.Cause]string{
-	answer.Scan:      "When the Scan ends or slows.",
 	answer.Test:      "When it ends, or by a split.",
+	answer.Scan:      "When the Scan ends or slows.",
 	answer.Retries:   "When the caller slows its retries.",
 	answer.OneCaller: "When the caller slows or moves on.",
 }

@@ -60,7 +60,7 @@ var eachPart = strings.NewReplacer(" a ", " on each ", " an ", " on each ")
 
 // parts name what the load after a step is about, if not the key.
 var parts = map[string]string{
-	detect.ActionShard: " a key shard", detect.ActionMigrate: " a key shard", detect.ActionRename: " a key", detect.ActionSplit: " an item", detect.ActionCopies: " a copy",
+	detect.ActionShard: " a key shard", detect.ActionMigrate: " a key shard", detect.ActionRename: " a key", detect.ActionSplit: " an item", detect.ActionCopies: " a copy", detect.ActionCache: " a cache",
 	detect.ActionWait: " on average", detect.ActionShuffle: " on average on the busiest key",
 }
 

@@ -116,7 +116,11 @@ func symptom(f *detect.Finding) string {
 		return "keys get hot one after another"
 	case detect.LowCardinalityKey:
 		return "too few key values for the load"
-	case detect.TooFewShards, detect.TooManyShards:
+	case detect.TooFewShards:
+		if f.Sharding != nil {
+			return fmt.Sprintf("%d key shards are too few", f.Sharding.Shards)
+		}
+	case detect.TooManyShards:
 		if f.Sharding != nil {
 			return fmt.Sprintf("%d key shards, the load needs %d", f.Sharding.Shards, f.Sharding.Needed)
 		}

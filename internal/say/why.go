@@ -66,9 +66,9 @@ func cause(f *detect.Finding, a *answer.Answer) string {
 		return sharding(f)
 	case answer.Scan:
 		if f.Kind == detect.TableStarvation {
-			scans := tense(f, "A Scan takes", "A Scan took")
+			scans := tense(f, "A Scan asks for", "A Scan asked for")
 			if len(a.Callers) > 1 {
-				scans = tense(f, "Scans take", "Scans took")
+				scans = tense(f, "Scans ask for", "Scans asked for")
 			}
 			return fmt.Sprintf("%s %s of the read units; the %s %s capacity for all.", scans, scanShare(f), targetWord(f), tense(f, "lacks", "lacked"))
 		}
@@ -82,7 +82,7 @@ func cause(f *detect.Finding, a *answer.Answer) string {
 	case answer.BackPressure:
 		return fmt.Sprintf("A partition of an index %s at its limit; DynamoDB then refuses table writes.", tense(f, "is", "was"))
 	case answer.Provisioned:
-		return fmt.Sprintf("The %s as a whole %s more than its provisioned capacity. %s", targetWord(f), tense(f, "needs", "needed"), noKey(f))
+		return fmt.Sprintf("The %s as a whole %s more than its provisioned %s capacity. %s", targetWord(f), tense(f, "needs", "needed"), map[bool]string{true: "read", false: "write"}[lacksReads(f)], noKey(f))
 	case answer.OwnMaximum:
 		return fmt.Sprintf("The %s reached the maximum throughput that its owner set. %s", targetWord(f), noKey(f))
 	case answer.AccountQuota:

@@ -110,7 +110,7 @@ func TestAShuffledInputIsSpread(t *testing.T) {
 		keys[i].Mean.WCU.Value, keys[i].Seconds = 1200-float64(i), 5
 	}
 	steps := diagnosis.Moving(keys, policy)[0].Advice
-	for i, want := range []float64{240, 800} {
+	for i, want := range []float64{240, 900} {
 		if a := steps[i].After; a == nil || a.Low != want || a.High != want || a.Unit != "wcu" {
 			t.Errorf("%s leaves %+v, want %v", steps[i].Action, a, want)
 		}

@@ -179,7 +179,7 @@ func (s succession) advice(worst *detect.Finding) []detect.Step {
 			return own
 		}
 	}
-	spread, bounded := s.shuffledLoad(), detect.DefaultWarning*detect.Units(detect.Limit(worst.Kind))
+	spread, bounded := s.shuffledLoad(), detect.RoomTonight*detect.Units(detect.Limit(worst.Kind))
 	shuffle, bound := detect.NewStep(detect.FixShuffleInput), detect.NewStep(detect.FixBoundedRate)
 	shuffle.After, bound.After = detect.NewAfter(worst.Kind, spread, spread), detect.NewAfter(worst.Kind, bounded, bounded)
 	bound.Arguments.Units = bounded
