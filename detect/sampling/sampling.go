@@ -63,13 +63,33 @@ func Provable(limit sample.Milli, each float64) float64 {
 	return math.Ceil(high)
 }
 
-// quantile returns a quantile of the gamma distribution with this mean and variance.
+// quantile returns a quantile of the gamma distribution with this mean and variance. Half
+// of the cost of judging a sampled key is here: Halley's method needs three values of the
+// distribution from a good start, and mathext's inverse needs dozens.
 func quantile(mean, variance, probability float64) float64 {
 	shape := mean * mean / variance
-	if shape > 1e8 { // nearly exact, and the inverse's own error is larger
-		return mean
+	if shape < 10 { // the start would be far off
+		return variance / mean * mathext.GammaIncRegInv(shape, probability)
 	}
-	return variance / mean * mathext.GammaIncRegInv(shape, probability)
+	// The cube root is nearly normal: Wilson and Hilferty, "The distribution of
+	// chi-square" (1931).
+	part := 1 / (9 * shape)
+	start := math.Pow(1-part+math.Sqrt(2*part)*math.Erfinv(2*probability-1), 3)
+	if shape > 1e6 { // the start is closer than mathext's distribution, which sums 2,000 terms
+		return mean * start
+	}
+	x := shape * start
+	logGamma, _ := math.Lgamma(shape)
+	for range 10 {
+		density := math.Exp((shape-1)*math.Log(x) - x - logGamma)
+		step := (mathext.GammaIncReg(shape, x) - probability) / density
+		step /= 1 - min(1, step*((shape-1)/x-1))/2
+		x -= step
+		if math.Abs(step) < 1e-5*math.Sqrt(shape) { // the error is the third power of this
+			break
+		}
+	}
+	return variance / mean * x
 }
 
 // Amounts are a key's reads or writes in a second with their bounds, in thousandths of a

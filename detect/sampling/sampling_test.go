@@ -5,9 +5,12 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"gonum.org/v1/gonum/mathext"
+
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/sampling"
 	"github.com/keyheat/keyheat/internal/testsupport/scenario"
+	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sketch"
 )
 
@@ -65,6 +68,37 @@ func TestProvable(t *testing.T) {
 	}
 	if few, many := sampling.Provable(detect.PartitionWrite, 100), sampling.Provable(detect.PartitionWrite, 10); many >= few {
 		t.Errorf("10%% proves from %v on, 1%% from %v", many, few)
+	}
+}
+
+// TestBounds holds the bounds to the inverse that the library has of the gamma
+// distribution, to a thousandth of a unit. From a million samples on the library's own
+// error is larger.
+func TestBounds(t *testing.T) {
+	t.Parallel()
+	const units = 1500.0
+	for samples := 0.5; samples < 1e9; samples *= 1.01 {
+		near := 0.001
+		if samples > 1e6 {
+			near = 0.02
+		}
+		s := sketch.Spread{Variance: units * units / samples, Largest: units / samples}
+		a := sampling.NewAmounts(detect.Milli(units), 0, s)
+		inverse := func(units, variance, probability float64) float64 {
+			return variance / units * mathext.GammaIncRegInv(units*units/variance, probability)
+		}
+		for name, c := range map[string]struct {
+			got  sample.Milli
+			want float64
+		}{
+			"low":    {a.Low, inverse(units, s.Variance, detect.ShowTail)},
+			"proven": {a.Proven, inverse(units, s.Variance, detect.DecideTail)},
+			"high":   {a.High(0), inverse(units+s.Largest, s.Variance+s.Largest*s.Largest, 1-detect.ShowTail)},
+		} {
+			if math.Abs(detect.Units(c.got)-c.want) > near {
+				t.Errorf("of %g samples of %g units %s is %g, want %g", samples, units, name, detect.Units(c.got), c.want)
+			}
+		}
 	}
 }
 
