@@ -11,6 +11,7 @@ import (
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/board"
+	"github.com/keyheat/keyheat/internal/testsupport/progress"
 	"github.com/keyheat/keyheat/internal/testsupport/scenario"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sketch"
@@ -95,60 +96,86 @@ func meanOf(random *rand.Rand, restart int64, second func(random *rand.Rand, at 
 	return f, truth / float64(f.Seconds)
 }
 
+// meanWay is a way of sampling whose means of a minute are held to the truth.
+type meanWay struct {
+	name    string
+	rate    float64
+	size    float64 // units that are drawn together
+	restart int64   // after how many seconds another judge goes on; 0 for none
+	second  func(random *rand.Rand, at int64, truth *int) []sample.Record
+}
+
+// meanWays are all of them, with and without a restart.
+func meanWays() (all []meanWay) {
+	ways := []meanWay{{"folded, then sampled", 0.1, 50, 0, folded}}
+	for i := range knowable {
+		d := &knowable[i]
+		ways = append(ways, meanWay{d.name, d.rate, float64(d.size), 0, d.records})
+	}
+	for _, w := range ways {
+		all = append(all, w)
+		if w.size <= 5 || w.rate >= 0.1 { // else the first half minute proves nothing that a finding could carry on
+			w.restart = meanSeconds / 2
+			all = append(all, w)
+		}
+	}
+	return all
+}
+
+// hold draws so many means, and holds their intervals to the truth. finish counts each.
+func (w *meanWay) hold(t *testing.T, means int, finish func()) table.Row {
+	t.Helper()
+	random := rand.New(rand.NewPCG(22, uint64(len(w.name))))
+	held, none, width := 0, 0, 0.0
+	for range means {
+		f, truth := meanOf(random, w.restart, w.second)
+		finish()
+		if f == nil {
+			none++
+			continue
+		}
+		if f.Mean.WCU.Low <= truth && truth <= f.Mean.WCU.High {
+			held++
+		}
+		width += (f.Mean.WCU.High - f.Mean.WCU.Low) / f.Mean.WCU.Value
+	}
+	n := means - none
+	cover, wide := float64(held)/float64(n), width/float64(n)
+	// Of a sum of calls of one size at rate p the deviation is the root of size × (1−p)/p
+	// of the units; the interval has 3.92 of them.
+	ideal := 3.92 * math.Sqrt(w.size*(1-w.rate)/w.rate/(meanLoad*meanSeconds))
+	enough := 0.94*float64(n) - 1
+	if n < 1000 {
+		enough -= 3 * math.Sqrt(0.05*float64(n)) // few may miss by chance
+	}
+	if float64(held) < enough || none > means/20 {
+		t.Errorf("the interval of the mean holds for %.2f%% of %d, of %d there is no finding", 100*cover, n, none)
+	}
+	if wide > 2*ideal {
+		t.Errorf("the interval of the mean is %.1f%% wide, that of the sum %.1f%%", 100*wide, 100*ideal)
+	}
+	return table.Row{w.name, sampledAs(w.rate), w.restart > 0, n, fmt.Sprintf("%.2f%%", 100*cover), fmt.Sprintf("%.1f%%", 100*wide), fmt.Sprintf("%.1f%%", 100*ideal)}
+}
+
 // TestIntervalsCoverMeans holds the interval of 95% of a key's mean to the truth, and to
 // being no wider than it must: that of a minute's sum, and not that of its seconds.
 func TestIntervalsCoverMeans(t *testing.T) {
 	t.Parallel()
+	means, ways := brief(*evalMeans, 8), meanWays()
+	rows := make([]table.Row, len(ways))
+	finish := progress.Count(t, means*len(ways))
+	t.Run("ways", func(t *testing.T) {
+		for i := range ways {
+			w := &ways[i]
+			t.Run(fmt.Sprintf("%s, restart %d", w.name, w.restart), func(t *testing.T) {
+				t.Parallel()
+				rows[i] = w.hold(t, means, finish)
+			})
+		}
+	})
 	out := table.NewWriter()
 	out.AppendHeader(table.Row{"sampled", "rate", "restart", "intervals", "hold", "width", "of sums"})
-	type way struct {
-		name   string
-		rate   float64
-		size   float64
-		second func(random *rand.Rand, at int64, truth *int) []sample.Record
-	}
-	ways := []way{{"folded, then sampled", 0.1, 50, folded}}
-	for i := range knowable {
-		d := &knowable[i]
-		ways = append(ways, way{d.name, d.rate, float64(d.size), d.records})
-	}
-	means := brief(*evalMeans, 8)
-	for _, w := range ways {
-		for _, restart := range []int64{0, meanSeconds / 2} {
-			if restart > 0 && w.size > 5 && w.rate < 0.1 {
-				continue // the first half minute proves nothing that a finding could carry on
-			}
-			random := rand.New(rand.NewPCG(22, uint64(len(w.name))))
-			held, none, width := 0, 0, 0.0
-			for range means {
-				f, truth := meanOf(random, restart, w.second)
-				if f == nil {
-					none++
-					continue
-				}
-				if f.Mean.WCU.Low <= truth && truth <= f.Mean.WCU.High {
-					held++
-				}
-				width += (f.Mean.WCU.High - f.Mean.WCU.Low) / f.Mean.WCU.Value
-			}
-			n := means - none
-			cover, wide := float64(held)/float64(n), width/float64(n)
-			// Of a sum of calls of one size at rate p the deviation is the root of size × (1−p)/p
-			// of the units; the interval has 3.92 of them.
-			ideal := 3.92 * math.Sqrt(w.size*(1-w.rate)/w.rate/(meanLoad*meanSeconds))
-			out.AppendRow(table.Row{w.name, sampledAs(w.rate), restart > 0, n, fmt.Sprintf("%.2f%%", 100*cover), fmt.Sprintf("%.1f%%", 100*wide), fmt.Sprintf("%.1f%%", 100*ideal)})
-			enough := 0.94*float64(n) - 1
-			if n < 1000 {
-				enough -= 3 * math.Sqrt(0.05*float64(n)) // few may miss by chance
-			}
-			if float64(held) < enough || none > means/20 {
-				t.Errorf("%s, restart %d: the interval of the mean holds for %.2f%% of %d, of %d there is no finding", w.name, restart, 100*cover, n, none)
-			}
-			if wide > 2*ideal {
-				t.Errorf("%s, restart %d: the interval of the mean is %.1f%% wide, that of the sum %.1f%%", w.name, restart, 100*wide, 100*ideal)
-			}
-		}
-	}
+	out.AppendRows(rows)
 	show("Intervals of 95% of the mean of a minute", out)
 }
 

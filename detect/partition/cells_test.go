@@ -236,8 +236,8 @@ func TestCellsProvePartitions(t *testing.T) {
 				w.Trim(sketch.Load{Read: detect.PartitionRead / 50, Write: detect.PartitionWrite / 50}, 512, true)
 				judge(&trimmed, w)
 			}
-			t.Logf("%2.0f%% not listed; proven above 1.02 and 1.10: listed keys %.1f and %.1f%%, with cells %.1f and %.1f%%, trimmed %.1f and %.1f%%; undecided %.1f, %.1f, %.1f%%; proven below 1: %.1f, %.1f, %.1f%% (%d partition-seconds)",
-				100*unlisted/total, percent(listed.proven2, listed.above2), percent(listed.proven10, listed.above10),
+			t.Logf("%s: %.0f%% not listed; proven above 1.02 and 1.10: listed keys %.1f and %.1f%%, with cells %.1f and %.1f%%, trimmed %.1f and %.1f%%; undecided %.1f, %.1f, %.1f%%; proven below 1: %.1f, %.1f, %.1f%% (%d partition-seconds)",
+				c, 100*unlisted/total, percent(listed.proven2, listed.above2), percent(listed.proven10, listed.above10),
 				percent(cells.proven2, cells.above2), percent(cells.proven10, cells.above10), percent(trimmed.proven2, trimmed.above2), percent(trimmed.proven10, trimmed.above10),
 				percent(listed.undecided, listed.clear), percent(cells.undecided, cells.clear), percent(trimmed.undecided, trimmed.clear),
 				percent(listed.cool, listed.below), percent(cells.cool, cells.below), percent(trimmed.cool, trimmed.below), cells.above2+cells.below)

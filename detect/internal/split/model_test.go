@@ -10,6 +10,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/internal/testsupport/progress"
 	"github.com/keyheat/keyheat/internal/testsupport/scenario"
 )
 
@@ -162,49 +163,81 @@ const refusedAtMost = 0.03
 
 func (o outcome) healed() bool { return o.refused <= refusedAtMost }
 
+// modelled is a pattern with the verdict after two minutes, and what the model makes of it.
+type modelled struct {
+	pattern
+	seed               uint64
+	v                  detect.Split
+	byMedian, byMiddle outcome
+}
+
+// run fills in the verdict and the outcomes.
+func (m *modelled) run() {
+	m.v = m.verdicts(1, m.seed, []int{120})[120]
+	m.byMedian, m.byMiddle = m.pattern.run(m.seed, medianKey), m.pattern.run(m.seed, middleKey)
+}
+
+// modelledPatterns are all patterns, with three loads if there is more than one seed.
+func modelledPatterns() (all []modelled) {
+	scales := []float64{1}
+	if *evalSeeds > 1 {
+		scales = append(scales, 1.6, 2.5)
+	}
+	for i, p := range append(slices.Clone(patterns), queue(90, 1300), queue(180, 1300), queue(600, 1300)) {
+		if testing.Short() && i%3 > 0 {
+			continue // make eval and make test-full run every pattern
+		}
+		for _, scale := range scales {
+			for seed := range *evalSeeds {
+				m := modelled{pattern: p, seed: uint64(seed) + 1}
+				m.units *= scale
+				all = append(all, m)
+			}
+		}
+	}
+	return all
+}
+
 // TestEvaluationOfSplitsAgainstAModel holds the verdict after two minutes against what
 // a partition that splits for heat does in a quarter of an hour, for both plausible
 // split points.
 func TestEvaluationOfSplitsAgainstAModel(t *testing.T) {
 	t.Parallel()
+	all := modelledPatterns()
+	finish := progress.Count(t, len(all))
+	t.Run("patterns", func(t *testing.T) {
+		for i := range all {
+			t.Run(fmt.Sprintf("%s at %.0f, seed %d", all[i].name, all[i].units, all[i].seed), func(t *testing.T) {
+				t.Parallel()
+				all[i].run()
+				finish()
+			})
+		}
+	})
 	out := table.NewWriter()
 	out.AppendHeader(table.Row{"pattern", "load", "verdict", "residual", "by median", "by middle", "refused", "by median", "by middle"})
 	bursts, burstsRight, ill, near := 0, 0, 0, 0
-	all := append(slices.Clone(patterns), queue(90, 1300), queue(180, 1300), queue(600, 1300))
 	for i := range all {
-		if testing.Short() && i%3 > 0 {
-			continue // make eval and make test-full run every pattern
-		}
-		scales := []float64{1}
-		if *evalSeeds > 1 {
-			scales = append(scales, 1.6, 2.5)
-		}
-		for _, scale := range scales {
-			for seed := range *evalSeeds {
-				p := all[i]
-				p.units *= scale
-				v := p.verdicts(1, uint64(seed)+1, []int{120})[120]
-				byMedian, byMiddle := p.run(uint64(seed)+1, medianKey), p.run(uint64(seed)+1, middleKey)
-				out.AppendRow(table.Row{p.name, fmt.Sprintf("%.0f", p.units), v.Verdict, fmt.Sprintf("%.0f", v.Residual), fmt.Sprintf("%.0f", byMedian.fullest), fmt.Sprintf("%.0f", byMiddle.fullest),
-					fmt.Sprintf("%.0f%%", 100*v.Refused), fmt.Sprintf("%.0f%%", 100*byMedian.refused), fmt.Sprintf("%.0f%%", 100*byMiddle.refused)})
-				healed := byMedian.healed()
-				switch {
-				case v.Verdict == detect.SplitUnknown:
-				case healed != byMiddle.healed():
-					t.Errorf("%s at %.0f is %s where the models disagree", p.name, p.units, v.Verdict)
-				case v.Verdict == detect.SplitBursts:
-					bursts++
-					if !healed {
-						burstsRight++
-					}
-				case healed != (v.Verdict == detect.SplitHelps):
-					t.Errorf("%s at %.0f is %+v, the model %+v and %+v", p.name, p.units, v, byMedian, byMiddle)
-				case !healed:
-					ill++
-					if math.Abs(v.Residual-byMedian.fullest) <= 0.1*byMedian.fullest {
-						near++
-					}
-				}
+		p := &all[i]
+		v, byMedian, byMiddle := p.v, p.byMedian, p.byMiddle
+		out.AppendRow(table.Row{p.name, fmt.Sprintf("%.0f", p.units), v.Verdict, fmt.Sprintf("%.0f", v.Residual), fmt.Sprintf("%.0f", byMedian.fullest), fmt.Sprintf("%.0f", byMiddle.fullest),
+			fmt.Sprintf("%.0f%%", 100*v.Refused), fmt.Sprintf("%.0f%%", 100*byMedian.refused), fmt.Sprintf("%.0f%%", 100*byMiddle.refused)})
+		healed := byMedian.healed()
+		switch {
+		case v.Verdict == detect.SplitUnknown:
+		case healed != byMiddle.healed():
+			t.Errorf("%s at %.0f is %s where the models disagree", p.name, p.units, v.Verdict)
+		case v.Verdict == detect.SplitBursts:
+			bursts++
+			if !healed {
+				burstsRight++
+			}
+		case healed != (v.Verdict == detect.SplitHelps):
+			t.Errorf("%s at %.0f is %+v, the model %+v and %+v", p.name, p.units, v, byMedian, byMiddle)
+		case !healed:
+			ill++
+			if math.Abs(v.Residual-byMedian.fullest) <= 0.1*byMedian.fullest {
+				near++
 			}
 		}
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/internal/split"
+	"github.com/keyheat/keyheat/internal/testsupport/progress"
 	"github.com/keyheat/keyheat/internal/testsupport/scenario"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sketch"
@@ -80,6 +81,7 @@ func TestEvaluationOfSplits(t *testing.T) {
 	for _, length := range lengths {
 		totals[length] = &count{}
 	}
+	finish := progress.Count(t, len(patterns))
 	for i := range patterns {
 		p := &patterns[i]
 		for _, rate := range []float64{1, 0.1, 0.01} {
@@ -127,6 +129,7 @@ func TestEvaluationOfSplits(t *testing.T) {
 			}
 			out.AppendRow(append(row, fmt.Sprintf("%.0f", last.Residual), fmt.Sprintf("%.0f%%", 100*last.Refused)))
 		}
+		finish()
 	}
 	row, moving := table.Row{"all", ""}, table.Row{"moving found", ""}
 	for _, length := range lengths {
