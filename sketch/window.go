@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/keyheat/keyheat/sample"
+	"github.com/keyheat/keyheat/sample/position"
 	"github.com/keyheat/keyheat/sketch/internal/arrival"
 	"github.com/keyheat/keyheat/sketch/internal/cells"
 	"github.com/keyheat/keyheat/sketch/internal/gather"
@@ -220,30 +221,13 @@ func (k *KeyLoad) retriesBeside(o *KeyLoad) *Retries {
 // keys moves to Cells; otherwise Cells are dropped too. Call it only when the window is
 // complete, because dropped keys are no longer proven.
 func (w *Window) Trim(floor Load, most int, place bool) {
-	if !place {
-		w.Cells = nil
-		w.trim(floor, most, func(*KeyLoad) {})
-		return
-	}
-	var rest cells.Keys
-	w.trim(floor, most, func(k *KeyLoad) {
-		if !k.Cut {
-			rest.Add(k.Key, k.Place, k.Low.Read, k.Low.Write)
-		}
-	})
-	w.Cells = cells.Merge(w.Cells, rest.List())
-}
-
-func (w *Window) trim(floor Load, most int, dropped func(*KeyLoad)) {
+	all := w.Keys
 	hot := func(k *KeyLoad) bool {
 		h := k.High()
 		return h.Read >= floor.Read || h.Write >= floor.Write
 	}
 	var kept []KeyLoad
-	drop := func(k *KeyLoad) {
-		w.Unseen = w.Unseen.max(k.High())
-		dropped(k)
-	}
+	drop := func(k *KeyLoad) { w.Unseen = w.Unseen.max(k.High()) }
 	for i := range w.Keys {
 		if hot(&w.Keys[i]) {
 			kept = append(kept, w.Keys[i])
@@ -264,6 +248,28 @@ func (w *Window) trim(floor Load, most int, dropped func(*KeyLoad)) {
 	}
 	w.Keys, w.Arrivals = kept, w.Arrivals.Settle()
 	w.Callers, w.Scanners = w.Callers.cut(tableCallersKept), w.Scanners.cut(tableCallersKept)
+	if place {
+		w.Cells = cells.Merge(w.Cells, placeDropped(all, kept))
+	} else {
+		w.Cells = nil
+	}
+}
+
+// placeDropped returns the load by cell of the keys that are not kept. Both lists are in order of
+// Hash.
+func placeDropped(all, kept []KeyLoad) []Cell {
+	dropped := make([]Cell, 0, len(all)-len(kept))
+	position.FindEach(len(all), func(i int) (sample.Key, sample.Place, bool) {
+		k := &all[i]
+		if len(kept) > 0 && kept[0].Hash == k.Hash {
+			kept = kept[1:]
+			return k.Key, 0, false
+		}
+		return k.Key, k.Place, !k.Cut
+	}, func(i int, at, _ position.Position) {
+		dropped = append(dropped, Cell{At: uint16(at.Cell(CellBits)), Read: max(all[i].Low.Read, 0), Write: max(all[i].Low.Write, 0)}) //nolint:gosec // a cell has 14 bits
+	})
+	return cells.Sum(dropped)
 }
 
 // Key returns a key's load by its hash. The load of an unlisted key is bounded by Unseen, and

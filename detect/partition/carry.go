@@ -3,7 +3,6 @@ package partition
 import (
 	"cmp"
 	"slices"
-	"sort"
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
@@ -18,17 +17,15 @@ const maxBusiest = 5
 
 // Loads measures what each partition of a map carries in some seconds.
 type Loads struct {
-	m   *Map
+	locator
 	all []carrying
-	// ordered are the open shards in the order of all.
-	ordered []*Shard
 }
 
 // Loads returns a measurement without a second.
 func (m *Map) Loads() *Loads {
 	open := m.Shards()
 	ranges := rangesOf(open)
-	l := &Loads{m: m, all: make([]carrying, len(ranges)), ordered: open}
+	l := &Loads{locator{m: m, open: open}, make([]carrying, len(ranges))}
 	for i := range ranges {
 		l.all[i].PartitionRange = ranges[i]
 	}
@@ -86,9 +83,6 @@ type placedCell struct {
 	weight sample.Milli
 }
 
-// cellWidth is the part of the key space that a cell covers.
-const cellWidth = position.Position(1) << (64 - sketch.CellBits)
-
 // Add adds one second.
 func (l *Loads) Add(w *sketch.Window) {
 	for i := range l.all {
@@ -98,7 +92,8 @@ func (l *Loads) Add(w *sketch.Window) {
 	rest := w.Total.Load
 	eachPosition(w, func(k *sketch.KeyLoad, first, last position.Position) {
 		rest = detect.Sub(rest, k.Low)
-		l.locate(first, last, func(c *carrying, certain bool) {
+		l.locate(first, last, func(at int, certain bool) {
+			c := &l.all[at]
 			c.may.add(k.Low, k.ReadSpread, k.WriteSpread)
 			if certain {
 				c.add(w, k, first)
@@ -117,33 +112,13 @@ func (l *Loads) Add(w *sketch.Window) {
 	}
 }
 
-// locate yields the partitions where keys of a range can lie; certain if there is one.
-func (l *Loads) locate(first, last position.Position, yield func(c *carrying, certain bool)) {
-	if l.m.Coarse {
-		first, _ = first.CoarseRange()
-		_, last = last.CoarseRange()
-	}
-	at := sort.Search(len(l.ordered), func(i int) bool { return !l.ordered[i].Keys || l.ordered[i].Low >= first }) - 1
-	if at >= 0 && l.ordered[at].surrounds(first, last) { // most keys
-		yield(&l.all[at], true)
-		return
-	}
-	candidates := l.m.locateRange(first, last)
-	if first == last {
-		candidates = l.m.Locate(first)
-	}
-	for _, s := range candidates {
-		yield(&l.all[slices.Index(l.ordered, s)], len(candidates) == 1)
-	}
-}
-
 // addCells adds the load of the second's cells, and returns the rest without it.
 func (l *Loads) addCells(w *sketch.Window, rest sketch.Load) sketch.Load {
 	for _, cell := range w.Cells {
 		load := sketch.Load{Read: cell.Read, Write: cell.Write}
 		rest = detect.Sub(rest, load)
-		first := position.Position(cell.At) * cellWidth
-		l.locate(first, first+cellWidth-1, func(c *carrying, certain bool) {
+		l.locateCell(cell.At, func(at int, certain bool) {
+			c := &l.all[at]
 			c.may.addUnlisted(w, load)
 			if certain {
 				c.addCell(cell.At, load)

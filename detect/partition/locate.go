@@ -2,7 +2,10 @@ package partition
 
 import (
 	"slices"
+	"sort"
 
+	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sample/position"
 	"github.com/keyheat/keyheat/sketch"
 )
@@ -72,27 +75,77 @@ func (s *Shard) surrounds(first, last position.Position) bool {
 // eachPosition yields the listed keys of a second with a known position, in no order. The position of a hidden
 // key lies between the two; for others they are one.
 func eachPosition(w *sketch.Window, yield func(k *sketch.KeyLoad, first, last position.Position)) {
-	var batch position.Batch
-	var waiting [position.BatchSize]*sketch.KeyLoad
-	settle := func() {
-		for i, at := range batch.Find() {
-			yield(waiting[i], at, at)
-		}
-	}
-	for i := range w.Keys {
+	position.FindEach(len(w.Keys), func(i int) (sample.Key, sample.Place, bool) {
 		k := &w.Keys[i]
-		if k.Place > 0 {
-			if first, last, known := position.Range(k.Key, k.Place); known {
-				yield(k, first, last)
-			}
-			continue
-		}
-		waiting[batch.Len()] = k
-		if !k.Cut && batch.Add(k.Key) && batch.Len() == position.BatchSize {
-			settle()
-		}
+		return k.Key, k.Place, !k.Cut
+	}, func(i int, first, last position.Position) { yield(&w.Keys[i], first, last) })
+}
+
+// locator finds the partitions where keys and cells lie. last is where the last one lay.
+type locator struct {
+	m    *Map
+	open []*Shard // in order
+	last int
+}
+
+// locate yields the partitions where keys of a range can lie, as indexes of open; certain if
+// there is one.
+func (l *locator) locate(first, last position.Position, yield func(at int, certain bool)) {
+	if len(l.open) == 0 {
+		return
 	}
-	settle()
+	if l.m.Coarse {
+		first, _ = first.CoarseRange()
+		_, last = last.CoarseRange()
+	}
+	if !l.open[l.last].surrounds(first, last) {
+		l.last = max(0, sort.Search(len(l.open), func(i int) bool { return !l.open[i].Keys || l.open[i].Low >= first })-1)
+	}
+	if l.open[l.last].surrounds(first, last) { // most keys
+		yield(l.last, true)
+		return
+	}
+	candidates := l.m.locateRange(first, last)
+	if first == last {
+		candidates = l.m.Locate(first)
+	}
+	for _, s := range candidates {
+		yield(slices.Index(l.open, s), len(candidates) == 1)
+	}
+}
+
+// cellWidth is the part of the key space that a cell covers.
+const cellWidth = position.Position(1) << (64 - sketch.CellBits)
+
+// locateCell yields the partitions where keys of a cell can lie.
+func (l *locator) locateCell(cell uint16, yield func(at int, certain bool)) {
+	first := position.Position(cell) * cellWidth
+	l.locate(first, first+cellWidth-1, yield)
+}
+
+// MayExceed reports whether a partition can be proven above a limit in a second: whether the
+// load that lies in it for certain is above. [Loads] bounds the load, and takes longer.
+func (m *Map) MayExceed(w *sketch.Window) bool {
+	l := locator{m: m, open: m.Shards()}
+	loads := make([]sketch.Load, len(l.open))
+	if len(loads) == 1 {
+		loads[0] = w.Total.Load
+	}
+	eachPosition(w, func(k *sketch.KeyLoad, first, last position.Position) {
+		l.locate(first, last, func(at int, certain bool) {
+			if certain {
+				loads[at] = loads[at].Plus(k.Low)
+			}
+		})
+	})
+	for _, c := range w.Cells {
+		l.locateCell(c.At, func(at int, certain bool) {
+			if certain {
+				loads[at] = loads[at].Plus(sketch.Load{Read: c.Read, Write: c.Write})
+			}
+		})
+	}
+	return slices.ContainsFunc(loads, func(s sketch.Load) bool { return s.Write > detect.PartitionWrite || s.Read > detect.PartitionRead })
 }
 
 // locateRange returns the open shards where keys of a range can lie.

@@ -295,7 +295,8 @@ func compareShards(a, b *Shard) int {
 func (m *Map) IsDivided() bool { return m != nil && len(m.shards) > 1 }
 
 // Shards returns the open shards, in the order of their ranges; shards without a key come last.
-func (m *Map) Shards() (open []*Shard) {
+func (m *Map) Shards() []*Shard {
+	open := make([]*Shard, 0, len(m.shards))
 	for _, s := range m.shards {
 		if len(s.children) == 0 {
 			open = append(open, s)

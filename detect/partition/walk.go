@@ -80,14 +80,10 @@ func (d *WalkDetector) Observe(w *sketch.Window) {
 			d.mean[i] *= idle
 		}
 	}
-	if d.seen >= warmUp {
-		d.follow(d.peaks())
-		d.tell()
-	}
 	d.seen++
-	share := 1 / float32(min(d.seen, meanSeconds))
-	for i, load := range d.load {
-		d.mean[i] += share * (load - d.mean[i])
+	if peaks := d.peaks(); d.seen > warmUp {
+		d.follow(peaks)
+		d.tell()
 	}
 }
 
@@ -112,7 +108,9 @@ func WriteUnits(l sketch.Load) float64 { return detect.Units(detect.Weight(l)) /
 // peak is load above the mean in neighbouring cells.
 type peak struct{ at, load float64 }
 
+// peaks returns the load above the mean, and adds the second to the mean.
 func (d *WalkDetector) peaks() (all []peak) {
+	share := 1 / float32(min(d.seen, meanSeconds))
 	moment, load, last := 0.0, 0.0, -1
 	end := func() {
 		if load >= leastPeak && load >= leastPeakShare*d.total {
@@ -121,7 +119,12 @@ func (d *WalkDetector) peaks() (all []peak) {
 		moment, load = 0, 0
 	}
 	for i, l := range d.load {
-		mean := float64(d.mean[i])
+		before := d.mean[i]
+		d.mean[i] += share * (l - before)
+		if l <= before {
+			continue // most cells
+		}
+		mean := float64(before)
 		excess := float64(l) - mean
 		if excess < leastExcess*d.unit || excess < leastSigmas*math.Sqrt(mean*d.unit) {
 			continue

@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"math"
 	"math/bits"
+	"runtime"
 
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sample/keyhash"
@@ -125,4 +126,42 @@ func (b *Batch) Find() []Position {
 	n := b.n
 	b.Clear()
 	return b.found[:n]
+}
+
+// FindEach yields the positions of n keys by their indexes, in no order. The position of a hidden
+// key lies between the two; for others they are one. key returns a key by its index; wanted is
+// false if it does not count. Keys without a known position are left out.
+func FindEach(n int, key func(i int) (k sample.Key, place sample.Place, wanted bool), yield func(i int, first, last Position)) {
+	var batch Batch
+	var keys [BatchSize]sample.Key
+	var indexes [BatchSize]int
+	waiting := 0
+	for i := range n {
+		k, place, wanted := key(i)
+		if wanted && place == 0 {
+			keys[waiting], indexes[waiting] = k, i
+			waiting++
+		} else if first, last, known := Range(sample.Key{}, place); wanted && known {
+			yield(i, first, last)
+		}
+		if waiting == 0 || waiting < BatchSize && i+1 < n {
+			continue
+		}
+		// The texts lie anywhere in memory. Reading a byte of each at first fetches them together.
+		touched := byte(0)
+		for _, k := range keys[:waiting] {
+			if k.Text != "" {
+				touched += k.Text[0]
+			}
+		}
+		runtime.KeepAlive(touched)
+		for at := range waiting {
+			indexes[batch.Len()] = indexes[at]
+			batch.Add(keys[at])
+		}
+		waiting = 0
+		for at, p := range batch.Find() {
+			yield(indexes[at], p, p)
+		}
+	}
 }

@@ -12,21 +12,22 @@ import (
 // the limit. It is nil if no partition is, or the map is. likely is the second's load, with
 // flushed load as its mean: flushed load proves no second above the limit.
 func FullPartition(w *sketch.Window, likely sketch.Load, m *partition.Map, warning float64) (full *detect.PartitionLoad) {
-	if m == nil || !refusesKeys(w) && w.Total.Write <= detect.PartitionWrite && w.Total.Read <= detect.PartitionRead {
+	// The cells of a partition may hide a key with the policy's share.
+	proves := likely == w.Total.Load && (len(w.Cells) == 0 || !isNear(w.Unseen, warning))
+	exceeds := proves && (w.Total.Write > detect.PartitionWrite || w.Total.Read > detect.PartitionRead)
+	if m == nil || !refusesKeys(w) && !(exceeds && m.MayExceed(w)) {
 		return nil // most seconds
 	}
 	loads := m.Loads()
 	loads.Add(w)
 	all := loads.ListStrained()
-	// The cells of a partition may hide a key with the policy's share.
-	hides := len(w.Cells) > 0 && isNear(w.Unseen, warning)
 	for i := range all {
 		c := &all[i]
 		if !refusesKeys(w) {
 			c.RefusedWCU, c.RefusedRCU = 0, 0 // for lack of the table's capacity
 		}
 		several := (c.KeyCount > 1 || len(w.Cells) > 0) && c.HottestShare() < warning
-		over := c.Utilization() > 1 && likely == w.Total.Load && !hides
+		over := c.Utilization() > 1 && proves
 		if several && (over || refuses(c)) && (full == nil || isFuller(c, full)) {
 			full = c
 		}

@@ -124,54 +124,24 @@ func (p *Pool) Clear() {
 	p.used = 0
 }
 
-// Keys adds up the loads of keys by cell. Keys wait for their positions, which are found some at a
-// time.
-type Keys struct {
-	batch   position.Batch
-	waiting [position.BatchSize]Cell
-	cells   []Cell
-}
-
-// Add adds the load of a key. A key without a known position is left out.
-func (k *Keys) Add(key sample.Key, place sample.Place, read, write sample.Milli) {
-	load := Cell{Read: max(read, 0), Write: max(write, 0)}
-	if place > 0 {
-		if at, _, known := position.Range(key, place); known {
-			load.At = uint16(at.Cell(Bits))
-			k.cells = append(k.cells, load)
-		}
-		return
-	}
-	k.waiting[k.batch.Len()] = load
-	if k.batch.Add(key) && k.batch.Len() == position.BatchSize {
-		k.settle()
-	}
-}
-
-// settle places the keys that wait.
-func (k *Keys) settle() {
-	for i, at := range k.batch.Find() {
-		k.waiting[i].At = uint16(at.Cell(Bits))
-		k.cells = append(k.cells, k.waiting[i])
-	}
-}
-
-// List returns the cells in order.
-func (k *Keys) List() []Cell {
-	k.settle()
-	return sort(k.cells)
-}
-
 // sortedByIndex is the number of cells from which an index of the key space sorts them faster.
 const sortedByIndex = 256
 
-// sort returns cells in order, and adds up equal ones. It changes the given ones.
-func sort(all []Cell) []Cell {
+// Sum returns cells in order, and adds up equal ones. It changes the given ones.
+func Sum(all []Cell) []Cell {
+	n := 0
 	if len(all) < sortedByIndex {
 		slices.SortFunc(all, func(a, b Cell) int { return cmp.Compare(a.At, b.At) })
+		for _, c := range all {
+			if n > 0 && all[n-1].At == c.At {
+				all[n-1] = all[n-1].plus(c)
+			} else {
+				all[n], n = c, n+1
+			}
+		}
+		return all[:n:n]
 	}
 	var index [Number]uint16 // one more than the place of each cell in all
-	n := 0
 	for _, c := range all {
 		if at := index[c.At]; at > 0 {
 			all[at-1] = all[at-1].plus(c)
@@ -179,9 +149,6 @@ func sort(all []Cell) []Cell {
 		}
 		all[n], n = c, n+1
 		index[c.At] = uint16(n)
-	}
-	if len(all) < sortedByIndex {
-		return all[:n:n]
 	}
 	sorted := make([]Cell, 0, n)
 	for _, at := range index {

@@ -3,6 +3,7 @@ package cells
 import (
 	"encoding/binary"
 	"math"
+	"slices"
 
 	"github.com/keyheat/keyheat/sample"
 )
@@ -24,19 +25,27 @@ func Append(to []byte, all []Cell) []byte {
 		unit = divisor(unit, uint64(all[i].Write))
 	}
 	unit = max(unit, 1)
-	to = binary.AppendUvarint(to, unit)
+	to = binary.AppendUvarint(slices.Grow(to, 2*leastBytes*len(all)), unit)
 	next := uint16(0)
 	for i := range all {
-		to = binary.AppendUvarint(to, uint64(all[i].At-next))
+		to = appendNumber(to, uint64(all[i].At-next))
 		next = all[i].At + 1
 	}
 	for i := range all {
-		to = binary.AppendUvarint(to, uint64(all[i].Read)/unit)
+		to = appendNumber(to, uint64(all[i].Read)/unit)
 	}
 	for i := range all {
-		to = binary.AppendUvarint(to, uint64(all[i].Write)/unit)
+		to = appendNumber(to, uint64(all[i].Write)/unit)
 	}
 	return to
+}
+
+// appendNumber appends a varint. Most have one byte.
+func appendNumber(to []byte, v uint64) []byte {
+	if v < 0x80 {
+		return append(to, byte(v))
+	}
+	return binary.AppendUvarint(to, v)
 }
 
 // divisor returns the greatest common divisor.
