@@ -169,7 +169,6 @@ func ReadFinding(document []byte) (Finding, error) {
 	return f, nil
 }
 
-// identify sets the fingerprint and the incident from the finding's kind and key.
 func (f *Finding) identify() {
 	f.Fingerprint = fingerprint(f.Kind, f.KeyRef)
 	f.BelongTo(causeOf[f.Kind], f.causeKey())

@@ -27,7 +27,6 @@ const (
 	CausePipeline Cause = "pipeline"
 )
 
-// causeOf is the usual cause of each kind of finding.
 var causeOf = map[Kind]Cause{
 	HotKeyWrite:       CauseHotKey,
 	HotKeyRead:        CauseHotKey,
@@ -192,7 +191,6 @@ func (f *Finding) incidentTarget() Target {
 	return t
 }
 
-// causeKey is the key of an incident of the kind's usual cause.
 func (f *Finding) causeKey() string {
 	if causeOf[f.Kind] == CausePipeline {
 		return string(f.Kind) // each kind is an incident of its own
@@ -214,7 +212,6 @@ func Incidents(found []Finding) []Incident {
 	return all
 }
 
-// incidentOf returns the incident of findings, the root first.
 func incidentOf(g []*Finding) Incident {
 	root := g[0]
 	i := Incident{

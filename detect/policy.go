@@ -180,7 +180,6 @@ const maxPrice = 1000
 // minRepeat is the least interval between two messages with the same news.
 const minRepeat = time.Minute
 
-// labelName matches the label names that Prometheus and Alertmanager accept.
 var labelName = regexp.MustCompile(`^[a-zA-Z_][a-zA-Z0-9_]*$`)
 
 // Excludes reports whether the policy excludes a key from findings.

@@ -23,7 +23,6 @@ func AddSecond(in []Span, second int64) []Span {
 	return in
 }
 
-// countSeconds returns the total length of ranges without overlap, in seconds.
 func countSeconds(in []Span) (n int) {
 	for _, s := range in {
 		n += int(s.To - s.From + 1)

@@ -30,7 +30,6 @@ type Claim struct {
 	Readers string
 }
 
-// claimed is a position's row, locked.
 type claimed struct {
 	Position
 	former string
@@ -224,7 +223,6 @@ func (t *tx) leaveBeyond(ctx context.Context, c Claim, log string, row *claimed)
 	return nil
 }
 
-// cutLast cuts a partition's name into its log's and its number.
 func cutLast(name string) (log string, number int, ok bool) {
 	i := strings.LastIndexByte(name, '/')
 	if i < 0 {

@@ -58,7 +58,6 @@ func (s *Store) PutCloudWatch(ctx context.Context, read CloudWatchRead, minutes 
 	})
 }
 
-// monthOf returns the month that AWS bills a time in.
 func monthOf(at time.Time) string { return at.UTC().Format("2006-01") }
 
 // CloudWatchReads returns how CloudWatch was read last, by target.
@@ -81,7 +80,6 @@ type MinuteQuery struct {
 	Since time.Time
 }
 
-// minuteArgs returns the parameters of queries of minutes.
 func minuteArgs(all []MinuteQuery) [][]any {
 	each := make([][]any, len(all))
 	for i, q := range all {
@@ -128,7 +126,6 @@ func (s *Store) EachMinuteTotals(ctx context.Context, all []MinuteQuery) ([][]Mi
 	return each, err
 }
 
-// addMinutes sums the totals of seconds, which are in order, by the minute.
 func addMinutes(seconds []MinuteTotal) (minutes []MinuteTotal) {
 	for _, s := range seconds {
 		minute := s.Minute.Truncate(time.Minute)

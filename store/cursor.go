@@ -22,7 +22,6 @@ func (s *Store) Cursors(ctx context.Context) (map[string]int64, error) {
 	return cursors, err
 }
 
-// putCursors advances cursors; none goes back.
 func (t *tx) putCursors(ctx context.Context, cursors map[string]int64) error {
 	return insertAll(ctx, t, `INSERT INTO cursors (writer, seq, advanced)`, `
 		ON CONFLICT (writer) DO UPDATE SET seq = excluded.seq, advanced = excluded.advanced

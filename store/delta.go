@@ -96,7 +96,6 @@ type seqRange struct {
 	since int64
 }
 
-// readAhead returns the writers that have deltas beyond their cursor.
 func (t *tx) readAhead(ctx context.Context, after map[string]int64) ([]seqRange, error) {
 	all, err := selectAll(ctx, t, func(s *seqRange) []any { return []any{&s.writer, &s.last} }, `
 		SELECT writer, last_delta FROM writers WHERE last_delta > 0 ORDER BY writer`)
@@ -142,7 +141,6 @@ func (t *tx) readDeltas(ctx context.Context, snap *Snapshot, ahead []seqRange, l
 	return nil
 }
 
-// leaveOut records that deltas from a second on are not read.
 func (s *Snapshot) leaveOut(since int64) {
 	if !s.Behind || since < s.Unread {
 		s.Unread = since
@@ -169,7 +167,6 @@ func (t *tx) sortBySince(ctx context.Context, ahead []seqRange, l ReadLimit) err
 	return nil
 }
 
-// readEarliest looks up the earliest second of a writer's unread deltas.
 func (t *tx) readEarliest(ctx context.Context, s *seqRange) error {
 	return t.QueryRowContext(ctx, `SELECT coalesce(min(since), 0) FROM deltas WHERE writer = $1 AND seq > $2`, s.writer, s.after).Scan(&s.since)
 }
@@ -193,7 +190,6 @@ func (t *tx) deltas(ctx context.Context, s seqRange, l ReadLimit) ([]Delta, erro
 	return all, rows.Err()
 }
 
-// size is how many bytes of bodies deltas hold.
 func size(deltas []Delta) (bytes int) {
 	for _, d := range deltas {
 		bytes += len(d.Body)

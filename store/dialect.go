@@ -32,7 +32,6 @@ var sqliteDialect = dialect{
 	versionTable: `SELECT count(*) FROM sqlite_master WHERE name = 'goose_db_version'`,
 }
 
-// now is the database's time.
 func (d dialect) now(ctx context.Context, t *sql.Tx) (time.Time, error) {
 	if d.clock == "" {
 		return utc(time.Now()), nil

@@ -68,7 +68,6 @@ func (e *FencedError) Error() string {
 // Is makes errors.Is(err, ErrFenced) hold.
 func (e *FencedError) Is(target error) bool { return target == ErrFenced }
 
-// heldError is a partition that others read.
 type heldError struct {
 	PartitionID
 	// Readers have it, one of them on Host; Refused wanted it.
@@ -109,7 +108,6 @@ func wrap(ctx context.Context, doing string, err error) error {
 	return fmt.Errorf("%s: %w", doing, err)
 }
 
-// isClassified reports whether an error is one of this package's sentinels already.
 func isClassified(err error) bool {
 	return slices.ContainsFunc([]error{
 		ErrFenced, ErrDuplicate, ErrLeaseLost, ErrWentBack, ErrHeld, ErrFormerLog, ErrSchemaNewer, ErrSchemaOlder,

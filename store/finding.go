@@ -64,7 +64,6 @@ type FindingPlace struct {
 	Fingerprint string
 }
 
-// findingColumns are a finding's columns beside its target.
 const findingColumns = `fingerprint, kind, key_text, severity, state,
 	utilization, first_seen, last_seen, updated_at, document`
 
@@ -130,7 +129,6 @@ func (c *Transition) fields() []any {
 	return []any{&c.Of, &c.At, &c.From, &c.To, &c.Severity, &c.Note, &c.About, (*orZero)(&c.Until)}
 }
 
-// putTransitions returns a function that appends to a history.
 func putTransitions(verb string) func(*tx, context.Context, []Transition, targetIDs) error {
 	return func(t *tx, ctx context.Context, all []Transition, _ targetIDs) error {
 		return insertAll(ctx, t, verb, "", all, func(c Transition) []any {

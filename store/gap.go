@@ -29,7 +29,6 @@ type GapQuery struct {
 // DefaultLimit bounds the rows of a query that sets no limit of its own.
 const DefaultLimit = 1000
 
-// limit is a query's limit or the default.
 func limit(n int) int {
 	if n <= 0 {
 		return DefaultLimit
@@ -59,7 +58,6 @@ func (s *Store) Gaps(ctx context.Context, q GapQuery) ([]Gap, error) {
 		q.Source, unknown, utc(q.From), orForever(q.To), limit(q.Limit))
 }
 
-// reasonWentBack is the reason of the gap over the time that a database lost.
 const reasonWentBack = "the database was set back to an earlier state, by a failover or a restore: what was judged in between is lost and judged again; " +
 	"samples are counted again from their logs, as far as these still hold them"
 

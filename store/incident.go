@@ -57,7 +57,6 @@ type IncidentPlace struct {
 	ID       string
 }
 
-// incidentColumns are an incident's columns beside its target.
 const incidentColumns = `id, cause, severity, state, opened_at, fired_at, resolved_at, last_seen, revision, root, document`
 
 // incidentSelect begins every query of incidents. The fingerprints of an incident's
@@ -131,7 +130,6 @@ func (s *Store) IncidentFindings(ctx context.Context, ids []string, most int) ([
 		ORDER BY m.incident, m.place`, append(texts(ids), most)...)
 }
 
-// texts returns texts as the parameters of a query.
 func texts(all []string) []any {
 	args := make([]any, len(all))
 	for i, text := range all {
@@ -182,7 +180,6 @@ func (t *tx) putIncidents(ctx context.Context, all []Incident, ids targetIDs) er
 	return t.putIncidentFindings(ctx, all)
 }
 
-// putIncidentFindings replaces the findings of incidents.
 func (t *tx) putIncidentFindings(ctx context.Context, all []Incident) error {
 	var deletions []statement
 	var rows [][]any

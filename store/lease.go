@@ -148,7 +148,6 @@ func (t *tx) swapLease(ctx context.Context, l Lease, update string, args ...any)
 // setLeaseEnd is for the transaction that has locked the lease's row.
 const setLeaseEnd = `UPDATE leases SET expires = $1, session = $2 WHERE name = $3`
 
-// endLease sets when a lease that is still held ends.
 func (t *tx) endLease(ctx context.Context, l Lease, at time.Time) error {
 	if err := t.useLease(ctx, l); err != nil {
 		return err

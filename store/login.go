@@ -8,7 +8,6 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// login is who a connection to Postgres is made as.
 type login struct{ user, password string }
 
 // logins chooses the credentials of new connections; nil for the URL's.
@@ -34,7 +33,6 @@ func anonymous(rawURL string) string {
 	return u.String()
 }
 
-// connect has a connection that is about to be made log in so.
 func (l *logins) connect(_ context.Context, c *pgx.ConnConfig) error {
 	if as := l.Load(); as != nil {
 		c.User, c.Password = as.user, as.password

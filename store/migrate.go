@@ -89,10 +89,8 @@ func (s *Store) lockFile(ctx context.Context) (unlock func(), err error) {
 	return func() { _ = held.Rollback(); _ = db.Close() }, nil
 }
 
-// lockEvery is how often a process checks whether another's migration is over.
 const lockEvery = 50 * time.Millisecond
 
-// checkSchema compares the database's version with this program's.
 func (s *Store) checkSchema(ctx context.Context) error {
 	dir, err := migrations.FS(s.dialect.name)
 	if err != nil {

@@ -44,7 +44,6 @@ func Open(ctx context.Context, rawURL string, o Options) (*Store, error) {
 	return s, nil
 }
 
-// prepare makes sure that the schema is the one this program knows.
 func (s *Store) prepare(ctx context.Context, o Options) error {
 	if err := s.ping(ctx); err != nil {
 		return explainConnection(err)
@@ -151,7 +150,6 @@ func (s *Store) Reauthenticate(rawURL string) error {
 	return nil
 }
 
-// memory is SQLite's name for a database without a file.
 const memory = ":memory:"
 
 func openSQLite(path string) (*Store, error) {
@@ -198,7 +196,6 @@ func fileRemedy(path string, err error) string {
 // at each of maxTries.
 const patient = "_pragma=busy_timeout(2000)"
 
-// sqliteReaders is how many snapshots of a file may be read at once.
 const sqliteReaders = 4
 
 // sqliteDB opens a pool that keeps its connections, as a database in memory

@@ -28,7 +28,6 @@ type StreamShard struct {
 	Updated time.Time
 }
 
-// putShardKeys replaces what shards delivered.
 func (t *tx) putShardKeys(ctx context.Context, all []ShardKeys) error {
 	return insertAll(ctx, t, `INSERT INTO shard_keys (source, name, account, region, table_name, body, updated)`, `
 		ON CONFLICT (source, name) DO UPDATE SET body = excluded.body, updated = excluded.updated`, all, func(k ShardKeys) []any {

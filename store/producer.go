@@ -10,7 +10,6 @@ import (
 // commit with a batch of the producer moves it by compare-and-swap, from the empty position
 // the first time.
 
-// maxProducers bounds the producers that a store remembers.
 const maxProducers = 100_000
 
 // ErrTooManyProducers reports that the store remembers as many producers as it may.

@@ -87,7 +87,6 @@ func (s *Store) PurgeKey(ctx context.Context, p Purge) (Erased, error) {
 	return g.erased, errors.Join(err, g.end(context.WithoutCancel(ctx), err == nil))
 }
 
-// purging is a purge that runs.
 type purging struct {
 	Purge
 	store  *Store
@@ -95,7 +94,6 @@ type purging struct {
 	erased Erased
 }
 
-// takeLease takes the judge's lease from whoever has it.
 func (g *purging) takeLease(ctx context.Context) error {
 	l := Lease{Name: JudgeLease, Holder: "purge " + rand.Text()}
 	return g.store.change(ctx, actionPurgeBegun, func(t *tx) error {
@@ -180,7 +178,6 @@ func (g *purging) purge(ctx context.Context) error {
 	return nil
 }
 
-// targets returns the ids of the table and its indexes.
 func (g *purging) targets(ctx context.Context) ([]int64, error) {
 	table := cleanTarget(g.Table)
 	return list(ctx, g.store, "find a table", singleColumn[int64], `
@@ -218,7 +215,6 @@ func (g *purging) purgeTarget(ctx context.Context, target int64) error {
 	return err
 }
 
-// deletePeaks deletes the hourly peaks of the key and its forms.
 func (g *purging) deletePeaks(ctx context.Context, target int64) error {
 	keys, err := list(ctx, g.store, "find hourly peaks", func(k *sample.Key) []any { return []any{&k.Type, &k.Text} },
 		`SELECT DISTINCT key_type, key_text FROM hourly_peaks WHERE target = $1`, target)

@@ -118,7 +118,6 @@ func (s *Store) Reports(ctx context.Context, q ReportQuery) ([]Report, error) {
 		ORDER BY due DESC, schedule LIMIT $6`, clean(q.Schedule), orForever(q.Before), q.Unfiled, utc(q.From), orForever(q.To), limit(q.Limit))
 }
 
-// reportColumns are a report's columns without its document.
 const reportColumns = `id, schedule, due, from_at, to_at, made, outline, filed`
 
 func (r *Report) fields() []any {

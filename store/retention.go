@@ -70,7 +70,6 @@ func DefaultRetention() Retention {
 	}
 }
 
-// unreferencedTargets is the condition that no row refers to a target.
 func unreferencedTargets() string {
 	var b strings.Builder
 	for _, table := range []string{"windows", "cardinalities", "findings", "hourly_peaks", "table_views", "partition_maps", "table_facts", "incidents",

@@ -41,7 +41,6 @@ func (t *tx) insert(ctx context.Context, verb, tail string, rows [][]any) error 
 	return nil
 }
 
-// insertAll writes one row for each value, as insert does.
 func insertAll[T any](ctx context.Context, t *tx, verb, tail string, all []T, row func(T) []any) error {
 	rows := make([][]any, len(all))
 	for i, v := range all {

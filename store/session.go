@@ -18,7 +18,6 @@ import (
 // another one's: behind one there is no session. On SQLite the lock is on a file beside the
 // database.
 
-// newSession returns the name of a new session.
 func newSession() int64 { return 1 + rand.Int64N(1<<62) }
 
 // Session returns the session that the leases of this process name now; 0 for none.

@@ -93,7 +93,6 @@ func (s *Store) ExpireSilence(ctx context.Context, id, who string) error {
 
 const silenceColumns = `id, matchers, starts_at, ends_at, author, reason`
 
-// silenceState is a silence's state at the time $1.
 const silenceState = `CASE WHEN ends_at <= $1 THEN '` + SilenceExpired + `' WHEN starts_at > $1 THEN '` + SilencePending + `' ELSE '` + SilenceActive + `' END`
 
 // SilenceQuery chooses silences. The zero value chooses all.
@@ -116,7 +115,6 @@ func (s *Store) Silences(ctx context.Context, q SilenceQuery) (all []Silence, er
 	return all, err
 }
 
-// silences returns a query's silences, with one ID if given.
 func (t *tx) silences(ctx context.Context, q SilenceQuery, id string) ([]Silence, error) {
 	from, to := q.From, q.To
 	if from.IsZero() {

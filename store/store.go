@@ -63,7 +63,6 @@ type Store struct {
 	path string
 }
 
-// ping checks that the database can be reached.
 func (s *Store) ping(ctx context.Context) error {
 	// SQLite refuses the first two connections to a new file, which both turn the
 	// write-ahead log on, without waiting for its busy timeout.
@@ -118,7 +117,6 @@ func listEach[T any](ctx context.Context, s *Store, what string, fields func(*T)
 	return all, wrap(ctx, what, s.pool.SendBatch(ctx, &batch).Close())
 }
 
-// ofOne returns the rows of the only query.
 func ofOne[T any](all [][]T, err error) ([]T, error) {
 	if err != nil {
 		return nil, err
@@ -126,12 +124,10 @@ func ofOne[T any](all [][]T, err error) ([]T, error) {
 	return all[0], nil
 }
 
-// querier is a database, or a transaction of it.
 type querier interface {
 	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
 }
 
-// singleColumn returns where the one column of a row goes.
 func singleColumn[T any](column *T) []any { return []any{column} }
 
 // first returns the one row of a query by a name, or ErrNotFound.

@@ -17,7 +17,6 @@ const usedEvery = 24 * time.Hour
 // maxFound bounds the targets of one query, and with them its parameters: see maxRows.
 const maxFound = 4096
 
-// targetColumns are a target's columns, of targets AS t.
 const targetColumns = `t.account, t.region, t.table_name, t.index_name`
 
 // Targets returns the tables and indexes with any stored rows, in order, without those that
@@ -96,7 +95,6 @@ func (t *tx) targets(ctx context.Context, wanted map[sample.Target]bool) (target
 	return ids, nil
 }
 
-// findTargets adds the ids of known targets, a few at once.
 func (t *tx) findTargets(ctx context.Context, wanted []sample.Target, ids targetIDs) error {
 	var args []any
 	for _, at := range wanted {

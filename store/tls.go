@@ -53,7 +53,6 @@ func isLocal(host string) bool {
 	return strings.HasPrefix(host, "/") || strings.HasPrefix(host, "@") || daemon.IsLoopbackHost(host)
 }
 
-// explainConnection adds the remedy to an error of a connection, a login or TLS.
 func explainConnection(err error) error {
 	var (
 		invalid  x509.CertificateInvalidError

@@ -24,7 +24,6 @@ type tx struct {
 	now  time.Time
 }
 
-// statement is a statement that returns no rows.
 type statement struct {
 	query string
 	args  []any
@@ -56,7 +55,6 @@ func (t *tx) runAll(ctx context.Context, all []statement) error {
 	return nil
 }
 
-// exec runs a statement and returns how many rows it changed.
 func (t *tx) exec(ctx context.Context, query string, args ...any) (int64, error) {
 	result, err := t.ExecContext(ctx, query, args...)
 	if err != nil {
@@ -100,7 +98,6 @@ func repeat(ctx context.Context, f func() error) error {
 	return daemon.UnwrapPermanent(err)
 }
 
-// once runs and commits one writing transaction.
 func (s *Store) runOnce(ctx context.Context, f func(*tx) error) error {
 	t, err := s.begin(ctx, s.write, nil)
 	if err != nil {
@@ -127,7 +124,6 @@ func (s *Store) snapshot(ctx context.Context, doing string, f func(*tx) error) e
 	return wrap(ctx, doing, f(t))
 }
 
-// begin starts a transaction and asks for the time.
 func (s *Store) begin(ctx context.Context, db *sql.DB, o *sql.TxOptions) (*tx, error) {
 	conn, err := db.Conn(ctx)
 	if err != nil {

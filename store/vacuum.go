@@ -9,7 +9,6 @@ import (
 	"github.com/keyheat/keyheat/internal/daemon"
 )
 
-// keyTables are the tables that keys may be in.
 const keyTables = "deltas, windows, rollups, hourly_peaks, findings, finding_history, incidents, incident_history, table_views, notifications, reports, silences"
 
 // ErrNotOwner means that only the owner of the tables may write them again. The error has

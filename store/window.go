@@ -142,7 +142,6 @@ func (t *tx) putWindows(ctx context.Context, windows []Window, ids targetIDs) er
 	})
 }
 
-// present is a body that is not NULL.
 func present(body []byte) []byte {
 	if body == nil {
 		return []byte{}

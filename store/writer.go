@@ -100,7 +100,6 @@ func (s *Store) ReportWriter(ctx context.Context, id string, status WriterStatus
 	})
 }
 
-// namesOrNil returns names as a JSON list, nil if they are unknown.
 func namesOrNil(names []string) any {
 	if names == nil {
 		return nil

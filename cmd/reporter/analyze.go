@@ -58,7 +58,6 @@ func analyzeCommand() *cobra.Command {
 	return c
 }
 
-// analyzeFlags are the flags of the command.
 type analyzeFlags struct {
 	format, tablesFile, secretFile, failOn *string
 	top                                    *int
@@ -97,7 +96,6 @@ func newAnalyzeFlags(c *cobra.Command) *analyzeFlags {
 	return f
 }
 
-// run reads the flags, and judges the files or the table that they name.
 func (f *analyzeFlags) run(c *cobra.Command, files []string) error {
 	if *f.printForm {
 		_, err := io.WriteString(c.OutOrStdout(), docs.Form)
@@ -159,7 +157,6 @@ func (f *analyzeFlags) section(c *cobra.Command) (*tables.Section, error) {
 	return section, section.DetectPolicy(detect.Target{}).Validate()
 }
 
-// check returns what is wrong with a flag by itself.
 func (f *analyzeFlags) check(c *cobra.Command) error {
 	switch {
 	case !slices.Contains(wording.Names(analyze.Formats()), *f.format):
@@ -179,7 +176,6 @@ func (f *analyzeFlags) check(c *cobra.Command) error {
 	return nil
 }
 
-// parseAll reads the values of a flag.
 func parseAll[T any](texts []string, parse func(string) (T, error)) (all []T, err error) {
 	for _, text := range texts {
 		v, err := parse(text)
@@ -191,7 +187,6 @@ func parseAll[T any](texts []string, parse func(string) (T, error)) (all []T, er
 	return all, nil
 }
 
-// exitCode gives an error about findings or an unknown key its exit code.
 func exitCode(err error) error {
 	switch {
 	case errors.Is(err, analyze.ErrFound):
@@ -202,7 +197,6 @@ func exitCode(err error) error {
 	return err
 }
 
-// parseQuestion reads a value of --what-if.
 func parseQuestion(text string) (q whatif.Question, err error) {
 	if q, err = whatif.Parse(text); err != nil {
 		err = fmt.Errorf("--what-if: %w", err)
@@ -210,7 +204,6 @@ func parseQuestion(text string) (q whatif.Question, err error) {
 	return q, err
 }
 
-// parseLanguage reads a value of --code.
 func parseLanguage(text string) (recipe.Language, error) {
 	if !slices.Contains(recipe.Languages(), recipe.Language(text)) {
 		return "", fmt.Errorf("--code %q: give one of %s", text, languages())
@@ -242,7 +235,6 @@ func newMappingFlags(f *pflag.FlagSet) *mappingFlags {
 	}
 }
 
-// mappingFile is the content of --map-file.
 type mappingFile struct {
 	Fields     map[string]string `yaml:"fields" help:"your fields, by the field of a sample" layers:"file"`
 	TimeUnit   string            `yaml:"time_unit" help:"the unit of times that are numbers" layers:"file"`
@@ -250,7 +242,6 @@ type mappingFile struct {
 	Table      string            `yaml:"table" help:"the table of samples that name none" layers:"file"`
 }
 
-// mapping reads the flags, over the file.
 func (f *mappingFlags) mapping() (m mapped.Mapping, err error) {
 	var file mappingFile
 	if *f.file != "" {
@@ -282,7 +273,6 @@ func (f *mappingFlags) mapping() (m mapped.Mapping, err error) {
 	return m, nil
 }
 
-// streamFlags choose the table whose stream analyze reads, and the time and rate.
 type streamFlags struct {
 	table  *string
 	last   *time.Duration
@@ -329,7 +319,6 @@ func (f *streamFlags) open(c *cobra.Command, o *analyze.Options, known tables.Ta
 	}, o)
 }
 
-// openFiles lets analyze read objects of S3, if some are named.
 func (f *streamFlags) openFiles(c *cobra.Command, o *analyze.Options) error {
 	remote := 0
 	for _, path := range o.Paths {

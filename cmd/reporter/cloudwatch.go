@@ -49,12 +49,10 @@ func (c *CloudWatch) check(f *config.Faults) {
 	}
 }
 
-// config is the configuration of internal/aws/cloudwatch/publish.
 func (p *Publish) config() publish.Config {
 	return publish.Config{Namespace: p.Namespace, MonthlyCost: p.MonthlyCost}
 }
 
-// newPublisher returns the writer of metrics to CloudWatch.
 func newPublisher(ctx context.Context, p *Publish, d cli.Daemon, holder string) (*publish.Publisher, error) {
 	return withClients(ctx, func(clients clients) (*publish.Publisher, error) {
 		return publish.New(p.config(), func(region string) publish.API { return clients(region) }, d.Store, holder, d.Log)
@@ -70,12 +68,10 @@ func (p *Publish) probe() cli.Probe {
 	})
 }
 
-// reader is the configuration of internal/aws/cloudwatch.
 func (c *CloudWatch) reader() cloudwatch.Config {
 	return cloudwatch.Config{Tables: c.Tables, Every: c.Every, MonthlyCost: c.MonthlyCost}
 }
 
-// awsProbe returns a check that needs the SDK's settings.
 func awsProbe(name string, run func(ctx context.Context, settings aws.Config) (string, error)) cli.Probe {
 	return cli.Probe{Name: name, Run: func(ctx context.Context) (string, error) {
 		settings, err := cli.AWS(ctx)
@@ -86,10 +82,8 @@ func awsProbe(name string, run func(ctx context.Context, settings aws.Config) (s
 	}}
 }
 
-// clients returns CloudWatch's client of a Region.
 type clients func(region string) *awscloudwatch.Client
 
-// regionClients returns the clients with the SDK's settings.
 func regionClients(settings aws.Config) clients {
 	return func(region string) *awscloudwatch.Client {
 		return awscloudwatch.NewFromConfig(settings, func(o *awscloudwatch.Options) {
@@ -109,7 +103,6 @@ func withClients[C any](ctx context.Context, open func(clients) (C, error)) (com
 	return component, cli.Wrong(err)
 }
 
-// newCloudWatch returns the reader of CloudWatch.
 func newCloudWatch(ctx context.Context, c *CloudWatch, d cli.Daemon, holder string) (*cloudwatch.Reader, error) {
 	return withClients(ctx, func(clients clients) (*cloudwatch.Reader, error) {
 		return cloudwatch.New(c.reader(), func(region string) cloudwatch.API { return clients(region) }, d.Store, holder, d.Log)
@@ -127,7 +120,6 @@ func (c *CloudWatch) probe() cli.Probe {
 	})
 }
 
-// maxInsightsProbes bounds the tables that are asked about.
 const maxInsightsProbes = 50
 
 // insightsProbes describe Contributor Insights of each named table, and how to count

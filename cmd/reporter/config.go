@@ -43,7 +43,6 @@ type Judge struct {
 	Memory config.Bytes `yaml:"memory" help:"memory of the judge, which sets the number of tables and keys that it follows. The process is larger: see [Memory](#memory)"`
 }
 
-// check checks the section.
 func (j *Judge) check(f *config.Faults) {
 	if j.Memory < judge.LeastMemory {
 		f.Addf("judge.memory", "too little for a judge without any table: give at least %dMiB", judge.LeastMemory>>20)
@@ -75,7 +74,6 @@ type Heat struct {
 	Hours      time.Duration `yaml:"hours" help:"the heatmap's cells of an hour, and the list of counted seconds"`
 }
 
-// levels returns the settings by the names of package heat's levels.
 func (h *Heat) levels() map[string]*time.Duration {
 	return map[string]*time.Duration{"ten_seconds": &h.Tens, "minutes": &h.Minutes, "ten_minutes": &h.TenMinutes, "hours": &h.Hours}
 }
@@ -87,7 +85,6 @@ func defaultHeat() (h Heat) {
 	return h
 }
 
-// rollups returns how long the roll-ups of each level are kept.
 func (h *Heat) rollups() map[int64]time.Duration {
 	all := make(map[int64]time.Duration)
 	for _, l := range heat.Table {
@@ -96,7 +93,6 @@ func (h *Heat) rollups() map[int64]time.Duration {
 	return all
 }
 
-// defaults returns a reporter's default configuration.
 func defaults() *Config {
 	kept := store.DefaultRetention()
 	return &Config{
@@ -154,7 +150,6 @@ func (r Retention) check(f *config.Faults) {
 	}
 }
 
-// probes returns the checks of the servers and rights that a reporter needs.
 func (c *Config) probes() []cli.Probe {
 	probes := []cli.Probe{c.Store.Probe(), c.Judge.probe()}
 	if c.CloudWatch.Enabled {
@@ -233,7 +228,6 @@ func (p *Pipeline) check(f *config.Faults) {
 	}
 }
 
-// thresholds returns the thresholds of the judge.
 func (p *Pipeline) thresholds() pipeline.Thresholds {
 	t := pipeline.Default()
 	t.Lag, t.Standing, t.BadShare = p.Lag, p.Lag, p.BadShare

@@ -78,7 +78,6 @@ var (
 	alertSeverities = []string{string(detect.Critical), string(detect.Warning)}
 )
 
-// check returns the faults of a query's flags.
 func check(q store.HeadQuery, since time.Duration) error {
 	switch {
 	case q.State != "" && !slices.Contains(incidentStates, q.State):

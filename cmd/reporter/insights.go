@@ -28,7 +28,6 @@ func newInsightsFlags(c *cobra.Command) *insightsFlags {
 	}
 }
 
-// run reads and judges Contributor Insights.
 func (f *insightsFlags) run(c *cobra.Command, files []string, o contributorinsights.Options) error {
 	if *f.table == "" {
 		return cli.Wrong(errors.New("--index: name its table with --contributor-insights"))

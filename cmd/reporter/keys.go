@@ -60,7 +60,6 @@ func keysCommand() *cobra.Command {
 	return c
 }
 
-// keyFlags choose the key.
 type keyFlags struct {
 	config                  *Config
 	load                    func() error
@@ -111,7 +110,6 @@ func (f keyFlags) storedKeys(value string, hashes func(*keypolicy.Hider, sample.
 	return table, keys, cli.Wrong(err)
 }
 
-// keyOf reads a key as an operator writes it.
 func keyOf(kind, value string) (sample.Key, error) {
 	switch kind {
 	case sample.TypeString:
@@ -211,7 +209,6 @@ func keysPurgeCommand() *cobra.Command {
 // manyRows is the number of rows from which a purge announces that it searches them.
 const manyRows = 1000
 
-// listedOthers is how many other keys a purge lists.
 const listedOthers = 20
 
 func writeErased(out io.Writer, table string, e store.Erased, eraser *keypolicy.Eraser) error {

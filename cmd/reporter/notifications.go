@@ -17,7 +17,6 @@ import (
 	"github.com/keyheat/keyheat/store"
 )
 
-// notifications shows the outbox and has a notification tried again.
 func notifications() *cobra.Command {
 	c := &cobra.Command{
 		Use:     "notifications",
@@ -88,7 +87,6 @@ type group struct {
 	Incidents int               `json:"incidents"`
 }
 
-// subject names the incident, group or test behind a notification.
 func (l *listed) subject() string {
 	switch {
 	case l.Group != nil:

@@ -16,7 +16,6 @@ import (
 	"github.com/keyheat/keyheat/store"
 )
 
-// configuredStore is the store of a command's configuration.
 type configuredStore struct {
 	config *Config
 	load   func() error
@@ -29,7 +28,6 @@ func addStore(c *cobra.Command) configuredStore {
 	return configuredStore{config, cli.Layers(c, config)}
 }
 
-// use reads the configuration, and does some work with its store.
 func (s configuredStore) use(ctx context.Context, work func(*store.Store) error) error {
 	if err := s.load(); err != nil {
 		return err

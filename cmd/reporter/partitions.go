@@ -21,7 +21,6 @@ import (
 	"github.com/keyheat/keyheat/store"
 )
 
-// showPartitions prints a table's partitions with what each carries.
 func showPartitions() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "partitions TABLE",
@@ -111,7 +110,6 @@ func checkPartitions() *cobra.Command {
 	return c
 }
 
-// verdicts are the outcomes of a check in words.
 var verdicts = map[catalog.Placement]string{
 	catalog.Confirmed: "confirmed. DynamoDB places keys where Keyheat computes them.",
 	catalog.Refuted:   "refuted. DynamoDB places keys elsewhere: do not believe the ranges of partitions.",

@@ -101,7 +101,6 @@ func (c *Config) deliveries() []alert.Config {
 	return all
 }
 
-// receiverNames are the names of all receivers.
 func (c *Config) receiverNames() []string {
 	return slices.Sorted(maps.Keys(c.Receivers))
 }
@@ -125,7 +124,6 @@ func (c *Config) tree() routing.Tree {
 	return tree
 }
 
-// checkReceivers adds the faults of the receivers and routes.
 func (c *Config) checkReceivers(f *config.Faults) {
 	known := func(name string) bool { _, found := c.Receivers[name]; return found }
 	for _, d := range c.deliveries() {

@@ -24,7 +24,6 @@ import (
 	"github.com/keyheat/keyheat/store"
 )
 
-// routeCommand shows the receivers that would get an incident.
 func routeCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:     "route",
@@ -89,7 +88,6 @@ func describe(d routing.Destination, i *detect.Incident, root *detect.Finding) s
 	return fmt.Sprintf("%s, in the group of %s: told after %s, and then every %s at most", d.Receiver, routing.GroupName(d.Group.Labels(i, root)), d.Group.Wait, d.Group.Interval)
 }
 
-// checkSeverity returns the fault of the flag for an incident's severity.
 func checkSeverity(text string) error {
 	if s := detect.Severity(text); s != detect.Critical && s != detect.Warning {
 		return cli.Wrong(fmt.Errorf("--severity %q: give critical or warning", text))
@@ -97,7 +95,6 @@ func checkSeverity(text string) error {
 	return nil
 }
 
-// alertCommand tries the way to the receivers.
 func alertCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:     "alert",
@@ -231,7 +228,6 @@ func testIncident(severity detect.Severity, policy func(detect.Target) detect.Po
 	return i, f
 }
 
-// testPayload is the outbox's payload of a test's event.
 func testPayload(i detect.Incident, f detect.Finding, event detect.Event) ([]byte, error) {
 	if event == detect.EventResolved {
 		now := time.Now().UTC()

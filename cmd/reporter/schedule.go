@@ -25,7 +25,6 @@ type Report struct {
 	Receivers []string      `yaml:"receivers" help:"send a summary to these receivers"`
 }
 
-// schedules are the configuration of internal/report/schedule, by name.
 func (c *Config) schedules() []schedule.Schedule {
 	var all []schedule.Schedule
 	for _, name := range slices.Sorted(maps.Keys(c.Reports)) {
@@ -43,7 +42,6 @@ func (c *Config) schedules() []schedule.Schedule {
 	return all
 }
 
-// checkReports adds the faults of the schedules.
 func (c *Config) checkReports(f *config.Faults) {
 	for _, s := range c.schedules() {
 		f.AddAll("reports."+s.Name, s.Faults())

@@ -18,7 +18,6 @@ import (
 	"github.com/keyheat/keyheat/store"
 )
 
-// silences adds, lists and ends silences.
 func silences() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "silences",

@@ -76,7 +76,6 @@ func (c *Config) checkTarget(cmd *cobra.Command, asked sample.Target) error {
 	return nil
 }
 
-// namedSettings returns the settings that name tables and indexes.
 func (c *Config) namedSettings() []names.Setting {
 	all := c.Tables.Names()
 	for _, name := range slices.Sorted(maps.Keys(c.Reports)) {
@@ -94,7 +93,6 @@ func (c *Config) namedSettings() []names.Setting {
 	return all
 }
 
-// tableNames returns the names of tables, each once.
 func tableNames(all []sample.Target) []string {
 	names := make([]string, len(all))
 	for i, of := range all {
@@ -110,7 +108,6 @@ const (
 	nameTimeout       = 5 * time.Second
 )
 
-// completeValues lets a shell complete the values of a flag.
 func completeValues(c *cobra.Command, flag string, values ...string) {
 	_ = c.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
 }

@@ -120,7 +120,6 @@ func callersSeen(f *detect.Finding) []detect.Part {
 // standing is how many times the load of the next caller one has that stands out.
 const standing = 1.5
 
-// standsOut reports whether the busiest caller has clearly more than the next one.
 func standsOut(all []detect.Part) bool {
 	if len(all) < 2 {
 		return true

@@ -63,7 +63,6 @@ const (
 	Keyheat Cause = "keyheat"
 )
 
-// causes are the causes of kinds that have one cause each.
 var causes = map[detect.Kind]Cause{
 	detect.RollingHotKey: TimeKey, detect.MovingHotSpot: MovingSpot, detect.LowCardinalityKey: FewValues,
 	detect.TooFewShards: Shards, detect.TooManyShards: Shards, detect.UnevenShards: UnevenShards,
@@ -115,7 +114,6 @@ func causeOfKey(f *detect.Finding) Cause {
 	return NearLimit
 }
 
-// lacks are the causes of a table or index with too little capacity.
 var lacks = map[detect.Ground]Cause{
 	detect.GroundProvisioned: Provisioned, detect.GroundOwnMaximum: OwnMaximum, detect.GroundAccountQuota: AccountQuota, detect.GroundIndexCapacity: IndexCapacity,
 }
@@ -138,7 +136,6 @@ func Lack(f *detect.Finding) detect.Ground {
 	return lack
 }
 
-// refusedFor returns how many attempts were refused for a reason.
 func refusedFor(f *detect.Finding, reason sample.ThrottleReason) int64 {
 	if f.Evidence == nil {
 		return 0

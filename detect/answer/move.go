@@ -53,10 +53,8 @@ type Move struct {
 	Futile bool
 }
 
-// helpless are the causes that more capacity of the table does not help.
 var helpless = []Cause{OneKey, AtLimit, OneItem, IndexKey, TimeKey, MovingSpot, FewValues, Shards, UnevenShards, OneCaller, Retries, Scan}
 
-// raising are the acts that give a table more.
 var raising = map[Cause]Act{
 	Provisioned: RaiseCapacity, OwnMaximum: RaiseMaximum, AccountQuota: RaiseQuota, IndexCapacity: RaiseIndexCapacity,
 }

@@ -74,7 +74,6 @@ func (c consumed) boundsOf(value float64) Bounds {
 	return b
 }
 
-// meanSecond returns the mean second of a minute's amounts.
 func (r Range) meanSecond() Range {
 	return Range{max(0, min(r.Low, r.High)) / seconds, r.High / seconds}
 }

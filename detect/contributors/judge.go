@@ -98,7 +98,6 @@ type Reports struct {
 	Warning float64
 }
 
-// judge holds reports by minute and key.
 type judge struct {
 	*Reports
 	table  map[int64]corroboration.Minute
@@ -134,7 +133,6 @@ func (r *Reports) Judge() []Key {
 	return all
 }
 
-// key returns the verdict on a key.
 func (j *judge) key(accessed, throttled Series) Key {
 	k := Key{Assessment: Assessment{Verdict: Possible, Severity: detect.Info, Worst: detect.Critical}, Minutes: len(accessed.Values), id: accessed.id()}
 	if len(accessed.Keys) > 0 {
@@ -217,7 +215,6 @@ func (j *judge) assess(at int64, value float64, refused bool) Assessment {
 	return a
 }
 
-// compare orders assessments, the worst first.
 func (a *Assessment) compare(b *Assessment) int {
 	var x, y Range
 	if a.Bounds != nil {
@@ -252,5 +249,4 @@ func (k *Key) SetLargestItem(items []Series) {
 	}
 }
 
-// id identifies a series' key.
 func (s Series) id() string { return strings.Join(s.Keys, "\x00") }

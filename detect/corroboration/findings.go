@@ -22,7 +22,6 @@ func Findings(target detect.Target, r *Reading) (found []detect.Finding) {
 	return found
 }
 
-// throttleMetrics returns the throttle metrics of a kind.
 func throttleMetrics(k detect.Kind) (metrics []detect.Metric) {
 	for _, s := range []side{writes, reads} {
 		if k == detect.HotPartition {
@@ -68,7 +67,6 @@ func throttledFinding(target detect.Target, r *Reading, k detect.Kind) (f detect
 	return f, true
 }
 
-// refusals counts the throttle events of some minutes for a kind's reasons.
 func refusals(harmed []Minute, k detect.Kind) map[string]int64 {
 	counts := map[string]int64{}
 	for _, s := range []side{writes, reads} {
@@ -84,7 +82,6 @@ func refusals(harmed []Minute, k detect.Kind) map[string]int64 {
 	return counts
 }
 
-// newFinding returns a firing finding about some minutes.
 func newFinding(k detect.Kind, target detect.Target, minutes []Minute) detect.Finding {
 	f := detect.NewFinding(k, target, sample.Key{})
 	f.Quality = detect.NewQuality(detect.SourceMinutes)
@@ -108,7 +105,6 @@ func lasts(harmed []Minute) bool {
 	return false
 }
 
-// events returns a minute's throttle events of these metrics.
 func events(m Minute, metrics []detect.Metric) (n float64) {
 	for _, metric := range metrics {
 		n += m.Metrics[metric]

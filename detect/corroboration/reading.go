@@ -81,10 +81,8 @@ var (
 	}
 )
 
-// sideOf returns the side of a kind.
 func sideOf(k detect.Kind) side { return detect.Side(k, writes, reads) }
 
-// minutesBetween returns the minutes from one time to another, both included.
 func (r *Reading) minutesBetween(from, to time.Time) (minutes []Minute) {
 	from, to = from.Truncate(time.Minute), to.Truncate(time.Minute)
 	for _, m := range r.Minutes {

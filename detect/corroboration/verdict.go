@@ -55,10 +55,8 @@ func Judge(target detect.Target, r *Reading) detect.TableCloudWatch {
 	return t
 }
 
-// unread returns the reason for a reading without data.
 func (r *Reading) unread() detect.Unread { return cmp.Or(detect.Unread(r.State), detect.UnreadFailed) }
 
-// throttles returns the reported throttle events of a side.
 func throttles(minutes []Minute, s side) map[detect.Metric]float64 {
 	all := map[detect.Metric]float64{}
 	metrics := []detect.Metric{s.throttled, s.keyRange}

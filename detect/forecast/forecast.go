@@ -27,7 +27,6 @@ type day struct {
 // t returns the day's time: 0 is today, the past is negative.
 func (d day) t() float64 { return -float64(d.ago) }
 
-// season returns the day's place in the week.
 func (d day) season() int { return d.ago % 7 }
 
 // New returns the trend of a key's peaks: of writes for HotKeyWrite and HotGSIKey, of
@@ -188,7 +187,6 @@ func halvesAgree(days []day, slope float64) bool {
 // error, growth its rise a day.
 type trend struct{ level, off, growth float64 }
 
-// isRising reports whether there is a trend, and it rises.
 func (t trend) isRising() bool { return t.level > 0 && t.growth > 0 }
 
 // daysUntil returns the days until the trend reaches a level, from its own level plus moved
@@ -271,7 +269,6 @@ func weekdayMedians(days []day, value func(day) float64) (middle [7]float64) {
 	return middle
 }
 
-// median returns the median of ascending values, at least one.
 func median(sorted []float64) float64 {
 	n := len(sorted)
 	return (sorted[(n-1)/2] + sorted[n/2]) / 2

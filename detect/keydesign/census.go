@@ -26,7 +26,6 @@ func NewCensus() *Census { return &Census{tables: map[detect.Target]*counters{}}
 // sampledKeys is the number of distinct keys of a table that commonTemplate compares.
 const sampledKeys = 256
 
-// counters summarize the keys of one table or index.
 type counters struct {
 	frequent frequentKeys
 	requests int64
@@ -57,7 +56,6 @@ type counters struct {
 	drawn    bool                // requests were sampled
 }
 
-// hottestSecond is the second of one key with the highest certain load.
 type hottestSecond struct {
 	key    sample.Key
 	second int64

@@ -7,7 +7,6 @@ import (
 	"github.com/keyheat/keyheat/sample"
 )
 
-// traits are the facts that a partition key's design is judged by.
 type traits struct {
 	// peakWCU and peakRCU are the units of the table's highest second. Below detect.MinUnits
 	// the design is not judged.
@@ -87,7 +86,6 @@ func judgeDesign(t traits) detect.Design {
 	return by(detect.DesignGood, detect.RuleEven)
 }
 
-// withLargest returns a verdict that names the key with the largest share.
 func (t traits) withLargest(v detect.DesignVerdict, r detect.DesignRule) detect.Design {
 	return detect.Design{Verdict: v, Rule: r, Key: sample.Text(t.key), Share: t.share, Seconds: t.used}
 }
@@ -112,7 +110,6 @@ func isTime(template string) bool {
 	return times > 0
 }
 
-// areShards reports whether the keys are numbered key shards.
 func (t traits) areShards() bool {
 	bare := t.template == partNumber && t.distinct > 2 && t.index
 	return t.haveOneForm() && t.distinct <= fewKeys && (bare || strings.Contains(t.template, partShard))

@@ -69,7 +69,6 @@ func isBoundNow(v *detect.View) bool {
 		!isTime(string(v.Template.Pattern))
 }
 
-// stepForIndexShards returns the step that puts key shards behind each value of an index.
 func stepForIndexShards(v *detect.View, shards int) detect.Step {
 	step := detect.NewStep(detect.FixIndexShards)
 	step.Arguments.Count = shards

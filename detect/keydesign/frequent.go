@@ -16,7 +16,6 @@ import (
 // keep about maxKeys, but no fewer than minKeysPerTable.
 const maxKeysPerTable, minKeysPerTable, maxKeys = 512, 64, 64 << 10
 
-// keysPerTable returns the number of keys that each table may keep.
 func keysPerTable(tables int) int {
 	return max(minKeysPerTable, min(maxKeysPerTable, maxKeys/max(tables, 1)))
 }
@@ -118,18 +117,14 @@ func (f *frequentKeys) grow(more, most int) {
 	f.keys = f.keys[:need]
 }
 
-// high returns the upper bound of the key's load.
 func (f *frequentKeys) high(c *keyCounters) sketch.Load {
 	return c.low.Plus(c.err).Plus(detect.Sub(f.unlisted, c.unlisted))
 }
 
-// highest returns the upper bound of the key's load as a weight.
 func (f *frequentKeys) highest(c *keyCounters) sample.Milli { return detect.Weight(f.high(c)) }
 
-// all reports whether every key with any load is kept.
 func (f *frequentKeys) keepsAll() bool { return f.most == sketch.Load{} }
 
-// evict drops the keys with the smallest upper bounds.
 func (f *frequentKeys) evict(room int) {
 	order := f.sortedBy(f.highest)
 	for _, c := range order[room:] {

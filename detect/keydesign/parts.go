@@ -95,7 +95,6 @@ func isLetterOrNumber(r rune) bool {
 	return unicode.IsLetter(r) || unicode.IsNumber(r)
 }
 
-// isPlaceholder reports whether a placeholder can have the name.
 func isPlaceholder(name string) bool {
 	for i := range len(name) {
 		if c := name[i]; c != '_' && !(c < utf8.RuneSelf && isLetterOrNumber(rune(c))) {
@@ -115,7 +114,6 @@ func tokens(text string) (all []string) {
 	}
 }
 
-// replaceTokens returns a text with each of its tokens replaced.
 func replaceTokens(text string, replace func(part string) string) string {
 	var b strings.Builder
 	for {

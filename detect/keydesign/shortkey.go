@@ -39,7 +39,6 @@ func shortSecond(second int64) uint32 { return uint32(max(0, min(second, math.Ma
 // attribute type.
 type keyTypes []string
 
-// place returns the index of a type, and adds a new one.
 func (t *keyTypes) place(keyType string) uint16 {
 	i := slices.Index(*t, keyType)
 	if i < 0 {
@@ -49,5 +48,4 @@ func (t *keyTypes) place(keyType string) uint16 {
 	return uint16(i)
 }
 
-// key returns a key with its type.
 func (t keyTypes) key(s *shortKey) sample.Key { return sample.Key{Type: t[s.kind], Text: s.text} }

@@ -39,7 +39,6 @@ func templateOf(key sample.Key, cut bool) string {
 	return text
 }
 
-// numberPlaceholder returns a number's placeholder. Some numbers are times.
 func numberPlaceholder(number, otherwise string) string {
 	for i := range knownParts {
 		if k := &knownParts[i]; k.mayMatch(number) && k.pattern.FindString(number) == number {
@@ -73,10 +72,8 @@ func placeholder(part string, whole bool) string {
 	return part
 }
 
-// isWord reports whether a token of a template is a word and no placeholder.
 func isWord(part string) bool { return part[0] != '<' }
 
-// commonTemplate returns the template that most of the sampled keys share.
 func (t *counters) commonTemplate() detect.Template {
 	all := make([]string, len(t.sampled))
 	for i := range t.sampled {

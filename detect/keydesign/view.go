@@ -73,7 +73,6 @@ func effectiveKeysOf(v *detect.View) float64 {
 	return cmp.Or(value(v.EffectiveKeys), v.DistinctKeys.Value)
 }
 
-// value returns a figure, or 0 if it is unknown.
 func value(n *float64) float64 {
 	if n == nil {
 		return 0
@@ -81,10 +80,8 @@ func value(n *float64) float64 {
 	return *n
 }
 
-// readMostly reports whether reads use more of the throughput than writes.
 func readMostly(v *detect.View) bool { return v.WriteShare < 0.5 }
 
-// inverse returns amount/share, or nil without a share.
 func inverse(amount, share float64) *float64 {
 	if share <= 0 {
 		return nil
@@ -178,7 +175,6 @@ func (t *counters) boundingShare(share float64, majorities, all sample.Milli) fl
 	return share
 }
 
-// seconds returns the observed time in seconds.
 func (t *counters) seconds() float64 { return float64(t.last - t.first + 1) }
 
 func shareOf(part, all sample.Milli) float64 {
@@ -220,7 +216,6 @@ func (t *counters) isNewestUsed() bool {
 		float64(agree) >= orderedConcordance*float64(compared)
 }
 
-// trailingNumber returns the number at the end of a key.
 func trailingNumber(key string) (int64, bool) {
 	text := strings.TrimRight(key, "0123456789")
 	n, err := strconv.ParseInt(key[len(text):], 10, 64)

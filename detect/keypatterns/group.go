@@ -12,7 +12,6 @@ import (
 	"github.com/keyheat/keyheat/sketch"
 )
 
-// group is the load of a sharded key.
 type group struct {
 	// tooMany reports that there are too many members for shards. Nothing more is kept
 	// then.
@@ -48,14 +47,12 @@ type period struct {
 	whole float64
 }
 
-// member is one shard.
 type member struct {
 	key string
 	// counts sums the shard's seconds.
 	counts
 }
 
-// counts is the load of one shard in a second.
 type counts struct {
 	low, err sketch.Load
 	requests int64
@@ -84,7 +81,6 @@ type shardCounts struct {
 	counts
 }
 
-// shardCounts returns the load of a shard; zero if it was not listed.
 func (s *groupSecond) shardCounts(shard int) counts {
 	i, found := slices.BinarySearchFunc(s.parts, shard, func(p shardCounts, n int) int { return cmp.Compare(p.shard, n) })
 	if !found {
@@ -179,7 +175,6 @@ func (g *group) addSecond(second int64, s groupSecond) {
 	}
 }
 
-// secondSum is the load of all shards in one second.
 type secondSum struct {
 	value, missing sample.Milli
 	spread         sketch.Spread
@@ -223,7 +218,6 @@ func (p groupPeak) max(o groupPeak) groupPeak {
 	return groupPeak{Interval: p.Interval.Max(o.Interval), proven: max(p.proven, o.proven), at: at}
 }
 
-// recentPeriods returns all periods as one.
 func (g *group) recentPeriods() *period {
 	all := &period{members: map[int]*member{}}
 	for _, e := range g.periods {
@@ -246,8 +240,6 @@ func (g *group) recentPeriods() *period {
 	return all
 }
 
-// utilization returns the utilization of all shards together in the highest recent
-// second.
 func (g *group) utilization() (most float64) {
 	for _, e := range g.periods {
 		most = max(most, e.utilization())

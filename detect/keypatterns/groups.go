@@ -22,14 +22,12 @@ const (
 	openSeconds = 30
 )
 
-// groupID identifies a key that is sharded, or may be.
 type groupID struct {
 	target     detect.Target
 	base, tail string
 	form       shardkey.Form
 }
 
-// pattern returns the name of all shards together.
 func (id groupID) pattern() string {
 	switch {
 	case id.form.Alone:
@@ -44,7 +42,6 @@ func (id groupID) pattern() string {
 // chance.
 func namesShards(f shardkey.Form) bool { return len(f.Before) > 1 }
 
-// shardWords are the words of the forms that have one.
 var shardWords = func() (all []string) {
 	for _, f := range shardkey.Forms() {
 		if namesShards(f) {
@@ -104,7 +101,6 @@ func (gs *Groups) Observe(w *sketch.Window, newest int64, policy detect.Policy, 
 	}
 }
 
-// periodOf returns the period that a second belongs to.
 func (gs *Groups) periodOf(second int64) int64 {
 	if gs.oneEpisode {
 		return 0

@@ -31,7 +31,6 @@ func finerPeriod(a, b string) string {
 	return b
 }
 
-// timeFormat is a way of writing a time into a key.
 type timeFormat struct {
 	layout, period, placeholder string
 }

@@ -19,7 +19,6 @@ const (
 	maxSpans    = 10_000 // of a pattern's seconds over a limit
 )
 
-// patternID identifies a key pattern of a table or index.
 type patternID struct {
 	target   detect.Target
 	template sample.Text

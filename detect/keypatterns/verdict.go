@@ -109,7 +109,6 @@ func (g *period) deviation(shards int) (most float64, hottest string, certain bo
 	return most, hottest, perShard > 0 && most-(3+math.Sqrt(2*math.Log(n)))*(1/math.Sqrt(perShard)+g.whole) > detect.UnevenShare
 }
 
-// shareOf returns a shard's part of the load of all shards.
 func (g *period) shareOf(key string) float64 {
 	for _, m := range g.members {
 		if m.key == key {
@@ -222,7 +221,6 @@ func adviseSharding(f *detect.Finding, v verdict) {
 	f.Advice = slices.Concat(f.Advice[:at], steps, rest)
 }
 
-// nearerToLimit returns the peak that is nearer to its limit, and its kind.
 func nearerToLimit(write, read groupPeak) (detect.Kind, groupPeak) {
 	if detect.Units(read.Value)/detect.Units(detect.PartitionRead) > detect.Units(write.Value)/detect.Units(detect.PartitionWrite) {
 		return detect.HotKeyRead, read
@@ -281,7 +279,6 @@ func (g *period) judge(id groupID, shards int, mostWrite, mostRead groupPeak, qu
 	return v, all
 }
 
-// loadSeverity returns the severity of a load on one key.
 func loadSeverity(l sample.Milli, k detect.Kind, p detect.Policy) detect.Severity {
 	switch {
 	case l > detect.Limit(k):
@@ -292,7 +289,6 @@ func loadSeverity(l sample.Milli, k detect.Kind, p detect.Policy) detect.Severit
 	return detect.Info
 }
 
-// finding returns a finding about all shards together.
 func (g *period) finding(id groupID, k detect.Kind, second int64) detect.Finding {
 	key := id.pattern()
 	var read, write sample.Milli

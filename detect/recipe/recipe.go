@@ -81,7 +81,6 @@ func Code(f *detect.Finding, attributes Attributes, language Language) (string, 
 // example marks an unknown name in the code.
 const example = "an example: change it"
 
-// write fills the language's template.
 func write(f *detect.Finding, n *detect.ShardNames, a Attributes, language Language) string {
 	data := map[string]any{
 		"Table": f.Table, "OldTable": f.Table, "NewTable": "", "Index": f.Index, "Base": string(n.Base), "Old": string(f.Key), "OldNote": "", "OldType": f.KeyType, "Shards": n.Shards,
@@ -152,7 +151,6 @@ func write(f *detect.Finding, n *detect.ShardNames, a Attributes, language Langu
 	return string(formatted)
 }
 
-// quoteUTF16 writes text for JavaScript, in ASCII.
 func quoteUTF16(text string) string {
 	var out strings.Builder
 	out.WriteByte('"')

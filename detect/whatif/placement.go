@@ -15,7 +15,6 @@ const placementDraws = 4_000_000
 // maxPlaced is the most shards whose placement is simulated for a finding or a question.
 const maxPlaced = 1000
 
-// placementSeed is the seed of every placement in a verdict.
 const placementSeed = 1
 
 // Placement is the load of the fullest partition under random placement of one key's

@@ -221,7 +221,6 @@ func Ask(q Question, t detect.Target, seconds []Second, p detect.Policy) *Answer
 	return w
 }
 
-// hottestOf returns the highest second as a share of the limit.
 func hottestOf(seconds []Second, k detect.Kind) (most float64) {
 	for _, s := range seconds {
 		most = max(most, detect.Units(detect.Amount(k, s.Low))/detect.Units(detect.Limit(k)))
@@ -229,7 +228,6 @@ func hottestOf(seconds []Second, k detect.Kind) (most float64) {
 	return most
 }
 
-// dealTrials is the number of simulated deals of requests to shards.
 const dealTrials = 500
 
 // fullestShard deals a second's requests to shards at random, a Poisson number to each.

@@ -73,7 +73,6 @@ type Store interface {
 	FindingsByFingerprint(ctx context.Context, fingerprints []string) ([]store.Finding, error)
 }
 
-// most is how many notifications one pass takes.
 const most = 100
 
 // Route delivers one route of the outbox to one receiver.
@@ -218,7 +217,6 @@ func (r *Route) deliverAll(ctx context.Context, due []store.Notification) (again
 	return len(due) > 0, nil
 }
 
-// notice returns the receiver's view of a notification.
 func (r *Route) notice(ctx context.Context, n store.Notification) (*notify.Notice, error) {
 	named, err := r.store.FindingsByFingerprint(ctx, notify.ListNamed(&n))
 	if err != nil {
@@ -282,7 +280,6 @@ func (r *Route) deliver(ctx context.Context, n store.Notification) (answered boo
 	return response.Err == nil || !r.pausesAfter(response), ignoreNotFound(err)
 }
 
-// fallBack gives a notification to the fallback too.
 func (r *Route) fallBack(ctx context.Context, id string) error {
 	return ignoreNotFound(r.store.FallBack(ctx, id, r.config.Fallback, detect.CopiedID(id, r.config.Fallback)))
 }
@@ -320,7 +317,6 @@ func (r *Route) fallsBack(n store.Notification, o outcome, now time.Time) bool {
 	return n.Fallback || o == dead || o == failed && now.Sub(n.Created) >= r.config.FallbackAfter
 }
 
-// report records a fault, and logs a new one.
 func (r *Route) report(h *daemon.Health, cause string) {
 	if h.Fail(daemon.Whole, cause) {
 		r.logger.Warn("delivery fails; retrying", "cause", cause)

@@ -13,7 +13,6 @@ import (
 // DefaultRoute is the route of a Config without one.
 const DefaultRoute = "webhook"
 
-// defaults are Config's defaults.
 var defaults = Config{
 	Route: DefaultRoute, Timeout: 10 * time.Second, Poll: time.Second,
 	MinPause: 5 * time.Second, MaxPause: 15 * time.Second, Refusals: 5, GiveUp: 24 * time.Hour, FallbackAfter: 5 * time.Minute,

@@ -29,7 +29,6 @@ func (r *Route) look(ctx context.Context, now time.Time) (err error) {
 	return nil
 }
 
-// tend is relieve under the lease.
 func (r *Route) tend(ctx context.Context) error {
 	mine, err := r.lease(ctx)
 	if err != nil || !mine {
@@ -93,12 +92,10 @@ func (r *Route) note(ctx context.Context, response notify.Response, now time.Tim
 	return r.store.ReceiverFailed(ctx, r.config.Route, cause, pause)
 }
 
-// pausesAfter reports whether the route waits after a failed attempt.
 func (r *Route) pausesAfter(response notify.Response) bool {
 	return !response.Refused || r.receiver.Failures >= r.config.Refusals
 }
 
-// lateAfter is the age from which a notification is late.
 const lateAfter = time.Minute
 
 // delay describes the delay of a notification, with the cause if it is the receiver;

@@ -11,7 +11,6 @@ import (
 	"github.com/keyheat/keyheat/store"
 )
 
-// full reports whether the receiver's limit is used up for the last minute.
 func (r *Route) full(now time.Time) bool {
 	r.told = slices.DeleteFunc(r.told, func(at time.Time) bool { return now.Sub(at) >= time.Minute })
 	return r.config.Limit > 0 && len(r.told) >= r.config.Limit

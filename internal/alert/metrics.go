@@ -9,7 +9,6 @@ import (
 	"github.com/keyheat/keyheat/store"
 )
 
-// measures are the metrics of one route.
 type measures struct {
 	*daemon.MetricSet
 	attempts *prometheus.CounterVec
@@ -35,7 +34,6 @@ func newMeasures(route string) measures {
 	}
 }
 
-// show sets the metrics of the receiver's stored row.
 func (m *measures) show(r *store.Receiver, now time.Time) {
 	failing, age, succeeded := 0., 0., 0.
 	if r.Failing() {

@@ -12,7 +12,6 @@ import (
 	"github.com/keyheat/keyheat/store"
 )
 
-// outcome is the effect of an attempt on its notification.
 type outcome string
 
 const (

@@ -4,7 +4,6 @@ import (
 	"github.com/keyheat/keyheat/detect"
 )
 
-// since compares a report with an earlier one.
 func (p *Report) changesSince(last *Report) *Changes {
 	c := &Changes{
 		Since: last.To, New: []Ref{}, Worse: []Ref{}, Over: []Ref{}, Still: []Ref{}, Lost: []Ref{}, Coming: []Ref{}, Silent: []Ref{},

@@ -38,7 +38,6 @@ type chart struct {
 
 type mark struct{ Text, Place string }
 
-// step is the time of one peak.
 func (p *Report) step() time.Duration { return cmp.Or(p.Step, time.Hour) }
 
 // columns returns a key's highest peak in each column of the period, by its number. A column
@@ -85,7 +84,6 @@ func (p *Report) chart(k *Key) chart {
 	return c
 }
 
-// span names some steps.
 func (p *Report) span(steps int) string {
 	switch d := time.Duration(steps) * p.step(); {
 	case d == time.Hour:
@@ -104,7 +102,6 @@ func (p *Report) peakTime(at time.Time) string {
 	return "in the hour of " + p.Moment(at)
 }
 
-// marks are the times below a chart.
 func (p *Report) marks() (all []mark) {
 	layout := "Jan 2, 15:04"
 	if p.step() < time.Hour {
@@ -138,10 +135,8 @@ type cells struct{ Class, Shape string }
 // store are above it.
 const leastDrawn = 0.1
 
-// isWarm reports whether a key is worth a picture.
 func (k *Key) isWarm() bool { return k.Peak.Units >= leastDrawn*k.Limit }
 
-// heats lays out a heatmap for each table with a warm key.
 func (p *Report) heats() (all []heat) {
 	var targets []detect.Target
 	for i := range p.Keys {
@@ -184,5 +179,4 @@ func (p *Report) heats() (all []heat) {
 	return all
 }
 
-// decimals writes a place in a chart.
 func decimals(v float64) string { return strconv.FormatFloat(math.Round(10*v)/10, 'f', -1, 64) }

@@ -75,7 +75,6 @@ func OfFiles(f Found) *Report {
 	return p
 }
 
-// addFound adds an incident with only its last state.
 func (p *Report) addFound(found detect.Incident, root *detect.Finding) {
 	i := Incident{
 		ID: found.ID, Cause: found.Cause, KeyRef: detect.KeyRef{Target: found.Target}, Unit: "wcu",

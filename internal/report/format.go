@@ -119,7 +119,6 @@ func (p *Report) csv() ([]byte, error) {
 	return text.Bytes(), w.Error()
 }
 
-// lines returns the rows of the CSV form.
 func (p *Report) lines() []line {
 	all := []line{{"section": "report", "from": instant(&p.From), "to": instant(&p.To), "text": wording.Cell(p.Summary)}}
 	for _, s := range []struct {
@@ -238,7 +237,6 @@ func (p *Report) notSeenLines() (all []line) {
 
 func decimal(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
 
-// instant writes a time; nothing of an unknown one.
 func instant(t *time.Time) string {
 	if t == nil || t.IsZero() {
 		return ""

@@ -41,7 +41,6 @@ func code(s string) string {
 	return fence + pad + strings.ReplaceAll(s, "|", `\|`) + pad + fence
 }
 
-// markdown returns the report as Markdown.
 func (p *Report) markdown() ([]byte, error) {
 	var out bytes.Buffer
 	err := markdownLayout.Execute(&out, struct {

@@ -43,13 +43,11 @@ func New(r Rows) (*Report, error) {
 	return report, nil
 }
 
-// addPartitions adds a table's partitions, and their splits of the period.
 func (p *Report) addPartitions(v partition.View) {
 	v.Splits = slices.DeleteFunc(slices.Clone(v.Splits), func(s detect.PartitionSplit) bool { return s.At.Before(p.From) || !s.At.Before(p.To) })
 	p.Partitions = append(p.Partitions, v)
 }
 
-// addIncidents adds the period's incidents.
 func (p *Report) addIncidents(r *Rows) error {
 	moved := r.transitions()
 	for i := range r.Incidents {
@@ -125,7 +123,6 @@ func readIncident(row *store.Incident) (i detect.Incident, err error) {
 	return i, err
 }
 
-// tell adds the facts of the incident's root finding.
 func (i *Incident) tell(root *detect.Finding) {
 	i.KeyRef = root.KeyRef
 	i.Unit = detect.Side(root.Kind, "wcu", "rcu")
@@ -183,13 +180,11 @@ func (r *Rows) states(i *Incident, row *store.Incident, moved []store.Transition
 	return fired
 }
 
-// table is a view with its rows.
 type table struct {
 	detect.Table
 	updated time.Time
 }
 
-// tables decodes the views.
 func (r *Rows) tables() ([]table, error) {
 	var all []table
 	for _, v := range r.Views {
@@ -232,7 +227,6 @@ func (p *Report) addComing(tables []table) {
 	})
 }
 
-// addKeys adds the keys with the highest hours in the period.
 func (p *Report) addKeys(peaks [][]store.HourPeak) {
 	for _, hours := range peaks {
 		hours = slices.DeleteFunc(slices.Clone(hours), func(h store.HourPeak) bool {
@@ -284,7 +278,6 @@ func keyOf(hours []store.HourPeak) Key {
 	return key
 }
 
-// addSilences adds the period's silences, the last to end first.
 func (p *Report) addSilences(r *Rows) {
 	by := r.silencedBy()
 	for _, s := range r.Silences {

@@ -10,7 +10,6 @@ import (
 	"github.com/keyheat/keyheat/store"
 )
 
-// notSeen returns the unseen parts of the period.
 func (r *Rows) notSeen(tables []table) NotSeen {
 	n := NotSeen{Problems: []collectorProblem{}, Gaps: []Gap{}, Coverage: []Coverage{}, Cut: append([]string{}, r.Cut...)}
 	r.addCollectors(&n)
@@ -116,7 +115,6 @@ func (p *Report) renderNotSeen() NotSeen {
 	return n
 }
 
-// explain explains the coverage of a table.
 func (p *Report) explain(c *Coverage) string {
 	switch {
 	case p.Files != nil:

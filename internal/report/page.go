@@ -77,7 +77,6 @@ func listAll[T any](from []T) list[T] { return listOf(from, func(row T) T { retu
 // Skip returns the rows after the first n.
 func (l list[T]) Skip(n int) list[T] { return list[T]{l.Rows[min(n, len(l.Rows)):], l.More} }
 
-// subject is a key of a table or index.
 type subject struct{ Key, Table, Where string }
 
 type topic struct {
@@ -104,7 +103,6 @@ type partitionsRow struct {
 	Splits                       list[detect.PartitionSplit]
 }
 
-// change is a kind of change with its items.
 type change struct {
 	Name string
 	Refs list[subject]
@@ -155,7 +153,6 @@ func (p *Report) page() page {
 	return v
 }
 
-// topics returns the worst incidents in sentences.
 func (p *Report) topics(from []Incident, most int) (all []topic) {
 	for _, i := range from[:min(len(from), most)] {
 		t := topic{incidentRow: p.incidentRow(i), Why: sentences(i.Why), Limits: sentences(i.Limits)}
@@ -246,7 +243,6 @@ func (p *Report) addNotSeen(v *page) {
 	v.Problems, v.Gaps, v.Coverage = listAll(n.Problems), listAll(n.Gaps), listAll(n.Coverage)
 }
 
-// isSilenced reports whether a silence of the report silenced an incident.
 func (p *Report) isSilenced(id string) bool {
 	return slices.ContainsFunc(p.Silences, func(s Silence) bool {
 		return slices.ContainsFunc(s.Incidents, func(r Ref) bool { return r.Incident == id })

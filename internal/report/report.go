@@ -248,7 +248,6 @@ type Notice struct {
 	Hot []Incident `json:"hot"`
 }
 
-// maxTold is how many incidents a notice has.
 const maxTold = 5
 
 // Notice returns the message about the report, as the store keeps it.

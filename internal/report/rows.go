@@ -71,7 +71,6 @@ const (
 	maxKeys = 10
 )
 
-// bounds are the bounds of the parts that may be left out for their number.
 var bounds = map[string]int{
 	say.CutIncidents: maxIncidents, say.CutTransitions: maxTransitions, say.CutGaps: maxGaps, say.CutSilences: maxSilences, say.CutTables: maxTables,
 }
@@ -117,7 +116,6 @@ func Load(ctx context.Context, st Store, q Request, last *Report) (r Rows, err e
 	return r, r.loadPeaks(ctx, st)
 }
 
-// cut notes that a bound was reached.
 func (r *Rows) cut(n, most int, code string) {
 	if n >= most {
 		r.Cut = append(r.Cut, code)
@@ -137,7 +135,6 @@ func (q Request) Covers(at detect.Target) bool {
 	return slices.ContainsFunc(append(names, at.Name()), func(name string) bool { return slices.Contains(q.Tables, name) })
 }
 
-// loadRoots loads the findings of the incidents that the report is about.
 func (r *Rows) loadRoots(ctx context.Context, st Store) error {
 	r.Incidents = slices.DeleteFunc(r.Incidents, func(i store.Incident) bool { return !r.Covers(i.Target) })
 	moved := r.transitions()
@@ -170,7 +167,6 @@ func (r *Rows) overlaps(i *store.Incident) bool {
 	return i.OpenedAt.Before(r.To) && (i.ResolvedAt.IsZero() || !i.ResolvedAt.Before(r.From))
 }
 
-// loadPeaks loads the hours of the keys that were warmest since the period began.
 func (r *Rows) loadPeaks(ctx context.Context, st Store) error {
 	type warm struct {
 		at  sample.Target

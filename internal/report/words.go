@@ -86,7 +86,6 @@ func sentences(text string) string {
 
 func count(n int) string { return wording.Count(int64(n)) }
 
-// unitName writes wcu and rcu out.
 func unitName(unit string) string {
 	if unit == "rcu" {
 		return "read units/s"
@@ -113,10 +112,8 @@ func (q Request) Moment(t time.Time) string {
 // Instant is [Request.Moment] of a time that may be unknown.
 func (q Request) Instant(t *time.Time) string { return orUnknown(t, q.Moment) }
 
-// day writes a date in the report's zone.
 func (q Request) day(t time.Time) string { return t.In(q.location()).Format("2006-01-02") }
 
-// title names the report.
 func (p *Report) title() string {
 	if p.Name == "" {
 		return "Keyheat report"
@@ -124,7 +121,6 @@ func (p *Report) title() string {
 	return "Keyheat report: " + short(p.Name)
 }
 
-// known writes a value; of an unknown one, that.
 func orUnknown[T any](value *T, write func(T) string) string {
 	if value == nil {
 		return "not known"
@@ -139,14 +135,12 @@ func (q Request) Crossing(c *detect.Crossing) string {
 	})
 }
 
-// part writes a coverage; of an unknown one, that.
 func part(f *detect.Figure) string {
 	return orUnknown(f, func(f detect.Figure) string {
 		return fmt.Sprintf("%s (%s to %s)", wording.WholePercent(min(1, f.Value)), wording.WholePercent(min(1, f.Low)), wording.WholePercent(min(1, f.High)))
 	})
 }
 
-// subject describes the report's subject.
 func (p *Report) subject() string {
 	if len(p.Tables) == 0 {
 		return "all tables"

@@ -53,7 +53,6 @@ func (s *Site) apiFindings(ctx context.Context, r *http.Request) (any, error) {
 	return map[string]any{"findings": found, "next": next}, nil
 }
 
-// change is one transition in the API's form.
 type change struct {
 	At       time.Time `json:"at"`
 	From     string    `json:"from"`
@@ -296,15 +295,12 @@ func (s *Site) apiBadSamples(ctx context.Context, r *http.Request) (any, error) 
 	return map[string]any{"bad_samples": page, "next": next}, err
 }
 
-// apiDocument is the OpenAPI document of the API.
 func (s *Site) apiDocument(context.Context, *http.Request) (any, error) {
 	return json.RawMessage(apiDescription()), nil
 }
 
-// loader loads the content of a page or of an API answer.
 type loader func(ctx context.Context, r *http.Request) (any, error)
 
-// api serves loaded content as JSON, or its error.
 func (s *Site) api(load loader) http.HandlerFunc {
 	return serve(s.checkNames(load), s.apiError, func(w http.ResponseWriter, r *http.Request, v any) { s.writeJSON(w, r, http.StatusOK, v) })
 }
@@ -326,7 +322,6 @@ func (s *Site) checkNames(load loader) loader {
 	}
 }
 
-// askedTarget returns the table or index that an address names.
 func askedTarget(values url.Values) sample.Target {
 	return sample.Target{Account: values.Get("account"), Region: values.Get("region"), Table: values.Get("table"), Index: values.Get("index")}
 }

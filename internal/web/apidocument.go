@@ -18,7 +18,6 @@ import (
 //go:embed openapi.json
 var document []byte
 
-// apiDescription returns the description of the JSON API.
 var apiDescription = sync.OnceValue(func() []byte {
 	whole, err := assemble(document, docs.Findings)
 	if err != nil {

@@ -41,7 +41,6 @@ type findingPage struct {
 	Groups []string
 }
 
-// step is a step as a card.
 type step struct {
 	detect.Step
 	// Bars are the load now and after the step. They are nil if the load after is unknown,
@@ -85,7 +84,6 @@ func groupName(g detect.InGroup) string {
 	return wording.Printable(g.Receiver) + " (" + common + ")"
 }
 
-// code is text for an application, in one language.
 type code struct{ Language, Text string }
 
 // codeOf returns the code of a finding's shards; nothing where no step makes some.
@@ -144,7 +142,6 @@ func (s *Site) chart(ctx context.Context, values url.Values, page *findingPage) 
 	return err
 }
 
-// ask returns the answer to the address's question about a finding's key.
 func (s *Site) ask(ctx context.Context, values url.Values, f *detect.Finding) (*whatif.Answer, error) {
 	q, err := heatmap.ParseQuestion(values, f)
 	if err != nil {
@@ -162,5 +159,4 @@ func (s *Site) apiWhatIf(ctx context.Context, r *http.Request) (any, error) {
 	return map[string]any{"what_if": answer}, err
 }
 
-// maxOthers is how many findings of an incident the page of one lists.
 const maxOthers = 100

@@ -29,7 +29,6 @@ import (
 	"github.com/keyheat/keyheat/store"
 )
 
-// frame is the common part of all pages.
 type frame struct {
 	Title, Page string
 	// Added are the links to pages of the program's own.
@@ -67,7 +66,6 @@ func (f *frame) chooseTime(path string, of url.Values, r heatmap.Range, byDefaul
 	f.Time = heatmap.NewTimeControl(path, of, f.asked, r, byDefault, farthest, f.Now)
 }
 
-// readTime reads the time of an address.
 func readTime(asked url.Values, byDefault heatmap.Range) (heatmap.Range, error) {
 	r, err := heatmap.ParseRange(asked, time.Now(), byDefault)
 	if err != nil {
@@ -145,7 +143,6 @@ func (s *Site) overview(ctx context.Context, r *http.Request) (any, error) {
 	return page, nil
 }
 
-// addChoices adds the links that choose incidents by state, and take other filters away.
 func (p *overviewPage) addChoices(q overview.Query) {
 	all := 0
 	for _, n := range p.P.Counts {
@@ -168,12 +165,10 @@ func (p *overviewPage) addChoices(q overview.Query) {
 	}
 }
 
-// incidentOwners returns the accounts and Regions of the incidents of a section.
 func incidentOwners(rows []overview.Row) []string {
 	return wording.Owners(rows, func(r *overview.Row) detect.Target { return r.Root.Target })
 }
 
-// loadFinding returns the finding of a request's path.
 func (s *Site) loadFinding(ctx context.Context, r *http.Request) (f detect.Finding, err error) {
 	stored, err := s.store.Finding(ctx, r.PathValue("fingerprint"))
 	if err != nil {
@@ -274,7 +269,6 @@ func (s *Site) render(w http.ResponseWriter, r *http.Request, code int, name str
 	_, _ = page.WriteTo(w) // the client is gone
 }
 
-// statusPage is Keyheat's own state.
 type statusPage struct {
 	frame
 	D status.Details
@@ -288,7 +282,6 @@ type statusPage struct {
 	Maps []partitions.Table
 }
 
-// statusTime is the time of the status page without a chosen one.
 const statusTime = 24 * time.Hour
 
 func (s *Site) statusPage(ctx context.Context, r *http.Request) (any, error) {
@@ -322,7 +315,6 @@ func (s *Site) statusPage(ctx context.Context, r *http.Request) (any, error) {
 	return page, err
 }
 
-// docsPage is the list of documents, or one of them.
 type docsPage struct {
 	frame
 	Documents []manual.Page
@@ -349,13 +341,11 @@ type Page struct {
 	Load    func(ctx context.Context, r *http.Request) (any, error)
 }
 
-// added is the data of a page that the program adds.
 type added struct {
 	frame
 	Data any
 }
 
-// link is a link to a page.
 type link struct{ Path, Title string }
 
 // Add adds a page, followed as all are, with a link to it in the header of every page. It

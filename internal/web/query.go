@@ -35,13 +35,10 @@ const (
 	errNoSilence missing = "no silence of this ID is pending or active"
 )
 
-// errNoJSON is the error for an API request in another format.
 var errNoJSON = errors.New("the body is no JSON")
 
-// badRequest is an error of the client.
 type badRequest = cursor.BadRequest
 
-// findingQuery reads the filters of a URL.
 func findingQuery(q url.Values) (store.FindingQuery, error) {
 	f := store.FindingQuery{
 		State: q.Get("state"), Severity: q.Get("severity"),
@@ -97,12 +94,10 @@ func answerTo(err error) (code int, message string) {
 
 type parameter struct{ Name, Value string }
 
-// order is a way to sort.
 type order struct{ Value, Word string }
 
 var orders = []order{{overview.Worst, "worst first"}, {overview.Newest, "newest first"}, {overview.Table, "table"}, {overview.Key, "key"}}
 
-// choice is a link that chooses a value.
 type choice struct {
 	Word, Link string
 	Chosen     bool

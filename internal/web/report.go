@@ -19,10 +19,8 @@ import (
 	"github.com/keyheat/keyheat/store"
 )
 
-// maxReports is how many reports a page lists.
 const maxReports = 50
 
-// reportsPage is the list of reports.
 type reportsPage struct {
 	frame
 	Reports []store.Report
@@ -145,14 +143,12 @@ func (s *Site) report(ctx context.Context, id string, f report.Format) (store.Re
 	return row, body.Bytes(), err
 }
 
-// summarise writes the sentence that comes first in a report.
 func summarise(r store.Report) (string, error) {
 	var o report.Outline
 	err := json.Unmarshal(r.Outline, &o)
 	return o.Summary(), err
 }
 
-// period writes the time that a report is of.
 func period(r store.Report) string {
 	return strings.Join([]string{r.From.UTC().Format("2006-01-02 15:04"), r.To.UTC().Format("2006-01-02 15:04")}, " to ")
 }

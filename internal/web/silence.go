@@ -21,10 +21,8 @@ import (
 	"github.com/keyheat/keyheat/store"
 )
 
-// maxBody bounds the body of a request.
 const maxBody = 64 << 10
 
-// apiSilences returns the silences in a state, or all.
 func (s *Site) apiSilences(ctx context.Context, r *http.Request) (any, error) {
 	state := r.URL.Query().Get("state")
 	if err := oneOf("state", state, silence.States()); err != nil {
@@ -38,7 +36,6 @@ func (s *Site) apiSilences(ctx context.Context, r *http.Request) (any, error) {
 	return map[string]any{"silences": page, "next": next}, err
 }
 
-// apiAddSilence adds the silence that a request's body asks for.
 func (s *Site) apiAddSilence(ctx context.Context, r *http.Request) (any, error) {
 	// A form of another site cannot be of this type.
 	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
@@ -60,7 +57,6 @@ func (s *Site) apiAddSilence(ctx context.Context, r *http.Request) (any, error) 
 	return map[string]any{"silence": added}, nil
 }
 
-// add adds the silence that is asked for.
 func (s *Site) add(ctx context.Context, asked silence.Request) (added store.Silence, err error) {
 	added, err = silence.Add(ctx, s.store, asked, author(ctx))
 	if wrong, is := errors.AsType[silence.Invalid](err); is {
@@ -69,10 +65,8 @@ func (s *Site) add(ctx context.Context, asked silence.Request) (added store.Sile
 	return added, err
 }
 
-// author names who makes a request.
 func author(ctx context.Context) string { return cmp.Or(admin.User(ctx), "unknown") }
 
-// apiExpireSilence ends a silence.
 func (s *Site) apiExpireSilence(ctx context.Context, r *http.Request) (any, error) {
 	id := r.PathValue("id")
 	if err := s.expire(ctx, id); err != nil {
@@ -118,7 +112,6 @@ func (s *Site) silencesPage(ctx context.Context, asked url.Values) (page *silenc
 	return page, err
 }
 
-// addSilence adds the silence that a form asks for.
 func (s *Site) addSilence(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeout(r.Context(), queryTimeout)
 	defer cancel()
@@ -135,7 +128,6 @@ func (s *Site) addSilence(w http.ResponseWriter, r *http.Request) {
 	s.answerChange(w, r, err)
 }
 
-// readRequest returns the silence that a form asks for.
 func readRequest(form url.Values) silence.Request {
 	q := silence.Request{For: form.Get("for"), Reason: form.Get("reason")}
 	for _, name := range routing.Names() {
@@ -151,7 +143,6 @@ func readRequest(form url.Values) silence.Request {
 	return q
 }
 
-// showForm shows the fault of a form, and the form with its input.
 func (s *Site) showForm(ctx context.Context, w http.ResponseWriter, r *http.Request, wrong badRequest) {
 	page, err := s.silencesPage(ctx, nil)
 	if err != nil {
@@ -162,14 +153,12 @@ func (s *Site) showForm(ctx context.Context, w http.ResponseWriter, r *http.Requ
 	s.render(w, r, http.StatusBadRequest, "silences", page)
 }
 
-// expireSilence ends a silence from its page.
 func (s *Site) expireSilence(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeout(r.Context(), queryTimeout)
 	defer cancel()
 	s.answerChange(w, r, s.expire(ctx, r.PathValue("id")))
 }
 
-// changed leads back to the silences after a change, or shows why there was none.
 func (s *Site) answerChange(w http.ResponseWriter, r *http.Request, err error) {
 	if err != nil {
 		s.showError(w, r, err)
@@ -204,7 +193,6 @@ func (s *Site) findIncident(ctx context.Context, page *findingPage) error {
 	return nil
 }
 
-// silenceIDs are the IDs of silences.
 type silenceIDs map[string]bool
 
 func (s *Site) activeSilences(ctx context.Context) (silenceIDs, error) {

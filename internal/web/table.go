@@ -18,7 +18,6 @@ import (
 	"github.com/keyheat/keyheat/store"
 )
 
-// tableTotals are the stored totals of a table or index, in the API's form.
 type tableTotals struct {
 	sample.Target
 	Requests int64   `json:"requests"`
@@ -72,7 +71,6 @@ func (s *Site) tables(ctx context.Context) ([]tableTotals, error) {
 	return all, nil
 }
 
-// tablesPage is the list of tables and indexes.
 type tablesPage struct {
 	frame
 	P *fleet.Page
@@ -91,7 +89,6 @@ var tableOrders = []order{
 // reading of a longer one takes thousands of roll-ups, and changes little.
 const followedSpan = time.Hour
 
-// pastOrders are the orders of a chosen time.
 var pastOrders = []order{{fleet.Incidents, "incidents"}, {fleet.Table, "table"}}
 
 func (s *Site) tablesPage(ctx context.Context, r *http.Request) (any, error) {
@@ -116,7 +113,6 @@ func (s *Site) tablesPage(ctx context.Context, r *http.Request) (any, error) {
 	return page, nil
 }
 
-// heat loads the heatmap of an address.
 func (s *Site) heat(ctx context.Context, values url.Values) (q heatmap.Query, m *heatmap.Map, err error) {
 	if q, err = s.heatQuery(ctx, values); err != nil {
 		return q, nil, err
@@ -198,7 +194,6 @@ func (f *frame) drawHeat(page string, asked url.Values, q heatmap.Query, m *heat
 	return figure
 }
 
-// heatPage is a heatmap's page.
 type heatPage struct {
 	frame
 	heatFigure
@@ -221,7 +216,6 @@ func (s *Site) heatPage(ctx context.Context, r *http.Request) (any, error) {
 	return page, nil
 }
 
-// partitionsPage is the partitions of one table, or the tables whose partitions are known.
 type partitionsPage struct {
 	frame
 	// T is nil for the list, and Tables for one table.

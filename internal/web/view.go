@@ -17,7 +17,6 @@ import (
 	"github.com/keyheat/keyheat/store"
 )
 
-// views returns the views of tables' keys, by target.
 func (s *Site) views(ctx context.Context) (map[sample.Target]detect.Table, error) {
 	rows, err := s.store.TableViews(ctx)
 	if err != nil {
@@ -42,7 +41,6 @@ func readView(row store.TableView) (detect.Table, error) {
 	return t, nil
 }
 
-// tablePage is the content of one table's page.
 type tablePage struct {
 	frame
 	heatFigure
@@ -91,10 +89,8 @@ func (s *Site) table(ctx context.Context, r *http.Request) (any, error) {
 	return page, s.fillTable(ctx, page, q, m)
 }
 
-// tableRowsShown is how many rows the map of a table's own page has.
 const tableRowsShown = 15
 
-// fillTable adds the numbers of a table's map, its findings and its keys.
 func (s *Site) fillTable(ctx context.Context, page *tablePage, q heatmap.Query, m *heatmap.Map) (err error) {
 	var earlier *heatmap.Map
 	if q.Range.Compare > 0 {

@@ -73,7 +73,6 @@ type Options struct {
 // its requests, and these end only so.
 func (s *Site) Close() { s.streams.Close() }
 
-// functions are the functions of templates.
 var functions = template.FuncMap{
 	"amount":         wording.About,
 	"whole":          wording.Count,
@@ -173,7 +172,6 @@ func New(st *store.Store, logger *slog.Logger, o Options) (*Site, error) {
 	return s, nil
 }
 
-// routes are all pages and the API.
 func (s *Site) routes() map[string]http.HandlerFunc {
 	return map[string]http.HandlerFunc{
 		"GET /{$}":                    s.page("findings", s.overview),
@@ -259,5 +257,4 @@ func cache(h http.Handler) http.Handler {
 	})
 }
 
-// queryTimeout bounds the queries of one request.
 const queryTimeout = 10 * time.Second

@@ -29,13 +29,11 @@ func percent(share any) string {
 	return ""
 }
 
-// stateWords are the states of incidents, as headings.
 var stateWords = map[detect.State]string{detect.Firing: "Firing", detect.Pending: "Pending", detect.Resolved: "Resolved"}
 
 // shownKey is how much of a key a list shows, in characters: keys may have 2 KB.
 const shownKey = 120
 
-// subject returns the key that a finding is about, or all of them.
 func subject(k detect.Kind, key sample.Text) string {
 	switch k {
 	case detect.HotPartition, detect.TableStarvation, detect.LowCardinalityKey, detect.MovingHotSpot, detect.CoverageFell, detect.TooManyHotKeys, detect.UnseenKeys:
@@ -88,7 +86,6 @@ func ofLimit(f detect.Finding) string {
 	return of
 }
 
-// verdictClass returns the CSS class of a verdict on a key design.
 func verdictClass(v detect.DesignVerdict) string {
 	switch v {
 	case detect.DesignExcellent, detect.DesignGood:
@@ -101,13 +98,10 @@ func verdictClass(v detect.DesignVerdict) string {
 	return "critical"
 }
 
-// tableLink returns where a table's own page is.
 func tableLink(of detect.Target) string { return "/table?" + indexValues(of).Encode() }
 
-// partitionsLink returns where a table's partitions are.
 func partitionsLink(of detect.Target) string { return "/partitions?" + targetValues(of).Encode() }
 
-// mapClass returns the class of a map's state.
 func mapClass(s partition.State) string {
 	switch s {
 	case partition.Withdrawn, partition.Doubtful:
@@ -118,19 +112,15 @@ func mapClass(s partition.State) string {
 	return "calm"
 }
 
-// heatLink returns where a table's heatmap is.
 func heatLink(of detect.Target) string { return heatmap.Link(indexValues(of)) }
 
-// findingHeatLink returns the heatmap of a finding's time.
 func findingHeatLink(f detect.Finding) string {
 	around := max(f.LastSeen.Sub(f.FirstSeen)/4, 30*time.Second)
 	return heatmap.LinkTo(indexValues(f.Target), detect.Side(f.Kind, heatmap.Write, heatmap.Read), f.FirstSeen.Add(-around), f.LastSeen.Add(around))
 }
 
-// findingsLink returns where a table's findings are.
 func findingsLink(of detect.Target) string { return "/?" + targetValues(of).Encode() }
 
-// indexValues returns the parameters that choose a table or an index of it.
 func indexValues(of detect.Target) url.Values {
 	values := targetValues(of)
 	values.Set("index", of.Index)

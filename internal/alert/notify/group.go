@@ -10,7 +10,6 @@ import (
 	"github.com/keyheat/keyheat/internal/say/wording"
 )
 
-// groupFacts are facts about a group of incidents beside its title.
 func (n *Notice) groupFacts() []Fact {
 	facts := append(n.delayFacts(), Fact{Name: "Severity", Value: string(n.Severity())})
 	if common := say.GroupLabels(n.Group, ", ", func(name, value string) string { return name + " " + value }); common != "" {

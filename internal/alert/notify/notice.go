@@ -92,7 +92,6 @@ func NewNotice(stored store.Notification, pages string, named []store.Finding) *
 	return n
 }
 
-// readReport gives the notice of a report its sentences.
 func (n *Notice) readReport() {
 	r, err := report.ReadNotice(n.Report)
 	if err != nil || r.Summary == "" {
@@ -104,7 +103,6 @@ func (n *Notice) readReport() {
 	}
 }
 
-// addTitles adds the titles of related findings, and of the incidents of a group.
 func (n *Notice) addTitles(p *detect.Payload, named []store.Finding) {
 	titles := make(map[string]string, len(named))
 	for _, stored := range named {
@@ -257,7 +255,6 @@ func (n *Notice) Facts() []Fact {
 	return facts
 }
 
-// delayFacts is the delay as a fact; none if the notice is in time.
 func (n *Notice) delayFacts() []Fact {
 	if n.Delay == "" {
 		return nil
@@ -285,7 +282,6 @@ func (n *Notice) relatedText() string {
 	return text
 }
 
-// maxKey is the most characters of a key that a message shows.
 const maxKey = 200
 
 // Link is a page about an incident: its address, and the text of the link.

@@ -120,7 +120,6 @@ func (c *boundedConn) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// mailResponse returns the result of a mail.
 func mailResponse(err error) notify.Response {
 	if err == nil {
 		return notify.Response{}

@@ -33,10 +33,8 @@ const (
 // dialer makes connections to receivers, and none to a cloud's metadata service.
 func dialer() *net.Dialer { return &net.Dialer{Timeout: dialTimeout, Control: refuseMetadata} }
 
-// object is a JSON object of a receiver's API.
 type object map[string]any
 
-// dropEmpty removes the empty texts and returns the rest.
 func dropEmpty[M ~map[string]V, V any](all M) M {
 	maps.DeleteFunc(all, func(_ string, value V) bool { return any(value) == "" })
 	return all
@@ -73,7 +71,6 @@ func (c client) post(ctx context.Context, to string, value any, header http.Head
 	return c.send(ctx, http.MethodPost, to, value, header)
 }
 
-// send is post by another method.
 func (c client) send(ctx context.Context, method, to string, value any, header http.Header) (notify.Response, []byte) {
 	body, err := json.Marshal(value)
 	if err != nil {
@@ -107,7 +104,6 @@ func (c client) sendBytes(ctx context.Context, method, to string, body []byte, h
 	return c.responseOf(got), answer
 }
 
-// responseOf returns the result of a status.
 func (c client) responseOf(got *http.Response) notify.Response {
 	if got.StatusCode >= 200 && got.StatusCode < 300 {
 		return notify.Response{}
@@ -155,7 +151,6 @@ func stripURL(err error) error {
 	return err
 }
 
-// failedToDial reports whether no connection came about.
 func failedToDial(err error) bool {
 	op, ok := errors.AsType[*net.OpError](err)
 	return ok && op.Op == "dial"

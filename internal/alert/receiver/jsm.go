@@ -64,12 +64,10 @@ func (j *jsm) update(ctx context.Context, n *notify.Notice) notify.Response {
 	return notify.Response{}
 }
 
-// alert is the address of an action on an incident's alert.
 func (j *jsm) alert(n *notify.Notice, action string) string {
 	return j.url + "/" + url.PathEscape(n.Subject) + "/" + action + "?identifierType=alias"
 }
 
-// jsmAlertOf returns the request that creates an alert.
 func jsmAlertOf(n *notify.Notice) object {
 	details := make(map[string]string)
 	for _, f := range n.Facts() {
@@ -82,7 +80,6 @@ func jsmAlertOf(n *notify.Notice) object {
 	})
 }
 
-// jsmPriority returns a severity as one of P1 to P5.
 func jsmPriority(s detect.Severity) string {
 	switch s {
 	case detect.Critical:

@@ -48,7 +48,6 @@ func (p *pagerDuty) Notify(ctx context.Context, n *notify.Notice) notify.Respons
 	return r
 }
 
-// event returns an event of the Events API v2.
 func (p *pagerDuty) event(n *notify.Notice) object {
 	e := object{"routing_key": p.routingKey, "event_action": "resolve", "dedup_key": n.Subject}
 	if n.IsResolved() {

@@ -17,7 +17,6 @@ import (
 	"github.com/keyheat/keyheat/internal/settings/options"
 )
 
-// kind describes a type: its constructor, its required settings, and its optional ones.
 type kind struct {
 	make               func(notify.Settings) (notify.Notifier, error)
 	required, optional []string
@@ -80,7 +79,6 @@ func Faults(s notify.Settings) []options.Fault {
 	return all
 }
 
-// givenFields reports for each setting whether it was given.
 func givenFields(s *notify.Settings) map[string]bool {
 	return map[string]bool{
 		"url": s.URL != "", "secret": s.Secret != "", "channel": s.Channel != "", "server": s.Server != "",

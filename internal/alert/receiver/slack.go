@@ -137,7 +137,6 @@ func slackMessageOf(n *notify.Notice) object {
 	return object{"text": slackEscape(n.Headline()), "blocks": blocks, "unfurl_links": false}
 }
 
-// plainText returns a plain_text object.
 func plainText(text string, most int) object {
 	if r := []rune(text); len(r) > most {
 		text = string(r[:most-1]) + "…"

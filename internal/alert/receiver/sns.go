@@ -106,7 +106,6 @@ func (t *topic) input(n *notify.Notice) *sns.PublishInput {
 	return in
 }
 
-// snsSubjectOf returns a text as a valid subject for SNS.
 func snsSubjectOf(text string) string {
 	ascii := strings.Map(func(r rune) rune {
 		switch {

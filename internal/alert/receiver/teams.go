@@ -56,7 +56,6 @@ func teamsMessageOf(n *notify.Notice) object {
 	return object{"type": "message", "attachments": []object{{"contentType": "application/vnd.microsoft.card.adaptive", "content": card}}}
 }
 
-// teamsColor is the colour of a headline, in Teams' words.
 func teamsColor(n *notify.Notice) string {
 	switch {
 	case n.IsResolved():

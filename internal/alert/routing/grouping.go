@@ -79,7 +79,6 @@ func NewGrouping(by []string, wait, interval *time.Duration) (*Grouping, []optio
 	return g, faults
 }
 
-// groupNames are the names that incidents may be grouped by, beside labels.
 func groupNames() []string {
 	return slices.DeleteFunc(Names(), func(name string) bool { return name == "incident" })
 }

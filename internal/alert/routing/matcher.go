@@ -13,10 +13,8 @@ import (
 	"github.com/keyheat/keyheat/internal/settings/options"
 )
 
-// labelPrefix stands before the names of labels.
 const labelPrefix = "labels."
 
-// names are the names of an incident's texts, beside its labels.
 var names = []string{"account", "region", "table", "index", "cause", "kind", "severity", "owner", "incident"}
 
 // Names returns the names of an incident's texts, beside the names of labels.
@@ -58,7 +56,6 @@ func texts(name string, i *detect.Incident, root *detect.Finding) []string {
 	return []string{text(name, i, root.Kind)}
 }
 
-// isName reports whether a text is the name of one of an incident's texts.
 func isName(name string) bool {
 	return slices.Contains(names, name) || strings.HasPrefix(name, labelPrefix) && name != labelPrefix
 }
@@ -100,7 +97,6 @@ type Matcher struct {
 // maxValue bounds a value, and so the cost of its regular expression.
 const maxValue = 1024
 
-// newMatcher returns a matcher, or its fault.
 func newMatcher(name, op, value string) (m Matcher, err error) {
 	m = Matcher{Name: name, Op: op, Value: value}
 	switch {
@@ -184,7 +180,6 @@ func unquote(s string) (string, error) {
 	return "", errors.New("the quotes are not closed")
 }
 
-// quoter writes quotes that unquote reads.
 var quoter = strings.NewReplacer(`\`, `\\`, `"`, `\"`)
 
 // String writes a matcher as ParseMatcher reads it.

@@ -125,7 +125,6 @@ func matches(pattern, text string) bool {
 	return err == nil && match || pattern == text
 }
 
-// field is the pattern of one text.
 type field struct{ name, pattern string }
 
 func (m *Match) fields() []field {

@@ -78,7 +78,6 @@ func (r Request) Silence(author string, now time.Time) (store.Silence, error) {
 	return s, nil
 }
 
-// end returns when the silence that is asked for is over.
 func (r Request) end(start time.Time) (end time.Time, err error) {
 	switch {
 	case (r.EndsAt == "") == (r.For == ""):
@@ -96,7 +95,6 @@ func (r Request) end(start time.Time) (end time.Time, err error) {
 	return end, err
 }
 
-// instant reads a time, or how long from now.
 func instant(text string, now time.Time) (time.Time, error) {
 	if wait, err := options.ParseDuration(text); err == nil && wait >= 0 {
 		return now.Add(wait), nil

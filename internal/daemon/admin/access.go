@@ -101,10 +101,8 @@ func (a Access) IsOpen(address string) bool {
 	return err == nil && a.operates("", daemon.IsLoopbackAddress(address) && p == protection{})
 }
 
-// callerKey is the context's key of the caller.
 type callerKey struct{}
 
-// caller is who makes a request.
 type caller struct {
 	user     string
 	operates bool
@@ -145,7 +143,6 @@ func (a Access) guard(local bool, h http.Handler) http.Handler {
 	})
 }
 
-// changes reports whether a request's method may change something.
 func changes(method string) bool {
 	return method != http.MethodGet && method != http.MethodHead && method != http.MethodOptions
 }
@@ -157,7 +154,6 @@ func (a Access) operates(user string, unprotected bool) bool {
 	return slices.Contains(a.Operators, Everyone) || user != "" && slices.Contains(a.Operators, user)
 }
 
-// user returns who makes a request.
 func (a Access) user(r *http.Request, p protection) string {
 	if a.UserHeader != "" && a.fromProxy(r.RemoteAddr) {
 		return r.Header.Get(a.UserHeader)

@@ -68,7 +68,6 @@ type Server struct {
 	stopping []func()
 }
 
-// gate is one component and why it is not ready.
 type gate struct {
 	name    string
 	reasons func() []string
@@ -106,7 +105,6 @@ func Open(ctx context.Context, o Options, logger *slog.Logger) (*Server, error) 
 	return s, nil
 }
 
-// newRegistry holds the metrics of every daemon.
 func newRegistry() *prometheus.Registry {
 	build := daemon.ReadBuild()
 	info := prometheus.NewGauge(prometheus.GaugeOpts{
@@ -200,7 +198,6 @@ func healthy(w http.ResponseWriter, _ *http.Request) {
 	fmt.Fprintln(w, "healthy")
 }
 
-// readiness is the response's JSON.
 type readiness struct {
 	Ready   bool     `json:"ready"`
 	Reasons []string `json:"reasons"`

@@ -24,7 +24,6 @@ func hostGuard(names []string, h http.Handler) http.Handler {
 	})
 }
 
-// isAddressed reports whether a Host header names this server.
 func isAddressed(host string, names []string) bool {
 	if name, _, err := net.SplitHostPort(host); err == nil {
 		host = name

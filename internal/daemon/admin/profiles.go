@@ -16,7 +16,6 @@ func (s *Server) handleProfiles() {
 	s.mux.Handle("GET /debug/pprof/cmdline", http.NotFoundHandler())
 }
 
-// operatorsOnly lets only those through who may change something.
 func operatorsOnly(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !Operates(r.Context()) {

@@ -61,7 +61,6 @@ func (s Schedule) Faults() (all []options.Fault) {
 // spec is when the schedule is due, as the store compares it.
 func (s Schedule) spec() string { return s.Cron + " " + s.Zone }
 
-// formats are the files' formats.
 func (s Schedule) formats() []report.Format {
 	if len(s.Formats) == 0 {
 		return []report.Format{report.HTML}

@@ -185,7 +185,6 @@ func (m *Maker) lastReport(ctx context.Context, name string) (*report.Report, er
 	return report, nil
 }
 
-// put stores a report.
 func (m *Maker) put(ctx context.Context, s Schedule, report *report.Report) error {
 	document, err := json.Marshal(report)
 	if err != nil {
@@ -214,13 +213,11 @@ func (m *Maker) put(ctx context.Context, s Schedule, report *report.Report) erro
 	return err
 }
 
-// id names the report of a schedule and due time.
 func id(name string, due time.Time) string {
 	sum := sha256.Sum256([]byte(name + "\x00" + due.UTC().Format(time.RFC3339)))
 	return hex.EncodeToString(sum[:16])
 }
 
-// notices returns the notifications of a report.
 func notices(s Schedule, id string, p *report.Report) ([]store.Notification, error) {
 	payload, err := json.Marshal(p.Notice(id))
 	if err != nil {
@@ -268,7 +265,6 @@ func (m *Maker) file(ctx context.Context, s Schedule) error {
 	return nil
 }
 
-// measures are the metrics of a Maker.
 type measures struct {
 	*daemon.MetricSet
 	made   *prometheus.CounterVec

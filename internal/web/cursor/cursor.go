@@ -17,10 +17,8 @@ import (
 // Parameter is the name that a cursor has in addresses.
 const Parameter = "after"
 
-// errForeign is the error for text that is no place of a list.
 var errForeign = errors.New(Parameter + ": this is no place of the list, take the one that the page before gives")
 
-// write writes a place as text.
 func write(place any) (string, error) {
 	body, err := json.Marshal(place)
 	return base64.RawURLEncoding.EncodeToString(body), err
@@ -42,7 +40,6 @@ type BadRequest struct{ Err error }
 func (b BadRequest) Error() string { return b.Err.Error() }
 func (b BadRequest) Unwrap() error { return b.Err }
 
-// maxListed is the most that one answer lists.
 const maxListed = 1000
 
 // ReadLimit reads how many an address asks for.

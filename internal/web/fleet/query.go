@@ -24,7 +24,6 @@ const (
 // Sorts are all of them, the default first.
 var Sorts = []string{Hottest, Incidents, Throttled, Table}
 
-// longestSearch bounds the text that is searched for, in bytes: more than a name has.
 const longestSearch = 2048
 
 // Query is an address's query.
@@ -87,7 +86,6 @@ func (q Query) Others() url.Values {
 	return values
 }
 
-// finds reports whether the search finds a row.
 func (q Query) finds(r *Row) bool {
 	text := strings.ToLower(q.Search)
 	return slices.ContainsFunc([]string{r.Table, r.Index, r.Account, r.Region}, func(name string) bool {

@@ -31,7 +31,6 @@ func newPast(r heatmap.Recent) *Past {
 	return p
 }
 
-// maxIncidents is how many incidents of a chosen time are counted at most.
 const maxIncidents = 5000
 
 // loadOpen returns the rows of all tables, with how many incidents were open in a range.

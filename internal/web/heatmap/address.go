@@ -34,7 +34,6 @@ func ParseQuery(values url.Values) (q Query, err error) {
 	return q, err
 }
 
-// parseNumber reads a number from 1 to most of an address.
 func parseNumber(values url.Values, name string, byDefault, most int) (int, error) {
 	text := values.Get(name)
 	if text == "" {

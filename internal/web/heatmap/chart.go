@@ -32,7 +32,6 @@ type Chart struct {
 	Empty bool
 }
 
-// tick is a label of an axis.
 type tick struct{ X, Y, Text string }
 
 // Gap is a time that was not counted.
@@ -237,14 +236,12 @@ func (l *layout) area(run []Cell, upper, lower func(Cell) float64) string {
 	return path.String() + "Z"
 }
 
-// roundTimes are the distances of ticks on the axis of time.
 var roundTimes = []time.Duration{
 	time.Second, 2 * time.Second, 5 * time.Second, 10 * time.Second, 15 * time.Second, 30 * time.Second,
 	time.Minute, 2 * time.Minute, 5 * time.Minute, 10 * time.Minute, 15 * time.Minute, 30 * time.Minute,
 	time.Hour, 2 * time.Hour, 3 * time.Hour, 6 * time.Hour, 12 * time.Hour, 24 * time.Hour, 48 * time.Hour,
 }
 
-// times returns ticks at round times.
 func (l *layout) times() (all []tick) {
 	every := roundTimes[len(roundTimes)-1]
 	for _, of := range roundTimes {

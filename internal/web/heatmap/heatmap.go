@@ -27,7 +27,6 @@ const (
 	Throttled = "throttled"
 )
 
-// whats lists every What.
 var whats = []string{Write, Read, Throttled}
 
 // The orders of a map's rows: the hottest first, by their keys, the hottest group of keys
@@ -242,7 +241,6 @@ func load(ctx context.Context, st *store.Store, q Query) (m *Map, columns map[in
 	return m, columns, err
 }
 
-// kept is the extent of a target's stored data.
 type kept struct {
 	// first is the first of each level; of 1, the seconds, from an hour before the query
 	// on. end is the end of the last.

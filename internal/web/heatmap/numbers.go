@@ -59,7 +59,6 @@ func (m *Map) Summary() say.Heat {
 	return h
 }
 
-// rateNumber is the requested load a second.
 func (m *Map) rateNumber() Number {
 	n := Number{Name: "Requested on average", Value: Unknown, Text: "no second was counted"}
 	if m.Seconds > 0 {
@@ -70,7 +69,6 @@ func (m *Map) rateNumber() Number {
 	return n
 }
 
-// hottestNumber is the highest second of a key.
 func (m *Map) hottestNumber() Number {
 	side := map[string]string{Write: "writes", Read: "reads", Throttled: "throttled"}[m.What]
 	n := Number{Name: "Hottest key, " + side, Value: Unknown, Text: "no second was counted"}
@@ -89,7 +87,6 @@ func (m *Map) hottestNumber() Number {
 	return n
 }
 
-// throttledNumber is the throttled share of the requests.
 func (m *Map) throttledNumber() Number {
 	n := Number{Name: "Throttled", Value: Unknown, Text: "no request was counted"}
 	switch t := m.Total; {

@@ -19,7 +19,6 @@ type Band struct {
 	shard string // empty where uncertain
 }
 
-// placedRow is a row with its key's place in the key space.
 type placedRow struct {
 	Row
 	at    position.Position

@@ -15,13 +15,11 @@ import (
 	"github.com/keyheat/keyheat/store"
 )
 
-// identity is the key of a row.
 type identity struct {
 	key  sample.Key
 	hash uint64
 }
 
-// line is a row that is being laid.
 type line struct {
 	Row
 	// group is the sort of row with several keys, and names are their names.
@@ -38,7 +36,6 @@ const (
 	ofPrefix
 )
 
-// layHotter makes the rows of writes or reads.
 func (m *Map) layHotter(columns map[int64]*heat.Rollup) {
 	utilization := func() float64 {
 		if len(m.Rows) == 0 {
@@ -57,7 +54,6 @@ func (m *Map) layHotter(columns map[int64]*heat.Rollup) {
 	m.lay(columns, Write)
 }
 
-// lay makes the rows of the columns' keys.
 func (m *Map) lay(columns map[int64]*heat.Rollup, what string) {
 	m.What, m.Unit, m.Limit, m.Unlisted = what, "WCU", detect.Units(detect.PartitionWrite), 0
 	switch what {
@@ -109,7 +105,6 @@ func (m *Map) put(lines map[identity]*line, k *heat.Key, c Cell) {
 	l.Cells = append(l.Cells, c)
 }
 
-// rowOf returns the identity of a key's row.
 func (m *Map) rowOf(k *heat.Key) (identity, group) {
 	base, shard := baseOf(k.Key.Text)
 	prefix := ""
@@ -141,7 +136,6 @@ func (c *Cell) join(o Cell) {
 	c.Reasons |= o.Reasons
 }
 
-// finish returns the row of a line.
 func (m *Map) finish(l *line) Row {
 	r := l.Row
 	switch {
@@ -183,7 +177,6 @@ func baseOf(name string) (string, bool) {
 	return p.Base + p.Tail, true
 }
 
-// cell returns a key's cell in the map's dimension.
 func (m *Map) cell(column int, k *heat.Key) Cell {
 	c := Cell{Column: column, Seconds: k.Seconds, Reasons: k.Reasons}
 	s := k.Write
@@ -204,7 +197,6 @@ func (m *Map) cell(column int, k *heat.Key) Cell {
 	return c
 }
 
-// addRest adds the load of everything without a row.
 func (m *Map) addRest(columns map[int64]*heat.Rollup) {
 	m.Rest = []*float64{}
 	if m.What == Throttled {
@@ -243,7 +235,6 @@ func (m *Map) SumRest() (sum *float64) {
 	return sum
 }
 
-// amount returns the side that the map shows, in units.
 func (m *Map) amount(write, read sample.Milli) float64 {
 	switch m.What {
 	case Write:
@@ -254,13 +245,10 @@ func (m *Map) amount(write, read sample.Milli) float64 {
 	return 0
 }
 
-// tenth rounds to a tenth.
 func tenth(v float64) float64 { return math.Round(v*10) / 10 }
 
-// maxFindings bounds the findings that rows are looked for in.
 const maxFindings = 1000
 
-// nameFindings links rows to the findings of their keys.
 func nameFindings(ctx context.Context, st *store.Store, m *Map) error {
 	fingerprints, err := Findings(ctx, st, m.Target)
 	for i := range m.Rows {

@@ -55,7 +55,6 @@ func (c countedTime) seconds(from time.Time, step int64) int64 {
 	return count(c.minutes, from.Unix(), step)
 }
 
-// any reports whether a second was counted.
 func (c countedTime) any() bool {
 	for _, seconds := range c.minutes {
 		if seconds != 0 {
@@ -65,14 +64,12 @@ func (c countedTime) any() bool {
 	return false
 }
 
-// isBefore reports whether a time lies before the first known minute.
 func (c countedTime) isBefore(at time.Time) bool { return c.first.IsZero() || at.Before(c.first) }
 
 // isDecided reports whether the counted seconds of a minute are known by now: they are
 // written when the minute is over.
 func (c countedTime) isDecided(minute time.Time) bool { return !minute.After(c.last) }
 
-// seenSeconds returns how many seconds of each column were counted whole.
 func (l loader) seenSeconds(ctx context.Context, m *Map, columns map[int64]*heat.Rollup) ([]int64, error) {
 	counted, err := loadCounted(ctx, l.Store, m.From, m.To)
 	if err != nil {
@@ -104,7 +101,6 @@ func clearGap(minutes map[int64]uint64, g store.Gap, from, to int64) {
 	}
 }
 
-// count counts the seconds from one on.
 func count(minutes map[int64]uint64, from, step int64) (n int64) {
 	if step < 60 {
 		return int64(bits.OnesCount64(minutes[from-from%60] >> (from % 60) & (1<<step - 1)))

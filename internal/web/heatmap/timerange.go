@@ -28,7 +28,6 @@ type Range struct {
 	Compare time.Duration
 }
 
-// defaultSpan is the length of a range without another one.
 const defaultSpan = time.Hour
 
 // presets are the lengths that the time control offers: in steps of a second, ten, and so
@@ -47,10 +46,8 @@ type comparison struct {
 // Week is the farthest comparison.
 const Week = 7 * 24 * time.Hour
 
-// comparisons are the values of compare.
 var comparisons = []comparison{{"day", "yesterday", "a day earlier", 24 * time.Hour}, {"week", "last week", "a week earlier", Week}}
 
-// timeParameters are the parameters of an address that choose a time.
 var timeParameters = []string{"span", "from", "to", "compare"}
 
 // TimeValues returns the parameters of an address that choose a time.
@@ -128,7 +125,6 @@ func ParseRange(values url.Values, now time.Time, byDefault Range) (r Range, err
 	return r, r.validate(now)
 }
 
-// validate checks the bounds of a chosen range.
 func (r Range) validate(now time.Time) error {
 	from, to := r.From.Format(time.RFC3339), r.To.Format(time.RFC3339)
 	switch length := r.To.Sub(r.From); {
@@ -213,13 +209,11 @@ func (r Range) Comparison() string {
 	return ""
 }
 
-// choice is a link that chooses a value.
 type choice struct {
 	Word, Link string
 	Chosen     bool
 }
 
-// parameter is a parameter that a form keeps.
 type parameter struct{ Name, Value string }
 
 // TimeControl is the time control of a page, for the template of that name.

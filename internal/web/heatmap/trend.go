@@ -35,10 +35,8 @@ var (
 	TrendQuarter = TrendSpan{Name: "Last 15 minutes", Step: heat.TenSeconds, Steps: 1, Cells: 90, clock: time.TimeOnly}
 )
 
-// maxCells is how many cells the picture of a chosen range has at most.
 const maxCells = 60
 
-// cell is the length of a cell.
 func (s TrendSpan) cell() time.Duration { return time.Duration(s.Steps) * s.Step.Duration() }
 
 // NewTrendSpan returns the cells of a range: of the shortest roll-ups that are few enough,
@@ -133,7 +131,6 @@ type Recent struct {
 	Counted bool
 }
 
-// trendLine is the cells of a subject.
 type trendLine struct {
 	TrendSubject
 	cells []trendCell
@@ -143,7 +140,6 @@ type trendLine struct {
 	rolled map[bucket]bool
 }
 
-// bucket is the time of a roll-up.
 type bucket struct {
 	level  heat.Level
 	begins int64
@@ -156,7 +152,6 @@ func (l *trendLine) isRolled(s store.Rollup) bool {
 	})
 }
 
-// trendCell is a step of time.
 type trendCell struct {
 	utilization float64
 	// load reports that there was some, and unknown that it was not counted.
@@ -304,7 +299,6 @@ func wrapRollup(s store.Rollup, err error) error {
 	return fmt.Errorf("stored roll-up of %s at %s: %w", s.Name(), s.Begins, err)
 }
 
-// drawTrend lays cells out.
 func drawTrend(span TrendSpan, cells []trendCell, from time.Time) (t Trend) {
 	top, peak, unknown := headroom, 0, 0
 	for i, c := range cells {

@@ -43,7 +43,6 @@ type Streams struct {
 	all  int
 }
 
-// stream is an open one.
 type stream struct{ end context.CancelFunc }
 
 // New returns no streams yet.

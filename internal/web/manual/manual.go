@@ -103,7 +103,6 @@ func render(name string, source []byte) (Page, error) {
 	return page, err
 }
 
-// plain returns the text of a block without its marks.
 func plain(block ast.Node, source []byte) string {
 	var b strings.Builder
 	_ = ast.Walk(block, func(n ast.Node, entering bool) (ast.WalkStatus, error) { // the walker returns no error
@@ -143,7 +142,6 @@ func (a anchors) Generate(heading []byte, _ ast.NodeKind) []byte {
 // Put implements parser.IDs.
 func (a anchors) Put(id []byte) { a[string(id)] = true }
 
-// anchor returns the anchor of a heading's text.
 func anchor(heading string) string {
 	return strings.Map(func(r rune) rune {
 		switch {

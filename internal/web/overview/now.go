@@ -86,7 +86,6 @@ func (n *Now) look(ctx context.Context, st *store.Store, tables []sample.Target,
 	return err
 }
 
-// add adds the last seconds of a table.
 func (n *Now) add(table sample.Target, rows []store.Window) error {
 	var asked, refused sketch.Load
 	over := make(map[uint64]bool)

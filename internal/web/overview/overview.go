@@ -95,7 +95,6 @@ func Load(ctx context.Context, st *store.Store, q Query) (*Page, error) {
 	return p, err
 }
 
-// loadHeads returns the incidents of the chosen time, and counts them.
 func (p *Page) loadHeads(ctx context.Context, st *store.Store, q store.HeadQuery) (heads []store.IncidentHead, err error) {
 	heads, p.Open, err = openIn(ctx, st, q, p.Range)
 	if p.Cut = p.Open.Cut; err != nil || p.Range.Compare == 0 {
@@ -128,7 +127,6 @@ func openIn(ctx context.Context, st *store.Store, q store.HeadQuery, r heatmap.R
 	return heads, c, err
 }
 
-// lay fills the sections with the page's part of the listed incidents.
 func (p *Page) lay(ctx context.Context, st *store.Store, listed []store.IncidentHead) error {
 	listed, next, err := cursor.Page(listed, PageSize, p.after, func(h *store.IncidentHead) position { return positionOf(h, p.Sort) })
 	if err != nil {
@@ -156,7 +154,6 @@ func (p *Page) lay(ctx context.Context, st *store.Store, listed []store.Incident
 	return p.addTrends(ctx, st)
 }
 
-// addTrends adds the recent load of each row's key.
 func (p *Page) addTrends(ctx context.Context, st *store.Store) error {
 	var rows []*Row
 	var of []heatmap.TrendSubject

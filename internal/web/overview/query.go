@@ -34,7 +34,6 @@ var (
 	severities = []detect.Severity{detect.Critical, detect.Warning, detect.Info}
 )
 
-// longestSearch bounds the text that is searched for, in bytes.
 const longestSearch = 2048
 
 // Query is an address's query.
@@ -111,7 +110,6 @@ func (q Query) Link(name, value string) string {
 	return "/?" + values.Encode()
 }
 
-// position is a place in the order of a list.
 type position struct {
 	State, Severity int
 	Number          float64

@@ -77,7 +77,6 @@ func List(ctx context.Context, st *store.Store, at sample.Target, now time.Time)
 	return all, nil
 }
 
-// loadWalks returns the load that walks, by table.
 func loadWalks(ctx context.Context, st *store.Store) (map[sample.Target]*detect.Walk, error) {
 	rows, err := st.TableViews(ctx)
 	if err != nil {
@@ -236,7 +235,6 @@ type Piece struct {
 	Class, Label string
 }
 
-// labelWidth is the least width of a piece with a label.
 const labelWidth = 45
 
 // Picture returns the pieces of the key space, if ranges are claimed. A partition without a

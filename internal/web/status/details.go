@@ -159,7 +159,6 @@ func LoadLost(ctx context.Context, st *store.Store, from, to time.Time) (l Lost,
 	return l, err
 }
 
-// rank is the place of a collector in the list.
 func rank(w *store.Writer, now time.Time) int {
 	switch {
 	case w.Runs(now) && isTroubled(w):
