@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/keyheat/keyheat/internal/cli"
-	"github.com/keyheat/keyheat/internal/settings/names"
+	"github.com/keyheat/keyheat/internal/settings/options"
 	"github.com/keyheat/keyheat/internal/settings/tables"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/store"
@@ -41,7 +41,7 @@ func checkTable(ctx context.Context, db *store.Store, flag string, table sample.
 	if len(known) == 0 {
 		return cli.Wrong(fmt.Errorf("%s: the database has no table yet: no sample was counted", flag))
 	}
-	if err := names.Check(table, known); err != nil {
+	if err := options.CheckNames(table, known); err != nil {
 		return cli.Wrong(fmt.Errorf("%s: %w", flag, err))
 	}
 	return nil
@@ -70,25 +70,25 @@ func (c *Config) checkTarget(cmd *cobra.Command, asked sample.Target) error {
 		of.Account, of.Region = cmp.Or(of.Account, asked.Account), cmp.Or(of.Region, asked.Region) // it is about all of them
 		known = append(known, of)
 	}
-	if err := names.Check(asked, known); err != nil {
+	if err := options.CheckNames(asked, known); err != nil {
 		return cli.Wrong(fmt.Errorf("%w (if it is yet to come, name it under tables in the settings)", err))
 	}
 	return nil
 }
 
-func (c *Config) namedSettings() []names.Setting {
+func (c *Config) namedSettings() []options.NamedSetting {
 	all := c.Tables.Names()
 	for _, name := range slices.Sorted(maps.Keys(c.Reports)) {
 		for _, table := range c.Reports[name].Tables {
 			of, _ := tables.ParseName(table) // Check has rejected names that are none
-			all = append(all, names.Setting{Path: "reports." + name + ".tables", Target: of})
+			all = append(all, options.NamedSetting{Path: "reports." + name + ".tables", Target: of})
 		}
 	}
 	for i, r := range c.Routes {
-		all = append(all, names.Setting{Path: fmt.Sprintf("routes[%d]", i), Target: sample.Target{Account: r.Account, Region: r.Region, Table: r.Table, Index: r.Index}})
+		all = append(all, options.NamedSetting{Path: fmt.Sprintf("routes[%d]", i), Target: sample.Target{Account: r.Account, Region: r.Region, Table: r.Table, Index: r.Index}})
 	}
 	for _, table := range c.CloudWatch.Tables {
-		all = append(all, names.Setting{Path: "cloudwatch.tables", Target: sample.Target{Table: table}, Optional: true})
+		all = append(all, options.NamedSetting{Path: "cloudwatch.tables", Target: sample.Target{Table: table}, Optional: true})
 	}
 	return all
 }

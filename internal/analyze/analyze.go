@@ -30,7 +30,7 @@ import (
 	"github.com/keyheat/keyheat/internal/report"
 	"github.com/keyheat/keyheat/internal/say"
 	"github.com/keyheat/keyheat/internal/settings/format"
-	"github.com/keyheat/keyheat/internal/settings/names"
+	"github.com/keyheat/keyheat/internal/settings/options"
 	"github.com/keyheat/keyheat/internal/source/files"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sample/mapped"
@@ -75,7 +75,7 @@ type Options struct {
 	Tables format.Tables
 	// Names are the settings that name a table or index: each gets a warning if no sample
 	// has its name.
-	Names []names.Setting
+	Names []options.NamedSetting
 	// Mapping names the fields of samples in formats other than Keyheat JSON. It must be
 	// valid.
 	Mapping mapped.Mapping
@@ -141,7 +141,7 @@ func Run(ctx context.Context, o Options) error {
 	for i := range result.Tables {
 		seen[i] = result.Tables[i].Target
 	}
-	for _, warning := range names.CheckSettings(o.Names, seen) {
+	for _, warning := range options.CheckSettings(o.Names, seen) {
 		_, _ = fmt.Fprintf(o.Err, "warning: --tables: %v\n", warning) // the result stands
 	}
 	unknown, err := f.write(result, o)

@@ -16,7 +16,7 @@ import (
 
 	"github.com/keyheat/keyheat/internal/daemon"
 	"github.com/keyheat/keyheat/internal/daemon/admin"
-	"github.com/keyheat/keyheat/internal/settings/names"
+	"github.com/keyheat/keyheat/internal/settings/options"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/store"
 )
@@ -55,12 +55,12 @@ type Daemon struct {
 // WarnOfNames logs the settings that name a table or index that is not among the known ones of
 // the store, each with the nearest name. A table may be named before its first sample: so it is
 // no error.
-func (d Daemon) WarnOfNames(ctx context.Context, settings []names.Setting, targets func(context.Context) ([]sample.Target, error)) {
+func (d Daemon) WarnOfNames(ctx context.Context, settings []options.NamedSetting, targets func(context.Context) ([]sample.Target, error)) {
 	known, err := targets(ctx)
 	if err != nil {
 		d.Log.Warn("the tables that the settings name were not checked", "error", err)
 	}
-	for _, warning := range names.CheckSettings(settings, known) {
+	for _, warning := range options.CheckSettings(settings, known) {
 		d.Log.Warn("a setting names what no sample had", "setting", warning)
 	}
 }

@@ -16,7 +16,6 @@ import (
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/internal/say"
 	"github.com/keyheat/keyheat/internal/say/wording"
-	"github.com/keyheat/keyheat/internal/settings/names"
 	"github.com/keyheat/keyheat/internal/settings/options"
 	"github.com/keyheat/keyheat/internal/web/cursor"
 	"github.com/keyheat/keyheat/sample"
@@ -314,7 +313,7 @@ func (s *Site) checkNames(load loader) loader {
 			if err != nil {
 				return nil, err
 			}
-			if err := names.Check(asked, known); err != nil {
+			if err := options.CheckNames(asked, known); err != nil {
 				return nil, badRequest{Err: err}
 			}
 		}

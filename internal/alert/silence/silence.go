@@ -14,7 +14,6 @@ import (
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/internal/alert/routing"
-	"github.com/keyheat/keyheat/internal/settings/names"
 	"github.com/keyheat/keyheat/internal/settings/options"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/store"
@@ -187,8 +186,8 @@ func checkNames(texts []string, known []sample.Target) error {
 			*field = m.Value
 		}
 	}
-	err = names.Check(asked, known)
-	if unseen, is := errors.AsType[names.Unseen](err); is {
+	err = options.CheckNames(asked, known)
+	if unseen, is := errors.AsType[options.Unseen](err); is {
 		return fmt.Errorf("%w (if it is yet to come, match %s=~%q)", err, unseen.What, regexp.QuoteMeta(unseen.Name))
 	}
 	return err

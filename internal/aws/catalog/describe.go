@@ -13,7 +13,7 @@ import (
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/internal/aws/awserror"
-	"github.com/keyheat/keyheat/internal/settings/names"
+	"github.com/keyheat/keyheat/internal/settings/options"
 	"github.com/keyheat/keyheat/sample"
 )
 
@@ -98,7 +98,7 @@ const localRegion = "ddblocal"
 // form leaves both unknown.
 func checkPlaces(d *types.TableDescription) error {
 	account, region := owner(aws.ToString(d.TableArn))
-	if account != "" && !names.IsAccount(account) {
+	if account != "" && !options.IsAccount(account) {
 		return fmt.Errorf("the table's account is %.100q, and an account has 12 digits", account)
 	}
 	regions := []string{region}
@@ -106,7 +106,7 @@ func checkPlaces(d *types.TableDescription) error {
 		regions = append(regions, aws.ToString(r.RegionName))
 	}
 	for _, name := range regions {
-		if name != "" && name != localRegion && !names.IsRegion(name) {
+		if name != "" && name != localRegion && !options.IsRegion(name) {
 			return fmt.Errorf("a Region of the table is %.100q, and a Region has a name such as eu-west-1", name)
 		}
 	}

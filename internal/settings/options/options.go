@@ -1,6 +1,6 @@
 // Package options holds helpers of the components' Configs: defaults for zero fields, the
-// collection of all faults, lengths of time as operators write them, and the name that a
-// misspelt one is nearest to.
+// collection of all faults, lengths of time as operators write them, and the names of
+// tables and indexes that people write.
 package options
 
 import (

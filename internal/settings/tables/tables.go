@@ -12,7 +12,7 @@ import (
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/internal/settings/config"
 	"github.com/keyheat/keyheat/internal/settings/format"
-	"github.com/keyheat/keyheat/internal/settings/names"
+	"github.com/keyheat/keyheat/internal/settings/options"
 	"github.com/keyheat/keyheat/sample"
 )
 
@@ -112,7 +112,7 @@ func (t Table) check(path string, f *config.Faults) {
 	checkCapacity(path+".", t.WCU, t.RCU, f)
 	checkCapacity(path+".warm_", t.WarmWCU, t.WarmRCU, f)
 	for _, region := range t.Replicas {
-		if !names.IsRegion(region) {
+		if !options.IsRegion(region) {
 			f.Addf(path+".replicas", "%q is no Region: write one such as eu-west-1", region)
 		}
 	}

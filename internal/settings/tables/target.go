@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/keyheat/keyheat/internal/settings/names"
 	"github.com/keyheat/keyheat/internal/settings/options"
 	"github.com/keyheat/keyheat/sample"
 )
@@ -33,11 +32,11 @@ func ParseName(name string) (sample.Target, error) {
 	switch {
 	case of.Table == "":
 		return of, errName
-	case len(parts) == 2 && names.IsAccount(of.Region):
+	case len(parts) == 2 && options.IsAccount(of.Region):
 		return of, fmt.Errorf("%s is an account without a Region: write account/Region/table", of.Region)
-	case len(parts) > 1 && !names.IsRegion(of.Region):
+	case len(parts) > 1 && !options.IsRegion(of.Region):
 		return of, fmt.Errorf("%q is no Region: %w", of.Region, errName)
-	case len(parts) > 2 && !names.IsAccount(of.Account):
+	case len(parts) > 2 && !options.IsAccount(of.Account):
 		return of, fmt.Errorf("%q is no account of 12 digits: %w", of.Account, errName)
 	}
 	return of, nil
@@ -45,10 +44,10 @@ func ParseName(name string) (sample.Target, error) {
 
 // Names returns the tables and indexes that the settings name. Samples of an index may never
 // come: it may be idle, or its load may follow from the table's.
-func (t Tables) Names() (all []names.Setting) {
+func (t Tables) Names() (all []options.NamedSetting) {
 	for _, name := range slices.Sorted(maps.Keys(t)) {
 		of, _ := ParseName(name) // Check has rejected names that are none
-		all = append(all, names.Setting{Path: "tables." + name, Target: of})
+		all = append(all, options.NamedSetting{Path: "tables." + name, Target: of})
 		for _, section := range []struct {
 			path    string
 			indexes []string
@@ -57,7 +56,7 @@ func (t Tables) Names() (all []names.Setting) {
 		} {
 			for _, index := range section.indexes {
 				of.Index = index
-				all = append(all, names.Setting{Path: "tables." + name + section.path, Target: of, Optional: true})
+				all = append(all, options.NamedSetting{Path: "tables." + name + section.path, Target: of, Optional: true})
 			}
 		}
 	}

@@ -1,8 +1,4 @@
-// Package names checks the names of tables and indexes that people write. A misspelt name
-// finds nothing, and nothing looks calm: so a name that no sample had is an error with the
-// nearest name, and in a setting, whose table may be yet to come, a warning. Package sample has
-// the rule of a table's name, this package those of accounts and Regions.
-package names
+package options
 
 import (
 	"errors"
@@ -12,7 +8,6 @@ import (
 	"regexp"
 	"slices"
 
-	"github.com/keyheat/keyheat/internal/settings/options"
 	"github.com/keyheat/keyheat/sample"
 )
 
@@ -41,19 +36,17 @@ func (u Unseen) Error() string {
 	if len(u.known) == 0 {
 		return fmt.Sprintf("no sample%s has the %s %q, or any %[2]s: leave it out", u.scope, u.What, u.Name)
 	}
-	return fmt.Sprintf("no sample%s has the %s %q%s", u.scope, u.What, u.Name, options.Suggest(u.Name, u.known))
+	return fmt.Sprintf("no sample%s has the %s %q%s", u.scope, u.What, u.Name, Suggest(u.Name, u.known))
 }
 
-// Nearest returns the known name that is nearest; empty if none is near.
-func (u Unseen) Nearest() string { return options.Nearest(u.Name, u.known) }
-
-// Check returns an Unseen error for the first name of a target that no known target has.
-// Empty names are not checked. Before the first sample of all, every name may come.
-func Check(asked sample.Target, known []sample.Target) error {
-	return check(asked, known, func(name, known string) bool { return name == known })
+// CheckNames returns an Unseen error for the first name of a target that no known target has: a
+// misspelt name finds nothing, and nothing looks calm. Empty names are not checked. Before the
+// first sample of all, every name may come.
+func CheckNames(asked sample.Target, known []sample.Target) error {
+	return checkNames(asked, known, func(name, known string) bool { return name == known })
 }
 
-func check(asked sample.Target, known []sample.Target, matches func(name, known string) bool) error {
+func checkNames(asked sample.Target, known []sample.Target, matches func(name, known string) bool) error {
 	if len(known) == 0 {
 		return nil
 	}
@@ -86,8 +79,8 @@ func check(asked sample.Target, known []sample.Target, matches func(name, known 
 	return nil
 }
 
-// Setting is a setting that names a table or index.
-type Setting struct {
+// NamedSetting is a setting that names a table or index.
+type NamedSetting struct {
 	// Path is the setting's key, such as routes[2].
 	Path string
 	// Target has the names, which may be patterns of path.Match.
@@ -97,15 +90,16 @@ type Setting struct {
 	Optional bool
 }
 
-// CheckSettings returns a warning for each setting with a name that no known target has.
-func CheckSettings(settings []Setting, known []sample.Target) (warnings []error) {
+// CheckSettings returns a warning for each setting with a name that no known target has: its
+// table may be yet to come.
+func CheckSettings(settings []NamedSetting, known []sample.Target) (warnings []error) {
 	for _, s := range settings {
-		err := check(s.Target, known, func(pattern, name string) bool {
+		err := checkNames(s.Target, known, func(pattern, name string) bool {
 			match, err := path.Match(pattern, name)
 			return err == nil && match
 		})
 		unseen, is := errors.AsType[Unseen](err)
-		if is && !(s.Optional && unseen.Nearest() == "") {
+		if is && !(s.Optional && Nearest(unseen.Name, unseen.known) == "") {
 			warnings = append(warnings, fmt.Errorf("%s: %w", s.Path, err))
 		}
 	}

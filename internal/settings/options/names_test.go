@@ -1,9 +1,9 @@
-package names_test
+package options_test
 
 import (
 	"testing"
 
-	"github.com/keyheat/keyheat/internal/settings/names"
+	"github.com/keyheat/keyheat/internal/settings/options"
 	"github.com/keyheat/keyheat/sample"
 )
 
@@ -30,10 +30,10 @@ func TestCheck(t *testing.T) {
 		{sample.Target{Table: "orders", Region: "eu-west-1"}, `no sample of orders has the region "eu-west-1", or any region: leave it out`},
 		{sample.Target{Region: "eu-west-2"}, `no sample has the region "eu-west-2": did you mean "eu-west-1"?`},
 	} {
-		if err := names.Check(c.asked, known); (err == nil) != (c.want == "") || err != nil && err.Error() != c.want {
+		if err := options.CheckNames(c.asked, known); (err == nil) != (c.want == "") || err != nil && err.Error() != c.want {
 			t.Errorf("%+v: %v, want %s", c.asked, err, c.want)
 		}
-		if err := names.Check(c.asked, nil); err != nil {
+		if err := options.CheckNames(c.asked, nil); err != nil {
 			t.Errorf("%+v before the first sample: %v", c.asked, err)
 		}
 	}
