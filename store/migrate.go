@@ -66,25 +66,29 @@ func (s *Store) provider() (*goose.Provider, error) {
 	return goose.NewProvider(goose.DialectPostgres, s.write, dir, goose.WithSessionLocker(locker))
 }
 
-// lockFile makes processes that start on SQLite wait for each other: a second database
-// beside the first, locked exclusively while the first is migrated. SQLite
-// drops its locks when their process dies, on every system. The file stays,
-// empty, because removing it would let two processes lock two files of one
-// name.
+// lockFile makes processes that start on SQLite wait for each other while one migrates.
 func (s *Store) lockFile(ctx context.Context) (unlock func(), err error) {
 	if s.path == "" {
 		return func() {}, nil
 	}
-	db, err := sqliteDB(s.path+".migrating", "_txlock=exclusive&_pragma=busy_timeout(0)", 1)
+	unlock, err = lockBeside(ctx, s.path+".migrating")
+	for ; busy(err) && ctx.Err() == nil; unlock, err = lockBeside(ctx, s.path+".migrating") {
+		daemon.Pause(ctx, lockEvery)
+	}
+	return unlock, wrap(ctx, "wait for another migration", err)
+}
+
+// lockBeside locks a SQLite database beside the store's own, unless another process has it
+// locked. SQLite drops its locks when their process dies, on every system. The file stays,
+// empty: removing it would let two processes lock two files of one name.
+func lockBeside(ctx context.Context, path string) (unlock func(), err error) {
+	db, err := sqliteDB(path, "_txlock=exclusive&_pragma=busy_timeout(0)", 1)
 	if err != nil {
 		return nil, err
 	}
 	held, err := db.BeginTx(ctx, nil)
-	for ; busy(err) && ctx.Err() == nil; held, err = db.BeginTx(ctx, nil) {
-		daemon.Pause(ctx, lockEvery)
-	}
 	if err != nil {
-		return nil, errors.Join(wrap(ctx, "wait for another migration", err), db.Close())
+		return nil, errors.Join(err, db.Close())
 	}
 	return func() { _ = held.Rollback(); _ = db.Close() }, nil
 }

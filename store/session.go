@@ -2,7 +2,11 @@ package store
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"io/fs"
 	"math/rand/v2"
+	"os"
 
 	"github.com/jackc/pgx/v5"
 )
@@ -15,8 +19,8 @@ import (
 //
 // On Postgres the lock is an advisory lock of the connection that listens. A pooler gives a
 // client's statements to several connections, so that a lock would outlive the client or be
-// another one's: behind one there is no session. On SQLite the lock is on a file beside the
-// database.
+// another one's: behind one there is no session. On SQLite the lock is on another database
+// beside the first.
 
 func newSession() int64 { return 1 + rand.Int64N(1<<62) }
 
@@ -46,7 +50,44 @@ func (s *Store) sessionEnded(ctx context.Context, t *tx, session int64) (ended b
 		err = t.QueryRowContext(ctx, `SELECT pg_try_advisory_xact_lock($1)`, session).Scan(&ended)
 		return ended, err
 	case s.path != "":
-		return fileSessionEnded(s.path, session), nil
+		return fileSessionEnded(ctx, s.path, session), nil
 	}
 	return false, nil
+}
+
+// sessionFile returns the file of a session beside a SQLite database. No two sessions share
+// one, so that it may be removed.
+func sessionFile(path string, session int64) string {
+	return fmt.Sprintf("%s-session-%d", path, session)
+}
+
+// beginFileSession begins a session on SQLite. It returns 0 where there can be none; end ends
+// the session.
+func beginFileSession(path string) (session int64, end func()) {
+	session = newSession()
+	name := sessionFile(path, session)
+	unlock, err := lockBeside(context.Background(), name)
+	if err != nil {
+		return 0, func() {}
+	}
+	return session, func() {
+		_ = os.Remove(name)
+		unlock()
+	}
+}
+
+// fileSessionEnded reports whether nobody holds the lock of a session, and removes its file
+// then.
+func fileSessionEnded(ctx context.Context, path string, session int64) bool {
+	name := sessionFile(path, session)
+	if _, err := os.Stat(name); err != nil {
+		return errors.Is(err, fs.ErrNotExist)
+	}
+	unlock, err := lockBeside(ctx, name)
+	if err != nil {
+		return false
+	}
+	unlock()
+	_ = os.Remove(name)
+	return true
 }
