@@ -44,14 +44,6 @@ const windowColumns = `second, requests, read_milli, write_milli,
 
 const windowTables = `windows AS w JOIN targets AS t ON t.id = w.target`
 
-// Window returns one second of a table or index, and whether it is stored.
-func (s *Store) Window(ctx context.Context, at sample.Target, second time.Time) (Window, bool, error) {
-	w, err := first(list(ctx, s, "read a window", (*Window).fields, `
-		SELECT `+targetColumns+`, `+windowColumns+` FROM `+windowTables+`
-		WHERE `+isTarget+` AND second = $5`, targetArgs(at, utc(second))...))
-	return w, err == nil, unlessMissing(err)
-}
-
 // LastWindow returns the newest second that is stored of a table or index, and
 // whether there is any: no later one has to be queried.
 func (s *Store) LastWindow(ctx context.Context, at sample.Target) (time.Time, bool, error) {

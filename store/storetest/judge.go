@@ -33,13 +33,8 @@ func window(second int) store.Window {
 func windowKept(t *testing.T, s *store.Store) {
 	want := window(0)
 	judge(t, s, store.Judgement{Windows: []store.Window{want}})
-	got, ok, err := s.Window(t.Context(), want.Target, want.Second)
-	must(t, err)
-	equal(t, "found", ok, true)
-	equal(t, "window", got, want)
-	_, ok, err = s.Window(t.Context(), sample.Target{Table: want.Table}, want.Second)
-	must(t, err)
-	equal(t, "found on the table itself", ok, false)
+	equal(t, "window", value[[]store.Window](t)(s.Windows(t.Context(), store.WindowQuery{Target: want.Target})), []store.Window{want})
+	equal(t, "on the table itself", value[[]store.Window](t)(s.Windows(t.Context(), store.WindowQuery{Target: sample.Target{Table: want.Table}})), nil)
 }
 
 func windowReplaced(t *testing.T, s *store.Store) {
