@@ -18,9 +18,9 @@ type Judgement struct {
 	// Peaks raise the stored peaks of the same key and hour, each at most once.
 	Peaks []HourPeak
 	// Views replace the rows of the same table and index, each at most once.
-	Views []TableView
+	Views []TargetDocument
 	// Maps replace the rows of the same table, each at most once.
-	Maps []PartitionMap
+	Maps []TargetDocument
 	// Findings replace the rows of the same fingerprint, each at most once.
 	Findings []Finding
 	// Transitions are appended to the findings' histories.
@@ -74,8 +74,8 @@ func (j *Judgement) parts() []part {
 		partOf(j.Rollups, (*tx).putRollups, func(r *Rollup) sample.Target { return r.Target }),
 		partOf(j.Seen, (*tx).putSeenMinutes, nil),
 		partOf(j.Peaks, (*tx).putPeaks, func(p *HourPeak) sample.Target { return p.Target }),
-		partOf(j.Views, (*tx).putViews, func(v *TableView) sample.Target { return v.Target }),
-		partOf(j.Maps, (*tx).putPartitionMaps, func(m *PartitionMap) sample.Target { return m.Target }),
+		partOf(j.Views, putDocuments("table_views", "document"), func(v *TargetDocument) sample.Target { return v.Target }),
+		partOf(j.Maps, putDocuments("partition_maps", "document"), func(m *TargetDocument) sample.Target { return m.Target }),
 		partOf(j.Findings, (*tx).putFindings, func(f *Finding) sample.Target { return f.Target }),
 		partOf(j.Transitions, putTransitions(`
 			INSERT INTO finding_history (fingerprint, at, from_state, to_state, severity, note, about, until, written)`), nil),

@@ -67,39 +67,3 @@ func (s *Store) StreamedTables(ctx context.Context) ([]sample.Target, error) {
 		return []any{&t.Account, &t.Region, &t.Table}
 	}, `SELECT DISTINCT account, region, table_name FROM shard_keys ORDER BY table_name, account, region`)
 }
-
-// PartitionMap is the judge's map of a table's partitions, as JSON.
-type PartitionMap struct {
-	sample.Target
-	// Updated is when it was written; set by the store.
-	Updated  time.Time
-	Document []byte
-}
-
-// PartitionMaps returns the maps of all tables, by name.
-func (s *Store) PartitionMaps(ctx context.Context) ([]PartitionMap, error) {
-	return list(ctx, s, "read maps of partitions", func(m *PartitionMap) []any {
-		return append(targetFields(&m.Target), &m.Updated, &m.Document)
-	}, `
-		SELECT `+targetColumns+`, updated, document
-		FROM partition_maps AS m JOIN targets AS t ON t.id = m.target
-		ORDER BY t.table_name, t.account, t.region`)
-}
-
-// PartitionMap returns the map of one table's partitions, and whether there is one.
-func (s *Store) PartitionMap(ctx context.Context, of sample.Target) (PartitionMap, bool, error) {
-	m, err := first(list(ctx, s, "read a map of partitions", func(m *PartitionMap) []any {
-		return append(targetFields(&m.Target), &m.Updated, &m.Document)
-	}, `
-		SELECT `+targetColumns+`, updated, document
-		FROM partition_maps AS m JOIN targets AS t ON t.id = m.target
-		WHERE `+isTarget, targetArgs(of)...))
-	return m, err == nil, unlessMissing(err)
-}
-
-func (t *tx) putPartitionMaps(ctx context.Context, maps []PartitionMap, ids targetIDs) error {
-	return insertAll(ctx, t, `INSERT INTO partition_maps (target, updated, document)`, `
-		ON CONFLICT (target) DO UPDATE SET updated = excluded.updated, document = excluded.document`, maps, func(m PartitionMap) []any {
-		return []any{ids.id(m.Target), t.now, string(m.Document)}
-	})
-}

@@ -102,9 +102,9 @@ func TestADatabaseOfTheFirstReleaseIsRead(t *testing.T) {
 			return s.HourPeaks(ctx, orders, 1<<64-5, time.Time{})
 		}, []store.HourPeak{{Target: orders, Hash: 1<<64 - 5, KeyType: "S", Key: "OPEN", Hour: at, WriteMilli: 900_000}}},
 		"views": {func(ctx context.Context, s *store.Store) (any, error) { return s.TableViews(ctx) },
-			[]store.TableView{{Target: orders, Updated: at, Document: []byte(`{"table":"orders"}`)}}},
+			[]store.TargetDocument{{Target: orders, Updated: at, Document: []byte(`{"table":"orders"}`)}}},
 		"table facts": {func(ctx context.Context, s *store.Store) (any, error) { return s.TableFacts(ctx) },
-			[]store.TableFacts{{Target: orders, JSON: []byte(`{"wcu":1}`), Updated: at}}},
+			[]store.TargetDocument{{Target: orders, Document: []byte(`{"wcu":1}`), Updated: at}}},
 		"CloudWatch": {func(ctx context.Context, s *store.Store) (any, error) {
 			return s.CloudWatchMinutes(ctx, orders, time.Time{})
 		}, []store.CloudWatchMinute{{Target: orders, Minute: at, Metrics: map[string]float64{"WriteThrottleEvents": 3}}}},

@@ -37,8 +37,8 @@ func TestPartitionsOfATable(t *testing.T) {
 	}
 	const walking = `{"walk":{"from":"2026-01-02T03:04:05Z","through":"2026-01-02T03:14:05Z","share":0.6}}`
 	if err := st.Judge(t.Context(), lease, store.Judgement{
-		Maps:  []store.PartitionMap{{Target: sample.Target{Table: "orders"}, Document: document}},
-		Views: []store.TableView{{Target: sample.Target{Table: "orders"}, Document: []byte(walking)}, {Target: sample.Target{Table: "carts"}, Document: []byte(`{}`)}},
+		Maps:  []store.TargetDocument{{Target: sample.Target{Table: "orders"}, Document: document}},
+		Views: []store.TargetDocument{{Target: sample.Target{Table: "orders"}, Document: []byte(walking)}, {Target: sample.Target{Table: "carts"}, Document: []byte(`{}`)}},
 	}); err != nil {
 		t.Fatal(err)
 	}

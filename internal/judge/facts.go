@@ -25,7 +25,7 @@ func (t *term) loadFacts(ctx context.Context, now time.Time) error {
 	stored := make(detect.FactsByTable, len(rows))
 	for _, row := range rows {
 		var known detect.TableFacts
-		if err := json.Unmarshal(row.JSON, &known); err != nil {
+		if err := json.Unmarshal(row.Document, &known); err != nil {
 			t.judge.logger.Warn("the stored facts of a table cannot be read; a collector writes them anew", "table", row.Name(), "error", err)
 			continue
 		}

@@ -143,7 +143,7 @@ func (p *partitions) claimedMaps(now time.Time) map[detect.Target]*partition.Map
 }
 
 // pending returns the maps that changed since they were stored.
-func (p *partitions) pending(now time.Time) (changed []store.PartitionMap, err error) {
+func (p *partitions) pending(now time.Time) (changed []store.TargetDocument, err error) {
 	for table, m := range p.tables {
 		if now.Sub(m.at) < partitionsEvery {
 			continue
@@ -154,13 +154,13 @@ func (p *partitions) pending(now time.Time) (changed []store.PartitionMap, err e
 			return nil, err
 		}
 		if !bytes.Equal(document, m.stored) {
-			changed = append(changed, store.PartitionMap{Target: table, Document: document})
+			changed = append(changed, store.TargetDocument{Target: table, Document: document})
 		}
 	}
 	return changed, nil
 }
 
-func (p *partitions) markWritten(all []store.PartitionMap) {
+func (p *partitions) markWritten(all []store.TargetDocument) {
 	for _, row := range all {
 		p.tables[row.Target].stored = row.Document
 	}

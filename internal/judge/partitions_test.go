@@ -44,7 +44,7 @@ func TestPartitionsOutliveTheJudge(t *testing.T) {
 		carts := sample.Target{Account: "1", Region: "eu-west-1", Table: "carts"}
 		rows = append(rows, store.ShardKeys{PartitionID: store.PartitionID{Source: source, Name: "carts/1/wrong"}, Target: carts, Body: []byte("wrong")})
 		must(t, s.Commit(t.Context(), store.Commit{Writer: "w", Seq: 1, Keys: rows}))
-		judgeOnce(t, s, store.Judgement{Maps: []store.PartitionMap{{Target: carts, Document: []byte(`{"seen":1}`)}}})
+		judgeOnce(t, s, store.Judgement{Maps: []store.TargetDocument{{Target: carts, Document: []byte(`{"seen":1}`)}}})
 		for range 2 {
 			j := run(t, quick(), &probe{Store: s})
 			var m partition.Map

@@ -61,9 +61,9 @@ type Store interface {
 
 	// Facts about tables, and active silences.
 	Silences(ctx context.Context, q store.SilenceQuery) ([]store.Silence, error)
-	TableViews(ctx context.Context) ([]store.TableView, error)
-	TableFacts(ctx context.Context) ([]store.TableFacts, error)
-	PartitionMaps(ctx context.Context) ([]store.PartitionMap, error)
+	TableViews(ctx context.Context) ([]store.TargetDocument, error)
+	TableFacts(ctx context.Context) ([]store.TargetDocument, error)
+	PartitionMaps(ctx context.Context) ([]store.TargetDocument, error)
 	StreamShards(ctx context.Context, since time.Time) ([]store.StreamShard, error)
 	CountIncidents(ctx context.Context) ([]store.IncidentCount, error)
 	// Closed seconds, minutes and roll-ups.

@@ -75,7 +75,7 @@ func comparePositions(b *testing.B, tables, keys int) {
 	for table := range tables {
 		maps[sample.Target{Table: fmt.Sprintf("table-%04d", table)}] = eightPartitions()
 	}
-	judge := func(claimed map[detect.Target]*partition.Map, others []store.TableView) {
+	judge := func(claimed map[detect.Target]*partition.Map, others []store.TargetDocument) {
 		s := newState(verdict.Options{MaxKeys: 2 << 20})
 		s.Partitions = claimed
 		s.RestoreViews(others)
@@ -105,7 +105,7 @@ func comparePositions(b *testing.B, tables, keys int) {
 
 // walkingTables returns the views of as many tables with walking load as a judge follows: it then
 // looks for none in others.
-func walkingTables(b *testing.B) (views []store.TableView) {
+func walkingTables(b *testing.B) (views []store.TargetDocument) {
 	b.Helper()
 	later := time.Now().Add(24 * time.Hour)
 	document, err := json.Marshal(detect.Table{View: &detect.View{}, Walk: &detect.Walk{From: later, Through: later}})
@@ -113,7 +113,7 @@ func walkingTables(b *testing.B) (views []store.TableView) {
 		b.Fatal(err)
 	}
 	for n := range 64 {
-		views = append(views, store.TableView{Target: sample.Target{Table: fmt.Sprint("other-", n)}, Document: document})
+		views = append(views, store.TargetDocument{Target: sample.Target{Table: fmt.Sprint("other-", n)}, Document: document})
 	}
 	return views
 }
@@ -196,7 +196,7 @@ func scale(b *testing.B, collectors, tables int, mapped bool) {
 		document, err := json.Marshal(eightPartitions())
 		must(b, err)
 		for table := range tables {
-			j.Maps = append(j.Maps, store.PartitionMap{Target: sample.Target{Table: fmt.Sprintf("table-%04d", table)}, Document: document})
+			j.Maps = append(j.Maps, store.TargetDocument{Target: sample.Target{Table: fmt.Sprintf("table-%04d", table)}, Document: document})
 		}
 		judgeOnce(b, s, j)
 	}

@@ -35,7 +35,7 @@ func startCopying(t *testing.T, s *store.Store, mapped bool) *copying {
 		must(t, err)
 		of := c.of
 		of.Table = table
-		judgeOnce(t, s, store.Judgement{Maps: []store.PartitionMap{{Target: of, Document: document}}})
+		judgeOnce(t, s, store.Judgement{Maps: []store.TargetDocument{{Target: of, Document: document}}})
 	}
 	return c
 }

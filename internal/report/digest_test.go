@@ -150,7 +150,7 @@ func busy() report.Rows {
 	r.Partitions = []partition.View{divided()}
 	figure := func(v float64) *detect.Figure { return &detect.Figure{Value: v, Low: v - 0.02, High: v + 0.02} }
 	view := func(at sample.Target, updated time.Time, t detect.Table) {
-		r.Views = append(r.Views, store.TableView{Target: at, Updated: updated, Document: document(t)})
+		r.Views = append(r.Views, store.TargetDocument{Target: at, Updated: updated, Document: document(t)})
 	}
 	view(orders, monday, detect.Table{
 		View: &detect.View{Growing: []detect.GrowingKey{

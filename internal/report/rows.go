@@ -21,7 +21,7 @@ type Store interface {
 	Incidents(ctx context.Context, q store.IncidentQuery) ([]store.Incident, error)
 	IncidentTransitions(ctx context.Context, from, to time.Time, most int) ([]store.Transition, error)
 	Finding(ctx context.Context, fingerprint string) (store.Finding, error)
-	TableViews(ctx context.Context) ([]store.TableView, error)
+	TableViews(ctx context.Context) ([]store.TargetDocument, error)
 	Silences(ctx context.Context, q store.SilenceQuery) ([]store.Silence, error)
 	partitions.Store
 	Gaps(ctx context.Context, q store.GapQuery) ([]store.Gap, error)
@@ -40,7 +40,7 @@ type Rows struct {
 	// Roots are the findings that the incidents are about, by fingerprint, as far as
 	// they are kept.
 	Roots map[string]store.Finding
-	Views []store.TableView
+	Views []store.TargetDocument
 	// Peaks are the hours of each of the warmest keys.
 	Peaks [][]store.HourPeak
 	Gaps  []store.Gap
@@ -106,7 +106,7 @@ func Load(ctx context.Context, st Store, q Request, last *Report) (r Rows, err e
 	if r.Views, err = st.TableViews(ctx); err != nil {
 		return r, err
 	}
-	r.Views = slices.DeleteFunc(r.Views, func(v store.TableView) bool { return !q.Covers(v.Target) })
+	r.Views = slices.DeleteFunc(r.Views, func(v store.TargetDocument) bool { return !q.Covers(v.Target) })
 	if r.cut(len(r.Views), maxTables, say.CutTables); len(r.Views) > maxTables {
 		r.Views = r.Views[:maxTables]
 	}

@@ -54,7 +54,7 @@ func TestNoPageShowsATextRaw(t *testing.T) {
 		view := m.Table(f.Target)
 		document, err = json.Marshal(view)
 		must(t, err)
-		j.Views = append(j.Views, store.TableView{Target: f.Target, Document: document})
+		j.Views = append(j.Views, store.TargetDocument{Target: f.Target, Document: document})
 		place := url.Values{"account": {f.Account}, "region": {f.Region}, "table": {f.Table}, "index": {f.Index}}.Encode()
 		paths = append(paths, "/findings/"+f.Fingerprint, "/table?"+place, "/heat?"+place, "/?"+place)
 	}

@@ -245,5 +245,5 @@ func (w *writer) findings(at sample.Target, table int, end time.Time) {
 	w.j.Incidents = append(w.j.Incidents, stored(w.t, found)...)
 	document, err := json.Marshal(detect.Table{Target: at, Seconds: 1, Requests: 1, View: &detect.View{}})
 	must(w.t, err)
-	w.j.Views = append(w.j.Views, store.TableView{Target: at, Document: document})
+	w.j.Views = append(w.j.Views, store.TargetDocument{Target: at, Document: document})
 }

@@ -230,7 +230,7 @@ func TestCalmIsProven(t *testing.T) {
 		target := sample.Target{Table: table}
 		document, err := json.Marshal(detect.Table{Target: target})
 		must(t, err)
-		j.Views = append(j.Views, store.TableView{Target: target, Document: document})
+		j.Views = append(j.Views, store.TargetDocument{Target: target, Document: document})
 		if wcu == 0 {
 			continue
 		}

@@ -73,7 +73,7 @@ func keepMap(t *testing.T, s *store.Store, m *partition.Map) {
 	if err != nil || !ok {
 		t.Fatalf("lease: %t, %v", ok, err)
 	}
-	must(t, s.Judge(t.Context(), l, store.Judgement{Maps: []store.PartitionMap{{Target: sample.Target{Table: "orders"}, Document: document}}}))
+	must(t, s.Judge(t.Context(), l, store.Judgement{Maps: []store.TargetDocument{{Target: sample.Target{Table: "orders"}, Document: document}}}))
 }
 
 // TestHeatByPosition: the heatmap offers its keys in the order of the key space once ranges
@@ -158,7 +158,7 @@ func TestPartitions(t *testing.T) {
 	if text, _ := get(t, address+"/status", http.StatusOK); !strings.Contains(text, "Maps of partitions") || !strings.Contains(text, "Treat the ranges as possible only") {
 		t.Errorf("the status page lacks the map: %s", text)
 	}
-	m := store.Judgement{Maps: []store.PartitionMap{{Target: sample.Target{Table: "orders"}, Document: []byte(`{"seen":1}`)}}}
+	m := store.Judgement{Maps: []store.TargetDocument{{Target: sample.Target{Table: "orders"}, Document: []byte(`{"seen":1}`)}}}
 	l, _, err := s.AcquireLease(t.Context(), "judge", "test", time.Minute)
 	must(t, err)
 	must(t, s.Judge(t.Context(), l, m))

@@ -32,7 +32,7 @@ func TestPagesSayWhoseRequestsTheyAre(t *testing.T) {
 	for name, throttled := range map[string]detect.Throttled{"quiet": {}, "refused": {Requests: 9, WCU: 6}, "resent": {Requests: 9}} {
 		of := detect.Table{Target: detect.Target{Table: name}, Seconds: 1, Requests: 20, WCU: 40, Throttled: throttled, View: &detect.View{}}
 		tables = append(tables, of)
-		j.Views = append(j.Views, store.TableView{Target: of.Target, Document: document(of)})
+		j.Views = append(j.Views, store.TargetDocument{Target: of.Target, Document: document(of)})
 	}
 	f := detect.NewFinding(detect.MovingHotSpot, detect.Target{Table: "quiet"}, sample.Key{})
 	f.Severity, f.State, f.FirstSeen, f.LastSeen = detect.Critical, detect.Firing, time.Now(), time.Now()

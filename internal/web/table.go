@@ -138,7 +138,7 @@ func (s *Site) heatQuery(ctx context.Context, values url.Values) (q heatmap.Quer
 	if err != nil {
 		return q, err
 	}
-	i := slices.IndexFunc(views, func(v store.TableView) bool {
+	i := slices.IndexFunc(views, func(v store.TargetDocument) bool {
 		return v.Table == q.Table && v.Index == q.Index &&
 			(q.Account == "" || v.Account == q.Account) && (q.Region == "" || v.Region == q.Region)
 	})

@@ -33,7 +33,7 @@ func (s *Site) views(ctx context.Context) (map[sample.Target]detect.Table, error
 	return all, nil
 }
 
-func readView(row store.TableView) (detect.Table, error) {
+func readView(row store.TargetDocument) (detect.Table, error) {
 	var t detect.Table
 	if err := json.Unmarshal(row.Document, &t); err != nil {
 		return t, fmt.Errorf("stored view of %s: %w", row.Name(), err)
@@ -70,7 +70,7 @@ func (s *Site) table(ctx context.Context, r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	i := slices.IndexFunc(views, func(v store.TableView) bool { return v.Target == m.Target })
+	i := slices.IndexFunc(views, func(v store.TargetDocument) bool { return v.Target == m.Target })
 	if i < 0 {
 		return nil, errNoTable
 	}

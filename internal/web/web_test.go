@@ -103,7 +103,7 @@ func filledAt(t *testing.T, owners ...sample.Target) (*store.Store, []detect.Fin
 		}
 		document, err := json.Marshal(table)
 		must(t, err)
-		j.Views = append(j.Views, store.TableView{Target: table.Target, Document: document})
+		j.Views = append(j.Views, store.TargetDocument{Target: table.Target, Document: document})
 	}
 	found := board.Findings()
 	for i, f := range found {

@@ -63,7 +63,7 @@ func cloudWatchFailed(t *testing.T, s *store.Store) {
 func cloudWatchUnknown(t *testing.T, s *store.Store) {
 	misspelt, sampled, viewed, read := sample.Target{Table: "oders"}, sample.Target{Table: "orders"}, sample.Target{Table: "carts"}, sample.Target{Table: "audit"}
 	judge(t, s, store.Judgement{
-		Windows: []store.Window{{Target: sampled, Second: noon}}, Views: []store.TableView{{Target: viewed, Document: []byte(`{}`)}},
+		Windows: []store.Window{{Target: sampled, Second: noon}}, Views: []store.TargetDocument{{Target: viewed, Document: []byte(`{}`)}},
 	})
 	for _, target := range []sample.Target{misspelt, sampled, viewed} {
 		must(t, s.PutCloudWatch(t.Context(), store.CloudWatchRead{Target: target, Through: minuteOne, State: "no_data"}, nil))

@@ -89,28 +89,28 @@ func peaksFenced(t *testing.T, s *store.Store) {
 	must(t, s.ReleaseLease(t.Context(), old))
 	lead(t, s, "second")
 	err := s.Judge(t.Context(), old, store.Judgement{
-		Peaks: []store.HourPeak{peak(1, 0, 1, 1)}, Views: []store.TableView{{Target: sample.Target{Table: "t"}}},
+		Peaks: []store.HourPeak{peak(1, 0, 1, 1)}, Views: []store.TargetDocument{{Target: sample.Target{Table: "t"}}},
 	})
 	if err == nil {
 		t.Error("a judgement under a lost lease was written")
 	}
 	equal(t, "peaks", hourPeaks(t, s, 1, time.Time{}), nil)
-	equal(t, "views", value[[]store.TableView](t)(s.TableViews(t.Context())), nil)
+	equal(t, "views", value[[]store.TargetDocument](t)(s.TableViews(t.Context())), nil)
 }
 
 func viewReplaced(t *testing.T, s *store.Store) {
 	put := func(table, document string) {
-		judge(t, s, store.Judgement{Views: []store.TableView{{Target: sample.Target{Table: table, Index: "i"}, Document: []byte(document)}}})
+		judge(t, s, store.Judgement{Views: []store.TargetDocument{{Target: sample.Target{Table: table, Index: "i"}, Document: []byte(document)}}})
 	}
 	put("orders", `{"first":1}`)
 	put("carts", `{}`)
 	put("orders", `{"second":2}`)
-	got := value[[]store.TableView](t)(s.TableViews(t.Context()))
+	got := value[[]store.TargetDocument](t)(s.TableViews(t.Context()))
 	for i := range got {
 		near(t, "written", got[i].Updated)
 		got[i].Updated = time.Time{}
 	}
-	equal(t, "views", got, []store.TableView{
+	equal(t, "views", got, []store.TargetDocument{
 		{Target: sample.Target{Table: "carts", Index: "i"}, Document: []byte(`{}`)}, {Target: sample.Target{Table: "orders", Index: "i"}, Document: []byte(`{"second":2}`)},
 	})
 }

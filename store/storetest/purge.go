@@ -90,7 +90,7 @@ func fill(t *testing.T, s *store.Store) {
 			{Target: sample.Target{Table: "orders"}, Hash: 2, KeyType: "S", Key: "user#1", Hour: at, WriteMilli: 5},
 			{Target: sample.Target{Table: "carts"}, Hash: 1, KeyType: "S", Key: secretKey, Hour: at, WriteMilli: 5},
 		},
-		Views: []store.TableView{{Target: sample.Target{Table: "orders"}, Document: []byte(`{"top":["user#canary"]}`)}},
+		Views: []store.TargetDocument{{Target: sample.Target{Table: "orders"}, Document: []byte(`{"top":["user#canary"]}`)}},
 		Notifications: []store.Notification{
 			{ID: "1", Fingerprint: "about", Route: "r", Payload: []byte(`{}`)}, {ID: "2", Incident: "stands", Route: "r", Payload: []byte(`{}`)},
 			{ID: "3", Incident: "names", Route: "r", Payload: []byte(`{"finding":{"key":"user#canary"}}`)}, {ID: "4", Incident: "names", Route: "r", Payload: []byte(`{}`)},
@@ -155,7 +155,7 @@ func purged(t *testing.T, s *store.Store) {
 	equal(t, "the delta", string(snap.Deltas[0].Body), "a delta with -")
 	equal(t, "its version", snap.Deltas[0].Version, 9)
 	equal(t, "another delta", string(snap.Deltas[1].Body), string(body("a", 2)))
-	views := value[[]store.TableView](t)(s.TableViews(t.Context()))
+	views := value[[]store.TargetDocument](t)(s.TableViews(t.Context()))
 	equal(t, "the view", string(views[0].Document), `{"top":["-"]}`)
 	stored := value[[]store.Report](t)(s.Reports(t.Context(), store.ReportQuery{}))
 	equal(t, "the report", value[store.Report](t)(s.Report(t.Context(), stored[0].ID)).Document, []byte(`{"hot":["-"]}`))

@@ -49,7 +49,7 @@ func everything(t *testing.T, s *store.Store) {
 		Cardinality:   []store.Cardinality{{Target: sample.Target{Table: "t"}, Minute: noon.AddDate(-1, 0, 0)}},
 		Findings:      []store.Finding{finding("f", 1)},
 		Peaks:         []store.HourPeak{{Target: sample.Target{Table: "t"}, Hash: 1, Hour: noon.AddDate(-1, 0, 0)}},
-		Views:         []store.TableView{{Target: sample.Target{Table: "t"}, Document: []byte("{}")}},
+		Views:         []store.TargetDocument{{Target: sample.Target{Table: "t"}, Document: []byte("{}")}},
 		Transitions:   []store.Transition{{Of: "f", At: noon.AddDate(-1, 0, 0)}},
 		Notifications: []store.Notification{{ID: "1", Fingerprint: "f", Route: "r"}},
 		Cursors:       map[string]int64{"a": 1},

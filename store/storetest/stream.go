@@ -249,10 +249,10 @@ func factsReplaced(t *testing.T, s *store.Store) {
 	must(t, s.PutTableFacts(t.Context(), sample.Target{Table: "b"}, []byte(`{"wcu":1}`)))
 	must(t, s.PutTableFacts(t.Context(), sample.Target{Table: "a"}, []byte(`{"wcu":2}`)))
 	must(t, s.PutTableFacts(t.Context(), sample.Target{Table: "b"}, []byte(`{"wcu":3}`)))
-	all := value[[]store.TableFacts](t)(s.TableFacts(t.Context()))
+	all := value[[]store.TargetDocument](t)(s.TableFacts(t.Context()))
 	equal(t, "tables", len(all), 2)
 	near(t, "updated", all[0].Updated)
-	equal(t, "facts", all[0].Table+string(all[0].JSON)+all[1].Table+string(all[1].JSON), `a{"wcu":2}b{"wcu":3}`)
+	equal(t, "facts", all[0].Table+string(all[0].Document)+all[1].Table+string(all[1].Document), `a{"wcu":2}b{"wcu":3}`)
 	equal(t, "pruned", prune(t, s, store.Retention{Facts: soon}), store.Pruned{Facts: 2})
 }
 
@@ -285,13 +285,13 @@ func shardKeysKept(t *testing.T, s *store.Store) {
 
 func mapsReplaced(t *testing.T, s *store.Store) {
 	for _, document := range []string{`{"a":1}`, `{"a":2}`} {
-		judge(t, s, store.Judgement{Maps: []store.PartitionMap{{Target: sample.Target{Table: "orders"}, Document: []byte(document)}}})
+		judge(t, s, store.Judgement{Maps: []store.TargetDocument{{Target: sample.Target{Table: "orders"}, Document: []byte(document)}}})
 	}
-	all := value[[]store.PartitionMap](t)(s.PartitionMaps(t.Context()))
+	all := value[[]store.TargetDocument](t)(s.PartitionMaps(t.Context()))
 	equal(t, "maps", len(all), 1)
 	equal(t, "map", all[0].Table+string(all[0].Document), `orders{"a":2}`)
 	near(t, "updated", all[0].Updated)
 	time.Sleep(5 * soon)
 	prune(t, s, store.Retention{Views: soon})
-	equal(t, "old maps", len(value[[]store.PartitionMap](t)(s.PartitionMaps(t.Context()))), 0)
+	equal(t, "old maps", len(value[[]store.TargetDocument](t)(s.PartitionMaps(t.Context()))), 0)
 }

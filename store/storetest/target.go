@@ -34,7 +34,7 @@ func targetsApart(t *testing.T, s *store.Store) {
 	for _, row := range value[[]store.Total](t)(s.Totals(t.Context())) {
 		totals = append(totals, row.Target)
 	}
-	for _, row := range value[[]store.TableFacts](t)(s.TableFacts(t.Context())) {
+	for _, row := range value[[]store.TargetDocument](t)(s.TableFacts(t.Context())) {
 		facts = append(facts, row.Target)
 	}
 	equal(t, "totals", totals, all)

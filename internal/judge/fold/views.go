@@ -177,7 +177,7 @@ func (v *Views) Count(r sketch.Registers) {
 }
 
 // Restore records the stored views, and returns the walks of load in them.
-func (v *Views) Restore(rows []store.TableView) (walks map[sample.Target]detect.Walk) {
+func (v *Views) Restore(rows []store.TargetDocument) (walks map[sample.Target]detect.Walk) {
 	walks = make(map[sample.Target]detect.Walk)
 	for _, row := range rows {
 		var stored detect.Table
@@ -288,8 +288,8 @@ func (v *Views) SetGrowing(at sample.Target, newest int64, keys []detect.Growing
 }
 
 // Rows returns tables in the store's form.
-func (v *Views) Rows(tables []detect.Table) ([]store.TableView, error) {
-	rows := make([]store.TableView, len(tables))
+func (v *Views) Rows(tables []detect.Table) ([]store.TargetDocument, error) {
+	rows := make([]store.TargetDocument, len(tables))
 	for i, t := range tables {
 		known := v.growing[t.Target]
 		t.View.Growing = append([]detect.GrowingKey{}, known.keys...)
@@ -297,7 +297,7 @@ func (v *Views) Rows(tables []detect.Table) ([]store.TableView, error) {
 		if err != nil {
 			return nil, fmt.Errorf("write the view of %s: %w", t.Name(), err)
 		}
-		rows[i] = store.TableView{Target: t.Target, Document: document}
+		rows[i] = store.TargetDocument{Target: t.Target, Document: document}
 	}
 	return rows, nil
 }

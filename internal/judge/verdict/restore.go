@@ -16,7 +16,7 @@ import (
 const Replay = detect.Horizon * time.Second
 
 // RestoreViews continues the previous judge's views of tables, and the walks of load in them.
-func (s *State) RestoreViews(rows []store.TableView) {
+func (s *State) RestoreViews(rows []store.TargetDocument) {
 	for table, walk := range s.Views.Restore(rows) {
 		s.board.RestoreWalk(table, &walk)
 	}

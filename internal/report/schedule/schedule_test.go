@@ -292,7 +292,7 @@ func TestReportIsOfTheStore(t *testing.T) {
 			Incidents: []store.Incident{{ID: "i", Cause: "hot_key", Target: target, Severity: "critical", State: "firing",
 				OpenedAt: time.Now(), FiredAt: time.Now(), LastSeen: time.Now(), Root: "pruned", Document: []byte(`{"owner":"ada"}`)}},
 			IncidentTransitions: []store.Transition{{Of: "i", At: time.Now(), From: "pending", To: "firing", Severity: "critical"}},
-			Views:               []store.TableView{{Target: target, Document: []byte(`{}`)}},
+			Views:               []store.TargetDocument{{Target: target, Document: []byte(`{}`)}},
 			Peaks:               []store.HourPeak{{Target: target, Hash: 1, Key: "k", KeyType: "S", Hour: time.Now(), WriteMilli: 2_000_000}},
 		}))
 		live(t, s, "a", []schedule.Schedule{{Name: "daily", Cron: "0 8 * * *"}}, 0, false, 2*time.Hour)

@@ -82,7 +82,7 @@ func TestCalm(t *testing.T) {
 		key := sample.KeyString("customer#" + strings.Repeat(fmt.Sprint(n), 30))
 		body, err := heat.OfSecond(&sketch.Window{Target: target, Keys: []sketch.KeyLoad{{Hash: 1, Key: key, Low: sketch.Load{Write: sample.Milli(3400 * (n + 1))}}}}, true).MarshalBinary()
 		must(t, err)
-		j.Views = append(j.Views, store.TableView{Target: target, Document: document})
+		j.Views = append(j.Views, store.TargetDocument{Target: target, Document: document})
 		j.Rollups = append(j.Rollups, store.Rollup{Target: target, Level: int64(heat.TenSeconds), Begins: end.Add(-10 * time.Second), Body: body})
 		j.Windows = append(j.Windows, store.Window{Target: target, Second: end.Add(-5 * time.Second), Requests: 12345})
 	}

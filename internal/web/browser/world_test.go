@@ -217,7 +217,7 @@ func (w *world) divide(t *testing.T, table string) {
 	m.Dissolve(now)
 	document, err := json.Marshal(m)
 	must(t, err)
-	must(t, w.store.Judge(t.Context(), w.lease, store.Judgement{Maps: []store.PartitionMap{{Target: sample.Target{Table: table}, Document: document}}}))
+	must(t, w.store.Judge(t.Context(), w.lease, store.Judgement{Maps: []store.TargetDocument{{Target: sample.Target{Table: table}, Document: document}}}))
 	w.lease.Writes++
 }
 
@@ -234,7 +234,7 @@ func (w *world) judge(t *testing.T, j *store.Judgement) {
 		table.View = w.census.View(table.Target, detect.DefaultPolicy())
 		document, err := json.Marshal(table)
 		must(t, err)
-		j.Views = append(j.Views, store.TableView{Target: table.Target, Document: document})
+		j.Views = append(j.Views, store.TargetDocument{Target: table.Target, Document: document})
 	}
 	found := w.board.Findings()
 	for _, f := range found {

@@ -104,10 +104,10 @@ func TestRows(t *testing.T) {
 	t.Parallel()
 	s := open(t)
 	tens, earlier := now.Add(-10*time.Second), now.Truncate(time.Minute).Add(-20*time.Minute)
-	view := func(table string, t detect.Table) store.TableView {
+	view := func(table string, t detect.Table) store.TargetDocument {
 		t.Table = table
 		document, _ := json.Marshal(t)
-		return store.TableView{Target: sample.Target{Table: table}, Document: document}
+		return store.TargetDocument{Target: sample.Target{Table: table}, Document: document}
 	}
 	share := detect.Figure{Value: 0.97, Low: 0.96, High: 0.98}
 	finding := store.Finding{
@@ -121,7 +121,7 @@ func TestRows(t *testing.T) {
 			rollup(t, "was", heat.Minute, earlier, map[string]int{"user#3": 1200}), rollup(t, "was", heat.TenSeconds, earlier, map[string]int{"user#3": 1200}),
 			rollup(t, "cool", heat.TenSeconds, tens, nil),
 		},
-		Views: []store.TableView{
+		Views: []store.TargetDocument{
 			view("hot", detect.Table{CloudWatch: &detect.TableCloudWatch{Write: &share}}), view("dark", detect.Table{}),
 		},
 		Windows: []store.Window{

@@ -28,8 +28,7 @@ const Span = time.Minute
 
 // Store holds the maps and the seconds; *store.Store has it.
 type Store interface {
-	PartitionMaps(ctx context.Context) ([]store.PartitionMap, error)
-	LastWindow(ctx context.Context, at sample.Target) (time.Time, bool, error)
+	PartitionMaps(ctx context.Context) ([]store.TargetDocument, error)
 	Windows(ctx context.Context, q store.WindowQuery) ([]store.Window, error)
 }
 
@@ -100,7 +99,7 @@ func Load(ctx context.Context, st *store.Store, at sample.Target, r heatmap.Rang
 	if err != nil {
 		return nil, err
 	}
-	i := slices.IndexFunc(rows, func(r store.PartitionMap) bool {
+	i := slices.IndexFunc(rows, func(r store.TargetDocument) bool {
 		return r.Table == at.Table && (at.Account == "" || r.Account == at.Account) && (at.Region == "" || r.Region == at.Region)
 	})
 	if i < 0 {
@@ -195,7 +194,7 @@ func LoadClaimed(ctx context.Context, st *store.Store, of sample.Target, now tim
 	return nil, nil
 }
 
-func read(row store.PartitionMap) (*partition.Map, error) {
+func read(row store.TargetDocument) (*partition.Map, error) {
 	m := &partition.Map{}
 	if err := json.Unmarshal(row.Document, m); err != nil {
 		return nil, fmt.Errorf("the partitions of %s: %w", row.Name(), err)
@@ -203,7 +202,7 @@ func read(row store.PartitionMap) (*partition.Map, error) {
 	return m, nil
 }
 
-func newTable(row store.PartitionMap, m *partition.Map, now time.Time) Table {
+func newTable(row store.TargetDocument, m *partition.Map, now time.Time) Table {
 	return Table{View: m.View(row.Target, now), Updated: row.Updated}
 }
 

@@ -34,7 +34,7 @@ type Store interface {
 	Now(ctx context.Context) (time.Time, error)
 	SeenMinutes(ctx context.Context, from, to time.Time, most int) ([]store.SeenMinute, error)
 	Heat(ctx context.Context, q store.HeatQuery) ([]store.Rollup, error)
-	TableViews(ctx context.Context) ([]store.TableView, error)
+	TableViews(ctx context.Context) ([]store.TargetDocument, error)
 	OpenIncidents(ctx context.Context) ([]store.OpenIncidents, error)
 }
 

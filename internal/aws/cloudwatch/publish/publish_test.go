@@ -72,7 +72,7 @@ func world(t *testing.T, from time.Time) *clocked {
 	}
 	document, err := json.Marshal(detect.Table{Target: orders, CloudWatch: &detect.TableCloudWatch{Write: &detect.Figure{Value: 0.34, Low: 0.3, High: 0.4}}})
 	must(t, err)
-	j.Views = append(j.Views, store.TableView{Target: orders, Document: document})
+	j.Views = append(j.Views, store.TargetDocument{Target: orders, Document: document})
 	j.Incidents = append(j.Incidents, store.Incident{
 		ID: "hot", Target: orders, Cause: string(detect.CauseHotKey), Severity: "critical", State: string(detect.Firing), OpenedAt: from, LastSeen: from, Document: []byte(`{}`),
 	})
