@@ -82,15 +82,8 @@ func unreferencedTargets() string {
 // pruneBatch is how many rows one transaction deletes, so that none is long.
 const pruneBatch = 1000
 
-// Pruned counts the deleted rows.
-type Pruned struct {
-	Deltas, Windows, Cardinality, Findings, History int64
-	Notifications, Gaps, Bad, Writers, Positions    int64
-	Producers                                       int64
-	Peaks, Views                                    int64
-	Shards, Facts, Targets, Incidents, CloudWatch   int64
-	Reports, Rollups                                int64
-}
+// Pruned counts the deleted rows by table, without the tables that lost none.
+type Pruned map[string]int64
 
 // rule deletes rows of one table: rows of this key for which the condition holds at a
 // time limit, $1.
@@ -100,73 +93,71 @@ type rule struct {
 	// rows that another transaction may change meanwhile. It may be empty.
 	still string
 	keep  time.Duration
-	count *int64
 }
 
 // rules are in an order that leaves no orphan: deltas before their writers and
 // cursors, watermarks after their positions.
-func (r Retention) rules(p *Pruned) []rule {
-	var uncounted int64
+func (r Retention) rules() []rule {
 	orphan := `NOT EXISTS (SELECT 1 FROM deltas AS d WHERE d.writer = %[1]s.writer)`
 	all := []rule{
 		{"deltas", "writer, seq", `committed < $1
-			AND seq <= (SELECT c.seq FROM cursors AS c WHERE c.writer = deltas.writer)`, "", r.Deltas, &p.Deltas},
-		{"windows", "target, second", `updated < $1`, "", r.Windows, &p.Windows},
-		{"cardinalities", "target, minute", `updated < $1`, "", r.Cardinality, &p.Cardinality},
-		{"findings", "fingerprint", `updated_at < $1`, "", r.Findings, &p.Findings},
-		{"incidents", "id", `updated < $1`, "", r.Findings, &p.Incidents},
+			AND seq <= (SELECT c.seq FROM cursors AS c WHERE c.writer = deltas.writer)`, "", r.Deltas},
+		{"windows", "target, second", `updated < $1`, "", r.Windows},
+		{"cardinalities", "target, minute", `updated < $1`, "", r.Cardinality},
+		{"findings", "fingerprint", `updated_at < $1`, "", r.Findings},
+		{"incidents", "id", `updated < $1`, "", r.Findings},
 		{"incident_findings", "incident, fingerprint", `NOT EXISTS (
-			SELECT 1 FROM incidents AS i WHERE i.id = incident_findings.incident AND i.updated >= $1)`, "", r.Findings, &uncounted},
-		{"incident_history", "id", `written < $1`, "", r.History, &p.History},
-		{"finding_history", "id", `written < $1`, "", r.History, &p.History},
+			SELECT 1 FROM incidents AS i WHERE i.id = incident_findings.incident AND i.updated >= $1)`, "", r.Findings},
+		{"incident_history", "id", `written < $1`, "", r.History},
+		{"finding_history", "id", `written < $1`, "", r.History},
 		{"notifications", "ordinal", `created < $1 AND state <> 'pending'
-			AND NOT EXISTS (SELECT 1 FROM incidents AS i WHERE i.id = notifications.incident AND i.state = 'firing')`, "", r.Notifications, &p.Notifications},
-		{"gaps", "id", `noticed < $1`, "", r.Gaps, &p.Gaps},
-		{"bad_samples", "hour, writer, source, reason", `hour < $1`, "", r.Bad, &p.Bad},
-		{"bad_excerpts", "hour, writer, source, reason, slot", `hour < $1`, "", r.Bad, &uncounted},
-		{"hourly_peaks", "target, key_hash, hour", `updated < $1`, "", r.Peaks, &p.Peaks},
-		{"table_views", "target", `updated < $1`, "", r.Views, &p.Views},
-		{"partition_maps", "target", `updated < $1`, "", r.Views, &p.Views},
-		{"writers", "writer", `seen < $1 AND ` + fmt.Sprintf(orphan, "writers"), "", r.Writers, &p.Writers},
+			AND NOT EXISTS (SELECT 1 FROM incidents AS i WHERE i.id = notifications.incident AND i.state = 'firing')`, "", r.Notifications},
+		{"gaps", "id", `noticed < $1`, "", r.Gaps},
+		{"bad_samples", "hour, writer, source, reason", `hour < $1`, "", r.Bad},
+		{"bad_excerpts", "hour, writer, source, reason, slot", `hour < $1`, "", r.Bad},
+		{"hourly_peaks", "target, key_hash, hour", `updated < $1`, "", r.Peaks},
+		{"table_views", "target", `updated < $1`, "", r.Views},
+		{"partition_maps", "target", `updated < $1`, "", r.Views},
+		{"writers", "writer", `seen < $1 AND ` + fmt.Sprintf(orphan, "writers"), "", r.Writers},
 		{"cursors", "writer", `advanced < $1 AND ` + fmt.Sprintf(orphan, "cursors") +
-			` AND NOT EXISTS (SELECT 1 FROM writers AS w WHERE w.writer = cursors.writer)`, "", r.Writers, &uncounted},
+			` AND NOT EXISTS (SELECT 1 FROM writers AS w WHERE w.writer = cursors.writer)`, "", r.Writers},
 		{"positions", "source, name", `ended AND moved < $1 AND EXISTS (
 			SELECT 1 FROM shards AS s
-			WHERE s.source = positions.source AND s.name = positions.name)`, "", r.Shards, &p.Shards},
+			WHERE s.source = positions.source AND s.name = positions.name)`, "", r.Shards},
 		{"positions", "source, name", `moved < $1 AND NOT EXISTS (
 			SELECT 1 FROM watermarks AS w
-			WHERE w.source = positions.source AND w.name = positions.name AND w.seen >= $1)`, "", r.Positions, &p.Positions},
+			WHERE w.source = positions.source AND w.name = positions.name AND w.seen >= $1)`, "", r.Positions},
 		{"positions", "source, name", `source = '` + Push + `' AND moved < $1 AND NOT EXISTS (
 			SELECT 1 FROM watermarks AS w
-			WHERE w.source = positions.source AND w.name = positions.name AND w.seen >= $1)`, "AND moved < $1", r.Producers, &p.Producers},
+			WHERE w.source = positions.source AND w.name = positions.name AND w.seen >= $1)`, "AND moved < $1", r.Producers},
 		{"watermarks", "source, name", `seen < $1 AND NOT EXISTS (
 			SELECT 1 FROM positions AS p
 			WHERE p.source = watermarks.source AND p.name = watermarks.name)`, "",
-			min(r.Positions, r.Shards), &uncounted},
+			min(r.Positions, r.Shards)},
 		{"shards", "source, name", `found < $1 AND NOT EXISTS (
 			SELECT 1 FROM positions AS p
-			WHERE p.source = shards.source AND p.name = shards.name)`, "", 0, &uncounted},
+			WHERE p.source = shards.source AND p.name = shards.name)`, "", 0},
 		{"shard_keys", "source, name", `updated < $1 AND NOT EXISTS (
 			SELECT 1 FROM shards AS s
-			WHERE s.source = shard_keys.source AND s.name = shard_keys.name)`, "", 0, &uncounted},
-		{"cloudwatch_minutes", "target, minute", `updated < $1`, "", r.CloudWatch, &p.CloudWatch},
-		{"cloudwatch_reads", "target", `attempted < $1`, "", r.CloudWatch, &uncounted},
-		{"reports", "id", `made < $1`, "", r.Reports, &p.Reports},
+			WHERE s.source = shard_keys.source AND s.name = shard_keys.name)`, "", 0},
+		{"cloudwatch_minutes", "target, minute", `updated < $1`, "", r.CloudWatch},
+		{"cloudwatch_reads", "target", `attempted < $1`, "", r.CloudWatch},
+		{"reports", "id", `made < $1`, "", r.Reports},
 		// As long as a yearly schedule may be away; while there is one it is seen daily.
-		{"report_schedules", "name", `seen < $1`, `AND seen < $1`, 2 * DefaultRetention().Reports, &uncounted},
-		{"silences", "id", `ends_at < $1`, "", r.History, &uncounted},
-		{"audit", "id", `at < $1`, "", r.Audit, &uncounted},
-		{"table_facts", "target", `updated < $1`, "", r.Facts, &p.Facts},
+		{"report_schedules", "name", `seen < $1`, `AND seen < $1`, 2 * DefaultRetention().Reports},
+		{"silences", "id", `ends_at < $1`, "", r.History},
+		{"audit", "id", `at < $1`, "", r.Audit},
+		{"table_facts", "target", `updated < $1`, "", r.Facts},
 		{"targets", "id", `used < $1` + unreferencedTargets(), `AND used < $1`,
-			r.Targets, &p.Targets},
+			r.Targets},
 	}
 	var longest time.Duration
 	for level, keep := range r.Rollups {
-		all = append(all, rule{"rollups", "target, level, begins", fmt.Sprintf(`level = %d AND updated < $1`, level), "", keep, &p.Rollups})
+		all = append(all, rule{"rollups", "target, level, begins", fmt.Sprintf(`level = %d AND updated < $1`, level), "", keep})
 		longest = max(longest, keep)
 	}
 	if longest > 0 {
-		all = append(all, rule{"seen_minutes", "minute", `updated < $1`, "", longest, &uncounted})
+		all = append(all, rule{"seen_minutes", "minute", `updated < $1`, "", longest})
 	}
 	return all
 }
@@ -176,31 +167,30 @@ func (r Retention) rules(p *Pruned) []rule {
 // before an error are counted too.
 func (s *Store) Prune(ctx context.Context, r Retention) (Pruned, error) {
 	r = options.OrDefault(r, DefaultRetention())
-	var p Pruned
-	for _, rule := range r.rules(&p) {
-		err := inBatches(rule.count, func() (int64, error) { return s.pruneBatch(ctx, rule) })
-		if err != nil {
-			return p, err
+	pruned := make(Pruned)
+	for _, rule := range r.rules() {
+		if err := pruned.inBatches(rule.table, func() (int64, error) { return s.pruneBatch(ctx, rule) }); err != nil {
+			return pruned, err
 		}
 	}
 	targets, err := s.overfull(ctx, r.WarmKeys)
 	for _, at := range targets {
 		if err == nil {
-			err = inBatches(&p.Peaks, func() (int64, error) { return s.pruneKeys(ctx, at, r.WarmKeys) })
+			err = pruned.inBatches("hourly_peaks", func() (int64, error) { return s.pruneKeys(ctx, at, r.WarmKeys) })
 		}
 	}
-	return p, err
+	return pruned, err
 }
 
-// inBatches counts the deleted rows until a batch is not full.
-func inBatches(count *int64, batch func() (int64, error)) error {
+// inBatches counts the rows that are deleted from a table until a batch is not full.
+func (p Pruned) inBatches(table string, batch func() (int64, error)) error {
 	for {
 		n, err := batch()
-		if err != nil {
-			return err
+		if n > 0 {
+			p[table] += n
 		}
-		if *count += n; n < pruneBatch {
-			return nil
+		if err != nil || n < pruneBatch {
+			return err
 		}
 	}
 }

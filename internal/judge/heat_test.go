@@ -246,7 +246,7 @@ func TestLateSecondsBeyondTheirWindows(t *testing.T) {
 	j.stop()
 	pruned, err := s.Prune(t.Context(), store.Retention{Windows: time.Nanosecond, Rollups: map[int64]time.Duration{10: time.Nanosecond}})
 	must(t, err)
-	if pruned.Windows != 3 || pruned.Rollups != 1 {
+	if pruned["windows"] != 3 || pruned["rollups"] != 1 {
 		t.Fatalf("pruned are %+v", pruned)
 	}
 	j = run(t, quick(), &probe{Store: s})

@@ -42,7 +42,7 @@ func cloudWatchKept(t *testing.T, s *store.Store) {
 	equal(t, "another target's", len(minutes(0)), 3)
 
 	pruned := value[store.Pruned](t)(s.Prune(t.Context(), store.Retention{CloudWatch: time.Nanosecond}))
-	equal(t, "pruned", pruned.CloudWatch, int64(3))
+	equal(t, "pruned", pruned["cloudwatch_minutes"], int64(3))
 	equal(t, "left", len(minutes(0)), 0)
 }
 

@@ -96,7 +96,7 @@ func heatPruned(t *testing.T, s *store.Store) {
 		if i+1 < len(levels) {
 			keep[levels[i+1]] = time.Hour
 		}
-		equal(t, "pruned", prune(t, s, store.Retention{Rollups: keep}), store.Pruned{Rollups: 1})
+		equal(t, "pruned", prune(t, s, store.Retention{Rollups: keep})["rollups"], 1)
 		for j, level := range levels {
 			left := value[[]store.Rollup](t)(s.Rollups(t.Context(), store.RollupQuery{Target: byStatus, Level: level}))
 			equal(t, "left", len(left) == 1, j > i)

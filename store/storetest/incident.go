@@ -217,7 +217,7 @@ func incidentsPruned(t *testing.T, s *store.Store) {
 	})
 	equal(t, "young", prune(t, s, store.Retention{Targets: soon}), store.Pruned{})
 	equal(t, "pruned", prune(t, s, store.Retention{Findings: soon, History: soon, Targets: soon}),
-		store.Pruned{Incidents: 1, History: 1, Targets: 1})
+		store.Pruned{"incidents": 1, "incident_findings": 2, "incident_history": 1, "targets": 1})
 	equal(t, "left", value[[]store.Incident](t)(s.Incidents(t.Context(), store.IncidentQuery{Finding: "a-1"})), nil)
 	judge(t, s, store.Judgement{Incidents: []store.Incident{{ID: "a", OpenedAt: noon, LastSeen: noon, Document: []byte(`{}`)}}})
 	equal(t, "findings of the new one", value[store.Incident](t)(s.Incident(t.Context(), "a")).Findings, nil)

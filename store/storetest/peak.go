@@ -75,7 +75,7 @@ func warmKeysBounded(t *testing.T, s *store.Store) {
 	other := peak(0, 0, 1, 0)
 	other.Table = "carts"
 	judge(t, s, store.Judgement{Peaks: append(all, other)})
-	equal(t, "pruned", prune(t, s, store.Retention{WarmKeys: 2}), store.Pruned{Peaks: 6})
+	equal(t, "pruned", prune(t, s, store.Retention{WarmKeys: 2}), store.Pruned{"hourly_peaks": 6})
 	got := value[[]store.WarmKey](t)(s.WarmKeys(t.Context(), byStatus, time.Time{}, 0))
 	if len(got) != 2 || got[0].Hash != 4 || got[1].Hash != 3 {
 		t.Errorf("left are %+v, want the two highest", got)

@@ -37,7 +37,7 @@ func producerOnce(t *testing.T, s *store.Store) {
 
 func producerForgotten(t *testing.T, s *store.Store) {
 	must(t, send(t, s, "a", 1, "", "2"))
-	equal(t, "pruned while young", prune(t, s, store.Retention{}).Producers, int64(0))
-	equal(t, "pruned", prune(t, s, store.Retention{Producers: soon}).Producers, int64(1))
+	equal(t, "pruned while young", prune(t, s, store.Retention{})["positions"], int64(0))
+	equal(t, "pruned", prune(t, s, store.Retention{Producers: soon})["positions"], int64(1))
 	equal(t, "next", value[store.Position](t)(s.Producer(t.Context(), "producer/p")).Next, "")
 }

@@ -117,8 +117,8 @@ func reportsRead(t *testing.T, s *store.Store) {
 func reportPruned(t *testing.T, s *store.Store) {
 	see(t, s, "daily", "")
 	put(t, s, report("daily", 1))
-	equal(t, "pruned while young", prune(t, s, store.Retention{}).Reports, int64(0))
-	equal(t, "pruned", prune(t, s, store.Retention{Reports: soon}).Reports, int64(1))
+	equal(t, "pruned while young", prune(t, s, store.Retention{})["reports"], int64(0))
+	equal(t, "pruned", prune(t, s, store.Retention{Reports: soon})["reports"], int64(1))
 	equal(t, "made again", put(t, s, report("daily", 1)), false)
 }
 

@@ -33,7 +33,7 @@ func retentionUnread(t *testing.T, s *store.Store) {
 		commit(t, s, "b", seq+1)
 	}
 	judge(t, s, store.Judgement{Cursors: map[string]int64{"a": 3}})
-	equal(t, "pruned", prune(t, s, store.Retention{Deltas: soon, Writers: soon}), store.Pruned{Deltas: 3})
+	equal(t, "pruned", prune(t, s, store.Retention{Deltas: soon, Writers: soon}), store.Pruned{"deltas": 3})
 	equal(t, "left", names(read(t, s, nil)), []string{"a/4", "b/1", "b/2", "b/3", "b/4"})
 }
 
@@ -73,7 +73,7 @@ func size(t *testing.T, s *store.Store) {
 
 func retentionYoung(t *testing.T, s *store.Store) {
 	everything(t, s)
-	equal(t, "pruned", prune(t, s, store.Retention{}), store.Pruned{Bad: 1})
+	equal(t, "pruned", prune(t, s, store.Retention{}), store.Pruned{"bad_samples": 1, "bad_excerpts": 1})
 	equal(t, "deltas", names(read(t, s, nil)), []string{"a/1"})
 	left := value[[]store.BadSample](t)(s.BadSamples(t.Context(), store.BadQuery{}))
 	equal(t, "the bad sample left", left[0].Reason, "now")
@@ -83,8 +83,8 @@ func retentionOld(t *testing.T, s *store.Store) {
 	everything(t, s)
 	got := prune(t, s, store.Retention{Deltas: soon, Windows: soon, Cardinality: soon, Findings: soon,
 		History: soon, Notifications: soon, Gaps: soon, Bad: soon, Writers: soon, Peaks: soon, Views: soon, Targets: soon})
-	equal(t, "pruned", got, store.Pruned{Deltas: 1, Windows: 1, Cardinality: 1, Findings: 1, History: 1,
-		Notifications: 1, Gaps: 1, Bad: 2, Writers: 1, Peaks: 1, Views: 1, Targets: 3})
+	equal(t, "pruned", got, store.Pruned{"deltas": 1, "windows": 1, "cardinalities": 1, "findings": 1, "finding_history": 1, "bad_excerpts": 1, "cursors": 1,
+		"notifications": 1, "gaps": 1, "bad_samples": 2, "writers": 1, "hourly_peaks": 1, "table_views": 1, "targets": 3})
 	equal(t, "deltas", names(read(t, s, nil)), nil)
 	equal(t, "totals", value[[]store.Total](t)(s.Totals(t.Context())), nil)
 	equal(t, "findings", value[[]store.Finding](t)(s.Findings(t.Context(), store.FindingQuery{})), nil)
@@ -98,14 +98,14 @@ func retentionBatches(t *testing.T, s *store.Store) {
 		all[i] = store.Transition{Of: "f", At: noon}
 	}
 	judge(t, s, store.Judgement{Transitions: all})
-	equal(t, "pruned", prune(t, s, store.Retention{History: soon}), store.Pruned{History: n})
+	equal(t, "pruned", prune(t, s, store.Retention{History: soon}), store.Pruned{"finding_history": n})
 }
 
 func retentionWriters(t *testing.T, s *store.Store) {
 	claim(t, s, "idle", 1)
 	commit(t, s, "idle", 1)
 	long := store.Retention{Writers: soon, Positions: soon}
-	equal(t, "a delta holds its writer", prune(t, s, long).Writers, 0)
+	equal(t, "a delta holds its writer", prune(t, s, long)["writers"], 0)
 
 	p := claim(t, s, "alive", 2)
 	const silence = 6 * time.Second // for which no busy machine keeps the living from reporting

@@ -234,7 +234,7 @@ func shardRetention(t *testing.T, s *store.Store) {
 	claim(t, s, "w", 1)
 	time.Sleep(5 * soon)
 	equal(t, "pruned while young", value[store.Pruned](t)(s.Prune(t.Context(), store.Retention{})), store.Pruned{})
-	equal(t, "pruned", prune(t, s, store.Retention{Shards: soon}), store.Pruned{Shards: 1})
+	equal(t, "pruned", prune(t, s, store.Retention{Shards: soon}), store.Pruned{"positions": 1, "shards": 1, "watermarks": 1})
 	equal(t, "names", value[store.Stream](t)(s.Lineage(t.Context(), streamSource, "t/1")).Names, []string{"t/1/b"})
 	equal(t, "positions", len(value[[]store.Position](t)(s.Positions(t.Context(), ""))), 2)
 	equal(t, "watermarks", len(read(t, s, nil).Watermarks), 2)
@@ -253,7 +253,7 @@ func factsReplaced(t *testing.T, s *store.Store) {
 	equal(t, "tables", len(all), 2)
 	near(t, "updated", all[0].Updated)
 	equal(t, "facts", all[0].Table+string(all[0].Document)+all[1].Table+string(all[1].Document), `a{"wcu":2}b{"wcu":3}`)
-	equal(t, "pruned", prune(t, s, store.Retention{Facts: soon}), store.Pruned{Facts: 2})
+	equal(t, "pruned", prune(t, s, store.Retention{Facts: soon}), store.Pruned{"table_facts": 2})
 }
 
 func shardKeysKept(t *testing.T, s *store.Store) {
@@ -276,7 +276,7 @@ func shardKeysKept(t *testing.T, s *store.Store) {
 	finish(t, s, "v", "t/1/a")
 	near(t, "ended", value[[]store.StreamShard](t)(s.StreamShards(t.Context(), time.Time{}))[0].Ended)
 	time.Sleep(5 * soon)
-	equal(t, "pruned", prune(t, s, store.Retention{Shards: soon}), store.Pruned{Shards: 1})
+	equal(t, "pruned", prune(t, s, store.Retention{Shards: soon}), store.Pruned{"positions": 1, "shards": 1, "shard_keys": 1, "watermarks": 1})
 	left := value[[]store.StreamShard](t)(s.StreamShards(t.Context(), time.Time{}))
 	equal(t, "shards that are left", len(left), 1)
 	equal(t, "what they delivered", len(left[0].Body), 0)

@@ -57,7 +57,7 @@ func targetsMany(t *testing.T, s *store.Store) {
 func targetsUsed(t *testing.T, s *store.Store) {
 	judge(t, s, store.Judgement{Windows: []store.Window{window(0)}})
 	equal(t, "pruned", prune(t, s, store.Retention{Targets: soon}), store.Pruned{})
-	equal(t, "pruned with its window", prune(t, s, store.Retention{Windows: soon, Targets: soon}), store.Pruned{Windows: 1, Targets: 1})
+	equal(t, "pruned with its window", prune(t, s, store.Retention{Windows: soon, Targets: soon}), store.Pruned{"windows": 1, "targets": 1})
 	time.Sleep(soon)
 	judge(t, s, store.Judgement{Windows: []store.Window{window(0)}})
 	equal(t, "windows", len(value[[]store.Window](t)(s.Windows(t.Context(), store.WindowQuery{Target: byStatus}))), 1)
