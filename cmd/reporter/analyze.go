@@ -59,21 +59,23 @@ func analyzeCommand() *cobra.Command {
 }
 
 type analyzeFlags struct {
-	format, tablesFile, secretFile, failOn *string
-	top                                    *int
-	warning, headroom                      *float64
-	candidates, explain, code, whatIf      *[]string
-	verbose, printForm                     *bool
-	memory                                 config.Bytes
-	mapping                                *mappingFlags
-	stream                                 *streamFlags
-	insights                               *insightsFlags
+	format                            analyze.Format
+	failOn                            detect.Severity
+	tablesFile, secretFile            *string
+	top                               *int
+	warning, headroom                 *float64
+	candidates, explain, code, whatIf *[]string
+	verbose, printForm                *bool
+	memory                            config.Bytes
+	mapping                           *mappingFlags
+	stream                            *streamFlags
+	insights                          *insightsFlags
 }
 
 func newAnalyzeFlags(c *cobra.Command) *analyzeFlags {
 	defaults := detect.DefaultPolicy()
 	f := &analyzeFlags{
-		format:     c.Flags().StringP("output", "o", string(analyze.FormatTable), "print as a `format`: "+formats()),
+		format:     analyze.FormatTable,
 		top:        c.Flags().Int("top", 0, "how many findings the table lists, the worst first; 40 when 0"),
 		warning:    c.Flags().Float64("warning", defaults.Warning, "share of a partition's limit above which a key is a warning"),
 		headroom:   c.Flags().Float64("headroom", defaults.Headroom, "how many times the peak load the recommended shards serve"),
@@ -84,7 +86,6 @@ func newAnalyzeFlags(c *cobra.Command) *analyzeFlags {
 		verbose:    c.Flags().Bool("verbose", false, "with --explain: all findings, the evidence, the bounds and each step in full"),
 		code:       c.Flags().StringArray("code", nil, "with --explain: print the code for the key's shards in a `language`: "+languages()+"; repeatable"),
 		whatIf:     c.Flags().StringArray("what-if", nil, "evaluate a key with N shards and F times the load, as `KEY=N[,xF]`; repeatable"),
-		failOn:     c.Flags().String("fail-on", "", "exit with 2 when a finding is of this `severity` or worse: "+severities()),
 		printForm:  c.Flags().Bool("print-form", false, "print the page about the format of samples and about --map"),
 		memory:     config.Bytes(analyze.DefaultMemory),
 		mapping:    newMappingFlags(c.Flags()), stream: newStreamFlags(c), insights: newInsightsFlags(c),
@@ -92,7 +93,8 @@ func newAnalyzeFlags(c *cobra.Command) *analyzeFlags {
 	c.Flags().TextVar(&f.memory, "memory", f.memory, "memory for the seconds that wait for the end of the input, as a `size`; the process takes some 300MiB more")
 	_ = c.MarkFlagFilename("tables", "yaml", "yml")
 	_ = c.MarkFlagFilename("map-file", "yaml", "yml")
-	completeValues(c, "output", wording.Names(analyze.Formats())...)
+	cli.Choice(c, &f.format, "output", "o", "print as a `format`: "+strings.Join(wording.Names(analyze.Formats()), ", "), analyze.Formats()...)
+	cli.Choice(c, &f.failOn, "fail-on", "", "exit with 2 when a finding is of this `severity` or worse: info, warning, critical", detect.Info, detect.Warning, detect.Critical)
 	return f
 }
 
@@ -115,9 +117,9 @@ func (f *analyzeFlags) run(c *cobra.Command, files []string) error {
 	}
 	options := analyze.Options{
 		Paths: files, In: c.InOrStdin(), Out: c.OutOrStdout(), Err: c.ErrOrStderr(),
-		Format: analyze.Format(*f.format), Top: *f.top, Tables: section.Tables.Decoding(), Mapping: mapping,
+		Format: f.format, Top: *f.top, Tables: section.Tables.Decoding(), Mapping: mapping,
 		Explain: *f.explain, Verbose: *f.verbose,
-		Policy: section.DetectPolicy, Facts: section.Tables.Facts, Names: section.Tables.Names(), Hide: hide, FailOn: detect.Severity(*f.failOn), Memory: int64(f.memory),
+		Policy: section.DetectPolicy, Facts: section.Tables.Facts, Names: section.Tables.Names(), Hide: hide, FailOn: f.failOn, Memory: int64(f.memory),
 	}
 	if err := f.check(c); err != nil {
 		return cli.Wrong(err)
@@ -159,12 +161,8 @@ func (f *analyzeFlags) section(c *cobra.Command) (*tables.Section, error) {
 
 func (f *analyzeFlags) check(c *cobra.Command) error {
 	switch {
-	case !slices.Contains(wording.Names(analyze.Formats()), *f.format):
-		return fmt.Errorf("--output %q: give one of %s", *f.format, formats())
 	case *f.top < 0:
 		return fmt.Errorf("--top %d: give how many findings to show", *f.top)
-	case *f.failOn != "" && detect.Rank(detect.Severity(*f.failOn)) <= 0:
-		return fmt.Errorf("--fail-on %q: give one of %s", *f.failOn, severities())
 	case f.memory < 1<<20:
 		return errors.New("--memory: give 1MiB or more, such as 4GiB")
 	}
@@ -212,12 +210,6 @@ func parseLanguage(text string) (recipe.Language, error) {
 }
 
 func languages() string { return strings.Join(wording.Names(recipe.Languages()), ", ") }
-
-func severities() string {
-	return strings.Join([]string{string(detect.Info), string(detect.Warning), string(detect.Critical)}, ", ")
-}
-
-func formats() string { return strings.Join(wording.Names(analyze.Formats()), ", ") }
 
 // mappingFlags say where the fields of samples are that are not Keyheat JSON's.
 type mappingFlags struct {

@@ -2,8 +2,6 @@ package main
 
 import (
 	"fmt"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/keyheat/keyheat/internal/settings/options"
@@ -33,10 +31,8 @@ func incidents() *cobra.Command {
 	db := addStore(c)
 	q := store.HeadQuery{}
 	c.Flags().StringVar(&q.Table, "table", "", "the `name` of a table; all when empty")
-	c.Flags().StringVar(&q.State, "state", "", "firing, pending or resolved; all when empty")
-	c.Flags().StringVar(&q.Severity, "severity", "", "critical or warning; all when empty")
-	completeValues(c, "state", incidentStates...)
-	completeValues(c, "severity", alertSeverities...)
+	cli.Choice(c, &q.State, "state", "", "firing, pending or resolved; all when empty", incidentStates...)
+	cli.Choice(c, &q.Severity, "severity", "", "critical or warning; all when empty", alertSeverities...)
 	_ = c.RegisterFlagCompletionFunc("table", completeTables(db))
 	c.Flags().StringVar(&q.Search, "search", "", "only incidents with this `text` in the table or a key")
 	c.Flags().IntVar(&q.Limit, "top", 20, "how many incidents to list")
@@ -80,10 +76,6 @@ var (
 
 func check(q store.HeadQuery, since time.Duration) error {
 	switch {
-	case q.State != "" && !slices.Contains(incidentStates, q.State):
-		return fmt.Errorf("--state %q: give one of %s", q.State, strings.Join(incidentStates, ", "))
-	case q.Severity != "" && !slices.Contains(alertSeverities, q.Severity):
-		return fmt.Errorf("--severity %q: give one of %s", q.Severity, strings.Join(alertSeverities, ", "))
 	case q.Limit <= 0:
 		return fmt.Errorf("--top %d: give how many incidents to list", q.Limit)
 	case since < 0:

@@ -7,7 +7,6 @@ import (
 	"io"
 	"os"
 	"os/user"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -41,15 +40,10 @@ func list(c *cobra.Command, states []string, state *string, limit *int,
 	show func(ctx context.Context, db *store.Store, out io.Writer, f cli.Format) error,
 ) *Config {
 	db := addStore(c)
-	among := strings.Join(states, ", ")
-	c.Flags().StringVar(state, "state", "", among+"; all when empty")
-	completeValues(c, "state", states...)
+	cli.Choice(c, state, "state", "", strings.Join(states, ", ")+"; all when empty", states...)
 	c.Flags().IntVar(limit, "limit", 50, "how many")
 	format := cli.OutputFlag(c)
 	c.RunE = func(c *cobra.Command, _ []string) error {
-		if *state != "" && !slices.Contains(states, *state) {
-			return cli.Wrong(fmt.Errorf("--state %q: give one of %s", *state, among))
-		}
 		return db.use(c.Context(), func(db *store.Store) error { return show(c.Context(), db, c.OutOrStdout(), *format) })
 	}
 	return db.config

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 	"time"
 
@@ -35,13 +34,10 @@ func reportCommand() *cobra.Command {
 	to := c.Flags().String("to", "", "the `end`, exclusive: a date, a time, or how long ago; now when empty")
 	zone := c.Flags().String("time-zone", "UTC", "the IANA `zone` of the dates and times")
 	only := c.Flags().StringSlice("tables", nil, "the `names` of tables, as NAME, REGION/NAME or ACCOUNT/REGION/NAME; all when empty")
-	format := c.Flags().StringP("output", "o", string(report.Markdown), "print as a `format`: "+strings.Join(report.FormatNames(), ", "))
+	format := report.Markdown
+	cli.Choice(c, &format, "output", "o", "print as a `format`: "+strings.Join(report.FormatNames(), ", "), report.Formats()...)
 	out := c.Flags().String("out", "", "the `file` to write, whole or not at all; standard output when empty")
-	completeValues(c, "output", report.FormatNames()...)
 	return cli.WithConfig(c, config, func(c *cobra.Command) error {
-		if !slices.Contains(report.FormatNames(), *format) {
-			return cli.Wrong(fmt.Errorf("--output %q: give one of %s", *format, strings.Join(report.FormatNames(), ", ")))
-		}
 		location, err := time.LoadLocation(*zone)
 		if err != nil || *zone == "Local" {
 			return cli.Wrong(fmt.Errorf("--time-zone %q: give a name such as Europe/Berlin", *zone))
@@ -64,7 +60,7 @@ func reportCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return writeReport(c.OutOrStdout(), summary, report.Format(*format), *out)
+		return writeReport(c.OutOrStdout(), summary, format, *out)
 	})
 }
 

@@ -43,17 +43,14 @@ func routeCommand() *cobra.Command {
 	for name, field := range map[string]*string{"account": &i.Account, "region": &i.Region, "table": &i.Table, "index": &i.Index} {
 		test.Flags().StringVar(field, name, "", "the "+name+" of the incident")
 	}
-	severity := test.Flags().String("severity", string(detect.Critical), "critical or warning")
-	completeValues(test, "severity", alertSeverities...)
+	i.Severity = detect.Critical
+	cli.Choice(test, &i.Severity, "severity", "", "critical or warning", detect.Critical, detect.Warning)
 	kind := test.Flags().String("kind", string(detect.HotKeyWrite), "the `kind` of the incident's root finding")
 	cause := test.Flags().String("cause", string(detect.CauseHotKey), "the incident's `cause`")
-	completeValues(test, "kind", detect.Kinds()...)
-	completeValues(test, "cause", detect.Causes()...)
+	cli.CompleteValues(test, "kind", detect.Kinds()...)
+	cli.CompleteValues(test, "cause", detect.Causes()...)
 	test.RunE = func(c *cobra.Command, _ []string) error {
 		if err := load(); err != nil {
-			return err
-		}
-		if err := checkSeverity(*severity); err != nil {
 			return err
 		}
 		if err := cmp.Or(routing.CheckWord("kind", *kind), routing.CheckWord("cause", *cause)); err != nil {
@@ -62,7 +59,7 @@ func routeCommand() *cobra.Command {
 		if err := config.checkTarget(c, i.Target); err != nil {
 			return err
 		}
-		i.Severity, i.Cause = detect.Severity(*severity), detect.Cause(*cause)
+		i.Cause = detect.Cause(*cause)
 		policy := config.DetectPolicy(i.Target)
 		i.Owner, i.Labels = policy.Owner, policy.Labels
 		root := detect.NewFinding(detect.Kind(*kind), i.Target, sample.Key{})
@@ -88,13 +85,6 @@ func describe(d routing.Destination, i *detect.Incident, root *detect.Finding) s
 	return fmt.Sprintf("%s, in the group of %s: told after %s, and then every %s at most", d.Receiver, routing.GroupName(d.Group.Labels(i, root)), d.Group.Wait, d.Group.Interval)
 }
 
-func checkSeverity(text string) error {
-	if s := detect.Severity(text); s != detect.Critical && s != detect.Warning {
-		return cli.Wrong(fmt.Errorf("--severity %q: give critical or warning", text))
-	}
-	return nil
-}
-
 func alertCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:     "alert",
@@ -112,13 +102,11 @@ func alertCommand() *cobra.Command {
 	config := defaults()
 	load := cli.Layers(test, config)
 	only := test.Flags().StringSlice("receiver", nil, "the `names` of the receivers; all when empty")
-	severity := test.Flags().String("severity", string(detect.Warning), "critical or warning")
+	severity := detect.Warning
+	cli.Choice(test, &severity, "severity", "", "critical or warning", detect.Critical, detect.Warning)
 	timeout := test.Flags().Duration("timeout", time.Minute, "how long to wait for the delivery")
 	test.RunE = func(c *cobra.Command, _ []string) error {
 		if err := load(); err != nil {
-			return err
-		}
-		if err := checkSeverity(*severity); err != nil {
 			return err
 		}
 		known := config.receiverNames()
@@ -134,7 +122,7 @@ func alertCommand() *cobra.Command {
 			return cli.Wrong(errors.New("the configuration has no receivers: give some under receivers"))
 		}
 		return config.Store.Use(c.Context(), func(db *store.Store) error {
-			return testAlert(c.Context(), db, *only, detect.Severity(*severity), config.DetectPolicy, *timeout, c.OutOrStdout())
+			return testAlert(c.Context(), db, *only, severity, config.DetectPolicy, *timeout, c.OutOrStdout())
 		})
 	}
 	c.AddCommand(test)

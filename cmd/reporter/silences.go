@@ -44,7 +44,7 @@ func addSilence() *cobra.Command {
 	for _, name := range routing.Names() {
 		values[name] = c.Flags().String(name, "", "match incidents by "+name)
 	}
-	completeValues(c, "severity", alertSeverities...)
+	cli.CompleteValues(c, "severity", alertSeverities...)
 	_ = c.RegisterFlagCompletionFunc("table", completeTables(db))
 	var r silence.Request
 	c.Flags().StringArrayVar(&r.Matchers, "match", nil, "another `matcher`, such as table=~\"orders-.*\"; repeatable")

@@ -108,10 +108,6 @@ const (
 	nameTimeout       = 5 * time.Second
 )
 
-func completeValues(c *cobra.Command, flag string, values ...string) {
-	_ = c.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
-}
-
 // completeTables lets a shell complete the names of the tables in the database; none if
 // the database cannot be read.
 func completeTables(db configuredStore) cobra.CompletionFunc {

@@ -108,25 +108,8 @@ const (
 // OutputFlag adds -o to a command.
 func OutputFlag(c *cobra.Command) *Format {
 	f := Table
-	c.Flags().VarP(&f, "output", "o", "print as table or json")
-	_ = c.RegisterFlagCompletionFunc("output", cobra.FixedCompletions([]string{string(Table), string(JSON)}, cobra.ShellCompDirectiveNoFileComp))
+	Choice(c, &f, "output", "o", "print as a `format`: table or json", Table, JSON)
 	return &f
-}
-
-// String implements pflag.Value.
-func (f *Format) String() string { return string(*f) }
-
-// Type implements pflag.Value.
-func (f *Format) Type() string { return "format" }
-
-// Set implements pflag.Value.
-func (f *Format) Set(text string) error {
-	switch Format(text) {
-	case Table, JSON:
-		*f = Format(text)
-		return nil
-	}
-	return errors.New("write table or json")
 }
 
 func (f *Format) write(to io.Writer, results []result) error {
