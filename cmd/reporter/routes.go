@@ -38,7 +38,6 @@ func routeCommand() *cobra.Command {
 		Args:    cobra.NoArgs,
 	}
 	config := defaults()
-	load := cli.Layers(test, config)
 	var i detect.Incident
 	for name, field := range map[string]*string{"account": &i.Account, "region": &i.Region, "table": &i.Table, "index": &i.Index} {
 		test.Flags().StringVar(field, name, "", "the "+name+" of the incident")
@@ -49,10 +48,7 @@ func routeCommand() *cobra.Command {
 	cause := test.Flags().String("cause", string(detect.CauseHotKey), "the incident's `cause`")
 	cli.CompleteValues(test, "kind", detect.Kinds()...)
 	cli.CompleteValues(test, "cause", detect.Causes()...)
-	test.RunE = func(c *cobra.Command, _ []string) error {
-		if err := load(); err != nil {
-			return err
-		}
+	c.AddCommand(cli.WithConfig(test, config, func(c *cobra.Command) error {
 		if err := cmp.Or(routing.CheckWord("kind", *kind), routing.CheckWord("cause", *cause)); err != nil {
 			return cli.Wrong(err)
 		}
@@ -71,8 +67,7 @@ func routeCommand() *cobra.Command {
 			fmt.Fprintln(c.OutOrStdout(), describe(d, &i, &root))
 		}
 		return nil
-	}
-	c.AddCommand(test)
+	}))
 	return c
 }
 
@@ -100,15 +95,11 @@ func alertCommand() *cobra.Command {
 		Args:    cobra.NoArgs,
 	}
 	config := defaults()
-	load := cli.Layers(test, config)
 	only := test.Flags().StringSlice("receiver", nil, "the `names` of the receivers; all when empty")
 	severity := detect.Warning
 	cli.Choice(test, &severity, "severity", "", "critical or warning", detect.Critical, detect.Warning)
 	timeout := test.Flags().Duration("timeout", time.Minute, "how long to wait for the delivery")
-	test.RunE = func(c *cobra.Command, _ []string) error {
-		if err := load(); err != nil {
-			return err
-		}
+	c.AddCommand(cli.WithConfig(test, config, func(c *cobra.Command) error {
 		known := config.receiverNames()
 		for _, name := range *only {
 			if !slices.Contains(known, name) {
@@ -124,8 +115,7 @@ func alertCommand() *cobra.Command {
 		return config.Store.Use(c.Context(), func(db *store.Store) error {
 			return testAlert(c.Context(), db, *only, severity, config.DetectPolicy, *timeout, c.OutOrStdout())
 		})
-	}
-	c.AddCommand(test)
+	}))
 	return c
 }
 
