@@ -2,16 +2,16 @@ package keydesign
 
 import (
 	"cmp"
+	"maps"
 	"math"
 	"slices"
-	"sort"
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sketch"
 )
 
-// A table or index keeps up to maxKeysPerTable keys beyond single seconds, at about 130
+// A table or index keeps up to maxKeysPerTable keys beyond single seconds, at about 160
 // bytes and the key's text each. With many tables each keeps fewer, so that together they
 // keep about maxKeys, but no fewer than minKeysPerTable.
 const maxKeysPerTable, minKeysPerTable, maxKeys = 512, 64, 64 << 10
@@ -26,7 +26,7 @@ func keysPerTable(tables int) int {
 // may have had most before. So every kept key's load is between its low and its high, and
 // no other key had more than most.
 type frequentKeys struct {
-	keys []keyCounters // by hash
+	keys map[uint64]*keyCounters // by hash
 	// most is the upper bound of every key that is not kept. unlisted is the sum, over
 	// all seconds, of the most that a key can have had without being listed.
 	most, unlisted sketch.Load
@@ -51,15 +51,18 @@ type keyCounters struct {
 
 // add counts a complete second. It keeps up to twice as many keys as there is room for.
 func (f *frequentKeys) add(w *sketch.Window, room int, types *keyTypes) {
+	if f.keys == nil {
+		f.keys = make(map[uint64]*keyCounters)
+	}
 	before, unlisted := f.total, f.unlisted.Plus(w.Unseen)
 	f.total = f.total.Plus(w.Total.Load)
-	f.admit(w, before, room, types)
-	at := 0
 	for i := range w.Keys {
 		k := &w.Keys[i]
-		n, _ := f.find(at, k.Hash)
-		at += n
-		c := &f.keys[at]
+		c := f.keys[k.Hash]
+		if c == nil {
+			c = &keyCounters{shortKey: newShortKey(k, w.Second, types), err: f.most, unlisted: f.unlisted, before: before}
+			f.keys[k.Hash] = c
+		}
 		c.list(k, w.Second, types)
 		c.err = c.err.Plus(detect.Sub(f.unlisted, c.unlisted)).Plus(k.Err)
 		c.low, c.unlisted, c.through = c.low.Plus(k.Low), unlisted, f.total
@@ -72,51 +75,6 @@ func (f *frequentKeys) add(w *sketch.Window, room int, types *keyTypes) {
 	}
 }
 
-// find returns the index of a hash in f.keys, counted from an index on, and whether the
-// hash is there. Unlike slices.BinarySearchFunc it copies no key.
-func (f *frequentKeys) find(from int, hash uint64) (int, bool) {
-	keys := f.keys[from:]
-	n := sort.Search(len(keys), func(i int) bool { return keys[i].hash >= hash })
-	return n, n < len(keys) && keys[n].hash == hash
-}
-
-// admit adds the keys of a second that are not counted yet. Both lists are sorted by
-// hash, so admit merges them from the end.
-func (f *frequentKeys) admit(w *sketch.Window, before sketch.Load, room int, types *keyTypes) {
-	fresh, at := 0, 0
-	for i := range w.Keys {
-		n, found := f.find(at, w.Keys[i].Hash)
-		at += n
-		if !found {
-			fresh++
-		}
-	}
-	old := len(f.keys)
-	f.grow(fresh, 2*room)
-	for i := len(w.Keys) - 1; fresh > 0; i-- {
-		k := &w.Keys[i]
-		for old > 0 && f.keys[old-1].hash > k.Hash {
-			f.keys[old-1+fresh] = f.keys[old-1]
-			old--
-		}
-		if old > 0 && f.keys[old-1].hash == k.Hash {
-			continue
-		}
-		fresh--
-		f.keys[old+fresh] = keyCounters{shortKey: newShortKey(k, w.Second, types), err: f.most, unlisted: f.unlisted, before: before}
-	}
-}
-
-// grow adds room for more keys, and for an eighth beyond them if that is at most most.
-// append would double the memory.
-func (f *frequentKeys) grow(more, most int) {
-	need := len(f.keys) + more
-	if need > cap(f.keys) {
-		f.keys = append(make([]keyCounters, 0, max(need, min(need+need/8, most))), f.keys...)
-	}
-	f.keys = f.keys[:need]
-}
-
 func (f *frequentKeys) high(c *keyCounters) sketch.Load {
 	return c.low.Plus(c.err).Plus(detect.Sub(f.unlisted, c.unlisted))
 }
@@ -125,30 +83,23 @@ func (f *frequentKeys) highest(c *keyCounters) sample.Milli { return detect.Weig
 
 func (f *frequentKeys) keepsAll() bool { return f.most == sketch.Load{} }
 
+// evict makes a new map, since a map never shrinks.
 func (f *frequentKeys) evict(room int) {
 	order := f.sortedBy(f.highest)
 	for _, c := range order[room:] {
 		f.most = detect.MaxLoad(f.most, f.high(c))
 	}
-	least, last := f.highest(order[room-1]), order[room-1].hash
-	f.keys = slices.DeleteFunc(f.keys, func(c keyCounters) bool {
-		return cmp.Or(cmp.Compare(least, f.highest(&c)), cmp.Compare(c.hash, last)) > 0
-	})
-	if cap(f.keys) > 3*room { // after a second with many keys
-		f.keys = append(make([]keyCounters, 0, 2*room), f.keys...)
+	f.keys = make(map[uint64]*keyCounters, room)
+	for _, c := range order[:room] {
+		f.keys[c.hash] = c
 	}
 }
 
 // sortedBy returns the kept keys, the heaviest first.
 func (f *frequentKeys) sortedBy(weigh func(*keyCounters) sample.Milli) []*keyCounters {
-	all := make([]*keyCounters, len(f.keys))
-	for i := range f.keys {
-		all[i] = &f.keys[i]
-	}
-	slices.SortFunc(all, func(a, b *keyCounters) int {
+	return slices.SortedFunc(maps.Values(f.keys), func(a, b *keyCounters) int {
 		return cmp.Or(cmp.Compare(weigh(b), weigh(a)), cmp.Compare(a.hash, b.hash))
 	})
-	return all
 }
 
 // top returns up to n keys, by the load that is proven.

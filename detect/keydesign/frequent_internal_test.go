@@ -48,14 +48,14 @@ func TestFrequentKeysHoldTheTruth(t *testing.T) {
 			room := max(minKeysPerTable, maxKeysPerTable-20*int(second))
 			f.add(w, room, &types)
 			holdsTruth(t, &f, truth)
-			if len(f.keys) < min(room, len(ever)) || len(f.keys) > 2*room || cap(f.keys) > 3*maxKeysPerTable {
-				t.Fatalf("%d keys with room for %d, and for %d in memory", len(f.keys), room, cap(f.keys))
+			if len(f.keys) < min(room, len(ever)) || len(f.keys) > 2*room {
+				t.Fatalf("%d keys with room for %d", len(f.keys), room)
 			}
 		}
 	}
 }
 
-// holdsTruth fails unless the keys are in order, and each that is counted has between its
+// holdsTruth fails unless each key that is counted has between its
 // low and its high, and none that is not counted more than most.
 func holdsTruth(t *testing.T, f *frequentKeys, truth map[uint64]sketch.Load) {
 	t.Helper()
@@ -63,14 +63,10 @@ func holdsTruth(t *testing.T, f *frequentKeys, truth map[uint64]sketch.Load) {
 	within := func(low, l, high sketch.Load) bool {
 		return low.Read <= l.Read && l.Read <= high.Read && low.Write <= l.Write && l.Write <= high.Write
 	}
-	for i := range f.keys {
-		c := &f.keys[i]
-		counted[c.hash] = true
-		if i > 0 && c.hash <= f.keys[i-1].hash {
-			t.Fatalf("%d comes after %d", c.hash, f.keys[i-1].hash)
-		}
-		if l := truth[c.hash]; !within(c.low, l, f.high(c)) || c.text != fmt.Sprint(c.hash) {
-			t.Fatalf("key %s of hash %d has %+v, counted from %+v to %+v", c.text, c.hash, l, c.low, f.high(c))
+	for hash, c := range f.keys {
+		counted[hash] = true
+		if l := truth[c.hash]; !within(c.low, l, f.high(c)) || c.text != fmt.Sprint(hash) {
+			t.Fatalf("key %s of hash %d has %+v, counted from %+v to %+v", c.text, hash, l, c.low, f.high(c))
 		}
 	}
 	for hash, l := range truth {
