@@ -35,8 +35,7 @@ type BadQuery struct {
 	Source string
 	// From and To choose the hours with some time in between, To exclusive; zero is open.
 	From, To time.Time
-	// Limit is the most rows to return, 0 for DefaultLimit.
-	Limit int
+	Limit    int
 }
 
 // BadSamples returns counts with their excerpts, the newest hour first, then

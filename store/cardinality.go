@@ -11,7 +11,6 @@ import (
 // event time, as the registers of a HyperLogLog.
 type Cardinality struct {
 	sample.Target
-	// Minute is the minute's beginning.
 	Minute time.Time
 	// Registers are the sketch in its own form; a Judge replaces them whole.
 	Registers []byte
@@ -23,8 +22,7 @@ type CardinalityQuery struct {
 	// From and To bound the minute, From inclusive, To exclusive; zero is
 	// open.
 	From, To time.Time
-	// Limit is the most minutes to return, 0 for DefaultLimit.
-	Limit int
+	Limit    int
 }
 
 // Cardinalities returns the minutes that a query chooses, in the order of

@@ -11,10 +11,8 @@ import (
 
 // Delta is one collector's sketches from one commit.
 type Delta struct {
-	// Writer and Seq name it.
-	Writer string
-	Seq    int64
-	// Version is the form of Body.
+	Writer  string
+	Seq     int64
 	Version int
 	Body    []byte
 	// Previous is the number of the writer's delta before this one, 0 for its first. If it

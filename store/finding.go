@@ -18,8 +18,7 @@ type Finding struct {
 	// exactly.
 	Kind string
 	sample.Target
-	Key sample.Text
-	// Severity and State are detect's words.
+	Key             sample.Text
 	Severity, State string
 	// Utilization is the peak as a share of the limit; 1 is the limit.
 	Utilization float64
@@ -27,8 +26,7 @@ type Finding struct {
 	FirstSeen, LastSeen time.Time
 	// UpdatedAt is when it was last written; set by the store.
 	UpdatedAt time.Time
-	// Document is the whole finding as JSON.
-	Document []byte
+	Document  []byte
 }
 
 // Transition is one change of a finding, or of an incident.
@@ -39,7 +37,6 @@ type Transition struct {
 	At time.Time
 	// From and To are states; From is empty at the first.
 	From, To string
-	// Severity is the one at that time.
 	Severity string
 	// Note is why, one of detect's codes; empty where the states say it. About is the ID
 	// or severity that the code refers to, and Until the end of a silence.
@@ -54,7 +51,6 @@ type FindingQuery struct {
 	// After chooses the findings behind this one in the order of the list; the zero
 	// value, from the first on.
 	After FindingPlace
-	// Limit is the most findings to return, 0 for DefaultLimit.
 	Limit int
 }
 

@@ -22,11 +22,10 @@ type GapQuery struct {
 	// From and To choose the gaps that may overlap this range of event time,
 	// both inclusive; zero is open. A gap of unknown bounds may overlap any.
 	From, To time.Time
-	// Limit is the most gaps to return, 0 for DefaultLimit.
-	Limit int
+	Limit    int
 }
 
-// DefaultLimit bounds the rows of a query that sets no limit of its own.
+// DefaultLimit is the most rows of a query whose own Limit is 0.
 const DefaultLimit = 1000
 
 func limit(n int) int {

@@ -33,7 +33,6 @@ type HeadQuery struct {
 	Search string
 	// Since chooses incidents seen at this time or later; the zero value chooses all.
 	Since time.Time
-	// Limit is the most incidents to return, 0 for DefaultLimit.
 	Limit int
 }
 

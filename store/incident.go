@@ -14,11 +14,9 @@ import (
 // searching and ordering, and the whole in the document.
 type Incident struct {
 	// ID names the incident; it is a hash of the incident's subject.
-	ID string
-	// Cause is why, in detect's words.
+	ID    string
 	Cause string
 	sample.Target
-	// Severity and State are detect's words.
 	Severity, State string
 	// OpenedAt is when it began. FiredAt and ResolvedAt are zero while it has
 	// not fired, or is not resolved.
@@ -32,7 +30,6 @@ type Incident struct {
 	// ones stay.
 	Root     string
 	Findings []string
-	// Document is the whole incident as JSON.
 	Document []byte
 }
 
@@ -45,7 +42,6 @@ type IncidentQuery struct {
 	// After chooses the incidents behind this one in the order of the list; the zero
 	// value, from the first on.
 	After IncidentPlace
-	// Limit is the most incidents to return, 0 for DefaultLimit.
 	Limit int
 }
 

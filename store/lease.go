@@ -11,7 +11,6 @@ import (
 // Lease is the right to do something alone, until it expires. All its times
 // are the database's.
 type Lease struct {
-	// Name is the lease's purpose, Holder its holder.
 	Name, Holder string
 	// Token rises whenever the lease is taken: the fencing token that Judge
 	// checks, because a process may sleep through the end of its lease.

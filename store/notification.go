@@ -33,8 +33,7 @@ type Notification struct {
 	// Incident is the incident, or the group of incidents, that it is about; empty for
 	// none.
 	Incident string
-	// Payload is the delivered content.
-	Payload []byte
+	Payload  []byte
 	// Created is when it was put into the outbox; set by the store.
 	Created time.Time
 	// NextAttempt is before when it is not due; at once when zero.

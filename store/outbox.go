@@ -240,8 +240,7 @@ func (s *Store) Ongoing(ctx context.Context, route string) ([]Notification, erro
 // NotificationQuery chooses notifications. The zero value chooses all.
 type NotificationQuery struct {
 	Route, State string
-	// Limit is the most to return, 0 for DefaultLimit.
-	Limit int
+	Limit        int
 }
 
 // RecentNotifications returns the notifications that a query chooses, the newest first.

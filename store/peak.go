@@ -17,8 +17,7 @@ type HourPeak struct {
 	Hash    uint64
 	KeyType string
 	Key     sample.Text
-	// Hour is the hour's beginning.
-	Hour time.Time
+	Hour    time.Time
 	// WriteMilli and ReadMilli are each the hour's own highest.
 	WriteMilli, ReadMilli int64
 }

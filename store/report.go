@@ -12,11 +12,9 @@ const EventReport = "report"
 // Report is a report of a schedule.
 type Report struct {
 	// ID is unique; it is made of the schedule and the due time.
-	ID string
-	// Schedule is the schedule's name, Due when it was due.
+	ID       string
 	Schedule string
 	Due      time.Time
-	// From and To bound the period.
 	From, To time.Time
 	// Made is when it was stored; set by the store.
 	Made time.Time
@@ -106,8 +104,7 @@ type ReportQuery struct {
 	From, To time.Time
 	// Unfiled chooses reports whose files are not in a folder.
 	Unfiled bool
-	// Limit is the most reports to return, 0 for DefaultLimit.
-	Limit int
+	Limit   int
 }
 
 // Reports returns a query's reports, without their documents, the last due first.

@@ -24,8 +24,7 @@ type RollupQuery struct {
 	Level int64
 	// From and To bound the beginning, From inclusive, To exclusive; zero is open.
 	From, To time.Time
-	// Limit is the most roll-ups to return, 0 for DefaultLimit.
-	Limit int
+	Limit    int
 }
 
 // Rollups returns the roll-ups that a query chooses, in the order of time.

@@ -54,8 +54,7 @@ type Store struct {
 	// is fair and free of "busy"; read is a pool of snapshots beside it.
 	write, read *sql.DB
 	// pool is Postgres's own pool under write; nil on SQLite.
-	pool *pgxpool.Pool
-	// logins is who connections to Postgres are made as.
+	pool   *pgxpool.Pool
 	logins logins
 	// session is the one that leases name.
 	session atomic.Int64

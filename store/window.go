@@ -11,7 +11,6 @@ import (
 // writers. Units are thousandths of a capacity unit.
 type Window struct {
 	sample.Target
-	// Second is the second's beginning.
 	Second time.Time
 	// Requests and units that were consumed.
 	Requests              int64
@@ -25,8 +24,7 @@ type Window struct {
 	// Complete reports that the watermark of every partition had passed the
 	// second when it was closed.
 	Complete bool
-	// Body is the merged sketch.
-	Body []byte
+	Body     []byte
 }
 
 // WindowQuery chooses the windows of one target.
@@ -35,8 +33,7 @@ type WindowQuery struct {
 	// From and To bound the second, From inclusive, To exclusive; zero is
 	// open.
 	From, To time.Time
-	// Limit is the most windows to return, 0 for DefaultLimit.
-	Limit int
+	Limit    int
 }
 
 const windowColumns = `second, requests, read_milli, write_milli,

@@ -12,8 +12,7 @@ type Writer struct {
 	// ID is unique for ever, such as a random name made at the start.
 	ID string
 	// Host is where it runs, for a person.
-	Host string
-	// Started is when the process began.
+	Host    string
 	Started time.Time
 	// Stopped is when it shut down; zero while it runs, or when it crashed.
 	Stopped time.Time

@@ -62,8 +62,7 @@ type Harm struct {
 	// Failed is the share of the key's calls of the last minute that failed after all
 	// retries; 0 if none is known.
 	Failed float64
-	// Since is the first second of the episode.
-	Since time.Time
+	Since  time.Time
 }
 
 // None reports that no request is known to have been refused, or to have failed.

@@ -22,8 +22,7 @@ var defaults = Config{
 type Config struct {
 	// Route names it in the outbox: the judge writes notifications for it under this
 	// name.
-	Route string
-	// Receiver is where to.
+	Route    string
 	Receiver notify.Settings
 	// Limit is the most notifications a minute that are sent one by one; 0 for no limit.
 	Limit int

@@ -47,9 +47,8 @@ type Rows struct {
 	// Partitions are of the tables whose ranges of partitions are claimed, with the loads of
 	// the period's last minute.
 	Partitions []partition.View
-	// Silences are the silences of the period.
-	Silences []store.Silence
-	Writers  []store.Writer
+	Silences   []store.Silence
+	Writers    []store.Writer
 	// Cut are the codes of the parts that were left out for their size.
 	Cut []string
 	// Last is the report before; nil for none.

@@ -31,9 +31,8 @@ import (
 
 type frame struct {
 	Title, Page string
-	// Added are the links to pages of the program's own.
-	Added []link
-	Now   time.Time
+	Added       []link
+	Now         time.Time
 	// Live pages refresh themselves where there is a script.
 	Live bool
 	// Time is the time control, without a path on a page that has no history.
@@ -103,10 +102,9 @@ type overviewPage struct {
 	States []choice
 	// Narrowed are the filters that no field of the form shows, and Kept the parameters
 	// that the form keeps.
-	Narrowed []choice
-	Kept     []parameter
-	Orders   []order
-	// Severities are the choices of a field.
+	Narrowed   []choice
+	Kept       []parameter
+	Orders     []order
 	Severities []string
 }
 

@@ -47,11 +47,10 @@ type tablePage struct {
 	// Numbers are of the time that the page shows.
 	Numbers []heatmap.Number
 	// Worst is the worst open finding of the table, and Said its words; nil for none.
-	Worst *detect.Finding
-	Said  say.Brief
-	T     detect.Table
-	V     *detect.View
-	// Findings are the fingerprints of keys' findings.
+	Worst    *detect.Finding
+	Said     say.Brief
+	T        detect.Table
+	V        *detect.View
 	Findings map[sample.Text]string
 }
 

@@ -57,8 +57,7 @@ type Site struct {
 	pages   map[string]*template.Template
 	streams *live.Streams
 	mux     *http.ServeMux
-	// added are the links to pages of the program's own.
-	added []link
+	added   []link
 }
 
 // Options are a site's settings beside the stored data.

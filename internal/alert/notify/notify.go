@@ -68,8 +68,7 @@ type Settings struct {
 	// the usual one.
 	URL string
 	// Secret is a signing key, integration key, token or password.
-	Secret string
-	// Channel is the channel of a Slack bot.
+	Secret  string
 	Channel string
 	// Server is a mail server, host:port. User logs in there with Secret; From and To are
 	// addresses.

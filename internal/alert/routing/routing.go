@@ -66,8 +66,7 @@ type Match struct {
 	// Cause is the incident's, Kind the root finding's.
 	Cause, Kind string
 	Owner       string
-	// Severities are the matching severities.
-	Severities []string
+	Severities  []string
 	// Labels are labels of the table's policy.
 	Labels map[string]string
 }

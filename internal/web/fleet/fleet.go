@@ -60,8 +60,7 @@ type Row struct {
 	Hot *Hot
 	// Throttled are the throttled requests of the last minutes; nil if nothing was
 	// counted in them.
-	Throttled *Refused
-	// Firing and Pending are how many incidents are open.
+	Throttled       *Refused
 	Firing, Pending int64
 	// Alert is the worst firing finding of a key, unless it is of the hottest key; nil for
 	// none.

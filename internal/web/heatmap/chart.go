@@ -24,8 +24,7 @@ type Chart struct {
 	// the served part below it, Throttled the area of the rest, and Earlier the requested
 	// load of the range that this one is compared with: paths.
 	Line, Band, Consumed, Throttled, Earlier string
-	// Gaps are the times that nobody counted.
-	Gaps []Gap
+	Gaps                                     []Gap
 	// Step is how many seconds a cell has.
 	Step int64
 	// Empty reports that no cell has any load.

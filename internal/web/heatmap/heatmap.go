@@ -62,7 +62,6 @@ type Query struct {
 	What string
 	// Sort is one of sorts; empty for the first.
 	Sort string
-	// Rows is how many of the hottest keys.
 	Rows int
 	// Partitions are the table's; nil if no ranges of them are claimed.
 	Partitions *partition.Map
@@ -126,7 +125,6 @@ type Row struct {
 	// Cells are the cells with load, in the order of time.
 	Cells []Cell `json:"cells"`
 
-	// highest is the index of the highest cell.
 	highest int
 }
 

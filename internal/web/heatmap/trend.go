@@ -23,7 +23,6 @@ type TrendSpan struct {
 	Step  heat.Level
 	Steps int
 	Cells int
-	// clock is how a time in it is written.
 	clock string
 	// past reports that the span ended long ago: no roll-up of it is still to come.
 	past bool
@@ -77,7 +76,6 @@ func NewTrendSpan(ctx context.Context, st *store.Store, r Range, now time.Time) 
 // Trend shows the highest second of each step of time beside the limit of a partition: bars
 // in SVG, one for each cell. Coordinates are in pixels.
 type Trend struct {
-	// Text describes the picture.
 	Text  string
 	Width int
 	// Limit is the height of a partition's limit.

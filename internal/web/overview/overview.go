@@ -39,8 +39,7 @@ type Page struct {
 	Next string
 	// Begins reports that this is the first page.
 	Begins bool
-	// Now describes this moment.
-	Now Now
+	Now    Now
 	// Open counts the incidents of the chosen time, in any state, and Before those of the
 	// time that it is compared with; nil for none.
 	Open   say.OpenCount
@@ -58,7 +57,6 @@ type Section struct {
 // Row is an incident.
 type Row struct {
 	detect.Incident
-	// Root is the finding that it is about.
 	Root detect.Finding
 	// Others are findings beside the root, and More is how many more there are.
 	Others []detect.Finding
