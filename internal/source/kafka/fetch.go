@@ -21,10 +21,9 @@ import (
 // transactions, needed here. Version 13 (Kafka 3.1) names topics by id, so that a recreated
 // topic is an error. Kafka 4 still serves all of them.
 const (
-	fetchOldest   = 4
-	fetchFlexible = 12 // compact lengths, and tags
-	fetchByID     = 13
-	fetchNewest   = 13
+	fetchOldest = 4
+	fetchByID   = 13
+	fetchNewest = 13
 )
 
 // readCommitted requests records up to the last stable offset, and for the
@@ -97,7 +96,7 @@ func (r *fetchResponse) decode(offset int64, limit int) *recordbatch.Decoder {
 	default:
 		r.decoder = new(recordbatch.Decoder)
 	}
-	r.decoder.Reset(offset, r.records, r.aborted, recordbatch.Limits{Record: limit, Memory: r.grow})
+	r.decoder.Reset(offset, r.RecordBatches, r.AbortedTransactions, recordbatch.Limits{Record: limit, Memory: r.grow})
 	return r.decoder
 }
 
@@ -113,7 +112,7 @@ func (r *fetchResponse) release() {
 	if r.buf != nil {
 		responseBuffers.Keep(r.buf)
 	}
-	r.decoder, r.buf, r.records = nil, nil, nil
+	r.decoder, r.buf, r.RecordBatches = nil, nil, nil
 	r.hold.Release()
 }
 

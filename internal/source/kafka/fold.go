@@ -15,8 +15,8 @@ import (
 // fold hands a response to the Sink, a chunk of records at a time, and releases it.
 func (r *reader) fold(ctx context.Context, res *fetchResponse) error {
 	began := r.at
-	some := len(res.records) > 0
-	end, epoch := recordbatch.End(res.records)
+	some := len(res.RecordBatches) > 0
+	end, epoch := recordbatch.End(res.RecordBatches)
 	if r.foreseen && end > r.at && end < res.end() {
 		r.fetchAhead(ctx, end, epoch, len(res.buf))
 	}
@@ -52,10 +52,10 @@ func (r *reader) fold(ctx context.Context, res *fetchResponse) error {
 // believe moves the position to the claimed end of the last batch. A fetch from after its
 // last record has returned the batch again, and no other one.
 func (r *reader) believe(ctx context.Context, res *fetchResponse, claimed int64) error {
-	if r.at < res.highWatermark && r.fetchBytes < r.source.config.MaxBatchBytes {
+	if r.at < res.HighWatermark && r.fetchBytes < r.source.config.MaxBatchBytes {
 		return r.growFetch() // the next batch may not have fit
 	}
-	return r.foldChunk(ctx, recordbatch.Chunk{Next: min(claimed, max(res.highWatermark, r.at)), Epoch: r.epoch}, res)
+	return r.foldChunk(ctx, recordbatch.Chunk{Next: min(claimed, max(res.HighWatermark, r.at)), Epoch: r.epoch}, res)
 }
 
 // foldChunks folds the response's chunks, and returns why it has no more.
@@ -99,7 +99,7 @@ func (r *reader) growFetch() error {
 }
 
 func (r *reader) foldChunk(ctx context.Context, c recordbatch.Chunk, res *fetchResponse) error {
-	lag := max(res.highWatermark-c.Next, 0)
+	lag := max(res.HighWatermark-c.Next, 0)
 	epoch := r.epoch
 	if c.Next > r.at {
 		epoch = c.Epoch

@@ -182,14 +182,14 @@ func giveUp(all []*following, why error) {
 
 // isNews reports whether the response has more to report than an unchanged end of the log.
 func (p *partitionData) isNews(end int64) bool {
-	return p.err != nil || len(p.records) > 0 || p.diverged >= 0 || p.logStart > end || p.end() > end
+	return p.ErrorCode != 0 || len(p.RecordBatches) > 0 || p.DivergingEpoch.EndOffset >= 0 || p.LogStartOffset > end || p.end() > end
 }
 
 // part returns one partition of the response. It copies the records, and splits their
 // memory off the response's hold.
 func (f *fetched) part(i int, hold *source.Hold) *fetchResponse {
 	p := f.parts[i]
-	p.records = bytes.Clone(p.records)
-	n := len(p.records)
-	return &fetchResponse{partitionData: p, version: f.version, buf: p.records, asked: f.asked, hold: hold.SplitOff(int64(n)), held: n}
+	p.RecordBatches = bytes.Clone(p.RecordBatches)
+	n := len(p.RecordBatches)
+	return &fetchResponse{partitionData: p, version: f.version, buf: p.RecordBatches, asked: f.asked, hold: hold.SplitOff(int64(n)), held: n}
 }

@@ -140,7 +140,7 @@ func (r *reader) timeAt(ctx context.Context, offset int64) int64 {
 		return 0
 	}
 	defer res.release()
-	if res.err != nil {
+	if res.ErrorCode != 0 {
 		return 0
 	}
 	decoder := res.decode(offset, r.source.config.MaxBatchBytes)

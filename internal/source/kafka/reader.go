@@ -226,16 +226,17 @@ func (r *reader) fetchOnce(ctx context.Context) error {
 		return err
 	}
 	defer res.release()
-	if res.err != nil || len(res.records) == 0 {
+	failed := codeError(res.ErrorCode)
+	if failed != nil || len(res.RecordBatches) == 0 {
 		res.release() // the next step may fetch elsewhere
 	}
 	switch {
-	case errors.Is(res.err, kafka.OffsetOutOfRange):
+	case errors.Is(failed, kafka.OffsetOutOfRange):
 		return r.outOfRange(ctx)
-	case errors.Is(res.err, errUnknownTopicID), errors.Is(res.err, errInconsistentTopicID):
-		return errors.Join(r.sameTopic(ctx), fmt.Errorf("fetch at offset %d: the broker does not know the topic's id: %w", r.at, res.err))
-	case res.err != nil:
-		return fmt.Errorf("fetch at offset %d: %w", r.at, res.err)
+	case errors.Is(failed, errUnknownTopicID), errors.Is(failed, errInconsistentTopicID):
+		return errors.Join(r.sameTopic(ctx), fmt.Errorf("fetch at offset %d: the broker does not know the topic's id: %w", r.at, failed))
+	case failed != nil:
+		return fmt.Errorf("fetch at offset %d: %w", r.at, failed)
 	}
 	if res.version < fetchByID && time.Since(r.checked) >= metadataAge {
 		if err := r.sameTopic(ctx); err != nil {
@@ -244,10 +245,10 @@ func (r *reader) fetchOnce(ctx context.Context) error {
 	}
 	r.source.fetches.WithLabelValues(r.topic).Inc()
 	switch {
-	case res.logStart > r.at:
-		return r.recordLoss(ctx, res.logStart, reasonRetention)
-	case res.diverged >= 0 && res.diverged < r.at:
-		return r.cut(ctx, res.diverged)
+	case res.LogStartOffset > r.at:
+		return r.recordLoss(ctx, res.LogStartOffset, reasonRetention)
+	case res.DivergingEpoch.EndOffset >= 0 && res.DivergingEpoch.EndOffset < r.at:
+		return r.cut(ctx, res.DivergingEpoch.EndOffset)
 	}
 	return r.fold(ctx, res)
 }

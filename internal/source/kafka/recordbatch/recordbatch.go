@@ -27,6 +27,8 @@ package recordbatch
 import (
 	"errors"
 	"fmt"
+
+	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
 // maxChunk is the most records of one Chunk. They are few enough for its index to stay in a
@@ -72,11 +74,7 @@ type Record struct {
 }
 
 // Aborted is one aborted transaction, as the fetch response lists it.
-type Aborted struct {
-	ProducerID int64
-	// FirstOffset is the offset of the transaction's first record.
-	FirstOffset int64
-}
+type Aborted = kmsg.FetchResponseTopicPartitionAbortedTransaction
 
 // Chunk is a run of data records with the position behind them.
 type Chunk struct {

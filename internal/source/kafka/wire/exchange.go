@@ -4,8 +4,7 @@
 //
 // kafka-go ends at Metadata 8 and Fetch 11, where topics have names only. kmsg encodes the
 // requests at the newest version that the broker offers. They use kafka-go's connections:
-// pooled, with TLS and SASL done. kmsg decodes the responses, except for flexible ones: see
-// [Reader].
+// pooled, with TLS and SASL done. kmsg decodes the responses.
 package wire
 
 import (
