@@ -3,6 +3,7 @@ package analyze
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"iter"
 	"maps"
 	"slices"
@@ -34,34 +35,36 @@ type packing struct {
 
 // The bounds of unpacked seconds, to which samples may be added soon.
 const (
-	packFrom    = 4 << 10  // seconds to which nothing was added lately
 	maxOpen     = 32 << 10 // seconds
 	maxOpenKeys = 1 << 19
 )
 
+// packSpan is how many seconds are packed together. More take less memory, and more while they
+// are read.
+const packSpan = 32
+
 // packedWindows are the seconds of many tables and indexes in little memory, for a reader that
 // has to read all of a time before it is judged, in any order. They are for one goroutine.
 //
-// Seconds without recent additions are encoded and compressed, some hundreds together: a
-// second of one key takes about 50 bytes instead of 1,700. They form runs, each in the
-// order of time. A late second begins another run, and runs are merged when they have
-// become too many, so that a second is held once. Over their bound, seconds are trimmed
-// to the keys that a verdict needs; proven loads stay true.
+// Seconds without recent additions are encoded and compressed, some together: a second of one
+// key takes about 15 bytes instead of 1,700. A late addition waits beside its packed second
+// until both are packed again. Over their bound, seconds are trimmed to the keys that a verdict
+// needs; proven loads stay true.
 type packedWindows struct {
 	options packing
-	open    map[instant]*openWindow
-	keys    int   // of open
-	turn    int64 // counts the calls of Pack
-	from    int64 // the first second that counts
-	runs    []packedRun
-	bytes   int64 // of runs
-	merged  int64 // bytes, when runs were merged last
+	blocks  map[int64]*packedBlock // by their seconds, divided by packSpan
+	open    int                    // seconds that are not packed
+	keys    int                    // of open seconds
+	bytes   int64                  // of packed seconds
+	turn    int64                  // counts the calls of Pack
+	from    int64                  // the first second that counts
 }
 
-// openWindow is a second that is not packed.
-type openWindow struct {
-	sketch.Window
-	touched int64 // the turn in which it was added to last
+// packedBlock holds the seconds of a span.
+type packedBlock struct {
+	packed  []byte                     // a sketch.Delta; nil for none
+	open    map[instant]*sketch.Window // additions since it was packed
+	touched int64                      // the turn of the last addition
 }
 
 // instant is one second of a table or index.
@@ -72,83 +75,50 @@ type instant struct {
 
 func instantOf(w *sketch.Window) instant { return instant{w.Second, w.Target} }
 
-// compare orders seconds by time, then by table and index.
-func (i instant) compare(o instant) int {
-	return cmp.Or(cmp.Compare(i.second, o.second), cmp.Compare(i.target.Table, o.target.Table),
-		cmp.Compare(i.target.Index, o.target.Index), i.target.Compare(o.target))
-}
-
 // newPackedWindows returns no seconds yet.
 func newPackedWindows(o packing) *packedWindows {
-	return &packedWindows{options: o, open: make(map[instant]*openWindow)}
+	return &packedWindows{options: o, blocks: make(map[int64]*packedBlock)}
 }
 
 // Add adds a part of a second, and keeps it.
 func (w *packedWindows) Add(part *sketch.Window) {
-	at := instantOf(part)
-	of := w.open[at]
+	b := w.blocks[part.Second/packSpan]
+	if b == nil {
+		b = &packedBlock{open: make(map[instant]*sketch.Window)}
+		w.blocks[part.Second/packSpan] = b
+	}
+	of := b.open[instantOf(part)]
 	if of == nil {
-		of = &openWindow{Window: sketch.Window{Target: part.Target, Second: part.Second}}
-		w.open[at] = of
+		of = &sketch.Window{Target: part.Target, Second: part.Second}
+		b.open[instantOf(part)] = of
+		w.open++
 	}
 	w.keys -= len(of.Keys)
 	of.Merge(part)
-	of.touched = w.turn
 	w.keys += len(of.Keys)
+	b.touched = w.turn
 }
 
-// Pack packs seconds without additions since the call before: all, when they are many.
-// Its error is [errFull].
+// Pack packs the blocks without additions since the call before: all, when open seconds are
+// many. Its error is [errFull].
 func (w *packedWindows) Pack() error {
-	turn := w.turn
-	w.turn++
-	all := len(w.open) > maxOpen || w.keys > maxOpenKeys
-	var order []instant
-	for at, of := range w.open {
-		if all || of.touched < turn {
-			order = append(order, at)
-		}
-	}
-	if len(order) < packFrom && !all {
-		return nil
-	}
-	slices.SortFunc(order, instant.compare)
-	if err := w.add(w.runAfter(order[0]), func(yield func(*sketch.Window) bool) {
-		for _, at := range order {
-			if !yield(&w.open[at].Window) {
-				return
+	all := w.open > maxOpen || w.keys > maxOpenKeys
+	for _, b := range w.blocks {
+		if len(b.open) > 0 && (all || b.touched < w.turn) {
+			if err := w.pack(b, nil); err != nil {
+				return err
 			}
 		}
-	}); err != nil {
-		return err
 	}
-	for _, at := range order {
-		w.keys -= len(w.open[at].Keys)
-		delete(w.open, at)
-	}
-	return w.enforceBudget()
-}
-
-// slack is how many bytes runs may have before they are merged, beside as many as they
-// had when they were merged last.
-const slack = 16 << 20
-
-// maxRuns is the most runs. A reader of all has a block of each decoded.
-const maxRuns = 64
-
-// bound merges runs that hold many seconds twice, and keeps them within their bytes.
-func (w *packedWindows) enforceBudget() error {
-	if len(w.runs) > maxRuns || len(w.runs) > 1 && w.bytes > min(2*w.merged+slack, w.options.Bytes) {
-		if err := w.merge(nil); err != nil {
-			return err
-		}
-	}
+	w.turn++
 	if w.bytes <= w.options.Bytes {
 		return nil
 	}
 	for i := range w.options.Trims {
-		if err := w.merge(&w.options.Trims[i]); err != nil {
-			return err
+		for _, b := range w.blocks {
+			if err := w.pack(b, &w.options.Trims[i]); err != nil {
+				return err
+			}
 		}
 		if w.bytes <= w.options.Bytes/4*3 { // the next seconds need not be trimmed at once
 			return nil
@@ -157,41 +127,68 @@ func (w *packedWindows) enforceBudget() error {
 	return errFull
 }
 
-// merge makes one run of all, trimmed if t is set. It frees merged runs on the way, so
-// that each second is held once.
-func (w *packedWindows) merge(t *trim) error {
-	runs := w.runs
-	w.runs, w.bytes = nil, 0
-	err := w.add(0, func(yield func(*sketch.Window) bool) {
-		for of := range mergeRuns(w.from, runs, nil, true) {
-			if t != nil {
-				of.Trim(t.Floor, t.Most, t.Place)
-			}
-			if !yield(of) {
-				return
-			}
+// pack packs a block, trimmed if t is set.
+func (w *packedWindows) pack(b *packedBlock, t *trim) error {
+	w.giveUp(b)
+	var d sketch.Delta
+	for _, of := range b.windows() {
+		if t != nil {
+			of.Trim(t.Floor, t.Most, t.Place)
 		}
+		d.Windows = append(d.Windows, *of)
+	}
+	data, err := d.MarshalBinary()
+	if err != nil {
+		return fmt.Errorf("pack seconds: %w", err)
+	}
+	clear(b.open)
+	b.packed = slices.Clip(slices.Clone(data)) // of its own size
+	w.bytes += int64(len(b.packed))
+	return nil
+}
+
+// giveUp subtracts a block from the sums.
+func (w *packedWindows) giveUp(b *packedBlock) {
+	w.bytes -= int64(len(b.packed))
+	w.open -= len(b.open)
+	for _, of := range b.open {
+		w.keys -= len(of.Keys)
+	}
+}
+
+// windows returns the block's seconds in the order of time, each once.
+func (b *packedBlock) windows() (all []*sketch.Window) {
+	open := maps.Clone(b.open)
+	if b.packed != nil {
+		var d sketch.Delta
+		if err := d.UnmarshalBinary(b.packed); err != nil {
+			panic(fmt.Sprintf("packed: what was packed here cannot be read: %v", err))
+		}
+		for i := range d.Windows {
+			of := &d.Windows[i]
+			if more := open[instantOf(of)]; more != nil {
+				of.Merge(more)
+				delete(open, instantOf(of))
+			}
+			all = append(all, of)
+		}
+	}
+	all = slices.AppendSeq(all, maps.Values(open))
+	slices.SortFunc(all, func(a, b *sketch.Window) int {
+		return cmp.Or(cmp.Compare(a.Second, b.Second), compareTargets(a.Target, b.Target))
 	})
-	w.merged = w.bytes
-	return err
+	return all
 }
 
 // All returns the seconds in the order of time, each once. The caller must not change
 // them, nor add any meanwhile.
 func (w *packedWindows) All() iter.Seq[*sketch.Window] {
 	return func(yield func(*sketch.Window) bool) {
-		open := slices.SortedFunc(maps.Keys(w.open), instant.compare)
-		rest := func() *sketch.Window {
-			if len(open) == 0 {
-				return nil
-			}
-			of := &w.open[open[0]].Window
-			open = open[1:]
-			return of
-		}
-		for of := range mergeRuns(w.from, w.runs, rest, false) {
-			if !yield(of) {
-				return
+		for _, span := range slices.Sorted(maps.Keys(w.blocks)) {
+			for _, of := range w.blocks[span].windows() {
+				if of.Second >= w.from && !yield(of) {
+					return
+				}
 			}
 		}
 	}
@@ -200,14 +197,11 @@ func (w *packedWindows) All() iter.Seq[*sketch.Window] {
 // Forget leaves out the seconds before one.
 func (w *packedWindows) Forget(second int64) {
 	w.from = max(w.from, second)
-	for at, of := range w.open {
-		if at.second < second {
-			w.keys -= len(of.Keys)
-			delete(w.open, at)
+	maps.DeleteFunc(w.blocks, func(span int64, b *packedBlock) bool {
+		if (span+1)*packSpan > second {
+			return false
 		}
-	}
-	for i := range w.runs {
-		w.bytes -= w.runs[i].forget(second)
-	}
-	w.runs = slices.DeleteFunc(w.runs, func(r packedRun) bool { return len(r.blocks) == 0 })
+		w.giveUp(b)
+		return true
+	})
 }
