@@ -62,9 +62,9 @@ func (s *Streams) open(ctx context.Context, config *Config, d cli.Daemon) (*read
 		return nil, err
 	}
 	from := s.source()
-	from.Known = tables.Check
+	from.Name, from.Member, from.Known = name, collector.Writer(), tables.Check
 	_, from.MemoryBytes, _ = config.share()
-	source, err := streams.New(from, dynamodbstreams.NewFromConfig(settings), shards.NewStoredRegistry(d.Store, name, collector.Writer()), d.Log)
+	source, err := streams.New(from, dynamodbstreams.NewFromConfig(settings), d.Store, d.Log)
 	if err != nil {
 		return nil, cli.Wrong(err)
 	}

@@ -100,7 +100,7 @@ var errKilled = errors.New("killed")
 
 // killableStore is the store as one process reaches it, until it is killed.
 type killableStore struct {
-	shards.RegistryStore
+	shards.Registry
 	dead atomic.Bool
 }
 
@@ -108,21 +108,21 @@ func (c *killableStore) Attend(ctx context.Context, source, member string, ttl t
 	if c.dead.Load() {
 		return nil, errKilled
 	}
-	return c.RegistryStore.Attend(ctx, source, member, ttl)
+	return c.Registry.Attend(ctx, source, member, ttl)
 }
 
 func (c *killableStore) Leave(ctx context.Context, source, member string) error {
 	if c.dead.Load() {
 		return errKilled
 	}
-	return c.RegistryStore.Leave(ctx, source, member)
+	return c.Registry.Leave(ctx, source, member)
 }
 
 func (c *killableStore) FreeShard(ctx context.Context, source, member, name string) error {
 	if c.dead.Load() {
 		return errKilled
 	}
-	return c.RegistryStore.FreeShard(ctx, source, member, name)
+	return c.Registry.FreeShard(ctx, source, member, name)
 }
 
 // start runs a collector until it is stopped, or killed.
@@ -136,9 +136,9 @@ func (s *scenario) start(name string) *process {
 	}, quiet)
 	config.Decoder = func(shard string) collect.Decoder { return tables.Decoder(shards.TableOf(shard)) }
 	c := newCollector(s, config, st)
-	killable := &killableStore{RegistryStore: s.store}
-	source, err := streams.New(shards.Config{Tables: []string{"orders"}, Known: tables.Check},
-		dynamodbstreams.NewFromConfig(settings), shards.NewStoredRegistry(killable, config.Source, c.Writer()), quiet)
+	killable := &killableStore{Registry: s.store}
+	source, err := streams.New(shards.Config{Name: config.Source, Member: c.Writer(), Tables: []string{"orders"}, Known: tables.Check},
+		dynamodbstreams.NewFromConfig(settings), killable, quiet)
 	if err != nil {
 		s.Fatal(err)
 	}

@@ -79,7 +79,7 @@ func (r *reading) run(ctx context.Context, sink source.Sink) error {
 	}
 	r.mu.Unlock()
 	// The lease is long, because there are no other readers.
-	config := shards.Config{Tables: []string{r.table}, Round: time.Second, Lease: time.Hour}
+	config := shards.Config{Member: me, Tables: []string{r.table}, Round: time.Second, Lease: time.Hour}
 	s, err := shards.New(config, r, r, slog.New(slog.DiscardHandler))
 	if err != nil {
 		return err

@@ -20,19 +20,24 @@ type shard struct {
 // me names the only reader.
 const me = "analyze"
 
-// KeepAlive implements shards.Registry.
-func (r *reading) KeepAlive(context.Context, time.Duration) (string, []string, error) {
-	return me, []string{me}, nil
+// Attend implements shards.Registry, as all methods of this file do.
+func (r *reading) Attend(context.Context, string, string, time.Duration) ([]string, error) {
+	return []string{me}, nil
 }
 
-// Leave implements shards.Registry.
-func (r *reading) Leave(context.Context) error { return nil }
+// Leave ends nothing.
+func (r *reading) Leave(context.Context, string, string) error { return nil }
 
-// Lead implements shards.Registry.
-func (r *reading) Lead(context.Context, time.Duration) (bool, error) { return true, nil }
+// AcquireLease has the only reader list shards.
+func (r *reading) AcquireLease(context.Context, string, string, time.Duration) (store.Lease, bool, error) {
+	return store.Lease{}, true, nil
+}
 
-// Register implements shards.Registry.
-func (r *reading) Register(_ context.Context, stream string, found []store.NewShard, listed bool) error {
+// ReleaseLease ends nothing.
+func (r *reading) ReleaseLease(context.Context, store.Lease) error { return nil }
+
+// RegisterShards notes the shards.
+func (r *reading) RegisterShards(_ context.Context, _, stream string, found []store.NewShard, listed bool) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, n := range found {
@@ -78,8 +83,8 @@ func (r *reading) stopIfDone() {
 	}
 }
 
-// Lineage implements shards.Registry.
-func (r *reading) Lineage(_ context.Context, stream string) (l store.Stream, _ error) {
+// Lineage returns the known shards of a stream.
+func (r *reading) Lineage(_ context.Context, _, stream string) (l store.Stream, _ error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, s := range r.shards {
@@ -90,12 +95,14 @@ func (r *reading) Lineage(_ context.Context, stream string) (l store.Stream, _ e
 	return l, nil
 }
 
-// LastListed implements shards.Registry. Records from before the reading are no loss.
-func (r *reading) LastListed(context.Context, string) (time.Time, error) { return time.Time{}, nil }
+// LastListed returns no time: records from before the reading are no loss.
+func (r *reading) LastListed(context.Context, string, string) (time.Time, error) {
+	return time.Time{}, nil
+}
 
-// OpenShards implements shards.Registry. Every shard is ready: children are read beside
-// their parents.
-func (r *reading) OpenShards(context.Context) (open []store.Shard, _ error) {
+// OpenShards returns the unread shards. Every shard is ready: children are read beside their
+// parents.
+func (r *reading) OpenShards(context.Context, string) (open []store.Shard, _ error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, s := range r.shards {
@@ -106,8 +113,10 @@ func (r *reading) OpenShards(context.Context) (open []store.Shard, _ error) {
 	return open, nil
 }
 
-// Take implements shards.Registry.
-func (r *reading) Take(_ context.Context, names []string) ([]string, error) { return names, nil }
+// TakeShards grants all.
+func (r *reading) TakeShards(_ context.Context, _, _ string, names []string) ([]string, error) {
+	return names, nil
+}
 
-// Release implements shards.Registry.
-func (r *reading) Release(context.Context, string) error { return nil }
+// FreeShard frees nothing.
+func (r *reading) FreeShard(context.Context, string, string, string) error { return nil }

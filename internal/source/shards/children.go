@@ -146,7 +146,7 @@ func (r *reader) listChildren(ctx context.Context) (children []store.NewShard, d
 func (r *reader) register(ctx context.Context, children []store.NewShard) error {
 	ctx, cancel := context.WithTimeout(ctx, r.source.config.RequestTimeout)
 	defer cancel()
-	if err := r.source.registry.Register(ctx, r.shard.Stream, children, false); err != nil {
+	if err := r.source.registry.RegisterShards(ctx, r.source.config.Name, r.shard.Stream, children, false); err != nil {
 		return fmt.Errorf("register the children of a closed shard: %w", err)
 	}
 	return nil

@@ -73,9 +73,12 @@ func (s *Source) discover(ctx context.Context) {
 func (s *Source) lead(ctx context.Context) (bool, error) {
 	ctx, cancel := context.WithTimeout(ctx, s.config.RequestTimeout)
 	defer cancel()
-	lead, err := s.registry.Lead(ctx, s.config.Discovery+s.config.Lease)
+	lease, lead, err := s.registry.AcquireLease(ctx, "shards of "+s.config.Name, s.config.Member, s.config.Discovery+s.config.Lease)
 	if err != nil {
 		return false, fmt.Errorf("acquire the lease to list shards: %w", err)
+	}
+	if lead {
+		s.lease = lease
 	}
 	return lead, nil
 }
@@ -198,12 +201,12 @@ func (s *Source) listPage(ctx context.Context, stream, cursor string) (Descripti
 func (s *Source) registerListing(ctx context.Context, stream string, l *listing) error {
 	bounded, cancel := context.WithTimeout(ctx, s.config.RequestTimeout)
 	defer cancel()
-	known, err := s.registry.Lineage(bounded, stream)
+	known, err := s.registry.Lineage(bounded, s.config.Name, stream)
 	if err != nil {
 		return fmt.Errorf("read the known shards: %w", err)
 	}
 	if known.Listed.IsZero() { // the table may have been read before
-		if known.Listed, err = s.registry.LastListed(bounded, s.client.family(stream)); err != nil {
+		if known.Listed, err = s.registry.LastListed(bounded, s.config.Name, s.client.family(stream)); err != nil {
 			return fmt.Errorf("read the table's other streams: %w", err)
 		}
 	}
@@ -213,7 +216,7 @@ func (s *Source) registerListing(ctx context.Context, stream string, l *listing)
 	}
 	bounded, cancel = context.WithTimeout(ctx, s.config.RequestTimeout)
 	defer cancel()
-	if err := s.registry.Register(bounded, stream, found, true); err != nil {
+	if err := s.registry.RegisterShards(bounded, s.config.Name, stream, found, true); err != nil {
 		return fmt.Errorf("register shards: %w", err)
 	}
 	if len(found) > 0 {

@@ -96,10 +96,10 @@ func (d *session) enter() func() {
 	return d.store.mu.Unlock
 }
 
-func (d *session) KeepAlive(_ context.Context, ttl time.Duration) (string, []string, error) {
+func (d *session) Attend(_ context.Context, _, _ string, ttl time.Duration) ([]string, error) {
 	defer d.enter()()
 	if d.noRegistry() {
-		return "", nil, errDown
+		return nil, errDown
 	}
 	d.store.members[d.name] = time.Now().Add(ttl)
 	var alive []string
@@ -109,36 +109,44 @@ func (d *session) KeepAlive(_ context.Context, ttl time.Duration) (string, []str
 		}
 	}
 	slices.Sort(alive)
-	return d.name, alive, nil
+	return alive, nil
 }
 
 func (o *fakeStore) alive(member string) bool { return time.Now().Before(o.members[member]) }
 
-func (d *session) Leave(context.Context) error {
+func (d *session) Leave(context.Context, string, string) error {
 	defer d.enter()()
 	if d.noRegistry() {
 		return errDown
 	}
 	delete(d.store.members, d.name)
-	if d.store.leader == d.name {
+	return nil
+}
+
+func (d *session) AcquireLease(_ context.Context, name, holder string, ttl time.Duration) (store.Lease, bool, error) {
+	defer d.enter()()
+	if d.noRegistry() {
+		return store.Lease{}, false, errDown
+	}
+	if d.store.leader != d.name && time.Now().Before(d.store.leads) {
+		return store.Lease{}, false, nil
+	}
+	d.store.leader, d.store.leads = d.name, time.Now().Add(ttl)
+	return store.Lease{Name: name, Holder: holder}, true, nil
+}
+
+func (d *session) ReleaseLease(_ context.Context, l store.Lease) error {
+	defer d.enter()()
+	if d.noRegistry() {
+		return errDown
+	}
+	if d.store.leader == l.Holder {
 		d.store.leads = time.Time{}
 	}
 	return nil
 }
 
-func (d *session) Lead(_ context.Context, ttl time.Duration) (bool, error) {
-	defer d.enter()()
-	if d.noRegistry() {
-		return false, errDown
-	}
-	if d.store.leader != d.name && time.Now().Before(d.store.leads) {
-		return false, nil
-	}
-	d.store.leader, d.store.leads = d.name, time.Now().Add(ttl)
-	return true, nil
-}
-
-func (d *session) Register(_ context.Context, stream string, all []store.NewShard, listed bool) error {
+func (d *session) RegisterShards(_ context.Context, _, stream string, all []store.NewShard, listed bool) error {
 	defer d.enter()()
 	if d.noRegistry() {
 		return errDown
@@ -158,7 +166,7 @@ func (d *session) Register(_ context.Context, stream string, all []store.NewShar
 	return nil
 }
 
-func (d *session) Lineage(_ context.Context, stream string) (store.Stream, error) {
+func (d *session) Lineage(_ context.Context, _, stream string) (store.Stream, error) {
 	defer d.enter()()
 	if d.noRegistry() {
 		return store.Stream{}, errDown
@@ -172,7 +180,7 @@ func (d *session) Lineage(_ context.Context, stream string) (store.Stream, error
 	return l, nil
 }
 
-func (d *session) LastListed(_ context.Context, prefix string) (last time.Time, _ error) {
+func (d *session) LastListed(_ context.Context, _, prefix string) (last time.Time, _ error) {
 	defer d.enter()()
 	for stream, listed := range d.store.listed {
 		if strings.HasPrefix(stream, prefix) && listed.After(last) {
@@ -182,7 +190,7 @@ func (d *session) LastListed(_ context.Context, prefix string) (last time.Time, 
 	return last, nil
 }
 
-func (d *session) OpenShards(context.Context) ([]store.Shard, error) {
+func (d *session) OpenShards(context.Context, string) ([]store.Shard, error) {
 	defer d.enter()()
 	if d.noRegistry() {
 		return nil, errDown
@@ -208,7 +216,7 @@ func (o *fakeStore) ready(h *shard) bool {
 	return before == nil || before.ended
 }
 
-func (d *session) Take(_ context.Context, names []string) ([]string, error) {
+func (d *session) TakeShards(_ context.Context, _, _ string, names []string) ([]string, error) {
 	defer d.enter()()
 	if d.noRegistry() {
 		return nil, errDown
@@ -223,7 +231,7 @@ func (d *session) Take(_ context.Context, names []string) ([]string, error) {
 	return taken, nil
 }
 
-func (d *session) Release(_ context.Context, name string) error {
+func (d *session) FreeShard(_ context.Context, _, _, name string) error {
 	defer d.enter()()
 	if d.noRegistry() {
 		return errDown

@@ -27,7 +27,7 @@ func TestPagesShareABudget(t *testing.T) {
 		d := &session{store: w.store, name: "a"}
 		l := &crowdedLog{idle: map[string]bool{}, Log: streams.NewLog(dynamodbstreams.NewFromConfig(w.fake.Config("a")))}
 		b := &behind{session: d, l: l}
-		w.config.MemoryBytes = 2 * crowdedPage
+		w.config.Member, w.config.MemoryBytes = d.name, 2*crowdedPage
 		s, err := shards.New(w.config, l, d, logs())
 		if err != nil {
 			w.Fatal(err)

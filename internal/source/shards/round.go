@@ -17,17 +17,17 @@ import (
 func (s *Source) round(ctx context.Context, sink source.Sink, all *sync.WaitGroup) error {
 	bounded, cancel := context.WithTimeout(ctx, s.config.RequestTimeout)
 	defer cancel()
-	me, err := s.keepAlive(bounded)
+	members, err := s.keepAlive(bounded)
 	if err != nil {
 		return err
 	}
-	open, err := s.registry.OpenShards(bounded)
+	open, err := s.registry.OpenShards(bounded, s.config.Name)
 	if err != nil {
 		return fmt.Errorf("read the open shards: %w", err)
 	}
 	s.noteChildren(open)
 	readable := readable(open, s.client.log.Parts, s.isWanted)
-	p := share(readable, me.name, me.members)
+	p := share(readable, s.config.Member, members)
 	s.stopAllBut(p.keep)
 	taken, err := s.take(bounded, p.take)
 	if err != nil {
@@ -39,22 +39,17 @@ func (s *Source) round(ctx context.Context, sink source.Sink, all *sync.WaitGrou
 		}
 	}
 	if s.health.Heal(daemon.Whole) {
-		s.log.Info("joined the collectors that share the shards", "member", me.name, "members", len(me.members))
+		s.log.Info("joined the collectors that share the shards", "member", s.config.Member, "members", len(members))
 	}
 	return nil
 }
 
-// membership is a renewed membership.
-type membership struct {
-	name    string
-	members []string
-}
-
-func (s *Source) keepAlive(ctx context.Context) (membership, error) {
+// keepAlive renews the membership, and returns all living members in order.
+func (s *Source) keepAlive(ctx context.Context) ([]string, error) {
 	asked := time.Now()
-	me, members, err := s.registry.KeepAlive(ctx, s.config.Lease)
+	members, err := s.registry.Attend(ctx, s.config.Name, s.config.Member, s.config.Lease)
 	if err != nil {
-		return membership{}, fmt.Errorf("renew the membership: %w", err)
+		return nil, fmt.Errorf("renew the membership: %w", err)
 	}
 	newcomer := time.Duration(0)
 	if !s.ownership.holds() {
@@ -62,7 +57,7 @@ func (s *Source) keepAlive(ctx context.Context) (membership, error) {
 	}
 	s.childrenPacer.divide(len(members), newcomer)
 	s.ownership.extend(asked.Add(s.config.Lease))
-	return membership{me, members}, nil
+	return members, nil
 }
 
 // isWanted reports whether a table is to be read, and can be.
@@ -78,7 +73,7 @@ func (s *Source) take(ctx context.Context, names []string) (map[string]bool, err
 	if len(names) == 0 {
 		return nil, nil
 	}
-	taken, err := s.registry.Take(ctx, names)
+	taken, err := s.registry.TakeShards(ctx, s.config.Name, s.config.Member, names)
 	if err != nil {
 		return nil, fmt.Errorf("take shards: %w", err)
 	}
@@ -106,7 +101,7 @@ func (s *Source) readerEnded(ctx context.Context, r *reader, ended bool) {
 	} else if ctx.Err() == nil { // otherwise leave releases all shards
 		ctx, cancel := context.WithTimeout(ctx, s.config.RequestTimeout)
 		defer cancel()
-		if err := s.registry.Release(ctx, r.shard.Name); err != nil {
+		if err := s.registry.FreeShard(ctx, s.config.Name, s.config.Member, r.shard.Name); err != nil {
 			s.log.Warn("cannot let others take a shard", "shard", r.shard.Name, "error", err)
 		}
 	}

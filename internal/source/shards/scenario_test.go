@@ -71,7 +71,9 @@ func (w *scenario) start(name string) *collector {
 	w.Helper()
 	d := &session{store: w.store, name: name}
 	api := dynamodbstreams.NewFromConfig(w.fake.Config(name))
-	s, err := streams.New(w.config, api, d, logs())
+	config := w.config
+	config.Member = name
+	s, err := streams.New(config, api, d, logs())
 	if err != nil {
 		w.Fatal(err)
 	}

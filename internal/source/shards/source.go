@@ -50,10 +50,13 @@ import (
 	"github.com/keyheat/keyheat/internal/settings/options"
 	"github.com/keyheat/keyheat/internal/source"
 	"github.com/keyheat/keyheat/sample"
+	"github.com/keyheat/keyheat/store"
 )
 
 // Config has the tables to read, and the timeouts. A zero field takes its default.
 type Config struct {
+	// Name names the source in the Registry, and Member this collector.
+	Name, Member string
 	// Tables are the names of the tables. Their streams are read from the oldest remaining
 	// record.
 	Tables []string
@@ -123,6 +126,7 @@ type Source struct {
 	roundRequested chan struct{}
 
 	discovery discovery
+	lease     store.Lease // to list shards; no name before the first one
 
 	mu            sync.Mutex
 	readers       map[string]*reader // by the shard's name
@@ -191,7 +195,11 @@ func (s *Source) leave(ctx context.Context) {
 	s.health.Fail(daemon.Whole, "stopped")
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), leaveTimeout)
 	defer cancel()
-	if err := s.registry.Leave(ctx); err != nil {
+	var err error
+	if s.lease.Name != "" {
+		err = s.registry.ReleaseLease(ctx, s.lease)
+	}
+	if err = errors.Join(err, s.registry.Leave(ctx, s.config.Name, s.config.Member)); err != nil {
 		s.log.Warn("cannot end the membership; the other collectors wait for the lease to expire", "error", err)
 	}
 }
