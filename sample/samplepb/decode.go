@@ -15,7 +15,7 @@ type Decoder struct {
 
 	kinds []kind
 	keys  []key
-	rare  sample.Record // for a sample with more fields than its kind's record takes
+	rare  sample.Record // of a sample that is not usual
 	attrs map[string]string
 	rates map[string]float64
 }

@@ -1,6 +1,7 @@
 package samplepb
 
 import (
+	"cmp"
 	"math"
 	"unicode/utf8"
 
@@ -23,13 +24,10 @@ func (d *Decoder) sample(raw []byte, h sample.Handler) {
 // read returns the record of a sample. It is valid until the next sample.
 func (d *Decoder) read(raw []byte) (*sample.Record, sample.RejectReason) {
 	var p plain
-	if !p.read(raw) || p.kind >= uint64(len(d.kinds)) || p.pk > uint64(len(d.keys)) || p.sk > uint64(len(d.keys)) {
+	if !d.fields(raw, &p) || p.kind >= uint64(len(d.kinds)) || p.pk > uint64(len(d.keys)) || p.sk > uint64(len(d.keys)) {
 		return nil, sample.RejectSyntax
 	}
 	k := &d.kinds[p.kind]
-	if k.reason != "" {
-		return nil, k.reason
-	}
 	pk, sk := &noKey, &noKey
 	if p.pk > 0 {
 		pk = &d.keys[p.pk-1]
@@ -37,34 +35,23 @@ func (d *Decoder) read(raw []byte) (*sample.Record, sample.RejectReason) {
 	if p.sk > 0 {
 		sk = &d.keys[p.sk-1]
 	}
-	if pk.reason != "" {
-		return nil, pk.reason
-	}
-	if sk.reason != "" {
-		return nil, sk.reason
-	}
-	r := &k.rec
+	d.rare = k.rec
+	r, given := &d.rare, &p.given
+	hasTime := d.setTime(r, p.time)
 	r.PK, r.SK = pk.key, sk.key
-	if !d.setTime(r, p.time) {
+	r.RCU, r.WCU, r.Estimated, r.Bytes, r.N = given.RCU, given.WCU, false, given.Bytes, cmp.Or(given.N, 1)
+	r.Calls, r.Attempts, r.Waited, r.Failed = given.Calls, given.Attempts, given.Waited, given.Failed
+	r.Call, r.ID, r.Attrs = given.Call, given.ID, given.Attrs
+	switch reason := cmp.Or(k.reason, pk.reason, sk.reason); {
+	case reason != "":
+		return nil, reason
+	case !hasTime:
 		return nil, sample.RejectNoTime
-	}
-	r.RCU, r.WCU, r.Estimated = p.rcu, p.wcu, false
-	r.Bytes, r.N = p.bytes, 1
-	if p.n != 0 {
-		r.N = p.n
-	}
-	r.Calls, r.Attempts, r.Waited, r.Failed = 0, 0, 0, false
-	if p.rare {
-		d.rare = *r
-		r = &d.rare
-		if reason := d.readRare(raw); reason != "" {
-			return nil, reason
-		}
-	}
-	if (!p.hasRCU || !p.hasWCU) && !r.CompleteUnits(p.hasRCU, p.hasWCU) {
+	case p.reason != "":
+		return nil, p.reason
+	case (!p.hasRCU || !p.hasWCU) && !r.CompleteUnits(p.hasRCU, p.hasWCU):
 		return nil, sample.RejectNoOp
-	}
-	if k.isSound(pk, sk) {
+	case k.isSound(pk, sk):
 		return r, r.CheckAmounts()
 	}
 	reason := r.Check()
@@ -100,53 +87,23 @@ func (k *kind) isSound(pk, sk *key) bool {
 // noKey is the missing partition key or sort key of a sample.
 var noKey = key{checkedSK: true}
 
-// plain has the fields of most samples.
+// plain is a sample before its kind and keys are known.
 type plain struct {
 	kind, pk, sk   uint64
 	time           int64
-	rcu, wcu       sample.Milli
 	hasRCU, hasWCU bool
-	bytes, n       int64
-	rare           bool // the sample has other fields
+	given          sample.Record       // its own fields
+	reason         sample.RejectReason // reject reason of its texts
 }
 
-// read reads a sample's plain fields, and returns false if the sample is broken.
-func (p *plain) read(raw []byte) bool {
-	for i := 0; i < len(raw); {
-		tag := raw[i]
-		if tag&7 != byte(protowire.VarintType) || tag < 1<<3 || tag >= (sampleN+1)<<3 {
-			number, of, n := protowire.ConsumeTag(raw[i:])
-			if n < 0 {
-				return false
-			}
-			if of != protowire.VarintType || number > sampleN {
-				value := protowire.ConsumeFieldValue(number, of, raw[i+n:])
-				if value < 0 {
-					return false
-				}
-				p.rare = true
-				i += n + value
-				continue
-			}
-			tag = byte(number << 3) // the tag is in more bytes than it needs
-			i += n - 1
-		}
-		i++
-		var v uint64
-		if i < len(raw) && raw[i] < 0x80 {
-			v = uint64(raw[i])
-			i++
-		} else if i+1 < len(raw) && raw[i+1] < 0x80 {
-			v = uint64(raw[i]&0x7f) | uint64(raw[i+1])<<7
-			i += 2
-		} else {
-			var n int
-			if v, n = protowire.ConsumeVarint(raw[i:]); n < 0 {
-				return false
-			}
-			i += n
-		}
-		switch tag >> 3 {
+// fields reads a sample's fields, and returns false if the sample is broken.
+func (d *Decoder) fields(raw []byte, p *plain) bool {
+	r := &p.given
+	d.clearAttrs()
+	fields := wire{src: raw, of: &sampleTypes}
+	for fields.next() {
+		v := fields.varint
+		switch fields.number {
 		case sampleKind:
 			p.kind = v
 		case samplePK:
@@ -156,50 +113,38 @@ func (p *plain) read(raw []byte) bool {
 		case sampleTime:
 			p.time = protowire.DecodeZigZag(v)
 		case sampleRCU:
-			p.rcu, p.hasRCU = sample.Milli(v), true
+			r.RCU, p.hasRCU = sample.Milli(v), true
 		case sampleWCU:
-			p.wcu, p.hasWCU = sample.Milli(v), true
+			r.WCU, p.hasWCU = sample.Milli(v), true
 		case sampleBytes:
-			p.bytes = int64(v)
+			r.Bytes = int64(v)
 		case sampleN:
-			p.n = int64(v)
-		}
-	}
-	return true
-}
-
-// readRare reads the rare fields of a sample that is not broken.
-func (d *Decoder) readRare(raw []byte) sample.RejectReason {
-	r := &d.rare
-	d.clearAttrs()
-	fields := wire{src: raw, of: &sampleTypes}
-	for fields.next() {
-		switch fields.number {
+			r.N = int64(v)
 		case sampleCalls:
-			r.Calls = math.Float64frombits(fields.varint)
+			r.Calls = math.Float64frombits(v)
 		case sampleAttempts:
-			r.Attempts = int64(fields.varint)
+			r.Attempts = int64(v)
 		case sampleWaited:
-			r.Waited = math.Float64frombits(fields.varint)
+			r.Waited = math.Float64frombits(v)
 		case sampleFailed:
-			r.Failed = fields.varint != 0
-		case sampleCall, sampleID:
-			if !utf8.Valid(fields.value) {
-				return sample.RejectBadUTF8
-			}
-			if fields.number == sampleCall {
-				r.Call = alias(fields.value)
-			} else {
-				r.ID = alias(fields.value)
-			}
+			r.Failed = v != 0
+		case sampleCall:
+			r.Call = p.text(fields.value)
+		case sampleID:
+			r.ID = p.text(fields.value)
 		case sampleAttrs:
-			if reason := d.attr(fields.value); reason != "" {
-				return reason
-			}
+			p.reason = cmp.Or(p.reason, d.attr(fields.value))
 			r.Attrs = d.attrs
 		}
 	}
-	return ""
+	return !fields.bad
+}
+
+func (p *plain) text(raw []byte) string {
+	if !utf8.Valid(raw) {
+		p.reason = cmp.Or(p.reason, sample.RejectBadUTF8)
+	}
+	return alias(raw)
 }
 
 func (d *Decoder) attr(raw []byte) sample.RejectReason {
