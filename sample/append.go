@@ -1,10 +1,8 @@
 package sample
 
 import (
-	"maps"
-	"slices"
-	"strconv"
-	"unicode/utf8"
+	"bytes"
+	"encoding/json"
 )
 
 // AppendJSON appends the record as one object of Keyheat JSON, without a line end: add "\n" for
@@ -15,52 +13,83 @@ import (
 // be computed again from operation, bytes and consistency are written out, and decode as
 // reported units, because the load matters more.
 func (r *Record) AppendJSON(dst []byte) []byte {
-	w := objectWriter{dst: append(dst, '{')}
-	if !r.TimeFromMessage {
-		w.int("ts", r.Time)
+	o := object{
+		Table: r.Table, Index: r.Index, PK: keyJSON(r.PK), SK: keyJSON(r.SK), Op: r.Op.String(), Bytes: r.Bytes,
+		Throttle: r.Throttle, Calls: r.Calls, Attempts: r.Attempts, Waited: r.Waited, Failed: r.Failed,
+		Call: r.Call, Caller: r.Caller, Account: r.Account, Region: r.Region, ID: r.ID, Attrs: r.Attrs,
 	}
-	w.text("table", r.Table)
-	w.text("index", r.Index)
-	w.key("pk", r.PK)
-	w.key("sk", r.SK)
-	w.text("op", r.Op.String())
-	r.appendUnits(&w)
-	if r.Bytes != 0 {
-		w.int("bytes", r.Bytes)
+	if !r.TimeFromMessage {
+		o.Time = &r.Time
+	}
+	rcu, wcu := r.StatedUnits()
+	if rcu {
+		o.RCU = new(float64(r.RCU) / 1000)
+	}
+	if wcu {
+		o.WCU = new(float64(r.WCU) / 1000)
 	}
 	if r.Read != Eventual {
-		w.text("read", r.Read.String())
+		o.Read = r.Read.String()
 	}
-	w.text("throttle", r.Throttle)
 	if r.Rate != 1 {
-		w.name("rate")
-		w.dst = strconv.AppendFloat(w.dst, r.Rate, 'g', -1, 64)
+		o.Rate = &r.Rate
 	}
 	if r.N != 1 {
-		w.int("n", r.N)
+		o.N = &r.N
 	}
-	if r.Calls != 0 {
-		w.name("calls")
-		w.dst = strconv.AppendFloat(w.dst, r.Calls, 'g', -1, 64)
+	line := bytes.NewBuffer(dst)
+	to := json.NewEncoder(line)
+	to.SetEscapeHTML(false)
+	if err := to.Encode(o); err != nil {
+		return dst // a number that is not finite, which Check rejects
 	}
-	if r.Attempts != 0 {
-		w.int("attempts", r.Attempts)
+	return bytes.TrimSuffix(line.Bytes(), []byte("\n"))
+}
+
+// object is a record as one object of Keyheat JSON.
+type object struct {
+	Time     *int64            `json:"ts,omitempty"`
+	Table    string            `json:"table,omitempty"`
+	Index    string            `json:"index,omitempty"`
+	PK       any               `json:"pk,omitempty"`
+	SK       any               `json:"sk,omitempty"`
+	Op       string            `json:"op,omitempty"`
+	RCU      *float64          `json:"rcu,omitempty"`
+	WCU      *float64          `json:"wcu,omitempty"`
+	Bytes    int64             `json:"bytes,omitempty"`
+	Read     string            `json:"read,omitempty"`
+	Throttle string            `json:"throttle,omitempty"`
+	Rate     *float64          `json:"rate,omitempty"`
+	N        *int64            `json:"n,omitempty"`
+	Calls    float64           `json:"calls,omitempty"`
+	Attempts int64             `json:"attempts,omitempty"`
+	Waited   float64           `json:"waited_ms,omitempty"`
+	Failed   bool              `json:"failed,omitempty"`
+	Call     string            `json:"call,omitempty"`
+	Caller   string            `json:"caller,omitempty"`
+	Account  string            `json:"account,omitempty"`
+	Region   string            `json:"region,omitempty"`
+	ID       string            `json:"id,omitempty"`
+	Attrs    map[string]string `json:"attrs,omitempty"`
+}
+
+// keyJSON returns a string key as a string, any other key in DynamoDB's JSON, and nil for the
+// unknown key.
+func keyJSON(k Key) any {
+	switch len(k.Type) {
+	case 0:
+		return nil
+	case 1:
+		if k.Type == TypeString {
+			return k.Text
+		}
+		return map[string]string{k.Type: k.Text}
 	}
-	if r.Waited != 0 {
-		w.name("waited_ms")
-		w.dst = strconv.AppendFloat(w.dst, r.Waited, 'g', -1, 64)
+	parts := make([]any, 0, len(k.Type))
+	for _, part := range k.Parts() {
+		parts = append(parts, keyJSON(part))
 	}
-	if r.Failed {
-		w.name("failed")
-		w.dst = append(w.dst, "true"...)
-	}
-	w.text("call", r.Call)
-	w.text("caller", r.Caller)
-	w.text("account", r.Account)
-	w.text("region", r.Region)
-	w.text("id", r.ID)
-	w.attrs(r.Attrs)
-	return append(w.dst, '}')
+	return parts
 }
 
 // StatedUnits returns which units an encoder must write so that a decoder finds them. These are
@@ -73,132 +102,4 @@ func (r *Record) StatedUnits() (rcu, wcu bool) {
 	rcu = (reads || r.RCU != 0) && !(r.Estimated && reads && r.RCU == readUnits)
 	wcu = (writes || r.WCU != 0) && !(r.Estimated && writes && r.WCU == writeUnits)
 	return rcu, wcu || !known && !rcu
-}
-
-func (r *Record) appendUnits(w *objectWriter) {
-	rcu, wcu := r.StatedUnits()
-	if rcu {
-		w.milli("rcu", r.RCU)
-	}
-	if wcu {
-		w.milli("wcu", r.WCU)
-	}
-}
-
-// objectWriter appends the members of one JSON object.
-type objectWriter struct {
-	dst []byte
-}
-
-func (w *objectWriter) name(name string) {
-	if w.dst[len(w.dst)-1] != '{' {
-		w.dst = append(w.dst, ',')
-	}
-	w.dst = append(w.dst, '"')
-	w.dst = append(w.dst, name...)
-	w.dst = append(w.dst, '"', ':')
-}
-
-func (w *objectWriter) int(name string, v int64) {
-	w.name(name)
-	w.dst = strconv.AppendInt(w.dst, v, 10)
-}
-
-// text leaves an empty text out.
-func (w *objectWriter) text(name, text string) {
-	if text != "" {
-		w.name(name)
-		w.dst = appendString(w.dst, text)
-	}
-}
-
-// milli writes thousandths as units: 500 is 0.5.
-func (w *objectWriter) milli(name string, v Milli) {
-	w.name(name)
-	if v < 0 {
-		w.dst = append(w.dst, '-')
-		v = -v
-	}
-	w.dst = strconv.AppendInt(w.dst, int64(v/1000), 10)
-	if v %= 1000; v != 0 {
-		w.dst = append(w.dst, '.', byte('0'+v/100), byte('0'+v/10%10), byte('0'+v%10))
-		for w.dst[len(w.dst)-1] == '0' {
-			w.dst = w.dst[:len(w.dst)-1]
-		}
-	}
-}
-
-// key writes a string key as a string, and any other key in DynamoDB's JSON.
-func (w *objectWriter) key(name string, k Key) {
-	switch len(k.Type) {
-	case 0:
-		return
-	case 1:
-		w.name(name)
-		w.dst = appendAttribute(w.dst, k)
-		return
-	}
-	w.name(name)
-	w.dst = append(w.dst, '[')
-	for i, part := range k.Parts() {
-		if i > 0 {
-			w.dst = append(w.dst, ',')
-		}
-		w.dst = appendAttribute(w.dst, part)
-	}
-	w.dst = append(w.dst, ']')
-}
-
-func appendAttribute(dst []byte, k Key) []byte {
-	if k.Type == TypeString {
-		return appendString(dst, k.Text)
-	}
-	dst = append(dst, '{')
-	dst = appendString(dst, k.Type)
-	dst = append(dst, ':')
-	dst = appendString(dst, k.Text)
-	return append(dst, '}')
-}
-
-// attrs writes attributes in the order of their names, so that equal records give equal lines.
-func (w *objectWriter) attrs(attrs map[string]string) {
-	if len(attrs) == 0 {
-		return
-	}
-	w.name("attrs")
-	w.dst = append(w.dst, '{')
-	for i, name := range slices.Sorted(maps.Keys(attrs)) {
-		if i > 0 {
-			w.dst = append(w.dst, ',')
-		}
-		w.dst = appendString(w.dst, name)
-		w.dst = append(w.dst, ':')
-		w.dst = appendString(w.dst, attrs[name])
-	}
-	w.dst = append(w.dst, '}')
-}
-
-// appendString appends a JSON string. It escapes only the characters that JSON requires, line
-// ends among them, so a record stays in its line.
-func appendString(dst []byte, s string) []byte {
-	const hex = "0123456789abcdef"
-	dst = append(dst, '"')
-	for i := 0; i < len(s); {
-		c := s[i]
-		switch {
-		case c == '"' || c == '\\':
-			dst = append(dst, '\\', c)
-		case c < ' ':
-			dst = append(dst, '\\', 'u', '0', '0', hex[c>>4], hex[c&15])
-		case c < utf8.RuneSelf:
-			dst = append(dst, c)
-		default:
-			r, n := utf8.DecodeRuneInString(s[i:])
-			dst = utf8.AppendRune(dst, r)
-			i += n
-			continue
-		}
-		i++
-	}
-	return append(dst, '"')
 }
