@@ -94,14 +94,10 @@ type Collector struct {
 	health daemon.Health
 	// sourceReady returns why the source does not read; nil if nobody asks it.
 	sourceReady func() []string
-	share       badShare
+	recent      recentCounts
 	// rejected is what the log has not told yet of bad samples.
 	rejected rejections
 	hot      hotKeys
-	// refused are the tables beyond the sketches' limit.
-	refused recentTables
-	// lowerBounds are the tables whose samples have neither units nor a size.
-	lowerBounds recentTables
 	// hostClock compares this host's clock with the store's.
 	hostClock hostClock
 	*meters
@@ -118,7 +114,6 @@ func New(config Config, st Store, seed uint64, logger *slog.Logger) *Collector {
 		turn: make(chan struct{}, 1), commitRequested: make(chan struct{}, 1), earlyRequested: make(chan struct{}, 1),
 		hot:        hotKeys{keys: make(map[uint64]hotKey)},
 		partitions: make(map[string]*partition), cancelCommit: func() {},
-		share: badShare{limit: config.BadShare, least: config.BadSamples},
 	}
 	for range config.Shards {
 		s := &shard{sketch: sketch.NewShard(config.Sketch)}

@@ -84,10 +84,10 @@ func (c *Collector) seal(ctx context.Context) *inFlightCommit {
 		f.cover(p)
 	}
 	now := time.Now()
-	c.share.count(now, f.counters.good, f.counters.countMissed())
-	c.refused.add(now, f.counters.refused)
-	c.lowerBounds.add(now, f.boundedTables())
-	c.hostClock.refuse(now, f.counters.ahead)
+	c.recent.add(counts{
+		at: now, good: f.counters.good, missed: f.counters.countMissed(), ahead: f.counters.ahead,
+		refused: f.counters.refused, bounded: f.boundedTables(),
+	})
 	f.commit.Bad = f.counters.rows(c.config.Source, now)
 	if f.empty() {
 		return nil

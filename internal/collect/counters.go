@@ -99,6 +99,16 @@ func (t *counters) add(o counters) {
 	}
 }
 
+// refuse notes a table or index beyond the sketch's limit.
+func (t *counters) refuse(target sample.Target) {
+	if t.refused == nil {
+		t.refused = make(map[string]bool)
+	}
+	if len(t.refused) < maxNames {
+		t.refused[strings.Clone(target.Name())] = true // the text may be a record's
+	}
+}
+
 // addUnsized counts requests with neither units nor a size. The target's texts may be a decoder's.
 func (t *counters) addUnsized(target sample.Target, n int64) {
 	sum := t.unsized[target]

@@ -2,80 +2,96 @@ package collect
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 	"time"
 )
 
-// shareWindow is the period over which the share of bad samples is taken, shareStep its
-// resolution.
 const (
-	shareWindow = time.Minute
-	shareStep   = time.Second
+	// recently is how long a commit's counters bear on the collector's health.
+	recently = time.Minute
+	// maxNames bounds the kept names of tables: one is enough to look for the cause.
+	maxNames = 32
 )
 
-// badShare is the share of bad samples in the last minute. It is safe for use by
-// many goroutines.
-type badShare struct {
-	limit float64 // above it the collector is not ready
-	least int64   // with fewer samples the share has no meaning
-
-	mu     sync.Mutex
-	recent []counts // of the last minute, at most one a step
+// recentCounts are the counters of the last minute's commits that bear on the collector's health.
+// It is safe for concurrent use.
+type recentCounts struct {
+	mu      sync.Mutex
+	commits []counts
 }
 
-// counts are the samples of one moment.
+// counts are the counters of a commit, or of several.
 type counts struct {
-	at        time.Time
-	good, bad int64
+	at           time.Time
+	good, missed int64
+	// ahead is how far ahead of the store's clock samples were refused, at most.
+	ahead time.Duration
+	// refused are tables and indexes beyond the sketches' limit, bounded those whose loads are
+	// lower bounds.
+	refused, bounded map[string]bool
 }
 
-// count records samples.
-func (b *badShare) count(now time.Time, good, bad int64) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.forget(now)
-	if n := len(b.recent); n > 0 && now.Sub(b.recent[n-1].at) < shareStep {
-		b.recent[n-1].good += good
-		b.recent[n-1].bad += bad
-		return
+func (r *recentCounts) add(c counts) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.commits = append(r.commits, c)
+}
+
+// sum returns the counters of the last minute's commits together.
+func (r *recentCounts) sum(now time.Time) counts {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.commits = slices.DeleteFunc(r.commits, func(c counts) bool { return now.Sub(c.at) > recently })
+	sum := counts{refused: make(map[string]bool), bounded: make(map[string]bool)}
+	for _, c := range r.commits {
+		sum.good += c.good
+		sum.missed += c.missed
+		sum.ahead = max(sum.ahead, c.ahead)
+		addNames(sum.refused, c.refused)
+		addNames(sum.bounded, c.bounded)
 	}
-	b.recent = append(b.recent, counts{now, good, bad})
+	return sum
 }
 
-func (b *badShare) forget(now time.Time) {
-	b.recent = slices.DeleteFunc(b.recent, func(c counts) bool { return now.Sub(c.at) > shareWindow })
-}
-
-// sums returns the samples of the last minute.
-func (b *badShare) sums(now time.Time) (good, bad int64) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.forget(now)
-	for _, c := range b.recent {
-		good += c.good
-		bad += c.bad
+func addNames(to, names map[string]bool) {
+	for name := range names {
+		if len(to) < maxNames {
+			to[name] = true
+		}
 	}
-	return good, bad
 }
 
-// value returns the share; nil without samples.
-func (b *badShare) value(now time.Time) *float64 {
-	good, bad := b.sums(now)
-	if good+bad == 0 {
+// tableNames returns names in order.
+func tableNames(of map[string]bool) []string {
+	return append([]string{}, slices.Sorted(maps.Keys(of))...)
+}
+
+// badShare returns the share of bad samples; nil without samples.
+func (c *counts) badShare() *float64 {
+	if c.good+c.missed == 0 {
 		return nil
 	}
-	return new(float64(bad) / float64(good+bad))
+	return new(float64(c.missed) / float64(c.good+c.missed))
 }
 
-// reason returns why the share keeps the collector from being ready; empty when
-// it does not.
-func (b *badShare) reason(now time.Time) string {
-	good, bad := b.sums(now)
-	if all := good + bad; all >= b.least && float64(bad) > b.limit*float64(all) {
-		return fmt.Sprintf("%d of the last minute's %d samples are bad: look at the bad samples' reasons", bad, all)
+// reasons returns why the counters keep a collector from being ready.
+func (c *counts) reasons(config *Config) (all []string) {
+	if n := c.good + c.missed; n >= config.BadSamples && float64(c.missed) > config.BadShare*float64(n) {
+		all = append(all, fmt.Sprintf("%d of the last minute's %d samples are bad: look at the bad samples' reasons", c.missed, n))
 	}
-	return ""
+	if names := tableNames(c.refused); len(names) > 0 {
+		many := fmt.Sprint(len(names))
+		if len(names) == maxNames {
+			many += " or more"
+		}
+		all = append(all, fmt.Sprintf("%s tables and indexes are not counted, such as %q: samples name more than a collector keeps apart at a time; look for a producer that makes up table names", many, names[0]))
+	}
+	if c.ahead > 0 {
+		all = append(all, fmt.Sprintf("samples are not counted because their times are up to %s ahead of the database's clock: correct the clock of their producer, or the database's", c.ahead.Round(time.Second)))
+	}
+	return all
 }
 
 // Ready returns why samples are not counted as they should be, a sentence each;
@@ -83,10 +99,10 @@ func (b *badShare) reason(now time.Time) string {
 func (c *Collector) Ready() []string {
 	now := time.Now()
 	out := c.health.Reasons()
-	for _, reason := range []string{c.share.reason(now), c.refused.reason(now), c.hostClock.reason(), c.hostClock.aheadReason(now)} {
-		if reason != "" {
-			out = append(out, reason)
-		}
+	recent := c.recent.sum(now)
+	out = append(out, recent.reasons(&c.config)...)
+	if reason := c.hostClock.reason(); reason != "" {
+		out = append(out, reason)
 	}
 	if name, since := c.stuck(now); name != "" {
 		out = append(out, fmt.Sprintf("partition %s has not moved for %s: is its source away?", name, since.Round(time.Second)))

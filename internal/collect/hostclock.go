@@ -17,13 +17,6 @@ const maxClockOffset = 5 * time.Second
 // safe for concurrent use.
 type hostClock struct {
 	offset atomic.Pointer[time.Duration] // nil when it was never measured
-	// ahead has how far the last refused samples were ahead of the store's clock, and when.
-	ahead atomic.Pointer[aheadAt]
-}
-
-type aheadAt struct {
-	ahead time.Duration
-	at    time.Time
 }
 
 // measure asks the store for its time. The offset may be wrong by half of the round trip.
@@ -54,23 +47,6 @@ func (h *hostClock) latest(tooFarAhead int64) int64 {
 		return math.MaxInt64
 	}
 	return h.storeTime(time.Now()).UnixMilli() + tooFarAhead
-}
-
-// refuse records samples that were refused because they lie ahead of the store's clock.
-func (h *hostClock) refuse(now time.Time, ahead time.Duration) {
-	if ahead > 0 {
-		h.ahead.Store(&aheadAt{ahead, now})
-	}
-}
-
-// aheadReason returns why samples ahead of the store's clock keep the collector from being
-// ready; empty when none came in the last minute.
-func (h *hostClock) aheadReason(now time.Time) string {
-	refused := h.ahead.Load()
-	if refused == nil || now.Sub(refused.at) > refusedFor {
-		return ""
-	}
-	return fmt.Sprintf("samples are not counted because their times are up to %s ahead of the database's clock: correct the clock of their producer, or the database's", refused.ahead.Round(time.Second))
 }
 
 // reason returns why the offset keeps the collector from being ready; empty when it

@@ -55,10 +55,11 @@ func (c *Collector) placeKeys(ctx context.Context) {
 
 // status returns this collector's status. Unknown values stay nil.
 func (c *Collector) status(now time.Time) store.WriterStatus {
+	recent := c.recent.sum(now)
 	s := store.WriterStatus{
-		Version: c.config.Version, State: string(detect.CollectorRunning), Lag: c.knownLag(), BadShare: c.share.value(now),
-		ClockOffset: c.hostClock.offset.Load(), RefusedTables: c.refused.names(now),
-		LowerBounds: c.lowerBounds.names(now),
+		Version: c.config.Version, State: string(detect.CollectorRunning), Lag: c.knownLag(), BadShare: recent.badShare(),
+		ClockOffset: c.hostClock.offset.Load(), RefusedTables: tableNames(recent.refused),
+		LowerBounds: tableNames(recent.bounded),
 	}
 	reasons := c.Ready()
 	if c.sourceReady != nil {
