@@ -119,7 +119,7 @@ func (g *generated) open(stdout io.Writer) (generate.Sink, error) {
 	case f != format.Keyheat && f != format.Protobuf:
 		return nil, fmt.Errorf("--format %q: give %s or %s", g.format, format.Keyheat, format.Protobuf)
 	case len(g.brokers) > 0:
-		return generate.NewKafka(kafkasink.Options{Brokers: g.brokers, Topic: g.topic, Protobuf: f == format.Protobuf})
+		return kafkasink.New(kafkasink.Options{Brokers: g.brokers, Topic: g.topic, Protobuf: f == format.Protobuf}), nil
 	case f == format.Protobuf:
 		return nil, fmt.Errorf("--format %s is for Kafka: give --brokers and --topic", format.Protobuf)
 	}

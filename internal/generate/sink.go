@@ -2,22 +2,19 @@ package generate
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"iter"
 	"time"
 
 	"github.com/keyheat/keyheat/internal/daemon"
 	"github.com/keyheat/keyheat/sample"
+	"github.com/keyheat/keyheat/sample/awssdk"
 )
 
-// Sink takes samples. It is used by one goroutine.
+// Sink takes samples: a file, or a topic as [kafkasink.Sink] fills it.
 type Sink interface {
-	// Write takes one sample; it may keep it until Flush.
-	Write(ctx context.Context, r *sample.Record) error
-	// Flush writes the kept samples.
-	Flush(ctx context.Context) error
-	// Close ends the sink, after Flush.
+	awssdk.Sink
+	// Close ends the sink, after the last Write.
 	Close() error
 }
 
@@ -28,33 +25,38 @@ const tick = 20 * time.Millisecond
 // flushBound is how long the writes in flight may take once ctx has ended.
 const flushBound = 5 * time.Second
 
-// checkEvery is how many samples are written between two checks of ctx and the
-// clock.
-const checkEvery = 1024
+// most is how many samples are written at once.
+const most = 20_000
 
-// Copy writes all records to a sink, flushes it, and returns their number. In real time a
-// second of event time takes a second. When ctx ends, it still flushes the records already
-// made, and returns ctx's error.
+// Copy writes all records to a sink, and returns their number. In real time a second of event
+// time takes a second. When ctx ends, it still writes the records already made, and returns
+// ctx's error.
 func Copy(ctx context.Context, records iter.Seq[sample.Record], to Sink, realTime bool) (n int64, err error) {
 	sending, cancel := daemon.WithGrace(ctx, flushBound)
 	defer cancel()
+	var made []sample.Record
+	write := func() error {
+		err := to.Write(sending, made)
+		n += int64(len(made))
+		made = made[:0]
+		return err
+	}
 	var p pace
 	for r := range records {
-		if realTime && p.isAhead(r.Time) {
-			if err := to.Flush(sending); err != nil {
+		if wait := realTime && p.isAhead(r.Time); wait || len(made) == most {
+			if err := write(); err != nil {
 				return n, err
 			}
-			p.wait(ctx, r.Time)
+			if wait {
+				p.wait(ctx, r.Time)
+			}
+			if ctx.Err() != nil {
+				return n, fmt.Errorf("stopped after %d samples: %w", n, ctx.Err())
+			}
 		}
-		if (realTime || n%checkEvery == 0) && ctx.Err() != nil {
-			return n, errors.Join(fmt.Errorf("stopped after %d samples: %w", n, ctx.Err()), to.Flush(sending))
-		}
-		if err := to.Write(sending, &r); err != nil {
-			return n, err
-		}
-		n++
+		made = append(made, r)
 	}
-	return n, to.Flush(sending)
+	return n, write()
 }
 
 // pace ties event time to the clock at the first sample.
