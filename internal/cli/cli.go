@@ -27,7 +27,7 @@ const (
 
 // ErrReported ends a command as Misconfigured without another word, because the faults
 // are already printed.
-var ErrReported = errors.New("already reported")
+var ErrReported error = &codedError{errors.New("already reported"), Misconfigured, true}
 
 // Streams are where a command reads and writes.
 type Streams struct {
@@ -48,8 +48,7 @@ func Run(ctx context.Context, root *cobra.Command, args []string, s Streams) int
 	note(root, &begun)
 	called, err := root.ExecuteContextC(ctx)
 	code := exitCode(err, begun)
-	var logged *loggedError
-	if err != nil && !errors.Is(err, ErrReported) && !errors.As(err, &logged) {
+	if coded, is := errors.AsType[*codedError](err); err != nil && !(is && coded.told) {
 		fmt.Fprintf(s.Err, "%s: %v\n", root.Name(), err)
 		if !begun {
 			fmt.Fprintf(s.Err, "See `%s --help`.\n", called.CommandPath())
@@ -91,23 +90,27 @@ func note(c *cobra.Command, begun *bool) {
 // begun only its line can be wrong.
 func exitCode(err error, begun bool) int {
 	var faults *config.Faults
-	var wrong *configError
-	var found *foundError
+	coded, is := errors.AsType[*codedError](err)
 	switch {
 	case err == nil:
 		return OK
-	case errors.As(err, &found):
-		return Found
-	case !begun, errors.Is(err, ErrReported), errors.As(err, &faults), errors.As(err, &wrong):
+	case !begun, errors.As(err, &faults):
 		return Misconfigured
+	case is:
+		return coded.code
 	}
 	return Failed
 }
 
-// foundError marks an error as a finding that the command was asked to report.
-type foundError struct{ error }
+// codedError is an error with an exit code of its own.
+type codedError struct {
+	error
 
-func (e *foundError) Unwrap() error { return e.error }
+	code int
+	told bool // printed or logged
+}
+
+func (e *codedError) Unwrap() error { return e.error }
 
 // Finding marks an error as one that the command was asked to fail on: Run exits with
 // Found. Without an error it returns nil.
@@ -115,18 +118,8 @@ func Finding(err error) error {
 	if err == nil {
 		return nil
 	}
-	return &foundError{err}
+	return &codedError{error: err, code: Found}
 }
-
-// loggedError marks an error that a daemon has logged.
-type loggedError struct{ error }
-
-func (e *loggedError) Unwrap() error { return e.error }
-
-// configError marks an error as the configuration's.
-type configError struct{ error }
-
-func (e *configError) Unwrap() error { return e.error }
 
 // Wrong marks an error as one of the configuration: Run exits with Misconfigured. Without
 // an error it returns nil.
@@ -134,5 +127,5 @@ func Wrong(err error) error {
 	if err == nil {
 		return nil
 	}
-	return &configError{err}
+	return &codedError{error: err, code: Misconfigured}
 }

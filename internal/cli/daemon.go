@@ -72,7 +72,7 @@ func Serve(ctx context.Context, o admin.Options, db Store, log *slog.Logger, wor
 	log.Info("starting", "version", daemon.ReadBuild().String())
 	if err := serve(ctx, o, db, log, work); err != nil {
 		log.Error("ended by a failure", "error", err)
-		return &loggedError{err}
+		return &codedError{err, exitCode(err, true), true}
 	}
 	log.Info("stopped")
 	return nil
