@@ -14,7 +14,7 @@ import (
 	"github.com/keyheat/keyheat/store"
 )
 
-// HTTP is whether producers may send samples and spans.
+// HTTP is the input of samples and spans that producers send.
 type HTTP struct {
 	Enabled bool `yaml:"enabled" help:"take samples at POST /v1/samples and OpenTelemetry spans at POST /v1/traces of admin.listen, beside Kafka and streams or alone. The users who may send are web.operators"`
 }
@@ -27,13 +27,10 @@ const sendLate = 3 * time.Second
 // many in an OpenTelemetry Collector.
 const spansLate = 10 * time.Second
 
-// name implements input.
 func (h *HTTP) name() string { return "http" }
 
-// isConfigured implements input.
 func (h *HTTP) isConfigured() bool { return h.Enabled }
 
-// check implements input.
 func (h *HTTP) check(*config.Faults) {}
 
 // checkSenders checks that somebody may send.
@@ -46,7 +43,6 @@ func (c *Config) checkSenders(f *config.Faults) {
 // probes implements input: the store's probe is enough.
 func (h *HTTP) probes(*Config) []cli.Probe { return nil }
 
-// open implements input.
 func (h *HTTP) open(ctx context.Context, config *Config, d cli.Daemon) (*reading, error) {
 	decoders := func(c *Config) func(string) collect.Decoder {
 		tables := c.Tables.Decoding()
@@ -75,8 +71,6 @@ func (h *HTTP) open(ctx context.Context, config *Config, d cli.Daemon) (*reading
 	return &reading{collector: collector, from: source, metrics: source, apply: apply}, nil
 }
 
-// live implements input.
 func (h *HTTP) live(path string, _ *Config) bool { return strings.HasPrefix(path, "tables.") }
 
-// files implements input.
 func (h *HTTP) files() map[string]string { return nil }

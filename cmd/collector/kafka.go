@@ -18,7 +18,7 @@ import (
 	"github.com/keyheat/keyheat/internal/source/kafka/wire"
 )
 
-// Kafka is where the samples are.
+// Kafka is the input of topics with samples.
 type Kafka struct {
 	Brokers []string `yaml:"brokers" help:"host:port of some brokers of the cluster"`
 	Topics  []string `yaml:"topics" help:"the topics to read, from the earliest record"`
@@ -47,13 +47,10 @@ type SASL struct {
 	PasswordFile string        `yaml:"password_file" help:"a file that holds the password"`
 }
 
-// name implements input.
 func (k *Kafka) name() string { return "kafka" }
 
-// isConfigured implements input.
 func (k *Kafka) isConfigured() bool { return len(k.Brokers)+len(k.Topics) > 0 }
 
-// check implements input.
 func (k *Kafka) check(f *config.Faults) {
 	if !k.isConfigured() {
 		f.Addf("kafka.brokers", "nothing to read: set http.enabled, streams.tables, or kafka.brokers and kafka.topics")
@@ -156,12 +153,10 @@ func (k *Kafka) sameCluster(next *Kafka) bool {
 	return slices.Equal(k.Brokers, next.Brokers) && k.TLS.Enabled == next.TLS.Enabled && (k.SASL.Mechanism == "") == (next.SASL.Mechanism == "")
 }
 
-// files implements input.
 func (k *Kafka) files() map[string]string {
 	return map[string]string{"kafka.tls.ca_file": k.TLS.CAFile, "kafka.tls.cert_file": k.TLS.CertFile, "kafka.tls.key_file": k.TLS.KeyFile}
 }
 
-// probes implements input.
 func (k *Kafka) probes(*Config) []cli.Probe {
 	return []cli.Probe{{Name: "kafka", Run: func(ctx context.Context) (string, error) {
 		settings, _, err := k.source()
@@ -180,7 +175,6 @@ func (k *Kafka) probes(*Config) []cli.Probe {
 	}}}
 }
 
-// open implements input.
 func (k *Kafka) open(ctx context.Context, config *Config, d cli.Daemon) (*reading, error) {
 	forms, err := k.forms()
 	if err != nil {

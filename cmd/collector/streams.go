@@ -20,7 +20,7 @@ import (
 	"github.com/keyheat/keyheat/sample"
 )
 
-// Streams chooses the tables whose DynamoDB Streams are read.
+// Streams is the input of tables whose DynamoDB Streams are read.
 type Streams struct {
 	Tables   []string `yaml:"tables" help:"the DynamoDB tables whose streams are read, beside Kafka or alone, from the oldest record"`
 	Consumer string   `yaml:"consumer" help:"the name under which collectors share the stream shards; a new name reads everything again"`
@@ -29,7 +29,6 @@ type Streams struct {
 // source returns the configuration of internal/source/shards.
 func (s *Streams) source() shards.Config { return shards.Config{Tables: s.Tables} }
 
-// check implements input.
 func (s *Streams) check(f *config.Faults) {
 	if err := s.source().Validate(); err != nil {
 		f.Addf("streams.tables", "%w", err)
@@ -39,13 +38,10 @@ func (s *Streams) check(f *config.Faults) {
 	}
 }
 
-// name implements input.
 func (s *Streams) name() string { return "streams" }
 
-// isConfigured implements input.
 func (s *Streams) isConfigured() bool { return len(s.Tables) > 0 }
 
-// open implements input.
 func (s *Streams) open(ctx context.Context, config *Config, d cli.Daemon) (*reading, error) {
 	settings, err := cli.AWS(ctx)
 	if err != nil {
@@ -85,7 +81,6 @@ func (s *Streams) live(path string, _ *Config) bool {
 	})
 }
 
-// files implements input.
 func (s *Streams) files() map[string]string { return nil }
 
 // probes implements input: each table, and the permissions that reading its stream

@@ -73,7 +73,6 @@ func newFold(o Options) *fold {
 	return f
 }
 
-// Record implements sample.Handler.
 func (f *fold) Record(r *sample.Record) {
 	if f.recent.Repeats(r) {
 		f.tally.Bad(intake.ReasonDuplicate, nil)
@@ -124,7 +123,6 @@ func (c *candidate) add(r *sample.Record) {
 	_ = c.shard.Add(&again) // the shard has room for its table
 }
 
-// Bad implements sample.Handler.
 func (f *fold) Bad(reason sample.RejectReason, excerpt []byte) { f.tally.Bad(reason, excerpt) }
 
 // message decodes one message of a source.
@@ -145,7 +143,6 @@ func (f *fold) message(m source.Message) error {
 	return err
 }
 
-// Claim implements source.Sink.
 func (f *fold) Claim(_ context.Context, c source.Claim) (source.Partition, error) {
 	f.tally.Begin(c.Partition)
 	f.files.Begin()
@@ -158,19 +155,15 @@ type file struct {
 	source, path, position string
 }
 
-// Position implements source.Partition.
 func (f *file) Position() string { return f.position }
 
-// Mark implements source.Partition.
 func (f *file) Mark() string { return "" }
 
 // CommittedPosition implements source.Partition: nothing is ever durable here.
 func (f *file) CommittedPosition() string { return "" }
 
-// Release implements source.Partition.
 func (f *file) Release(context.Context) error { return nil }
 
-// Fold implements source.Partition.
 func (f *file) Fold(ctx context.Context, b source.Batch) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -186,7 +179,6 @@ func (f *file) Fold(ctx context.Context, b source.Batch) error {
 	return nil
 }
 
-// Gap implements source.Partition.
 func (f *file) Gap(_ context.Context, g sample.Gap) error {
 	f.into.gaps = append(f.into.gaps, sample.Gap{
 		Source: f.source, Partition: f.path, From: g.From, To: g.To,

@@ -73,18 +73,16 @@ type sharedFold struct {
 	source string
 }
 
-// Claim implements source.Sink.
 func (s *sharedFold) Claim(_ context.Context, c source.Claim) (source.Partition, error) {
 	return &sharedPart{file: file{into: s.fold, source: s.source, path: c.Partition, position: c.First}, shared: s}, nil
 }
 
-// sharedPart is a partition of a sharedFold.
+// sharedPart is a sharedFold's source.Partition.
 type sharedPart struct {
 	file
 	shared *sharedFold
 }
 
-// Fold implements source.Partition.
 func (p *sharedPart) Fold(ctx context.Context, b source.Batch) error {
 	p.shared.mu.Lock()
 	defer p.shared.mu.Unlock()
@@ -98,7 +96,6 @@ func (p *sharedPart) Fold(ctx context.Context, b source.Batch) error {
 	return p.file.Fold(ctx, b)
 }
 
-// Gap implements source.Partition.
 func (p *sharedPart) Gap(ctx context.Context, g sample.Gap) error {
 	p.shared.mu.Lock()
 	defer p.shared.mu.Unlock()

@@ -73,21 +73,18 @@ func (p *partition) usable(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// Position implements source.Partition.
 func (p *partition) Position() string {
 	p.shard.mu.Lock()
 	defer p.shard.mu.Unlock()
 	return p.at
 }
 
-// Mark implements source.Partition.
 func (p *partition) Mark() string {
 	p.shard.mu.Lock()
 	defer p.shard.mu.Unlock()
 	return p.mark
 }
 
-// CommittedPosition implements source.Partition.
 func (p *partition) CommittedPosition() string {
 	p.shard.mu.Lock()
 	defer p.shard.mu.Unlock()
@@ -97,7 +94,6 @@ func (p *partition) CommittedPosition() string {
 	return p.stored
 }
 
-// Fold implements source.Partition.
 func (p *partition) Fold(ctx context.Context, b source.Batch) error {
 	now := time.Now() // before any waiting: an End is true of then at best
 	p.clock.markSeen(now)
@@ -181,7 +177,6 @@ func (p *partition) advance(b source.Batch, read time.Time) {
 	p.clock.advance(newest, b.End)
 }
 
-// Gap implements source.Partition.
 func (p *partition) Gap(ctx context.Context, g sample.Gap) error {
 	if err := p.admit(ctx, false, nil); err != nil {
 		return err

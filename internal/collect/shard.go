@@ -106,7 +106,6 @@ func (f *recordHandler) handle(messages iter.Seq[source.Message]) {
 	f.shard.updatePending()
 }
 
-// Record implements sample.Handler.
 func (f *recordHandler) Record(r *sample.Record) {
 	if f.at > 0 && (r.Time < f.at-f.tooOld || r.Time > f.at+f.tooFarAhead) {
 		f.untimely(r.Time - f.at)
@@ -170,7 +169,6 @@ func (f *recordHandler) refuseTable(r *sample.Record, err error) {
 	f.shard.counters.refuse(r.Target())
 }
 
-// Bad implements sample.Handler.
 func (f *recordHandler) Bad(reason sample.RejectReason, excerpt []byte) {
 	f.shard.counters.addBad(reason, func() string {
 		return strings.TrimSpace(keypolicy.Excerpt(excerpt) + " " + change.Hint(reason))

@@ -247,7 +247,6 @@ type relay struct {
 	line []byte
 }
 
-// Bad implements sample.Handler.
 func (r *relay) Bad(reason sample.RejectReason, _ []byte) {
 	r.Handler.Bad(reason, frame.Excerpt(r.line))
 }

@@ -161,7 +161,6 @@ func (r *reading) count(ctx context.Context, operation string, err error, note f
 	note()
 }
 
-// Streams implements shards.Log.
 func (r *reading) Streams(ctx context.Context, table, cursor string) ([]string, string, error) {
 	streams, next, err := r.Log.Streams(ctx, table, cursor)
 	r.count(ctx, "ListStreams", err, func() {
@@ -211,14 +210,12 @@ func (r *reading) children(stream, parent string) (known []shards.Described) {
 	return known
 }
 
-// Open implements shards.Log.
 func (r *reading) Open(ctx context.Context, stream, shard string, p shards.Position) (string, error) {
 	iterator, err := r.Log.Open(ctx, stream, shard, p)
 	r.count(ctx, "GetShardIterator", err, func() {})
 	return iterator, err
 }
 
-// Read implements shards.Log.
 func (r *reading) Read(ctx context.Context, stream, iterator string, limit int32, buffer []byte) (shards.Page, error) {
 	page, err := r.Log.Read(ctx, stream, iterator, limit, buffer)
 	r.count(ctx, "GetRecords", err, func() {})

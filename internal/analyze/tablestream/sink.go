@@ -11,7 +11,6 @@ import (
 	"github.com/keyheat/keyheat/sample"
 )
 
-// Claim implements source.Sink.
 func (r *reading) Claim(ctx context.Context, c source.Claim) (source.Partition, error) {
 	c.First = string(shards.AtTime(r.since))
 	p, err := r.sink.Claim(ctx, c)
@@ -33,14 +32,13 @@ func (r *reading) sinkFailed(ctx context.Context, err error) error {
 	return err
 }
 
-// claimed passes the wanted records of one shard on.
+// claimed passes the wanted records of one shard on: a source.Partition.
 type claimed struct {
 	source.Partition
 	reading *reading
 	shard   *shard
 }
 
-// Fold implements source.Partition.
 func (p *claimed) Fold(ctx context.Context, b source.Batch) error {
 	r := p.reading
 	var all, wanted []source.Message

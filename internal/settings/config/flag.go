@@ -38,13 +38,10 @@ func (f *fields) readFlags(set *pflag.FlagSet) {
 // typed is a flag that is a text until Load reads it.
 type typed struct{ text, kind string }
 
-// String implements pflag.Value.
 func (t *typed) String() string { return t.text }
 
-// Set implements pflag.Value.
 func (t *typed) Set(text string) error { t.text = text; return nil }
 
-// Type implements pflag.Value.
 func (t *typed) Type() string { return t.kind }
 
 // kindOf returns the word for a type in help texts.

@@ -60,7 +60,6 @@ type fetchPart struct {
 	epoch int32
 }
 
-// String implements fmt.Stringer.
 func (p fetchPart) String() string { return fmt.Sprintf("%s %s/%d", p.topic, p.id, p.partition) }
 
 // fetched is a leader's response.

@@ -152,7 +152,6 @@ func (b *body) release() {
 	}
 }
 
-// Read implements io.Reader.
 func (b *body) Read(to []byte) (int, error) {
 	for len(b.rest) == 0 {
 		if b.err == nil {

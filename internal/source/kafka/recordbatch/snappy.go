@@ -62,7 +62,6 @@ func snappyLength(src []byte, limit int) (int, error) {
 	return n, decompressing(err)
 }
 
-// Read implements io.Reader.
 func (s *snappyBlocks) Read(p []byte) (int, error) {
 	for len(s.rest) == 0 {
 		if len(s.src) == 0 {

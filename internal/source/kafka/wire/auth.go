@@ -69,10 +69,8 @@ func (c *Credentials) SASL() Authentication {
 // renewed authenticates with the newest credential.
 type renewed struct{ *Credentials }
 
-// Name implements [sasl.Mechanism].
 func (r renewed) Name() string { return r.now.Load().SASL.Name() }
 
-// Start implements [sasl.Mechanism].
 func (r renewed) Start(ctx context.Context) (sasl.StateMachine, []byte, error) {
 	return r.now.Load().SASL.Start(ctx)
 }

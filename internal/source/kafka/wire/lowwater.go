@@ -21,7 +21,6 @@ type conn struct {
 	mark int             // current value; 0 for the system's default, 1
 }
 
-// Read implements net.Conn.
 func (c *conn) Read(p []byte) (int, error) {
 	mark := 1
 	if len(p) >= minWhole {
