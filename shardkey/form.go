@@ -68,7 +68,6 @@ func (f Form) name(base string, shard int) string {
 	return base + number
 }
 
-// check returns the error of a caller's own form.
 func (f Form) check() error {
 	mark := f.Before + f.After
 	switch {

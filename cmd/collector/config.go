@@ -47,7 +47,6 @@ type Admin struct {
 	Hosts  []string `yaml:"hosts" help:"names by which clients may call the server, beside localhost and IP addresses; another name gets a 421"`
 }
 
-// defaults returns a collector's settings where nothing else is configured.
 func defaults() *Config {
 	return &Config{
 		Kafka:       Kafka{Group: "keyheat", Format: []string{string(format.Keyheat)}, MaxBatch: kafka.DefaultMaxBatchBytes},
@@ -78,7 +77,6 @@ func (c *Config) Check(f *config.Faults) {
 	c.Log.Check(f)
 }
 
-// check checks the section for so many inputs.
 func (c *Collect) check(inputs int, f *config.Faults) {
 	if least := inputs * 16; int(c.Memory) < least<<20 {
 		f.Addf("collect.memory", "too little for one second of samples: give at least %dMiB", least)

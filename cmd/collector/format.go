@@ -45,7 +45,6 @@ func (t topicForms) partitionFormat(partition string) format.Format {
 	return t[""]
 }
 
-// decoders returns the decoders of topics by their forms.
 func (t topicForms) decoders(tables format.Tables) func(partition string) collect.Decoder {
 	return func(partition string) collect.Decoder { return format.NewDecoder(t.partitionFormat(partition), tables) }
 }

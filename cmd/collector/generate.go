@@ -112,7 +112,6 @@ func (g *generated) complete(c *cobra.Command) error {
 	return nil
 }
 
-// open returns where the samples go.
 func (g *generated) open(stdout io.Writer) (generate.Sink, error) {
 	f := format.Format(g.format)
 	switch {

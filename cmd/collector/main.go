@@ -17,7 +17,6 @@ import (
 
 func main() { os.Exit(cli.Main(command())) }
 
-// command is the whole command line.
 func command() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "collector",

@@ -81,7 +81,6 @@ type reader interface {
 	Ready() []string
 }
 
-// reading is an input that is read.
 type reading struct {
 	collector *collect.Collector
 	from      reader
@@ -145,7 +144,6 @@ func (c *Config) hiders() func() collect.Hider {
 	return func() collect.Hider { return hider() }
 }
 
-// reload is how a process takes on new settings, in all that it reads.
 func (c *Config) reload(all []*reading, again func() (*Config, error), d cli.Daemon) cli.Reload[Config] {
 	return cli.Reload[Config]{
 		Started: c, Again: again,

@@ -17,7 +17,6 @@ import (
 // mskIAM authenticates to Amazon MSK by the AWS SDK's credentials.
 const mskIAM = "AWS_MSK_IAM"
 
-// check adds the faults of the settings.
 func (s SASL) check(encrypted bool, f *config.Faults) {
 	switch {
 	case s.Mechanism == "" && s != SASL{}:

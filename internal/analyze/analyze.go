@@ -232,7 +232,6 @@ func (f *fold) rejectUnknown(keys []sample.Text) error {
 	return fmt.Errorf("%w of %q%s", ErrUnknownKey, keys[0], hint)
 }
 
-// read folds the input.
 func read(ctx context.Context, o Options) (*fold, error) {
 	if err := config().Validate(); err != nil {
 		return nil, err
@@ -296,7 +295,6 @@ type CandidateView struct {
 	View *detect.View `json:"view"`
 }
 
-// result returns the verdict on the folded samples.
 func (f *fold) result(o Options) *Result {
 	options := o.board()
 	policy := options.Policy
@@ -360,7 +358,6 @@ func (f *fold) inferPartitions(o Options) (*partition.View, *partition.Map) {
 	return &v, m
 }
 
-// board returns the options of the board.
 func (o *Options) board() board.Options {
 	policy := o.Policy
 	if policy == nil {

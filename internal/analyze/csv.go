@@ -60,7 +60,6 @@ func (r *Result) writeCSV(out io.Writer) error {
 	return w.Error()
 }
 
-// rootsByIncident returns each incident's root finding, by the incident's ID.
 func rootsByIncident(found []detect.Finding) map[string]*detect.Finding {
 	roots := map[string]*detect.Finding{}
 	for _, group := range detect.Roots(found) {

@@ -42,7 +42,6 @@ const (
 	maxAlso        = 3
 )
 
-// explain gathers what is known of a key.
 func (f *fold) explain(key string, r *Result, o Options) *explanation {
 	e := &explanation{
 		verbose: o.Verbose, code: o.Code, facts: o.Facts, policy: o.board().Policy, key: key, seconds: f.find(sample.Text(key)), tables: map[detect.Target]detect.Table{},
@@ -74,7 +73,6 @@ func isWhole(f *detect.Finding, text string) bool {
 // isUnknown reports whether nothing is known by the name that is asked for.
 func (e *explanation) isUnknown() bool { return len(e.found)+len(e.seconds)+len(e.whole) == 0 }
 
-// write writes the explanation for a person.
 func (e *explanation) write(out io.Writer) error {
 	p := &page{}
 	if e.isUnknown() {

@@ -125,7 +125,6 @@ func (c *candidate) add(r *sample.Record) {
 
 func (f *fold) Bad(reason sample.RejectReason, excerpt []byte) { f.tally.Bad(reason, excerpt) }
 
-// message decodes one message of a source.
 func (f *fold) message(m source.Message) error {
 	f.tally.Message(m.Value, m.Line)
 	if m.Fault != "" {

@@ -16,7 +16,6 @@ import (
 // maxGrowing is the most warm keys that are followed.
 const maxGrowing = 10_000
 
-// growingID identifies a key of a table or index.
 type growingID struct {
 	target detect.Target
 	hash   uint64

@@ -50,7 +50,6 @@ type Remote interface {
 	Notes() []string
 }
 
-// readSource folds a source's records.
 func (f *fold) readSource(ctx context.Context, o Options) error {
 	f.tally.Begin(o.Source.Name())
 	s := &sharedFold{fold: f, source: string(o.Source.Form())}

@@ -19,7 +19,6 @@ const (
 	keyWidth   = 18
 )
 
-// views writes the views of the tables' keys.
 func (r *Result) views(display screen) string {
 	t := terminal.Table{Columns: []terminal.Column{
 		{Name: "table", Least: 10}, {Name: "keys", Right: true}, {Name: "effective", Right: true, Spare: 3}, {Name: "key like", Least: 10, Spare: 1},
@@ -149,7 +148,6 @@ func hottestCell(v *detect.View) string {
 	return wording.Significant(v.Hottest.WCU) + " WCU"
 }
 
-// shorten cuts text that is too wide for its column.
 func shorten(s string, width int) string {
 	if text.StringWidthWithoutEscSequences(s) <= width {
 		return s
@@ -157,7 +155,6 @@ func shorten(s string, width int) string {
 	return text.Trim(s, width-1) + "…"
 }
 
-// wrap breaks a sentence into lines.
 func wrap(s string) string {
 	var b strings.Builder
 	for line := range strings.Lines(text.WrapSoft(s, pageWidth)) {

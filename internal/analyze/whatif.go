@@ -28,7 +28,6 @@ func (f *fold) answers(o Options, found []detect.Finding, policy func(detect.Tar
 	return all
 }
 
-// writeWhatIf writes the answers in words.
 func (r *Result) writeWhatIf(out io.Writer, questions []whatif.Question) error {
 	p := &page{}
 	for i := range r.WhatIf {
@@ -54,7 +53,6 @@ func (r *Result) listUnknown(questions []whatif.Question) (keys []sample.Text) {
 	return keys
 }
 
-// writeAnswer writes a page about one answer.
 func writeAnswer(p *page, w *whatif.Answer) {
 	load := ""
 	if w.Factor != 1 {

@@ -37,7 +37,6 @@ func (r *Result) write(out io.Writer, o *Options) error {
 	return nil
 }
 
-// report converts the result into a report.
 func (r *Result) report() *report.Report {
 	claimed := r.Partitions
 	if claimed != nil && !claimed.State.Claims() {
@@ -60,7 +59,6 @@ func (r *Result) notes() []string {
 	return all
 }
 
-// writeJSON writes the result as JSON that people can read, too.
 func (r *Result) writeJSON(out io.Writer) error {
 	text, err := wording.JSON(r)
 	if err != nil {
@@ -77,7 +75,6 @@ type screen struct {
 	colours bool
 }
 
-// tableText returns the result as text with tables.
 func (r *Result) tableText(display screen) string {
 	var b strings.Builder
 	b.WriteString(r.verdict())

@@ -21,10 +21,8 @@ type Probe struct {
 	Run func(ctx context.Context) (string, error)
 }
 
-// probeTimeout bounds each probe.
 const probeTimeout = 15 * time.Second
 
-// result is one line of a check, and its JSON.
 type result struct {
 	Name   string `json:"name"`
 	OK     bool   `json:"ok"`

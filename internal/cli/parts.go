@@ -41,7 +41,6 @@ type Parts struct {
 	running map[string]*running
 }
 
-// running is a part that runs.
 type running struct {
 	settings any
 	Component

@@ -15,7 +15,6 @@ func AddVersion(root *cobra.Command) {
 	root.AddCommand(versionCommand(root.Name()))
 }
 
-// versionCommand returns the command that prints this build's version.
 func versionCommand(program string) *cobra.Command {
 	c := &cobra.Command{
 		Use: "version", Short: "Print the version of this program", Args: cobra.NoArgs,

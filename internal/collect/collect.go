@@ -200,12 +200,10 @@ func (c *Collector) startWriter(ctx context.Context) error {
 	})
 }
 
-// self returns this collector's entry in the store.
 func (c *Collector) self() store.Writer {
 	return store.Writer{ID: c.writer, Host: c.config.Host, Started: c.started}
 }
 
-// finish commits the rest and marks the writer as stopped.
 func (c *Collector) finish(ctx context.Context) error {
 	if err := c.commit(ctx, always); err != nil {
 		return fmt.Errorf("collector: last commit; its samples will be read again: %w", err)
@@ -279,7 +277,6 @@ func (c *Collector) leastLoaded() *shard {
 	return least
 }
 
-// unregister forgets a released partition.
 func (c *Collector) unregister(p *partition) {
 	c.mu.Lock()
 	if c.partitions[p.id.Name] == p {
@@ -290,7 +287,6 @@ func (c *Collector) unregister(p *partition) {
 	c.changed.notify()
 }
 
-// pendingBytes returns how many bytes wait to be stored.
 func (c *Collector) pendingBytes() int64 {
 	n := c.inFlight.Load()
 	for _, s := range c.shards {

@@ -14,7 +14,6 @@ import (
 	"github.com/keyheat/keyheat/store"
 )
 
-// commitTask names the commit in logs and reasons.
 const commitTask = "commit"
 
 // inFlightCommit is a sealed commit without an acknowledgement: its samples and the
@@ -203,14 +202,12 @@ func (c *Collector) deliver(f *inFlightCommit) error {
 	})
 }
 
-// setAcknowledged sets the newest commit that the store is known to hold.
 func (c *Collector) setAcknowledged(seq int64) {
 	c.mu.Lock()
 	c.acknowledged = seq
 	c.mu.Unlock()
 }
 
-// acknowledge records a stored commit.
 func (c *Collector) acknowledge(f *inFlightCommit) {
 	c.setAcknowledged(f.commit.Seq)
 	for _, at := range f.covered {

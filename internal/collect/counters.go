@@ -54,7 +54,6 @@ type badCounter struct {
 	excerpts []sample.Text
 }
 
-// counter returns the counter of a reason.
 func (t *counters) counter(reason sample.RejectReason) *badCounter {
 	if t.bad == nil {
 		t.bad = make(map[sample.RejectReason]*badCounter)
@@ -77,7 +76,6 @@ func (t *counters) addBad(reason sample.RejectReason, describe func() string) {
 	}
 }
 
-// add adds other counters.
 func (t *counters) add(o counters) {
 	t.good += o.good
 	t.callerOnly += o.callerOnly
@@ -99,7 +97,6 @@ func (t *counters) add(o counters) {
 	}
 }
 
-// refuse notes a table or index beyond the sketch's limit.
 func (t *counters) refuse(target sample.Target) {
 	if t.refused == nil {
 		t.refused = make(map[string]bool)
@@ -136,7 +133,6 @@ func (t *counters) countMissed() (n int64) {
 	return n
 }
 
-// outcome returns the counters as a source shows them.
 func (t *counters) outcome() source.Outcome {
 	o := source.Outcome{Counted: t.good, CallerOnly: t.callerOnly, Rejected: make(map[sample.RejectReason]int64, len(t.bad))}
 	for reason, r := range t.bad {
@@ -145,7 +141,6 @@ func (t *counters) outcome() source.Outcome {
 	return o
 }
 
-// rows returns the counters as the store keeps them.
 func (t *counters) rows(source string, now time.Time) []store.BadSample {
 	var rows []store.BadSample
 	for reason, r := range t.bad {

@@ -25,7 +25,6 @@ type hotKeys struct {
 	keys map[uint64]hotKey
 }
 
-// hotKey is the state of a hot key.
 type hotKey struct {
 	last    int64 // the newest second over the limit
 	seconds int   // number of seconds, up to one more than are worth a commit
@@ -66,7 +65,6 @@ func (h *hotKeys) add(o sketch.Over) bool {
 // isResolved reports whether the key had been below the limit for long before a second.
 func (k hotKey) isResolved(second int64) bool { return second-k.last > detect.ResolveSeconds }
 
-// forget drops the keys that are no longer hot.
 func (h *hotKeys) forget(second int64) {
 	for hash, k := range h.keys {
 		if k.isResolved(second) {
@@ -75,7 +73,6 @@ func (h *hotKeys) forget(second int64) {
 	}
 }
 
-// clear forgets all keys.
 func (h *hotKeys) clear() {
 	h.mu.Lock()
 	defer h.mu.Unlock()

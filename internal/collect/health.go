@@ -63,7 +63,6 @@ func addNames(to, names map[string]bool) {
 	}
 }
 
-// tableNames returns names in order.
 func tableNames(of map[string]bool) []string {
 	return append([]string{}, slices.Sorted(maps.Keys(of))...)
 }
@@ -76,7 +75,6 @@ func (c *counts) badShare() *float64 {
 	return new(float64(c.missed) / float64(c.good+c.missed))
 }
 
-// reasons returns why the counters keep a collector from being ready.
 func (c *counts) reasons(config *Config) (all []string) {
 	if n := c.good + c.missed; n >= config.BadSamples && float64(c.missed) > config.BadShare*float64(n) {
 		all = append(all, fmt.Sprintf("%d of the last minute's %d samples are bad: look at the bad samples' reasons", c.missed, n))

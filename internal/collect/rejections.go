@@ -9,7 +9,6 @@ import (
 	"github.com/keyheat/keyheat/sample"
 )
 
-// rejectionsEvery is the time between two log lines about rejected samples.
 const rejectionsEvery = time.Minute
 
 // rejections are the rejected samples that no log line counts yet. Only commits use it,

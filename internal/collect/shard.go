@@ -87,7 +87,6 @@ type recordHandler struct {
 	keys *shardKeys
 }
 
-// handle counts messages.
 func (f *recordHandler) handle(messages iter.Seq[source.Message]) {
 	if messages == nil {
 		return
@@ -153,7 +152,6 @@ func (f *recordHandler) Record(r *sample.Record) {
 	}
 }
 
-// countCaller counts a record that only names its caller.
 func (f *recordHandler) countCaller(r *sample.Record) {
 	if err := f.shard.sketch.AddCaller(r); err != nil {
 		f.refuseTable(r, err)
@@ -163,7 +161,6 @@ func (f *recordHandler) countCaller(r *sample.Record) {
 	f.shard.counters.callerOnly++
 }
 
-// refuseTable counts a record of a table or index beyond the sketch's limit.
 func (f *recordHandler) refuseTable(r *sample.Record, err error) {
 	f.shard.counters.addBad(reasonTooManyTables, func() string { return err.Error() })
 	f.shard.counters.refuse(r.Target())

@@ -46,14 +46,12 @@ type inbox struct {
 	bodies map[string]string // by the ID of the notification
 }
 
-// arrived is a notification that has arrived.
 type arrived struct {
 	*notify.Notice
 	// Body is the request's body, to read; empty before this start of the demo.
 	Body string
 }
 
-// openInbox listens.
 func openInbox(ctx context.Context, st *store.Store, pages string) (*inbox, error) {
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
@@ -62,7 +60,6 @@ func openInbox(ctx context.Context, st *store.Store, pages string) (*inbox, erro
 	return &inbox{listener: listener, path: "/" + rand.Text(), pages: pages, store: st, bodies: make(map[string]string)}, nil
 }
 
-// route returns the route that delivers to the inbox.
 func (in *inbox) route(st *store.Store, holder string, logger *slog.Logger) (*alert.Route, error) {
 	return alert.New(alert.Config{
 		Route: inboxRoute, Pages: in.pages, Poll: tick,
@@ -88,7 +85,6 @@ func (in *inbox) Run(ctx context.Context) error {
 // Close stops listening; for an inbox that will not run.
 func (in *inbox) Close() error { return in.listener.Close() }
 
-// receive takes the body of a webhook.
 func (in *inbox) receive(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxNotification))
 	if err == nil {

@@ -27,7 +27,6 @@ const (
 	stylePath  = storyPath + "/story.css"
 )
 
-// show adds the story's page to a site.
 func (s *story) show(site *web.Site) error {
 	site.Handle("GET "+stylePath, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/css; charset=utf-8")
@@ -51,7 +50,6 @@ func (s *story) applyShards(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// view is the page's content.
 type view struct {
 	Scenes []scene
 	Scene  scene

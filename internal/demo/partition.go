@@ -40,7 +40,6 @@ func (p *partition) serve(at int64, read, write sample.Milli) bool {
 // partitions is how many a table of the application has: it has grown.
 const partitions = 64
 
-// table is a table's partitions.
 type table [partitions]partition
 
 // locate returns the partition of a partition key, which its hash chooses.

@@ -20,7 +20,6 @@ const (
 	feedKey     = "feed#12"
 )
 
-// importLasts is how long the bulk import takes.
 const importLasts = 45 * time.Second
 
 // plan holds the decisions about the traffic so far. A zero time is an open decision. It

@@ -33,7 +33,6 @@ func newAsking(seed uint64, second int64) *asking {
 	return &asking{draw: draw, popular: rand.NewZipf(draw, 1.1, 3, 20_000), second: second}
 }
 
-// requests returns the requests of a second.
 func (s *simulation) requests(second int64, p *plan) []request {
 	a := newAsking(s.seed, second)
 	a.calm()
@@ -137,7 +136,6 @@ func (a *asking) some(n int, fill func(*request)) {
 // retries: a retry storm would be another story.
 var callers = []string{"web", "web", "web", "web", "app", "app", "app", "partners", "partners", "partners"}
 
-// id returns a random ID.
 func (a *asking) id() string { return strconv.FormatUint(a.draw.Uint64()>>20, 36) }
 
 // order returns the sort key of an order: orders are listed by time.

@@ -89,7 +89,6 @@ type happened struct {
 	page, secondPage, resolved, secondResolved *arrived
 }
 
-// happened asks the parts.
 func (s *story) readEvents(ctx context.Context) (h happened, err error) {
 	h.now = s.traffic.now()
 	var begun bool
@@ -199,7 +198,6 @@ func alertScene(title string, by *arrived) scene {
 	return scene{Title: title, At: by.At, Begun: true}
 }
 
-// timeOfDay returns the time of day, as the page shows it.
 func timeOfDay(at time.Time) string { return at.UTC().Format(time.TimeOnly) + " UTC" }
 
 // resolves gives the time at which an incident ends whose key was last hot at a time.

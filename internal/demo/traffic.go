@@ -51,7 +51,6 @@ type traffic struct {
 	told time.Time
 }
 
-// now returns the traffic's time.
 func (t *traffic) now() time.Time {
 	if t.behind == nil {
 		return time.Now()

@@ -7,7 +7,6 @@ import (
 	"github.com/keyheat/keyheat/sample"
 )
 
-// secondsKept is how many seconds of a watched key are known.
 const secondsKept = 60
 
 // keySecond is the outcome of a key's requests in one second. Units are the sum of reads and
@@ -39,7 +38,6 @@ func (w *keySecond) count(r *sample.Record, served bool) {
 	w.Fullest = max(w.Fullest, w.byName[r.PK.Text])
 }
 
-// watched is the last seconds of a key.
 type watched struct {
 	seconds map[int64]*keySecond
 	// refused is when its first attempt was refused.

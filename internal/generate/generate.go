@@ -68,7 +68,6 @@ func earliest(streams []*stream) (first *stream) {
 	return first
 }
 
-// streams returns the kinds of request of the Config.
 func (c *Config) streams() []*stream {
 	var all []*stream
 	add := func(perSecond int64, after, lasts time.Duration, fill func(*rand.Rand, *sample.Record)) {

@@ -25,7 +25,6 @@ const tick = 20 * time.Millisecond
 // flushBound is how long the writes in flight may take once ctx has ended.
 const flushBound = 5 * time.Second
 
-// most is how many samples are written at once.
 const most = 20_000
 
 // Copy writes all records to a sink, and returns their number. In real time a second of event

@@ -63,7 +63,6 @@ func NewHider(policy func(sample.Target) Policy, secrets Secrets) *Hider {
 	return h
 }
 
-// recordPolicy returns the policy of a record's table.
 func (h *Hider) recordPolicy(r *sample.Record) *Policy {
 	table := sample.Target{Account: r.Account, Region: r.Region, Table: r.Table}
 	if h.last != nil && h.last.target == table {

@@ -82,5 +82,4 @@ func Parse(text string) (Policy, error) {
 // Hashes reports whether the policy needs a secret.
 func (p Policy) Hashes() bool { return p.Mode == Prefix || p.Mode == HMAC }
 
-// hides reports whether it changes anything.
 func (p Policy) hides() bool { return p.Hashes() || p.Mode == None }

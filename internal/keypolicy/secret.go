@@ -9,7 +9,6 @@ import (
 	"time"
 )
 
-// minSecret is how many bytes a secret has at least.
 const minSecret = 16
 
 // Secrets are the keys of hashes in the order of time. A request is hashed with the

@@ -60,7 +60,6 @@ func newFold(limit int, unfolded bool, count *counters) *fold {
 	return &fold{limit: limit, unfolded: unfolded, count: count, cells: map[cell]folded{}}
 }
 
-// add adds equal requests.
 func (f *fold) add(c cell, more folded) {
 	f.count.records.Add(more.n)
 	if !f.unfolded {

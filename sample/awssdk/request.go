@@ -120,7 +120,6 @@ func (r *request) keep(params any) bool {
 	return r.kept
 }
 
-// observe makes the request's records.
 func (r *request) observe(params, result any, err error) {
 	defer func() {
 		if recover() != nil {
@@ -205,7 +204,6 @@ func (r *request) foldOnce(c *cell) folded {
 	return folded{n: 1, waited: r.ended.waited}
 }
 
-// emit adds one record to the request's records.
 func (r *request) emit(t *access.Access, estimated bool) {
 	if t.PK.IsZero() && r.op != sample.Scan {
 		if !t.Unreadable {

@@ -13,7 +13,6 @@ import (
 	"github.com/keyheat/keyheat/sample"
 )
 
-// checkSchema returns the error of a configured schema.
 func checkSchema(s sample.Schema) error {
 	if len(s.PartitionKey) == 0 {
 		return errors.New("name the partition key's attribute")

@@ -27,7 +27,6 @@ package change
 
 import "github.com/keyheat/keyheat/sample"
 
-// itemChange is one changed item.
 type itemChange struct {
 	// time is the time of the change, in Unix milliseconds. fromMessage means that it is the
 	// message's own time.

@@ -82,7 +82,6 @@ var operations = map[string]sample.Op{
 	"INSERT": sample.PutItem, "MODIFY": sample.UpdateItem, "REMOVE": sample.DeleteItem,
 }
 
-// read converts one record to a change.
 func read(raw []byte, at int64) (*itemChange, sample.RejectReason) {
 	var e event
 	if json.Unmarshal(raw, &e) != nil {

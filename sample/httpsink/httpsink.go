@@ -138,7 +138,6 @@ func (s *Sink) deliver(ctx context.Context, body []byte) error {
 	}
 }
 
-// wait waits for d, or until ctx ends.
 func wait(ctx context.Context, d time.Duration) {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

@@ -124,7 +124,6 @@ func (d *Decoder) line(at int64, h sample.Handler) {
 	d.emit(start, end, at, h)
 }
 
-// list reads an array of objects.
 func (d *Decoder) list(at int64, h sample.Handler) {
 	opened := d.pos
 	d.pos++
@@ -226,7 +225,6 @@ func (d *Decoder) inline() {
 	}
 }
 
-// nextLine returns the position of the line behind a position.
 func (d *Decoder) nextLine(from int) int { return from + frame.NextLine(d.src[from:]) }
 
 // behindObject returns the position to continue from after a broken object.

@@ -58,7 +58,6 @@ func (d *Decoder) isKnownTime(at int64) bool {
 	return false
 }
 
-// renew empties the record.
 func (d *Decoder) renew() {
 	if d.content != contentNone {
 		d.rec = sample.Record{}

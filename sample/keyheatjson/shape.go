@@ -44,7 +44,6 @@ const (
 	formRead                // a consistency, usually equal to the last record's
 )
 
-// formOf returns the form for a field's value of a kind.
 func formOf(f field, k kind) form {
 	switch k {
 	case kindString, kindEscaped:
@@ -106,7 +105,6 @@ type place struct {
 	float *float64
 }
 
-// placeOf returns the place of a field.
 func placeOf(f field, into *sample.Record) (p place) {
 	switch f {
 	case fieldTime:

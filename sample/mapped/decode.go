@@ -185,7 +185,6 @@ func (d *Decoder) line(line []byte) {
 
 func (d *Decoder) frames(text []byte) { frame.Each(text, d.relay.Handler, d.object) }
 
-// object maps a JSON object.
 func (d *Decoder) object(raw []byte) {
 	var fields map[string]json.RawMessage
 	if json.Unmarshal(raw, &fields) != nil {

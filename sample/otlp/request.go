@@ -38,7 +38,6 @@ type request struct {
 	errors []string
 }
 
-// read reads a span.
 func (q *request) read(s *tracepb.Span) {
 	q.start = int64(min(s.StartTimeUnixNano, math.MaxInt64) / 1e6)
 	for _, a := range s.Attributes {

@@ -11,7 +11,6 @@ import (
 	"github.com/keyheat/keyheat/sample/internal/frame"
 )
 
-// sample reads one sample and passes it on.
 func (d *Decoder) sample(raw []byte, h sample.Handler) {
 	r, reason := d.read(raw)
 	if reason != "" {

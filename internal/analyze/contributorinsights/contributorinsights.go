@@ -112,7 +112,6 @@ func Run(ctx context.Context, settings aws.Config, o Options) error {
 	return r.result.fail(o.FailOn)
 }
 
-// reading is a reading under way.
 type reading struct {
 	Options
 	setup   Setup
@@ -123,7 +122,6 @@ type reading struct {
 	result  Result
 }
 
-// read reads and judges.
 func (r *reading) read(ctx context.Context) error {
 	keys, err := r.rules(ctx, AccessedKeys, ThrottledKeys)
 	if err != nil {
@@ -198,7 +196,6 @@ func (r *reading) rules(ctx context.Context, accessed, throttled Rule) (p pair, 
 	return p, err
 }
 
-// judge returns the verdicts under the policy.
 func (r *reading) judge(p *pair, minutes []corroboration.Minute) []contributors.Key {
 	throttled := p.throttled.Series
 	reports := contributors.Reports{
@@ -218,7 +215,6 @@ func (r *reading) judge(p *pair, minutes []corroboration.Minute) []contributors.
 	return all
 }
 
-// hide replaces the keys that a policy hides.
 func (r *reading) hide(keys []contributors.Key) {
 	if r.Hide == nil {
 		return

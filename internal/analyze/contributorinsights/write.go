@@ -224,7 +224,6 @@ func (r *reading) note(keys *pair, table *cloudwatch.Result) {
 	note("Seconds, causes and key shards: reporter analyze --stream %s, or samples of the requests (docs/INSTRUMENTING.md).", wording.Printable(r.Table))
 }
 
-// costs describes the requests and their price.
 func (r *Result) costs() string {
 	return fmt.Sprintf("Read %s and %s for about $%.5f.", plural(r.Reports, "report"), plural(int64(r.Metrics), "metric"), r.CostUSD)
 }

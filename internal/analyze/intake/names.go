@@ -13,7 +13,6 @@ import (
 // Names are the names of a line's fields: columns, or dotted paths in JSON.
 type Names []string
 
-// maxNames is how many names are shown.
 const maxNames = 12
 
 // fieldsOf returns the names in the JSON object at a line's beginning, in order; from an
@@ -170,7 +169,6 @@ func (n Names) suggest() (text string, fits int) {
 	return "--map " + shellQuote(strings.Join(parts, ",")), fits
 }
 
-// shellQuote quotes a word for a shell.
 func shellQuote(word string) string { return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'" }
 
 // similarName returns the field whose last part is one of the names, the likeliest; empty

@@ -12,7 +12,6 @@ type records struct {
 	inText  bool
 }
 
-// begin begins another message of the same file.
 func (r *records) begin(message []byte) {
 	r.advance(len(r.message))
 	message = bytes.TrimLeft(message, " \t\r\n")
@@ -33,7 +32,6 @@ func (r *records) number(part []byte) int64 {
 	return r.n
 }
 
-// advance reads up to a place.
 func (r *records) advance(to int) {
 	for ; r.at < to; r.at++ {
 		switch b := r.message[r.at]; {

@@ -49,7 +49,6 @@ func (c *counts) add(records []source.Message) {
 	}
 }
 
-// note records the times of records that were read.
 func (s *shard) note(records []source.Message) {
 	if len(records) == 0 {
 		return

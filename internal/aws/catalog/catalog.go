@@ -40,7 +40,6 @@ type Catalog struct {
 	tables     map[string]*entry
 }
 
-// entry is one table.
 type entry struct {
 	schema atomic.Pointer[sample.Schema] // nil while it is not known
 	mu     sync.Mutex

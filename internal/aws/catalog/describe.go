@@ -113,7 +113,6 @@ func checkPlaces(d *types.TableDescription) error {
 	return nil
 }
 
-// read takes the needed fields from a description.
 func read(d *types.TableDescription) Table {
 	key := keySchema(d.KeySchema)
 	t := Table{

@@ -7,7 +7,6 @@ import (
 	"github.com/keyheat/keyheat/internal/daemon"
 )
 
-// measures are the metrics of a Reader.
 type measures struct {
 	*daemon.MetricSet
 	reads     *prometheus.CounterVec

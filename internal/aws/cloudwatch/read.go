@@ -34,7 +34,6 @@ const (
 	period   = 60
 )
 
-// query is one metric of one target.
 type query struct {
 	target sample.Target
 	metric detect.Metric

@@ -88,7 +88,6 @@ func (r *Reader) pass(ctx context.Context) error {
 	return nil
 }
 
-// turn is a target that is due.
 type turn struct {
 	target  sample.Target
 	metrics []detect.Metric

@@ -74,7 +74,6 @@ func (p *Progress) Paragraph(sentences string) {
 	}
 }
 
-// clear takes the shown line away.
 func (p *Progress) clear() {
 	p.mu.Lock()
 	defer p.mu.Unlock()

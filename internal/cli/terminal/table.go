@@ -32,7 +32,6 @@ func (t *Table) Add(cells ...string) {
 	t.rows = append(t.rows, append(cells, make([]string, len(t.Columns)-len(cells))...))
 }
 
-// padding is the space behind a cell.
 const padding = 2
 
 // Render writes the table for a terminal of width characters, or of any width if that is
@@ -74,7 +73,6 @@ func (t *Table) Render(width int) string {
 	return out.Render() + "\n(the terminal is too narrow for: " + strings.Join(missing, ", ") + ")"
 }
 
-// fit returns the columns that are shown, and how wide each is.
 func (t *Table) fit(width int) (shown, widths []int) {
 	natural, least := make([]int, len(t.Columns)), make([]int, len(t.Columns))
 	for i, c := range t.Columns {

@@ -16,7 +16,6 @@ type leaf struct {
 	set    origin
 }
 
-// env returns the leaf's name in the environment.
 func (l *leaf) env() string {
 	return EnvPrefix + strings.ToUpper(strings.ReplaceAll(l.path, ".", "_"))
 }
@@ -105,7 +104,6 @@ func membersOf(t reflect.Type) []member {
 	return all
 }
 
-// join returns a path one step longer.
 func join(prefix, name string) string {
 	if prefix == "" {
 		return name

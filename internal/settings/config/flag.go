@@ -23,7 +23,6 @@ func AddFlags(set *pflag.FlagSet, defaults any) {
 	}
 }
 
-// readFlags sets the fields whose flags were set.
 func (f *fields) readFlags(set *pflag.FlagSet) {
 	if set == nil {
 		return

@@ -141,7 +141,6 @@ func checkCapacity(path string, wcu, rcu float64, f *config.Faults) {
 	}
 }
 
-// schema returns the table's key and indexes.
 func (t Table) schema() sample.Schema {
 	s := sample.Schema{KeySchema: sample.KeySchema{PartitionKey: t.PartitionKey, SortKey: t.SortKey}}
 	for name, x := range t.Indexes {

@@ -98,13 +98,11 @@ func (f *Source) readAll(ctx context.Context, paths []string, sink source.Sink) 
 	return nil
 }
 
-// progress describes how much is read.
 func (f *Source) progress() string {
 	share := min(1, float64(f.done.Load())/float64(max(1, f.size)))
 	return fmt.Sprintf("%.0f%% of the files is read", 100*share)
 }
 
-// read reads one file to its end.
 func (f *Source) read(ctx context.Context, path string, sink source.Sink) error {
 	file, err := f.open(path)
 	if err != nil {
@@ -136,7 +134,6 @@ func (f *Source) open(path string) (*file, error) {
 	return file, nil
 }
 
-// file is one opened file.
 type file struct {
 	path string
 	raw  io.Closer
@@ -216,7 +213,6 @@ func singleMessage(m source.Message) func(func(source.Message) bool) {
 	return func(yield func(source.Message) bool) { yield(m) }
 }
 
-// countingReader counts the bytes read.
 type countingReader struct {
 	io.ReadCloser
 	n *atomic.Int64

@@ -22,7 +22,6 @@ type Remote interface {
 	Each(ctx context.Context, read func(path string, body io.ReadCloser) error) error
 }
 
-// splitPaths returns the local and the remote paths.
 func (f *Source) splitPaths() (local, remote []string) {
 	if f.Remote == nil {
 		return f.Paths, nil

@@ -232,7 +232,6 @@ func (s *conns) close() {
 	}
 }
 
-// partitionCounts returns the number of partitions of each existing topic.
 func (l *connection) partitionCounts(ctx context.Context, topics []string) (map[string]int, error) {
 	res, err := l.client.Metadata(ctx, &kafka.MetadataRequest{Topics: topics})
 	if err != nil {

@@ -169,7 +169,6 @@ func (r *fetchRequest) RawExchange(rw io.ReadWriter) (protocol.Message, error) {
 	return &fetched{parts: parts, version: version, buf: buf}, nil
 }
 
-// buffer returns the buffer of a response of n bytes.
 func (r *fetchRequest) buffer(n int) ([]byte, error) {
 	switch {
 	case n > r.limit:
@@ -180,7 +179,6 @@ func (r *fetchRequest) buffer(n int) ([]byte, error) {
 	return responseBuffers.Get(n), nil
 }
 
-// version returns the version to fetch with.
 func (r *fetchRequest) version(rw io.ReadWriter) (int16, error) {
 	version, err := r.versions.Newest(rw, r.clientID, kmsg.Fetch.Int16())
 	if err != nil {

@@ -79,7 +79,6 @@ func (f *follower) await(all ...*following) {
 	daemon.Signal(f.wake)
 }
 
-// run makes requests until ctx ends.
 func (f *follower) run(ctx context.Context) {
 	var polls sync.WaitGroup
 	defer polls.Wait()

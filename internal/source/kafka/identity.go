@@ -53,7 +53,6 @@ func (i identity) differs(other identity) bool {
 		i.cluster != "" && other.cluster != "" && i.cluster != other.cluster
 }
 
-// identity requests the current identity of a topic.
 func (l *connection) identity(ctx context.Context, topic string) (identity, error) {
 	q := kmsg.NewPtrMetadataRequest()
 	asked := kmsg.NewMetadataRequestTopic()

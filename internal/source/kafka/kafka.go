@@ -89,7 +89,6 @@ type Config struct {
 	CommitInterval time.Duration
 }
 
-// withDefaults returns the configuration with its zero fields filled in.
 func (c Config) withDefaults() Config { return options.OrDefault(c, defaults) }
 
 // Source reads topics as one member of a consumer group. Positions live in the

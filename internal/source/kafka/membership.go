@@ -258,7 +258,6 @@ func (m *membership) attend(ctx context.Context, gen *generation) (rebalance boo
 	return rebalance
 }
 
-// read begins to read a partition.
 func (m *membership) read(ctx context.Context, topic string, id int) *reading {
 	ctx, end := context.WithCancel(ctx)
 	r := &reading{reader: newReader(m.source, m.conn, m, topic, id), end: end, done: make(chan struct{})}
@@ -383,7 +382,6 @@ func (g *generation) heartbeat(ctx context.Context) error {
 	return nil
 }
 
-// commit commits offsets to the group.
 func (g *generation) commit(ctx context.Context, offsets map[string][]kafka.OffsetCommit) error {
 	res, err := g.membership.conn.client.OffsetCommit(ctx, &kafka.OffsetCommitRequest{
 		GroupID: g.membership.source.config.Group, GenerationID: g.id, MemberID: g.member, Topics: offsets,

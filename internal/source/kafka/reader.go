@@ -150,7 +150,6 @@ func (r *reader) claim(first int64) source.Claim {
 	return c
 }
 
-// requestIdentity requests the topic's current identity.
 func (r *reader) requestIdentity(ctx context.Context) (identity, error) {
 	ctx, cancel := context.WithTimeout(ctx, r.source.config.RequestTimeout)
 	defer cancel()
@@ -219,7 +218,6 @@ func (r *reader) markSuccess() {
 	}
 }
 
-// fetchOnce fetches from the position, and folds the response.
 func (r *reader) fetchOnce(ctx context.Context) error {
 	res, err := r.next(ctx)
 	if err != nil {

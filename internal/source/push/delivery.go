@@ -28,7 +28,6 @@ type delivery struct {
 	done chan struct{}
 }
 
-// finish sets the response.
 func (d *delivery) finish(r response) {
 	d.response = r
 	close(d.decided)

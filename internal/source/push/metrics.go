@@ -6,7 +6,6 @@ import (
 	"github.com/keyheat/keyheat/internal/daemon"
 )
 
-// meters are the source's metrics.
 type meters struct {
 	*daemon.MetricSet
 	responses, spans *prometheus.CounterVec

@@ -77,7 +77,6 @@ func (s *Source) read(w http.ResponseWriter, r *http.Request, headers headerRead
 // headerReader reads a request's headers, or returns why it is refused.
 type headerReader func(*delivery, *http.Request) *response
 
-// readHeaders reads the batch's format and number.
 func (d *delivery) readHeaders(r *http.Request) *response {
 	kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	var known bool
@@ -131,7 +130,6 @@ func newDecompressor(most int64) *decompressor {
 	return &decompressor{most, d}
 }
 
-// read reads and decompresses a body.
 func (d *decompressor) read(from io.Reader, encoding string) ([]byte, error) {
 	compressed, err := io.ReadAll(from)
 	if err != nil {

@@ -10,7 +10,6 @@ import (
 	"github.com/keyheat/keyheat/sample"
 )
 
-// response is what a producer gets.
 type response struct {
 	status     int
 	retryAfter time.Duration // 0 for none
@@ -44,7 +43,6 @@ func duplicate() response {
 	return response{status: http.StatusOK, body: body{Delivery: exactlyOnce, Duplicate: true}}
 }
 
-// refuse refuses a request that is wrong.
 func refuse(status int, text string) *response {
 	return &response{status: status, body: body{Error: text}}
 }

@@ -24,7 +24,6 @@ func isJSON(r *http.Request) bool {
 	return err == nil && kind == typeJSON
 }
 
-// readSpanHeaders reads the format of spans.
 func (d *delivery) readSpanHeaders(r *http.Request) *response {
 	d.format = format.OTLP
 	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != typeJSON && kind != typeProtobuf {

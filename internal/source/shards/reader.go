@@ -155,7 +155,6 @@ func (r *reader) markSuccess() {
 	}
 }
 
-// step reads one page.
 func (r *reader) step(ctx context.Context) error {
 	if r.closed {
 		return r.end(ctx)
@@ -208,7 +207,6 @@ func (r *reader) request(ctx context.Context) (p Page, err error) {
 	return p, err
 }
 
-// fold hands a page to the Sink.
 func (r *reader) fold(ctx context.Context, p Page, m *pageMemory) error {
 	p.Records = r.dropCounted(p.Records)
 	r.idle.Add(p.asked, len(p.Records))
@@ -287,7 +285,6 @@ func (r *reader) noteFolded(b source.Batch) {
 	}
 }
 
-// fillBatch adds records to a batch.
 func fillBatch(b *source.Batch, records []Record) {
 	if len(records) == 0 {
 		return

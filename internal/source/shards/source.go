@@ -156,7 +156,6 @@ func New(config Config, api Log, registry Registry, log *slog.Logger) (*Source, 
 	return s, nil
 }
 
-// observe counts a request.
 func (s *Source) observe(operation string, err error) {
 	s.requests.WithLabelValues(operation).Inc()
 	if errors.Is(err, ErrThrottled) {

@@ -61,7 +61,6 @@ type minute struct {
 	covered *detect.TableCloudWatch
 }
 
-// add adds a stored roll-up of the minute.
 func (m *minute) add(stored store.Rollup) error {
 	var r heat.Rollup
 	if err := r.UnmarshalBinary(stored.Body); err != nil {
@@ -100,7 +99,6 @@ func (m *minute) data(of sample.Target, at time.Time, counted bool) (all []types
 	return all
 }
 
-// secondsCounted is the datum of the minute as a whole.
 func secondsCounted(seen store.SeenMinute, at time.Time) types.MetricDatum {
 	return types.MetricDatum{
 		MetricName: aws.String(SecondsCounted), Timestamp: aws.Time(at), Unit: types.StandardUnitCount,

@@ -6,7 +6,6 @@ import (
 	"github.com/keyheat/keyheat/internal/daemon"
 )
 
-// measures are the metrics of a Publisher.
 type measures struct {
 	*daemon.MetricSet
 	written, failures prometheus.Counter

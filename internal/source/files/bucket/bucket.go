@@ -77,7 +77,6 @@ type Reader struct {
 	status status
 }
 
-// status is the progress of a reading.
 type status struct {
 	listed             int // objects seen
 	lists, gets        int64
@@ -152,7 +151,6 @@ func objects(n int) string {
 	return wording.Count(int64(n)) + " objects"
 }
 
-// announcement describes the objects and their cost, before the reading begins.
 func (r *Reader) announcement() string {
 	gets := int64(0)
 	for i := range r.objects {

@@ -19,7 +19,6 @@ func requestCost(gets, lists int64) float64 {
 // gigabytes converts bytes to charged gigabytes of 2^30 bytes.
 func gigabytes(bytes int64) float64 { return float64(bytes) / (1 << 30) }
 
-// size formats a number of bytes.
 func size(bytes int64) string {
 	switch {
 	case bytes >= 1<<30:

@@ -25,7 +25,6 @@ const maxObjects = 500_000
 // which none is to be read.
 const maxLists = 10_000
 
-// object is an object to read.
 type object struct {
 	bucket, key, etag string
 	size              int64
@@ -42,7 +41,6 @@ type query struct {
 	pattern        string // for keys; empty for all keys with the prefix
 }
 
-// bucketName matches valid names of buckets.
 var bucketName = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]{1,61}[a-z0-9]$`)
 
 // parse parses s3://BUCKET/PREFIX; the prefix may be a pattern.
@@ -61,7 +59,6 @@ func parse(address string) (q query, err error) {
 	return q, nil
 }
 
-// wants reports whether an object is to be read.
 func (q *query) wants(key string) bool {
 	if strings.Contains(key, "/CloudTrail-Digest/") && !strings.Contains(q.prefix, "/CloudTrail-Digest/") {
 		return false // digests of a trail's files hold no events
@@ -256,7 +253,6 @@ func (r *Reader) regions(ctx context.Context, bucket, at string) (all []string, 
 	return all, nil
 }
 
-// folders returns the folders in a folder.
 func (r *Reader) folders(ctx context.Context, bucket, at string) (all []string, err error) {
 	in := &s3.ListObjectsV2Input{Bucket: &bucket, Prefix: &at, Delimiter: aws.String("/")}
 	err = r.eachPage(ctx, in, func(page *s3.ListObjectsV2Output) (bool, error) {

@@ -45,7 +45,6 @@ type value struct {
 	M    *item     `json:",omitempty"`
 }
 
-// appendRecord appends a record as JSON.
 func appendRecord(dst []byte, stream string, r *types.Record) []byte {
 	e := event{EventID: r.EventID, Name: r.EventName, Region: r.AwsRegion, Stream: stream}
 	if u := r.UserIdentity; u != nil {
