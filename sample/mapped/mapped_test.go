@@ -314,7 +314,7 @@ func TestTimeLayouts(t *testing.T) {
 	}
 	for layout, want := range map[string]string{
 		"2006-01-02": "letters of strftime", "%d.%m.%Y %H:%M": "no seconds", "%d.%m. %H:%M:%S": "day, month and year",
-		"%d.%m.%Y %I:%M:%S": "%I with %p", "%s": "--time-unit s", "%Q": "%Q is not known", "%d%": "a letter follows", "%f": "follows %S",
+		"%d.%m.%Y %I:%M:%S": "%I with %p", "%s": "--time-unit s", "%Q": "directive: %Q", "%d%": "day, month and year", "%f": "must follow '.'",
 	} {
 		m := mapped.Mapping{Layout: layout}
 		if err := m.Validate(); err == nil || !strings.Contains(err.Error(), want) {

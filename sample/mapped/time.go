@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/ncruces/go-strftime"
 )
 
 // knownTimes are the known layouts of times, in package time's notation. None can confuse day
@@ -78,17 +80,10 @@ func (u Unit) millis(text string) (ms int64, isNumber, ok bool) {
 	return int64(math.Round(v)), true, math.Abs(v) < 1e15
 }
 
-// directives are the letters of strftime, in package time's notation. Months, days and hours
-// may have one digit if other characters surround them.
-var directives = map[byte]string{
-	'Y': "2006", 'y': "06", 'm': "1", 'd': "2", 'e': "_2", 'j': "002", 'H': "15", 'I': "3", 'M': "4", 'S': "5",
-	'b': "Jan", 'h': "Jan", 'B': "January", 'a': "Mon", 'A': "Monday", 'p': "PM", 'z': "Z0700", 'Z': "MST",
-	'T': "15:4:5", 'F': "2006-1-2", 'D': "1/2/06", '%': "%",
-}
-
-// padded are the directives of fixed width, for layouts without characters between two
-// directives.
-var padded = map[byte]string{'m': "01", 'd': "02", 'I': "03", 'M': "04", 'S': "05"}
+// lenient lets months, days and hours have one digit, a zone be Z, and seconds have any
+// fraction, as package time reads them without being told.
+var lenient = strings.NewReplacer("2006", "2006", "002", "002", "01", "1", "02", "2", "03", "3", "04", "4", "05", "5", "-0700", "Z0700",
+	".000000000", "", ",000000000", "", ".000000", "", ",000000", "", ".000", "", ",000", "")
 
 // compileLayout converts a layout of strftime to layouts of package time: several if a letter
 // allows several notations.
@@ -96,38 +91,17 @@ func compileLayout(text string) ([]string, error) {
 	if text == "" {
 		return nil, nil
 	}
-	var b strings.Builder
-	last := byte(0) // the directive directly before
-	for i := 0; i < len(text); i++ {
-		if text[i] != '%' {
-			b.WriteByte(text[i])
-			last = 0
-			continue
-		}
-		if i++; i == len(text) {
-			return nil, fmt.Errorf("time layout %q: a letter follows %%", text)
-		}
-		letter := text[i]
-		switch word := directives[letter]; {
-		case letter == 'f' || letter == 'L' || letter == 'N': // package time reads any fraction
-			if soFar := b.String(); strings.HasSuffix(soFar, "5.") || strings.HasSuffix(soFar, "5,") {
-				b.Reset()
-				b.WriteString(soFar[:len(soFar)-1])
-				continue
-			}
-			return nil, fmt.Errorf("time layout %q: %%%c follows %%S and a point or comma", text, letter)
-		case letter == 's':
-			return nil, fmt.Errorf("time layout %q: times that count seconds need --time-unit s, and no layout", text)
-		case word == "":
-			return nil, fmt.Errorf("time layout %q: %%%c is not known", text, letter)
-		case padded[letter] != "" && (last != 0 || i+1 < len(text) && text[i+1] == '%'):
-			b.WriteString(padded[letter])
-		default:
-			b.WriteString(word)
-		}
-		last = letter
+	layout, err := strftime.Layout(text)
+	switch {
+	case !strings.Contains(text, "%"):
+		return nil, fmt.Errorf("time layout %q: write it in the letters of strftime, such as %%d.%%m.%%Y %%H:%%M:%%S", text)
+	case strings.Contains(text, "%s"):
+		return nil, fmt.Errorf("time layout %q: times that count seconds need --time-unit s, and no layout", text)
+	case err != nil:
+		return nil, fmt.Errorf("time layout %q: %w", text, err)
 	}
-	return variants(b.String()), checkLayout(text, b.String())
+	layout = lenient.Replace(layout)
+	return variants(layout), checkLayout(text, layout)
 }
 
 // variants returns a layout with every notation of zones and halves of the day.
@@ -148,10 +122,7 @@ func variants(layout string) []string {
 // checkLayout returns an error unless a time survives writing and reading with the layout,
 // except for fractions of a second.
 func checkLayout(text, layout string) error {
-	if !strings.Contains(text, "%") {
-		return fmt.Errorf("time layout %q: write it in the letters of strftime, such as %%d.%%m.%%Y %%H:%%M:%%S", text)
-	}
-	at := time.Date(2026, time.November, 20, 13, 4, 59, 0, time.UTC)
+	at := time.Date(2026, time.November, 20, 22, 44, 59, 0, time.UTC) // all of two digits
 	read, err := time.Parse(layout, at.Format(layout))
 	switch {
 	case err == nil && read.Equal(at):
