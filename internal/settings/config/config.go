@@ -73,7 +73,7 @@ func Load(into any, o Options) error {
 	}
 	f.readEnvironment(o.Environ, o.Reserved)
 	f.readFlags(o.Flags)
-	f.readSecrets()
+	f.readSecrets("", f.root)
 	if c, ok := into.(Checker); ok {
 		c.Check(&f.faults)
 	}

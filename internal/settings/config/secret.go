@@ -38,68 +38,41 @@ const fileSuffix = "_file"
 // maxSecret bounds a secret's file: a longer one is the wrong file.
 const maxSecret = 64 << 10
 
-// readSecrets reads each secret with a named file.
-func (f *fields) readSecrets() {
-	for _, l := range f.leaves {
-		if !l.secret {
-			continue
-		}
-		file := f.leaf(l.path + fileSuffix)
-		if file == nil || file.value.String() == "" || f.faults.broken[l.path] || f.faults.broken[file.path] {
-			continue
-		}
-		text, err := ReadSecret(file.value.String())
-		if err != nil {
-			f.faults.bad(l.path, "%s: %s: %w", file.set.text, file.path, err)
-			continue
-		}
-		l.value.SetString(text)
-		f.faults.origins[l.path] = file.set.text
-	}
-	f.readNamed("", f.root)
-}
-
-// readNamed reads the secrets of structs that are in maps, which have no leaves.
-func (f *fields) readNamed(prefix string, v reflect.Value) {
-	for _, m := range membersOf(v.Type()) {
+// readSecrets reads each secret of a struct with a named file, also in maps of structs.
+func (f *fields) readSecrets(prefix string, v reflect.Value) {
+	members, values := membersOf(v.Type()), make(map[string]reflect.Value)
+	for _, m := range members {
 		path, value := join(prefix, m.name), v.FieldByIndex(m.index)
+		values[m.name] = value
 		switch {
 		case isText(value.Type()):
 		case value.Kind() == reflect.Struct:
-			f.readNamed(path, value)
+			f.readSecrets(path, value)
 		case value.Kind() == reflect.Map && value.Type().Elem().Kind() == reflect.Struct:
 			for _, name := range value.MapKeys() {
 				elem := reflect.New(value.Type().Elem()).Elem()
 				elem.Set(value.MapIndex(name))
-				f.readFiles(join(path, name.String()), elem)
+				f.readSecrets(join(path, name.String()), elem)
 				value.SetMapIndex(name, elem)
 			}
 		}
 	}
-}
-
-// readFiles reads each secret of one struct that has a named file.
-func (f *fields) readFiles(prefix string, v reflect.Value) {
-	fields := make(map[string]reflect.Value)
-	for _, m := range membersOf(v.Type()) {
-		fields[m.name] = v.FieldByIndex(m.index)
-	}
-	for name, secret := range fields {
-		file, has := fields[name+fileSuffix]
-		if secret.Type() != secretType || !has || file.String() == "" {
-			continue
-		}
-		path := join(prefix, name)
-		if secret.String() != "" {
-			f.faults.bad(path, "both %s and %s are set: give one", path, path+fileSuffix)
+	for _, m := range members {
+		path, from, secret := join(prefix, m.name), join(prefix, m.name+fileSuffix), values[m.name]
+		file, has := values[m.name+fileSuffix]
+		if secret.Type() != secretType || !has || file.String() == "" || f.faults.broken[path] || f.faults.broken[from] {
 			continue
 		}
 		text, err := ReadSecret(file.String())
-		if err != nil {
-			f.faults.bad(path, "%s: %w", path+fileSuffix, err)
-			continue
+		switch at := f.faults.origins[from]; {
+		case secret.String() != "" && f.leaf(path) == nil: // of a leaf, the later layer has won
+			f.faults.bad(path, "%s: both %s and %s are set: give one", at, path, from)
+		case err != nil:
+			f.faults.bad(path, "%s: %s: %w", at, from, err)
+		default:
+			secret.SetString(text)
+			f.faults.origins[path] = at
 		}
-		secret.SetString(text)
 	}
 }
 
