@@ -55,6 +55,14 @@ type view struct {
 	Scene  scene
 	// Number is the scene's, from 1.
 	Number int
+	Plan   plan
+	// Merchant and Product are the keys of the story, FirstShard and LastShard names of the
+	// merchant's.
+	Merchant, Product, FirstShard, LastShard string
+	// RushOver reports that nobody looks at the product any more, and Resolves when the
+	// incident ends.
+	RushOver bool
+	Resolves string
 	// Shards are the key shards that the button applies; nil for none. Operates reports
 	// that the reader may apply them.
 	Shards   *detect.ShardNames
@@ -74,7 +82,16 @@ func (s *story) page(ctx context.Context, _ *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	v := view{Scenes: h.scenes(), Operates: admin.Operates(ctx), Inbox: h.inbox}
+	v := view{
+		Scenes: h.scenes(), Operates: admin.Operates(ctx), Inbox: h.inbox, Plan: h.plan, Merchant: merchantKey, Product: productKey,
+		RushOver: h.plannedScene("", h.plan.ViewsEnd).Begun, Resolves: resolves(h.plan.Sharded),
+	}
+	if v.RushOver {
+		v.Resolves = resolves(h.plan.ViewsEnd)
+	}
+	if n := h.plan.Shards; n != nil {
+		v.FirstShard, v.LastShard = shardName(n, 0), shardName(n, n.Shards-1)
+	}
 	for i := range v.Scenes {
 		if v.Scenes[i].Now {
 			v.Scene, v.Number = v.Scenes[i], i+1

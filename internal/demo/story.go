@@ -157,21 +157,24 @@ func (s *story) shard(ctx context.Context) error {
 	return nil
 }
 
-// scene is one part of the story. While it goes on, its text is about now.
+// scene is one part of the story. The page has its text.
 type scene struct {
 	Title string
 	// Begun reports that it has begun, At when; zero where that is not known any more.
 	Begun bool
 	At    time.Time
-	// Text describes the scene, Next the following scene and its time.
-	Text, Next string
 	// Now reports that it goes on.
 	Now bool
 }
 
 // scenes returns the story, the scene that goes on among them.
 func (h *happened) scenes() []scene {
-	all := []scene{h.calm(), h.campaignBegins(), h.refuses(), h.pagedScene(), h.shardedScene(), h.lastScene(), h.oneItem(), h.pagedAgain(), h.quiet()}
+	all := []scene{
+		{Title: "Calm", Begun: true}, h.plannedScene("Campaign", h.plan.Campaign), h.plannedScene("Refused", h.refused),
+		alertScene("Paged", h.page), {Title: "Shards", At: h.plan.Sharded, Begun: !h.plan.Sharded.IsZero()},
+		alertScene("Resolved", h.resolved), h.plannedScene("One item", h.plan.Views),
+		alertScene("Paged again", h.secondPage), alertScene("Quiet", h.secondResolved),
+	}
 	last := 0
 	for i := range all {
 		if all[i].Begun {
@@ -198,89 +201,9 @@ func alertScene(title string, by *arrived) scene {
 	return scene{Title: title, At: by.At, Begun: true}
 }
 
-func timeOfDay(at time.Time) string { return at.UTC().Format(time.TimeOnly) + " UTC" }
-
 // resolves gives the time at which an incident ends whose key was last hot at a time.
 func resolves(cooled time.Time) string {
 	over := cooled.Add(detect.ResolveSeconds * time.Second)
-	return fmt.Sprintf("The incident is resolved when the key was below %.0f%% of the limit for %d seconds: at about %s.",
-		100*detect.DefaultWarning, detect.ResolveSeconds, timeOfDay(over))
-}
-
-func (h *happened) calm() scene {
-	return scene{
-		Title: "Calm", Begun: true,
-		Text: "A shop's three tables, orders, catalog and carts, get their ordinary traffic. No key is near what one partition serves.",
-		Next: "At " + timeOfDay(h.plan.Campaign) + " the merchant with the key " + merchantKey + " starts a campaign.",
-	}
-}
-
-func (h *happened) campaignBegins() scene {
-	s := h.plannedScene("Campaign", h.plan.Campaign)
-	s.Text = "The campaign of " + merchantKey + " has begun, and orders come in. All have one partition key, and so all are written to one partition, which serves 1,000 write units a second, whatever the table has."
-	s.Next = "Orders grow to about 1,600 a second. What the partition cannot serve it refuses."
-	return s
-}
-
-func (h *happened) refuses() scene {
-	return scene{
-		Title: "Refused", At: h.refused, Begun: !h.refused.IsZero(),
-		Text: "The partition serves 1,000 write units a second and refuses the rest. Callers send each refused order again, up to four times in all with growing pauses; then the order is lost.",
-		Next: "Keyheat pages on-call when a key's requests were refused in 2 of 3 seconds.",
-	}
-}
-
-func (h *happened) pagedScene() scene {
-	s := alertScene("Paged", h.page)
-	s.Text = "On-call is paged. The page is in the inbox below, as a telephone shows it: which key, how much, since when, and what to do first."
-	s.Next = "Nothing, until you apply the shards: the campaign goes on, and so do the refusals."
-	return s
-}
-
-func (h *happened) shardedScene() scene {
-	s := scene{Title: "Shards", At: h.plan.Sharded, Begun: !h.plan.Sharded.IsZero()}
-	if n := h.plan.Shards; n != nil {
-		s.Text = fmt.Sprintf("From %s on each order is written under one of %d keys, %s to %s. Each of them is in a partition of its own, which serves all of it: nothing is refused any more.",
-			timeOfDay(h.plan.Sharded), n.Shards, shardName(n, 0), shardName(n, n.Shards-1))
-		s.Next = resolves(h.plan.Sharded)
-	}
-	return s
-}
-
-func (h *happened) lastScene() scene {
-	s := alertScene("Resolved", h.resolved)
-	s.Text = "The first incident is resolved, and on-call was told so. The campaign goes on, over its shards."
-	s.Next = "Everybody opens the page of one product."
-	if !h.plan.Views.IsZero() {
-		s.Next = "At " + timeOfDay(h.plan.Views) + " everybody opens the page of one product."
-	}
-	return s
-}
-
-func (h *happened) oneItem() scene {
-	s := h.plannedScene("One item", h.plan.Views)
-	s.Text = "Everybody opens the page of " + productKey + ": one item of 20 KB, read strongly consistent 800 times a second. That is 4,000 read units; a partition serves 3,000."
-	s.Next = "Another page. This time shards cannot help."
-	return s
-}
-
-func (h *happened) pagedAgain() scene {
-	s := alertScene("Paged again", h.secondPage)
-	s.Text = "One item is in one partition, whatever its key is called, and no split helps it. The page names what does instead."
-	s.Next = "The rush ends soon."
-	if end := h.plan.ViewsEnd; !end.IsZero() {
-		s.Next = "The rush ends at " + timeOfDay(end) + "."
-	}
-	if over := h.plannedScene("", h.plan.ViewsEnd); over.Begun {
-		s.Text = "The rush ended at " + timeOfDay(h.plan.ViewsEnd) + ", by itself. In an application of yours it would come again until the item is read in another way: the page names the ways."
-		s.Next = resolves(h.plan.ViewsEnd)
-	}
-	return s
-}
-
-func (h *happened) quiet() scene {
-	s := alertScene("Quiet", h.secondResolved)
-	s.Text = "Both incidents are resolved. The traffic goes on quietly, with the campaign over its shards: look around in the heatmap, in the findings and in the tables."
-	s.Next = "Nothing more. Ctrl-C stops the demo."
-	return s
+	return fmt.Sprintf("The incident is resolved when the key was below %.0f%% of the limit for %d seconds: at about %s UTC.",
+		100*detect.DefaultWarning, detect.ResolveSeconds, over.UTC().Format(time.TimeOnly))
 }
