@@ -245,3 +245,11 @@ func (l *connection) partitionCounts(ctx context.Context, topics []string) (map[
 	}
 	return counts, nil
 }
+
+// codeError returns the error of a code; nil for none.
+func codeError(code int16) error {
+	if code == 0 {
+		return nil
+	}
+	return kafka.Error(code)
+}

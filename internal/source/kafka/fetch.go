@@ -213,6 +213,43 @@ func (r *fetchRequest) request(version int16) *kmsg.FetchRequest {
 	return q
 }
 
+// parse decodes a fetch response of the given version. The response must have each
+// requested partition.
+func (r *fetchRequest) parse(body []byte, version int16) ([]partitionData, error) {
+	response := kmsg.FetchResponse{Version: version}
+	if err := response.ReadFrom(body); err != nil {
+		return nil, fmt.Errorf("fetch response: %w", err)
+	}
+	if err := codeError(response.ErrorCode); err != nil {
+		return nil, err
+	}
+	// A response names its topics as the request does: by name, or by id.
+	type name struct {
+		topic     string
+		id        topicID
+		partition int32
+	}
+	found := make(map[name]partitionData, len(r.parts))
+	for _, t := range response.Topics {
+		for _, p := range t.Partitions {
+			found[name{t.Topic, t.TopicID, p.Partition}] = partitionData{p}
+		}
+	}
+	all := make([]partitionData, len(r.parts))
+	for i, part := range r.parts {
+		named := name{topic: part.topic, partition: part.partition}
+		if version >= fetchByID {
+			named = name{id: part.id, partition: part.partition}
+		}
+		data, answered := found[named]
+		if !answered {
+			return nil, fmt.Errorf("fetch response lacks %s, which was asked for", part)
+		}
+		all[i] = data
+	}
+	return all, nil
+}
+
 // fetchRequest returns a request to the leader of all parts. bytes bounds each partition
 // and the response as a whole, except for one larger batch.
 func (k *Source) fetchRequest(l *connection, parts []fetchPart, wait time.Duration, bytes int, hold *source.Hold) *fetchRequest {

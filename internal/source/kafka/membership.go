@@ -220,14 +220,6 @@ func (m *membership) forget(err error) (forgotten bool) {
 	return true
 }
 
-// codeError returns the error of a code; nil for none.
-func codeError(code int16) error {
-	if code == 0 {
-		return nil
-	}
-	return kafka.Error(code)
-}
-
 // attend reads the generation's partitions until the generation is over or ctx ends, and
 // reports whether the group rebalances. Readers continue during a rebalance.
 func (m *membership) attend(ctx context.Context, gen *generation) (rebalance bool) {
