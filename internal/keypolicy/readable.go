@@ -18,7 +18,9 @@ const (
 
 // nearby is how far a readable date may be from the request's: the day before and the
 // day after, wherever on earth it is written.
-const nearby = 2 * 24 * time.Hour
+const nearby = 2 * dayMillis
+
+const dayMillis = 24 * 60 * 60 * 1000
 
 // span is a part of a text that stays.
 type span struct{ from, to int }
@@ -125,34 +127,50 @@ var (
 	clockForms = []string{"T15:04:05", " 15:04:05", "T15:04", "T15-04", " 15:04", "-15-04", "T1504", "T150405", "T15", "-15", " 15", "#15", "150405", "1504", "15"}
 )
 
-// timeLength returns the length of the date or time near a request's that begins a text.
-func timeLength(text string, at int64) int {
-	if digitsAt(text, 0) < 4 {
-		return 0 // nearly every key
+// stamp is a date or time that begins a text: its length there, and its span in Unix
+// milliseconds.
+type stamp struct {
+	n        int
+	from, to int64
+}
+
+// stampsOf returns the ways to read the beginning of a text as a date or time.
+func stampsOf(text string) (all []stamp) {
+	digits := digitsAt(text, 0)
+	if digits < 4 {
+		return nil // nearly every key
 	}
-	if n := epochLength(text, at); n > 0 {
-		return n
+	if digits == secondDigits || digits == milliDigits {
+		if unix, err := strconv.ParseInt(text[:digits], 10, 64); err == nil {
+			if digits == secondDigits {
+				unix *= 1000
+			}
+			all = append(all, stamp{digits, unix, unix})
+		}
 	}
-	if n := weekLength(text, at); n > 0 {
-		return n
+	if monday, n := weekAt(text); n > 0 {
+		all = append(all, stamp{n, monday, monday + 7*dayMillis - 1})
 	}
 	for _, form := range dateForms {
 		if len(text) < len(form) {
 			continue
 		}
-		day, err := time.Parse(form, text[:len(form)])
-		if err != nil || !isNear(day.UnixMilli(), at) {
-			continue
+		if day, err := time.Parse(form, text[:len(form)]); err == nil {
+			n := len(form) + clockLength(text[len(form):])
+			all = append(all, stamp{n, day.UnixMilli(), day.UnixMilli() + dayMillis - 1})
 		}
-		return len(form) + clockLength(text[len(form):])
 	}
-	return 0
+	return all
 }
 
-// isNear reports whether a day begins near a request's day.
-func isNear(day, at int64) bool {
-	began := time.UnixMilli(at).UTC().Truncate(24 * time.Hour).UnixMilli()
-	return day >= began-nearby.Milliseconds() && day <= began+nearby.Milliseconds()
+// timeLength returns the length of the date or time near a request's that begins a text.
+func timeLength(text string, at int64) int {
+	for _, s := range stampsOf(text) {
+		if at >= s.from-nearby && at <= s.to+nearby {
+			return s.n
+		}
+	}
+	return 0
 }
 
 // clockLength returns the length of the time of day that follows a date, with its
@@ -180,48 +198,33 @@ func clockLength(text string) int {
 // Unix times have so many digits in seconds and in milliseconds from 2001 to 2286.
 const secondDigits, milliDigits = 10, 13
 
-func epochLength(text string, at int64) int {
-	n := digitsAt(text, 0)
-	if n != secondDigits && n != milliDigits {
-		return 0
-	}
-	unix, err := strconv.ParseInt(text[:n], 10, 64)
-	if err != nil {
-		return 0
-	}
-	if n == secondDigits {
-		unix *= 1000
-	}
-	if away := unix - at; away < -nearby.Milliseconds() || away > nearby.Milliseconds() {
-		return 0
-	}
-	return n
-}
-
-// weekLength returns the length of an ISO week such as 2026-W47.
-func weekLength(text string, at int64) int {
+// weekAt returns the Monday of the ISO week that begins a text, such as 2026-W47, and its
+// length; 0 for none.
+func weekAt(text string) (monday int64, n int) {
 	for _, mark := range []string{"-W", "W", "-w", "w"} {
 		if !strings.HasPrefix(text[4:], mark) || digitsAt(text, 4+len(mark)) != 2 {
 			continue
 		}
-		n := 4 + len(mark) + 2
-		for _, shift := range []time.Duration{-nearby, 0, nearby} {
-			year, week := time.UnixMilli(at).UTC().Add(shift).ISOWeek()
-			if text[:4] == strconv.Itoa(year) && text[n-2:n] == twoDigits(week) {
-				return n
-			}
+		n = 4 + len(mark) + 2
+		year, _ := strconv.Atoi(text[:4])
+		week, _ := strconv.Atoi(text[n-2 : n])
+		// The fourth of January is in the first week.
+		begin := time.Date(year, time.January, 4, 0, 0, 0, 0, time.UTC)
+		begin = begin.AddDate(0, 0, 7*(week-1)-int(begin.Weekday()+6)%7)
+		if y, w := begin.ISOWeek(); y == year && w == week {
+			return begin.UnixMilli(), n
 		}
 	}
-	return 0
+	return 0, 0
 }
 
 // timesIn returns request times at which a date or time in a text is readable, one for
-// each group of times near each other and each way of reading.
+// each day and each way of reading.
 func timesIn(text string) (all []int64) {
 	for i := 0; i < len(text); {
-		if at, found := timeAt(text[i:]); found {
-			for day := -nearby; day <= nearby; day += 24 * time.Hour {
-				all = append(all, at+day.Milliseconds())
+		for _, s := range stampsOf(text[i:]) {
+			for at := s.from - nearby; at <= s.to+nearby; at += dayMillis {
+				all = append(all, at)
 			}
 		}
 		next := strings.IndexAny(text[i:], separators)
@@ -232,37 +235,3 @@ func timesIn(text string) (all []int64) {
 	}
 	return all
 }
-
-// timeAt returns about when a text's beginning is, if it is a date or time.
-func timeAt(text string) (at int64, found bool) {
-	n := digitsAt(text, 0)
-	if n < 4 {
-		return 0, false
-	}
-	if n == secondDigits || n == milliDigits {
-		if unix, err := strconv.ParseInt(text[:milliDigits-3], 10, 64); err == nil && epochLength(text, unix*1000) > 0 {
-			return unix * 1000, true
-		}
-	}
-	for _, form := range dateForms {
-		if len(text) >= len(form) {
-			if day, err := time.Parse(form, text[:len(form)]); err == nil {
-				return day.UnixMilli(), true
-			}
-		}
-	}
-	year, err := strconv.Atoi(text[:4])
-	if err != nil || len(text) < len("2026W47") {
-		return 0, false
-	}
-	// The fourth of January is in the first week.
-	for week := range 53 {
-		at = time.Date(year, 1, 4+7*week, 0, 0, 0, 0, time.UTC).UnixMilli()
-		if weekLength(text, at) > 0 {
-			return at, true
-		}
-	}
-	return 0, false
-}
-
-func twoDigits(n int) string { return string([]byte{byte('0' + n/10), byte('0' + n%10)}) }
