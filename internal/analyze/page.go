@@ -6,15 +6,13 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/jedib0t/go-pretty/v6/text"
-
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/internal/cli/terminal"
 	"github.com/keyheat/keyheat/internal/say"
 	"github.com/keyheat/keyheat/internal/say/wording"
 )
 
-// pageWidth is the width of a page of words: a terminal of 80 columns shows it.
-const pageWidth = 79
+const pageWidth = terminal.Width
 
 // page collects paragraphs.
 type page struct{ strings.Builder }
@@ -26,12 +24,12 @@ func (p *page) line(format string, args ...any) {
 
 // paragraph wraps sentences behind an indent; the first line begins with mark.
 func (p *page) paragraph(indent int, mark, sentences string) {
-	for i, line := range strings.Split(text.WrapSoft(sentences, pageWidth-indent), "\n") {
+	for i, line := range strings.Split(terminal.Wrap(sentences, pageWidth-indent), "\n") {
 		lead := strings.Repeat(" ", indent)
 		if i == 0 {
 			lead = fmt.Sprintf("%*s", indent, mark)
 		}
-		p.line("%s%s", lead, strings.TrimRight(line, " "))
+		p.line("%s%s", lead, line)
 	}
 }
 

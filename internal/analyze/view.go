@@ -155,13 +155,7 @@ func shorten(s string, width int) string {
 	return text.Trim(s, width-1) + "…"
 }
 
-func wrap(s string) string {
-	var b strings.Builder
-	for line := range strings.Lines(text.WrapSoft(s, pageWidth)) {
-		b.WriteString(strings.TrimRight(line, " \n") + "\n")
-	}
-	return strings.TrimSuffix(b.String(), "\n")
-}
+func wrap(s string) string { return terminal.Wrap(s, pageWidth) }
 
 // wholeTable is a table or index to explain as a whole, even if nothing is wrong with it.
 type wholeTable struct {

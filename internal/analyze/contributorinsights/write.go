@@ -47,7 +47,7 @@ func (r *Result) write(out io.Writer, format analyze.Format) error {
 // text returns the result for a person: a headline, a table, and a few lines below.
 func (r *Result) text() string {
 	var b strings.Builder
-	paragraph := func(sentences string) { b.WriteString(text.WrapSoft(sentences, terminal.Width) + "\n") }
+	paragraph := func(sentences string) { b.WriteString(terminal.Wrap(sentences, terminal.Width) + "\n") }
 	paragraph(r.headline())
 	if len(r.Keys)+len(r.Items) > 0 {
 		b.WriteString("\n" + r.table() + "\n\n")
@@ -55,11 +55,7 @@ func (r *Result) text() string {
 	for _, line := range append(steps(r.Keys), r.Notes...) {
 		paragraph(line)
 	}
-	var trimmed strings.Builder
-	for line := range strings.Lines(b.String()) {
-		trimmed.WriteString(strings.TrimRight(line, " \n") + "\n")
-	}
-	return trimmed.String()
+	return b.String()
 }
 
 // headline counts the keys of each verdict. It never calls a table healthy.

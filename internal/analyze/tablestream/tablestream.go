@@ -8,9 +8,7 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -22,6 +20,7 @@ import (
 	"github.com/keyheat/keyheat/internal/cli/terminal"
 	"github.com/keyheat/keyheat/internal/say/wording"
 	"github.com/keyheat/keyheat/internal/settings/format"
+	"github.com/keyheat/keyheat/internal/settings/options"
 	"github.com/keyheat/keyheat/internal/settings/tables"
 	"github.com/keyheat/keyheat/internal/source"
 	"github.com/keyheat/keyheat/internal/source/shards/streams"
@@ -124,7 +123,7 @@ func (s *Source) warning(replicated bool) string {
 	}
 	return fmt.Sprintf("Reading the stream of %s, the last %s, with %s a second and shard. "+
 		"DynamoDB serves %s. %s.",
-		s.Table, span(s.Last), perSecond(s.Rate), readers, end)
+		s.Table, options.FormatDuration(s.Last), perSecond(s.Rate), readers, end)
 }
 
 // hourly returns how many GetRecords requests an hour it takes to follow so many shards.
@@ -142,18 +141,6 @@ func (s *Source) running(open int) string {
 	return fmt.Sprintf("%s: to follow them takes %s requests for records an hour, $%.3f in US East, or $%.2f in 30 days. "+
 		"%s a month are free in an account and Region. A lower --requests costs less, and is as much later.",
 		shards, wording.Count(requests), dollars(requests), hours*dollars(requests), wording.Count(freeRequests))
-}
-
-// span writes a time without its zeros: 3h, and not 3h0m0s.
-func span(d time.Duration) string {
-	written := d.Round(time.Second).String()
-	if strings.HasSuffix(written, "m0s") {
-		written = strings.TrimSuffix(written, "0s")
-	}
-	if strings.HasSuffix(written, "h0m") {
-		written = strings.TrimSuffix(written, "0m")
-	}
-	return written
 }
 
 func perSecond(rate float64) string {
@@ -202,7 +189,7 @@ func (s *Source) Run(ctx context.Context, sink source.Sink) error {
 	case err != nil:
 		return fmt.Errorf("%s: %w", s.Table, err)
 	case status.disabled && status.records == 0 && status.done == status.shards:
-		return fmt.Errorf("the stream of %s is disabled, and holds nothing of the last %s: %s", s.Table, span(s.Last), s.enable())
+		return fmt.Errorf("the stream of %s is disabled, and holds nothing of the last %s: %s", s.Table, options.FormatDuration(s.Last), s.enable())
 	case status.disabled:
 		s.notes = append(s.notes, "The stream is disabled: later writes are not in it.")
 	}
@@ -267,15 +254,10 @@ func (s *Source) line(a *status) string {
 	if s.Follow {
 		more[0] = wording.Count(int64(a.shards)) + " shards"
 	} else if a.left > 0 {
-		more = append(more, "about "+span(a.left.Round(max(time.Second, a.left/50).Round(time.Second)))+" left")
+		more = append(more, "about "+wording.Span(a.left)+" left")
 	}
 	if a.throttled > 0 {
 		more = append(more, wording.Count(a.throttled)+" throttled")
 	}
-	for _, part := range more {
-		if next := line + ", " + part; utf8.RuneCountInString(next) <= terminal.Width {
-			line = next
-		}
-	}
-	return line
+	return terminal.Line(line, more)
 }

@@ -4,11 +4,8 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"strings"
 	"sync"
 	"time"
-
-	"github.com/jedib0t/go-pretty/v6/text"
 
 	"github.com/keyheat/keyheat/internal/daemon"
 )
@@ -69,9 +66,7 @@ func (p *Progress) Paragraph(sentences string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.erase()
-	for line := range strings.Lines(text.WrapSoft(sentences, Width) + "\n") {
-		fmt.Fprintln(p.Out, strings.TrimRight(line, " \n"))
-	}
+	fmt.Fprintln(p.Out, Wrap(sentences, Width))
 }
 
 func (p *Progress) clear() {

@@ -4,6 +4,8 @@ package terminal
 import (
 	"io"
 	"os"
+	"strings"
+	"unicode/utf8"
 
 	"github.com/jedib0t/go-pretty/v6/text"
 	"golang.org/x/term"
@@ -30,6 +32,25 @@ func Severity(name string) string {
 		return text.FgRed.Sprint(name)
 	}
 	return text.FgYellow.Sprint(name)
+}
+
+// Wrap breaks sentences into lines of a width, without spaces at their ends.
+func Wrap(sentences string, width int) string {
+	lines := strings.Split(text.WrapSoft(sentences, width), "\n")
+	for i, line := range lines {
+		lines[i] = strings.TrimRight(line, " ")
+	}
+	return strings.Join(lines, "\n")
+}
+
+// Line returns its begin, and of more the parts that fit a line of [Width].
+func Line(begin string, more []string) string {
+	for _, part := range more {
+		if next := begin + ", " + part; utf8.RuneCountInString(next) <= Width {
+			begin = next
+		}
+	}
+	return begin
 }
 
 // WidthOf returns how many characters a line of w has, or 0 where w is no terminal, or one

@@ -23,7 +23,6 @@ import (
 	"strings"
 	"sync"
 	"time"
-	"unicode/utf8"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
@@ -192,12 +191,7 @@ func (r *Reader) line(s status) string {
 	if s.throttled > 0 {
 		more = append(more, wording.Count(s.throttled)+" throttled")
 	}
-	for _, part := range more {
-		if next := line + ", " + part; utf8.RuneCountInString(next) <= terminal.Width {
-			line = next
-		}
-	}
-	return line
+	return terminal.Line(line, more)
 }
 
 func (r *Reader) note(change func(*status)) {
