@@ -9,7 +9,7 @@ import (
 // Split lets a fuzz target cut a stream as a file is cut; at is the position
 // behind each message.
 func Split(r io.Reader) func() (m source.Message, at int64, err error) {
-	s := newSplitter(r, 0)
+	s := newSplitter(r)
 	return func() (source.Message, int64, error) {
 		m, err := s.next()
 		return m, s.at, err

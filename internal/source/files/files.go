@@ -30,8 +30,8 @@ const zstdFileMemory = 128 << 20
 
 // Source reads samples from files, once, one after the other. It recognises plain files,
 // gzip and zstd by their first bytes. A file holds NDJSON, an array, AWS's {"Records":[…]}
-// around one, or objects that span lines. Each file is a partition named by its path. Its
-// positions are offsets in the uncompressed text.
+// around one, or objects that span lines. Each file is a partition named by its path, which
+// is read from its beginning; its positions are offsets in the uncompressed text.
 type Source struct {
 	// Paths are the files; stdin ("-") is standard input. A folder stands for all files
 	// below it, and a pattern such as *.json.gz for all matching files.
@@ -172,14 +172,7 @@ func (f *file) Run(ctx context.Context, sink source.Sink) (err error) {
 	if err != nil {
 		return err
 	}
-	at, err := strconv.ParseInt(p.Position(), 10, 64)
-	if err != nil {
-		return errors.Join(fmt.Errorf("the stored position is no offset: %w", err), p.Release(ctx))
-	}
-	if _, err := io.CopyN(io.Discard, f.text, at); err != nil {
-		return errors.Join(fmt.Errorf("skip to position %d: %w", at, err), p.Release(ctx))
-	}
-	if err := f.read(ctx, p, newSplitter(f.text, at)); err != nil {
+	if err := f.read(ctx, p, newSplitter(f.text)); err != nil {
 		return err
 	}
 	return p.Release(ctx)

@@ -207,26 +207,6 @@ func TestFilesReadStandardInput(t *testing.T) {
 	expectSamples(t, samples(t, l), 50, nil)
 }
 
-func TestFilesGoOnFromEveryPosition(t *testing.T) {
-	t.Parallel()
-	for _, text := range []string{
-		many(12_000, `{"n":%d,"pad":"%s"}`, "\n"), "[" + many(12_000, `{"n":%d,"pad":"%s"}`, ",") + "]",
-	} {
-		path := file(t, []byte(text))
-		whole := sinktest.New()
-		readFiles(t, whole, path)
-		for _, b := range whole.Folded {
-			l := sinktest.New()
-			l.Entries[path] = &sinktest.Entry{Next: b.Next}
-			readFiles(t, l, path)
-			rest := samples(t, l)
-			if n := len(rest); n > 0 && (rest["11999"] != 1 || rest["bad"] != 0 || rest[fmt.Sprint(12_000-n)] != 1) {
-				t.Errorf("from %s: %d samples, not the last ones", b.Next, n)
-			}
-		}
-	}
-}
-
 func TestFilesThatBreakOffAreAGap(t *testing.T) {
 	t.Parallel()
 	whole := kafkatest.Compress(kafkatest.Gzip, []byte(many(30_000, `{"n":%d,"pad":"%s"}`, "\n")))

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
-	"math"
 	"regexp"
 
 	"github.com/keyheat/keyheat/internal/source"
@@ -33,15 +32,14 @@ const (
 )
 
 // splitter cuts a stream of JSON into messages of whole samples, in a buffer of
-// fixed size. Its positions are offsets into the (uncompressed) stream; reading
-// can start again at each position that it returns.
+// fixed size. Its positions are offsets into the (uncompressed) stream.
 type splitter struct {
 	r    io.Reader
 	err  error // error that ended r; io.EOF at a clean end
 	buf  []byte
 	used int   // bytes of buf that the last message took
 	at   int64 // position of buf[used]
-	line int64 // number of its line, from 1; below 1 when reading began in the middle
+	line int64 // number of its line, from 1
 
 	layout      layout
 	columns     *mapped.Columns // columns of a supposed CSV, whose rows may span lines
@@ -52,12 +50,8 @@ type splitter struct {
 	inOversized bool // in the rest of a sample that is too large
 }
 
-func newSplitter(r io.Reader, at int64) *splitter {
-	s := &splitter{r: r, at: at, line: 1, buf: make([]byte, 0, maxSample)}
-	if at > 0 {
-		s.line = math.MinInt64
-	}
-	return s
+func newSplitter(r io.Reader) *splitter {
+	return &splitter{r: r, line: 1, buf: make([]byte, 0, maxSample)}
 }
 
 // next returns the next message, valid until the following call. At the end it
@@ -71,7 +65,7 @@ func (s *splitter) next() (source.Message, error) {
 		if s.inOversized && !s.skipRest() {
 			return source.Message{}, s.err
 		}
-		line := max(s.line, 0)
+		line := s.line
 		m, ok := s.cut()
 		switch {
 		case ok && len(bytes.TrimSpace(m)) > 0:
@@ -117,8 +111,6 @@ func (s *splitter) recognise() bool {
 	line, rest, _ := bytes.Cut(s.buf, []byte("\n"))
 	rest = bytes.TrimLeft(rest, " \t\r\n")
 	switch {
-	case s.buf[0] == ',' && s.line <= 0: // reading on in an array
-		s.layout = array
 	case json.Valid(line):
 		s.layout = lines
 	case opensArray(s.buf) && !separate(rest):
