@@ -3,9 +3,9 @@
 //
 // # Memory and rate
 //
-// Objects are fetched ahead, in parts of partSize, atOnce requests at a time, as long as
-// the unread bytes stay below budget. Each part is a request that can be repeated by
-// itself. The pauses between refused requests grow.
+// Objects are fetched ahead, in parts of partSize, of which atOnce are requested or unread.
+// Each part is a request that can be repeated by itself. The pauses between refused requests
+// grow.
 //
 // # CloudTrail
 //

@@ -5,45 +5,38 @@ import (
 	"errors"
 	"io"
 	"sync"
-
-	"golang.org/x/sync/semaphore"
 )
 
 const (
 	// partSize is how many bytes of an object a request reads.
 	partSize = 4 << 20
-	// atOnce is the most concurrent requests: the SDK keeps as many connections to a host.
+	// atOnce is the most parts that are requested and not read to their end, and so the most
+	// concurrent requests: the SDK keeps as many connections to a host.
 	atOnce = 10
-	// budget is the most unread bytes. It has room for a part of each request, and a little
-	// for each small object.
-	budget   = 48 << 20
-	overhead = 64 << 10
 )
 
 // part is a piece of an object, as it is fetched.
 type part struct {
-	ready  chan struct{} // closed when there is data, or an error
-	data   []byte
-	err    error
-	weight int64 // the part's share of the budget
+	ready chan struct{} // closed when there is data, or an error
+	data  []byte
+	err   error
 }
 
 // fetching is one run's reading ahead.
 type fetching struct {
-	reader       *Reader
-	memory, free *semaphore.Weighted // bytes, and concurrent requests
-	requests     sync.WaitGroup
-	queue        chan *body
+	reader  *Reader
+	slots   chan struct{} // one for each part that is not read
+	running sync.WaitGroup
+	queue   chan *body
 }
 
 // fetch opens the objects one after the other for read, and returns how many were read to
 // their end. It returns an error of read, or one that concerns every other object too.
 func (r *Reader) fetch(ctx context.Context, read func(path string, body io.ReadCloser) error) (done int, err error) {
-	f := &fetching{reader: r, memory: semaphore.NewWeighted(budget), free: semaphore.NewWeighted(atOnce), queue: make(chan *body, atOnce)}
+	f := &fetching{reader: r, slots: make(chan struct{}, atOnce), queue: make(chan *body, atOnce)}
 	ahead, stop := context.WithCancel(ctx)
-	var dispatched sync.WaitGroup
-	dispatched.Go(func() { f.dispatch(ahead) })
-	defer func() { stop(); dispatched.Wait(); f.requests.Wait() }()
+	f.running.Go(func() { f.dispatch(ahead) })
+	defer func() { stop(); f.running.Wait() }()
 	for b := range f.queue {
 		// If no object of a bucket may be read, that is one error, not a gap for each
 		// object.
@@ -65,12 +58,11 @@ func (r *Reader) fetch(ctx context.Context, read func(path string, body io.ReadC
 	return done, nil
 }
 
-// dispatch starts requests in the order of the parts, as far ahead as there is memory: the
-// next part gets its memory before any other waits for some.
+// dispatch starts requests in the order of the parts, as far ahead as there are slots.
 func (f *fetching) dispatch(ctx context.Context) {
 	defer close(f.queue)
 	for i := range f.reader.objects {
-		b := &body{of: f, object: &f.reader.objects[i], parts: make(chan *part, budget/partSize+1)}
+		b := &body{of: f, object: &f.reader.objects[i], parts: make(chan *part, atOnce)}
 		var wanted context.Context
 		wanted, b.stop = context.WithCancel(ctx)
 		select {
@@ -88,20 +80,17 @@ func (f *fetching) parts(ctx context.Context, b *body) {
 	defer close(b.parts)
 	for from := int64(0); from < b.object.size; from += partSize {
 		n := min(partSize, b.object.size-from)
-		if f.memory.Acquire(ctx, n+overhead) != nil {
+		select {
+		case f.slots <- struct{}{}:
+		case <-ctx.Done():
 			return
 		}
-		if f.free.Acquire(ctx, 1) != nil {
-			f.memory.Release(n + overhead)
-			return
-		}
-		p := &part{ready: make(chan struct{}), weight: n + overhead}
-		f.requests.Go(func() {
-			defer f.free.Release(1)
+		p := &part{ready: make(chan struct{})}
+		f.running.Go(func() {
 			defer close(p.ready)
 			p.data, p.err = f.reader.get(ctx, b.object, from, n)
 		})
-		b.parts <- p // the channel has room for all parts within the budget
+		b.parts <- p // the channel has room for all slots
 	}
 }
 
@@ -144,10 +133,10 @@ func (b *body) next() {
 	b.at, b.rest, b.err = p, p.data, p.err
 }
 
-// release gives back the memory of the part at hand.
+// release gives back the slot of the part at hand.
 func (b *body) release() {
 	if b.at != nil {
-		b.of.memory.Release(b.at.weight)
+		<-b.of.slots
 		b.at, b.rest = nil, nil
 	}
 }
@@ -174,7 +163,7 @@ func (b *body) Close() error {
 	b.release()
 	for p := range b.parts {
 		<-p.ready
-		b.of.memory.Release(p.weight)
+		<-b.of.slots
 	}
 	return nil
 }
