@@ -29,21 +29,10 @@ type change struct {
 }
 
 // item is an item in DynamoDB JSON; nil for a missing image.
-type item map[string]*value
+type item map[string]value
 
-// value has one field that is not nil.
-type value struct {
-	S    *string   `json:",omitempty"`
-	N    *string   `json:",omitempty"`
-	B    *[]byte   `json:",omitempty"`
-	BOOL *bool     `json:",omitempty"`
-	NULL *bool     `json:",omitempty"`
-	SS   *[]string `json:",omitempty"`
-	NS   *[]string `json:",omitempty"`
-	BS   *[][]byte `json:",omitempty"`
-	L    *[]*value `json:",omitempty"`
-	M    *item     `json:",omitempty"`
-}
+// value is an attribute's type and its value.
+type value map[string]any
 
 func appendRecord(dst []byte, stream string, r *types.Record) []byte {
 	e := event{EventID: r.EventID, Name: r.EventName, Region: r.AwsRegion, Stream: stream}
@@ -73,33 +62,32 @@ func itemOf(attributes map[string]types.AttributeValue) item {
 }
 
 // valueOf returns nil for an unknown type. The decoder counts it as a bad image.
-func valueOf(v types.AttributeValue) *value {
+func valueOf(v types.AttributeValue) value {
 	switch v := v.(type) {
 	case *types.AttributeValueMemberS:
-		return &value{S: &v.Value}
+		return value{"S": v.Value}
 	case *types.AttributeValueMemberN:
-		return &value{N: &v.Value}
+		return value{"N": v.Value}
 	case *types.AttributeValueMemberB:
-		return &value{B: &v.Value}
+		return value{"B": v.Value}
 	case *types.AttributeValueMemberBOOL:
-		return &value{BOOL: &v.Value}
+		return value{"BOOL": v.Value}
 	case *types.AttributeValueMemberNULL:
-		return &value{NULL: &v.Value}
+		return value{"NULL": v.Value}
 	case *types.AttributeValueMemberSS:
-		return &value{SS: &v.Value}
+		return value{"SS": v.Value}
 	case *types.AttributeValueMemberNS:
-		return &value{NS: &v.Value}
+		return value{"NS": v.Value}
 	case *types.AttributeValueMemberBS:
-		return &value{BS: &v.Value}
+		return value{"BS": v.Value}
 	case *types.AttributeValueMemberL:
-		list := make([]*value, 0, len(v.Value))
+		list := make([]value, 0, len(v.Value))
 		for _, one := range v.Value {
 			list = append(list, valueOf(one))
 		}
-		return &value{L: &list}
+		return value{"L": list}
 	case *types.AttributeValueMemberM:
-		members := itemOf(v.Value)
-		return &value{M: &members}
+		return value{"M": itemOf(v.Value)}
 	}
 	return nil
 }
