@@ -7,15 +7,12 @@ import (
 
 // Distribution shows how evenly the shards of one base are used.
 type Distribution struct {
-	// Counts are the counts by shard.
 	Counts []int64
-	// Mean is the mean count of a shard.
-	Mean float64
+	Mean   float64
 	// Deviation is the largest distance of a shard's count from the mean, relative to the mean.
 	// Above 0.2 it is worth an investigation. It is 0 if all counts are 0.
 	Deviation float64
-	// Hottest is the shard with the highest count.
-	Hottest int
+	Hottest   int
 }
 
 // Distribution sorts counts by shard. counts has the partition keys of one base and the use of

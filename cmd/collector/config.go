@@ -100,7 +100,6 @@ func (c *Config) share() (shards int, reading, pending int64) {
 
 // input is a section of the configuration that names a source.
 type input interface {
-	// name is the section's name.
 	name() string
 	// isConfigured reports whether it is to be read.
 	isConfigured() bool

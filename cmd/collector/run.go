@@ -87,8 +87,7 @@ type reading struct {
 	metrics   prometheus.Collector
 	// beside, when set, runs as long as the source does.
 	beside func(context.Context) error
-	// apply takes on new settings.
-	apply func(next *Config) error
+	apply  func(next *Config) error
 }
 
 // run runs the source into the collector, which commits once more when the source has

@@ -23,7 +23,6 @@ type Source interface {
 	// Run passes all records to the sink, from any number of partitions at once. When ctx
 	// ends it returns without an error, and the verdict covers the passed records.
 	Run(ctx context.Context, sink source.Sink) error
-	// Name names the input for people.
 	Name() string
 	// Format is the format of its messages.
 	Form() format.Format

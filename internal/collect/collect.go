@@ -63,11 +63,10 @@ type Store interface {
 
 // Collector counts the samples of a source. It is a source.Sink and a prometheus.Collector.
 type Collector struct {
-	config Config
-	store  Store
-	log    *slog.Logger
-	writer string
-	// started is when the collector was made.
+	config  Config
+	store   Store
+	log     *slog.Logger
+	writer  string
 	started time.Time
 	shards  []*shard
 

@@ -52,9 +52,7 @@ type Options struct {
 	// Behind returns the lag of the traffic's time behind now: a test that lets it shrink
 	// need not wait for minutes. Nil means no lag.
 	Behind func() time.Duration
-	// Out receives the address.
-	Out io.Writer
-	// Logger takes the parts' logs.
+	Out    io.Writer
 	Logger *slog.Logger
 }
 

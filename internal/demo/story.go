@@ -163,8 +163,7 @@ type scene struct {
 	// Begun reports that it has begun, At when; zero where that is not known any more.
 	Begun bool
 	At    time.Time
-	// Now reports that it goes on.
-	Now bool
+	Now   bool
 }
 
 // scenes returns the story, the scene that goes on among them.

@@ -40,7 +40,6 @@ func (w *keySecond) count(r *sample.Record, served bool) {
 
 type watched struct {
 	seconds map[int64]*keySecond
-	// refused is when its first attempt was refused.
 	refused time.Time
 }
 

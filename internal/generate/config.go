@@ -24,12 +24,10 @@ type Config struct {
 	// Seed decides everything that is drawn at random.
 	Seed uint64
 	// Start is the event time of the first request, in whole milliseconds.
-	Start time.Time
-	// Duration is how much event time to fill.
+	Start    time.Time
 	Duration time.Duration
 	// Rate is the share of requests that are sampled, in (0,1].
-	Rate float64
-	// Background is the traffic around the hot keys.
+	Rate       float64
 	Background Background
 	// Hot are keys with a load of their own.
 	Hot []HotKey
@@ -56,8 +54,7 @@ type Background struct {
 type HotKey struct {
 	// Table and Index are where the key is; without an Index, in the table.
 	Table, Index string
-	// PK is the key.
-	PK string
+	PK           string
 	// WCU and RCU are the load in whole units a second. Each write is an
 	// UpdateItem of one unit, each read a Query of one: strongly consistent, or,
 	// on an Index, eventually.
@@ -70,7 +67,6 @@ type HotKey struct {
 // RollingKey is a key named after the time of the request: every day, or every hour, has
 // a new hot key.
 type RollingKey struct {
-	// Table is where it is.
 	Table string
 	// Hourly names the key like 2026-11-21T09 and not like 2026-11-21, in UTC.
 	Hourly bool

@@ -39,7 +39,6 @@ type stream struct {
 	perSecond, made int64
 	// draw belongs to this stream alone, so that no plant changes the draws of another.
 	draw *rand.Rand
-	// fill completes the record of a request.
 	fill func(draw *rand.Rand, r *sample.Record)
 }
 

@@ -14,7 +14,6 @@ import (
 // Sink takes samples: a file, or a topic as [kafkasink.Sink] fills it.
 type Sink interface {
 	awssdk.Sink
-	// Close ends the sink, after the last Write.
 	Close() error
 }
 

@@ -39,8 +39,7 @@ const (
 	Plain Mode = "plain"
 	// Prefix keeps the first characters; the rest is hashed.
 	Prefix Mode = "prefix"
-	// HMAC hashes them.
-	HMAC Mode = "hmac"
+	HMAC   Mode = "hmac"
 	// None drops them: only the totals of tables are counted.
 	None Mode = "none"
 )

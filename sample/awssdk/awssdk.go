@@ -72,7 +72,6 @@ const minMaxPerSecond = 16
 
 // Options configure a sampler. Only Sink is required.
 type Options struct {
-	// Sink takes the records, about once a second.
 	Sink Sink
 	// Rate is the part of the requests that is kept, in (0,1]; Off keeps none. Zero keeps all
 	// of them, unless MaxPerSecond is set.
@@ -88,8 +87,7 @@ type Options struct {
 	// The call never delays a request. Until it returns, keys that need the schema are unknown,
 	// and counted.
 	DescribeTables bool
-	// Tables are the known key schemas, by table name.
-	Tables sample.Schemas
+	Tables         sample.Schemas
 	// Caller is the name of the calling service, written into each record.
 	Caller string
 	// HMACKey, of at least 16 bytes, replaces every key by a keyed hash before it leaves the

@@ -70,7 +70,6 @@ const (
 type Sink struct {
 	options Options
 	encoder *samplepb.Encoder
-	// current is the collector in use.
 	current int
 	// producer is the sink's name, and sequence the number of its next batch.
 	producer string

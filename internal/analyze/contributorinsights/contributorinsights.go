@@ -25,12 +25,10 @@ type Options struct {
 	Table, Index string
 	// Last is the time that is judged, up to five minutes ago: younger minutes are not
 	// complete. At most [Longest].
-	Last time.Duration
-	// Policy returns the policy of a table or index.
+	Last   time.Duration
 	Policy func(detect.Target) detect.Policy
 	// Hide replaces hidden keys of a record; nil hides nothing.
-	Hide func(*sample.Record)
-	// Format is one of [Formats].
+	Hide   func(*sample.Record)
 	Format analyze.Format
 	Out    io.Writer
 	// FailOn is the severity from which keys are an error; empty for none.

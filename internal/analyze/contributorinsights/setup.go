@@ -48,8 +48,7 @@ var ErrDenied = errors.New("DescribeContributorInsights is denied: allow dynamod
 // Setup is how Contributor Insights is enabled for a table or index.
 type Setup struct {
 	Target sample.Target
-	// Rules are the names of the rules that exist.
-	Rules map[Rule]string
+	Rules  map[Rule]string
 	// status and failure are DynamoDB's.
 	status  types.ContributorInsightsStatus
 	failure string

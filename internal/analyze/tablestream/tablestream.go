@@ -28,18 +28,15 @@ import (
 
 // Options selects the stream, and how to read it.
 type Options struct {
-	// Table is the table's name.
 	Table string
 	// Last is the length of the judged time, which ends now; at most [Longest].
-	Last time.Duration
-	// Follow goes on until the context ends.
+	Last   time.Duration
 	Follow bool
 	// Rate is the number of GetRecords requests a second and shard; at most [MostRequests].
 	Rate float64
 	// Tables has the written settings of tables, for use where DescribeTable is denied.
 	Tables tables.Tables
-	// Out shows notes and the progress.
-	Out io.Writer
+	Out    io.Writer
 }
 
 // Longest is how long a stream keeps its records.

@@ -16,7 +16,6 @@ const Width = 79
 // Progress is a person's view of the work: a terminal whose last line changes, or a log
 // of lines. Its methods may be called from any goroutine.
 type Progress struct {
-	// Out is where it is written.
 	Out io.Writer
 
 	mu    sync.Mutex

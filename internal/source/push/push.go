@@ -71,8 +71,7 @@ type Config struct {
 	// ReadWithin is how long a body may take to arrive: meanwhile it holds memory.
 	ReadWithin time.Duration
 	// RespondWithin is how long a request waits for the commit of its batch.
-	RespondWithin time.Duration
-	// ReleaseTimeout bounds the last commit.
+	RespondWithin  time.Duration
 	ReleaseTimeout time.Duration
 	// Late is how old samples may be when they arrive, and SpansLate how old spans.
 	Late, SpansLate time.Duration

@@ -18,7 +18,6 @@ type response struct {
 
 // body is a response's JSON.
 type body struct {
-	// Error tells why the batch was not counted.
 	Error string `json:"error,omitempty"`
 	// Next is the number of the batch that is expected, after a conflict.
 	Next int64 `json:"next,omitempty"`

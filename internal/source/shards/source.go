@@ -75,7 +75,6 @@ type Config struct {
 	Discovery time.Duration
 	// RequestTimeout bounds a request to AWS, and one to the Registry.
 	RequestTimeout time.Duration
-	// ReleaseTimeout bounds the last commit of a shard that is released.
 	ReleaseTimeout time.Duration
 	// Patience is how long requests may fail before the source is not ready. A throttled
 	// request is no failure.

@@ -56,8 +56,7 @@ func NewClient(settings aws.Config) *s3.Client {
 type Options struct {
 	// Last limits the reading to objects written within this time up to now; 0 for all.
 	Last time.Duration
-	// Out shows the progress, and the cost before the reading begins.
-	Out io.Writer
+	Out  io.Writer
 }
 
 // Reader reads the objects under some prefixes once. It implements files.Remote.

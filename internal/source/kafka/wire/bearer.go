@@ -11,7 +11,6 @@ import (
 // for IAM. kafka-go lacks this mechanism. Each connection requests a new token, because a
 // broker closes connections whose token has expired.
 type Bearer struct {
-	// Token returns a valid token.
 	Token func(ctx context.Context) (string, error)
 }
 
