@@ -202,26 +202,12 @@ func (d *Decoder) buildContext() (reason sample.RejectReason) {
 	if d.seen&contextFields == 0 {
 		return ""
 	}
-	r := &d.rec
-	if r.Throttle, reason = d.text(fieldThrottle, sample.RejectBadText); reason != "" {
-		return reason
+	for _, f := range [...]field{fieldThrottle, fieldCall, fieldCaller, fieldAccount, fieldRegion, fieldID} {
+		if *d.shapes.places[f].text, reason = d.text(f, sample.RejectBadText); reason != "" {
+			return reason
+		}
 	}
-	if r.Call, reason = d.text(fieldCall, sample.RejectBadText); reason != "" {
-		return reason
-	}
-	if r.Caller, reason = d.text(fieldCaller, sample.RejectBadText); reason != "" {
-		return reason
-	}
-	if r.Account, reason = d.text(fieldAccount, sample.RejectBadText); reason != "" {
-		return reason
-	}
-	if r.Region, reason = d.text(fieldRegion, sample.RejectBadText); reason != "" {
-		return reason
-	}
-	if r.ID, reason = d.text(fieldID, sample.RejectBadText); reason != "" {
-		return reason
-	}
-	r.Attrs, reason = d.textMap(fieldAttrs)
+	d.rec.Attrs, reason = d.textMap(fieldAttrs)
 	return reason
 }
 

@@ -38,7 +38,7 @@ type Decoder struct {
 // NewDecoder returns a Decoder.
 func NewDecoder() *Decoder {
 	d := &Decoder{attrs: make(map[string]string), shapes: shapes{lessons: maxLessons}}
-	d.shapes.into = &d.rec
+	d.shapes.places = placesOf(&d.rec)
 	return d
 }
 

@@ -245,7 +245,7 @@ func (d *Decoder) forget(gone fieldSet) {
 		case fieldAttrs:
 			r.Attrs = nil
 		default:
-			placeOf(f, r).empty()
+			d.shapes.places[f].empty()
 		}
 	}
 }

@@ -44,32 +44,30 @@ const (
 	formRead                // a consistency, usually equal to the last record's
 )
 
-func formOf(f field, k kind) form {
-	switch k {
-	case kindString, kindEscaped:
-		switch f {
-		case fieldPK, fieldSK:
-			return formKey
-		case fieldCall, fieldID:
-			return formText
-		case fieldOp:
-			return formOp
-		case fieldRead:
-			return formRead
-		case fieldTable, fieldIndex, fieldThrottle, fieldCaller, fieldAccount, fieldRegion:
-			return formSame
-		}
-	case kindNumber:
-		switch f {
-		case fieldTime:
-			return formTime
-		case fieldBytes, fieldN, fieldAttempts:
-			return formWhole
-		case fieldRCU, fieldWCU:
-			return formMilli
-		case fieldRate, fieldCalls, fieldWaited:
-			return formFloat
-		}
+// formOf returns the way to read a field's value of a kind, which belongs to a place.
+func formOf(f field, k kind, at place) form {
+	isText := k == kindString || k == kindEscaped
+	switch {
+	case isText && (f == fieldPK || f == fieldSK):
+		return formKey
+	case isText && f == fieldOp:
+		return formOp
+	case isText && f == fieldRead:
+		return formRead
+	case isText && (f == fieldCall || f == fieldID):
+		return formText
+	case isText && at.text != nil:
+		return formSame
+	case k != kindNumber:
+		return formAny
+	case f == fieldTime:
+		return formTime
+	case at.whole != nil:
+		return formWhole
+	case at.milli != nil:
+		return formMilli
+	case at.float != nil:
+		return formFloat
 	}
 	return formAny
 }
@@ -105,48 +103,16 @@ type place struct {
 	float *float64
 }
 
-func placeOf(f field, into *sample.Record) (p place) {
-	switch f {
-	case fieldTime:
-		p.whole = &into.Time
-	case fieldTable:
-		p.text = &into.Table
-	case fieldIndex:
-		p.text = &into.Index
-	case fieldPK:
-		p.text = &into.PK.Text
-	case fieldSK:
-		p.text = &into.SK.Text
-	case fieldRCU:
-		p.milli = &into.RCU
-	case fieldWCU:
-		p.milli = &into.WCU
-	case fieldBytes:
-		p.whole = &into.Bytes
-	case fieldThrottle:
-		p.text = &into.Throttle
-	case fieldRate:
-		p.float = &into.Rate
-	case fieldN:
-		p.whole = &into.N
-	case fieldCalls:
-		p.float = &into.Calls
-	case fieldAttempts:
-		p.whole = &into.Attempts
-	case fieldWaited:
-		p.float = &into.Waited
-	case fieldCall:
-		p.text = &into.Call
-	case fieldCaller:
-		p.text = &into.Caller
-	case fieldAccount:
-		p.text = &into.Account
-	case fieldRegion:
-		p.text = &into.Region
-	case fieldID:
-		p.text = &into.ID
+// placesOf returns the places of a record's fields.
+func placesOf(r *sample.Record) *[fieldCount + 1]place {
+	return &[fieldCount + 1]place{
+		fieldTime: {whole: &r.Time}, fieldTable: {text: &r.Table}, fieldIndex: {text: &r.Index},
+		fieldPK: {text: &r.PK.Text}, fieldSK: {text: &r.SK.Text}, fieldRCU: {milli: &r.RCU}, fieldWCU: {milli: &r.WCU},
+		fieldBytes: {whole: &r.Bytes}, fieldThrottle: {text: &r.Throttle}, fieldRate: {float: &r.Rate}, fieldN: {whole: &r.N},
+		fieldCalls: {float: &r.Calls}, fieldAttempts: {whole: &r.Attempts}, fieldWaited: {float: &r.Waited},
+		fieldCall: {text: &r.Call}, fieldCaller: {text: &r.Caller}, fieldAccount: {text: &r.Account}, fieldRegion: {text: &r.Region},
+		fieldID: {text: &r.ID},
 	}
-	return p
 }
 
 // empty sets the value to zero.
@@ -161,13 +127,6 @@ func (p place) empty() {
 	case p.float != nil:
 		*p.float = 0
 	}
-}
-
-// newStep returns a step for values of a record.
-func newStep(before []byte, f field, form form, into *sample.Record) *step {
-	s := &step{field: f, form: form, place: placeOf(f, into)}
-	s.before.set(before)
-	return s
 }
 
 // constant is a text for comparison with messages.
@@ -209,9 +168,9 @@ func (c *constant) stands(src []byte, pos int) bool {
 
 // shapes are the learned shapes.
 type shapes struct {
-	into  *sample.Record // the decoder's record
-	first *step
-	steps int
+	places *[fieldCount + 1]place // of the decoder's record; the last one is none
+	first  *step
+	steps  int
 	// lessons is how many more records may be learned, hits the number of records of known
 	// shapes, and misses the number of records since the last hit.
 	lessons, hits, misses int
@@ -287,7 +246,7 @@ func (l *lesson) member() bool {
 		l.step(start, fieldCount, formIgnored)
 		l.from = l.pos
 	default:
-		form := formOf(f, v.kind)
+		form := formOf(f, v.kind, l.shapes.places[f])
 		if form.isQuoted() {
 			start++
 		}
@@ -322,7 +281,8 @@ func (l *lesson) step(end int, f field, form form) {
 		l.at = nil
 		return
 	}
-	*l.at = newStep(before, f, form, l.shapes.into)
-	l.at = &(*l.at).next
+	s := &step{field: f, form: form, place: l.shapes.places[f]}
+	s.before.set(before)
+	*l.at, l.at = s, &s.next
 	l.shapes.steps++
 }
