@@ -35,7 +35,7 @@ func KeyNumber(text string) (Key, error) {
 // "Leading and trailing zeroes are trimmed."
 func NumberSize(text string) int64 {
 	d, _ := decimal.Parse(text)
-	return int64(d.Count+1)/2 + 1
+	return int64(len(d.Digits)+1)/2 + 1
 }
 
 // isCanonicalInteger reports whether the text is a whole number in KeyNumber's form, as most

@@ -28,37 +28,35 @@ var (
 // digit.
 type Decimal struct {
 	Negative bool
-	// Digits neither begin nor end with zero, and are empty for zero. They may include the
-	// decimal point.
-	Digits string
-	// Count is the number of significant digits.
-	Count     int
+	// Digits neither begin nor end with zero, and are empty for zero.
+	Digits    string
 	magnitude int64
 }
 
-// Parse reads [+-]digits[.digits][e[+-]digits]. It needs a digit on one side of the point. It
-// allocates nothing.
+// Parse reads [+-]digits[.digits][e[+-]digits]. It needs a digit on one side of the point.
 func Parse(text string) (Decimal, bool) {
 	var d Decimal
 	if text != "" && (text[0] == '-' || text[0] == '+') {
 		d.Negative = text[0] == '-'
 		text = text[1:]
 	}
-	mantissa := text
 	var exponent int64
 	if e := strings.IndexAny(text, "eE"); e >= 0 {
 		var ok bool
 		if exponent, ok = parseExponent(text[e+1:]); !ok {
 			return d, false
 		}
-		mantissa = text[:e]
+		text = text[:e]
 	}
-	point, ok := checkMantissa(mantissa)
-	if !ok {
+	whole, fraction, _ := strings.Cut(text, ".")
+	if text == "" || text == "." || strings.Trim(whole, "0123456789")+strings.Trim(fraction, "0123456789") != "" {
 		return d, false
 	}
-	d.trim(mantissa, point)
-	d.magnitude += exponent
+	// Nearly every number has one of both parts left, so that nothing is copied.
+	whole, fraction = strings.TrimLeft(whole, "0"), strings.TrimRight(fraction, "0")
+	digits := whole + fraction
+	d.Digits = strings.Trim(digits, "0")
+	d.magnitude = int64(len(whole)-1-len(digits)+len(strings.TrimLeft(digits, "0"))) + exponent
 	return d, true
 }
 
@@ -72,47 +70,12 @@ func parseExponent(text string) (int64, bool) {
 	return min(max(e, -1<<48), 1<<48), err == nil || errors.Is(err, strconv.ErrRange) && strings.LastIndexAny(text, "+-") <= 0
 }
 
-// checkMantissa returns the position of the point, or the end without a point.
-func checkMantissa(mantissa string) (point int, ok bool) {
-	point = len(mantissa)
-	digits := 0
-	for i := range len(mantissa) {
-		switch c := mantissa[i]; {
-		case c >= '0' && c <= '9':
-			digits++
-		case c == '.' && point == len(mantissa):
-			point = i
-		default:
-			return 0, false
-		}
-	}
-	return point, digits > 0
-}
-
-// trim keeps the significant digits of a mantissa with its point at a position.
-func (d *Decimal) trim(mantissa string, point int) {
-	first := strings.IndexAny(mantissa, "123456789")
-	if first < 0 {
-		return
-	}
-	last := strings.LastIndexAny(mantissa, "123456789")
-	d.Digits = mantissa[first : last+1]
-	d.Count = len(d.Digits)
-	if first < point && point < last {
-		d.Count-- // the point is not a digit
-	}
-	d.magnitude = int64(point - first)
-	if first < point {
-		d.magnitude--
-	}
-}
-
 // Fits returns an error if DynamoDB cannot hold the number.
 func (d *Decimal) Fits() error {
 	switch {
 	case d.Digits == "":
 		return nil
-	case d.Count > MaxDigits:
+	case len(d.Digits) > MaxDigits:
 		return errTooPrecise
 	case d.magnitude < minMagnitude || d.magnitude > maxMagnitude:
 		return errOutOfRange
@@ -125,33 +88,18 @@ func (d *Decimal) String() string {
 	if d.Digits == "" {
 		return "0"
 	}
-	var b strings.Builder
+	sign := ""
 	if d.Negative {
-		b.WriteByte('-')
+		sign = "-"
 	}
-	if d.magnitude < 0 {
-		b.WriteString("0.")
-		writeZeros(&b, -d.magnitude-1)
+	whole := int(d.magnitude) + 1 // digits before the point
+	switch n := len(d.Digits); {
+	case whole <= 0:
+		return sign + "0." + strings.Repeat("0", -whole) + d.Digits
+	case whole >= n:
+		return sign + d.Digits + strings.Repeat("0", whole-n)
 	}
-	whole := d.magnitude + 1 // digits left before the point
-	for i := range len(d.Digits) {
-		if d.Digits[i] == '.' {
-			continue
-		}
-		if whole == 0 && d.magnitude >= 0 {
-			b.WriteByte('.')
-		}
-		b.WriteByte(d.Digits[i])
-		whole--
-	}
-	writeZeros(&b, whole)
-	return b.String()
-}
-
-func writeZeros(b *strings.Builder, n int64) {
-	for ; n > 0; n-- {
-		b.WriteByte('0')
-	}
+	return sign + d.Digits[:whole] + "." + d.Digits[whole:]
 }
 
 // Scale returns the number times 10^places, rounded to the nearest whole number (half upwards),
@@ -164,28 +112,17 @@ func (d *Decimal) Scale(places int64) (v int64, exact, ok bool) {
 	if whole > 18 {
 		return 0, false, false
 	}
-	exact = true
-	roundUp := false
-	for i := range len(d.Digits) {
-		if d.Digits[i] == '.' {
-			continue
-		}
-		if whole > 0 {
-			v = v*10 + int64(d.Digits[i]-'0')
-		} else {
-			roundUp = roundUp || whole == 0 && d.Digits[i] >= '5'
-			exact = false
-		}
-		whole--
-	}
-	for ; whole > 0; whole-- {
+	for i := range whole {
 		v *= 10
+		if i < int64(len(d.Digits)) {
+			v += int64(d.Digits[i] - '0')
+		}
 	}
-	if roundUp {
+	if whole >= 0 && whole < int64(len(d.Digits)) && d.Digits[whole] >= '5' {
 		v++
 	}
 	if d.Negative {
 		v = -v
 	}
-	return v, exact, true
+	return v, whole >= int64(len(d.Digits)), true
 }
