@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/keyheat/keyheat/internal/cli"
-	"github.com/keyheat/keyheat/internal/collect"
 	"github.com/keyheat/keyheat/internal/settings/config"
 	"github.com/keyheat/keyheat/internal/settings/format"
 	"github.com/keyheat/keyheat/internal/source/push"
@@ -44,9 +43,9 @@ func (c *Config) checkSenders(f *config.Faults) {
 func (h *HTTP) probes(*Config) []cli.Probe { return nil }
 
 func (h *HTTP) open(ctx context.Context, config *Config, d cli.Daemon) (*reading, error) {
-	decoders := func(c *Config) func(string) collect.Decoder {
+	decoders := func(c *Config) func(string) format.Decoder {
 		tables := c.Tables.Decoding()
-		return func(door string) collect.Decoder {
+		return func(door string) format.Decoder {
 			return format.NewDecoder(format.Format(door[strings.LastIndexByte(door, '/')+1:]), tables)
 		}
 	}
@@ -65,7 +64,7 @@ func (h *HTTP) open(ctx context.Context, config *Config, d cli.Daemon) (*reading
 	d.Ops.Ready("http", source.Ready)
 	d.Log.Info("samples and spans are taken", slog.String("at", "http://"+d.Ops.Addr()+"/v1/samples and /v1/traces"))
 	apply := func(next *Config) error {
-		collector.Reconfigure(decoders(next), next.hiders())
+		collector.Reconfigure(decoders(next), next.Hider(next.Keys))
 		return nil
 	}
 	return &reading{collector: collector, from: source, metrics: source, apply: apply}, nil

@@ -205,7 +205,7 @@ func (k *Kafka) open(ctx context.Context, config *Config, d cli.Daemon) (*readin
 		if k.sameCluster(&next.Kafka) {
 			credentials.Renew(as)
 		}
-		collector.Reconfigure(forms.decoders(next.Tables.Decoding()), next.hiders())
+		collector.Reconfigure(forms.decoders(next.Tables.Decoding()), next.Hider(next.Keys))
 		return nil
 	}
 	return &reading{collector: collector, from: source, metrics: source, apply: apply}, nil

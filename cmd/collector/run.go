@@ -15,6 +15,7 @@ import (
 	"github.com/keyheat/keyheat/internal/cli"
 	"github.com/keyheat/keyheat/internal/collect"
 	"github.com/keyheat/keyheat/internal/daemon"
+	"github.com/keyheat/keyheat/internal/settings/format"
 	"github.com/keyheat/keyheat/internal/source"
 )
 
@@ -108,7 +109,7 @@ func (r *reading) run(ctx context.Context) error {
 
 // newCollector returns the collector of an input, whose partitions have that source in the
 // store.
-func newCollector(ctx context.Context, config *Config, from input, source string, decoder func(string) collect.Decoder, d cli.Daemon) (*collect.Collector, error) {
+func newCollector(ctx context.Context, config *Config, from input, source string, decoder func(string) format.Decoder, d cli.Daemon) (*collect.Collector, error) {
 	seed, err := d.Store.HashSeed(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("read the hash seed: %w", err)
@@ -130,17 +131,8 @@ func (c *Config) collector(host string) collect.Config {
 	shards, _, pending := c.share()
 	return collect.Config{
 		Host: host, Version: daemon.ReadBuild().Version, Shards: shards,
-		CommitInterval: c.Commit.Interval, PendingBytes: pending, Hider: c.hiders(),
+		CommitInterval: c.Commit.Interval, PendingBytes: pending, Hider: c.Hider(c.Keys),
 	}
-}
-
-// hiders makes the hiders of keys; nil if all keys are plain.
-func (c *Config) hiders() func() collect.Hider {
-	hider := c.Hider(c.Keys)
-	if hider == nil {
-		return nil
-	}
-	return func() collect.Hider { return hider() }
 }
 
 func (c *Config) reload(all []*reading, again func() (*Config, error), d cli.Daemon) cli.Reload[Config] {

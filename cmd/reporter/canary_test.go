@@ -217,10 +217,8 @@ func collect(t *testing.T, url, policy, secret string, out *heard, next string, 
 	}
 	settings := collector.Config{
 		Source: "kafka:canary", Shards: 1, CommitInterval: 50 * time.Millisecond,
-		Decoder: func(string) collector.Decoder { return format.NewDetectingDecoder(nil) },
-	}
-	if hider := section.Hider(tables.Hashing{Secret: config.Secret(secret)}); hider != nil {
-		settings.Hider = func() collector.Hider { return hider() }
+		Decoder: func(string) format.Decoder { return format.NewDetectingDecoder(nil) },
+		Hider:   section.Hider(tables.Hashing{Secret: config.Secret(secret)}),
 	}
 	c := collector.New(settings, st, seed, slog.New(slog.NewJSONHandler(out.at("log"), &slog.HandlerOptions{Level: slog.LevelDebug})))
 	ctx, stop := context.WithCancel(t.Context())

@@ -4,8 +4,9 @@ import (
 	"runtime"
 	"time"
 
+	"github.com/keyheat/keyheat/internal/keypolicy"
+	"github.com/keyheat/keyheat/internal/settings/format"
 	"github.com/keyheat/keyheat/internal/settings/options"
-	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sample/keyheatjson"
 	"github.com/keyheat/keyheat/sketch"
 )
@@ -13,18 +14,6 @@ import (
 // MaxPendingBytes is the upper bound of Config.PendingBytes. It keeps one delta below
 // sketch's limit for a delta.
 const MaxPendingBytes = 512 << 20
-
-// Decoder decodes the messages of one partition, as keyheatjson.Decoder does. It is used by
-// one goroutine at a time.
-type Decoder interface {
-	// Decode passes every sample of a message to h, good or bad. at is the
-	// message's own time in Unix milliseconds, 0 or less for none.
-	Decode(message []byte, at int64, h sample.Handler)
-}
-
-// Hider replaces the secret parts of a record's keys, as keypolicy.Hider does. It is used
-// by one goroutine at a time.
-type Hider interface{ Hide(r *sample.Record) }
 
 // Config is how a collector gathers. A zero field takes its default.
 type Config struct {
@@ -39,9 +28,9 @@ type Config struct {
 	Sketch sketch.Config
 	// Decoder makes the decoder of a partition, by its name; nil is Keyheat
 	// JSON for all.
-	Decoder func(partition string) Decoder
+	Decoder func(partition string) format.Decoder
 	// Hider returns a hider for a shard's keys; nil hides nothing.
-	Hider func() Hider
+	Hider func() *keypolicy.Hider
 	// Shards is the number of sketches that are filled side by side: one a core.
 	Shards int
 
@@ -88,7 +77,7 @@ func Default() Config {
 		PendingBytes: 256 << 20, Shards: runtime.GOMAXPROCS(0),
 		TooOld: 10 * time.Minute, TooFarAhead: time.Minute, MaxAhead: 30 * time.Second, Patience: 10 * time.Second,
 		StuckAfter: time.Minute, BadShare: 0.5, BadSamples: 100,
-		Decoder: func(string) Decoder { return keyheatjson.NewDecoder() },
+		Decoder: func(string) format.Decoder { return keyheatjson.NewDecoder() },
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/keyheat/keyheat/internal/keypolicy"
+	"github.com/keyheat/keyheat/internal/settings/format"
 	"github.com/keyheat/keyheat/internal/source"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sample/change"
@@ -29,7 +30,7 @@ const leastScattered = 64 << 20
 type shard struct {
 	mu       sync.Mutex
 	sketch   *sketch.Shard
-	hider    Hider // nil hides nothing
+	hider    *keypolicy.Hider // nil hides nothing
 	counters counters
 	gaps     []store.Gap
 	moves    []store.Move
@@ -62,7 +63,7 @@ const recentIDs = 1 << 15
 // sample.Handler; the shard's lock is held while it is used.
 type recordHandler struct {
 	shard   *shard
-	decoder Decoder
+	decoder format.Decoder
 	// tooOld and tooFarAhead bound a record's time against its own message's,
 	// in milliseconds.
 	tooOld, tooFarAhead int64

@@ -19,6 +19,7 @@ import (
 	"github.com/keyheat/keyheat/internal/aws/catalog"
 	"github.com/keyheat/keyheat/internal/collect"
 	"github.com/keyheat/keyheat/internal/keypolicy"
+	"github.com/keyheat/keyheat/internal/settings/format"
 	"github.com/keyheat/keyheat/internal/source/shards"
 	"github.com/keyheat/keyheat/internal/source/shards/streams"
 	"github.com/keyheat/keyheat/internal/testsupport/streamstest"
@@ -46,7 +47,7 @@ type scenario struct {
 	store *store.Store
 	rng   *rand.Rand
 	n     int
-	hider func() collect.Hider // nil hides nothing
+	hider func() *keypolicy.Hider // nil hides nothing
 }
 
 func newScenario(t testing.TB, o streamstest.Options) *scenario {
@@ -134,7 +135,7 @@ func (s *scenario) start(name string) *process {
 	tables := catalog.New(dynamodb.NewFromConfig(settings), []string{"orders"}, nil, func(ctx context.Context, of sample.Target, facts []byte) error {
 		return s.store.PutTableFacts(ctx, of, facts)
 	}, quiet)
-	config.Decoder = func(shard string) collect.Decoder { return tables.Decoder(shards.TableOf(shard)) }
+	config.Decoder = func(shard string) format.Decoder { return tables.Decoder(shards.TableOf(shard)) }
 	c := newCollector(s, config, st)
 	killable := &killableStore{Registry: s.store}
 	source, err := streams.New(shards.Config{Name: config.Source, Member: c.Writer(), Tables: []string{"orders"}, Known: tables.Check},
@@ -293,7 +294,7 @@ func TestHiddenKeysHaveNoPosition(t *testing.T) {
 			if policy != nil {
 				secrets, err := keypolicy.ParseSecrets("MDEyMzQ1Njc4OWFiY2RlZg==")
 				must(t, err)
-				s.hider = func() collect.Hider {
+				s.hider = func() *keypolicy.Hider {
 					return keypolicy.NewHider(func(sample.Target) keypolicy.Policy { return *policy }, secrets)
 				}
 			}
