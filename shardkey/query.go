@@ -2,7 +2,6 @@ package shardkey
 
 import (
 	"cmp"
-	"container/heap"
 	"context"
 	"errors"
 	"fmt"
@@ -49,14 +48,14 @@ func (r Reader[T]) Query(ctx context.Context, names []string) iter.Seq2[T, error
 		var running sync.WaitGroup
 		defer running.Wait()
 		defer cancel()
-		m := merge[T]{less: r.Less}
+		var streams []*stream[T]
 		slots := make(chan struct{}, cmp.Or(r.Parallel, defaultParallel))
-		for i, name := range names {
-			s := &stream[T]{name: name, place: i, pages: make(chan result[T])}
-			m.streams = append(m.streams, s)
+		for _, name := range names {
+			s := &stream[T]{name: name, pages: make(chan result[T])}
+			streams = append(streams, s)
 			running.Go(func() { r.read(ctx, s, slots) })
 		}
-		r.drain(ctx, &m, yield)
+		r.drain(ctx, streams, yield)
 	}
 }
 
@@ -109,18 +108,17 @@ func (r Reader[T]) fetch(ctx context.Context, name string, next *any, slots chan
 }
 
 // drain yields the merged items.
-func (r Reader[T]) drain(ctx context.Context, m *merge[T], yield func(T, error) bool) {
+func (r Reader[T]) drain(ctx context.Context, streams []*stream[T], yield func(T, error) bool) {
 	var zero T
-	for _, s := range m.streams {
+	for _, s := range streams {
 		if err := s.fill(ctx); err != nil {
 			yield(zero, err)
 			return
 		}
 	}
-	m.begin()
-	for n := 1; m.Len() > 0; n++ {
-		s := m.ready[0]
-		if !yield(s.items[0], nil) || n == r.Limit {
+	for n := 1; ; n++ {
+		s := r.first(streams)
+		if s == nil || !yield(s.items[0], nil) || n == r.Limit {
 			return
 		}
 		s.items = s.items[1:]
@@ -128,14 +126,22 @@ func (r Reader[T]) drain(ctx context.Context, m *merge[T], yield func(T, error) 
 			yield(zero, err)
 			return
 		}
-		m.settle()
 	}
+}
+
+// first returns the stream with the first item, of equal ones the first; nil for none.
+func (r Reader[T]) first(streams []*stream[T]) (first *stream[T]) {
+	for _, s := range streams {
+		if len(s.items) > 0 && (first == nil || r.Less(s.items[0], first.items[0])) {
+			first = s
+		}
+	}
+	return first
 }
 
 // stream is one shard's items, as far as they have been fetched.
 type stream[T any] struct {
 	name  string
-	place int
 	pages chan result[T]
 	items []T
 	last  bool
@@ -155,50 +161,4 @@ func (s *stream[T]) fill(ctx context.Context) error {
 		}
 	}
 	return nil
-}
-
-// merge is a heap of the streams with an item, by their first item.
-type merge[T any] struct {
-	less    func(a, b T) bool
-	streams []*stream[T]
-	ready   []*stream[T]
-}
-
-func (m *merge[T]) begin() {
-	for _, s := range m.streams {
-		if len(s.items) > 0 {
-			m.ready = append(m.ready, s)
-		}
-	}
-	heap.Init(m)
-}
-
-// settle moves the first stream to the position of its next item.
-func (m *merge[T]) settle() {
-	if len(m.ready[0].items) == 0 {
-		heap.Pop(m)
-		return
-	}
-	heap.Fix(m, 0)
-}
-
-func (m *merge[T]) Len() int      { return len(m.ready) }
-func (m *merge[T]) Swap(i, j int) { m.ready[i], m.ready[j] = m.ready[j], m.ready[i] }
-func (m *merge[T]) Push(s any)    { m.ready = append(m.ready, s.(*stream[T])) }
-
-func (m *merge[T]) Less(i, j int) bool {
-	a, b := m.ready[i], m.ready[j]
-	switch {
-	case m.less(a.items[0], b.items[0]):
-		return true
-	case m.less(b.items[0], a.items[0]):
-		return false
-	}
-	return a.place < b.place
-}
-
-func (m *merge[T]) Pop() any {
-	last := m.ready[len(m.ready)-1]
-	m.ready = m.ready[:len(m.ready)-1]
-	return last
 }
