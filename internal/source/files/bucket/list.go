@@ -189,14 +189,11 @@ func (r *Reader) add(q *query, of *types.Object, from time.Time) error {
 	return nil
 }
 
-// The folders of a trail, down to the folder of a day.
+// The folders of a trail: those above its Regions, those of an account, and those of a Region.
 var (
-	trailRegion = regexp.MustCompile(`^(?:.*/)?AWSLogs/(?:o-[a-z0-9]+/)?[0-9]{12}/CloudTrail/[a-z0-9-]+/`)
-	trailRoot   = regexp.MustCompile(`(?:^|/)AWSLogs/(?:o-[a-z0-9]+/)?$`)
+	trailFolder = regexp.MustCompile(`(?:^|/)AWSLogs/(?:o-[a-z0-9]+/)?(?:[0-9]{12}/(?:CloudTrail/)?)?$`)
 	trailOwner  = regexp.MustCompile(`(?:^|/)AWSLogs/(?:o-[a-z0-9]+/)?[0-9]{12}/$`)
-	trailOfOne  = regexp.MustCompile(`(?:^|/)AWSLogs/(?:o-[a-z0-9]+/)?[0-9]{12}/CloudTrail/$`)
-	organized   = regexp.MustCompile(`(?:^|/)AWSLogs/(?:o-[a-z0-9]+|[0-9]{12})/$`)
-	ofOrganized = regexp.MustCompile(`(?:^|/)AWSLogs/o-[a-z0-9]+/[0-9]{12}/$`)
+	trailRegion = regexp.MustCompile(`^(?:.*/)?AWSLogs/(?:o-[a-z0-9]+/)?[0-9]{12}/CloudTrail/[a-z0-9-]+/`)
 )
 
 // days returns the prefixes of the days since a time, in every account and Region of
@@ -229,24 +226,20 @@ func (r *Reader) days(ctx context.Context, q *query, from time.Time) (all []stri
 
 // regions returns the folders of Regions in a folder and below.
 func (r *Reader) regions(ctx context.Context, bucket, at string) (all []string, err error) {
-	switch {
-	case trailOfOne.MatchString(at):
-		return r.folders(ctx, bucket, at)
-	case trailOwner.MatchString(at):
-		return r.regions(ctx, bucket, at+"CloudTrail/")
+	if trailOwner.MatchString(at) {
+		at += "CloudTrail/"
 	}
 	below, err := r.folders(ctx, bucket, at)
-	if err != nil {
-		return nil, err
+	if err != nil || strings.HasSuffix(at, "/CloudTrail/") && trailFolder.MatchString(at) {
+		return below, err
 	}
 	for _, folder := range below {
-		var in []string
-		switch {
-		case trailRoot.MatchString(at) && (organized.MatchString(folder) || ofOrganized.MatchString(folder)),
-			folder == at+"AWSLogs/":
-			if in, err = r.regions(ctx, bucket, folder); err != nil {
-				return nil, err
-			}
+		if !trailFolder.MatchString(folder) {
+			continue
+		}
+		in, err := r.regions(ctx, bucket, folder)
+		if err != nil {
+			return nil, err
 		}
 		all = append(all, in...)
 	}
