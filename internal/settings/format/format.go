@@ -68,7 +68,7 @@ type Table struct {
 
 // NewDecoder returns a decoder of a form for these tables.
 func NewDecoder(f Format, tables Tables) Decoder {
-	schemas, rates := splitTables(tables)
+	schemas, rates, collections := splitTables(tables)
 	switch f {
 	case Stream:
 		return change.NewDecoder(schemas)
@@ -77,7 +77,7 @@ func NewDecoder(f Format, tables Tables) Decoder {
 	case OTLP:
 		d := otlp.NewDecoder()
 		d.SetRates(rates)
-		d.SetItemCollections(itemCollections(tables))
+		d.SetItemCollections(collections)
 		return d
 	case Protobuf:
 		d := samplepb.NewDecoder()
@@ -90,23 +90,15 @@ func NewDecoder(f Format, tables Tables) Decoder {
 }
 
 // splitTables returns each decoder's part of tables.
-func splitTables(tables Tables) (sample.Schemas, map[string]float64) {
-	schemas, rates := make(sample.Schemas), make(map[string]float64)
+func splitTables(tables Tables) (schemas sample.Schemas, rates map[string]float64, collections map[string]bool) {
+	schemas, rates, collections = make(sample.Schemas), make(map[string]float64), make(map[string]bool)
 	for name, table := range tables {
-		schemas[name] = table.Schema
+		schemas[name], collections[name] = table.Schema, table.ItemCollections
 		if table.Rate > 0 {
 			rates[name] = table.Rate
 		}
 	}
-	return schemas, rates
-}
-
-func itemCollections(tables Tables) map[string]bool {
-	all := make(map[string]bool)
-	for name, table := range tables {
-		all[name] = table.ItemCollections
-	}
-	return all
+	return schemas, rates, collections
 }
 
 // DetectingDecoder decodes messages of any form of text, each by the form that it detects.
@@ -144,7 +136,7 @@ type FileDecoder struct {
 
 // NewFileDecoder returns a decoder for these tables, and for a mapping that is valid.
 func NewFileDecoder(tables Tables, m mapped.Mapping) *FileDecoder {
-	_, rates := splitTables(tables)
+	_, rates, _ := splitTables(tables)
 	return &FileDecoder{detecting: NewDetectingDecoder(tables), mapped: mapped.NewDecoder(m, rates), mapping: m}
 }
 
