@@ -65,11 +65,12 @@ func TestBadSamplesAreCountedAndNeverShown(t *testing.T) {
 
 func TestEventTimeBoundsAreInclusive(t *testing.T) {
 	t.Parallel()
+	const tooOld, tooFarAhead = 10 * time.Minute, time.Minute
 	bubble(t, config(), func(t *testing.T, c *collect.Collector, m *memory) {
 		p := claim(t, c, "p")
 		for i, off := range []time.Duration{
-			-collect.Default().TooOld, -collect.Default().TooOld - time.Millisecond,
-			collect.Default().TooFarAhead, collect.Default().TooFarAhead + time.Millisecond,
+			-tooOld, -tooOld - time.Millisecond,
+			tooFarAhead, tooFarAhead + time.Millisecond,
 		} {
 			b := samples(fmt.Sprintf(`{"ts":%d,"table":"orders","pk":"k","wcu":1}`, noon.Add(off).UnixMilli()))
 			b.Next = fmt.Sprint(i + 1)

@@ -67,11 +67,11 @@ func (l *logClock) advance(newest int64, end bool) {
 // A slower partition may need the batch's memory. yield, if not nil, gives it back, and the
 // wait ends with ErrReread once the batch can be read again.
 func (p *partition) admit(ctx context.Context, messages bool, yield func() bool) error {
-	wait, err := p.mustWait(ctx, messages, p.collector.config.MaxAhead)
+	wait, err := p.mustWait(ctx, messages, farthestAhead)
 	if wait == nowait {
 		return err
 	}
-	maxAhead, recheck, yielded := p.collector.config.MaxAhead, recheckInterval, false
+	maxAhead, recheck, yielded := farthestAhead, recheckInterval, false
 	if yield != nil {
 		recheck = yieldInterval
 	}
@@ -150,7 +150,7 @@ func (p *partition) isAhead(now time.Time, by time.Duration) bool {
 		return false
 	}
 	bound := own - by.Milliseconds()
-	silent := now.Add(-p.collector.config.Patience).UnixMilli()
+	silent := now.Add(-patience).UnixMilli()
 	p.collector.mu.Lock()
 	defer p.collector.mu.Unlock()
 	for _, q := range p.collector.partitions {

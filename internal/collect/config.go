@@ -15,6 +15,27 @@ import (
 // sketch's limit for a delta.
 const MaxPendingBytes = 512 << 20
 
+const (
+	// commitTimeout bounds one attempt to write; another attempt follows.
+	commitTimeout = 15 * time.Second
+	// tooOld is how much older than its own message a record may be.
+	tooOld = 10 * time.Minute
+	// tooFarAhead is how much younger than its own message, and than the store's clock, a
+	// record may be. Synchronised hosts are within milliseconds of each other, and paused
+	// guests within seconds, so that a minute refuses no honest record.
+	tooFarAhead = time.Minute
+	// farthestAhead is how far, in the log's own time, a partition may run ahead of the
+	// slowest one, and patience how long the others wait for a silent partition.
+	farthestAhead = 30 * time.Second
+	patience      = 10 * time.Second
+	// stuckAfter is how long a watermark may stand still before the collector is not ready.
+	stuckAfter = time.Minute
+	// mostBad is the share of bad samples in the last minute above which the collector is
+	// not ready, if it had at least leastSamples samples.
+	mostBad      = 0.5
+	leastSamples = 100
+)
+
 // Config is how a collector gathers. A zero field takes its default.
 type Config struct {
 	// Source names the store's entry for the partitions, such as "kafka:keyheat". It is
@@ -39,8 +60,6 @@ type Config struct {
 	// EarlyCommit is the shortest time between two commits that come before their time
 	// because a key came over a partition's limit.
 	EarlyCommit time.Duration
-	// CommitTimeout bounds one attempt to write; another attempt follows.
-	CommitTimeout time.Duration
 	// StopTimeout bounds Run after its context has ended. By then the source has released
 	// its partitions, which commits nearly everything and may take as long again. Both have
 	// to fit into the 10 seconds of a container's stop.
@@ -48,35 +67,13 @@ type Config struct {
 	// PendingBytes bounds unwritten samples, in bytes. At half of it a commit begins early;
 	// above it Fold blocks.
 	PendingBytes int64
-
-	// TooOld is how much older than its own message a record may be.
-	TooOld time.Duration
-	// TooFarAhead is how much younger than its own message, and than the store's clock, a
-	// record may be. Synchronised hosts are within milliseconds of each other, and paused
-	// guests within seconds, so that a minute refuses no honest record.
-	TooFarAhead time.Duration
-	// MaxAhead is how far, in the log's own time, a partition may run ahead of
-	// the slowest one.
-	MaxAhead time.Duration
-	// Patience is how long the others wait for a silent partition.
-	Patience time.Duration
-
-	// StuckAfter is how long a watermark may stand still before the collector is
-	// not ready.
-	StuckAfter time.Duration
-	// BadShare is the share of bad samples in the last minute above which the collector is
-	// not ready, if it had at least BadSamples samples.
-	BadShare   float64
-	BadSamples int64
 }
 
 // Default returns the defaults of Config.
 func Default() Config {
 	return Config{
-		CommitInterval: 2 * time.Second, EarlyCommit: 500 * time.Millisecond, CommitTimeout: 15 * time.Second, StopTimeout: 3 * time.Second,
+		CommitInterval: 2 * time.Second, EarlyCommit: 500 * time.Millisecond, StopTimeout: 3 * time.Second,
 		PendingBytes: 256 << 20, Shards: runtime.GOMAXPROCS(0),
-		TooOld: 10 * time.Minute, TooFarAhead: time.Minute, MaxAhead: 30 * time.Second, Patience: 10 * time.Second,
-		StuckAfter: time.Minute, BadShare: 0.5, BadSamples: 100,
 		Decoder: func(string) format.Decoder { return keyheatjson.NewDecoder() },
 	}
 }

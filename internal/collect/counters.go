@@ -13,13 +13,13 @@ import (
 // The collector's own reject reasons. With the Decoder's they are a closed set.
 const (
 	// reasonTooOld rejects a record that is older than its message by more than
-	// Config.TooOld.
+	// tooOld.
 	reasonTooOld sample.RejectReason = "too_old"
 	// reasonTooFarAhead rejects a record that is younger than its message by more than
-	// Config.TooFarAhead.
+	// tooFarAhead.
 	reasonTooFarAhead sample.RejectReason = "too_far_ahead"
 	// reasonAheadOfClock rejects a record that is younger than the store's clock by more
-	// than Config.TooFarAhead.
+	// than tooFarAhead.
 	reasonAheadOfClock sample.RejectReason = "ahead_of_clock"
 	// reasonTooManyTables rejects a record of a table or index beyond the sketch's limit.
 	reasonTooManyTables sample.RejectReason = "too_many_tables"

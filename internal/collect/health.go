@@ -11,7 +11,7 @@ func (c *Collector) Ready() []string {
 	now := time.Now()
 	out := c.health.Reasons()
 	recent := c.recent.sum(now)
-	out = append(out, recent.reasons(&c.config)...)
+	out = append(out, recent.reasons()...)
 	if reason := c.hostClock.reason(); reason != "" {
 		out = append(out, reason)
 	}
@@ -26,7 +26,7 @@ func (c *Collector) Ready() []string {
 func (c *Collector) stuck(now time.Time) (name string, since time.Duration) {
 	c.eachPartition(func(p *partition) {
 		still := now.Sub(p.moved)
-		if still > max(since, c.config.StuckAfter) && p.watermark != finalWatermark && !p.clock.waiting.Load() {
+		if still > max(since, stuckAfter) && p.watermark != finalWatermark && !p.clock.waiting.Load() {
 			name, since = p.id.Name, still
 		}
 	})

@@ -42,11 +42,11 @@ func (h *hostClock) storeTime(at time.Time) time.Time {
 // latest returns the latest time of a sample to count, in Unix milliseconds: tooFarAhead
 // after the store's time, once that is known. A future second would be judged, and end
 // current findings, too early.
-func (h *hostClock) latest(tooFarAhead int64) int64 {
+func (h *hostClock) latest() int64 {
 	if h.offset.Load() == nil {
 		return math.MaxInt64
 	}
-	return h.storeTime(time.Now()).UnixMilli() + tooFarAhead
+	return h.storeTime(time.Now()).Add(tooFarAhead).UnixMilli()
 }
 
 // reason returns why the offset keeps the collector from being ready; empty when it

@@ -54,7 +54,6 @@ func newPartition(c *Collector, at store.Position, s *shard, tableShard bool) *p
 		at: at.Next, stored: at.Next, mark: at.Mark, ended: at.Ended, endedStored: at.Ended, moved: now,
 		handler: recordHandler{
 			shard: s, decoder: c.config.Decoder(at.Name), clock: &c.hostClock,
-			tooOld: c.config.TooOld.Milliseconds(), tooFarAhead: c.config.TooFarAhead.Milliseconds(),
 			pendingBytes: c.config.PendingBytes, recent: sample.NewRecent(recentIDs),
 		},
 	}

@@ -75,8 +75,8 @@ func (c *counts) badShare() *float64 {
 	return new(float64(c.missed) / float64(c.good+c.missed))
 }
 
-func (c *counts) reasons(config *Config) (all []string) {
-	if n := c.good + c.missed; n >= config.BadSamples && float64(c.missed) > config.BadShare*float64(n) {
+func (c *counts) reasons() (all []string) {
+	if n := c.good + c.missed; n >= leastSamples && float64(c.missed) > mostBad*float64(n) {
 		all = append(all, fmt.Sprintf("%d of the last minute's %d samples are bad: look at the bad samples' reasons", c.missed, n))
 	}
 	if names := tableNames(c.refused); len(names) > 0 {

@@ -17,7 +17,7 @@ import (
 func (c *Collector) retry(ctx context.Context, task string, do func(context.Context) error) error {
 	defer c.health.Heal(task)
 	_, err := backoff.Retry(ctx, func() (struct{}, error) {
-		attempt, cancel := context.WithTimeout(ctx, c.config.CommitTimeout)
+		attempt, cancel := context.WithTimeout(ctx, commitTimeout)
 		defer cancel()
 		return struct{}{}, do(attempt)
 	}, backoff.WithBackOff(daemon.NewBackOff(100*time.Millisecond, 5*time.Second)), backoff.WithMaxElapsedTime(0), backoff.WithNotify(func(err error, _ time.Duration) {

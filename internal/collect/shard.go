@@ -64,9 +64,6 @@ const recentIDs = 1 << 15
 type recordHandler struct {
 	shard   *shard
 	decoder format.Decoder
-	// tooOld and tooFarAhead bound a record's time against its own message's,
-	// in milliseconds.
-	tooOld, tooFarAhead int64
 	// pendingBytes is Config.PendingBytes. most is the pending size above which records are
 	// refused: otherwise one message could take gigabytes before a commit can follow it.
 	pendingBytes int64
@@ -93,7 +90,7 @@ func (f *recordHandler) handle(messages iter.Seq[source.Message]) {
 		return
 	}
 	f.most = f.shard.sketch.Pending() + int(max(f.pendingBytes, leastScattered))
-	f.latest = f.clock.latest(f.tooFarAhead)
+	f.latest = f.clock.latest()
 	for m := range messages {
 		if m.Fault != "" {
 			f.Bad(reasonUnreadable, m.Value)
@@ -107,12 +104,12 @@ func (f *recordHandler) handle(messages iter.Seq[source.Message]) {
 }
 
 func (f *recordHandler) Record(r *sample.Record) {
-	if f.at > 0 && (r.Time < f.at-f.tooOld || r.Time > f.at+f.tooFarAhead) {
+	if f.at > 0 && (r.Time < f.at-tooOld.Milliseconds() || r.Time > f.at+tooFarAhead.Milliseconds()) {
 		f.untimely(r.Time - f.at)
 		return
 	}
 	if r.Time > f.latest {
-		f.aheadOfClock(time.Duration(r.Time-f.latest+f.tooFarAhead) * time.Millisecond)
+		f.aheadOfClock(time.Duration(r.Time-f.latest)*time.Millisecond + tooFarAhead)
 		return
 	}
 	// Looked at behind every 64th good record: a few more do no harm.

@@ -130,6 +130,7 @@ func TestAPartitionAheadWaitsForTheSlowest(t *testing.T) {
 
 func TestNobodyWaitsForAnIdleOrSilentPartition(t *testing.T) {
 	t.Parallel()
+	const patience = 10 * time.Second
 	bubble(t, slow(), func(t *testing.T, c *collect.Collector, _ *memory) {
 		start := time.Now().Add(-24 * time.Hour)
 		fast, other := claim(t, c, "fast"), claim(t, c, "other")
@@ -139,12 +140,12 @@ func TestNobodyWaitsForAnIdleOrSilentPartition(t *testing.T) {
 			return time.Since(began)
 		}
 		fold("1")
-		if took := fold("2"); took < collect.Default().Patience-2*time.Second || took > collect.Default().Patience+2*time.Second {
-			t.Errorf("waited %s for a partition that was never read, want about %s", took, collect.Default().Patience)
+		if took := fold("2"); took < patience-2*time.Second || took > patience+2*time.Second {
+			t.Errorf("waited %s for a partition that was never read, want about %s", took, patience)
 		}
 		must(t, other.Fold(t.Context(), at(start, "1")))
-		if took := fold("3"); took < collect.Default().Patience-2*time.Second || took > collect.Default().Patience+2*time.Second {
-			t.Errorf("waited %s for a silent partition, want about %s", took, collect.Default().Patience)
+		if took := fold("3"); took < patience-2*time.Second || took > patience+2*time.Second {
+			t.Errorf("waited %s for a silent partition, want about %s", took, patience)
 		}
 		end := at(start, "2")
 		end.End = true
@@ -332,7 +333,7 @@ func TestNotReadyWithManyBadSamples(t *testing.T) {
 			must(t, p.Fold(t.Context(), source.Batch{Messages: slices.Values(m), Next: strconv.Itoa(n), End: true}))
 			time.Sleep(time.Second)
 		}
-		bad(int(collect.Default().BadSamples) - 1)
+		bad(99) // of at least 100
 		if r := c.Ready(); len(r) != 0 {
 			t.Errorf("ready says %q of a few bad samples", r)
 		}
