@@ -20,7 +20,6 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"github.com/keyheat/keyheat/internal/collect"
-	"github.com/keyheat/keyheat/internal/settings/format"
 	"github.com/keyheat/keyheat/internal/source"
 	"github.com/keyheat/keyheat/internal/source/kafka"
 	"github.com/keyheat/keyheat/sample"
@@ -403,7 +402,7 @@ func collectTopic(m *meter, topic string) error {
 	kept := new(nowhere)
 	config := collect.Config{Source: "bench"}
 	if topic == "protobuf" {
-		config.Decoder = func(string) format.Decoder { return samplepb.NewDecoder() }
+		config.Decoder = func(string) collect.Decoder { return samplepb.NewDecoder() }
 	}
 	c := collect.New(config, kept, seed, quiet)
 	committing, stop := context.WithCancel(context.Background())

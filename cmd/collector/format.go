@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/keyheat/keyheat/internal/collect"
 	"github.com/keyheat/keyheat/internal/settings/format"
 )
 
@@ -44,6 +45,6 @@ func (t topicForms) partitionFormat(partition string) format.Format {
 	return t[""]
 }
 
-func (t topicForms) decoders(tables format.Tables) func(partition string) format.Decoder {
-	return func(partition string) format.Decoder { return format.NewDecoder(t.partitionFormat(partition), tables) }
+func (t topicForms) decoders(tables format.Tables) func(partition string) collect.Decoder {
+	return func(partition string) collect.Decoder { return format.NewDecoder(t.partitionFormat(partition), tables) }
 }

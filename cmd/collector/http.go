@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/keyheat/keyheat/internal/cli"
+	"github.com/keyheat/keyheat/internal/collect"
 	"github.com/keyheat/keyheat/internal/settings/config"
 	"github.com/keyheat/keyheat/internal/settings/format"
 	"github.com/keyheat/keyheat/internal/source/push"
@@ -43,9 +44,9 @@ func (c *Config) checkSenders(f *config.Faults) {
 func (h *HTTP) probes(*Config) []cli.Probe { return nil }
 
 func (h *HTTP) open(ctx context.Context, config *Config, d cli.Daemon) (*reading, error) {
-	decoders := func(c *Config) func(string) format.Decoder {
+	decoders := func(c *Config) func(string) collect.Decoder {
 		tables := c.Tables.Decoding()
-		return func(door string) format.Decoder {
+		return func(door string) collect.Decoder {
 			return format.NewDecoder(format.Format(door[strings.LastIndexByte(door, '/')+1:]), tables)
 		}
 	}

@@ -15,7 +15,6 @@ import (
 	"github.com/keyheat/keyheat/internal/cli"
 	"github.com/keyheat/keyheat/internal/collect"
 	"github.com/keyheat/keyheat/internal/daemon"
-	"github.com/keyheat/keyheat/internal/settings/format"
 	"github.com/keyheat/keyheat/internal/source"
 )
 
@@ -109,7 +108,7 @@ func (r *reading) run(ctx context.Context) error {
 
 // newCollector returns the collector of an input, whose partitions have that source in the
 // store.
-func newCollector(ctx context.Context, config *Config, from input, source string, decoder func(string) format.Decoder, d cli.Daemon) (*collect.Collector, error) {
+func newCollector(ctx context.Context, config *Config, from input, source string, decoder func(string) collect.Decoder, d cli.Daemon) (*collect.Collector, error) {
 	seed, err := d.Store.HashSeed(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("read the hash seed: %w", err)

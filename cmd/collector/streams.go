@@ -13,8 +13,8 @@ import (
 
 	"github.com/keyheat/keyheat/internal/aws/catalog"
 	"github.com/keyheat/keyheat/internal/cli"
+	"github.com/keyheat/keyheat/internal/collect"
 	"github.com/keyheat/keyheat/internal/settings/config"
-	"github.com/keyheat/keyheat/internal/settings/format"
 	"github.com/keyheat/keyheat/internal/source/shards"
 	"github.com/keyheat/keyheat/internal/source/shards/streams"
 	"github.com/keyheat/keyheat/sample"
@@ -51,7 +51,7 @@ func (s *Streams) open(ctx context.Context, config *Config, d cli.Daemon) (*read
 		return d.Store.PutTableFacts(ctx, of, facts)
 	}
 	tables := catalog.New(dynamodb.NewFromConfig(settings), s.Tables, config.Tables.Schemas(settings.Region), keep, d.Log)
-	decoder := func(shard string) format.Decoder { return tables.Decoder(shards.TableOf(shard)) }
+	decoder := func(shard string) collect.Decoder { return tables.Decoder(shards.TableOf(shard)) }
 	name := "dynamodb-streams:" + s.Consumer
 	collector, err := newCollector(ctx, config, s, name, decoder, d)
 	if err != nil {

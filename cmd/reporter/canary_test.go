@@ -217,7 +217,7 @@ func collect(t *testing.T, url, policy, secret string, out *heard, next string, 
 	}
 	settings := collector.Config{
 		Source: "kafka:canary", Shards: 1, CommitInterval: 50 * time.Millisecond,
-		Decoder: func(string) format.Decoder { return format.NewDetectingDecoder(nil) },
+		Decoder: func(string) collector.Decoder { return format.NewDetectingDecoder(nil) },
 		Hider:   section.Hider(tables.Hashing{Secret: config.Secret(secret)}),
 	}
 	c := collector.New(settings, st, seed, slog.New(slog.NewJSONHandler(out.at("log"), &slog.HandlerOptions{Level: slog.LevelDebug})))

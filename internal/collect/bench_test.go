@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"github.com/keyheat/keyheat/internal/collect"
-	"github.com/keyheat/keyheat/internal/settings/format"
 	"github.com/keyheat/keyheat/internal/source"
 	"github.com/keyheat/keyheat/internal/testsupport/cputime"
 	"github.com/keyheat/keyheat/sample"
@@ -115,7 +114,7 @@ func BenchmarkPipeline(b *testing.B) {
 func BenchmarkPositions(b *testing.B) {
 	const count, size = 20_000, 1_000
 	messages := streamMessages(count)
-	config := collect.Config{Source: "bench", Decoder: func(string) format.Decoder { return change.NewDecoder(nil) }}
+	config := collect.Config{Source: "bench", Decoder: func(string) collect.Decoder { return change.NewDecoder(nil) }}
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	var without, with cputime.Rounds
 	for b.Loop() {

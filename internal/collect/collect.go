@@ -42,7 +42,6 @@ import (
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/internal/daemon"
 	"github.com/keyheat/keyheat/internal/keypolicy"
-	"github.com/keyheat/keyheat/internal/settings/format"
 	"github.com/keyheat/keyheat/internal/source"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sketch"
@@ -132,7 +131,7 @@ func (c *Collector) Writer() string { return c.writer }
 
 // Reconfigure replaces the decoders and hiders, as in Config.Decoder and Config.Hider. A
 // batch in progress keeps the former ones.
-func (c *Collector) Reconfigure(decoder func(partition string) format.Decoder, hider func() *keypolicy.Hider) {
+func (c *Collector) Reconfigure(decoder func(partition string) Decoder, hider func() *keypolicy.Hider) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.lockShards()

@@ -5,8 +5,8 @@ import (
 	"time"
 
 	"github.com/keyheat/keyheat/internal/keypolicy"
-	"github.com/keyheat/keyheat/internal/settings/format"
 	"github.com/keyheat/keyheat/internal/settings/options"
+	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sample/keyheatjson"
 	"github.com/keyheat/keyheat/sketch"
 )
@@ -36,6 +36,14 @@ const (
 	leastSamples = 100
 )
 
+// Decoder decodes the messages of one partition, as keyheatjson.Decoder does. It is used by
+// one goroutine at a time.
+type Decoder interface {
+	// Decode passes every sample of a message to h, good or bad. at is the
+	// message's own time in Unix milliseconds, 0 or less for none.
+	Decode(message []byte, at int64, h sample.Handler)
+}
+
 // Config is how a collector gathers. A zero field takes its default.
 type Config struct {
 	// Source names the store's entry for the partitions, such as "kafka:keyheat". It is
@@ -49,7 +57,7 @@ type Config struct {
 	Sketch sketch.Config
 	// Decoder makes the decoder of a partition, by its name; nil is Keyheat
 	// JSON for all.
-	Decoder func(partition string) format.Decoder
+	Decoder func(partition string) Decoder
 	// Hider returns a hider for a shard's keys; nil hides nothing.
 	Hider func() *keypolicy.Hider
 	// Shards is the number of sketches that are filled side by side: one a core.
@@ -74,7 +82,7 @@ func Default() Config {
 	return Config{
 		CommitInterval: 2 * time.Second, EarlyCommit: 500 * time.Millisecond, StopTimeout: 3 * time.Second,
 		PendingBytes: 256 << 20, Shards: runtime.GOMAXPROCS(0),
-		Decoder: func(string) format.Decoder { return keyheatjson.NewDecoder() },
+		Decoder: func(string) Decoder { return keyheatjson.NewDecoder() },
 	}
 }
 

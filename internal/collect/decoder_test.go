@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/keyheat/keyheat/internal/collect"
-	"github.com/keyheat/keyheat/internal/settings/format"
 	"github.com/keyheat/keyheat/internal/source"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sample/change"
@@ -18,7 +17,7 @@ import (
 func TestEachPartitionHasItsDecoder(t *testing.T) {
 	t.Parallel()
 	c := config()
-	c.Decoder = func(partition string) format.Decoder {
+	c.Decoder = func(partition string) collect.Decoder {
 		if strings.HasPrefix(partition, "changes/") {
 			return change.NewDecoder(sample.Schemas{"carts": {
 				Indexes: map[string]sample.IndexSchema{"by-status": {KeySchema: sample.Keys("s")}},

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/keyheat/keyheat/internal/keypolicy"
-	"github.com/keyheat/keyheat/internal/settings/format"
 	"github.com/keyheat/keyheat/internal/source"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sample/change"
@@ -63,7 +62,7 @@ const recentIDs = 1 << 15
 // sample.Handler; the shard's lock is held while it is used.
 type recordHandler struct {
 	shard   *shard
-	decoder format.Decoder
+	decoder Decoder
 	// pendingBytes is Config.PendingBytes. most is the pending size above which records are
 	// refused: otherwise one message could take gigabytes before a commit can follow it.
 	pendingBytes int64

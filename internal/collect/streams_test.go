@@ -19,7 +19,6 @@ import (
 	"github.com/keyheat/keyheat/internal/aws/catalog"
 	"github.com/keyheat/keyheat/internal/collect"
 	"github.com/keyheat/keyheat/internal/keypolicy"
-	"github.com/keyheat/keyheat/internal/settings/format"
 	"github.com/keyheat/keyheat/internal/source/shards"
 	"github.com/keyheat/keyheat/internal/source/shards/streams"
 	"github.com/keyheat/keyheat/internal/testsupport/streamstest"
@@ -135,7 +134,7 @@ func (s *scenario) start(name string) *process {
 	tables := catalog.New(dynamodb.NewFromConfig(settings), []string{"orders"}, nil, func(ctx context.Context, of sample.Target, facts []byte) error {
 		return s.store.PutTableFacts(ctx, of, facts)
 	}, quiet)
-	config.Decoder = func(shard string) format.Decoder { return tables.Decoder(shards.TableOf(shard)) }
+	config.Decoder = func(shard string) collect.Decoder { return tables.Decoder(shards.TableOf(shard)) }
 	c := newCollector(s, config, st)
 	killable := &killableStore{Registry: s.store}
 	source, err := streams.New(shards.Config{Name: config.Source, Member: c.Writer(), Tables: []string{"orders"}, Known: tables.Check},

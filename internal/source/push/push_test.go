@@ -93,7 +93,7 @@ func openDoor(t *testing.T, st *store.Store, instance string, settings push.Conf
 	s := push.New(settings, st, quiet)
 	c := collect.New(collect.Config{
 		Source: store.Push, Sketch: small, Shards: 2, CommitInterval: 20 * time.Millisecond, StopTimeout: 100 * time.Millisecond,
-		Decoder: func(partition string) format.Decoder {
+		Decoder: func(partition string) collect.Decoder {
 			return format.NewDecoder(format.Format(partition[strings.LastIndexByte(partition, '/')+1:]), nil)
 		},
 	}, d.store, 42, quiet)

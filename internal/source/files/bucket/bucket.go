@@ -3,7 +3,7 @@
 //
 // # Memory and rate
 //
-// Objects are fetched ahead, in parts of partSize, of which atOnce are requested or unread.
+// Objects are fetched ahead, in parts of partSize. At most atOnce parts are requested or unread.
 // Each part is a request that can be repeated by itself. The pauses between refused requests
 // grow.
 //

@@ -189,7 +189,7 @@ func (r *Reader) add(q *query, of *types.Object, from time.Time) error {
 	return nil
 }
 
-// The folders of a trail: those above its Regions, those of an account, and those of a Region.
+// The folders of a trail: above its Regions, an account's, and a Region's.
 var (
 	trailFolder = regexp.MustCompile(`(?:^|/)AWSLogs/(?:o-[a-z0-9]+/)?(?:[0-9]{12}/(?:CloudTrail/)?)?$`)
 	trailOwner  = regexp.MustCompile(`(?:^|/)AWSLogs/(?:o-[a-z0-9]+/)?[0-9]{12}/$`)
