@@ -93,7 +93,7 @@ func (g *generated) complete(c *cobra.Command) error {
 		g.traffic.Start = start
 	}
 	if c.Flags().Changed("hot") || c.Flags().Changed("rolling") {
-		g.traffic.Hot, g.traffic.Rolling = nil, nil
+		g.traffic.Hot = nil
 	}
 	for _, text := range g.hot {
 		key, err := parseHot(text)
@@ -107,7 +107,7 @@ func (g *generated) complete(c *cobra.Command) error {
 		if err != nil {
 			return fmt.Errorf("--rolling %q: %w", text, err)
 		}
-		g.traffic.Rolling = append(g.traffic.Rolling, key)
+		g.traffic.Hot = append(g.traffic.Hot, key)
 	}
 	return nil
 }

@@ -45,13 +45,13 @@ func parseHot(text string) (generate.HotKey, error) {
 }
 
 // parseRolling reads "events:wcu=1100,hourly".
-func parseRolling(text string) (generate.RollingKey, error) {
+func parseRolling(text string) (generate.HotKey, error) {
 	wrong := errors.New("write TABLE:wcu=N, and optionally ,hourly")
 	table, load, ok := strings.Cut(text, ":")
 	if !ok {
-		return generate.RollingKey{}, wrong
+		return generate.HotKey{}, wrong
 	}
-	k := generate.RollingKey{Table: table}
+	k := generate.HotKey{Table: table, Layout: time.DateOnly}
 	for setting := range strings.SplitSeq(load, ",") {
 		name, value, _ := strings.Cut(setting, "=")
 		var err error
@@ -59,7 +59,7 @@ func parseRolling(text string) (generate.RollingKey, error) {
 		case "wcu":
 			k.WCU, err = strconv.ParseInt(value, 10, 64)
 		case "hourly":
-			k.Hourly = true
+			k.Layout = "2006-01-02T15"
 		default:
 			return k, wrong
 		}

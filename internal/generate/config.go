@@ -31,8 +31,6 @@ type Config struct {
 	Background Background
 	// Hot are keys with a load of their own.
 	Hot []HotKey
-	// Rolling are keys that are today's date, or this hour.
-	Rolling []RollingKey
 }
 
 // Background is many keys, the i-th most frequent of them having a share
@@ -55,6 +53,9 @@ type HotKey struct {
 	// Table and Index are where the key is; without an Index, in the table.
 	Table, Index string
 	PK           string
+	// Layout, if set, names the key after the time of each request, in package time's notation
+	// and UTC, in place of PK: every day, or every hour, has a new hot key.
+	Layout string
 	// WCU and RCU are the load in whole units a second. Each write is an
 	// UpdateItem of one unit, each read a Query of one: strongly consistent, or,
 	// on an Index, eventually.
@@ -62,16 +63,6 @@ type HotKey struct {
 	// After is when the load begins, from Start. For is how long it lasts, 0
 	// until the end.
 	After, For time.Duration
-}
-
-// RollingKey is a key named after the time of the request: every day, or every hour, has
-// a new hot key.
-type RollingKey struct {
-	Table string
-	// Hourly names the key like 2026-11-21T09 and not like 2026-11-21, in UTC.
-	Hourly bool
-	// WCU is the load in whole units a second, each an UpdateItem of one.
-	WCU int64
 }
 
 // maxKeys bounds the keys of a background table; each takes eight bytes.
@@ -94,8 +85,8 @@ func Default(start time.Time, d time.Duration) Config {
 			{Table: "orders", PK: "merchant#7", WCU: 1500},
 			{Table: "customers", PK: "settings#global", RCU: 4000},
 			{Table: "orders", Index: "by-status", PK: "OPEN", WCU: 1200},
+			{Table: "events", Layout: time.DateOnly, WCU: 1100},
 		},
-		Rolling: []RollingKey{{Table: "events", WCU: 1100}},
 	}
 }
 
@@ -114,11 +105,6 @@ func (c *Config) validate() error {
 	for i, h := range c.Hot {
 		if err := h.validate(); err != nil {
 			return fmt.Errorf("hot key %d: %w", i+1, err)
-		}
-	}
-	for i, r := range c.Rolling {
-		if err := errors.Join(checkTable(r.Table), checkPerSecond("write units", r.WCU)); err != nil {
-			return fmt.Errorf("rolling key %d: %w", i+1, err)
 		}
 	}
 	return nil
@@ -151,7 +137,7 @@ func (b *Background) validate() error {
 
 func (h *HotKey) validate() error {
 	switch {
-	case h.PK == "":
+	case h.PK == "" && h.Layout == "":
 		return errors.New("no pk: give the key")
 	case h.WCU == 0 && h.RCU == 0:
 		return errors.New("no load: give write or read units a second")

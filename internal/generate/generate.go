@@ -85,9 +85,6 @@ func (c *Config) streams() []*stream {
 		add(h.WCU, h.After, h.For, h.write)
 		add(h.RCU, h.After, h.For, h.read)
 	}
-	for _, k := range c.Rolling {
-		add(k.WCU, 0, 0, k.write)
-	}
 	return slices.DeleteFunc(all, func(s *stream) bool { return s.perSecond == 0 })
 }
 
@@ -117,6 +114,10 @@ func (b Background) fill() func(*rand.Rand, *sample.Record) {
 func (h HotKey) write(draw *rand.Rand, r *sample.Record) {
 	h.name(r)
 	r.Op, r.WCU = sample.UpdateItem, 1000
+	if h.Layout != "" {
+		r.SK = sample.KeyString(time.UnixMilli(r.Time).UTC().Format(time.RFC3339Nano)) // it only ever rises
+		return
+	}
 	r.SK = sample.KeyString("item#" + strconv.Itoa(draw.IntN(100)))
 }
 
@@ -130,15 +131,7 @@ func (h HotKey) read(_ *rand.Rand, r *sample.Record) {
 
 func (h HotKey) name(r *sample.Record) {
 	r.Table, r.Index, r.PK = h.Table, h.Index, sample.KeyString(h.PK)
-}
-
-func (k RollingKey) write(_ *rand.Rand, r *sample.Record) {
-	layout := time.DateOnly
-	if k.Hourly {
-		layout = "2006-01-02T15"
+	if h.Layout != "" {
+		r.PK = sample.KeyString(time.UnixMilli(r.Time).UTC().Format(h.Layout))
 	}
-	at := time.UnixMilli(r.Time).UTC()
-	r.Table, r.Op, r.WCU = k.Table, sample.UpdateItem, 1000
-	r.PK = sample.KeyString(at.Format(layout))
-	r.SK = sample.KeyString(at.Format(time.RFC3339Nano)) // it only ever rises
 }

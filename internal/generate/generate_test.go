@@ -55,7 +55,7 @@ func planted() generate.Config {
 	c.Hot = append(c.Hot, generate.HotKey{
 		Table: "orders", PK: "flash-sale", WCU: 1010, RCU: 70, After: time.Second, For: 2 * time.Second,
 	})
-	c.Rolling = append(c.Rolling, generate.RollingKey{Table: "clicks", WCU: 1300, Hourly: true})
+	c.Hot = append(c.Hot, generate.HotKey{Table: "clicks", WCU: 1300, Layout: "2006-01-02T15"})
 	return c
 }
 
@@ -213,7 +213,7 @@ func TestConfigIsChecked(t *testing.T) {
 		"hot key 3: no table":       func(c *generate.Config) { c.Hot[2].Table = "" },
 		"hot key 1: negative time":  func(c *generate.Config) { c.Hot[0].After = -1 },
 		"hot key 1: -1 write units": func(c *generate.Config) { c.Hot[0].WCU = -1 },
-		"rolling key 1: no table":   func(c *generate.Config) { c.Rolling[0].Table = "" },
+		"hot key 4: no table":       func(c *generate.Config) { c.Hot[3].Table = "" },
 	} {
 		c := generate.Default(start, time.Second)
 		spoil(&c)
