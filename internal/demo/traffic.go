@@ -65,7 +65,10 @@ func (t *traffic) Run(ctx context.Context, sink source.Sink) error {
 	for ctx.Err() == nil {
 		p, err := sink.Claim(ctx, source.Claim{Partition: partitionName, First: strconv.FormatInt(start.UnixMilli(), 10)})
 		if err != nil {
-			return unlessEnded(ctx, err)
+			if ctx.Err() != nil && errors.Is(err, context.Canceled) {
+				return nil
+			}
+			return err
 		}
 		at, err := strconv.ParseInt(p.Position(), 10, 64)
 		if err != nil {
@@ -87,14 +90,6 @@ func (t *traffic) Run(ctx context.Context, sink source.Sink) error {
 		if !errors.Is(err, source.ErrReclaim) {
 			return err
 		}
-	}
-	return nil
-}
-
-// unlessEnded returns err, or nil when it is only the end of ctx.
-func unlessEnded(ctx context.Context, err error) error {
-	if ctx.Err() == nil || !errors.Is(err, context.Canceled) {
-		return err
 	}
 	return nil
 }
