@@ -48,11 +48,10 @@ type PlacementCheck struct {
 // segments, but their borders are known for powers of two only.
 const segmentBits = 12
 
-// The errors of a role without a permission.
+// The errors of a check beside ErrDenied.
 var (
-	errDescribe = errors.New("DescribeTable is denied: allow dynamodb:DescribeTable on the table to this role")
-	errScan     = errors.New("not checked: Scan is denied: allow dynamodb:Scan on the table to this role for the time of the check")
-	errMissing  = errors.New("there is no such table in this account and Region")
+	errScan    = errors.New("not checked: Scan is denied: allow dynamodb:Scan on the table to this role for the time of the check")
+	errMissing = errors.New("there is no such table in this account and Region")
 )
 
 // CheckPlacement checks whether DynamoDB places a table's keys where package sample/position
@@ -62,7 +61,7 @@ var (
 func CheckPlacement(ctx context.Context, api ScanAPI, table string) (r PlacementCheck, err error) {
 	out, err := api.DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: &table})
 	if err != nil {
-		return r, awserror.Explain("DescribeTable", "DynamoDB", err, errDescribe, errMissing)
+		return r, awserror.Explain("DescribeTable", "DynamoDB", err, ErrDenied, errMissing)
 	}
 	c := scanner{api: api, table: out.Table, name: table}
 	first, second, err := c.keys()
