@@ -103,20 +103,20 @@ func (h *Hider) Hide(r *sample.Record) {
 		r.PK, r.SK, r.Caller, r.Attrs = sample.Key{}, sample.Key{}, "", nil
 		return
 	}
-	plain := r.PK
-	r.PK, r.SK = h.key(p, r.PK, r.Time), h.key(p, r.SK, r.Time)
+	plain, secret := r.PK, h.secrets.index(r.Time)
+	r.PK, r.SK = h.key(p, secret, r.PK, r.Time), h.key(p, secret, r.SK, r.Time)
 	if p.Positions && r.Index == "" && r.PK != plain {
 		if at, known := position.Find(plain); known {
 			r.Place = at.Place()
 		}
 	}
 	if r.Caller != "" {
-		r.Caller = h.text(p, kindCaller, r.Caller, r.Time)
+		r.Caller = h.text(p, secret, kindCaller, r.Caller, r.Time)
 	}
 	if r.Attrs != nil {
 		attrs := maps.Clone(r.Attrs)
 		for name, value := range attrs {
-			attrs[name] = h.text(p, kindAttribute, value, r.Time)
+			attrs[name] = h.text(p, secret, kindAttribute, value, r.Time)
 		}
 		r.Attrs = attrs
 	}
@@ -127,7 +127,7 @@ func (h *Hider) Hide(r *sample.Record) {
 // no policy hides is its own form.
 func (h *Hider) Hashes(table sample.Target, k sample.Key) ([]sample.Key, error) {
 	return h.hashes(table, k, func(p *Policy, secret int, at int64) []sample.Key {
-		return []sample.Key{h.keyWith(p, secret, k, at)}
+		return []sample.Key{h.key(p, secret, k, at)}
 	})
 }
 
@@ -138,10 +138,10 @@ func (h *Hider) Everywhere(table sample.Target, k sample.Key) ([]sample.Key, err
 		component := *p // behind another one, none of its beginning is kept
 		component.Mode = HMAC
 		return []sample.Key{
-			h.keyWith(p, secret, k, at),
-			h.keyWith(&component, secret, k, at),
-			sample.KeyString(h.textWith(p, secret, kindCaller, k.Text, at)),
-			sample.KeyString(h.textWith(p, secret, kindAttribute, k.Text, at)),
+			h.key(p, secret, k, at),
+			h.key(&component, secret, k, at),
+			sample.KeyString(h.text(p, secret, kindCaller, k.Text, at)),
+			sample.KeyString(h.text(p, secret, kindAttribute, k.Text, at)),
 		}
 	})
 }
@@ -175,29 +175,21 @@ func (h *Hider) hashes(table sample.Target, k sample.Key, hide func(p *Policy, s
 	return all, nil
 }
 
-func (h *Hider) key(p *Policy, k sample.Key, at int64) sample.Key {
-	return h.keyWith(p, h.secrets.index(at), k, at)
-}
-
-func (h *Hider) keyWith(p *Policy, secret int, k sample.Key, at int64) sample.Key {
+func (h *Hider) key(p *Policy, secret int, k sample.Key, at int64) sample.Key {
 	if k.IsZero() {
 		return k
 	}
 	parts := k.Parts()
 	for i, part := range parts {
-		if text := h.textWith(p, secret, part.Type, part.Text, at); text != part.Text {
+		if text := h.text(p, secret, part.Type, part.Text, at); text != part.Text {
 			parts[i] = sample.KeyString(text)
 		}
 	}
 	return sample.JoinKeys(parts...)
 }
 
-func (h *Hider) text(p *Policy, kind, text string, at int64) string {
-	return h.textWith(p, h.secrets.index(at), kind, text, at)
-}
-
-// textWith hides a text except for its readable parts.
-func (h *Hider) textWith(p *Policy, secret int, kind, text string, at int64) string {
+// text hides a text except for its readable parts.
+func (h *Hider) text(p *Policy, secret int, kind, text string, at int64) string {
 	if kind == sample.TypeBinary {
 		return h.hash(secret, kind, text)
 	}
