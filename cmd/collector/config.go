@@ -111,8 +111,6 @@ type input interface {
 	// live reports whether a setting of next takes effect without a restart, beside the
 	// settings of every input.
 	live(path string, next *Config) bool
-	// files are the certificate files, by the setting that names each.
-	files() map[string]string
 }
 
 // inputs are the configured inputs: Kafka if there is none.

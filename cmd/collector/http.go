@@ -72,5 +72,3 @@ func (h *HTTP) open(ctx context.Context, config *Config, d cli.Daemon) (*reading
 }
 
 func (h *HTTP) live(path string, _ *Config) bool { return strings.HasPrefix(path, "tables.") }
-
-func (h *HTTP) files() map[string]string { return nil }

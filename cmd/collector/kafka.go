@@ -153,10 +153,6 @@ func (k *Kafka) sameCluster(next *Kafka) bool {
 	return slices.Equal(k.Brokers, next.Brokers) && k.TLS.Enabled == next.TLS.Enabled && (k.SASL.Mechanism == "") == (next.SASL.Mechanism == "")
 }
 
-func (k *Kafka) files() map[string]string {
-	return map[string]string{"kafka.tls.ca_file": k.TLS.CAFile, "kafka.tls.cert_file": k.TLS.CertFile, "kafka.tls.key_file": k.TLS.KeyFile}
-}
-
 func (k *Kafka) probes(*Config) []cli.Probe {
 	return []cli.Probe{{Name: "kafka", Run: func(ctx context.Context) (string, error) {
 		settings, _, err := k.source()

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"maps"
 	"os"
 	"strings"
 
@@ -157,11 +156,10 @@ func (c *Config) reload(all []*reading, again func() (*Config, error), d cli.Dae
 			return c.Store.Reauthenticate(d.Store, next.Store) // Check has read the URL
 		},
 		Files: func(c *Config) map[string]string {
-			files := map[string]string{"web.config_file": c.Web.ConfigFile}
-			for _, i := range c.inputs() {
-				maps.Copy(files, i.files())
+			tls := c.Kafka.TLS
+			return map[string]string{
+				"web.config_file": c.Web.ConfigFile, "kafka.tls.ca_file": tls.CAFile, "kafka.tls.cert_file": tls.CertFile, "kafka.tls.key_file": tls.KeyFile,
 			}
-			return files
 		},
 	}
 }

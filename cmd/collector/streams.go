@@ -81,8 +81,6 @@ func (s *Streams) live(path string, _ *Config) bool {
 	})
 }
 
-func (s *Streams) files() map[string]string { return nil }
-
 // probes implements input: each table, and the permissions that reading its stream
 // needs, one at a time.
 func (s *Streams) probes(c *Config) []cli.Probe {
