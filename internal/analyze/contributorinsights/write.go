@@ -225,8 +225,5 @@ func (r *Result) costs() string {
 }
 
 func plural(n int64, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return wording.Count(n) + " " + noun + "s"
+	return wording.Plural(int(n), noun, noun+"s")
 }
