@@ -132,15 +132,12 @@ var before, behind = func() (*regexp.Regexp, *regexp.Regexp) {
 // contains reports whether a text has a key as a component, between separators.
 func contains(text, key string) bool {
 	for i := range occurrences(text, key) {
-		first, last := i == 0, i+len(key) == len(text)
-		if (first || isSeparator(text[i-1])) && (last || isSeparator(text[i+len(key)])) {
+		if (i == 0 || ends(text, i-1)) && ends(text, i+len(key)) {
 			return true
 		}
 	}
 	return false
 }
-
-func isSeparator(c byte) bool { return strings.IndexByte("#|:/_-., ", c) >= 0 }
 
 // occurrences returns where a key begins in a text.
 func occurrences(text, key string) iter.Seq[int] {
