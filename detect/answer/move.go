@@ -85,7 +85,7 @@ const KnownShare = 0.15
 // slowDown sets the total that the partition serves, and the rate of its busiest caller
 // that brings the key there.
 func (m *Move) slowDown(f *detect.Finding, a *Answer) {
-	if f.Kind.OfTable() || f.Kind == detect.RollingHotKey {
+	if f.Kind.OfTable() {
 		return
 	}
 	load, limit := f.Peak.WCU.Value, detect.Units(detect.PartitionWrite)

@@ -242,9 +242,12 @@ func (e *explanation) explains(f *detect.Finding) *detect.Finding {
 // shortSteps writes each step in a line: the action, its effort and the load that it
 // leaves.
 func shortSteps(p *page, f *detect.Finding) {
+	steps := answer.Steps(f)
+	if len(steps) == 0 {
+		return
+	}
 	p.heading("Steps")
 	n := 0
-	steps := answer.Steps(f)
 	for i := range steps {
 		s := &steps[i]
 		if s.Action == detect.ActionMigrate {
@@ -276,6 +279,9 @@ func (e *explanation) steps(p *page, f, root *detect.Finding) {
 		})
 	}
 	p.heading(heading)
+	if len(steps) == 0 {
+		p.paragraph(2, "  ", "Nothing.")
+	}
 	for i := range steps {
 		s := &steps[i]
 		p.paragraph(5, fmt.Sprintf("  %d. ", i+1), say.Imperative(f, s)+". "+say.StepWhy(f, s))

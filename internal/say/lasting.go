@@ -44,6 +44,9 @@ func loadLeft(f *detect.Finding, s *detect.Step) string {
 		return ", ≤" + load + " a key"
 	}
 	if s.Fix == detect.FixCache {
+		if s.After.High < 0.9 {
+			return " for a second; each cache reads less than 1 RCU/s"
+		}
 		return " for a second; each cache reads about " + load
 	}
 	if s.Action == detect.ActionShuffle {

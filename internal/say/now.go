@@ -173,8 +173,11 @@ func relief(f *detect.Finding, a *answer.Answer) string {
 		return fmt.Sprintf("limit %s to %s, %s a shard", quote(f.Sharding.Base), ofKey(f, float64(f.Sharding.Shards)*a.Move.Total), wording.Significant(a.Move.Total))
 	}
 	load := "the " + requests(f)
-	if key != "" || f.Kind.OfKey() || !a.Harm.None() && f.Kind != detect.RollingHotKey {
+	if key != "" || f.Kind.OfKey() || !a.Harm.None() {
 		load = requestsTo(f) + " " + cmp.Or(key, subject(f))
+	}
+	if f.Kind == detect.RollingHotKey {
+		load = "the newest key"
 	}
 	if f.Kind == detect.HotGSIKey && !lacksReads(f) {
 		load = "table writes with " + subject(f)
@@ -288,6 +291,9 @@ func heals(f *detect.Finding, a *answer.Answer) string {
 		}
 		if a.Move.Act == answer.Nothing && a.Harm.Refused > 0 {
 			return fmt.Sprintf("It has been served since %s; whether by a split is unknown.", a.Harm.To.Add(time.Second).UTC().Format("15:04:05 UTC"))
+		}
+		if a.Cause == answer.NearLimit && a.Harm.None() && a.Harm.Visible {
+			return "Nothing to heal: the load is below the limit."
 		}
 		return "Likely, in minutes: a split."
 	case answer.WithLoad:

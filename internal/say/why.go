@@ -70,6 +70,9 @@ func cause(f *detect.Finding, a *answer.Answer) string {
 			if len(a.Callers) > 1 {
 				scans = tense(f, "Scans ask for", "Scans asked for")
 			}
+			if answer.Lack(f) == detect.GroundOwnMaximum {
+				return fmt.Sprintf("%s %s of the read units; the %s's own maximum %s the rest.", scans, scanShare(f), targetWord(f), tense(f, "refuses", "refused"))
+			}
 			return fmt.Sprintf("%s %s of the read units; the %s %s capacity for all.", scans, scanShare(f), targetWord(f), tense(f, "lacks", "lacked"))
 		}
 		return tense(f, "A Scan reads one partition after another, as fast as it can.", "A Scan read one partition after another, as fast as it could.")
@@ -184,7 +187,7 @@ func RefusedKeys(keys []detect.RefusedKey) (all []Line) {
 		if figure := largerOf(k); figure.Low != figure.High {
 			text += fmt.Sprintf(" (%s to %s)", wording.Significant(figure.Low), wording.Significant(figure.High))
 		}
-		text += fmt.Sprintf(", %s of the last minute's refusals", wording.Part(k.Share))
+		text += fmt.Sprintf(", %s of the refusals in the last minute with any", wording.Part(k.Share))
 		var callers []string
 		for _, c := range k.Callers[:min(len(k.Callers), shownRefused)] {
 			callers = append(callers, newCaller(&c).text())
