@@ -30,7 +30,11 @@ func cause(f *detect.Finding, a *answer.Answer) string {
 		}
 		return text
 	case answer.EventualReads:
-		return fmt.Sprintf("%s%sone key, eventually consistent: above the documented %s, below the %s that AWS measured.", capital(amount(f)), to, limit(f), wording.Amount(detect.EventualRead))
+		measured := "below"
+		if f.Peak.RCU.High > detect.Units(detect.EventualRead) {
+			measured = "near"
+		}
+		return fmt.Sprintf("%s%sone key, eventually consistent: above the documented %s, %s the %s that AWS measured.", capital(amount(f)), to, limit(f), measured, wording.Amount(detect.EventualRead))
 	case answer.AtLimit:
 		return capital(load(f, to+"one key, flat as if the rest were refused")) + "."
 	case answer.OneItem:
