@@ -98,9 +98,18 @@ func (w *reporters) kill(t *testing.T, p *process) {
 	p.kill(t)
 	token, writes := w.lease(t)
 	w.taking.Go(func() {
+		var leased time.Duration
 		for end := began.Add(time.Minute); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
-			if now, written := w.lease(t); now > token && written > writes {
-				w.took <- time.Since(began)
+			now, written := w.lease(t)
+			if now > token && leased == 0 {
+				leased = time.Since(began)
+			}
+			if now > token && written > writes {
+				took := time.Since(began)
+				if took > handOver {
+					t.Logf("a hand-over took %s, %s of it until the lease was taken", took, leased)
+				}
+				w.took <- took
 				return
 			}
 		}
