@@ -403,7 +403,7 @@ func TestARedirectIsNotFollowed(t *testing.T) {
 		w.Header().Set("Location", elsewhere.URL)
 		w.WriteHeader(http.StatusTemporaryRedirect)
 	})
-	deliver(t, quick(r.URL), s, func() bool { return kept(t, s, "f")[0].Refusals == 2 })
+	deliver(t, quick(r.URL), s, func() bool { return kept(t, s, "f")[0].Refusals >= 2 })
 	if n := len(elsewhere.seen()); n != 0 {
 		t.Errorf("the redirect's target got %d calls", n)
 	}
