@@ -135,7 +135,7 @@ func TestStories(t *testing.T) {
 			f.Advice = append(f.Advice, detect.NewStep(detect.FixSplitMeanwhile))
 		}}, verdict{answer.FewValues, answer.SlowCallers, answer.Likely, answer.GroundDesign, shard}},
 		"few values, unharmed":     {[]tell{kind(detect.LowCardinalityKey), warning}, verdict{answer.FewValues, answer.Nothing, answer.No, answer.GroundDesign, shard}},
-		"an uneven key shard":      {[]tell{kind(detect.UnevenShards)}, verdict{answer.UnevenShards, answer.SlowCallers, answer.Unknown, answer.GroundDesign, shard}},
+		"an uneven key shard":      {[]tell{kind(detect.UnevenShards)}, verdict{answer.UnevenShards, answer.SlowCallers, answer.Likely, detect.GroundSplit, shard}},
 		"warm keys in a partition": {[]tell{kind(detect.HotPartition), warning, keys, refusedFor(sample.KeyRange)}, verdict{answer.SharedPartition, answer.Wait, answer.Likely, detect.GroundKeys, shard}},
 		"who shares the partition is unknown, and few are refused": {
 			[]tell{kind(detect.HotPartition), open(detect.GroundNotSeen), refusedFor(sample.KeyRange), func(f *detect.Finding) {

@@ -62,8 +62,6 @@ func healingOf(f *detect.Finding) Healing {
 			return Healing{Outlook: Likely, Ground: GroundDesign}
 		}
 		return Healing{Outlook: No, Ground: GroundDesign}
-	case detect.TooFewShards, detect.UnevenShards:
-		return Healing{Outlook: Unknown, Ground: GroundDesign}
 	case detect.TooManyShards, detect.LargeItem, detect.LargeCollection:
 		return Healing{Outlook: No, Ground: GroundDesign}
 	}
@@ -79,11 +77,13 @@ func healingOf(f *detect.Finding) Healing {
 	case detect.GroundBursts:
 		return Healing{Outlook: No, Ground: f.Ground}
 	case detect.GroundYoung:
-		known := 0
+		known := time.Duration(0)
 		if s := f.PredictedSplit(); s != nil {
-			known = s.Seconds
+			known = time.Duration(s.Seconds) * time.Second
+		} else if f.Evidence == nil { // the key shards have it
+			known = HotFor(f)
 		}
-		return Healing{Outlook: Open, Ground: f.Ground, Known: time.Duration(detect.SplitSeconds-known) * time.Second}
+		return Healing{Outlook: Open, Ground: f.Ground, Known: max(time.Second, detect.SplitSeconds*time.Second-known)}
 	}
 	return Healing{Outlook: Unknown, Ground: f.Ground}
 }

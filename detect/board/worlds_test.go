@@ -241,8 +241,11 @@ func firingBrief(found []detect.Finding) string {
 
 // briefText writes a finding as an alert does.
 func briefText(f *detect.Finding) string {
-	brief := say.New(f)
-	return fmt.Sprintf("[%s] %s\n%s\n", strings.ToUpper(string(f.Severity)), brief.Title, say.Text(brief.Lines()))
+	brief, severity := say.New(f), string(f.Severity)
+	if f.State == detect.Resolved {
+		severity = "was " + severity
+	}
+	return fmt.Sprintf("[%s] %s\n%s\n", strings.ToUpper(severity), brief.Title, say.Text(brief.Lines()))
 }
 
 // judge lets a board observe the world second by second.

@@ -119,7 +119,8 @@ func (g *period) shareOf(key string) float64 {
 }
 
 // Findings returns the findings about keys that are sharded already, and puts the
-// sharding into the given findings about their shards.
+// sharding into the given findings about their shards. A split heals the key as it heals
+// its hottest shard.
 func (gs *Groups) Findings(found []detect.Finding, policy func(detect.Target) detect.Policy) (related []detect.Finding) {
 	judged, queries := map[groupID]verdict{}, map[groupID]float64{}
 	group := func(f *detect.Finding) (groupID, bool) {
@@ -146,12 +147,22 @@ func (gs *Groups) Findings(found []detect.Finding, policy func(detect.Target) de
 		judged[id] = v
 		related = append(related, all...)
 	}
+	hottest := map[*detect.Sharded]*detect.Finding{}
 	for i := range found {
 		f := &found[i]
 		id, may := group(f)
 		if v, known := judged[id]; may && known {
 			f.Sharding = v.Sharded
 			adviseSharding(f, v)
+			if h := hottest[v.Sharded]; h == nil || f.Utilization > h.Utilization {
+				hottest[v.Sharded] = f
+			}
+		}
+	}
+	for i := range related {
+		f := &related[i]
+		if h := hottest[f.Sharding]; h != nil && f.Kind != detect.TooManyShards {
+			f.Reason, f.Ground = h.Reason, h.Ground
 		}
 	}
 	return related

@@ -170,6 +170,8 @@ func heat(f *detect.Finding, h *answer.Harm) string {
 		return "hot"
 	case f.MayBeServed():
 		return "above " + limit(f) + " RCU/s"
+	case f.SecondsOver() > 0 && f.OnlyMean():
+		return "proven above the limit" // it may have been above it before
 	case f.SecondsOver() > 0:
 		return "above the limit"
 	case f.Severity == detect.Critical:
@@ -287,14 +289,21 @@ func amount(f *detect.Finding) string {
 		figure, unit, mean = f.Peak.RCU, "RCU/s", f.Mean.RCU
 	}
 	text := wording.Significant(figure.Value) + " " + unit
-	switch {
-	case f.OnlyMean():
-		text = wording.Significant(mean.Value) + " " + unit + " on average"
-	case figure.Low != figure.High:
+	if f.OnlyMean() {
+		return wording.Significant(mean.Value) + " " + unit + " on average"
+	}
+	if figure.Low != figure.High {
 		text = "about " + text
+	}
+	if f.Kind.OfKey() && mean.Value < steady*figure.Value {
+		text = "up to " + text
 	}
 	return text
 }
+
+// steady is the least mean of a load whose highest second stands for all of its seconds, as a
+// share of that second.
+const steady = 0.9
 
 // limit writes a partition's limit, in the unit of a finding's load.
 func limit(f *detect.Finding) string {

@@ -3,6 +3,7 @@ package say
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -105,7 +106,7 @@ func ifThrottled(f *detect.Finding) string {
 // shortRelief is the rate to keep, of the first caller where that is known.
 func shortRelief(f *detect.Finding, a *answer.Answer) string {
 	switch {
-	case f.Kind.OfTable():
+	case f.Kind.OfTable() || f.Kind == detect.TooFewShards || f.Kind == detect.UnevenShards:
 		return lessLoad(f, a)
 	case a.Move.To > 0:
 		return fmt.Sprintf("limit those by %s to %s", quote(a.Move.Callers[0].Text), ofKey(f, a.Move.To))
@@ -116,6 +117,10 @@ func shortRelief(f *detect.Finding, a *answer.Answer) string {
 // lessLoad is the way to less load: of a partition by the keys that it refuses most.
 func lessLoad(f *detect.Finding, a *answer.Answer) string {
 	switch {
+	case f.Kind == detect.TooFewShards:
+		return "limit each to " + ofKey(f, a.Move.Total)
+	case f.Kind == detect.UnevenShards:
+		return relief(f, a)
 	case !f.Kind.OfTable():
 		return fmt.Sprintf("limit %s %s to %s", requestsTo(f), subject(f), ofKey(f, a.Move.Total))
 	case len(f.RefusedKeys) == 0:
@@ -232,9 +237,9 @@ func capacity(f *detect.Finding, word string) string {
 	case !f.Kind.OfTable() || f.Peak.RCU.Value+f.Peak.WCU.Value < 1:
 		return text
 	case lacksReads(f):
-		return fmt.Sprintf("read %s to %s (demand: %s)", text, perSecond(f.Peak.RCU.Value*detect.DefaultHeadroom, "rcu"), wording.Significant(f.Peak.RCU.Value))
+		return fmt.Sprintf("read %s to %s (peak: %s)", text, perSecond(f.Peak.RCU.Value*detect.DefaultHeadroom, "rcu"), wording.Significant(f.Peak.RCU.Value))
 	}
-	return fmt.Sprintf("write %s to %s (demand: %s)", text, perSecond(f.Peak.WCU.Value*detect.DefaultHeadroom, "wcu"), wording.Significant(f.Peak.WCU.Value))
+	return fmt.Sprintf("write %s to %s (peak: %s)", text, perSecond(f.Peak.WCU.Value*detect.DefaultHeadroom, "wcu"), wording.Significant(f.Peak.WCU.Value))
 }
 
 // lacksReads reports whether a finding is about reads: the ones refused or, where none or
@@ -308,7 +313,7 @@ func heals(f *detect.Finding, a *answer.Answer) string {
 		if a.Cause == answer.NearLimit && a.Harm.None() && a.Harm.Visible {
 			return "Nothing to heal: the load is below the limit."
 		}
-		return fmt.Sprintf("Unknown; next update in about %s.", wording.Span(h.Known.Round(time.Minute)))
+		return fmt.Sprintf("Unknown; next update in about %s.", wording.Span(max(time.Minute, h.Known.Round(time.Minute))))
 	case answer.Unknown:
 		if text := unknown[h.Ground]; text != "" {
 			return "Unknown: " + text + "."
@@ -342,6 +347,8 @@ func endedText(f *detect.Finding, a *answer.Answer) string {
 		return "It is over: last seen at "
 	case f.Kind.OfTable():
 		return "It is over: no request was refused after "
+	case slices.ContainsFunc(f.Advice, func(s detect.Step) bool { return s.Fix == detect.FixSpreadBurst }):
+		return "The burst is over: the load fell after " // another may come
 	}
 	return "It is over: the load fell after "
 }
@@ -367,10 +374,9 @@ var grounds = map[detect.Ground]string{
 }
 
 var unknown = map[detect.Ground]string{
-	answer.GroundDesign:     "DynamoDB may split partitions",
 	answer.GroundSplitDone:  "DynamoDB may have split the key already",
 	detect.GroundPlaces:     "the load moves along the sort key in several places",
-	detect.GroundNoSortKeys: "the samples carry no sort keys",
+	detect.GroundNoSortKeys: "samples lack sort keys",
 	detect.GroundHashedKeys: "sort keys are hashed and have no order",
 	detect.GroundFewSamples: "too few requests were sampled",
 	detect.GroundBatchTimes: "requests carry the times of batches",

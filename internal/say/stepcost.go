@@ -2,6 +2,7 @@ package say
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/keyheat/keyheat/detect"
@@ -42,13 +43,21 @@ func Leaves(s *detect.Step) string {
 	case s.After == nil:
 		return "unknown"
 	}
-	a, atLeast := s.After, ""
-	if s.Arguments.AtLeast {
-		atLeast = "at least "
+	a, bound := s.After, ""
+	unit := strings.ToUpper(a.Unit) + "/s" + parts[s.Action]
+	switch {
+	case a.High > 0 && wording.Significant(a.High) == "0":
+		return "less than 1 " + unit
+	case s.Arguments.AtLeast:
+		bound = "at least "
+	case slices.Contains(divided, s.Action) && a.Low == a.High: // one part may have less
+		bound = "at most "
 	}
-	return atLeast + fmt.Sprintf("%s %s%s, %s of the limit", span(a.Low, a.High, wording.Significant), strings.ToUpper(a.Unit)+"/s", parts[s.Action],
-		span(a.LowUtilization, a.HighUtilization, wording.Percent))
+	return bound + fmt.Sprintf("%s %s, %s of the limit", span(a.Low, a.High, wording.Significant), unit, span(a.LowUtilization, a.HighUtilization, wording.Percent))
 }
+
+// divided are the actions that divide a load.
+var divided = []string{detect.ActionShard, detect.ActionMigrate, detect.ActionRename, detect.ActionSplit, detect.ActionCopies}
 
 // LeavesOfLimit is the load that a step leaves as a share of the limit, for a step that has one.
 func LeavesOfLimit(s *detect.Step) string {

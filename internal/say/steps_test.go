@@ -150,10 +150,10 @@ func TestStepFacts(t *testing.T) {
 		takes  string
 		leaves string
 	}{
-		{detect.FixShardedKey, after(550, 550), "new keys, and a migration", "550 WCU/s a key shard, 55% of the limit"},
+		{detect.FixShardedKey, after(550, 550), "new keys, and a migration", "at most 550 WCU/s a key shard, 55% of the limit"},
 		{detect.FixShardedKey, after(500, 700), "new keys, and a migration", "500 to 700 WCU/s a key shard, 50% to 70% of the limit"},
 		{detect.FixShardedKey, nil, "new keys, and a migration", "unknown"},
-		{detect.FixTimeKey, after(550, 550), "new keys, and a migration", "550 WCU/s a key, 55% of the limit"},
+		{detect.FixTimeKey, after(550, 550), "new keys, and a migration", "at most 550 WCU/s a key, 55% of the limit"},
 		{detect.FixWaitForSplit, after(620, 620), "no change of the table or its keys", "620 WCU/s on average, 62% of the limit"},
 		{detect.FixShuffleInput, after(7, 7), "a setting of the table, client or job", "7 WCU/s on average on the busiest key, 0.7% of the limit"},
 		{detect.FixBackOff, after(700, 1700), "a change of the callers' code", "700 to 1,700 WCU/s, 70% to 170% of the limit"},
