@@ -92,13 +92,28 @@ func (f *Finding) FailedShare() (float64, bool) {
 }
 
 // InReads reports whether a finding is about read units: of a key by its kind, of others
-// by the limit of a partition that is nearer.
+// by the units that were refused or, where none or both were, by the limit of a partition
+// that is nearer.
 func (f *Finding) InReads() bool {
 	if f.Kind.OfKey() {
 		return f.Kind == HotKeyRead
 	}
+	if t := f.Throttling; t != nil && t.Unit != "" {
+		return t.Unit == "rcu"
+	}
 	return f.Peak.RCU.Value/Units(PartitionRead) > f.Peak.WCU.Value/Units(PartitionWrite)
 }
+
+// SideOf returns the argument for the side of the load that a finding is about.
+func SideOf[T any](f *Finding, write, read T) T {
+	if f.InReads() {
+		return read
+	}
+	return write
+}
+
+// Limit is a partition's limit for the side of the load that a finding is about.
+func (f *Finding) Limit() sample.Milli { return SideOf(f, PartitionWrite, PartitionRead) }
 
 // PredictedSplit returns the prediction of splits; nil without one.
 func (f *Finding) PredictedSplit() *Split {

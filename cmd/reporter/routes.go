@@ -229,7 +229,7 @@ func testPayload(i detect.Incident, f detect.Finding, event detect.Event) ([]byt
 func testLoad(f *detect.Finding) *detect.Recent {
 	r := &detect.Recent{
 		From: f.LastSeen.Add(-(detect.RecentSeconds - 1) * time.Second), Unit: "wcu",
-		Limit: detect.Units(detect.Limit(f.Kind)), Loads: make([]*float64, detect.RecentSeconds),
+		Limit: detect.Units(f.Limit()), Loads: make([]*float64, detect.RecentSeconds),
 	}
 	for i := range r.Loads {
 		r.Loads[i] = new(f.Peak.WCU.Value * min(1, float64(i+1)/(detect.RecentSeconds/2)))

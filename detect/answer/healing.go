@@ -104,7 +104,7 @@ func healingBySplit(f *detect.Finding) Healing {
 // where its mean is proven above the limit, in all its seconds.
 func HotFor(f *detect.Finding) time.Duration {
 	hot := f.LastSeen.Sub(f.FirstSeen) + time.Second
-	if detect.Side(f.Kind, f.Mean.WCU, f.Mean.RCU).Low > detect.Units(detect.Limit(f.Kind)) {
+	if detect.SideOf(f, f.Mean.WCU, f.Mean.RCU).Low > detect.Units(f.Limit()) {
 		hot = max(hot, time.Duration(f.Seconds)*time.Second)
 	}
 	return hot

@@ -126,7 +126,7 @@ func (s *sum) servesAll(f *detect.Finding) bool {
 			marked += c.Low
 		}
 	}
-	return marked*detect.Side(f.Kind, f.Peak.WCU, f.Peak.RCU).Low > detect.SaturatedTo*detect.Units(detect.Limit(f.Kind))
+	return marked*detect.SideOf(f, f.Peak.WCU, f.Peak.RCU).Low > detect.SaturatedTo*detect.Units(f.Limit())
 }
 
 // throttle sets the throttled part of an open second.

@@ -102,6 +102,29 @@ func TestAssess(t *testing.T) {
 	}
 }
 
+// TestAssessesReads: findings about reads are compared with the metrics of reads, whatever
+// they are about.
+func TestAssessesReads(t *testing.T) {
+	t.Parallel()
+	refused := reading(60, func(int) map[detect.Metric]float64 {
+		return map[detect.Metric]float64{corroboration.ConsumedRead: 120_000, corroboration.ReadThrottles: 50, corroboration.ReadKeyRangeThrottles: 50}
+	})
+	for kind, unit := range map[detect.Kind]string{
+		detect.HotKeyRead: "", detect.SingleCaller: "", detect.MovingHotSpot: "", detect.RollingHotKey: "", detect.TooFewShards: "",
+		detect.HotPartition: "rcu", detect.TableStarvation: "rcu",
+	} {
+		f := detect.NewFinding(kind, orders, sample.KeyString("a"))
+		f.FirstSeen, f.LastSeen = minuteAt(10), minuteAt(14)
+		if f.Peak.RCU = detect.ExactFigure(4000); unit != "" {
+			f.Peak.WCU = detect.ExactFigure(2000) // nearer to its limit, and served
+			f.Throttling = &detect.Throttling{From: f.FirstSeen, To: f.LastSeen, Units: 100, Share: 0.1, Unit: unit}
+		}
+		if got := corroboration.Assess(&f, refused); got.Verdict != detect.CloudWatchConfirms {
+			t.Errorf("%s: %s", kind, got.Verdict)
+		}
+	}
+}
+
 // TestCoverageOfSampledTraffic holds the estimate to within 2% of the true share, and
 // its interval to hold it, for traffic that is sampled at several rates and of which a
 // part is not sampled at all.

@@ -78,7 +78,7 @@ func Scale(c *detect.CloudWatch, f *detect.Finding) {
 	if !f.Kind.OfKey() || part == nil || part.High >= 1 || part.Low <= 0 {
 		return
 	}
-	s := sideOf(f.Kind)
+	s := sideOf(f)
 	units := func(write, read float64) float64 { return s.sampled(Units{Write: write, Read: read}) }
 	w, r := f.Peak.WCU, f.Peak.RCU
 	c.Scaled = &detect.Figure{

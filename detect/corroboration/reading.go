@@ -81,7 +81,7 @@ var (
 	}
 )
 
-func sideOf(k detect.Kind) side { return detect.Side(k, writes, reads) }
+func sideOf(f *detect.Finding) side { return detect.SideOf(f, writes, reads) }
 
 func (r *Reading) minutesBetween(from, to time.Time) (minutes []Minute) {
 	from, to = from.Truncate(time.Minute), to.Truncate(time.Minute)

@@ -10,9 +10,9 @@ import (
 // Assess compares a finding, about a key or about a table or index as a whole, with
 // CloudWatch.
 func Assess(f *detect.Finding, r *Reading) detect.CloudWatch {
-	s := sideOf(f.Kind)
+	s := sideOf(f)
 	covered := CoverageOf(r)
-	c := detect.CloudWatch{Verdict: detect.CloudWatchNotAssessed, Coverage: detect.Side(f.Kind, covered.Write, covered.Read)}
+	c := detect.CloudWatch{Verdict: detect.CloudWatchNotAssessed, Coverage: detect.SideOf(f, covered.Write, covered.Read)}
 	if !r.Through.IsZero() {
 		c.Through = new(r.Through)
 	}

@@ -125,7 +125,7 @@ func readIncident(row *store.Incident) (i detect.Incident, err error) {
 
 func (i *Incident) tell(root *detect.Finding) {
 	i.KeyRef = root.KeyRef
-	i.Unit = detect.Side(root.Kind, "wcu", "rcu")
+	i.Unit = detect.SideOf(root, "wcu", "rcu")
 	i.Utilization, i.Root = new(root.Utilization), root
 	if root.CloudWatch != nil {
 		i.CloudWatch = root.CloudWatch.Verdict

@@ -126,7 +126,7 @@ func requests(f *detect.Finding) string {
 	case f.Kind.OfTable() && f.Peak.WCU.Value >= 1 && f.Peak.RCU.Value >= 1:
 		return "requests"
 	}
-	if lacksReads(f) {
+	if f.InReads() {
 		return "reads"
 	}
 	return "writes"
@@ -187,15 +187,15 @@ func heat(f *detect.Finding, h *answer.Harm) string {
 // isLikely reports whether the bounds of a sampled key's load, which hold with 95%
 // confidence, lie above the limit.
 func isLikely(f *detect.Finding) bool {
-	return f.PossibleSeconds > 0 && sampledLoad(f).Low > detect.Units(detect.Limit(f.Kind))
+	return f.PossibleSeconds > 0 && sampledLoad(f).Low > detect.Units(f.Limit())
 }
 
 // sampledLoad is the load that few samples show: a mean where they show no second.
 func sampledLoad(f *detect.Finding) detect.Figure {
 	if f.OnlyMean() {
-		return detect.Side(f.Kind, f.Mean.WCU, f.Mean.RCU)
+		return detect.SideOf(f, f.Mean.WCU, f.Mean.RCU)
 	}
-	return detect.Side(f.Kind, f.Peak.WCU, f.Peak.RCU)
+	return detect.SideOf(f, f.Peak.WCU, f.Peak.RCU)
 }
 
 // loss is the harm without its time.
@@ -271,11 +271,11 @@ func capital(text string) string {
 // 1,680 WCU/s on one key; one partition takes 1,000.
 func load(f *detect.Finding, where string) string {
 	text := amount(f) + where
-	figure := detect.Side(f.Kind, f.Peak.WCU, f.Peak.RCU)
+	figure := detect.SideOf(f, f.Peak.WCU, f.Peak.RCU)
 	switch {
 	case f.ReadsEventually():
 		return text + fmt.Sprintf("; one partition takes %s to %s", limit(f), wording.Amount(detect.EventualRead))
-	case f.Kind.OfKey() && f.Evidence.ThrottledRequests() > 0 && figure.High <= detect.Units(detect.Limit(f.Kind)):
+	case f.Kind.OfKey() && f.Evidence.ThrottledRequests() > 0 && figure.High <= detect.Units(f.Limit()):
 		return text + "; its partition takes " + limit(f) + " in all"
 	}
 	return text + "; one partition takes " + limit(f)

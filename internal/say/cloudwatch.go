@@ -47,14 +47,14 @@ func CloudWatch(f *detect.Finding) string {
 	case detect.CloudWatchConfirms, detect.CloudWatchOtherCause:
 		all = append(all, reasons(c.Throttles))
 	case detect.CloudWatchQuiet:
-		all = append(all, fmt.Sprintf("No %s of the %s was refused in these minutes.", detect.Side(f.Kind, "write", "read"), targetWord(f)))
+		all = append(all, fmt.Sprintf("No %s of the %s was refused in these minutes.", detect.SideOf(f, "write", "read"), targetWord(f)))
 	case detect.CloudWatchContradicts:
 		all = append(all, fmt.Sprintf("The whole %s consumed less than the samples show: requests count twice, or their rate is wrong.", targetWord(f)))
 	default:
 		all = append(all, unread[c.Unread])
 	}
 	if c.Coverage != nil && c.Verdict != detect.CloudWatchContradicts {
-		all = append(all, coverage(c.Coverage, detect.Side(f.Kind, "writes", "reads")))
+		all = append(all, coverage(c.Coverage, detect.SideOf(f, "writes", "reads")))
 	}
 	if c.Scaled != nil {
 		all = append(all, fmt.Sprintf("If the rest is spread alike, the key has about %s, at most %s.", ofKey(f, c.Scaled.Value), ofKey(f, c.Scaled.High)))

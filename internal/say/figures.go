@@ -40,7 +40,7 @@ func Figures(f *detect.Finding) []Line {
 	case f.Sharding != nil && !f.Kind.OfKey():
 		all.add("of limit", fmt.Sprintf("the fullest of %d key shards has %s of a partition's limit", f.Sharding.Shards, wording.Percent(f.Utilization)))
 	case f.OnlyMean():
-		all.add("of limit", fmt.Sprintf("at least %s of %s %s", wording.PercentAtLeast(peak.Low/detect.Units(detect.Limit(f.Kind))), limit(f), unit))
+		all.add("of limit", fmt.Sprintf("at least %s of %s %s", wording.PercentAtLeast(peak.Low/detect.Units(f.Limit())), limit(f), unit))
 	default:
 		all.add("of limit", fmt.Sprintf("%s of %s %s", wording.Percent(f.Utilization), limit(f), unit))
 	}
@@ -127,7 +127,7 @@ func Bounds(f *detect.Finding, most float64) string {
 // Proof describes the load from which samples prove a finding's table or index over a limit, and
 // the load that an unlisted key may have.
 func Proof(f *detect.Finding, t detect.Table) (all []Line) {
-	if units := detect.Side(f.Kind, t.Provable.WCU, t.Provable.RCU); f.Quality.IsSampled() && units > 0 {
+	if units := detect.SideOf(f, t.Provable.WCU, t.Provable.RCU); f.Quality.IsSampled() && units > 0 {
 		all = append(all, Line{"provable", fmt.Sprintf("one second from %s units on; a lower load by its mean over %d or %d seconds", wording.About(units), detect.MeanShort, detect.MeanLongest)})
 	}
 	if u := t.Unseen; u.WCU > 0 || u.RCU > 0 {

@@ -81,8 +81,9 @@ func act(f *detect.Finding, a *answer.Answer) string {
 	case answer.RaiseMaximum:
 		return "Raise the maximum " + capacity(f, "throughput") + ", or remove the maximum."
 	case answer.RaiseQuota:
-		if served := detect.Side(f.Kind, f.Consumed.WCU, f.Consumed.RCU); served > 0 && !lacksReads(f) && served < f.Peak.WCU.Value {
-			return fmt.Sprintf("Request a higher quota from AWS; meanwhile cut the writes by %s. No table setting helps.", wording.Part(1-detect.RateBelow(served)/f.Peak.WCU.Value))
+		asked, served := detect.SideOf(f, f.Peak.WCU.Value, f.Peak.RCU.Value), detect.SideOf(f, f.Consumed.WCU, f.Consumed.RCU)
+		if 0 < served && served < asked {
+			return fmt.Sprintf("Request a higher quota from AWS; meanwhile cut the %s by %s. No table setting helps.", requests(f), wording.Part(1-detect.RateBelow(served)/asked))
 		}
 		return "Shed load, and request a higher quota from AWS. No table setting helps."
 	case answer.RaiseIndexCapacity:
@@ -98,9 +99,9 @@ func act(f *detect.Finding, a *answer.Answer) string {
 // ifThrottled names the metric that shows whether a partition refuses requests.
 func ifThrottled(f *detect.Finding) string {
 	if f.Index != "" {
-		return "If the index's " + detect.Side(f.Kind, "Write", "Read") + "KeyRangeThroughputThrottleEvents exceeds 0"
+		return "If the index's " + detect.SideOf(f, "Write", "Read") + "KeyRangeThroughputThrottleEvents exceeds 0"
 	}
-	return "If " + detect.Side(f.Kind, "Write", "Read") + "KeyRangeThroughputThrottleEvents exceeds 0"
+	return "If " + detect.SideOf(f, "Write", "Read") + "KeyRangeThroughputThrottleEvents exceeds 0"
 }
 
 // shortRelief is the rate to keep, of the first caller where that is known.
@@ -184,7 +185,7 @@ func relief(f *detect.Finding, a *answer.Answer) string {
 	if f.Kind == detect.RollingHotKey {
 		load = "the newest key"
 	}
-	if f.Kind == detect.HotGSIKey && !lacksReads(f) {
+	if f.Kind == detect.HotGSIKey && !f.InReads() {
 		load = "table writes with " + subject(f)
 	}
 	if f.Kind == detect.MovingHotSpot && key != "" {
@@ -236,19 +237,10 @@ func capacity(f *detect.Finding, word string) string {
 	switch {
 	case !f.Kind.OfTable() || f.Peak.RCU.Value+f.Peak.WCU.Value < 1:
 		return text
-	case lacksReads(f):
+	case f.InReads():
 		return fmt.Sprintf("read %s to %s (peak: %s)", text, perSecond(f.Peak.RCU.Value*detect.DefaultHeadroom, "rcu"), wording.Significant(f.Peak.RCU.Value))
 	}
 	return fmt.Sprintf("write %s to %s (peak: %s)", text, perSecond(f.Peak.WCU.Value*detect.DefaultHeadroom, "wcu"), wording.Significant(f.Peak.WCU.Value))
-}
-
-// lacksReads reports whether a finding is about reads: the ones refused or, where none or
-// both were, the side nearer to its limit.
-func lacksReads(f *detect.Finding) bool {
-	if t := f.Throttling; t != nil && t.Unit != "" {
-		return t.Unit == "rcu"
-	}
-	return f.InReads()
 }
 
 // ownMoves are the actions for trouble of Keyheat itself.
@@ -295,7 +287,11 @@ func heals(f *detect.Finding, a *answer.Answer) string {
 			return "Likely, in minutes: DynamoDB can split the partition."
 		}
 		if a.Move.Act == answer.Nothing && a.Harm.Refused > 0 {
-			return fmt.Sprintf("It has been served since %s; whether by a split is unknown.", a.Harm.To.Add(time.Second).UTC().Format("15:04:05 UTC"))
+			why := "whether by a split is unknown"
+			if s := f.PredictedSplit(); s != nil && s.Load < detect.Units(f.Limit()) {
+				why = "the load fell below the limit"
+			}
+			return fmt.Sprintf("It has been served since %s; %s.", a.Harm.To.Add(time.Second).UTC().Format("15:04:05 UTC"), why)
 		}
 		if a.Cause == answer.NearLimit && a.Harm.None() && a.Harm.Visible {
 			return "Nothing to heal: the load is below the limit."
@@ -307,6 +303,9 @@ func heals(f *detect.Finding, a *answer.Answer) string {
 		}
 		if a.Cause == answer.Scan && len(a.Callers) > 1 {
 			return "When the Scan" + busiest("by", a) + " ends or slows."
+		}
+		if a.Cause == answer.Retries && f.Utilization > 1 {
+			return "When the caller slows down; fewer retries are not enough."
 		}
 		return withLoad[a.Cause]
 	case answer.Open:

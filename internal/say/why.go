@@ -40,11 +40,11 @@ func cause(f *detect.Finding, a *answer.Answer) string {
 	case answer.OneItem:
 		return capital(load(f, to+"one key, most"+tense(f, " on ", " to ")+"one item")) + "."
 	case answer.MayBeOver:
-		if figure := detect.Side(f.Kind, f.Peak.WCU, f.Peak.RCU); figure.High <= detect.Units(detect.Limit(f.Kind)) {
+		if figure := detect.SideOf(f, f.Peak.WCU, f.Peak.RCU); figure.High <= detect.Units(f.Limit()) {
 			return fmt.Sprintf("%s WCU/s and %s RCU/s%sone key; one partition may not serve both.", wording.Significant(f.Peak.WCU.Value), wording.Significant(f.Peak.RCU.Value), to)
 		}
 		figure := sampledLoad(f)
-		return fmt.Sprintf("%s %s%sone key, from few samples; one partition takes %s.", wording.Range(figure.Low, figure.High), detect.Side(f.Kind, "WCU/s", "RCU/s"), to, limit(f))
+		return fmt.Sprintf("%s %s%sone key, from few samples; one partition takes %s.", wording.Range(figure.Low, figure.High), detect.SideOf(f, "WCU/s", "RCU/s"), to, limit(f))
 	case answer.IndexKey:
 		fail := "may fail"
 		if !a.Harm.None() {
@@ -75,7 +75,7 @@ func cause(f *detect.Finding, a *answer.Answer) string {
 				scans = tense(f, "Scans ask for", "Scans asked for")
 			}
 			if answer.Lack(f) == detect.GroundOwnMaximum {
-				return fmt.Sprintf("%s %s of the read units; the %s's own maximum %s the rest.", scans, scanShare(f), targetWord(f), tense(f, "refuses", "refused"))
+				return fmt.Sprintf("%s %s of the read units; the %s's own maximum %s the excess.", scans, scanShare(f), targetWord(f), tense(f, "refuses", "refused"))
 			}
 			return fmt.Sprintf("%s %s of the read units; the %s %s capacity for all.", scans, scanShare(f), targetWord(f), tense(f, "lacks", "lacked"))
 		}
@@ -89,7 +89,7 @@ func cause(f *detect.Finding, a *answer.Answer) string {
 	case answer.BackPressure:
 		return fmt.Sprintf("A partition of an index %s at its limit; DynamoDB then refuses table writes.", tense(f, "is", "was"))
 	case answer.Provisioned:
-		return fmt.Sprintf("The %s as a whole %s more than its provisioned %s capacity. %s", targetWord(f), tense(f, "needs", "needed"), map[bool]string{true: "read", false: "write"}[lacksReads(f)], noKey(f))
+		return fmt.Sprintf("The %s as a whole %s more than its provisioned %s capacity. %s", targetWord(f), tense(f, "needs", "needed"), map[bool]string{true: "read", false: "write"}[f.InReads()], noKey(f))
 	case answer.OwnMaximum:
 		return fmt.Sprintf("The %s reached the maximum throughput that its owner set. %s", targetWord(f), noKey(f))
 	case answer.AccountQuota:

@@ -116,7 +116,7 @@ func heatLink(of detect.Target) string { return heatmap.Link(indexValues(of)) }
 
 func findingHeatLink(f detect.Finding) string {
 	around := max(f.LastSeen.Sub(f.FirstSeen)/4, 30*time.Second)
-	return heatmap.LinkTo(indexValues(f.Target), detect.Side(f.Kind, heatmap.Write, heatmap.Read), f.FirstSeen.Add(-around), f.LastSeen.Add(around))
+	return heatmap.LinkTo(indexValues(f.Target), detect.SideOf(&f, heatmap.Write, heatmap.Read), f.FirstSeen.Add(-around), f.LastSeen.Add(around))
 }
 
 func findingsLink(of detect.Target) string { return "/?" + targetValues(of).Encode() }

@@ -203,7 +203,7 @@ func (s succession) mean(seconds int64) (l detect.Loads) {
 // came in random order in the same time.
 func (s succession) shuffledLoad() (most float64) {
 	for _, f := range s.keys {
-		most = max(most, detect.Side(f.Kind, f.Mean.WCU, f.Mean.RCU).Value*float64(f.Seconds))
+		most = max(most, detect.SideOf(f, f.Mean.WCU, f.Mean.RCU).Value*float64(f.Seconds))
 	}
 	return most / (lastSeen(s.keys).Sub(s.keys[0].FirstSeen).Seconds() + 1)
 }

@@ -43,7 +43,7 @@ func splitOf(f *detect.Finding) detect.Split {
 // isHotItem reports whether a single item fills its partition: a partition's limits bind
 // an item for ever. An index's sort key does not name an item.
 func isHotItem(f *detect.Finding, facts *detect.TableFacts, s detect.Split) bool {
-	limit := detect.Units(detect.Limit(f.Kind))
+	limit := detect.Units(f.Limit())
 	switch {
 	case f.Index != "":
 		return false

@@ -54,7 +54,7 @@ func boundedKey(f *detect.Finding) detect.Step {
 		step.Arguments.Bytes = *f.Evidence.GrowthBytes
 		step.Arguments.Seconds = int(detect.CollectionBytes / *f.Evidence.GrowthBytes)
 	}
-	load := detect.Side(f.Kind, f.Peak.WCU, f.Peak.RCU).Value
+	load := detect.SideOf(f, f.Peak.WCU, f.Peak.RCU).Value
 	step.After = detect.NewAfter(f.Kind, load, load)
 	return step
 }

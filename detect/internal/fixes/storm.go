@@ -7,7 +7,7 @@ import "github.com/keyheat/keyheat/detect"
 // its limit if callers back off.
 func Storm(f *detect.Finding) (*detect.CallerRetries, bool) {
 	who, most := mostRetries(f)
-	demand := detect.Side(f.Kind, f.Peak.WCU, f.Peak.RCU).Value / detect.Units(detect.Limit(f.Kind)) // repeated attempts do not count
+	demand := detect.SideOf(f, f.Peak.WCU, f.Peak.RCU).Value / detect.Units(f.Limit()) // repeated attempts do not count
 	if !most || f.Evidence.Records < detect.MinRecords || f.Evidence.Retries.Amplification < detect.StormAmplification || who.BacksOff() || demand > detect.StormDemand {
 		return nil, false
 	}

@@ -33,11 +33,11 @@ func Over(f *detect.Finding) string {
 	}
 	if f.PossibleSeconds > 0 {
 		possible := Seconds(f.PossibleSeconds) + " possibly above " + named
-		limit := detect.Units(detect.Limit(f.Kind))
-		if f.Kind.OfKey() && f.Combined > 1 && detect.Side(f.Kind, f.Peak.WCU, f.Peak.RCU).High <= limit {
+		limit := detect.Units(f.Limit())
+		if f.Kind.OfKey() && f.Combined > 1 && detect.SideOf(f, f.Peak.WCU, f.Peak.RCU).High <= limit {
 			possible = Seconds(f.PossibleSeconds) + " in which reads and writes are above what a partition serves only if both count together, see below"
 		}
-		if mean := detect.Side(f.Kind, f.Mean.WCU, f.Mean.RCU); f.Kind.OfKey() && mean.Value-decided*(mean.Value-mean.Low) > limit {
+		if mean := detect.SideOf(f, f.Mean.WCU, f.Mean.RCU); f.Kind.OfKey() && mean.Value-decided*(mean.Value-mean.Low) > limit {
 			possible += fmt.Sprintf(", and the mean of %s is proven above it", Seconds(int(f.Seconds)))
 		}
 		parts, named = append(parts, possible), "it"

@@ -74,7 +74,7 @@ func LoadChart(ctx context.Context, st *store.Store, f *detect.Finding, r Range)
 		return nil, nil // the finding has no times
 	}
 	load := func(r Range) (*Map, error) {
-		q := Query{Target: f.Target, Range: r, What: detect.Side(f.Kind, Write, Read)}
+		q := Query{Target: f.Target, Range: r, What: detect.SideOf(f, Write, Read)}
 		return loadKey(ctx, st, q, f.PartitionKey())
 	}
 	m, err := load(r)

@@ -48,7 +48,7 @@ func NewBar(name, text string, share float64) Bar {
 // ShareOfLimit is a finding's load as a share of the limit: the least if samples tell no more.
 func ShareOfLimit(f *detect.Finding) float64 {
 	if f.OnlyMean() {
-		return detect.Side(f.Kind, f.Peak.WCU.Low, f.Peak.RCU.Low) / detect.Units(detect.Limit(f.Kind))
+		return detect.SideOf(f, f.Peak.WCU.Low, f.Peak.RCU.Low) / detect.Units(f.Limit())
 	}
 	return f.Utilization
 }
