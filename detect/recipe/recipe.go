@@ -85,7 +85,7 @@ func write(f *detect.Finding, n *detect.ShardNames, a Attributes, language Langu
 	data := map[string]any{
 		"Table": f.Table, "OldTable": f.Table, "NewTable": "", "Index": f.Index, "Base": string(n.Base), "Old": string(f.Key), "OldNote": "", "OldType": f.KeyType, "Shards": n.Shards,
 		"Numbers": n.Numbers, "Cuts": n.Cuts, "Before": string(n.Before), "After": string(n.After), "Prefix": n.Prefix, "Calculated": n.Suffix == detect.SuffixCalculated,
-		"Reads": f.Kind == detect.HotKeyRead && f.Index == "", "Moves": f.Kind != detect.HotKeyRead && f.Index == "",
+		"Reads": f.InReads() && f.Index == "", "Moves": !f.InReads() && f.Index == "",
 	}
 	prefix, pkNote, skNote, tableNote := "", "", "", ""
 	if f.Index != "" {

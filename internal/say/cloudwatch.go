@@ -60,7 +60,7 @@ func CloudWatch(f *detect.Finding) string {
 		all = append(all, fmt.Sprintf("If the rest is spread alike, the key has about %s, at most %s.", ofKey(f, c.Scaled.Value), ofKey(f, c.Scaled.High)))
 	}
 	all = append(all, operations(c.Operations, func(op sample.Op) bool {
-		return f.Kind == detect.HotKeyRead && op.IsRead() || f.Kind != detect.HotKeyRead && op.IsWrite()
+		return detect.SideOf(f, op.IsWrite(), op.IsRead())
 	})...)
 	return strings.TrimSpace(strings.Join(all, " "))
 }
