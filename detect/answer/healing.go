@@ -75,6 +75,9 @@ func healingOf(f *detect.Finding) Healing {
 	}
 	switch f.Ground {
 	case detect.GroundBursts:
+		if s := f.PredictedSplit(); s != nil && s.Load >= detect.Units(f.Limit()) {
+			return Healing{Outlook: Unknown, Ground: f.Ground}
+		}
 		return Healing{Outlook: No, Ground: f.Ground}
 	case detect.GroundYoung:
 		known := time.Duration(0)

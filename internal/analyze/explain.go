@@ -197,8 +197,12 @@ func attributes(f *detect.Finding, facts func(detect.Target) *detect.TableFacts)
 // finding writes a page about one finding: its answers, its load and the steps. With
 // verbose it also writes the facts behind them.
 func (e *explanation) finding(p *page, f *detect.Finding) {
-	p.paragraph(0, "", fmt.Sprintf("[%s] %s", strings.ToUpper(was(f.State)+string(f.Severity)), say.Title(f)))
-	brief := say.New(f)
+	told := f
+	if r := e.roots[f.Incident]; !e.verbose && r != nil && r.KeyRef == f.KeyRef && r.InReads() == f.InReads() {
+		told = r // as the alert tells it
+	}
+	p.paragraph(0, "", fmt.Sprintf("[%s] %s", strings.ToUpper(was(told.State)+string(told.Severity)), say.Title(told)))
+	brief := say.New(told)
 	for _, l := range brief.Lines() {
 		p.paragraph(9, fmt.Sprintf("  %-7s", strings.TrimSuffix(l.Name, " by itself?")), l.Text)
 	}

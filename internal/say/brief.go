@@ -147,20 +147,20 @@ func harm(f *detect.Finding, h *answer.Harm) string {
 	case f.Kind == detect.RetryStorm && h.Attempts > 0 && h.Failed == 0 && h.Refused == 0:
 		since = " " + fromTo(f, f.FirstSeen, f.LastSeen)
 	case h.Failed == 0 && h.Refused > 0:
-		since = " " + atTimes(f, h) + fromTo(f, h.From, h.To)
+		since = atTimes(f, h.From, h.To, 0.5) + " " + fromTo(f, h.From, h.To)
 	case f.Severity != detect.Info && (!h.None() || h.Visible):
 		since = "; " + heat(f, h) + " " + fromTo(f, f.FirstSeen, f.LastSeen)
 	}
 	return strings.TrimSuffix(loss(f, h), ".") + since + "."
 }
 
-// atTimes says that a key's requests were refused in a part of the time only.
-func atTimes(f *detect.Finding, h *answer.Harm) string {
-	lasted := int(h.To.Sub(h.From).Seconds()) + 1
-	if !f.Kind.OfKey() || f.Quality.IsSampled() || f.OverSeconds == nil || lasted < detect.HarmOf || 2*f.SecondsOver() > lasted {
+// atTimes says that a key was above the limit in a part of the time only, of up to a share.
+func atTimes(f *detect.Finding, from, to time.Time, share float64) string {
+	lasted := int(to.Sub(from).Seconds()) + 1
+	if !f.Kind.OfKey() || f.Quality.IsSampled() || f.OverSeconds == nil || lasted < detect.HarmOf || float64(f.SecondsOver()) > share*float64(lasted) {
 		return ""
 	}
-	return "at times "
+	return " at times"
 }
 
 // heat is how hot a finding is: by its limit if it has harmed nobody.
@@ -173,7 +173,7 @@ func heat(f *detect.Finding, h *answer.Harm) string {
 	case f.SecondsOver() > 0 && f.OnlyMean():
 		return "proven above the limit" // it may have been above it before
 	case f.SecondsOver() > 0:
-		return "above the limit"
+		return "above the limit" + atTimes(f, f.FirstSeen, f.LastSeen, 0.75)
 	case f.Severity == detect.Critical:
 		return "at the limit"
 	case isLikely(f):
@@ -250,7 +250,7 @@ func fromTo(f *detect.Finding, first, last time.Time) string {
 func ownRequests(f *detect.Finding) string {
 	switch {
 	case f.Kind == detect.LowCardinalityKey, f.Kind == detect.MovingHotSpot, f.Kind == detect.RollingHotKey:
-		return "the keys' " + requests(f)
+		return "the hot keys' " + requests(f)
 	case f.Kind.OfTable():
 		return "the " + targetWord(f) + "'s " + requests(f)
 	}

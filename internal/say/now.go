@@ -367,13 +367,14 @@ var grounds = map[detect.Ground]string{
 	detect.GroundMoving:     "the load moves on before a split",
 	detect.GroundPositions:  "the load moves on before a split",
 	detect.GroundPeriod:     "each new key starts in one partition",
-	detect.GroundBursts:     "its average load is too low to start a split",
+	detect.GroundBursts:     "its average is too low for a split",
 	answer.GroundCapacity:   "only more capacity or less load ends it",
 	answer.GroundDesign:     "the design is the cause",
 }
 
 var unknown = map[detect.Ground]string{
 	answer.GroundSplitDone:  "DynamoDB may have split the key already",
+	detect.GroundBursts:     "the load comes in bursts",
 	detect.GroundPlaces:     "the load moves along the sort key in several places",
 	detect.GroundNoSortKeys: "samples lack sort keys",
 	detect.GroundHashedKeys: "sort keys are hashed and have no order",

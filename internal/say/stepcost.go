@@ -49,7 +49,7 @@ func Leaves(s *detect.Step) string {
 	case a.High > 0 && wording.Significant(a.High) == "0":
 		return "less than 1 " + unit
 	case s.Arguments.AtLeast:
-		bound = "at least "
+		return fmt.Sprintf("at least %s %s, %s of the limit", wording.Significant(a.Low), unit, wording.Percent(a.LowUtilization))
 	case slices.Contains(divided, s.Action) && a.Low == a.High: // one part may have less
 		bound = "at most "
 	}

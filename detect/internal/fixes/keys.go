@@ -41,7 +41,7 @@ func splitForHeat(c *Case) (fix, bool) {
 	}
 	f := fix{}
 	if s := c.PredictedSplit(); s != nil && s.Splits > 0 {
-		f.arguments.Count, f.arguments.AtLeast, f.after = s.Splits, c.IsCutOff(), detect.NewAfter(c.Kind, s.Residual, s.Residual)
+		f.arguments.Count, f.arguments.AtLeast, f.after = s.Splits, c.IsCutOff(), detect.NewAfter(c.Kind, s.ResidualLow, s.ResidualHigh)
 	}
 	return f, true
 }

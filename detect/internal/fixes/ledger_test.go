@@ -103,13 +103,13 @@ func TestLedger(t *testing.T) {
 			c.Reason, c.Evidence.ItemBytes = detect.HotItem, 100
 		}), "split", 550, 550},
 		{"a load that splits help", with(hot(detect.HotKeyWrite, 1200, puts), func(c *fixes.Case) {
-			c.Reason, c.Evidence.Split = detect.Splittable, &detect.Split{Verdict: detect.SplitHelps, Splits: 1, Residual: 620, Seconds: 120}
-		}), "wait shard migrate", 620, 620},
+			c.Reason, c.Evidence.Split = detect.Splittable, &detect.Split{Verdict: detect.SplitHelps, Splits: 1, Residual: 620, ResidualLow: 610, ResidualHigh: 640, Seconds: 120}
+		}), "wait shard migrate", 610, 640},
 		{"nobody waits where few values bound the table", with(hot(detect.HotKeyWrite, 1200, puts), func(c *fixes.Case) {
-			c.FewValues, c.Reason, c.Evidence.Split = true, detect.Splittable, &detect.Split{Verdict: detect.SplitHelps, Splits: 1, Residual: 620, Seconds: 120}
+			c.FewValues, c.Reason, c.Evidence.Split = true, detect.Splittable, &detect.Split{Verdict: detect.SplitHelps, Splits: 1, Residual: 620, ResidualLow: 610, ResidualHigh: 640, Seconds: 120}
 		}), "shard migrate wait", 600, 600},
 		{"nobody waits where an index holds writes back", with(hot(detect.HotGSIKey, 1200, puts), func(c *fixes.Case) {
-			c.Index, c.Reason, c.Evidence.Split = "by-status", detect.Splittable, &detect.Split{Verdict: detect.SplitHelps, Splits: 1, Residual: 620, Seconds: 120}
+			c.Index, c.Reason, c.Evidence.Split = "by-status", detect.Splittable, &detect.Split{Verdict: detect.SplitHelps, Splits: 1, Residual: 620, ResidualLow: 610, ResidualHigh: 640, Seconds: 120}
 		}), "shard migrate index wait", 600, 600},
 		{"a key of a day", with(hot(detect.HotKeyWrite, 1800, puts), func(c *fixes.Case) {
 			c.Reason, c.Rolling = detect.RollingKey, &detect.Rolling{Period: "day", Template: "<date>"}
@@ -264,7 +264,7 @@ func TestCapacityAfterAChange(t *testing.T) {
 		{"also with fewer attributes", detect.FixProjection, with(hot(detect.HotGSIKey, 2000, puts), func(c *fixes.Case) { c.Index, c.Evidence.ItemBytes = "by-status", 4*1024 }),
 			newIndex(wcu(4000, 2500, 4000))},
 		{"to wait changes nothing", detect.FixWaitForSplit, with(hot(detect.HotKeyWrite, 1200, puts), func(c *fixes.Case) {
-			c.Reason, c.Evidence.Split = detect.Splittable, &detect.Split{Verdict: detect.SplitHelps, Splits: 1, Residual: 620, Seconds: 120}
+			c.Reason, c.Evidence.Split = detect.Splittable, &detect.Split{Verdict: detect.SplitHelps, Splits: 1, Residual: 620, ResidualLow: 610, ResidualHigh: 640, Seconds: 120}
 		}), nil},
 		{"without the key's share nothing is known of the table", detect.FixShardedKey, with(hot(detect.HotKeyWrite, 1100, puts), func(c *fixes.Case) { c.Share = 0 }), nil},
 	} {
