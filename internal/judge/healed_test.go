@@ -44,6 +44,34 @@ func TestAHealedKeyOutlivesTheJudge(t *testing.T) {
 	}
 }
 
+// TestAHealedIncidentEnds has DynamoDB split a key whose load goes on: the incident ends some
+// seconds after that is certain, though the key is as hot as before.
+func TestAHealedIncidentEnds(t *testing.T) {
+	t.Parallel()
+	const refused, healed = 20, 20 + detect.HealedSeconds
+	s := open(t, database(t))
+	start := time.Now().Truncate(time.Second).Add(-healed * time.Second)
+	w := collect(t, s, "a", 0, start)
+	run(t, under(func(p *detect.Policy) { p.KeepFiring = 4 * time.Second }), &probe{Store: s})
+	commit := func(from, to int) {
+		w.tells = func(r *sample.Record) {
+			if r.Caller = "order-service"; r.WCU == 400_000 && from < refused {
+				r.Throttle = "TableWriteKeyRangeThroughputExceeded"
+			}
+		}
+		w.commit(to, slices.Concat(hot("hot", 1000, from, to), hot("hot", 400, from, to))...)
+	}
+	commit(0, refused)
+	commit(refused, healed)
+	for second := healed; !slices.Equal(events(t, s), []string{"firing", "resolved"}); second++ {
+		if second == healed+60 {
+			t.Fatalf("a minute later: %v", events(t, s))
+		}
+		time.Sleep(time.Until(start.Add(time.Duration(second+1) * time.Second)))
+		commit(second, second+1)
+	}
+}
+
 // ended is how the story of a healed key ended.
 type ended struct {
 	healed   []time.Time // of each finding about the key

@@ -79,7 +79,7 @@ func (s *State) SetOpen(rows []store.Incident, unresolved []detect.Finding) erro
 		s.known.findings[rows[n].Root] = root
 		i := s.known.incidents[id]
 		if !slices.ContainsFunc(unresolved, func(f detect.Finding) bool { return f.Incident == id }) {
-			s.ending[id] = ending{i, i.LastSeen.Add(s.policy(i.Target).LifecycleOf(i.Severity).KeepFiring)}
+			s.ending[id] = ending{i, s.overSince(&i.Incident).Add(s.policy(i.Target).LifecycleOf(i.Severity).KeepFiring)}
 		}
 	}
 	return nil
@@ -93,12 +93,34 @@ func (s *State) keepFiring(i *detect.Incident, old detect.State, now time.Time) 
 		}
 		return
 	}
-	if until := i.LastSeen.Add(s.policy(i.Target).LifecycleOf(i.Severity).KeepFiring); now.Before(until) {
+	if until := s.overSince(i).Add(s.policy(i.Target).LifecycleOf(i.Severity).KeepFiring); now.Before(until) {
 		i.State, i.ResolvedAt = detect.Firing, nil
 		s.ending[i.ID] = ending{at: until} // putIncident adds the incident
 		return
 	}
 	delete(s.ending, i.ID)
+}
+
+// overSince returns the last hot second of an incident that is over. A key that a split has
+// healed is as hot as before: it is over since that was certain.
+func (s *State) overSince(i *detect.Incident) (at time.Time) {
+	for _, fingerprint := range i.Findings {
+		f, known := s.storedFinding(fingerprint)
+		if !known {
+			continue
+		}
+		last := f.finding.LastSeen
+		if h := f.finding.Healed; h != nil {
+			last = h.Since.Add(detect.HealedSeconds * time.Second)
+		}
+		if last.After(at) {
+			at = last
+		}
+	}
+	if at.IsZero() || at.After(i.LastSeen) {
+		return i.LastSeen
+	}
+	return at
 }
 
 // end drafts the end of the incidents that have gone on firing for long enough.
