@@ -117,6 +117,11 @@ func produce(ctx context.Context, addr, topic string, partitions int32, rate int
 
 // follow measures what reads the topic, which tells how many records it has read.
 func follow(m *meter, read func() int64) error {
+	for began := time.Now(); read() == 0; time.Sleep(produceEvery) { // a new broker's first group takes seconds
+		if time.Since(began) > time.Minute {
+			return errors.New("nothing was read in a minute")
+		}
+	}
 	time.Sleep(catchUp)
 	before := read()
 	m.start()
