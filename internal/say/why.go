@@ -46,11 +46,7 @@ func cause(f *detect.Finding, a *answer.Answer) string {
 		figure := sampledLoad(f)
 		return fmt.Sprintf("%s %s%sone key, from few samples; one partition takes %s.", wording.Range(figure.Low, figure.High), detect.SideOf(f, "WCU/s", "RCU/s"), to, limit(f))
 	case answer.IndexKey:
-		fail := "may fail"
-		if !a.Harm.None() {
-			fail = "fail"
-		}
-		return fmt.Sprintf("%s%sone index key; above %s, table writes %s.", capital(amount(f)), to, limit(f), fail)
+		return fmt.Sprintf("%s%sone index key; %s.", capital(amount(f)), to, failingWrites(f, a))
 	case answer.Retries:
 		return retries(f)
 	case answer.Test:
@@ -65,6 +61,9 @@ func cause(f *detect.Finding, a *answer.Answer) string {
 		}
 		return fmt.Sprintf("One key after another %s up to %s.", tense(f, "gets", "got"), amount(f))
 	case answer.FewValues:
+		if f.Index != "" && !f.InReads() && f.Utilization > 1 {
+			return capital(amount(f)) + to + oneOfFew(f) + "; " + failingWrites(f, a) + "."
+		}
 		return capital(load(f, to+oneOfFew(f))) + "."
 	case answer.Shards, answer.UnevenShards:
 		return sharding(f)
@@ -89,6 +88,9 @@ func cause(f *detect.Finding, a *answer.Answer) string {
 	case answer.BackPressure:
 		return fmt.Sprintf("A partition of an index %s at its limit; DynamoDB then refuses table writes.", tense(f, "is", "was"))
 	case answer.Provisioned:
+		if f.Index != "" && !f.InReads() {
+			return fmt.Sprintf("The index as a whole %s more than its provisioned write capacity; DynamoDB then %s table writes.", tense(f, "needs", "needed"), tense(f, "refuses", "refused"))
+		}
 		return fmt.Sprintf("The %s as a whole %s more than its provisioned %s capacity. %s", targetWord(f), tense(f, "needs", "needed"), map[bool]string{true: "read", false: "write"}[f.InReads()], noKey(f))
 	case answer.OwnMaximum:
 		return fmt.Sprintf("The %s reached the maximum throughput that its owner set. %s", targetWord(f), noKey(f))
@@ -106,6 +108,15 @@ func cause(f *detect.Finding, a *answer.Answer) string {
 	}
 	text := own[f.Kind]
 	return tense(f, text.now, text.past)
+}
+
+// failingWrites is the harm of an index key above the limit.
+func failingWrites(f *detect.Finding, a *answer.Answer) string {
+	fail := "may fail"
+	if !a.Harm.None() {
+		fail = "fail"
+	}
+	return fmt.Sprintf("above %s, table writes %s", limit(f), fail)
 }
 
 func noKey(f *detect.Finding) string {
