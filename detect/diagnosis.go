@@ -83,4 +83,7 @@ const (
 	GroundOwnMaximum    Ground = "own_maximum"
 	GroundAccountQuota  Ground = "account_quota"
 	GroundIndexCapacity Ground = "index_capacity"
+	// GroundNoReason stands for any of them, or for a full partition: the samples lack
+	// DynamoDB's throttle reasons.
+	GroundNoReason Ground = "no_reason"
 )

@@ -64,6 +64,7 @@ var (
 	FixOwnMaximum            = newFix("own_maximum", ActionCapacity, EffortSetting, "capacity")
 	FixAccountQuota          = newFix("account_quota", ActionCapacity, EffortSetting, "capacity")
 	FixNamedCapacity         = newFix("named_capacity", ActionCapacity, EffortSetting, "capacity") // the one that CloudWatch's reasons name
+	FixSendReason            = newFix("send_reason", ActionPipeline, EffortCode, "")
 	FixFindIndexKey          = newFix("find_index_key", ActionIndex, EffortItems, "indexes")
 	FixSlowScan              = newFix("slow_scan", ActionScan, EffortCode, "scans")
 	FixPrewarmNewTable       = newFix("prewarm_new_table", ActionPrewarm, EffortSetting, "capacity")

@@ -23,7 +23,8 @@ const (
 	// several warm keys share it, or a Scan passes through it.
 	HotPartition Kind = "hot_partition"
 	// TableStarvation is a table or index that its provisioned capacity or its account
-	// limits throttle. It is not a hot key: capacity helps.
+	// limits throttle. It is not a hot key: capacity helps. Requests throttled without a
+	// reason, and without a hot key, have this kind with GroundNoReason.
 	TableStarvation Kind = "table_starvation"
 )
 

@@ -153,10 +153,12 @@ func TestStories(t *testing.T) {
 		}}, verdict{answer.SharedPartition, answer.Prewarm, answer.Likely, detect.GroundKeys, ""}},
 		"an index holds writes back": {[]tell{kind(detect.HotPartition), open(detect.GroundIndex), refusedFor(sample.OfIndex)}, verdict{answer.BackPressure, answer.SlowCallers, answer.Unknown, detect.GroundIndex, shard}},
 
-		"provisioned capacity": {[]tell{starved, refusedFor(sample.Provisioned)}, verdict{answer.Provisioned, answer.RaiseCapacity, answer.No, answer.GroundCapacity, shard}},
-		"the owner's maximum":  {[]tell{starved, refusedFor(sample.MaxOnDemand)}, verdict{answer.OwnMaximum, answer.RaiseMaximum, answer.No, answer.GroundCapacity, shard}},
-		"the account's quota":  {[]tell{starved, refusedFor(sample.AccountLimit)}, verdict{answer.AccountQuota, answer.RaiseQuota, answer.No, answer.GroundCapacity, shard}},
-		"capacity of an index": {[]tell{starved, refusedFor(sample.OfIndexCapacity)}, verdict{answer.IndexCapacity, answer.RaiseIndexCapacity, answer.No, answer.GroundCapacity, shard}},
+		"provisioned capacity":                     {[]tell{starved, refusedFor(sample.Provisioned)}, verdict{answer.Provisioned, answer.RaiseCapacity, answer.No, answer.GroundCapacity, shard}},
+		"the owner's maximum":                      {[]tell{starved, refusedFor(sample.MaxOnDemand)}, verdict{answer.OwnMaximum, answer.RaiseMaximum, answer.No, answer.GroundCapacity, shard}},
+		"the account's quota":                      {[]tell{starved, refusedFor(sample.AccountLimit)}, verdict{answer.AccountQuota, answer.RaiseQuota, answer.No, answer.GroundCapacity, shard}},
+		"capacity of an index":                     {[]tell{starved, refusedFor(sample.OfIndexCapacity)}, verdict{answer.IndexCapacity, answer.RaiseIndexCapacity, answer.No, answer.GroundCapacity, shard}},
+		"no reason":                                {[]tell{starved, refusedFor(sample.ThrottleUnknown), func(f *detect.Finding) { f.Utilization = 1 }}, verdict{answer.NoReason, answer.CheckReason, answer.Unknown, detect.GroundNoReason, shard}},
+		"no reason, and more demand than capacity": {[]tell{starved, refusedFor(sample.ThrottleUnknown), func(f *detect.Finding) { f.Utilization = 1.6 }}, verdict{answer.Provisioned, answer.RaiseCapacity, answer.No, answer.GroundCapacity, shard}},
 		"callers retry a table": {[]tell{starved, refusedFor(sample.Provisioned), func(f *detect.Finding) {
 			f.Advice = []detect.Step{{Action: detect.ActionRetry, Effort: detect.EffortCode}}
 		}}, verdict{answer.Provisioned, answer.RaiseCapacity, answer.No, answer.GroundCapacity, ""}},

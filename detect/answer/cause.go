@@ -55,6 +55,8 @@ const (
 	OwnMaximum    Cause = "own_maximum"
 	AccountQuota  Cause = "account_quota"
 	IndexCapacity Cause = "index_capacity"
+	// NoReason is a table that refuses requests for a reason that no sample states.
+	NoReason Cause = "no_reason"
 	// LargeItem is a large item of which writes change little, Collection one that grows
 	// towards 10 GB.
 	LargeItem  Cause = "large_item"
@@ -116,10 +118,12 @@ func causeOfKey(f *detect.Finding) Cause {
 
 var lacks = map[detect.Ground]Cause{
 	detect.GroundProvisioned: Provisioned, detect.GroundOwnMaximum: OwnMaximum, detect.GroundAccountQuota: AccountQuota, detect.GroundIndexCapacity: IndexCapacity,
+	detect.GroundNoReason: NoReason,
 }
 
-// Lack returns the capacity that most requests were refused for; the provisioned one if
-// none was refused.
+// Lack returns the capacity that most requests were refused for. If none was, it is the
+// provisioned one, unless requests were refused without a reason and the demand does not
+// exceed it.
 func Lack(f *detect.Finding) detect.Ground {
 	most, lack := int64(0), detect.GroundProvisioned
 	for _, c := range []struct {
@@ -132,6 +136,9 @@ func Lack(f *detect.Finding) detect.Ground {
 		if n := refusedFor(f, c.reason); n > most {
 			most, lack = n, c.lack
 		}
+	}
+	if most == 0 && refusedFor(f, sample.ThrottleUnknown) > 0 && f.Utilization <= 1 {
+		return detect.GroundNoReason
 	}
 	return lack
 }

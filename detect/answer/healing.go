@@ -51,6 +51,8 @@ func healingOf(f *detect.Finding) Healing {
 		return Healing{Outlook: No, Ground: GroundDesign}
 	case f.Ground == detect.GroundScan:
 		return Healing{Outlook: WithLoad}
+	case f.Ground == detect.GroundNoReason:
+		return Healing{Outlook: Unknown, Ground: f.Ground}
 	case f.Kind == detect.TableStarvation:
 		return Healing{Outlook: No, Ground: GroundCapacity}
 	}

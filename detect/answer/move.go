@@ -32,6 +32,8 @@ const (
 	RaiseMaximum       Act = "raise_maximum"
 	RaiseQuota         Act = "raise_quota"
 	RaiseIndexCapacity Act = "raise_index_capacity"
+	// CheckReason is to look up in CloudWatch which limit refuses requests.
+	CheckReason Act = "check_reason"
 	// CheckRefusals is to look at CloudWatch's metric of refused requests first.
 	CheckRefusals Act = "check_refusals"
 	// MendKeyheat is to look after Keyheat itself.
@@ -57,6 +59,7 @@ var helpless = []Cause{OneKey, AtLimit, OneItem, IndexKey, TimeKey, MovingSpot, 
 
 var raising = map[Cause]Act{
 	Provisioned: RaiseCapacity, OwnMaximum: RaiseMaximum, AccountQuota: RaiseQuota, IndexCapacity: RaiseIndexCapacity,
+	NoReason: CheckReason,
 }
 
 func moveFor(f *detect.Finding, a *Answer) Move {
@@ -124,7 +127,7 @@ func actFor(f *detect.Finding, a *Answer) Act {
 		return Nothing
 	}
 	switch a.Cause {
-	case Provisioned, OwnMaximum, AccountQuota, IndexCapacity:
+	case Provisioned, OwnMaximum, AccountQuota, IndexCapacity, NoReason:
 		return raising[a.Cause]
 	case Ramp:
 		return Prewarm

@@ -239,6 +239,9 @@ func (b *Board) tableFinding(t *episode.Track, e *episode.Episode, r episode.Rul
 	case detect.TableStarvation:
 		f.Utilization = max(1, e.Pressure.Demand)
 		f.Reason, f.Ground = detect.Starved, answer.Lack(&f)
+		if f.Ground == detect.GroundNoReason {
+			f.Reason = detect.Undetermined
+		}
 		if e.Pressure.TakenByScans() {
 			f.Ground = detect.GroundScan
 		}

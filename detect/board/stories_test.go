@@ -292,7 +292,7 @@ var tableStories = []story{
 	{name: "another index of that table has not", workloads: []workload{{key: "v", units: 1500, index: "by-status"}}, index: "by-status", share: 1,
 		facts: &detect.TableFacts{VectorIndexes: []string{"by-embedding"}},
 		kind:  detect.HotGSIKey, severity: detect.Critical, state: detect.Firing, peak: 1500, over: 3, shards: 3, utilization: 1.5},
-	{name: "a throttled request without a reason decides nothing", workloads: warm("ProvisionedThroughputExceededException")},
+	tableStory("an exception without a reason does not say why", detect.TableStarvation, detect.Undetermined, warm("ProvisionedThroughputExceededException"), "send_reason").with(because(detect.GroundNoReason)),
 	{name: "an on-demand table has nothing provisioned", workloads: warm(""), facts: &detect.TableFacts{Billing: detect.BillingOnDemand, WCU: 1}},
 }
 

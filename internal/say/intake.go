@@ -174,13 +174,15 @@ const (
 	attemptsFrom  = 100
 )
 
-// OtherKeys names the tables and indexes with much throttling and no finding: the key in
+// OtherKeys names the tables and indexes with much throttling that no finding explains: the key in
 // the samples may be another than DynamoDB's.
 func OtherKeys(tables []detect.Table, findings []detect.Finding) (all []string) {
 	for i := range tables {
 		t := &tables[i]
 		seen := t.Requests + t.Throttled.Requests
-		found := slices.ContainsFunc(findings, func(f detect.Finding) bool { return f.Target == t.Target })
+		found := slices.ContainsFunc(findings, func(f detect.Finding) bool {
+			return f.Target == t.Target && f.Ground != detect.GroundNoReason
+		})
 		if found || t.Throttled.Requests < attemptsFrom || float64(t.Throttled.Requests) < throttledFrom*float64(seen) {
 			continue
 		}

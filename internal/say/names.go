@@ -11,7 +11,7 @@ import (
 // kindNames name the kinds of findings.
 var kindNames = map[detect.Kind]string{
 	detect.HotKeyWrite: "hot key (writes)", detect.HotKeyRead: "hot key (reads)", detect.HotGSIKey: "hot key of an index (writes)",
-	detect.HotPartition: "hot partition without a hot key", detect.TableStarvation: "table capacity exhausted",
+	detect.HotPartition: "hot partition without a hot key", detect.TableStarvation: "table throttled as a whole",
 	detect.RollingHotKey: "rolling hot key", detect.LowCardinalityKey: "low-cardinality key",
 	detect.TooFewShards: "too few shards", detect.TooManyShards: "too many shards", detect.UnevenShards: "uneven shards",
 	detect.LargeItem: "large items, small updates", detect.SingleCaller: "single caller", detect.TestKey: "test key",
@@ -37,7 +37,7 @@ var causeNames = map[detect.Cause]string{
 	detect.CauseHotKey: "hot key", detect.CauseShardedKey: "sharded key", detect.CauseRollingKey: "rolling key",
 	detect.CauseMovingHotSpot: "moving hot spot", detect.CauseIndexBackPressure: "index that holds writes back",
 	detect.CauseSingleCaller: "single caller", detect.CauseFewValues: "few key values", detect.CauseHotPartition: "hot partition",
-	detect.CauseStarvation: "too little capacity", detect.CauseRetryStorm: "retries", detect.CausePipeline: "not fully seen",
+	detect.CauseStarvation: "table throttled as a whole", detect.CauseRetryStorm: "retries", detect.CausePipeline: "not fully seen",
 }
 
 // CauseName names the cause of an incident in a few words.

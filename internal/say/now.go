@@ -88,6 +88,8 @@ func act(f *detect.Finding, a *answer.Answer) string {
 		return "Shed load, and request a higher quota from AWS. No table setting helps."
 	case answer.RaiseIndexCapacity:
 		return "Raise the write capacity of the index to the table's."
+	case answer.CheckReason:
+		return fmt.Sprintf("See which of CloudWatch's %s…ThrottleEvents exceeds 0: KeyRangeThroughput, ProvisionedThroughput, MaxOnDemandThroughput or AccountLimit.", detect.SideOf(f, "Write", "Read"))
 	case answer.CheckRefusals:
 		return fmt.Sprintf("%s, %s.", ifThrottled(f), relief(f, a))
 	case answer.MendKeyheat:
@@ -382,5 +384,6 @@ var unknown = map[detect.Ground]string{
 	detect.GroundBatchTimes: "requests carry the times of batches",
 	detect.GroundNotSeen:    "the samples do not show which keys share the partition",
 	detect.GroundIndex:      "the samples do not show which keys share the partition",
+	detect.GroundNoReason:   "the samples do not say why requests are refused",
 	detect.GroundNotDecided: "the sort keys seen do not decide it",
 }

@@ -157,6 +157,7 @@ func stories() []story {
 		{"the account's quota", detect.TableStarvation, "", refused(sample.AccountLimit, 700)},
 		{"the owner's maximum", detect.TableStarvation, "", refused(sample.MaxOnDemand, 700)},
 		{"capacity of an index", detect.TableStarvation, "", refused(sample.OfIndexCapacity, 700)},
+		{"no reason", detect.TableStarvation, "", func(f *detect.Finding) { refused(sample.ThrottleUnknown, 700)(f); f.Utilization = 1 }},
 		{"a key named after its hour", detect.RollingHotKey, "log#<hour>", rolling},
 		{"a sorted import", detect.MovingHotSpot, "", hot(1300, 1000, detect.MovingLoad)},
 		{"few values", detect.LowCardinalityKey, "", hot(1200, 1200, detect.Undetermined)},

@@ -111,6 +111,7 @@ var fixWords = map[detect.Fix]words{
 	detect.FixOwnMaximum:            newWords("Raise or remove the maximum throughput", "The owner's maximum refuses requests, not a partition."),
 	detect.FixAccountQuota:          newWords("Request a higher quota from AWS", "The {{.Where}} reached the account's quota for one table in this Region: no table setting helps."),
 	detect.FixNamedCapacity:         newWords("Raise the capacity that CloudWatch names", "It is provisioned capacity, a maximum or the account's quota: no key is the cause."),
+	detect.FixSendReason:            newWords("Send DynamoDB's throttle reason with each refused sample", "The exception's class does not show which limit refuses requests; ThrottlingReasons does."),
 	detect.FixFindIndexKey:          newWords("Find the hot key of the index", "A full partition of an index holds the writes back; records of the table do not name its key."),
 	detect.FixSlowScan:              newWords("Export to S3, or limit the Scan's rate", "{{if .Limit}}{{.Caller}} scans at {{.From}}: limit it to {{.Limit}}{{else}}Limit its rate{{end}}, or export to S3, which consumes no read capacity."),
 	detect.FixPrewarmNewTable:       newWords(prewarm, "A new on-demand table has few partitions: {{.Units}} gives it about {{.Count}}."),

@@ -175,6 +175,7 @@ var starved = map[answer.Cause]string{
 	answer.OwnMaximum:    "throttled by its own maximum throughput",
 	answer.AccountQuota:  "throttled by a quota of the account",
 	answer.IndexCapacity: "writes throttled, an index has too little capacity",
+	answer.NoReason:      "throttled, the samples do not say why",
 }
 
 // ownSymptoms are the symptoms when Keyheat cannot see.

@@ -76,6 +76,9 @@ func cause(f *detect.Finding, a *answer.Answer) string {
 			if answer.Lack(f) == detect.GroundOwnMaximum {
 				return fmt.Sprintf("%s %s of the read units; the %s's own maximum %s the excess.", scans, scanShare(f), targetWord(f), tense(f, "refuses", "refused"))
 			}
+			if answer.Lack(f) == detect.GroundNoReason {
+				return fmt.Sprintf("%s %s of the read units; the samples do not say which limit %s.", scans, scanShare(f), tense(f, "refuses requests", "refused requests"))
+			}
 			return fmt.Sprintf("%s %s of the read units; the %s %s capacity for all.", scans, scanShare(f), targetWord(f), tense(f, "lacks", "lacked"))
 		}
 		return tense(f, "A Scan reads one partition after another, as fast as it can.", "A Scan read one partition after another, as fast as it could.")
@@ -98,6 +101,8 @@ func cause(f *detect.Finding, a *answer.Answer) string {
 		return fmt.Sprintf("The %s reached the account's quota for one table in this Region. %s", targetWord(f), noKey(f))
 	case answer.IndexCapacity:
 		return fmt.Sprintf("An index %s too little write capacity; DynamoDB then refuses table writes.", tense(f, "has", "had"))
+	case answer.NoReason:
+		return tense(f, "No single key is known to be hot", "No single key was known to be hot") + ", and the samples lack DynamoDB's throttle reasons."
 	case answer.LargeItem:
 		if f.Evidence == nil {
 			return ""

@@ -81,6 +81,8 @@ func ForTable(f *detect.Finding, s *throttling.Pressure, peak sketch.Load, facts
 		return append([]detect.Step{slowScan(f, s, facts), detect.NewStep(starvedFix(s))}, retry...)
 	case f.Ground == detect.GroundScan:
 		return append([]detect.Step{slowScan(f, s, facts)}, retry...)
+	case f.Ground == detect.GroundNoReason:
+		return append([]detect.Step{detect.NewStep(detect.FixSendReason)}, retry...)
 	case f.Kind == detect.TableStarvation:
 		return append([]detect.Step{detect.NewStep(starvedFix(s))}, retry...)
 	case s.Refused[sample.KeyRange] == 0 && f.Partition == nil:
@@ -154,6 +156,8 @@ func starvedFix(s *throttling.Pressure) detect.Fix {
 		return detect.FixAccountQuota
 	case s.Refused[sample.MaxOnDemand] > s.Refused[sample.Provisioned]:
 		return detect.FixOwnMaximum
+	case s.Unexplained > 0 && s.StarvedRequests() == 0 && s.Demand <= 1:
+		return detect.FixSendReason
 	}
 	return detect.FixProvisionedCapacity
 }

@@ -13,6 +13,8 @@ type Pressure struct {
 	// Refused counts throttled requests by throttle reason, Requests all requests.
 	Refused  [sample.ThrottleReasons]int64
 	Requests int64
+	// Unexplained counts the requests throttled without a reason that no hot key explains.
+	Unexplained int64
 	// Scanned is the part of Load that Scans made.
 	Scanned, Load sketch.Load
 	// Scanners are the weights of the callers of Scans.
@@ -36,7 +38,7 @@ func (s Pressure) Plus(o Pressure) Pressure {
 	for c := range s.Refused {
 		s.Refused[c] += o.Refused[c]
 	}
-	s.Requests += o.Requests
+	s.Requests, s.Unexplained = s.Requests+o.Requests, s.Unexplained+o.Unexplained
 	s.Scanned, s.Load, s.Scanners = s.Scanned.Plus(o.Scanned), s.Load.Plus(o.Load), s.Scanners.Plus(o.Scanners)
 	s.Throttled, s.coolServed = s.Throttled.Plus(o.Throttled), s.coolServed.Plus(o.coolServed)
 	s.Demand = max(s.Demand, o.Demand)
@@ -59,16 +61,20 @@ func (s *Pressure) Hits(k detect.Kind) (hit, throttled bool) {
 			s.Partition != nil && (refuses(s.Partition) || s.Partition.WCU.Low > detect.Units(detect.PartitionWrite))
 		return throttled || s.Partition != nil, throttled
 	}
-	throttled = s.StarvedRequests() > 0
+	throttled = s.StarvedRequests()+s.Unexplained > 0
 	return throttled || s.Demand > 1, throttled
 }
 
 // ExcludeExplained returns the second without the refusals that another finding explains: for a
-// full partition the ones by a key range that holds a hot key.
+// full partition the ones by a key range that holds a hot key, and for a starved table the
+// ones without a reason.
 func (s *Pressure) ExcludeExplained(k detect.Kind) Pressure {
 	rest := *s
 	if k == detect.HotPartition && !s.noHotKey {
 		rest.Refused[sample.KeyRange] = 0
+	}
+	if k == detect.TableStarvation && s.Unexplained == 0 {
+		rest.Refused[sample.ThrottleUnknown] = 0
 	}
 	return rest
 }
@@ -105,11 +111,31 @@ func Measure(w *sketch.Window, likely sketch.Load, warning float64, facts *detec
 		}
 		s.noHotKey = s.noHotKey && !isNear(w.Unseen, warning)
 	}
+	s.Unexplained = countUnexplained(w, warning)
 	if wcu, rcu := facts.Capacity(w.Index); wcu > 0 || rcu > 0 {
 		proven := sampling.ProvenTotal(w, likely)
 		s.Demand = max(demandShare(proven.Write, wcu), demandShare(proven.Read, rcu))
 	}
 	return s
+}
+
+// countUnexplained returns how many requests were throttled without a reason in a second. It is 0
+// if hot keys have most of them, or if more requests were throttled for a stated reason.
+func countUnexplained(w *sketch.Window, warning float64) int64 {
+	unknown := w.Total.Refused[sample.ThrottleUnknown]
+	if unknown == 0 || 2*unknown <= w.Total.ThrottledRequests {
+		return 0
+	}
+	ofHotKeys := int64(0)
+	for i := range w.Keys {
+		if k := &w.Keys[i]; k.Evidence != nil && isNear(sampling.MostLoad(w, k), warning) {
+			ofHotKeys += k.Evidence.Refused[sample.ThrottleUnknown]
+		}
+	}
+	if 2*ofHotKeys >= unknown {
+		return 0
+	}
+	return unknown
 }
 
 // isNear reports whether a load is above the policy's share of a limit.
