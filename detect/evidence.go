@@ -204,7 +204,8 @@ func PartsOf(callers sketch.Top, load float64) []Part {
 }
 
 // RefusedKey is one of the keys with the most throttled load of a table or index, in its
-// last minute with throttled requests.
+// last minute with throttled requests. Where these carry no units, it is one of the keys with
+// the most throttled requests.
 type RefusedKey struct {
 	Key     sample.Text `json:"key"`
 	KeyType string      `json:"key_type"`
@@ -212,7 +213,11 @@ type RefusedKey struct {
 	// bounds.
 	WCU Figure `json:"wcu"`
 	RCU Figure `json:"rcu"`
-	// Share is its part of the throttled load of all keys.
+	// Requests is the number of its throttled requests a second, as far as the samples show
+	// them.
+	Requests float64 `json:"requests"`
+	// Share is its part of the throttled load of all keys, or of the throttled requests if
+	// these carry no units.
 	Share float64 `json:"share"`
 	// Callers are the callers of its throttled requests, the busiest first, with their
 	// parts; empty if unknown.

@@ -51,7 +51,7 @@ type Evidence struct {
 	// weight, and Attributes the attributes that writes with the most weight changed.
 	Items, Callers, Attributes Top
 	// RefusedCallers are the callers with the most throttled weight, of all requests since the
-	// evidence began.
+	// evidence began. A throttled request without units weighs a thousandth.
 	RefusedCallers Top
 	// Sized counts requests with an item size, and Bytes is the sum of these sizes. Edited
 	// counts records with whole images: ItemBytes is the sum of their sizes, ChangedBytes the

@@ -92,7 +92,7 @@ func (g *evidenceSums) add(r *sample.Record, l Load, seed, caller uint64) {
 	if r.Throttle != "" {
 		g.Refused[sample.ParseThrottleReason(r.Throttle, r.Index)] += r.N
 		if r.Caller != "" {
-			g.refused.Add(caller, r.Caller, l.weight())
+			g.refused.Add(caller, r.Caller, max(l.weight(), uint64(r.N)))
 		}
 	}
 	g.Seen++

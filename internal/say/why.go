@@ -181,9 +181,12 @@ func soleRefused(f *detect.Finding) *detect.RefusedKey {
 // shownRefused is the most refused keys that a sentence names.
 const shownRefused = 3
 
-// lostBy writes what a key was refused: 31 WCU/s.
+// lostBy writes what a key was refused: 31 WCU/s, or 31 requests/s if these carry no units.
 func lostBy(k *detect.RefusedKey) string {
 	var parts []string
+	if k.WCU.Value == 0 && k.RCU.Value == 0 && k.Requests > 0 {
+		return wording.Significant(k.Requests) + " requests/s"
+	}
 	if k.WCU.Value > 0 || k.RCU.Value == 0 {
 		parts = append(parts, wording.Significant(k.WCU.Value)+" WCU/s")
 	}
@@ -204,7 +207,7 @@ func RefusedKeys(keys []detect.RefusedKey) (all []Line) {
 			break
 		}
 		text := fmt.Sprintf("%s %s", quote(k.Key), lostBy(k))
-		if figure := largerOf(k); figure.Low != figure.High {
+		if figure := largerOf(k); figure.Value > 0 && figure.Low != figure.High {
 			text += fmt.Sprintf(" (%s to %s)", wording.Significant(figure.Low), wording.Significant(figure.High))
 		}
 		text += fmt.Sprintf(", %s of the refusals in the last minute with any", wording.Part(k.Share))

@@ -22,9 +22,11 @@ const (
 type Refused []refusedSecond // by second
 
 type refusedSecond struct {
-	at   int64
-	all  sketch.Load // of all keys
-	keys []refusedKey
+	at  int64
+	all sketch.Load // of all keys
+	// requests counts the throttled requests of all keys.
+	requests int64
+	keys     []refusedKey
 	// missing is the most throttled load that any other key can have.
 	missing sketch.Load
 }
@@ -37,6 +39,13 @@ type refusedKey struct {
 	read      sketch.Spread
 	write     sketch.Spread
 	callers   sketch.Top
+	requests  int64
+}
+
+// compare orders keys by their throttled load, and by their throttled requests if that has no
+// units.
+func (k *refusedKey) compare(o *refusedKey) int {
+	return cmp.Or(cmp.Compare(detect.Weight(o.throttled), detect.Weight(k.throttled)), cmp.Compare(o.requests, k.requests), cmp.Compare(k.key.Text, o.key.Text), cmp.Compare(k.hash, o.hash))
 }
 
 // Observe records a second's throttled keys, in place of its earlier ones.
@@ -68,15 +77,16 @@ func (r *Refused) Forget(since int64) {
 }
 
 func newRefusedSecond(w *sketch.Window) refusedSecond {
-	s := refusedSecond{at: w.Second, all: w.Total.Throttled}
+	s := refusedSecond{at: w.Second, all: w.Total.Throttled, requests: w.Total.ThrottledRequests}
 	rest := w.Total.Throttled
 	for i := range w.Keys {
 		k := &w.Keys[i]
-		if k.Throttled == (sketch.Load{}) {
+		refused := refusedRequests(k)
+		if k.Throttled == (sketch.Load{}) && refused == 0 {
 			continue
 		}
 		rest = detect.Sub(rest, k.Throttled)
-		kept := refusedKey{hash: k.Hash, key: k.Key, throttled: k.Throttled, high: k.Err, read: partOf(k.ReadSpread, k.Throttled.Read, k.Low.Read), write: partOf(k.WriteSpread, k.Throttled.Write, k.Low.Write)}
+		kept := refusedKey{hash: k.Hash, key: k.Key, requests: refused, throttled: k.Throttled, high: k.Err, read: partOf(k.ReadSpread, k.Throttled.Read, k.Low.Read), write: partOf(k.WriteSpread, k.Throttled.Write, k.Low.Write)}
 		if k.Evidence != nil {
 			kept.callers = k.Evidence.RefusedCallers
 		}
@@ -88,15 +98,25 @@ func newRefusedSecond(w *sketch.Window) refusedSecond {
 	}
 	s.missing = sketch.Load{Read: min(rest.Read, w.Unseen.Read), Write: min(rest.Write, w.Unseen.Write)}
 	if len(s.keys) > refusedEach {
-		slices.SortFunc(s.keys, func(a, b refusedKey) int {
-			return cmp.Or(cmp.Compare(detect.Weight(b.throttled), detect.Weight(a.throttled)), cmp.Compare(a.hash, b.hash))
-		})
+		slices.SortFunc(s.keys, func(a, b refusedKey) int { return a.compare(&b) })
 		for _, k := range s.keys[refusedEach:] {
 			s.missing = detect.MaxLoad(s.missing, k.high)
 		}
 		s.keys = slices.Clone(s.keys[:refusedEach])
 	}
 	return s
+}
+
+// refusedRequests returns the number of a key's throttled requests, as far as its evidence shows
+// them.
+func refusedRequests(k *sketch.KeyLoad) (n int64) {
+	if k.Evidence == nil {
+		return 0
+	}
+	for _, refused := range k.Evidence.Refused {
+		n += refused
+	}
+	return n
 }
 
 // partOf returns the uncertainty of a part of a sampled load.
@@ -110,9 +130,9 @@ func (r Refused) Keys() []detect.RefusedKey {
 	if len(r) == 0 {
 		return nil
 	}
-	sums, all := map[uint64]*refusedKey{}, sketch.Load{}
+	sums, all := map[uint64]*refusedKey{}, refusedKey{}
 	for i := range r {
-		all = all.Plus(r[i].all)
+		all.throttled, all.requests = all.throttled.Plus(r[i].all), all.requests+r[i].requests
 		for j := range r[i].keys {
 			k := &r[i].keys[j]
 			if sums[k.hash] == nil {
@@ -140,13 +160,11 @@ func (r Refused) Keys() []detect.RefusedKey {
 	for _, k := range sums {
 		most = append(most, k)
 	}
-	slices.SortFunc(most, func(a, b *refusedKey) int {
-		return cmp.Or(cmp.Compare(detect.Weight(b.throttled), detect.Weight(a.throttled)), cmp.Compare(a.key.Text, b.key.Text), cmp.Compare(a.hash, b.hash))
-	})
+	slices.SortFunc(most, (*refusedKey).compare)
 	seconds := r[len(r)-1].at - r[0].at + 1
 	var keys []detect.RefusedKey
 	for _, k := range most[:min(len(most), detect.RefusedKeys)] {
-		keys = append(keys, k.finding(seconds, detect.Weight(all)))
+		keys = append(keys, k.finding(seconds, &all))
 	}
 	return keys
 }
@@ -155,11 +173,15 @@ func (r Refused) Keys() []detect.RefusedKey {
 func (k *refusedKey) add(o *refusedKey) {
 	k.throttled, k.high = k.throttled.Plus(o.throttled), k.high.Plus(o.high)
 	k.read, k.write = k.read.Plus(o.read), k.write.Plus(o.write)
-	k.callers = k.callers.Plus(o.callers)
+	k.callers, k.requests = k.callers.Plus(o.callers), k.requests+o.requests
 }
 
-// finding returns the key's throttled load over a number of seconds, of all throttled weight.
-func (k *refusedKey) finding(seconds int64, all sample.Milli) detect.RefusedKey {
+// finding returns the key's throttled load over a number of seconds, as a part of all.
+func (k *refusedKey) finding(seconds int64, all *refusedKey) detect.RefusedKey {
+	own, whole := float64(detect.Weight(k.throttled)), float64(detect.Weight(all.throttled))
+	if whole == 0 {
+		own, whole = float64(k.requests), float64(all.requests)
+	}
 	figure := func(value, high sample.Milli, s sketch.Spread) detect.Figure {
 		if value == 0 {
 			return detect.Figure{High: detect.Units(high) / float64(seconds)}
@@ -168,8 +190,8 @@ func (k *refusedKey) finding(seconds int64, all sample.Milli) detect.RefusedKey 
 		return sampling.Interval{Value: value, Low: a.Low, High: a.High(s.Largest)}.PerSecond(seconds)
 	}
 	return detect.RefusedKey{
-		Key: sample.Text(k.key.Text), KeyType: k.key.Type, Share: min(1, detect.Ratio(float64(detect.Weight(k.throttled)), float64(all))),
+		Key: sample.Text(k.key.Text), KeyType: k.key.Type, Requests: float64(k.requests) / float64(seconds), Share: min(1, detect.Ratio(own, whole)),
 		WCU: figure(k.throttled.Write, k.high.Write, k.write), RCU: figure(k.throttled.Read, k.high.Read, k.read),
-		Callers: detect.PartsOf(k.callers, float64(detect.Weight(k.throttled))),
+		Callers: detect.PartsOf(k.callers, own),
 	}
 }
