@@ -78,3 +78,58 @@ func TestAMovingKeySaysWhatWasObserved(t *testing.T) {
 		t.Errorf("%d keys of the moving hot spot are found, want %d", moving, keys)
 	}
 }
+
+// TestAttemptsWithoutUnitsEndTheDoubt samples one request in five, without a word on what was
+// drawn together. A key's load is then unproven. Its partition refuses attempts, and they
+// carry no units, because a retry is served. Nobody states how often requests were sent.
+func TestAttemptsWithoutUnitsEndTheDoubt(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name     string
+		calls    int // sampled, two units each
+		refused  int // attempts of each call
+		severity detect.Severity
+		state    detect.State
+	}{
+		{"1,200 WCU, eight attempts refused each", 120, 8, detect.Critical, detect.Firing},
+		{"1,200 WCU, nothing refused", 120, 0, detect.Info, detect.Pending},
+	} {
+		b := board.New(board.Options{})
+		b.Settle(scenario.Began-1, true)
+		shard := sketch.NewShard(sketch.Config{Seed: scenario.Seed})
+		for second := range int64(120) {
+			for i := range c.calls {
+				r := sample.Record{
+					Time: (scenario.Began+second)*1000 + int64(i)*7%1000, Table: "orders", PK: sample.KeyString("acme"), SK: sample.KeyString(fmt.Sprint(i, second)),
+					Op: sample.UpdateItem, WCU: 2000, Rate: 0.2, N: 1, Caller: "sync",
+				}
+				attempt := r
+				attempt.WCU, attempt.Throttle, attempt.N = 0, keyRangeCause, int64(c.refused)
+				for _, each := range []*sample.Record{&r, &attempt} {
+					if each.N == 0 {
+						continue
+					}
+					if err := shard.Add(each); err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
+			for _, w := range scenario.SealedWindows(shard) {
+				b.Observe(&w)
+			}
+			b.Settle(scenario.Began+second, true)
+		}
+		f := single(t, b.Findings(), detect.HotKeyWrite)
+		if f == nil || f.Severity != c.severity || f.State != c.state {
+			t.Errorf("%s: found %+v", c.name, f)
+			continue
+		}
+		refused := b.RefusedKeys(f.Target)
+		if c.refused == 0 {
+			continue
+		}
+		if len(refused) != 1 || refused[0].Requests != float64(c.calls*c.refused) || refused[0].Share != 1 || len(refused[0].Callers) != 1 || refused[0].Callers[0].Low != 1 {
+			t.Errorf("%s: refused %+v", c.name, refused)
+		}
+	}
+}

@@ -137,7 +137,7 @@ func (e *Episode) observe(p *point, r Rules) {
 	flush := s.flushed && !hot && (s.likely.amounts(r.Kind).Proven > share || mean > share)
 	unproven := (independent.Proven > share || believed > share) && !hot && !sustained && !flush
 	e.doubtLoad(s, r)
-	refused := (flush || unproven) && p.throttledByPartition(r.Kind) // refusals end the doubt
+	refused := (flush || unproven) && p.keyRange > 0 && p.mayRefuse(r.Kind) // refusals end the doubt
 	flush, unproven = flush && !refused, unproven && !refused
 	plateau := isPlateau(p, r.Kind) && !s.flushed
 	combined := s.certain.overCombined(r)
@@ -175,7 +175,8 @@ func (e *Episode) observe(p *point, r Rules) {
 		e.addHarm(s.certain, r)
 	}
 	if refused {
-		e.addRefused(p.second)
+		most := max(independent.Proven, believed, mean, s.likely.amounts(r.Kind).Proven)
+		e.addRefused(p, r.Kind, most > detect.Limit(r.Kind))
 	}
 	if sustained {
 		if e.sustained = e.sustained || mean > detect.Limit(r.Kind); e.sustained {
@@ -201,12 +202,18 @@ func (e *Episode) advance(second int64) (since int64) {
 }
 
 // addRefused counts a second in which a partition refused requests of an unproven load.
-func (e *Episode) addRefused(second int64) {
-	e.isSaturated = true
-	e.addHot(second)
-	if pushWithin(e.refused[:], second, detect.MeanLongest) {
-		e.lasting = detect.Critical
-		e.fire(second, second)
+// Attempts without units were sent again: they are critical for a load above the limit only.
+func (e *Episode) addRefused(p *point, k detect.Kind, above bool) {
+	critical := above || p.throttledByPartition(k)
+	e.isSaturated = e.isSaturated || critical
+	e.addHot(p.second)
+	if pushWithin(e.refused[:], p.second, detect.MeanLongest) {
+		if critical {
+			e.lasting = detect.Critical
+		} else if e.lasting == "" {
+			e.lasting = detect.Warning
+		}
+		e.fire(p.second, p.second)
 	}
 }
 
@@ -267,7 +274,7 @@ func (e *Episode) view(p *point) view {
 func (s view) servedSecond(k detect.Kind) servedSecond {
 	return servedSecond{
 		second: s.second, units: detect.Units(detect.Amount(k, s.likely.consumedLoad())), marked: s.marking,
-		refused: detect.Amount(k, s.throttled) > 0 && !s.otherReasons, sampled: s.sampledSecond(k),
+		refused: s.mayRefuse(k), sampled: s.sampledSecond(k),
 	}
 }
 

@@ -11,7 +11,7 @@ import (
 // coder turns a point into words, most of them zero, and words into a point, without
 // rounding. A pair of equal fields takes one word and a zero.
 type coder struct {
-	words   [50]uint64
+	words   [51]uint64
 	n       int
 	reading bool
 }
@@ -96,6 +96,7 @@ func (c *coder) point(p *point, parts *int64) (withPressure bool) {
 	number(c, &p.throttled.Read, 0)
 	number(c, &p.throttled.Write, 0)
 	number(c, &p.keyRange, 0)
+	number(c, &p.noReason, 0)
 	c.flag(&p.otherReasons)
 	number(c, &p.replicated, 0)
 	number(c, parts, 0)

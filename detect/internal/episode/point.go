@@ -18,8 +18,9 @@ type point struct {
 	read, write sampling.Amounts
 	throttled   sketch.Load
 	// requests counts the requests seen, keyRange the key's requests throttled because of
-	// their partition, as far as the evidence shows.
-	requests, keyRange int64
+	// their partition, and noReason the ones throttled without a reason, as far as the evidence
+	// shows.
+	requests, keyRange, noReason int64
 	// otherReasons reports that all throttled requests were throttled for other reasons.
 	otherReasons bool
 	// tableRequests counts the requests seen of the whole table or index; tableChanges
@@ -59,8 +60,8 @@ func keyPoint(w *sketch.Window, k *sketch.KeyLoad, batch sampling.Batch) point {
 		throttled: k.Throttled, table: w.Total.Load,
 	}
 	if k.Evidence != nil {
-		p.keyRange = k.Evidence.Refused[sample.KeyRange]
-		p.otherReasons = p.keyRange+k.Evidence.Refused[sample.ThrottleUnknown] == 0 && k.Evidence.Refused != [sample.ThrottleReasons]int64{}
+		p.keyRange, p.noReason = k.Evidence.Refused[sample.KeyRange], k.Evidence.Refused[sample.ThrottleUnknown]
+		p.otherReasons = p.keyRange+p.noReason == 0 && k.Evidence.Refused != [sample.ThrottleReasons]int64{}
 		if base := float64(detect.Weight(k.Evidence.Load)); k.Evidence.Edited > 0 && base > 0 {
 			p.grown, p.grownKnown = float64(k.Evidence.GrownBytes)*max(1, float64(detect.Weight(k.Low))/base), true
 		}
@@ -159,13 +160,23 @@ func (p *point) throttledByPartition(k detect.Kind) bool {
 	return p.keyRange > 0 && detect.Amount(k, p.throttled) > 0
 }
 
+// mayRefuse reports whether the partition may have refused attempts on the kind's side.
+// Attempts without units, before a retry, count for the side with the larger part of its limit.
+func (p *point) mayRefuse(k detect.Kind) bool {
+	if p.throttled != (sketch.Load{}) {
+		return detect.Amount(k, p.throttled) > 0 && !p.otherReasons
+	}
+	writes := p.write.Value*detect.WritesInReads >= p.read.Value
+	return p.keyRange+p.noReason > 0 && detect.Side(k, writes, !writes)
+}
+
 // isPlateau reports whether the second's consumed load lies just at the limit, as far as
 // sampling shows it.
 func isPlateau(p *point, k detect.Kind) bool {
 	if math.Sqrt(p.amounts(k).Spread.Variance) > detect.PlateauSpread*detect.Units(detect.Limit(k)) {
 		return false
 	}
-	if p.tableChanges < p.tableRequests && (p.otherReasons || detect.Amount(k, p.throttled) == 0) {
+	if p.tableChanges < p.tableRequests && !p.mayRefuse(k) {
 		return false // requests are visible, and the partition throttles none
 	}
 	used := detect.Amount(k, p.consumedLoad())
