@@ -131,6 +131,10 @@ func stories() []story {
 		{"a key that DynamoDB split", detect.HotKeyWrite, "merchant#4711", healed},
 		{"one partition, one key", detect.HotPartition, "", refusedKey},
 		{"one partition, several keys", detect.HotPartition, "", refusedKeys},
+		{"one partition, attempts without units", detect.HotPartition, "", func(f *detect.Finding) {
+			refused(sample.KeyRange, 700)(f)
+			f.Ground, f.RefusedKeys = detect.GroundNotSeen, []detect.RefusedKey{{Key: "cust#4711", Requests: 25, Share: 1}}
+		}},
 		{"one partition, over", detect.HotPartition, "", func(f *detect.Finding) { refusedKey(f); f.State = detect.Resolved }},
 		{"a table that grew too fast", detect.HotPartition, "", ramp},
 		{"a copy in the order of a Scan", detect.HotPartition, "", walks},
