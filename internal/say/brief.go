@@ -234,7 +234,7 @@ func fromTo(f *detect.Finding, first, last time.Time) string {
 	first, last = first.UTC(), last.UTC()
 	switch {
 	case last.Equal(first):
-		return first.Format("at 15:04:05 UTC, for 1 s")
+		return first.Format("at 15:04:05 UTC") + ", for 1 s" // a 1 within a layout is the month
 	case f.State == detect.Resolved, f.Through.Sub(last) >= detect.ResolveSeconds*time.Second:
 		return first.Format("from 15:04:05 to ") + last.Format("15:04:05 UTC")
 	}

@@ -139,6 +139,7 @@ func stories() []story {
 		{"a table that grew too fast", detect.HotPartition, "", ramp},
 		{"a copy in the order of a Scan", detect.HotPartition, "", walks},
 		{"a key in its first seconds", detect.HotKeyWrite, "merchant#4711", young},
+		{"a key of one second", detect.HotKeyWrite, "merchant#4711", func(f *detect.Finding) { f.LastSeen = f.FirstSeen; young(f) }},
 		{"a key that DynamoDB did not split", detect.HotKeyWrite, "merchant#4711", old},
 		{"a key that is over", detect.HotKeyWrite, "merchant#4711", resolved},
 		{"an item of a stream", detect.HotKeyWrite, "counter", blind},
