@@ -174,6 +174,10 @@ func stories() []story {
 		{"one caller", detect.SingleCaller, "tenant#a", hot(1200, 1200, detect.Splittable)},
 		{"a test", detect.TestKey, "loadtest", hot(1200, 1200, detect.Splittable)},
 		{"a retry storm", detect.RetryStorm, "tenant#a", storm},
+		{"a retry storm with short waits", detect.RetryStorm, "tenant#a", func(f *detect.Finding) {
+			storm(f)
+			f.Evidence.Retries.Callers[0].Waited = 16
+		}},
 		{"too many hot keys", detect.TooManyHotKeys, "", nil},
 		{"unseen keys", detect.UnseenKeys, "", nil},
 		{"coverage", detect.CoverageFell, "", nil},

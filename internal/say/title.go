@@ -129,7 +129,7 @@ func symptom(f *detect.Finding) string {
 	case detect.SingleCaller:
 		return "one caller makes a key hot"
 	case detect.RetryStorm:
-		return "one caller retries without pause"
+		return stormSymptom(f)
 	case detect.TestKey:
 		return "a key named like a test is hot"
 	case detect.LargeItem:
@@ -141,6 +141,14 @@ func symptom(f *detect.Finding) string {
 		return text
 	}
 	return string(f.Kind)
+}
+
+// stormSymptom is a storm's symptom. A caller that reports no wait may well pause.
+func stormSymptom(f *detect.Finding) string {
+	if e := f.Evidence; e != nil && e.Retries != nil && len(e.Retries.Callers) > 0 && e.Retries.Callers[0].Waited > 0 {
+		return "one caller retries without pause"
+	}
+	return "one caller sends most retries"
 }
 
 func keySymptom(f *detect.Finding, a *answer.Answer) string {
