@@ -9,6 +9,7 @@ import (
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/internal/say/wording"
+	"github.com/keyheat/keyheat/sample"
 )
 
 // words are what people read of a fix: an imperative of at most eight words without a full
@@ -39,9 +40,9 @@ type facts struct {
 	Size, Attempts, Sent string
 	Span                 string
 	// Every is the interval of bursts, Growth the growth of a collection, Strong the share
-	// of strongly consistent reads. Within is where and how old items of a global table
-	// move. All are empty if they do not apply.
-	Every, Growth, Strong, Within string
+	// of reads that are not eventual, and Consistency their name. Within is where and how old
+	// items of a global table move. All are empty if they do not apply.
+	Every, Growth, Strong, Consistency, Within string
 	// Single reports that the key may be one item, Known that the load left is known, and
 	// CutOff that Count is a lower bound.
 	Single, Known, CutOff bool
@@ -78,10 +79,10 @@ var fixWords = map[detect.Fix]words{
 	detect.FixBackOff:           newWords(backOff, "{{with .Caller}}{{.}} sends each request {{$.Sent}} times; at{{else}}At{{end}} least {{.Attempts}} attempts were refused in {{.Span}}."),
 	detect.FixSpreadBurst:       newWords("Spread the burst over some seconds", "{{with .Every}}It comes every {{.}}: with a random delay, and limited{{else}}Limited{{end}} to {{.Units}}, the {{.Requests}} come up to {{.Span}} late."),
 	detect.FixConditionalWrite:  newWords("Replace transactions with conditional writes", "{{.Share}} of the key's write units are transactional, and cost twice."),
-	detect.FixEventualRead:      newWords("Read eventually consistently where possible", "{{.Share}} of the read units are strongly consistent; eventual reads spare {{.Units}}."),
+	detect.FixEventualRead:      newWords("Read eventually consistently where possible", "{{.Share}} of the read units are {{.Consistency}}; eventual reads spare {{.Units}}."),
 	detect.FixSmallerQuery:      newWords("Read fewer bytes with each query", "A query costs {{.PerQuery}} RCU on average: narrow its key condition, or set a Limit."),
 	detect.FixDividedCounter:    newWords("Divide the item over {{.Count}} partition keys", "Add to one of them at random, and sum them with the old item when you read."),
-	detect.FixCache:             newWords("Cache the reads", "{{with .AtLeast}}{{if $.Strong}}An application's cache of one second answers at least {{.}}; DAX answers none of the {{$.Strong}} that are strongly consistent.{{else}}A cache of one second answers at least {{.}} of them.{{end}}{{else}}{{if .Known}}Hardly any item is read twice within a second: keep items for longer.{{else}}How often the same items are read again is unknown.{{end}}{{end}}"),
+	detect.FixCache:             newWords("Cache the reads", "{{with .AtLeast}}{{if $.Strong}}An application's cache of one second answers at least {{.}}; DAX answers none of the {{$.Strong}} that are {{$.Consistency}}.{{else}}A cache of one second answers at least {{.}} of them.{{end}}{{else}}{{if .Known}}Hardly any item is read twice within a second: keep items for longer.{{else}}How often the same items are read again is unknown.{{end}}{{end}}"),
 	detect.FixChangingItem:      newWords(ownItem, "A write changes {{.Share}} of an item of {{.Size}}{{with .Attribute}}, most often {{.}}{{end}}."),
 	detect.FixReadItem:          newWords("Move read attributes into their own item", "A read pays for the whole item of {{.Size}}."),
 	detect.FixWrittenItem:       newWords(ownItem, "A write pays for the whole item of {{.Size}}, however little changes."),
@@ -180,8 +181,11 @@ func newFacts(f *detect.Finding, s *detect.Step) facts {
 	if a.Bytes > 0 {
 		w.Growth = w.Size
 	}
-	if e := f.Evidence; e != nil && e.StrongReads >= 0.05 {
-		w.Strong = wording.Part(e.StrongReads)
+	if e := f.Evidence; e != nil {
+		w.Consistency = consistency(e)
+		if e.StrongReads >= 0.05 {
+			w.Strong = wording.Part(e.StrongReads)
+		}
 	}
 	if a.Region != "" {
 		w.Within = fmt.Sprintf(" in %s only", wording.Printable(a.Region))
@@ -220,6 +224,26 @@ func newFacts(f *detect.Finding, s *detect.Step) facts {
 		w.Each = perSecond(s.After.High, s.After.Unit)
 	}
 	return w
+}
+
+// consistency names the reads that are not eventual.
+func consistency(e *detect.Evidence) string {
+	transactional, all := 0.0, 0.0
+	for _, o := range e.Operations {
+		if op, _ := sample.ParseOp(o.Op); op.IsRead() {
+			all += o.Share
+			if op == sample.TransactGetItems {
+				transactional += o.Share
+			}
+		}
+	}
+	switch share := detect.Ratio(transactional, all); {
+	case share < 0.05:
+		return "strongly consistent"
+	case share > e.StrongReads-0.05:
+		return "transactional"
+	}
+	return "strongly consistent or transactional"
 }
 
 // number writes a number; an unknown one is empty.

@@ -64,6 +64,9 @@ var without = []struct {
 	{detect.FixOwnTimes, func(_ *detect.Finding, s *detect.Step) { s.Arguments.Caller = "" }},
 	{detect.FixCache, func(_ *detect.Finding, s *detect.Step) { s.Arguments.Share = 0 }},
 	{detect.FixCache, func(f *detect.Finding, _ *detect.Step) { f.Evidence.StrongReads = 0.9 }},
+	{detect.FixCache, transactionalReads(1)},
+	{detect.FixEventualRead, transactionalReads(1)},
+	{detect.FixEventualRead, transactionalReads(0.5)},
 	{detect.FixSpreadBurst, func(_ *detect.Finding, s *detect.Step) { s.Arguments.Every = 0 }},
 	{detect.FixBackOff, func(_ *detect.Finding, s *detect.Step) { s.Arguments.Caller = "" }},
 	{detect.FixBoundedRate, func(_ *detect.Finding, s *detect.Step) { s.Arguments.Caller = "" }},
@@ -76,6 +79,15 @@ var without = []struct {
 	{detect.FixShardedKey, func(f *detect.Finding, s *detect.Step) {
 		s.Cost, s.Arguments.Grown, s.Arguments.AtLeast, f.Evidence.SortKeys = nil, 0, false, nil
 	}},
+}
+
+// transactionalReads returns a change to reads that are transactional in a part, and
+// otherwise strongly consistent.
+func transactionalReads(share float64) func(*detect.Finding, *detect.Step) {
+	return func(f *detect.Finding, _ *detect.Step) {
+		f.Evidence.StrongReads = 1
+		f.Evidence.Operations = []detect.Operation{{Op: sample.TransactGetItems.String(), Share: share}, {Op: sample.GetItem.String(), Share: 1 - share}}
+	}
 }
 
 // TestSteps holds the words of every fix to a golden file and to their budgets.
