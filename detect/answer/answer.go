@@ -127,8 +127,8 @@ func standsOut(all []detect.Part) bool {
 	return first.Text != "" && first.Low > next.High && first.Low+first.High >= standing*(next.Low+next.High)
 }
 
-// lastingFix returns the first step that changes code, items or keys, or else the one that
-// mends a caller; nil without one. A step that only waits, or changes a setting, is not
+// lastingFix returns the first step that mends a job, or that changes code, items or keys,
+// or else the one that mends a caller; nil without one. A step that only waits, or changes a setting, is not
 // lasting.
 func lastingFix(f *detect.Finding) *detect.Step {
 	for i := range f.Advice {
@@ -136,8 +136,8 @@ func lastingFix(f *detect.Finding) *detect.Step {
 		switch {
 		case s.Action == detect.ActionPipeline || s.Action == detect.ActionMigrate:
 		case s.Action == detect.ActionRetry && f.Kind.OfTable(): // callers do so tonight
-		case s.Action == detect.ActionShuffle:
-			return s
+		case s.Action == detect.ActionShuffle, s.Fix == detect.FixBoundedRate && !advises(f, detect.ActionShuffle):
+			return s // a job needs no other keys
 		case slices.Contains([]detect.Effort{detect.EffortCode, detect.EffortComponent, detect.EffortItems, detect.EffortKeys}, s.Effort):
 			return s
 		}

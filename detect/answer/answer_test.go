@@ -54,6 +54,11 @@ func open(g detect.Ground) tell { return reason(detect.Undetermined, g) }
 // shuffles is a job that writes keys in their order.
 func shuffles(f *detect.Finding) { f.Advice = []detect.Step{detect.NewStep(detect.FixShuffleInput)} }
 
+// bounds is a job that a lower rate mends, before the shards of its key.
+func bounds(f *detect.Finding) {
+	f.Advice = append([]detect.Step{detect.NewStep(detect.FixBoundedRate)}, f.Advice...)
+}
+
 func keys(f *detect.Finding) { f.Ground = detect.GroundKeys }
 
 // starved is a table or index with too little capacity.
@@ -101,6 +106,8 @@ func TestStories(t *testing.T) {
 		"one item":                                {[]tell{reason(detect.HotItem, detect.GroundItem)}, verdict{answer.OneItem, answer.SlowCallers, answer.No, detect.GroundItem, shard}},
 		"a local index":                           {[]tell{reason(detect.LSIBlocked, detect.GroundLocalIndex)}, verdict{answer.OneKey, answer.SlowCallers, answer.No, detect.GroundLocalIndex, shard}},
 		"new items at one end":                    {[]tell{reason(detect.MonotonicSortKey, detect.GroundSortKey)}, verdict{answer.OneKey, answer.SlowCallers, answer.No, detect.GroundSortKey, shard}},
+		"a job makes all of it":                   {[]tell{bounds}, verdict{answer.OneKey, answer.SlowCallers, answer.Likely, detect.GroundSplit, detect.ActionRetry}},
+		"a job that may shuffle":                  {[]tell{bounds, func(f *detect.Finding) { f.Advice = slices.Insert(f.Advice, 1, detect.NewStep(detect.FixShuffleInput)) }}, verdict{answer.OneKey, answer.SlowCallers, answer.Likely, detect.GroundSplit, detect.ActionShuffle}},
 		"an index key":                            {[]tell{kind(detect.HotGSIKey)}, verdict{answer.IndexKey, answer.SlowCallers, answer.Likely, detect.GroundSplit, shard}},
 		"a key of a time":                         {[]tell{reason(detect.RollingKey, detect.GroundPeriod), func(f *detect.Finding) { f.Rolling = &detect.Rolling{Period: "day"} }}, verdict{answer.TimeKey, answer.SlowCallers, answer.No, detect.GroundPeriod, shard}},
 		"most refusals lack the table's capacity": {[]tell{refusedFor(sample.Provisioned)}, verdict{answer.OneKey, answer.RaiseCapacity, answer.Likely, detect.GroundSplit, shard}},

@@ -33,7 +33,7 @@ func loadLeft(f *detect.Finding, s *detect.Step) string {
 	if s.After == nil || s.After.HighUtilization >= 1 || f.Kind == detect.LargeCollection {
 		return ""
 	}
-	if s.Arguments.AtLeast {
+	if s.Arguments.AtLeast || s.Fix == detect.FixBoundedRate { // the rate is in its words
 		return ""
 	}
 	load := fmt.Sprintf("%s %s/s", wording.Significant(s.After.High), strings.ToUpper(s.After.Unit))
