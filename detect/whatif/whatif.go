@@ -117,7 +117,7 @@ func (w *Answer) Agree(f *detect.Finding) {
 	}
 	w.Reason = f.Reason
 	w.AllAsked = slices.ContainsFunc(f.Advice, func(s detect.Step) bool {
-		return s.Action == detect.ActionShard && s.After != nil && s.After.HighUtilization*w.Factor > 1 && s.After.Low < s.After.High
+		return s.Action == detect.ActionShard && s.Arguments.Units == 0 && s.After != nil && s.After.HighUtilization*w.Factor > 1 && s.After.Low < s.After.High
 	})
 	if w.Instead = ""; len(f.Advice) > 0 && !slices.ContainsFunc(f.Advice, makesShards) {
 		w.Instead = f.Advice[0].Fix

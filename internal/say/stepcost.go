@@ -45,6 +45,9 @@ func Leaves(s *detect.Step) string {
 	}
 	a, bound := s.After, ""
 	unit := strings.ToUpper(a.Unit) + "/s" + parts[s.Action]
+	if s.Arguments.Units > 0 && slices.Contains([]string{detect.ActionShard, detect.ActionSplit, detect.ActionCopies}, s.Action) { // an item keeps it there
+		unit = strings.ToUpper(a.Unit) + "/s on the fullest key"
+	}
 	switch {
 	case a.High > 0 && wording.Significant(a.High) == "0":
 		return "less than 1 " + unit

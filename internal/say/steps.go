@@ -33,7 +33,8 @@ type facts struct {
 	// Units are a second, PerQuery those of a query, Fanned the read units that queries
 	// of all key shards add.
 	Units, PerQuery, Fanned string
-	// From is a caller's present rate, Limit the rate to keep; empty if unknown.
+	// From is a caller's present rate, Limit the rate to keep, or the load that a key keeps;
+	// empty if unknown.
 	From, Limit string
 	// Each is the load after the step, Peak the load of the whole in its highest second.
 	Each, Peak           string
@@ -81,7 +82,7 @@ var fixWords = map[detect.Fix]words{
 	detect.FixConditionalWrite:  newWords("Replace transactions with conditional writes", "{{.Share}} of the key's write units are transactional, and cost twice."),
 	detect.FixEventualRead:      newWords("Read eventually consistently where possible", "{{.Share}} of the read units are {{.Consistency}}; eventual reads spare {{.Units}}."),
 	detect.FixSmallerQuery:      newWords("Read fewer bytes with each query", "A query costs {{.PerQuery}} RCU on average: narrow its key condition, or set a Limit."),
-	detect.FixDividedCounter:    newWords("Divide the item over {{.Count}} partition keys", "Add to one of them at random, and sum them with the old item when you read."),
+	detect.FixDividedCounter:    newWords("Divide the item over {{.Count}} partition keys", "Add to one of them at random, and sum them with the old item when you read{{with .Limit}}; the key's other items keep about {{.}}{{end}}."),
 	detect.FixCache:             newWords("Cache the reads", "{{with .AtLeast}}{{if $.Strong}}An application's cache of one second answers at least {{.}}; DAX answers none of the {{$.Strong}} that are {{$.Consistency}}.{{else}}A cache of one second answers at least {{.}} of them.{{end}}{{else}}{{if .Known}}Hardly any item is read twice within a second: keep items for longer.{{else}}How often the same items are read again is unknown.{{end}}{{end}}"),
 	detect.FixChangingItem:      newWords(ownItem, "A write changes {{.Share}} of an item of {{.Size}}{{with .Attribute}}, most often {{.}}{{end}}."),
 	detect.FixReadItem:          newWords("Move read attributes into their own item", "A read pays for the whole item of {{.Size}}."),
@@ -93,10 +94,10 @@ var fixWords = map[detect.Fix]words{
 	detect.FixIndexKeyOfQueries: newWords(indexKey, "Add an attribute that the queries know: each then reads a part of {{.Key}}."),
 	detect.FixShardedIndex:      newWords(splitKey, "Only the key of the index changes; each key shard takes about {{.Each}}."),
 	detect.FixIndexKeyOfWrites:  newWords(indexKey, "Add an attribute that the queries know: it divides {{.Key}}."),
-	detect.FixCopies:            newWords("Keep {{.Count}} copies of the item", "Key shards do not divide one item: read a copy at random, and write all."),
-	detect.FixDividedItem:       newWords("Divide the item into {{if .CutOff}}at least {{end}}{{.Count}} items", "Key shards do not divide one item: write a part at random, and read all parts."),
+	detect.FixCopies:            newWords("Keep {{.Count}} copies of the item", "Key shards do not divide one item: read a copy at random, and write all{{with .Limit}}; the key's other items keep about {{.}}{{end}}."),
+	detect.FixDividedItem:       newWords("Divide the item into {{if .CutOff}}at least {{end}}{{.Count}} items", "Give parts keys of their own: write one at random, and read all{{with .Limit}}; the key's other items keep about {{.}}{{end}}."),
 	detect.FixTimeKey:           newWords("Add a suffix to the key's time", "Each new {{.Period}}'s key takes all load: add an attribute or {{.Count}} key shards."),
-	detect.FixShardedKey:        newWords(splitKey, "{{if .Single}}If the key has several items, each{{else}}Each{{end}} key shard takes about {{.Each}}{{with .Fanned}}; queries of all key shards add up to {{.}}{{end}}{{with .Grown}}; growth needs {{.}} key shards{{end}}."),
+	detect.FixShardedKey:        newWords(splitKey, "{{if .Limit}}One item keeps its key shard at {{.Limit}} or more{{else}}{{if .Single}}If the key has several items, each{{else}}Each{{end}} key shard takes about {{.Each}}{{end}}{{with .Fanned}}; queries of all key shards add up to {{.}}{{end}}{{with .Grown}}; growth needs {{.}} key shards{{end}}."),
 
 	detect.FixPrewarmForShards:  newWords("Pre-warm the {{.Where}} before the key shards", "New keys share few partitions at first: raise the warm throughput to {{.Units}}."),
 	detect.FixCapacityForCopies: newWords("Provision more while old items are copied", "The load and the copies need {{.Units}} together."),

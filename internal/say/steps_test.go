@@ -76,10 +76,18 @@ var without = []struct {
 	{detect.FixCache, func(_ *detect.Finding, s *detect.Step) { s.Arguments.Share, s.After = 0, nil }},
 	{detect.FixChangingItem, func(_ *detect.Finding, s *detect.Step) { s.Arguments.Attribute = "" }},
 	{detect.FixCompression, func(_ *detect.Finding, s *detect.Step) { s.Arguments.Share = 0 }},
+	{detect.FixShardedKey, withoutUnits},
+	{detect.FixDividedCounter, withoutUnits},
+	{detect.FixDividedItem, withoutUnits},
+	{detect.FixCopies, withoutUnits},
 	{detect.FixShardedKey, func(f *detect.Finding, s *detect.Step) {
+		withoutUnits(f, s)
 		s.Cost, s.Arguments.Grown, s.Arguments.AtLeast, f.Evidence.SortKeys = nil, 0, false, nil
 	}},
 }
+
+// withoutUnits leaves no load on a key that a step does not divide.
+func withoutUnits(_ *detect.Finding, s *detect.Step) { s.Arguments.Units = 0 }
 
 // transactionalReads returns a change to reads that are transactional in a part, and
 // otherwise strongly consistent.

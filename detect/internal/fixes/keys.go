@@ -73,16 +73,30 @@ func renamedKey(c *Case) (fix, bool) {
 	}, c.Rolling != nil
 }
 
-// isItem reports whether one item has so much of the key's load that shards by the sort
-// key would leave it on one of them.
+// isItem reports whether one item has so much of the key's load, or of a partition's limit,
+// that shards by the sort key would leave it on one of them.
 func (c *Case) isItem() bool {
-	return c.Reason == detect.HotItem || c.Index == "" && c.Evidence != nil && c.Evidence.Records >= detect.MinRecords &&
-		len(c.Evidence.Items) > 0 && c.Evidence.Items[0].Low >= itemShare
+	low, _ := c.heaviestItem()
+	return c.Reason == detect.HotItem || low >= itemShare || low*c.Utilization > c.Policy.Warning
+}
+
+// heaviestItem returns the bounds of the heaviest item's share of the peak. An index's sort
+// key does not name an item.
+func (c *Case) heaviestItem() (low, high float64) {
+	e := c.Evidence
+	if c.Index != "" || e == nil || e.Records < detect.MinRecords || len(e.Items) == 0 {
+		return float64(detect.BoolToInt(c.Reason == detect.HotItem)), 1
+	}
+	low, high = e.Items[0].Low, e.Items[0].High
+	if s := c.PredictedSplit(); s != nil {
+		low = max(low, min(1, detect.Ratio(s.Item, c.peak())))
+	}
+	return low, max(low, high)
 }
 
 // copies are for an item with many reads.
 func copies(c *Case) (fix, bool) {
-	return c.divideLoad(), c.isItem() && c.reads() && c.Shards >= 2
+	return c.divideItem(), c.isItem() && c.reads() && c.Shards >= 2
 }
 
 // divideLoad leaves the key's load, divided evenly over shards, copies or parts.
@@ -91,20 +105,31 @@ func (c *Case) divideLoad() fix {
 	return fix{arguments: detect.Arguments{Count: c.Shards, AtLeast: c.IsCutOff()}, after: c.newAfter(part, part)}
 }
 
+// divideItem leaves the load of the fullest key: a part of the item, or the key with its
+// other items, since the parts have keys of their own.
+func (c *Case) divideItem() fix {
+	f, part := c.divideLoad(), 1/float64(c.Shards)
+	if low, high := c.heaviestItem(); 1-low > part {
+		f.arguments.Units = c.peak() * (1 - high)
+		f.after = c.newAfter(max(part, 1-high), 1-low)
+	}
+	return f
+}
+
 // dividedCounter is for a counter with many writes. Readers sum its old item with the new
 // ones, so nothing has to be migrated.
 func dividedCounter(c *Case) (fix, bool) {
 	if !c.isItem() || c.reads() || c.Shards < 2 || !c.isCounter() {
 		return fix{}, false
 	}
-	f := c.divideLoad()
+	f := c.divideItem()
 	f.takes, f.names = c.takes(detect.EffortCode), c.shardNames(detect.SuffixCounter)
 	return f, true
 }
 
 // dividedItem is for another item with many writes, if its value can be divided.
 func dividedItem(c *Case) (fix, bool) {
-	return c.divideLoad(), c.isItem() && !c.reads() && c.Shards >= 2 && !c.isCounter()
+	return c.divideItem(), c.isItem() && !c.reads() && c.Shards >= 2 && !c.isCounter()
 }
 
 // isCounter reports whether the load is updates of a small item.
@@ -125,9 +150,12 @@ func (c *Case) shards(applies bool) (f fix, ok bool) {
 		return f, false
 	}
 	f = c.divideLoad()
+	part := 1 / float64(c.Shards)
 	if asked := c.part(sample.Query); c.reads() && asked >= worthShare {
-		part := 1 / float64(c.Shards)
 		f.after = c.newAfter(part, asked+(1-asked)*part)
+	} else if low, high := c.heaviestItem(); low > part {
+		f.arguments.Units = c.peak() * low
+		f.after = c.newAfter(low, high+(1-high)*part)
 	}
 	f.names = c.shardNames(detect.SuffixRandom)
 	if c.readBack() >= worthShare && !c.isQueue() {

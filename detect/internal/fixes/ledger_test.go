@@ -102,6 +102,15 @@ func TestLedger(t *testing.T) {
 		{"a counter", with(hot(detect.HotKeyWrite, 1100, op(sample.UpdateItem, 1, 1100, 1)), func(c *fixes.Case) {
 			c.Reason, c.Evidence.ItemBytes = detect.HotItem, 100
 		}), "split", 550, 550},
+		{"key shards leave an item, with its part of the rest", with(hot(detect.HotKeyWrite, 1600, op(sample.UpdateItem, 1, 320, 5)), func(c *fixes.Case) {
+			c.Evidence.Items = []detect.Part{{Text: "profile", Low: 0.45, High: 0.55}}
+		}), "shard migrate", 720, 1120},
+		{"an item near the limit wants to be divided", with(hot(detect.HotKeyWrite, 1300, op(sample.PutItem, 1, 260, 5)), func(c *fixes.Case) {
+			c.Evidence.Items, c.Evidence.Split = []detect.Part{{Text: "profile", Low: 0.6, High: 0.81}}, &detect.Split{Item: 925, Seconds: 120}
+		}), "split", 650, 650},
+		{"a divided item leaves the key's others", with(hot(detect.HotKeyWrite, 2500, op(sample.PutItem, 1, 500, 5)), func(c *fixes.Case) {
+			c.Reason, c.Evidence.Items = detect.HotItem, []detect.Part{{Text: "profile", Low: 0.42, High: 0.52}}
+		}), "split", 1200, 1450},
 		{"a load that splits help", with(hot(detect.HotKeyWrite, 1200, puts), func(c *fixes.Case) {
 			c.Reason, c.Evidence.Split = detect.Splittable, &detect.Split{Verdict: detect.SplitHelps, Splits: 1, Residual: 620, ResidualLow: 610, ResidualHigh: 640, Seconds: 120}
 		}), "wait shard migrate", 610, 640},
