@@ -103,7 +103,7 @@ func (s *evidence) decide(v *detect.Split, c comparison) {
 	mean, _ := s.load(s.first, s.last)
 	item := c.heaviest() * load
 	switch {
-	case c.moves(load, variance) && item <= 1:
+	case c.moves(load, variance) && item <= min(1, itemShare*load):
 		v.Verdict, v.Direction = detect.SplitMoving, c.direction(byLoad)
 	case turn.low*(load-deviations*math.Sqrt(variance)) > 1 && item <= 1:
 		// The parts are full in turn: limits hold for a second, and splits take minutes.

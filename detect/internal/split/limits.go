@@ -40,4 +40,6 @@ const (
 	turnSeconds = 5
 	// itemsKept is the number of items kept of a second.
 	itemsKept = 4
+	// itemShare is the least share of a load on one item that keeps the load from moving.
+	itemShare = 0.8
 )

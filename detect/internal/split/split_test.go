@@ -257,3 +257,18 @@ func patternOf(t *testing.T, name string) *pattern {
 	t.Fatalf("there is no pattern %q", name)
 	return nil
 }
+
+// TestItemStays: a load with nearly all of it on one item does not move with the others.
+func TestItemStays(t *testing.T) {
+	t.Parallel()
+	for _, share := range []float64{0.9, 0.95} {
+		p := pattern{name: "the newest items", units: 1020, sk: one(share, timestamp)}
+		for seed := range uint64(3) {
+			for seconds, v := range p.verdicts(0.2, seed+1, []int{60, 120}) {
+				if v.Verdict == detect.SplitMoving {
+					t.Errorf("an item with %g of the load moves after %d s: %+v", share, seconds, v)
+				}
+			}
+		}
+	}
+}
