@@ -35,8 +35,9 @@ type Loads struct {
 	RCU Figure `json:"rcu"`
 }
 
-// Doubt is a load of a key in one second that may have been over a partition's limit. Its
-// requests have the times of a flush, or it is unknown how they were sampled.
+// Doubt is a load of a key that may have been over a partition's limit, in one second or
+// on average over a minute. Its requests have the times of a flush, it is unknown how they
+// were sampled, or the samples are too few to prove the mean.
 type Doubt struct {
 	KeyRef
 	// Unit is wcu or rcu, Most the load in these units.

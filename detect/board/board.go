@@ -246,8 +246,8 @@ func (b *Board) RefusedKeys(target detect.Target) []detect.RefusedKey {
 	return b.totals.sumOf(target).refused.Keys()
 }
 
-// Doubts returns the loads of keys that may have been over a limit, the highest first. Their
-// times may be a flush's, or how they were sampled is unknown.
+// Doubts returns the loads of keys that may have been over a limit, the highest first. See
+// [detect.Doubt].
 func (b *Board) Doubts() (all []detect.Doubt) {
 	for _, t := range b.tracks.all {
 		policy := b.options.Policy(t.Subject.Target)

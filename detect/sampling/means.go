@@ -64,6 +64,19 @@ func (m *Means) Proven(at int64, least float64) (most, believed sample.Milli) {
 	return most, believed
 }
 
+// LikelyOver returns the mean of the last minute, in thousandths of a unit a second, if
+// the mean's 95% interval lies above the limit. It is zero otherwise. Requests count as
+// drawn independently.
+func (m *Means) LikelyOver(at int64, limit sample.Milli) sample.Milli {
+	sum := m.sum(at, detect.MeanLongest)
+	mean := Estimate{Units: sum.units}
+	mean.Spread.Variance = sum.variance
+	if sum.seconds < detect.MeanShort || mean.lowerBound(detect.ShowTail) <= detect.Units(limit)*sum.seconds {
+		return 0
+	}
+	return detect.Milli(sum.units / sum.seconds)
+}
+
 func (m *Means) sum(at, length int64) (sum meanSum) {
 	for i := range m.seconds {
 		if s := &m.seconds[i]; s.at > at-length && s.at <= at {

@@ -85,7 +85,8 @@ func TestRepeatedIDs(t *testing.T) {
 }
 
 // TestDoubtedTimes holds what may have been over, on the first line and for a pipeline,
-// to times that may be a flush's, and severity to be the same in each millisecond.
+// to times that may be a flush's and to samples that prove too little. It holds severity
+// to be the same in each millisecond.
 func TestDoubtedTimes(t *testing.T) {
 	t.Parallel()
 	records := func(n, wcu int, millis ...int) string {
@@ -94,6 +95,13 @@ func TestDoubtedTimes(t *testing.T) {
 			for range n {
 				fmt.Fprintf(&text, `{"ts":%d,"table":"orders","pk":"acme","op":"PutItem","wcu":%d}`+"\n", noon.UnixMilli()+int64(ms), wcu)
 			}
+		}
+		return text.String()
+	}
+	drawn := func(n int) string { // 240 folded seconds, each drawn as one record in ten
+		var text strings.Builder
+		for s := range 240 {
+			fmt.Fprintf(&text, `{"ts":%d,"table":"orders","pk":"acme","op":"UpdateItem","wcu":1,"n":%d,"rate":0.1,"caller":"api"}`+"\n", noon.UnixMilli()+1000*int64(s)+500, n)
 		}
 		return text.String()
 	}
@@ -107,6 +115,8 @@ func TestDoubtedTimes(t *testing.T) {
 		{"one time with milliseconds", records(2000, 10, 417), "May have been over the limit: acme, up to 20,000 WCU/s.", "may have been over", false},
 		{"two flushes", records(300, 10, 417, 60_417), "May have been over the limit: acme, up to 3,000 WCU/s.", "may have been over", false},
 		{"below the limit", records(90, 10, 417), "No hot keys.", "", false},
+		{"few draws, whose mean's interval is over the limit", drawn(150), "May have been over the limit: acme, up to 1,500 WCU/s.", "may have been over", false},
+		{"few draws, whose mean is below the limit", drawn(90), "No hot keys.", "", false},
 	} {
 		var out bytes.Buffer
 		err := analyze.Run(t.Context(), analyze.Options{Paths: []string{"-"}, In: strings.NewReader(c.text), Out: &out, FailOn: detect.Warning})

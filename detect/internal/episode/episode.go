@@ -57,8 +57,8 @@ type Episode struct {
 	// ones.
 	flushes        sampling.Flushes
 	flushed, exact int
-	// doubt is the highest load above the limit in a second whose times, or whose sampling,
-	// leave open whether the key had it; zero for none.
+	// doubt is the highest load above the limit, in a second or on average over a minute,
+	// whose times or sampling leave open whether the key had it; zero for none.
 	doubt sample.Milli
 	// opening is the flush that opens the figures, as added to them, until another flush
 	// follows; nil otherwise.
@@ -239,10 +239,13 @@ func (e *Episode) doubtLoad(s view, r Rules) {
 	if (s.flushed && load.Proven > limit || independent.Proven > limit) && s.certain.amounts(r.Kind).Proven <= limit {
 		e.doubt = max(e.doubt, load.Value)
 	}
+	if r.OneEpisode && e.means != nil { // only an analysis of files lists doubts
+		e.doubt = max(e.doubt, e.means.LikelyOver(s.second, limit))
+	}
 }
 
-// Doubt returns the highest load above the limit that the key may have had in a second. It
-// is zero if there is none, or if such a load is proven.
+// Doubt returns the highest load above the limit that the key may have had in a second, or
+// on average over a minute. It is zero if there is none, or if such a load is proven.
 func (e *Episode) Doubt() sample.Milli {
 	if e.Over > 0 || e.isSaturated || e.sustained {
 		return 0
