@@ -45,8 +45,9 @@ type Arguments struct {
 	From float64 `json:"from,omitempty"`
 	// AtLeast reports that Count is a lower bound: the load was cut off where it was seen.
 	AtLeast bool `json:"at_least,omitempty"`
-	// Region is where old items move, of a global table. Strong reports that the table's
-	// Regions are strongly consistent, so that it takes no transactions.
+	// Region is where old items of a global table move: the same in the findings of all
+	// Regions. Strong reports that the table's Regions are strongly consistent, so that it
+	// takes no transactions.
 	Region sample.Text `json:"region,omitempty"`
 	Strong bool        `json:"strong,omitempty"`
 	// Bytes is the mean size of an item, or the growth of a collection in a second.

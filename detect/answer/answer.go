@@ -105,15 +105,20 @@ func MainCallers(callers []detect.Part) (all []detect.Part) {
 }
 
 // callersSeen returns the callers of a key or, for a partition that refuses one key most,
-// of that key's refused requests.
-func callersSeen(f *detect.Finding) []detect.Part {
+// of that key's refused requests. Their shares are of the whole load, also of writes that
+// are replicated from other Regions.
+func callersSeen(f *detect.Finding) (all []detect.Part) {
 	switch {
 	case f.Kind == detect.HotPartition && f.Ground == detect.GroundNotSeen && len(f.RefusedKeys) > 0:
 		return f.RefusedKeys[0].Callers
 	case f.Evidence == nil:
 		return nil
 	}
-	return f.Evidence.Callers
+	own := f.OwnShare()
+	for _, c := range f.Evidence.Callers {
+		all = append(all, detect.Part{Text: c.Text, Low: own * c.Low, High: own * c.High})
+	}
+	return all
 }
 
 // standing is how many times the load of the next caller one has that stands out.

@@ -111,7 +111,7 @@ func (m *Move) slowDown(f *detect.Finding, a *Answer) {
 	if !one || len(m.Callers) == 0 || a.Alike || m.Callers[0].High-m.Callers[0].Low > KnownShare {
 		return
 	}
-	from := load * f.OwnShare() * (m.Callers[0].Low + m.Callers[0].High) / 2
+	from := load * (m.Callers[0].Low + m.Callers[0].High) / 2
 	if to := from - (load - total); to > 0 {
 		m.From, m.To = from, detect.RateBelow(to)
 	}

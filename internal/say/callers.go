@@ -2,6 +2,7 @@ package say
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/keyheat/keyheat/detect"
@@ -26,6 +27,9 @@ func whoCalls(f *detect.Finding, a *answer.Answer, all []Caller) string {
 	if a.Cause == answer.Scan {
 		return scanners(all)
 	}
+	if others := 1 - f.OwnShare(); len(all) > 0 && others >= othersShown {
+		all = append(slices.Clone(all), Caller{Name: "other Regions", Share: others})
+	}
 	title, share := " Callers: ", 0.0
 	for _, c := range all {
 		share += c.Share
@@ -35,6 +39,10 @@ func whoCalls(f *detect.Finding, a *answer.Answer, all []Caller) string {
 	}
 	return listCallers(title, all)
 }
+
+// othersShown is the part of a load, replicated from other Regions, from which a list of
+// callers names them.
+const othersShown = 0.01
 
 // callers returns callers with their shares.
 func callers(parts []detect.Part) (all []Caller) {

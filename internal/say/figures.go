@@ -172,7 +172,11 @@ func Requests(f *detect.Finding) []Line {
 		all.add("sort keys", text)
 	}
 	all.add("items", wording.Shares("", e.Items))
-	all.add("callers", wording.Shares("caller", e.Callers))
+	who := wording.Shares("caller", e.Callers)
+	if who != "" && f.OwnShare() < 1 {
+		who += ", of this Region's own requests"
+	}
+	all.add("callers", who)
 	all.add("attempts", attempts(e.Retries))
 	if e.ItemBytes > 0 {
 		all.add("size", wording.Size(e.ItemBytes)+" on average, of an item or a query's reading")

@@ -142,6 +142,10 @@ func stories() []story {
 		{"a key of one second", detect.HotKeyWrite, "merchant#4711", func(f *detect.Finding) { f.LastSeen = f.FirstSeen; young(f) }},
 		{"a key that DynamoDB did not split", detect.HotKeyWrite, "merchant#4711", old},
 		{"a key that is over", detect.HotKeyWrite, "merchant#4711", resolved},
+		{"a key that another Region writes more", detect.HotKeyWrite, "merchant#4711", func(f *detect.Finding) {
+			hot(1680, 1000, detect.Splittable)(f)
+			f.Replication = &detect.Replication{Regions: []string{"eu-west-1", "us-east-1"}, WCU: 1176}
+		}},
 		{"an item of a stream", detect.HotKeyWrite, "counter", blind},
 		{"an item of a stream, of a table whose callers are traced", detect.HotKeyWrite, "counter", traced},
 		{"a key of an index", detect.HotGSIKey, "OPEN", hot(1350, 1000, detect.LSIBlocked)},

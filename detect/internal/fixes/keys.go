@@ -178,8 +178,8 @@ func (c *Case) shards(applies bool) (f fix, ok bool) {
 	}
 	s := detect.NewStep(c.migration(f.names.Base))
 	s.Arguments, s.Effort, s.After = detect.Arguments{Count: c.Shards, Units: copyRate}, f.takes, f.after
-	if c.Facts.Regions(c.Region) != nil {
-		s.Arguments.Region = sample.Text(c.Region)
+	if regions := c.Facts.Regions(c.Region); regions != nil {
+		s.Arguments.Region = sample.Text(regions[0]) // the findings of all Regions name the same one
 	}
 	s.Arguments.Strong = c.Facts != nil && c.Facts.StrongRegions
 	f.with = append(f.with, s)

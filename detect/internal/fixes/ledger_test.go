@@ -154,6 +154,21 @@ func TestLedger(t *testing.T) {
 	}
 }
 
+// TestOneRegionMigrates holds that the findings of all Regions move old items in the same
+// Region.
+func TestOneRegionMigrates(t *testing.T) {
+	t.Parallel()
+	for _, region := range []string{"us-east-1", "eu-west-1"} {
+		c := hot(detect.HotKeyWrite, 2000, op(sample.PutItem, 1, 2000, 1))
+		c.Region, c.Facts = region, &detect.TableFacts{Replicas: []string{"us-east-1", "eu-west-1"}}
+		steps := fixes.Steps(c)
+		i := slices.IndexFunc(steps, func(s detect.Step) bool { return s.Action == detect.ActionMigrate })
+		if i < 0 || steps[i].Arguments.Region != "eu-west-1" {
+			t.Errorf("in %s: the steps are %+v", region, steps)
+		}
+	}
+}
+
 // TestReplicatedWritesAreNoCallersHere holds that requests of one Region explain only
 // the writes that are made there.
 func TestReplicatedWritesAreNoCallersHere(t *testing.T) {
