@@ -94,8 +94,8 @@ type Options struct {
 	// WhatIf are questions about other numbers of shards.
 	WhatIf []whatif.Question
 	// FailOn is the severity from which findings are an error; empty for none. The
-	// verdict must then cover all input: a gap is an error too, and so are a doubt and a
-	// verdict on less than half of the lines.
+	// verdict must then cover all input: a gap is an error too, and so are a doubt, a
+	// verdict on less than half of the lines, and many samples with repeated ids.
 	FailOn detect.Severity
 	// Memory is the number of bytes that the seconds may take; DefaultMemory when 0. The
 	// process takes some 300 MB beside it.
@@ -177,8 +177,8 @@ func (r *Result) fail(on detect.Severity) error {
 		return fmt.Errorf("no finding of %s or worse, but keys may have been over a limit: %d", on, len(r.Doubts))
 	case len(r.Gaps) > 0:
 		return fmt.Errorf("no finding of %s or worse, but a file could not be read to its end", on)
-	case *s.Share < failBelow:
-		return fmt.Errorf("no finding of %s or worse, but most was not judged. %s", on, say.IntakeShare(s))
+	case *s.Share < failBelow, s.RepeatsMuch():
+		return fmt.Errorf("no finding of %s or worse, but much was not judged. %s", on, cmp.Or(say.RepeatedIDs(s), say.IntakeShare(s)))
 	}
 	return nil
 }

@@ -28,11 +28,11 @@ const (
 // note returns the kind and the text of a row about the unjudged part; empty if all was
 // judged. Without this row, no findings would look like no hot keys.
 func (r *Result) note() (kind, note string) {
-	parts := []string{say.IntakeShare(&r.Samples)}
+	parts := []string{say.IntakeShare(&r.Samples), say.RepeatedIDs(&r.Samples)}
 	switch {
 	case !r.Samples.Judged:
 		kind, parts = kindUnjudged, []string{say.IntakeFailure(&r.Samples)}
-	case r.Samples.Partial() || len(r.Gaps) > 0:
+	case r.Samples.Partial() || r.Samples.RepeatsMuch() || len(r.Gaps) > 0:
 		kind = kindPartly
 	default:
 		return "", ""

@@ -84,6 +84,25 @@ func TestRepeatedIDs(t *testing.T) {
 	}
 }
 
+// TestManyRepeatedIDs warns on the first line, and fails a pipeline, where the items of a
+// call share an id and lack sort keys.
+func TestManyRepeatedIDs(t *testing.T) {
+	t.Parallel()
+	item := fmt.Sprintf(`{"ts":%d,"table":"orders","pk":"acme","op":"BatchWriteItem","wcu":1,"id":"b-1"}`+"\n", noon.UnixMilli())
+	other := strings.ReplaceAll(item, "b-1", "b-%d")
+	for repeats, warns := range map[int]bool{25: true, 2: false} {
+		text := strings.Repeat(item, repeats)
+		for i := range 24 {
+			text += fmt.Sprintf(other, 2+i)
+		}
+		var out bytes.Buffer
+		err := analyze.Run(t.Context(), analyze.Options{Paths: []string{"-"}, In: strings.NewReader(text), Out: &out, FailOn: detect.Warning})
+		if (err != nil) != warns || strings.HasPrefix(out.String(), "No hot keys in what was counted. 24 of 49 samples repeat") != warns {
+			t.Errorf("%d of one id: %v\n%s", repeats, err, out.String())
+		}
+	}
+}
+
 // TestDoubtedTimes holds what may have been over, on the first line and for a pipeline,
 // to times that may be a flush's and to samples that prove too little. It holds severity
 // to be the same in each millisecond.

@@ -1,10 +1,6 @@
 package say
 
-import (
-	"strings"
-
-	"github.com/keyheat/keyheat/internal/analyze/intake"
-)
+import "github.com/keyheat/keyheat/internal/analyze/intake"
 
 // EmptyParts are the sentences of pages, reports and the terminal where a part of them has
 // no rows.
@@ -48,15 +44,21 @@ const (
 // NoHotKeys is the verdict on samples without a finding, with the doubts about it. gaps
 // means that some records could not be read.
 func NoHotKeys(r *intake.Reading, doubts string, gaps bool) string {
+	text := "No hot keys."
 	switch {
 	case doubts != "":
-		return strings.TrimSpace(doubts + " No hot key is proven. " + IntakeShare(r))
-	case r.Partial():
-		return "No hot keys in what could be read. " + IntakeShare(r)
-	case gaps:
-		return "No hot keys in what could be read."
+		text = doubts + " No hot key is proven."
+	case r.Partial(), gaps:
+		text = "No hot keys in what could be read."
+	case r.RepeatsMuch():
+		text = "No hot keys in what was counted."
 	case r.AtLeast():
-		return "No hot keys, if each request cost the least that it can."
+		text = "No hot keys, if each request cost the least that it can."
 	}
-	return "No hot keys."
+	for _, sentence := range []string{IntakeShare(r), RepeatedIDs(r)} {
+		if sentence != "" {
+			text += " " + sentence
+		}
+	}
+	return text
 }

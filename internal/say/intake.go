@@ -60,6 +60,16 @@ func intakeWhy(r *intake.Reading) string {
 	return fmt.Sprintf("only %s of %s %s could be counted", wording.Count(r.Good), wording.Count(all), intakeLines(r))
 }
 
+// RepeatedIDs warns that many samples were left out as repeated ones; empty if few were.
+func RepeatedIDs(r *intake.Reading) string {
+	if !r.RepeatsMuch() {
+		return ""
+	}
+	repeats := r.Bad[intake.ReasonDuplicate]
+	return fmt.Sprintf("%s of %s samples repeat an earlier one's id, table, key and operation, and were left out. Loads are too low unless these were delivered twice: give each record an id of its own, or leave ids out with --map id=.",
+		wording.Count(repeats), wording.Count(r.Good+repeats))
+}
+
 // IntakeCount returns how many samples were counted, and how many were bad, by reason.
 func IntakeCount(r *intake.Reading) string {
 	text := wording.Count(r.Good) + " samples counted"

@@ -28,12 +28,13 @@ func TestIntake(t *testing.T) {
 		{"too few records", intake.Reading{Good: 3, Bad: map[sample.RejectReason]int64{"no_key": 97}, Noun: "records", Faults: []intake.Fault{fault}, UnreadFiles: 3, Unread: []string{"a", "b"}}},
 		{"units are the least", intake.Reading{Good: 1000, Judged: true, Share: new(1.0), Unsized: 500}},
 		{"units are computed", intake.Reading{Good: 1000, Judged: true, Share: new(1.0), Sized: 700}},
+		{"many repeat an id", intake.Reading{Good: 800, Bad: map[sample.RejectReason]int64{"duplicate": 200}, Judged: true, Share: new(1.0)}},
 		{"no rate", intake.Reading{Good: 1000, Judged: true, Share: new(1.0), Unrated: 1000}},
 	} {
 		r := &c.Reading
 		fmt.Fprintf(&text, "%s:\n", c.name)
 		sentences := []string{
-			say.IntakeCount(r), say.IntakeShare(r), say.IntakeFailure(r), say.UnsizedSamples(r), say.IntakeBound(r), say.ComputedUnits(r), say.RateWarning(r),
+			say.IntakeCount(r), say.IntakeShare(r), say.IntakeFailure(r), say.RepeatedIDs(r), say.UnsizedSamples(r), say.IntakeBound(r), say.ComputedUnits(r), say.RateWarning(r),
 		}
 		if !r.Judged {
 			sentences = append(sentences, say.IntakeCause(r))

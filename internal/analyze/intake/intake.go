@@ -330,6 +330,17 @@ const whole = 0.995
 // be said.
 func (r *Reading) Partial() bool { return r.Judged && *r.Share < whole }
 
+// manyRepeats is the share of samples with the id of another one above which their ids may
+// not be unique.
+const manyRepeats = 0.1
+
+// RepeatsMuch reports whether many samples were left out because they repeat an id: their
+// load is missing unless they were delivered twice.
+func (r *Reading) RepeatsMuch() bool {
+	repeats := r.Bad[ReasonDuplicate]
+	return r.Judged && float64(repeats) > manyRepeats*float64(r.Good+repeats)
+}
+
 // LeastShare is the share of samples without units and size from which a verdict mentions
 // them first.
 const LeastShare = 0.01
