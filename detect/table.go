@@ -34,6 +34,9 @@ type Table struct {
 	CloudWatch *TableCloudWatch `json:"cloudwatch"`
 }
 
+// IsSampled reports whether samples of the table or index stand for several requests each.
+func (t *Table) IsSampled() bool { return t.Provable.WCU > 0 || t.Provable.RCU > 0 }
+
 // Walk is load that walks through a table's key space, as a copy in the order of a Scan does: it
 // fills one partition after another.
 type Walk struct {

@@ -223,7 +223,7 @@ func (e *explanation) finding(p *page, f *detect.Finding) {
 	p.facts(say.Details(f))
 	p.facts(say.Requests(f))
 	p.heading("Confidence")
-	p.fact("figures", "%s", say.Bounds(f, e.highest(f)))
+	p.fact("figures", "%s", say.Bounds(f, e.tables[f.Target], e.highest(f)))
 	if f.Quality.Estimated != nil && *f.Quality.Estimated && e.computed != "" {
 		p.fact("units", "%s", e.computed)
 	}
@@ -358,7 +358,7 @@ func (e *explanation) calm(p *page, s keySeconds) {
 		most.Write, most.Read = max(most.Write, load.Write), max(most.Read, load.Read)
 	}
 	t := e.tables[s.target]
-	p.facts(say.CalmLoad(most.Write, most.Read, t.Provable.WCU > 0 || t.Provable.RCU > 0)) // above 0 where requests are sampled
+	p.facts(say.CalmLoad(most.Write, most.Read, t.IsSampled()))
 	if all := t.Seconds; all >= int64(len(s.seconds)) {
 		s.write.Pass(all - int64(len(s.seconds)))
 		s.read.Pass(all - int64(len(s.seconds)))

@@ -96,8 +96,8 @@ func peakTime(f *detect.Finding) string {
 }
 
 // Bounds describes how exact a finding's peak is. Most is the highest second by the times of its
-// samples: above the peak where many of them have one time.
-func Bounds(f *detect.Finding, most float64) string {
+// samples: above the peak where many of them have one time. t is the finding's table or index.
+func Bounds(f *detect.Finding, t detect.Table, most float64) string {
 	peak, unit := f.Peak.WCU, "wcu"
 	if f.InReads() {
 		peak, unit = f.Peak.RCU, "rcu"
@@ -120,6 +120,9 @@ func Bounds(f *detect.Finding, most float64) string {
 		return "a lower bound, as far as other Regions are sampled"
 	case most >= peak.High+1:
 		return fmt.Sprintf("a mean between batches; %s have times in one second", perSecond(most, unit))
+	}
+	if t.IsSampled() {
+		return "an estimate: each sample counts for the requests that it stands for"
 	}
 	return "exact, if every request was sampled"
 }

@@ -67,11 +67,12 @@ func TestFigures(t *testing.T) {
 	text.WriteString("=== bounds\n")
 	for _, s := range bounded() {
 		f := s.finding()
-		fmt.Fprintf(&text, "%s: %s\n", s.name, say.Bounds(f, 1323))
+		fmt.Fprintf(&text, "%s: %s\n", s.name, say.Bounds(f, detect.Table{}, 1323))
 		fmt.Fprintf(&text, "%s, chart: %s\n", s.name, say.ChartNote(f, 1))
 	}
 	first := bounded()[0]
-	fmt.Fprintf(&text, "many samples have one time: %s\n", say.Bounds(first.finding(), 1348))
+	fmt.Fprintf(&text, "many samples have one time: %s\n", say.Bounds(first.finding(), detect.Table{}, 1348))
+	fmt.Fprintf(&text, "a sampled table: %s\n", say.Bounds(first.finding(), detect.Table{Provable: detect.Unseen{WCU: 1710}}, 0))
 	fmt.Fprintf(&text, "a long chart: %s\n", say.ChartNote(first.finding(), 90))
 	sampled := bounded()[2]
 	write(say.Proof(sampled.finding(), detect.Table{Provable: detect.Unseen{WCU: 1710, RCU: 4200}, Unseen: detect.Unseen{WCU: 12, RCU: 4}}))
@@ -97,7 +98,7 @@ func TestHostileFigures(t *testing.T) {
 	for n := range 2000 {
 		f := m.Finding(hostile.Kinds()[n%len(hostile.Kinds())])
 		f.FirstSeen = time.Unix(1763692032, 0)
-		texts := []string{say.Bounds(&f, 0), say.ChartNote(&f, 1), say.Concern(&f), say.NotInSamples(sample.Text(m.Text()))}
+		texts := []string{say.Bounds(&f, detect.Table{}, 0), say.ChartNote(&f, 1), say.Concern(&f), say.NotInSamples(sample.Text(m.Text()))}
 		for _, l := range append(say.Figures(&f), say.Requests(&f)...) {
 			texts = append(texts, l.Text)
 		}

@@ -14,7 +14,7 @@ import (
 // throttled requests: the others are known to be served only if some samples do.
 func TableLoad(t *detect.Table) (all []Line) {
 	about, consumed, sampled := "", "", ""
-	if t.Provable.WCU > 0 || t.Provable.RCU > 0 { // each sample stands for some requests
+	if t.IsSampled() {
 		about, sampled = "about ", " of the samples"
 	}
 	seen := fmt.Sprintf("%s requests%s in %s, none marked as throttled", wording.Count(t.Requests), sampled, wording.Seconds(int(t.Seconds)))
