@@ -84,6 +84,28 @@ func TestRepeatedIDs(t *testing.T) {
 	}
 }
 
+// TestDoubtedTable tells the doubts on the page of a table, whose keys then do not all
+// have little.
+func TestDoubtedTable(t *testing.T) {
+	t.Parallel()
+	var text strings.Builder
+	for s := range 300 {
+		for i := range 20 {
+			fmt.Fprintf(&text, `{"ts":%d,"table":"orders","pk":"c%d","op":"PutItem","wcu":1}`+"\n", noon.UnixMilli()+1000*int64(s)+47*int64(i), (20*s+i)*7919%5000)
+		}
+	}
+	text.WriteString(strings.Repeat(fmt.Sprintf(`{"ts":%d,"table":"orders","pk":"acme","op":"PutItem","wcu":1}`+"\n", noon.UnixMilli()+200_517), 2000))
+	var out bytes.Buffer
+	if err := analyze.Run(t.Context(), analyze.Options{Paths: []string{"-"}, In: strings.NewReader(text.String()), Out: &out, Explain: []string{"orders"}}); err != nil {
+		t.Fatal(err)
+	}
+	page := strings.Join(strings.Fields(out.String()), " ")
+	if !strings.Contains(page, "May have been over the limit: acme, up to 2,000 WCU/s.") || strings.Contains(page, "Nothing is wrong") ||
+		!strings.Contains(page, "none has 1% of the writes for long: “acme” had 25% of the load in a short time.") {
+		t.Errorf("the page is\n%s", out.String())
+	}
+}
+
 // TestManyRepeatedIDs warns on the first line, and fails a pipeline, where the items of a
 // call share an id and lack sort keys.
 func TestManyRepeatedIDs(t *testing.T) {

@@ -161,6 +161,7 @@ func wrap(s string) string { return terminal.Wrap(s, pageWidth) }
 type wholeTable struct {
 	*detect.Table
 	incidents []wholeIncident
+	doubts    []detect.Doubt // about its keys
 }
 
 // wholeIncident is an incident, and its findings about one table or index.
@@ -176,7 +177,8 @@ func (r *Result) wholeTables(name string) (all []wholeTable) {
 	for i := range r.Tables {
 		t := &r.Tables[i]
 		if slices.Contains([]string{r.target(t.Target), target(t.Target), t.Name()}, name) || t.Index == "" && t.Table == name {
-			all = append(all, wholeTable{t, r.incidentsOf(t.Target)})
+			doubts := slices.DeleteFunc(slices.Clone(r.Doubts), func(d detect.Doubt) bool { return d.Target != t.Target })
+			all = append(all, wholeTable{t, r.incidentsOf(t.Target), doubts})
 		}
 	}
 	return all
@@ -211,7 +213,10 @@ const maxWhole = 3
 // write writes a page about the table or index.
 func (w *wholeTable) write(p *page, verbose bool) {
 	p.line("%s as a whole", target(w.Target))
-	if len(w.incidents) == 0 {
+	switch doubts := say.Doubts(w.doubts); {
+	case doubts != "":
+		p.paragraph(2, "  ", doubts)
+	case len(w.incidents) == 0:
 		p.paragraph(2, "  ", say.Empty.Whole)
 	}
 	for _, in := range w.incidents[:min(len(w.incidents), maxWhole)] {

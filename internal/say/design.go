@@ -57,6 +57,9 @@ func Design(v *detect.View) string {
 	case detect.RuleNoDelimiter:
 		return "The keys spread well, but without a delimiter different values can make the same key."
 	case detect.RuleManyKeys:
+		if top := v.Top[:min(1, len(v.Top))]; len(top) > 0 && top[0].Share.Low >= 0.01 { // in too few seconds for a verdict
+			return fmt.Sprintf("%s keys%s, and none has 1%% of the %s for long: %s had %s of the load in a short time.", capital(keys), form(v), requests, quote(top[0].Key), wording.Percent(top[0].Share.Low))
+		}
 		return fmt.Sprintf("%s keys%s, and none has 1%% of the %s.", capital(keys), form(v), requests)
 	case detect.RuleLargest:
 		return fmt.Sprintf("%s keys%s, the largest with %s.", capital(keys), form(v), share)
