@@ -63,7 +63,7 @@ func Details(f *detect.Finding) []Line {
 func growth(f *detect.Finding) string {
 	bytes, rate, until := f.Evidence.GrowthBytes, wording.Size, ""
 	if bytes == nil && f.Reason == detect.LSIBlocked && f.Quality.Estimated != nil && !*f.Quality.Estimated { // by write units
-		bytes, until = new(f.Mean.WCU.High*sample.WriteUnitBytes), " at the earliest"
+		bytes, until = new((1-deletes(f.Evidence))*f.Mean.WCU.High*sample.WriteUnitBytes), " at the earliest"
 		rate = func(bytes float64) string { return "at most " + wording.AtMost(bytes/1024) + " KB" }
 	}
 	if bytes == nil || *bytes <= 0 {
@@ -75,6 +75,21 @@ func growth(f *detect.Finding) string {
 		text += "; writes with ReturnItemCollectionMetrics return the present size"
 	}
 	return text
+}
+
+// deletes returns the share of deletes in a key's writes: they add no item.
+func deletes(e *detect.Evidence) float64 {
+	deleted, written := 0.0, 0.0
+	for _, o := range e.Operations {
+		op, _ := sample.ParseOp(o.Op)
+		if !op.IsRead() {
+			written += o.Share
+		}
+		if op == sample.DeleteItem {
+			deleted += o.Share
+		}
+	}
+	return detect.Ratio(deleted, written)
 }
 
 // ofKey writes a load in the unit of a finding's.

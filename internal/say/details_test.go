@@ -69,6 +69,11 @@ func facts() []story {
 			f.Reason, f.Ground, f.Quality.Estimated = detect.LSIBlocked, detect.GroundLocalIndex, new(false)
 			f.Mean.WCU = detect.Figure{Value: 1200, Low: 1180, High: 1210}
 		}),
+		key("a collection that half of the writes delete from", func(f *detect.Finding) {
+			f.Reason, f.Ground, f.Quality.Estimated = detect.LSIBlocked, detect.GroundLocalIndex, new(false)
+			f.Mean.WCU = detect.Figure{Value: 1200, Low: 1180, High: 1210}
+			f.Evidence.Operations = []detect.Operation{{Op: "DeleteItem", Share: 0.4}, {Op: "PutItem", Share: 0.4}, {Op: "Query", Share: 0.2}}
+		}),
 		{"warm keys", detect.HotPartition, "", func(f *detect.Finding) {
 			f.Members = detect.NewMembers(7, []sample.Text{"a", "b", "c", "d", "e", "f"})
 		}},
