@@ -21,7 +21,7 @@ func lastingFix(f *detect.Finding, a *answer.Answer) string {
 	if a.Then.Fix == detect.FixEvenShards && f.Kind == detect.TooFewShards {
 		text += fmt.Sprintf(", then make %d of them", f.Sharding.Needed)
 	}
-	if a.Healing.Outlook == answer.Likely {
+	if a.Healing.Outlook == answer.Likely && a.Then.Fix != detect.FixBoundedRate {
 		text = "If it lasts, " + strings.ToLower(text[:1]) + text[1:]
 	}
 	return text + loadLeft(f, a.Then) + "."

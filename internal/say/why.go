@@ -150,14 +150,18 @@ func sharedPartition(f *detect.Finding) string {
 		return tense(f, "At least one partition takes no more, and no single key in it is known to be hot.",
 			"At least one partition took no more, and no single key in it was known to be hot.")
 	}
-	var keys []string
-	for i := range f.RefusedKeys[:min(len(f.RefusedKeys), shownRefused)] {
-		if k := &f.RefusedKeys[i]; i == 0 || k.Share >= leastRefused {
-			keys = append(keys, quote(k.Key)+" "+lostBy(k))
-		}
-	}
 	if f.Ground == detect.GroundKeys {
-		return fmt.Sprintf("Several keys together %s one or more partitions, none of them hot. Refused most: %s.", tense(f, "fill", "filled"), strings.Join(keys, ", "))
+		text := fmt.Sprintf("Several keys together %s one or more partitions, none of them hot.", tense(f, "fill", "filled"))
+		var keys []string
+		for i := range f.RefusedKeys[:min(len(f.RefusedKeys), shownRefused)] {
+			if k := &f.RefusedKeys[i]; k.Share >= leastRefused {
+				keys = append(keys, quote(k.Key)+" "+lostBy(k))
+			}
+		}
+		if len(keys) > 0 {
+			text += " Refused most: " + strings.Join(keys, ", ") + "."
+		}
+		return text
 	}
 	most := &f.RefusedKeys[0]
 	whose := fmt.Sprintf("%s of the refusals", capital(wording.Part(most.Share)))

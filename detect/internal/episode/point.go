@@ -93,11 +93,6 @@ func (p point) spreadOver(seconds float64) point {
 	return p
 }
 
-// follows reports whether the second directly follows one with similar times.
-func (p *point) follows(before *point) bool {
-	return p.second == before.second+1 && p.batch.Follows(before.batch)
-}
-
 // certainPoint returns the certain load of the second, without the flushed load.
 func (p point) certainPoint() point { return p.spreadOver(math.Inf(1)) }
 

@@ -146,7 +146,7 @@ func (t *Track) lookAhead(second int64) {
 		n, before := 0, p
 		for n < aheadSeconds {
 			next, found := t.points.get(before.second + 1)
-			if !found || !next.follows(&before) {
+			if !found || !next.batch.Follows(before.batch) {
 				break
 			}
 			n, before = n+1, next
