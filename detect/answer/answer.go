@@ -133,8 +133,8 @@ func standsOut(all []detect.Part) bool {
 }
 
 // lastingFix returns the first step that mends a job, or that changes code, items or keys,
-// or else the one that mends a caller; nil without one. A step that only waits, or changes a setting, is not
-// lasting.
+// or else the one that mends a caller; nil without one. A step that only waits, or changes
+// another setting, is not lasting.
 func lastingFix(f *detect.Finding) *detect.Step {
 	for i := range f.Advice {
 		s := &f.Advice[i]

@@ -57,7 +57,7 @@ type Move struct {
 
 var helpless = []Cause{OneKey, AtLimit, OneItem, IndexKey, TimeKey, MovingSpot, FewValues, Shards, UnevenShards, OneCaller, Retries, Scan}
 
-var raising = map[Cause]Act{
+var remedies = map[Cause]Act{
 	Provisioned: RaiseCapacity, OwnMaximum: RaiseMaximum, AccountQuota: RaiseQuota, IndexCapacity: RaiseIndexCapacity,
 	NoReason: CheckReason,
 }
@@ -91,16 +91,13 @@ func (m *Move) slowDown(f *detect.Finding, a *Answer) {
 	if f.Kind.OfTable() {
 		return
 	}
-	load, limit := f.Peak.WCU.Value, detect.Units(detect.PartitionWrite)
-	if f.InReads() {
-		load, limit = f.Peak.RCU.Value, detect.Units(detect.PartitionRead)
-		if f.ReadsEventually() { // of which DynamoDB may serve more
-			most := detect.Units(detect.EventualRead)
-			if f.Throttling != nil {
-				most = min(most, f.Consumed.RCU)
-			}
-			limit = max(limit, most)
+	load, limit := detect.SideOf(f, f.Peak.WCU, f.Peak.RCU).Value, detect.Units(f.Limit())
+	if f.ReadsEventually() { // of which DynamoDB may serve more
+		most := detect.Units(detect.EventualRead)
+		if f.Throttling != nil {
+			most = min(most, f.Consumed.RCU)
 		}
+		limit = max(limit, most)
 	}
 	if f.Sharding != nil && !f.Kind.OfKey() {
 		load = f.Utilization * limit // of the fullest key shard
@@ -128,7 +125,7 @@ func actFor(f *detect.Finding, a *Answer) Act {
 	}
 	switch a.Cause {
 	case Provisioned, OwnMaximum, AccountQuota, IndexCapacity, NoReason:
-		return raising[a.Cause]
+		return remedies[a.Cause]
 	case Ramp:
 		return Prewarm
 	case Scan:
@@ -172,7 +169,7 @@ func actFor(f *detect.Finding, a *Answer) Act {
 	}
 	switch {
 	case StarvedAttempts(f) > 0:
-		return raising[lacks[Lack(f)]]
+		return remedies[lacks[Lack(f)]]
 	case f.Quality.InBatches():
 		return CheckRefusals
 	case a.Cause != OneCaller && a.Healing.Outlook == Likely && a.Harm.Refused < worthSlowing && a.Harm.Failed == 0:

@@ -316,10 +316,7 @@ func (e *explanation) highest(f *detect.Finding) (highest float64) {
 
 // hotUnits returns a load in the unit of a finding's limit.
 func hotUnits(f *detect.Finding, l sketch.Load) float64 {
-	if f.InReads() {
-		return detect.Units(l.Read)
-	}
-	return detect.Units(l.Write)
+	return detect.Units(detect.SideOf(f, l.Write, l.Read))
 }
 
 // noFinding explains why a key has no finding, and names a finding that concerns it.
@@ -372,10 +369,7 @@ func clock(second int64) string { return time.Unix(second, 0).UTC().Format("15:0
 // chart draws the key's load second by second, its highest one for each column,
 // against the limit.
 func (e *explanation) chart(p *page, f *detect.Finding) {
-	limit := detect.Units(detect.PartitionWrite)
-	if f.InReads() {
-		limit = detect.Units(detect.PartitionRead)
-	}
+	limit := detect.Units(f.Limit())
 	for _, s := range e.seconds {
 		if s.target != f.Target || sample.Text(s.key.Text) != f.Key {
 			continue

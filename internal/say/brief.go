@@ -126,10 +126,7 @@ func requests(f *detect.Finding) string {
 	case f.Kind.OfTable() && f.Peak.WCU.Value >= 1 && f.Peak.RCU.Value >= 1:
 		return "requests"
 	}
-	if f.InReads() {
-		return "reads"
-	}
-	return "writes"
+	return detect.SideOf(f, "writes", "reads")
 }
 
 // requestsTo names the requests with the preposition before their key.
@@ -284,10 +281,7 @@ func load(f *detect.Finding, where string) string {
 // amount writes the load of a finding in its highest second or, where samples do not
 // show that, on average.
 func amount(f *detect.Finding) string {
-	figure, unit, mean := f.Peak.WCU, "WCU/s", f.Mean.WCU
-	if f.InReads() {
-		figure, unit, mean = f.Peak.RCU, "RCU/s", f.Mean.RCU
-	}
+	figure, mean, unit := detect.SideOf(f, f.Peak.WCU, f.Peak.RCU), detect.SideOf(f, f.Mean.WCU, f.Mean.RCU), detect.SideOf(f, "WCU/s", "RCU/s")
 	text := wording.Significant(figure.Value) + " " + unit
 	if f.OnlyMean() {
 		return wording.Significant(mean.Value) + " " + unit + " on average"
@@ -307,10 +301,7 @@ const steady = 0.9
 
 // limit writes a partition's limit, in the unit of a finding's load.
 func limit(f *detect.Finding) string {
-	if f.InReads() {
-		return wording.Amount(detect.PartitionRead)
-	}
-	return wording.Amount(detect.PartitionWrite)
+	return wording.Amount(f.Limit())
 }
 
 // Row is a finding in a row of a list. Each text is plain, and has no line break.

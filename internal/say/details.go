@@ -94,10 +94,7 @@ func deletes(e *detect.Evidence) float64 {
 
 // ofKey writes a load in the unit of a finding's.
 func ofKey(f *detect.Finding, units float64) string {
-	if f.InReads() {
-		return perSecond(units, "rcu")
-	}
-	return perSecond(units, "wcu")
+	return perSecond(units, detect.SideOf(f, "wcu", "rcu"))
 }
 
 func members(m *detect.Members) string {

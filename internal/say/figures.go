@@ -98,10 +98,7 @@ func peakTime(f *detect.Finding) string {
 // Bounds describes how exact a finding's peak is. Most is the highest second by the times of its
 // samples: above the peak where many of them have one time. t is the finding's table or index.
 func Bounds(f *detect.Finding, t detect.Table, most float64) string {
-	peak, unit := f.Peak.WCU, "wcu"
-	if f.InReads() {
-		peak, unit = f.Peak.RCU, "rcu"
-	}
+	peak, unit := detect.SideOf(f, f.Peak.WCU, f.Peak.RCU), detect.SideOf(f, "wcu", "rcu")
 	q := &f.Quality
 	switch {
 	case q.Sampling == detect.SamplingUnknowable:

@@ -94,7 +94,7 @@ func cause(f *detect.Finding, a *answer.Answer) string {
 		if f.Index != "" && !f.InReads() {
 			return fmt.Sprintf("The index as a whole %s more than its provisioned write capacity; DynamoDB then %s table writes.", tense(f, "needs", "needed"), tense(f, "refuses", "refused"))
 		}
-		return fmt.Sprintf("The %s as a whole %s more than its provisioned %s capacity. %s", targetWord(f), tense(f, "needs", "needed"), map[bool]string{true: "read", false: "write"}[f.InReads()], noKey(f))
+		return fmt.Sprintf("The %s as a whole %s more than its provisioned %s capacity. %s", targetWord(f), tense(f, "needs", "needed"), detect.SideOf(f, "write", "read"), noKey(f))
 	case answer.OwnMaximum:
 		return fmt.Sprintf("The %s reached the maximum throughput that its owner set. %s", targetWord(f), noKey(f))
 	case answer.AccountQuota:
@@ -287,11 +287,7 @@ func sharding(f *detect.Finding) string {
 
 // fullest is the load of the fullest key shard.
 func fullest(f *detect.Finding) string {
-	units := detect.Units(detect.PartitionWrite)
-	if f.InReads() {
-		units = detect.Units(detect.PartitionRead)
-	}
-	return ofKey(f, f.Utilization*units)
+	return ofKey(f, f.Utilization*detect.Units(f.Limit()))
 }
 
 // own are the causes when Keyheat cannot see, or could not.
