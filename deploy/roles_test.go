@@ -14,8 +14,8 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"github.com/keyheat/keyheat/internal/alert/routing"
 	"github.com/keyheat/keyheat/internal/collect"
+	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/internal/judge"
 	"github.com/keyheat/keyheat/internal/judge/verdict"
 	"github.com/keyheat/keyheat/internal/report"
@@ -282,7 +282,7 @@ func reported(t *testing.T, database string) {
 	st, err := store.Open(t.Context(), database, store.Options{})
 	must(t, err)
 	defer st.Close()
-	judge, err := judge.New(judge.Config{Options: verdict.Options{Route: routing.Everything("webhook").Destinations}}, st, "here", slog.New(slog.DiscardHandler))
+	judge, err := judge.New(judge.Config{Options: verdict.Options{Receivers: func(*detect.Incident) []string { return []string{"webhook"} }}}, st, "here", slog.New(slog.DiscardHandler))
 	must(t, err)
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)

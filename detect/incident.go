@@ -93,19 +93,18 @@ type Incident struct {
 	// Revision counts the changes worth a message, and never falls: a reopened incident
 	// continues from its last one.
 	Revision int `json:"revision"`
-	// Announced reports that its firing was worth a message since it was opened. Its end
-	// will be, too.
-	Announced bool `json:"announced"`
-	// Undecided reports that the last message left open whether the incident heals by
-	// itself. One update follows when that is known.
-	Undecided bool `json:"undecided"`
+	// Told is what its last message said; nil if nobody was told since it opened. Its end
+	// is told only if its beginning was.
+	Told *Told `json:"told"`
 	// Root is the fingerprint of the finding that explains the others. Findings are the
 	// fingerprints of all.
 	Root     string   `json:"root"`
 	Findings []string `json:"findings"`
-	// ClaimedBy are the incidents of other causes that explain some of its findings, and
-	// the start of each claim. They take these findings over if the claim lasts.
-	ClaimedBy map[string]time.Time `json:"claimed_by,omitempty"`
+	// Turn is another cause that its findings have had since a moment. It becomes the
+	// incident's cause if that lasts. Claim is another incident that would explain all its
+	// open findings, and continues it if that lasts.
+	Turn  *Turn `json:"turn,omitempty"`
+	Claim *Turn `json:"claim,omitempty"`
 	// Labels and Owner come from the policy. RunbookURL is the address of the owner's own
 	// instructions; empty for none.
 	Labels     map[string]string `json:"labels"`
@@ -114,24 +113,29 @@ type Incident struct {
 	// Notified are the receivers that know that it fires, and not yet that it is
 	// resolved.
 	Notified []string `json:"notified"`
-	// Groups are the groups whose messages report the incident together with others.
-	Groups []InGroup `json:"groups,omitempty"`
 	// Silenced is the silence that holds back messages that the incident fires or gets
-	// worse; nil for none. Withheld reports that a silence held one back. It is due when
-	// the silence ends.
+	// worse; nil for none. They are due when the silence ends.
 	Silenced *Silenced `json:"silenced"`
-	Withheld bool      `json:"withheld"`
 	Quality  Quality   `json:"quality"`
 }
 
-// InGroup is a group of incidents whose messages include one.
-type InGroup struct {
-	Receiver string `json:"receiver"`
-	// ID is the group's ID in the receiver's messages.
-	ID string `json:"id"`
-	// Labels are the labels that the group's incidents share, by the names in the route's
-	// group_by.
-	Labels map[string]string `json:"labels"`
+// Told is what the last message about an incident said.
+type Told struct {
+	At       time.Time `json:"at"`
+	Severity Severity  `json:"severity"`
+	Cause    Cause     `json:"cause"`
+	// Root is the finding that it named. The end names it too.
+	Root string `json:"root"`
+	// Undecided reports that it left open whether the incident heals by itself. One update
+	// follows when that is known.
+	Undecided bool `json:"undecided"`
+}
+
+// Turn is a change that has begun, and is believed if it lasts: To names a cause or an
+// incident, Since is the event time of its beginning.
+type Turn struct {
+	To    string    `json:"to"`
+	Since time.Time `json:"since"`
 }
 
 // Silenced names the silence of an incident.
@@ -157,16 +161,20 @@ type NoteCode string
 
 // The reasons.
 const (
-	// NoteTooOld marks that nothing was sent, because the second was judged long after it
-	// happened. The end is not sent either.
-	NoteTooOld NoteCode = "too_old"
+	// NoteTooOld marks that nothing was sent yet, because the newest second was judged long
+	// after it happened. NoteCaughtUp marks the message that follows when the load is still
+	// there once the judge has caught up.
+	NoteTooOld   NoteCode = "too_old"
+	NoteCaughtUp NoteCode = "caught_up"
 	// NoteSilenced marks that the silence About holds back messages.
 	NoteSilenced     NoteCode = "silenced"
 	NoteSilenceEnded NoteCode = "silence_ended"
 	// NoteContinues marks that the incident takes over from About, NoteContinuedBy that
-	// About takes over from it.
+	// About takes over from it. NoteCause marks the update that names another cause than
+	// About.
 	NoteContinues   NoteCode = "continues"
 	NoteContinuedBy NoteCode = "continued_by"
+	NoteCause       NoteCode = "cause"
 	// NoteWorse marks that the severity rose from About.
 	NoteWorse NoteCode = "worse"
 	// NoteHealingKnown marks the update that says whether the hot spot heals by itself.
@@ -206,21 +214,21 @@ func (f *Finding) causeKey() string {
 func Incidents(found []Finding) []Incident {
 	all := []Incident{}
 	for _, g := range Roots(found) {
-		all = append(all, incidentOf(g))
+		all = append(all, NewIncident(g[0].Incident, CauseOf(g[0]), g[0], g))
 	}
 	slices.SortStableFunc(all, func(x, y Incident) int { return cmp.Compare(Rank(y.Severity), Rank(x.Severity)) })
 	return all
 }
 
-func incidentOf(g []*Finding) Incident {
-	root := g[0]
+// NewIncident returns the incident that findings make, with one of them as its root.
+func NewIncident(id string, cause Cause, root *Finding, found []*Finding) Incident {
 	i := Incident{
-		ID: root.Incident, Cause: causeFor(root), Target: root.Target,
+		ID: id, Cause: cause, Target: root.Target,
 		Severity: root.Severity, State: root.State, OpenedAt: root.FirstSeen, LastSeen: root.LastSeen,
 		Root: root.Fingerprint, Findings: []string{},
 		Labels: map[string]string{}, Notified: []string{}, Quality: root.Quality,
 	}
-	for _, f := range g {
+	for _, f := range found {
 		i.Findings = append(i.Findings, f.Fingerprint)
 		i.Severity, i.State = WorstSeverity(i.Severity, f.Severity), worstState(i.State, f.State)
 		if f.FirstSeen.Before(i.OpenedAt) {
@@ -233,8 +241,8 @@ func incidentOf(g []*Finding) Incident {
 	return i
 }
 
-// causeFor returns the cause whose incident ID the root has.
-func causeFor(root *Finding) Cause {
+// CauseOf returns the cause whose incident the root names.
+func CauseOf(root *Finding) Cause {
 	usual, target := causeOf[root.Kind], root.incidentTarget()
 	if root.Incident == IncidentID(usual, target, root.causeKey()) {
 		return usual
@@ -253,17 +261,6 @@ func causeFor(root *Finding) Cause {
 		}
 	}
 	return usual
-}
-
-// HasCause reports whether the finding's incident is the one that a cause makes for the
-// finding's own target.
-func (f *Finding) HasCause(c Cause) bool {
-	switch {
-	case c == CauseRollingKey && f.Rolling != nil, c == CauseShardedKey && f.Sharding != nil:
-		return true
-	}
-	target := f.incidentTarget()
-	return f.Incident == IncidentID(c, target, "") || f.Incident == IncidentID(c, target, f.causeKey())
 }
 
 // Lift gives the root of each incident the worst severity and state of its findings: a

@@ -35,38 +35,7 @@ type Payload struct {
 	// Related are the fingerprints of the worst other findings of the incident, at most
 	// [RelatedFindings]. It is empty when the incident is resolved.
 	Related []string `json:"related,omitempty"`
-	// Group is the group of incidents that the notification covers, and Incident is its
-	// worst member. Nil means that it covers that incident alone.
-	Group *Group `json:"group,omitempty"`
 }
-
-// Group is a group of incidents as one notification shows it.
-type Group struct {
-	InGroup
-	// Severity is the group's worst since it fires, OpenedAt its first hot second.
-	Severity Severity  `json:"severity"`
-	OpenedAt time.Time `json:"opened_at"`
-	// Firing counts firing incidents. Over counts resolved ones not yet reported as
-	// resolved. Total counts the incidents since the group fires.
-	Firing int `json:"firing"`
-	Over   int `json:"over"`
-	Total  int `json:"total"`
-	// Members lists at most [GroupMembers] of these incidents, the firing and the worst
-	// first.
-	Members []GroupMember `json:"members"`
-}
-
-// GroupMember is one incident of a group.
-type GroupMember struct {
-	// Incident is its ID, Finding the fingerprint of its root finding.
-	Incident string   `json:"incident"`
-	Finding  string   `json:"finding"`
-	Severity Severity `json:"severity"`
-	State    State    `json:"state"`
-}
-
-// GroupMembers is the most incidents of a group that a notification lists.
-const GroupMembers = 10
 
 // RelatedFindings is the most findings that a notification names beside the root.
 const RelatedFindings = 5
@@ -104,8 +73,6 @@ func ReadPayload(payload []byte) Payload {
 	return Payload{Finding: payload}
 }
 
-// GroupID returns the ID of the incident group with these parts.
-func GroupID(parts ...string) string { return digest(parts...) }
-
-// CopiedID returns the ID of a notification's copy for another route.
-func CopiedID(id, route string) string { return digest(id, route) }
+// SummaryID returns the ID of the message in place of a notification and others beyond a
+// receiver's limit.
+func SummaryID(id string) string { return digest(id, "summary") }

@@ -20,10 +20,13 @@ func Roots(found []Finding) (groups [][]*Finding) {
 		groups[g] = append(groups[g], f)
 	}
 	for _, g := range groups {
-		slices.SortFunc(g, compareRoots)
+		SortByRoot(g)
 	}
 	return groups
 }
+
+// SortByRoot orders findings of one incident: the one that explains the others comes first.
+func SortByRoot(found []*Finding) { slices.SortFunc(found, compareRoots) }
 
 // ownShare is the least part of a peak that a Region must request to explain it. The rest
 // of the load is replicated to the Region.

@@ -29,8 +29,6 @@ type Judgement struct {
 	// IncidentTransitions are appended to their histories.
 	Incidents           []Incident
 	IncidentTransitions []Transition
-	// Groups replace the rows of the same ID, or delete ended ones, each at most once.
-	Groups []Group
 	// Notifications are put into the outbox, in this order.
 	Notifications []Notification
 	// Cursors advance, writer to sequence number: every delta up to it must be
@@ -82,7 +80,6 @@ func (j *Judgement) parts() []part {
 		partOf(j.Incidents, (*tx).putIncidents, func(i *Incident) sample.Target { return i.Target }),
 		partOf(j.IncidentTransitions, putTransitions(`
 			INSERT INTO incident_history (incident, at, from_state, to_state, severity, note, about, until, written)`), nil),
-		partOf(j.Groups, (*tx).putGroups, nil),
 		partOf(j.Notifications, (*tx).putNotifications, nil),
 	}
 }

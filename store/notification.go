@@ -30,8 +30,7 @@ type Notification struct {
 	// Fingerprint is the notification's finding, Event the finding's event, Route the
 	// notification's destination.
 	Fingerprint, Event, Route string
-	// Incident is the incident, or the group of incidents, that it is about; empty for
-	// none.
+	// Incident is the incident that it is about; empty for none.
 	Incident string
 	Payload  []byte
 	// Created is when it was put into the outbox; set by the store.
@@ -49,17 +48,14 @@ type Notification struct {
 	// Receipt is the receiver's name of the message that it made of it; of one that is
 	// due, the newest of its incident's earlier ones. Empty for none.
 	Receipt string
-	// Fallback reports that it went to another route too, or that an earlier one of
-	// its incident did.
-	Fallback bool
 }
 
 const notificationColumns = `id, fingerprint, incident, event, route, payload, created,
-	next_attempt, attempts, refusals, state, last_error, reached, receipt, fallback`
+	next_attempt, attempts, refusals, state, last_error, reached, receipt`
 
 func (n *Notification) fields() []any {
 	return []any{&n.ID, &n.Fingerprint, &n.Incident, &n.Event, &n.Route, &n.Payload, &n.Created,
-		&n.NextAttempt, &n.Attempts, &n.Refusals, &n.State, &n.LastError, &n.Reached, &n.Receipt, &n.Fallback}
+		&n.NextAttempt, &n.Attempts, &n.Refusals, &n.State, &n.LastError, &n.Reached, &n.Receipt}
 }
 
 // Notifications returns all notifications of a finding that are kept, in their
@@ -80,7 +76,7 @@ func (t *tx) putNotifications(ctx context.Context, all []Notification, _ targetI
 	err := insertAll(ctx, t, `INSERT INTO notifications (`+notificationColumns+`)`,
 		`ON CONFLICT (id) DO NOTHING`, all, func(n Notification) []any {
 			return []any{n.ID, n.Fingerprint, n.Incident, n.Event, n.Route, present(n.Payload), t.now,
-				cmp.Or(utc(n.NextAttempt), t.now), 0, 0, Pending, "", false, "", false}
+				cmp.Or(utc(n.NextAttempt), t.now), 0, 0, Pending, "", false, ""}
 		})
 	if err != nil {
 		return err

@@ -19,11 +19,7 @@ func (s *Store) DueNotifications(ctx context.Context, route string, most int) ([
 					SELECT earlier.receipt FROM notifications AS earlier
 					WHERE earlier.route = n.route AND earlier.incident = n.incident AND n.incident <> ''
 						AND earlier.receipt <> '' AND earlier.ordinal < n.ordinal
-					ORDER BY earlier.ordinal DESC LIMIT 1), ''),
-				EXISTS (
-					SELECT 1 FROM notifications AS earlier
-					WHERE earlier.route = n.route AND earlier.incident = n.incident AND n.incident <> ''
-						AND earlier.fallback AND earlier.ordinal <= n.ordinal)
+					ORDER BY earlier.ordinal DESC LIMIT 1), '')
 			FROM notifications AS n
 			WHERE route = $1 AND state = 'pending' AND next_attempt <= $2
 				AND NOT EXISTS (SELECT 1 FROM receivers AS r WHERE r.route = $1 AND r.next_attempt > $2)
@@ -104,9 +100,7 @@ func (s *Store) setNotification(ctx context.Context, id, update string, args ...
 
 // CancelUntold cancels a route's pending notifications of incidents that ended before any
 // attempt with their beginning may have arrived: a receiver gets neither an end without a
-// beginning, nor a beginning that is over. An end waits while the fallback, which got the
-// beginning, has not got it: one that was written after NotFallenBack was read would never
-// go there.
+// beginning, nor a beginning that is over.
 func (s *Store) CancelUntold(ctx context.Context, route string) error {
 	return s.change(ctx, "cancel notifications", func(t *tx) error {
 		// An incident may begin again: only rows after its last end count.
@@ -115,7 +109,7 @@ func (s *Store) CancelUntold(ctx context.Context, route string) error {
 			WHERE route = $1 AND state = 'pending' AND event = 'resolved' AND NOT reached AND incident <> '' AND EXISTS (
 				SELECT 1 FROM notifications AS begin
 				WHERE begin.route = notifications.route AND begin.incident = notifications.incident AND begin.ordinal < notifications.ordinal
-					AND begin.event = 'firing' AND NOT begin.reached AND (notifications.fallback OR NOT begin.fallback)
+					AND begin.event = 'firing' AND NOT begin.reached
 					AND NOT EXISTS (
 						SELECT 1 FROM notifications AS later
 						WHERE later.route = begin.route AND later.incident = begin.incident
@@ -182,34 +176,6 @@ func endBetween(from, to string) string {
 			AND between_end.ordinal > ` + from + `.ordinal AND between_end.ordinal < ` + to + `.ordinal`
 }
 
-// NotFallenBack returns a route's pending notifications, the oldest first, that have not
-// gone to another route and should: they were made before a time, or an earlier one of
-// their incident went there.
-func (s *Store) NotFallenBack(ctx context.Context, route string, before time.Time) ([]Notification, error) {
-	return list(ctx, s, "read waiting notifications", (*Notification).fields, `
-		SELECT `+notificationColumns+` FROM notifications AS n
-		WHERE route = $1 AND state = 'pending' AND NOT fallback AND (created <= $2 OR EXISTS (
-			SELECT 1 FROM notifications AS earlier
-			WHERE earlier.route = n.route AND earlier.incident = n.incident AND n.incident <> ''
-				AND earlier.fallback AND earlier.ordinal < n.ordinal))
-		ORDER BY ordinal LIMIT $3`, route, utc(before), limit(0))
-}
-
-// FallBack copies a notification to another route, once, under the given id.
-func (s *Store) FallBack(ctx context.Context, id, to, copied string) error {
-	return s.change(ctx, "send notification "+id+" by another route", func(t *tx) error {
-		if err := t.execFound(ctx, `UPDATE notifications SET fallback = TRUE WHERE id = $1`, id); err != nil {
-			return err
-		}
-		_, err := t.exec(ctx, `
-			INSERT INTO notifications (`+notificationColumns+`)
-			SELECT $3, fingerprint, incident, event, $2, payload, $4, $4, 0, 0, 'pending', '', FALSE, '', FALSE
-			FROM notifications WHERE id = $1
-			ON CONFLICT (id) DO NOTHING`, id, to, copied, t.now)
-		return err
-	})
-}
-
 // MarkSummarised notes that pending notifications went out as one message.
 func (s *Store) MarkSummarised(ctx context.Context, ids []string) error {
 	return s.change(ctx, "update notifications", func(t *tx) error {
@@ -222,14 +188,12 @@ func (s *Store) MarkSummarised(ctx context.Context, ids []string) error {
 	})
 }
 
-// Ongoing returns, for each incident or group of incidents that fires and whose beginning
-// a route has sent, the last notification that was delivered there.
+// Ongoing returns, for each incident that fires and whose beginning a route has sent, the last notification that was delivered there.
 func (s *Store) Ongoing(ctx context.Context, route string) ([]Notification, error) {
 	return list(ctx, s, "read notifications of incidents that fire", (*Notification).fields, `
 		SELECT `+notificationColumns+` FROM notifications AS n
 		WHERE route = $1 AND state = 'delivered' AND event <> 'resolved' AND incident <> ''
-			AND (EXISTS (SELECT 1 FROM incidents AS i WHERE i.id = n.incident AND i.state = 'firing')
-				OR EXISTS (SELECT 1 FROM notification_groups AS g WHERE g.id = n.incident))
+			AND (EXISTS (SELECT 1 FROM incidents AS i WHERE i.id = n.incident AND i.state = 'firing'))
 			AND NOT EXISTS (
 				SELECT 1 FROM notifications AS later
 				WHERE later.route = n.route AND later.incident = n.incident AND later.ordinal > n.ordinal

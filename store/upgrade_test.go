@@ -118,7 +118,6 @@ func TestADatabaseOfTheFirstReleaseIsRead(t *testing.T) {
 			[]store.Transition{{Of: "i", At: at, To: "firing", Severity: "critical", Note: "silenced", About: "s", Until: at}}},
 		"due notifications": {func(ctx context.Context, s *store.Store) (any, error) { return s.DueNotifications(ctx, "r", 0) }, []store.Notification{{
 			ID: "n", Fingerprint: "f", Event: "firing", Route: "r", Incident: "i", Payload: body, Created: at, NextAttempt: at, Attempts: 2, Refusals: 1, State: store.Pending, LastError: "timeout"}}},
-		"groups": {func(ctx context.Context, s *store.Store) (any, error) { return s.Groups(ctx) }, []store.Group{{ID: "g", Receiver: "r", Document: []byte(`{"g":1}`)}}},
 		"receivers": {func(ctx context.Context, s *store.Store) (any, error) { return s.Receivers(ctx) }, []store.Receiver{{
 			Route: "r", Failures: 2, LastError: "timeout", FailedSince: at, NextAttempt: at, Attempted: at, Pending: 1, Oldest: at}}},
 		"silences": {func(ctx context.Context, s *store.Store) (any, error) { return s.Silences(ctx, store.SilenceQuery{}) }, []store.Silence{{

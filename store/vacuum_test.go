@@ -12,7 +12,7 @@ import (
 
 // keyless are the tables that hold no key: docs/SECURITY.md has the contents of each.
 const keyless = `audit bad_excerpts bad_samples cardinalities cloudwatch_minutes cloudwatch_reads cursors gaps
-	goose_db_version incident_findings installation leases members notification_groups partition_maps positions
+	goose_db_version incident_findings installation leases members partition_maps positions
 	receivers report_schedules seen_minutes shard_keys shards streams table_facts targets watermarks writers`
 
 // TestVacuumWritesEveryTableOfKeys: a table is written again unless it is known to hold no

@@ -32,7 +32,6 @@ func TestShellsCompleteValues(t *testing.T) {
 		"incidents --store-url " + url + " --table":                 {"carts", "orders"},
 		"silences add --store-url " + url + " --table":              {"carts", "orders"},
 		"partitions --store-url " + url:                             {"carts", "orders"},
-		"route test --severity":                                     {"critical", "warning"},
 		"notifications list --state":                                {"pending", "delivered", "dead", "cancelled", "summarised"},
 		"incidents -o":                                              {"table", "json"},
 		"incidents --store-url postgres://127.0.0.1:1/none --table": {}, // not the shell's to report

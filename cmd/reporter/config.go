@@ -9,7 +9,6 @@ import (
 	"github.com/keyheat/keyheat/detect/pipeline"
 	"github.com/keyheat/keyheat/internal/alert"
 	"github.com/keyheat/keyheat/internal/alert/receiver"
-	"github.com/keyheat/keyheat/internal/alert/routing"
 	"github.com/keyheat/keyheat/internal/cli"
 	"github.com/keyheat/keyheat/internal/judge"
 	"github.com/keyheat/keyheat/internal/judge/heat"
@@ -27,7 +26,6 @@ type Config struct {
 	Web         cli.Web   `yaml:"web"`
 	ExternalURL string    `yaml:"external_url" help:"the address of the pages, for links in notifications, such as https://keyheat.example.com"`
 	Receivers   Receivers `yaml:"receivers" help:"the receivers of incidents, by name: see [ALERTING.md](ALERTING.md#receivers)" layers:"file"`
-	Routes      []Route   `yaml:"routes" help:"which receivers get which incidents: see [ALERTING.md](ALERTING.md#routes); without routes all receivers get all incidents" layers:"file"`
 	tables.Section
 	Judge      Judge      `yaml:"judge"`
 	Heartbeat  Heartbeat  `yaml:"heartbeat"`
@@ -36,6 +34,13 @@ type Config struct {
 	Reports    Reports    `yaml:"reports" help:"reports on a schedule, by name: see [Reports](#reports)" layers:"file"`
 	Retention  Retention  `yaml:"retention"`
 	Log        cli.Log    `yaml:"log"`
+}
+
+// Replacements implements config.Replacer.
+func (Config) Replacements() map[string]string {
+	return map[string]string{
+		"routes": "give each receiver its own filter, receivers.NAME.tables, accounts and severity; to group incidents or route them by labels, use a receiver of type alertmanager",
+	}
 }
 
 // Judge configures the judge's resources.
@@ -163,16 +168,14 @@ func (c *Config) probes() []cli.Probe {
 }
 
 // judge is the configuration of internal/judge. It asks the current configuration for
-// policies and routes, so that a reload changes them.
+// policies and receivers, so that a reload changes them.
 func (c *Config) judge(current func() *Config) judge.Config {
 	return judge.Config{
 		Options: verdict.Options{
-			Policy: func(of detect.Target) detect.Policy { return current().DetectPolicy(of) },
-			Facts:  func(of detect.Target) *detect.TableFacts { return current().Tables.Facts(of) },
-			Route: func(i *detect.Incident, root *detect.Finding) []routing.Destination {
-				return current().tree().Destinations(i, root)
-			},
-			Pipeline: c.Pipeline.thresholds(),
+			Policy:    func(of detect.Target) detect.Policy { return current().DetectPolicy(of) },
+			Facts:     func(of detect.Target) *detect.TableFacts { return current().Tables.Facts(of) },
+			Receivers: func(i *detect.Incident) []string { return current().receiversOf(i) },
+			Pipeline:  c.Pipeline.thresholds(),
 		},
 		Memory:    int64(c.Judge.Memory),
 		Retention: c.Retention.store(),

@@ -46,9 +46,8 @@ func TestNoListShowsATextRaw(t *testing.T) {
 		j.Incidents = append(j.Incidents, store.Incident{
 			ID: i.ID, Cause: string(i.Cause), Target: i.Target, Severity: string(i.Severity), State: string(f.State), Root: i.Root, Findings: []string{f.Fingerprint}, Document: document(i),
 		})
-		group := &detect.Group{InGroup: detect.InGroup{Labels: map[string]string{"table": f.Table, "region": m.Text(), "owner": m.Text()}}, Firing: 2}
 		j.Notifications = append(j.Notifications, store.Notification{
-			Fingerprint: f.Fingerprint, Incident: i.ID, Route: "chat", Event: "firing", Payload: document(detect.Payload{Finding: document(f), Group: group}),
+			Fingerprint: f.Fingerprint, Incident: i.ID, Route: "chat", Event: "firing", Payload: document(detect.Payload{Finding: document(f)}),
 		})
 	}
 	if err := s.Judge(t.Context(), lease, j); err != nil {

@@ -92,15 +92,12 @@ func TestReferencesOfSectionsAreTrue(t *testing.T) {
 		Receivers struct {
 			Receivers Receivers `yaml:"receivers" help:"the receivers of incidents, by name"`
 		}
-		Routes struct {
-			Routes []Route `yaml:"routes" help:"which receivers get which incidents"`
-		}
 	}
 	for name, section := range map[string]struct {
 		page string
 		of   any
 	}{
-		"reports": {"CONFIGURATION", &sections.Reports}, "receivers": {"ALERTING", &sections.Receivers}, "routes": {"ALERTING", &sections.Routes},
+		"reports": {"CONFIGURATION", &sections.Reports}, "receivers": {"ALERTING", &sections.Receivers},
 	} {
 		reference.Check(t, "../../docs/"+section.page+".md", name, section.of)
 	}

@@ -54,12 +54,8 @@ func TestCommandsRefuseMisspeltNames(t *testing.T) {
 		"reporter keys purge --table":            {"keys purge a --table oders", `--table: no sample has the table "oders": did you mean "orders"?`},
 		"reporter partitions TABLE":              {"partitions oders", `TABLE: no sample has the table "oders": did you mean "orders"?`},
 		"reporter report --tables":               {"report --tables carts,oders", `--tables: no sample has the table "oders": did you mean "orders"?`},
-		"reporter route test --table":            {"route test --table oders", `did you mean "orders"? (if it is yet to come, name it under tables in the settings)`},
-		"reporter route test --index":            {"route test --table orders --index by-date", `no sample of orders has the index "by-date"; known are by-status`},
 		"reporter silences add --table":          {"silences add --for 1h --reason x --table oders", `did you mean "orders"? (if it is yet to come, match table=~"oders")`},
 		"reporter silences add --index":          {"silences add --for 1h --reason x --index by-states", `did you mean "by-status"? (if it is yet to come, match index=~"by-states")`},
-		"reporter route test --kind":             {"route test --table orders --kind hot_key_writes", `there is no kind "hot_key_writes": did you mean "hot_key_write"?`},
-		"reporter route test --cause":            {"route test --table orders --cause hot-key", `there is no cause "hot-key": did you mean "hot_key"?`},
 		"reporter alert test --receiver":         {"alert test --receiver pager", `--receiver "pager": the configuration has pagers`},
 		"reporter notifications list --receiver": {"notifications list --receiver pager", `--receiver: there is no receiver "pager": did you mean "pagers"?`},
 		"reporter silences add --kind":           {"silences add --for 1h --reason x --kind hot_key_writes", `there is no kind "hot_key_writes": did you mean "hot_key_write"?`},
@@ -108,19 +104,12 @@ func TestCommandsTakeSeenNames(t *testing.T) {
 		t.Fatal(err)
 	}
 	for line, want := range map[string]string{
-		"route test --table orders --index by-status":                                 "",
-		"route test --table audit":                                                    "",
-		"route test --account 111122223333 --region eu-west-1 --table audit":          "",
-		"route test --region eu-west-1 --table refunds":                               "",
-		"keys hash a --table audit":                                                   "",
-		"silences add --for 1h --reason x --match table=~oders --severity critical":   "",
-		"silences add --for 1h --reason x --match table=orders --index by-status":     "",
-		"route test --table oders --store-url sqlite:/nowhere/k.db":                   "the names of the table and index were not checked: ",
-		"keys hash a --table oders --store-url postgres://keyheat@127.0.0.1:1/k":      "the names of the table and index were not checked: ",
-		"route test --table orders --index by-status --kind hot_gsi_key":              "",
-		"route test --table orders --severity warning --cause hot_key --region=":      "",
-		"incidents --table orders":                                                    "",
-		"report --tables orders,carts":                                                "",
+		"keys hash a --table audit": "",
+		"silences add --for 1h --reason x --match table=~oders --severity critical": "",
+		"silences add --for 1h --reason x --match table=orders --index by-status":   "",
+		"keys hash a --table oders --store-url postgres://keyheat@127.0.0.1:1/k":    "the names of the table and index were not checked: ",
+		"incidents --table orders":     "",
+		"report --tables orders,carts": "",
 		"silences add --for 1h --reason x --match table=~oders --index by-status":     "",
 		"silences add --for 1h --reason x --match table!=oders --match index=by-date": "",
 	} {
@@ -145,7 +134,7 @@ func TestSettingsThatNameTables(t *testing.T) {
 			"oders": {}, "orders": {Indexes: map[string]tables.Index{"by-statuses": {}, "by-status": {}, "idle": {}}, LSIs: []string{"by-state"}, Vectors: []string{"by-status2"}},
 		}},
 		Reports:    Reports{"weekly": {Tables: []string{"eu-west-1/orders", "orderz"}}},
-		Routes:     []Route{{Table: "orders"}, {Table: "ord?rs"}, {Table: "order"}, {Table: "orders", Index: "by-dat*"}, {Index: "by-dat*"}, {Index: "by-dates"}, {Table: "audit-*"}},
+		Receivers:  Receivers{"chat": {Tables: []string{"orders", "ord?rs", "order", "audit-*"}}},
 		CloudWatch: CloudWatch{Tables: []string{"carts", "cartz", "unsampled-table"}},
 	}
 	want := map[string][]string{
@@ -157,16 +146,11 @@ func TestSettingsThatNameTables(t *testing.T) {
 			`reports.weekly.tables: no sample of orders has the region \"eu-west-1\", or any region: leave it out`,
 			`reports.weekly.tables: no sample has the table \"orderz\": did you mean \"orders\"?`,
 		},
-		"routes[].table": {`routes[2]: no sample has the table \"order\": did you mean \"orders\"?`, `routes[6]: no sample has the table \"audit-*\"; known are carts, orders`},
-		"routes[].index": {
-			`routes[3]: no sample of orders has the index \"by-dat*\"; known are by-status`,
-			`routes[5]: no sample has the index \"by-dates\": did you mean \"by-date\"?`,
-		},
-		"cloudwatch.tables": {`cloudwatch.tables: no sample has the table \"cartz\": did you mean \"carts\"?`},
+		"receivers.NAME.tables": {`receivers.chat.tables: no sample has the table \"order\": did you mean \"orders\"?`, `receivers.chat.tables: no sample has the table \"audit-*\"; known are carts, orders`},
+		"cloudwatch.tables":     {`cloudwatch.tables: no sample has the table \"cartz\": did you mean \"carts\"?`},
 	}
 	refused := map[string]string{
-		"routes[].receivers": `routes[0].receivers: no receiver "pager"`, "reports.NAME.receivers": `reports.weekly.receivers: no receiver "pager"`,
-		"routes[].kind": `routes[0].kind: there is no kind "hot_keys_*"`, "routes[].cause": `routes[0].cause: there is no cause "hot-key": did you mean "hot_key"?`,
+		"reports.NAME.receivers": `reports.weekly.receivers: no receiver "pager"`,
 	}
 	free := []string{
 		"receivers",                       // it gives the names
@@ -177,13 +161,13 @@ func TestSettingsThatNameTables(t *testing.T) {
 		t.Errorf("the settings that take names are %q: give each a misspelt name here, or the reason why it takes any", got)
 	}
 	file := filepath.Join(t.TempDir(), "reporter.yaml")
-	if err := os.WriteFile(file, []byte("store: {url: 'sqlite::memory:'}\nroutes: [{kind: hot_keys_*, cause: hot-key, receivers: [pager]}, {kind: hot_*, cause: hot_key}]\nreports: {weekly: {cron: 0 8 * * MON, receivers: [pager]}}\n"), 0o600); err != nil {
+	if err := os.WriteFile(file, []byte("store: {url: 'sqlite::memory:'}\nreports: {weekly: {cron: 0 8 * * MON, receivers: [pager]}}\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	var out, errs bytes.Buffer
 	code := cli.Run(t.Context(), command(), []string{"check", "--config", file}, cli.Streams{Out: &out, Err: &errs})
 	for setting, sentence := range refused {
-		if code != cli.Misconfigured || strings.Count(out.String(), "there is no ")+strings.Count(out.String(), "no receiver ") != len(refused) || !strings.Contains(out.String(), sentence) {
+		if code != cli.Misconfigured || strings.Count(out.String(), "no receiver ") != len(refused) || !strings.Contains(out.String(), sentence) {
 			t.Errorf("%s: exits with %d, want %s: %s", setting, code, sentence, out.String())
 		}
 	}

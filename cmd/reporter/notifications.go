@@ -9,8 +9,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/keyheat/keyheat/detect"
-	"github.com/keyheat/keyheat/internal/alert/routing"
 	"github.com/keyheat/keyheat/internal/cli"
 	"github.com/keyheat/keyheat/internal/cli/terminal"
 	"github.com/keyheat/keyheat/internal/settings/options"
@@ -72,7 +70,6 @@ type listed struct {
 	Receiver    string    `json:"receiver"`
 	Event       string    `json:"event"`
 	Incident    string    `json:"incident"`
-	Group       *group    `json:"group"`
 	State       string    `json:"state"`
 	Created     time.Time `json:"created"`
 	NextAttempt time.Time `json:"next_attempt"`
@@ -80,37 +77,17 @@ type listed struct {
 	LastError   string    `json:"last_error"`
 }
 
-// group is the group of incidents behind a notification; its ID takes the place of the
-// incident's.
-type group struct {
-	Labels    map[string]string `json:"labels"`
-	Incidents int               `json:"incidents"`
-}
-
-func (l *listed) subject() string {
-	switch {
-	case l.Group != nil:
-		return fmt.Sprintf("%d of %s", l.Group.Incidents, routing.GroupName(l.Group.Labels))
-	case l.Incident != "":
-		return "1"
-	}
-	return ""
-}
-
 func writeNotifications(out io.Writer, all []store.Notification, f cli.Format) error {
 	rows := make([]listed, len(all))
 	for i, n := range all {
-		rows[i] = listed{n.ID, n.Route, n.Event, n.Incident, nil, n.State, n.Created, n.NextAttempt, n.Attempts, n.LastError}
-		if g := detect.ReadPayload(n.Payload).Group; g != nil {
-			rows[i].Group = &group{g.Labels, g.Firing + g.Over}
-		}
+		rows[i] = listed{n.ID, n.Route, n.Event, n.Incident, n.State, n.Created, n.NextAttempt, n.Attempts, n.LastError}
 	}
 	columns := []terminal.Column{
 		{Name: "created", Spare: 1}, {Name: "receiver"}, {Name: "event"}, {Name: "state"}, {Name: "failed", Right: true},
-		{Name: "incidents", Spare: 2}, {Name: "id"}, {Name: "last error", Least: 20},
+		{Name: "id"}, {Name: "last error", Least: 20},
 	}
 	return cli.WriteList(out, rows, f, "notifications", columns, func(r listed) []string {
-		return []string{r.Created.UTC().Format(cli.InSeconds), r.Receiver, r.Event, r.State, fmt.Sprint(r.Attempts), r.subject(), r.ID, r.LastError}
+		return []string{r.Created.UTC().Format(cli.InSeconds), r.Receiver, r.Event, r.State, fmt.Sprint(r.Attempts), r.ID, r.LastError}
 	})
 }
 

@@ -17,7 +17,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/keyheat/keyheat/internal/alert/routing"
+	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/internal/cli"
 	"github.com/keyheat/keyheat/internal/judge"
 	"github.com/keyheat/keyheat/internal/judge/verdict"
@@ -164,7 +164,7 @@ func everywhere(start time.Time) iter.Seq[source.Message] {
 // runJudge runs a judge whose notifications nobody sends.
 func runJudge(t *testing.T, st *store.Store, holder string) (j *judge.Judge, stop func()) {
 	t.Helper()
-	j, err := judge.New(judge.Config{Options: verdict.Options{Route: routing.Everything("webhook").Destinations}}, st, holder, slog.New(slog.DiscardHandler))
+	j, err := judge.New(judge.Config{Options: verdict.Options{Receivers: func(*detect.Incident) []string { return []string{"webhook"} }}}, st, holder, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}

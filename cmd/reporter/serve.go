@@ -133,7 +133,7 @@ func (c *Config) parts(d cli.Daemon, holder string, judge *judge.Judge) []cli.Pa
 func (c *Config) live(path string, next *Config) bool {
 	section, _, _ := strings.Cut(path, ".")
 	switch section {
-	case "external_url", "receivers", "routes", "policy", "tables", "heartbeat", "cloudwatch", "reports":
+	case "external_url", "receivers", "policy", "tables", "heartbeat", "cloudwatch", "reports":
 		return true
 	case "store":
 		return c.Store.SameBut(next.Store)

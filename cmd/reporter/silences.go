@@ -10,10 +10,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/keyheat/keyheat/internal/alert/routing"
-	"github.com/keyheat/keyheat/internal/alert/silence"
 	"github.com/keyheat/keyheat/internal/cli"
 	"github.com/keyheat/keyheat/internal/cli/terminal"
+	"github.com/keyheat/keyheat/internal/incident/silence"
 	"github.com/keyheat/keyheat/internal/say/wording"
 	"github.com/keyheat/keyheat/store"
 )
@@ -41,7 +40,7 @@ func addSilence() *cobra.Command {
 	}
 	db := addStore(c)
 	values := make(map[string]*string)
-	for _, name := range routing.Names() {
+	for _, name := range silence.Names() {
 		values[name] = c.Flags().String(name, "", "match incidents by "+name)
 	}
 	cli.CompleteValues(c, "severity", alertSeverities...)
@@ -53,9 +52,9 @@ func addSilence() *cobra.Command {
 	c.Flags().StringVar(&r.For, "for", "", "how `long` it lasts, such as 30m, instead of --end")
 	c.Flags().StringVar(&r.Reason, "reason", "", "the reason, for the audit")
 	c.RunE = func(c *cobra.Command, _ []string) error {
-		for _, name := range routing.Names() {
+		for _, name := range silence.Names() {
 			if *values[name] != "" {
-				r.Matchers = append(r.Matchers, routing.Matcher{Name: name, Op: "=", Value: *values[name]}.String())
+				r.Matchers = append(r.Matchers, silence.Matcher{Name: name, Op: "=", Value: *values[name]}.String())
 			}
 		}
 		return db.use(c.Context(), func(db *store.Store) error {

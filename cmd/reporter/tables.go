@@ -84,8 +84,10 @@ func (c *Config) namedSettings() []options.NamedSetting {
 			all = append(all, options.NamedSetting{Path: "reports." + name + ".tables", Target: of})
 		}
 	}
-	for i, r := range c.Routes {
-		all = append(all, options.NamedSetting{Path: fmt.Sprintf("routes[%d]", i), Target: sample.Target{Account: r.Account, Region: r.Region, Table: r.Table, Index: r.Index}})
+	for _, name := range c.receiverNames() {
+		for _, table := range c.Receivers[name].Tables {
+			all = append(all, options.NamedSetting{Path: "receivers." + name + ".tables", Target: sample.Target{Table: table}})
+		}
 	}
 	for _, table := range c.CloudWatch.Tables {
 		all = append(all, options.NamedSetting{Path: "cloudwatch.tables", Target: sample.Target{Table: table}, Optional: true})

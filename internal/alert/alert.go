@@ -57,8 +57,6 @@ type Store interface {
 	MarkSummarised(ctx context.Context, ids []string) error
 	CancelUntold(ctx context.Context, route string) error
 	Collapse(ctx context.Context, route string) error
-	NotFallenBack(ctx context.Context, route string, before time.Time) ([]store.Notification, error)
-	FallBack(ctx context.Context, id, to, copied string) error
 	Ongoing(ctx context.Context, route string) ([]store.Notification, error)
 	AcquireLease(ctx context.Context, name, holder string, ttl time.Duration) (store.Lease, bool, error)
 
@@ -261,13 +259,6 @@ func (r *Route) deliver(ctx context.Context, n store.Notification) (answered boo
 	v := judge(r.config, n, response, r.receiver.Failures, now)
 	r.measures.attempts.WithLabelValues(string(v.outcome)).Inc()
 	r.logAttempt(ctx, &n, v)
-	// The fallback comes first, so that a process that ends between the two does it
-	// again: nobody repeats a delivered or dead notification.
-	if r.fallsBack(n, v.outcome, now) {
-		if err := r.fallBack(ctx, n.ID); err != nil {
-			return false, err
-		}
-	}
 	switch v.outcome {
 	case delivered:
 		r.told = append(r.told, time.Now())
@@ -278,10 +269,6 @@ func (r *Route) deliver(ctx context.Context, n store.Notification) (answered boo
 		err = r.store.MarkDead(ctx, n.ID, v.cause)
 	}
 	return response.Err == nil || !r.pausesAfter(response), ignoreNotFound(err)
-}
-
-func (r *Route) fallBack(ctx context.Context, id string) error {
-	return ignoreNotFound(r.store.FallBack(ctx, id, r.config.Fallback, detect.CopiedID(id, r.config.Fallback)))
 }
 
 // logAttempt logs the result of an attempt, with IDs alone: logs may not be allowed to
@@ -306,15 +293,6 @@ func ignoreNotFound(err error) error {
 		return nil
 	}
 	return err
-}
-
-// fallsBack reports whether a notification goes to the fallback too: the receiver rejects
-// it, or the fallback got the incident's beginning.
-func (r *Route) fallsBack(n store.Notification, o outcome, now time.Time) bool {
-	if r.config.Fallback == "" {
-		return false
-	}
-	return n.Fallback || o == dead || o == failed && now.Sub(n.Created) >= r.config.FallbackAfter
 }
 
 func (r *Route) report(h *daemon.Health, cause string) {

@@ -15,7 +15,7 @@ const DefaultRoute = "webhook"
 
 var defaults = Config{
 	Route: DefaultRoute, Timeout: 10 * time.Second, Poll: time.Second,
-	MinPause: 5 * time.Second, MaxPause: 15 * time.Second, Refusals: 5, GiveUp: 24 * time.Hour, FallbackAfter: 5 * time.Minute,
+	MinPause: 5 * time.Second, MaxPause: 15 * time.Second, Refusals: 5, GiveUp: 24 * time.Hour,
 }
 
 // Config is one route. A zero field takes its default, except the receiver.
@@ -26,10 +26,6 @@ type Config struct {
 	Receiver notify.Settings
 	// Limit is the most notifications a minute that are sent one by one; 0 for no limit.
 	Limit int
-	// Fallback is the route that gets the notifications when this one has failed for
-	// FallbackAfter; empty for none.
-	Fallback      string
-	FallbackAfter time.Duration
 	// Pages is the web pages' public address, for links; empty for none.
 	Pages string
 	// Timeout bounds one attempt, from dialling to the end of the response.
@@ -67,7 +63,7 @@ func (c Config) Validate() error {
 		faults.Add(fault)
 	}
 	faults.Add(ValidatePages(c.Pages))
-	faults.Check(min(c.Timeout, c.Poll, c.MinPause, c.MaxPause, c.GiveUp, c.FallbackAfter) < 0 || min(c.Refusals, c.Limit) < 0, "give no negative duration or count")
+	faults.Check(min(c.Timeout, c.Poll, c.MinPause, c.MaxPause, c.GiveUp) < 0 || min(c.Refusals, c.Limit) < 0, "give no negative duration or count")
 	faults.Check(c.MaxPause < c.MinPause, "max pause %s: give at least the min pause, %s", c.MaxPause, c.MinPause)
 	return faults.Err()
 }

@@ -37,26 +37,9 @@ func (r *Route) tend(ctx context.Context) error {
 	return r.relieve(ctx, r.now())
 }
 
-// relieve hands the notifications that wait for a failing receiver to the fallback, and
-// gives up old ones: no attempt does, because one notification is attempted for all. The
-// fallback gets the rest of its incidents, whether the receiver fails or not, before the
-// notifications here are cancelled.
+// relieve gives up the old notifications of a failing receiver: no attempt does, because one
+// notification is attempted for all.
 func (r *Route) relieve(ctx context.Context, now time.Time) error {
-	if r.config.Fallback != "" {
-		var before time.Time
-		if r.receiver.Failing() {
-			before = now.Add(-r.config.FallbackAfter)
-		}
-		waiting, err := r.store.NotFallenBack(ctx, r.config.Route, before)
-		if err != nil {
-			return err
-		}
-		for _, n := range waiting {
-			if err := r.fallBack(ctx, n.ID); err != nil {
-				return err
-			}
-		}
-	}
 	if !r.receiver.Failing() {
 		return nil
 	}

@@ -395,59 +395,6 @@ func TestALateNotificationTellsOfNow(t *testing.T) {
 	})
 }
 
-// TestTheFallbackIsToldOfAllThatWaits, though one notification at a time is attempted, and
-// of the end of what it was told of.
-func TestTheFallbackIsToldOfAllThatWaits(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		s, judged := newStory(t, "pager")
-		defer s.Close()
-		p := &pager{began: time.Now(), answer: down(0, 100*time.Hour, refused)}
-		stop := page(t, s, p, func(c *Config) { c.Fallback, c.GiveUp = "second", 20*time.Minute })
-		for i := range 20 {
-			judged(fmt.Sprint("incident-", i), detect.EventFiring)
-		}
-		time.Sleep(6 * time.Minute)
-		judged("incident-7", detect.EventResolved)
-		time.Sleep(30 * time.Second)
-		copied, err := s.RecentNotifications(t.Context(), store.NotificationQuery{Route: "second"})
-		if err != nil || len(copied) != 21 || copied[0].Incident != "incident-7" || copied[0].Event != "resolved" {
-			t.Errorf("the fallback has %d notifications, the newest %+v (%v)", len(copied), copied[0], err)
-		}
-		time.Sleep(15 * time.Minute)
-		stop()
-		if left, err := s.RecentNotifications(t.Context(), store.NotificationQuery{Route: "pager", State: store.Pending}); err != nil || len(left) > 0 {
-			t.Errorf("%d wait after 20 min (%v)", len(left), err)
-		}
-	})
-}
-
-// TestTheFallbackHearsOfAnEndThatIsNotTold: the receiver is back as the incident is over,
-// so that it is never told, and the fallback was.
-func TestTheFallbackHearsOfAnEndThatIsNotTold(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		s, judged := newStory(t, "pager")
-		defer s.Close()
-		const outage = 6*time.Minute + 500*time.Millisecond // ends between two passes
-		p := &pager{began: time.Now(), answer: down(0, outage, refused)}
-		stop := page(t, s, p, func(c *Config) { c.Fallback, c.Poll = "second", time.Second })
-		judged("a", detect.EventFiring)
-		time.Sleep(outage)
-		judged("a", detect.EventResolved)
-		judged("b", detect.EventFiring)
-		time.Sleep(time.Minute)
-		stop()
-		copied, err := s.RecentNotifications(t.Context(), store.NotificationQuery{Route: "second"})
-		if err != nil || len(copied) != 2 || copied[0].Event != "resolved" || copied[1].Event != "firing" {
-			t.Errorf("the fallback has %+v (%v)", copied, err)
-		}
-		if took := p.took(); len(took) != 1 || !strings.HasSuffix(took[0], "b firing") {
-			t.Errorf("the receiver took %q", took)
-		}
-	})
-}
-
 // TestHostilePauses: no header of a receiver's makes it wait longer than 30 s, however far off
 // its time is, and one that is no time asks for nothing.
 func TestHostilePauses(t *testing.T) {

@@ -58,12 +58,12 @@ func (r *Route) summary(ctx context.Context, due []store.Notification) (*notify.
 			return nil, err
 		}
 		notice.Delay = r.delay(n.Created, r.now())
-		tables[notice.Table()] += notice.Incidents()
+		tables[notice.Table()]++
 		if worst == nil || detect.Rank(notice.Severity()) > detect.Rank(worst.Severity()) {
 			worst = notice
 		}
 	}
-	worst.ID, worst.Receipt = detect.CopiedID(worst.ID, "summary"), ""
+	worst.ID, worst.Receipt = detect.SummaryID(worst.ID), ""
 	worst.Subject = worst.ID
 	worst.Title = say.LimitedTitle(tables, r.config.Limit, worst.Title)
 	if r.config.Pages != "" {

@@ -1,9 +1,6 @@
 package alert_test
 
 import (
-	"cmp"
-	"context"
-	"errors"
 	"log/slog"
 	"net/http"
 	"slices"
@@ -166,92 +163,6 @@ func TestBeyondTheLimitOneMessageSaysHowManyMore(t *testing.T) {
 	deliver(t, c, s, none(t, s, alert.DefaultRoute))
 	if got := events(r.seen()[4:]); !slices.Equal(got, []string{"a2 resolved"}) {
 		t.Errorf("then told %q", got)
-	}
-}
-
-func TestTheFallbackIsToldAndHearsOfTheEnd(t *testing.T) {
-	t.Parallel()
-	s := told(t, "a1 a firing", "b1 b firing")
-	var down atomic.Bool
-	down.Store(true)
-	r := receive(t, func(w http.ResponseWriter, _ int) {
-		if down.Load() {
-			w.WriteHeader(http.StatusInternalServerError)
-		}
-	})
-	c := quick(r.URL)
-	c.Fallback, c.FallbackAfter = "second", time.Millisecond
-	deliver(t, c, s, func() bool { return len(states(t, s, "second")) == 2 })
-	second := receive(t, status(http.StatusOK))
-	c2 := quick(second.URL)
-	c2.Route = "second"
-	deliver(t, c2, s, none(t, s, "second"))
-	down.Store(false)
-	add(t, s, "a2 a resolved", "c1 c firing")
-	c.FallbackAfter = time.Hour
-	deliver(t, c, s, none(t, s, alert.DefaultRoute))
-
-	deliver(t, c2, s, none(t, s, "second"))
-	var heard []string
-	for _, call := range second.seen() {
-		heard = append(heard, string(call.Finding[strings.Index(string(call.Finding), `"key":"`)+7])+" "+call.Event)
-	}
-	slices.Sort(heard)
-	if want := []string{"a firing", "a resolved", "b firing"}; !slices.Equal(heard, want) {
-		t.Errorf("the fallback hears %q, want %q", heard, want)
-	}
-}
-
-// endsAfter is the store of a process that ends after some of its changes.
-type endsAfter struct {
-	*store.Store
-	changes *atomic.Int32
-}
-
-func (s endsAfter) ended() error {
-	if s.changes.Add(-1) < 0 {
-		return errors.New("the process has ended")
-	}
-	return nil
-}
-
-func (s endsAfter) MarkSending(ctx context.Context, id string, payload []byte) error {
-	return cmp.Or(s.ended(), s.Store.MarkSending(ctx, id, payload))
-}
-
-func (s endsAfter) MarkDelivered(ctx context.Context, id, receipt string) error {
-	return cmp.Or(s.ended(), s.Store.MarkDelivered(ctx, id, receipt))
-}
-
-func (s endsAfter) MarkDead(ctx context.Context, id, cause string) error {
-	return cmp.Or(s.ended(), s.Store.MarkDead(ctx, id, cause))
-}
-
-func (s endsAfter) FallBack(ctx context.Context, id, to, copied string) error {
-	return cmp.Or(s.ended(), s.Store.FallBack(ctx, id, to, copied))
-}
-
-// TestTheFallbackHearsOfTheEndWheneverAProcessEnds: of the two changes that a delivered
-// end makes, no process may leave only the first.
-func TestTheFallbackHearsOfTheEndWheneverAProcessEnds(t *testing.T) {
-	t.Parallel()
-	for changes := range int32(7) {
-		s := told(t, "a1 a firing")
-		refuses := quick(receive(t, status(http.StatusBadRequest)).URL)
-		refuses.Fallback, refuses.FallbackAfter, refuses.GiveUp = "second", 1, 1
-		takes := quick(receive(t, status(http.StatusOK)).URL)
-		takes.Fallback = "second"
-		var left atomic.Int32
-		left.Store(changes)
-		ends := func() bool { return left.Load() < 0 || none(t, s, alert.DefaultRoute)() }
-		deliver(t, refuses, endsAfter{s, &left}, ends)
-		deliver(t, refuses, s, none(t, s, alert.DefaultRoute))
-		add(t, s, "a2 a resolved")
-		deliver(t, takes, endsAfter{s, &left}, ends)
-		deliver(t, takes, s, none(t, s, alert.DefaultRoute))
-		if got := states(t, s, "second"); len(got) != 2 {
-			t.Errorf("ended after %d changes, the fallback is told of %v, want the beginning and the end", changes, got)
-		}
 	}
 }
 

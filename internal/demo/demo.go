@@ -19,7 +19,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/keyheat/keyheat/internal/alert/routing"
+	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/internal/collect"
 	"github.com/keyheat/keyheat/internal/daemon/admin"
 	"github.com/keyheat/keyheat/internal/judge"
@@ -122,9 +122,8 @@ func assemble(ctx context.Context, st *store.Store, server *admin.Server, in *in
 	if o.Behind != nil {
 		within += o.Behind()
 	}
-	everything := routing.Everything(inboxRoute)
 	judge, err := judge.New(judge.Config{
-		Options:  verdict.Options{Policy: policy.DetectPolicy, Facts: factsOf, PageWithin: within, Route: everything.Destinations},
+		Options:  verdict.Options{Policy: policy.DetectPolicy, Facts: factsOf, PageWithin: within, Receivers: func(*detect.Incident) []string { return []string{inboxRoute} }},
 		Notified: route.Wake,
 	}, st, holder, o.Logger)
 	if err != nil {

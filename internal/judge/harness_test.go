@@ -15,7 +15,7 @@ import (
 
 	"go.uber.org/goleak"
 
-	"github.com/keyheat/keyheat/internal/alert/routing"
+	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/internal/judge"
 	"github.com/keyheat/keyheat/internal/judge/verdict"
 	"github.com/keyheat/keyheat/internal/testsupport/pgtest"
@@ -77,6 +77,11 @@ func open(t *testing.T, url string) *store.Store {
 	}
 	t.Cleanup(func() { _ = s.Close() })
 	return s
+}
+
+// to sends all incidents to some receivers.
+func to(receivers ...string) func(*detect.Incident) []string {
+	return func(*detect.Incident) []string { return receivers }
 }
 
 // load is a key's write units in one second of the table.
@@ -288,11 +293,6 @@ func (p *probe) clock(now time.Time) time.Time {
 	return now.Add(time.Duration(p.ahead.Load()))
 }
 
-func (p *probe) Groups(ctx context.Context) (all []store.Group, err error) {
-	err = p.call(func() error { all, err = p.Store.Groups(ctx); return err })
-	return all, err
-}
-
 func (p *probe) Silences(ctx context.Context, q store.SilenceQuery) (all []store.Silence, err error) {
 	time.Sleep(p.slow)
 	err = p.call(func() error { all, err = p.Store.Silences(ctx, q); return err })
@@ -308,7 +308,7 @@ func (p *probe) ReleaseLease(ctx context.Context, l store.Lease) error {
 func quick() judge.Config {
 	return judge.Config{
 		Options: verdict.Options{
-			Route:      routing.Everything(route).Destinations,
+			Receivers:  to(route),
 			PeakDelay:  time.Nanosecond, // so that cursors wait for nothing
 			PageWithin: 24 * time.Hour,  // however long a test waits for its turn
 		},

@@ -19,7 +19,6 @@ import (
 	"github.com/keyheat/keyheat/internal/alert"
 	"github.com/keyheat/keyheat/internal/alert/notify"
 	"github.com/keyheat/keyheat/internal/alert/receiver"
-	"github.com/keyheat/keyheat/internal/alert/routing"
 	"github.com/keyheat/keyheat/internal/judge"
 	"github.com/keyheat/keyheat/store"
 )
@@ -55,11 +54,10 @@ func TestHistories(t *testing.T) {
 	}
 }
 
-// The receivers of a history: of each incident, of critical ones, and of groups.
+// The receivers of a history: of each incident, and of critical ones.
 const (
 	onEach     = "each"
 	onCritical = "critical"
-	onGroups   = "groups"
 )
 
 // told is what a receiver knows of one incident.
@@ -72,8 +70,6 @@ type knowledge struct {
 type inbox struct {
 	ids       map[string]bool
 	incidents map[string]knowledge
-	// members are the incidents that fire, by group.
-	members map[string][]string
 }
 
 // history is one random history.
@@ -101,11 +97,6 @@ func newHistory(t *testing.T, s *store.Store, seed uint64) *history {
 	h := &history{
 		t: t, store: s, random: rand.New(rand.NewPCG(seed, 24)), stands: time.Now(), w: collect(t, s, "a", 0, begin()), inbox: make(map[string]*inbox),
 	}
-	wait := time.Duration(0)
-	group, faults := routing.NewGrouping([]string{"table"}, &wait, nil)
-	if faults != nil {
-		t.Fatal(faults)
-	}
 	policy := detect.DefaultPolicy()
 	policy.KeepFiring = time.Duration(h.random.IntN(2)) * time.Minute
 	policy.OnHarm = h.random.IntN(2) == 0
@@ -113,11 +104,12 @@ func newHistory(t *testing.T, s *store.Store, seed uint64) *history {
 	h.config.Lease = 3 * time.Second      // a pass under the race detector, or on a busy machine, takes more than quick's
 	h.config.Poll = 20 * time.Millisecond // two judges that ask all the time leave no time for anything else
 	h.config.Policy = func(detect.Target) detect.Policy { return policy }
-	h.config.Route = routing.Tree{
-		{Receivers: []string{onEach}, Continue: true},
-		{Receivers: []string{onCritical}, Match: routing.Match{Severities: []string{"critical"}}, Continue: true},
-		{Receivers: []string{onGroups}, Group: group},
-	}.Destinations
+	h.config.Receivers = func(i *detect.Incident) []string {
+		if i.Severity == detect.Critical {
+			return []string{onEach, onCritical}
+		}
+		return []string{onEach}
+	}
 	h.config.Notified = func() {
 		h.mu.Lock()
 		defer h.mu.Unlock()
@@ -125,8 +117,8 @@ func newHistory(t *testing.T, s *store.Store, seed uint64) *history {
 			wake()
 		}
 	}
-	for _, name := range []string{onEach, onCritical, onGroups} {
-		h.inbox[name] = &inbox{make(map[string]bool), make(map[string]knowledge), make(map[string][]string)}
+	for _, name := range []string{onEach, onCritical} {
+		h.inbox[name] = &inbox{make(map[string]bool), make(map[string]knowledge)}
 	}
 	h.server = httptest.NewServer(http.HandlerFunc(h.receive))
 	t.Cleanup(h.server.Close)
@@ -160,15 +152,6 @@ func (h *history) receive(_ http.ResponseWriter, q *http.Request) {
 		return // as receivers drop it
 	}
 	in.ids[m.ID] = true
-	if m.Group != nil {
-		in.members[m.Group.ID] = nil
-		for _, member := range m.Members {
-			if member.State != detect.Resolved {
-				in.members[m.Group.ID] = append(in.members[m.Group.ID], member.Incident)
-			}
-		}
-		return
-	}
 	before := in.incidents[i.ID]
 	if i.Revision <= before.revision || m.Event == "resolved" && !before.fires() || m.Event == "firing" && before.fires() {
 		h.t.Errorf("%s: %s of %s at revision %d follows on %+v", name, m.Event, i.ID, i.Revision, before)
@@ -207,7 +190,7 @@ func (h *history) deliver() {
 }
 
 // play lets load and faults follow each other until nothing is hot. Then one key is hot for
-// longer than groups wait for their next message.
+// ten minutes.
 func (h *history) play() {
 	h.t.Cleanup(func() {
 		if h.t.Failed() {
@@ -226,7 +209,6 @@ func (h *history) play() {
 	h.pour("calm", 400, nil)
 	h.pass(time.Hour)
 	h.isTrue()
-	h.groupsAreTrue()
 	for name, in := range h.inbox {
 		for id, k := range in.incidents {
 			if k.fires() {
@@ -236,7 +218,6 @@ func (h *history) play() {
 	}
 	h.pour("one key", 600, func(int) []string { return []string{"a"} })
 	h.isTrue()
-	h.groupsAreTrue()
 	if len(h.firing()) == 0 {
 		h.t.Error("one key is hot for ten minutes, and nothing fires")
 	}
@@ -366,29 +347,6 @@ func (h *history) isTrue() {
 			if (name == onEach || i.Severity == detect.Critical) && !in.incidents[id].fires() {
 				h.t.Errorf("second %d: %s does not know that %s of %s fires: %+v", h.second, name, id, i.Cause, in.incidents[id])
 			}
-		}
-	}
-}
-
-// groupsAreTrue holds what the receiver of groups knows to the stored incidents, once what
-// waited for its interval is delivered.
-func (h *history) groupsAreTrue() {
-	h.t.Helper()
-	firing := h.firing()
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	known := make(map[string]bool)
-	for _, members := range h.inbox[onGroups].members {
-		for _, id := range members {
-			known[id] = true
-			if _, fires := firing[id]; !fires {
-				h.t.Errorf("second %d: the group knows that %s fires, and it does not", h.second, id)
-			}
-		}
-	}
-	for id := range firing {
-		if !known[id] {
-			h.t.Errorf("second %d: the group does not know that %s fires", h.second, id)
 		}
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"github.com/keyheat/keyheat/detect"
-	"github.com/keyheat/keyheat/internal/alert/routing"
 	"github.com/keyheat/keyheat/store"
 )
 
@@ -44,7 +43,7 @@ func TestEachFindingIsAnIncident(t *testing.T) {
 		c.commit(203, hot("hot", 1500, 200, 203)...)
 		j.quiet(t)
 		again := incident(t, s)
-		if again.ID != open.ID || again.Revision != 3 || !again.Announced || !again.OpenedAt.After(over.OpenedAt) || again.ResolvedAt != nil {
+		if again.ID != open.ID || again.Revision != 3 || again.Told == nil || !again.OpenedAt.After(over.OpenedAt) || again.ResolvedAt != nil {
 			t.Errorf("the second episode is %+v", again)
 		}
 		told, err := s.Notifications(t.Context(), open.Root)
@@ -90,10 +89,7 @@ func TestANewReceiverIsToldOfWhatFires(t *testing.T) {
 
 		j.stop()
 		more := quick()
-		more.Route = routing.Tree{
-			{Receivers: []string{"other"}, Match: routing.Match{Table: "another"}, Continue: true},
-			{Receivers: []string{route, "new"}},
-		}.Destinations
+		more.Receivers = to(route, "new")
 		j = run(t, more, &probe{Store: s})
 		for until := 20; until <= 40; until += 10 {
 			c.commit(until, hot("hot", 1200, until-10, until)...)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/internal/judge"
+	"github.com/keyheat/keyheat/internal/say"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/store"
 )
@@ -220,7 +221,11 @@ func TestManyKeysOfOneCauseAreOnePage(t *testing.T) {
 	}
 	told := payloads(t, s)
 	for _, named := range told[len(told)-2].Related {
-		if named := title(t, s, named); !strings.HasPrefix(named, "orders: ") || !strings.Contains(named, " (“import-") {
+		row, err := s.Finding(t.Context(), named)
+		must(t, err)
+		f, err := detect.ReadFinding(row.Document)
+		must(t, err)
+		if named := say.Title(&f); !strings.HasPrefix(named, "orders: ") || !strings.Contains(named, " (“import-") {
 			t.Errorf("a related finding is named as %q", named)
 		}
 	}
@@ -258,7 +263,7 @@ func TestToldNobodyIsWritten(t *testing.T) {
 	s := open(t, database(t))
 	w := collect(t, s, "a", 0, time.Now().Add(-time.Minute).Truncate(time.Second))
 	c := under(func(*detect.Policy) {})
-	c.Route = nil
+	c.Receivers = nil
 	j := run(t, c, &probe{Store: s})
 	w.commit(10, hot("k", 1500, 0, 10)...)
 	j.quiet(t)

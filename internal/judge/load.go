@@ -110,10 +110,9 @@ func queriesOf(at sample.Target, wanted []int64) (all []store.WindowQuery) {
 
 // loadEarlier loads the stored state of the board's findings, and the peaks behind their
 // forecasts.
-func loadEarlier(ctx context.Context, st Store, s *verdict.State, now time.Time) error {
-	members := s.MissingRoots(now)
+func loadEarlier(ctx context.Context, st Store, s *verdict.State) error {
 	var incidents []string
-	if unknown := slices.Concat(s.Unknown(), s.Ending(now), members); len(unknown) > 0 {
+	if unknown := slices.Concat(s.Unknown(), s.UnknownRoots()); len(unknown) > 0 {
 		rows, err := st.FindingsByFingerprint(ctx, unknown)
 		if err != nil {
 			return err
@@ -130,9 +129,6 @@ func loadEarlier(ctx context.Context, st Store, s *verdict.State, now time.Time)
 		if err := s.SetIncidents(ids, rows); err != nil {
 			return err
 		}
-	}
-	for _, root := range members {
-		s.MarkLooked(root)
 	}
 	unforeseen := s.Unforeseen()
 	queries := make([]store.PeakQuery, len(unforeseen))
@@ -226,33 +222,18 @@ func appendFindings(ctx context.Context, st Store, q store.FindingQuery, all []d
 	return all, nil
 }
 
-// loadGroups loads the receivers' groups of incidents.
-func loadGroups(ctx context.Context, st Store, s *verdict.State, now time.Time) error {
-	rows, err := st.Groups(ctx)
-	if err != nil || len(rows) == 0 {
-		return err
+// loadOpenIncidents loads the stored incidents that are pending or fire.
+func loadOpenIncidents(ctx context.Context, st Store, s *verdict.State) error {
+	for _, state := range []detect.State{detect.Firing, detect.Pending} {
+		rows, err := st.Incidents(ctx, store.IncidentQuery{State: string(state), Limit: verdict.MaxKnown})
+		if err != nil {
+			return err
+		}
+		if err := s.SetOpen(rows); err != nil {
+			return err
+		}
 	}
-	return s.SetGroups(rows, now)
-}
-
-// loadFiring loads the stored incidents that fire, with their roots.
-func loadFiring(ctx context.Context, st Store, s *verdict.State, unresolved []detect.Finding) error {
-	rows, err := st.Incidents(ctx, store.IncidentQuery{State: string(detect.Firing), Limit: verdict.MaxKnown})
-	if err != nil {
-		return err
-	}
-	roots := make([]string, len(rows))
-	for i := range rows {
-		roots[i] = rows[i].Root
-	}
-	findings, err := st.FindingsByFingerprint(ctx, roots)
-	if err != nil {
-		return err
-	}
-	if _, err := s.SetFindings(findings); err != nil {
-		return err
-	}
-	return s.SetOpen(rows, unresolved)
+	return nil
 }
 
 // loadRecent loads the windows of targets in the replayed time, in the order of time. It

@@ -79,7 +79,6 @@ type Store interface {
 	IncidentsByID(ctx context.Context, ids []string) ([]store.Incident, error)
 	Incidents(ctx context.Context, q store.IncidentQuery) ([]store.Incident, error)
 	EachHourPeaks(ctx context.Context, all []store.PeakQuery) ([][]store.HourPeak, error)
-	Groups(ctx context.Context) ([]store.Group, error)
 	EachWarmKeys(ctx context.Context, of []sample.Target, since time.Time, most int) ([][]store.WarmKey, error)
 	// CloudWatch's minutes, and the samples' minutes.
 	CloudWatchReads(ctx context.Context) ([]store.CloudWatchRead, error)

@@ -18,7 +18,6 @@ import (
 	dto "github.com/prometheus/client_model/go"
 
 	"github.com/keyheat/keyheat/detect"
-	"github.com/keyheat/keyheat/internal/alert/routing"
 	"github.com/keyheat/keyheat/internal/judge"
 	"github.com/keyheat/keyheat/internal/judge/verdict"
 	"github.com/keyheat/keyheat/sample"
@@ -252,7 +251,7 @@ func TestAConflictingNotificationIsSaid(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *store.Store) {
 		config := quick()
-		config.Route = routing.Tree{{Receivers: []string{"a"}, Continue: true}, {Receivers: []string{"b"}}}.Destinations
+		config.Receivers = to("a", "b")
 		r := &rival{probe: &probe{Store: s}}
 		var logged strings.Builder
 		j, err := judge.New(config, r, "judge", slog.New(slog.NewTextHandler(&logged, nil)))

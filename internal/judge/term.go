@@ -9,7 +9,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/keyheat/keyheat/internal/alert/silence"
+	"github.com/keyheat/keyheat/internal/incident/silence"
 	"github.com/keyheat/keyheat/internal/judge/fold"
 	"github.com/keyheat/keyheat/internal/judge/verdict"
 	"github.com/keyheat/keyheat/sketch"
@@ -91,10 +91,7 @@ func (j *Judge) begin(ctx context.Context, lease store.Lease) (*term, error) {
 	if err := loadHeat(ctx, j.store, s); err != nil {
 		return nil, err
 	}
-	if err := loadFiring(ctx, j.store, s, findings); err != nil {
-		return nil, err
-	}
-	if err := loadGroups(ctx, j.store, s, now); err != nil {
+	if err := loadOpenIncidents(ctx, j.store, s); err != nil {
 		return nil, err
 	}
 	t := &term{
@@ -303,7 +300,7 @@ func (t *term) setSilences(active []store.Silence) {
 // whose loading failed.
 func (t *term) decide(ctx context.Context, closing []fold.Instant, h fold.Horizon, now time.Time) error {
 	for left, done := closing, false; ; left, done = t.state.Observe(left, h, now) {
-		if err := loadEarlier(ctx, t.judge.store, t.state, now); err != nil {
+		if err := loadEarlier(ctx, t.judge.store, t.state); err != nil {
 			return err
 		}
 		if err := t.state.Compare(now); err != nil || done {

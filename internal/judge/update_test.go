@@ -72,7 +72,8 @@ func checkOutlook(t *testing.T, n store.Notification) {
 	f, err := detect.ReadFinding(p.Finding)
 	must(t, err)
 	a := answer.New(&f)
-	if isOpen := a.Healing.Outlook == answer.Open; i.Undecided != isOpen || isOpen && a.Then != nil || isOpen && n.Event != "firing" {
-		t.Errorf("a message that it is %s has the outlook %s, undecided %t, then %+v", n.Event, a.Healing.Outlook, i.Undecided, a.Then)
+	said := i.Told != nil && i.Told.Undecided
+	if isOpen := a.Healing.Outlook == answer.Open; said != isOpen || isOpen && a.Then != nil || isOpen && n.Event != "firing" {
+		t.Errorf("a message that it is %s has the outlook %s, undecided %t, then %+v", n.Event, a.Healing.Outlook, said, a.Then)
 	}
 }

@@ -10,7 +10,7 @@ import (
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/partition"
-	"github.com/keyheat/keyheat/internal/alert/silence"
+	"github.com/keyheat/keyheat/internal/incident/silence"
 	"github.com/keyheat/keyheat/store"
 )
 

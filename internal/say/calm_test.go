@@ -31,7 +31,6 @@ func TestCalm(t *testing.T) {
 	}
 	fmt.Fprintln(&text, say.LimitedTitle(map[string]int{"orders": 4, "carts": 4}, 3, "orders: a title"))
 	fmt.Fprintln(&text, say.LimitedTitle(map[string]int{"a": 1, "b": 2, "c": 3, "d": 4, "e": 5, "f": 6, "g": 1000}, 10, "g: a title"))
-	fmt.Fprintln(&text, say.SentTogether([]string{"chat (table orders)", "pagers"}))
 	for _, c := range []detect.Corroborated{detect.CloudWatchConfirms, detect.CloudWatchOtherCause, detect.CloudWatchQuiet, detect.CloudWatchContradicts, ""} {
 		fmt.Fprintln(&text, say.CorroborationName(c))
 	}

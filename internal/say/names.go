@@ -60,6 +60,8 @@ func Note(t *store.Transition) string {
 		return "continued by incident " + about
 	case detect.NoteWorse:
 		return "severity rose from " + about
+	case detect.NoteCause:
+		return "cause changed from " + CauseName(detect.Cause(t.About))
 	default:
 		return notes[code]
 	}
@@ -67,7 +69,8 @@ func Note(t *store.Transition) string {
 
 // notes are the notes without figures.
 var notes = map[detect.NoteCode]string{
-	detect.NoteTooOld:       "too old to notify",
+	detect.NoteTooOld:       "judged too late to notify",
+	detect.NoteCaughtUp:     "still going on once the judge had caught up",
 	detect.NoteSilenceEnded: "no longer silenced",
 	detect.NoteHealingKnown: "whether it heals by itself is known",
 	detect.NoteRepeated:     "sent again",

@@ -17,7 +17,7 @@ func TestNotes(t *testing.T) {
 	var text strings.Builder
 	for _, code := range []detect.NoteCode{
 		"", detect.NoteTooOld, detect.NoteSilenced, detect.NoteSilenceEnded, detect.NoteContinues, detect.NoteContinuedBy,
-		detect.NoteWorse, detect.NoteHealingKnown, detect.NoteRepeated,
+		detect.NoteWorse, detect.NoteHealingKnown, detect.NoteRepeated, detect.NoteCause, detect.NoteCaughtUp,
 	} {
 		words := say.Note(&store.Transition{Note: string(code), About: "a\x1b", Until: time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)})
 		if (words == "") != (code == "") {

@@ -18,8 +18,8 @@ import (
 	"golang.org/x/crypto/bcrypt"
 
 	"github.com/keyheat/keyheat/detect"
-	"github.com/keyheat/keyheat/internal/alert/silence"
 	"github.com/keyheat/keyheat/internal/daemon/admin"
+	"github.com/keyheat/keyheat/internal/incident/silence"
 	"github.com/keyheat/keyheat/internal/testsupport/pgtest"
 	"github.com/keyheat/keyheat/store"
 )

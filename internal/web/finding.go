@@ -12,7 +12,6 @@ import (
 	"github.com/keyheat/keyheat/detect/recipe"
 	"github.com/keyheat/keyheat/detect/whatif"
 	"github.com/keyheat/keyheat/internal/say"
-	"github.com/keyheat/keyheat/internal/say/wording"
 	"github.com/keyheat/keyheat/internal/web/heatmap"
 	"github.com/keyheat/keyheat/internal/web/overview"
 	"github.com/keyheat/keyheat/store"
@@ -37,8 +36,6 @@ type findingPage struct {
 	// that the incident is not over, and the reader may add one.
 	Silenced   *detect.Silenced
 	MaySilence bool
-	// Groups are the receivers' groups with the incident.
-	Groups []string
 }
 
 type step struct {
@@ -72,16 +69,6 @@ func newSteps(f *detect.Finding) []step {
 		all[i] = s
 	}
 	return all
-}
-
-// groupName names the receiver of a group of incidents, and the common values of the
-// group.
-func groupName(g detect.InGroup) string {
-	common := say.GroupLabels(&detect.Group{InGroup: g}, ", ", func(name, value string) string { return name + " " + value })
-	if common == "" {
-		return wording.Printable(g.Receiver)
-	}
-	return wording.Printable(g.Receiver) + " (" + common + ")"
 }
 
 type code struct{ Language, Text string }

@@ -18,7 +18,7 @@ import (
 	"github.com/getkin/kin-openapi/routers/gorillamux"
 
 	"github.com/keyheat/keyheat/detect"
-	"github.com/keyheat/keyheat/internal/alert/silence"
+	"github.com/keyheat/keyheat/internal/incident/silence"
 	"github.com/keyheat/keyheat/internal/judge/heat"
 	"github.com/keyheat/keyheat/internal/web"
 	"github.com/keyheat/keyheat/sample"

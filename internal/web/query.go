@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/keyheat/keyheat/internal/alert/routing"
+	"github.com/keyheat/keyheat/internal/incident/silence"
 	"github.com/keyheat/keyheat/internal/web/cursor"
 	"github.com/keyheat/keyheat/internal/web/heatmap"
 	"github.com/keyheat/keyheat/internal/web/manual"
@@ -50,7 +50,7 @@ func findingQuery(q url.Values) (store.FindingQuery, error) {
 	if err := oneOf("severity", f.Severity, severities); err != nil {
 		return f, err
 	}
-	if err := cmp.Or(routing.CheckWord("kind", f.Kind), routing.CheckWord("cause", q.Get("cause"))); err != nil {
+	if err := cmp.Or(silence.CheckWord("kind", f.Kind), silence.CheckWord("cause", q.Get("cause"))); err != nil {
 		return f, badRequest{Err: err}
 	}
 	var err error

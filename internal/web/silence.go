@@ -13,9 +13,8 @@ import (
 	"strings"
 
 	"github.com/keyheat/keyheat/detect"
-	"github.com/keyheat/keyheat/internal/alert/routing"
-	"github.com/keyheat/keyheat/internal/alert/silence"
 	"github.com/keyheat/keyheat/internal/daemon/admin"
+	"github.com/keyheat/keyheat/internal/incident/silence"
 	"github.com/keyheat/keyheat/internal/web/cursor"
 	"github.com/keyheat/keyheat/internal/web/heatmap"
 	"github.com/keyheat/keyheat/store"
@@ -130,9 +129,9 @@ func (s *Site) addSilence(w http.ResponseWriter, r *http.Request) {
 
 func readRequest(form url.Values) silence.Request {
 	q := silence.Request{For: form.Get("for"), Reason: form.Get("reason")}
-	for _, name := range routing.Names() {
+	for _, name := range silence.Names() {
 		if v := strings.TrimSpace(form.Get(name)); v != "" {
-			q.Matchers = append(q.Matchers, routing.Matcher{Name: name, Op: "=", Value: v}.String())
+			q.Matchers = append(q.Matchers, silence.Matcher{Name: name, Op: "=", Value: v}.String())
 		}
 	}
 	for line := range strings.Lines(form.Get("matchers")) {
@@ -167,8 +166,7 @@ func (s *Site) answerChange(w http.ResponseWriter, r *http.Request, err error) {
 	http.Redirect(w, r, "/silences", http.StatusSeeOther)
 }
 
-// findIncident finds out whether the incident of a page's finding is silenced, and in
-// which groups receivers get it.
+// findIncident finds out whether the incident of a page's finding is silenced.
 func (s *Site) findIncident(ctx context.Context, page *findingPage) error {
 	row, err := s.store.Incident(ctx, page.F.Incident)
 	if errors.Is(err, store.ErrNotFound) {
@@ -184,9 +182,6 @@ func (s *Site) findIncident(ctx context.Context, page *findingPage) error {
 	active, err := s.activeSilences(ctx)
 	if err != nil {
 		return err
-	}
-	for _, g := range i.Groups {
-		page.Groups = append(page.Groups, groupName(g))
 	}
 	page.Silenced = active.Still(i.Silenced)
 	page.MaySilence = admin.Operates(ctx) && i.State != detect.Resolved

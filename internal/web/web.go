@@ -87,7 +87,6 @@ var functions = template.FuncMap{
 	"whatifseconds":  say.WhatIfSeconds,
 	"effective":      say.EffectivePartitions,
 	"unknownload":    say.UnknownLoad,
-	"senttogether":   sentTogether,
 	"silencedeffect": func() string { return say.SilencedEffect },
 	"empty":          func() say.EmptyParts { return say.Empty },
 	"subject":        subject,

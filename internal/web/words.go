@@ -8,7 +8,6 @@ import (
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/partition"
-	"github.com/keyheat/keyheat/internal/say"
 	"github.com/keyheat/keyheat/internal/say/wording"
 	"github.com/keyheat/keyheat/internal/web/fleet"
 	"github.com/keyheat/keyheat/internal/web/heatmap"
@@ -56,15 +55,6 @@ func keytext[T ~string](key T) string {
 		return "“" + shown + "”"
 	}
 	return shown
-}
-
-// sentTogether names the groups in whose messages receivers get an incident.
-func sentTogether(groups []string) string {
-	shown := make([]string, len(groups))
-	for i, group := range groups {
-		shown[i] = keytext(group)
-	}
-	return say.SentTogether(shown)
 }
 
 // templateKeytext is [keytext] for templates, whose values are strings or text of the

@@ -23,16 +23,13 @@ type Notice struct {
 	Event string
 	// At is the time when the notification was put into the outbox.
 	At time.Time
-	// Subject is the common name of notices about one matter: the incident's ID, the
-	// group's, or the report's.
+	// Subject is the common name of notices about one matter: the incident's ID, or
+	// the report's.
 	Subject string
 	// Incident and Finding, its root, are as they were then. They are empty if the
 	// finding cannot be read, such as one of a later version.
 	Incident detect.Incident
 	Finding  detect.Finding
-	// Group is the notice's group of incidents; Incident is then its worst member. Nil
-	// for a single incident.
-	Group *detect.Group
 	// Document and IncidentDocument are the JSON of the finding and the incident at that
 	// time. Report is a scheduled report in short, in a notice of one.
 	Document, IncidentDocument, Report json.RawMessage
@@ -44,10 +41,8 @@ type Notice struct {
 	Delay string
 	// Recent is the load of the finding's key before the notification; nil if unknown.
 	Recent *detect.Recent
-	// Related are the titles of the worst other findings of the incident, and Members the
-	// group's incidents. The store no longer has the roots of members without a title.
+	// Related are the titles of the worst other findings of the incident.
 	Related []string
-	Members []say.Member
 	// RunbookURL is the address of the owner's own instructions; empty for none.
 	RunbookURL string
 	// URL is the matter's page; empty while the pages' public address is unknown.
@@ -58,15 +53,8 @@ type Notice struct {
 }
 
 // ListNamed returns the fingerprints of the findings that a notification names beside its own.
-func ListNamed(stored *store.Notification) (all []string) {
-	p := detect.ReadPayload(stored.Payload)
-	all = p.Related
-	if p.Group != nil {
-		for _, m := range p.Group.Members {
-			all = append(all, m.Finding)
-		}
-	}
-	return all
+func ListNamed(stored *store.Notification) []string {
+	return detect.ReadPayload(stored.Payload).Related
 }
 
 // NewNotice returns the notice of a stored notification. pages is the address of the
@@ -85,9 +73,7 @@ func NewNotice(stored store.Notification, pages string, named []store.Finding) *
 		n.addTitles(&p, named)
 	}
 	if pages != "" {
-		if n.URL = pages + page + stored.Fingerprint; n.Group != nil {
-			n.URL = n.groupPage(pages, n.URL)
-		}
+		n.URL = pages + page + stored.Fingerprint
 	}
 	return n
 }
@@ -115,20 +101,12 @@ func (n *Notice) addTitles(p *detect.Payload, named []store.Finding) {
 			n.Related = append(n.Related, title)
 		}
 	}
-	if p.Group != nil {
-		for _, m := range p.Group.Members {
-			n.Members = append(n.Members, say.Member{GroupMember: m, Title: titles[m.Finding]})
-		}
-	}
 }
 
 func (n *Notice) readFinding(p detect.Payload) {
 	n.Title = "Keyheat: an incident of a later version"
 	n.Document, n.IncidentDocument, n.Recent = p.Finding, p.Incident, p.Recent
 	f, err := detect.ReadFinding(p.Finding)
-	if n.Group = p.Group; n.Group != nil && (err != nil || f.Kind == "") {
-		n.Title = say.GroupTitle(n.Group, &detect.Finding{})
-	}
 	if err != nil || f.Kind == "" {
 		return
 	}
@@ -141,9 +119,6 @@ func (n *Notice) readFinding(p detect.Payload) {
 	n.RunbookURL = n.Incident.RunbookURL
 	n.Brief = say.New(&n.Finding)
 	n.Title = n.Brief.Title
-	if n.Group != nil {
-		n.Title = say.GroupTitle(n.Group, &n.Finding)
-	}
 	if n.Incident.Labels[TestLabel] != "" {
 		n.Title = "Test, nothing is wrong: " + n.Title
 	}
@@ -152,30 +127,24 @@ func (n *Notice) readFinding(p detect.Payload) {
 // TestLabel marks the incident of a receiver's test.
 const TestLabel = "keyheat_test"
 
-// IsResolved reports whether the notice reports a resolved incident or group.
+// IsResolved reports whether the notice reports a resolved incident.
 func (n *Notice) IsResolved() bool { return n.Event == string(detect.EventResolved) }
 
-// Severity is the incident's or the group's severity; info for a report.
+// Severity is the incident's severity; info for a report.
 func (n *Notice) Severity() detect.Severity {
-	if n.Group != nil {
-		return n.Group.Severity
-	}
 	if n.Incident.Severity == "" {
 		return detect.Info
 	}
 	return n.Incident.Severity
 }
 
-// OpenedAt is the start of the incident or the group; zero if unknown, and for a report.
+// OpenedAt is the start of the incident; zero if unknown, and for a report.
 func (n *Notice) OpenedAt() time.Time {
-	if n.Group != nil {
-		return n.Group.OpenedAt
-	}
 	return n.Incident.OpenedAt
 }
 
-// Table names the notice's table or index for people, or Keyheat itself. A group has its
-// worst incident's table, a report none.
+// Table names the notice's table or index for people, or Keyheat itself. A report has
+// none.
 func (n *Notice) Table() string {
 	if n.Incident.ID == "" {
 		return ""
@@ -196,19 +165,15 @@ func (n *Notice) Headline() string {
 	return n.Title
 }
 
-// Lines are the five answers about an incident, in order; none of a report. A group of
-// incidents has the move for its worst one alone. An end needs no remedy.
+// Lines are the five answers about an incident, in order; none of a report. An end
+// needs no remedy.
 func (n *Notice) Lines() []say.Line {
 	brief := n.Brief
-	if n.Incident.Undecided {
+	if n.Incident.Told != nil && n.Incident.Told.Undecided {
 		brief.Heals += " An update follows."
 	}
 	return slices.DeleteFunc(brief.Lines(), func(l say.Line) bool {
-		isMove := l.Name == say.LineNow
-		if n.Group != nil && n.Group.Total != 1 {
-			return n.IsResolved() || !isMove
-		}
-		return n.IsResolved() && (isMove || l.Name == say.LineThen)
+		return n.IsResolved() && (l.Name == say.LineNow || l.Name == say.LineThen)
 	})
 }
 
@@ -226,9 +191,6 @@ type Fact struct {
 // Facts are what the title and the answers leave out, each under a name of its own; none
 // for a report.
 func (n *Notice) Facts() []Fact {
-	if n.Group != nil {
-		return n.groupFacts()
-	}
 	f := &n.Finding
 	if f.Kind == "" {
 		return nil

@@ -28,10 +28,9 @@ const (
 	alertmanagerPath = "/api/v2/alerts"
 )
 
-// alertmanager posts alerts to Prometheus's Alertmanager, API v2. Its labels, for routes,
+// alertmanager posts alerts to Prometheus's Alertmanager, API v2. Its labels, for its routes,
 // grouping and silences, are the incident's identity: alertname, account, region, table,
-// index, cause, key, severity, incident, and the policy's labels. A group has its
-// incidents' common labels, and its ID as incident.
+// index, cause, key, severity, incident, and the policy's labels.
 type alertmanager struct {
 	client
 	url    string
@@ -82,9 +81,7 @@ func alertsOf(n *notify.Notice, now time.Time) []object {
 func newAlert(n *notify.Notice, severity detect.Severity, ends time.Time) object {
 	labels := n.Labels()
 	labels["alertname"], labels["severity"], labels["incident"] = "KeyheatIncident", string(severity), n.Subject
-	if n.Group == nil {
-		labels["key"] = wording.Printable(wording.Shorten(n.Finding.Key, alertLabel))
-	}
+	labels["key"] = wording.Printable(wording.Shorten(n.Finding.Key, alertLabel))
 	starts := n.OpenedAt()
 	if starts.IsZero() {
 		starts = n.At

@@ -24,8 +24,8 @@ import (
 	"github.com/keyheat/keyheat/store"
 )
 
-// TestNoReceiverIsSentATextRaw sends notices of every kind of finding and every fix, alone and
-// in a group, to every type of receiver. Every text of a sample in them is an attack.
+// TestNoReceiverIsSentATextRaw sends notices of every kind of finding and every fix to every
+// type of receiver. Every text of a sample in them is an attack.
 func TestNoReceiverIsSentATextRaw(t *testing.T) {
 	taken := serve(t, func(*http.Request, []byte) string { return "" }, snsAnswer)
 	toSNS(t, taken.url)
@@ -47,7 +47,7 @@ func TestNoReceiverIsSentATextRaw(t *testing.T) {
 		for n := range max(len(kinds)*len(events), len(fixes)) {
 			kind, event, fix := kinds[n/len(events)%len(kinds)], events[n%len(events)], fixes[n%len(fixes)]
 			mails, before := len(box.taken()), len(taken.requests())
-			tell(t, to, attackNotice(t, m, kind, event, fix, n%len(events) == 1))
+			tell(t, to, attackNotice(t, m, kind, event, fix))
 			for _, r := range taken.requests()[before:] {
 				if wrong := faultOfRequest(t, typ, r); wrong != "" {
 					t.Fatalf("%s of %s, %s, to %s: %s", event, kind, fix, typ, wrong)
@@ -62,7 +62,7 @@ func TestNoReceiverIsSentATextRaw(t *testing.T) {
 	}
 }
 
-func attackNotice(t *testing.T, m *attack.Maker, kind detect.Kind, event detect.Event, fix detect.Fix, grouped bool) *notify.Notice {
+func attackNotice(t *testing.T, m *attack.Maker, kind detect.Kind, event detect.Event, fix detect.Fix) *notify.Notice {
 	t.Helper()
 	f := m.Finding(kind)
 	f.Fingerprint, f.Incident = incidentID, incidentID
@@ -80,13 +80,6 @@ func attackNotice(t *testing.T, m *attack.Maker, kind detect.Kind, event detect.
 	other.Fingerprint = "other"
 	p.Related = []string{other.Fingerprint}
 	p.Recent = &detect.Recent{From: time.Now(), Unit: attack.Text, Limit: 1000, Loads: []*float64{nil, new(1500.0)}}
-	if grouped {
-		p.Group = &detect.Group{
-			InGroup:  detect.InGroup{Receiver: "chat", ID: incidentID, Labels: map[string]string{"table": f.Table, "region": m.Text(), "labels.team": m.Text(), "owner": m.Text()}},
-			Severity: detect.Critical, OpenedAt: time.Now(), Firing: 2, Over: 1, Total: 3,
-			Members: []detect.GroupMember{{Incident: incidentID, Finding: incidentID, Severity: detect.Critical, State: detect.Firing}},
-		}
-	}
 	payload, err := json.Marshal(p)
 	if err != nil {
 		t.Fatal(err)
@@ -116,7 +109,7 @@ func faultOfRequest(t *testing.T, typ notify.Type, r request) string {
 			t.Fatal(err)
 		}
 		inert(t, "webhook", string(r.body))
-		texts, err := json.Marshal([]any{m.Title, m.FirstFix, m.URL, m.Related, m.Members})
+		texts, err := json.Marshal([]any{m.Title, m.FirstFix, m.URL, m.Related})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -188,7 +181,7 @@ func TestAttacksBySize(t *testing.T) {
 	} {
 		s.Type = typ
 		taken.Store(0)
-		open(t, s).Notify(t.Context(), attackNotice(t, m, attack.Kinds()[0], detect.EventFiring, detect.FixShardedKey, false))
+		open(t, s).Notify(t.Context(), attackNotice(t, m, attack.Kinds()[0], detect.EventFiring, detect.FixShardedKey))
 		if taken.Load() > 4*awserror.MaxResponse {
 			t.Errorf("%s: %d MiB were read", typ, taken.Load()>>20)
 		}

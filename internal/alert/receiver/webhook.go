@@ -29,8 +29,7 @@ type Message struct {
 	// At is the time when the notification was put into the outbox.
 	At time.Time `json:"at"`
 	// Title names the matter in one line, Summary is its cause in a sentence, FirstFix
-	// what to do now, and Text all five answers, a line each. A report has a title alone, and several
-	// incidents have no Text.
+	// what to do now, and Text all five answers, a line each. A report has a title alone.
 	Title    string `json:"title"`
 	Summary  string `json:"summary,omitempty"`
 	FirstFix string `json:"first_fix"`
@@ -41,12 +40,7 @@ type Message struct {
 	RunbookURL string `json:"runbook_url"`
 	// Delay describes the message's delay and its cause; absent in time.
 	Delay string `json:"delay,omitempty"`
-	// Group is the message's group of incidents, and Members its incidents, firing ones
-	// and the worst first, at most detect.GroupMembers; absent for a single incident.
-	Group   *Group       `json:"group,omitempty"`
-	Members []say.Member `json:"members,omitempty"`
-	// Incident is the incident's say.Incident at that time, the worst one's for a group,
-	// Finding its root finding.
+	// Incident is the incident's say.Incident at that time, Finding its root finding.
 	Incident json.RawMessage `json:"incident,omitempty"`
 	Finding  json.RawMessage `json:"finding,omitempty"`
 	// Recent is the load of the finding's key before the notification, if known.
@@ -55,22 +49,6 @@ type Message struct {
 	Related []string `json:"related,omitempty"`
 	// Report is a scheduled report in short.
 	Report json.RawMessage `json:"report,omitempty"`
-}
-
-// Group is a message's summary of a group of incidents, beside its members.
-type Group struct {
-	// ID is the group's, shared by its messages.
-	ID string `json:"id"`
-	// Labels are the common values of the incidents, by their names in group_by.
-	Labels map[string]string `json:"labels"`
-	// Severity is the group's worst since it fires, OpenedAt its first hot second.
-	Severity detect.Severity `json:"severity"`
-	OpenedAt time.Time       `json:"opened_at"`
-	// Firing is the number of firing incidents, Over the number of resolved ones that no
-	// earlier message resolved, and Total the number since the group fires.
-	Firing int `json:"firing"`
-	Over   int `json:"over"`
-	Total  int `json:"total"`
 }
 
 // webhook posts messages as Standard Webhooks specifies
@@ -108,10 +86,6 @@ func (w *webhook) Notify(ctx context.Context, n *notify.Notice) notify.Response 
 	}
 	if err := errors.Join(failed, err); err != nil {
 		return notify.Response{Err: fmt.Errorf("write the finding: %w", err), Refused: true, Unsent: true}
-	}
-	if g := n.Group; g != nil {
-		m.Group = &Group{ID: g.ID, Labels: g.Labels, Severity: g.Severity, OpenedAt: g.OpenedAt, Firing: g.Firing, Over: g.Over, Total: g.Total}
-		m.Members = n.Members
 	}
 	body, err := json.Marshal(m)
 	if err != nil {

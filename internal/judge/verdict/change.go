@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"slices"
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
@@ -15,20 +14,18 @@ import (
 type stored struct {
 	finding  detect.Finding
 	document []byte
-	// incident is the ID of the one that the finding was evidence of.
-	incident string
 }
 
 // known is the stored state of the board's findings, and of their incidents.
 type known struct {
 	findings  map[string]stored
-	incidents map[string]incident
+	incidents map[string]incidentRecord
 	// missing are the IDs of incidents that were looked for and are not stored.
 	missing map[string]bool
 }
 
 func newKnown() known {
-	return known{map[string]stored{}, map[string]incident{}, map[string]bool{}}
+	return known{map[string]stored{}, map[string]incidentRecord{}, map[string]bool{}}
 }
 
 // SetFindings records the stored state of findings, and returns the IDs of the incidents that
@@ -39,7 +36,7 @@ func (s *State) SetFindings(rows []store.Finding) (incidents []string, err error
 		if err != nil {
 			return nil, fmt.Errorf("stored finding %s: %w", row.Fingerprint, err)
 		}
-		s.known.findings[f.Fingerprint] = stored{finding: f, document: row.Document, incident: f.Incident}
+		s.known.findings[f.Fingerprint] = stored{finding: f, document: row.Document}
 		incidents = append(incidents, f.Incident)
 	}
 	return incidents, nil
@@ -50,9 +47,12 @@ func (s *State) setIncident(row *store.Incident) error {
 	if _, loaded := s.known.incidents[row.ID]; loaded {
 		return nil
 	}
-	i := incident{document: row.Document}
+	i := incidentRecord{document: row.Document}
 	if err := json.Unmarshal(row.Document, &i.Incident); err != nil {
 		return fmt.Errorf("stored incident %s: %w", row.ID, err)
+	}
+	if i.Told == nil && len(i.Notified) > 0 { // stored before 0.3.0
+		i.Told = &detect.Told{At: i.OpenedAt, Severity: i.Severity, Cause: i.Cause, Root: i.Root}
 	}
 	s.known.incidents[row.ID] = i
 	return nil
@@ -122,42 +122,6 @@ func (d *draft) putIncident(i store.Incident) {
 	put(&d.Incidents, d.incidentAt, i.ID, i)
 }
 
-// isOlder reports whether the board's finding is not newer than the stored one. After a
-// restart the board observes stored windows again, and its findings are for a while the
-// findings of that time.
-func isOlder(f detect.Finding, before stored) bool {
-	old := before.finding
-	if f.LastSeen.Before(old.LastSeen) {
-		return true
-	}
-	if f.FirstSeen.After(old.LastSeen) {
-		return false // another episode
-	}
-	switch {
-	case worse(old.Severity, f.Severity): // it is the episode's worst
-		return true
-	case f.LastSeen.Equal(old.LastSeen) && rank(f.State) < rank(old.State):
-		return true
-	}
-	// The beginning of a resolved episode is not replayed when it is too long
-	// ago.
-	return f.State == detect.Resolved && old.State == detect.Resolved && f.FirstSeen.After(old.FirstSeen)
-}
-
-// isShorter reports whether the board has ended a finding about several keys before the
-// newest second that is stored of it. A judge that has forgotten some keys can count one
-// more to the finding that the next judge, which replays them, knows as another one's.
-func isShorter(f *detect.Finding, before stored) bool {
-	old := &before.finding
-	return f.State == detect.Resolved && old.Incident != "" && old.State != detect.Resolved && f.LastSeen.Before(old.LastSeen) &&
-		!f.Kind.OfKey() && !f.Kind.OfTable() && !f.Kind.OfPipeline()
-}
-
-// rank is how far an episode has come.
-func rank(s detect.State) int {
-	return slices.Index([]detect.State{detect.Pending, detect.Firing, detect.Resolved}, s)
-}
-
 func row(f detect.Finding, document []byte) store.Finding {
 	return store.Finding{
 		Fingerprint: f.Fingerprint, Kind: string(f.Kind), Target: f.Target, Key: f.Key,
@@ -180,7 +144,7 @@ func (d *draft) compare(f detect.Finding, before stored, document []byte, o Opti
 		step(rose(before.finding.Severity))
 	}
 	put(&d.Findings, d.findingAt, f.Fingerprint, row(f, document))
-	return stored{finding: f, document: document, incident: before.incident}
+	return stored{finding: f, document: document}
 }
 
 // tooOld reports whether the newest second is too long ago to notify.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/forecast"
+	"github.com/keyheat/keyheat/internal/incident"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/store"
 )
@@ -34,7 +35,7 @@ func (s *State) Unknown() []string {
 // [State.Unknown] and [State.Unforeseen] must be loaded before.
 func (s *State) Compare(now time.Time) error {
 	observations := s.observations
-	s.observations = nil
+	s.observations, s.now = nil, now
 	defer clear(s.rows)
 	for len(observations) > 0 {
 		moment := observations[:1+slices.IndexFunc(observations, func(o observation) bool { return o.last })]
@@ -43,50 +44,97 @@ func (s *State) Compare(now time.Time) error {
 			return err
 		}
 	}
-	if err := s.end(now); err != nil {
-		return err
-	}
-	return s.tellDueGroups(now)
+	return s.endLost(now)
 }
 
 // compareMoment drafts the changes of one moment's findings, and then of their incidents.
 func (s *State) compareMoment(moment []observation, now time.Time) error {
-	s.continueKnown(moment)
-	s.holdCauses(moment)
-	found := make([]detect.Finding, 0, len(moment))
+	found, members := make([]detect.Finding, len(moment)), make([]incident.Member, len(moment))
+	begun := make(map[subject][]*detect.Finding)
 	for i := range moment {
-		f := moment[i].finding
-		f.Quality.Gaps = gapsOf(&f, s.Gaps)
-		policy := s.policy(f.Target)
-		forecast.Apply(&f, s.forecastOf(&f, moment[i].newest), policy.Headroom)
-		before, _ := s.storedFinding(f.Fingerprint)
-		s.cloudWatch.assess(&f, policy)
-		if policy.HoldUnconfirmed && s.cloudWatch.holds(&f, before.finding.State, now) {
-			f.State = detect.Pending
-		}
-		if old := before.finding; f.State == detect.Resolved && old.Incident != "" && !f.FirstSeen.After(old.LastSeen) {
-			f.Incident = old.Incident // what else was hot then may be forgotten by now
-		}
-		if isShorter(&f, before) {
-			f = before.finding
-			f.State = detect.Resolved
-		}
-		document, err := json.Marshal(f)
-		if err != nil {
-			return fmt.Errorf("write finding %s: %w", f.Fingerprint, err)
-		}
-		if isOlder(f, before) {
-			f = before.finding
-		} else if !bytes.Equal(before.document, document) {
-			s.draft.after.findings[f.Fingerprint] = s.draft.compare(f, before, document, s.options, now)
-			s.unresolved.record(&f)
-		}
-		found = append(found, f)
-		if f.State == detect.Resolved {
-			delete(s.restored, f.Fingerprint) // only now that what is stored of it is loaded
+		found[i] = s.continueFinding(&moment[i], now)
+		if members[i] = s.memberOf(&found[i]); members[i].Current == "" && members[i].Twin == "" {
+			joinTwin(begun, &found[i])
 		}
 	}
-	return s.compareIncidents(found, now)
+	m := incident.Compare(members, s.storedIncident, time.Unix(moment[0].newest, 0).UTC())
+	for i := range found {
+		if err := s.putFinding(found[i], m.To[i], now); err != nil {
+			return err
+		}
+	}
+	for _, merged := range m.Merged {
+		if err := s.merge(merged.From, merged.Into); err != nil {
+			return err
+		}
+	}
+	for i := range m.Evidence {
+		before, _ := s.incident(m.Evidence[i].ID)
+		if err := s.step(before, &m.Evidence[i], now); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// continueFinding returns the finding that holds after an observation, with what other
+// sources say of it. It names the incident that its cause makes now.
+func (s *State) continueFinding(seen *observation, now time.Time) detect.Finding {
+	f := seen.finding
+	f.Quality.Gaps = gapsOf(&f, s.Gaps)
+	policy := s.policy(f.Target)
+	forecast.Apply(&f, s.forecastOf(&f, seen.newest), policy.Headroom)
+	before, _ := s.storedFinding(f.Fingerprint)
+	s.cloudWatch.assess(&f, policy)
+	if policy.HoldUnconfirmed && s.cloudWatch.holds(&f, before.finding.State, now) {
+		f.State = detect.Pending
+	}
+	made := f.Incident
+	f = incident.Continue(&f, &before.finding, s.settled)
+	f.Incident = made
+	return f
+}
+
+// memberOf returns a finding with the incidents that it may belong to already.
+func (s *State) memberOf(f *detect.Finding) incident.Member {
+	m := incident.Member{Finding: f}
+	if before, _ := s.storedFinding(f.Fingerprint); !f.FirstSeen.After(before.finding.LastSeen) {
+		m.Current = before.finding.Incident
+	}
+	for _, fingerprint := range s.unresolved.twins(f) {
+		if twin := s.unresolved.findings[fingerprint]; m.Twin == "" && s.open[twin.Incident] {
+			m.Twin = twin.Incident
+		}
+	}
+	return m
+}
+
+// joinTwin gives a finding that begins the cause's incident of an earlier one of the same
+// moment that may be about the same key, and adds it to these.
+func joinTwin(begun map[subject][]*detect.Finding, f *detect.Finding) {
+	of := subjectOf(f)
+	for _, twin := range begun[of] {
+		if twin.Target != f.Target && twin.MayBe(f.Target) {
+			f.Incident = twin.Incident
+			break
+		}
+	}
+	begun[of] = append(begun[of], f)
+}
+
+// putFinding drafts a finding of an incident, if anything of it changed.
+func (s *State) putFinding(f detect.Finding, of string, now time.Time) error {
+	before, _ := s.storedFinding(f.Fingerprint)
+	f.Incident = of
+	document, err := json.Marshal(f)
+	if err != nil {
+		return fmt.Errorf("write finding %s: %w", f.Fingerprint, err)
+	}
+	if !bytes.Equal(before.document, document) {
+		s.draft.after.findings[f.Fingerprint] = s.draft.compare(f, before, document, s.options, now)
+	}
+	s.unresolved.record(&f)
+	return nil
 }
 
 // storedFinding returns the stored or drafted state of a finding.

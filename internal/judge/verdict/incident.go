@@ -11,72 +11,18 @@ import (
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/answer"
-	"github.com/keyheat/keyheat/internal/alert/routing"
+	"github.com/keyheat/keyheat/internal/incident"
 	"github.com/keyheat/keyheat/store"
 )
 
-// maxFindings bounds the findings that an incident keeps: a key named after the
-// second has a new one each second.
-const maxFindings = 1000
-
-// incident is the state of an incident that is stored, or drafted.
-type incident struct {
+// incidentRecord is the state of an incident that is stored, or drafted.
+type incidentRecord struct {
 	detect.Incident
 	document []byte
 }
 
-// wasNotified reports whether the incident's firing was notified, so that its end will
-// be.
-func (i *incident) wasNotified() bool { return i.State == detect.Firing && i.Announced }
-
-// compareIncidents drafts the incidents that findings of one moment are evidence of.
-func (s *State) compareIncidents(found []detect.Finding, now time.Time) error {
-	present := make(map[string]bool, len(found))
-	for i := range found {
-		if found[i].State != detect.Resolved {
-			present[found[i].Incident] = true
-		}
-	}
-	all := detect.Incidents(found)
-	// Ended ones come last: another incident may continue them.
-	slices.SortStableFunc(all, func(a, b detect.Incident) int {
-		return cmp.Compare(boolToInt(a.State == detect.Resolved), boolToInt(b.State == detect.Resolved))
-	})
-	for i := range all {
-		policy := s.policy(all[i].Target)
-		root, _ := s.storedFinding(all[i].Root)
-		all[i].Owner, all[i].Labels, all[i].RunbookURL = policy.Owner, maps.Clone(policy.Labels), policy.Runbook(root.finding.Kind)
-		if all[i].Labels == nil {
-			all[i].Labels = map[string]string{}
-		}
-		own, has := s.incident(all[i].ID)
-		before, left := own, s.leftFor(&all[i], present)
-		takesOver := own.State == detect.Pending && slices.ContainsFunc(left, func(l incident) bool { return l.State == detect.Firing })
-		if !has || takesOver || own.State == detect.Resolved && all[i].State != detect.Resolved {
-			before = incident{}
-			for _, joined := range left {
-				before = joined // what people know of goes on under another name
-			}
-		}
-		hold(&all[i], found, before, policy)
-		if s.held[all[i].ID] != "" && all[i].State == detect.Firing {
-			all[i].State = detect.Pending
-		}
-		all[i].ClaimedBy = s.claims[all[i].ID]
-		if err := s.compareIncident(all[i], before, own, now); err != nil {
-			return err
-		}
-		for _, joined := range left {
-			if err := s.closeJoined(joined, all[i].ID, now); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
 // incident returns the stored or drafted state of an incident.
-func (s *State) incident(id string) (incident, bool) {
+func (s *State) incident(id string) (incidentRecord, bool) {
 	if i, drafted := s.draft.after.incidents[id]; drafted {
 		return i, true
 	}
@@ -84,161 +30,170 @@ func (s *State) incident(id string) (incident, bool) {
 	return i, known
 }
 
-func boolToInt(b bool) int {
-	if b {
-		return 1
+// storedIncident is [State.incident] with nil for none.
+func (s *State) storedIncident(id string) *detect.Incident {
+	if i, known := s.incident(id); known {
+		return &i.Incident
 	}
-	return 0
-}
-
-// leftFor returns the open incidents that lost all of their open findings to another one,
-// once its cause was seen: the first keys of a sorted import are hot keys until there
-// are several. It notes of each finding where it is now.
-func (s *State) leftFor(i *detect.Incident, present map[string]bool) (left []incident) {
-	for _, fingerprint := range i.Findings {
-		f, known := s.storedFinding(fingerprint)
-		if !known || f.incident == i.ID {
-			continue
-		}
-		if id := f.incident; id != "" && id != i.ID && !present[id] && firesAlone(f.finding.Kind) {
-			if joined, is := s.incident(id); is && joined.State != detect.Resolved &&
-				!slices.ContainsFunc(left, func(l incident) bool { return l.ID == id }) {
-				left = append(left, joined)
-			}
-		}
-		f.incident = i.ID
-		s.draft.after.findings[fingerprint] = f
-	}
-	slices.SortFunc(left, func(a, b incident) int { return a.OpenedAt.Compare(b.OpenedAt) })
-	return left
-}
-
-// compareIncident drafts the steps of an incident from the state that it continues to the
-// present; own is stored under its own ID. Its revision continues from the higher one of
-// both, because a notification's ID contains it.
-func (s *State) compareIncident(now detect.Incident, before, own incident, at time.Time) error {
-	after := incident{Incident: continueIncident(before, now, at)}
-	i, old, was, o := &after.Incident, before.State, own.State, s.options
-	i.Revision = max(i.Revision, own.Revision)
-	s.keepFiring(i, old, at)
-	s.silence(i)
-	notified := before.wasNotified()
-	var err error
-	switch {
-	case i.State == detect.Firing && old != detect.Firing && tooOld(i.LastSeen, o, at):
-		s.draft.stepIncident(i, was, at, detect.Note{Code: detect.NoteTooOld})
-	case i.State == detect.Firing && old != detect.Firing:
-		s.draft.stepIncident(i, was, at, silencedNote(i.Silenced))
-		err = s.notify(i, detect.EventFiring, at)
-	case before.ID != "" && before.ID != i.ID:
-		s.draft.stepIncident(i, was, at, detect.Note{Code: detect.NoteContinues, About: before.ID})
-		if notified && i.State == detect.Firing {
-			if i.Silenced != nil {
-				i.Notified, i.Groups = []string{}, nil // of the incident before, of which they are told the end
-			}
-			err = s.notify(i, detect.EventUpdated, at)
-		}
-	case i.State != old:
-		s.draft.stepIncident(i, was, at, detect.Note{})
-		if i.State == detect.Resolved && notified {
-			err = s.notify(i, detect.EventResolved, at)
-		}
-	case s.due(i) && !tooOld(i.LastSeen, o, at):
-		s.draft.stepIncident(i, old, at, detect.Note{Code: detect.NoteSilenceEnded})
-		err = s.notify(i, detect.EventUpdated, at)
-	case worse(i.Severity, before.Severity):
-		s.draft.stepIncident(i, old, at, rose(before.Severity))
-		if notified && !tooOld(i.LastSeen, o, at) {
-			err = s.notify(i, detect.EventUpdated, at)
-		}
-	case notified && i.Silenced == nil && before.Undecided && !s.isUndecided(i) && now.LastSeen.After(before.LastSeen) && i.LastSeen.Sub(i.OpenedAt) >= verdictPause:
-		// A load that has stopped gets no update, but its end.
-		s.draft.stepIncident(i, old, at, detect.Note{Code: detect.NoteHealingKnown})
-		err = s.notify(i, detect.EventUpdated, at)
-	case notified && i.Silenced == nil && s.repeats(i, at):
-		s.draft.stepIncident(i, old, at, detect.Note{Code: detect.NoteRepeated})
-		err = s.notify(i, detect.EventUpdated, at)
-	case notified && i.Silenced == nil && !i.Withheld && !s.isEnding(i) && !tooOld(i.LastSeen, o, at):
-		err = s.notifyNew(i, at)
-	}
-	if err != nil {
-		return err
-	}
-	return s.putIncident(after, before)
-}
-
-// closeJoined drafts the end of an incident that another one continues. Every receiver of
-// its beginning gets its end, so that nothing stays open for ever.
-func (s *State) closeJoined(joined incident, by string, now time.Time) error {
-	after := joined
-	from := joined.State
-	after.State, after.ResolvedAt = detect.Resolved, &now
-	s.silence(&after.Incident)
-	s.leaveGroups(&after.Incident, now)
-	s.draft.stepIncident(&after.Incident, from, now, detect.Note{Code: detect.NoteContinuedBy, About: by})
-	if joined.wasNotified() {
-		if err := s.notify(&after.Incident, detect.EventResolved, now); err != nil {
-			return err
-		}
-	}
-	return s.putIncident(after, joined)
-}
-
-// putIncident drafts an incident, if anything of it changed.
-func (s *State) putIncident(after, before incident) error {
-	row, document, err := incidentRow(&after.Incident)
-	if err != nil {
-		return err
-	}
-	if ending, waits := s.ending[after.ID]; waits {
-		ending.incident = after
-		s.ending[after.ID] = ending
-	}
-	after.document = document
-	if before.ID == after.ID && bytes.Equal(document, before.document) {
-		return nil
-	}
-	if before.ID != after.ID || !slices.Equal(before.Findings, after.Findings) {
-		row.Findings = after.Findings
-	}
-	s.draft.putIncident(row)
-	s.draft.after.incidents[after.ID] = after
 	return nil
 }
 
-// continueIncident returns an incident as it is now: the stored one goes on until it is
-// resolved, as severe as it was at worst, and firing once it fired.
-func continueIncident(before incident, i detect.Incident, now time.Time) detect.Incident {
-	if before.ID != "" && (before.State != detect.Resolved || i.State == detect.Resolved) {
-		i.Account, i.Region = cmp.Or(i.Account, before.Account), cmp.Or(i.Region, before.Region)
-		if i.ID == before.ID {
-			i.Cause = before.Cause
+// step drafts the next step of an incident; without evidence it is over.
+func (s *State) step(before incidentRecord, e *incident.Evidence, now time.Time) error {
+	root, target := before.Root, before.Target
+	if e != nil {
+		root, target = e.Root, e.Target
+	}
+	f, _ := s.storedFinding(root)
+	policy := s.policy(target)
+	if e != nil {
+		e.Owner, e.Labels, e.RunbookURL = policy.Owner, maps.Clone(policy.Labels), policy.Runbook(f.finding.Kind)
+		if e.Labels == nil {
+			e.Labels = map[string]string{}
 		}
-		i.OpenedAt, i.FiredAt, i.ResolvedAt = before.OpenedAt, before.FiredAt, before.ResolvedAt
-		i.Revision, i.Announced, i.Undecided = before.Revision, before.Announced, before.Undecided
-		i.Notified, i.Groups, i.Withheld = slices.Clone(before.Notified), slices.Clone(before.Groups), before.Withheld
-		if detect.Rank(before.Severity) > detect.Rank(i.Severity) {
-			i.Severity = before.Severity
+	}
+	out := incident.Step(before.Incident, incident.Input{
+		Evidence: e, OverSince: s.overSince(&before.Incident, e), Policy: policy, PageWithin: s.options.PageWithin, Now: now,
+		Undecided: f.finding.Kind != "" && answer.New(&f.finding).Healing.Outlook == answer.Open,
+		Silenced:  func(i *detect.Incident) *detect.Silenced { return s.Silences.Match(i, &f.finding) },
+		Receivers: s.receivers,
+	})
+	return s.take(out, before)
+}
+
+func (s *State) receivers(i *detect.Incident) []string {
+	if s.options.Receivers == nil {
+		return nil
+	}
+	return s.options.Receivers(i)
+}
+
+// take drafts the outcome of a step: the history, the messages and the incident.
+func (s *State) take(out incident.Outcome, before incidentRecord) error {
+	i := &out.After
+	for _, entry := range out.History {
+		s.draft.stepIncident(i, entry, s.now)
+	}
+	if err := s.tell(i, out.Tell); err != nil {
+		return err
+	}
+	return s.putIncident(i, before)
+}
+
+// overSince returns the last harmful second of an incident that is over. A key that a split
+// has healed is as hot as before: it is over since that was certain.
+func (s *State) overSince(before *detect.Incident, e *incident.Evidence) (at time.Time) {
+	findings, last := before.Findings, before.LastSeen
+	if e != nil {
+		findings = slices.Concat(findings, e.Findings)
+		if e.LastSeen.After(last) {
+			last = e.LastSeen
 		}
-		if before.State == detect.Firing && i.State == detect.Pending {
-			i.State = detect.Firing
+	}
+	for _, fingerprint := range findings {
+		f, known := s.storedFinding(fingerprint)
+		if !known {
+			continue
 		}
-		if before.LastSeen.After(i.LastSeen) {
-			i.LastSeen = before.LastSeen
+		seen := f.finding.LastSeen
+		if h := f.finding.Healed; h != nil {
+			seen = h.Since.Add(detect.HealedSeconds * time.Second)
 		}
-		for _, f := range before.Findings {
-			if len(i.Findings) < maxFindings && !slices.Contains(i.Findings, f) {
-				i.Findings = append(i.Findings, f)
+		if seen.After(at) {
+			at = seen
+		}
+	}
+	if at.IsZero() || at.After(last) {
+		return last
+	}
+	return at
+}
+
+// merge drafts the end of an incident that another one continues.
+func (s *State) merge(from, into string) error {
+	before, known := s.incident(from)
+	other, has := s.incident(into)
+	if !known || !has || before.State == detect.Resolved {
+		return nil
+	}
+	s.draft.stepIncident(&other.Incident, incident.Entry{From: other.State, Note: detect.Note{Code: detect.NoteContinues, About: from}}, s.now)
+	return s.take(incident.Merge(before.Incident, into, s.now), before)
+}
+
+// endLost drafts the end of the open incidents that have no open finding any more: their
+// findings are over, and they fired on for a while.
+func (s *State) endLost(now time.Time) error {
+	for _, id := range s.withoutEvidence() {
+		before, _ := s.incident(id)
+		if err := s.step(before, nil, now); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// withoutEvidence returns the open incidents without an open finding.
+func (s *State) withoutEvidence() (ids []string) {
+	has := make(map[string]bool, len(s.unresolved.findings))
+	for _, f := range s.unresolved.findings {
+		has[f.Incident] = true
+	}
+	for _, id := range slices.Sorted(maps.Keys(s.open)) {
+		if !has[id] {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
+
+// UnknownRoots returns the fingerprints of the findings, not yet loaded, that the messages
+// about open incidents name.
+func (s *State) UnknownRoots() (roots []string) {
+	for id := range s.open {
+		i, _ := s.incident(id)
+		named := []string{i.Root}
+		if i.Told != nil && i.Told.Root != "" {
+			named = append(named, i.Told.Root)
+		}
+		for _, root := range named {
+			if _, known := s.storedFinding(root); !known {
+				roots = append(roots, root)
 			}
 		}
 	}
-	if i.State == detect.Firing && i.FiredAt == nil {
-		i.FiredAt = &now
+	slices.Sort(roots)
+	return slices.Compact(roots)
+}
+
+// SetOpen records the stored incidents that are pending or fire.
+func (s *State) SetOpen(rows []store.Incident) error {
+	for n := range rows {
+		if err := s.setIncident(&rows[n]); err != nil {
+			return err
+		}
+		s.open[rows[n].ID] = true
 	}
-	if i.State == detect.Resolved && i.ResolvedAt == nil {
-		i.ResolvedAt = &now
+	return nil
+}
+
+// putIncident drafts an incident, if anything of it changed.
+func (s *State) putIncident(i *detect.Incident, before incidentRecord) error {
+	if s.open[i.ID] = true; i.State == detect.Resolved {
+		delete(s.open, i.ID)
 	}
-	return i
+	row, document, err := incidentRow(i)
+	if err != nil {
+		return err
+	}
+	if before.ID == i.ID && bytes.Equal(document, before.document) {
+		return nil
+	}
+	if before.ID != i.ID || !slices.Equal(before.Findings, i.Findings) {
+		row.Findings = i.Findings
+	}
+	s.draft.putIncident(row)
+	s.draft.after.incidents[i.ID] = incidentRecord{*i, document}
+	return nil
 }
 
 // incidentRow returns an incident as it is stored, without its findings.
@@ -260,93 +215,37 @@ func incidentRow(i *detect.Incident) (row store.Incident, document []byte, err e
 }
 
 // stepIncident drafts one entry of the history of an incident.
-func (d *draft) stepIncident(i *detect.Incident, from detect.State, now time.Time, why detect.Note) {
-	d.IncidentTransitions = append(d.IncidentTransitions, transition(i.ID, from, i.State, i.Severity, now, why))
+func (d *draft) stepIncident(i *detect.Incident, entry incident.Entry, now time.Time) {
+	d.IncidentTransitions = append(d.IncidentTransitions, transition(i.ID, entry.From, i.State, i.Severity, now, entry.Note))
 }
 
-// silencedNote is the note of an incident that fires silenced; empty otherwise.
-func silencedNote(by *detect.Silenced) detect.Note {
-	if by == nil {
-		return detect.Note{}
-	}
-	return detect.Note{Code: detect.NoteSilenced, About: by.By, Until: by.Until}
-}
-
-// notify drafts a notification for each receiver with messages of its own, changes the
-// groups of the others, and raises the incident's revision. A receiver without the
-// beginning, because it takes only worse severities, gets it as firing; each receiver of
-// the beginning gets the end. While a silence matches the incident it notes that a
-// message is withheld. Ends of earlier messages are sent nevertheless, because a pager
-// would show them for ever.
-func (s *State) notify(i *detect.Incident, event detect.Event, now time.Time) error {
-	if i.Withheld = i.Silenced != nil; i.Withheld {
-		return nil
-	}
-	i.Revision++
-	i.Announced, i.Undecided = event != detect.EventResolved, s.isUndecided(i)
-	if s.told[i.ID] = now; event == detect.EventResolved {
-		delete(s.told, i.ID)
-	}
+// tell drafts the messages about an incident.
+func (s *State) tell(i *detect.Incident, all []incident.Telling) error {
 	root, _ := s.storedFinding(i.Root)
-	return s.tellAlone(i, &root, event, s.tellGroups(i, &root.finding, event, now))
-}
-
-// notifyNew drafts the beginning of an incident for the receivers that the routes did not name
-// before: they are new in the settings. The other receivers hear nothing.
-func (s *State) notifyNew(i *detect.Incident, now time.Time) error {
-	root, _ := s.storedFinding(i.Root)
-	var alone []telling
-	for _, d := range s.route(i, &root.finding) {
-		if slices.Contains(i.Notified, d.Receiver) {
-			continue
+	payloads := make(map[detect.Event][]byte, 1)
+	for _, to := range all {
+		payload, written := payloads[to.Event]
+		if !written {
+			var err error
+			if payload, err = s.payload(i, &root, to.Event); err != nil {
+				return fmt.Errorf("write the notification of incident %s: %w", i.ID, err)
+			}
+			payloads[to.Event] = payload
 		}
-		if d.Group == nil || !s.join(d, i, &root.finding, now) {
-			alone = append(alone, telling{d.Receiver, detect.EventFiring})
-		}
-		i.Notified = append(i.Notified, d.Receiver)
-	}
-	if len(alone) > 0 {
-		i.Revision++
-	}
-	return s.tellAlone(i, &root, detect.EventFiring, alone)
-}
-
-// tellAlone drafts the messages of receivers with messages of their own.
-func (s *State) tellAlone(i *detect.Incident, root *stored, event detect.Event, alone []telling) error {
-	if len(alone) == 0 {
-		return nil
-	}
-	payload, err := s.payload(i, root, event, nil)
-	if err != nil {
-		return fmt.Errorf("write the notification of incident %s: %w", i.ID, err)
-	}
-	for _, to := range alone {
 		s.draft.Notifications = append(s.draft.Notifications, store.Notification{
-			ID:          detect.NotificationID(i.ID, i.OpenedAt, i.Revision, to.event, to.receiver),
-			Fingerprint: i.Root, Incident: i.ID, Event: string(to.event), Route: to.receiver, Payload: payload,
+			ID:          detect.NotificationID(i.ID, i.OpenedAt, i.Revision, to.Event, to.Receiver),
+			Fingerprint: i.Root, Incident: i.ID, Event: string(to.Event), Route: to.Receiver, Payload: payload,
 		})
 	}
 	return nil
 }
 
-// verdictPause is how long an episode lasts before an update tells the verdict on its
-// first message: a verdict of its first seconds may change.
-const verdictPause = 30 * time.Second
-
-// isUndecided reports whether it is still open if an incident heals by itself.
-func (s *State) isUndecided(i *detect.Incident) bool {
-	root, known := s.storedFinding(i.Root)
-	return known && answer.New(&root.finding).Healing.Outlook == answer.Open
-}
-
-// payload returns the outbox's payload for a notification of an incident, or of a group
-// whose worst incident it is.
-func (s *State) payload(i *detect.Incident, root *stored, event detect.Event, of *detect.Group) ([]byte, error) {
+// payload returns the outbox's payload for a notification of an incident.
+func (s *State) payload(i *detect.Incident, root *stored, event detect.Event) ([]byte, error) {
 	p, err := detect.NewPayload(i, root.document)
 	if err != nil {
 		return nil, err
 	}
-	p.Group = of
 	if event != detect.EventResolved {
 		p.Recent, p.Related = s.board.Recent(&root.finding, s.seed), s.listRelated(i)
 	}
@@ -369,12 +268,4 @@ func (s *State) listRelated(i *detect.Incident) (all []string) {
 		all = append(all, open[n].Fingerprint)
 	}
 	return all
-}
-
-// route returns the receivers of an incident with its root finding.
-func (s *State) route(i *detect.Incident, root *detect.Finding) []routing.Destination {
-	if s.options.Route == nil {
-		return nil
-	}
-	return s.options.Route(i, root)
 }

@@ -33,9 +33,6 @@ func (s *State) Pending(closing []fold.Instant, tables []detect.Table, h fold.Ho
 		}
 		p.Windows = append(p.Windows, row)
 	}
-	if p.Groups, err = s.groupRows(); err != nil {
-		return p, err
-	}
 	waiting := make(map[string]int64)
 	s.Minutes.Waiting(p.minutes, waiting)
 	if p.hours {
@@ -72,7 +69,6 @@ func (s *State) MarkWritten(p Pending) {
 	if p.Seen != nil {
 		s.Seen.MarkWritten()
 	}
-	s.groups.MarkWritten()
 	s.known.apply(s.draft)
 	s.draft = newDraft()
 	maps.Copy(s.cursors, p.Cursors)
@@ -82,5 +78,5 @@ func (s *State) MarkWritten(p Pending) {
 func (p *Pending) Empty() bool {
 	return len(p.Windows)+len(p.Rollups)+len(p.Seen)+len(p.Cardinality)+len(p.Peaks)+len(p.Judgement.Views)+
 		len(p.Findings)+len(p.Transitions)+len(p.Incidents)+len(p.IncidentTransitions)+
-		len(p.Groups)+len(p.Notifications)+len(p.Cursors) == 0
+		len(p.Notifications)+len(p.Cursors) == 0
 }

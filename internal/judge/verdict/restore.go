@@ -95,7 +95,6 @@ func (s *State) restoreOld(findings []detect.Finding, windows []store.Window) {
 			continue
 		}
 		old = append(old, f)
-		s.restored[f.Fingerprint] = f
 	}
 	s.board.Restore(old, s.seed)
 }

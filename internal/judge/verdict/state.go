@@ -8,7 +8,6 @@
 package verdict
 
 import (
-	"maps"
 	"math"
 	"time"
 
@@ -16,8 +15,7 @@ import (
 	"github.com/keyheat/keyheat/detect/board"
 	"github.com/keyheat/keyheat/detect/partition"
 	"github.com/keyheat/keyheat/detect/pipeline"
-	"github.com/keyheat/keyheat/internal/alert/routing"
-	"github.com/keyheat/keyheat/internal/alert/silence"
+	"github.com/keyheat/keyheat/internal/incident/silence"
 	"github.com/keyheat/keyheat/internal/judge/fold"
 	"github.com/keyheat/keyheat/store"
 )
@@ -30,9 +28,9 @@ type Options struct {
 	// Facts returns an operator's facts about a table, nil for none. They take precedence
 	// over stored facts. Nil for none at all.
 	Facts func(detect.Target) *detect.TableFacts
-	// Route returns the receivers of an incident with its root finding. Without it nobody
-	// gets any, and only the history shows them.
-	Route func(i *detect.Incident, root *detect.Finding) []routing.Destination
+	// Receivers returns the receivers of an incident. Without it nobody gets any, and only
+	// the history shows them.
+	Receivers func(i *detect.Incident) []string
 	// Pipeline holds the thresholds from which Keyheat's own faults become findings; the
 	// zero value makes none.
 	Pipeline pipeline.Thresholds
@@ -71,11 +69,13 @@ type State struct {
 	Facts detect.FactsByTable
 	known known
 	draft *draft
-	// unresolved are the stored findings that are not resolved.
+	// unresolved are the findings that are not resolved, and open the IDs of the incidents.
 	unresolved unresolved
-	// restored are the findings that the board took over from the store, by
-	// fingerprint, until they are resolved.
-	restored map[string]detect.Finding
+	open       map[string]bool
+	// settled is the newest second up to which all load is known, and now the time of the
+	// present comparison.
+	settled int64
+	now     time.Time
 	// observations are the board's findings that are not in the draft yet.
 	observations []observation
 	// Gaps are the newest ones, the newest first.
@@ -88,18 +88,6 @@ type State struct {
 	cloudWatch *cloudWatch
 	// pipeline is Keyheat's own health.
 	pipeline *pipeline.Watch
-	// ending are the incidents that are over but fire on for a while, and told the times
-	// of incidents' last messages, both by ID.
-	ending map[string]ending
-	told   map[string]time.Time
-	// claims are the claims of the compared moment, and held the incidents that wait
-	// because of one, each with the incident that fires instead.
-	claims claims
-	held   map[string]string
-	// groups are the receivers' groups of incidents, and looked the roots of their
-	// members that were looked for in the store for a message.
-	groups *routing.GroupSet
-	looked map[string]bool
 	// cursors are the stored ones.
 	cursors map[string]int64
 	// seed is the installation's hash seed.
@@ -125,9 +113,8 @@ func NewState(o Options, seed uint64, cursors map[string]int64) *State {
 	s := &State{
 		options: o, Windows: fold.NewWindows(cursors), Minutes: make(fold.Minutes), peaks: fold.NewPeaks(o.PeakDelay),
 		Heat: fold.NewHeat(nil), Seen: fold.NewSeen(nil),
-		known: newKnown(), draft: newDraft(), unresolved: make(unresolved), restored: make(map[string]detect.Finding), cursors: cursors, seed: seed,
-		pipeline: pipeline.NewWatch(o.Pipeline), ending: make(map[string]ending), told: make(map[string]time.Time),
-		groups: routing.NewGroupSet(), looked: make(map[string]bool), forecasts: make(map[string]keyForecast), rows: make(map[string][]store.HourPeak),
+		known: newKnown(), draft: newDraft(), unresolved: newUnresolved(), open: make(map[string]bool), cursors: cursors, seed: seed,
+		pipeline: pipeline.NewWatch(o.Pipeline), forecasts: make(map[string]keyForecast), rows: make(map[string][]store.HourPeak),
 	}
 	s.Views = fold.NewViews(o.Tables, s.policy)
 	s.board = board.New(board.Options{Policy: o.Policy, Facts: s.FactsOf, Partitions: s.partitionsOf, Keys: o.Keys, KeyBytes: o.KeyBytes})
@@ -274,6 +261,7 @@ func (s *State) observe(o *fold.OpenWindow, m *partition.Map) {
 func (s *State) settle(second int64, h fold.Horizon, now time.Time) {
 	if complete := min(second, h.Complete-1, now.Unix()); complete > 0 {
 		s.board.Settle(complete, true)
+		s.settled = max(s.settled, complete)
 	}
 	if over := min(second, h.Over-1, s.Newest); over > 0 && h.Over > h.Complete {
 		s.board.Settle(over, false)
@@ -288,26 +276,15 @@ func (s *State) record() {
 	}
 }
 
-// findings returns the board's, and the restored ones that the board has dropped:
-// it drops a finding when it is over.
+// findings returns the board's, CloudWatch's and the pipeline's, and the ends of those that
+// are lost.
 func (s *State) findings() []detect.Finding {
 	found := s.cloudWatch.add(s.board.Findings())
 	for _, f := range s.pipeline.Findings() {
 		f.Severity = s.policy(f.Target).Cap(f.Severity)
 		found = append(found, f)
 	}
-	if len(s.restored) == 0 {
-		return found
-	}
-	gone := maps.Clone(s.restored)
-	for i := range found {
-		delete(gone, found[i].Fingerprint)
-	}
-	for _, f := range gone {
-		f.State = detect.Resolved
-		found = append(found, f)
-	}
-	return found
+	return append(found, s.unresolved.lost(found, s.settled)...)
 }
 
 // Tables returns the views that are due, whose growing keys have to be loaded. The board

@@ -61,6 +61,12 @@ type Checker interface {
 	Check(f *Faults)
 }
 
+// Replacer is a section that had more settings in an earlier version.
+type Replacer interface {
+	// Replacements returns what to write instead of each, by name.
+	Replacements() map[string]string
+}
+
 // Load fills into, a pointer to a struct that holds the defaults. It returns
 // [Faults] with everything that is wrong, in the order of the layers, or an
 // error when a file could not be read. After an error into is half filled.

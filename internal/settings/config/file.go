@@ -124,6 +124,10 @@ func (w *walker) section(path string, n *yaml.Node, v reflect.Value) {
 				return
 			}
 		}
+		if r, is := v.Interface().(Replacer); is && r.Replacements()[key.Value] != "" {
+			w.fault("", key, "%s does not exist any more: %s", join(path, key.Value), r.Replacements()[key.Value])
+			return
+		}
 		w.fault("", key, "unknown key %q%s", join(path, key.Value), options.Suggest(key.Value, known))
 	})
 }

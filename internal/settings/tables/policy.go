@@ -39,8 +39,8 @@ type Policy struct {
 	WarmWritePrice float64 `yaml:"warm_write_price" help:"the price in US dollars of one write unit a second of warm throughput, paid once, to show the price of pre-warming; unknown when 0"`
 	WarmReadPrice  float64 `yaml:"warm_read_price" help:"the price of one read unit a second of warm throughput in US dollars"`
 
-	Owner  string            `yaml:"owner" help:"the team that owns the table, for routes and notifications"`
-	Labels map[string]string `yaml:"labels" help:"labels for routes and Alertmanager"`
+	Owner  string            `yaml:"owner" help:"the team that owns the table, for silences and notifications"`
+	Labels map[string]string `yaml:"labels" help:"labels for silences and Alertmanager"`
 
 	RunbookURL string `yaml:"runbook_url" help:"the address of your own instructions, for a link in notifications, such as https://wiki.example.com/dynamodb#{kind}; {kind} stands for the finding's kind"`
 }

@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/keyheat/keyheat/internal/alert/silence"
 	"github.com/keyheat/keyheat/internal/daemon/admin"
+	"github.com/keyheat/keyheat/internal/incident/silence"
 	"github.com/keyheat/keyheat/internal/report"
 	"github.com/keyheat/keyheat/internal/web"
 	"github.com/keyheat/keyheat/store"

@@ -14,7 +14,7 @@ import (
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/pipeline"
-	"github.com/keyheat/keyheat/internal/alert/silence"
+	"github.com/keyheat/keyheat/internal/incident/silence"
 	"github.com/keyheat/keyheat/internal/say/wording"
 	"github.com/keyheat/keyheat/store"
 )

@@ -1,4 +1,4 @@
-package routing
+package silence
 
 import (
 	"errors"
@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/internal/incident"
 	"github.com/keyheat/keyheat/internal/settings/options"
 )
 
@@ -110,7 +111,7 @@ func newMatcher(name, op, value string) (m Matcher, err error) {
 	switch op {
 	case "=", "!=":
 		if name == "severity" && value != "" {
-			return m, faultOfSeverity(value)
+			return m, incident.CheckSeverity(value)
 		}
 		if (name == "table" || name == "index") && strings.ContainsAny(value, "*?[") {
 			return m, fmt.Errorf("no %s is called %.80q, and * stands for itself: write a regular expression, such as %s=~\"orders-.*\"", name, value, name)

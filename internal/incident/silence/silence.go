@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
-	"github.com/keyheat/keyheat/internal/alert/routing"
 	"github.com/keyheat/keyheat/internal/settings/options"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/store"
@@ -52,7 +51,7 @@ func (r Request) Silence(author string, now time.Time) (store.Silence, error) {
 		return s, errors.New("no reason: say why, for those who wonder")
 	case len(s.Reason) > maxReason:
 		return s, fmt.Errorf("a reason of %d bytes is too long: give at most %d", len(s.Reason), maxReason)
-	case !routing.IsLine(s.Reason):
+	case !IsLine(s.Reason):
 		return s, errors.New("the reason is not one line of text")
 	}
 	if s.Matchers, err = normalise(r.Matchers); err != nil {
@@ -115,7 +114,7 @@ func normalise(texts []string) (all []string, err error) {
 		return nil, err
 	case len(matchers) == 0:
 		return nil, errors.New("no matchers: say what to silence, such as table=orders")
-	case !slices.ContainsFunc(matchers, func(m routing.Matcher) bool { return !m.MatchesNothing() }):
+	case !slices.ContainsFunc(matchers, func(m Matcher) bool { return !m.MatchesNothing() }):
 		return nil, errors.New("this would silence whatever has none of it: add a matcher that empty text does not match, such as table=orders or severity=warning")
 	}
 	for _, m := range matchers {
@@ -124,14 +123,14 @@ func normalise(texts []string) (all []string, err error) {
 	return all, nil
 }
 
-func parse(texts []string) ([]routing.Matcher, error) {
+func parse(texts []string) ([]Matcher, error) {
 	if len(texts) > maxMatchers {
 		return nil, fmt.Errorf("%d matchers are too many: give at most %d", len(texts), maxMatchers)
 	}
-	all := make([]routing.Matcher, len(texts))
+	all := make([]Matcher, len(texts))
 	for i, text := range texts {
 		var err error
-		if all[i], err = routing.ParseMatcher(text); err != nil {
+		if all[i], err = ParseMatcher(text); err != nil {
 			return nil, fmt.Errorf("matcher %w", err)
 		}
 	}
@@ -143,7 +142,7 @@ func parse(texts []string) ([]routing.Matcher, error) {
 func MayChoose(s *store.Silence, table string) bool {
 	matchers, err := parse(s.Matchers)
 	of := detect.Incident{Target: detect.Target{Table: table}}
-	return err == nil && !slices.ContainsFunc(matchers, func(m routing.Matcher) bool { return m.Name == "table" && !m.Matches(&of, &detect.Finding{}) })
+	return err == nil && !slices.ContainsFunc(matchers, func(m Matcher) bool { return m.Name == "table" && !m.Matches(&of, &detect.Finding{}) })
 }
 
 // Invalid is the fault of a request.
@@ -198,7 +197,7 @@ type Set []compiled
 
 type compiled struct {
 	store.Silence
-	matchers []routing.Matcher
+	matchers []Matcher
 }
 
 // NewSet returns silences as a set. Silences with an unreadable matcher are left out: the
@@ -246,7 +245,7 @@ func (s Set) Match(i *detect.Incident, root *detect.Finding) *detect.Silenced {
 	var last *store.Silence
 	for n := range s {
 		c := &s[n]
-		chooses := !slices.ContainsFunc(c.matchers, func(m routing.Matcher) bool { return !m.Matches(i, root) })
+		chooses := !slices.ContainsFunc(c.matchers, func(m Matcher) bool { return !m.Matches(i, root) })
 		if chooses && (last == nil || c.EndsAt.After(last.EndsAt)) {
 			last = &c.Silence
 		}

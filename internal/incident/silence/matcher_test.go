@@ -1,11 +1,11 @@
-package routing_test
+package silence_test
 
 import (
 	"strings"
 	"testing"
 
 	"github.com/keyheat/keyheat/detect"
-	"github.com/keyheat/keyheat/internal/alert/routing"
+	"github.com/keyheat/keyheat/internal/incident/silence"
 )
 
 var matched = detect.Incident{
@@ -24,7 +24,7 @@ func TestMatchers(t *testing.T) {
 		`table=~"ord\w+"`: true, `table=~"o|s"`: false, `table!~"order.*"`: false, `table!~order`: true, `table=~"(?i)ORDERS"`: true,
 		`table=~"(?m)^orders$"`: true, `table=~`: false, `table!~""`: true,
 	} {
-		m, err := routing.ParseMatcher(text)
+		m, err := silence.ParseMatcher(text)
 		if err != nil {
 			t.Errorf("%s: %v", text, err)
 			continue
@@ -32,7 +32,7 @@ func TestMatchers(t *testing.T) {
 		if got := m.Matches(&matched, &detect.Finding{Kind: detect.HotKeyWrite}); got != want {
 			t.Errorf("%s matches: %t, want %t", text, got, want)
 		}
-		again, err := routing.ParseMatcher(m.String())
+		again, err := silence.ParseMatcher(m.String())
 		if err != nil || again.String() != m.String() || again.Value != m.Value {
 			t.Errorf("%s is written as %s and read as %+v, %v", text, m, again, err)
 		}
@@ -47,7 +47,7 @@ func TestGlobalIncidentsAreInAllRegions(t *testing.T) {
 		`region=eu-west-1`: false, `region=us-east-1`: false, `region=~"eu-west-1|us-east-1"`: true, `region=~".+"`: true, `region=~"eu-.*"`: false,
 		`region!=eu-west-1`: false, `region!=us-east-1`: false, `region!=ap-south-1`: true, `region!~"us-.*"`: false, `region=`: false, `table=orders`: true,
 	} {
-		m, err := routing.ParseMatcher(text)
+		m, err := silence.ParseMatcher(text)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -69,13 +69,13 @@ func TestAttacksOnMatchers(t *testing.T) {
 		`=orders`: `there is no ""`, `labels.=x`: `there is no "labels."`, `key=x`: `there is no "key"`, `table!orders`: `"!" is no comparison`,
 		`table="orders`: "not closed", `table="orders\"`: "not closed", `table="a" index="b"`: "follows the quotes",
 		`table=~"("`: "missing closing )", `table=~"a)|(b"`: "unexpected )", `table=~"a{1001}"`: "invalid repeat count", `table=~"\8"`: "invalid escape",
-		`severity=warn`: `"warn": give critical, warning`, "table=a\nb": "one line", "table=\x00": "one line", "table=\xff": "one line",
+		`severity=warn`: `"warn": write critical, warning`, "table=a\nb": "one line", "table=\x00": "one line", "table=\xff": "one line",
 		`kind=hot_key_writes`: `there is no kind "hot_key_writes": did you mean "hot_key_write"?`, `cause!=hot-key`: `there is no cause "hot-key": did you mean "hot_key"?`,
 		`kind=~"hot_keys_.*"`: `there is no kind "hot_keys_.*"`, `cause!~x`: `there is no cause "x"; known are few_values, hot_key`,
 		`table=` + strings.Repeat("x", 2000): "too long", strings.Repeat("x", 100_000): "compares nothing",
 		`labels.` + strings.Repeat("x", 2000) + `=a`: "too long",
 	} {
-		m, err := routing.ParseMatcher(text)
+		m, err := silence.ParseMatcher(text)
 		if err == nil || !strings.Contains(err.Error(), want) || len(err.Error()) > 500 {
 			t.Errorf("%.80s is read as %+v, %v; want %s", text, m, err, want)
 		}
@@ -87,11 +87,11 @@ func FuzzParseMatcher(f *testing.F) {
 	f.Add(`table=~"a\"b\\c"`)
 	f.Add(`labels.x!~"\d+"`)
 	f.Fuzz(func(t *testing.T, text string) {
-		m, err := routing.ParseMatcher(text)
+		m, err := silence.ParseMatcher(text)
 		if err != nil {
 			return
 		}
-		again, err := routing.ParseMatcher(m.String())
+		again, err := silence.ParseMatcher(m.String())
 		if err != nil || again.Name != m.Name || again.Op != m.Op || again.Value != m.Value {
 			t.Errorf("%q is %+v, and then %+v, %v", text, m, again, err)
 		}

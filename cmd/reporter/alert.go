@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/json"
@@ -17,68 +16,11 @@ import (
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/internal/alert/notify"
-	"github.com/keyheat/keyheat/internal/alert/routing"
 	"github.com/keyheat/keyheat/internal/cli"
 	"github.com/keyheat/keyheat/internal/daemon"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/store"
 )
-
-func routeCommand() *cobra.Command {
-	c := &cobra.Command{
-		Use:     "route",
-		Short:   "Show which receivers get an incident",
-		Example: "  reporter route test --config reporter.yaml --table orders --severity critical",
-	}
-	test := &cobra.Command{
-		Use:     "test",
-		Short:   "Show which receivers would get an incident",
-		Long:    "Shows which receivers the routes choose for an incident, with its group and its delay.\nOwner and labels come from the table's policy. It sends nothing.",
-		Example: "  reporter route test --config reporter.yaml --table orders --severity critical\n  reporter route test --config reporter.yaml --account 111122223333 --region eu-west-1 --table orders --index by-status",
-		Args:    cobra.NoArgs,
-	}
-	config := defaults()
-	var i detect.Incident
-	for name, field := range map[string]*string{"account": &i.Account, "region": &i.Region, "table": &i.Table, "index": &i.Index} {
-		test.Flags().StringVar(field, name, "", "the "+name+" of the incident")
-	}
-	i.Severity = detect.Critical
-	cli.Choice(test, &i.Severity, "severity", "", "critical or warning", detect.Critical, detect.Warning)
-	kind := test.Flags().String("kind", string(detect.HotKeyWrite), "the `kind` of the incident's root finding")
-	cause := test.Flags().String("cause", string(detect.CauseHotKey), "the incident's `cause`")
-	cli.CompleteValues(test, "kind", detect.Kinds()...)
-	cli.CompleteValues(test, "cause", detect.Causes()...)
-	c.AddCommand(cli.WithConfig(test, config, func(c *cobra.Command) error {
-		if err := cmp.Or(routing.CheckWord("kind", *kind), routing.CheckWord("cause", *cause)); err != nil {
-			return cli.Wrong(err)
-		}
-		if err := config.checkTarget(c, i.Target); err != nil {
-			return err
-		}
-		i.Cause = detect.Cause(*cause)
-		policy := config.DetectPolicy(i.Target)
-		i.Owner, i.Labels = policy.Owner, policy.Labels
-		root := detect.NewFinding(detect.Kind(*kind), i.Target, sample.Key{})
-		to := config.tree().Destinations(&i, &root)
-		if len(to) == 0 {
-			fmt.Fprintln(c.OutOrStdout(), "nobody: no route with a receiver matches")
-		}
-		for _, d := range to {
-			fmt.Fprintln(c.OutOrStdout(), describe(d, &i, &root))
-		}
-		return nil
-	}))
-	return c
-}
-
-// describe names the receiver of an incident with its root finding, its group and the
-// delay.
-func describe(d routing.Destination, i *detect.Incident, root *detect.Finding) string {
-	if d.Group == nil {
-		return d.Receiver
-	}
-	return fmt.Sprintf("%s, in the group of %s: told after %s, and then every %s at most", d.Receiver, routing.GroupName(d.Group.Labels(i, root)), d.Group.Wait, d.Group.Interval)
-}
 
 func alertCommand() *cobra.Command {
 	c := &cobra.Command{

@@ -1,0 +1,59 @@
+package incident
+
+import (
+	"slices"
+
+	"github.com/keyheat/keyheat/detect"
+)
+
+// Evidence is what the findings of an incident prove at one moment.
+type Evidence struct {
+	// Incident is the incident as these findings alone make it. Its state is firing if one
+	// of them is, and resolved if all are.
+	detect.Incident
+	// Lasting is the worst severity of a load that has lasted; empty for none. OfKeys
+	// reports that hot keys are among the findings that have got beyond pending.
+	Lasting detect.Severity
+	OfKeys  bool
+	// Harm reports that a finding fires, or may yet fire by itself. A design alone, such as
+	// few key values, harms nobody while nothing is hot.
+	Harm bool
+}
+
+// gather returns what findings of one moment, one or more, prove of the incident that they
+// belong to. before is the stored incident.
+//
+// An incident that fires keeps its root and cause until another cause has held for a minute
+// of harm, or the root is over.
+func gather(id string, found []*detect.Finding, before *detect.Incident) Evidence {
+	detect.SortByRoot(found)
+	harmful := slices.MaxFunc(found, func(a, b *detect.Finding) int { return a.LastSeen.Compare(b.LastSeen) }).LastSeen
+	root, turn := found[0], (*detect.Turn)(nil)
+	cause := detect.CauseOf(root)
+	if before.State == detect.Firing && before.Cause != cause {
+		turn = turnOf(before.Turn, string(cause), harmful)
+		known := slices.IndexFunc(found, func(f *detect.Finding) bool { return f.Fingerprint == before.Root })
+		if known >= 0 && (!isHarm(root) || isHarm(found[known])) && harmful.Sub(turn.Since) < settle {
+			root, cause = found[known], before.Cause
+		} else {
+			turn = nil
+		}
+	}
+	e := Evidence{Incident: detect.NewIncident(id, cause, root, found)}
+	e.Turn = turn
+	for _, f := range found {
+		e.Harm = e.Harm || isHarm(f)
+		if !f.Kind.OfKey() || f.State == detect.Pending {
+			continue
+		}
+		if e.OfKeys = true; detect.Rank(f.Lasting) > detect.Rank(e.Lasting) {
+			e.Lasting = f.Lasting
+		}
+	}
+	return e
+}
+
+// isHarm reports whether a finding fires, or may yet fire by itself.
+func isHarm(f *detect.Finding) bool {
+	return f.State == detect.Firing || f.State == detect.Pending && (f.Kind.OfKey() || f.Kind.OfTable())
+}
