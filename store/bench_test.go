@@ -117,3 +117,58 @@ func BenchmarkRollups(b *testing.B) {
 		b.ReportMetric(100*float64(b.N)/b.Elapsed().Seconds(), "rows/s")
 	})
 }
+
+// BenchmarkOutbox reads, settles and delivers a hundred of the notifications that wait, at
+// several numbers of them: the time of each may not grow with the number.
+func BenchmarkOutbox(b *testing.B) {
+	const most = 100
+	for _, waiting := range []int{1000, 10_000, 100_000} {
+		b.Run(fmt.Sprint(waiting), func(b *testing.B) {
+			benchmarkEngines(b, func(b *testing.B, s *store.Store) {
+				lease, _, err := s.AcquireLease(b.Context(), "judge", "a", time.Hour)
+				if err != nil {
+					b.Fatal(err)
+				}
+				next := 0
+				fill := func(n int) {
+					for n > 0 {
+						all := make([]store.Notification, min(n, 10_000))
+						for i := range all {
+							next++
+							incident := fmt.Sprint("i", next)
+							all[i] = store.Notification{ID: incident, Fingerprint: incident, Incident: incident, Event: "firing", Route: "r", Flow: fmt.Sprint("t", next%50), Payload: []byte("{}")}
+						}
+						if err := s.Judge(b.Context(), lease, store.Judgement{Notifications: all}); err != nil {
+							b.Fatal(err)
+						}
+						lease.Writes++
+						n -= len(all)
+					}
+				}
+				fill(waiting)
+				for b.Loop() {
+					due, err := s.DueNotifications(b.Context(), "r", most)
+					if err != nil || len(due) != most {
+						b.Fatal(len(due), err)
+					}
+					incidents := make([]string, len(due))
+					for i := range due {
+						incidents[i] = due[i].Incident
+					}
+					if err := s.SettleNotifications(b.Context(), "r", incidents); err != nil {
+						b.Fatal(err)
+					}
+					for _, n := range due {
+						if err := s.MarkDelivered(b.Context(), n.ID, ""); err != nil {
+							b.Fatal(err)
+						}
+					}
+					b.StopTimer()
+					fill(most)
+					b.StartTimer()
+				}
+				b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N*most), "µs/message")
+			})
+		})
+	}
+}

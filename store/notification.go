@@ -33,6 +33,11 @@ type Notification struct {
 	// Incident is the incident that it is about; empty for none.
 	Incident string
 	Payload  []byte
+	// Flow names the notifications that wait for each other's turn, such as those of one
+	// table. The flows of a route take turns, so that none keeps another one back. Urgent
+	// ones come first in a turn; it is not stored.
+	Flow   string
+	Urgent bool
 	// Created is when it was put into the outbox; set by the store.
 	Created time.Time
 	// NextAttempt is before when it is not due; at once when zero.
@@ -50,11 +55,11 @@ type Notification struct {
 	Receipt string
 }
 
-const notificationColumns = `id, fingerprint, incident, event, route, payload, created,
+const notificationColumns = `id, fingerprint, incident, event, route, payload, flow, created,
 	next_attempt, attempts, refusals, state, last_error, reached, receipt`
 
 func (n *Notification) fields() []any {
-	return []any{&n.ID, &n.Fingerprint, &n.Incident, &n.Event, &n.Route, &n.Payload, &n.Created,
+	return []any{&n.ID, &n.Fingerprint, &n.Incident, &n.Event, &n.Route, &n.Payload, &n.Flow, &n.Created,
 		&n.NextAttempt, &n.Attempts, &n.Refusals, &n.State, &n.LastError, &n.Reached, &n.Receipt}
 }
 
@@ -73,10 +78,14 @@ func (t *tx) putNotifications(ctx context.Context, all []Notification, _ targetI
 	for i := range all {
 		all[i].ID = cmp.Or(all[i].ID, rand.Text())
 	}
-	err := insertAll(ctx, t, `INSERT INTO notifications (`+notificationColumns+`)`,
+	turns, err := t.nextTurns(ctx, all)
+	if err != nil {
+		return err
+	}
+	err = insertAll(ctx, t, `INSERT INTO notifications (`+notificationColumns+`, turn)`,
 		`ON CONFLICT (id) DO NOTHING`, all, func(n Notification) []any {
-			return []any{n.ID, n.Fingerprint, n.Incident, n.Event, n.Route, present(n.Payload), t.now,
-				cmp.Or(utc(n.NextAttempt), t.now), 0, 0, Pending, "", false, ""}
+			return []any{n.ID, n.Fingerprint, n.Incident, n.Event, n.Route, present(n.Payload), n.Flow, t.now,
+				cmp.Or(utc(n.NextAttempt), t.now), 0, 0, Pending, "", false, "", turns.take(&n)}
 		})
 	if err != nil {
 		return err

@@ -5,16 +5,15 @@ import (
 	"time"
 )
 
-// DueNotifications returns a route's due notifications: the least often attempted first,
-// so that a failing one keeps no other back, then the oldest. Nothing is due before the
-// receiver's next attempt. On one route an incident's later notification is not due
-// before its earlier one is delivered or dead: a receiver never gets the end before the
-// beginning.
+// DueNotifications returns a route's due notifications: the least often attempted first, so
+// that a failing one keeps no other back, then those whose turn it is. Nothing is due before
+// the receiver's next attempt. On one route an incident's later notification is not due before
+// its earlier one is delivered or dead.
 func (s *Store) DueNotifications(ctx context.Context, route string, most int) ([]Notification, error) {
 	var due []Notification
 	err := s.snapshot(ctx, "read due notifications", func(t *tx) (err error) {
 		due, err = selectAll(ctx, t, (*Notification).fields, `
-			SELECT id, fingerprint, incident, event, route, payload, created, next_attempt, attempts, refusals, state, last_error, reached,
+			SELECT id, fingerprint, incident, event, route, payload, flow, created, next_attempt, attempts, refusals, state, last_error, reached,
 				COALESCE((
 					SELECT earlier.receipt FROM notifications AS earlier
 					WHERE earlier.route = n.route AND earlier.incident = n.incident AND n.incident <> ''
@@ -25,11 +24,13 @@ func (s *Store) DueNotifications(ctx context.Context, route string, most int) ([
 				AND NOT EXISTS (SELECT 1 FROM receivers AS r WHERE r.route = $1 AND r.next_attempt > $2)
 				AND NOT EXISTS (
 					SELECT 1 FROM notifications AS earlier
-					WHERE earlier.route = n.route
-						AND (n.incident <> '' AND earlier.incident = n.incident
-							OR earlier.incident = '' AND earlier.fingerprint = n.fingerprint)
+					WHERE earlier.route = n.route AND earlier.incident = n.incident AND n.incident <> ''
 						AND earlier.state = 'pending' AND earlier.ordinal < n.ordinal)
-			ORDER BY attempts, ordinal LIMIT $3`, route, t.now, limit(most))
+				AND NOT EXISTS (
+					SELECT 1 FROM notifications AS earlier
+					WHERE earlier.route = n.route AND earlier.fingerprint = n.fingerprint AND earlier.incident = ''
+						AND earlier.state = 'pending' AND earlier.ordinal < n.ordinal)
+			ORDER BY attempts, turn, ordinal LIMIT $3`, route, t.now, limit(most))
 		return err
 	})
 	return due, err
@@ -96,84 +97,6 @@ func (s *Store) setNotification(ctx context.Context, id, update string, args ...
 	return s.change(ctx, "update notification "+id, func(t *tx) error {
 		return t.execFound(ctx, update, append([]any{id}, args...)...)
 	})
-}
-
-// CancelUntold cancels a route's pending notifications of incidents that ended before any
-// attempt with their beginning may have arrived: a receiver gets neither an end without a
-// beginning, nor a beginning that is over.
-func (s *Store) CancelUntold(ctx context.Context, route string) error {
-	return s.change(ctx, "cancel notifications", func(t *tx) error {
-		// An incident may begin again: only rows after its last end count.
-		_, err := t.exec(ctx, `
-			UPDATE notifications SET state = 'cancelled'
-			WHERE route = $1 AND state = 'pending' AND event = 'resolved' AND NOT reached AND incident <> '' AND EXISTS (
-				SELECT 1 FROM notifications AS begin
-				WHERE begin.route = notifications.route AND begin.incident = notifications.incident AND begin.ordinal < notifications.ordinal
-					AND begin.event = 'firing' AND NOT begin.reached
-					AND NOT EXISTS (
-						SELECT 1 FROM notifications AS later
-						WHERE later.route = begin.route AND later.incident = begin.incident
-							AND later.ordinal > begin.ordinal AND later.ordinal < notifications.ordinal
-							AND (later.event = 'resolved' OR later.reached)))`, route)
-		if err != nil {
-			return err
-		}
-		// The rows before the end go with it, back to the end before, which may belong to
-		// a sent beginning.
-		_, err = t.exec(ctx, `
-			UPDATE notifications SET state = 'cancelled'
-			WHERE route = $1 AND state = 'pending' AND NOT reached AND incident <> '' AND event <> 'resolved' AND EXISTS (
-				SELECT 1 FROM notifications AS over
-				WHERE over.route = notifications.route AND over.incident = notifications.incident
-					AND over.ordinal > notifications.ordinal AND over.state = 'cancelled'
-					AND NOT EXISTS (
-						SELECT 1 FROM notifications AS before
-						WHERE before.route = over.route AND before.incident = over.incident AND before.event = 'resolved'
-							AND before.ordinal > notifications.ordinal AND before.ordinal < over.ordinal))`, route)
-		return err
-	})
-}
-
-// Collapse merges a route's pending notifications of one incident. An update goes into
-// the earliest notification before it that has certainly not arrived, which takes the
-// newest payload. An update of an incident that the receiver knows is dropped before an
-// end that waits too. No update moves over an end: the first one behind it begins the
-// incident anew.
-func (s *Store) Collapse(ctx context.Context, route string) error {
-	return s.change(ctx, "collapse notifications", func(t *tx) error {
-		n, err := t.exec(ctx, `
-			UPDATE notifications SET state = 'summarised'
-			WHERE route = $1 AND state = 'pending' AND event = 'updated' AND NOT reached AND incident <> '' AND EXISTS (
-				SELECT 1 FROM notifications AS earlier
-				WHERE earlier.route = notifications.route AND earlier.incident = notifications.incident AND earlier.ordinal < notifications.ordinal
-					AND earlier.event <> 'resolved' AND (
-						earlier.state = 'pending' AND NOT earlier.reached
-						OR (earlier.state = 'delivered' OR earlier.reached) AND EXISTS (
-							SELECT 1 FROM notifications AS over
-							WHERE over.route = notifications.route AND over.incident = notifications.incident AND over.ordinal > notifications.ordinal
-								AND over.state = 'pending' AND over.event = 'resolved'))
-					AND NOT EXISTS (`+endBetween("earlier", "notifications")+`))`, route)
-		if err != nil || n == 0 {
-			return err
-		}
-		const merged = `
-			FROM notifications AS later
-			WHERE later.route = notifications.route AND later.incident = notifications.incident AND later.ordinal > notifications.ordinal
-				AND later.event = 'updated' AND later.state = 'summarised' AND NOT EXISTS (`
-		return t.run(ctx, `
-			UPDATE notifications SET rewritten = TRUE, payload = (
-				SELECT later.payload`+merged+endBetween("notifications", "later")+`) ORDER BY later.ordinal DESC LIMIT 1)
-			WHERE route = $1 AND state = 'pending' AND event <> 'resolved' AND NOT reached AND incident <> '' AND EXISTS (
-				SELECT 1`+merged+endBetween("notifications", "later")+`))`, route)
-	})
-}
-
-// endBetween selects the ends of an incident between two of its notifications on a route.
-func endBetween(from, to string) string {
-	return `
-		SELECT 1 FROM notifications AS between_end
-		WHERE between_end.route = ` + from + `.route AND between_end.incident = ` + from + `.incident AND between_end.event = 'resolved'
-			AND between_end.ordinal > ` + from + `.ordinal AND between_end.ordinal < ` + to + `.ordinal`
 }
 
 // MarkSummarised notes that pending notifications went out as one message.

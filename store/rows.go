@@ -50,7 +50,10 @@ func insertAll[T any](ctx context.Context, t *tx, verb, tail string, all []T, ro
 }
 
 // placeholders is "($1, $2), ($3, $4)" for two rows of two columns.
-func placeholders(rows, columns int) string {
+func placeholders(rows, columns int) string { return placeholdersFrom(1, rows, columns) }
+
+// placeholdersFrom is placeholders whose first one has another number.
+func placeholdersFrom(first, rows, columns int) string {
 	var b strings.Builder
 	for i := range rows * columns {
 		switch {
@@ -61,7 +64,7 @@ func placeholders(rows, columns int) string {
 		default:
 			b.WriteString(", ")
 		}
-		fmt.Fprintf(&b, "$%d", i+1)
+		fmt.Fprintf(&b, "$%d", i+first)
 	}
 	b.WriteByte(')')
 	return b.String()

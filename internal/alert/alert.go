@@ -37,6 +37,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
@@ -55,8 +56,7 @@ type Store interface {
 	MarkDead(ctx context.Context, id, cause string) error
 	MarkAllDead(ctx context.Context, route string, before time.Time, cause string) (int64, error)
 	MarkSummarised(ctx context.Context, ids []string) error
-	CancelUntold(ctx context.Context, route string) error
-	Collapse(ctx context.Context, route string) error
+	SettleNotifications(ctx context.Context, route string, incidents []string) error
 	Ongoing(ctx context.Context, route string) ([]store.Notification, error)
 	AcquireLease(ctx context.Context, name, holder string, ttl time.Duration) (store.Lease, bool, error)
 
@@ -80,9 +80,8 @@ type Route struct {
 	store    Store
 	logger   *slog.Logger
 	notifier notify.Notifier
-	// told holds the times of the last minute's notices; summarised the time of the last
-	// summary.
-	told       []time.Time
+	// told holds the last minute's notices; summarised the time of the last summary.
+	told       []telling
 	summarised time.Time
 	// repeated is the time of the last repetition of open incidents, for a receiver that
 	// forgets.
@@ -163,10 +162,7 @@ func (r *Route) pass(ctx context.Context) error {
 		if err := r.relieve(ctx, r.now()); err != nil {
 			return err
 		}
-		if err := r.store.CancelUntold(ctx, r.config.Route); err != nil {
-			return err
-		}
-		if err := r.store.Collapse(ctx, r.config.Route); err != nil {
+		if err := r.store.SettleNotifications(ctx, r.config.Route, listIncidents(due)); err != nil {
 			return err
 		}
 		// Read once more: another may have delivered them before it was our turn.
@@ -180,6 +176,17 @@ func (r *Route) pass(ctx context.Context) error {
 			return err
 		}
 	}
+}
+
+// listIncidents returns the incidents that notifications are about, each once.
+func listIncidents(due []store.Notification) (ids []string) {
+	for _, n := range due {
+		if n.Incident != "" {
+			ids = append(ids, n.Incident)
+		}
+	}
+	slices.Sort(ids)
+	return slices.Compact(ids)
 }
 
 // lease takes the turn for one more delivery, and compares the clocks.
@@ -199,18 +206,23 @@ func (r *Route) now() time.Time { return time.Now().Add(-r.ahead) }
 // the receiver fails the rest waits for it, so that it is not tried a hundred times at
 // once.
 func (r *Route) deliverAll(ctx context.Context, due []store.Notification) (again bool, err error) {
-	for i, n := range due {
+	var beyond []store.Notification
+	for _, n := range due {
 		mine, err := r.lease(ctx)
 		if err != nil || !mine {
 			return false, err
 		}
-		if r.full(time.Now()) && n.Event == string(detect.EventFiring) {
-			return false, r.summarise(ctx, due[i:])
+		if n.Event == string(detect.EventFiring) && r.isFull(n.Flow, time.Now()) {
+			beyond = append(beyond, n)
+			continue
 		}
 		answered, err := r.deliver(ctx, n)
 		if err != nil || !answered {
 			return false, err
 		}
+	}
+	if len(beyond) > 0 {
+		return false, r.summarise(ctx, beyond)
 	}
 	return len(due) > 0, nil
 }
@@ -261,7 +273,7 @@ func (r *Route) deliver(ctx context.Context, n store.Notification) (answered boo
 	r.logAttempt(ctx, &n, v)
 	switch v.outcome {
 	case delivered:
-		r.told = append(r.told, time.Now())
+		r.told = append(r.told, telling{time.Now(), n.Flow})
 		err = r.store.MarkDelivered(ctx, n.ID, response.Receipt)
 	case failed:
 		err = r.store.MarkFailed(ctx, n.ID, store.Failure{Next: v.next, Cause: v.cause, Refused: response.Refused, Unreached: response.Unsent && !n.Reached})

@@ -11,19 +11,28 @@ import (
 	"github.com/keyheat/keyheat/store"
 )
 
-func (r *Route) full(now time.Time) bool {
-	r.told = slices.DeleteFunc(r.told, func(at time.Time) bool { return now.Sub(at) >= time.Minute })
-	return r.config.Limit > 0 && len(r.told) >= r.config.Limit
+// telling is one notice of the last minute: when it was sent, and of which flow.
+type telling struct {
+	at   time.Time
+	flow string
 }
 
-// summarise sends, once a minute, one message about all due incidents. Incidents that are
+// isFull reports whether the limit of a minute is reached for a flow of notifications. The
+// first one of a flow may exceed it, up to twice the limit: one table's flood must not hide
+// another table's incident.
+func (r *Route) isFull(flow string, now time.Time) bool {
+	r.told = slices.DeleteFunc(r.told, func(t telling) bool { return now.Sub(t.at) >= time.Minute })
+	known := slices.ContainsFunc(r.told, func(t telling) bool { return t.flow == flow })
+	return r.config.Limit > 0 && len(r.told) >= r.config.Limit && (known || len(r.told) >= 2*r.config.Limit)
+}
+
+// summarise sends, once a minute, one message about due incidents that fire. Incidents that are
 // over by then are left out, because their beginning was never sent.
 func (r *Route) summarise(ctx context.Context, due []store.Notification) error {
 	now := time.Now()
 	if now.Sub(r.summarised) < time.Minute {
 		return nil
 	}
-	due = slices.DeleteFunc(slices.Clone(due), func(n store.Notification) bool { return n.Event != string(detect.EventFiring) })
 	ids := make([]string, len(due))
 	for i := range due {
 		ids[i] = due[i].ID

@@ -126,8 +126,7 @@ func TestAnIncidentThatBeginsAgainIsToldAgain(t *testing.T) {
 }
 
 // TestAnEndIsToldThoughItFiredAgain: while the receiver is away an incident of which it
-// knows is over, fires again and is over once more: of that nobody needs to be told, and
-// of the first end it does.
+// knows is over, fires again and is over once more: it needs to hear of the last end.
 func TestAnEndIsToldThoughItFiredAgain(t *testing.T) {
 	t.Parallel()
 	s := told(t, "a1 a firing")
@@ -135,10 +134,32 @@ func TestAnEndIsToldThoughItFiredAgain(t *testing.T) {
 	deliver(t, quick(r.URL), s, none(t, s, alert.DefaultRoute))
 	add(t, s, "a2 a updated", "a3 a resolved", "a4 a firing", "a5 a updated", "a6 a resolved")
 	deliver(t, quick(r.URL), s, none(t, s, alert.DefaultRoute))
-	if got, want := events(r.seen()), []string{"a1 firing", "a3 resolved"}; !slices.Equal(got, want) {
+	if got, want := events(r.seen()), []string{"a1 firing", "a6 resolved"}; !slices.Equal(got, want) {
 		t.Errorf("told %q, want %q", got, want)
 	}
-	if got := states(t, s, alert.DefaultRoute); got["a4"] != store.Cancelled || got["a5"] != store.Cancelled || got["a6"] != store.Cancelled {
+	if got := states(t, s, alert.DefaultRoute); got["a3"] != store.Summarised || got["a4"] != store.Summarised || got["a5"] != store.Summarised {
+		t.Errorf("states %v", got)
+	}
+}
+
+// TestAFiringDoesNotWaitForItsOlderEnd: the receiver refuses ends, and takes beginnings.
+func TestAFiringDoesNotWaitForItsOlderEnd(t *testing.T) {
+	t.Parallel()
+	s := told(t, "a1 a firing")
+	var refuses atomic.Bool
+	r := receive(t, func(w http.ResponseWriter, _ int) {
+		if refuses.Load() {
+			w.WriteHeader(http.StatusInternalServerError)
+		}
+	})
+	deliver(t, quick(r.URL), s, none(t, s, alert.DefaultRoute))
+	refuses.Store(true)
+	add(t, s, "a2 a resolved")
+	deliver(t, quick(r.URL), s, func() bool { return len(r.seen()) > 1 })
+	refuses.Store(false)
+	add(t, s, "a3 a firing")
+	deliver(t, quick(r.URL), s, none(t, s, alert.DefaultRoute))
+	if got := states(t, s, alert.DefaultRoute); got["a2"] != store.Cancelled || got["a3"] != store.Delivered {
 		t.Errorf("states %v", got)
 	}
 }

@@ -273,3 +273,30 @@ func TestToldNobodyIsWritten(t *testing.T) {
 		t.Errorf("incidents %+v", all)
 	}
 }
+
+// TestALoadThatGoesOnIsToldHoweverLateItWasSeen: nothing was judged while a key got hot. It is
+// told if it is hot still once the judge has caught up, and not if it is over by then.
+func TestALoadThatGoesOnIsToldHoweverLateItWasSeen(t *testing.T) {
+	t.Parallel()
+	for sentence, c := range map[string]struct {
+		until int // the last hot second before now
+		want  []string
+	}{
+		"it goes on": {2, []string{"firing"}},
+		"it is over": {20 * 60, nil},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			t.Parallel()
+			each(t, func(t *testing.T, s *store.Store) {
+				const away = 40 * 60
+				w := collect(t, s, "a", 0, time.Now().Add(-away*time.Second).Truncate(time.Second))
+				for from := 0; from < away; from += 600 {
+					w.commit(from+600, append(hot("k", 1300, from, min(from+600, away-c.until)), hot("cold", 5, from, from+600)...)...)
+				}
+				j := run(t, under(func(*detect.Policy) {}), &probe{Store: s})
+				j.quiet(t)
+				equal(t, "told", events(t, s), c.want)
+			})
+		})
+	}
+}

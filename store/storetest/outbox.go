@@ -17,7 +17,8 @@ var outbox = []obligation{
 	{"the same notification twice is one", notificationTwice},
 	{"a receiver that fails has nothing due until its next attempt", receiverFails},
 	{"what is known of a receiver is kept", receiverKept},
-	{"updates that wait go into the first message that has not arrived", notificationsCollapse},
+	{"what a receiver need not hear any more is not sent", notificationsCollapse},
+	{"the notifications of one flow keep no other flow back", notificationsTakeTurns},
 	{"what a failing receiver keeps waiting is found once, and given up", notificationsWait},
 	{"another notification with the same ID is refused", notificationConflicts},
 }
@@ -157,27 +158,48 @@ func told(t *testing.T, s *store.Store) (all []string) {
 }
 
 func notificationsCollapse(t *testing.T, s *store.Store) {
-	for _, n := range []string{"1 firing", "2 updated", "3 updated"} {
-		id, event := n[:1], n[2:]
-		notify(t, s, store.Notification{ID: id, Fingerprint: "f", Incident: "i", Event: event, Route: "r", Payload: []byte(n)})
+	put := func(all ...string) {
+		for _, n := range all {
+			notify(t, s, store.Notification{ID: n[:1], Fingerprint: "f", Incident: "i", Event: n[2:], Route: "r", Payload: []byte(n)})
+		}
+		must(t, s.SettleNotifications(t.Context(), "r", []string{"i", "none"}))
 	}
-	must(t, s.Collapse(t.Context(), "r"))
+	put("1 firing", "2 updated", "3 updated")
 	equal(t, "one that has not arrived", told(t, s), []string{"1 pending 3 updated", "2 summarised 2 updated", "3 summarised 3 updated"})
 	must(t, s.MarkSending(t.Context(), "1", []byte("sent")))
-	for _, id := range []string{"4", "5"} {
-		notify(t, s, store.Notification{ID: id, Fingerprint: "f", Incident: "i", Event: "updated", Route: "r", Payload: []byte(id)})
-	}
-	must(t, s.Collapse(t.Context(), "r"))
+	put("4 updated", "5 updated")
 	equal(t, "one that may have arrived", told(t, s)[0], "1 pending sent")
-	equal(t, "and updates after it", told(t, s)[3:], []string{"4 pending 5", "5 summarised 5"})
-	notify(t, s, store.Notification{ID: "6", Fingerprint: "f", Incident: "i", Event: "resolved", Route: "r"})
-	must(t, s.Collapse(t.Context(), "r"))
-	equal(t, "an update before the end", told(t, s)[3:], []string{"4 summarised 5", "5 summarised 5", "6 pending "})
-	for _, n := range []string{"7 updated", "8 resolved", "9 updated"} {
-		notify(t, s, store.Notification{ID: n[:1], Fingerprint: "f", Incident: "i", Event: n[2:], Route: "r", Payload: []byte(n)})
+	equal(t, "and updates after it", told(t, s)[3:], []string{"4 pending 5 updated", "5 summarised 5 updated"})
+	put("6 resolved")
+	equal(t, "an update before the end", told(t, s)[3:], []string{"4 summarised 5 updated", "5 summarised 5 updated", "6 pending 6 resolved"})
+	put("7 firing")
+	equal(t, "an end before it fires again", told(t, s)[5:], []string{"6 cancelled 6 resolved", "7 pending 7 firing"})
+	put("8 resolved", "9 firing", "A resolved")
+	equal(t, "it fires between, and is over", told(t, s)[6:], []string{"7 summarised 7 firing", "8 summarised 8 resolved", "9 summarised 9 firing", "A pending A resolved"})
+	must(t, s.MarkDelivered(t.Context(), "1", ""))
+	must(t, s.MarkDelivered(t.Context(), "A", ""))
+	put("B firing", "C resolved")
+	equal(t, "a beginning that is over", told(t, s)[10:], []string{"B cancelled B firing", "C cancelled C resolved"})
+}
+
+// notificationsTakeTurns: the first of each flow comes before the second of any, and urgent
+// ones come first, whenever they were written.
+func notificationsTakeTurns(t *testing.T, s *store.Store) {
+	put := func(flow string, urgent bool, ids ...string) {
+		for _, id := range ids {
+			notify(t, s, store.Notification{ID: id, Fingerprint: id, Incident: id, Event: "firing", Route: "r", Flow: flow, Urgent: urgent})
+		}
 	}
-	must(t, s.Collapse(t.Context(), "r"))
-	equal(t, "updates that begin the incident anew", told(t, s)[6:], []string{"7 pending 7 updated", "8 pending 8 resolved", "9 pending 9 updated"})
+	put("a", false, "a1", "a2", "a3", "a4")
+	put("b", false, "b1", "b2")
+	put("c", true, "c1")
+	equal(t, "turns", due(t, s, "r"), []string{"c1", "a1", "b1", "a2", "b2", "a3", "a4"})
+	for _, id := range []string{"c1", "a1", "b1"} {
+		must(t, s.MarkDelivered(t.Context(), id, ""))
+	}
+	put("d", false, "d1")
+	put("b", false, "b3")
+	equal(t, "a new flow has the present turn", due(t, s, "r"), []string{"a2", "b2", "d1", "a3", "b3", "a4"})
 }
 
 func notificationsWait(t *testing.T, s *store.Store) {

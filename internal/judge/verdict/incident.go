@@ -235,6 +235,7 @@ func (s *State) tell(i *detect.Incident, all []incident.Telling) error {
 		s.draft.Notifications = append(s.draft.Notifications, store.Notification{
 			ID:          detect.NotificationID(i.ID, i.OpenedAt, i.Revision, to.Event, to.Receiver),
 			Fingerprint: i.Root, Incident: i.ID, Event: string(to.Event), Route: to.Receiver, Payload: payload,
+			Flow: string(i.Severity) + " " + i.Target.Name(), Urgent: i.Severity == detect.Critical,
 		})
 	}
 	return nil
