@@ -293,7 +293,9 @@ func TestALoadThatGoesOnIsToldHoweverLateItWasSeen(t *testing.T) {
 				for from := 0; from < away; from += 600 {
 					w.commit(from+600, append(hot("k", 1300, from, min(from+600, away-c.until)), hot("cold", 5, from, from+600)...)...)
 				}
-				j := run(t, under(func(*detect.Policy) {}), &probe{Store: s})
+				config := under(func(*detect.Policy) {})
+				config.PageWithin = 15 * time.Minute
+				j := run(t, config, &probe{Store: s})
 				j.quiet(t)
 				equal(t, "told", events(t, s), c.want)
 			})
