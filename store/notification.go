@@ -33,7 +33,7 @@ type Notification struct {
 	// Incident is the incident that it is about; empty for none.
 	Incident string
 	Payload  []byte
-	// Flow names the notifications that wait for each other's turn, such as those of one
+	// Flow names the notifications that wait for each other's turn, such as all of one
 	// table. The flows of a route take turns, so that none keeps another one back. Urgent
 	// ones come first in a turn; it is not stored.
 	Flow   string

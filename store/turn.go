@@ -9,7 +9,7 @@ import (
 type flow struct{ route, name string }
 
 // turns are the next turns of flows. A flow's notifications have one turn after another; the
-// first has the present one, which is that of the earliest pending notification of its route.
+// first has the present one, the turn of the earliest pending notification of its route.
 type turns map[flow]int64
 
 // take returns the turn of a new notification. An urgent one has an even turn, and comes before

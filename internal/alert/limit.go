@@ -11,7 +11,7 @@ import (
 	"github.com/keyheat/keyheat/store"
 )
 
-// telling is one notice of the last minute: when it was sent, and of which flow.
+// telling is one notice of the last minute: when it was sent, and its flow.
 type telling struct {
 	at   time.Time
 	flow string

@@ -224,8 +224,6 @@ func (n *Notice) delayFacts() []Fact {
 	return []Fact{{Name: "Delay", Value: n.Delay, Wide: true}}
 }
 
-func instant(at time.Time) string { return at.UTC().Format("2006-01-02 15:04:05 UTC") }
-
 // relatedText counts the findings beside the incident's root, and describes the worst of
 // them; empty without any.
 func (n *Notice) relatedText() string {
