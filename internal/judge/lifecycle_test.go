@@ -302,3 +302,35 @@ func TestALoadThatGoesOnIsToldHoweverLateItWasSeen(t *testing.T) {
 		})
 	}
 }
+
+// TestARestartWithAThousandIncidentsTellsNothingTwice: nor late, nor an end.
+func TestARestartWithAThousandIncidentsTellsNothingTwice(t *testing.T) {
+	t.Parallel()
+	const keys = 1000
+	s := open(t, database(t))
+	w := collect(t, s, "a", 0, begin())
+	pour := func(from, to int) {
+		var all []load
+		for k := range keys {
+			all = append(all, hot(fmt.Sprintf("%x", k*7919), 1200, from, to)...)
+		}
+		w.commit(to, all...)
+	}
+	j := run(t, quick(), &probe{Store: s})
+	for from := 0; from < 30; from += 10 {
+		pour(from, from+10)
+		j.quiet(t)
+		j.stop()
+		j = run(t, quick(), &probe{Store: s})
+		j.quiet(t)
+	}
+	open := openIncidents(t, s)
+	told := make(map[string]int)
+	all, err := s.RecentNotifications(t.Context(), store.NotificationQuery{Limit: 10 * keys})
+	must(t, err)
+	for _, n := range all {
+		told[n.Event]++
+	}
+	equal(t, "open incidents", len(open), keys)
+	equal(t, "told", told, map[string]int{"firing": keys})
+}
