@@ -1,9 +1,12 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"database/sql/driver"
+	"slices"
+	"strings"
 	"time"
 )
 
@@ -35,6 +38,8 @@ type WriterStatus struct {
 	ClockOffset *time.Duration
 	// Lag is how many messages it is behind.
 	Lag *int64
+	// Reading is what it reads and what it cannot.
+	Reading *Reading
 	// RefusedTables are tables that it could not take samples of; none when it is
 	// empty and not nil.
 	RefusedTables []string
@@ -43,6 +48,67 @@ type WriterStatus struct {
 	LowerBounds []string
 	// BadShare is the share of messages that were rejected, 0 to 1.
 	BadShare *float64
+}
+
+// Reading is what a collector reads and what it cannot.
+type Reading struct {
+	// Read is the number of partitions that it reads.
+	Read int `json:"read"`
+	// Unread is what it should read and does not, the longest first, and More is how many
+	// are left out.
+	Unread []Unread `json:"unread"`
+	More   int      `json:"more"`
+}
+
+// Unread is a partition, topic or table that is not read.
+type Unread struct {
+	// Source is the partition's source; empty where the collector has not claimed it.
+	Source string `json:"source"`
+	Name   string `json:"name"`
+	// Since is when it was last read, by the database's clock.
+	Since time.Time `json:"since"`
+}
+
+// Compare orders by time, and then by name.
+func (u Unread) Compare(o Unread) int {
+	return cmp.Or(u.Since.Compare(o.Since), strings.Compare(u.Name, o.Name))
+}
+
+// unreadAfter is how long a partition's watermark may stand: a collector moves it every few
+// seconds.
+const unreadAfter = 10 * time.Second
+
+// FindUnread returns what running collectors should read and nobody does, the longest first.
+// A partition that another collector has taken over is read: its watermark moves.
+func FindUnread(writers []Writer, marks []Watermark, now time.Time) []Unread {
+	all := make(map[Unread]time.Time)
+	for _, w := range writers {
+		if !w.Runs(now) || w.Reading == nil {
+			continue
+		}
+		for _, u := range w.Reading.Unread {
+			last := u.Since
+			for _, m := range marks {
+				if m.Name == u.Name && (u.Source == "" || m.Source == u.Source) && m.Moved.After(last) {
+					last = m.Moved
+				}
+			}
+			if now.Sub(last) < unreadAfter {
+				continue
+			}
+			named := Unread{Source: u.Source, Name: u.Name}
+			if known, has := all[named]; !has || last.Before(known) {
+				all[named] = last
+			}
+		}
+	}
+	var unread []Unread
+	for u, since := range all {
+		u.Since = since
+		unread = append(unread, u)
+	}
+	slices.SortFunc(unread, Unread.Compare)
+	return unread
 }
 
 // StartWriter registers a writer. It may be repeated.
@@ -92,10 +158,10 @@ func (s *Store) ReportWriter(ctx context.Context, id string, status WriterStatus
 		return t.execFound(ctx, `
 			UPDATE writers
 			SET version = $1, state = $2, reason = $3, clock_offset_us = $4, lag = $5, refused_tables = $6, lower_bounds = $7,
-				bad_share = $8, seen = $9
-			WHERE writer = $10`,
+				bad_share = $8, seen = $9, reading = $10
+			WHERE writer = $11`,
 			clean(status.Version), clean(status.State), clean(status.Reason), microseconds{&status.ClockOffset}, status.Lag, namesOrNil(status.RefusedTables),
-			namesOrNil(status.LowerBounds), status.BadShare, t.now, id)
+			namesOrNil(status.LowerBounds), status.BadShare, t.now, asJSON{status.Reading}, id)
 	})
 }
 
@@ -160,9 +226,9 @@ func (s *Store) Now(ctx context.Context) (now time.Time, err error) {
 func (s *Store) Writers(ctx context.Context) ([]Writer, error) {
 	return list(ctx, s, "read writers", func(w *Writer) []any {
 		return []any{&w.ID, &w.Host, &w.Started, &w.Stopped, &w.Seen, &w.LastSeq, &w.Version, &w.State, &w.Reason,
-			microseconds{&w.ClockOffset}, &w.Lag, asJSON{&w.RefusedTables}, asJSON{&w.LowerBounds}, &w.BadShare}
+			microseconds{&w.ClockOffset}, &w.Lag, asJSON{&w.RefusedTables}, asJSON{&w.LowerBounds}, &w.BadShare, asJSON{&w.Reading}}
 	}, `
 		SELECT writer, host, started, stopped, seen, last_seq, version, state, reason,
-			clock_offset_us, lag, refused_tables, lower_bounds, bad_share
+			clock_offset_us, lag, refused_tables, lower_bounds, bad_share, reading
 		FROM writers ORDER BY started DESC, writer`)
 }

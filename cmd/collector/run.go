@@ -60,7 +60,7 @@ func (c *Config) collect(ctx context.Context, again func() (*Config, error), d c
 		}
 		prometheus.WrapRegistererWith(prometheus.Labels{"input": i.name()}, d.Ops.Registry()).MustRegister(r.collector, r.metrics)
 		d.Ops.Ready("collect "+i.name(), r.collector.Ready)
-		r.collector.WatchSource(r.from.Ready)
+		r.collector.WatchSource(r.from)
 		all = append(all, r)
 	}
 	d.WarnOfNames(ctx, c.Tables.Names(), d.Store.AllTargets)
@@ -75,9 +75,8 @@ func (c *Config) collect(ctx context.Context, again func() (*Config, error), d c
 
 // reader is a source, until its context ends.
 type reader interface {
+	collect.WatchedSource
 	Run(ctx context.Context, sink source.Sink) error
-	// Ready returns why the source does not read, a sentence each.
-	Ready() []string
 }
 
 type reading struct {

@@ -92,9 +92,9 @@ type Collector struct {
 	cancelCommit context.CancelFunc // cancels the commit in flight; never nil
 
 	health daemon.Health
-	// sourceReady returns why the source does not read; nil if nobody asks it.
-	sourceReady func() []string
-	recent      recentCounts
+	// source is watched for what it does not read; nil for none.
+	source WatchedSource
+	recent recentCounts
 	// rejected is what the log has not told yet of bad samples.
 	rejected rejections
 	hot      hotKeys

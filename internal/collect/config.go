@@ -28,8 +28,9 @@ const (
 	// slowest one, and patience how long the others wait for a silent partition.
 	farthestAhead = 30 * time.Second
 	patience      = 10 * time.Second
-	// stuckAfter is how long a watermark may stand still before the collector is not ready.
-	stuckAfter = time.Minute
+	// unreadAfter is how long a partition may be silent before it counts as unread. A fetch
+	// that nobody answers takes as long.
+	unreadAfter = 10 * time.Second
 	// mostBad is the share of bad samples in the last minute above which the collector is
 	// not ready, if it had at least leastSamples samples.
 	mostBad      = 0.5

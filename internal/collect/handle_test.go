@@ -210,7 +210,7 @@ func TestTheStoreIsWaitedFor(t *testing.T) {
 		if q := <-claimed; q == nil {
 			t.Error("claim failed where it should have waited")
 		}
-		time.Sleep(10 * time.Second)
+		time.Sleep(6 * time.Second)
 		must(t, p.Fold(t.Context(), at(noon.Add(time.Second), "2"))) // the handle lived through it
 		must(t, p.Release(t.Context()))
 		if r := c.Ready(); len(r) != 0 {

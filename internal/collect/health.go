@@ -2,7 +2,11 @@ package collect
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"time"
+
+	"github.com/keyheat/keyheat/store"
 )
 
 // Ready returns why samples are not counted as they should be, a sentence each;
@@ -15,22 +19,52 @@ func (c *Collector) Ready() []string {
 	if reason := c.hostClock.reason(); reason != "" {
 		out = append(out, reason)
 	}
-	if name, since := c.stuck(now); name != "" {
-		out = append(out, fmt.Sprintf("partition %s has not moved for %s: is its source away?", name, since.Round(time.Second)))
+	if silent := c.silent(now); len(silent) > 0 {
+		longest := slices.MinFunc(silent, store.Unread.Compare)
+		out = append(out, fmt.Sprintf("partition %s has not been read for %s: is its source away?", longest.Name, c.hostClock.storeTime(now).Sub(longest.Since).Round(time.Second)))
 	}
 	return out
 }
 
-// stuck returns the partition whose watermark has stood still the longest, if that is too
-// long. A partition that waits for slower ones is well.
-func (c *Collector) stuck(now time.Time) (name string, since time.Duration) {
+// silent returns the claimed partitions that have had no batch for unreadAfter. One that
+// waits for others has its batch. Times are the store's.
+func (c *Collector) silent(now time.Time) (all []store.Unread) {
 	c.eachPartition(func(p *partition) {
-		still := now.Sub(p.moved)
-		if still > max(since, stuckAfter) && p.watermark != finalWatermark && !p.clock.waiting.Load() {
-			name, since = p.id.Name, still
+		if seen := time.UnixMilli(p.clock.lastSeen.Load()); now.Sub(seen) > unreadAfter && p.watermark != finalWatermark {
+			all = append(all, store.Unread{Source: p.id.Source, Name: p.id.Name, Since: c.hostClock.storeTime(seen)})
 		}
 	})
-	return name, since
+	return all
+}
+
+// faults returns what the source does not read. Times are the store's.
+func (c *Collector) faults() (all []store.Unread) {
+	if c.source == nil {
+		return nil
+	}
+	for _, f := range c.source.Unread() {
+		all = append(all, store.Unread{Name: f.Part, Since: c.hostClock.storeTime(f.Since)})
+	}
+	return all
+}
+
+// reading returns how many partitions are read, and what is not.
+func (c *Collector) reading(now time.Time) *store.Reading {
+	unread := make(map[string]store.Unread)
+	for _, u := range append(c.faults(), c.silent(now)...) {
+		unread[u.Name] = u
+	}
+	r := new(store.Reading)
+	c.eachPartition(func(p *partition) {
+		if _, is := unread[p.id.Name]; !is && p.read {
+			r.Read++
+		}
+	})
+	r.Unread = slices.SortedFunc(maps.Values(unread), store.Unread.Compare)
+	if r.More = max(0, len(r.Unread)-maxNames); r.More > 0 {
+		r.Unread = r.Unread[:maxNames]
+	}
+	return r
 }
 
 // eachPartition calls show for every partition, under its shard's lock.

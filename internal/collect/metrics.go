@@ -1,6 +1,7 @@
 package collect
 
 import (
+	"math"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -23,8 +24,9 @@ type meters struct {
 func newMeters(c *Collector) *meters {
 	s := daemon.NewMetrics("collect", nil)
 	s.GaugeFunc("pending_bytes", "Bytes that wait to be stored.", func() float64 { return float64(c.pendingBytes()) })
-	s.GaugeFunc("lag_messages", "Messages behind the partitions' positions, all together.", c.totalLag)
-	s.GaugeFunc("partitions", "Partitions that are read.", c.partitionCount)
+	s.GaugeFunc("lag_messages", "Messages behind the partitions' positions, all together; NaN while a partition is not read.", c.totalLag)
+	s.GaugeFunc("partitions", "Partitions that are claimed.", c.partitionCount)
+	s.GaugeFunc("unread_partitions", "Partitions, topics and tables that should be read and are not.", c.unreadCount)
 	s.GaugeFunc("watermark_age_seconds", "Age of the oldest watermark; 0 without any.", c.oldestWatermark)
 	return &meters{
 		MetricSet:  s,
@@ -48,9 +50,16 @@ func (c *Collector) partitionCount() float64 {
 	return float64(len(c.partitions))
 }
 
-func (c *Collector) totalLag() (sum float64) {
-	c.eachPartition(func(p *partition) { sum += float64(p.lag) })
-	return sum
+func (c *Collector) totalLag() float64 {
+	if lag := c.knownLag(time.Now()); lag != nil {
+		return float64(*lag)
+	}
+	return math.NaN()
+}
+
+func (c *Collector) unreadCount() float64 {
+	r := c.reading(time.Now())
+	return float64(len(r.Unread) + r.More)
 }
 
 func (c *Collector) oldestWatermark() (age float64) {

@@ -40,18 +40,17 @@ type partition struct {
 	// watermark is Unix milliseconds; 0 before anything is known.
 	watermark int64
 	lag       int64
-	read      bool // lag is known
+	read      bool // anything was read since the claim
 	// changes counts folds and gaps; saved counts the stored ones.
 	changes, saved uint64
 	committed      bool
-	moved          time.Time // when the watermark rose last
 }
 
 func newPartition(c *Collector, at store.Position, s *shard, tableShard bool) *partition {
 	now := time.Now()
 	p := &partition{
 		collector: c, id: at.PartitionID, epoch: at.Epoch, resets: c.resets.Load(), shard: s,
-		at: at.Next, stored: at.Next, mark: at.Mark, ended: at.Ended, endedStored: at.Ended, moved: now,
+		at: at.Next, stored: at.Next, mark: at.Mark, ended: at.Ended, endedStored: at.Ended,
 		handler: recordHandler{
 			shard: s, decoder: c.config.Decoder(at.Name), clock: &c.hostClock,
 			pendingBytes: c.config.PendingBytes, recent: sample.NewRecent(recentIDs),
@@ -170,9 +169,7 @@ func (p *partition) advance(b source.Batch, read time.Time) {
 	case b.End:
 		watermark = max(watermark, now-settleTime)
 	}
-	if watermark > p.watermark {
-		p.watermark, p.moved = watermark, read
-	}
+	p.watermark = max(p.watermark, watermark)
 	p.clock.advance(newest, b.End)
 }
 

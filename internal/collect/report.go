@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/internal/daemon"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/store"
 )
@@ -15,8 +16,16 @@ import (
 // for a person who looks at it, and little beside the commits.
 const reportEvery = 10 * time.Second
 
+// WatchedSource is a source that tells of its own faults.
+type WatchedSource interface {
+	// Ready returns why the source does not read, a sentence each.
+	Ready() []string
+	// Unread returns the partitions, topics and tables that it should read and cannot.
+	Unread() []daemon.Fault
+}
+
 // WatchSource adds the source's own faults to this collector's reports. It is called before Run.
-func (c *Collector) WatchSource(ready func() []string) { c.sourceReady = ready }
+func (c *Collector) WatchSource(s WatchedSource) { c.source = s }
 
 // reportStatus stores this collector's status. It ignores failures of the store, because
 // commits report them.
@@ -57,13 +66,13 @@ func (c *Collector) placeKeys(ctx context.Context) {
 func (c *Collector) status(now time.Time) store.WriterStatus {
 	recent := c.recent.sum(now)
 	s := store.WriterStatus{
-		Version: c.config.Version, State: string(detect.CollectorRunning), Lag: c.knownLag(), BadShare: recent.badShare(),
-		ClockOffset: c.hostClock.offset.Load(), RefusedTables: tableNames(recent.refused),
+		Version: c.config.Version, State: string(detect.CollectorRunning), Lag: c.knownLag(now), BadShare: recent.badShare(),
+		Reading: c.reading(now), ClockOffset: c.hostClock.offset.Load(), RefusedTables: tableNames(recent.refused),
 		LowerBounds: tableNames(recent.bounded),
 	}
 	reasons := c.Ready()
-	if c.sourceReady != nil {
-		reasons = append(reasons, c.sourceReady()...)
+	if c.source != nil {
+		reasons = append(reasons, c.source.Ready()...)
 	}
 	if len(reasons) > 0 {
 		s.State, s.Reason = string(detect.CollectorFailing), strings.Join(reasons, "; ")
@@ -72,9 +81,10 @@ func (c *Collector) status(now time.Time) store.WriterStatus {
 }
 
 // knownLag returns how many messages wait behind all partitions; nil if there is no
-// partition, or one has not been read.
-func (c *Collector) knownLag() *int64 {
-	var sum, unread, partitions int64
+// partition, or one is not read.
+func (c *Collector) knownLag(now time.Time) *int64 {
+	var sum, partitions int64
+	unread := len(c.faults()) + len(c.silent(now))
 	c.eachPartition(func(p *partition) {
 		partitions++
 		sum += p.lag

@@ -2,15 +2,19 @@ package collect_test
 
 import (
 	"fmt"
+	"math"
+	"reflect"
 	"slices"
 	"strconv"
-	"sync/atomic"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/keyheat/keyheat/internal/collect"
+	"github.com/keyheat/keyheat/internal/daemon"
 	"github.com/keyheat/keyheat/internal/source"
+	"github.com/keyheat/keyheat/store"
 )
 
 // TestACollectorReportsItself: unknown values are nil, and never 0.
@@ -31,17 +35,74 @@ func TestACollectorReportsItself(t *testing.T) {
 		}
 		time.Sleep(10 * time.Second)
 		synctest.Wait()
-		if s := m.statusOf(c.Writer()); s.Lag == nil || *s.Lag != 7 {
+		if s := m.statusOf(c.Writer()); s.Lag == nil || *s.Lag != 7 || s.Reading == nil || s.Reading.Read != 1 || len(s.Reading.Unread) != 0 {
 			t.Errorf("with 7 messages behind it reports %+v", s)
-		}
-		time.Sleep(2 * time.Hour)
-		synctest.Wait()
-		if s := m.statusOf(c.Writer()); s.State != "failing" || s.Reason == "" {
-			t.Errorf("when its partition stands still it reports %+v", s)
 		}
 		if err := p.Release(t.Context()); err != nil {
 			t.Fatal(err)
 		}
+	})
+}
+
+// sourceFaults is a source with faults.
+type sourceFaults struct{ daemon.Health }
+
+func (s *sourceFaults) Ready() []string        { return s.Reasons() }
+func (s *sourceFaults) Unread() []daemon.Fault { return s.Faults() }
+
+// TestADeadPartitionIsUnknown: once a partition is silent, or its source says that it fails, its
+// lag is unknown, in the report and in the metric, until it is read again.
+func TestADeadPartitionIsUnknown(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		m := newMemory()
+		c := newCollector(t, slow(), m)
+		var health sourceFaults
+		c.WatchSource(&health)
+		stop := running(t, c)
+		alive, dead := claim(t, c, "alive"), claim(t, c, "dead")
+		next := 0
+		read := func(of ...source.Partition) {
+			next++
+			for _, p := range of {
+				must(t, p.Fold(t.Context(), source.Batch{Next: strconv.Itoa(next), Lag: 3, End: true}))
+			}
+		}
+		// step reads for 20 seconds, so that a report follows.
+		step := func(of ...source.Partition) (store.WriterStatus, map[string]float64) {
+			for range 20 {
+				read(of...)
+				time.Sleep(time.Second)
+			}
+			synctest.Wait()
+			return m.statusOf(c.Writer()), metrics(t, c)
+		}
+		s, figures := step(alive, dead)
+		if s.State != "running" || *s.Lag != 6 || s.Reading.Read != 2 || len(s.Reading.Unread) != 0 || figures["keyheat_collect_lag_messages"] != 6 || figures["keyheat_collect_unread_partitions"] != 0 {
+			t.Errorf("while both are read it reports %+v, %+v", s, s.Reading)
+		}
+		last := time.Now().Add(-time.Second)
+		s, figures = step(alive)
+		want := &store.Reading{Read: 1, Unread: []store.Unread{{Source: "test", Name: "dead", Since: last}}}
+		if s.State != "failing" || !strings.Contains(s.Reason, "partition dead has not been read for") || s.Lag != nil || !reflect.DeepEqual(s.Reading, want) {
+			t.Errorf("while one is silent it reports %+v, %+v, want %+v", s, s.Reading, want)
+		}
+		if !math.IsNaN(figures["keyheat_collect_lag_messages"]) || figures["keyheat_collect_unread_partitions"] != 1 {
+			t.Errorf("while one is silent the metrics are %v", figures)
+		}
+		if s, _ = step(alive, dead); s.State != "running" || s.Lag == nil || s.Reading.Read != 2 || len(s.Reading.Unread) != 0 {
+			t.Errorf("when it is read again it reports %+v, %+v", s, s.Reading)
+		}
+		failed := time.Now()
+		health.Fail("topic orders", "it is missing")
+		s, _ = step(alive, dead)
+		want = &store.Reading{Read: 2, Unread: []store.Unread{{Name: "topic orders", Since: failed}}}
+		if s.State != "failing" || s.Lag != nil || !reflect.DeepEqual(s.Reading, want) {
+			t.Errorf("without a topic it reports %+v, %+v, want %+v", s, s.Reading, want)
+		}
+		must(t, alive.Release(t.Context()))
+		must(t, dead.Release(t.Context()))
+		must(t, stop())
 	})
 }
 
@@ -51,20 +112,16 @@ func TestACollectorReportsItsSource(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := newMemory()
 		c := newCollector(t, slow(), m)
-		var present atomic.Bool
-		c.WatchSource(func() []string {
-			if present.Load() {
-				return nil
-			}
-			return []string{"topic orders: it is missing"}
-		})
+		var health sourceFaults
+		health.Fail("topic orders", "it is missing")
+		c.WatchSource(&health)
 		stop := running(t, c)
 		time.Sleep(11 * time.Second)
 		synctest.Wait()
 		if s := m.statusOf(c.Writer()); s.State != "failing" || s.Reason != "topic orders: it is missing" || s.Lag != nil {
 			t.Errorf("without a topic it reports %+v", s)
 		}
-		present.Store(true)
+		health.Heal("topic orders")
 		time.Sleep(10 * time.Second)
 		synctest.Wait()
 		if s := m.statusOf(c.Writer()); s.State != "running" || s.Reason != "" {

@@ -348,7 +348,7 @@ func TestNotReadyWithManyBadSamples(t *testing.T) {
 			t.Errorf("a minute later ready says %q", r)
 		}
 		time.Sleep(2 * time.Minute)
-		if r := c.Ready(); len(r) != 1 || !strings.Contains(r[0], "partition p has not moved") {
+		if r := c.Ready(); len(r) != 1 || !strings.Contains(r[0], "partition p has not been read") {
 			t.Errorf("ready says %q of a partition that is not read any more", r)
 		}
 	})

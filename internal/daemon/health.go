@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 )
@@ -25,18 +26,25 @@ type Health struct {
 
 type fault struct {
 	reason string
-	since  time.Time // when the failure counts from; zero for one that counts at once
+	since  time.Time // when the part began to fail, whatever the reason
+	waits  bool      // counts only once it has lasted
+}
+
+// Fault is a part that fails.
+type Fault struct {
+	Part  string
+	Since time.Time
 }
 
 // Fail records why a part fails, and reports whether that is news.
 func (s *Health) Fail(part, reason string) bool {
-	return s.set(part, fault{reason: reason})
+	return s.set(part, fault{reason: reason, since: time.Now()})
 }
 
 // FailAfter records why a part fails since now. It counts as failing once the
 // failure has lasted for the time that [Health.Lasting] is asked for.
 func (s *Health) FailAfter(part, reason string, now time.Time) bool {
-	return s.set(part, fault{reason, now})
+	return s.set(part, fault{reason: reason, since: now, waits: true})
 }
 
 func (s *Health) set(part string, f fault) bool {
@@ -46,8 +54,8 @@ func (s *Health) set(part string, f fault) bool {
 		s.faults = make(map[string]fault)
 	}
 	before, failing := s.faults[part]
-	if failing && !f.since.IsZero() {
-		f.since = before.since // failing since the first time, whatever the reason
+	if failing {
+		f.since, f.waits = before.since, f.waits && before.waits
 	}
 	s.faults[part] = f
 	return before.reason != f.reason
@@ -62,6 +70,19 @@ func (s *Health) Heal(part string) bool {
 	return news
 }
 
+// Faults returns the parts that fail, but for [Whole], in order.
+func (s *Health) Faults() (all []Fault) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for part, f := range s.faults {
+		if part != Whole {
+			all = append(all, Fault{part, f.since})
+		}
+	}
+	slices.SortFunc(all, func(a, b Fault) int { return strings.Compare(a.Part, b.Part) })
+	return all
+}
+
 // Reasons lists all faults, ordered by part.
 func (s *Health) Reasons() []string { return s.Lasting(time.Time{}, 0, nil) }
 
@@ -73,7 +94,7 @@ func (s *Health) Lasting(now time.Time, patience time.Duration, group func(part 
 	parts := make(map[line]int)
 	s.mu.Lock()
 	for part, f := range s.faults {
-		if !f.since.IsZero() && now.Sub(f.since) < patience {
+		if f.waits && now.Sub(f.since) < patience {
 			continue
 		}
 		if group != nil {

@@ -113,3 +113,6 @@ func New(config Config, logger *slog.Logger) *Source {
 
 // Ready returns why no samples are read, a sentence each; empty when all is well.
 func (k *Source) Ready() []string { return k.health.Reasons() }
+
+// Unread returns the topics and partitions that this member should read and cannot.
+func (k *Source) Unread() []daemon.Fault { return k.health.Faults() }

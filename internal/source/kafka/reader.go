@@ -198,7 +198,8 @@ func (r *reader) read(ctx context.Context) error {
 			if _, isCorrupt := errors.AsType[*recordbatch.CorruptError](err); isCorrupt {
 				kind = failureCorrupt
 			}
-			_ = r.reportUnlessEnded(ctx, kind, err) // the next fetch follows
+			_ = r.reportUnlessEnded(ctx, kind, err)                     // the next fetch follows
+			r.source.lag.DeleteLabelValues(r.topic, strconv.Itoa(r.id)) // unknown is not zero
 			daemon.Pause(ctx, min(r.backoff.NextBackOff(), fetchPause))
 		default:
 			r.markSuccess()

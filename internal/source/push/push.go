@@ -47,6 +47,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/keyheat/keyheat/internal/daemon"
 	"github.com/keyheat/keyheat/internal/settings/format"
 	"github.com/keyheat/keyheat/internal/settings/options"
 	"github.com/keyheat/keyheat/internal/source"
@@ -152,6 +153,9 @@ func (s *Source) Ready() []string {
 	}
 	return nil
 }
+
+// Unread returns nothing: producers send, and nobody knows what they have not sent.
+func (s *Source) Unread() []daemon.Fault { return nil }
 
 // Samples returns the handler of batches of samples.
 func (s *Source) Samples() http.Handler {

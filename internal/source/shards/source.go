@@ -168,6 +168,9 @@ func (s *Source) Ready() []string {
 	return s.health.Lasting(time.Now(), s.config.Patience, TableOf)
 }
 
+// Unread returns the tables and shards that this collector should read and cannot.
+func (s *Source) Unread() []daemon.Fault { return s.health.Faults() }
+
 // Run reads until ctx ends; every failure is retried. It returns within the release timeout
 // and a few seconds. Only one Run may be active.
 func (s *Source) Run(ctx context.Context, sink source.Sink) error {
