@@ -24,7 +24,8 @@ type Collector struct {
 	ClockOffset *float64       `json:"clock_offset"`
 	State       CollectorState `json:"state"`
 	Reason      string         `json:"reason"`
-	// Lag is the number of records that wait to be read. Sources names its inputs.
+	// Lag is the number of records that wait to be read; null while a partition is not read.
+	// Sources names its inputs.
 	Lag     *int64   `json:"lag"`
 	Sources []string `json:"sources"`
 	// RefusedTables counts tables that it has no room for. BadShare is the share of bad
@@ -34,8 +35,10 @@ type Collector struct {
 	// LowerBounds names the tables whose loads are lower bounds, because their samples have
 	// neither units nor a size.
 	LowerBounds []string `json:"lower_bounds"`
+	// Reads reports that it reads at least one partition.
+	Reads bool `json:"-"`
 }
 
 // Counts reports whether the collector is known to be able to count: it runs without a fault,
 // or reads in spite of one.
-func (c Collector) Counts() bool { return c.State == CollectorRunning || c.Lag != nil }
+func (c Collector) Counts() bool { return c.State == CollectorRunning || c.Reads }

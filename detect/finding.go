@@ -268,8 +268,8 @@ type Blind struct {
 	Records int64   `json:"records"`
 	// BadShare is the rejected part of a collector's samples.
 	BadShare float64 `json:"bad_share"`
-	// Tables is the number of tables and indexes without room, Names some of them, or the
-	// hosts of the collectors that reject samples.
+	// Tables is the number of tables and indexes without room, Names some of them, the hosts
+	// of the collectors that reject samples, or the partitions that are not read.
 	Tables int      `json:"tables"`
 	Names  []string `json:"names"`
 	// Before and Now are the covered part of the load, before and after it fell.

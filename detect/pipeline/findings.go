@@ -10,8 +10,12 @@ import (
 // maxNamed is the most tables or collectors that a finding names.
 const maxNamed = 5
 
-// lagFinding is the finding that counting lags behind.
-func lagFinding(s *Status, behind time.Duration) detect.Finding {
+// lagFinding is the finding that counting lags behind, or that partitions are not read.
+func lagFinding(s *Status, behind time.Duration, unread []string) detect.Finding {
+	if len(unread) > 0 {
+		b := detect.Blind{Behind: behind.Seconds(), Names: unread[:min(maxNamed, len(unread))]}
+		return newFinding(detect.CollectionLags, detect.Warning, b, detect.FixRestartCollectors)
+	}
 	var records int64
 	for _, p := range s.waitingPartitions() {
 		records += p.Lag

@@ -5,7 +5,8 @@ import "time"
 // Thresholds set when the pipeline's findings begin. A threshold of zero or less makes no
 // finding.
 type Thresholds struct {
-	// Stopped is the longest time without a collector.
+	// Stopped is the longest time without a collector, and the longest time that a partition
+	// may be unread.
 	Stopped time.Duration
 	// Standing is the longest time that event time may stand still while records wait,
 	// before collection counts as stopped.
@@ -32,6 +33,9 @@ func Default() Thresholds {
 }
 
 const (
+	// confirmTime is the time for which looks must agree that something is not read: a
+	// collector that was frozen reports so for a moment.
+	confirmTime = 10 * time.Second
 	// holdTime is the time that a changing condition must last before a finding begins or
 	// ends.
 	holdTime = time.Minute

@@ -86,6 +86,24 @@ func TestStories(t *testing.T) {
 		}
 	}
 	failing := detect.Collector{ID: "b", State: detect.CollectorFailing, Reason: "topic orders: it is missing"}
+	// dead is a pipeline of two partitions, where some have been unread since second 100. A
+	// collector notices that after ten seconds, and reports it within as many.
+	dead := func(unread ...string) func(int) pipeline.Status {
+		return func(now int) pipeline.Status {
+			s := well(now)
+			s.Partitions = append(s.Partitions, s.Partitions[0])
+			for i := range unread {
+				s.Partitions[i].Through, s.Partitions[i].Moved = second(100), second(102)
+			}
+			if now >= 120 {
+				s.Collectors[0].State, s.Collectors[0].Reads = detect.CollectorFailing, len(unread) < 2
+				for _, name := range unread {
+					s.Unread = append(s.Unread, pipeline.Unread{Name: name, Since: second(102)})
+				}
+			}
+			return s
+		}
+	}
 	none := func(now int) pipeline.Status { return pipeline.Status{Now: second(now)} }
 	for sentence, c := range map[string]struct {
 		story func(w *pipeline.Watch)
@@ -120,7 +138,7 @@ func TestStories(t *testing.T) {
 		"and one is back that reads, and fails otherwise": {func(w *pipeline.Watch) {
 			watch(w, 0, 100, well)
 			watch(w, 105, 200, func(now int) pipeline.Status { return silent(now, 100) })
-			watch(w, 205, 215, back(detect.Collector{ID: "b", State: detect.CollectorFailing, Lag: new(int64), Reason: "the clock"}))
+			watch(w, 205, 215, back(detect.Collector{ID: "b", State: detect.CollectorFailing, Reads: true, Reason: "the clock"}))
 		}, "collection_stopped critical resolved"},
 		"every collector fails for 40 seconds": {func(w *pipeline.Watch) {
 			watch(w, 0, 100, well)
@@ -138,6 +156,50 @@ func TestStories(t *testing.T) {
 			watch(w, 0, 40, back(failing))
 			watch(w, 45, 50, well)
 			watch(w, 55, 95, back(failing))
+		}, ""},
+		"one partition of two is unread for 40 seconds": {func(w *pipeline.Watch) {
+			watch(w, 0, 100, well)
+			watch(w, 105, 140, dead("orders/1"))
+			watch(w, 145, 300, well)
+		}, ""},
+		"one partition of two is unread for 45 seconds": {func(w *pipeline.Watch) {
+			watch(w, 0, 100, well)
+			watch(w, 105, 150, dead("orders/1"))
+		}, "collection_lags warning firing"},
+		"and is read again for a minute": {func(w *pipeline.Watch) {
+			watch(w, 0, 100, well)
+			watch(w, 105, 200, dead("orders/1"))
+			watch(w, 205, 265, well)
+		}, "collection_lags warning resolved"},
+		"the source is away for 40 seconds": {func(w *pipeline.Watch) {
+			watch(w, 0, 100, well)
+			watch(w, 105, 140, dead("orders/0", "orders/1"))
+			watch(w, 145, 300, well)
+		}, ""},
+		"the source is away for 45 seconds": {func(w *pipeline.Watch) {
+			watch(w, 0, 100, well)
+			watch(w, 105, 150, dead("orders/0", "orders/1"))
+		}, "collection_stopped critical firing"},
+		"and is back": {func(w *pipeline.Watch) {
+			watch(w, 0, 100, well)
+			watch(w, 105, 200, dead("orders/0", "orders/1"))
+			watch(w, 205, 210, well)
+		}, "collection_stopped critical resolved"},
+		"a table is never read": {func(w *pipeline.Watch) {
+			watch(w, 0, 60, func(now int) pipeline.Status {
+				s := well(now)
+				s.Unread = []pipeline.Unread{{Name: "carts", Since: second(0)}}
+				return s
+			})
+		}, "collection_lags warning firing"},
+		"a collector was frozen, and says so for a moment": {func(w *pipeline.Watch) {
+			watch(w, 0, 600, well)
+			watch(w, 605, 610, func(now int) pipeline.Status {
+				s := dead()(now)
+				s.Unread = []pipeline.Unread{{Name: "orders/0", Since: second(100)}}
+				return s
+			})
+			watch(w, 615, 900, well)
 		}, ""},
 		"one collector of two fails": {func(w *pipeline.Watch) {
 			watch(w, 0, 600, func(now int) pipeline.Status {

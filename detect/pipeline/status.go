@@ -19,6 +19,8 @@ type Status struct {
 	Collectors []detect.Collector
 	Refused    []string
 	Partitions []Partition
+	// Unread is what collectors should read and nobody does.
+	Unread []Unread
 	// Gaps are the newest gaps, in any order.
 	Gaps []Gap
 }
@@ -33,6 +35,13 @@ type Partition struct {
 	Moved, Seen time.Time
 	// Lag is the number of waiting records.
 	Lag int64
+}
+
+// Unread is a partition, topic or table that collectors should read and nobody does.
+type Unread struct {
+	Name string
+	// Since is when it was read last.
+	Since time.Time
 }
 
 // Gap is a range of records that were not, and will never be, counted.

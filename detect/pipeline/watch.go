@@ -15,7 +15,9 @@ type Watch struct {
 	since, last time.Time
 	// changed holds, by kind, the condition of a finding and the time of its last change.
 	changed map[detect.Kind]change
-	found   map[detect.Kind]detect.Finding
+	// unread holds, by name, since when looks agree that something is not read.
+	unread map[string]time.Time
+	found  map[detect.Kind]detect.Finding
 }
 
 // change is the time since when a condition holds, or does not.
@@ -49,6 +51,7 @@ func (w *Watch) Look(s Status) {
 	if w.last.IsZero() || s.Now.Sub(w.last) > blindAfter {
 		w.since = s.Now
 		clear(w.changed)
+		w.unread = nil
 	}
 	w.last = s.Now
 	t := w.thresholds
@@ -60,8 +63,7 @@ func (w *Watch) Look(s Status) {
 		w.lookForCollectors(&s)
 	}
 	if wanted[detect.CollectionLags] {
-		behind := s.lag()
-		w.weigh(&s, lagFinding(&s, behind), behind >= t.Lag, s.Silent.IsZero() && len(s.Collectors) > 0)
+		w.lookForLag(&s)
 	}
 	if wanted[detect.BadSamples] {
 		most, known := s.badShare()
@@ -103,8 +105,16 @@ func (w *Watch) lookForCollectors(s *Status) {
 			failing = change{true, s.Now}
 			w.changed[detect.CollectionStopped] = failing
 		}
-		if s.Now.Sub(failing.since) >= t.Stopped {
-			w.set(s, newFinding(detect.CollectionStopped, detect.Critical, detect.Blind{}, detect.FixRestartCollectors), true, failing.since, s.Now)
+		began := failing.since
+		if s.Now.Sub(began) >= confirmTime { // the collectors know since when they read nothing
+			for i, u := range s.Unread {
+				if last := laterTime(u.Since, w.since); i == 0 || last.After(began) {
+					began = last
+				}
+			}
+		}
+		if s.Now.Sub(began) >= t.Stopped {
+			w.set(s, newFinding(detect.CollectionStopped, detect.Critical, detect.Blind{}, detect.FixRestartCollectors), true, began, s.Now)
 		}
 		return
 	}
@@ -118,6 +128,45 @@ func (w *Watch) lookForCollectors(s *Status) {
 	if slices.ContainsFunc(s.Collectors, detect.Collector.Counts) { // else the state is unknown
 		w.set(s, detect.Finding{Kind: detect.CollectionStopped}, false, s.Now, s.Now)
 	}
+}
+
+// lookForLag checks whether each partition is read, and how far counting is behind. While
+// nothing is read at all, collection has stopped, and its lag is unknown.
+func (w *Watch) lookForLag(s *Status) {
+	names, longest := w.findUnread(s)
+	if s.allFail() || !s.Silent.IsZero() || len(s.Collectors) == 0 {
+		w.weigh(s, detect.Finding{Kind: detect.CollectionLags}, false, false)
+		return
+	}
+	if len(names) > 0 {
+		w.changed[detect.CollectionLags] = change{true, s.Now}
+		w.set(s, lagFinding(s, longest, names), true, s.Now.Add(-longest), s.Now)
+		return
+	}
+	behind := s.lag()
+	w.weigh(s, lagFinding(s, behind, nil), behind >= w.thresholds.Lag, true)
+}
+
+// findUnread returns what has not been read for too long, and for how long at most.
+func (w *Watch) findUnread(s *Status) (names []string, longest time.Duration) {
+	agreed := make(map[string]time.Time)
+	for _, u := range s.Unread {
+		since, known := w.unread[u.Name]
+		if !known {
+			since = s.Now
+		}
+		agreed[u.Name] = since
+		unread := s.Now.Sub(laterTime(u.Since, w.since))
+		if w.thresholds.Stopped <= 0 || unread < w.thresholds.Stopped || s.Now.Sub(since) < confirmTime {
+			continue
+		}
+		longest = max(longest, unread)
+		if !slices.Contains(names, u.Name) {
+			names = append(names, u.Name)
+		}
+	}
+	w.unread = agreed
+	return names, longest
 }
 
 // weigh opens or ends a finding once its condition has held, or not held, for holdTime.

@@ -19,11 +19,15 @@ func pipelineStatus(writers []store.Writer, snap *store.Snapshot) pipeline.Statu
 			continue
 		}
 		c := detect.Collector{ID: w.ID, Host: w.Host, Seen: w.Seen, State: detect.CollectorState(w.State), Reason: w.Reason, Lag: w.Lag, BadShare: w.BadShare}
+		c.Reads = w.Reading != nil && w.Reading.Read > 0
 		if w.RefusedTables != nil {
 			c.RefusedTables = new(int64(len(w.RefusedTables)))
 			s.Refused = append(s.Refused, w.RefusedTables...)
 		}
 		s.Collectors = append(s.Collectors, c)
+	}
+	for _, u := range store.FindUnread(writers, snap.Watermarks, snap.Now) {
+		s.Unread = append(s.Unread, pipeline.Unread{Name: u.Name, Since: u.Since})
 	}
 	for _, m := range snap.Watermarks {
 		p := pipeline.Partition{Through: m.Time, Moved: m.Moved, Seen: m.Seen, Lag: m.Lag}
