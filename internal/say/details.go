@@ -175,7 +175,14 @@ func blind(k detect.Kind, b *detect.Blind) (all []Line) {
 	switch k {
 	case detect.CollectionLags:
 		behind := time.Duration(b.Behind * float64(time.Second))
-		all = []Line{{"behind", fmt.Sprintf("%s, %s records wait", wording.Span(behind), wording.Count(b.Records))}}
+		waiting := wording.Count(b.Records) + " records wait"
+		if list != "" {
+			waiting = "how many records wait is not known"
+		}
+		all = []Line{{"behind", wording.Span(behind) + ", " + waiting}}
+		if list != "" {
+			all = append(all, Line{"not read", list})
+		}
 	case detect.BadSamples:
 		all = []Line{{"rejected", wording.Percent(b.BadShare) + " of a collector's samples"}}
 		if list != "" {

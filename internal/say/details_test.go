@@ -81,6 +81,7 @@ func facts() []story {
 			f.Members = &detect.Members{Count: detect.Figure{Value: 5, Low: 5, High: 9}}
 		}},
 		{"a lag", detect.CollectionLags, "", func(f *detect.Finding) { f.Blind = &detect.Blind{Behind: 600, Records: 12_000} }},
+		{"an unread partition", detect.CollectionLags, "", func(f *detect.Finding) { f.Blind = &detect.Blind{Behind: 50, Names: []string{"orders/1"}} }},
 		{"bad samples", detect.BadSamples, "", func(f *detect.Finding) { f.Blind = &detect.Blind{BadShare: 0.1, Names: []string{"host-1"}} }},
 		{"no room", detect.TablesRefused, "", func(f *detect.Finding) { f.Blind = &detect.Blind{Tables: 2, Names: []string{"orders", "carts"}} }},
 		{"coverage", detect.CoverageFell, "", func(f *detect.Finding) {

@@ -248,7 +248,7 @@ func capacity(f *detect.Finding, word string) string {
 // ownMoves are the actions for trouble of Keyheat itself.
 var ownMoves = map[detect.Kind]string{
 	detect.CollectionStopped: "Look at the collectors' logs and their /-/ready, then restart any that hangs.",
-	detect.CollectionLags:    "Add collectors, up to one a partition. A lag after an outage ends by itself.",
+	detect.CollectionLags:    "See what the collectors' /-/ready cannot read. If nothing, add collectors, up to one a partition.",
 	detect.BadSamples:        "See the reject reasons in GET /api/v1/bad-samples, then mend the producer.",
 	detect.TablesRefused:     "Raise the collector's limit of tables, or leave samples out.",
 	detect.SamplesLost:       "Compare the log's retention with the collectors' absence. GET /api/v1/gaps lists all gaps.",

@@ -293,7 +293,7 @@ func fullest(f *detect.Finding) string {
 // own are the causes when Keyheat cannot see, or could not.
 var own = map[detect.Kind]struct{ now, past string }{
 	detect.CollectionStopped: {"No collector reports or can read its source, or event time stands still.", "No collector reported or could read its source, or event time stood still."},
-	detect.CollectionLags:    {"Samples wait longer than usual before they are counted.", "Samples waited longer than usual before they were counted."},
+	detect.CollectionLags:    {"Samples wait longer than usual before they are counted, or collectors cannot read a part of their source.", "Samples waited longer than usual before they were counted, or collectors could not read a part of their source."},
 	detect.BadSamples:        {"A collector rejects a part of the samples, and their load is not seen.", "A collector rejected a part of the samples, and their load was not seen."},
 	detect.TablesRefused:     {"A collector has no room for more tables, and their keys are not seen.", "A collector had no room for more tables, and their keys were not seen."},
 	detect.SamplesLost:       {"Samples expired before they were read, and are never counted.", "Samples expired before they were read, and are never counted."},

@@ -65,6 +65,20 @@ func TestStatus(t *testing.T) {
 				judged(t, s, time.Now())
 			}, "warning 1 problem", []string{"no broker", "It has no room for 2 more tables", "It rejects many samples", "20%"},
 		},
+		"a partition is not read": {
+			func(t *testing.T, s *store.Store) {
+				runs(t, s, store.WriterStatus{State: "failing", Reason: "orders/1: no answer", Reading: &store.Reading{
+					Read: 2, Unread: []store.Unread{{Name: "orders/1", Since: time.Now().Add(-time.Minute)}}}})
+				judged(t, s, time.Now())
+			}, "warning 2 problems", []string{"1 source is not read since", "orders/1", "Records that wait not known"},
+		},
+		"no collector can read its source": {
+			func(t *testing.T, s *store.Store) {
+				runs(t, s, store.WriterStatus{State: "failing", Reason: "orders/1: no answer", Reading: &store.Reading{
+					Unread: []store.Unread{{Name: "orders/1", Since: time.Now().Add(-time.Minute)}}}})
+				judged(t, s, time.Now())
+			}, "critical 2 problems", []string{"No collector can read its source since", "orders/1"},
+		},
 		"loads are lower bounds": {
 			func(t *testing.T, s *store.Store) {
 				least := well

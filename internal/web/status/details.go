@@ -44,7 +44,9 @@ type Source struct {
 	// Waiting is how many records wait, and Behind how far the slowest partition with
 	// waiting records is behind the clock.
 	Waiting int64
-	Behind  time.Duration
+	// Unread is how many of its partitions nobody reads: what waits in them is unknown.
+	Unread int
+	Behind time.Duration
 	// Seen is when a collector last reported on any of them.
 	Seen time.Time
 }
@@ -175,7 +177,13 @@ func (s *Status) sources() (all []Source) {
 			continue
 		}
 		if n := len(all); n == 0 || all[n-1].Name != m.Source {
-			all = append(all, Source{Name: m.Source})
+			source := Source{Name: m.Source}
+			for _, u := range s.Unread {
+				if u.Source == m.Source {
+					source.Unread++
+				}
+			}
+			all = append(all, source)
 		}
 		o := &all[len(all)-1]
 		o.Partitions++

@@ -38,6 +38,8 @@ type Status struct {
 	// Gaps were noticed in the last day; Lagging partitions are far behind.
 	Gaps    []store.Gap
 	Lagging []store.Watermark
+	// Unread is what collectors should read and nobody does, the longest first.
+	Unread []store.Unread
 	// Nothing reports that no collector was ever heard of. Silent is since when none has
 	// written; zero while one does.
 	Nothing bool
@@ -69,6 +71,7 @@ func Load(ctx context.Context, st *store.Store, receivers []string) (s Status, e
 	if s.Watermarks, err = st.Watermarks(ctx); err != nil {
 		return s, err
 	}
+	s.Unread = store.FindUnread(s.Writers, s.Watermarks, s.Clock)
 	for _, m := range s.Watermarks {
 		if s.Clock.Sub(m.Time) > lagging && m.Lag > 0 {
 			s.Lagging = append(s.Lagging, m)
@@ -139,6 +142,13 @@ func (s Status) LowerBounds() (names []string) {
 	return slices.Compact(names)
 }
 
+// ReadsNothing reports that collectors run, and none of them reads anything.
+func (s Status) ReadsNothing() bool {
+	return len(s.Unread) > 0 && !slices.ContainsFunc(s.Writers, func(w store.Writer) bool {
+		return w.Runs(s.Clock) && w.Reading != nil && w.Reading.Read > 0
+	})
+}
+
 // TroubledWriters are the running collectors that report trouble.
 func (s *Status) TroubledWriters() (all []store.Writer) {
 	for _, w := range s.Writers {
@@ -187,7 +197,10 @@ func (s *Status) Health() (worst Health, problems int) {
 	if s.Ahead != nil {
 		worst, problems = Warning, problems+1
 	}
-	for _, holds := range []bool{!s.Silent.IsZero(), s.IsStalled(), len(s.Failing) > 0} {
+	if len(s.Unread) > 0 && !s.ReadsNothing() {
+		worst, problems = Warning, problems+1
+	}
+	for _, holds := range []bool{!s.Silent.IsZero(), s.ReadsNothing(), s.IsStalled(), len(s.Failing) > 0} {
 		if holds {
 			worst, problems = Critical, problems+1
 		}
