@@ -52,8 +52,9 @@ type WriterStatus struct {
 
 // Reading is what a collector reads and what it cannot.
 type Reading struct {
-	// Read is the number of partitions that it reads.
-	Read int `json:"read"`
+	// Read is the number of partitions that it reads, and Last is when it read anything last.
+	Read int       `json:"read"`
+	Last time.Time `json:"last"`
 	// Unread is what it should read and does not, the longest first, and More is how many
 	// are left out.
 	Unread []Unread `json:"unread"`

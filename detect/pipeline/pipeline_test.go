@@ -97,6 +97,7 @@ func TestStories(t *testing.T) {
 			}
 			if now >= 120 {
 				s.Collectors[0].State, s.Collectors[0].Reads = detect.CollectorFailing, len(unread) < 2
+				s.LastRead = second(102)
 				for _, name := range unread {
 					s.Unread = append(s.Unread, pipeline.Unread{Name: name, Since: second(102)})
 				}

@@ -19,8 +19,10 @@ type Status struct {
 	Collectors []detect.Collector
 	Refused    []string
 	Partitions []Partition
-	// Unread is what collectors should read and nobody does.
-	Unread []Unread
+	// Unread is what collectors should read and nobody does. LastRead is when any of them read
+	// anything; zero if unknown.
+	Unread   []Unread
+	LastRead time.Time
 	// Gaps are the newest gaps, in any order.
 	Gaps []Gap
 }

@@ -106,12 +106,8 @@ func (w *Watch) lookForCollectors(s *Status) {
 			w.changed[detect.CollectionStopped] = failing
 		}
 		began := failing.since
-		if s.Now.Sub(began) >= confirmTime { // the collectors know since when they read nothing
-			for i, u := range s.Unread {
-				if last := laterTime(u.Since, w.since); i == 0 || last.After(began) {
-					began = last
-				}
-			}
+		if !s.LastRead.IsZero() && s.Now.Sub(began) >= confirmTime {
+			began = laterTime(s.LastRead, w.since)
 		}
 		if s.Now.Sub(began) >= t.Stopped {
 			w.set(s, newFinding(detect.CollectionStopped, detect.Critical, detect.Blind{}, detect.FixRestartCollectors), true, began, s.Now)

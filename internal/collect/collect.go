@@ -87,6 +87,7 @@ type Collector struct {
 	// mu is taken before any shard's lock.
 	mu           sync.Mutex
 	partitions   map[string]*partition
+	lastRead     time.Time // when a batch came last, known when a report was made
 	seq          int64
 	acknowledged int64              // the newest stored commit
 	cancelCommit context.CancelFunc // cancels the commit in flight; never nil
@@ -110,7 +111,7 @@ func New(config Config, st Store, seed uint64, logger *slog.Logger) *Collector {
 	config.Sketch.Seed = seed
 	config.Sketch.Limit = sketch.Load{Read: detect.PartitionRead, Write: detect.PartitionWrite}
 	c := &Collector{
-		config: config, store: st, log: logger, writer: rand.Text(), started: time.Now(),
+		config: config, store: st, log: logger, writer: rand.Text(), started: time.Now(), lastRead: time.Now(),
 		turn: make(chan struct{}, 1), commitRequested: make(chan struct{}, 1), earlyRequested: make(chan struct{}, 1),
 		hot:        hotKeys{keys: make(map[uint64]hotKey)},
 		partitions: make(map[string]*partition), cancelCommit: func() {},

@@ -56,10 +56,16 @@ func (c *Collector) reading(now time.Time) *store.Reading {
 	}
 	r := new(store.Reading)
 	c.eachPartition(func(p *partition) {
+		if seen := time.UnixMilli(p.clock.lastSeen.Load()); p.read && seen.After(c.lastRead) {
+			c.lastRead = seen
+		}
 		if _, is := unread[p.id.Name]; !is && p.read {
 			r.Read++
 		}
 	})
+	c.mu.Lock()
+	r.Last = c.hostClock.storeTime(c.lastRead)
+	c.mu.Unlock()
 	r.Unread = slices.SortedFunc(maps.Values(unread), store.Unread.Compare)
 	if r.More = max(0, len(r.Unread)-maxNames); r.More > 0 {
 		r.Unread = r.Unread[:maxNames]

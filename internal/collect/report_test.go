@@ -84,6 +84,7 @@ func TestADeadPartitionIsUnknown(t *testing.T) {
 		last := time.Now().Add(-time.Second)
 		s, figures = step(alive)
 		want := &store.Reading{Read: 1, Unread: []store.Unread{{Source: "test", Name: "dead", Since: last}}}
+		want.Last = s.Reading.Last
 		if s.State != "failing" || !strings.Contains(s.Reason, "partition dead has not been read for") || s.Lag != nil || !reflect.DeepEqual(s.Reading, want) {
 			t.Errorf("while one is silent it reports %+v, %+v, want %+v", s, s.Reading, want)
 		}
@@ -97,8 +98,16 @@ func TestADeadPartitionIsUnknown(t *testing.T) {
 		health.Fail("topic orders", "it is missing")
 		s, _ = step(alive, dead)
 		want = &store.Reading{Read: 2, Unread: []store.Unread{{Name: "topic orders", Since: failed}}}
+		want.Last = s.Reading.Last
 		if s.State != "failing" || s.Lag != nil || !reflect.DeepEqual(s.Reading, want) {
 			t.Errorf("without a topic it reports %+v, %+v, want %+v", s, s.Reading, want)
+		}
+		if since := time.Since(s.Reading.Last); since > 12*time.Second {
+			t.Errorf("it read last %s ago", since)
+		}
+		last = time.Now().Add(-time.Second)
+		if s, _ = step(); s.Reading.Read != 0 || !s.Reading.Last.Equal(last) {
+			t.Errorf("when nothing is read it reports %+v, want the last batch at %s", s.Reading, last)
 		}
 		must(t, alive.Release(t.Context()))
 		must(t, dead.Release(t.Context()))

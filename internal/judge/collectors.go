@@ -19,7 +19,12 @@ func pipelineStatus(writers []store.Writer, snap *store.Snapshot) pipeline.Statu
 			continue
 		}
 		c := detect.Collector{ID: w.ID, Host: w.Host, Seen: w.Seen, State: detect.CollectorState(w.State), Reason: w.Reason, Lag: w.Lag, BadShare: w.BadShare}
-		c.Reads = w.Reading != nil && w.Reading.Read > 0
+		if w.Reading != nil {
+			c.Reads = w.Reading.Read > 0
+			if w.Reading.Last.After(s.LastRead) {
+				s.LastRead = w.Reading.Last
+			}
+		}
 		if w.RefusedTables != nil {
 			c.RefusedTables = new(int64(len(w.RefusedTables)))
 			s.Refused = append(s.Refused, w.RefusedTables...)

@@ -201,7 +201,7 @@ func writerReports(t *testing.T, s *store.Store) {
 	offset, lag, share := -1500*time.Microsecond, int64(0), 0.25
 	all := store.WriterStatus{Version: "v1", State: "throttled", Reason: "GetRecords", ClockOffset: &offset, Lag: &lag,
 		RefusedTables: []string{"orders"}, LowerBounds: []string{"users"}, BadShare: &share,
-		Reading: &store.Reading{Read: 2, Unread: []store.Unread{{Source: "kafka", Name: "orders/1", Since: noon}}, More: 1}}
+		Reading: &store.Reading{Read: 2, Last: noon, Unread: []store.Unread{{Source: "kafka", Name: "orders/1", Since: noon}}, More: 1}}
 	for what, want := range map[string]store.WriterStatus{
 		"everything": all, "no table": {RefusedTables: []string{}, LowerBounds: []string{}}, "nothing": {},
 	} {
