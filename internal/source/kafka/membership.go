@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -63,6 +64,9 @@ type membership struct {
 	current  atomic.Pointer[generation]
 	readings map[partition]*reading
 	follower *follower
+	// differed reports whether the last generation had shared other topics or partitions than
+	// there are.
+	differed bool
 }
 
 // reading is a partition with an active reader.
@@ -79,7 +83,8 @@ type generation struct {
 	member      string
 	instance    *string
 	alone       bool             // whether this is certainly the only member
-	assignments map[string][]int // topic to partitions
+	assignments map[string][]int // topic to partitions, of subscribed topics
+	foreign     bool             // whether it has topics that are not subscribed
 	partitions  map[string]int   // number of shared partitions by topic
 }
 
@@ -97,7 +102,10 @@ func newMembership(k *Source, conn *connection, topics []string, sink source.Sin
 // run takes part in the group's generations, one after the other, until ctx ends. The
 // readers end after it, and not with ctx, so that the member leaves the group in order.
 func (m *membership) run(ctx context.Context) {
-	defer m.leave(ctx)
+	defer func() {
+		m.source.health.Fail(daemon.Whole, "left the group "+m.source.config.Group)
+		m.leave(ctx)
+	}()
 	followed, end := context.WithCancel(context.WithoutCancel(ctx))
 	var following sync.WaitGroup
 	following.Go(func() { m.follower.run(followed) })
@@ -152,6 +160,7 @@ func (m *membership) join(ctx context.Context) (*generation, error) {
 	q.Group, q.Generation, q.MemberID, q.InstanceID = m.source.config.Group, joined.Generation, joined.MemberID, m.instance
 	if joined.LeaderID == joined.MemberID {
 		gen.alone = len(joined.Members) == 1
+		m.addForeign(ctx, joined, gen.partitions)
 		if q.GroupAssignment, err = wire.AssignPartitions(joined, gen.partitions); err != nil {
 			return nil, err
 		}
@@ -165,14 +174,32 @@ func (m *membership) join(ctx context.Context) (*generation, error) {
 		m.forget(err)
 		return nil, err
 	}
-	// A restarted leader does not learn that it leads, and gets its former assignment. It
-	// compares the shared number of partitions to notice that a topic has grown.
+	// A restarted member gets its former assignment, and as the leader does not learn that it
+	// leads. It compares what was shared with its topics, which may be others now.
 	assignments, shared, err := wire.ParseAssignment(synced.MemberAssignment)
-	gen.assignments = assignments
 	if len(shared) > 0 {
 		gen.partitions = shared
 	}
+	maps.DeleteFunc(assignments, func(topic string, _ []int) bool {
+		foreign := !slices.Contains(m.topics, topic)
+		gen.foreign = gen.foreign || foreign
+		return foreign
+	})
+	gen.assignments = assignments
 	return gen, err
+}
+
+// addForeign adds the partitions of topics that only other members subscribe to: their settings
+// are newer or older than this leader's.
+func (m *membership) addForeign(ctx context.Context, joined *kmsg.JoinGroupResponse, counts map[string]int) {
+	for _, topic := range wire.SubscribedTopics(joined) {
+		if slices.Contains(m.topics, topic) {
+			continue
+		}
+		if found, err := m.conn.identity(ctx, topic); err == nil && found.partitions > 0 {
+			counts[topic] = found.partitions
+		}
+	}
 }
 
 // requestJoin sends the join request, and repeats it once the coordinator has assigned an
@@ -299,8 +326,8 @@ func (m *membership) beat(ctx context.Context, gen *generation) (rebalance bool)
 		case <-ctx.Done():
 			return false
 		case <-grown.C:
-			if counts, err := m.conn.partitionCounts(ctx, m.topics); err == nil && differ(counts, gen.partitions) {
-				m.source.log.Info("topics have other numbers of partitions: joining the consumer group again", "group", m.source.config.Group)
+			counts, err := m.conn.partitionCounts(ctx, m.topics)
+			if err == nil && m.compare(ctx, gen, counts) {
 				return false
 			}
 			continue
@@ -327,20 +354,38 @@ func (m *membership) beat(ctx context.Context, gen *generation) (rebalance bool)
 	}
 }
 
-// differ reports whether a topic of both has different numbers of partitions.
-func differ(a, b map[string]int) bool {
-	for topic, n := range a {
-		if before, known := b[topic]; known && before != n {
-			return true
+// compare compares a generation with the topics as they are, and reports whether to join
+// again. If that did not help, the member leaves first: the coordinator shares anew for a
+// member that is new, or that leads, and for no other one that has joined before.
+func (m *membership) compare(ctx context.Context, gen *generation, counts map[string]int) (again bool) {
+	again = gen.foreign
+	for topic, n := range counts {
+		part := "partitions of " + topic
+		if gen.partitions[topic] == n {
+			m.source.health.Heal(part)
+			continue
+		}
+		again = true
+		if m.differed {
+			m.source.reportFailure(part, failureGroup, errUnshared)
 		}
 	}
-	return false
+	if again {
+		m.source.log.Info("the group has shared other topics or partitions: joining it again", "group", m.source.config.Group)
+	}
+	if again && m.differed {
+		m.leave(ctx)
+		m.member = ""
+	}
+	m.differed = again
+	return again
 }
+
+var errUnshared = errors.New("some have no reader: the consumer group has not shared them")
 
 // leave leaves the group, within a bounded time: its other members need not wait
 // for the session to time out.
 func (m *membership) leave(ctx context.Context) {
-	m.source.health.Fail(daemon.Whole, "left the group "+m.source.config.Group)
 	if m.member == "" {
 		return
 	}

@@ -3,7 +3,10 @@ package kafka_test
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"log/slog"
+	"maps"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -285,5 +288,85 @@ func TestTwoMembersOfOneName(t *testing.T) {
 	time.Sleep(10 * cfg.HeartbeatInterval)
 	if now := c.GroupInfo("collectors").Epoch; now != settled {
 		t.Errorf("the group goes on from generation %d to %d", settled, now)
+	}
+}
+
+// keepPlaces has a member that is started again keep its former assignment, whatever it
+// subscribes to now, as Kafka does: it compares the strategies only, and the fake the
+// subscriptions too.
+func keepPlaces(c *kfake.Cluster) {
+	var mu sync.Mutex
+	joined := map[string][]kmsg.JoinGroupRequestProtocol{}
+	c.ControlKey(int16(kmsg.JoinGroup), func(q kmsg.Request) (kmsg.Response, error, bool) {
+		c.KeepControl()
+		mu.Lock()
+		defer mu.Unlock()
+		if join := q.(*kmsg.JoinGroupRequest); join.InstanceID != nil {
+			former := joined[*join.InstanceID]
+			joined[*join.InstanceID] = join.Protocols
+			if join.MemberID == "" && former != nil {
+				join.Protocols = former
+			}
+		}
+		return nil, nil, false
+	})
+}
+
+// TestTopicsThatChangeWhileMembersAreAway: what is subscribed is read, and nothing else, although
+// members that are back within their session get their former assignment.
+func TestTopicsThatChangeWhileMembersAreAway(t *testing.T) {
+	t.Parallel()
+	const second, third = "second", "third"
+	for name, topics := range map[string][]string{
+		"one more": {topic, second}, "one less": {second}, "another one": {third}, "two others": {third, topic},
+	} {
+		for members := 1; members <= 2; members++ {
+			t.Run(fmt.Sprint(name, " and ", members), func(t *testing.T) {
+				t.Parallel()
+				c := cluster(t, 2, kfake.SeedTopics(2, second, third))
+				ignoreLeaves(c)
+				keepPlaces(c)
+				before := []string{topic, second}
+				if name == "one more" {
+					before = []string{topic}
+				}
+				l := sinktest.New()
+				start := func(topics []string) (stops []func()) {
+					for i := range members {
+						cfg := config(c.ListenAddrs())
+						cfg.Topics, cfg.Instance = topics, fmt.Sprint("host-", i)
+						_, stop := run(t, cfg, l)
+						stops = append(stops, stop)
+					}
+					return stops
+				}
+				read := func() (all []string) {
+					l.With(func() { all = slices.Sorted(maps.Keys(l.Entries)) })
+					return all
+				}
+				var want []string
+				for _, topic := range before {
+					want = append(want, topic+"/0", topic+"/1")
+				}
+				slices.Sort(want)
+				stops := start(before)
+				sinktest.Eventually(t, "the topics are read", func() bool { return slices.Equal(read(), want) })
+				sinktest.Eventually(t, "the group is settled", func() bool {
+					g := c.GroupInfo("collectors")
+					return g.State == "Stable" && len(g.Members) == members
+				})
+				for _, stop := range stops {
+					stop()
+				}
+				l.With(func() { clear(l.Entries) })
+				start(topics)
+				want = nil
+				for _, topic := range topics {
+					want = append(want, topic+"/0", topic+"/1")
+				}
+				slices.Sort(want)
+				sinktest.Eventually(t, "the other topics are read, and those alone", func() bool { return slices.Equal(read(), want) })
+			})
+		}
 	}
 }

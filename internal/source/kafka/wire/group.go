@@ -3,6 +3,7 @@ package wire
 import (
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/segmentio/kafka-go"
 	"github.com/twmb/franz-go/pkg/kmsg"
@@ -22,6 +23,17 @@ func GroupProtocols(topics []string) (all []kmsg.JoinGroupRequestProtocol) {
 		all = append(all, p)
 	}
 	return all
+}
+
+// SubscribedTopics returns the topics of all members that joined.
+func SubscribedTopics(joined *kmsg.JoinGroupResponse) (all []string) {
+	for _, m := range joined.Members {
+		if topics, _, err := readSubscription(m.ProtocolMetadata); err == nil {
+			all = append(all, topics...)
+		}
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
 }
 
 // AssignPartitions is the leader's work: it divides the partitions of all topics among the members
