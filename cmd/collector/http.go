@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"log/slog"
+	"net/http"
 	"strings"
 	"time"
 
@@ -17,6 +18,8 @@ import (
 // HTTP is the input of samples and spans that producers send.
 type HTTP struct {
 	Enabled bool `yaml:"enabled" help:"take samples at POST /v1/samples and OpenTelemetry spans at POST /v1/traces of admin.listen, beside Kafka and streams or alone. The users who may send are web.operators"`
+	// door answers requests before the store is open.
+	door *push.Source
 }
 
 // sendLate is how old samples are when they arrive, beside the commit that their producer
@@ -43,6 +46,21 @@ func (c *Config) checkSenders(f *config.Faults) {
 // probes implements input: the store's probe is enough.
 func (h *HTTP) probes(*Config) []cli.Probe { return nil }
 
+// openDoor makes the source, and returns the handlers of requests. They answer before the
+// store is open: a producer may take a missing path for good.
+func (h *HTTP) openDoor(config *Config, log *slog.Logger) (handlers map[string]http.Handler, err error) {
+	if !h.Enabled {
+		return nil, nil
+	}
+	settings := push.Config{Late: config.Commit.Interval + sendLate, SpansLate: config.Commit.Interval + spansLate}
+	if settings.Instance, err = config.instance(); err != nil {
+		return nil, err
+	}
+	_, settings.MemoryBytes, _ = config.share()
+	h.door = push.New(settings, nil, log)
+	return map[string]http.Handler{"POST /v1/samples": h.door.Samples(), "POST /v1/traces": h.door.Traces()}, nil
+}
+
 func (h *HTTP) open(ctx context.Context, config *Config, d cli.Daemon) (*reading, error) {
 	decoders := func(c *Config) func(string) collect.Decoder {
 		tables := c.Tables.Decoding()
@@ -54,21 +72,14 @@ func (h *HTTP) open(ctx context.Context, config *Config, d cli.Daemon) (*reading
 	if err != nil {
 		return nil, err
 	}
-	settings := push.Config{Late: config.Commit.Interval + sendLate, SpansLate: config.Commit.Interval + spansLate}
-	if settings.Instance, err = config.instance(); err != nil {
-		return nil, err
-	}
-	_, settings.MemoryBytes, _ = config.share()
-	source := push.New(settings, d.Store, d.Log)
-	d.Ops.Handle("POST /v1/samples", source.Samples())
-	d.Ops.Handle("POST /v1/traces", source.Traces())
-	d.Ops.Ready("http", source.Ready)
+	h.door.SetStore(d.Store)
+	d.Ops.Ready("http", h.door.Ready)
 	d.Log.Info("samples and spans are taken", slog.String("at", "http://"+d.Ops.Addr()+"/v1/samples and /v1/traces"))
 	apply := func(next *Config) error {
 		collector.Reconfigure(decoders(next), next.Hider(next.Keys))
 		return nil
 	}
-	return &reading{collector: collector, from: source, metrics: source, apply: apply}, nil
+	return &reading{collector: collector, from: h.door, metrics: h.door, apply: apply}, nil
 }
 
 func (h *HTTP) live(path string, _ *Config) bool { return strings.HasPrefix(path, "tables.") }

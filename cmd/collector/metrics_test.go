@@ -32,6 +32,9 @@ func TestMetricsReferenceIsTrue(t *testing.T) {
 	c.Kafka.Brokers, c.Kafka.Topics = []string{"127.0.0.1:1"}, []string{"samples"}
 	c.Streams.Tables = []string{"orders"}
 	c.HTTP.Enabled = true
+	if _, err := c.HTTP.openDoor(c, log); err != nil {
+		t.Fatal(err)
+	}
 	d := cli.Daemon{Ops: ops, Store: db, Log: log}
 	for _, i := range c.inputs() {
 		r, err := i.open(t.Context(), c, d)

@@ -44,7 +44,12 @@ const besideCounting = 24 << 20
 // partitions, then the last commits are written, then the operations server stops.
 func run(ctx context.Context, config *Config, again func() (*Config, error), logs io.Writer) error {
 	cli.BoundHeap(int64(config.Collect.Memory), besideCounting)
-	return cli.Serve(ctx, config.Web.Options(config.Admin.Listen, config.Admin.Hosts), config.Store, config.Log.Logger(logs), func(ctx context.Context, d cli.Daemon) error {
+	log, options := config.Log.Logger(logs), config.Web.Options(config.Admin.Listen, config.Admin.Hosts)
+	var err error
+	if options.Handlers, err = config.HTTP.openDoor(config, log); err != nil {
+		return err
+	}
+	return cli.Serve(ctx, options, config.Store, log, func(ctx context.Context, d cli.Daemon) error {
 		return config.collect(ctx, again, d)
 	})
 }

@@ -79,6 +79,9 @@ type Options struct {
 	Address string
 	// Hosts are the accepted host names of requests, beside localhost and any IP address.
 	Hosts []string
+	// Handlers are served from the first moment, by their ServeMux patterns; others are added
+	// with Handle.
+	Handlers map[string]http.Handler
 	// Access is who may reach it. Open does not judge whether that is wise:
 	// [Access.Validate] does.
 	Access Access
@@ -101,6 +104,9 @@ func Open(ctx context.Context, o Options, logger *slog.Logger) (*Server, error) 
 	s.mux.HandleFunc("GET /-/healthy", healthy)
 	s.mux.HandleFunc("GET /-/ready", s.ready)
 	s.handleProfiles()
+	for pattern, h := range o.Handlers {
+		s.mux.Handle(pattern, h)
+	}
 	s.mux.Handle("GET /metrics", promhttp.HandlerFor(s.registry, promhttp.HandlerOpts{Registry: s.registry}))
 	return s, nil
 }

@@ -105,7 +105,8 @@ type Source struct {
 	numbered map[string]*delivery
 }
 
-// New returns a source. It refuses batches until Run is called.
+// New returns a source. It asks producers to send again until Run is called. st may be nil
+// until [Source.SetStore].
 func New(c Config, st Store, logger *slog.Logger) *Source {
 	c = options.OrDefault(c, Default())
 	s := &Source{
@@ -118,6 +119,9 @@ func New(c Config, st Store, logger *slog.Logger) *Source {
 	s.meters = newMeters(s)
 	return s
 }
+
+// SetStore sets the store of a source that does not run yet.
+func (s *Source) SetStore(st Store) { s.store = st }
 
 // Run counts the batches until ctx ends.
 func (s *Source) Run(ctx context.Context, sink source.Sink) error {

@@ -51,6 +51,9 @@ type table struct {
 func (t *table) rowsOf(prefix string, v reflect.Value) (rows []string) {
 	for i := range v.NumField() {
 		f, value := v.Type().Field(i), v.Field(i)
+		if !f.IsExported() {
+			continue
+		}
 		name, help := f.Tag.Get("yaml"), f.Tag.Get("help")
 		path := strings.TrimPrefix(prefix+"."+name, ".")
 		_, isText := value.Addr().Interface().(encoding.TextUnmarshaler)
