@@ -5,6 +5,7 @@ package e2e_test
 import (
 	"fmt"
 	"net/http/httptest"
+	"os"
 	"regexp"
 	"strings"
 	"sync/atomic"
@@ -98,6 +99,65 @@ func TestDeadSources(t *testing.T) {
 			}
 			t.Logf("%-46s %s told after %s, over %s after the source is back; %s", o.name+":", o.kind, rounded(told), rounded(over), figures)
 		})
+	}
+}
+
+// TestTopicsReplacedWhileCollectorsAreDead kills both collectors and starts them, within their
+// session, with one topic more, and then with another topic alone: what is subscribed is read.
+func TestTopicsReplacedWhileCollectorsAreDead(t *testing.T) {
+	t.Parallel() // it mostly waits
+	w := &scenario{kafka: kafkatest.Shared(t)}
+	names := []string{"replaced-a", "replaced-b", "replaced-c"}
+	for _, name := range names {
+		w.kafka.CreateTopic(t, name, partitions)
+	}
+	client, err := kgo.NewClient(kgo.SeedBrokers(w.kafka.Addr), kgo.RecordPartitioner(kgo.ManualPartitioner()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(client.Close)
+	w.addCollectors(t, names[0], []string{w.kafka.Addr}, w.startReporter(t), "")
+	w.startCollectors(t)
+	written := map[string]int64{} // to each partition
+	for i, topics := range [][]string{names[:1], names[:2], names[2:]} {
+		if i > 0 {
+			for _, c := range w.collectors {
+				c.kill(t)
+				text, err := os.ReadFile(c.config)
+				if err != nil {
+					t.Fatal(err)
+				}
+				text = regexp.MustCompile(`topics: \[[^\]]*\]`).ReplaceAll(text, []byte("topics: ["+strings.Join(topics, ", ")+"]"))
+				if err := os.WriteFile(c.config, text, 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			w.startCollectors(t)
+		}
+		began := time.Now()
+		for _, topic := range topics {
+			written[topic]++
+			for id := range int32(partitions) {
+				line := fmt.Appendf(nil, `{"table":"orders","pk":"k","op":"PutItem","wcu":1,"ts":%d}`, time.Now().UnixMilli())
+				if err := client.ProduceSync(t.Context(), &kgo.Record{Topic: topic, Partition: id, Value: line}).FirstErr(); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		within(t, 45*time.Second, fmt.Sprintf("all partitions of %q are read", topics), func() error {
+			for _, topic := range topics {
+				for id := range partitions {
+					var next int64
+					name := fmt.Sprint(topic, "/", id)
+					err := w.database.QueryRow(`SELECT coalesce(max(next_offset::bigint), 0) FROM positions WHERE name = $1`, name).Scan(&next)
+					if err != nil || next < written[topic] {
+						return fmt.Errorf("%s is read up to %d of %d (%v)", name, next, written[topic], err)
+					}
+				}
+			}
+			return nil
+		})
+		t.Logf("%q are read after %s", topics, rounded(time.Since(began)))
 	}
 }
 

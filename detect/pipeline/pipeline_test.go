@@ -19,7 +19,7 @@ func second(n int) time.Time { return begin.Add(time.Duration(n) * time.Second) 
 
 // live is a collector that says that all is well.
 func live() detect.Collector {
-	return detect.Collector{ID: "a", Host: "host-1", State: detect.CollectorRunning, BadShare: new(float64), RefusedTables: new(int64)}
+	return detect.Collector{ID: "a", Host: "host-1", State: detect.CollectorRunning, Reads: true, BadShare: new(float64), RefusedTables: new(int64)}
 }
 
 // well is a pipeline that reads one partition, and is at its end.
@@ -202,6 +202,11 @@ func TestStories(t *testing.T) {
 			})
 			watch(w, 615, 900, well)
 		}, ""},
+		"one collector fails, and the other has nothing to read": {func(w *pipeline.Watch) {
+			watch(w, 0, 50, func(now int) pipeline.Status {
+				return pipeline.Status{Now: second(now), Collectors: []detect.Collector{failing, {ID: "c", State: detect.CollectorRunning}}}
+			})
+		}, "collection_stopped critical firing"},
 		"one collector of two fails": {func(w *pipeline.Watch) {
 			watch(w, 0, 600, func(now int) pipeline.Status {
 				s := well(now)

@@ -52,11 +52,11 @@ type Gap struct {
 	Noticed time.Time
 }
 
-// allFail reports whether every attending collector has a fault and reads nothing.
+// allFail reports whether a collector fails and none reads anything. One without a fault may
+// have nothing to read.
 func (s *Status) allFail() bool {
-	return len(s.Collectors) > 0 && !slices.ContainsFunc(s.Collectors, func(c detect.Collector) bool {
-		return c.State != detect.CollectorFailing || c.Counts()
-	})
+	return slices.ContainsFunc(s.Collectors, func(c detect.Collector) bool { return c.State == detect.CollectorFailing }) &&
+		!slices.ContainsFunc(s.Collectors, func(c detect.Collector) bool { return c.Reads })
 }
 
 // waitingPartitions returns the partitions that collectors read and that have waiting

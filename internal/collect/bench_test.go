@@ -59,6 +59,8 @@ func (*null) RestartWriter(context.Context, store.Writer) error              { r
 func (*null) Now(context.Context) (time.Time, error)                         { return time.Now(), nil }
 func (*null) ReportWriter(context.Context, string, store.WriterStatus) error { return nil }
 func (*null) StopWriter(context.Context, string) error                       { return nil }
+func (*null) Watermarks(context.Context) ([]store.Watermark, error)          { return nil, nil }
+
 func (n *null) StreamedTables(context.Context) ([]sample.Target, error) {
 	select {
 	case n.asked <- struct{}{}:

@@ -60,6 +60,7 @@ type Store interface {
 	Commit(ctx context.Context, c store.Commit) error
 	IsCommitted(ctx context.Context, writer string, seq int64) (bool, error)
 	StreamedTables(ctx context.Context) ([]sample.Target, error)
+	Watermarks(ctx context.Context) ([]store.Watermark, error)
 }
 
 // Collector counts the samples of a source. It is a source.Sink and a prometheus.Collector.
@@ -85,9 +86,12 @@ type Collector struct {
 	resets atomic.Int64
 
 	// mu is taken before any shard's lock.
-	mu           sync.Mutex
-	partitions   map[string]*partition
-	lastRead     time.Time // when a batch came last, known when a report was made
+	mu         sync.Mutex
+	partitions map[string]*partition
+	lastRead   time.Time // when a batch came last, known when a report was made
+	// abandoned has when any collector reported each subscribed partition of others last, by the
+	// store's clock.
+	abandoned    map[string]time.Time
 	seq          int64
 	acknowledged int64              // the newest stored commit
 	cancelCommit context.CancelFunc // cancels the commit in flight; never nil
@@ -158,20 +162,18 @@ func (c *Collector) Run(ctx context.Context) error {
 		return fmt.Errorf("collector: %w", err)
 	}
 	c.placeKeys(bounded)
+	var reporting sync.WaitGroup
+	reporting.Go(func() { c.report(ctx) })
+	defer reporting.Wait()
 	tick := time.NewTicker(c.config.CommitInterval)
 	defer tick.Stop()
-	report := time.NewTicker(reportEvery)
-	defer report.Stop()
 	var lastEarly time.Time
 	var early <-chan time.Time // when an early commit is due; nil for never
 	for {
 		select {
 		case <-ctx.Done():
+			reporting.Wait()
 			return c.finish(bounded)
-		case <-report.C:
-			c.reportStatus(bounded)
-			c.placeKeys(bounded)
-			continue
 		case <-c.earlyRequested:
 			early = time.After(time.Until(lastEarly.Add(c.config.EarlyCommit)))
 			continue

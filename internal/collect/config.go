@@ -31,6 +31,9 @@ const (
 	// unreadAfter is how long a partition may be silent before it counts as unread. A fetch
 	// that nobody answers takes as long.
 	unreadAfter = 10 * time.Second
+	// abandonedAfter is how long nobody may report a subscribed partition before it counts as
+	// unread: a consumer group waits ten seconds for a lost member.
+	abandonedAfter = 20 * time.Second
 	// mostBad is the share of bad samples in the last minute above which the collector is
 	// not ready, if it had at least leastSamples samples.
 	mostBad      = 0.5

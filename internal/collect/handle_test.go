@@ -207,12 +207,14 @@ func TestTheStoreIsWaitedFor(t *testing.T) {
 		go func() { q, _ := c.Claim(t.Context(), source.Claim{Partition: "q", First: "0"}); claimed <- q }()
 		time.Sleep(time.Hour)
 		f.heal()
-		if q := <-claimed; q == nil {
-			t.Error("claim failed where it should have waited")
+		q := <-claimed
+		if q == nil {
+			t.Fatal("claim failed where it should have waited")
 		}
-		time.Sleep(6 * time.Second)
+		time.Sleep(10 * time.Second)
 		must(t, p.Fold(t.Context(), at(noon.Add(time.Second), "2"))) // the handle lived through it
 		must(t, p.Release(t.Context()))
+		must(t, q.Fold(t.Context(), at(noon.Add(time.Second), "1")))
 		if r := c.Ready(); len(r) != 0 {
 			t.Errorf("ready says %q when the store is back", r)
 		}

@@ -48,12 +48,19 @@ func (c *Collector) faults() (all []store.Unread) {
 	return all
 }
 
-// reading returns how many partitions are read, and what is not.
+// reading returns how many partitions are read, and what is not, by this collector or by any.
 func (c *Collector) reading(now time.Time) *store.Reading {
 	unread := make(map[string]store.Unread)
 	for _, u := range append(c.faults(), c.silent(now)...) {
 		unread[u.Name] = u
 	}
+	c.mu.Lock()
+	for name, seen := range c.abandoned {
+		if _, known := unread[name]; !known && c.hostClock.storeTime(now).Sub(seen) > abandonedAfter {
+			unread[name] = store.Unread{Name: name, Since: seen}
+		}
+	}
+	c.mu.Unlock()
 	r := new(store.Reading)
 	c.eachPartition(func(p *partition) {
 		if seen := time.UnixMilli(p.clock.lastSeen.Load()); p.read && seen.After(c.lastRead) {

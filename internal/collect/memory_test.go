@@ -3,6 +3,7 @@ package collect_test
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -69,6 +70,12 @@ func (m *memory) ReportWriter(_ context.Context, id string, s store.WriterStatus
 // StreamedTables knows no stream.
 func (m *memory) StreamedTables(context.Context) ([]sample.Target, error) { return nil, nil }
 
+func (m *memory) Watermarks(context.Context) (all []store.Watermark, err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return slices.Collect(maps.Values(m.marks)), nil
+}
+
 // goBack sets the store back to before the first commit, under claims that stand.
 func (m *memory) goBack() {
 	m.mu.Lock()
@@ -115,7 +122,7 @@ func (m *memory) Claim(_ context.Context, writer string, c store.Claim) (store.P
 	p.Writer = writer
 	m.positions[id] = p
 	w := m.marks[id]
-	w.Epoch = p.Epoch
+	w.Epoch, w.Seen = p.Epoch, time.Now()
 	m.marks[id] = w
 	return p, nil
 }
@@ -167,6 +174,7 @@ func (m *memory) apply(c store.Commit) {
 	}
 	for _, w := range c.Watermarks {
 		if m.marks[w.PartitionID].Epoch <= w.Epoch {
+			w.Seen = time.Now()
 			m.marks[w.PartitionID] = w
 		}
 	}

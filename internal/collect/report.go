@@ -22,6 +22,9 @@ type WatchedSource interface {
 	Ready() []string
 	// Unread returns the partitions, topics and tables that it should read and cannot.
 	Unread() []daemon.Fault
+	// Subscribed returns all partitions that this source and its like should read together;
+	// none if they are not known.
+	Subscribed() []string
 }
 
 // WatchSource adds the source's own faults to this collector's reports. It is called before Run.
@@ -39,6 +42,60 @@ func (c *Collector) reportStatus(ctx context.Context) {
 	if err := c.store.ReportWriter(ctx, c.writer, c.status(time.Now())); err != nil {
 		c.log.Debug("report this collector to the store", "error", err)
 	}
+}
+
+// report reports this collector every reportEvery, until ctx ends. Commits do not wait for it.
+func (c *Collector) report(ctx context.Context) {
+	tick := time.NewTicker(reportEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+			c.findAbandoned(ctx)
+			c.reportStatus(ctx)
+			c.placeKeys(ctx)
+		}
+	}
+}
+
+// findAbandoned looks for subscribed partitions that no collector has claimed, or reported for
+// abandonedAfter. A failure of the store changes nothing.
+func (c *Collector) findAbandoned(ctx context.Context) {
+	if c.source == nil {
+		return
+	}
+	others := make(map[string]time.Time)
+	for _, name := range c.source.Subscribed() {
+		others[name] = time.Time{}
+	}
+	c.eachPartition(func(p *partition) { delete(others, p.id.Name) })
+	if len(others) > 0 {
+		ctx, cancel := context.WithTimeout(ctx, c.config.CommitInterval)
+		defer cancel()
+		marks, err := c.store.Watermarks(ctx)
+		if err != nil {
+			c.log.Debug("read the watermarks", "error", err)
+			return
+		}
+		for _, m := range marks {
+			if seen, other := others[m.Name]; other && m.Seen.After(seen) {
+				others[m.Name] = m.Seen
+			}
+		}
+	}
+	now := c.hostClock.storeTime(time.Now())
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for name, seen := range others {
+		if first := c.abandoned[name]; seen.IsZero() && !first.IsZero() {
+			others[name] = first
+		} else if seen.IsZero() {
+			others[name] = now // nobody has ever claimed it
+		}
+	}
+	c.abandoned = others
 }
 
 // placeKeys has the sketches count the position of unlisted load in tables whose partitions may

@@ -45,8 +45,12 @@ func TestACollectorReportsItself(t *testing.T) {
 }
 
 // sourceFaults is a source with faults.
-type sourceFaults struct{ daemon.Health }
+type sourceFaults struct {
+	daemon.Health
+	subscribed []string
+}
 
+func (s *sourceFaults) Subscribed() []string   { return s.subscribed }
 func (s *sourceFaults) Ready() []string        { return s.Reasons() }
 func (s *sourceFaults) Unread() []daemon.Fault { return s.Faults() }
 
@@ -112,6 +116,64 @@ func TestADeadPartitionIsUnknown(t *testing.T) {
 		must(t, alive.Release(t.Context()))
 		must(t, dead.Release(t.Context()))
 		must(t, stop())
+	})
+}
+
+// TestAPartitionThatNobodyReads is found by those who should read it together, whether anybody
+// has ever claimed it or its reader is gone, and is read by another collector in the end.
+func TestAPartitionThatNobodyReads(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		m := newMemory()
+		var collectors []*collect.Collector
+		var stops []func() error
+		for range 2 {
+			cfg := slow()
+			cfg.CommitInterval = 2 * time.Second
+			c := newCollector(t, cfg, m)
+			c.WatchSource(&sourceFaults{subscribed: []string{"p", "q", "r"}})
+			collectors, stops = append(collectors, c), append(stops, running(t, c))
+		}
+		first, second := collectors[0], collectors[1]
+		reads := map[source.Partition]bool{claim(t, first, "p"): true, claim(t, second, "q"): true}
+		next := 0
+		// after returns what the first collector reports after so many seconds of reading.
+		after := func(seconds int) (unread []string) {
+			for range seconds {
+				next++
+				for p := range reads {
+					must(t, p.Fold(t.Context(), source.Batch{Next: strconv.Itoa(next), Time: time.Now().UnixMilli(), End: true}))
+				}
+				time.Sleep(time.Second)
+			}
+			synctest.Wait()
+			for _, u := range m.statusOf(first.Writer()).Reading.Unread {
+				unread = append(unread, u.Name)
+			}
+			return unread
+		}
+		if got := after(25); len(got) > 0 {
+			t.Errorf("in the first seconds it reports %q as unread", got)
+		}
+		if got := after(15); !slices.Equal(got, []string{"r"}) || m.statusOf(first.Writer()).Lag == nil {
+			t.Errorf("it reports %q as unread, want r, which nobody has claimed, and its own lag", got)
+		}
+		r := claim(t, second, "r")
+		reads[r] = true
+		if got := after(15); len(got) > 0 {
+			t.Errorf("when all is read it reports %q as unread", got)
+		}
+		for p := range reads {
+			if p != r {
+				must(t, p.Release(t.Context()))
+			}
+		}
+		must(t, stops[1]())
+		clear(reads)
+		if got := after(40); !slices.Equal(got, []string{"p", "q", "r"}) {
+			t.Errorf("when the readers are gone it reports %q as unread, want all", got)
+		}
+		must(t, stops[0]())
 	})
 }
 

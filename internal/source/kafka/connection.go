@@ -138,6 +138,9 @@ type partition struct {
 	id    int
 }
 
+// String is the name by which the Sink knows the partition.
+func (p partition) String() string { return fmt.Sprintf("%s/%d", p.topic, p.id) }
+
 // leaders returns the ids of the brokers that lead the topics' partitions, as kafka-go
 // knows them: this costs no request.
 func (l *connection) leaders(ctx context.Context, topics []string) (map[partition]int, error) {

@@ -100,6 +100,8 @@ type Source struct {
 	memory *source.Budget
 	// coming is how many responses with records are arriving.
 	coming atomic.Int64
+	// subscribed are the partitions of the existing topics, as they were found last.
+	subscribed atomic.Pointer[[]string]
 	*meters
 }
 
@@ -116,3 +118,11 @@ func (k *Source) Ready() []string { return k.health.Reasons() }
 
 // Unread returns the topics and partitions that this member should read and cannot.
 func (k *Source) Unread() []daemon.Fault { return k.health.Faults() }
+
+// Subscribed returns the partitions that the group should read.
+func (k *Source) Subscribed() []string {
+	if all := k.subscribed.Load(); all != nil {
+		return *all
+	}
+	return nil
+}

@@ -359,7 +359,11 @@ func (m *membership) beat(ctx context.Context, gen *generation) (rebalance bool)
 // member that is new, or that leads, and for no other one that has joined before.
 func (m *membership) compare(ctx context.Context, gen *generation, counts map[string]int) (again bool) {
 	again = gen.foreign
+	var all []string
 	for topic, n := range counts {
+		for id := range n {
+			all = append(all, partition{topic, id}.String())
+		}
 		part := "partitions of " + topic
 		if gen.partitions[topic] == n {
 			m.source.health.Heal(part)
@@ -370,6 +374,7 @@ func (m *membership) compare(ctx context.Context, gen *generation, counts map[st
 			m.source.reportFailure(part, failureGroup, errUnshared)
 		}
 	}
+	m.source.subscribed.Store(&all)
 	if again {
 		m.source.log.Info("the group has shared other topics or partitions: joining it again", "group", m.source.config.Group)
 	}

@@ -62,7 +62,7 @@ type reader struct {
 
 func newReader(k *Source, l *connection, m *membership, topic string, id int) *reader {
 	r := &reader{
-		source: k, connection: l, member: m, topic: topic, id: id, name: fmt.Sprintf("%s/%d", topic, id),
+		source: k, connection: l, member: m, topic: topic, id: id, name: partition{topic, id}.String(),
 		fetchBytes: k.config.FetchBytes, backoff: newBackoff(),
 	}
 	r.durable.Store(-1)

@@ -27,6 +27,7 @@ func (s *Source) round(ctx context.Context, sink source.Sink, all *sync.WaitGrou
 	}
 	s.noteChildren(open)
 	readable := readable(open, s.client.log.Parts, s.isWanted)
+	s.setSubscribed(readable)
 	p := share(readable, s.config.Member, members)
 	s.stopAllBut(p.keep)
 	taken, err := s.take(bounded, p.take)
@@ -42,6 +43,16 @@ func (s *Source) round(ctx context.Context, sink source.Sink, all *sync.WaitGrou
 		s.log.Info("joined the collectors that share the shards", "member", s.config.Member, "members", len(members))
 	}
 	return nil
+}
+
+func (s *Source) setSubscribed(readable []store.Shard) {
+	var names []string
+	for _, h := range readable {
+		names = append(names, h.Name)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.subscribed = names
 }
 
 // keepAlive renews the membership, and returns all living members in order.

@@ -128,6 +128,7 @@ type Source struct {
 	lease     store.Lease // to list shards; no name before the first one
 
 	mu            sync.Mutex
+	subscribed    []string           // the shards that may be read
 	readers       map[string]*reader // by the shard's name
 	childrenFound childrenFound
 
@@ -170,6 +171,13 @@ func (s *Source) Ready() []string {
 
 // Unread returns the tables and shards that this collector should read and cannot.
 func (s *Source) Unread() []daemon.Fault { return s.health.Faults() }
+
+// Subscribed returns the shards that the collectors should read.
+func (s *Source) Subscribed() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.subscribed
+}
 
 // Run reads until ctx ends; every failure is retried. It returns within the release timeout
 // and a few seconds. Only one Run may be active.
