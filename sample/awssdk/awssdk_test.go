@@ -176,6 +176,47 @@ func TestAPanickingSinkIsContained(t *testing.T) {
 	}
 }
 
+// lossSink is a stuck sink until it is let go.
+type lossSink struct {
+	entered, goOn chan struct{}
+	once          sync.Once
+	lost          int64
+	since, until  time.Time
+}
+
+func (s *lossSink) Write(context.Context, []sample.Record) error {
+	s.once.Do(func() { close(s.entered); <-s.goOn })
+	return nil
+}
+
+func (s *lossSink) Lose(n int64, since, until time.Time) {
+	s.lost, s.since, s.until = s.lost+n, since, until
+}
+
+// TestASinkHearsWhatIsDropped: a sink that can tell of them is given the dropped records, with
+// their times.
+func TestASinkHearsWhatIsDropped(t *testing.T) {
+	t.Parallel()
+	sink := &lossSink{entered: make(chan struct{}), goOn: make(chan struct{})}
+	client, sampler := instrument(t, awssdk.Options{Sink: sink, Tables: orders, MaxPending: 10, Unfolded: true}, response{body: `{}`})
+	began := time.Now().Truncate(time.Millisecond)
+	for i := range 51 {
+		if _, err := update(t.Context(), client); err != nil {
+			t.Fatal(err)
+		}
+		if i == 0 {
+			<-sink.entered
+		}
+	}
+	close(sink.goOn)
+	if err := sampler.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if sink.lost != 40 || sink.lost != sampler.Stats().Dropped || sink.since.Before(began) || sink.until.Before(sink.since) || sink.until.After(time.Now()) {
+		t.Errorf("the sink heard of %d from %s to %s, the sampler counted %+v", sink.lost, sink.since, sink.until, sampler.Stats())
+	}
+}
+
 func TestAStuckSinkIsNoOnesWait(t *testing.T) {
 	t.Parallel()
 	entered := make(chan struct{})

@@ -42,6 +42,16 @@ func (c *cell) record(f folded) sample.Record {
 	}
 }
 
+// loss counts dropped requests, and bounds their times in Unix milliseconds.
+type loss struct{ n, since, until int64 }
+
+func (l *loss) add(n, at int64) {
+	if l.n == 0 {
+		l.since, l.until = at, at
+	}
+	l.n, l.since, l.until = l.n+n, min(l.since, at), max(l.until, at)
+}
+
 // fold collects records until the worker takes them. It never blocks: it drops and counts
 // records beyond its bound.
 type fold struct {
@@ -54,6 +64,7 @@ type fold struct {
 	mu     sync.Mutex
 	number int64
 	cells  map[cell]folded
+	lost   loss // since the last take
 }
 
 func newFold(limit int, unfolded bool, count *counters) *fold {
@@ -74,22 +85,23 @@ func (f *fold) add(c cell, more folded) {
 	had, known := f.cells[c]
 	if f.closed.Load() || !known && len(f.cells) >= f.limit || had.n+more.n > sample.MaxN {
 		f.count.dropped.Add(more.n)
+		f.lost.add(more.n, c.time)
 		return
 	}
 	f.cells[c] = folded{had.n + more.n, had.waited + more.waited}
 }
 
-// take returns and removes all records.
-func (f *fold) take() []sample.Record {
+// take returns and removes all records, and what was dropped since the last take.
+func (f *fold) take() ([]sample.Record, loss) {
 	f.mu.Lock()
-	cells := f.cells
-	f.cells = make(map[cell]folded, len(cells))
+	cells, lost := f.cells, f.lost
+	f.cells, f.lost = make(map[cell]folded, len(cells)), loss{}
 	f.mu.Unlock()
 	records := make([]sample.Record, 0, len(cells))
 	for c, n := range cells {
 		records = append(records, c.record(n))
 	}
-	return records
+	return records, lost
 }
 
 // close makes add drop all further records.

@@ -17,6 +17,15 @@ type Sink interface {
 	Write(ctx context.Context, records []sample.Record) error
 }
 
+// LossSink is a Sink that tells the collectors of records that were dropped before they came to
+// it, so that they know which seconds they have not seen whole.
+type LossSink interface {
+	Sink
+	// Lose counts n dropped records of requests between two times. The goroutine that calls
+	// Write calls it.
+	Lose(n int64, since, until time.Time)
+}
+
 // SinkFunc is a function as a Sink.
 type SinkFunc func(ctx context.Context, records []sample.Record) error
 
@@ -80,7 +89,10 @@ func (w *worker) run() {
 
 // flush sends the folded records to the sink. A sink that panics has taken none.
 func (w *worker) flush() {
-	records := w.fold.take()
+	records, lost := w.fold.take()
+	if sink, tells := w.sink.(LossSink); tells && lost.n > 0 {
+		sink.Lose(lost.n, time.UnixMilli(lost.since), time.UnixMilli(lost.until))
+	}
 	if len(records) == 0 {
 		return
 	}

@@ -11,7 +11,7 @@
 //
 // The sink keeps one batch. Meanwhile the sampler collects records within its own bound, and
 // counts dropped ones in awssdk.Stats. A batch is dropped when no collector stores it within
-// Options.RetryFor.
+// Options.RetryFor. The next batch tells its collector what was dropped, which records a gap.
 package httpsink
 
 import (
@@ -74,6 +74,32 @@ type Sink struct {
 	// producer is the sink's name, and sequence the number of its next batch.
 	producer string
 	sequence int64
+	// lost is what was dropped, and no collector was told of.
+	lost loss
+}
+
+// loss counts dropped requests, and bounds their times.
+type loss struct {
+	n            int64
+	since, until time.Time
+}
+
+// Lose counts dropped requests between two times. It implements awssdk.LossSink.
+func (s *Sink) Lose(n int64, since, until time.Time) {
+	if s.lost.n == 0 || since.Before(s.lost.since) {
+		s.lost.since = since
+	}
+	if until.After(s.lost.until) {
+		s.lost.until = until
+	}
+	s.lost.n += n
+}
+
+func (s *Sink) loseAll(records []sample.Record) {
+	for i := range records {
+		at := time.UnixMilli(records[i].Time)
+		s.Lose(records[i].N, at, at)
+	}
 }
 
 // New returns a sink. The first Write connects.
@@ -94,20 +120,29 @@ func (s *Sink) rename() { s.producer, s.sequence = rand.Text(), 1 }
 // Write sends the records, and returns when a collector has stored all of them.
 func (s *Sink) Write(ctx context.Context, records []sample.Record) error {
 	for len(records) > 0 {
-		var batch []sample.Record
-		batch, records = samplepb.CutBatch(records, batchRecords, batchBytes)
-		var body bytes.Buffer
-		w := gzip.NewWriter(&body)
-		if _, err := w.Write(s.encoder.Append(nil, batch)); err != nil {
-			return fmt.Errorf("compress samples: %w", err)
+		batch, rest := samplepb.CutBatch(records, batchRecords, batchBytes)
+		if err := s.writeBatch(ctx, batch); err != nil {
+			s.loseAll(records)
+			return err
 		}
-		if err := w.Close(); err != nil {
-			return fmt.Errorf("compress samples: %w", err)
-		}
-		if err := s.deliver(ctx, body.Bytes()); err != nil {
-			return fmt.Errorf("send samples: %w", err)
-		}
+		records = rest
 	}
+	return nil
+}
+
+func (s *Sink) writeBatch(ctx context.Context, batch []sample.Record) error {
+	var body bytes.Buffer
+	w := gzip.NewWriter(&body)
+	if _, err := w.Write(s.encoder.Append(nil, batch)); err != nil {
+		return fmt.Errorf("compress samples: %w", err)
+	}
+	if err := w.Close(); err != nil {
+		return fmt.Errorf("compress samples: %w", err)
+	}
+	if err := s.deliver(ctx, body.Bytes()); err != nil {
+		return fmt.Errorf("send samples: %w", err)
+	}
+	s.lost = loss{}
 	return nil
 }
 
@@ -164,6 +199,9 @@ func (s *Sink) attempt(ctx context.Context, body []byte) (stored bool, after tim
 		"Keyheat-Producer": s.producer, "Keyheat-Sequence": strconv.FormatInt(s.sequence, 10),
 	} {
 		request.Header.Set(name, value)
+	}
+	if l := s.lost; l.n > 0 {
+		request.Header.Set("Keyheat-Dropped", fmt.Sprintf("%d %d %d", l.n, l.since.UnixMilli(), l.until.UnixMilli()))
 	}
 	response, err := s.options.Client.Do(request)
 	if err != nil {

@@ -19,7 +19,7 @@ import (
 	"github.com/keyheat/keyheat/sample/samplepb"
 )
 
-var _ awssdk.Sink = (*httpsink.Sink)(nil)
+var _ awssdk.LossSink = (*httpsink.Sink)(nil)
 
 // collector answers requests with the statuses of a script, and then with 200.
 type collector struct {
@@ -31,8 +31,8 @@ type collector struct {
 
 // request is what a collector got.
 type request struct {
-	producer, sequence, user string
-	samples                  int
+	producer, sequence, user, dropped string
+	samples                           int
 }
 
 // cut as a status closes the connection without a response.
@@ -42,7 +42,7 @@ func newCollector(t *testing.T, script ...int) *collector {
 	t.Helper()
 	c := &collector{script: script}
 	c.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		got := request{producer: r.Header.Get("Keyheat-Producer"), sequence: r.Header.Get("Keyheat-Sequence"), samples: decode(t, r)}
+		got := request{producer: r.Header.Get("Keyheat-Producer"), sequence: r.Header.Get("Keyheat-Sequence"), dropped: r.Header.Get("Keyheat-Dropped"), samples: decode(t, r)}
 		got.user, _, _ = r.BasicAuth()
 		c.mu.Lock()
 		c.requests = append(c.requests, got)
@@ -186,5 +186,31 @@ func TestLargeWritesAreSeveralBatches(t *testing.T) {
 	}
 	if len(c.requests) < 4 || sum != 29_000 {
 		t.Errorf("%d batches with %d samples", len(c.requests), sum)
+	}
+}
+
+// TestDroppedRecordsAreTold: the next batch that is stored tells what the sampler and the sink
+// have dropped, and no other one does.
+func TestDroppedRecordsAreTold(t *testing.T) {
+	t.Parallel()
+	c := newCollector(t, 400, 503)
+	sink := httpsink.New(httpsink.Options{Collectors: []string{c.URL}})
+	lost := records(2, 1)
+	lost[0].Time, lost[1].Time, lost[1].N = 5_000, 4_000, 3
+	if err := sink.Write(t.Context(), lost); err == nil {
+		t.Fatal("a refused batch is no error")
+	}
+	sink.Lose(10, time.UnixMilli(4_500), time.UnixMilli(9_000))
+	for range 2 {
+		if err := sink.Write(t.Context(), records(1, 1)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var told []string
+	for _, r := range c.requests {
+		told = append(told, r.dropped)
+	}
+	if want := []string{"", "14 4000 9000", "14 4000 9000", ""}; !slices.Equal(told, want) {
+		t.Errorf("the collector was told %q, want %q", told, want)
 	}
 }

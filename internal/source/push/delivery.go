@@ -18,6 +18,7 @@ type delivery struct {
 	format   format.Format
 	body     []byte
 	hold     *source.Hold
+	lost     loss // what its producer dropped before
 
 	// at is the door's position behind the batch.
 	at       int64

@@ -25,6 +25,9 @@ type door struct {
 	at        int64
 	// keyed is when a span with a key arrived last.
 	keyed time.Time
+	// lost is what producers dropped, and lastGap when a gap of that was recorded.
+	lost    loss
+	lastGap time.Time
 	// folded are counted and not committed, in their order.
 	folded []*delivery
 }
@@ -70,10 +73,12 @@ func (d *door) attend(ctx context.Context, p source.Partition) error {
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.partition = nil
+	defer func() { d.partition = nil }()
 	if ctx.Err() != nil {
 		release, cancel := context.WithTimeout(context.WithoutCancel(ctx), d.source.config.ReleaseTimeout)
 		defer cancel()
+		d.lastGap = time.Time{}
+		_ = d.recordLoss(release, time.Now()) // Release says why
 		if err = p.Release(release); err == nil {
 			d.settle(d.at)
 		}
@@ -89,7 +94,10 @@ func (d *door) attend(ctx context.Context, p source.Partition) error {
 func (d *door) step(ctx context.Context) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	err := d.partition.Fold(ctx, d.batch())
+	err := d.recordLoss(ctx, time.Now())
+	if err == nil {
+		err = d.partition.Fold(ctx, d.batch())
+	}
 	if committed, err := strconv.ParseInt(d.partition.CommittedPosition(), 10, 64); err == nil {
 		d.settle(committed)
 	}
@@ -106,6 +114,10 @@ func (d *door) fold(ctx context.Context, b *delivery, move *source.Move) error {
 	defer d.mu.Unlock()
 	if d.partition == nil {
 		return source.ErrReclaim
+	}
+	d.lost.add(b.lost)
+	if err := d.recordLoss(ctx, time.Now()); err != nil {
+		return err
 	}
 	batch := d.batch()
 	now := time.Now().UnixMilli()

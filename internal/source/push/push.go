@@ -5,6 +5,8 @@
 //	Content-Encoding: zstd                or gzip, or none
 //	Keyheat-Producer: orders-7c9f         one run of a producer
 //	Keyheat-Sequence: 42                  the batch's number, from 1
+//	Keyheat-Dropped: 7 1764350000000 1764350002000   requests that the producer dropped, and their
+//	                                      first and last time: a gap
 //
 // The response comes after the commit of the batch's samples. With both headers a batch is
 // counted once: the producer's position moves in that commit, and a repeated batch is

@@ -13,6 +13,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -477,5 +478,43 @@ func TestASlowSenderGivesItsMemoryBack(t *testing.T) {
 	}
 	if status := <-answered; status != 503 && status != 0 {
 		t.Errorf("the slow sender gets %d", status)
+	}
+}
+
+// TestDroppedSamplesAreAGap: what a producer says it has dropped is a gap of its time, once
+// however often the batch is sent, and of the last hour.
+func TestDroppedSamplesAreAGap(t *testing.T) {
+	t.Parallel()
+	st := openStore(t, sqliteURL(t))
+	d := openDoor(t, st, "a", push.Config{})
+	now := time.Now().Truncate(time.Millisecond)
+	dropped := func(n int, since, until time.Duration) []string {
+		return []string{"Keyheat-Dropped", fmt.Sprint(n, now.Add(-since).UnixMilli(), now.Add(-until).UnixMilli())}
+	}
+	body := batch(1)
+	for range 2 {
+		if r := mustSend(t, d.url, body, append(numbered("p", 1), dropped(7, 5*time.Second, 3*time.Second)...)...); r.status != http.StatusOK {
+			t.Errorf("the batch is answered with %+v", r)
+		}
+	}
+	mustSend(t, d.url, batch(1), dropped(2, 3*time.Hour, time.Second)...)
+	mustSend(t, d.url, batch(1), dropped(2, 3*time.Hour, 2*time.Hour)...)
+	for _, wrong := range []string{"x", "0 1 2", "1 5 4", "1"} {
+		if r := mustSend(t, d.url, batch(1), "Keyheat-Dropped", wrong); r.status != http.StatusBadRequest {
+			t.Errorf("%q is answered with %+v", wrong, r)
+		}
+	}
+	d.stop()
+	gaps, err := st.Gaps(t.Context(), store.GapQuery{})
+	if err != nil || len(gaps) != 2 {
+		t.Fatalf("the store has the gaps %+v, %v", gaps, err)
+	}
+	slices.SortFunc(gaps, func(a, b store.Gap) int { return b.Since.Compare(a.Since) })
+	first, second := gaps[0], gaps[1]
+	if !first.Since.Equal(now.Add(-5*time.Second)) || !first.Until.Equal(now.Add(-3*time.Second)) || !strings.Contains(first.Reason, "dropped 7 samples") || first.NoneKnown() {
+		t.Errorf("the first gap is %+v", first)
+	}
+	if lasted := second.Until.Sub(second.Since); lasted > time.Hour || lasted < 50*time.Minute || !strings.Contains(second.Reason, "dropped 2 samples") {
+		t.Errorf("the second gap is %+v", second)
 	}
 }

@@ -83,6 +83,10 @@ func (d *delivery) readHeaders(r *http.Request) *response {
 	if d.format, known = formats[kind]; err != nil || !known {
 		return refuse(http.StatusUnsupportedMediaType, "Content-Type: send application/x-ndjson, application/json or application/x-protobuf")
 	}
+	var refused *response
+	if d.lost, refused = readLoss(r, time.Now()); refused != nil {
+		return refused
+	}
 	producer, number := r.Header.Get(headerProducer), r.Header.Get(headerSequence)
 	if producer == "" && number == "" {
 		return nil
