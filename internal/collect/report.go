@@ -22,9 +22,9 @@ type WatchedSource interface {
 	Ready() []string
 	// Unread returns the partitions, topics and tables that it should read and cannot.
 	Unread() []daemon.Fault
-	// Subscribed returns all partitions that this source and its like should read together;
+	// Subscription returns all partitions that this source and its like should read together;
 	// none if they are not known.
-	Subscribed() []string
+	Subscription() []string
 }
 
 // WatchSource adds the source's own faults to this collector's reports. It is called before Run.
@@ -67,7 +67,7 @@ func (c *Collector) findAbandoned(ctx context.Context) {
 		return
 	}
 	others := make(map[string]time.Time)
-	for _, name := range c.source.Subscribed() {
+	for _, name := range c.source.Subscription() {
 		others[name] = time.Time{}
 	}
 	c.eachPartition(func(p *partition) { delete(others, p.id.Name) })

@@ -119,8 +119,8 @@ func (k *Source) Ready() []string { return k.health.Reasons() }
 // Unread returns the topics and partitions that this member should read and cannot.
 func (k *Source) Unread() []daemon.Fault { return k.health.Faults() }
 
-// Subscribed returns the partitions that the group should read.
-func (k *Source) Subscribed() []string {
+// Subscription returns the partitions that the group should read.
+func (k *Source) Subscription() []string {
 	if all := k.subscribed.Load(); all != nil {
 		return *all
 	}

@@ -163,8 +163,8 @@ func (s *Source) Ready() []string {
 // Unread returns nothing: producers send, and nobody knows what they have not sent.
 func (s *Source) Unread() []daemon.Fault { return nil }
 
-// Subscribed returns nothing: each collector has doors of its own.
-func (s *Source) Subscribed() []string { return nil }
+// Subscription returns nothing: each collector has doors of its own.
+func (s *Source) Subscription() []string { return nil }
 
 // Samples returns the handler of batches of samples.
 func (s *Source) Samples() http.Handler {

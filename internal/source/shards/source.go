@@ -172,8 +172,8 @@ func (s *Source) Ready() []string {
 // Unread returns the tables and shards that this collector should read and cannot.
 func (s *Source) Unread() []daemon.Fault { return s.health.Faults() }
 
-// Subscribed returns the shards that the collectors should read.
-func (s *Source) Subscribed() []string {
+// Subscription returns the shards that the collectors should read.
+func (s *Source) Subscription() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.subscribed
