@@ -84,6 +84,8 @@ type Collector struct {
 	// resets counts the resets. It changes only under mu and the locks of all shards, so
 	// that holding any of these locks keeps it constant.
 	resets atomic.Int64
+	// cause is the newest reset's.
+	cause atomic.Pointer[error]
 
 	// mu is taken before any shard's lock.
 	mu         sync.Mutex

@@ -247,6 +247,7 @@ func (c *Collector) resetLocked(cause error) {
 	}
 	clear(c.partitions)
 	c.hot.clear() // the samples that made these keys hot may not be stored
+	c.cause.Store(&cause)
 	c.resets.Add(1)
 	c.cancelCommit()
 	c.discarded.Add(float64(samples))

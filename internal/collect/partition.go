@@ -66,7 +66,7 @@ func newPartition(c *Collector, at store.Position, s *shard, tableShard bool) *p
 // usable returns why the handle cannot be used, if so.
 func (p *partition) usable(ctx context.Context) error {
 	if p.resets != p.collector.resets.Load() {
-		return source.ErrReclaim
+		return fmt.Errorf("%w: %w", source.ErrReclaim, *p.collector.cause.Load())
 	}
 	return ctx.Err()
 }

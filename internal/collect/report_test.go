@@ -50,7 +50,7 @@ type sourceFaults struct {
 	subscribed []string
 }
 
-func (s *sourceFaults) Subscription() []string   { return s.subscribed }
+func (s *sourceFaults) Subscription() []string { return s.subscribed }
 func (s *sourceFaults) Ready() []string        { return s.Reasons() }
 func (s *sourceFaults) Unread() []daemon.Fault { return s.Faults() }
 

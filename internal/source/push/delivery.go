@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strconv"
+	"time"
 
 	"github.com/keyheat/keyheat/internal/settings/format"
 	"github.com/keyheat/keyheat/internal/source"
@@ -56,6 +57,9 @@ func (s *Source) admit(d *delivery) (*delivery, *response) {
 	if s.ctx == nil || s.ctx.Err() != nil {
 		return nil, new(unavailable("this collector starts or stops"))
 	}
+	if refused := s.refuseResting(d, time.Now()); refused != nil {
+		return nil, refused
+	}
 	if other := s.numbered[d.producer]; d.producer != "" && other != nil {
 		if other.sequence != d.sequence || other.mark != d.mark {
 			return nil, new(busy("another batch of this producer is under way: send one at a time"))
@@ -101,7 +105,7 @@ func (s *Source) next(ctx context.Context, d *delivery) (*source.Move, *response
 	}
 	ctx, cancel := context.WithTimeout(ctx, s.config.RespondWithin)
 	defer cancel()
-	name := "producer/" + d.producer
+	name := producerPrefix + d.producer
 	stored, err := s.store.Producer(ctx, name)
 	switch {
 	case errors.Is(err, store.ErrTooManyProducers):

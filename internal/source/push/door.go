@@ -45,9 +45,11 @@ func (d *door) run(ctx context.Context, sink source.Sink) error {
 		if err != nil {
 			return err
 		}
-		if err := d.attend(ctx, p); err != nil && !errors.Is(err, source.ErrReclaim) {
+		err = d.attend(ctx, p)
+		if err != nil && !errors.Is(err, source.ErrReclaim) {
 			return err
 		}
+		d.source.restProducers(err, time.Now())
 	}
 	return nil
 }

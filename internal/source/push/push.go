@@ -22,7 +22,8 @@
 //
 // Collectors claim no producer. If two get one batch at once, the compare-and-swap of the
 // second commit fails. That collector drops all its pending samples, and their producers
-// send them again.
+// send them again. It refuses the one producer for a while then: processes that share a name
+// must not do so to all others again and again.
 //
 // # Spans
 //
@@ -76,6 +77,9 @@ type Config struct {
 	// RespondWithin is how long a request waits for the commit of its batch.
 	RespondWithin  time.Duration
 	ReleaseTimeout time.Duration
+	// NameRest is how long batches of a producer are refused, at first, after two collectors had
+	// batches of it at once. It doubles each time, up to a minute.
+	NameRest time.Duration
 	// Late is how old samples may be when they arrive, and SpansLate how old spans.
 	Late, SpansLate time.Duration
 }
@@ -84,7 +88,7 @@ type Config struct {
 func Default() Config {
 	return Config{
 		MemoryBytes: 32 << 20, MaxBatch: 4 << 20, MaxWaiting: 4096,
-		ReadWithin: 10 * time.Second, RespondWithin: 25 * time.Second, ReleaseTimeout: 3 * time.Second, Late: 5 * time.Second, SpansLate: 12 * time.Second,
+		ReadWithin: 10 * time.Second, RespondWithin: 25 * time.Second, ReleaseTimeout: 3 * time.Second, NameRest: 2 * time.Second, Late: 5 * time.Second, SpansLate: 12 * time.Second,
 	}
 }
 
@@ -105,6 +109,8 @@ type Source struct {
 	deliveries sync.WaitGroup
 	// numbered are the batches on the way, by their producer.
 	numbered map[string]*delivery
+	// resting are producers whose batches are refused for a while.
+	resting map[string]rest
 }
 
 // New returns a source. It asks producers to send again until Run is called. st may be nil
@@ -113,7 +119,7 @@ func New(c Config, st Store, logger *slog.Logger) *Source {
 	c = options.OrDefault(c, Default())
 	s := &Source{
 		config: c, store: st, log: logger, memory: source.NewBudget(c.MemoryBytes), slots: make(chan struct{}, c.MaxWaiting),
-		decode: newDecompressor(c.MaxBatch), numbered: make(map[string]*delivery), doors: make(map[format.Format]*door),
+		decode: newDecompressor(c.MaxBatch), numbered: make(map[string]*delivery), resting: make(map[string]rest), doors: make(map[format.Format]*door),
 	}
 	for _, f := range []format.Format{format.Keyheat, format.Protobuf, format.OTLP} {
 		s.doors[f] = &door{source: s, name: "door/" + c.Instance + "/" + string(f)}

@@ -91,6 +91,9 @@ func openDoor(t *testing.T, st *store.Store, instance string, settings push.Conf
 	d := &door{store: &dying{Store: st}}
 	settings.Instance = instance
 	settings.ReleaseTimeout = time.Second
+	if settings.NameRest == 0 {
+		settings.NameRest = 10 * time.Millisecond
+	}
 	s := push.New(settings, st, quiet)
 	c := collect.New(collect.Config{
 		Source: store.Push, Sketch: small, Shards: 2, CommitInterval: 20 * time.Millisecond, StopTimeout: 100 * time.Millisecond,
@@ -326,6 +329,28 @@ func TestBusyDoorsSaySo(t *testing.T) {
 	if n := countedIn(t, st); n != 1 {
 		t.Errorf("the store has %d samples, want 1", n)
 	}
+}
+
+// TestASharedNameHarmsItsProducersAlone: two processes send under one name to two collectors at
+// once. The collector whose commit fails for that refuses the name for a while, and no other.
+func TestASharedNameHarmsItsProducersAlone(t *testing.T) {
+	t.Parallel()
+	url := sqliteURL(t)
+	settings := push.Config{NameRest: time.Hour, RespondWithin: 100 * time.Millisecond}
+	one, two := openDoor(t, openStore(t, url), "one", settings), openDoor(t, openStore(t, url), "two", settings)
+	one.store.dead.Store(true)
+	if r := mustSend(t, one.url, batch(1), numbered("shared", 1)...); r.status != http.StatusServiceUnavailable {
+		t.Errorf("without its store a collector answers %+v", r)
+	}
+	untilStored(t, []*door{two}, batch(2), "shared", 1, nil)
+	one.store.dead.Store(false)
+	untilStored(t, []*door{one}, batch(1), "other", 1, nil) // behind the commit that fails
+	r := mustSend(t, one.url, batch(1), numbered("shared", 2)...)
+	if r.status != http.StatusTooManyRequests || r.after == "" || !strings.Contains(r.Error, "name of its own") {
+		t.Errorf("the name that two processes share gets %+v", r)
+	}
+	untilStored(t, []*door{one}, batch(1), "other", 2, nil)
+	untilStored(t, []*door{two}, batch(1), "shared", 2, nil) // nothing failed there
 }
 
 // TestOneBatchAtTwoCollectors sends each batch to both collectors at once. One of them counts
