@@ -1,6 +1,8 @@
 package store_test
 
 import (
+	"context"
+	"database/sql"
 	"os"
 	"slices"
 	"strings"
@@ -55,6 +57,50 @@ func TestVacuumWritesEveryTableOfKeys(t *testing.T) {
 	slices.Sort(kept)
 	if want := strings.Fields(keyless); !slices.Equal(kept, want) {
 		t.Errorf("not written again: %s\nwant %s", kept, want)
+	}
+}
+
+// TestVacuumWaitsForOlderSnapshots: rows that another session's snapshot shows stay in Postgres'
+// files until it ends. A backup has such a snapshot.
+func TestVacuumWaitsForOlderSnapshots(t *testing.T) {
+	t.Parallel()
+	url := pgtest.Database(t)
+	s, db := mustOpen(t, url), raw(t, url)
+	exec := func(statement string) {
+		if _, err := db.ExecContext(t.Context(), statement); err != nil {
+			t.Fatal(err)
+		}
+	}
+	size := func() (bytes int64) {
+		if err := db.QueryRowContext(t.Context(), "SELECT pg_relation_size('deltas')").Scan(&bytes); err != nil {
+			t.Fatal(err)
+		}
+		return bytes
+	}
+	exec(`INSERT INTO deltas (writer, seq, version, body, committed, previous) SELECT 'w', n, 1, 'secret', now(), 0 FROM generate_series(1, 1000) n`)
+	backup, err := db.BeginTx(t.Context(), &sql.TxOptions{Isolation: sql.LevelRepeatableRead})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = backup.Rollback() }()
+	var n int
+	if err := backup.QueryRowContext(t.Context(), "SELECT count(*) FROM leases").Scan(&n); err != nil {
+		t.Fatal(err)
+	}
+	exec(`DELETE FROM deltas`)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+	defer cancel()
+	if err := s.Vacuum(ctx); err == nil {
+		t.Errorf("with an older snapshot it vacuums, and %d bytes stay", size())
+	}
+	if err := backup.Rollback(); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Vacuum(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if bytes := size(); bytes > 0 {
+		t.Errorf("%d bytes of deleted rows stay", bytes)
 	}
 }
 
