@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/keyheat/keyheat/internal/daemon"
@@ -29,6 +30,29 @@ func TestStatusReportsEachPartUntilItHeals(t *testing.T) {
 	if want := []string{"no store", "a: down"}; !slices.Equal(s.Reasons(), want) {
 		t.Errorf("reasons are %q, want %q", s.Reasons(), want)
 	}
+}
+
+// TestFaultsBeginWithTheFirstFailure: a part fails since its first failure, whatever the reason,
+// and the whole is no part.
+func TestFaultsBeginWithTheFirstFailure(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var s daemon.Health
+		began := time.Now()
+		s.Fail("b", "down")
+		s.Fail(daemon.Whole, "no store")
+		time.Sleep(time.Second)
+		s.Fail("b", "slow")
+		s.FailAfter("a", "throttled", time.Now())
+		if got, want := s.Faults(), []daemon.Fault{{Part: "a", Since: began.Add(time.Second)}, {Part: "b", Since: began}}; !slices.Equal(got, want) {
+			t.Errorf("the faults are %+v, want %+v", got, want)
+		}
+		s.Heal("b")
+		s.Heal("a")
+		if got := s.Faults(); len(got) > 0 {
+			t.Errorf("the faults are %+v, want none", got)
+		}
+	})
 }
 
 func TestStatusWaitsAndGroups(t *testing.T) {
