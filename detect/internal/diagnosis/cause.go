@@ -1,6 +1,8 @@
 package diagnosis
 
 import (
+	"maps"
+
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/sample"
 )
@@ -36,8 +38,9 @@ type grouping struct {
 	moving  map[detect.KeyRef]bool
 	few     map[detect.Target]*detect.Finding
 	designs map[detect.Target]*detect.Finding
-	// storms are the callers that repeat a key's requests, callers the ones that make it hot
-	// alone.
+	// storms are the callers that repeat the requests of several keys, callers the ones that
+	// make several keys hot alone. What a caller does to one key belongs to the key's incident:
+	// it often becomes known while that fires.
 	storms  map[detect.KeyRef]string
 	callers map[detect.KeyRef]string
 	// pressed are the tables whose writes were throttled because of an index.
@@ -62,7 +65,22 @@ func newGrouping(found []detect.Finding) grouping {
 			g.callers[f.KeyRef] = string(e.Callers[0].Text)
 		}
 	}
+	leaveSingle(g.storms)
+	leaveSingle(g.callers)
 	return g
+}
+
+// leaveSingle leaves out callers of one key.
+func leaveSingle(callers map[detect.KeyRef]string) {
+	keys := map[string]map[detect.KeyRef]bool{}
+	for key, caller := range callers {
+		key.Region = "" // it is written in each
+		if keys[caller] == nil {
+			keys[caller] = map[detect.KeyRef]bool{}
+		}
+		keys[caller][key] = true
+	}
+	maps.DeleteFunc(callers, func(_ detect.KeyRef, caller string) bool { return len(keys[caller]) == 1 })
 }
 
 // claim is the cause of a finding, and the key or pattern that it is about.
