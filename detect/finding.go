@@ -3,6 +3,7 @@ package detect
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
@@ -14,13 +15,14 @@ type Severity string
 
 // The severities, the worst first.
 const (
-	// Critical means that some second's lower bound is above the limit, or that the key
-	// is saturated: the partition refuses requests, and no setting helps. For a table as
-	// a whole it means that its partitions throttle for longer than splits take, or that
-	// an index holds its writes back.
+	// Critical means that some second's lower bound is above the limit, or that the
+	// partition refuses RefusedShare of the key's requests: no setting helps. For a table as
+	// a whole it means an outage, that its partitions throttle for longer than splits take, or
+	// that an index holds its writes back.
 	Critical Severity = "critical"
 	// Warning means that some second's lower bound is above the policy's share of the
-	// limit, or that a table as a whole throttles and a setting mends it.
+	// limit, that fewer requests of a key are refused, or that a table as a whole throttles
+	// and a setting mends it.
 	Warning Severity = "warning"
 	// Info is worth knowing. An info finding is never sent.
 	Info Severity = "info"
@@ -58,10 +60,10 @@ type Finding struct {
 	KeyRef
 	Severity Severity `json:"severity"`
 	State    State    `json:"state"`
-	// Lasting is the severity of lasting harm. It is Critical if the key's requests were
-	// refused in FireSeconds of FireOf seconds, or if HarmSeconds of HarmOf were proven
-	// over the limit. It is Warning if as many were over the policy's share, and empty
-	// otherwise. Only the judge of a key sets it; it is not stored.
+	// Lasting is the severity of lasting harm. It is Critical if RefusedShare of the key's
+	// requests were refused for long enough, or if HarmSeconds of HarmOf were proven over
+	// the limit. It is Warning if fewer were refused, or as many seconds were over the
+	// policy's share, and empty otherwise. Only the judge of a key sets it; it is not stored.
 	Lasting Severity `json:"-"`
 	// Peak is the highest second of requested load, Mean the mean over Seconds.
 	Peak Peak  `json:"peak"`
@@ -294,9 +296,12 @@ type Throttling struct {
 	From time.Time `json:"from"`
 	To   time.Time `json:"to"`
 	// Units are the throttled units, Share their part of the units that were requested from
-	// From to To. For a table or index as a whole Share is of the requests.
-	Units float64 `json:"units"`
-	Share float64 `json:"share"`
+	// From to To. For a table or index as a whole Share is of the requests. ShareLow and
+	// ShareHigh are its 95% interval: Share itself if all requests were seen.
+	Units     float64 `json:"units"`
+	Share     float64 `json:"share"`
+	ShareLow  float64 `json:"share_low"`
+	ShareHigh float64 `json:"share_high"`
 	// Unit is wcu if only writes of a table or index were throttled, and rcu if only reads
 	// were. It is empty for both, and for a key. Beside reads, Share is a share of the write
 	// units if Unit is wcu.
@@ -305,7 +310,7 @@ type Throttling struct {
 
 // JoinThrottling returns the throttling of several findings together; nil if there is none.
 func JoinThrottling(found []*Finding) (all *Throttling) {
-	requested := 0.0
+	requested, below, above := 0.0, 0.0, 0.0
 	for _, f := range found {
 		t := f.Throttling
 		if t == nil {
@@ -321,10 +326,13 @@ func JoinThrottling(found []*Finding) (all *Throttling) {
 			all.To = t.To
 		}
 		all.Units += t.Units
-		requested += Ratio(t.Units, t.Share)
+		of := Ratio(t.Units, t.Share)
+		requested += of
+		below, above = math.Hypot(below, of*(t.Share-t.ShareLow)), math.Hypot(above, of*(t.ShareHigh-t.Share))
 	}
 	if all != nil {
 		all.Share = Ratio(all.Units, requested)
+		all.ShareLow, all.ShareHigh = max(0, all.Share-Ratio(below, requested)), min(1, all.Share+Ratio(above, requested))
 	}
 	return all
 }

@@ -56,11 +56,27 @@ const (
 	HarmSeconds = 5
 	// HarmOf is the window of HarmSeconds.
 	HarmOf = 10
+	// RefusedShare of a key's requests, refused in RefusedSeconds of RefusedOf seconds or
+	// over OutageSeconds, makes its finding critical. Callers' retries absorb less.
+	RefusedShare = 0.01
+	// RefusedSeconds is the least number of seconds with refused requests that prove more
+	// than one unlucky second.
+	RefusedSeconds = 3
+	// RefusedOf is the window of RefusedSeconds.
+	RefusedOf = 5
 	// OutageShare of a table's or index's requests, throttled over OutageSeconds, are an
 	// outage, whatever the cause: the finding is critical.
 	OutageShare = 0.1
 	// OutageSeconds is the time over which OutageShare counts.
 	OutageSeconds = 60
+	// OutageParts are the equal parts of OutageSeconds. All but one need throttled requests,
+	// or it was a burst.
+	OutageParts = 6
+	// NearLimit is the share of a limit up to which one second proves no harm by itself, if
+	// refusals would be seen and none was: DynamoDB serves a little beyond the limit, and
+	// requests at a second's end may belong to the next one. HarmSeconds of HarmOf such
+	// seconds do.
+	NearLimit = 1.1
 	// SaturatedSeconds of SaturatedOf seconds with consumption between SaturatedFrom and
 	// SaturatedTo of a limit are a plateau: a partition that throttles the rest.
 	SaturatedSeconds = 3

@@ -56,9 +56,10 @@ type Harm struct {
 	// Attempts is how many refused attempts were seen in the seconds looked at: a lower
 	// bound.
 	Attempts int64
-	// Refused is the refused share of the load from From to To: see detect.Throttling.
-	Refused  float64
-	From, To time.Time
+	// Refused is the refused share of the load from From to To, with its bounds: see
+	// detect.Throttling.
+	Refused, RefusedLow, RefusedHigh float64
+	From, To                         time.Time
 	// Failed is the share of the key's calls of the last minute that failed after all
 	// retries; 0 if none is known.
 	Failed float64
@@ -82,7 +83,7 @@ func harmOf(f *detect.Finding) Harm {
 	}
 	h.Failed, _ = f.FailedShare()
 	if t := f.Throttling; t != nil {
-		h.Refused, h.From, h.To = t.Share, t.From, t.To
+		h.Refused, h.RefusedLow, h.RefusedHigh, h.From, h.To = t.Share, t.ShareLow, t.ShareHigh, t.From, t.To
 	}
 	return h
 }

@@ -182,7 +182,7 @@ func (b *Board) keyFinding(t *episode.Track, e *episode.Episode, r episode.Rules
 			f.State = detect.Resolved
 		}
 	}
-	if f.Severity == detect.Critical && (f.MayBeServed() || b.totals.sumOf(f.Target).servesAll(&f)) {
+	if f.Severity == detect.Critical && !e.WasRefused() && (f.MayBeServed() || b.totals.sumOf(f.Target).servesAll(&f)) {
 		f.Severity = detect.Warning
 		if f.Lasting == detect.Critical {
 			f.Lasting = detect.Warning

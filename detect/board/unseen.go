@@ -2,6 +2,7 @@ package board
 
 import (
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/internal/throttling"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sketch"
 )
@@ -20,12 +21,6 @@ type unseenKeys struct {
 	fires bool
 }
 
-// hidesKeys reports whether a key that the window does not list may be over a limit.
-func hidesKeys(w *sketch.Window) bool {
-	all, unseen := w.Total.Load, w.Unseen
-	return all.Write > detect.PartitionWrite && unseen.Write > detect.PartitionWrite || all.Read > detect.PartitionRead && unseen.Read > detect.PartitionRead
-}
-
 // observe records a second. It may get the same second again: later parts only add to
 // both loads.
 func (u *unseenKeys) observe(w *sketch.Window, oneEpisode bool) {
@@ -34,7 +29,7 @@ func (u *unseenKeys) observe(w *sketch.Window, oneEpisode bool) {
 		u.newest = w.Second
 	}
 	bit := uint64(1) << uint64(u.newest-w.Second)
-	if bit == 0 || !hidesKeys(w) {
+	if bit == 0 || !throttling.HidesKeys(w) {
 		return
 	}
 	if w.Second-u.last > detect.ResolveSeconds && !oneEpisode || u.seconds == 0 {

@@ -207,7 +207,7 @@ func loss(f *detect.Finding, h *answer.Harm) string {
 		}
 		return fmt.Sprintf("%s of %s failed despite retries.", capital(wording.Part(h.Failed)), of)
 	case h.Refused > 0:
-		return fmt.Sprintf("%s of %s refused.", capital(wording.Part(h.Refused)), ownRequests(f))
+		return fmt.Sprintf("%s of %s refused.", capital(wording.PartWithin(h.Refused, h.RefusedLow, h.RefusedHigh)), ownRequests(f))
 	case h.Attempts > 0:
 		return fmt.Sprintf("At least %s attempts refused.", wording.Count(h.Attempts))
 	case !h.Visible && f.Quality.Source == detect.SourceChanges:

@@ -53,7 +53,11 @@ func Figures(f *detect.Finding) []Line {
 		all.add("share", fmt.Sprintf("%s of the %s of %s%s", wording.Percent(f.Share), requests(f), wording.Printable(f.Name()), whose+shareTime(f)))
 	}
 	if t := f.Throttling; t != nil && t.Share > 0 {
-		all.add("throttled", fmt.Sprintf("%s of %s, %s units, %s to %s", wording.Percent(t.Share), ownRequests(f), wording.About(t.Units), t.From.UTC().Format(clock), t.To.UTC().Format(moment)))
+		share := wording.Percent(t.Share)
+		if t.ShareLow < t.ShareHigh {
+			share = wording.PartWithin(t.Share, t.ShareLow, t.ShareHigh)
+		}
+		all.add("throttled", fmt.Sprintf("%s of %s, %s units, %s to %s", share, ownRequests(f), wording.About(t.Units), t.From.UTC().Format(clock), t.To.UTC().Format(moment)))
 	}
 	if share, failed := f.FailedShare(); failed {
 		all.add("failed", fmt.Sprintf("%s of the requests in the last %s, after all retries", wording.Percent(share), wording.Seconds(f.Evidence.Retries.Seconds)))

@@ -73,7 +73,7 @@ func secondOfAKey(random *rand.Rand, second int64, least, most float64, sampled 
 	if least > 0 { // of writes alone, since both together are over the budget, as a stream shows them
 		k.Low.Read, changes = 0, k.Requests
 	}
-	if random.IntN(5) == 0 {
+	if random.IntN(60) == 0 {
 		k.Throttled = detect.PartOf(k.Low, 0.2)
 		k.Evidence = &sketch.Evidence{Load: k.Low}
 		k.Evidence.Refused[sample.KeyRange] = 5

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/internal/harm"
 	"github.com/keyheat/keyheat/detect/internal/throttling"
 	"github.com/keyheat/keyheat/detect/sampling"
 	"github.com/keyheat/keyheat/sample"
@@ -38,12 +39,12 @@ type Episode struct {
 	// bursts are the newest of these ranges, of earlier episodes too.
 	bursts []detect.Span
 
-	isSaturated bool
-	warned      bool            // something was above the policy's share
-	sustained   bool            // a mean is proven over the limit
-	combined    float64         // the largest sum of both utilisations
-	means       *sampling.Means // of a sampled key
-	sampled     bool
+	isHarmed  bool            // load far above the limit, or refused requests, are critical
+	warned    bool            // something was above the policy's share
+	sustained bool            // a mean is proven over the limit
+	combined  float64         // the largest sum of both utilisations
+	means     *sampling.Means // of a sampled key
+	sampled   bool
 	// peak is the peak of a sampled key; restoredPeak is the previous judge's.
 	peak         sampling.Peak
 	restoredPeak sample.Milli
@@ -71,10 +72,11 @@ type Episode struct {
 	hottest     [detect.FireSeconds]int64 // seconds above the share, newest first
 
 	// over, above and refused are the newest seconds over the limit, above the share, and
-	// with requests that the partition refused. Each lists the newest first. lasting is
-	// the severity that lasting harm gives the episode.
+	// with requests that the partition refused. Each lists the newest first. harm judges the
+	// refused share. lasting is the severity that lasting harm gives the episode.
 	over, above [detect.HarmSeconds]int64
 	refused     [detect.FireSeconds]int64
+	harm        harm.Share
 	lasting     detect.Severity
 
 	// kind is the kind of a table's or index's episode, empty for a key. escalated
@@ -82,12 +84,14 @@ type Episode struct {
 	// throttling since it began to be counted anew.
 	kind      detect.Kind
 	escalated bool
-	minute    minute
+	minute    harm.Minute
 	// Pressure is the throttling of a table or index as a whole, in the seconds that count.
-	// between is what it was asked for in the other seconds between them, calm since them.
-	Pressure      throttling.Pressure
-	between, calm asked
-	refusals      refusals
+	// asked is what it was asked for from the first of them to the last, calm since. hotKey is
+	// the newest second in which a hot key explained the refusals.
+	Pressure    throttling.Pressure
+	asked, calm harm.Asked
+	hotKey      int64
+	refusals    harm.Sums
 	// healing outlasts an episode: partitions are never merged again.
 	healing healing
 	// restoredEvidence is the previous judge's evidence.
@@ -137,8 +141,8 @@ func (e *Episode) observe(p *point, r Rules) {
 	flush := s.flushed && !hot && (s.likely.amounts(r.Kind).Proven > share || mean > share)
 	unproven := (independent.Proven > share || believed > share) && !hot && !sustained && !flush
 	e.doubtLoad(s, r)
-	refused := (flush || unproven) && p.keyRange > 0 && p.mayRefuse(r.Kind) // refusals end the doubt
-	flush, unproven = flush && !refused, unproven && !refused
+	refused := e.isRefused(p, r, share)
+	flush, unproven = flush && !refused, unproven && !refused // refusals end the doubt
 	plateau := isPlateau(p, r.Kind) && !s.flushed
 	combined := s.certain.overCombined(r)
 	e.settle(p.second-1, r.Time)
@@ -155,6 +159,8 @@ func (e *Episode) observe(p *point, r Rules) {
 		e.flushed++
 	}
 	e.count(s, r, 1+e.gather(s, since, r))
+	units, requests := p.refusedParts(r.Kind)
+	lasts := e.harm.Observe(p.second, units.Of+requests.Of > 0, units, requests)
 	if unproven {
 		e.believed = true
 	}
@@ -167,16 +173,17 @@ func (e *Episode) observe(p *point, r Rules) {
 		e.backDate(p.second, r)
 	}
 	if plateau {
-		e.addPlateau(p.second)
+		e.addPlateau(p)
+	}
+	if hot || refused {
+		e.addHot(p.second)
 	}
 	if hot {
-		e.isSaturated = e.isSaturated || p.throttledByPartition(r.Kind)
-		e.addHot(p.second)
 		e.addHarm(s.certain, r)
 	}
 	if refused {
 		most := max(independent.Proven, believed, mean, s.likely.amounts(r.Kind).Proven)
-		e.addRefused(p, r.Kind, most > detect.Limit(r.Kind))
+		e.addRefused(p.second, lasts || most > detect.Limit(r.Kind))
 	}
 	if sustained {
 		if e.sustained = e.sustained || mean > detect.Limit(r.Kind); e.sustained {
@@ -199,22 +206,6 @@ func (e *Episode) advance(second int64) (since int64) {
 		e.plateaus = [detect.SaturatedOf]int64{} // nothing shows that the load stayed there
 	}
 	return since
-}
-
-// addRefused counts a second in which a partition refused requests of an unproven load.
-// Attempts without units were sent again: they are critical for a load above the limit only.
-func (e *Episode) addRefused(p *point, k detect.Kind, above bool) {
-	critical := above || p.throttledByPartition(k)
-	e.isSaturated = e.isSaturated || critical
-	e.addHot(p.second)
-	if pushWithin(e.refused[:], p.second, detect.MeanLongest) {
-		if critical {
-			e.lasting = detect.Critical
-		} else if e.lasting == "" {
-			e.lasting = detect.Warning
-		}
-		e.fire(p.second, p.second)
-	}
 }
 
 // mean returns the largest proven mean of the last seconds, and the mean that would be
@@ -247,7 +238,7 @@ func (e *Episode) doubtLoad(s view, r Rules) {
 // Doubt returns the highest load above the limit that the key may have had in a second, or
 // on average over a minute. It is zero if there is none, or if such a load is proven.
 func (e *Episode) Doubt() sample.Milli {
-	if e.Over > 0 || e.isSaturated || e.sustained {
+	if e.Over > 0 || e.isHarmed || e.sustained {
 		return 0
 	}
 	return e.doubt
@@ -296,7 +287,8 @@ func (e *Episode) count(s view, r Rules, standsFor int64) {
 		p, e.opening = s.likely, s.likely // the samples do not show how long the first flush gathered
 	}
 	e.seconds++
-	e.refusals.add(p.second, detect.Amount(r.Kind, p.throttled), detect.Amount(r.Kind, p.load()))
+	load := p.sampledSecond(r.Kind)
+	e.refusals.Add(p.second, sampling.Part{Of: detect.Units(detect.Amount(r.Kind, p.throttled)), All: load.Units, Variance: load.Spread.Variance})
 	e.readTotal.Add(p.read, p.sampledSecond(detect.HotKeyRead))
 	e.writeTotal.Add(p.write, p.sampledSecond(detect.HotKeyWrite))
 	e.sumTable = e.sumTable.Plus(p.table)

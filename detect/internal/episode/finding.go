@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/internal/harm"
 	"github.com/keyheat/keyheat/detect/sampling"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sketch"
@@ -95,13 +96,17 @@ func (e *Episode) Finding(s Subject, r Rules) detect.Finding {
 	f.Bursts = e.bursts
 	f.FirstSeen, f.LastSeen = detect.TimeOf(e.first), detect.TimeOf(e.last)
 	f.Seconds, f.Through = e.writeTotal.Seconds(), detect.TimeOf(e.through)
-	f.Throttling = e.refusals.throttling()
+	f.Throttling = e.refusals.Throttling()
 	f.Quality = qualityOf(e)
 	if f.Severity == detect.Info && f.State == detect.Firing {
 		f.State = detect.Pending // the policy caps it: no alert
 	}
 	return f
 }
+
+// WasRefused reports whether the key's partition was seen to refuse requests, in an earlier
+// episode too.
+func (e *Episode) WasRefused() bool { return e.refused[0] != 0 || e.healing.refused != 0 }
 
 // Throttling returns the throttling of a table or index as a whole, by its requests from the
 // first throttled second to the last. Writes that are throttled beside reads are a share of
@@ -112,38 +117,28 @@ func (e *Episode) Throttling() *detect.Throttling {
 	for _, n := range e.Pressure.Refused {
 		refused += n
 	}
-	before := e.refusals.throttling() // the previous judge's
+	before := e.refusals.Throttling() // the previous judge's
 	if refused == 0 {
 		return before
 	}
 	t := &detect.Throttling{From: detect.TimeOf(e.first), To: detect.TimeOf(e.last)}
 	throttled, load := e.Pressure.Throttled, e.Pressure.Load
 	t.Units = detect.Units(throttled.Write) + detect.Units(throttled.Read)
-	t.Share = min(1, detect.Ratio(float64(refused), float64(e.Pressure.Requests+e.between.requests)))
+	share := e.asked.Requests.Part(e.sampled)
 	switch {
 	case throttled.Write > 0 && throttled.Read == 0:
 		t.Unit = "wcu"
 		if load.Read > 0 {
-			t.Share = min(1, detect.Ratio(float64(throttled.Write), float64(load.Write+e.between.write)))
+			share = e.asked.Write.Part(e.sampled)
 		}
 	case throttled.Read > 0 && throttled.Write == 0:
 		t.Unit = "rcu"
 	}
+	harm.SetShare(t, share)
 	if before != nil {
-		continueThrottling(t, before)
+		harm.Continue(t, before)
 	}
 	return t
-}
-
-// continueThrottling adds the throttling that an earlier judge stored. Its share stands for
-// its time, because the requests behind it are not stored.
-func continueThrottling(t, before *detect.Throttling) {
-	earlier, since := before.To.Sub(before.From).Seconds()+1, max(0, t.To.Sub(before.To).Seconds())
-	t.Share = (before.Share*earlier + t.Share*since) / (earlier + since)
-	t.Units += before.Units
-	if t.Unit != before.Unit {
-		t.Unit = ""
-	}
 }
 
 // qualityOf returns the quality of an episode's samples.
@@ -191,21 +186,18 @@ func restoreEpisode(f *detect.Finding) *Episode {
 		write: intervalOf(f.Peak.WCU), read: intervalOf(f.Peak.RCU), At: f.Peak.At.Unix(),
 		consumed: sketch.Load{Read: detect.Milli(f.Consumed.RCU), Write: detect.Milli(f.Consumed.WCU)},
 		Over:     f.SecondsOver(), possible: f.PossibleSeconds, saturated: f.SaturatedSeconds,
-		isSaturated: f.Severity == detect.Critical && f.SecondsOver() == 0,
-		warned:      detect.Rank(f.Severity) >= detect.Rank(detect.Warning), combined: f.Combined, restoredEvidence: f.Evidence,
+		isHarmed: f.Severity == detect.Critical,
+		warned:   detect.Rank(f.Severity) >= detect.Rank(detect.Warning), combined: f.Combined, restoredEvidence: f.Evidence, refusals: harm.Restore(f.Throttling),
 		first: f.FirstSeen.Unix(), last: f.LastSeen.Unix(),
-	}
-	if t := f.Throttling; t != nil {
-		e.refusals = refusals{
-			first: t.From.Unix(), last: t.To.Unix(),
-			throttled: detect.Milli(t.Units), requested: detect.Milli(detect.Ratio(t.Units, t.Share)), unit: t.Unit,
-		}
 	}
 	if f.Replication != nil {
 		e.replicated = detect.Milli(f.Replication.WCU)
 	}
+	if f.Throttling != nil || f.Evidence.ThrottledRequests() > 0 {
+		e.refused[0], e.healing.refused = e.last, e.last
+	}
 	if f.Kind.OfTable() {
-		e.kind, e.isSaturated, e.escalated = f.Kind, false, f.Severity == detect.Critical
+		e.kind, e.isHarmed, e.escalated = f.Kind, false, f.Severity == detect.Critical
 		e.Pressure.Partition = f.Partition
 	}
 	if f.Healed != nil { // its load goes on
@@ -216,6 +208,11 @@ func restoreEpisode(f *detect.Finding) *Episode {
 	e.readTotal = sampling.ContinueTotal(f.Mean.RCU, f.Seconds, e.sampled, e.draws.Assumed > 0)
 	e.writeTotal = sampling.ContinueTotal(f.Mean.WCU, f.Seconds, e.sampled, e.draws.Assumed > 0)
 	e.hottest[0] = e.last
+	for _, in := range f.Bursts {
+		for second := max(in.From, in.To-detect.HarmOf); second <= in.To && second >= e.first; second++ {
+			pushWithin(e.over[:], second, detect.HarmOf)
+		}
+	}
 	switch f.Quality.Source {
 	case detect.SourceChanges:
 		e.requests, e.changes = 1, 1
@@ -257,39 +254,4 @@ func (e *Episode) restoreQuality(f *detect.Finding) {
 
 func intervalOf(f detect.Figure) sampling.Interval {
 	return sampling.Interval{Value: detect.Milli(f.Value), Low: detect.Milli(f.Low), High: detect.Milli(f.High)}
-}
-
-// refusals add up an episode's load from its first throttled second to its last. The zero
-// value is ready.
-type refusals struct {
-	first, last          int64
-	throttled, requested sample.Milli
-	// calm is the load since last.
-	calm sample.Milli
-	unit string // see detect.Throttling
-}
-
-// add adds a second.
-func (r *refusals) add(second int64, throttled, requested sample.Milli) {
-	switch {
-	case throttled > 0:
-		if r.first == 0 {
-			r.first = second
-		}
-		r.last = second
-		r.throttled, r.requested, r.calm = r.throttled+throttled, r.requested+r.calm+requested, 0
-	case r.first != 0:
-		r.calm += requested
-	}
-}
-
-// throttling returns the sums as a finding shows them; nil without a throttled second.
-func (r *refusals) throttling() *detect.Throttling {
-	if r.first == 0 {
-		return nil
-	}
-	return &detect.Throttling{
-		From: detect.TimeOf(r.first), To: detect.TimeOf(r.last),
-		Units: detect.Units(r.throttled), Share: min(1, detect.Ratio(float64(r.throttled), float64(r.requested))), Unit: r.unit,
-	}
 }

@@ -97,7 +97,7 @@ func (c *coder) point(p *point, parts *int64) (withPressure bool) {
 	number(c, &p.throttled.Write, 0)
 	number(c, &p.keyRange, 0)
 	number(c, &p.noReason, 0)
-	c.flag(&p.otherReasons)
+	number(c, &p.others, 0)
 	number(c, &p.replicated, 0)
 	number(c, parts, 0)
 	for i, same := range []*sampling.Amounts{&p.read, &p.write} {

@@ -18,11 +18,9 @@ type point struct {
 	read, write sampling.Amounts
 	throttled   sketch.Load
 	// requests counts the requests seen, keyRange the key's requests throttled because of
-	// their partition, and noReason the ones throttled without a reason, as far as the evidence
-	// shows.
-	requests, keyRange, noReason int64
-	// otherReasons reports that all throttled requests were throttled for other reasons.
-	otherReasons bool
+	// their partition, noReason the ones throttled without a reason, and others the ones
+	// throttled for other reasons, as far as the evidence shows.
+	requests, keyRange, noReason, others int64
 	// tableRequests counts the requests seen of the whole table or index; tableChanges
 	// counts the ones from a stream.
 	tableRequests, tableChanges int64
@@ -61,7 +59,10 @@ func keyPoint(w *sketch.Window, k *sketch.KeyLoad, batch sampling.Batch) point {
 	}
 	if k.Evidence != nil {
 		p.keyRange, p.noReason = k.Evidence.Refused[sample.KeyRange], k.Evidence.Refused[sample.ThrottleUnknown]
-		p.otherReasons = p.keyRange+p.noReason == 0 && k.Evidence.Refused != [sample.ThrottleReasons]int64{}
+		for _, n := range k.Evidence.Refused {
+			p.others += n
+		}
+		p.others -= p.keyRange + p.noReason
 		if base := float64(detect.Weight(k.Evidence.Load)); k.Evidence.Edited > 0 && base > 0 {
 			p.grown, p.grownKnown = float64(k.Evidence.GrownBytes)*max(1, float64(detect.Weight(k.Low))/base), true
 		}
@@ -149,21 +150,39 @@ func (p *point) combinedShare() float64 {
 	return detect.Units(p.write.Proven)/detect.Units(detect.PartitionWrite) + detect.Units(p.read.Proven)/detect.Units(detect.PartitionRead)
 }
 
-// throttledByPartition reports whether DynamoDB throttled the key's requests, on the
-// kind's side, because of their partition.
-func (p *point) throttledByPartition(k detect.Kind) bool {
-	return p.keyRange > 0 && detect.Amount(k, p.throttled) > 0
-}
-
 // mayRefuse reports whether the partition may have refused attempts on the kind's side.
 // Attempts without units, before a retry, count for the side with the larger part of its limit.
 func (p *point) mayRefuse(k detect.Kind) bool {
 	if p.throttled != (sketch.Load{}) {
-		return detect.Amount(k, p.throttled) > 0 && !p.otherReasons
+		return detect.Amount(k, p.throttled) > 0 && (p.others == 0 || p.keyRange+p.noReason > 0)
 	}
 	writes := p.write.Value*detect.WritesInReads >= p.read.Value
 	return p.keyRange+p.noReason > 0 && detect.Side(k, writes, !writes)
 }
+
+// refusedParts returns the refused parts of the requested units on the kind's side, and of the
+// requests of both: attempts that a retry serves carry no units. They count the requests that
+// the partition refused, drawn as independently as records state.
+func (p *point) refusedParts(k detect.Kind) (units, requests sampling.Part) {
+	seen := p.sampledSecond(k)
+	units = sampling.Part{All: seen.Units, Variance: seen.Spread.Variance}
+	requests = sampling.Part{All: float64(p.requests)}
+	if p.draws.RateLow > 0 { // a call's attempts were drawn together
+		requests.Variance = requests.All
+		if units.All > 0 {
+			calls := detect.Ratio(units.All*units.All, units.Variance)
+			requests.Variance = max(requests.Variance, detect.Ratio(requests.All*requests.All, calls))
+		}
+	}
+	if p.keyRange > 0 && p.mayRefuse(k) {
+		part := detect.Ratio(float64(p.keyRange), float64(p.keyRange+p.noReason+p.others))
+		units.Of, requests.Of = part*detect.Units(detect.Amount(k, p.throttled)), float64(p.keyRange)
+	}
+	return units, requests
+}
+
+// isBlind reports whether the second's samples cannot show refused requests, as a stream's.
+func (p *point) isBlind() bool { return p.tableChanges >= p.tableRequests }
 
 // isPlateau reports whether the second's consumed load lies just at the limit, as far as
 // sampling shows it.
@@ -171,7 +190,7 @@ func isPlateau(p *point, k detect.Kind) bool {
 	if math.Sqrt(p.amounts(k).Spread.Variance) > detect.PlateauSpread*detect.Units(detect.Limit(k)) {
 		return false
 	}
-	if p.tableChanges < p.tableRequests && !p.mayRefuse(k) {
+	if !p.isBlind() && !p.mayRefuse(k) {
 		return false // requests are visible, and the partition throttles none
 	}
 	used := detect.Amount(k, p.consumedLoad())
@@ -182,6 +201,9 @@ func isPlateau(p *point, k detect.Kind) bool {
 // its load is known, and below the policy's share.
 func (p *point) isCold(warning float64) bool {
 	if p.batch.Part != 0 || p.whole != [2]float64{} || p.combinedShare() > 1 {
+		return false
+	}
+	if p.mayRefuse(detect.HotKeyRead) || p.mayRefuse(detect.HotKeyWrite) {
 		return false
 	}
 	for i, k := range []detect.Kind{detect.HotKeyRead, detect.HotKeyWrite} {

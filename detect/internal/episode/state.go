@@ -2,14 +2,16 @@ package episode
 
 import (
 	"github.com/keyheat/keyheat/detect"
-	"github.com/keyheat/keyheat/detect/internal/throttling"
+	"github.com/keyheat/keyheat/detect/internal/harm"
 	"github.com/keyheat/keyheat/sample"
 )
 
 // addPlateau records a second just at the limit; enough of them close together are a
 // plateau. A load that rises and falls also crosses the limit, but only in single
-// seconds: they are no plateau.
-func (e *Episode) addPlateau(second int64) {
+// seconds: they are no plateau. It is critical where samples are blind to refusals. Elsewhere
+// their share decides.
+func (e *Episode) addPlateau(p *point) {
+	second := p.second
 	copy(e.plateaus[1:], e.plateaus[:])
 	e.plateaus[0] = second
 	earliest := e.plateaus[detect.SaturatedSeconds-1]
@@ -22,7 +24,9 @@ func (e *Episode) addPlateau(second int64) {
 		}
 	}
 	e.levelled = second
-	e.isSaturated, e.lasting = true, detect.Critical
+	if p.isBlind() {
+		e.isHarmed, e.lasting = true, detect.Critical
+	}
 	e.fire(earliest, second)
 }
 
@@ -43,15 +47,45 @@ func (e *Episode) addHot(second int64) {
 	}
 }
 
-// addHarm records the harm of a second above the policy's share.
+// addHarm records the harm of a second above the policy's share. A second just above the limit
+// proves none where refusals would be seen.
 func (e *Episode) addHarm(p *point, r Rules) {
 	if pushWithin(e.above[:], p.second, detect.HarmOf) && e.lasting == "" {
 		e.lasting = detect.Warning
 	}
-	if p.amounts(r.Kind).Proven > detect.Limit(r.Kind) && pushWithin(e.over[:], p.second, detect.HarmOf) ||
-		p.throttledByPartition(r.Kind) && pushWithin(e.refused[:], p.second, detect.FireOf) {
-		e.lasting = detect.Critical
+	load, limit := p.amounts(r.Kind).Proven, detect.Limit(r.Kind)
+	if load > limit && pushWithin(e.over[:], p.second, detect.HarmOf) {
+		e.isHarmed, e.lasting = true, detect.Critical
 	}
+	if !p.isBlind() {
+		limit = detect.ShareOf(limit, detect.NearLimit)
+	}
+	e.isHarmed = e.isHarmed || load > limit
+}
+
+// isRefused reports whether a second counts because the key's partition refused requests in it:
+// the load may be near the limit, as far as samples show it, or the episode goes on.
+func (e *Episode) isRefused(p *point, r Rules, share sample.Milli) bool {
+	if p.keyRange+p.noReason == 0 || !p.mayRefuse(r.Kind) {
+		return false
+	}
+	open := e.state == detect.Pending || e.state == detect.Firing
+	return open || p.amounts(r.Kind).High(detect.Side(r.Kind, r.Largest.Write, r.Largest.Read)) > share
+}
+
+// addRefused counts a second with refused requests. They are harm by themselves, and critical
+// if their share lasts or the load is likely above the limit.
+func (e *Episode) addRefused(second int64, critical bool) {
+	e.isHarmed = e.isHarmed || critical
+	if !pushWithin(e.refused[:], second, detect.MeanLongest) {
+		return
+	}
+	if critical {
+		e.lasting = detect.Critical
+	} else if e.lasting == "" {
+		e.lasting = detect.Warning
+	}
+	e.fire(second, second)
 }
 
 // fire makes the episode firing, and extends it by some seconds.
@@ -86,7 +120,7 @@ func (e *Episode) Severity() detect.Severity {
 		return detect.Critical
 	case e.kind.OfTable() && e.warned:
 		return detect.Warning
-	case e.Over > 0 || e.isSaturated || e.sustained:
+	case e.isHarmed || e.sustained:
 		return detect.Critical
 	case e.warned:
 		return detect.Warning
@@ -102,19 +136,31 @@ func (e *Episode) isCold() bool { return e.Severity() == "" && e.means == nil &&
 
 // observePressure records the next second of a table or index as a whole.
 func (e *Episode) observePressure(p *point, r Rules) {
-	hit, throttled := p.pressure.Hits(r.Kind)
+	if p.pressure.RefusesHotKey {
+		e.hotKey = p.second
+	}
+	pressure := p.pressure
+	if p.second-e.hotKey < detect.ResolveSeconds {
+		pressure = pressure.ExplainedByHotKey()
+	}
+	hit, throttled := pressure.Hits(r.Kind)
 	e.settle(p.second-1, r.Time)
+	if e.state == detect.Resolved && !r.OneEpisode && hit {
+		*e = Episode{through: p.second, hotKey: e.hotKey}
+	}
+	e.sampled = e.sampled || p.pressure.Sampled
+	this := harm.AskedIn(pressure, r.Kind)
+	if e.minute.IsOutage(p.second, this.Requests, throttled, e.sampled) {
+		e.escalated = true
+	}
 	if !hit {
-		e.calm = e.calm.plus(asked{p.pressure.Requests, p.pressure.Load.Write})
+		e.calm = e.calm.Plus(this)
 		return
 	}
-	if e.state == detect.Resolved && !r.OneEpisode {
-		*e = Episode{through: p.second}
-	}
 	if e.seconds > 0 {
-		e.between = e.between.plus(e.calm)
+		e.asked = e.asked.Plus(e.calm)
 	}
-	e.calm = asked{}
+	e.asked, e.calm = e.asked.Plus(this), harm.Asked{}
 	e.kind = r.Kind
 	if detect.Weight(p.table) > detect.Weight(e.PeakLoad()) {
 		e.At, e.consumed = p.second, p.consumedLoad()
@@ -124,45 +170,14 @@ func (e *Episode) observePressure(p *point, r Rules) {
 	e.readTotal.Add(p.read, p.sampledSecond(detect.HotKeyRead))
 	e.writeTotal.Add(p.write, p.sampledSecond(detect.HotKeyWrite))
 	e.sumTable = e.sumTable.Plus(p.table)
-	e.Pressure = e.Pressure.Plus(p.pressure.ExcludeExplained(r.Kind))
+	e.Pressure = e.Pressure.Plus(pressure.ExcludeExplained(r.Kind))
 	if !throttled {
 		e.extendPending(p.second) // burst capacity still serves it: no alert
 		return
 	}
 	e.addOver(p.second)
 	e.addHot(p.second)
-	e.escalated = e.escalated || e.minute.isOutage(p.second, p.pressure) ||
-		r.Kind == detect.HotPartition && (p.pressure.HoldsWritesBack() || e.lasts())
-}
-
-// asked is what a table or index was asked for in some seconds.
-type asked struct {
-	requests int64
-	write    sample.Milli
-}
-
-func (a asked) plus(o asked) asked { return asked{a.requests + o.requests, a.write + o.write} }
-
-// minute is the throttling of a table or index in up to OutageSeconds.
-type minute struct {
-	from, seconds       int64
-	throttled, requests int64
-}
-
-// isOutage counts a throttled second, and reports whether the minute that it completes was
-// an outage. Seconds that throttle nothing count as calm, without their requests.
-func (m *minute) isOutage(second int64, p *throttling.Pressure) bool {
-	if second-m.from >= detect.OutageSeconds {
-		*m = minute{from: second}
-	}
-	m.seconds++
-	m.requests += p.Requests
-	for _, n := range p.Refused {
-		m.throttled += n
-	}
-	calm := second - m.from + 1 - m.seconds
-	return second-m.from == detect.OutageSeconds-1 && calm <= detect.OutageSeconds/10 &&
-		float64(m.throttled) >= detect.OutageShare*float64(m.requests)
+	e.escalated = e.escalated || r.Kind == detect.HotPartition && (pressure.HoldsWritesBack() || e.lasts())
 }
 
 // lasts reports whether a partition has throttled for longer than splits take, and not

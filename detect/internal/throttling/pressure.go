@@ -22,9 +22,9 @@ type Pressure struct {
 	// Throttled is the throttled part of Load, and coolServed the served load of keys that
 	// are not warm.
 	Throttled, coolServed sketch.Load
-	// noHotKey is set if no key was near a limit, so that a partition throttled without a
-	// hot key.
-	noHotKey bool
+	// noHotKey is set if no hot key explains that a partition throttled. RefusesHotKey is set
+	// if a key that may be near a limit was itself refused, Sampled if requests were sampled.
+	noHotKey, RefusesHotKey, Sampled bool
 	// Partition is a partition that was full though no key of it was near a limit; nil
 	// if none is known.
 	Partition *detect.PartitionLoad
@@ -46,6 +46,26 @@ func (s Pressure) Plus(o Pressure) Pressure {
 		s.Partition = o.Partition
 	}
 	return s
+}
+
+// RefusedFor returns the number of refused requests that a kind of finding is about.
+func (s *Pressure) RefusedFor(k detect.Kind) int64 {
+	if k == detect.TableStarvation {
+		return s.StarvedRequests() + s.Unexplained
+	}
+	n := s.Refused[sample.OfIndex]
+	if s.noHotKey || s.Partition != nil {
+		n += s.Refused[sample.KeyRange]
+	}
+	return n
+}
+
+// ExplainedByHotKey returns the second as if a hot key explained that partitions throttled:
+// one was refused just before, and samples do not show that in each second.
+func (s *Pressure) ExplainedByHotKey() *Pressure {
+	explained := *s
+	explained.noHotKey = false
+	return &explained
 }
 
 // StarvedRequests returns the number of requests throttled for lack of capacity.
@@ -100,16 +120,18 @@ func (s *Pressure) HoldsWritesBack() bool { return s.Refused[sample.OfIndex] > 0
 func Measure(w *sketch.Window, likely sketch.Load, warning float64, facts *detect.TableFacts) Pressure {
 	s := Pressure{
 		Refused: w.Total.Refused, Requests: w.Total.Requests, Scanned: w.Total.Keyless, Scanners: w.Scanners, Load: w.Total.Load, Throttled: w.Total.Throttled, noHotKey: true,
+		Sampled: w.Total.ReadLargest > 0 || w.Total.WriteLargest > 0,
 	}
 	if s.Refused[sample.KeyRange] > 0 {
 		for i := range w.Keys {
 			k := &w.Keys[i]
-			s.noHotKey = s.noHotKey && !isNear(sampling.MostLoad(w, k), warning)
 			if !isWarm(k) {
 				s.coolServed = s.coolServed.Plus(detect.Sub(k.Low, k.Throttled))
+			} else if k.Evidence != nil && k.Evidence.Refused[sample.KeyRange] > 0 && isNear(sampling.MostLoad(w, k), warning) {
+				s.RefusesHotKey = true
 			}
 		}
-		s.noHotKey = s.noHotKey && !isNear(w.Unseen, warning)
+		s.noHotKey = !s.RefusesHotKey && !HidesKeys(w)
 	}
 	s.Unexplained = countUnexplained(w, warning)
 	if wcu, rcu := facts.Capacity(w.Index); wcu > 0 || rcu > 0 {
@@ -136,6 +158,12 @@ func countUnexplained(w *sketch.Window, warning float64) int64 {
 		return 0
 	}
 	return unknown
+}
+
+// HidesKeys reports whether a key that the window does not list may be over a limit.
+func HidesKeys(w *sketch.Window) bool {
+	all, unseen := w.Total.Load, w.Unseen
+	return all.Write > detect.PartitionWrite && unseen.Write > detect.PartitionWrite || all.Read > detect.PartitionRead && unseen.Read > detect.PartitionRead
 }
 
 // isNear reports whether a load is above the policy's share of a limit.

@@ -163,6 +163,19 @@ func Part(share float64) string {
 	return fmt.Sprintf("%.0f%%", 100*share)
 }
 
+// PartWithin writes a part of a whole with its bounds, 33% (24 to 44%), and without them where
+// they say as much.
+func PartWithin(share, low, high float64) string {
+	if high-low < 0.01 {
+		return Part(share)
+	}
+	least := math.Floor(100 * low)
+	if least < 1 {
+		least = math.Floor(1000*low) / 10
+	}
+	return fmt.Sprintf("%s (%v to %.0f%%)", Part(share), least, math.Ceil(100*high))
+}
+
 // Roughly writes a number with two significant digits, as is good enough for a mean of the
 // requests that were looked at: about 260.
 func Roughly(v float64) string { return "about " + About(toDigits(v, 2)) }

@@ -1,0 +1,167 @@
+// Package harm judges refused requests: their share in the time of an episode, and whether it
+// is large for long enough to be critical. Shares of sampled requests decide by their lower
+// bounds.
+package harm
+
+import (
+	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/internal/throttling"
+	"github.com/keyheat/keyheat/detect/sampling"
+)
+
+// Sums add up an episode's load from its first throttled second to its last. The zero value is
+// ready.
+type Sums struct {
+	first, last int64
+	// units are the throttled units of the requested ones, calm is the load since last.
+	units, calm sampling.Part
+	unit        string // see detect.Throttling
+}
+
+// Add adds a second's load, and the throttled units of it.
+func (s *Sums) Add(second int64, load sampling.Part) {
+	switch {
+	case load.Of > 0:
+		if s.first == 0 {
+			s.first = second
+		}
+		s.last = second
+		s.units, s.calm = s.units.Plus(s.calm).Plus(load), sampling.Part{}
+	case s.first != 0:
+		s.calm = s.calm.Plus(load)
+	}
+}
+
+// Throttling returns the sums as a finding shows them; nil without a throttled second.
+func (s *Sums) Throttling() *detect.Throttling {
+	if s.first == 0 {
+		return nil
+	}
+	t := &detect.Throttling{From: detect.TimeOf(s.first), To: detect.TimeOf(s.last), Units: s.units.Of, Unit: s.unit}
+	SetShare(t, s.units)
+	return t
+}
+
+// SetShare sets the share of a throttling, and its bounds.
+func SetShare(t *detect.Throttling, p sampling.Part) {
+	t.Share = p.Share()
+	t.ShareLow, t.ShareHigh = p.Bounds()
+}
+
+// Restore continues the throttling that an earlier judge stored; nil for none.
+func Restore(t *detect.Throttling) (s Sums) {
+	if t == nil {
+		return s
+	}
+	return Sums{first: t.From.Unix(), last: t.To.Unix(), units: sampling.ContinuePart(t.Units, t.Share, t.ShareLow, t.ShareHigh), unit: t.Unit}
+}
+
+// Continue adds the throttling that an earlier judge stored. Its share stands for its time,
+// because the requests behind it are not stored.
+func Continue(t, before *detect.Throttling) {
+	earlier, since := before.To.Sub(before.From).Seconds()+1, max(0, t.To.Sub(before.To).Seconds())
+	mean := func(then, now float64) float64 { return (then*earlier + now*since) / (earlier + since) }
+	t.Share, t.ShareLow, t.ShareHigh = mean(before.Share, t.Share), mean(before.ShareLow, t.ShareLow), mean(before.ShareHigh, t.ShareHigh)
+	t.Units += before.Units
+	if t.Unit != before.Unit {
+		t.Unit = ""
+	}
+}
+
+// Share judges the share of a key's requests that its partition refuses. The zero value is
+// ready.
+type Share struct {
+	// proven are the newest seconds with a proven share of RefusedShare, the newest first.
+	proven [detect.RefusedSeconds]int64
+	// from begins the newest OutageSeconds with a refusal, refused counts their seconds with
+	// one, and units and requests are the refused parts of all of them.
+	from, refused   int64
+	units, requests sampling.Part
+}
+
+// Observe records the next second by the refused parts of its units and of its requests, and
+// reports whether the refused share is now proven to last.
+func (s *Share) Observe(second int64, refuses bool, units, requests sampling.Part) (lasts bool) {
+	if second-s.from >= detect.OutageSeconds {
+		if !refuses {
+			return false
+		}
+		lasts = s.lasts()
+		*s = Share{proven: s.proven, from: second}
+	}
+	s.units, s.requests = s.units.Plus(units), s.requests.Plus(requests)
+	if !refuses {
+		return false
+	}
+	s.refused++
+	if isHarmful(units) || isHarmful(requests) {
+		copy(s.proven[1:], s.proven[:])
+		s.proven[0] = second
+		earliest := s.proven[len(s.proven)-1]
+		lasts = lasts || earliest != 0 && second-earliest < detect.RefusedOf
+	}
+	return lasts || s.requests.Variance > 0 && s.lasts() // where all was seen, only a whole minute counts
+}
+
+// lasts reports whether the refused share is proven over all seconds since from.
+func (s *Share) lasts() bool {
+	return s.refused >= detect.RefusedSeconds && (isHarmful(s.units) || isHarmful(s.requests))
+}
+
+func isHarmful(refused sampling.Part) bool {
+	return refused.Lower(detect.DecideTail) >= detect.RefusedShare
+}
+
+// Asked is what a table or index was asked for in some seconds, with the refused part: its
+// requests and its write units.
+type Asked struct{ Requests, Write sampling.Clusters }
+
+// AskedIn returns what it was asked for in a second, with the refused part that a kind of
+// finding is about.
+func AskedIn(p *throttling.Pressure, k detect.Kind) (a Asked) {
+	a.Requests.Add(float64(p.RefusedFor(k)), float64(p.Requests))
+	a.Write.Add(detect.Units(p.Throttled.Write), detect.Units(p.Load.Write))
+	return a
+}
+
+// Plus adds other seconds.
+func (a Asked) Plus(o Asked) Asked {
+	a.Requests.Join(o.Requests)
+	a.Write.Join(o.Write)
+	return a
+}
+
+// Minute is the throttling of a table or index in up to OutageSeconds. The zero value is ready.
+type Minute struct {
+	from     int64
+	parts    [detect.OutageParts]bool // of the minute, with a throttled request
+	requests sampling.Clusters
+}
+
+// IsOutage counts a second, and reports whether the minute that it completes, or comes after,
+// was an outage.
+func (m *Minute) IsOutage(second int64, requests sampling.Clusters, throttled, sampled bool) (outage bool) {
+	if second-m.from >= detect.OutageSeconds {
+		if !throttled {
+			return false
+		}
+		outage = m.isOver(sampled)
+		*m = Minute{from: second}
+	}
+	m.requests.Join(requests)
+	if !throttled {
+		return outage
+	}
+	m.parts[(second-m.from)*detect.OutageParts/detect.OutageSeconds] = true
+	return outage || second-m.from == detect.OutageSeconds-1 && m.isOver(sampled)
+}
+
+// isOver reports whether the refused share of the minute is an outage, and no burst.
+func (m *Minute) isOver(sampled bool) bool {
+	calm := 0
+	for _, throttled := range m.parts {
+		calm += detect.BoolToInt(!throttled)
+	}
+	share := m.requests.Part(sampled)
+	return calm <= 1 && share.Lower(detect.DecideTail) >= detect.OutageShare
+}
