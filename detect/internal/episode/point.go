@@ -168,11 +168,8 @@ func (p *point) refusedParts(k detect.Kind) (units, requests sampling.Part) {
 	units = sampling.Part{All: seen.Units, Variance: seen.Spread.Variance}
 	requests = sampling.Part{All: float64(p.requests)}
 	if p.draws.RateLow > 0 { // a call's attempts were drawn together
-		requests.Variance = requests.All
-		if units.All > 0 {
-			calls := detect.Ratio(units.All*units.All, units.Variance)
-			requests.Variance = max(requests.Variance, detect.Ratio(requests.All*requests.All, calls))
-		}
+		calls := detect.Ratio(units.All*units.All, units.Variance)
+		requests.Variance = max(requests.All, detect.Ratio(requests.All*requests.All, calls))
 	}
 	if p.keyRange > 0 && p.mayRefuse(k) {
 		part := detect.Ratio(float64(p.keyRange), float64(p.keyRange+p.noReason+p.others))

@@ -74,10 +74,15 @@ func (e *Episode) isRefused(p *point, r Rules, share sample.Milli) bool {
 }
 
 // addRefused counts a second with refused requests. They are harm by themselves, and critical
-// if their share lasts or the load is likely above the limit.
-func (e *Episode) addRefused(second int64, critical bool) {
+// if their share lasts or the load is likely above the limit. Samples show them in few of the
+// seconds that have some.
+func (e *Episode) addRefused(p *point, critical bool) {
 	e.isHarmed = e.isHarmed || critical
-	if !pushWithin(e.refused[:], second, detect.MeanLongest) {
+	within := int64(detect.FireOf)
+	if p.draws.RateLow > 0 {
+		within = detect.MeanLongest
+	}
+	if !pushWithin(e.refused[:], p.second, within) {
 		return
 	}
 	if critical {
@@ -85,7 +90,7 @@ func (e *Episode) addRefused(second int64, critical bool) {
 	} else if e.lasting == "" {
 		e.lasting = detect.Warning
 	}
-	e.fire(second, second)
+	e.fire(p.second, p.second)
 }
 
 // fire makes the episode firing, and extends it by some seconds.
@@ -150,9 +155,7 @@ func (e *Episode) observePressure(p *point, r Rules) {
 	}
 	e.sampled = e.sampled || p.pressure.Sampled
 	this := harm.AskedIn(pressure, r.Kind)
-	if e.minute.IsOutage(p.second, this.Requests, throttled, e.sampled) {
-		e.escalated = true
-	}
+	e.escalated = e.minute.IsOutage(p.second, this.Requests, throttled, e.sampled) || e.escalated
 	if !hit {
 		e.calm = e.calm.Plus(this)
 		return
