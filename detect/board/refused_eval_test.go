@@ -22,8 +22,8 @@ var (
 	evalHarm    = flag.Int("eval.harm", 2, "how many hours of tables with few refused requests it has for each sampling rate below 100%")
 )
 
-// refusingTable is a table with a key that stays below its limit, and of which requests are
-// refused with a probability for some seconds.
+// refusingTable is a table with one key that stays below its limit. DynamoDB refuses its requests
+// with a probability for some seconds.
 type refusingTable struct {
 	calls, batch int // a second, and the requests of each, which are drawn and refused together
 	units        float64
@@ -126,8 +126,8 @@ func (v *refusedVerdict) worst(length int) (most float64) {
 }
 
 // TestEvaluationOfRefusals compares what is said of refused requests with all requests of seeded
-// tables. Of a minute with 5% refused, none is missed of which samples show 20 refusals, and none
-// stays pending if these were drawn apart.
+// tables. No minute with 5% refused is missed if samples show 20 refusals, and none stays pending
+// if these were drawn apart.
 func TestEvaluationOfRefusals(t *testing.T) {
 	t.Parallel()
 	const quarter, minuteShare, enough = 900, 0.05, 20

@@ -12,8 +12,8 @@ import (
 	"github.com/keyheat/keyheat/sketch"
 )
 
-// refusedLoad is the load of a key in some seconds, of which a part is refused because of a
-// key range. Requests are sampled one by one.
+// refusedLoad is the load of a key in some seconds. A part is refused because of a key range.
+// Requests are sampled one by one.
 type refusedLoad struct {
 	key      string
 	requests int     // a second

@@ -65,7 +65,7 @@ func TestContinuePart(t *testing.T) {
 	}
 }
 
-// TestClustersCover draws whole batches, of which all requests are refused or none: the 95%
+// TestClustersCover draws whole batches, and all requests of a batch are refused or none: the 95%
 // interval holds the truth, though no sample names its batch.
 func TestClustersCover(t *testing.T) {
 	t.Parallel()
