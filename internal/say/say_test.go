@@ -129,6 +129,10 @@ func stories() []story {
 	}
 	return []story{
 		{"a key that DynamoDB split", detect.HotKeyWrite, "merchant#4711", healed},
+		{"a third of sampled requests is refused", detect.HotKeyWrite, "merchant#4711", func(f *detect.Finding) {
+			hot(1500, 1000, detect.Splittable)(f)
+			f.Throttling.ShareLow, f.Throttling.ShareHigh = 0.242, 0.433
+		}},
 		{"one partition, one key", detect.HotPartition, "", refusedKey},
 		{"one partition, several keys", detect.HotPartition, "", refusedKeys},
 		{"one partition, attempts without units", detect.HotPartition, "", func(f *detect.Finding) {
@@ -296,7 +300,7 @@ func TestHostileText(t *testing.T) {
 // The budgets of an alert: the words of its answers without their labels, and of their
 // sentences; the characters of its title.
 const (
-	mostWords    = 60
+	mostWords    = 63 // three of them for the interval of a sampled share
 	longestSaid  = 28
 	longestMean  = 16
 	longestTitle = 80

@@ -72,3 +72,19 @@ func TestMeanSizesAreRound(t *testing.T) {
 		}
 	}
 }
+
+// TestPartsHaveTheirBounds: a sampled share is written with its interval, an exact one without.
+func TestPartsHaveTheirBounds(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		share, low, high float64
+		want             string
+	}{
+		{0.33, 0.33, 0.33, "33%"}, {0.33, 0, 0, "33%"}, {0.331, 0.328, 0.334, "33%"},
+		{0.33, 0.242, 0.433, "33% (24 to 44%)"}, {0.01, 0.0023, 0.031, "1% (0.2 to 4%)"}, {1, 0.93, 1, "100% (93 to 100%)"},
+	} {
+		if got := wording.PartWithin(c.share, c.low, c.high); got != c.want {
+			t.Errorf("%v within %v and %v: %q, want %q", c.share, c.low, c.high, got, c.want)
+		}
+	}
+}
