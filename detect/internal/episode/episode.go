@@ -183,7 +183,7 @@ func (e *Episode) observe(p *point, r Rules) {
 	}
 	if refused {
 		most := max(independent.Proven, believed, mean, s.likely.amounts(r.Kind).Proven)
-		e.addRefused(p, lasts || most > detect.Limit(r.Kind))
+		e.addRefused(s, lasts || most > detect.Limit(r.Kind))
 	}
 	if sustained {
 		if e.sustained = e.sustained || mean > detect.Limit(r.Kind); e.sustained {

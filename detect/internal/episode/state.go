@@ -75,14 +75,14 @@ func (e *Episode) isRefused(p *point, r Rules, share sample.Milli) bool {
 
 // addRefused counts a second with refused requests. They are harm by themselves, and critical
 // if their share lasts or the load is likely above the limit. Samples show them in few of the
-// seconds that have some.
-func (e *Episode) addRefused(p *point, critical bool) {
+// seconds that have some, and so do flushes.
+func (e *Episode) addRefused(s view, critical bool) {
 	e.isHarmed = e.isHarmed || critical
 	within := int64(detect.FireOf)
-	if p.draws.RateLow > 0 {
+	if s.flushed || s.draws.RateLow > 0 {
 		within = detect.MeanLongest
 	}
-	if !pushWithin(e.refused[:], p.second, within) {
+	if !pushWithin(e.refused[:], s.second, within) {
 		return
 	}
 	if critical {
@@ -90,7 +90,7 @@ func (e *Episode) addRefused(p *point, critical bool) {
 	} else if e.lasting == "" {
 		e.lasting = detect.Warning
 	}
-	e.fire(p.second, p.second)
+	e.fire(s.second, s.second)
 }
 
 // fire makes the episode firing, and extends it by some seconds.
