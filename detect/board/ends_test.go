@@ -27,13 +27,12 @@ func single(t *testing.T, found []detect.Finding, k detect.Kind) (f *detect.Find
 	return f
 }
 
-// TestAbsentFindingResolves observes a table with few keys and no traffic any more:
-// however old its view, the finding resolves before it is gone.
+// TestAbsentFindingResolves: a finding about a table's few keys resolves before it is gone.
 func TestAbsentFindingResolves(t *testing.T) {
 	t.Parallel()
 	b := board.New(board.Options{})
 	b.Settle(scenario.Began, true)
-	from := time.Unix(scenario.Began-7200, 0).UTC()
+	from := time.Unix(scenario.Began-3600, 0).UTC()
 	b.SetView(detect.Target{Table: "orders"}, &detect.View{From: from, To: from.Add(time.Hour), Design: detect.Design{Verdict: detect.DesignCatastrophic}, Hottest: detect.HottestSecond{Utilization: 0.5}})
 	if f := single(t, b.Findings(), detect.LowCardinalityKey); f == nil || f.State != detect.Pending {
 		t.Fatalf("found %+v, want an open finding", f)
@@ -109,8 +108,8 @@ func TestACollectionIsBounded(t *testing.T) {
 	}
 }
 
-// TestFewValuesEndWithTheirTraffic holds that what a table's keys were like is not said
-// for weeks after its last request.
+// TestFewValuesEndWithTheirTraffic: what a table's keys were like is no present finding once
+// requests have stopped.
 func TestFewValuesEndWithTheirTraffic(t *testing.T) {
 	t.Parallel()
 	b := board.New(board.Options{})
@@ -120,10 +119,43 @@ func TestFewValuesEndWithTheirTraffic(t *testing.T) {
 	for _, c := range []struct {
 		after int64
 		want  detect.State
-	}{{3600, detect.Pending}, {8 * detect.Horizon, detect.Pending}, {8*detect.Horizon + 60, detect.Resolved}} {
+	}{{60, detect.Pending}, {299, detect.Pending}, {301, detect.Resolved}} {
 		b.Settle(scenario.Began+c.after, true)
 		if f := single(t, b.Findings(), detect.LowCardinalityKey); f == nil || f.State != c.want {
 			t.Errorf("%d s after the last request: %+v, want %s", c.after, f, c.want)
+		}
+	}
+}
+
+// TestFewValuesEndWithTheirHarm: few values explain their hot keys, and are no incident that
+// goes on for as long as the table has requests.
+func TestFewValuesEndWithTheirHarm(t *testing.T) {
+	t.Parallel()
+	b := board.New(board.Options{})
+	b.Settle(scenario.Began-1, true)
+	for i := range int64(300) {
+		units := 1500.0
+		if i >= 60 {
+			units = 20
+		}
+		s := story{key: "PENDING", seconds: []demand{{units: units}}}
+		w := s.window(0)
+		w.Second = scenario.Began + i
+		b.Observe(w)
+		b.Settle(w.Second, true)
+		to := time.Unix(w.Second+1, 0).UTC()
+		b.SetView(w.Target, &detect.View{
+			From: to.Add(-time.Hour), To: to, Design: detect.Design{Verdict: detect.DesignVeryPoor}, DistinctKeys: detect.ExactFigure(3),
+			Hottest: detect.HottestSecond{Key: "PENDING", KeyType: "S", Utilization: 1.5, WCU: 1500},
+		})
+		f := single(t, b.Findings(), detect.LowCardinalityKey)
+		switch {
+		case f == nil:
+			t.Fatalf("second %d: no finding", i)
+		case i == 30 && f.State != detect.Firing:
+			t.Errorf("while a value is hot it is %s", f.State)
+		case i == 200 && (f.State != detect.Resolved || !f.LastSeen.Equal(time.Unix(scenario.Began+59, 0))):
+			t.Errorf("when no value is hot any more it is %s, until %s", f.State, f.LastSeen)
 		}
 	}
 }

@@ -2,7 +2,6 @@ package board
 
 import (
 	"cmp"
-	"math"
 	"slices"
 	"strings"
 
@@ -34,7 +33,7 @@ func (b *Board) Findings() []detect.Finding {
 		}
 	}
 	callers := b.callersOf(found)
-	few := b.views.findings(b.options.Policy, b.viewsSince())
+	few := b.fewFindings()
 	b.advise(found, callers, few)
 	found = b.addEvicted(found)
 	also = append(also, b.groups.Findings(found, b.options.Policy)...)
@@ -52,9 +51,7 @@ func (b *Board) Findings() []detect.Finding {
 	also = append(also, diagnosis.Moving(found, b.options.Policy)...)
 	also = uniqueFindings(also)
 	if !b.options.OneEpisode {
-		also = b.related.resolveAbsent(also, b.timeline.Settled, func(f *detect.Finding) bool {
-			return b.views.lacksView(f, b.timeline.Settled)
-		})
+		also = b.related.resolveAbsent(also, b.timeline.Settled)
 	}
 	found = append(found, also...)
 	b.nameTableCallers(found)
@@ -84,7 +81,11 @@ func (b *Board) completeFew(few, found []detect.Finding) {
 			!slices.ContainsFunc(values, func(v *detect.Finding) bool { return v.State != detect.Resolved }) {
 			f.State, f.Healed = detect.Resolved, values[i].Healed
 		}
-		if f.OverSeconds != nil || !b.options.OneEpisode {
+		if !b.options.OneEpisode {
+			endWithValues(f, values)
+			continue
+		}
+		if f.OverSeconds != nil {
 			continue
 		}
 		if n, in := detect.AnyOver(values); n != nil && *n > 0 { // a value that the policy excludes has no findings
@@ -93,13 +94,19 @@ func (b *Board) completeFew(few, found []detect.Finding) {
 	}
 }
 
-// viewsSince returns the Unix second from which on views count. Views of a file always
-// count.
-func (b *Board) viewsSince() int64 {
-	if b.options.OneEpisode {
-		return math.MinInt64
+// endWithValues resolves a finding about few key values with the last of its hot values. Its
+// view lasts for an hour, and must not keep their incident open.
+func endWithValues(f *detect.Finding, values []*detect.Finding) {
+	if len(values) == 0 {
+		return
 	}
-	return b.timeline.Settled - viewSeconds
+	if !slices.ContainsFunc(values, func(v *detect.Finding) bool { return v.State != detect.Resolved }) {
+		f.State = detect.Resolved
+	}
+	last := slices.MaxFunc(values, func(a, b *detect.Finding) int { return a.LastSeen.Compare(b.LastSeen) }).LastSeen
+	if last.After(f.FirstSeen) {
+		f.LastSeen = last
+	}
 }
 
 // growthFindings returns findings about keys that are not hot but whose item collections

@@ -15,9 +15,8 @@ type relatedFinding struct {
 
 // resolveAbsent returns the current findings, and marks earlier ones that no longer hold
 // as resolved. Resolved findings are returned for a horizon, so that a store sees each
-// end even if a write fails. holds reports whether a finding stands although it is not
-// current.
-func (r related) resolveAbsent(current []detect.Finding, settled int64, holds func(*detect.Finding) bool) []detect.Finding {
+// end even if a write fails.
+func (r related) resolveAbsent(current []detect.Finding, settled int64) []detect.Finding {
 	present := make(map[string]bool, len(current))
 	for i := range current {
 		present[current[i].Fingerprint] = true
@@ -25,11 +24,6 @@ func (r related) resolveAbsent(current []detect.Finding, settled int64, holds fu
 	}
 	for fingerprint, previous := range r {
 		if present[fingerprint] {
-			continue
-		}
-		if holds(&previous.Finding) {
-			previous.State = detect.Pending // only the previous judge knew the findings that it explains
-			current = append(current, previous.Finding)
 			continue
 		}
 		if previous.resolvedAt == 0 {

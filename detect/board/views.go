@@ -5,9 +5,14 @@ import (
 	"github.com/keyheat/keyheat/detect/keydesign"
 )
 
-// viewSeconds is how long a view of a table's keys stays valid after the last request. A
-// view covers up to 70 minutes, and a table may be quiet for a while.
-const viewSeconds = 8 * detect.Horizon
+const (
+	// viewSeconds is the age at which a view is no evidence any more. A view covers up to
+	// 70 minutes.
+	viewSeconds = 8 * detect.Horizon
+	// silentSeconds is how long after a table's last request its view is evidence of the
+	// present.
+	silentSeconds = 300
+)
 
 // views hold the shape of each target's keys.
 type views map[detect.Target]*detect.View
@@ -20,23 +25,17 @@ func (vs views) set(target detect.Target, v *detect.View) {
 	vs[target] = v
 }
 
-// findings returns the findings about targets with few key values. Views that ended
-// before `since` are too old.
-func (vs views) findings(policy func(detect.Target) detect.Policy, since int64) (all []detect.Finding) {
-	for target, v := range vs {
-		if v.To.Unix() < since {
+// fewFindings returns the findings about targets with few key values. A view ends with the
+// requests that it is about; views of a file always count.
+func (b *Board) fewFindings() (all []detect.Finding) {
+	for target, v := range b.views {
+		newest := max(v.To.Unix()-1, b.totals.sumOf(target).last)
+		if !b.options.OneEpisode && (v.To.Unix() < b.timeline.Settled-viewSeconds || newest < b.timeline.Settled-silentSeconds) {
 			continue
 		}
-		if f, few := keydesign.FewValues(v, target, policy(target)); few {
+		if f, few := keydesign.FewValues(v, target, b.options.Policy(target)); few {
 			all = append(all, f)
 		}
 	}
 	return all
-}
-
-// lacksView reports whether this judge has no view yet of the finding's table, as after a
-// restart. The earlier finding then stands for as long as a view takes.
-func (vs views) lacksView(f *detect.Finding, settled int64) bool {
-	return f.Kind == detect.LowCardinalityKey && f.State != detect.Resolved && vs[f.Target] == nil &&
-		f.LastSeen.Unix()+2*detect.Horizon >= settled
 }

@@ -36,8 +36,18 @@ type Views struct {
 	// kept are the times of the previous judge's stored views: a new judge does not
 	// overwrite an hour with its first minutes.
 	kept map[sample.Target]span
-	// designs are the last verdicts on key designs.
-	designs map[sample.Target]detect.Design
+	// shown are the verdicts of the stored views.
+	shown map[sample.Target]shownDesign
+	// again is when a view was last held back, to be looked at again; zero for none.
+	again time.Time
+}
+
+// shownDesign is the verdict of a stored view. changed is the database's time at which the
+// evidence first gave another one; zero while it does not.
+type shownDesign struct {
+	detect.DesignVerdict
+	detect.DesignRule
+	changed time.Time
 }
 
 // span are seconds, to exclusive.
@@ -64,7 +74,7 @@ type growing struct {
 func NewViews(most int, policy func(detect.Target) detect.Policy) *Views {
 	return &Views{
 		most: most, policy: policy,
-		hours: make(map[int64]*hourView), growing: make(map[sample.Target]growing), kept: make(map[sample.Target]span), designs: make(map[sample.Target]detect.Design),
+		hours: make(map[int64]*hourView), growing: make(map[sample.Target]growing), kept: make(map[sample.Target]span), shown: make(map[sample.Target]shownDesign),
 	}
 }
 
@@ -176,20 +186,22 @@ func (v *Views) Count(r sketch.Registers) {
 	}
 }
 
-// Restore records the stored views, and returns the walks of load in them.
-func (v *Views) Restore(rows []store.TargetDocument) (walks map[sample.Target]detect.Walk) {
-	walks = make(map[sample.Target]detect.Walk)
+// Restore records the stored views and returns them. Keys of a view that is not settled may
+// be merely the first of many: it is returned without it.
+func (v *Views) Restore(rows []store.TargetDocument) (all []detect.Table) {
 	for _, row := range rows {
 		var stored detect.Table
 		if err := json.Unmarshal(row.Document, &stored); err == nil && stored.View != nil {
 			v.kept[row.Target] = span{stored.View.From.Unix(), stored.View.To.Unix()}
-			v.designs[row.Target] = stored.View.Design
-			if stored.Walk != nil {
-				walks[row.Target] = *stored.Walk
+			v.show(row.Target, stored.View.Design)
+			stored.Target = row.Target
+			if stored.View.To.Sub(stored.View.From) < viewSettled*time.Second {
+				stored.View = nil
 			}
+			all = append(all, stored)
 		} // one that cannot be read is written anew
 	}
-	return walks
+	return all
 }
 
 // keeps reports whether the stored view of a target is better than h's: it is recent, and
@@ -206,8 +218,11 @@ func (v *Views) Due(now time.Time, delay time.Duration) bool {
 	return !v.dirty.IsZero() && (!v.written || now.Sub(v.dirty) >= delay.Truncate(time.Microsecond))
 }
 
-// MarkWritten records that the due views are stored.
-func (v *Views) MarkWritten() { v.dirty, v.written = time.Time{}, true }
+// MarkWritten records that the due views are stored. Views that were held back are due again.
+func (v *Views) MarkWritten() {
+	v.dirty, v.written = v.again, true
+	v.again = time.Time{}
+}
 
 // shownHour returns the hour whose view is written: the newest, or for its first minutes
 // the one before.
@@ -242,21 +257,37 @@ func (v *Views) Tables() []detect.Table {
 	return all
 }
 
-// HoldDesign keeps the verdict on a key design while a hot key of the target fires: the first
-// one of the incident stands until it is over. A verdict takes a view of CeilingSeconds.
-func (v *Views) HoldDesign(t *detect.Table, firing bool) {
-	now := &t.View.Design
-	if now.Verdict != detect.DesignUnjudged && t.View.To.Sub(t.View.From) < detect.CeilingSeconds*time.Second {
-		*now = detect.Design{Verdict: detect.DesignUnjudged, Rule: detect.RuleYoung}
+// designDelay is how long the evidence must give another verdict on a key design before the
+// stored view is replaced. A verdict and its figures always come from one view.
+const designDelay = time.Minute
+
+// Holds reports whether the stored view of a table stays for now, because the evidence of a
+// new one changes the verdict on the key design for less than [designDelay].
+func (v *Views) Holds(t *detect.Table, now time.Time) bool {
+	design := &t.View.Design
+	if design.Verdict != detect.DesignUnjudged && t.View.To.Sub(t.View.From) < detect.CeilingSeconds*time.Second {
+		*design = detect.Design{Verdict: detect.DesignUnjudged, Rule: detect.RuleYoung}
 	}
-	if held, known := v.designs[t.Target]; firing && known && held.Verdict != detect.DesignUnjudged {
-		*now = held
-		return
+	shown, known := v.shown[t.Target]
+	same := shown.DesignVerdict == design.Verdict && shown.DesignRule == design.Rule
+	if !known || same || shown.DesignVerdict == detect.DesignUnjudged || !shown.changed.IsZero() && now.Sub(shown.changed) >= designDelay {
+		v.show(t.Target, *design)
+		return false
 	}
-	if len(v.designs) > maxTargets {
-		clear(v.designs)
+	if shown.changed.IsZero() {
+		shown.changed = now
+		v.shown[t.Target] = shown
 	}
-	v.designs[t.Target] = *now
+	v.again = now
+	return true
+}
+
+// show records the verdict of a view that is stored.
+func (v *Views) show(of sample.Target, d detect.Design) {
+	if len(v.shown) > maxTargets {
+		clear(v.shown)
+	}
+	v.shown[of] = shownDesign{DesignVerdict: d.Verdict, DesignRule: d.Rule}
 }
 
 // IsSettled reports whether the hour that is shown was seen for so long that its

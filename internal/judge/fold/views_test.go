@@ -8,9 +8,9 @@ import (
 	"github.com/keyheat/keyheat/internal/judge/fold"
 )
 
-// TestOneDesignAnIncident holds the verdict on a key design to one an incident, and to a
-// minute of samples.
-func TestOneDesignAnIncident(t *testing.T) {
+// TestAVerdictFollowsItsEvidence: a view is replaced whole, and at once unless it changes the
+// verdict on the key design; a changed verdict waits for a minute, whatever fires.
+func TestAVerdictFollowsItsEvidence(t *testing.T) {
 	t.Parallel()
 	views := fold.NewViews(0, func(detect.Target) detect.Policy { return detect.DefaultPolicy() })
 	begin := time.Date(2026, 11, 24, 12, 0, 0, 0, time.UTC)
@@ -18,21 +18,26 @@ func TestOneDesignAnIncident(t *testing.T) {
 		says    string
 		seconds int
 		judged  detect.DesignVerdict
-		firing  bool
-		want    detect.DesignVerdict
+		want    detect.DesignVerdict // of the view that is written; none while the stored one stays
 	}{
-		{"two seconds are no view", 2, detect.DesignWatch, true, detect.DesignUnjudged},
-		{"the first verdict", 60, detect.DesignPoor, true, detect.DesignPoor},
-		{"it stands", 62, detect.DesignWatch, true, detect.DesignPoor},
-		{"for the whole incident", 600, detect.DesignGood, true, detect.DesignPoor},
-		{"and moves after it", 660, detect.DesignGood, false, detect.DesignGood},
-		{"the next incident keeps the verdict before it", 720, detect.DesignPoor, true, detect.DesignGood},
+		{"two seconds are no view", 2, detect.DesignWatch, detect.DesignUnjudged},
+		{"the first verdict", 60, detect.DesignCatastrophic, detect.DesignCatastrophic},
+		{"the same verdict with new figures", 120, detect.DesignCatastrophic, detect.DesignCatastrophic},
+		{"another verdict waits", 180, detect.DesignGood, ""},
+		{"and is told after a minute", 240, detect.DesignGood, detect.DesignGood},
+		{"a verdict that comes", 300, detect.DesignWatch, ""},
+		{"and goes", 360, detect.DesignGood, detect.DesignGood},
+		{"evidence that changes again", 420, detect.DesignPoor, ""},
+		{"is not held for longer", 480, detect.DesignWatch, detect.DesignWatch},
 	} {
-		table := detect.Table{Target: detect.Target{Table: "orders"}, View: &detect.View{
-			From: begin, To: begin.Add(time.Duration(step.seconds) * time.Second), Design: detect.Design{Verdict: step.judged},
-		}}
-		if views.HoldDesign(&table, step.firing); table.View.Design.Verdict != step.want {
-			t.Errorf("%s: %s, want %s", step.says, table.View.Design.Verdict, step.want)
+		now := begin.Add(time.Duration(step.seconds) * time.Second)
+		table := detect.Table{Target: detect.Target{Table: "orders"}, View: &detect.View{From: begin, To: now, Design: detect.Design{Verdict: step.judged}}}
+		held := views.Holds(&table, now)
+		if held != (step.want == "") || !held && table.View.Design.Verdict != step.want {
+			t.Errorf("%s: %s, held %t, want %s", step.says, table.View.Design.Verdict, held, step.want)
+		}
+		if views.MarkWritten(); views.Due(now.Add(time.Minute), time.Minute) != held {
+			t.Errorf("%s: it is not looked at again", step.says)
 		}
 	}
 }

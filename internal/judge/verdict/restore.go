@@ -17,8 +17,11 @@ const Replay = detect.Horizon * time.Second
 
 // RestoreViews continues the previous judge's views of tables, and the walks of load in them.
 func (s *State) RestoreViews(rows []store.TargetDocument) {
-	for table, walk := range s.Views.Restore(rows) {
-		s.board.RestoreWalk(table, &walk)
+	for _, t := range s.Views.Restore(rows) {
+		s.board.SetView(t.Target, t.View)
+		if t.Walk != nil {
+			s.board.RestoreWalk(t.Target, t.Walk)
+		}
 	}
 }
 

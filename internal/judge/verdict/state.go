@@ -9,6 +9,7 @@ package verdict
 
 import (
 	"math"
+	"slices"
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
@@ -293,11 +294,7 @@ func (s *State) Tables(now time.Time) []detect.Table {
 	if !s.Views.Due(now, s.options.PeakDelay) {
 		return nil
 	}
-	tables := s.Views.Tables()
-	firing := s.firing()
-	for i := range tables {
-		s.Views.HoldDesign(&tables[i], firing[tables[i].Target])
-	}
+	tables := slices.DeleteFunc(s.Views.Tables(), func(t detect.Table) bool { return s.Views.Holds(&t, now) })
 	if s.Views.IsSettled() {
 		for _, t := range tables {
 			s.board.SetView(t.Target, t.View)
@@ -309,20 +306,4 @@ func (s *State) Tables(now time.Time) []detect.Table {
 		tables[i].CloudWatch = s.cloudWatch.table(tables[i].Target)
 	}
 	return tables
-}
-
-// firing returns the targets with a hot key that fires.
-func (s *State) firing() map[detect.Target]bool {
-	all := make(map[detect.Target]bool)
-	for fingerprint := range s.known.findings {
-		if f, _ := s.storedFinding(fingerprint); f.finding.Kind.OfKey() && f.finding.State == detect.Firing {
-			all[f.finding.Target] = true
-		}
-	}
-	for _, f := range s.draft.after.findings {
-		if f.finding.Kind.OfKey() && f.finding.State == detect.Firing {
-			all[f.finding.Target] = true
-		}
-	}
-	return all
 }
