@@ -92,6 +92,7 @@ var (
 	FixStartCollector     = newFix("start_collector", ActionPipeline, EffortSetting, "")
 	FixRestartCollectors  = newFix("restart_collectors", ActionPipeline, EffortSetting, "")
 	FixAddCollectors      = newFix("add_collectors", ActionPipeline, EffortSetting, "")
+	FixCheckProducers     = newFix("check_producers", ActionPipeline, EffortSetting, "")
 	FixMendProducer       = newFix("mend_producer", ActionPipeline, EffortSetting, "")
 	FixRaiseTableLimit    = newFix("raise_table_limit", ActionPipeline, EffortSetting, "")
 	FixCompareRetention   = newFix("compare_retention", ActionPipeline, EffortSetting, "")

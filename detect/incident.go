@@ -52,6 +52,7 @@ var causeOf = map[Kind]Cause{
 	BadSamples:        CausePipeline,
 	TablesRefused:     CausePipeline,
 	SamplesLost:       CausePipeline,
+	SamplesStopped:    CausePipeline,
 }
 
 // Kinds returns the names of all kinds of findings, sorted.

@@ -66,8 +66,8 @@ const (
 	CoverageFell Kind = "coverage_fell"
 )
 
-// The kinds of Keyheat's own health. They are about no table, and do fire: unseen is not
-// calm.
+// The kinds of Keyheat's own health. Only SamplesStopped may be about a table. They do fire:
+// unseen is not calm.
 const (
 	// CollectionStopped means that no collector attends or can read its source, or that
 	// event time stands still while records wait.
@@ -80,11 +80,14 @@ const (
 	TablesRefused Kind = "tables_refused"
 	// SamplesLost means that there is a new gap: samples that are never counted.
 	SamplesLost Kind = "samples_lost"
+	// SamplesStopped means that a table, or all tables, had samples every minute and now has
+	// none, though collectors can read.
+	SamplesStopped Kind = "samples_stopped"
 )
 
 // PipelineKinds returns the kinds of Keyheat's own health.
 func PipelineKinds() []Kind {
-	return []Kind{CollectionStopped, CollectionLags, BadSamples, TablesRefused, SamplesLost}
+	return []Kind{CollectionStopped, CollectionLags, BadSamples, TablesRefused, SamplesLost, SamplesStopped}
 }
 
 // OfPipeline reports whether a kind is about Keyheat itself, and not about a table.

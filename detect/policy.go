@@ -53,6 +53,8 @@ type Policy struct {
 	// warning; nil means Lifecycle.
 	Lifecycle
 	Warnings *Lifecycle
+	// Quiet is the time of day in which missing samples are no fault; nil for none.
+	Quiet *QuietHours
 	// Exclude are patterns (path.Match) of keys without findings.
 	Exclude []string
 	// Owner is responsible for the table. Labels are further labels that routes and

@@ -19,6 +19,9 @@ type Thresholds struct {
 	RefusedTables int
 	// Lost is the time that a new gap keeps its finding open.
 	Lost time.Duration
+	// NoSamples is the longest time without a sample of a table that had samples in every
+	// minute of the hour before.
+	NoSamples time.Duration
 }
 
 // Default returns the default thresholds. A collector attends every ten seconds: in 45
@@ -28,7 +31,7 @@ type Thresholds struct {
 func Default() Thresholds {
 	return Thresholds{
 		Stopped: 45 * time.Second, Standing: 5 * time.Minute, Lag: 5 * time.Minute,
-		BadShare: 0.05, RefusedTables: 1, Lost: 10 * time.Minute,
+		BadShare: 0.05, RefusedTables: 1, Lost: 10 * time.Minute, NoSamples: 2 * time.Minute,
 	}
 }
 

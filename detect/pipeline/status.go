@@ -25,6 +25,11 @@ type Status struct {
 	LastRead time.Time
 	// Gaps are the newest gaps, in any order.
 	Gaps []Gap
+	// Counted is the event time up to which all samples are counted and stored; zero if
+	// unknown.
+	Counted time.Time
+	// Tables are the tables with stored samples, and all of them together.
+	Tables []Table
 }
 
 // Partition is one log that collectors read.
@@ -49,7 +54,9 @@ type Unread struct {
 // Gap is a range of records that were not, and will never be, counted.
 type Gap struct {
 	sample.Gap
-	Noticed time.Time
+	// Since and Until bound the times of its records; zero if unknown.
+	Since, Until time.Time
+	Noticed      time.Time
 }
 
 // allFail reports whether a collector fails and none reads anything. One without a fault may

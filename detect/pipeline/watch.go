@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -17,8 +18,18 @@ type Watch struct {
 	changed map[detect.Kind]change
 	// unread holds, by name, since when looks agree that something is not read.
 	unread map[string]time.Time
-	found  map[detect.Kind]detect.Finding
+	found  map[subject]detect.Finding
+	// back holds, by table, the newest sample when samples were first seen to come again.
+	back map[detect.Target]time.Time
 }
+
+// subject is what a finding is about. Only SamplesStopped has a table.
+type subject struct {
+	kind detect.Kind
+	detect.Target
+}
+
+func subjectOf(f *detect.Finding) subject { return subject{f.Kind, f.Target} }
 
 // change is the time since when a condition holds, or does not.
 type change struct {
@@ -28,21 +39,28 @@ type change struct {
 
 // NewWatch returns a watch without findings.
 func NewWatch(t Thresholds) *Watch {
-	return &Watch{thresholds: t, changed: make(map[detect.Kind]change), found: make(map[detect.Kind]detect.Finding)}
+	return &Watch{thresholds: t, changed: make(map[detect.Kind]change), found: make(map[subject]detect.Finding), back: make(map[detect.Target]time.Time)}
 }
 
 // Restore continues a finding of an earlier watch. It stays open until it is known to be
 // over.
-func (w *Watch) Restore(f *detect.Finding) { w.found[f.Kind] = *f }
+func (w *Watch) Restore(f *detect.Finding) { w.found[subjectOf(f)] = *f }
 
 // Findings returns the open findings, and the recently resolved ones.
 func (w *Watch) Findings() (all []detect.Finding) {
-	for _, k := range detect.PipelineKinds() {
-		if f, has := w.found[k]; has {
-			all = append(all, f)
-		}
+	for _, f := range w.found {
+		all = append(all, f)
 	}
+	slices.SortFunc(all, func(a, b detect.Finding) int {
+		return cmp.Or(cmp.Compare(slices.Index(detect.PipelineKinds(), a.Kind), slices.Index(detect.PipelineKinds(), b.Kind)), a.Target.Compare(b.Target))
+	})
 	return all
+}
+
+// isOpen reports whether a finding of a kind about no table is open.
+func (w *Watch) isOpen(k detect.Kind) bool {
+	f, has := w.found[subject{kind: k}]
+	return has && f.State != detect.Resolved
 }
 
 // Look updates the findings by the pipeline's present status.
@@ -52,12 +70,14 @@ func (w *Watch) Look(s Status) {
 		w.since = s.Now
 		clear(w.changed)
 		w.unread = nil
+		clear(w.back)
 	}
 	w.last = s.Now
 	t := w.thresholds
 	wanted := map[detect.Kind]bool{
 		detect.CollectionStopped: t.Stopped > 0, detect.CollectionLags: t.Lag > 0, detect.BadSamples: t.BadShare > 0,
 		detect.TablesRefused: t.RefusedTables > 0, detect.SamplesLost: t.Lost > 0,
+		detect.SamplesStopped: t.NoSamples > 0,
 	}
 	if wanted[detect.CollectionStopped] {
 		w.lookForCollectors(&s)
@@ -77,13 +97,16 @@ func (w *Watch) Look(s Status) {
 		gaps, first, last := s.lostGaps(t.Lost)
 		w.set(&s, newFinding(detect.SamplesLost, detect.Warning, detect.Blind{}, detect.FixCompareRetention), len(gaps) > 0, first, last)
 	}
-	for k, f := range w.found {
-		if !wanted[k] && f.State != detect.Resolved {
+	if wanted[detect.SamplesStopped] {
+		w.lookForSamples(&s)
+	}
+	for of, f := range w.found {
+		if !wanted[of.kind] && f.State != detect.Resolved {
 			f.State = detect.Resolved
-			w.found[k] = f
+			w.found[of] = f
 		}
 		if f.State == detect.Resolved && s.Now.Sub(f.Through) > forgetAfter {
-			delete(w.found, k)
+			delete(w.found, of)
 		}
 	}
 }
@@ -185,22 +208,23 @@ func (w *Watch) weigh(s *Status, f detect.Finding, holds, known bool) {
 // renews an open finding every refreshInterval.
 func (w *Watch) set(s *Status, f detect.Finding, holds bool, first, last time.Time) {
 	first, last = first.UTC().Truncate(time.Second), last.UTC().Truncate(time.Second)
-	open, has := w.found[f.Kind]
+	of := subjectOf(&f)
+	open, has := w.found[of]
 	has = has && open.State != detect.Resolved
 	switch {
 	case !holds && has:
 		// It was last written up to a refreshInterval ago, and held until now.
 		open.State, open.LastSeen, open.Through = detect.Resolved, laterTime(open.LastSeen, first), s.Now
-		w.found[f.Kind] = open
+		w.found[of] = open
 	case holds && has && last.Sub(open.LastSeen) < refreshInterval:
 	case holds:
 		if has {
 			first = open.FirstSeen
-		} else if over, ended := w.found[f.Kind]; ended && !first.After(over.LastSeen) {
+		} else if over, ended := w.found[of]; ended && !first.After(over.LastSeen) {
 			first = over.LastSeen.Add(time.Second) // another episode, though its condition began earlier
 		}
 		f.FirstSeen, f.LastSeen, f.Through = first, laterTime(first, last), laterTime(first, last)
-		w.found[f.Kind] = f
+		w.found[of] = f
 	}
 }
 
@@ -213,7 +237,12 @@ func laterTime(a, b time.Time) time.Time {
 
 // newFinding returns a finding about Keyheat itself.
 func newFinding(k detect.Kind, severity detect.Severity, b detect.Blind, fix detect.Fix) detect.Finding {
-	f := detect.NewFinding(k, detect.Target{}, sample.Key{})
+	return findingOf(detect.Target{}, k, severity, b, fix)
+}
+
+// findingOf returns a finding about what Keyheat sees of a table.
+func findingOf(of detect.Target, k detect.Kind, severity detect.Severity, b detect.Blind, fix detect.Fix) detect.Finding {
+	f := detect.NewFinding(k, of, sample.Key{})
 	b.Names = append([]string{}, b.Names...)
 	f.Severity, f.State, f.Reason, f.Blind, f.Advice = severity, detect.Firing, detect.Undetermined, &b, []detect.Step{detect.NewStep(fix)}
 	f.Shards = 1 // the report's least number

@@ -1,6 +1,7 @@
 package judge
 
 import (
+	"math"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -19,13 +20,13 @@ type measures struct {
 	seconds                                             prometheus.Histogram
 	maps                                                *prometheus.GaugeVec
 	forecasts                                           *prometheus.CounterVec
-	partitions, contradictions, full                    prometheus.Gauge
+	partitions, contradictions, full, sampleAge         prometheus.Gauge
 	found                                               foundMeasures
 }
 
 func newMeasures() measures {
 	s := daemon.NewMetrics("report", nil)
-	return measures{
+	m := measures{
 		MetricSet:      s,
 		found:          newFoundMeasures(s),
 		leader:         s.Gauge("leader", "1 while this process judges, 0 while it waits for the lease."),
@@ -43,10 +44,13 @@ func newMeasures() measures {
 		maps:           s.GaugeVec("partition_maps", "Tables with a map of their partitions, by how far it can be trusted.", "state"),
 		forecasts:      s.CounterVec("split_forecasts_total", "Forecasts of splits of partitions, by the rule that was right: median, middle, both or neither.", "outcome"),
 		partitions:     s.Gauge("partitions", "Partitions of all tables with a map."),
+		sampleAge:      s.Gauge("sample_age_seconds", "Counted time since the newest sample of any table; NaN while that is unknown."),
 		contradictions: s.Gauge("partition_contradictions", "Keys that contradict the maps of partitions; at most 16 of a table."),
 		seconds: s.Histogram("pass_seconds", "Time from reading the deltas to the stored judgement, in seconds.",
 			[]float64{.003, .01, .03, .1, .3, 1, 3, 10}),
 	}
+	m.sampleAge.Set(math.NaN())
+	return m
 }
 
 // rest shows that this process does not judge.
@@ -58,7 +62,16 @@ func (m *measures) rest() {
 	m.partitions.Set(0)
 	m.contradictions.Set(0)
 	m.full.Set(0)
+	m.sampleAge.Set(math.NaN())
 	m.found.rest()
+}
+
+// age shows how long nothing was counted.
+func (m *measures) age(s *samples) {
+	m.sampleAge.Set(math.NaN())
+	if !s.newest.IsZero() && !s.counted.IsZero() {
+		m.sampleAge.Set(max(0, s.counted.Sub(s.newest).Seconds()))
+	}
 }
 
 // know counts the maps of partitions.

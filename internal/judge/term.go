@@ -9,9 +9,11 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/keyheat/keyheat/detect/pipeline"
 	"github.com/keyheat/keyheat/internal/incident/silence"
 	"github.com/keyheat/keyheat/internal/judge/fold"
 	"github.com/keyheat/keyheat/internal/judge/verdict"
+	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sketch"
 	"github.com/keyheat/keyheat/store"
 )
@@ -45,6 +47,8 @@ type term struct {
 	witness witness
 	// lookedAt is the database's time of the newest look at the collectors.
 	lookedAt time.Time
+	// samples are the stored samples of tables.
+	samples samples
 	// evicted is how many of the evicted keys the metric counts, saidEvicted when the newest
 	// of them were logged.
 	evicted     int64
@@ -96,7 +100,7 @@ func (j *Judge) begin(ctx context.Context, lease store.Lease) (*term, error) {
 	}
 	t := &term{
 		judge: j, lease: lease, state: s,
-		fingerprint: sketch.Fingerprint(seed), unreadable: make(map[string]error), newest: make(map[string]int64), witness: newWitness(), partitions: partitions{},
+		fingerprint: sketch.Fingerprint(seed), unreadable: make(map[string]error), newest: make(map[string]int64), witness: newWitness(), partitions: partitions{}, samples: samples{pauses: make(map[sample.Target]pause)},
 	}
 	if err := t.loadFacts(ctx, now); err != nil {
 		return nil, err
@@ -126,7 +130,9 @@ func (t *term) pass(ctx context.Context) error {
 	if err := t.decide(ctx, closing, h, snap.Now); err != nil {
 		return err
 	}
-	err = t.write(ctx, closing, h, snap.Now)
+	if err = t.write(ctx, closing, h, snap.Now); err == nil {
+		t.samples.count(h, snap.Now)
+	}
 	t.judge.measures.pass(t.state.Windows, len(snap.Deltas), time.Since(started), err)
 	t.sayFull()
 	t.sayEvicted(t.state.Evictions(), snap.Now)
@@ -254,6 +260,7 @@ func (t *term) loadBeside(ctx context.Context, snap *store.Snapshot) error {
 		gaps     []store.Gap
 		silences []store.Silence
 		writers  []store.Writer
+		tables   []pipeline.Table
 		open     []store.IncidentCount
 	)
 	group, ctx := errgroup.WithContext(ctx)
@@ -268,6 +275,10 @@ func (t *term) loadBeside(ctx context.Context, snap *store.Snapshot) error {
 	if looks {
 		group.Go(func() (err error) { writers, err = st.Writers(ctx); return err })
 		group.Go(func() (err error) { open, err = st.CountIncidents(ctx); return err })
+		group.Go(func() (err error) {
+			tables, err = t.samples.load(ctx, st, t.judge.config.Pipeline.NoSamples, t.state.QuietUntil)
+			return err
+		})
 	}
 	if err := group.Wait(); err != nil {
 		return err
@@ -275,7 +286,10 @@ func (t *term) loadBeside(ctx context.Context, snap *store.Snapshot) error {
 	t.state.Gaps = gaps
 	t.setSilences(silences)
 	if looks {
-		t.state.LookAtPipeline(pipelineStatus(writers, snap))
+		status := pipelineStatus(writers, snap)
+		status.Counted, status.Tables = t.samples.counted, tables
+		t.state.LookAtPipeline(status)
+		t.judge.measures.age(&t.samples)
 		t.judge.found.count(open)
 		t.judge.found.forget(snap.Now)
 		t.lookedAt = snap.Now

@@ -21,7 +21,7 @@ var kindNames = map[detect.Kind]string{
 	detect.TooManyHotKeys:    "more hot keys than are followed",
 	detect.UnseenKeys:        "keys that cannot be told apart",
 	detect.CollectionStopped: "collection has stopped", detect.CollectionLags: "collection lags", detect.BadSamples: "rejected samples",
-	detect.TablesRefused: "tables without room", detect.SamplesLost: "lost samples",
+	detect.TablesRefused: "tables without room", detect.SamplesLost: "lost samples", detect.SamplesStopped: "no samples",
 }
 
 // KindName names a kind of finding in a few words.

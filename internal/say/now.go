@@ -252,6 +252,7 @@ var ownMoves = map[detect.Kind]string{
 	detect.BadSamples:        "See the reject reasons in GET /api/v1/bad-samples, then mend the producer.",
 	detect.TablesRefused:     "Raise the collector's limit of tables, or leave samples out.",
 	detect.SamplesLost:       "Compare the log's retention with the collectors' absence. GET /api/v1/gaps lists all gaps.",
+	detect.SamplesStopped:    "Check that the application and its sampling still run. If the table may be quiet now, set quiet for it.",
 	detect.UnseenKeys:        "Check the producers' sampling rates, then add partitions and collectors.",
 	detect.TooManyHotKeys:    "Check the producers' sampling rates: too small a rate makes every key hot.",
 	detect.CoverageFell:      "See which producer stopped sending samples, or changed its rate.",

@@ -194,6 +194,9 @@ func stories() []story {
 		{"bad samples", detect.BadSamples, "", nil},
 		{"no room", detect.TablesRefused, "", nil},
 		{"a gap", detect.SamplesLost, "", nil},
+		{"no samples", detect.SamplesStopped, "", nil},
+		{"no samples of a table", detect.SamplesStopped, "", func(f *detect.Finding) { f.Target = detect.Target{Table: "orders"} }},
+		{"samples that came again", detect.SamplesStopped, "", func(f *detect.Finding) { f.State = detect.Resolved }},
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/answer"
@@ -19,7 +20,11 @@ const longestTitle = 80
 // Title names an incident in one line by its root finding: the place, the symptom and the
 // key.
 func Title(f *detect.Finding) string {
-	title := place(f.Target) + ": " + symptom(f)
+	where := place(f.Target)
+	if f.Kind == detect.SamplesStopped && f.Table == "" {
+		where = "All tables"
+	}
+	title := where + ": " + symptom(f)
 	key := titleKey(f)
 	room := longestTitle - len([]rune(title)) - len([]rune(" (“”)"))
 	if key == "" || room < len("key…") {
@@ -136,12 +141,19 @@ func symptom(f *detect.Finding) string {
 		return "small changes rewrite large items"
 	case detect.LargeCollection:
 		return "an item collection grows towards 10 GB"
+	case detect.SamplesStopped:
+		if f.State == detect.Resolved {
+			return "no samples from " + minute(f.FirstSeen) + " to " + minute(f.LastSeen) + " UTC"
+		}
+		return "no samples since " + minute(f.FirstSeen) + " UTC"
 	}
 	if text := ownSymptoms[f.Kind]; text != "" {
 		return text
 	}
 	return string(f.Kind)
 }
+
+func minute(t time.Time) string { return t.UTC().Format("15:04") }
 
 // stormSymptom is a storm's symptom. A caller that reports no wait may well pause.
 func stormSymptom(f *detect.Finding) string {

@@ -297,6 +297,7 @@ var own = map[detect.Kind]struct{ now, past string }{
 	detect.BadSamples:        {"A collector rejects a part of the samples, and their load is not seen.", "A collector rejected a part of the samples, and their load was not seen."},
 	detect.TablesRefused:     {"A collector has no room for more tables, and their keys are not seen.", "A collector had no room for more tables, and their keys were not seen."},
 	detect.SamplesLost:       {"Samples expired before they were read, and are never counted.", "Samples expired before they were read, and are never counted."},
+	detect.SamplesStopped:    {"Samples arrived every minute and then stopped, although collectors can read.", "Samples arrived every minute and then stopped, although collectors could read."},
 	detect.CoverageFell:      {"Samples show a smaller part of the table's load than before, by CloudWatch.", "Samples showed a smaller part of the table's load than before, by CloudWatch."},
 	detect.UnseenKeys:        {"So many heavy keys are active that single ones cannot be told apart.", "So many heavy keys were active that single ones could not be told apart."},
 	detect.TooManyHotKeys:    {"More keys are hot than Keyheat follows.", "More keys were hot than Keyheat follows."},

@@ -38,7 +38,10 @@ func subject(k detect.Kind, key sample.Text) string {
 	case detect.HotPartition, detect.TableStarvation, detect.LowCardinalityKey, detect.MovingHotSpot, detect.CoverageFell, detect.TooManyHotKeys, detect.UnseenKeys:
 		return "All keys"
 	}
-	if k.OfPipeline() {
+	switch {
+	case k == detect.SamplesStopped:
+		return "Samples"
+	case k.OfPipeline():
 		return "Keyheat itself"
 	}
 	return keytext(key)

@@ -142,9 +142,15 @@ const MaxGaps = 256
 func (s *State) LookAtPipeline(now pipeline.Status) {
 	now.Gaps = make([]pipeline.Gap, len(s.Gaps))
 	for i, g := range s.Gaps {
-		now.Gaps[i] = pipeline.Gap{Gap: g.Gap, Noticed: g.Noticed}
+		now.Gaps[i] = pipeline.Gap{Gap: g.Gap, Since: g.Since, Until: g.Until, Noticed: g.Noticed}
 	}
 	s.pipeline.Look(now)
+}
+
+// QuietUntil returns the end of the newest time in which a table may have no samples, by its
+// policy; zero for none.
+func (s *State) QuietUntil(of detect.Target, now time.Time) time.Time {
+	return s.policy(of).Quiet.Until(now)
 }
 
 func (s *State) policy(of detect.Target) detect.Policy {

@@ -28,6 +28,8 @@ type Policy struct {
 	WarningFor    string        `yaml:"warning_for" help:"the value of for while an incident is only a warning; as for when empty"`
 	WarningRepeat time.Duration `yaml:"warning_repeat" help:"the value of repeat while an incident is only a warning; as repeat when 0"`
 
+	Quiet string `yaml:"quiet" help:"when no samples are expected, in UTC, such as 22:00-06:00, or always; otherwise samples that stop are an incident: see [ALERTING.md](ALERTING.md#keyheats-own-health)"`
+
 	Exclude   []string `yaml:"exclude" help:"keys without findings; * stands for any text without /, ? for one character"`
 	Keys      string   `yaml:"keys" help:"how collectors store keys: plain, prefix(N) for the first N characters and a hash of the rest, hmac for hashes, or none; see [SECURITY.md](SECURITY.md#key-policy)"`
 	Words     []string `yaml:"words" help:"components of keys that stay readable in hashed keys, such as user and order"`
@@ -76,8 +78,8 @@ func (p Policy) detect() (detect.Policy, error) {
 		}
 		d.Warnings = &l
 	}
-	if p.Suffix == "" {
-		return d, nil
+	if d.Quiet, err = parseQuiet(p.Quiet); err != nil || p.Suffix == "" {
+		return d, err
 	}
 	form, err := parseSuffix(p.Suffix)
 	if err != nil {
@@ -145,9 +147,35 @@ func (p Policy) check(path string, f *config.Faults) {
 			f.Addf(path+"."+name, "%w", err)
 		}
 	}
+	if _, err := parseQuiet(p.Quiet); err != nil {
+		f.Addf(path+".quiet", "%w", err)
+	}
 	if _, err := parseSuffix(p.Suffix); p.Suffix != "" && err != nil {
 		f.Addf(path+".suffix", "%w", err)
 	}
+}
+
+// always is the setting quiet of a table that may have no samples at any time.
+const always = "always"
+
+// parseQuiet reads a time of day, such as 22:00-06:00.
+func parseQuiet(text string) (*detect.QuietHours, error) {
+	switch text {
+	case "":
+		return nil, nil
+	case always:
+		return &detect.QuietHours{Lasts: 24 * time.Hour}, nil
+	}
+	from, to, _ := strings.Cut(text, "-")
+	begins, err1 := time.Parse("15:04", from)
+	ends, err2 := time.Parse("15:04", to)
+	if err1 != nil || err2 != nil || begins.Equal(ends) {
+		return nil, fmt.Errorf("%q: give a time of day in UTC such as 22:00-06:00, or %s", text, always)
+	}
+	if ends.Before(begins) {
+		ends = ends.Add(24 * time.Hour)
+	}
+	return &detect.QuietHours{From: begins.Sub(begins.Truncate(24 * time.Hour)), Lasts: ends.Sub(begins)}, nil
 }
 
 // The parts of a form's example.
