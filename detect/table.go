@@ -29,6 +29,9 @@ type Table struct {
 	View *View `json:"view"`
 	// Walk is load that walks through the key space; null for none in the last three minutes.
 	Walk *Walk `json:"walk"`
+	// LateSeconds is how late its samples come: how long after their second counted as
+	// complete; null if unknown, as of a file.
+	LateSeconds *int64 `json:"late_seconds,omitempty"`
 	// CloudWatch compares the table with DynamoDB's own metrics; null if Keyheat does not
 	// read them.
 	CloudWatch *TableCloudWatch `json:"cloudwatch"`

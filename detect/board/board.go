@@ -44,8 +44,9 @@ type Board struct {
 	groups   *keypatterns.Groups // keys that are, or may be, shards of one key
 	patterns keypatterns.Rolling // hot keys that are named after a time
 	walks    walks
-	views    views   // shape of each table's keys
-	related  related // related findings, as they were last returned
+	late     map[detect.Target]int64 // seconds that samples come late
+	views    views                   // shape of each table's keys
+	related  related                 // related findings, as they were last returned
 	// shown are the keys with a finding in the last call of Findings, evicted the
 	// findings of keys that are no longer followed.
 	shown   map[trackID]bool
@@ -71,7 +72,7 @@ func New(o Options) *Board {
 	o.Keys = cmp.Or(o.Keys, DefaultKeys)
 	return &Board{
 		options: o, tracks: newTracks(), shown: map[trackID]bool{}, evicted: related{}, totals: totals{}, groups: keypatterns.NewGroups(o.OneEpisode), patterns: keypatterns.Rolling{},
-		views: views{}, walks: walks{}, related: related{}, callers: map[detect.Target]*tableCallers{},
+		views: views{}, walks: walks{}, related: related{}, callers: map[detect.Target]*tableCallers{}, late: map[detect.Target]int64{},
 	}
 }
 
@@ -238,6 +239,14 @@ func (b *Board) SetView(target detect.Target, v *detect.View) {
 		v = nil
 	}
 	b.views.set(target, v)
+}
+
+// SetLate records how many seconds late a target's samples come; 0 if in time. A second of the
+// target proves no silence until its late samples may have come.
+func (b *Board) SetLate(target detect.Target, seconds int64) {
+	if delete(b.late, target); seconds > 0 {
+		b.late[target] = seconds
+	}
 }
 
 // RefusedKeys returns the keys of a table or index with the most throttled load in its last

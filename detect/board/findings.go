@@ -168,7 +168,7 @@ func (b *Board) conditions(t *episode.Track) episode.Conditions {
 	target := t.Subject.Target
 	return episode.Conditions{
 		Policy:     b.options.Policy(target),
-		OneEpisode: b.options.OneEpisode, Largest: b.totals.largest(target), Time: b.timeline,
+		OneEpisode: b.options.OneEpisode, Largest: b.totals.largest(target), Time: b.timeline.Delay(b.late[target]),
 		Table: func(from, to int64) sketch.Load { return b.totals.sumBetween(target, from, to) },
 	}
 }

@@ -15,10 +15,15 @@ import (
 // as it keeps second by second.
 const Replay = detect.Horizon * time.Second
 
-// RestoreViews continues the previous judge's views of tables, and the walks of load in them.
+// RestoreViews continues the previous judge's views of tables, the walks of load in them, and
+// how late their samples come.
 func (s *State) RestoreViews(rows []store.TargetDocument) {
 	for _, t := range s.Views.Restore(rows) {
 		s.board.SetView(t.Target, t.View)
+		if t.LateSeconds != nil && *t.LateSeconds > 0 {
+			s.late.Restore(t.Target, *t.LateSeconds)
+			s.board.SetLate(t.Target, *t.LateSeconds)
+		}
 		if t.Walk != nil {
 			s.board.RestoreWalk(t.Target, t.Walk)
 		}

@@ -65,7 +65,11 @@ type State struct {
 	Newest int64
 
 	peaks *fold.Peaks
-	board *board.Board
+	// late is how late tables' samples come, and complete up to where seconds were complete
+	// at the end of the last pass.
+	late     fold.Late
+	complete int64
+	board    *board.Board
 	// Facts are the stored facts of tables.
 	Facts detect.FactsByTable
 	known known
@@ -112,7 +116,7 @@ type observation struct {
 // cursors.
 func NewState(o Options, seed uint64, cursors map[string]int64) *State {
 	s := &State{
-		options: o, Windows: fold.NewWindows(cursors), Minutes: make(fold.Minutes), peaks: fold.NewPeaks(o.PeakDelay),
+		options: o, Windows: fold.NewWindows(cursors), Minutes: make(fold.Minutes), peaks: fold.NewPeaks(o.PeakDelay), late: make(fold.Late),
 		Heat: fold.NewHeat(nil), Seen: fold.NewSeen(nil),
 		known: newKnown(), draft: newDraft(), unresolved: newUnresolved(), open: make(map[string]bool), cursors: cursors, seed: seed,
 		pipeline: pipeline.NewWatch(o.Pipeline), forecasts: make(map[string]keyForecast), rows: make(map[string][]store.HourPeak),
@@ -162,6 +166,9 @@ func (s *State) policy(of detect.Target) detect.Policy {
 
 // Fold takes deltas into memory whose seconds and minutes are loaded.
 func (s *State) Fold(deltas []fold.Delta, now time.Time) {
+	for of, seconds := range s.late.Observe(deltas, s.complete, now) {
+		s.board.SetLate(of, seconds)
+	}
 	s.Windows.Fold(deltas)
 	s.Minutes.Fold(deltas, now)
 	for i := range deltas {
@@ -245,6 +252,7 @@ func (s *State) Observe(closing []fold.Instant, h fold.Horizon, now time.Time) (
 	}
 	s.settle(math.MaxInt64, h, now)
 	s.record()
+	s.complete = min(h.Complete, now.Unix())
 	return nil, true
 }
 
@@ -310,6 +318,7 @@ func (s *State) Tables(now time.Time) []detect.Table {
 		tables[i].RefusedKeys = s.board.RefusedKeys(tables[i].Target)
 		tables[i].Walk = s.board.Walk(tables[i].Target)
 		tables[i].CloudWatch = s.cloudWatch.table(tables[i].Target)
+		tables[i].LateSeconds = new(s.late.Seconds(tables[i].Target))
 	}
 	return tables
 }
