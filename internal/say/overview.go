@@ -36,6 +36,8 @@ type Present struct {
 	Bounded bool
 	// More reports that more tables have open incidents than were looked at.
 	More bool
+	// NoSamples tells since when no sample has come; empty while they come.
+	NoSamples string
 }
 
 // longestKey is how much of a key stands in the sentence, in characters.
@@ -49,12 +51,16 @@ func (n *Present) Sentence(nobody bool, since time.Time) string {
 	case !n.Counted && nobody:
 		return "No samples have arrived yet: start a collector."
 	case !n.Counted:
-		return "A collector is there, but no second was counted yet: nothing could be judged."
+		return "Collector connected. Waiting for the first samples."
 	case !since.IsZero() && n.Open == 0:
 		return "Nothing could be judged since " + since.UTC().Format("15:04:05") + " UTC, when the last collector wrote."
 	case !since.IsZero():
 		return "Nothing could be judged since " + since.UTC().Format("15:04:05") + " UTC, when the last collector wrote: " +
 			wording.Plural(n.Open, "incident", "incidents") + " fired then."
+	case n.NoSamples != "" && n.Open > 0:
+		return n.NoSamples + "; " + wording.Plural(n.Open, "incident fires", "incidents fire") + "."
+	case n.NoSamples != "":
+		return n.NoSamples + ": the load is unknown."
 	}
 	var parts []string
 	switch {
@@ -87,6 +93,26 @@ func (n *Present) Sentence(nobody bool, since time.Time) string {
 	}
 	return strings.Join(parts, "; ") + "."
 }
+
+// NoSamples tells since when no sample has come.
+func NoSamples(since, now time.Time) string {
+	format := "15:04"
+	if now.Sub(since) >= 24*time.Hour {
+		format = "2006-01-02 15:04"
+	}
+	return "No samples since " + since.UTC().Format(format) + " UTC (" + wording.Span(now.Sub(since)) + ")"
+}
+
+// Lateness tells how late samples come; empty if in time or unknown.
+func Lateness(seconds *int64) string {
+	if seconds == nil || *seconds < leastLate {
+		return ""
+	}
+	return "Samples arrive " + wording.Span(time.Duration(*seconds)*time.Second) + " late"
+}
+
+// leastLate is the least lateness in seconds that is told.
+const leastLate = 10
 
 func atLeast(more bool) string {
 	if more {

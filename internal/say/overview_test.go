@@ -28,6 +28,8 @@ func TestOverview(t *testing.T) {
 		{"nothing was counted", say.Present{}, false, time.Time{}},
 		{"collection stopped", say.Present{Counted: true}, false, noon},
 		{"and something fired", say.Present{Counted: true, Open: 2, Worst: hot, Over: 1}, false, noon},
+		{"no samples come", say.Present{Counted: true, NoSamples: say.NoSamples(noon, noon.Add(30*time.Minute))}, false, time.Time{}},
+		{"none for a day, and something fires", say.Present{Counted: true, Open: 2, NoSamples: say.NoSamples(noon, noon.Add(26*time.Hour))}, false, time.Time{}},
 		{"calm", say.Present{Counted: true}, false, time.Time{}},
 		{"calm, by lower bounds", say.Present{Counted: true, Bounded: true}, false, time.Time{}},
 		{

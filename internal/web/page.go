@@ -128,8 +128,9 @@ func (s *Site) overview(ctx context.Context, r *http.Request) (any, error) {
 		page.Open = say.OpenIncidents(page.P.Open, page.P.Before, q.Range.Comparison())
 	}
 	page.P.Now.Bounded = len(page.LowerBounds()) > 0
+	page.P.Now.NoSamples = page.NoSamples()
 	page.Sentence = page.P.Now.Sentence(page.Nothing, page.Silent)
-	if page.P.Now.IsCalm() && page.Silent.IsZero() {
+	if page.P.Now.IsCalm() && page.Silent.IsZero() && page.P.Now.NoSamples == "" {
 		if page.Calm, err = fleet.LoadCalm(ctx, s.store, page.Now); err != nil {
 			return nil, err
 		}

@@ -1,13 +1,16 @@
 package web_test
 
 import (
+	"encoding/json"
 	"net/http"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/internal/web"
 	"github.com/keyheat/keyheat/sample"
+	"github.com/keyheat/keyheat/sketch"
 	"github.com/keyheat/keyheat/store"
 )
 
@@ -19,30 +22,45 @@ func TestStatus(t *testing.T) {
 		must(t, s.StartWriter(t.Context(), store.Writer{ID: "collector-9", Host: "host-9", Started: time.Now()}))
 		must(t, s.ReportWriter(t.Context(), "collector-9", status))
 	}
+	well := store.WriterStatus{State: "running", ClockOffset: new(-time.Millisecond), Lag: new(int64(0)), BadShare: new(0.0)}
+	yesterday := time.Now().UTC().Truncate(time.Minute).Add(-24*time.Hour - time.Minute)
 	judged := func(t *testing.T, s *store.Store, at time.Time) {
 		l, ok, err := s.AcquireLease(t.Context(), "judge", "test", time.Minute)
 		if err != nil || !ok {
 			t.Fatalf("lease: %t, %v", ok, err)
 		}
-		must(t, s.Judge(t.Context(), l, store.Judgement{Seen: []store.SeenMinute{{Minute: at.Truncate(time.Minute), Seconds: 1<<60 - 1}}}))
+		must(t, s.Judge(t.Context(), l, store.Judgement{
+			Seen:    []store.SeenMinute{{Minute: at.Truncate(time.Minute), Seconds: 1<<60 - 1}},
+			Windows: []store.Window{{Target: sample.Target{Table: "orders"}, Second: at.Truncate(time.Minute).Add(30 * time.Second), Requests: 1}},
+		}))
 	}
-	well := store.WriterStatus{State: "running", ClockOffset: new(-time.Millisecond), Lag: new(int64(0)), BadShare: new(0.0)}
+	silent := func(t *testing.T, s *store.Store, since time.Time) {
+		runs(t, s, well)
+		judged(t, s, since)
+		l, _, err := s.AcquireLease(t.Context(), "judge", "test", time.Minute)
+		must(t, err)
+		must(t, s.Judge(t.Context(), l, store.Judgement{Seen: []store.SeenMinute{{Minute: time.Now().Truncate(time.Minute).Add(-time.Minute), Seconds: 1<<60 - 1}}}))
+	}
 	for name, c := range map[string]struct {
 		tell func(t *testing.T, s *store.Store)
 		dot  string
 		page []string
 	}{
 		"nothing is known": {
-			func(*testing.T, *store.Store) {}, "unknown Status unknown",
+			func(*testing.T, *store.Store) {}, "unknown No samples yet",
 			[]string{"No collector has reported yet", "Judged up to not known", "Without a collector nothing is known", "Gaps: not known, because no collector reported", "Receivers: the settings have none", "CloudWatch: never read", "MiB"},
 		},
 		"nothing is judged yet": {
-			func(t *testing.T, s *store.Store) { runs(t, s, store.WriterStatus{}) }, "unknown Status unknown",
-			[]string{"Not known yet: nothing has been judged", "host-9", "not known"},
+			func(t *testing.T, s *store.Store) { runs(t, s, store.WriterStatus{}) }, "unknown No samples yet",
+			[]string{"No samples yet: nothing has been judged", "host-9", "not known"},
 		},
 		"all is well": {
 			func(t *testing.T, s *store.Store) { runs(t, s, well); judged(t, s, time.Now().Add(-time.Minute)) }, "calm Running",
 			[]string{"All is well", "running", "host-9", "in step", "Rejected samples: none", "Gaps: none"},
+		},
+		"no samples come": {
+			func(t *testing.T, s *store.Store) { silent(t, s, yesterday) }, "unknown No samples since " + yesterday.Format("2006-01-02 15:04") + " UTC (24 h)",
+			[]string{"No samples since " + yesterday.Format("2006-01-02 15:04"), "later loads are unknown", "host-9"},
 		},
 		"there is no receiver": {
 			func(t *testing.T, s *store.Store) { runs(t, s, well); judged(t, s, time.Now().Add(-time.Minute)) }, "calm Running",
@@ -185,5 +203,58 @@ func TestDocs(t *testing.T) {
 	must(t, s.Close())
 	if text := open(t, address+"/docs/RELIABILITY.md").text(); !strings.Contains(text, "The promise") || !strings.Contains(text, "Status unknown") {
 		t.Errorf("without a database the document is %s", text)
+	}
+}
+
+// TestASilentTable: one of two tables has no samples any more. No page calls it calm, and the
+// other one's samples are late.
+func TestASilentTable(t *testing.T) {
+	t.Parallel()
+	s, err := store.Open(t.Context(), "sqlite::memory:", store.Options{})
+	must(t, err)
+	t.Cleanup(func() { _ = s.Close() })
+	must(t, s.StartWriter(t.Context(), store.Writer{ID: "collector-9", Host: "host-9", Started: time.Now()}))
+	now := time.Now().UTC().Truncate(time.Minute)
+	last := now.Add(-30 * time.Minute)
+	l, _, err := s.AcquireLease(t.Context(), "judge", "test", time.Minute)
+	must(t, err)
+	j := store.Judgement{Seen: []store.SeenMinute{{Minute: now.Add(-time.Minute), Seconds: 1<<60 - 1}}}
+	for name, at := range map[string]time.Time{"orders": last, "carts": now.Add(-10 * time.Second)} {
+		table := detect.Table{Target: detect.Target{Table: name}, LateSeconds: new(int64(0)), View: &detect.View{From: at.Add(-time.Hour), To: at}}
+		if name == "carts" {
+			table.LateSeconds = new(int64(45))
+		}
+		document, err := json.Marshal(table)
+		must(t, err)
+		j.Views = append(j.Views, store.TargetDocument{Target: table.Target, Document: document})
+		w := sketch.Window{Target: table.Target, Second: at.Unix()}
+		body, err := w.MarshalBinary()
+		must(t, err)
+		j.Windows = append(j.Windows, store.Window{Target: table.Target, Second: at, Requests: 1, Body: body})
+	}
+	must(t, s.Judge(t.Context(), l, j))
+	address := serve(t, s)
+	since := "No samples since " + last.Format("15:04")
+	for path, want := range map[string]string{
+		"/": "1 without samples now", "/tables": since, "/table?table=orders": since, "/table?table=carts": "Samples arrive 45 s late",
+	} {
+		if text := open(t, address+path).text(); !strings.Contains(text, want) {
+			t.Errorf("%s does not say %q: %s", path, want, text)
+		}
+	}
+	if text := open(t, address+"/table?table=carts").text(); strings.Contains(text, "No samples") {
+		t.Errorf("a table with samples is called silent: %s", text)
+	}
+	var answer struct {
+		Tables []struct {
+			Table       string    `json:"table"`
+			LastSample  time.Time `json:"last_sample"`
+			LateSeconds int64     `json:"late_seconds"`
+		} `json:"tables"`
+	}
+	body, _ := get(t, address+"/api/v1/tables", http.StatusOK)
+	must(t, json.Unmarshal([]byte(body), &answer))
+	if len(answer.Tables) != 2 || answer.Tables[0].LateSeconds != 45 || !answer.Tables[1].LastSample.Equal(last) {
+		t.Errorf("the API says %+v", answer)
 	}
 }

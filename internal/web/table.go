@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/internal/judge/heat"
 	"github.com/keyheat/keyheat/internal/say"
 	"github.com/keyheat/keyheat/internal/say/wording"
 	"github.com/keyheat/keyheat/internal/web/fleet"
@@ -37,6 +38,10 @@ type tableTotals struct {
 	View *detect.View `json:"view"`
 	// Walk is load that walks through the key space; null for none.
 	Walk *detect.Walk `json:"walk"`
+	// LastSample is the newest second with a sample; null if none is kept. LateSeconds is how
+	// late samples come; null before the first view.
+	LastSample  *time.Time `json:"last_sample"`
+	LateSeconds *int64     `json:"late_seconds"`
 }
 
 func (s *Site) tables(ctx context.Context) ([]tableTotals, error) {
@@ -55,6 +60,14 @@ func (s *Site) tables(ctx context.Context) ([]tableTotals, error) {
 	if now.Writers, err = s.store.Writers(ctx); err != nil {
 		return nil, err
 	}
+	last, err := s.store.LastSamples(ctx, int64(heat.Minute))
+	if err != nil {
+		return nil, err
+	}
+	newest := make(map[sample.Target]*time.Time, len(last))
+	for i := range last {
+		newest[last[i].Target] = &last[i].Second
+	}
 	bounds := now.LowerBounds()
 	all := make([]tableTotals, len(rows))
 	for i, r := range rows {
@@ -62,6 +75,7 @@ func (s *Site) tables(ctx context.Context) ([]tableTotals, error) {
 			Target: r.Target, Requests: r.Requests, Seconds: r.Seconds,
 			WCU: float64(r.WriteMilli) / 1000, RCU: float64(r.ReadMilli) / 1000,
 			LowerBounds: slices.Contains(bounds, r.Name()), RefusedKeys: views[r.Target].RefusedKeys, Walk: views[r.Target].Walk,
+			LastSample: newest[r.Target], LateSeconds: views[r.Target].LateSeconds,
 			Throttled: detect.Throttled{Requests: r.ThrottledRequests, WCU: float64(r.ThrottledWriteMilli) / 1000, RCU: float64(r.ThrottledReadMilli) / 1000},
 		}
 		if all[i].View = views[r.Target].View; all[i].View != nil {

@@ -113,6 +113,7 @@ var functions = template.FuncMap{
 	"split":          func(s detect.PartitionSplit) string { return say.DescribeSplit(&s) },
 	"mapstate":       say.MapState,
 	"walk":           say.Walk,
+	"late":           say.Lateness,
 	"busykeys":       say.BusyKeys,
 	"mapclass":       mapClass,
 	"mapevidence":    func(v partition.View) string { return say.Partitions(&v) },

@@ -175,6 +175,10 @@ func newHealth(s status.Status) health {
 		return health{string(worst), wording.Plural(problems, "problem", "problems")}
 	case worst == status.Well:
 		return health{string(worst), "Running"}
+	case s.NoSamples() != "":
+		return health{"unknown", s.NoSamples()}
+	case !s.Clock.IsZero() && s.LastSample().IsZero():
+		return health{"unknown", "No samples yet"}
 	}
 	return health{"unknown", "Status unknown"}
 }

@@ -15,7 +15,10 @@ import (
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/pipeline"
 	"github.com/keyheat/keyheat/internal/incident/silence"
+	"github.com/keyheat/keyheat/internal/judge/heat"
+	"github.com/keyheat/keyheat/internal/say"
 	"github.com/keyheat/keyheat/internal/say/wording"
+	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/store"
 )
 
@@ -53,6 +56,8 @@ type Status struct {
 	Unreadable []string
 	// Judged is the end of the last second that was judged; zero if none was.
 	Judged time.Time
+	// Samples are the newest samples of the tables and indexes.
+	Samples map[sample.Target]time.Time
 }
 
 // Load reads the state, in as many queries for any number of tables. receivers are the names of
@@ -95,7 +100,53 @@ func Load(ctx context.Context, st *store.Store, receivers []string) (s Status, e
 	if _, wrong := silence.NewSet(active); wrong != nil {
 		s.Unreadable = strings.Split(wrong.Error(), "\n")
 	}
+	if s.Samples, err = loadSamples(ctx, st); err != nil {
+		return s, err
+	}
 	return s, s.loadJudged(ctx, st)
+}
+
+func loadSamples(ctx context.Context, st *store.Store) (map[sample.Target]time.Time, error) {
+	rows, err := st.LastSamples(ctx, int64(heat.Minute))
+	newest := make(map[sample.Target]time.Time, len(rows))
+	for _, r := range rows {
+		newest[r.Target] = r.Second
+	}
+	return newest, err
+}
+
+// LastSample returns the newest sample of any table; zero if none is stored.
+func (s Status) LastSample() (newest time.Time) {
+	for _, at := range s.Samples {
+		if at.After(newest) {
+			newest = at
+		}
+	}
+	return newest
+}
+
+// NoSamples tells since when no sample has come, though what came was judged; empty while
+// samples come, and if that is unknown.
+func (s Status) NoSamples() string { return s.silence(s.LastSample()) }
+
+// NoSamplesOf tells the same of a table or index.
+func (s Status) NoSamplesOf(of sample.Target) string { return s.silence(s.Samples[of]) }
+
+func (s Status) silence(last time.Time) string {
+	if last.IsZero() || s.Judged.Sub(last) < pipeline.Default().NoSamples {
+		return ""
+	}
+	return say.NoSamples(last, s.Clock)
+}
+
+// CountSilent counts the tables and indexes without a sample now.
+func (s Status) CountSilent() (n int) {
+	for of := range s.Samples {
+		if s.NoSamplesOf(of) != "" {
+			n++
+		}
+	}
+	return n
 }
 
 func (s *Status) loadGaps(ctx context.Context, st *store.Store) error {
@@ -186,7 +237,7 @@ func (s *Status) Health() (worst Health, problems int) {
 		return Unknown, 0
 	}
 	worst = Well
-	if s.Nothing || s.Judged.IsZero() {
+	if s.Nothing || s.Judged.IsZero() || s.LastSample().IsZero() || s.NoSamples() != "" {
 		worst = Unknown
 	}
 	for _, n := range []int{len(s.Gaps), len(s.Lagging), len(s.Unreadable), len(s.TroubledWriters())} {
