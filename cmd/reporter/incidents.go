@@ -1,7 +1,9 @@
 package main
 
 import (
+	"context"
 	"fmt"
+	"io"
 	"time"
 
 	"github.com/keyheat/keyheat/internal/settings/options"
@@ -12,6 +14,7 @@ import (
 	"github.com/keyheat/keyheat/internal/cli"
 	"github.com/keyheat/keyheat/internal/cli/terminal"
 	"github.com/keyheat/keyheat/internal/say/wording"
+	"github.com/keyheat/keyheat/internal/web/status"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/store"
 )
@@ -60,12 +63,34 @@ func incidents() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if err := warnOfSilence(c.Context(), db, c.ErrOrStderr()); err != nil {
+				return err
+			}
 			out := c.OutOrStdout()
 			colours := terminal.Is(out) && terminal.Colours()
 			return cli.WriteList(out, heads, *format, "incidents", incidentColumns, func(i store.IncidentHead) []string { return incidentCells(&i, colours) })
 		})
 	}
 	return c
+}
+
+// warnOfSilence writes why the present is unknown, if it is: a short list is then not calm.
+func warnOfSilence(ctx context.Context, db *store.Store, to io.Writer) error {
+	now, err := status.Load(ctx, db, nil)
+	if err != nil {
+		return err
+	}
+	text := now.NoSamples()
+	switch {
+	case now.LastSample().IsZero():
+		text = "No samples yet"
+	case !now.Silent.IsZero():
+		text = "No collector has written since " + now.Silent.UTC().Format(cli.InSeconds) + " UTC"
+	}
+	if text != "" {
+		_, err = fmt.Fprintln(to, text+": the load is unknown.")
+	}
+	return err
 }
 
 // The words of flags: the states of incidents, and the severities of which people are told.

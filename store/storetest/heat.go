@@ -10,6 +10,7 @@ import (
 
 var heat = []obligation{
 	{"roll-ups are replaced whole, and found by level in the order of time", rollups},
+	{"the newest samples are those of seconds, and of roll-ups once these are pruned", lastSamples},
 	{"seen minutes are replaced, and the newest is found", seenMinutes},
 	{"a lost lease writes no roll-up", heatFenced},
 	{"each level of roll-ups has its own retention", heatPruned},
@@ -54,6 +55,24 @@ func rollups(t *testing.T, s *store.Store) {
 	equal(t, "its spans", value[[]store.RollupSpan](t)(s.RollupSpans(t.Context(), &want[0].Target, levels)), want)
 	equal(t, "all spans", len(value[[]store.RollupSpan](t)(s.RollupSpans(t.Context(), nil, levels))), 3)
 	equal(t, "spans of nothing", len(value[[]store.RollupSpan](t)(s.RollupSpans(t.Context(), &sample.Target{Table: "carts"}, levels))), 0)
+}
+
+func lastSamples(t *testing.T, s *store.Store) {
+	table := byStatus
+	table.Index = ""
+	tens := rollup(10, atNoon.Add(10*time.Second), "")
+	tens.Target = table
+	judge(t, s, store.Judgement{
+		Windows: []store.Window{{Target: table, Second: atNoon.Add(15 * time.Second)}, {Target: table, Second: atNoon.Add(12 * time.Second)}},
+		Rollups: []store.Rollup{tens, rollup(60, atNoon, ""), rollup(60, atNoon.Add(time.Minute), ""), rollup(10, atNoon, ""), rollup(10, atNoon.Add(10*time.Second), "")},
+	})
+	equal(t, "the newest samples", value[[]store.LastSample](t)(s.LastSamples(t.Context(), 60)),
+		[]store.LastSample{{Target: table, Second: atNoon.Add(15 * time.Second)}, {Target: byStatus, Second: atNoon.Add(time.Minute)}})
+	both := []time.Time{atNoon, atNoon.Add(10 * time.Second)}
+	equal(t, "the times of all", value[[]time.Time](t)(s.RollupTimes(t.Context(), 10, atNoon, atNoon.Add(time.Minute))), both)
+	equal(t, "to exclusive", value[[]time.Time](t)(s.RollupTimes(t.Context(), 10, atNoon, both[1])), both[:1])
+	each := []store.RollupQuery{{Target: table, Level: 10}, {Target: byStatus, Level: 10}, {Target: byStatus, Level: 10, From: both[1]}}
+	equal(t, "the times of each", value[[][]time.Time](t)(s.EachRollupTimes(t.Context(), each)), [][]time.Time{both[1:], both, both[1:]})
 }
 
 func seenMinutes(t *testing.T, s *store.Store) {
