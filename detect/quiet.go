@@ -9,9 +9,9 @@ type QuietHours struct {
 	From, Lasts time.Duration
 }
 
-// Until returns the end of the newest quiet time that began by then; zero for a table that
+// NewestEnd returns the end of the newest quiet time that began by then; zero for a table that
 // is never quiet. It lies in the future while the table may be quiet.
-func (q *QuietHours) Until(now time.Time) time.Time {
+func (q *QuietHours) NewestEnd(now time.Time) time.Time {
 	if q == nil {
 		return time.Time{}
 	}

@@ -26,7 +26,7 @@ func TestQuietHours(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := c.hours.Until(now).Format(time.RFC3339); got != c.want {
+		if got := c.hours.NewestEnd(now).Format(time.RFC3339); got != c.want {
 			t.Errorf("at %s it is quiet until %s, want %s", c.now, got, c.want)
 		}
 	}

@@ -33,7 +33,7 @@ func (b *Board) Findings() []detect.Finding {
 		}
 	}
 	callers := b.callersOf(found)
-	few := b.fewFindings()
+	few := b.views.findings(b.options.Policy, b.isPresent)
 	b.advise(found, callers, few)
 	found = b.addEvicted(found)
 	also = append(also, b.groups.Findings(found, b.options.Policy)...)
@@ -92,6 +92,13 @@ func (b *Board) completeFew(few, found []detect.Finding) {
 			f.OverSeconds, f.OverIn = n, in
 		}
 	}
+}
+
+// isPresent reports whether a view is evidence of the present: it ends with the requests that
+// it is about. Views of a file always count.
+func (b *Board) isPresent(target detect.Target, v *detect.View) bool {
+	newest := max(v.To.Unix()-1, b.totals.sumOf(target).last)
+	return b.options.OneEpisode || v.To.Unix() >= b.timeline.Settled-viewSeconds && newest >= b.timeline.Settled-silentSeconds
 }
 
 // endWithValues resolves a finding about few key values with the last of its hot values. Its
@@ -165,10 +172,11 @@ func (b *Board) judge(t *episode.Track) (found []detect.Finding) {
 
 // conditions returns the current policy, time and table load for judging a track.
 func (b *Board) conditions(t *episode.Track) episode.Conditions {
-	target := t.Subject.Target
+	target, settled := t.Subject.Target, b.timeline
+	settled.Settled -= b.late[target] // until then more samples may come
 	return episode.Conditions{
 		Policy:     b.options.Policy(target),
-		OneEpisode: b.options.OneEpisode, Largest: b.totals.largest(target), Time: b.timeline.Delay(b.late[target]),
+		OneEpisode: b.options.OneEpisode, Largest: b.totals.largest(target), Time: settled,
 		Table: func(from, to int64) sketch.Load { return b.totals.sumBetween(target, from, to) },
 	}
 }

@@ -25,15 +25,14 @@ func (vs views) set(target detect.Target, v *detect.View) {
 	vs[target] = v
 }
 
-// fewFindings returns the findings about targets with few key values. A view ends with the
-// requests that it is about; views of a file always count.
-func (b *Board) fewFindings() (all []detect.Finding) {
-	for target, v := range b.views {
-		newest := max(v.To.Unix()-1, b.totals.sumOf(target).last)
-		if !b.options.OneEpisode && (v.To.Unix() < b.timeline.Settled-viewSeconds || newest < b.timeline.Settled-silentSeconds) {
+// findings returns the findings about targets with few key values, of the views that are
+// evidence of the present.
+func (vs views) findings(policy func(detect.Target) detect.Policy, isPresent func(detect.Target, *detect.View) bool) (all []detect.Finding) {
+	for target, v := range vs {
+		if !isPresent(target, v) {
 			continue
 		}
-		if f, few := keydesign.FewValues(v, target, b.options.Policy(target)); few {
+		if f, few := keydesign.FewValues(v, target, policy(target)); few {
 			all = append(all, f)
 		}
 	}

@@ -67,10 +67,10 @@ func (m *measures) rest() {
 }
 
 // age shows how long nothing was counted.
-func (m *measures) age(s *samples) {
+func (m *measures) age(newest, counted time.Time) {
 	m.sampleAge.Set(math.NaN())
-	if !s.newest.IsZero() && !s.counted.IsZero() {
-		m.sampleAge.Set(max(0, s.counted.Sub(s.newest).Seconds()))
+	if !newest.IsZero() && !counted.IsZero() {
+		m.sampleAge.Set(max(0, counted.Sub(newest).Seconds()))
 	}
 }
 

@@ -56,9 +56,7 @@ type Store interface {
 	Read(ctx context.Context, after map[string]int64, l store.ReadLimit) (store.Snapshot, error)
 	Now(ctx context.Context) (time.Time, error)
 	Writers(ctx context.Context) ([]store.Writer, error)
-	LastSamples(ctx context.Context, level int64) ([]store.LastSample, error)
-	RollupTimes(ctx context.Context, level int64, from, to time.Time) ([]time.Time, error)
-	EachRollupTimes(ctx context.Context, all []store.RollupQuery) ([][]time.Time, error)
+	sampleStore
 	Gaps(ctx context.Context, q store.GapQuery) ([]store.Gap, error)
 	RecordWentBack(ctx context.Context, noticedBy string, since time.Time) error
 

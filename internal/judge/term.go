@@ -289,7 +289,7 @@ func (t *term) loadBeside(ctx context.Context, snap *store.Snapshot) error {
 		status := pipelineStatus(writers, snap)
 		status.Counted, status.Tables = t.samples.counted, tables
 		t.state.LookAtPipeline(status)
-		t.judge.measures.age(&t.samples)
+		t.judge.measures.age(t.samples.newest, t.samples.counted)
 		t.judge.found.count(open)
 		t.judge.found.forget(snap.Now)
 		t.lookedAt = snap.Now

@@ -48,12 +48,6 @@ func (t *Timeline) Settle(second int64, complete bool) bool {
 	return true
 }
 
-// Delay returns the timeline of a target whose samples come some seconds late.
-func (t Timeline) Delay(seconds int64) Timeline {
-	t.Settled = max(t.since, t.Settled-seconds)
-	return t
-}
-
 // Evict drops state that no second after oldest needs.
 func (t *Timeline) Evict(oldest int64) {
 	t.incomplete = slices.DeleteFunc(t.incomplete, func(s detect.Span) bool { return s.To < oldest-detect.ResolveSeconds })

@@ -154,7 +154,7 @@ func (s *State) LookAtPipeline(now pipeline.Status) {
 // QuietUntil returns the end of the newest time in which a table may have no samples, by its
 // policy; zero for none.
 func (s *State) QuietUntil(of detect.Target, now time.Time) time.Time {
-	return s.policy(of).Quiet.Until(now)
+	return s.policy(of).Quiet.NewestEnd(now)
 }
 
 func (s *State) policy(of detect.Target) detect.Policy {
