@@ -37,6 +37,23 @@ type Table struct {
 	CloudWatch *TableCloudWatch `json:"cloudwatch"`
 }
 
+// presentFor is how long after its newest second a view, written once a minute, describes the
+// present.
+const presentFor = 10 * time.Minute
+
+// IsPresent reports whether a stored table's view still describes the present.
+func (t *Table) IsPresent(now time.Time) bool {
+	return t.View != nil && now.Sub(t.View.To) <= presentFor
+}
+
+// DropPast removes from a stored table what was said of its present then: nothing replaces it
+// while samples stop.
+func (t *Table) DropPast(now time.Time) {
+	if !t.IsPresent(now) {
+		t.Walk, t.RefusedKeys = nil, []RefusedKey{}
+	}
+}
+
 // IsSampled reports whether samples of the table or index stand for several requests each.
 func (t *Table) IsSampled() bool { return t.Provable.WCU > 0 || t.Provable.RCU > 0 }
 

@@ -221,6 +221,7 @@ func TestASilentTable(t *testing.T) {
 	j := store.Judgement{Seen: []store.SeenMinute{{Minute: now.Add(-time.Minute), Seconds: 1<<60 - 1}}}
 	for name, at := range map[string]time.Time{"orders": last, "carts": now.Add(-10 * time.Second)} {
 		table := detect.Table{Target: detect.Target{Table: name}, LateSeconds: new(int64(0)), View: &detect.View{From: at.Add(-time.Hour), To: at}}
+		table.Walk, table.RefusedKeys = &detect.Walk{From: at.Add(-time.Minute), Through: at}, []detect.RefusedKey{{Key: "user#1"}}
 		if name == "carts" {
 			table.LateSeconds = new(int64(45))
 		}
@@ -250,11 +251,18 @@ func TestASilentTable(t *testing.T) {
 			Table       string    `json:"table"`
 			LastSample  time.Time `json:"last_sample"`
 			LateSeconds int64     `json:"late_seconds"`
+			Walk        *struct{} `json:"walk"`
+			RefusedKeys []any     `json:"refused_keys"`
 		} `json:"tables"`
 	}
 	body, _ := get(t, address+"/api/v1/tables", http.StatusOK)
 	must(t, json.Unmarshal([]byte(body), &answer))
 	if len(answer.Tables) != 2 || answer.Tables[0].LateSeconds != 45 || !answer.Tables[1].LastSample.Equal(last) {
 		t.Errorf("the API says %+v", answer)
+	}
+	for i, want := range []int{1, 0} { // what was said of the present half an hour ago is gone
+		if got := answer.Tables[i]; len(got.RefusedKeys) != want || (got.Walk != nil) != (want == 1) {
+			t.Errorf("the API says %+v", got)
+		}
 	}
 }

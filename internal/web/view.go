@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/internal/say"
@@ -38,6 +39,7 @@ func readView(row store.TargetDocument) (detect.Table, error) {
 	if err := json.Unmarshal(row.Document, &t); err != nil {
 		return t, fmt.Errorf("stored view of %s: %w", row.Name(), err)
 	}
+	t.DropPast(time.Now())
 	return t, nil
 }
 

@@ -83,9 +83,10 @@ func loadWalks(ctx context.Context, st *store.Store) (map[sample.Target]*detect.
 	}
 	walks := map[sample.Target]*detect.Walk{}
 	for _, row := range rows {
-		var view struct{ Walk *detect.Walk }
-		if err := json.Unmarshal(row.Document, &view); err == nil { // the judge writes others anew
-			walks[row.Target] = view.Walk
+		var t detect.Table
+		if err := json.Unmarshal(row.Document, &t); err == nil { // the judge writes others anew
+			t.DropPast(time.Now())
+			walks[row.Target] = t.Walk
 		}
 	}
 	return walks, nil
