@@ -73,24 +73,6 @@ const lastWindow = `
 // collectors count by default.
 const MaxAhead = 2 * time.Minute
 
-// AheadSecond is a table or index with a stored second that is more than [MaxAhead] ahead.
-type AheadSecond struct {
-	sample.Target
-	Second time.Time
-}
-
-// FindAhead returns the stored second that is furthest ahead of a time by more than [MaxAhead];
-// ErrNotFound if there is none.
-func (s *Store) FindAhead(ctx context.Context, now time.Time) (AheadSecond, error) {
-	// SQLite keeps to the order of a cross join: targets first, since windows are found by target.
-	return first(list(ctx, s, "look for seconds ahead of the clock", func(a *AheadSecond) []any {
-		return append(targetFields(&a.Target), &a.Second)
-	}, `
-		SELECT `+targetColumns+`, w.second FROM targets AS t CROSS JOIN windows AS w
-		WHERE w.target = t.id AND w.second = (SELECT max(o.second) FROM windows AS o WHERE o.target = t.id) AND w.second > $1
-		ORDER BY w.second DESC LIMIT 1`, utc(now.Add(MaxAhead))))
-}
-
 // Windows returns the windows that a query chooses, in the order of time.
 func (s *Store) Windows(ctx context.Context, q WindowQuery) ([]Window, error) {
 	return ofOne(s.EachWindows(ctx, []WindowQuery{q}))

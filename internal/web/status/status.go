@@ -5,7 +5,6 @@ package status
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math/bits"
 	"slices"
@@ -51,7 +50,7 @@ type Status struct {
 	Failing []store.Receiver
 	// Ahead is the table whose samples are furthest ahead of the database's clock; nil if
 	// none are.
-	Ahead *store.AheadSecond
+	Ahead *store.LastSample
 	// Unreadable names the active silences that cannot be read, with the fault of each.
 	Unreadable []string
 	// Judged is the end of the last second that was judged; zero if none was.
@@ -100,19 +99,25 @@ func Load(ctx context.Context, st *store.Store, receivers []string) (s Status, e
 	if _, wrong := silence.NewSet(active); wrong != nil {
 		s.Unreadable = strings.Split(wrong.Error(), "\n")
 	}
-	if s.Samples, err = loadSamples(ctx, st); err != nil {
+	if err := s.loadSamples(ctx, st); err != nil {
 		return s, err
 	}
 	return s, s.loadJudged(ctx, st)
 }
 
-func loadSamples(ctx context.Context, st *store.Store) (map[sample.Target]time.Time, error) {
+// loadSamples finds the newest samples, and the one that is furthest ahead of the database's
+// clock.
+func (s *Status) loadSamples(ctx context.Context, st *store.Store) error {
 	rows, err := st.LastSamples(ctx, int64(heat.Minute))
-	newest := make(map[sample.Target]time.Time, len(rows))
-	for _, r := range rows {
-		newest[r.Target] = r.Second
+	s.Samples = make(map[sample.Target]time.Time, len(rows))
+	ahead := s.Clock.Add(store.MaxAhead)
+	for i, r := range rows {
+		s.Samples[r.Target] = r.Second
+		if r.Second.After(ahead) {
+			s.Ahead, ahead = &rows[i], r.Second
+		}
 	}
-	return newest, err
+	return err
 }
 
 // LastSample returns the newest sample of any table; zero if none is stored.
@@ -159,20 +164,12 @@ func (s *Status) loadGaps(ctx context.Context, st *store.Store) error {
 	return err
 }
 
-// loadJudged finds the last judged second, and seconds ahead of the database's clock.
+// loadJudged finds the last judged second.
 func (s *Status) loadJudged(ctx context.Context, st *store.Store) error {
 	last, any, err := st.LastSeenMinute(ctx)
-	if err != nil {
-		return err
-	}
 	if any {
 		s.Judged = last.Minute.Add(time.Duration(bits.Len64(last.Seconds)) * time.Second)
 	}
-	ahead, err := st.FindAhead(ctx, s.Clock)
-	if errors.Is(err, store.ErrNotFound) {
-		return nil
-	}
-	s.Ahead = &ahead
 	return err
 }
 
