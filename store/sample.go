@@ -14,27 +14,28 @@ type LastSample struct {
 }
 
 // LastSamples returns the newest second with a sample of each table and index: the beginning
-// of its newest roll-up of a level once its seconds are pruned. It takes two queries for any
+// of its newest roll-up of a level once its seconds are pruned. It takes one query for any
 // number of tables.
-func (s *Store) LastSamples(ctx context.Context, level int64) ([]LastSample, error) {
-	// SQLite keeps to the order of a cross join: windows are found by target.
+func (s *Store) LastSamples(ctx context.Context, level int64) (newest []LastSample, err error) {
+	// SQLite keeps to the order of a cross join: rows are found by target.
 	all, err := list(ctx, s, "read the newest samples", func(l *LastSample) []any { return append(targetFields(&l.Target), &l.Second) }, `
 		SELECT `+targetColumns+`, w.second FROM targets AS t CROSS JOIN windows AS w
-		WHERE w.target = t.id AND w.second = (SELECT max(o.second) FROM windows AS o WHERE o.target = t.id)`)
-	if err != nil {
-		return nil, err
-	}
-	spans, err := s.RollupSpans(ctx, nil, []int64{level})
-	known := make(map[sample.Target]bool, len(all))
-	for i := range all {
-		known[all[i].Target] = true
-	}
-	for _, span := range spans {
-		if !known[span.Target] {
-			all = append(all, LastSample{span.Target, span.Newest})
+		WHERE w.target = t.id AND w.second = (SELECT max(o.second) FROM windows AS o WHERE o.target = t.id)
+		UNION ALL
+		SELECT `+targetColumns+`, r.begins FROM targets AS t CROSS JOIN rollups AS r
+		WHERE r.target = t.id AND r.level = $1 AND r.begins = (SELECT max(o.begins) FROM rollups AS o WHERE o.target = t.id AND o.level = $1)`, level)
+	places := make(map[sample.Target]int, len(all))
+	for _, l := range all {
+		at, known := places[l.Target]
+		switch {
+		case !known:
+			places[l.Target] = len(newest)
+			newest = append(newest, l)
+		case l.Second.After(newest[at].Second):
+			newest[at] = l
 		}
 	}
-	return all, err
+	return newest, err
 }
 
 // RollupTimes returns the beginnings of the roll-ups of a level from one time to another,
