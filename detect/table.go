@@ -37,20 +37,18 @@ type Table struct {
 	CloudWatch *TableCloudWatch `json:"cloudwatch"`
 }
 
-// presentFor is how long after its newest second a view, written once a minute, describes the
-// present.
+// presentFor is how long after its newest second a stored table, written once a minute,
+// describes the present.
 const presentFor = 10 * time.Minute
-
-// IsPresent reports whether a stored table's view still describes the present.
-func (t *Table) IsPresent(now time.Time) bool {
-	return t.View != nil && now.Sub(t.View.To) <= presentFor
-}
 
 // DropPast removes from a stored table what was said of its present then: nothing replaces it
 // while samples stop.
 func (t *Table) DropPast(now time.Time) {
-	if !t.IsPresent(now) {
-		t.Walk, t.RefusedKeys = nil, []RefusedKey{}
+	if t.Walk != nil && now.Sub(t.Walk.Through) > presentFor {
+		t.Walk = nil
+	}
+	if t.View != nil && now.Sub(t.View.To) > presentFor {
+		t.RefusedKeys = []RefusedKey{}
 	}
 }
 

@@ -8,8 +8,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/partition"
 	"github.com/keyheat/keyheat/internal/cli"
+	"github.com/keyheat/keyheat/internal/say"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/store"
 )
@@ -35,10 +37,14 @@ func TestPartitionsOfATable(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const walking = `{"walk":{"from":"2026-01-02T03:04:05Z","through":"2026-01-02T03:14:05Z","share":0.6}}`
+	walk := detect.Walk{From: time.Now().UTC().Add(-10 * time.Minute).Truncate(time.Second), Through: time.Now().UTC().Truncate(time.Second), Share: 0.6}
+	walking, err := json.Marshal(detect.Table{Walk: &walk})
+	if err != nil {
+		t.Fatal(err)
+	}
 	if err := st.Judge(t.Context(), lease, store.Judgement{
 		Maps:  []store.TargetDocument{{Target: sample.Target{Table: "orders"}, Document: document}},
-		Views: []store.TargetDocument{{Target: sample.Target{Table: "orders"}, Document: []byte(walking)}, {Target: sample.Target{Table: "carts"}, Document: []byte(`{}`)}},
+		Views: []store.TargetDocument{{Target: sample.Target{Table: "orders"}, Document: walking}, {Target: sample.Target{Table: "carts"}, Document: []byte(`{}`)}},
 	}); err != nil {
 		t.Fatal(err)
 	}
@@ -48,7 +54,7 @@ func TestPartitionsOfATable(t *testing.T) {
 		says string
 	}{
 		{cli.OK, []string{"orders"}, "orders has one partition"},
-		{cli.OK, []string{"orders"}, "From 2026-01-02 03:04:05 to 2026-01-02 03:14:05 UTC load walked through the key space"},
+		{cli.OK, []string{"orders"}, say.Walk(&walk)},
 		{cli.OK, []string{"orders", "-o", "json"}, `"share": 0.6`},
 		{cli.OK, []string{"orders", "-o", "json"}, `"state": "one_partition"`},
 		{cli.Misconfigured, []string{"carts"}, "a collector has to read its stream"},
