@@ -20,6 +20,7 @@ import (
 	"github.com/keyheat/keyheat/internal/judge/verdict"
 	"github.com/keyheat/keyheat/internal/report"
 	"github.com/keyheat/keyheat/internal/source"
+	"github.com/keyheat/keyheat/internal/testsupport/await"
 	"github.com/keyheat/keyheat/internal/testsupport/pgtest"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/store"
@@ -287,14 +288,10 @@ func reported(t *testing.T, database string) {
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- judge.Run(ctx) }()
-	for deadline := time.Now().Add(2 * time.Minute); ; time.Sleep(50 * time.Millisecond) {
-		if totals, err := st.Totals(t.Context()); err == nil && len(totals) == 1 {
-			break
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("nothing was judged: %v", judge.Ready())
-		}
-	}
+	await.Until(t, "something is judged", func() bool {
+		totals, err := st.Totals(t.Context())
+		return err == nil && len(totals) == 1
+	})
 	stop()
 	must(t, <-ended)
 	_, err = st.Prune(t.Context(), store.Retention{})

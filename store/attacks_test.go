@@ -4,8 +4,8 @@ import (
 	"context"
 	"strings"
 	"testing"
-	"time"
 
+	"github.com/keyheat/keyheat/internal/testsupport/await"
 	"github.com/keyheat/keyheat/store"
 )
 
@@ -33,7 +33,7 @@ func TestAttacksByURL(t *testing.T) {
 	} {
 		t.Run(a.name, func(t *testing.T) {
 			t.Parallel()
-			ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+			ctx, cancel := context.WithTimeout(t.Context(), await.Limit)
 			defer cancel()
 			s, err := store.Open(ctx, a.url, store.Options{})
 			if err == nil {

@@ -21,9 +21,12 @@ func TestBusyFileIsWaitedFor(t *testing.T) {
 	release := func() { _, err := other.Exec(`ROLLBACK`); check(t, err) }
 
 	lock()
-	done := make(chan error, 1)
-	go func() { done <- s.Commit(t.Context(), store.Commit{Writer: "a", Seq: 1, Body: []byte{1}}) }()
-	time.Sleep(100 * time.Millisecond)
+	begun, done := make(chan struct{}), make(chan error, 1)
+	go func() {
+		close(begun)
+		done <- s.Commit(t.Context(), store.Commit{Writer: "a", Seq: 1, Body: []byte{1}})
+	}()
+	<-begun
 	if _, err := s.Read(t.Context(), nil, store.ReadLimit{}); err != nil {
 		t.Errorf("a reader is stopped by a writer: %v", err)
 	}

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/keyheat/keyheat/internal/daemon"
+	"github.com/keyheat/keyheat/internal/testsupport/await"
 	"github.com/keyheat/keyheat/internal/testsupport/pgtest"
 	"github.com/keyheat/keyheat/store"
 )
@@ -158,16 +160,13 @@ func TestLateCommitIsNotMissed(t *testing.T) {
 func waitForLock(t *testing.T, url string) {
 	t.Helper()
 	db := raw(t, url)
-	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
+	await.Until(t, "a transaction waits for a lock", func() bool {
 		var waiting int
 		check(t, db.QueryRow(`
 			SELECT count(*) FROM pg_stat_activity
 			WHERE datname = current_database() AND wait_event_type = 'Lock'`).Scan(&waiting))
-		if waiting > 0 {
-			return
-		}
-	}
-	t.Fatal("no transaction waits for a lock")
+		return waiting > 0
+	})
 }
 
 // TestKilledServerIsWaitedFor kills Postgres under commits that go on. Every
@@ -220,7 +219,7 @@ func persist(ctx context.Context, s *store.Store, p store.Position, last int64, 
 			Moves: []store.Move{{PartitionID: shard, Epoch: p.Epoch, From: p.Next, To: to}}})
 		stored := err == nil
 		for errors.Is(err, store.ErrUnavailable) && !stored {
-			time.Sleep(5 * time.Millisecond)
+			daemon.Pause(ctx, 5*time.Millisecond)
 			var asked error
 			if stored, asked = s.IsCommitted(ctx, "a", seq); asked == nil {
 				break
@@ -248,7 +247,7 @@ func expectWake(t *testing.T, s *store.Store, wake <-chan struct{}) {
 	check(t, s.Commit(t.Context(), store.Commit{Writer: "b", Seq: 1, Body: []byte{1}}))
 	select {
 	case <-wake:
-	case <-time.After(time.Minute):
+	case <-time.After(await.Limit):
 		t.Error("the listener does not hear after the server's restart")
 	}
 }

@@ -1,7 +1,6 @@
 package store_test
 
 import (
-	"context"
 	"database/sql"
 	"fmt"
 	"io/fs"
@@ -9,10 +8,10 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/pressly/goose/v3"
 
+	"github.com/keyheat/keyheat/internal/testsupport/await"
 	"github.com/keyheat/keyheat/migrations"
 	"github.com/keyheat/keyheat/store"
 )
@@ -99,7 +98,7 @@ func haltPostgres(t *testing.T, db *sql.DB) (release func()) {
 	}
 	return func() {
 		_ = lock.Rollback()
-		eventually(t, "the killed process's session is over", func() bool { return sessions(t, db, "") == 0 })
+		await.Until(t, "the killed process's session is over", func() bool { return sessions(t, db, "") == 0 })
 	}
 }
 
@@ -128,10 +127,10 @@ func haltSQLite(t *testing.T, db *sql.DB) (release func()) {
 func waitHalted(t *testing.T, db *sql.DB, dialect goose.Dialect, pid int) {
 	t.Helper()
 	if dialect == goose.DialectPostgres {
-		eventually(t, "the migration waits", func() bool { return sessions(t, db, "Lock") == 1 })
+		await.Until(t, "the migration waits", func() bool { return sessions(t, db, "Lock") == 1 })
 		return
 	}
-	eventually(t, "the migration computes", func() bool { return ticks(t, pid) > 60 })
+	await.Until(t, "the migration computes", func() bool { return ticks(t, pid) > 60 })
 }
 
 // sessions counts the other sessions of this database, those that wait for something
@@ -159,19 +158,6 @@ func ticks(t *testing.T, pid int) (n int) {
 		t.Fatal(err)
 	}
 	return n
-}
-
-func eventually(t *testing.T, what string, is func() bool) {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
-	for tick := time.NewTicker(20 * time.Millisecond); !is(); {
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			t.Fatalf("not within a minute: %s", what)
-		}
-	}
 }
 
 // schema returns all that there is in a database but rows.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/keyheat/keyheat/internal/testsupport/await"
 	"github.com/keyheat/keyheat/internal/testsupport/pgtest"
 	"github.com/keyheat/keyheat/store"
 )
@@ -64,7 +65,7 @@ func TestReauthenticate(t *testing.T) {
 			t.Fatal(err)
 		}
 		// Connections end some time after they were told to, and are found out one by one.
-		eventually(t, fmt.Sprintf("a ping says %q", c.says), func() bool {
+		await.Until(t, fmt.Sprintf("a ping says %q", c.says), func() bool {
 			_, err := s.Now(ctx)
 			return (c.says == "") == (err == nil) && (err == nil || strings.Contains(err.Error(), c.says))
 		})

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/keyheat/keyheat/internal/testsupport/pgtest"
@@ -107,6 +108,10 @@ func TestVacuumWaitsForOlderSnapshots(t *testing.T) {
 // TestVacuumWaitsForReaders: pages that a reader holds stay in SQLite's log until it ends.
 func TestVacuumWaitsForReaders(t *testing.T) {
 	t.Parallel()
+	synctest.Test(t, vacuumBesideAReader)
+}
+
+func vacuumBesideAReader(t *testing.T) {
 	path := t.TempDir() + "/keyheat.db"
 	s, db := mustOpen(t, "sqlite:"+path), raw(t, "sqlite:"+path)
 	reader, err := db.BeginTx(t.Context(), nil)

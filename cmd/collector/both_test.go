@@ -7,10 +7,10 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/twmb/franz-go/pkg/kfake"
 
+	"github.com/keyheat/keyheat/internal/testsupport/await"
 	"github.com/keyheat/keyheat/internal/testsupport/daemontest"
 	"github.com/keyheat/keyheat/internal/testsupport/port"
 	"github.com/keyheat/keyheat/internal/testsupport/streamstest"
@@ -74,26 +74,19 @@ commit: {interval: 100ms}
 	}
 	counted := func(input string, n float64) {
 		t.Helper()
-		for deadline := time.Now().Add(time.Minute); d.Metric(fmt.Sprintf("keyheat_collect_samples_total{input=%q}", input)) != n; time.Sleep(20 * time.Millisecond) {
-			if time.Now().After(deadline) {
-				t.Fatalf("%g samples of %s are counted, want %g; readiness: %s", d.Metric(fmt.Sprintf("keyheat_collect_samples_total{input=%q}", input)), input, n, d.Get("/-/ready"))
-			}
-		}
+		await.Until(t, fmt.Sprintf("%g samples of %s are counted", n, input), func() bool {
+			return d.Metric(fmt.Sprintf("keyheat_collect_samples_total{input=%q}", input)) == n
+		})
 	}
 	unready := func(want ...string) {
 		t.Helper()
-		for deadline := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
+		await.Until(t, fmt.Sprintf("readiness names %v and nothing else", want), func() bool {
 			body, ok := d.Get("/-/ready"), true
 			for _, text := range []string{`"kafka: `, `"streams: `} {
 				ok = ok && strings.Contains(body, text) == (len(want) > 0 && strings.Contains(text, want[0]))
 			}
-			if ok {
-				return
-			}
-			if time.Now().After(deadline) {
-				t.Fatalf("readiness is %s, want %v", body, want)
-			}
-		}
+			return ok
+		})
 	}
 	produceSample(t, cluster, "a")
 	put()
@@ -130,7 +123,7 @@ commit: {interval: 100ms}
 	if err != nil || len(writers) != 2 || strings.HasSuffix(writers[0].Host, " (kafka)") == strings.HasSuffix(writers[1].Host, " (kafka)") {
 		t.Errorf("the collectors are %+v: %v", writers, err)
 	}
-	if took, err := d.Stop(); err != nil {
-		t.Errorf("SIGTERM ended it after %s: %v", took, err)
+	if err := d.Stop(); err != nil {
+		t.Errorf("SIGTERM ended it: %v", err)
 	}
 }

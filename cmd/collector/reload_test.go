@@ -22,6 +22,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kgo"
 
+	"github.com/keyheat/keyheat/internal/testsupport/await"
 	"github.com/keyheat/keyheat/internal/testsupport/daemontest"
 	"github.com/keyheat/keyheat/sketch"
 	"github.com/keyheat/keyheat/store"
@@ -94,8 +95,8 @@ commit: {interval: 100ms}
 	if got := newestKey(t, db, 3); got != hidden {
 		t.Errorf("%q was counted after a reload that failed, not %q", got, hidden)
 	}
-	if took, err := d.Stop(); err != nil {
-		t.Errorf("SIGTERM ended it after %s: %v", took, err)
+	if err := d.Stop(); err != nil {
+		t.Errorf("SIGTERM ended it: %v", err)
 	}
 }
 
@@ -115,22 +116,19 @@ func produceSample(t *testing.T, cluster *kfake.Cluster, key string) {
 // newestKey waits for as many deltas, and returns the key in the newest.
 func newestKey(t *testing.T, db *store.Store, deltas int) string {
 	t.Helper()
-	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
-		read, err := db.Read(t.Context(), nil, store.ReadLimit{})
-		if err != nil {
+	var read store.Snapshot
+	await.Until(t, fmt.Sprint(deltas, " deltas"), func() bool {
+		var err error
+		if read, err = db.Read(t.Context(), nil, store.ReadLimit{}); err != nil {
 			t.Fatal(err)
 		}
-		if len(read.Deltas) < deltas {
-			continue
-		}
-		var d sketch.Delta
-		if err := d.UnmarshalBinary(read.Deltas[len(read.Deltas)-1].Body); err != nil {
-			t.Fatal(err)
-		}
-		return d.Windows[0].Keys[0].Key.String()
+		return len(read.Deltas) >= deltas
+	})
+	var d sketch.Delta
+	if err := d.UnmarshalBinary(read.Deltas[len(read.Deltas)-1].Body); err != nil {
+		t.Fatal(err)
 	}
-	t.Fatalf("no %d deltas", deltas)
-	return ""
+	return d.Windows[0].Keys[0].Key.String()
 }
 
 // TestNewCertificates: connections to Kafka to come are made with the authorities that
@@ -157,7 +155,7 @@ func TestNewCertificates(t *testing.T) {
 		t.Fatal(err)
 	}
 	probe := func() error {
-		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+		ctx, cancel := context.WithTimeout(t.Context(), await.Limit)
 		defer cancel()
 		_, err := settings.Probe(ctx)
 		return err

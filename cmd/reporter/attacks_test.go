@@ -18,6 +18,7 @@ import (
 
 	"github.com/keyheat/keyheat/internal/cli"
 	"github.com/keyheat/keyheat/internal/daemon/admin"
+	"github.com/keyheat/keyheat/internal/testsupport/await"
 	"github.com/keyheat/keyheat/internal/web"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/store"
@@ -127,7 +128,7 @@ func TestAttacksByHTTP(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer c.Close()
-			_ = c.SetDeadline(time.Now().Add(60 * time.Second))
+			_ = c.SetDeadline(time.Now().Add(await.Limit))
 			// A server that has heard enough closes before all is sent.
 			go func() { _, _ = io.WriteString(c, a.request+"Connection: close\r\n\r\n") }()
 			answer, err := http.ReadResponse(bufio.NewReader(c), nil)
@@ -193,7 +194,7 @@ func TestAttacksBySettings(t *testing.T) {
 			if err := os.WriteFile(path, []byte(a.text), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			ctx, cancel := context.WithTimeout(t.Context(), await.Limit)
 			defer cancel()
 			var out, errs bytes.Buffer
 			code := cli.Run(ctx, command(), []string{"check", "--config", path}, cli.Streams{Out: &out, Err: &errs})

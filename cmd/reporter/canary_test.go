@@ -29,6 +29,7 @@ import (
 	"github.com/keyheat/keyheat/internal/settings/format"
 	"github.com/keyheat/keyheat/internal/settings/tables"
 	"github.com/keyheat/keyheat/internal/source"
+	"github.com/keyheat/keyheat/internal/testsupport/await"
 	"github.com/keyheat/keyheat/internal/testsupport/pgtest"
 	"github.com/keyheat/keyheat/internal/testsupport/port"
 	"github.com/keyheat/keyheat/sketch"
@@ -175,8 +176,8 @@ func runWhole(t *testing.T, url, policy string, secrets map[string]string) *hear
 	case <-delivered:
 	case err := <-served:
 		t.Fatalf("the reporter ended: %v", err)
-	case <-time.After(90 * time.Second):
-		t.Error("nothing was delivered in 90 seconds")
+	case <-time.After(await.Limit):
+		t.Error("nothing was delivered")
 	}
 	lookAtPages(t, "http://"+conf.Listen, out)
 	stop()
@@ -262,7 +263,7 @@ func samples(start time.Time) iter.Seq[source.Message] {
 // lookAtPages reads every page, answer of the API, metric and state.
 func lookAtPages(t *testing.T, base string, out *heard) {
 	t.Helper()
-	client := &http.Client{Timeout: time.Minute, Transport: &http.Transport{DisableKeepAlives: true}}
+	client := &http.Client{Timeout: await.Limit, Transport: &http.Transport{DisableKeepAlives: true}}
 	get := func(path string) []byte {
 		answer, err := client.Get(base + path)
 		if err != nil {

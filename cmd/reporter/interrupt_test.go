@@ -13,8 +13,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
+	"github.com/keyheat/keyheat/internal/testsupport/await"
 	"github.com/keyheat/keyheat/internal/testsupport/buckettest"
 	"github.com/keyheat/keyheat/internal/testsupport/streamstest"
 	"github.com/keyheat/keyheat/internal/testsupport/streamstest/model"
@@ -53,9 +53,7 @@ func TestTheSecondInterruptEndsAtOnce(t *testing.T) {
 		read func() // waits until something is
 	}{
 		"a stream": {[]string{"--stream", "orders", "--follow", "--requests", "4"}, dynamo.URL, func() {
-			for len(fake.Calls("GetRecords")) < 3 {
-				time.Sleep(10 * time.Millisecond)
-			}
+			await.Until(t, "some records are read", func() bool { return len(fake.Calls("GetRecords")) >= 3 })
 		}},
 		"objects": {[]string{"s3://logs"}, s3.URL, func() { <-held }},
 	} {
@@ -77,7 +75,7 @@ func TestTheSecondInterruptEndsAtOnce(t *testing.T) {
 			if _, _, failed := syscall.Syscall(syscall.SYS_FCNTL, in.Fd(), setPipeSize, page); failed != 0 {
 				t.Fatal(failed)
 			}
-			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			ctx, cancel := context.WithTimeout(t.Context(), await.Limit)
 			defer cancel()
 			cmd := exec.CommandContext(ctx, program, append([]string{"analyze", "-o", "html"}, c.args...)...)
 			var said bytes.Buffer

@@ -337,10 +337,11 @@ func another(name, view string, changes int) func(*streamstest.Fake) {
 			return
 		}
 		table.EnableStream(view)
+		f.Advance(-time.Second) // what is written in the second in which a reading begins is not read
 		for i := range changes {
 			_ = table.Put(model.Item{"id": model.S(fmt.Sprint(i))})
 		}
-		time.Sleep(time.Second) // what is written in the second in which a reading begins is not read
+		f.Advance(time.Second)
 		if view == streamstest.NewAndOldImages {
 			table.DisableStream()
 		}

@@ -22,6 +22,7 @@ import (
 	"github.com/keyheat/keyheat/internal/judge"
 	"github.com/keyheat/keyheat/internal/judge/verdict"
 	"github.com/keyheat/keyheat/internal/source"
+	"github.com/keyheat/keyheat/internal/testsupport/await"
 	"github.com/keyheat/keyheat/internal/testsupport/pgtest"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/store"
@@ -103,7 +104,7 @@ func forgets(t *testing.T, url, policy string, directory func() string) {
 	if policy != "plain" {
 		forms = append(forms, "can~") // the beginning that prefix(3) keeps, with any hash
 	}
-	await(t, fmt.Sprintf("the key in %d places: looking for it shows nothing", fewest), func() bool {
+	await.Until(t, fmt.Sprintf("the key in %d places: looking for it shows nothing", fewest), func() bool {
 		before := &heard{all: map[string]*bytes.Buffer{}}
 		dump(t, url, before)
 		return len(before.with(forms[0]))+len(filesWith(t, directory(), forms[0])) >= fewest
@@ -123,7 +124,7 @@ func forgets(t *testing.T, url, policy string, directory func() string) {
 		t.Fatalf("exit code %d: %s", code, again)
 	}
 	ended := time.Now()
-	await(t, "a judge, whose lease the purge took", func() bool { return running.Judges(time.Since(ended)) })
+	await.Until(t, "a judge, whose lease the purge took", func() bool { return running.Judges(time.Since(ended)) })
 	code, again = reporter(t, "keys", "purge", canary, "--table", "orders", "--config", config, "--keys-secret-file", secret, "--containing")
 	if code != cli.OK || again != "no row of orders names the key: it was purged before, or VALUE, --table or --type is misspelt\n" {
 		t.Errorf("the running judge wrote it again: %d %s", code, again)
@@ -181,19 +182,10 @@ func runJudge(t *testing.T, st *store.Store, holder string) (j *judge.Judge, sto
 
 func awaitSeconds(t *testing.T, st *store.Store, seconds int) {
 	t.Helper()
-	await(t, fmt.Sprint(seconds, " judged seconds"), func() bool {
+	await.Until(t, fmt.Sprint(seconds, " judged seconds"), func() bool {
 		all, err := st.Windows(t.Context(), store.WindowQuery{Target: sample.Target{Table: "orders"}, Limit: 10_000})
 		return err == nil && len(all) >= seconds
 	})
-}
-
-func await(t *testing.T, what string, done func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(2 * time.Minute); !done(); time.Sleep(100 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("still without %s", what)
-		}
-	}
 }
 
 // written stores what people and schedules write: a report and a silence that name the key.

@@ -78,8 +78,8 @@ receivers: {oncall: {type: webhook, url: "http://127.0.0.1:1/", secret_file: %q}
 	d.Logs(`"changed":[]`)
 	expectMetric(t, d, "keyheat_config_last_reload_successful 1")
 	expectMetric(t, d, "keyheat_config_last_reload_success_timestamp_seconds ")
-	if took, err := d.Stop(); err != nil {
-		t.Errorf("SIGTERM ended it after %s: %v", took, err)
+	if err := d.Stop(); err != nil {
+		t.Errorf("SIGTERM ended it: %v", err)
 	}
 }
 

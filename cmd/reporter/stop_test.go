@@ -19,11 +19,9 @@ func TestSIGTERMWithoutADatabase(t *testing.T) {
 	d := daemontest.Start(t, "reporter", "serve", "--store-url", through, "--listen", "127.0.0.1:0")
 	d.Logs("judging")
 	way.Cut()
-	took, err := d.Stop()
-	if took > daemontest.StopLimit || err != nil {
-		t.Errorf("it ended after %s: %v", took, err)
+	if err := d.Stop(); err != nil {
+		t.Error(err)
 	}
-	t.Logf("it ended after %s", took)
 }
 
 // TestSIGTERMBeforeADatabase: nor one that has never answered.
@@ -32,8 +30,7 @@ func TestSIGTERMBeforeADatabase(t *testing.T) {
 	way, through := pgtest.Through(t, pgtest.Database(t))
 	way.Cut()
 	d := daemontest.Start(t, "reporter", "serve", "--store-url", through, "--listen", "127.0.0.1:0")
-	took, err := d.Stop()
-	if took > daemontest.StopLimit || err != nil {
-		t.Errorf("it ended after %s: %v", took, err)
+	if err := d.Stop(); err != nil {
+		t.Error(err)
 	}
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"github.com/keyheat/keyheat/internal/generate"
+	"github.com/keyheat/keyheat/internal/testsupport/await"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sample/kafkasink"
 	"github.com/keyheat/keyheat/sample/keyheatjson"
@@ -169,7 +170,7 @@ func consumeUntil(t *testing.T, brokers []string, enough func(*kgo.Record) bool)
 	c, err := kgo.NewClient(kgo.SeedBrokers(brokers...), kgo.ConsumeTopics("samples"))
 	check(t, err)
 	defer c.Close()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), await.Limit)
 	defer cancel()
 	var all []*kgo.Record
 	for {

@@ -16,6 +16,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"github.com/keyheat/keyheat/internal/testsupport/await"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sample/awssdk"
 )
@@ -265,13 +266,12 @@ func TestTheSchemaIsLearnedOnceAndBeside(t *testing.T) {
 	t.Parallel()
 	sink := &kept{}
 	client, sampler := instrument(t, awssdk.Options{Sink: sink, DescribeTables: true}, response{body: description})
-	deadline := time.Now().Add(time.Minute)
-	for sampler.Stats().Records == 0 && time.Now().Before(deadline) {
+	await.Until(t, "a record", func() bool {
 		if _, err := put()(t.Context(), client); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(time.Millisecond)
-	}
+		return sampler.Stats().Records > 0
+	})
 	if err := sampler.Close(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -298,9 +298,7 @@ func TestATableThatCannotBeDescribedIsAskedForOnce(t *testing.T) {
 			t.Error("the program does not get its error")
 		}
 	}
-	for deadline := time.Now().Add(time.Minute); sampler.Stats().DescribeErrors == 0 && time.Now().Before(deadline); {
-		time.Sleep(time.Millisecond)
-	}
+	await.Until(t, "an error is counted", func() bool { return sampler.Stats().DescribeErrors > 0 })
 	if err := sampler.Close(t.Context()); err != nil {
 		t.Fatal(err)
 	}

@@ -74,7 +74,7 @@ func put(t *testing.T, p *kgo.Client, partition int32, value int) {
 // together, even while records come to one of them.
 func TestQuietPartitionsShareAFetch(t *testing.T) {
 	t.Parallel()
-	const partitions, records = 40, 60
+	const partitions, records = 40, 30
 	c := cluster(t, partitions)
 	asked := watchRequests(c, nil)
 	cfg := config(c.ListenAddrs())
@@ -85,16 +85,21 @@ func TestQuietPartitionsShareAFetch(t *testing.T) {
 		return slices.ContainsFunc(asked.since(0), func(n int) bool { return n > partitions/2 })
 	})
 
+	p := manual(t, c)
 	before := len(asked.since(0))
 	began := time.Now()
-	p := manual(t, c)
 	for i := range records {
 		put(t, p, 7, i)
-		time.Sleep(5 * time.Millisecond)
+		sinktest.Eventually(t, "it is read", func() (read bool) {
+			l.With(func() {
+				read = slices.ContainsFunc(l.Folded, func(b source.Batch) bool { return b.Next == fmt.Sprint(i+1) })
+			})
+			return read
+		})
 	}
 	l.Expect(t, records)
-	took := time.Since(began)
 	made := asked.since(before)
+	took := time.Since(began)
 	// Ten requests begin within MaxWait at most, of one broker, and a few more end it.
 	if most := 10*int(took/cfg.MaxWait+1) + 5; len(made) > most {
 		t.Errorf("%d requests in %s for %d partitions, want at most %d: %v", len(made), took, partitions, most, made)
@@ -123,14 +128,15 @@ func TestAQuietPartitionIsHeardOf(t *testing.T) {
 	p := manual(t, c)
 	put(t, p, 1, 0)
 	before, began := quietFolds.Load(), time.Now()
-	n := 1
-	for time.Since(began) < 2*time.Second {
+	n, heard := 1, 0
+	sinktest.Eventually(t, "both quiet partitions are heard of, ten times each", func() bool {
 		put(t, p, 1, n)
 		n++
-	}
+		heard = int(quietFolds.Load() - before)
+		return heard >= 20
+	})
 	l.Expect(t, n)
-	heard, once := int(quietFolds.Load()-before), int(time.Since(began)/cfg.MaxWait)
-	if heard < once/2 || heard > 3*once+6 {
+	if once := int(time.Since(began) / cfg.MaxWait); heard > 3*once+6 {
 		t.Errorf("two quiet partitions were heard of %d times, want some %d", heard, 2*once)
 	}
 }
@@ -225,16 +231,13 @@ func TestASilentBrokerIsNamedInTime(t *testing.T) {
 	c := cluster(t, 3)
 	asked := watchRequests(c, nil)
 	silent := silence(c, func(int32) bool { return true })
-	cfg := config(c.ListenAddrs())
-	cfg.RequestTimeout = 4 * time.Second
-	k, stop := run(t, cfg, sinktest.New())
+	k, stop := run(t, config(c.ListenAddrs()), sinktest.New())
 	sinktest.Eventually(t, "a fetch is shared", func() bool { return slices.Max(append(asked.since(0), 0)) > 1 })
 	silent.Store(true)
-	began := time.Now()
-	sinktest.Eventually(t, "readiness names the partitions", func() bool { return len(k.Ready()) == 3 })
-	if took := time.Since(began); took > 2*cfg.RequestTimeout {
-		t.Errorf("after %s, with requests that end after %s", took, cfg.RequestTimeout)
-	}
+	sinktest.Eventually(t, "readiness names the partitions, by a request for several", func() bool {
+		reasons := k.Ready()
+		return len(reasons) == 3 && !slices.ContainsFunc(reasons, func(s string) bool { return !strings.Contains(s, "with other partitions") })
+	})
 	stop()
 	expectAllFree(t, k)
 }

@@ -24,24 +24,39 @@ import (
 
 // coordinatorAway makes the coordinator refuse heartbeats and joins while the
 // returned flag is set, as a broker does that is no coordinator any more.
-func coordinatorAway(c *kfake.Cluster) *atomic.Bool {
+func coordinatorAway(c *kfake.Cluster) *refusal {
 	return coordinatorRefuses(c, notCoordinator)
 }
 
 const notCoordinator = 16
 
+// refusal is a flag, with how many heartbeats and joins have come since the start.
+type refusal struct {
+	atomic.Bool
+	asked atomic.Int64
+}
+
+// goesOn waits until the member has asked some more times.
+func (r *refusal) goesOn(t *testing.T, times int64) {
+	t.Helper()
+	until := r.asked.Load() + times
+	sinktest.Eventually(t, "heartbeats", func() bool { return r.asked.Load() >= until })
+}
+
 // coordinatorRefuses makes the coordinator answer heartbeats with an error, and refuse
 // joins, while the returned flag is set.
-func coordinatorRefuses(c *kfake.Cluster, heartbeats int16) *atomic.Bool {
-	away := new(atomic.Bool)
+func coordinatorRefuses(c *kfake.Cluster, heartbeats int16) *refusal {
+	away := new(refusal)
 	c.ControlKey(int16(kmsg.Heartbeat), func(q kmsg.Request) (kmsg.Response, error, bool) {
 		c.KeepControl()
+		away.asked.Add(1)
 		r := q.ResponseKind().(*kmsg.HeartbeatResponse)
 		r.ErrorCode = heartbeats
 		return r, nil, away.Load()
 	})
 	c.ControlKey(int16(kmsg.JoinGroup), func(q kmsg.Request) (kmsg.Response, error, bool) {
 		c.KeepControl()
+		away.asked.Add(1)
 		r := q.ResponseKind().(*kmsg.JoinGroupResponse)
 		r.ErrorCode = notCoordinator
 		return r, nil, away.Load()
@@ -90,14 +105,14 @@ func TestReadingGoesOnWhileTheCoordinatorIsAway(t *testing.T) {
 	l.Expect(t, 10)
 	member := c.GroupInfo("collectors").Members[0].MemberID
 	away.Store(true)
-	time.Sleep(10 * cfg.HeartbeatInterval)
+	away.goesOn(t, 10)
 	produce(t, p, 10, 20)
 	l.Expect(t, 20)
 	l.Steal(topic + "/0")
 	var claims int
 	l.With(func() { claims = l.Claims })
 	produce(t, p, 20, 30)
-	time.Sleep(time.Second) // several times the pause before a claim
+	away.goesOn(t, 20)
 	l.With(func() {
 		if l.Claims != claims {
 			t.Errorf("%d claims without a heartbeat that succeeded", l.Claims-claims)
@@ -210,7 +225,7 @@ func TestReadingGoesOnWhileTheGroupIsShared(t *testing.T) {
 	produce(t, p, 0, 10)
 	l.Expect(t, 10)
 	sharing.Store(true)
-	time.Sleep(5 * config(nil).HeartbeatInterval)
+	sharing.goesOn(t, 5)
 	produce(t, p, 10, 20)
 	l.Expect(t, 20)
 	l.Steal(topic + "/0")
@@ -274,6 +289,7 @@ func TestTwoMembersOfOneName(t *testing.T) {
 	l := sinktest.New()
 	cfg := config(c.ListenAddrs())
 	cfg.Instance = "localhost"
+	coordinator := coordinatorAway(c) // it never is
 	run(t, cfg, l)
 	produce(t, p, 0, 10)
 	l.Expect(t, 10)
@@ -285,7 +301,7 @@ func TestTwoMembersOfOneName(t *testing.T) {
 	settled := c.GroupInfo("collectors").Epoch
 	produce(t, p, 10, 50)
 	l.Expect(t, 50)
-	time.Sleep(10 * cfg.HeartbeatInterval)
+	coordinator.goesOn(t, 20)
 	if now := c.GroupInfo("collectors").Epoch; now != settled {
 		t.Errorf("the group goes on from generation %d to %d", settled, now)
 	}

@@ -2,6 +2,7 @@ package push_test
 
 import (
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"context"
 	"encoding/json"
@@ -26,6 +27,7 @@ import (
 	"github.com/keyheat/keyheat/internal/collect"
 	"github.com/keyheat/keyheat/internal/settings/format"
 	"github.com/keyheat/keyheat/internal/source/push"
+	"github.com/keyheat/keyheat/internal/testsupport/await"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sample/samplepb"
 	"github.com/keyheat/keyheat/sketch"
@@ -57,12 +59,16 @@ func sqliteURL(t *testing.T) string { return "sqlite:" + filepath.Join(t.TempDir
 // without an answer.
 type dying struct {
 	*store.Store
-	dead atomic.Bool
+	dead   atomic.Bool
+	stored atomic.Int64 // commits of samples that have begun
 }
 
 func (d *dying) Commit(ctx context.Context, c store.Commit) error {
 	if d.dead.Load() {
 		return store.ErrUnavailable
+	}
+	if len(c.Body) > 0 {
+		d.stored.Add(1)
 	}
 	err := d.Store.Commit(ctx, c)
 	if d.dead.Load() {
@@ -90,13 +96,13 @@ func openDoor(t *testing.T, st *store.Store, instance string, settings push.Conf
 	t.Helper()
 	d := &door{store: &dying{Store: st}}
 	settings.Instance = instance
-	settings.ReleaseTimeout = time.Second
+	settings.ReleaseTimeout = cmp.Or(settings.ReleaseTimeout, time.Second)
 	if settings.NameRest == 0 {
 		settings.NameRest = 10 * time.Millisecond
 	}
 	s := push.New(settings, st, quiet)
 	c := collect.New(collect.Config{
-		Source: store.Push, Sketch: small, Shards: 2, CommitInterval: 20 * time.Millisecond, StopTimeout: 100 * time.Millisecond,
+		Source: store.Push, Sketch: small, Shards: 2, CommitInterval: 20 * time.Millisecond, StopTimeout: settings.ReleaseTimeout / 10,
 		Decoder: func(partition string) collect.Decoder {
 			return format.NewDecoder(format.Format(partition[strings.LastIndexByte(partition, '/')+1:]), nil)
 		},
@@ -120,11 +126,7 @@ func openDoor(t *testing.T, st *store.Store, instance string, settings push.Conf
 		server.Close()
 	})
 	t.Cleanup(d.stop)
-	for deadline := time.Now().Add(30 * time.Second); len(s.Ready()) > 0; time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatal("the door does not open")
-		}
-	}
+	await.Until(t, "the door is open", func() bool { return len(s.Ready()) == 0 })
 	return d
 }
 
@@ -317,15 +319,9 @@ func TestBusyDoorsSaySo(t *testing.T) {
 		}
 	}
 	d.store.dead.Store(false)
-	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(10 * time.Millisecond) {
-		r := mustSend(t, d.url, first, numbered("a", 1)...)
-		if r.status == 200 {
-			break
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("the store is back, and the batch gets %+v", r)
-		}
-	}
+	await.Until(t, "the store is back, and the batch is taken", func() bool {
+		return mustSend(t, d.url, first, numbered("a", 1)...).status == 200
+	})
 	if n := countedIn(t, st); n != 1 {
 		t.Errorf("the store has %d samples, want 1", n)
 	}
@@ -376,8 +372,8 @@ func TestOneBatchAtTwoCollectors(t *testing.T) {
 // untilStored sends a batch to one of the doors until it is stored. random cuts some requests
 // off.
 func untilStored(t *testing.T, doors []*door, body, producer string, sequence int, random *rand.Rand) {
-	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
-		d, patience := doors[0], time.Minute
+	await.Until(t, fmt.Sprintf("batch %d of %s is stored", sequence, producer), func() bool {
+		d, patience := doors[0], await.Limit
 		if random != nil {
 			d = doors[random.IntN(len(doors))]
 			if random.IntN(3) == 0 {
@@ -387,16 +383,13 @@ func untilStored(t *testing.T, doors []*door, body, producer string, sequence in
 		ctx, cancel := context.WithTimeout(t.Context(), patience)
 		r, err := send(ctx, d.url, body, numbered(producer, sequence)...)
 		cancel()
-		switch {
-		case err != nil || r.status == 429 || r.status == 503:
-		case r.status == 200:
-			return
-		default:
+		stored := err == nil && r.status == 200
+		if !stored && err == nil && r.status != 429 && r.status != 503 {
 			t.Errorf("batch %d of %s: %+v", sequence, producer, r)
-			return
+			return true
 		}
-	}
-	t.Errorf("batch %d of %s is not stored", sequence, producer)
+		return stored
+	})
 }
 
 // TestNothingIsLostOrTwice has producers send batches to any of three collectors. Requests are
@@ -419,8 +412,8 @@ func TestNothingIsLostOrTwice(t *testing.T) {
 			}
 		})
 	}
-	for _, d := range doors[:2] {
-		time.Sleep(150 * time.Millisecond)
+	for i, d := range doors[:2] {
+		await.Until(t, "a part is counted", func() bool { return countedIn(t, st) >= int64(i+1)*producers*batches*samples/4 })
 		d.store.dead.Store(true)
 		d.stop()
 	}
@@ -435,21 +428,17 @@ func TestAnIdleDoorMovesTheWatermark(t *testing.T) {
 	t.Parallel()
 	st := openStore(t, sqliteURL(t))
 	openDoor(t, st, "one", push.Config{Late: time.Second})
-	var lag time.Duration
-	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+	await.Until(t, "the watermarks are a few seconds behind", func() bool {
 		snap, err := st.Read(t.Context(), nil, store.ReadLimit{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		lag = 0
+		lag := time.Duration(0)
 		for _, w := range snap.Watermarks {
 			lag = max(lag, snap.Now.Sub(w.Time))
 		}
-		if len(snap.Watermarks) == 3 && lag < 10*time.Second {
-			return
-		}
-	}
-	t.Errorf("the watermarks are %s behind", lag)
+		return len(snap.Watermarks) == 3 && lag < 10*time.Second
+	})
 }
 
 // TestWhatAStopHasCountedIsAnswered stops a collector that has a batch: its producer learns
@@ -457,16 +446,16 @@ func TestAnIdleDoorMovesTheWatermark(t *testing.T) {
 func TestWhatAStopHasCountedIsAnswered(t *testing.T) {
 	t.Parallel()
 	st := openStore(t, sqliteURL(t))
-	d := openDoor(t, st, "one", push.Config{})
+	d := openDoor(t, st, "one", push.Config{ReleaseTimeout: 2 * await.Limit}) // a commit is waited for
 	answered := make(chan reply, 1)
 	go func() {
 		r, _ := send(context.Background(), d.url, batch(4), numbered("a", 1)...)
 		answered <- r
 	}()
-	time.Sleep(10 * time.Millisecond) // before, while or after it is counted: each is right
+	await.Until(t, "the batch is being stored", func() bool { return d.store.stored.Load() > 0 })
 	d.stop()
 	r, n := <-answered, countedIn(t, st)
-	if !(r.status == 200 && n == 4) && !(r.status != 200 && n == 0) {
+	if r.status != 200 || n != 4 {
 		t.Errorf("the response is %+v, and the store has %d samples", r, n)
 	}
 }
@@ -494,13 +483,7 @@ func TestASlowSenderGivesItsMemoryBack(t *testing.T) {
 	if _, err := io.WriteString(stopped, "{"); err != nil {
 		t.Fatal(err)
 	}
-	for deadline := time.Now().Add(30 * time.Second); ; {
-		if r := mustSend(t, d.url, batch(1), numbered("a", 1)...); r.status == 200 {
-			break
-		} else if time.Now().After(deadline) {
-			t.Fatalf("the memory does not come back: %+v", r)
-		}
-	}
+	await.Until(t, "the memory comes back", func() bool { return mustSend(t, d.url, batch(1), numbered("a", 1)...).status == 200 })
 	if status := <-answered; status != 503 && status != 0 {
 		t.Errorf("the slow sender gets %d", status)
 	}

@@ -19,6 +19,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/keyheat/keyheat/internal/source/push"
+	"github.com/keyheat/keyheat/internal/testsupport/await"
 	"github.com/keyheat/keyheat/internal/testsupport/pgtest"
 	"github.com/keyheat/keyheat/sketch"
 	"github.com/keyheat/keyheat/store"
@@ -238,7 +239,7 @@ func TestCutAnswersCountOnce(t *testing.T) {
 		for try := 0; ; try++ {
 			patience := time.Duration(random.IntN(60)) * time.Millisecond
 			if try == 5 {
-				patience = 30 * time.Second
+				patience = await.Limit
 			}
 			ctx, cancel := context.WithTimeout(t.Context(), patience)
 			status, _, answer, _, err := export(ctx, d.traces, body, inProtobuf)

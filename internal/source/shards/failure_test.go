@@ -19,7 +19,7 @@ func TestStopOfSixteenMinutes(t *testing.T) {
 		c.stop()
 		for i := range 16 * 60 {
 			w.put(items[i%len(items)])
-			time.Sleep(time.Second)
+			pass(time.Second)
 			if i%200 == 100 {
 				w.table.Split(w.table.OpenShards()[i%3])
 			}
@@ -59,9 +59,9 @@ func TestStopOfTwentyFiveHours(t *testing.T) {
 				w.table.Split(shard)
 			}
 		}
-		time.Sleep(20 * time.Hour)
+		pass(20 * time.Hour)
 		w.write(40, time.Second)
-		time.Sleep(5 * time.Hour)
+		pass(5 * time.Hour)
 		w.write(40, time.Second)
 		back := time.Now()
 
@@ -114,7 +114,7 @@ func TestShardThatWaitedForADayIsAGap(t *testing.T) {
 		c.stop()
 		w.fake.SetFaults("GetRecords", 0, 0)
 		w.write(10, time.Second)
-		time.Sleep(25 * time.Hour)
+		pass(25 * time.Hour)
 		w.write(10, time.Second)
 		w.store.lossy = 300
 		c = w.start("b")
@@ -132,16 +132,16 @@ func TestEmptiedShardIsOneGapATime(t *testing.T) {
 	inBubble(t, streamstest.Options{Seed: 1, Rollover: -1}, func(w *scenario) {
 		w.fake.Deny("GetRecords")
 		c := w.start("a")
-		time.Sleep(time.Minute)
+		pass(time.Minute)
 		w.write(10, time.Second)
 		c.stop()
 		w.fake.Allow("GetRecords")
 		w.store.lossy = 20
 		for i := range 3 {
-			time.Sleep(25 * time.Hour)
+			pass(25 * time.Hour)
 			c = w.start("b")
 			w.await("the gap is recorded", 5*time.Minute, func() bool { return len(w.gaps()) > i })
-			time.Sleep(10 * time.Minute)
+			pass(10 * time.Minute)
 			c.stop()
 			if n := len(w.gaps()); n != i+1 {
 				t.Errorf("%d gaps after %d absences", n, i+1)
@@ -271,7 +271,7 @@ func TestUnknownTableIsLeftAlone(t *testing.T) {
 		c := w.start("a")
 		defer c.stop()
 		w.write(50, 10*time.Millisecond)
-		time.Sleep(time.Minute)
+		pass(time.Minute)
 		if n := w.count(); n > 0 {
 			t.Errorf("%d records were counted before their table was known", n)
 		}

@@ -101,7 +101,7 @@ func TestClosedShardIsReadToItsEnd(t *testing.T) {
 		w.table.Split(parent)
 		c := w.start("a")
 		for range 8 { // as often as it is interrupted
-			time.Sleep(3 * time.Second)
+			pass(3 * time.Second)
 			if n := w.count(); n >= 500 && slices.ContainsFunc(w.store.open(), func(s string) bool { return strings.HasSuffix(s, parent) }) {
 				break
 			}
@@ -121,7 +121,7 @@ func TestParentsAreReadBeforeTheirChildren(t *testing.T) {
 		for range 3 { // the same items, over three generations
 			for i := range 200 {
 				w.put(items[i%len(items)])
-				time.Sleep(5 * time.Millisecond)
+				pass(5 * time.Millisecond)
 			}
 			for _, shard := range w.table.OpenShards() {
 				w.table.Split(shard)
@@ -147,7 +147,7 @@ func TestEmptyParentReachesItsEnd(t *testing.T) {
 			for _, shard := range w.table.OpenShards() {
 				w.table.Split(shard)
 			}
-			time.Sleep(time.Second)
+			pass(time.Second)
 		}
 		w.write(100, time.Millisecond)
 		c := w.start("a")
@@ -170,7 +170,7 @@ func TestCheckpointBeforeTheHorizonIsAGap(t *testing.T) {
 		c.stop()
 		begin := time.Now()
 		w.write(30, time.Second) // no collector sees these shards
-		time.Sleep(25 * time.Hour)
+		pass(25 * time.Hour)
 		w.write(20, 50*time.Millisecond)
 		first := w.table.Written()[80]
 

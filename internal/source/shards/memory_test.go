@@ -82,7 +82,7 @@ func (l *crowdedLog) Read(ctx context.Context, stream, iterator string, limit in
 		l.most = max(l.most, l.reading)
 	}
 	l.mu.Unlock()
-	time.Sleep(20 * time.Millisecond)
+	pass(20 * time.Millisecond)
 	p, err := l.Log.Read(ctx, stream, iterator, limit, buffer)
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -141,7 +141,7 @@ func (p *waiting) Fold(ctx context.Context, b source.Batch) error {
 	if b.Messages == nil {
 		return p.Partition.Fold(ctx, b)
 	}
-	for yielded := false; ; time.Sleep(10 * time.Millisecond) {
+	for yielded := false; ; pass(10 * time.Millisecond) {
 		switch {
 		case ctx.Err() != nil:
 			return fmt.Errorf("wait: %w", ctx.Err())

@@ -51,6 +51,9 @@ func inBubble(t *testing.T, o streamstest.Options, test func(*scenario)) {
 	synctest.Test(t, func(t *testing.T) { test(newScenario(t, o)) })
 }
 
+// pass lets the bubble's time pass.
+func pass(d time.Duration) { time.Sleep(d) }
+
 func newScenario(t testing.TB, o streamstest.Options) *scenario {
 	w := &scenario{TB: t, fake: streamstest.New(o), store: newFakeStore(), config: shards.Config{Tables: []string{"orders"}}}
 	w.table = w.fake.CreateTable(orders)

@@ -17,14 +17,9 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/keyheat/keyheat/internal/testsupport/await"
 )
-
-// patience bounds every wait: a machine may be slow, and a test has to end.
-const patience = 90 * time.Second
-
-// StopLimit is above the 8 s to which a daemon's own limits of a stop add up, for a busy
-// machine, and below the time that a database is waited for without them.
-const StopLimit = 25 * time.Second
 
 // Daemon is a process that logs JSON.
 type Daemon struct {
@@ -92,7 +87,7 @@ func (d *Daemon) kill() {
 // Logs waits for the next line of the log that holds a text, and returns it.
 func (d *Daemon) Logs(text string) string {
 	d.t.Helper()
-	limit := time.After(patience)
+	limit := time.After(await.Limit)
 	for {
 		select {
 		case line, more := <-d.lines:
@@ -103,7 +98,7 @@ func (d *Daemon) Logs(text string) string {
 				d.t.Fatalf("it ended without logging %q; its log:\n%s", text, strings.Join(d.seen, "\n"))
 			}
 		case <-limit:
-			d.t.Fatalf("%s without logging %q; its log:\n%s", patience, text, strings.Join(d.seen, "\n"))
+			d.t.Fatalf("%s without logging %q; its log:\n%s", await.Limit, text, strings.Join(d.seen, "\n"))
 		}
 	}
 }
@@ -116,17 +111,16 @@ func (d *Daemon) Signal(s syscall.Signal) {
 	}
 }
 
-// Stop sends SIGTERM, and returns how long it took to end, and with which error.
-func (d *Daemon) Stop() (took time.Duration, err error) {
+// Stop sends SIGTERM, and returns the error with which it ended.
+func (d *Daemon) Stop() error {
 	d.t.Helper()
-	began := time.Now()
 	d.Signal(syscall.SIGTERM)
 	select {
 	case err := <-d.ended:
-		return time.Since(began), err
-	case <-time.After(patience):
-		d.t.Fatalf("it is still there %s after SIGTERM", patience)
-		return 0, nil
+		return err
+	case <-time.After(await.Limit):
+		d.t.Fatalf("it is still there %s after SIGTERM", await.Limit)
+		return nil
 	}
 }
 
@@ -152,15 +146,16 @@ func (d *Daemon) Get(path string) string {
 // Becomes waits until a page of the daemon holds a text.
 func (d *Daemon) Becomes(path, text string) {
 	d.t.Helper()
-	for limit := time.Now().Add(patience); ; time.Sleep(20 * time.Millisecond) {
-		page := d.Get(path)
-		switch {
-		case strings.Contains(page, text):
-			return
-		case time.Now().After(limit):
-			d.t.Fatalf("%s without %q on %s, which is:\n%s", patience, text, path, page)
+	var page string
+	defer func() {
+		if d.t.Failed() {
+			d.t.Logf("%s is:\n%s", path, page)
 		}
-	}
+	}()
+	await.Until(d.t, text+" on "+path, func() bool {
+		page = d.Get(path)
+		return strings.Contains(page, text)
+	})
 }
 
 // Metric returns the value of a metric without labels; 0 while there is none.

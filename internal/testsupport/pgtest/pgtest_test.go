@@ -11,10 +11,10 @@ import (
 	"os"
 	"os/exec"
 	"testing"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/keyheat/keyheat/internal/testsupport/await"
 	"github.com/keyheat/keyheat/internal/testsupport/pgtest"
 )
 
@@ -99,11 +99,7 @@ func TestPromotedStandbyHasWhatItReceived(t *testing.T) {
 		}
 		return n
 	}
-	for deadline := time.Now().Add(30 * time.Second); count(reader) != 1; time.Sleep(20 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatal("the standby does not follow")
-		}
-	}
+	await.Until(t, "the standby follows", func() bool { return count(reader) == 1 })
 	if _, err := reader.Exec(t.Context(), `INSERT INTO numbers VALUES (2)`); err == nil {
 		t.Error("the standby takes a write before it is promoted")
 	}
@@ -150,14 +146,11 @@ func TestServerEndsWithItsProcess(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = command.Wait()
-	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+	await.Until(t, "the server ends, as the process that started it", func() bool {
 		conn, err := net.Dial("tcp", address.Host)
-		if err != nil {
-			return
+		if err == nil {
+			conn.Close()
 		}
-		conn.Close()
-		if time.Now().After(deadline) {
-			t.Fatal("the server outlived the process that started it")
-		}
-	}
+		return err != nil
+	})
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/keyheat/keyheat/internal/source"
+	"github.com/keyheat/keyheat/internal/testsupport/await"
 	"github.com/keyheat/keyheat/sample"
 )
 
@@ -216,16 +217,8 @@ func (r *Recorder) With(f func()) {
 	f()
 }
 
-// Eventually waits until something holds, and fails the test after 30 seconds.
+// Eventually is [await.Until].
 func Eventually(t *testing.T, what string, ok func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(30 * time.Second); ; {
-		if ok() {
-			return
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("not in 30 s: %s", what)
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
+	await.Until(t, what, ok)
 }

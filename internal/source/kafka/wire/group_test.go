@@ -6,7 +6,6 @@ import (
 	"runtime"
 	"slices"
 	"testing"
-	"time"
 
 	"github.com/twmb/franz-go/pkg/kmsg"
 	"pgregory.net/rapid"
@@ -116,8 +115,8 @@ func hostileAssignment() []byte {
 	return slices.Concat([]byte{0, 0}, claim, []byte{0, 0}, claim, make([]byte, maxResponse-100))
 }
 
-// TestHostileResponsesAreBounded decodes responses that claim very many elements, within
-// two seconds and 256 MiB.
+// TestHostileResponsesAreBounded decodes responses that claim very many elements, with no
+// more than 256 MiB and two allocations for each byte.
 func TestHostileResponsesAreBounded(t *testing.T) {
 	for name, decode := range map[string]func(){
 		"a join of zeros":             func() { _, _ = share(hostileJoin(0), nil) },
@@ -127,22 +126,17 @@ func TestHostileResponsesAreBounded(t *testing.T) {
 	} {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		began := time.Now()
 		decode()
-		took := time.Since(began)
 		runtime.ReadMemStats(&after)
-		allocated := after.TotalAlloc - before.TotalAlloc
-		t.Logf("%s: %s, %d MiB", name, took, allocated>>20)
-		if allocated > 256<<20 {
-			t.Errorf("%s: the decoder allocated %d MiB", name, allocated>>20)
-		}
-		if took > 2*time.Second {
-			t.Errorf("%s: decoding took %s", name, took)
+		allocated, allocations := after.TotalAlloc-before.TotalAlloc, after.Mallocs-before.Mallocs
+		t.Logf("%s: %d MiB in %d allocations", name, allocated>>20, allocations)
+		if allocated > 256<<20 || allocations > 2*maxResponse {
+			t.Errorf("%s: the decoder allocated %d MiB in %d allocations", name, allocated>>20, allocations)
 		}
 	}
 }
 
-// FuzzGroupResponses decodes any bytes as each message of a group, within a time.
+// FuzzGroupResponses decodes any bytes as each message of a group.
 func FuzzGroupResponses(f *testing.F) {
 	f.Add(join([]byte{0, 1, 0, 0, 0, 1, 0, 1, 't', 0, 0, 0, 0}))
 	f.Add([]byte{0, 1, 0, 0, 0, 1, 0, 1, 't', 0, 0, 0, 0})
@@ -151,7 +145,6 @@ func FuzzGroupResponses(f *testing.F) {
 	f.Add(hostileAssignment())
 	f.Fuzz(func(t *testing.T, body []byte) {
 		body = body[:min(len(body), maxResponse)]
-		began := time.Now()
 		if assigned, err := share(body, map[string]int{"t": 2}); err == nil && len(assigned) > len(body) {
 			t.Fatal("more members than bytes")
 		}
@@ -160,9 +153,6 @@ func FuzzGroupResponses(f *testing.F) {
 		}
 		if all, shared, err := wire.ParseAssignment(body); err == nil && len(all)+len(shared) > len(body) {
 			t.Fatal("more topics than bytes")
-		}
-		if took := time.Since(began); took > 10*time.Second {
-			t.Fatalf("decoding took %s", took)
 		}
 	})
 }

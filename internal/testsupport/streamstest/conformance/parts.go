@@ -12,6 +12,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams"
 	streams "github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
 	"github.com/aws/smithy-go"
+
+	"github.com/keyheat/keyheat/internal/testsupport/await"
 )
 
 func (c *suite) described() {
@@ -70,10 +72,10 @@ func (c *suite) put(pk, x string) {
 }
 
 // read reads the records of one partition key from the start of every shard,
-// until there are so many or half a minute has passed.
+// until there are so many.
 func (c *suite) read(pk string, want int) (records []streams.Record) {
 	c.Helper()
-	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(100 * time.Millisecond) {
+	await.Until(c, fmt.Sprintf("%d records of %s", want, pk), func() bool {
 		records = nil
 		for _, sh := range c.stream().Shards {
 			for _, r := range c.page(c.begin(*sh.ShardId, "TRIM_HORIZON", ""), nil) {
@@ -82,13 +84,9 @@ func (c *suite) read(pk string, want int) (records []streams.Record) {
 				}
 			}
 		}
-		if len(records) >= want {
-			return records
-		}
-		if time.Now().After(deadline) {
-			c.Fatalf("%d records of %s, want %d", len(records), pk, want)
-		}
-	}
+		return len(records) >= want
+	})
+	return records
 }
 
 func (c *suite) begin(shard, kind, at string) *string {
