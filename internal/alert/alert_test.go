@@ -21,6 +21,7 @@ import (
 	"github.com/keyheat/keyheat/internal/alert"
 	"github.com/keyheat/keyheat/internal/alert/notify"
 	"github.com/keyheat/keyheat/internal/alert/receiver"
+	wait "github.com/keyheat/keyheat/internal/testsupport/await"
 	"github.com/keyheat/keyheat/internal/testsupport/port"
 	"github.com/keyheat/keyheat/store"
 )
@@ -131,11 +132,7 @@ func deliverLogged(t *testing.T, c alert.Config, s alert.Store, log io.Writer, d
 
 func await(t *testing.T, done func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(5 * time.Minute); !done(); time.Sleep(time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatal("it did not happen within 5 minutes")
-		}
-	}
+	wait.Until(t, "what the test waits for", done)
 }
 
 // settled reports whether a finding has no notification pending.
@@ -513,7 +510,9 @@ func TestTwoProcessesTakeTurns(t *testing.T) {
 		group.Go(func() { _ = w.Run(ctx) })
 	}
 	await(t, func() bool { return len(r.seen()) >= len(all) })
-	time.Sleep(20 * time.Millisecond)
+	for _, fingerprint := range []string{"fa", "fb", "fc", "fd", "fe"} {
+		await(t, settled(t, s, fingerprint))
+	}
 	cancel()
 	group.Wait()
 	if n := len(r.seen()); n != len(all) {

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	wait "github.com/keyheat/keyheat/internal/testsupport/await"
 	"github.com/keyheat/keyheat/store"
 )
 
@@ -31,7 +32,7 @@ func wire(t *testing.T, answer func(w io.Writer, request string)) string {
 			}
 			open.Go(func() {
 				defer c.Close()
-				_ = c.SetDeadline(time.Now().Add(2 * time.Minute))
+				_ = c.SetDeadline(time.Now().Add(wait.Limit))
 				from := bufio.NewReader(c)
 				var request strings.Builder
 				length := 0

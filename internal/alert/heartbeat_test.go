@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/keyheat/keyheat/internal/alert"
+	wait "github.com/keyheat/keyheat/internal/testsupport/await"
 )
 
 // TestHeartbeat: it is sent while all is well, goes on after failures, and is not sent
@@ -46,11 +47,7 @@ func TestHeartbeat(t *testing.T) {
 	go func() { done <- h.Run(ctx) }()
 	reaches := func(what string, of *atomic.Int64, n int64) {
 		t.Helper()
-		for deadline := time.Now().Add(30 * time.Second); of.Load() < n; time.Sleep(time.Millisecond) {
-			if time.Now().After(deadline) {
-				t.Fatalf("%s: %d after 30 s, want %d", what, of.Load(), n)
-			}
-		}
+		wait.Until(t, what, func() bool { return of.Load() >= n })
 	}
 	reaches("asked while all is not well", &asked, 3)
 	if n := beats.Load(); n != 0 {

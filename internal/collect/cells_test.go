@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/keyheat/keyheat/internal/source"
+	"github.com/keyheat/keyheat/internal/testsupport/await"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sketch"
 	"github.com/keyheat/keyheat/store"
@@ -26,18 +27,14 @@ func TestCellsOfStreamedTables(t *testing.T) {
 	p := claim(t, c, "samples/0")
 	// The collector asks for the tables when it starts, beside the first samples.
 	began := time.Now().Truncate(time.Second)
-	for n := 0; ; n++ {
-		if time.Since(began) > 30*time.Second {
-			t.Fatal("no second of orders is placed")
-		}
-		must(t, p.Fold(t.Context(), source.Batch{Next: fmt.Sprint(n + 1), Time: began.UnixMilli(), Messages: slices.Values([]source.Message{crowdedMessage(began, int64(n%50))})}))
-		time.Sleep(50 * time.Millisecond) // two commits
+	n := 0
+	await.Until(t, "a second of orders is placed", func() bool {
+		n++
+		must(t, p.Fold(t.Context(), source.Batch{Next: fmt.Sprint(n), Time: began.UnixMilli(), Messages: slices.Values([]source.Message{crowdedMessage(began, int64(n%50))})}))
 		rows, err := st.Read(t.Context(), map[string]int64{"w": 1}, store.ReadLimit{Deltas: 10_000, Bytes: 64 << 20})
 		must(t, err)
-		if isPlaced(t, rows.Deltas) {
-			break
-		}
-	}
+		return isPlaced(t, rows.Deltas)
+	})
 	must(t, p.Release(t.Context()))
 	must(t, stop())
 }

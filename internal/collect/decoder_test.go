@@ -35,7 +35,7 @@ func TestEachPartitionHasItsDecoder(t *testing.T) {
 			record("carts", `{"id":{"S":"a"}}`), record("lines", `{"id":{"S":"a"},"n":{"N":"1"}}`),
 		})}))
 		must(t, claim(t, c, "samples/0").Fold(t.Context(), at(noon, "1")))
-		time.Sleep(time.Second)
+		pass(time.Second)
 		l := counted(t, m)
 		// The cart is one request on the table and one on its index.
 		if l.requests[second{"carts", noon.Unix()}] != 2 || l.requests[second{"orders", noon.Unix()}] != 1 || l.bad["key_schema_not_configured"] != 1 {

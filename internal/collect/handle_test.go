@@ -30,6 +30,9 @@ func bubble(t *testing.T, cfg collect.Config, test func(t *testing.T, c *collect
 	})
 }
 
+// pass lets a bubble's time pass.
+func pass(d time.Duration) { time.Sleep(d) }
+
 func claim(t *testing.T, c *collect.Collector, name string) source.Partition {
 	t.Helper()
 	p, err := c.Claim(t.Context(), source.Claim{Partition: name, First: "0"})

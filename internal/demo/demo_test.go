@@ -16,11 +16,9 @@ import (
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/internal/demo"
+	wait "github.com/keyheat/keyheat/internal/testsupport/await"
 	"github.com/keyheat/keyheat/store"
 )
-
-// patience is for how long a test waits for something on a busy machine.
-const patience = 3 * time.Minute
 
 // show runs a demo until stop is called, and returns its address.
 func show(t *testing.T, o demo.Options) (address string, stop func()) {
@@ -49,21 +47,20 @@ func show(t *testing.T, o demo.Options) (address string, stop func()) {
 // be the reason of, it asks again, as the page itself would.
 func get(t *testing.T, url string) string {
 	t.Helper()
-	for began := time.Now(); ; time.Sleep(250 * time.Millisecond) {
+	var body []byte
+	wait.Until(t, url, func() bool {
 		r, err := http.Get(url)
 		if err != nil {
 			t.Fatal(err)
 		}
-		body, err := io.ReadAll(r.Body)
+		body, err = io.ReadAll(r.Body)
 		_ = r.Body.Close()
-		switch {
-		case r.StatusCode == http.StatusServiceUnavailable && time.Since(began) < patience:
-		case err != nil || r.StatusCode != http.StatusOK:
+		if r.StatusCode != http.StatusServiceUnavailable && (err != nil || r.StatusCode != http.StatusOK) {
 			t.Fatalf("%s answers %s, %v: %s", url, r.Status, err, body)
-		default:
-			return string(body)
 		}
-	}
+		return r.StatusCode == http.StatusOK
+	})
+	return string(body)
 }
 
 // press sends the form of the button from a site, and returns the status.
@@ -86,12 +83,7 @@ func press(t *testing.T, address, site string) int {
 func await(t *testing.T, what string, holds func() bool) {
 	t.Helper()
 	began := time.Now()
-	for !holds() {
-		if time.Since(began) > patience {
-			t.Fatalf("%s: not within %s", what, patience)
-		}
-		time.Sleep(250 * time.Millisecond)
-	}
+	wait.Until(t, what, holds)
 	t.Logf("%s: after %.1f s", what, time.Since(began).Seconds())
 }
 

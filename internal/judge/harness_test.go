@@ -16,8 +16,10 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/internal/daemon"
 	"github.com/keyheat/keyheat/internal/judge"
 	"github.com/keyheat/keyheat/internal/judge/verdict"
+	wait "github.com/keyheat/keyheat/internal/testsupport/await"
 	"github.com/keyheat/keyheat/internal/testsupport/pgtest"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sketch"
@@ -294,7 +296,7 @@ func (p *probe) clock(now time.Time) time.Time {
 }
 
 func (p *probe) Silences(ctx context.Context, q store.SilenceQuery) (all []store.Silence, err error) {
-	time.Sleep(p.slow)
+	daemon.Pause(ctx, p.slow)
 	err = p.call(func() error { all, err = p.Store.Silences(ctx, q); return err })
 	return all, err
 }
@@ -373,11 +375,7 @@ func unlessShort(usual int) int {
 
 func await(t *testing.T, done func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(5 * time.Minute); !done(); time.Sleep(time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatal("it did not happen within 5 minutes")
-		}
-	}
+	wait.Until(t, "what the test waits for", done)
 }
 
 func must(t testing.TB, err error) {

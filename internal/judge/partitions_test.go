@@ -48,17 +48,15 @@ func TestPartitionsOutliveTheJudge(t *testing.T) {
 		for range 2 {
 			j := run(t, quick(), &probe{Store: s})
 			var m partition.Map
-			for began := time.Now(); ; time.Sleep(10 * time.Millisecond) {
+			await(t, func() bool {
 				stored, err := s.PartitionMaps(t.Context())
 				must(t, err)
 				if len(stored) == 2 && stored[1].Target == orders && !strings.Contains(string(stored[0].Document), `"seen":1`) {
 					must(t, json.Unmarshal(stored[1].Document, &m))
-					break
+					return true
 				}
-				if time.Since(began) > 30*time.Second {
-					t.Fatalf("stored are %d maps", len(stored))
-				}
-			}
+				return false
+			})
 			j.quiet(t)
 			j.stop()
 			if state, open := m.State(time.Now()), m.Shards(); state != partition.Inferred || len(open) != 2 || open[0].ID != "orders/1/low" {

@@ -16,6 +16,7 @@ import (
 	"github.com/keyheat/keyheat/internal/judge"
 	"github.com/keyheat/keyheat/internal/judge/fold"
 	"github.com/keyheat/keyheat/internal/judge/verdict"
+	wait "github.com/keyheat/keyheat/internal/testsupport/await"
 	"github.com/keyheat/keyheat/internal/testsupport/cputime"
 	"github.com/keyheat/keyheat/internal/testsupport/pgtest"
 	"github.com/keyheat/keyheat/sample"
@@ -403,16 +404,11 @@ func (f *fleet) commitOne(n int, body []byte) {
 // judged waits until the last second is stored.
 func (f *fleet) judged() {
 	last := f.began.Add(time.Duration(f.committed-1) * time.Second)
-	for deadline := time.Now().Add(5 * time.Minute); ; time.Sleep(100 * time.Millisecond) {
+	wait.Until(f.b, fmt.Sprintf("second %d is judged", f.committed), func() bool {
 		at, any, err := f.store.LastWindow(f.b.Context(), sample.Target{Table: fmt.Sprintf("table-%04d", f.tables-1)})
 		if err != nil {
 			f.b.Fatal(err)
 		}
-		if any && !at.Before(last) {
-			return
-		}
-		if time.Now().After(deadline) {
-			f.b.Fatalf("second %d is not judged: the last one is %s", f.committed, at)
-		}
-	}
+		return any && !at.Before(last)
+	})
 }

@@ -24,6 +24,7 @@ import (
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/internal/alert/notify"
 	"github.com/keyheat/keyheat/internal/alert/receiver"
+	"github.com/keyheat/keyheat/internal/testsupport/await"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/store"
 )
@@ -112,7 +113,7 @@ func open(t *testing.T, s notify.Settings) notify.Notifier {
 // tell makes one attempt that has to succeed.
 func tell(t *testing.T, n notify.Notifier, what *notify.Notice) notify.Response {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), await.Limit)
 	defer cancel()
 	r := n.Notify(ctx, what)
 	if r.Err != nil {
