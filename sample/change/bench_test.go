@@ -3,7 +3,6 @@ package change_test
 import (
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sample/change"
@@ -31,16 +30,15 @@ func BenchmarkDecode(b *testing.B) {
 	}
 }
 
-// Broken lines must not be read again and again: a message of a megabyte of
-// them is over in a moment.
+// Broken lines must not be read again and again: a megabyte of them would then be hundreds
+// of gigabytes, and this test would not end.
 func TestHostileMessagesTakeLinearTime(t *testing.T) {
 	t.Parallel()
 	for _, line := range []string{"{\n", "[\n", "[{\n", "{\"a\":\"\n", "{[]\n", "[1,\n", "\"\n", "{\"Records\":[\n", "{}}\n", "7\n"} {
-		start := time.Now()
 		k := &counter{}
 		change.NewDecoder(nil).Decode([]byte(strings.Repeat(line, 1<<20/len(line))), 0, k)
-		if took := time.Since(start); took > 10*time.Second || k.bad == 0 {
-			t.Errorf("%q again and again took %s, %d bad", line, took, k.bad)
+		if k.bad == 0 {
+			t.Errorf("%q again and again has none that is bad", line)
 		}
 	}
 }

@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 	"weak"
 
 	"github.com/bufbuild/protocompile"
@@ -21,7 +20,6 @@ import (
 	"google.golang.org/protobuf/types/dynamicpb"
 	"pgregory.net/rapid"
 
-	"github.com/keyheat/keyheat/internal/testsupport/cputime"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sample/keyheatjson"
 	"github.com/keyheat/keyheat/sample/samplepb"
@@ -394,7 +392,7 @@ func TestDecoderKeepsNoMessage(t *testing.T) {
 	runtime.KeepAlive(d)
 }
 
-// TestHostileBatches: a message of a megabyte or two makes a decoder neither large nor slow,
+// TestHostileBatches: a message of a megabyte or two makes no decoder large,
 // however often it repeats its parts.
 func TestHostileBatches(t *testing.T) { // not parallel: it looks at the heap
 	const base, kind, key, one = "\x08\xd9\xba\xcd\xcc\xaa\x33", "\x12\x07\x0a\x03log\x28\x07", "\x1a\x03\x0a\x01a", "\x22\x02\x10\x01"
@@ -425,14 +423,11 @@ func TestHostileBatches(t *testing.T) { // not parallel: it looks at the heap
 	} {
 		d, k := samplepb.NewDecoder(), new(counter)
 		message := []byte(c.message)
-		before, began, size := heap(), cputime.Used(), allocated()
+		before, size := heap(), allocated()
 		d.Decode(message, 0, k)
-		took, size := cputime.Used()-began, allocated()-size
+		size = allocated() - size
 		if kept := heap() - before; kept > 8<<20 || size > 200<<20 {
 			t.Errorf("%s: %d bytes are allocated for a message of %d, and %d kept", story, size, len(message), kept)
-		}
-		if took > 2*time.Second {
-			t.Errorf("%s: it takes %s", story, took)
 		}
 		if k.records != c.good || k.bad != c.bad {
 			t.Errorf("%s: %d good and %d bad", story, k.records, k.bad)
