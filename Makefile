@@ -49,9 +49,9 @@ RACED = $(filter-out $(SLOW_RACES),$(CONCURRENT))
 .PHONY: test
 test: ## Run the tests at their short lengths, with the race detector where goroutines meet, on SQLite and a Postgres of their own
 	pgbin=$$(scripts/ensure-postgres) && export PGBIN="$$pgbin" && \
-	go test -short -p 4 -timeout 15m -skip '^TestHistories$$' $$(go list ./... | grep -vxFf <(go list $(RACED))) && \
-	go test -race -short -p 4 -timeout 15m $(RACED) && \
-	go test -race -short -timeout 15m ./internal/judge -run TestHistories
+	go test -short -p 4 -timeout 60m -skip '^TestHistories$$' $$(go list ./... | grep -vxFf <(go list $(RACED))) && \
+	go test -race -short -p 4 -timeout 60m $(RACED) && \
+	go test -race -short -timeout 60m ./internal/judge -run TestHistories
 	cd internal/alert/receiver/conformance && go test ./...
 	cd deploy/promql && go test ./...
 

@@ -14,6 +14,7 @@ import (
 
 	"github.com/keyheat/keyheat/internal/judge"
 	"github.com/keyheat/keyheat/internal/judge/heat"
+	wait "github.com/keyheat/keyheat/internal/testsupport/await"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/store"
 )
@@ -366,7 +367,7 @@ func TestCursorsWaitForOpenRollups(t *testing.T) {
 		go func() { _ = j.Run(ctx); close(ended) }()
 		select {
 		case <-f.flushed:
-		case <-time.After(time.Minute):
+		case <-time.After(wait.Limit):
 			t.Error("the delta was not read again")
 		}
 		cancel()

@@ -61,7 +61,12 @@ func check(ctx context.Context, dir string) ([]problem, error) {
 	if err != nil {
 		return nil, err
 	}
+	sleeping, err := sleepProblems(dir)
+	if err != nil {
+		return nil, err
+	}
 	all = append(all, untested...)
+	all = append(all, sleeping...)
 	for _, p := range m.packages {
 		all = append(all, s.filter(p, circleProblems(p), sizeProblems(p))...)
 	}

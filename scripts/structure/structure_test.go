@@ -166,6 +166,9 @@ func TestRules(t *testing.T) {
 			[]string{`documents: 100.0`, `"which"`, `"those"`, `"of which, that of, those of"`, `"says, tells, told"`}},
 		{"a document that names a lost test", "-- sample/a.go --\npackage p\n-- sample/a_test.go --\npackage p\n\nfunc TestHere() {}\n-- docs/A.md --\n`TestHere`, `-run TestHe` and `FuzzThere` show it.\n",
 			[]string{"docs/A.md: there is no test FuzzThere"}},
+		{"a test that sleeps", "-- sample/a.go --\npackage p\n-- sample/a_test.go --\npackage p\n\nimport (\"testing/synctest\"; \"time\")\n\nfunc f() { synctest.Wait(); time." + "Sleep(1) }\n" +
+			"-- sample/b_test.go --\npackage p\n\nimport \"time\"\n\nfunc g() { time." + "Sleep(1) }\n-- e2e/c_test.go --\npackage e2e\n\nimport \"time\"\n\nfunc h() { time." + "Sleep(1) }\n",
+			[]string{"sample/b_test.go: time.Sleep without testing/synctest"}},
 		{"a document's code", "-- sample/a.go --\npackage p\n-- docs/A.md --\n```\nwhat\n```\nRun `what`, see [the page](what.md).\n", nil},
 		{"a function named by a preposition", "-- sample/a.go --\npackage p\n\nfunc of() {}\n", []string{"sample/a.go:3: of: name a function"}},
 		{"a method named by a participle", "-- sample/a.go --\npackage p\n\ntype t int\n\nfunc (t) listed() {}\n", []string{"sample/a.go:5: listed: name a function"}},

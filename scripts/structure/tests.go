@@ -34,9 +34,31 @@ func testProblems(dir string) (all []problem, err error) {
 	return all, err
 }
 
-// findTests returns the names of all tests below a directory, of its other modules too.
+// findTests returns the names of all tests below a directory.
 func findTests(dir string) (tests []string, err error) {
-	err = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+	err = readTests(dir, func(_, text string) {
+		for _, m := range testFunc.FindAllStringSubmatch(text, -1) {
+			tests = append(tests, m[1])
+		}
+	})
+	return tests, err
+}
+
+// sleepProblems reports files of tests that sleep on the machine's clock: what a test waits
+// for may take longer beside other work. The faults of e2e last for a time by purpose.
+func sleepProblems(dir string) (all []problem, err error) {
+	err = readTests(dir, func(path, text string) {
+		if strings.Contains(text, "time.Sleep(") && !strings.Contains(text, `"testing/synctest"`) && !within(path, "e2e") {
+			all = append(all, problem{path, "time.Sleep without testing/synctest: wait for a state with internal/testsupport/await"})
+		}
+	})
+	return all, err
+}
+
+// readTests passes the path and the text of each file of tests below a directory to a
+// function, of its other modules too.
+func readTests(dir string, see func(path, text string)) error {
+	return filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
 			return err
@@ -46,10 +68,9 @@ func findTests(dir string) (tests []string, err error) {
 			return nil
 		}
 		text, err := os.ReadFile(path)
-		for _, m := range testFunc.FindAllSubmatch(text, -1) {
-			tests = append(tests, string(m[1]))
+		if below, _ := filepath.Rel(dir, path); err == nil {
+			see(filepath.ToSlash(below), string(text))
 		}
 		return err
 	})
-	return tests, err
 }

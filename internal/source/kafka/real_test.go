@@ -5,7 +5,6 @@ package kafka_test
 import (
 	"strconv"
 	"testing"
-	"time"
 
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
@@ -65,9 +64,9 @@ func TestRealKafkaRebalancesCountOnce(t *testing.T) {
 	p := producer(t, addrs)
 	for round := range 5 {
 		produce(t, p, 2000*round, 2000*round+1000)
-		_, leave := run(t, config(addrs), l)
+		k, leave := run(t, config(addrs), l)
 		produce(t, p, 2000*round+1000, 2000*round+2000)
-		time.Sleep(time.Second)
+		sinktest.Eventually(t, "a member", func() bool { return len(k.Ready()) == 0 })
 		leave()
 	}
 	l.Expect(t, 10000)
