@@ -119,8 +119,8 @@ SMOKE := TestPath$$|TestKafkaAndStreamsTogether|TestMiddlewareIsInvisible|TestFr
 .PHONY: smoke
 smoke: ## Run the programs as processes on a real Kafka, Postgres, Alertmanager and DynamoDB stand-ins, and kill each once
 	pgbin=$$(scripts/ensure-postgres) && export PGBIN="$$pgbin" && \
-	alertmanager=$$(scripts/ensure-alertmanager) && ALERTMANAGER="$$alertmanager" go test -tags e2e ./internal/alert -run TestReal -count=1 -timeout 120s && \
-	go test -tags e2e ./e2e -run '$(SMOKE)' -count=1 -timeout 15m -parallel 4 -args -faults.kills=1 -faults.reporters=1 -path.samples=200000
+	alertmanager=$$(scripts/ensure-alertmanager) && ALERTMANAGER="$$alertmanager" go test -tags e2e ./internal/alert -run TestReal -count=1 -timeout 15m && \
+	go test -tags e2e ./e2e -run '$(SMOKE)' -count=1 -timeout 60m -parallel 4 -args -faults.kills=1 -faults.reporters=1 -path.samples=200000
 
 .PHONY: e2e
 e2e: ## Run all end-to-end tests

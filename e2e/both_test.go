@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/keyheat/keyheat/internal/testsupport/await"
 	"github.com/keyheat/keyheat/internal/testsupport/streamstest"
 )
 
@@ -53,8 +54,8 @@ commit: {interval: 500ms}
 	w.collectors[0].start(t)
 
 	topic, changes := readTopic(t, w.kafka.Addr, l.topic), newOracle(table, nil)
-	w.matches(t, changes, time.Minute)
-	within(t, time.Minute, "the topic is counted, too", func() error {
+	w.matches(t, changes, await.Limit)
+	within(t, await.Limit, "the topic is counted, too", func() error {
 		all, err := w.totals()
 		for _, of := range changes.accounts {
 			all.requests -= of.requests

@@ -15,6 +15,8 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kgo"
+
+	"github.com/keyheat/keyheat/internal/testsupport/await"
 )
 
 var (
@@ -97,7 +99,7 @@ func (w *scenario) lagging(t *testing.T, topic string) {
 		t.Fatal(err)
 	}
 	defer client.Close()
-	within(t, time.Minute, "there is lag", func() error {
+	within(t, await.Limit, "there is lag", func() error {
 		ends, err := kadm.NewClient(client).ListEndOffsets(t.Context(), topic)
 		if err != nil {
 			return err

@@ -13,6 +13,8 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kgo"
+
+	"github.com/keyheat/keyheat/internal/testsupport/await"
 )
 
 var (
@@ -59,7 +61,7 @@ func killWhenSettled(t *testing.T, topic string, kills int, random *rand.Rand) {
 	end()
 	lasted := time.Since(began)
 	want := readTopic(t, w.kafka.Addr, l.topic)
-	w.matchesTopic(t, want, 2*time.Minute)
+	w.matchesTopic(t, want, await.Limit)
 	for _, f := range w.findings(t) {
 		want.bounded(t, f)
 	}
@@ -88,7 +90,7 @@ func newGroup(t *testing.T, w *scenario, name string) group {
 // members returns the ids of a group that is not about to share its partitions anew.
 func (g *group) members(t *testing.T) (ids []string) {
 	t.Helper()
-	within(t, 2*time.Minute, "the group is stable", func() error {
+	within(t, await.Limit, "the group is stable", func() error {
 		described, err := g.describe(t)
 		ids = described
 		return err
@@ -119,7 +121,7 @@ func (g *group) describe(t *testing.T) (ids []string, err error) {
 // read every partition for a while; it returns when it had first read all of them.
 func (g *group) settles(t *testing.T, before []string) (read time.Time) {
 	t.Helper()
-	within(t, 2*time.Minute, "the group has a new member in the place of the lost one", func() error {
+	within(t, await.Limit, "the group has a new member in the place of the lost one", func() error {
 		ids, err := g.describe(t)
 		if err == nil && slices.Equal(ids, before) {
 			err = fmt.Errorf("it still has the members %v", ids)
@@ -138,7 +140,7 @@ func (g *group) settles(t *testing.T, before []string) (read time.Time) {
 // moves waits until each partition's stored position is beyond what it was.
 func (g *group) moves(t *testing.T, from map[int32]int64) {
 	t.Helper()
-	within(t, time.Minute, "every partition is read", func() error {
+	within(t, await.Limit, "every partition is read", func() error {
 		now := g.offsets(t)
 		var still []error
 		for partition, offset := range now {

@@ -22,6 +22,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/keyheat/keyheat/internal/testsupport/await"
 )
 
 // startMinistack starts a DynamoDB for this test on loopback and returns its
@@ -63,7 +65,7 @@ func startStandIn(t *testing.T, name string) string {
 	})
 	client := dynamodb.NewFromConfig(awsConfig("http://" + address))
 	// The first request makes it load what it is of, which takes long beside other tests.
-	within(t, 4*time.Minute, name+" answers", func() error {
+	within(t, await.Limit, name+" answers", func() error {
 		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 		defer cancel()
 		_, err := client.ListTables(ctx, &dynamodb.ListTablesInput{})

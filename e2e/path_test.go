@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/keyheat/keyheat/internal/testsupport/await"
 	"github.com/keyheat/keyheat/sketch"
 )
 
@@ -28,7 +29,7 @@ func TestPath(t *testing.T) {
 			log := w.logPosition(t)
 			began := time.Now()
 			w.startCollectors(t)
-			w.matchesTopic(t, want, 3*time.Minute)
+			w.matchesTopic(t, want, await.Limit)
 			took := time.Since(began) - 5*time.Second
 			want.checkFindings(t, w.findings(t))
 			written := w.written(t, log)

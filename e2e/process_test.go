@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/keyheat/keyheat/internal/testsupport/await"
 	"github.com/keyheat/keyheat/internal/testsupport/kafkatest"
 	"github.com/keyheat/keyheat/internal/testsupport/port"
 )
@@ -134,9 +135,6 @@ func (p *process) signal(t *testing.T, s syscall.Signal) {
 	}
 }
 
-// stopLimit is above the 10 s in which a daemon stops, for a machine that is busy.
-const stopLimit = 30 * time.Second
-
 // stop ends the daemon as an operator does, and expects a clean exit.
 func (p *process) stop(t *testing.T) {
 	t.Helper()
@@ -151,8 +149,8 @@ func (p *process) stop(t *testing.T) {
 		if err != nil {
 			t.Errorf("%s: SIGTERM ends it with %v", p.name, err)
 		}
-	case <-time.After(stopLimit):
-		t.Errorf("%s is still there %s after SIGTERM", p.name, stopLimit)
+	case <-time.After(await.Limit):
+		t.Errorf("%s is still there %s after SIGTERM", p.name, await.Limit)
 		_ = p.cmd.Process.Kill()
 		<-done
 	}
@@ -187,7 +185,7 @@ func (p *process) end(t *testing.T) {
 // ready waits until the daemon is ready.
 func (p *process) ready(t *testing.T) {
 	t.Helper()
-	within(t, time.Minute, p.name+" is ready", func() error {
+	within(t, await.Limit, p.name+" is ready", func() error {
 		_, err := p.get("/-/ready")
 		return err
 	})
@@ -195,7 +193,7 @@ func (p *process) ready(t *testing.T) {
 
 // get returns a page of the daemon.
 func (p *process) get(path string) ([]byte, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), await.Limit)
 	defer cancel()
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+p.address+path, nil)
 	if err != nil {

@@ -11,6 +11,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/keyheat/keyheat/internal/testsupport/await"
 )
 
 var reporterKills = flag.Int("faults.reporters", 0, "how many reporters TestKilledReporters kills; 0 leaves the test out")
@@ -18,6 +20,7 @@ var reporterKills = flag.Int("faults.reporters", 0, "how many reporters TestKill
 // handOver is how long the other reporter may take from the kill of the judge to its first
 // judgement. The goal is 2 s; the rest is for a machine that runs other faults too. A judge
 // whose session did not end with it would be waited for until its lease expires, for 10 to 15 s.
+// A single kill, as in make smoke, is only measured: it may run beside anything.
 const handOver = 10 * time.Second
 
 // TestKilledReporters kills two reporters in turn, each time while a key is hot, and starts
@@ -99,7 +102,7 @@ func (w *reporters) kill(t *testing.T, p *process) {
 	token, writes := w.lease(t)
 	w.taking.Go(func() {
 		var leased time.Duration
-		for end := began.Add(time.Minute); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+		for end := began.Add(await.Limit); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
 			now, written := w.lease(t)
 			if now > token && leased == 0 {
 				leased = time.Since(began)
@@ -113,7 +116,7 @@ func (w *reporters) kill(t *testing.T, p *process) {
 				return
 			}
 		}
-		t.Error("nothing was judged for a minute after a kill")
+		t.Errorf("nothing was judged for %s after a kill", await.Limit)
 	})
 }
 
@@ -138,7 +141,7 @@ func (w *reporters) tookOver(t *testing.T, known *view) {
 	took := quantilesOf(all, func(d time.Duration) time.Duration { return d })
 	t.Logf("%d kills, %d messages, %d of them again under their ids; from a kill to the other's first judgement: %s",
 		len(all), len(known.seen), known.repeated, took)
-	if len(all) != *reporterKills || took.most > handOver {
+	if len(all) != *reporterKills || *reporterKills > 1 && took.most > handOver {
 		t.Errorf("want %d, of at most %s", *reporterKills, handOver)
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/keyheat/keyheat/internal/testsupport/await"
 	"github.com/keyheat/keyheat/internal/testsupport/streamstest"
 	"github.com/keyheat/keyheat/internal/testsupport/streamstest/model"
 )
@@ -146,7 +147,7 @@ func (w *scenario) matches(t *testing.T, o *oracle, limit time.Duration) {
 // finding waits for the finding of that kind on a key of an index.
 func (w *scenario) finding(t *testing.T, kind, index, key string, want func(found) error) (f found) {
 	t.Helper()
-	within(t, 2*time.Minute, fmt.Sprintf("%s on %s/%s", kind, index, key), func() error {
+	within(t, await.Limit, fmt.Sprintf("%s on %s/%s", kind, index, key), func() error {
 		for _, f = range w.findings(t) {
 			if f.Kind == kind && f.Table == "orders" && f.Index == index && f.Key == key {
 				return want(f)

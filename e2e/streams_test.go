@@ -15,6 +15,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"github.com/keyheat/keyheat/internal/testsupport/await"
 	"github.com/keyheat/keyheat/internal/testsupport/streamstest"
 	"github.com/keyheat/keyheat/internal/testsupport/streamstest/model"
 )
@@ -226,7 +227,7 @@ func writeAndSplit(t *testing.T, table *streamstest.Table, stop <-chan struct{})
 func (w *scenario) reading(t *testing.T, fake *streamstest.Fake, caller string) {
 	t.Helper()
 	since := fake.Now()
-	within(t, 2*time.Minute, caller+" reads", func() error {
+	within(t, await.Limit, caller+" reads", func() error {
 		for _, c := range fake.Calls("GetRecords") {
 			if c.Caller == caller && c.Records > 0 && c.Time.After(since) {
 				return nil

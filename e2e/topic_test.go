@@ -15,6 +15,7 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kgo"
 
+	"github.com/keyheat/keyheat/internal/testsupport/await"
 	"github.com/keyheat/keyheat/internal/testsupport/keytrace"
 	"github.com/keyheat/keyheat/sample"
 )
@@ -83,7 +84,7 @@ func (l layout) produceUntil(t *testing.T, broker string, start time.Time, until
 		}
 	}
 	p.flush(ctx)
-	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	ctx, cancel := context.WithTimeout(ctx, await.Limit)
 	defer cancel()
 	if err := client.Flush(ctx); err != nil {
 		t.Error(err)

@@ -23,6 +23,7 @@ import (
 
 	"github.com/segmentio/kafka-go"
 
+	"github.com/keyheat/keyheat/internal/testsupport/await"
 	"github.com/keyheat/keyheat/internal/testsupport/link"
 	"github.com/keyheat/keyheat/internal/testsupport/port"
 )
@@ -167,7 +168,7 @@ func (s *Server) Data() string { return filepath.Join(s.dir, "data") }
 // until it has its leaders.
 func (s *Server) CreateTopic(t testing.TB, name string, partitions int) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), await.Limit)
 	defer cancel()
 	transport := new(kafka.Transport)
 	defer transport.CloseIdleConnections()

@@ -22,13 +22,14 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/keyheat/keyheat/internal/testsupport/await"
 )
 
 // startTimeout is far above the second that a start takes.
-const startTimeout = 60 * time.Second
+const startTimeout = await.Limit
 
 // shared is the server of this process, started by the first test that asks.
 // Nobody stops it: its watchdog does when the process ends.
