@@ -74,7 +74,7 @@ test-full: ## Run the tests at full length, and once more under the race detecto
 .PHONY: browser
 browser: ## Hold the pages to a real Chromium, at three widths and in both colour schemes; RUN chooses, SHOTS=folder keeps pictures
 	chromium=$$(scripts/ensure-chromium) && axe=$$(scripts/ensure-axe) && pgbin=$$(scripts/ensure-postgres) && cd internal/web/browser && go vet ./... && \
-	CHROMIUM="$$chromium" AXE="$$axe" PGBIN="$$pgbin" go test -count=1 -timeout 400s -run '$(or $(RUN),.)' ./... -args $(if $(SHOTS),-shots=$(abspath $(SHOTS)))
+	CHROMIUM="$$chromium" AXE="$$axe" PGBIN="$$pgbin" go test -count=1 -timeout 60m -run '$(or $(RUN),.)' ./... -args $(if $(SHOTS),-shots=$(abspath $(SHOTS)))
 
 .PHONY: prose
 prose: ## Print how long alerts and explanations are, and the longest ten of each

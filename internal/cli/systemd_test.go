@@ -18,6 +18,7 @@ import (
 	"github.com/keyheat/keyheat/internal/cli"
 	"github.com/keyheat/keyheat/internal/daemon/admin"
 	"github.com/keyheat/keyheat/internal/settings/config"
+	"github.com/keyheat/keyheat/internal/testsupport/await"
 	"github.com/keyheat/keyheat/store"
 )
 
@@ -31,9 +32,9 @@ func TestSystemdIsTold(t *testing.T) {
 	t.Setenv("NOTIFY_SOCKET", socket.LocalAddr().String())
 	t.Setenv("WATCHDOG_USEC", "200000")
 	t.Setenv("WATCHDOG_PID", strconv.Itoa(os.Getpid()))
-	await := func(want string) {
+	hear := func(want string) {
 		t.Helper()
-		if err := socket.SetReadDeadline(time.Now().Add(30 * time.Second)); err != nil {
+		if err := socket.SetReadDeadline(time.Now().Add(await.Limit)); err != nil {
 			t.Fatal(err)
 		}
 		for text := make([]byte, 100); ; {
@@ -59,11 +60,11 @@ func TestSystemdIsTold(t *testing.T) {
 			return nil
 		})
 	}()
-	await("READY=1")
-	await("WATCHDOG=1")
-	await("WATCHDOG=1")
+	hear("READY=1")
+	hear("WATCHDOG=1")
+	hear("WATCHDOG=1")
 	stop()
-	await("STOPPING=1")
+	hear("STOPPING=1")
 	if err := <-ended; err != nil {
 		t.Error(err)
 	}

@@ -25,6 +25,7 @@ import (
 	"golang.org/x/crypto/bcrypt"
 
 	"github.com/keyheat/keyheat/internal/daemon/admin"
+	"github.com/keyheat/keyheat/internal/testsupport/await"
 )
 
 // authority signs certificates for tests.
@@ -85,7 +86,7 @@ func (a *authority) client(t *testing.T, name string) *http.Client {
 		must(t, err)
 		c.Certificates = []tls.Certificate{pair}
 	}
-	return &http.Client{Transport: &http.Transport{TLSClientConfig: c, DisableKeepAlives: true}, Timeout: 30 * time.Second}
+	return &http.Client{Transport: &http.Transport{TLSClientConfig: c, DisableKeepAlives: true}, Timeout: await.Limit}
 }
 
 func must(t *testing.T, err error) {
@@ -282,7 +283,7 @@ func TestClientCertificates(t *testing.T) {
 func TestProxies(t *testing.T) {
 	t.Parallel()
 	here, elsewhere := netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("10.0.0.0/8")
-	c := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: 30 * time.Second}
+	c := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: await.Limit}
 	for _, q := range []struct {
 		proxies netip.Prefix
 		ask
@@ -308,7 +309,7 @@ func TestProxies(t *testing.T) {
 // settings say everyone.
 func TestWhoOperatesUnprotected(t *testing.T) {
 	t.Parallel()
-	c := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: 30 * time.Second}
+	c := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: await.Limit}
 	for _, q := range []struct {
 		address   string
 		operators []string

@@ -16,6 +16,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/keyheat/keyheat/internal/daemon/admin"
+	"github.com/keyheat/keyheat/internal/testsupport/await"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -52,7 +53,7 @@ func run(t *testing.T, s *admin.Server) (stop func() error) {
 	return stop
 }
 
-var client = &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: time.Minute}
+var client = &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: await.Limit}
 
 func get(t *testing.T, s *admin.Server, path string) (int, string) {
 	t.Helper()
@@ -142,7 +143,7 @@ func TestConnectionsAreBounded(t *testing.T) {
 		defer c.Close()
 		request(c)
 		if all = append(all, c); len(all) < 3 {
-			if err := answer(c, time.Minute); err != nil {
+			if err := answer(c, await.Limit); err != nil {
 				t.Fatalf("connection %d: %v", len(all), err)
 			}
 		}
@@ -151,7 +152,7 @@ func TestConnectionsAreBounded(t *testing.T) {
 		t.Errorf("a third connection was served beside two: %v", err)
 	}
 	all[0].Close()
-	if err := answer(all[2], time.Minute); err != nil {
+	if err := answer(all[2], await.Limit); err != nil {
 		t.Errorf("the third connection, after one left: %v", err)
 	}
 }

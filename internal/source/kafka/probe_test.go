@@ -3,12 +3,12 @@ package kafka_test
 import (
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/twmb/franz-go/pkg/kfake"
 
 	"github.com/keyheat/keyheat/internal/source/kafka"
 	"github.com/keyheat/keyheat/internal/source/kafka/wire"
+	"github.com/keyheat/keyheat/internal/testsupport/await"
 )
 
 func TestProbeSaysWhatIsWrong(t *testing.T) {
@@ -20,7 +20,7 @@ func TestProbeSaysWhatIsWrong(t *testing.T) {
 			t.Fatal(err)
 		}
 		return kafka.Config{
-			Brokers: c.ListenAddrs(), Topics: topics, Group: "g", SASL: mechanism, RequestTimeout: 30 * time.Second,
+			Brokers: c.ListenAddrs(), Topics: topics, Group: "g", SASL: mechanism, RequestTimeout: await.Limit,
 		}
 	}
 	nobody := config("right", topic)

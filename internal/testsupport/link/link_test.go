@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/keyheat/keyheat/internal/testsupport/await"
 	"github.com/keyheat/keyheat/internal/testsupport/link"
 )
 
@@ -66,7 +67,7 @@ func TestNothingComesThroughUntilItHeals(t *testing.T) {
 	l := link.New(t, serve(t, "server"))
 	open := dial(t, l)
 	fmt.Fprintln(open, "hello")
-	if got := open.hears(time.Minute); got != answer {
+	if got := open.hears(await.Limit); got != answer {
 		t.Fatalf("%q comes through a whole link", got)
 	}
 	l.Cut()
@@ -77,7 +78,7 @@ func TestNothingComesThroughUntilItHeals(t *testing.T) {
 		t.Errorf("%q and %q come through a link that is cut", one, two)
 	}
 	l.Heal()
-	if one, two := open.hears(time.Minute), other.hears(time.Minute); one != answer || two != answer {
+	if one, two := open.hears(await.Limit), other.hears(await.Limit); one != answer || two != answer {
 		t.Errorf("%q and %q come when it has healed, and not what was held up", one, two)
 	}
 }
@@ -89,7 +90,7 @@ func TestTurnLeadsNewConnectionsElsewhere(t *testing.T) {
 	answers := func(c client, want string) {
 		t.Helper()
 		fmt.Fprintln(c, "hello")
-		if got := c.hears(time.Minute); got != want+" hello\n" {
+		if got := c.hears(await.Limit); got != want+" hello\n" {
 			t.Errorf("%q comes, and not the answer of the %s server", got, want)
 		}
 	}
@@ -109,7 +110,7 @@ func TestSlowDelaysEachDirection(t *testing.T) {
 	l.Slow(delay)
 	began := time.Now()
 	fmt.Fprintln(c, "hello")
-	if got := c.hears(time.Minute); got != "server hello\n" || time.Since(began) < 2*delay {
+	if got := c.hears(await.Limit); got != "server hello\n" || time.Since(began) < 2*delay {
 		t.Errorf("%q comes after %s, want the answer after %s", got, time.Since(began), 2*delay)
 	}
 }

@@ -24,6 +24,8 @@ import (
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
+
+	"github.com/keyheat/keyheat/internal/testsupport/await"
 )
 
 // shots is a folder for pictures of each page.
@@ -78,7 +80,7 @@ func newTab(t *testing.T, home string) *tab {
 	b := &tab{T: t, ctx: ctx, home: home}
 	must(t, chromedp.Listen(ctx, b.listen))
 	var stop context.CancelFunc
-	b.ctx, stop = context.WithTimeout(ctx, 3*time.Minute)
+	b.ctx, stop = context.WithTimeout(ctx, 4*await.Limit)
 	t.Cleanup(stop)
 	call(b, log.Enable, cdp.Empty{})
 	call(b, runtime.Enable, cdp.Empty{})
@@ -163,7 +165,7 @@ func eval[T any](b *tab, expression string) T {
 func (b *tab) until(expression string) {
 	b.Helper()
 	var err error
-	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); {
+	for deadline := time.Now().Add(await.Limit); time.Now().Before(deadline); {
 		_, err = chromedp.Run(b.ctx, chromedp.Poll[bool](expression, chromedp.WithPollingTimeout(time.Until(deadline))))
 		if err == nil || !strings.Contains(err.Error(), "context") && !strings.Contains(err.Error(), "navigated") { // that of the page before
 			break

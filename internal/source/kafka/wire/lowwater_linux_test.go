@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/keyheat/keyheat/internal/source/kafka/wire"
+	"github.com/keyheat/keyheat/internal/testsupport/await"
 )
 
 // pair returns the two ends of a connection, and how many bytes wake who reads the first.
@@ -52,7 +53,7 @@ func TestALargeReadWaitsForAll(t *testing.T) {
 	t.Parallel()
 	raw, writer, mark := pair(t)
 	reader := wire.WakeOnce(raw)
-	deadline := time.Now().Add(time.Minute)
+	deadline := time.Now().Add(await.Limit)
 	if err := reader.SetDeadline(deadline); err != nil {
 		t.Fatal(err)
 	}
@@ -83,7 +84,7 @@ func TestALargeReadEndsWithTheConnection(t *testing.T) {
 	t.Parallel()
 	raw, writer, _ := pair(t)
 	reader := wire.WakeOnce(raw)
-	if err := reader.SetDeadline(time.Now().Add(time.Minute)); err != nil {
+	if err := reader.SetDeadline(time.Now().Add(await.Limit)); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := writer.Write(make([]byte, 100)); err != nil {
