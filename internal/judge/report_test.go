@@ -370,8 +370,8 @@ func TestAStalledPartitionIsNotWaitedForAndProvesNoSilence(t *testing.T) {
 	config := quick()
 	config.Stall = 50 * time.Millisecond
 	b.commit(1)
-	j := run(t, config, &probe{Store: s})
 	a.commit(200, append(hot("hot", 1200, 0, 3), hot("cold", 5, 3, 200)...)...)
+	j := run(t, config, &probe{Store: s}) // it reads both commits at once, or else a is stalled too
 	await(t, func() bool { return len(left(t, s).Windows) == 200 })
 	windows, err := s.Windows(t.Context(), store.WindowQuery{Target: sample.Target{Table: table}})
 	must(t, err)
@@ -392,8 +392,8 @@ func TestARestartInAnOutageResolvesNothing(t *testing.T) {
 	config := quick()
 	config.Stall = 50 * time.Millisecond
 	b.commit(2)
-	j := run(t, config, &probe{Store: s})
 	a.commit(100, append(hot("hot", 1200, 0, 3), hot("cold", 5, 99, 100)...)...)
+	j := run(t, config, &probe{Store: s})
 	await(t, func() bool { return len(left(t, s).Windows) == 4 })
 	j.stop()
 	j = run(t, config, &probe{Store: s})
@@ -401,8 +401,10 @@ func TestARestartInAnOutageResolvesNothing(t *testing.T) {
 	await(t, func() bool { return len(left(t, s).Windows) == 5 })
 	j.quiet(t)
 	equal(t, "notified", left(t, s).Notified, []string{"hot firing"})
+	j.hold.Lock() // a is stalled by now, and is so until it commits
 	b.commit(200)
 	a.commit(200, hot("cold", 5, 101, 200)...)
+	j.hold.Unlock()
 	j.quiet(t)
 	equal(t, "notified after sixty seconds that were seen", left(t, s).Notified, []string{"hot firing", "hot resolved"})
 }
