@@ -190,3 +190,16 @@ func TestTheSameSeedIsTheSameTraffic(t *testing.T) {
 		t.Errorf("%s is asked for, and %s of an application made anew", one, two)
 	}
 }
+
+// TestAPlanChangesWhatIsMadeNext: the traffic of a busy machine is behind the clock. A
+// change begins with its next second, and not when it has caught up.
+func TestAPlanChangesWhatIsMadeNext(t *testing.T) {
+	t.Parallel()
+	told := time.Now().Add(-time.Hour).Truncate(time.Second)
+	traffic := &traffic{told: told}
+	traffic.decide(func(_ *plan, next time.Time) {
+		if want := told.Add(time.Second); !next.Equal(want) {
+			t.Errorf("it begins at %s, want %s", next, want)
+		}
+	})
+}

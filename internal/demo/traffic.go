@@ -162,11 +162,11 @@ func messages(records []sample.Record, at int64) func(yield func(source.Message)
 	}
 }
 
-// decide changes the plan. Seconds that have begun stay as they are.
+// decide changes the plan, from a second on that no call was made in yet.
 func (t *traffic) decide(change func(p *plan, next time.Time)) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	change(&t.plan, t.now().Truncate(time.Second).Add(time.Second))
+	change(&t.plan, t.told.Truncate(time.Second).Add(time.Second))
 }
 
 // currentPlan returns the plan; false before the traffic has begun.
