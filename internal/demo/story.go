@@ -60,7 +60,8 @@ func (s *story) advance(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s.traffic.decide(func(p *plan, next time.Time) {
+	next := h.now.Truncate(time.Second).Add(time.Second) // the page announces what comes
+	s.traffic.decide(func(p *plan, _ time.Time) {
 		if h.resolved != nil && p.Views.IsZero() {
 			p.Views = next.Add(breath)
 		}
