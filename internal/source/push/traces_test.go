@@ -189,7 +189,7 @@ func TestSpansBecomeCounts(t *testing.T) {
 func TestRefusedSpans(t *testing.T) {
 	t.Parallel()
 	st := openStore(t, sqliteURL(t))
-	d := openDoor(t, st, "one", push.Config{MaxBatch: 1 << 20, MaxWaiting: 1, RespondWithin: 300 * time.Millisecond})
+	d := openDoor(t, st, "one", push.Config{MaxBatch: 1 << 20, RespondWithin: await.Limit})
 	good := protobuf(t, spans("web", "good", "a"))
 	refused := func(name, body, kind string, wantStatus int, wantCode uint64, retry bool, headers ...string) {
 		t.Helper()
@@ -218,6 +218,7 @@ func TestRefusedSpans(t *testing.T) {
 	refused("another type", good, "text/plain", 415, 3, false)
 	refused("another compression", good, inProtobuf, 415, 3, false, "Content-Encoding", "br")
 	refused("too large", strings.Repeat(" ", 1<<20+1), inJSON, 413, 3, false)
+	d = openDoor(t, st, "two", push.Config{MaxWaiting: 1, RespondWithin: 300 * time.Millisecond})
 	d.store.dead.Store(true)
 	refused("the store is away", good, inProtobuf, 503, 14, true)
 	refused("no place for another request", good, inProtobuf, 429, 8, true)
