@@ -14,8 +14,8 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"github.com/keyheat/keyheat/internal/collect"
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/internal/collect"
 	"github.com/keyheat/keyheat/internal/judge"
 	"github.com/keyheat/keyheat/internal/judge/verdict"
 	"github.com/keyheat/keyheat/internal/report"

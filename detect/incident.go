@@ -94,8 +94,8 @@ type Incident struct {
 	// Revision counts the changes worth a message, and never falls: a reopened incident
 	// continues from its last one.
 	Revision int `json:"revision"`
-	// Told is what its last message said; nil if nobody was told since it opened. Its end
-	// is told only if its beginning was.
+	// Told is the content of its last message; nil without one since it opened. An end is
+	// sent only if the beginning was.
 	Told *Told `json:"told"`
 	// Root is the fingerprint of the finding that explains the others. Findings are the
 	// fingerprints of all.
@@ -120,7 +120,7 @@ type Incident struct {
 	Quality  Quality   `json:"quality"`
 }
 
-// Told is what the last message about an incident said.
+// Told is the content of the last message about an incident.
 type Told struct {
 	At       time.Time `json:"at"`
 	Severity Severity  `json:"severity"`

@@ -19,7 +19,7 @@ type Member struct {
 // assign returns the incident of each finding, in their order. A finding names the incident
 // that its cause makes ([detect.Finding.Incident]). An open finding stays where it is. The
 // other findings of its cause join it there: when the third key of a sorted import shows
-// what the first two were, people are told so under the incident that they know.
+// what the first two were, people read so under the incident that they know.
 //
 // open returns an incident that is pending or firing; nil for none.
 func assign(members []Member, homes map[string]string, open func(id string) *detect.Incident) []string {
@@ -72,8 +72,8 @@ func byStanding(a, b *detect.Incident) int {
 	)
 }
 
-// settle is for how long, in event time, a change of cause must hold before people are told
-// of it. Two keys have all load of a table until a third one comes.
+// settle is for how long, in event time, a change of cause must hold before a message
+// names it. Two keys have all load of a table until a third one comes.
 const settle = time.Minute
 
 // merges returns the open incidents that others continue, and which: all open findings of

@@ -166,7 +166,7 @@ func (m *machine) stamp() {
 	}
 }
 
-// noteOfState says why a change of state is not told.
+// noteOfState gives the reason why a change of state has no message.
 func (m *machine) noteOfState() detect.Note {
 	switch {
 	case m.after.State != detect.Firing:
@@ -182,7 +182,7 @@ func (m *machine) noteOfState() detect.Note {
 // isTooOld reports whether the newest harmful second is too long ago to tell.
 func (m *machine) isTooOld() bool { return m.Now.Sub(m.after.LastSeen) > m.PageWithin }
 
-// tellEnd tells the end to everybody who knows that the incident fires, also while it is
+// tellEnd sends the end to everybody who knows that the incident fires, also while it is
 // silenced: a pager would show it for ever. The end names what the last message named.
 func (m *machine) tellEnd() {
 	if m.before.Told != nil {
@@ -195,7 +195,7 @@ func (m *machine) tellEnd() {
 	m.after.Told, m.after.Notified, m.after.Turn, m.after.Claim = nil, []string{}, nil, nil
 }
 
-// tellNews tells what receivers do not know of a firing incident, unless it is silenced,
+// tellNews sends what receivers do not know of a firing incident, unless it is silenced,
 // too old, or over.
 func (m *machine) tellNews() {
 	if rose := m.before.State == detect.Firing && m.before.ID != "" && detect.Rank(m.after.Severity) > detect.Rank(m.before.Severity); rose {
@@ -225,12 +225,12 @@ func (m *machine) tellNews() {
 	m.after.Told = &detect.Told{At: m.Now, Severity: m.after.Severity, Cause: m.after.Cause, Root: m.after.Root, Undecided: m.Undecided}
 }
 
-// verdictPause is how long an incident lasts before an update tells the verdict on its
+// verdictPause is how long an incident lasts before an update has the verdict on its
 // first message: a verdict of its first seconds may change.
 const verdictPause = 30 * time.Second
 
 // news reports whether receivers must hear of the incident, and the note of its history
-// where no other entry says why.
+// where no other entry has one.
 func (m *machine) news() (note detect.Note, due bool) {
 	told, every := m.before.Told, m.Policy.LifecycleOf(m.after.Severity).Repeat
 	held := m.before.State == detect.Firing && (told == nil || detect.Rank(told.Severity) < detect.Rank(m.before.Severity))
@@ -252,7 +252,7 @@ func (m *machine) news() (note detect.Note, due bool) {
 	return detect.Note{}, false
 }
 
-// tellNew tells the beginning to receivers that are new in the settings.
+// tellNew sends the beginning to receivers that are new in the settings.
 func (m *machine) tellNew() {
 	for _, receiver := range m.Receivers(&m.after) {
 		if !slices.Contains(m.after.Notified, receiver) {
