@@ -108,7 +108,7 @@ func TestCommandsTakeSeenNames(t *testing.T) {
 		"silences add --for 1h --reason x --match table=~oders --severity critical": "",
 		"silences add --for 1h --reason x --match table=orders --index by-status":   "",
 		"keys hash a --table oders --store-url postgres://keyheat@127.0.0.1:1/k":    "the names of the table and index were not checked: ",
-		"incidents --table orders":     "",
+		"incidents --table orders":     "No samples yet: the load is unknown",
 		"report --tables orders,carts": "",
 		"silences add --for 1h --reason x --match table=~oders --index by-status":     "",
 		"silences add --for 1h --reason x --match table!=oders --match index=by-date": "",

@@ -26,15 +26,19 @@ type Evidence struct {
 // An incident that fires keeps its root and cause until another cause has held for a minute
 // of harm, or the root is over.
 func gather(id string, found []*detect.Finding, before *detect.Incident) Evidence {
+	all := found
+	if open := slices.DeleteFunc(slices.Clone(found), isOver); len(open) > 0 {
+		found = open // one that is over, perhaps of an earlier life, makes the others no worse
+	}
 	detect.SortByRoot(found)
 	harmful := slices.MaxFunc(found, func(a, b *detect.Finding) int { return a.LastSeen.Compare(b.LastSeen) }).LastSeen
 	root, turn := found[0], (*detect.Turn)(nil)
 	cause := detect.CauseOf(root)
 	if before.State == detect.Firing && before.Cause != cause {
 		turn = turnOf(before.Turn, string(cause), harmful)
-		known := slices.IndexFunc(found, func(f *detect.Finding) bool { return f.Fingerprint == before.Root })
-		if known >= 0 && (!isHarm(root) || isHarm(found[known])) && harmful.Sub(turn.Since) < settle {
-			root, cause = found[known], before.Cause
+		known := slices.IndexFunc(all, func(f *detect.Finding) bool { return f.Fingerprint == before.Root })
+		if known >= 0 && (!isHarm(root) || isHarm(all[known])) && harmful.Sub(turn.Since) < settle {
+			root, cause = all[known], before.Cause
 		} else {
 			turn = nil
 		}
@@ -57,3 +61,5 @@ func gather(id string, found []*detect.Finding, before *detect.Incident) Evidenc
 func isHarm(f *detect.Finding) bool {
 	return f.State == detect.Firing || f.State == detect.Pending && (f.Kind.OfKey() || f.Kind.OfTable())
 }
+
+func isOver(f *detect.Finding) bool { return f.State == detect.Resolved }

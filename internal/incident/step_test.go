@@ -189,3 +189,20 @@ func TestFilters(t *testing.T) {
 		t.Errorf("the faults are %v", faults)
 	}
 }
+
+// TestAnEndedFindingMakesANewLifeNoWorse: the board reports the ends of findings for a while.
+func TestAnEndedFindingMakesANewLifeNoWorse(t *testing.T) {
+	t.Parallel()
+	finding := func(key string, state detect.State, severity detect.Severity, from, to int) *detect.Finding {
+		f := detect.NewFinding(detect.HotKeyWrite, detect.Target{Table: "orders"}, sample.KeyString(key))
+		f.State, f.Severity, f.Incident = state, severity, "i"
+		f.FirstSeen, f.LastSeen = began.Add(time.Duration(from)*time.Second), began.Add(time.Duration(to)*time.Second)
+		return &f
+	}
+	over := detect.Incident{ID: "i", State: detect.Resolved, Severity: detect.Critical}
+	ended, begun := finding("a", detect.Resolved, detect.Critical, 0, 9), finding("b", detect.Firing, detect.Warning, 90, 99)
+	m := incident.Compare([]incident.Member{{Finding: ended, Current: "i"}, {Finding: begun}}, func(string) *detect.Incident { return &over }, began.Add(100*time.Second))
+	if e := m.Evidence; len(e) != 1 || e[0].Severity != detect.Warning || !e[0].OpenedAt.Equal(begun.FirstSeen) || !slices.Equal(e[0].Findings, []string{begun.Fingerprint}) {
+		t.Errorf("the evidence is %+v", e)
+	}
+}
