@@ -330,6 +330,7 @@ func (*nowhere) ReportWriter(context.Context, string, store.WriterStatus) error 
 func (*nowhere) StopWriter(context.Context, string) error                       { return nil }
 func (*nowhere) StreamedTables(context.Context) ([]sample.Target, error)        { return nil, nil }
 func (*nowhere) IsCommitted(context.Context, string, int64) (bool, error)       { return true, nil }
+func (*nowhere) Watermarks(context.Context) ([]store.Watermark, error)          { return nil, nil }
 func (n *nowhere) Commit(_ context.Context, c store.Commit) error               { n.bytes += len(c.Body); return nil }
 func (*nowhere) Claim(_ context.Context, writer string, c store.Claim) (store.Position, error) {
 	return store.Position{PartitionID: c.PartitionID, Next: c.First, Epoch: 1, Writer: writer}, nil
