@@ -151,7 +151,7 @@ func TestTopicsReplacedWhileCollectorsAreDead(t *testing.T) {
 					name := fmt.Sprint(topic, "/", id)
 					err := w.database.QueryRow(`SELECT coalesce(max(next_offset::bigint), 0) FROM positions WHERE name = $1`, name).Scan(&next)
 					if err != nil || next < written[topic] {
-						return fmt.Errorf("%s is read up to %d of %d (%w)", name, next, written[topic], err)
+						return fmt.Errorf("%s is read up to %d of %d (%s)", name, next, written[topic], fmt.Sprint(err))
 					}
 				}
 			}
